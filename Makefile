@@ -1,0 +1,106 @@
+# make            the tool build/bin/gable, the library build/lib/libgable.a and .so
+# make demo       solves a real matrix that ships with the project
+# make check      all tests that this machine can run
+# make bench      the speed tables (needs the peers: see docs/benchmarks.md)
+# make install    DESTDIR and PREFIX (/usr/local)
+# Variables: CC, BUILD (build), DEBUG=yes, SAN (address,undefined or thread), WERROR=yes, CUDA=yes, and METIS, SUITESPARSE,
+# OPENBLAS, ZLIB, CJSON, OPENMP = yes, no or auto.
+.DEFAULT_GOAL := all
+BUILD ?= build
+PREFIX ?= /usr/local
+CC ?= cc
+NVCC ?= nvcc
+CUDA ?= no
+export CC NVCC CUDA METIS SUITESPARSE OPENBLAS ZLIB CJSON OPENMP CJSON_CFLAGS CJSON_LIBS
+
+ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
+-include $(BUILD)/config.mk
+endif
+$(BUILD)/config.mk: scripts/configure Makefile
+	@scripts/configure $@
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
+OPT := $(if $(filter yes,$(DEBUG)),-O1 -g,-O3 -g)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+CFLAGS ?=
+ALL_CFLAGS = -std=c11 $(OPT) $(WARN) $(if $(filter yes,$(WERROR)),-Werror) -fPIC -fvisibility=hidden -fno-math-errno \
+	-D_POSIX_C_SOURCE=200809L -Iinclude -Isrc $(SANFLAGS) $(OPENMP_CFLAGS) $(METIS_CFLAGS) $(SUITESPARSE_CFLAGS) $(CFLAGS)
+LIBS = $(OPENBLAS_LIBS) $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(CUDA_LIBS) $(OPENMP_CFLAGS) -lm
+
+# Optional parts: x.c where the library is there, x_absent.c where it is not.
+OPTIONAL_ZLIB := src/sparse/gzip.c
+OPTIONAL_METIS := src/graph/order_metis.c
+OPTIONAL_SUITESPARSE := src/graph/order_amd.c
+OPTIONAL_OPENBLAS := src/kernels/blas.c
+OPTIONAL_CJSON := tool/json.c
+OPTIONAL := ZLIB METIS SUITESPARSE OPENBLAS CJSON
+absent = $(wildcard $(patsubst %.c,%_absent.c,$(OPTIONAL_$1)))
+without := $(foreach p,$(OPTIONAL),$(if $(filter yes,$(HAVE_$p)),$(call absent,$p),$(OPTIONAL_$p)))
+
+LAYERS := base sparse graph kernels device comm forest factor krylov trisolve supernodal precond dist pipeline api
+ifeq ($(HAVE_CUDA),yes)
+without += src/device/cuda_absent.c
+CUDA_SRC := $(wildcard $(LAYERS:%=src/%/*.cu))
+CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(shell command -v $(NVCC)))
+CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt -lpthread -lstdc++
+CUDA_ARCH ?= -gencode arch=compute_90,code=sm_90
+endif
+LIB_SRC := $(filter-out $(without),$(wildcard $(LAYERS:%=src/%/*.c)))
+TOOL_SRC := $(filter-out $(without),$(wildcard tool/*.c))
+TEST_SRC := $(wildcard tests/unit/test_*.c tests/equivalence/test_*.c tests/property/test_*.c tests/fault/test_*.c tests/peer/test_*.c)
+SUPPORT_SRC := $(wildcard tests/support/*.c)
+
+object = $(patsubst %,$(BUILD)/%.o,$1)
+LIB_OBJ := $(call object,$(LIB_SRC) $(CUDA_SRC))
+TOOL_OBJ := $(call object,$(TOOL_SRC))
+TESTS := $(TEST_SRC:%.c=$(BUILD)/%)
+STATIC := $(BUILD)/lib/libgable.a
+SHARED := $(BUILD)/lib/libgable.so
+TOOL := $(BUILD)/bin/gable
+
+.PHONY: all lib tests check demo clean install format help
+all: $(if $(wildcard tool/gable.c),$(TOOL)) $(STATIC) $(SHARED)
+lib: $(STATIC) $(SHARED)
+tests: $(TESTS)
+
+$(BUILD)/%.c.o: %.c $(BUILD)/config.mk
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(if $(filter tests/%,$<),-Itests -Wno-pedantic) $(if $(filter tool/%,$<),$(CJSON_CFLAGS)) -MMD -MP -c $< -o $@
+
+$(BUILD)/%.cu.o: %.cu $(BUILD)/config.mk
+	@mkdir -p $(@D)
+	$(NVCC) -std=c++17 -O3 -lineinfo $(CUDA_ARCH) -Iinclude -Isrc -Werror all-warnings \
+		-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Werror -MMD -MP -c $< -o $@
+
+$(STATIC): $(LIB_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(SHARED): $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -shared -Wl,-soname,libgable.so.0 $(if $(SAN),,-Wl,-z,defs) $(SANFLAGS) -o $@ $^ $(LIBS)
+	@ln -sf libgable.so $(BUILD)/lib/libgable.so.0
+
+$(TOOL): $(TOOL_OBJ) $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) $(SANFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS)
+
+$(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(call object,$(SUPPORT_SRC)) $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) $(SANFLAGS) -o $@ $^ $(LIBS)
+
+check: all tests
+	@BUILD=$(BUILD) sh tests/run $(TESTS)
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.inc')
+
+clean:
+	rm -rf $(BUILD)
+
+help:
+	@sed -n '1,/^\.DEFAULT/{/^#/s/^# \{0,1\}//p}' Makefile
+
+-include $(wildcard $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TESTS:$(BUILD)/%=$(BUILD)/%.c.d))
+.SECONDARY:

@@ -1,0 +1,56 @@
+/* context.h: where work runs, with whose memory, and who hears of it.
+ *
+ * A context is immutable after creation and may be shared by threads.  It must outlive every object created with it. */
+#ifndef GABLE_CONTEXT_H
+#define GABLE_CONTEXT_H
+
+#include <gable/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gable_context gable_context;
+
+typedef enum gable_log_level { GABLE_LOG_WARNING = 1, GABLE_LOG_INFO = 2 } gable_log_level;
+
+typedef struct gable_context_options {
+  size_t size; /* of this struct, so that it can grow */
+  int threads; /* 0: one per processor that this process may use */
+
+  /* Host memory.  All three or none.  allocate returns NULL when it has none; alignment is a power of two. */
+  void *(*allocate)(void *user, size_t bytes, size_t alignment);
+  void (*release)(void *user, void *p);
+  void *memory_user;
+
+  /* One line of text, without a newline.  NULL: silence (the library never prints). */
+  void (*log)(void *user, gable_log_level level, const char *text);
+  void *log_user;
+
+  /* phase, and the share of it done in [0,1].  Called from one thread at a time, at most about a hundred times a
+   * phase; a nonzero return cancels the phase with GABLE_ERR_CANCELLED. */
+  int (*progress)(void *user, const char *phase, double done);
+  void *progress_user;
+} gable_context_options;
+#define GABLE_CONTEXT_OPTIONS_INIT                                                                                     \
+  {                                                                                                                    \
+    sizeof(gable_context_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL                                         \
+  }
+
+/* Local.  where: "cpu", "cuda:0" or "auto" (NULL is "auto": the GPU
+ * when the build has it, one answers and the work is large enough, else the CPU; every report says which).  An explicit
+ * "cuda:0" never falls back: GABLE_ERR_UNAVAILABLE names what is missing.  options may be NULL. */
+GABLE_API gable_status gable_context_create(const char *where, const gable_context_options *options,
+                                            gable_context **out);
+
+/* NULL is fine; sets *ctx to NULL. */
+GABLE_API void gable_context_destroy(gable_context **ctx);
+
+/* Where this context runs, "cpu" or "cuda:0"; owned by the context. */
+GABLE_API const char *gable_context_where(const gable_context *ctx);
+GABLE_API int gable_context_threads(const gable_context *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

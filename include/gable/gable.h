@@ -1,0 +1,9 @@
+/* gable.h: everything at once. */
+#ifndef GABLE_GABLE_H
+#define GABLE_GABLE_H
+
+#include <gable/context.h>
+#include <gable/matrix.h>
+#include <gable/types.h>
+
+#endif

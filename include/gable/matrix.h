@@ -1,0 +1,82 @@
+/* matrix.h: a sparse matrix that owns its arrays on the host: read, written, generated, converted, described.
+ *
+ * Entries are stored compressed by columns (CSC), indices increasing within a column, 0 based, 64-bit offsets.
+ * A symmetric file keeps only the triangle that the file holds until gable_matrix_expand. */
+#ifndef GABLE_MATRIX_H
+#define GABLE_MATRIX_H
+
+#include <gable/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gable_matrix gable_matrix;
+
+typedef enum gable_field { GABLE_PATTERN = 0, GABLE_REAL = 1, GABLE_INTEGER = 2, GABLE_COMPLEX = 3 } gable_field;
+
+typedef struct gable_matrix_info {
+  size_t size;
+  gable_idx n_rows, n_cols;
+  gable_off nnz;        /* stored entries, duplicates summed, explicit zeros kept */
+  gable_off duplicates; /* entries of the file that were summed into another */
+  gable_off explicit_zeros;
+  gable_field field;
+  gable_structure structure; /* as the file says */
+  gable_part part;           /* GABLE_FULL, or the triangle that is stored */
+  int dense;                 /* 1: the file was an 'array' file */
+} gable_matrix_info;
+
+typedef struct gable_read_options {
+  size_t size;
+  int strict;           /* 1: duplicate entries are GABLE_ERR_FORMAT */
+  int accept_complex;   /* 0: a complex file is GABLE_ERR_FORMAT */
+  int accept_pattern;   /* 0: a pattern file is GABLE_ERR_FORMAT */
+  int accept_nonfinite; /* 0: NaN and infinity are GABLE_ERR_NOT_FINITE, with the line */
+} gable_read_options;
+#define GABLE_READ_OPTIONS_INIT                                                                                        \
+  {                                                                                                                    \
+    sizeof(gable_read_options), 0, 1, 1, 0                                                                             \
+  }
+
+typedef enum gable_file_format {
+  GABLE_FILE_AUTO = 0,          /* by content when reading, by name when writing */
+  GABLE_FILE_MATRIX_MARKET = 1, /* also .gz */
+  GABLE_FILE_RUTHERFORD_BOEING = 2,
+  GABLE_FILE_BINARY = 3 /* Gable's own: versioned, checksummed */
+} gable_file_format;
+
+/* Local.  Reads Matrix Market, Rutherford-Boeing or Gable's binary file, each also compressed by gzip; the format is
+ * told from the content.  options may be NULL.  GABLE_ERR_IO, _FORMAT (with the line), _LIMIT, _MEMORY. */
+GABLE_API gable_status gable_matrix_read(gable_context *ctx, const char *path, const gable_read_options *options,
+                                         gable_matrix **out);
+
+/* Local.  Writes to a temporary file beside path, then renames: path is whole or untouched. */
+GABLE_API gable_status gable_matrix_write(const gable_matrix *a, const char *path, gable_file_format format);
+
+/* Local.  A copy of what the view shows; CSR or CSC, base 0 or 1, any offset type.  Checked: GABLE_ERR_ARGUMENT says
+ * which entry is out of range or out of order. */
+GABLE_API gable_status gable_matrix_from_view(gable_context *ctx, const gable_matrix_view *view, gable_matrix **out);
+
+/* Local.  kind and its numbers in one string, for example "laplacian5:300x300", "elasticity3d:20x8x8",
+ * "circuit:20000", "dag:5000"; the full list is in docs/files.md and `gable generate --help`.  seed chooses the random
+ * values and numbering where the string asks for them. */
+GABLE_API gable_status gable_matrix_generate(gable_context *ctx, const char *kind, uint64_t seed, gable_matrix **out);
+
+/* Local.  The same matrix with both triangles stored; a copy where nothing is to do. */
+GABLE_API gable_status gable_matrix_expand(const gable_matrix *a, gable_matrix **out);
+GABLE_API gable_status gable_matrix_transpose(const gable_matrix *a, gable_matrix **out);
+
+GABLE_API gable_status gable_matrix_get_info(const gable_matrix *a, gable_matrix_info *info);
+
+/* Borrowed arrays of a, valid until it is destroyed: CSC, base 0, 64-bit offsets, values GABLE_D (GABLE_Z for a complex
+ * matrix, NULL for a pattern). */
+GABLE_API gable_status gable_matrix_get_view(const gable_matrix *a, gable_matrix_view *view);
+
+/* NULL is fine; sets *a to NULL. */
+GABLE_API void gable_matrix_destroy(gable_matrix **a);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,121 @@
+/* types.h: the words that every part of Gable shares: status codes, number types, borrowed views.
+ *
+ * Indices of rows and columns are 32 bit, counts of nonzeros and offsets into them are 64 bit. */
+#ifndef GABLE_TYPES_H
+#define GABLE_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define GABLE_API __attribute__((visibility("default")))
+#else
+#define GABLE_API
+#endif
+
+#define GABLE_VERSION_MAJOR 0
+#define GABLE_VERSION_MINOR 1
+#define GABLE_VERSION_PATCH 0
+#define GABLE_VERSION "0.1.0"
+
+/* name, value, text.  Positive: nothing was changed.  Negative: the object must be rebuilt or destroyed. */
+#define GABLE_STATUS_LIST(X)                                                                                           \
+  X(OK, 0, "success")                                                                                                  \
+  X(ERR_ARGUMENT, 1, "invalid argument")                                                                               \
+  X(ERR_STATE, 2, "called in the wrong phase")                                                                         \
+  X(ERR_UNAVAILABLE, 3, "not in this build, or not on this machine")                                                   \
+  X(ERR_IO, 4, "file cannot be read or written")                                                                       \
+  X(ERR_FORMAT, 5, "file content is wrong")                                                                            \
+  X(ERR_LIMIT, 6, "too large for this build")                                                                          \
+  X(ERR_MISMATCH, 7, "belongs to another matrix or another version")                                                   \
+  X(ERR_TOLERANCE, 8, "the tolerance was not reached")                                                                 \
+  X(ERR_MEMORY, -1, "out of memory")                                                                                   \
+  X(ERR_SINGULAR, -2, "singular matrix")                                                                               \
+  X(ERR_BACKEND, -3, "device or transport failure")                                                                    \
+  X(ERR_DEADLINE, -4, "deadline passed while waiting")                                                                 \
+  X(ERR_CANCELLED, -5, "cancelled by the caller")                                                                      \
+  X(ERR_NOT_FINITE, -6, "NaN or infinity where a number is needed")
+
+typedef enum gable_status {
+#define GABLE_STATUS_ENUM(name, value, text) GABLE_##name = (value),
+  GABLE_STATUS_LIST(GABLE_STATUS_ENUM)
+#undef GABLE_STATUS_ENUM
+} gable_status;
+
+/* The fixed text of a status code; never NULL. */
+GABLE_API const char *gable_status_text(gable_status status);
+
+/* What went wrong in the last failed call of this thread, with its trace; "" when nothing did.
+ * Owned by the library; valid until the next failing call of the same thread. */
+GABLE_API const char *gable_last_error(void);
+
+typedef int32_t gable_idx; /* rows, columns */
+typedef int64_t gable_off; /* counts of nonzeros and offsets into them */
+
+typedef enum gable_type {
+  GABLE_I32 = 1,
+  GABLE_I64 = 2,
+  GABLE_S = 3, /* float */
+  GABLE_D = 4, /* double */
+  GABLE_C = 5, /* float complex; storage only for now */
+  GABLE_Z = 6  /* double complex; storage only for now */
+} gable_type;
+
+typedef enum gable_format { GABLE_CSR = 1, GABLE_CSC = 2 } gable_format;
+typedef enum gable_structure {
+  GABLE_GENERAL = 0,
+  GABLE_SYMMETRIC = 1,
+  GABLE_HERMITIAN = 2,
+  GABLE_SKEW = 3,
+  GABLE_SPD = 4 /* symmetric positive definite, promised by the caller */
+} gable_structure;
+typedef enum gable_part { GABLE_FULL = 0, GABLE_LOWER = 1, GABLE_UPPER = 2 } gable_part;
+typedef enum gable_diag { GABLE_STORED = 0, GABLE_UNIT = 1 } gable_diag;
+typedef enum gable_space { GABLE_HOST = 0, GABLE_DEVICE = 1 } gable_space;
+typedef enum gable_op { GABLE_N = 0, GABLE_T = 1 } gable_op;
+typedef enum gable_major { GABLE_COL_MAJOR = 0, GABLE_ROW_MAJOR = 1 } gable_major;
+
+/* A sparse matrix of the caller's: borrowed for the length of a call, never written. */
+typedef struct gable_matrix_view {
+  size_t size; /* of this struct, so that it can grow */
+  gable_idx n_rows, n_cols;
+  gable_format format;
+  int base;               /* of the indices and offsets: 0 or 1 */
+  gable_type offset_type; /* GABLE_I32 or GABLE_I64 */
+  gable_type value_type;
+  gable_structure structure;
+  gable_part part; /* which entries are stored, or, for a triangular solve, which are used */
+  gable_space space;
+  const void *ptr;      /* [n_rows+1] (CSR) or [n_cols+1] (CSC) */
+  const gable_idx *idx; /* [nnz] increasing within a row (column) */
+  const void *val;      /* [nnz] or NULL: pattern only */
+} gable_matrix_view;
+#define GABLE_MATRIX_VIEW_INIT                                                                                         \
+  {                                                                                                                    \
+    sizeof(gable_matrix_view), 0, 0, GABLE_CSR, 0, GABLE_I64, GABLE_D, GABLE_GENERAL, GABLE_FULL, GABLE_HOST, NULL,    \
+        NULL, NULL                                                                                                     \
+  }
+
+/* Dense vectors of the caller's, side by side.  Written only where a prototype says so. */
+typedef struct gable_vectors_view {
+  size_t size;
+  gable_type type; /* GABLE_S or GABLE_D */
+  gable_space space;
+  gable_idx n, count;
+  gable_off ld;      /* column major: >= n; row major: >= count */
+  gable_major major; /* entry (i,j) at i + j*ld (column major) or i*ld + j (row major) */
+  void *data;
+} gable_vectors_view;
+#define GABLE_VECTORS_VIEW_INIT                                                                                        \
+  {                                                                                                                    \
+    sizeof(gable_vectors_view), GABLE_D, GABLE_HOST, 0, 1, 0, GABLE_COL_MAJOR, NULL                                    \
+  }
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,129 @@
+/* context.c: gable_context_create reads one string and picks the device table. */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+
+static void *host_allocate(void *user, size_t bytes, size_t alignment)
+{
+  (void)user;
+  void *p = NULL;
+  return posix_memalign(&p, alignment, bytes) ? NULL : p;
+}
+
+static void host_release(void *user, void *p)
+{
+  (void)user;
+  free(p);
+}
+
+/* Processors that this process may use. */
+static int processors(void)
+{
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set)) return 1;
+  int n = CPU_COUNT(&set);
+  return n > 0 ? n : 1;
+}
+
+static gable_status copy_options(const gable_context_options *given, gable_context_options *own)
+{
+  gable_status status = GABLE_OK;
+  *own = (gable_context_options)GABLE_CONTEXT_OPTIONS_INIT;
+  if (given) {
+    GI_REQUIRE(given->size > sizeof given->size && given->size <= sizeof *own, GABLE_ERR_ARGUMENT,
+               "context options of %zu bytes: start from GABLE_CONTEXT_OPTIONS_INIT", given->size);
+    memcpy(own, given, given->size);
+    own->size = sizeof *own;
+  }
+  GI_REQUIRE(own->threads >= 0 && own->threads <= 1024, GABLE_ERR_ARGUMENT, "threads is %d: give 0 to 1024",
+             own->threads);
+  GI_REQUIRE(!own->allocate == !own->release, GABLE_ERR_ARGUMENT, "allocate and release: give both or none");
+  if (!own->allocate) {
+    own->allocate = host_allocate;
+    own->release = host_release;
+  }
+  if (!own->threads) own->threads = processors();
+done:
+  return status;
+}
+
+/* Splits "cuda:3" into the table and the ordinal. */
+static gable_status parse_where(const char *where, const gi_device **device, int *ordinal)
+{
+  gable_status status = GABLE_OK;
+  *ordinal = 0;
+  *device = NULL;
+  if (!strcmp(where, "cpu")) {
+    *device = &gi_device_cpu;
+  } else if (!strncmp(where, "cuda", 4) && (where[4] == ':' || !where[4])) {
+    char *end = NULL;
+    long k = where[4] ? strtol(where + 5, &end, 10) : 0;
+    GI_REQUIRE(!where[4] || (where[5] && !*end && k >= 0 && k < 1024), GABLE_ERR_ARGUMENT,
+               "'%s' is no place: say cpu, cuda:0 or auto", where);
+    *device = &gi_device_cuda;
+    *ordinal = (int)k;
+  }
+  GI_REQUIRE(*device, GABLE_ERR_ARGUMENT, "'%.40s' is no place: say cpu, cuda:0 or auto", where);
+done:
+  return status;
+}
+
+gable_status gable_context_create(const char *where, const gable_context_options *options, gable_context **out)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = NULL;
+  gable_context_options own;
+  const gi_device *device = NULL;
+  int ordinal = 0, automatic = !where || !strcmp(where, "auto");
+
+  GI_REQUIRE(out, GABLE_ERR_ARGUMENT, "out is NULL");
+  *out = NULL;
+  GI_TRY(copy_options(options, &own));
+  ctx = own.allocate(own.memory_user, sizeof *ctx, 64);
+  GI_REQUIRE(ctx, GABLE_ERR_MEMORY, "out of memory for a context");
+  memset(ctx, 0, sizeof *ctx);
+  ctx->options = own;
+  ctx->threads = own.threads;
+  ctx->automatic = automatic;
+
+  if (automatic) {
+    device = &gi_device_cuda;
+    if (device->open(0, &ctx->device_state)) device = &gi_device_cpu;
+  } else {
+    GI_TRY(parse_where(where, &device, &ordinal));
+    GI_TRY(device->open(ordinal, &ctx->device_state));
+  }
+  ctx->device = device;
+  if (device == &gi_device_cuda)
+    snprintf(ctx->where, sizeof ctx->where, "cuda:%d", ordinal);
+  else
+    snprintf(ctx->where, sizeof ctx->where, "%s", device->name);
+  *out = ctx;
+  ctx = NULL;
+done:
+  if (ctx) own.release(own.memory_user, ctx);
+  return status;
+}
+
+void gable_context_destroy(gable_context **ctx)
+{
+  if (!ctx || !*ctx) return;
+  gable_context *c = *ctx;
+  *ctx = NULL;
+  c->device->close(c->device_state);
+  c->options.release(c->options.memory_user, c);
+}
+
+const char *gable_context_where(const gable_context *ctx)
+{
+  return ctx->where;
+}
+
+int gable_context_threads(const gable_context *ctx)
+{
+  return ctx->threads;
+}

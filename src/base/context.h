@@ -1,0 +1,43 @@
+/* context.h: the inside of gable_context: memory, log and progress of the caller's. */
+#ifndef GI_CONTEXT_H
+#define GI_CONTEXT_H
+
+#include <gable/context.h>
+
+#include "base/status.h"
+
+struct gi_device; /* device/device.h */
+
+struct gable_context {
+  char where[32];
+  int automatic; /* 1: the caller asked for "auto" */
+  int threads;
+  gable_context_options options;  /* a copy; functions filled in */
+  const struct gi_device *device; /* NULL: the host itself */
+  void *device_state;
+};
+
+/* count * size bytes, aligned to 64, or NULL on overflow, exhaustion or count < 0.  count 0 gives a valid pointer. */
+void *gi_alloc(gable_context *ctx, gable_off count, size_t size);
+void *gi_alloc_zero(gable_context *ctx, gable_off count, size_t size);
+void gi_free(gable_context *ctx, void *p); /* NULL is fine */
+
+/* The larger block with the first used elements copied; on failure NULL and p stays as it was. */
+void *gi_grow(gable_context *ctx, void *p, gable_off used, gable_off count, size_t size);
+
+/* ptr = array of count elements of its own type, or raise GABLE_ERR_MEMORY with what it was for. */
+#define GI_ALLOC(ctx, ptr, count) GI_ALLOC_WITH(gi_alloc, ctx, ptr, count)
+#define GI_ALLOC_ZERO(ctx, ptr, count) GI_ALLOC_WITH(gi_alloc_zero, ctx, ptr, count)
+#define GI_ALLOC_WITH(function, ctx, ptr, count)                                                                       \
+  do {                                                                                                                 \
+    (ptr) = function((ctx), (gable_off)(count), sizeof *(ptr));                                                        \
+    GI_REQUIRE((ptr) != NULL, GABLE_ERR_MEMORY, "out of memory: %.1f MB for %s",                                       \
+               (double)(count) * (double)sizeof *(ptr) / 1e6, #ptr);                                                   \
+  } while (0)
+
+void gi_log(const gable_context *ctx, gable_log_level level, const char *format, ...) GI_PRINTF(3, 4);
+
+/* Tells the caller how far a phase has come; GABLE_ERR_CANCELLED when it asks to stop.  From one thread at a time. */
+gable_status gi_progress(const gable_context *ctx, const char *phase, double done);
+
+#endif

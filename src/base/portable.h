@@ -1,0 +1,54 @@
+/* portable.h: the only place for #if on compilers and features. */
+#ifndef GI_PORTABLE_H
+#define GI_PORTABLE_H
+
+#if defined(__CUDACC__)
+#define GI_HD __host__ __device__ static inline
+#else
+#define GI_HD static inline
+#endif
+
+#if defined(_OPENMP) && !defined(__CUDACC__)
+#include <omp.h>
+#define GI_OMP(directive) GI_PRAGMA(omp directive)
+#else
+#define GI_OMP(directive)
+static inline int omp_get_thread_num(void)
+{
+  return 0;
+}
+static inline int omp_get_num_threads(void)
+{
+  return 1;
+}
+static inline int omp_in_parallel(void)
+{
+  return 0;
+}
+#endif
+#define GI_PRAGMA(x) _Pragma(#x)
+
+#if defined(__GNUC__)
+#define GI_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#define GI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define GI_LIKELY(x) __builtin_expect(!!(x), 1)
+#define GI_THREAD_LOCAL __thread
+#define GI_RESTRICT __restrict__
+#else
+#define GI_PRINTF(text, first)
+#define GI_UNLIKELY(x) (x)
+#define GI_LIKELY(x) (x)
+#define GI_THREAD_LOCAL _Thread_local
+#define GI_RESTRICT restrict
+#endif
+
+/* GI_CLONES before a function: compiled for the baseline and for wider vectors, chosen when the program starts.  Not
+ * under sanitizers, whose runtimes are not ready when the choice is made. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&               \
+    !defined(__SANITIZE_THREAD__) && !defined(__CUDACC__)
+#define GI_CLONES __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
+#else
+#define GI_CLONES
+#endif
+
+#endif

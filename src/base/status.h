@@ -1,0 +1,37 @@
+/* status.h: one status type, one macro to raise it, one to pass it on, one label `done:`. */
+#ifndef GI_STATUS_H
+#define GI_STATUS_H
+
+#include <gable/types.h>
+
+#include "base/portable.h"
+
+/* Writes the message and the place into this thread's record and returns code. */
+gable_status gi_raise(gable_status code, const char *file, int line, const char *func, const char *format, ...)
+    GI_PRINTF(5, 6);
+
+/* Appends the place to the trace of this thread's record. */
+void gi_trace(const char *file, int line, const char *func);
+
+/* Copies a record made by another thread (its text) into this thread's: for errors inside parallel regions. */
+void gi_adopt_error(const char *text);
+
+/* Each function that uses these has `gable_status status = GABLE_OK;` and a label `done:` that frees what it owns. */
+#define GI_TRY(call)                                                                                                   \
+  do {                                                                                                                 \
+    status = (call);                                                                                                   \
+    if (GI_UNLIKELY(status)) {                                                                                         \
+      gi_trace(__FILE__, __LINE__, __func__);                                                                          \
+      goto done;                                                                                                       \
+    }                                                                                                                  \
+  } while (0)
+
+#define GI_REQUIRE(condition, code, ...)                                                                               \
+  do {                                                                                                                 \
+    if (GI_UNLIKELY(!(condition))) {                                                                                   \
+      status = gi_raise((code), __FILE__, __LINE__, __func__, __VA_ARGS__);                                            \
+      goto done;                                                                                                       \
+    }                                                                                                                  \
+  } while (0)
+
+#endif
