@@ -1,0 +1,44 @@
+/* factor.h: the numbers of a factor, in the panels of its layout.
+ *
+ * LU: P A' = L U (+ F in block triangular form), P exchanging rows inside diagonal blocks only.  Cholesky: A' = L L^T.
+ */
+#ifndef GI_FACTOR_H
+#define GI_FACTOR_H
+
+#include "graph/layout.h"
+#include "sparse/csc.h"
+
+typedef enum gi_factor_kind { GI_LU = 1, GI_CHOLESKY = 2 } gi_factor_kind;
+
+typedef struct gi_factor {
+  gi_factor_kind kind;
+  gable_type type;         /* GABLE_D or GABLE_S: of l, u, off and dinv */
+  const gi_layout *layout; /* borrowed; outlives the factor */
+  void *l;                 /* [layout->lval[n_super]] */
+  void *u;                 /* [layout->uval[n_super]] or NULL (Cholesky) */
+  void *dinv;              /* [n] reciprocals of the diagonal of U (LU) or of L (Cholesky) */
+  void *off;               /* [off_ptr[n]] values of F, or NULL */
+  gable_idx
+      *pivot; /* [n] LAPACK style: row k of A' was exchanged with row pivot[k] >= k of the same supernode; NULL: none */
+  gable_idx perturbed;          /* tiny pivots replaced */
+  double max_entry, max_factor; /* largest magnitudes in A' and in U: growth */
+  gable_off bytes;              /* held by this factor, the layout not counted */
+} gi_factor;
+
+typedef struct gi_factor_options {
+  int threads;
+  double tiny; /* pivots below tiny * max|A'| are replaced by +-that; 0: the default, sqrt(eps) */
+} gi_factor_options;
+
+/* Memory for a factor of this layout; no numbers yet. */
+gable_status gi_factor_create(gable_context *ctx, const gi_layout *layout, gi_factor_kind kind, gable_type type,
+                              gi_factor **out);
+void gi_factor_destroy(gable_context *ctx, gi_factor **f);
+
+/* a: A' (permuted and scaled) by columns.  at: A'^T by columns (so A' by rows), NULL for Cholesky, which reads the
+ * lower triangle of a alone.  GABLE_ERR_SINGULAR when Cholesky meets a pivot <= 0 (its column is named; the caller may
+ * turn to LU), GABLE_ERR_NOT_FINITE, GABLE_ERR_CANCELLED. */
+gable_status gi_factor_numeric(gable_context *ctx, gi_factor *f, const gi_csc *a, const gi_csc *at,
+                               const gi_factor_options *options);
+
+#endif
