@@ -1,0 +1,118 @@
+/* csc_view.c: a caller's view, checked entry by entry, becomes a compressed matrix of our own. */
+#include <string.h>
+
+#include "sparse/csc.h"
+
+static gable_off offset_at(const gable_matrix_view *v, gable_idx k)
+{
+  gable_off p = v->offset_type == GABLE_I32 ? ((const int32_t *)v->ptr)[k] : ((const int64_t *)v->ptr)[k];
+  return p - v->base;
+}
+
+static gable_status check_shape(const gable_matrix_view *v)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(v, GABLE_ERR_ARGUMENT, "the view is NULL");
+  GI_REQUIRE(v->size == sizeof *v, GABLE_ERR_ARGUMENT, "view of %zu bytes: start from GABLE_MATRIX_VIEW_INIT", v->size);
+  GI_REQUIRE(v->n_rows >= 0 && v->n_cols >= 0, GABLE_ERR_ARGUMENT, "a view of %d by %d", v->n_rows, v->n_cols);
+  GI_REQUIRE(v->format == GABLE_CSR || v->format == GABLE_CSC, GABLE_ERR_ARGUMENT, "view format %d: CSR or CSC",
+             (int)v->format);
+  GI_REQUIRE(v->base == 0 || v->base == 1, GABLE_ERR_ARGUMENT, "view base %d: 0 or 1", v->base);
+  GI_REQUIRE(v->offset_type == GABLE_I32 || v->offset_type == GABLE_I64, GABLE_ERR_ARGUMENT,
+             "view offset type %d: GABLE_I32 or GABLE_I64", (int)v->offset_type);
+  GI_REQUIRE(v->value_type >= GABLE_S && v->value_type <= GABLE_Z, GABLE_ERR_ARGUMENT,
+             "view value type %d: GABLE_S, _D, _C or _Z", (int)v->value_type);
+  GI_REQUIRE(v->space == GABLE_HOST, GABLE_ERR_ARGUMENT, "the view must be in host memory here");
+  GI_REQUIRE(v->structure >= GABLE_GENERAL && v->structure <= GABLE_SPD, GABLE_ERR_ARGUMENT, "view structure %d",
+             (int)v->structure);
+  GI_REQUIRE(v->part >= GABLE_FULL && v->part <= GABLE_UPPER, GABLE_ERR_ARGUMENT, "view part %d", (int)v->part);
+  GI_REQUIRE(v->ptr, GABLE_ERR_ARGUMENT, "the view has no ptr");
+  GI_REQUIRE(v->n_rows == v->n_cols || (v->structure == GABLE_GENERAL && v->part == GABLE_FULL), GABLE_ERR_ARGUMENT,
+             "a symmetric or triangular view must be square; this one is %d by %d", v->n_rows, v->n_cols);
+done:
+  return status;
+}
+
+static gable_status check_entries(const gable_matrix_view *v, gable_idx n_lists, gable_idx n_inside)
+{
+  gable_status status = GABLE_OK;
+  const char *list = v->format == GABLE_CSR ? "row" : "column";
+  GI_REQUIRE(offset_at(v, 0) == 0, GABLE_ERR_ARGUMENT, "ptr[0] is %lld, the base is %d",
+             (long long)(offset_at(v, 0) + v->base), v->base);
+  for (gable_idx k = 0; k < n_lists; k++)
+    GI_REQUIRE(offset_at(v, k) <= offset_at(v, k + 1), GABLE_ERR_ARGUMENT, "ptr decreases after %s %d", list,
+               k + v->base);
+  GI_REQUIRE(v->idx || offset_at(v, n_lists) == 0, GABLE_ERR_ARGUMENT, "the view has no idx");
+  for (gable_idx k = 0; k < n_lists; k++) {
+    gable_off end = offset_at(v, k + 1);
+    int64_t last = (int64_t)v->base - 1;
+    for (gable_off p = offset_at(v, k); p < end; p++) {
+      int64_t i = v->idx[p];
+      GI_REQUIRE(i >= v->base && i < (int64_t)n_inside + v->base, GABLE_ERR_ARGUMENT,
+                 "idx[%lld] is %lld in %s %d: not in %d .. %lld", (long long)p, (long long)i, list, k + v->base,
+                 v->base, (long long)n_inside - 1 + v->base);
+      GI_REQUIRE(i > last, GABLE_ERR_ARGUMENT, "idx[%lld] is %lld after %lld in %s %d: indices must increase",
+                 (long long)p, (long long)i, (long long)last, list, k + v->base);
+      last = i;
+    }
+  }
+done:
+  return status;
+}
+
+static void copy_value(const gable_matrix_view *v, gable_off p, double *to, gable_off q)
+{
+  switch (v->value_type) {
+  case GABLE_S: to[q] = (double)((const float *)v->val)[p]; break;
+  case GABLE_C:
+    to[2 * q] = (double)((const float *)v->val)[2 * p];
+    to[2 * q + 1] = (double)((const float *)v->val)[2 * p + 1];
+    break;
+  case GABLE_Z: memcpy(to + 2 * q, (const double *)v->val + 2 * p, 2 * sizeof(double)); break;
+  default: to[q] = ((const double *)v->val)[p]; break;
+  }
+}
+
+/* Copies the lists of the view as they are: columns of A from CSC, of A^T from CSR. */
+static gable_status copy_lists(gable_context *ctx, const gable_matrix_view *v, gable_idx n_lists, gable_idx n_inside,
+                               gi_csc *out)
+{
+  gable_status status = GABLE_OK;
+  int words = !v->val ? 0 : v->value_type == GABLE_C || v->value_type == GABLE_Z ? 2 : 1;
+  gable_part part = v->part;
+  if (v->format == GABLE_CSR && part != GABLE_FULL) part = part == GABLE_LOWER ? GABLE_UPPER : GABLE_LOWER;
+  GI_TRY(gi_csc_init(ctx, n_inside, n_lists, offset_at(v, n_lists), words, out));
+  gable_off q = 0;
+  for (gable_idx k = 0; k < n_lists; k++) {
+    for (gable_off p = offset_at(v, k); p < offset_at(v, k + 1); p++) {
+      gable_idx i = v->idx[p] - v->base;
+      if ((part == GABLE_LOWER && i < k) || (part == GABLE_UPPER && i > k)) continue;
+      out->idx[q] = i;
+      if (words) copy_value(v, p, out->val, q);
+      q++;
+    }
+    out->ptr[k + 1] = q;
+  }
+done:
+  return status;
+}
+
+gable_status gi_csc_from_view(gable_context *ctx, const gable_matrix_view *view, gi_csc *out)
+{
+  gable_status status = GABLE_OK;
+  gi_csc lists = {0};
+  GI_TRY(check_shape(view));
+  int by_rows = view->format == GABLE_CSR;
+  gable_idx n_lists = by_rows ? view->n_rows : view->n_cols;
+  gable_idx n_inside = by_rows ? view->n_cols : view->n_rows;
+  GI_TRY(check_entries(view, n_lists, n_inside));
+  if (!by_rows) {
+    GI_TRY(copy_lists(ctx, view, n_lists, n_inside, out));
+  } else {
+    GI_TRY(copy_lists(ctx, view, n_lists, n_inside, &lists));
+    GI_TRY(gi_csc_transpose(ctx, &lists, out));
+  }
+done:
+  gi_csc_release(ctx, &lists);
+  return status;
+}

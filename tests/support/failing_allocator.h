@@ -1,0 +1,33 @@
+/* failing_allocator.h: host memory whose k-th allocation fails, and that counts what was not given back.
+ *
+ *   failing_allocator memory = failing_allocator_init();
+ *   for (long k = 0;; k++) {
+ *     failing_allocator_arm(&memory, k);              the k-th allocation from here (0 is the next) and all later ones
+ *     gable_status status = phase(...);               return NULL
+ *     if (!memory.failures) { CHECK_OK(status); break; }
+ *     CHECK(status == GABLE_ERR_MEMORY, "allocation %ld", k);
+ *     ... nothing changed, nothing leaked: CHECK(memory.live == before, ...)
+ *   }
+ *
+ * Safe in parallel regions.  Blocks are filled with 0xA5, so that memory which was never written shows. */
+#ifndef FAILING_ALLOCATOR_H
+#define FAILING_ALLOCATOR_H
+
+#include <gable/gable.h>
+#include <stdatomic.h>
+
+typedef struct failing_allocator {
+  atomic_long live;     /* blocks not released yet */
+  atomic_long count;    /* allocations since armed */
+  atomic_long failures; /* of those, refused */
+  long fail_at;         /* -1: never */
+} failing_allocator;
+
+failing_allocator failing_allocator_init(void);
+void failing_allocator_arm(failing_allocator *memory, long k);
+void failing_allocator_disarm(failing_allocator *memory);
+
+/* Options (all defaults) of a context whose memory this is. */
+gable_context_options failing_allocator_options(failing_allocator *memory);
+
+#endif
