@@ -1,0 +1,316 @@
+/* match.c: shortest augmenting paths on the reduced costs.
+ *
+ * Costs c_ij = log max_k |a_kj| - log |a_ij| >= 0.  Duals: u_i + v_j <= c_ij for all entries, equal on matched ones,
+ * prove that a matching is best, and are the logarithms of the scalings. */
+#include "graph/match.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { UNSEEN = -1, SETTLED = -2, DEAD = -3 }; /* in place[], where >= 0 is a position in the heap */
+
+typedef struct search {
+  gable_idx n;
+  const gable_off *ptr;
+  const gable_idx *idx;
+  double *cost;      /* [nnz] */
+  double *u, *v;     /* [n] duals of rows, of columns */
+  double *d;         /* [n] length of the shortest path to each row seen */
+  gable_idx *row_of; /* [n] by column */
+  gable_idx *col_of; /* [n] by row, -1: free */
+  gable_off *at;     /* [n] the matched entry of each column */
+  gable_off *via;    /* [n] entry by which each row was reached */
+  gable_idx *from;   /* [n] and its column */
+  gable_idx *place;  /* [n] */
+  gable_idx *heap;   /* [n] rows, smallest d first */
+  gable_idx *queue;  /* [n] settled rows in the order of d */
+  gable_idx n_heap, n_queue;
+} search;
+
+static void heap_up(search *s, gable_idx k)
+{
+  gable_idx row = s->heap[k];
+  while (k > 0) {
+    gable_idx up = (k - 1) / 2;
+    if (s->d[s->heap[up]] <= s->d[row]) break;
+    s->heap[k] = s->heap[up];
+    s->place[s->heap[k]] = k;
+    k = up;
+  }
+  s->heap[k] = row;
+  s->place[row] = k;
+}
+
+static void heap_down(search *s, gable_idx k)
+{
+  gable_idx row = s->heap[k];
+  for (;;) {
+    gable_idx low = 2 * k + 1;
+    if (low >= s->n_heap) break;
+    if (low + 1 < s->n_heap && s->d[s->heap[low + 1]] < s->d[s->heap[low]]) low++;
+    if (s->d[row] <= s->d[s->heap[low]]) break;
+    s->heap[k] = s->heap[low];
+    s->place[s->heap[k]] = k;
+    k = low;
+  }
+  s->heap[k] = row;
+  s->place[row] = k;
+}
+
+static void heap_remove(search *s, gable_idx k)
+{
+  gable_idx last = s->heap[--s->n_heap];
+  if (k == s->n_heap) return;
+  s->heap[k] = last;
+  s->place[last] = k;
+  heap_up(s, k);
+  heap_down(s, s->place[last]);
+}
+
+static void settle(search *s, gable_idx row)
+{
+  if (s->place[row] >= 0) heap_remove(s, s->place[row]);
+  s->place[row] = SETTLED;
+  s->queue[s->n_queue++] = row;
+}
+
+/* Follows the edges of column j, which lies at distance base; *best is the nearest free row so far, at distance
+ * *length. */
+static void scan_column(search *s, gable_idx j, double base, double *length, gable_idx *best)
+{
+  for (gable_off k = s->ptr[j]; k < s->ptr[j + 1]; k++) {
+    gable_idx i = s->idx[k];
+    if (s->place[i] <= SETTLED) continue;
+    double reduced = s->cost[k] - s->u[i] - s->v[j];
+    double far = base + (reduced > 0 ? reduced : 0);
+    if (far >= *length || far >= s->d[i]) continue;
+    s->via[i] = k;
+    s->from[i] = j;
+    if (s->col_of[i] < 0) {
+      *length = far;
+      *best = i;
+      if (far <= base) return;
+      continue;
+    }
+    s->d[i] = far;
+    if (far <= base) {
+      settle(s, i);
+    } else {
+      if (s->place[i] == UNSEEN) s->heap[s->place[i] = s->n_heap++] = i;
+      heap_up(s, s->place[i]);
+    }
+  }
+}
+
+/* Exchanges matched and unmatched entries along the path that ends in the free row i, and keeps the duals feasible. */
+static void augment(search *s, gable_idx j0, gable_idx i, double length)
+{
+  gable_idx end = i, j;
+  do {
+    j = s->from[i];
+    gable_idx next = s->row_of[j];
+    s->row_of[j] = i;
+    s->col_of[i] = j;
+    s->at[j] = s->via[i];
+    i = next;
+  } while (j != j0);
+  for (gable_idx k = 0; k < s->n_queue; k++) {
+    gable_idx row = s->queue[k];
+    s->u[row] += s->d[row] - length;
+    s->v[s->col_of[row]] = s->cost[s->at[s->col_of[row]]] - s->u[row];
+  }
+  s->v[s->col_of[end]] = s->cost[s->at[s->col_of[end]]] - s->u[end];
+}
+
+/* Matches column j0 by a shortest path to a free row.  No path: every row seen can never lead to one, and is dead. */
+static int match_column(search *s, gable_idx j0)
+{
+  double length = INFINITY, base = 0;
+  gable_idx best = -1, j = j0, head = 0;
+  s->n_heap = s->n_queue = 0;
+  for (;;) {
+    scan_column(s, j, base, &length, &best);
+    if (length <= base) break;
+    if (head == s->n_queue) {
+      if (!s->n_heap || s->d[s->heap[0]] >= length) break;
+      double nearest = s->d[s->heap[0]];
+      while (s->n_heap && s->d[s->heap[0]] <= nearest) settle(s, s->heap[0]);
+    }
+    gable_idx row = s->queue[head++];
+    base = s->d[row];
+    j = s->col_of[row];
+  }
+  if (best >= 0) augment(s, j0, best, length);
+  for (gable_idx k = 0; k < s->n_queue; k++) {
+    s->place[s->queue[k]] = best >= 0 ? UNSEEN : DEAD;
+    s->d[s->queue[k]] = INFINITY;
+  }
+  for (gable_idx k = 0; k < s->n_heap; k++) {
+    s->place[s->heap[k]] = UNSEEN;
+    s->d[s->heap[k]] = INFINITY;
+  }
+  return best >= 0;
+}
+
+/* cost[k] of every entry, INFINITY for a zero; largest[j] = max |a_ij|. */
+static void set_costs(gable_idx n, const gi_csc *a, double *cost, double *largest)
+{
+  if (!a->val) {
+    for (gable_off k = 0; k < a->ptr[n]; k++) cost[k] = 0;
+    for (gable_idx j = 0; j < n; j++) largest[j] = 1;
+    return;
+  }
+  GI_OMP(parallel for schedule(static))
+  for (gable_idx j = 0; j < n; j++) {
+    double top = 0;
+    for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++) top = fmax(top, fabs(a->val[k]));
+    double log_top = top > 0 ? log(top) : 0;
+    for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++) {
+      double size = fabs(a->val[k]);
+      cost[k] = size == top && top > 0 ? 0 : size > 0 ? log_top - log(size) : INFINITY;
+    }
+    largest[j] = top;
+  }
+}
+
+static void take(search *s, gable_off k, gable_idx i, gable_idx j)
+{
+  s->row_of[j] = i;
+  s->col_of[i] = j;
+  s->at[j] = k;
+}
+
+/* Column j has tight entries, all in taken rows: can one of those rows' columns move to a free row along a tight entry?
+ */
+static int shift_one(search *s, gable_idx j)
+{
+  for (gable_off k = s->ptr[j]; k < s->ptr[j + 1]; k++) {
+    gable_idx i = s->idx[k];
+    if (s->cost[k] - s->u[i] - s->v[j] > 0) continue;
+    gable_idx other = s->col_of[i];
+    for (gable_off m = s->ptr[other]; m < s->ptr[other + 1]; m++) {
+      gable_idx free_row = s->idx[m];
+      if (s->col_of[free_row] >= 0 || s->cost[m] - s->u[free_row] - s->v[other] > 0) continue;
+      take(s, m, free_row, other);
+      take(s, k, i, j);
+      return 1;
+    }
+  }
+  return 0;
+}
+
+/* First duals, and a matching within their tight entries: the diagonal first, then any, then exchanges of one. */
+static void cheap_assignment(search *s)
+{
+  gable_idx n = s->n;
+  for (gable_idx i = 0; i < n; i++) s->u[i] = INFINITY;
+  for (gable_off k = 0; k < s->ptr[n]; k++)
+    if (s->cost[k] < s->u[s->idx[k]]) s->u[s->idx[k]] = s->cost[k];
+  for (gable_idx i = 0; i < n; i++)
+    if (s->u[i] == (double)INFINITY) s->u[i] = 0;
+  for (gable_idx j = 0; j < n; j++) {
+    double least = INFINITY;
+    gable_off diagonal = -1;
+    for (gable_off k = s->ptr[j]; k < s->ptr[j + 1]; k++) {
+      least = fmin(least, s->cost[k] - s->u[s->idx[k]]);
+      if (s->idx[k] == j) diagonal = k;
+    }
+    s->v[j] = least < (double)INFINITY ? least : 0;
+    if (diagonal >= 0 && s->cost[diagonal] - s->u[j] <= s->v[j]) take(s, diagonal, j, j);
+  }
+  for (gable_idx j = 0; j < n; j++)
+    for (gable_off k = s->ptr[j]; k < s->ptr[j + 1] && s->row_of[j] < 0; k++)
+      if (s->col_of[s->idx[k]] < 0 && s->cost[k] - s->u[s->idx[k]] <= s->v[j]) take(s, k, s->idx[k], j);
+  for (gable_idx j = 0; j < n; j++)
+    if (s->row_of[j] < 0) shift_one(s, j);
+}
+
+static double exp_within(double x, double limit)
+{
+  return exp(x > limit ? limit : x < -limit ? -limit : x);
+}
+
+/* r_i = exp(u_i - t), c_j = exp(v_j + t) / max_i |a_ij|; t levels the two, for duals are free up to it.  Both keep
+ * within the exponents of a double: beyond e^+-340, that is when a chain of entries differs by more than 1e295, the
+ * bound gives way first. */
+static void set_scalings(const search *s, const double *largest, gi_matching *m)
+{
+  double t = 0;
+  for (gable_idx j = 0; j < s->n; j++) t += s->u[j] - s->v[j] + (largest[j] > 0 ? log(largest[j]) : 0);
+  if (s->n) t /= 2.0 * (double)s->n;
+  for (gable_idx j = 0; j < s->n; j++) {
+    m->r[j] = exp_within(s->u[j] - t, 340);
+    m->c[j] = exp_within(s->v[j] + t - (largest[j] > 0 ? log(largest[j]) : 0), 340);
+  }
+}
+
+static gable_status search_init(gable_context *ctx, const gi_csc *a, search *s)
+{
+  gable_status status = GABLE_OK;
+  gable_idx n = a->n_cols;
+  s->n = n;
+  s->ptr = a->ptr;
+  s->idx = a->idx;
+  GI_ALLOC(ctx, s->cost, a->ptr[n]);
+  GI_ALLOC(ctx, s->u, n);
+  GI_ALLOC(ctx, s->v, n);
+  GI_ALLOC(ctx, s->d, n);
+  GI_ALLOC(ctx, s->col_of, n);
+  GI_ALLOC(ctx, s->at, n);
+  GI_ALLOC(ctx, s->via, n);
+  GI_ALLOC(ctx, s->from, n);
+  GI_ALLOC(ctx, s->place, n);
+  GI_ALLOC(ctx, s->heap, n);
+  GI_ALLOC(ctx, s->queue, n);
+  for (gable_idx i = 0; i < n; i++) {
+    s->row_of[i] = s->col_of[i] = -1;
+    s->place[i] = UNSEEN;
+    s->d[i] = INFINITY;
+  }
+done:
+  return status;
+}
+
+static void search_release(gable_context *ctx, search *s)
+{
+  void *owned[] = {s->cost, s->u, s->v, s->d, s->col_of, s->at, s->via, s->from, s->place, s->heap, s->queue};
+  for (size_t k = 0; k < sizeof owned / sizeof owned[0]; k++) gi_free(ctx, owned[k]);
+}
+
+gable_status gi_match(gable_context *ctx, const gi_csc *a, gi_matching *m)
+{
+  gable_status status = GABLE_OK;
+  gable_idx n = a->n_cols;
+  search s = {0};
+  double *largest = NULL;
+  GI_REQUIRE(a->n_rows == n, GABLE_ERR_ARGUMENT, "a matching needs a square matrix, this one is %d by %d", a->n_rows,
+             n);
+  m->n = n;
+  GI_ALLOC(ctx, m->row_of, n);
+  GI_ALLOC(ctx, m->r, n);
+  GI_ALLOC(ctx, m->c, n);
+  GI_ALLOC(ctx, largest, n);
+  s.row_of = m->row_of;
+  GI_TRY(search_init(ctx, a, &s));
+  set_costs(n, a, s.cost, largest);
+  cheap_assignment(&s);
+  m->rank = 0;
+  for (gable_idx j = 0; j < n; j++) {
+    if (j % 65536 == 0) GI_TRY(gi_progress(ctx, "matching", (double)j / (double)n));
+    m->rank += s.row_of[j] >= 0 || match_column(&s, j);
+  }
+  set_scalings(&s, largest, m);
+done:
+  search_release(ctx, &s);
+  gi_free(ctx, largest);
+  if (status) gi_match_release(ctx, m);
+  return status;
+}
+
+void gi_match_release(gable_context *ctx, gi_matching *m)
+{
+  gi_free(ctx, m->row_of);
+  gi_free(ctx, m->r);
+  gi_free(ctx, m->c);
+  memset(m, 0, sizeof *m);
+}

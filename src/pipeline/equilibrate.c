@@ -1,0 +1,59 @@
+#include "pipeline/equilibrate.h"
+
+#include <math.h>
+
+enum { MOST_SWEEPS = 10, LARGEST_EXPONENT = 500 };
+
+double gi_power_of_two(double x)
+{
+  if (!(x > 0) || !isfinite(x)) return 1;
+  int e;
+  double m = frexp(x, &e); /* in [1/2, 1) */
+  e -= m < 0.70710678118654752;
+  return ldexp(1, e > LARGEST_EXPONENT ? LARGEST_EXPONENT : e < -LARGEST_EXPONENT ? -LARGEST_EXPONENT : e);
+}
+
+static double column_top(const gi_csc *a, const double *r, gable_idx j)
+{
+  double top = 0;
+  for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++) top = fmax(top, fabs(a->val[k]) * r[a->idx[k]]);
+  return top;
+}
+
+/* Rows first.  Every row then has an entry near 1, so that the columns need no shrinking beyond a rounding of its
+ * exponent, and the rows stay near 1 when the columns are stretched. */
+void gi_equilibrate(const gi_csc *a, double *r, double *c)
+{
+  for (gable_idx i = 0; i < a->n_rows; i++) r[i] = 0;
+  for (gable_off k = 0; k < a->ptr[a->n_cols]; k++) r[a->idx[k]] = fmax(r[a->idx[k]], fabs(a->val[k]));
+  for (gable_idx i = 0; i < a->n_rows; i++) r[i] = r[i] > 0 ? gi_power_of_two(1 / r[i]) : 1;
+  for (gable_idx j = 0; j < a->n_cols; j++) {
+    double top = column_top(a, r, j);
+    c[j] = top > 0 ? gi_power_of_two(1 / top) : 1;
+  }
+}
+
+/* Ruiz's iteration with the newest r at once: each column is divided by the square root of its largest entry. */
+void gi_equilibrate_symmetric(const gi_csc *a, double *r)
+{
+  for (gable_idx j = 0; j < a->n_cols; j++) r[j] = 1;
+  int level = 0;
+  for (int pass = 0; pass < MOST_SWEEPS && !level; pass++) {
+    level = 1;
+    for (gable_idx j = 0; j < a->n_cols; j++) {
+      double top = column_top(a, r, j) * r[j];
+      if (top == 0 || (top >= 0.25 && top <= 4)) continue;
+      level = 0;
+      r[j] *= gi_power_of_two(1 / sqrt(top));
+    }
+  }
+}
+
+void gi_equilibrate_diagonal(const gi_csc *a, double *r)
+{
+  for (gable_idx j = 0; j < a->n_cols; j++) {
+    r[j] = 1;
+    for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++)
+      if (a->idx[k] == j && a->val[k] > 0) r[j] = gi_power_of_two(1 / sqrt(a->val[k]));
+  }
+}
