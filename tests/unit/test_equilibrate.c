@@ -64,7 +64,7 @@ int main(void)
         }
       }
       ptr[N] = k;
-      gi_csc a = {N, N, ptr, idx, val};
+      gi_csc a = {.n_rows = N, .n_cols = N, .ptr = ptr, .idx = idx, .val = val};
       double r[N], c[N];
       if (symmetric) {
         gi_equilibrate_symmetric(&a, r);
@@ -81,7 +81,7 @@ int main(void)
   gable_off ptr[3] = {0, 1, 2};
   gable_idx idx[2] = {0, 1};
   double val[2] = {1e300, 1e-300}, r[2];
-  gi_csc d = {2, 2, ptr, idx, val};
+  gi_csc d = {.n_rows = 2, .n_cols = 2, .ptr = ptr, .idx = idx, .val = val};
   gi_equilibrate_diagonal(&d, r);
   for (int i = 0; i < 2; i++) CHECK(val[i] * r[i] * r[i] >= 0.5 && val[i] * r[i] * r[i] <= 2);
   return 0;
