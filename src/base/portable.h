@@ -42,11 +42,12 @@ static inline int omp_in_parallel(void)
 #define GI_RESTRICT restrict
 #endif
 
-/* GI_CLONES before a function: compiled for the baseline and for wider vectors, chosen when the program starts.  Not
- * under sanitizers, whose runtimes are not ready when the choice is made. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&               \
-    !defined(__SANITIZE_THREAD__) && !defined(__CUDACC__)
-#define GI_CLONES __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
+/* GI_CLONES before a function: compiled for the baseline and for wider vectors (AVX2 with FMA, AVX-512), chosen when
+ * the program starts by what the processor can do; by level, since a clone named after a processor is chosen on that
+ * one processor alone.  Not under sanitizers, whose runtimes are not ready when the choice is made. */
+#if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) &&                               \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__CUDACC__)
+#define GI_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define GI_CLONES
 #endif
