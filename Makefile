@@ -2,12 +2,18 @@
 # make demo       solves a real matrix that ships with the project
 # make check      all tests that this machine can run
 # make bench      the speed tables (needs the peers: see docs/benchmarks.md)
-# make install    DESTDIR and PREFIX (/usr/local)
+# make install    DESTDIR, PREFIX (/usr/local) and LIB (lib); make uninstall takes the same files away
+# make docs       the pages of the public headers, in build/docs (needs doxygen)
 # Variables: CC, BUILD (build), DEBUG=yes, SAN (address,undefined or thread), WERROR=yes, CUDA=yes, and METIS, SUITESPARSE,
 # OPENBLAS, ZLIB, CJSON, OPENMP = yes, no or auto.
 .DEFAULT_GOAL := all
+ifeq ($(MAKELEVEL)$(findstring j,$(filter-out --%,$(MAKEFLAGS))),0)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
 BUILD ?= build
 PREFIX ?= /usr/local
+LIB ?= lib
+DEMO ?= examples/data/bcsstk18.mtx.gz
 CC ?= cc
 NVCC ?= nvcc
 CUDA ?= no
@@ -49,6 +55,7 @@ LIB_SRC := $(filter-out $(without),$(wildcard $(LAYERS:%=src/%/*.c)))
 TOOL_SRC := $(filter-out $(without),$(wildcard tool/*.c))
 TEST_SRC := $(wildcard tests/unit/test_*.c tests/equivalence/test_*.c tests/property/test_*.c tests/fault/test_*.c tests/peer/test_*.c)
 SUPPORT_SRC := $(wildcard tests/support/*.c)
+SHELL_TESTS := $(wildcard tests/*/test_*.sh)
 
 object = $(patsubst %,$(BUILD)/%.o,$1)
 LIB_OBJ := $(call object,$(LIB_SRC) $(CUDA_SRC))
@@ -58,7 +65,7 @@ STATIC := $(BUILD)/lib/libgable.a
 SHARED := $(BUILD)/lib/libgable.so
 TOOL := $(BUILD)/bin/gable
 
-.PHONY: all lib tests check demo clean install format help
+.PHONY: all lib tests check demo bench docs manual clean install uninstall format help
 all: $(if $(wildcard tool/gable.c),$(TOOL)) $(STATIC) $(SHARED)
 lib: $(STATIC) $(SHARED)
 tests: $(TESTS)
@@ -77,9 +84,10 @@ $(STATIC): $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(SHARED): $(LIB_OBJ)
+$(SHARED): $(LIB_OBJ) scripts/gable.map
 	@mkdir -p $(@D)
-	$(CC) -shared -Wl,-soname,libgable.so.0 $(if $(SAN),,-Wl,-z,defs) $(SANFLAGS) -o $@ $^ $(LIBS)
+	$(CC) -shared -Wl,-soname,libgable.so.0 -Wl,--version-script=scripts/gable.map $(if $(SAN),,-Wl,-z,defs) $(SANFLAGS) \
+		-o $@ $(LIB_OBJ) $(LIBS)
 	@ln -sf libgable.so $(BUILD)/lib/libgable.so.0
 
 $(TOOL): $(TOOL_OBJ) $(STATIC)
@@ -90,8 +98,27 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(call object,$(SUPPORT_SRC)) $(STATIC)
 	@mkdir -p $(@D)
 	$(CC) $(SANFLAGS) -o $@ $^ $(LIBS)
 
+# The tests that are scripts find the build in BUILD and what it was made with in CC, SAN and LIBS.
 check: all tests
-	@BUILD=$(BUILD) sh tests/run $(TESTS)
+	@BUILD="$(BUILD)" CC="$(CC)" SAN="$(SAN)" LIBS="$(LIBS)" sh tests/run $(TESTS) $(SHELL_TESTS)
+
+demo: all
+	@$(TOOL) solve $(DEMO)
+
+bench: all
+	@BUILD="$(BUILD)" CC="$(CC)" scripts/bench $(BENCH)
+
+manual: all
+	@scripts/manual $(TOOL) $(BUILD)/share
+
+docs:
+	@BUILD="$(BUILD)" scripts/pages
+
+install: all manual
+	@BUILD="$(BUILD)" PREFIX="$(PREFIX)" LIB="$(LIB)" DESTDIR="$(DESTDIR)" LIBS="$(LIBS)" scripts/install put
+
+uninstall:
+	@BUILD="$(BUILD)" PREFIX="$(PREFIX)" LIB="$(LIB)" DESTDIR="$(DESTDIR)" LIBS="$(LIBS)" scripts/install take
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.inc')

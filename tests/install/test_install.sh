@@ -1,0 +1,72 @@
+#!/bin/sh
+# make install into an empty place, a program against what lies there by pkg-config (shared and static) and by CMake, then
+# make uninstall, which must leave nothing.
+set -eu
+[ -z "${SAN:-}" ] || { echo "a sanitizer build is not for installing"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset MAKEFLAGS MFLAGS MAKELEVEL
+prefix=$work/usr
+make -s install BUILD="$BUILD" PREFIX="$prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+
+cat >"$work/t.c" <<'C'
+#include <gable/gable.h>
+#include <stdio.h>
+int main(void)
+{
+  gable_context *ctx = NULL;
+  if (gable_context_create("cpu", NULL, &ctx)) return 1;
+  puts(gable_context_where(ctx));
+  gable_context_destroy(&ctx);
+  return 0;
+}
+C
+says_cpu() { [ "$("$@")" = cpu ] || { echo "wrong answer: $*"; exit 1; }; }
+skipped=
+
+if command -v pkg-config >/dev/null 2>&1; then
+    export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+    # shellcheck disable=SC2046
+    $CC -std=c11 "$work/t.c" -o "$work/shared" $(pkg-config --cflags --libs gable) -Wl,-rpath,"$prefix/lib"
+    says_cpu "$work/shared"
+    readelf -d "$work/shared" | grep -q 'libgable.so.0' || { echo "not linked by soname"; exit 1; }
+    # shellcheck disable=SC2046
+    $CC -std=c11 "$work/t.c" -o "$work/static" $(pkg-config --cflags gable) "$prefix/lib/libgable.a" \
+        $(pkg-config --static --libs gable | sed 's/-lgable//')
+    says_cpu "$work/static"
+else
+    skipped="pkg-config"
+    # shellcheck disable=SC2086
+    $CC -std=c11 -I"$prefix/include" "$work/t.c" -o "$work/shared" -L"$prefix/lib" -lgable -Wl,-rpath,"$prefix/lib"
+    says_cpu "$work/shared"
+fi
+
+if command -v cmake >/dev/null 2>&1; then
+    cat >"$work/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.13)
+project(t C)
+find_package(gable 0.1 REQUIRED)
+add_executable(shared t.c)
+target_link_libraries(shared gable::gable)
+add_executable(static t.c)
+target_link_libraries(static gable::static)
+CMAKE
+    cmake -S "$work" -B "$work/b" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$(command -v "${CC##* }")" >"$work/log" 2>&1 &&
+        cmake --build "$work/b" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+    says_cpu "$work/b/shared"
+    says_cpu "$work/b/static"
+else
+    skipped="$skipped cmake"
+fi
+
+if [ -x "$prefix/bin/gable" ]; then
+    "$prefix/bin/gable" --help >/dev/null
+    for f in share/man/man1/gable.1 share/bash-completion/completions/gable share/zsh/site-functions/_gable \
+        share/fish/vendor_completions.d/gable.fish; do
+        [ -s "$prefix/$f" ] || { echo "not installed: $f"; exit 1; }
+    done
+fi
+make -s uninstall BUILD="$BUILD" PREFIX="$prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+left=$(find "$prefix" ! -type d)
+[ -z "$left" ] || { echo "left behind by uninstall:"; echo "$left"; exit 1; }
+[ -z "$skipped" ] || { echo "installed and linked, but not tried, because it is not here:" "$skipped"; exit 77; }
