@@ -55,6 +55,9 @@ typedef struct gi_layout {
 
 void gi_layout_destroy(gable_context *ctx, gi_layout **layout); /* NULL is fine */
 
+/* Fills lval, uval and flops from super, lptr and uptr. */
+void gi_layout_measure(gi_layout *y, int cholesky);
+
 static inline gable_idx gi_layout_width(const gi_layout *y, gable_idx s)
 {
   return y->super[s + 1] - y->super[s];

@@ -12,15 +12,19 @@ typedef enum gi_symbolic_form {
 
 typedef struct gi_symbolic_options {
   gi_symbolic_form form;
-  int cholesky;         /* 1: the layout has no U values */
-  int block_triangular; /* 1: the pattern is in block triangular form already, blocks in block[] */
-  gable_idx max_width;  /* of a supernode; 0: the default */
-  int relax;            /* 0: exact supernodes only */
+  int cholesky;           /* 1: the layout has no U values; form must not be GI_SYMBOLIC_UNSYMMETRIC */
+  gable_idx n_blocks;     /* of the block triangular form that perm makes; 0 or 1: none */
+  const gable_idx *block; /* [n_blocks+1] first place in perm of each block; entries of A(perm, perm) left of the
+                             diagonal blocks are GABLE_ERR_ARGUMENT */
+  gable_idx max_width;    /* of a supernode; 0: the default */
+  int exact;              /* 1: exact supernodes only, no relaxation */
 } gi_symbolic_options;
 
-/* ptr, idx: pattern of A (CSC, square, n) with a zero-free diagonal after the row matching was applied.
+/* ptr [n+1], idx [ptr[n]]: pattern of A (CSC, square; any order within a column); the diagonal is taken as there,
+ * stored or not.  One triangle of a symmetric pattern does as well as both, for the symmetric form.
  * perm [n]: in, the order wanted (perm[k] = the row and column of A that comes k-th); out, the same order postordered.
- * *out: the layout of A(perm, perm).  GABLE_ERR_MEMORY, GABLE_ERR_LIMIT. */
+ * Blocks keep their places.  options may be NULL.
+ * *out: the layout of A(perm, perm).  GABLE_ERR_MEMORY, GABLE_ERR_ARGUMENT, GABLE_ERR_CANCELLED. */
 gable_status gi_symbolic(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx, gable_idx *perm,
                          const gi_symbolic_options *options, gi_layout **out);
 

@@ -1,0 +1,270 @@
+#include "graph/symbolic_symmetric.h"
+
+#include <string.h>
+
+#include "graph/counts.h"
+#include "graph/etree.h"
+#include "graph/structure.h"
+#include "graph/supernodes.h"
+
+enum { DEFAULT_MAX_WIDTH = 128 };
+
+/* Block of each place, or NULL without a block triangular form. */
+typedef struct pattern {
+  gable_idx n;
+  const gable_off *ptr;
+  const gable_idx *idx;
+  const gable_idx *inverse;  /* [n] place of each row and column of A */
+  const gable_idx *block_of; /* [n] by place, or NULL */
+} pattern;
+
+/* The entry as an edge (low < high) of the graph inside a block; 0: it is none; -1: it is left of its block. */
+static inline int edge_of(const pattern *a, gable_idx row, gable_idx col, gable_idx *low, gable_idx *high)
+{
+  const gable_idx i = a->inverse[row], j = a->inverse[col];
+  if (i == j) return 0;
+  if (a->block_of && a->block_of[i] != a->block_of[j]) return a->block_of[i] < a->block_of[j] ? 0 : -1;
+  *low = i < j ? i : j;
+  *high = i < j ? j : i;
+  return 1;
+}
+
+/* *out_idx: for each place k the places i < k with an edge to k, unsorted, twice where A has both entries. */
+static gable_status gather_upper(gable_context *ctx, const pattern *a, gable_off *upper_ptr, gable_idx **out_idx)
+{
+  gable_status status = GABLE_OK;
+  gable_idx low = 0, high = 0, *idx = NULL;
+  memset(upper_ptr, 0, ((size_t)a->n + 1) * sizeof *upper_ptr);
+  for (gable_idx j = 0; j < a->n; j++) {
+    for (gable_off p = a->ptr[j]; p < a->ptr[j + 1]; p++) {
+      const int kind = edge_of(a, a->idx[p], j, &low, &high);
+      GI_REQUIRE(kind >= 0, GABLE_ERR_ARGUMENT, "entry (%d,%d) lies left of its diagonal block", a->idx[p], j);
+      if (kind) upper_ptr[high]++;
+    }
+  }
+  gable_off total = 0;
+  for (gable_idx k = 0; k <= a->n; k++) {
+    const gable_off here = upper_ptr[k];
+    upper_ptr[k] = total;
+    total += here;
+  }
+  GI_ALLOC(ctx, idx, total);
+  for (gable_idx j = 0; j < a->n; j++) {
+    for (gable_off p = a->ptr[j]; p < a->ptr[j + 1]; p++) {
+      if (edge_of(a, a->idx[p], j, &low, &high) > 0) idx[upper_ptr[high]++] = low;
+    }
+  }
+  memmove(upper_ptr + 1, upper_ptr, (size_t)a->n * sizeof *upper_ptr);
+  upper_ptr[0] = 0;
+  *out_idx = idx;
+  idx = NULL;
+done:
+  gi_free(ctx, idx);
+  return status;
+}
+
+/* The transpose: for each place i the places k > i, increasing, once each. */
+static gable_status transpose_upper(gable_context *ctx, gable_idx n, const gable_off *upper_ptr,
+                                    const gable_idx *upper_idx, gable_idx *last, gi_tree *out)
+{
+  gable_status status = GABLE_OK;
+  gable_off *end = NULL;
+  gable_off *start = out->lower_ptr;
+  memset(start, 0, ((size_t)n + 1) * sizeof *start);
+  memset(last, 0xff, (size_t)n * sizeof *last);
+  for (gable_idx k = 0; k < n; k++) {
+    for (gable_off p = upper_ptr[k]; p < upper_ptr[k + 1]; p++) {
+      const gable_idx i = upper_idx[p];
+      start[i] += last[i] != k;
+      last[i] = k;
+    }
+  }
+  gable_off total = 0;
+  for (gable_idx i = 0; i <= n; i++) {
+    const gable_off here = start[i];
+    start[i] = total;
+    total += here;
+  }
+  GI_ALLOC(ctx, out->lower_idx, total);
+  GI_ALLOC(ctx, end, n);
+  memcpy(end, start, (size_t)n * sizeof *end);
+  for (gable_idx k = 0; k < n; k++) {
+    for (gable_off p = upper_ptr[k]; p < upper_ptr[k + 1]; p++) {
+      const gable_idx i = upper_idx[p];
+      if (end[i] > start[i] && out->lower_idx[end[i] - 1] == k) continue;
+      out->lower_idx[end[i]++] = k;
+    }
+  }
+done:
+  gi_free(ctx, end);
+  return status;
+}
+
+/* Tree and counts in the order given, then both postordered with the longest column last among siblings. */
+static void count_and_postorder(gable_idx n, const gable_off *upper_ptr, const gable_idx *upper_idx, gi_tree *t,
+                                gable_idx *perm, gable_idx *work)
+{
+  gable_idx *parent = work, *count = work + n, *scratch = work + 2 * (size_t)n; /* scratch [4n] */
+  gi_etree(n, upper_ptr, upper_idx, parent, scratch);
+  gi_postorder(n, parent, NULL, t->old, scratch);
+  gi_column_counts(n, t->lower_ptr, t->lower_idx, parent, t->old, count, scratch);
+  gi_postorder(n, parent, count, t->old, scratch);
+  for (gable_idx k = 0; k < n; k++) t->place[t->old[k]] = k;
+  t->nnz = 0;
+  for (gable_idx k = 0; k < n; k++) {
+    const gable_idx j = t->old[k];
+    t->parent[k] = parent[j] < 0 ? -1 : t->place[parent[j]];
+    t->count[k] = count[j];
+    t->nnz += count[j];
+    scratch[k] = perm[j];
+  }
+  memcpy(perm, scratch, (size_t)n * sizeof *perm);
+}
+
+gable_status gi_tree_analyse(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
+                             gable_idx *perm, const gi_symbolic_options *options, gi_tree *out)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *upper_idx = NULL, *work = NULL;
+  gable_off *upper_ptr = NULL;
+  gi_tree t = {.n = n};
+  GI_ALLOC(ctx, t.parent, n);
+  GI_ALLOC(ctx, t.count, n);
+  GI_ALLOC(ctx, t.old, n);
+  GI_ALLOC(ctx, t.place, n);
+  GI_ALLOC(ctx, t.lower_ptr, (gable_off)n + 1);
+  GI_ALLOC(ctx, upper_ptr, (gable_off)n + 1);
+  GI_ALLOC(ctx, work, 6 * (gable_off)n);
+
+  pattern a = {n, ptr, idx, work, NULL};
+  for (gable_idx k = 0; k < n; k++) work[perm[k]] = k;
+  if (options->n_blocks > 1) {
+    a.block_of = work + n;
+    for (gable_idx b = 0; b < options->n_blocks; b++) {
+      for (gable_idx k = options->block[b]; k < options->block[b + 1]; k++) work[n + k] = b;
+    }
+  }
+  GI_TRY(gather_upper(ctx, &a, upper_ptr, &upper_idx));
+  GI_TRY(transpose_upper(ctx, n, upper_ptr, upper_idx, work, &t));
+  count_and_postorder(n, upper_ptr, upper_idx, &t, perm, work);
+  *out = t;
+  t = (gi_tree){0};
+done:
+  gi_tree_release(ctx, &t);
+  gi_free(ctx, upper_idx);
+  gi_free(ctx, upper_ptr);
+  gi_free(ctx, work);
+  return status;
+}
+
+void gi_tree_release(gable_context *ctx, gi_tree *tree)
+{
+  gi_free(ctx, tree->parent);
+  gi_free(ctx, tree->count);
+  gi_free(ctx, tree->lower_ptr);
+  gi_free(ctx, tree->lower_idx);
+  gi_free(ctx, tree->old);
+  gi_free(ctx, tree->place);
+  *tree = (gi_tree){0};
+}
+
+/* Cuts the supernodes wide[0..n_wide] into panels and fills super, of and lptr; row_at [n_wide]: where the rows
+ * below a whole supernode, which its last panel has, are to be. */
+static void cut_panels(const gi_tree *t, gable_idx n_wide, const gable_idx *wide, gable_idx max_width, gi_layout *y,
+                       gable_off *row_at)
+{
+  gable_idx s = 0;
+  y->lptr[0] = 0;
+  for (gable_idx v = 0; v < n_wide; v++) {
+    const gable_idx end = wide[v + 1], below = t->count[end - 1] - 1;
+    const gable_idx step = gi_supernodes_panel_width(end - wide[v], max_width);
+    for (gable_idx k = wide[v]; k < end; k += step, s++) {
+      const gable_idx stop = end - k < step ? end : k + step;
+      y->super[s] = k;
+      for (gable_idx j = k; j < stop; j++) y->of[j] = s;
+      row_at[v] = y->lptr[s];
+      y->lptr[s + 1] = y->lptr[s] + (end - stop) + below;
+    }
+  }
+  y->super[s] = t->n;
+}
+
+/* Rows of the panels that are not the last of their supernode: its columns further right, then its rows below. */
+static void fill_panels(gi_layout *y, gable_idx n_wide, const gable_idx *wide, const gable_off *row_at)
+{
+  for (gable_idx v = 0; v < n_wide; v++) {
+    const gable_idx last = y->of[wide[v + 1] - 1];
+    const size_t below = (size_t)(y->lptr[last + 1] - row_at[v]);
+    for (gable_idx s = y->of[wide[v]]; s < last; s++) {
+      gable_idx *row = y->lrow + y->lptr[s];
+      for (gable_idx k = y->super[s + 1]; k < wide[v + 1]; k++) *row++ = k;
+      if (below) memcpy(row, y->lrow + row_at[v], below * sizeof *row);
+    }
+  }
+}
+
+/* The tree of the structure as it is stored: the parent holds the first row below. */
+static void fill_parents(gi_layout *y)
+{
+  for (gable_idx s = 0; s < y->n_super; s++) y->parent[s] = gi_layout_nl(y, s) ? y->of[y->lrow[y->lptr[s]]] : -1;
+}
+
+static gable_idx count_panels(gable_idx n_wide, const gable_idx *wide, gable_idx max_width)
+{
+  gable_idx count = 0;
+  for (gable_idx v = 0; v < n_wide; v++) {
+    const gable_idx width = wide[v + 1] - wide[v], step = gi_supernodes_panel_width(width, max_width);
+    count += (width + step - 1) / step;
+  }
+  return count;
+}
+
+gable_status gi_tree_layout(gable_context *ctx, const gi_tree *t, const gi_symbolic_options *options, gi_layout **out)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx max_width = options->max_width > 0 ? options->max_width : DEFAULT_MAX_WIDTH;
+  gi_layout *y = NULL;
+  gable_idx *wide = NULL, *work = NULL;
+  gable_off *row_at = NULL;
+  double *zeros = NULL;
+  GI_ALLOC(ctx, wide, (gable_off)t->n + 1);
+  GI_ALLOC(ctx, work, 2 * (gable_off)t->n);
+  gable_idx n_wide = gi_supernodes_fundamental(t->n, t->parent, t->count, wide, work);
+  if (!options->exact) {
+    GI_ALLOC(ctx, zeros, n_wide);
+    n_wide = gi_supernodes_relax(t->parent, t->count, n_wide, wide, zeros, work);
+  }
+
+  GI_ALLOC_ZERO(ctx, y, 1);
+  y->n = t->n;
+  y->symmetric = 1;
+  y->n_super = count_panels(n_wide, wide, max_width);
+  GI_ALLOC(ctx, y->super, (gable_off)y->n_super + 1);
+  GI_ALLOC(ctx, y->of, t->n);
+  GI_ALLOC(ctx, y->parent, y->n_super);
+  GI_ALLOC(ctx, y->lptr, (gable_off)y->n_super + 1);
+  GI_ALLOC(ctx, y->lval, (gable_off)y->n_super + 1);
+  GI_ALLOC(ctx, y->uval, (gable_off)y->n_super + 1);
+  GI_ALLOC(ctx, row_at, n_wide);
+  cut_panels(t, n_wide, wide, max_width, y, row_at);
+  GI_ALLOC(ctx, y->lrow, y->lptr[y->n_super]);
+  y->uptr = y->lptr;
+  y->ucol = y->lrow;
+  const gi_partition part = {t->n, n_wide, wide, t->parent, t->count};
+  const gi_relabelled a = {t->lower_ptr, t->lower_idx, t->old, t->place};
+  GI_TRY(gi_structure_merge(ctx, &part, &a, row_at, y->lrow));
+  fill_panels(y, n_wide, wide, row_at);
+  fill_parents(y);
+  gi_layout_measure(y, options->cholesky);
+  y->nnz_l = y->nnz_u = t->nnz;
+  y->height = gi_tree_height(t->n, t->parent, work);
+  *out = y;
+  y = NULL;
+done:
+  gi_layout_destroy(ctx, &y);
+  gi_free(ctx, wide);
+  gi_free(ctx, work);
+  gi_free(ctx, row_at);
+  gi_free(ctx, zeros);
+  return status;
+}
