@@ -45,7 +45,7 @@ without := $(foreach p,$(OPTIONAL),$(if $(filter yes,$(HAVE_$p)),$(call absent,$
 
 LAYERS := base sparse graph kernels device comm forest factor krylov trisolve supernodal precond dist pipeline api
 ifeq ($(HAVE_CUDA),yes)
-without += src/device/cuda_absent.c
+without += $(wildcard src/*/cuda_absent.c)
 CUDA_SRC := $(wildcard $(LAYERS:%=src/%/*.cu))
 CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(shell command -v $(NVCC)))
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt -lpthread -lstdc++

@@ -74,7 +74,7 @@ typedef enum gable_structure {
   GABLE_SPD = 4 /* symmetric positive definite, promised by the caller */
 } gable_structure;
 typedef enum gable_part { GABLE_FULL = 0, GABLE_LOWER = 1, GABLE_UPPER = 2 } gable_part;
-typedef enum gable_diag { GABLE_STORED = 0, GABLE_UNIT = 1 } gable_diag;
+typedef enum gable_diag { GABLE_STORED = 0, GABLE_UNIT = 1, GABLE_SEPARATE = 2 } gable_diag;
 typedef enum gable_space { GABLE_HOST = 0, GABLE_DEVICE = 1 } gable_space;
 typedef enum gable_op { GABLE_N = 0, GABLE_T = 1 } gable_op;
 typedef enum gable_major { GABLE_COL_MAJOR = 0, GABLE_ROW_MAJOR = 1 } gable_major;

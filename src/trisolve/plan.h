@@ -1,0 +1,104 @@
+/* plan.h: the inside of gable_trisolve and gable_work, and the table that a backend fills.
+ *
+ * api/trisolve.c checks arguments and phases; everything after that is the backend's: cpu.c or cuda.cu. */
+#ifndef GI_TRISOLVE_PLAN_H
+#define GI_TRISOLVE_PLAN_H
+
+#include <gable/trisolve.h>
+
+#include "base/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum gi_method {
+  GI_AUTO,
+  GI_SERIAL,
+  GI_LEVR,
+  GI_LEVC,
+  GI_ELMR,
+  GI_ELMC,
+  GI_GSF,
+  GI_TILES,
+  GI_METHODS
+} gi_method;
+
+const char *gi_method_name(gi_method m);
+
+/* What the backend's functions may rely on: called in the right phase, arguments checked but for the contents of arrays.
+ * A function that fails leaves the plan releasable. */
+typedef struct gi_trisolve_backend {
+  /* t->shape says what a is; t->state is NULL or of an earlier analysis of the same plan, to be replaced. */
+  gable_status (*analyse)(gable_trisolve *t, const gable_matrix_view *a);
+
+  /* diagonal is NULL unless t->options.diag is GABLE_SEPARATE.  Both in t->shape.space. */
+  gable_status (*update)(gable_trisolve *t, const void *val, const void *diagonal);
+
+  /* Bytes of scratch for max_rhs right-hand sides beyond struct gable_work itself. */
+  void (*work_bytes)(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device);
+
+  /* w->host and w->device hold so many bytes; uninitialised.  Releases nothing that was given. */
+  gable_status (*work_init)(gable_work *w);
+  void (*work_release)(gable_work *w);
+
+  gable_status (*solve)(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
+                        gable_vectors_view *x);
+
+  /* Fetches w->fault, w->fault_row; may wait for the stream. */
+  gable_status (*work_status)(gable_work *w);
+
+  /* Fills everything but size, method and the times. */
+  gable_status (*info)(const gable_trisolve *t, gable_op op, gable_trisolve_info *info);
+  gable_status (*schedule)(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level);
+
+  void (*release)(gable_trisolve *t); /* t->state; fine when it is NULL */
+} gi_trisolve_backend;
+
+extern const gi_trisolve_backend gi_trisolve_cpu;
+extern const gi_trisolve_backend gi_trisolve_cuda; /* cuda.cu, or cuda_absent.c */
+
+/* The analysed matrix without its arrays. */
+typedef struct gi_shape {
+  gable_idx n;
+  gable_off nnz; /* stored by the caller */
+  gable_format format;
+  int base;
+  gable_type offset_type, value_type;
+  gable_part uplo; /* GABLE_LOWER or GABLE_UPPER: the triangle that is used */
+  int strict;      /* 1: an entry outside of uplo is an error, 0: it is ignored */
+  gable_space space;
+} gi_shape;
+
+typedef enum gi_phase { GI_CREATED, GI_ANALYSED, GI_UPDATED } gi_phase;
+
+struct gable_trisolve {
+  gable_context *ctx;
+  gable_trisolve_options options; /* filled in: ops and deadline_s and threads and typical_rhs are never 0 */
+  gi_method method;               /* as asked */
+  gi_phase phase;
+  uint64_t generation; /* counts analyses, so that an old work is refused */
+  const gi_trisolve_backend *backend;
+  void *state; /* the backend's */
+  gi_shape shape;
+  gable_idx bad_row;
+  double analyse_s, update_s;
+};
+
+struct gable_work {
+  const gable_trisolve *plan;
+  uint64_t generation;
+  gable_idx max_rhs;
+  int owned;    /* 1: host and device are freed with w */
+  void *host;   /* scratch, aligned to 64 */
+  void *device; /* scratch, aligned to 256 */
+  void *stream;
+  void *backend_state;
+  gable_status fault; /* of solves since gable_work_status last looked */
+  gable_idx fault_row;
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
