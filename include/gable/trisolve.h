@@ -2,8 +2,8 @@
  *
  * Three phases: analyse (pattern), update (values), solve.  One plan serves T and its transpose, many threads and many
  * streams at once, each with its own gable_work.  Methods LEVR, LEVC, ELMR and ELMC follow Li and Zhang, "Efficient
- * Parallel Implementations of Sparse Triangular Solves for GPU Architectures" (SIAM PP 2020); docs/algorithms has a page
- * for each. */
+ * Parallel Implementations of Sparse Triangular Solves for GPU Architectures" (SIAM PP 2020); docs/algorithms has a
+ * page for each. */
 #ifndef GABLE_TRISOLVE_H
 #define GABLE_TRISOLVE_H
 
@@ -55,23 +55,23 @@ typedef struct gable_trisolve_options {
 GABLE_API gable_status gable_trisolve_create(gable_context *ctx, const gable_trisolve_options *options,
                                              gable_trisolve **out);
 
-/* Local.  Reads the pattern of the square matrix a: CSR or CSC, base 0 or 1, any offset type, host or device memory; its
- * values are not looked at.  May be called again with another matrix.  a's arrays are not kept.
- * GABLE_ERR_ARGUMENT: not square, an index out of range or out of order, or an entry outside of the promised triangle,
- * each with its row; GABLE_ERR_SINGULAR: a row without a diagonal entry (GABLE_STORED). */
+/* Local.  Reads the pattern of the square matrix a: CSR or CSC, base 0 or 1, any offset type, host or device memory;
+ * its values are not looked at.  May be called again with another matrix.  a's arrays are not kept. GABLE_ERR_ARGUMENT:
+ * not square, an index out of range or out of order, or an entry outside of the promised triangle, each with its row;
+ * GABLE_ERR_SINGULAR: a row without a diagonal entry (GABLE_STORED). */
 GABLE_API gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *a);
 
 /* Local.  New values, in the order and the memory space of the analysed matrix ([nnz] of its value type): a gather, no
- * analysis.  GABLE_ERR_SINGULAR: a zero diagonal entry (or one whose reciprocal overflows); GABLE_ERR_NOT_FINITE: NaN or
- * infinity on the diagonal; each names the row, and so does gable_trisolve_get_info.  After such an error the plan
+ * analysis.  GABLE_ERR_SINGULAR: a zero diagonal entry (or one whose reciprocal overflows); GABLE_ERR_NOT_FINITE: NaN
+ * or infinity on the diagonal; each names the row, and so does gable_trisolve_get_info.  After such an error the plan
  * waits for another update.  On a GPU the check is asynchronous and gable_work_status tells. */
 GABLE_API gable_status gable_trisolve_update(gable_trisolve *t, const void *val);
 
 /* Local.  The same for GABLE_SEPARATE: diagonal is [n] of the matrix's value type, in its memory space. */
 GABLE_API gable_status gable_trisolve_update_with_diagonal(gable_trisolve *t, const void *val, const void *diagonal);
 
-/* Local.  Scratch for up to max_rhs right-hand sides; belongs to the caller, must not outlive t, and is made again after
- * t is analysed again.  One solve at a time per work; any number of works per plan. */
+/* Local.  Scratch for up to max_rhs right-hand sides; belongs to the caller, must not outlive t, and is made again
+ * after t is analysed again.  One solve at a time per work; any number of works per plan. */
 GABLE_API gable_status gable_work_create(const gable_trisolve *t, gable_idx max_rhs, gable_work **out);
 
 /* Local.  Bytes that gable_work_create_in wants, in host and in device memory (0 on the CPU). */
@@ -83,14 +83,15 @@ GABLE_API gable_status gable_trisolve_work_bytes(const gable_trisolve *t, gable_
 GABLE_API gable_status gable_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host, void *device,
                                             gable_work **out);
 
-/* Local.  The CUDA stream (cudaStream_t) on which solves with w run; NULL: the default stream.  No effect on the CPU. */
+/* Local.  The CUDA stream (cudaStream_t) on which solves with w run; NULL: the default stream.  No effect on the CPU.
+ */
 GABLE_API gable_status gable_work_set_stream(gable_work *w, void *stream);
 
-/* Local.  op(T) x = b for count right-hand sides (b->count == x->count <= max_rhs).  b is not written; x may be b (the same
- * data, layout and type), otherwise they do not overlap.  Types: those of the matrix, or double vectors with a float
- * matrix.  Allocates nothing.  On the CPU it returns when x is there; on a GPU with vectors in device memory it is
- * ordered on w's stream, does not synchronise and can be captured in a CUDA graph.  A NaN in b or in a value comes out
- * as NaN where it belongs.  GABLE_ERR_DEADLINE names the row that was waited for. */
+/* Local.  op(T) x = b for count right-hand sides (b->count == x->count <= max_rhs).  b is not written; x may be b (the
+ * same data, layout and type), otherwise they do not overlap.  Types: those of the matrix, or double vectors with a
+ * float matrix.  Allocates nothing.  On the CPU it returns when x is there; on a GPU with vectors in device memory it
+ * is ordered on w's stream, does not synchronise and can be captured in a CUDA graph.  A NaN in b or in a value comes
+ * out as NaN where it belongs.  GABLE_ERR_DEADLINE names the row that was waited for. */
 GABLE_API gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op op,
                                             const gable_vectors_view *b, gable_vectors_view *x);
 
@@ -107,21 +108,21 @@ GABLE_API void gable_trisolve_destroy(gable_trisolve **t);
 typedef struct gable_trisolve_info {
   size_t size; /* of this struct, so that it can grow */
   char method[16], method_used[16];
-  char why[240];           /* what auto saw and how it decided; "asked for" otherwise */
+  char why[240]; /* what auto saw and how it decided; "asked for" otherwise */
   gable_idx n;
-  gable_off nnz;           /* entries of the triangle that is solved with, the diagonal included */
-  gable_idx levels;        /* length of the longest dependency chain, in rows */
-  gable_idx widest;        /* rows of the widest level */
-  int threads;             /* that a solve uses (CPU), or lanes a row (GPU) */
-  gable_off tiles;         /* tiles or tasks that the schedule is cut into; 0: the method has none */
-  gable_off waits;         /* point-to-point waits a solve does, or polls for a value or counter (elm*, gsf) */
-  gable_off barriers;      /* barriers of all threads a solve does */
-  gable_off atomics;       /* atomic additions a solve does for one right-hand side */
-  gable_off launches;      /* kernel launches (GPU), parallel regions (CPU) a solve does */
+  gable_off nnz;      /* entries of the triangle that is solved with, the diagonal included */
+  gable_idx levels;   /* length of the longest dependency chain, in rows */
+  gable_idx widest;   /* rows of the widest level */
+  int threads;        /* that a solve uses (CPU), or lanes a row (GPU) */
+  gable_off tiles;    /* tiles or tasks that the schedule is cut into; 0: the method has none */
+  gable_off waits;    /* point-to-point waits a solve does, or polls for a value or counter (elm*, gsf) */
+  gable_off barriers; /* barriers of all threads a solve does */
+  gable_off atomics;  /* atomic additions a solve does for one right-hand side */
+  gable_off launches; /* kernel launches (GPU), parallel regions (CPU) a solve does */
   size_t plan_bytes_host, plan_bytes_device;
-  double model_s;          /* seconds that the model predicts; 0: no model */
+  double model_s;             /* seconds that the model predicts; 0: no model */
   double analyse_s, update_s; /* of the last call */
-  gable_idx bad_row;       /* row of the last error of analyse or update, counted from 0; -1: none */
+  gable_idx bad_row;          /* row of the last error of analyse or update, counted from 0; -1: none */
 } gable_trisolve_info;
 #define GABLE_TRISOLVE_INFO_INIT                                                                                       \
   {                                                                                                                    \
@@ -131,8 +132,8 @@ typedef struct gable_trisolve_info {
 /* Local.  After analyse.  info->size must be set (GABLE_TRISOLVE_INFO_INIT). */
 GABLE_API gable_status gable_trisolve_get_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info);
 
-/* Local.  After analyse.  order: [n] rows in the order in which storage holds them; level: [n] of each row, from 0, in the
- * matrix's own numbering.  Either may be NULL. */
+/* Local.  After analyse.  order: [n] rows in the order in which storage holds them; level: [n] of each row, from 0, in
+ * the matrix's own numbering.  Either may be NULL. */
 GABLE_API gable_status gable_trisolve_get_schedule(const gable_trisolve *t, gable_op op, gable_idx *order,
                                                    gable_idx *level);
 

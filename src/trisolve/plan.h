@@ -26,8 +26,8 @@ typedef enum gi_method {
 
 const char *gi_method_name(gi_method m);
 
-/* What the backend's functions may rely on: called in the right phase, arguments checked but for the contents of arrays.
- * A function that fails leaves the plan releasable. */
+/* What the backend's functions may rely on: called in the right phase, arguments checked but for the contents of
+ * arrays. A function that fails leaves the plan releasable. */
 typedef struct gi_trisolve_backend {
   /* t->shape says what a is; t->state is NULL or of an earlier analysis of the same plan, to be replaced. */
   gable_status (*analyse)(gable_trisolve *t, const gable_matrix_view *a);

@@ -1,0 +1,50 @@
+/* trisolve_rows.h: substitution over a run of rows (gather) or columns (scatter) that lie in memory in the order in
+ * which they are solved. */
+#ifndef GIK_TRISOLVE_ROWS_H
+#define GIK_TRISOLVE_ROWS_H
+
+#include <gable/types.h>
+
+/* A strict triangle and the reciprocals of its diagonal, in schedule order.  List k belongs to row row[k]; its entries
+ * are idx, val [start of list k, + len[k]) with idx in the matrix's numbering: the unknowns that row[k] needs (rows of
+ * the triangle) or feeds (columns). */
+typedef struct gik_lists {
+  gable_idx n;
+  gable_idx *row; /* [n] */
+  int32_t *len;   /* [n] */
+  gable_idx *idx; /* [nnz] */
+  void *val;      /* [nnz] of value_type */
+  double *rdiag;  /* [n] 1 / diagonal of row[k] */
+  gable_type value_type;
+} gik_lists;
+
+/* One or more right-hand sides, entry (i,j) at i*row + j*rhs. */
+typedef struct gik_vectors {
+  const void *b;
+  void *x;
+  ptrdiff_t b_row, b_rhs, x_row, x_rhs;
+  gable_idx count;
+} gik_vectors;
+
+enum { GIK_RHS_BLOCK = 8 }; /* right-hand sides that one pass over the matrix serves */
+
+typedef struct gik_trisolve {
+  /* x_i = (b_i - sum_j l_ij x_j) / l_ii for lists k0 <= k < k1 in order; p0 is the start of list k0.  v->count at most
+   * GIK_RHS_BLOCK. */
+  void (*rows)(const gik_lists *m, gable_idx k0, gable_idx k1, gable_off p0, const gik_vectors *v);
+
+  /* x holds b on entry.  Lists k1 > k >= k0 from the last to the first: x_i /= l_ii, then x_j -= l_ij x_i; p1 is the
+   * end of list k1-1.  The transpose of the system that rows solves from the same lists. */
+  void (*columns_back)(const gik_lists *m, gable_idx k0, gable_idx k1, gable_off p1, const gik_vectors *v);
+
+  /* x = b, rows i0 <= i < i1. */
+  void (*copy)(const gik_vectors *v, gable_idx i0, gable_idx i1);
+
+  /* lists' val[p] = source[from[p]]; source of value_type. */
+  void (*gather)(void *val, const void *source, const gable_off *from, gable_off count);
+} gik_trisolve;
+
+/* The kernels for a matrix and vectors of these types, or NULL: (S,S), (S,D) and (D,D) there are. */
+const gik_trisolve *gik_trisolve_for(gable_type value_type, gable_type vector_type);
+
+#endif

@@ -1,0 +1,249 @@
+/* cpu.c: the CPU backend: a side for each op, and the method that each side was given. */
+#include <stdio.h>
+#include <string.h>
+
+#include "trisolve/cpu.h"
+
+typedef struct cpu_state {
+  gi_side side[2];          /* of GABLE_N, GABLE_T */
+  gable_off *diagonal_from; /* [n] place in val of each row's diagonal entry, -1 without; NULL: unit or separate */
+} cpu_state;
+
+static const gi_cpu_method *const methods[GI_METHODS] = {
+    [GI_AUTO] = &gi_cpu_serial,
+    [GI_SERIAL] = &gi_cpu_serial,
+};
+
+static void side_release(gable_context *ctx, gi_side *s)
+{
+  if (s->method && s->method->release)
+    s->method->release(ctx, s);
+  else
+    gi_free(ctx, s->schedule);
+  gi_lists_release(ctx, &s->lists);
+  gi_free(ctx, s->level);
+  memset(s, 0, sizeof *s);
+}
+
+static void state_release(gable_context *ctx, cpu_state *s)
+{
+  if (!s) return;
+  side_release(ctx, &s->side[GABLE_N]);
+  side_release(ctx, &s->side[GABLE_T]);
+  gi_free(ctx, s->diagonal_from);
+  gi_free(ctx, s);
+}
+
+static void cpu_release(gable_trisolve *t)
+{
+  state_release(t->ctx, t->state);
+  t->state = NULL;
+}
+
+static gable_status side_build(gable_trisolve *t, const gi_pattern *p, gi_side *side)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = p->rows.n;
+  side->threads = t->options.threads;
+  side->levels = p->levels.count;
+  side->widest = p->levels.widest;
+  GI_ALLOC(t->ctx, side->level, n);
+  for (gable_idx k = 0; k < n; k++) side->level[gi_natural(&p->rows, k)] = p->levels.level[k];
+  snprintf(side->why, sizeof side->why, "asked for");
+  side->method = methods[t->method];
+  GI_REQUIRE(side->method, GABLE_ERR_UNAVAILABLE, "method '%s' is not available on the CPU", gi_method_name(t->method));
+  GI_TRY(side->method->build(t->ctx, p, t->shape.value_type, side));
+done:
+  return status;
+}
+
+static gable_status cpu_analyse(gable_trisolve *t, const gable_matrix_view *a)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = t->ctx;
+  const gi_shape *shape = &t->shape;
+  const gable_op own = shape->format == GABLE_CSR ? GABLE_N : GABLE_T;
+  gi_pattern pattern[2];
+  cpu_state *state = NULL;
+
+  memset(pattern, 0, sizeof pattern);
+  cpu_release(t);
+  GI_REQUIRE(shape->space == GABLE_HOST, GABLE_ERR_ARGUMENT, "the matrix is in device memory, the context is 'cpu'");
+  GI_ALLOC_ZERO(ctx, state, 1);
+  GI_TRY(gi_triangle_read(ctx, shape, a, t->options.diag == GABLE_STORED, &pattern[own].rows, &state->diagonal_from,
+                          &t->bad_row));
+  if (t->options.diag != GABLE_STORED) {
+    gi_free(ctx, state->diagonal_from);
+    state->diagonal_from = NULL;
+  }
+  GI_TRY(gi_triangle_transpose(ctx, &pattern[own].rows, &pattern[!own].rows));
+  for (int op = GABLE_N; op <= GABLE_T; op++) {
+    gi_pattern *p = &pattern[op];
+    if (!(t->options.ops & (1 << op))) continue;
+    p->columns = pattern[!op].rows; /* borrowed */
+    GI_TRY(gi_levels_find(ctx, p->rows.n, p->rows.ptr, p->rows.col, &p->levels));
+    GI_TRY(side_build(t, p, &state->side[op]));
+  }
+  t->state = state;
+  state = NULL;
+done:
+  for (int op = GABLE_N; op <= GABLE_T; op++) {
+    gi_triangle_release(ctx, &pattern[op].rows);
+    gi_levels_release(ctx, &pattern[op].levels);
+  }
+  state_release(ctx, state);
+  return status;
+}
+
+static gable_status cpu_update(gable_trisolve *t, const void *val, const void *diagonal)
+{
+  gable_status status = GABLE_OK;
+  cpu_state *s = t->state;
+  for (int op = GABLE_N; op <= GABLE_T; op++)
+    if (s->side[op].method) GI_TRY(gi_lists_update(&s->side[op].lists, val, s->diagonal_from, diagonal, &t->bad_row));
+done:
+  return status;
+}
+
+static size_t side_scratch(const gi_side *s)
+{
+  return s->method && s->method->scratch_bytes ? (s->method->scratch_bytes(s) + 63) / 64 * 64 : 0;
+}
+
+static void cpu_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device)
+{
+  const cpu_state *s = t->state;
+  (void)max_rhs;
+  *host = side_scratch(&s->side[GABLE_N]) + side_scratch(&s->side[GABLE_T]);
+  *device = 0;
+}
+
+/* The part of w's scratch that one op uses. */
+static void *scratch_of(const gable_work *w, int op)
+{
+  const cpu_state *s = w->plan->state;
+  return (char *)w->host + (op == GABLE_N ? 0 : side_scratch(&s->side[GABLE_N]));
+}
+
+static gable_status cpu_work_init(gable_work *w)
+{
+  const cpu_state *s = w->plan->state;
+  for (int op = GABLE_N; op <= GABLE_T; op++) {
+    const gi_side *side = &s->side[op];
+    if (side->method && side->method->scratch_init) side->method->scratch_init(side, scratch_of(w, op));
+  }
+  return GABLE_OK;
+}
+
+static void cpu_work_release(gable_work *w)
+{
+  (void)w;
+}
+
+/* Right-hand sides [first, first+count) of the caller's. */
+static gik_vectors block_of(const gable_vectors_view *b, const gable_vectors_view *x, gable_idx first, gable_idx count)
+{
+  const size_t size = b->type == GABLE_S ? sizeof(float) : sizeof(double);
+  gik_vectors v = {.count = count};
+  v.b_row = b->major == GABLE_COL_MAJOR ? 1 : (ptrdiff_t)b->ld;
+  v.b_rhs = b->major == GABLE_COL_MAJOR ? (ptrdiff_t)b->ld : 1;
+  v.x_row = x->major == GABLE_COL_MAJOR ? 1 : (ptrdiff_t)x->ld;
+  v.x_rhs = x->major == GABLE_COL_MAJOR ? (ptrdiff_t)x->ld : 1;
+  v.b = (const char *)b->data + (size_t)(first * v.b_rhs) * size;
+  v.x = (char *)x->data + (size_t)(first * v.x_rhs) * size;
+  return v;
+}
+
+static gable_status cpu_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
+                              gable_vectors_view *x)
+{
+  gable_status status = GABLE_OK;
+  const cpu_state *s = t->state;
+  const gi_side *own = &s->side[op], *other = &s->side[!op];
+  const gik_trisolve *kernels = gik_trisolve_for(t->shape.value_type, b->type);
+  GI_REQUIRE(b->space == GABLE_HOST && x->space == GABLE_HOST, GABLE_ERR_ARGUMENT,
+             "vectors in device memory, but the plan is on the CPU");
+  for (gable_idx first = 0; first < b->count; first += GIK_RHS_BLOCK) {
+    gable_idx count = b->count - first < GIK_RHS_BLOCK ? b->count - first : GIK_RHS_BLOCK;
+    gik_vectors v = block_of(b, x, first, count);
+    gi_run run = {own, kernels, &v, scratch_of(w, op), t->options.deadline_s, GABLE_OK, -1};
+    if (!own->method || own->method->scatter) kernels->copy(&v, 0, b->n);
+    if (own->method)
+      own->method->run(&run);
+    else
+      kernels->columns_back(&other->lists.m, 0, b->n, other->lists.nnz, &v);
+    if (run.status) {
+      w->fault = run.status;
+      w->fault_row = run.row;
+      GI_REQUIRE(0, run.status, "waited longer than %g s for row %d (counted from 0)", t->options.deadline_s, run.row);
+    }
+  }
+done:
+  return status;
+}
+
+static gable_status cpu_work_status(gable_work *w)
+{
+  (void)w; /* solve has told already */
+  return GABLE_OK;
+}
+
+/* The side that serves op, and whether it is op's own. */
+static const gi_side *serving(const gable_trisolve *t, gable_op op, int *traversed)
+{
+  const cpu_state *s = t->state;
+  *traversed = !s->side[op].method;
+  return &s->side[*traversed ? !op : op];
+}
+
+static gable_status cpu_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info)
+{
+  int traversed = 0;
+  const cpu_state *state = t->state;
+  const gi_side *s = serving(t, op, &traversed);
+  snprintf(info->method_used, sizeof info->method_used, "%s", traversed ? "serial" : s->method->name);
+  snprintf(info->why, sizeof info->why, "%s",
+           traversed ? "no schedule was asked for this op: column-oriented traversal of the other one's" : s->why);
+  info->n = t->shape.n;
+  info->nnz = s->lists.nnz + info->n;
+  info->levels = s->levels;
+  info->widest = s->widest;
+  info->threads = traversed ? 1 : s->threads;
+  info->tiles = traversed ? 0 : s->tiles;
+  info->waits = traversed ? 0 : s->waits;
+  info->barriers = traversed ? 0 : s->barriers;
+  info->atomics = traversed ? 0 : s->atomics;
+  info->launches = traversed ? 0 : s->launches;
+  info->model_s = traversed ? 0 : s->model_s;
+  for (int o = GABLE_N; o <= GABLE_T; o++)
+    if (state->side[o].method)
+      info->plan_bytes_host += gi_lists_bytes(&state->side[o].lists) + state->side[o].schedule_bytes +
+                               (size_t)info->n * sizeof *state->side[o].level;
+  return GABLE_OK;
+}
+
+static gable_status cpu_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level)
+{
+  gable_status status = GABLE_OK;
+  int traversed = 0;
+  const gi_side *s = serving(t, op, &traversed);
+  const gable_idx n = t->shape.n;
+  GI_REQUIRE(!traversed, GABLE_ERR_UNAVAILABLE, "no schedule was asked for this op (options.ops)");
+  if (order) memcpy(order, s->lists.m.row, (size_t)n * sizeof *order);
+  if (level) memcpy(level, s->level, (size_t)n * sizeof *level);
+done:
+  return status;
+}
+
+const gi_trisolve_backend gi_trisolve_cpu = {
+    .analyse = cpu_analyse,
+    .update = cpu_update,
+    .work_bytes = cpu_work_bytes,
+    .work_init = cpu_work_init,
+    .work_release = cpu_work_release,
+    .solve = cpu_solve,
+    .work_status = cpu_work_status,
+    .info = cpu_info,
+    .schedule = cpu_schedule,
+    .release = cpu_release,
+};

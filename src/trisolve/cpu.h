@@ -1,0 +1,54 @@
+/* cpu.h: what a method of the CPU backend is given and must do; one const instance per method. */
+#ifndef GI_TRISOLVE_CPU_H
+#define GI_TRISOLVE_CPU_H
+
+#include "graph/levels.h"
+#include "trisolve/lists.h"
+
+/* The pattern as the methods see it while they are built: the rows of op(T) (for gather) and its columns (for scatter),
+ * with the levels in solve numbering of the rows. */
+typedef struct gi_pattern {
+  gi_triangle rows, columns; /* columns only where a method or the other op wants them */
+  gi_levels levels;
+} gi_pattern;
+
+/* One op of a plan on the CPU. */
+typedef struct gi_side {
+  const struct gi_cpu_method *method; /* NULL: this op has no schedule, it goes through the other side's lists */
+  gi_lists lists;
+  void *schedule; /* the method's own; see its file */
+  gable_idx levels, widest;
+  gable_idx *level; /* [n] in the matrix's own numbering */
+  int threads;
+  gable_off tiles, waits, barriers, atomics, launches;
+  size_t schedule_bytes;
+  double model_s;
+  char why[240];
+} gi_side;
+
+/* One solve of at most GIK_RHS_BLOCK right-hand sides. */
+typedef struct gi_run {
+  const gi_side *side;
+  const gik_trisolve *kernels;
+  const gik_vectors *v;
+  void *scratch; /* the method's scratch_bytes */
+  double deadline_s;
+  gable_status status; /* set by run: GABLE_OK or GABLE_ERR_DEADLINE */
+  gable_idx row;
+} gi_run;
+
+typedef struct gi_cpu_method {
+  const char *name;
+  int scatter; /* 1: lists hold columns of op(T), and x must hold b before run */
+
+  /* Lists and schedule of side from the pattern; side->threads is the most it may use. */
+  gable_status (*build)(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side);
+  void (*run)(gi_run *r);
+  size_t (*scratch_bytes)(const gi_side *side);             /* NULL: none */
+  void (*scratch_init)(const gi_side *side, void *scratch); /* NULL: nothing to do */
+  void (*release)(gable_context *ctx, gi_side *side);       /* the schedule; NULL: plain gi_free */
+} gi_cpu_method;
+
+extern const gi_cpu_method gi_cpu_serial;
+
+#endif

@@ -1,0 +1,257 @@
+/* Every method, op, triangle, format, type, layout and diagonal against the written bound, on the place that the first
+ * argument names ("cpu" without one). */
+#include "support/test.h"
+
+#include "base/random.h"
+#include "support/triangles.h"
+
+static const char *const all_methods[] = {"serial", "auto", NULL};
+
+/* One way of asking: drawn at random, printed when it fails. */
+typedef struct request {
+  const char *method;
+  int upper, csc, base, i64, in_place, full, diag, op, ops;
+  gable_type value_type, vector_type;
+  gable_major major;
+  gable_idx rhs;
+  gable_off pad;
+} request;
+
+static request draw(gi_random *r, const char *method)
+{
+  request q = {.method = method};
+  q.upper = (int)gi_random_below(r, 2);
+  q.csc = (int)gi_random_below(r, 2);
+  q.base = (int)gi_random_below(r, 2);
+  q.i64 = (int)gi_random_below(r, 2);
+  q.in_place = (int)gi_random_below(r, 2);
+  q.full = (int)gi_random_below(r, 2);
+  q.diag = (int)gi_random_below(r, 3);
+  q.op = (int)gi_random_below(r, 2);
+  q.ops = (int)gi_random_below(r, 4);
+  q.value_type = gi_random_below(r, 2) ? GABLE_D : GABLE_S;
+  q.vector_type = q.value_type == GABLE_D || gi_random_below(r, 2) ? GABLE_D : GABLE_S;
+  q.major = gi_random_below(r, 2) ? GABLE_COL_MAJOR : GABLE_ROW_MAJOR;
+  q.rhs = gi_random_below(r, 2) ? 1 : (gable_idx)(1 + gi_random_below(r, 19));
+  q.pad = gi_random_below(r, 3);
+  return q;
+}
+
+/* What is being tried, printed when the program ends early. */
+static struct {
+  const request *q;
+  const char *shape;
+  uint64_t seed;
+} current;
+
+static void describe(void)
+{
+  const request *q = current.q;
+  if (!q) return;
+  fprintf(stderr, "%s, seed %llu: method %s, %s %s, base %d, %s offsets, diag %d, op %c, ops %d, types %d/%d%s\n",
+          current.shape, (unsigned long long)current.seed, q->method, q->upper ? "upper" : "lower",
+          q->csc ? "CSC" : "CSR", q->base, q->i64 ? "64 bit" : "32 bit", q->diag, q->op ? 'T' : 'N', q->ops,
+          (int)q->value_type, (int)q->vector_type, q->full ? ", one triangle of a full matrix" : "");
+  fprintf(stderr, "%d right-hand sides, %s major, padded by %lld%s\n", q->rhs,
+          q->major == GABLE_COL_MAJOR ? "column" : "row", (long long)q->pad, q->in_place ? ", in place" : "");
+}
+
+/* The caller's matrix as the request wants it. */
+typedef struct storage {
+  gable_matrix_view view;
+  void *ptr, *val, *diagonal;
+  gable_idx *idx;
+} storage;
+
+/* lists: the triangle as stored (by rows or columns); other: its transpose, mixed in when the request is for a full
+ * matrix: there its values must not matter. */
+static storage store(const request *q, const test_triangle *lists, const test_triangle *other, const double *diagonal)
+{
+  storage s;
+  const gable_idx n = lists->n;
+  const size_t nnz = (size_t)(lists->ptr[n] + (q->full ? other->ptr[n] : 0));
+  size_t used = 0;
+  memset(&s, 0, sizeof s);
+  s.ptr = malloc(((size_t)n + 1) * 8);
+  s.idx = malloc((nnz + 1) * sizeof *s.idx);
+  s.val = malloc((nnz + 1) * 8);
+  s.diagonal = malloc(((size_t)n + 1) * 8);
+  for (gable_idx i = 0; i <= n; i++) {
+    if (q->i64)
+      ((int64_t *)s.ptr)[i] = (int64_t)used + q->base;
+    else
+      ((int32_t *)s.ptr)[i] = (int32_t)used + q->base;
+    if (i == n) break;
+    if (q->value_type == GABLE_S)
+      ((float *)s.diagonal)[i] = (float)diagonal[i];
+    else
+      ((double *)s.diagonal)[i] = diagonal[i];
+    int64_t p0 = lists->ptr[i], p1 = lists->ptr[i + 1], o0 = other->ptr[i], o1 = other->ptr[i + 1];
+    while (p0 < p1 || (q->full && o0 < o1)) { /* merge; the diagonal comes from lists */
+      int take = p0 < p1 && (!q->full || o0 >= o1 || lists->idx[p0] <= other->idx[o0]);
+      gable_idx j = take ? lists->idx[p0] : other->idx[o0];
+      double v = take ? lists->val[p0++] : NAN;
+      if (!take) o0++;
+      if (!take && j == i) continue;
+      s.idx[used] = j + q->base;
+      if (q->value_type == GABLE_S)
+        ((float *)s.val)[used] = (float)v;
+      else
+        ((double *)s.val)[used] = v;
+      used++;
+    }
+  }
+  s.view = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
+  s.view.n_rows = s.view.n_cols = n;
+  s.view.format = q->csc ? GABLE_CSC : GABLE_CSR;
+  s.view.base = q->base;
+  s.view.offset_type = q->i64 ? GABLE_I64 : GABLE_I32;
+  s.view.value_type = q->value_type;
+  s.view.part = q->full ? GABLE_FULL : q->upper ? GABLE_UPPER : GABLE_LOWER;
+  s.view.ptr = s.ptr;
+  s.view.idx = s.idx;
+  return s;
+}
+
+static void drop(storage *s)
+{
+  free(s->ptr);
+  free(s->idx);
+  free(s->val);
+  free(s->diagonal);
+}
+
+/* What op(T) is by rows, with the diagonal that the request asks for and values rounded as stored. */
+static test_triangle meant(const request *q, const test_triangle *rows, const test_triangle *columns,
+                           const double *diagonal)
+{
+  test_triangle back = test_triangle_transpose(q->op ? rows : columns);
+  for (gable_idx i = 0; i < back.n; i++)
+    for (int64_t p = back.ptr[i]; p < back.ptr[i + 1]; p++) {
+      if (back.idx[p] == i && q->diag) back.val[p] = q->diag == GABLE_UNIT ? 1.0 : diagonal[i];
+      if (q->value_type == GABLE_S) back.val[p] = (float)back.val[p];
+    }
+  return back;
+}
+
+static gable_vectors_view vectors(const request *q, gable_idx n, void *data)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.type = q->vector_type;
+  v.n = n;
+  v.count = q->rhs;
+  v.major = q->major;
+  v.ld = (q->major == GABLE_COL_MAJOR ? n : q->rhs) + q->pad;
+  v.data = data;
+  return v;
+}
+
+static void fill(const request *q, gi_random *r, void *data, size_t size)
+{
+  for (size_t k = 0; k < size; k++) {
+    double v = 2 * gi_random_unit(r) - 1;
+    if (q->vector_type == GABLE_S)
+      ((float *)data)[k] = (float)v;
+    else
+      ((double *)data)[k] = v;
+  }
+}
+
+static void check_solution(const request *q, const test_triangle *m, const gable_vectors_view *b,
+                           const gable_vectors_view *x)
+{
+  double *column = malloc(((size_t)m->n + 1) * 16), *own = column + m->n + 1;
+  for (gable_idx j = 0; j < q->rhs; j++) {
+    for (gable_idx i = 0; i < m->n; i++) {
+      size_t at = (size_t)(q->major == GABLE_COL_MAJOR ? i + j * b->ld : i * b->ld + j);
+      column[i] = q->vector_type == GABLE_S ? (double)((float *)x->data)[at] : ((double *)x->data)[at];
+      own[i] = q->vector_type == GABLE_S ? (double)((float *)b->data)[at] : ((double *)b->data)[at];
+    }
+    double ratio = test_bound_ratio(m, column, own, 1, q->vector_type == GABLE_S);
+    CHECK(ratio <= 1, "right-hand side %d: error over bound %g", j, ratio);
+  }
+  free(column);
+}
+
+static void solve_and_check(gable_trisolve *t, const request *q, const test_triangle *m, gi_random *r)
+{
+  const gable_idx n = m->n;
+  gable_vectors_view b = vectors(q, n, NULL), x = b;
+  const size_t size = (size_t)(q->major == GABLE_COL_MAJOR ? b.ld * q->rhs : b.ld * n) + 1;
+  void *bytes = malloc(size * 8), *keep = malloc(size * 8), *again = malloc(size * 8);
+  gable_work *w = NULL;
+  CHECK_OK(gable_work_create(t, q->rhs, &w));
+  for (int repeat = 0; repeat < 2; repeat++) {
+    fill(q, r, keep, size);
+    memcpy(again, keep, size * 8);
+    memset(bytes, 0xff, size * 8);
+    b.data = q->in_place ? again : keep;
+    x.data = q->in_place ? again : bytes;
+    CHECK_OK(gable_trisolve_solve(t, w, q->op ? GABLE_T : GABLE_N, &b, &x));
+    CHECK_OK(gable_work_status(w, NULL));
+    if (!q->in_place) CHECK(!memcmp(again, keep, size * 8), "b was written");
+    b.data = keep;
+    check_solution(q, m, &b, &x);
+  }
+  gable_work_destroy(&w);
+  free(bytes);
+  free(keep);
+  free(again);
+}
+
+static void run_request(gable_context *ctx, const request *q, const test_triangle *lower, gi_random *r)
+{
+  const gable_idx n = lower->n;
+  test_triangle upper = test_triangle_transpose(lower);
+  test_triangle rows = q->upper ? upper : *lower, columns = q->upper ? *lower : upper; /* of T, and of its transpose */
+  double *diagonal = malloc(((size_t)n + 1) * sizeof *diagonal);
+  for (gable_idx i = 0; i < n; i++) diagonal[i] = 1 + gi_random_unit(r);
+  storage s = store(q, q->csc ? &columns : &rows, q->csc ? &rows : &columns, diagonal);
+  test_triangle m = meant(q, &rows, &columns, diagonal);
+
+  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+  options.method = q->method;
+  options.uplo = q->full ? (q->upper ? GABLE_UPPER : GABLE_LOWER) : GABLE_FULL;
+  options.diag = (gable_diag)q->diag;
+  options.ops = q->ops;
+  gable_trisolve *t = NULL;
+  CHECK_OK(gable_trisolve_create(ctx, &options, &t));
+  CHECK_OK(gable_trisolve_analyse(t, &s.view));
+  if (q->diag == GABLE_SEPARATE)
+    CHECK_OK(gable_trisolve_update_with_diagonal(t, s.val, s.diagonal));
+  else
+    CHECK_OK(gable_trisolve_update(t, s.val));
+  solve_and_check(t, q, &m, r);
+  gable_trisolve_destroy(&t);
+  test_triangle_free(&m);
+  test_triangle_free(&upper);
+  drop(&s);
+  free(diagonal);
+}
+
+int main(int argc, char **argv)
+{
+  const char *where = argc > 1 ? argv[1] : "cpu";
+  uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 20240607;
+  gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
+  gable_context *ctx = NULL;
+  options.threads = 3;
+  atexit(describe);
+  CHECK_OK(gable_context_create(where, &options, &ctx));
+  for (int kind = 0; test_triangle_name(kind); kind++) {
+    test_triangle lower = test_triangle_make(kind, seed);
+    for (int m = 0; all_methods[m]; m++)
+      for (int turn = 0; turn < (lower.n > 50000 ? 3 : 16); turn++) {
+        gi_random r = gi_random_seed(seed + (uint64_t)(1000 * kind + 100 * m + turn));
+        request q = draw(&r, all_methods[m]);
+        current.q = &q;
+        current.shape = test_triangle_name(kind);
+        current.seed = seed;
+        run_request(ctx, &q, &lower, &r);
+        current.q = NULL;
+      }
+    test_triangle_free(&lower);
+  }
+  gable_context_destroy(&ctx);
+  return 0;
+}
