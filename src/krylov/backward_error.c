@@ -1,0 +1,96 @@
+/* backward_error.c: residuals and the weights that they are measured by. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "krylov/refine.h"
+
+void gi_system_norms(const gi_csc *rows, double *row_sum, double *row_max, double *col_sum, double *col_max)
+{
+  gable_idx n = rows->n_cols;
+  memset(col_sum, 0, (size_t)n * sizeof *col_sum);
+  memset(col_max, 0, (size_t)n * sizeof *col_max);
+  for (gable_idx i = 0; i < n; i++) {
+    double sum = 0, top = 0;
+    for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {
+      double size = fabs(rows->val[k]);
+      gable_idx j = rows->idx[k];
+      sum += size;
+      if (size > top) top = size;
+      col_sum[j] += size;
+      if (size > col_max[j]) col_max[j] = size;
+    }
+    row_sum[i] = sum;
+    row_max[i] = top;
+  }
+}
+
+void gi_system_apply(const gi_system *a, gable_op op, const double *x, double *y)
+{
+  const gi_csc *rows = a->rows;
+  if (op == GABLE_N) {
+    GI_OMP(parallel for schedule(static) num_threads(a->threads))
+    for (gable_idx i = 0; i < a->n; i++) {
+      double sum = 0;
+      for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) sum += rows->val[k] * x[rows->idx[k]];
+      y[i] = sum;
+    }
+    return;
+  }
+  memset(y, 0, (size_t)a->n * sizeof *y);
+  for (gable_idx i = 0; i < a->n; i++)
+    for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) y[rows->idx[k]] += rows->val[k] * x[i];
+}
+
+/* r = b - A x, w = |A||x|. */
+static void residual_plain(const gi_system *a, const double *b, const double *x, double *r, double *w)
+{
+  const gi_csc *rows = a->rows;
+  GI_OMP(parallel for schedule(static) num_threads(a->threads))
+  for (gable_idx i = 0; i < a->n; i++) {
+    double sum = b[i], size = 0;
+    for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {
+      double term = rows->val[k] * x[rows->idx[k]];
+      sum -= term;
+      size += fabs(term);
+    }
+    r[i] = sum;
+    w[i] = size;
+  }
+}
+
+/* r = b - A^T x, w = |A|^T |x|. */
+static void residual_transposed(const gi_system *a, const double *b, const double *x, double *r, double *w)
+{
+  const gi_csc *rows = a->rows;
+  memcpy(r, b, (size_t)a->n * sizeof *r);
+  memset(w, 0, (size_t)a->n * sizeof *w);
+  for (gable_idx i = 0; i < a->n; i++)
+    for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {
+      double term = rows->val[k] * x[i];
+      r[rows->idx[k]] -= term;
+      w[rows->idx[k]] += fabs(term);
+    }
+}
+
+double gi_backward_error(const gi_system *a, gable_op op, const double *b, const double *x, double *r, double *w)
+{
+  const double *sum = op == GABLE_N ? a->row_sum : a->col_sum, *top = op == GABLE_N ? a->row_max : a->col_max;
+  double norm_x = 0, omega_1 = 0, omega_2 = 0, slack = 1000 * (double)a->n * DBL_EPSILON;
+  int finite = 1;
+  (op == GABLE_N ? residual_plain : residual_transposed)(a, b, x, r, w);
+  for (gable_idx i = 0; i < a->n; i++) {
+    norm_x = fmax(norm_x, fabs(x[i]));
+    finite &= isfinite(x[i]) && isfinite(r[i]);
+  }
+  if (!finite) return INFINITY;
+  for (gable_idx i = 0; i < a->n; i++) {
+    double size = fabs(r[i]), weight = w[i] + fabs(b[i]);
+    if (size > 0 && weight > slack * (top[i] * norm_x + fabs(b[i])))
+      omega_1 = fmax(omega_1, size / weight);
+    else if (size > 0)
+      omega_2 = fmax(omega_2, size / (w[i] + sum[i] * norm_x));
+    w[i] = weight;
+  }
+  return omega_1 + omega_2;
+}

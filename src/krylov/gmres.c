@@ -1,0 +1,195 @@
+#include "krylov/gmres.h"
+
+#include <math.h>
+#include <string.h>
+
+struct gi_gmres_work {
+  gable_idx n, restart;
+  double *basis;    /* [(restart+1) * n] orthonormal */
+  double *h;        /* [(restart+1) * restart] column major, ld = restart+1: R after the rotations */
+  double *cosine;   /* [restart] */
+  double *sine;     /* [restart] */
+  double *g;        /* [restart+1] rotated right-hand side */
+  double *z;        /* [n] preconditioned vector */
+  double *combined; /* [n] combination of the basis */
+};
+
+gable_status gi_gmres_work_create(gable_context *ctx, gable_idx n, gable_idx restart, gi_gmres_work **out)
+{
+  gable_status status = GABLE_OK;
+  gi_gmres_work *w = NULL;
+  GI_ALLOC_ZERO(ctx, w, 1);
+  w->n = n;
+  w->restart = restart;
+  GI_ALLOC(ctx, w->basis, (gable_off)(restart + 1) * n);
+  GI_ALLOC(ctx, w->h, (gable_off)(restart + 1) * restart);
+  GI_ALLOC(ctx, w->cosine, restart);
+  GI_ALLOC(ctx, w->sine, restart);
+  GI_ALLOC(ctx, w->g, restart + 1);
+  GI_ALLOC(ctx, w->z, n);
+  GI_ALLOC(ctx, w->combined, n);
+  *out = w;
+  w = NULL;
+done:
+  gi_gmres_work_destroy(ctx, &w);
+  return status;
+}
+
+void gi_gmres_work_destroy(gable_context *ctx, gi_gmres_work **work)
+{
+  if (!*work) return;
+  gi_gmres_work *w = *work;
+  *work = NULL;
+  gi_free(ctx, w->basis);
+  gi_free(ctx, w->h);
+  gi_free(ctx, w->cosine);
+  gi_free(ctx, w->sine);
+  gi_free(ctx, w->g);
+  gi_free(ctx, w->z);
+  gi_free(ctx, w->combined);
+  gi_free(ctx, w);
+}
+
+double gi_dot(gable_idx n, const double *x, const double *y)
+{
+  double part[8] = {0};
+  gable_idx i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int k = 0; k < 8; k++) part[k] += x[i + k] * y[i + k];
+  for (; i < n; i++) part[0] += x[i] * y[i];
+  return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+}
+
+/* Scaled when the plain sum of squares leaves the exponents. */
+double gi_norm2(gable_idx n, const double *x)
+{
+  double sum = gi_dot(n, x, x);
+  if (sum > 1e-280 && sum < 1e280) return sqrt(sum);
+  double top = 0, scaled = 0;
+  for (gable_idx i = 0; i < n; i++) top = fmax(top, fabs(x[i]));
+  if (top == 0 || !isfinite(sum + top)) return top == 0 && sum == 0 ? 0 : isfinite(top) && !isnan(sum) ? top : sum;
+  for (gable_idx i = 0; i < n; i++) scaled += (x[i] / top) * (x[i] / top);
+  return top * sqrt(scaled);
+}
+
+static void subtract(gable_idx n, double factor, const double *x, double *y)
+{
+  for (gable_idx i = 0; i < n; i++) y[i] -= factor * x[i];
+}
+
+/* Makes basis vector k+1 from v = A z orthonormal to the first k+1; column k of h receives the coefficients.  Modified
+ * Gram-Schmidt, twice when much was cancelled. */
+static void orthogonalise(gi_gmres_work *w, gable_idx k)
+{
+  double *h = w->h + (gable_off)k * (w->restart + 1), *v = w->basis + (gable_off)(k + 1) * w->n;
+  double before = gi_norm2(w->n, v);
+  for (gable_idx j = 0; j <= k; j++) h[j] = 0;
+  for (int pass = 0; pass < 2; pass++) {
+    for (gable_idx j = 0; j <= k; j++) {
+      const double *q = w->basis + (gable_off)j * w->n;
+      double c = gi_dot(w->n, q, v);
+      h[j] += c;
+      subtract(w->n, c, q, v);
+    }
+    h[k + 1] = gi_norm2(w->n, v);
+    if (h[k + 1] > 0.5 * before) break;
+  }
+  if (h[k + 1] > 0)
+    for (gable_idx i = 0; i < w->n; i++) v[i] /= h[k + 1];
+}
+
+/* Applies the old rotations to column k and makes the one that clears h(k+1,k). */
+static void rotate(gi_gmres_work *w, gable_idx k)
+{
+  double *h = w->h + (gable_off)k * (w->restart + 1);
+  for (gable_idx j = 0; j < k; j++) {
+    double t = w->cosine[j] * h[j] + w->sine[j] * h[j + 1];
+    h[j + 1] = -w->sine[j] * h[j] + w->cosine[j] * h[j + 1];
+    h[j] = t;
+  }
+  double length = hypot(h[k], h[k + 1]);
+  w->cosine[k] = length > 0 ? h[k] / length : 1;
+  w->sine[k] = length > 0 ? h[k + 1] / length : 0;
+  h[k] = length;
+  w->g[k + 1] = -w->sine[k] * w->g[k];
+  w->g[k] *= w->cosine[k];
+}
+
+/* x += M^-1 (basis y), R y = g, over the first k columns. */
+static gable_status update(gi_gmres_work *w, gable_idx k, gi_operator precondition, void *user, double *x)
+{
+  gable_status status = GABLE_OK;
+  double *y = w->g;
+  for (gable_idx j = k - 1; j >= 0; j--) {
+    const double *column = w->h + (gable_off)j * (w->restart + 1);
+    y[j] = column[j] != 0 ? y[j] / column[j] : 0;
+    for (gable_idx i = 0; i < j; i++) y[i] -= y[j] * column[i];
+  }
+  memset(w->combined, 0, (size_t)w->n * sizeof *w->combined);
+  for (gable_idx j = 0; j < k; j++) subtract(w->n, -y[j], w->basis + (gable_off)j * w->n, w->combined);
+  const double *step = w->combined;
+  if (precondition) {
+    GI_TRY(precondition(user, w->combined, w->z));
+    step = w->z;
+  }
+  for (gable_idx i = 0; i < w->n; i++)
+    if (!isfinite(step[i])) goto done;
+  for (gable_idx i = 0; i < w->n; i++) x[i] += step[i];
+done:
+  return status;
+}
+
+/* basis[0] = (b - A x) / its norm, which is returned. */
+static gable_status start(gi_operator apply, void *user, const double *b, const double *x, gi_gmres_work *w,
+                          double *norm)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(apply(user, x, w->basis));
+  for (gable_idx i = 0; i < w->n; i++) w->basis[i] = b[i] - w->basis[i];
+  *norm = gi_norm2(w->n, w->basis);
+  if (*norm > 0)
+    for (gable_idx i = 0; i < w->n; i++) w->basis[i] /= *norm;
+done:
+  return status;
+}
+
+gable_status gi_gmres(gi_operator apply, gi_operator precondition, void *user, const double *b, double *x,
+                      double tolerance, gable_idx max_iterations, gi_gmres_work *w, gi_gmres_result *result)
+{
+  gable_status status = GABLE_OK;
+  double norm_b = gi_norm2(w->n, b), norm;
+  *result = (gi_gmres_result){GI_GMRES_CONVERGED, 0, 0};
+  if (norm_b == 0) {
+    memset(x, 0, (size_t)w->n * sizeof *x);
+    return GABLE_OK;
+  }
+  for (;;) {
+    GI_TRY(start(apply, user, b, x, w, &norm));
+    result->residual = norm / norm_b;
+    if (!isfinite(norm)) result->reason = GI_GMRES_NOT_FINITE;
+    if (!isfinite(norm) || norm <= tolerance * norm_b) break;
+    if (result->iterations >= max_iterations) {
+      result->reason = GI_GMRES_ITERATIONS;
+      break;
+    }
+    w->g[0] = norm;
+    gable_idx k = 0;
+    while (k < w->restart && result->iterations < max_iterations && fabs(w->g[k]) > tolerance * norm_b) {
+      const double *v = w->basis + (gable_off)k * w->n;
+      if (precondition) GI_TRY(precondition(user, v, w->z));
+      GI_TRY(apply(user, precondition ? w->z : v, w->basis + (gable_off)(k + 1) * w->n));
+      orthogonalise(w, k);
+      if (!isfinite(w->h[(gable_off)k * (w->restart + 1) + k + 1])) break;
+      rotate(w, k++);
+      result->iterations++;
+      if (w->h[(gable_off)(k - 1) * (w->restart + 1) + k - 1] == 0) break;
+    }
+    if (!k) {
+      result->reason = GI_GMRES_NOT_FINITE;
+      break;
+    }
+    GI_TRY(update(w, k, precondition, user, x));
+  }
+done:
+  return status;
+}

@@ -1,0 +1,184 @@
+/* Backward errors against their definition, corrections by poor inverses, GMRES where corrections stall, and condition
+ * estimates against the inverse itself; all on small dense systems. */
+#include "support/test.h"
+
+#include <float.h>
+
+#include "base/random.h"
+#include "krylov/condition.h"
+
+enum { N = 40 };
+
+typedef struct dense {
+  double a[N][N], inverse[N][N];
+} dense;
+
+static void invert(dense *m)
+{
+  long double w[N][2 * N];
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      w[i][j] = m->a[i][j];
+      w[i][N + j] = i == j;
+    }
+  for (int k = 0; k < N; k++) {
+    int p = k;
+    for (int i = k; i < N; i++)
+      if (fabsl(w[i][k]) > fabsl(w[p][k])) p = i;
+    for (int j = 0; j < 2 * N; j++) {
+      long double t = w[k][j];
+      w[k][j] = w[p][j];
+      w[p][j] = t;
+    }
+    for (int i = 0; i < N; i++) {
+      if (i == k) continue;
+      long double f = w[i][k] / w[k][k];
+      for (int j = 0; j < 2 * N; j++) w[i][j] -= f * w[k][j];
+    }
+  }
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) m->inverse[i][j] = (double)(w[i][N + j] / w[i][i]);
+}
+
+static gable_status near_inverse(void *user, gable_op op, gable_idx count, const double *b, double *x)
+{
+  const dense *m = user;
+  for (gable_idx c = 0; c < count; c++) {
+    double y[N];
+    for (int i = 0; i < N; i++) {
+      y[i] = 0;
+      for (int j = 0; j < N; j++) y[i] += (op == GABLE_N ? m->inverse[i][j] : m->inverse[j][i]) * b[c * N + j];
+    }
+    memcpy(x + c * N, y, sizeof y);
+  }
+  return GABLE_OK;
+}
+
+typedef struct sparse {
+  gable_off ptr[N + 1];
+  gable_idx idx[N * N];
+  double val[N * N], norms[4][N];
+  gi_csc rows;
+  gi_system system;
+} sparse;
+
+static void fill(sparse *s, dense *m, gi_random *rng, double density, double spread)
+{
+  gable_off k = 0;
+  double scale[N];
+  for (int i = 0; i < N; i++) scale[i] = exp(spread * (gi_random_unit(rng) - 0.5));
+  for (int i = 0; i < N; i++) {
+    s->ptr[i] = k;
+    for (int j = 0; j < N; j++) {
+      m->a[i][j] = i == j || gi_random_unit(rng) < density ? scale[i] * (gi_random_unit(rng) - 0.5) : 0;
+      if (m->a[i][j] == 0) continue;
+      s->idx[k] = j;
+      s->val[k++] = m->a[i][j];
+    }
+  }
+  s->ptr[N] = k;
+  s->rows = (gi_csc){.n_rows = N, .n_cols = N, .ptr = s->ptr, .idx = s->idx, .val = s->val};
+  gi_system_norms(&s->rows, s->norms[0], s->norms[1], s->norms[2], s->norms[3]);
+  s->system = (gi_system){N, &s->rows, s->norms[0], s->norms[1], s->norms[2], s->norms[3], 2};
+  invert(m);
+}
+
+/* The definition, in long double. */
+static double defined_error(const dense *m, gable_op op, const double *b, const double *x)
+{
+  long double one = 0, two = 0, norm_x = 0;
+  for (int i = 0; i < N; i++) norm_x = fmaxl(norm_x, fabsl(x[i]));
+  for (int i = 0; i < N; i++) {
+    long double r = b[i], w = 0, sum = 0, top = 0;
+    for (int j = 0; j < N; j++) {
+      long double entry = op == GABLE_N ? m->a[i][j] : m->a[j][i];
+      r -= entry * x[j];
+      w += fabsl(entry) * fabsl(x[j]);
+      sum += fabsl(entry);
+      top = fmaxl(top, fabsl(entry));
+    }
+    if (r == 0) continue;
+    if (w + fabsl(b[i]) > 1000 * N * DBL_EPSILON * (top * norm_x + fabsl(b[i])))
+      one = fmaxl(one, fabsl(r) / (w + fabsl(b[i])));
+    else
+      two = fmaxl(two, fabsl(r) / (w + sum * norm_x));
+  }
+  return (double)(one + two);
+}
+
+static void check_condition(const dense *m, gable_op op, const double *d)
+{
+  double exact = 0, estimate, work[3 * N];
+  for (int j = 0; j < N; j++) {
+    double sum = 0;
+    for (int i = 0; i < N; i++) sum += fabs(op == GABLE_N ? m->inverse[i][j] : m->inverse[j][i]) * (d ? d[j] : 1);
+    exact = fmax(exact, sum);
+  }
+  dense copy = *m;
+  CHECK_OK(gi_inverse_norm(N, op, d, near_inverse, &copy, work, &estimate));
+  CHECK(estimate <= exact * (1 + 1e-10) && estimate >= exact / 10, "estimate %g of %g", estimate, exact);
+}
+
+int main(void)
+{
+  gable_context *ctx = NULL;
+  gi_refine_work *work = NULL;
+  static dense m, poor;
+  static sparse s;
+  CHECK_OK(gable_context_create("cpu", NULL, &ctx));
+  CHECK_OK(gi_refine_work_create(ctx, N, 3, &work));
+  gi_refine_options options = {10, 60, 1e-14};
+  int by_gmres = 0, by_factor = 0;
+  for (uint64_t seed = 1; seed <= 60; seed++) {
+    gi_random rng = gi_random_seed(seed);
+    fill(&s, &m, &rng, 0.05 + 0.5 * gi_random_unit(&rng), seed % 2 ? 60 : 1);
+    double b[5 * N], x[5 * N];
+    for (int i = 0; i < 5 * N; i++) b[i] = gi_random_unit(&rng) < 0.3 ? 0 : gi_random_unit(&rng) - 0.5;
+    for (int i = 0; i < N; i++) b[4 * N + i] = 0;
+    for (int transposed = 0; transposed < 2; transposed++) {
+      gable_op op = transposed ? GABLE_T : GABLE_N;
+      /* An inverse with errors of 1e-3, then one that is wrong in a few rows. */
+      for (int kind = 0; kind < 2; kind++) {
+        poor = m;
+        for (int i = 0; i < N; i++)
+          for (int j = 0; j < N; j++) {
+            if (!kind) poor.inverse[i][j] *= 1 + 1e-3 * (gi_random_unit(&rng) - 0.5) * (seed % 2 ? 1e-6 : 1e-3);
+            if (kind && i % 13 == 3) poor.inverse[i][j] *= 3;
+          }
+        gi_refine_result result;
+        CHECK_OK(near_inverse(&poor, op, 5, b, x));
+        double r[N], w[N], mine = gi_backward_error(&s.system, op, b, x, r, w), exact = defined_error(&m, op, b, x);
+        CHECK(fabs(mine - exact) <= 1e-13 + 1e-10 * exact, "seed %llu: %g, by definition %g", (unsigned long long)seed,
+              mine, exact);
+        CHECK_OK(gi_refine(&s.system, op, near_inverse, &poor, 5, b, N, x, N, &options, work, &result));
+        CHECK(result.reason == GI_REFINE_DONE && result.backward_error <= 1e-14,
+              "seed %llu op %d kind %d: backward error %g after %g, %d steps, %d iterations, reason %d",
+              (unsigned long long)seed, op, kind, result.backward_error, result.first_error, result.steps,
+              result.gmres_iterations, (int)result.reason);
+        CHECK(result.backward_error <= result.first_error);
+        for (int c = 0; c < 5; c++) CHECK(defined_error(&m, op, b + c * N, x + c * N) <= 2e-14);
+        for (int i = 0; i < N; i++) CHECK(x[4 * N + i] == 0);
+        by_gmres += result.gmres_iterations > 0;
+        by_factor += result.gmres_iterations == 0 && result.steps > 0;
+      }
+      check_condition(&m, op, NULL);
+      check_condition(&m, op, s.norms[transposed ? 2 : 0]);
+    }
+  }
+  CHECK(by_gmres > 10 && by_factor > 10, "%d by GMRES, %d by corrections", by_gmres, by_factor);
+
+  /* An inverse of nothing, and one that is not finite, are said. */
+  double b[N], x[N];
+  for (int i = 0; i < N; i++) b[i] = 1;
+  memset(x, 0, sizeof x);
+  memset(&poor, 0, sizeof poor);
+  gi_refine_result result;
+  CHECK_OK(gi_refine(&s.system, GABLE_N, near_inverse, &poor, 1, b, N, x, N, &options, work, &result));
+  CHECK(result.reason == GI_REFINE_STALLED && result.backward_error > 0.5);
+  x[3] = NAN;
+  CHECK_OK(gi_refine(&s.system, GABLE_N, near_inverse, &poor, 1, b, N, x, N, &options, work, &result));
+  CHECK(result.reason == GI_REFINE_NOT_FINITE && isinf(result.backward_error));
+  gi_refine_work_destroy(ctx, &work);
+  gable_context_destroy(&ctx);
+  return 0;
+}
