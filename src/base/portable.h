@@ -52,4 +52,14 @@ static inline int omp_in_parallel(void)
 #define GI_CLONES
 #endif
 
+/* Tells the processor that this is a polling loop. */
+static inline void gi_pause(void)
+{
+#if defined(__x86_64__) && !defined(__CUDACC__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) && !defined(__CUDACC__)
+  __asm__ volatile("yield");
+#endif
+}
+
 #endif

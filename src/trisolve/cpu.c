@@ -10,8 +10,8 @@ typedef struct cpu_state {
 } cpu_state;
 
 static const gi_cpu_method *const methods[GI_METHODS] = {
-    [GI_AUTO] = &gi_cpu_serial,
-    [GI_SERIAL] = &gi_cpu_serial,
+    [GI_AUTO] = &gi_cpu_serial, [GI_SERIAL] = &gi_cpu_serial, [GI_LEVR] = &gi_cpu_levr, [GI_LEVC] = &gi_cpu_levc,
+    [GI_ELMR] = &gi_cpu_elmr,   [GI_ELMC] = &gi_cpu_elmc,     [GI_GSF] = &gi_cpu_gsf,
 };
 
 static void side_release(gable_context *ctx, gi_side *s)
@@ -154,6 +154,19 @@ static gik_vectors block_of(const gable_vectors_view *b, const gable_vectors_vie
   return v;
 }
 
+/* op without a schedule of its own, from the other op's lists, last one first: rows of the other op are columns of this
+ * one, and the other way round. */
+static void traverse(const gi_side *other, const gik_trisolve *kernels, const gik_vectors *v)
+{
+  const gik_lists *m = &other->lists.m;
+  if (!other->method->scatter) {
+    kernels->copy(v, 0, m->n);
+    kernels->columns_back(m, 0, m->n, other->lists.nnz, v);
+    return;
+  }
+  for (gable_idx k = m->n - 1; k >= 0; k--) kernels->rows(m, k, k + 1, other->lists.begin[k], v);
+}
+
 static gable_status cpu_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
                               gable_vectors_view *x)
 {
@@ -166,12 +179,15 @@ static gable_status cpu_solve(const gable_trisolve *t, gable_work *w, gable_op o
   for (gable_idx first = 0; first < b->count; first += GIK_RHS_BLOCK) {
     gable_idx count = b->count - first < GIK_RHS_BLOCK ? b->count - first : GIK_RHS_BLOCK;
     gik_vectors v = block_of(b, x, first, count);
-    gi_run run = {own, kernels, &v, scratch_of(w, op), t->options.deadline_s, GABLE_OK, -1};
-    if (!own->method || own->method->scatter) kernels->copy(&v, 0, b->n);
-    if (own->method)
-      own->method->run(&run);
-    else
-      kernels->columns_back(&other->lists.m, 0, b->n, other->lists.nnz, &v);
+    gi_run run = {
+        own,      kernels, gik_elements_for(t->shape.value_type, b->type), &v, scratch_of(w, op), t->options.deadline_s,
+        GABLE_OK, -1};
+    if (!own->method) {
+      traverse(other, kernels, &v);
+      continue;
+    }
+    if (own->method->scatter) kernels->copy(&v, 0, b->n);
+    own->method->run(&run);
     if (run.status) {
       w->fault = run.status;
       w->fault_row = run.row;

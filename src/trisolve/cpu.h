@@ -3,6 +3,7 @@
 #define GI_TRISOLVE_CPU_H
 
 #include "graph/levels.h"
+#include "kernels/trisolve_elements.h"
 #include "trisolve/lists.h"
 
 /* The pattern as the methods see it while they are built: the rows of op(T) (for gather) and its columns (for scatter),
@@ -30,12 +31,22 @@ typedef struct gi_side {
 typedef struct gi_run {
   const gi_side *side;
   const gik_trisolve *kernels;
+  const gik_elements *elements;
   const gik_vectors *v;
   void *scratch; /* the method's scratch_bytes */
   double deadline_s;
   gable_status status; /* set by run: GABLE_OK or GABLE_ERR_DEADLINE */
   gable_idx row;
 } gi_run;
+
+/* After the parallel region: a wait that was given up becomes r->status and r->row. */
+static inline void gi_run_finish(gi_run *r, gi_team *team)
+{
+  int64_t failed = atomic_load_explicit(&team->failed, memory_order_relaxed);
+  if (!failed) return;
+  r->status = GABLE_ERR_DEADLINE;
+  r->row = (gable_idx)(failed - 1);
+}
 
 typedef struct gi_cpu_method {
   const char *name;
@@ -49,6 +60,6 @@ typedef struct gi_cpu_method {
   void (*release)(gable_context *ctx, gi_side *side);       /* the schedule; NULL: plain gi_free */
 } gi_cpu_method;
 
-extern const gi_cpu_method gi_cpu_serial;
+extern const gi_cpu_method gi_cpu_serial, gi_cpu_levr, gi_cpu_levc, gi_cpu_elmr, gi_cpu_elmc, gi_cpu_gsf, gi_cpu_tiles;
 
 #endif

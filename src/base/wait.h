@@ -1,0 +1,131 @@
+/* wait.h: waiting for a value that another thread stores, written once.
+ *
+ * The writer stores with release, the reader polls with acquire: what was written before the store is seen after the
+ * wait.  Polling backs off to the scheduler, and past a deadline it ends: gi_team.failed then names what was awaited
+ * and every other wait of the team ends too. */
+#ifndef GI_WAIT_H
+#define GI_WAIT_H
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/portable.h"
+#include "base/timer.h"
+
+/* Threads that wait for each other in one parallel region.  gi_team_enter and gi_team_leave carry the order of memory
+ * between the thread that forks and the others, which race detectors cannot see inside an OpenMP runtime. */
+typedef struct gi_team {
+  double deadline_s;
+  atomic_int size;                 /* threads that really run */
+  atomic_int_least64_t failed;     /* 1 + what was awaited when the deadline passed; 0: nothing */
+  atomic_uint arrived, generation; /* of gi_team_barrier */
+  atomic_uint left;
+} gi_team;
+
+static inline void gi_team_init(gi_team *t, double deadline_s)
+{
+  t->deadline_s = deadline_s;
+  atomic_init(&t->size, 0);
+  atomic_init(&t->failed, 0);
+  atomic_init(&t->arrived, 0);
+  atomic_init(&t->generation, 0);
+  atomic_init(&t->left, 0);
+  atomic_thread_fence(memory_order_release);
+  atomic_store_explicit(&t->size, 1, memory_order_release);
+}
+
+static inline void gi_team_enter(gi_team *t)
+{
+  (void)atomic_load_explicit(&t->size, memory_order_acquire);
+}
+
+static inline void gi_team_leave(gi_team *t)
+{
+  atomic_fetch_add_explicit(&t->left, 1, memory_order_release);
+}
+
+/* After the region, by the thread that forked. */
+static inline void gi_team_join(gi_team *t)
+{
+  (void)atomic_load_explicit(&t->left, memory_order_acquire);
+}
+
+/* One unsuccessful look: returns 1 when the wait for what must be given up. */
+static inline int gi_back_off(gi_team *t, int64_t what, unsigned *looks, double *since)
+{
+  if (++*looks < 256) {
+    gi_pause();
+    return 0;
+  }
+  if (atomic_load_explicit(&t->failed, memory_order_relaxed)) return 1;
+  if (*looks % 64) {
+    gi_pause();
+    return 0;
+  }
+  sched_yield();
+  if (*looks % 1024) return 0;
+  double now = gi_now();
+  if (*since == 0.0) *since = now;
+  if (now - *since <= t->deadline_s) return 0;
+  int64_t nothing = 0;
+  atomic_compare_exchange_strong_explicit(&t->failed, &nothing, what + 1, memory_order_relaxed, memory_order_relaxed);
+  return 1;
+}
+
+/* Until *flag == value.  what: for the error, a row.  Returns 1 when given up. */
+static inline int gi_wait_equal(gi_team *t, atomic_uint *flag, unsigned value, int64_t what)
+{
+  unsigned looks = 0;
+  double since = 0.0;
+  while (atomic_load_explicit(flag, memory_order_acquire) != value)
+    if (gi_back_off(t, what, &looks, &since)) return 1;
+  return 0;
+}
+
+/* Until *flag has come to value or beyond, modulo 2^32. */
+static inline int gi_wait_reach(gi_team *t, atomic_uint *flag, unsigned value, int64_t what)
+{
+  unsigned looks = 0;
+  double since = 0.0;
+  while ((int)(atomic_load_explicit(flag, memory_order_acquire) - value) < 0)
+    if (gi_back_off(t, what, &looks, &since)) return 1;
+  return 0;
+}
+
+static inline void gi_publish(atomic_uint *flag, unsigned value)
+{
+  atomic_store_explicit(flag, value, memory_order_release);
+}
+
+/* All size threads; returns 1 when given up. */
+static inline int gi_team_barrier(gi_team *t, int size, int64_t what)
+{
+  unsigned generation = atomic_load_explicit(&t->generation, memory_order_relaxed);
+  if (size == 1) return 0;
+  if (atomic_fetch_add_explicit(&t->arrived, 1, memory_order_acq_rel) == (unsigned)size - 1) {
+    atomic_store_explicit(&t->arrived, 0, memory_order_relaxed);
+    atomic_store_explicit(&t->generation, generation + 1, memory_order_release);
+    return 0;
+  }
+  return gi_wait_equal(t, &t->generation, generation + 1, what);
+}
+
+/* *p += v, in no order with other memory. */
+static inline void gi_atomic_add_double(double *p, double v)
+{
+  double old, sum;
+  __atomic_load(p, &old, __ATOMIC_RELAXED);
+  do sum = old + v;
+  while (!__atomic_compare_exchange(p, &old, &sum, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+static inline void gi_atomic_add_float(float *p, float v)
+{
+  float old, sum;
+  __atomic_load(p, &old, __ATOMIC_RELAXED);
+  do sum = old + v;
+  while (!__atomic_compare_exchange(p, &old, &sum, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+#endif
