@@ -26,6 +26,10 @@ typedef struct gable_matrix_info {
   gable_part part;           /* GABLE_FULL, or the triangle that is stored */
   int dense;                 /* 1: the file was an 'array' file */
 } gable_matrix_info;
+#define GABLE_MATRIX_INFO_INIT                                                                                         \
+  {                                                                                                                    \
+    sizeof(gable_matrix_info), 0, 0, 0, 0, 0, GABLE_PATTERN, GABLE_GENERAL, GABLE_FULL, 0                              \
+  }
 
 typedef struct gable_read_options {
   size_t size;

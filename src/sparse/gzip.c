@@ -1,0 +1,91 @@
+#include "sparse/gzip.h"
+
+#include <limits.h>
+#include <zlib.h>
+
+enum { INPUT_BYTES = 1 << 16, GZIP_WRAPPER = 16 + MAX_WBITS };
+
+struct gi_gzip {
+  gable_context *ctx;
+  const char *name;
+  gi_gzip_pull *pull;
+  void *user;
+  z_stream stream;
+  int inside; /* a member has begun and not ended */
+  unsigned char input[INPUT_BYTES];
+};
+
+static void *allocate(void *user, unsigned count, unsigned size)
+{
+  return gi_alloc(user, (gable_off)count, size);
+}
+
+static void release(void *user, void *p)
+{
+  gi_free(user, p);
+}
+
+gable_status gi_gzip_open(gable_context *ctx, const char *name, gi_gzip_pull *pull, void *user, gi_gzip **out)
+{
+  gable_status status = GABLE_OK;
+  gi_gzip *z = NULL;
+  GI_ALLOC_ZERO(ctx, z, 1);
+  z->ctx = ctx;
+  z->name = name;
+  z->pull = pull;
+  z->user = user;
+  z->stream.zalloc = allocate;
+  z->stream.zfree = release;
+  z->stream.opaque = ctx;
+  GI_REQUIRE(inflateInit2(&z->stream, GZIP_WRAPPER) == Z_OK, GABLE_ERR_MEMORY, "out of memory to inflate %s", name);
+  *out = z;
+  z = NULL;
+done:
+  gi_free(ctx, z);
+  return status;
+}
+
+/* More compressed bytes; none at the end. */
+static gable_status fill(gi_gzip *z)
+{
+  size_t got = 0;
+  gable_status status = z->pull(z->user, z->input, INPUT_BYTES, &got);
+  z->stream.next_in = z->input;
+  z->stream.avail_in = (unsigned)got;
+  return status;
+}
+
+gable_status gi_gzip_read(gi_gzip *z, void *to, size_t capacity, size_t *got)
+{
+  gable_status status = GABLE_OK;
+  unsigned room = capacity < INT_MAX ? (unsigned)capacity : INT_MAX;
+  z->stream.next_out = to;
+  z->stream.avail_out = room;
+  while (z->stream.avail_out == room && room) {
+    if (!z->stream.avail_in) GI_TRY(fill(z));
+    if (!z->stream.avail_in) {
+      GI_REQUIRE(!z->inside, GABLE_ERR_FORMAT, "%s: the compressed file ends early: it was cut off", z->name);
+      break;
+    }
+    z->inside = 1;
+    int rc = inflate(&z->stream, Z_NO_FLUSH);
+    GI_REQUIRE(rc != Z_MEM_ERROR, GABLE_ERR_MEMORY, "out of memory to inflate %s", z->name);
+    GI_REQUIRE(rc == Z_OK || rc == Z_STREAM_END, GABLE_ERR_FORMAT, "%s: damaged gzip data (%s)", z->name,
+               z->stream.msg ? z->stream.msg : "no progress");
+    if (rc == Z_STREAM_END) { /* another member may follow */
+      z->inside = 0;
+      inflateReset(&z->stream);
+    }
+  }
+  *got = room - z->stream.avail_out;
+done:
+  return status;
+}
+
+void gi_gzip_close(gable_context *ctx, gi_gzip **z)
+{
+  if (!*z) return;
+  inflateEnd(&(*z)->stream);
+  gi_free(ctx, *z);
+  *z = NULL;
+}

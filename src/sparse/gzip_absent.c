@@ -1,0 +1,22 @@
+#include "sparse/gzip.h"
+
+gable_status gi_gzip_open(gable_context *ctx, const char *name, gi_gzip_pull *pull, void *user, gi_gzip **out)
+{
+  gable_status status = GABLE_OK;
+  (void)ctx, (void)pull, (void)user, (void)out;
+  GI_REQUIRE(0, GABLE_ERR_UNAVAILABLE, "%s is compressed and this build has no zlib: gunzip it first", name);
+done:
+  return status;
+}
+
+gable_status gi_gzip_read(gi_gzip *z, void *to, size_t capacity, size_t *got)
+{
+  (void)z, (void)to, (void)capacity;
+  *got = 0;
+  return GABLE_OK;
+}
+
+void gi_gzip_close(gable_context *ctx, gi_gzip **z)
+{
+  (void)ctx, (void)z;
+}

@@ -1,0 +1,23 @@
+/* number.h: decimal text to numbers, correctly rounded, in every locale.
+ *
+ * The text must end in a character that is no part of a number (a newline, a blank or 0), which is looked at. */
+#ifndef GI_NUMBER_H
+#define GI_NUMBER_H
+
+#include <stdint.h>
+
+/* A sign and digits.  Returns where it stopped, or NULL: no digit, or beyond 64 bits. */
+const char *gi_parse_int(const char *p, int64_t *k);
+
+/* A decimal number with exponent e, E, d, D, or (as Fortran writes 1.5-100) a bare sign; also nan, inf and infinity.
+ * Returns where it stopped, or NULL.  Beyond the range: +-infinity or +-0. */
+const char *gi_parse_double(const char *p, double *x);
+
+/* Skips blanks and tabs. */
+static inline const char *gi_skip_blanks(const char *p)
+{
+  while (*p == ' ' || *p == '\t') p++;
+  return p;
+}
+
+#endif

@@ -1,0 +1,58 @@
+#include "session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "verbs.h"
+
+static int trace_errors; /* the tool is one thread and one run */
+
+void session_trace_errors(void)
+{
+  trace_errors = 1;
+}
+
+static void log_line(void *user, gable_log_level level, const char *text)
+{
+  session *s = user;
+  progress_erase(&s->bar);
+  fprintf(stderr, "gable: %s%s\n", level == GABLE_LOG_WARNING ? "warning: " : "", text);
+}
+
+static int show_progress(void *user, const char *phase, double done)
+{
+  return progress_show(&((session *)user)->bar, phase, done);
+}
+
+gable_status session_open(session *s, const char *where, int threads)
+{
+  gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
+  s->ctx = NULL;
+  progress_init(&s->bar);
+  options.threads = threads;
+  options.log = log_line;
+  options.log_user = s;
+  options.progress = show_progress;
+  options.progress_user = s;
+  return gable_context_create(where, &options, &s->ctx);
+}
+
+void session_close(session *s)
+{
+  progress_erase(&s->bar);
+  gable_context_destroy(&s->ctx);
+}
+
+int session_fail(session *s, const char *verb, gable_status status)
+{
+  const char *text = gable_last_error();
+  int length = (int)strcspn(text, "\n");
+  progress_erase(&s->bar);
+  fprintf(stderr, "gable %s: ", verb);
+  if (length)
+    fprintf(stderr, "%.*s\n", length, text);
+  else
+    fprintf(stderr, "%s\n", gable_status_text(status));
+  if (trace_errors) fprintf(stderr, "  (%s)%s\n", gable_status_text(status), text + length);
+  return EXIT_FAILED;
+}

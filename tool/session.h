@@ -1,0 +1,25 @@
+/* session.h: the context of one run of the tool, with its progress bar, warnings and errors on standard error. */
+#ifndef TOOL_SESSION_H
+#define TOOL_SESSION_H
+
+#include <gable/gable.h>
+
+#include "progress.h"
+
+typedef struct session {
+  gable_context *ctx;
+  progress bar;
+} session;
+
+/* where and threads as in gable_context_create. */
+gable_status session_open(session *s, const char *where, int threads);
+void session_close(session *s);
+
+/* One line on standard error saying what went wrong in the last failed call of the library; returns the exit status
+ * (EXIT_FAILED).  "gable VERB: " comes first.  The progress bar is erased before. */
+int session_fail(session *s, const char *verb, gable_status status);
+
+/* From now on errors come with their trace. */
+void session_trace_errors(void);
+
+#endif
