@@ -65,6 +65,10 @@ STATIC := $(BUILD)/lib/libgable.a
 SHARED := $(BUILD)/lib/libgable.so
 TOOL := $(BUILD)/bin/gable
 
+# V=yes shows the commands; otherwise one short line a file.
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-4s %s\n' $1 $2)
+
 .PHONY: all lib tests check demo bench docs manual clean install uninstall format help
 all: $(if $(wildcard tool/gable.c),$(TOOL)) $(STATIC) $(SHARED)
 lib: $(STATIC) $(SHARED)
@@ -72,31 +76,37 @@ tests: $(TESTS)
 
 $(BUILD)/%.c.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(if $(filter tests/%,$<),-Itests -Wno-pedantic) $(if $(filter tool/%,$<),$(CJSON_CFLAGS)) -MMD -MP -c $< -o $@
+	$(call say,cc,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) $(if $(filter tests/%,$<),-Itests -Wno-pedantic) $(if $(filter tool/%,$<),$(CJSON_CFLAGS)) -MMD -MP -c $< -o $@
 
 $(BUILD)/%.cu.o: %.cu $(BUILD)/config.mk
 	@mkdir -p $(@D)
-	$(NVCC) -std=c++17 -O3 -lineinfo $(CUDA_ARCH) -Iinclude -Isrc -Werror all-warnings \
+	$(call say,nvcc,$<)
+	$(Q)$(NVCC) -std=c++17 -O3 -lineinfo $(CUDA_ARCH) -Iinclude -Isrc -Werror all-warnings \
 		-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Werror -MMD -MP -c $< -o $@
 
 $(STATIC): $(LIB_OBJ)
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,ar,$@)
+	$(Q)$(AR) rcs $@ $^
 
 $(SHARED): $(LIB_OBJ) scripts/gable.map
 	@mkdir -p $(@D)
-	$(CC) -shared -Wl,-soname,libgable.so.0 -Wl,--version-script=scripts/gable.map $(if $(SAN),,-Wl,-z,defs) $(SANFLAGS) \
+	$(call say,ld,$@)
+	$(Q)$(CC) -shared -Wl,-soname,libgable.so.0 -Wl,--version-script=scripts/gable.map $(if $(SAN),,-Wl,-z,defs) $(SANFLAGS) \
 		-o $@ $(LIB_OBJ) $(LIBS)
 	@ln -sf libgable.so $(BUILD)/lib/libgable.so.0
 
 $(TOOL): $(TOOL_OBJ) $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(SANFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS)
+	$(call say,ld,$@)
+	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS)
 
 $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(call object,$(SUPPORT_SRC)) $(STATIC)
 	@mkdir -p $(@D)
-	$(CC) $(SANFLAGS) -o $@ $^ $(LIBS)
+	$(call say,ld,$@)
+	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(LIBS)
 
 # The tests that are scripts find the build in BUILD and what it was made with in CC, SAN and LIBS.
 check: all tests
@@ -106,7 +116,7 @@ demo: all
 	@$(TOOL) solve $(DEMO)
 
 bench: all
-	@BUILD="$(BUILD)" CC="$(CC)" scripts/bench $(BENCH)
+	@BUILD="$(BUILD)" CC="$(CC)" LIBS="$(LIBS)" python3 bench/run.py $(BENCH)
 
 manual: all
 	@scripts/manual $(TOOL) $(BUILD)/share

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""make bench: Gable and its peers on the same matrices, the same machine, the same number of threads.
+
+Builds one program per solver that is installed (a missing one is named and left out), measures each on each matrix at its own order
+and at Gable's, and writes one JSON line a run to bench/results.  bench/tables.py turns such a file into tables and verdicts.
+
+  make bench                                   everything: hours
+  make bench BENCH="--quick"                   a dozen matrices, one thread: minutes
+  make bench BENCH="--only xenon1 --threads 1 --peers cholmod,mumps"
+"""
+import argparse
+import csv
+import datetime
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / os.environ.get("BUILD", "build") / "bench"
+CC = shlex.split(os.environ.get("CC", "cc"))
+FLAGS = ["-std=c11", "-O3", "-D_POSIX_C_SOURCE=200809L"]
+
+# name: (libraries, Debian package, the variants at its own order)
+PEERS = {
+    "umfpack": (["-lumfpack"], "libsuitesparse-dev", [""]),
+    "klu": (["-lklu"], "libsuitesparse-dev", [""]),
+    "cholmod": (["-lcholmod"], "libsuitesparse-dev", [""]),
+    "superlu": (["-lsuperlu"], "libsuperlu-dev", [""]),
+    "mumps": (["-ldmumps_seq", "-lmetis"], "libmumps-seq-dev", ["", "metis"]),
+}
+GENERATED = ["laplacian5:300x300", "laplacian5:1000x1000", "laplacian9:400x400", "laplacian7:30x30x30", "laplacian7:60x60x60",
+             "laplacian27:30x30x30", "convection3d:40x40x40", "elasticity2d:150x150", "elasticity3d:20x20x20", "circuit:100000"]
+QUICK = ["bcsstk18", "bcsstk38", "xenon1", "add20", "pf_jac_case13659pegase", "cage10", "nsjac", "ff_aneurysm_elasticity", "c-62",
+         "laplacian5:300x300", "laplacian7:30x30x30", "circuit:20000"]
+
+
+def pthread_blas():
+    """The folder of the OpenBLAS with threads, for the peers; None: whatever BLAS the machine links by itself."""
+    found = sorted(pathlib.Path("/usr/lib").glob("*/openblas-pthread/libopenblas.so"))
+    return found[0].parent if found else None
+
+
+def build(blas):
+    BUILD.mkdir(parents=True, exist_ok=True)
+    lib = ROOT / os.environ.get("BUILD", "build") / "lib"
+    own = ["-I", str(ROOT / "include"), str(lib / "libgable.a"), *shlex.split(os.environ.get("LIBS", "")), "-lm"]
+    frame = str(ROOT / "bench/peers/frame.c")
+    jobs = {"export": [str(ROOT / "bench/drivers/export.c"), *own],
+            "bandwidth": [str(ROOT / "bench/drivers/bandwidth.c"), "-lpthread"],
+            "gable": [frame, str(ROOT / "bench/peers/gable.c"), *own]}
+    where = ["-L" + str(blas), "-Wl,-rpath," + str(blas), "-lopenblas"] if blas else ["-lblas", "-llapack"]
+    for name, (libraries, _, _) in PEERS.items():
+        jobs[name] = [frame, str(ROOT / f"bench/peers/{name}.c"), *libraries, *where, "-lm"]
+    missing = []
+    for name, rest in jobs.items():
+        result = subprocess.run([*CC, *FLAGS, "-o", str(BUILD / name), *rest], capture_output=True, text=True)
+        if result.returncode == 0:
+            continue
+        if name not in PEERS:
+            sys.exit(f"bench: {name} was not built\n{result.stderr}")
+        missing.append(name)
+        print(f"bench: left out: {name} (Debian package: {PEERS[name][1]})", flush=True)
+    return [p for p in PEERS if p not in missing]
+
+
+def machine():
+    cpu = re.search(r"model name\s*:\s*(.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    family = re.search(r"cpu family\s*:\s*(.*)\n.*model\s*:\s*(.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    llc = 0
+    for index in pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
+        size = index.read_text().strip()
+        llc = max(llc, int(size[:-1]) * {"K": 1 << 10, "M": 1 << 20}.get(size[-1], 1))
+    memory = re.search(r"MemTotal:\s*(\d+)", pathlib.Path("/proc/meminfo").read_text())
+    return {"cpu": cpu.group(1) if cpu else "?", "family_model": "/".join(family.groups()) if family else "?",
+            "cores": os.cpu_count(), "llc_bytes": llc, "memory_bytes": 1024 * int(memory.group(1))}
+
+
+def commit():
+    def git(*words):
+        return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True).stdout.strip()
+    if not git("rev-parse", "HEAD"):
+        return "?"
+    return git("rev-parse", "--short=12", "HEAD") + ("+changes" if git("status", "--porcelain", "--untracked-files=no") else "")
+
+
+def environment(threads):
+    env = dict(os.environ)
+    env.update(OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads), OMP_PROC_BIND="true")
+    return env
+
+
+def measure(name, raw, limit, threads, *words):
+    command = [str(BUILD / name), str(raw), "--threads", str(threads), *words]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=environment(threads))
+    except subprocess.TimeoutExpired:
+        return {"peer": name, "ok": False, "reason": f"over {limit:g} s"}
+    lines = [line for line in run.stdout.splitlines() if line.startswith("{")]
+    if not lines:
+        why = f"signal {-run.returncode}" if run.returncode < 0 else (run.stderr.strip().splitlines() or ["no output"])[-1]
+        return {"peer": name, "ok": False, "reason": why}
+    return json.loads(lines[-1])
+
+
+def symmetric(raw):
+    with open(raw, "rb") as file:
+        file.seek(24)
+        return int.from_bytes(file.read(8), "little") == 1
+
+
+class Bench:
+    def __init__(self, arguments, out, peers):
+        self.arguments, self.out, self.peers = arguments, out, peers
+
+    def put(self, record):
+        self.out.write(json.dumps(record) + "\n")
+        self.out.flush()
+
+    def one(self, matrix, threads, name, raw, *words, **more):
+        limit = 20 if name == "klu" else self.arguments.limit
+        record = measure(name, raw, limit, threads, "--seconds", str(self.arguments.seconds), *words)
+        record.update(record="run", matrix=matrix, threads=threads, given_order="--given" in words, **more)
+        self.put(record)
+        label = name + (" " + more["variant"] if more.get("variant") else "") + (", Gable's order" if record["given_order"] else "")
+        if record["ok"]:
+            print(f"  {label:32} factor {record['factor_s']:9.4g} s   solve {record['solve_s']:9.3g} s   16: {record['solve16_s']:9.3g} s"
+                  f"   error {record['backward_error'] if record['backward_error'] is not None else float('inf'):.1e}", flush=True)
+        else:
+            print(f"  {label:32} {record.get('phase', '')} {record['reason']}", flush=True)
+        return record
+
+    def matrix(self, name, source, kind, threads, work):
+        raw, order = work / "a.raw", work / "order"
+        made = subprocess.run([str(BUILD / "export"), source, str(raw)], capture_output=True, text=True)
+        if made.returncode:
+            print(f"{name}: left out: {made.stderr.strip()}", flush=True)
+            self.put({"record": "left_out", "matrix": name, "reason": made.stderr.strip()})
+            return
+        for count in threads:
+            print(f"{name}, {count} thread{'s' * (count > 1)}", flush=True)
+            order.unlink(missing_ok=True)
+            own = self.one(name, count, "gable", raw, "--write-order", str(order), kind=kind)
+            spd = own["ok"] and own["options"].startswith("cholesky")
+            mode = "spd" if spd else "symmetric" if symmetric(raw) else "general"
+            for peer in self.peers:
+                if peer == "cholmod" and not spd:
+                    continue
+                modes = {"mumps": [mode] if mode != "symmetric" else ["symmetric", "general"]}.get(peer, ["spd" if spd else "general"])
+                for m in modes:
+                    for variant in PEERS[peer][2]:
+                        self.one(name, count, peer, raw, "--mode", m, "--variant", variant, kind=kind, variant=variant)
+                    if order.exists():
+                        self.one(name, count, peer, raw, "--mode", m, "--given", str(order), kind=kind)
+        raw.unlink()
+
+
+def sources(arguments):
+    """(name, what the exporter reads, kind), small files first."""
+    folder = pathlib.Path(os.environ.get("GABLE_MATRICES", ROOT / "../shared/matrices"))
+    kinds = {}
+    if (folder / "INDEX.tsv").exists():
+        with open(folder / "INDEX.tsv", newline="") as file:
+            for row in csv.DictReader(file, delimiter="\t"):
+                if row["field"] in ("real", "integer") and row["structural_rank"] == row["rows"] == row["cols"]:
+                    kinds[row["name"]] = row["kind"]
+    files = sorted(folder.glob("*.mtx*"), key=lambda p: p.stat().st_size)
+    if not files:
+        print("bench: no folder of matrices (GABLE_MATRICES): generated ones only", flush=True)
+    found = [(p.name.split(".mtx")[0], str(p), kinds.get(p.name.split(".mtx")[0], "")) for p in files]
+    found = [f for f in found if not kinds or f[0] in kinds]
+    found += [(g, g, "circuit, generated" if g.startswith("circuit") else "generated") for g in dict.fromkeys(GENERATED + QUICK) if ":" in g]
+    if arguments.only:
+        return [f for f in found if f[0] in arguments.only.split(",")]
+    if arguments.quick:
+        return [f for f in found if f[0] in QUICK]
+    return [f for f in found if f[0] in GENERATED or ":" not in f[0]]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", help="matrices, by name, with commas")
+    parser.add_argument("--peers", help="with commas; gable always runs")
+    parser.add_argument("--threads", default="1,2", help="with commas (1,2)")
+    parser.add_argument("--limit", type=float, default=90, help="seconds a run may take (90)")
+    parser.add_argument("--seconds", type=float, default=0.5, help="spent on repeating each timed phase (0.5)")
+    parser.add_argument("--out", help="the file of results (bench/results/cpu-DATE.jsonl)")
+    arguments = parser.parse_args()
+    threads = [int(t) for t in ("1" if arguments.quick else arguments.threads).split(",")]
+    peers = build(pthread_blas())
+    if arguments.peers is not None:
+        peers = [p for p in peers if p in arguments.peers.split(",")]
+    now = datetime.datetime.now(datetime.timezone.utc)
+    path = pathlib.Path(arguments.out or ROOT / f"bench/results/cpu-{now:%Y-%m-%d-%H%M}{'-quick' * arguments.quick}.jsonl")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as out, tempfile.TemporaryDirectory() as work:
+        bench = Bench(arguments, out, peers)
+        bandwidth = {t: json.loads(subprocess.run([str(BUILD / "bandwidth"), str(t)], capture_output=True, text=True).stdout) for t in threads}
+        compiler = subprocess.run([*CC, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+        bench.put({"record": "machine", **machine(), "commit": commit(), "date": f"{now:%Y-%m-%dT%H:%MZ}", "compiler": compiler,
+                   "flags": " ".join(FLAGS), "peers": peers, "seconds": arguments.seconds,
+                   "read_bytes_per_s": {str(t): b["read_bytes_per_s"] for t, b in bandwidth.items()}})
+        for name, source, kind in sources(arguments):
+            bench.matrix(name, source, kind, threads, pathlib.Path(work))
+    print(f"\n{path}\n", flush=True)
+    return subprocess.run([sys.executable, str(ROOT / "bench/tables.py"), str(path)]).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

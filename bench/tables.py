@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""From a file of results (bench/run.py): the tables, geometric means and verdicts, as text.
+
+  bench/tables.py RESULTS.jsonl                  prints all
+  bench/tables.py --readme RESULTS.jsonl         puts the summary between the marks of README.md
+Ratios are peer / Gable: above 1 Gable is faster.  A peer counts with the better of its runs, figure by figure.
+"""
+import argparse
+import json
+import math
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LU = ("umfpack", "superlu", "mumps")
+ERROR_LIMIT = 1e-6  # a run that is further off has no answer to time
+BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
+
+
+def mean(ratios):
+    ratios = [r for r in ratios if r and r > 0]
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")
+
+
+class Case:
+    """One matrix at one number of threads."""
+
+    def __init__(self, name, threads):
+        self.name, self.threads, self.gable, self.kind, self.runs, self.tried = name, threads, None, "", [], {}
+
+    def add(self, run):
+        self.kind = run.get("kind", self.kind)
+        right = run["ok"] and run["backward_error"] is not None and run["backward_error"] <= ERROR_LIMIT
+        self.tried.setdefault(run["peer"], []).append(run.get("reason", "backward error") if not right else "fine")
+        if run["peer"] == "gable":
+            self.gable = run if right else None
+        elif right:
+            self.runs.append(run)
+
+    @property
+    def spd(self):
+        return self.gable["options"].startswith("cholesky")
+
+    def pick(self, value, peers, where=lambda r: True):
+        """(smallest value, its peer) over the runs of these peers, or None."""
+        found = [(value(r), r["peer"]) for r in self.runs if r["peer"] in peers and where(r)]
+        return min(found) if found else None
+
+    def ratio(self, value, peers, where=lambda r: True):
+        best = self.pick(value, peers, where)
+        return best[0] / value(self.gable) if best and value(self.gable) > 0 else None
+
+    def total(self, run):
+        order = self.gable["order_s"] if run["given_order"] else 0
+        return run["order_s"] + order + run["symbolic_s"] + run["first_factor_s"] + run["solve_s"]
+
+    def solve_bytes(self, count=1):
+        """Read by one solve: the factor once (LU) or twice (Cholesky) with its indices, b read, x written and read."""
+        g = self.gable
+        return g.get("solve_bytes") or g["nnz_l"] * 8 * (2 if self.spd else 1) + 32 * g["n"] * count
+
+
+def load(path):
+    machine, cases, left_out = None, {}, []
+    for line in pathlib.Path(path).read_text().splitlines():
+        record = json.loads(line)
+        if record["record"] == "machine":
+            machine = record
+        elif record["record"] == "left_out":
+            left_out.append(record)
+        else:
+            cases.setdefault((record["matrix"], record["threads"]), Case(record["matrix"], record["threads"])).add(record)
+    return machine, list(cases.values()), left_out
+
+
+def seconds(t):
+    return f"{t * 1e6:.3g} us" if t < 1e-3 else f"{t * 1e3:.3g} ms" if t < 1 else f"{t:.3g} s"
+
+
+def cell(value, pattern="{:.2f}"):
+    return "-" if value is None or value != value else pattern.format(value)
+
+
+ALL = LU + ("klu", "cholmod")
+
+
+def row(case):
+    g = case.gable
+    factor, solve = case.pick(lambda r: r["factor_s"], LU + (("cholmod",) if case.spd else ())), case.pick(lambda r: r["solve_s"], ALL)
+    return [case.name, str(g["n"]), "LLt" if case.spd else "LU", f"{g['nnz_l']:.3g}", seconds(g["factor_s"]),
+            f"{factor[0] / g['factor_s']:.2f} {factor[1]}" if factor else "-", seconds(g["solve_s"]),
+            f"{solve[0] / g['solve_s']:.2f} {solve[1]}" if solve else "-", f"{g['solve16_s'] / g['solve_s']:.1f}",
+            cell(case.ratio(case.total, ALL)), f"{g['backward_error']:.0e}"]
+
+
+HEAD = ["matrix", "n", "", "nnz of the factor", "factor", "best peer / Gable", "solve", "best peer / Gable", "16 / 1", "all phases, ratio", "error"]
+
+
+def markdown(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(r) + " |" for r in rows])
+
+
+def verdicts(machine, cases):
+    """(what, target, reached, yes or no) for the targets; cases of one number of threads."""
+    threads = cases[0].threads
+    bandwidth, llc = machine["read_bytes_per_s"][str(threads)], machine["llc_bytes"]
+    general, spd = [c for c in cases if not c.spd], [c for c in cases if c.spd]
+    out = []
+
+    def say(what, target, value, fine, pattern="{:.2f}"):
+        if value == value and value is not None:
+            out.append((what, target, pattern.format(value), "yes" if fine else "NO"))
+
+    def level(what, group, value, peers, target, where=lambda r: True):
+        m = mean([c.ratio(value, peers, where) for c in group])
+        say(f"{what} ({sum(c.ratio(value, peers, where) is not None for c in group)} matrices)", f"mean >= {target}", m, m >= target)
+
+    factor = lambda r: r["factor_s"]
+    solve = lambda r: r["solve_s"]
+    level("factor, best LU peer / Gable, not positive definite, peers as LU", general, factor, LU, 1, lambda r: r["mode"] == "general")
+    level("the same, MUMPS as LDLt where symmetric", general, factor, LU, 1)
+    level("factor, CHOLMOD / Gable, positive definite", spd, factor, ("cholmod",), 1)
+    circuits = [c for c in general if "circuit" in c.kind]
+    level("factor, KLU / Gable, circuits", circuits, factor, ("klu",), 0.667)
+
+    large = [c for c in cases if c.solve_bytes() > llc]
+    small = [c for c in cases if c.solve_bytes() <= llc]
+    share = [c.solve_bytes() / c.gable["solve_s"] / bandwidth for c in large]
+    if share:
+        say(f"solve, share of read bandwidth, factors above the last-level cache ({len(large)})", "mean >= 0.80", mean(share), mean(share) >= 0.8)
+        say("the least of them", ">= 0.80", min(share), min(share) >= 0.8)
+    level("solve, best peer / Gable, the other factors", small, solve, ALL, 2)
+    beyond = [c.ratio(solve, ALL) for c in cases if c.gable["solve_s"] > 5e-6]
+    beyond = [r for r in beyond if r]
+    if beyond:
+        say("solve, the worst ratio beyond 5 microseconds", ">= 0.90", min(beyond), min(beyond) >= 0.9)
+    over = []
+    for c in cases:
+        g = c.gable
+        over.append(g["solve16_s"] / max(4 * g["solve_s"], 1.5 * c.solve_bytes(16) / bandwidth))
+    say("16 right-hand sides, share of what is allowed, the worst", "<= 1", max(over), max(over) <= 1)
+    say("16 right-hand sides / one", "mean <= 4", mean([c.gable["solve16_s"] / c.gable["solve_s"] for c in cases]),
+        mean([c.gable["solve16_s"] / c.gable["solve_s"] for c in cases]) <= 4)
+    level("symbolic, CHOLMOD at Gable's order / Gable, positive definite", spd, lambda r: r["symbolic_s"], ("cholmod",), 1,
+          lambda r: r["given_order"])
+    totals = [c.ratio(c.total, ALL) for c in cases]
+    say(f"analyse + factor + solve, best peer / Gable ({sum(t is not None for t in totals)})", "mean >= 1", mean(totals), mean(totals) >= 1)
+    memory = lambda r: r["peak_rss_bytes"] - r["rss_before_bytes"]
+    heavy = [c.ratio(memory, ALL, lambda r: r["given_order"]) for c in cases if c.gable["nnz_l"] * 8 > 1e8]
+    heavy = [1 / r for r in heavy if r]
+    if heavy:
+        say(f"peak memory, Gable / thriftiest peer at the same order, factors above 100 MB ({len(heavy)}), the worst", "<= 1.2", max(heavy), max(heavy) <= 1.2)
+    wrong = [c for c in cases if c.gable["backward_error"] > 1e-12]
+    say("matrices above backward error 1e-12 before refinement", "reported", len(wrong), True, "{:.0f}")
+    return out
+
+
+def heading(machine, threads):
+    return (f"{machine['cpu']} (family/model {machine['family_model']}), {machine['cores']} cores, last-level cache "
+            f"{machine['llc_bytes'] >> 20} MiB, read bandwidth {machine['read_bytes_per_s'][str(threads)] / 1e9:.1f} GB/s with "
+            f"{threads} thread{'s' * (threads > 1)}; {machine['compiler']}; commit {machine['commit']}, {machine['date']}")
+
+
+def report(path):
+    machine, cases, left_out = load(path)
+    parts, short = [], []
+    for threads in sorted({c.threads for c in cases}):
+        group = [c for c in cases if c.threads == threads]
+        failed = [c for c in group if not c.gable]
+        group = [c for c in group if c.gable]
+        if not group:
+            continue
+        verdict = markdown(["what", "target", "measured", "reached"], verdicts(machine, group))
+        parts += [f"### {threads} thread{'s' * (threads > 1)}\n", heading(machine, threads) + "\n", markdown(HEAD, [row(c) for c in group]), "",
+                  verdict, ""]
+        short += [f"{threads} thread{'s' * (threads > 1)}: {heading(machine, threads)}.\n", verdict, ""]
+        if failed:
+            parts.append("No answer of Gable's within the limits: " + "; ".join(f"{c.name} ({c.tried['gable'][-1]})" for c in failed) + "\n")
+    if left_out:
+        parts.append("Left out: " + "; ".join(f"{x['matrix']} ({x['reason']})" for x in left_out) + "\n")
+    return "\n".join(parts), "\n".join(short)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results")
+    parser.add_argument("--readme", action="store_true")
+    arguments = parser.parse_args()
+    whole, short = report(arguments.results)
+    print(whole)
+    if arguments.readme:
+        name = pathlib.Path(arguments.results).resolve().relative_to(ROOT)
+        readme = ROOT / "README.md"
+        text = readme.read_text()
+        table = f"{BEGIN}\nFrom `{name}` by `bench/tables.py --readme`. Ratios are peer / Gable: above 1 Gable is faster.\n\n{short}\n{END}"
+        if BEGIN not in text:
+            sys.exit(f"README.md has no {BEGIN}")
+        readme.write_text(re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: table, text, flags=re.S))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
