@@ -1,0 +1,244 @@
+/* cmd_trisolve.c: one triangular solve, measured and checked. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <gable/gable.h>
+
+#include "json.h"
+#include "options.h"
+#include "report.h"
+#include "session.h"
+#include "stopwatch.h"
+#include "triangle.h"
+#include "verbs.h"
+
+typedef struct request {
+  const char *path, *uplo, *op, *type, *method, *where, *layout, *diagonal, *json_path;
+  long rhs, repeat, threads;
+  int time_candidates;
+} request;
+
+typedef struct result {
+  double analyse_s, update_s, first_s, floor_s, bytes, worst;
+  quartiles solve;
+  gable_trisolve_info info;
+} result;
+
+static gable_op op_of(const request *q)
+{
+  return strcmp(q->op, "t") ? GABLE_N : GABLE_T;
+}
+
+static gable_type vector_type_of(const request *q)
+{
+  return strcmp(q->type, "s") ? GABLE_D : GABLE_S;
+}
+
+static gable_vectors_view vectors_of(const request *q, gable_idx n)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.type = vector_type_of(q);
+  v.n = n;
+  v.count = (gable_idx)q->rhs;
+  v.major = strcmp(q->layout, "row") ? GABLE_COL_MAJOR : GABLE_ROW_MAJOR;
+  v.ld = v.major == GABLE_COL_MAJOR ? n : v.count;
+  return v;
+}
+
+static size_t vector_bytes(const gable_vectors_view *v)
+{
+  return ((size_t)v->n * (size_t)v->count + 1) * (v->type == GABLE_S ? sizeof(float) : sizeof(double));
+}
+
+/* What a solve has to move at least: the triangle with its indices, a row pointer, b and x. */
+static double bytes_of(const triangle *t, const gable_vectors_view *v)
+{
+  const double value = t->value_type == GABLE_S ? 4 : 8, vector = v->type == GABLE_S ? 4 : 8, n = v->n;
+  return (double)t->nnz * (value + 4) + 4 * n + 2 * vector * n * v->count;
+}
+
+/* repeat solves; b changes and x is poisoned before each, and each x is held against the bound. */
+static gable_status measure(gable_trisolve *plan, gable_work *work, const triangle *t, const request *q, result *r)
+{
+  gable_vectors_view b = vectors_of(q, t->view.n_rows), x = b;
+  double *times = malloc((size_t)(q->repeat + 1) * sizeof *times);
+  gable_status status = GABLE_OK;
+  b.data = malloc(vector_bytes(&b));
+  x.data = malloc(vector_bytes(&x));
+  if (!times || !b.data || !x.data) {
+    status = GABLE_ERR_MEMORY;
+    goto done;
+  }
+  r->bytes = bytes_of(t, &b);
+  for (long k = 0; k <= q->repeat && !status; k++) {
+    triangle_fill(&b, k);
+    memset(x.data, 0xff, vector_bytes(&x));
+    double start = stopwatch_now();
+    status = gable_trisolve_solve(plan, work, op_of(q), &b, &x);
+    if (!status) status = gable_work_status(work, NULL);
+    times[k] = stopwatch_now() - start;
+    if (status) goto done;
+    double ratio = triangle_bound_ratio(t, op_of(q), &b, &x);
+    if (!(ratio <= r->worst)) r->worst = ratio;
+  }
+  r->first_s = times[0];
+  r->solve = stopwatch_quartiles(times + 1, q->repeat);
+done:
+  free(times);
+  free(b.data);
+  free(x.data);
+  return status;
+}
+
+static gable_status run(session *s, const triangle *t, const request *q, result *r)
+{
+  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+  gable_trisolve *plan = NULL;
+  gable_work *work = NULL;
+  options.method = q->method;
+  options.uplo = t->uplo;
+  options.diag = t->diagonal ? GABLE_SEPARATE : strcmp(q->diagonal, "unit") ? GABLE_STORED : GABLE_UNIT;
+  options.ops = op_of(q) == GABLE_N ? GABLE_TRISOLVE_N : GABLE_TRISOLVE_T;
+  options.time_candidates = q->time_candidates;
+  options.typical_rhs = (gable_idx)q->rhs;
+  gable_status status = gable_trisolve_create(s->ctx, &options, &plan);
+  if (!status) status = gable_trisolve_analyse(plan, &t->view);
+  if (!status) status = triangle_update(t, plan);
+  if (!status && t->view.n_rows) status = triangle_update(t, plan); /* the second is the one that is reported */
+  if (!status) status = gable_work_create(plan, (gable_idx)q->rhs, &work);
+  if (!status) status = measure(plan, work, t, q, r);
+  if (!status) status = gable_trisolve_get_info(plan, op_of(q), &r->info);
+  if (!status) r->floor_s = stopwatch_read(r->bytes) / (r->info.threads > 1 ? r->info.threads : 1);
+  gable_work_destroy(&work);
+  gable_trisolve_destroy(&plan);
+  return status;
+}
+
+static void print(FILE *out, const request *q, const char *where, const triangle *t, const result *r)
+{
+  const double flops = 2.0 * (double)t->nnz * (double)q->rhs;
+  fprintf(out, "%s, %s triangle, op %s, %s, %ld right-hand side%s, on %s\n", q->path, q->uplo, q->op, q->type, q->rhs,
+          q->rhs == 1 ? "" : "s", where);
+  report_line(out, "rows, entries", "%s, %s", human_count(r->info.n).s, human_count((double)r->info.nnz).s);
+  report_line(out, "levels", "%s, the widest %s rows", human_count(r->info.levels).s, human_count(r->info.widest).s);
+  report_line(out, "method", "%s on %d thread%s (%s)", r->info.method_used, r->info.threads,
+              r->info.threads == 1 ? "" : "s", r->info.why);
+  report_line(out, "a solve does", "%s tiles, %s waits, %s barriers, %s atomics, %s launches",
+              human_count((double)r->info.tiles).s, human_count((double)r->info.waits).s,
+              human_count((double)r->info.barriers).s, human_count((double)r->info.atomics).s,
+              human_count((double)r->info.launches).s);
+  report_line(out, "analyse, update", "%s, %s", human_seconds(r->info.analyse_s).s, human_seconds(r->info.update_s).s);
+  report_line(out, "solve", "%s (first %s, quartiles %s to %s)", human_seconds(r->solve.median).s,
+              human_seconds(r->first_s).s, human_seconds(r->solve.q1).s, human_seconds(r->solve.q3).s);
+  report_line(out, "rate", "%s, %s; reading the bytes alone takes %s", human_rate(flops / r->solve.median, "flop").s,
+              human_rate(r->bytes / r->solve.median, "B").s, human_seconds(r->floor_s).s);
+  report_line(out, "error over bound", "%.3g (at most 1)", r->worst);
+}
+
+static void fill_json(json *j, const request *q, const char *where, const triangle *t, const result *r)
+{
+  json_text(j, "matrix", q->path);
+  json_text(j, "method", q->method);
+  json_text(j, "method_used", r->info.method_used);
+  json_text(j, "where", where);
+  json_text(j, "uplo", q->uplo);
+  json_text(j, "op", q->op);
+  json_text(j, "type", q->type);
+  json_integer(j, "rhs", q->rhs);
+  json_integer(j, "n", r->info.n);
+  json_integer(j, "nnz", r->info.nnz);
+  json_integer(j, "levels", r->info.levels);
+  json_integer(j, "widest_level", r->info.widest);
+  json_integer(j, "threads", r->info.threads);
+  json_integer(j, "tiles", r->info.tiles);
+  json_integer(j, "waits", r->info.waits);
+  json_integer(j, "barriers", r->info.barriers);
+  json_integer(j, "atomics", r->info.atomics);
+  json_integer(j, "launches", r->info.launches);
+  json_integer(j, "plan_bytes", (long long)(r->info.plan_bytes_host + r->info.plan_bytes_device));
+  json_number(j, "model_s", r->info.model_s);
+  json_number(j, "analyse_s", r->info.analyse_s);
+  json_number(j, "update_s", r->info.update_s);
+  json_number(j, "first_solve_s", r->first_s);
+  json_number(j, "solve_s", r->solve.median);
+  json_number(j, "solve_q1_s", r->solve.q1);
+  json_number(j, "solve_q3_s", r->solve.q3);
+  json_number(j, "gflops", 2e-9 * (double)t->nnz * (double)q->rhs / r->solve.median);
+  json_number(j, "gbytes_s", 1e-9 * r->bytes / r->solve.median);
+  json_number(j, "floor_s", r->floor_s);
+  json_number(j, "max_error_bound_ratio", r->worst);
+  json_text(j, "why", r->info.why);
+}
+
+/* Reads, runs and reports; the exit status. */
+static int answer(session *s, const request *q)
+{
+  triangle t;
+  result r;
+  memset(&r, 0, sizeof r);
+  r.info = (gable_trisolve_info)GABLE_TRISOLVE_INFO_INIT;
+  gable_status status = triangle_open(s->ctx, q->path, strcmp(q->uplo, "upper") ? GABLE_LOWER : GABLE_UPPER,
+                                      strcmp(q->type, "d") ? GABLE_S : GABLE_D, !strcmp(q->diagonal, "dominant"), &t);
+  if (!status) status = run(s, &t, q, &r);
+  int rc = EXIT_FAILED;
+  if (status) {
+    rc = session_fail(s, "trisolve", status);
+  } else {
+    json *j = json_create();
+    print(report_stream(q->json_path), q, gable_context_where(s->ctx), &t, &r);
+    fill_json(j, q, gable_context_where(s->ctx), &t, &r);
+    rc = json_write(&j, q->json_path);
+    if (rc == EXIT_DONE && !(r.worst <= 1)) {
+      fprintf(stderr, "gable trisolve: the solution misses its error bound %.3g times\n", r.worst);
+      rc = EXIT_FAILED;
+    }
+  }
+  triangle_close(&t);
+  return rc;
+}
+
+int cmd_trisolve(int argc, char **argv)
+{
+  request q = {.uplo = "lower",
+               .op = "n",
+               .type = "d",
+               .method = "auto",
+               .where = "auto",
+               .layout = "column",
+               .diagonal = "stored",
+               .rhs = 1,
+               .repeat = 10};
+  int rc;
+  const option options[] = {
+      option_choice(0, "uplo", "lower|upper", "which triangle of A (default lower)", &q.uplo),
+      option_choice(0, "op", "n|t", "the triangle or its transpose (default n)", &q.op),
+      option_choice(0, "type", "d|s|sd", "double, single, or a single matrix with double vectors (default d)", &q.type),
+      option_choice(0, "diagonal", "stored|unit|dominant",
+                    "A's own, ones, or 1.1 times the magnitudes of row and column (default stored)", &q.diagonal),
+      option_choice('m', "method", "auto|serial|levr|levc|elmr|elmc|gsf|tiles", "how (default auto)", &q.method),
+      option_flag(0, "time", "auto times its candidates instead of believing its model", &q.time_candidates),
+      option_text('w', "where", "PLACE", "cpu, cuda:0 or auto (default auto)", &q.where),
+      option_integer('t', "threads", "T", "at most so many (default: one per processor)", &q.threads, 0, 1024),
+      option_integer(0, "rhs", "K", "right-hand sides at once (default 1)", &q.rhs, 1, 100000),
+      option_choice(0, "layout", "column|row", "of the right-hand sides (default column)", &q.layout),
+      option_integer('r', "repeat", "R", "solves to time, after a first one (default 10)", &q.repeat, 1, 1000000),
+      option_json(&q.json_path),
+      OPTION_END,
+  };
+  const command usage = {"trisolve",
+                         "A.mtx",
+                         "Solves with one triangle of A, measures it, and checks the result against its error bound.\n"
+                         "b changes and x is poisoned before every solve.",
+                         options,
+                         "gable trisolve A.mtx\n"
+                         "gable trisolve A.mtx --uplo upper --op t --method tiles --repeat 100 --json -\n",
+                         1,
+                         1};
+  session s;
+  if (options_parse(&usage, argc, argv, &q.path, &rc)) return rc;
+  if (!json_available(q.json_path)) return EXIT_FAILED;
+  gable_status status = session_open(&s, q.where, (int)q.threads);
+  rc = status ? session_fail(&s, "trisolve", status) : answer(&s, &q);
+  session_close(&s);
+  return rc;
+}
