@@ -1,0 +1,196 @@
+#include "graph/adjacency.h"
+
+#include <string.h>
+
+void gi_adjacency_release(gable_context *ctx, gi_adjacency *g)
+{
+  gi_free(ctx, g->ptr);
+  gi_free(ctx, g->idx);
+  gi_free(ctx, g->weight);
+  *g = (gi_adjacency){0};
+}
+
+/* t_ptr, t_idx: the rows of A, as offsets and columns.  *out_idx is the caller's to free. */
+static gable_status transpose_pattern(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
+                                      gable_off *t_ptr, gable_idx **out_idx)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *t_idx = NULL;
+  GI_ALLOC(ctx, t_idx, ptr[n]);
+  memset(t_ptr, 0, ((size_t)n + 1) * sizeof *t_ptr);
+  for (gable_off p = 0; p < ptr[n]; p++) t_ptr[idx[p] + 1]++;
+  for (gable_idx k = 0; k < n; k++) t_ptr[k + 1] += t_ptr[k];
+  for (gable_idx j = 0; j < n; j++) {
+    for (gable_off p = ptr[j]; p < ptr[j + 1]; p++) t_idx[t_ptr[idx[p]]++] = j;
+  }
+  memmove(t_ptr + 1, t_ptr, (size_t)n * sizeof *t_ptr);
+  t_ptr[0] = 0;
+  *out_idx = t_idx;
+done:
+  return status;
+}
+
+static int same_lists(gable_idx n, const gable_off *a_ptr, const gable_idx *a_idx, const gable_off *b_ptr,
+                      const gable_idx *b_idx)
+{
+  return !memcmp(a_ptr, b_ptr, ((size_t)n + 1) * sizeof *a_ptr) &&
+         !memcmp(a_idx, b_idx, (size_t)a_ptr[n] * sizeof *a_idx);
+}
+
+/* Appends the neighbours of j in one list that have not been seen, and returns the end. */
+static inline gable_off add_neighbours(gable_idx j, const gable_idx *list, gable_off count, const gable_idx *block_of,
+                                       gable_idx *seen, gable_idx *out, gable_off end)
+{
+  for (gable_off p = 0; p < count; p++) {
+    const gable_idx i = list[p];
+    if (seen[i] == j || (block_of && block_of[i] != block_of[j])) continue;
+    seen[i] = j;
+    out[end++] = i;
+  }
+  return end;
+}
+
+gable_status gi_adjacency_build(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
+                                const gable_idx *block_of, gi_adjacency *out)
+{
+  gable_status status = GABLE_OK;
+  gable_off *t_ptr = NULL;
+  gable_idx *t_idx = NULL, *seen = NULL;
+  gi_adjacency g = {.n = n};
+  GI_ALLOC(ctx, t_ptr, (gable_off)n + 1);
+  GI_TRY(transpose_pattern(ctx, n, ptr, idx, t_ptr, &t_idx));
+  /* A symmetric pattern with sorted columns is its own transpose, entry by entry. */
+  const int symmetric = same_lists(n, ptr, idx, t_ptr, t_idx);
+  GI_ALLOC(ctx, seen, n);
+  GI_ALLOC(ctx, g.ptr, (gable_off)n + 1);
+  GI_ALLOC(ctx, g.idx, symmetric ? ptr[n] : 2 * ptr[n]);
+  memset(seen, 0xff, (size_t)n * sizeof *seen);
+  gable_off end = 0;
+  for (gable_idx j = 0; j < n; j++) {
+    g.ptr[j] = end;
+    seen[j] = j;
+    end = add_neighbours(j, idx + ptr[j], ptr[j + 1] - ptr[j], block_of, seen, g.idx, end);
+    if (!symmetric) end = add_neighbours(j, t_idx + t_ptr[j], t_ptr[j + 1] - t_ptr[j], block_of, seen, g.idx, end);
+  }
+  g.ptr[n] = end;
+  *out = g;
+  g = (gi_adjacency){0};
+done:
+  gi_adjacency_release(ctx, &g);
+  gi_free(ctx, t_ptr);
+  gi_free(ctx, t_idx);
+  gi_free(ctx, seen);
+  return status;
+}
+
+gable_status gi_adjacency_induce(gable_context *ctx, const gi_adjacency *g, gable_idx count, const gable_idx *node,
+                                 gable_idx *local, gi_adjacency *out)
+{
+  gable_status status = GABLE_OK;
+  gi_adjacency h = {.n = count};
+  gable_off most = 0, end = 0;
+  for (gable_idx k = 0; k < count; k++) most += g->ptr[node[k] + 1] - g->ptr[node[k]];
+  GI_ALLOC(ctx, h.ptr, (gable_off)count + 1);
+  GI_ALLOC(ctx, h.idx, most);
+  for (gable_idx k = 0; k < count; k++) local[node[k]] = k;
+  for (gable_idx k = 0; k < count; k++) {
+    h.ptr[k] = end;
+    for (gable_off p = g->ptr[node[k]]; p < g->ptr[node[k] + 1]; p++) {
+      if (local[g->idx[p]] >= 0) h.idx[end++] = local[g->idx[p]];
+    }
+  }
+  h.ptr[count] = end;
+  for (gable_idx k = 0; k < count; k++) local[node[k]] = -1;
+  *out = h;
+  h = (gi_adjacency){0};
+done:
+  gi_adjacency_release(ctx, &h);
+  return status;
+}
+
+/* A sum over the closed neighbourhood that does not depend on its order. */
+static uint64_t neighbourhood_hash(const gi_adjacency *g, gable_idx v)
+{
+  uint64_t sum = ((uint64_t)v + 1) * 0x9E3779B97F4A7C15u;
+  for (gable_off p = g->ptr[v]; p < g->ptr[v + 1]; p++) sum += ((uint64_t)g->idx[p] + 1) * 0x9E3779B97F4A7C15u;
+  return sum ^ (sum >> 29);
+}
+
+/* Are u and v neighbours with the same other neighbours?  seen [n] holds the number of the last node marked there. */
+static int same_neighbourhood(const gi_adjacency *g, gable_idx u, gable_idx v, gable_idx *seen)
+{
+  if (g->ptr[u + 1] - g->ptr[u] != g->ptr[v + 1] - g->ptr[v]) return 0;
+  if (seen[u] != u) {
+    seen[u] = u;
+    for (gable_off p = g->ptr[u]; p < g->ptr[u + 1]; p++) seen[g->idx[p]] = u;
+  }
+  if (seen[v] != u) return 0;
+  for (gable_off p = g->ptr[v]; p < g->ptr[v + 1]; p++) {
+    if (seen[g->idx[p]] != u) return 0;
+  }
+  return 1;
+}
+
+/* leader[v]: the first node with v's closed neighbourhood.  Only neighbours can share it, so each node looks among the
+ * smaller of its own.  Returns the number of leaders. */
+static gable_idx find_leaders(const gi_adjacency *g, const uint64_t *hash, gable_idx *leader, gable_idx *seen)
+{
+  gable_idx leaders = 0;
+  memset(seen, 0xff, (size_t)g->n * sizeof *seen);
+  for (gable_idx v = 0; v < g->n; v++) leader[v] = -1;
+  for (gable_idx u = 0; u < g->n; u++) {
+    if (leader[u] >= 0) continue;
+    leader[u] = u;
+    leaders++;
+    for (gable_off p = g->ptr[u]; p < g->ptr[u + 1]; p++) {
+      const gable_idx v = g->idx[p];
+      if (v > u && leader[v] < 0 && hash[v] == hash[u] && same_neighbourhood(g, u, v, seen)) leader[v] = u;
+    }
+  }
+  return leaders;
+}
+
+gable_status gi_adjacency_compress(gable_context *ctx, const gi_adjacency *g, gable_idx *of, gi_adjacency *out)
+{
+  gable_status status = GABLE_OK;
+  uint64_t *hash = NULL;
+  gable_idx *leader = NULL, *seen = NULL;
+  gi_adjacency h = {0};
+  GI_ALLOC(ctx, hash, g->n);
+  GI_ALLOC(ctx, leader, g->n);
+  GI_ALLOC(ctx, seen, g->n);
+  for (gable_idx v = 0; v < g->n; v++) hash[v] = neighbourhood_hash(g, v);
+  h.n = find_leaders(g, hash, leader, seen);
+  GI_ALLOC(ctx, h.ptr, (gable_off)h.n + 1);
+  GI_ALLOC_ZERO(ctx, h.weight, h.n);
+  gable_off most = 0;
+  gable_idx k = 0;
+  for (gable_idx v = 0; v < g->n; v++) {
+    if (leader[v] == v) {
+      most += g->ptr[v + 1] - g->ptr[v];
+      of[v] = k++;
+    } else {
+      of[v] = of[leader[v]];
+    }
+    h.weight[of[v]]++;
+  }
+  GI_ALLOC(ctx, h.idx, most);
+  gable_off end = 0;
+  for (gable_idx v = 0; v < g->n; v++) {
+    if (leader[v] != v) continue;
+    h.ptr[of[v]] = end;
+    for (gable_off p = g->ptr[v]; p < g->ptr[v + 1]; p++) {
+      const gable_idx u = g->idx[p];
+      if (leader[u] == u) h.idx[end++] = of[u];
+    }
+  }
+  h.ptr[h.n] = end;
+  *out = h;
+  h = (gi_adjacency){0};
+done:
+  gi_adjacency_release(ctx, &h);
+  gi_free(ctx, hash);
+  gi_free(ctx, leader);
+  gi_free(ctx, seen);
+  return status;
+}

@@ -1,0 +1,13 @@
+#include "graph/order_parts.h"
+
+int gi_order_has_metis(void)
+{
+  return 0;
+}
+
+gable_status gi_order_metis(gable_context *ctx, const gi_adjacency *g, gable_idx *perm)
+{
+  (void)ctx, (void)g, (void)perm;
+  return gi_raise(GABLE_ERR_UNAVAILABLE, __FILE__, __LINE__, __func__,
+                  "METIS is not in this build: install it (Debian: libmetis-dev) and build again, or use --order amd");
+}

@@ -1,0 +1,152 @@
+/* Orders are permutations, reduce fill, keep to their blocks, and put very long rows last. */
+#include "support/test.h"
+
+#include "graph/btf.h"
+#include "graph/order.h"
+#include "graph/order_parts.h"
+#include "graph/symbolic.h"
+
+enum { SIDE = 40, N = SIDE * SIDE + 1 };
+
+static gable_off ptr[N + 1];
+static gable_idx idx[7 * N + 2 * N], perm[N];
+
+/* The lower triangle of a grid of SIDE x SIDE points; with_hub: and a last row with an entry in every column. */
+static gable_idx make_grid(int with_hub)
+{
+  gable_off p = 0;
+  const gable_idx n = SIDE * SIDE + (with_hub != 0);
+  for (gable_idx v = 0; v < SIDE * SIDE; v++) {
+    ptr[v] = p;
+    idx[p++] = v;
+    if (v % SIDE + 1 < SIDE) idx[p++] = v + 1;
+    if (v / SIDE + 1 < SIDE) idx[p++] = v + SIDE;
+    if (with_hub) idx[p++] = SIDE * SIDE;
+  }
+  ptr[SIDE * SIDE] = p;
+  if (with_hub) idx[p++] = SIDE * SIDE;
+  ptr[n] = p;
+  return n;
+}
+
+static gable_off fill_of(gable_context *ctx, gable_idx n)
+{
+  gi_layout *y = NULL;
+  CHECK_OK(gi_symbolic(ctx, n, ptr, idx, perm, NULL, &y));
+  const gable_off fill = y->nnz_l;
+  gi_layout_destroy(ctx, &y);
+  return fill;
+}
+
+static gable_off order_fill(gable_context *ctx, gable_idx n, gi_order_method method)
+{
+  gi_order_options options = {.method = method};
+  gi_order_report report;
+  CHECK_OK(gi_order(ctx, n, ptr, idx, &options, perm, &report));
+  CHECK_OK(gi_order_check(ctx, n, perm));
+  CHECK(report.used != GI_ORDER_AUTO);
+  return fill_of(ctx, n);
+}
+
+static void check_methods(gable_context *ctx)
+{
+  const gable_idx n = make_grid(0);
+  const gable_off natural = order_fill(ctx, n, GI_ORDER_NATURAL), best = order_fill(ctx, n, GI_ORDER_AUTO);
+  CHECK(natural > 60000 && natural < (SIDE + 1) * N, "nearly a full band, not %ld", (long)natural);
+  if (gi_order_has_amd()) {
+    const gable_off amd = order_fill(ctx, n, GI_ORDER_AMD);
+    CHECK(2 * amd < natural && best <= amd, "%ld %ld", (long)amd, (long)best);
+    CHECK(order_fill(ctx, n, GI_ORDER_COLAMD) < natural);
+  }
+  if (gi_order_has_metis()) {
+    const gable_off metis = order_fill(ctx, n, GI_ORDER_METIS);
+    CHECK(2 * metis < natural && best <= metis);
+  }
+}
+
+static void check_user(gable_context *ctx)
+{
+  gable_idx mine[4] = {2, 0, 3, 1};
+  gi_order_options options = {.method = GI_ORDER_USER, .user = mine};
+  const gable_off empty[5] = {0};
+  CHECK_OK(gi_order(ctx, 4, empty, idx, &options, perm, NULL));
+  CHECK(!memcmp(perm, mine, sizeof mine));
+  mine[1] = 3;
+  CHECK(gi_order(ctx, 4, empty, idx, &options, perm, NULL) == GABLE_ERR_ARGUMENT);
+  mine[1] = 4;
+  CHECK(gi_order(ctx, 4, empty, idx, &options, perm, NULL) == GABLE_ERR_ARGUMENT);
+  options.user = NULL;
+  CHECK(gi_order(ctx, 4, empty, idx, &options, perm, NULL) == GABLE_ERR_ARGUMENT);
+}
+
+static void check_file(gable_context *ctx, const char *text, gable_status expected, const gable_idx *wanted)
+{
+  const char *path = "test_order.tmp";
+  FILE *out = fopen(path, "w");
+  CHECK(out && fputs(text, out) >= 0 && !fclose(out));
+  gable_idx got[3] = {7, 7, 7};
+  const gable_status status = gi_order_read(ctx, path, 3, got);
+  remove(path);
+  CHECK(status == expected, "'%s': %s", text, gable_last_error());
+  if (status == GABLE_OK) CHECK(!memcmp(got, wanted, sizeof got));
+}
+
+static void check_files(gable_context *ctx)
+{
+  const gable_idx wanted[3] = {2, 0, 1};
+  check_file(ctx, "2 0 1\n", GABLE_OK, wanted);
+  check_file(ctx, "% from one\n3\n1\n2", GABLE_OK, wanted);
+  check_file(ctx, "2 0\n", GABLE_ERR_FORMAT, wanted);
+  check_file(ctx, "2 0 1 1\n", GABLE_ERR_FORMAT, wanted);
+  check_file(ctx, "2 0 x\n", GABLE_ERR_FORMAT, wanted);
+  check_file(ctx, "2 0 99999999999999999999\n", GABLE_ERR_FORMAT, wanted);
+  check_file(ctx, "2 2 1\n", GABLE_ERR_ARGUMENT, wanted);
+  CHECK(gi_order_read(ctx, "no/such/file", 3, perm) == GABLE_ERR_IO);
+}
+
+static void check_long_rows(gable_context *ctx)
+{
+  const gable_idx n = make_grid(1);
+  for (int method = GI_ORDER_AUTO; method <= GI_ORDER_AMD; method++) {
+    if ((method == GI_ORDER_METIS && !gi_order_has_metis()) || (method == GI_ORDER_AMD && !gi_order_has_amd()))
+      continue;
+    gi_order_options options = {.method = (gi_order_method)method};
+    gi_order_report report;
+    CHECK_OK(gi_order(ctx, n, ptr, idx, &options, perm, &report));
+    CHECK(report.long_rows == 1 && perm[n - 1] == n - 1, "method %d", method);
+  }
+}
+
+/* Two cycles of three, the second feeding the first, and a node that feeds both. */
+static void check_blocks(gable_context *ctx)
+{
+  const gable_off p[8] = {0, 2, 4, 6, 9, 11, 13, 16};
+  const gable_idx i[16] = {0, 2, 1, 0, 2, 1, 3, 5, 0, 4, 3, 5, 4, 6, 1, 4};
+  gable_idx block[8], n_blocks;
+  CHECK_OK(gi_btf(ctx, 7, p, i, NULL, perm, block, &n_blocks));
+  CHECK(n_blocks == 3 && block[1] == 3 && block[2] == 6 && block[3] == 7, "%d blocks", n_blocks);
+  for (int k = 0; k < 7; k++) CHECK(perm[k] == k);
+  for (int method = GI_ORDER_AUTO; method <= GI_ORDER_NATURAL; method++) {
+    if ((method == GI_ORDER_METIS && !gi_order_has_metis()) ||
+        ((method == GI_ORDER_AMD || method == GI_ORDER_COLAMD) && !gi_order_has_amd()))
+      continue;
+    gi_order_options options = {.method = (gi_order_method)method, .n_blocks = n_blocks, .block = block};
+    CHECK_OK(gi_order(ctx, 7, p, i, &options, perm, NULL));
+    CHECK_OK(gi_order_check(ctx, 7, perm));
+    for (int k = 0; k < 7; k++) CHECK(perm[k] / 3 == k / 3, "method %d leaves its block", method);
+  }
+}
+
+int main(void)
+{
+  gable_context *ctx = NULL;
+  CHECK_OK(gable_context_create("cpu", NULL, &ctx));
+  check_methods(ctx);
+  check_user(ctx);
+  check_files(ctx);
+  check_long_rows(ctx);
+  check_blocks(ctx);
+  CHECK_OK(gi_order(ctx, 0, ptr, idx, NULL, perm, NULL));
+  gable_context_destroy(&ctx);
+  return 0;
+}
