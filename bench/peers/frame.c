@@ -40,9 +40,12 @@ static double resident_bytes(void)
   return 4096.0 * (double)pages;
 }
 
+/* The first line of why, without what JSON would have to escape. */
 static void fail(const char *phase, const char *why)
 {
-  printf("{\"peer\":\"%s\",\"ok\":false,\"phase\":\"%s\",\"reason\":\"%s\"}\n", peer.name, phase, why);
+  printf("{\"peer\":\"%s\",\"ok\":false,\"phase\":\"%s\",\"reason\":\"", peer.name, phase);
+  for (; *why && *why != '\n'; why++) putchar(*why == '"' || *why == '\\' || *why < ' ' ? '\'' : *why);
+  printf("\"}\n");
   exit(0);
 }
 
@@ -83,16 +86,19 @@ static void read_matrix(const char *path, frame_matrix *a)
   }
 }
 
-static int *read_order(const char *path, int n)
+/* A line "column row" for each place. */
+static void read_order(const char *path, frame_input *in)
 {
-  int *p = need((size_t)n, sizeof *p);
+  size_t n = (size_t)in->a->n;
+  int *column = need(n, sizeof *column), *row = need(n, sizeof *row);
   FILE *f = fopen(path, "r");
   if (!f) fail("read", "no such order file");
-  for (int k = 0; k < n; k++) {
-    if (fscanf(f, "%d", &p[k]) != 1) fail("read", "the order file is cut short");
+  for (size_t k = 0; k < n; k++) {
+    if (fscanf(f, "%d %d", &column[k], &row[k]) != 2) fail("read", "the order file is cut short");
   }
   fclose(f);
-  return p;
+  in->given = column;
+  in->given_rows = row;
 }
 
 /* splitmix64, to (-1,1) */
@@ -181,10 +187,11 @@ static double time_solves(const frame_input *in, int count, double seconds, int 
 
 static void write_order(const char *path, const frame_input *in)
 {
-  const int *p = peer.permutation ? peer.permutation(in) : NULL;
-  FILE *f = p ? fopen(path, "w") : NULL;
+  const int *column = peer.permutation ? peer.permutation(in, 0) : NULL;
+  const int *row = column ? peer.permutation(in, 1) : NULL;
+  FILE *f = row ? fopen(path, "w") : NULL;
   if (!f) fail("write", "no order to write, or no place to write it");
-  for (int k = 0; k < in->a->n; k++) fprintf(f, "%d\n", p[k]);
+  for (int k = 0; k < in->a->n; k++) fprintf(f, "%d %d\n", column[k], row[k]);
   fclose(f);
 }
 
@@ -201,6 +208,7 @@ static void measure(const frame_arguments *arg, const frame_input *in)
   double base = resident_bytes();
   double order_s = time_phase("order", peer.order, in);
   double symbolic_s = time_phase("symbolic", peer.symbolic, in);
+  if (peer.split) peer.split(in, &order_s, &symbolic_s);
   double factor[MOST_REPEATS], spent = 0, error = 0;
   int factors = 0, solves, solves16;
   double peak = 0; /* of one analysis and one factorization */
@@ -219,7 +227,7 @@ static void measure(const frame_arguments *arg, const frame_input *in)
          peer.name, in->mode, in->variant, in->given ? "true" : "false", in->threads, in->a->n, (long long)in->a->nnz);
   print_number("order_s", order_s);
   print_number("symbolic_s", symbolic_s);
-  printf(",\"symbolic_apart\":%s", peer.symbolic ? "true" : "false");
+  printf(",\"symbolic_apart\":%s", peer.symbolic || peer.split ? "true" : "false");
   print_number("first_factor_s", first_factor_s);
   print_number("factor_s", median(factor, factors));
   print_number("solve_s", solve_s);
@@ -229,6 +237,7 @@ static void measure(const frame_arguments *arg, const frame_input *in)
   print_number("rss_before_bytes", base);
   print_number("peak_rss_bytes", peak);
   print_number("backward_error", error);
+  if (peer.extra) peer.extra(stdout, in);
   printf(",\"options\":\"");
   peer.options(stdout, in);
   printf("\"}\n");
@@ -238,7 +247,7 @@ int main(int argc, char **argv)
 {
   frame_arguments arg = {0};
   frame_matrix a = {0};
-  frame_input in = {&a, "general", "", NULL, 1};
+  frame_input in = {&a, "general", "", NULL, NULL, 1};
   arg.seconds = 1;
   for (int k = 1; k < argc; k++) {
     const char *next = k + 1 < argc ? argv[k + 1] : "";
@@ -265,7 +274,7 @@ int main(int argc, char **argv)
     return 2;
   }
   read_matrix(arg.matrix, &a);
-  if (arg.given) in.given = read_order(arg.given, a.n);
+  if (arg.given) read_order(arg.given, &in);
   measure(&arg, &in);
   return 0;
 }

@@ -22,9 +22,10 @@ typedef struct frame_matrix {
 
 typedef struct frame_input {
   const frame_matrix *a;
-  const char *mode;    /* "general", "symmetric" (indefinite) or "spd" */
-  const char *variant; /* "" or a word that the solver knows */
-  const int *given;    /* [n] given[k] = the column of A that comes k-th, or NULL: the solver's own order */
+  const char *mode;      /* "general", "symmetric" (indefinite) or "spd" */
+  const char *variant;   /* "" or a word that the solver knows */
+  const int *given;      /* [n] given[k] = the column of A that comes k-th, or NULL: the solver's own order */
+  const int *given_rows; /* [n] and the row that stands with it on the diagonal */
   int threads;
 } frame_input;
 
@@ -38,7 +39,11 @@ typedef struct frame_peer {
   double (*nnz_l)(const frame_input *in); /* entries of L with its diagonal, and of U for an unsymmetric solver,
                                              together; -1: unknown */
   void (*options)(FILE *out, const frame_input *in); /* what was set, one JSON string's content */
-  const int *(*permutation)(const frame_input *in);  /* NULL, or the order that was used, to be given to others */
+  void (*split)(const frame_input *in, double *order_s,
+                double *symbolic_s);               /* NULL, or what one call of order took apart */
+  void (*extra)(FILE *out, const frame_input *in); /* NULL, or more members of the JSON object */
+  const int *(*permutation)(const frame_input *in,
+                            int rows); /* NULL, or the order of columns or rows, to be given to others */
 } frame_peer;
 
 extern const frame_peer peer;

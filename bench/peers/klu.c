@@ -16,7 +16,7 @@ static const char *order(const frame_input *in)
   klu_defaults(&s.c);
   if (in->given)
     s.symbolic =
-        klu_analyze_given(a->n, a->ptr32, a->idx, (int *)(uintptr_t)in->given, (int *)(uintptr_t)in->given, &s.c);
+        klu_analyze_given(a->n, a->ptr32, a->idx, (int *)(uintptr_t)in->given_rows, (int *)(uintptr_t)in->given, &s.c);
   else
     s.symbolic = klu_analyze(a->n, a->ptr32, a->idx, &s.c);
   return s.symbolic ? NULL : "analysis failed";

@@ -1,0 +1,128 @@
+/* Gable itself, through its public interface, under the same frame as the others.  With an order given it is used as it
+ * is. */
+#include "frame.h"
+
+#include <gable/gable.h>
+
+enum { WIDEST = 16 };
+
+static struct {
+  gable_context *ctx;
+  gable_solver *solver;
+  gable_solver_work *work;
+  gable_idx *columns, *rows;
+} s;
+
+static gable_solver_options chosen(const frame_input *in)
+{
+  gable_solver_options o = GABLE_SOLVER_OPTIONS_INIT;
+  o.user_order = in->given;
+  if (in->given) o.order = GABLE_ORDER_USER;
+  if (!strcmp(in->variant, "metis")) o.order = GABLE_ORDER_METIS;
+  if (!strcmp(in->variant, "amd")) o.order = GABLE_ORDER_AMD;
+  if (!strcmp(in->variant, "lu")) o.method = GABLE_METHOD_LU;
+  return o;
+}
+
+static double number(gable_solver_key key)
+{
+  double value = -1;
+  return gable_solver_get(s.solver, key, &value, sizeof value) ? -1 : value;
+}
+
+static double count(gable_solver_key key)
+{
+  int64_t value = -1;
+  return gable_solver_get(s.solver, key, &value, sizeof value) ? -1 : (double)value;
+}
+
+static const char *order(const frame_input *in)
+{
+  gable_context_options where = GABLE_CONTEXT_OPTIONS_INIT;
+  gable_solver_options o = chosen(in);
+  gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
+  where.threads = in->threads;
+  a.n_rows = a.n_cols = in->a->n;
+  a.format = GABLE_CSC;
+  a.structure = in->a->symmetric ? GABLE_SYMMETRIC : GABLE_GENERAL;
+  a.ptr = in->a->ptr;
+  a.idx = in->a->idx;
+  a.val = in->a->val;
+  if (gable_context_create("cpu", &where, &s.ctx) || gable_solver_create(s.ctx, &o, &s.solver))
+    return gable_last_error();
+  return gable_solver_analyse(s.solver, &a) ? gable_last_error() : NULL;
+}
+
+static const char *factor(const frame_input *in)
+{
+  (void)in;
+  gable_solver_work_destroy(&s.work);
+  return gable_solver_factor(s.solver, NULL, GABLE_REUSE_ALL) ? gable_last_error() : NULL;
+}
+
+static const char *solve(const frame_input *in, const double *b, double *x, int columns)
+{
+  if (!s.work && gable_solver_work_create(s.solver, WIDEST, &s.work)) return gable_last_error();
+  gable_vectors_view right = GABLE_VECTORS_VIEW_INIT;
+  right.n = in->a->n;
+  right.count = columns;
+  right.ld = in->a->n;
+  right.data = (void *)(uintptr_t)b;
+  gable_vectors_view left = right;
+  left.data = x;
+  return gable_solver_apply(s.solver, s.work, GABLE_N, GABLE_FACTOR_ALL, &right, &left) ? gable_last_error() : NULL;
+}
+
+static int cholesky(void)
+{
+  return count(GABLE_SOLVER_METHOD) == GABLE_METHOD_CHOLESKY;
+}
+
+static double nnz_l(const frame_input *in)
+{
+  return count(GABLE_SOLVER_NNZ_L) + (cholesky() ? 0 : count(GABLE_SOLVER_NNZ_U) - in->a->n);
+}
+
+static void split(const frame_input *in, double *order_s, double *symbolic_s)
+{
+  (void)in;
+  *order_s = number(GABLE_SOLVER_ORDER_S);
+  *symbolic_s = number(GABLE_SOLVER_MATCH_S) + number(GABLE_SOLVER_SYMBOLIC_S);
+}
+
+static void extra(FILE *out, const frame_input *in)
+{
+  (void)in;
+  fprintf(out,
+          ",\"match_s\":%.6g,\"flops\":%.6g,\"supernodes\":%.0f,\"blocks\":%.0f,\"perturbed_pivots\":%.0f,\"memory_"
+          "bytes\":%.0f",
+          number(GABLE_SOLVER_MATCH_S), number(GABLE_SOLVER_FLOPS), count(GABLE_SOLVER_SUPERNODES),
+          count(GABLE_SOLVER_BLOCKS), count(GABLE_SOLVER_PERTURBED_PIVOTS), count(GABLE_SOLVER_MEMORY));
+}
+
+static void options(FILE *out, const frame_input *in)
+{
+  static const char *const names[] = {"auto", "METIS", "AMD", "COLAMD", "natural", "given"};
+  int k = (int)count(GABLE_SOLVER_ORDER);
+  (void)in;
+  fprintf(out, "%s, order %s, %s, defaults, no refinement", cholesky() ? "cholesky" : "lu",
+          k >= 0 && k < 6 ? names[k] : "?", count(GABLE_SOLVER_MATCHED) > 0 ? "rows matched" : "rows not matched");
+}
+
+static const int *permutation(const frame_input *in, int rows)
+{
+  size_t bytes = (size_t)in->a->n * sizeof(gable_idx);
+  gable_idx **p = rows ? &s.rows : &s.columns;
+  if (!*p) *p = malloc(bytes + 1);
+  return gable_solver_get(s.solver, rows ? GABLE_SOLVER_ROW_ORDER : GABLE_SOLVER_COLUMN_ORDER, *p, bytes) ? NULL : *p;
+}
+
+const frame_peer peer = {.name = "gable",
+                         .order = order,
+                         .factor = factor,
+                         .solve = solve,
+                         .nnz_l = nnz_l,
+                         .split = split,
+                         .extra = extra,
+                         .options = options,
+                         .permutation = permutation};
