@@ -24,7 +24,7 @@ typedef struct gable_matrix_info {
   gable_field field;
   gable_structure structure; /* as the file says */
   gable_part part;           /* GABLE_FULL, or the triangle that is stored */
-  int dense;                 /* 1: the file was an 'array' file */
+  int dense;                 /* 1: an 'array' file: all n_rows entries of each column are stored, zeros too */
 } gable_matrix_info;
 #define GABLE_MATRIX_INFO_INIT                                                                                         \
   {                                                                                                                    \
@@ -55,12 +55,18 @@ typedef enum gable_file_format {
 GABLE_API gable_status gable_matrix_read(gable_context *ctx, const char *path, const gable_read_options *options,
                                          gable_matrix **out);
 
-/* Local.  Writes to a temporary file beside path, then renames: path is whole or untouched. */
+/* Local.  Writes to a temporary file beside path, then renames: path is whole or untouched.  GABLE_FILE_AUTO goes by
+ * the name: .mtx, .rb (also .rua, .hb, ..) or .gbl; a further .gz compresses.  Of a symmetric matrix the text formats
+ * keep the lower triangle.  GABLE_ERR_IO, _ARGUMENT, _MEMORY, _CANCELLED. */
 GABLE_API gable_status gable_matrix_write(const gable_matrix *a, const char *path, gable_file_format format);
 
 /* Local.  A copy of what the view shows; CSR or CSC, base 0 or 1, any offset type.  Checked: GABLE_ERR_ARGUMENT says
  * which entry is out of range or out of order. */
 GABLE_API gable_status gable_matrix_from_view(gable_context *ctx, const gable_matrix_view *view, gable_matrix **out);
+
+/* Local.  A copy of dense vectors, all entries stored, to be written as an 'array' file. */
+GABLE_API gable_status gable_matrix_from_vectors(gable_context *ctx, const gable_vectors_view *vectors,
+                                                 gable_matrix **out);
 
 /* Local.  kind and its numbers in one string, for example "laplacian5:300x300", "elasticity3d:20x8x8",
  * "circuit:20000", "dag:5000"; the full list is in docs/files.md and `gable generate --help`.  seed chooses the random

@@ -49,6 +49,83 @@ done:
   return status;
 }
 
+static int ends_with(const char *name, size_t n, const char *ending)
+{
+  size_t m = strlen(ending);
+  return n >= m && !strncmp(name + n - m, ending, m);
+}
+
+/* The format that a name asks for, .gz left aside; GABLE_FILE_AUTO when it asks for none. */
+static gable_file_format format_of_name(const char *path)
+{
+  static const char *const rb[] = {".rb", ".rua", ".rsa", ".rra", ".pua", ".psa", ".pra", ".cua", ".csa", ".hb"};
+  size_t n = strlen(path);
+  if (ends_with(path, n, ".gz")) n -= 3;
+  if (ends_with(path, n, ".mtx") || ends_with(path, n, ".mm")) return GABLE_FILE_MATRIX_MARKET;
+  if (ends_with(path, n, ".gbl")) return GABLE_FILE_BINARY;
+  for (size_t k = 0; k < sizeof rb / sizeof *rb; k++)
+    if (ends_with(path, n, rb[k])) return GABLE_FILE_RUTHERFORD_BOEING;
+  return GABLE_FILE_AUTO;
+}
+
+gable_status gable_matrix_write(const gable_matrix *a, const char *path, gable_file_format format)
+{
+  gable_status status = GABLE_OK;
+  gi_sink *sink = NULL;
+  GI_REQUIRE(a && path, GABLE_ERR_ARGUMENT, "a or path is NULL");
+  if (format == GABLE_FILE_AUTO) format = format_of_name(path);
+  GI_REQUIRE(format >= GABLE_FILE_MATRIX_MARKET && format <= GABLE_FILE_BINARY, GABLE_ERR_ARGUMENT,
+             "%s: the name shows no format: end it in .mtx, .rb or .gbl", path);
+  GI_TRY(gi_sink_open(a->ctx, path, &sink));
+  if (format == GABLE_FILE_MATRIX_MARKET) {
+    GI_TRY(gi_mm_write(sink, a));
+  } else if (format == GABLE_FILE_RUTHERFORD_BOEING) {
+    GI_TRY(gi_rb_write(sink, a));
+  } else {
+    GI_TRY(gi_binary_write(sink, a));
+  }
+  GI_TRY(gi_sink_commit(&sink));
+done:
+  gi_sink_abandon(&sink);
+  return status;
+}
+
+/* Element (i, j) of vectors. */
+static double vector_element(const gable_vectors_view *v, gable_idx i, gable_idx j)
+{
+  gable_off at = v->major == GABLE_COL_MAJOR ? i + j * v->ld : i * v->ld + j;
+  return v->type == GABLE_S ? (double)((const float *)v->data)[at] : ((const double *)v->data)[at];
+}
+
+gable_status gable_matrix_from_vectors(gable_context *ctx, const gable_vectors_view *v, gable_matrix **out)
+{
+  gable_status status = GABLE_OK;
+  gable_matrix *a = NULL;
+  GI_REQUIRE(ctx && v && out, GABLE_ERR_ARGUMENT, "ctx, vectors or out is NULL");
+  *out = NULL;
+  GI_REQUIRE(v->size == sizeof *v && v->n >= 0 && v->count >= 0 && v->space == GABLE_HOST &&
+                 (v->type == GABLE_S || v->type == GABLE_D) && v->ld >= (v->major == GABLE_COL_MAJOR ? v->n : v->count),
+             GABLE_ERR_ARGUMENT, "vectors: n %d, count %d, ld %lld, type %d: host memory, GABLE_S or GABLE_D", v->n,
+             v->count, (long long)v->ld, (int)v->type);
+  GI_TRY(gi_matrix_create(ctx, &a));
+  GI_TRY(gi_csc_init(ctx, v->n, v->count, (gable_off)v->n * v->count, 1, &a->csc));
+  for (gable_idx j = 0; j < v->count; j++) {
+    gable_off first = (gable_off)j * v->n;
+    a->csc.ptr[j + 1] = first + v->n;
+    for (gable_idx i = 0; i < v->n; i++) {
+      a->csc.idx[first + i] = i;
+      a->csc.val[first + i] = vector_element(v, i, j);
+    }
+  }
+  a->field = GABLE_REAL;
+  a->dense = 1;
+  *out = a;
+  a = NULL;
+done:
+  gable_matrix_destroy(&a);
+  return status;
+}
+
 /* A matrix that is described as a is, and holds nothing yet. */
 static gable_status create_like(const gable_matrix *a, gable_matrix **out)
 {

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <zlib.h>
 
-enum { INPUT_BYTES = 1 << 16, GZIP_WRAPPER = 16 + MAX_WBITS };
+enum { INPUT_BYTES = 1 << 16, OUTPUT_BYTES = 1 << 16, MEMORY_LEVEL = 8, GZIP_WRAPPER = 16 + MAX_WBITS };
 
 struct gi_gzip {
   gable_context *ctx;
@@ -86,6 +86,77 @@ void gi_gzip_close(gable_context *ctx, gi_gzip **z)
 {
   if (!*z) return;
   inflateEnd(&(*z)->stream);
+  gi_free(ctx, *z);
+  *z = NULL;
+}
+
+struct gi_deflate {
+  gi_gzip_push *push;
+  void *user;
+  z_stream stream;
+  unsigned char output[OUTPUT_BYTES];
+};
+
+gable_status gi_deflate_open(gable_context *ctx, const char *name, gi_gzip_push *push, void *user, gi_deflate **out)
+{
+  gable_status status = GABLE_OK;
+  gi_deflate *z = NULL;
+  GI_ALLOC_ZERO(ctx, z, 1);
+  z->push = push;
+  z->user = user;
+  z->stream.zalloc = allocate;
+  z->stream.zfree = release;
+  z->stream.opaque = ctx;
+  int rc = deflateInit2(&z->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WRAPPER, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
+  GI_REQUIRE(rc == Z_OK, GABLE_ERR_MEMORY, "out of memory to compress %s", name);
+  *out = z;
+  z = NULL;
+done:
+  gi_free(ctx, z);
+  return status;
+}
+
+/* Deflates what the stream has been given and hands on all that comes out. */
+static gable_status drain(gi_deflate *z, int mode)
+{
+  gable_status status = GABLE_OK;
+  do {
+    z->stream.next_out = z->output;
+    z->stream.avail_out = OUTPUT_BYTES;
+    deflate(&z->stream, mode);
+    size_t n = OUTPUT_BYTES - z->stream.avail_out;
+    if (n) GI_TRY(z->push(z->user, z->output, n));
+  } while (z->stream.avail_out == 0);
+done:
+  return status;
+}
+
+gable_status gi_deflate_write(gi_deflate *z, const void *bytes, size_t n)
+{
+  gable_status status = GABLE_OK;
+  const unsigned char *at = bytes;
+  while (n) {
+    unsigned piece = n < INT_MAX ? (unsigned)n : INT_MAX;
+    z->stream.next_in = (unsigned char *)(uintptr_t)at; /* zlib does not write there */
+    z->stream.avail_in = piece;
+    GI_TRY(drain(z, Z_NO_FLUSH));
+    at += piece;
+    n -= piece;
+  }
+done:
+  return status;
+}
+
+gable_status gi_deflate_finish(gi_deflate *z)
+{
+  z->stream.avail_in = 0;
+  return drain(z, Z_FINISH);
+}
+
+void gi_deflate_close(gable_context *ctx, gi_deflate **z)
+{
+  if (!*z) return;
+  deflateEnd(&(*z)->stream);
   gi_free(ctx, *z);
   *z = NULL;
 }

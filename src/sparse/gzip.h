@@ -1,4 +1,4 @@
-/* gzip.h: inflates a gzip stream piece by piece.  gzip.c with zlib, gzip_absent.c without. */
+/* gzip.h: inflates and deflates gzip streams piece by piece.  gzip.c with zlib, gzip_absent.c without. */
 #ifndef GI_GZIP_H
 #define GI_GZIP_H
 
@@ -16,5 +16,15 @@ gable_status gi_gzip_open(gable_context *ctx, const char *name, gi_gzip_pull *pu
 gable_status gi_gzip_read(gi_gzip *z, void *to, size_t capacity, size_t *got);
 
 void gi_gzip_close(gable_context *ctx, gi_gzip **z); /* NULL is fine */
+
+typedef struct gi_deflate gi_deflate;
+
+/* Takes n compressed bytes. */
+typedef gable_status gi_gzip_push(void *user, const void *bytes, size_t n);
+
+gable_status gi_deflate_open(gable_context *ctx, const char *name, gi_gzip_push *push, void *user, gi_deflate **out);
+gable_status gi_deflate_write(gi_deflate *z, const void *bytes, size_t n);
+gable_status gi_deflate_finish(gi_deflate *z);             /* the end of the stream; nothing may follow */
+void gi_deflate_close(gable_context *ctx, gi_deflate **z); /* NULL is fine */
 
 #endif

@@ -25,6 +25,52 @@ done:
   return status;
 }
 
+gable_status gi_check_side(const gi_source *source, gable_structure structure, gable_idx i, gable_idx j,
+                           const double *value, int words, gable_part *part)
+{
+  gable_status status = GABLE_OK;
+  const char *name = gi_source_name(source);
+  long long line = (long long)gi_source_line_number(source);
+  if (i == j) {
+    int zero = !value || (value[0] == 0 && (words == 1 || value[1] == 0));
+    GI_REQUIRE(structure != GABLE_SKEW || zero, GABLE_ERR_FORMAT, "%s:%lld: a skew-symmetric matrix has no diagonal",
+               name, line);
+    GI_REQUIRE(structure != GABLE_HERMITIAN || words < 2 || value[1] == 0, GABLE_ERR_FORMAT,
+               "%s:%lld: the diagonal of a hermitian matrix is real", name, line);
+  } else {
+    gable_part side = i > j ? GABLE_LOWER : GABLE_UPPER;
+    if (*part == GABLE_FULL) *part = side;
+    GI_REQUIRE(*part == side, GABLE_ERR_FORMAT,
+               "%s:%lld: entry (%d, %d): a symmetric file holds one triangle, and it began with the other", name, line,
+               i + 1, j + 1);
+  }
+done:
+  return status;
+}
+
+gable_structure gi_matrix_file_structure(const gable_matrix *a)
+{
+  return a->part == GABLE_FULL ? GABLE_GENERAL : a->structure;
+}
+
+gable_status gi_matrix_file_part(const gable_matrix *a, gi_csc *out, int *own)
+{
+  gable_status status = GABLE_OK;
+  *own = 0;
+  *out = a->csc;
+  if (gi_matrix_file_structure(a) == GABLE_GENERAL || a->part == GABLE_LOWER) goto done;
+  *out = (gi_csc){0};
+  *own = 1;
+  GI_TRY(gi_csc_transpose(a->ctx, &a->csc, out));
+  gable_off n = out->ptr[out->n_cols];
+  if (out->val && a->structure == GABLE_SKEW)
+    for (gable_off p = 0; p < n * gi_csc_words(out); p++) out->val[p] *= -1;
+  if (out->is_complex && a->structure == GABLE_HERMITIAN)
+    for (gable_off p = 0; p < n; p++) out->val[2 * p + 1] *= -1;
+done:
+  return status;
+}
+
 static int begins_with(const char *bytes, size_t n, const char *word)
 {
   size_t k = 0;
@@ -43,9 +89,17 @@ gable_status gi_matrix_read(gable_context *ctx, gi_source *source, const gable_r
   GI_TRY(gi_source_peek(source, &bytes, &n));
   GI_REQUIRE(n > 0, GABLE_ERR_FORMAT, "%s: the file is empty", gi_source_name(source));
   GI_TRY(gi_matrix_create(ctx, &a));
-  GI_REQUIRE(begins_with(bytes, n, "%%MatrixMarket"), GABLE_ERR_FORMAT,
-             "%s:1: neither Matrix Market, nor Rutherford-Boeing, nor a Gable file", gi_source_name(source));
-  GI_TRY(gi_mm_read(source, options, a));
+  if (gi_is_binary(bytes, n)) {
+    GI_TRY(gi_binary_read(source, options, a));
+  } else if (begins_with(bytes, n, "%%MatrixMarket")) {
+    GI_TRY(gi_mm_read(source, options, a));
+  } else {
+    GI_REQUIRE(gi_is_rb(bytes, n), GABLE_ERR_FORMAT,
+               "%s:1: neither a Matrix Market, nor a Rutherford-Boeing, nor a Gable file", gi_source_name(source));
+    GI_TRY(gi_rb_read(source, options, a));
+  }
+  GI_REQUIRE(!options->strict || a->duplicates == 0, GABLE_ERR_FORMAT, "%s: %lld duplicate entries",
+             gi_source_name(source), (long long)a->duplicates);
   *out = a;
   a = NULL;
 done:

@@ -5,6 +5,7 @@
 #include <gable/matrix.h>
 
 #include "sparse/csc.h"
+#include "sparse/sink.h"
 #include "sparse/source.h"
 
 /* A header that promises a dimension above GI_UNCHECKED_DIMENSION and more than GI_MOST_EMPTY times as many rows or
@@ -29,6 +30,30 @@ gable_status gi_matrix_read(gable_context *ctx, gi_source *source, const gable_r
 
 /* One reader each; the matrix is empty on entry, and whatever it then holds is the caller's to destroy. */
 gable_status gi_mm_read(gi_source *source, const gable_read_options *options, gable_matrix *a);
+gable_status gi_rb_read(gi_source *source, const gable_read_options *options, gable_matrix *a);
+gable_status gi_binary_read(gi_source *source, const gable_read_options *options, gable_matrix *a);
+
+/* Do the first bytes of a file look like this format? */
+int gi_is_binary(const char *bytes, size_t n);
+int gi_is_rb(const char *bytes, size_t n);
+
+/* One writer each. */
+gable_status gi_mm_write(gi_sink *sink, const gable_matrix *a);
+gable_status gi_rb_write(gi_sink *sink, const gable_matrix *a);
+gable_status gi_binary_write(gi_sink *sink, const gable_matrix *a);
+
+/* What a text file says of a: general when both triangles are stored. */
+gable_structure gi_matrix_file_structure(const gable_matrix *a);
+
+/* *out = what a text file holds of a: of one stored triangle the lower one.  Borrows a's arrays where it can; *own = 1
+ * when out must be released. */
+gable_status gi_matrix_file_part(const gable_matrix *a, gi_csc *out, int *own);
+
+/* A stored entry (i, j) off the diagonal, of a symmetric file of which one triangle is stored: sets *part at the first,
+ * and refuses entries on the other side.  On the diagonal: refuses what skew and hermitian matrices cannot have.
+ * i, j from 0; value [words] or NULL. */
+gable_status gi_check_side(const gi_source *source, gable_structure structure, gable_idx i, gable_idx j,
+                           const double *value, int words, gable_part *part);
 
 /* Refuses, by the options, fields that the caller does not take.  line: for the message. */
 gable_status gi_check_field(const gi_source *source, const gable_read_options *options, gable_field field);

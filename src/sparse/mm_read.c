@@ -179,10 +179,13 @@ done:
   return status;
 }
 
-/* Room for one more entry: doubling, up to what the header promises. */
-static gable_status make_room(gable_context *ctx, const header *h, gi_entries *e)
+/* Room for one more entry: at first as many as the file could hold uncompressed, then doubling, up to what the header
+ * promises. */
+static gable_status make_room(gable_context *ctx, gi_source *s, const header *h, gi_entries *e)
 {
   gable_off capacity = e->capacity ? 2 * e->capacity : FIRST_CAPACITY;
+  gable_off stored = gi_source_stored_bytes_left(s) / LEAST_BYTES_OF_ENTRY;
+  if (!e->capacity && stored > capacity) capacity = stored;
   return gi_entries_reserve(ctx, e, capacity < h->count ? capacity : h->count);
 }
 
@@ -201,27 +204,6 @@ done:
   return status;
 }
 
-/* A symmetric file keeps one triangle, whichever its first entry off the diagonal shows. */
-static gable_status check_side(gi_source *s, const header *h, gable_idx i, gable_idx j, const double *value, int words,
-                               gable_part *part)
-{
-  gable_status status = GABLE_OK;
-  if (i == j) {
-    GI_REQUIRE(h->structure != GABLE_SKEW || (value[0] == 0 && (words == 1 || value[1] == 0)), GABLE_ERR_FORMAT,
-               AT "a skew-symmetric matrix has no diagonal", HERE(s));
-    GI_REQUIRE(h->structure != GABLE_HERMITIAN || value[1] == 0, GABLE_ERR_FORMAT,
-               AT "the diagonal of a hermitian matrix is real", HERE(s));
-  } else {
-    gable_part side = i > j ? GABLE_LOWER : GABLE_UPPER;
-    if (*part == GABLE_FULL) *part = side;
-    GI_REQUIRE(*part == side, GABLE_ERR_FORMAT,
-               AT "entry (%d, %d): a symmetric file holds one triangle, and it began with the other", HERE(s), i + 1,
-               j + 1);
-  }
-done:
-  return status;
-}
-
 static gable_status read_coordinates(gi_source *s, const header *h, const gable_read_options *options,
                                      gable_context *ctx, gi_entries *e, gable_part *part)
 {
@@ -229,14 +211,15 @@ static gable_status read_coordinates(gi_source *s, const header *h, const gable_
   const char *p, *end;
   while (e->count < h->count) {
     gable_off k = e->count;
-    if (k == e->capacity) GI_TRY(make_room(ctx, h, e));
+    if (k == e->capacity) GI_TRY(make_room(ctx, s, h, e));
     GI_TRY(entry_line(s, h, k, &p, &end));
     GI_TRY(read_index(s, &p, "row", h->n_rows, e->row + k));
     GI_TRY(read_index(s, &p, "column", h->n_cols, e->col + k));
     if (e->words) GI_TRY(read_value(s, h, options, &p, e->val + e->words * k));
     GI_REQUIRE(gi_skip_blanks(p) >= end, GABLE_ERR_FORMAT, AT "text after the entry", HERE(s));
     if (h->structure != GABLE_GENERAL)
-      GI_TRY(check_side(s, h, e->row[k], e->col[k], e->val + e->words * k, e->words, part));
+      GI_TRY(gi_check_side(s, h->structure, e->row[k], e->col[k], e->words ? e->val + e->words * k : NULL, e->words,
+                           part));
     e->count++;
   }
 done:
@@ -253,7 +236,7 @@ static gable_status read_array(gi_source *s, const header *h, const gable_read_o
   for (gable_idx j = 0; j < h->n_cols; j++) {
     for (gable_idx i = skip ? j + skip - 1 : 0; i < h->n_rows; i++) {
       gable_off k = e->count;
-      if (k == e->capacity) GI_TRY(make_room(ctx, h, e));
+      if (k == e->capacity) GI_TRY(make_room(ctx, s, h, e));
       p = gi_skip_blanks(p);
       if (p >= end) GI_TRY(entry_line(s, h, k, &p, &end));
       e->row[k] = i;

@@ -13,6 +13,13 @@ const char *gi_parse_int(const char *p, int64_t *k);
  * Returns where it stopped, or NULL.  Beyond the range: +-infinity or +-0. */
 const char *gi_parse_double(const char *p, double *x);
 
+enum { GI_NUMBER_CHARS = 32 };
+
+/* The shortest decimal text that reads back as x exactly, with a point in every locale; nan, inf, -inf.  Needs
+ * GI_NUMBER_CHARS at to, closes with 0 and returns where the 0 is. */
+char *gi_format_double(char *to, double x);
+char *gi_format_int(char *to, int64_t k);
+
 /* Skips blanks and tabs. */
 static inline const char *gi_skip_blanks(const char *p)
 {

@@ -237,6 +237,12 @@ int64_t gi_source_most_bytes_left(const gi_source *s)
   return left > (INT64_MAX - buffered) / MOST_INFLATION ? INT64_MAX : buffered + left * MOST_INFLATION;
 }
 
+int64_t gi_source_stored_bytes_left(const gi_source *s)
+{
+  if (s->raw_size == INT64_MAX) return 0;
+  return s->raw_size - s->raw_used + (int64_t)(s->end - s->begin);
+}
+
 gable_status gi_source_progress(gi_source *s)
 {
   if (GI_LIKELY(s->raw_used - s->reported <= s->raw_size / PROGRESS_STEPS)) return GABLE_OK;

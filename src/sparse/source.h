@@ -30,6 +30,9 @@ gable_status gi_source_read(gi_source *source, void *to, size_t n);
 /* No more bytes than this can follow. */
 int64_t gi_source_most_bytes_left(const gi_source *source);
 
+/* Of the file as it is stored: what it may honestly be worth to allocate for. */
+int64_t gi_source_stored_bytes_left(const gi_source *source);
+
 /* Tells the caller's progress how much has been read; call it often, it is cheap. */
 gable_status gi_source_progress(gi_source *source);
 

@@ -1,0 +1,138 @@
+/* binary_read.c: the header is proved before anything is allocated, every array by its checksum, and then the indices
+ * one by one: a forged file must not lead anywhere. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "sparse/binary.h"
+#include "sparse/checksum.h"
+#include "sparse/matrix.h"
+
+enum { FIRST_PIECE = 1 << 26, HEADER_BYTES_BEFORE_VERSION = 8 };
+
+int gi_is_binary(const char *bytes, size_t n)
+{
+  return n >= HEADER_BYTES_BEFORE_VERSION && !memcmp(bytes, GI_BINARY_MAGIC, HEADER_BYTES_BEFORE_VERSION);
+}
+
+static gable_status check_header(gi_source *s, const gi_binary_header *h)
+{
+  gable_status status = GABLE_OK;
+  const char *name = gi_source_name(s);
+  GI_REQUIRE(h->order == GI_BINARY_ORDER, GABLE_ERR_MISMATCH,
+             "%s: written on a machine of another byte order: convert it there to Matrix Market", name);
+  GI_REQUIRE(h->version == GI_BINARY_VERSION, GABLE_ERR_MISMATCH, "%s: version %u of Gable's file; this is version %d",
+             name, h->version, GI_BINARY_VERSION);
+  GI_REQUIRE(h->header_sum == gi_checksum(0, h, offsetof(gi_binary_header, header_sum)), GABLE_ERR_FORMAT,
+             "%s: the header is damaged (its checksum is wrong)", name);
+  GI_REQUIRE(h->n_rows >= 0 && h->n_cols >= 0 && h->n_rows < INT32_MAX && h->n_cols < INT32_MAX && h->nnz >= 0,
+             GABLE_ERR_FORMAT, "%s: %lld by %lld with %lld entries in the header", name, (long long)h->n_rows,
+             (long long)h->n_cols, (long long)h->nnz);
+  GI_REQUIRE(h->field >= GABLE_PATTERN && h->field <= GABLE_COMPLEX &&
+                 h->words == (h->field == GABLE_PATTERN   ? 0
+                              : h->field == GABLE_COMPLEX ? 2
+                                                          : 1) &&
+                 h->structure >= GABLE_GENERAL && h->structure <= GABLE_SPD && h->part >= GABLE_FULL &&
+                 h->part <= GABLE_UPPER && (h->dense == 0 || h->dense == 1),
+             GABLE_ERR_FORMAT, "%s: the header names an unknown kind of matrix", name);
+  GI_REQUIRE(h->n_rows == h->n_cols || (h->structure == GABLE_GENERAL && h->part == GABLE_FULL), GABLE_ERR_FORMAT,
+             "%s: symmetric or triangular, and %lld by %lld", name, (long long)h->n_rows, (long long)h->n_cols);
+  int64_t most = gi_source_most_bytes_left(s);
+  GI_REQUIRE(h->n_cols < most / 8 && h->nnz <= most / (4 + 8 * h->words), GABLE_ERR_FORMAT,
+             "%s: the header promises %lld columns and %lld entries, more than the rest of the file can hold", name,
+             (long long)h->n_cols, (long long)h->nnz);
+done:
+  return status;
+}
+
+/* *array = count elements, into memory that grows with what really comes. */
+static gable_status read_array(gable_context *ctx, gi_source *s, gable_off count, size_t size, void **array)
+{
+  gable_status status = GABLE_OK;
+  gable_off have = 0, piece = FIRST_PIECE / (gable_off)size;
+  if (gi_source_stored_bytes_left(s) / (int64_t)size >= count) piece = count; /* the file is as large as it says */
+  do {
+    gable_off next = have + (have ? have : piece);
+    if (next > count) next = count;
+    void *larger = gi_grow(ctx, *array, have, next, size);
+    GI_REQUIRE(larger, GABLE_ERR_MEMORY, "out of memory: %.1f MB to read %s", (double)next * (double)size / 1e6,
+               gi_source_name(s));
+    *array = larger;
+    GI_TRY(gi_source_read(s, (char *)larger + (size_t)have * size, (size_t)(next - have) * size));
+    GI_TRY(gi_source_progress(s));
+    have = next;
+  } while (have < count);
+done:
+  return status;
+}
+
+static gable_status check_offsets(gi_source *s, const gi_binary_header *h, const gable_off *ptr)
+{
+  gable_status status = GABLE_OK;
+  int right = ptr[0] == 0 && ptr[h->n_cols] == h->nnz;
+  for (gable_off j = 0; j < h->n_cols; j++) right &= ptr[j] <= ptr[j + 1];
+  GI_REQUIRE(right, GABLE_ERR_FORMAT, "%s: the column offsets do not increase from 0 to %lld", gi_source_name(s),
+             (long long)h->nnz);
+done:
+  return status;
+}
+
+static gable_status check_entries(gi_source *s, const gable_read_options *options, const gable_matrix *a)
+{
+  gable_status status = GABLE_OK;
+  const gi_csc *c = &a->csc;
+  int words = gi_csc_words(c);
+  for (gable_idx j = 0; j < c->n_cols; j++) {
+    gable_idx last = a->part == GABLE_LOWER ? j - 1 : -1;
+    gable_idx end = a->part == GABLE_UPPER ? j + 1 : c->n_rows;
+    for (gable_off p = c->ptr[j]; p < c->ptr[j + 1]; p++) {
+      GI_REQUIRE(c->idx[p] > last && c->idx[p] < end, GABLE_ERR_FORMAT, "%s: row %d in column %d is out of order",
+                 gi_source_name(s), c->idx[p] + 1, j + 1);
+      last = c->idx[p];
+    }
+    for (gable_off p = words * c->ptr[j]; !options->accept_nonfinite && p < words * c->ptr[j + 1]; p++)
+      GI_REQUIRE(isfinite(c->val[p]), GABLE_ERR_NOT_FINITE, "%s: a value in column %d is not finite", gi_source_name(s),
+                 j + 1);
+  }
+done:
+  return status;
+}
+
+gable_status gi_binary_read(gi_source *s, const gable_read_options *options, gable_matrix *a)
+{
+  gable_status status = GABLE_OK;
+  gi_binary_header h = {0};
+  gi_csc *c = &a->csc;
+  char padding[4];
+  void *array = NULL;
+  const char *rest;
+  size_t left;
+  GI_TRY(gi_source_read(s, &h, sizeof h));
+  GI_TRY(check_header(s, &h));
+  GI_TRY(gi_check_field(s, options, (gable_field)h.field));
+  c->n_rows = (gable_idx)h.n_rows;
+  c->n_cols = (gable_idx)h.n_cols;
+  c->is_complex = h.words == 2;
+  GI_TRY(read_array(a->ctx, s, h.n_cols + 1, sizeof *c->ptr, &array));
+  c->ptr = array, array = NULL;
+  GI_TRY(read_array(a->ctx, s, h.nnz, sizeof *c->idx, &array));
+  c->idx = array, array = NULL;
+  GI_TRY(gi_source_read(s, padding, h.nnz % 2 ? sizeof padding : 0));
+  if (h.words) GI_TRY(read_array(a->ctx, s, h.nnz, (size_t)h.words * sizeof *c->val, &array));
+  c->val = array, array = NULL;
+  GI_REQUIRE(h.ptr_sum == gi_checksum(0, c->ptr, ((size_t)h.n_cols + 1) * sizeof *c->ptr) &&
+                 h.idx_sum == gi_checksum(0, c->idx, (size_t)h.nnz * sizeof *c->idx) &&
+                 (!h.words || h.val_sum == gi_checksum(0, c->val, (size_t)h.nnz * (size_t)h.words * sizeof *c->val)),
+             GABLE_ERR_FORMAT, "%s: the data are damaged (a checksum is wrong)", gi_source_name(s));
+  GI_TRY(gi_source_peek(s, &rest, &left));
+  GI_REQUIRE(!left, GABLE_ERR_FORMAT, "%s: bytes after the end of the data", gi_source_name(s));
+  a->field = (gable_field)h.field;
+  a->structure = (gable_structure)h.structure;
+  a->part = (gable_part)h.part;
+  a->dense = h.dense;
+  GI_TRY(check_offsets(s, &h, c->ptr));
+  GI_TRY(check_entries(s, options, a));
+done:
+  gi_free(a->ctx, array);
+  return status;
+}

@@ -1,0 +1,208 @@
+#define _XOPEN_SOURCE 700 /* realpath */
+#define _FILE_OFFSET_BITS 64
+#include "sparse/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sparse/gzip.h"
+
+enum { BUFFER_BYTES = 1 << 18, TEXT_BYTES = 512, NAME_TRIES = 100 };
+
+struct gi_sink {
+  gable_context *ctx;
+  char *path;      /* as given, for messages */
+  char *target;    /* path with links resolved */
+  char *temporary; /* NULL: target is written directly */
+  int fd;
+  gi_deflate *deflate; /* NULL: plain */
+  size_t used;
+  char *buffer; /* [BUFFER_BYTES] */
+};
+
+static gable_status push_raw(void *user, const void *bytes, size_t n)
+{
+  gable_status status = GABLE_OK;
+  gi_sink *s = user;
+  const char *at = bytes;
+  while (n) {
+    ssize_t put = write(s->fd, at, n);
+    if (put < 0 && errno == EINTR) continue;
+    GI_REQUIRE(put >= 0, GABLE_ERR_IO, "cannot write %s: %s", s->path, strerror(errno));
+    at += put;
+    n -= (size_t)put;
+  }
+done:
+  return status;
+}
+
+static gable_status push(gi_sink *s, const void *bytes, size_t n)
+{
+  return s->deflate ? gi_deflate_write(s->deflate, bytes, n) : push_raw(s, bytes, n);
+}
+
+static gable_status flush(gi_sink *s)
+{
+  size_t n = s->used;
+  s->used = 0;
+  return n ? push(s, s->buffer, n) : GABLE_OK;
+}
+
+static gable_status copy_text(gable_context *ctx, const char *text, char **out)
+{
+  gable_status status = GABLE_OK;
+  char *copy = NULL;
+  size_t n = strlen(text) + 1;
+  GI_ALLOC(ctx, copy, n);
+  memcpy(copy, text, n);
+  *out = copy;
+done:
+  return status;
+}
+
+/* s->target = path, or what it links to. */
+static gable_status resolve(gi_sink *s)
+{
+  struct stat about;
+  char *real = !lstat(s->path, &about) && S_ISLNK(about.st_mode) ? realpath(s->path, NULL) : NULL;
+  gable_status status = copy_text(s->ctx, real ? real : s->path, &s->target);
+  free(real);
+  return status;
+}
+
+/* A new file beside the target, with the rights that the user's mask gives. */
+static gable_status open_temporary(gi_sink *s)
+{
+  gable_status status = GABLE_OK;
+  size_t n = strlen(s->target) + 48;
+  GI_ALLOC(s->ctx, s->temporary, n);
+  for (int k = 0; k < NAME_TRIES && s->fd < 0; k++) {
+    snprintf(s->temporary, n, "%s.%ld-%d.tmp", s->target, (long)getpid(), k);
+    s->fd = open(s->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (s->fd < 0 && errno != EEXIST) break;
+  }
+  int reason = errno;
+  if (s->fd < 0) {
+    gi_free(s->ctx, s->temporary);
+    s->temporary = NULL;
+  }
+  GI_REQUIRE(s->fd >= 0, GABLE_ERR_IO, "cannot write %s: %s", s->path, strerror(reason));
+done:
+  return status;
+}
+
+static gable_status open_target(gi_sink *s)
+{
+  gable_status status = GABLE_OK;
+  struct stat about;
+  int exists = !stat(s->target, &about);
+  GI_REQUIRE(!exists || !S_ISDIR(about.st_mode), GABLE_ERR_IO, "cannot write %s: it is a folder", s->path);
+  GI_REQUIRE(!exists || !access(s->target, W_OK), GABLE_ERR_IO, "cannot write %s: %s", s->path, strerror(errno));
+  if (!exists || S_ISREG(about.st_mode)) {
+    GI_TRY(open_temporary(s));
+  } else {
+    s->fd = open(s->target, O_WRONLY | O_CLOEXEC);
+    GI_REQUIRE(s->fd >= 0, GABLE_ERR_IO, "cannot write %s: %s", s->path, strerror(errno));
+  }
+done:
+  return status;
+}
+
+gable_status gi_sink_open(gable_context *ctx, const char *path, gi_sink **out)
+{
+  gable_status status = GABLE_OK;
+  gi_sink *s = NULL;
+  size_t n = strlen(path);
+  GI_ALLOC_ZERO(ctx, s, 1);
+  s->ctx = ctx;
+  s->fd = -1;
+  GI_TRY(copy_text(ctx, path, &s->path));
+  GI_ALLOC(ctx, s->buffer, BUFFER_BYTES);
+  GI_TRY(resolve(s));
+  if (n > 3 && !strcmp(path + n - 3, ".gz")) GI_TRY(gi_deflate_open(ctx, path, push_raw, s, &s->deflate));
+  GI_TRY(open_target(s));
+  *out = s;
+  s = NULL;
+done:
+  gi_sink_abandon(&s);
+  return status;
+}
+
+gable_status gi_sink_reserve(gi_sink *s, size_t n, char **at)
+{
+  gable_status status = GABLE_OK;
+  if (BUFFER_BYTES - s->used < n) GI_TRY(flush(s));
+  *at = s->buffer + s->used;
+done:
+  return status;
+}
+
+void gi_sink_advance(gi_sink *s, const char *end)
+{
+  s->used = (size_t)(end - s->buffer);
+}
+
+gable_status gi_sink_write(gi_sink *s, const void *bytes, size_t n)
+{
+  gable_status status = GABLE_OK;
+  if (n > BUFFER_BYTES - s->used) GI_TRY(flush(s));
+  if (n > BUFFER_BYTES) {
+    GI_TRY(push(s, bytes, n));
+  } else if (n) {
+    memcpy(s->buffer + s->used, bytes, n);
+    s->used += n;
+  }
+done:
+  return status;
+}
+
+gable_status gi_sink_text(gi_sink *s, const char *format, ...)
+{
+  char text[TEXT_BYTES];
+  va_list args;
+  va_start(args, format);
+  int n = vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  if (n < 0 || n >= TEXT_BYTES) return gi_raise(GABLE_ERR_LIMIT, __FILE__, __LINE__, __func__, "text too long");
+  return gi_sink_write(s, text, (size_t)n);
+}
+
+gable_status gi_sink_commit(gi_sink **sink)
+{
+  gable_status status = GABLE_OK;
+  gi_sink *s = *sink;
+  GI_TRY(flush(s));
+  if (s->deflate) GI_TRY(gi_deflate_finish(s->deflate));
+  int fd = s->fd;
+  s->fd = -1;
+  GI_REQUIRE(!close(fd), GABLE_ERR_IO, "cannot write %s: %s", s->path, strerror(errno));
+  if (s->temporary) {
+    GI_REQUIRE(!rename(s->temporary, s->target), GABLE_ERR_IO, "cannot write %s: %s", s->path, strerror(errno));
+    gi_free(s->ctx, s->temporary);
+    s->temporary = NULL;
+  }
+done:
+  gi_sink_abandon(sink);
+  return status;
+}
+
+void gi_sink_abandon(gi_sink **sink)
+{
+  gi_sink *s = *sink;
+  *sink = NULL;
+  if (!s) return;
+  if (s->fd >= 0) close(s->fd);
+  if (s->temporary) unlink(s->temporary);
+  gi_deflate_close(s->ctx, &s->deflate);
+  gi_free(s->ctx, s->path);
+  gi_free(s->ctx, s->target);
+  gi_free(s->ctx, s->temporary);
+  gi_free(s->ctx, s->buffer);
+  gi_free(s->ctx, s);
+}
