@@ -1,0 +1,32 @@
+/* dense.c: the small dense kernels, for each value type.  Built with contraction of a*b+c allowed (Makefile). */
+#include "kernels/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/portable.h"
+
+enum {
+  BLOCK = 6, /* columns of a register block: 6 sums of 64 bytes and their operands fit 16 registers of 32 bytes */
+  BASE = 8,  /* columns factored one by one */
+  STRIP = 24 /* columns of the trailing update of Cholesky, which skips what is above them */
+};
+
+#define REAL double
+#define BITS int64_t
+#define WIDE 8
+#define NAME(x) x##_d
+#define SQRT sqrt
+#include "kernels/dense.inc"
+#undef REAL
+#undef BITS
+#undef WIDE
+#undef NAME
+#undef SQRT
+
+#define REAL float
+#define BITS int32_t
+#define WIDE 16
+#define NAME(x) x##_s
+#define SQRT sqrtf
+#include "kernels/dense.inc"
