@@ -1,7 +1,9 @@
 /* factor.h: the numbers of a factor, in the panels of its layout.
  *
  * LU: P A' = L U (+ F in block triangular form), P exchanging rows inside diagonal blocks only.  Cholesky: A' = L L^T.
- */
+ *
+ * The rows of an L panel keep their numbers of A': the exchanges of supernode J apply to J's own diagonal block and U
+ * panel, not to the panels of earlier supernodes, so that a solve exchanges the entries of J when it comes to J. */
 #ifndef GI_FACTOR_H
 #define GI_FACTOR_H
 
@@ -23,6 +25,8 @@ typedef struct gi_factor {
   gable_idx perturbed;          /* tiny pivots replaced */
   double max_entry, max_factor; /* largest magnitudes in A' and in U: growth */
   gable_off bytes;              /* held by this factor, the layout not counted */
+  double flops;                 /* of one numeric factorization, set by the first one */
+  struct gi_plan *plan;         /* made by the first numeric factorization, owned; NULL in a factor that was loaded */
 } gi_factor;
 
 typedef struct gi_factor_options {
@@ -33,11 +37,15 @@ typedef struct gi_factor_options {
 /* Memory for a factor of this layout; no numbers yet. */
 gable_status gi_factor_create(gable_context *ctx, const gi_layout *layout, gi_factor_kind kind, gable_type type,
                               gi_factor **out);
+
+/* What gi_factor_create takes, in bytes, and what gi_factor_numeric takes besides. */
+gable_off gi_factor_bytes(const gi_layout *layout, gi_factor_kind kind, gable_type type);
+gable_off gi_factor_work_bytes(const gi_layout *layout, gi_factor_kind kind, gable_type type, int threads);
 void gi_factor_destroy(gable_context *ctx, gi_factor **f);
 
 /* a: A' (permuted and scaled) by columns.  at: A'^T by columns (so A' by rows), NULL for Cholesky, which reads the
- * lower triangle of a alone.  GABLE_ERR_SINGULAR when Cholesky meets a pivot <= 0 (its column is named; the caller may
- * turn to LU), GABLE_ERR_NOT_FINITE, GABLE_ERR_CANCELLED. */
+ * lower triangle of a alone.  The same bits come out whatever the number of threads.  GABLE_ERR_SINGULAR when Cholesky
+ * meets a pivot <= 0 (its column is named; the caller may turn to LU), GABLE_ERR_NOT_FINITE, GABLE_ERR_CANCELLED. */
 gable_status gi_factor_numeric(gable_context *ctx, gi_factor *f, const gi_csc *a, const gi_csc *at,
                                const gi_factor_options *options);
 

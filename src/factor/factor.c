@@ -1,0 +1,150 @@
+#include "factor/factor.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "factor/numeric.h"
+#include "factor/schedule.h"
+#include "kernels/dense.h"
+
+static size_t size_of(gable_type type)
+{
+  return type == GABLE_S ? sizeof(float) : sizeof(double);
+}
+
+static gable_off values_of(const gi_layout *y, gi_factor_kind kind)
+{
+  const gable_off off = y->off_ptr ? y->off_ptr[y->n] : 0;
+  return y->lval[y->n_super] + (kind == GI_LU ? y->uval[y->n_super] : 0) + y->n + off;
+}
+
+gable_off gi_factor_bytes(const gi_layout *y, gi_factor_kind kind, gable_type type)
+{
+  const gable_off pivots = kind == GI_LU ? y->n * (gable_off)sizeof(gable_idx) : 0;
+  return (gable_off)sizeof(gi_factor) + values_of(y, kind) * (gable_off)size_of(type) + pivots;
+}
+
+gable_off gi_factor_work_bytes(const gi_layout *y, gi_factor_kind kind, gable_type type, int threads)
+{
+  const gi_factor f = {.kind = kind, .layout = y};
+  gable_idx widest = 0;
+  for (gable_idx s = 0; s < y->n_super; s++)
+    if (gi_layout_width(y, s) > widest) widest = gi_layout_width(y, s);
+  return gi_plan_bytes(y) + gi_schedule_bytes(y) + threads * gi_worker_bytes(&f, widest, size_of(type));
+}
+
+gable_status gi_factor_create(gable_context *ctx, const gi_layout *layout, gi_factor_kind kind, gable_type type,
+                              gi_factor **out)
+{
+  gable_status status = GABLE_OK;
+  gi_factor *f = NULL;
+  const gable_off l = layout->lval[layout->n_super], u = kind == GI_LU ? layout->uval[layout->n_super] : 0;
+  GI_REQUIRE(type == GABLE_D || type == GABLE_S, GABLE_ERR_ARGUMENT, "a factor is of GABLE_D or GABLE_S, not type %d",
+             (int)type);
+  GI_REQUIRE(kind == GI_CHOLESKY || u > 0 || layout->uptr[layout->n_super] == 0, GABLE_ERR_ARGUMENT,
+             "the layout was made for Cholesky and has no place for U");
+  GI_ALLOC_ZERO(ctx, f, 1);
+  f->kind = kind;
+  f->type = type;
+  f->layout = layout;
+  f->bytes = gi_factor_bytes(layout, kind, type);
+  f->l = gi_alloc(ctx, l, size_of(type));
+  f->dinv = gi_alloc(ctx, layout->n, size_of(type));
+  int have = f->l && f->dinv;
+  if (have && kind == GI_LU) {
+    f->u = gi_alloc(ctx, u, size_of(type));
+    f->pivot = gi_alloc(ctx, layout->n, sizeof *f->pivot);
+    have = f->u && f->pivot;
+  }
+  if (have && layout->off_ptr) have = (f->off = gi_alloc(ctx, layout->off_ptr[layout->n], size_of(type))) != NULL;
+  GI_REQUIRE(have, GABLE_ERR_MEMORY, "out of memory: the factor takes %.1f MB", (double)f->bytes / 1e6);
+  *out = f;
+  f = NULL;
+done:
+  gi_factor_destroy(ctx, &f);
+  return status;
+}
+
+void gi_factor_destroy(gable_context *ctx, gi_factor **factor)
+{
+  gi_factor *f = factor ? *factor : NULL;
+  if (!f) return;
+  gi_plan_destroy(ctx, &f->plan);
+  gi_free(ctx, f->l);
+  gi_free(ctx, f->u);
+  gi_free(ctx, f->dinv);
+  gi_free(ctx, f->off);
+  gi_free(ctx, f->pivot);
+  gi_free(ctx, f);
+  *factor = NULL;
+}
+
+/* The values of F, which the factorization leaves as they are: off_ptr names a subset of the places of A'. */
+static gable_status copy_off(gi_factor *f, const gi_csc *a)
+{
+  gable_status status = GABLE_OK;
+  const gi_layout *y = f->layout;
+  if (!y->off_ptr) return GABLE_OK;
+  for (gable_idx j = 0; j < y->n; j++) {
+    gable_off q = a->ptr[j];
+    for (gable_off p = y->off_ptr[j]; p < y->off_ptr[j + 1]; p++) {
+      while (q < a->ptr[j + 1] && a->idx[q] < y->off_row[p]) q++;
+      const double value = q < a->ptr[j + 1] && a->idx[q] == y->off_row[p] ? a->val[q] : 0;
+      if (f->type == GABLE_S)
+        ((float *)f->off)[p] = (float)value;
+      else
+        ((double *)f->off)[p] = value;
+    }
+  }
+  return status;
+}
+
+/* max_entry of the factor, with the entries checked. */
+static gable_status measure_entries(gi_factor *f, const gi_csc *a)
+{
+  gable_status status = GABLE_OK;
+  const double most = f->type == GABLE_S ? FLT_MAX : DBL_MAX;
+  f->max_entry = 0;
+  for (gable_idx j = 0; j < a->n_cols; j++) {
+    const gable_off begin = a->ptr[j], count = a->ptr[j + 1] - begin;
+    const double largest = gik_largest_d((gable_idx)count, 1, a->val + begin, count);
+    GI_REQUIRE(
+        largest <= most, GABLE_ERR_NOT_FINITE,
+        "column %d of the matrix to factor (permuted and scaled) has an entry that is NaN, infinite or too large", j);
+    if (largest > f->max_entry) f->max_entry = largest;
+  }
+done:
+  return status;
+}
+
+static double tiny_pivot(const gi_factor *f, const gi_factor_options *options)
+{
+  double share = options && options->tiny > 0 ? options->tiny : sqrt(f->type == GABLE_S ? FLT_EPSILON : DBL_EPSILON);
+  const double least = f->type == GABLE_S ? FLT_MIN : DBL_MIN;
+  const double tiny = share * f->max_entry;
+  return tiny > least ? tiny : least;
+}
+
+gable_status gi_factor_numeric(gable_context *ctx, gi_factor *f, const gi_csc *a, const gi_csc *at,
+                               const gi_factor_options *options)
+{
+  gable_status status = GABLE_OK;
+  f->perturbed = 0;
+  f->max_factor = 0;
+  GI_REQUIRE(a->n_rows == f->layout->n && a->n_cols == f->layout->n, GABLE_ERR_ARGUMENT,
+             "the matrix is %d x %d, the layout is of order %d", a->n_rows, a->n_cols, f->layout->n);
+  GI_REQUIRE(a->val && (f->kind == GI_CHOLESKY || (at && at->val)), GABLE_ERR_ARGUMENT,
+             "a matrix without values cannot be factored");
+  if (!f->plan) {
+    GI_TRY(gi_plan_create(ctx, f->layout, f->kind == GI_CHOLESKY, &f->plan));
+    f->flops = f->plan->flops;
+  }
+  GI_TRY(measure_entries(f, a));
+  GI_TRY(copy_off(f, a));
+  GI_TRY(
+      gi_schedule_run(ctx, f, a, at, tiny_pivot(f, options), options && options->threads > 0 ? options->threads : 1));
+  GI_REQUIRE(isfinite(f->max_factor), GABLE_ERR_NOT_FINITE,
+             "the factorization overflowed: scale the matrix, or factor in double");
+done:
+  return status;
+}

@@ -1,0 +1,209 @@
+/* The numeric factorization against plain dense elimination with the same exchanges, on random matrices and layouts. */
+#include "support/test.h"
+
+#include "base/random.h"
+#include "factor/factor.h"
+#include "graph/symbolic.h"
+#include "support/small_layout.h"
+
+typedef struct problem {
+  gable_idx n;
+  gi_csc a, at;
+  double *dense; /* [n*n] by columns */
+} problem;
+
+static void problem_release(gable_context *ctx, problem *p)
+{
+  gi_csc_release(ctx, &p->a);
+  gi_csc_release(ctx, &p->at);
+  free(p->dense);
+}
+
+/* The dense matrix as A' and its transpose; places that keep says are stored, zero or not. */
+static void compress(gable_context *ctx, problem *p, const unsigned char *keep)
+{
+  const gable_idx n = p->n;
+  gable_off nnz = 0;
+  for (gable_idx q = 0; q < n * n; q++) nnz += keep[q];
+  p->a = (gi_csc){.n_rows = n,
+                  .n_cols = n,
+                  .ptr = gi_alloc(ctx, n + 1, sizeof(gable_off)),
+                  .idx = gi_alloc(ctx, nnz, sizeof(gable_idx)),
+                  .val = gi_alloc(ctx, nnz, sizeof(double))};
+  nnz = 0;
+  for (gable_idx j = 0; j < n; j++) {
+    p->a.ptr[j] = nnz;
+    for (gable_idx i = 0; i < n; i++) {
+      if (!keep[i + j * n]) continue;
+      p->a.idx[nnz] = i;
+      p->a.val[nnz++] = p->dense[i + j * n];
+    }
+  }
+  p->a.ptr[n] = nnz;
+  CHECK_OK(gi_csc_transpose(ctx, &p->a, &p->at));
+}
+
+/* kind of values: 0 dominant diagonal, 1 plain random (exchanges), 2 with zeros on the diagonal, 3 positive definite.
+ */
+static void random_values(gi_random *r, problem *p, const unsigned char *keep, int kind)
+{
+  const gable_idx n = p->n;
+  p->dense = calloc((size_t)n * (size_t)n + 1, sizeof *p->dense);
+  for (gable_idx j = 0; j < n; j++)
+    for (gable_idx i = 0; i < n; i++) {
+      if (!keep[i + j * n]) continue;
+      p->dense[i + j * n] = 2 * gi_random_unit(r) - 1;
+      if (kind == 3 && i > j) p->dense[j + i * n] = p->dense[i + j * n];
+    }
+  if (kind == 3)
+    for (gable_idx j = 0; j < n; j++)
+      for (gable_idx i = 0; i < j; i++) p->dense[i + j * n] = p->dense[j + i * n];
+  for (gable_idx j = 0; j < n; j++) {
+    if (kind == 0 || kind == 3) p->dense[j + j * n] = n;
+    if (kind == 2) p->dense[j + j * n] = gi_random_below(r, 3) ? 3.0 : 0.0;
+  }
+}
+
+static double at_d(const gi_factor *f, const void *x, gable_off k)
+{
+  return f->type == GABLE_S ? (double)((const float *)x)[k] : ((const double *)x)[k];
+}
+
+/* L and U of the factor in one dense array by columns, unit diagonal of L left out. */
+static double *unpack(const gi_factor *f)
+{
+  const gi_layout *y = f->layout;
+  const gable_idx n = y->n;
+  double *d = calloc((size_t)n * (size_t)n + 1, sizeof *d);
+  for (gable_idx s = 0; s < y->n_super; s++) {
+    const gable_idx w = gi_layout_width(y, s), nl = gi_layout_nl(y, s), nu = gi_layout_nu(y, s), first = y->super[s];
+    for (gable_idx k = 0; k < w; k++) {
+      const gable_off l = y->lval[s] + (gable_off)k * (w + nl), u = y->uval[s] + (gable_off)k * nu;
+      for (gable_idx i = 0; i < w; i++) d[first + i + (first + k) * n] = at_d(f, f->l, l + i);
+      for (gable_idx i = 0; i < nl; i++) d[y->lrow[y->lptr[s] + i] + (first + k) * n] = at_d(f, f->l, l + w + i);
+      if (f->kind == GI_LU)
+        for (gable_idx i = 0; i < nu; i++) d[first + k + y->ucol[y->uptr[s] + i] * n] = at_d(f, f->u, u + i);
+    }
+  }
+  return d;
+}
+
+static void exchange_rows(double *d, gable_idx n, gable_idx from, gable_idx p, gable_idx q)
+{
+  for (gable_idx j = from; j < n; j++) {
+    const double held = d[p + j * n];
+    d[p + j * n] = d[q + j * n];
+    d[q + j * n] = held;
+  }
+}
+
+/* Dense elimination with the factor's own exchanges, each of which must keep to the rule; returns the pivots replaced.
+ */
+static gable_idx eliminate(double *d, const gi_factor *f, double tiny, double slack)
+{
+  const gi_layout *y = f->layout;
+  const gable_idx n = y->n;
+  gable_idx perturbed = 0;
+  for (gable_idx k = 0; k < n; k++) {
+    const gable_idx s = y->of[k], p = f->pivot[k];
+    CHECK(p >= k && p < y->super[s + 1], "pivot %d of row %d leaves its block", p, k);
+    double largest = 0;
+    for (gable_idx i = k; i < y->super[s + 1]; i++) largest = fmax(largest, fabs(d[i + k * n]));
+    const double wanted = p == k ? 0.1 * largest : largest;
+    CHECK(fabs(d[p + k * n]) >= wanted - slack, "pivot %d of row %d: %g of %g", p, k, d[p + k * n], largest);
+    exchange_rows(d, n, y->super[s], k, p);
+    if (fabs(d[k + k * n]) < tiny) {
+      d[k + k * n] = d[k + k * n] < 0 ? -tiny : tiny;
+      perturbed++;
+    }
+    for (gable_idx i = k + 1; i < n; i++) d[i + k * n] /= d[k + k * n];
+    for (gable_idx j = k + 1; j < n; j++)
+      for (gable_idx i = k + 1; i < n; i++) d[i + j * n] -= d[i + k * n] * d[k + j * n];
+  }
+  return perturbed;
+}
+
+static void check_lu(gable_context *ctx, const problem *p, const gi_layout *y, gable_type type, int threads,
+                     int regular)
+{
+  gi_factor *f = NULL;
+  const gable_idx n = p->n;
+  const gi_factor_options options = {.threads = threads};
+  CHECK_OK(gi_factor_create(ctx, y, GI_LU, type, &f));
+  CHECK_OK(gi_factor_numeric(ctx, f, &p->a, &p->at, &options));
+  const double eps = type == GABLE_S ? 1.2e-7 : 2.2e-16, least = type == GABLE_S ? 1.2e-38 : 2.3e-308;
+  double *got = unpack(f), *want = malloc(((size_t)n * (size_t)n + 1) * sizeof *want);
+  memcpy(want, p->dense, (size_t)n * (size_t)n * sizeof *want);
+  const double bound = eps * 1e3 * (n + 1) * fmax(f->max_factor, f->max_entry);
+  const gable_idx perturbed = eliminate(want, f, fmax(sqrt(eps) * f->max_entry, least), bound);
+  if (regular) {
+    CHECK(perturbed == f->perturbed && perturbed == 0, "%d and %d pivots replaced", perturbed, f->perturbed);
+    for (gable_idx j = 0; j < n; j++) {
+      CHECK(fabs(at_d(f, f->dinv, j) * want[j + j * n] - 1) < eps * 1e6, "reciprocal %d", j);
+      for (gable_idx i = 0; i < n; i++) {
+        const double scale = i > j ? bound * fmax(1, fabs(at_d(f, f->dinv, j))) * 10 : bound;
+        CHECK(fabs(got[i + j * n] - want[i + j * n]) <= scale, "(%d,%d): %.17g, not %.17g", i, j, got[i + j * n],
+              want[i + j * n]);
+      }
+    }
+  }
+  free(got);
+  free(want);
+  gi_factor_destroy(ctx, &f);
+  CHECK(!f);
+}
+
+static void check_cholesky(gable_context *ctx, const problem *p, const gi_layout *y, gable_type type, int threads)
+{
+  gi_factor *f = NULL;
+  const gable_idx n = p->n;
+  const gi_factor_options options = {.threads = threads};
+  CHECK_OK(gi_factor_create(ctx, y, GI_CHOLESKY, type, &f));
+  CHECK_OK(gi_factor_numeric(ctx, f, &p->a, NULL, &options));
+  const double eps = type == GABLE_S ? 1.2e-7 : 2.2e-16;
+  double *l = unpack(f);
+  for (gable_idx j = 0; j < n; j++)
+    for (gable_idx i = 0; i < n; i++) {
+      double sum = 0;
+      CHECK(i >= j || l[i + j * n] == 0, "(%d,%d) above the diagonal is %g", i, j, l[i + j * n]);
+      for (gable_idx k = 0; k <= (i < j ? i : j); k++) sum += l[i + k * n] * l[j + k * n];
+      CHECK(fabs(sum - p->dense[i + j * n]) <= eps * 10 * (n + 1) * n, "(%d,%d): %g, not %g", i, j, sum,
+            p->dense[i + j * n]);
+    }
+  free(l);
+  gi_factor_destroy(ctx, &f);
+}
+
+static void one_round(gable_context *ctx, gi_random *r, int round, gable_idx n, gable_idx max_width)
+{
+  const int kind = round % 4, symmetric = kind == 3 || round % 3 == 0;
+  unsigned char *keep = small_pattern(r, n, gi_random_unit(r) * (round % 7 ? 4 : 30) / (n + 1), symmetric);
+  problem p = {.n = n};
+  random_values(r, &p, keep, kind);
+  compress(ctx, &p, keep);
+  gi_layout *y = small_layout(ctx, r, n, keep, kind == 3, symmetric, max_width);
+  const gable_type type = round % 5 ? GABLE_D : GABLE_S;
+  const int threads = 1 + round % 3;
+  if (kind == 3)
+    check_cholesky(ctx, &p, y, type, threads);
+  else
+    check_lu(ctx, &p, y, type, threads, kind == 0);
+  gi_layout_destroy(ctx, &y);
+  problem_release(ctx, &p);
+  free(keep);
+}
+
+int main(void)
+{
+  const uint64_t seed = 31;
+  printf("seed %lu\n", (unsigned long)seed);
+  gi_random r = gi_random_seed(seed);
+  gable_context *ctx = NULL;
+  CHECK_OK(gable_context_create("cpu", NULL, &ctx));
+  for (int round = 0; round < 800; round++) one_round(ctx, &r, round, (gable_idx)gi_random_below(&r, 40), 6);
+  for (int round = 0; round < 24; round++) one_round(ctx, &r, round, (gable_idx)gi_random_below(&r, 300), 90);
+  /* Panels of several tiles, products by BLAS. */
+  for (int round = 0; round < 8; round++) one_round(ctx, &r, 7 * round, 500 + 40 * round, 20 + 40 * (round % 4));
+  gable_context_destroy(&ctx);
+  return 0;
+}

@@ -1,0 +1,16 @@
+/* small_layout.h: patterns and supernodal layouts of small matrices, by elimination on a dense array of marks. */
+#ifndef SMALL_LAYOUT_H
+#define SMALL_LAYOUT_H
+
+#include "base/random.h"
+#include "graph/layout.h"
+
+/* [n*n] by columns, the caller's to free: a full diagonal and others with the given probability. */
+unsigned char *small_pattern(gi_random *r, gable_idx n, double density, int symmetric);
+
+/* A layout for the pattern with supernodes of random widths up to max_width: closed under exchanges inside diagonal
+ * blocks.  symmetric: of the pattern and its transpose, which must be equal. */
+gi_layout *small_layout(gable_context *ctx, gi_random *r, gable_idx n, const unsigned char *pattern, int cholesky,
+                        int symmetric, gable_idx max_width);
+
+#endif
