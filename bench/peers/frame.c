@@ -198,7 +198,7 @@ static void write_order(const char *path, const frame_input *in)
 static void print_number(const char *key, double value)
 {
   if (isfinite(value))
-    printf(",\"%s\":%.6g", key, value);
+    printf(",\"%s\":%.9g", key, value);
   else
     printf(",\"%s\":null", key);
 }
