@@ -116,7 +116,7 @@ gable_status gi_order_by_amd(gable_context *ctx, const gi_order_problem *p, gabl
   gable_idx *list = NULL, *order = NULL, *local = NULL;
   gi_adjacency part = {0};
   GI_ALLOC(ctx, order, p->n);
-  GI_ALLOC(ctx, local, p->n);
+  GI_ALLOC(ctx, local, (gable_off)p->n + 1); /* an empty matrix has a block, too */
   gable_idx count = p->n;
   if (p->n_long == 0) {
     GI_TRY(gi_order_amd(ctx, &p->graph, order));
