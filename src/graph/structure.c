@@ -3,65 +3,14 @@
 #include <assert.h>
 #include <string.h>
 
+#include "graph/runs.h"
+
 /* Rows of one supernode while they are gathered. */
 typedef struct gather {
   gable_idx *mark;          /* [n] last supernode that saw the row */
   gable_idx *found, *spare; /* [n] rows outside the longest child's list; room for sorting */
   gable_off n_found;
 } gather;
-
-static void merge_two(const gable_idx *a, gable_off na, const gable_idx *b, gable_off nb, gable_idx *out)
-{
-  gable_off i = 0, j = 0, k = 0;
-  while (i < na && j < nb) {
-    const int left = a[i] < b[j];
-    out[k++] = left ? a[i] : b[j];
-    i += left;
-    j += !left;
-  }
-  if (i < na) memcpy(out + k, a + i, (size_t)(na - i) * sizeof *out);
-  if (j < nb) memcpy(out + k, b + j, (size_t)(nb - j) * sizeof *out);
-}
-
-static void sort_short(gable_idx *a, gable_off n)
-{
-  for (gable_off i = 1; i < n; i++) {
-    const gable_idx v = a[i];
-    gable_off j = i;
-    for (; j > 0 && a[j - 1] > v; j--) a[j] = a[j - 1];
-    a[j] = v;
-  }
-}
-
-static gable_off run_end(const gable_idx *a, gable_off from, gable_off n)
-{
-  gable_off end = from + 1;
-  while (end < n && a[end - 1] < a[end]) end++;
-  return end;
-}
-
-/* Sorts a [n] by merging its natural runs pairwise, pass by pass: the lists of children are runs already. */
-static gable_idx *sort_runs(gable_idx *a, gable_off n, gable_idx *spare)
-{
-  enum { SHORT = 24 };
-  if (n <= SHORT) {
-    sort_short(a, n);
-    return a;
-  }
-  for (;;) {
-    gable_off first = run_end(a, 0, n);
-    if (first == n) return a;
-    for (gable_off at = 0; at < n;) {
-      const gable_off middle = at == 0 ? first : run_end(a, at, n);
-      const gable_off end = middle < n ? run_end(a, middle, n) : n;
-      merge_two(a + at, middle - at, a + middle, end - middle, spare + at);
-      at = end;
-    }
-    gable_idx *t = a;
-    a = spare;
-    spare = t;
-  }
-}
 
 static void add_row(gather *g, gable_idx s, gable_idx row)
 {
@@ -147,9 +96,9 @@ gable_status gi_structure_merge(gable_context *ctx, const gi_partition *part, co
   memset(g.mark, 0xff, n * sizeof *g.mark);
   for (gable_idx s = 0; s < part->n_super; s++) {
     const base_list base = gather_rows(part, a, row_at, row, first_child, next_child, s, &g);
-    const gable_idx *sorted = sort_runs(g.found, g.n_found, g.spare);
+    const gable_idx *sorted = gi_sort_runs(g.found, g.n_found, g.spare);
     assert(base.n + g.n_found == part->count[part->super[s + 1] - 1] - 1);
-    merge_two(base.row, base.n, sorted, g.n_found, row + row_at[s]);
+    gi_merge_runs(base.row, base.n, sorted, g.n_found, row + row_at[s]);
   }
 done:
   gi_free(ctx, work);

@@ -18,8 +18,7 @@ gable_idx gi_supernodes_fundamental(gable_idx n, const gable_idx *parent, const 
   return n_super;
 }
 
-/* Is a supernode of this width, with this share of explicit zeros, better than two? */
-static int worth_merging(double width, double zeros, double total)
+int gi_supernodes_worth(double width, double zeros, double total)
 {
   if (width <= 4 || zeros == 0) return 1;
   const double share = zeros / total;
@@ -45,7 +44,7 @@ gable_idx gi_supernodes_relax(const gable_idx *parent, const gable_idx *count, g
     /* Each of the ws columns gets the whole parent; what it had of it already is count - ws. */
     const double more = ws * (wp + below - ((double)count[super[s]] - ws));
     const double width = ws + wp, z = zeros[s] + zeros[next] + more;
-    if (!worth_merging(width, z, width * (width + 1) / 2 + width * below)) continue;
+    if (!gi_supernodes_worth(width, z, width * (width + 1) / 2 + width * below)) continue;
     end[s] = end[next];
     zeros[s] = z;
     gone[next] = 1;

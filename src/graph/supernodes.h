@@ -10,6 +10,10 @@
 gable_idx gi_supernodes_fundamental(gable_idx n, const gable_idx *parent, const gable_idx *count, gable_idx *super,
                                     gable_idx *work);
 
+/* Is a supernode of this width with this many zeros among its entries better than two without?  Always up to 4 columns,
+ * else while the share of zeros is below 0.8 up to 16 columns, 0.1 up to 48, 0.05 beyond. */
+int gi_supernodes_worth(double width, double zeros, double total);
+
 /* Merges supernodes with the parent that follows them where that costs few explicit zeros (Ashcraft and Grimes, "The
  * influence of relaxed supernode partitions on the multifrontal method", ACM TOMS 15, 1989): always up to 4 columns
  * together, else while the share of zeros in the merged supernode is below 0.8 up to 16 columns, 0.1 up to 48, 0.05

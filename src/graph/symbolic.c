@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph/symbolic_symmetric.h"
+#include "graph/symbolic_unsymmetric.h"
 
 /* Turns counts at [1..n] into offsets at [0..n]. */
 static void sum_counts(gable_off *ptr, gable_idx n)
@@ -82,6 +83,53 @@ done:
   return status;
 }
 
+/* The automatic form takes the unsymmetric layout when it holds less than this share of the symmetric one's numbers:
+ * two lists instead of one, and less to do at a time, cost something too. */
+static const double WORTH_UNSYMMETRIC = 0.9;
+
+static gable_off values_of(const gi_layout *y)
+{
+  return y->lval[y->n_super] + y->uval[y->n_super];
+}
+
+/* Does every entry of A have its mirror image?  A count is enough for a hint: the lower triangle of A + A^T has half as
+ * many entries as A off its diagonal exactly when it has. */
+static int is_symmetric(gable_idx n, const gable_off *ptr, const gable_idx *idx, const gi_tree *tree)
+{
+  gable_off off_diagonal = 0;
+  for (gable_idx j = 0; j < n; j++) {
+    for (gable_off p = ptr[j]; p < ptr[j + 1]; p++) off_diagonal += idx[p] != j;
+  }
+  return off_diagonal == 2 * tree->lower_ptr[n];
+}
+
+static gable_status choose_form(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
+                                const gable_idx *perm, const gi_symbolic_options *options, const gi_tree *tree,
+                                gi_layout **out)
+{
+  gable_status status = GABLE_OK;
+  gi_layout *y = NULL, *exact = NULL;
+  if (options->form != GI_SYMBOLIC_UNSYMMETRIC) GI_TRY(gi_tree_layout(ctx, tree, options, &y));
+  GI_TRY(gi_progress(ctx, "symbolic", 0.6));
+  if (options->form == GI_SYMBOLIC_UNSYMMETRIC) {
+    GI_TRY(gi_unsymmetric_layout(ctx, n, ptr, idx, perm, tree, options, -1, &y));
+  } else if (options->form == GI_SYMBOLIC_AUTO && !options->cholesky && !is_symmetric(n, ptr, idx, tree)) {
+    const gable_off most = (gable_off)(WORTH_UNSYMMETRIC * (double)values_of(y));
+    GI_TRY(gi_unsymmetric_layout(ctx, n, ptr, idx, perm, tree, options, most, &exact));
+    if (exact) {
+      gi_layout_destroy(ctx, &y);
+      y = exact;
+      exact = NULL;
+    }
+  }
+  *out = y;
+  y = NULL;
+done:
+  gi_layout_destroy(ctx, &y);
+  gi_layout_destroy(ctx, &exact);
+  return status;
+}
+
 gable_status gi_symbolic(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx, gable_idx *perm,
                          const gi_symbolic_options *options, gi_layout **out)
 {
@@ -90,11 +138,12 @@ gable_status gi_symbolic(gable_context *ctx, gable_idx n, const gable_off *ptr, 
   gi_tree tree = {0};
   gi_layout *y = NULL;
   if (!options) options = &defaults;
-  GI_REQUIRE(options->form != GI_SYMBOLIC_UNSYMMETRIC, GABLE_ERR_UNAVAILABLE,
-             "the unsymmetric symbolic form is not in this build");
+  GI_REQUIRE(options->form != GI_SYMBOLIC_UNSYMMETRIC || !options->cholesky, GABLE_ERR_ARGUMENT,
+             "Cholesky has no unsymmetric form");
   GI_TRY(gi_tree_analyse(ctx, n, ptr, idx, perm, options, &tree));
-  GI_TRY(gi_progress(ctx, "symbolic", 0.5));
-  GI_TRY(gi_tree_layout(ctx, &tree, options, &y));
+  GI_TRY(gi_progress(ctx, "symbolic", 0.3));
+  GI_TRY(choose_form(ctx, n, ptr, idx, perm, options, &tree, &y));
+  y->height = tree.height;
   GI_TRY(attach_blocks(ctx, ptr, idx, perm, options, y));
   GI_TRY(gi_progress(ctx, "symbolic", 1));
   *out = y;

@@ -20,8 +20,15 @@ typedef struct gi_symbolic_options {
   int exact;              /* 1: exact supernodes only, no relaxation */
 } gi_symbolic_options;
 
+enum { GI_DEFAULT_MAX_WIDTH = 128 };
+
+static inline gable_idx gi_symbolic_max_width(const gi_symbolic_options *options)
+{
+  return options->max_width > 0 ? options->max_width : GI_DEFAULT_MAX_WIDTH;
+}
+
 /* ptr [n+1], idx [ptr[n]]: pattern of A (CSC, square; any order within a column); the diagonal is taken as there,
- * stored or not.  One triangle of a symmetric pattern does as well as both, for the symmetric form.
+ * stored or not.  One triangle of a symmetric pattern does as well as both where form or cholesky say that it is one.
  * perm [n]: in, the order wanted (perm[k] = the row and column of A that comes k-th); out, the same order postordered.
  * Blocks keep their places.  options may be NULL.
  * *out: the layout of A(perm, perm).  GABLE_ERR_MEMORY, GABLE_ERR_ARGUMENT, GABLE_ERR_CANCELLED. */

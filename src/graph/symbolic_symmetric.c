@@ -7,8 +7,6 @@
 #include "graph/structure.h"
 #include "graph/supernodes.h"
 
-enum { DEFAULT_MAX_WIDTH = 128 };
-
 /* Block of each place, or NULL without a block triangular form. */
 typedef struct pattern {
   gable_idx n;
@@ -119,6 +117,7 @@ static void count_and_postorder(gable_idx n, const gable_off *upper_ptr, const g
     scratch[k] = perm[j];
   }
   memcpy(perm, scratch, (size_t)n * sizeof *perm);
+  t->height = gi_tree_height(n, t->parent, scratch);
 }
 
 gable_status gi_tree_analyse(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
@@ -222,7 +221,7 @@ static gable_idx count_panels(gable_idx n_wide, const gable_idx *wide, gable_idx
 gable_status gi_tree_layout(gable_context *ctx, const gi_tree *t, const gi_symbolic_options *options, gi_layout **out)
 {
   gable_status status = GABLE_OK;
-  const gable_idx max_width = options->max_width > 0 ? options->max_width : DEFAULT_MAX_WIDTH;
+  const gable_idx max_width = gi_symbolic_max_width(options);
   gi_layout *y = NULL;
   gable_idx *wide = NULL, *work = NULL;
   gable_off *row_at = NULL;
@@ -257,7 +256,6 @@ gable_status gi_tree_layout(gable_context *ctx, const gi_tree *t, const gi_symbo
   fill_parents(y);
   gi_layout_measure(y, options->cholesky);
   y->nnz_l = y->nnz_u = t->nnz;
-  y->height = gi_tree_height(t->n, t->parent, work);
   *out = y;
   y = NULL;
 done:

@@ -11,6 +11,7 @@ typedef struct gi_tree {
   gable_idx *parent;    /* [n] elimination tree, postordered, the child with the longest column last */
   gable_idx *count;     /* [n] entries of each column of L, the diagonal counted */
   gable_off nnz;        /* their sum */
+  gable_idx height;     /* of the tree, in nodes */
   gable_off *lower_ptr; /* [n+1] strict lower triangle of the pattern in the order first given */
   gable_idx *lower_idx;
   gable_idx *old, *place; /* [n] from places to the order first given, and back */

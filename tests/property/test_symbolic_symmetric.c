@@ -1,8 +1,9 @@
-/* The symmetrised layout against elimination with bit sets, on random patterns. */
+/* The symmetrised layout against elimination on dense patterns and against its certificate, on random patterns. */
 #include "support/test.h"
 
 #include "base/random.h"
 #include "graph/symbolic.h"
+#include "support/certificate.h"
 
 enum { MAX_N = 160 };
 
@@ -56,39 +57,21 @@ static gable_off eliminate(void)
   return count;
 }
 
-static int in_layout(const gi_layout *y, int i, int j)
+/* The pattern of A + A^T in the final order. */
+static void check_certificate(const gi_layout *y, int exact)
 {
-  const gable_idx s = y->of[j];
-  if (i < y->super[s + 1]) return i >= y->super[s];
-  for (gable_off p = y->lptr[s]; p < y->lptr[s + 1]; p++) {
-    if (y->lrow[p] == i) return 1;
-  }
-  return 0;
-}
-
-static void check_layout(const gi_layout *y, int exact, gable_idx max_width)
-{
-  const int n = y->n;
-  CHECK(y->super[0] == 0 && y->super[y->n_super] == n);
-  gable_off stored = 0;
-  for (gable_idx s = 0; s < y->n_super; s++) {
-    CHECK(gi_layout_width(y, s) >= 1 && gi_layout_width(y, s) <= max_width);
-    gable_idx last = y->super[s + 1] - 1;
-    for (gable_off p = y->lptr[s]; p < y->lptr[s + 1]; last = y->lrow[p++]) CHECK(y->lrow[p] > last && y->lrow[p] < n);
-    const gable_idx p = y->parent[s];
-    if (p < 0) {
-      CHECK(gi_layout_nl(y, s) == 0);
-    } else {
-      CHECK(p > s && p == y->of[y->lrow[y->lptr[s]]]);
+  static gable_off both_ptr[MAX_N + 1];
+  static gable_idx both[MAX_N * MAX_N];
+  gable_off p = 0;
+  for (int j = 0; j < y->n; j++) {
+    both_ptr[j] = p;
+    for (int i = 0; i < y->n; i++) {
+      if (pattern_of.at[perm[i]][perm[j]] || pattern_of.at[perm[j]][perm[i]]) both[p++] = i;
     }
-    const gable_off w = gi_layout_width(y, s);
-    stored += w * (w + 1) / 2 + w * gi_layout_nl(y, s);
-    CHECK(y->lval[s + 1] - y->lval[s] == w * (w + gi_layout_nl(y, s)));
   }
-  for (int j = 0; j < n; j++) {
-    for (int i = j; i < n; i++) CHECK(!fill.at[i][j] || in_layout(y, i, j), "(%d,%d) is missing", i, j);
-  }
-  CHECK(exact ? stored == y->nnz_l : stored >= y->nnz_l, "stored %ld, exact %ld", (long)stored, (long)y->nnz_l);
+  both_ptr[y->n] = p;
+  const char *problem;
+  CHECK(certificate_holds(y, both_ptr, both, exact, &problem), "%s", problem);
 }
 
 int main(void)
@@ -101,12 +84,14 @@ int main(void)
   for (int round = 0; round < 600; round++) {
     const int n = (int)gi_random_below(&r, round % 10 ? 40 : MAX_N + 1);
     make_random(&r, n, gi_random_unit(&r) * 4 / (n + 1), round % 2);
-    gi_symbolic_options options = {.form = GI_SYMBOLIC_SYMMETRIC, .exact = round % 3 == 0};
+    gi_symbolic_options options = {.form = GI_SYMBOLIC_SYMMETRIC, .exact = round % 3 == 0, .cholesky = round % 5 == 0};
     if (round % 4 == 0) options.max_width = 1 + (gable_idx)gi_random_below(&r, 9);
     gi_layout *y = NULL;
     CHECK_OK(gi_symbolic(ctx, n, ptr, idx, perm, &options, &y));
-    CHECK(y->nnz_l == eliminate(), "round %d, n %d", round, n);
-    check_layout(y, options.exact, options.max_width ? options.max_width : 1000);
+    CHECK(y->nnz_l == eliminate() && y->nnz_u == y->nnz_l, "round %d, n %d", round, n);
+    check_layout(y, options.cholesky);
+    check_certificate(y, options.exact);
+    for (gable_idx s = 0; options.max_width && s < y->n_super; s++) CHECK(gi_layout_width(y, s) <= options.max_width);
     gi_layout_destroy(ctx, &y);
   }
   gable_context_destroy(&ctx);

@@ -32,7 +32,8 @@ static gable_idx make_grid(int with_hub)
 static gable_off fill_of(gable_context *ctx, gable_idx n)
 {
   gi_layout *y = NULL;
-  CHECK_OK(gi_symbolic(ctx, n, ptr, idx, perm, NULL, &y));
+  const gi_symbolic_options options = {.form = GI_SYMBOLIC_SYMMETRIC};
+  CHECK_OK(gi_symbolic(ctx, n, ptr, idx, perm, &options, &y));
   const gable_off fill = y->nnz_l;
   gi_layout_destroy(ctx, &y);
   return fill;
