@@ -69,9 +69,13 @@ GABLE_API gable_status gable_matrix_from_vectors(gable_context *ctx, const gable
                                                  gable_matrix **out);
 
 /* Local.  kind and its numbers in one string, for example "laplacian5:300x300", "elasticity3d:20x8x8",
- * "circuit:20000", "dag:5000"; the full list is in docs/files.md and `gable generate --help`.  seed chooses the random
- * values and numbering where the string asks for them. */
+ * "circuit:20000", "dag:5000,degree=4,values=random"; gable_matrix_kinds() and docs/files.md list them.  seed serves
+ * whatever is random, unless the string has its own.  A symmetric matrix has its lower triangle stored.
+ * GABLE_ERR_ARGUMENT, _LIMIT, _MEMORY, _CANCELLED. */
 GABLE_API gable_status gable_matrix_generate(gable_context *ctx, const char *kind, uint64_t seed, gable_matrix **out);
+
+/* The kinds that gable_matrix_generate knows, a line each; static text. */
+GABLE_API const char *gable_matrix_kinds(void);
 
 /* Local.  The same matrix with both triangles stored; a copy where nothing is to do. */
 GABLE_API gable_status gable_matrix_expand(const gable_matrix *a, gable_matrix **out);

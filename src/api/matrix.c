@@ -1,6 +1,7 @@
 /* matrix.c: gable_matrix_*: checks arguments and dispatches. */
 #include <string.h>
 
+#include "sparse/generate.h"
 #include "sparse/matrix.h"
 
 static gable_status check_read_options(const gable_read_options *given, gable_read_options *own)
@@ -46,6 +47,16 @@ gable_status gable_matrix_from_view(gable_context *ctx, const gable_matrix_view 
   a = NULL;
 done:
   gable_matrix_destroy(&a);
+  return status;
+}
+
+gable_status gable_matrix_generate(gable_context *ctx, const char *kind, uint64_t seed, gable_matrix **out)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(ctx && kind && out, GABLE_ERR_ARGUMENT, "ctx, kind or out is NULL");
+  *out = NULL;
+  GI_TRY(gi_generate(ctx, kind, seed, out));
+done:
   return status;
 }
 
