@@ -7,7 +7,7 @@ shown=$(nm -D --defined-only "$so" | sed 's/.* //; s/@.*//' | grep -v '^GABLE_0$
 others=$(echo "$shown" | grep -v '^gable_' || :)
 [ -z "$others" ] || { echo "libgable.so shows:" "$others"; exit 1; }
 if [ -z "${SAN:-}" ]; then
-    odd=$(nm --defined-only "$BUILD/lib/libgable.a" 2>/dev/null | awk '$2 ~ /[TDBRVWi]/ { print $3 }' | sed 's/\..*//' | sort -u |
+    odd=$(nm -g --defined-only "$BUILD/lib/libgable.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | sed 's/\..*//' | sort -u |
         grep -v -E '^(gable_|gi_|gik_|__odr|DW\.)' || :)
     [ -z "$odd" ] || { echo "libgable.a defines names without our prefix:" "$odd"; exit 1; }
 fi
