@@ -85,7 +85,7 @@ done:
 
 /* The automatic form takes the unsymmetric layout when it holds less than this share of the symmetric one's numbers:
  * two lists instead of one, and less to do at a time, cost something too. */
-static const double WORTH_UNSYMMETRIC = 0.9;
+static const double WORTH_UNSYMMETRIC = 0.75;
 
 static gable_off values_of(const gi_layout *y)
 {

@@ -8,8 +8,9 @@
  * Eisenstat and Liu, SIAM J. Matrix Anal. Appl. 13, 1992; 14, 1993).  A symmetric pattern prunes every t at its parent,
  * and this becomes the merging of children.
  *
- * A supernode stays open while columns join it; column k may join when the open structure reaches k (then k is the
- * parent of k-1 in the elimination tree of A + A^T) and the zeros that this costs are few, or none in the exact form.
+ * A supernode stays open while columns join it; column k may join when the open structure reaches k from both sides
+ * (then k is the parent of k-1 in the elimination tree of A + A^T) and the zeros that this costs are few, or none in
+ * the exact form.
  * Columns that join without zeros have equal L and equal U: supernodes of type T3. */
 #include "graph/symbolic_unsymmetric.h"
 
@@ -37,13 +38,13 @@ typedef struct unsymmetric {
   gable_context *ctx;
   gable_idx n, n_super, max_width;
   int exact;
-  gable_idx block_begin, block_end; /* the diagonal block that is under way */
+  gable_idx block_end; /* of the diagonal block that is under way */
   side side[2];
   gable_idx *super; /* [n+1] */
   gable_idx *spare; /* [n] */
   double zeros;     /* in the open supernode */
   gable_off values; /* in the panels of closed supernodes */
-  gable_off nnz[2]; /* of L and U, the diagonal counted in both; of the stored structure */
+  gable_off nnz[2]; /* exact, of L and U, the diagonal counted in both */
 } unsymmetric;
 
 static inline void add(side *d, gable_idx s, gable_idx element)
@@ -99,32 +100,37 @@ static void undo(side *d, gable_off n_open, gable_off n_live)
   d->n_live = n_live;
 }
 
-/* Adds column k to the open supernode s when it is not too dear; 1 when it did. */
+/* Column k of L and row k of U are known: that is what the open lists hold beyond k. */
+static void count_entries(unsymmetric *u)
+{
+  u->nnz[0] += 1 + u->side[0].n_live;
+  u->nnz[1] += 1 + u->side[1].n_live;
+}
+
+/* Adds column k to the open supernode s when s reaches it from both sides and the zeros are few; 1 when it did.  Column
+ * and row k then hold all that s has beyond them, so the joined supernode has their structure: it costs zeros in the
+ * columns before, and no fill further on. */
 static int try_join(unsymmetric *u, gable_idx s, gable_idx k)
 {
   side *l = &u->side[0], *r = &u->side[1];
-  const double width = k - u->super[s];
-  const int in_l = l->mark[k] == s, in_u = r->mark[k] == s;
-  if ((!in_l && !in_u) || k == u->block_begin || k - u->super[s] >= u->max_width) return 0;
+  const gable_idx width = k - u->super[s];
+  if (l->mark[k] != s || r->mark[k] != s || width >= u->max_width) return 0;
   const gable_off open_l = l->n_open, live_l = l->n_live, open_u = r->n_open, live_u = r->n_live;
   add_matrix(u, 0, s, k);
   add_matrix(u, 1, s, k);
   add_waiting(u, s, k);
-  /* Column k alone would have what the matrix and others give it, and all of s where s reaches it from the other side
-   * (a lower bound: what others gave to s before is not counted again). */
-  const double old = width * (width + (double)(live_l + live_u)) - u->zeros;
-  const double column = (in_u ? (double)(live_l - in_l) : 0) + (double)(l->n_live - live_l);
-  const double row = (in_l ? (double)(live_u - in_u) : 0) + (double)(r->n_live - live_u);
-  const double joined = (width + 1) * (width + 1 + (double)(l->n_live - in_l + r->n_live - in_u));
-  const double zeros = joined - (old + 1 + column + row);
-  if (u->exact ? zeros > 0 : !gi_supernodes_worth(width + 1, zeros, joined)) {
+  const double more = (double)(l->n_live - live_l + r->n_live - live_u);
+  const double zeros = u->zeros + width * more;
+  const double wide = width + 1, total = wide * (wide + (double)(l->n_live + r->n_live - 2));
+  if (u->exact ? zeros > 0 : !gi_supernodes_worth(wide, zeros, total)) {
     undo(l, open_l, live_l);
     undo(r, open_u, live_u);
     return 0;
   }
-  l->n_live -= in_l;
-  r->n_live -= in_u;
+  l->n_live--; /* k itself */
+  r->n_live--;
   u->zeros = zeros;
+  count_entries(u);
   return 1;
 }
 
@@ -161,6 +167,7 @@ static void start(unsymmetric *u, gable_idx k)
     add_matrix(u, d, s, k);
   }
   add_waiting(u, s, k);
+  count_entries(u);
 }
 
 /* Makes room for count more elements. */
@@ -201,7 +208,6 @@ static gable_status close(unsymmetric *u, gable_idx end)
     d->gave[s] = -1;
     wait(d, s);
     below += count;
-    u->nnz[i] += width * (width + 1) / 2 + width * count;
   }
   u->values += width * (width + below);
   u->n_super++;
@@ -271,10 +277,7 @@ static gable_status eliminate(unsymmetric *u, const gi_symbolic_options *options
   gable_idx block = 0;
   u->block_end = options->n_blocks > 1 ? 0 : u->n;
   for (gable_idx k = 0; k < u->n; k++) {
-    while (k == u->block_end) {
-      u->block_begin = options->block[block];
-      u->block_end = options->block[++block];
-    }
+    while (k == u->block_end) u->block_end = options->block[++block];
     if (k == 0 || !try_join(u, u->n_super, k)) {
       if (k > 0) GI_TRY(close(u, k));
       start(u, k);
