@@ -75,6 +75,7 @@ gi_layout *small_layout(gable_context *ctx, gi_random *r, gable_idx n, const uns
 {
   gi_layout *y = gi_alloc_zero(ctx, 1, sizeof *y);
   y->n = n;
+  y->n_blocks = 1;
   y->symmetric = symmetric;
   y->super = gi_alloc(ctx, n + 1, sizeof *y->super);
   y->of = gi_alloc(ctx, n, sizeof *y->of);

@@ -1,0 +1,110 @@
+/* solve.c: one solve: vectors in, the segments forward and backward, vectors out, by a team of threads. */
+#include "factor/solve.h"
+
+#include <string.h>
+
+#include "factor/solve_plan.h"
+#include "factor/solve_sweep.h"
+#include "factor/solve_vectors.h"
+
+static gable_status check_view(const gable_vectors_view *v, gable_idx n, const char *name)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(v && v->n == n && v->count >= 0, GABLE_ERR_ARGUMENT, "%s needs %d rows", name, n);
+  GI_REQUIRE(v->type == GABLE_D || v->type == GABLE_S, GABLE_ERR_ARGUMENT, "%s must be float or double", name);
+  GI_REQUIRE(v->space == GABLE_HOST, GABLE_ERR_ARGUMENT, "%s must be in host memory", name);
+  GI_REQUIRE(v->data || n == 0 || v->count == 0, GABLE_ERR_ARGUMENT, "%s has no data", name);
+  const gable_off least = v->major == GABLE_ROW_MAJOR ? v->count : n;
+  GI_REQUIRE(v->ld >= least || v->count <= (v->major == GABLE_COL_MAJOR), GABLE_ERR_ARGUMENT,
+             "%s: leading dimension %lld below %lld", name, (long long)v->ld, (long long)least);
+done:
+  return status;
+}
+
+/* A share of 0..n for one of threads, on whole cache lines of the work vector. */
+static gable_idx share(gable_idx n, int thread, int threads)
+{
+  if (thread == threads) return n;
+  return (gable_idx)((gable_off)n * thread / threads / 8 * 8);
+}
+
+static void solve_columns(gi_solve_team *team, const gi_solve_window *in, const gi_solve_window *out,
+                          const gi_solve_frame *frame)
+{
+  const gable_idx n = team->plan->layout->n;
+  const gable_idx k0 = share(n, team->thread, team->threads), k1 = share(n, team->thread + 1, team->threads);
+  gi_solve_take(in, frame, k0, k1, team->y);
+  gi_solve_barrier(team);
+  gi_solve_sweep(team);
+  gi_solve_barrier(team);
+  gi_solve_give(out, frame, k0, k1, team->y);
+}
+
+static void solve_window(gi_solve_team team, const gi_solve_window *in, const gi_solve_window *out,
+                         const gi_solve_frame *frame)
+{
+  gi_solve_work *w = team.work;
+  if (w->threads == 1 || !team.plan->parallel) {
+    team.threads = 1;
+    solve_columns(&team, in, out, frame);
+    return;
+  }
+  GI_OMP(parallel num_threads(w->threads) firstprivate(team))
+  {
+    team.thread = omp_get_thread_num();
+    team.threads = omp_get_num_threads();
+    team.z = (char *)w->z + (size_t)(w->stride * team.thread) * sizeof *w->z;
+    solve_columns(&team, in, out, frame);
+  }
+}
+
+gable_status gi_solve(const gi_solve_plan *plan, const gi_factor *factor, gi_solve_work *work, gable_op op,
+                      unsigned parts, const gable_vectors_view *b, const gable_vectors_view *x,
+                      const gi_solve_frame *frame)
+{
+  gable_status status = GABLE_OK;
+  const gi_solve_frame plain = {0};
+  const gi_layout *y = plan->layout;
+  if (!frame) frame = &plain;
+  GI_REQUIRE(work->plan == plan, GABLE_ERR_ARGUMENT, "the work object belongs to another plan");
+  GI_REQUIRE(factor->layout == y, GABLE_ERR_ARGUMENT, "the factor belongs to another layout");
+  GI_REQUIRE(parts && !(parts & ~(unsigned)GI_SOLVE_ALL), GABLE_ERR_ARGUMENT, "no such parts of a factor: %u", parts);
+  GI_REQUIRE(op == GABLE_N || op == GABLE_T, GABLE_ERR_ARGUMENT, "no such operation: %d", (int)op);
+  GI_TRY(check_view(b, y->n, "b"));
+  GI_TRY(check_view(x, y->n, "x"));
+  GI_REQUIRE(b->count == x->count, GABLE_ERR_ARGUMENT, "b has %d columns and x has %d", b->count, x->count);
+
+  const int single = factor->type == GABLE_S && b->type == GABLE_S && x->type == GABLE_S;
+  for (gable_idx c = 0; c < b->count;) {
+    const gable_idx left = b->count - c;
+    const gik_panel_kernels *k =
+        gik_panel_kernels_for(factor->type, single ? GABLE_S : GABLE_D, left < work->rhs ? left : work->rhs);
+    const gable_idx count = left < k->rhs ? left : k->rhs;
+    const gi_solve_window in = {b, c, count, k->rhs, single}, out = {x, c, count, k->rhs, single};
+    gi_solve_team team = {.plan = plan, .factor = factor, .work = work, .kernels = k, .op = op, .parts = parts};
+    team.y = work->y;
+    team.z = work->z;
+    solve_window(team, &in, &out, frame);
+    c += count;
+  }
+done:
+  return status;
+}
+
+double gi_solve_floor_bytes(const gi_solve_plan *plan, const gi_factor *factor, gable_idx nrhs)
+{
+  const gi_layout *y = plan->layout;
+  const double value = factor->type == GABLE_S ? 4 : 8;
+  double values = 0, indices = 0;
+  for (gable_idx s = 0; s < y->n_super; s++) {
+    const double w = gi_layout_width(y, s), nl = gi_layout_nl(y, s), nu = gi_layout_nu(y, s);
+    const int lu = factor->kind == GI_LU;
+    values += lu ? w * w + w * (nl + nu) : w * (w + 1) + 2 * w * nl;
+    indices += nl + (lu ? nu : nl);
+  }
+  if (factor->off) {
+    values += (double)y->off_ptr[y->n];
+    indices += (double)y->off_ptr[y->n];
+  }
+  return value * values + 4 * indices + 16.0 * y->n * nrhs;
+}

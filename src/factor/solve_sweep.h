@@ -1,0 +1,30 @@
+/* solve_sweep.h: what each thread of a team does between vectors in and vectors out. */
+#ifndef GI_SOLVE_SWEEP_H
+#define GI_SOLVE_SWEEP_H
+
+#include "factor/solve_plan.h"
+#include "kernels/panel_sweep.h"
+
+typedef struct gi_solve_team {
+  const gi_solve_plan *plan;
+  const gi_factor *factor;
+  gi_solve_work *work;
+  const gik_panel_kernels *kernels;
+  gable_op op;
+  unsigned parts;
+  int thread, threads;
+  void *y, *z;
+} gi_solve_team;
+
+/* All threads of the team; nothing when there is one. */
+static inline void gi_solve_barrier(const gi_solve_team *team)
+{
+  if (team->threads > 1) {
+    GI_OMP(barrier)
+  }
+}
+
+/* y := op(parts)^-1 y.  Called by all threads; y must be complete before, and is complete after the next barrier. */
+void gi_solve_sweep(gi_solve_team *team);
+
+#endif

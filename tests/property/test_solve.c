@@ -1,0 +1,205 @@
+/* Solves with random factors on random layouts: every part and direction against the dense product within the written
+ * bound, the same bits for every number of threads and every cut that has the same parts, and no allocation. */
+#include "support/test.h"
+
+#include "factor/solve.h"
+#include "support/failing_allocator.h"
+#include "support/random_factor.h"
+#include "support/small_layout.h"
+
+static const int thread_counts[] = {1, 2, 3, 7};
+
+typedef struct setting {
+  gable_idx n;
+  gi_layout *layout;
+  gi_factor *factor;
+  gi_solve_plan *plan;
+  dense_factor dense;
+} setting;
+
+static gable_vectors_view view_of(void *data, gable_type type, gable_idx n, gable_idx count, gable_major major)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.type = type;
+  v.n = n;
+  v.count = count;
+  v.ld = major == GABLE_COL_MAJOR ? n + 3 : count + 2;
+  v.major = major;
+  v.data = data;
+  return v;
+}
+
+static size_t entry(const gable_vectors_view *v, gable_idx i, gable_idx j)
+{
+  return (size_t)(v->major == GABLE_COL_MAJOR ? i + j * v->ld : i * v->ld + j);
+}
+
+static size_t extent(const gable_vectors_view *v)
+{
+  return (size_t)((v->major == GABLE_COL_MAJOR ? v->count : v->n) * v->ld + 1);
+}
+
+static void *random_vectors(gi_random *r, const gable_vectors_view *v)
+{
+  const size_t count = extent(v);
+  double *d = malloc(count * 8 + 8);
+  for (size_t k = 0; k < count; k++) {
+    const double value = gi_random_unit(r) - 0.5;
+    if (v->type == GABLE_S) {
+      ((float *)(void *)d)[k] = (float)value;
+    } else {
+      d[k] = value;
+    }
+  }
+  return d;
+}
+
+static double value_at(const gable_vectors_view *v, gable_idx i, gable_idx j)
+{
+  return v->type == GABLE_S ? (double)((const float *)v->data)[entry(v, i, j)]
+                            : ((const double *)v->data)[entry(v, i, j)];
+}
+
+static void check_bound(const setting *s, const gable_vectors_view *b, const gable_vectors_view *x, unsigned parts,
+                        gable_op op)
+{
+  double *one_b = malloc(((size_t)s->n + 1) * 8), *one_x = malloc(((size_t)s->n + 1) * 8);
+  for (gable_idx j = 0; j < b->count; j++) {
+    for (gable_idx i = 0; i < s->n; i++) {
+      one_b[i] = value_at(b, i, j);
+      one_x[i] = value_at(x, i, j);
+    }
+    const double ratio =
+        dense_factor_ratio(&s->dense, parts, op, one_x, one_b, x->type == GABLE_S || s->factor->type == GABLE_S);
+    CHECK(ratio <= 4, "parts %u op %d column %d of %d: %g times the bound", parts, op, j, b->count, ratio);
+  }
+  free(one_b);
+  free(one_x);
+}
+
+/* All thread counts, twice each; the answers must be the same bits. */
+static void check_threads(gable_context *ctx, const setting *s, unsigned parts, gable_op op,
+                          const gable_vectors_view *b, gable_vectors_view *x)
+{
+  const size_t bytes = extent(x) * (x->type == GABLE_S ? 4 : 8);
+  void *first = NULL;
+  for (size_t k = 0; k < sizeof thread_counts / sizeof *thread_counts; k++) {
+    gi_solve_work *w = NULL;
+    CHECK_OK(gi_solve_work_create(ctx, s->plan, thread_counts[k], b->count, &w));
+    for (int repeat = 0; repeat < 2; repeat++) {
+      memset(x->data, 0xff, bytes);
+      CHECK_OK(gi_solve(s->plan, s->factor, w, op, parts, b, x, NULL));
+      if (!first) {
+        first = malloc(bytes);
+        memcpy(first, x->data, bytes);
+        check_bound(s, b, x, parts, op);
+      }
+      CHECK(!memcmp(first, x->data, bytes), "%d threads give other bits: parts %u op %d, %d columns", thread_counts[k],
+            parts, op, b->count);
+    }
+    gi_solve_work_destroy(ctx, &w);
+  }
+  free(first);
+}
+
+static void check_solves(gable_context *ctx, gi_random *r, const setting *s)
+{
+  static const gable_idx counts[] = {1, 2, 4, 7, 16, 19};
+  for (unsigned parts = 1; parts <= GI_SOLVE_ALL; parts++) {
+    for (int op = 0; op < 2; op++) {
+      const gable_idx count = counts[gi_random_below(r, 6)];
+      const gable_type type = gi_random_below(r, 3) ? GABLE_D : GABLE_S;
+      gable_vectors_view b = view_of(NULL, type, s->n, count, (gable_major)gi_random_below(r, 2));
+      gable_vectors_view x = view_of(NULL, type, s->n, count, (gable_major)gi_random_below(r, 2));
+      b.data = random_vectors(r, &b);
+      x.data = random_vectors(r, &x);
+      check_threads(ctx, s, parts, (gable_op)op, &b, &x);
+      free(b.data);
+      free(x.data);
+    }
+  }
+}
+
+/* The frame, x in the place of b, accumulation, and no allocation. */
+static void check_frame(gable_context *ctx, gi_random *r, const setting *s, failing_allocator *memory)
+{
+  const gable_idx n = s->n;
+  gable_idx *p = malloc(((size_t)n + 1) * 4), *q = malloc(((size_t)n + 1) * 4);
+  double *rs = malloc(((size_t)n + 1) * 8), *cs = malloc(((size_t)n + 1) * 8);
+  for (gable_idx i = 0; i < n; i++) {
+    p[i] = q[i] = i;
+    rs[i] = 1 + gi_random_unit(r);
+    cs[i] = 1 + gi_random_unit(r);
+  }
+  for (gable_idx i = n - 1; i > 0; i--) {
+    const gable_idx a = (gable_idx)gi_random_below(r, i + 1), c = (gable_idx)gi_random_below(r, i + 1);
+    const gable_idx held = p[i], other = q[i];
+    p[i] = p[a], p[a] = held;
+    q[i] = q[c], q[c] = other;
+  }
+  gable_vectors_view b = view_of(NULL, GABLE_D, n, 3, GABLE_COL_MAJOR), y = b, x = b;
+  b.data = random_vectors(r, &b);
+  y.data = random_vectors(r, &y);
+  x.data = random_vectors(r, &x);
+  gi_solve_work *w = NULL;
+  CHECK_OK(gi_solve_work_create(ctx, s->plan, 2, 3, &w));
+  for (gable_idx j = 0; j < 3; j++)
+    for (gable_idx k = 0; k < n; k++) ((double *)y.data)[entry(&y, k, j)] = rs[p[k]] * value_at(&b, p[k], j);
+  CHECK_OK(gi_solve(s->plan, s->factor, w, GABLE_N, GI_SOLVE_ALL, &y, &y, NULL));
+  const gi_solve_frame frame = {p, rs, q, cs, 0}, adding = {p, rs, q, cs, 1};
+  failing_allocator_arm(memory, 0);
+  CHECK_OK(gi_solve(s->plan, s->factor, w, GABLE_N, GI_SOLVE_ALL, &b, &x, &frame));
+  CHECK(memory->count == 0, "a solve allocated %ld blocks", memory->count);
+  failing_allocator_disarm(memory);
+  for (int times = 1; times <= 2; times++) {
+    for (gable_idx j = 0; j < 3; j++)
+      for (gable_idx k = 0; k < n; k++)
+        CHECK(value_at(&x, q[k], j) == times * (cs[q[k]] * value_at(&y, k, j)), "row %d times %d", k, times);
+    CHECK_OK(gi_solve(s->plan, s->factor, w, GABLE_N, GI_SOLVE_ALL, &b, &x, &adding));
+  }
+  gi_solve_work_destroy(ctx, &w);
+  free(b.data);
+  free(x.data);
+  free(y.data);
+  free(p);
+  free(q);
+  free(rs);
+  free(cs);
+}
+
+static void check_seed(gable_context *ctx, uint64_t seed, failing_allocator *memory)
+{
+  gi_random r = gi_random_seed(seed);
+  const int symmetric = (int)gi_random_below(&r, 2), cholesky = symmetric && gi_random_below(&r, 2);
+  const gable_idx n = (gable_idx)gi_random_below(&r, seed % 4 ? 40 : 200);
+  unsigned char *pattern = small_pattern(&r, n, gi_random_unit(&r) * (n < 40 ? 0.2 : 0.02), symmetric);
+  setting s = {.n = n};
+  s.layout = small_layout(ctx, &r, n, pattern, cholesky, symmetric, 1 + (gable_idx)gi_random_below(&r, 30));
+  free(pattern);
+  s.factor =
+      random_factor(ctx, &r, s.layout, cholesky ? GI_CHOLESKY : GI_LU, gi_random_below(&r, 3) ? GABLE_D : GABLE_S);
+  s.dense = dense_factor_of(s.factor);
+  const gi_solve_plan_options options = {1 + gi_random_below(&r, 300), 1 + gi_random_below(&r, 300)};
+  CHECK_OK(gi_solve_plan_create(ctx, s.layout, gi_random_below(&r, 4) ? &options : NULL, &s.plan));
+  check_solves(ctx, &r, &s);
+  check_frame(ctx, &r, &s, memory);
+  gi_solve_plan_destroy(ctx, &s.plan);
+  dense_factor_free(&s.dense);
+  gi_factor_destroy(ctx, &s.factor);
+  gi_layout_destroy(ctx, &s.layout);
+}
+
+int main(void)
+{
+  failing_allocator memory = failing_allocator_init();
+  gable_context_options options = failing_allocator_options(&memory);
+  gable_context *ctx = NULL;
+  CHECK_OK(gable_context_create("cpu", &options, &ctx));
+  for (uint64_t seed = 1; seed <= 60; seed++) {
+    printf("seed %llu\n", (unsigned long long)seed);
+    check_seed(ctx, seed, &memory);
+  }
+  gable_context_destroy(&ctx);
+  CHECK(memory.live == 0, "%ld blocks leaked", memory.live);
+  return 0;
+}

@@ -1,0 +1,26 @@
+/* random_factor.h: factors filled with random numbers, and the dense matrices that they stand for. */
+#ifndef RANDOM_FACTOR_H
+#define RANDOM_FACTOR_H
+
+#include "base/random.h"
+#include "factor/factor.h"
+
+/* Well conditioned numbers in every panel, random exchanges inside diagonal blocks, random F. */
+gi_factor *random_factor(gable_context *ctx, gi_random *r, const gi_layout *layout, gi_factor_kind kind,
+                         gable_type type);
+
+/* The factors as dense matrices by columns, [n*n], the caller's to free: lower = P^T L, d the diagonal, upper = U
+ * without D, as solve.h names them; off = F. */
+typedef struct dense_factor {
+  gable_idx n;
+  double *lower, *d, *upper, *off;
+} dense_factor;
+dense_factor dense_factor_of(const gi_factor *f);
+void dense_factor_free(dense_factor *d);
+
+/* The largest |b - op(M) x|_i over n eps (|op(L)||op(D)||op(U)||x| + |b|)_i, M the product of parts (and F when parts
+ * is GI_SOLVE_ALL), eps 2^-53 or 2^-24.  Infinite when x has a NaN. */
+double dense_factor_ratio(const dense_factor *d, unsigned parts, gable_op op, const double *x, const double *b,
+                          int is_float);
+
+#endif
