@@ -1,0 +1,100 @@
+/* symbolic.h: what the factors of a matrix will look like, from its pattern alone: order, fill, supernodes, work,
+ * memory.
+ *
+ * gable_solver does this as a part of its analysis; this object is for those who want to know before, to compare
+ * orders, or to read the structure.  docs/algorithms/symbolic.md tells how, docs/layout.md what the arrays mean. */
+#ifndef GABLE_SYMBOLIC_H
+#define GABLE_SYMBOLIC_H
+
+#include <gable/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gable_symbolic gable_symbolic;
+
+typedef enum gable_form {
+  GABLE_FORM_AUTO = 0,        /* the cheaper one */
+  GABLE_FORM_SYMMETRIC = 1,   /* the pattern of A + A^T: one list for the rows of L and the columns of U */
+  GABLE_FORM_UNSYMMETRIC = 2, /* the exact pattern of L U without exchanges between supernodes */
+  GABLE_FORM_CHOLESKY = 3     /* of L L^T: symmetric, no U */
+} gable_form;
+
+typedef struct gable_symbolic_options {
+  size_t size;                 /* of this struct, so that it can grow */
+  const char *order;           /* "auto", "metis", "amd", "colamd", "natural", "user"; NULL: "auto" */
+  const gable_idx *user_order; /* [n] of "user": user_order[k] comes k-th; read by create only */
+  gable_form form;
+  int keep_rows;       /* 1: rows are not matched with columns; the diagonal is taken as there */
+  int keep_whole;      /* 1: no block triangular form */
+  gable_idx max_width; /* of a supernode; 0: the default */
+  int exact;           /* 1: no explicit zeros for the sake of wider supernodes */
+} gable_symbolic_options;
+#define GABLE_SYMBOLIC_OPTIONS_INIT                                                                                    \
+  {                                                                                                                    \
+    sizeof(gable_symbolic_options), NULL, NULL, GABLE_FORM_AUTO, 0, 0, 0, 0                                            \
+  }
+
+/* Local.  Square a in host memory: CSR or CSC, base 0 or 1, 32 or 64 bit offsets; one triangle of a symmetric one does.
+ * Values are read only to match rows with columns where the pattern is not symmetric or the diagonal has gaps (GABLE_S
+ * and GABLE_D; a pattern is matched by its entries, and kept as it is when it is symmetric).  A structurally singular
+ * matrix is no error: it is taken as if its diagonal were there, and structural_rank says what it is.
+ * Nothing of a is kept.  GABLE_ERR_ARGUMENT, GABLE_ERR_UNAVAILABLE (the order's library is not in this build),
+ * GABLE_ERR_MEMORY, GABLE_ERR_CANCELLED. */
+GABLE_API gable_status gable_symbolic_create(gable_context *ctx, const gable_matrix_view *a,
+                                             const gable_symbolic_options *options, gable_symbolic **out);
+
+typedef struct gable_symbolic_info {
+  size_t size;
+  gable_idx n;
+  gable_off nnz;                   /* of A, both triangles */
+  const char *order;               /* the one that was taken: never "auto" */
+  gable_form form;                 /* never GABLE_FORM_AUTO */
+  int matched;                     /* 1: rows were matched with columns */
+  gable_idx structural_rank;       /* n when it was not looked for */
+  gable_idx blocks, largest_block; /* of the block triangular form; largest: rows */
+  gable_idx long_rows;             /* put last in their block, apart from the order */
+  gable_idx supernodes, widest;    /* widest: columns */
+  gable_idx height;                /* of the elimination tree, in columns */
+  gable_off nnz_l, nnz_u;          /* exact, the diagonal in both; Cholesky: nnz_u is that of L^T */
+  gable_off stored;                /* numbers in the panels, zeros for the sake of wider supernodes included */
+  gable_off indices;               /* in the lists of rows and columns */
+  double flops;                    /* of the numeric factorization, multiplications and additions apart */
+  gable_off memory_bytes;          /* of structure and factor in double precision */
+  double match_s, order_s, symbolic_s;
+} gable_symbolic_info;
+#define GABLE_SYMBOLIC_INFO_INIT                                                                                       \
+  {                                                                                                                    \
+    sizeof(gable_symbolic_info), 0, 0, NULL, GABLE_FORM_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0        \
+  }
+GABLE_API gable_status gable_symbolic_get_info(const gable_symbolic *s, gable_symbolic_info *info);
+
+/* The arrays, borrowed until s is destroyed; rows and columns are those of A' = A(rows, cols). */
+typedef struct gable_symbolic_view {
+  size_t size;
+  const gable_idx *rows, *cols; /* [n] row and column of A that come k-th */
+  gable_idx supernodes, blocks;
+  const gable_idx *super;   /* [supernodes+1] first column of each */
+  const gable_idx *parent;  /* [supernodes] in the elimination tree, -1 at roots */
+  const gable_off *l_ptr;   /* [supernodes+1] into l_row */
+  const gable_idx *l_row;   /* rows of L below each supernode, increasing */
+  const gable_off *u_ptr;   /* [supernodes+1] into u_col */
+  const gable_idx *u_col;   /* columns of U right of each supernode, increasing */
+  const gable_idx *block;   /* [blocks+1] first column of each diagonal block */
+  const gable_off *off_ptr; /* [n+1] into off_row, by columns, or NULL when there is one block */
+  const gable_idx *off_row; /* rows of A' above the block of the column */
+} gable_symbolic_view;
+#define GABLE_SYMBOLIC_VIEW_INIT                                                                                       \
+  {                                                                                                                    \
+    sizeof(gable_symbolic_view), NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                \
+  }
+GABLE_API gable_status gable_symbolic_get_view(const gable_symbolic *s, gable_symbolic_view *view);
+
+/* NULL is fine; sets *s to NULL. */
+GABLE_API void gable_symbolic_destroy(gable_symbolic **s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,208 @@
+/* cmd_symbolic.c: what the factors of a matrix will be like, order by order, before any number is computed. */
+#include <string.h>
+
+#include <gable/gable.h>
+
+#include "json.h"
+#include "options.h"
+#include "report.h"
+#include "session.h"
+#include "verbs.h"
+
+typedef struct request {
+  const char *path, *order, *form, *json_path;
+  int exact;
+  long max_width, threads;
+} request;
+
+/* In the order of gable_form. */
+static const char *const forms[] = {"auto", "symmetric", "unsymmetric", "cholesky"};
+static const char *const all_orders[] = {"metis", "amd", "colamd", "natural"};
+enum { N_ORDERS = sizeof all_orders / sizeof *all_orders };
+
+static gable_form form_of(const char *name)
+{
+  int f = GABLE_FORM_CHOLESKY;
+  while (f > GABLE_FORM_AUTO && strcmp(forms[f], name)) f--;
+  return (gable_form)f;
+}
+
+static gable_status analyse(session *s, const gable_matrix_view *a, const request *q, const char *order,
+                            gable_symbolic_info *info)
+{
+  gable_symbolic_options options = GABLE_SYMBOLIC_OPTIONS_INIT;
+  gable_symbolic *symbolic = NULL;
+  options.order = order;
+  options.form = form_of(q->form);
+  options.exact = q->exact;
+  options.max_width = (gable_idx)q->max_width;
+  gable_status status = gable_symbolic_create(s->ctx, a, &options, &symbolic);
+  if (!status) status = gable_symbolic_get_info(symbolic, info);
+  gable_symbolic_destroy(&symbolic);
+  return status;
+}
+
+static double fill_of(const gable_symbolic_info *f)
+{
+  return (double)(f->form == GABLE_FORM_CHOLESKY ? f->nnz_l : f->nnz_l + f->nnz_u - f->n);
+}
+
+static void print_matrix(FILE *out, const request *q, const gable_symbolic_info *f)
+{
+  fprintf(out, "%s\n", q->path);
+  report_line(out, "n, entries", "%s, %s", human_count(f->n).s, human_count((double)f->nnz).s);
+  if (f->structural_rank < f->n)
+    report_line(out, "structural rank", "%s: singular; taken as if the diagonal were there",
+                human_count(f->structural_rank).s);
+  else if (f->matched)
+    report_line(out, "rows", "matched with columns in %s", human_seconds(f->match_s).s);
+  if (f->blocks > 1)
+    report_line(out, "diagonal blocks", "%s, the largest of %s rows", human_count(f->blocks).s,
+                human_count(f->largest_block).s);
+}
+
+static void print_one(FILE *out, const gable_symbolic_info *f)
+{
+  report_line(out, "order", "%s in %s%s", f->order, human_seconds(f->order_s).s,
+              f->long_rows ? ", very long rows last" : "");
+  report_line(out, "structure", "%s in %s", forms[f->form], human_seconds(f->symbolic_s).s);
+  report_line(out, f->form == GABLE_FORM_CHOLESKY ? "entries of L" : "entries of L + U", "%s (%.2f times A)",
+              human_count(fill_of(f)).s, fill_of(f) / (double)(f->nnz ? f->nnz : 1));
+  report_line(out, "stored", "%s numbers, %s indices", human_count((double)f->stored).s,
+              human_count((double)f->indices).s);
+  report_line(out, "supernodes", "%s, the widest of %s columns", human_count(f->supernodes).s,
+              human_count(f->widest).s);
+  report_line(out, "tree height", "%s columns", human_count(f->height).s);
+  report_line(out, "factorization", "%.3g flop", f->flops);
+  report_line(out, "memory", "%s", human_bytes((double)f->memory_bytes).s);
+}
+
+static void print_row(FILE *out, const gable_symbolic_info *f)
+{
+  if (!f) {
+    fprintf(out, "  %-8s %-11s %15s %11s %8s %10s %9s %9s %9s\n", "order", "structure", "entries of L+U", "supernodes",
+            "height", "flop", "memory", "order", "symbolic");
+    return;
+  }
+  fprintf(out, "  %-8s %-11s %15s %11s %8s %10.3g %9s %9s %9s\n", f->order, forms[f->form], human_count(fill_of(f)).s,
+          human_count(f->supernodes).s, human_count(f->height).s, f->flops, human_bytes((double)f->memory_bytes).s,
+          human_seconds(f->order_s).s, human_seconds(f->symbolic_s).s);
+}
+
+static void fill_json(json *j, const gable_symbolic_info *f)
+{
+  json_text(j, "order", f->order);
+  json_text(j, "form", forms[f->form]);
+  json_bool(j, "matched", f->matched);
+  json_integer(j, "structural_rank", f->structural_rank);
+  json_integer(j, "blocks", f->blocks);
+  json_integer(j, "largest_block", f->largest_block);
+  json_integer(j, "long_rows", f->long_rows);
+  json_integer(j, "nnz_l", f->nnz_l);
+  json_integer(j, "nnz_u", f->nnz_u);
+  json_integer(j, "stored", f->stored);
+  json_integer(j, "indices", f->indices);
+  json_integer(j, "supernodes", f->supernodes);
+  json_integer(j, "widest", f->widest);
+  json_integer(j, "height", f->height);
+  json_number(j, "flops", f->flops);
+  json_integer(j, "memory_bytes", f->memory_bytes);
+  json_number(j, "match_s", f->match_s);
+  json_number(j, "order_s", f->order_s);
+  json_number(j, "symbolic_s", f->symbolic_s);
+}
+
+static gable_status one_order(session *s, const gable_matrix_view *a, const request *q, FILE *out, json *j)
+{
+  gable_symbolic_info info = GABLE_SYMBOLIC_INFO_INIT;
+  gable_status status = analyse(s, a, q, q->order, &info);
+  if (status) return status;
+  progress_erase(&s->bar);
+  print_matrix(out, q, &info);
+  print_one(out, &info);
+  json_integer(j, "n", info.n);
+  json_integer(j, "nnz", info.nnz);
+  fill_json(j, &info);
+  return status;
+}
+
+/* Orders whose library is not in this build are left out, and said to be. */
+static gable_status every_order(session *s, const gable_matrix_view *a, const request *q, FILE *out, json *j)
+{
+  json *list = json_array(j, "orders");
+  int printed = 0;
+  for (int k = 0; k < N_ORDERS; k++) {
+    gable_symbolic_info info = GABLE_SYMBOLIC_INFO_INIT;
+    const gable_status status = analyse(s, a, q, all_orders[k], &info);
+    progress_erase(&s->bar);
+    if (status == GABLE_ERR_UNAVAILABLE) {
+      fprintf(out, "  %-8s not in this build\n", all_orders[k]);
+      continue;
+    }
+    if (status) return status;
+    if (!printed++) {
+      print_matrix(out, q, &info);
+      print_row(out, NULL);
+      json_integer(j, "n", info.n);
+      json_integer(j, "nnz", info.nnz);
+    }
+    print_row(out, &info);
+    fill_json(json_object(list, NULL), &info);
+  }
+  return GABLE_OK;
+}
+
+static gable_status run(session *s, const request *q, FILE *out, json *j)
+{
+  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  gable_matrix *a = NULL;
+  reading.accept_complex = 1;
+  reading.accept_nonfinite = 1;
+  gable_status status = gable_matrix_read(s->ctx, q->path, &reading, &a);
+  if (!status) status = gable_matrix_get_view(a, &view);
+  json_text(j, "matrix", q->path);
+  if (!status) status = (strcmp(q->order, "all") ? one_order : every_order)(s, &view, q, out, j);
+  gable_matrix_destroy(&a);
+  return status;
+}
+
+int cmd_symbolic(int argc, char **argv)
+{
+  request q = {.order = "auto", .form = "auto"};
+  int rc;
+  const option options[] = {
+      option_choice(0, "order", "auto|metis|amd|colamd|natural|all", "how to order; all: a table of them", &q.order),
+      option_choice(0, "form", "auto|symmetric|unsymmetric|cholesky", "which structure of the factors", &q.form),
+      option_integer(0, "max-width", "W", "widest supernode (0: the default)", &q.max_width, 0, 1000000),
+      option_flag(0, "exact", "no explicit zeros for the sake of wider supernodes", &q.exact),
+      option_integer(0, "threads", "N", "threads to use (0: one per processor)", &q.threads, 0, 1024),
+      option_json(&q.json_path),
+      OPTION_END,
+  };
+  const command usage = {
+      "symbolic",
+      "A.mtx",
+      "Predicts the factors of a matrix: fill, supernodes, elimination tree, operations and memory.\n"
+      "Pattern and complex files will do: no number is factored.",
+      options,
+      "gable symbolic A.mtx\n"
+      "gable symbolic A.mtx --order all\n"
+      "gable symbolic A.mtx --form cholesky --json -\n",
+      1,
+      1};
+  session s;
+  if (options_parse(&usage, argc, argv, &q.path, &rc)) return rc;
+  if (!json_available(q.json_path)) return EXIT_FAILED;
+  json *j = json_create();
+  gable_status status = session_open(&s, "cpu", (int)q.threads);
+  if (!status) status = run(&s, &q, report_stream(q.json_path), j);
+  if (status) {
+    json_destroy(&j);
+    rc = session_fail(&s, "symbolic", status);
+  } else {
+    rc = json_write(&j, q.json_path);
+  }
+  session_close(&s);
+  return rc;
+}
