@@ -11,7 +11,7 @@ typedef struct cpu_state {
 
 static const gi_cpu_method *const methods[GI_METHODS] = {
     [GI_AUTO] = &gi_cpu_serial, [GI_SERIAL] = &gi_cpu_serial, [GI_LEVR] = &gi_cpu_levr, [GI_LEVC] = &gi_cpu_levc,
-    [GI_ELMR] = &gi_cpu_elmr,   [GI_ELMC] = &gi_cpu_elmc,     [GI_GSF] = &gi_cpu_gsf,
+    [GI_ELMR] = &gi_cpu_elmr,   [GI_ELMC] = &gi_cpu_elmc,     [GI_GSF] = &gi_cpu_gsf,   [GI_TILES] = &gi_cpu_tiles,
 };
 
 static void side_release(gable_context *ctx, gi_side *s)
@@ -159,6 +159,11 @@ static gik_vectors block_of(const gable_vectors_view *b, const gable_vectors_vie
 static void traverse(const gi_side *other, const gik_trisolve *kernels, const gik_vectors *v)
 {
   const gik_lists *m = &other->lists.m;
+  if (other->method->traverse) {
+    kernels->copy(v, 0, m->n);
+    other->method->traverse(other, kernels, v);
+    return;
+  }
   if (!other->method->scatter) {
     kernels->copy(v, 0, m->n);
     kernels->columns_back(m, 0, m->n, other->lists.nnz, v);

@@ -55,6 +55,10 @@ typedef struct gi_cpu_method {
   /* Lists and schedule of side from the pattern; side->threads is the most it may use. */
   gable_status (*build)(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side);
   void (*run)(gi_run *r);
+
+  /* The other op from these lists, by the opposite kernel in the opposite order; NULL: storage is in that order. */
+  void (*traverse)(const gi_side *side, const gik_trisolve *kernels, const gik_vectors *v);
+
   size_t (*scratch_bytes)(const gi_side *side);             /* NULL: none */
   void (*scratch_init)(const gi_side *side, void *scratch); /* NULL: nothing to do */
   void (*release)(gable_context *ctx, gi_side *side);       /* the schedule; NULL: plain gi_free */

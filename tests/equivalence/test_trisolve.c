@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "support/triangles.h"
 
-static const char *const all_methods[] = {"serial", "levr", "levc", "elmr", "elmc", "gsf", "auto", NULL};
+static const char *const all_methods[] = {"serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles", "auto", NULL};
 
 /* One way of asking: drawn at random, printed when it fails. */
 typedef struct request {

@@ -1,0 +1,51 @@
+/* tiles.h: cuts a dependency graph into tiles for a few threads that wait for each other point to point.
+ *
+ * A tile is a run of consecutive rows of an order.  A simulation of the solve hands them out: of the lowest few that
+ * are ready, the one that some thread can start first, counting a hop and the transfer of values from other threads.  A
+ * tile waits before its first row and tells after its last one; waits that follow from earlier ones are left out
+ * (transitive reduction by vector clocks). */
+#ifndef GI_TILES_H
+#define GI_TILES_H
+
+#include "base/context.h"
+
+typedef struct gi_wait_for {
+  int32_t thread;
+  gable_idx tiles; /* how many of its tiles that thread must have finished */
+} gi_wait_for;
+
+typedef struct gi_tiles {
+  int threads;
+  gable_idx count;       /* tiles */
+  gable_idx *order;      /* [n] rows, tile after tile, thread after thread */
+  gable_idx *start;      /* [count+1] offsets into order */
+  gable_idx *first;      /* [threads+1] tiles of each thread */
+  gable_idx *wait_start; /* [count+1] offsets into wait */
+  gi_wait_for *wait;     /* [wait_start[count]] */
+  gable_idx *sequence;   /* [count] tiles in an order in which one thread can do them all */
+  double model_s;        /* simulated seconds of a solve */
+} gi_tiles;
+
+/* Costs in seconds; gi_tile_costs_default is measured on one x86-64 server core. */
+typedef struct gi_tile_costs {
+  double row, entry; /* of a row and an entry when rows overlap */
+  double step;       /* of a level inside a tile, when rows wait for each other */
+  double tile, hop;  /* of a tile, and from one thread's store to another's load */
+  double remote;     /* of an entry whose value another thread has computed */
+} gi_tile_costs;
+gi_tile_costs gi_tile_costs_default(void);
+
+/* Rows k = 0..n-1 depend on col[ptr[k] .. ptr[k+1]), all below k.  base: [n] a topological order of which tiles are
+ * consecutive parts, NULL for 0..n-1; no tile goes across a place of cuts (increasing, beginning with 0, or NULL).
+ * size: rows and entries of a tile, at most, or one row. */
+gable_status gi_tiles_build(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *col,
+                            const gable_idx *base, const gable_idx *cuts, int threads, gable_idx size,
+                            const gi_tile_costs *costs, gi_tiles *out);
+
+/* Simulated seconds of the rows one after another in the natural order. */
+double gi_tiles_serial_s(gable_idx n, const gable_off *ptr, const gable_idx *col, const gi_tile_costs *costs);
+
+/* Frees the arrays.  Fine on a zeroed one, and twice. */
+void gi_tiles_release(gable_context *ctx, gi_tiles *t);
+
+#endif
