@@ -6,9 +6,7 @@
 void gi_chunks_release(gable_context *ctx, gi_chunks *c)
 {
   gi_free(ctx, c->start);
-  gi_free(ctx, c->depth);
-  gi_free(ctx, c->rows);
-  gi_free(ctx, c->entries);
+  gi_free(ctx, c->seconds);
   gi_free(ctx, c->pred_ptr);
   gi_free(ctx, c->pred);
   gi_free(ctx, c->pred_entries);
@@ -49,21 +47,6 @@ static gable_idx cut(const graph *g, gable_idx size, gable_idx *start, gable_idx
   }
   if (start) start[count] = g->n;
   return count;
-}
-
-/* level: [n] scratch, levels inside chunks so far. */
-static void describe(const graph *g, gi_chunks *c, gable_idx m, const gable_idx *chunk_of, gable_idx *level)
-{
-  c->rows[m] = c->start[m + 1] - c->start[m];
-  c->entries[m] = c->depth[m] = 0;
-  for (gable_idx k = c->start[m]; k < c->start[m + 1]; k++) {
-    const gable_idx row = row_at(g, k);
-    level[row] = 1;
-    for (gable_off p = g->ptr[row]; p < g->ptr[row + 1]; p++)
-      if (chunk_of[g->col[p]] == m && level[g->col[p]] >= level[row]) level[row] = level[g->col[p]] + 1;
-    if (level[row] > c->depth[m]) c->depth[m] = level[row];
-    c->entries[m] += (double)(g->ptr[row + 1] - g->ptr[row]);
-  }
 }
 
 /* Edges into chunk m; at[q] is the place of edge q -> m or below pred_ptr[m].  With pred NULL only counts. */
@@ -119,26 +102,22 @@ done:
   return status;
 }
 
-gable_status gi_chunks_cut(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *col,
-                           const gable_idx *base, const gable_idx *cuts, gable_idx size, gi_chunks *out)
+gable_status gi_chunks_cut(gable_context *ctx, gable_idx n, gi_pace *pace, const gable_idx *base, const gable_idx *cuts,
+                           gable_idx size, gi_chunks *out)
 {
   gable_status status = GABLE_OK;
-  const graph g = {n, ptr, col, base, cuts};
-  gable_idx *chunk_of = NULL, *level = NULL;
+  const graph g = {n, pace->ptr, pace->col, base, cuts};
+  gable_idx *chunk_of = NULL;
   memset(out, 0, sizeof *out);
   out->count = cut(&g, size, NULL, NULL);
   GI_ALLOC(ctx, chunk_of, n);
   GI_ALLOC(ctx, out->start, (gable_off)out->count + 1);
-  GI_ALLOC(ctx, level, n);
-  GI_ALLOC(ctx, out->depth, out->count);
-  GI_ALLOC(ctx, out->rows, out->count);
-  GI_ALLOC(ctx, out->entries, out->count);
+  GI_ALLOC(ctx, out->seconds, out->count);
   cut(&g, size, out->start, chunk_of);
-  for (gable_idx m = 0; m < out->count; m++) describe(&g, out, m, chunk_of, level);
+  for (gable_idx m = 0; m < out->count; m++) out->seconds[m] = gi_pace_of(pace, base, out->start[m], out->start[m + 1]);
   GI_TRY(find_edges(ctx, &g, chunk_of, out));
 done:
   gi_free(ctx, chunk_of);
-  gi_free(ctx, level);
   if (status) gi_chunks_release(ctx, out);
   return status;
 }

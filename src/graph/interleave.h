@@ -6,7 +6,7 @@
 #ifndef GI_INTERLEAVE_H
 #define GI_INTERLEAVE_H
 
-#include "base/context.h"
+#include "graph/pace.h"
 
 typedef struct gi_interleaved {
   gable_idx *order; /* [n] every row after those that it depends on */
@@ -14,10 +14,9 @@ typedef struct gi_interleaved {
   gable_idx *start; /* [groups+1] offsets into order */
 } gi_interleaved;
 
-/* Rows k = 0..n-1 depend on col[ptr[k] .. ptr[k+1]), all below k.  A group ends where a chain does, when it has width
- * rows for each of its levels, and at 16384 rows at the latest.  O(nnz). */
-gable_status gi_interleave(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *col, gable_idx width,
-                           gi_interleaved *out);
+/* A group ends where a chain does, when it has width rows for each of its levels, and at 16384 rows at the latest; it
+ * is sorted only where pace says that this pays.  O(nnz). */
+gable_status gi_interleave(gable_context *ctx, gable_idx n, gi_pace *pace, gable_idx width, gi_interleaved *out);
 
 /* Frees the arrays.  Fine on a zeroed one, and twice. */
 void gi_interleaved_release(gable_context *ctx, gi_interleaved *o);

@@ -7,7 +7,7 @@ enum { LOOK_AHEAD = 8 }; /* chunks that are compared before one is handed out */
 
 gi_tile_costs gi_tile_costs_default(void)
 {
-  return (gi_tile_costs){.row = 1.2e-9, .entry = 0.45e-9, .step = 4.0e-9, .tile = 40e-9, .hop = 150e-9, .remote = 1e-9};
+  return (gi_tile_costs){.tile = 20e-9, .hop = 150e-9, .remote = 1e-9};
 }
 
 void gi_tile_builder_release(gi_tile_builder *b)
@@ -93,14 +93,6 @@ static gable_idx choose(gi_tile_builder *b, int *thread, double *start, double *
   return chunk[best];
 }
 
-/* Seconds of a chunk's rows: as many as overlap, or as its chain allows. */
-static double cost_of(const gi_tile_builder *b, gable_idx chunk)
-{
-  const double work = b->c->rows[chunk] * b->costs->row + b->c->entries[chunk] * b->costs->entry;
-  const double steps = b->c->depth[chunk] * b->costs->step;
-  return b->costs->tile + (work > steps ? work : steps);
-}
-
 /* Hands out one more chunk. */
 static void make_tile(gi_tile_builder *b)
 {
@@ -112,7 +104,7 @@ static void make_tile(gi_tile_builder *b)
   b->tile_of[chunk] = b->count++;
   t->thread = thread;
   t->step = ++b->steps[thread];
-  t->finish = b->free_at[thread] = start + remote + cost_of(b, chunk);
+  t->finish = b->free_at[thread] = start + remote + b->costs->tile + b->c->seconds[chunk];
   for (gable_off p = b->c->succ_ptr[chunk]; p < b->c->succ_ptr[chunk + 1]; p++)
     if (!--b->missing[b->c->succ[p]]) push(b, b->c->succ[p]);
 }
@@ -174,9 +166,9 @@ done:
   return status;
 }
 
-gable_status gi_tiles_build(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *col,
-                            const gable_idx *base, const gable_idx *cuts, int threads, gable_idx size,
-                            const gi_tile_costs *costs, gi_tiles *out)
+gable_status gi_tiles_build(gable_context *ctx, gable_idx n, gi_pace *pace, const gable_idx *base,
+                            const gable_idx *cuts, int threads, gable_idx size, const gi_tile_costs *costs,
+                            gi_tiles *out)
 {
   gable_status status = GABLE_OK;
   gi_chunks chunks;
@@ -188,7 +180,7 @@ gable_status gi_tiles_build(gable_context *ctx, gable_idx n, const gable_off *pt
   b.c = &chunks;
   b.costs = costs;
   b.threads = threads;
-  GI_TRY(gi_chunks_cut(ctx, n, ptr, col, base, cuts, size, &chunks));
+  GI_TRY(gi_chunks_cut(ctx, n, pace, base, cuts, size, &chunks));
   GI_TRY(simulate(&b));
   GI_TRY(number_tiles(&b, out));
   GI_TRY(place_rows(&b, n, base, out));

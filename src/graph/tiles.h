@@ -7,7 +7,7 @@
 #ifndef GI_TILES_H
 #define GI_TILES_H
 
-#include "base/context.h"
+#include "graph/pace.h"
 
 typedef struct gi_wait_for {
   int32_t thread;
@@ -26,24 +26,19 @@ typedef struct gi_tiles {
   double model_s;        /* simulated seconds of a solve */
 } gi_tiles;
 
-/* Costs in seconds; gi_tile_costs_default is measured on one x86-64 server core. */
+/* Seconds: of a tile beside its rows, from one thread's store to another's load, and of an entry whose value another
+ * thread has computed. */
 typedef struct gi_tile_costs {
-  double row, entry; /* of a row and an entry when rows overlap */
-  double step;       /* of a level inside a tile, when rows wait for each other */
-  double tile, hop;  /* of a tile, and from one thread's store to another's load */
-  double remote;     /* of an entry whose value another thread has computed */
+  double tile, hop, remote;
 } gi_tile_costs;
 gi_tile_costs gi_tile_costs_default(void);
 
-/* Rows k = 0..n-1 depend on col[ptr[k] .. ptr[k+1]), all below k.  base: [n] a topological order of which tiles are
- * consecutive parts, NULL for 0..n-1; no tile goes across a place of cuts (increasing, beginning with 0, or NULL).
- * size: rows and entries of a tile, at most, or one row. */
-gable_status gi_tiles_build(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *col,
-                            const gable_idx *base, const gable_idx *cuts, int threads, gable_idx size,
-                            const gi_tile_costs *costs, gi_tiles *out);
-
-/* Simulated seconds of the rows one after another in the natural order. */
-double gi_tiles_serial_s(gable_idx n, const gable_off *ptr, const gable_idx *col, const gi_tile_costs *costs);
+/* base: [n] an order of the rows, each after those that it depends on, of which tiles are consecutive parts; NULL for
+ * 0..n-1.  No tile goes across a place of cuts (increasing, beginning with 0; NULL: none).  size: rows and entries of a
+ * tile, at most, or one row. */
+gable_status gi_tiles_build(gable_context *ctx, gable_idx n, gi_pace *pace, const gable_idx *base,
+                            const gable_idx *cuts, int threads, gable_idx size, const gi_tile_costs *costs,
+                            gi_tiles *out);
 
 /* Frees the arrays.  Fine on a zeroed one, and twice. */
 void gi_tiles_release(gable_context *ctx, gi_tiles *t);

@@ -52,20 +52,26 @@ done:
   return status;
 }
 
+enum { TILE = 1024, WIDTH = 4 }; /* rows and entries of a tile; rows of a group for each of its levels */
+
 static gable_status build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = p->rows.n;
+  const gi_tile_costs costs = gi_tile_costs_default();
   gi_tiles best;
-  gi_tile_costs costs = gi_tile_costs_default();
+  gi_pace pace;
   gi_interleaved base;
   memset(&best, 0, sizeof best);
+  memset(&pace, 0, sizeof pace);
   memset(&base, 0, sizeof base);
-  GI_TRY(gi_interleave(ctx, n, p->rows.ptr, p->rows.col, 4, &base));
-  GI_TRY(gi_tiles_build(ctx, n, p->rows.ptr, p->rows.col, base.order, base.start, side->threads, 1024, &costs, &best));
+  GI_TRY(gi_pace_init(ctx, n, p->rows.ptr, p->rows.col, &pace));
+  GI_TRY(gi_interleave(ctx, n, &pace, WIDTH, &base));
+  GI_TRY(gi_tiles_build(ctx, n, &pace, base.order, base.start, side->threads, TILE, &costs, &best));
   GI_TRY(adopt(ctx, p, value_type, &best, side));
 done:
   gi_tiles_release(ctx, &best);
+  gi_pace_release(ctx, &pace);
   gi_interleaved_release(ctx, &base);
   return status;
 }
