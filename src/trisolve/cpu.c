@@ -10,11 +10,11 @@ typedef struct cpu_state {
 } cpu_state;
 
 static const gi_cpu_method *const methods[GI_METHODS] = {
-    [GI_AUTO] = &gi_cpu_serial, [GI_SERIAL] = &gi_cpu_serial, [GI_LEVR] = &gi_cpu_levr, [GI_LEVC] = &gi_cpu_levc,
-    [GI_ELMR] = &gi_cpu_elmr,   [GI_ELMC] = &gi_cpu_elmc,     [GI_GSF] = &gi_cpu_gsf,   [GI_TILES] = &gi_cpu_tiles,
+    [GI_SERIAL] = &gi_cpu_serial, [GI_LEVR] = &gi_cpu_levr, [GI_LEVC] = &gi_cpu_levc,   [GI_ELMR] = &gi_cpu_elmr,
+    [GI_ELMC] = &gi_cpu_elmc,     [GI_GSF] = &gi_cpu_gsf,   [GI_TILES] = &gi_cpu_tiles,
 };
 
-static void side_release(gable_context *ctx, gi_side *s)
+void gi_side_release(gable_context *ctx, gi_side *s)
 {
   if (s->method && s->method->release)
     s->method->release(ctx, s);
@@ -28,8 +28,8 @@ static void side_release(gable_context *ctx, gi_side *s)
 static void state_release(gable_context *ctx, cpu_state *s)
 {
   if (!s) return;
-  side_release(ctx, &s->side[GABLE_N]);
-  side_release(ctx, &s->side[GABLE_T]);
+  gi_side_release(ctx, &s->side[GABLE_N]);
+  gi_side_release(ctx, &s->side[GABLE_T]);
   gi_free(ctx, s->diagonal_from);
   gi_free(ctx, s);
 }
@@ -49,9 +49,12 @@ static gable_status side_build(gable_trisolve *t, const gi_pattern *p, gi_side *
   side->widest = p->levels.widest;
   GI_ALLOC(t->ctx, side->level, n);
   for (gable_idx k = 0; k < n; k++) side->level[gi_natural(&p->rows, k)] = p->levels.level[k];
+  if (t->method == GI_AUTO) {
+    GI_TRY(gi_auto_build(t->ctx, p, t->shape.value_type, side));
+    goto done;
+  }
   snprintf(side->why, sizeof side->why, "asked for");
   side->method = methods[t->method];
-  GI_REQUIRE(side->method, GABLE_ERR_UNAVAILABLE, "method '%s' is not available on the CPU", gi_method_name(t->method));
   GI_TRY(side->method->build(t->ctx, p, t->shape.value_type, side));
 done:
   return status;

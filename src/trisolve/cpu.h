@@ -23,7 +23,7 @@ typedef struct gi_side {
   int threads;
   gable_off tiles, waits, barriers, atomics, launches;
   size_t schedule_bytes;
-  double model_s;
+  double model_s, serial_model_s; /* what the model says of this method, and of serial */
   char why[240];
 } gi_side;
 
@@ -65,5 +65,11 @@ typedef struct gi_cpu_method {
 } gi_cpu_method;
 
 extern const gi_cpu_method gi_cpu_serial, gi_cpu_levr, gi_cpu_levc, gi_cpu_elmr, gi_cpu_elmc, gi_cpu_gsf, gi_cpu_tiles;
+
+/* Chooses between serial and tiles, by the model, and says why in side->why. */
+gable_status gi_auto_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side);
+
+/* Frees what side owns, which is then empty.  Fine on a zeroed one. */
+void gi_side_release(gable_context *ctx, gi_side *side);
 
 #endif

@@ -52,27 +52,78 @@ done:
   return status;
 }
 
-enum { TILE = 1024, WIDTH = 4 }; /* rows and entries of a tile; rows of a group for each of its levels */
+enum {
+  TILE = 1024,
+  WIDTH = 4,
+  MAX_THREADS = 64
+}; /* rows and entries of a tile; rows of a group for each of its levels */
+
+static const double launch_s = 4e-6;    /* of a parallel region */
+static const double gain_wanted = 1.15; /* before more threads are used, for machines less quiet than the model */
+
+/* What the candidates are made from. */
+typedef struct bench {
+  gable_context *ctx;
+  gable_idx n;
+  const gi_levels *levels;
+  gi_pace pace;
+  gi_interleaved base;
+  gi_tile_costs costs;
+  gi_tiles best;
+} bench;
+
+/* Tiles of an order for so many threads; they are kept when the model likes them better than the best so far. */
+static gable_status try_tiles(bench *b, const gable_idx *order, const gable_idx *cuts, int threads)
+{
+  gable_status status = GABLE_OK;
+  gi_tiles tiles;
+  double wanted = b->best.count && threads > b->best.threads ? gain_wanted : 1.0;
+  GI_TRY(gi_tiles_build(b->ctx, b->n, &b->pace, order, cuts, threads, TILE, &b->costs, &tiles));
+  if (threads > 1) tiles.model_s += launch_s;
+  if (!b->best.count || tiles.model_s * wanted < b->best.model_s) {
+    gi_tiles_release(b->ctx, &b->best);
+    b->best = tiles;
+  } else {
+    gi_tiles_release(b->ctx, &tiles);
+  }
+done:
+  return status;
+}
+
+/* One thread; all threads in the interleaved order; and by level, where that order leaves threads idle. */
+static gable_status try_all(bench *b, int threads)
+{
+  gable_status status = GABLE_OK;
+  double one;
+  GI_TRY(try_tiles(b, b->base.order, b->base.start, 1));
+  one = b->best.model_s;
+  if (threads == 1 || one < 2 * launch_s) goto done;
+  GI_TRY(try_tiles(b, b->base.order, b->base.start, threads));
+  if (b->best.model_s * 0.7 * threads < one) goto done;
+  GI_TRY(try_tiles(b, b->levels->order, b->levels->count < b->n / 256 ? b->levels->start : NULL, threads));
+done:
+  return status;
+}
 
 static gable_status build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side)
 {
   gable_status status = GABLE_OK;
-  const gable_idx n = p->rows.n;
-  const gi_tile_costs costs = gi_tile_costs_default();
-  gi_tiles best;
-  gi_pace pace;
-  gi_interleaved base;
-  memset(&best, 0, sizeof best);
-  memset(&pace, 0, sizeof pace);
-  memset(&base, 0, sizeof base);
-  GI_TRY(gi_pace_init(ctx, n, p->rows.ptr, p->rows.col, &pace));
-  GI_TRY(gi_interleave(ctx, n, &pace, WIDTH, &base));
-  GI_TRY(gi_tiles_build(ctx, n, &pace, base.order, base.start, side->threads, TILE, &costs, &best));
-  GI_TRY(adopt(ctx, p, value_type, &best, side));
+  const int threads = side->threads < MAX_THREADS ? side->threads : MAX_THREADS;
+  bench b;
+  memset(&b, 0, sizeof b);
+  b.ctx = ctx;
+  b.n = p->rows.n;
+  b.levels = &p->levels;
+  b.costs = gi_tile_costs_default();
+  GI_TRY(gi_pace_init(ctx, b.n, p->rows.ptr, p->rows.col, &b.pace));
+  GI_TRY(gi_interleave(ctx, b.n, &b.pace, WIDTH, &b.base));
+  GI_TRY(try_all(&b, threads));
+  side->serial_model_s = gi_pace_of(&b.pace, NULL, 0, b.n);
+  GI_TRY(adopt(ctx, p, value_type, &b.best, side));
 done:
-  gi_tiles_release(ctx, &best);
-  gi_pace_release(ctx, &pace);
-  gi_interleaved_release(ctx, &base);
+  gi_tiles_release(ctx, &b.best);
+  gi_pace_release(ctx, &b.pace);
+  gi_interleaved_release(ctx, &b.base);
   return status;
 }
 

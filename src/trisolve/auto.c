@@ -1,0 +1,44 @@
+/* auto.c: chooses between serial and tiles by simulating both. */
+#include <stdio.h>
+#include <string.h>
+
+#include "trisolve/cpu.h"
+
+/* Tiles have to promise so much, since the model is not exact: it knows no caches, which on one thread favour the
+ * natural order. */
+static double promise(int threads)
+{
+  return threads == 1 ? 1.4 : 1.1;
+}
+
+gable_status gi_auto_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side)
+{
+  gable_status status = GABLE_OK;
+  const gi_side fresh = *side;
+  double tiles_s, serial_s;
+  char seen[160];
+  int threads;
+  GI_TRY(gi_cpu_tiles.build(ctx, p, value_type, side));
+  side->method = &gi_cpu_tiles;
+  tiles_s = side->model_s;
+  serial_s = side->serial_model_s;
+  threads = side->threads;
+  snprintf(seen, sizeof seen,
+           "%d levels, %.0f rows and %.0f entries each; model: serial %.3g ms, tiles on %d thread%s %.3g ms",
+           side->levels, (double)p->rows.n / (side->levels > 0 ? side->levels : 1),
+           (double)p->rows.ptr[p->rows.n] / (side->levels > 0 ? side->levels : 1), 1e3 * serial_s, threads,
+           threads == 1 ? "" : "s", 1e3 * tiles_s);
+  if (serial_s <= promise(threads) * tiles_s) {
+    gable_idx *level = side->level;
+    side->level = NULL;
+    gi_side_release(ctx, side);
+    *side = fresh;
+    side->level = level;
+    side->method = &gi_cpu_serial;
+    GI_TRY(gi_cpu_serial.build(ctx, p, value_type, side));
+    side->model_s = side->serial_model_s = serial_s;
+  }
+  snprintf(side->why, sizeof side->why, "%s: %s", seen, side->method->name);
+done:
+  return status;
+}
