@@ -5,6 +5,7 @@
 #include <gable/context.h>
 #include <gable/matrix.h>
 #include <gable/symbolic.h>
+#include <gable/solver.h>
 #include <gable/trisolve.h>
 #include <gable/types.h>
 

@@ -160,7 +160,7 @@ static void set_costs(gable_idx n, const gi_csc *a, double *cost, double *larges
     for (gable_idx j = 0; j < n; j++) largest[j] = 1;
     return;
   }
-  GI_OMP(parallel for schedule(static))
+  GI_OMP(parallel for schedule(static) if (a->ptr[n] > 100000))
   for (gable_idx j = 0; j < n; j++) {
     double top = 0;
     for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++) top = fmax(top, fabs(a->val[k]));

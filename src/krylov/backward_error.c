@@ -29,7 +29,7 @@ void gi_system_apply(const gi_system *a, gable_op op, const double *x, double *y
 {
   const gi_csc *rows = a->rows;
   if (op == GABLE_N) {
-    GI_OMP(parallel for schedule(static) num_threads(a->threads))
+    GI_OMP(parallel for schedule(static) num_threads(a->threads) if (rows->ptr[a->n] > 100000))
     for (gable_idx i = 0; i < a->n; i++) {
       double sum = 0;
       for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) sum += rows->val[k] * x[rows->idx[k]];
@@ -46,7 +46,7 @@ void gi_system_apply(const gi_system *a, gable_op op, const double *x, double *y
 static void residual_plain(const gi_system *a, const double *b, const double *x, double *r, double *w)
 {
   const gi_csc *rows = a->rows;
-  GI_OMP(parallel for schedule(static) num_threads(a->threads))
+  GI_OMP(parallel for schedule(static) num_threads(a->threads) if (rows->ptr[a->n] > 100000))
   for (gable_idx i = 0; i < a->n; i++) {
     double sum = b[i], size = 0;
     for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {

@@ -12,35 +12,34 @@ static double sum_abs(gable_idx n, const double *x)
   return sum;
 }
 
-/* y = B x, B = op(A)^-1 diag(d). */
+/* y = B x, B = diag(d) op(A)^-1. */
 static gable_status apply(gable_idx n, gable_op op, const double *d, gi_near_inverse inverse, void *user,
-                          const double *x, double *scaled, double *y)
+                          const double *x, double *y)
 {
-  for (gable_idx i = 0; i < n; i++) scaled[i] = d ? d[i] * x[i] : x[i];
-  return inverse(user, op, 1, scaled, y);
+  gable_status status = GABLE_OK;
+  GI_TRY(inverse(user, op, 1, x, y));
+  if (d)
+    for (gable_idx i = 0; i < n; i++) y[i] *= d[i];
+done:
+  return status;
 }
 
 /* x = B^T s, s = signs of y; y is scratch after. */
 static gable_status apply_transposed_signs(gable_idx n, gable_op op, const double *d, gi_near_inverse inverse,
                                            void *user, double *y, double *x)
 {
-  gable_status status = GABLE_OK;
-  for (gable_idx i = 0; i < n; i++) y[i] = y[i] < 0 ? -1 : 1;
-  GI_TRY(inverse(user, op == GABLE_N ? GABLE_T : GABLE_N, 1, y, x));
-  if (d)
-    for (gable_idx i = 0; i < n; i++) x[i] *= d[i];
-done:
-  return status;
+  for (gable_idx i = 0; i < n; i++) y[i] = (y[i] < 0 ? -1 : 1) * (d ? d[i] : 1);
+  return inverse(user, op == GABLE_N ? GABLE_T : GABLE_N, 1, y, x);
 }
 
 /* Higham's last guess, a vector with alternating signs and growing entries, for the matrices that deceive the
  * iteration. */
 static gable_status alternative(gable_idx n, gable_op op, const double *d, gi_near_inverse inverse, void *user,
-                                double *x, double *scaled, double *y, double *norm)
+                                double *x, double *y, double *norm)
 {
   gable_status status = GABLE_OK;
   for (gable_idx i = 0; i < n; i++) x[i] = (i % 2 ? -1 : 1) * (1 + (n > 1 ? (double)i / (double)(n - 1) : 0));
-  GI_TRY(apply(n, op, d, inverse, user, x, scaled, y));
+  GI_TRY(apply(n, op, d, inverse, user, x, y));
   double guess = 2 * sum_abs(n, y) / (3 * (double)n);
   if (!(guess <= *norm)) *norm = isfinite(guess) ? guess : (double)INFINITY;
 done:
@@ -51,13 +50,13 @@ gable_status gi_inverse_norm(gable_idx n, gable_op op, const double *d, gi_near_
                              double *work, double *norm)
 {
   gable_status status = GABLE_OK;
-  double *x = work, *y = work + n, *scaled = work + 2 * (gable_off)n;
+  double *x = work, *y = work + n;
   gable_idx last = -1;
   *norm = 0;
   if (!n) return GABLE_OK;
   for (gable_idx i = 0; i < n; i++) x[i] = 1.0 / (double)n;
   for (int round = 0; round < MOST_ROUNDS; round++) {
-    GI_TRY(apply(n, op, d, inverse, user, x, scaled, y));
+    GI_TRY(apply(n, op, d, inverse, user, x, y));
     double reached = sum_abs(n, y);
     if (!isfinite(reached)) {
       *norm = INFINITY;
@@ -74,7 +73,7 @@ gable_status gi_inverse_norm(gable_idx n, gable_op op, const double *d, gi_near_
     memset(x, 0, (size_t)n * sizeof *x);
     x[best] = 1;
   }
-  GI_TRY(alternative(n, op, d, inverse, user, x, scaled, y, norm));
+  GI_TRY(alternative(n, op, d, inverse, user, x, y, norm));
 done:
   return status;
 }

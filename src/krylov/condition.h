@@ -7,9 +7,9 @@
 
 #include "krylov/refine.h"
 
-/* *norm: a lower bound, nearly always within a factor of 3, of ||op(A)^-1 diag(d)||_1 where op is GABLE_N, or of
- * ||diag(d) A^-1||_inf where op is GABLE_T (so that the inner matrix is A^-T diag(d)).  d [n] >= 0, NULL: ones. inverse
- * is called with both ops.  work [3n].  INFINITY when the inverse gives what is not finite. */
+/* *norm: a lower bound, nearly always within a factor of 3, of ||diag(d) op(A)^-1||_1; d [n] >= 0, NULL: ones.  (The
+ * infinity norm of A^-1 diag(d) is the 1-norm of diag(d) A^-T.)  inverse is called with both ops.  work [2n].  INFINITY
+ * when the inverse gives what is not finite. */
 gable_status gi_inverse_norm(gable_idx n, gable_op op, const double *d, gi_near_inverse inverse, void *user,
                              double *work, double *norm);
 

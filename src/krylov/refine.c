@@ -159,9 +159,9 @@ done:
   return status;
 }
 
-/* Columns 0 .. count-1, count <= work->columns. */
-static gable_status refine_block(const refinement *c, gable_idx count, const double *b, gable_off ldb, double *x,
-                                 gable_off ldx, gi_refine_result *result)
+/* The columns from first on, b and x being theirs; count <= work->columns. */
+static gable_status refine_block(const refinement *c, gable_idx first, gable_idx count, const double *b, gable_off ldb,
+                                 double *x, gable_off ldx, gi_refine_result *result)
 {
   gable_status status = GABLE_OK;
   double error[GI_REFINE_COLUMNS];
@@ -184,6 +184,7 @@ static gable_status refine_block(const refinement *c, gable_idx count, const dou
     if (iterations > result->gmres_iterations) result->gmres_iterations = iterations;
     if (error[j] > c->options->tolerance && (result->reason == GI_REFINE_DONE || error[j] >= result->backward_error))
       result->reason = reason;
+    if (error[j] > result->backward_error) result->worst = first + j;
     result->backward_error = fmax(result->backward_error, error[j]);
   }
 done:
@@ -199,7 +200,7 @@ gable_status gi_refine(const gi_system *a, gable_op op, gi_near_inverse inverse,
   *result = (gi_refine_result){0};
   for (gable_idx j = 0; j < count; j += work->columns) {
     gable_idx some = count - j < work->columns ? count - j : work->columns;
-    GI_TRY(refine_block(&c, some, b + j * ldb, ldb, x + j * ldx, ldx, result));
+    GI_TRY(refine_block(&c, j, some, b + j * ldb, ldb, x + j * ldx, ldx, result));
   }
 done:
   return status;

@@ -49,6 +49,7 @@ typedef struct gi_refine_result {     /* the worst column's */
   double backward_error, first_error; /* at the end; of the unrefined solve */
   gable_idx steps, gmres_iterations;
   gi_refine_reason reason;
+  gable_idx worst; /* the column */
 } gi_refine_result;
 
 typedef struct gi_refine_work gi_refine_work;

@@ -54,6 +54,6 @@ void gi_equilibrate_diagonal(const gi_csc *a, double *r)
   for (gable_idx j = 0; j < a->n_cols; j++) {
     r[j] = 1;
     for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++)
-      if (a->idx[k] == j && a->val[k] > 0) r[j] = gi_power_of_two(1 / sqrt(a->val[k]));
+      if (a->idx[k] == j && a->val[k] != 0) r[j] = gi_power_of_two(1 / sqrt(fabs(a->val[k])));
   }
 }

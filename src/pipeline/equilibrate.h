@@ -13,7 +13,7 @@ void gi_equilibrate(const gi_csc *a, double *r, double *c);
 /* The same with one r [n] for both sides; a holds both triangles of a matrix with |a_ij| = |a_ji|. */
 void gi_equilibrate_symmetric(const gi_csc *a, double *r);
 
-/* r_i r_i a_ii in [1/2, 2] for all a_ii > 0. */
+/* r_i r_i |a_ii| in [1/2, 2] for all a_ii != 0. */
 void gi_equilibrate_diagonal(const gi_csc *a, double *r);
 
 /* The power of two nearest to x > 0 in ratio; 1 when x is zero or not finite. */

@@ -1,0 +1,189 @@
+/* solver.h: A x = b for a square sparse A, by a direct factorization and iterative refinement.
+ *
+ *   create -> analyse (pattern, and values where there are any) -> factor (values) -> solve, as often as wanted
+ *
+ * Symmetric positive definite matrices are factored by Cholesky, all others by LU with static pivoting after a weighted
+ * matching; docs/solver.md tells what is done and why.  The factor is immutable between two calls of
+ * gable_solver_factor: threads may share it, each with its own gable_solver_work.  */
+#ifndef GABLE_SOLVER_H
+#define GABLE_SOLVER_H
+
+#include <gable/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gable_solver gable_solver;
+typedef struct gable_solver_work gable_solver_work;
+
+typedef enum gable_method { GABLE_METHOD_AUTO = 0, GABLE_METHOD_LU = 1, GABLE_METHOD_CHOLESKY = 2 } gable_method;
+
+typedef enum gable_order {
+  GABLE_ORDER_AUTO = 0, /* AMD or METIS, whichever predicts less fill */
+  GABLE_ORDER_METIS = 1,
+  GABLE_ORDER_AMD = 2,
+  GABLE_ORDER_COLAMD = 3,
+  GABLE_ORDER_NATURAL = 4,
+  GABLE_ORDER_USER = 5
+} gable_order;
+
+/* What a new factorization keeps of the old analysis. */
+typedef enum gable_reuse {
+  GABLE_REUSE_NOTHING = 0, /* everything is done again with the new values */
+  GABLE_REUSE_PATTERN = 1, /* the pattern; matching, scalings, order and structure are found again */
+  GABLE_REUSE_ROWS = 2,    /* and the row permutation, the order and the structure; scalings are found again */
+  GABLE_REUSE_ALL = 3      /* and the scalings: a gather and the numeric factorization, nothing else */
+} gable_reuse;
+
+typedef enum gable_choice { GABLE_CHOOSE = 0, GABLE_NEVER = 1, GABLE_ALWAYS = 2 } gable_choice;
+
+typedef struct gable_solver_options {
+  size_t size; /* of this struct, so that it can grow */
+  gable_method method;
+  gable_order order;
+  const gable_idx *user_order; /* [n] of GABLE_ORDER_USER: user_order[k] comes k-th; read by analyse only */
+  gable_choice match;          /* rows to columns, for large entries on the diagonal */
+  gable_choice blocks;         /* block triangular form of a reducible matrix */
+  gable_type factor_type;      /* GABLE_D, or GABLE_S: half the memory, more refinement */
+  double tolerance;            /* of the backward error; 0: 1e-12 (1e-6 for float vectors) */
+  int refine_steps;            /* corrections a solve may do; -1: as many as help; 0: none, and no GMRES */
+  double tiny_pivot;           /* smaller pivots, relative to max |a_ij| after scaling, are replaced; 0: the default */
+} gable_solver_options;
+#define GABLE_SOLVER_OPTIONS_INIT                                                                                      \
+  {                                                                                                                    \
+    sizeof(gable_solver_options), GABLE_METHOD_AUTO, GABLE_ORDER_AUTO, NULL, GABLE_CHOOSE, GABLE_CHOOSE, GABLE_D, 0.0, \
+        -1, 0.0                                                                                                        \
+  }
+
+/* Local.  options may be NULL.  The solver belongs to the caller; ctx must outlive it. */
+GABLE_API gable_status gable_solver_create(gable_context *ctx, const gable_solver_options *options, gable_solver **out);
+
+/* Local.  order [n] = the permutation in a text file: n integers from 0 or from 1, lines that begin with % or # left
+ * out. GABLE_ERR_IO, GABLE_ERR_FORMAT with the line. */
+GABLE_API gable_status gable_order_read(gable_context *ctx, const char *path, gable_idx n, gable_idx *order);
+
+/* Local.  Reads the pattern of a, n by n, and its values where a->val is there (matching and scaling need them, and
+ * only then can Cholesky be chosen without a promise): CSR or CSC, base 0 or 1, 32 or 64 bit offsets, GABLE_S or
+ * GABLE_D, full or, for a symmetric one, one triangle.  Nothing of a is kept but a copy.  May be called again with
+ * another matrix. GABLE_ERR_SINGULAR: the structural rank is below n, and an unmatched row is named;
+ * GABLE_ERR_NOT_FINITE, _ARGUMENT (not square, indices wrong), _UNAVAILABLE (the order asked for is not in this build),
+ * _MEMORY, _CANCELLED. */
+GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_view *a);
+
+/* Local.  Factors the matrix with the values val, [nnz] in the order and type of the analysed view; NULL: the values
+ * that were analysed.  With GABLE_REUSE_ALL nothing of the structure is allocated.  A pivot that Cholesky cannot take
+ * turns the solver to LU unless GABLE_METHOD_CHOLESKY was asked for (then GABLE_ERR_SINGULAR).  A matrix that was
+ * factored without a matching and came out badly is analysed again with one, unless reuse forbids it; see
+ * GABLE_SOLVER_DRIFT. GABLE_ERR_STATE before analyse; GABLE_ERR_MEMORY says how much was wanted. */
+GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse reuse);
+
+/* Local.  Room for solves with s, up to max_rhs right-hand sides at a time are swept together (more are allowed).
+ * Belongs to the caller; must not outlive s, and is made again after analyse, or after a factorization that was
+ * analysed again. */
+GABLE_API gable_status gable_solver_work_create(const gable_solver *s, gable_idx max_rhs, gable_solver_work **out);
+
+/* NULL is fine; sets *w to NULL. */
+GABLE_API void gable_solver_work_destroy(gable_solver_work **w);
+
+/* Local.  op(A) x = b for b->count columns, host memory, GABLE_S or GABLE_D, refined until the componentwise backward
+ * error is at most the tolerance.  b is not written, x may be b.  Allocates nothing.  The same bits for every number of
+ * threads. GABLE_ERR_TOLERANCE: x was written all the same, gable_last_error says why it is no better; GABLE_ERR_STATE:
+ * no factor, or a work from before it. */
+GABLE_API gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gable_op op,
+                                          const gable_vectors_view *b, gable_vectors_view *x);
+
+/* Which factors gable_solver_apply uses. */
+enum { GABLE_FACTOR_L = 1, GABLE_FACTOR_D = 2, GABLE_FACTOR_U = 4, GABLE_FACTOR_ALL = 7 };
+
+/* Local.  One sweep with the factor, no refinement and no backward error: op(A) x = b for GABLE_FACTOR_ALL.  With fewer
+ * factors the system is that of A' = (R A C)(row order, column order) = L D U and b and x are numbered and scaled as A'
+ * is; for Cholesky D is the identity and U = L^T.  Allocates nothing.  x may be b. */
+GABLE_API gable_status gable_solver_apply(const gable_solver *s, gable_solver_work *w, gable_op op, int factors,
+                                          const gable_vectors_view *b, gable_vectors_view *x);
+
+typedef struct gable_solve_report { /* of the last gable_solver_solve with a work; of its worst column */
+  size_t size;
+  double backward_error; /* componentwise, on A as it was given */
+  double first_error;    /* before refinement */
+  int refine_steps;      /* corrections by the factor */
+  int gmres_iterations;  /* where corrections stalled */
+  gable_idx worst;       /* column with the largest backward error */
+  double solve_s, refine_s;
+  char reason[120]; /* why the tolerance was missed; "" when it was not */
+} gable_solve_report;
+#define GABLE_SOLVE_REPORT_INIT                                                                                        \
+  {                                                                                                                    \
+    sizeof(gable_solve_report), 0, 0, 0, 0, 0, 0, 0, ""                                                                \
+  }
+GABLE_API gable_status gable_solver_work_report(const gable_solver_work *w, gable_solve_report *report);
+
+/* Local.  Estimates by Hager and Higham; a few solves each.  rcond = 1 / (||A||_1 ||A^-1||_1): below 2.2e-16 the matrix
+ * is numerically singular.  forward_error bounds max |x - x_true| / max |x| for the column b, x (one column, GABLE_D).
+ */
+GABLE_API gable_status gable_solver_rcond(const gable_solver *s, gable_solver_work *w, double *rcond);
+GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_solver_work *w, gable_op op,
+                                                  const gable_vectors_view *b, const gable_vectors_view *x,
+                                                  double *forward_error);
+
+/* key, type of one element, elements ('1' or 'n'), meaning. */
+#define GABLE_SOLVER_KEY_LIST(X)                                                                                       \
+  X(N, int64_t, 1, "rows and columns")                                                                                 \
+  X(NNZ, int64_t, 1, "entries of A, both triangles of a symmetric one")                                                \
+  X(METHOD, int64_t, 1, "gable_method in use")                                                                         \
+  X(ORDER, int64_t, 1, "gable_order in use")                                                                           \
+  X(MATCHED, int64_t, 1, "1: rows were permuted by a matching, 2: and then by partial pivoting")                       \
+  X(STRUCTURAL_RANK, int64_t, 1, "of the entries that are not zero, or of the pattern without values")                 \
+  X(BLOCKS, int64_t, 1, "diagonal blocks of the block triangular form")                                                \
+  X(SYMMETRIC_PATTERN, int64_t, 1, "1: the pattern is symmetric")                                                      \
+  X(SYMMETRIC_VALUES, int64_t, 1, "1: and so are the values")                                                          \
+  X(SUPERNODES, int64_t, 1, "of the factor")                                                                           \
+  X(TREE_HEIGHT, int64_t, 1, "of the elimination tree, in columns")                                                    \
+  X(NNZ_L, int64_t, 1, "entries of L, diagonal included, without those that merging supernodes adds")                  \
+  X(NNZ_U, int64_t, 1, "entries of U, the same way; for Cholesky those of L")                                          \
+  X(FLOPS, double, 1, "of the numeric factorization, multiplications and additions apart")                             \
+  X(PERTURBED_PIVOTS, int64_t, 1, "tiny pivots that were replaced")                                                    \
+  X(GROWTH, double, 1, "max |U| / max |A'|")                                                                           \
+  X(DRIFT, int64_t, 1, "1: the values have drifted from the analysis: analyse again")                                  \
+  X(MEMORY_PREDICTED, int64_t, 1, "bytes that the factor will take, known after analyse")                              \
+  X(MEMORY, int64_t, 1, "bytes held by the solver now")                                                                \
+  X(LOG_ABS_DETERMINANT, double, 1, "log |det A|")                                                                     \
+  X(SIGN_DETERMINANT, int64_t, 1, "1, -1, or 0 for a zero determinant")                                                \
+  X(ORDER_S, double, 1, "seconds: ordering")                                                                           \
+  X(MATCH_S, double, 1, "seconds: equilibration and matching")                                                         \
+  X(SYMBOLIC_S, double, 1, "seconds: symbolic factorization and the plans made from it")                               \
+  X(FACTOR_S, double, 1, "seconds: the last numeric factorization, the gather included")                               \
+  X(ANALYSES, int64_t, 1, "times that the structure was analysed, 2 when a first one was not good enough")             \
+  X(PATTERN_HASH, int64_t, 1, "of the analysed pattern")                                                               \
+  X(ROW_ORDER, gable_idx, n, "row k of A' is this row of A")                                                           \
+  X(COLUMN_ORDER, gable_idx, n, "column k of A' is this column of A")                                                  \
+  X(ROW_SCALE, double, n, "R, by rows of A; negative where -A was found positive definite")                            \
+  X(COLUMN_SCALE, double, n, "C, by columns of A")                                                                     \
+  X(DIAGONAL, double, n, "pivots, in the order of A'")
+
+typedef enum gable_solver_key {
+#define GABLE_SOLVER_KEY_ENUM(name, type, count, text) GABLE_SOLVER_##name,
+  GABLE_SOLVER_KEY_LIST(GABLE_SOLVER_KEY_ENUM)
+#undef GABLE_SOLVER_KEY_ENUM
+      GABLE_SOLVER_KEYS
+} gable_solver_key;
+
+/* Local.  Copies what key names to out; bytes is the size of out and must be exactly that of the type times the count
+ * of the list above.  GABLE_ERR_STATE when it is not known yet. */
+GABLE_API gable_status gable_solver_get(const gable_solver *s, gable_solver_key key, void *out, size_t bytes);
+
+/* Local.  Writes analysis and factor to path (a temporary file first, then renamed): versioned, checksummed. */
+GABLE_API gable_status gable_solver_save(const gable_solver *s, const char *path);
+
+/* Local.  Reads what gable_solver_save wrote, for the matrix a with values: afterwards s is as it was when saved, and
+ * solves with a refine against these values.  GABLE_ERR_MISMATCH: another version, another pattern; GABLE_ERR_FORMAT:
+ * damaged. */
+GABLE_API gable_status gable_solver_load(gable_solver *s, const gable_matrix_view *a, const char *path);
+
+/* NULL is fine; sets *s to NULL. */
+GABLE_API void gable_solver_destroy(gable_solver **s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

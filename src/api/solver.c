@@ -1,0 +1,198 @@
+/* solver.c: arguments and phases of gable_solver; the work is the pipeline's. */
+#include <gable/solver.h>
+
+#include <string.h>
+
+#include "graph/order.h"
+#include "pipeline/pipeline.h"
+
+static gable_status copy_options(const gable_solver_options *given, gable_solver_options *own)
+{
+  gable_status status = GABLE_OK;
+  *own = (gable_solver_options)GABLE_SOLVER_OPTIONS_INIT;
+  if (given) {
+    GI_REQUIRE(given->size > sizeof given->size && given->size <= sizeof *own, GABLE_ERR_ARGUMENT,
+               "solver options of %zu bytes: start from GABLE_SOLVER_OPTIONS_INIT", given->size);
+    memcpy(own, given, given->size);
+    own->size = sizeof *own;
+  }
+  GI_REQUIRE((int)own->method >= 0 && own->method <= GABLE_METHOD_CHOLESKY, GABLE_ERR_ARGUMENT, "method %d",
+             (int)own->method);
+  GI_REQUIRE((int)own->order >= 0 && own->order <= GABLE_ORDER_USER, GABLE_ERR_ARGUMENT, "order %d", (int)own->order);
+  GI_REQUIRE((int)own->match >= 0 && own->match <= GABLE_ALWAYS && (int)own->blocks >= 0 && own->blocks <= GABLE_ALWAYS,
+             GABLE_ERR_ARGUMENT, "match %d, blocks %d: choose, never or always", (int)own->match, (int)own->blocks);
+  GI_REQUIRE(own->factor_type == GABLE_D || own->factor_type == GABLE_S, GABLE_ERR_ARGUMENT,
+             "factor type %d: GABLE_D or GABLE_S", (int)own->factor_type);
+  GI_REQUIRE(own->tolerance >= 0 && own->tolerance <= 1, GABLE_ERR_ARGUMENT, "tolerance %g: give 0 to 1",
+             own->tolerance);
+  GI_REQUIRE(own->tiny_pivot >= 0 && own->tiny_pivot < 1, GABLE_ERR_ARGUMENT, "tiny pivot %g: give 0 to 1",
+             own->tiny_pivot);
+  GI_REQUIRE(own->refine_steps >= -1, GABLE_ERR_ARGUMENT, "refine_steps is %d: give -1 or more", own->refine_steps);
+done:
+  return status;
+}
+
+gable_status gable_solver_create(gable_context *ctx, const gable_solver_options *options, gable_solver **out)
+{
+  gable_status status = GABLE_OK;
+  gable_solver_options own;
+  gable_solver *s = NULL;
+  GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "ctx or out is NULL");
+  *out = NULL;
+  GI_TRY(copy_options(options, &own));
+  GI_ALLOC_ZERO(ctx, s, 1);
+  s->ctx = ctx;
+  s->options = own;
+  *out = s;
+done:
+  return status;
+}
+
+void gable_solver_destroy(gable_solver **solver)
+{
+  if (!solver || !*solver) return;
+  gable_solver *s = *solver;
+  *solver = NULL;
+  gi_pipeline_clear(s);
+  gi_free(s->ctx, s);
+}
+
+gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_view *a)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s && a, GABLE_ERR_ARGUMENT, "the solver or the matrix is NULL");
+  GI_REQUIRE(a->size == sizeof *a, GABLE_ERR_ARGUMENT, "view of %zu bytes: start from GABLE_MATRIX_VIEW_INIT", a->size);
+  GI_TRY(gi_pipeline_analyse(s, a));
+done:
+  return status;
+}
+
+gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse reuse)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s, GABLE_ERR_ARGUMENT, "the solver is NULL");
+  GI_REQUIRE((int)reuse >= 0 && reuse <= GABLE_REUSE_ALL, GABLE_ERR_ARGUMENT, "reuse level %d", (int)reuse);
+  GI_TRY(gi_pipeline_factor(s, val, reuse));
+done:
+  return status;
+}
+
+gable_status gable_solver_work_create(const gable_solver *s, gable_idx max_rhs, gable_solver_work **out)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s && out, GABLE_ERR_ARGUMENT, "the solver or out is NULL");
+  *out = NULL;
+  GI_REQUIRE(max_rhs >= 1, GABLE_ERR_ARGUMENT, "max_rhs is %d: give 1 or more", max_rhs);
+  GI_TRY(gi_pipeline_work_create(s, max_rhs, out));
+done:
+  return status;
+}
+
+void gable_solver_work_destroy(gable_solver_work **w)
+{
+  gi_pipeline_work_destroy(w);
+}
+
+static gable_status check_solve(const gable_solver *s, const gable_solver_work *w, gable_op op,
+                                const gable_vectors_view *b, const gable_vectors_view *x)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s && w && b && x, GABLE_ERR_ARGUMENT, "the solver, the work, b or x is NULL");
+  GI_REQUIRE(op == GABLE_N || op == GABLE_T, GABLE_ERR_ARGUMENT, "op is %d: GABLE_N or GABLE_T", (int)op);
+  GI_REQUIRE(b->size == sizeof *b && x->size == sizeof *x, GABLE_ERR_ARGUMENT,
+             "vectors: start from GABLE_VECTORS_VIEW_INIT");
+done:
+  return status;
+}
+
+gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gable_op op, const gable_vectors_view *b,
+                                gable_vectors_view *x)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(check_solve(s, w, op, b, x));
+  GI_TRY(gi_pipeline_solve(s, w, op, b, x));
+done:
+  return status;
+}
+
+gable_status gable_solver_apply(const gable_solver *s, gable_solver_work *w, gable_op op, int factors,
+                                const gable_vectors_view *b, gable_vectors_view *x)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(check_solve(s, w, op, b, x));
+  GI_REQUIRE(factors >= 1 && factors <= GABLE_FACTOR_ALL, GABLE_ERR_ARGUMENT, "factors is %d: give GABLE_FACTOR_..",
+             factors);
+  GI_TRY(gi_pipeline_apply(s, w, op, (unsigned)factors, b, x));
+done:
+  return status;
+}
+
+gable_status gable_solver_work_report(const gable_solver_work *w, gable_solve_report *report)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(w && report, GABLE_ERR_ARGUMENT, "the work or the report is NULL");
+  GI_REQUIRE(report->size > sizeof report->size && report->size <= sizeof *report, GABLE_ERR_ARGUMENT,
+             "report of %zu bytes: start from GABLE_SOLVE_REPORT_INIT", report->size);
+  size_t size = report->size;
+  memcpy(report, &w->report, size);
+  report->size = size;
+done:
+  return status;
+}
+
+gable_status gable_solver_rcond(const gable_solver *s, gable_solver_work *w, double *rcond)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s && w && rcond, GABLE_ERR_ARGUMENT, "the solver, the work or rcond is NULL");
+  GI_TRY(gi_pipeline_rcond(s, w, rcond));
+done:
+  return status;
+}
+
+gable_status gable_solver_forward_error(const gable_solver *s, gable_solver_work *w, gable_op op,
+                                        const gable_vectors_view *b, const gable_vectors_view *x, double *forward_error)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(check_solve(s, w, op, b, x));
+  GI_REQUIRE(forward_error, GABLE_ERR_ARGUMENT, "forward_error is NULL");
+  GI_TRY(gi_pipeline_forward_error(s, w, op, b, x, forward_error));
+done:
+  return status;
+}
+
+gable_status gable_solver_get(const gable_solver *s, gable_solver_key key, void *out, size_t bytes)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s && out, GABLE_ERR_ARGUMENT, "the solver or out is NULL");
+  GI_TRY(gi_pipeline_get(s, key, out, bytes));
+done:
+  return status;
+}
+
+gable_status gable_solver_save(const gable_solver *s, const char *path)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s && path, GABLE_ERR_ARGUMENT, "the solver or the path is NULL");
+  GI_TRY(gi_pipeline_save(s, path));
+done:
+  return status;
+}
+
+gable_status gable_solver_load(gable_solver *s, const gable_matrix_view *a, const char *path)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s && a && path, GABLE_ERR_ARGUMENT, "the solver, the matrix or the path is NULL");
+  GI_REQUIRE(a->size == sizeof *a, GABLE_ERR_ARGUMENT, "view of %zu bytes: start from GABLE_MATRIX_VIEW_INIT", a->size);
+  GI_TRY(gi_pipeline_load(s, a, path));
+done:
+  return status;
+}
+
+gable_status gable_order_read(gable_context *ctx, const char *path, gable_idx n, gable_idx *order)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(ctx && path && order && n >= 0, GABLE_ERR_ARGUMENT, "the context, the path or the order is NULL");
+  GI_TRY(gi_order_read(ctx, path, n, order));
+done:
+  return status;
+}

@@ -1,0 +1,271 @@
+#include "pipeline/arrangement.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "factor/partial_pivoting.h"
+#include "graph/btf.h"
+#include "graph/match.h"
+#include "graph/order.h"
+#include "graph/symbolic.h"
+#include "pipeline/equilibrate.h"
+
+/* Is every diagonal entry as large as all others of its row, or of its column, together?  Then elimination is stable in
+ * any symmetric order, and no matching does better. */
+static int diagonally_dominant(const gi_problem *p)
+{
+  int by_rows = 1, by_columns = 1;
+  const double *row_sum = p->norms, *col_sum = p->norms + 2 * (gable_off)p->n;
+  for (gable_idx i = 0; i < p->n && (by_rows || by_columns); i++) {
+    double d = 0;
+    for (gable_off k = p->rows.ptr[i]; k < p->rows.ptr[i + 1]; k++)
+      if (p->rows.idx[k] == i) d = fabs(p->rows.val[k]);
+    by_rows &= 2 * d >= row_sum[i] * (1 - 1e-12);
+    by_columns &= 2 * d >= col_sum[i] * (1 - 1e-12);
+  }
+  return by_rows || by_columns;
+}
+
+static gable_method choose_method(const gi_problem *p, const gable_solver_options *options)
+{
+  if (options->method != GABLE_METHOD_AUTO) return options->method;
+  if (p->promised_spd) return GABLE_METHOD_CHOLESKY;
+  int one_sign = p->diagonal_positive || p->diagonal_negative;
+  return p->values_symmetric && one_sign ? GABLE_METHOD_CHOLESKY : GABLE_METHOD_LU;
+}
+
+/* A symmetric pattern with nothing missing on the diagonal keeps its symmetry: a matching would take it, and fill would
+ * grow.  Pivots inside the supernodes and refinement mostly do; gi_pipeline_factor comes back with a matching where
+ * they do not. */
+static int wants_matching(const gi_problem *p, const gable_solver_options *options)
+{
+  if (options->match != GABLE_CHOOSE) return options->match == GABLE_ALWAYS;
+  if (!p->diagonal_full) return 1;
+  if (!p->rows.val || p->pattern_symmetric) return 0;
+  return !diagonally_dominant(p);
+}
+
+static void scale(const gi_problem *p, gi_arrangement *a)
+{
+  if (!p->rows.val) {
+    for (gable_idx i = 0; i < p->n; i++) a->r[i] = a->c[i] = 1;
+  } else if (a->method == GABLE_METHOD_CHOLESKY) {
+    gi_equilibrate_diagonal(&p->rows, a->r);
+    memcpy(a->c, a->r, (size_t)p->n * sizeof *a->c);
+    if (p->diagonal_negative) /* -A may be positive definite */
+      for (gable_idx i = 0; i < p->n; i++) a->r[i] = -a->r[i];
+  } else if (p->values_symmetric) {
+    gi_equilibrate_symmetric(&p->rows, a->r);
+    memcpy(a->c, a->r, (size_t)p->n * sizeof *a->c);
+  } else {
+    gi_equilibrate(&p->rows, a->c, a->r); /* by rows: the roles are exchanged */
+  }
+}
+
+void gi_arrangement_rescale(const gi_problem *p, gi_arrangement *a)
+{
+  scale(p, a);
+}
+
+/* row_of [n]: the row of A that stands on the diagonal of each column, and the scalings. */
+static gable_status match_and_scale(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
+                                    gi_arrangement *a, gable_idx *row_of)
+{
+  gable_status status = GABLE_OK;
+  gi_matching m = {0};
+  double begin = gi_now();
+  a->matched = a->method == GABLE_METHOD_LU && wants_matching(p, options);
+  a->rank = p->n;
+  if (!a->matched) {
+    for (gable_idx j = 0; j < p->n; j++) row_of[j] = j;
+    scale(p, a);
+    goto done;
+  }
+  GI_TRY(gi_match(ctx, &p->rows, &m)); /* of A^T: m.row_of[i] is the column of A matched with its row i */
+  a->rank = m.rank;
+  for (gable_idx i = 0; i < p->n; i++) {
+    GI_REQUIRE(m.row_of[i] >= 0, GABLE_ERR_SINGULAR,
+               "the matrix is structurally singular: rank %d of %d, no column is left for row %d (counted from 1)",
+               m.rank, p->n, i + 1);
+    row_of[m.row_of[i]] = i;
+  }
+  memcpy(a->r, m.c, (size_t)p->n * sizeof *a->r);
+  memcpy(a->c, m.r, (size_t)p->n * sizeof *a->c);
+done:
+  gi_match_release(ctx, &m);
+  a->match_s += gi_now() - begin;
+  return status;
+}
+
+/* *b = pattern of A with its rows matched, by columns, unsorted; that of A^T where the pattern is symmetric and nothing
+ * was permuted (*borrowed = 1: the arrays are the problem's). */
+static gable_status matched_pattern(gable_context *ctx, const gi_problem *p, const gi_arrangement *a,
+                                    const gable_idx *row_of, gi_csc *b, int *borrowed)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *column_of = NULL;
+  *b = p->rows;
+  b->val = NULL;
+  *borrowed = p->pattern_symmetric && !a->matched;
+  if (*borrowed) goto done;
+  gi_csc rows = *b;
+  memset(b, 0, sizeof *b);
+  GI_TRY(gi_csc_transpose(ctx, &rows, b));
+  GI_ALLOC(ctx, column_of, p->n);
+  for (gable_idx j = 0; j < p->n; j++) column_of[row_of[j]] = j;
+  for (gable_off k = 0; k < b->ptr[p->n]; k++) b->idx[k] = column_of[b->idx[k]];
+done:
+  gi_free(ctx, column_of);
+  return status;
+}
+
+/* a->col_perm: block triangular form, fill-reducing order, postorder; a->layout. */
+static gable_status order_and_structure(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
+                                        const gi_csc *b, gi_arrangement *a)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *block = NULL, n_blocks = 1;
+  double begin = gi_now();
+  if (options->blocks != GABLE_NEVER && a->method == GABLE_METHOD_LU && (a->matched || !p->pattern_symmetric)) {
+    GI_ALLOC(ctx, block, p->n + 1);
+    GI_TRY(gi_btf(ctx, p->n, b->ptr, b->idx, NULL, a->col_perm, block, &n_blocks));
+  }
+  gi_order_options how = {(gi_order_method)options->order, options->user_order, n_blocks, n_blocks > 1 ? block : NULL};
+  gi_order_report found = {0};
+  GI_TRY(gi_order(ctx, p->n, b->ptr, b->idx, &how, a->col_perm, &found));
+  a->order = (gable_order)found.used;
+  double ordered = gi_now();
+  a->order_s += ordered - begin;
+  gi_symbolic_options form = {.cholesky = a->method == GABLE_METHOD_CHOLESKY, .n_blocks = n_blocks, .block = block};
+  if (form.cholesky || p->pattern_symmetric) form.form = GI_SYMBOLIC_SYMMETRIC;
+  if (a->matched) form.form = GI_SYMBOLIC_AUTO;
+  if (n_blocks <= 1) form.block = NULL;
+  GI_TRY(gi_symbolic(ctx, p->n, b->ptr, b->idx, a->col_perm, &form, &a->layout));
+  GI_TRY(gi_solve_plan_create(ctx, a->layout, NULL, &a->plan));
+  a->symbolic_s += gi_now() - ordered;
+done:
+  gi_free(ctx, block);
+  return status;
+}
+
+static gable_status arrangement_init(gable_context *ctx, gable_idx n, gi_arrangement *a)
+{
+  gable_status status = GABLE_OK;
+  GI_ALLOC(ctx, a->row_perm, n);
+  GI_ALLOC(ctx, a->col_perm, n);
+  GI_ALLOC(ctx, a->r, n);
+  GI_ALLOC(ctx, a->c, n);
+done:
+  return status;
+}
+
+gable_status gi_arrange(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
+                        gi_arrangement *out)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *row_of = NULL;
+  gi_csc b = {0};
+  int borrowed = 1;
+  gi_arrangement a = {.method = choose_method(p, options)};
+  GI_TRY(arrangement_init(ctx, p->n, &a));
+  GI_ALLOC(ctx, row_of, p->n);
+  GI_TRY(match_and_scale(ctx, p, options, &a, row_of));
+  GI_TRY(matched_pattern(ctx, p, &a, row_of, &b, &borrowed));
+  GI_TRY(order_and_structure(ctx, p, options, &b, &a));
+  for (gable_idx k = 0; k < p->n; k++) a.row_perm[k] = row_of[a.col_perm[k]];
+  *out = a;
+  memset(&a, 0, sizeof a);
+done:
+  if (!borrowed) gi_csc_release(ctx, &b);
+  gi_free(ctx, row_of);
+  gi_arrangement_release(ctx, &a);
+  return status;
+}
+
+/* Does every pivot row lie in the diagonal block of its column? */
+static int keeps_blocks(const gi_layout *y, const gable_idx *pivot_row)
+{
+  for (gable_idx b = 0; b < y->n_blocks; b++)
+    for (gable_idx k = y->block[b]; k < y->block[b + 1]; k++)
+      if (pivot_row[k] < y->block[b] || pivot_row[k] >= y->block[b + 1]) return 0;
+  return 1;
+}
+
+/* a: old with its rows in the order pivot_row; perm [n]: the identity in, the postorder out. */
+static gable_status structure_of_pivots(gable_context *ctx, const gi_csc *a_prime, const gi_arrangement *old,
+                                        const gable_idx *pivot_row, gable_idx *perm, gi_arrangement *a)
+{
+  gable_status status = GABLE_OK;
+  gable_idx n = a_prime->n_cols, *place = NULL, *idx = NULL;
+  GI_ALLOC(ctx, place, n);
+  GI_ALLOC(ctx, idx, a_prime->ptr[n]);
+  for (gable_idx k = 0; k < n; k++) {
+    place[pivot_row[k]] = k;
+    perm[k] = k;
+  }
+  for (gable_off k = 0; k < a_prime->ptr[n]; k++) idx[k] = place[a_prime->idx[k]];
+  gi_symbolic_options form = {.form = GI_SYMBOLIC_AUTO};
+  if (old->layout->n_blocks > 1 && keeps_blocks(old->layout, pivot_row)) {
+    form.n_blocks = old->layout->n_blocks;
+    form.block = old->layout->block;
+  }
+  GI_TRY(gi_symbolic(ctx, n, a_prime->ptr, idx, perm, &form, &a->layout));
+  GI_TRY(gi_solve_plan_create(ctx, a->layout, NULL, &a->plan));
+done:
+  gi_free(ctx, place);
+  gi_free(ctx, idx);
+  return status;
+}
+
+gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, const gi_arrangement *old,
+                               gi_arrangement *out)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *pivot_row = NULL, *perm = NULL, n = a_prime->n_cols;
+  gi_arrangement a = {.method = old->method, .order = old->order, .matched = 2, .rank = old->rank};
+  double begin = gi_now();
+  GI_TRY(arrangement_init(ctx, n, &a));
+  GI_ALLOC(ctx, pivot_row, n);
+  GI_ALLOC(ctx, perm, n);
+  GI_TRY(gi_partial_pivoting(ctx, a_prime, 0.1, pivot_row));
+  double pivoted = gi_now();
+  GI_TRY(structure_of_pivots(ctx, a_prime, old, pivot_row, perm, &a));
+  for (gable_idx k = 0; k < n; k++) {
+    a.col_perm[k] = old->col_perm[perm[k]];
+    a.row_perm[k] = old->row_perm[pivot_row[perm[k]]];
+    a.r[k] = old->r[k];
+    a.c[k] = old->c[k];
+  }
+  a.match_s = pivoted - begin;
+  a.symbolic_s = gi_now() - pivoted;
+  *out = a;
+  memset(&a, 0, sizeof a);
+done:
+  gi_free(ctx, pivot_row);
+  gi_free(ctx, perm);
+  gi_arrangement_release(ctx, &a);
+  return status;
+}
+
+void gi_arrangement_release(gable_context *ctx, gi_arrangement *a)
+{
+  gi_free(ctx, a->row_perm);
+  gi_free(ctx, a->col_perm);
+  gi_free(ctx, a->r);
+  gi_free(ctx, a->c);
+  gi_solve_plan_destroy(ctx, &a->plan);
+  gi_layout_destroy(ctx, &a->layout);
+  memset(a, 0, sizeof *a);
+}
+
+gable_off gi_arrangement_bytes(const gi_arrangement *a)
+{
+  const gi_layout *y = a->layout;
+  if (!y) return 0;
+  gable_off n = y->n, ns = y->n_super;
+  gable_off bytes = n * (2 * 4 + 2 * 8) + n * 4 + (ns + 1) * (4 + 4 + 4 * 8) + 4 * y->lptr[ns];
+  if (y->ucol != y->lrow) bytes += 4 * y->uptr[ns];
+  if (y->off_ptr) bytes += 8 * (n + 1) + 4 * y->off_ptr[n];
+  return bytes + gi_solve_plan_bytes(a->plan);
+}

@@ -1,0 +1,38 @@
+/* arrangement.h: how a problem is to be factored: method, matching, scalings, order, structure. */
+#ifndef GI_ARRANGEMENT_H
+#define GI_ARRANGEMENT_H
+
+#include <gable/solver.h>
+
+#include "factor/solve.h"
+#include "pipeline/problem.h"
+
+typedef struct gi_arrangement {
+  gable_method method; /* never AUTO */
+  gable_order order;   /* never AUTO */
+  int matched;         /* 1: by gi_match; 2: and then by partial pivoting */
+  gable_idx rank;
+  gable_idx *row_perm, *col_perm; /* [n] row and column of A that come k-th in A' */
+  double *r, *c;                  /* [n] scalings, by rows and columns of A */
+  gi_layout *layout;
+  gi_solve_plan *plan;
+  double order_s, match_s, symbolic_s;
+} gi_arrangement;
+
+/* options: all filled in, match not GABLE_CHOOSE against the problem's interest: see docs/solver.md.  out: zeroed.
+ * GABLE_ERR_SINGULAR names a row that cannot be matched. */
+gable_status gi_arrange(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
+                        gi_arrangement *out);
+/* The same order of columns, with the rows that threshold partial pivoting takes: for matrices on which static pivots
+ * fail. a_prime: A' of old with its values, by columns. */
+gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, const gi_arrangement *old,
+                               gi_arrangement *out);
+
+void gi_arrangement_release(gable_context *ctx, gi_arrangement *a);
+
+/* Scalings again for new values under the old permutations. */
+void gi_arrangement_rescale(const gi_problem *p, gi_arrangement *a);
+
+gable_off gi_arrangement_bytes(const gi_arrangement *a);
+
+#endif

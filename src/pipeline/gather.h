@@ -1,0 +1,40 @@
+/* gather.h: where each value of a rearranged matrix comes from, so that new values need no new structure.
+ *
+ * Maps are made by sending the positions 1, 2, 3, ... through the same functions as values (doubles hold them exactly
+ * up to 2^53); a negated position becomes a negated value. */
+#ifndef GI_GATHER_H
+#define GI_GATHER_H
+
+#include "base/context.h"
+
+typedef struct gi_gather {
+  gable_off count;
+  int identity;    /* 1: from k to k */
+  uint32_t *small; /* [count] positions from 0, when all fit and none is negated */
+  int64_t *large;  /* [count] +-(position + 1) otherwise */
+} gi_gather;
+
+/* The positions 1 .. count as values. */
+gable_status gi_gather_positions(gable_context *ctx, gable_off count, double **out);
+
+/* positions [count] of 1 .. source_count or their negatives, as they came out of the rearrangement. */
+gable_status gi_gather_init(gable_context *ctx, gable_off count, const double *positions, gable_off source_count,
+                            gi_gather *out);
+void gi_gather_release(gable_context *ctx, gi_gather *g);
+gable_off gi_gather_bytes(const gi_gather *g);
+
+/* Position that entry k comes from; *sign is 1 or -1. */
+static inline gable_off gi_gather_from(const gi_gather *g, gable_off k, double *sign)
+{
+  *sign = 1;
+  if (g->identity) return k;
+  if (g->small) return g->small[k];
+  *sign = g->large[k] < 0 ? -1 : 1;
+  return (g->large[k] < 0 ? -g->large[k] : g->large[k]) - 1;
+}
+
+/* out[k] = +-in[from k]; in: type GABLE_S or GABLE_D.  Returns the first position of a value that is not finite, or -1.
+ */
+gable_off gi_gather_values(const gi_gather *g, gable_type type, const void *in, double *out);
+
+#endif

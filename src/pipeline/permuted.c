@@ -1,0 +1,125 @@
+#include "pipeline/permuted.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Keeps the entries on and below the diagonal. */
+static void keep_lower(gi_csc *a)
+{
+  gable_off to = 0, k = 0;
+  for (gable_idx j = 0; j < a->n_cols; j++) {
+    gable_off end = a->ptr[j + 1];
+    a->ptr[j] = to;
+    for (; k < end; k++) {
+      if (a->idx[k] < j) continue;
+      a->idx[to] = a->idx[k];
+      a->val[to++] = a->val[k];
+    }
+  }
+  a->ptr[a->n_cols] = to;
+}
+
+/* Trades the positions in a->val for a gather. */
+static gable_status take_positions(gable_context *ctx, gi_csc *a, gable_off source_count, gi_gather *from)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(gi_gather_init(ctx, a->ptr[a->n_cols], a->val, source_count, from));
+  gi_free(ctx, a->val);
+  a->val = NULL;
+done:
+  return status;
+}
+
+gable_status gi_permuted_init(gable_context *ctx, const gi_problem *p, const gable_idx *row_perm,
+                              const gable_idx *col_perm, int cholesky, gi_permuted *out)
+{
+  gable_status status = GABLE_OK;
+  gable_off nnz = p->rows.ptr[p->n];
+  gi_csc source = p->rows;
+  double *positions = NULL;
+  GI_TRY(gi_gather_positions(ctx, nnz, &positions));
+  source.val = positions;
+  /* The columns of p->rows are the rows of A, so this is A' by rows. */
+  GI_TRY(gi_csc_permute(ctx, &source, col_perm, row_perm, &out->rows));
+  gi_free(ctx, positions);
+  positions = NULL;
+  if (cholesky) {
+    out->columns = out->rows;
+    memset(&out->rows, 0, sizeof out->rows);
+    keep_lower(&out->columns);
+  } else {
+    GI_TRY(gi_csc_transpose(ctx, &out->rows, &out->columns));
+    GI_TRY(take_positions(ctx, &out->rows, nnz, &out->rows_from));
+  }
+  GI_TRY(take_positions(ctx, &out->columns, nnz, &out->columns_from));
+done:
+  gi_free(ctx, positions);
+  if (status) gi_permuted_release(ctx, out);
+  return status;
+}
+
+void gi_permuted_release(gable_context *ctx, gi_permuted *a)
+{
+  gi_csc_release(ctx, &a->columns);
+  gi_csc_release(ctx, &a->rows);
+  gi_gather_release(ctx, &a->columns_from);
+  gi_gather_release(ctx, &a->rows_from);
+  memset(a, 0, sizeof *a);
+}
+
+/* v r c without leaving the exponents on the way when v is extreme. */
+static double scaled(double v, double r, double c)
+{
+  double less = r < c ? r : c, more = r < c ? c : r;
+  return fabs(v) > 1 ? v * less * more : v * more * less;
+}
+
+/* minor, major [n]: scales of the compressed and of the listed dimension, in the numbering of A'. */
+static void fill(gi_csc *a, const gi_gather *from, const double *val, const double *minor, const double *major)
+{
+  GI_OMP(parallel for schedule(static) if (from->count > 100000))
+  for (gable_idx j = 0; j < a->n_cols; j++)
+    for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++) {
+      double sign;
+      a->val[k] = scaled(val[gi_gather_from(from, k, &sign)], minor[a->idx[k]], major[j]);
+    }
+}
+
+gable_status gi_permuted_fill(gable_context *ctx, gi_permuted *a, const gi_problem *p, const gable_idx *row_perm,
+                              const gable_idx *col_perm, const double *r, const double *c)
+{
+  gable_status status = GABLE_OK;
+  double *rows = NULL, *columns = NULL;
+  GI_ALLOC(ctx, rows, p->n);
+  GI_ALLOC(ctx, columns, p->n);
+  for (gable_idx k = 0; k < p->n; k++) {
+    rows[k] = r[row_perm[k]];
+    columns[k] = c[col_perm[k]];
+  }
+  if (!a->columns.val) GI_ALLOC(ctx, a->columns.val, a->columns.ptr[p->n]);
+  fill(&a->columns, &a->columns_from, p->rows.val, rows, columns);
+  if (a->rows.ptr) {
+    if (!a->rows.val) GI_ALLOC(ctx, a->rows.val, a->rows.ptr[p->n]);
+    fill(&a->rows, &a->rows_from, p->rows.val, columns, rows);
+  }
+done:
+  gi_free(ctx, rows);
+  gi_free(ctx, columns);
+  return status;
+}
+
+void gi_permuted_empty(gable_context *ctx, gi_permuted *a)
+{
+  gi_free(ctx, a->columns.val);
+  gi_free(ctx, a->rows.val);
+  a->columns.val = a->rows.val = NULL;
+}
+
+gable_off gi_permuted_bytes(const gi_permuted *a)
+{
+  gable_off bytes = gi_gather_bytes(&a->columns_from) + gi_gather_bytes(&a->rows_from);
+  const gi_csc *both[] = {&a->columns, &a->rows};
+  for (int k = 0; k < 2; k++)
+    if (both[k]->ptr) bytes += 8 * (both[k]->n_cols + 1) + (both[k]->val ? 12 : 4) * both[k]->ptr[both[k]->n_cols];
+  return bytes;
+}

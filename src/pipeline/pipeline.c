@@ -1,0 +1,268 @@
+/* pipeline.c: analyse and factor, with the two turns that a factorization may take: Cholesky to LU, and no matching to
+ * one. */
+#include "pipeline/pipeline.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/timer.h"
+
+static void drop_arrangement(gable_solver *s)
+{
+  gi_factor_destroy(s->ctx, &s->factor);
+  gi_permuted_release(s->ctx, &s->permuted);
+  gi_arrangement_release(s->ctx, &s->arrangement);
+  s->phase = GI_PHASE_EMPTY;
+}
+
+void gi_pipeline_clear(gable_solver *s)
+{
+  drop_arrangement(s);
+  gi_problem_release(s->ctx, &s->problem);
+  gi_free(s->ctx, s->user_order);
+  s->user_order = NULL;
+  s->analyses = s->drift = 0;
+  s->factor_s = 0;
+}
+
+/* Puts *a, which is taken, in the place of the arrangement; the times of the old one stay counted. */
+static gable_status adopt(gable_solver *s, gi_arrangement *a)
+{
+  gable_status status = GABLE_OK;
+  a->order_s += s->arrangement.order_s;
+  a->match_s += s->arrangement.match_s;
+  a->symbolic_s += s->arrangement.symbolic_s;
+  drop_arrangement(s);
+  s->arrangement = *a;
+  memset(a, 0, sizeof *a);
+  double begin = gi_now();
+  GI_TRY(gi_permuted_init(s->ctx, &s->problem, s->arrangement.row_perm, s->arrangement.col_perm,
+                          s->arrangement.method == GABLE_METHOD_CHOLESKY, &s->permuted));
+  s->arrangement.symbolic_s += gi_now() - begin;
+  s->structure++;
+  s->analyses++;
+  s->phase = GI_PHASE_ANALYSED;
+done:
+  if (status) drop_arrangement(s);
+  return status;
+}
+
+/* Arranges the problem anew; keep_order: the order of columns there is serves again. */
+static gable_status arrange(gable_solver *s, const gable_solver_options *options, int keep_order)
+{
+  gable_status status = GABLE_OK;
+  gable_solver_options how = *options;
+  gi_arrangement a = {0}, *old = &s->arrangement;
+  gable_order order = old->order;
+  how.user_order = s->user_order;
+  if (keep_order) {
+    how.order = GABLE_ORDER_USER;
+    how.user_order = old->col_perm;
+  }
+  gi_factor_destroy(s->ctx, &s->factor);
+  gi_permuted_release(s->ctx, &s->permuted);
+  GI_TRY(gi_arrange(s->ctx, &s->problem, &how, &a));
+  if (keep_order) a.order = order;
+  GI_TRY(adopt(s, &a));
+done:
+  if (status) drop_arrangement(s);
+  return status;
+}
+
+/* Arranges the problem anew with the rows that partial pivoting takes. */
+static gable_status arrange_pivots(gable_solver *s)
+{
+  gable_status status = GABLE_OK;
+  gi_arrangement a = {0}, *old = &s->arrangement;
+  gi_factor_destroy(s->ctx, &s->factor);
+  GI_TRY(gi_permuted_fill(s->ctx, &s->permuted, &s->problem, old->row_perm, old->col_perm, old->r, old->c));
+  GI_TRY(gi_arrange_pivots(s->ctx, &s->permuted.columns, old, &a));
+  GI_TRY(adopt(s, &a));
+done:
+  if (status) drop_arrangement(s);
+  return status;
+}
+
+gable_status gi_pipeline_analyse(gable_solver *s, const gable_matrix_view *a)
+{
+  gable_status status = GABLE_OK;
+  gi_pipeline_clear(s);
+  GI_TRY(gi_problem_init(s->ctx, a, &s->problem));
+  GI_REQUIRE(s->options.method != GABLE_METHOD_CHOLESKY || s->problem.pattern_symmetric, GABLE_ERR_ARGUMENT,
+             "Cholesky was asked for, but the pattern of the matrix is not symmetric");
+  if (s->options.order == GABLE_ORDER_USER) {
+    GI_REQUIRE(s->options.user_order, GABLE_ERR_ARGUMENT, "GABLE_ORDER_USER without user_order");
+    GI_ALLOC(s->ctx, s->user_order, s->problem.n);
+    memcpy(s->user_order, s->options.user_order, (size_t)s->problem.n * sizeof *s->user_order);
+  }
+  GI_TRY(arrange(s, &s->options, 0));
+done:
+  if (status) gi_pipeline_clear(s);
+  return status;
+}
+
+gable_off gi_pipeline_predict(const gi_arrangement *a, gable_type type)
+{
+  const gi_layout *y = a->layout;
+  gable_off size = type == GABLE_S ? 4 : 8, values = y->lval[y->n_super] + y->n;
+  if (a->method == GABLE_METHOD_LU) values += y->uval[y->n_super] + (y->off_ptr ? y->off_ptr[y->n] : 0);
+  return values * size + (a->method == GABLE_METHOD_LU ? 4 * (gable_off)y->n : 0);
+}
+
+/* The numbers, under the arrangement that is there. */
+static gable_status numeric(gable_solver *s)
+{
+  gable_status status = GABLE_OK;
+  gi_arrangement *a = &s->arrangement;
+  gi_factor_kind kind = a->method == GABLE_METHOD_CHOLESKY ? GI_CHOLESKY : GI_LU;
+  double begin = gi_now();
+  if (!s->factor) GI_TRY(gi_factor_create(s->ctx, a->layout, kind, s->options.factor_type, &s->factor));
+  GI_TRY(gi_permuted_fill(s->ctx, &s->permuted, &s->problem, a->row_perm, a->col_perm, a->r, a->c));
+  gi_factor_options how = {.threads = s->ctx->threads, .tiny = s->options.tiny_pivot};
+  if (a->matched == 2 && how.tiny == 0) how.tiny = 1e-20; /* the largest pivot of its column is small for a reason */
+  GI_TRY(gi_factor_numeric(s->ctx, s->factor, &s->permuted.columns, kind == GI_LU ? &s->permuted.rows : NULL, &how));
+  s->factor_s = gi_now() - begin;
+  s->phase = GI_PHASE_FACTORED;
+done:
+  gi_permuted_empty(s->ctx, &s->permuted);
+  return status;
+}
+
+/* Do pivots and growth leave the factor above suspicion?  If not: can A x = A e be solved with it? */
+static gable_status judge(gable_solver *s, int *good)
+{
+  gable_status status = GABLE_OK;
+  gable_solver_work *w = NULL;
+  double *b = NULL, *x = NULL;
+  const gi_factor *f = s->factor;
+  gable_idx n = s->problem.n;
+  *good = f->kind == GI_CHOLESKY || (f->perturbed == 0 && f->max_factor <= 1e6 * f->max_entry);
+  if (*good) goto done;
+  GI_TRY(gi_pipeline_work_create(s, 1, &w));
+  GI_ALLOC(s->ctx, b, n);
+  GI_ALLOC(s->ctx, x, n);
+  gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
+  for (gable_idx i = 0; i < n; i++) x[i] = 1;
+  gi_system_apply(&a, GABLE_N, x, b);
+  gable_vectors_view vb = GABLE_VECTORS_VIEW_INIT, vx;
+  vb.n = n;
+  vb.ld = n;
+  vb.data = b;
+  vx = vb;
+  vx.data = x;
+  status = gi_pipeline_solve(s, w, GABLE_N, &vb, &vx);
+  *good = status == GABLE_OK && w->report.gmres_iterations == 0;
+  if (status == GABLE_ERR_TOLERANCE) status = GABLE_OK;
+done:
+  gi_pipeline_work_destroy(&w);
+  gi_free(s->ctx, b);
+  gi_free(s->ctx, x);
+  return status;
+}
+
+/* Log and sign of the determinant: of the pivots, the scalings and the three permutations. */
+static int parity(const gable_idx *perm, gable_idx n, unsigned char *seen)
+{
+  int odd = 0;
+  memset(seen, 0, (size_t)n);
+  for (gable_idx k = 0; k < n; k++) {
+    if (seen[k]) continue;
+    gable_idx length = 0;
+    for (gable_idx j = k; !seen[j]; j = perm[j]) {
+      seen[j] = 1;
+      length++;
+    }
+    odd ^= (length - 1) & 1;
+  }
+  return odd;
+}
+
+static double pivot(const gi_factor *f, gable_idx k)
+{
+  return 1 / (f->type == GABLE_S ? (double)((const float *)f->dinv)[k] : ((const double *)f->dinv)[k]);
+}
+
+static gable_status determinant(gable_solver *s)
+{
+  gable_status status = GABLE_OK;
+  const gi_arrangement *a = &s->arrangement;
+  const gi_factor *f = s->factor;
+  unsigned char *seen = NULL;
+  double log_abs = 0;
+  GI_ALLOC(s->ctx, seen, s->problem.n);
+  int odd = parity(a->row_perm, s->problem.n, seen) ^ parity(a->col_perm, s->problem.n, seen);
+  for (gable_idx k = 0; k < s->problem.n; k++) {
+    double d = pivot(f, k);
+    log_abs += log(fabs(d)) * (f->kind == GI_CHOLESKY ? 2 : 1) - log(fabs(a->r[k])) - log(a->c[k]);
+    odd ^= (d < 0 && f->kind == GI_LU) ^ (a->r[k] < 0);
+    odd ^= f->pivot && f->pivot[k] != k;
+  }
+  s->log_abs_determinant = log_abs;
+  s->sign_determinant = odd ? -1 : 1;
+done:
+  gi_free(s->ctx, seen);
+  return status;
+}
+
+/* Cholesky where it was chosen; where it fails, and may, LU with the same order. */
+static gable_status factor_either(gable_solver *s, int may_arrange)
+{
+  gable_status status = numeric(s);
+  if (status != GABLE_ERR_SINGULAR || s->arrangement.method != GABLE_METHOD_CHOLESKY ||
+      s->options.method != GABLE_METHOD_AUTO || !may_arrange)
+    return status;
+  gi_log(s->ctx, GABLE_LOG_INFO, "not positive definite: turning from Cholesky to LU");
+  gable_solver_options second = s->options;
+  second.method = GABLE_METHOD_LU;
+  GI_TRY(arrange(s, &second, 1));
+  GI_TRY(numeric(s));
+done:
+  return status;
+}
+
+/* Factors under the arrangement.  An LU that comes out badly gets, where may_arrange, a matching if it had none, and
+ * then the rows of partial pivoting. */
+static gable_status factor_well(gable_solver *s, int may_arrange)
+{
+  gable_status status = GABLE_OK;
+  gable_solver_options second = s->options;
+  int good = 1;
+  GI_TRY(factor_either(s, may_arrange));
+  GI_TRY(judge(s, &good));
+  may_arrange = may_arrange && s->options.match == GABLE_CHOOSE;
+  if (!good && may_arrange && !s->arrangement.matched) {
+    second.method = GABLE_METHOD_LU;
+    second.match = GABLE_ALWAYS;
+    GI_TRY(arrange(s, &second, 0));
+    GI_TRY(numeric(s));
+    GI_TRY(judge(s, &good));
+  }
+  if (!good && may_arrange && s->arrangement.matched == 1) {
+    GI_TRY(arrange_pivots(s));
+    GI_TRY(numeric(s));
+    GI_TRY(judge(s, &good));
+  }
+  s->drift = !good;
+  GI_TRY(determinant(s));
+done:
+  return status;
+}
+
+gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse reuse)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s->phase != GI_PHASE_EMPTY, GABLE_ERR_STATE, "nothing was analysed: call gable_solver_analyse first");
+  GI_REQUIRE(val || s->problem.rows.val, GABLE_ERR_ARGUMENT, "the analysed matrix had no values: give them now");
+  int first = s->phase == GI_PHASE_ANALYSED;
+  if (s->phase == GI_PHASE_FACTORED) s->phase = GI_PHASE_ANALYSED;
+  if (val) GI_TRY(gi_problem_set_values(s->ctx, &s->problem, val));
+  if (reuse <= GABLE_REUSE_PATTERN && (val || !first))
+    GI_TRY(arrange(s, &s->options, 0));
+  else if (reuse == GABLE_REUSE_ROWS)
+    gi_arrangement_rescale(&s->problem, &s->arrangement);
+  GI_TRY(factor_well(s, reuse <= GABLE_REUSE_PATTERN || (first && !val)));
+done:
+  if (status && s->phase == GI_PHASE_FACTORED) s->phase = GI_PHASE_ANALYSED;
+  return status;
+}

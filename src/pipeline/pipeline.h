@@ -1,0 +1,66 @@
+/* pipeline.h: problem, arrangement and factor as one object: the inside of gable_solver. */
+#ifndef GI_PIPELINE_H
+#define GI_PIPELINE_H
+
+#include <gable/solver.h>
+
+#include "factor/solve.h"
+#include "pipeline/arrangement.h"
+#include "pipeline/permuted.h"
+
+typedef enum gi_phase { GI_PHASE_EMPTY = 0, GI_PHASE_ANALYSED = 1, GI_PHASE_FACTORED = 2 } gi_phase;
+
+struct gable_solver {
+  gable_context *ctx;
+  gable_solver_options options; /* filled in; user_order is user_order below */
+  gable_idx *user_order;        /* [n] a copy, or NULL */
+  gi_phase phase;
+  gi_problem problem;
+  gi_arrangement arrangement;
+  gi_permuted permuted;
+  gi_factor *factor;
+  uint64_t structure; /* serial number of the arrangement: a work belongs to one */
+  int analyses;
+  int drift;
+  double factor_s;
+  double log_abs_determinant;
+  int sign_determinant;
+};
+
+struct gable_solver_work {
+  const gable_solver *solver;
+  uint64_t structure;
+  gable_context *ctx;
+  gable_idx columns; /* at a time */
+  gi_solve_work *sweep;
+  gi_refine_work *refine;
+  double *b, *x;   /* [columns * n] for vectors that are not plain columns of doubles */
+  double *scratch; /* [4n] of the estimates */
+  gable_solve_report report;
+};
+
+gable_status gi_pipeline_analyse(gable_solver *s, const gable_matrix_view *a);
+gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse reuse);
+
+gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, gable_solver_work **out);
+void gi_pipeline_work_destroy(gable_solver_work **w);
+gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gable_op op, const gable_vectors_view *b,
+                               const gable_vectors_view *x);
+gable_status gi_pipeline_apply(const gable_solver *s, gable_solver_work *w, gable_op op, unsigned factors,
+                               const gable_vectors_view *b, const gable_vectors_view *x);
+gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, double *rcond);
+gable_status gi_pipeline_forward_error(const gable_solver *s, gable_solver_work *w, gable_op op,
+                                       const gable_vectors_view *b, const gable_vectors_view *x, double *forward_error);
+
+gable_status gi_pipeline_get(const gable_solver *s, gable_solver_key key, void *out, size_t bytes);
+gable_off gi_pipeline_bytes(const gable_solver *s);
+/* What gi_factor_create will take for this layout. */
+gable_off gi_pipeline_predict(const gi_arrangement *a, gable_type type);
+
+gable_status gi_pipeline_save(const gable_solver *s, const char *path);
+gable_status gi_pipeline_load(gable_solver *s, const gable_matrix_view *a, const char *path);
+
+/* Back to GI_PHASE_EMPTY. */
+void gi_pipeline_clear(gable_solver *s);
+
+#endif

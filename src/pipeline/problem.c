@@ -1,0 +1,191 @@
+#include "pipeline/problem.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* The view of A^T: rows and columns change names, the arrays stay. */
+static gable_matrix_view transposed(const gable_matrix_view *view)
+{
+  gable_matrix_view t = *view;
+  t.n_rows = view->n_cols;
+  t.n_cols = view->n_rows;
+  t.format = view->format == GABLE_CSR ? GABLE_CSC : GABLE_CSR;
+  t.part = view->part == GABLE_LOWER ? GABLE_UPPER : view->part == GABLE_UPPER ? GABLE_LOWER : GABLE_FULL;
+  return t;
+}
+
+static gable_off offset_at(const gable_matrix_view *view, gable_idx k)
+{
+  return view->offset_type == GABLE_I32 ? ((const int32_t *)view->ptr)[k] : ((const int64_t *)view->ptr)[k];
+}
+
+/* 0 where the offsets are wrong, which gi_csc_from_view will say better. */
+static gable_off count_given(const gable_matrix_view *view)
+{
+  gable_idx major = view->format == GABLE_CSR ? view->n_rows : view->n_cols;
+  for (gable_idx k = 0; k < major; k++)
+    if (offset_at(view, k) > offset_at(view, k + 1)) return 0;
+  return major >= 0 && offset_at(view, 0) == view->base ? offset_at(view, major) - view->base : 0;
+}
+
+/* *rows = A by rows with the caller's positions as values.  CSR arrays are those of A^T by columns already. */
+static gable_status rows_of_positions(gable_context *ctx, const gable_matrix_view *view, gable_off given, gi_csc *rows)
+{
+  gable_status status = GABLE_OK;
+  gable_matrix_view v = view->format == GABLE_CSR ? transposed(view) : *view;
+  gi_csc stored = {0}, both = {0};
+  double *positions = NULL;
+  int same_transposed = view->structure != GABLE_GENERAL && view->structure != GABLE_SKEW;
+  GI_TRY(gi_gather_positions(ctx, given, &positions));
+  v.val = positions;
+  v.value_type = GABLE_D;
+  GI_TRY(gi_csc_from_view(ctx, &v, &stored));
+  if (view->part != GABLE_FULL && view->structure != GABLE_GENERAL) {
+    GI_TRY(gi_csc_expand(ctx, &stored, view->structure == GABLE_SPD ? GABLE_SYMMETRIC : view->structure, &both));
+  } else {
+    both = stored;
+    memset(&stored, 0, sizeof stored);
+    same_transposed = 0;
+  }
+  if (view->format == GABLE_CSR || same_transposed) {
+    *rows = both;
+    memset(&both, 0, sizeof both);
+  } else {
+    gi_csc_release(ctx, &stored);
+    GI_TRY(gi_csc_transpose(ctx, &both, rows));
+  }
+done:
+  gi_free(ctx, positions);
+  gi_csc_release(ctx, &stored);
+  gi_csc_release(ctx, &both);
+  return status;
+}
+
+/* FNV-1a over words: of a pattern by rows. */
+static uint64_t pattern_hash(const gi_csc *rows)
+{
+  const uint64_t prime = 0x100000001B3u;
+  uint64_t h = 0xCBF29CE484222325u;
+  h = (h ^ (uint64_t)rows->n_cols) * prime;
+  for (gable_idx i = 0; i < rows->n_cols; i++) {
+    h = (h ^ (uint64_t)(rows->ptr[i + 1] - rows->ptr[i])) * prime;
+    for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) h = (h ^ (uint64_t)rows->idx[k]) * prime;
+  }
+  return h;
+}
+
+/* Symmetry of the pattern, and of the values where there are any; the entries below the diagonal are walked along with
+ * a cursor in each row, O(nnz). */
+static gable_status find_symmetry(gable_context *ctx, gi_problem *p)
+{
+  gable_status status = GABLE_OK;
+  const gi_csc *a = &p->rows;
+  gable_off *cursor = NULL;
+  GI_ALLOC(ctx, cursor, p->n);
+  memcpy(cursor, a->ptr, (size_t)p->n * sizeof *cursor);
+  p->pattern_symmetric = 1;
+  p->values_symmetric = a->val != NULL;
+  for (gable_idx i = 0; i < p->n && p->pattern_symmetric; i++) {
+    for (; cursor[i] < a->ptr[i + 1] && a->idx[cursor[i]] <= i; cursor[i]++)
+      if (a->idx[cursor[i]] < i) p->pattern_symmetric = 0; /* below the diagonal, and no row above asked for it */
+    for (gable_off k = cursor[i]; k < a->ptr[i + 1]; k++) {
+      gable_idx j = a->idx[k];
+      if (cursor[j] >= a->ptr[j + 1] || a->idx[cursor[j]] != i) {
+        p->pattern_symmetric = 0;
+        break;
+      }
+      gable_off m = cursor[j]++;
+      if (a->val && fabs(a->val[k] - a->val[m]) > 4 * DBL_EPSILON * fabs(a->val[k])) p->values_symmetric = 0;
+    }
+  }
+  p->values_symmetric &= p->pattern_symmetric;
+done:
+  gi_free(ctx, cursor);
+  return status;
+}
+
+static void look_at_diagonal(gi_problem *p)
+{
+  p->diagonal_full = p->diagonal_positive = p->diagonal_negative = 1;
+  for (gable_idx i = 0; i < p->n; i++) {
+    double value = 0;
+    for (gable_off k = p->rows.ptr[i]; k < p->rows.ptr[i + 1]; k++)
+      if (p->rows.idx[k] == i) value = p->rows.val ? p->rows.val[k] : 1;
+    p->diagonal_full &= value != 0;
+    p->diagonal_positive &= p->rows.val && value > 0;
+    p->diagonal_negative &= p->rows.val && value < 0;
+  }
+}
+
+gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, gi_problem *p)
+{
+  gable_status status = GABLE_OK;
+  double *positions = NULL;
+  GI_REQUIRE(view->n_rows == view->n_cols, GABLE_ERR_ARGUMENT, "the matrix is %d by %d: a solver needs a square one",
+             view->n_rows, view->n_cols);
+  GI_REQUIRE(view->space == GABLE_HOST, GABLE_ERR_UNAVAILABLE,
+             "the matrix is in device memory: give it in host memory");
+  GI_REQUIRE(view->value_type == GABLE_D || view->value_type == GABLE_S, GABLE_ERR_UNAVAILABLE,
+             "values are neither float nor double: complex matrices are not solved yet");
+  GI_REQUIRE(view->ptr && (view->offset_type == GABLE_I32 || view->offset_type == GABLE_I64) &&
+                 (view->format == GABLE_CSR || view->format == GABLE_CSC),
+             GABLE_ERR_ARGUMENT, "the view has no offsets, or an unknown format or offset type");
+  p->n = view->n_rows;
+  p->given = count_given(view);
+  p->value_type = view->value_type;
+  p->promised_spd = view->structure == GABLE_SPD;
+  GI_TRY(rows_of_positions(ctx, view, p->given, &p->rows));
+  positions = p->rows.val;
+  p->rows.val = NULL;
+  GI_TRY(gi_gather_init(ctx, p->rows.ptr[p->n], positions, p->given, &p->from_caller));
+  gi_free(ctx, positions);
+  positions = NULL;
+  p->hash = pattern_hash(&p->rows);
+  GI_ALLOC(ctx, p->norms, 4 * (gable_off)p->n);
+  if (view->val) {
+    GI_TRY(gi_problem_set_values(ctx, p, view->val));
+  } else {
+    GI_TRY(find_symmetry(ctx, p));
+    look_at_diagonal(p);
+  }
+done:
+  gi_free(ctx, positions);
+  if (status) gi_problem_release(ctx, p);
+  return status;
+}
+
+gable_status gi_problem_set_values(gable_context *ctx, gi_problem *p, const void *val)
+{
+  gable_status status = GABLE_OK;
+  gable_idx n = p->n;
+  if (!p->rows.val) GI_ALLOC(ctx, p->rows.val, p->rows.ptr[n]);
+  gable_off wrong = gi_gather_values(&p->from_caller, p->value_type, val, p->rows.val);
+  GI_REQUIRE(wrong < 0, GABLE_ERR_NOT_FINITE, "value %lld of the matrix is not finite", (long long)wrong);
+  GI_TRY(find_symmetry(ctx, p));
+  look_at_diagonal(p);
+  gi_system_norms(&p->rows, p->norms, p->norms + n, p->norms + 2 * (gable_off)n, p->norms + 3 * (gable_off)n);
+done:
+  return status;
+}
+
+void gi_problem_release(gable_context *ctx, gi_problem *p)
+{
+  gi_csc_release(ctx, &p->rows);
+  gi_gather_release(ctx, &p->from_caller);
+  gi_free(ctx, p->norms);
+  memset(p, 0, sizeof *p);
+}
+
+gi_system gi_problem_system(const gi_problem *p, int threads)
+{
+  const double *norms = p->norms;
+  gable_off n = p->n;
+  return (gi_system){p->n, &p->rows, norms, norms + n, norms + 2 * n, norms + 3 * n, threads};
+}
+
+gable_off gi_problem_bytes(const gi_problem *p)
+{
+  gable_off n = p->n, nnz = p->rows.ptr ? p->rows.ptr[n] : 0;
+  return nnz * (p->rows.val ? 12 : 4) + 8 * (n + 1) + 32 * n + gi_gather_bytes(&p->from_caller);
+}

@@ -1,0 +1,35 @@
+/* problem.h: the matrix as the caller gave it, and what can be said about it at a glance. */
+#ifndef GI_PROBLEM_H
+#define GI_PROBLEM_H
+
+#include "krylov/refine.h"
+#include "pipeline/gather.h"
+#include "sparse/csc.h"
+
+typedef struct gi_problem {
+  gable_idx n;
+  gi_csc rows;           /* A by rows, both triangles; val is NULL until there are values */
+  gable_off given;       /* entries of the caller's view */
+  gable_type value_type; /* of the caller's values */
+  gi_gather from_caller; /* rows.val from the caller's values */
+  uint64_t hash;         /* of the pattern */
+  int pattern_symmetric; /* and of the values, once there are any: */
+  int values_symmetric;  /* up to rounding */
+  int diagonal_full;     /* no a_ii is zero, or missing where there are no values */
+  int diagonal_positive; /* all a_ii > 0 */
+  int diagonal_negative; /* all a_ii < 0 */
+  int promised_spd;      /* by the view */
+  double *norms;         /* [4n] sums and maxima of rows, then of columns */
+} gi_problem;
+
+/* The pattern of the view (checked), and its values when it has any.  p: zeroed. */
+gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, gi_problem *p);
+void gi_problem_release(gable_context *ctx, gi_problem *p);
+
+/* New values [given] in the caller's order.  GABLE_ERR_NOT_FINITE names the entry. */
+gable_status gi_problem_set_values(gable_context *ctx, gi_problem *p, const void *val);
+
+gi_system gi_problem_system(const gi_problem *p, int threads);
+gable_off gi_problem_bytes(const gi_problem *p);
+
+#endif

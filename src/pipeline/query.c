@@ -1,0 +1,122 @@
+/* query.c: the keyed query, one place for every number that a solver can tell. */
+#include <math.h>
+#include <string.h>
+
+#include "pipeline/pipeline.h"
+
+gable_off gi_pipeline_bytes(const gable_solver *s)
+{
+  if (s->phase == GI_PHASE_EMPTY) return (gable_off)sizeof *s;
+  return (gable_off)sizeof *s + gi_problem_bytes(&s->problem) + gi_arrangement_bytes(&s->arrangement) +
+         gi_permuted_bytes(&s->permuted) + (s->factor ? s->factor->bytes : 0);
+}
+
+/* Which phase a key needs. */
+static gi_phase needed(gable_solver_key key)
+{
+  switch (key) {
+  case GABLE_SOLVER_PERTURBED_PIVOTS:
+  case GABLE_SOLVER_GROWTH:
+  case GABLE_SOLVER_DRIFT:
+  case GABLE_SOLVER_LOG_ABS_DETERMINANT:
+  case GABLE_SOLVER_SIGN_DETERMINANT:
+  case GABLE_SOLVER_FACTOR_S:
+  case GABLE_SOLVER_DIAGONAL: return GI_PHASE_FACTORED;
+  default: return GI_PHASE_ANALYSED;
+  }
+}
+
+static int64_t integer_of(const gable_solver *s, gable_solver_key key)
+{
+  const gi_arrangement *a = &s->arrangement;
+  const gi_layout *y = a->layout;
+  switch (key) {
+  case GABLE_SOLVER_N: return s->problem.n;
+  case GABLE_SOLVER_NNZ: return s->problem.rows.ptr[s->problem.n];
+  case GABLE_SOLVER_METHOD: return a->method;
+  case GABLE_SOLVER_ORDER: return a->order;
+  case GABLE_SOLVER_MATCHED: return a->matched;
+  case GABLE_SOLVER_STRUCTURAL_RANK: return a->rank;
+  case GABLE_SOLVER_BLOCKS: return y->n_blocks;
+  case GABLE_SOLVER_SYMMETRIC_PATTERN: return s->problem.pattern_symmetric;
+  case GABLE_SOLVER_SYMMETRIC_VALUES: return s->problem.values_symmetric;
+  case GABLE_SOLVER_SUPERNODES: return y->n_super;
+  case GABLE_SOLVER_TREE_HEIGHT: return y->height;
+  case GABLE_SOLVER_NNZ_L: return y->nnz_l;
+  case GABLE_SOLVER_NNZ_U: return a->method == GABLE_METHOD_LU ? y->nnz_u : y->nnz_l;
+  case GABLE_SOLVER_PERTURBED_PIVOTS: return s->factor->perturbed;
+  case GABLE_SOLVER_DRIFT: return s->drift;
+  case GABLE_SOLVER_MEMORY_PREDICTED: return gi_pipeline_predict(a, s->options.factor_type);
+  case GABLE_SOLVER_MEMORY: return gi_pipeline_bytes(s);
+  case GABLE_SOLVER_SIGN_DETERMINANT: return s->sign_determinant;
+  case GABLE_SOLVER_ANALYSES: return s->analyses;
+  case GABLE_SOLVER_PATTERN_HASH: return (int64_t)s->problem.hash;
+  default: return 0;
+  }
+}
+
+static double real_of(const gable_solver *s, gable_solver_key key)
+{
+  const gi_arrangement *a = &s->arrangement;
+  switch (key) {
+  case GABLE_SOLVER_FLOPS: return a->layout->flops;
+  case GABLE_SOLVER_GROWTH: return s->factor->max_entry > 0 ? s->factor->max_factor / s->factor->max_entry : 0;
+  case GABLE_SOLVER_LOG_ABS_DETERMINANT: return s->log_abs_determinant;
+  case GABLE_SOLVER_ORDER_S: return a->order_s;
+  case GABLE_SOLVER_MATCH_S: return a->match_s;
+  case GABLE_SOLVER_SYMBOLIC_S: return a->symbolic_s;
+  case GABLE_SOLVER_FACTOR_S: return s->factor_s;
+  default: return 0;
+  }
+}
+
+static void copy_array(const gable_solver *s, gable_solver_key key, void *out)
+{
+  const gi_arrangement *a = &s->arrangement;
+  size_t n = (size_t)s->problem.n;
+  double *diagonal = out;
+  switch (key) {
+  case GABLE_SOLVER_ROW_ORDER: memcpy(out, a->row_perm, n * sizeof(gable_idx)); break;
+  case GABLE_SOLVER_COLUMN_ORDER: memcpy(out, a->col_perm, n * sizeof(gable_idx)); break;
+  case GABLE_SOLVER_ROW_SCALE: memcpy(out, a->r, n * sizeof(double)); break;
+  case GABLE_SOLVER_COLUMN_SCALE: memcpy(out, a->c, n * sizeof(double)); break;
+  default:
+    for (gable_idx k = 0; k < s->problem.n; k++)
+      diagonal[k] = 1 / (s->factor->type == GABLE_S ? (double)((const float *)s->factor->dinv)[k]
+                                                    : ((const double *)s->factor->dinv)[k]);
+  }
+}
+
+typedef struct key_shape {
+  const char *name;
+  size_t element;
+  int real, array;
+} key_shape;
+
+/* 1 and n are names here so that the list's third column can be compared. */
+enum { shape_1 = 0, shape_n = 1, is_int64_t = 0, is_gable_idx = 0, is_double = 1 };
+
+static const key_shape shapes[] = {
+#define SHAPE(name, type, count, text) {#name, sizeof(type), is_##type, shape_##count},
+    GABLE_SOLVER_KEY_LIST(SHAPE)
+#undef SHAPE
+};
+
+gable_status gi_pipeline_get(const gable_solver *s, gable_solver_key key, void *out, size_t bytes)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE((int)key >= 0 && key < GABLE_SOLVER_KEYS, GABLE_ERR_ARGUMENT, "no key %d", (int)key);
+  const key_shape *shape = &shapes[key];
+  GI_REQUIRE(s->phase >= needed(key), GABLE_ERR_STATE, "%s is not known before the matrix is %s", shape->name,
+             s->phase == GI_PHASE_EMPTY && needed(key) == GI_PHASE_ANALYSED ? "analysed" : "factored");
+  size_t want = shape->element * (shape->array ? (size_t)s->problem.n : 1);
+  GI_REQUIRE(bytes == want, GABLE_ERR_ARGUMENT, "%s takes %zu bytes, not %zu", shape->name, want, bytes);
+  if (shape->array)
+    copy_array(s, key, out);
+  else if (shape->real)
+    *(double *)out = real_of(s, key);
+  else
+    *(int64_t *)out = integer_of(s, key);
+done:
+  return status;
+}

@@ -1,0 +1,282 @@
+/* solve.c: sweeps with the factor, refined against the matrix as it was given. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "krylov/condition.h"
+#include "pipeline/pipeline.h"
+
+gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, gable_solver_work **out)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = s->ctx;
+  gable_solver_work *w = NULL;
+  gable_off n = s->problem.n;
+  GI_REQUIRE(s->phase != GI_PHASE_EMPTY, GABLE_ERR_STATE, "nothing was analysed: call gable_solver_analyse first");
+  GI_ALLOC_ZERO(ctx, w, 1);
+  w->ctx = ctx;
+  w->solver = s;
+  w->structure = s->structure;
+  w->columns = max_rhs < GI_REFINE_COLUMNS ? max_rhs : GI_REFINE_COLUMNS;
+  w->report = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
+  GI_TRY(gi_solve_work_create(ctx, s->arrangement.plan, ctx->threads, w->columns, &w->sweep));
+  GI_TRY(gi_refine_work_create(ctx, s->problem.n, w->columns, &w->refine));
+  GI_ALLOC(ctx, w->b, n * w->columns);
+  GI_ALLOC(ctx, w->x, n * w->columns);
+  GI_ALLOC(ctx, w->scratch, 4 * n);
+  *out = w;
+  w = NULL;
+done:
+  gi_pipeline_work_destroy(&w);
+  return status;
+}
+
+void gi_pipeline_work_destroy(gable_solver_work **work)
+{
+  if (!work || !*work) return;
+  gable_solver_work *w = *work;
+  *work = NULL;
+  gi_solve_work_destroy(w->ctx, &w->sweep);
+  gi_refine_work_destroy(w->ctx, &w->refine);
+  gi_free(w->ctx, w->b);
+  gi_free(w->ctx, w->x);
+  gi_free(w->ctx, w->scratch);
+  gi_free(w->ctx, w);
+}
+
+/* A x = b is A' y = R b in the rows' order with x = C y in the columns' order; the transposed system exchanges the two.
+ */
+static gi_solve_frame frame(const gable_solver *s, gable_op op)
+{
+  const gi_arrangement *a = &s->arrangement;
+  if (op == GABLE_N) return (gi_solve_frame){a->row_perm, a->r, a->col_perm, a->c, 0};
+  return (gi_solve_frame){a->col_perm, a->c, a->row_perm, a->r, 0};
+}
+
+static gable_vectors_view columns_view(gable_idx n, gable_idx count, const double *data, gable_off ld)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.n = n;
+  v.count = count;
+  v.ld = ld;
+  v.data = (void *)(uintptr_t)data; /* a view of what is only read has no type of its own */
+  return v;
+}
+
+static gable_status sweep(const gable_solver *s, gable_solver_work *w, gable_op op, gable_idx count, const double *b,
+                          gable_off ldb, double *x, gable_off ldx)
+{
+  gable_vectors_view vb = columns_view(s->problem.n, count, b, ldb), vx = columns_view(s->problem.n, count, x, ldx);
+  gi_solve_frame f = frame(s, op);
+  return gi_solve(s->arrangement.plan, s->factor, w->sweep, op, GI_SOLVE_ALL, &vb, &vx, &f);
+}
+
+static gable_status near_inverse(void *user, gable_op op, gable_idx count, const double *b, double *x)
+{
+  gable_solver_work *w = user;
+  gable_idx n = w->solver->problem.n;
+  return sweep(w->solver, w, op, count, b, n ? n : 1, x, n ? n : 1);
+}
+
+static gable_status check_vectors(const gable_solver *s, const gable_solver_work *w, const gable_vectors_view *b,
+                                  const gable_vectors_view *x)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s->phase == GI_PHASE_FACTORED, GABLE_ERR_STATE, "there is no factor: call gable_solver_factor first");
+  GI_REQUIRE(w->solver == s && w->structure == s->structure, GABLE_ERR_STATE,
+             "this work was made for another analysis: make a new one with gable_solver_work_create");
+  GI_REQUIRE(b->n == s->problem.n && x->n == s->problem.n, GABLE_ERR_ARGUMENT,
+             "the matrix has %d rows, b has %d, x has %d", s->problem.n, b->n, x->n);
+  GI_REQUIRE(b->count == x->count && b->count >= 0, GABLE_ERR_ARGUMENT, "b has %d columns, x has %d", b->count,
+             x->count);
+  const gable_vectors_view *both[] = {b, x};
+  for (int k = 0; k < 2; k++) {
+    const gable_vectors_view *v = both[k];
+    GI_REQUIRE(v->type == GABLE_D || v->type == GABLE_S, GABLE_ERR_UNAVAILABLE, "vectors are float or double");
+    GI_REQUIRE(v->space == GABLE_HOST, GABLE_ERR_UNAVAILABLE, "vectors in device memory: give them in host memory");
+    GI_REQUIRE(v->major == GABLE_COL_MAJOR ? v->ld >= v->n : v->major == GABLE_ROW_MAJOR && v->ld >= v->count,
+               GABLE_ERR_ARGUMENT, "leading dimension %lld of %d by %d vectors", (long long)v->ld, v->n, v->count);
+    GI_REQUIRE(v->data || !v->n || !v->count, GABLE_ERR_ARGUMENT, "vectors without data");
+  }
+done:
+  return status;
+}
+
+static int plain(const gable_vectors_view *v)
+{
+  return v->type == GABLE_D && v->major == GABLE_COL_MAJOR;
+}
+
+static gable_off place(const gable_vectors_view *v, gable_idx i, gable_idx j)
+{
+  return v->major == GABLE_COL_MAJOR ? i + j * v->ld : i * v->ld + j;
+}
+
+static void copy_in(const gable_vectors_view *v, gable_idx first, gable_idx count, double *to)
+{
+  for (gable_idx j = 0; j < count; j++)
+    for (gable_idx i = 0; i < v->n; i++) {
+      gable_off k = place(v, i, first + j);
+      *to++ = v->type == GABLE_S ? (double)((const float *)v->data)[k] : ((const double *)v->data)[k];
+    }
+}
+
+/* Rounds to the type of v, in from as well. */
+static void copy_out(double *from, gable_idx first, gable_idx count, const gable_vectors_view *v)
+{
+  for (gable_idx j = 0; j < count; j++)
+    for (gable_idx i = 0; i < v->n; i++, from++) {
+      gable_off k = place(v, i, first + j);
+      if (v->type == GABLE_S)
+        *from = ((float *)v->data)[k] = (float)*from;
+      else
+        ((double *)v->data)[k] = *from;
+    }
+}
+
+static double tolerance_for(const gable_solver *s, const gable_vectors_view *x)
+{
+  double asked = s->options.tolerance;
+  if (x->type == GABLE_S) return asked > 1e-6 ? asked : 1e-6;
+  return asked > 0 ? asked : 1e-12;
+}
+
+/* Columns first .. first+count-1, as many as fit the work. */
+static gable_status solve_block(const gable_solver *s, gable_solver_work *w, gable_op op, const gable_vectors_view *b,
+                                const gable_vectors_view *x, gable_idx first, gable_idx count, gi_refine_result *result)
+{
+  gable_status status = GABLE_OK;
+  gable_off n = s->problem.n, ldb = b->ld, ldx = x->ld;
+  const double *from;
+  double *to, begin = gi_now();
+  if (plain(b) && b->data != x->data) {
+    from = (const double *)b->data + first * b->ld;
+  } else {
+    copy_in(b, first, count, w->b);
+    from = w->b;
+    ldb = n;
+  }
+  if (plain(x)) {
+    to = (double *)x->data + first * x->ld;
+  } else {
+    to = w->x;
+    ldx = n;
+  }
+  GI_TRY(sweep(s, w, op, count, from, ldb, to, ldx));
+  double swept = gi_now();
+  gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
+  int steps = s->options.refine_steps;
+  gi_refine_options how = {steps < 0 ? 20 : steps, steps == 0 ? 0 : 5 * GI_GMRES_RESTART,
+                           tolerance_for(s, x) * (x->type == GABLE_S ? 0.5 : 1)};
+  GI_TRY(gi_refine(&a, op, near_inverse, w, count, from, ldb, to, ldx, &how, w->refine, result));
+  if (to == w->x) copy_out(to, first, count, x);
+  if (x->type == GABLE_S) /* what rounding x made of it */
+    for (gable_idx j = 0; j < count; j++) {
+      double error = gi_backward_error(&a, op, from + j * ldb, to + j * ldx, w->scratch, w->scratch + n);
+      if (j == 0 || error > result->backward_error) result->backward_error = error;
+    }
+  w->report.solve_s += swept - begin;
+  w->report.refine_s += gi_now() - swept;
+done:
+  return status;
+}
+
+static void explain(gable_solve_report *r, gi_refine_reason reason, double tolerance)
+{
+  switch (reason) {
+  case GI_REFINE_STEPS:
+    snprintf(r->reason, sizeof r->reason, "refinement was limited to %d steps", r->refine_steps);
+    break;
+  case GI_REFINE_NOT_FINITE:
+    snprintf(r->reason, sizeof r->reason, "the right-hand side or the answer holds NaN or infinity");
+    break;
+  default:
+    snprintf(r->reason, sizeof r->reason, "%s",
+             r->first_error <= tolerance || r->refine_steps || r->gmres_iterations
+                 ? "neither refinement nor GMRES brings it further down"
+                 : "no refinement was allowed");
+  }
+}
+
+gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gable_op op, const gable_vectors_view *b,
+                               const gable_vectors_view *x)
+{
+  gable_status status = GABLE_OK;
+  gi_refine_reason reason = GI_REFINE_DONE;
+  gable_solve_report *r = &w->report;
+  GI_TRY(check_vectors(s, w, b, x));
+  *r = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
+  double tolerance = tolerance_for(s, x);
+  for (gable_idx j = 0; j < b->count; j += w->columns) {
+    gi_refine_result result;
+    gable_idx count = b->count - j < w->columns ? b->count - j : w->columns;
+    GI_TRY(solve_block(s, w, op, b, x, j, count, &result));
+    if (!(result.backward_error <= r->backward_error)) {
+      r->backward_error = result.backward_error;
+      r->worst = j + result.worst;
+      reason = result.reason;
+    }
+    r->first_error = fmax(r->first_error, result.first_error);
+    if (result.steps > r->refine_steps) r->refine_steps = result.steps;
+    if (result.gmres_iterations > r->gmres_iterations) r->gmres_iterations = result.gmres_iterations;
+  }
+  if (!(r->backward_error <= tolerance)) {
+    explain(r, reason, tolerance);
+    GI_REQUIRE(0, GABLE_ERR_TOLERANCE, "the backward error is %.2e, the tolerance %.1e: %s", r->backward_error,
+               tolerance, r->reason);
+  }
+done:
+  return status;
+}
+
+gable_status gi_pipeline_apply(const gable_solver *s, gable_solver_work *w, gable_op op, unsigned factors,
+                               const gable_vectors_view *b, const gable_vectors_view *x)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(check_vectors(s, w, b, x));
+  gi_solve_frame f = frame(s, op);
+  GI_TRY(gi_solve(s->arrangement.plan, s->factor, w->sweep, op, factors, b, x, factors == GI_SOLVE_ALL ? &f : NULL));
+done:
+  return status;
+}
+
+gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, double *rcond)
+{
+  gable_status status = GABLE_OK;
+  gable_vectors_view none = columns_view(s->problem.n, 0, w->x, s->problem.n);
+  double norm = 0, inverse_norm;
+  GI_TRY(check_vectors(s, w, &none, &none));
+  gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
+  for (gable_idx j = 0; j < a.n; j++) norm = fmax(norm, a.col_sum[j]);
+  GI_TRY(gi_inverse_norm(a.n, GABLE_N, NULL, near_inverse, w, w->scratch, &inverse_norm));
+  *rcond = a.n ? 1 / norm / inverse_norm : 1;
+done:
+  return status;
+}
+
+/* || |A^-1| f ||_inf / ||x||_inf with f = |r| + (n_i + 1) eps (|A||x| + |b|), n_i entries in row i: LAPACK's bound. */
+gable_status gi_pipeline_forward_error(const gable_solver *s, gable_solver_work *w, gable_op op,
+                                       const gable_vectors_view *b, const gable_vectors_view *x, double *forward_error)
+{
+  gable_status status = GABLE_OK;
+  gable_off n = s->problem.n;
+  double *f = w->scratch + 2 * n, *weight = w->scratch + 3 * n, norm_x = 0, norm;
+  GI_TRY(check_vectors(s, w, b, x));
+  GI_REQUIRE(b->count == 1, GABLE_ERR_ARGUMENT, "%d columns: forward errors are estimated one at a time", b->count);
+  copy_in(b, 0, 1, w->b);
+  copy_in(x, 0, 1, w->x);
+  gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
+  double longest = 1;
+  for (gable_idx i = 0; i < n; i++) longest = fmax(longest, (double)(a.rows->ptr[i + 1] - a.rows->ptr[i] + 1));
+  gi_backward_error(&a, op, w->b, w->x, f, weight);
+  for (gable_idx i = 0; i < n; i++) {
+    f[i] = fabs(f[i]) + longest * DBL_EPSILON * weight[i];
+    norm_x = fmax(norm_x, fabs(w->x[i]));
+  }
+  GI_TRY(gi_inverse_norm((gable_idx)n, op == GABLE_N ? GABLE_T : GABLE_N, f, near_inverse, w, w->scratch, &norm));
+  *forward_error = norm_x > 0 ? norm / norm_x : norm;
+done:
+  return status;
+}

@@ -1,0 +1,349 @@
+/* store.c: analysis and factor in a file.
+ *
+ * A header, then arrays, each followed by its checksum, structure_pieces before factor_pieces.  The header is proved,
+ * against the matrix and against the length of the file, before anything is allocated; then each array by its checksum;
+ * then every index, for a forged file must not lead anywhere.  What the layout implies (lval, uval, of, flops) is not
+ * stored.  Byte order: the machine's. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "graph/order.h"
+#include "pipeline/pipeline.h"
+#include "sparse/checksum.h"
+#include "sparse/sink.h"
+#include "sparse/source.h"
+
+#define STORE_MAGIC "GABLEFAC"
+enum { STORE_VERSION = 1, STORE_ORDER = 0x01020304 };
+
+typedef struct header {
+  char magic[8];
+  uint32_t version, byte_order;
+  uint64_t pattern_hash;
+  int64_t n, nnz, nnz_l, nnz_u, lrow_count, ucol_count, off_count; /* -1: ucol is lrow; no F */
+  int32_t n_super, n_blocks, height, spare;
+  int32_t method, order, matched, rank, kind, type, perturbed, sign;
+  double max_entry, max_factor, log_abs_determinant;
+  uint64_t sum; /* of all before */
+} header;
+
+/* One array of the file: the pointer variable that holds it, how many elements of which size. */
+typedef struct piece {
+  void *variable;
+  gable_off count;
+  size_t size;
+} piece;
+
+enum { MOST_PIECES = 24 };
+
+static void *piece_get(const piece *p)
+{
+  void *array;
+  memcpy(&array, p->variable, sizeof array);
+  return array;
+}
+
+static void piece_set(const piece *p, void *array)
+{
+  memcpy(p->variable, &array, sizeof array);
+}
+
+/* The permutations, scalings and structure that a file with this header holds; returns their number. */
+static int structure_pieces(const header *h, gi_arrangement *a, gi_layout *y, piece *out)
+{
+  int k = 0;
+  const size_t index = sizeof(gable_idx), offset = sizeof(gable_off);
+  const gable_off n = h->n, ns = h->n_super;
+  out[k++] = (piece){&a->row_perm, n, index};
+  out[k++] = (piece){&a->col_perm, n, index};
+  out[k++] = (piece){&a->r, n, sizeof(double)};
+  out[k++] = (piece){&a->c, n, sizeof(double)};
+  out[k++] = (piece){&y->super, ns + 1, index};
+  out[k++] = (piece){&y->parent, ns, index};
+  out[k++] = (piece){&y->lptr, ns + 1, offset};
+  out[k++] = (piece){&y->lrow, h->lrow_count, index};
+  if (h->ucol_count >= 0) {
+    out[k++] = (piece){&y->uptr, ns + 1, offset};
+    out[k++] = (piece){&y->ucol, h->ucol_count, index};
+  }
+  out[k++] = (piece){&y->block, (gable_off)h->n_blocks + 1, index};
+  if (h->off_count >= 0) {
+    out[k++] = (piece){&y->off_ptr, n + 1, offset};
+    out[k++] = (piece){&y->off_row, h->off_count, index};
+  }
+  return k;
+}
+
+/* The numbers. */
+static int factor_pieces(const header *h, const gi_layout *y, gi_factor *f, piece *out)
+{
+  int k = 0;
+  const size_t value = h->type == GABLE_S ? sizeof(float) : sizeof(double);
+  out[k++] = (piece){&f->l, y->lval[y->n_super], value};
+  out[k++] = (piece){&f->dinv, y->n, value};
+  if (h->kind == GI_LU) {
+    out[k++] = (piece){&f->u, y->uval[y->n_super], value};
+    out[k++] = (piece){&f->pivot, y->n, sizeof(gable_idx)};
+  }
+  if (h->off_count >= 0) out[k++] = (piece){&f->off, h->off_count, value};
+  return k;
+}
+
+static header header_of(const gable_solver *s)
+{
+  const gi_arrangement *a = &s->arrangement;
+  const gi_layout *y = a->layout;
+  const gi_factor *f = s->factor;
+  header h;
+  memset(&h, 0, sizeof h);
+  memcpy(h.magic, STORE_MAGIC, sizeof h.magic);
+  h.version = STORE_VERSION;
+  h.byte_order = STORE_ORDER;
+  h.pattern_hash = s->problem.hash;
+  h.n = y->n;
+  h.nnz = s->problem.rows.ptr[y->n];
+  h.nnz_l = y->nnz_l;
+  h.nnz_u = y->nnz_u;
+  h.lrow_count = y->lptr[y->n_super];
+  h.ucol_count = y->symmetric ? -1 : y->uptr[y->n_super];
+  h.off_count = y->off_ptr ? y->off_ptr[y->n] : -1;
+  h.n_super = y->n_super;
+  h.n_blocks = y->n_blocks;
+  h.height = y->height;
+  h.method = (int32_t)a->method;
+  h.order = (int32_t)a->order;
+  h.matched = a->matched;
+  h.rank = a->rank;
+  h.kind = (int32_t)f->kind;
+  h.type = (int32_t)f->type;
+  h.perturbed = f->perturbed;
+  h.sign = s->sign_determinant;
+  h.max_entry = f->max_entry;
+  h.max_factor = f->max_factor;
+  h.log_abs_determinant = s->log_abs_determinant;
+  h.sum = gi_checksum(0, &h, offsetof(header, sum));
+  return h;
+}
+
+static gable_status write_pieces(gable_context *ctx, gi_sink *sink, const piece *p, int count)
+{
+  gable_status status = GABLE_OK;
+  for (int k = 0; k < count; k++) {
+    const void *array = piece_get(&p[k]);
+    size_t bytes = (size_t)p[k].count * p[k].size;
+    uint64_t sum = gi_checksum(0, array, bytes);
+    GI_TRY(gi_sink_write(sink, array, bytes));
+    GI_TRY(gi_sink_write(sink, &sum, sizeof sum));
+    GI_TRY(gi_progress(ctx, "saving the factor", (double)(k + 1) / count));
+  }
+done:
+  return status;
+}
+
+gable_status gi_pipeline_save(const gable_solver *s, const char *path)
+{
+  gable_status status = GABLE_OK;
+  gi_sink *sink = NULL;
+  piece pieces[MOST_PIECES];
+  GI_REQUIRE(s->phase == GI_PHASE_FACTORED, GABLE_ERR_STATE,
+             "there is no factor to save: call gable_solver_factor first");
+  header h = header_of(s);
+  gi_arrangement a = s->arrangement;
+  gi_factor f = *s->factor;
+  GI_TRY(gi_sink_open(s->ctx, path, &sink));
+  GI_TRY(gi_sink_write(sink, &h, sizeof h));
+  int count = structure_pieces(&h, &a, a.layout, pieces);
+  count += factor_pieces(&h, a.layout, &f, pieces + count);
+  GI_TRY(write_pieces(s->ctx, sink, pieces, count));
+  GI_TRY(gi_sink_commit(&sink));
+done:
+  gi_sink_abandon(&sink);
+  return status;
+}
+
+/* Is this the factor of this problem, and can the file hold what it promises? */
+static gable_status check_header(gi_source *source, const header *h, const gi_problem *p)
+{
+  gable_status status = GABLE_OK;
+  const char *name = gi_source_name(source);
+  GI_REQUIRE(!memcmp(h->magic, STORE_MAGIC, sizeof h->magic), GABLE_ERR_FORMAT, "%s is no factor that Gable has saved",
+             name);
+  GI_REQUIRE(h->byte_order == STORE_ORDER && h->version == STORE_VERSION, GABLE_ERR_MISMATCH,
+             "%s: a factor of version %u, or of another byte order; this is version %d: factor again", name, h->version,
+             STORE_VERSION);
+  GI_REQUIRE(h->sum == gi_checksum(0, h, offsetof(header, sum)), GABLE_ERR_FORMAT,
+             "%s: the header is damaged (its checksum is wrong): factor again", name);
+  GI_REQUIRE(h->n == p->n && h->nnz == p->rows.ptr[p->n] && h->pattern_hash == p->hash, GABLE_ERR_MISMATCH,
+             "%s: the factor of another matrix (%lld rows, %lld entries, another pattern)", name, (long long)h->n,
+             (long long)h->nnz);
+  int64_t most = gi_source_most_bytes_left(source) / 4;
+  GI_REQUIRE(h->n_super >= 0 && h->n_super <= h->n && h->n_blocks >= 0 && h->n_blocks <= h->n + 1 &&
+                 h->lrow_count >= 0 && h->lrow_count <= most && h->ucol_count >= -1 && h->ucol_count <= most &&
+                 h->off_count >= -1 && h->off_count <= h->nnz && (h->kind == GI_LU || h->kind == GI_CHOLESKY) &&
+                 (h->method == GABLE_METHOD_CHOLESKY) == (h->kind == GI_CHOLESKY) &&
+                 (h->type == GABLE_S || h->type == GABLE_D),
+             GABLE_ERR_FORMAT, "%s: the header promises what the file cannot hold", name);
+done:
+  return status;
+}
+
+static gable_status read_pieces(gable_context *ctx, gi_source *source, const piece *p, int count)
+{
+  gable_status status = GABLE_OK;
+  for (int k = 0; k < count; k++) {
+    size_t bytes = (size_t)p[k].count * p[k].size;
+    uint64_t sum;
+    GI_REQUIRE(p[k].count >= 0 && p[k].count <= gi_source_most_bytes_left(source) / (int64_t)p[k].size,
+               GABLE_ERR_FORMAT, "%s: the file is shorter than its structure wants", gi_source_name(source));
+    void *array = piece_get(&p[k]);
+    if (!array) {
+      array = gi_alloc(ctx, p[k].count, p[k].size);
+      GI_REQUIRE(array, GABLE_ERR_MEMORY, "out of memory: %.1f MB to load a factor", (double)bytes / 1e6);
+      piece_set(&p[k], array);
+    }
+    GI_TRY(gi_source_read(source, array, bytes));
+    GI_TRY(gi_source_read(source, &sum, sizeof sum));
+    GI_REQUIRE(sum == gi_checksum(0, array, bytes), GABLE_ERR_FORMAT,
+               "%s: damaged (the checksum of part %d is wrong): factor again", gi_source_name(source), k + 1);
+    GI_TRY(gi_progress(ctx, "loading the factor", (double)(k + 1) / count));
+  }
+done:
+  return status;
+}
+
+/* ptr [count+1] increases from 0 to end? */
+static int increasing(const gable_off *ptr, gable_off count, gable_off end)
+{
+  int right = ptr[0] == 0 && ptr[count] == end;
+  for (gable_off k = 0; k < count; k++) right &= ptr[k] <= ptr[k + 1];
+  return right;
+}
+
+/* Lists of supernodes: increasing, above the supernode, below n? */
+static int lists_right(const gi_layout *y, const gable_off *ptr, const gable_idx *list)
+{
+  for (gable_idx s = 0; s < y->n_super; s++) {
+    gable_idx last = y->super[s + 1] - 1;
+    for (gable_off k = ptr[s]; k < ptr[s + 1]; k++) {
+      if (list[k] <= last || list[k] >= y->n) return 0;
+      last = list[k];
+    }
+  }
+  return 1;
+}
+
+static int structure_right(const header *h, const gi_layout *y)
+{
+  gable_idx n = y->n, ns = y->n_super;
+  int right = y->super[0] == 0 && y->super[ns] == n && y->block[0] == 0 && y->block[h->n_blocks] == n;
+  for (gable_idx s = 0; s < ns; s++)
+    right &= y->super[s] < y->super[s + 1] && y->super[s + 1] <= n &&
+             (y->parent[s] == -1 || (y->parent[s] > s && y->parent[s] < ns));
+  for (gable_idx k = 0; k < h->n_blocks; k++) right &= y->block[k] <= y->block[k + 1];
+  right = right && increasing(y->lptr, ns, h->lrow_count) && lists_right(y, y->lptr, y->lrow);
+  if (!y->symmetric) right = right && increasing(y->uptr, ns, h->ucol_count) && lists_right(y, y->uptr, y->ucol);
+  if (!right || h->off_count < 0) return right;
+  if (!increasing(y->off_ptr, n, h->off_count)) return 0;
+  for (gable_idx j = 0; j < n; j++)
+    for (gable_off k = y->off_ptr[j]; k < y->off_ptr[j + 1]; k++) right &= y->off_row[k] >= 0 && y->off_row[k] < j;
+  return right;
+}
+
+/* What the arrays imply. */
+static gable_status complete_layout(gable_context *ctx, const header *h, gi_layout *y)
+{
+  gable_status status = GABLE_OK;
+  GI_ALLOC(ctx, y->of, y->n);
+  GI_ALLOC(ctx, y->lval, y->n_super + 1);
+  GI_ALLOC(ctx, y->uval, y->n_super + 1);
+  for (gable_idx s = 0; s < y->n_super; s++)
+    for (gable_idx j = y->super[s]; j < y->super[s + 1]; j++) y->of[j] = s;
+  y->nnz_l = h->nnz_l;
+  y->nnz_u = h->nnz_u;
+  y->height = h->height;
+  gi_layout_measure(y, h->kind == GI_CHOLESKY);
+done:
+  return status;
+}
+
+static int numbers_right(const gi_arrangement *a, const gi_factor *f)
+{
+  const gi_layout *y = a->layout;
+  int right = 1;
+  for (gable_idx k = 0; k < y->n; k++) right &= isfinite(a->r[k]) && a->r[k] != 0 && isfinite(a->c[k]) && a->c[k] > 0;
+  for (gable_idx k = 0; k < y->n && f->pivot; k++) right &= f->pivot[k] >= k && f->pivot[k] < y->super[y->of[k] + 1];
+  return right;
+}
+
+static gable_status load_structure(gable_context *ctx, gi_source *source, const header *h, gi_arrangement *a)
+{
+  gable_status status = GABLE_OK;
+  piece pieces[MOST_PIECES];
+  gi_layout *y = NULL;
+  GI_ALLOC_ZERO(ctx, y, 1);
+  a->layout = y;
+  y->n = (gable_idx)h->n;
+  y->n_super = h->n_super;
+  y->n_blocks = h->n_blocks;
+  y->symmetric = h->ucol_count < 0;
+  GI_TRY(read_pieces(ctx, source, pieces, structure_pieces(h, a, y, pieces)));
+  if (y->symmetric) {
+    y->uptr = y->lptr;
+    y->ucol = y->lrow;
+  }
+  GI_REQUIRE(structure_right(h, y), GABLE_ERR_FORMAT, "%s: the structure of the factor is wrong",
+             gi_source_name(source));
+  GI_TRY(gi_order_check(ctx, y->n, a->row_perm));
+  GI_TRY(gi_order_check(ctx, y->n, a->col_perm));
+  GI_TRY(complete_layout(ctx, h, y));
+  GI_TRY(gi_solve_plan_create(ctx, y, NULL, &a->plan));
+  a->method = (gable_method)h->method;
+  a->order = (gable_order)h->order;
+  a->matched = h->matched;
+  a->rank = h->rank;
+done:
+  return status;
+}
+
+static gable_status load_numbers(gable_solver *s, gi_source *source, const header *h)
+{
+  gable_status status = GABLE_OK;
+  piece pieces[MOST_PIECES];
+  const gi_layout *y = s->arrangement.layout;
+  GI_TRY(gi_factor_create(s->ctx, y, (gi_factor_kind)h->kind, (gable_type)h->type, &s->factor));
+  GI_TRY(read_pieces(s->ctx, source, pieces, factor_pieces(h, y, s->factor, pieces)));
+  GI_REQUIRE(numbers_right(&s->arrangement, s->factor), GABLE_ERR_FORMAT, "%s: the numbers of the factor are wrong",
+             gi_source_name(source));
+  s->factor->perturbed = h->perturbed;
+  s->factor->max_entry = h->max_entry;
+  s->factor->max_factor = h->max_factor;
+  s->log_abs_determinant = h->log_abs_determinant;
+  s->sign_determinant = h->sign;
+done:
+  return status;
+}
+
+gable_status gi_pipeline_load(gable_solver *s, const gable_matrix_view *view, const char *path)
+{
+  gable_status status = GABLE_OK;
+  gi_source *source = NULL;
+  header h;
+  gi_pipeline_clear(s);
+  GI_REQUIRE(view->val, GABLE_ERR_ARGUMENT, "a factor is loaded for a matrix with values: the view has none");
+  GI_TRY(gi_problem_init(s->ctx, view, &s->problem));
+  GI_TRY(gi_source_open_file(s->ctx, path, &source));
+  GI_TRY(gi_source_read(source, &h, sizeof h));
+  GI_TRY(check_header(source, &h, &s->problem));
+  GI_TRY(load_structure(s->ctx, source, &h, &s->arrangement));
+  GI_TRY(load_numbers(s, source, &h));
+  const gi_arrangement *a = &s->arrangement;
+  GI_TRY(gi_permuted_init(s->ctx, &s->problem, a->row_perm, a->col_perm, h.kind == GI_CHOLESKY, &s->permuted));
+  s->options.factor_type = (gable_type)h.type;
+  s->structure++;
+  s->phase = GI_PHASE_FACTORED;
+done:
+  gi_source_close(&source);
+  if (status) gi_pipeline_clear(s);
+  return status;
+}
