@@ -1,0 +1,282 @@
+/* cmd_solve.c: from a matrix file to a checked answer. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <gable/gable.h>
+
+#include "json.h"
+#include "options.h"
+#include "report.h"
+#include "right_side.h"
+#include "session.h"
+#include "solve_request.h"
+#include "stopwatch.h"
+#include "verbs.h"
+
+/* Everything that one run owns. */
+typedef struct solve_run {
+  session session;
+  gable_matrix *matrix; /* both triangles */
+  gable_matrix_view view;
+  gable_idx *user_order;
+  gable_solver *solver;
+  gable_solver_work *work;
+  double *b, *x;
+} solve_run;
+
+static gable_op op_of(const solve_request *q)
+{
+  return q->transpose ? GABLE_T : GABLE_N;
+}
+
+static gable_status read_matrix(solve_run *r, const solve_request *q, solve_outcome *o)
+{
+  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
+  gable_matrix *file = NULL;
+  double begin = stopwatch_now();
+  reading.strict = q->strict;
+  reading.accept_pattern = 0;
+  o->matrix = (gable_matrix_info)GABLE_MATRIX_INFO_INIT;
+  gable_status status = gable_matrix_read(r->session.ctx, q->matrix, &reading, &file);
+  if (!status) status = gable_matrix_get_info(file, &o->matrix);
+  if (!status && o->matrix.part != GABLE_FULL) {
+    status = gable_matrix_expand(file, &r->matrix);
+    gable_matrix_destroy(&file);
+  } else {
+    r->matrix = file;
+  }
+  if (!status) status = gable_matrix_get_view(r->matrix, &r->view);
+  o->read_s = stopwatch_now() - begin;
+  return status;
+}
+
+/* --order NAME or FILE. */
+static gable_status choose_order(solve_run *r, const solve_request *q, gable_solver_options *options)
+{
+  static const char *const names[] = {"auto", "metis", "amd", "colamd", "natural"};
+  if (!q->order) return GABLE_OK;
+  for (int k = 0; k < 5; k++)
+    if (!strcmp(q->order, names[k])) {
+      options->order = (gable_order)k;
+      return GABLE_OK;
+    }
+  options->order = GABLE_ORDER_USER;
+  r->user_order = malloc(((size_t)r->view.n_cols + 1) * sizeof *r->user_order);
+  options->user_order = r->user_order;
+  return r->user_order ? gable_order_read(r->session.ctx, q->order, r->view.n_cols, r->user_order) : GABLE_ERR_MEMORY;
+}
+
+static gable_status analyse_and_factor(solve_run *r, const solve_request *q, solve_outcome *o)
+{
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  options.tolerance = q->tolerance;
+  options.refine_steps = (int)q->refine;
+  gable_status status = choose_order(r, q, &options);
+  if (!status) status = gable_solver_create(r->session.ctx, &options, &r->solver);
+  if (status) return status;
+  o->solver = r->solver;
+  double begin = stopwatch_now();
+  if (q->load_path) {
+    status = gable_solver_load(r->solver, &r->view, q->load_path);
+    o->load_s = stopwatch_now() - begin;
+  } else {
+    status = gable_solver_analyse(r->solver, &r->view);
+    if (!status) status = gable_solver_factor(r->solver, NULL, GABLE_REUSE_NOTHING);
+  }
+  begin = stopwatch_now();
+  if (!status && q->save_path) {
+    status = gable_solver_save(r->solver, q->save_path);
+    o->save_s = stopwatch_now() - begin;
+  }
+  return status;
+}
+
+static gable_vectors_view vectors_of(const solve_run *r, gable_idx count, double *data)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.n = r->view.n_rows;
+  v.count = count;
+  v.ld = v.n;
+  v.data = data;
+  return v;
+}
+
+/* repeat sweeps without refinement; b changes, and x is poisoned, before each. */
+static gable_status time_solves(solve_run *r, const solve_request *q, solve_outcome *o)
+{
+  size_t entries = (size_t)r->view.n_rows * (size_t)o->columns;
+  double *times = malloc((size_t)q->repeat * sizeof *times), *b = malloc((entries + 1) * sizeof *b);
+  gable_status status = times && b ? GABLE_OK : GABLE_ERR_MEMORY;
+  gable_vectors_view vb = vectors_of(r, o->columns, b), vx = vectors_of(r, o->columns, r->x);
+  for (long k = 0; k < q->repeat && !status; k++) {
+    for (size_t i = 0; i < entries; i++) b[i] = r->b[i] * (1 + (double)((i + (size_t)k) % 8) / 8);
+    memset(r->x, 0xff, entries * sizeof *r->x);
+    double begin = stopwatch_now();
+    status = gable_solver_apply(r->solver, r->work, op_of(q), GABLE_FACTOR_ALL, &vb, &vx);
+    times[k] = stopwatch_now() - begin;
+  }
+  if (!status) {
+    quartiles t = stopwatch_quartiles(times, q->repeat);
+    o->solve_q1_s = t.q1;
+    o->solve_s = t.median;
+    o->solve_q3_s = t.q3;
+  }
+  free(times);
+  free(b);
+  return status;
+}
+
+/* Condition, and the forward error of the column that is worst off. */
+static gable_status estimate(solve_run *r, const solve_request *q, solve_outcome *o)
+{
+  double begin = stopwatch_now();
+  gable_status status = gable_solver_rcond(r->solver, r->work, &o->rcond);
+  if (!status && o->columns) {
+    size_t skip = (size_t)o->report.worst * (size_t)r->view.n_rows;
+    gable_vectors_view b = vectors_of(r, 1, r->b + skip), x = vectors_of(r, 1, r->x + skip);
+    status = gable_solver_forward_error(r->solver, r->work, op_of(q), &b, &x, &o->forward_error);
+  }
+  o->estimate_s = stopwatch_now() - begin;
+  return status;
+}
+
+static gable_status make_right_sides(solve_run *r, const solve_request *q, solve_outcome *o)
+{
+  gable_status status;
+  o->columns = q->rhs ? (gable_idx)q->rhs : 1;
+  if (q->b_path)
+    status = right_side_read(r->session.ctx, q->b_path, r->view.n_rows, &r->b, &o->columns);
+  else
+    status = right_side_make(&r->view, op_of(q), (gable_idx)q->rhs, &r->b);
+  if (status) return status;
+  r->x = malloc(((size_t)r->view.n_rows * (size_t)o->columns + 1) * sizeof *r->x);
+  return r->x ? GABLE_OK : GABLE_ERR_MEMORY;
+}
+
+/* A missed tolerance goes to o->status, for there is an answer; all other failures are returned. */
+static gable_status solve(solve_run *r, const solve_request *q, solve_outcome *o)
+{
+  gable_status status = make_right_sides(r, q, o);
+  if (!status) status = gable_solver_work_create(r->solver, o->columns > 0 ? o->columns : 1, &r->work);
+  if (!status) status = time_solves(r, q, o);
+  if (status) return status;
+  gable_vectors_view vb = vectors_of(r, o->columns, r->b), vx = vectors_of(r, o->columns, r->x);
+  o->report = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
+  status = gable_solver_solve(r->solver, r->work, op_of(q), &vb, &vx);
+  if (status && status != GABLE_ERR_TOLERANCE) return status;
+  o->status = status;
+  status = gable_solver_work_report(r->work, &o->report);
+  if (!status) status = estimate(r, q, o);
+  double begin = stopwatch_now();
+  if (!status && q->x_path) status = right_side_write(r->session.ctx, q->x_path, r->view.n_rows, o->columns, r->x);
+  o->write_s = stopwatch_now() - begin;
+  return status;
+}
+
+static gable_status run_all(solve_run *r, const solve_request *q, solve_outcome *o)
+{
+  struct rusage usage;
+  int64_t memory = 0;
+  double begin = stopwatch_now();
+  gable_status status = session_open(&r->session, "cpu", (int)q->threads);
+  if (!status) status = read_matrix(r, q, o);
+  if (!status) status = analyse_and_factor(r, q, o);
+  if (!status) status = solve(r, q, o);
+  if (status) return status;
+  o->where = gable_context_where(r->session.ctx);
+  o->threads = gable_context_threads(r->session.ctx);
+  status = gable_solver_get(r->solver, GABLE_SOLVER_MEMORY, &memory, sizeof memory);
+  o->memory_bytes = memory;
+  o->peak_bytes = getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss * 1024;
+  o->total_s = stopwatch_now() - begin;
+  return status;
+}
+
+static void release(solve_run *r)
+{
+  gable_solver_work_destroy(&r->work);
+  gable_solver_destroy(&r->solver);
+  gable_matrix_destroy(&r->matrix);
+  free(r->user_order);
+  free(r->b);
+  free(r->x);
+  session_close(&r->session);
+}
+
+/* Reports what was found; the exit status. */
+static int finish(solve_run *r, const solve_request *q, const solve_outcome *o, gable_status status)
+{
+  int rc = EXIT_DONE;
+  if (status) return session_fail(&r->session, "solve", status);
+  progress_erase(&r->session.bar);
+  solve_report_print(report_stream(q->json_path), q, o);
+  if (q->json_path) {
+    json *j = json_create();
+    solve_report_json(j, q, o);
+    rc = json_write(&j, q->json_path);
+  }
+  if (o->status) {
+    fprintf(stderr, "gable solve: the backward error is %.2e: %s%s\n", o->report.backward_error, o->report.reason,
+            q->x_path ? " (x was written)" : "");
+    rc = EXIT_FAILED;
+  }
+  return rc;
+}
+
+static int parse(int argc, char **argv, solve_request *q, int *rc)
+{
+  const option options[] = {
+      option_text('b', "rhs-file", "B.mtx", "right-hand sides, array or coordinate (default: A times ones)",
+                  &q->b_path),
+      option_text('o', "output", "X.mtx", "write x to this file", &q->x_path),
+      option_integer(0, "rhs", "K", "K seeded right-hand sides instead", &q->rhs, 1, 1000000),
+      option_text(0, "order", "NAME",
+                  "metis, amd, colamd, natural, or a file with a permutation (default: the least fill)", &q->order),
+      option_integer(0, "threads", "N", "threads (default: one per processor)", &q->threads, 1, 1024),
+      option_integer(0, "repeat", "R", "time the solve R times and report the median", &q->repeat, 1, 1000000),
+      option_integer(0, "refine", "N", "at most N steps of refinement; 0: none (default: as many as help)", &q->refine,
+                     0, 1000000),
+      option_real(0, "tolerance", "T", "of the componentwise backward error (default: 1e-12)", &q->tolerance, 0, 1),
+      option_flag(0, "transpose", "solve with the transpose of A", &q->transpose),
+      option_flag(0, "strict", "duplicate entries in a file are an error", &q->strict),
+      option_text(0, "save-factor", "F", "save the factor", &q->save_path),
+      option_text(0, "load-factor", "F", "load a factor of the same matrix instead of factoring", &q->load_path),
+      option_json(&q->json_path),
+      OPTION_END,
+  };
+  const command usage = {
+      "solve",
+      "A.mtx",
+      "Solves A x = b by a direct factorization, refined until the componentwise backward error is at\n"
+      "most the tolerance, and reports what was done.  Exit status 0 only when it is.",
+      options,
+      "gable solve A.mtx\n"
+      "gable solve A.mtx.gz -b B.mtx -o X.mtx\n"
+      "gable solve A.mtx --rhs 16 --repeat 9 --json -\n"
+      "gable solve A.mtx --save-factor A.factor && gable solve A.mtx --load-factor A.factor -b B.mtx\n",
+      1,
+      1};
+  if (options_parse(&usage, argc, argv, &q->matrix, rc)) return 1;
+  *rc = EXIT_DONE;
+  if (q->b_path && q->rhs) *rc = options_wrong("solve", "-b gives the right-hand sides: leave --rhs out");
+  if (q->load_path && (q->order || q->save_path))
+    *rc = options_wrong("solve", "a loaded factor has its order, and is saved already: leave %s out",
+                        q->order ? "--order" : "--save-factor");
+  return *rc != EXIT_DONE;
+}
+
+int cmd_solve(int argc, char **argv)
+{
+  solve_request q = {.repeat = 1, .refine = -1};
+  solve_outcome o = {.report = GABLE_SOLVE_REPORT_INIT};
+  solve_run r = {.view = GABLE_MATRIX_VIEW_INIT};
+  int rc;
+  if (parse(argc, argv, &q, &rc)) return rc;
+  if (!json_available(q.json_path)) return EXIT_FAILED;
+  gable_status status = run_all(&r, &q, &o);
+  rc = finish(&r, &q, &o, status);
+  release(&r);
+  return rc;
+}

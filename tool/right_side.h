@@ -1,0 +1,17 @@
+/* right_side.h: dense right-hand sides of the tool: read, made from the matrix, written. */
+#ifndef TOOL_RIGHT_SIDE_H
+#define TOOL_RIGHT_SIDE_H
+
+#include <gable/gable.h>
+
+/* *data [n * count], freed by the caller: the columns of a file, array or coordinate.  GABLE_ERR_MISMATCH when it has
+ * other than n rows. */
+gable_status right_side_read(gable_context *ctx, const char *path, gable_idx n, double **data, gable_idx *count);
+
+/* data [n * count] = op(A) X: X is ones for count 0 (one column), else seeded columns between -1 and 1.  a: both
+ * triangles, CSC. */
+gable_status right_side_make(const gable_matrix_view *a, gable_op op, gable_idx count, double **data);
+
+gable_status right_side_write(gable_context *ctx, const char *path, gable_idx n, gable_idx count, double *data);
+
+#endif

@@ -1,0 +1,226 @@
+/* solve_report.c: the report of `gable solve`, for people and as JSON. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "report.h"
+#include "solve_request.h"
+
+static double real_of(const gable_solver *s, gable_solver_key key)
+{
+  double value = 0;
+  return gable_solver_get(s, key, &value, sizeof value) ? (double)NAN : value;
+}
+
+static int64_t integer_of(const gable_solver *s, gable_solver_key key)
+{
+  int64_t value = 0;
+  return gable_solver_get(s, key, &value, sizeof value) ? 0 : value;
+}
+
+static const char *order_name(const gable_solver *s)
+{
+  static const char *const names[] = {"auto", "metis", "amd", "colamd", "natural", "user"};
+  int64_t k = integer_of(s, GABLE_SOLVER_ORDER);
+  return k >= 0 && k < 6 ? names[k] : "unknown";
+}
+
+static int is_cholesky(const gable_solver *s)
+{
+  return integer_of(s, GABLE_SOLVER_METHOD) == GABLE_METHOD_CHOLESKY;
+}
+
+/* Entries of the factor, the diagonal counted once. */
+static double factor_entries(const gable_solver *s)
+{
+  double l = (double)integer_of(s, GABLE_SOLVER_NNZ_L), u = (double)integer_of(s, GABLE_SOLVER_NNZ_U);
+  return is_cholesky(s) ? l : l + u - (double)integer_of(s, GABLE_SOLVER_N);
+}
+
+/* One phase: its time, its share of the whole as a bar, and what it did. */
+static void phase(FILE *out, const char *name, double seconds, double whole, const char *what)
+{
+  enum { WIDTH = 24 };
+  static const char bar[] = "########################";
+  double share = whole > 0 && seconds > 0 ? seconds / whole : 0;
+  int length = (int)(share * WIDTH + 0.5);
+  if (length > WIDTH) length = WIDTH;
+  fprintf(out, "  %-9s %9s  %-*.*s %s\n", name, human_seconds(seconds).s, WIDTH, length, bar, what);
+}
+
+static void print_matrix(FILE *out, const solve_request *q, const solve_outcome *r)
+{
+  const gable_solver *s = r->solver;
+  int64_t n = integer_of(s, GABLE_SOLVER_N), nnz = integer_of(s, GABLE_SOLVER_NNZ);
+  const char *symmetry = integer_of(s, GABLE_SOLVER_SYMMETRIC_VALUES)    ? "symmetric"
+                         : integer_of(s, GABLE_SOLVER_SYMMETRIC_PATTERN) ? "symmetric in pattern only"
+                                                                         : "unsymmetric";
+  fprintf(out, "%s\n", q->matrix);
+  report_line(out, "matrix", "%s x %s, %s entries (%.1f a row), %s", human_count((double)n).s, human_count((double)n).s,
+              human_count((double)nnz).s, n ? (double)nnz / (double)n : 0.0, symmetry);
+  if (r->matrix.duplicates)
+    report_line(out, "duplicates", "%s entries of the file were summed into others",
+                human_count((double)r->matrix.duplicates).s);
+  report_line(out, "method", "%s%s, on %s with %d thread%s", is_cholesky(s) ? "Cholesky" : "LU with static pivoting",
+              integer_of(s, GABLE_SOLVER_MATCHED) == 2 ? " after a matching and partial pivoting"
+              : integer_of(s, GABLE_SOLVER_MATCHED)    ? " after a weighted matching"
+                                                       : "",
+              r->where, r->threads, r->threads == 1 ? "" : "s");
+  if (integer_of(s, GABLE_SOLVER_BLOCKS) > 1)
+    report_line(out, "block triangular", "%s diagonal blocks",
+                human_count((double)integer_of(s, GABLE_SOLVER_BLOCKS)).s);
+}
+
+static void print_phases(FILE *out, const solve_request *q, const solve_outcome *r)
+{
+  const gable_solver *s = r->solver;
+  const gable_solve_report *w = &r->report;
+  double match = real_of(s, GABLE_SOLVER_MATCH_S), order = real_of(s, GABLE_SOLVER_ORDER_S);
+  double symbolic = real_of(s, GABLE_SOLVER_SYMBOLIC_S), factor = real_of(s, GABLE_SOLVER_FACTOR_S);
+  double whole = r->read_s + r->load_s + match + order + symbolic + factor + r->solve_s + w->refine_s + r->estimate_s;
+  double flops = real_of(s, GABLE_SOLVER_FLOPS);
+  char what[160];
+  fputc('\n', out);
+  phase(out, "read", r->read_s, whole, "");
+  if (q->load_path) {
+    snprintf(what, sizeof what, "the factor from %.120s", q->load_path);
+    phase(out, "load", r->load_s, whole, what);
+  } else {
+    phase(out, "match", match, whole,
+          integer_of(s, GABLE_SOLVER_MATCHED) ? "rows to columns, and scaling" : "scaling alone");
+    phase(out, "order", order, whole, order_name(s));
+    snprintf(what, sizeof what, "%s supernodes, tree of height %s%s",
+             human_count((double)integer_of(s, GABLE_SOLVER_SUPERNODES)).s,
+             human_count((double)integer_of(s, GABLE_SOLVER_TREE_HEIGHT)).s,
+             integer_of(s, GABLE_SOLVER_ANALYSES) > 1 ? "; analysed twice, the first would not do" : "");
+    phase(out, "symbolic", symbolic, whole, what);
+    snprintf(what, sizeof what, "%s, %s", human_rate(flops, "flop").s,
+             human_rate(factor > 0 ? flops / factor : 0, "flop").s);
+    char *per_second = strstr(what, "/s,"); /* the first is a count, not a rate */
+    if (per_second) memmove(per_second, per_second + 2, strlen(per_second + 2) + 1);
+    phase(out, "factor", factor, whole, what);
+  }
+  snprintf(what, sizeof what, "%d right-hand side%s%s", r->columns, r->columns == 1 ? "" : "s",
+           q->repeat > 1 ? ", the median of the repeats" : "");
+  phase(out, "solve", r->solve_s, whole, what);
+  snprintf(what, sizeof what, "%d step%s%s", w->refine_steps, w->refine_steps == 1 ? "" : "s",
+           w->gmres_iterations ? ", then GMRES" : "");
+  phase(out, "refine", w->refine_s, whole, what);
+  phase(out, "estimate", r->estimate_s, whole, "condition and forward error");
+}
+
+static void print_factor(FILE *out, const solve_outcome *r)
+{
+  const gable_solver *s = r->solver;
+  double entries = factor_entries(s), nnz = (double)integer_of(s, GABLE_SOLVER_NNZ);
+  int64_t perturbed = integer_of(s, GABLE_SOLVER_PERTURBED_PIVOTS);
+  if (is_cholesky(s)) nnz = (nnz + (double)integer_of(s, GABLE_SOLVER_N)) / 2;
+  fputc('\n', out);
+  report_line(out, "factor", "%s entries, %.2f for one of the matrix", human_count(entries).s,
+              nnz > 0 ? entries / nnz : 0.0);
+  report_line(out, "memory", "%s held (the factor: %s predicted), %s at most in this process",
+              human_bytes((double)r->memory_bytes).s,
+              human_bytes((double)integer_of(s, GABLE_SOLVER_MEMORY_PREDICTED)).s, human_bytes(r->peak_bytes).s);
+  if (perturbed) report_line(out, "pivots", "%s tiny ones replaced", human_count((double)perturbed).s);
+  if (integer_of(s, GABLE_SOLVER_DRIFT)) report_line(out, "quality", "poor: pivots or growth ask for another analysis");
+}
+
+static void print_answer(FILE *out, const solve_outcome *r, double tolerance)
+{
+  const gable_solve_report *w = &r->report;
+  report_line(out, "backward error", "%.1e (tolerance %.0e), %.1e before refinement", w->backward_error, tolerance,
+              w->first_error);
+  report_line(out, "condition", "rcond %.1e, forward error below %.1e", r->rcond, r->forward_error);
+  if (r->rcond < DBL_EPSILON)
+    report_line(out, "", "numerically singular: x solves a system within rounding of this one, no more can be said");
+  report_line(out, r->status ? "NOT SOLVED" : "solved", "%s in %s%s%s", r->status ? "after" : "all",
+              human_seconds(r->total_s).s, r->status ? ": " : "", r->status ? w->reason : "");
+}
+
+static double tolerance_of(const solve_request *q)
+{
+  return q->tolerance > 0 ? q->tolerance : 1e-12;
+}
+
+void solve_report_print(FILE *out, const solve_request *q, const solve_outcome *r)
+{
+  print_matrix(out, q, r);
+  print_phases(out, q, r);
+  print_factor(out, r);
+  print_answer(out, r, tolerance_of(q));
+}
+
+static void json_analysis(json *j, const gable_solver *s)
+{
+  double order = real_of(s, GABLE_SOLVER_ORDER_S), match = real_of(s, GABLE_SOLVER_MATCH_S);
+  double symbolic = real_of(s, GABLE_SOLVER_SYMBOLIC_S);
+  json_integer(j, "n", integer_of(s, GABLE_SOLVER_N));
+  json_integer(j, "nnz", integer_of(s, GABLE_SOLVER_NNZ));
+  json_text(j, "method", is_cholesky(s) ? "cholesky" : "lu");
+  json_text(j, "order", order_name(s));
+  json_bool(j, "symmetric_pattern", integer_of(s, GABLE_SOLVER_SYMMETRIC_PATTERN) != 0);
+  json_bool(j, "symmetric_values", integer_of(s, GABLE_SOLVER_SYMMETRIC_VALUES) != 0);
+  json_bool(j, "matched", integer_of(s, GABLE_SOLVER_MATCHED) != 0);
+  json_bool(j, "partial_pivoting", integer_of(s, GABLE_SOLVER_MATCHED) == 2);
+  json_integer(j, "structural_rank", integer_of(s, GABLE_SOLVER_STRUCTURAL_RANK));
+  json_integer(j, "blocks", integer_of(s, GABLE_SOLVER_BLOCKS));
+  json_number(j, "order_s", order);
+  json_number(j, "match_s", match);
+  json_number(j, "symbolic_s", symbolic);
+  json_number(j, "analyse_s", order + match + symbolic);
+  json_integer(j, "analyses", integer_of(s, GABLE_SOLVER_ANALYSES));
+}
+
+static void json_factor(json *j, const solve_outcome *r)
+{
+  const gable_solver *s = r->solver;
+  double factor = real_of(s, GABLE_SOLVER_FACTOR_S), flops = real_of(s, GABLE_SOLVER_FLOPS);
+  json_number(j, "factor_s", factor);
+  json_integer(j, "nnz_l", integer_of(s, GABLE_SOLVER_NNZ_L));
+  json_integer(j, "nnz_u", integer_of(s, GABLE_SOLVER_NNZ_U));
+  json_number(j, "flops", flops);
+  json_number(j, "factor_flops_per_s", factor > 0 ? flops / factor : (double)NAN);
+  json_integer(j, "supernodes", integer_of(s, GABLE_SOLVER_SUPERNODES));
+  json_integer(j, "tree_height", integer_of(s, GABLE_SOLVER_TREE_HEIGHT));
+  json_integer(j, "perturbed_pivots", integer_of(s, GABLE_SOLVER_PERTURBED_PIVOTS));
+  json_number(j, "growth", real_of(s, GABLE_SOLVER_GROWTH));
+  json_bool(j, "drift", integer_of(s, GABLE_SOLVER_DRIFT) != 0);
+  json_number(j, "log_abs_determinant", real_of(s, GABLE_SOLVER_LOG_ABS_DETERMINANT));
+  json_integer(j, "sign_determinant", integer_of(s, GABLE_SOLVER_SIGN_DETERMINANT));
+  json_integer(j, "memory_bytes", r->memory_bytes);
+  json_integer(j, "memory_predicted_bytes", integer_of(s, GABLE_SOLVER_MEMORY_PREDICTED));
+  json_number(j, "peak_bytes", r->peak_bytes);
+}
+
+void solve_report_json(json *j, const solve_request *q, const solve_outcome *r)
+{
+  const gable_solve_report *w = &r->report;
+  json_text(j, "matrix", q->matrix);
+  json_text(j, "where", r->where);
+  json_integer(j, "threads", r->threads);
+  json_number(j, "read_s", r->read_s);
+  json_analysis(j, r->solver);
+  json_factor(j, r);
+  json_number(j, "load_s", r->load_s);
+  json_number(j, "save_s", r->save_s);
+  json_integer(j, "rhs", r->columns);
+  json_bool(j, "transpose", q->transpose);
+  json_integer(j, "repeat", q->repeat);
+  json_number(j, "solve_s", r->solve_s);
+  json_number(j, "solve_q1_s", r->solve_q1_s);
+  json_number(j, "solve_q3_s", r->solve_q3_s);
+  json_number(j, "refine_s", w->refine_s);
+  json_integer(j, "refine_steps", w->refine_steps);
+  json_integer(j, "gmres_iterations", w->gmres_iterations);
+  json_number(j, "tolerance", tolerance_of(q));
+  json_number(j, "backward_error", w->backward_error);
+  json_number(j, "first_backward_error", w->first_error);
+  json_number(j, "rcond", r->rcond);
+  json_bool(j, "numerically_singular", r->rcond < DBL_EPSILON);
+  json_number(j, "forward_error", r->forward_error);
+  json_number(j, "estimate_s", r->estimate_s);
+  json_number(j, "total_s", r->total_s);
+  json_integer(j, "duplicates", r->matrix.duplicates);
+  json_bool(j, "solved", r->status == GABLE_OK);
+  json_text(j, "reason", w->reason);
+}

@@ -1,0 +1,35 @@
+/* solve_request.h: what `gable solve` was asked, and what it found; filled by cmd_solve.c, told by solve_report.c. */
+#ifndef TOOL_SOLVE_REQUEST_H
+#define TOOL_SOLVE_REQUEST_H
+
+#include <gable/gable.h>
+
+#include "json.h"
+
+typedef struct solve_request {
+  const char *matrix, *b_path, *x_path, *order, *save_path, *load_path, *json_path;
+  long rhs, threads, repeat, refine;
+  double tolerance;
+  int transpose, strict;
+} solve_request;
+
+typedef struct solve_outcome {
+  const char *where;
+  int threads;
+  gable_idx columns;
+  gable_matrix_info matrix;
+  double read_s, load_s, save_s, write_s, estimate_s, total_s;
+  double solve_q1_s, solve_s, solve_q3_s; /* quartiles over the repeats */
+  double rcond, forward_error;
+  double peak_bytes; /* of the process */
+  gable_off memory_bytes;
+  gable_solve_report report;
+  gable_status status; /* of the solve */
+  const gable_solver *solver;
+} solve_outcome;
+
+/* The text that a person reads. */
+void solve_report_print(FILE *out, const solve_request *q, const solve_outcome *r);
+void solve_report_json(json *j, const solve_request *q, const solve_outcome *r);
+
+#endif
