@@ -108,10 +108,10 @@ static double defined_error(const dense *m, gable_op op, const double *b, const 
 
 static void check_condition(const dense *m, gable_op op, const double *d)
 {
-  double exact = 0, estimate, work[3 * N];
+  double exact = 0, estimate, work[2 * N];
   for (int j = 0; j < N; j++) {
     double sum = 0;
-    for (int i = 0; i < N; i++) sum += fabs(op == GABLE_N ? m->inverse[i][j] : m->inverse[j][i]) * (d ? d[j] : 1);
+    for (int i = 0; i < N; i++) sum += fabs(op == GABLE_N ? m->inverse[i][j] : m->inverse[j][i]) * (d ? d[i] : 1);
     exact = fmax(exact, sum);
   }
   dense copy = *m;
