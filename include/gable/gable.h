@@ -4,8 +4,8 @@
 
 #include <gable/context.h>
 #include <gable/matrix.h>
-#include <gable/symbolic.h>
 #include <gable/solver.h>
+#include <gable/symbolic.h>
 #include <gable/trisolve.h>
 #include <gable/types.h>
 
