@@ -1,25 +1,18 @@
 /* cmd_convert.c: from one file format to another. */
 #include <gable/gable.h>
 #include <string.h>
-#include <time.h>
 
 #include "json.h"
 #include "options.h"
 #include "report.h"
 #include "session.h"
+#include "stopwatch.h"
 #include "verbs.h"
 
 typedef struct request {
   const char *from, *to, *format;
   int strict, expand, transpose;
 } request;
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static gable_file_format format_of(const char *name)
 {
@@ -47,14 +40,14 @@ static gable_status convert(session *s, const request *r, FILE *out, json *j)
   gable_matrix *a = NULL;
   reading.strict = r->strict;
   reading.accept_complex = 1;
-  double begun = now();
+  double begun = stopwatch_now();
   gable_status status = gable_matrix_read(s->ctx, r->from, &reading, &a);
-  double read_s = now() - begun;
+  double read_s = stopwatch_now() - begun;
   if (!status && r->expand) status = replace(&a, gable_matrix_expand);
   if (!status && r->transpose) status = replace(&a, gable_matrix_transpose);
-  begun = now();
+  begun = stopwatch_now();
   if (!status) status = gable_matrix_write(a, r->to, format_of(r->format));
-  double write_s = now() - begun;
+  double write_s = stopwatch_now() - begun;
   if (!status) status = gable_matrix_get_info(a, &info);
   gable_matrix_destroy(&a);
   if (status) return status;

@@ -2,13 +2,11 @@
 #include "json.h"
 
 #include <cjson/cJSON.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "outfile.h"
 #include "verbs.h"
 
 static cJSON *node(json *j)
@@ -87,30 +85,13 @@ void json_numbers(json *j, const char *key, const double *values, long long n)
   for (long long k = 0; k < n; k++) json_number(list, NULL, values[k]);
 }
 
-static int failed(const char *what, const char *path)
-{
-  fprintf(stderr, "gable: --json: %s %s: %s\n", what, path, strerror(errno));
-  return EXIT_FAILED;
-}
-
 static int write_file(const char *text, const char *path)
 {
-  size_t length = strlen(path) + 32;
-  char *temporary = malloc(length);
-  if (!temporary) return failed("cannot write", path);
-  snprintf(temporary, length, "%s.%ld.tmp", path, (long)getpid());
-  FILE *f = fopen(temporary, "w");
-  int rc = EXIT_DONE;
-  if (!f) {
-    rc = failed("cannot write", path);
-  } else {
-    int wrong = fprintf(f, "%s\n", text) < 0;
-    wrong |= fclose(f) != 0;
-    if (wrong || rename(temporary, path)) rc = failed("cannot write", path);
-    if (rc != EXIT_DONE) remove(temporary);
-  }
-  free(temporary);
-  return rc;
+  outfile o;
+  int rc = outfile_open(&o, "--json", path);
+  if (rc != EXIT_DONE) return rc;
+  fprintf(o.stream, "%s\n", text);
+  return outfile_close(&o, "--json");
 }
 
 int json_write(json **j, const char *path)
@@ -118,13 +99,15 @@ int json_write(json **j, const char *path)
   int rc = EXIT_DONE;
   if (path) {
     char *text = *j ? cJSON_Print(node(*j)) : NULL;
-    errno = ENOMEM;
-    if (!text)
-      rc = failed("cannot write", path);
-    else if (strcmp(path, "-"))
+    if (!text) {
+      fprintf(stderr, "gable: --json: out of memory\n");
+      rc = EXIT_FAILED;
+    } else if (strcmp(path, "-")) {
       rc = write_file(text, path);
-    else if (printf("%s\n", text) < 0 || fflush(stdout))
-      rc = failed("cannot write to", "standard output");
+    } else if (printf("%s\n", text) < 0 || fflush(stdout)) {
+      perror("gable: --json: standard output");
+      rc = EXIT_FAILED;
+    }
     cJSON_free(text);
   }
   json_destroy(j);

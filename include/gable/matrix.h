@@ -83,6 +83,33 @@ GABLE_API gable_status gable_matrix_transpose(const gable_matrix *a, gable_matri
 
 GABLE_API gable_status gable_matrix_get_info(const gable_matrix *a, gable_matrix_info *info);
 
+/* What can be said of a matrix with both triangles stored.  Rectangular matrices have no levels and no symmetry. */
+typedef struct gable_matrix_shape {
+  size_t size;
+  gable_off nnz;                              /* of both triangles */
+  gable_idx structural_rank;                  /* pairs in a largest matching of the entries that are not 0 */
+  gable_idx diagonal;                         /* entries on the diagonal that are not 0 */
+  gable_idx lower_bandwidth, upper_bandwidth; /* largest distance from the diagonal on either side */
+  gable_idx empty_rows, empty_cols, longest_row, longest_col;
+  double pattern_symmetry, value_symmetry; /* shares in [0,1] of the entries off the diagonal with a mirror image,
+                                              and with an equal one */
+  gable_idx lower_levels, lower_widest;    /* level sets when the lower triangle is solved, rows of the widest */
+  gable_idx upper_levels, upper_widest;
+} gable_matrix_shape;
+#define GABLE_MATRIX_SHAPE_INIT                                                                                        \
+  {                                                                                                                    \
+    sizeof(gable_matrix_shape), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                            \
+  }
+
+/* Local.  Of a, expanded first where one triangle is stored.  O(nnz), but for the structural rank: at worst
+ * O(nnz sqrt(n)).  GABLE_ERR_MEMORY. */
+GABLE_API gable_status gable_matrix_describe(const gable_matrix *a, gable_matrix_shape *shape);
+
+/* Local.  width [levels], as many as gable_matrix_describe said: rows in each level of the triangle, GABLE_LOWER or
+ * GABLE_UPPER.  GABLE_ERR_ARGUMENT when the matrix is not square or levels is another number. */
+GABLE_API gable_status gable_matrix_level_widths(const gable_matrix *a, gable_part triangle, gable_idx levels,
+                                                 gable_idx *width);
+
 /* Borrowed arrays of a, valid until it is destroyed: CSC, base 0, 64-bit offsets, values GABLE_D (GABLE_Z for a complex
  * matrix, NULL for a pattern). */
 GABLE_API gable_status gable_matrix_get_view(const gable_matrix *a, gable_matrix_view *view);

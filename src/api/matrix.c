@@ -1,6 +1,7 @@
 /* matrix.c: gable_matrix_*: checks arguments and dispatches. */
 #include <string.h>
 
+#include "graph/shape.h"
 #include "sparse/generate.h"
 #include "sparse/matrix.h"
 
@@ -229,5 +230,51 @@ gable_status gable_matrix_get_view(const gable_matrix *a, gable_matrix_view *vie
   view->idx = a->csc.idx;
   view->val = a->csc.val;
 done:
+  return status;
+}
+
+/* *both = a with both triangles; *own = 1 when it must be released. */
+static gable_status both_triangles(const gable_matrix *a, gi_csc *both, int *own)
+{
+  *own = a->part != GABLE_FULL && a->structure != GABLE_GENERAL;
+  *both = *own ? (gi_csc){0} : a->csc;
+  return *own ? gi_csc_expand(a->ctx, &a->csc, a->structure, both) : GABLE_OK;
+}
+
+gable_status gable_matrix_describe(const gable_matrix *a, gable_matrix_shape *shape)
+{
+  gable_status status = GABLE_OK;
+  gi_csc both = {0};
+  int own = 0;
+  GI_REQUIRE(a && shape, GABLE_ERR_ARGUMENT, "a or shape is NULL");
+  GI_REQUIRE(shape->size == sizeof *shape, GABLE_ERR_ARGUMENT, "shape of %zu bytes: start from GABLE_MATRIX_SHAPE_INIT",
+             shape->size);
+  GI_TRY(both_triangles(a, &both, &own));
+  GI_TRY(gi_shape(a->ctx, &both, shape));
+done:
+  if (own) gi_csc_release(a->ctx, &both);
+  return status;
+}
+
+gable_status gable_matrix_level_widths(const gable_matrix *a, gable_part triangle, gable_idx levels, gable_idx *width)
+{
+  gable_status status = GABLE_OK;
+  gi_csc both = {0};
+  gable_idx *level = NULL;
+  int own = 0;
+  GI_REQUIRE(a && (width || !levels), GABLE_ERR_ARGUMENT, "a or width is NULL");
+  GI_REQUIRE(triangle == GABLE_LOWER || triangle == GABLE_UPPER, GABLE_ERR_ARGUMENT,
+             "triangle %d: GABLE_LOWER or GABLE_UPPER", (int)triangle);
+  GI_REQUIRE(a->csc.n_rows == a->csc.n_cols, GABLE_ERR_ARGUMENT, "levels need a square matrix; this one is %d by %d",
+             a->csc.n_rows, a->csc.n_cols);
+  GI_TRY(both_triangles(a, &both, &own));
+  GI_ALLOC(a->ctx, level, both.n_cols);
+  gable_idx count = gi_triangle_levels(&both, triangle, level);
+  GI_REQUIRE(count == levels, GABLE_ERR_ARGUMENT, "levels is %d; the triangle has %d", levels, count);
+  for (gable_idx k = 0; k < levels; k++) width[k] = 0;
+  for (gable_idx k = 0; k < both.n_cols; k++) width[level[k]]++;
+done:
+  gi_free(a->ctx, level);
+  if (own) gi_csc_release(a->ctx, &both);
   return status;
 }

@@ -1,0 +1,49 @@
+#include "outfile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "verbs.h"
+
+static int failed(const char *what, const char *path)
+{
+  fprintf(stderr, "gable: %s: cannot write %s: %s\n", what, path, strerror(errno));
+  return EXIT_FAILED;
+}
+
+int outfile_open(outfile *o, const char *what, const char *path)
+{
+  struct stat about;
+  size_t length = strlen(path) + 32;
+  int exists = !stat(path, &about);
+  *o = (outfile){.path = path};
+  if (exists && access(path, W_OK)) return failed(what, path);
+  if (exists && !S_ISREG(about.st_mode)) {
+    o->stream = fopen(path, "w");
+  } else {
+    o->temporary = malloc(length);
+    if (!o->temporary) return failed(what, path);
+    snprintf(o->temporary, length, "%s.%ld.tmp", path, (long)getpid());
+    o->stream = fopen(o->temporary, "w");
+  }
+  if (o->stream) return EXIT_DONE;
+  int rc = failed(what, path);
+  free(o->temporary);
+  o->temporary = NULL;
+  return rc;
+}
+
+int outfile_close(outfile *o, const char *what)
+{
+  int wrong = ferror(o->stream), rc = EXIT_DONE;
+  wrong |= fclose(o->stream) != 0;
+  if (!wrong && o->temporary) wrong = rename(o->temporary, o->path) != 0;
+  if (wrong) rc = failed(what, o->path);
+  if (wrong && o->temporary) remove(o->temporary);
+  free(o->temporary);
+  *o = (outfile){0};
+  return rc;
+}

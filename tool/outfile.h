@@ -1,0 +1,17 @@
+/* outfile.h: a text file of the tool that appears whole or not at all. */
+#ifndef TOOL_OUTFILE_H
+#define TOOL_OUTFILE_H
+
+#include <stdio.h>
+
+typedef struct outfile {
+  FILE *stream;
+  char *temporary; /* NULL: written directly (a device, a pipe) */
+  const char *path;
+} outfile;
+
+/* 0, or an exit status after a line on standard error, which begins with what. */
+int outfile_open(outfile *o, const char *what, const char *path);
+int outfile_close(outfile *o, const char *what); /* path is there now, or nothing is left */
+
+#endif
