@@ -5,7 +5,7 @@
 # make install    DESTDIR, PREFIX (/usr/local) and LIB (lib); make uninstall takes the same files away
 # make docs       the pages of the public headers, in build/docs (needs doxygen)
 # Variables: CC, BUILD (build), DEBUG=yes, SAN (address,undefined or thread), WERROR=yes, CUDA=yes, and METIS, SUITESPARSE,
-# OPENBLAS, ZLIB, CJSON, OPENMP = yes, no or auto.
+# ZLIB, CJSON, OPENMP = yes, no or auto.
 .DEFAULT_GOAL := all
 ifeq ($(MAKELEVEL)$(findstring j,$(filter-out --%,$(MAKEFLAGS))),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
@@ -17,7 +17,7 @@ DEMO ?= examples/data/bcsstk18.mtx.gz
 CC ?= cc
 NVCC ?= nvcc
 CUDA ?= no
-export CC NVCC CUDA METIS SUITESPARSE OPENBLAS ZLIB CJSON OPENMP CJSON_CFLAGS CJSON_LIBS
+export CC NVCC CUDA METIS SUITESPARSE ZLIB CJSON OPENMP CJSON_CFLAGS CJSON_LIBS
 
 ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
 -include $(BUILD)/config.mk
@@ -34,15 +34,14 @@ ALL_CFLAGS = -std=c11 $(OPT) $(WARN) $(if $(filter yes,$(WERROR)),-Werror) -fPIC
 # a*b + c may be one operation in the dense kernels.
 $(BUILD)/src/kernels/dense.c.o: OPT += -ffp-contract=fast
 
-LIBS = $(OPENBLAS_LIBS) $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(CUDA_LIBS) $(OPENMP_CFLAGS) -lm
+LIBS = $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(CUDA_LIBS) $(OPENMP_CFLAGS) -lm
 
 # Optional parts: x.c where the library is there, x_absent.c where it is not.
 OPTIONAL_ZLIB := src/sparse/gzip.c
 OPTIONAL_METIS := src/graph/order_metis.c
 OPTIONAL_SUITESPARSE := src/graph/order_amd.c
-OPTIONAL_OPENBLAS := src/kernels/blas.c
 OPTIONAL_CJSON := tool/json.c
-OPTIONAL := ZLIB METIS SUITESPARSE OPENBLAS CJSON
+OPTIONAL := ZLIB METIS SUITESPARSE CJSON
 absent = $(wildcard $(patsubst %.c,%_absent.c,$(OPTIONAL_$1)))
 without := $(foreach p,$(OPTIONAL),$(if $(filter yes,$(HAVE_$p)),$(call absent,$p),$(OPTIONAL_$p)))
 

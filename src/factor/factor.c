@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "factor/numeric.h"
-#include "factor/schedule.h"
+#include "factor/threads.h"
 #include "kernels/dense.h"
 
 static size_t size_of(gable_type type)
@@ -30,7 +30,7 @@ gable_off gi_factor_work_bytes(const gi_layout *y, gi_factor_kind kind, gable_ty
   gable_idx widest = 0;
   for (gable_idx s = 0; s < y->n_super; s++)
     if (gi_layout_width(y, s) > widest) widest = gi_layout_width(y, s);
-  return gi_plan_bytes(y) + gi_schedule_bytes(y) + threads * gi_worker_bytes(&f, widest, size_of(type));
+  return gi_plan_bytes(y) + gi_factor_run_bytes(&f, widest, size_of(type), threads);
 }
 
 gable_status gi_factor_create(gable_context *ctx, const gi_layout *layout, gi_factor_kind kind, gable_type type,
@@ -141,8 +141,7 @@ gable_status gi_factor_numeric(gable_context *ctx, gi_factor *f, const gi_csc *a
   }
   GI_TRY(measure_entries(f, a));
   GI_TRY(copy_off(f, a));
-  GI_TRY(
-      gi_schedule_run(ctx, f, a, at, tiny_pivot(f, options), options && options->threads > 0 ? options->threads : 1));
+  GI_TRY(gi_factor_run(ctx, f, a, at, tiny_pivot(f, options), options && options->threads > 0 ? options->threads : 1));
   GI_REQUIRE(isfinite(f->max_factor), GABLE_ERR_NOT_FINITE,
              "the factorization overflowed: scale the matrix, or factor in double");
 done:

@@ -3,17 +3,14 @@
 #include <sched.h>
 #include <string.h>
 
-#include "kernels/blas.h"
 #include "kernels/dense.h"
 
 enum {
   READY_DIAGONAL = 1,
   READY = 2,
-  SPINS = 200,   /* looks at a flag before the processor is offered to others */
-  DEEP = 48,     /* a BLAS product pays from this many columns of the source ... */
-  LARGE = 16384, /* ... and this many entries of the target */
-  STRIP = 24,    /* columns of a product in Cholesky, which skips the rows above them */
-  SOLVE = 64     /* columns of a triangular solve between products */
+  SPINS = 200, /* looks at a flag before the processor is offered to others */
+  STRIP = 24,  /* columns of a product in Cholesky, which skips the rows above them */
+  SOLVE = 64   /* columns of a triangular solve between products */
 };
 static const double prefer_diagonal = 0.1; /* of the largest of its column in the block: then no exchange */
 

@@ -35,11 +35,13 @@ typedef struct gi_worker {
   gable_idx *map;     /* [n] place in the panel of each row that it has; others are stale */
   gable_idx *rows;    /* [rows of the largest tile] */
   gable_idx *columns; /* [plan->widest] */
-  void *product;      /* [rows of the largest tile * plan->widest] */
-  void *dense;        /* [2n] a row of U and a column of L, zero between uses */
+  void *pack;         /* [gik_pack_size] of the largest product */
   gable_idx perturbed;
-  gable_idx failed; /* column whose pivot Cholesky cannot take, -1: none */
-  double largest;   /* magnitude in U */
+  gable_idx failed;    /* column whose pivot Cholesky cannot take, -1: none */
+  double largest;      /* magnitude in U */
+  int number;          /* of the thread; 0 is the caller's */
+  double flops;        /* done and not reported yet */
+  gable_status status; /* of thread 0: whether the caller cancelled */
 } gi_worker;
 
 /* Tiles of supernode j. */

@@ -1,68 +1,165 @@
 #include "factor/schedule.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "factor/numeric.h"
 
-static size_t size_of(const gi_factor *f)
+enum { TOP = -1, SHARES = 24 /* chunks a thread, about */ };
+static const double flops_per_update = 1000; /* what it costs to begin one, in flops */
+
+typedef struct chunk {
+  gable_idx id;
+  double weight;
+} chunk;
+
+static int heavier(const void *a, const void *b)
 {
-  return f->type == GABLE_S ? sizeof(float) : sizeof(double);
+  const chunk *p = a, *q = b;
+  if (p->weight != q->weight) return p->weight < q->weight ? 1 : -1;
+  return p->id < q->id ? -1 : p->id > q->id;
 }
 
-static int factor_supernode(gi_numeric *x, gi_worker *w, gable_idx j)
+/* weight[j] = work of the subtree of j; returns that of all. */
+static double weigh(const gi_layout *y, const gi_plan *plan, double *weight)
 {
-  const gable_idx tiles = gi_tile_count(x->f, j);
-  for (gable_idx t = 0; t < tiles; t++)
-    if (x->f->type == GABLE_S ? gi_factor_tile_s(x, w, j, t) : gi_factor_tile_d(x, w, j, t)) return 1;
-  return 0;
+  double total = 0;
+  for (gable_idx j = 0; j < y->n_super; j++)
+    weight[j] = plan->work[j] + flops_per_update * (double)(1 + plan->ptr[j + 1] - plan->ptr[j]);
+  for (gable_idx j = 0; j < y->n_super; j++) {
+    const gable_idx p = y->parent[j];
+    if (p >= 0)
+      weight[p] += weight[j];
+    else
+      total += weight[j];
+  }
+  return total;
 }
 
-static void worker_release(gable_context *ctx, gi_worker *w)
+/* of[j] = chunk of supernode j, or TOP; returns the number of chunks, whose weights are in list. */
+static gable_idx bundle(const gi_layout *y, const double *weight, double limit, gable_idx *of, chunk *list)
 {
-  gi_free(ctx, w->map);
-  gi_free(ctx, w->rows);
-  gi_free(ctx, w->columns);
-  gi_free(ctx, w->product);
+  gable_idx n = 0;
+  for (gable_idx j = 0; j < y->n_super; j++) {
+    const gable_idx p = y->parent[j];
+    of[j] = TOP;
+    if (weight[j] > limit || (p >= 0 && weight[p] <= limit)) continue;
+    if (n == 0 || list[n - 1].weight + weight[j] > limit) {
+      list[n] = (chunk){n, 0};
+      n++;
+    }
+    of[j] = n - 1;
+    list[n - 1].weight += weight[j];
+  }
+  for (gable_idx j = y->n_super - 1; j >= 0; j--)
+    if (weight[j] <= limit && of[j] == TOP) of[j] = of[y->parent[j]];
+  return n;
 }
 
-static gable_status worker_init(gable_context *ctx, const gi_factor *f, gi_worker *w)
+/* Do all updates of a chunk's supernodes come from the chunk?  A tree that does not say so is not one to cut by. */
+static int closed(const gi_layout *y, const gi_plan *plan, const gable_idx *of)
 {
-  gable_status status = GABLE_OK;
-  const gable_idx rows = gi_tile_rows(f);
-  *w = (gi_worker){.failed = -1};
-  GI_ALLOC_ZERO(ctx, w->map, f->layout->n);
-  GI_ALLOC(ctx, w->rows, rows);
-  GI_ALLOC(ctx, w->columns, f->plan->widest);
-  w->product = gi_alloc(ctx, (gable_off)rows * f->plan->widest, size_of(f));
-  GI_REQUIRE(w->product, GABLE_ERR_MEMORY, "out of memory: work space of the factorization");
-done:
-  return status;
+  for (gable_idx j = 0; j < y->n_super; j++)
+    for (gable_off q = plan->ptr[j]; of[j] != TOP && q < plan->ptr[j + 1]; q++)
+      if (of[plan->update[q].k] != of[j]) return 0;
+  return 1;
 }
 
-gable_off gi_worker_bytes(const gi_factor *f, gable_idx widest, size_t size)
+/* Members of the chunks, the heaviest chunk first. */
+static void list_members(const gi_layout *y, const gable_idx *of, chunk *list, gable_idx *ticket, gi_schedule *s)
 {
-  const gable_off rows = gi_tile_rows(f);
-  return (f->layout->n + rows + widest) * (gable_off)sizeof(gable_idx) + rows * widest * (gable_off)size;
+  qsort(list, (size_t)s->n_chunks, sizeof *list, heavier);
+  memset(s->chunk_ptr, 0, ((size_t)s->n_chunks + 1) * sizeof *s->chunk_ptr);
+  for (gable_idx t = 0; t < s->n_chunks; t++) ticket[list[t].id] = t;
+  for (gable_idx j = 0; j < y->n_super; j++)
+    if (of[j] != TOP) s->chunk_ptr[ticket[of[j]] + 1]++;
+  for (gable_idx t = 0; t < s->n_chunks; t++) {
+    s->chunk_ptr[t + 1] += s->chunk_ptr[t];
+    list[t].weight = 0;
+  }
+  for (gable_idx j = y->n_super - 1; j >= 0; j--)
+    if (of[j] != TOP) s->member[--s->chunk_ptr[ticket[of[j]] + 1]] = j;
+  for (gable_idx t = 0; t < s->n_chunks; t++) s->chunk_ptr[t] = s->chunk_ptr[t + 1];
+  s->chunk_ptr[s->n_chunks] = y->n_super - s->n_top;
+}
+
+/* The top by the heaviest way to the end of the work, through all that each supernode updates: before what it updates.
+ */
+static void list_top(const gi_factor *f, const gi_plan *plan, const gable_idx *of, double *way, chunk *list,
+                     gi_schedule *s)
+{
+  const gable_idx n = f->layout->n_super;
+  memset(way, 0, (size_t)n * sizeof *way);
+  for (gable_idx j = n - 1; j >= 0; j--) {
+    if (of[j] != TOP) continue;
+    way[j] += plan->work[j] + 1;
+    for (gable_off q = plan->ptr[j]; q < plan->ptr[j + 1]; q++) {
+      const gable_idx k = plan->update[q].k;
+      if (way[j] > way[k]) way[k] = way[j];
+    }
+  }
+  gable_idx count = 0;
+  for (gable_idx j = 0; j < n; j++)
+    if (of[j] == TOP) list[count++] = (chunk){j, way[j]};
+  qsort(list, (size_t)count, sizeof *list, heavier);
+  s->tile_ptr[0] = 0;
+  for (gable_idx t = 0; t < count; t++) {
+    s->top[t] = list[t].id;
+    s->tile_ptr[t + 1] = s->tile_ptr[t] + gi_tile_count(f, list[t].id);
+  }
 }
 
 gable_off gi_schedule_bytes(const gi_layout *y)
 {
-  return y->n_super * (gable_off)(sizeof(atomic_uchar) + sizeof(atomic_int));
+  return y->n_super * (gable_off)(5 * sizeof(gable_idx) + sizeof(gable_off) + sizeof(double) + sizeof(chunk));
 }
 
-gable_status gi_schedule_run(gable_context *ctx, gi_factor *f, const gi_csc *a, const gi_csc *at, double tiny,
-                             int threads)
+gable_status gi_schedule_create(gable_context *ctx, const gi_factor *f, int threads, gi_schedule **out)
 {
-  (void)threads;
   gable_status status = GABLE_OK;
-  gi_worker w = {0};
-  gi_numeric x = {.ctx = ctx, .f = f, .y = f->layout, .plan = f->plan, .a = a, .at = at, .tiny = tiny};
-  GI_TRY(worker_init(ctx, f, &w));
-  for (gable_idx j = 0; j < x.y->n_super; j++)
-    if (factor_supernode(&x, &w, j)) break;
-  GI_REQUIRE(w.failed < 0, GABLE_ERR_SINGULAR, "not positive definite: the pivot of column %d is not positive",
-             w.failed);
-  f->perturbed = w.perturbed;
-  f->max_factor = w.largest;
+  const gi_layout *y = f->layout;
+  const gable_idx n = y->n_super;
+  gi_schedule *s = NULL;
+  gable_idx *of = NULL, *ticket = NULL;
+  double *weight = NULL;
+  chunk *list = NULL;
+  GI_ALLOC_ZERO(ctx, s, 1);
+  GI_ALLOC(ctx, of, n);
+  GI_ALLOC(ctx, ticket, n);
+  GI_ALLOC(ctx, weight, n);
+  GI_ALLOC(ctx, list, n);
+  const double total = weigh(y, f->plan, weight);
+  s->n_chunks = bundle(y, weight, threads > 1 ? total / threads / SHARES : total, of, list);
+  if (threads > 1 && !closed(y, f->plan, of)) {
+    for (gable_idx j = 0; j < n; j++) of[j] = TOP;
+    s->n_chunks = 0;
+  }
+  for (gable_idx j = 0; j < n; j++) s->n_top += of[j] == TOP;
+  GI_ALLOC(ctx, s->chunk_ptr, (gable_off)s->n_chunks + 1);
+  GI_ALLOC(ctx, s->member, n - s->n_top);
+  GI_ALLOC(ctx, s->top, s->n_top);
+  GI_ALLOC(ctx, s->tile_ptr, (gable_off)s->n_top + 1);
+  list_members(y, of, list, ticket, s);
+  list_top(f, f->plan, of, weight, list, s);
+  *out = s;
+  s = NULL;
 done:
-  worker_release(ctx, &w);
+  gi_schedule_destroy(ctx, &s);
+  gi_free(ctx, of);
+  gi_free(ctx, ticket);
+  gi_free(ctx, weight);
+  gi_free(ctx, list);
   return status;
+}
+
+void gi_schedule_destroy(gable_context *ctx, gi_schedule **schedule)
+{
+  gi_schedule *s = schedule ? *schedule : NULL;
+  if (!s) return;
+  gi_free(ctx, s->chunk_ptr);
+  gi_free(ctx, s->member);
+  gi_free(ctx, s->top);
+  gi_free(ctx, s->tile_ptr);
+  gi_free(ctx, s);
+  *schedule = NULL;
 }

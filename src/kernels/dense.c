@@ -7,9 +7,13 @@
 #include "base/portable.h"
 
 enum {
-  BLOCK = 6, /* columns of a register block: 6 sums of 64 bytes and their operands fit 16 registers of 32 bytes */
-  BASE = 8,  /* columns factored one by one */
-  STRIP = 24 /* columns of the trailing update of Cholesky, which skips what is above them */
+  BLOCK = 6,      /* columns of a register block: 6 sums of 64 bytes and their operands fit 16 registers of 32 bytes */
+  BASE = 8,       /* columns factored one by one */
+  PACK_ROWS = 64, /* a product of at least so many rows, columns and terms has its operands packed first ... */
+  PACK_COLUMNS = 24,
+  PACK_DEPTH = 24,
+  DEPTH = 256, /* ... so many terms at a time */
+  STRIP = 24   /* columns of the trailing update of Cholesky, which skips what is above them */
 };
 
 #define REAL double

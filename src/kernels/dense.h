@@ -13,6 +13,10 @@
   void gik_multiply_##t(gable_idx m, gable_idx n, gable_idx k, const real *a, gable_off lda, const real *b,            \
                         gable_off across, gable_off down, real *c, gable_off ldc, const gable_idx *rows,               \
                         const gable_idx *columns);                                                                     \
+  /* The same for any size; pack [gik_pack_size(m, n, k)] is scratch. */                                               \
+  void gik_multiply_large_##t(gable_idx m, gable_idx n, gable_idx k, const real *a, gable_off lda, const real *b,      \
+                              gable_off across, gable_off down, real *c, gable_off ldc, const gable_idx *rows,         \
+                              const gable_idx *columns, real *pack);                                                   \
   /* X T = B in place, X m x n, T upper triangular with T(p,j) at t[j*across + p*down]; inverse [n]: reciprocals of    \
    * the diagonal of T, NULL: the diagonal is one. */                                                                  \
   void gik_solve_right_##t(gable_idx m, gable_idx n, real *x, gable_off ldx, const real *t, gable_off across,          \
@@ -26,6 +30,12 @@
   gable_idx gik_cholesky_##t(gable_idx n, real *a, gable_off lda, real *inverse);                                      \
   /* The largest magnitude of x [m x n]; infinity or NaN when one is there. */                                         \
   real gik_largest_##t(gable_idx m, gable_idx n, const real *x, gable_off ldx);
+
+/* Values of scratch that a product needs. */
+static inline gable_off gik_pack_size(gable_off m, gable_off n, gable_off k)
+{
+  return (m + n + 32) * (k < 256 ? k : 256);
+}
 
 GIK_DENSE(double, d)
 GIK_DENSE(float, s)

@@ -1,0 +1,177 @@
+#include "factor/threads.h"
+
+#include <math.h>
+
+#include "factor/numeric.h"
+#include "factor/schedule.h"
+#include "kernels/dense.h"
+
+static const double flops_worth_a_thread = 1e6;
+
+/* How far the work has come, for the caller to hear. */
+typedef struct report {
+  atomic_llong done; /* flops */
+  double step;       /* flops between two looks; 0: nobody listens */
+} report;
+
+static void worker_release(gable_context *ctx, gi_worker *w)
+{
+  gi_free(ctx, w->map);
+  gi_free(ctx, w->rows);
+  gi_free(ctx, w->columns);
+  gi_free(ctx, w->pack);
+}
+
+static gable_status worker_init(gable_context *ctx, const gi_factor *f, gi_worker *w)
+{
+  gable_status status = GABLE_OK;
+  const gable_off rows = gi_tile_rows(f);
+  w->failed = -1;
+  GI_ALLOC_ZERO(ctx, w->map, f->layout->n);
+  GI_ALLOC(ctx, w->rows, rows);
+  GI_ALLOC(ctx, w->columns, f->plan->widest);
+  const gable_off widest = f->plan->widest, pack = gik_pack_size(rows, widest, widest);
+  w->pack = gi_alloc(ctx, pack, f->type == GABLE_S ? sizeof(float) : sizeof(double));
+  GI_REQUIRE(w->pack, GABLE_ERR_MEMORY, "out of memory: work space of a thread of the factorization");
+done:
+  return status;
+}
+
+gable_off gi_factor_run_bytes(const gi_factor *f, gable_idx widest, size_t value_size, int threads)
+{
+  const gable_off n = f->layout->n, rows = gi_tile_rows(f);
+  const gable_off worker =
+      (n + rows + widest) * (gable_off)sizeof(gable_idx) + gik_pack_size(rows, widest, widest) * (gable_off)value_size;
+  const gable_off flags = f->layout->n_super * (gable_off)(sizeof(atomic_uchar) + sizeof(atomic_int));
+  return gi_schedule_bytes(f->layout) + threads * (worker + (gable_off)sizeof(gi_worker)) + flags;
+}
+
+/* The flops of supernode j are done; thread 0, the caller's, tells. */
+static int advance(gi_numeric *x, gi_worker *w, report *r, double flops)
+{
+  if (r->step == 0) return 0;
+  w->flops += flops;
+  if (w->flops < r->step) return 0;
+  const long long done = atomic_fetch_add(&r->done, (long long)w->flops) + (long long)w->flops;
+  w->flops = 0;
+  if (w->number > 0) return 0;
+  w->status = gi_progress(x->ctx, "factor", fmin(1, (double)done / x->plan->flops));
+  return w->status != GABLE_OK;
+}
+
+static int factor_tile(gi_numeric *x, gi_worker *w, gable_idx j, gable_idx t)
+{
+  return x->f->type == GABLE_S ? gi_factor_tile_s(x, w, j, t) : gi_factor_tile_d(x, w, j, t);
+}
+
+static int factor_chunk(gi_numeric *x, gi_worker *w, report *r, const gable_idx *member, gable_idx count)
+{
+  for (gable_idx i = 0; i < count; i++) {
+    const gable_idx tiles = gi_tile_count(x->f, member[i]);
+    for (gable_idx t = 0; t < tiles; t++)
+      if (factor_tile(x, w, member[i], t)) return 1;
+    if (advance(x, w, r, x->plan->work[member[i]])) return 1;
+    if (x->parallel && atomic_load_explicit(&x->stop, memory_order_relaxed)) return 1;
+  }
+  return 0;
+}
+
+/* The place in the top of the tile with this number. */
+static gable_idx owner_of(const gi_schedule *s, gable_off tile)
+{
+  gable_idx low = 0, high = s->n_top - 1;
+  while (low < high) {
+    const gable_idx mid = low + (high - low + 1) / 2;
+    if (s->tile_ptr[mid] <= tile)
+      low = mid;
+    else
+      high = mid - 1;
+  }
+  return low;
+}
+
+static void take_tickets(gi_numeric *x, gi_worker *w, report *r, const gi_schedule *s, atomic_llong *next)
+{
+  const long long tickets = s->n_chunks + (s->n_top ? s->tile_ptr[s->n_top] : 0);
+  long long ticket;
+  while ((ticket = atomic_fetch_add(next, 1)) < tickets) {
+    int stop;
+    if (ticket < s->n_chunks) {
+      const gable_idx begin = s->chunk_ptr[ticket], end = s->chunk_ptr[ticket + 1];
+      stop = factor_chunk(x, w, r, s->member + begin, end - begin);
+    } else {
+      const gable_off tile = ticket - s->n_chunks;
+      const gable_idx i = owner_of(s, tile), j = s->top[i];
+      stop = factor_tile(x, w, j, (gable_idx)(tile - s->tile_ptr[i])) ||
+             advance(x, w, r, x->plan->work[j] / (double)(s->tile_ptr[i + 1] - s->tile_ptr[i]));
+    }
+    if (stop) {
+      atomic_store(&x->stop, 1);
+      return;
+    }
+  }
+}
+
+static gable_status init_flags(gi_numeric *x)
+{
+  gable_status status = GABLE_OK;
+  GI_ALLOC(x->ctx, x->ready, x->y->n_super);
+  GI_ALLOC(x->ctx, x->tiles, x->y->n_super);
+  for (gable_idx j = 0; j < x->y->n_super; j++) {
+    atomic_init(x->ready + j, 0);
+    atomic_init(x->tiles + j, gi_tile_count(x->f, j));
+  }
+done:
+  return status;
+}
+
+/* What the workers found, into f; the first failed column that any of them met. */
+static gable_status collect(gi_factor *f, const gi_worker *workers, int threads)
+{
+  gable_status status = workers[0].status;
+  gable_idx failed = -1;
+  if (status) goto done;
+  for (int t = 0; t < threads; t++) {
+    const gi_worker *w = workers + t;
+    if (w->failed >= 0 && (failed < 0 || w->failed < failed)) failed = w->failed;
+    f->perturbed += w->perturbed;
+    if (!(w->largest <= f->max_factor)) f->max_factor = w->largest;
+  }
+  GI_REQUIRE(failed < 0, GABLE_ERR_SINGULAR, "not positive definite: the pivot of column %d is not positive", failed);
+done:
+  return status;
+}
+
+gable_status gi_factor_run(gable_context *ctx, gi_factor *f, const gi_csc *a, const gi_csc *at, double tiny,
+                           int threads)
+{
+  gable_status status = GABLE_OK;
+  gi_schedule *schedule = NULL;
+  gi_worker *workers = NULL;
+  atomic_llong next = 0;
+  report r = {.step = ctx->options.progress ? f->plan->flops / 100 + 1 : 0};
+  gi_numeric x = {.ctx = ctx, .f = f, .y = f->layout, .plan = f->plan, .a = a, .at = at, .tiny = tiny};
+  if (threads > f->plan->flops / flops_worth_a_thread) threads = 1 + (int)(f->plan->flops / flops_worth_a_thread);
+  x.parallel = threads > 1;
+  GI_ALLOC_ZERO(ctx, workers, threads);
+  for (int t = 0; t < threads; t++) {
+    workers[t].number = t;
+    GI_TRY(worker_init(ctx, f, workers + t));
+  }
+  GI_TRY(gi_schedule_create(ctx, f, threads, &schedule));
+  if (x.parallel) {
+    GI_TRY(init_flags(&x));
+    GI_OMP(parallel num_threads(threads))
+    take_tickets(&x, workers + omp_get_thread_num(), &r, schedule, &next);
+  } else {
+    take_tickets(&x, workers, &r, schedule, &next);
+  }
+  GI_TRY(collect(f, workers, threads));
+done:
+  for (int t = 0; workers && t < threads; t++) worker_release(ctx, workers + t);
+  gi_free(ctx, workers);
+  gi_free(ctx, x.ready);
+  gi_free(ctx, x.tiles);
+  gi_schedule_destroy(ctx, &schedule);
+  return status;
+}

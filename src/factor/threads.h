@@ -1,0 +1,14 @@
+/* threads.h: a numeric factorization by several threads. */
+#ifndef GI_FACTOR_THREADS_H
+#define GI_FACTOR_THREADS_H
+
+#include "factor/factor.h"
+
+/* Factors all supernodes of f, whose plan is there; pivots below tiny are replaced. */
+gable_status gi_factor_run(gable_context *ctx, gi_factor *f, const gi_csc *a, const gi_csc *at, double tiny,
+                           int threads);
+
+/* What gi_factor_run takes at most; widest: columns of the widest supernode. */
+gable_off gi_factor_run_bytes(const gi_factor *f, gable_idx widest, size_t value_size, int threads);
+
+#endif
