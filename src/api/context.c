@@ -4,14 +4,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "device/device.h"
 
+/* Large blocks on large pages where the system has them on request: fewer page faults and fewer misses of the address
+ * cache in a factor of hundreds of megabytes. */
 static void *host_allocate(void *user, size_t bytes, size_t alignment)
 {
   (void)user;
   void *p = NULL;
-  return posix_memalign(&p, alignment, bytes) ? NULL : p;
+  const size_t page = (size_t)2 << 20;
+  const int large = bytes >= 4 * page;
+  if (posix_memalign(&p, large ? page : alignment, bytes)) return NULL;
+  if (large) (void)madvise(p, bytes, MADV_HUGEPAGE);
+  return p;
 }
 
 static void host_release(void *user, void *p)
