@@ -1,0 +1,19 @@
+#!/bin/sh
+# Each example compiles without a warning against include/ and the static library alone, runs, and is right.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+for e in examples/*.c; do
+    name=$(basename "$e" .c)
+    # shellcheck disable=SC2086
+    $CC -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude ${SAN:+-fsanitize=$SAN} "$e" -o "$work/$name" "$BUILD/lib/libgable.a" $LIBS -lm
+done
+# says PROGRAM [ARGUMENT]: its backward errors are all at most 1e-12
+says() {
+    "$@" >"$work/out" || { echo "failed: $*"; cat "$work/out"; exit 1; }
+    awk '{ for (i = 1; i < NF; i++) if ($i == "error") { seen++; if ($(i + 1) + 0 > 1e-12) bad++ } } END { exit !seen || bad }' "$work/out" ||
+        { echo "not right: $*"; cat "$work/out"; exit 1; }
+}
+says "$work/solve_once" examples/data/bcsstk18.mtx.gz
+says "$work/new_values"
+if "$work/solve_once" /nonexistent >"$work/out" 2>&1; then echo "a missing file is no success"; exit 1; fi
