@@ -16,6 +16,9 @@ static const char *order(const frame_input *in)
   if (!a->ptr32) return "too many entries for 32-bit offsets";
   umfpack_di_defaults(s.control);
   s.control[UMFPACK_IRSTEP] = 0;
+  if (in->given && !memcmp(in->given, in->given_rows, (size_t)a->n * sizeof *in->given))
+    s.control[UMFPACK_STRATEGY] =
+        UMFPACK_STRATEGY_SYMMETRIC; /* an order of both sides; left to itself it would not think so */
   s.wi = malloc((size_t)a->n * sizeof *s.wi);
   s.w = malloc((size_t)a->n * 5 * sizeof *s.w);
   int rc = in->given
