@@ -92,6 +92,10 @@ gable_status gi_adjacency_induce(gable_context *ctx, const gi_adjacency *g, gabl
   for (gable_idx k = 0; k < count; k++) most += g->ptr[node[k] + 1] - g->ptr[node[k]];
   GI_ALLOC(ctx, h.ptr, (gable_off)count + 1);
   GI_ALLOC(ctx, h.idx, most);
+  if (g->weight) {
+    GI_ALLOC(ctx, h.weight, count);
+    for (gable_idx k = 0; k < count; k++) h.weight[k] = g->weight[node[k]];
+  }
   for (gable_idx k = 0; k < count; k++) local[node[k]] = k;
   for (gable_idx k = 0; k < count; k++) {
     h.ptr[k] = end;

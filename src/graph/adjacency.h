@@ -19,8 +19,8 @@ void gi_adjacency_release(gable_context *ctx, gi_adjacency *g); /* fine on a zer
 gable_status gi_adjacency_build(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
                                 const gable_idx *block_of, gi_adjacency *out);
 
-/* The subgraph of the nodes with node[k], k < count; local [n_of_g] is scratch and must hold -1 everywhere, as it does
- * again afterwards.  out: zeroed. */
+/* The subgraph of node[k], k < count, with their weights; local [g->n] is scratch and must hold -1 everywhere, as it
+ * does again afterwards.  out: zeroed. */
 gable_status gi_adjacency_induce(gable_context *ctx, const gi_adjacency *g, gable_idx count, const gable_idx *node,
                                  gable_idx *local, gi_adjacency *out);
 

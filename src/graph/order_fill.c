@@ -1,12 +1,15 @@
-/* The default order: AMD and METIS are compared by the fill that they lead to, block by block. */
+/* The default order: AMD and METIS are compared by the fill that they lead to, block by block.  With two threads they
+ * run side by side, and METIS stops when AMD turns out to do; the outcome is the same as with one. */
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "graph/order_parts.h"
 #include "graph/order_problem.h"
 #include "graph/symbolic_symmetric.h"
 
-/* Blocks below this size are AMD's: dissection gains nothing there. */
-enum { SMALL_BLOCK = 400 };
+/* Blocks below the first size are AMD's: dissection gains nothing there.  Below the second a thread costs more. */
+enum { SMALL_BLOCK = 400, SMALL_MATRIX = 4000, MESSAGE_BYTES = 2048 };
 
 /* AMD's fill is linear when L has at most this many entries for each one of the lower triangle of A + A^T, or the
  * factorization at most this many operations: then dissection takes longer than what it could save (over the real
@@ -14,90 +17,110 @@ enum { SMALL_BLOCK = 400 };
  */
 static const double LINEAR_FILL = 3, LINEAR_WORK = 1000;
 
-/* Per block. */
-typedef struct choice {
-  gable_off *fill_amd, *fill_metis; /* nnz(L) */
-  double *work_amd;                 /* sum of squares of the columns' counts */
-  unsigned char *wanted;            /* METIS is to be asked */
-} choice;
+typedef struct contest {
+  gable_context *ctx;
+  const gi_order_problem *p;
+  gable_idx *amd, *metis;           /* [n] the two orders */
+  gable_off *fill_amd, *fill_metis; /* [n_blocks] nnz(L) */
+  unsigned char *linear;            /* [n_blocks] AMD's fill is */
+  atomic_int amd_is_known;          /* 1: fill_amd and linear are */
+} contest;
 
-/* fill, work (or NULL) [n_blocks]; perm is postordered. */
-static gable_status predict(gable_context *ctx, const gi_order_problem *p, gable_idx *perm, gable_off *fill,
-                            double *work)
+/* perm is postordered.  fill, work (sum of squares of the columns' counts; or NULL) [n_blocks]. */
+static gable_status predict(const contest *c, gable_idx *perm, gable_off *fill, unsigned char *linear)
 {
   gable_status status = GABLE_OK;
+  const gi_order_problem *p = c->p;
   const gi_symbolic_options options = {.n_blocks = p->n_blocks, .block = p->block};
   gi_tree tree = {0};
-  GI_TRY(gi_tree_analyse(ctx, p->n, p->ptr, p->idx, perm, &options, &tree));
+  GI_TRY(gi_tree_analyse(c->ctx, p->n, p->ptr, p->idx, perm, &options, &tree));
   for (gable_idx b = 0; b < p->n_blocks; b++) {
-    fill[b] = 0;
+    gable_off twice = 0; /* off-diagonal entries of A + A^T */
     double squares = 0;
+    fill[b] = 0;
     for (gable_idx k = p->block[b]; k < p->block[b + 1]; k++) {
+      twice += p->graph.ptr[perm[k] + 1] - p->graph.ptr[perm[k]];
       fill[b] += tree.count[k];
       squares += (double)tree.count[k] * tree.count[k];
     }
-    if (work) work[b] = squares;
+    const double entries = (double)(twice / 2 + p->block[b + 1] - p->block[b]);
+    if (linear) linear[b] = (double)fill[b] <= LINEAR_FILL * entries || squares <= LINEAR_WORK * entries;
   }
 done:
-  gi_tree_release(ctx, &tree);
+  gi_tree_release(c->ctx, &tree);
   return status;
 }
 
-static gable_off lower_entries(const gi_order_problem *p, gable_idx b)
+static int wants_metis(const void *user, gable_idx b)
 {
-  gable_off twice = 0;
-  for (gable_idx k = p->block[b]; k < p->block[b + 1]; k++)
-    twice += p->graph.ptr[p->node[k] + 1] - p->graph.ptr[p->node[k]];
-  return twice / 2 + (p->block[b + 1] - p->block[b]);
+  contest *c = (contest *)user;
+  if (c->p->ordered[b] < SMALL_BLOCK) return 0;
+  return !atomic_load_explicit(&c->amd_is_known, memory_order_acquire) || !c->linear[b];
 }
 
-static gable_status order_with_amd(gable_context *ctx, const gi_order_problem *p, gable_idx *perm, choice *c)
+static gable_status run_amd(contest *c)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(gi_order_by_amd(ctx, p, perm));
-  GI_TRY(predict(ctx, p, perm, c->fill_amd, c->work_amd));
+  GI_TRY(gi_order_by_amd(c->ctx, c->p, c->amd));
+  GI_TRY(predict(c, c->amd, c->fill_amd, c->linear));
+  atomic_store_explicit(&c->amd_is_known, 1, memory_order_release);
 done:
   return status;
 }
 
-static gable_status order_with_metis(gable_context *ctx, const gi_order_problem *p, gable_idx *perm, choice *c)
+static gable_status run_metis(contest *c)
 {
-  gable_status status = GABLE_OK;
-  GI_TRY(gi_order_by_metis(ctx, p, c->wanted, perm));
-  GI_TRY(predict(ctx, p, perm, c->fill_metis, NULL));
-done:
-  return status;
+  const gi_block_filter filter = {wants_metis, c};
+  return gi_order_by_metis(c->ctx, c->p, &filter, c->metis);
 }
 
-static int is_linear(const gi_order_problem *p, gable_idx b, const choice *c)
+/* METIS on the thread of the caller, whom it tells the progress; AMD on another. */
+static gable_status run_both(contest *c)
 {
-  const double entries = (double)lower_entries(p, b);
-  return (double)c->fill_amd[b] <= LINEAR_FILL * entries || c->work_amd[b] <= LINEAR_WORK * entries;
-}
-
-/* Which blocks are large, and not well ordered already; returns their number. */
-static gable_idx want_metis(const gi_order_problem *p, choice *c)
-{
-  gable_idx wanted = 0;
-  for (gable_idx b = 0; b < p->n_blocks; b++) {
-    c->wanted[b] = p->ordered[b] >= SMALL_BLOCK && !is_linear(p, b, c);
-    wanted += c->wanted[b];
+  gable_status status = GABLE_OK, amd = GABLE_OK, metis = GABLE_OK;
+  char message[MESSAGE_BYTES] = "";
+  GI_OMP(parallel num_threads(2))
+  {
+    if (omp_get_thread_num() == 1 || omp_get_num_threads() == 1) {
+      amd = run_amd(c);
+      if (amd) snprintf(message, sizeof message, "%s", gable_last_error());
+    }
+    if (omp_get_thread_num() == 0) metis = run_metis(c);
   }
-  return wanted;
+  if (amd) gi_adopt_error(message);
+  GI_TRY(amd);
+  GI_TRY(metis);
+done:
+  return status;
 }
 
-/* Takes METIS's order of the blocks where it is better. */
-static void take_better(const gi_order_problem *p, const gable_idx *metis, const choice *c, gable_idx *perm,
-                        gi_order_report *report)
+/* perm: AMD's order, and METIS's of the blocks where it is better. */
+static gable_status take_better(contest *c, gable_idx *perm, gi_order_report *report)
 {
+  gable_status status = GABLE_OK;
+  const gi_order_problem *p = c->p;
+  gable_idx asked = 0;
+  memcpy(perm, c->amd, (size_t)p->n * sizeof *perm);
   for (gable_idx b = 0; b < p->n_blocks; b++) {
     const size_t begin = (size_t)p->block[b], size = (size_t)p->block[b + 1] - begin;
     report->fill_amd += c->fill_amd[b];
-    report->fill_metis += c->wanted[b] ? c->fill_metis[b] : c->fill_amd[b];
-    if (!c->wanted[b] || c->fill_metis[b] >= c->fill_amd[b]) continue;
-    memcpy(perm + begin, metis + begin, size * sizeof *perm);
+    if (!wants_metis(c, b))
+      memcpy(c->metis + begin, c->amd + begin, size * sizeof *perm);
+    else
+      asked++;
+  }
+  report->used = GI_ORDER_AMD;
+  if (!asked) return GABLE_OK;
+  GI_TRY(predict(c, c->metis, c->fill_metis, NULL));
+  for (gable_idx b = 0; b < p->n_blocks; b++) {
+    const size_t begin = (size_t)p->block[b], size = (size_t)p->block[b + 1] - begin;
+    report->fill_metis += c->fill_metis[b];
+    if (!wants_metis(c, b) || c->fill_metis[b] >= c->fill_amd[b]) continue;
+    memcpy(perm + begin, c->metis + begin, size * sizeof *perm);
     report->used = GI_ORDER_METIS;
   }
+done:
+  return status;
 }
 
 /* METIS alone, or, with neither library, the matrix as it comes. */
@@ -117,32 +140,29 @@ static gable_status order_without_amd(gable_context *ctx, const gi_order_problem
 gable_status gi_order_by_fill(gable_context *ctx, const gi_order_problem *p, gable_idx *perm, gi_order_report *report)
 {
   gable_status status = GABLE_OK;
-  gable_idx *metis = NULL;
-  choice c = {0};
-  GI_ALLOC(ctx, metis, p->n);
+  contest c = {.ctx = ctx, .p = p};
+  if (!gi_order_has_amd()) return order_without_amd(ctx, p, perm, report);
+  GI_ALLOC(ctx, c.amd, p->n);
+  GI_ALLOC(ctx, c.metis, p->n);
   GI_ALLOC(ctx, c.fill_amd, p->n_blocks);
   GI_ALLOC(ctx, c.fill_metis, p->n_blocks);
-  GI_ALLOC(ctx, c.work_amd, p->n_blocks);
-  GI_ALLOC(ctx, c.wanted, p->n_blocks);
-  if (!gi_order_has_amd()) {
-    GI_TRY(order_without_amd(ctx, p, perm, report));
-    goto done;
-  }
-  report->used = GI_ORDER_AMD;
-  GI_TRY(order_with_amd(ctx, p, perm, &c));
-  GI_TRY(gi_progress(ctx, "order", 0.3));
-  if (gi_order_has_metis() && want_metis(p, &c)) {
-    memcpy(metis, perm, (size_t)p->n * sizeof *metis);
-    GI_TRY(order_with_metis(ctx, p, metis, &c));
-    take_better(p, metis, &c, perm, report);
+  GI_ALLOC(ctx, c.linear, p->n_blocks);
+  atomic_init(&c.amd_is_known, 0);
+  if (gi_order_has_metis() && ctx->threads > 1 && p->n >= SMALL_MATRIX) {
+    GI_TRY(run_both(&c));
   } else {
-    for (gable_idx b = 0; b < p->n_blocks; b++) report->fill_amd += c.fill_amd[b];
+    GI_TRY(run_amd(&c));
+    if (gi_order_has_metis())
+      GI_TRY(run_metis(&c));
+    else
+      memset(c.linear, 1, (size_t)p->n_blocks);
   }
+  GI_TRY(take_better(&c, perm, report));
 done:
-  gi_free(ctx, metis);
+  gi_free(ctx, c.amd);
+  gi_free(ctx, c.metis);
   gi_free(ctx, c.fill_amd);
   gi_free(ctx, c.fill_metis);
-  gi_free(ctx, c.work_amd);
-  gi_free(ctx, c.wanted);
+  gi_free(ctx, c.linear);
   return status;
 }

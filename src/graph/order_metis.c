@@ -1,11 +1,21 @@
-/* METIS keeps state of the process: it seeds the C library's random numbers, and for the length of a call it handles
+/* Nested dissection by METIS: the separators of the largest parts one by one, so that there is a place to stop and to
+ * tell the progress, and METIS's own dissection for what is left.  That costs nothing: it is what METIS does inside.
+ *
+ * METIS keeps state of the process: it seeds the C library's random numbers, and for the length of a call it handles
  * SIGABRT and SIGTERM to come back from an allocation that failed.  So one lock lets one call in at a time; a program
- * whose other threads draw them meanwhile gets another, equally good, order.  Its memory is its own, from malloc. */
+ * whose other threads draw such numbers meanwhile gets another, equally good, order.  Its memory is its own, from
+ * malloc. */
 #include <limits.h>
 #include <metis.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "graph/order_parts.h"
+
+_Static_assert(sizeof(idx_t) == sizeof(gable_idx), "METIS with 32-bit indices");
+
+/* Parts below a sixteenth of the graph, or this many nodes, are left to METIS whole. */
+enum { PARTS = 16, SMALL_PART = 1000 };
 
 static pthread_mutex_t metis_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -14,55 +24,152 @@ int gi_order_has_metis(void)
   return 1;
 }
 
-static int call_metis(idx_t n, idx_t *ptr, idx_t *idx, idx_t *weight, idx_t *perm, idx_t *place)
+static void set_options(idx_t *options)
 {
-  idx_t options[METIS_NOPTIONS];
   METIS_SetDefaultOptions(options);
   options[METIS_OPTION_NUMBERING] = 0;
   options[METIS_OPTION_SEED] = 1;
   options[METIS_OPTION_COMPRESS] = 0; /* done already */
-  pthread_mutex_lock(&metis_lock);
-  const int result = METIS_NodeND(&n, ptr, idx, weight, options, perm, place);
-  pthread_mutex_unlock(&metis_lock);
-  return result;
 }
 
-/* perm [g->n] of a graph that has been compressed. */
-static gable_status order_compressed(gable_context *ctx, const gi_adjacency *g, idx_t *perm)
+/* Offsets as METIS counts them. */
+static gable_status metis_offsets(gable_context *ctx, const gi_adjacency *g, idx_t **out)
 {
   gable_status status = GABLE_OK;
-  idx_t *ptr = NULL, *place = NULL;
+  idx_t *ptr = NULL;
   GI_REQUIRE(g->ptr[g->n] <= IDX_MAX, GABLE_ERR_LIMIT,
-             "METIS of this build counts edges in %d bits, and the graph has %lld: use --order amd", IDXTYPEWIDTH,
+             "METIS of this build counts edges in %d bits, and the graph has %lld: order by AMD", IDXTYPEWIDTH,
              (long long)g->ptr[g->n]);
   GI_ALLOC(ctx, ptr, (gable_off)g->n + 1);
-  GI_ALLOC(ctx, place, g->n);
   for (gable_idx k = 0; k <= g->n; k++) ptr[k] = (idx_t)g->ptr[k];
-  const int result = call_metis(g->n, ptr, g->idx, g->weight, perm, place);
-  GI_REQUIRE(result != METIS_ERROR_MEMORY, GABLE_ERR_MEMORY, "METIS ran out of memory: use --order amd");
+  *out = ptr;
+done:
+  return status;
+}
+
+static gable_status check_result(int result)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(result != METIS_ERROR_MEMORY, GABLE_ERR_MEMORY, "METIS ran out of memory: order by AMD");
   GI_REQUIRE(result == METIS_OK, GABLE_ERR_BACKEND, "METIS failed (its status is %d)", result);
+done:
+  return status;
+}
+
+/* perm [g->n]: nodes of g. */
+static gable_status order_whole(gable_context *ctx, const gi_adjacency *g, gable_idx *perm)
+{
+  gable_status status = GABLE_OK;
+  idx_t *ptr = NULL, *place = NULL, n = g->n, options[METIS_NOPTIONS];
+  for (gable_idx k = 0; k < n; k++) perm[k] = k;
+  if (n < 2 || g->ptr[n] == 0) return GABLE_OK;
+  GI_TRY(metis_offsets(ctx, g, &ptr));
+  GI_ALLOC(ctx, place, n);
+  set_options(options);
+  pthread_mutex_lock(&metis_lock);
+  const int result = METIS_NodeND(&n, ptr, g->idx, g->weight, options, perm, place);
+  pthread_mutex_unlock(&metis_lock);
+  GI_TRY(check_result(result));
 done:
   gi_free(ctx, ptr);
   gi_free(ctx, place);
   return status;
 }
 
-gable_status gi_order_metis(gable_context *ctx, const gi_adjacency *g, gable_idx *perm)
+/* part [g->n]: 0, 1, or 2: in the separator. */
+static gable_status separate(gable_context *ctx, const gi_adjacency *g, gable_idx *part)
 {
-  _Static_assert(sizeof(idx_t) == sizeof(gable_idx), "METIS with 32-bit indices");
+  gable_status status = GABLE_OK;
+  idx_t *ptr = NULL, n = g->n, size, options[METIS_NOPTIONS];
+  GI_TRY(metis_offsets(ctx, g, &ptr));
+  set_options(options);
+  pthread_mutex_lock(&metis_lock);
+  const int result = METIS_ComputeVertexSeparator(&n, ptr, g->idx, g->weight, options, &size, part);
+  pthread_mutex_unlock(&metis_lock);
+  GI_TRY(check_result(result));
+done:
+  gi_free(ctx, ptr);
+  return status;
+}
+
+typedef struct dissection {
+  gable_context *ctx;
+  int (*is_moot)(const void *user);
+  const void *user;
+  int gave_up;
+  gable_idx n, done, large; /* nodes in all; ordered so far; parts above this are separated */
+  gable_idx *local;         /* [n] holds -1 */
+} dissection;
+
+static gable_status dissect(dissection *d, const gi_adjacency *g, gable_idx *perm);
+
+/* perm: node lists the nodes of g in one part; they come back ordered. */
+static gable_status dissect_part(dissection *d, const gi_adjacency *g, gable_idx count, gable_idx *node)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *order = NULL;
+  gi_adjacency h = {0};
+  GI_TRY(gi_adjacency_induce(d->ctx, g, count, node, d->local, &h));
+  GI_ALLOC(d->ctx, order, count);
+  GI_TRY(dissect(d, &h, order));
+  if (d->gave_up) goto done;
+  for (gable_idx k = 0; k < count; k++) order[k] = node[order[k]];
+  memcpy(node, order, (size_t)count * sizeof *node);
+done:
+  gi_adjacency_release(d->ctx, &h);
+  gi_free(d->ctx, order);
+  return status;
+}
+
+/* perm [g->n]: first one part, then the other, then what separates them. */
+static gable_status dissect(dissection *d, const gi_adjacency *g, gable_idx *perm)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *part = NULL, size[3] = {0, 0, 0};
+  d->gave_up = d->is_moot && d->is_moot(d->user);
+  if (d->gave_up) return GABLE_OK;
+  GI_TRY(gi_progress(d->ctx, "order", 0.05 + 0.9 * d->done / d->n));
+  if (g->n > d->large) {
+    GI_ALLOC(d->ctx, part, g->n);
+    GI_TRY(separate(d->ctx, g, part));
+    for (gable_idx k = 0; k < g->n; k++) size[part[k]]++;
+  }
+  if (size[0] == 0 || size[1] == 0) { /* small, or with nothing to separate */
+    GI_TRY(order_whole(d->ctx, g, perm));
+    d->done += g->n;
+    goto done;
+  }
+  gable_idx next[3] = {0, size[0], size[0] + size[1]};
+  for (gable_idx k = 0; k < g->n; k++) perm[next[part[k]]++] = k;
+  gi_free(d->ctx, part);
+  part = NULL;
+  d->done += size[2];
+  GI_TRY(dissect_part(d, g, size[0], perm));
+  if (!d->gave_up) GI_TRY(dissect_part(d, g, size[1], perm + size[0]));
+done:
+  gi_free(d->ctx, part);
+  return status;
+}
+
+gable_status gi_order_metis(gable_context *ctx, const gi_adjacency *g, int (*is_moot)(const void *user),
+                            const void *user, gable_idx *perm, int *gave_up)
+{
   gable_status status = GABLE_OK;
   const gable_idx n = g->n;
   gi_adjacency small = {0};
   gable_idx *of = NULL, *order = NULL, *start = NULL;
+  dissection d = {.ctx = ctx, .is_moot = is_moot, .user = user};
   GI_ALLOC(ctx, of, n);
   GI_TRY(gi_adjacency_compress(ctx, g, of, &small));
   GI_ALLOC(ctx, order, small.n);
   GI_ALLOC(ctx, start, small.n);
-  if (small.n <= 1 || small.ptr[small.n] == 0) {
-    for (gable_idx k = 0; k < small.n; k++) order[k] = k;
-  } else {
-    GI_TRY(order_compressed(ctx, &small, order));
-  }
+  GI_ALLOC(ctx, d.local, small.n);
+  memset(d.local, 0xff, (size_t)small.n * sizeof *d.local);
+  d.n = small.n;
+  d.large = small.n / PARTS > SMALL_PART ? small.n / PARTS : SMALL_PART;
+  GI_TRY(dissect(&d, &small, order));
+  *gave_up = d.gave_up;
+  if (d.gave_up) goto done;
   gable_idx next = 0;
   for (gable_idx k = 0; k < small.n; k++) {
     start[order[k]] = next;
@@ -74,5 +181,6 @@ done:
   gi_free(ctx, of);
   gi_free(ctx, order);
   gi_free(ctx, start);
+  gi_free(ctx, d.local);
   return status;
 }

@@ -5,9 +5,10 @@ int gi_order_has_metis(void)
   return 0;
 }
 
-gable_status gi_order_metis(gable_context *ctx, const gi_adjacency *g, gable_idx *perm)
+gable_status gi_order_metis(gable_context *ctx, const gi_adjacency *g, int (*is_moot)(const void *user),
+                            const void *user, gable_idx *perm, int *gave_up)
 {
-  (void)ctx, (void)g, (void)perm;
+  (void)ctx, (void)g, (void)is_moot, (void)user, (void)perm, (void)gave_up;
   return gi_raise(GABLE_ERR_UNAVAILABLE, __FILE__, __LINE__, __func__,
                   "METIS is not in this build: install it (Debian: libmetis-dev) and build again, or use --order amd");
 }

@@ -137,33 +137,54 @@ done:
   return status;
 }
 
-gable_status gi_order_by_metis(gable_context *ctx, const gi_order_problem *p, const unsigned char *wanted,
+/* One question of METIS's. */
+typedef struct question {
+  const gi_block_filter *filter;
+  gable_idx block;
+} question;
+
+static int is_moot(const void *user)
+{
+  const question *q = user;
+  return q->filter && !q->filter->wanted(q->filter->user, q->block);
+}
+
+/* perm [size of block b]: nodes.  order [n], local [n] (-1 everywhere) are scratch. */
+static gable_status order_block(gable_context *ctx, const gi_order_problem *p, const question *q, gable_idx *perm,
+                                gable_idx *order, gable_idx *local)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx b = q->block, count = p->ordered[b], size = p->block[b + 1] - p->block[b];
+  const gable_idx *node = p->node + p->block[b];
+  gi_adjacency part = {0};
+  int gave_up = 0;
+  memcpy(perm, node, (size_t)size * sizeof *perm);
+  if (size < 3) goto done;
+  if (p->n_blocks == 1 && p->n_long == 0) {
+    GI_TRY(gi_order_metis(ctx, &p->graph, is_moot, q, perm, &gave_up));
+    goto done;
+  }
+  GI_TRY(gi_adjacency_induce(ctx, &p->graph, count, node, local, &part));
+  GI_TRY(gi_order_metis(ctx, &part, is_moot, q, order, &gave_up));
+  for (gable_idx k = 0; k < count && !gave_up; k++) perm[k] = node[order[k]];
+done:
+  gi_adjacency_release(ctx, &part);
+  return status;
+}
+
+gable_status gi_order_by_metis(gable_context *ctx, const gi_order_problem *p, const gi_block_filter *filter,
                                gable_idx *perm)
 {
   gable_status status = GABLE_OK;
   gable_idx *order = NULL, *local = NULL;
-  gi_adjacency part = {0};
   GI_ALLOC(ctx, order, p->n);
   GI_ALLOC(ctx, local, p->n);
-  memset(local, 0xff, (size_t)p->n * sizeof *local);
+  if (p->n) memset(local, 0xff, (size_t)p->n * sizeof *local);
   for (gable_idx b = 0; b < p->n_blocks; b++) {
-    if (wanted && !wanted[b]) continue;
-    const gable_idx *node = p->node + p->block[b];
-    const gable_idx count = p->ordered[b], size = p->block[b + 1] - p->block[b];
-    gable_idx *place = perm + p->block[b];
-    memcpy(place, node, (size_t)size * sizeof *place);
-    if (size < 3) continue;
-    if (p->n_blocks == 1 && p->n_long == 0) {
-      GI_TRY(gi_order_metis(ctx, &p->graph, place));
-      continue;
-    }
-    GI_TRY(gi_adjacency_induce(ctx, &p->graph, count, node, local, &part));
-    GI_TRY(gi_order_metis(ctx, &part, order));
-    gi_adjacency_release(ctx, &part);
-    for (gable_idx k = 0; k < count; k++) place[k] = node[order[k]];
+    const question q = {filter, b};
+    if (!is_moot(&q)) GI_TRY(order_block(ctx, p, &q, perm + p->block[b], order, local));
   }
 done:
-  gi_adjacency_release(ctx, &part);
   gi_free(ctx, order);
   gi_free(ctx, local);
   return status;

@@ -25,8 +25,14 @@ void gi_order_problem_release(gable_context *ctx, gi_order_problem *p);
 /* perm [n]: AMD on all blocks together. */
 gable_status gi_order_by_amd(gable_context *ctx, const gi_order_problem *p, gable_idx *perm);
 
-/* perm [n]: METIS on each block with wanted[b] (NULL: all); other places of perm are left alone. */
-gable_status gi_order_by_metis(gable_context *ctx, const gi_order_problem *p, const unsigned char *wanted,
+/* Which blocks are wanted; the answer may turn from 1 to 0 while METIS is at work, which then gives the block up. */
+typedef struct gi_block_filter {
+  int (*wanted)(const void *user, gable_idx block);
+  const void *user;
+} gi_block_filter;
+
+/* perm [n]: METIS on each block that the filter (NULL: none) wants; the places of others are left undefined. */
+gable_status gi_order_by_metis(gable_context *ctx, const gi_order_problem *p, const gi_block_filter *filter,
                                gable_idx *perm);
 
 /* perm [n]: the better of both in each block. */
