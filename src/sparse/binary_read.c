@@ -38,8 +38,9 @@ static gable_status check_header(gi_source *s, const gi_binary_header *h)
   GI_REQUIRE(h->n_rows == h->n_cols || (h->structure == GABLE_GENERAL && h->part == GABLE_FULL), GABLE_ERR_FORMAT,
              "%s: symmetric or triangular, and %lld by %lld", name, (long long)h->n_rows, (long long)h->n_cols);
   int64_t most = gi_source_most_bytes_left(s);
-  GI_REQUIRE(h->n_cols < most / 8 && h->nnz <= most / (4 + 8 * h->words), GABLE_ERR_FORMAT,
-             "%s: the header promises %lld columns and %lld entries, more than the rest of the file can hold", name,
+  GI_REQUIRE(h->nnz <= most / (4 + 8 * h->words) &&
+                 8 * (h->n_cols + 1) <= most - h->nnz * (4 + 8 * h->words) - 4 * (h->nnz % 2),
+             GABLE_ERR_FORMAT, "%s: the header promises %lld columns and %lld entries, more than the file holds", name,
              (long long)h->n_cols, (long long)h->nnz);
 done:
   return status;

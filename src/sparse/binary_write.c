@@ -42,7 +42,7 @@ gable_status gi_binary_write(gi_sink *sink, const gable_matrix *a)
   h.nnz = nnz;
   h.ptr_sum = gi_checksum(0, c->ptr, ptr_bytes);
   h.idx_sum = gi_checksum(0, c->idx, idx_bytes);
-  h.val_sum = val_bytes ? gi_checksum(0, c->val, val_bytes) : 0;
+  h.val_sum = words ? gi_checksum(0, c->val, val_bytes) : 0;
   h.header_sum = gi_checksum(0, &h, offsetof(gi_binary_header, header_sum));
   GI_TRY(gi_sink_write(sink, &h, sizeof h));
   GI_TRY(write_array(sink, a, c->ptr, ptr_bytes, 0, 0.1));

@@ -1,0 +1,126 @@
+/* What is written is read back bit by bit: every format, field and structure, plain and compressed. */
+#include <unistd.h>
+
+#include "support/small_matrix.h"
+#include "support/test.h"
+
+static char folder[] = "/tmp/gable-formats-XXXXXX";
+static const char *const endings[] = {"a.mtx", "a.rb", "a.gbl", "a.mtx.gz", "a.rb.gz", "a.gbl.gz"};
+enum { N_ENDINGS = 6, N_PLAIN = 3 };
+
+static gable_matrix *through(gable_context *ctx, const gable_matrix *a, const char *name)
+{
+  gable_read_options options = GABLE_READ_OPTIONS_INIT;
+  gable_matrix *b = NULL;
+  char path[100];
+  options.accept_complex = 1;
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  CHECK_OK(gable_matrix_write(a, path, GABLE_FILE_AUTO));
+  CHECK_OK(gable_matrix_read(ctx, path, &options, &b));
+  CHECK(!unlink(path), "%s", path);
+  return b;
+}
+
+static void check_round_trip(gable_context *ctx, const gable_matrix *a, const char *name, int binary)
+{
+  gable_matrix *b = through(ctx, a, name), *stored = NULL, *again = NULL;
+  CHECK(b->field == a->field || a->csc.ptr[a->csc.n_cols] == 0, "%s: field %d became %d", name, a->field, b->field);
+  if (binary) {
+    CHECK(b->structure == a->structure && b->part == a->part && b->dense == a->dense, "%s", name);
+    check_same_entries(&a->csc, &b->csc, name);
+  } else { /* the text formats keep the lower triangle: compare what both stand for */
+    CHECK(b->structure == (a->part == GABLE_FULL ? GABLE_GENERAL : a->structure), "%s: structure %d became %d", name,
+          a->structure, b->structure);
+    CHECK_OK(gable_matrix_expand(a, &stored));
+    CHECK_OK(gable_matrix_expand(b, &again));
+    check_same_entries(&stored->csc, &again->csc, name);
+  }
+  gable_matrix_destroy(&stored);
+  gable_matrix_destroy(&again);
+  gable_matrix_destroy(&b);
+}
+
+static int is_allowed(gable_field field, gable_structure structure, gable_part part)
+{
+  if (structure == GABLE_GENERAL) return part == GABLE_FULL;
+  if (structure == GABLE_SPD || part == GABLE_FULL) return 0;
+  if (structure == GABLE_HERMITIAN) return field == GABLE_COMPLEX;
+  return structure != GABLE_SKEW || field != GABLE_PATTERN;
+}
+
+static void all_kinds(gable_context *ctx, gi_random *r, int n_endings)
+{
+  for (int f = GABLE_PATTERN; f <= GABLE_COMPLEX; f++)
+    for (int s = GABLE_GENERAL; s <= GABLE_SPD; s++)
+      for (int p = GABLE_FULL; p <= GABLE_UPPER; p++) {
+        gable_idx n = (gable_idx)gi_random_below(r, 30), m = s ? n : (gable_idx)gi_random_below(r, 30);
+        if (!is_allowed((gable_field)f, (gable_structure)s, (gable_part)p)) continue;
+        gable_matrix *a =
+            small_matrix(ctx, r, m, n, gi_random_unit(r), (gable_field)f, (gable_structure)s, (gable_part)p);
+        for (int e = 0; e < n_endings; e++) check_round_trip(ctx, a, endings[e], !strncmp(endings[e], "a.gbl", 5));
+        gable_matrix_destroy(&a);
+      }
+}
+
+static void dense_vectors(gable_context *ctx, gi_random *r)
+{
+  double x[35], y[35];
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  gable_matrix_view w = GABLE_MATRIX_VIEW_INIT;
+  gable_matrix *a = NULL;
+  for (int k = 0; k < 35; k++) x[k] = y[k] = gi_random_below(r, 3) ? gi_random_unit(r) : 0;
+  v.n = 5, v.count = 7, v.ld = 5, v.data = x;
+  CHECK_OK(gable_matrix_from_vectors(ctx, &v, &a));
+  for (int e = 0; e < N_PLAIN; e++) {
+    gable_matrix *b = through(ctx, a, endings[e]);
+    CHECK_OK(gable_matrix_get_view(b, &w));
+    check_same_entries(&a->csc, &b->csc, endings[e]);
+    CHECK(b->dense == (e != 1) && !memcmp(w.val, y, sizeof y), "%s", endings[e]);
+    gable_matrix_destroy(&b);
+  }
+  gable_matrix_destroy(&a);
+}
+
+/* A real matrix, through all formats in turn. */
+static void real_matrix(gable_context *ctx, const char *path, gable_off nnz)
+{
+  gable_read_options options = GABLE_READ_OPTIONS_INIT;
+  gable_matrix *a = NULL;
+  options.accept_complex = 1;
+  gable_status status = gable_matrix_read(ctx, path, &options, &a);
+  if (status == GABLE_ERR_UNAVAILABLE) return; /* no zlib */
+  CHECK_OK(status);
+  CHECK(a->csc.ptr[a->csc.n_cols] == nnz, "%s: %lld entries", path, (long long)a->csc.ptr[a->csc.n_cols]);
+  gable_matrix *b = through(ctx, a, endings[0]), *c = through(ctx, b, endings[1]), *d = through(ctx, c, endings[2]);
+  check_same_entries(&a->csc, &d->csc, path);
+  gable_matrix_destroy(&a);
+  gable_matrix_destroy(&b);
+  gable_matrix_destroy(&c);
+  gable_matrix_destroy(&d);
+}
+
+int main(void)
+{
+  gable_context *ctx = NULL;
+  CHECK_OK(gable_context_create("cpu", NULL, &ctx));
+  CHECK(mkdtemp(folder), "%s", folder);
+  gi_sink *compressed = NULL;
+  char path[100];
+  snprintf(path, sizeof path, "%s/x.gz", folder);
+  gable_status status = gi_sink_open(ctx, path, &compressed);
+  int with_zlib = status != GABLE_ERR_UNAVAILABLE;
+  gi_sink_abandon(&compressed);
+  if (!with_zlib) printf("compressed files are not tried: there is no zlib\n");
+  for (uint64_t seed = 1; seed <= 25; seed++) {
+    gi_random r = gi_random_seed(seed);
+    fprintf(stderr, "seed %d\n", (int)seed);
+    all_kinds(ctx, &r, with_zlib ? N_ENDINGS : N_PLAIN);
+    dense_vectors(ctx, &r);
+  }
+  real_matrix(ctx, "tests/data/west0479.mtx.gz", 1910);
+  real_matrix(ctx, "tests/data/1138_bus.mtx.gz", 2596);
+  real_matrix(ctx, "tests/data/young1c.mtx.gz", 4089);
+  gable_context_destroy(&ctx);
+  CHECK(!rmdir(folder), "something was left behind in %s", folder);
+  return 0;
+}
