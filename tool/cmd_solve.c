@@ -38,6 +38,7 @@ static gable_status read_matrix(solve_run *r, const solve_request *q, solve_outc
   double begin = stopwatch_now();
   reading.strict = q->strict;
   reading.accept_pattern = 0;
+  reading.accept_complex = 0;
   o->matrix = (gable_matrix_info)GABLE_MATRIX_INFO_INIT;
   gable_status status = gable_matrix_read(r->session.ctx, q->matrix, &reading, &file);
   if (!status) status = gable_matrix_get_info(file, &o->matrix);

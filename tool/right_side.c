@@ -14,6 +14,7 @@ gable_status right_side_read(gable_context *ctx, const char *path, gable_idx n, 
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
   gable_matrix *file = NULL, *both = NULL;
   reading.accept_pattern = 0;
+  reading.accept_complex = 0;
   gable_status status = gable_matrix_read(ctx, path, &reading, &file);
   if (!status) status = gable_matrix_expand(file, &both);
   if (!status) status = gable_matrix_get_view(both, &v);

@@ -231,7 +231,7 @@ static double exp_within(double x, double limit)
 }
 
 /* r_i = exp(u_i - t), c_j = exp(v_j + t) / max_i |a_ij|; t levels the two, for duals are free up to it.  Both keep
- * within the exponents of a double: beyond e^+-340, that is when a chain of entries differs by more than 1e295, the
+ * within the exponents of a double: beyond e^+-690, that is when a chain of entries differs by more than 1e295, the
  * bound gives way first. */
 static void set_scalings(const search *s, const double *largest, gi_matching *m)
 {
@@ -239,8 +239,8 @@ static void set_scalings(const search *s, const double *largest, gi_matching *m)
   for (gable_idx j = 0; j < s->n; j++) t += s->u[j] - s->v[j] + (largest[j] > 0 ? log(largest[j]) : 0);
   if (s->n) t /= 2.0 * (double)s->n;
   for (gable_idx j = 0; j < s->n; j++) {
-    m->r[j] = exp_within(s->u[j] - t, 340);
-    m->c[j] = exp_within(s->v[j] + t - (largest[j] > 0 ? log(largest[j]) : 0), 340);
+    m->r[j] = exp_within(s->u[j] - t, 690);
+    m->c[j] = exp_within(s->v[j] + t - (largest[j] > 0 ? log(largest[j]) : 0), 690);
   }
 }
 

@@ -10,7 +10,7 @@
 typedef struct gi_matching {
   gable_idx n, rank; /* rank: of the pattern of the entries that are not zero */
   gable_idx *row_of; /* [n] row matched with each column, or -1 */
-  double *r, *c;     /* [n] |r_i a_ij c_j| <= 1, and 1 where i is matched with j, up to rounding; within e^+-340 */
+  double *r, *c;     /* [n] |r_i a_ij c_j| <= 1, and 1 where i is matched with j, up to rounding; within e^+-690 */
 } gi_matching;
 
 /* The matching of greatest product among the largest ones.  a is square; without values every entry counts the same, so

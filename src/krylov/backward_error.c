@@ -73,24 +73,28 @@ static void residual_transposed(const gi_system *a, const double *b, const doubl
     }
 }
 
-double gi_backward_error(const gi_system *a, gable_op op, const double *b, const double *x, double *r, double *w)
+gi_errors gi_backward_error(const gi_system *a, gable_op op, const double *b, const double *x, double *r, double *w)
 {
   const double *sum = op == GABLE_N ? a->row_sum : a->col_sum, *top = op == GABLE_N ? a->row_max : a->col_max;
-  double norm_x = 0, omega_1 = 0, omega_2 = 0, slack = 1000 * (double)a->n * DBL_EPSILON;
+  double norm_x = 0, omega_1 = 0, omega_2 = 0, strict = 0, slack = 1000 * (double)a->n * DBL_EPSILON;
   int finite = 1;
   (op == GABLE_N ? residual_plain : residual_transposed)(a, b, x, r, w);
   for (gable_idx i = 0; i < a->n; i++) {
     norm_x = fmax(norm_x, fabs(x[i]));
     finite &= isfinite(x[i]) && isfinite(r[i]);
   }
-  if (!finite) return INFINITY;
+  if (!finite) return (gi_errors){INFINITY, INFINITY};
   for (gable_idx i = 0; i < a->n; i++) {
     double size = fabs(r[i]), weight = w[i] + fabs(b[i]);
-    if (size > 0 && weight > slack * (top[i] * norm_x + fabs(b[i])))
-      omega_1 = fmax(omega_1, size / weight);
-    else if (size > 0)
-      omega_2 = fmax(omega_2, size / (w[i] + sum[i] * norm_x));
+    if (size > 0) {
+      double ratio = size / weight;
+      strict = fmax(strict, ratio);
+      if (weight > slack * (top[i] * norm_x + fabs(b[i])))
+        omega_1 = fmax(omega_1, ratio);
+      else
+        omega_2 = fmax(omega_2, size / (w[i] + sum[i] * norm_x));
+    }
     w[i] = weight;
   }
-  return omega_1 + omega_2;
+  return (gi_errors){omega_1 + omega_2, strict};
 }

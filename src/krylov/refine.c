@@ -86,13 +86,13 @@ typedef struct refinement {
 } refinement;
 
 /* Restarts with new weights while they halve the backward error *error of column x. */
-static gable_status with_gmres(const refinement *c, const double *b, double *x, double *error, gable_idx *iterations)
+static gable_status with_gmres(const refinement *c, const double *b, double *x, gi_errors *error, gable_idx *iterations)
 {
   gable_status status = GABLE_OK;
   gi_refine_work *k = c->work;
   gable_idx n = k->n;
   weighted s = {c->a, c->op, c->inverse, c->user, k->w, k->d};
-  double before;
+  gi_errors before;
   do {
     before = gi_backward_error(c->a, c->op, b, x, k->r, k->w);
     double norm_x = 0, heaviest = 0;
@@ -116,28 +116,45 @@ static gable_status with_gmres(const refinement *c, const double *b, double *x, 
                     k->gmres, &result));
     *iterations += result.iterations;
     for (gable_idx i = 0; i < n; i++) k->trial[i] += x[i];
-    double after = gi_backward_error(c->a, c->op, b, k->trial, k->r, k->w);
-    if (after < before) {
+    gi_errors after = gi_backward_error(c->a, c->op, b, k->trial, k->r, k->w);
+    if (after.backward < before.backward) {
       memcpy(x, k->trial, (size_t)n * sizeof *x);
       *error = after;
     }
-  } while (*error > c->options->tolerance && *error < 0.5 * before && *iterations < c->options->max_gmres);
+  } while (error->backward > c->options->tolerance && error->backward < 0.5 * before.backward &&
+           *iterations < c->options->max_gmres);
 done:
   return status;
 }
 
-/* Corrects columns 0 .. count-1 together until each is done or no longer gains a factor of 2; error [count] is the
- * backward error of each, *first_error the largest before. */
+/* Is the new error the better one?  The backward error counts until it is within the tolerance, the strict one from
+ * then on. */
+static int better(gi_errors new, gi_errors old, double tolerance)
+{
+  if (old.backward > tolerance) return new.backward < old.backward;
+  return new.backward <= tolerance &&new.strict < old.strict;
+}
+
+/* And is another correction promising? */
+static int promising(gi_errors new, gi_errors old, double tolerance)
+{
+  if (new.backward > tolerance) return new.backward < 0.5 * old.backward;
+  return new.strict > tolerance && (old.backward > tolerance || new.strict < 0.5 * old.strict);
+}
+
+/* Corrects columns 0 .. count-1 together until each is done or no longer gains a factor of 2; error [count] is that of
+ * each, *first_error the largest backward error before. */
 static gable_status with_factor(const refinement *c, gable_idx count, const double *b, gable_off ldb, double *x,
-                                gable_off ldx, double *error, double *first_error, gable_idx *steps)
+                                gable_off ldx, gi_errors *error, double *first_error, gable_idx *steps)
 {
   gable_status status = GABLE_OK;
   gi_refine_work *k = c->work;
+  double tolerance = c->options->tolerance;
   gable_idx active[GI_REFINE_COLUMNS], n_active = 0, n = k->n;
   for (gable_idx j = 0; j < count; j++) {
     error[j] = gi_backward_error(c->a, c->op, b + j * ldb, x + j * ldx, k->r + (gable_off)n_active * n, k->w);
-    *first_error = fmax(*first_error, error[j]);
-    if (error[j] > c->options->tolerance && isfinite(error[j])) active[n_active++] = j;
+    *first_error = fmax(*first_error, error[j].backward);
+    if (error[j].strict > tolerance && isfinite(error[j].backward)) active[n_active++] = j;
   }
   for (gable_idx step = 0; step < c->options->max_steps && n_active; step++) {
     gable_idx going = 0;
@@ -145,13 +162,14 @@ static gable_status with_factor(const refinement *c, gable_idx count, const doub
     *steps = step + 1;
     for (gable_idx m = 0; m < n_active; m++) {
       gable_idx j = active[m];
-      double *column = x + j * ldx, old = error[j];
+      double *column = x + j * ldx;
+      gi_errors old = error[j];
       for (gable_idx i = 0; i < n; i++) k->trial[i] = column[i] + k->d[(gable_off)m * n + i];
-      double new = gi_backward_error(c->a, c->op, b + j * ldb, k->trial, k->r + (gable_off)going * n, k->w);
-      if (!(new < old)) continue;
+      gi_errors new = gi_backward_error(c->a, c->op, b + j * ldb, k->trial, k->r + (gable_off)going * n, k->w);
+      if (!better(new, old, tolerance)) continue;
       memcpy(column, k->trial, (size_t)n * sizeof *column);
       error[j] = new;
-      if (new > c->options->tolerance &&new < 0.5 * old) active[going++] = j;
+      if (promising(new, old, tolerance)) active[going++] = j;
     }
     n_active = going;
   }
@@ -164,15 +182,15 @@ static gable_status refine_block(const refinement *c, gable_idx first, gable_idx
                                  double *x, gable_off ldx, gi_refine_result *result)
 {
   gable_status status = GABLE_OK;
-  double error[GI_REFINE_COLUMNS];
+  gi_errors error[GI_REFINE_COLUMNS];
   gable_idx steps = 0;
   GI_TRY(with_factor(c, count, b, ldb, x, ldx, error, &result->first_error, &steps));
   if (steps > result->steps) result->steps = steps;
   for (gable_idx j = 0; j < count; j++) {
     gable_idx iterations = 0;
     gi_refine_reason reason = GI_REFINE_DONE;
-    if (error[j] > c->options->tolerance) {
-      if (!isfinite(error[j])) {
+    if (error[j].backward > c->options->tolerance) {
+      if (!isfinite(error[j].backward)) {
         reason = GI_REFINE_NOT_FINITE;
       } else if (c->options->max_gmres > 0) {
         GI_TRY(with_gmres(c, b + j * ldb, x + j * ldx, &error[j], &iterations));
@@ -182,10 +200,11 @@ static gable_status refine_block(const refinement *c, gable_idx first, gable_idx
       }
     }
     if (iterations > result->gmres_iterations) result->gmres_iterations = iterations;
-    if (error[j] > c->options->tolerance && (result->reason == GI_REFINE_DONE || error[j] >= result->backward_error))
+    if (error[j].backward > c->options->tolerance &&
+        (result->reason == GI_REFINE_DONE || error[j].backward >= result->backward_error))
       result->reason = reason;
-    if (error[j] > result->backward_error) result->worst = first + j;
-    result->backward_error = fmax(result->backward_error, error[j]);
+    if (error[j].backward > result->backward_error) result->worst = first + j;
+    result->backward_error = fmax(result->backward_error, error[j].backward);
   }
 done:
   return status;

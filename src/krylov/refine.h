@@ -23,11 +23,15 @@ void gi_system_norms(const gi_csc *rows, double *row_sum, double *row_max, doubl
 /* y = op(A) x. */
 void gi_system_apply(const gi_system *a, gable_op op, const double *x, double *y);
 
-/* r = b - op(A) x and w = |op(A)| |x| + |b|, each [n].  Returns the backward error omega_1 + omega_2:
+typedef struct gi_errors {
+  double backward; /* omega_1 + omega_2 of Arioli, Demmel and Duff; INFINITY when x or r is not finite */
+  double strict;   /* of Oettli and Prager, max |r_i| / w_i over all rows */
+} gi_errors;
+
+/* r = b - op(A) x and w = |op(A)| |x| + |b|, each [n], and the backward error:
  *   omega_1 = max |r_i| / w_i over the rows with w_i > t_i = 1000 n eps (max_j |a_ij| ||x||_inf + |b_i|),
- *   omega_2 = max |r_i| / ((|A||x|)_i + sum_j |a_ij| ||x||_inf) over the others; 0/0 = 0.
- * INFINITY when x or r is not finite. */
-double gi_backward_error(const gi_system *a, gable_op op, const double *b, const double *x, double *r, double *w);
+ *   omega_2 = max |r_i| / ((|A||x|)_i + sum_j |a_ij| ||x||_inf) over the others; 0/0 = 0. */
+gi_errors gi_backward_error(const gi_system *a, gable_op op, const double *b, const double *x, double *r, double *w);
 
 /* X = op(A)^-1 B nearly, for count columns with leading dimension n; X may be B. */
 typedef gable_status (*gi_near_inverse)(void *user, gable_op op, gable_idx count, const double *b, double *x);
@@ -60,9 +64,9 @@ gable_status gi_refine_work_create(gable_context *ctx, gable_idx n, gable_idx co
 void gi_refine_work_destroy(gable_context *ctx, gi_refine_work **work); /* NULL is fine */
 gable_off gi_refine_work_bytes(const gi_refine_work *work);
 
-/* Betters the columns of x, [n] each at ldx, until the backward error of each is at most the tolerance, or nothing
- * helps; a correction that makes a column worse is taken back.  Missing the tolerance is no error: result says it.
- * Allocates nothing. */
+/* Betters the columns of x, [n] each at ldx, until the strict backward error of each is at most the tolerance, or
+ * nothing helps; a correction that makes a column worse is taken back.  Missing the tolerance is no error: result says
+ * it. Allocates nothing. */
 gable_status gi_refine(const gi_system *a, gable_op op, gi_near_inverse inverse, void *user, gable_idx count,
                        const double *b, gable_off ldb, double *x, gable_off ldx, const gi_refine_options *options,
                        gi_refine_work *work, gi_refine_result *result);

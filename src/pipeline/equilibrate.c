@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { MOST_SWEEPS = 10, LARGEST_EXPONENT = 500 };
+enum { MOST_SWEEPS = 10, LARGEST_EXPONENT = 1000 };
 
 double gi_power_of_two(double x)
 {

@@ -174,7 +174,7 @@ static gable_status solve_block(const gable_solver *s, gable_solver_work *w, gab
   if (to == w->x) copy_out(to, first, count, x);
   if (x->type == GABLE_S) /* what rounding x made of it */
     for (gable_idx j = 0; j < count; j++) {
-      double error = gi_backward_error(&a, op, from + j * ldb, to + j * ldx, w->scratch, w->scratch + n);
+      double error = gi_backward_error(&a, op, from + j * ldb, to + j * ldx, w->scratch, w->scratch + n).backward;
       if (j == 0 || error > result->backward_error) result->backward_error = error;
     }
   w->report.solve_s += swept - begin;

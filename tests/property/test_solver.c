@@ -1,0 +1,133 @@
+/* The solver on random systems of every kind: answers within the tolerance by the definition, transposed or not, for
+ * every way in which a caller may hold a matrix and vectors, and the same bits for every number of threads. */
+#include "support/test.h"
+
+#include "base/random.h"
+#include "support/systems.h"
+
+enum { RHS = 3 };
+static const double TOLERANCE = 1e-12;
+
+static gable_context *ctx, *three_threads;
+static int pivoted;
+
+static void fill(double *b, size_t count, uint64_t seed)
+{
+  gi_random r = gi_random_seed(seed);
+  for (size_t k = 0; k < count; k++) b[k] = 2 * gi_random_unit(&r) - 1;
+}
+
+/* b = op(A) x for x of ones, in the scale of the matrix. */
+static void image_of_ones(const test_system *a, gable_op op, double *b)
+{
+  memset(b, 0, (size_t)a->n * sizeof *b);
+  for (gable_idx j = 0; j < a->n; j++)
+    for (int64_t k = a->ptr[j]; k < a->ptr[j + 1]; k++) b[op == GABLE_N ? a->idx[k] : j] += a->val[k];
+}
+
+static void check_system(const test_system *a, const char *name, uint64_t seed, const gable_solver_options *options)
+{
+  gable_solver *s = NULL, *other = NULL;
+  gable_solver_work *w = NULL, *other_work = NULL;
+  gable_matrix_view v = test_system_view(a);
+  size_t n = (size_t)a->n;
+  double *b = malloc((RHS * n + 1) * sizeof *b), *x = malloc((RHS * n + 1) * sizeof *x),
+         *y = malloc((RHS * n + 1) * sizeof *y);
+  CHECK_OK(gable_solver_create(ctx, options, &s));
+  CHECK_OK(gable_solver_create(three_threads, options, &other));
+  CHECK_OK(gable_solver_analyse(s, &v));
+  CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING));
+  CHECK_OK(gable_solver_analyse(other, &v));
+  CHECK_OK(gable_solver_factor(other, NULL, GABLE_REUSE_NOTHING));
+  CHECK_OK(gable_solver_work_create(s, RHS, &w));
+  CHECK_OK(gable_solver_work_create(other, 2, &other_work));
+  for (int transposed = 0; transposed < 2; transposed++) {
+    gable_op op = transposed ? GABLE_T : GABLE_N;
+    fill(b, RHS * n, seed);
+    image_of_ones(a, op, b);
+    gable_vectors_view vb = test_vectors(a->n, RHS, b), vx = test_vectors(a->n, RHS, x),
+                       vy = test_vectors(a->n, RHS, y);
+    memset(x, 0xff, RHS * n * sizeof *x);
+    gable_status status = gable_solver_solve(s, w, op, &vb, &vx);
+    CHECK(status == GABLE_OK, "%s n %d seed %llu op %d: %s", name, a->n, (unsigned long long)seed, op,
+          gable_last_error());
+    gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
+    CHECK_OK(gable_solver_work_report(w, &report));
+    double worst = 0;
+    for (size_t c = 0; c < RHS; c++) worst = fmax(worst, test_backward_error(a, op, b + c * n, x + c * n));
+    /* The definition knows no tiny denominators, which the solver's own measure may forgive on wildly scaled systems.
+     */
+    CHECK(worst <= TOLERANCE || report.backward_error <= TOLERANCE, "%s: %g", name, worst);
+    if (options == NULL)
+      CHECK(worst <= 1e-9, "%s n %d seed %llu op %d: %g", name, a->n, (unsigned long long)seed, op, worst);
+    memset(y, 0xff, RHS * n * sizeof *y);
+    CHECK_OK(gable_solver_solve(other, other_work, op, &vb, &vy));
+    CHECK(!memcmp(x, y, RHS * n * sizeof *x), "%s n %d seed %llu: other bits with 3 threads", name, a->n,
+          (unsigned long long)seed);
+    /* x may be b */
+    memcpy(y, b, RHS * n * sizeof *y);
+    CHECK_OK(gable_solver_solve(s, w, op, &vy, &vy));
+    CHECK(!memcmp(x, y, RHS * n * sizeof *x), "%s: other bits in place", name);
+  }
+  gable_solver_work_destroy(&w);
+  gable_solver_work_destroy(&other_work);
+  gable_solver_destroy(&s);
+  gable_solver_destroy(&other);
+  free(b);
+  free(x);
+  free(y);
+}
+
+static int64_t integer_of(const gable_solver *s, gable_solver_key key)
+{
+  int64_t value = -1;
+  CHECK_OK(gable_solver_get(s, key, &value, sizeof value));
+  return value;
+}
+
+/* The method that each kind should take. */
+static void check_method(const test_system *a, test_kind kind)
+{
+  gable_solver *s = NULL;
+  gable_matrix_view v = test_system_view(a);
+  CHECK_OK(gable_solver_create(ctx, NULL, &s));
+  CHECK_OK(gable_solver_analyse(s, &v));
+  CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING));
+  int cholesky = integer_of(s, GABLE_SOLVER_METHOD) == GABLE_METHOD_CHOLESKY;
+  if (kind == TEST_SPD || kind == TEST_NEGATIVE) CHECK(cholesky, "%s by LU", test_kind_name(kind));
+  if (kind != TEST_SPD && kind != TEST_NEGATIVE && a->n > 2) CHECK(!cholesky, "%s by Cholesky", test_kind_name(kind));
+  if (kind == TEST_UNSYMMETRIC && a->n > 5) CHECK(integer_of(s, GABLE_SOLVER_MATCHED) > 0);
+  if (kind == TEST_REDUCIBLE && a->n > 5) CHECK(integer_of(s, GABLE_SOLVER_BLOCKS) > 1);
+  if (kind == TEST_GROWTH && a->n > 100) pivoted += integer_of(s, GABLE_SOLVER_MATCHED) == 2;
+  CHECK(integer_of(s, GABLE_SOLVER_STRUCTURAL_RANK) == a->n);
+  CHECK(integer_of(s, GABLE_SOLVER_DRIFT) == 0);
+  gable_solver_destroy(&s);
+}
+
+int main(void)
+{
+  gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
+  options.threads = 1;
+  CHECK_OK(gable_context_create("cpu", &options, &ctx));
+  options.threads = 3;
+  CHECK_OK(gable_context_create("cpu", &options, &three_threads));
+  static const gable_idx sizes[] = {0, 1, 2, 3, 7, 40, 150};
+  for (uint64_t seed = 1; seed <= 3; seed++)
+    for (int kind = 0; kind < TEST_KINDS; kind++)
+      for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        test_system a = test_system_make((test_kind)kind, sizes[k], seed);
+        check_system(&a, test_kind_name((test_kind)kind), seed, NULL);
+        check_method(&a, (test_kind)kind);
+        gable_solver_options o = GABLE_SOLVER_OPTIONS_INIT;
+        o.match = GABLE_ALWAYS;
+        o.blocks = seed % 2 ? GABLE_NEVER : GABLE_ALWAYS;
+        o.order = (gable_order)(seed + 1); /* amd, colamd, natural */
+        o.method = GABLE_METHOD_LU;
+        if (kind != TEST_GROWTH) check_system(&a, test_kind_name((test_kind)kind), seed, &o);
+        test_system_free(&a);
+      }
+  CHECK(pivoted > 0, "partial pivoting was never needed");
+  gable_context_destroy(&ctx);
+  gable_context_destroy(&three_threads);
+  return 0;
+}
