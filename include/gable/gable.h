@@ -6,6 +6,7 @@
 #include <gable/matrix.h>
 #include <gable/solver.h>
 #include <gable/symbolic.h>
+#include <gable/smooth.h>
 #include <gable/trisolve.h>
 #include <gable/types.h>
 

@@ -89,42 +89,17 @@ void gable_trisolve_destroy(gable_trisolve **t)
   gi_free(p->ctx, p);
 }
 
-/* The facts of the view, checked; which triangle is used, and whether others are refused. */
-static gable_status shape_from(const gable_trisolve *t, const gable_matrix_view *a, gi_shape *s)
+/* Which triangle is used, and whether others are refused. */
+static gable_status shape_of(const gable_trisolve *t, const gable_matrix_view *a, gi_shape *s)
 {
   gable_status status = GABLE_OK;
   const gable_part uplo = t->options.uplo;
-  GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
-  GI_REQUIRE(a->size == sizeof *a, GABLE_ERR_ARGUMENT, "a matrix view of %zu bytes: start from GABLE_MATRIX_VIEW_INIT",
-             a->size);
-  GI_REQUIRE(a->n_rows == a->n_cols && a->n_rows >= 0, GABLE_ERR_ARGUMENT, "the matrix is %d x %d, not square",
-             a->n_rows, a->n_cols);
-  GI_REQUIRE(a->format == GABLE_CSR || a->format == GABLE_CSC, GABLE_ERR_ARGUMENT, "format is %d: CSR or CSC",
-             (int)a->format);
-  GI_REQUIRE(a->base == 0 || a->base == 1, GABLE_ERR_ARGUMENT, "base is %d: 0 or 1", a->base);
-  GI_REQUIRE(a->offset_type == GABLE_I32 || a->offset_type == GABLE_I64, GABLE_ERR_ARGUMENT,
-             "offset_type is %d: I32 or I64", (int)a->offset_type);
-  GI_REQUIRE(a->value_type == GABLE_D || a->value_type == GABLE_S, GABLE_ERR_UNAVAILABLE,
-             "value_type is %d: triangular solves know S and D", (int)a->value_type);
-  GI_REQUIRE(a->ptr, GABLE_ERR_ARGUMENT, "ptr is NULL");
+  GI_TRY(gi_shape_from(a, uplo == GABLE_FULL ? a->part : uplo, s));
   GI_REQUIRE(uplo != GABLE_FULL || a->part != GABLE_FULL, GABLE_ERR_ARGUMENT,
              "which triangle? set uplo of the options, or part of the view");
   GI_REQUIRE(uplo == GABLE_FULL || a->part == GABLE_FULL || uplo == a->part, GABLE_ERR_ARGUMENT,
              "the options ask for the %s triangle, the view stores the other", uplo == GABLE_UPPER ? "upper" : "lower");
-  *s = (gi_shape){.n = a->n_rows,
-                  .format = a->format,
-                  .base = a->base,
-                  .offset_type = a->offset_type,
-                  .value_type = a->value_type,
-                  .uplo = uplo == GABLE_FULL ? a->part : uplo,
-                  .strict = a->part != GABLE_FULL,
-                  .space = a->space};
-  if (a->space == GABLE_HOST) {
-    gable_off end = a->offset_type == GABLE_I64 ? ((const int64_t *)a->ptr)[s->n] : ((const int32_t *)a->ptr)[s->n];
-    s->nnz = end - s->base;
-    GI_REQUIRE(s->nnz >= 0, GABLE_ERR_ARGUMENT, "the last offset is %lld", (long long)end);
-    GI_REQUIRE(a->idx || !s->nnz, GABLE_ERR_ARGUMENT, "idx is NULL");
-  }
+  s->strict = a->part != GABLE_FULL;
 done:
   return status;
 }
@@ -137,7 +112,8 @@ gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *
   t->phase = GI_CREATED;
   t->bad_row = -1;
   t->generation++;
-  GI_TRY(shape_from(t, a, &t->shape));
+  GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
+  GI_TRY(shape_of(t, a, &t->shape));
   GI_TRY(t->backend->analyse(t, a));
   t->phase = GI_ANALYSED;
   t->analyse_s = gi_now() - start;
@@ -292,23 +268,6 @@ done:
   return status;
 }
 
-static gable_status check_vectors(const gable_trisolve *t, const gable_vectors_view *v, const char *name)
-{
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(v, GABLE_ERR_ARGUMENT, "%s is NULL", name);
-  GI_REQUIRE(v->size == sizeof *v, GABLE_ERR_ARGUMENT, "%s: a view of %zu bytes: start from GABLE_VECTORS_VIEW_INIT",
-             name, v->size);
-  GI_REQUIRE(v->n == t->shape.n, GABLE_ERR_ARGUMENT, "%s has %d rows, the matrix %d", name, v->n, t->shape.n);
-  GI_REQUIRE(v->count >= 0, GABLE_ERR_ARGUMENT, "%s: count is %d", name, v->count);
-  GI_REQUIRE(v->type == GABLE_D || (v->type == GABLE_S && t->shape.value_type == GABLE_S), GABLE_ERR_ARGUMENT,
-             "%s: type %d does not go with a matrix of type %d", name, (int)v->type, (int)t->shape.value_type);
-  GI_REQUIRE(v->ld >= (v->major == GABLE_COL_MAJOR ? v->n : v->count), GABLE_ERR_ARGUMENT,
-             "%s: leading dimension %lld is too small", name, (long long)v->ld);
-  GI_REQUIRE(v->data || !v->n || !v->count, GABLE_ERR_ARGUMENT, "%s: data is NULL", name);
-done:
-  return status;
-}
-
 gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
                                   gable_vectors_view *x)
 {
@@ -318,8 +277,8 @@ gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_
   GI_REQUIRE(w->plan == t && w->generation == t->generation, GABLE_ERR_MISMATCH,
              "the work belongs to another plan or to an earlier analysis of it");
   GI_REQUIRE(op == GABLE_N || op == GABLE_T, GABLE_ERR_ARGUMENT, "op is %d", (int)op);
-  GI_TRY(check_vectors(t, b, "b"));
-  GI_TRY(check_vectors(t, x, "x"));
+  GI_TRY(gi_vectors_check(b, t->shape.n, t->shape.value_type, "b"));
+  GI_TRY(gi_vectors_check(x, t->shape.n, t->shape.value_type, "x"));
   GI_REQUIRE(b->count == x->count && b->type == x->type && b->space == x->space, GABLE_ERR_ARGUMENT,
              "b and x differ in count, type or space");
   GI_REQUIRE(b->count <= w->max_rhs, GABLE_ERR_ARGUMENT, "%d right-hand sides, the work was made for %d", b->count,

@@ -24,6 +24,8 @@ typedef struct gik_vectors {
   void *x;
   ptrdiff_t b_row, b_rhs, x_row, x_rhs;
   gable_idx count;
+  double omega;  /* gik_relaxation_for only: the factor of relaxation, */
+  ptrdiff_t old; /* and where the old value of unknown i is: at row i + old of x */
 } gik_vectors;
 
 enum { GIK_RHS_BLOCK = 8 }; /* right-hand sides that one pass over the matrix serves */
@@ -42,7 +44,14 @@ typedef struct gik_trisolve {
 
   /* lists' val[p] = source[from[p]]; source of value_type. */
   void (*gather)(void *val, const void *source, const gable_off *from, gable_off count);
+
+  /* The sum of (b_i - sum_j a_ij x_j - x_i / rdiag)^2 over all rows, of one right-hand side, in list order. */
+  double (*residual)(const gik_lists *m, const gik_vectors *v);
 } gik_trisolve;
+
+/* The same table for sweeps: rows does x_i = y + omega ((b_i - sum_j a_ij x_j) / a_ii - y) with y the old value of x_i.
+ */
+const gik_trisolve *gik_relaxation_for(gable_type value_type, gable_type vector_type);
 
 /* The kernels for a matrix and vectors of these types, or NULL: (S,S), (S,D) and (D,D) there are. */
 const gik_trisolve *gik_trisolve_for(gable_type value_type, gable_type vector_type);

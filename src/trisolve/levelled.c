@@ -10,14 +10,12 @@ enum { NARROW = 256 }; /* rows and entries of a level below which one thread doe
 /* Levels from..to-1 in one stage: shared when it is a single wide level. */
 typedef struct stage {
   gable_idx begin, end; /* lists */
-  gable_off offset;     /* first entry of list begin */
   int shared;
 } stage;
 
 typedef struct levelled {
   gable_idx count;
-  stage *stages;      /* [count] */
-  gable_off *entries; /* [n+1] first entry of each list */
+  stage *stages; /* [count] */
 } levelled;
 
 static void levelled_release(gable_context *ctx, gi_side *side)
@@ -43,7 +41,7 @@ static gable_idx cut(const gi_levels *levels, const gable_off *begin, stage *out
       k1 = k2;
       l++;
     }
-    if (out) out[count] = (stage){k0, k1, begin[k0], shared};
+    if (out) out[count] = (stage){k0, k1, shared};
     count++;
   }
   return count;
@@ -61,10 +59,9 @@ static gable_status build(gable_context *ctx, const gi_pattern *p, const gi_tria
   GI_TRY(gi_lists_build(ctx, lists, order, value_type, 1, &side->lists));
   GI_ALLOC_ZERO(ctx, s, 1);
   side->schedule = s;
-  s->entries = side->lists.begin;
-  s->count = cut(&p->levels, s->entries, NULL);
+  s->count = cut(&p->levels, side->lists.begin, NULL);
   GI_ALLOC(ctx, s->stages, s->count);
-  cut(&p->levels, s->entries, s->stages);
+  cut(&p->levels, side->lists.begin, s->stages);
   side->barriers = side->threads > 1 ? s->count : 0;
   side->launches = 1;
   side->schedule_bytes = sizeof *s + (size_t)s->count * sizeof *s->stages;
@@ -91,15 +88,16 @@ static void walk(gi_run *r, run_lists *kernel, gi_team *team, int thread, int si
 {
   const levelled *s = r->side->schedule;
   const gik_lists *m = &r->side->lists.m;
+  const gable_off *entries = r->side->lists.begin;
   for (gable_idx g = 0; g < s->count; g++) {
     const stage *a = &s->stages[g];
     if (a->shared) {
       gable_off rows = a->end - a->begin;
       gable_idx k0 = (gable_idx)(a->begin + rows * thread / size);
       gable_idx k1 = (gable_idx)(a->begin + rows * (thread + 1) / size);
-      kernel(m, k0, k1, s->entries[k0], r->v);
+      kernel(m, k0, k1, entries[k0], r->v);
     } else if (thread == 0) {
-      kernel(m, a->begin, a->end, a->offset, r->v);
+      kernel(m, a->begin, a->end, entries[a->begin], r->v);
     }
     if (gi_team_barrier(team, size, m->row[a->begin])) return;
   }

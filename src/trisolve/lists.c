@@ -28,36 +28,71 @@ size_t gi_lists_bytes(const gi_lists *l)
          nnz * (sizeof *l->m.idx + sizeof *l->from + value_bytes(l->m.value_type));
 }
 
+static gable_status allocate(gable_context *ctx, gable_idx n, gable_off nnz, gable_type value_type, int with_begin,
+                             gi_lists *out)
+{
+  gable_status status = GABLE_OK;
+  memset(out, 0, sizeof *out);
+  out->m.n = n;
+  out->m.value_type = value_type;
+  out->nnz = nnz;
+  GI_ALLOC(ctx, out->m.row, n);
+  GI_ALLOC(ctx, out->m.len, n);
+  GI_ALLOC(ctx, out->m.rdiag, n);
+  GI_ALLOC(ctx, out->m.idx, nnz);
+  GI_ALLOC(ctx, out->from, nnz);
+  out->m.val = gi_alloc(ctx, nnz, value_bytes(value_type));
+  GI_REQUIRE(out->m.val, GABLE_ERR_MEMORY, "out of memory for the values of a triangular solve");
+  if (with_begin) GI_ALLOC(ctx, out->begin, (gable_off)n + 1);
+done:
+  return status;
+}
+
+/* Appends row i of t at q; returns the new end. */
+static gable_off append(const gi_triangle *t, gable_idx i, gable_idx shift, gi_lists *out, gable_off q)
+{
+  const gable_idx own = gi_natural(t, i); /* its own inverse */
+  for (gable_off p = t->ptr[own]; p < t->ptr[own + 1]; p++, q++) {
+    out->m.idx[q] = gi_natural(t, t->col[p]) + shift;
+    out->from[q] = t->from[p];
+  }
+  return q;
+}
+
 gable_status gi_lists_build(gable_context *ctx, const gi_triangle *t, const gable_idx *order, gable_type value_type,
                             int with_begin, gi_lists *out)
 {
   gable_status status = GABLE_OK;
-  const gable_idx n = t->n;
   gable_off q = 0;
-
-  memset(out, 0, sizeof *out);
-  out->m.n = n;
-  out->m.value_type = value_type;
-  out->nnz = t->ptr[n];
-  GI_ALLOC(ctx, out->m.row, n);
-  GI_ALLOC(ctx, out->m.len, n);
-  GI_ALLOC(ctx, out->m.rdiag, n);
-  GI_ALLOC(ctx, out->m.idx, out->nnz);
-  GI_ALLOC(ctx, out->from, out->nnz);
-  out->m.val = gi_alloc(ctx, out->nnz, value_bytes(value_type));
-  GI_REQUIRE(out->m.val, GABLE_ERR_MEMORY, "out of memory for the values of a triangular solve");
-  if (with_begin) GI_ALLOC(ctx, out->begin, (gable_off)n + 1);
-  for (gable_idx k = 0; k < n; k++) {
-    gable_idx i = order[k], own = gi_natural(t, i); /* its own inverse */
+  GI_TRY(allocate(ctx, t->n, t->ptr[t->n], value_type, with_begin, out));
+  for (gable_idx k = 0; k < t->n; k++) {
+    const gable_off begin = q;
     if (with_begin) out->begin[k] = q;
-    out->m.row[k] = i;
-    out->m.len[k] = (int32_t)(t->ptr[own + 1] - t->ptr[own]);
-    for (gable_off p = t->ptr[own]; p < t->ptr[own + 1]; p++, q++) {
-      out->m.idx[q] = gi_natural(t, t->col[p]);
-      out->from[q] = t->from[p];
-    }
+    out->m.row[k] = order[k];
+    q = append(t, order[k], 0, out, q);
+    out->m.len[k] = (int32_t)(q - begin);
   }
-  if (with_begin) out->begin[n] = q;
+  if (with_begin) out->begin[t->n] = q;
+done:
+  if (status) gi_lists_release(ctx, out);
+  return status;
+}
+
+gable_status gi_lists_build_rows(gable_context *ctx, const gi_triangle *own, const gi_triangle *other,
+                                 const gable_idx *order, gable_type value_type, gable_idx shift, gi_lists *out)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = own->n;
+  gable_off q = 0;
+  GI_TRY(allocate(ctx, n, own->ptr[n] + other->ptr[n], value_type, 1, out));
+  for (gable_idx k = 0; k < n; k++) {
+    out->begin[k] = q;
+    out->m.row[k] = order[k];
+    q = append(other, order[k], shift, out, q);
+    q = append(own, order[k], 0, out, q);
+    out->m.len[k] = (int32_t)(q - out->begin[k]);
+  }
+  out->begin[n] = q;
 done:
   if (status) gi_lists_release(ctx, out);
   return status;

@@ -17,6 +17,11 @@ typedef struct gi_lists {
 gable_status gi_lists_build(gable_context *ctx, const gi_triangle *t, const gable_idx *order, gable_type value_type,
                             int with_begin, gi_lists *out);
 
+/* Whole rows without the diagonal, for sweeps: list k holds first the entries of row order[k] in other, then those in
+ * own, the triangle whose order this is.  shift is added to the indices of other's. */
+gable_status gi_lists_build_rows(gable_context *ctx, const gi_triangle *own, const gi_triangle *other,
+                                 const gable_idx *order, gable_type value_type, gable_idx shift, gi_lists *out);
+
 /* rdiag[k] = 1 / diagonal(row k): from diagonal[] (separate), val[diagonal_from[]] (stored) or 1 (both NULL).
  * GABLE_ERR_SINGULAR and _NOT_FINITE with *bad_row, the lowest one. */
 gable_status gi_lists_update(gi_lists *l, const void *val, const gable_off *diagonal_from, const void *diagonal,

@@ -1,0 +1,52 @@
+/* shape.c: checks of the caller's views. */
+#include "trisolve/plan.h"
+
+gable_status gi_shape_from(const gable_matrix_view *a, gable_part uplo, gi_shape *s)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
+  GI_REQUIRE(a->size == sizeof *a, GABLE_ERR_ARGUMENT, "a matrix view of %zu bytes: start from GABLE_MATRIX_VIEW_INIT",
+             a->size);
+  GI_REQUIRE(a->n_rows == a->n_cols && a->n_rows >= 0, GABLE_ERR_ARGUMENT, "the matrix is %d x %d, not square",
+             a->n_rows, a->n_cols);
+  GI_REQUIRE(a->format == GABLE_CSR || a->format == GABLE_CSC, GABLE_ERR_ARGUMENT, "format is %d: CSR or CSC",
+             (int)a->format);
+  GI_REQUIRE(a->base == 0 || a->base == 1, GABLE_ERR_ARGUMENT, "base is %d: 0 or 1", a->base);
+  GI_REQUIRE(a->offset_type == GABLE_I32 || a->offset_type == GABLE_I64, GABLE_ERR_ARGUMENT,
+             "offset_type is %d: I32 or I64", (int)a->offset_type);
+  GI_REQUIRE(a->value_type == GABLE_D || a->value_type == GABLE_S, GABLE_ERR_UNAVAILABLE,
+             "value_type is %d: triangular solves know S and D", (int)a->value_type);
+  GI_REQUIRE(a->ptr, GABLE_ERR_ARGUMENT, "ptr is NULL");
+  *s = (gi_shape){.n = a->n_rows,
+                  .format = a->format,
+                  .base = a->base,
+                  .offset_type = a->offset_type,
+                  .value_type = a->value_type,
+                  .uplo = uplo,
+                  .space = a->space};
+  if (a->space == GABLE_HOST) {
+    gable_off end = a->offset_type == GABLE_I64 ? ((const int64_t *)a->ptr)[s->n] : ((const int32_t *)a->ptr)[s->n];
+    s->nnz = end - s->base;
+    GI_REQUIRE(s->nnz >= 0, GABLE_ERR_ARGUMENT, "the last offset is %lld", (long long)end);
+    GI_REQUIRE(a->idx || !s->nnz, GABLE_ERR_ARGUMENT, "idx is NULL");
+  }
+done:
+  return status;
+}
+
+gable_status gi_vectors_check(const gable_vectors_view *v, gable_idx n, gable_type value_type, const char *name)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(v, GABLE_ERR_ARGUMENT, "%s is NULL", name);
+  GI_REQUIRE(v->size == sizeof *v, GABLE_ERR_ARGUMENT, "%s: a view of %zu bytes: start from GABLE_VECTORS_VIEW_INIT",
+             name, v->size);
+  GI_REQUIRE(v->n == n, GABLE_ERR_ARGUMENT, "%s has %d rows, the matrix %d", name, v->n, n);
+  GI_REQUIRE(v->count >= 0, GABLE_ERR_ARGUMENT, "%s: count is %d", name, v->count);
+  GI_REQUIRE(v->type == GABLE_D || (v->type == GABLE_S && value_type == GABLE_S), GABLE_ERR_ARGUMENT,
+             "%s: type %d does not go with a matrix of type %d", name, (int)v->type, (int)value_type);
+  GI_REQUIRE(v->ld >= (v->major == GABLE_COL_MAJOR ? v->n : v->count), GABLE_ERR_ARGUMENT,
+             "%s: leading dimension %lld is too small", name, (long long)v->ld);
+  GI_REQUIRE(v->data || !v->n || !v->count, GABLE_ERR_ARGUMENT, "%s: data is NULL", name);
+done:
+  return status;
+}
