@@ -3,10 +3,11 @@
 #define GABLE_GABLE_H
 
 #include <gable/context.h>
+#include <gable/krylov.h>
 #include <gable/matrix.h>
+#include <gable/smooth.h>
 #include <gable/solver.h>
 #include <gable/symbolic.h>
-#include <gable/smooth.h>
 #include <gable/trisolve.h>
 #include <gable/types.h>
 

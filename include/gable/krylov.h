@@ -1,0 +1,76 @@
+/* krylov.h: CG, BiCGSTAB and restarted GMRES, with preconditioners made of triangular solves.
+ *
+ * On the CPU, in double precision.  Factors of ILU(0) and IC(0) are applied by gable_trisolve plans. */
+#ifndef GABLE_KRYLOV_H
+#define GABLE_KRYLOV_H
+
+#include <gable/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gable_krylov gable_krylov;
+
+typedef enum gable_krylov_solver { GABLE_CG = 0, GABLE_BICGSTAB = 1, GABLE_GMRES = 2 } gable_krylov_solver;
+
+typedef enum gable_preconditioner {
+  GABLE_PRECOND_NONE = 0,
+  GABLE_PRECOND_JACOBI = 1, /* the diagonal */
+  GABLE_PRECOND_GS = 2,     /* one symmetric Gauss-Seidel sweep from zero */
+  GABLE_PRECOND_ILU0 = 3,
+  GABLE_PRECOND_IC0 = 4 /* of the lower triangle; the matrix is taken to be symmetric */
+} gable_preconditioner;
+
+typedef struct gable_krylov_options {
+  size_t size; /* of this struct, so that it can grow */
+  gable_krylov_solver solver;
+  gable_preconditioner preconditioner;
+  const char *method;                /* of the triangular solves and sweeps; NULL is "auto" */
+  double tolerance;                  /* on ||b - A x|| / ||b||; 0: 1e-8 */
+  gable_idx max_iterations, restart; /* 0: 1000; 0: 30 (GMRES) */
+  int threads;                       /* at most so many; 0: the context's */
+} gable_krylov_options;
+#define GABLE_KRYLOV_OPTIONS_INIT                                                                                      \
+  {                                                                                                                    \
+    sizeof(gable_krylov_options), GABLE_CG, GABLE_PRECOND_NONE, NULL, 0.0, 0, 0, 0                                     \
+  }
+
+/* Local.  options may be NULL. */
+GABLE_API gable_status gable_krylov_create(gable_context *ctx, const gable_krylov_options *options, gable_krylov **out);
+
+/* Local.  Copies the square matrix a (host memory, values included, double; symmetric ones with both triangles) and
+ * makes the preconditioner.  May be called again.  GABLE_ERR_SINGULAR names the row of a pivot that vanished. */
+GABLE_API gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a);
+
+typedef struct gable_krylov_info {
+  size_t size; /* of this struct, so that it can grow */
+  gable_idx iterations;
+  double residual;      /* ||b - A x|| / ||b|| of the recurrence when it ended */
+  double true_residual; /* the same, computed from x */
+  int converged;        /* 1: true_residual is at most ten times the tolerance and the recurrence reached it */
+  char stop[24];        /* "converged", "iterations", "breakdown" or "not finite" */
+  char method_used[16]; /* of the triangular solves; "" without */
+  double shift;         /* IC(0): by which share the diagonal had to be enlarged */
+  double setup_s, solve_s, precond_s; /* of set_matrix and of the last solve; its share in the preconditioner */
+} gable_krylov_info;
+#define GABLE_KRYLOV_INFO_INIT                                                                                         \
+  {                                                                                                                    \
+    sizeof(gable_krylov_info), 0, 0.0, 0.0, 0, "", "", 0.0, 0.0, 0.0, 0.0                                              \
+  }
+
+/* Local.  A x = b from the x that is given; b, x: [n] doubles in host memory.  history: [max_iterations+1] relative
+ * residuals, filled up to info.iterations (BiCGSTAB and CG; GMRES leaves it alone), or NULL.  GABLE_ERR_TOLERANCE when
+ * the tolerance was not reached: x is the last iterate.  One call at a time per object. */
+GABLE_API gable_status gable_krylov_solve(gable_krylov *k, const double *b, double *x, double *history);
+
+/* Local.  Of set_matrix and of the last solve. */
+GABLE_API gable_status gable_krylov_get_info(const gable_krylov *k, gable_krylov_info *info);
+
+/* NULL is fine; sets *k to NULL. */
+GABLE_API void gable_krylov_destroy(gable_krylov **k);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

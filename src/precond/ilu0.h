@@ -1,0 +1,24 @@
+/* ilu0.h: incomplete factorizations without fill, in the pattern of the matrix.
+ *
+ * Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, sections 10.3.2 (ILU(0)) and 10.8 (IC); shifts
+ * after T. A. Manteuffel, An incomplete factorization technique for positive definite linear systems, Math. Comp. 34
+ * (1980). */
+#ifndef GI_ILU0_H
+#define GI_ILU0_H
+
+#include "base/context.h"
+
+/* A by rows; val is overwritten: strictly lower part L (unit diagonal not stored), the rest U, L U ~ A on the pattern.
+ * ptr: [n+1], idx: increasing within a row, a diagonal entry in every row.  GABLE_ERR_SINGULAR with *bad_row when a
+ * pivot is zero or not finite.  O(sum of row lengths of the rows that each row uses). */
+gable_status gi_ilu0(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx, double *val,
+                     gable_idx *bad_row);
+
+/* The lower triangle of a symmetric A by rows, the diagonal last in each row; factor: [ptr[n]] becomes L with
+ * L L^T ~ A + shift diag(A) on the pattern.  *shift is the start on entry (0 to begin with); as long as a pivot is not
+ * positive it is doubled (from 1e-3) and the factorization begun again, until it would exceed 10: GABLE_ERR_SINGULAR.
+ */
+gable_status gi_ic0(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx, const double *val,
+                    double *factor, double *shift, gable_idx *bad_row);
+
+#endif

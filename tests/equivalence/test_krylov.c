@@ -1,0 +1,140 @@
+/* Every solver with every preconditioner: true residuals, and that preconditioners pay; breakdowns and errors. */
+#include "support/test.h"
+
+/* The 5 point Laplacian of an m x m grid, and with wind != 0 a convection that makes it nonsymmetric. */
+typedef struct grid {
+  gable_idx n;
+  int64_t *ptr;
+  gable_idx *idx;
+  double *val;
+} grid;
+
+static grid make(gable_idx m, double wind)
+{
+  const gable_idx n = m * m;
+  grid g = {n, malloc(((size_t)n + 1) * 8), malloc((size_t)n * 20), malloc((size_t)n * 40)};
+  int64_t q = 0;
+  g.ptr[0] = 0;
+  for (gable_idx i = 0; i < n; i++) {
+    const gable_idx x = i % m, y = i / m;
+    const struct {
+      int there;
+      gable_idx j;
+      double v;
+    } e[] = {{y > 0, i - m, -1},
+             {x > 0, i - 1, -1 - wind},
+             {1, i, 4},
+             {x < m - 1, i + 1, -1 + wind},
+             {y < m - 1, i + m, -1}};
+    for (int k = 0; k < 5; k++)
+      if (e[k].there) {
+        g.idx[q] = e[k].j;
+        g.val[q++] = e[k].v;
+      }
+    g.ptr[i + 1] = q;
+  }
+  return g;
+}
+
+static gable_matrix_view view_of(const grid *g)
+{
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  v.n_rows = v.n_cols = g->n;
+  v.ptr = g->ptr;
+  v.idx = g->idx;
+  v.val = g->val;
+  return v;
+}
+
+static gable_idx solve(gable_context *ctx, const grid *g, gable_krylov_solver solver, gable_preconditioner precond)
+{
+  gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
+  gable_krylov_info info = GABLE_KRYLOV_INFO_INIT;
+  gable_matrix_view view = view_of(g);
+  gable_krylov *k = NULL;
+  double *b = malloc((size_t)g->n * 8), *x = calloc((size_t)g->n, 8), *history = malloc(2001 * 8);
+  options.solver = solver;
+  options.preconditioner = precond;
+  options.max_iterations = 2000;
+  for (gable_idx i = 0; i < g->n; i++) b[i] = 1 + (i % 3);
+  CHECK_OK(gable_krylov_create(ctx, &options, &k));
+  CHECK_OK(gable_krylov_set_matrix(k, &view));
+  CHECK_OK(gable_krylov_solve(k, b, x, history));
+  CHECK_OK(gable_krylov_get_info(k, &info));
+  CHECK(info.converged && info.true_residual <= 1e-7, "solver %d precond %d: %g", (int)solver, (int)precond,
+        info.true_residual);
+  if (solver != GABLE_GMRES) CHECK(history[info.iterations] == info.residual && history[0] > history[info.iterations]);
+  double worst = 0; /* the residual once more, by hand */
+  for (gable_idx i = 0; i < g->n; i++) {
+    double r = b[i];
+    for (int64_t p = g->ptr[i]; p < g->ptr[i + 1]; p++) r -= g->val[p] * x[g->idx[p]];
+    worst = fmax(worst, fabs(r));
+  }
+  CHECK(worst < 1e-5, "%g", worst);
+  gable_krylov_destroy(&k);
+  free(b);
+  free(x);
+  free(history);
+  return info.iterations;
+}
+
+static void check_breakdown(gable_context *ctx)
+{
+  int64_t ptr[] = {0, 2, 4};
+  gable_idx idx[] = {0, 1, 0, 1};
+  double indefinite[] = {1, 2, 2, 1}, zero[] = {0, 1, 1, 0}, b[] = {1, -1}, x[] = {0, 0};
+  grid g = {2, ptr, idx, indefinite};
+  gable_matrix_view view = view_of(&g);
+  gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
+  gable_krylov_info info = GABLE_KRYLOV_INFO_INIT;
+  gable_krylov *k = NULL;
+  CHECK_OK(gable_krylov_create(ctx, NULL, &k));
+  CHECK(gable_krylov_solve(k, b, x, NULL) == GABLE_ERR_STATE);
+  CHECK_OK(gable_krylov_set_matrix(k, &view));
+  CHECK(gable_krylov_solve(k, b, x, NULL) == GABLE_ERR_TOLERANCE && strstr(gable_last_error(), "breakdown"));
+  gable_krylov_destroy(&k);
+  options.preconditioner = GABLE_PRECOND_IC0; /* needs a shift: 1 - 4 < 0 */
+  CHECK_OK(gable_krylov_create(ctx, &options, &k));
+  CHECK_OK(gable_krylov_set_matrix(k, &view));
+  CHECK_OK(gable_krylov_get_info(k, &info));
+  CHECK(info.shift > 0.9);
+  gable_krylov_destroy(&k);
+  view.val = zero;
+  for (int p = GABLE_PRECOND_JACOBI; p <= GABLE_PRECOND_IC0; p++) {
+    options.preconditioner = (gable_preconditioner)p;
+    CHECK_OK(gable_krylov_create(ctx, &options, &k));
+    CHECK(gable_krylov_set_matrix(k, &view) == GABLE_ERR_SINGULAR && strstr(gable_last_error(), "row 0"), "%d: %s", p,
+          gable_last_error());
+    gable_krylov_destroy(&k);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
+  gable_context *ctx = NULL;
+  options.threads = 2;
+  CHECK_OK(gable_context_create(argc > 1 ? argv[1] : "cpu", &options, &ctx));
+  grid symmetric = make(50, 0), windy = make(50, 0.4);
+  for (int s = GABLE_CG; s <= GABLE_GMRES; s++) {
+    gable_idx count[5];
+    for (int p = 0; p < 5; p++) {
+      count[p] = solve(ctx, &symmetric, (gable_krylov_solver)s, (gable_preconditioner)p);
+      if (s != GABLE_CG && p != GABLE_PRECOND_IC0) solve(ctx, &windy, (gable_krylov_solver)s, (gable_preconditioner)p);
+    }
+    CHECK(2 * count[GABLE_PRECOND_IC0] < count[0] && 2 * count[GABLE_PRECOND_ILU0] < count[0] &&
+              count[GABLE_PRECOND_GS] < count[0],
+          "solver %d: %d %d %d %d %d", s, count[0], count[1], count[2], count[3], count[4]);
+    if (s == GABLE_CG) /* on a symmetric matrix both factorizations are the same preconditioner */
+      CHECK(abs(count[GABLE_PRECOND_IC0] - count[GABLE_PRECOND_ILU0]) <= 1, "%d %d", count[3], count[4]);
+  }
+  check_breakdown(ctx);
+  free(symmetric.ptr);
+  free(symmetric.idx);
+  free(symmetric.val);
+  free(windy.ptr);
+  free(windy.idx);
+  free(windy.val);
+  gable_context_destroy(&ctx);
+  return 0;
+}
