@@ -147,6 +147,7 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(DRIFT, int64_t, 1, "1: the values have drifted from the analysis: analyse again")                                  \
   X(MEMORY_PREDICTED, int64_t, 1, "bytes that the factor will take, known after analyse")                              \
   X(MEMORY, int64_t, 1, "bytes held by the solver now")                                                                \
+  X(SOLVE_BYTES, double, 1, "bytes that one sweep for one right-hand side reads and writes at least")                  \
   X(LOG_ABS_DETERMINANT, double, 1, "log |det A|")                                                                     \
   X(SIGN_DETERMINANT, int64_t, 1, "1, -1, or 0 for a zero determinant")                                                \
   X(ORDER_S, double, 1, "seconds: ordering")                                                                           \

@@ -21,6 +21,7 @@ static gi_phase needed(gable_solver_key key)
   case GABLE_SOLVER_LOG_ABS_DETERMINANT:
   case GABLE_SOLVER_SIGN_DETERMINANT:
   case GABLE_SOLVER_FACTOR_S:
+  case GABLE_SOLVER_SOLVE_BYTES:
   case GABLE_SOLVER_DIAGONAL: return GI_PHASE_FACTORED;
   default: return GI_PHASE_ANALYSED;
   }
@@ -66,6 +67,7 @@ static double real_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_MATCH_S: return a->match_s;
   case GABLE_SOLVER_SYMBOLIC_S: return a->symbolic_s;
   case GABLE_SOLVER_FACTOR_S: return s->factor_s;
+  case GABLE_SOLVER_SOLVE_BYTES: return gi_solve_floor_bytes(a->plan, s->factor, 1);
   default: return 0;
   }
 }
