@@ -11,7 +11,8 @@ static const double flops_worth_a_thread = 1e6;
 /* How far the work has come, for the caller to hear. */
 typedef struct report {
   atomic_llong done; /* flops */
-  double step;       /* flops between two looks; 0: nobody listens */
+  double step;       /* flops of one thread between two looks; 0: nobody listens */
+  double told;       /* by thread 0 */
 } report;
 
 static void worker_release(gable_context *ctx, gi_worker *w)
@@ -52,10 +53,11 @@ static int advance(gi_numeric *x, gi_worker *w, report *r, double flops)
   if (r->step == 0) return 0;
   w->flops += flops;
   if (w->flops < r->step) return 0;
-  const long long done = atomic_fetch_add(&r->done, (long long)w->flops) + (long long)w->flops;
+  const double done = (double)(atomic_fetch_add(&r->done, (long long)w->flops)) + w->flops;
   w->flops = 0;
-  if (w->number > 0) return 0;
-  w->status = gi_progress(x->ctx, "factor", fmin(1, (double)done / x->plan->flops));
+  if (w->number > 0 || done < r->told + x->plan->flops / 100) return 0;
+  r->told = done;
+  w->status = gi_progress(x->ctx, "factor", fmin(1, done / x->plan->flops));
   return w->status != GABLE_OK;
 }
 
@@ -149,10 +151,11 @@ gable_status gi_factor_run(gable_context *ctx, gi_factor *f, const gi_csc *a, co
   gi_schedule *schedule = NULL;
   gi_worker *workers = NULL;
   atomic_llong next = 0;
-  report r = {.step = ctx->options.progress ? f->plan->flops / 100 + 1 : 0};
+  report r = {.step = ctx->options.progress ? f->plan->flops / 100 / threads + 1 : 0};
   gi_numeric x = {.ctx = ctx, .f = f, .y = f->layout, .plan = f->plan, .a = a, .at = at, .tiny = tiny};
   if (threads > f->plan->flops / flops_worth_a_thread) threads = 1 + (int)(f->plan->flops / flops_worth_a_thread);
   x.parallel = threads > 1;
+  GI_TRY(gi_progress(ctx, "factor", 0));
   GI_ALLOC_ZERO(ctx, workers, threads);
   for (int t = 0; t < threads; t++) {
     workers[t].number = t;
