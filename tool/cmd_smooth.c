@@ -1,0 +1,172 @@
+/* cmd_smooth.c: Gauss-Seidel and SOR sweeps, measured, with their residuals. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gable/gable.h>
+
+#include "json.h"
+#include "options.h"
+#include "report.h"
+#include "session.h"
+#include "stopwatch.h"
+#include "verbs.h"
+
+typedef struct request {
+  const char *path, *sweep, *method, *json_path;
+  double omega;
+  long sweeps, repeat, threads;
+} request;
+
+typedef struct result {
+  gable_smoother_info info;
+  gable_idx n;
+  double *history; /* [sweeps+1] */
+  double analyse_s, update_s, apply_s;
+} result;
+
+static gable_sweep sweep_of(const request *q)
+{
+  return !strcmp(q->sweep, "forward")    ? GABLE_SWEEP_FORWARD
+         : !strcmp(q->sweep, "backward") ? GABLE_SWEEP_BACKWARD
+                                         : GABLE_SWEEP_SYMMETRIC;
+}
+
+/* Fresh x = 0 each time; the median of q->repeat. */
+static gable_status measure(gable_smoother *s, const request *q, result *r)
+{
+  gable_vectors_view b = GABLE_VECTORS_VIEW_INIT, x;
+  gable_status status = GABLE_OK;
+  double *times = malloc((size_t)q->repeat * sizeof *times);
+  b.n = r->n;
+  b.ld = r->n;
+  x = b;
+  b.data = malloc(((size_t)r->n + 1) * sizeof(double));
+  x.data = malloc(((size_t)r->n + 1) * sizeof(double));
+  if (!times || !b.data || !x.data) status = GABLE_ERR_MEMORY;
+  for (long k = 0; k < q->repeat && !status; k++) {
+    for (gable_idx i = 0; i < r->n; i++) {
+      ((double *)b.data)[i] = 1;
+      ((double *)x.data)[i] = 0;
+    }
+    double start = stopwatch_now();
+    status = gable_smoother_apply(s, &b, &x, (int)q->sweeps, NULL);
+    times[k] = stopwatch_now() - start;
+    if (status || k + 1 < q->repeat) continue;
+    memset(x.data, 0, (size_t)r->n * sizeof(double));
+    status = gable_smoother_apply(s, &b, &x, (int)q->sweeps, r->history);
+  }
+  if (!status) r->apply_s = stopwatch_quartiles(times, q->repeat).median;
+  free(times);
+  free(b.data);
+  free(x.data);
+  return status;
+}
+
+static gable_status run(session *s, const request *q, result *r)
+{
+  gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  gable_matrix *file = NULL, *a = NULL;
+  gable_smoother *smoother = NULL;
+  options.method = q->method;
+  options.sweep = sweep_of(q);
+  options.omega = q->omega;
+  gable_status status = gable_matrix_read(s->ctx, q->path, NULL, &file);
+  if (!status) status = gable_matrix_expand(file, &a);
+  gable_matrix_destroy(&file);
+  if (!status) status = gable_matrix_get_view(a, &view);
+  if (!status) status = gable_smoother_create(s->ctx, &options, &smoother);
+  view.part = GABLE_FULL;
+  r->n = view.n_rows;
+  double start = stopwatch_now();
+  if (!status) status = gable_smoother_analyse(smoother, &view);
+  r->analyse_s = stopwatch_now() - start;
+  start = stopwatch_now();
+  if (!status) status = gable_smoother_update(smoother, view.val);
+  r->update_s = stopwatch_now() - start;
+  if (!status) status = measure(smoother, q, r);
+  if (!status) status = gable_smoother_get_info(smoother, &r->info);
+  gable_smoother_destroy(&smoother);
+  gable_matrix_destroy(&a);
+  return status;
+}
+
+static void report(const request *q, const result *r, json *j)
+{
+  FILE *out = report_stream(q->json_path);
+  const double passes = sweep_of(q) == GABLE_SWEEP_SYMMETRIC ? 2 : 1;
+  const double gflops = 2e-9 * passes * (double)r->info.nnz * (double)q->sweeps / r->apply_s;
+  fprintf(out, "%s: %ld %s sweep%s, omega %g, b = 1, x = 0\n", q->path, q->sweeps, q->sweep, q->sweeps == 1 ? "" : "s",
+          q->omega);
+  report_line(out, "rows, entries", "%s, %s", human_count(r->n).s, human_count((double)r->info.nnz).s);
+  report_line(out, "levels", "%s forward, %s backward", human_count(r->info.levels_forward).s,
+              human_count(r->info.levels_backward).s);
+  report_line(out, "method", "%s (%s)", r->info.method_used, r->info.why);
+  report_line(out, "in place", "%s", r->info.in_place ? "yes: the pattern is symmetric" : "no: a second vector");
+  report_line(out, "analyse, update", "%s, %s", human_seconds(r->analyse_s).s, human_seconds(r->update_s).s);
+  report_line(out, "a sweep", "%s, %s", human_seconds(r->apply_s / (double)q->sweeps).s,
+              human_rate(1e9 * gflops, "flop").s);
+  report_line(out, "residual", "%.3g before, %.3g after", r->history[0], r->history[q->sweeps]);
+  json_text(j, "matrix", q->path);
+  json_text(j, "sweep", q->sweep);
+  json_number(j, "omega", q->omega);
+  json_integer(j, "sweeps", q->sweeps);
+  json_text(j, "method", q->method);
+  json_text(j, "method_used", r->info.method_used);
+  json_text(j, "where", "cpu");
+  json_integer(j, "n", r->n);
+  json_integer(j, "nnz", r->info.nnz);
+  json_integer(j, "levels_forward", r->info.levels_forward);
+  json_integer(j, "levels_backward", r->info.levels_backward);
+  json_bool(j, "in_place", r->info.in_place);
+  json_number(j, "analyse_s", r->analyse_s);
+  json_number(j, "update_s", r->update_s);
+  json_number(j, "apply_s", r->apply_s);
+  json_number(j, "gflops", gflops);
+  json_numbers(j, "history", r->history, q->sweeps + 1);
+  json_text(j, "why", r->info.why);
+}
+
+int cmd_smooth(int argc, char **argv)
+{
+  request q = {.sweep = "symmetric", .method = "auto", .omega = 1, .sweeps = 10, .repeat = 5};
+  result r;
+  int rc;
+  const option options[] = {
+      option_choice(0, "sweep", "forward|backward|symmetric", "in which order (default symmetric)", &q.sweep),
+      option_real(0, "omega", "W", "factor of relaxation; 1 is Gauss-Seidel (default 1)", &q.omega, 1e-6, 1.999999),
+      option_integer('n', "sweeps", "N", "so many (default 10)", &q.sweeps, 1, 1000000),
+      option_choice('m', "method", "auto|serial|levr|tiles", "how (default auto)", &q.method),
+      option_integer('r', "repeat", "R", "times to measure (default 5)", &q.repeat, 1, 100000),
+      option_integer('t', "threads", "T", "at most so many (default: one per processor)", &q.threads, 0, 1024),
+      option_json(&q.json_path),
+      OPTION_END,
+  };
+  const command usage = {"smooth",
+                         "A.mtx",
+                         "Gauss-Seidel or SOR sweeps with A, b = 1, from x = 0: time and residuals.",
+                         options,
+                         "gable smooth A.mtx --sweeps 20\ngable smooth A.mtx --sweep forward --omega 1.5 --json -\n",
+                         1,
+                         1};
+  session s;
+  memset(&r, 0, sizeof r);
+  r.info = (gable_smoother_info)GABLE_SMOOTHER_INFO_INIT;
+  if (options_parse(&usage, argc, argv, &q.path, &rc)) return rc;
+  if (!json_available(q.json_path)) return EXIT_FAILED;
+  r.history = calloc((size_t)q.sweeps + 1, sizeof *r.history);
+  json *j = json_create();
+  gable_status status = session_open(&s, "cpu", (int)q.threads);
+  if (!status) status = r.history ? run(&s, &q, &r) : GABLE_ERR_MEMORY;
+  if (status) {
+    rc = session_fail(&s, "smooth", status);
+  } else {
+    report(&q, &r, j);
+    rc = json_write(&j, q.json_path);
+  }
+  json_destroy(&j);
+  session_close(&s);
+  free(r.history);
+  return rc;
+}
