@@ -18,8 +18,8 @@ gable_status gi_auto_build(gable_context *ctx, const gi_pattern *p, gable_type v
   double tiles_s, serial_s;
   char seen[160];
   int threads;
+  side->method = &gi_cpu_tiles; /* before build: it knows how to release what a build left behind */
   GI_TRY(gi_cpu_tiles.build(ctx, p, value_type, side));
-  side->method = &gi_cpu_tiles;
   tiles_s = side->model_s;
   serial_s = side->serial_model_s;
   threads = side->threads;

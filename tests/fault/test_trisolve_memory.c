@@ -1,0 +1,130 @@
+/* The k-th allocation fails, for every k, in triangular solves, sweeps and Krylov solvers; solves allocate nothing. */
+#include "support/test.h"
+
+#include "support/failing_allocator.h"
+#include "support/triangles.h"
+
+typedef struct bench {
+  gable_context *ctx;
+  failing_allocator *memory;
+  test_triangle t;
+  gable_matrix_view view;
+  double *b, *x;
+} bench;
+
+static gable_vectors_view vector(const bench *s, double *data)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.n = s->t.n;
+  v.ld = s->t.n;
+  v.data = data;
+  return v;
+}
+
+/* Solves, counting allocations: there must be none. */
+static gable_status trisolve(const bench *s, const char *method)
+{
+  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+  gable_vectors_view b = vector(s, s->b), x = vector(s, s->x);
+  gable_trisolve *plan = NULL;
+  gable_work *w = NULL;
+  options.method = method;
+  gable_status status = gable_trisolve_create(s->ctx, &options, &plan);
+  if (!status) status = gable_trisolve_analyse(plan, &s->view);
+  if (!status) status = gable_trisolve_update(plan, s->t.val);
+  if (!status) status = gable_work_create(plan, 1, &w);
+  long before = atomic_load(&s->memory->count);
+  if (!status) status = gable_trisolve_solve(plan, w, GABLE_N, &b, &x);
+  if (!status) status = gable_trisolve_solve(plan, w, GABLE_T, &x, &x);
+  CHECK(atomic_load(&s->memory->count) == before, "%s: solve allocates", method);
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+  return status;
+}
+
+static gable_status smooth(const bench *s, const char *method)
+{
+  gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
+  gable_vectors_view b = vector(s, s->b), x = vector(s, s->x);
+  gable_smoother *smoother = NULL;
+  options.method = method;
+  gable_status status = gable_smoother_create(s->ctx, &options, &smoother);
+  if (!status) status = gable_smoother_analyse(smoother, &s->view);
+  if (!status) status = gable_smoother_update(smoother, s->t.val);
+  long before = atomic_load(&s->memory->count);
+  if (!status) status = gable_smoother_apply(smoother, &b, &x, 2, NULL);
+  CHECK(atomic_load(&s->memory->count) == before, "%s: a sweep allocates", method);
+  gable_smoother_destroy(&smoother);
+  return status;
+}
+
+static gable_status krylov(const bench *s, const char *precond)
+{
+  gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
+  gable_matrix_view view = s->view;
+  gable_krylov *k = NULL;
+  view.val = s->t.val;
+  options.solver = GABLE_GMRES;
+  options.preconditioner = !strcmp(precond, "ilu0")  ? GABLE_PRECOND_ILU0
+                           : !strcmp(precond, "ic0") ? GABLE_PRECOND_IC0
+                                                     : GABLE_PRECOND_GS;
+  memset(s->x, 0, (size_t)s->t.n * 8);
+  gable_status status = gable_krylov_create(s->ctx, &options, &k);
+  if (!status) status = gable_krylov_set_matrix(k, &view);
+  long before = atomic_load(&s->memory->count);
+  if (!status) status = gable_krylov_solve(k, s->b, s->x, NULL);
+  CHECK(atomic_load(&s->memory->count) == before, "%s: solve allocates", precond);
+  gable_krylov_destroy(&k);
+  return status;
+}
+
+static void fail_all(bench *s, gable_status (*phase)(const bench *, const char *), const char *how)
+{
+  const long before = atomic_load(&s->memory->live);
+  for (long k = 0;; k++) {
+    failing_allocator_arm(s->memory, k);
+    gable_status status = phase(s, how);
+    CHECK(atomic_load(&s->memory->live) == before, "%s: allocation %ld leaks", how, k);
+    if (!atomic_load(&s->memory->failures)) {
+      CHECK_OK(status);
+      break;
+    }
+    CHECK(status == GABLE_ERR_MEMORY, "%s: allocation %ld: %s", how, k, gable_status_text(status));
+  }
+  failing_allocator_disarm(s->memory);
+}
+
+int main(void)
+{
+  static const char *const methods[] = {"serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles", "auto"};
+  static const char *const sweeps[] = {"serial", "levr", "tiles", "auto"};
+  static const char *const preconditioners[] = {"ilu0", "ic0", "gs"};
+  failing_allocator memory = failing_allocator_init();
+  gable_context_options options = failing_allocator_options(&memory);
+  bench s = {.memory = &memory};
+  int kind = 0;
+  options.threads = 2;
+  CHECK_OK(gable_context_create("cpu", &options, &s.ctx));
+  while (strcmp(test_triangle_name(kind), "7 point grid")) kind++;
+  s.t = test_triangle_make(kind, 1);
+  for (gable_idx i = 0; i < s.t.n; i++) s.t.val[s.t.ptr[i + 1] - 1] = 2;
+  s.view = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
+  s.view.n_rows = s.view.n_cols = s.t.n;
+  s.view.part = GABLE_LOWER;
+  s.view.ptr = s.t.ptr;
+  s.view.idx = s.t.idx;
+  s.b = malloc((size_t)s.t.n * 8);
+  s.x = calloc((size_t)s.t.n, 8);
+  for (gable_idx i = 0; i < s.t.n; i++) s.b[i] = 1;
+  for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) fail_all(&s, trisolve, methods[m]);
+  s.view.part = GABLE_FULL;
+  for (size_t m = 0; m < sizeof sweeps / sizeof *sweeps; m++) fail_all(&s, smooth, sweeps[m]);
+  for (size_t m = 0; m < sizeof preconditioners / sizeof *preconditioners; m++)
+    fail_all(&s, krylov, preconditioners[m]);
+  gable_context_destroy(&s.ctx);
+  CHECK(atomic_load(&memory.live) == 0, "%ld blocks are left", atomic_load(&memory.live));
+  test_triangle_free(&s.t);
+  free(s.b);
+  free(s.x);
+  return 0;
+}

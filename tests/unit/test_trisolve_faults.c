@@ -1,0 +1,275 @@
+/* What a triangular solve does when things are wrong, and what it promises when they are not: NaN, bad diagonals,
+ * refused matrices, wrong phases, lack of memory, no allocation in solve, the same bits every time. */
+#include "support/test.h"
+
+#include "base/random.h"
+#include "support/failing_allocator.h"
+#include "support/triangles.h"
+
+static const char *const methods[] = {"serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles", "auto"};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+static int repeatable(int m)
+{
+  return strcmp(methods[m], "levc") && strcmp(methods[m], "elmc") && strcmp(methods[m], "gsf");
+}
+
+static gable_matrix_view view_of(const test_triangle *t)
+{
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  v.n_rows = v.n_cols = t->n;
+  v.part = GABLE_LOWER;
+  v.ptr = t->ptr;
+  v.idx = t->idx;
+  return v;
+}
+
+static gable_vectors_view vector(gable_idx n, double *data)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.n = n;
+  v.ld = n;
+  v.data = data;
+  return v;
+}
+
+static gable_trisolve *plan_for(gable_context *ctx, const char *method, const test_triangle *t)
+{
+  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+  gable_matrix_view view = view_of(t);
+  gable_trisolve *plan = NULL;
+  options.method = method;
+  CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
+  CHECK_OK(gable_trisolve_analyse(plan, &view));
+  CHECK_OK(gable_trisolve_update(plan, t->val));
+  return plan;
+}
+
+static int find_kind(const char *name)
+{
+  int k = 0;
+  while (strcmp(test_triangle_name(k), name)) k++;
+  return k;
+}
+
+/* A NaN (infinity) in b comes out in exactly the unknowns that depend on it, and nothing hangs. */
+static void check_nan(gable_context *ctx, int m, double poison)
+{
+  test_triangle t = test_triangle_make(find_kind("9 point grid"), 3);
+  gable_trisolve *plan = plan_for(ctx, methods[m], &t);
+  gable_work *w = NULL;
+  double *b = malloc((size_t)t.n * 8), *x = malloc((size_t)t.n * 8);
+  char *tainted = calloc((size_t)t.n, 1);
+  CHECK_OK(gable_work_create(plan, 1, &w));
+  for (gable_idx i = 0; i < t.n; i++) b[i] = 1;
+  b[t.n / 2] = poison;
+  tainted[t.n / 2] = 1;
+  for (gable_idx i = 0; i < t.n; i++)
+    for (int64_t p = t.ptr[i]; p < t.ptr[i + 1]; p++) tainted[i] |= tainted[t.idx[p]];
+  gable_vectors_view bv = vector(t.n, b), xv = vector(t.n, x);
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &bv, &xv));
+  for (gable_idx i = 0; i < t.n; i++) CHECK(isfinite(x[i]) == !tainted[i], "%s, row %d: %g", methods[m], i, x[i]);
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+  test_triangle_free(&t);
+  free(b);
+  free(x);
+  free(tainted);
+}
+
+/* A diagonal entry that is no good is refused by its row; the plan recovers with the next update. */
+static void check_diagonal(gable_context *ctx, int m)
+{
+  static const struct {
+    double value;
+    gable_status status;
+  } bad[] = {{0, GABLE_ERR_SINGULAR},
+             {-0.0, GABLE_ERR_SINGULAR},
+             {5e-324, GABLE_ERR_SINGULAR},
+             {NAN, GABLE_ERR_NOT_FINITE},
+             {INFINITY, GABLE_ERR_NOT_FINITE}};
+  test_triangle t = test_triangle_make(find_kind("DAG with near edges"), 5);
+  gable_trisolve *plan = plan_for(ctx, methods[m], &t);
+  gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
+  double *good = malloc((size_t)t.ptr[t.n] * 8);
+  memcpy(good, t.val, (size_t)t.ptr[t.n] * 8);
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+    t.val[t.ptr[1235] - 1] = bad[k].value;
+    t.val[t.ptr[2001] - 1] = bad[k].value;
+    CHECK(gable_trisolve_update(plan, t.val) == bad[k].status, "%g", bad[k].value);
+    CHECK(strstr(gable_last_error(), "row 1234"), "%s", gable_last_error());
+    CHECK_OK(gable_trisolve_get_info(plan, GABLE_N, &info));
+    CHECK(info.bad_row == 1234);
+    CHECK_OK(gable_trisolve_update(plan, good));
+  }
+  gable_trisolve_destroy(&plan);
+  test_triangle_free(&t);
+  free(good);
+}
+
+/* 100 solves under way together with others give the same bits, b untouched, with values updated in between. */
+static void check_bits(gable_context *ctx, int m)
+{
+  test_triangle t = test_triangle_make(find_kind("7 point grid"), 9);
+  gable_trisolve *plan = plan_for(ctx, methods[m], &t);
+  gable_work *w = NULL;
+  const size_t bytes = (size_t)t.n * 8;
+  double *b = malloc(bytes), *x = malloc(bytes), *first = malloc(bytes), *twice = malloc((size_t)t.ptr[t.n] * 8);
+  CHECK_OK(gable_work_create(plan, 1, &w));
+  for (gable_idx i = 0; i < t.n; i++) b[i] = 1 + i % 5;
+  for (int64_t p = 0; p < t.ptr[t.n]; p++) twice[p] = 2 * t.val[p];
+  gable_vectors_view bv = vector(t.n, b), xv = vector(t.n, x);
+  for (int run = 0; run < 100; run++) {
+    memset(x, 0xff, bytes);
+    if (run == 50) CHECK_OK(gable_trisolve_update(plan, twice));
+    CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &bv, &xv));
+    if (run == 0) memcpy(first, x, bytes);
+    for (gable_idx i = 0; run >= 50 && i < t.n; i++) x[i] *= 2;
+    if (repeatable(m)) CHECK(!memcmp(first, x, bytes), "%s differs in run %d", methods[m], run);
+  }
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+  test_triangle_free(&t);
+  free(b);
+  free(x);
+  free(first);
+  free(twice);
+}
+
+/* Matrices that are refused, with the row, and calls in the wrong phase. */
+static void check_refusals(gable_context *ctx)
+{
+  int64_t ptr[] = {0, 1, 3, 5};
+  gable_idx idx[] = {0, 0, 1, 1, 2};
+  double val[] = {1, 1, 1, 1, 1};
+  test_triangle t = {3, ptr, idx, val};
+  gable_matrix_view view = view_of(&t);
+  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+  gable_trisolve *plan = NULL;
+  gable_work *w = NULL;
+  options.method = "no such";
+  CHECK(gable_trisolve_create(ctx, &options, &plan) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "no such"));
+  CHECK_OK(gable_trisolve_create(ctx, NULL, &plan));
+  CHECK(gable_trisolve_update(plan, val) == GABLE_ERR_STATE);
+  CHECK(gable_work_create(plan, 1, &w) == GABLE_ERR_STATE && !w);
+  view.part = GABLE_FULL;
+  CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "which triangle"));
+  view.part = GABLE_LOWER;
+  idx[3] = 2; /* row 2 = {2, 2}: a duplicate */
+  CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "row 2"));
+  idx[3] = 1;
+  idx[4] = 3;
+  CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "outside"));
+  idx[4] = 2;
+  idx[2] = 2; /* planted above the diagonal: with row 2 it would be a cycle */
+  CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "row 1"));
+  view.part = GABLE_FULL;
+  gable_trisolve_destroy(&plan);
+  options.method = NULL;
+  options.uplo = GABLE_LOWER; /* ignored there, but then the diagonal entry is missing */
+  CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
+  CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_SINGULAR && strstr(gable_last_error(), "row 1"));
+  idx[2] = 1;
+  ptr[2] = 0;
+  CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "offsets"));
+  ptr[2] = 3;
+  CHECK_OK(gable_trisolve_analyse(plan, &view));
+  CHECK_OK(gable_work_create(plan, 1, &w));
+  gable_vectors_view b = vector(3, val), x = b;
+  CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &x) == GABLE_ERR_STATE);
+  CHECK_OK(gable_trisolve_update(plan, val));
+  x.n = 2;
+  CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &x) == GABLE_ERR_ARGUMENT);
+  x.n = 3;
+  x.count = b.count = 2;
+  CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &x) == GABLE_ERR_ARGUMENT);
+  CHECK_OK(gable_trisolve_analyse(plan, &view));
+  CHECK_OK(gable_trisolve_update(plan, val));
+  x.count = b.count = 1;
+  CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &x) == GABLE_ERR_MISMATCH);
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+}
+
+/* The work in the caller's memory; the schedule is a topological order, levels are right. */
+static void check_schedule(gable_context *ctx, int m)
+{
+  test_triangle t = test_triangle_make(find_kind("DAG with far edges"), 21);
+  gable_trisolve *plan = plan_for(ctx, methods[m], &t);
+  gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
+  gable_idx *order = malloc((size_t)t.n * 4), *level = malloc((size_t)t.n * 4), top = 0;
+  char *seen = calloc((size_t)t.n, 1);
+  size_t host = 0, device = 0;
+  CHECK_OK(gable_trisolve_get_schedule(plan, GABLE_N, order, level));
+  CHECK_OK(gable_trisolve_get_info(plan, GABLE_N, &info));
+  for (gable_idx i = 0; i < t.n; i++) {
+    gable_idx own = 0;
+    CHECK(order[i] >= 0 && order[i] < t.n && !seen[order[i]], "order is no permutation");
+    seen[order[i]] = 1;
+    for (int64_t p = t.ptr[i]; p < t.ptr[i + 1] - 1; p++) own = level[t.idx[p]] >= own ? level[t.idx[p]] + 1 : own;
+    CHECK(level[i] == own, "row %d: level %d, not %d", i, level[i], own);
+    top = own > top ? own : top;
+  }
+  CHECK(info.levels == top + 1 && info.nnz == t.ptr[t.n] && !strcmp(info.method, methods[m]));
+  CHECK(!strcmp(methods[m], "auto") || !strcmp(info.method_used, methods[m]));
+  CHECK_OK(gable_trisolve_work_bytes(plan, 4, &host, &device));
+  if (!device) {
+    void *memory = NULL;
+    gable_work *w = NULL;
+    CHECK(!posix_memalign(&memory, 64, host), "no memory");
+    CHECK_OK(gable_work_create_in(plan, 4, memory, NULL, &w));
+    double *b = calloc((size_t)t.n, 8);
+    gable_vectors_view v = vector(t.n, b);
+    CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &v, &v));
+    gable_work_destroy(&w);
+    free(memory);
+    free(b);
+  }
+  gable_trisolve_destroy(&plan);
+  test_triangle_free(&t);
+  free(order);
+  free(level);
+  free(seen);
+}
+
+/* No method is another under a second name: each leaves its own trace in the counters. */
+static void check_counters(gable_context *ctx)
+{
+  test_triangle t = test_triangle_make(find_kind("two levels"), 2);
+  for (int m = 0; m < METHODS - 1; m++) {
+    gable_trisolve *plan = plan_for(ctx, methods[m], &t);
+    gable_trisolve_info i = GABLE_TRISOLVE_INFO_INIT;
+    CHECK_OK(gable_trisolve_get_info(plan, GABLE_N, &i));
+    const gable_off inside = t.ptr[t.n] - t.n;
+    const int serial = !strcmp(methods[m], "serial"), lev = !strncmp(methods[m], "lev", 3);
+    CHECK(serial == (i.launches == 0 && i.tiles == 0), "%s", methods[m]);
+    CHECK(lev == (i.barriers > 0), "%s", methods[m]);
+    CHECK(!strcmp(methods[m], "levc") == (i.atomics == inside), "%s", methods[m]);
+    CHECK(!strcmp(methods[m], "elmr") == (i.waits == inside), "%s", methods[m]);
+    CHECK((!strcmp(methods[m], "elmc") || !strcmp(methods[m], "gsf")) == (i.waits == t.n && i.atomics == 2 * inside),
+          "%s", methods[m]);
+    CHECK(!strcmp(methods[m], "tiles") == (i.tiles > 0), "%s", methods[m]);
+    gable_trisolve_destroy(&plan);
+  }
+  test_triangle_free(&t);
+}
+
+int main(int argc, char **argv)
+{
+  const char *where = argc > 1 ? argv[1] : "cpu";
+  gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
+  gable_context *ctx = NULL;
+  options.threads = 2;
+  CHECK_OK(gable_context_create(where, &options, &ctx));
+  for (int m = 0; m < METHODS; m++) {
+    check_nan(ctx, m, NAN);
+    check_nan(ctx, m, INFINITY);
+    check_diagonal(ctx, m);
+    check_bits(ctx, m);
+    check_schedule(ctx, m);
+  }
+  check_refusals(ctx);
+  check_counters(ctx);
+  gable_context_destroy(&ctx);
+  return 0;
+}
