@@ -1,0 +1,111 @@
+/* Each allocation of each phase of the solver fails once: GABLE_ERR_MEMORY, nothing leaked, and the next try succeeds.
+ * Solving allocates nothing at all. */
+#include <unistd.h>
+
+#include "support/failing_allocator.h"
+#include "support/systems.h"
+#include "support/test.h"
+
+static failing_allocator memory;
+static char path[] = "/tmp/gable_fault_XXXXXX";
+
+typedef struct stage {
+  gable_solver *solver;
+  gable_solver_work *work;
+  gable_matrix_view view;
+  double *b, *x;
+} stage;
+
+static gable_status analyse(stage *s)
+{
+  return gable_solver_analyse(s->solver, &s->view);
+}
+static gable_status factor(stage *s)
+{
+  return gable_solver_factor(s->solver, NULL, GABLE_REUSE_NOTHING);
+}
+static gable_status factor_again(stage *s)
+{
+  return gable_solver_factor(s->solver, s->view.val, GABLE_REUSE_ALL);
+}
+static gable_status make_work(stage *s)
+{
+  gable_solver_work_destroy(&s->work);
+  return gable_solver_work_create(s->solver, 2, &s->work);
+}
+static gable_status save(stage *s)
+{
+  return gable_solver_save(s->solver, path);
+}
+static gable_status load(stage *s)
+{
+  return gable_solver_load(s->solver, &s->view, path);
+}
+
+/* Fails allocation 0, 1, 2, .. of the phase; before each, prepare (may be NULL) brings the stage back. */
+static long every_failure(stage *s, const char *name, gable_status (*prepare)(stage *), gable_status (*phase)(stage *))
+{
+  for (long k = 0;; k++) {
+    failing_allocator_disarm(&memory);
+    if (prepare) CHECK_OK(prepare(s));
+    failing_allocator_arm(&memory, k);
+    gable_status status = phase(s);
+    if (!memory.failures) {
+      failing_allocator_disarm(&memory);
+      CHECK(status == GABLE_OK, "%s: %s", name, gable_last_error());
+      return k;
+    }
+    CHECK(status == GABLE_ERR_MEMORY, "%s, allocation %ld: status %d: %s", name, k, (int)status, gable_last_error());
+  }
+}
+
+static void one_kind(test_kind kind, gable_idx n)
+{
+  gable_context_options options = failing_allocator_options(&memory);
+  gable_context *ctx = NULL;
+  test_system a = test_system_make(kind, n, 3);
+  stage s = {.view = test_system_view(&a),
+             .b = calloc((size_t)n, 2 * sizeof(double)),
+             .x = calloc((size_t)n, 2 * sizeof(double))};
+  options.threads = 2;
+  CHECK_OK(gable_context_create("cpu", &options, &ctx));
+  CHECK_OK(gable_solver_create(ctx, NULL, &s.solver));
+  CHECK(every_failure(&s, "analyse", NULL, analyse) > 10);
+  CHECK(every_failure(&s, "factor", analyse, factor) > 5);
+  every_failure(&s, "factor again", NULL, factor_again);
+  CHECK(every_failure(&s, "work", NULL, make_work) > 5);
+  for (gable_idx i = 0; i < 2 * n; i++) s.b[i] = i % 5;
+  gable_vectors_view vb = test_vectors(n, 2, s.b), vx = test_vectors(n, 2, s.x);
+  failing_allocator_arm(&memory, 0);
+  for (int op = 0; op < 2; op++) {
+    CHECK_OK(gable_solver_solve(s.solver, s.work, (gable_op)op, &vb, &vx));
+    CHECK_OK(gable_solver_apply(s.solver, s.work, (gable_op)op, GABLE_FACTOR_ALL, &vb, &vx));
+  }
+  double number;
+  CHECK_OK(gable_solver_rcond(s.solver, s.work, &number));
+  CHECK(memory.count == 0, "a solve of %s allocates", test_kind_name(kind));
+  failing_allocator_disarm(&memory);
+  every_failure(&s, "save", NULL, save);
+  every_failure(&s, "load", NULL, load);
+  gable_solver_work_destroy(&s.work);
+  gable_solver_destroy(&s.solver);
+  gable_context_destroy(&ctx);
+  CHECK(memory.live == 0, "%s: %ld blocks leaked", test_kind_name(kind), (long)memory.live);
+  free(s.b);
+  free(s.x);
+  test_system_free(&a);
+}
+
+int main(void)
+{
+  memory = failing_allocator_init();
+  int fd = mkstemp(path);
+  CHECK(fd >= 0);
+  close(fd);
+  one_kind(TEST_SPD, 60);
+  one_kind(TEST_INDEFINITE, 60);
+  one_kind(TEST_REDUCIBLE, 60);
+  one_kind(TEST_GROWTH, 150);
+  unlink(path);
+  return 0;
+}

@@ -1,0 +1,147 @@
+/* A saved factor comes back as it was; a factor of another matrix, another version, or one with a single changed byte
+ * is refused; a failed save leaves the old file. */
+#include <unistd.h>
+
+#include "support/test.h"
+
+#include "support/systems.h"
+
+static gable_context *ctx;
+static char path[] = "/tmp/gable_store_XXXXXX";
+
+static void solve(const gable_solver *s, gable_idx n, gable_op op, const double *b, double *x)
+{
+  gable_solver_work *w = NULL;
+  gable_vectors_view vb = test_vectors(n, 1, (double *)(uintptr_t)b), vx = test_vectors(n, 1, x);
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  CHECK_OK(gable_solver_solve(s, w, op, &vb, &vx));
+  gable_solver_work_destroy(&w);
+}
+
+static gable_solver *factored(const test_system *a, const gable_solver_options *options)
+{
+  gable_solver *s = NULL;
+  gable_matrix_view v = test_system_view(a);
+  CHECK_OK(gable_solver_create(ctx, options, &s));
+  CHECK_OK(gable_solver_analyse(s, &v));
+  CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING));
+  return s;
+}
+
+static void round_trip(test_kind kind, gable_idx n, gable_type type)
+{
+  test_system a = test_system_make(kind, n, 5);
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  options.factor_type = type;
+  gable_solver *s = factored(&a, &options), *loaded = NULL;
+  gable_matrix_view v = test_system_view(&a);
+  double *b = calloc((size_t)n + 1, sizeof *b), *x = calloc((size_t)n + 1, sizeof *x),
+         *y = calloc((size_t)n + 1, sizeof *y);
+  for (gable_idx i = 0; i < n; i++) b[i] = 1 + i % 3;
+  CHECK_OK(gable_solver_save(s, path));
+  CHECK_OK(gable_solver_create(ctx, NULL, &loaded));
+  CHECK_OK(gable_solver_load(loaded, &v, path));
+  for (int op = 0; op < 2; op++) {
+    solve(s, n, (gable_op)op, b, x);
+    solve(loaded, n, (gable_op)op, b, y);
+    CHECK(!memcmp(x, y, (size_t)n * sizeof *x), "%s n %d: other bits after loading", test_kind_name(kind), n);
+  }
+  for (int key = 0; key < GABLE_SOLVER_KEYS; key++) {
+    double mine = 0, theirs = 0;
+    if (key == GABLE_SOLVER_MEMORY || key == GABLE_SOLVER_ANALYSES || key == GABLE_SOLVER_ORDER_S ||
+        key == GABLE_SOLVER_MATCH_S || key == GABLE_SOLVER_SYMBOLIC_S || key == GABLE_SOLVER_FACTOR_S)
+      continue;
+    if (gable_solver_get(s, (gable_solver_key)key, &mine, sizeof mine)) continue; /* an array */
+    CHECK_OK(gable_solver_get(loaded, (gable_solver_key)key, &theirs, sizeof theirs));
+    CHECK(!memcmp(&mine, &theirs, sizeof mine), "%s n %d: key %d differs", test_kind_name(kind), n, key);
+  }
+  /* New values under the loaded analysis. */
+  CHECK_OK(gable_solver_factor(loaded, a.val, GABLE_REUSE_ALL));
+  solve(loaded, n, GABLE_N, b, y);
+  gable_solver_destroy(&s);
+  gable_solver_destroy(&loaded);
+  test_system_free(&a);
+  free(b);
+  free(x);
+  free(y);
+}
+
+static char *read_file(size_t *size)
+{
+  FILE *f = fopen(path, "rb");
+  fseek(f, 0, SEEK_END);
+  *size = (size_t)ftell(f);
+  rewind(f);
+  char *bytes = malloc(*size);
+  CHECK(fread(bytes, 1, *size, f) == *size);
+  fclose(f);
+  return bytes;
+}
+
+static void write_file(const char *bytes, size_t size)
+{
+  FILE *f = fopen(path, "wb");
+  CHECK(f && fwrite(bytes, 1, size, f) == size);
+  fclose(f);
+}
+
+static void refusals(void)
+{
+  test_system a = test_system_make(TEST_REDUCIBLE, 30, 5), other = test_system_make(TEST_REDUCIBLE, 30, 6);
+  gable_solver *s = factored(&a, NULL), *loaded = NULL;
+  gable_matrix_view v = test_system_view(&a), w = test_system_view(&other);
+  CHECK_OK(gable_solver_save(s, path));
+  CHECK_OK(gable_solver_create(ctx, NULL, &loaded));
+  CHECK(gable_solver_load(loaded, &w, path) == GABLE_ERR_MISMATCH);
+  CHECK(strstr(gable_last_error(), "another matrix"));
+  CHECK(gable_solver_load(loaded, &v, "/nowhere/at/all") == GABLE_ERR_IO);
+  CHECK(gable_solver_save(s, "/nowhere/at/all") == GABLE_ERR_IO);
+  gable_matrix_view pattern = v;
+  pattern.val = NULL;
+  CHECK(gable_solver_load(loaded, &pattern, path) == GABLE_ERR_ARGUMENT);
+
+  size_t size;
+  char *bytes = read_file(&size);
+  for (size_t k = 0; k < size; k += 1 + size / 3000) {
+    bytes[k] ^= 0x10;
+    write_file(bytes, size);
+    gable_status status = gable_solver_load(loaded, &v, path);
+    CHECK(status == GABLE_ERR_FORMAT || status == GABLE_ERR_MISMATCH, "byte %zu of %zu changed: status %d", k, size,
+          (int)status);
+    bytes[k] ^= 0x10;
+  }
+  for (size_t k = 0; k < size; k += 1 + size / 300) {
+    write_file(bytes, k);
+    CHECK(gable_solver_load(loaded, &v, path) == GABLE_ERR_FORMAT, "%zu of %zu bytes were enough", k, size);
+  }
+  CHECK(gable_solver_save(loaded, path) == GABLE_ERR_STATE);
+  size_t untouched;
+  free(read_file(&untouched));
+  CHECK(untouched < size);
+  write_file(bytes, size);
+  CHECK_OK(gable_solver_load(loaded, &v, path));
+  free(bytes);
+  gable_solver_destroy(&s);
+  gable_solver_destroy(&loaded);
+  test_system_free(&a);
+  test_system_free(&other);
+}
+
+int main(void)
+{
+  CHECK_OK(gable_context_create("cpu", NULL, &ctx));
+  int fd = mkstemp(path);
+  CHECK(fd >= 0);
+  close(fd);
+  for (int kind = 0; kind < TEST_KINDS; kind++) {
+    round_trip((test_kind)kind, 60, GABLE_D);
+    round_trip((test_kind)kind, 1, GABLE_D);
+  }
+  round_trip(TEST_DOMINANT, 0, GABLE_D);
+  round_trip(TEST_DOMINANT, 80, GABLE_S);
+  round_trip(TEST_SPD, 80, GABLE_S);
+  refusals();
+  unlink(path);
+  gable_context_destroy(&ctx);
+  return 0;
+}
