@@ -24,6 +24,7 @@ typedef struct solve_run {
   gable_solver *solver;
   gable_solver_work *work;
   double *b, *x;
+  char wrong[200]; /* what the library does not say itself, or "" */
 } solve_run;
 
 static gable_op op_of(const solve_request *q)
@@ -146,11 +147,16 @@ static gable_status estimate(solve_run *r, const solve_request *q, solve_outcome
 static gable_status make_right_sides(solve_run *r, const solve_request *q, solve_outcome *o)
 {
   gable_status status;
+  gable_idx rows = r->view.n_rows;
   o->columns = q->rhs ? (gable_idx)q->rhs : 1;
   if (q->b_path)
-    status = right_side_read(r->session.ctx, q->b_path, r->view.n_rows, &r->b, &o->columns);
+    status = right_side_read(r->session.ctx, q->b_path, &r->b, &rows, &o->columns);
   else
     status = right_side_make(&r->view, op_of(q), (gable_idx)q->rhs, &r->b);
+  if (!status && rows != r->view.n_rows) {
+    snprintf(r->wrong, sizeof r->wrong, "%.100s has %d rows, the matrix %d", q->b_path, rows, r->view.n_rows);
+    return GABLE_ERR_MISMATCH;
+  }
   if (status) return status;
   r->x = malloc(((size_t)r->view.n_rows * (size_t)o->columns + 1) * sizeof *r->x);
   return r->x ? GABLE_OK : GABLE_ERR_MEMORY;
@@ -210,6 +216,11 @@ static void release(solve_run *r)
 static int finish(solve_run *r, const solve_request *q, const solve_outcome *o, gable_status status)
 {
   int rc = EXIT_DONE;
+  if (status && r->wrong[0]) {
+    progress_erase(&r->session.bar);
+    fprintf(stderr, "gable solve: %s\n", r->wrong);
+    return EXIT_FAILED;
+  }
   if (status) return session_fail(&r->session, "solve", status);
   progress_erase(&r->session.bar);
   solve_report_print(report_stream(q->json_path), q, o);

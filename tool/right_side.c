@@ -2,13 +2,12 @@
 
 #include <stdlib.h>
 
-/* The library keeps the record of errors; an impossible size is the shortest way to its words for no memory. */
 static double *allocate(gable_idx n, gable_idx count)
 {
   return malloc(((size_t)n * (size_t)count + 1) * sizeof(double));
 }
 
-gable_status right_side_read(gable_context *ctx, const char *path, gable_idx n, double **data, gable_idx *count)
+gable_status right_side_read(gable_context *ctx, const char *path, double **data, gable_idx *rows, gable_idx *count)
 {
   gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
@@ -18,15 +17,16 @@ gable_status right_side_read(gable_context *ctx, const char *path, gable_idx n, 
   gable_status status = gable_matrix_read(ctx, path, &reading, &file);
   if (!status) status = gable_matrix_expand(file, &both);
   if (!status) status = gable_matrix_get_view(both, &v);
-  if (!status && v.n_rows != n) status = GABLE_ERR_MISMATCH;
-  if (!status && !(*data = allocate(n, v.n_cols))) status = GABLE_ERR_MEMORY;
+  if (!status && !(*data = allocate(v.n_rows, v.n_cols))) status = GABLE_ERR_MEMORY;
   if (!status) {
     const int64_t *ptr = v.ptr;
     const double *val = v.val;
+    const size_t n = (size_t)v.n_rows;
+    *rows = v.n_rows;
     *count = v.n_cols;
-    for (size_t k = 0; k < (size_t)n * (size_t)v.n_cols; k++) (*data)[k] = 0;
+    for (size_t k = 0; k < n * (size_t)v.n_cols; k++) (*data)[k] = 0;
     for (gable_idx j = 0; j < v.n_cols; j++)
-      for (int64_t k = ptr[j]; k < ptr[j + 1]; k++) (*data)[(size_t)j * (size_t)n + (size_t)v.idx[k]] = val[k];
+      for (int64_t k = ptr[j]; k < ptr[j + 1]; k++) (*data)[(size_t)j * n + (size_t)v.idx[k]] = val[k];
   }
   gable_matrix_destroy(&file);
   gable_matrix_destroy(&both);

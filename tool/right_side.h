@@ -4,9 +4,8 @@
 
 #include <gable/gable.h>
 
-/* *data [n * count], freed by the caller: the columns of a file, array or coordinate.  GABLE_ERR_MISMATCH when it has
- * other than n rows. */
-gable_status right_side_read(gable_context *ctx, const char *path, gable_idx n, double **data, gable_idx *count);
+/* *data [rows * count], freed by the caller: the columns of a file, array or coordinate. */
+gable_status right_side_read(gable_context *ctx, const char *path, double **data, gable_idx *rows, gable_idx *count);
 
 /* data [n * count] = op(A) X: X is ones for count 0 (one column), else seeded columns between -1 and 1.  a: both
  * triangles, CSC. */

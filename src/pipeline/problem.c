@@ -143,7 +143,7 @@ gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, 
   positions = NULL;
   p->hash = pattern_hash(&p->rows);
   GI_ALLOC(ctx, p->norms, 4 * (gable_off)p->n);
-  if (view->val) {
+  if (view->val || p->given == 0) {
     GI_TRY(gi_problem_set_values(ctx, p, view->val));
   } else {
     GI_TRY(find_symmetry(ctx, p));
