@@ -123,10 +123,11 @@ typedef struct gable_trisolve_info {
   double model_s;             /* seconds that the model predicts; 0: no model */
   double analyse_s, update_s; /* of the last call */
   gable_idx bad_row;          /* row of the last error of analyse or update, counted from 0; -1: none */
+  gable_off narrow; /* levr, levc: a level with at most so many rows and entries is left to one thread (block) */
 } gable_trisolve_info;
 #define GABLE_TRISOLVE_INFO_INIT                                                                                       \
   {                                                                                                                    \
-    sizeof(gable_trisolve_info), "", "", "", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, -1                     \
+    sizeof(gable_trisolve_info), "", "", "", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, -1, 0                  \
   }
 
 /* Local.  After analyse.  info->size must be set (GABLE_TRISOLVE_INFO_INIT). */

@@ -238,6 +238,7 @@ static gable_status cpu_info(const gable_trisolve *t, gable_op op, gable_trisolv
   info->barriers = traversed ? 0 : s->barriers;
   info->atomics = traversed ? 0 : s->atomics;
   info->launches = traversed ? 0 : s->launches;
+  info->narrow = traversed ? 0 : s->narrow;
   info->model_s = traversed ? 0 : s->model_s;
   for (int o = GABLE_N; o <= GABLE_T; o++)
     if (state->side[o].method)

@@ -21,7 +21,7 @@ typedef struct gi_side {
   gable_idx levels, widest;
   gable_idx *level; /* [n] in the matrix's own numbering */
   int threads;
-  gable_off tiles, waits, barriers, atomics, launches;
+  gable_off tiles, waits, barriers, atomics, launches, narrow;
   size_t schedule_bytes;
   double model_s, serial_model_s; /* what the model says of this method, and of serial */
   char why[240];

@@ -64,6 +64,7 @@ static gable_status build(gable_context *ctx, const gi_pattern *p, const gi_tria
   cut(&p->levels, side->lists.begin, s->stages);
   side->barriers = side->threads > 1 ? s->count : 0;
   side->launches = 1;
+  side->narrow = NARROW;
   side->schedule_bytes = sizeof *s + (size_t)s->count * sizeof *s->stages;
 done:
   gi_free(ctx, order);
