@@ -22,7 +22,7 @@ int gi_supernodes_worth(double width, double zeros, double total)
 {
   if (width <= 4 || zeros == 0) return 1;
   const double share = zeros / total;
-  return share < 0.05 || (width <= 48 && share < 0.1) || (width <= 16 && share < 0.8);
+  return share < 0.05 || (width <= 48 && share < 0.1) || (width <= 16 && share < 0.3);
 }
 
 gable_idx gi_supernodes_relax(const gable_idx *parent, const gable_idx *count, gable_idx n_super, gable_idx *super,

@@ -11,13 +11,13 @@ gable_idx gi_supernodes_fundamental(gable_idx n, const gable_idx *parent, const 
                                     gable_idx *work);
 
 /* Is a supernode of this width with this many zeros among its entries better than two without?  Always up to 4 columns,
- * else while the share of zeros is below 0.8 up to 16 columns, 0.1 up to 48, 0.05 beyond. */
+ * else while the share of zeros is below 0.3 up to 16 columns, 0.1 up to 48, 0.05 beyond. */
 int gi_supernodes_worth(double width, double zeros, double total);
 
 /* Merges supernodes with the parent that follows them where that costs few explicit zeros (Ashcraft and Grimes, "The
- * influence of relaxed supernode partitions on the multifrontal method", ACM TOMS 15, 1989): always up to 4 columns
- * together, else while the share of zeros in the merged supernode is below 0.8 up to 16 columns, 0.1 up to 48, 0.05
- * beyond.  super [n_super+1] is replaced; returns the new number.  zeros [n_super], work [2 n_super].  O(n_super). */
+ * influence of relaxed supernode partitions on the multifrontal method", ACM TOMS 15, 1989), in the sense of
+ * gi_supernodes_worth.  super [n_super+1] is replaced; returns the new number.  zeros [n_super], work [2 n_super].
+ * O(n_super). */
 gable_idx gi_supernodes_relax(const gable_idx *parent, const gable_idx *count, gable_idx n_super, gable_idx *super,
                               double *zeros, gable_idx *work);
 
