@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { UNSEEN = -1, SETTLED = -2, DEAD = -3 }; /* in place[], where >= 0 is a position in the heap */
+enum { ROUNDS = 2, STEPS = 16 };
 
 typedef struct search {
   gable_idx n;
@@ -225,6 +226,56 @@ static void cheap_assignment(search *s)
     if (s->row_of[j] < 0) shift_one(s, j);
 }
 
+/* Column j takes its cheapest row, whose dual falls until its second cheapest row costs as much.  Returns the column
+ * that held the row, -1 when none did, or j itself when two rows are equally cheap and both are held. */
+static gable_idx take_cheapest(search *s, gable_idx j)
+{
+  double first = INFINITY, second = INFINITY;
+  gable_off best = -1;
+  for (gable_off k = s->ptr[j]; k < s->ptr[j + 1]; k++) {
+    double reduced = s->cost[k] - s->u[s->idx[k]];
+    if (reduced >= second) continue;
+    second = reduced < first ? first : reduced;
+    if (reduced >= first) continue;
+    first = reduced;
+    best = k;
+  }
+  if (best < 0) return j;
+  gable_idx i = s->idx[best], holder = s->col_of[i];
+  int falls = first < second && second < (double)INFINITY;
+  s->v[j] = first;
+  if (!falls && holder >= 0) return j;
+  if (falls) {
+    s->u[i] -= second - first;
+    s->v[j] = s->cost[best] - s->u[i];
+  }
+  take(s, best, i, j);
+  if (holder >= 0) s->row_of[holder] = -1;
+  return holder;
+}
+
+/* Augmenting row reduction (Jonker and Volgenant, Computing 38, 1987): free columns push each other around.  Duals stay
+ * feasible and matched entries tight, and far fewer columns are left to the longer searches. */
+static void reduce_free_columns(search *s)
+{
+  gable_idx count = 0;
+  for (gable_idx j = 0; j < s->n; j++)
+    if (s->row_of[j] < 0) s->queue[count++] = j;
+  for (int round = 0; round < ROUNDS; round++) {
+    gable_off budget = (gable_off)STEPS * count;
+    gable_idx left = 0;
+    for (gable_idx k = 0; k < count; k++) {
+      gable_idx j = s->queue[k], next = take_cheapest(s, j);
+      for (; next >= 0 && next != j && budget > 0; budget--) {
+        j = next;
+        next = take_cheapest(s, j);
+      }
+      if (next >= 0) s->queue[left++] = next;
+    }
+    count = left;
+  }
+}
+
 static double exp_within(double x, double limit)
 {
   return exp(x > limit ? limit : x < -limit ? -limit : x);
@@ -294,6 +345,7 @@ gable_status gi_match(gable_context *ctx, const gi_csc *a, gi_matching *m)
   GI_TRY(search_init(ctx, a, &s));
   set_costs(n, a, s.cost, largest);
   cheap_assignment(&s);
+  reduce_free_columns(&s);
   m->rank = 0;
   for (gable_idx j = 0; j < n; j++) {
     if (j % 65536 == 0) GI_TRY(gi_progress(ctx, "matching", (double)j / (double)n));

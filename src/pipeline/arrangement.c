@@ -68,55 +68,67 @@ void gi_arrangement_rescale(const gi_problem *p, gi_arrangement *a)
   scale(p, a);
 }
 
-/* row_of [n]: the row of A that stands on the diagonal of each column, and the scalings. */
-static gable_status match_and_scale(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
-                                    gi_arrangement *a, gable_idx *row_of)
+/* row_of [n]: the row of A that stands on the diagonal of each column, and the scalings.  columns: A. */
+static gable_status match_and_scale(gable_context *ctx, const gi_problem *p, const gi_csc *columns, gi_arrangement *a,
+                                    gable_idx *row_of)
 {
   gable_status status = GABLE_OK;
   gi_matching m = {0};
-  double begin = gi_now();
-  a->matched = a->method == GABLE_METHOD_LU && wants_matching(p, options);
+  unsigned char *taken = NULL;
   a->rank = p->n;
   if (!a->matched) {
     for (gable_idx j = 0; j < p->n; j++) row_of[j] = j;
     scale(p, a);
     goto done;
   }
-  GI_TRY(gi_match(ctx, &p->rows, &m)); /* of A^T: m.row_of[i] is the column of A matched with its row i */
+  GI_TRY(gi_match(ctx, columns, &m));
   a->rank = m.rank;
-  for (gable_idx i = 0; i < p->n; i++) {
-    GI_REQUIRE(m.row_of[i] >= 0, GABLE_ERR_SINGULAR,
+  GI_ALLOC_ZERO(ctx, taken, p->n);
+  for (gable_idx j = 0; j < p->n; j++)
+    if (m.row_of[j] >= 0) taken[m.row_of[j]] = 1;
+  for (gable_idx i = 0; i < p->n; i++)
+    GI_REQUIRE(taken[i], GABLE_ERR_SINGULAR,
                "the matrix is structurally singular: rank %d of %d, no column is left for row %d (counted from 1)",
                m.rank, p->n, i + 1);
-    row_of[m.row_of[i]] = i;
-  }
-  memcpy(a->r, m.c, (size_t)p->n * sizeof *a->r);
-  memcpy(a->c, m.r, (size_t)p->n * sizeof *a->c);
+  memcpy(row_of, m.row_of, (size_t)p->n * sizeof *row_of);
+  memcpy(a->r, m.r, (size_t)p->n * sizeof *a->r);
+  memcpy(a->c, m.c, (size_t)p->n * sizeof *a->c);
 done:
   gi_match_release(ctx, &m);
-  a->match_s += gi_now() - begin;
+  gi_free(ctx, taken);
   return status;
 }
 
-/* *b = pattern of A with its rows matched, by columns, unsorted; that of A^T where the pattern is symmetric and nothing
- * was permuted (*borrowed = 1: the arrays are the problem's). */
-static gable_status matched_pattern(gable_context *ctx, const gi_problem *p, const gi_arrangement *a,
-                                    const gable_idx *row_of, gi_csc *b, int *borrowed)
+/* The rows of b, which is A by columns, take the numbers of the columns that they are matched with. */
+static gable_status relabel_rows(gable_context *ctx, const gable_idx *row_of, gi_csc *b)
 {
   gable_status status = GABLE_OK;
   gable_idx *column_of = NULL;
-  *b = p->rows;
-  b->val = NULL;
-  *borrowed = p->pattern_symmetric && !a->matched;
-  if (*borrowed) goto done;
-  gi_csc rows = *b;
-  memset(b, 0, sizeof *b);
-  GI_TRY(gi_csc_transpose(ctx, &rows, b));
-  GI_ALLOC(ctx, column_of, p->n);
-  for (gable_idx j = 0; j < p->n; j++) column_of[row_of[j]] = j;
-  for (gable_off k = 0; k < b->ptr[p->n]; k++) b->idx[k] = column_of[b->idx[k]];
+  GI_ALLOC(ctx, column_of, b->n_cols);
+  for (gable_idx j = 0; j < b->n_cols; j++) column_of[row_of[j]] = j;
+  for (gable_off k = 0; k < b->ptr[b->n_cols]; k++) b->idx[k] = column_of[b->idx[k]];
 done:
   gi_free(ctx, column_of);
+  return status;
+}
+
+/* Matching and scalings; *b = pattern of A with its rows matched, by columns, unsorted; that of A^T where the pattern
+ * is symmetric and nothing was permuted (*borrowed = 1: the arrays are the problem's). */
+static gable_status match_rows(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
+                               gi_arrangement *a, gable_idx *row_of, gi_csc *b, int *borrowed)
+{
+  gable_status status = GABLE_OK;
+  double begin = gi_now();
+  a->matched = a->method == GABLE_METHOD_LU && wants_matching(p, options);
+  *borrowed = p->pattern_symmetric && !a->matched;
+  if (*borrowed)
+    *b = p->rows;
+  else
+    GI_TRY(gi_csc_transpose(ctx, &p->rows, b));
+  GI_TRY(match_and_scale(ctx, p, b, a, row_of));
+  if (a->matched) GI_TRY(relabel_rows(ctx, row_of, b));
+done:
+  a->match_s += gi_now() - begin;
   return status;
 }
 
@@ -170,8 +182,7 @@ gable_status gi_arrange(gable_context *ctx, const gi_problem *p, const gable_sol
   gi_arrangement a = {.method = choose_method(p, options)};
   GI_TRY(arrangement_init(ctx, p->n, &a));
   GI_ALLOC(ctx, row_of, p->n);
-  GI_TRY(match_and_scale(ctx, p, options, &a, row_of));
-  GI_TRY(matched_pattern(ctx, p, &a, row_of, &b, &borrowed));
+  GI_TRY(match_rows(ctx, p, options, &a, row_of, &b, &borrowed));
   GI_TRY(order_and_structure(ctx, p, options, &b, &a));
   for (gable_idx k = 0; k < p->n; k++) a.row_perm[k] = row_of[a.col_perm[k]];
   *out = a;
