@@ -1,4 +1,5 @@
 /* cmd_symbolic.c: what the factors of a matrix will be like, order by order, before any number is computed. */
+#include <stdlib.h>
 #include <string.h>
 
 #include <gable/gable.h>
@@ -13,6 +14,7 @@ typedef struct request {
   const char *path, *order, *form, *json_path;
   int exact;
   long max_width, threads;
+  gable_idx *user_order; /* of --order FILE, or NULL */
 } request;
 
 /* In the order of gable_form. */
@@ -32,7 +34,8 @@ static gable_status analyse(session *s, const gable_matrix_view *a, const reques
 {
   gable_symbolic_options options = GABLE_SYMBOLIC_OPTIONS_INIT;
   gable_symbolic *symbolic = NULL;
-  options.order = order;
+  options.order = q->user_order ? "user" : order;
+  options.user_order = q->user_order;
   options.form = form_of(q->form);
   options.exact = q->exact;
   options.max_width = (gable_idx)q->max_width;
@@ -152,7 +155,17 @@ static gable_status every_order(session *s, const gable_matrix_view *a, const re
   return GABLE_OK;
 }
 
-static gable_status run(session *s, const request *q, FILE *out, json *j)
+/* --order NAME or FILE. */
+static gable_status read_order(session *s, request *q, gable_idx n)
+{
+  const char *const names[] = {"auto", "all", "metis", "amd", "colamd", "natural"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+    if (!strcmp(q->order, names[k])) return GABLE_OK;
+  q->user_order = malloc(((size_t)n + 1) * sizeof *q->user_order);
+  return q->user_order ? gable_order_read(s->ctx, q->order, n, q->user_order) : GABLE_ERR_MEMORY;
+}
+
+static gable_status run(session *s, request *q, FILE *out, json *j)
 {
   gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
@@ -161,9 +174,11 @@ static gable_status run(session *s, const request *q, FILE *out, json *j)
   reading.accept_nonfinite = 1;
   gable_status status = gable_matrix_read(s->ctx, q->path, &reading, &a);
   if (!status) status = gable_matrix_get_view(a, &view);
+  if (!status) status = read_order(s, q, view.n_cols);
   json_text(j, "matrix", q->path);
   if (!status) status = (strcmp(q->order, "all") ? one_order : every_order)(s, &view, q, out, j);
   gable_matrix_destroy(&a);
+  free(q->user_order);
   return status;
 }
 
@@ -172,7 +187,8 @@ int cmd_symbolic(int argc, char **argv)
   request q = {.order = "auto", .form = "auto"};
   int rc;
   const option options[] = {
-      option_choice(0, "order", "auto|metis|amd|colamd|natural|all", "how to order; all: a table of them", &q.order),
+      option_text(0, "order", "NAME", "auto, metis, amd, colamd, natural, a file with a permutation, or all: a table",
+                  &q.order),
       option_choice(0, "form", "auto|symmetric|unsymmetric|cholesky", "which structure of the factors", &q.form),
       option_integer(0, "max-width", "W", "widest supernode (0: the default)", &q.max_width, 0, 1000000),
       option_flag(0, "exact", "no explicit zeros for the sake of wider supernodes", &q.exact),
