@@ -225,10 +225,10 @@ gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan,
   w->plan = plan;
   w->threads = threads;
   w->rhs = max_rhs <= 1 ? 1 : gik_panel_kernels_for(GABLE_D, GABLE_D, max_rhs)->rhs;
-  w->stride = ((gable_off)plan->longest * w->rhs + 15) / 8 * 8;
+  w->stride = ((gable_off)plan->longest * w->rhs + 8 + 15) / 8 * 8;
   const gable_off rows = (gable_off)plan->layout->n + plan->slots;
   GI_ALLOC(ctx, w->y, rows * w->rhs);
-  GI_ALLOC(ctx, w->z, w->stride * threads);
+  GI_ALLOC_ZERO(ctx, w->z, w->stride * threads);
   GI_ALLOC(ctx, w->owner, plan->n_parts);
   GI_ALLOC_ZERO(ctx, load, threads);
   w->bytes = (gable_off)sizeof *w + 8 * (rows * w->rhs + w->stride * threads) + 4 * (gable_off)plan->n_parts;

@@ -13,7 +13,7 @@ typedef struct direction {
 
 typedef struct wide_panel {
   const char *values;
-  gable_off ld;
+  gable_off ld, lead;
   gable_idx first, w, m;
   const gable_idx *row;
 } wide_panel;
@@ -27,10 +27,12 @@ static wide_panel panel_of(const gi_solve_team *t, const direction *d, gable_idx
   if (d->upper) {
     p.values = (const char *)d->panels.u + (size_t)y->uval[s] * bytes;
     p.ld = p.m = nu;
+    p.lead = y->uval[s];
     p.row = d->panels.ucol + y->uptr[s];
   } else {
     p.values = (const char *)d->panels.l + (size_t)(y->lval[s] + w) * bytes;
     p.ld = (gable_off)w + nl;
+    p.lead = y->lval[s] + w;
     p.m = nl;
     p.row = d->panels.lrow + y->lptr[s];
   }
@@ -94,8 +96,8 @@ static void forward(gi_solve_team *t, const gi_solve_segment *g, const direction
     if (t->thread == 0) d->block(&d->panels, run->s0, row_of(t, a.first));
     gi_solve_barrier(t);
     const gable_idx r0 = share(a.m, t->thread, t->threads), r1 = share(a.m, t->thread + 1, t->threads);
-    t->kernels->scatter(a.values + (size_t)r0 * t->kernels->value, a.ld, r1 - r0, a.w, a.row + r0, row_of(t, a.first),
-                        t->y, t->z);
+    t->kernels->scatter(a.values + (size_t)r0 * t->kernels->value, a.ld, a.lead + r0, r1 - r0, a.w, a.row + r0,
+                        row_of(t, a.first), t->y, t->z);
     gi_solve_barrier(t);
   }
 }
@@ -113,8 +115,8 @@ static void backward(gi_solve_team *t, const gi_solve_segment *g, const directio
     const wide_panel a = panel_of(t, d, run->s0);
     const gable_idx c0 = share(a.w, t->thread, t->threads), c1 = share(a.w, t->thread + 1, t->threads);
     if (c1 > c0) {
-      t->kernels->gather(a.values + (size_t)(c0 * a.ld) * t->kernels->value, a.ld, a.m, c1 - c0, a.row,
-                         row_of(t, a.first + c0), t->y, t->z);
+      t->kernels->gather(a.values + (size_t)(c0 * a.ld) * t->kernels->value, a.ld, a.lead + c0 * a.ld, a.m, c1 - c0,
+                         a.row, row_of(t, a.first + c0), t->y, t->z);
     }
     gi_solve_barrier(t);
     if (t->thread == 0) d->block(&d->panels, run->s0, row_of(t, a.first));

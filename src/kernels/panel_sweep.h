@@ -27,19 +27,20 @@ typedef struct gik_panels {
   int unit;                     /* 1: L has a unit diagonal (LU); 0: its diagonal is 1 / dinv (Cholesky) */
 } gik_panels;
 
-/* z: [max(w + nl, w + nu) R] scratch of the calling thread. */
+/* z: [8 + max(nl, nu) R] scratch of the calling thread. */
 typedef void gik_panel_sweep(const gik_panels *p, gable_idx s0, gable_idx s1, void *y, void *z);
 
 /* The diagonal block alone: y_J := L11^-1 P y_J and so on, y at row 0. */
 typedef void gik_panel_block(const gik_panels *p, gable_idx s, void *y);
 
-/* y[row[i]] -= sum_j a(i,j) y_J(j) for m rows and w columns; a: column major.  z: [m R]. */
-typedef void gik_panel_scatter(const void *a, gable_off ld, gable_idx m, gable_idx w, const gable_idx *row,
-                               const void *y_j, void *y, void *z);
+/* y[row[i]] -= sum_j a(i,j) y_J(j) for m rows and w columns; a: column major.  lead: values
+ * that may be read (not used) before a.  z: [8 + m R]. */
+typedef void gik_panel_scatter(const void *a, gable_off ld, gable_off lead, gable_idx m, gable_idx w,
+                               const gable_idx *row, const void *y_j, void *y, void *z);
 
-/* y_J(j) -= sum_i a(i,j) y[row[i]] for m rows and w columns.  z: [m R]. */
-typedef void gik_panel_gather(const void *a, gable_off ld, gable_idx m, gable_idx w, const gable_idx *row, void *y_j,
-                              const void *y, void *z);
+/* y_J(j) -= sum_i a(i,j) y[row[i]] for m rows and w columns.  The same otherwise. */
+typedef void gik_panel_gather(const void *a, gable_off ld, gable_off lead, gable_idx m, gable_idx w,
+                              const gable_idx *row, void *y_j, const void *y, void *z);
 
 /* Columns j0 .. j1-1 of a matrix F by columns: y[row] -= F y_j, or transposed y_j -= F^T y[row]. */
 typedef void gik_panel_off(const gable_off *ptr, const gable_idx *row, const void *val, gable_idx j0, gable_idx j1,
