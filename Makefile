@@ -1,6 +1,7 @@
 # make            the tool build/bin/gable, the library build/lib/libgable.a and .so
 # make demo       solves a real matrix that ships with the project
 # make check      all tests that this machine can run
+# make fuzz       a million mangled inputs for each reader (FUZZ_RUNS, FUZZ_SEED)
 # make bench      the speed tables (needs the peers: see docs/benchmarks.md)
 # make install    DESTDIR, PREFIX (/usr/local) and LIB (lib); make uninstall takes the same files away
 # make docs       the pages of the public headers, in build/docs (needs doxygen)
@@ -13,6 +14,7 @@ endif
 BUILD ?= build
 PREFIX ?= /usr/local
 LIB ?= lib
+FUZZ_RUNS ?= 1000000
 DEMO ?= examples/data/bcsstk18.mtx.gz
 CC ?= cc
 NVCC ?= nvcc
@@ -57,12 +59,14 @@ LIB_SRC := $(filter-out $(without),$(wildcard $(LAYERS:%=src/%/*.c)))
 TOOL_SRC := $(filter-out $(without),$(wildcard tool/*.c))
 TEST_SRC := $(wildcard tests/unit/test_*.c tests/equivalence/test_*.c tests/property/test_*.c tests/fault/test_*.c tests/peer/test_*.c)
 SUPPORT_SRC := $(wildcard tests/support/*.c)
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 SHELL_TESTS := $(wildcard tests/*/test_*.sh)
 
 object = $(patsubst %,$(BUILD)/%.o,$1)
 LIB_OBJ := $(call object,$(LIB_SRC) $(CUDA_SRC))
 TOOL_OBJ := $(call object,$(TOOL_SRC))
-TESTS := $(TEST_SRC:%.c=$(BUILD)/%)
+FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
+TESTS := $(TEST_SRC:%.c=$(BUILD)/%) $(FUZZERS)
 STATIC := $(BUILD)/lib/libgable.a
 SHARED := $(BUILD)/lib/libgable.so
 TOOL := $(BUILD)/bin/gable
@@ -71,7 +75,7 @@ TOOL := $(BUILD)/bin/gable
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' $1 $2)
 
-.PHONY: all lib tests check demo bench docs manual clean install uninstall format help
+.PHONY: all lib tests check fuzz demo bench docs manual clean install uninstall format help
 all: $(if $(wildcard tool/gable.c),$(TOOL)) $(STATIC) $(SHARED)
 lib: $(STATIC) $(SHARED)
 tests: $(TESTS)
@@ -109,6 +113,16 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(call object,$(SUPPORT_SRC)) $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,ld,$@)
 	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(LIBS)
+
+# Each runs mutations of the corpus; with FUZZ_LINK=-fsanitize=fuzzer (clang) libFuzzer makes the inputs instead.
+FUZZ_PARTS := tests/fuzz/read.c $(if $(FUZZ_LINK),,tests/fuzz/drive.c)
+$(FUZZERS): $(BUILD)/%: $(BUILD)/%.c.o $(call object,$(FUZZ_PARTS)) $(STATIC)
+	@mkdir -p $(@D)
+	$(call say,ld,$@)
+	$(Q)$(CC) $(SANFLAGS) $(FUZZ_LINK) -o $@ $^ $(LIBS)
+
+fuzz: $(FUZZERS)
+	@for f in $(FUZZERS); do $$f $(FUZZ_RUNS) $(FUZZ_SEED) || exit 1; done
 
 # The tests that are scripts find the build in BUILD and what it was made with in CC, SAN and LIBS.
 check: all tests

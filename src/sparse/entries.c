@@ -117,7 +117,7 @@ gable_status gi_entries_compress(gable_context *ctx, gi_entries *e, gi_csc *out,
 {
   gable_status status = GABLE_OK;
   gi_csc rows = {0};
-  if (in_order(e) && e->capacity == e->count) {
+  if (e->count > 0 && e->capacity == e->count && in_order(e)) {
     GI_TRY(take_in_order(ctx, e, out));
   } else {
     GI_TRY(bucket_by_rows(ctx, e, &rows));

@@ -139,7 +139,7 @@ static gable_status check_promise(gi_source *s, const header *h)
              AT "the header promises %lld entries, the rest of the file can hold at most %lld", HERE(s),
              (long long)h->count, (long long)(most / least + 1));
   int64_t larger = h->n_rows > h->n_cols ? h->n_rows : h->n_cols;
-  GI_REQUIRE(h->dense || larger <= GI_UNCHECKED_DIMENSION || larger / GI_MOST_EMPTY <= h->count, GABLE_ERR_LIMIT,
+  GI_REQUIRE(larger <= GI_UNCHECKED_DIMENSION || larger / GI_MOST_EMPTY <= h->count, GABLE_ERR_LIMIT,
              AT "%lld by %lld for %lld entries: the header cannot be right", HERE(s), (long long)h->n_rows,
              (long long)h->n_cols, (long long)h->count);
 done:
