@@ -13,7 +13,11 @@ typedef struct progress {
 
 typedef struct scratch_area {
   unsigned base;
-  char apart[60];
+  gable_idx count; /* right-hand sides of the last solve; what follows is for that count */
+  int alone;       /* so many solves will do without the team */
+  int patience;    /* how many that was last time */
+  double alone_s;  /* seconds of the last solve on one thread, 0: none yet */
+  char apart[32];
   progress of[]; /* [threads] */
 } scratch_area;
 
@@ -54,12 +58,13 @@ done:
 
 enum {
   TILE = 1024,
+  SMALL_TILE = 256,
   WIDTH = 4,
   MAX_THREADS = 64
 }; /* rows and entries of a tile; rows of a group for each of its levels */
 
-static const double launch_s = 4e-6;    /* of a parallel region */
-static const double gain_wanted = 1.15; /* before more threads are used, for machines less quiet than the model */
+static const double launch_s = 8e-6;    /* of a parallel region */
+static const double gain_wanted = 1.25; /* before more threads are used, for machines less quiet than the model */
 
 /* What the candidates are made from. */
 typedef struct bench {
@@ -73,12 +78,12 @@ typedef struct bench {
 } bench;
 
 /* Tiles of an order for so many threads; they are kept when the model likes them better than the best so far. */
-static gable_status try_tiles(bench *b, const gable_idx *order, const gable_idx *cuts, int threads)
+static gable_status try_tiles(bench *b, const gable_idx *order, const gable_idx *cuts, int threads, gable_idx size)
 {
   gable_status status = GABLE_OK;
   gi_tiles tiles;
   double wanted = b->best.count && threads > b->best.threads ? gain_wanted : 1.0;
-  GI_TRY(gi_tiles_build(b->ctx, b->n, &b->pace, order, cuts, threads, TILE, &b->costs, &tiles));
+  GI_TRY(gi_tiles_build(b->ctx, b->n, &b->pace, order, cuts, threads, size, &b->costs, &tiles));
   if (threads > 1) tiles.model_s += launch_s;
   if (!b->best.count || tiles.model_s * wanted < b->best.model_s) {
     gi_tiles_release(b->ctx, &b->best);
@@ -90,17 +95,21 @@ done:
   return status;
 }
 
-/* One thread; all threads in the interleaved order; and by level, where that order leaves threads idle. */
+/* One thread; all threads in the interleaved order; and smaller tiles, also by level, where those leave threads idle.
+ */
 static gable_status try_all(bench *b, int threads)
 {
   gable_status status = GABLE_OK;
+  const gable_idx *cuts = b->levels->count < b->n / SMALL_TILE ? b->levels->start : NULL;
   double one;
-  GI_TRY(try_tiles(b, b->base.order, b->base.start, 1));
+  GI_TRY(try_tiles(b, b->base.order, b->base.start, 1, TILE));
   one = b->best.model_s;
   if (threads == 1 || one < 2 * launch_s) goto done;
-  GI_TRY(try_tiles(b, b->base.order, b->base.start, threads));
-  if (b->best.model_s * 0.7 * threads < one) goto done;
-  GI_TRY(try_tiles(b, b->levels->order, b->levels->count < b->n / 256 ? b->levels->start : NULL, threads));
+  GI_TRY(try_tiles(b, b->base.order, b->base.start, threads, TILE));
+  if (b->best.model_s * 0.8 * threads < one) goto done;
+  GI_TRY(try_tiles(b, b->base.order, b->base.start, threads, SMALL_TILE));
+  GI_TRY(try_tiles(b, b->levels->order, cuts, threads, SMALL_TILE));
+  GI_TRY(try_tiles(b, b->levels->order, cuts, threads, TILE));
 done:
   return status;
 }
@@ -135,7 +144,7 @@ static size_t scratch_bytes(const gi_side *side)
 static void scratch_init(const gi_side *side, void *scratch)
 {
   scratch_area *a = scratch;
-  a->base = 0;
+  memset(a, 0, sizeof *a);
   for (int t = 0; t < side->threads; t++) atomic_init(&a->of[t].done, 0);
 }
 
@@ -162,30 +171,71 @@ static void run_thread(const gi_run *r, scratch_area *a, gi_team *team, int thre
   }
 }
 
+/* All tiles on this thread; bit for bit what a team computes. */
+static void run_alone(gi_run *r)
+{
+  const gi_tiles *s = r->side->schedule;
+  for (gable_idx k = 0; k < s->count; k++) run_tile(r, s->sequence[k]);
+}
+
+/* Returns 0 when the system gave fewer threads, and nothing was done. */
+static int run_team(gi_run *r, scratch_area *a)
+{
+  const gi_tiles *s = r->side->schedule;
+  gi_team team;
+  int complete = 0;
+  gi_team_init(&team, r->deadline_s);
+  GI_OMP(parallel num_threads(s->threads))
+  {
+    gi_team_enter(&team);
+    if (omp_get_num_threads() == s->threads) {
+      run_thread(r, a, &team, omp_get_thread_num());
+      if (omp_get_thread_num() == 0) complete = 1;
+    }
+    gi_team_leave(&team);
+  }
+  gi_team_join(&team);
+  a->base += (unsigned)s->count;
+  for (int t = 0; t < s->threads; t++) atomic_store_explicit(&a->of[t].done, a->base, memory_order_relaxed);
+  gi_run_finish(r, &team);
+  return complete;
+}
+
+/* After a team's solve: on a machine that is busy with other things a thread may wait for one that does not run, for
+ * milliseconds.  When one thread was faster, or the model promised a third of this time, the next solves go alone, for
+ * longer each time it happens again. */
+static void judge(scratch_area *a, double seconds, double model_s)
+{
+  const double limit = a->alone_s > 0 ? 1.1 * a->alone_s : 3 * model_s * (double)a->count + 50e-6;
+  if (seconds <= limit) {
+    a->patience = 0;
+    return;
+  }
+  a->patience = a->patience ? (a->patience < 256 ? 2 * a->patience : 256) : 4;
+  a->alone = a->patience;
+}
+
 static void run(gi_run *r)
 {
   const gi_tiles *s = r->side->schedule;
   scratch_area *a = r->scratch;
-  gi_team team;
-  int got = 1;
-  if (s->threads > 1) {
-    gi_team_init(&team, r->deadline_s);
-    GI_OMP(parallel num_threads(s->threads))
-    {
-      gi_team_enter(&team);
-      if (omp_get_num_threads() == s->threads) {
-        run_thread(r, a, &team, omp_get_thread_num());
-        if (omp_get_thread_num() == 0) got = s->threads;
-      }
-      gi_team_leave(&team);
-    }
-    gi_team_join(&team);
-    a->base += (unsigned)s->count;
-    for (int t = 0; t < s->threads; t++) atomic_store_explicit(&a->of[t].done, a->base, memory_order_relaxed);
-    gi_run_finish(r, &team);
+  if (s->threads == 1) {
+    run_alone(r);
+    return;
   }
-  if (got == 1) /* one thread was planned, or no more could be had */
-    for (gable_idx k = 0; k < s->count; k++) run_tile(r, s->sequence[k]);
+  if (a->count != r->v->count) {
+    a->count = r->v->count;
+    a->alone = a->patience = 0;
+    a->alone_s = 0;
+  }
+  const double start = gi_now();
+  if (a->alone == 0 && run_team(r, a)) {
+    judge(a, gi_now() - start, s->model_s);
+    return;
+  }
+  if (a->alone > 0) a->alone--;
+  run_alone(r);
+  a->alone_s = gi_now() - start;
 }
 
 static void traverse(const gi_side *side, const gik_trisolve *kernels, const gik_vectors *v)
