@@ -34,8 +34,8 @@ gable_status gi_csc_copy(gable_context *ctx, const gi_csc *a, gi_csc *out)
   int words = gi_csc_words(a);
   GI_TRY(gi_csc_init(ctx, a->n_rows, a->n_cols, nnz, words, out));
   memcpy(out->ptr, a->ptr, ((size_t)a->n_cols + 1) * sizeof *a->ptr);
-  memcpy(out->idx, a->idx, (size_t)nnz * sizeof *a->idx);
-  if (words) memcpy(out->val, a->val, (size_t)nnz * (size_t)words * sizeof *a->val);
+  if (nnz) memcpy(out->idx, a->idx, (size_t)nnz * sizeof *a->idx); /* an empty matrix may have no arrays */
+  if (nnz && words) memcpy(out->val, a->val, (size_t)nnz * (size_t)words * sizeof *a->val);
 done:
   return status;
 }
