@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sparse/csc.h"
+
 void gi_adjacency_release(gable_context *ctx, gi_adjacency *g)
 {
   gi_free(ctx, g->ptr);
@@ -10,31 +12,12 @@ void gi_adjacency_release(gable_context *ctx, gi_adjacency *g)
   *g = (gi_adjacency){0};
 }
 
-/* t_ptr, t_idx: the rows of A, as offsets and columns.  *out_idx is the caller's to free. */
-static gable_status transpose_pattern(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
-                                      gable_off *t_ptr, gable_idx **out_idx)
+/* Are the lists of both the same, entry by entry? */
+static int same_lists(const gi_csc *a, const gi_csc *b)
 {
-  gable_status status = GABLE_OK;
-  gable_idx *t_idx = NULL;
-  GI_ALLOC(ctx, t_idx, ptr[n]);
-  memset(t_ptr, 0, ((size_t)n + 1) * sizeof *t_ptr);
-  for (gable_off p = 0; p < ptr[n]; p++) t_ptr[idx[p] + 1]++;
-  for (gable_idx k = 0; k < n; k++) t_ptr[k + 1] += t_ptr[k];
-  for (gable_idx j = 0; j < n; j++) {
-    for (gable_off p = ptr[j]; p < ptr[j + 1]; p++) t_idx[t_ptr[idx[p]]++] = j;
-  }
-  memmove(t_ptr + 1, t_ptr, (size_t)n * sizeof *t_ptr);
-  t_ptr[0] = 0;
-  *out_idx = t_idx;
-done:
-  return status;
-}
-
-static int same_lists(gable_idx n, const gable_off *a_ptr, const gable_idx *a_idx, const gable_off *b_ptr,
-                      const gable_idx *b_idx)
-{
-  return !memcmp(a_ptr, b_ptr, ((size_t)n + 1) * sizeof *a_ptr) &&
-         !memcmp(a_idx, b_idx, (size_t)a_ptr[n] * sizeof *a_idx);
+  const size_t n = (size_t)a->n_cols;
+  return !memcmp(a->ptr, b->ptr, (n + 1) * sizeof *a->ptr) &&
+         !memcmp(a->idx, b->idx, (size_t)a->ptr[n] * sizeof *a->idx);
 }
 
 /* Appends the neighbours of j in one list that have not been seen, and returns the end. */
@@ -54,31 +37,30 @@ gable_status gi_adjacency_build(gable_context *ctx, gable_idx n, const gable_off
                                 const gable_idx *block_of, gi_adjacency *out)
 {
   gable_status status = GABLE_OK;
-  gable_off *t_ptr = NULL;
-  gable_idx *t_idx = NULL, *seen = NULL;
+  const gi_csc a = {.n_rows = n, .n_cols = n, .ptr = (gable_off *)ptr, .idx = (gable_idx *)idx}; /* only read */
+  gi_csc t = {0};
+  gable_idx *seen = NULL;
   gi_adjacency g = {.n = n};
-  GI_ALLOC(ctx, t_ptr, (gable_off)n + 1);
-  GI_TRY(transpose_pattern(ctx, n, ptr, idx, t_ptr, &t_idx));
+  GI_TRY(gi_csc_transpose(ctx, &a, &t));
   /* A symmetric pattern with sorted columns is its own transpose, entry by entry. */
-  const int symmetric = same_lists(n, ptr, idx, t_ptr, t_idx);
+  const int symmetric = same_lists(&a, &t);
   GI_ALLOC(ctx, seen, n);
   GI_ALLOC(ctx, g.ptr, (gable_off)n + 1);
   GI_ALLOC(ctx, g.idx, symmetric ? ptr[n] : 2 * ptr[n]);
-  memset(seen, 0xff, (size_t)n * sizeof *seen);
+  if (n) memset(seen, 0xff, (size_t)n * sizeof *seen);
   gable_off end = 0;
   for (gable_idx j = 0; j < n; j++) {
     g.ptr[j] = end;
     seen[j] = j;
     end = add_neighbours(j, idx + ptr[j], ptr[j + 1] - ptr[j], block_of, seen, g.idx, end);
-    if (!symmetric) end = add_neighbours(j, t_idx + t_ptr[j], t_ptr[j + 1] - t_ptr[j], block_of, seen, g.idx, end);
+    if (!symmetric) end = add_neighbours(j, t.idx + t.ptr[j], t.ptr[j + 1] - t.ptr[j], block_of, seen, g.idx, end);
   }
   g.ptr[n] = end;
   *out = g;
   g = (gi_adjacency){0};
 done:
   gi_adjacency_release(ctx, &g);
-  gi_free(ctx, t_ptr);
-  gi_free(ctx, t_idx);
+  gi_csc_release(ctx, &t);
   gi_free(ctx, seen);
   return status;
 }

@@ -10,8 +10,7 @@
  *
  * A supernode stays open while columns join it; column k may join when the open structure reaches k from both sides
  * (then k is the parent of k-1 in the elimination tree of A + A^T) and the zeros that this costs are few, or none in
- * the exact form.
- * Columns that join without zeros have equal L and equal U: supernodes of type T3. */
+ * the exact form.  Columns that join without zeros have equal L and equal U: supernodes of type T3. */
 #include "graph/symbolic_unsymmetric.h"
 
 #include <string.h>
@@ -74,7 +73,7 @@ static void add_list(side *d, gable_idx s, gable_idx t, gable_idx k)
 }
 
 /* Supernode t waits at the next element of its list. */
-static inline void wait(side *d, gable_idx t)
+static inline void wait_on(side *d, gable_idx t)
 {
   if (d->at[t] == d->ptr[t + 1]) return;
   const gable_idx element = d->list[d->at[t]];
@@ -152,12 +151,12 @@ static void pass_on(unsymmetric *u, gable_idx s, gable_idx k)
       } else if (here->at[t] < here->ptr[t + 1]) { /* it may have been pruned while it waited here */
         here->at[t]++;
       }
-      wait(here, t);
+      wait_on(here, t);
     }
   }
 }
 
-static void start(unsymmetric *u, gable_idx k)
+static void start_supernode(unsymmetric *u, gable_idx k)
 {
   const gable_idx s = u->n_super;
   u->super[s] = k;
@@ -188,7 +187,7 @@ done:
 
 /* The open supernode ends before column end: its lists are sorted and kept, and it waits for its first row and column.
  */
-static gable_status close(unsymmetric *u, gable_idx end)
+static gable_status close_supernode(unsymmetric *u, gable_idx end)
 {
   gable_status status = GABLE_OK;
   const gable_idx s = u->n_super;
@@ -206,7 +205,7 @@ static gable_status close(unsymmetric *u, gable_idx end)
     d->ptr[s + 1] = first + count;
     d->at[s] = first;
     d->gave[s] = -1;
-    wait(d, s);
+    wait_on(d, s);
     below += count;
   }
   u->values += width * (width + below);
@@ -279,14 +278,14 @@ static gable_status eliminate(unsymmetric *u, const gi_symbolic_options *options
   for (gable_idx k = 0; k < u->n; k++) {
     while (k == u->block_end) u->block_end = options->block[++block];
     if (k == 0 || !try_join(u, u->n_super, k)) {
-      if (k > 0) GI_TRY(close(u, k));
-      start(u, k);
+      if (k > 0) GI_TRY(close_supernode(u, k));
+      start_supernode(u, k);
       *gave_up = most_values >= 0 && u->values > most_values;
       if (*gave_up) goto done;
     }
     pass_on(u, u->n_super, k);
   }
-  if (u->n > 0) GI_TRY(close(u, u->n));
+  if (u->n > 0) GI_TRY(close_supernode(u, u->n));
   u->super[u->n_super] = u->n;
 done:
   return status;
