@@ -12,6 +12,7 @@ enum {
   PACK_ROWS = 64, /* a product of at least so many rows, columns and terms has its operands packed first ... */
   PACK_COLUMNS = 24,
   PACK_DEPTH = 24,
+  GROUP = 4,   /* strips packed side by side */
   DEPTH = 256, /* ... so many terms at a time */
   STRIP = 24   /* columns of the trailing update of Cholesky, which skips what is above them */
 };
