@@ -193,6 +193,54 @@ static void one_round(gable_context *ctx, gi_random *r, int round, gable_idx n, 
   free(keep);
 }
 
+/* A block upper triangular matrix: the blocks on the diagonal are factored, what is right of them is copied. */
+static void block_round(gable_context *ctx, gi_random *r, int round)
+{
+  const gable_idx n = 1 + (gable_idx)gi_random_below(r, 60);
+  gable_idx block[61], perm[60], n_blocks = 0;
+  for (gable_idx k = 0; k < n; k += 1 + (gable_idx)gi_random_below(r, 12)) block[n_blocks++] = k;
+  block[n_blocks] = n;
+  unsigned char *keep = small_pattern(r, n, gi_random_unit(r) * 8 / (n + 1), 0), *inside = calloc((size_t)(n * n), 1);
+  for (gable_idx b = 0; b < n_blocks; b++)
+    for (gable_idx j = block[b]; j < block[b + 1]; j++) {
+      perm[j] = j;
+      for (gable_idx i = block[b + 1]; i < n; i++) keep[i + j * n] = 0;
+      for (gable_idx i = block[b]; i < block[b + 1]; i++) inside[i + j * n] = 1;
+    }
+  problem p = {.n = n};
+  random_values(r, &p, keep, 0);
+  compress(ctx, &p, keep);
+  const gi_symbolic_options options = {
+      .form = 1 + round % 2, .n_blocks = n_blocks, .block = block, .exact = round % 3 == 0};
+  gi_layout *y = NULL;
+  CHECK_OK(gi_symbolic(ctx, n, p.a.ptr, p.a.idx, perm, &options, &y));
+
+  problem q = {.n = n};
+  unsigned char *kept = calloc((size_t)(n * n), 1);
+  q.dense = calloc((size_t)(n * n), sizeof *q.dense);
+  for (gable_idx j = 0; j < n; j++)
+    for (gable_idx i = 0; i < n; i++) {
+      q.dense[i + j * n] = p.dense[perm[i] + perm[j] * n];
+      kept[i + j * n] = keep[perm[i] + perm[j] * n];
+    }
+  compress(ctx, &q, kept);
+  gi_factor *f = NULL;
+  CHECK_OK(gi_factor_create(ctx, y, GI_LU, GABLE_D, &f));
+  CHECK_OK(gi_factor_numeric(ctx, f, &q.a, &q.at, NULL));
+  for (gable_idx j = 0; y->off_ptr && j < n; j++)
+    for (gable_off o = y->off_ptr[j]; o < y->off_ptr[j + 1]; o++)
+      CHECK(at_d(f, f->off, o) == q.dense[y->off_row[o] + j * n], "F(%d,%d)", y->off_row[o], j);
+  gi_factor_destroy(ctx, &f);
+  for (gable_idx k = 0; k < n * n; k++) q.dense[k] = inside[k] ? q.dense[k] : 0;
+  check_lu(ctx, &q, y, GABLE_D, 1, 1);
+  gi_layout_destroy(ctx, &y);
+  problem_release(ctx, &p);
+  problem_release(ctx, &q);
+  free(keep);
+  free(kept);
+  free(inside);
+}
+
 int main(void)
 {
   const uint64_t seed = 31;
@@ -202,7 +250,8 @@ int main(void)
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   for (int round = 0; round < 800; round++) one_round(ctx, &r, round, (gable_idx)gi_random_below(&r, 40), 6);
   for (int round = 0; round < 24; round++) one_round(ctx, &r, round, (gable_idx)gi_random_below(&r, 300), 90);
-  /* Panels of several tiles, products by BLAS. */
+  for (int round = 0; round < 200; round++) block_round(ctx, &r, round);
+  /* Panels of several tiles, products of packed operands. */
   for (int round = 0; round < 8; round++) one_round(ctx, &r, 7 * round, 500 + 40 * round, 20 + 40 * (round % 4));
   gable_context_destroy(&ctx);
   return 0;
