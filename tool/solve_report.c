@@ -118,7 +118,7 @@ static void print_factor(FILE *out, const solve_outcome *r)
   fputc('\n', out);
   report_line(out, "factor", "%s entries, %.2f for one of the matrix", human_count(entries).s,
               nnz > 0 ? entries / nnz : 0.0);
-  report_line(out, "memory", "%s held (the factor: %s predicted), %s at most in this process",
+  report_line(out, "memory", "%s held (factoring: %s predicted), %s at most in this process",
               human_bytes((double)r->memory_bytes).s,
               human_bytes((double)integer_of(s, GABLE_SOLVER_MEMORY_PREDICTED)).s, human_bytes(r->peak_bytes).s);
   if (perturbed) report_line(out, "pivots", "%s tiny ones replaced", human_count((double)perturbed).s);

@@ -97,8 +97,9 @@ GABLE_API gable_status gable_solver_solve(const gable_solver *s, gable_solver_wo
 enum { GABLE_FACTOR_L = 1, GABLE_FACTOR_D = 2, GABLE_FACTOR_U = 4, GABLE_FACTOR_ALL = 7 };
 
 /* Local.  One sweep with the factor, no refinement and no backward error: op(A) x = b for GABLE_FACTOR_ALL.  With fewer
- * factors the system is that of A' = (R A C)(row order, column order) = L D U and b and x are numbered and scaled as A'
- * is; for Cholesky D is the identity and U = L^T.  Allocates nothing.  x may be b. */
+ * factors the system is that of A' = (R A C)(row order, column order) = L D U (entries right of diagonal blocks belong
+ * to no factor) and b and x are numbered and scaled as A' is; for Cholesky D is the identity and U = L^T.  Allocates
+ * nothing.  x may be b. */
 GABLE_API gable_status gable_solver_apply(const gable_solver *s, gable_solver_work *w, gable_op op, int factors,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
@@ -145,14 +146,14 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(PERTURBED_PIVOTS, int64_t, 1, "tiny pivots that were replaced")                                                    \
   X(GROWTH, double, 1, "max |U| / max |A'|")                                                                           \
   X(DRIFT, int64_t, 1, "1: the values have drifted from the analysis: analyse again")                                  \
-  X(MEMORY_PREDICTED, int64_t, 1, "bytes that the factor will take, known after analyse")                              \
+  X(MEMORY_PREDICTED, int64_t, 1, "bytes that factoring will take, known after analyse")                               \
   X(MEMORY, int64_t, 1, "bytes held by the solver now")                                                                \
   X(SOLVE_BYTES, double, 1, "bytes that one sweep for one right-hand side reads and writes at least")                  \
   X(LOG_ABS_DETERMINANT, double, 1, "log |det A|")                                                                     \
   X(SIGN_DETERMINANT, int64_t, 1, "1, -1, or 0 for a zero determinant")                                                \
   X(ORDER_S, double, 1, "seconds: ordering")                                                                           \
   X(MATCH_S, double, 1, "seconds: equilibration and matching")                                                         \
-  X(SYMBOLIC_S, double, 1, "seconds: symbolic factorization and the plans made from it")                               \
+  X(SYMBOLIC_S, double, 1, "seconds: reading the pattern, symbolic factorization, the plans made from it")             \
   X(FACTOR_S, double, 1, "seconds: the last numeric factorization, the gather included")                               \
   X(ANALYSES, int64_t, 1, "times that the structure was analysed, 2 when a first one was not good enough")             \
   X(PATTERN_HASH, int64_t, 1, "of the analysed pattern")                                                               \

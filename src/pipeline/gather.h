@@ -5,7 +5,7 @@
 #ifndef GI_GATHER_H
 #define GI_GATHER_H
 
-#include "base/context.h"
+#include "sparse/csc.h"
 
 typedef struct gi_gather {
   gable_off count;
@@ -20,6 +20,19 @@ gable_status gi_gather_positions(gable_context *ctx, gable_off count, double **o
 /* positions [count] of 1 .. source_count or their negatives, as they came out of the rearrangement. */
 gable_status gi_gather_init(gable_context *ctx, gable_off count, const double *positions, gable_off source_count,
                             gi_gather *out);
+/* *out: lists by label; list l holds k, increasing, for every entry j with place[j] = l of the list order[k] of a.  So
+ * with no order and no place (NULL: the identity) it is the transpose, and with two permutations that of A(order, .)(.,
+ * place^-1). lower: only k >= l.  from: the position in a of each entry, or where through (NULL: a itself) says that it
+ * came from, among source_count.  No values.  out, from: zeroed.  Two passes over a. */
+typedef struct gi_gather_plan {
+  const gi_csc *a;
+  const gable_idx *order, *place; /* [a->n_cols], [a->n_rows] */
+  int lower;
+  const gi_gather *through;
+  gable_off source_count;
+} gi_gather_plan;
+gable_status gi_gather_transpose(gable_context *ctx, const gi_gather_plan *plan, gi_csc *out, gi_gather *from);
+
 void gi_gather_release(gable_context *ctx, gi_gather *g);
 gable_off gi_gather_bytes(const gi_gather *g);
 

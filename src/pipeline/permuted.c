@@ -3,57 +3,22 @@
 #include <math.h>
 #include <string.h>
 
-/* Keeps the entries on and below the diagonal. */
-static void keep_lower(gi_csc *a)
-{
-  gable_off to = 0, k = 0;
-  for (gable_idx j = 0; j < a->n_cols; j++) {
-    gable_off end = a->ptr[j + 1];
-    a->ptr[j] = to;
-    for (; k < end; k++) {
-      if (a->idx[k] < j) continue;
-      a->idx[to] = a->idx[k];
-      a->val[to++] = a->val[k];
-    }
-  }
-  a->ptr[a->n_cols] = to;
-}
-
-/* Trades the positions in a->val for a gather. */
-static gable_status take_positions(gable_context *ctx, gi_csc *a, gable_off source_count, gi_gather *from)
-{
-  gable_status status = GABLE_OK;
-  GI_TRY(gi_gather_init(ctx, a->ptr[a->n_cols], a->val, source_count, from));
-  gi_free(ctx, a->val);
-  a->val = NULL;
-done:
-  return status;
-}
-
 gable_status gi_permuted_init(gable_context *ctx, const gi_problem *p, const gable_idx *row_perm,
                               const gable_idx *col_perm, int cholesky, gi_permuted *out)
 {
   gable_status status = GABLE_OK;
   gable_off nnz = p->rows.ptr[p->n];
-  gi_csc source = p->rows;
-  double *positions = NULL;
-  GI_TRY(gi_gather_positions(ctx, nnz, &positions));
-  source.val = positions;
-  /* The columns of p->rows are the rows of A, so this is A' by rows. */
-  GI_TRY(gi_csc_permute(ctx, &source, col_perm, row_perm, &out->rows));
-  gi_free(ctx, positions);
-  positions = NULL;
-  if (cholesky) {
-    out->columns = out->rows;
-    memset(&out->rows, 0, sizeof out->rows);
-    keep_lower(&out->columns);
-  } else {
-    GI_TRY(gi_csc_transpose(ctx, &out->rows, &out->columns));
-    GI_TRY(take_positions(ctx, &out->rows, nnz, &out->rows_from));
+  gable_idx *place = NULL;
+  GI_ALLOC(ctx, place, p->n);
+  for (gable_idx k = 0; k < p->n; k++) place[col_perm[k]] = k;
+  gi_gather_plan by_columns = {&p->rows, row_perm, place, cholesky, NULL, nnz};
+  GI_TRY(gi_gather_transpose(ctx, &by_columns, &out->columns, &out->columns_from));
+  if (!cholesky) {
+    gi_gather_plan by_rows = {&out->columns, NULL, NULL, 0, &out->columns_from, nnz};
+    GI_TRY(gi_gather_transpose(ctx, &by_rows, &out->rows, &out->rows_from));
   }
-  GI_TRY(take_positions(ctx, &out->columns, nnz, &out->columns_from));
 done:
-  gi_free(ctx, positions);
+  gi_free(ctx, place);
   if (status) gi_permuted_release(ctx, out);
   return status;
 }

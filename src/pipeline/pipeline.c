@@ -88,8 +88,10 @@ done:
 gable_status gi_pipeline_analyse(gable_solver *s, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
+  double begin = gi_now();
   gi_pipeline_clear(s);
   GI_TRY(gi_problem_init(s->ctx, a, &s->problem));
+  double read = gi_now();
   GI_REQUIRE(s->options.method != GABLE_METHOD_CHOLESKY || s->problem.pattern_symmetric, GABLE_ERR_ARGUMENT,
              "Cholesky was asked for, but the pattern of the matrix is not symmetric");
   if (s->options.order == GABLE_ORDER_USER) {
@@ -98,17 +100,10 @@ gable_status gi_pipeline_analyse(gable_solver *s, const gable_matrix_view *a)
     memcpy(s->user_order, s->options.user_order, (size_t)s->problem.n * sizeof *s->user_order);
   }
   GI_TRY(arrange(s, &s->options, 0));
+  s->arrangement.symbolic_s += read - begin;
 done:
   if (status) gi_pipeline_clear(s);
   return status;
-}
-
-gable_off gi_pipeline_predict(const gi_arrangement *a, gable_type type)
-{
-  const gi_layout *y = a->layout;
-  gable_off size = type == GABLE_S ? 4 : 8, values = y->lval[y->n_super] + y->n;
-  if (a->method == GABLE_METHOD_LU) values += y->uval[y->n_super] + (y->off_ptr ? y->off_ptr[y->n] : 0);
-  return values * size + (a->method == GABLE_METHOD_LU ? 4 * (gable_off)y->n : 0);
 }
 
 /* The numbers, under the arrangement that is there. */

@@ -54,9 +54,6 @@ gable_status gi_pipeline_forward_error(const gable_solver *s, gable_solver_work 
 
 gable_status gi_pipeline_get(const gable_solver *s, gable_solver_key key, void *out, size_t bytes);
 gable_off gi_pipeline_bytes(const gable_solver *s);
-/* What gi_factor_create will take for this layout. */
-gable_off gi_pipeline_predict(const gi_arrangement *a, gable_type type);
-
 gable_status gi_pipeline_save(const gable_solver *s, const char *path);
 gable_status gi_pipeline_load(gable_solver *s, const gable_matrix_view *a, const char *path);
 

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sparse/checksum.h"
+
 /* The view of A^T: rows and columns change names, the arrays stay. */
 static gable_matrix_view transposed(const gable_matrix_view *view)
 {
@@ -29,32 +31,29 @@ static gable_off count_given(const gable_matrix_view *view)
   return major >= 0 && offset_at(view, 0) == view->base ? offset_at(view, major) - view->base : 0;
 }
 
-/* *rows = A by rows with the caller's positions as values.  CSR arrays are those of A^T by columns already. */
-static gable_status rows_of_positions(gable_context *ctx, const gable_matrix_view *view, gable_off given, gi_csc *rows)
+/* One triangle is stored, or used: p->rows = A by rows, positions sent through the functions that arrange values. */
+static gable_status rows_of_triangle(gable_context *ctx, const gable_matrix_view *view, gable_off given, gi_problem *p)
 {
   gable_status status = GABLE_OK;
   gable_matrix_view v = view->format == GABLE_CSR ? transposed(view) : *view;
   gi_csc stored = {0}, both = {0};
   double *positions = NULL;
-  int same_transposed = view->structure != GABLE_GENERAL && view->structure != GABLE_SKEW;
   GI_TRY(gi_gather_positions(ctx, given, &positions));
   v.val = positions;
   v.value_type = GABLE_D;
   GI_TRY(gi_csc_from_view(ctx, &v, &stored));
-  if (view->part != GABLE_FULL && view->structure != GABLE_GENERAL) {
-    GI_TRY(gi_csc_expand(ctx, &stored, view->structure == GABLE_SPD ? GABLE_SYMMETRIC : view->structure, &both));
-  } else {
-    both = stored;
-    memset(&stored, 0, sizeof stored);
-    same_transposed = 0;
-  }
-  if (view->format == GABLE_CSR || same_transposed) {
-    *rows = both;
+  GI_TRY(gi_csc_expand(ctx, &stored, view->structure == GABLE_SPD ? GABLE_SYMMETRIC : view->structure, &both));
+  gi_csc_release(ctx, &stored);
+  if (view->format == GABLE_CSR || (view->structure != GABLE_SKEW && view->structure != GABLE_GENERAL)) {
+    p->rows = both;
     memset(&both, 0, sizeof both);
   } else {
-    gi_csc_release(ctx, &stored);
-    GI_TRY(gi_csc_transpose(ctx, &both, rows));
+    GI_TRY(gi_csc_transpose(ctx, &both, &p->rows));
   }
+  gi_free(ctx, positions);
+  positions = p->rows.val;
+  p->rows.val = NULL;
+  GI_TRY(gi_gather_init(ctx, p->rows.ptr[p->n], positions, given, &p->from_caller));
 done:
   gi_free(ctx, positions);
   gi_csc_release(ctx, &stored);
@@ -62,17 +61,33 @@ done:
   return status;
 }
 
-/* FNV-1a over words: of a pattern by rows. */
+/* p->rows = A by rows, and the gather.  CSR arrays are those of A^T by columns already. */
+static gable_status rows_of_view(gable_context *ctx, const gable_matrix_view *view, gi_problem *p)
+{
+  gable_status status = GABLE_OK;
+  gi_csc columns = {0};
+  gable_matrix_view v = view->format == GABLE_CSR ? transposed(view) : *view;
+  v.val = NULL;
+  if (view->part != GABLE_FULL) {
+    GI_TRY(rows_of_triangle(ctx, view, p->given, p));
+  } else if (view->format == GABLE_CSR) {
+    GI_TRY(gi_csc_from_view(ctx, &v, &p->rows));
+    p->from_caller.identity = 1;
+    p->from_caller.count = p->given;
+  } else {
+    GI_TRY(gi_csc_from_view(ctx, &v, &columns));
+    gi_gather_plan plan = {&columns, NULL, NULL, 0, NULL, p->given};
+    GI_TRY(gi_gather_transpose(ctx, &plan, &p->rows, &p->from_caller));
+  }
+done:
+  gi_csc_release(ctx, &columns);
+  return status;
+}
+
 static uint64_t pattern_hash(const gi_csc *rows)
 {
-  const uint64_t prime = 0x100000001B3u;
-  uint64_t h = 0xCBF29CE484222325u;
-  h = (h ^ (uint64_t)rows->n_cols) * prime;
-  for (gable_idx i = 0; i < rows->n_cols; i++) {
-    h = (h ^ (uint64_t)(rows->ptr[i + 1] - rows->ptr[i])) * prime;
-    for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) h = (h ^ (uint64_t)rows->idx[k]) * prime;
-  }
-  return h;
+  uint64_t h = gi_checksum((uint64_t)rows->n_cols, rows->ptr, ((size_t)rows->n_cols + 1) * sizeof *rows->ptr);
+  return gi_checksum(h, rows->idx, (size_t)rows->ptr[rows->n_cols] * sizeof *rows->idx);
 }
 
 /* Symmetry of the pattern, and of the values where there are any; the entries below the diagonal are walked along with
@@ -121,7 +136,6 @@ static void look_at_diagonal(gi_problem *p)
 gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, gi_problem *p)
 {
   gable_status status = GABLE_OK;
-  double *positions = NULL;
   GI_REQUIRE(view->n_rows == view->n_cols, GABLE_ERR_ARGUMENT, "the matrix is %d by %d: a solver needs a square one",
              view->n_rows, view->n_cols);
   GI_REQUIRE(view->space == GABLE_HOST, GABLE_ERR_UNAVAILABLE,
@@ -135,12 +149,7 @@ gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, 
   p->given = count_given(view);
   p->value_type = view->value_type;
   p->promised_spd = view->structure == GABLE_SPD;
-  GI_TRY(rows_of_positions(ctx, view, p->given, &p->rows));
-  positions = p->rows.val;
-  p->rows.val = NULL;
-  GI_TRY(gi_gather_init(ctx, p->rows.ptr[p->n], positions, p->given, &p->from_caller));
-  gi_free(ctx, positions);
-  positions = NULL;
+  GI_TRY(rows_of_view(ctx, view, p));
   p->hash = pattern_hash(&p->rows);
   GI_ALLOC(ctx, p->norms, 4 * (gable_off)p->n);
   if (view->val || p->given == 0) {
@@ -150,7 +159,6 @@ gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, 
     look_at_diagonal(p);
   }
 done:
-  gi_free(ctx, positions);
   if (status) gi_problem_release(ctx, p);
   return status;
 }

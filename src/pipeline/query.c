@@ -11,6 +11,15 @@ gable_off gi_pipeline_bytes(const gable_solver *s)
          gi_permuted_bytes(&s->permuted) + (s->factor ? s->factor->bytes : 0);
 }
 
+/* The factor, and what the numeric phase takes besides. */
+static int64_t predicted(const gable_solver *s)
+{
+  const gi_arrangement *a = &s->arrangement;
+  gi_factor_kind kind = a->method == GABLE_METHOD_CHOLESKY ? GI_CHOLESKY : GI_LU;
+  return gi_factor_bytes(a->layout, kind, s->options.factor_type) +
+         gi_factor_work_bytes(a->layout, kind, s->options.factor_type, s->ctx->threads);
+}
+
 /* Which phase a key needs. */
 static gi_phase needed(gable_solver_key key)
 {
@@ -47,7 +56,7 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_NNZ_U: return a->method == GABLE_METHOD_LU ? y->nnz_u : y->nnz_l;
   case GABLE_SOLVER_PERTURBED_PIVOTS: return s->factor->perturbed;
   case GABLE_SOLVER_DRIFT: return s->drift;
-  case GABLE_SOLVER_MEMORY_PREDICTED: return gi_pipeline_predict(a, s->options.factor_type);
+  case GABLE_SOLVER_MEMORY_PREDICTED: return predicted(s);
   case GABLE_SOLVER_MEMORY: return gi_pipeline_bytes(s);
   case GABLE_SOLVER_SIGN_DETERMINANT: return s->sign_determinant;
   case GABLE_SOLVER_ANALYSES: return s->analyses;

@@ -93,6 +93,33 @@ static void every_view(test_kind kind, int symmetric)
   test_system_free(&a);
 }
 
+/* One triangle of a general matrix: the other one is not looked at. */
+static void triangle_of_general(void)
+{
+  static holder h;
+  test_system a = test_system_make(TEST_DOMINANT, N, 4);
+  double b[N], x[N], product[N];
+  for (int i = 0; i < N; i++) b[i] = i % 4 - 1.5;
+  for (int form = 0; form < 4; form++) {
+    int rows = form & 1, lower = form >> 1; /* of the arrays; by rows they are the transpose */
+    gable_matrix_view v = hold(&a, &h, 0, 0, 0, GABLE_FULL);
+    v.format = rows ? GABLE_CSR : GABLE_CSC;
+    v.part = lower != rows ? GABLE_LOWER : GABLE_UPPER;
+    gable_solver *s = solver_for(&v, NULL);
+    solve_with(s, GABLE_N, test_vectors(N, 1, b), test_vectors(N, 1, x));
+    memset(product, 0, sizeof product);
+    for (gable_idx j = 0; j < N; j++)
+      for (int64_t k = a.ptr[j]; k < a.ptr[j + 1]; k++) {
+        gable_idx i = a.idx[k];
+        if (lower ? i < j : i > j) continue;
+        product[rows ? j : i] += a.val[k] * x[rows ? i : j];
+      }
+    for (int i = 0; i < N; i++) CHECK(fabs(product[i] - b[i]) <= 1e-10, "form %d: %g, not %g", form, product[i], b[i]);
+    gable_solver_destroy(&s);
+  }
+  test_system_free(&a);
+}
+
 /* Row-major and float vectors, float factors. */
 static void every_vector(void)
 {
@@ -343,6 +370,7 @@ int main(void)
   every_view(TEST_REDUCIBLE, 0);
   every_view(TEST_SPD, 1);
   every_view(TEST_INDEFINITE, 1);
+  triangle_of_general();
   every_vector();
   for (int kind = 0; kind < TEST_KINDS; kind++)
     if (kind != TEST_WILD && kind != TEST_GROWTH) every_reuse((test_kind)kind);
