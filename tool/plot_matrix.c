@@ -186,7 +186,8 @@ int plot_matrix(const char *path, const char *name, const gable_matrix *a, const
           "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
           "font-family=\"Helvetica, Arial, sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
           WIDTH, HEIGHT, WIDTH, HEIGHT);
-  snprintf(title, sizeof title, "%s", name);
+  const char *slash = strrchr(name, '/');
+  snprintf(title, sizeof title, "%s", slash ? slash + 1 : name);
   text_at(f, MARGIN, 34, "start", 20, "#111", title);
   snprintf(title, sizeof title, "%s x %s, %s entries", human_count(info.n_rows).s, human_count(info.n_cols).s,
            human_count((double)shape->nnz).s);
