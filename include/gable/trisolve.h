@@ -40,7 +40,7 @@ typedef struct gable_trisolve_options {
   double deadline_s;
 
   /* 1: "auto" times its candidates at the first update, instead of believing its model.  The choice is then no longer
-   * the same from run to run. */
+   * the same from run to run, and works are made after that update. */
   int time_candidates;
 
   int threads;           /* at most so many; 0: the context's */

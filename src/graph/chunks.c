@@ -3,13 +3,15 @@
 
 #include "graph/chunks.h"
 
+enum { LINE = 8 }; /* unknowns in a cache line */
+
 void gi_chunks_release(gable_context *ctx, gi_chunks *c)
 {
   gi_free(ctx, c->start);
   gi_free(ctx, c->seconds);
   gi_free(ctx, c->pred_ptr);
   gi_free(ctx, c->pred);
-  gi_free(ctx, c->pred_entries);
+  gi_free(ctx, c->pred_lines);
   gi_free(ctx, c->succ_ptr);
   gi_free(ctx, c->succ);
   memset(c, 0, sizeof *c);
@@ -51,7 +53,7 @@ static gable_idx cut(const graph *g, gable_idx size, gable_idx *start, gable_idx
 
 /* Edges into chunk m; at[q] is the place of edge q -> m or below pred_ptr[m].  With pred NULL only counts. */
 static gable_off edges_into(const graph *g, gi_chunks *c, gable_idx m, const gable_idx *chunk_of, gable_off *at,
-                            gable_off used)
+                            gable_idx *line_of, gable_off used)
 {
   const gable_off begin = used;
   for (gable_idx k = c->start[m]; k < c->start[m + 1]; k++) {
@@ -63,10 +65,11 @@ static gable_off edges_into(const graph *g, gi_chunks *c, gable_idx m, const gab
         at[q] = used++;
         if (c->pred) {
           c->pred[at[q]] = q;
-          c->pred_entries[at[q]] = 0;
+          c->pred_lines[at[q]] = 0;
         }
       }
-      if (c->pred) c->pred_entries[at[q]] += 1;
+      if (c->pred && line_of[g->col[p] / LINE] != m) c->pred_lines[at[q]] += 1;
+      line_of[g->col[p] / LINE] = m;
     }
   }
   return used;
@@ -77,19 +80,22 @@ static gable_status find_edges(gable_context *ctx, const graph *g, const gable_i
   gable_status status = GABLE_OK;
   const gable_idx count = c->count;
   gable_off *at = NULL, used = 0;
+  gable_idx *line_of = NULL; /* the last chunk that needed each line */
   GI_ALLOC(ctx, at, count);
+  GI_ALLOC(ctx, line_of, g->n / LINE + 1);
   GI_ALLOC(ctx, c->pred_ptr, (gable_off)count + 1);
   for (int pass = 0; pass < 2; pass++) {
     used = 0;
     for (gable_idx m = 0; m < count; m++) at[m] = -1;
+    for (gable_idx k = 0; k < g->n / LINE + 1; k++) line_of[k] = -1;
     for (gable_idx m = 0; m < count; m++) {
       c->pred_ptr[m] = used;
-      used = edges_into(g, c, m, chunk_of, at, used);
+      used = edges_into(g, c, m, chunk_of, at, line_of, used);
     }
     c->pred_ptr[count] = used;
     if (pass == 1) break;
     GI_ALLOC(ctx, c->pred, used);
-    GI_ALLOC(ctx, c->pred_entries, used);
+    GI_ALLOC(ctx, c->pred_lines, used);
   }
   GI_ALLOC_ZERO(ctx, c->succ_ptr, (gable_off)count + 2);
   GI_ALLOC(ctx, c->succ, used);
@@ -99,6 +105,7 @@ static gable_status find_edges(gable_context *ctx, const graph *g, const gable_i
     for (gable_off p = c->pred_ptr[m]; p < c->pred_ptr[m + 1]; p++) c->succ[c->succ_ptr[c->pred[p] + 1]++] = m;
 done:
   gi_free(ctx, at);
+  gi_free(ctx, line_of);
   return status;
 }
 

@@ -11,7 +11,7 @@ typedef struct gi_chunks {
   double *seconds;       /* [count] its rows as a run of their own */
   gable_off *pred_ptr;   /* [count+1] */
   gable_idx *pred;       /* [pred_ptr[count]] chunks that it needs, each once, all below it */
-  float *pred_entries;   /* [pred_ptr[count]] entries that stand for the edge */
+  float *pred_lines;     /* [pred_ptr[count]] cache lines of unknowns that stand for the edge */
   gable_off *succ_ptr;   /* [count+1] */
   gable_idx *succ;       /* [succ_ptr[count]] */
 } gi_chunks;

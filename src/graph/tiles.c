@@ -7,7 +7,7 @@ enum { LOOK_AHEAD = 8 }; /* chunks that are compared before one is handed out */
 
 gi_tile_costs gi_tile_costs_default(void)
 {
-  return (gi_tile_costs){.tile = 20e-9, .hop = 150e-9, .remote = 1e-9};
+  return (gi_tile_costs){.tile = 20e-9, .hop = 250e-9, .remote = 10e-9};
 }
 
 void gi_tile_builder_release(gi_tile_builder *b)
@@ -65,7 +65,7 @@ static double available(const gi_tile_builder *b, gable_idx chunk, int thread, d
   for (gable_off p = b->c->pred_ptr[chunk]; p < b->c->pred_ptr[chunk + 1]; p++) {
     const gable_idx t = b->tile_of[b->c->pred[p]];
     if (b->tiles[t].thread == thread) continue;
-    *remote += b->costs->remote * b->c->pred_entries[p];
+    *remote += b->costs->remote * b->c->pred_lines[p];
     if (b->tiles[t].finish + b->costs->hop > at) at = b->tiles[t].finish + b->costs->hop;
   }
   return at;

@@ -26,8 +26,8 @@ typedef struct gi_tiles {
   double model_s;        /* simulated seconds of a solve */
 } gi_tiles;
 
-/* Seconds: of a tile beside its rows, from one thread's store to another's load, and of an entry whose value another
- * thread has computed. */
+/* Seconds: of a tile beside its rows, from one thread's store to another's load, and of a cache line of
+ * unknowns that another thread has computed. */
 typedef struct gi_tile_costs {
   double tile, hop, remote;
 } gi_tile_costs;

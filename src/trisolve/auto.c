@@ -8,7 +8,7 @@
  * natural order. */
 static double promise(int threads)
 {
-  return threads == 1 ? 1.4 : 1.1;
+  return threads == 1 ? 1.4 : 1.25;
 }
 
 gable_status gi_auto_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side)

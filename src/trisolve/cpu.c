@@ -2,10 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/timer.h"
 #include "trisolve/cpu.h"
 
 typedef struct cpu_state {
   gi_side side[2];          /* of GABLE_N, GABLE_T */
+  gi_side rival[2];         /* auto that times: the other candidate, until the first update */
   gable_off *diagonal_from; /* [n] place in val of each row's diagonal entry, -1 without; NULL: unit or separate */
 } cpu_state;
 
@@ -30,6 +32,8 @@ static void state_release(gable_context *ctx, cpu_state *s)
   if (!s) return;
   gi_side_release(ctx, &s->side[GABLE_N]);
   gi_side_release(ctx, &s->side[GABLE_T]);
+  gi_side_release(ctx, &s->rival[GABLE_N]);
+  gi_side_release(ctx, &s->rival[GABLE_T]);
   gi_free(ctx, s->diagonal_from);
   gi_free(ctx, s);
 }
@@ -60,6 +64,19 @@ done:
   return status;
 }
 
+/* serial when tiles were chosen, and the other way round. */
+static gable_status rival_build(gable_trisolve *t, const gi_pattern *p, const gi_side *side, gi_side *rival)
+{
+  gable_status status = GABLE_OK;
+  rival->threads = t->options.threads;
+  rival->levels = side->levels;
+  rival->widest = side->widest;
+  rival->method = side->method == &gi_cpu_serial ? &gi_cpu_tiles : &gi_cpu_serial;
+  GI_TRY(rival->method->build(t->ctx, p, t->shape.value_type, rival));
+done:
+  return status;
+}
+
 static gable_status cpu_analyse(gable_trisolve *t, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
@@ -86,6 +103,8 @@ static gable_status cpu_analyse(gable_trisolve *t, const gable_matrix_view *a)
     p->columns = pattern[!op].rows; /* borrowed */
     GI_TRY(gi_levels_find(ctx, p->rows.n, p->rows.ptr, p->rows.col, &p->levels));
     GI_TRY(side_build(t, p, &state->side[op]));
+    if (t->method == GI_AUTO && t->options.time_candidates)
+      GI_TRY(rival_build(t, p, &state->side[op], &state->rival[op]));
   }
   t->state = state;
   state = NULL;
@@ -98,12 +117,74 @@ done:
   return status;
 }
 
+/* Seconds of the fastest of a few solves with one right-hand side. */
+static gable_status time_side(gable_trisolve *t, const gi_side *side, double *seconds)
+{
+  enum { TRIES = 7 };
+  gable_status status = GABLE_OK;
+  const gable_idx n = t->shape.n;
+  double *b = NULL, *x = NULL;
+  void *scratch = NULL;
+  gik_vectors v = {.b_row = 1, .x_row = 1, .count = 1};
+  gi_run run = {side, gik_trisolve_for(t->shape.value_type, t->shape.value_type), NULL, &v, NULL, 10.0, GABLE_OK, -1};
+  GI_ALLOC_ZERO(t->ctx, b, n);
+  GI_ALLOC_ZERO(t->ctx, x, n);
+  if (side->method->scratch_bytes) {
+    scratch = gi_alloc(t->ctx, (gable_off)side->method->scratch_bytes(side), 1);
+    GI_REQUIRE(scratch, GABLE_ERR_MEMORY, "out of memory for timing a method");
+    side->method->scratch_init(side, scratch);
+  }
+  v.b = b;
+  v.x = x;
+  run.scratch = scratch;
+  for (int k = 0; k < TRIES; k++) {
+    const double start = gi_now();
+    side->method->run(&run);
+    const double s = gi_now() - start;
+    if (k == 0 || s < *seconds) *seconds = s;
+  }
+done:
+  gi_free(t->ctx, b);
+  gi_free(t->ctx, x);
+  gi_free(t->ctx, scratch);
+  return status;
+}
+
+/* Times both candidates of one op and keeps the faster; the rival's values must be there. */
+static gable_status settle(gable_trisolve *t, gi_side *side, gi_side *rival)
+{
+  gable_status status = GABLE_OK;
+  double own = 0, other = 0;
+  char seen[120];
+  GI_TRY(time_side(t, side, &own));
+  GI_TRY(time_side(t, rival, &other));
+  snprintf(seen, sizeof seen, "timed: %s %.3g ms, %s %.3g ms", side->method->name, 1e3 * own, rival->method->name,
+           1e3 * other);
+  if (other < own) {
+    gi_side kept = *side;
+    *side = *rival;
+    *rival = kept;
+    side->level = rival->level;
+    rival->level = NULL;
+  }
+  gi_side_release(t->ctx, rival);
+  snprintf(side->why, sizeof side->why, "%s", seen);
+done:
+  return status;
+}
+
 static gable_status cpu_update(gable_trisolve *t, const void *val, const void *diagonal)
 {
   gable_status status = GABLE_OK;
   cpu_state *s = t->state;
-  for (int op = GABLE_N; op <= GABLE_T; op++)
-    if (s->side[op].method) GI_TRY(gi_lists_update(&s->side[op].lists, val, s->diagonal_from, diagonal, &t->bad_row));
+  for (int op = GABLE_N; op <= GABLE_T; op++) {
+    if (!s->side[op].method) continue;
+    GI_TRY(gi_lists_update(&s->side[op].lists, val, s->diagonal_from, diagonal, &t->bad_row));
+    if (!s->rival[op].method) continue;
+    GI_TRY(gi_lists_update(&s->rival[op].lists, val, s->diagonal_from, diagonal, &t->bad_row));
+    GI_TRY(settle(t, &s->side[op], &s->rival[op]));
+    t->generation++; /* works are for the method that was kept */
+  }
 done:
   return status;
 }

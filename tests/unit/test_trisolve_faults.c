@@ -232,6 +232,34 @@ static void check_schedule(gable_context *ctx, int m)
   free(seen);
 }
 
+/* auto that times its candidates keeps one of them, says so, and solves. */
+static void check_timing(gable_context *ctx)
+{
+  test_triangle t = test_triangle_make(find_kind("5 point grid"), 2);
+  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+  gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
+  gable_matrix_view view = view_of(&t);
+  gable_trisolve *plan = NULL;
+  gable_work *w = NULL;
+  double *b = malloc((size_t)t.n * 8), *x = malloc((size_t)t.n * 8);
+  options.time_candidates = 1;
+  CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
+  CHECK_OK(gable_trisolve_analyse(plan, &view));
+  for (int round = 0; round < 2; round++) CHECK_OK(gable_trisolve_update(plan, t.val));
+  CHECK_OK(gable_work_create(plan, 1, &w));
+  for (gable_idx i = 0; i < t.n; i++) b[i] = 1 + i % 3;
+  gable_vectors_view bv = vector(t.n, b), xv = vector(t.n, x);
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &bv, &xv));
+  CHECK(test_bound_ratio(&t, x, b, 1, 0) <= 1, "wrong");
+  CHECK_OK(gable_trisolve_get_info(plan, GABLE_N, &info));
+  CHECK(strstr(info.why, "timed: ") && strstr(info.why, "serial") && strstr(info.why, "tiles"), "%s", info.why);
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+  test_triangle_free(&t);
+  free(b);
+  free(x);
+}
+
 /* No method is another under a second name: each leaves its own trace in the counters. */
 static void check_counters(gable_context *ctx)
 {
@@ -270,6 +298,7 @@ int main(int argc, char **argv)
   }
   check_refusals(ctx);
   check_counters(ctx);
+  if (!strcmp(where, "cpu")) check_timing(ctx);
   gable_context_destroy(&ctx);
   return 0;
 }
