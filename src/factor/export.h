@@ -1,0 +1,27 @@
+/* export.h: factors as compressed columns, for others to read, and factors of others for Gable to solve with. */
+#ifndef GI_EXPORT_H
+#define GI_EXPORT_H
+
+#include "factor/factor.h"
+
+/* LU: row row_of[k] of A' is row k of L U + F.  l is unit lower triangular with its ones stored, u upper triangular.
+ * Cholesky: A' = l l^T, row_of is the identity, u and f are empty (ptr NULL), and so is f without a block triangular
+ * form.  Entries that are exactly zero (supernodes hold some) are left out, the diagonals are not. */
+typedef struct gi_factor_columns {
+  gi_csc l, u, f;
+  gable_idx *row_of; /* [n] */
+} gi_factor_columns;
+
+/* out zeroed; release frees it, also after an error.  GABLE_ERR_MEMORY. */
+gable_status gi_factor_export(gable_context *ctx, const gi_factor *factor, gi_factor_columns *out);
+void gi_factor_columns_release(gable_context *ctx, gi_factor_columns *c);
+
+/* A factor of the matrix M = l u (u NULL: l l^T) with its rows and columns renumbered: entry (i,j) of A' is entry
+ * (perm[i], perm[j]) of M.  perm [n]: out, a postorder that makes supernodes of the columns; whoever has P A Q = l u
+ * composes it with both sides.  l: lower triangular, for LU with or without its unit diagonal; u: upper triangular with
+ * its diagonal.  The layout and the factor are the caller's.  GABLE_ERR_ARGUMENT names the first entry that is out of
+ * place, GABLE_ERR_SINGULAR a zero on a diagonal, GABLE_ERR_NOT_FINITE. */
+gable_status gi_factor_import(gable_context *ctx, const gi_csc *l, const gi_csc *u, gable_type type, gable_idx *perm,
+                              gi_layout **layout, gi_factor **factor);
+
+#endif
