@@ -40,7 +40,7 @@ static void check_system(const test_system *a, const char *name, uint64_t seed, 
   CHECK_OK(gable_solver_analyse(other, &v));
   CHECK_OK(gable_solver_factor(other, NULL, GABLE_REUSE_NOTHING));
   CHECK_OK(gable_solver_work_create(s, RHS, &w));
-  CHECK_OK(gable_solver_work_create(other, 2, &other_work));
+  CHECK_OK(gable_solver_work_create(other, RHS, &other_work));
   for (int transposed = 0; transposed < 2; transposed++) {
     gable_op op = transposed ? GABLE_T : GABLE_N;
     fill(b, RHS * n, seed);
