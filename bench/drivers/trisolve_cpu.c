@@ -99,7 +99,7 @@ static double error_of(const triangle *t)
       size += fabsl((long double)t->val[p] * t->x[t->idx[p]]);
     }
     double ratio = (double)(fabsl(r) / (4 * (t->ptr[i + 1] - t->ptr[i]) * 0x1p-53L * size));
-    if (!(ratio <= worst)) worst = ratio;
+    if (!(ratio <= worst)) worst = isnan(ratio) ? INFINITY : ratio;
   }
   return worst;
 }
@@ -107,12 +107,14 @@ static double error_of(const triangle *t)
 static void say(const char *matrix, const triangle *t, const char *method, const char *used, int threads,
                 double analyse, double solve, int levels, const char *why)
 {
-  printf(
-      "{\"matrix\": \"%s\", \"uplo\": \"%s\", \"op\": \"n\", \"type\": \"d\", \"rhs\": 1, \"method\": \"%s\", "
-      "\"method_used\": \"%s\", \"where\": \"cpu\", \"threads\": %d, \"n\": %d, \"nnz\": %d, \"levels\": %d, "
-      "\"analyse_s\": %.4e, \"solve_s\": %.4e, \"gflops\": %.4g, \"max_error_bound_ratio\": %.3g, \"why\": \"%s\"}\n",
-      matrix, t->upper ? "upper" : "lower", method, used, threads, t->n, t->ptr[t->n], levels, analyse, solve,
-      2e-9 * t->ptr[t->n] / solve, error_of(t), why);
+  const double error = error_of(t);
+  char ratio[32] = "null"; /* a NaN in x: no number */
+  if (isfinite(error)) snprintf(ratio, sizeof ratio, "%.3g", error);
+  printf("{\"matrix\": \"%s\", \"uplo\": \"%s\", \"op\": \"n\", \"type\": \"d\", \"rhs\": 1, \"method\": \"%s\", "
+         "\"method_used\": \"%s\", \"where\": \"cpu\", \"threads\": %d, \"n\": %d, \"nnz\": %d, \"levels\": %d, "
+         "\"analyse_s\": %.4e, \"solve_s\": %.4e, \"gflops\": %.4g, \"max_error_bound_ratio\": %s, \"why\": \"%s\"}\n",
+         matrix, t->upper ? "upper" : "lower", method, used, threads, t->n, t->ptr[t->n], levels, analyse, solve,
+         2e-9 * t->ptr[t->n] / solve, ratio, why);
   fflush(stdout);
 }
 
