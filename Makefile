@@ -88,8 +88,8 @@ $(BUILD)/%.c.o: %.c $(BUILD)/config.mk
 $(BUILD)/%.cu.o: %.cu $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)
-	$(Q)$(NVCC) -std=c++17 -O3 -lineinfo $(CUDA_ARCH) -Iinclude -Isrc -Werror all-warnings \
-		-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Werror -MMD -MP -c $< -o $@
+	$(Q)$(NVCC) -std=c++17 -O3 -lineinfo --extended-lambda $(CUDA_ARCH) -Iinclude -Isrc -Werror all-warnings \
+		-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wno-missing-field-initializers,-Werror -MMD -MP -c $< -o $@
 
 $(STATIC): $(LIB_OBJ)
 	@mkdir -p $(@D)

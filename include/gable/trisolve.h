@@ -21,7 +21,8 @@ enum { GABLE_TRISOLVE_N = 1, GABLE_TRISOLVE_T = 2 };
 typedef struct gable_trisolve_options {
   size_t size; /* of this struct, so that it can grow */
 
-  /* "serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles" or "auto" (NULL is "auto"). */
+  /* "serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles", "rows" or "auto" (NULL is "auto").
+   * serial is the CPU's alone, rows the GPU's; see docs/algorithms. */
   const char *method;
 
   /* The triangle of the matrix that is used; entries of the other one are ignored.  GABLE_FULL: the triangle that the

@@ -9,6 +9,7 @@
 static const char *const method_names[GI_METHODS] = {
     [GI_AUTO] = "auto", [GI_SERIAL] = "serial", [GI_LEVR] = "levr", [GI_LEVC] = "levc",
     [GI_ELMR] = "elmr", [GI_ELMC] = "elmc",     [GI_GSF] = "gsf",   [GI_TILES] = "tiles",
+    [GI_ROWS] = "rows",
 };
 
 const char *gi_method_name(gi_method m)
@@ -23,7 +24,7 @@ static gable_status method_from(const char *name, gi_method *out)
   if (!name) name = "auto";
   while (m < GI_METHODS && strcmp(name, method_names[m])) m++;
   GI_REQUIRE(m < GI_METHODS, GABLE_ERR_ARGUMENT,
-             "'%.40s' is no method: say serial, levr, levc, elmr, elmc, gsf, tiles or auto", name);
+             "'%.40s' is no method: say serial, levr, levc, elmr, elmc, gsf, tiles, rows or auto", name);
   *out = (gi_method)m;
 done:
   return status;
@@ -68,6 +69,8 @@ gable_status gable_trisolve_create(gable_context *ctx, const gable_trisolve_opti
   *out = NULL;
   GI_TRY(options_from(ctx, options, &own));
   GI_TRY(method_from(own.method, &method));
+  GI_REQUIRE(method != GI_ROWS || ctx->device == &gi_device_cuda, GABLE_ERR_UNAVAILABLE,
+             "method rows runs on a GPU only, this context is %s", ctx->where);
   GI_ALLOC_ZERO(ctx, t, 1);
   t->ctx = ctx;
   t->options = own;

@@ -6,6 +6,10 @@
 
 #include "base/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct gi_device; /* device/device.h */
 
 struct gable_context {
@@ -39,5 +43,9 @@ void gi_log(const gable_context *ctx, gable_log_level level, const char *format,
 
 /* Tells the caller how far a phase has come; GABLE_ERR_CANCELLED when it asks to stop.  From one thread at a time. */
 gable_status gi_progress(const gable_context *ctx, const char *phase, double done);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

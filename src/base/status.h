@@ -6,6 +6,10 @@
 
 #include "base/portable.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Writes the message and the place into this thread's record and returns code. */
 gable_status gi_raise(gable_status code, const char *file, int line, const char *func, const char *format, ...)
     GI_PRINTF(5, 6);
@@ -15,6 +19,10 @@ void gi_trace(const char *file, int line, const char *func);
 
 /* Copies a record made by another thread (its text) into this thread's: for errors inside parallel regions. */
 void gi_adopt_error(const char *text);
+
+#ifdef __cplusplus
+}
+#endif
 
 /* Each function that uses these has `gable_status status = GABLE_OK;` and a label `done:` that frees what it owns. */
 #define GI_TRY(call)                                                                                                   \

@@ -6,6 +6,10 @@
 
 #include "base/context.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct gi_device {
   const char *name; /* "cpu", "mirror", "cuda" */
 
@@ -25,5 +29,9 @@ typedef struct gi_device {
 
 extern const gi_device gi_device_cpu;
 extern const gi_device gi_device_cuda;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -21,6 +21,7 @@ typedef enum gi_method {
   GI_ELMC,
   GI_GSF,
   GI_TILES,
+  GI_ROWS, /* on a GPU */
   GI_METHODS
 } gi_method;
 

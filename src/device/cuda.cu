@@ -1,0 +1,106 @@
+/* cuda.cu: one GPU as a device. */
+#include <cstdint>
+#include <cuda_runtime.h>
+
+#include "device/device.h"
+
+namespace {
+
+gable_status checked(cudaError_t e, const char *what)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "%s: %s", what, cudaGetErrorString(e));
+done:
+  return status;
+}
+
+/* The pool keeps what is given back, so that analyses do not pay for the driver's allocator. */
+gable_status keep_pool(int ordinal)
+{
+  gable_status status = GABLE_OK;
+  cudaMemPool_t pool;
+  uint64_t all = UINT64_MAX;
+  GI_TRY(checked(cudaDeviceGetDefaultMemPool(&pool, ordinal), "memory pool"));
+  GI_TRY(checked(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all), "memory pool"));
+done:
+  return status;
+}
+
+gable_status cuda_open(int ordinal, void **state)
+{
+  gable_status status = GABLE_OK;
+  int count = 0, major = 0;
+  cudaError_t e = cudaGetDeviceCount(&count);
+  *state = nullptr;
+  if (e) cudaGetLastError();
+  GI_REQUIRE(!e && count, GABLE_ERR_UNAVAILABLE, "no GPU answers: %s", e ? cudaGetErrorString(e) : "none is there");
+  GI_REQUIRE(ordinal < count, GABLE_ERR_UNAVAILABLE, "cuda:%d: this machine has %d GPU%s", ordinal, count,
+             count == 1 ? "" : "s");
+  GI_TRY(checked(cudaSetDevice(ordinal), "cudaSetDevice"));
+  GI_TRY(checked(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal), "device attribute"));
+  GI_REQUIRE(major >= 9, GABLE_ERR_UNAVAILABLE, "cuda:%d has compute capability %d, Gable's kernels want 9", ordinal,
+             major);
+  GI_TRY(keep_pool(ordinal));
+  *state = (void *)(intptr_t)(ordinal + 1);
+done:
+  return status;
+}
+
+void cuda_close(void *state)
+{
+  (void)state;
+}
+
+gable_status cuda_alloc(gable_context *ctx, size_t bytes, void **out)
+{
+  gable_status status = GABLE_OK;
+  cudaError_t e = cudaSuccess;
+  *out = nullptr;
+  GI_TRY(checked(cudaSetDevice((int)(intptr_t)ctx->device_state - 1), "cudaSetDevice"));
+  e = cudaMallocAsync(out, bytes ? bytes : 1, nullptr);
+  if (e) cudaGetLastError();
+  GI_REQUIRE(!e, e == cudaErrorMemoryAllocation ? GABLE_ERR_MEMORY : GABLE_ERR_BACKEND, "%.1f MB of device memory: %s",
+             (double)bytes / 1e6, cudaGetErrorString(e));
+done:
+  return status;
+}
+
+/* In the order of the default stream. */
+void cuda_release(gable_context *ctx, void *p)
+{
+  (void)ctx;
+  if (p) cudaFreeAsync(p, nullptr);
+}
+
+gable_status copy(void *to, const void *from, size_t bytes, void *stream)
+{
+  gable_status status = GABLE_OK;
+  cudaError_t e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, (cudaStream_t)stream);
+  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "copy of %.1f MB: %s", (double)bytes / 1e6, cudaGetErrorString(e));
+done:
+  return status;
+}
+
+gable_status cuda_copy_in(gable_context *ctx, void *device, const void *host, size_t bytes, void *stream)
+{
+  (void)ctx;
+  return copy(device, host, bytes, stream);
+}
+
+gable_status cuda_copy_out(gable_context *ctx, void *host, const void *device, size_t bytes, void *stream)
+{
+  (void)ctx;
+  return copy(host, device, bytes, stream);
+}
+
+gable_status cuda_synchronise(gable_context *ctx, void *stream)
+{
+  (void)ctx;
+  return checked(cudaStreamSynchronize((cudaStream_t)stream), "synchronise");
+}
+
+} /* namespace */
+
+extern "C" const gi_device gi_device_cuda = {
+    "cuda", cuda_open, cuda_close, cuda_alloc, cuda_release, cuda_copy_in, cuda_copy_out, cuda_synchronise,
+};

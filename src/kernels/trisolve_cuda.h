@@ -1,0 +1,124 @@
+/* trisolve_cuda.h: triangular solves on the GPU: what the kernels are given, and their launchers.
+ *
+ * Everything here is in solve numbering: row k depends on rows c < k only (upper triangles are numbered from the end).
+ * Launchers are asynchronous on their stream, own nothing and allocate nothing. */
+#ifndef GIK_TRISOLVE_CUDA_H
+#define GIK_TRISOLVE_CUDA_H
+
+#include <stddef.h>
+
+#include <gable/types.h>
+
+#include "base/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One solve in flight: what its blocks share.  In device memory, so that a captured graph can be replayed. */
+typedef struct gik_control {
+  unsigned ticket; /* the next piece of work */
+  unsigned left;   /* blocks that are done */
+  unsigned parity; /* which of the two copies of the published values this solve uses; it clears the other */
+  int aborted;     /* 1: a deadline has passed, nobody waits any more */
+  int fault_row;   /* row (of the matrix) that was waited for when it did; -1: none */
+  int pad[3];
+} gik_control;
+
+/* Entry (i,j) of b at i*b_row + j*b_rhs, of x likewise. */
+typedef struct gik_device_vectors {
+  const void *b;
+  void *x;
+  ptrdiff_t b_row, b_rhs, x_row, x_rhs;
+  int count;
+} gik_device_vectors;
+
+/* One solve: vectors, and the scratch of its work. */
+typedef struct gik_solve {
+  gik_device_vectors v;
+  gik_control *control;
+  void *published; /* [count][2][n_published] of the vectors' type, all "not yet" in the half that is used next */
+  unsigned long long deadline_ns;
+  int processors;
+  void *stream;
+} gik_solve;
+
+/* The strict triangle of op(T) by rows (or, for the column methods, by columns), rows longer than a limit already split:
+ * a part row sums up to the limit of entries of its parent row, which then depends on it. */
+typedef struct gik_device_triangle {
+  int n;            /* rows, parts included */
+  unsigned nnz;     /* entries, those for parts included */
+  unsigned *ptr;    /* [n+1] */
+  unsigned *col;    /* [nnz] increasing within a row */
+  unsigned *from;   /* [nnz] place in the caller's values; ~0: the constant that takes over a part */
+  unsigned *row;    /* [n] row of the matrix; ~0: a part */
+  unsigned *parent; /* [n] row of the matrix whose diagonal scales this row */
+} gik_device_triangle;
+
+/* tiles: consecutive rows of a chain level and an index interval, marched by one warp level by level.  Records of
+ * 32/lanes rows in schedule order; see docs/algorithms/tiles.md. */
+enum { GIK_TILE_BATCH = 4 }; /* a tile's records are padded to a multiple of it */
+
+typedef struct gik_tile {
+  unsigned first, end;        /* records */
+  unsigned border, n_borders; /* into gik_tiles.border */
+} gik_tile;
+
+typedef struct gik_tiles {
+  int lanes, pairs; /* lanes a row, pairs of entries a lane */
+  int pollers;      /* warps a block that fetch border values */
+  int window;       /* records whose results stay in shared memory */
+  int count, slots; /* tiles; shared slots of the largest */
+  unsigned n_records, n_borders, n_published;
+  gik_tile *tile;   /* [count] */
+  unsigned *border; /* [n_borders] place of each value among the published */
+  void *record[2];  /* [n_records] for float and for double vectors; NULL where never asked for */
+} gik_tiles;
+
+size_t gik_tiles_record_bytes(int lanes, int pairs, gable_type vectors);
+/* 1 when a kernel of this shape was compiled. */
+int gik_tiles_shape(int lanes, int pairs);
+/* Blocks that the GPU holds at once; 0: one does not fit. */
+int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors);
+gable_status gik_tiles_solve(const gik_tiles *t, gable_type vectors, int blocks, const gik_solve *s);
+
+/* rows: records of 32/lanes rows in level order; every value goes through L2. */
+typedef struct gik_packed {
+  int lanes, pairs;
+  int blocks; /* of 4 warps, a processor */
+  int gated;  /* 1: a warp first waits, politely, for a row some levels up */
+  unsigned n_records, n_published;
+  void *record[2];
+} gik_packed;
+
+size_t gik_packed_record_bytes(int lanes, int pairs, gable_type vectors);
+int gik_packed_shape(int lanes, int pairs);
+gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
+
+/* The methods of Li and Zhang (and of Liu et al., gsf), on plain compressed rows or columns. */
+typedef struct gik_seed {
+  gik_device_triangle a;  /* rows (levr, elmr) or columns (levc, elmc, gsf) */
+  int reverse;            /* 1: solve number k is row n-1-k of the matrix */
+  unsigned *order;        /* [n] jlev: rows by level; NULL: natural order (gsf) */
+  const unsigned *level;  /* host, [levels+1] ilev: where each level starts in order */
+  int levels;
+  int lanes;              /* threads a row in levr and levc */
+  unsigned *parents;      /* [n] entries of each row (elmc, gsf); [levels+1] ilev on the device (levr, levc) */
+  void *val[2];           /* [nnz] float and double */
+  void *diagonal[2];      /* [n] */
+} gik_seed;
+
+/* Launches that levr and levc need: levels in a row that fit one block are one launch. */
+int gik_seed_launches(const gik_seed *m);
+gable_status gik_levr_solve(const gik_seed *m, gable_type vectors, const gik_solve *s);
+gable_status gik_levc_solve(const gik_seed *m, gable_type vectors, const gik_solve *s);
+gable_status gik_elmr_solve(const gik_seed *m, gable_type vectors, const gik_solve *s);
+gable_status gik_elmc_solve(const gik_seed *m, gable_type vectors, const gik_solve *s); /* gsf: order is NULL */
+
+/* control and published of count right-hand sides made ready for a first solve. */
+gable_status gik_solve_prepare(gik_control *control, void *published, size_t count, gable_type vectors, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

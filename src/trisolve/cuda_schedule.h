@@ -1,0 +1,74 @@
+/* cuda_schedule.h: analysis on the GPU: the triangle, its levels, and the order in which each method stores its rows. */
+#ifndef GI_TRISOLVE_CUDA_SCHEDULE_H
+#define GI_TRISOLVE_CUDA_SCHEDULE_H
+
+#include "kernels/trisolve_cuda.h"
+#include "trisolve/plan.h"
+
+/* Device memory of one analysis or one plan: given back all at once. */
+typedef struct gi_device_memory {
+  gable_context *ctx;
+  int count;
+  size_t bytes;
+  void *block[96];
+} gi_device_memory;
+
+/* *out = bytes of device memory that m owns. */
+gable_status gi_device_take(gi_device_memory *m, size_t bytes, void **out);
+void gi_device_give_back(gi_device_memory *m);
+
+/* What the levels of a triangle look like. */
+typedef struct gi_profile {
+  int levels, chain_levels, chains; /* longest chain; of its contraction; rows that begin a chain */
+  unsigned longest;                 /* entries of the longest row */
+  unsigned within[8];               /* rows with at most 2, 4, 8, 14, 16, 32, 64, 256 entries */
+  double gap;                       /* mean distance in index of neighbouring chains of one chain level; 0: none */
+} gi_profile;
+
+/* Rows of op(T) that a stores as they are: N of CSR, T of CSC; a's arrays are in device memory.  diagonal_from: [n] place
+ * of each row's diagonal entry, ~0 without one, in the matrix's numbering.  GABLE_ERR_ARGUMENT or _SINGULAR with the
+ * row in *bad_row. */
+gable_status gi_cuda_triangle(gi_device_memory *m, const gi_shape *shape, const gable_matrix_view *a, int need_diagonal,
+                              gik_device_triangle *out, int *reverse, unsigned **diagonal_from, gable_idx *bad_row);
+
+/* The columns of t, in the same numbering, or (turned) the rows of the transpose, numbered from the other end. */
+gable_status gi_cuda_transpose(gi_device_memory *m, const gik_device_triangle *t, int turned, gik_device_triangle *out);
+
+/* t with no row longer than limit; n_user: rows of the matrix. */
+gable_status gi_cuda_split(gi_device_memory *m, gik_device_triangle *t, unsigned limit);
+
+/* level: [n] (level << 32 | chain level) of each row, on the device. */
+gable_status gi_cuda_levels(gi_device_memory *m, const gik_device_triangle *t, unsigned long long **level,
+                            gi_profile *profile);
+
+typedef struct gi_tile_shape {
+  int lanes, pairs, pollers, window;
+  unsigned index_cut, chain_cut; /* rows an interval of index, chain levels a tile; 0: uncut */
+} gi_tile_shape;
+
+/* places: for each record and lane group what an update needs, see cuda_schedule.cu. */
+gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
+                           const gi_profile *profile, const gi_tile_shape *shape, int types, gik_tiles *out,
+                           unsigned **place);
+gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
+                            const gi_profile *profile, int types, gik_packed *out, unsigned **place);
+
+/* Rows by level for the seed's methods: order [n] on the device, starts [levels+1] on the device and (host) the same. */
+gable_status gi_cuda_order(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
+                           int levels, unsigned **order, unsigned **starts);
+
+/* Where the values of a record lie: row k of the triangle is record place[k] / lanes-groups, see fill_values. */
+typedef struct gi_values {
+  const void *val, *diagonal; /* of the matrix's type; diagonal: [n] separate, or NULL */
+  const unsigned *diagonal_from; /* or NULL: unit (when diagonal is NULL too) */
+  gable_type type;
+  int *fault; /* device, [2]: smallest row with a zero diagonal, with one that is not finite; INT_MAX: none */
+} gi_values;
+
+gable_status gi_cuda_update_tiles(const gik_device_triangle *t, const gik_tiles *tiles, const unsigned *place,
+                                  const gi_values *v);
+gable_status gi_cuda_update_packed(const gik_device_triangle *t, const gik_packed *packed, const unsigned *place,
+                                   const gi_values *v);
+gable_status gi_cuda_update_seed(const gik_seed *m, const gi_values *v);
+
+#endif
