@@ -7,9 +7,8 @@
 #include "trisolve/plan.h"
 
 static const char *const method_names[GI_METHODS] = {
-    [GI_AUTO] = "auto", [GI_SERIAL] = "serial", [GI_LEVR] = "levr", [GI_LEVC] = "levc",
-    [GI_ELMR] = "elmr", [GI_ELMC] = "elmc",     [GI_GSF] = "gsf",   [GI_TILES] = "tiles",
-    [GI_ROWS] = "rows",
+    [GI_AUTO] = "auto", [GI_SERIAL] = "serial", [GI_LEVR] = "levr",   [GI_LEVC] = "levc", [GI_ELMR] = "elmr",
+    [GI_ELMC] = "elmc", [GI_GSF] = "gsf",       [GI_TILES] = "tiles", [GI_ROWS] = "rows",
 };
 
 const char *gi_method_name(gi_method m)

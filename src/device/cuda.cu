@@ -4,7 +4,8 @@
 
 #include "device/device.h"
 
-namespace {
+namespace
+{
 
 gable_status checked(cudaError_t e, const char *what)
 {

@@ -12,7 +12,8 @@
 
 #include "kernels/trisolve_cuda.h"
 
-namespace gik {
+namespace gik
+{
 
 enum : unsigned { ALL = 0xffffffffu, NONE = 0xffffffffu };
 enum { PATIENCE = 1024 }; /* polls between two looks at the clock */
@@ -29,11 +30,20 @@ template <> struct word<float> {
   static __device__ __forceinline__ bits of(float v) { return __float_as_uint(v); }
 };
 
-template <typename T> static __device__ __forceinline__ bool not_yet(T v) { return word<T>::of(v) == word<T>::not_yet(); }
+template <typename T> static __device__ __forceinline__ bool not_yet(T v)
+{
+  return word<T>::of(v) == word<T>::not_yet();
+}
 
 /* A cheap necessary condition of not_yet. */
-static __device__ __forceinline__ bool perhaps_not_yet(double v) { return __double2hiint(v) == 0x7ff4dead; }
-static __device__ __forceinline__ bool perhaps_not_yet(float v) { return __float_as_int(v) == 0x7fa5dead; }
+static __device__ __forceinline__ bool perhaps_not_yet(double v)
+{
+  return __double2hiint(v) == 0x7ff4dead;
+}
+static __device__ __forceinline__ bool perhaps_not_yet(float v)
+{
+  return __float_as_int(v) == 0x7fa5dead;
+}
 
 template <typename T> static __device__ __forceinline__ void store_not_yet(T *p)
 {
@@ -63,7 +73,10 @@ static __device__ __forceinline__ void store_relaxed(float *p, float v)
 }
 
 /* In shared memory, between the warps of a block; a is a shared-window address. */
-static __device__ __forceinline__ unsigned shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
+static __device__ __forceinline__ unsigned shared_address(const void *p)
+{
+  return (unsigned)__cvta_generic_to_shared(p);
+}
 static __device__ __forceinline__ void load_shared(unsigned a, double *v)
 {
   asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(*v) : "r"(a) : "memory");

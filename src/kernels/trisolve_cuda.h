@@ -43,8 +43,8 @@ typedef struct gik_solve {
   void *stream;
 } gik_solve;
 
-/* The strict triangle of op(T) by rows (or, for the column methods, by columns), rows longer than a limit already split:
- * a part row sums up to the limit of entries of its parent row, which then depends on it. */
+/* The strict triangle of op(T) by rows (or, for the column methods, by columns), rows longer than a limit already
+ * split: a part row sums up to the limit of entries of its parent row, which then depends on it. */
 typedef struct gik_device_triangle {
   int n;            /* rows, parts included */
   unsigned nnz;     /* entries, those for parts included */
@@ -97,15 +97,15 @@ gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik
 
 /* The methods of Li and Zhang (and of Liu et al., gsf), on plain compressed rows or columns. */
 typedef struct gik_seed {
-  gik_device_triangle a;  /* rows (levr, elmr) or columns (levc, elmc, gsf) */
-  int reverse;            /* 1: solve number k is row n-1-k of the matrix */
-  unsigned *order;        /* [n] jlev: rows by level; NULL: natural order (gsf) */
-  const unsigned *level;  /* host, [levels+1] ilev: where each level starts in order */
+  gik_device_triangle a; /* rows (levr, elmr) or columns (levc, elmc, gsf) */
+  int reverse;           /* 1: solve number k is row n-1-k of the matrix */
+  unsigned *order;       /* [n] jlev: rows by level; NULL: natural order (gsf) */
+  const unsigned *level; /* host, [levels+1] ilev: where each level starts in order */
   int levels;
-  int lanes;              /* threads a row in levr and levc */
-  unsigned *parents;      /* [n] entries of each row (elmc, gsf); [levels+1] ilev on the device (levr, levc) */
-  void *val[2];           /* [nnz] float and double */
-  void *diagonal[2];      /* [n] */
+  int lanes;         /* threads a row in levr and levc */
+  unsigned *parents; /* [n] entries of each row (elmc, gsf); [levels+1] ilev on the device (levr, levc) */
+  void *val[2];      /* [nnz] float and double */
+  void *diagonal[2]; /* [n] */
 } gik_seed;
 
 /* Launches that levr and levc need: levels in a row that fit one block are one launch. */

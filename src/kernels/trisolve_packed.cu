@@ -5,7 +5,8 @@
  * With a gate the warp first waits for one value some levels up, so that rows far from their turn leave L2 alone. */
 #include "kernels/device_wait.cuh"
 
-namespace gik {
+namespace gik
+{
 
 enum { WARPS = 4 };
 
@@ -28,7 +29,8 @@ template <typename T> struct packed_arguments {
   unsigned long long deadline_ns;
 };
 
-template <typename T> struct __align__(2 * sizeof(T)) two {
+template <typename T> struct __align__(2 * sizeof(T)) two
+{
   T x, y;
 };
 
@@ -89,7 +91,8 @@ static __global__ void __launch_bounds__(WARPS * 32) packed_kernel(const packed_
     T v[2 * KP];
     if (g.gated && head.z != NONE) {
       patience p;
-      while (not_yet(load_relaxed(mine + head.z)) && !p.lost(g.control, g.deadline_ns, row & 0x7fffffff)) __nanosleep(20);
+      while (not_yet(load_relaxed(mine + head.z)) && !p.lost(g.control, g.deadline_ns, row & 0x7fffffff))
+        __nanosleep(20);
     }
     __syncwarp();
     await<T, KP>(v, place, mine, g.control, g.deadline_ns, row & 0x7fffffff);
@@ -144,7 +147,7 @@ template <typename T> static void packed_launch(const gik_packed *p, gable_type 
                                  s->v.x_row,
                                  s->v.x_rhs,
                                  s->deadline_ns};
-  f<<<wanted < most ? wanted : most, WARPS * 32, 0, (cudaStream_t)s->stream>>>(g);
+  f < <<wanted<most ? wanted : most, WARPS * 32, 0, (cudaStream_t)s->stream>>>(g);
 }
 
 } /* namespace gik */

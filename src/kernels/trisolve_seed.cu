@@ -4,7 +4,8 @@
  * which blocks start, waits end at a deadline, and several right-hand sides are solved one after another. */
 #include "kernels/device_wait.cuh"
 
-namespace gik {
+namespace gik
+{
 
 enum { SEED_BLOCK = 512 };
 
@@ -25,8 +26,8 @@ template <typename T> struct seed_arguments {
 
 /* x_i for rows l1 <= place < l2 of order, K threads a row. */
 template <typename T, int K>
-static __device__ __forceinline__ void level_rows(const seed_arguments<T> &g, unsigned group, unsigned groups, unsigned l1,
-                                                  unsigned l2)
+static __device__ __forceinline__ void level_rows(const seed_arguments<T> &g, unsigned group, unsigned groups,
+                                                  unsigned l1, unsigned l2)
 {
   const int lane = threadIdx.x % K;
   for (unsigned p0 = l1 + group; __any_sync(ALL, p0 < l2); p0 += groups) {
@@ -104,7 +105,8 @@ template <typename T> static __global__ void elmr_kernel(const seed_arguments<T>
     }
     for (unsigned p = g.ptr[i] + lane; p < q; p += 32) {
       const unsigned j = g.index[p];
-      while (!g.ready[j] && !patient.lost(g.control, g.deadline_ns, (int)g.natural(i))) {}
+      while (!g.ready[j] && !patient.lost(g.control, g.deadline_ns, (int)g.natural(i))) {
+      }
       __threadfence();
       sum -= g.val[p] * *(volatile T *)g.at(j);
     }
@@ -133,7 +135,8 @@ template <typename T> static __global__ void elmc_kernel(const seed_arguments<T>
     T t = 0;
     if (!lane) {
       patience patient;
-      while (*(volatile int *)(g.count + i) && !patient.lost(g.control, g.deadline_ns, (int)g.natural(i))) {}
+      while (*(volatile int *)(g.count + i) && !patient.lost(g.control, g.deadline_ns, (int)g.natural(i))) {
+      }
       __threadfence();
       t = *(volatile T *)g.at(i) / g.diagonal[i];
       *g.at(i) = t;

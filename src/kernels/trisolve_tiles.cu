@@ -8,7 +8,8 @@
  * value. */
 #include "kernels/device_wait.cuh"
 
-namespace gik {
+namespace gik
+{
 
 template <int KP> struct ring {
   static constexpr int S = KP <= 2 ? 4 : 2; /* records a copy */
@@ -16,7 +17,8 @@ template <int KP> struct ring {
   static constexpr int E = D / 2;           /* copies that b is gathered ahead of the computing warp */
 };
 
-/* values [KP][32] pairs | slots [KP][32] two of 16 bits | meta [32/P] {published place, row}: a negative row has neither b nor x | 1/diagonal [32/P] */
+/* values [KP][32] pairs | slots [KP][32] two of 16 bits | meta [32/P] {published place, row}: a negative row has
+ * neither b nor x | 1/diagonal [32/P] */
 template <typename T, int P, int KP> struct layout {
   static constexpr int R = 32 / P;
   static constexpr int slots = KP * 64 * (int)sizeof(T), meta = slots + KP * 128, inverse = meta + R * 8;
@@ -26,10 +28,12 @@ template <typename T, int P, int KP> struct layout {
 template <typename T> struct pair {
   T x, y;
 };
-template <> struct __align__(16) pair<double> {
+template <> struct __align__(16) pair<double>
+{
   double x, y;
 };
-template <> struct __align__(8) pair<float> {
+template <> struct __align__(8) pair<float>
+{
   float x, y;
 };
 
@@ -120,9 +124,9 @@ template <typename T> struct tiles_arguments {
 template <typename T, int P, int KP> struct block {
   typedef layout<T, P, KP> L;
   typedef ring<KP> K;
-  T *x;          /* slots: 0 is zero, then the window, then the border */
-  char *records; /* [D][S] */
-  T *b;          /* [D][S][R] */
+  T *x;                                  /* slots: 0 is zero, then the window, then the border */
+  char *records;                         /* [D][S] */
+  T *b;                                  /* [D][S][R] */
   unsigned slots, full, gathered, empty; /* addresses: slots, and barriers [D] each */
   unsigned local, records_of_tile, copies;
   const char *source;
@@ -247,7 +251,7 @@ static __device__ __forceinline__ void poll(const gik_tile &tile, const unsigned
         if (e[j] + STRIDE < n) ahead[j] = list[e[j] + STRIDE];
         got = true;
       }
-    /* keep e[0] the smallest of the lane, so that it alone tells whether the lane is done */
+      /* keep e[0] the smallest of the lane, so that it alone tells whether the lane is done */
 #pragma unroll
     for (int j = 1; j < FLIGHT; j++)
       if (e[j] < e[0]) {
@@ -260,8 +264,8 @@ static __device__ __forceinline__ void poll(const gik_tile &tile, const unsigned
 }
 
 template <typename T, int P, int KP>
-static __device__ __forceinline__ void compute(const block<T, P, KP> &k, const tiles_arguments<T> &g, cursor<ring<KP>::D> &c,
-                                               int lane)
+static __device__ __forceinline__ void compute(const block<T, P, KP> &k, const tiles_arguments<T> &g,
+                                               cursor<ring<KP>::D> &c, int lane)
 {
   typedef layout<T, P, KP> L;
   typedef ring<KP> K;
@@ -375,7 +379,9 @@ template <typename T> static tiles_function<T> tiles_pick(int lanes, int pairs, 
 {
 #define GIK_PICK(P, KP)                                                                                                \
   if (lanes == P && pairs == KP)                                                                                       \
-    return pollers == 1 ? tiles_kernel<T, P, KP, 1> : pollers <= 4 ? tiles_kernel<T, P, KP, 4> : tiles_kernel<T, P, KP, 6>;
+    return pollers == 1   ? tiles_kernel<T, P, KP, 1>                                                                  \
+           : pollers <= 4 ? tiles_kernel<T, P, KP, 4>                                                                  \
+                          : tiles_kernel<T, P, KP, 6>;
   GIK_SHAPES(GIK_PICK)
 #undef GIK_PICK
   return nullptr;
@@ -420,10 +426,10 @@ template <typename T> static void tiles_launch(const gik_tiles *t, gable_type ty
                                 (t->slots + 15) / 16 * 16,
                                 t->window,
                                 s->deadline_ns};
-  tiles_pick<T>(t->lanes, t->pairs, t->pollers)<<<pieces < (unsigned)blocks ? pieces : (unsigned)blocks,
-                                                  (2 + pollers) * 32,
-                                                  tiles_memory(t, sizeof(T), gik_tiles_record_bytes(t->lanes, t->pairs, type)),
-                                                  (cudaStream_t)s->stream>>>(g);
+  tiles_pick<T>(t->lanes, t->pairs,
+                t->pollers) < <<pieces<(unsigned)blocks ? pieces : (unsigned)blocks, (2 + pollers) * 32,
+                                       tiles_memory(t, sizeof(T), gik_tiles_record_bytes(t->lanes, t->pairs, type)),
+                                       (cudaStream_t)s->stream>>>(g);
 }
 
 } /* namespace gik */

@@ -8,7 +8,8 @@
 #include "device/device.h"
 #include "trisolve/cuda_schedule.h"
 
-namespace {
+namespace
+{
 
 enum { LIMITS = 8 };
 const unsigned limit_of[LIMITS] = {2, 4, 8, 14, 16, 32, 64, 256};
@@ -16,7 +17,7 @@ const int lanes_of[LIMITS] = {1, 1, 2, 1, 4, 8, 16, 32};
 const int pairs_of[LIMITS] = {1, 2, 2, 7, 2, 2, 2, 4};
 
 struct side {
-  gi_method method; /* GI_AUTO: this op has no schedule */
+  gi_method method;             /* GI_AUTO: this op has no schedule */
   gik_device_triangle triangle; /* as the method stores it: long rows split by tiles and rows */
   gik_device_triangle plain;
   gi_profile profile;
@@ -115,7 +116,8 @@ void predict(const gi_profile *p, const gik_device_triangle *t, double *tiles_s,
   const double beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
   const double hop = 0.40e-6 + 2.2e-11 * width * (1 + mean / 4) + 4e-9 * mean;
   double step = 0.16e-6;
-  if (beside >= 4) step = chains >= 16 ? 0.28e-6 + 3.2e-11 * width + 7e-9 * mean : 0.20e-6 + 1.2e-9 * width + 2e-9 * mean * mean;
+  if (beside >= 4)
+    step = chains >= 16 ? 0.28e-6 + 3.2e-11 * width + 7e-9 * mean : 0.20e-6 + 1.2e-9 * width + 2e-9 * mean * mean;
   *rows_s = 6e-6 + p->levels * hop + bytes / 3e12;
   *tiles_s = 10e-6 + p->levels * step + bytes / 3e12;
 }
@@ -228,8 +230,9 @@ gable_status count_levels(gable_trisolve *t, side *d)
   unsigned *order = nullptr, *starts = nullptr;
   GI_TRY(gi_cuda_order(&scratch, &d->triangle, d->level, d->profile.levels, &order, &starts));
   GI_TRY(host_take(t->ctx, (size_t)d->profile.levels + 1, &d->starts));
-  GI_TRY(checked(cudaMemcpy(d->starts, starts, ((size_t)d->profile.levels + 1) * sizeof *starts, cudaMemcpyDeviceToHost),
-                 "copy to the host"));
+  GI_TRY(
+      checked(cudaMemcpy(d->starts, starts, ((size_t)d->profile.levels + 1) * sizeof *starts, cudaMemcpyDeviceToHost),
+              "copy to the host"));
   for (int l = 0; l < d->profile.levels; l++) {
     const int rows = (int)(d->starts[l + 1] - d->starts[l]);
     if (rows > d->widest) d->widest = rows;
@@ -314,7 +317,8 @@ gable_status on_device(gi_device_memory *scratch, const gi_shape *shape, const g
   GI_TRY(gi_device_take(scratch, (n + 1) * offset, &ptr));
   GI_TRY(gi_device_take(scratch, nnz * sizeof(gable_idx) + 4, &idx));
   GI_TRY(checked(cudaMemcpyAsync(ptr, a->ptr, (n + 1) * offset, cudaMemcpyHostToDevice), "copy of the offsets"));
-  if (nnz) GI_TRY(checked(cudaMemcpyAsync(idx, a->idx, nnz * sizeof(gable_idx), cudaMemcpyHostToDevice), "copy of indices"));
+  if (nnz)
+    GI_TRY(checked(cudaMemcpyAsync(idx, a->idx, nnz * sizeof(gable_idx), cudaMemcpyHostToDevice), "copy of indices"));
   out->ptr = ptr;
   out->idx = (const gable_idx *)idx;
 done:
@@ -335,8 +339,8 @@ gable_status find_size(gable_trisolve *t, const gable_matrix_view *a)
     }
     t->shape.nnz = end - t->shape.base;
   }
-  GI_REQUIRE(t->shape.nnz >= 0 && t->shape.nnz < INT_MAX, GABLE_ERR_LIMIT, "%lld entries: a GPU plan holds fewer than 2^31",
-             (long long)t->shape.nnz);
+  GI_REQUIRE(t->shape.nnz >= 0 && t->shape.nnz < INT_MAX, GABLE_ERR_LIMIT,
+             "%lld entries: a GPU plan holds fewer than 2^31", (long long)t->shape.nnz);
 done:
   return status;
 }
@@ -359,8 +363,8 @@ gable_status analyse(gable_trisolve *t, const gable_matrix_view *a)
   GI_TRY(checked(cudaDeviceGetAttribute(&s->processors, cudaDevAttrMultiProcessorCount, device), "device"));
   GI_TRY(gi_device_take(&s->memory, 2 * sizeof *s->fault, (void **)&s->fault));
   GI_TRY(on_device(&scratch, &t->shape, a, &view));
-  GI_TRY(gi_cuda_triangle(&s->memory, &t->shape, &view, t->options.diag == GABLE_STORED, &s->of[stored_op].triangle, &reverse,
-                          &s->diagonal_from, &t->bad_row));
+  GI_TRY(gi_cuda_triangle(&s->memory, &t->shape, &view, t->options.diag == GABLE_STORED, &s->of[stored_op].triangle,
+                          &reverse, &s->diagonal_from, &t->bad_row));
   s->of[stored_op].reverse = reverse;
   s->of[!stored_op].reverse = !reverse;
   if (t->options.ops & (stored_op ? GABLE_TRISOLVE_N : GABLE_TRISOLVE_T))
@@ -398,7 +402,8 @@ gable_status update(gable_trisolve *t, const void *val, const void *diagonal)
   gi_values v = {val, diagonal, unit || diagonal ? nullptr : s->diagonal_from, t->shape.value_type, s->fault};
   if (t->shape.space == GABLE_HOST) {
     if (t->shape.nnz)
-      GI_TRY(checked(cudaMemcpyAsync(s->values, val, (size_t)t->shape.nnz * size, cudaMemcpyHostToDevice), "copy of values"));
+      GI_TRY(checked(cudaMemcpyAsync(s->values, val, (size_t)t->shape.nnz * size, cudaMemcpyHostToDevice),
+                     "copy of values"));
     if (diagonal && t->shape.n)
       GI_TRY(checked(cudaMemcpyAsync(s->diagonal, diagonal, (size_t)t->shape.n * size, cudaMemcpyHostToDevice),
                      "copy of the diagonal"));
@@ -412,8 +417,8 @@ gable_status update(gable_trisolve *t, const void *val, const void *diagonal)
     t->bad_row = fault[0] < fault[1] ? fault[0] : fault[1];
     GI_REQUIRE(fault[0] < fault[1], GABLE_ERR_NOT_FINITE, "the diagonal entry of row %d (counted from 0) is not finite",
                fault[1]);
-    GI_REQUIRE(0, GABLE_ERR_SINGULAR, "the diagonal entry of row %d (counted from 0) is zero, or its reciprocal overflows",
-               fault[0]);
+    GI_REQUIRE(0, GABLE_ERR_SINGULAR,
+               "the diagonal entry of row %d (counted from 0) is zero, or its reciprocal overflows", fault[0]);
   }
 done:
   return status;
@@ -576,7 +581,6 @@ done:
 
 gable_status info(const gable_trisolve *t, gable_op op, gable_trisolve_info *i)
 {
-  gable_status status = GABLE_OK;
   const state *s = (const state *)t->state;
   const side *d = &s->of[op];
   snprintf(i->method_used, sizeof i->method_used, "%s", gi_method_name(d->method));
@@ -611,8 +615,7 @@ gable_status info(const gable_trisolve *t, gable_op op, gable_trisolve_info *i)
     i->waits = d->method == GI_ELMR ? d->triangle.nnz : d->triangle.n;
     i->atomics = d->method == GI_ELMR ? 0 : 2 * (gable_off)d->triangle.nnz;
   }
-done:
-  return status;
+  return GABLE_OK;
 }
 
 gable_status schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level)

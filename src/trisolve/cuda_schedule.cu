@@ -1,8 +1,8 @@
 /* cuda_schedule.cu: analysis on the GPU.
  *
  * Everything is a pass over rows or entries, a prefix sum or a radix sort.  Nothing looks at a grid: what it uses are
- * the levels, and the chain levels, which are levels of the graph after chains (a row and the first row whose last entry
- * it is) have been contracted. */
+ * the levels, and the chain levels, which are levels of the graph after chains (a row and the first row whose last
+ * entry it is) have been contracted. */
 #include <climits>
 
 #include <cub/device/device_radix_sort.cuh>
@@ -14,7 +14,8 @@
 
 using gik::NONE;
 
-namespace {
+namespace
+{
 
 typedef unsigned long long u64;
 
@@ -67,8 +68,7 @@ done:
 }
 
 /* Stable, by the low bits of key; the results are in *key and *value. */
-template <typename K>
-gable_status sort(gi_device_memory *m, K **key, unsigned **value, size_t n, int bits)
+template <typename K> gable_status sort(gi_device_memory *m, K **key, unsigned **value, size_t n, int bits)
 {
   gable_status status = GABLE_OK;
   size_t bytes = 0;
@@ -331,7 +331,8 @@ gable_status gi_cuda_triangle(gi_device_memory *m, const gi_shape *shape, const 
   gi_device_memory scratch = {m->ctx};
   unsigned *first = nullptr, nnz = 0;
   u64 *bad = nullptr, bad_host = 0;
-  row_reader r = {{a->ptr, a->offset_type == GABLE_I64, a->base}, a->idx, n, a->base, lower, shape->strict, need_diagonal};
+  row_reader r = {
+      {a->ptr, a->offset_type == GABLE_I64, a->base}, a->idx, n, a->base, lower, shape->strict, need_diagonal};
   gik_device_triangle t = {};
   GI_TRY(take(&scratch, (size_t)n, &first));
   GI_TRY(take(&scratch, 1, &bad));
@@ -520,7 +521,8 @@ done:
 }
 
 /* Rows sorted by key, in index order where keys are equal; position[row] is a row's place. */
-static gable_status place_rows(gi_device_memory *m, size_t n, u64 **key, int bits, unsigned **order, unsigned **position)
+static gable_status place_rows(gi_device_memory *m, size_t n, u64 **key, int bits, unsigned **order,
+                               unsigned **position)
 {
   gable_status status = GABLE_OK;
   unsigned *value = nullptr, *place = nullptr;
@@ -606,7 +608,8 @@ static gable_status number_tiles(gi_device_memory *m, size_t n, const u64 *key, 
   gable_status status = GABLE_OK;
   unsigned *flag = nullptr;
   GI_TRY(take(m, n + 1, &flag));
-  GI_TRY(each(n + 1, [=] __device__(size_t p) { flag[p] = p < n && p && key[p] >> level_bits != key[p - 1] >> level_bits; }));
+  GI_TRY(each(n + 1,
+              [=] __device__(size_t p) { flag[p] = p < n && p && key[p] >> level_bits != key[p - 1] >> level_bits; }));
   GI_TRY(offsets(m, flag, flag, n));
   GI_TRY(each(n, [=] __device__(size_t p) { tile[p] = flag[p + 1]; }));
   GI_TRY(fetch(count, flag + n, 1));
@@ -858,7 +861,8 @@ static gable_status write_tiles(gi_device_memory *keep, const gik_device_triangl
   gable_status status = GABLE_OK;
   const gable_type vectors = type ? GABLE_D : GABLE_S;
   const size_t bytes = gik_tiles_record_bytes(out->lanes, out->pairs, vectors), size = type ? 8 : 4;
-  const size_t total = bytes * out->n_records, slots = (size_t)out->pairs * 64 * size, meta = slots + (size_t)out->pairs * 128;
+  const size_t total = bytes * out->n_records, slots = (size_t)out->pairs * 64 * size,
+               meta = slots + (size_t)out->pairs * 128;
   const int rows = 32 / out->lanes;
   char *record = nullptr;
   GI_TRY(gi_device_take(keep, total, &out->record[type]));
@@ -869,8 +873,11 @@ static gable_status write_tiles(gi_device_memory *keep, const gik_device_triangl
     m[0] = m[1] = NONE;
   }));
   {
-    const tile_writer w = {*t,    *s,    {s->position, s->tile, s->record, (unsigned)out->window}, *b, first, out->lanes,
-                           out->pairs, out->window, rows, bytes, slots, meta, record};
+    const tile_writer w = {*t,         *s,          {s->position, s->tile, s->record, (unsigned)out->window},
+                           *b,         first,       out->lanes,
+                           out->pairs, out->window, rows,
+                           bytes,      slots,       meta,
+                           record};
     GI_TRY(each((size_t)t->n, w));
   }
 done:
@@ -1021,8 +1028,8 @@ template <typename M> static diagonal_of<M> diagonal_from(const gi_values *v)
 
 /* values of a row, scaled by 1/diagonal, into its record; inverse at record + inverse, pairs at record + values. */
 template <typename M, typename T>
-static gable_status fill_records(const gik_device_triangle *t, char *record, size_t bytes, size_t inverse, size_t values,
-                                 int lanes, const unsigned *place, const gi_values *v)
+static gable_status fill_records(const gik_device_triangle *t, char *record, size_t bytes, size_t inverse,
+                                 size_t values, int lanes, const unsigned *place, const gi_values *v)
 {
   gable_status status = GABLE_OK;
   const gik_device_triangle tri = *t;
@@ -1087,7 +1094,8 @@ done:
   return status;
 }
 
-template <typename M, typename T> static gable_status fill_seed(const gik_seed *m, T *out, T *diagonal_out, const gi_values *v)
+template <typename M, typename T>
+static gable_status fill_seed(const gik_seed *m, T *out, T *diagonal_out, const gi_values *v)
 {
   gable_status status = GABLE_OK;
   const diagonal_of<M> diagonal = diagonal_from<M>(v);

@@ -1,4 +1,5 @@
-/* cuda_schedule.h: analysis on the GPU: the triangle, its levels, and the order in which each method stores its rows. */
+/* cuda_schedule.h: analysis on the GPU: the triangle, its levels, and the order in which each method stores its rows.
+ */
 #ifndef GI_TRISOLVE_CUDA_SCHEDULE_H
 #define GI_TRISOLVE_CUDA_SCHEDULE_H
 
@@ -25,9 +26,9 @@ typedef struct gi_profile {
   double gap;                       /* mean distance in index of neighbouring chains of one chain level; 0: none */
 } gi_profile;
 
-/* Rows of op(T) that a stores as they are: N of CSR, T of CSC; a's arrays are in device memory.  diagonal_from: [n] place
- * of each row's diagonal entry, ~0 without one, in the matrix's numbering.  GABLE_ERR_ARGUMENT or _SINGULAR with the
- * row in *bad_row. */
+/* Rows of op(T) that a stores as they are: N of CSR, T of CSC; a's arrays are in device memory.  diagonal_from: [n]
+ * place of each row's diagonal entry, ~0 without one, in the matrix's numbering.  GABLE_ERR_ARGUMENT or _SINGULAR with
+ * the row in *bad_row. */
 gable_status gi_cuda_triangle(gi_device_memory *m, const gi_shape *shape, const gable_matrix_view *a, int need_diagonal,
                               gik_device_triangle *out, int *reverse, unsigned **diagonal_from, gable_idx *bad_row);
 
@@ -53,13 +54,14 @@ gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t,
 gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
                             const gi_profile *profile, int types, gik_packed *out, unsigned **place);
 
-/* Rows by level for the seed's methods: order [n] on the device, starts [levels+1] on the device and (host) the same. */
+/* Rows by level for the seed's methods: order [n] on the device, starts [levels+1] on the device and (host) the same.
+ */
 gable_status gi_cuda_order(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
                            int levels, unsigned **order, unsigned **starts);
 
 /* Where the values of a record lie: row k of the triangle is record place[k] / lanes-groups, see fill_values. */
 typedef struct gi_values {
-  const void *val, *diagonal; /* of the matrix's type; diagonal: [n] separate, or NULL */
+  const void *val, *diagonal;    /* of the matrix's type; diagonal: [n] separate, or NULL */
   const unsigned *diagonal_from; /* or NULL: unit (when diagonal is NULL too) */
   gable_type type;
   int *fault; /* device, [2]: smallest row with a zero diagonal, with one that is not finite; INT_MAX: none */
