@@ -87,11 +87,11 @@ void choose_cuts(const gi_profile *p, int n, gi_tile_shape *s)
   const double beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
   const double length = p->chains ? (double)n / p->chains : 0;
   s->window = s->lanes == 1 ? 16 : 64;
-  if (length >= 16 && beside >= 4 && p->gap > 0) {
+  if (s->lanes == 1 && length >= 16 && beside >= 4 && p->gap > 0 && n > 240.0 * p->levels) {
     s->chain_cut = 8;
     s->index_cut = (unsigned)(4 * p->gap * (p->gap > length ? 1 : 0) + (p->gap > length ? 0 : 4 * length));
     s->pollers = s->pairs > 2 ? 6 : 4;
-  } else if (length >= 16 && beside < 4) {
+  } else if (s->lanes == 1 && length >= 16 && beside < 4) {
     s->chain_cut = 32;
     s->index_cut = 0;
     s->pollers = 1;
@@ -126,6 +126,9 @@ gi_method choose(const gi_profile *p, const gik_device_triangle *t, side *s)
 {
   double tiles = 0, rows = 0;
   predict(p, t, &tiles, &rows);
+  const double mean = t->n ? (double)t->nnz / t->n : 0;
+  if (mean >= 15 || (mean > 5 && p->longest > 14 && t->n > 250.0 * p->levels))
+    tiles = 10 * rows; /* border for the most part */
   const gi_method m = tiles < rows ? GI_TILES : GI_ROWS;
   s->model_s = tiles < rows ? tiles : rows;
   snprintf(s->why, sizeof s->why,

@@ -186,7 +186,7 @@ done:
   return status;
 }
 
-enum { INTERVAL = 4096, LEVEL_THREADS = 1024 };
+enum { LEVEL_THREADS = 1024 };
 
 struct level_arguments {
   unsigned n;
@@ -195,43 +195,64 @@ struct level_arguments {
   unsigned *ticket;
 };
 
-/* (level << 32 | chain level) of every row by waiting for its entries': a block takes INTERVAL consecutive rows, whose
- * values it keeps in shared memory; those of earlier intervals are polled. */
+/* What a row knows of its level and chain level: at least these, and, when linked, the previous row's plus steps. */
+struct level_bound {
+  unsigned level, chain, level_step, chain_step;
+  bool linked, open; /* open: entries are still awaited */
+
+  /* This row after row `before` lanes up (which covers what lies between). */
+  __device__ __forceinline__ void follow(int before)
+  {
+    const unsigned packed = level_step | chain_step << 8 | (unsigned)linked << 16 | (unsigned)open << 17;
+    const unsigned l = __shfl_up_sync(gik::ALL, level, before), c = __shfl_up_sync(gik::ALL, chain, before);
+    const unsigned o = __shfl_up_sync(gik::ALL, packed, before);
+    if ((int)(threadIdx.x % 32) < before || !linked) return;
+    level = max(level, l + level_step);
+    chain = max(chain, c + chain_step);
+    level_step += o & 0xff;
+    chain_step += o >> 8 & 0xff;
+    linked = o >> 16 & 1;
+    open |= o >> 17 & 1;
+  }
+};
+
+/* (level << 32 | chain level) of every row by waiting for its entries': a block takes as many consecutive rows as it
+ * has threads and keeps their values in shared memory; those of earlier blocks are polled.  Runs of rows that follow
+ * one another inside a warp are resolved by a prefix maximum. */
 __global__ void __launch_bounds__(LEVEL_THREADS) level_kernel(const level_arguments g)
 {
-  __shared__ volatile u64 own[INTERVAL];
+  __shared__ volatile u64 own[LEVEL_THREADS];
   __shared__ unsigned ticket;
   for (;;) {
     __syncthreads();
     if (!threadIdx.x) ticket = atomicAdd(g.ticket, 1u);
-    for (int i = threadIdx.x; i < INTERVAL; i += LEVEL_THREADS) own[i] = ~0ull;
+    own[threadIdx.x] = ~0ull;
     __syncthreads();
-    const size_t base = (size_t)ticket * INTERVAL;
+    const size_t base = (size_t)ticket * LEVEL_THREADS, k = base + threadIdx.x;
     if (base >= g.n) break;
-    for (int j = threadIdx.x; j < INTERVAL; j += LEVEL_THREADS) {
-      const size_t k = base + j;
-      unsigned p = 0, end = 0, c = 0, level = 0, chain = 0;
-      bool todo = k < g.n;
-      if (todo) {
-        p = g.ptr[k];
-        end = g.ptr[k + 1];
-        if (p < end) c = g.col[p];
+    bool todo = k < g.n;
+    const unsigned first = todo ? g.ptr[k] : 0, end = todo ? g.ptr[k + 1] : 0;
+    const unsigned last = first < end ? g.col[end - 1] : gik::NONE;
+    const bool chained = first < end && g.child[last] == k, follows = threadIdx.x % 32 && last == k - 1 && first < end;
+    const unsigned limit = end - follows;
+    unsigned p = first, c = p < limit ? g.col[p] : 0, level = 0, chain = 0;
+    while (__any_sync(gik::ALL, todo)) {
+      while (todo && p < limit) {
+        const u64 v = c >= base ? own[c - base] : *(volatile u64 *)(g.level + c);
+        if (v == ~0ull) break;
+        level = max(level, (unsigned)(v >> 32) + 1);
+        chain = max(chain, (unsigned)v + !(p + 1 == end && chained));
+        if (++p < limit) c = g.col[p];
       }
-      while (__any_sync(gik::ALL, todo)) {
-        while (todo && p < end) {
-          const u64 v = c >= base ? own[c - base] : *(volatile u64 *)(g.level + c);
-          if (v == ~0ull) break;
-          const unsigned l = (unsigned)(v >> 32) + 1, h = (unsigned)v + !(p + 1 == end && g.child[c] == k);
-          level = l > level ? l : level;
-          chain = h > chain ? h : chain;
-          if (++p < end) c = g.col[p];
-        }
-        if (todo && p == end) {
-          const u64 v = (u64)level << 32 | chain;
-          own[j] = v;
-          *(volatile u64 *)(g.level + k) = v;
-          todo = false;
-        }
+      level_bound b = {level, chain, 1, !chained, todo && follows, todo && p < limit};
+      for (int d = 1; d < 32; d *= 2) b.follow(d);
+      if (todo && !b.open) {
+        level = b.level;
+        chain = b.chain;
+        const u64 v = (u64)level << 32 | chain;
+        own[threadIdx.x] = v;
+        *(volatile u64 *)(g.level + k) = v;
+        todo = false;
       }
     }
   }
