@@ -147,7 +147,8 @@ template <typename T> static void packed_launch(const gik_packed *p, gable_type 
                                  s->v.x_row,
                                  s->v.x_rhs,
                                  s->deadline_ns};
-  f < <<wanted<most ? wanted : most, WARPS * 32, 0, (cudaStream_t)s->stream>>>(g);
+  const unsigned grid = wanted < most ? wanted : most;
+  f<<<grid, WARPS * 32, 0, (cudaStream_t)s->stream>>>(g);
 }
 
 } /* namespace gik */

@@ -11,6 +11,8 @@
 namespace gik
 {
 
+enum { MOST_SHARED = 226 * 1024 }; /* bytes of a block */
+
 template <int KP> struct ring {
   static constexpr int S = KP <= 2 ? 4 : 2; /* records a copy */
   static constexpr int D = KP <= 2 ? 6 : 8; /* copies in the ring */
@@ -398,8 +400,9 @@ template <typename T> static int tiles_fit(const gik_tiles *t, gable_type type, 
   const tiles_function<T> f = tiles_pick<T>(t->lanes, t->pairs, t->pollers);
   const size_t memory = tiles_memory(t, sizeof(T), gik_tiles_record_bytes(t->lanes, t->pairs, type));
   int blocks = 0;
-  if (!f || memory > 226 * 1024) return 0;
-  if (cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)memory)) return 0;
+  if (!f || memory > MOST_SHARED) return 0;
+  /* the limit belongs to the function, not to this plan: always the largest */
+  if (cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_SHARED)) return 0;
   const int pollers = t->pollers == 1 ? 1 : t->pollers <= 4 ? 4 : 6;
   if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, (2 + pollers) * 32, memory)) return 0;
   return blocks * processors;
@@ -426,10 +429,10 @@ template <typename T> static void tiles_launch(const gik_tiles *t, gable_type ty
                                 (t->slots + 15) / 16 * 16,
                                 t->window,
                                 s->deadline_ns};
-  tiles_pick<T>(t->lanes, t->pairs,
-                t->pollers) < <<pieces<(unsigned)blocks ? pieces : (unsigned)blocks, (2 + pollers) * 32,
-                                       tiles_memory(t, sizeof(T), gik_tiles_record_bytes(t->lanes, t->pairs, type)),
-                                       (cudaStream_t)s->stream>>>(g);
+  const tiles_function<T> f = tiles_pick<T>(t->lanes, t->pairs, t->pollers);
+  const size_t memory = tiles_memory(t, sizeof(T), gik_tiles_record_bytes(t->lanes, t->pairs, type));
+  const unsigned grid = pieces < (unsigned)blocks ? pieces : (unsigned)blocks;
+  f<<<grid, (2 + pollers) * 32, memory, (cudaStream_t)s->stream>>>(g);
 }
 
 } /* namespace gik */

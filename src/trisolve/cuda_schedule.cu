@@ -236,7 +236,10 @@ __global__ void __launch_bounds__(LEVEL_THREADS) level_kernel(const level_argume
     const bool chained = first < end && g.child[last] == k, follows = threadIdx.x % 32 && last == k - 1 && first < end;
     const unsigned limit = end - follows;
     unsigned p = first, c = p < limit ? g.col[p] : 0, level = 0, chain = 0;
+    unsigned rest = 0; /* ns; rows far from their turn leave L2 alone */
     while (__any_sync(gik::ALL, todo)) {
+      const unsigned p_before = p;
+      if (rest) __nanosleep(rest);
       while (todo && p < limit) {
         const u64 v = c >= base ? own[c - base] : *(volatile u64 *)(g.level + c);
         if (v == ~0ull) break;
@@ -253,7 +256,9 @@ __global__ void __launch_bounds__(LEVEL_THREADS) level_kernel(const level_argume
         own[threadIdx.x] = v;
         *(volatile u64 *)(g.level + k) = v;
         todo = false;
+        rest = 0;
       }
+      rest = __any_sync(gik::ALL, p > p_before) ? 0 : min(2 * rest + 32, 1000u);
     }
   }
 }
