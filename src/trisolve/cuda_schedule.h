@@ -11,7 +11,7 @@ typedef struct gi_device_memory {
   gable_context *ctx;
   int count;
   size_t bytes;
-  void *block[96];
+  void *block[512];
 } gi_device_memory;
 
 /* *out = bytes of device memory that m owns. */
