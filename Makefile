@@ -124,9 +124,9 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/%.c.o $(call object,$(FUZZ_PARTS)) $(STATIC)
 fuzz: $(FUZZERS)
 	@for f in $(FUZZERS); do $$f $(FUZZ_RUNS) $(FUZZ_SEED) || exit 1; done
 
-# The tests that are scripts find the build in BUILD and what it was made with in CC, SAN and LIBS.
+# The tests that are scripts find the build in BUILD and what it was made with in CC, SAN, ZLIB, CJSON and LIBS.
 check: all tests
-	@BUILD="$(BUILD)" CC="$(CC)" SAN="$(SAN)" LIBS="$(LIBS)" sh tests/run $(TESTS) $(SHELL_TESTS)
+	@BUILD="$(BUILD)" CC="$(CC)" SAN="$(SAN)" ZLIB="$(HAVE_ZLIB)" CJSON="$(HAVE_CJSON)" LIBS="$(LIBS)" sh tests/run $(TESTS) $(SHELL_TESTS)
 
 demo: all
 	@$(TOOL) solve $(DEMO)

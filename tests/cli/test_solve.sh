@@ -1,6 +1,8 @@
 #!/bin/sh
 # gable solve from outside: every flag, every key of the JSON, and what a user sees when something is wrong.
 set -u
+[ "${CJSON:-yes}" = yes ] || { echo "it reads JSON, and this build writes none"; exit 77; }
+[ "${ZLIB:-yes}" = yes ] || { echo "its matrices are compressed, and this build has no zlib"; exit 77; }
 gable=$PWD/${BUILD:-build}/bin/gable
 data=$PWD/tests/data
 work=$(mktemp -d)

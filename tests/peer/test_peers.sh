@@ -2,6 +2,7 @@
 # Gable beside the solvers that are installed, through the programs of bench/peers: every answer is right, and the entries of the
 # Cholesky factor under one and the same order are as many as CHOLMOD counts.  The peers are programs of their own.
 set -eu
+[ "${ZLIB:-yes}" = yes ] || { echo "its matrices are compressed, and this build has no zlib"; exit 77; }
 [ -z "${SAN:-}" ] || { echo "not under a sanitizer: the peers were not built for it"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

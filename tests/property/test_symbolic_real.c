@@ -72,7 +72,9 @@ static int check_matrix(gable_context *ctx, const char *folder, const char *name
   gi_csc a = {0}, sum = {0};
   snprintf(path, sizeof path, "%s/%s", folder, name);
   reading.accept_complex = 1;
-  CHECK_OK(gable_matrix_read(ctx, path, &reading, &file));
+  gable_status status = gable_matrix_read(ctx, path, &reading, &file);
+  if (status == GABLE_ERR_UNAVAILABLE) SKIP("its matrices are compressed, and this build has no zlib");
+  CHECK_OK(status);
   CHECK_OK(gable_matrix_expand(file, &whole));
   CHECK_OK(gable_matrix_get_view(whole, &view));
   const int fits = view.n_rows == view.n_cols && view.n_rows <= LARGEST;

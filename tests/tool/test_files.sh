@@ -1,6 +1,7 @@
 #!/bin/sh
 # generate, convert and info from outside: their exit statuses, their JSON, their messages, and that nothing is left behind.
 set -eu
+[ "${CJSON:-yes}" = yes ] || { echo "it reads JSON, and this build writes none"; exit 77; }
 gable=$BUILD/bin/gable
 [ -x "$gable" ] || { echo "no tool in this build"; exit 77; }
 work=$(mktemp -d)
