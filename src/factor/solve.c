@@ -1,7 +1,7 @@
 /* solve.c: one solve: vectors in, the segments forward and backward, vectors out, by a team of threads. */
 #include "factor/solve.h"
 
-#include <string.h>
+#include <math.h>
 
 #include "factor/solve_plan.h"
 #include "factor/solve_sweep.h"
@@ -49,13 +49,18 @@ static void solve_window(gi_solve_team team, const gi_solve_window *in, const gi
     solve_columns(&team, in, out, frame);
     return;
   }
+  gi_team_init(&w->team, INFINITY);
   GI_OMP(parallel num_threads(w->threads) firstprivate(team))
   {
+    gi_team_enter(&w->team);
     team.thread = omp_get_thread_num();
     team.threads = omp_get_num_threads();
     team.z = (char *)w->z + (size_t)(w->stride * team.thread) * sizeof *w->z;
     solve_columns(&team, in, out, frame);
+    gi_solve_barrier(&team); /* so that all come to the end of the region together, where they spin */
+    gi_team_leave(&w->team);
   }
+  gi_team_join(&w->team);
 }
 
 gable_status gi_solve(const gi_solve_plan *plan, const gi_factor *factor, gi_solve_work *work, gable_op op,

@@ -18,8 +18,9 @@ typedef struct gi_solve_work gi_solve_work; /* one per calling thread */
 enum { GI_SOLVE_L = 1, GI_SOLVE_D = 2, GI_SOLVE_U = 4, GI_SOLVE_ALL = 7 };
 
 typedef struct gi_solve_plan_options {
-  gable_off part_values; /* most panel values in a part of the tree that one thread sweeps alone; 0: the default */
-  gable_off wide_values; /* least values of a panel above the parts that all threads share; 0: the default */
+  gable_off part_values;   /* most panel values in a part of the tree that one thread sweeps alone; 0: the default */
+  gable_off wide_values;   /* least values of a panel above the parts that all threads share; 0: the default */
+  gable_off thread_values; /* least panel values that are worth a thread; 0: the default */
 } gi_solve_plan_options;
 
 /* layout is borrowed and outlives the plan.  options may be NULL.  O(rows in the layout).  GABLE_ERR_MEMORY. */
@@ -28,7 +29,8 @@ gable_status gi_solve_plan_create(gable_context *ctx, const gi_layout *layout, c
 void gi_solve_plan_destroy(gable_context *ctx, gi_solve_plan **plan); /* NULL is fine */
 gable_off gi_solve_plan_bytes(const gi_solve_plan *plan);
 
-/* Room for solves with up to max_rhs right-hand sides at once (more are solved in turns of 16) on threads threads. */
+/* Room for solves with up to max_rhs right-hand sides at once (more are solved in turns of 16) on at most threads
+ * threads: fewer when the plan has not thread_values for each. */
 gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan, int threads, gable_idx max_rhs,
                                   gi_solve_work **out);
 void gi_solve_work_destroy(gable_context *ctx, gi_solve_work **work); /* NULL is fine */

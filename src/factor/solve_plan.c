@@ -5,6 +5,9 @@
 
 #include "kernels/panel_sweep.h"
 
+/* Four megabytes of doubles: with less than that for each, meeting costs two threads most of what they save. */
+static const gable_off default_thread_values = 524288;
+
 /* The slots while they are handed out. */
 typedef struct slots {
   gable_idx *place; /* [n] n + slot of a row above the part at hand, else -1 */
@@ -156,6 +159,7 @@ gable_status gi_solve_plan_create(gable_context *ctx, const gi_layout *layout, c
   GI_ALLOC(ctx, p->part, layout->n_super);
   GI_ALLOC(ctx, p->run, layout->n_super);
   measure(p);
+  p->thread_values = options && options->thread_values ? options->thread_values : default_thread_values;
   GI_TRY(gi_solve_cut(p, options));
   if (p->n_parts) {
     p->lrow = p->ucol = NULL;
@@ -223,7 +227,8 @@ gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan,
   GI_ALLOC_ZERO(ctx, w, 1);
   w->ctx = ctx;
   w->plan = plan;
-  w->threads = threads;
+  const gable_off worth = plan->values / plan->thread_values;
+  w->threads = threads = worth < threads ? (worth < 1 ? 1 : (int)worth) : threads;
   w->rhs = max_rhs <= 1 ? 1 : gik_panel_kernels_for(GABLE_D, GABLE_D, max_rhs)->rhs;
   w->stride = ((gable_off)plan->longest * w->rhs + 8 + 15) / 8 * 8;
   const gable_off rows = (gable_off)plan->layout->n + plan->slots;

@@ -7,6 +7,7 @@
 #ifndef GI_SOLVE_PLAN_H
 #define GI_SOLVE_PLAN_H
 
+#include "base/wait.h"
 #include "factor/solve.h"
 
 typedef struct gi_solve_piece {
@@ -28,6 +29,7 @@ struct gi_solve_plan {
   gable_context *ctx;
   const gi_layout *layout;
   gable_off values; /* in all panels */
+  gable_off thread_values;
   gable_idx n_segments, n_parts, n_runs, n_folds, slots;
   int parallel;               /* 1: something is worth sharing */
   gi_solve_segment *segment;  /* [n_segments] */
@@ -45,7 +47,8 @@ struct gi_solve_plan {
 struct gi_solve_work {
   gable_context *ctx;
   const gi_solve_plan *plan;
-  int threads;
+  int threads;      /* at most; no more than have values enough each */
+  gi_team team;     /* of the solve at hand; its waits have no deadline */
   gable_idx rhs;    /* columns of y */
   gable_off stride; /* doubles of z for each thread */
   double *y;        /* [(n + slots) rhs] */

@@ -16,12 +16,11 @@ typedef struct gi_solve_team {
   void *y, *z;
 } gi_solve_team;
 
-/* All threads of the team; nothing when there is one. */
+/* All threads of the team; nothing when there is one.  Not OpenMP's barrier, which spins for milliseconds before it
+ * lets go of a processor that the thread it waits for may need. */
 static inline void gi_solve_barrier(const gi_solve_team *team)
 {
-  if (team->threads > 1) {
-    GI_OMP(barrier)
-  }
+  (void)gi_team_barrier(&team->work->team, team->threads, 0);
 }
 
 /* y := op(parts)^-1 y.  Called by all threads; y must be complete before, and is complete after the next barrier. */

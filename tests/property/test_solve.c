@@ -179,7 +179,7 @@ static void check_seed(gable_context *ctx, uint64_t seed, failing_allocator *mem
   s.factor =
       random_factor(ctx, &r, s.layout, cholesky ? GI_CHOLESKY : GI_LU, gi_random_below(&r, 3) ? GABLE_D : GABLE_S);
   s.dense = dense_factor_of(s.factor);
-  const gi_solve_plan_options options = {1 + gi_random_below(&r, 300), 1 + gi_random_below(&r, 300)};
+  const gi_solve_plan_options options = {1 + gi_random_below(&r, 300), 1 + gi_random_below(&r, 300), 1};
   CHECK_OK(gi_solve_plan_create(ctx, s.layout, gi_random_below(&r, 4) ? &options : NULL, &s.plan));
   check_solves(ctx, &r, &s);
   check_frame(ctx, &r, &s, memory);
