@@ -80,10 +80,11 @@ gable_status gi_solve(const gi_solve_plan *plan, const gi_factor *factor, gi_sol
   GI_REQUIRE(b->count == x->count, GABLE_ERR_ARGUMENT, "b has %d columns and x has %d", b->count, x->count);
 
   const int single = factor->type == GABLE_S && b->type == GABLE_S && x->type == GABLE_S;
+  const gable_idx least = b->count > 1 && work->rhs > 1 ? 2 : 1; /* a last column is not swept unlike the others */
   for (gable_idx c = 0; c < b->count;) {
-    const gable_idx left = b->count - c;
+    const gable_idx left = b->count - c, most = left < work->rhs ? left : work->rhs;
     const gik_panel_kernels *k =
-        gik_panel_kernels_for(factor->type, single ? GABLE_S : GABLE_D, left < work->rhs ? left : work->rhs);
+        gik_panel_kernels_for(factor->type, single ? GABLE_S : GABLE_D, most < least ? least : most);
     const gable_idx count = left < k->rhs ? left : k->rhs;
     const gi_solve_window in = {b, c, count, k->rhs, single}, out = {x, c, count, k->rhs, single};
     gi_solve_team team = {.plan = plan, .factor = factor, .work = work, .kernels = k, .op = op, .parts = parts};

@@ -48,8 +48,10 @@ typedef struct gi_solve_frame {
 
 /* Solves op(product of parts) x = b.  GI_SOLVE_ALL is A' and includes F; fewer parts leave F out.  b and x: n rows,
  * the same count, host memory, float or double whatever the factor's type is; x may be b (the same view) but may not
- * overlap it otherwise.  A float factor with double vectors sweeps in double.  frame may be NULL.  Allocates nothing.
- * Zero or missing pivots are not looked for: the answer is then not finite.  GABLE_ERR_ARGUMENT. */
+ * overlap it otherwise.  A column gets the same bits whatever columns stand beside it, in any number and order; alone,
+ * or with a work for one column, it may get others.  A float factor with double vectors sweeps in double.  frame may be
+ * NULL.  Allocates nothing. Zero or missing pivots are not looked for: the answer is then not finite.
+ * GABLE_ERR_ARGUMENT. */
 gable_status gi_solve(const gi_solve_plan *plan, const gi_factor *factor, gi_solve_work *work, gable_op op,
                       unsigned parts, const gable_vectors_view *b, const gable_vectors_view *x,
                       const gi_solve_frame *frame);

@@ -1,5 +1,6 @@
 /* Solves with random factors on random layouts: every part and direction against the dense product within the written
- * bound, the same bits for every number of threads and every cut that has the same parts, and no allocation. */
+ * bound, the same bits for every number of threads and every cut that has the same parts, and no allocation;
+ * with and without a block triangular form; shared by several callers. */
 #include "support/test.h"
 
 #include "factor/solve.h"
@@ -167,15 +168,107 @@ static void check_frame(gable_context *ctx, gi_random *r, const setting *s, fail
   free(cs);
 }
 
+/* Diagonal blocks of random sizes, mostly small ones; [n+1], the caller's to free. */
+static gable_idx *random_blocks(gi_random *r, gable_idx n, gable_idx *n_blocks)
+{
+  gable_idx *block = calloc((size_t)n + 2, sizeof *block);
+  const double often = gi_random_unit(r);
+  for (gable_idx k = 1; k < n; k++)
+    if (gi_random_unit(r) < often) block[++*n_blocks] = k;
+  block[++*n_blocks] = n;
+  return block;
+}
+
+static gi_layout *random_layout(gable_context *ctx, gi_random *r, gable_idx n, int symmetric, int cholesky)
+{
+  const int blocks = n > 0 && !cholesky && gi_random_below(r, 2);
+  const double density = gi_random_unit(r) * (n < 40 ? 0.2 : 0.02);
+  unsigned char *pattern = small_pattern(r, n, density, symmetric);
+  const gable_idx max_width = 1 + (gable_idx)gi_random_below(r, 30);
+  gi_layout *y = NULL;
+  if (blocks) {
+    gable_idx n_blocks = 0, *block = random_blocks(r, n, &n_blocks);
+    y = small_layout_blocks(ctx, r, n_blocks, block, pattern, symmetric, max_width);
+    free(block);
+  } else {
+    y = small_layout(ctx, r, n, pattern, cholesky, symmetric, max_width);
+  }
+  free(pattern);
+  return y;
+}
+
+/* Threads of their own share plan and factor, each with a work: all get what one alone gets. */
+static void check_sharing(gable_context *ctx, gi_random *r, const setting *s)
+{
+  enum { USERS = 4 };
+  gi_solve_work *w[USERS] = {0};
+  gable_vectors_view b = view_of(NULL, GABLE_D, s->n, 2, GABLE_COL_MAJOR), x[USERS];
+  b.data = random_vectors(r, &b);
+  for (int u = 0; u < USERS; u++) {
+    CHECK_OK(gi_solve_work_create(ctx, s->plan, 1, 2, &w[u]));
+    x[u] = b;
+    x[u].data = random_vectors(r, &b);
+  }
+  GI_OMP(parallel for num_threads(USERS) schedule(static, 1))
+  for (int u = 0; u < USERS; u++) {
+    for (int repeat = 0; repeat < 20 + u; repeat++)
+      CHECK_OK(gi_solve(s->plan, s->factor, w[u], (gable_op)(repeat % 2), GI_SOLVE_ALL, &b, &x[u], NULL));
+  }
+  gable_vectors_view alone = b;
+  alone.data = random_vectors(r, &b);
+  for (int u = 0; u < USERS; u++) {
+    const gable_op last = (gable_op)((19 + u) % 2);
+    CHECK_OK(gi_solve(s->plan, s->factor, w[0], last, GI_SOLVE_ALL, &b, &alone, NULL));
+    for (gable_idx j = 0; j < 2; j++)
+      for (gable_idx i = 0; i < s->n; i++)
+        CHECK(value_at(&x[u], i, j) == value_at(&alone, i, j), "user %d op %d row %d: %g, alone %g", u, last, i,
+              value_at(&x[u], i, j), value_at(&alone, i, j));
+  }
+  for (int u = 0; u < USERS; u++) {
+    gi_solve_work_destroy(ctx, &w[u]);
+    free(x[u].data);
+  }
+  free(alone.data);
+  free(b.data);
+}
+
+/* The columns of a solve of 19 come out the same in twos, the last one with the first. */
+static void check_company(gable_context *ctx, gi_random *r, const setting *s, gable_op op)
+{
+  enum { MANY = 19 };
+  gi_solve_work *w = NULL;
+  gable_vectors_view b = view_of(NULL, GABLE_D, s->n, MANY, GABLE_COL_MAJOR), x = b;
+  gable_vectors_view two = view_of(NULL, GABLE_D, s->n, 2, GABLE_ROW_MAJOR), y = two;
+  b.data = random_vectors(r, &b);
+  x.data = random_vectors(r, &x);
+  two.data = random_vectors(r, &two);
+  y.data = random_vectors(r, &y);
+  CHECK_OK(gi_solve_work_create(ctx, s->plan, 2, MANY, &w));
+  CHECK_OK(gi_solve(s->plan, s->factor, w, op, GI_SOLVE_ALL, &b, &x, NULL));
+  for (gable_idx j = 0; j < MANY; j++) {
+    const gable_idx column[2] = {j, (j + 1) % MANY};
+    for (gable_idx i = 0; i < s->n; i++)
+      for (gable_idx k = 0; k < 2; k++) ((double *)two.data)[entry(&two, i, k)] = value_at(&b, i, column[k]);
+    CHECK_OK(gi_solve(s->plan, s->factor, w, op, GI_SOLVE_ALL, &two, &y, NULL));
+    for (gable_idx i = 0; i < s->n; i++)
+      for (gable_idx k = 0; k < 2; k++)
+        CHECK(value_at(&y, i, k) == value_at(&x, i, column[k]), "op %d column %d row %d: other company, other bits", op,
+              column[k], i);
+  }
+  gi_solve_work_destroy(ctx, &w);
+  free(b.data);
+  free(x.data);
+  free(two.data);
+  free(y.data);
+}
+
 static void check_seed(gable_context *ctx, uint64_t seed, failing_allocator *memory)
 {
   gi_random r = gi_random_seed(seed);
   const int symmetric = (int)gi_random_below(&r, 2), cholesky = symmetric && gi_random_below(&r, 2);
   const gable_idx n = (gable_idx)gi_random_below(&r, seed % 4 ? 40 : 200);
-  unsigned char *pattern = small_pattern(&r, n, gi_random_unit(&r) * (n < 40 ? 0.2 : 0.02), symmetric);
   setting s = {.n = n};
-  s.layout = small_layout(ctx, &r, n, pattern, cholesky, symmetric, 1 + (gable_idx)gi_random_below(&r, 30));
-  free(pattern);
+  s.layout = random_layout(ctx, &r, n, symmetric, cholesky);
   s.factor =
       random_factor(ctx, &r, s.layout, cholesky ? GI_CHOLESKY : GI_LU, gi_random_below(&r, 3) ? GABLE_D : GABLE_S);
   s.dense = dense_factor_of(s.factor);
@@ -183,6 +276,8 @@ static void check_seed(gable_context *ctx, uint64_t seed, failing_allocator *mem
   CHECK_OK(gi_solve_plan_create(ctx, s.layout, gi_random_below(&r, 4) ? &options : NULL, &s.plan));
   check_solves(ctx, &r, &s);
   check_frame(ctx, &r, &s, memory);
+  if (seed % 4 == 0) check_sharing(ctx, &r, &s);
+  check_company(ctx, &r, &s, (gable_op)gi_random_below(&r, 2));
   gi_solve_plan_destroy(ctx, &s.plan);
   dense_factor_free(&s.dense);
   gi_factor_destroy(ctx, &s.factor);

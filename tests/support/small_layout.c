@@ -70,24 +70,33 @@ static void fill_parents(gable_context *ctx, gi_layout *y, const unsigned char *
   free(both);
 }
 
-gi_layout *small_layout(gable_context *ctx, gi_random *r, gable_idx n, const unsigned char *pattern, int cholesky,
-                        int symmetric, gable_idx max_width)
+/* Supernodes of random widths, none across the end of a block. */
+static gi_layout *cut_columns(gable_context *ctx, gi_random *r, gable_idx n_blocks, const gable_idx *block,
+                              gable_idx max_width)
 {
   gi_layout *y = gi_alloc_zero(ctx, 1, sizeof *y);
+  const gable_idx n = block[n_blocks];
   y->n = n;
-  y->n_blocks = 1;
-  y->symmetric = symmetric;
+  y->n_blocks = n_blocks;
   y->super = gi_alloc(ctx, n + 1, sizeof *y->super);
   y->of = gi_alloc(ctx, n, sizeof *y->of);
-  for (gable_idx k = 0; k < n; y->n_super++) {
+  for (gable_idx k = 0, b = 0; k < n; y->n_super++) {
+    while (k >= block[b + 1]) b++;
     gable_idx w = 1 + (gable_idx)gi_random_below(r, max_width);
     y->super[y->n_super] = k;
-    for (; w > 0 && k < n; w--) y->of[k++] = y->n_super;
+    for (; w > 0 && k < block[b + 1]; w--) y->of[k++] = y->n_super;
   }
   y->super[y->n_super] = n;
+  return y;
+}
+
+static void fill_structure(gable_context *ctx, gi_layout *y, const unsigned char *pattern, int cholesky, int symmetric)
+{
+  const gable_idx n = y->n;
   unsigned char *fill = malloc((size_t)n * (size_t)n + 1);
   memcpy(fill, pattern, (size_t)n * (size_t)n);
   close_under(y, fill);
+  y->symmetric = symmetric;
   list_places(ctx, y, fill, 0, &y->lptr, &y->lrow);
   y->uptr = y->lptr;
   y->ucol = y->lrow;
@@ -97,5 +106,36 @@ gi_layout *small_layout(gable_context *ctx, gi_random *r, gable_idx n, const uns
   y->uval = gi_alloc(ctx, y->n_super + 1, sizeof *y->uval);
   gi_layout_measure(y, cholesky);
   free(fill);
+}
+
+gi_layout *small_layout(gable_context *ctx, gi_random *r, gable_idx n, const unsigned char *pattern, int cholesky,
+                        int symmetric, gable_idx max_width)
+{
+  const gable_idx whole[2] = {0, n};
+  gi_layout *y = cut_columns(ctx, r, 1, whole, max_width);
+  fill_structure(ctx, y, pattern, cholesky, symmetric);
+  return y;
+}
+
+gi_layout *small_layout_blocks(gable_context *ctx, gi_random *r, gable_idx n_blocks, const gable_idx *block,
+                               unsigned char *pattern, int symmetric, gable_idx max_width)
+{
+  const gable_idx n = block[n_blocks];
+  gi_layout *y = cut_columns(ctx, r, n_blocks, block, max_width);
+  y->block = gi_alloc(ctx, n_blocks + 1, sizeof *y->block);
+  y->off_ptr = gi_alloc(ctx, n + 1, sizeof *y->off_ptr);
+  y->off_row = gi_alloc(ctx, (gable_off)n * n + 1, sizeof *y->off_row);
+  memcpy(y->block, block, ((size_t)n_blocks + 1) * sizeof *block);
+  y->off_ptr[0] = 0;
+  for (gable_idx j = 0, b = 0, count = 0; j < n; j++) {
+    while (j >= block[b + 1]) b++;
+    for (gable_idx i = 0; i < block[b]; i++) {
+      if (pattern[i + j * n]) y->off_row[count++] = i;
+      pattern[i + j * n] = 0;
+    }
+    for (gable_idx i = block[b + 1]; i < n; i++) pattern[i + j * n] = 0;
+    y->off_ptr[j + 1] = count;
+  }
+  fill_structure(ctx, y, pattern, 0, symmetric);
   return y;
 }

@@ -13,4 +13,9 @@ unsigned char *small_pattern(gi_random *r, gable_idx n, double density, int symm
 gi_layout *small_layout(gable_context *ctx, gi_random *r, gable_idx n, const unsigned char *pattern, int cholesky,
                         int symmetric, gable_idx max_width);
 
+/* The same in block triangular form: n_blocks diagonal blocks, the k-th from block[k] to block[k+1]-1, block[n_blocks]
+ * = n.  What the pattern has below them is taken out of it, what it has right of them is F. */
+gi_layout *small_layout_blocks(gable_context *ctx, gi_random *r, gable_idx n_blocks, const gable_idx *block,
+                               unsigned char *pattern, int symmetric, gable_idx max_width);
+
 #endif
