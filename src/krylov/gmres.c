@@ -5,13 +5,12 @@
 
 struct gi_gmres_work {
   gable_idx n, restart;
-  double *basis;    /* [(restart+1) * n] orthonormal */
-  double *h;        /* [(restart+1) * restart] column major, ld = restart+1: R after the rotations */
-  double *cosine;   /* [restart] */
-  double *sine;     /* [restart] */
-  double *g;        /* [restart+1] rotated right-hand side */
-  double *z;        /* [n] preconditioned vector */
-  double *combined; /* [n] combination of the basis */
+  double *basis;  /* [(restart+1) * n] orthonormal */
+  double *h;      /* [(restart+1) * restart] column major, ld = restart+1: R after the rotations */
+  double *cosine; /* [restart] */
+  double *sine;   /* [restart] */
+  double *g;      /* [restart+1] rotated right-hand side */
+  double *z;      /* [restart * n] the basis preconditioned: what A was applied to, and what the update is made of */
 };
 
 gable_status gi_gmres_work_create(gable_context *ctx, gable_idx n, gable_idx restart, gi_gmres_work **out)
@@ -26,8 +25,7 @@ gable_status gi_gmres_work_create(gable_context *ctx, gable_idx n, gable_idx res
   GI_ALLOC(ctx, w->cosine, restart);
   GI_ALLOC(ctx, w->sine, restart);
   GI_ALLOC(ctx, w->g, restart + 1);
-  GI_ALLOC(ctx, w->z, n);
-  GI_ALLOC(ctx, w->combined, n);
+  GI_ALLOC(ctx, w->z, (gable_off)restart * n);
   *out = w;
   w = NULL;
 done:
@@ -46,7 +44,6 @@ void gi_gmres_work_destroy(gable_context *ctx, gi_gmres_work **work)
   gi_free(ctx, w->sine);
   gi_free(ctx, w->g);
   gi_free(ctx, w->z);
-  gi_free(ctx, w->combined);
   gi_free(ctx, w);
 }
 
@@ -115,28 +112,20 @@ static void rotate(gi_gmres_work *w, gable_idx k)
   w->g[k] *= w->cosine[k];
 }
 
-/* x += M^-1 (basis y), R y = g, over the first k columns. */
-static gable_status update(gi_gmres_work *w, gable_idx k, gi_operator precondition, void *user, double *x)
+/* x += Z y, R y = g, over the first k columns of Z: the preconditioned basis, or without a preconditioner the basis. */
+static void update(gi_gmres_work *w, gable_idx k, const double *z, double *x)
 {
-  gable_status status = GABLE_OK;
-  double *y = w->g;
+  double *y = w->g, *step = w->basis + (gable_off)k * w->n; /* the last vector of the basis has served */
   for (gable_idx j = k - 1; j >= 0; j--) {
     const double *column = w->h + (gable_off)j * (w->restart + 1);
     y[j] = column[j] != 0 ? y[j] / column[j] : 0;
     for (gable_idx i = 0; i < j; i++) y[i] -= y[j] * column[i];
   }
-  memset(w->combined, 0, (size_t)w->n * sizeof *w->combined);
-  for (gable_idx j = 0; j < k; j++) subtract(w->n, -y[j], w->basis + (gable_off)j * w->n, w->combined);
-  const double *step = w->combined;
-  if (precondition) {
-    GI_TRY(precondition(user, w->combined, w->z));
-    step = w->z;
-  }
+  memset(step, 0, (size_t)w->n * sizeof *step);
+  for (gable_idx j = 0; j < k; j++) subtract(w->n, -y[j], z + (gable_off)j * w->n, step);
   for (gable_idx i = 0; i < w->n; i++)
-    if (!isfinite(step[i])) goto done;
+    if (!isfinite(step[i])) return;
   for (gable_idx i = 0; i < w->n; i++) x[i] += step[i];
-done:
-  return status;
 }
 
 /* basis[0] = (b - A x) / its norm, which is returned. */
@@ -175,9 +164,9 @@ gable_status gi_gmres(gi_operator apply, gi_operator precondition, void *user, c
     w->g[0] = norm;
     gable_idx k = 0;
     while (k < w->restart && result->iterations < max_iterations && fabs(w->g[k]) > tolerance * norm_b) {
-      const double *v = w->basis + (gable_off)k * w->n;
-      if (precondition) GI_TRY(precondition(user, v, w->z));
-      GI_TRY(apply(user, precondition ? w->z : v, w->basis + (gable_off)(k + 1) * w->n));
+      double *v = w->basis + (gable_off)k * w->n, *z = w->z + (gable_off)k * w->n;
+      if (precondition) GI_TRY(precondition(user, v, z));
+      GI_TRY(apply(user, precondition ? z : v, v + w->n));
       orthogonalise(w, k);
       if (!isfinite(w->h[(gable_off)k * (w->restart + 1) + k + 1])) break;
       rotate(w, k++);
@@ -188,7 +177,7 @@ gable_status gi_gmres(gi_operator apply, gi_operator precondition, void *user, c
       result->reason = GI_GMRES_NOT_FINITE;
       break;
     }
-    GI_TRY(update(w, k, precondition, user, x));
+    update(w, k, precondition ? w->z : w->basis, x);
   }
 done:
   return status;

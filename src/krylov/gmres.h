@@ -1,7 +1,11 @@
-/* gmres.h: restarted GMRES with a right preconditioner; operators by callback.
+/* gmres.h: restarted flexible GMRES with a right preconditioner; operators by callback.
  *
- * Y. Saad and M. H. Schultz, GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems,
- * SIAM J. Sci. Stat. Comput. 7 (1986). */
+ * Flexible: the preconditioned vectors are kept and the update is made of them, so that it is made of the very vectors
+ * that the operator was applied to.  A preconditioner of huge condition, applied to a combination afterwards, would
+ * give another one.
+ *
+ * Y. Saad, A flexible inner-outer preconditioned GMRES algorithm, SIAM J. Sci. Comput. 14 (1993); M. Arioli and
+ * I. S. Duff, Using FGMRES to obtain backward stability in mixed precision, ETNA 33 (2009). */
 #ifndef GI_GMRES_H
 #define GI_GMRES_H
 
@@ -12,7 +16,7 @@ typedef gable_status (*gi_operator)(void *user, const double *x, double *y);
 
 typedef struct gi_gmres_work gi_gmres_work;
 
-/* Room for a basis of restart + 1 vectors of n. */
+/* Room for a basis of restart + 1 vectors of n, and for restart preconditioned ones. */
 gable_status gi_gmres_work_create(gable_context *ctx, gable_idx n, gable_idx restart, gi_gmres_work **out);
 void gi_gmres_work_destroy(gable_context *ctx, gi_gmres_work **work); /* NULL is fine */
 

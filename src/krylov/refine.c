@@ -46,7 +46,7 @@ void gi_refine_work_destroy(gable_context *ctx, gi_refine_work **work)
 
 gable_off gi_refine_work_bytes(const gi_refine_work *k)
 {
-  return (gable_off)k->n * (2 * k->columns + GI_GMRES_RESTART + 5) * (gable_off)sizeof(double);
+  return (gable_off)k->n * (2 * k->columns + 2 * GI_GMRES_RESTART + 3) * (gable_off)sizeof(double);
 }
 
 /* The system D^-1 op(A) that GMRES sees, with right preconditioner M^-1 D: its residual norm bounds the backward error.
