@@ -21,6 +21,10 @@ static inline int omp_get_num_threads(void)
 {
   return 1;
 }
+static inline int omp_get_num_procs(void)
+{
+  return 1;
+}
 static inline int omp_in_parallel(void)
 {
   return 0;

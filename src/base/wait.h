@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/portable.h"
 #include "base/timer.h"
@@ -21,6 +22,7 @@ typedef struct gi_team {
   atomic_int_least64_t failed;     /* 1 + what was awaited when the deadline passed; 0: nothing */
   atomic_uint arrived, generation; /* of gi_team_barrier */
   atomic_uint left;
+  atomic_uint late; /* waits that outlasted the spin */
 } gi_team;
 
 static inline void gi_team_init(gi_team *t, double deadline_s)
@@ -31,6 +33,7 @@ static inline void gi_team_init(gi_team *t, double deadline_s)
   atomic_init(&t->arrived, 0);
   atomic_init(&t->generation, 0);
   atomic_init(&t->left, 0);
+  atomic_init(&t->late, 0);
   atomic_thread_fence(memory_order_release);
   atomic_store_explicit(&t->size, 1, memory_order_release);
 }
@@ -51,22 +54,31 @@ static inline void gi_team_join(gi_team *t)
   (void)atomic_load_explicit(&t->left, memory_order_acquire);
 }
 
-/* One unsuccessful look: returns 1 when the wait for what must be given up. */
+enum {
+  GI_SPINS = 256,       /* looks before the processor is offered to others: a few microseconds */
+  GI_SPINS_CROWDED = 8, /* the same where offering it has proved to be needed */
+  GI_LATE = 16,         /* waits of a team beyond GI_SPINS after which it counts as crowded */
+  GI_LOOKS_A_CLOCK = 64 /* offers between two looks at the clock */
+};
+static const double gi_sleep_after_s = 0.01; /* offers have not helped for so long: sleep between looks */
+
+/* One unsuccessful look: returns 1 when the wait for what must be given up.  A short spin, since a value that is on its
+ * way takes less than a microsecond; then the processor goes to whoever wants it, perhaps the thread that is waited
+ * for; after a while it sleeps.  A team that needed this often has fewer processors than threads, and spins no more. */
 static inline int gi_back_off(gi_team *t, int64_t what, unsigned *looks, double *since)
 {
-  if (++*looks < 256) {
+  const int crowded = atomic_load_explicit(&t->late, memory_order_relaxed) >= GI_LATE;
+  if (++*looks < (crowded ? GI_SPINS_CROWDED : GI_SPINS)) {
     gi_pause();
     return 0;
   }
+  if (*looks == GI_SPINS && !crowded) atomic_fetch_add_explicit(&t->late, 1, memory_order_relaxed);
   if (atomic_load_explicit(&t->failed, memory_order_relaxed)) return 1;
-  if (*looks % 64) {
-    gi_pause();
-    return 0;
-  }
   sched_yield();
-  if (*looks % 1024) return 0;
-  double now = gi_now();
+  if (*since == 0.0 && *looks % GI_LOOKS_A_CLOCK) return 0;
+  const double now = gi_now();
   if (*since == 0.0) *since = now;
+  if (now - *since > gi_sleep_after_s) nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
   if (now - *since <= t->deadline_s) return 0;
   int64_t nothing = 0;
   atomic_compare_exchange_strong_explicit(&t->failed, &nothing, what + 1, memory_order_relaxed, memory_order_relaxed);
