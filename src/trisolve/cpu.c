@@ -27,6 +27,12 @@ void gi_side_release(gable_context *ctx, gi_side *s)
   memset(s, 0, sizeof *s);
 }
 
+gi_side *gi_cpu_side(gable_trisolve *t, gable_op op)
+{
+  cpu_state *s = t->state;
+  return &s->side[op];
+}
+
 static void state_release(gable_context *ctx, cpu_state *s)
 {
   if (!s) return;

@@ -5,6 +5,7 @@
 #include "graph/levels.h"
 #include "kernels/trisolve_elements.h"
 #include "trisolve/lists.h"
+#include "trisolve/plan.h"
 
 /* The pattern as the methods see it while they are built: the rows of op(T) (for gather) and its columns (for scatter),
  * with the levels in solve numbering of the rows. */
@@ -68,6 +69,9 @@ extern const gi_cpu_method gi_cpu_serial, gi_cpu_levr, gi_cpu_levc, gi_cpu_elmr,
 
 /* Chooses between serial and tiles, by the model, and says why in side->why. */
 gable_status gi_auto_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side);
+
+/* The schedule of one op of an analysed plan on the CPU, for tests that plant faults in it. */
+gi_side *gi_cpu_side(gable_trisolve *t, gable_op op);
 
 /* Frees what side owns, which is then empty.  Fine on a zeroed one. */
 void gi_side_release(gable_context *ctx, gi_side *side);
