@@ -105,7 +105,7 @@ GABLE_API gable_status gable_solver_apply(const gable_solver *s, gable_solver_wo
 
 typedef struct gable_solve_report { /* of the last gable_solver_solve with a work; of its worst column */
   size_t size;
-  double backward_error; /* componentwise, on A as it was given */
+  double backward_error; /* componentwise, on A as it was given; NaN when factors were imported without A */
   double first_error;    /* before refinement */
   int refine_steps;      /* corrections by the factor */
   int gmres_iterations;  /* where corrections stalled */
@@ -133,7 +133,7 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(NNZ, int64_t, 1, "entries of A, both triangles of a symmetric one")                                                \
   X(METHOD, int64_t, 1, "gable_method in use")                                                                         \
   X(ORDER, int64_t, 1, "gable_order in use")                                                                           \
-  X(MATCHED, int64_t, 1, "1: rows were permuted by a matching, 2: and then by partial pivoting")                       \
+  X(MATCHED, int64_t, 1, "rows: 1 by a matching, 2 and then by partial pivoting, 3 as imported factors say")           \
   X(STRUCTURAL_RANK, int64_t, 1, "of the entries that are not zero, or of the pattern without values")                 \
   X(BLOCKS, int64_t, 1, "diagonal blocks of the block triangular form")                                                \
   X(SYMMETRIC_PATTERN, int64_t, 1, "1: the pattern is symmetric")                                                      \

@@ -2,54 +2,105 @@
  *
  * The pattern of L and U together, eliminated in its own order, gives itself back where it came from an elimination and
  * a pattern that holds it where it did not (an incomplete factor); the symbolic phase finds the supernodes. */
+#include <float.h>
 #include <math.h>
 
 #include "factor/export.h"
 #include "graph/symbolic.h"
 
-/* The triangle is square, in order, finite, on its side of the diagonal, and has the diagonal that it needs. */
-static gable_status check_triangle(const gi_csc *a, gable_idx n, const char *name, int lower, int unit)
+/* What one matrix may hold; largest: in magnitude, of the type that its values are kept in. */
+typedef enum side { LOWER, LOWER_UNIT, UPPER, RIGHT_OF_BLOCKS } side;
+
+static gable_status check_diagonal(double d, gable_idx j, const char *name, side where, double largest)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(where != LOWER_UNIT || d == 1, GABLE_ERR_ARGUMENT, "%s: the diagonal of column %d is %g and must be one",
+             name, j, d);
+  GI_REQUIRE(d != 0, GABLE_ERR_SINGULAR, "%s: the diagonal of column %d is zero", name, j);
+  GI_REQUIRE(fabs(1 / d) <= largest, GABLE_ERR_SINGULAR, "%s: the diagonal of column %d is %g: no finite reciprocal",
+             name, j, d);
+done:
+  return status;
+}
+
+static int on_its_side(side where, gable_idx i, gable_idx j)
+{
+  return where == UPPER ? i <= j : where == RIGHT_OF_BLOCKS ? i < j : i >= j;
+}
+
+/* The matrix is square, in order, finite, on its side of the diagonal, and has the diagonal that it needs. */
+static gable_status check_matrix(const gi_csc *a, gable_idx n, const char *name, side where, double largest)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(a->n_rows == n && a->n_cols == n && a->ptr && a->ptr[0] == 0, GABLE_ERR_ARGUMENT,
              "%s is not a square matrix of %d rows", name, n);
   for (gable_idx j = 0; j < n; j++) {
-    int diagonal = 0;
+    int diagonal = where == LOWER_UNIT || where == RIGHT_OF_BLOCKS;
     GI_REQUIRE(a->ptr[j + 1] >= a->ptr[j], GABLE_ERR_ARGUMENT, "%s: the offsets of column %d go back", name, j);
     for (gable_off q = a->ptr[j]; q < a->ptr[j + 1]; q++) {
       const gable_idx i = a->idx[q];
-      GI_REQUIRE(i >= 0 && i < n && (lower ? i >= j : i <= j), GABLE_ERR_ARGUMENT,
+      GI_REQUIRE(i >= 0 && i < n && on_its_side(where, i, j), GABLE_ERR_ARGUMENT,
                  "%s: entry (%d,%d) is on the wrong side of the diagonal", name, i, j);
       GI_REQUIRE(q == a->ptr[j] || a->idx[q - 1] < i, GABLE_ERR_ARGUMENT, "%s: column %d is not in order at row %d",
                  name, j, i);
-      GI_REQUIRE(isfinite(a->val[q]), GABLE_ERR_NOT_FINITE, "%s: entry (%d,%d) is not finite", name, i, j);
-      if (i != j) continue;
-      diagonal = 1;
-      GI_REQUIRE(!unit || a->val[q] == 1, GABLE_ERR_ARGUMENT, "%s: the diagonal of column %d is %g and must be one",
-                 name, j, a->val[q]);
-      GI_REQUIRE(a->val[q] != 0, GABLE_ERR_SINGULAR, "%s: the diagonal of column %d is zero", name, j);
+      GI_REQUIRE(fabs(a->val[q]) <= largest, GABLE_ERR_NOT_FINITE, "%s: entry (%d,%d) is not finite in this type", name,
+                 i, j);
+      if (i == j) GI_TRY(check_diagonal(a->val[q], j, name, where, largest));
+      diagonal |= i == j;
     }
-    GI_REQUIRE(diagonal || unit, GABLE_ERR_SINGULAR, "%s: column %d has no diagonal", name, j);
+    GI_REQUIRE(diagonal, GABLE_ERR_SINGULAR, "%s: column %d has no diagonal", name, j);
   }
 done:
   return status;
 }
 
-/* Both triangles in one pattern, the diagonal left out: the symbolic phase adds it. */
-static gable_status join(gable_context *ctx, const gi_csc *l, const gi_csc *u, gi_csc *out)
+/* block [n+1], *n_blocks: the finest cut of 0 .. n-1 that no entry of l and u crosses; off must be right of it. */
+static gable_status find_blocks(gable_context *ctx, const gi_csc *l, const gi_csc *u, const gi_csc *off,
+                                gable_idx *block, gable_idx *n_blocks)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = l->n_cols;
+  gable_idx *of = NULL, *reach = NULL, count = 0;
+  GI_ALLOC(ctx, of, n);
+  GI_ALLOC(ctx, reach, n); /* the furthest row that an entry ties to this one */
+  for (gable_idx j = 0; j < n; j++) reach[j] = l->ptr[j] < l->ptr[j + 1] ? l->idx[l->ptr[j + 1] - 1] : j;
+  for (gable_idx j = 0; j < n; j++) {
+    const gable_idx first = u->idx[u->ptr[j]];
+    if (reach[first] < j) reach[first] = j;
+  }
+  gable_idx end = -1;
+  for (gable_idx k = 0; k < n; k++) {
+    if (k > end) block[count++] = k;
+    of[k] = count - 1;
+    if (reach[k] > end) end = reach[k];
+  }
+  block[count] = n;
+  *n_blocks = count;
+  for (gable_idx j = 0; j < n; j++)
+    for (gable_off q = off->ptr[j]; q < off->ptr[j + 1]; q++)
+      GI_REQUIRE(of[off->idx[q]] < of[j], GABLE_ERR_ARGUMENT,
+                 "F: entry (%d,%d) is not right of a diagonal block of L and U", off->idx[q], j);
+done:
+  gi_free(ctx, of);
+  gi_free(ctx, reach);
+  return status;
+}
+
+/* All of them (NULL: none) in one pattern, the diagonal left out: the symbolic phase adds it. */
+static gable_status join(gable_context *ctx, const gi_csc *const part[3], gi_csc *out)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = part[0]->n_cols;
+  gable_off most = 0, count = 0;
+  for (int m = 0; m < 3; m++) most += part[m] ? part[m]->ptr[n] : 0;
   out->n_rows = out->n_cols = n;
   GI_ALLOC(ctx, out->ptr, n + 1);
-  GI_ALLOC(ctx, out->idx, l->ptr[n] + (u ? u->ptr[n] : 0));
-  gable_off count = 0;
+  GI_ALLOC(ctx, out->idx, most);
   for (gable_idx j = 0; j < n; j++) {
     out->ptr[j] = count;
-    for (gable_off q = u ? u->ptr[j] : 0; u && q < u->ptr[j + 1]; q++)
-      if (u->idx[q] != j) out->idx[count++] = u->idx[q];
-    for (gable_off q = l->ptr[j]; q < l->ptr[j + 1]; q++)
-      if (l->idx[q] != j) out->idx[count++] = l->idx[q];
+    for (int m = 0; m < 3; m++)
+      for (gable_off q = part[m] ? part[m]->ptr[j] : 0; part[m] && q < part[m]->ptr[j + 1]; q++)
+        if (part[m]->idx[q] != j) out->idx[count++] = part[m]->idx[q];
   }
   out->ptr[n] = count;
 done:
@@ -109,6 +160,17 @@ static void fill(gi_factor *f, const gi_csc *a, const gable_idx *place_of, int w
   }
 }
 
+static void fill_off(gi_factor *f, const gi_csc *a, const gable_idx *place_of)
+{
+  const gi_layout *y = f->layout;
+  for (gable_idx j = 0; j < y->n; j++) {
+    const gable_off first = y->off_ptr[place_of[j]];
+    const gable_idx count = (gable_idx)(y->off_ptr[place_of[j] + 1] - first);
+    for (gable_off q = a->ptr[j]; q < a->ptr[j + 1]; q++)
+      put(f, f->off, first + find(y->off_row + first, count, place_of[a->idx[q]]), a->val[q]);
+  }
+}
+
 static void clear(gi_factor *f)
 {
   const gi_layout *y = f->layout;
@@ -117,21 +179,30 @@ static void clear(gi_factor *f)
   for (gable_idx k = 0; f->pivot && k < y->n; k++) f->pivot[k] = k;
 }
 
-gable_status gi_factor_import(gable_context *ctx, const gi_csc *l, const gi_csc *u, gable_type type, gable_idx *perm,
-                              gi_layout **layout, gi_factor **factor)
+gable_status gi_factor_import(gable_context *ctx, const gi_csc *l, const gi_csc *u, const gi_csc *off, gable_type type,
+                              gable_idx *perm, gi_layout **layout, gi_factor **factor)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = l->n_cols;
+  const gi_csc *const parts[3] = {l, u, off};
+  const double largest = type == GABLE_S ? (double)FLT_MAX : DBL_MAX;
   gi_csc pattern = {0};
-  gable_idx *place_of = NULL;
+  gable_idx *place_of = NULL, *block = NULL;
+  gi_symbolic_options options = {.form = u ? GI_SYMBOLIC_AUTO : GI_SYMBOLIC_SYMMETRIC, .cholesky = !u};
   *layout = NULL;
   *factor = NULL;
   GI_REQUIRE(type == GABLE_D || type == GABLE_S, GABLE_ERR_ARGUMENT, "a factor is of float or double");
-  GI_TRY(check_triangle(l, n, "L", 1, u != NULL));
-  if (u) GI_TRY(check_triangle(u, n, "U", 0, 0));
-  GI_TRY(join(ctx, l, u, &pattern));
+  GI_REQUIRE(u || !off, GABLE_ERR_ARGUMENT, "F goes with L and U, not with a Cholesky factor");
+  GI_TRY(check_matrix(l, n, "L", u ? LOWER_UNIT : LOWER, largest));
+  if (u) GI_TRY(check_matrix(u, n, "U", UPPER, largest));
+  if (off) GI_TRY(check_matrix(off, n, "F", RIGHT_OF_BLOCKS, largest));
+  if (off && off->ptr[n]) {
+    GI_ALLOC(ctx, block, n + 1);
+    GI_TRY(find_blocks(ctx, l, u, off, block, &options.n_blocks));
+    options.block = block;
+  }
+  GI_TRY(join(ctx, parts, &pattern));
   for (gable_idx k = 0; k < n; k++) perm[k] = k;
-  const gi_symbolic_options options = {.form = u ? GI_SYMBOLIC_AUTO : GI_SYMBOLIC_SYMMETRIC, .cholesky = !u};
   GI_TRY(gi_symbolic(ctx, n, pattern.ptr, pattern.idx, perm, &options, layout));
   GI_TRY(gi_factor_create(ctx, *layout, u ? GI_LU : GI_CHOLESKY, type, factor));
   GI_ALLOC(ctx, place_of, n);
@@ -139,6 +210,7 @@ gable_status gi_factor_import(gable_context *ctx, const gi_csc *l, const gi_csc 
   clear(*factor);
   fill(*factor, l, place_of, !u);
   if (u) fill(*factor, u, place_of, 1);
+  if (block) fill_off(*factor, off, place_of);
 done:
   if (status) {
     gi_factor_destroy(ctx, factor);
@@ -146,5 +218,6 @@ done:
   }
   gi_csc_release(ctx, &pattern);
   gi_free(ctx, place_of);
+  gi_free(ctx, block);
   return status;
 }

@@ -7,10 +7,13 @@
 #include "factor/solve.h"
 #include "pipeline/problem.h"
 
+/* The arrangement came with imported factors: its structure need not hold the pattern of the matrix. */
+enum { GI_ROWS_IMPORTED = 3 };
+
 typedef struct gi_arrangement {
   gable_method method; /* never AUTO */
   gable_order order;   /* never AUTO */
-  int matched;         /* 1: by gi_match; 2: and then by partial pivoting */
+  int matched;         /* 1: by gi_match; 2: and then by partial pivoting; GI_ROWS_IMPORTED */
   gable_idx rank;
   gable_idx *row_perm, *col_perm; /* [n] row and column of A that come k-th in A' */
   double *r, *c;                  /* [n] scalings, by rows and columns of A */

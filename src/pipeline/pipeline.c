@@ -180,7 +180,7 @@ static double pivot(const gi_factor *f, gable_idx k)
   return 1 / (f->type == GABLE_S ? (double)((const float *)f->dinv)[k] : ((const double *)f->dinv)[k]);
 }
 
-static gable_status determinant(gable_solver *s)
+gable_status gi_pipeline_find_determinant(gable_solver *s)
 {
   gable_status status = GABLE_OK;
   const gi_arrangement *a = &s->arrangement;
@@ -191,8 +191,8 @@ static gable_status determinant(gable_solver *s)
   int odd = parity(a->row_perm, s->problem.n, seen) ^ parity(a->col_perm, s->problem.n, seen);
   for (gable_idx k = 0; k < s->problem.n; k++) {
     double d = pivot(f, k);
-    log_abs += log(fabs(d)) * (f->kind == GI_CHOLESKY ? 2 : 1) - log(fabs(a->r[k])) - log(a->c[k]);
-    odd ^= (d < 0 && f->kind == GI_LU) ^ (a->r[k] < 0);
+    log_abs += log(fabs(d)) * (f->kind == GI_CHOLESKY ? 2 : 1) - log(fabs(a->r[k])) - log(fabs(a->c[k]));
+    odd ^= (d < 0 && f->kind == GI_LU) ^ (a->r[k] < 0) ^ (a->c[k] < 0);
     odd ^= f->pivot && f->pivot[k] != k;
   }
   s->log_abs_determinant = log_abs;
@@ -241,16 +241,14 @@ static gable_status factor_well(gable_solver *s, int may_arrange)
     GI_TRY(judge(s, &good));
   }
   s->drift = !good;
-  GI_TRY(determinant(s));
+  GI_TRY(gi_pipeline_find_determinant(s));
 done:
   return status;
 }
 
-gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse reuse)
+static gable_status factor_values(gable_solver *s, const void *val, gable_reuse reuse)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(s->phase != GI_PHASE_EMPTY, GABLE_ERR_STATE, "nothing was analysed: call gable_solver_analyse first");
-  GI_REQUIRE(val || s->problem.rows.val, GABLE_ERR_ARGUMENT, "the analysed matrix had no values: give them now");
   int first = s->phase == GI_PHASE_ANALYSED;
   if (s->phase == GI_PHASE_FACTORED) s->phase = GI_PHASE_ANALYSED;
   if (val) GI_TRY(gi_problem_set_values(s->ctx, &s->problem, val));
@@ -261,5 +259,17 @@ gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse re
   GI_TRY(factor_well(s, reuse <= GABLE_REUSE_PATTERN || (first && !val)));
 done:
   if (status && s->phase == GI_PHASE_FACTORED) s->phase = GI_PHASE_ANALYSED;
+  return status;
+}
+
+gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse reuse)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s->phase != GI_PHASE_EMPTY, GABLE_ERR_STATE, "nothing was analysed: call gable_solver_analyse first");
+  GI_REQUIRE(s->arrangement.matched != GI_ROWS_IMPORTED, GABLE_ERR_STATE,
+             "the factors were imported: call gable_solver_analyse to factor the matrix here");
+  GI_REQUIRE(val || s->problem.rows.val, GABLE_ERR_ARGUMENT, "the analysed matrix had no values: give them now");
+  GI_TRY(factor_values(s, val, reuse));
+done:
   return status;
 }

@@ -2,8 +2,9 @@
 #ifndef GI_PIPELINE_H
 #define GI_PIPELINE_H
 
-#include <gable/solver.h>
+#include <gable/factors.h>
 
+#include "factor/export.h"
 #include "factor/solve.h"
 #include "pipeline/arrangement.h"
 #include "pipeline/permuted.h"
@@ -25,6 +26,13 @@ struct gable_solver {
   double factor_s;
   double log_abs_determinant;
   int sign_determinant;
+};
+
+struct gable_factors {
+  gable_context *ctx;
+  gi_factor_columns columns; /* row_of: rows of A */
+  gable_idx *col_order;      /* [n] */
+  double *row_scale, *col_scale;
 };
 
 struct gable_solver_work {
@@ -56,6 +64,19 @@ gable_status gi_pipeline_get(const gable_solver *s, gable_solver_key key, void *
 gable_off gi_pipeline_bytes(const gable_solver *s);
 gable_status gi_pipeline_save(const gable_solver *s, const char *path);
 gable_status gi_pipeline_load(gable_solver *s, const gable_matrix_view *a, const char *path);
+
+gable_status gi_pipeline_export(const gable_solver *s, gable_factors **out);
+void gi_factors_destroy(gable_factors **f);
+gable_status gi_pipeline_import(gable_solver *s, const gable_factors_view *f, const gable_matrix_view *a);
+
+/* Is there a matrix, or only factors that came without one? */
+static inline int gi_pipeline_has_matrix(const gable_solver *s)
+{
+  return s->problem.rows.ptr != NULL;
+}
+
+/* log_abs_determinant and sign_determinant of the factor and its arrangement. */
+gable_status gi_pipeline_find_determinant(gable_solver *s);
 
 /* Back to GI_PHASE_EMPTY. */
 void gi_pipeline_clear(gable_solver *s);

@@ -194,6 +194,7 @@ gi_system gi_problem_system(const gi_problem *p, int threads)
 
 gable_off gi_problem_bytes(const gi_problem *p)
 {
-  gable_off n = p->n, nnz = p->rows.ptr ? p->rows.ptr[n] : 0;
+  if (!p->rows.ptr) return 0;
+  gable_off n = p->n, nnz = p->rows.ptr[n];
   return nnz * (p->rows.val ? 12 : 4) + 8 * (n + 1) + 32 * n + gi_gather_bytes(&p->from_caller);
 }

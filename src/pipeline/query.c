@@ -36,6 +36,13 @@ static gi_phase needed(gable_solver_key key)
   }
 }
 
+/* Keys that only a matrix can answer. */
+static int about_matrix(gable_solver_key key)
+{
+  return key == GABLE_SOLVER_NNZ || key == GABLE_SOLVER_SYMMETRIC_PATTERN || key == GABLE_SOLVER_SYMMETRIC_VALUES ||
+         key == GABLE_SOLVER_PATTERN_HASH;
+}
+
 static int64_t integer_of(const gable_solver *s, gable_solver_key key)
 {
   const gi_arrangement *a = &s->arrangement;
@@ -120,6 +127,8 @@ gable_status gi_pipeline_get(const gable_solver *s, gable_solver_key key, void *
   const key_shape *shape = &shapes[key];
   GI_REQUIRE(s->phase >= needed(key), GABLE_ERR_STATE, "%s is not known before the matrix is %s", shape->name,
              s->phase == GI_PHASE_EMPTY && needed(key) == GI_PHASE_ANALYSED ? "analysed" : "factored");
+  GI_REQUIRE(!about_matrix(key) || gi_pipeline_has_matrix(s), GABLE_ERR_STATE,
+             "%s is not known: the factors were imported without their matrix", shape->name);
   size_t want = shape->element * (shape->array ? (size_t)s->problem.n : 1);
   GI_REQUIRE(bytes == want, GABLE_ERR_ARGUMENT, "%s takes %zu bytes, not %zu", shape->name, want, bytes);
   if (shape->array)

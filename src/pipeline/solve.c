@@ -104,6 +104,14 @@ done:
   return status;
 }
 
+static gable_status check_matrix(const gable_solver *s)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(gi_pipeline_has_matrix(s), GABLE_ERR_STATE, "the factors were imported without their matrix");
+done:
+  return status;
+}
+
 static int plain(const gable_vectors_view *v)
 {
   return v->type == GABLE_D && v->major == GABLE_COL_MAJOR;
@@ -166,6 +174,11 @@ static gable_status solve_block(const gable_solver *s, gable_solver_work *w, gab
   }
   GI_TRY(sweep(s, w, op, count, from, ldb, to, ldx));
   double swept = gi_now();
+  w->report.solve_s += swept - begin;
+  if (!gi_pipeline_has_matrix(s)) {
+    if (to == w->x) copy_out(to, first, count, x);
+    goto done;
+  }
   gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
   int steps = s->options.refine_steps;
   gi_refine_options how = {steps < 0 ? 20 : steps, steps == 0 ? 0 : 5 * GI_GMRES_RESTART,
@@ -177,7 +190,6 @@ static gable_status solve_block(const gable_solver *s, gable_solver_work *w, gab
       double error = gi_backward_error(&a, op, from + j * ldb, to + j * ldx, w->scratch, w->scratch + n).backward;
       if (j == 0 || error > result->backward_error) result->backward_error = error;
     }
-  w->report.solve_s += swept - begin;
   w->report.refine_s += gi_now() - swept;
 done:
   return status;
@@ -213,6 +225,7 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
     gi_refine_result result;
     gable_idx count = b->count - j < w->columns ? b->count - j : w->columns;
     GI_TRY(solve_block(s, w, op, b, x, j, count, &result));
+    if (!gi_pipeline_has_matrix(s)) continue;
     if (!(result.backward_error <= r->backward_error)) {
       r->backward_error = result.backward_error;
       r->worst = j + result.worst;
@@ -222,7 +235,9 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
     if (result.steps > r->refine_steps) r->refine_steps = result.steps;
     if (result.gmres_iterations > r->gmres_iterations) r->gmres_iterations = result.gmres_iterations;
   }
-  if (!(r->backward_error <= tolerance)) {
+  if (!gi_pipeline_has_matrix(s)) {
+    r->backward_error = r->first_error = NAN;
+  } else if (!(r->backward_error <= tolerance)) {
     explain(r, reason, tolerance);
     GI_REQUIRE(0, GABLE_ERR_TOLERANCE, "the backward error is %.2e, the tolerance %.1e: %s", r->backward_error,
                tolerance, r->reason);
@@ -248,6 +263,7 @@ gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, doub
   gable_vectors_view none = columns_view(s->problem.n, 0, w->x, s->problem.n);
   double norm = 0, inverse_norm;
   GI_TRY(check_vectors(s, w, &none, &none));
+  GI_TRY(check_matrix(s));
   gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
   for (gable_idx j = 0; j < a.n; j++) norm = fmax(norm, a.col_sum[j]);
   GI_TRY(gi_inverse_norm(a.n, GABLE_N, NULL, near_inverse, w, w->scratch, &inverse_norm));
@@ -264,6 +280,7 @@ gable_status gi_pipeline_forward_error(const gable_solver *s, gable_solver_work 
   gable_off n = s->problem.n;
   double *f = w->scratch + 2 * n, *weight = w->scratch + 3 * n, norm_x = 0, norm;
   GI_TRY(check_vectors(s, w, b, x));
+  GI_TRY(check_matrix(s));
   GI_REQUIRE(b->count == 1, GABLE_ERR_ARGUMENT, "%d columns: forward errors are estimated one at a time", b->count);
   copy_in(b, 0, 1, w->b);
   copy_in(x, 0, 1, w->x);

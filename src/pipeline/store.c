@@ -148,6 +148,8 @@ gable_status gi_pipeline_save(const gable_solver *s, const char *path)
   piece pieces[MOST_PIECES];
   GI_REQUIRE(s->phase == GI_PHASE_FACTORED, GABLE_ERR_STATE,
              "there is no factor to save: call gable_solver_factor first");
+  GI_REQUIRE(gi_pipeline_has_matrix(s), GABLE_ERR_STATE,
+             "a factor is saved for its matrix: import it together with that");
   header h = header_of(s);
   gi_arrangement a = s->arrangement;
   gi_factor f = *s->factor;
@@ -180,7 +182,7 @@ static gable_status check_header(gi_source *source, const header *h, const gi_pr
   int64_t most = gi_source_most_bytes_left(source) / 4;
   GI_REQUIRE(h->n_super >= 0 && h->n_super <= h->n && h->n_blocks >= 0 && h->n_blocks <= h->n + 1 &&
                  h->lrow_count >= 0 && h->lrow_count <= most && h->ucol_count >= -1 && h->ucol_count <= most &&
-                 h->off_count >= -1 && h->off_count <= h->nnz && (h->kind == GI_LU || h->kind == GI_CHOLESKY) &&
+                 h->off_count >= -1 && h->off_count <= most && (h->kind == GI_LU || h->kind == GI_CHOLESKY) &&
                  (h->method == GABLE_METHOD_CHOLESKY) == (h->kind == GI_CHOLESKY) &&
                  (h->type == GABLE_S || h->type == GABLE_D),
              GABLE_ERR_FORMAT, "%s: the header promises what the file cannot hold", name);
@@ -271,7 +273,7 @@ static int numbers_right(const gi_arrangement *a, const gi_factor *f)
 {
   const gi_layout *y = a->layout;
   int right = 1;
-  for (gable_idx k = 0; k < y->n; k++) right &= isfinite(a->r[k]) && a->r[k] != 0 && isfinite(a->c[k]) && a->c[k] > 0;
+  for (gable_idx k = 0; k < y->n; k++) right &= isfinite(a->r[k]) && a->r[k] != 0 && isfinite(a->c[k]) && a->c[k] != 0;
   for (gable_idx k = 0; k < y->n && f->pivot; k++) right &= f->pivot[k] >= k && f->pivot[k] < y->super[y->of[k] + 1];
   return right;
 }

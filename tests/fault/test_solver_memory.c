@@ -10,7 +10,8 @@ static failing_allocator memory;
 static char path[] = "/tmp/gable_fault_XXXXXX";
 
 typedef struct stage {
-  gable_solver *solver;
+  gable_solver *solver, *other;
+  gable_factors *factors;
   gable_solver_work *work;
   gable_matrix_view view;
   double *b, *x;
@@ -40,6 +41,18 @@ static gable_status save(stage *s)
 static gable_status load(stage *s)
 {
   return gable_solver_load(s->solver, &s->view, path);
+}
+
+static gable_status export(stage *s)
+{
+  gable_factors_destroy(&s->factors);
+  return gable_solver_export(s->solver, &s->factors);
+}
+static gable_status import(stage *s)
+{
+  gable_factors_view view = GABLE_FACTORS_VIEW_INIT;
+  CHECK_OK(gable_factors_get_view(s->factors, &view));
+  return gable_solver_import(s->other, &view, &s->view);
 }
 
 /* Fails allocation 0, 1, 2, .. of the phase; before each, prepare (may be NULL) brings the stage back. */
@@ -87,6 +100,11 @@ static void one_kind(test_kind kind, gable_idx n)
   failing_allocator_disarm(&memory);
   every_failure(&s, "save", NULL, save);
   every_failure(&s, "load", NULL, load);
+  CHECK_OK(gable_solver_create(ctx, NULL, &s.other));
+  CHECK(every_failure(&s, "export", NULL, export) > 10);
+  CHECK(every_failure(&s, "import", NULL, import) > 20);
+  gable_factors_destroy(&s.factors);
+  gable_solver_destroy(&s.other);
   gable_solver_work_destroy(&s.work);
   gable_solver_destroy(&s.solver);
   gable_context_destroy(&ctx);

@@ -65,7 +65,7 @@ static void check_import(gable_context *ctx, gi_random *r, const gi_factor *f, c
   gable_idx *perm = malloc((size_t)n * sizeof *perm + 1);
   gi_layout *layout = NULL;
   gi_factor *back = NULL;
-  CHECK_OK(gi_factor_import(ctx, &c->l, f->kind == GI_LU ? &c->u : NULL, GABLE_D, perm, &layout, &back));
+  CHECK_OK(gi_factor_import(ctx, &c->l, f->kind == GI_LU ? &c->u : NULL, NULL, GABLE_D, perm, &layout, &back));
   for (int op = 0; op < 2; op++) {
     double *ours = malloc(bytes), *theirs = malloc(bytes), size = 0;
     double *b = malloc(bytes);
@@ -122,17 +122,17 @@ static void check_refusals(gable_context *ctx)
   const gi_csc u = {.n_rows = 2, .n_cols = 2, .ptr = up, .idx = ui, .val = uv};
   gi_layout *layout = NULL;
   gi_factor *f = NULL;
-  CHECK(gi_factor_import(ctx, &u, &l, GABLE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
+  CHECK(gi_factor_import(ctx, &u, &l, NULL, GABLE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
   uv[2] = 0;
-  CHECK(gi_factor_import(ctx, &l, &u, GABLE_D, perm, &layout, &f) == GABLE_ERR_SINGULAR);
+  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_D, perm, &layout, &f) == GABLE_ERR_SINGULAR);
   uv[2] = NAN;
-  CHECK(gi_factor_import(ctx, &l, &u, GABLE_D, perm, &layout, &f) == GABLE_ERR_NOT_FINITE);
+  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_D, perm, &layout, &f) == GABLE_ERR_NOT_FINITE);
   uv[2] = 3;
   lv[0] = 2;
-  CHECK(gi_factor_import(ctx, &l, &u, GABLE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
+  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
   lv[0] = 1;
   li[1] = 2;
-  CHECK(gi_factor_import(ctx, &l, &u, GABLE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
+  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
   CHECK(!layout && !f);
 }
 

@@ -1,0 +1,67 @@
+/* factors.h: the factors of a solver as compressed columns with their permutations and scalings, and factors made
+ * elsewhere for a solver to solve with.  docs/solver.md has an example of each. */
+#ifndef GABLE_FACTORS_H
+#define GABLE_FACTORS_H
+
+#include <gable/solver.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A factorization of A, n by n.  With R = diag(row_scale), C = diag(col_scale) and A'(i,j) = (R A C)(row_order[i],
+ * col_order[j]), so that row row_order[i] of A comes i-th,
+ *
+ *   A' = L U + F   L unit lower triangular, U upper triangular, both block diagonal where there is an F; F has the
+ *                  entries right of the diagonal blocks of a block triangular form
+ *   A' = L L^T     when u.ptr is NULL: L with its diagonal, no F
+ *
+ * f.ptr is NULL when there is no F. */
+typedef struct gable_factors_view {
+  size_t size; /* of this struct, so that it can grow */
+  gable_idx n;
+  gable_matrix_view l, u, f;
+  const gable_idx *row_order, *col_order; /* [n] from 0; NULL: as they are */
+  const double *row_scale, *col_scale;    /* [n] factors of the rows and columns of A, not of A'; NULL: ones */
+} gable_factors_view;
+#define GABLE_FACTORS_VIEW_INIT                                                                                        \
+  {                                                                                                                    \
+    sizeof(gable_factors_view), 0, GABLE_MATRIX_VIEW_INIT, GABLE_MATRIX_VIEW_INIT, GABLE_MATRIX_VIEW_INIT, NULL, NULL, \
+        NULL, NULL                                                                                                     \
+  }
+
+typedef struct gable_factors gable_factors; /* owns what its view shows */
+
+/* Local.  A copy of the factors of s: L and U (with U's diagonal) by columns, base 0, rows increasing, GABLE_D; zeros
+ * that supernodes store are left out.  The identity above holds to rounding (of float, if the factor is) but for the
+ * GABLE_SOLVER_PERTURBED_PIVOTS, whose diagonal entries were replaced.  row_order has the exchanges inside supernodes
+ * in it, which GABLE_SOLVER_ROW_ORDER has not.  L has its ones stored.  The object belongs to the caller and may
+ * outlive s, but not its context.  GABLE_ERR_STATE: there is no factor; GABLE_ERR_MEMORY. */
+GABLE_API gable_status gable_solver_export(const gable_solver *s, gable_factors **out);
+
+/* Borrowed arrays of f, valid until it is destroyed. */
+GABLE_API gable_status gable_factors_get_view(const gable_factors *f, gable_factors_view *view);
+
+/* NULL is fine; sets *f to NULL. */
+GABLE_API void gable_factors_destroy(gable_factors **f);
+
+/* Local.  Makes f the factor of s, whatever s held before; the arrays are copied.  CSR or CSC, base 0 or 1, 32 or 64
+ * bit offsets, GABLE_S or GABLE_D; indices increase within a row (column); the ones of a unit L may be missing.  L U
+ * need not be exact: an incomplete factorization is welcome.  a: the matrix, with values, or NULL.  Then
+ *   gable_solver_solve     refines against a; without a it is one sweep, the backward error is NaN, and no tolerance is
+ *                          missed;
+ *   gable_solver_apply     as ever;
+ *   gable_solver_rcond, gable_solver_forward_error, gable_solver_save and the keys about A want a (else
+ *                          GABLE_ERR_STATE);
+ *   gable_solver_factor    is GABLE_ERR_STATE, whatever is to be reused: the structure belongs to L and U alone; after
+ *                          gable_solver_analyse s is as any other.
+ * Factor type and tolerance are those of the options of s.  GABLE_ERR_ARGUMENT names what is out of place: sizes that
+ * differ, entries on the wrong side of the diagonal or of the blocks, out of range or out of order, an order that is no
+ * permutation, a scale of zero; GABLE_ERR_SINGULAR a diagonal entry that is missing or zero; GABLE_ERR_NOT_FINITE;
+ * GABLE_ERR_MEMORY.  After an error s holds nothing. */
+GABLE_API gable_status gable_solver_import(gable_solver *s, const gable_factors_view *f, const gable_matrix_view *a);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
