@@ -369,6 +369,7 @@ int main(void)
         test_system_free(&a);
       }
   CHECK(with_f > 0 && with_l_alone > 0, "%d with F, %d by Cholesky", with_f, with_l_alone);
+  check_file("examples/data/bcsstk18.mtx.gz");
   check_file("tests/data/1138_bus.mtx.gz");
   check_file("tests/data/steam2.mtx.gz");
   check_file("tests/data/west0479.mtx.gz");

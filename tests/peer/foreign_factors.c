@@ -1,0 +1,105 @@
+/* foreign_factors MATRIX...: factors each (a file, or what gable generate takes) with somebody else's solver, imports
+ * the factors, and solves with them, plain and transposed, with the matrix and without. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "from.h"
+
+#define MUST(condition)                                                                                                \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, gable_last_error());                          \
+      exit(1);                                                                                                         \
+    }                                                                                                                  \
+  } while (0)
+
+static from_matrix copy(const gable_matrix_view *v)
+{
+  const int64_t *ptr = v->ptr;
+  from_matrix a = {v->n_cols, malloc(((size_t)v->n_cols + 1) * sizeof *a.ptr), (int *)(uintptr_t)v->idx,
+                   (double *)(uintptr_t)v->val};
+  for (int j = 0; j <= v->n_cols; j++) a.ptr[j] = (int)ptr[j];
+  return a;
+}
+
+static gable_vectors_view vector(int n, double *data)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.n = n;
+  v.ld = n;
+  v.data = data;
+  return v;
+}
+
+/* max |b - op(A) x| / (|op(A)||x| + |b|), componentwise. */
+static double backward_error(const from_matrix *a, gable_op op, const double *b, const double *x)
+{
+  const size_t n = (size_t)a->n;
+  double *r = malloc(n * sizeof *r), *w = malloc(n * sizeof *w), worst = 0;
+  for (size_t i = 0; i < n; i++) {
+    r[i] = b[i];
+    w[i] = fabs(b[i]);
+  }
+  for (int j = 0; j < a->n; j++)
+    for (int k = a->ptr[j]; k < a->ptr[j + 1]; k++) {
+      const int to = op == GABLE_N ? a->idx[k] : j, from = op == GABLE_N ? j : a->idx[k];
+      r[to] -= a->val[k] * x[from];
+      w[to] += fabs(a->val[k] * x[from]);
+    }
+  for (size_t i = 0; i < n; i++)
+    if (!(fabs(r[i]) <= worst * w[i])) worst = fabs(r[i]) / w[i];
+  free(r);
+  free(w);
+  return worst;
+}
+
+static void check(gable_context *ctx, const char *name, const gable_matrix_view *v)
+{
+  from_matrix a = copy(v);
+  gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
+  MUST(from_factor(&a, &f) == 0);
+  const size_t n = (size_t)a.n;
+  double *b = malloc(n * sizeof *b), *x = malloc(n * sizeof *x);
+  for (size_t i = 0; i < n; i++) b[i] = 1 + (double)(i % 7);
+  for (int with = 0; with < 2; with++) {
+    gable_solver *s = NULL;
+    gable_solver_work *w = NULL;
+    MUST(!gable_solver_create(ctx, NULL, &s));
+    MUST(!gable_solver_import(s, &f, with ? v : NULL));
+    MUST(!gable_solver_work_create(s, 1, &w));
+    for (int op = 0; op < 2; op++) {
+      gable_vectors_view vb = vector(a.n, b), vx = vector(a.n, x);
+      memset(x, 0xff, n * sizeof *x);
+      MUST(!gable_solver_solve(s, w, (gable_op)op, &vb, &vx));
+      const double error = backward_error(&a, (gable_op)op, b, x);
+      printf("%s of %s, %s, op %d: backward error %.1e\n", from_name, name, with ? "refined" : "one sweep", op, error);
+      MUST(error <= (with ? 1e-12 : 1e-9));
+    }
+    gable_solver_work_destroy(&w);
+    gable_solver_destroy(&s);
+  }
+  free(a.ptr);
+  free(b);
+  free(x);
+}
+
+int main(int argc, char **argv)
+{
+  gable_context *ctx = NULL;
+  MUST(!gable_context_create("cpu", NULL, &ctx));
+  for (int k = 1; k < argc; k++) {
+    gable_matrix *a = NULL, *whole = NULL;
+    gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+    MUST(!(strchr(argv[k], ':') ? gable_matrix_generate(ctx, argv[k], 1, &a)
+                                : gable_matrix_read(ctx, argv[k], NULL, &a)));
+    MUST(!gable_matrix_expand(a, &whole));
+    MUST(!gable_matrix_get_view(whole, &v));
+    check(ctx, argv[k], &v);
+    gable_matrix_destroy(&whole);
+    gable_matrix_destroy(&a);
+  }
+  gable_context_destroy(&ctx);
+  return 0;
+}

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Factors that UMFPACK and KLU made, imported and solved with.  The other library is linked to a program of this test alone.
+set -eu
+[ -z "${SAN:-}" ] || { echo "not under a sanitizer: the other libraries were not built for it"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+here= missing=
+matrices="laplacian5:40x30 convection2d:30x30 circuit:3000"
+[ "${ZLIB:-yes}" != yes ] || matrices="$matrices tests/data/west0479.mtx.gz tests/data/steam2.mtx.gz"
+for name in umfpack klu; do
+    # Is the library there?  Then what does not compile is our own fault.
+    if ! printf '#include <suitesparse/%s.h>\nint main(void) { return 0; }\n' "$name" >"$work/there.c" ||
+        ! $CC -o "$work/there" "$work/there.c" "-l$name" 2>"$work/why"; then
+        missing="$missing $name"
+        continue
+    fi
+    # shellcheck disable=SC2086
+    $CC -std=c11 -O1 -D_POSIX_C_SOURCE=200809L -Iinclude -o "$work/$name" tests/peer/foreign_factors.c "tests/peer/from_$name.c" \
+        "$BUILD/lib/libgable.a" "-l$name" $LIBS -lm
+    # shellcheck disable=SC2086
+    "$work/$name" $matrices
+    here="$here $name"
+done
+[ -n "$here" ] || { echo "neither UMFPACK nor KLU is installed"; exit 77; }
+[ -z "$missing" ] || { echo "right with factors of$here; not installed:$missing"; exit 77; }
