@@ -113,9 +113,7 @@ static void backward(gi_solve_team *t, const gi_solve_segment *g, const directio
     }
     gi_solve_barrier(t);
     const wide_panel a = panel_of(t, d, run->s0);
-    const int together = a.m <= GIK_PANEL_THIN; /* thread 0 takes all columns */
-    const gable_idx c0 = together ? 0 : share(a.w, t->thread, t->threads);
-    const gable_idx c1 = together ? (t->thread ? 0 : a.w) : share(a.w, t->thread + 1, t->threads);
+    const gable_idx c0 = share(a.w, t->thread, t->threads), c1 = share(a.w, t->thread + 1, t->threads);
     if (c1 > c0) {
       t->kernels->gather(a.values + (size_t)(c0 * a.ld) * t->kernels->value, a.ld, a.lead + c0 * a.ld, a.m, c1 - c0,
                          a.row, row_of(t, a.first + c0), t->y, t->z);

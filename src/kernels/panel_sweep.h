@@ -15,9 +15,7 @@
 
 #include "base/context.h"
 
-/* Panels of at most GIK_PANEL_THIN rows are not for sharing by columns: up to four of them are summed in another order.
- */
-enum { GIK_PANEL_STEP = 8, GIK_PANEL_THIN = 16, GIK_PANEL_MAX_RHS = 16 };
+enum { GIK_PANEL_STEP = 8, GIK_PANEL_MAX_RHS = 16 };
 
 typedef struct gik_panels {
   const gable_idx *super;       /* [n_super+1] first column */
