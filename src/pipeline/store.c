@@ -9,24 +9,10 @@
 #include <string.h>
 
 #include "graph/order.h"
-#include "pipeline/pipeline.h"
+#include "pipeline/store.h"
 #include "sparse/checksum.h"
 #include "sparse/sink.h"
 #include "sparse/source.h"
-
-#define STORE_MAGIC "GABLEFAC"
-enum { STORE_VERSION = 1, STORE_ORDER = 0x01020304 };
-
-typedef struct header {
-  char magic[8];
-  uint32_t version, byte_order;
-  uint64_t pattern_hash;
-  int64_t n, nnz, nnz_l, nnz_u, lrow_count, ucol_count, off_count; /* -1: ucol is lrow; no F */
-  int32_t n_super, n_blocks, height, spare;
-  int32_t method, order, matched, rank, kind, type, perturbed, sign;
-  double max_entry, max_factor, log_abs_determinant;
-  uint64_t sum; /* of all before */
-} header;
 
 /* One array of the file: the pointer variable that holds it, how many elements of which size. */
 typedef struct piece {
@@ -50,7 +36,7 @@ static void piece_set(const piece *p, void *array)
 }
 
 /* The permutations, scalings and structure that a file with this header holds; returns their number. */
-static int structure_pieces(const header *h, gi_arrangement *a, gi_layout *y, piece *out)
+static int structure_pieces(const gi_store_header *h, gi_arrangement *a, gi_layout *y, piece *out)
 {
   int k = 0;
   const size_t index = sizeof(gable_idx), offset = sizeof(gable_off);
@@ -76,7 +62,7 @@ static int structure_pieces(const header *h, gi_arrangement *a, gi_layout *y, pi
 }
 
 /* The numbers. */
-static int factor_pieces(const header *h, const gi_layout *y, gi_factor *f, piece *out)
+static int factor_pieces(const gi_store_header *h, const gi_layout *y, gi_factor *f, piece *out)
 {
   int k = 0;
   const size_t value = h->type == GABLE_S ? sizeof(float) : sizeof(double);
@@ -90,16 +76,16 @@ static int factor_pieces(const header *h, const gi_layout *y, gi_factor *f, piec
   return k;
 }
 
-static header header_of(const gable_solver *s)
+static gi_store_header header_of(const gable_solver *s)
 {
   const gi_arrangement *a = &s->arrangement;
   const gi_layout *y = a->layout;
   const gi_factor *f = s->factor;
-  header h;
+  gi_store_header h;
   memset(&h, 0, sizeof h);
-  memcpy(h.magic, STORE_MAGIC, sizeof h.magic);
-  h.version = STORE_VERSION;
-  h.byte_order = STORE_ORDER;
+  memcpy(h.magic, GI_STORE_MAGIC, sizeof h.magic);
+  h.version = GI_STORE_VERSION;
+  h.byte_order = GI_STORE_ORDER;
   h.pattern_hash = s->problem.hash;
   h.n = y->n;
   h.nnz = s->problem.rows.ptr[y->n];
@@ -122,7 +108,7 @@ static header header_of(const gable_solver *s)
   h.max_entry = f->max_entry;
   h.max_factor = f->max_factor;
   h.log_abs_determinant = s->log_abs_determinant;
-  h.sum = gi_checksum(0, &h, offsetof(header, sum));
+  h.sum = gi_checksum(0, &h, offsetof(gi_store_header, sum));
   return h;
 }
 
@@ -150,7 +136,7 @@ gable_status gi_pipeline_save(const gable_solver *s, const char *path)
              "there is no factor to save: call gable_solver_factor first");
   GI_REQUIRE(gi_pipeline_has_matrix(s), GABLE_ERR_STATE,
              "a factor is saved for its matrix: import it together with that");
-  header h = header_of(s);
+  gi_store_header h = header_of(s);
   gi_arrangement a = s->arrangement;
   gi_factor f = *s->factor;
   GI_TRY(gi_sink_open(s->ctx, path, &sink));
@@ -165,16 +151,16 @@ done:
 }
 
 /* Is this the factor of this problem, and can the file hold what it promises? */
-static gable_status check_header(gi_source *source, const header *h, const gi_problem *p)
+static gable_status check_header(gi_source *source, const gi_store_header *h, const gi_problem *p)
 {
   gable_status status = GABLE_OK;
   const char *name = gi_source_name(source);
-  GI_REQUIRE(!memcmp(h->magic, STORE_MAGIC, sizeof h->magic), GABLE_ERR_FORMAT, "%s is no factor that Gable has saved",
-             name);
-  GI_REQUIRE(h->byte_order == STORE_ORDER && h->version == STORE_VERSION, GABLE_ERR_MISMATCH,
+  GI_REQUIRE(!memcmp(h->magic, GI_STORE_MAGIC, sizeof h->magic), GABLE_ERR_FORMAT,
+             "%s is no factor that Gable has saved", name);
+  GI_REQUIRE(h->byte_order == GI_STORE_ORDER && h->version == GI_STORE_VERSION, GABLE_ERR_MISMATCH,
              "%s: a factor of version %u, or of another byte order; this is version %d: factor again", name, h->version,
-             STORE_VERSION);
-  GI_REQUIRE(h->sum == gi_checksum(0, h, offsetof(header, sum)), GABLE_ERR_FORMAT,
+             GI_STORE_VERSION);
+  GI_REQUIRE(h->sum == gi_checksum(0, h, offsetof(gi_store_header, sum)), GABLE_ERR_FORMAT,
              "%s: the header is damaged (its checksum is wrong): factor again", name);
   GI_REQUIRE(h->n == p->n && h->nnz == p->rows.ptr[p->n] && h->pattern_hash == p->hash, GABLE_ERR_MISMATCH,
              "%s: the factor of another matrix (%lld rows, %lld entries, another pattern)", name, (long long)h->n,
@@ -235,7 +221,7 @@ static int lists_right(const gi_layout *y, const gable_off *ptr, const gable_idx
   return 1;
 }
 
-static int structure_right(const header *h, const gi_layout *y)
+static int structure_right(const gi_store_header *h, const gi_layout *y)
 {
   gable_idx n = y->n, ns = y->n_super;
   int right = y->super[0] == 0 && y->super[ns] == n && y->block[0] == 0 && y->block[h->n_blocks] == n;
@@ -253,7 +239,7 @@ static int structure_right(const header *h, const gi_layout *y)
 }
 
 /* What the arrays imply. */
-static gable_status complete_layout(gable_context *ctx, const header *h, gi_layout *y)
+static gable_status complete_layout(gable_context *ctx, const gi_store_header *h, gi_layout *y)
 {
   gable_status status = GABLE_OK;
   GI_ALLOC(ctx, y->of, y->n);
@@ -278,7 +264,7 @@ static int numbers_right(const gi_arrangement *a, const gi_factor *f)
   return right;
 }
 
-static gable_status load_structure(gable_context *ctx, gi_source *source, const header *h, gi_arrangement *a)
+static gable_status load_structure(gable_context *ctx, gi_source *source, const gi_store_header *h, gi_arrangement *a)
 {
   gable_status status = GABLE_OK;
   piece pieces[MOST_PIECES];
@@ -308,7 +294,7 @@ done:
   return status;
 }
 
-static gable_status load_numbers(gable_solver *s, gi_source *source, const header *h)
+static gable_status load_numbers(gable_solver *s, gi_source *source, const gi_store_header *h)
 {
   gable_status status = GABLE_OK;
   piece pieces[MOST_PIECES];
@@ -326,15 +312,13 @@ done:
   return status;
 }
 
-gable_status gi_pipeline_load(gable_solver *s, const gable_matrix_view *view, const char *path)
+gable_status gi_store_read(gable_solver *s, const gable_matrix_view *view, gi_source *source)
 {
   gable_status status = GABLE_OK;
-  gi_source *source = NULL;
-  header h;
+  gi_store_header h;
   gi_pipeline_clear(s);
   GI_REQUIRE(view->val, GABLE_ERR_ARGUMENT, "a factor is loaded for a matrix with values: the view has none");
   GI_TRY(gi_problem_init(s->ctx, view, &s->problem));
-  GI_TRY(gi_source_open_file(s->ctx, path, &source));
   GI_TRY(gi_source_read(source, &h, sizeof h));
   GI_TRY(check_header(source, &h, &s->problem));
   GI_TRY(load_structure(s->ctx, source, &h, &s->arrangement));
@@ -345,7 +329,18 @@ gable_status gi_pipeline_load(gable_solver *s, const gable_matrix_view *view, co
   s->structure++;
   s->phase = GI_PHASE_FACTORED;
 done:
-  gi_source_close(&source);
   if (status) gi_pipeline_clear(s);
+  return status;
+}
+
+gable_status gi_pipeline_load(gable_solver *s, const gable_matrix_view *view, const char *path)
+{
+  gable_status status = GABLE_OK;
+  gi_source *source = NULL;
+  gi_pipeline_clear(s);
+  GI_TRY(gi_source_open_file(s->ctx, path, &source));
+  GI_TRY(gi_store_read(s, view, source));
+done:
+  gi_source_close(&source);
   return status;
 }

@@ -1,6 +1,8 @@
 /* Factors out of a solver and into another: the columns multiply to the permuted and scaled matrix, a solver that
  * imports them solves as the first one, and what is no factorization is refused.  The oracle is the product itself,
  * column by column. */
+#include <unistd.h>
+
 #include "support/test.h"
 
 #include "base/random.h"
@@ -293,6 +295,39 @@ static void check_states(void)
   free(h);
 }
 
+/* Saved with their matrix and loaded again, imported factors are imported factors still. */
+static void check_saved(void)
+{
+  char path[] = "/tmp/gable_factors_XXXXXX";
+  const int fd = mkstemp(path);
+  test_system a = test_system_make(TEST_REDUCIBLE, 50, 2);
+  gable_matrix_view v = test_system_view(&a);
+  gable_solver *own = factored(&v, GABLE_D, GABLE_METHOD_AUTO, GABLE_CHOOSE), *s = NULL, *loaded = NULL;
+  gable_factors *f = NULL;
+  gable_factors_view view = GABLE_FACTORS_VIEW_INIT;
+  double b[50], x[50], y[50];
+  CHECK(fd >= 0);
+  close(fd);
+  CHECK_OK(gable_solver_export(own, &f));
+  CHECK_OK(gable_factors_get_view(f, &view));
+  CHECK_OK(gable_solver_create(ctx, NULL, &s));
+  CHECK_OK(gable_solver_create(ctx, NULL, &loaded));
+  CHECK_OK(gable_solver_import(s, &view, &v));
+  CHECK_OK(gable_solver_save(s, path));
+  CHECK_OK(gable_solver_load(loaded, &v, path));
+  unlink(path);
+  fill(b, a.n, 3);
+  solve(s, a.n, GABLE_T, b, x);
+  solve(loaded, a.n, GABLE_T, b, y);
+  CHECK(!memcmp(x, y, sizeof x), "other bits after loading");
+  CHECK(gable_solver_factor(loaded, NULL, GABLE_REUSE_ALL) == GABLE_ERR_STATE);
+  gable_factors_destroy(&f);
+  gable_solver_destroy(&own);
+  gable_solver_destroy(&s);
+  gable_solver_destroy(&loaded);
+  test_system_free(&a);
+}
+
 static by_hand *changed;
 
 static void expect(gable_status wanted, const char *what)
@@ -352,6 +387,7 @@ int main(void)
   CHECK_OK(gable_context_create("cpu", &options, &ctx));
   check_by_hand();
   check_states();
+  check_saved();
   check_refusals();
   static const gable_idx sizes[] = {0, 1, 2, 7, 40, 150};
   for (uint64_t seed = 1; seed <= 3; seed++)

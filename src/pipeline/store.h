@@ -1,0 +1,25 @@
+/* store.h: the head of a saved factor, and the reader of one, from wherever its bytes come. */
+#ifndef GI_STORE_H
+#define GI_STORE_H
+
+#include "pipeline/pipeline.h"
+#include "sparse/source.h"
+
+#define GI_STORE_MAGIC "GABLEFAC"
+enum { GI_STORE_VERSION = 1, GI_STORE_ORDER = 0x01020304 };
+
+typedef struct gi_store_header {
+  char magic[8];
+  uint32_t version, byte_order;
+  uint64_t pattern_hash;
+  int64_t n, nnz, nnz_l, nnz_u, lrow_count, ucol_count, off_count; /* -1: ucol is lrow; no F */
+  int32_t n_super, n_blocks, height, spare;
+  int32_t method, order, matched, rank, kind, type, perturbed, sign;
+  double max_entry, max_factor, log_abs_determinant;
+  uint64_t sum; /* of all before */
+} gi_store_header;
+
+/* gi_pipeline_load from an open source, which stays the caller's. */
+gable_status gi_store_read(gable_solver *s, const gable_matrix_view *view, gi_source *source);
+
+#endif
