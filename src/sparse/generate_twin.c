@@ -273,7 +273,7 @@ static int is_free(const loom *l, gable_idx i, gable_idx j)
   return j >= 0 && j < i && l->taken[j] != i && l->p->level[j] < l->p->level[i];
 }
 
-/* A free column at j or near it, or -1. */
+/* A free column: at j or near it, else any; -1 when there is none, which a row's original length rules out. */
 static gable_idx free_near(loom *l, gable_idx i, gable_idx j)
 {
   for (gable_idx step = 0; step < FARTHEST_MOVE && (step <= j || j + step < i); step++) {
@@ -284,7 +284,9 @@ static gable_idx free_near(loom *l, gable_idx i, gable_idx j)
     j = (gable_idx)gi_random_below(&l->random, i);
     if (is_free(l, i, j)) return j;
   }
-  return -1;
+  for (j = i - 1; j >= 0 && !is_free(l, i, j); j--) {
+  }
+  return j;
 }
 
 static gable_status weave_row(loom *l, gable_idx i)
