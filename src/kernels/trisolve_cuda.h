@@ -85,8 +85,9 @@ gable_status gik_tiles_solve(const gik_tiles *t, gable_type vectors, int blocks,
 /* rows: records of 32/lanes rows in level order; every value goes through L2. */
 typedef struct gik_packed {
   int lanes, pairs;
-  int blocks; /* of 4 warps, a processor */
-  int gated;  /* 1: a warp first waits, politely, for a row some levels up */
+  int blocks;  /* of 4 warps, a processor */
+  int gated;   /* 1: a warp first waits, politely, for a row some levels up */
+  int classed; /* 1: the rows of a level are sorted by length, and a record's unused pairs are not read */
   unsigned n_records, n_published;
   void *record[2];
 } gik_packed;

@@ -10,7 +10,8 @@ namespace gik
 
 enum { WARPS = 4 };
 
-/* head {first place, rows, gate, -} | row [32/P] | 1/diagonal [32/P] | values [KP][32] pairs | places [KP][32] pairs */
+/* head {first place, rows, gate, pairs in use} | row [32/P] | 1/diagonal [32/P] | values [KP][32] pairs | places
+ * [KP][32] pairs */
 template <typename T, int P, int KP> struct packed_layout {
   static constexpr int R = 32 / P;
   static constexpr int row = 16, inverse = (row + R * 4 + 7) / 8 * 8;
@@ -33,6 +34,24 @@ template <typename T> struct __align__(2 * sizeof(T)) two
 {
   T x, y;
 };
+
+static __device__ __forceinline__ void prefetch(const void *p)
+{
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+}
+
+/* The head and used pairs of a record into L2, by all lanes. */
+template <typename T, int P, int KP>
+static __device__ __forceinline__ void prefetch_record(const char *record, unsigned used, int lane)
+{
+  typedef packed_layout<T, P, KP> L;
+  const unsigned lines = 64 * (unsigned)sizeof(T) / 128 * used, line = (unsigned)lane;
+  if (line * 128 < (unsigned)L::values) prefetch(record + line * 128);
+  if (line < lines)
+    prefetch(record + L::values + line * 128);
+  else if (line - lines < 2 * used)
+    prefetch(record + L::places + (line - lines) * 128);
+}
 
 /* Polls until all of v is there. */
 template <typename T, int KP>
@@ -60,7 +79,9 @@ static __device__ __forceinline__ void await(T *v, const uint2 *place, const T *
   }
 }
 
-template <typename T, int P, int KP>
+/* CLASSED: the pairs of a record that its rows do not use are not read, and the next record is brought into L2; its
+ * head says how many pairs, so this costs a latency and pays where levels are wide. */
+template <typename T, int P, int KP, bool CLASSED>
 static __global__ void __launch_bounds__(WARPS * 32) packed_kernel(const packed_arguments<T> g)
 {
   typedef packed_layout<T, P, KP> L;
@@ -80,12 +101,17 @@ static __global__ void __launch_bounds__(WARPS * 32) packed_kernel(const packed_
     const int row = ((const int *)(record + L::row))[r];
     const T inverse = ((const T *)(record + L::inverse))[r];
     const bool own = lane % P == 0 && (unsigned)r < head.y;
+    const unsigned used = CLASSED ? head.w : KP;
     two<T> a[KP];
     uint2 place[KP];
 #pragma unroll
     for (int k = 0; k < KP; k++) {
-      a[k] = ((const two<T> *)(record + L::values))[k * 32 + lane];
-      place[k] = ((const uint2 *)(record + L::places))[k * 32 + lane];
+      a[k] = {0, 0};
+      place[k] = make_uint2(NONE, NONE);
+      if (!CLASSED || k < used) {
+        a[k] = ((const two<T> *)(record + L::values))[k * 32 + lane];
+        place[k] = ((const uint2 *)(record + L::places))[k * 32 + lane];
+      }
     }
     T even = own && row >= 0 ? g.b[row * g.b_row + rhs * g.b_rhs] * inverse : (T)0, odd = 0;
     T v[2 * KP];
@@ -95,6 +121,10 @@ static __global__ void __launch_bounds__(WARPS * 32) packed_kernel(const packed_
         __nanosleep(20);
     }
     __syncwarp();
+    if (CLASSED) {
+      later = __shfl_sync(ALL, later, 0);
+      if (later < g.pieces) prefetch_record<T, P, KP>(g.record + (size_t)(later / g.count) * L::bytes, used, lane);
+    }
     await<T, KP>(v, place, mine, g.control, g.deadline_ns, row & 0x7fffffff);
 #pragma unroll
     for (int k = 0; k < KP; k++) {
@@ -109,19 +139,20 @@ static __global__ void __launch_bounds__(WARPS * 32) packed_kernel(const packed_
       store_not_yet(next + head.x + r);
       if (row >= 0) g.x[row * g.x_row + rhs * g.x_rhs] = even;
     }
-    piece = __shfl_sync(ALL, later, 0);
+    piece = CLASSED ? later : __shfl_sync(ALL, later, 0);
   }
   leave(g.control, parity);
 }
 
-#define GIK_SHAPES(X) X(1, 1) X(1, 2) X(1, 7) X(2, 2) X(2, 4) X(4, 1) X(4, 2) X(8, 2) X(16, 2) X(8, 4) X(32, 4)
+#define GIK_SHAPES(X)                                                                                                  \
+  X(1, 1) X(1, 2) X(1, 4) X(1, 7) X(2, 2) X(2, 4) X(4, 1) X(4, 2) X(4, 4) X(8, 2) X(16, 2) X(8, 4) X(32, 4)
 
 template <typename T> using packed_function = void (*)(const packed_arguments<T>);
 
-template <typename T> static packed_function<T> packed_pick(int lanes, int pairs)
+template <typename T> static packed_function<T> packed_pick(int lanes, int pairs, int classed)
 {
 #define GIK_PICK(P, KP)                                                                                                \
-  if (lanes == P && pairs == KP) return packed_kernel<T, P, KP>;
+  if (lanes == P && pairs == KP) return classed ? packed_kernel<T, P, KP, true> : packed_kernel<T, P, KP, false>;
   GIK_SHAPES(GIK_PICK)
 #undef GIK_PICK
   return nullptr;
@@ -129,7 +160,7 @@ template <typename T> static packed_function<T> packed_pick(int lanes, int pairs
 
 template <typename T> static void packed_launch(const gik_packed *p, gable_type type, const gik_solve *s)
 {
-  const packed_function<T> f = packed_pick<T>(p->lanes, p->pairs);
+  const packed_function<T> f = packed_pick<T>(p->lanes, p->pairs, p->classed);
   const unsigned pieces = p->n_records * (unsigned)s->v.count;
   const unsigned wanted = (pieces + WARPS - 1) / WARPS, most = (unsigned)(p->blocks * s->processors);
   const packed_arguments<T> g = {(const char *)p->record[type == GABLE_D],
@@ -164,7 +195,7 @@ size_t gik_packed_record_bytes(int lanes, int pairs, gable_type vectors)
 
 int gik_packed_shape(int lanes, int pairs)
 {
-  return gik::packed_pick<double>(lanes, pairs) != nullptr;
+  return gik::packed_pick<double>(lanes, pairs, 0) != nullptr;
 }
 
 gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)

@@ -129,8 +129,9 @@ gi_method choose(const gi_profile *p, const gik_device_triangle *t, side *s)
   const double mean = t->n ? (double)t->nnz / t->n : 0;
   if (mean >= 15 || (mean > 5 && p->longest > 14 && t->n > 250.0 * p->levels))
     tiles = 10 * rows; /* border for the most part */
-  const gi_method m = tiles < rows ? GI_TILES : GI_ROWS;
-  s->model_s = tiles < rows ? tiles : rows;
+  /* the model is less sure of tiles, whose time depends on how tiles lie to one another: they must win clearly */
+  const gi_method m = tiles < 0.9 * rows ? GI_TILES : GI_ROWS;
+  s->model_s = m == GI_TILES ? tiles : rows;
   snprintf(s->why, sizeof s->why,
            "%d rows in %d levels and %d chains, %.1f entries a row: model says tiles %.3g s, rows %.3g s", t->n,
            p->levels, p->chains, (double)t->nnz / (t->n ? t->n : 1), tiles, rows);
@@ -141,6 +142,7 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
 {
   gable_status status = GABLE_OK;
   gi_tile_shape shape = {lanes_of[k], pairs_of[k], 1, 16, 0, 0};
+  if (shape.lanes == 1) GI_TRY(gi_cuda_gap(&s->memory, &d->triangle, d->level, &d->profile));
   choose_cuts(&d->profile, d->triangle.n, &shape);
   for (int attempt = 0;; attempt++) {
     GI_TRY(gi_cuda_tiles(&s->memory, &d->triangle, d->level, &d->profile, &shape, types_of(t), &d->tiles, &d->place));
@@ -162,27 +164,35 @@ gable_status rows_shape(const gable_trisolve *t, state *s, side *d, int k)
 {
   gable_status status = GABLE_OK;
   d->packed = gik_packed{lanes_of[k], pairs_of[k]};
-  d->packed.blocks = d->triangle.n / (d->profile.levels + 1) > 300 ? 4 : 2;
+  const double width = (double)d->triangle.n / (d->profile.levels + 1);
+  d->packed.blocks = width > 300 ? 4 : 2;
   d->packed.gated = pairs_of[k] * lanes_of[k] >= 7;
+  /* Levels so wide that bytes count more than latency: more rows a record, and none of the padding is read. */
+  if (width > 8192 && d->triangle.nnz * 1.3 < (double)d->triangle.n * limit_of[k]) {
+    const int lanes = (int)(limit_of[k] / 8);
+    d->packed.classed = 1;
+    d->packed.blocks = 8;
+    if (limit_of[k] % 8 == 0 && gik_packed_shape(lanes, 4)) d->packed.lanes = lanes, d->packed.pairs = 4;
+  }
   GI_TRY(gi_cuda_packed(&s->memory, &d->triangle, d->level, &d->profile, types_of(t), &d->packed, &d->place));
 done:
   return status;
 }
 
-/* tiles and rows: long rows are split, levels found again where that changed something. */
 gable_status own_schedule(const gable_trisolve *t, state *s, side *d)
 {
-  gable_status status = GABLE_OK;
   const int wide_lane = d->profile.chains && d->triangle.n / d->profile.chains >= 16;
-  const int k = limit_index(&d->profile, d->triangle.n, wide_lane);
-  if (d->profile.longest > limit_of[k]) {
-    GI_TRY(gi_cuda_split(&s->memory, &d->triangle, limit_of[k]));
-    GI_TRY(gi_cuda_levels(&s->memory, &d->triangle, &d->level, &d->profile));
-  }
-  if (d->method == GI_TILES)
-    GI_TRY(tiles_shape(t, s, d, k));
-  else
-    GI_TRY(rows_shape(t, s, d, k));
+  const int k = limit_index(&d->profile, d->plain.n, wide_lane);
+  return d->method == GI_TILES ? tiles_shape(t, s, d, k) : rows_shape(t, s, d, k);
+}
+
+/* tiles and rows: long rows are split before levels are looked for, so that no thread waits for all of a long row. */
+gable_status split_long_rows(state *s, side *d)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(gi_cuda_lengths(&s->memory, &d->triangle, &d->profile));
+  GI_TRY(gi_cuda_split(&s->memory, &d->triangle, d->profile.longest,
+                       limit_of[limit_index(&d->profile, d->triangle.n, 1)]));
 done:
   return status;
 }
@@ -249,10 +259,11 @@ gable_status build_side(gable_trisolve *t, state *s, side *d)
 {
   gable_status status = GABLE_OK;
   d->plain = d->triangle;
-  GI_TRY(gi_cuda_levels(&s->memory, &d->triangle, &d->level, &d->profile));
   d->method = t->method;
+  if (d->method == GI_AUTO || d->method == GI_TILES || d->method == GI_ROWS) GI_TRY(split_long_rows(s, d));
+  GI_TRY(gi_cuda_levels(&s->memory, &d->triangle, &d->level, &d->profile));
   if (d->method == GI_AUTO)
-    d->method = choose(&d->profile, &d->triangle, d);
+    d->method = choose(&d->profile, &d->plain, d);
   else
     snprintf(d->why, sizeof d->why, "asked for");
   if (d->method != GI_TILES && d->method != GI_ROWS) GI_TRY(count_levels(t, d));

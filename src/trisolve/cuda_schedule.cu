@@ -36,6 +36,40 @@ done:
   return status;
 }
 
+enum { ROW_THREADS = 256, LONG_ROW = 128 };
+
+/* f(k, p) for every entry p of every row k: a thread a row, the whole block for a row longer than LONG_ROW. */
+template <typename F> __global__ void __launch_bounds__(ROW_THREADS) entries_kernel(size_t n, const unsigned *ptr, F f)
+{
+  __shared__ unsigned list[ROW_THREADS], count;
+  for (size_t base = blockIdx.x * (size_t)ROW_THREADS; base < n; base += (size_t)gridDim.x * ROW_THREADS) {
+    const size_t k = base + threadIdx.x;
+    const unsigned first = k < n ? ptr[k] : 0, end = k < n ? ptr[k + 1] : 0;
+    __syncthreads();
+    if (!threadIdx.x) count = 0;
+    __syncthreads();
+    if (end - first > LONG_ROW)
+      list[atomicAdd(&count, 1u)] = (unsigned)k;
+    else
+      for (unsigned p = first; p < end; p++) f(k, p);
+    __syncthreads();
+    for (unsigned i = 0; i < count; i++)
+      for (unsigned p = ptr[list[i]] + threadIdx.x, last = ptr[list[i] + 1]; p < last; p += ROW_THREADS) f(list[i], p);
+  }
+}
+
+template <typename F> gable_status each_entry(size_t n, const unsigned *ptr, F f)
+{
+  gable_status status = GABLE_OK;
+  cudaError_t e = cudaSuccess;
+  size_t blocks = (n + ROW_THREADS - 1) / ROW_THREADS;
+  if (n) entries_kernel<<<(unsigned)(blocks < 8192 ? blocks : 8192), ROW_THREADS>>>(n, ptr, f);
+  e = cudaGetLastError();
+  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "analysis: %s", cudaGetErrorString(e));
+done:
+  return status;
+}
+
 template <typename T> gable_status take(gi_device_memory *m, size_t count, T **out)
 {
   return gi_device_take(m, (count ? count : 1) * sizeof(T), (void **)out);
@@ -109,6 +143,12 @@ struct any_offsets {
 
 enum { BAD_RANGE = 1, BAD_ORDER = 2, BAD_SIDE = 3, NO_DIAGONAL = 4 };
 
+/* What the threads of a block find out together about a long row. */
+struct long_row {
+  unsigned count, first, diagonal;
+  int why; /* the smallest fault; INT_MAX: none */
+};
+
 /* One row of the caller's matrix, checked: its entries on the wanted side lie at [first, first + count). */
 struct row_reader {
   any_offsets ptr;
@@ -116,6 +156,43 @@ struct row_reader {
   int n, base, lower, strict, need_diagonal;
   u64 *bad; /* smallest (row << 3 | why) */
   unsigned *count, *first, *diagonal_from;
+
+  __device__ bool is_long(size_t i) const { return ptr.at(i + 1) - ptr.at(i) > LONG_ROW; }
+
+  __device__ void write(size_t i, unsigned c, unsigned f, unsigned d, int why) const
+  {
+    if (!why && need_diagonal && d == NONE) why = NO_DIAGONAL;
+    if (why) atomicMin(bad, (u64)i << 3 | (unsigned)why);
+    count[lower ? i : n - 1 - i] = c;
+    first[i] = f;
+    diagonal_from[i] = d;
+  }
+
+  /* By all threads of a block; r is shared and empty. */
+  __device__ void read_long(size_t i, long_row *r) const
+  {
+    const long long p0 = ptr.at(i), p1 = ptr.at(i + 1);
+    unsigned c = 0, f = NONE;
+    int why = INT_MAX;
+    for (long long p = p0 + threadIdx.x; p < p1; p += ROW_THREADS) {
+      const int j = idx[p] - base;
+      if (j < 0 || j >= n)
+        why = min(why, (int)BAD_RANGE);
+      else if (p > p0 && idx[p - 1] - base >= j)
+        why = min(why, (int)BAD_ORDER);
+      else if (j == (int)i)
+        r->diagonal = (unsigned)p;
+      else if ((j < (int)i) == (lower != 0))
+        c++, f = min(f, (unsigned)p);
+      else if (strict)
+        why = min(why, (int)BAD_SIDE);
+    }
+    atomicAdd(&r->count, c);
+    atomicMin(&r->first, f);
+    atomicMin(&r->why, why);
+    __syncthreads();
+    if (!threadIdx.x) write(i, r->count, r->count ? r->first : 0, r->diagonal, r->why == INT_MAX ? 0 : r->why);
+  }
 
   __device__ void operator()(size_t i) const
   {
@@ -136,13 +213,34 @@ struct row_reader {
         why = BAD_SIDE;
       last = j;
     }
-    if (!why && need_diagonal && d == NONE) why = NO_DIAGONAL;
-    if (why) atomicMin(bad, (u64)i << 3 | (unsigned)why);
-    count[lower ? i : n - 1 - i] = c;
-    first[i] = f;
-    diagonal_from[i] = d;
+    write(i, c, f, d, why);
   }
 };
+
+__global__ void __launch_bounds__(ROW_THREADS) read_rows_kernel(const row_reader r)
+{
+  __shared__ unsigned list[ROW_THREADS], count;
+  __shared__ long_row found;
+  for (size_t base = blockIdx.x * (size_t)ROW_THREADS; base < (size_t)r.n; base += (size_t)gridDim.x * ROW_THREADS) {
+    const size_t i = base + threadIdx.x;
+    __syncthreads();
+    if (!threadIdx.x) count = 0;
+    __syncthreads();
+    if (i < (size_t)r.n) {
+      if (r.is_long(i))
+        list[atomicAdd(&count, 1u)] = (unsigned)i;
+      else
+        r(i);
+    }
+    __syncthreads();
+    for (unsigned k = 0; k < count; k++) {
+      if (!threadIdx.x) found = {0, NONE, NONE, INT_MAX};
+      __syncthreads();
+      r.read_long(list[k], &found);
+      __syncthreads();
+    }
+  }
+}
 
 gable_status refuse(u64 bad, gable_idx *bad_row)
 {
@@ -176,11 +274,8 @@ gable_status rows_of(gi_device_memory *m, const gik_device_triangle *t, unsigned
 {
   gable_status status = GABLE_OK;
   unsigned *row = nullptr;
-  const unsigned *ptr = t->ptr;
   GI_TRY(take(m, t->nnz, &row));
-  GI_TRY(each((size_t)t->n, [=] __device__(size_t k) {
-    for (unsigned p = ptr[k]; p < ptr[k + 1]; p++) row[p] = (unsigned)k;
-  }));
+  GI_TRY(each_entry((size_t)t->n, t->ptr, [=] __device__(size_t k, unsigned p) { row[p] = (unsigned)k; }));
   *out = row;
 done:
   return status;
@@ -270,28 +365,36 @@ struct tally {
   unsigned longest, within[8];
 };
 
-__global__ void profile_kernel(const gik_device_triangle t, const u64 *level, const unsigned *child, tally *out)
+__global__ void lengths_kernel(size_t n, const unsigned *ptr, tally *out)
 {
-  unsigned levels = 0, chain_levels = 0, chains = 0, longest = 0, within[8] = {0};
-  for (size_t k = blockIdx.x * (size_t)blockDim.x + threadIdx.x; k < (size_t)t.n; k += (size_t)gridDim.x * blockDim.x) {
-    const unsigned length = t.ptr[k + 1] - t.ptr[k];
-    levels = max(levels, (unsigned)(level[k] >> 32) + 1);
-    chain_levels = max(chain_levels, (unsigned)level[k] + 1);
-    chains += !(length && child[t.col[t.ptr[k + 1] - 1]] == k);
+  unsigned longest = 0, within[8] = {0};
+  for (size_t k = blockIdx.x * (size_t)blockDim.x + threadIdx.x; k < n; k += (size_t)gridDim.x * blockDim.x) {
+    const unsigned length = ptr[k + 1] - ptr[k];
     longest = max(longest, length);
     for (int i = 0; i < 8; i++) within[i] += length <= WITHIN[i];
+  }
+  longest = __reduce_max_sync(gik::ALL, longest);
+  for (int i = 0; i < 8; i++) within[i] = __reduce_add_sync(gik::ALL, within[i]);
+  if (threadIdx.x % 32) return;
+  atomicMax(&out->longest, longest);
+  for (int i = 0; i < 8; i++) atomicAdd(&out->within[i], within[i]);
+}
+
+__global__ void profile_kernel(const gik_device_triangle t, const u64 *level, const unsigned *child, tally *out)
+{
+  unsigned levels = 0, chain_levels = 0, chains = 0;
+  for (size_t k = blockIdx.x * (size_t)blockDim.x + threadIdx.x; k < (size_t)t.n; k += (size_t)gridDim.x * blockDim.x) {
+    levels = max(levels, (unsigned)(level[k] >> 32) + 1);
+    chain_levels = max(chain_levels, (unsigned)level[k] + 1);
+    chains += !(t.ptr[k + 1] > t.ptr[k] && child[t.col[t.ptr[k + 1] - 1]] == k);
   }
   levels = __reduce_max_sync(gik::ALL, levels);
   chain_levels = __reduce_max_sync(gik::ALL, chain_levels);
   chains = __reduce_add_sync(gik::ALL, chains);
-  longest = __reduce_max_sync(gik::ALL, longest);
-  for (int i = 0; i < 8; i++) within[i] = __reduce_add_sync(gik::ALL, within[i]);
   if (threadIdx.x % 32) return;
   atomicMax(&out->levels, (int)levels);
   atomicMax(&out->chain_levels, (int)chain_levels);
   atomicAdd(&out->chains, (int)chains);
-  atomicMax(&out->longest, longest);
-  for (int i = 0; i < 8; i++) atomicAdd(&out->within[i], within[i]);
 }
 
 /* Mean distance in index between neighbouring chain heads of the same chain level. */
@@ -369,21 +472,21 @@ gable_status gi_cuda_triangle(gi_device_memory *m, const gi_shape *shape, const 
   r.first = first;
   r.diagonal_from = *diagonal_from;
   GI_TRY(checked(cudaMemset(bad, 0xff, sizeof *bad), "clear"));
-  GI_TRY(each((size_t)n, r));
+  if (n) read_rows_kernel<<<(unsigned)(((size_t)n + ROW_THREADS - 1) / ROW_THREADS), ROW_THREADS>>>(r);
+  GI_TRY(checked(cudaGetLastError(), "analysis"));
   GI_TRY(fetch(&bad_host, bad, 1));
   GI_TRY(refuse(bad_host, bad_row));
   GI_TRY(offsets(&scratch, t.ptr, t.ptr, (size_t)n));
   GI_TRY(fetch(&nnz, t.ptr + n, 1));
   GI_TRY(triangle_arrays(m, n, nnz, &t));
-  GI_TRY(each((size_t)n, [=] __device__(size_t i) {
-    const unsigned k = lower ? (unsigned)i : n - 1 - (unsigned)i, q0 = t.ptr[k], c = t.ptr[k + 1] - q0, f = first[i];
-    t.row[k] = t.parent[k] = (unsigned)i;
-    for (unsigned q = 0; q < c; q++) {
-      const unsigned p = lower ? f + q : f + c - 1 - q; /* numbered from the end: also in reverse within the row */
-      const int j = r.idx[p] - r.base;
-      t.col[q0 + q] = lower ? j : n - 1 - j;
-      t.from[q0 + q] = p;
-    }
+  GI_TRY(each((size_t)n,
+              [=] __device__(size_t k) { t.row[k] = t.parent[k] = lower ? (unsigned)k : n - 1 - (unsigned)k; }));
+  GI_TRY(each_entry((size_t)n, t.ptr, [=] __device__(size_t k, unsigned q) {
+    /* numbered from the end: also in reverse within the row */
+    const unsigned p = lower ? first[k] + (q - t.ptr[k]) : first[n - 1 - k] + (t.ptr[k + 1] - 1 - q);
+    const int j = r.idx[p] - r.base;
+    t.col[q] = lower ? j : n - 1 - j;
+    t.from[q] = p;
   }));
   *out = t;
   *reverse = !lower;
@@ -467,16 +570,15 @@ static gable_status split_round(gi_device_memory *m, gik_device_triangle *t, uns
   GI_TRY(offsets(&scratch, o.ptr, o.ptr, (size_t)n + added));
   GI_TRY(each(n, [=] __device__(size_t k) {
     const unsigned own = parts[k + 1] - parts[k], at = (unsigned)k + parts[k];
-    unsigned q = o.ptr[at];
-    for (unsigned p = s.ptr[k]; p < s.ptr[k + 1]; p++, q++) {
-      const unsigned c = s.col[p];
-      o.col[q] = c + parts[c + 1];
-      o.from[q] = s.from[p];
-    }
-    for (unsigned r = 0; r < own; r++, q++) {
+    for (unsigned r = 0, q = own ? o.ptr[at + own] : 0; r < own; r++, q++) {
       o.col[q] = at + r;
       o.from[q] = NONE;
     }
+  }));
+  GI_TRY(each_entry(n, s.ptr, [=] __device__(size_t k, unsigned p) {
+    const unsigned q = o.ptr[k + parts[k]] + (p - s.ptr[k]), c = s.col[p];
+    o.col[q] = c + parts[c + 1];
+    o.from[q] = s.from[p];
   }));
   *t = o;
 done:
@@ -484,22 +586,56 @@ done:
   return status;
 }
 
-gable_status gi_cuda_split(gi_device_memory *m, gik_device_triangle *t, unsigned limit)
+gable_status gi_cuda_split(gi_device_memory *m, gik_device_triangle *t, unsigned longest, unsigned limit)
+{
+  gable_status status = GABLE_OK;
+  for (; longest > limit; longest = (longest + limit - 1) / limit) GI_TRY(split_round(m, t, limit));
+done:
+  return status;
+}
+
+gable_status gi_cuda_lengths(gi_device_memory *m, const gik_device_triangle *t, gi_profile *profile)
 {
   gable_status status = GABLE_OK;
   gi_device_memory scratch = {m->ctx};
-  unsigned *longest = nullptr, most = 0;
-  GI_TRY(take(&scratch, 1, &longest));
-  for (;;) {
-    const unsigned *ptr = t->ptr;
-    GI_TRY(checked(cudaMemset(longest, 0, sizeof *longest), "clear"));
-    GI_TRY(each((size_t)t->n, [=] __device__(size_t k) {
-      if (ptr[k + 1] - ptr[k] > limit) atomicMax(longest, ptr[k + 1] - ptr[k]);
-    }));
-    GI_TRY(fetch(&most, longest, 1));
-    if (most <= limit) break;
-    GI_TRY(split_round(m, t, limit));
-  }
+  tally *out = nullptr, got = {};
+  GI_TRY(take(&scratch, 1, &out));
+  GI_TRY(checked(cudaMemsetAsync(out, 0, sizeof *out), "clear"));
+  if (t->n) lengths_kernel<<<512, 256>>>((size_t)t->n, t->ptr, out);
+  GI_TRY(checked(cudaGetLastError(), "lengths"));
+  GI_TRY(fetch(&got, out, 1));
+  profile->longest = got.longest;
+  for (int i = 0; i < 8; i++) profile->within[i] = got.within[i];
+done:
+  gi_device_give_back(&scratch);
+  return status;
+}
+
+/* child[c]: the first row whose last entry is c. */
+static gable_status find_children(gi_device_memory *m, const gik_device_triangle *t, unsigned **out)
+{
+  gable_status status = GABLE_OK;
+  const size_t n = (size_t)t->n;
+  const unsigned *ptr = t->ptr, *col = t->col;
+  unsigned *child = nullptr;
+  GI_TRY(take(m, n, &child));
+  GI_TRY(checked(cudaMemsetAsync(child, 0xff, n * sizeof *child), "clear"));
+  GI_TRY(each(n, [=] __device__(size_t k) {
+    if (ptr[k + 1] > ptr[k]) atomicMin(child + col[ptr[k + 1] - 1], (unsigned)k);
+  }));
+  *out = child;
+done:
+  return status;
+}
+
+gable_status gi_cuda_gap(gi_device_memory *m, const gik_device_triangle *t, const unsigned long long *level,
+                         gi_profile *profile)
+{
+  gable_status status = GABLE_OK;
+  gi_device_memory scratch = {m->ctx};
+  unsigned *child = nullptr;
+  GI_TRY(find_children(&scratch, t, &child));
+  GI_TRY(chain_gap(&scratch, t, level, child, profile));
 done:
   gi_device_give_back(&scratch);
   return status;
@@ -516,18 +652,14 @@ gable_status gi_cuda_levels(gi_device_memory *m, const gik_device_triangle *t, u
   tally *out = nullptr, got = {};
   int device = 0, processors = 0;
   GI_TRY(take(m, n, level));
-  GI_TRY(take(&scratch, n, &child));
+  GI_TRY(find_children(&scratch, t, &child));
   GI_TRY(take(&scratch, 1, &ticket));
   GI_TRY(take(&scratch, 1, &out));
   GI_TRY(checked(cudaGetDevice(&device), "device"));
   GI_TRY(checked(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "device"));
-  GI_TRY(checked(cudaMemsetAsync(child, 0xff, n * sizeof *child), "clear"));
   GI_TRY(checked(cudaMemsetAsync(*level, 0xff, n * sizeof **level), "clear"));
   GI_TRY(checked(cudaMemsetAsync(ticket, 0, sizeof *ticket), "clear"));
   GI_TRY(checked(cudaMemsetAsync(out, 0, sizeof *out), "clear"));
-  GI_TRY(each(n, [=] __device__(size_t k) {
-    if (s.ptr[k + 1] > s.ptr[k]) atomicMin(child + s.col[s.ptr[k + 1] - 1], (unsigned)k);
-  }));
   if (n) {
     const level_arguments g = {(unsigned)n, s.ptr, s.col, child, *level, ticket};
     level_kernel<<<2 * processors, LEVEL_THREADS>>>(g);
@@ -538,9 +670,7 @@ gable_status gi_cuda_levels(gi_device_memory *m, const gik_device_triangle *t, u
   profile->levels = got.levels;
   profile->chain_levels = got.chain_levels;
   profile->chains = got.chains;
-  profile->longest = got.longest;
-  for (int i = 0; i < 8; i++) profile->within[i] = got.within[i];
-  GI_TRY(chain_gap(&scratch, t, *level, child, profile));
+  profile->gap = 0;
 done:
   gi_device_give_back(&scratch);
   return status;
@@ -957,6 +1087,12 @@ done:
   return status;
 }
 
+/* Pairs of entries a lane that row k fills. */
+static __device__ __forceinline__ unsigned pairs_in_use(const gik_device_triangle &t, unsigned k, unsigned lanes)
+{
+  return (t.ptr[k + 1] - t.ptr[k] + 2 * lanes - 1) / (2 * lanes);
+}
+
 /* Packed records: everything is published, at the row's place in level order. */
 static gable_status write_packed(gi_device_memory *keep, const gik_device_triangle *t, const schedule *s, int type,
                                  gik_packed *out)
@@ -993,6 +1129,7 @@ static gable_status write_packed(gi_device_memory *keep, const gik_device_triang
     unsigned gate = k, up = 0; /* three steps up by last entries */
     for (; up < 3 && tri.ptr[gate + 1] > tri.ptr[gate]; up++) gate = tri.col[tri.ptr[gate + 1] - 1];
     head[0] = (unsigned)p;
+    head[3] = pairs_in_use(tri, k, lanes);
     head[2] = up == 3 ? c.position[gate] : NONE;
   }));
 done:
@@ -1004,16 +1141,22 @@ gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
-  const unsigned rows = 32 / (unsigned)out->lanes;
+  const unsigned rows = 32 / (unsigned)out->lanes, most = (unsigned)out->pairs;
+  const int class_bits = out->classed ? bits_of(most) : 0;
   gi_device_memory scratch = {keep->ctx};
   schedule s = {};
   unsigned *first = nullptr, *kept = nullptr;
   GI_TRY(schedule_arrays(&scratch, n, &s));
   {
     u64 *key = s.key;
-    GI_TRY(each(n, [=] __device__(size_t k) { key[k] = level[k] >> 32; }));
+    const gik_device_triangle tri = *t;
+    const unsigned lanes = (unsigned)out->lanes;
+    GI_TRY(each(n, [=] __device__(size_t k) {
+      key[k] = level[k] >> 32 << class_bits;
+      if (class_bits) key[k] |= most - pairs_in_use(tri, (unsigned)k, lanes); /* long rows first */
+    }));
   }
-  GI_TRY(place_rows(&scratch, n, &s.key, bits_of((u64)profile->levels), &s.order, &s.position));
+  GI_TRY(place_rows(&scratch, n, &s.key, bits_of((u64)profile->levels) + class_bits, &s.order, &s.position));
   GI_TRY(checked(cudaMemsetAsync(s.tile, 0, n * sizeof *s.tile), "clear"));
   GI_TRY(number_records(&scratch, n, &s, n ? 1 : 0, rows, 1, &first, &out->n_records));
   out->n_published = (unsigned)n;

@@ -35,12 +35,19 @@ gable_status gi_cuda_triangle(gi_device_memory *m, const gi_shape *shape, const 
 /* The columns of t, in the same numbering, or (turned) the rows of the transpose, numbered from the other end. */
 gable_status gi_cuda_transpose(gi_device_memory *m, const gik_device_triangle *t, int turned, gik_device_triangle *out);
 
-/* t with no row longer than limit; n_user: rows of the matrix. */
-gable_status gi_cuda_split(gi_device_memory *m, gik_device_triangle *t, unsigned limit);
+/* profile->longest and within alone. */
+gable_status gi_cuda_lengths(gi_device_memory *m, const gik_device_triangle *t, gi_profile *profile);
 
-/* level: [n] (level << 32 | chain level) of each row, on the device. */
+/* t, whose longest row has `longest` entries, with no row longer than limit. */
+gable_status gi_cuda_split(gi_device_memory *m, gik_device_triangle *t, unsigned longest, unsigned limit);
+
+/* level: [n] (level << 32 | chain level) of each row, on the device; profile: all but longest, within and gap. */
 gable_status gi_cuda_levels(gi_device_memory *m, const gik_device_triangle *t, unsigned long long **level,
                             gi_profile *profile);
+
+/* profile->gap alone. */
+gable_status gi_cuda_gap(gi_device_memory *m, const gik_device_triangle *t, const unsigned long long *level,
+                         gi_profile *profile);
 
 typedef struct gi_tile_shape {
   int lanes, pairs, pollers, window;
