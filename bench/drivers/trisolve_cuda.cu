@@ -1,7 +1,7 @@
 /* trisolve_cuda.cu: Gable's methods on one GPU against cuSPARSE SpSV (SpSM for several right-hand sides), one run.
  *
- *   trisolve_cuda laplacian|permuted OUT.json [RHS...]
- *   trisolve_cuda matrices LIST OUT.json [RHS...]     LIST: a file of matrix files, one a line
+ *   trisolve_cuda laplacian|permuted OUT.json METHODS [RHS [NAME]]    NAME: only grids with it in their name
+ *   trisolve_cuda matrices LIST OUT.json METHODS [RHS]                LIST: a file of matrix files, one a line
  *
  * One JSON object a line.  Times are medians of repeats between two events; x is poisoned and b changes before each.
  * Every result is held against the bound |b - Tx|_i <= 4 nnz_i eps (|T||x| + |b|)_i. */
@@ -69,13 +69,18 @@ static int in_stencil(int points, int dx, int dy, int dz)
   return a && ((points != 5 && points != 7) || a == 1) && ((points != 5 && points != 9) || !dz);
 }
 
+static string name_of(const stencil &s)
+{
+  char name[64];
+  snprintf(name, sizeof name, s.nz > 1 ? "%d-point %dx%dx%d" : "%d-point %dx%d", s.points, s.nx, s.ny, s.nz);
+  return name;
+}
+
 /* One triangle of the Laplacian. */
 static matrix laplacian(const stencil &s, int upper)
 {
   matrix m;
-  char name[64];
-  snprintf(name, sizeof name, s.nz > 1 ? "%d-point %dx%dx%d" : "%d-point %dx%d", s.points, s.nx, s.ny, s.nz);
-  m.name = name;
+  m.name = name_of(s);
   m.n = s.nx * s.ny * s.nz;
   m.ptr.push_back(0);
   for (int z = 0; z < s.nz; z++)
@@ -472,7 +477,8 @@ int main(int argc, char **argv)
   const string what = argc > 1 ? argv[1] : "";
   const int listed = what == "matrices";
   if (argc < (listed ? 5 : 4)) {
-    fprintf(stderr, "usage: trisolve_cuda laplacian|permuted OUT METHODS [RHS] | matrices LIST OUT METHODS [RHS]\n");
+    fprintf(stderr,
+            "usage: trisolve_cuda laplacian|permuted OUT METHODS [RHS [NAME]] | matrices LIST OUT METHODS [RHS]\n");
     return 2;
   }
   gable_context *ctx = nullptr;
@@ -488,8 +494,9 @@ int main(int argc, char **argv)
     while (list && fscanf(list, "%511s", line) == 1)
       for (int upper = 0; upper < 2; upper++) run(ctx, triangle_of(ctx, line, upper), upper, rhs, methods, out);
   } else {
+    const char *part = argc > 5 ? argv[5] : "";
     for (const stencil &s : stencils)
-      for (int upper = 0; upper < (what == "permuted" ? 1 : 2); upper++)
+      for (int upper = 0; upper < (what == "permuted" ? 1 : 2) && name_of(s).find(part) != string::npos; upper++)
         run(ctx, what == "permuted" ? permuted(s, upper) : laplacian(s, upper), upper, rhs, methods, out);
   }
   fclose(out);
