@@ -78,8 +78,8 @@ typedef struct gik_tiles {
 size_t gik_tiles_record_bytes(int lanes, int pairs, gable_type vectors);
 /* 1 when a kernel of this shape was compiled. */
 int gik_tiles_shape(int lanes, int pairs);
-/* Blocks that the GPU holds at once, lean: for several right-hand sides; 0: one does not fit. */
-int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors, int lean);
+/* Blocks that the GPU holds at once; 0: one does not fit. */
+int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors);
 gable_status gik_tiles_solve(const gik_tiles *t, gable_type vectors, int blocks, const gik_solve *s);
 
 /* rows: records of 32/lanes rows in level order; every value goes through L2. */

@@ -13,11 +13,10 @@ namespace gik
 
 enum { MOST_SHARED = 226 * 1024 }; /* bytes of a block */
 
-/* LEAN: half as deep, for several right-hand sides: their blocks share records in L2, and more of them fit. */
-template <int KP, bool LEAN> struct ring {
-  static constexpr int S = KP <= 2 ? 4 : 2;                    /* records a copy */
-  static constexpr int D = (KP <= 2 ? 6 : 8) / (LEAN ? 2 : 1); /* copies in the ring */
-  static constexpr int E = (D + 1) / 2; /* copies that b is gathered ahead of the computing warp */
+template <int KP> struct ring {
+  static constexpr int S = KP <= 2 ? 4 : 2; /* records a copy */
+  static constexpr int D = KP <= 2 ? 6 : 8; /* copies in the ring */
+  static constexpr int E = D / 2;           /* copies that b is gathered ahead of the computing warp */
 };
 
 /* values [KP][32] pairs | slots [KP][32] two of 16 bits | meta [32/P] {published place, row}: a negative row has
@@ -124,9 +123,9 @@ template <typename T> struct tiles_arguments {
 };
 
 /* Where a block's parts lie in shared memory, and what of its tile all its warps know. */
-template <typename T, int P, int KP, bool LEAN> struct block {
+template <typename T, int P, int KP> struct block {
   typedef layout<T, P, KP> L;
-  typedef ring<KP, LEAN> K;
+  typedef ring<KP> K;
   T *x;                                  /* slots: 0 is zero, then the window, then the border */
   char *records;                         /* [D][S] */
   T *b;                                  /* [D][S][R] */
@@ -172,15 +171,15 @@ template <int D> struct cursor {
   }
 };
 
-template <typename T, int P, int KP, bool LEAN> struct loader {
+template <typename T, int P, int KP> struct loader {
   typedef layout<T, P, KP> L;
-  typedef ring<KP, LEAN> K;
+  typedef ring<KP> K;
   cursor<K::D> issue_at, gather_at;
   unsigned issued, got;
 
   __device__ __forceinline__ loader() { issue_at.phase = 1; }
 
-  __device__ __forceinline__ void issue(const block<T, P, KP, LEAN> &k, int lane)
+  __device__ __forceinline__ void issue(const block<T, P, KP> &k, int lane)
   {
     barrier_wait(k.empty + 8 * issue_at.at, issue_at.phase);
     if (!lane)
@@ -190,7 +189,7 @@ template <typename T, int P, int KP, bool LEAN> struct loader {
     issue_at.advance();
   }
 
-  __device__ __forceinline__ void gather(const block<T, P, KP, LEAN> &k, const tiles_arguments<T> &g, int lane)
+  __device__ __forceinline__ void gather(const block<T, P, KP> &k, const tiles_arguments<T> &g, int lane)
   {
     barrier_wait(k.full + 8 * gather_at.at, gather_at.phase);
     const char *record = k.record_at(gather_at.at);
@@ -207,13 +206,13 @@ template <typename T, int P, int KP, bool LEAN> struct loader {
   }
 
   /* The first copies do not wait for the block's barrier. */
-  __device__ __forceinline__ void begin(const block<T, P, KP, LEAN> &k, int lane)
+  __device__ __forceinline__ void begin(const block<T, P, KP> &k, int lane)
   {
     issued = got = 0;
     while (issued < K::D && issued < k.copies) issue(k, lane);
   }
 
-  __device__ __forceinline__ void run(const block<T, P, KP, LEAN> &k, const tiles_arguments<T> &g, int lane)
+  __device__ __forceinline__ void run(const block<T, P, KP> &k, const tiles_arguments<T> &g, int lane)
   {
     while (got < K::E && got < k.copies) gather(k, g, lane);
     while (got < k.copies) {
@@ -266,12 +265,12 @@ static __device__ __forceinline__ void poll(const gik_tile &tile, const unsigned
   }
 }
 
-template <typename T, int P, int KP, bool LEAN>
-static __device__ __forceinline__ void compute(const block<T, P, KP, LEAN> &k, const tiles_arguments<T> &g,
-                                               cursor<ring<KP, LEAN>::D> &c, int lane)
+template <typename T, int P, int KP>
+static __device__ __forceinline__ void compute(const block<T, P, KP> &k, const tiles_arguments<T> &g,
+                                               cursor<ring<KP>::D> &c, int lane)
 {
   typedef layout<T, P, KP> L;
-  typedef ring<KP, LEAN> K;
+  typedef ring<KP> K;
   if (!k.copies) return;
   step<T, P, KP> now, then;
   patience p;
@@ -325,16 +324,16 @@ static __device__ __forceinline__ void compute(const block<T, P, KP, LEAN> &k, c
   }
 }
 
-template <typename T, int P, int KP, int NP, bool LEAN>
+template <typename T, int P, int KP, int NP>
 static __global__ void __launch_bounds__((2 + NP) * 32) tiles_kernel(const tiles_arguments<T> g)
 {
   extern __shared__ __align__(128) char memory[];
   __shared__ unsigned ticket;
-  typedef ring<KP, LEAN> K;
+  typedef ring<KP> K;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const unsigned parity = *(volatile unsigned *)&g.control->parity;
-  block<T, P, KP, LEAN> k;
-  loader<T, P, KP, LEAN> load;
+  block<T, P, KP> k;
+  loader<T, P, KP> load;
   cursor<K::D> c;
   k.place_in(memory, g.capacity);
   k.local = g.window * (32 / P);
@@ -378,34 +377,28 @@ static __global__ void __launch_bounds__((2 + NP) * 32) tiles_kernel(const tiles
 
 template <typename T> using tiles_function = void (*)(const tiles_arguments<T>);
 
-template <typename T, int P, int KP, bool LEAN> static tiles_function<T> tiles_with(int pollers)
-{
-  return pollers == 1   ? tiles_kernel<T, P, KP, 1, LEAN>
-         : pollers <= 4 ? tiles_kernel<T, P, KP, 4, LEAN>
-                        : tiles_kernel<T, P, KP, 6, LEAN>;
-}
-
-/* Lean kernels exist where a lane has a row of its own. */
-template <typename T> static tiles_function<T> tiles_pick(int lanes, int pairs, int pollers, int lean)
+template <typename T> static tiles_function<T> tiles_pick(int lanes, int pairs, int pollers)
 {
 #define GIK_PICK(P, KP)                                                                                                \
   if (lanes == P && pairs == KP)                                                                                       \
-    return lean && P == 1 ? tiles_with<T, P, KP, P == 1>(pollers) : tiles_with<T, P, KP, false>(pollers);
+    return pollers == 1   ? tiles_kernel<T, P, KP, 1>                                                                  \
+           : pollers <= 4 ? tiles_kernel<T, P, KP, 4>                                                                  \
+                          : tiles_kernel<T, P, KP, 6>;
   GIK_SHAPES(GIK_PICK)
 #undef GIK_PICK
   return nullptr;
 }
 
-static size_t tiles_memory(const gik_tiles *t, size_t size, size_t record, int lean)
+static size_t tiles_memory(const gik_tiles *t, size_t size, size_t record)
 {
-  const size_t held = (t->pairs <= 2 ? 24 : 16) / (lean && t->lanes == 1 ? 2 : 1);
+  const size_t held = t->pairs <= 2 ? 24 : 16;
   return (((size_t)t->slots + 15) / 16 * 16) * size + held * (record + 32 / t->lanes * size) + 3 * 8 * 8 + 128;
 }
 
-template <typename T> static int tiles_fit(const gik_tiles *t, gable_type type, int processors, int lean)
+template <typename T> static int tiles_fit(const gik_tiles *t, gable_type type, int processors)
 {
-  const tiles_function<T> f = tiles_pick<T>(t->lanes, t->pairs, t->pollers, lean);
-  const size_t memory = tiles_memory(t, sizeof(T), gik_tiles_record_bytes(t->lanes, t->pairs, type), lean);
+  const tiles_function<T> f = tiles_pick<T>(t->lanes, t->pairs, t->pollers);
+  const size_t memory = tiles_memory(t, sizeof(T), gik_tiles_record_bytes(t->lanes, t->pairs, type));
   int blocks = 0;
   if (!f || memory > MOST_SHARED) return 0;
   /* the limit belongs to the function, not to this plan: always the largest */
@@ -417,7 +410,7 @@ template <typename T> static int tiles_fit(const gik_tiles *t, gable_type type, 
 
 template <typename T> static void tiles_launch(const gik_tiles *t, gable_type type, const gik_solve *s, int blocks)
 {
-  const int pollers = t->pollers == 1 ? 1 : t->pollers <= 4 ? 4 : 6, lean = s->v.count > 1;
+  const int pollers = t->pollers == 1 ? 1 : t->pollers <= 4 ? 4 : 6;
   const unsigned pieces = (unsigned)t->count * (unsigned)s->v.count;
   const tiles_arguments<T> g = {t->tile,
                                 (const char *)t->record[type == GABLE_D],
@@ -436,8 +429,8 @@ template <typename T> static void tiles_launch(const gik_tiles *t, gable_type ty
                                 (t->slots + 15) / 16 * 16,
                                 t->window,
                                 s->deadline_ns};
-  const tiles_function<T> f = tiles_pick<T>(t->lanes, t->pairs, t->pollers, lean);
-  const size_t memory = tiles_memory(t, sizeof(T), gik_tiles_record_bytes(t->lanes, t->pairs, type), lean);
+  const tiles_function<T> f = tiles_pick<T>(t->lanes, t->pairs, t->pollers);
+  const size_t memory = tiles_memory(t, sizeof(T), gik_tiles_record_bytes(t->lanes, t->pairs, type));
   const unsigned grid = pieces < (unsigned)blocks ? pieces : (unsigned)blocks;
   f<<<grid, (2 + pollers) * 32, memory, (cudaStream_t)s->stream>>>(g);
 }
@@ -454,13 +447,13 @@ size_t gik_tiles_record_bytes(int lanes, int pairs, gable_type vectors)
 
 int gik_tiles_shape(int lanes, int pairs)
 {
-  return gik::tiles_pick<double>(lanes, pairs, 1, 0) != nullptr;
+  return gik::tiles_pick<double>(lanes, pairs, 1) != nullptr;
 }
 
-int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors, int lean)
+int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors)
 {
-  return vectors == GABLE_D ? gik::tiles_fit<double>(t, vectors, processors, lean)
-                            : gik::tiles_fit<float>(t, vectors, processors, lean);
+  return vectors == GABLE_D ? gik::tiles_fit<double>(t, vectors, processors)
+                            : gik::tiles_fit<float>(t, vectors, processors);
 }
 
 gable_status gik_tiles_solve(const gik_tiles *t, gable_type vectors, int blocks, const gik_solve *s)

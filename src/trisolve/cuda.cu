@@ -27,8 +27,7 @@ struct side {
   gik_packed packed;
   gik_seed seed;
   unsigned *starts; /* host, [levels+1]: for the seed's methods */
-  int widest, reverse;
-  int solve_blocks[2][2]; /* by type of vectors, and for one or several right-hand sides */
+  int widest, reverse, solve_blocks[2];
   double model_s;
   char why[240];
 };
@@ -147,13 +146,10 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
   choose_cuts(&d->profile, d->triangle.n, &shape);
   for (int attempt = 0;; attempt++) {
     GI_TRY(gi_cuda_tiles(&s->memory, &d->triangle, d->level, &d->profile, &shape, types_of(t), &d->tiles, &d->place));
-    int least = 1; /* a block fits, for each type of vectors */
     for (int type = 0; type < 2; type++)
-      for (int lean = 0; lean < 2 && types_of(t) >> type & 1; lean++) {
-        d->solve_blocks[type][lean] = gik_tiles_blocks(&d->tiles, type ? GABLE_D : GABLE_S, s->processors, lean);
-        if (d->solve_blocks[type][lean] < least) least = d->solve_blocks[type][lean];
-      }
-    if (least > 0 && d->tiles.slots <= 0xffff) break;
+      d->solve_blocks[type] =
+          types_of(t) >> type & 1 ? gik_tiles_blocks(&d->tiles, type ? GABLE_D : GABLE_S, s->processors) : 1;
+    if (d->solve_blocks[0] > 0 && d->solve_blocks[1] > 0 && d->tiles.slots <= 0xffff) break;
     GI_REQUIRE(attempt < 8, GABLE_ERR_LIMIT, "no tile shape fits: %d slots in the largest tile", d->tiles.slots);
     /* smaller tiles have smaller borders */
     if (shape.index_cut) shape.index_cut = (shape.index_cut + 3) / 4;
@@ -518,7 +514,7 @@ gable_status stage_copy(const gable_vectors_view *v, void *stage, int in, cudaSt
 gable_status launch(const side *d, gable_type type, const gik_solve *r)
 {
   switch (d->method) {
-  case GI_TILES: return gik_tiles_solve(&d->tiles, type, d->solve_blocks[type == GABLE_D][r->v.count > 1], r);
+  case GI_TILES: return gik_tiles_solve(&d->tiles, type, d->solve_blocks[type == GABLE_D], r);
   case GI_ROWS: return gik_packed_solve(&d->packed, type, r);
   case GI_LEVR: return gik_levr_solve(&d->seed, type, r);
   case GI_LEVC: return gik_levc_solve(&d->seed, type, r);
