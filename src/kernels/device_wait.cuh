@@ -161,9 +161,14 @@ static __device__ __forceinline__ void copy_arrive(unsigned barrier)
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
 
-/* The last block to leave makes the control block ready for the next solve.  parity: which half of the published
- * values this solve used. */
-static __device__ __forceinline__ void leave(gik_control *c, unsigned parity)
+/* Which copy of its published values right-hand side rhs uses; first: parity[0], loaded early. */
+static __device__ __forceinline__ unsigned copy_of(const gik_control *c, unsigned first, unsigned rhs)
+{
+  return (rhs < 32 ? first : c->parity[rhs / 32]) >> rhs % 32 & 1;
+}
+
+/* The last block to leave makes the control block ready for the next solve.  count: right-hand sides of this one. */
+static __device__ __forceinline__ void leave(gik_control *c, unsigned count)
 {
   __syncthreads();
   if (threadIdx.x) return;
@@ -171,8 +176,8 @@ static __device__ __forceinline__ void leave(gik_control *c, unsigned parity)
   if (atomicAdd(&c->left, 1u) == gridDim.x - 1) {
     c->ticket = 0;
     c->left = 0;
-    c->parity = parity ^ 1;
     c->aborted = 0;
+    for (unsigned r = 0; r < count; r += 32) c->parity[r / 32] ^= count - r < 32 ? (1u << (count - r)) - 1 : ALL;
   }
 }
 

@@ -15,14 +15,17 @@
 extern "C" {
 #endif
 
-/* One solve in flight: what its blocks share.  In device memory, so that a captured graph can be replayed. */
+enum { GIK_PARITY_WORDS = 60, GIK_MOST_RHS = 32 * GIK_PARITY_WORDS }; /* right-hand sides of one launch */
+
+/* One solve in flight: what its blocks share.  In device memory, so that a captured graph can be replayed.
+ * Right-hand side r uses the copy of its published values that bit r of parity says, and clears the other; a solve
+ * turns the bits of its own right-hand sides only, for the next one may have more of them. */
 typedef struct gik_control {
   unsigned ticket; /* the next piece of work */
   unsigned left;   /* blocks that are done */
-  unsigned parity; /* which of the two copies of the published values this solve uses; it clears the other */
   int aborted;     /* 1: a deadline has passed, nobody waits any more */
   int fault_row;   /* row (of the matrix) that was waited for when it did; -1: none */
-  int pad[3];
+  unsigned parity[GIK_PARITY_WORDS];
 } gik_control;
 
 /* Entry (i,j) of b at i*b_row + j*b_rhs, of x likewise. */

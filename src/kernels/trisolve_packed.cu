@@ -86,15 +86,15 @@ static __global__ void __launch_bounds__(WARPS * 32) packed_kernel(const packed_
 {
   typedef packed_layout<T, P, KP> L;
   const int lane = threadIdx.x % 32, r = lane / P;
-  const unsigned parity = *(volatile unsigned *)&g.control->parity;
+  const unsigned first_parity = g.control->parity[0];
   unsigned piece = 0;
   if (!lane) piece = atomicAdd(&g.control->ticket, 1u);
   piece = __shfl_sync(ALL, piece, 0);
   while (piece < g.pieces) {
-    const unsigned rhs = piece % g.count;
+    const unsigned rhs = piece % g.count, copy = copy_of(g.control, first_parity, rhs);
     const char *record = g.record + (size_t)(piece / g.count) * L::bytes;
-    T *mine = g.published + (size_t)(2 * rhs + parity) * g.n_published;
-    T *next = g.published + (size_t)(2 * rhs + (parity ^ 1)) * g.n_published;
+    T *mine = g.published + (size_t)(2 * rhs + copy) * g.n_published;
+    T *next = g.published + (size_t)(2 * rhs + (copy ^ 1)) * g.n_published;
     unsigned later = 0;
     if (!lane) later = atomicAdd(&g.control->ticket, 1u);
     const uint4 head = *(const uint4 *)record;
@@ -141,7 +141,7 @@ static __global__ void __launch_bounds__(WARPS * 32) packed_kernel(const packed_
     }
     piece = CLASSED ? later : __shfl_sync(ALL, later, 0);
   }
-  leave(g.control, parity);
+  leave(g.control, g.count);
 }
 
 #define GIK_SHAPES(X)                                                                                                  \

@@ -331,7 +331,7 @@ static __global__ void __launch_bounds__((2 + NP) * 32) tiles_kernel(const tiles
   __shared__ unsigned ticket;
   typedef ring<KP> K;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const unsigned parity = *(volatile unsigned *)&g.control->parity;
+  const unsigned first_parity = g.control->parity[0];
   block<T, P, KP> k;
   loader<T, P, KP> load;
   cursor<K::D> c;
@@ -342,14 +342,14 @@ static __global__ void __launch_bounds__((2 + NP) * 32) tiles_kernel(const tiles
   for (;;) {
     const unsigned piece = ticket;
     if (piece >= g.pieces) break;
-    const unsigned rhs = piece % g.count;
+    const unsigned rhs = piece % g.count, copy = copy_of(g.control, first_parity, rhs);
     const gik_tile tile = g.tile[piece / g.count];
     k.copies = (tile.end - tile.first) / K::S;
     k.source = g.record + (size_t)tile.first * layout<T, P, KP>::bytes;
     k.b_in = g.b + rhs * g.b_rhs;
     k.x_out = g.x + rhs * g.x_rhs;
-    k.mine = g.published + (size_t)(2 * rhs + parity) * g.n_published;
-    k.next = g.published + (size_t)(2 * rhs + (parity ^ 1)) * g.n_published;
+    k.mine = g.published + (size_t)(2 * rhs + copy) * g.n_published;
+    k.next = g.published + (size_t)(2 * rhs + (copy ^ 1)) * g.n_published;
     if (warp == 1) load.begin(k, lane);
     for (unsigned i = threadIdx.x; i <= k.local + tile.n_borders; i += blockDim.x)
       if (i <= k.local)
@@ -369,7 +369,7 @@ static __global__ void __launch_bounds__((2 + NP) * 32) tiles_kernel(const tiles
     }
     __syncthreads();
   }
-  leave(g.control, parity);
+  leave(g.control, g.count);
 }
 
 /* The shapes that exist. */

@@ -168,7 +168,7 @@ gable_status rows_shape(const gable_trisolve *t, state *s, side *d, int k)
   d->packed.blocks = width > 300 ? 4 : 2;
   d->packed.gated = pairs_of[k] * lanes_of[k] >= 7;
   /* Levels so wide that bytes count more than latency: more rows a record, and none of the padding is read. */
-  if (width > 8192 && d->triangle.nnz * 1.3 < (double)d->triangle.n * limit_of[k]) {
+  if (width > 8192 && limit_of[k] >= 8 && d->triangle.nnz * 1.3 < (double)d->triangle.n * limit_of[k]) {
     const int lanes = (int)(limit_of[k] / 8);
     d->packed.classed = 1;
     d->packed.blocks = 8;
@@ -451,6 +451,13 @@ size_t published_of(const side *d)
   return d->method == GI_AUTO ? 0 : (size_t)d->triangle.n;
 }
 
+/* Right-hand sides for which a side keeps published values: the seed's methods take one after another. */
+size_t published_rhs(const side *d, gable_idx max_rhs)
+{
+  if (d->method != GI_TILES && d->method != GI_ROWS) return 1;
+  return max_rhs < GIK_MOST_RHS ? (size_t)max_rhs : (size_t)GIK_MOST_RHS;
+}
+
 /* Scratch of a work: for each op and type of vectors a control block and its published values; then a stage for vectors
  * of the host.  offset[op][type], and the stage's in *stage. */
 size_t work_layout(const gable_trisolve *t, gable_idx max_rhs, size_t offset[2][2], size_t *stage)
@@ -461,8 +468,8 @@ size_t work_layout(const gable_trisolve *t, gable_idx max_rhs, size_t offset[2][
     for (int type = 0; type < 2; type++) {
       offset[op][type] = at;
       if (!(types_of(t) >> type & 1)) continue;
-      const size_t own = s->of[op].method == GI_TILES || s->of[op].method == GI_ROWS ? (size_t)max_rhs : 1;
-      at += 256 + aligned(published_of(&s->of[op]) * own * (type ? 8 : 4));
+      at += aligned(sizeof(gik_control)) +
+            aligned(published_of(&s->of[op]) * published_rhs(&s->of[op], max_rhs) * (type ? 8 : 4));
     }
   *stage = at;
   return at + aligned((size_t)t->shape.n * (size_t)max_rhs * 8);
@@ -487,8 +494,9 @@ gable_status work_init(gable_work *w)
       if (!(types_of(t) >> type & 1)) continue;
       const side *d = &s->of[op];
       char *at = (char *)w->device + offset[op][type];
-      const size_t own = d->method == GI_TILES || d->method == GI_ROWS ? (size_t)w->max_rhs : 0;
-      GI_TRY(gik_solve_prepare((gik_control *)at, at + 256, published_of(d) * own, type ? GABLE_D : GABLE_S, nullptr));
+      const size_t own = d->method == GI_TILES || d->method == GI_ROWS ? published_rhs(d, w->max_rhs) : 0;
+      GI_TRY(gik_solve_prepare((gik_control *)at, at + aligned(sizeof(gik_control)), published_of(d) * own,
+                               type ? GABLE_D : GABLE_S, nullptr));
     }
   GI_TRY(checked(cudaStreamSynchronize(nullptr), "work"));
 done:
@@ -554,15 +562,22 @@ gable_status solve(const gable_trisolve *t, gable_work *w, gable_op op, const ga
   work_layout(t, w->max_rhs, offset, &stage);
   at = (char *)w->device + offset[op][b->type == GABLE_D];
   r.control = (gik_control *)at;
-  r.published = at + 256;
+  r.published = at + aligned(sizeof(gik_control));
   r.deadline_ns = (unsigned long long)(t->options.deadline_s * 1e9);
   r.processors = s->processors;
   r.stream = w->stream;
   r.v = vectors_of(b, x, host ? (char *)w->device + stage : nullptr);
   if (host) GI_TRY(stage_copy(b, (void *)r.v.b, 1, (cudaStream_t)w->stream));
-  GI_TRY(launch(d, b->type, &r));
+  for (; r.v.count > 0; r.v.count -= GIK_MOST_RHS) {
+    const size_t step = GIK_MOST_RHS * size_of(b->type);
+    gik_solve part = r;
+    if (part.v.count > GIK_MOST_RHS) part.v.count = GIK_MOST_RHS;
+    GI_TRY(launch(d, b->type, &part));
+    r.v.b = (const char *)r.v.b + (ptrdiff_t)step * r.v.b_rhs;
+    r.v.x = (char *)r.v.x + (ptrdiff_t)step * r.v.x_rhs;
+  }
   if (host) {
-    GI_TRY(stage_copy(&packed, r.v.x, 0, (cudaStream_t)w->stream));
+    GI_TRY(stage_copy(&packed, (char *)w->device + stage, 0, (cudaStream_t)w->stream));
     GI_TRY(checked(cudaStreamSynchronize((cudaStream_t)w->stream), "solve"));
   }
 done:

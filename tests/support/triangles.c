@@ -100,6 +100,12 @@ static void two_levels(builder *b, gable_idx i)
   if (i >= b->t.n / 2)
     for (int c = 0; c < 3; c++) append(b, i, (gable_idx)gi_random_below(&b->random, b->t.n / 2));
 }
+static void uneven_levels(builder *b, gable_idx i)
+{
+  if (i < b->t.n / 3) return;
+  for (int64_t c = gi_random_below(&b->random, 31); c > 0; c--)
+    append(b, i, (gable_idx)gi_random_below(&b->random, b->t.n / 3));
+}
 
 static const struct {
   const char *name;
@@ -122,6 +128,7 @@ static const struct {
     {"arrow and chain", 2000, arrow_and_chain},
     {"two levels", 4000, two_levels},
     {"100000 levels of width 1", 100000, chain},
+    {"wide levels of uneven rows", 51000, uneven_levels},
 };
 
 const char *test_triangle_name(int kind)
