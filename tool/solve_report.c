@@ -61,11 +61,10 @@ static void print_matrix(FILE *out, const solve_request *q, const solve_outcome 
   if (r->matrix.duplicates)
     report_line(out, "duplicates", "%s entries of the file were summed into others",
                 human_count((double)r->matrix.duplicates).s);
+  static const char *const rows[] = {"", " after a weighted matching", " after a matching and partial pivoting",
+                                     ", imported"};
   report_line(out, "method", "%s%s, on %s with %d thread%s", is_cholesky(s) ? "Cholesky" : "LU with static pivoting",
-              integer_of(s, GABLE_SOLVER_MATCHED) == 2 ? " after a matching and partial pivoting"
-              : integer_of(s, GABLE_SOLVER_MATCHED)    ? " after a weighted matching"
-                                                       : "",
-              r->where, r->threads, r->threads == 1 ? "" : "s");
+              rows[integer_of(s, GABLE_SOLVER_MATCHED) & 3], r->where, r->threads, r->threads == 1 ? "" : "s");
   if (integer_of(s, GABLE_SOLVER_BLOCKS) > 1)
     report_line(out, "block triangular", "%s diagonal blocks",
                 human_count((double)integer_of(s, GABLE_SOLVER_BLOCKS)).s);
