@@ -151,7 +151,7 @@ static void diagonal(const gi_solve_team *t, gable_idx j0, gable_idx j1, int tim
 static void off_blocks(const gi_solve_team *t, gable_idx j0, gable_idx j1)
 {
   const gi_layout *l = t->plan->layout;
-  if (!l->off_ptr || !t->factor->off) return;
+  if (!l->off_ptr || !t->factor->off || l->off_ptr[j0] == l->off_ptr[j1]) return;
   t->kernels->off(l->off_ptr, l->off_row, t->factor->off, j0, j1, t->op == GABLE_T, t->y);
 }
 
@@ -165,8 +165,9 @@ static void small_blocks(gi_solve_team *t, const gi_solve_segment *g, const dire
     const gable_idx s0 = p->super_of_block[block], s1 = p->super_of_block[block + 1];
     const gable_idx j0 = p->layout->super[s0], j1 = p->layout->super[s1];
     if (all && t->op == GABLE_T) off_blocks(t, j0, j1);
-    if (first) first->sweep(&first->panels, s0, s1, t->y, t->z);
-    if (second) second->sweep(&second->panels, s0, s1, t->y, t->z);
+    const int unit = j1 - j0 == 1 && t->factor->kind == GI_LU; /* the L of one column is one */
+    if (first && (first->upper || !unit)) first->sweep(&first->panels, s0, s1, t->y, t->z);
+    if (second && (second->upper || !unit)) second->sweep(&second->panels, s0, s1, t->y, t->z);
     if (all && t->op == GABLE_N) off_blocks(t, j0, j1);
   }
 }
