@@ -207,6 +207,18 @@ static void check_load(problem *g, const char *method, int repeats)
   free(expected);
 }
 
+/* A build without OpenMP has no second thread, and tiles wait for nobody. */
+static int has_teams(void)
+{
+  int threads = 1;
+  GI_OMP(parallel num_threads(2))
+  {
+    GI_OMP(single)
+    threads = omp_get_num_threads();
+  }
+  return threads == 2;
+}
+
 int main(void)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
@@ -216,8 +228,10 @@ int main(void)
   check_deadline(g, "elmr", waits_for_itself);
   check_deadline(g, "elmc", counts_too_many);
   check_deadline(g, "gsf", counts_too_many);
-  check_deadline(g, "tiles", tile_waits_for_itself);
-  check_barrier();
+  if (has_teams()) {
+    check_deadline(g, "tiles", tile_waits_for_itself);
+    check_barrier();
+  }
   check_load(g, "tiles", 1000);
   check_load(g, "elmr", 100);
   check_load(g, "levr", 100);
