@@ -75,7 +75,9 @@ static void check_twin(const char *of)
   gable_matrix *a = NULL, *b = NULL, *again = NULL;
   snprintf(path, sizeof path, "tests/data/%s", of);
   snprintf(kind, sizeof kind, "twin:%s,seed=5", path);
-  CHECK_OK(gable_matrix_read(ctx, path, NULL, &a));
+  gable_status status = gable_matrix_read(ctx, path, NULL, &a);
+  if (status == GABLE_ERR_UNAVAILABLE) SKIP("its matrices are compressed, and this build has no zlib");
+  CHECK(!status, "%s: %s", path, gable_last_error());
   CHECK_OK(gable_matrix_generate(ctx, kind, 1, &b));
   shape own = shape_of(a), twin = shape_of(b);
   CHECK(own.n == twin.n && own.levels == twin.levels, "%s: %d levels, not %d", of, twin.levels, own.levels);
