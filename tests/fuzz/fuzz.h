@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "sparse/matrix.h"
 
@@ -21,5 +23,29 @@ typedef gable_status fuzz_reader(gi_source *source, const gable_read_options *op
 /* Reads bytes with the reader, in a context that grants at most a megabyte a block; whatever comes out must be a valid
  * matrix or an error that names the input.  Aborts otherwise. */
 void fuzz_read(fuzz_reader *reader, const uint8_t *bytes, size_t n);
+
+/* One block of an input may not ask for more: a reader that believes a header is caught. */
+enum { FUZZ_MOST_BYTES = 1 << 20 };
+
+#define MUST(condition)                                                                                                \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      fprintf(stderr, "%s:%d: violated: %s (%s)\n", __FILE__, __LINE__, #condition, gable_last_error());               \
+      abort();                                                                                                         \
+    }                                                                                                                  \
+  } while (0)
+
+static inline void *fuzz_allocate(void *user, size_t bytes, size_t alignment)
+{
+  void *p = NULL;
+  (void)user;
+  return bytes > FUZZ_MOST_BYTES || posix_memalign(&p, alignment, bytes) ? NULL : p;
+}
+
+static inline void fuzz_release(void *user, void *p)
+{
+  (void)user;
+  free(p);
+}
 
 #endif

@@ -15,29 +15,6 @@
 const char fuzz_corpus[] = "factor";
 const char fuzz_ending[] = ".factor";
 
-enum { MOST_BYTES = 1 << 20 };
-
-#define MUST(condition)                                                                                                \
-  do {                                                                                                                 \
-    if (!(condition)) {                                                                                                \
-      fprintf(stderr, "%s:%d: violated: %s (%s)\n", __FILE__, __LINE__, #condition, gable_last_error());               \
-      abort();                                                                                                         \
-    }                                                                                                                  \
-  } while (0)
-
-static void *allocate(void *user, size_t bytes, size_t alignment)
-{
-  void *p = NULL;
-  (void)user;
-  return bytes > MOST_BYTES || posix_memalign(&p, alignment, bytes) ? NULL : p;
-}
-
-static void release(void *user, void *p)
-{
-  (void)user;
-  free(p);
-}
-
 /* The checksum of count elements at *at, put behind them; moves *at behind that.  0: they are not there. */
 static int sum_piece(uint8_t *bytes, size_t n, size_t *at, int64_t count, size_t size)
 {
@@ -62,7 +39,7 @@ static int64_t step(const uint8_t *bytes, size_t at, int64_t k, size_t size)
   } else {
     memcpy(wide, bytes + at + (size_t)(k - 1) * size, sizeof wide);
   }
-  return wide[0] < 0 || wide[1] < wide[0] || wide[1] > MOST_BYTES ? -1 : wide[1] - wide[0];
+  return wide[0] < 0 || wide[1] < wide[0] || wide[1] > FUZZ_MOST_BYTES ? -1 : wide[1] - wide[0];
 }
 
 /* Values in panels of supernodes with widths from super and lists from list_ptr; square: with a diagonal block. */
@@ -109,7 +86,7 @@ static void forge(uint8_t *bytes, size_t n)
   memcpy(&h, bytes, sizeof h);
   h.sum = gi_checksum(0, &h, offsetof(gi_store_header, sum));
   memcpy(bytes, &h, sizeof h);
-  if (h.n < 0 || h.n > MOST_BYTES || h.n_super < 0 || h.n_super > MOST_BYTES) return;
+  if (h.n < 0 || h.n > FUZZ_MOST_BYTES || h.n_super < 0 || h.n_super > FUZZ_MOST_BYTES) return;
   if (!forge_structure(bytes, n, &h, &at, values)) return;
   const size_t value = h.type == GABLE_S ? sizeof(float) : sizeof(double);
   int there = sum_piece(bytes, n, &at, values[0], value) && sum_piece(bytes, n, &at, h.n, value);
@@ -174,8 +151,8 @@ static void load(const gable_matrix_view *a, const uint8_t *bytes, size_t n)
   gable_solver *s = NULL;
   gi_source *source = NULL;
   options.threads = 1;
-  options.allocate = allocate;
-  options.release = release;
+  options.allocate = fuzz_allocate;
+  options.release = fuzz_release;
   MUST(!gable_context_create("cpu", &options, &ctx));
   MUST(!gable_solver_create(ctx, NULL, &s));
   gable_status status = gi_source_open_memory(ctx, "the input", bytes, n, &source);

@@ -5,28 +5,7 @@
 
 #include "fuzz/fuzz.h"
 
-enum { MOST_BYTES = 1 << 20, SMALL = 500 };
-
-#define MUST(condition)                                                                                                \
-  do {                                                                                                                 \
-    if (!(condition)) {                                                                                                \
-      fprintf(stderr, "%s:%d: violated: %s (%s)\n", __FILE__, __LINE__, #condition, gable_last_error());               \
-      abort();                                                                                                         \
-    }                                                                                                                  \
-  } while (0)
-
-static void *allocate(void *user, size_t bytes, size_t alignment)
-{
-  void *p = NULL;
-  (void)user;
-  return bytes > MOST_BYTES || posix_memalign(&p, alignment, bytes) ? NULL : p;
-}
-
-static void release(void *user, void *p)
-{
-  (void)user;
-  free(p);
-}
+enum { SMALL = 500 };
 
 static void check_matrix(const gable_matrix *a)
 {
@@ -69,8 +48,8 @@ void fuzz_read(fuzz_reader *reader, const uint8_t *bytes, size_t n)
   gi_source *source = NULL;
   gable_matrix *a = NULL;
   options.threads = 1;
-  options.allocate = allocate;
-  options.release = release;
+  options.allocate = fuzz_allocate;
+  options.release = fuzz_release;
   reading.accept_complex = 1;
   MUST(!gable_context_create("cpu", &options, &ctx));
   gable_status status = gi_source_open_memory(ctx, "the input", bytes, n, &source);
