@@ -42,7 +42,7 @@ typedef struct gable_solver_options {
   size_t size; /* of this struct, so that it can grow */
   gable_method method;
   gable_order order;
-  const gable_idx *user_order; /* [n] of GABLE_ORDER_USER: user_order[k] comes k-th; read by analyse only */
+  const gable_idx *user_order; /* [n] of GABLE_ORDER_USER: user_order[k] comes k-th; read by analyse and load */
   gable_choice match;          /* rows to columns, for large entries on the diagonal */
   gable_choice blocks;         /* block triangular form of a reducible matrix */
   gable_type factor_type;      /* GABLE_D, or GABLE_S: half the memory, more refinement */
@@ -178,7 +178,10 @@ GABLE_API gable_status gable_solver_get(const gable_solver *s, gable_solver_key 
 GABLE_API gable_status gable_solver_save(const gable_solver *s, const char *path);
 
 /* Local.  Reads what gable_solver_save wrote, for the matrix a with values: afterwards s is as it was when saved, and
- * solves with a refine against these values.  GABLE_ERR_MISMATCH: another version, another pattern; GABLE_ERR_FORMAT:
+ * solves with a refine against these values.  Only the times and GABLE_SOLVER_ANALYSES are those of this process, so
+ * zero; GABLE_SOLVER_DRIFT is about the values that were factored: what a's own are worth to this factor, the backward
+ * error of a solve tells.  With GABLE_ORDER_USER the order is read again, for a later GABLE_REUSE_NOTHING.
+ * GABLE_ERR_MISMATCH: another version, another pattern; GABLE_ERR_FORMAT:
  * damaged. */
 GABLE_API gable_status gable_solver_load(gable_solver *s, const gable_matrix_view *a, const char *path);
 

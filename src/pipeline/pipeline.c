@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "base/timer.h"
+#include "graph/order.h"
 
 static void drop_arrangement(gable_solver *s)
 {
@@ -85,20 +86,29 @@ done:
   return status;
 }
 
-gable_status gi_pipeline_analyse(gable_solver *s, const gable_matrix_view *a)
+gable_status gi_pipeline_take_matrix(gable_solver *s, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
-  double begin = gi_now();
-  gi_pipeline_clear(s);
   GI_TRY(gi_problem_init(s->ctx, a, &s->problem));
-  double read = gi_now();
   GI_REQUIRE(s->options.method != GABLE_METHOD_CHOLESKY || s->problem.pattern_symmetric, GABLE_ERR_ARGUMENT,
              "Cholesky was asked for, but the pattern of the matrix is not symmetric");
   if (s->options.order == GABLE_ORDER_USER) {
     GI_REQUIRE(s->options.user_order, GABLE_ERR_ARGUMENT, "GABLE_ORDER_USER without user_order");
     GI_ALLOC(s->ctx, s->user_order, s->problem.n);
     memcpy(s->user_order, s->options.user_order, (size_t)s->problem.n * sizeof *s->user_order);
+    GI_TRY(gi_order_check(s->ctx, s->problem.n, s->user_order));
   }
+done:
+  return status;
+}
+
+gable_status gi_pipeline_analyse(gable_solver *s, const gable_matrix_view *a)
+{
+  gable_status status = GABLE_OK;
+  double begin = gi_now();
+  gi_pipeline_clear(s);
+  GI_TRY(gi_pipeline_take_matrix(s, a));
+  double read = gi_now();
   GI_TRY(arrange(s, &s->options, 0));
   s->arrangement.symbolic_s += read - begin;
 done:

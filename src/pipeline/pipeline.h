@@ -78,6 +78,9 @@ static inline int gi_pipeline_has_matrix(const gable_solver *s)
 /* log_abs_determinant and sign_determinant of the factor and its arrangement. */
 gable_status gi_pipeline_find_determinant(gable_solver *s);
 
+/* s->problem of the view, and what the options say about it: the user's order is copied, Cholesky needs symmetry. */
+gable_status gi_pipeline_take_matrix(gable_solver *s, const gable_matrix_view *a);
+
 /* Back to GI_PHASE_EMPTY. */
 void gi_pipeline_clear(gable_solver *s);
 

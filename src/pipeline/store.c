@@ -97,6 +97,7 @@ static gi_store_header header_of(const gable_solver *s)
   h.n_super = y->n_super;
   h.n_blocks = y->n_blocks;
   h.height = y->height;
+  h.drift = s->drift;
   h.method = (int32_t)a->method;
   h.order = (int32_t)a->order;
   h.matched = a->matched;
@@ -318,7 +319,7 @@ gable_status gi_store_read(gable_solver *s, const gable_matrix_view *view, gi_so
   gi_store_header h;
   gi_pipeline_clear(s);
   GI_REQUIRE(view->val, GABLE_ERR_ARGUMENT, "a factor is loaded for a matrix with values: the view has none");
-  GI_TRY(gi_problem_init(s->ctx, view, &s->problem));
+  GI_TRY(gi_pipeline_take_matrix(s, view));
   GI_TRY(gi_source_read(source, &h, sizeof h));
   GI_TRY(check_header(source, &h, &s->problem));
   GI_TRY(load_structure(s->ctx, source, &h, &s->arrangement));
@@ -326,6 +327,7 @@ gable_status gi_store_read(gable_solver *s, const gable_matrix_view *view, gi_so
   const gi_arrangement *a = &s->arrangement;
   GI_TRY(gi_permuted_init(s->ctx, &s->problem, a->row_perm, a->col_perm, h.kind == GI_CHOLESKY, &s->permuted));
   s->options.factor_type = (gable_type)h.type;
+  s->drift = h.drift != 0;
   s->structure++;
   s->phase = GI_PHASE_FACTORED;
 done:

@@ -13,7 +13,7 @@ typedef struct gi_store_header {
   uint32_t version, byte_order;
   uint64_t pattern_hash;
   int64_t n, nnz, nnz_l, nnz_u, lrow_count, ucol_count, off_count; /* -1: ucol is lrow; no F */
-  int32_t n_super, n_blocks, height, spare;
+  int32_t n_super, n_blocks, height, drift;
   int32_t method, order, matched, rank, kind, type, perturbed, sign;
   double max_entry, max_factor, log_abs_determinant;
   uint64_t sum; /* of all before */

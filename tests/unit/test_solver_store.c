@@ -66,6 +66,84 @@ static void round_trip(test_kind kind, gable_idx n, gable_type type)
   free(y);
 }
 
+/* A loaded solver factors again at every level of reuse, with the order that its own options ask for. */
+static void factor_after_loading(void)
+{
+  enum { N = 60 };
+  test_system a = test_system_make(TEST_DOMINANT, N, 7), spd = test_system_make(TEST_SPD, N, 7);
+  gable_idx order[N], used[N];
+  gable_solver *s = factored(&a, NULL), *loaded = NULL;
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_matrix_view v = test_system_view(&a), symmetric = test_system_view(&spd);
+  double b[N], x[N];
+  for (gable_idx i = 0; i < N; i++) {
+    order[i] = N - 1 - i;
+    b[i] = 1 + i % 3;
+  }
+  CHECK_OK(gable_solver_save(s, path));
+  options.order = GABLE_ORDER_USER;
+  options.user_order = order;
+  options.blocks = GABLE_NEVER;
+  CHECK_OK(gable_solver_create(ctx, &options, &loaded));
+  for (int reuse = GABLE_REUSE_NOTHING; reuse <= GABLE_REUSE_ALL; reuse++) {
+    CHECK_OK(gable_solver_load(loaded, &v, path));
+    CHECK_OK(gable_solver_factor(loaded, a.val, (gable_reuse)reuse));
+    solve(loaded, N, GABLE_N, b, x);
+    int64_t how = 0;
+    CHECK_OK(gable_solver_get(loaded, GABLE_SOLVER_ORDER, &how, sizeof how));
+    CHECK((how == GABLE_ORDER_USER) == (reuse <= GABLE_REUSE_PATTERN), "reuse %d: order %d", reuse, (int)how);
+  }
+  CHECK_OK(gable_solver_load(loaded, &v, path));
+  memset(order, 0xff, sizeof order); /* what was read at loading counts */
+  CHECK_OK(gable_solver_factor(loaded, NULL, GABLE_REUSE_ALL));
+  CHECK_OK(gable_solver_factor(loaded, a.val, GABLE_REUSE_NOTHING));
+  CHECK_OK(gable_solver_get(loaded, GABLE_SOLVER_COLUMN_ORDER, used, sizeof used));
+  CHECK(gable_solver_load(loaded, &v, path) == GABLE_ERR_ARGUMENT, "an order that is no permutation");
+  gable_solver_destroy(&loaded);
+
+  options = (gable_solver_options)GABLE_SOLVER_OPTIONS_INIT;
+  options.order = GABLE_ORDER_USER;
+  CHECK_OK(gable_solver_create(ctx, &options, &loaded));
+  CHECK(gable_solver_load(loaded, &v, path) == GABLE_ERR_ARGUMENT, "no order given");
+  gable_solver_destroy(&loaded);
+  options = (gable_solver_options)GABLE_SOLVER_OPTIONS_INIT;
+  options.method = GABLE_METHOD_CHOLESKY;
+  CHECK_OK(gable_solver_create(ctx, &options, &loaded));
+  CHECK(gable_solver_load(loaded, &v, path) == GABLE_ERR_ARGUMENT, "Cholesky for an unsymmetric pattern");
+  gable_solver_destroy(&s);
+  s = factored(&spd, &options);
+  CHECK_OK(gable_solver_save(s, path));
+  CHECK_OK(gable_solver_load(loaded, &symmetric, path));
+  CHECK_OK(gable_solver_factor(loaded, spd.val, GABLE_REUSE_NOTHING));
+  gable_solver_destroy(&s);
+  gable_solver_destroy(&loaded);
+  test_system_free(&a);
+  test_system_free(&spd);
+}
+
+/* Drift is a fact about the factor, and goes with it. */
+static void drift_is_kept(void)
+{
+  test_system a = test_system_make(TEST_DOMINANT, 60, 3);
+  gable_solver *s = factored(&a, NULL), *loaded = NULL;
+  gable_matrix_view v = test_system_view(&a);
+  int64_t drift = -1;
+  for (gable_idx j = 0; j < a.n; j++)
+    for (int64_t k = a.ptr[j]; k < a.ptr[j + 1]; k++)
+      if (a.idx[k] == j) a.val[k] = 0;
+  CHECK_OK(gable_solver_factor(s, a.val, GABLE_REUSE_ALL));
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_DRIFT, &drift, sizeof drift));
+  CHECK(drift == 1, "a diagonal that went to zero is no drift");
+  CHECK_OK(gable_solver_save(s, path));
+  CHECK_OK(gable_solver_create(ctx, NULL, &loaded));
+  CHECK_OK(gable_solver_load(loaded, &v, path));
+  CHECK_OK(gable_solver_get(loaded, GABLE_SOLVER_DRIFT, &drift, sizeof drift));
+  CHECK(drift == 1, "drift was lost on the way");
+  gable_solver_destroy(&s);
+  gable_solver_destroy(&loaded);
+  test_system_free(&a);
+}
+
 static char *read_file(size_t *size)
 {
   FILE *f = fopen(path, "rb");
@@ -140,6 +218,8 @@ int main(void)
   round_trip(TEST_DOMINANT, 0, GABLE_D);
   round_trip(TEST_DOMINANT, 80, GABLE_S);
   round_trip(TEST_SPD, 80, GABLE_S);
+  factor_after_loading();
+  drift_is_kept();
   refusals();
   unlink(path);
   gable_context_destroy(&ctx);
