@@ -35,6 +35,12 @@ gable_status gi_cuda_triangle(gi_device_memory *m, const gi_shape *shape, const 
 /* The columns of t, in the same numbering, or (turned) the rows of the transpose, numbered from the other end. */
 gable_status gi_cuda_transpose(gi_device_memory *m, const gik_device_triangle *t, int turned, gik_device_triangle *out);
 
+/* *out with room for nnz entries in n rows; ptr is set by the caller. */
+gable_status gi_cuda_triangle_arrays(gi_device_memory *m, int n, unsigned nnz, gik_device_triangle *out);
+
+/* The row of each entry: [nnz]. */
+gable_status gi_cuda_rows_of(gi_device_memory *m, const gik_device_triangle *t, unsigned **out);
+
 /* profile->longest and within alone. */
 gable_status gi_cuda_lengths(gi_device_memory *m, const gik_device_triangle *t, gi_profile *profile);
 
@@ -45,6 +51,9 @@ gable_status gi_cuda_split(gi_device_memory *m, gik_device_triangle *t, unsigned
 gable_status gi_cuda_levels(gi_device_memory *m, const gik_device_triangle *t, unsigned long long **level,
                             gi_profile *profile);
 
+/* child[c]: the first row whose last entry is c; ~0: none. */
+gable_status gi_cuda_children(gi_device_memory *m, const gik_device_triangle *t, unsigned **out);
+
 /* profile->gap alone. */
 gable_status gi_cuda_gap(gi_device_memory *m, const gik_device_triangle *t, const unsigned long long *level,
                          gi_profile *profile);
@@ -54,7 +63,7 @@ typedef struct gi_tile_shape {
   unsigned index_cut, chain_cut; /* rows an interval of index, chain levels a tile; 0: uncut */
 } gi_tile_shape;
 
-/* places: for each record and lane group what an update needs, see cuda_schedule.cu. */
+/* places: for each record and lane group what an update needs, see cuda_values.cu. */
 gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
                            const gi_profile *profile, const gi_tile_shape *shape, int types, gik_tiles *out,
                            unsigned **place);

@@ -1,0 +1,78 @@
+/* cuda_choose.cu: the choice between tiles and rows, and the shape of a record. */
+#include <cstdio>
+
+#include "trisolve/cuda_state.h"
+
+namespace gi
+{
+
+const unsigned limit_of[SHAPES] = {2, 4, 8, 14, 16, 32, 64, 256};
+const int lanes_of[SHAPES] = {1, 1, 2, 1, 4, 8, 16, 32};
+const int pairs_of[SHAPES] = {1, 2, 2, 7, 2, 2, 2, 4};
+
+int limit_index(const gi_profile *p, int n, int allow_wide_lane)
+{
+  for (int i = 0; i < SHAPES; i++) {
+    if (limit_of[i] == 14 && (!allow_wide_lane || p->longest > 14 || p->within[2] * 2.0 > n)) continue;
+    if ((double)p->within[i] >= 0.98 * n) return i;
+  }
+  return SHAPES - 1;
+}
+
+/* Seconds a solve takes by tiles and by rows: levels times a step, constants measured on one H200. */
+static void predict(const gi_profile *p, const gik_device_triangle *t, double *tiles_s, double *rows_s)
+{
+  const double n = t->n, width = n / (p->levels ? p->levels : 1), mean = t->nnz / (n > 0 ? n : 1);
+  const double bytes = 12.0 * t->nnz + 40.0 * n, chains = p->chains ? n / p->chains : 0;
+  const double beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
+  const double hop = 0.40e-6 + 2.2e-11 * width * (1 + mean / 4) + 4e-9 * mean;
+  double step = 0.16e-6;
+  if (beside >= 4)
+    step = chains >= 16 ? 0.28e-6 + 3.2e-11 * width + 7e-9 * mean : 0.20e-6 + 1.2e-9 * width + 2e-9 * mean * mean;
+  *rows_s = 6e-6 + p->levels * hop + bytes / 3e12;
+  *tiles_s = 10e-6 + p->levels * step + bytes / 3e12;
+}
+
+gi_method choose(const gi_profile *p, const gik_device_triangle *t, side *s)
+{
+  double tiles = 0, rows = 0;
+  predict(p, t, &tiles, &rows);
+  const double mean = t->n ? (double)t->nnz / t->n : 0;
+  if (mean >= 15 || (mean > 5 && p->longest > 14 && t->n > 250.0 * p->levels))
+    tiles = 10 * rows; /* border for the most part */
+  /* the model is less sure of tiles, whose time depends on how tiles lie to one another: they must win clearly */
+  const gi_method m = tiles < 0.9 * rows ? GI_TILES : GI_ROWS;
+  s->model_s = m == GI_TILES ? tiles : rows;
+  snprintf(s->why, sizeof s->why,
+           "%d rows in %d levels and %d chains, %.1f entries a row: model says tiles %.3g s, rows %.3g s", t->n,
+           p->levels, p->chains, (double)t->nnz / (t->n ? t->n : 1), tiles, rows);
+  return m;
+}
+
+static gable_status rows_shape(const gable_trisolve *t, state *s, side *d, int k)
+{
+  gable_status status = GABLE_OK;
+  d->packed = gik_packed{lanes_of[k], pairs_of[k]};
+  const double width = (double)d->triangle.n / (d->profile.levels + 1);
+  d->packed.blocks = width > 300 ? 4 : 2;
+  d->packed.gated = pairs_of[k] * lanes_of[k] >= 7;
+  /* Levels so wide that bytes count more than latency: more rows a record, and none of the padding is read. */
+  if (width > 8192 && limit_of[k] >= 8 && d->triangle.nnz * 1.3 < (double)d->triangle.n * limit_of[k]) {
+    const int lanes = (int)(limit_of[k] / 8);
+    d->packed.classed = 1;
+    d->packed.blocks = 8;
+    if (limit_of[k] % 8 == 0 && gik_packed_shape(lanes, 4)) d->packed.lanes = lanes, d->packed.pairs = 4;
+  }
+  GI_TRY(gi_cuda_packed(&s->memory, &d->triangle, d->level, &d->profile, types_of(t), &d->packed, &d->place));
+done:
+  return status;
+}
+
+gable_status own_schedule(const gable_trisolve *t, state *s, side *d)
+{
+  const int wide_lane = d->profile.chains && d->triangle.n / d->profile.chains >= 16;
+  const int k = limit_index(&d->profile, d->plain.n, wide_lane);
+  return d->method == GI_TILES ? tiles_shape(t, s, d, k) : rows_shape(t, s, d, k);
+}
+
+} /* namespace gi */

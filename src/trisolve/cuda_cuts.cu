@@ -1,0 +1,58 @@
+/* cuda_cuts.cu: how the rows of a matrix are cut into tiles. */
+#include "trisolve/cuda_state.h"
+
+namespace gi
+{
+
+/* Chains that run side by side (many of one chain level: a grid with a
+ * third dimension) are cut by chain level and by index into blocks of about 32 chains; lone chains 32 at a time;
+ * otherwise intervals of index. */
+static void choose_cuts(const gi_profile *p, int n, gi_tile_shape *s)
+{
+  const double beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
+  const double length = p->chains ? (double)n / p->chains : 0;
+  s->window = s->lanes == 1 ? 16 : 64;
+  if (s->lanes == 1 && length >= 16 && beside >= 4 && p->gap > 0 && n > 240.0 * p->levels) {
+    s->chain_cut = 8;
+    s->index_cut = (unsigned)(4 * p->gap * (p->gap > length ? 1 : 0) + (p->gap > length ? 0 : 4 * length));
+    s->pollers = s->pairs > 2 ? 6 : 4;
+  } else if (s->lanes == 1 && length >= 16 && beside < 4) {
+    s->chain_cut = 32;
+    s->index_cut = 0;
+    s->pollers = 1;
+  } else if (s->lanes == 1) {
+    s->index_cut = (unsigned)(n / 16 + 1);
+    s->chain_cut = (unsigned)(p->chain_levels / 32 + 1);
+    s->pollers = 4;
+    s->window = 64;
+  } else {
+    s->index_cut = (unsigned)(n / 132 + 1);
+    s->chain_cut = 0;
+    s->pollers = 4;
+    s->window = 64;
+  }
+}
+
+gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
+{
+  gable_status status = GABLE_OK;
+  gi_tile_shape shape = {lanes_of[k], pairs_of[k], 1, 16, 0, 0};
+  if (shape.lanes == 1) GI_TRY(gi_cuda_gap(&s->memory, &d->triangle, d->level, &d->profile));
+  choose_cuts(&d->profile, d->triangle.n, &shape);
+  for (int attempt = 0;; attempt++) {
+    GI_TRY(gi_cuda_tiles(&s->memory, &d->triangle, d->level, &d->profile, &shape, types_of(t), &d->tiles, &d->place));
+    for (int type = 0; type < 2; type++)
+      d->solve_blocks[type] =
+          types_of(t) >> type & 1 ? gik_tiles_blocks(&d->tiles, type ? GABLE_D : GABLE_S, s->processors) : 1;
+    if (d->solve_blocks[0] > 0 && d->solve_blocks[1] > 0 && d->tiles.slots <= 0xffff) break;
+    GI_REQUIRE(attempt < 8, GABLE_ERR_LIMIT, "no tile shape fits: %d slots in the largest tile", d->tiles.slots);
+    /* smaller tiles have smaller borders */
+    if (shape.index_cut) shape.index_cut = (shape.index_cut + 3) / 4;
+    if (shape.chain_cut > 1) shape.chain_cut = (shape.chain_cut + 1) / 2;
+    if (!shape.index_cut && shape.chain_cut <= 1) shape.index_cut = (unsigned)(d->triangle.n / 64 + 1);
+  }
+done:
+  return status;
+}
+
+} /* namespace gi */

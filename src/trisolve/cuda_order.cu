@@ -1,0 +1,150 @@
+/* cuda_order.cu: rows in the order of a key, dealt to tiles and records. */
+#include "kernels/device_wait.cuh"
+#include "trisolve/cuda_order.cuh"
+
+using gik::NONE;
+
+namespace gi
+{
+
+gable_status place_rows(gi_device_memory *m, size_t n, u64 **key, int bits, unsigned **order, unsigned **position)
+{
+  gable_status status = GABLE_OK;
+  unsigned *value = nullptr, *place = nullptr;
+  GI_TRY(take(m, n, &value));
+  GI_TRY(take(m, n, &place));
+  GI_TRY(each(n, [=] __device__(size_t k) { value[k] = (unsigned)k; }));
+  GI_TRY(sort(m, key, &value, n, bits));
+  {
+    const unsigned *v = value;
+    GI_TRY(each(n, [=] __device__(size_t p) { place[v[p]] = (unsigned)p; }));
+  }
+  *order = value;
+  *position = place;
+done:
+  return status;
+}
+
+/* begin[p] = the first place with the same key as place p, by doubling-free search backwards in sorted keys. */
+static __device__ __forceinline__ unsigned first_equal(const u64 *key, unsigned p)
+{
+  const u64 k = key[p];
+  unsigned step = 1, hi = p, lo;
+  while (hi >= step && key[hi - step] == k) {
+    hi -= step;
+    step *= 2;
+  }
+  lo = hi >= step ? hi - step + 1 : 0;
+  while (lo < hi) {
+    const unsigned mid = lo + (hi - lo) / 2;
+    if (key[mid] == k)
+      hi = mid;
+    else
+      lo = mid + 1;
+  }
+  return hi;
+}
+
+gable_status number_tiles(gi_device_memory *m, size_t n, const u64 *key, int level_bits, unsigned *tile,
+                          unsigned *count)
+{
+  gable_status status = GABLE_OK;
+  unsigned *flag = nullptr;
+  GI_TRY(take(m, n + 1, &flag));
+  GI_TRY(each(n + 1,
+              [=] __device__(size_t p) { flag[p] = p < n && p && key[p] >> level_bits != key[p - 1] >> level_bits; }));
+  GI_TRY(offsets(m, flag, flag, n));
+  GI_TRY(each(n, [=] __device__(size_t p) { tile[p] = flag[p + 1]; }));
+  GI_TRY(fetch(count, flag + n, 1));
+  *count += n > 0;
+done:
+  return status;
+}
+
+gable_status number_records(gi_device_memory *m, size_t n, const schedule *s, unsigned tiles, unsigned rows,
+                            unsigned batch, unsigned **first, unsigned *records)
+{
+  gable_status status = GABLE_OK;
+  unsigned *flag = nullptr, *padded = nullptr;
+  const u64 *key = s->key;
+  const unsigned *tile = s->tile;
+  unsigned *record = s->record, *slot = s->slot;
+  GI_TRY(take(m, n + 1, &flag));
+  GI_TRY(take(m, (size_t)tiles + 1, &padded));
+  GI_TRY(each(n + 1, [=] __device__(size_t p) {
+    unsigned within = 1;
+    if (p < n) {
+      within = ((unsigned)p - first_equal(key, (unsigned)p)) % rows;
+      slot[p] = within;
+    }
+    flag[p] = within == 0;
+  }));
+  GI_TRY(offsets(m, flag, flag, n)); /* flag[p]: records that begin before place p */
+  GI_TRY(each(n, [=] __device__(size_t p) {
+    const bool last = p + 1 == n || tile[p + 1] != tile[p];
+    if (last) padded[tile[p]] = flag[p + 1]; /* records up to and with this tile's */
+  }));
+  GI_TRY(take(m, (size_t)tiles + 1, first));
+  {
+    unsigned *sizes = *first;
+    GI_TRY(each((size_t)tiles + 1, [=] __device__(size_t t) {
+      const unsigned c = t < tiles ? padded[t] - (t ? padded[t - 1] : 0) : 0;
+      sizes[t] = (c + batch - 1) / batch * batch;
+    }));
+    GI_TRY(offsets(m, sizes, sizes, tiles));
+    GI_TRY(fetch(records, sizes + tiles, 1));
+    GI_TRY(each(n, [=] __device__(size_t p) {
+      const unsigned t = tile[p];
+      record[p] = sizes[t] + flag[p + 1] - 1 - (t ? padded[t - 1] : 0);
+    }));
+  }
+done:
+  return status;
+}
+
+gable_status schedule_arrays(gi_device_memory *m, size_t n, schedule *s)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(take(m, n, &s->key));
+  GI_TRY(take(m, n, &s->tile));
+  GI_TRY(take(m, n, &s->record));
+  GI_TRY(take(m, n, &s->slot));
+done:
+  return status;
+}
+
+} /* namespace gi */
+
+using namespace gi;
+
+gable_status gi_cuda_order(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
+                           int levels, unsigned **order, unsigned **starts)
+{
+  gable_status status = GABLE_OK;
+  const size_t n = (size_t)t->n;
+  gi_device_memory scratch = {keep->ctx};
+  u64 *key = nullptr;
+  unsigned *sorted = nullptr, *position = nullptr, *kept = nullptr, *start = nullptr;
+  GI_TRY(take(&scratch, n, &key));
+  {
+    u64 *k = key;
+    GI_TRY(each(n, [=] __device__(size_t i) { k[i] = level[i] >> 32; }));
+  }
+  GI_TRY(place_rows(&scratch, n, &key, bits_of((u64)levels), &sorted, &position));
+  GI_TRY(take(keep, n, &kept));
+  GI_TRY(take(keep, (size_t)levels + 1, &start));
+  {
+    const u64 *k = key;
+    const unsigned *from = sorted;
+    GI_TRY(each(n + 1, [=] __device__(size_t p) {
+      const unsigned here = p < n ? (unsigned)k[p] : (unsigned)levels, before = p ? (unsigned)k[p - 1] : NONE;
+      if (p < n) kept[p] = from[p];
+      for (unsigned l = before + 1; l <= here; l++) start[l] = (unsigned)p;
+    }));
+  }
+  *order = kept;
+  *starts = start;
+done:
+  gi_device_give_back(&scratch);
+  return status;
+}

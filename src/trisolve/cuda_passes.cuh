@@ -1,0 +1,100 @@
+/* cuda_passes.cuh: what analysis on the GPU is made of: a pass over rows or entries, a prefix sum, a radix sort. */
+#ifndef GI_TRISOLVE_CUDA_PASSES_CUH
+#define GI_TRISOLVE_CUDA_PASSES_CUH
+
+#include <cuda_runtime.h>
+
+#include "device/device.h"
+#include "trisolve/cuda_schedule.h"
+
+namespace gi
+{
+
+typedef unsigned long long u64;
+
+inline gable_status checked(cudaError_t e, const char *what)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "%s: %s", what, cudaGetErrorString(e));
+done:
+  return status;
+}
+
+template <typename F> __global__ void each_kernel(size_t n, F f)
+{
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) f(i);
+}
+
+template <typename F> gable_status each(size_t n, F f)
+{
+  gable_status status = GABLE_OK;
+  cudaError_t e = cudaSuccess;
+  size_t blocks = (n + 255) / 256;
+  if (n) each_kernel<<<(unsigned)(blocks < 8192 ? blocks : 8192), 256>>>(n, f);
+  e = cudaGetLastError();
+  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "analysis: %s", cudaGetErrorString(e));
+done:
+  return status;
+}
+
+enum { ROW_THREADS = 256, LONG_ROW = 128 };
+
+/* f(k, p) for every entry p of every row k: a thread a row, the whole block for a row longer than LONG_ROW. */
+template <typename F> __global__ void __launch_bounds__(ROW_THREADS) entries_kernel(size_t n, const unsigned *ptr, F f)
+{
+  __shared__ unsigned list[ROW_THREADS], count;
+  for (size_t base = blockIdx.x * (size_t)ROW_THREADS; base < n; base += (size_t)gridDim.x * ROW_THREADS) {
+    const size_t k = base + threadIdx.x;
+    const unsigned first = k < n ? ptr[k] : 0, end = k < n ? ptr[k + 1] : 0;
+    __syncthreads();
+    if (!threadIdx.x) count = 0;
+    __syncthreads();
+    if (end - first > LONG_ROW)
+      list[atomicAdd(&count, 1u)] = (unsigned)k;
+    else
+      for (unsigned p = first; p < end; p++) f(k, p);
+    __syncthreads();
+    for (unsigned i = 0; i < count; i++)
+      for (unsigned p = ptr[list[i]] + threadIdx.x, last = ptr[list[i] + 1]; p < last; p += ROW_THREADS) f(list[i], p);
+  }
+}
+
+template <typename F> gable_status each_entry(size_t n, const unsigned *ptr, F f)
+{
+  gable_status status = GABLE_OK;
+  cudaError_t e = cudaSuccess;
+  size_t blocks = (n + ROW_THREADS - 1) / ROW_THREADS;
+  if (n) entries_kernel<<<(unsigned)(blocks < 8192 ? blocks : 8192), ROW_THREADS>>>(n, ptr, f);
+  e = cudaGetLastError();
+  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "analysis: %s", cudaGetErrorString(e));
+done:
+  return status;
+}
+
+template <typename T> gable_status take(gi_device_memory *m, size_t count, T **out)
+{
+  return gi_device_take(m, (count ? count : 1) * sizeof(T), (void **)out);
+}
+
+template <typename T> gable_status fetch(T *host, const T *device, size_t count)
+{
+  return checked(cudaMemcpy(host, device, count * sizeof(T), cudaMemcpyDeviceToHost), "copy to the host");
+}
+
+/* out[i] = in[0] + ... + in[i-1], n+1 of them (in has n; in may be out). */
+gable_status offsets(gi_device_memory *m, unsigned *in, unsigned *out, size_t n);
+
+/* Stable, by the low bits of key; the results are in *key and *value. */
+gable_status sort(gi_device_memory *m, unsigned **key, unsigned **value, size_t n, int bits);
+gable_status sort(gi_device_memory *m, u64 **key, unsigned **value, size_t n, int bits);
+
+inline int bits_of(u64 largest)
+{
+  int b = 1;
+  while (b < 64 && largest >> b) b++;
+  return b;
+}
+
+} /* namespace gi */
+
+#endif

@@ -1,0 +1,63 @@
+/* cuda_split.cu: long rows become rows over parts, each part a row of its own. */
+#include "kernels/device_wait.cuh"
+#include "trisolve/cuda_passes.cuh"
+
+using gik::NONE;
+using namespace gi;
+
+/* One round: every row longer than limit becomes parts of at most limit entries and a row over the parts. */
+static gable_status split_round(gi_device_memory *m, gik_device_triangle *t, unsigned limit)
+{
+  gable_status status = GABLE_OK;
+  const unsigned n = (unsigned)t->n;
+  const gik_device_triangle s = *t;
+  gi_device_memory scratch = {m->ctx};
+  gik_device_triangle o = {};
+  unsigned *parts = nullptr, *length = nullptr, added = 0;
+  GI_TRY(take(&scratch, (size_t)n + 1, &parts));
+  GI_TRY(each((size_t)n + 1, [=] __device__(size_t k) {
+    const unsigned c = k < n ? s.ptr[k + 1] - s.ptr[k] : 0;
+    parts[k] = c > limit ? (c + limit - 1) / limit : 0;
+  }));
+  GI_TRY(offsets(&scratch, parts, parts, n));
+  GI_TRY(fetch(&added, parts + n, 1));
+  GI_TRY(take(m, (size_t)n + added + 1, &o.ptr));
+  GI_TRY(gi_cuda_triangle_arrays(m, (int)(n + added), s.nnz + added, &o));
+  length = o.ptr;
+  GI_TRY(each(n, [=] __device__(size_t k) {
+    const unsigned c = s.ptr[k + 1] - s.ptr[k], own = parts[k + 1] - parts[k], at = (unsigned)k + parts[k];
+    for (unsigned q = 0; q < own; q++) {
+      length[at + q] = min(limit, c - q * limit);
+      o.row[at + q] = NONE;
+      o.parent[at + q] = s.parent[k];
+    }
+    length[at + own] = own ? own : c;
+    o.row[at + own] = s.row[k];
+    o.parent[at + own] = s.parent[k];
+  }));
+  GI_TRY(offsets(&scratch, o.ptr, o.ptr, (size_t)n + added));
+  GI_TRY(each(n, [=] __device__(size_t k) {
+    const unsigned own = parts[k + 1] - parts[k], at = (unsigned)k + parts[k];
+    for (unsigned r = 0, q = own ? o.ptr[at + own] : 0; r < own; r++, q++) {
+      o.col[q] = at + r;
+      o.from[q] = NONE;
+    }
+  }));
+  GI_TRY(each_entry(n, s.ptr, [=] __device__(size_t k, unsigned p) {
+    const unsigned q = o.ptr[k + parts[k]] + (p - s.ptr[k]), c = s.col[p];
+    o.col[q] = c + parts[c + 1];
+    o.from[q] = s.from[p];
+  }));
+  *t = o;
+done:
+  gi_device_give_back(&scratch);
+  return status;
+}
+
+gable_status gi_cuda_split(gi_device_memory *m, gik_device_triangle *t, unsigned longest, unsigned limit)
+{
+  gable_status status = GABLE_OK;
+  for (; longest > limit; longest = (longest + limit - 1) / limit) GI_TRY(split_round(m, t, limit));
+done:
+  return status;
+}

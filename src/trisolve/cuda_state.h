@@ -1,0 +1,103 @@
+/* cuda_state.h: what the GPU backend keeps of a plan: one side for each op, with its triangle, schedule and method. */
+#ifndef GI_TRISOLVE_CUDA_STATE_H
+#define GI_TRISOLVE_CUDA_STATE_H
+
+#include <cuda_runtime.h>
+
+#include "device/device.h"
+#include "trisolve/cuda_schedule.h"
+
+namespace gi
+{
+
+struct side {
+  gi_method method;             /* GI_AUTO: this op has no schedule */
+  gik_device_triangle triangle; /* as the method stores it: long rows split by tiles and rows */
+  gik_device_triangle plain;
+  gi_profile profile;
+  unsigned long long *level; /* [triangle.n] on the device */
+  unsigned *place;           /* [triangle.n] where an update finds a row */
+  gik_tiles tiles;
+  gik_packed packed;
+  gik_seed seed;
+  unsigned *starts; /* host, [levels+1]: for the seed's methods */
+  int widest, reverse, solve_blocks[2];
+  double model_s;
+  char why[240];
+};
+
+struct state {
+  gi_device_memory memory;
+  side of[2];
+  unsigned *diagonal_from;
+  int *fault; /* device, [2] */
+  void *values, *diagonal;
+  int processors;
+};
+
+inline gable_status checked(cudaError_t e, const char *what)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "%s: %s", what, cudaGetErrorString(e));
+done:
+  return status;
+}
+
+template <typename T> gable_status host_take(gable_context *ctx, size_t count, T **out)
+{
+  gable_status status = GABLE_OK;
+  *out = (T *)gi_alloc_zero(ctx, (gable_off)count, sizeof(T));
+  GI_REQUIRE(*out, GABLE_ERR_MEMORY, "out of memory: %.1f MB", (double)count * sizeof(T) / 1e6);
+done:
+  return status;
+}
+
+inline size_t size_of(gable_type type)
+{
+  return type == GABLE_D || type == GABLE_I64 ? 8 : 4;
+}
+
+/* Types of vectors that solves of this matrix may have: bit 0 float, bit 1 double. */
+inline int types_of(const gable_trisolve *t)
+{
+  return t->shape.value_type == GABLE_D ? 2 : 3;
+}
+
+/* Shapes of records: rows of at most limit_of entries, by lanes_of lanes with pairs_of pairs each. */
+enum { SHAPES = 8 };
+extern const unsigned limit_of[SHAPES];
+extern const int lanes_of[SHAPES], pairs_of[SHAPES];
+
+/* The schedule and the records of d's method, which is tiles or rows. */
+gable_status own_schedule(const gable_trisolve *t, state *s, side *d);
+
+gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k); /* cuda_cuts.cu */
+
+/* The smallest row limit that all but one in fifty rows keep: an index into limit_of. */
+int limit_index(const gi_profile *p, int n, int allow_wide_lane);
+
+/* tiles or rows, with d->why and d->model_s. */
+gi_method choose(const gi_profile *p, const gik_device_triangle *t, side *d);
+
+/* cuda_plan.cu */
+gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a);
+void cuda_release(gable_trisolve *t);
+
+/* cuda_values.cu */
+gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagonal);
+
+/* cuda_solve.cu */
+void work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device);
+gable_status work_init(gable_work *w);
+void work_release(gable_work *w);
+gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
+                        gable_vectors_view *x);
+gable_status work_status(gable_work *w);
+
+/* cuda_report.cu */
+gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *i);
+gable_status cuda_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level);
+
+} /* namespace gi */
+
+#endif
