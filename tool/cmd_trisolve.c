@@ -11,6 +11,7 @@
 #include "stopwatch.h"
 #include "triangle.h"
 #include "verbs.h"
+#include "workbench.h"
 
 typedef struct request {
   const char *path, *uplo, *op, *type, *method, *where, *layout, *diagonal, *json_path;
@@ -19,7 +20,8 @@ typedef struct request {
 } request;
 
 typedef struct result {
-  double analyse_s, update_s, first_s, floor_s, bytes, worst;
+  double first_s, bytes, worst;
+  solve_floor floor;
   quartiles solve;
   gable_trisolve_info info;
 } result;
@@ -45,48 +47,27 @@ static gable_vectors_view vectors_of(const request *q, gable_idx n)
   return v;
 }
 
-static size_t vector_bytes(const gable_vectors_view *v)
-{
-  return ((size_t)v->n * (size_t)v->count + 1) * (v->type == GABLE_S ? sizeof(float) : sizeof(double));
-}
-
-/* What a solve has to move at least: the triangle with its indices, a row pointer, b and x. */
-static double bytes_of(const triangle *t, const gable_vectors_view *v)
-{
-  const double value = t->value_type == GABLE_S ? 4 : 8, vector = v->type == GABLE_S ? 4 : 8, n = v->n;
-  return (double)t->nnz * (value + 4) + 4 * n + 2 * vector * n * v->count;
-}
-
 /* repeat solves; b changes and x is poisoned before each, and each x is held against the bound. */
-static gable_status measure(gable_trisolve *plan, gable_work *work, const triangle *t, const request *q, result *r)
+static gable_status measure(gable_trisolve *plan, gable_work *work, const triangle *t, const request *q, workbench *w,
+                            result *r)
 {
-  gable_vectors_view b = vectors_of(q, t->view.n_rows), x = b;
   double *times = malloc((size_t)(q->repeat + 1) * sizeof *times);
-  gable_status status = GABLE_OK;
-  b.data = malloc(vector_bytes(&b));
-  x.data = malloc(vector_bytes(&x));
-  if (!times || !b.data || !x.data) {
-    status = GABLE_ERR_MEMORY;
-    goto done;
-  }
-  r->bytes = bytes_of(t, &b);
+  gable_status status = times ? gable_work_set_stream(work, w->stream) : GABLE_ERR_MEMORY;
   for (long k = 0; k <= q->repeat && !status; k++) {
-    triangle_fill(&b, k);
-    memset(x.data, 0xff, vector_bytes(&x));
-    double start = stopwatch_now();
-    status = gable_trisolve_solve(plan, work, op_of(q), &b, &x);
+    status = workbench_start(w);
+    if (!status) status = gable_trisolve_solve(plan, work, op_of(q), &w->there_b[k % 2], &w->there_x);
+    if (!status) status = workbench_stop(w, &times[k]);
     if (!status) status = gable_work_status(work, NULL);
-    times[k] = stopwatch_now() - start;
-    if (status) goto done;
-    double ratio = triangle_bound_ratio(t, op_of(q), &b, &x);
+    if (!status) status = workbench_fetch(w);
+    if (status) break;
+    double ratio = triangle_bound_ratio(t, op_of(q), &w->b[k % 2], &w->x);
     if (!(ratio <= r->worst)) r->worst = ratio;
   }
-  r->first_s = times[0];
-  r->solve = stopwatch_quartiles(times + 1, q->repeat);
-done:
+  if (!status) {
+    r->first_s = times[0];
+    r->solve = stopwatch_quartiles(times + 1, q->repeat);
+  }
   free(times);
-  free(b.data);
-  free(x.data);
   return status;
 }
 
@@ -95,6 +76,7 @@ static gable_status run(session *s, const triangle *t, const request *q, result 
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_trisolve *plan = NULL;
   gable_work *work = NULL;
+  workbench bench = {0};
   options.method = q->method;
   options.uplo = t->uplo;
   options.diag = t->diagonal ? GABLE_SEPARATE : strcmp(q->diagonal, "unit") ? GABLE_STORED : GABLE_UNIT;
@@ -106,10 +88,14 @@ static gable_status run(session *s, const triangle *t, const request *q, result 
   if (!status) status = triangle_update(t, plan);
   if (!status && t->view.n_rows) status = triangle_update(t, plan); /* the second is the one that is reported */
   if (!status) status = gable_work_create(plan, (gable_idx)q->rhs, &work);
-  if (!status) status = measure(plan, work, t, q, r);
+  const gable_vectors_view shape = vectors_of(q, t->view.n_rows);
+  if (!status) status = workbench_open(s->ctx, &shape, &bench);
+  if (!status) status = measure(plan, work, t, q, &bench, r);
   if (!status) status = gable_trisolve_get_info(plan, op_of(q), &r->info);
-  if (!status) r->floor_s = stopwatch_read(r->bytes) / (r->info.threads > 1 ? r->info.threads : 1);
+  r->bytes = workbench_bytes(&shape, (double)t->nnz, t->value_type);
+  if (!status) r->floor = workbench_floor(s->ctx, r->bytes, r->info.levels, r->info.threads);
   gable_work_destroy(&work);
+  workbench_close(&bench);
   gable_trisolve_destroy(&plan);
   return status;
 }
@@ -121,8 +107,10 @@ static void print(FILE *out, const request *q, const char *where, const triangle
           q->rhs == 1 ? "" : "s", where);
   report_line(out, "rows, entries", "%s, %s", human_count(r->info.n).s, human_count((double)r->info.nnz).s);
   report_line(out, "levels", "%s, the widest %s rows", human_count(r->info.levels).s, human_count(r->info.widest).s);
-  report_line(out, "method", "%s on %d thread%s (%s)", r->info.method_used, r->info.threads,
-              r->info.threads == 1 ? "" : "s", r->info.why);
+  if (strcmp(where, "cpu"))
+    report_line(out, "vectors", "in its memory; the matrix comes from the host at analyse and update");
+  report_line(out, "method", "%s on %d %s%s (%s)", r->info.method_used, r->info.threads,
+              strcmp(where, "cpu") ? "lane" : "thread", r->info.threads == 1 ? "" : "s", r->info.why);
   report_line(out, "a solve does", "%s tiles, %s waits, %s barriers, %s atomics, %s launches",
               human_count((double)r->info.tiles).s, human_count((double)r->info.waits).s,
               human_count((double)r->info.barriers).s, human_count((double)r->info.atomics).s,
@@ -130,8 +118,10 @@ static void print(FILE *out, const request *q, const char *where, const triangle
   report_line(out, "analyse, update", "%s, %s", human_seconds(r->info.analyse_s).s, human_seconds(r->info.update_s).s);
   report_line(out, "solve", "%s (first %s, quartiles %s to %s)", human_seconds(r->solve.median).s,
               human_seconds(r->first_s).s, human_seconds(r->solve.q1).s, human_seconds(r->solve.q3).s);
-  report_line(out, "rate", "%s, %s; reading the bytes alone takes %s", human_rate(flops / r->solve.median, "flop").s,
-              human_rate(r->bytes / r->solve.median, "B").s, human_seconds(r->floor_s).s);
+  report_line(out, "rate", "%s, %s", human_rate(flops / r->solve.median, "flop").s,
+              human_rate(r->bytes / r->solve.median, "B").s);
+  report_line(out, "floor", "%s: bytes %s, a hop for each level %s", human_seconds(r->floor.s).s,
+              human_seconds(r->floor.bytes_s).s, human_seconds(r->floor.hops_s).s);
   report_line(out, "error over bound", "%.3g (at most 1)", r->worst);
 }
 
@@ -165,7 +155,9 @@ static void fill_json(json *j, const request *q, const char *where, const triang
   json_number(j, "solve_q3_s", r->solve.q3);
   json_number(j, "gflops", 2e-9 * (double)t->nnz * (double)q->rhs / r->solve.median);
   json_number(j, "gbytes_s", 1e-9 * r->bytes / r->solve.median);
-  json_number(j, "floor_s", r->floor_s);
+  json_number(j, "floor_s", r->floor.s);
+  json_number(j, "floor_bytes_s", r->floor.bytes_s);
+  json_number(j, "floor_hops_s", r->floor.hops_s);
   json_number(j, "max_error_bound_ratio", r->worst);
   json_text(j, "why", r->info.why);
 }
@@ -228,7 +220,8 @@ int cmd_trisolve(int argc, char **argv)
   const command usage = {"trisolve",
                          "A.mtx",
                          "Solves with one triangle of A, measures it, and checks the result against its error bound.\n"
-                         "b changes and x is poisoned before every solve.",
+                         "b changes and x is poisoned before every solve.  On a GPU b and x lie in its memory, and\n"
+                         "times are taken between two events of a stream.",
                          options,
                          "gable trisolve A.mtx\n"
                          "gable trisolve A.mtx --uplo upper --op t --method tiles --repeat 100 --json -\n",

@@ -3,6 +3,7 @@
 #define GABLE_GABLE_H
 
 #include <gable/context.h>
+#include <gable/device.h>
 #include <gable/factors.h>
 #include <gable/krylov.h>
 #include <gable/matrix.h>

@@ -1,6 +1,7 @@
 /* cpu.c: the host as a device: its memory is the host's, its stream is now. */
 #include <string.h>
 
+#include "base/timer.h"
 #include "device/device.h"
 
 static gable_status cpu_open(int ordinal, void **state)
@@ -49,6 +50,58 @@ static gable_status cpu_synchronise(gable_context *ctx, void *stream)
   return GABLE_OK;
 }
 
+static gable_status cpu_fill(gable_context *ctx, void *device, int byte, size_t bytes, void *stream)
+{
+  (void)ctx;
+  (void)stream;
+  memset(device, byte, bytes);
+  return GABLE_OK;
+}
+
+static gable_status cpu_stream_create(gable_context *ctx, void **out)
+{
+  (void)ctx;
+  *out = NULL;
+  return GABLE_OK;
+}
+
+static void cpu_stream_destroy(gable_context *ctx, void *stream)
+{
+  (void)ctx;
+  (void)stream;
+}
+
+/* A moment is the clock when it is recorded. */
+static gable_status cpu_event_create(gable_context *ctx, void **out)
+{
+  gable_status status = GABLE_OK;
+  double *moment = NULL;
+  GI_ALLOC_ZERO(ctx, moment, 1);
+  *out = moment;
+done:
+  return status;
+}
+
+static gable_status cpu_event_record(gable_context *ctx, void *event, void *stream)
+{
+  (void)ctx;
+  (void)stream;
+  *(double *)event = gi_now();
+  return GABLE_OK;
+}
+
+static gable_status cpu_event_elapsed(gable_context *ctx, void *begin, void *end, double *seconds)
+{
+  (void)ctx;
+  *seconds = *(double *)end - *(double *)begin;
+  return GABLE_OK;
+}
+
+static void cpu_event_destroy(gable_context *ctx, void *event)
+{
+  gi_free(ctx, event);
+}
+
 const gi_device gi_device_cpu = {
     .name = "cpu",
     .open = cpu_open,
@@ -58,4 +111,11 @@ const gi_device gi_device_cpu = {
     .copy_in = cpu_copy_in,
     .copy_out = cpu_copy_out,
     .synchronise = cpu_synchronise,
+    .fill = cpu_fill,
+    .stream_create = cpu_stream_create,
+    .stream_destroy = cpu_stream_destroy,
+    .event_create = cpu_event_create,
+    .event_record = cpu_event_record,
+    .event_elapsed = cpu_event_elapsed,
+    .event_destroy = cpu_event_destroy,
 };

@@ -100,8 +100,77 @@ gable_status cuda_synchronise(gable_context *ctx, void *stream)
   return checked(cudaStreamSynchronize((cudaStream_t)stream), "synchronise");
 }
 
+gable_status cuda_fill(gable_context *ctx, void *device, int byte, size_t bytes, void *stream)
+{
+  (void)ctx;
+  return checked(cudaMemsetAsync(device, byte, bytes, (cudaStream_t)stream), "fill");
+}
+
+/* Ordered with the default stream, on which allocations and updates of plans are made. */
+gable_status cuda_stream_create(gable_context *ctx, void **out)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(checked(cudaSetDevice((int)(intptr_t)ctx->device_state - 1), "cudaSetDevice"));
+  GI_TRY(checked(cudaStreamCreate((cudaStream_t *)out), "stream"));
+done:
+  return status;
+}
+
+void cuda_stream_destroy(gable_context *ctx, void *stream)
+{
+  (void)ctx;
+  cudaStreamDestroy((cudaStream_t)stream);
+}
+
+gable_status cuda_event_create(gable_context *ctx, void **out)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(checked(cudaSetDevice((int)(intptr_t)ctx->device_state - 1), "cudaSetDevice"));
+  GI_TRY(checked(cudaEventCreate((cudaEvent_t *)out), "event"));
+done:
+  return status;
+}
+
+gable_status cuda_event_record(gable_context *ctx, void *event, void *stream)
+{
+  (void)ctx;
+  return checked(cudaEventRecord((cudaEvent_t)event, (cudaStream_t)stream), "event");
+}
+
+gable_status cuda_event_elapsed(gable_context *ctx, void *begin, void *end, double *seconds)
+{
+  gable_status status = GABLE_OK;
+  float ms = 0;
+  (void)ctx;
+  GI_TRY(checked(cudaEventSynchronize((cudaEvent_t)end), "event"));
+  GI_TRY(checked(cudaEventElapsedTime(&ms, (cudaEvent_t)begin, (cudaEvent_t)end), "event"));
+  *seconds = 1e-3 * ms;
+done:
+  return status;
+}
+
+void cuda_event_destroy(gable_context *ctx, void *event)
+{
+  (void)ctx;
+  cudaEventDestroy((cudaEvent_t)event);
+}
+
 } /* namespace */
 
 extern "C" const gi_device gi_device_cuda = {
-    "cuda", cuda_open, cuda_close, cuda_alloc, cuda_release, cuda_copy_in, cuda_copy_out, cuda_synchronise,
+    "cuda",
+    cuda_open,
+    cuda_close,
+    cuda_alloc,
+    cuda_release,
+    cuda_copy_in,
+    cuda_copy_out,
+    cuda_synchronise,
+    cuda_fill,
+    cuda_stream_create,
+    cuda_stream_destroy,
+    cuda_event_create,
+    cuda_event_record,
+    cuda_event_elapsed,
+    cuda_event_destroy,
 };

@@ -25,6 +25,16 @@ typedef struct gi_device {
   gable_status (*copy_in)(gable_context *ctx, void *device, const void *host, size_t bytes, void *stream);
   gable_status (*copy_out)(gable_context *ctx, void *host, const void *device, size_t bytes, void *stream);
   gable_status (*synchronise)(gable_context *ctx, void *stream);
+  gable_status (*fill)(gable_context *ctx, void *device, int byte, size_t bytes, void *stream);
+
+  gable_status (*stream_create)(gable_context *ctx, void **out);
+  void (*stream_destroy)(gable_context *ctx, void *stream);
+
+  /* Moments in a stream; elapsed waits for end. */
+  gable_status (*event_create)(gable_context *ctx, void **out);
+  gable_status (*event_record)(gable_context *ctx, void *event, void *stream);
+  gable_status (*event_elapsed)(gable_context *ctx, void *begin, void *end, double *seconds);
+  void (*event_destroy)(gable_context *ctx, void *event);
 } gi_device;
 
 extern const gi_device gi_device_cpu;

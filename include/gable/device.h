@@ -1,0 +1,63 @@
+/* device.h: memory, streams and clocks of the place where a context runs, so that vectors can stay there.
+ *
+ * On the CPU the same calls work: its memory is the host's, its only stream is NULL, and everything is done when a call
+ * returns.  A program written with them runs in both places. */
+#ifndef GABLE_DEVICE_H
+#define GABLE_DEVICE_H
+
+#include <gable/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where memory of gable_device_alloc lies: GABLE_DEVICE on a GPU, GABLE_HOST on the CPU; for the space of a view. */
+GABLE_API gable_space gable_context_space(const gable_context *ctx);
+
+/* Local.  bytes of memory of the context's place, uninitialised, aligned to 256 bytes on a GPU and 64 on the CPU, ready
+ * for every stream; 0 bytes give a valid pointer.  It belongs to the caller.  GABLE_ERR_MEMORY, _BACKEND. */
+GABLE_API gable_status gable_device_alloc(gable_context *ctx, size_t bytes, void **out);
+
+/* Local.  NULL is fine; sets *p to NULL.  Whatever was asked of it on a stream must be over. */
+GABLE_API void gable_device_free(gable_context *ctx, void **p);
+
+/* Local.  bytes from the host to memory of the context's place, and back, in the order of the stream (a cudaStream_t;
+ * NULL: the default one).  host may be reused when copy_in returns, unless it is page-locked; copy_out has written host
+ * after gable_device_synchronise.  GABLE_ERR_BACKEND. */
+GABLE_API gable_status gable_device_copy_in(gable_context *ctx, void *device, const void *host, size_t bytes,
+                                            void *stream);
+GABLE_API gable_status gable_device_copy_out(gable_context *ctx, void *host, const void *device, size_t bytes,
+                                             void *stream);
+
+/* Local.  Every byte becomes byte, in the order of the stream.  GABLE_ERR_BACKEND. */
+GABLE_API gable_status gable_device_fill(gable_context *ctx, void *device, int byte, size_t bytes, void *stream);
+
+/* Local.  Waits until everything asked of the stream is done.  GABLE_ERR_BACKEND: one of these failed. */
+GABLE_API gable_status gable_device_synchronise(gable_context *ctx, void *stream);
+
+/* Local.  A stream of its own, ordered after what the default stream was asked before; for gable_work_set_stream.  It
+ * belongs to the caller.  NULL on the CPU.  GABLE_ERR_BACKEND. */
+GABLE_API gable_status gable_stream_create(gable_context *ctx, void **out);
+
+/* Local.  NULL is fine; sets *stream to NULL.  What it was asked is still done. */
+GABLE_API void gable_stream_destroy(gable_context *ctx, void **stream);
+
+/* A moment in a stream. */
+typedef struct gable_event gable_event;
+
+/* Local.  ctx must outlive it.  GABLE_ERR_MEMORY, _BACKEND. */
+GABLE_API gable_status gable_event_create(gable_context *ctx, gable_event **out);
+
+/* Local.  The moment when everything asked of the stream so far is done; the last call counts.  GABLE_ERR_BACKEND. */
+GABLE_API gable_status gable_event_record(gable_event *e, void *stream);
+
+/* Local.  Waits for end; *seconds from begin to end.  GABLE_ERR_STATE: one was never recorded; GABLE_ERR_BACKEND. */
+GABLE_API gable_status gable_event_elapsed(gable_event *begin, gable_event *end, double *seconds);
+
+/* NULL is fine; sets *e to NULL. */
+GABLE_API void gable_event_destroy(gable_event **e);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
