@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/options.h"
 #include "device/device.h"
 
 /* Large blocks on large pages where the system has them on request: fewer page faults and fewer misses of the address
@@ -40,12 +41,7 @@ static gable_status copy_options(const gable_context_options *given, gable_conte
 {
   gable_status status = GABLE_OK;
   *own = (gable_context_options)GABLE_CONTEXT_OPTIONS_INIT;
-  if (given) {
-    GI_REQUIRE(given->size > sizeof given->size && given->size <= sizeof *own, GABLE_ERR_ARGUMENT,
-               "context options of %zu bytes: start from GABLE_CONTEXT_OPTIONS_INIT", given->size);
-    memcpy(own, given, given->size);
-    own->size = sizeof *own;
-  }
+  GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_CONTEXT_OPTIONS_INIT"));
   GI_REQUIRE(own->threads >= 0 && own->threads <= 1024, GABLE_ERR_ARGUMENT, "threads is %d: give 0 to 1024",
              own->threads);
   GI_REQUIRE(!own->allocate == !own->release, GABLE_ERR_ARGUMENT, "allocate and release: give both or none");

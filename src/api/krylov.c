@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "base/timer.h"
 #include "device/device.h"
 #include "krylov/bicgstab.h"
@@ -23,11 +24,7 @@ static gable_status options_from(const gable_context *ctx, const gable_krylov_op
 {
   gable_status status = GABLE_OK;
   *own = (gable_krylov_options)GABLE_KRYLOV_OPTIONS_INIT;
-  if (given) {
-    GI_REQUIRE(given->size > sizeof given->size && given->size <= sizeof *own, GABLE_ERR_ARGUMENT,
-               "krylov options of %zu bytes: start from GABLE_KRYLOV_OPTIONS_INIT", given->size);
-    memcpy(own, given, given->size);
-  }
+  GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_KRYLOV_OPTIONS_INIT"));
   GI_REQUIRE(own->solver >= GABLE_CG && own->solver <= GABLE_GMRES, GABLE_ERR_ARGUMENT, "solver is %d",
              (int)own->solver);
   GI_REQUIRE(own->preconditioner >= GABLE_PRECOND_NONE && own->preconditioner <= GABLE_PRECOND_IC0, GABLE_ERR_ARGUMENT,

@@ -1,31 +1,20 @@
 /* matrix.c: gable_matrix_*: checks arguments and dispatches. */
 #include <string.h>
 
+#include "base/options.h"
 #include "graph/shape.h"
 #include "sparse/generate.h"
 #include "sparse/matrix.h"
-
-static gable_status check_read_options(const gable_read_options *given, gable_read_options *own)
-{
-  gable_status status = GABLE_OK;
-  *own = (gable_read_options)GABLE_READ_OPTIONS_INIT;
-  if (!given) goto done;
-  GI_REQUIRE(given->size > sizeof given->size && given->size <= sizeof *own, GABLE_ERR_ARGUMENT,
-             "read options of %zu bytes: start from GABLE_READ_OPTIONS_INIT", given->size);
-  memcpy(own, given, given->size);
-done:
-  return status;
-}
 
 gable_status gable_matrix_read(gable_context *ctx, const char *path, const gable_read_options *options,
                                gable_matrix **out)
 {
   gable_status status = GABLE_OK;
-  gable_read_options own;
+  gable_read_options own = GABLE_READ_OPTIONS_INIT;
   gi_source *source = NULL;
   GI_REQUIRE(ctx && path && out, GABLE_ERR_ARGUMENT, "ctx, path or out is NULL");
   *out = NULL;
-  GI_TRY(check_read_options(options, &own));
+  GI_TRY(gi_options_take(options, &own, sizeof own, "GABLE_READ_OPTIONS_INIT"));
   GI_TRY(gi_source_open_file(ctx, path, &source));
   GI_TRY(gi_matrix_read(ctx, source, &own, out));
 done:

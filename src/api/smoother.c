@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "device/device.h"
 #include "trisolve/sweeps.h"
 
@@ -19,11 +20,7 @@ static gable_status options_from(const gable_context *ctx, const gable_smoother_
 {
   gable_status status = GABLE_OK;
   *own = (gable_smoother_options)GABLE_SMOOTHER_OPTIONS_INIT;
-  if (given) {
-    GI_REQUIRE(given->size > sizeof given->size && given->size <= sizeof *own, GABLE_ERR_ARGUMENT,
-               "smoother options of %zu bytes: start from GABLE_SMOOTHER_OPTIONS_INIT", given->size);
-    memcpy(own, given, given->size);
-  }
+  GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_SMOOTHER_OPTIONS_INIT"));
   GI_REQUIRE(own->sweep >= GABLE_SWEEP_FORWARD && own->sweep <= GABLE_SWEEP_SYMMETRIC, GABLE_ERR_ARGUMENT,
              "sweep is %d", (int)own->sweep);
   GI_REQUIRE(own->omega > 0 && own->omega < 2, GABLE_ERR_ARGUMENT, "omega is %g: it must lie between 0 and 2",

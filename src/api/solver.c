@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/options.h"
 #include "graph/order.h"
 #include "pipeline/pipeline.h"
 
@@ -10,12 +11,7 @@ static gable_status copy_options(const gable_solver_options *given, gable_solver
 {
   gable_status status = GABLE_OK;
   *own = (gable_solver_options)GABLE_SOLVER_OPTIONS_INIT;
-  if (given) {
-    GI_REQUIRE(given->size > sizeof given->size && given->size <= sizeof *own, GABLE_ERR_ARGUMENT,
-               "solver options of %zu bytes: start from GABLE_SOLVER_OPTIONS_INIT", given->size);
-    memcpy(own, given, given->size);
-    own->size = sizeof *own;
-  }
+  GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_SOLVER_OPTIONS_INIT"));
   GI_REQUIRE((int)own->method >= 0 && own->method <= GABLE_METHOD_CHOLESKY, GABLE_ERR_ARGUMENT, "method %d",
              (int)own->method);
   GI_REQUIRE((int)own->order >= 0 && own->order <= GABLE_ORDER_USER, GABLE_ERR_ARGUMENT, "order %d", (int)own->order);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/options.h"
 #include "base/timer.h"
 #include "graph/btf.h"
 #include "graph/match.h"
@@ -20,12 +21,7 @@ static gable_status options_from(const gable_symbolic_options *given, gable_symb
 {
   gable_status status = GABLE_OK;
   *own = (gable_symbolic_options)GABLE_SYMBOLIC_OPTIONS_INIT;
-  if (given) {
-    GI_REQUIRE(given->size > sizeof given->size && given->size <= sizeof *own, GABLE_ERR_ARGUMENT,
-               "symbolic options of %zu bytes: start from GABLE_SYMBOLIC_OPTIONS_INIT", given->size);
-    memcpy(own, given, given->size);
-    own->size = sizeof *own;
-  }
+  GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_SYMBOLIC_OPTIONS_INIT"));
   if (!own->order) own->order = "auto";
   GI_REQUIRE(own->form >= GABLE_FORM_AUTO && own->form <= GABLE_FORM_CHOLESKY, GABLE_ERR_ARGUMENT, "form is %d",
              (int)own->form);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "base/timer.h"
 #include "device/device.h"
 #include "trisolve/plan.h"
@@ -34,12 +35,7 @@ static gable_status options_from(const gable_context *ctx, const gable_trisolve_
 {
   gable_status status = GABLE_OK;
   *own = (gable_trisolve_options)GABLE_TRISOLVE_OPTIONS_INIT;
-  if (given) {
-    GI_REQUIRE(given->size > sizeof given->size && given->size <= sizeof *own, GABLE_ERR_ARGUMENT,
-               "trisolve options of %zu bytes: start from GABLE_TRISOLVE_OPTIONS_INIT", given->size);
-    memcpy(own, given, given->size);
-    own->size = sizeof *own;
-  }
+  GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_TRISOLVE_OPTIONS_INIT"));
   GI_REQUIRE(own->uplo >= GABLE_FULL && own->uplo <= GABLE_UPPER, GABLE_ERR_ARGUMENT, "uplo is %d", (int)own->uplo);
   GI_REQUIRE(own->diag >= GABLE_STORED && own->diag <= GABLE_SEPARATE, GABLE_ERR_ARGUMENT, "diag is %d",
              (int)own->diag);

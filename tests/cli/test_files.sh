@@ -1,22 +1,7 @@
 #!/bin/sh
 # generate, convert and info from outside: their exit statuses, their JSON, their messages, and that nothing is left behind.
-set -eu
-[ "${CJSON:-yes}" = yes ] || { echo "it reads JSON, and this build writes none"; exit 77; }
-gable=$BUILD/bin/gable
-[ -x "$gable" ] || { echo "no tool in this build"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() { echo "$*"; exit 1; }
-
-# expect STATUS PIECE COMMAND...: exit status, and a piece of what it says on either stream
-expect() {
-    status=$1 piece=$2
-    shift 2
-    rc=0
-    "$gable" "$@" >"$work/said" 2>&1 </dev/null || rc=$?
-    [ "$rc" = "$status" ] || fail "gable $*: exit status $rc, expected $status: $(cat "$work/said")"
-    grep -qF -e "$piece" "$work/said" || fail "gable $*: does not say '$piece': $(cat "$work/said")"
-}
+. tests/cli/frame.sh
+needs CJSON "it reads JSON, and this build writes none"
 
 expect 0 "usage: gable" --help
 expect 2 "usage: gable"
@@ -31,29 +16,30 @@ expect 2 "where to? give -o" generate chain:5
 expect 2 "give a whole number" generate chain:5 -o x.mtx --seed many
 for verb in generate convert info; do expect 0 "examples:" "$verb" --help; done
 
-expect 0 "12 x 12" generate laplacian5:4x3 -o "$work/a.mtx"
-expect 0 "46 entries stored" generate laplacian5:4x3 -o "$work/full.gbl" --expand
-expect 1 "no kind of matrix" generate cube:3 -o "$work/x.mtx"
-expect 1 "the name shows no format" generate chain:5 -o "$work/x.txt"
-expect 1 "No such file or directory" generate chain:5 -o "$work/none/x.mtx"
-[ ! -c /dev/full ] || expect 1 "No space left on device" convert "$work/a.mtx" /dev/full --format mtx
-expect 0 "12 x 12" convert "$work/a.mtx" "$work/a.rb"
-expect 0 "12 x 12" convert "$work/a.rb" "$work/a.gbl"
-expect 0 "12 x 12" convert "$work/a.gbl" "$work/b.mtx" --json "$work/convert.json"
-cmp "$work/a.mtx" "$work/b.mtx"
-expect 0 "12 x 12" convert "$work/a.mtx" "$work/full.mtx" --expand
-grep -q "^12 12 46$" "$work/full.mtx" || fail "--expand: $(head -n 2 "$work/full.mtx")"
-expect 1 "row 0 is not in 1 .. 2" info tests/data/mangled/row-zero.mtx
-expect 1 "  at mm_read.c:" info tests/data/mangled/row-zero.mtx --trace
-expect 1 "1 duplicate entries" info tests/data/mangled/duplicates.mtx --strict
-expect 0 "1, summed" info tests/data/mangled/duplicates.mtx
-expect 1 "cannot write" info "$work/a.mtx" --plot "$work/none/a.svg"
-expect 0 "structural rank" info "$work/a.mtx" --plot "$work/a.svg"
-tail -n 1 "$work/a.svg" | grep -q '^</svg>$' || fail "the picture has no end"
+expect 0 "12 x 12" generate laplacian5:4x3 -o a.mtx
+expect 0 "46 entries stored" generate laplacian5:4x3 -o full.gbl --expand
+expect 1 "no kind of matrix" generate cube:3 -o x.mtx
+expect 1 "the name shows no format" generate chain:5 -o x.txt
+expect 1 "No such file or directory" generate chain:5 -o none/x.mtx
+[ ! -c /dev/full ] || expect 1 "No space left on device" convert a.mtx /dev/full --format mtx
+expect 0 "12 x 12" convert a.mtx a.rb
+expect 0 "12 x 12" convert a.rb a.gbl
+expect 0 "12 x 12" convert a.gbl b.mtx --json convert.json
+cmp a.mtx b.mtx || wrong "not the same after three formats"
+expect 0 "12 x 12" convert a.mtx full.mtx --expand
+grep -q "^12 12 46$" full.mtx || wrong "--expand: $(head -n 2 full.mtx)"
+expect 1 "row 0 is not in 1 .. 2" info "$data/mangled/row-zero.mtx"
+"$gable" info "$data/mangled/row-zero.mtx" --trace >out 2>err
+says '  at mm_read.c:' err
+expect 1 "1 duplicate entries" info "$data/mangled/duplicates.mtx" --strict
+expect 0 "1, summed" info "$data/mangled/duplicates.mtx"
+expect 1 "cannot write" info a.mtx --plot none/a.svg
+expect 0 "structural rank" info a.mtx --plot a.svg
+tail -n 1 a.svg | grep -q '^</svg>$' || wrong "the picture has no end"
 
-[ "$(find "$work" -name '*.tmp' | wc -l)" = 0 ] || fail "temporary files: $(ls "$work")"
-if ! "$gable" info "$work/a.mtx" --json - >"$work/info.json" 2>/dev/null; then
-    "$gable" info "$work/a.mtx" --json - 2>&1 | grep -q "this build has no JSON" || fail "--json -"
+no_leftovers
+if ! "$gable" info a.mtx --json - >"info.json" 2>/dev/null; then
+    "$gable" info a.mtx --json - 2>&1 | grep -q "this build has no JSON" || wrong "--json -"
     echo "there is no JSON in this build: the keys were not looked at"
     exit 77
 fi

@@ -1,41 +1,24 @@
 #!/bin/sh
 # gable solve from outside: every flag, every key of the JSON, and what a user sees when something is wrong.
-set -u
-[ "${CJSON:-yes}" = yes ] || { echo "it reads JSON, and this build writes none"; exit 77; }
-[ "${ZLIB:-yes}" = yes ] || { echo "its matrices are compressed, and this build has no zlib"; exit 77; }
-gable=$PWD/${BUILD:-build}/bin/gable
-data=$PWD/tests/data
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-wrong() { echo "$*"; echo "-- output:"; cat out err 2>/dev/null; exit 1; }
-# run STATUS ARGUMENT...: gable solve with this exit status, output in out and err
-run() {
-    want=$1
-    shift
-    "$gable" solve "$@" >out 2>err
-    got=$?
-    [ "$got" -eq "$want" ] || wrong "gable solve $*: exit status $got, not $want"
-    if [ "$want" -ne 0 ] && [ "$(grep -c . err)" -ne 1 ]; then wrong "gable solve $*: not one line on standard error"; fi
-}
-says() { grep -q -e "$1" "$2" || wrong "no '$1' in $2"; }
-mm() { printf '%%%%MatrixMarket matrix %s\n' "$1"; shift; printf '%s\n' "$@"; }
+. tests/cli/frame.sh
+needs CJSON "it reads JSON, and this build writes none"
+needs ZLIB "its matrices are compressed, and this build has no zlib"
 json=1
 "$gable" solve "$data/west0479.mtx.gz" --json j >/dev/null 2>err || { grep -qi 'json' err && json=; }
 
-run 0 "$data/west0479.mtx.gz"
+run 0 solve "$data/west0479.mtx.gz"
 for word in matrix method order factor solve refine 'backward error' rcond memory; do says "$word" out; done
-run 0 "$data/1138_bus.mtx.gz"
+run 0 solve "$data/1138_bus.mtx.gz"
 says Cholesky out
 if [ "$json" ]; then
-    run 0 "$data/west0479.mtx.gz" --rhs 3 --repeat 2 --threads 2 --json j
+    run 0 solve "$data/west0479.mtx.gz" --rhs 3 --repeat 2 --threads 2 --json j
     for key in matrix n nnz method order threads read_s order_s match_s symbolic_s analyse_s factor_s solve_s refine_s refine_steps \
         nnz_l nnz_u flops supernodes perturbed_pivots memory_bytes backward_error rcond forward_error where; do
         says "\"$key\":" j
     done
     says '"method":.*"lu"' j
     says '"threads":.*2' j
-    run 0 "$data/1138_bus.mtx.gz" --json -
+    run 0 solve "$data/1138_bus.mtx.gz" --json -
     says '"method":.*"cholesky"' out
     says Cholesky err
     for order in metis amd colamd natural; do
@@ -47,79 +30,79 @@ fi
 # b and x through files; x of A x = b given back as b of the transposed solve and so on
 mm 'array real general' '3 2' 1 2 3 4 5 6 >b.mtx
 mm 'coordinate real general' '3 3 5' '1 1 2' '2 1 1' '2 2 4' '3 3 -5' '1 3 1' >a.mtx
-run 0 a.mtx -b b.mtx -o x.mtx
+run 0 solve a.mtx -b b.mtx -o x.mtx
 says '^3 2' x.mtx
 awk 'NR > 2 { x[NR - 2] = $1 } END { e = 0; for (c = 0; c < 6; c += 3) { r[1] = 2 * x[c+1] + x[c+3] - (c + 1); r[2] = x[c+1] + 4 * x[c+2] - (c + 2)
     r[3] = -5 * x[c+3] - (c + 3); for (i = 1; i <= 3; i++) if (r[i] > 1e-14 || r[i] < -1e-14) e = 1 } exit e }' x.mtx || wrong "x.mtx is no solution"
-run 0 a.mtx -b b.mtx -o t.mtx --transpose
+run 0 solve a.mtx -b b.mtx -o t.mtx --transpose
 awk 'NR > 2 { x[NR - 2] = $1 } END { r[1] = 2 * x[1] + x[2] - 1; r[2] = 4 * x[2] - 2; r[3] = x[1] - 5 * x[3] - 3
     for (i = 1; i <= 3; i++) if (r[i] > 1e-14 || r[i] < -1e-14) exit 1 }' t.mtx || wrong "t.mtx is no solution of the transpose"
 mm 'coordinate real general' '3 1 1' '2 1 8' >sparse_b.mtx
-run 0 a.mtx -b sparse_b.mtx -o x.mtx.gz
+run 0 solve a.mtx -b sparse_b.mtx -o x.mtx.gz
 printf '2\n0\n1\n' >order.txt
-run 0 a.mtx --order order.txt
+run 0 solve a.mtx --order order.txt
 says user out
 printf '2\n0\n0\n' >order.txt
-run 1 a.mtx --order order.txt
+run 1 solve a.mtx --order order.txt
 
 # n = 0 and n = 1, a symmetric file, duplicates
 mm 'coordinate real general' '0 0 0' >zero.mtx
-run 0 zero.mtx
+run 0 solve zero.mtx
 mm 'coordinate real general' '1 1 1' '1 1 -4' >one.mtx
-run 0 one.mtx -o x.mtx
+run 0 solve one.mtx -o x.mtx
 mm 'coordinate real symmetric' '2 2 3' '1 1 2' '2 1 1' '2 2 2' >spd.mtx
-run 0 spd.mtx
+run 0 solve spd.mtx
 says Cholesky out
 mm 'coordinate real general' '2 2 3' '1 1 2' '1 1 3' '2 2 2' >twice.mtx
-run 0 twice.mtx
+run 0 solve twice.mtx
 says duplicate out
-run 1 twice.mtx --strict
+run 1 solve twice.mtx --strict
 
 # a factor saved and loaded; for another matrix refused; damaged refused
-run 0 "$data/west0479.mtx.gz" --save-factor f
-run 0 "$data/west0479.mtx.gz" --load-factor f --transpose
-run 1 "$data/steam2.mtx.gz" --load-factor f
+run 0 solve "$data/west0479.mtx.gz" --save-factor f
+run 0 solve "$data/west0479.mtx.gz" --load-factor f --transpose
+run 1 solve "$data/steam2.mtx.gz" --load-factor f
 says 'another matrix' err
 head -c 5000 f >short
-run 1 "$data/west0479.mtx.gz" --load-factor short
-run 2 "$data/west0479.mtx.gz" --load-factor f --save-factor g
+run 1 solve "$data/west0479.mtx.gz" --load-factor short
+run 2 solve "$data/west0479.mtx.gz" --load-factor f --save-factor g
 
 # what cannot be solved, and a tolerance that cannot be met: x is written all the same
 mm 'coordinate real general' '3 3 3' '1 1 2' '2 1 1' '3 3 1' >deficient.mtx
-run 1 deficient.mtx
+run 1 solve deficient.mtx
 says 'structurally singular.*rank 2 of 3' err
 mm 'coordinate real general' '2 3 2' '1 1 1' '2 2 1' >wide.mtx
-run 1 wide.mtx
+run 1 solve wide.mtx
 says square err
-run 1 "$data/young1c.mtx.gz"
+run 1 solve "$data/young1c.mtx.gz"
 says complex err
 mm 'coordinate pattern general' '1 1 1' '1 1' >pattern.mtx
-run 1 pattern.mtx
+run 1 solve pattern.mtx
 mm 'coordinate real general' '1 1 1' '1 1 nan' >nan.mtx
-run 1 nan.mtx
-run 1 nowhere.mtx
-run 1 a.mtx -b one.mtx
+run 1 solve nan.mtx
+run 1 solve nowhere.mtx
+run 1 solve a.mtx -b one.mtx
 says rows err
 rm -f x.mtx
-run 1 "$data/west0479.mtx.gz" --refine 0 --tolerance 1e-19 -o x.mtx
+run 1 solve "$data/west0479.mtx.gz" --refine 0 --tolerance 1e-19 -o x.mtx
 says 'backward error' err
 [ -s x.mtx ] || wrong "x was not written"
 mm 'coordinate real general' '2 2 4' '1 1 1' '1 2 1' '2 1 1' '2 2 1' >ones.mtx
-run 0 ones.mtx
+run 0 solve ones.mtx
 says 'numerically singular' out
 
 # places that cannot be written: an error, and nothing half-written left behind
 mkdir folder
-run 1 a.mtx -o folder
-run 1 a.mtx -o nowhere/x.mtx
-run 1 a.mtx --save-factor nowhere/f
-[ ! -e /dev/full ] || run 1 a.mtx -o /dev/full
-[ "$(find . -newer order.txt -name '*.tmp*' | wc -l)" -eq 0 ] || wrong "temporary files were left"
+run 1 solve a.mtx -o folder
+run 1 solve a.mtx -o nowhere/x.mtx
+run 1 solve a.mtx --save-factor nowhere/f
+[ ! -e /dev/full ] || run 1 solve a.mtx -o /dev/full
+no_leftovers
 
-run 2
-run 2 a.mtx --order
-run 2 a.mtx --tolerance 7
-run 2 a.mtx -b b.mtx --rhs 2
+run 2 solve
+run 2 solve a.mtx --order
+run 2 solve a.mtx --tolerance 7
+run 2 solve a.mtx -b b.mtx --rhs 2
 "$gable" solve --help >out 2>err || wrong "no help"
 for flag in -b -o --rhs --order --threads --repeat --refine --tolerance --transpose --save-factor --load-factor --json --strict; do
     says "$flag" out

@@ -1,66 +1,49 @@
 #!/bin/sh
 # gable symbolic from outside: every flag, every key of the JSON, pattern and complex files, and what is said when something is wrong.
-set -u
-[ "${CJSON:-yes}" = yes ] || { echo "it reads JSON, and this build writes none"; exit 77; }
-[ "${ZLIB:-yes}" = yes ] || { echo "its matrices are compressed, and this build has no zlib"; exit 77; }
-gable=$PWD/${BUILD:-build}/bin/gable
-data=$PWD/tests/data
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-wrong() { echo "$*"; echo "-- output:"; cat out err 2>/dev/null; exit 1; }
-# run STATUS ARGUMENT...: gable symbolic with this exit status, output in out and err
-run() {
-    want=$1
-    shift
-    "$gable" symbolic "$@" >out 2>err
-    got=$?
-    [ "$got" -eq "$want" ] || wrong "gable symbolic $*: exit status $got, not $want"
-    if [ "$want" -ne 0 ] && [ "$(grep -c . err)" -ne 1 ]; then wrong "gable symbolic $*: not one line on standard error"; fi
-}
-says() { grep -q -e "$1" "$2" || wrong "no '$1' in $2"; }
-mm() { printf '%%%%MatrixMarket matrix %s\n' "$1"; shift; printf '%s\n' "$@"; }
+. tests/cli/frame.sh
+needs CJSON "it reads JSON, and this build writes none"
+needs ZLIB "its matrices are compressed, and this build has no zlib"
 
-run 0 "$data/west0479.mtx.gz"
+run 0 symbolic "$data/west0479.mtx.gz"
 for word in order structure 'L + U' supernodes 'tree height' flop memory matched blocks; do says "$word" out; done
-run 0 "$data/young1c.mtx.gz"
+run 0 symbolic "$data/young1c.mtx.gz"
 mm 'coordinate pattern symmetric' '4 4 3' '2 1' '3 2' '4 3' >path.mtx
-run 0 path.mtx --order natural
+run 0 symbolic path.mtx --order natural
 says 'entries of L + U *10 ' out
-run 0 path.mtx --order all --exact --max-width 1
+run 0 symbolic path.mtx --order all --exact --max-width 1
 for word in natural supernodes height; do says "$word" out; done
-run 0 "$data/1138_bus.mtx.gz" --form cholesky --threads 2
+run 0 symbolic "$data/1138_bus.mtx.gz" --form cholesky --threads 2
 says 'cholesky' out
 mm 'coordinate real general' '3 3 2' '1 2 1' '2 1 1' >singular.mtx
-run 0 singular.mtx
+run 0 symbolic singular.mtx
 says 'structural rank *2' out
 printf '4\n2\n1\n3\n' >order.txt
-run 0 path.mtx --order order.txt
+run 0 symbolic path.mtx --order order.txt
 says 'order *user' out
 
 json=1
 "$gable" symbolic path.mtx --json j >/dev/null 2>err || { grep -qi 'json' err && json=; }
 if [ "$json" ]; then
-    run 0 "$data/west0479.mtx.gz" --form unsymmetric --json -
+    run 0 symbolic "$data/west0479.mtx.gz" --form unsymmetric --json -
     for key in matrix n nnz order form matched structural_rank blocks largest_block long_rows nnz_l nnz_u stored indices supernodes \
         widest height flops memory_bytes match_s order_s symbolic_s; do
         says "\"$key\":" out
     done
     says '"form":.*"unsymmetric"' out
     says 'supernodes' err
-    run 0 path.mtx --order all --json j
+    run 0 symbolic path.mtx --order all --json j
     says '"orders":' j
 fi
 
 mm 'coordinate pattern general' '3 4 1' '1 1' >wide.mtx
-run 1 wide.mtx
+run 1 symbolic wide.mtx
 says square err
-run 1 absent.mtx
-run 1 path.mtx --order absent.txt
+run 1 symbolic absent.mtx
+run 1 symbolic path.mtx --order absent.txt
 printf '4\n2\n1\n1\n' >twice.txt
-run 1 path.mtx --order twice.txt
+run 1 symbolic path.mtx --order twice.txt
 says twice err
-run 2 path.mtx --form best
-run 2
-run 2 path.mtx --max-width -1
+run 2 symbolic path.mtx --form best
+run 2 symbolic
+run 2 symbolic path.mtx --max-width -1
 exit 0
