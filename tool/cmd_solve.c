@@ -18,8 +18,9 @@
 /* Everything that one run owns. */
 typedef struct solve_run {
   session session;
-  gable_matrix *matrix; /* both triangles */
+  gable_matrix *matrix; /* both triangles, until the solver has its copy */
   gable_matrix_view view;
+  gable_idx rows;
   gable_idx *user_order;
   gable_solver *solver;
   gable_solver_work *work;
@@ -51,7 +52,12 @@ static gable_status read_matrix(solve_run *r, const solve_request *q, solve_outc
   }
   if (!status) status = gable_matrix_get_view(r->matrix, &r->view);
   o->read_s = stopwatch_now() - begin;
-  return status;
+  if (status) return status;
+  r->rows = r->view.n_rows;
+  if (r->rows == r->view.n_cols) return GABLE_OK;
+  snprintf(r->wrong, sizeof r->wrong, "%.100s is %d by %d: a system to solve has a square matrix", q->matrix, r->rows,
+           r->view.n_cols);
+  return GABLE_ERR_ARGUMENT;
 }
 
 /* --order NAME or FILE. */
@@ -70,6 +76,13 @@ static gable_status choose_order(solve_run *r, const solve_request *q, gable_sol
   return r->user_order ? gable_order_read(r->session.ctx, q->order, r->view.n_cols, r->user_order) : GABLE_ERR_MEMORY;
 }
 
+/* Before the factorization, whose memory may be scarce. */
+static void drop_matrix(solve_run *r)
+{
+  gable_matrix_destroy(&r->matrix);
+  r->view = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
+}
+
 static gable_status analyse_and_factor(solve_run *r, const solve_request *q, solve_outcome *o)
 {
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
@@ -82,9 +95,11 @@ static gable_status analyse_and_factor(solve_run *r, const solve_request *q, sol
   double begin = stopwatch_now();
   if (q->load_path) {
     status = gable_solver_load(r->solver, &r->view, q->load_path);
+    drop_matrix(r);
     o->load_s = stopwatch_now() - begin;
   } else {
     status = gable_solver_analyse(r->solver, &r->view);
+    drop_matrix(r);
     if (!status) status = gable_solver_factor(r->solver, NULL, GABLE_REUSE_NOTHING);
   }
   begin = stopwatch_now();
@@ -98,7 +113,7 @@ static gable_status analyse_and_factor(solve_run *r, const solve_request *q, sol
 static gable_vectors_view vectors_of(const solve_run *r, gable_idx count, double *data)
 {
   gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
-  v.n = r->view.n_rows;
+  v.n = r->rows;
   v.count = count;
   v.ld = v.n;
   v.data = data;
@@ -108,7 +123,7 @@ static gable_vectors_view vectors_of(const solve_run *r, gable_idx count, double
 /* repeat sweeps without refinement; b changes, and x is poisoned, before each. */
 static gable_status time_solves(solve_run *r, const solve_request *q, solve_outcome *o)
 {
-  size_t entries = (size_t)r->view.n_rows * (size_t)o->columns;
+  size_t entries = (size_t)r->rows * (size_t)o->columns;
   double *times = malloc((size_t)q->repeat * sizeof *times), *b = malloc((entries + 1) * sizeof *b);
   gable_status status = times && b ? GABLE_OK : GABLE_ERR_MEMORY;
   gable_vectors_view vb = vectors_of(r, o->columns, b), vx = vectors_of(r, o->columns, r->x);
@@ -136,7 +151,7 @@ static gable_status estimate(solve_run *r, const solve_request *q, solve_outcome
   double begin = stopwatch_now();
   gable_status status = gable_solver_rcond(r->solver, r->work, &o->rcond);
   if (!status && o->columns) {
-    size_t skip = (size_t)o->report.worst * (size_t)r->view.n_rows;
+    size_t skip = (size_t)o->report.worst * (size_t)r->rows;
     gable_vectors_view b = vectors_of(r, 1, r->b + skip), x = vectors_of(r, 1, r->x + skip);
     status = gable_solver_forward_error(r->solver, r->work, op_of(q), &b, &x, &o->forward_error);
   }
@@ -147,26 +162,25 @@ static gable_status estimate(solve_run *r, const solve_request *q, solve_outcome
 static gable_status make_right_sides(solve_run *r, const solve_request *q, solve_outcome *o)
 {
   gable_status status;
-  gable_idx rows = r->view.n_rows;
+  gable_idx rows = r->rows;
   o->columns = q->rhs ? (gable_idx)q->rhs : 1;
   if (q->b_path)
     status = right_side_read(r->session.ctx, q->b_path, &r->b, &rows, &o->columns);
   else
     status = right_side_make(&r->view, op_of(q), (gable_idx)q->rhs, &r->b);
-  if (!status && rows != r->view.n_rows) {
-    snprintf(r->wrong, sizeof r->wrong, "%.100s has %d rows, the matrix %d", q->b_path, rows, r->view.n_rows);
+  if (!status && rows != r->rows) {
+    snprintf(r->wrong, sizeof r->wrong, "%.100s has %d rows, the matrix %d", q->b_path, rows, r->rows);
     return GABLE_ERR_MISMATCH;
   }
   if (status) return status;
-  r->x = malloc(((size_t)r->view.n_rows * (size_t)o->columns + 1) * sizeof *r->x);
+  r->x = malloc(((size_t)r->rows * (size_t)o->columns + 1) * sizeof *r->x);
   return r->x ? GABLE_OK : GABLE_ERR_MEMORY;
 }
 
 /* A missed tolerance goes to o->status, for there is an answer; all other failures are returned. */
 static gable_status solve(solve_run *r, const solve_request *q, solve_outcome *o)
 {
-  gable_status status = make_right_sides(r, q, o);
-  if (!status) status = gable_solver_work_create(r->solver, o->columns > 0 ? o->columns : 1, &r->work);
+  gable_status status = gable_solver_work_create(r->solver, o->columns > 0 ? o->columns : 1, &r->work);
   if (!status) status = time_solves(r, q, o);
   if (status) return status;
   gable_vectors_view vb = vectors_of(r, o->columns, r->b), vx = vectors_of(r, o->columns, r->x);
@@ -177,7 +191,7 @@ static gable_status solve(solve_run *r, const solve_request *q, solve_outcome *o
   status = gable_solver_work_report(r->work, &o->report);
   if (!status) status = estimate(r, q, o);
   double begin = stopwatch_now();
-  if (!status && q->x_path) status = right_side_write(r->session.ctx, q->x_path, r->view.n_rows, o->columns, r->x);
+  if (!status && q->x_path) status = right_side_write(r->session.ctx, q->x_path, r->rows, o->columns, r->x);
   o->write_s = stopwatch_now() - begin;
   return status;
 }
@@ -189,6 +203,7 @@ static gable_status run_all(solve_run *r, const solve_request *q, solve_outcome 
   double begin = stopwatch_now();
   gable_status status = session_open(&r->session, "cpu", (int)q->threads);
   if (!status) status = read_matrix(r, q, o);
+  if (!status) status = make_right_sides(r, q, o);
   if (!status) status = analyse_and_factor(r, q, o);
   if (!status) status = solve(r, q, o);
   if (status) return status;

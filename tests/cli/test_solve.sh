@@ -74,6 +74,10 @@ says 'structurally singular.*rank 2 of 3' err
 mm 'coordinate real general' '2 3 2' '1 1 1' '2 2 1' >wide.mtx
 run 1 solve wide.mtx
 says square err
+mm 'coordinate real general' '3 2 2' '1 1 1' '3 2 1' >tall.mtx
+run 1 solve tall.mtx
+says square err
+run 1 solve tall.mtx --transpose --rhs 2
 run 1 solve "$data/young1c.mtx.gz"
 says complex err
 mm 'coordinate pattern general' '1 1 1' '1 1' >pattern.mtx
