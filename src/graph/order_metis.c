@@ -4,10 +4,15 @@
  * METIS keeps state of the process: it seeds the C library's random numbers, and for the length of a call it handles
  * SIGABRT and SIGTERM to come back from an allocation that failed.  So one lock lets one call in at a time; a program
  * whose other threads draw such numbers meanwhile gets another, equally good, order.  Its memory is its own, from
- * malloc. */
+ * malloc; where that fails METIS writes to standard error and raises SIGABRT, which the separator function does not
+ * handle itself.  So malloc is asked beforehand for as much as METIS may want, and SIGABRT is handled here as METIS
+ * does (what it had allocated is lost then). */
 #include <limits.h>
 #include <metis.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "graph/order_parts.h"
@@ -18,6 +23,7 @@ _Static_assert(sizeof(idx_t) == sizeof(gable_idx), "METIS with 32-bit indices");
 enum { PARTS = 16, SMALL_PART = 1000 };
 
 static pthread_mutex_t metis_lock = PTHREAD_MUTEX_INITIALIZER;
+static GI_THREAD_LOCAL sigjmp_buf *way_out; /* of the thread inside METIS_ComputeVertexSeparator, else NULL */
 
 int gi_order_has_metis(void)
 {
@@ -56,6 +62,46 @@ done:
   return status;
 }
 
+/* Is there the memory that METIS may take for g?  A graph takes 14 numbers a node and 3 an entry of idx; the coarser
+ * ones together at most twice that. */
+static gable_status check_memory(const gi_adjacency *g)
+{
+  gable_status status = GABLE_OK;
+  const size_t bytes = 3 * sizeof(idx_t) * (14 * ((size_t)g->n + 1) + 3 * (size_t)g->ptr[g->n]) + ((size_t)1 << 20);
+  void *there = malloc(bytes);
+  free(there);
+  GI_REQUIRE(there, GABLE_ERR_MEMORY, "out of memory: METIS may want %.1f MB: order by AMD", (double)bytes / 1e6);
+done:
+  return status;
+}
+
+static void leave_metis(int signal_number)
+{
+  if (way_out) siglongjmp(*way_out, 1);
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+}
+
+/* METIS_ComputeVertexSeparator, with METIS_ERROR_MEMORY for the signal of an allocation that failed. */
+static int compute_separator(const gi_adjacency *g, idx_t *ptr, idx_t *options, idx_t *part)
+{
+  idx_t n = g->n, size;
+  volatile int result = METIS_ERROR_MEMORY;
+  sigjmp_buf here;
+  struct sigaction handle, before;
+  memset(&handle, 0, sizeof handle);
+  handle.sa_handler = leave_metis;
+  sigemptyset(&handle.sa_mask);
+  if (sigaction(SIGABRT, &handle, &before)) return METIS_ERROR;
+  if (!sigsetjmp(here, 1)) {
+    way_out = &here;
+    result = METIS_ComputeVertexSeparator(&n, ptr, g->idx, g->weight, options, &size, part);
+  }
+  way_out = NULL;
+  sigaction(SIGABRT, &before, NULL);
+  return result;
+}
+
 /* perm [g->n]: nodes of g. */
 static gable_status order_whole(gable_context *ctx, const gi_adjacency *g, gable_idx *perm)
 {
@@ -65,6 +111,7 @@ static gable_status order_whole(gable_context *ctx, const gi_adjacency *g, gable
   if (n < 2 || g->ptr[n] == 0) return GABLE_OK;
   GI_TRY(metis_offsets(ctx, g, &ptr));
   GI_ALLOC(ctx, place, n);
+  GI_TRY(check_memory(g));
   set_options(options);
   pthread_mutex_lock(&metis_lock);
   const int result = METIS_NodeND(&n, ptr, g->idx, g->weight, options, perm, place);
@@ -80,11 +127,12 @@ done:
 static gable_status separate(gable_context *ctx, const gi_adjacency *g, gable_idx *part)
 {
   gable_status status = GABLE_OK;
-  idx_t *ptr = NULL, n = g->n, size, options[METIS_NOPTIONS];
+  idx_t *ptr = NULL, options[METIS_NOPTIONS];
   GI_TRY(metis_offsets(ctx, g, &ptr));
+  GI_TRY(check_memory(g));
   set_options(options);
   pthread_mutex_lock(&metis_lock);
-  const int result = METIS_ComputeVertexSeparator(&n, ptr, g->idx, g->weight, options, &size, part);
+  const int result = compute_separator(g, ptr, options, part);
   pthread_mutex_unlock(&metis_lock);
   GI_TRY(check_result(result));
 done:
