@@ -16,8 +16,7 @@ static cJSON *node(json *j)
 
 int json_available(const char *path)
 {
-  (void)path;
-  return 1;
+  return outfile_possible("--json", path) == EXIT_DONE;
 }
 
 json *json_create(void)

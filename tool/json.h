@@ -4,7 +4,8 @@
 
 typedef struct json json;
 
-/* 0 with a line on standard error when path is not NULL and this build has no JSON: check before long work. */
+/* 0 with a line on standard error when path is not NULL and cannot be written, or this build has no JSON: check before
+ * long work. */
 int json_available(const char *path);
 
 json *json_create(void); /* an object; NULL when out of memory (everything below accepts NULL and does nothing) */

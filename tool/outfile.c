@@ -14,6 +14,32 @@ static int failed(const char *what, const char *path)
   return EXIT_FAILED;
 }
 
+/* May a file be made in the folder of path? */
+static int folder_takes(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  char *folder = malloc(strlen(path) + 2);
+  if (!folder) return 0;
+  size_t length = slash ? (size_t)(slash - path) + 1 : 1;
+  memcpy(folder, slash ? path : ".", length);
+  folder[length] = 0;
+  int takes = !access(folder, W_OK | X_OK);
+  int reason = errno;
+  free(folder);
+  errno = reason;
+  return takes;
+}
+
+int outfile_possible(const char *what, const char *path)
+{
+  struct stat about;
+  if (!path || !strcmp(path, "-")) return EXIT_DONE;
+  if (stat(path, &about)) return errno == ENOENT && *path && folder_takes(path) ? EXIT_DONE : failed(what, path);
+  if (!access(path, W_OK) && !S_ISDIR(about.st_mode)) return EXIT_DONE;
+  if (S_ISDIR(about.st_mode)) errno = EISDIR;
+  return failed(what, path);
+}
+
 int outfile_open(outfile *o, const char *what, const char *path)
 {
   struct stat about;

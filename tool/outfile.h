@@ -10,6 +10,10 @@ typedef struct outfile {
   const char *path;
 } outfile;
 
+/* Asked before long work: can path be written at all?  0, or an exit status after a line on standard error.  NULL and
+ * "-" can. */
+int outfile_possible(const char *what, const char *path);
+
 /* 0, or an exit status after a line on standard error, which begins with what. */
 int outfile_open(outfile *o, const char *what, const char *path);
 int outfile_close(outfile *o, const char *what); /* path is there now, or nothing is left */

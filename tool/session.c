@@ -1,5 +1,6 @@
 #include "session.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,35 @@ void session_trace_errors(void)
   trace_errors = 1;
 }
 
+static volatile sig_atomic_t stop_signal; /* 0, or the signal that asked the run to stop */
+
+static void note_stop(int number)
+{
+  stop_signal = number;
+}
+
+/* The first one cancels, so that nothing half-written is left; the second one ends the process as ever. */
+static void handle_stops(void)
+{
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+    struct sigaction before, handle;
+    memset(&handle, 0, sizeof handle);
+    handle.sa_handler = note_stop;
+    handle.sa_flags = (int)((unsigned)SA_RESETHAND | (unsigned)SA_RESTART);
+    sigemptyset(&handle.sa_mask);
+    if (!sigaction(numbers[k], NULL, &before) && before.sa_handler == SIG_DFL) sigaction(numbers[k], &handle, NULL);
+  }
+}
+
+void session_end(void)
+{
+  if (!stop_signal) return;
+  fflush(stdout);
+  signal(stop_signal, SIG_DFL);
+  raise(stop_signal);
+}
+
 static void log_line(void *user, gable_log_level level, const char *text)
 {
   session *s = user;
@@ -21,13 +51,14 @@ static void log_line(void *user, gable_log_level level, const char *text)
 
 static int show_progress(void *user, const char *phase, double done)
 {
-  return progress_show(&((session *)user)->bar, phase, done);
+  return stop_signal ? 1 : progress_show(&((session *)user)->bar, phase, done);
 }
 
 gable_status session_open(session *s, const char *where, int threads)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   s->ctx = NULL;
+  handle_stops();
   progress_init(&s->bar);
   options.threads = threads;
   options.log = log_line;

@@ -19,6 +19,9 @@ void session_close(session *s);
  * (EXIT_FAILED).  "gable VERB: " comes first.  The progress bar is erased before. */
 int session_fail(session *s, const char *verb, gable_status status);
 
+/* Before the process ends: a signal that stopped the run is given to whoever waits for it. */
+void session_end(void);
+
 /* From now on errors come with their trace. */
 void session_trace_errors(void);
 

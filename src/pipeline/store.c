@@ -320,6 +320,8 @@ gable_status gi_store_read(gable_solver *s, const gable_matrix_view *view, gi_so
   gi_pipeline_clear(s);
   GI_REQUIRE(view->val, GABLE_ERR_ARGUMENT, "a factor is loaded for a matrix with values: the view has none");
   GI_TRY(gi_pipeline_take_matrix(s, view));
+  GI_REQUIRE(gi_source_most_bytes_left(source) >= (int64_t)sizeof h, GABLE_ERR_FORMAT,
+             "%s is no factor that Gable has saved", gi_source_name(source));
   GI_TRY(gi_source_read(source, &h, sizeof h));
   GI_TRY(check_header(source, &h, &s->problem));
   GI_TRY(load_structure(s->ctx, source, &h, &s->arrangement));

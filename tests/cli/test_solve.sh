@@ -100,7 +100,24 @@ mkdir folder
 run 1 solve a.mtx -o folder
 run 1 solve a.mtx -o nowhere/x.mtx
 run 1 solve a.mtx --save-factor nowhere/f
+run 1 solve a.mtx --save-factor folder
+run 1 solve a.mtx --json nowhere/j
+run 1 solve a.mtx --json folder
+[ "$(grep -c . out)" -eq 0 ] || wrong "it solved first, and then found that it cannot write"
+run 1 solve a.mtx -o ''
 [ ! -e /dev/full ] || run 1 solve a.mtx -o /dev/full
+[ ! -e /dev/full ] || run 1 solve a.mtx --json /dev/full
+[ ! -e /dev/full ] || run 1 solve a.mtx --save-factor /dev/full
+if [ -e /dev/full ]; then
+    got=0
+    "$gable" solve a.mtx >/dev/full 2>err || got=$?
+    [ "$got" -eq 1 ] || wrong "a report that could not be written: exit status $got"
+fi
+run 1 solve folder
+says folder err
+run 1 solve a.mtx --order folder
+run 1 solve a.mtx --load-factor a.mtx
+says 'no factor' err
 no_leftovers
 
 run 2 solve

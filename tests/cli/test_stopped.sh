@@ -1,0 +1,41 @@
+#!/bin/sh
+# A run that is stopped by a signal, or that the system gives too little memory, leaves nothing half-written behind.
+. tests/cli/frame.sh
+
+# stopped SIGNAL STATUS ARGUMENT...: started, asked to stop after a moment, ended by that signal; the old file is as it was
+stopped() {
+    signal=$1 status=$2
+    shift 2
+    echo old >big.gbl
+    "$gable" "$@" >out 2>err &
+    child=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        sleep 0.05
+        [ "$(find . -name 'big.gbl.*.tmp' | wc -l)" -eq 0 ] || break
+    done
+    kill -s "$signal" $child 2>/dev/null || wrong "gable $*: it was over already"
+    got=0
+    wait $child 2>/dev/null || got=$?
+    [ "$got" -eq "$status" ] || wrong "gable $*: exit status $got after SIG$signal, not $status"
+    [ "$(cat big.gbl)" = old ] || wrong "gable $*: the old file is gone"
+    no_leftovers
+}
+stopped TERM 143 generate laplacian7:160x160x160 -o big.gbl
+stopped HUP 129 generate laplacian27:100x100x100 -o big.gbl
+
+# A sanitizer wants more address space than there is.
+[ -z "${SAN:-}" ] || exit 0
+
+# Little memory: either it does, or one line says that it did not.
+"$gable" generate laplacian7:22x22x22 -o a.mtx >out 2>err || wrong "generate"
+for limit in 14000 20000 26000 32000 60000; do
+    for verb in info symbolic 'symbolic --order metis' solve 'solve --order metis --threads 1'; do
+        got=0
+        # shellcheck disable=SC2086
+        (ulimit -v $limit && exec "$gable" $verb a.mtx >out 2>err) || got=$?
+        [ "$got" -le 1 ] || wrong "gable $verb with $limit kB: exit status $got"
+        # libgomp ends the process itself when the system refuses it a thread
+        if [ "$got" -eq 1 ] && ! grep -q -e 'out of memory' -e libgomp -e 'shared object' err; then wrong "gable $verb with $limit kB"; fi
+    done
+done
+exit 0
