@@ -12,14 +12,6 @@ void gi_adjacency_release(gable_context *ctx, gi_adjacency *g)
   *g = (gi_adjacency){0};
 }
 
-/* Are the lists of both the same, entry by entry? */
-static int same_lists(const gi_csc *a, const gi_csc *b)
-{
-  const size_t n = (size_t)a->n_cols;
-  return !memcmp(a->ptr, b->ptr, (n + 1) * sizeof *a->ptr) &&
-         !memcmp(a->idx, b->idx, (size_t)a->ptr[n] * sizeof *a->idx);
-}
-
 /* Appends the neighbours of j in one list that have not been seen, and returns the end. */
 static inline gable_off add_neighbours(gable_idx j, const gable_idx *list, gable_off count, const gable_idx *block_of,
                                        gable_idx *seen, gable_idx *out, gable_off end)
@@ -33,29 +25,55 @@ static inline gable_off add_neighbours(gable_idx j, const gable_idx *list, gable
   return end;
 }
 
+/* A without its diagonal and what leaves a block. */
+static gable_off copy_lists(gable_idx n, const gable_off *ptr, const gable_idx *idx, const gable_idx *block_of,
+                            gi_adjacency *g)
+{
+  gable_off end = 0;
+  for (gable_idx j = 0; j < n; j++) {
+    g->ptr[j] = end;
+    for (gable_off p = ptr[j]; p < ptr[j + 1]; p++) {
+      const gable_idx i = idx[p];
+      g->idx[end] = i; /* and stays when it counts */
+      end += i != j && (!block_of || block_of[i] == block_of[j]);
+    }
+  }
+  return end;
+}
+
+/* A + A^T: each list and that of the transpose, what both have once. */
+static gable_off join_lists(const gi_csc *a, const gi_csc *t, const gable_idx *block_of, gable_idx *seen,
+                            gi_adjacency *g)
+{
+  gable_off end = 0;
+  for (gable_idx j = 0; j < a->n_cols; j++) {
+    g->ptr[j] = end;
+    seen[j] = j;
+    end = add_neighbours(j, a->idx + a->ptr[j], a->ptr[j + 1] - a->ptr[j], block_of, seen, g->idx, end);
+    end = add_neighbours(j, t->idx + t->ptr[j], t->ptr[j + 1] - t->ptr[j], block_of, seen, g->idx, end);
+  }
+  return end;
+}
+
 gable_status gi_adjacency_build(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
-                                const gable_idx *block_of, gi_adjacency *out)
+                                const gable_idx *block_of, int mirrored, gi_adjacency *out)
 {
   gable_status status = GABLE_OK;
   const gi_csc a = {.n_rows = n, .n_cols = n, .ptr = (gable_off *)ptr, .idx = (gable_idx *)idx}; /* only read */
   gi_csc t = {0};
   gable_idx *seen = NULL;
   gi_adjacency g = {.n = n};
-  GI_TRY(gi_csc_transpose(ctx, &a, &t));
-  /* A symmetric pattern with sorted columns is its own transpose, entry by entry. */
-  const int symmetric = same_lists(&a, &t);
-  GI_ALLOC(ctx, seen, n);
   GI_ALLOC(ctx, g.ptr, (gable_off)n + 1);
-  GI_ALLOC(ctx, g.idx, symmetric ? ptr[n] : 2 * ptr[n]);
-  if (n) memset(seen, 0xff, (size_t)n * sizeof *seen);
-  gable_off end = 0;
-  for (gable_idx j = 0; j < n; j++) {
-    g.ptr[j] = end;
-    seen[j] = j;
-    end = add_neighbours(j, idx + ptr[j], ptr[j + 1] - ptr[j], block_of, seen, g.idx, end);
-    if (!symmetric) end = add_neighbours(j, t.idx + t.ptr[j], t.ptr[j + 1] - t.ptr[j], block_of, seen, g.idx, end);
+  if (mirrored) {
+    GI_ALLOC(ctx, g.idx, ptr[n] + 1);
+    g.ptr[n] = copy_lists(n, ptr, idx, block_of, &g);
+  } else {
+    GI_TRY(gi_csc_transpose(ctx, &a, &t));
+    GI_ALLOC(ctx, seen, n);
+    GI_ALLOC(ctx, g.idx, 2 * ptr[n]);
+    if (n) memset(seen, 0xff, (size_t)n * sizeof *seen);
+    g.ptr[n] = join_lists(&a, &t, block_of, seen, &g);
   }
-  g.ptr[n] = end;
   *out = g;
   g = (gi_adjacency){0};
 done:

@@ -15,9 +15,10 @@ typedef struct gi_adjacency {
 void gi_adjacency_release(gable_context *ctx, gi_adjacency *g); /* fine on a zeroed one, and twice */
 
 /* The graph of A + A^T (ptr [n+1], idx: CSC, square, any order within a column) without the edges between different
- * block_of [n] (NULL: all are kept).  out: zeroed.  O(nnz + n). */
+ * block_of [n] (NULL: all are kept).  mirrored: the caller knows that A = A^T as a pattern, with each entry once.
+ * out: zeroed.  O(nnz + n). */
 gable_status gi_adjacency_build(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
-                                const gable_idx *block_of, gi_adjacency *out);
+                                const gable_idx *block_of, int mirrored, gi_adjacency *out);
 
 /* The subgraph of node[k], k < count, with their weights; local [g->n] is scratch and must hold -1 everywhere, as it
  * does again afterwards.  out: zeroed. */

@@ -21,6 +21,7 @@ typedef struct gi_order_options {
   const gable_idx *user;  /* [n] the permutation of GI_ORDER_USER: user[k] comes k-th */
   gable_idx n_blocks;     /* of the block triangular form that perm makes on entry; 0 or 1: none */
   const gable_idx *block; /* [n_blocks+1] first place in perm of each */
+  int mirrored;           /* 1: see gi_symbolic_options */
 } gi_order_options;
 
 typedef struct gi_order_report {

@@ -31,7 +31,7 @@ static gable_status predict(const contest *c, gable_idx *perm, gable_off *fill, 
 {
   gable_status status = GABLE_OK;
   const gi_order_problem *p = c->p;
-  const gi_symbolic_options options = {.n_blocks = p->n_blocks, .block = p->block};
+  const gi_symbolic_options options = {.n_blocks = p->n_blocks, .block = p->block, .mirrored = p->mirrored};
   gi_tree tree = {0};
   GI_TRY(gi_tree_analyse(c->ctx, p->n, p->ptr, p->idx, perm, &options, &tree));
   for (gable_idx b = 0; b < p->n_blocks; b++) {

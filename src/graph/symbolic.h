@@ -18,6 +18,8 @@ typedef struct gi_symbolic_options {
                              diagonal blocks are GABLE_ERR_ARGUMENT */
   gable_idx max_width;    /* of a supernode; 0: the default */
   int exact;              /* 1: exact supernodes only, no relaxation */
+  int mirrored;           /* 1: the caller knows that the pattern is symmetric, both triangles are stored and rows
+                             increase within a column: then one triangle is enough to read */
 } gi_symbolic_options;
 
 enum { GI_DEFAULT_MAX_WIDTH = 128 };

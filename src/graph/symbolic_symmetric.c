@@ -14,7 +14,14 @@ typedef struct pattern {
   const gable_idx *idx;
   const gable_idx *inverse;  /* [n] place of each row and column of A */
   const gable_idx *block_of; /* [n] by place, or NULL */
+  int mirrored;              /* see gi_symbolic_options */
 } pattern;
+
+/* Entries of column j are read from its end while their row is above this. */
+static inline gable_idx last_unread(const pattern *a, gable_idx j)
+{
+  return a->mirrored ? j : -1;
+}
 
 /* The entry as an edge (low < high) of the graph inside a block; 0: it is none; -1: it is left of its block. */
 static inline int edge_of(const pattern *a, gable_idx row, gable_idx col, gable_idx *low, gable_idx *high)
@@ -27,33 +34,51 @@ static inline int edge_of(const pattern *a, gable_idx row, gable_idx col, gable_
   return 1;
 }
 
-/* *out_idx: for each place k the places i < k with an edge to k, unsorted, twice where A has both entries. */
-static gable_status gather_upper(gable_context *ctx, const pattern *a, gable_off *upper_ptr, gable_idx **out_idx)
+/* Turns counts [n] into offsets [n+1]; returns their sum. */
+static gable_off counts_to_offsets(gable_idx n, gable_off *ptr)
+{
+  gable_off total = 0;
+  ptr[n] = 0;
+  for (gable_idx k = 0; k <= n; k++) {
+    const gable_off here = ptr[k];
+    ptr[k] = total;
+    total += here;
+  }
+  return total;
+}
+
+/* After filling with ptr[k]++ offsets are one place early. */
+static void rewind_offsets(gable_idx n, gable_off *ptr)
+{
+  memmove(ptr + 1, ptr, (size_t)n * sizeof *ptr);
+  ptr[0] = 0;
+}
+
+/* *out_idx: for each place k the places i < k with an edge to k, unsorted, twice where two entries were read for it.
+ * lower_count [n]: how often each place is such an i. */
+static gable_status gather_upper(gable_context *ctx, const pattern *a, gable_off *upper_ptr, gable_idx **out_idx,
+                                 gable_off *lower_count)
 {
   gable_status status = GABLE_OK;
   gable_idx low = 0, high = 0, *idx = NULL;
-  memset(upper_ptr, 0, ((size_t)a->n + 1) * sizeof *upper_ptr);
+  memset(upper_ptr, 0, (size_t)a->n * sizeof *upper_ptr);
+  memset(lower_count, 0, (size_t)a->n * sizeof *lower_count);
   for (gable_idx j = 0; j < a->n; j++) {
-    for (gable_off p = a->ptr[j]; p < a->ptr[j + 1]; p++) {
+    for (gable_off p = a->ptr[j + 1]; p-- > a->ptr[j] && a->idx[p] > last_unread(a, j);) {
       const int kind = edge_of(a, a->idx[p], j, &low, &high);
       GI_REQUIRE(kind >= 0, GABLE_ERR_ARGUMENT, "entry (%d,%d) lies left of its diagonal block", a->idx[p], j);
-      if (kind) upper_ptr[high]++;
+      if (!kind) continue;
+      upper_ptr[high]++;
+      lower_count[low]++;
     }
   }
-  gable_off total = 0;
-  for (gable_idx k = 0; k <= a->n; k++) {
-    const gable_off here = upper_ptr[k];
-    upper_ptr[k] = total;
-    total += here;
-  }
-  GI_ALLOC(ctx, idx, total);
+  GI_ALLOC(ctx, idx, counts_to_offsets(a->n, upper_ptr));
   for (gable_idx j = 0; j < a->n; j++) {
-    for (gable_off p = a->ptr[j]; p < a->ptr[j + 1]; p++) {
+    for (gable_off p = a->ptr[j + 1]; p-- > a->ptr[j] && a->idx[p] > last_unread(a, j);) {
       if (edge_of(a, a->idx[p], j, &low, &high) > 0) idx[upper_ptr[high]++] = low;
     }
   }
-  memmove(upper_ptr + 1, upper_ptr, (size_t)a->n * sizeof *upper_ptr);
-  upper_ptr[0] = 0;
+  rewind_offsets(a->n, upper_ptr);
   *out_idx = idx;
   idx = NULL;
 done:
@@ -61,40 +86,36 @@ done:
   return status;
 }
 
-/* The transpose: for each place i the places k > i, increasing, once each. */
+/* The transpose: for each place i the places k > i, increasing, once each.  out->lower_ptr: the counts of gather_upper;
+ * once: they count no edge twice. */
 static gable_status transpose_upper(gable_context *ctx, gable_idx n, const gable_off *upper_ptr,
-                                    const gable_idx *upper_idx, gable_idx *last, gi_tree *out)
+                                    const gable_idx *upper_idx, int once, gable_idx *last, gi_tree *out)
 {
   gable_status status = GABLE_OK;
-  gable_off *end = NULL;
   gable_off *start = out->lower_ptr;
-  memset(start, 0, ((size_t)n + 1) * sizeof *start);
-  memset(last, 0xff, (size_t)n * sizeof *last);
+  for (gable_idx k = 0; k < n; k++) last[k] = -1;
+  if (!once) {
+    memset(start, 0, ((size_t)n + 1) * sizeof *start);
+    for (gable_idx k = 0; k < n; k++) {
+      for (gable_off p = upper_ptr[k]; p < upper_ptr[k + 1]; p++) {
+        const gable_idx i = upper_idx[p];
+        start[i] += last[i] != k;
+        last[i] = k;
+      }
+    }
+  }
+  GI_ALLOC(ctx, out->lower_idx, counts_to_offsets(n, start));
+  for (gable_idx k = 0; k < n; k++) last[k] = -1;
   for (gable_idx k = 0; k < n; k++) {
     for (gable_off p = upper_ptr[k]; p < upper_ptr[k + 1]; p++) {
       const gable_idx i = upper_idx[p];
-      start[i] += last[i] != k;
+      if (last[i] == k) continue;
       last[i] = k;
+      out->lower_idx[start[i]++] = k;
     }
   }
-  gable_off total = 0;
-  for (gable_idx i = 0; i <= n; i++) {
-    const gable_off here = start[i];
-    start[i] = total;
-    total += here;
-  }
-  GI_ALLOC(ctx, out->lower_idx, total);
-  GI_ALLOC(ctx, end, n);
-  memcpy(end, start, (size_t)n * sizeof *end);
-  for (gable_idx k = 0; k < n; k++) {
-    for (gable_off p = upper_ptr[k]; p < upper_ptr[k + 1]; p++) {
-      const gable_idx i = upper_idx[p];
-      if (end[i] > start[i] && out->lower_idx[end[i] - 1] == k) continue;
-      out->lower_idx[end[i]++] = k;
-    }
-  }
+  rewind_offsets(n, start);
 done:
-  gi_free(ctx, end);
   return status;
 }
 
@@ -135,7 +156,7 @@ gable_status gi_tree_analyse(gable_context *ctx, gable_idx n, const gable_off *p
   GI_ALLOC(ctx, upper_ptr, (gable_off)n + 1);
   GI_ALLOC(ctx, work, 6 * (gable_off)n);
 
-  pattern a = {n, ptr, idx, work, NULL};
+  pattern a = {n, ptr, idx, work, NULL, options->mirrored};
   for (gable_idx k = 0; k < n; k++) work[perm[k]] = k;
   if (options->n_blocks > 1) {
     a.block_of = work + n;
@@ -143,8 +164,8 @@ gable_status gi_tree_analyse(gable_context *ctx, gable_idx n, const gable_off *p
       for (gable_idx k = options->block[b]; k < options->block[b + 1]; k++) work[n + k] = b;
     }
   }
-  GI_TRY(gather_upper(ctx, &a, upper_ptr, &upper_idx));
-  GI_TRY(transpose_upper(ctx, n, upper_ptr, upper_idx, work, &t));
+  GI_TRY(gather_upper(ctx, &a, upper_ptr, &upper_idx, t.lower_ptr));
+  GI_TRY(transpose_upper(ctx, n, upper_ptr, upper_idx, options->mirrored, work, &t));
   count_and_postorder(n, upper_ptr, upper_idx, &t, perm, work);
   *out = t;
   t = (gi_tree){0};

@@ -5,24 +5,32 @@
 
 #include "krylov/refine.h"
 
+static void column_norms(const gi_csc *rows, double *sum, double *top)
+{
+  const size_t bytes = (size_t)rows->n_cols * sizeof *sum;
+  memset(sum, 0, bytes);
+  memset(top, 0, bytes);
+  for (gable_off k = 0; k < rows->ptr[rows->n_cols]; k++) {
+    const double size = fabs(rows->val[k]);
+    const gable_idx j = rows->idx[k];
+    sum[j] += size;
+    if (size > top[j]) top[j] = size;
+  }
+}
+
 void gi_system_norms(const gi_csc *rows, double *row_sum, double *row_max, double *col_sum, double *col_max)
 {
-  gable_idx n = rows->n_cols;
-  memset(col_sum, 0, (size_t)n * sizeof *col_sum);
-  memset(col_max, 0, (size_t)n * sizeof *col_max);
-  for (gable_idx i = 0; i < n; i++) {
+  for (gable_idx i = 0; i < rows->n_cols; i++) {
     double sum = 0, top = 0;
     for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {
       double size = fabs(rows->val[k]);
-      gable_idx j = rows->idx[k];
       sum += size;
       if (size > top) top = size;
-      col_sum[j] += size;
-      if (size > col_max[j]) col_max[j] = size;
     }
     row_sum[i] = sum;
     row_max[i] = top;
   }
+  if (col_sum) column_norms(rows, col_sum, col_max);
 }
 
 void gi_system_apply(const gi_system *a, gable_op op, const double *x, double *y)

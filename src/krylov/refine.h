@@ -17,7 +17,7 @@ typedef struct gi_system {
   int threads;
 } gi_system;
 
-/* The sums and maxima of a, by rows, into four arrays [n]. */
+/* The sums and maxima of a, by rows, into four arrays [n]; those of the columns may be NULL together: not wanted. */
 void gi_system_norms(const gi_csc *rows, double *row_sum, double *row_max, double *col_sum, double *col_max);
 
 /* y = op(A) x. */

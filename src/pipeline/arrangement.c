@@ -132,9 +132,9 @@ done:
   return status;
 }
 
-/* a->col_perm: block triangular form, fill-reducing order, postorder; a->layout. */
+/* a->col_perm: block triangular form, fill-reducing order, postorder; a->layout.  mirrored: b is, both triangles. */
 static gable_status order_and_structure(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
-                                        const gi_csc *b, gi_arrangement *a)
+                                        const gi_csc *b, int mirrored, gi_arrangement *a)
 {
   gable_status status = GABLE_OK;
   gable_idx *block = NULL, n_blocks = 1;
@@ -143,13 +143,15 @@ static gable_status order_and_structure(gable_context *ctx, const gi_problem *p,
     GI_ALLOC(ctx, block, p->n + 1);
     GI_TRY(gi_btf(ctx, p->n, b->ptr, b->idx, NULL, a->col_perm, block, &n_blocks));
   }
-  gi_order_options how = {(gi_order_method)options->order, options->user_order, n_blocks, n_blocks > 1 ? block : NULL};
+  gi_order_options how = {(gi_order_method)options->order, options->user_order, n_blocks, n_blocks > 1 ? block : NULL,
+                          mirrored};
   gi_order_report found = {0};
   GI_TRY(gi_order(ctx, p->n, b->ptr, b->idx, &how, a->col_perm, &found));
   a->order = (gable_order)found.used;
   double ordered = gi_now();
   a->order_s += ordered - begin;
-  gi_symbolic_options form = {.cholesky = a->method == GABLE_METHOD_CHOLESKY, .n_blocks = n_blocks, .block = block};
+  gi_symbolic_options form = {
+      .cholesky = a->method == GABLE_METHOD_CHOLESKY, .n_blocks = n_blocks, .block = block, .mirrored = mirrored};
   if (form.cholesky || p->pattern_symmetric) form.form = GI_SYMBOLIC_SYMMETRIC;
   if (a->matched) form.form = GI_SYMBOLIC_AUTO;
   if (n_blocks <= 1) form.block = NULL;
@@ -183,7 +185,7 @@ gable_status gi_arrange(gable_context *ctx, const gi_problem *p, const gable_sol
   GI_TRY(arrangement_init(ctx, p->n, &a));
   GI_ALLOC(ctx, row_of, p->n);
   GI_TRY(match_rows(ctx, p, options, &a, row_of, &b, &borrowed));
-  GI_TRY(order_and_structure(ctx, p, options, &b, &a));
+  GI_TRY(order_and_structure(ctx, p, options, &b, borrowed, &a));
   for (gable_idx k = 0; k < p->n; k++) a.row_perm[k] = row_of[a.col_perm[k]];
   *out = a;
   memset(&a, 0, sizeof a);

@@ -1,5 +1,6 @@
 #include "pipeline/gather.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -33,6 +34,18 @@ gable_status gi_gather_init(gable_context *ctx, gable_off count, const double *p
     GI_ALLOC(ctx, g->small, count);
     for (gable_off k = 0; k < count; k++) g->small[k] = (uint32_t)(positions[k] - 1);
   }
+done:
+  return status;
+}
+
+static gable_status map_init(gable_context *ctx, gable_off count, int small, gi_gather *g)
+{
+  gable_status status = GABLE_OK;
+  g->count = count;
+  if (small)
+    GI_ALLOC(ctx, g->small, count);
+  else
+    GI_ALLOC(ctx, g->large, count);
 done:
   return status;
 }
@@ -80,14 +93,11 @@ gable_status gi_gather_transpose(gable_context *ctx, const gi_gather_plan *p, gi
   out->n_cols = labels;
   out->n_rows = p->a->n_cols;
   GI_ALLOC_ZERO(ctx, out->ptr, (gable_off)labels + 1);
-  gable_off count = from->count = count_labels(p, out->ptr);
+  const gable_off count = count_labels(p, out->ptr);
   GI_ALLOC(ctx, next, labels);
   memcpy(next, out->ptr, (size_t)labels * sizeof *next);
   GI_ALLOC(ctx, out->idx, count);
-  if (p->source_count <= (gable_off)UINT32_MAX && !(p->through && p->through->large))
-    GI_ALLOC(ctx, from->small, count);
-  else
-    GI_ALLOC(ctx, from->large, count);
+  GI_TRY(map_init(ctx, count, p->source_count <= (gable_off)UINT32_MAX && !(p->through && p->through->large), from));
   scatter(p, next, out->idx, from);
 done:
   gi_free(ctx, next);
@@ -95,6 +105,59 @@ done:
     gi_csc_release(ctx, out);
     gi_gather_release(ctx, from);
   }
+  return status;
+}
+
+static inline void map_both(gi_gather *map, gable_off k, gable_off m)
+{
+  if (map->small) {
+    map->small[k] = (uint32_t)m;
+    map->small[m] = (uint32_t)k;
+  } else {
+    map->large[k] = m + 1;
+    map->large[m] = k + 1;
+  }
+}
+
+/* Entries of list i right of the diagonal meet those of the other lists that are left of it: each list is walked once,
+ * by its cursor.  0: an entry is alone. */
+static int walk_mirror(const gi_csc *a, gable_off *cursor, gi_gather *map, int *values)
+{
+  for (gable_idx i = 0; i < a->n_cols; i++) {
+    gable_off k = cursor[i];
+    const gable_off end = a->ptr[i + 1];
+    if (k < end && a->idx[k] < i) return 0; /* nobody before i asked for it */
+    if (k < end && a->idx[k] == i) {
+      if (map) map_both(map, k, k);
+      k++;
+    }
+    for (; k < end; k++) {
+      const gable_idx j = a->idx[k];
+      const gable_off m = cursor[j];
+      if (m >= a->ptr[j + 1] || a->idx[m] != i) return 0;
+      cursor[j] = m + 1;
+      if (map) map_both(map, k, m);
+      if (values && fabs(a->val[k] - a->val[m]) > 4 * DBL_EPSILON * fabs(a->val[k])) *values = 0;
+    }
+  }
+  return 1;
+}
+
+gable_status gi_gather_mirror(gable_context *ctx, const gi_csc *a, gi_gather *map, int *pattern, int *values)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = a->n_cols;
+  gable_off *cursor = NULL;
+  *pattern = 0;
+  if (values) *values = a->val != NULL;
+  GI_ALLOC(ctx, cursor, n);
+  memcpy(cursor, a->ptr, (size_t)n * sizeof *cursor);
+  if (map) GI_TRY(map_init(ctx, a->ptr[n], a->ptr[n] <= (gable_off)UINT32_MAX, map));
+  *pattern = walk_mirror(a, cursor, map, values && a->val ? values : NULL);
+  if (values) *values &= *pattern;
+done:
+  gi_free(ctx, cursor);
+  if (map && !*pattern) gi_gather_release(ctx, map);
   return status;
 }
 
@@ -110,16 +173,29 @@ gable_off gi_gather_bytes(const gi_gather *g)
   return g->small ? 4 * g->count : g->large ? 8 * g->count : 0;
 }
 
+static double value_at(gable_type type, const void *in, gable_off k)
+{
+  return type == GABLE_S ? (double)((const float *)in)[k] : ((const double *)in)[k];
+}
+
+/* The two common cases have a loop of their own. */
 gable_off gi_gather_values(const gi_gather *g, gable_type type, const void *in, double *out)
 {
-  const float *single = in;
   const double *doubled = in;
-  gable_off wrong = -1;
-  for (gable_off k = 0; k < g->count; k++) {
-    double sign;
-    gable_off from = gi_gather_from(g, k, &sign);
-    out[k] = sign * (type == GABLE_S ? (double)single[from] : doubled[from]);
-    if (GI_UNLIKELY(!isfinite(out[k])) && wrong < 0) wrong = from;
+  double sign;
+  int wrong = 0;
+  if (type == GABLE_D && g->identity) {
+    for (gable_off k = 0; k < g->count; k++) wrong |= !isfinite(out[k] = doubled[k]);
+  } else if (type == GABLE_D && g->small) {
+    for (gable_off k = 0; k < g->count; k++) wrong |= !isfinite(out[k] = doubled[g->small[k]]);
+  } else {
+    for (gable_off k = 0; k < g->count; k++) {
+      const gable_off from = gi_gather_from(g, k, &sign);
+      wrong |= !isfinite(out[k] = sign * value_at(type, in, from));
+    }
   }
-  return wrong;
+  if (GI_LIKELY(!wrong)) return -1;
+  gable_off k = 0;
+  while (isfinite(out[k])) k++;
+  return gi_gather_from(g, k, &sign);
 }

@@ -33,6 +33,11 @@ typedef struct gi_gather_plan {
 } gi_gather_plan;
 gable_status gi_gather_transpose(gable_context *ctx, const gi_gather_plan *plan, gi_csc *out, gi_gather *from);
 
+/* Is the pattern of a (square, lists increasing) its own mirror image?  Then *map (zeroed; or NULL: not wanted) sends
+ * each entry (i,j) to the place of (j,i), and *values (or NULL) says whether a->val is symmetric, too, up to 4 eps. One
+ * pass over half of a. */
+gable_status gi_gather_mirror(gable_context *ctx, const gi_csc *a, gi_gather *map, int *pattern, int *values);
+
 void gi_gather_release(gable_context *ctx, gi_gather *g);
 gable_off gi_gather_bytes(const gi_gather *g);
 

@@ -61,26 +61,36 @@ done:
   return status;
 }
 
-/* p->rows = A by rows, and the gather.  CSR arrays are those of A^T by columns already. */
+/* p->rows = A by rows, whether its pattern is symmetric, and the gather.  The lists of the view are rows of A, or of
+ * A^T: where the pattern is symmetric they serve as both. */
 static gable_status rows_of_view(gable_context *ctx, const gable_matrix_view *view, gi_problem *p)
 {
   gable_status status = GABLE_OK;
-  gi_csc columns = {0};
+  gi_csc lists = {0};
   gable_matrix_view v = view->format == GABLE_CSR ? transposed(view) : *view;
   v.val = NULL;
   if (view->part != GABLE_FULL) {
     GI_TRY(rows_of_triangle(ctx, view, p->given, p));
-  } else if (view->format == GABLE_CSR) {
-    GI_TRY(gi_csc_from_view(ctx, &v, &p->rows));
-    p->from_caller.identity = 1;
-    p->from_caller.count = p->given;
+    GI_TRY(gi_gather_mirror(ctx, &p->rows, NULL, &p->pattern_symmetric, NULL));
+    goto done;
+  }
+  GI_TRY(gi_csc_from_view(ctx, &v, &lists));
+  if (view->format == GABLE_CSR) {
+    p->from_caller = (gi_gather){.count = p->given, .identity = 1};
+    GI_TRY(gi_gather_mirror(ctx, &lists, NULL, &p->pattern_symmetric, NULL));
   } else {
-    GI_TRY(gi_csc_from_view(ctx, &v, &columns));
-    gi_gather_plan plan = {&columns, NULL, NULL, 0, NULL, p->given};
+    GI_TRY(gi_gather_mirror(ctx, &lists, &p->from_caller, &p->pattern_symmetric, NULL));
+    p->mirrored = p->pattern_symmetric;
+  }
+  if (view->format == GABLE_CSR || p->mirrored) {
+    p->rows = lists;
+    memset(&lists, 0, sizeof lists);
+  } else {
+    gi_gather_plan plan = {&lists, NULL, NULL, 0, NULL, p->given};
     GI_TRY(gi_gather_transpose(ctx, &plan, &p->rows, &p->from_caller));
   }
 done:
-  gi_csc_release(ctx, &columns);
+  gi_csc_release(ctx, &lists);
   return status;
 }
 
@@ -90,46 +100,42 @@ static uint64_t pattern_hash(const gi_csc *rows)
   return gi_checksum(h, rows->idx, (size_t)rows->ptr[rows->n_cols] * sizeof *rows->idx);
 }
 
-/* Symmetry of the pattern, and of the values where there are any; the entries below the diagonal are walked along with
- * a cursor in each row, O(nnz). */
-static gable_status find_symmetry(gable_context *ctx, gi_problem *p)
+/* Are a_ij and a_ji the same up to 4 eps?  The values came by columns, and rows.val holds their mirror images. */
+static int images_agree(const gi_problem *p, const void *val)
 {
-  gable_status status = GABLE_OK;
-  const gi_csc *a = &p->rows;
-  gable_off *cursor = NULL;
-  GI_ALLOC(ctx, cursor, p->n);
-  memcpy(cursor, a->ptr, (size_t)p->n * sizeof *cursor);
-  p->pattern_symmetric = 1;
-  p->values_symmetric = a->val != NULL;
-  for (gable_idx i = 0; i < p->n && p->pattern_symmetric; i++) {
-    for (; cursor[i] < a->ptr[i + 1] && a->idx[cursor[i]] <= i; cursor[i]++)
-      if (a->idx[cursor[i]] < i) p->pattern_symmetric = 0; /* below the diagonal, and no row above asked for it */
-    for (gable_off k = cursor[i]; k < a->ptr[i + 1]; k++) {
-      gable_idx j = a->idx[k];
-      if (cursor[j] >= a->ptr[j + 1] || a->idx[cursor[j]] != i) {
-        p->pattern_symmetric = 0;
-        break;
-      }
-      gable_off m = cursor[j]++;
-      if (a->val && fabs(a->val[k] - a->val[m]) > 4 * DBL_EPSILON * fabs(a->val[k])) p->values_symmetric = 0;
-    }
+  const double *row = p->rows.val, *column = val;
+  int apart = 0;
+  if (p->value_type == GABLE_S) {
+    const float *single = val;
+    for (gable_off k = 0; k < p->given; k++) apart |= fabs(row[k] - (double)single[k]) > 4 * DBL_EPSILON * fabs(row[k]);
+  } else {
+    for (gable_off k = 0; k < p->given; k++) apart |= fabs(row[k] - column[k]) > 4 * DBL_EPSILON * fabs(row[k]);
   }
-  p->values_symmetric &= p->pattern_symmetric;
-done:
-  gi_free(ctx, cursor);
-  return status;
+  return !apart;
+}
+
+static gable_status find_symmetry(gable_context *ctx, gi_problem *p, const void *val)
+{
+  int ignored;
+  p->values_symmetric = p->pattern_symmetric && p->rows.val;
+  if (!p->values_symmetric) return GABLE_OK;
+  if (!p->mirrored) return gi_gather_mirror(ctx, &p->rows, NULL, &ignored, &p->values_symmetric);
+  p->values_symmetric = images_agree(p, val);
+  return GABLE_OK;
 }
 
 static void look_at_diagonal(gi_problem *p)
 {
+  const gi_csc *a = &p->rows;
   p->diagonal_full = p->diagonal_positive = p->diagonal_negative = 1;
   for (gable_idx i = 0; i < p->n; i++) {
     double value = 0;
-    for (gable_off k = p->rows.ptr[i]; k < p->rows.ptr[i + 1]; k++)
-      if (p->rows.idx[k] == i) value = p->rows.val ? p->rows.val[k] : 1;
+    gable_off k = a->ptr[i];
+    while (k < a->ptr[i + 1] && a->idx[k] < i) k++;
+    if (k < a->ptr[i + 1] && a->idx[k] == i) value = a->val ? a->val[k] : 1;
     p->diagonal_full &= value != 0;
-    p->diagonal_positive &= p->rows.val && value > 0;
-    p->diagonal_negative &= p->rows.val && value < 0;
+    p->diagonal_positive &= a->val && value > 0;
+    p->diagonal_negative &= a->val && value < 0;
   }
 }
 
@@ -155,7 +161,6 @@ gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, 
   if (view->val || p->given == 0) {
     GI_TRY(gi_problem_set_values(ctx, p, view->val));
   } else {
-    GI_TRY(find_symmetry(ctx, p));
     look_at_diagonal(p);
   }
 done:
@@ -166,13 +171,14 @@ done:
 gable_status gi_problem_set_values(gable_context *ctx, gi_problem *p, const void *val)
 {
   gable_status status = GABLE_OK;
-  gable_idx n = p->n;
+  const gable_off n = p->n;
   if (!p->rows.val) GI_ALLOC(ctx, p->rows.val, p->rows.ptr[n]);
   gable_off wrong = gi_gather_values(&p->from_caller, p->value_type, val, p->rows.val);
   GI_REQUIRE(wrong < 0, GABLE_ERR_NOT_FINITE, "value %lld of the matrix is not finite", (long long)wrong);
-  GI_TRY(find_symmetry(ctx, p));
+  GI_TRY(find_symmetry(ctx, p, val));
   look_at_diagonal(p);
-  gi_system_norms(&p->rows, p->norms, p->norms + n, p->norms + 2 * (gable_off)n, p->norms + 3 * (gable_off)n);
+  double *columns = p->values_symmetric ? NULL : p->norms + 2 * n;
+  gi_system_norms(&p->rows, p->norms, p->norms + n, columns, columns ? columns + n : NULL);
 done:
   return status;
 }
@@ -187,9 +193,9 @@ void gi_problem_release(gable_context *ctx, gi_problem *p)
 
 gi_system gi_problem_system(const gi_problem *p, int threads)
 {
-  const double *norms = p->norms;
-  gable_off n = p->n;
-  return (gi_system){p->n, &p->rows, norms, norms + n, norms + 2 * n, norms + 3 * n, threads};
+  const gable_off n = p->n;
+  const double *rows = p->norms, *columns = p->values_symmetric ? rows : rows + 2 * n;
+  return (gi_system){p->n, &p->rows, rows, rows + n, columns, columns + n, threads};
 }
 
 gable_off gi_problem_bytes(const gi_problem *p)

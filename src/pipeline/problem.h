@@ -12,6 +12,7 @@ typedef struct gi_problem {
   gable_off given;       /* entries of the caller's view */
   gable_type value_type; /* of the caller's values */
   gi_gather from_caller; /* rows.val from the caller's values */
+  int mirrored;          /* 1: from_caller sends each entry to its mirror image: columns of a symmetric pattern came */
   uint64_t hash;         /* of the pattern */
   int pattern_symmetric; /* and of the values, once there are any: */
   int values_symmetric;  /* up to rounding */
@@ -19,7 +20,7 @@ typedef struct gi_problem {
   int diagonal_positive; /* all a_ii > 0 */
   int diagonal_negative; /* all a_ii < 0 */
   int promised_spd;      /* by the view */
-  double *norms;         /* [4n] sums and maxima of rows, then of columns */
+  double *norms;         /* [4n] sums and maxima of rows, then of columns unless values are symmetric */
 } gi_problem;
 
 /* The pattern of the view (checked), and its values when it has any.  p: zeroed. */

@@ -16,12 +16,13 @@ static dense pattern_of, fill;
 static gable_off ptr[MAX_N + 1];
 static gable_idx idx[MAX_N * MAX_N], perm[MAX_N];
 
-static void make_random(gi_random *r, int n, double density, int with_diagonal)
+static void make_random(gi_random *r, int n, double density, int with_diagonal, int mirrored)
 {
   pattern_of.n = n;
   memset(pattern_of.at, 0, sizeof pattern_of.at);
   for (int j = 0; j < n; j++) {
     for (int i = 0; i < n; i++) pattern_of.at[i][j] = i == j ? with_diagonal : gi_random_unit(r) < density;
+    for (int i = 0; mirrored && i < j; i++) pattern_of.at[i][j] = pattern_of.at[j][i];
   }
   gable_off p = 0;
   for (int j = 0; j < n; j++) {
@@ -83,8 +84,9 @@ int main(void)
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   for (int round = 0; round < 600; round++) {
     const int n = (int)gi_random_below(&r, round % 10 ? 40 : MAX_N + 1);
-    make_random(&r, n, gi_random_unit(&r) * 4 / (n + 1), round % 2);
+    make_random(&r, n, gi_random_unit(&r) * 4 / (n + 1), round % 2, round % 3 == 1);
     gi_symbolic_options options = {.form = GI_SYMBOLIC_SYMMETRIC, .exact = round % 3 == 0, .cholesky = round % 5 == 0};
+    options.mirrored = round % 6 == 1;
     if (round % 4 == 0) options.max_width = 1 + (gable_idx)gi_random_below(&r, 9);
     gi_layout *y = NULL;
     CHECK_OK(gi_symbolic(ctx, n, ptr, idx, perm, &options, &y));

@@ -5,6 +5,7 @@
 #include "graph/order.h"
 #include "graph/order_parts.h"
 #include "graph/symbolic.h"
+#include "sparse/csc.h"
 
 enum { SIDE = 70, N = SIDE * SIDE + 1 };
 
@@ -155,6 +156,21 @@ static void check_threads(gable_context *ctx)
   }
 }
 
+/* A symmetric pattern of which that is known is ordered as if it were not. */
+static void check_mirrored(gable_context *ctx)
+{
+  static gable_idx first[N];
+  const gable_idx n = make_grid(0);
+  const gi_order_options known = {.mirrored = 1};
+  const gi_csc lower = {.n_rows = n, .n_cols = n, .ptr = ptr, .idx = idx};
+  gi_csc both = {0};
+  CHECK_OK(gi_csc_symmetrise(ctx, &lower, &both));
+  CHECK_OK(gi_order(ctx, n, both.ptr, both.idx, NULL, first, NULL));
+  CHECK_OK(gi_order(ctx, n, both.ptr, both.idx, &known, perm, NULL));
+  CHECK(!memcmp(perm, first, (size_t)n * sizeof *perm));
+  gi_csc_release(ctx, &both);
+}
+
 int main(void)
 {
   gable_context *ctx = NULL;
@@ -165,6 +181,7 @@ int main(void)
   check_long_rows(ctx);
   check_blocks(ctx);
   check_threads(ctx);
+  check_mirrored(ctx);
   CHECK_OK(gi_order(ctx, 0, ptr, idx, NULL, perm, NULL));
   gable_context_destroy(&ctx);
   return 0;
