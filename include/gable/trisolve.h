@@ -65,7 +65,9 @@ GABLE_API gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_mat
 /* Local.  New values, in the order and the memory space of the analysed matrix ([nnz] of its value type): a gather, no
  * analysis.  GABLE_ERR_SINGULAR: a zero diagonal entry (or one whose reciprocal overflows); GABLE_ERR_NOT_FINITE: NaN
  * or infinity on the diagonal; each names the row, and so does gable_trisolve_get_info.  After such an error the plan
- * waits for another update.  On a GPU the check is asynchronous and gable_work_status tells. */
+ * waits for another update.  On a GPU with val in device memory nothing is waited for: the gather is on the default
+ * stream, solves on other streams come after it (but for one that is being captured: synchronise before), and it is
+ * gable_work_status that tells what is wrong with the diagonal, until the next update. */
 GABLE_API gable_status gable_trisolve_update(gable_trisolve *t, const void *val);
 
 /* Local.  The same for GABLE_SEPARATE: diagonal is [n] of the matrix's value type, in its memory space. */

@@ -7,116 +7,122 @@ using gik::NONE;
 namespace gi
 {
 
+/* external: [n+1] where the entries of row k that are not local begin, when they are written row by row; the last: how
+ * many.  b->rank: by place, the number of a row that another tile or a later record needs. */
 static gable_status rank_published(gi_device_memory *m, const gik_device_triangle *t, const schedule *s,
-                                   const locality local, unsigned *external, border *b)
+                                   const place_of_rows w, unsigned *external, border *b)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
   const gik_device_triangle tri = *t;
-  const unsigned *order = s->order;
+  const unsigned *position = s->position;
   unsigned *flag = nullptr, *rank = nullptr;
   GI_TRY(take(m, n + 1, &flag));
-  GI_TRY(take(m, n, &rank));
+  GI_TRY(take(m, n + 1, &rank));
   GI_TRY(checked(cudaMemsetAsync(flag, 0, (n + 1) * sizeof *flag), "clear"));
-  GI_TRY(each(n, [=] __device__(size_t p) {
-    const unsigned k = order[p];
+  GI_TRY(each(n, [=] __device__(size_t k) {
+    const u64 here = w.at[k];
     unsigned count = 0;
     for (unsigned q = tri.ptr[k]; q < tri.ptr[k + 1]; q++) {
-      const unsigned c = local.position[tri.col[q]];
-      if (local((unsigned)p, c)) continue;
-      flag[c] = 1;
+      const unsigned c = tri.col[q];
+      if (w.local(here, c)) continue;
+      flag[position[c]] = 1;
       count++;
     }
-    external[p] = count;
-    if (p + 1 == n) external[n] = 0;
+    external[k] = count;
   }));
-  GI_TRY(each(n, [=] __device__(size_t p) { rank[p] = flag[p]; }));
-  GI_TRY(offsets(m, flag, flag, n));
-  GI_TRY(each(n, [=] __device__(size_t p) { rank[p] = rank[p] ? flag[p] : NONE; }));
-  GI_TRY(fetch(&b->published, flag + n, 1));
+  GI_TRY(offsets(m, flag, rank, n));
+  GI_TRY(offsets(m, external, external, n));
+  b->flag = flag;
   b->rank = rank;
 done:
   return status;
 }
 
 /* Sorts the entries that are not local by (tile of the row, level of the column, place of the column). */
-static gable_status sort_border(gi_device_memory *m, const gik_device_triangle *t, const schedule *s,
-                                const locality local, const unsigned *external, size_t entries, unsigned tiles,
+static gable_status sort_border(gi_device_memory *m, const gik_device_triangle *t, const schedule *s, const u64 *level,
+                                const place_of_rows w, const unsigned *external, size_t entries, unsigned tiles,
                                 int levels, u64 **key, unsigned **entry)
 {
   gable_status status = GABLE_OK;
   const gik_device_triangle tri = *t;
-  const unsigned *order = s->order, *tile = s->tile;
-  const u64 *place_key = s->key;
-  const int place_bits = bits_of((u64)t->n), tile_bits = bits_of(tiles);
-  int level_bits = bits_of((u64)levels);
-  const u64 level_mask = ((u64)1 << level_bits) - 1;
-  int dropped = level_bits + place_bits + tile_bits - 64;
+  const unsigned *position = s->position;
+  const int place_bits = bits_of((u64)t->n), tile_bits = bits_of(tiles), level_bits = bits_of((u64)levels);
+  const int all = level_bits + place_bits + tile_bits, dropped = all > 64 ? all - 64 : 0;
   u64 *k = nullptr;
   unsigned *e = nullptr;
-  if (dropped < 0) dropped = 0;
   GI_TRY(take(m, entries, &k));
   GI_TRY(take(m, entries, &e));
-  GI_TRY(each((size_t)t->n, [=] __device__(size_t p) {
-    const unsigned row = order[p];
-    unsigned at = external[p];
+  GI_TRY(each((size_t)t->n, [=] __device__(size_t row) {
+    const u64 here = w.at[row];
+    unsigned at = external[row];
+    if (external[row + 1] == at) return;
     for (unsigned q = tri.ptr[row]; q < tri.ptr[row + 1]; q++) {
-      const unsigned c = local.position[tri.col[q]];
-      if (local((unsigned)p, c)) continue;
-      const u64 level = (place_key[c] & level_mask) >> dropped;
-      k[at] = ((u64)tile[p] << (level_bits - dropped) | level) << place_bits | c;
+      const unsigned c = tri.col[q];
+      if (w.local(here, c)) continue;
+      const u64 l = level[c] >> 32 >> dropped;
+      k[at] = ((here >> 32) << (level_bits - dropped) | l) << place_bits | position[c];
       e[at++] = q;
     }
   }));
-  GI_TRY(sort(m, &k, &e, entries, tile_bits + level_bits - dropped + place_bits));
+  GI_TRY(sort(m, &k, &e, entries, all - dropped));
   *key = k;
   *entry = e;
 done:
   return status;
 }
 
+/* Entries with one key share one border value; the keys of a tile are one run. */
+static gable_status number_border(gi_device_memory *keep, gi_device_memory *m, const u64 *key, const unsigned *entry,
+                                  size_t entries, int place_bits, int tile_shift, unsigned tiles, border *b)
+{
+  gable_status status = GABLE_OK;
+  unsigned *f = nullptr;
+  GI_TRY(take(m, entries + 1, &f));
+  GI_TRY(each(entries + 1, [=] __device__(size_t i) { f[i] = i < entries && (!i || key[i] != key[i - 1]); }));
+  GI_TRY(offsets(m, f, f, entries));
+  GI_TRY(fetch(&b->count, f + entries, 1));
+  GI_TRY(take(keep, b->count, &b->list));
+  {
+    const unsigned *rank = b->rank;
+    unsigned *list = b->list, *first = b->first, *number = b->number;
+    GI_TRY(each(entries + 1, [=] __device__(size_t i) {
+      const unsigned here = i < entries ? (unsigned)(key[i] >> tile_shift) : tiles;
+      const unsigned before = i ? (unsigned)(key[i - 1] >> tile_shift) : NONE;
+      for (unsigned t = before + 1; t <= here; t++) first[t] = f[i];
+      if (i == entries) return;
+      number[entry[i]] = f[i + 1] - 1;
+      if (f[i + 1] > f[i]) list[f[i]] = rank[key[i] & (((u64)1 << place_bits) - 1)];
+    }));
+  }
+done:
+  return status;
+}
+
 gable_status find_border(gi_device_memory *keep, gi_device_memory *m, const gik_device_triangle *t, const schedule *s,
-                         unsigned tiles, int levels, unsigned window, border *b)
+                         const u64 *level, unsigned tiles, int levels, unsigned window, border *b)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
-  const locality local = {s->position, s->tile, s->record, window};
-  const int place_bits = bits_of((u64)t->n);
-  unsigned *external = nullptr, entries = 0, *flag = nullptr, *entry = nullptr;
-  u64 *key = nullptr;
+  const int place_bits = bits_of((u64)t->n), tile_bits = bits_of(tiles), level_bits = bits_of((u64)levels);
+  const int all = level_bits + place_bits + tile_bits;
+  unsigned *external = nullptr, *entry = nullptr, got[2] = {0, 0};
+  u64 *key = nullptr, *at = nullptr;
   GI_TRY(take(m, n + 1, &external));
+  GI_TRY(take(m, n, &at));
   GI_TRY(take(m, t->nnz, &b->number));
   GI_TRY(take(m, (size_t)tiles + 1, &b->first));
-  GI_TRY(rank_published(m, t, s, local, external, b));
-  GI_TRY(offsets(m, external, external, n));
-  GI_TRY(fetch(&entries, external + n, 1));
-  GI_TRY(sort_border(m, t, s, local, external, entries, tiles, levels, &key, &entry));
-  GI_TRY(take(m, (size_t)entries + 1, &flag));
   {
-    const u64 *k = key;
-    unsigned *f = flag;
-    GI_TRY(each((size_t)entries + 1, [=] __device__(size_t i) { f[i] = i < entries && (!i || k[i] != k[i - 1]); }));
+    const unsigned *order = s->order, *tile = s->tile, *record = s->record;
+    GI_TRY(each(n, [=] __device__(size_t p) { at[order[p]] = (u64)tile[p] << 32 | record[p]; }));
   }
-  GI_TRY(offsets(m, flag, flag, entries));
-  GI_TRY(fetch(&b->count, flag + entries, 1));
-  GI_TRY(take(keep, b->count, &b->list));
-  {
-    const u64 *k = key;
-    const unsigned *f = flag, *e = entry, *rank = b->rank;
-    const unsigned row_bits = (unsigned)place_bits;
-    unsigned *list = b->list, *first = b->first, *number = b->number;
-    const unsigned *tile = s->tile, *position = s->position;
-    unsigned *row = nullptr;
-    GI_TRY(gi_cuda_rows_of(m, t, &row));
-    GI_TRY(checked(cudaMemsetAsync(first, 0, ((size_t)tiles + 1) * sizeof *first), "clear"));
-    GI_TRY(each(entries, [=] __device__(size_t i) {
-      number[e[i]] = f[i + 1] - 1;
-      if (f[i + 1] == f[i]) return;
-      list[f[i]] = rank[k[i] & (((u64)1 << row_bits) - 1)];
-      atomicAdd(first + tile[position[row[e[i]]]], 1u);
-    }));
-    GI_TRY(offsets(m, first, first, tiles));
-  }
+  b->rows = {at, window};
+  GI_TRY(rank_published(m, t, s, b->rows, external, b));
+  GI_TRY(fetch(got, external + n, 1));
+  GI_TRY(fetch(got + 1, b->rank + n, 1));
+  b->published = got[1];
+  GI_TRY(sort_border(m, t, s, level, b->rows, external, got[0], tiles, levels, &key, &entry));
+  GI_TRY(number_border(keep, m, key, entry, got[0], place_bits, (all > 64 ? 64 : all) - tile_bits, tiles, b));
 done:
   return status;
 }

@@ -7,28 +7,30 @@
 namespace gi
 {
 
-/* An entry inside its tile whose result is still in the window. */
-struct locality {
-  const unsigned *position, *tile, *record;
+/* An entry inside its tile whose result is still in the window, by rows. */
+struct place_of_rows {
+  const u64 *at; /* [n] tile << 32 | record */
   unsigned window;
-  __device__ bool operator()(unsigned row_place, unsigned column_place) const
+  __device__ bool local(u64 row, unsigned column) const
   {
-    return tile[row_place] == tile[column_place] && record[row_place] - record[column_place] < window;
+    const u64 c = at[column];
+    return row >> 32 == c >> 32 && (unsigned)row - (unsigned)c < window;
   }
 };
 
-/* The border of every tile: which published values it needs, once each, in the order of their levels.
- * number[q]: for the entry q that is not local, its place within its tile's border. */
+/* The border of every tile: which published values it needs, once each, in the order of their levels. */
 struct border {
-  unsigned *list, *number; /* [n_borders] published places; [nnz] */
-  unsigned *first;         /* [tiles+1] */
+  place_of_rows rows;
+  unsigned *list;   /* [n_borders] published places */
+  unsigned *number; /* [nnz] of an entry that is not local: its place in list */
+  unsigned *first;  /* [tiles+1] into list */
   unsigned count, published;
-  unsigned *rank; /* [n] by place: published place, NONE */
+  unsigned *flag, *rank; /* [n+1] by place: 1 where others need the row, and its published place then */
 };
 
 /* b.list is kept, the rest is scratch. */
 gable_status find_border(gi_device_memory *keep, gi_device_memory *m, const gik_device_triangle *t, const schedule *s,
-                         unsigned tiles, int levels, unsigned window, border *b);
+                         const u64 *level, unsigned tiles, int levels, unsigned window, border *b);
 
 } /* namespace gi */
 

@@ -1,69 +1,38 @@
-/* cuda_chains.cu: a row is chained to its last entry when it is the first row whose last entry that is. */
+/* cuda_chains.cu: how chains of one chain level lie to one another.
+ *
+ * A row is chained to its last entry when it is the first row whose last entry that is. */
 #include "trisolve/cuda_passes.cuh"
 
 using namespace gi;
 
-gable_status gi_cuda_children(gi_device_memory *m, const gik_device_triangle *t, unsigned **out)
+/* Over the heads of chains of one chain level the distances of neighbours sum up to the largest minus the smallest. */
+gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t, const unsigned long long *level,
+                         const unsigned *child, gi_profile *profile)
 {
   gable_status status = GABLE_OK;
-  const size_t n = (size_t)t->n;
+  const size_t n = (size_t)t->n, levels = (size_t)profile->chain_levels;
   const unsigned *ptr = t->ptr, *col = t->col;
-  unsigned *child = nullptr;
-  GI_TRY(take(m, n, &child));
-  GI_TRY(checked(cudaMemsetAsync(child, 0xff, n * sizeof *child), "clear"));
-  GI_TRY(each(n, [=] __device__(size_t k) {
-    if (ptr[k + 1] > ptr[k]) atomicMin(child + col[ptr[k + 1] - 1], (unsigned)k);
-  }));
-  *out = child;
-done:
-  return status;
-}
-
-/* Mean distance in index between neighbouring chain heads of the same chain level. */
-static gable_status chain_gap(gi_device_memory *m, const gik_device_triangle *t, const u64 *level,
-                              const unsigned *child, gi_profile *profile)
-{
-  gable_status status = GABLE_OK;
-  const size_t n = (size_t)t->n;
-  unsigned *head = nullptr, *key = nullptr, *value = nullptr;
+  unsigned *head = nullptr; /* per chain level: ~(the smallest head), the largest, how many */
   u64 *sum = nullptr, got[2] = {0, 0};
-  const unsigned *ptr = t->ptr, *col = t->col;
-  size_t heads = (size_t)profile->chains;
-  GI_TRY(take(m, n + 1, &head));
-  GI_TRY(take(m, heads, &key));
-  GI_TRY(take(m, heads, &value));
-  GI_TRY(take(m, 2, &sum));
+  GI_TRY(take(scratch, 3 * levels, &head));
+  GI_TRY(take(scratch, 2, &sum));
+  GI_TRY(checked(cudaMemsetAsync(head, 0, 3 * levels * sizeof *head), "clear"));
   GI_TRY(checked(cudaMemsetAsync(sum, 0, 2 * sizeof *sum), "clear"));
-  GI_TRY(each(n + 1, [=] __device__(size_t k) {
-    head[k] = k < n && !(ptr[k + 1] > ptr[k] && child[col[ptr[k + 1] - 1]] == k);
-  }));
-  GI_TRY(offsets(m, head, head, n));
   GI_TRY(each(n, [=] __device__(size_t k) {
-    if (head[k + 1] == head[k]) return;
-    key[head[k]] = (unsigned)level[k];
-    value[head[k]] = (unsigned)k;
+    if (ptr[k + 1] > ptr[k] && child[col[ptr[k + 1] - 1]] == k) return;
+    unsigned *h = head + 3 * (size_t)(unsigned)level[k];
+    atomicMax(h, ~(unsigned)k);
+    atomicMax(h + 1, (unsigned)k);
+    atomicAdd(h + 2, 1u);
   }));
-  GI_TRY(sort(m, &key, &value, heads, bits_of((u64)profile->chain_levels)));
-  GI_TRY(each(heads ? heads - 1 : 0, [=] __device__(size_t i) {
-    if (key[i] != key[i + 1]) return;
-    atomicAdd(sum, (u64)(value[i + 1] - value[i]));
-    atomicAdd(sum + 1, 1ull);
+  GI_TRY(each(levels, [=] __device__(size_t l) {
+    const unsigned *h = head + 3 * l;
+    if (h[2] < 2) return;
+    atomicAdd(sum, (u64)(h[1] - ~h[0]));
+    atomicAdd(sum + 1, (u64)(h[2] - 1));
   }));
   GI_TRY(fetch(got, sum, 2));
   profile->gap = got[1] ? (double)got[0] / (double)got[1] : 0;
 done:
-  return status;
-}
-
-gable_status gi_cuda_gap(gi_device_memory *m, const gik_device_triangle *t, const unsigned long long *level,
-                         gi_profile *profile)
-{
-  gable_status status = GABLE_OK;
-  gi_device_memory scratch = {m->ctx};
-  unsigned *child = nullptr;
-  GI_TRY(gi_cuda_children(&scratch, t, &child));
-  GI_TRY(chain_gap(&scratch, t, level, child, profile));
-done:
-  gi_device_give_back(&scratch);
   return status;
 }

@@ -63,7 +63,7 @@ static gable_status rows_shape(const gable_trisolve *t, state *s, side *d, int k
     d->packed.blocks = 8;
     if (limit_of[k] % 8 == 0 && gik_packed_shape(lanes, 4)) d->packed.lanes = lanes, d->packed.pairs = 4;
   }
-  GI_TRY(gi_cuda_packed(&s->memory, &d->triangle, d->level, &d->profile, types_of(t), &d->packed, &d->place));
+  GI_TRY(gi_cuda_packed(&s->memory, &d->triangle, d->level, &d->profile, types_of(t), &d->packed, &d->row_at));
 done:
   return status;
 }

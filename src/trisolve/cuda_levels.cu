@@ -1,4 +1,7 @@
-/* cuda_levels.cu: levels, and chain levels, by one dataflow pass over the rows; row lengths. */
+/* cuda_levels.cu: row lengths, levels and chain levels by two passes over the rows; no pass waits for the host. */
+#include <algorithm>
+#include <cstddef>
+
 #include "kernels/device_wait.cuh"
 #include "trisolve/cuda_passes.cuh"
 
@@ -8,13 +11,44 @@ using namespace gi;
 namespace
 {
 
-enum { LEVEL_THREADS = 1024 };
+enum { LEVEL_THREADS = 1024, SURVEY_THREADS = 256 };
+
+__device__ const unsigned WITHIN[8] = {2, 4, 8, 14, 16, 32, 64, 256};
+
+/* Lengths of rows, and child[c]: the first row whose last entry is c. */
+__global__ void __launch_bounds__(SURVEY_THREADS)
+    survey_kernel(size_t n, const unsigned *ptr, const unsigned *col, unsigned *child, gi_findings *f)
+{
+  __shared__ unsigned most, below[8];
+  unsigned longest = 0, within[8] = {0};
+  if (f->bad != ~0ull) return;
+  if (threadIdx.x < 8) below[threadIdx.x] = 0;
+  if (!threadIdx.x) most = 0;
+  __syncthreads();
+  for (size_t k = blockIdx.x * (size_t)blockDim.x + threadIdx.x; k < n; k += (size_t)gridDim.x * blockDim.x) {
+    const unsigned end = ptr[k + 1], length = end - ptr[k];
+    if (length) atomicMin(child + col[end - 1], (unsigned)k);
+    longest = max(longest, length);
+    for (int i = 0; i < 8; i++) within[i] += length <= WITHIN[i];
+  }
+  longest = __reduce_max_sync(gik::ALL, longest);
+  for (int i = 0; i < 8; i++) within[i] = __reduce_add_sync(gik::ALL, within[i]);
+  if (threadIdx.x % 32 == 0) {
+    atomicMax(&most, longest);
+    for (int i = 0; i < 8; i++) atomicAdd(below + i, within[i]);
+  }
+  __syncthreads();
+  if (threadIdx.x < 8) atomicAdd(f->within + threadIdx.x, below[threadIdx.x]);
+  if (threadIdx.x) return;
+  atomicMax(&f->longest, most);
+  if (!blockIdx.x) f->entries = ptr[n];
+}
 
 struct level_arguments {
-  unsigned n;
+  unsigned n, most;
   const unsigned *ptr, *col, *child;
   u64 *level;
-  unsigned *ticket;
+  gi_findings *found;
 };
 
 /* What a row knows of its level and chain level: at least these, and, when linked, the previous row's plus steps. */
@@ -38,142 +72,156 @@ struct level_bound {
   }
 };
 
+/* What a thread has seen. */
+struct level_tally {
+  unsigned levels, chain_levels, chains;
+
+  __device__ __forceinline__ void add(unsigned level, unsigned chain, bool chained)
+  {
+    levels = max(levels, level + 1);
+    chain_levels = max(chain_levels, chain + 1);
+    chains += !chained;
+  }
+  __device__ __forceinline__ void write(gi_findings *f) const
+  {
+    const unsigned l = __reduce_max_sync(gik::ALL, levels), c = __reduce_max_sync(gik::ALL, chain_levels);
+    const unsigned heads = __reduce_add_sync(gik::ALL, chains);
+    if (threadIdx.x % 32) return;
+    atomicMax(&f->levels, (int)l);
+    atomicMax(&f->chain_levels, (int)c);
+    atomicAdd(&f->chains, (int)heads);
+  }
+};
+
+/* How long a warp rests before it looks again. */
+struct pause {
+  unsigned rest; /* ns */
+
+  /* For something of this block: the warps between there and what is finished say how long it may take. */
+  __device__ __forceinline__ void inside(unsigned c, unsigned base, unsigned finished)
+  {
+    const unsigned warp = (c - base) / 32;
+    rest = warp > finished ? min(64 * (warp - finished), 600u) : 20;
+    __nanosleep(rest);
+  }
+
+  /* For something of an earlier block: longer and longer, the longer the more of L2 a look costs. */
+  __device__ __forceinline__ void outside(unsigned lines)
+  {
+    rest = min(2 * rest + 32, min(64 + 32 * lines, 1000u));
+    __nanosleep(rest);
+  }
+};
+
+/* Rests once, or, when the first row of a run still waits, until what it awaits is there: no row of the run can be
+ * known before. */
+__device__ __forceinline__ void await_entries(const u64 *level, const volatile u64 *own,
+                                              const volatile unsigned *finished, bool waits, unsigned c, unsigned base,
+                                              bool run, pause *rest)
+{
+  const unsigned waiting = __ballot_sync(gik::ALL, waits);
+  if (!waiting) return;
+  const unsigned first = __shfl_sync(gik::ALL, c, __ffs((int)waiting) - 1), before = __shfl_up_sync(gik::ALL, c, 1);
+  const unsigned lines = __popc(__ballot_sync(gik::ALL, waits && c < base && c != before + 1));
+  if (!run || !(waiting & 1)) {
+    if (lines)
+      rest->outside(lines);
+    else
+      rest->inside(first, base, *finished);
+    return;
+  }
+  do {
+    if (first < base)
+      rest->outside(2);
+    else
+      rest->inside(first, base, *finished);
+  } while ((first < base ? *(const volatile u64 *)(level + first) : own[first - base]) == ~0ull);
+}
+
 /* (level << 32 | chain level) of every row by waiting for its entries': a block takes as many consecutive rows as it
  * has threads and keeps their values in shared memory; those of earlier blocks are polled.  Runs of rows that follow
- * one another inside a warp are resolved by a prefix maximum. */
-__global__ void __launch_bounds__(LEVEL_THREADS) level_kernel(const level_arguments g)
+ * one another inside a warp are resolved by a prefix maximum; a warp that is one such run waits for its first row's
+ * last entry before it looks for anything else. */
+__global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arguments g)
 {
   __shared__ volatile u64 own[LEVEL_THREADS];
+  __shared__ volatile unsigned finished; /* warps whose rows are all known */
   __shared__ unsigned ticket;
+  level_tally tally = {0, 0, 0};
+  const int lane = threadIdx.x % 32;
+  if (g.found->bad != ~0ull || g.found->longest > g.most) return;
   for (;;) {
     __syncthreads();
-    if (!threadIdx.x) ticket = atomicAdd(g.ticket, 1u);
+    if (!threadIdx.x) ticket = atomicAdd(&g.found->ticket, 1u), finished = 0;
     own[threadIdx.x] = ~0ull;
     __syncthreads();
     const size_t base = (size_t)ticket * LEVEL_THREADS, k = base + threadIdx.x;
     if (base >= g.n) break;
-    bool todo = k < g.n;
+    bool todo = k < g.n, moved = true;
     const unsigned first = todo ? g.ptr[k] : 0, end = todo ? g.ptr[k + 1] : 0;
-    const unsigned last = first < end ? g.col[end - 1] : gik::NONE;
-    const bool chained = first < end && g.child[last] == k, follows = threadIdx.x % 32 && last == k - 1 && first < end;
+    const unsigned last = first < end ? g.col[end - 1] : NONE;
+    const bool chained = first < end && g.child[last] == k, follows = lane && last == k - 1 && first < end;
+    const bool run = __all_sync(gik::ALL, follows || !lane || k >= g.n);
     const unsigned limit = end - follows;
     unsigned p = first, c = p < limit ? g.col[p] : 0, level = 0, chain = 0;
-    unsigned rest = 0; /* ns; rows far from their turn leave L2 alone */
-    while (__any_sync(gik::ALL, todo)) {
-      const unsigned p_before = p;
-      if (rest) __nanosleep(rest);
+    pause rest = {0};
+    for (;;) {
       while (todo && p < limit) {
         const u64 v = c >= base ? own[c - base] : *(volatile u64 *)(g.level + c);
         if (v == ~0ull) break;
         level = max(level, (unsigned)(v >> 32) + 1);
         chain = max(chain, (unsigned)v + !(p + 1 == end && chained));
         if (++p < limit) c = g.col[p];
+        moved = true;
       }
-      level_bound b = {level, chain, 1, !chained, todo && follows, todo && p < limit};
-      for (int d = 1; d < 32; d *= 2) b.follow(d);
-      if (todo && !b.open) {
-        level = b.level;
-        chain = b.chain;
-        const u64 v = (u64)level << 32 | chain;
-        own[threadIdx.x] = v;
-        *(volatile u64 *)(g.level + k) = v;
-        todo = false;
-        rest = 0;
+      if (__any_sync(gik::ALL, moved)) {
+        level_bound b = {level, chain, 1, !chained, todo && follows, todo && p < limit};
+        for (int d = 1; d < 32; d *= 2) b.follow(d);
+        const bool known = todo && !b.open;
+        if (known) {
+          level = b.level;
+          chain = b.chain;
+          const u64 v = (u64)level << 32 | chain;
+          own[threadIdx.x] = v;
+          *(volatile u64 *)(g.level + k) = v;
+          todo = false;
+        }
+        if (!__any_sync(gik::ALL, todo)) break;
+        moved = false;
+        rest.rest = 0;
+        if (__any_sync(gik::ALL, known)) continue;
       }
-      rest = __any_sync(gik::ALL, p > p_before) ? 0 : min(2 * rest + 32, 1000u);
+      await_entries(g.level, own, &finished, todo && p < limit, c, (unsigned)base, run, &rest);
     }
+    if (!lane) atomicAdd((unsigned *)&finished, 1u);
+    if (k < g.n) tally.add(level, chain, chained);
   }
-}
-
-__device__ const unsigned WITHIN[8] = {2, 4, 8, 14, 16, 32, 64, 256};
-
-struct tally {
-  int levels, chain_levels, chains;
-  unsigned longest, within[8];
-};
-
-__global__ void lengths_kernel(size_t n, const unsigned *ptr, tally *out)
-{
-  unsigned longest = 0, within[8] = {0};
-  for (size_t k = blockIdx.x * (size_t)blockDim.x + threadIdx.x; k < n; k += (size_t)gridDim.x * blockDim.x) {
-    const unsigned length = ptr[k + 1] - ptr[k];
-    longest = max(longest, length);
-    for (int i = 0; i < 8; i++) within[i] += length <= WITHIN[i];
-  }
-  longest = __reduce_max_sync(gik::ALL, longest);
-  for (int i = 0; i < 8; i++) within[i] = __reduce_add_sync(gik::ALL, within[i]);
-  if (threadIdx.x % 32) return;
-  atomicMax(&out->longest, longest);
-  for (int i = 0; i < 8; i++) atomicAdd(&out->within[i], within[i]);
-}
-
-__global__ void profile_kernel(const gik_device_triangle t, const u64 *level, const unsigned *child, tally *out)
-{
-  unsigned levels = 0, chain_levels = 0, chains = 0;
-  for (size_t k = blockIdx.x * (size_t)blockDim.x + threadIdx.x; k < (size_t)t.n; k += (size_t)gridDim.x * blockDim.x) {
-    levels = max(levels, (unsigned)(level[k] >> 32) + 1);
-    chain_levels = max(chain_levels, (unsigned)level[k] + 1);
-    chains += !(t.ptr[k + 1] > t.ptr[k] && child[t.col[t.ptr[k + 1] - 1]] == k);
-  }
-  levels = __reduce_max_sync(gik::ALL, levels);
-  chain_levels = __reduce_max_sync(gik::ALL, chain_levels);
-  chains = __reduce_add_sync(gik::ALL, chains);
-  if (threadIdx.x % 32) return;
-  atomicMax(&out->levels, (int)levels);
-  atomicMax(&out->chain_levels, (int)chain_levels);
-  atomicAdd(&out->chains, (int)chains);
+  tally.write(g.found);
 }
 
 } /* namespace */
 
-gable_status gi_cuda_lengths(gi_device_memory *m, const gik_device_triangle *t, gi_profile *profile)
-{
-  gable_status status = GABLE_OK;
-  gi_device_memory scratch = {m->ctx};
-  tally *out = nullptr, got = {};
-  GI_TRY(take(&scratch, 1, &out));
-  GI_TRY(checked(cudaMemsetAsync(out, 0, sizeof *out), "clear"));
-  if (t->n) lengths_kernel<<<512, 256>>>((size_t)t->n, t->ptr, out);
-  GI_TRY(checked(cudaGetLastError(), "lengths"));
-  GI_TRY(fetch(&got, out, 1));
-  profile->longest = got.longest;
-  for (int i = 0; i < 8; i++) profile->within[i] = got.within[i];
-done:
-  gi_device_give_back(&scratch);
-  return status;
-}
-
-gable_status gi_cuda_levels(gi_device_memory *m, const gik_device_triangle *t, unsigned long long **level,
-                            gi_profile *profile)
+gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, const gik_device_triangle *t, unsigned most,
+                            unsigned long long **level, unsigned **child, int processors, gi_findings *f,
+                            gi_findings *found)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
-  gi_device_memory scratch = {m->ctx};
-  unsigned *child = nullptr, *ticket = nullptr;
-  const gik_device_triangle s = *t;
-  tally *out = nullptr, got = {};
-  int device = 0, processors = 0;
   GI_TRY(take(m, n, level));
-  GI_TRY(gi_cuda_children(&scratch, t, &child));
-  GI_TRY(take(&scratch, 1, &ticket));
-  GI_TRY(take(&scratch, 1, &out));
-  GI_TRY(checked(cudaGetDevice(&device), "device"));
-  GI_TRY(checked(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "device"));
+  GI_TRY(take(scratch, n, child));
+  GI_TRY(checked(cudaMemsetAsync(*child, 0xff, n * sizeof **child), "clear"));
   GI_TRY(checked(cudaMemsetAsync(*level, 0xff, n * sizeof **level), "clear"));
-  GI_TRY(checked(cudaMemsetAsync(ticket, 0, sizeof *ticket), "clear"));
-  GI_TRY(checked(cudaMemsetAsync(out, 0, sizeof *out), "clear"));
+  GI_TRY(checked(cudaMemsetAsync(&f->entries, 0, sizeof *f - offsetof(gi_findings, entries)), "clear"));
   if (n) {
-    const level_arguments g = {(unsigned)n, s.ptr, s.col, child, *level, ticket};
-    level_kernel<<<2 * processors, LEVEL_THREADS>>>(g);
-    profile_kernel<<<2 * processors, 256>>>(s, *level, child, out);
+    const level_arguments g = {(unsigned)n, most, t->ptr, t->col, *child, *level, f};
+    const unsigned room = 2 * (unsigned)processors, passes = (unsigned)((n + SURVEY_THREADS - 1) / SURVEY_THREADS);
+    const unsigned tasks = (unsigned)((n + LEVEL_THREADS - 1) / LEVEL_THREADS);
+    const unsigned survey_blocks = std::min(passes, 8 * room), level_blocks = std::min(tasks, room);
+    survey_kernel<<<survey_blocks, SURVEY_THREADS>>>(n, t->ptr, t->col, *child, f);
+    level_kernel<<<level_blocks, LEVEL_THREADS>>>(g);
   }
   GI_TRY(checked(cudaGetLastError(), "levels"));
-  GI_TRY(fetch(&got, out, 1));
-  profile->levels = got.levels;
-  profile->chain_levels = got.chain_levels;
-  profile->chains = got.chains;
-  profile->gap = 0;
+  GI_TRY(fetch(found, f, 1));
 done:
-  gi_device_give_back(&scratch);
   return status;
 }

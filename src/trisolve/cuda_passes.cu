@@ -4,21 +4,43 @@
 
 #include "trisolve/cuda_passes.cuh"
 
+/* What was left of the last block is lost. */
+static gable_status add_block(gi_device_memory *m, size_t bytes)
+{
+  gable_status status = GABLE_OK;
+  void *block = nullptr;
+  GI_REQUIRE(m->count < (int)(sizeof m->block / sizeof *m->block), GABLE_ERR_LIMIT, "too many device arrays");
+  GI_TRY(m->ctx->device->alloc(m->ctx, bytes, &block));
+  m->block[m->count++] = block;
+  m->bytes += bytes;
+  m->at = (char *)block;
+  m->left = bytes;
+done:
+  return status;
+}
+
 gable_status gi_device_take(gi_device_memory *m, size_t bytes, void **out)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(m->count < (int)(sizeof m->block / sizeof *m->block), GABLE_ERR_LIMIT, "too many device arrays");
-  GI_TRY(m->ctx->device->alloc(m->ctx, bytes, out));
-  m->block[m->count++] = *out;
-  m->bytes += bytes;
+  const size_t padded = (bytes + 255) / 256 * 256, least = 256u << 10, most = 32u << 20;
+  const size_t again = m->bytes < least ? least : m->bytes < most ? m->bytes : most;
+  if (padded > m->left) GI_TRY(add_block(m, padded < again ? again : padded));
+  *out = m->at;
+  m->at += padded;
+  m->left -= padded;
 done:
   return status;
+}
+
+gable_status gi_device_reserve(gi_device_memory *m, size_t bytes)
+{
+  return bytes > m->left ? add_block(m, bytes) : GABLE_OK;
 }
 
 void gi_device_give_back(gi_device_memory *m)
 {
   while (m->count) m->ctx->device->release(m->ctx, m->block[--m->count]);
-  m->bytes = 0;
+  m->bytes = m->left = 0;
 }
 
 namespace gi

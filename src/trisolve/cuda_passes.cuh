@@ -37,25 +37,30 @@ done:
   return status;
 }
 
-enum { ROW_THREADS = 256, LONG_ROW = 128 };
+enum { ROW_THREADS = 256 };
 
-/* f(k, p) for every entry p of every row k: a thread a row, the whole block for a row longer than LONG_ROW. */
+/* f(k, p) for every entry p of every row k: the entries of 256 rows lie side by side and are dealt to the threads of a
+ * block one by one, so that a long row is nobody's alone. */
 template <typename F> __global__ void __launch_bounds__(ROW_THREADS) entries_kernel(size_t n, const unsigned *ptr, F f)
 {
-  __shared__ unsigned list[ROW_THREADS], count;
+  __shared__ unsigned start[ROW_THREADS + 1];
   for (size_t base = blockIdx.x * (size_t)ROW_THREADS; base < n; base += (size_t)gridDim.x * ROW_THREADS) {
-    const size_t k = base + threadIdx.x;
-    const unsigned first = k < n ? ptr[k] : 0, end = k < n ? ptr[k + 1] : 0;
+    const unsigned rows = n - base < ROW_THREADS ? (unsigned)(n - base) : ROW_THREADS;
     __syncthreads();
-    if (!threadIdx.x) count = 0;
+    if (threadIdx.x < rows) start[threadIdx.x] = ptr[base + threadIdx.x];
+    if (!threadIdx.x) start[rows] = ptr[base + rows];
     __syncthreads();
-    if (end - first > LONG_ROW)
-      list[atomicAdd(&count, 1u)] = (unsigned)k;
-    else
-      for (unsigned p = first; p < end; p++) f(k, p);
-    __syncthreads();
-    for (unsigned i = 0; i < count; i++)
-      for (unsigned p = ptr[list[i]] + threadIdx.x, last = ptr[list[i] + 1]; p < last; p += ROW_THREADS) f(list[i], p);
+    for (unsigned p = start[0] + threadIdx.x; p < start[rows]; p += ROW_THREADS) {
+      unsigned lo = 0, hi = rows; /* the last row that starts at p or before */
+      while (lo + 1 < hi) {
+        const unsigned mid = (lo + hi) / 2;
+        if (start[mid] <= p)
+          lo = mid;
+        else
+          hi = mid;
+      }
+      f(base + lo, p);
+    }
   }
 }
 

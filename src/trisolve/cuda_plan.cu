@@ -1,6 +1,7 @@
 /* cuda_plan.cu: analysis by the GPU backend: both sides of a plan, as far as they were asked for. */
 #include <climits>
 #include <cstdio>
+#include <cstring>
 
 #include "trisolve/cuda_state.h"
 
@@ -10,13 +11,39 @@ namespace gi
 namespace
 {
 
-/* tiles and rows: long rows are split before levels are looked for, so that no thread waits for all of a long row. */
-gable_status split_long_rows(state *s, side *d)
+/* Levels are looked for at once where no row is longer; longer ones are split first, or asked about again. */
+enum { LONG_ROW = 64 };
+
+gable_status survey(gable_trisolve *t, state *s, side *d, unsigned most, gi_findings *found)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(gi_cuda_lengths(&s->memory, &d->triangle, &d->profile));
-  GI_TRY(gi_cuda_split(&s->memory, &d->triangle, d->profile.longest,
-                       limit_of[limit_index(&d->profile, d->triangle.n, 1)]));
+  GI_TRY(gi_cuda_survey(&s->memory, &s->scratch, &d->triangle, most, &d->level, &d->child, s->processors, s->found,
+                        found));
+  GI_TRY(gi_cuda_refuse(found->bad, &t->bad_row));
+  d->triangle.nnz = found->entries;
+done:
+  return status;
+}
+
+/* The levels of d, whose long rows are split if its method is tiles or rows: so that no thread waits for all of a long
+ * row.  The lengths are those of whole rows. */
+gable_status survey_side(gable_trisolve *t, state *s, side *d)
+{
+  gable_status status = GABLE_OK;
+  const int own = t->method == GI_AUTO || t->method == GI_TILES || t->method == GI_ROWS;
+  gi_profile *p = &d->profile;
+  gi_findings f = {};
+  unsigned limit = UINT_MAX;
+  GI_TRY(survey(t, s, d, LONG_ROW, &f));
+  d->plain = d->triangle;
+  p->longest = f.longest;
+  memcpy(p->within, f.within, sizeof p->within);
+  if (own) limit = limit_of[limit_index(p, d->triangle.n, 1)];
+  if (f.longest > limit) GI_TRY(gi_cuda_split(&s->memory, &d->triangle, f.longest, limit));
+  if (f.longest > limit || f.longest > LONG_ROW) GI_TRY(survey(t, s, d, UINT_MAX, &f));
+  p->levels = f.levels;
+  p->chain_levels = f.chain_levels;
+  p->chains = f.chains;
 done:
   return status;
 }
@@ -82,10 +109,8 @@ done:
 gable_status build_side(gable_trisolve *t, state *s, side *d)
 {
   gable_status status = GABLE_OK;
-  d->plain = d->triangle;
+  GI_TRY(survey_side(t, s, d));
   d->method = t->method;
-  if (d->method == GI_AUTO || d->method == GI_TILES || d->method == GI_ROWS) GI_TRY(split_long_rows(s, d));
-  GI_TRY(gi_cuda_levels(&s->memory, &d->triangle, &d->level, &d->profile));
   if (d->method == GI_AUTO)
     d->method = choose(&d->profile, &d->plain, d);
   else
@@ -180,17 +205,47 @@ void cuda_release(gable_trisolve *t)
   if (!s) return;
   cudaDeviceSynchronize();
   for (int op = 0; op < 2; op++) gi_free(t->ctx, s->of[op].starts);
+  if (s->updated) cudaEventDestroy(s->updated);
+  gi_device_give_back(&s->scratch);
   gi_device_give_back(&s->memory);
   gi_free(t->ctx, s);
   t->state = nullptr;
 }
 
+/* The stored op's triangle, its arrays from few blocks of memory. */
+static gable_status read_matrix(gable_trisolve *t, state *s, const gable_matrix_view *a, side *d, int *reverse)
+{
+  gable_status status = GABLE_OK;
+  const size_t n = (size_t)t->shape.n, nnz = (size_t)t->shape.nnz;
+  gable_matrix_view view;
+  GI_TRY(gi_device_reserve(&s->memory, 5 * n * sizeof(unsigned) + 2 * nnz * sizeof(unsigned) + (4 << 10)));
+  GI_TRY(gi_device_reserve(&s->scratch, 2 * n * sizeof(unsigned) + (64 << 10)));
+  GI_TRY(gi_device_take(&s->memory, 2 * sizeof *s->fault, (void **)&s->fault));
+  GI_TRY(gi_device_take(&s->memory, sizeof *s->found, (void **)&s->found));
+  GI_TRY(on_device(&s->scratch, &t->shape, a, &view));
+  GI_TRY(gi_cuda_triangle(&s->memory, &s->scratch, &t->shape, &view, t->options.diag == GABLE_STORED, &d->triangle,
+                          reverse, &s->diagonal_from, s->found));
+done:
+  return status;
+}
+
+/* The other op's triangle; the stored one's findings are looked at first if nobody has yet. */
+static gable_status turn_matrix(gable_trisolve *t, state *s, side *stored, int built, side *d)
+{
+  gable_status status = GABLE_OK;
+  gi_findings f = {};
+  if (!built) GI_TRY(survey(t, s, stored, 0, &f));
+  if (!built) stored->plain = stored->triangle;
+  GI_TRY(gi_cuda_transpose(&s->memory, &stored->plain, 1, &d->triangle));
+done:
+  return status;
+}
+
 gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
-  const int stored_op = t->shape.format == GABLE_CSR ? GABLE_N : GABLE_T;
-  gi_device_memory scratch = {t->ctx};
-  gable_matrix_view view;
+  const int stored = t->shape.format == GABLE_CSR ? GABLE_N : GABLE_T;
+  const int asked[2] = {(t->options.ops & GABLE_TRISOLVE_N) != 0, (t->options.ops & GABLE_TRISOLVE_T) != 0};
   state *s = nullptr;
   int reverse = 0, device = 0;
   cuda_release(t);
@@ -198,29 +253,27 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
   GI_TRY(find_size(t, a));
   GI_TRY(host_take(t->ctx, 1, &s));
   t->state = s;
-  s->memory.ctx = t->ctx;
+  s->memory.ctx = s->scratch.ctx = t->ctx;
   GI_TRY(checked(cudaGetDevice(&device), "device"));
   GI_TRY(checked(cudaDeviceGetAttribute(&s->processors, cudaDevAttrMultiProcessorCount, device), "device"));
-  GI_TRY(gi_device_take(&s->memory, 2 * sizeof *s->fault, (void **)&s->fault));
-  GI_TRY(on_device(&scratch, &t->shape, a, &view));
-  GI_TRY(gi_cuda_triangle(&s->memory, &t->shape, &view, t->options.diag == GABLE_STORED, &s->of[stored_op].triangle,
-                          &reverse, &s->diagonal_from, &t->bad_row));
-  s->of[stored_op].reverse = reverse;
-  s->of[!stored_op].reverse = !reverse;
-  if (t->options.ops & (stored_op ? GABLE_TRISOLVE_N : GABLE_TRISOLVE_T))
-    GI_TRY(gi_cuda_transpose(&s->memory, &s->of[stored_op].triangle, 1, &s->of[!stored_op].triangle));
+  GI_TRY(checked(cudaEventCreateWithFlags(&s->updated, cudaEventDisableTiming), "event"));
+  GI_TRY(read_matrix(t, s, a, &s->of[stored], &reverse));
+  s->of[stored].reverse = reverse;
+  s->of[!stored].reverse = !reverse;
+  if (asked[stored]) GI_TRY(build_side(t, s, &s->of[stored]));
+  if (asked[!stored]) {
+    GI_TRY(turn_matrix(t, s, &s->of[stored], asked[stored], &s->of[!stored]));
+    GI_TRY(build_side(t, s, &s->of[!stored]));
+  }
   for (int op = 0; op < 2; op++)
-    if (t->options.ops & (op ? GABLE_TRISOLVE_T : GABLE_TRISOLVE_N)) GI_TRY(build_side(t, s, &s->of[op]));
-  for (int op = 0; op < 2; op++)
-    if (!(t->options.ops & (op ? GABLE_TRISOLVE_T : GABLE_TRISOLVE_N)))
-      GI_TRY(traverse_side(t, s, &s->of[!op], &s->of[op]));
+    if (!asked[op]) GI_TRY(traverse_side(t, s, &s->of[!op], &s->of[op]));
   if (t->shape.space == GABLE_HOST) {
     GI_TRY(gi_device_take(&s->memory, ((size_t)t->shape.nnz + 1) * size_of(t->shape.value_type), &s->values));
     GI_TRY(gi_device_take(&s->memory, ((size_t)t->shape.n + 1) * size_of(t->shape.value_type), &s->diagonal));
   }
   GI_TRY(checked(cudaDeviceSynchronize(), "analysis"));
 done:
-  gi_device_give_back(&scratch);
+  if (s) gi_device_give_back(&s->scratch);
   return status;
 }
 

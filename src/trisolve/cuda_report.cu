@@ -6,6 +6,8 @@
 namespace gi
 {
 
+enum : unsigned { NO_ROW = 0xffffffffu };
+
 gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *i)
 {
   const state *s = (const state *)t->state;
@@ -45,50 +47,48 @@ gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info
   return GABLE_OK;
 }
 
+/* *list: the rows of the triangle in the order in which d's method stores them, ~0 for none; *count of them. */
+static gable_status stored_order(const gable_trisolve *t, const side *d, unsigned **list, size_t *count)
+{
+  gable_status status = GABLE_OK;
+  const unsigned *from = d->method == GI_TILES || d->method == GI_ROWS ? d->row_at : d->seed.order;
+  *count = (size_t)d->triangle.n;
+  if (d->method == GI_TILES) *count = (size_t)d->tiles.n_records * (32 / (size_t)d->tiles.lanes);
+  if (d->method == GI_ROWS) *count = (size_t)d->packed.n_records * (32 / (size_t)d->packed.lanes);
+  GI_TRY(host_take(t->ctx, *count, list));
+  if (from)
+    GI_TRY(checked(cudaMemcpy(*list, from, *count * sizeof **list, cudaMemcpyDeviceToHost), "copy"));
+  else
+    for (size_t k = 0; k < *count; k++) (*list)[k] = (unsigned)k;
+done:
+  return status;
+}
+
 gable_status cuda_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level)
 {
   gable_status status = GABLE_OK;
   const state *s = (const state *)t->state;
   const side *d = &s->of[op];
   const size_t n = (size_t)d->triangle.n;
-  unsigned *row = nullptr, *place = nullptr;
-  gable_idx *at = nullptr;
+  unsigned *row = nullptr, *list = nullptr;
   unsigned long long *levels = nullptr;
-  size_t places = 0;
+  size_t count = 0, q = 0;
   GI_REQUIRE(d->level, GABLE_ERR_UNAVAILABLE, "no schedule was asked for this op (options.ops)");
   GI_TRY(host_take(t->ctx, n, &row));
-  GI_TRY(host_take(t->ctx, n, &place));
   GI_TRY(host_take(t->ctx, n, &levels));
   GI_TRY(checked(cudaMemcpy(row, d->triangle.row, n * sizeof *row, cudaMemcpyDeviceToHost), "copy"));
   GI_TRY(checked(cudaMemcpy(levels, d->level, n * sizeof *levels, cudaMemcpyDeviceToHost), "copy"));
-  if (d->method == GI_TILES || d->method == GI_ROWS) {
-    GI_TRY(checked(cudaMemcpy(place, d->place, n * sizeof *place, cudaMemcpyDeviceToHost), "copy"));
-  } else {
-    for (size_t k = 0; k < n; k++) place[k] = (unsigned)k;
-    if (d->seed.order) {
-      unsigned *list = nullptr;
-      GI_TRY(host_take(t->ctx, n, &list));
-      cudaError_t e = cudaMemcpy(list, d->seed.order, n * sizeof *list, cudaMemcpyDeviceToHost);
-      for (size_t k = 0; k < n && !e; k++) place[list[k]] = (unsigned)k;
-      gi_free(t->ctx, list);
-      GI_TRY(checked(e, "copy"));
-    }
-  }
-  for (size_t k = 0; k < n; k++) places = place[k] + 1 > places ? place[k] + 1 : places;
-  GI_TRY(host_take(t->ctx, places, &at));
-  for (size_t p = 0; p < places; p++) at[p] = -1;
-  for (size_t k = 0; k < n; k++) {
-    if (row[k] == 0xffffffffu) continue;
-    at[place[k]] = (gable_idx)row[k];
+  GI_TRY(stored_order(t, d, &list, &count));
+  for (size_t i = 0; i < count; i++) {
+    const unsigned k = list[i];
+    if (k == NO_ROW || row[k] == NO_ROW) continue; /* no row, or a part of one */
+    if (order) order[q++] = (gable_idx)row[k];
     if (level) level[row[k]] = (gable_idx)(levels[k] >> 32);
   }
-  for (size_t p = 0, q = 0; p < places && order; p++)
-    if (at[p] >= 0) order[q++] = at[p];
 done:
   gi_free(t->ctx, row);
-  gi_free(t->ctx, place);
+  gi_free(t->ctx, list);
   gi_free(t->ctx, levels);
-  gi_free(t->ctx, at);
   return status;
 }
 

@@ -125,6 +125,20 @@ gik_device_vectors vectors_of(const gable_vectors_view *b, const gable_vectors_v
 
 } /* namespace */
 
+/* Once an update: the stream waits for it.  A stream that is being captured cannot; see gable_trisolve_update. */
+static gable_status after_update(const state *s, gable_work *w)
+{
+  gable_status status = GABLE_OK;
+  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
+  if (!w->stream || w->seen_updates == s->updates) goto done;
+  GI_TRY(checked(cudaStreamIsCapturing((cudaStream_t)w->stream, &capturing), "stream"));
+  if (capturing != cudaStreamCaptureStatusNone) goto done;
+  GI_TRY(checked(cudaStreamWaitEvent((cudaStream_t)w->stream, s->updated, 0), "update"));
+  w->seen_updates = s->updates;
+done:
+  return status;
+}
+
 gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
                         gable_vectors_view *x)
 {
@@ -137,6 +151,7 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
   gik_solve r = {};
   gable_vectors_view packed = *x;
   GI_REQUIRE(!host || b->major == x->major, GABLE_ERR_ARGUMENT, "host vectors: b and x differ in their major order");
+  GI_TRY(after_update(s, w));
   work_layout(t, w->max_rhs, offset, &stage);
   at = (char *)w->device + offset[op][b->type == GABLE_D];
   r.control = (gik_control *)at;
@@ -168,6 +183,10 @@ gable_status work_status(gable_work *w)
   const gable_trisolve *t = w->plan;
   size_t offset[2][2], stage = 0;
   cudaStream_t stream = (cudaStream_t)w->stream;
+  const state *s = (const state *)t->state;
+  GI_TRY(after_update(s, w));
+  if (s->updates) w->fault = find_fault(t, stream, &w->fault_row);
+  if (w->fault) goto done;
   work_layout(t, w->max_rhs, offset, &stage);
   for (int op = 0; op < 2; op++)
     for (int type = 0; type < 2; type++) {

@@ -21,8 +21,8 @@ static gable_status split_round(gi_device_memory *m, gik_device_triangle *t, uns
   }));
   GI_TRY(offsets(&scratch, parts, parts, n));
   GI_TRY(fetch(&added, parts + n, 1));
-  GI_TRY(take(m, (size_t)n + added + 1, &o.ptr));
   GI_TRY(gi_cuda_triangle_arrays(m, (int)(n + added), s.nnz + added, &o));
+  GI_TRY(take(m, (size_t)n + added, &o.parent));
   length = o.ptr;
   GI_TRY(each(n, [=] __device__(size_t k) {
     const unsigned c = s.ptr[k + 1] - s.ptr[k], own = parts[k + 1] - parts[k], at = (unsigned)k + parts[k];

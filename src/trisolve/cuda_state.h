@@ -16,7 +16,8 @@ struct side {
   gik_device_triangle plain;
   gi_profile profile;
   unsigned long long *level; /* [triangle.n] on the device */
-  unsigned *place;           /* [triangle.n] where an update finds a row */
+  unsigned *child;           /* [triangle.n] scratch: see gi_cuda_gap */
+  unsigned *row_at;          /* by record and slot: see gi_cuda_tiles */
   gik_tiles tiles;
   gik_packed packed;
   gik_seed seed;
@@ -27,10 +28,13 @@ struct side {
 };
 
 struct state {
-  gi_device_memory memory;
+  gi_device_memory memory, scratch; /* scratch: of an analysis */
   side of[2];
   unsigned *diagonal_from;
-  int *fault; /* device, [2] */
+  gi_findings *found;
+  int *fault;          /* device, [2]: see gi_values */
+  cudaEvent_t updated; /* after the last update */
+  unsigned updates;
   void *values, *diagonal;
   int processors;
 };
@@ -83,7 +87,8 @@ gi_method choose(const gi_profile *p, const gik_device_triangle *t, side *d);
 gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a);
 void cuda_release(gable_trisolve *t);
 
-/* cuda_values.cu */
+/* cuda_update.cu; find_fault waits for the stream and tells what the last update found wrong with the diagonal. */
+gable_status find_fault(const gable_trisolve *t, cudaStream_t stream, gable_idx *bad_row);
 gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagonal);
 
 /* cuda_solve.cu */

@@ -28,110 +28,131 @@ done:
 namespace
 {
 
-/* Fixed parts of the records, for vectors of size bytes a number: slots, published places, rows. */
+enum { WIDTH = 32 }; /* lanes of a record */
+
+/* Fixed parts of the records, a lane at a time: slots, published places, rows. */
 struct tile_writer {
   gik_device_triangle t;
   schedule s;
-  locality local;
   border b;
-  const unsigned *first; /* records of tiles */
-  int lanes, pairs, window, rows;
+  const unsigned *first, *row_at; /* records of tiles; [n_records][rows] */
+  unsigned lanes, pairs, rows;
   size_t bytes, slots, meta;
   char *record;
 
-  __device__ void operator()(size_t p) const
+  /* The slot of shared memory where entry q of row k is found. */
+  __device__ unsigned slot_of(unsigned k, unsigned q) const
   {
-    const unsigned k = s.order[p], tile = s.tile[p], slot = s.slot[p];
-    char *r = record + s.record[p] * bytes;
-    unsigned *m = (unsigned *)(r + meta) + 2 * slot;
-    m[0] = b.rank[p];
-    m[1] = t.row[k] == NONE ? t.parent[k] | 0x80000000u : t.row[k];
-    unsigned j = 0;
-    for (unsigned q = t.ptr[k]; q < t.ptr[k + 1]; q++, j++) {
-      const unsigned c = local.position[t.col[q]], lane = slot * lanes + j % lanes, entry = j / lanes;
-      unsigned at;
-      if (local((unsigned)p, c))
-        at = 1 + (s.record[c] - first[tile]) % window * rows + s.slot[c];
-      else
-        at = 1 + window * rows + b.number[q] - b.first[tile];
-      ((unsigned short *)(r + slots))[(entry / 2 * 32 + lane) * 2 + entry % 2] = (unsigned short)at;
+    const u64 here = b.rows.at[k];
+    const unsigned c = t.col[q], tile = (unsigned)(here >> 32), window = b.rows.window;
+    if (!b.rows.local(here, c)) return 1 + window * rows + b.number[q] - b.first[tile];
+    return 1 + ((unsigned)b.rows.at[c] - first[tile]) % window * rows + s.slot[s.position[c]];
+  }
+
+  __device__ void operator()(size_t i) const
+  {
+    const unsigned lane = (unsigned)(i % WIDTH), slot = lane / lanes, part = lane % lanes;
+    const unsigned k = row_at[i / WIDTH * rows + slot];
+    const unsigned begin = k == NONE ? 0 : t.ptr[k], count = k == NONE ? 0 : t.ptr[k + 1] - begin;
+    char *r = record + i / WIDTH * bytes;
+    for (unsigned m = 0; m < pairs; m++) {
+      const unsigned j = 2 * m * lanes + part, l = j + lanes;
+      const unsigned a = j < count ? slot_of(k, begin + j) : 0, b = l < count ? slot_of(k, begin + l) : 0;
+      ((unsigned *)(r + slots))[m * WIDTH + lane] = a | b << 16;
     }
+    if (part) return;
+    const unsigned p = k == NONE ? 0 : s.position[k];
+    ((uint2 *)(r + meta))[slot] =
+        k == NONE ? make_uint2(NONE, NONE)
+                  : make_uint2(b.flag[p] ? b.rank[p] : NONE, t.row[k] == NONE ? t.parent[k] | 0x80000000u : t.row[k]);
   }
 };
 
 } /* namespace */
 
 static gable_status write_tiles(gi_device_memory *keep, const gik_device_triangle *t, const schedule *s,
-                                const border *b, const unsigned *first, int type, gik_tiles *out)
+                                const border *b, const unsigned *first, const unsigned *row_at, int type,
+                                gik_tiles *out)
 {
   gable_status status = GABLE_OK;
-  const gable_type vectors = type ? GABLE_D : GABLE_S;
-  const size_t bytes = gik_tiles_record_bytes(out->lanes, out->pairs, vectors), size = type ? 8 : 4;
-  const size_t total = bytes * out->n_records, slots = (size_t)out->pairs * 64 * size,
-               meta = slots + (size_t)out->pairs * 128;
-  const int rows = 32 / out->lanes;
-  char *record = nullptr;
-  GI_TRY(gi_device_take(keep, total, &out->record[type]));
-  record = (char *)out->record[type];
-  GI_TRY(checked(cudaMemsetAsync(record, 0, total), "clear"));
-  GI_TRY(each((size_t)out->n_records * rows, [=] __device__(size_t i) {
-    unsigned *m = (unsigned *)(record + i / rows * bytes + meta) + 2 * (i % rows);
-    m[0] = m[1] = NONE;
-  }));
+  const size_t bytes = gik_tiles_record_bytes(out->lanes, out->pairs, type ? GABLE_D : GABLE_S), size = type ? 8 : 4;
+  const size_t slots = (size_t)out->pairs * 2 * WIDTH * size, meta = slots + (size_t)out->pairs * 4 * WIDTH;
+  GI_TRY(gi_device_take(keep, bytes * out->n_records, &out->record[type]));
   {
-    const tile_writer w = {*t,         *s,          {s->position, s->tile, s->record, (unsigned)out->window},
-                           *b,         first,       out->lanes,
-                           out->pairs, out->window, rows,
-                           bytes,      slots,       meta,
-                           record};
-    GI_TRY(each((size_t)t->n, w));
+    const tile_writer w = {*t,
+                           *s,
+                           *b,
+                           first,
+                           row_at,
+                           (unsigned)out->lanes,
+                           (unsigned)out->pairs,
+                           WIDTH / (unsigned)out->lanes,
+                           bytes,
+                           slots,
+                           meta,
+                           (char *)out->record[type]};
+    GI_TRY(each((size_t)out->n_records * WIDTH, w));
   }
+done:
+  return status;
+}
+
+/* Where each tile's records and border begin, and the slots of the largest. */
+static gable_status list_tiles(gi_device_memory *keep, gi_device_memory *m, unsigned tiles, const border *b,
+                               const unsigned *first, unsigned window_slots, gik_tiles *o)
+{
+  gable_status status = GABLE_OK;
+  const unsigned *border = b->first;
+  unsigned *largest = nullptr, most = 0;
+  gik_tile *tile = nullptr;
+  GI_TRY(take(m, 1, &largest));
+  GI_TRY(checked(cudaMemsetAsync(largest, 0, sizeof *largest), "clear"));
+  GI_TRY(take(keep, tiles, &tile));
+  GI_TRY(each(tiles, [=] __device__(size_t i) {
+    const unsigned borders = border[i + 1] - border[i];
+    tile[i] = {first[i], first[i + 1], border[i], borders};
+    atomicMax(largest, 1 + window_slots + borders);
+  }));
+  GI_TRY(fetch(&most, largest, 1));
+  o->tile = tile;
+  o->count = (int)tiles;
+  o->slots = (int)most;
 done:
   return status;
 }
 
 gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
                            const gi_profile *profile, const gi_tile_shape *shape, int types, gik_tiles *out,
-                           unsigned **place)
+                           unsigned **row_at)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
-  const unsigned rows = 32 / (unsigned)shape->lanes, window = (unsigned)shape->window;
+  const unsigned rows = WIDTH / (unsigned)shape->lanes, window = (unsigned)shape->window;
   gi_device_memory scratch = {keep->ctx};
   schedule s = {};
   border b = {};
-  unsigned tiles = 0, *first = nullptr, records = 0, *largest = nullptr, most = 0, *kept = nullptr;
+  unsigned tiles = 0, *first = nullptr, records = 0, *at = nullptr;
   gik_tiles o = {shape->lanes, shape->pairs, shape->pollers, shape->window};
+  GI_TRY(gi_device_reserve(&scratch, 24 * n * sizeof(unsigned) + t->nnz * sizeof(unsigned)));
   GI_TRY(schedule_arrays(&scratch, n, &s));
   GI_TRY(tile_order(&scratch, t, level, profile, shape, &s, &tiles));
   GI_TRY(number_records(&scratch, n, &s, tiles, rows, GIK_TILE_BATCH, &first, &records));
-  GI_TRY(find_border(keep, &scratch, t, &s, tiles, profile->levels, window, &b));
-  GI_TRY(take(&scratch, 1, &largest));
-  GI_TRY(checked(cudaMemset(largest, 0, sizeof *largest), "clear"));
-  GI_TRY(take(keep, tiles, &o.tile));
-  GI_TRY(take(keep, n, &kept));
+  GI_TRY(find_border(keep, &scratch, t, &s, level, tiles, profile->levels, window, &b));
+  GI_TRY(list_tiles(keep, &scratch, tiles, &b, first, window * rows, &o));
+  GI_TRY(take(keep, (size_t)records * rows, &at));
+  GI_TRY(checked(cudaMemsetAsync(at, 0xff, (size_t)records * rows * sizeof *at), "clear"));
   {
-    gik_tile *tile = o.tile;
-    const border c = b;
-    const unsigned *f = first, *order = s.order, *record = s.record, *slot = s.slot;
-    GI_TRY(each(tiles, [=] __device__(size_t i) {
-      const unsigned borders = c.first[i + 1] - c.first[i];
-      tile[i] = {f[i], f[i + 1], c.first[i], borders};
-      atomicMax(largest, 1 + window * rows + borders);
-    }));
-    GI_TRY(each(n, [=] __device__(size_t p) { kept[order[p]] = record[p] * rows + slot[p]; }));
+    const unsigned *order = s.order, *record = s.record, *slot = s.slot;
+    GI_TRY(each(n, [=] __device__(size_t p) { at[(size_t)record[p] * rows + slot[p]] = order[p]; }));
   }
-  GI_TRY(fetch(&most, largest, 1));
-  o.count = (int)tiles;
-  o.slots = (int)most;
   o.n_records = records;
   o.n_borders = b.count;
   o.n_published = b.published;
   o.border = b.list;
-  *place = kept;
+  for (int type = 0; type < 2 && o.slots <= 0xffff; type++)
+    if (types >> type & 1) GI_TRY(write_tiles(keep, t, &s, &b, first, at, type, &o));
+  *row_at = at;
   *out = o;
-  for (int type = 0; type < 2 && most <= 0xffff; type++)
-    if (types >> type & 1) GI_TRY(write_tiles(keep, t, &s, &b, first, type, out));
 done:
   gi_device_give_back(&scratch);
   return status;

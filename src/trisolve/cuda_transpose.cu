@@ -25,14 +25,13 @@ gable_status gi_cuda_transpose(gi_device_memory *m, const gik_device_triangle *t
   GI_TRY(gi_cuda_rows_of(&scratch, t, &row));
   GI_TRY(take(&scratch, nnz, &key));
   GI_TRY(take(&scratch, nnz, &value));
-  GI_TRY(take(m, (size_t)n + 1, &o.ptr));
   GI_TRY(gi_cuda_triangle_arrays(m, (int)n, nnz, &o));
   GI_TRY(each(nnz, [=] __device__(size_t i) {
     const unsigned p = turned ? nnz - 1 - (unsigned)i : (unsigned)i;
     value[i] = p;
     key[i] = turned ? n - 1 - s.col[p] : s.col[p];
   }));
-  GI_TRY(sort(&scratch, &key, &value, nnz, bits_of(n)));
+  GI_TRY(sort(&scratch, &key, &value, nnz, bits_of(n ? n - 1 : 0)));
   GI_TRY(each((size_t)n + 1, [=] __device__(size_t k) {
     unsigned lo = 0, hi = nnz; /* the first entry of row k */
     while (lo < hi) {
@@ -43,7 +42,7 @@ gable_status gi_cuda_transpose(gi_device_memory *m, const gik_device_triangle *t
         hi = mid;
     }
     o.ptr[k] = lo;
-    if (k < n) o.row[k] = o.parent[k] = s.row[turned ? n - 1 - k : k];
+    if (k < n) o.row[k] = s.row[turned ? n - 1 - k : k];
   }));
   GI_TRY(each(nnz, [=] __device__(size_t i) {
     const unsigned p = value[i];

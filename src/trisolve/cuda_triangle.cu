@@ -20,6 +20,7 @@ struct any_offsets {
   }
 };
 
+enum { LONG_ROW = 128 };
 enum { BAD_RANGE = 1, BAD_ORDER = 2, BAD_SIDE = 3, NO_DIAGONAL = 4 };
 
 /* What the threads of a block find out together about a long row. */
@@ -33,10 +34,14 @@ struct row_reader {
   any_offsets ptr;
   const int *idx;
   int n, base, lower, strict, need_diagonal;
+  long long nnz;
   u64 *bad; /* smallest (row << 3 | why) */
   unsigned *count, *first, *diagonal_from;
 
-  __device__ bool is_long(size_t i) const { return ptr.at(i + 1) - ptr.at(i) > LONG_ROW; }
+  __device__ bool is_long(size_t i) const
+  {
+    return ptr.at(i + 1) - ptr.at(i) > LONG_ROW && ptr.at(i) >= 0 && ptr.at(i + 1) <= nnz;
+  }
 
   __device__ void write(size_t i, unsigned c, unsigned f, unsigned d, int why) const
   {
@@ -77,7 +82,7 @@ struct row_reader {
   {
     const long long p0 = ptr.at(i), p1 = ptr.at(i + 1);
     unsigned c = 0, f = 0, d = NONE;
-    int last = -1, why = p1 < p0 ? BAD_ORDER : 0;
+    int last = -1, why = p1 < p0 || p0 < 0 || p1 > nnz ? BAD_ORDER : 0;
     for (long long p = p0; p < p1 && !why; p++) {
       const int j = idx[p] - base;
       if (j < 0 || j >= n)
@@ -121,7 +126,9 @@ __global__ void __launch_bounds__(ROW_THREADS) read_rows_kernel(const row_reader
   }
 }
 
-gable_status refuse(u64 bad, gable_idx *bad_row)
+} /* namespace */
+
+gable_status gi_cuda_refuse(unsigned long long bad, gable_idx *bad_row)
 {
   gable_status status = GABLE_OK;
   const int row = (int)(bad >> 3), why = (int)(bad & 7);
@@ -135,51 +142,50 @@ done:
   return status;
 }
 
-} /* namespace */
-
 gable_status gi_cuda_triangle_arrays(gi_device_memory *m, int n, unsigned nnz, gik_device_triangle *t)
 {
   gable_status status = GABLE_OK;
   t->n = n;
   t->nnz = nnz;
+  GI_TRY(take(m, (size_t)n + 1, &t->ptr));
   GI_TRY(take(m, nnz, &t->col));
   GI_TRY(take(m, nnz, &t->from));
   GI_TRY(take(m, (size_t)n, &t->row));
-  GI_TRY(take(m, (size_t)n, &t->parent));
+  t->parent = t->row;
 done:
   return status;
 }
 
-gable_status gi_cuda_triangle(gi_device_memory *m, const gi_shape *shape, const gable_matrix_view *a, int need_diagonal,
-                              gik_device_triangle *out, int *reverse, unsigned **diagonal_from, gable_idx *bad_row)
+gable_status gi_cuda_triangle(gi_device_memory *m, gi_device_memory *scratch, const gi_shape *shape,
+                              const gable_matrix_view *a, int need_diagonal, gik_device_triangle *out, int *reverse,
+                              unsigned **diagonal_from, gi_findings *f)
 {
   gable_status status = GABLE_OK;
   const int n = shape->n, lower = (shape->format == GABLE_CSR) == (shape->uplo == GABLE_LOWER);
-  gi_device_memory scratch = {m->ctx};
-  unsigned *first = nullptr, nnz = 0;
-  u64 *bad = nullptr, bad_host = 0;
-  row_reader r = {
-      {a->ptr, a->offset_type == GABLE_I64, a->base}, a->idx, n, a->base, lower, shape->strict, need_diagonal};
+  unsigned *first = nullptr;
+  row_reader r = {{a->ptr, a->offset_type == GABLE_I64, a->base},
+                  a->idx,
+                  n,
+                  a->base,
+                  lower,
+                  shape->strict,
+                  need_diagonal,
+                  (long long)shape->nnz};
   gik_device_triangle t = {};
-  GI_TRY(take(&scratch, (size_t)n, &first));
-  GI_TRY(take(&scratch, 1, &bad));
-  GI_TRY(take(m, (size_t)n + 1, &t.ptr));
+  GI_TRY(take(scratch, (size_t)n, &first));
   GI_TRY(take(m, (size_t)n, diagonal_from));
-  r.bad = bad;
+  GI_TRY(gi_cuda_triangle_arrays(m, n, (unsigned)shape->nnz, &t));
+  r.bad = &f->bad;
   r.count = t.ptr;
   r.first = first;
   r.diagonal_from = *diagonal_from;
-  GI_TRY(checked(cudaMemset(bad, 0xff, sizeof *bad), "clear"));
+  GI_TRY(checked(cudaMemsetAsync(f, 0xff, sizeof *f), "clear"));
   if (n) read_rows_kernel<<<(unsigned)(((size_t)n + ROW_THREADS - 1) / ROW_THREADS), ROW_THREADS>>>(r);
   GI_TRY(checked(cudaGetLastError(), "analysis"));
-  GI_TRY(fetch(&bad_host, bad, 1));
-  GI_TRY(refuse(bad_host, bad_row));
-  GI_TRY(offsets(&scratch, t.ptr, t.ptr, (size_t)n));
-  GI_TRY(fetch(&nnz, t.ptr + n, 1));
-  GI_TRY(gi_cuda_triangle_arrays(m, n, nnz, &t));
-  GI_TRY(each((size_t)n,
-              [=] __device__(size_t k) { t.row[k] = t.parent[k] = lower ? (unsigned)k : n - 1 - (unsigned)k; }));
+  GI_TRY(offsets(scratch, t.ptr, t.ptr, (size_t)n));
+  GI_TRY(each((size_t)n, [=] __device__(size_t k) { t.row[k] = lower ? (unsigned)k : n - 1 - (unsigned)k; }));
   GI_TRY(each_entry((size_t)n, t.ptr, [=] __device__(size_t k, unsigned q) {
+    if (f->bad != ~0ull) return; /* offsets may be anything */
     /* numbered from the end: also in reverse within the row */
     const unsigned p = lower ? first[k] + (q - t.ptr[k]) : first[n - 1 - k] + (t.ptr[k + 1] - 1 - q);
     const int j = r.idx[p] - r.base;
@@ -189,6 +195,5 @@ gable_status gi_cuda_triangle(gi_device_memory *m, const gi_shape *shape, const 
   *out = t;
   *reverse = !lower;
 done:
-  gi_device_give_back(&scratch);
   return status;
 }

@@ -32,69 +32,93 @@ template <typename M> static diagonal_of<M> diagonal_from(const gi_values *v)
   return {(const M *)v->val, (const M *)v->diagonal, v->diagonal_from, v->fault};
 }
 
-/* values of a row, scaled by 1/diagonal, into its record; inverse at record + inverse, pairs at record + values. */
-template <typename M, typename T>
-static gable_status fill_records(const gik_device_triangle *t, char *record, size_t bytes, size_t inverse,
-                                 size_t values, int lanes, const unsigned *place, const gi_values *v)
+namespace
 {
-  gable_status status = GABLE_OK;
-  const gik_device_triangle tri = *t;
-  const diagonal_of<M> diagonal = diagonal_from<M>(v);
-  const M *val = (const M *)v->val;
-  const unsigned rows = 32 / (unsigned)lanes, l = (unsigned)lanes;
-  GI_TRY(each((size_t)t->n, [=] __device__(size_t k) {
-    const unsigned slot = place[k] % rows;
-    char *r = record + place[k] / rows * bytes;
-    const double scale = 1.0 / diagonal.at(tri.parent[k]);
-    unsigned j = 0;
-    ((T *)(r + inverse))[slot] = (T)scale;
-    for (unsigned q = tri.ptr[k]; q < tri.ptr[k + 1]; q++, j++) {
-      const unsigned lane = slot * l + j % l, entry = j / l;
-      /* a part is minus the sum of its share, already scaled: its row adds it */
-      ((T *)(r + values))[(entry / 2 * 32 + lane) * 2 + entry % 2] =
-          tri.from[q] == NONE ? (T)-1 : (T)((double)val[tri.from[q]] * scale);
+
+/* Where the numbers of a record lie. */
+struct record_layout {
+  char *record;
+  size_t count, bytes, inverse, values;
+  unsigned lanes, pairs, rows; /* rows of a record: its width / lanes */
+  const unsigned *row_at;      /* [count][rows] */
+};
+
+template <typename T> struct __align__(2 * sizeof(T)) two
+{
+  T x, y;
+};
+
+/* The numbers of one lane of one record: entries scaled by 1/diagonal, zeros where there are none. */
+template <typename M, typename T> struct lane_filler {
+  gik_device_triangle t;
+  record_layout l;
+  diagonal_of<M> diagonal;
+  const M *val;
+
+  __device__ T entry(unsigned q, unsigned end, double scale) const
+  {
+    if (q >= end) return 0;
+    /* a part is minus the sum of its share, already scaled: its row adds it */
+    return t.from[q] == NONE ? (T)-1 : (T)((double)val[t.from[q]] * scale);
+  }
+
+  __device__ void operator()(size_t i) const
+  {
+    const unsigned width = l.rows * l.lanes, lane = (unsigned)(i % width), slot = lane / l.lanes, part = lane % l.lanes;
+    const unsigned k = l.row_at[i / width * l.rows + slot];
+    const unsigned begin = k == NONE ? 0 : t.ptr[k], end = k == NONE ? 0 : t.ptr[k + 1];
+    const double scale = k == NONE ? 0 : 1.0 / diagonal.at(t.parent[k]);
+    char *r = l.record + i / width * l.bytes;
+    for (unsigned m = 0; m < l.pairs; m++) {
+      const unsigned q = begin + 2 * m * l.lanes + part;
+      ((two<T> *)(r + l.values))[m * width + lane] = {entry(q, end, scale), entry(q + l.lanes, end, scale)};
     }
-  }));
-done:
-  return status;
-}
+    if (!part) ((T *)(r + l.inverse))[slot] = (T)scale;
+  }
+};
 
-template <typename T>
-static gable_status fill_as(const gik_device_triangle *t, char *record, size_t bytes, size_t inverse, size_t values,
-                            int lanes, const unsigned *place, const gi_values *v)
+} /* namespace */
+
+template <typename M, typename T>
+static gable_status fill_records(const gik_device_triangle *t, const record_layout *l, const gi_values *v)
 {
-  return v->type == GABLE_D ? fill_records<double, T>(t, record, bytes, inverse, values, lanes, place, v)
-                            : fill_records<float, T>(t, record, bytes, inverse, values, lanes, place, v);
+  const lane_filler<M, T> f = {*t, *l, diagonal_from<M>(v), (const M *)v->val};
+  return each(l->count * l->rows * l->lanes, f);
 }
 
-gable_status gi_cuda_update_tiles(const gik_device_triangle *t, const gik_tiles *tiles, const unsigned *place,
+static gable_status fill(const gik_device_triangle *t, const record_layout *l, int type, const gi_values *v)
+{
+  if (v->type == GABLE_D) return fill_records<double, double>(t, l, v);
+  return type ? fill_records<float, double>(t, l, v) : fill_records<float, float>(t, l, v);
+}
+
+gable_status gi_cuda_update_tiles(const gik_device_triangle *t, const gik_tiles *tiles, const unsigned *row_at,
                                   const gi_values *v)
 {
   gable_status status = GABLE_OK;
-  const size_t k = (size_t)tiles->pairs, rows = 32 / (size_t)tiles->lanes;
+  const unsigned lanes = (unsigned)tiles->lanes, rows = 32 / lanes, k = (unsigned)tiles->pairs;
   for (int type = 0; type < 2; type++) {
     const size_t size = type ? 8 : 4, inverse = k * 64 * size + k * 128 + rows * 8;
     const size_t bytes = gik_tiles_record_bytes(tiles->lanes, tiles->pairs, type ? GABLE_D : GABLE_S);
-    char *record = (char *)tiles->record[type];
-    if (!record) continue;
-    GI_TRY((type ? fill_as<double> : fill_as<float>)(t, record, bytes, inverse, 0, tiles->lanes, place, v));
+    const record_layout l = {(char *)tiles->record[type], tiles->n_records, bytes, inverse, 0, lanes, k, rows, row_at};
+    if (l.record) GI_TRY(fill(t, &l, type, v));
   }
 done:
   return status;
 }
 
-gable_status gi_cuda_update_packed(const gik_device_triangle *t, const gik_packed *packed, const unsigned *place,
+gable_status gi_cuda_update_packed(const gik_device_triangle *t, const gik_packed *packed, const unsigned *row_at,
                                    const gi_values *v)
 {
   gable_status status = GABLE_OK;
-  const size_t rows = 32 / (size_t)packed->lanes;
+  const unsigned lanes = (unsigned)packed->lanes, rows = 32 / lanes, k = (unsigned)packed->pairs;
   for (int type = 0; type < 2; type++) {
     const size_t size = type ? 8 : 4, inverse = (16 + rows * 4 + 7) / 8 * 8;
     const size_t values = (inverse + rows * size + 15) / 16 * 16;
     const size_t bytes = gik_packed_record_bytes(packed->lanes, packed->pairs, type ? GABLE_D : GABLE_S);
-    char *record = (char *)packed->record[type];
-    if (!record) continue;
-    GI_TRY((type ? fill_as<double> : fill_as<float>)(t, record, bytes, inverse, values, packed->lanes, place, v));
+    const record_layout l = {
+        (char *)packed->record[type], packed->n_records, bytes, inverse, values, lanes, k, rows, row_at};
+    if (l.record) GI_TRY(fill(t, &l, type, v));
   }
 done:
   return status;

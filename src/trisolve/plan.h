@@ -101,7 +101,8 @@ struct gable_work {
   void *device; /* scratch, aligned to 256 */
   void *stream;
   void *backend_state;
-  gable_status fault; /* of solves since gable_work_status last looked */
+  unsigned seen_updates; /* cuda: the stream waits for those up to this one */
+  gable_status fault;    /* of solves since gable_work_status last looked */
   gable_idx fault_row;
 };
 
