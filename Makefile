@@ -2,6 +2,7 @@
 # make demo       solves a real matrix that ships with the project
 # make check      all tests that this machine can run
 # make fuzz       a million mangled inputs for each reader (FUZZ_RUNS, FUZZ_SEED)
+# make libfuzzer  the same number that libFuzzer steers by coverage, under sanitizers (needs clang; FUZZ_CLANG, FUZZ_FLAGS)
 # make bench      the speed tables (needs the peers: see docs/benchmarks.md)
 # make install    DESTDIR, PREFIX (/usr/local) and LIB (lib); make uninstall takes the same files away
 # make docs       the pages of the public headers, in build/docs (needs doxygen)
@@ -15,6 +16,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 LIB ?= lib
 FUZZ_RUNS ?= 1000000
+FUZZ_CLANG ?= clang-14
 DEMO ?= examples/data/bcsstk18.mtx.gz
 CC ?= cc
 NVCC ?= nvcc
@@ -75,7 +77,7 @@ TOOL := $(BUILD)/bin/gable
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' $1 $2)
 
-.PHONY: all lib tests check fuzz demo bench docs manual clean install uninstall format help
+.PHONY: all lib tests check fuzz fuzzers libfuzzer demo bench docs manual clean install uninstall format help
 all: $(if $(wildcard tool/gable.c),$(TOOL)) $(STATIC) $(SHARED)
 lib: $(STATIC) $(SHARED)
 tests: $(TESTS)
@@ -123,6 +125,16 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/%.c.o $(call object,$(FUZZ_PARTS)) $(STATIC)
 
 fuzz: $(FUZZERS)
 	@for f in $(FUZZERS); do $$f $(FUZZ_RUNS) $(FUZZ_SEED) || exit 1; done
+
+fuzzers: $(FUZZERS)
+
+# What libFuzzer finds to be new goes to a folder of the build; it starts from that and from the corpus that is kept.
+libfuzzer: BUILD := $(BUILD)/libfuzzer
+libfuzzer:
+	@$(MAKE) BUILD=$(BUILD) CC="$(FUZZ_CLANG)" SAN=address,undefined CFLAGS=-fsanitize=fuzzer-no-link FUZZ_LINK=-fsanitize=fuzzer OPENMP=no fuzzers
+	@for f in $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ_SRC)); do mkdir -p $(BUILD)/corpus/$$f && echo "libFuzzer: $$f" && \
+		$(BUILD)/tests/fuzz/fuzz_$$f -runs=$(FUZZ_RUNS) -max_len=16384 -print_final_stats=1 $(FUZZ_FLAGS) \
+		-artifact_prefix=$(BUILD)/ $(BUILD)/corpus/$$f tests/fuzz/corpus/$$f || exit 1; done
 
 # The tests that are scripts find the build in BUILD and what it was made with in CC, SAN, ZLIB, CJSON and LIBS.
 check: all tests

@@ -42,6 +42,7 @@ static gable_status check_header(gi_source *s, const gi_binary_header *h)
                  8 * (h->n_cols + 1) <= most - h->nnz * (4 + 8 * h->words) - 4 * (h->nnz % 2),
              GABLE_ERR_FORMAT, "%s: the header promises %lld columns and %lld entries, more than the file holds", name,
              (long long)h->n_cols, (long long)h->nnz);
+  GI_TRY(gi_check_dimensions(s, h->n_rows, h->n_cols, h->nnz));
 done:
   return status;
 }

@@ -1,6 +1,7 @@
 /* matrix.c: gable_matrix, and the reader for the format that a file's first bytes show. */
 #include "sparse/matrix.h"
 
+#include <stdio.h>
 #include <string.h>
 
 gable_status gi_matrix_create(gable_context *ctx, gable_matrix **out)
@@ -44,6 +45,19 @@ gable_status gi_check_side(const gi_source *source, gable_structure structure, g
                "%s:%lld: entry (%d, %d): a symmetric file holds one triangle, and it began with the other", name, line,
                i + 1, j + 1);
   }
+done:
+  return status;
+}
+
+gable_status gi_check_dimensions(const gi_source *source, int64_t n_rows, int64_t n_cols, int64_t count)
+{
+  gable_status status = GABLE_OK;
+  const int64_t larger = n_rows > n_cols ? n_rows : n_cols, line = gi_source_line_number(source);
+  char where[24] = "";
+  if (line > 0) snprintf(where, sizeof where, ":%lld", (long long)line);
+  GI_REQUIRE(larger <= GI_UNCHECKED_DIMENSION || larger / GI_MOST_EMPTY <= count, GABLE_ERR_LIMIT,
+             "%s%s: %lld by %lld for %lld entries: the header cannot be right", gi_source_name(source), where,
+             (long long)n_rows, (long long)n_cols, (long long)count);
 done:
   return status;
 }

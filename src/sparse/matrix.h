@@ -55,6 +55,9 @@ gable_status gi_matrix_file_part(const gable_matrix *a, gi_csc *out, int *own);
 gable_status gi_check_side(const gi_source *source, gable_structure structure, gable_idx i, gable_idx j,
                            const double *value, int words, gable_part *part);
 
+/* Refuses a header with so many rows or columns for so few entries that it must be damaged. */
+gable_status gi_check_dimensions(const gi_source *source, int64_t n_rows, int64_t n_cols, int64_t count);
+
 /* Refuses, by the options, fields that the caller does not take.  line: for the message. */
 gable_status gi_check_field(const gi_source *source, const gable_read_options *options, gable_field field);
 

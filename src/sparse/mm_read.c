@@ -64,6 +64,7 @@ static gable_status read_banner(gi_source *s, header *h)
   size_t length;
   int choice;
   GI_TRY(gi_source_line(s, &line, &length));
+  GI_REQUIRE(line, GABLE_ERR_FORMAT, "%s: the file is empty", gi_source_name(s));
   const char *end = line + length;
   length = next_word(&line, end, &word);
   GI_REQUIRE(is_keyword(word, length, "%%matrixmarket"), GABLE_ERR_FORMAT,
@@ -138,10 +139,7 @@ static gable_status check_promise(gi_source *s, const header *h)
   GI_REQUIRE(h->count <= most / least + 1, GABLE_ERR_FORMAT,
              AT "the header promises %lld entries, the rest of the file can hold at most %lld", HERE(s),
              (long long)h->count, (long long)(most / least + 1));
-  int64_t larger = h->n_rows > h->n_cols ? h->n_rows : h->n_cols;
-  GI_REQUIRE(larger <= GI_UNCHECKED_DIMENSION || larger / GI_MOST_EMPTY <= h->count, GABLE_ERR_LIMIT,
-             AT "%lld by %lld for %lld entries: the header cannot be right", HERE(s), (long long)h->n_rows,
-             (long long)h->n_cols, (long long)h->count);
+  GI_TRY(gi_check_dimensions(s, h->n_rows, h->n_cols, h->count));
 done:
   return status;
 }

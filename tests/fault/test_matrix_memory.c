@@ -95,11 +95,9 @@ static void fail_each(phase *run, const char *what)
 
 int main(void)
 {
-  static const char *const files[] = {"tests/data/west0479.mtx.gz",
-                                      "tests/data/1138_bus.mtx.gz",
-                                      "tests/data/young1c.mtx.gz",
-                                      "tests/fuzz/corpus/rb/general.rua",
-                                      "tests/fuzz/corpus/binary/symmetric.gbl",
+  static const char *const files[] = {"tests/data/west0479.mtx.gz",        "tests/data/1138_bus.mtx.gz",
+                                      "tests/data/young1c.mtx.gz",         "tests/fuzz/corpus/rb/general.rua",
+                                      "tests/fuzz/corpus/rb/elements.rse", "tests/fuzz/corpus/binary/symmetric.gbl",
                                       "tests/fuzz/corpus/mm/array.mtx"};
   static const char *const kinds[] = {"laplacian5:9x8",
                                       "laplacian27:4x5x6,values=random,numbering=random",
