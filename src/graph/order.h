@@ -22,12 +22,15 @@ typedef struct gi_order_options {
   gable_idx n_blocks;     /* of the block triangular form that perm makes on entry; 0 or 1: none */
   const gable_idx *block; /* [n_blocks+1] first place in perm of each */
   int mirrored;           /* 1: see gi_symbolic_options */
+  struct gi_tree *tree;   /* NULL, or a zeroed one: out, the tree of the order, for gi_symbolic, where one was made on
+                             the way (else it stays zeroed); the caller releases it */
 } gi_order_options;
 
 typedef struct gi_order_report {
   gi_order_method used;           /* GI_ORDER_METIS when at least one block took it; never GI_ORDER_AUTO */
   gable_off fill_amd, fill_metis; /* nnz(L) predicted by those of them that were tried, else 0 */
   gable_idx long_rows;            /* put last, apart from the others */
+  double tree_s;                  /* seconds of the time taken that went into options->tree */
 } gi_order_report;
 
 /* "auto", "metis", "amd", "colamd", "natural", "user"; never NULL. */

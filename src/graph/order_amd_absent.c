@@ -17,6 +17,12 @@ gable_status gi_order_amd(gable_context *ctx, const gi_adjacency *g, gable_idx *
   return missing("AMD");
 }
 
+gable_status gi_order_camd(gable_context *ctx, const gi_adjacency *g, const gable_idx *member, gable_idx *perm)
+{
+  (void)ctx, (void)g, (void)member, (void)perm;
+  return missing("CAMD");
+}
+
 gable_status gi_order_colamd(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
                              const gable_idx *block_of, gable_idx *perm)
 {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/timer.h"
 #include "graph/order_parts.h"
 #include "graph/order_problem.h"
 #include "graph/symbolic_symmetric.h"
@@ -22,32 +23,35 @@ typedef struct contest {
   const gi_order_problem *p;
   gable_idx *amd, *metis;           /* [n] the two orders */
   gable_off *fill_amd, *fill_metis; /* [n_blocks] nnz(L) */
-  unsigned char *linear;            /* [n_blocks] AMD's fill is */
-  atomic_int amd_is_known;          /* 1: fill_amd and linear are */
+  gi_tree tree_amd, tree_metis;
+  double amd_s, metis_s;   /* seconds that the trees took */
+  unsigned char *linear;   /* [n_blocks] AMD's fill is */
+  atomic_int amd_is_known; /* 1: fill_amd and linear are */
 } contest;
 
-/* perm is postordered.  fill, work (sum of squares of the columns' counts; or NULL) [n_blocks]. */
-static gable_status predict(const contest *c, gable_idx *perm, gable_off *fill, unsigned char *linear)
+/* perm is postordered.  fill, linear (or NULL) [n_blocks]. */
+static gable_status predict(const contest *c, gable_idx *perm, gable_off *fill, unsigned char *linear, gi_tree *tree,
+                            double *seconds)
 {
   gable_status status = GABLE_OK;
   const gi_order_problem *p = c->p;
   const gi_symbolic_options options = {.n_blocks = p->n_blocks, .block = p->block, .mirrored = p->mirrored};
-  gi_tree tree = {0};
-  GI_TRY(gi_tree_analyse(c->ctx, p->n, p->ptr, p->idx, perm, &options, &tree));
+  const double begin = gi_now();
+  GI_TRY(gi_tree_analyse(c->ctx, p->n, p->ptr, p->idx, perm, &options, tree));
   for (gable_idx b = 0; b < p->n_blocks; b++) {
     gable_off twice = 0; /* off-diagonal entries of A + A^T */
     double squares = 0;
     fill[b] = 0;
     for (gable_idx k = p->block[b]; k < p->block[b + 1]; k++) {
       twice += p->graph.ptr[perm[k] + 1] - p->graph.ptr[perm[k]];
-      fill[b] += tree.count[k];
-      squares += (double)tree.count[k] * tree.count[k];
+      fill[b] += tree->count[k];
+      squares += (double)tree->count[k] * tree->count[k];
     }
     const double entries = (double)(twice / 2 + p->block[b + 1] - p->block[b]);
     if (linear) linear[b] = (double)fill[b] <= LINEAR_FILL * entries || squares <= LINEAR_WORK * entries;
   }
+  *seconds = gi_now() - begin;
 done:
-  gi_tree_release(c->ctx, &tree);
   return status;
 }
 
@@ -62,7 +66,7 @@ static gable_status run_amd(contest *c)
 {
   gable_status status = GABLE_OK;
   GI_TRY(gi_order_by_amd(c->ctx, c->p, c->amd));
-  GI_TRY(predict(c, c->amd, c->fill_amd, c->linear));
+  GI_TRY(predict(c, c->amd, c->fill_amd, c->linear, &c->tree_amd, &c->amd_s));
   atomic_store_explicit(&c->amd_is_known, 1, memory_order_release);
 done:
   return status;
@@ -94,12 +98,20 @@ done:
   return status;
 }
 
+static void give_tree(gi_tree *from, double seconds, gi_tree *tree, gi_order_report *report)
+{
+  if (!tree) return;
+  *tree = *from;
+  *from = (gi_tree){0};
+  report->tree_s = seconds;
+}
+
 /* perm: AMD's order, and METIS's of the blocks where it is better. */
-static gable_status take_better(contest *c, gable_idx *perm, gi_order_report *report)
+static gable_status take_better(contest *c, gable_idx *perm, gi_tree *tree, gi_order_report *report)
 {
   gable_status status = GABLE_OK;
   const gi_order_problem *p = c->p;
-  gable_idx asked = 0;
+  gable_idx asked = 0, taken = 0;
   memcpy(perm, c->amd, (size_t)p->n * sizeof *perm);
   for (gable_idx b = 0; b < p->n_blocks; b++) {
     const size_t begin = (size_t)p->block[b], size = (size_t)p->block[b + 1] - begin;
@@ -109,16 +121,17 @@ static gable_status take_better(contest *c, gable_idx *perm, gi_order_report *re
     else
       asked++;
   }
-  report->used = GI_ORDER_AMD;
-  if (!asked) return GABLE_OK;
-  GI_TRY(predict(c, c->metis, c->fill_metis, NULL));
-  for (gable_idx b = 0; b < p->n_blocks; b++) {
+  if (asked) GI_TRY(predict(c, c->metis, c->fill_metis, NULL, &c->tree_metis, &c->metis_s));
+  for (gable_idx b = 0; asked && b < p->n_blocks; b++) {
     const size_t begin = (size_t)p->block[b], size = (size_t)p->block[b + 1] - begin;
     report->fill_metis += c->fill_metis[b];
     if (!wants_metis(c, b) || c->fill_metis[b] >= c->fill_amd[b]) continue;
     memcpy(perm + begin, c->metis + begin, size * sizeof *perm);
-    report->used = GI_ORDER_METIS;
+    taken++;
   }
+  report->used = taken ? GI_ORDER_METIS : GI_ORDER_AMD;
+  if (taken == 0) give_tree(&c->tree_amd, c->amd_s, tree, report);
+  if (taken > 0 && taken == asked) give_tree(&c->tree_metis, c->metis_s, tree, report);
 done:
   return status;
 }
@@ -137,7 +150,8 @@ static gable_status order_without_amd(gable_context *ctx, const gi_order_problem
   return GABLE_OK;
 }
 
-gable_status gi_order_by_fill(gable_context *ctx, const gi_order_problem *p, gable_idx *perm, gi_order_report *report)
+gable_status gi_order_by_fill(gable_context *ctx, const gi_order_problem *p, gable_idx *perm, gi_tree *tree,
+                              gi_order_report *report)
 {
   gable_status status = GABLE_OK;
   contest c = {.ctx = ctx, .p = p};
@@ -157,12 +171,14 @@ gable_status gi_order_by_fill(gable_context *ctx, const gi_order_problem *p, gab
     else
       memset(c.linear, 1, (size_t)p->n_blocks);
   }
-  GI_TRY(take_better(&c, perm, report));
+  GI_TRY(take_better(&c, perm, tree, report));
 done:
   gi_free(ctx, c.amd);
   gi_free(ctx, c.metis);
   gi_free(ctx, c.fill_amd);
   gi_free(ctx, c.fill_metis);
   gi_free(ctx, c.linear);
+  gi_tree_release(ctx, &c.tree_amd);
+  gi_tree_release(ctx, &c.tree_metis);
   return status;
 }

@@ -1,5 +1,7 @@
-/* Nested dissection by METIS: the separators of the largest parts one by one, so that there is a place to stop and to
- * tell the progress, and METIS's own dissection for what is left.  That costs nothing: it is what METIS does inside.
+/* Nested dissection: METIS finds the separators, one by one, so that there is a place to stop and to tell the progress;
+ * parts that are small are left whole, and constrained minimum degree (CAMD) orders each part and each separator, with
+ * all that surrounds it in view.  That gives the fill of METIS's own dissection, which goes on down to parts of 200
+ * nodes, in 0.5 to 0.8 of its time (docs/algorithms/symbolic.md).  Without CAMD METIS orders the parts.
  *
  * METIS keeps state of the process: it seeds the C library's random numbers, and for the length of a call it handles
  * SIGABRT and SIGTERM to come back from an allocation that failed.  So one lock lets one call in at a time; a program
@@ -19,8 +21,9 @@
 
 _Static_assert(sizeof(idx_t) == sizeof(gable_idx), "METIS with 32-bit indices");
 
-/* Parts below a sixteenth of the graph, or this many nodes, are left to METIS whole. */
-enum { PARTS = 16, SMALL_PART = 1000 };
+/* A part is small with at most so many nodes, or so many edges, each counted from both ends; without CAMD, when it has
+ * at most this many nodes or a sixteenth of all. */
+enum { FEW_NODES = 200, FEW_EDGES = 4000, FEW_FOR_METIS = 1000, PARTS_FOR_METIS = 16 };
 
 static pthread_mutex_t metis_lock = PTHREAD_MUTEX_INITIALIZER;
 static GI_THREAD_LOCAL sigjmp_buf *way_out; /* of the thread inside METIS_ComputeVertexSeparator, else NULL */
@@ -102,12 +105,11 @@ static int compute_separator(const gi_adjacency *g, idx_t *ptr, idx_t *options, 
   return result;
 }
 
-/* perm [g->n]: nodes of g. */
+/* perm [g->n]: nodes of g; the identity in. */
 static gable_status order_whole(gable_context *ctx, const gi_adjacency *g, gable_idx *perm)
 {
   gable_status status = GABLE_OK;
   idx_t *ptr = NULL, *place = NULL, n = g->n, options[METIS_NOPTIONS];
-  for (gable_idx k = 0; k < n; k++) perm[k] = k;
   if (n < 2 || g->ptr[n] == 0) return GABLE_OK;
   GI_TRY(metis_offsets(ctx, g, &ptr));
   GI_ALLOC(ctx, place, n);
@@ -145,13 +147,21 @@ typedef struct dissection {
   int (*is_moot)(const void *user);
   const void *user;
   int gave_up;
-  gable_idx n, done, large; /* nodes in all; ordered so far; parts above this are separated */
-  gable_idx *local;         /* [n] holds -1 */
+  int constrained;       /* CAMD will order parts and separators */
+  gable_idx n, done;     /* nodes in all; ordered so far */
+  gable_idx *local;      /* [n] holds -1 */
+  unsigned char *begins; /* [n] 1: a part or a separator begins at this place */
 } dissection;
+
+static int is_small(const dissection *d, const gi_adjacency *g)
+{
+  if (d->constrained) return g->n <= FEW_NODES || g->ptr[g->n] <= FEW_EDGES;
+  return g->n <= FEW_FOR_METIS || g->n <= d->n / PARTS_FOR_METIS;
+}
 
 static gable_status dissect(dissection *d, const gi_adjacency *g, gable_idx *perm);
 
-/* perm: node lists the nodes of g in one part; they come back ordered. */
+/* node: nodes of g in one part; they come back ordered. */
 static gable_status dissect_part(dissection *d, const gi_adjacency *g, gable_idx count, gable_idx *node)
 {
   gable_status status = GABLE_OK;
@@ -169,7 +179,8 @@ done:
   return status;
 }
 
-/* perm [g->n]: first one part, then the other, then what separates them. */
+/* perm [g->n]: first one part, then the other, then what separates them.  Parts are finished in the order of their
+ * places: d->done is the place of perm[0]. */
 static gable_status dissect(dissection *d, const gi_adjacency *g, gable_idx *perm)
 {
   gable_status status = GABLE_OK;
@@ -177,58 +188,87 @@ static gable_status dissect(dissection *d, const gi_adjacency *g, gable_idx *per
   d->gave_up = d->is_moot && d->is_moot(d->user);
   if (d->gave_up) return GABLE_OK;
   GI_TRY(gi_progress(d->ctx, "order", 0.05 + 0.9 * d->done / d->n));
-  if (g->n > d->large) {
+  if (!is_small(d, g)) {
     GI_ALLOC(d->ctx, part, g->n);
     GI_TRY(separate(d->ctx, g, part));
     for (gable_idx k = 0; k < g->n; k++) size[part[k]]++;
   }
   if (size[0] == 0 || size[1] == 0) { /* small, or with nothing to separate */
-    GI_TRY(order_whole(d->ctx, g, perm));
+    d->begins[d->done] = 1;
     d->done += g->n;
+    for (gable_idx k = 0; k < g->n; k++) perm[k] = k;
+    if (!d->constrained) GI_TRY(order_whole(d->ctx, g, perm));
     goto done;
   }
   gable_idx next[3] = {0, size[0], size[0] + size[1]};
   for (gable_idx k = 0; k < g->n; k++) perm[next[part[k]]++] = k;
   gi_free(d->ctx, part);
   part = NULL;
-  d->done += size[2];
   GI_TRY(dissect_part(d, g, size[0], perm));
   if (!d->gave_up) GI_TRY(dissect_part(d, g, size[1], perm + size[0]));
+  if (d->gave_up || size[2] == 0) goto done;
+  d->begins[d->done] = 1;
+  d->done += size[2];
 done:
   gi_free(d->ctx, part);
   return status;
+}
+
+/* perm [g->n]: node v of g is in of[v], and order lists those in parts and separators. */
+static gable_status order_parts(const dissection *d, const gi_adjacency *g, const gable_idx *of, const gable_idx *order,
+                                gable_idx *perm)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *part_of = NULL, *member = NULL, part = -1;
+  GI_ALLOC(d->ctx, part_of, d->n);
+  GI_ALLOC(d->ctx, member, g->n);
+  for (gable_idx k = 0; k < d->n; k++) part_of[order[k]] = part += d->begins[k];
+  for (gable_idx v = 0; v < g->n; v++) member[v] = part_of[of[v]];
+  GI_TRY(gi_order_camd(d->ctx, g, member, perm));
+done:
+  gi_free(d->ctx, part_of);
+  gi_free(d->ctx, member);
+  return status;
+}
+
+/* The same without parts: gathered nodes come one after the other. */
+static void expand(const gi_adjacency *small, const gable_idx *of, const gable_idx *order, gable_idx *start,
+                   gable_idx n, gable_idx *perm)
+{
+  gable_idx next = 0;
+  for (gable_idx k = 0; k < small->n; k++) {
+    start[order[k]] = next;
+    next += small->weight[order[k]];
+  }
+  for (gable_idx v = 0; v < n; v++) perm[start[of[v]]++] = v;
 }
 
 gable_status gi_order_metis(gable_context *ctx, const gi_adjacency *g, int (*is_moot)(const void *user),
                             const void *user, gable_idx *perm, int *gave_up)
 {
   gable_status status = GABLE_OK;
-  const gable_idx n = g->n;
   gi_adjacency small = {0};
-  gable_idx *of = NULL, *order = NULL, *start = NULL;
-  dissection d = {.ctx = ctx, .is_moot = is_moot, .user = user};
-  GI_ALLOC(ctx, of, n);
+  gable_idx *of = NULL, *order = NULL;
+  dissection d = {.ctx = ctx, .is_moot = is_moot, .user = user, .constrained = gi_order_has_amd()};
+  GI_ALLOC(ctx, of, g->n);
   GI_TRY(gi_adjacency_compress(ctx, g, of, &small));
-  GI_ALLOC(ctx, order, small.n);
-  GI_ALLOC(ctx, start, small.n);
-  GI_ALLOC(ctx, d.local, small.n);
-  memset(d.local, 0xff, (size_t)small.n * sizeof *d.local);
   d.n = small.n;
-  d.large = small.n / PARTS > SMALL_PART ? small.n / PARTS : SMALL_PART;
+  GI_ALLOC(ctx, order, small.n);
+  GI_ALLOC(ctx, d.local, small.n);
+  GI_ALLOC_ZERO(ctx, d.begins, small.n);
+  for (gable_idx k = 0; k < small.n; k++) d.local[k] = -1;
   GI_TRY(dissect(&d, &small, order));
   *gave_up = d.gave_up;
   if (d.gave_up) goto done;
-  gable_idx next = 0;
-  for (gable_idx k = 0; k < small.n; k++) {
-    start[order[k]] = next;
-    next += small.weight[order[k]];
-  }
-  for (gable_idx v = 0; v < n; v++) perm[start[of[v]]++] = v;
+  if (d.constrained)
+    GI_TRY(order_parts(&d, g, of, order, perm));
+  else
+    expand(&small, of, order, d.local, g->n, perm);
 done:
   gi_adjacency_release(ctx, &small);
   gi_free(ctx, of);
   gi_free(ctx, order);
-  gi_free(ctx, start);
   gi_free(ctx, d.local);
+  gi_free(ctx, d.begins);
   return status;
 }

@@ -7,8 +7,13 @@
 /* perm [g->n]: perm[k] = the node that comes k-th.  GABLE_ERR_UNAVAILABLE, _LIMIT, _MEMORY. */
 gable_status gi_order_amd(gable_context *ctx, const gi_adjacency *g, gable_idx *perm);
 
-/* The same, and asks is_moot(user), when that is not NULL, before each of its larger steps: when it says 1, *gave_up =
- * 1 and perm is left undefined.  Tells the progress of "order", between 0.05 and 0.95; GABLE_ERR_CANCELLED. */
+/* The same with constraints: nodes with a smaller member [g->n] (from 0, none left out up to the largest) come first.
+ */
+gable_status gi_order_camd(gable_context *ctx, const gi_adjacency *g, const gable_idx *member, gable_idx *perm);
+
+/* As gi_order_amd, and asks is_moot(user), when that is not NULL, before each of its larger steps: when it says 1,
+ * *gave_up = 1 and perm is left undefined.  Tells the progress of "order", between 0.05 and 0.95; GABLE_ERR_CANCELLED.
+ */
 gable_status gi_order_metis(gable_context *ctx, const gi_adjacency *g, int (*is_moot)(const void *user),
                             const void *user, gable_idx *perm, int *gave_up);
 

@@ -135,21 +135,22 @@ gable_status gi_symbolic(gable_context *ctx, gable_idx n, const gable_off *ptr, 
 {
   gable_status status = GABLE_OK;
   const gi_symbolic_options defaults = {0};
-  gi_tree tree = {0};
+  gi_tree own = {0};
   gi_layout *y = NULL;
   if (!options) options = &defaults;
+  const gi_tree *tree = options->tree ? options->tree : &own;
   GI_REQUIRE(options->form != GI_SYMBOLIC_UNSYMMETRIC || !options->cholesky, GABLE_ERR_ARGUMENT,
              "Cholesky has no unsymmetric form");
-  GI_TRY(gi_tree_analyse(ctx, n, ptr, idx, perm, options, &tree));
+  if (!options->tree) GI_TRY(gi_tree_analyse(ctx, n, ptr, idx, perm, options, &own));
   GI_TRY(gi_progress(ctx, "symbolic", 0.3));
-  GI_TRY(choose_form(ctx, n, ptr, idx, perm, options, &tree, &y));
-  y->height = tree.height;
+  GI_TRY(choose_form(ctx, n, ptr, idx, perm, options, tree, &y));
+  y->height = tree->height;
   GI_TRY(attach_blocks(ctx, ptr, idx, perm, options, y));
   GI_TRY(gi_progress(ctx, "symbolic", 1));
   *out = y;
   y = NULL;
 done:
   gi_layout_destroy(ctx, &y);
-  gi_tree_release(ctx, &tree);
+  gi_tree_release(ctx, &own);
   return status;
 }

@@ -12,14 +12,16 @@ typedef enum gi_symbolic_form {
 
 typedef struct gi_symbolic_options {
   gi_symbolic_form form;
-  int cholesky;           /* 1: the layout has no U values; form must not be GI_SYMBOLIC_UNSYMMETRIC */
-  gable_idx n_blocks;     /* of the block triangular form that perm makes; 0 or 1: none */
-  const gable_idx *block; /* [n_blocks+1] first place in perm of each block; entries of A(perm, perm) left of the
-                             diagonal blocks are GABLE_ERR_ARGUMENT */
-  gable_idx max_width;    /* of a supernode; 0: the default */
-  int exact;              /* 1: exact supernodes only, no relaxation */
-  int mirrored;           /* 1: the caller knows that the pattern is symmetric, both triangles are stored and rows
-                             increase within a column: then one triangle is enough to read */
+  int cholesky;               /* 1: the layout has no U values; form must not be GI_SYMBOLIC_UNSYMMETRIC */
+  gable_idx n_blocks;         /* of the block triangular form that perm makes; 0 or 1: none */
+  const gable_idx *block;     /* [n_blocks+1] first place in perm of each block; entries of A(perm, perm) left of the
+                                 diagonal blocks are GABLE_ERR_ARGUMENT */
+  gable_idx max_width;        /* of a supernode; 0: the default */
+  int exact;                  /* 1: exact supernodes only, no relaxation */
+  int mirrored;               /* 1: the caller knows that the pattern is symmetric, both triangles are stored and rows
+                                 increase within a column: then one triangle is enough to read */
+  const struct gi_tree *tree; /* what gi_tree_analyse makes of this pattern, this perm (which it postordered) and these
+                                 options, or NULL */
 } gi_symbolic_options;
 
 enum { GI_DEFAULT_MAX_WIDTH = 128 };

@@ -62,7 +62,8 @@ static void check_methods(gable_context *ctx)
   }
   if (gi_order_has_metis()) {
     const gable_off metis = order_fill(ctx, n, GI_ORDER_METIS);
-    CHECK(2 * metis < natural && best <= metis);
+    /* auto may do without METIS where the work is small */
+    CHECK(2 * metis < natural && 10 * best <= 11 * metis, "%ld %ld", (long)metis, (long)best);
   }
 }
 
