@@ -1,0 +1,228 @@
+/* whole_rows.c: reads a view by rows on the host and carries the rows to where the kernels run. */
+#include <limits.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "trisolve/whole_rows.h"
+
+/* On the host, before they are carried away. */
+typedef struct host_rows {
+  gable_off *offset; /* [n+1] of the caller's rows or columns, from 0 */
+  gable_idx *index;  /* [nnz] the caller's, as they are; fetched when they lie on the device */
+  const gable_idx *given;
+  unsigned *ptr, *diagonal, *from; /* [n+1], [n], [nnz] or NULL */
+  gable_idx *idx;                  /* [nnz] */
+} host_rows;
+
+static void release_host(gable_context *ctx, host_rows *h)
+{
+  gi_free(ctx, h->offset);
+  gi_free(ctx, h->index);
+  gi_free(ctx, h->ptr);
+  gi_free(ctx, h->diagonal);
+  gi_free(ctx, h->from);
+  gi_free(ctx, h->idx);
+}
+
+/* offset and given: the caller's arrays in host memory, offsets from 0. */
+static gable_status fetch(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, host_rows *h)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = shape->n;
+  const int wide = shape->offset_type == GABLE_I64, device = shape->space == GABLE_DEVICE;
+  const size_t bytes = ((size_t)n + 1) * (wide ? sizeof(int64_t) : sizeof(int32_t));
+  void *raw = NULL;
+  const void *ptr = a->ptr;
+  GI_ALLOC(ctx, h->offset, (gable_off)n + 1);
+  if (device) {
+    raw = gi_alloc(ctx, (gable_off)bytes, 1);
+    GI_REQUIRE(raw, GABLE_ERR_MEMORY, "out of memory: %.1f MB for offsets", (double)bytes / 1e6);
+    GI_TRY(ctx->device->copy_out(ctx, raw, a->ptr, bytes, NULL));
+    GI_TRY(ctx->device->synchronise(ctx, NULL));
+    ptr = raw;
+  }
+  for (gable_idx i = 0; i <= n; i++)
+    h->offset[i] = (wide ? ((const int64_t *)ptr)[i] : ((const int32_t *)ptr)[i]) - shape->base;
+  GI_REQUIRE(h->offset[0] == 0 && h->offset[n] >= 0 && h->offset[n] < INT_MAX, GABLE_ERR_LIMIT,
+             "%lld entries: these sweeps hold fewer than 2^31", (long long)h->offset[n]);
+  h->given = a->idx;
+  if (!device) goto done;
+  GI_ALLOC(ctx, h->index, h->offset[n]);
+  GI_TRY(ctx->device->copy_out(ctx, h->index, a->idx, (size_t)h->offset[n] * sizeof *a->idx, NULL));
+  GI_TRY(ctx->device->synchronise(ctx, NULL));
+  h->given = h->index;
+done:
+  gi_free(ctx, raw);
+  return status;
+}
+
+/* Offsets that do not fall, indices in range and increasing. */
+static gable_status check(const gi_shape *shape, const host_rows *h, gable_idx *bad_row)
+{
+  gable_status status = GABLE_OK;
+  const char *what = shape->format == GABLE_CSR ? "row" : "column";
+  for (gable_idx i = 0; i < shape->n; i++) {
+    gable_idx last = -1;
+    *bad_row = i;
+    GI_REQUIRE(h->offset[i] <= h->offset[i + 1] && h->offset[i + 1] <= h->offset[shape->n], GABLE_ERR_ARGUMENT,
+               "the offset of %s %d (counted from 0) is out of order", what, i + 1);
+    for (gable_off p = h->offset[i]; p < h->offset[i + 1]; p++) {
+      const gable_idx j = h->given[p] - shape->base;
+      GI_REQUIRE(j >= 0 && j < shape->n, GABLE_ERR_ARGUMENT, "%s %d (counted from 0): index %d is out of range", what,
+                 i, j);
+      GI_REQUIRE(j > last, GABLE_ERR_ARGUMENT, "%s %d (counted from 0): index %d is out of order", what, i, j);
+      last = j;
+    }
+  }
+  *bad_row = -1;
+done:
+  return status;
+}
+
+static void rows_of_rows(const gi_shape *shape, host_rows *h)
+{
+  const gable_off nnz = h->offset[shape->n];
+  for (gable_idx i = 0; i <= shape->n; i++) h->ptr[i] = (unsigned)h->offset[i];
+  for (gable_off p = 0; p < nnz; p++) h->idx[p] = h->given[p] - shape->base;
+}
+
+static void rows_of_columns(const gi_shape *shape, host_rows *h)
+{
+  const gable_off nnz = h->offset[shape->n];
+  memset(h->ptr, 0, ((size_t)shape->n + 1) * sizeof *h->ptr);
+  for (gable_off p = 0; p < nnz; p++) h->ptr[h->given[p] - shape->base + 1]++;
+  for (gable_idx i = 0; i < shape->n; i++) h->ptr[i + 1] += h->ptr[i];
+  for (gable_idx j = 0; j < shape->n; j++)
+    for (gable_off p = h->offset[j]; p < h->offset[j + 1]; p++) {
+      const unsigned q = h->ptr[h->given[p] - shape->base]++;
+      h->idx[q] = j;
+      h->from[q] = (unsigned)p;
+    }
+  for (gable_idx i = shape->n; i > 0; i--) h->ptr[i] = h->ptr[i - 1];
+  h->ptr[0] = 0;
+}
+
+static gable_status find_diagonal(const gi_shape *shape, host_rows *h, gable_idx *bad_row)
+{
+  gable_status status = GABLE_OK;
+  for (gable_idx i = 0; i < shape->n; i++) {
+    unsigned p = h->ptr[i];
+    while (p < h->ptr[i + 1] && h->idx[p] < i) p++;
+    *bad_row = i;
+    GI_REQUIRE(p < h->ptr[i + 1] && h->idx[p] == i, GABLE_ERR_SINGULAR,
+               "row %d (counted from 0) has no diagonal entry", i);
+    h->diagonal[i] = p;
+  }
+  *bad_row = -1;
+done:
+  return status;
+}
+
+/* Rows taken in turn meet the entries right of each diagonal in their order when, and only when, the pattern is
+ * symmetric. */
+static gable_status compare(gable_context *ctx, const gi_shape *shape, const host_rows *h, int *symmetric)
+{
+  gable_status status = GABLE_OK;
+  unsigned *next = NULL; /* [n] the first entry right of the diagonal that was not met */
+  int same = 1;
+  GI_ALLOC(ctx, next, shape->n);
+  for (gable_idx i = 0; i < shape->n; i++) next[i] = h->diagonal[i] + 1;
+  for (gable_idx i = 0; i < shape->n && same; i++)
+    for (unsigned p = h->ptr[i]; p < h->diagonal[i] && same; p++) {
+      const gable_idx j = h->idx[p];
+      same = next[j] < h->ptr[j + 1] && h->idx[next[j]] == i;
+      next[j]++;
+    }
+  for (gable_idx i = 0; i < shape->n && same; i++) same = next[i] == h->ptr[i + 1];
+  *symmetric = same;
+done:
+  gi_free(ctx, next);
+  return status;
+}
+
+static gable_status carry(gable_context *ctx, const void *host, size_t bytes, const void *out)
+{
+  gable_status status = GABLE_OK;
+  void *p = NULL;
+  GI_TRY(ctx->device->alloc(ctx, bytes + 1, &p));
+  memcpy((void *)out, &p, sizeof p); /* out: the address of a pointer to const, this is its owner */
+  GI_TRY(ctx->device->copy_in(ctx, p, host, bytes, NULL));
+done:
+  return status;
+}
+
+gable_status gi_whole_rows_init(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a,
+                                gable_idx *bad_row, gi_whole_rows *out)
+{
+  gable_status status = GABLE_OK;
+  const size_t n = (size_t)shape->n, size = shape->value_type == GABLE_D ? 8 : 4;
+  const int gathers = shape->format == GABLE_CSC, device = ctx->device == &gi_device_cuda;
+  size_t nnz;
+  host_rows h;
+  memset(&h, 0, sizeof h);
+  *bad_row = -1;
+  GI_TRY(fetch(ctx, shape, a, &h));
+  nnz = (size_t)h.offset[n];
+  GI_TRY(check(shape, &h, bad_row));
+  GI_ALLOC(ctx, h.ptr, n + 1);
+  GI_ALLOC(ctx, h.diagonal, n);
+  GI_ALLOC(ctx, h.idx, nnz);
+  if (gathers) GI_ALLOC(ctx, h.from, nnz);
+  (gathers ? rows_of_columns : rows_of_rows)(shape, &h);
+  GI_TRY(find_diagonal(shape, &h, bad_row));
+  GI_TRY(compare(ctx, shape, &h, &out->symmetric));
+  out->kernels = device ? &gik_row_products_cuda : &gik_row_products_cpu;
+  out->takes_host_values = device && shape->space == GABLE_HOST;
+  out->a.n = shape->n;
+  out->a.nnz = (unsigned)nnz;
+  out->a.value_type = shape->value_type;
+  GI_TRY(carry(ctx, h.ptr, (n + 1) * sizeof *h.ptr, &out->a.ptr));
+  GI_TRY(carry(ctx, h.diagonal, n * sizeof *h.diagonal, &out->a.diagonal));
+  GI_TRY(carry(ctx, h.idx, nnz * sizeof *h.idx, &out->a.idx));
+  if (gathers) GI_TRY(carry(ctx, h.from, nnz * sizeof *h.from, &out->from));
+  GI_TRY(ctx->device->alloc(ctx, nnz * size + 1, &out->val));
+  if (gathers && out->takes_host_values) GI_TRY(ctx->device->alloc(ctx, nnz * size + 1, &out->caller_val));
+  out->a.val = out->val;
+  GI_TRY(ctx->device->synchronise(ctx, NULL));
+done:
+  release_host(ctx, &h);
+  return status;
+}
+
+gable_status gi_whole_rows_update(gable_context *ctx, gi_whole_rows *w, const void *val, void *stream)
+{
+  gable_status status = GABLE_OK;
+  const size_t bytes = w->a.nnz * (size_t)(w->a.value_type == GABLE_D ? 8 : 4);
+  if (!w->from) {
+    GI_TRY(ctx->device->copy_in(ctx, w->val, val, bytes, stream));
+    goto done;
+  }
+  if (w->takes_host_values) GI_TRY(ctx->device->copy_in(ctx, w->caller_val, val, bytes, stream));
+  GI_TRY(w->kernels->gather(w->val, w->takes_host_values ? w->caller_val : val, w->from, w->a.nnz, w->a.value_type,
+                            stream));
+done:
+  return status;
+}
+
+gable_matrix_view gi_whole_rows_view(const gable_context *ctx, const gi_whole_rows *w)
+{
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  v.n_rows = v.n_cols = w->a.n;
+  v.offset_type = GABLE_I32;
+  v.value_type = w->a.value_type;
+  v.space = ctx->device == &gi_device_cuda ? GABLE_DEVICE : GABLE_HOST;
+  v.ptr = w->a.ptr;
+  v.idx = w->a.idx;
+  return v;
+}
+
+void gi_whole_rows_release(gable_context *ctx, gi_whole_rows *w)
+{
+  const void *const owned[] = {w->a.ptr, w->a.diagonal, w->a.idx, w->from, w->val, w->caller_val};
+  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) {
+    void *p = NULL;
+    memcpy(&p, &owned[k], sizeof p);
+    ctx->device->release(ctx, p);
+  }
+  memset(w, 0, sizeof *w);
+}

@@ -1,0 +1,32 @@
+/* whole_rows.h: a square matrix by rows, every row with its diagonal entry, in the memory of the context's place. */
+#ifndef GI_TRISOLVE_WHOLE_ROWS_H
+#define GI_TRISOLVE_WHOLE_ROWS_H
+
+#include "kernels/row_product.h"
+#include "trisolve/plan.h"
+
+typedef struct gi_whole_rows {
+  const gik_row_products *kernels;
+  gik_rows a;             /* arrays owned; val is not there before gi_whole_rows_update */
+  unsigned *from;         /* [nnz] place of each entry in the caller's values; NULL: their order */
+  void *val, *caller_val; /* [nnz] of the place; caller_val: room for values that are gathered, or NULL */
+  int symmetric;          /* 1: the pattern is */
+  int takes_host_values;  /* 1: the caller's values come from host memory, and this place has its own */
+} gi_whole_rows;
+
+/* The pattern of a, which shape describes.  GABLE_ERR_ARGUMENT: an index out of range or out of order;
+ * GABLE_ERR_SINGULAR: a row without a diagonal entry; each with *bad_row (-1: none).  O(nnz) on the host; patterns in
+ * device memory are fetched.  out must be zeroed; what is there after an error is released by its owner. */
+gable_status gi_whole_rows_init(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a,
+                                gable_idx *bad_row, gi_whole_rows *out);
+
+/* Values in the order and the memory space of the analysed matrix. */
+gable_status gi_whole_rows_update(gable_context *ctx, gi_whole_rows *w, const void *val, void *stream);
+
+/* The matrix as a view for plans of this context: by rows, 32-bit offsets, in the memory of the place. */
+gable_matrix_view gi_whole_rows_view(const gable_context *ctx, const gi_whole_rows *w);
+
+/* Fine on a zeroed one, and twice. */
+void gi_whole_rows_release(gable_context *ctx, gi_whole_rows *w);
+
+#endif
