@@ -1,8 +1,9 @@
 /* smooth.h: Gauss-Seidel and SOR sweeps with a whole sparse matrix, exact and in the order of its rows.
  *
  * Forward: x_i = (1 - omega) x_i + omega (b_i - sum_{j != i} a_ij x_j) / a_ii for i = 0, 1, ..., each x_j as new as it
- * is then.  The sweep of each direction runs on the schedule of the triangle that it follows.  When the pattern of the
- * matrix is symmetric, it works in place; otherwise a second vector keeps the old values (Li and Zhang, section 5.2).
+ * is then.  The sweep of each direction runs on the schedule of the triangle that it follows.  One pass over whole rows
+ * works in place when the pattern of the matrix is symmetric; otherwise a second vector keeps the old values (Li and
+ * Zhang, section 5.2).  Other methods multiply by the old values first and solve for the new ones then (equation 5.3).
  */
 #ifndef GABLE_SMOOTH_H
 #define GABLE_SMOOTH_H
@@ -22,8 +23,10 @@ typedef enum gable_sweep {
 } gable_sweep;
 
 typedef struct gable_smoother_options {
-  size_t size;        /* of this struct, so that it can grow */
-  const char *method; /* "serial", "levr", "tiles" or "auto" (NULL) */
+  size_t size; /* of this struct, so that it can grow */
+  /* "serial" (CPU), "levr", "levc", "elmr", "elmc", "gsf", "tiles", "rows" (GPU) or "auto" (NULL).  One pass: on the
+   * CPU serial, levr, tiles and auto; on a GPU levr and elmr. */
+  const char *method;
   gable_sweep sweep;
   double omega;      /* factor of relaxation, in (0,2); 1 is Gauss-Seidel */
   double deadline_s; /* as in gable_trisolve_options */
@@ -34,28 +37,41 @@ typedef struct gable_smoother_options {
     sizeof(gable_smoother_options), NULL, GABLE_SWEEP_SYMMETRIC, 1.0, 0.0, 0                                           \
   }
 
-/* Local.  options may be NULL.  GABLE_ERR_UNAVAILABLE on a context of a GPU: sweeps run on the CPU so far. */
+/* Local.  options may be NULL.  ctx must outlive the smoother.  GABLE_ERR_UNAVAILABLE: a method that this place does
+ * not have. */
 GABLE_API gable_status gable_smoother_create(gable_context *ctx, const gable_smoother_options *options,
                                              gable_smoother **out);
 
-/* Local.  Pattern of the square matrix a (both triangles, host memory), not kept.  GABLE_ERR_SINGULAR: a row without a
- * diagonal entry. */
+/* Local.  Pattern of the square matrix a (both triangles; device memory on a GPU only), not kept.  GABLE_ERR_SINGULAR:
+ * a row without a diagonal entry; GABLE_ERR_ARGUMENT: an index out of range or out of order, with its row;
+ * GABLE_ERR_LIMIT: 2^31 entries or more, but for the methods of one pass on the CPU. */
 GABLE_API gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *a);
 
-/* Local.  Values in the order of the analysed matrix; errors as gable_trisolve_update. */
+/* Local.  Values in the order and the memory of the analysed matrix; errors as gable_trisolve_update. */
 GABLE_API gable_status gable_smoother_update(gable_smoother *s, const void *val);
 
-/* Local.  sweeps sweeps of A x = b from the x that is given; b and x do not overlap and have the matrix's type, or
- * double with a float matrix.  history: [sweeps+1] the 2-norm of b - A x (of all right-hand sides together) before the
- * first and after each sweep, or NULL.  Allocates nothing.  One call at a time per smoother. */
+/* Local.  sweeps sweeps of A x = b from the x that is given; b and x do not overlap, are in the same memory and have
+ * the matrix's type, or double with a float matrix.  history: [sweeps+1] (host) the 2-norm of b - A x (of all
+ * right-hand sides together) before the first and after each sweep, or NULL.  Allocates nothing.  One call at a time
+ * per smoother. On a GPU, with vectors in device memory and without history, it is ordered on the smoother's stream and
+ * does not synchronise; gable_smoother_status tells what went wrong.  GABLE_ERR_DEADLINE names the row that was waited
+ * for. */
 GABLE_API gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x,
                                             int sweeps, double *history);
+
+/* Local.  The CUDA stream (cudaStream_t) of the calls of apply that follow; NULL: the default stream.  No effect on the
+ * CPU. */
+GABLE_API gable_status gable_smoother_set_stream(gable_smoother *s, void *stream);
+
+/* Local.  What went wrong in asynchronous calls of apply since the last call of this function, and the row (may be
+ * NULL; -1 when there is none; counted from 0).  Waits for the stream. */
+GABLE_API gable_status gable_smoother_status(gable_smoother *s, gable_idx *row);
 
 typedef struct gable_smoother_info {
   size_t size;          /* of this struct, so that it can grow */
   char method_used[16]; /* of the forward sweep, or of the only one */
   char why[240];
-  int in_place;                              /* 1: the pattern is symmetric */
+  int in_place;                              /* 1: the pattern is symmetric; a sweep in one pass is in place */
   gable_idx levels_forward, levels_backward; /* 0 where that sweep is not asked for */
   gable_off nnz;                             /* of the matrix */
 } gable_smoother_info;

@@ -10,7 +10,9 @@ struct gable_smoother {
   gable_context *ctx;
   gable_smoother_options options; /* filled in */
   gi_method method;
-  gi_sweeps *sweeps; /* NULL before analyse */
+  const gi_sweep_kind *kind;
+  void *state; /* kind's; NULL before analyse */
+  void *stream;
   gi_shape shape;
   int updated;
 };
@@ -34,18 +36,25 @@ done:
   return status;
 }
 
-static gable_status method_from(const char *name, gi_method *out)
+static gable_status method_from(const gable_context *ctx, const char *name, gi_method *out)
 {
   gable_status status = GABLE_OK;
-  const gi_method known[] = {GI_AUTO, GI_SERIAL, GI_LEVR, GI_TILES};
-  for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-    if (!strcmp(name ? name : "auto", gi_method_name(known[k]))) {
-      *out = known[k];
-      goto done;
-    }
-  GI_REQUIRE(0, GABLE_ERR_ARGUMENT, "'%.40s' is no method of sweeps: say serial, levr, tiles or auto", name);
+  const int device = ctx->device == &gi_device_cuda;
+  int m = 0;
+  while (m < GI_METHODS && strcmp(name ? name : "auto", gi_method_name((gi_method)m))) m++;
+  GI_REQUIRE(m < GI_METHODS, GABLE_ERR_ARGUMENT,
+             "'%.40s' is no method of sweeps: say serial, levr, levc, elmr, elmc, gsf, tiles, rows or auto", name);
+  GI_REQUIRE(m != (device ? GI_SERIAL : GI_ROWS), GABLE_ERR_UNAVAILABLE,
+             "method %s runs on %s only, this context is %s", name, device ? "the CPU" : "a GPU", ctx->where);
+  *out = (gi_method)m;
 done:
   return status;
+}
+
+static const gi_sweep_kind *kind_of(const gable_context *ctx, gi_method m)
+{
+  const int lists = m == GI_SERIAL || m == GI_LEVR || m == GI_TILES || m == GI_AUTO;
+  return lists && ctx->device != &gi_device_cuda ? &gi_sweeps_lists : &gi_sweeps_whole;
 }
 
 gable_status gable_smoother_create(gable_context *ctx, const gable_smoother_options *options, gable_smoother **out)
@@ -56,15 +65,14 @@ gable_status gable_smoother_create(gable_context *ctx, const gable_smoother_opti
   gi_method method = GI_AUTO;
   GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "out" : "ctx");
   *out = NULL;
-  GI_REQUIRE(ctx->automatic || ctx->device != &gi_device_cuda, GABLE_ERR_UNAVAILABLE,
-             "sweeps run on the CPU so far: create the context with \"cpu\"");
   GI_TRY(options_from(ctx, options, &own));
-  GI_TRY(method_from(own.method, &method));
+  GI_TRY(method_from(ctx, own.method, &method));
   GI_ALLOC_ZERO(ctx, s, 1);
   s->ctx = ctx;
   s->options = own;
   s->options.method = gi_method_name(method);
   s->method = method;
+  s->kind = kind_of(ctx, method);
   *out = s;
 done:
   return status;
@@ -75,7 +83,7 @@ void gable_smoother_destroy(gable_smoother **s)
   if (!s || !*s) return;
   gable_smoother *p = *s;
   *s = NULL;
-  gi_sweeps_release(p->ctx, p->sweeps);
+  p->kind->release(p->state);
   gi_free(p->ctx, p);
 }
 
@@ -84,13 +92,13 @@ gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *
   gable_status status = GABLE_OK;
   gable_idx bad_row;
   GI_REQUIRE(s, GABLE_ERR_ARGUMENT, "the smoother is NULL");
-  gi_sweeps_release(s->ctx, s->sweeps);
-  s->sweeps = NULL;
+  s->kind->release(s->state);
+  s->state = NULL;
   s->updated = 0;
   GI_TRY(gi_shape_from(a, GABLE_LOWER, &s->shape));
-  GI_REQUIRE(s->shape.space == GABLE_HOST, GABLE_ERR_UNAVAILABLE, "sweeps want the matrix in host memory");
-  GI_TRY(
-      gi_sweeps_analyse(s->ctx, &s->shape, a, s->method, s->options.sweep, s->options.threads, &bad_row, &s->sweeps));
+  GI_REQUIRE(s->shape.space == GABLE_HOST || s->ctx->device == &gi_device_cuda, GABLE_ERR_UNAVAILABLE,
+             "the matrix is in device memory, this context is %s", s->ctx->where);
+  GI_TRY(s->kind->analyse(s->ctx, &s->shape, a, s->method, &s->options, &bad_row, &s->state));
 done:
   return status;
 }
@@ -100,10 +108,10 @@ gable_status gable_smoother_update(gable_smoother *s, const void *val)
   gable_status status = GABLE_OK;
   gable_idx bad_row;
   GI_REQUIRE(s, GABLE_ERR_ARGUMENT, "the smoother is NULL");
-  GI_REQUIRE(s->sweeps, GABLE_ERR_STATE, "update before analyse");
-  GI_REQUIRE(val || !s->shape.nnz, GABLE_ERR_ARGUMENT, "val is NULL");
+  GI_REQUIRE(s->state, GABLE_ERR_STATE, "update before analyse");
+  GI_REQUIRE(val || !s->shape.n, GABLE_ERR_ARGUMENT, "val is NULL");
   s->updated = 0;
-  GI_TRY(gi_sweeps_update(s->sweeps, val, &bad_row));
+  GI_TRY(s->kind->update(s->state, val, &bad_row));
   s->updated = 1;
 done:
   return status;
@@ -126,18 +134,38 @@ gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b
   GI_TRY(gi_vectors_check(b, s->shape.n, s->shape.value_type, "b"));
   GI_TRY(gi_vectors_check(x, s->shape.n, s->shape.value_type, "x"));
   GI_REQUIRE(b->count == x->count && b->type == x->type, GABLE_ERR_ARGUMENT, "b and x differ in count or type");
-  GI_REQUIRE(b->space == GABLE_HOST && x->space == GABLE_HOST, GABLE_ERR_UNAVAILABLE,
-             "sweeps want vectors in host memory");
+  GI_REQUIRE(b->space == x->space, GABLE_ERR_ARGUMENT, "b and x are in different memories");
+  GI_REQUIRE(b->space == GABLE_HOST || s->ctx->device == &gi_device_cuda, GABLE_ERR_UNAVAILABLE,
+             "the vectors are in device memory, this context is %s", s->ctx->where);
   GI_REQUIRE(b->data != x->data || !b->n, GABLE_ERR_ARGUMENT, "x is b: a sweep needs both");
   for (int k = 0; history && k <= sweeps; k++) history[k] = 0;
   for (gable_idx j = 0; j < b->count && b->n; j++) {
-    ptrdiff_t b_step, x_step;
-    const char *b_data = at(b, j, &b_step);
-    char *x_data = (char *)x->data + (at(x, j, &x_step) - (const char *)x->data);
-    GI_TRY(gi_sweeps_apply(s->sweeps, b->type, b_data, b_step, x_data, x_step, s->options.omega, sweeps,
-                           s->options.deadline_s, history));
+    gi_sweep_run run = {.type = b->type, .space = b->space, .sweeps = sweeps, .history = history, .stream = s->stream};
+    run.b = at(b, j, &run.b_step);
+    run.x = (char *)x->data + (at(x, j, &run.x_step) - (const char *)x->data);
+    GI_TRY(s->kind->apply(s->state, &run));
   }
   for (int k = 0; history && k <= sweeps; k++) history[k] = sqrt(history[k]);
+done:
+  return status;
+}
+
+gable_status gable_smoother_set_stream(gable_smoother *s, void *stream)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s, GABLE_ERR_ARGUMENT, "the smoother is NULL");
+  s->stream = stream;
+done:
+  return status;
+}
+
+gable_status gable_smoother_status(gable_smoother *s, gable_idx *row)
+{
+  gable_status status = GABLE_OK;
+  gable_idx none;
+  GI_REQUIRE(s, GABLE_ERR_ARGUMENT, "the smoother is NULL");
+  GI_REQUIRE(s->state, GABLE_ERR_STATE, "status before analyse");
+  GI_TRY(s->kind->status(s->state, row ? row : &none));
 done:
   return status;
 }
@@ -148,8 +176,8 @@ gable_status gable_smoother_get_info(const gable_smoother *s, gable_smoother_inf
   GI_REQUIRE(s && info, GABLE_ERR_ARGUMENT, "%s is NULL", s ? "info" : "the smoother");
   GI_REQUIRE(info->size == sizeof *info, GABLE_ERR_ARGUMENT, "info of %zu bytes: start from GABLE_SMOOTHER_INFO_INIT",
              info->size);
-  GI_REQUIRE(s->sweeps, GABLE_ERR_STATE, "get_info before analyse");
-  gi_sweeps_info(s->sweeps, info);
+  GI_REQUIRE(s->state, GABLE_ERR_STATE, "get_info before analyse");
+  s->kind->info(s->state, info);
 done:
   return status;
 }

@@ -24,7 +24,11 @@ typedef struct gik_rows {
   gable_type value_type;
 } gik_rows;
 
-typedef enum gik_part { GIK_WHOLE, GIK_BELOW, GIK_ABOVE } gik_part; /* of a row: all, or left or right of the diagonal */
+typedef enum gik_part {
+  GIK_WHOLE,
+  GIK_BELOW,
+  GIK_ABOVE
+} gik_part; /* of a row: all, or left or right of the diagonal */
 
 typedef struct gik_product {
   gik_part part;

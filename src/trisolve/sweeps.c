@@ -5,7 +5,9 @@
 #include "trisolve/cpu.h"
 #include "trisolve/sweeps.h"
 
-struct gi_sweeps {
+typedef struct gi_sweeps {
+  gable_context *ctx;
+  double omega, deadline_s;
   gable_idx n;
   gable_off nnz;
   gable_type value_type;
@@ -14,11 +16,13 @@ struct gi_sweeps {
   void *scratch[2]; /* the methods' */
   gable_off *diagonal_from;
   double *unknowns; /* [n], or [2n]: new values, then old ones; float when the vectors are */
-};
+} gi_sweeps;
 
-void gi_sweeps_release(gable_context *ctx, gi_sweeps *s)
+static void release(void *state)
 {
+  gi_sweeps *s = state;
   if (!s) return;
+  gable_context *ctx = s->ctx;
   for (int d = 0; d < 2; d++) {
     gi_side_release(ctx, &s->side[d]);
     gi_free(ctx, s->scratch[d]);
@@ -99,15 +103,19 @@ done:
   return status;
 }
 
-gable_status gi_sweeps_analyse(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gi_method method,
-                               gable_sweep sweep, int threads, gable_idx *bad_row, gi_sweeps **out)
+static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gi_method method,
+                            const gable_smoother_options *options, gable_idx *bad_row, void **out)
 {
   gable_status status = GABLE_OK;
   gi_sweeps *s = NULL;
   gi_triangle rows[2]; /* strictly lower, strictly upper */
   gable_off *again = NULL;
   memset(rows, 0, sizeof rows);
+  GI_REQUIRE(shape->space == GABLE_HOST, GABLE_ERR_UNAVAILABLE, "these sweeps want the matrix in host memory");
   GI_ALLOC_ZERO(ctx, s, 1);
+  s->ctx = ctx;
+  s->omega = options->omega;
+  s->deadline_s = options->deadline_s;
   s->n = shape->n;
   s->nnz = shape->nnz;
   s->value_type = shape->value_type;
@@ -117,8 +125,8 @@ gable_status gi_sweeps_analyse(gable_context *ctx, const gi_shape *shape, const 
   GI_REQUIRE(s->in_place || s->n < (1 << 30), GABLE_ERR_LIMIT, "sweeps need a symmetric pattern from 2^30 rows on");
   GI_ALLOC(ctx, s->unknowns, (gable_off)s->n * (s->in_place ? 1 : 2));
   for (int d = 0; d < 2; d++) {
-    s->side[d].threads = threads;
-    if (!((int)sweep & (1 << d))) continue;
+    s->side[d].threads = options->threads;
+    if (!((int)options->sweep & (1 << d))) continue;
     GI_TRY(build_side(ctx, &rows[d], &rows[!d], method, s->value_type, s->in_place, &s->side[d], &s->scratch[d]));
   }
   *out = s;
@@ -127,12 +135,13 @@ done:
   gi_free(ctx, again);
   gi_triangle_release(ctx, &rows[0]);
   gi_triangle_release(ctx, &rows[1]);
-  gi_sweeps_release(ctx, s);
+  release(s);
   return status;
 }
 
-gable_status gi_sweeps_update(gi_sweeps *s, const void *val, gable_idx *bad_row)
+static gable_status update(void *state, const void *val, gable_idx *bad_row)
 {
+  gi_sweeps *s = state;
   gable_status status = GABLE_OK;
   for (int d = 0; d < 2; d++)
     if (s->side[d].method) GI_TRY(gi_lists_update(&s->side[d].lists, val, s->diagonal_from, NULL, bad_row));
@@ -147,7 +156,6 @@ typedef struct job {
   const gik_elements *elements;
   gik_vectors v;
   size_t bytes; /* of n values */
-  double deadline_s;
 } job;
 
 /* Old values = new ones, where they are kept apart. */
@@ -160,10 +168,10 @@ static gable_status sweep_once(job *j, int d)
 {
   gable_status status = GABLE_OK;
   const gi_side *side = &j->s->side[d];
-  gi_run run = {side, j->kernels, j->elements, &j->v, j->s->scratch[d], j->deadline_s, GABLE_OK, -1};
+  gi_run run = {side, j->kernels, j->elements, &j->v, j->s->scratch[d], j->s->deadline_s, GABLE_OK, -1};
   if (!side->method) goto done;
   side->method->run(&run);
-  GI_REQUIRE(!run.status, run.status, "a sweep waited longer than %g s for row %d (counted from 0)", j->deadline_s,
+  GI_REQUIRE(!run.status, run.status, "a sweep waited longer than %g s for row %d (counted from 0)", j->s->deadline_s,
              run.row);
   keep_old(j);
 done:
@@ -176,34 +184,45 @@ static double residual(const job *j)
   return j->kernels->residual(&side->lists.m, &j->v);
 }
 
-gable_status gi_sweeps_apply(gi_sweeps *s, gable_type type, const void *b, ptrdiff_t b_step, void *x, ptrdiff_t x_step,
-                             double omega, int sweeps, double deadline_s, double *history)
+static gable_status apply(void *state, const gi_sweep_run *run)
 {
   gable_status status = GABLE_OK;
+  gi_sweeps *s = state;
+  const gable_type type = run->type;
   const gik_trisolve *plain = gik_trisolve_for(s->value_type, type);
-  gik_vectors in = {.b = x, .x = s->unknowns, .b_row = x_step, .x_row = 1, .count = 1};
-  gik_vectors back = {.b = s->unknowns, .x = x, .b_row = 1, .x_row = x_step, .count = 1};
-  job j = {.s = s, .kernels = omega == 1.0 ? plain : gik_relaxation_for(s->value_type, type)};
+  gik_vectors in = {.b = run->x, .x = s->unknowns, .b_row = run->x_step, .x_row = 1, .count = 1};
+  gik_vectors back = {.b = s->unknowns, .x = run->x, .b_row = 1, .x_row = run->x_step, .count = 1};
+  job j = {.s = s, .kernels = s->omega == 1.0 ? plain : gik_relaxation_for(s->value_type, type)};
   j.elements = gik_elements_for(s->value_type, type);
   j.bytes = (size_t)s->n * (type == GABLE_S ? sizeof(float) : sizeof(double));
-  j.deadline_s = deadline_s;
-  j.v = (gik_vectors){.b = b, .x = s->unknowns, .b_row = b_step, .x_row = 1, .count = 1, .omega = omega};
+  j.v = (gik_vectors){.b = run->b, .x = s->unknowns, .b_row = run->b_step, .x_row = 1, .count = 1, .omega = s->omega};
   j.v.old = s->in_place ? 0 : s->n;
-  plain->copy(&in, 0, s->n);
+  if (run->from_zero)
+    memset(s->unknowns, 0, j.bytes);
+  else
+    plain->copy(&in, 0, s->n);
   keep_old(&j);
-  if (history) history[0] += residual(&j);
-  for (int k = 1; k <= sweeps; k++) {
+  if (run->history) run->history[0] += residual(&j);
+  for (int k = 1; k <= run->sweeps; k++) {
     GI_TRY(sweep_once(&j, 0));
     GI_TRY(sweep_once(&j, 1));
-    if (history) history[k] += residual(&j);
+    if (run->history) run->history[k] += residual(&j);
   }
   plain->copy(&back, 0, s->n);
 done:
   return status;
 }
 
-void gi_sweeps_info(const gi_sweeps *s, gable_smoother_info *info)
+static gable_status status_of(void *state, gable_idx *row)
 {
+  (void)state;
+  *row = -1;
+  return GABLE_OK;
+}
+
+static void info_of(const void *state, gable_smoother_info *info)
+{
+  const gi_sweeps *s = state;
   const gi_side *side = &s->side[s->side[0].method ? 0 : 1];
   snprintf(info->method_used, sizeof info->method_used, "%s", side->method->name);
   snprintf(info->why, sizeof info->why, "%s", side->why);
@@ -212,3 +231,5 @@ void gi_sweeps_info(const gi_sweeps *s, gable_smoother_info *info)
   info->levels_forward = s->side[0].method ? s->side[0].levels : 0;
   info->levels_backward = s->side[1].method ? s->side[1].levels : 0;
 }
+
+const gi_sweep_kind gi_sweeps_lists = {analyse, update, apply, status_of, info_of, release};

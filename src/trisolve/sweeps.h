@@ -6,20 +6,45 @@
 
 #include "trisolve/plan.h"
 
-typedef struct gi_sweeps gi_sweeps;
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-/* shape: of a, with uplo of no meaning.  method: GI_SERIAL, GI_LEVR, GI_TILES or GI_AUTO. */
-gable_status gi_sweeps_analyse(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gi_method method,
-                               gable_sweep sweep, int threads, gable_idx *bad_row, gi_sweeps **out);
-gable_status gi_sweeps_update(gi_sweeps *s, const void *val, gable_idx *bad_row);
+/* One call of apply, for one right-hand side: entries at b_step and x_step. */
+typedef struct gi_sweep_run {
+  gable_type type;
+  gable_space space; /* of b and x */
+  const void *b;
+  void *x;
+  ptrdiff_t b_step, x_step;
+  int from_zero; /* 1: x is zero, whatever it holds */
+  int sweeps;
+  double *history; /* [sweeps+1] squares of norms of b - A x are added; NULL: none */
+  void *stream;
+} gi_sweep_run;
 
-/* One right-hand side, entries at b_step and x_step; history (NULL, or [sweeps+1]): squares of the norm are added. */
-gable_status gi_sweeps_apply(gi_sweeps *s, gable_type type, const void *b, ptrdiff_t b_step, void *x, ptrdiff_t x_step,
-                             double omega, int sweeps, double deadline_s, double *history);
+/* A way to sweep.  state is made by analyse, which frees what it has when it fails. */
+typedef struct gi_sweep_kind {
+  /* options: filled in.  shape: of a, with uplo of no meaning. */
+  gable_status (*analyse)(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gi_method method,
+                          const gable_smoother_options *options, gable_idx *bad_row, void **state);
+  gable_status (*update)(void *state, const void *val, gable_idx *bad_row);
+  gable_status (*apply)(void *state, const gi_sweep_run *run);
+  /* What went wrong in asynchronous sweeps since the last call; waits for their stream. */
+  gable_status (*status)(void *state, gable_idx *row);
+  void (*info)(const void *state, gable_smoother_info *info);
+  void (*release)(void *state); /* NULL is fine */
+} gi_sweep_kind;
 
-void gi_sweeps_info(const gi_sweeps *s, gable_smoother_info *info);
+/* On the CPU, one pass over lists of whole rows, in place where it can be: serial, levr, tiles, auto. */
+extern const gi_sweep_kind gi_sweeps_lists;
 
-/* NULL is fine. */
-void gi_sweeps_release(gable_context *ctx, gi_sweeps *s);
+/* On whole rows in the memory of the context's place, CPU or GPU: a product with the old values, then a triangular
+ * solve by any method that this place has; on a GPU levr and elmr do both in one kernel. */
+extern const gi_sweep_kind gi_sweeps_whole;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -109,8 +109,8 @@ static gable_status find_diagonal(const gi_shape *shape, host_rows *h, gable_idx
     unsigned p = h->ptr[i];
     while (p < h->ptr[i + 1] && h->idx[p] < i) p++;
     *bad_row = i;
-    GI_REQUIRE(p < h->ptr[i + 1] && h->idx[p] == i, GABLE_ERR_SINGULAR,
-               "row %d (counted from 0) has no diagonal entry", i);
+    GI_REQUIRE(p < h->ptr[i + 1] && h->idx[p] == i, GABLE_ERR_SINGULAR, "row %d (counted from 0) has no diagonal entry",
+               i);
     h->diagonal[i] = p;
   }
   *bad_row = -1;
@@ -140,13 +140,32 @@ done:
   return status;
 }
 
-static gable_status carry(gable_context *ctx, const void *host, size_t bytes, const void *out)
+/* *out = a copy of host where the kernels run; the copy may still be on its way. */
+static gable_status carry(gable_context *ctx, const void *host, size_t bytes, void **out)
 {
   gable_status status = GABLE_OK;
   void *p = NULL;
   GI_TRY(ctx->device->alloc(ctx, bytes + 1, &p));
-  memcpy((void *)out, &p, sizeof p); /* out: the address of a pointer to const, this is its owner */
   GI_TRY(ctx->device->copy_in(ctx, p, host, bytes, NULL));
+  *out = p;
+  p = NULL;
+done:
+  ctx->device->release(ctx, p);
+  return status;
+}
+
+static gable_status carry_all(gable_context *ctx, const host_rows *h, size_t n, size_t nnz, gi_whole_rows *out)
+{
+  gable_status status = GABLE_OK;
+  void *p = NULL;
+  GI_TRY(carry(ctx, h->ptr, (n + 1) * sizeof *h->ptr, &p));
+  out->ptr = p;
+  GI_TRY(carry(ctx, h->diagonal, n * sizeof *h->diagonal, &p));
+  out->diagonal = p;
+  GI_TRY(carry(ctx, h->idx, nnz * sizeof *h->idx, &p));
+  out->idx = p;
+  if (h->from) GI_TRY(carry(ctx, h->from, nnz * sizeof *h->from, &p));
+  if (h->from) out->from = p;
 done:
   return status;
 }
@@ -173,16 +192,10 @@ gable_status gi_whole_rows_init(gable_context *ctx, const gi_shape *shape, const
   GI_TRY(compare(ctx, shape, &h, &out->symmetric));
   out->kernels = device ? &gik_row_products_cuda : &gik_row_products_cpu;
   out->takes_host_values = device && shape->space == GABLE_HOST;
-  out->a.n = shape->n;
-  out->a.nnz = (unsigned)nnz;
-  out->a.value_type = shape->value_type;
-  GI_TRY(carry(ctx, h.ptr, (n + 1) * sizeof *h.ptr, &out->a.ptr));
-  GI_TRY(carry(ctx, h.diagonal, n * sizeof *h.diagonal, &out->a.diagonal));
-  GI_TRY(carry(ctx, h.idx, nnz * sizeof *h.idx, &out->a.idx));
-  if (gathers) GI_TRY(carry(ctx, h.from, nnz * sizeof *h.from, &out->from));
+  GI_TRY(carry_all(ctx, &h, n, nnz, out));
   GI_TRY(ctx->device->alloc(ctx, nnz * size + 1, &out->val));
   if (gathers && out->takes_host_values) GI_TRY(ctx->device->alloc(ctx, nnz * size + 1, &out->caller_val));
-  out->a.val = out->val;
+  out->a = (gik_rows){shape->n, (unsigned)nnz, out->ptr, out->diagonal, out->idx, out->val, shape->value_type};
   GI_TRY(ctx->device->synchronise(ctx, NULL));
 done:
   release_host(ctx, &h);
@@ -218,11 +231,7 @@ gable_matrix_view gi_whole_rows_view(const gable_context *ctx, const gi_whole_ro
 
 void gi_whole_rows_release(gable_context *ctx, gi_whole_rows *w)
 {
-  const void *const owned[] = {w->a.ptr, w->a.diagonal, w->a.idx, w->from, w->val, w->caller_val};
-  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) {
-    void *p = NULL;
-    memcpy(&p, &owned[k], sizeof p);
-    ctx->device->release(ctx, p);
-  }
+  void *const owned[] = {w->ptr, w->diagonal, w->idx, w->from, w->val, w->caller_val};
+  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) ctx->device->release(ctx, owned[k]);
   memset(w, 0, sizeof *w);
 }

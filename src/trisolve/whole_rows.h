@@ -7,11 +7,13 @@
 
 typedef struct gi_whole_rows {
   const gik_row_products *kernels;
-  gik_rows a;             /* arrays owned; val is not there before gi_whole_rows_update */
-  unsigned *from;         /* [nnz] place of each entry in the caller's values; NULL: their order */
-  void *val, *caller_val; /* [nnz] of the place; caller_val: room for values that are gathered, or NULL */
-  int symmetric;          /* 1: the pattern is */
-  int takes_host_values;  /* 1: the caller's values come from host memory, and this place has its own */
+  gik_rows a;               /* what the kernels see: the arrays below */
+  unsigned *ptr, *diagonal; /* [n+1], [n] */
+  gable_idx *idx;           /* [nnz] */
+  unsigned *from;           /* [nnz] place of each entry in the caller's values; NULL: their order */
+  void *val, *caller_val;   /* [nnz]; caller_val: room for values that are gathered, or NULL */
+  int symmetric;            /* 1: the pattern is */
+  int takes_host_values;    /* 1: the caller's values come from host memory, and this place has its own */
 } gi_whole_rows;
 
 /* The pattern of a, which shape describes.  GABLE_ERR_ARGUMENT: an index out of range or out of order;

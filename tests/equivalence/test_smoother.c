@@ -1,4 +1,5 @@
-/* Sweeps by every method against a plain loop over the rows, in place and with the second vector, and their history. */
+/* Sweeps by every method of a place (an argument; "cpu") against a plain loop over the rows, in place and with the
+ * second vector, with vectors of the host and of the place, and their history. */
 #include "support/test.h"
 
 #include "base/random.h"
@@ -85,60 +86,130 @@ static square by_columns(const square *a)
   return (square){t.n, t.ptr, t.idx, t.val};
 }
 
+enum { SWEEPS = 3 };
+
+/* What is swept. */
+typedef struct job {
+  gable_context *ctx;
+  const square *a;
+  gable_smoother *smoother;
+  double *b, *x; /* [n] */
+  double history[SWEEPS + 1];
+} job;
+
+/* x in a row-major block of two columns in host memory, with its history. */
+static void sweep_on_host(job *j)
+{
+  const gable_idx n = j->a->n;
+  double *wide = malloc(((size_t)n + 1) * 16);
+  gable_vectors_view b = GABLE_VECTORS_VIEW_INIT, x;
+  for (gable_idx i = 0; i < n; i++) wide[2 * i] = j->x[i];
+  b.n = n;
+  b.ld = n;
+  b.data = j->b;
+  x = b;
+  x.major = GABLE_ROW_MAJOR;
+  x.ld = 2;
+  x.data = wide;
+  CHECK_OK(gable_smoother_apply(j->smoother, &b, &x, SWEEPS, j->history));
+  for (gable_idx i = 0; i < n; i++) j->x[i] = wide[2 * i];
+  free(wide);
+}
+
+/* Two columns, the first of interest, in memory of the place, on a stream, without a history. */
+static void sweep_in_place(job *j)
+{
+  const gable_idx n = j->a->n;
+  const size_t bytes = (size_t)n * 8;
+  void *b_data = NULL, *x_data = NULL, *stream = NULL;
+  gable_idx row = 0;
+  gable_vectors_view b = GABLE_VECTORS_VIEW_INIT, x;
+  CHECK_OK(gable_stream_create(j->ctx, &stream));
+  CHECK_OK(gable_device_alloc(j->ctx, 2 * bytes, &b_data));
+  CHECK_OK(gable_device_alloc(j->ctx, 2 * bytes, &x_data));
+  for (size_t k = 0; k < 2; k++) {
+    CHECK_OK(gable_device_copy_in(j->ctx, (char *)b_data + k * bytes, j->b, bytes, stream));
+    CHECK_OK(gable_device_copy_in(j->ctx, (char *)x_data + k * bytes, j->x, bytes, stream));
+  }
+  b.n = n;
+  b.ld = n;
+  b.count = 2;
+  b.space = gable_context_space(j->ctx);
+  b.data = b_data;
+  x = b;
+  x.data = x_data;
+  CHECK_OK(gable_smoother_set_stream(j->smoother, stream));
+  CHECK_OK(gable_smoother_apply(j->smoother, &b, &x, SWEEPS, NULL));
+  CHECK_OK(gable_smoother_status(j->smoother, &row));
+  CHECK(row == -1);
+  CHECK_OK(gable_device_copy_out(j->ctx, j->x, (char *)x_data + bytes, bytes, stream));
+  CHECK_OK(gable_device_synchronise(j->ctx, stream));
+  CHECK_OK(gable_smoother_set_stream(j->smoother, NULL));
+  gable_device_free(j->ctx, &b_data);
+  gable_device_free(j->ctx, &x_data);
+  gable_stream_destroy(j->ctx, &stream);
+}
+
+static void compare(const job *j, gable_sweep sweep, double omega, int with_history)
+{
+  const gable_idx n = j->a->n;
+  double *own = malloc(((size_t)n + 1) * 8), scale = 0;
+  gi_random r = gi_random_seed(7);
+  for (gable_idx i = 0; i < n; i++) {
+    (void)gi_random_unit(&r);
+    own[i] = 2 * gi_random_unit(&r) - 1;
+    scale = fmax(scale, fabs(j->b[i]));
+  }
+  for (int k = 0; k <= SWEEPS; k++) {
+    const double norm = residual(j->a, j->b, own);
+    CHECK(!with_history || fabs(j->history[k] - norm) <= 1e-11 * (1 + j->history[0]), "sweep %d: %g instead of %g", k,
+          j->history[k], norm);
+    if (k == SWEEPS) break;
+    if (sweep != GABLE_SWEEP_BACKWARD) plain(j->a, j->b, own, omega, 0);
+    if (sweep != GABLE_SWEEP_FORWARD) plain(j->a, j->b, own, omega, 1);
+  }
+  for (gable_idx i = 0; i < n; i++)
+    CHECK(fabs(j->x[i] - own[i]) <= 1e-12 * (1 + scale), "row %d: %g instead of %g", i, j->x[i], own[i]);
+  CHECK(!with_history || n == 0 || omega != 1 || j->history[SWEEPS] <= j->history[0] * (1 + 1e-9),
+        "a dominant matrix: sweeps converge");
+  free(own);
+}
+
 static void check(gable_context *ctx, const square *a, const char *method, gable_sweep sweep, double omega, int csc,
                   int symmetric)
 {
-  enum { SWEEPS = 3 };
   const gable_idx n = a->n;
   square stored = csc ? by_columns(a) : *a;
-  double *b = malloc(((size_t)n + 1) * 8), *x = malloc(((size_t)n + 1) * 16), *own = malloc(((size_t)n + 1) * 8);
-  double history[SWEEPS + 1], scale = 0;
-  gi_random r = gi_random_seed(7);
-  for (gable_idx i = 0; i < n; i++) {
-    b[i] = 2 * gi_random_unit(&r) - 1;
-    x[2 * i] = own[i] = 2 * gi_random_unit(&r) - 1;
-    scale = fmax(scale, fabs(b[i]));
-  }
+  job j = {.ctx = ctx, .a = a, .b = malloc(((size_t)n + 1) * 8), .x = malloc(((size_t)n + 1) * 8)};
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
+  gable_smoother_info info = GABLE_SMOOTHER_INFO_INIT;
   view.n_rows = view.n_cols = n;
   view.format = csc ? GABLE_CSC : GABLE_CSR;
   view.ptr = stored.ptr;
   view.idx = stored.idx;
-  gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
   options.method = method;
   options.sweep = sweep;
   options.omega = omega;
-  gable_smoother *s = NULL;
-  CHECK_OK(gable_smoother_create(ctx, &options, &s));
-  CHECK_OK(gable_smoother_analyse(s, &view));
-  CHECK_OK(gable_smoother_update(s, stored.val));
-  gable_vectors_view bv = GABLE_VECTORS_VIEW_INIT, xv;
-  bv.n = n;
-  bv.ld = n;
-  bv.data = b;
-  xv = bv;
-  xv.major = GABLE_ROW_MAJOR;
-  xv.ld = 2;
-  xv.data = x;
-  CHECK_OK(gable_smoother_apply(s, &bv, &xv, SWEEPS, history));
-  gable_smoother_info info = GABLE_SMOOTHER_INFO_INIT;
-  CHECK_OK(gable_smoother_get_info(s, &info));
-  CHECK(!symmetric || info.in_place, "%s", method);
-  for (int k = 0; k <= SWEEPS; k++) {
-    const double norm = residual(a, b, own);
-    CHECK(fabs(history[k] - norm) <= 1e-11 * (1 + history[0]), "sweep %d: %g instead of %g", k, history[k], norm);
-    if (k == SWEEPS) break;
-    if (sweep != GABLE_SWEEP_BACKWARD) plain(a, b, own, omega, 0);
-    if (sweep != GABLE_SWEEP_FORWARD) plain(a, b, own, omega, 1);
+  CHECK_OK(gable_smoother_create(ctx, &options, &j.smoother));
+  CHECK_OK(gable_smoother_analyse(j.smoother, &view));
+  CHECK_OK(gable_smoother_update(j.smoother, stored.val));
+  for (int on_host = 0; on_host < 2; on_host++) {
+    gi_random r = gi_random_seed(7);
+    for (gable_idx i = 0; i < n; i++) {
+      j.b[i] = 2 * gi_random_unit(&r) - 1;
+      j.x[i] = 2 * gi_random_unit(&r) - 1;
+    }
+    (on_host ? sweep_on_host : sweep_in_place)(&j);
+    compare(&j, sweep, omega, on_host);
   }
-  for (gable_idx i = 0; i < n; i++)
-    CHECK(fabs(x[2 * i] - own[i]) <= 1e-12 * (1 + scale), "row %d: %g instead of %g", i, x[2 * i], own[i]);
-  CHECK(n == 0 || omega != 1 || history[SWEEPS] <= history[0] * (1 + 1e-9), "a dominant matrix: sweeps converge");
-  gable_smoother_destroy(&s);
+  CHECK_OK(gable_smoother_get_info(j.smoother, &info));
+  CHECK(!symmetric || info.in_place, "%s", method);
+  CHECK(!strcmp(method, "auto") || !strcmp(method, info.method_used), "%s: %s", method, info.method_used);
+  gable_smoother_destroy(&j.smoother);
   if (csc) drop(&stored);
-  free(b);
-  free(x);
-  free(own);
+  free(j.b);
+  free(j.x);
 }
 
 static void check_errors(gable_context *ctx)
@@ -160,16 +231,49 @@ static void check_errors(gable_context *ctx)
   CHECK_OK(gable_smoother_analyse(s, &view));
   CHECK(gable_smoother_update(s, (double[]){1, 0}) == GABLE_ERR_SINGULAR && strstr(gable_last_error(), "row 1"));
   CHECK(gable_smoother_apply(s, NULL, NULL, 1, NULL) == GABLE_ERR_STATE);
+  CHECK_OK(gable_smoother_update(s, (double[]){1, 1}));
+  CHECK(gable_smoother_update(s, (double[]){NAN, 0}) == GABLE_ERR_NOT_FINITE && strstr(gable_last_error(), "row 0"));
+  CHECK(gable_smoother_apply(s, NULL, NULL, 1, NULL) == GABLE_ERR_STATE);
+  gable_smoother_destroy(&s);
+}
+
+/* A NaN in b comes out where it belongs: in the rows that depend on it. */
+static void check_nan(gable_context *ctx, const char *method)
+{
+  int64_t ptr[] = {0, 1, 3, 4};
+  gable_idx idx[] = {0, 0, 1, 2};
+  double b[] = {NAN, 1, 3}, x[] = {0, 0, 0};
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  gable_vectors_view bv = GABLE_VECTORS_VIEW_INIT, xv;
+  gable_smoother *s = NULL;
+  gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
+  options.method = method;
+  view.n_rows = view.n_cols = 3;
+  view.ptr = ptr;
+  view.idx = idx;
+  bv.n = 3;
+  bv.ld = 3;
+  bv.data = b;
+  xv = bv;
+  xv.data = x;
+  CHECK_OK(gable_smoother_create(ctx, &options, &s));
+  CHECK_OK(gable_smoother_analyse(s, &view));
+  CHECK_OK(gable_smoother_update(s, (double[]){1, 1, 1, 2}));
+  CHECK_OK(gable_smoother_apply(s, &bv, &xv, 2, NULL));
+  CHECK(isnan(x[0]) && isnan(x[1]) && x[2] == 1.5, "%s: %g %g %g", method, x[0], x[1], x[2]);
   gable_smoother_destroy(&s);
 }
 
 int main(int argc, char **argv)
 {
-  static const char *const methods[] = {"serial", "levr", "tiles", "auto"};
+  static const char *const names[] = {"serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles", "auto", "rows"};
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   gable_context *ctx = NULL;
   options.threads = 2;
   CHECK_OK(gable_context_create(argc > 1 ? argv[1] : "cpu", &options, &ctx));
+  enum { METHODS = 8 };
+  const char *const *methods = names + (gable_context_space(ctx) == GABLE_DEVICE);
+  for (int m = 0; m < METHODS; m++) check_nan(ctx, methods[m]);
   for (int kind = 0; test_triangle_name(kind); kind++)
     for (int symmetric = 0; symmetric < 2; symmetric++) {
       square a = make(kind, symmetric, 11);
@@ -177,7 +281,7 @@ int main(int argc, char **argv)
         drop(&a);
         continue;
       }
-      for (int m = 0; m < 4; m++)
+      for (int m = 0; m < METHODS; m++)
         for (int sweep = 1; sweep <= 3; sweep++)
           check(ctx, &a, methods[m], (gable_sweep)sweep, sweep == 2 ? 1.3 : 1.0, (m + sweep) % 2, symmetric);
       drop(&a);
