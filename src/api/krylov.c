@@ -7,12 +7,18 @@
 #include "base/timer.h"
 #include "device/device.h"
 #include "krylov/bicgstab.h"
+#include "krylov/device_krylov.h"
+#include "precond/device_precond.h"
 #include "precond/precond.h"
 
 struct gable_krylov {
   gable_context *ctx;
   gable_krylov_options options; /* filled in */
-  gi_precond precond;
+  int on_device;
+  gi_precond precond;               /* on the CPU */
+  gi_device_precond device_precond; /* on a GPU, and the three below */
+  gi_device_krylov device;
+  void *device_b, *device_x; /* [n] */
   gable_idx n;
   int ready;
   double *work;         /* CG, BiCGSTAB: their vectors; one more for the true residual */
@@ -47,11 +53,10 @@ gable_status gable_krylov_create(gable_context *ctx, const gable_krylov_options 
   gable_krylov_options own;
   GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "out" : "ctx");
   *out = NULL;
-  GI_REQUIRE(ctx->automatic || ctx->device != &gi_device_cuda, GABLE_ERR_UNAVAILABLE,
-             "Krylov solvers run on the CPU so far: create the context with \"cpu\"");
   GI_TRY(options_from(ctx, options, &own));
   GI_ALLOC_ZERO(ctx, k, 1);
   k->ctx = ctx;
+  k->on_device = ctx->device == &gi_device_cuda;
   k->options = own;
   k->info = (gable_krylov_info)GABLE_KRYLOV_INFO_INIT;
   *out = k;
@@ -64,6 +69,11 @@ static void forget(gable_krylov *k)
   gi_precond_release(k->ctx, &k->precond);
   gi_free(k->ctx, k->work);
   gi_gmres_work_destroy(k->ctx, &k->gmres);
+  gi_device_precond_release(&k->device_precond);
+  gi_device_krylov_release(&k->device);
+  k->ctx->device->release(k->ctx, k->device_b);
+  k->ctx->device->release(k->ctx, k->device_x);
+  k->device_b = k->device_x = NULL;
   k->work = NULL;
   k->ready = 0;
 }
@@ -93,30 +103,60 @@ done:
   return status;
 }
 
-gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a)
+static gable_status set_on_cpu(gable_krylov *k, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
-  const double start = gi_now();
   gi_csc rows;
   memset(&rows, 0, sizeof rows);
-  GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
-  forget(k);
-  k->info = (gable_krylov_info)GABLE_KRYLOV_INFO_INIT;
   GI_TRY(read_rows(k->ctx, a, &rows));
   k->n = rows.n_cols;
   GI_TRY(gi_precond_make(k->ctx, k->options.preconditioner, k->options.method, k->options.threads, &rows, &k->precond));
   GI_ALLOC(k->ctx, k->work, (gable_off)(GI_BICGSTAB_VECTORS + 1) * k->n);
   if (k->options.solver == GABLE_GMRES) GI_TRY(gi_gmres_work_create(k->ctx, k->n, k->options.restart, &k->gmres));
-  if (k->precond.first) {
+  k->info.shift = k->precond.shift;
+done:
+  gi_csc_release(k->ctx, &rows);
+  return status;
+}
+
+static gable_status set_on_device(gable_krylov *k, const gable_matrix_view *a)
+{
+  gable_status status = GABLE_OK;
+  const gable_krylov_options *o = &k->options;
+  size_t bytes;
+  GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
+  GI_TRY(gi_device_precond_make(k->ctx, o->preconditioner, o->method, o->threads, a, &k->device_precond));
+  k->n = a->n_rows;
+  bytes = (size_t)k->n * sizeof(double) + 1;
+  GI_TRY(gi_device_krylov_init(k->ctx, &gik_krylov_steps_cuda, k->n, o->solver == GABLE_GMRES ? o->restart : 0,
+                               &k->device));
+  GI_TRY(k->ctx->device->alloc(k->ctx, bytes, &k->device_b));
+  GI_TRY(k->ctx->device->alloc(k->ctx, bytes, &k->device_x));
+  GI_ALLOC(k->ctx, k->work, (gable_off)k->n);
+  GI_TRY(k->ctx->device->synchronise(k->ctx, NULL));
+  k->info.shift = k->device_precond.shift;
+done:
+  return status;
+}
+
+gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a)
+{
+  gable_status status = GABLE_OK;
+  const double start = gi_now();
+  const gable_trisolve *first;
+  GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
+  forget(k);
+  k->info = (gable_krylov_info)GABLE_KRYLOV_INFO_INIT;
+  GI_TRY((k->on_device ? set_on_device : set_on_cpu)(k, a));
+  first = k->on_device ? k->device_precond.first : k->precond.first;
+  if (first) {
     gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
-    GI_TRY(gable_trisolve_get_info(k->precond.first, GABLE_N, &info));
+    GI_TRY(gable_trisolve_get_info(first, GABLE_N, &info));
     memcpy(k->info.method_used, info.method_used, sizeof info.method_used);
   }
-  k->info.shift = k->precond.shift;
   k->info.setup_s = gi_now() - start;
   k->ready = 1;
 done:
-  if (k) gi_csc_release(k->ctx, &rows);
   return status;
 }
 
@@ -132,9 +172,10 @@ static gable_status precondition(void *user, const double *x, double *y)
   return gi_precond_apply(&((gable_krylov *)user)->precond, x, y);
 }
 
+static const char *const stops[] = {"converged", "iterations", "breakdown", "not finite"}; /* of gi_stop */
+
 static gable_status run(gable_krylov *k, const double *b, double *x, double *history, const char **stop)
 {
-  static const char *const stops[] = {"converged", "iterations", "breakdown", "not finite"};
   gable_status status = GABLE_OK;
   const gable_krylov_options *o = &k->options;
   const gi_operator m = o->preconditioner == GABLE_PRECOND_NONE ? NULL : precondition;
@@ -156,25 +197,76 @@ done:
   return status;
 }
 
+/* x, and the true residual in k->info. */
+static gable_status solve_on_cpu(gable_krylov *k, const double *b, double *x, double *history, const char **stop)
+{
+  gable_status status = GABLE_OK;
+  double *r = k->work + (size_t)GI_BICGSTAB_VECTORS * (size_t)k->n;
+  const double norm = gi_norm2(k->n, b);
+  k->precond.seconds = 0;
+  GI_TRY(run(k, b, x, history, stop));
+  k->info.precond_s = k->precond.seconds;
+  gi_precond_multiply(&k->precond, k->options.threads, x, r);
+  for (gable_idx i = 0; i < k->n; i++) r[i] = b[i] - r[i];
+  k->info.true_residual = gi_norm2(k->n, r) / (norm > 0 ? norm : 1);
+done:
+  return status;
+}
+
+static gable_status device_apply(void *user, const double *x, double *y)
+{
+  return gi_device_precond_multiply(&((gable_krylov *)user)->device_precond, x, y);
+}
+
+static gable_status device_precondition(void *user, const double *r, double *z)
+{
+  gable_krylov *k = user;
+  return gi_device_precond_apply(&k->device_precond, &k->device.k, r, z);
+}
+
+static gable_status solve_on_device(gable_krylov *k, const double *b, double *x, double *history, const char **stop)
+{
+  gable_status status = GABLE_OK;
+  const gable_krylov_options *o = &k->options;
+  const gi_device *device = k->ctx->device;
+  const size_t bytes = (size_t)k->n * sizeof(double);
+  const gi_operator m = o->preconditioner == GABLE_PRECOND_NONE ? NULL : device_precondition;
+  const gi_iteration how = {o->tolerance, o->max_iterations, o->solver == GABLE_GMRES ? NULL : history, NULL};
+  const double norm = gi_norm2(k->n, b);
+  gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};
+  GI_TRY(device->copy_in(k->ctx, k->device_b, b, bytes, NULL));
+  GI_TRY(device->copy_in(k->ctx, k->device_x, x, bytes, NULL));
+  GI_TRY((o->solver == GABLE_CG ? gi_device_cg
+          : o->solver == GABLE_BICGSTAB
+              ? gi_device_bicgstab
+              : gi_device_gmres)(&k->device, device_apply, m, k, k->device_b, k->device_x, &how, &r));
+  GI_TRY(gi_device_precond_status(&k->device_precond));
+  k->info.iterations = r.iterations;
+  k->info.residual = r.residual;
+  *stop = stops[r.stop];
+  GI_TRY(device->copy_out(k->ctx, x, k->device_x, bytes, NULL));
+  GI_TRY(k->device_precond.rows.kernels->product(
+      &k->device_precond.rows.a,
+      &(gik_product){
+          .type = GABLE_D, .b = k->device_b, .x = k->device_x, .y = k->device.vectors, .b_step = 1, .x_step = 1}));
+  GI_TRY(device->copy_out(k->ctx, k->work, k->device.vectors, bytes, NULL));
+  GI_TRY(device->synchronise(k->ctx, NULL));
+  k->info.true_residual = gi_norm2(k->n, k->work) / (norm > 0 ? norm : 1);
+done:
+  return status;
+}
+
 gable_status gable_krylov_solve(gable_krylov *k, const double *b, double *x, double *history)
 {
   gable_status status = GABLE_OK;
   const double start = gi_now();
   const char *stop = "";
-  double *r, norm;
   GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
   GI_REQUIRE(k->ready, GABLE_ERR_STATE, "solve before set_matrix");
   GI_REQUIRE((b && x) || !k->n, GABLE_ERR_ARGUMENT, "%s is NULL", b ? "x" : "b");
-  k->precond.seconds = 0;
-  GI_TRY(run(k, b, x, history, &stop));
+  GI_TRY((k->on_device ? solve_on_device : solve_on_cpu)(k, b, x, history, &stop));
   k->info.solve_s = gi_now() - start;
-  k->info.precond_s = k->precond.seconds;
   snprintf(k->info.stop, sizeof k->info.stop, "%s", stop);
-  r = k->work + (size_t)GI_BICGSTAB_VECTORS * (size_t)k->n;
-  gi_precond_multiply(&k->precond, k->options.threads, x, r);
-  for (gable_idx i = 0; i < k->n; i++) r[i] = b[i] - r[i];
-  norm = gi_norm2(k->n, b);
-  k->info.true_residual = gi_norm2(k->n, r) / (norm > 0 ? norm : 1);
   k->info.converged = !strcmp(stop, "converged") && k->info.true_residual <= 10 * k->options.tolerance;
   GI_REQUIRE(k->info.converged, GABLE_ERR_TOLERANCE, "%s after %d iterations: ||b - A x|| / ||b|| is %.3g, not %.3g",
              strcmp(stop, "converged") ? stop : "the recurrence drifted", k->info.iterations, k->info.true_residual,

@@ -182,9 +182,9 @@ static void elements_launch(const gik_rows *a, const gik_sweep_order *o, const g
   int device = 0, processors = 1;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  const unsigned most = 4u * (unsigned)processors;
+  const unsigned most = 4u * (unsigned)processors, grid = wanted < most ? wanted : most;
   cudaMemsetAsync(s->ready, 0, (size_t)a->n, (cudaStream_t)s->stream);
-  sweep_elements_kernel < <<wanted<most ? wanted : most, SWEEP_BLOCK, 0, (cudaStream_t)s->stream>>>(g);
+  sweep_elements_kernel<<<grid, SWEEP_BLOCK, 0, (cudaStream_t)s->stream>>>(g);
 }
 
 } /* namespace gik */

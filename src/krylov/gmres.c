@@ -1,16 +1,15 @@
-#include "krylov/gmres.h"
-
+/* gmres.c: see gmres.h. */
 #include <math.h>
 #include <string.h>
 
+#include "krylov/gmres.h"
+#include "krylov/hessenberg.h"
+
 struct gi_gmres_work {
   gable_idx n, restart;
-  double *basis;  /* [(restart+1) * n] orthonormal */
-  double *h;      /* [(restart+1) * restart] column major, ld = restart+1: R after the rotations */
-  double *cosine; /* [restart] */
-  double *sine;   /* [restart] */
-  double *g;      /* [restart+1] rotated right-hand side */
-  double *z;      /* [restart * n] the basis preconditioned: what A was applied to, and what the update is made of */
+  double *basis; /* [(restart+1) * n] orthonormal */
+  gi_hessenberg q;
+  double *z; /* [restart * n] the basis preconditioned: what A was applied to, and what the update is made of */
 };
 
 gable_status gi_gmres_work_create(gable_context *ctx, gable_idx n, gable_idx restart, gi_gmres_work **out)
@@ -21,10 +20,7 @@ gable_status gi_gmres_work_create(gable_context *ctx, gable_idx n, gable_idx res
   w->n = n;
   w->restart = restart;
   GI_ALLOC(ctx, w->basis, (gable_off)(restart + 1) * n);
-  GI_ALLOC(ctx, w->h, (gable_off)(restart + 1) * restart);
-  GI_ALLOC(ctx, w->cosine, restart);
-  GI_ALLOC(ctx, w->sine, restart);
-  GI_ALLOC(ctx, w->g, restart + 1);
+  GI_TRY(gi_hessenberg_init(ctx, restart, &w->q));
   GI_ALLOC(ctx, w->z, (gable_off)restart * n);
   *out = w;
   w = NULL;
@@ -39,10 +35,7 @@ void gi_gmres_work_destroy(gable_context *ctx, gi_gmres_work **work)
   gi_gmres_work *w = *work;
   *work = NULL;
   gi_free(ctx, w->basis);
-  gi_free(ctx, w->h);
-  gi_free(ctx, w->cosine);
-  gi_free(ctx, w->sine);
-  gi_free(ctx, w->g);
+  gi_hessenberg_release(ctx, &w->q);
   gi_free(ctx, w->z);
   gi_free(ctx, w);
 }
@@ -78,7 +71,7 @@ static void subtract(gable_idx n, double factor, const double *x, double *y)
  * Gram-Schmidt, twice when much was cancelled. */
 static void orthogonalise(gi_gmres_work *w, gable_idx k)
 {
-  double *h = w->h + (gable_off)k * (w->restart + 1), *v = w->basis + (gable_off)(k + 1) * w->n;
+  double *h = gi_hessenberg_column(&w->q, k), *v = w->basis + (gable_off)(k + 1) * w->n;
   double before = gi_norm2(w->n, v);
   for (gable_idx j = 0; j <= k; j++) h[j] = 0;
   for (int pass = 0; pass < 2; pass++) {
@@ -95,34 +88,13 @@ static void orthogonalise(gi_gmres_work *w, gable_idx k)
     for (gable_idx i = 0; i < w->n; i++) v[i] /= h[k + 1];
 }
 
-/* Applies the old rotations to column k and makes the one that clears h(k+1,k). */
-static void rotate(gi_gmres_work *w, gable_idx k)
-{
-  double *h = w->h + (gable_off)k * (w->restart + 1);
-  for (gable_idx j = 0; j < k; j++) {
-    double t = w->cosine[j] * h[j] + w->sine[j] * h[j + 1];
-    h[j + 1] = -w->sine[j] * h[j] + w->cosine[j] * h[j + 1];
-    h[j] = t;
-  }
-  double length = hypot(h[k], h[k + 1]);
-  w->cosine[k] = length > 0 ? h[k] / length : 1;
-  w->sine[k] = length > 0 ? h[k + 1] / length : 0;
-  h[k] = length;
-  w->g[k + 1] = -w->sine[k] * w->g[k];
-  w->g[k] *= w->cosine[k];
-}
-
 /* x += Z y, R y = g, over the first k columns of Z: the preconditioned basis, or without a preconditioner the basis. */
 static void update(gi_gmres_work *w, gable_idx k, const double *z, double *x)
 {
-  double *y = w->g, *step = w->basis + (gable_off)k * w->n; /* the last vector of the basis has served */
-  for (gable_idx j = k - 1; j >= 0; j--) {
-    const double *column = w->h + (gable_off)j * (w->restart + 1);
-    y[j] = column[j] != 0 ? y[j] / column[j] : 0;
-    for (gable_idx i = 0; i < j; i++) y[i] -= y[j] * column[i];
-  }
+  double *step = w->basis + (gable_off)k * w->n; /* the last vector of the basis has served */
+  gi_hessenberg_solve(&w->q, k);
   memset(step, 0, (size_t)w->n * sizeof *step);
-  for (gable_idx j = 0; j < k; j++) subtract(w->n, -y[j], z + (gable_off)j * w->n, step);
+  for (gable_idx j = 0; j < k; j++) subtract(w->n, -w->q.g[j], z + (gable_off)j * w->n, step);
   for (gable_idx i = 0; i < w->n; i++)
     if (!isfinite(step[i])) return;
   for (gable_idx i = 0; i < w->n; i++) x[i] += step[i];
@@ -161,17 +133,17 @@ gable_status gi_gmres(gi_operator apply, gi_operator precondition, void *user, c
       result->reason = GI_GMRES_ITERATIONS;
       break;
     }
-    w->g[0] = norm;
+    w->q.g[0] = norm;
     gable_idx k = 0;
-    while (k < w->restart && result->iterations < max_iterations && fabs(w->g[k]) > tolerance * norm_b) {
+    while (k < w->restart && result->iterations < max_iterations && fabs(w->q.g[k]) > tolerance * norm_b) {
       double *v = w->basis + (gable_off)k * w->n, *z = w->z + (gable_off)k * w->n;
       if (precondition) GI_TRY(precondition(user, v, z));
       GI_TRY(apply(user, precondition ? z : v, v + w->n));
       orthogonalise(w, k);
-      if (!isfinite(w->h[(gable_off)k * (w->restart + 1) + k + 1])) break;
-      rotate(w, k++);
+      if (!isfinite(gi_hessenberg_column(&w->q, k)[k + 1])) break;
+      gi_hessenberg_rotate(&w->q, k++);
       result->iterations++;
-      if (w->h[(gable_off)(k - 1) * (w->restart + 1) + k - 1] == 0) break;
+      if (gi_hessenberg_column(&w->q, k - 1)[k - 1] == 0) break;
     }
     if (!k) {
       result->reason = GI_GMRES_NOT_FINITE;

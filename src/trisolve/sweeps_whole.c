@@ -13,6 +13,7 @@
 
 #include "device/device.h"
 #include "kernels/sweep_rows.h"
+#include "trisolve/level_order.h"
 #include "trisolve/sweeps.h"
 #include "trisolve/whole_rows.h"
 
@@ -23,8 +24,7 @@ typedef struct direction {
   gable_trisolve *plan; /* NULL: not asked for */
   gable_work *work;
   gable_idx levels;
-  gik_sweep_order order; /* fused alone */
-  unsigned *list, *device_start, *start;
+  gi_level_order rows; /* fused alone */
 } direction;
 
 typedef struct whole {
@@ -55,48 +55,13 @@ static void release(void *state)
   for (int d = 0; d < 2; d++) {
     gable_work_destroy(&s->to[d].work);
     gable_trisolve_destroy(&s->to[d].plan);
-    device->release(s->ctx, s->to[d].list);
-    device->release(s->ctx, s->to[d].device_start);
-    gi_free(s->ctx, s->to[d].start);
+    gi_level_order_release(s->ctx, &s->to[d].rows);
   }
   void *const owned[] = {s->relaxed, s->fault, s->y, s->b, s->x, s->parts, s->norms, s->control, s->ready};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) device->release(s->ctx, owned[k]);
   gi_whole_rows_release(s->ctx, &s->rows);
   gi_free(s->ctx, s->host);
   gi_free(s->ctx, s);
-}
-
-/* Rows by level, on the device; starts also on the host. */
-static gable_status order_rows(whole *s, direction *d)
-{
-  gable_status status = GABLE_OK;
-  gable_context *ctx = s->ctx;
-  const size_t n = (size_t)s->rows.a.n;
-  gable_idx *level = NULL;
-  unsigned *list = NULL;
-  void *p = NULL;
-  GI_ALLOC(ctx, level, n);
-  GI_ALLOC(ctx, list, n);
-  GI_TRY(gable_trisolve_get_schedule(d->plan, GABLE_N, NULL, level));
-  d->levels = 0;
-  for (size_t i = 0; i < n; i++)
-    if (level[i] >= d->levels) d->levels = level[i] + 1;
-  GI_ALLOC_ZERO(ctx, d->start, (gable_off)d->levels + 2);
-  for (size_t i = 0; i < n; i++) d->start[level[i] + 2]++;
-  for (gable_idx l = 0; l < d->levels; l++) d->start[l + 1] += d->start[l];
-  for (size_t i = 0; i < n; i++) list[d->start[level[i] + 1]++] = (unsigned)i;
-  GI_TRY(ctx->device->alloc(ctx, (n + 1) * sizeof *list, &p));
-  d->list = p;
-  GI_TRY(ctx->device->alloc(ctx, ((size_t)d->levels + 1) * sizeof *d->start, &p));
-  d->device_start = p;
-  GI_TRY(ctx->device->copy_in(ctx, d->list, list, n * sizeof *list, NULL));
-  GI_TRY(ctx->device->copy_in(ctx, d->device_start, d->start, ((size_t)d->levels + 1) * sizeof *d->start, NULL));
-  GI_TRY(ctx->device->synchronise(ctx, NULL));
-  d->order = (gik_sweep_order){d == &s->to[1], d->levels, d->list, d->start, d->device_start};
-done:
-  gi_free(ctx, level);
-  gi_free(ctx, list);
-  return status;
 }
 
 /* The plan for (d + L) or (d + U); fused methods take its levels alone. */
@@ -116,7 +81,8 @@ static gable_status make_direction(whole *s, direction *d)
   GI_TRY(gable_trisolve_analyse(d->plan, &view));
   GI_TRY(gable_trisolve_get_info(d->plan, GABLE_N, &info));
   d->levels = info.levels;
-  if (s->fused) GI_TRY(order_rows(s, d));
+  if (s->fused) GI_TRY(gi_level_order_make(s->ctx, d->plan, s->rows.a.n, &d->rows));
+  if (s->fused) d->levels = d->rows.levels;
 done:
   return status;
 }
@@ -168,7 +134,7 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   s->staged = ctx->device == &gi_device_cuda;
   s->fused = s->staged && (method == GI_LEVR || method == GI_ELMR);
   s->fault_row = -1;
-  GI_TRY(gi_whole_rows_init(ctx, shape, a, bad_row, &s->rows));
+  GI_TRY(gi_whole_rows_init(ctx, shape, a, 1, bad_row, &s->rows));
   for (int d = 0; d < 2; d++)
     if ((int)options->sweep & (1 << d)) GI_TRY(make_direction(s, &s->to[d]));
   GI_TRY(make_scratch(s));
@@ -257,6 +223,8 @@ static gable_status sweep_fused(job *j, int d)
   gable_status status = GABLE_OK;
   whole *s = j->s;
   const gi_sweep_run *r = j->run;
+  const gi_level_order *rows = &s->to[d].rows;
+  const gik_sweep_order order = {d, rows->levels, rows->list, rows->start, rows->device_start};
   gik_sweep sweep = {.type = r->type, .b = j->b, .x = j->x, .b_step = j->b_step, .x_step = j->x_step};
   sweep.old = s->rows.symmetric ? NULL : s->y;
   sweep.omega = s->options.omega;
@@ -267,8 +235,8 @@ static gable_status sweep_fused(job *j, int d)
   if (j->zero) GI_TRY(s->rows.kernels->copy(s->rows.a.n, r->type, NULL, 1, j->x, j->x_step, r->stream));
   j->zero = 0;
   if (sweep.old) GI_TRY(s->rows.kernels->copy(s->rows.a.n, r->type, j->x, j->x_step, s->y, 1, r->stream));
-  GI_TRY((s->method == GI_LEVR ? gik_row_sweeps_cuda.levels : gik_row_sweeps_cuda.elements)(&s->rows.a, &s->to[d].order,
-                                                                                            &sweep));
+  GI_TRY(
+      (s->method == GI_LEVR ? gik_row_sweeps_cuda.levels : gik_row_sweeps_cuda.elements)(&s->rows.a, &order, &sweep));
 done:
   return status;
 }

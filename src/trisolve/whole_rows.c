@@ -102,15 +102,15 @@ static void rows_of_columns(const gi_shape *shape, host_rows *h)
   h->ptr[0] = 0;
 }
 
-static gable_status find_diagonal(const gi_shape *shape, host_rows *h, gable_idx *bad_row)
+static gable_status find_diagonal(const gi_shape *shape, host_rows *h, int need, gable_idx *bad_row)
 {
   gable_status status = GABLE_OK;
   for (gable_idx i = 0; i < shape->n; i++) {
     unsigned p = h->ptr[i];
     while (p < h->ptr[i + 1] && h->idx[p] < i) p++;
     *bad_row = i;
-    GI_REQUIRE(p < h->ptr[i + 1] && h->idx[p] == i, GABLE_ERR_SINGULAR, "row %d (counted from 0) has no diagonal entry",
-               i);
+    GI_REQUIRE(!need || (p < h->ptr[i + 1] && h->idx[p] == i), GABLE_ERR_SINGULAR,
+               "row %d (counted from 0) has no diagonal entry", i);
     h->diagonal[i] = p;
   }
   *bad_row = -1;
@@ -171,7 +171,7 @@ done:
 }
 
 gable_status gi_whole_rows_init(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a,
-                                gable_idx *bad_row, gi_whole_rows *out)
+                                int need_diagonal, gable_idx *bad_row, gi_whole_rows *out)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)shape->n, size = shape->value_type == GABLE_D ? 8 : 4;
@@ -188,8 +188,8 @@ gable_status gi_whole_rows_init(gable_context *ctx, const gi_shape *shape, const
   GI_ALLOC(ctx, h.idx, nnz);
   if (gathers) GI_ALLOC(ctx, h.from, nnz);
   (gathers ? rows_of_columns : rows_of_rows)(shape, &h);
-  GI_TRY(find_diagonal(shape, &h, bad_row));
-  GI_TRY(compare(ctx, shape, &h, &out->symmetric));
+  GI_TRY(find_diagonal(shape, &h, need_diagonal, bad_row));
+  if (need_diagonal) GI_TRY(compare(ctx, shape, &h, &out->symmetric));
   out->kernels = device ? &gik_row_products_cuda : &gik_row_products_cpu;
   out->takes_host_values = device && shape->space == GABLE_HOST;
   GI_TRY(carry_all(ctx, &h, n, nnz, out));

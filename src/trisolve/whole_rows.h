@@ -1,4 +1,4 @@
-/* whole_rows.h: a square matrix by rows, every row with its diagonal entry, in the memory of the context's place. */
+/* whole_rows.h: a square matrix by rows, in the memory of the context's place. */
 #ifndef GI_TRISOLVE_WHOLE_ROWS_H
 #define GI_TRISOLVE_WHOLE_ROWS_H
 
@@ -17,10 +17,11 @@ typedef struct gi_whole_rows {
 } gi_whole_rows;
 
 /* The pattern of a, which shape describes.  GABLE_ERR_ARGUMENT: an index out of range or out of order;
- * GABLE_ERR_SINGULAR: a row without a diagonal entry; each with *bad_row (-1: none).  O(nnz) on the host; patterns in
- * device memory are fetched.  out must be zeroed; what is there after an error is released by its owner. */
+ * GABLE_ERR_SINGULAR: a row without a diagonal entry, when need_diagonal; each with *bad_row (-1: none).  O(nnz) on the
+ * host; patterns in device memory are fetched.  out must be zeroed; what is there after an error is released by its
+ * owner. */
 gable_status gi_whole_rows_init(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a,
-                                gable_idx *bad_row, gi_whole_rows *out);
+                                int need_diagonal, gable_idx *bad_row, gi_whole_rows *out);
 
 /* Values in the order and the memory space of the analysed matrix. */
 gable_status gi_whole_rows_update(gable_context *ctx, gi_whole_rows *w, const void *val, void *stream);

@@ -1,0 +1,84 @@
+/* krylov_steps.h: the long vectors of CG, BiCGSTAB and GMRES on a GPU, with the scalars of the recurrences beside them,
+ * so that no iteration has to ask the host.
+ *
+ * Every sum is taken in a fixed order.  When an iteration has ended (state->stop), every step does nothing: x stays. */
+#ifndef GIK_KRYLOV_STEPS_H
+#define GIK_KRYLOV_STEPS_H
+
+#include <gable/types.h>
+
+#include "base/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GIK_STEP_PARTS = 256, GIK_STEP_SUMS = 3, GIK_HISTORY = 16 };
+
+typedef enum gik_stop {
+  GIK_RUNNING,
+  GIK_STOP_CONVERGED,
+  GIK_STOP_ITERATIONS,
+  GIK_STOP_BREAKDOWN,
+  GIK_STOP_NOT_FINITE
+} gik_stop;
+
+/* On the device; fetched now and then. */
+typedef struct gik_krylov_state {
+  double tolerance, norm_b;
+  int max_iterations, iteration, stop;
+  unsigned arrived;            /* blocks of the reduction that runs */
+  double residual;             /* ||r|| / ||b|| */
+  double rz, alpha, beta;      /* CG; alpha and beta also BiCGSTAB's */
+  double rho, omega;           /* BiCGSTAB */
+  double norm;                 /* GMRES: of the vector that was made orthogonal */
+  double history[GIK_HISTORY]; /* of iteration k at k % GIK_HISTORY */
+} gik_krylov_state;
+
+/* Vectors: [n]; their names are those of the recurrences in krylov/cg.c, bicgstab.c and gmres.c. */
+typedef struct gik_krylov {
+  gable_idx n;
+  gik_krylov_state *state;
+  double *parts; /* [GIK_STEP_PARTS * GIK_STEP_SUMS] scratch */
+  void *stream;
+} gik_krylov;
+
+typedef struct gik_krylov_steps {
+  /* norm_b = ||b||, 1 instead of 0. */
+  gable_status (*measure)(const gik_krylov *k, const double *b);
+  /* r = b - q, state->norm = ||r||, which is the residual of iteration state->iteration. */
+  gable_status (*residual)(const gik_krylov *k, const double *b, const double *q, double *r);
+
+  gable_status (*cg_start)(const gik_krylov *k, const double *r, const double *z, double *p); /* p = z, rz */
+  gable_status (*cg_curvature)(const gik_krylov *k, const double *p, const double *q);        /* alpha, or breakdown */
+  gable_status (*cg_step)(const gik_krylov *k, const double *p, const double *q, double *x, double *r);
+  gable_status (*cg_turn)(const gik_krylov *k, const double *r, const double *z); /* beta, rz */
+  gable_status (*cg_direction)(const gik_krylov *k, const double *z, double *p);
+
+  gable_status (*bi_start)(const gik_krylov *k, const double *r, double *shadow, double *p, double *v);
+  gable_status (*bi_direction)(const gik_krylov *k, const double *r, const double *v, double *p);
+  gable_status (*bi_alpha)(const gik_krylov *k, const double *shadow, const double *v);
+  gable_status (*bi_half)(const gik_krylov *k, const double *r, const double *v, double *s);
+  gable_status (*bi_omega)(const gik_krylov *k, const double *t, const double *s);
+  gable_status (*bi_step)(const gik_krylov *k, const double *p_hat, const double *s_hat, const double *s,
+                          const double *t, const double *shadow, double *x, double *r);
+
+  /* h_j = basis_j . v for j < count, the columns of basis n apart; parts_h: [GIK_STEP_PARTS * count] scratch. */
+  gable_status (*dots)(const gik_krylov *k, int count, const double *basis, const double *v, double *parts_h,
+                       double *h);
+  /* v -= sum_j h_j basis_j in the order of j; total_j += h_j (first: = h_j); state->norm = ||v||. */
+  gable_status (*project)(const gik_krylov *k, int count, const double *basis, const double *h, double *v,
+                          double *total, int first);
+  gable_status (*normalise)(const gik_krylov *k, double *v, double *total_end); /* v /= norm; *total_end = norm */
+  gable_status (*combine)(const gik_krylov *k, int count, const double *z, const double *y, double *x); /* x += Z y */
+
+  gable_status (*scale)(const gik_krylov *k, const double *d, const double *r, double *z); /* z_i = r_i / d_i */
+} gik_krylov_steps;
+
+extern const gik_krylov_steps gik_krylov_steps_cuda; /* empty in a build without CUDA */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
