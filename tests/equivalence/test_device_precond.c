@@ -1,0 +1,243 @@
+/* On a GPU (argument cuda:0): ILU(0) has the bits of the CPU's, IC(0) agrees to rounding; the solvers take as many
+ * iterations as on the CPU, give the same bits in every run, and name what goes wrong. */
+#include <dirent.h>
+
+#include "support/test.h"
+
+#include "base/random.h"
+#include "device/device.h"
+#include "precond/device_precond.h"
+#include "precond/ilu0.h"
+#include "sparse/csc.h"
+#include "support/triangles.h"
+
+typedef struct place {
+  gable_context *cpu, *gpu;
+} place;
+
+static gable_matrix_view view_of(const gi_csc *rows)
+{
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  v.n_rows = v.n_cols = rows->n_cols;
+  v.ptr = rows->ptr;
+  v.idx = rows->idx;
+  v.val = rows->val;
+  return v;
+}
+
+static void fetch(gable_context *ctx, const double *from, size_t count, double *to)
+{
+  CHECK_OK(gable_device_copy_out(ctx, to, from, count * sizeof *to, NULL));
+  CHECK_OK(gable_device_synchronise(ctx, NULL));
+}
+
+/* rows: with a diagonal entry in every row. */
+static void check_ilu0(const place *p, const char *name, const gi_csc *rows)
+{
+  const size_t nnz = (size_t)rows->ptr[rows->n_cols];
+  const gable_matrix_view view = view_of(rows);
+  double *own = malloc((nnz + 1) * sizeof *own), *theirs = malloc((nnz + 1) * sizeof *theirs);
+  gi_device_precond m;
+  gable_idx bad_row = -1;
+  char message[256];
+  memset(&m, 0, sizeof m);
+  memcpy(own, rows->val, nnz * sizeof *own);
+  const gable_status cpu = gi_ilu0(p->cpu, rows->n_cols, rows->ptr, rows->idx, own, &bad_row);
+  snprintf(message, sizeof message, "%s", cpu ? gable_last_error() : "");
+  message[strcspn(message, "\n")] = 0;
+  const gable_status gpu = gi_device_precond_make(p->gpu, GABLE_PRECOND_ILU0, "rows", 1, &view, &m);
+  CHECK(cpu == gpu, "%s: %d on the CPU, %d on the GPU (%s)", name, (int)cpu, (int)gpu, gable_last_error());
+  if (cpu) {
+    CHECK(!strncmp(message, gable_last_error(), strlen(message)), "%s: '%s' and '%s'", name, message,
+          gable_last_error());
+  } else {
+    fetch(p->gpu, m.factor, nnz, theirs);
+    for (size_t k = 0; k < nnz; k++)
+      CHECK(!memcmp(&own[k], &theirs[k], sizeof own[k]) || (isnan(own[k]) && isnan(theirs[k])),
+            "%s: ILU(0) entry %zu: %a on the CPU, %a on the GPU", name, k, own[k], theirs[k]);
+  }
+  gi_device_precond_release(&m);
+  free(own);
+  free(theirs);
+}
+
+/* The lower triangle of rows, diagonal last, and where its entries are in rows. */
+static void check_ic0(const place *p, const char *name, const gi_csc *rows)
+{
+  const gable_idx n = rows->n_cols;
+  const size_t nnz = (size_t)rows->ptr[n];
+  const gable_matrix_view view = view_of(rows);
+  gable_off *ptr = calloc((size_t)n + 1, sizeof *ptr), *from = malloc((nnz + 1) * sizeof *from), q = 0;
+  gable_idx *idx = malloc((nnz + 1) * sizeof *idx), bad_row = -1;
+  double *val = malloc((nnz + 1) * sizeof *val), *own = calloc(nnz + 1, sizeof *own),
+         *theirs = calloc(nnz + 1, sizeof *theirs), shift = 0;
+  gi_device_precond m;
+  memset(&m, 0, sizeof m);
+  for (gable_idx i = 0; i < n; i++) {
+    for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1] && rows->idx[k] <= i; k++, q++) {
+      idx[q] = rows->idx[k];
+      val[q] = rows->val[k];
+      from[q] = k;
+    }
+    ptr[i + 1] = q;
+  }
+  const gable_status cpu = gi_ic0(p->cpu, n, ptr, idx, val, own, &shift, &bad_row);
+  const gable_status gpu = gi_device_precond_make(p->gpu, GABLE_PRECOND_IC0, "rows", 1, &view, &m);
+  CHECK(cpu == gpu, "%s: %d on the CPU, %d on the GPU (%s)", name, (int)cpu, (int)gpu, gable_last_error());
+  if (!cpu) {
+    CHECK(shift == m.shift, "%s: shift %g on the CPU, %g on the GPU", name, shift, m.shift);
+    fetch(p->gpu, m.factor, nnz, theirs);
+    for (gable_idx i = 0; i < n; i++) {
+      double scale = 0; /* |l_ij| <= the square root of the enlarged diagonal entry */
+      for (gable_off k = ptr[i]; k < ptr[i + 1]; k++) scale = fmax(scale, fabs(own[k]));
+      for (gable_off k = ptr[i]; k < ptr[i + 1]; k++)
+        CHECK(fabs(own[k] - theirs[from[k]]) <= 1e-9 * scale, "%s: IC(0) row %d: %.17g on the CPU, %.17g on the GPU",
+              name, i, own[k], theirs[from[k]]);
+    }
+  }
+  gi_device_precond_release(&m);
+  free(ptr);
+  free(from);
+  free(idx);
+  free(val);
+  free(own);
+  free(theirs);
+}
+
+/* Solves on both; iterations agree, and a second solve gives the same bits. */
+static void check_solver(const place *p, const char *name, const gi_csc *rows, gable_krylov_solver solver,
+                         gable_preconditioner precond)
+{
+  const size_t n = (size_t)rows->n_cols;
+  const gable_matrix_view view = view_of(rows);
+  gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
+  gable_krylov_info info[3];
+  gable_status status[3];
+  double *b = malloc((n + 1) * 8), *x[3];
+  gi_random r = gi_random_seed(5);
+  options.solver = solver;
+  options.preconditioner = precond;
+  options.max_iterations = 300;
+  for (size_t i = 0; i < n; i++) b[i] = 2 * gi_random_unit(&r) - 1;
+  for (int k = 0; k < 3; k++) {
+    gable_krylov *s = NULL;
+    x[k] = calloc(n + 1, 8);
+    info[k] = (gable_krylov_info)GABLE_KRYLOV_INFO_INIT;
+    CHECK_OK(gable_krylov_create(k ? p->gpu : p->cpu, &options, &s));
+    CHECK_OK(gable_krylov_set_matrix(s, &view));
+    status[k] = gable_krylov_solve(s, b, x[k], NULL);
+    CHECK(!status[k] || status[k] == GABLE_ERR_TOLERANCE, "%s: %s", name, gable_last_error());
+    CHECK_OK(gable_krylov_get_info(s, &info[k]));
+    gable_krylov_destroy(&s);
+  }
+  CHECK(!memcmp(x[1], x[2], n * 8), "%s: solver %d precond %d: two runs differ", name, (int)solver, (int)precond);
+  if (!status[0]) {
+    const int more = info[1].iterations - info[0].iterations;
+    CHECK(!status[1] && abs(more) <= 2 + info[0].iterations / 5,
+          "%s: solver %d precond %d: %d iterations on the CPU, %d on the GPU, %s, residual %g", name, (int)solver,
+          (int)precond, info[0].iterations, info[1].iterations, info[1].stop, info[1].true_residual);
+  }
+  for (int k = 0; k < 3; k++) free(x[k]);
+  free(b);
+}
+
+static void check_matrix(const place *p, const char *name, const gi_csc *rows, int symmetric)
+{
+  check_ilu0(p, name, rows);
+  check_ic0(p, name, rows);
+  for (int s = symmetric ? GABLE_CG : GABLE_BICGSTAB; s <= GABLE_GMRES; s++)
+    for (int m = GABLE_PRECOND_NONE; m <= (symmetric ? GABLE_PRECOND_IC0 : GABLE_PRECOND_ILU0); m++)
+      check_solver(p, name, rows, (gable_krylov_solver)s, (gable_preconditioner)m);
+}
+
+static void generated(const place *p, const char *kind)
+{
+  gable_matrix *half = NULL, *a = NULL;
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  gi_csc columns, rows;
+  memset(&columns, 0, sizeof columns);
+  memset(&rows, 0, sizeof rows);
+  CHECK_OK(gable_matrix_generate(p->cpu, kind, 3, &half));
+  CHECK_OK(gable_matrix_expand(half, &a));
+  CHECK_OK(gable_matrix_get_view(a, &view));
+  view.part = GABLE_FULL;
+  CHECK_OK(gi_csc_from_view(p->cpu, &view, &columns));
+  CHECK_OK(gi_csc_transpose(p->cpu, &columns, &rows));
+  check_matrix(p, kind, &rows, 1);
+  gi_csc_release(p->cpu, &columns);
+  gi_csc_release(p->cpu, &rows);
+  gable_matrix_destroy(&half);
+  gable_matrix_destroy(&a);
+}
+
+/* Factors alone: many real matrices are no fair game for a solver. */
+static int real_matrix(const place *p, const char *path, const char *name)
+{
+  gable_matrix *file = NULL, *a = NULL;
+  gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  gi_csc columns, rows;
+  memset(&columns, 0, sizeof columns);
+  memset(&rows, 0, sizeof rows);
+  if (gable_matrix_read(p->cpu, path, NULL, &file)) return 0;
+  CHECK_OK(gable_matrix_get_info(file, &info));
+  if (info.n_rows != info.n_cols || info.n_rows > 40000 || info.field == GABLE_COMPLEX || info.field == GABLE_PATTERN) {
+    gable_matrix_destroy(&file);
+    return 0;
+  }
+  CHECK_OK(gable_matrix_expand(file, &a));
+  CHECK_OK(gable_matrix_get_view(a, &view));
+  view.part = GABLE_FULL;
+  CHECK_OK(gi_csc_from_view(p->cpu, &view, &columns));
+  CHECK_OK(gi_csc_transpose(p->cpu, &columns, &rows));
+  int whole = 1;
+  for (gable_idx i = 0; i < rows.n_cols; i++) {
+    int there = 0;
+    for (gable_off k = rows.ptr[i]; k < rows.ptr[i + 1]; k++) there |= rows.idx[k] == i;
+    whole &= there;
+  }
+  if (whole) check_ilu0(p, name, &rows);
+  if (whole && info.structure == GABLE_SYMMETRIC) check_ic0(p, name, &rows);
+  gi_csc_release(p->cpu, &columns);
+  gi_csc_release(p->cpu, &rows);
+  gable_matrix_destroy(&file);
+  gable_matrix_destroy(&a);
+  return whole;
+}
+
+static void real_matrices(const place *p)
+{
+  const char *folder = getenv("GABLE_MATRICES");
+  if (!folder) folder = "../shared/matrices";
+  DIR *d = opendir(folder);
+  int count = 0;
+  if (!d) {
+    printf("no folder %s: real matrices are skipped\n", folder);
+    return;
+  }
+  for (struct dirent *e; (e = readdir(d));) {
+    char path[4096];
+    if (!strstr(e->d_name, ".mtx")) continue;
+    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+    count += real_matrix(p, path, e->d_name);
+  }
+  closedir(d);
+  printf("%d real matrices\n", count);
+}
+
+int main(int argc, char **argv)
+{
+  place p = {NULL, NULL};
+  if (argc < 2) SKIP("it wants a GPU: say cuda:0");
+  CHECK_OK(gable_context_create("cpu", NULL, &p.cpu));
+  CHECK_OK(gable_context_create(argv[1], NULL, &p.gpu));
+  generated(&p, "laplacian5:60x50");
+  generated(&p, "laplacian9:40x30");
+  generated(&p, "laplacian7:15x12x14");
+  generated(&p, "laplacian27:12x10x11");
+  generated(&p, "elasticity3d:8x4x4");
+  real_matrices(&p);
+  gable_context_destroy(&p.cpu);
+  gable_context_destroy(&p.gpu);
+  return 0;
+}
