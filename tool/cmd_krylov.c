@@ -11,7 +11,7 @@
 #include "verbs.h"
 
 typedef struct request {
-  const char *path, *solver, *precond, *method, *json_path;
+  const char *path, *solver, *precond, *method, *where, *json_path;
   double tolerance;
   long iterations, restart, threads;
 } request;
@@ -72,19 +72,22 @@ static gable_status run(session *s, const request *q, gable_krylov_info *info, d
   return status;
 }
 
-static void report(const request *q, const gable_krylov_info *info, const double *history, json *j)
+static void report(const request *q, const char *where, const gable_krylov_info *info, const double *history, json *j)
 {
   FILE *out = report_stream(q->json_path);
-  fprintf(out, "%s: %s with %s, b = A times ones\n", q->path, q->solver, q->precond);
+  const double iteration = info->solve_s / (info->iterations > 0 ? info->iterations : 1);
+  fprintf(out, "%s: %s with %s on %s, b = A times ones\n", q->path, q->solver, q->precond, where);
   report_line(out, "iterations", "%s, %s", human_count(info->iterations).s, info->stop);
   report_line(out, "residual", "%.3g by the recurrence, %.3g by b - A x", info->residual, info->true_residual);
   if (info->method_used[0]) report_line(out, "triangular solves", "%s", info->method_used);
   if (info->shift > 0) report_line(out, "IC(0) shift", "%.3g of the diagonal", info->shift);
-  report_line(out, "set-up, solve", "%s, %s (%s of it in the preconditioner)", human_seconds(info->setup_s).s,
-              human_seconds(info->solve_s).s, human_seconds(info->precond_s).s);
+  report_line(out, "set-up, solve", "%s, %s (%s an iteration)", human_seconds(info->setup_s).s,
+              human_seconds(info->solve_s).s, human_seconds(iteration).s);
+  if (info->precond_s > 0) report_line(out, "preconditioner", "%s of the solve", human_seconds(info->precond_s).s);
   json_text(j, "matrix", q->path);
   json_text(j, "solver", q->solver);
   json_text(j, "precond", q->precond);
+  json_text(j, "where", where);
   json_text(j, "method_used", info->method_used);
   json_integer(j, "iterations", info->iterations);
   json_text(j, "stop", info->stop);
@@ -95,21 +98,29 @@ static void report(const request *q, const gable_krylov_info *info, const double
   json_number(j, "shift", info->shift);
   json_number(j, "setup_s", info->setup_s);
   json_number(j, "solve_s", info->solve_s);
-  json_number(j, "precond_s", info->precond_s);
+  json_number(j, "iteration_s", iteration);
+  if (info->precond_s > 0) json_number(j, "precond_s", info->precond_s);
   if (strcmp(q->solver, "gmres")) json_numbers(j, "history", history, info->iterations + 1);
 }
 
 int cmd_krylov(int argc, char **argv)
 {
-  request q = {
-      .solver = "cg", .precond = "none", .method = "auto", .tolerance = 1e-8, .iterations = 1000, .restart = 30};
+  request q = {.solver = "cg",
+               .precond = "none",
+               .method = "auto",
+               .where = "cpu",
+               .tolerance = 1e-8,
+               .iterations = 1000,
+               .restart = 30};
   gable_krylov_info info = GABLE_KRYLOV_INFO_INIT;
   int rc;
   const option options[] = {
       option_choice(0, "solver", "cg|bicgstab|gmres", "the iteration (default cg: symmetric positive definite A)",
                     &q.solver),
       option_choice(0, "precond", "none|jacobi|gs|ilu0|ic0", "the preconditioner (default none)", &q.precond),
-      option_choice('m', "method", "auto|serial|levr|tiles", "of its triangular solves (default auto)", &q.method),
+      option_choice('m', "method", "auto|serial|levr|levc|elmr|elmc|gsf|tiles|rows",
+                    "of its triangular solves (default auto)", &q.method),
+      option_text('w', "where", "PLACE", "cpu, cuda:0 or auto (default cpu)", &q.where),
       option_real(0, "tolerance", "E", "on ||b - A x|| / ||b|| (default 1e-8)", &q.tolerance, 1e-16, 0.99),
       option_integer(0, "iterations", "N", "at most so many (default 1000)", &q.iterations, 1, 10000000),
       option_integer(0, "restart", "K", "of gmres (default 30)", &q.restart, 1, 10000),
@@ -122,6 +133,7 @@ int cmd_krylov(int argc, char **argv)
                          "Solves A x = b by an iterative solver, b = A times ones.",
                          options,
                          "gable krylov A.mtx --solver cg --precond ic0\n"
+                         "gable krylov A.mtx --solver bicgstab --precond ilu0 --where cuda:0\n"
                          "gable krylov A.mtx --solver gmres --precond ilu0 --restart 50 --json -\n",
                          1,
                          1};
@@ -130,10 +142,10 @@ int cmd_krylov(int argc, char **argv)
   if (!json_available(q.json_path)) return EXIT_FAILED;
   double *history = calloc((size_t)q.iterations + 2, sizeof *history);
   json *j = json_create();
-  gable_status status = session_open(&s, "cpu", (int)q.threads);
+  gable_status status = session_open(&s, q.where, (int)q.threads);
   if (!status) status = history ? run(&s, &q, &info, history) : GABLE_ERR_MEMORY;
   if (!status || status == GABLE_ERR_TOLERANCE) {
-    report(&q, &info, history, j);
+    report(&q, gable_context_where(s.ctx), &info, history, j);
     rc = json_write(&j, q.json_path);
   }
   if (status) rc = session_fail(&s, "krylov", status);

@@ -13,7 +13,7 @@
 #include "verbs.h"
 
 typedef struct request {
-  const char *path, *sweep, *method, *json_path;
+  const char *path, *sweep, *method, *where, *json_path;
   double omega;
   long sweeps, repeat, threads;
 } request;
@@ -32,34 +32,66 @@ static gable_sweep sweep_of(const request *q)
                                          : GABLE_SWEEP_SYMMETRIC;
 }
 
-/* Fresh x = 0 each time; the median of q->repeat. */
-static gable_status measure(gable_smoother *s, const request *q, result *r)
+/* b and x where the sweeps run, between two events of the place's clock. */
+typedef struct place {
+  gable_context *ctx;
+  gable_event *begin, *end;
+  gable_vectors_view b, x;
+} place;
+
+static void place_close(place *p)
 {
-  gable_vectors_view b = GABLE_VECTORS_VIEW_INIT, x;
-  gable_status status = GABLE_OK;
-  double *times = malloc((size_t)q->repeat * sizeof *times);
-  b.n = r->n;
-  b.ld = r->n;
-  x = b;
-  b.data = malloc(((size_t)r->n + 1) * sizeof(double));
-  x.data = malloc(((size_t)r->n + 1) * sizeof(double));
-  if (!times || !b.data || !x.data) status = GABLE_ERR_MEMORY;
-  for (long k = 0; k < q->repeat && !status; k++) {
-    for (gable_idx i = 0; i < r->n; i++) {
-      ((double *)b.data)[i] = 1;
-      ((double *)x.data)[i] = 0;
-    }
-    double start = stopwatch_now();
-    status = gable_smoother_apply(s, &b, &x, (int)q->sweeps, NULL);
-    times[k] = stopwatch_now() - start;
-    if (status || k + 1 < q->repeat) continue;
-    memset(x.data, 0, (size_t)r->n * sizeof(double));
-    status = gable_smoother_apply(s, &b, &x, (int)q->sweeps, r->history);
-  }
+  gable_device_free(p->ctx, &p->b.data);
+  gable_device_free(p->ctx, &p->x.data);
+  gable_event_destroy(&p->begin);
+  gable_event_destroy(&p->end);
+}
+
+static gable_status place_open(gable_context *ctx, gable_idx n, place *p)
+{
+  const size_t bytes = ((size_t)n + 1) * sizeof(double);
+  double *ones = malloc(bytes);
+  *p = (place){ctx, NULL, NULL, GABLE_VECTORS_VIEW_INIT, GABLE_VECTORS_VIEW_INIT};
+  gable_status status = ones ? GABLE_OK : GABLE_ERR_MEMORY;
+  p->b.n = p->x.n = n;
+  p->b.ld = p->x.ld = n;
+  p->b.space = p->x.space = gable_context_space(ctx);
+  for (gable_idx i = 0; i < n && !status; i++) ones[i] = 1;
+  if (!status) status = gable_device_alloc(ctx, bytes, &p->b.data);
+  if (!status) status = gable_device_alloc(ctx, bytes, &p->x.data);
+  if (!status) status = gable_device_copy_in(ctx, p->b.data, ones, (size_t)n * sizeof(double), NULL);
+  if (!status) status = gable_device_synchronise(ctx, NULL);
+  if (!status) status = gable_event_create(ctx, &p->begin);
+  if (!status) status = gable_event_create(ctx, &p->end);
+  free(ones);
+  return status;
+}
+
+/* Seconds of the sweeps from x = 0. */
+static gable_status apply(place *p, gable_smoother *s, int sweeps, double *history, double *seconds)
+{
+  gable_status status = gable_device_fill(p->ctx, p->x.data, 0, (size_t)p->x.n * sizeof(double), NULL);
+  if (!status) status = gable_event_record(p->begin, NULL);
+  if (!status) status = gable_smoother_apply(s, &p->b, &p->x, sweeps, history);
+  if (!status) status = gable_event_record(p->end, NULL);
+  if (!status) status = gable_event_elapsed(p->begin, p->end, seconds);
+  if (!status) status = gable_smoother_status(s, NULL);
+  return status;
+}
+
+/* The median of q->repeat, then once more for the residuals. */
+static gable_status measure(gable_context *ctx, gable_smoother *s, const request *q, result *r)
+{
+  place p;
+  double once = 0, *times = malloc((size_t)q->repeat * sizeof *times);
+  gable_status status = place_open(ctx, r->n, &p);
+  if (!times) status = GABLE_ERR_MEMORY;
+  if (!status) status = apply(&p, s, (int)q->sweeps, NULL, &once);
+  for (long k = 0; k < q->repeat && !status; k++) status = apply(&p, s, (int)q->sweeps, NULL, &times[k]);
+  if (!status) status = apply(&p, s, (int)q->sweeps, r->history, &once);
   if (!status) r->apply_s = stopwatch_quartiles(times, q->repeat).median;
+  place_close(&p);
   free(times);
-  free(b.data);
-  free(x.data);
   return status;
 }
 
@@ -85,25 +117,26 @@ static gable_status run(session *s, const request *q, result *r)
   start = stopwatch_now();
   if (!status) status = gable_smoother_update(smoother, view.val);
   r->update_s = stopwatch_now() - start;
-  if (!status) status = measure(smoother, q, r);
+  if (!status) status = measure(s->ctx, smoother, q, r);
   if (!status) status = gable_smoother_get_info(smoother, &r->info);
   gable_smoother_destroy(&smoother);
   gable_matrix_destroy(&a);
   return status;
 }
 
-static void report(const request *q, const result *r, json *j)
+static void report(const request *q, const char *where, const result *r, json *j)
 {
   FILE *out = report_stream(q->json_path);
   const double passes = sweep_of(q) == GABLE_SWEEP_SYMMETRIC ? 2 : 1;
   const double gflops = 2e-9 * passes * (double)r->info.nnz * (double)q->sweeps / r->apply_s;
-  fprintf(out, "%s: %ld %s sweep%s, omega %g, b = 1, x = 0\n", q->path, q->sweeps, q->sweep, q->sweeps == 1 ? "" : "s",
-          q->omega);
+  fprintf(out, "%s: %ld %s sweep%s on %s, omega %g, b = 1, x = 0\n", q->path, q->sweeps, q->sweep,
+          q->sweeps == 1 ? "" : "s", where, q->omega);
   report_line(out, "rows, entries", "%s, %s", human_count(r->n).s, human_count((double)r->info.nnz).s);
   report_line(out, "levels", "%s forward, %s backward", human_count(r->info.levels_forward).s,
               human_count(r->info.levels_backward).s);
   report_line(out, "method", "%s (%s)", r->info.method_used, r->info.why);
-  report_line(out, "in place", "%s", r->info.in_place ? "yes: the pattern is symmetric" : "no: a second vector");
+  report_line(out, "in place", "%s",
+              r->info.in_place ? "yes: the pattern is symmetric" : "no: the pattern is not symmetric");
   report_line(out, "analyse, update", "%s, %s", human_seconds(r->analyse_s).s, human_seconds(r->update_s).s);
   report_line(out, "a sweep", "%s, %s", human_seconds(r->apply_s / (double)q->sweeps).s,
               human_rate(1e9 * gflops, "flop").s);
@@ -114,7 +147,7 @@ static void report(const request *q, const result *r, json *j)
   json_integer(j, "sweeps", q->sweeps);
   json_text(j, "method", q->method);
   json_text(j, "method_used", r->info.method_used);
-  json_text(j, "where", "cpu");
+  json_text(j, "where", where);
   json_integer(j, "n", r->n);
   json_integer(j, "nnz", r->info.nnz);
   json_integer(j, "levels_forward", r->info.levels_forward);
@@ -130,14 +163,15 @@ static void report(const request *q, const result *r, json *j)
 
 int cmd_smooth(int argc, char **argv)
 {
-  request q = {.sweep = "symmetric", .method = "auto", .omega = 1, .sweeps = 10, .repeat = 5};
+  request q = {.sweep = "symmetric", .method = "auto", .where = "cpu", .omega = 1, .sweeps = 10, .repeat = 5};
   result r;
   int rc;
   const option options[] = {
       option_choice(0, "sweep", "forward|backward|symmetric", "in which order (default symmetric)", &q.sweep),
       option_real(0, "omega", "W", "factor of relaxation; 1 is Gauss-Seidel (default 1)", &q.omega, 1e-6, 1.999999),
       option_integer('n', "sweeps", "N", "so many (default 10)", &q.sweeps, 1, 1000000),
-      option_choice('m', "method", "auto|serial|levr|tiles", "how (default auto)", &q.method),
+      option_choice('m', "method", "auto|serial|levr|levc|elmr|elmc|gsf|tiles|rows", "how (default auto)", &q.method),
+      option_text('w', "where", "PLACE", "cpu, cuda:0 or auto (default cpu)", &q.where),
       option_integer('r', "repeat", "R", "times to measure (default 5)", &q.repeat, 1, 100000),
       option_integer('t', "threads", "T", "at most so many (default: one per processor)", &q.threads, 0, 1024),
       option_json(&q.json_path),
@@ -147,7 +181,8 @@ int cmd_smooth(int argc, char **argv)
                          "A.mtx",
                          "Gauss-Seidel or SOR sweeps with A, b = 1, from x = 0: time and residuals.",
                          options,
-                         "gable smooth A.mtx --sweeps 20\ngable smooth A.mtx --sweep forward --omega 1.5 --json -\n",
+                         "gable smooth A.mtx --sweeps 20\ngable smooth A.mtx --sweep forward --omega 1.5 --json -\n"
+                         "gable smooth A.mtx --where cuda:0 --method elmr\n",
                          1,
                          1};
   session s;
@@ -157,12 +192,12 @@ int cmd_smooth(int argc, char **argv)
   if (!json_available(q.json_path)) return EXIT_FAILED;
   r.history = calloc((size_t)q.sweeps + 1, sizeof *r.history);
   json *j = json_create();
-  gable_status status = session_open(&s, "cpu", (int)q.threads);
+  gable_status status = session_open(&s, q.where, (int)q.threads);
   if (!status) status = r.history ? run(&s, &q, &r) : GABLE_ERR_MEMORY;
   if (status) {
     rc = session_fail(&s, "smooth", status);
   } else {
-    report(&q, &r, j);
+    report(&q, gable_context_where(s.ctx), &r, j);
     rc = json_write(&j, q.json_path);
   }
   json_destroy(&j);

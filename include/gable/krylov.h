@@ -1,6 +1,8 @@
 /* krylov.h: CG, BiCGSTAB and restarted GMRES, with preconditioners made of triangular solves.
  *
- * On the CPU, in double precision.  Factors of ILU(0) and IC(0) are applied by gable_trisolve plans. */
+ * In double precision, on the CPU or on a GPU, where factors and vectors stay in its memory and the host asks for the
+ * residual at most once in an iteration.  Factors of ILU(0) and IC(0) are applied by gable_trisolve plans.  The results
+ * have the same bits in every run on one place; docs/algorithms/krylov.md says where places differ. */
 #ifndef GABLE_KRYLOV_H
 #define GABLE_KRYLOV_H
 
@@ -36,23 +38,25 @@ typedef struct gable_krylov_options {
     sizeof(gable_krylov_options), GABLE_CG, GABLE_PRECOND_NONE, NULL, 0.0, 0, 0, 0                                     \
   }
 
-/* Local.  options may be NULL. */
+/* Local.  options may be NULL.  ctx must outlive the solver. */
 GABLE_API gable_status gable_krylov_create(gable_context *ctx, const gable_krylov_options *options, gable_krylov **out);
 
-/* Local.  Copies the square matrix a (host memory, values included, double; symmetric ones with both triangles) and
- * makes the preconditioner.  May be called again.  GABLE_ERR_SINGULAR names the row of a pivot that vanished. */
+/* Local.  Copies the square matrix a (values included, double; symmetric ones with both triangles; device memory on a
+ * GPU only) and makes the preconditioner.  May be called again.  GABLE_ERR_SINGULAR names the row of a pivot that
+ * vanished. */
 GABLE_API gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a);
 
 typedef struct gable_krylov_info {
   size_t size; /* of this struct, so that it can grow */
   gable_idx iterations;
-  double residual;      /* ||b - A x|| / ||b|| of the recurrence when it ended */
-  double true_residual; /* the same, computed from x */
-  int converged;        /* 1: true_residual is at most ten times the tolerance and the recurrence reached it */
-  char stop[24];        /* "converged", "iterations", "breakdown" or "not finite" */
-  char method_used[16]; /* of the triangular solves; "" without */
-  double shift;         /* IC(0): by which share the diagonal had to be enlarged */
-  double setup_s, solve_s, precond_s; /* of set_matrix and of the last solve; its share in the preconditioner */
+  double residual;         /* ||b - A x|| / ||b|| of the recurrence when it ended */
+  double true_residual;    /* the same, computed from x */
+  int converged;           /* 1: true_residual is at most ten times the tolerance and the recurrence reached it */
+  char stop[24];           /* "converged", "iterations", "breakdown" or "not finite" */
+  char method_used[16];    /* of the triangular solves; "" without */
+  double shift;            /* IC(0): by which share the diagonal had to be enlarged */
+  double setup_s, solve_s; /* of set_matrix and of the last solve, copies between memories included */
+  double precond_s;        /* its share in the preconditioner; 0 on a GPU, where nobody waits to see */
 } gable_krylov_info;
 #define GABLE_KRYLOV_INFO_INIT                                                                                         \
   {                                                                                                                    \
@@ -61,7 +65,8 @@ typedef struct gable_krylov_info {
 
 /* Local.  A x = b from the x that is given; b, x: [n] doubles in host memory.  history: [max_iterations+1] relative
  * residuals, filled up to info.iterations (BiCGSTAB and CG; GMRES leaves it alone), or NULL.  GABLE_ERR_TOLERANCE when
- * the tolerance was not reached: x is the last iterate.  One call at a time per object. */
+ * the tolerance was not reached: x is the last iterate.  GABLE_ERR_DEADLINE: a wait of 10 s on a GPU, with its row. One
+ * call at a time per object. */
 GABLE_API gable_status gable_krylov_solve(gable_krylov *k, const double *b, double *x, double *history);
 
 /* Local.  Of set_matrix and of the last solve. */
