@@ -51,15 +51,19 @@ without := $(foreach p,$(OPTIONAL),$(if $(filter yes,$(HAVE_$p)),$(call absent,$
 
 LAYERS := base sparse graph kernels device comm forest factor krylov trisolve supernodal precond dist pipeline api
 ifeq ($(HAVE_CUDA),yes)
-without += $(wildcard src/*/cuda_absent.c)
+without += $(wildcard src/*/cuda_absent.c) tool/contestant_cusparse_absent.c
 CUDA_SRC := $(wildcard $(LAYERS:%=src/%/*.cu))
 CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(shell command -v $(NVCC)))
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt -lpthread -lstdc++
 CUDA_ARCH ?= -gencode arch=compute_90,code=sm_90
+CUDA_CFLAGS := -isystem $(CUDA_HOME)/include
+else
+without += tool/contestant_cusparse.c
 endif
 LIB_SRC := $(filter-out $(without),$(wildcard $(LAYERS:%=src/%/*.c)))
 TOOL_SRC := $(filter-out $(without),$(wildcard tool/*.c))
 TEST_SRC := $(wildcard tests/unit/test_*.c tests/equivalence/test_*.c tests/property/test_*.c tests/fault/test_*.c tests/peer/test_*.c)
+CUDA_TEST_SRC := $(if $(filter yes,$(HAVE_CUDA)),$(wildcard tests/*/test_*.cu))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 SHELL_TESTS := $(wildcard tests/*/test_*.sh)
@@ -68,11 +72,12 @@ object = $(patsubst %,$(BUILD)/%.o,$1)
 LIB_OBJ := $(call object,$(LIB_SRC) $(CUDA_SRC))
 TOOL_OBJ := $(call object,$(TOOL_SRC))
 FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
-TESTS := $(TEST_SRC:%.c=$(BUILD)/%) $(FUZZERS)
+TESTS := $(TEST_SRC:%.c=$(BUILD)/%) $(CUDA_TEST_SRC:%.cu=$(BUILD)/%) $(FUZZERS)
 STATIC := $(BUILD)/lib/libgable.a
 SHARED := $(BUILD)/lib/libgable.so
 TOOL := $(BUILD)/bin/gable
 
+comma := ,
 # V=yes shows the commands; otherwise one short line a file.
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' $1 $2)
@@ -85,12 +90,12 @@ tests: $(TESTS)
 $(BUILD)/%.c.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(call say,cc,$<)
-	$(Q)$(CC) $(ALL_CFLAGS) $(if $(filter tests/%,$<),-Itests -Wno-pedantic) $(if $(filter tool/%,$<),$(CJSON_CFLAGS)) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(if $(filter tests/%,$<),-Itests -Wno-pedantic) $(if $(filter tool/%,$<),$(CJSON_CFLAGS) $(CUDA_CFLAGS)) -MMD -MP -c $< -o $@
 
 $(BUILD)/%.cu.o: %.cu $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)
-	$(Q)$(NVCC) -std=c++17 -O3 -lineinfo --extended-lambda $(CUDA_ARCH) -Iinclude -Isrc -Werror all-warnings \
+	$(Q)$(NVCC) -std=c++17 -O3 -lineinfo --extended-lambda $(CUDA_ARCH) -Iinclude -Isrc $(if $(filter tests/%,$<),-Itests) -Werror all-warnings \
 		-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wno-missing-field-initializers,-Werror -MMD -MP -c $< -o $@
 
 $(STATIC): $(LIB_OBJ)
@@ -109,9 +114,14 @@ $(SHARED): $(LIB_OBJ) scripts/gable.map
 $(TOOL): $(TOOL_OBJ) $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,ld,$@)
-	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS)
+	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS) -lpthread $(if $(filter yes,$(HAVE_CUDA)),-ldl -Wl$(comma)-rpath$(comma)$(CUDA_HOME)/lib64)
 
 $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(call object,$(SUPPORT_SRC)) $(STATIC)
+	@mkdir -p $(@D)
+	$(call say,ld,$@)
+	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(LIBS)
+
+$(CUDA_TEST_SRC:%.cu=$(BUILD)/%): $(BUILD)/%: $(BUILD)/%.cu.o $(call object,$(SUPPORT_SRC)) $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,ld,$@)
 	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(LIBS)

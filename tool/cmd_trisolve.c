@@ -54,7 +54,7 @@ static gable_status measure(gable_trisolve *plan, gable_work *work, const triang
   double *times = malloc((size_t)(q->repeat + 1) * sizeof *times);
   gable_status status = times ? gable_work_set_stream(work, w->stream) : GABLE_ERR_MEMORY;
   for (long k = 0; k <= q->repeat && !status; k++) {
-    status = workbench_start(w);
+    status = workbench_start(w, 0xff);
     if (!status) status = gable_trisolve_solve(plan, work, op_of(q), &w->there_b[k % 2], &w->there_x);
     if (!status) status = workbench_stop(w, &times[k]);
     if (!status) status = gable_work_status(work, NULL);

@@ -6,26 +6,12 @@
 
 #include "outfile.h"
 #include "report.h"
+#include "svg.h"
 #include "verbs.h"
 
 /* All in pixels. */
 enum { WIDTH = 1000, LEFT = 84, RIGHT = 76, TOP = 92, PANEL = 250, GAP = 118, BINS = 400 };
 static const char *const shared_colour = "#2b7bba", *const fused_colour = "#f0a35e", *const work_colour = "#222222";
-
-static void words(FILE *f, double x, double y, const char *anchor, int size, const char *colour, const char *s)
-{
-  fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-size=\"%d\" fill=\"%s\">", x, y, anchor, size,
-          colour);
-  for (; *s; s++) {
-    if (*s == '&')
-      fputs("&amp;", f);
-    else if (*s == '<')
-      fputs("&lt;", f);
-    else
-      fputc(*s, f);
-  }
-  fputs("</text>\n", f);
-}
 
 static double plot_width(void)
 {
@@ -87,17 +73,17 @@ static void draw_axes(FILE *f, const level_sets *s, double y, double most)
   for (double rows = 1; rows <= most; rows *= 10) {
     const double at = y + PANEL - height(rows, most);
     fprintf(f, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#dddddd\"/>\n", LEFT, at, WIDTH - RIGHT, at);
-    words(f, LEFT - 8, at + 4, "end", 12, "#444444", human_count(rows).s);
+    svg_words(f, LEFT - 8, at + 4, "end", 12, "#444444", human_count(rows).s);
   }
   for (int k = 0; k <= 4; k++) {
     snprintf(line, sizeof line, "%d%%", 25 * k);
-    words(f, WIDTH - RIGHT + 8, y + PANEL * (1 - k / 4.0) + 4, "start", 12, "#444444", line);
-    words(f, LEFT + plot_width() * k / 4.0, y + PANEL + 18, "middle", 12, "#444444",
-          human_count(floor(s->count * k / 4.0)).s);
+    svg_words(f, WIDTH - RIGHT + 8, y + PANEL * (1 - k / 4.0) + 4, "start", 12, "#444444", line);
+    svg_words(f, LEFT + plot_width() * k / 4.0, y + PANEL + 18, "middle", 12, "#444444",
+              human_count(floor(s->count * k / 4.0)).s);
   }
   fprintf(f, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"none\" stroke=\"#888888\"/>\n", LEFT, y,
           plot_width(), PANEL);
-  words(f, LEFT + plot_width() / 2, y + PANEL + 36, "middle", 13, "#222222", "level");
+  svg_words(f, LEFT + plot_width() / 2, y + PANEL + 36, "middle", 13, "#222222", "level");
 }
 
 static void draw_panel(FILE *f, const level_sets *s, double y)
@@ -117,9 +103,9 @@ static void draw_panel(FILE *f, const level_sets *s, double y)
            "%s: %s levels, the widest %s rows; %s levels with %.0f%% of the work are wide enough to share", s->name,
            human_count(s->count).s, human_count(widest).s, human_count(shared).s,
            total > 0 ? 100 * shared_work / total : 0);
-  words(f, LEFT, y - 26, "start", 15, "#222222", line);
+  svg_words(f, LEFT, y - 26, "start", 15, "#222222", line);
   snprintf(line, sizeof line, "auto: %s", s->choice);
-  words(f, LEFT, y - 8, "start", 12, "#666666", line);
+  svg_words(f, LEFT, y - 8, "start", 12, "#666666", line);
   draw_axes(f, s, y, most);
   draw_widths(f, s, y, most);
   draw_work(f, s, y);
@@ -136,7 +122,7 @@ static void draw_legend(FILE *f, double y)
   for (int k = 0; k < 3; k++) {
     fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"14\" height=\"%d\" fill=\"%s\"/>\n", keys[k].x, k == 2 ? y + 5 : y,
             k == 2 ? 2 : 12, keys[k].colour);
-    words(f, keys[k].x + 20, y + 11, "start", 12, "#222222", keys[k].text);
+    svg_words(f, keys[k].x + 20, y + 11, "start", 12, "#222222", keys[k].text);
   }
 }
 
@@ -146,11 +132,8 @@ int plot_levels(const char *path, const char *title, const level_sets *sets, int
   int rc = outfile_open(&o, "gable levels", path);
   if (rc) return rc;
   const int total = TOP + count * (PANEL + GAP) - 20;
-  fprintf(o.stream,
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
-          "font-family=\"Helvetica, Arial, sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-          WIDTH, total, WIDTH, total);
-  words(o.stream, LEFT, 30, "start", 18, "#222222", title);
+  svg_open(o.stream, WIDTH, total);
+  svg_words(o.stream, LEFT, 30, "start", 18, "#222222", title);
   draw_legend(o.stream, 44);
   for (int k = 0; k < count; k++)
     if (sets[k].count > 0) draw_panel(o.stream, &sets[k], TOP + 22 + k * (PANEL + GAP));

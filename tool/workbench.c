@@ -67,9 +67,9 @@ void workbench_close(workbench *w)
   memset(w, 0, sizeof *w);
 }
 
-gable_status workbench_start(workbench *w)
+gable_status workbench_start(workbench *w, int byte)
 {
-  gable_status status = gable_device_fill(w->ctx, w->there_x.data, 0xff, w->bytes, w->stream);
+  gable_status status = gable_device_fill(w->ctx, w->there_x.data, byte, w->bytes, w->stream);
   return status ? status : gable_event_record(w->begin, w->stream);
 }
 

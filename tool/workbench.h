@@ -19,8 +19,8 @@ typedef struct workbench {
 gable_status workbench_open(gable_context *ctx, const gable_vectors_view *shape, workbench *w);
 void workbench_close(workbench *w);
 
-/* Poisons x where the solve runs, then starts the clock; stops it and waits. */
-gable_status workbench_start(workbench *w);
+/* Fills x where the solve runs with a byte (0xff: poison), then starts the clock; stops it and waits. */
+gable_status workbench_start(workbench *w, int byte);
 gable_status workbench_stop(workbench *w, double *seconds);
 
 /* x of the host becomes what the solve wrote. */

@@ -1,0 +1,76 @@
+/* bench.h: what `gable bench` measures: lines of results, their JSON, tables and picture. */
+#ifndef TOOL_BENCH_H
+#define TOOL_BENCH_H
+
+#include <stdio.h>
+
+#include "contestant.h"
+#include "session.h"
+#include "stopwatch.h"
+
+enum { BENCH_MOST_METHODS = 16 };
+
+/* One method on one triangle, or (part GABLE_FULL) a forward and a backward sweep with the whole matrix. */
+typedef struct bench_result {
+  char matrix[80];
+  gable_part part;
+  const char *method;
+  contest_entry entry;
+  int failed; /* then entry.why says why, and times mean nothing */
+  gable_idx n, levels, rhs;
+  gable_off nnz;
+  int scaled;
+  double first_s;
+  quartiles solve;
+  solve_floor floor;
+  double bytes, error; /* over its bound; of sweeps: difference to the plain loop over the largest entry of x */
+} bench_result;
+
+typedef struct bench_results {
+  bench_result *list; /* [count] */
+  size_t count, room;
+} bench_results;
+
+typedef struct bench_request {
+  const char *what; /* "laplacian" or "matrices" */
+  const char *files[BENCH_MOST_METHODS];
+  const char *list, *folder, *only, *methods, *where, *uplo, *measure, *json, *plot, *machine, *commit;
+  long rhs, repeat, threads;
+  double limit_s;
+  int permuted;
+} bench_request;
+
+/* A matrix to measure: the first of its sources that is there. */
+typedef struct bench_source {
+  char name[80], path[512];
+} bench_source;
+
+/* Calls visit for each matrix of the request, until it returns nonzero; visit's path is a file or a recipe.  An exit
+ * status; a line on standard error says what was not understood. */
+int bench_sources(const bench_request *q, int (*visit)(void *user, const bench_source *source), void *user);
+
+/* Room for one more, with its zeros; NULL: out of memory. */
+bench_result *bench_results_add(bench_results *r);
+const bench_result *bench_results_find(const bench_results *r, const char *matrix, gable_part part, const char *method);
+void bench_results_free(bench_results *r);
+
+/* Measures one contestant; where repeats solves are wanted, and fewer when they take more than a second. */
+void bench_measure(contestant *c, bench_problem *p, long repeats, int threads, bench_result *out);
+
+/* 2 operations an entry and right-hand side; of a pair of sweeps twice as many. */
+double bench_gflops(const bench_result *r);
+
+/* The seed's GFLOPS of a matrix: [14] P100 and V100, each LEVR LEVC ELMR ELMC CUS1 CUS2 GSF; NULL: not in its tables.
+ */
+const double *bench_seed(const char *matrix);
+
+/* What generates a twin of a matrix of the seed's table 4, NULL: not in it. */
+int bench_seed_twin(const char *matrix, char *recipe, size_t bytes);
+
+void bench_json(FILE *out, const bench_request *q, const char *where, const bench_result *r);
+void bench_tables(FILE *out, const bench_results *r, const char *const *methods, int count, const char *machine);
+
+/* Returns an exit status. */
+int bench_plot(const char *path, const bench_results *r, const char *const *methods, int count, const char *title);
+
+#endif

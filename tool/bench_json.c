@@ -1,0 +1,81 @@
+/* bench_json.c: a result as one JSON object a line, written without any library, so that every build can. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+
+static void text(FILE *f, const char *key, const char *value)
+{
+  fprintf(f, "\"%s\":\"", key);
+  for (const char *c = value; *c; c++) {
+    if (*c == '"' || *c == '\\')
+      fprintf(f, "\\%c", *c);
+    else if ((unsigned char)*c < 0x20)
+      fputc(' ', f);
+    else
+      fputc(*c, f);
+  }
+  fputs("\",", f);
+}
+
+static void number(FILE *f, const char *key, double value)
+{
+  if (isfinite(value))
+    fprintf(f, "\"%s\":%.6g,", key, value);
+  else
+    fprintf(f, "\"%s\":null,", key);
+}
+
+static void integer(FILE *f, const char *key, long long value)
+{
+  fprintf(f, "\"%s\":%lld,", key, value);
+}
+
+static void times(FILE *f, const bench_result *r)
+{
+  number(f, "analyse_s", r->entry.analyse_s);
+  number(f, "update_s", r->entry.update_s);
+  number(f, "first_solve_s", r->first_s);
+  number(f, "solve_s", r->solve.median);
+  number(f, "solve_q1_s", r->solve.q1);
+  number(f, "solve_q3_s", r->solve.q3);
+  number(f, "gflops", bench_gflops(r));
+  number(f, "gbytes_s", r->solve.median > 0 ? 1e-9 * r->bytes / r->solve.median : 0);
+  number(f, "floor_s", r->floor.s);
+  number(f, "floor_bytes_s", r->floor.bytes_s);
+  number(f, "floor_hops_s", r->floor.hops_s);
+  number(f, "share_of_floor", r->solve.median > 0 ? r->floor.s / r->solve.median : 0);
+  number(f, r->part == GABLE_FULL ? "max_difference" : "max_error_bound_ratio", r->error);
+}
+
+void bench_json(FILE *f, const bench_request *q, const char *where, const bench_result *r)
+{
+  char date[32];
+  const time_t clock = time(NULL);
+  struct tm day;
+  strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&clock, &day));
+  fputc('{', f);
+  text(f, "matrix", r->matrix);
+  text(f, "uplo", r->part == GABLE_FULL ? "both" : r->part == GABLE_LOWER ? "lower" : "upper");
+  if (r->part == GABLE_FULL) text(f, "sweep", "symmetric");
+  text(f, "op", "n");
+  text(f, "type", "d");
+  integer(f, "rhs", r->rhs);
+  text(f, "method", r->method);
+  text(f, "method_used", r->entry.used);
+  text(f, "where", where);
+  integer(f, "n", r->n);
+  integer(f, "nnz", r->nnz);
+  integer(f, "levels", r->levels);
+  fprintf(f, "\"scaled_to_dominance\":%s,", r->scaled ? "true" : "false");
+  if (r->failed)
+    text(f, "error", r->entry.why);
+  else
+    times(f, r);
+  text(f, "why", r->failed ? "" : r->entry.why);
+  text(f, "machine", q->machine);
+  text(f, "commit", q->commit);
+  fprintf(f, "\"date\":\"%s\"}\n", date);
+  fflush(f);
+}

@@ -1,0 +1,146 @@
+/* bench_measure.c: one contestant on one problem: prepared, solved again and again, checked. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+static const double enough_s = 1.0; /* of repeated solves */
+enum { LEAST_REPEATS = 3 };
+
+bench_result *bench_results_add(bench_results *r)
+{
+  if (r->count == r->room) {
+    const size_t room = 2 * r->room + 64;
+    bench_result *list = realloc(r->list, room * sizeof *list);
+    if (!list) return NULL;
+    r->list = list;
+    r->room = room;
+  }
+  bench_result *out = &r->list[r->count++];
+  memset(out, 0, sizeof *out);
+  return out;
+}
+
+const bench_result *bench_results_find(const bench_results *r, const char *matrix, gable_part part, const char *method)
+{
+  for (size_t k = 0; k < r->count; k++) {
+    const bench_result *b = &r->list[k];
+    if (b->part == part && !strcmp(b->matrix, matrix) && !strcmp(b->method, method)) return b->failed ? NULL : b;
+  }
+  return NULL;
+}
+
+void bench_results_free(bench_results *r)
+{
+  free(r->list);
+  memset(r, 0, sizeof *r);
+}
+
+double bench_gflops(const bench_result *r)
+{
+  const double operations = (r->part == GABLE_FULL ? 4.0 : 2.0) * (double)r->nnz * r->rhs;
+  return r->solve.median > 0 ? 1e-9 * operations / r->solve.median : 0;
+}
+
+/* A forward and a backward sweep from x = 0, row by row. */
+static void plain_sweeps(const bench_rows *a, const double *b, double *x)
+{
+  memset(x, 0, (size_t)a->n * sizeof *x);
+  for (int back = 0; back < 2; back++)
+    for (gable_idx k = 0; k < a->n; k++) {
+      const gable_idx i = back ? a->n - 1 - k : k;
+      double sum = b[i], d = 1;
+      for (int32_t p = a->ptr[i]; p < a->ptr[i + 1]; p++) {
+        if (a->idx[p] == i)
+          d = a->val[p];
+        else
+          sum -= a->val[p] * x[a->idx[p]];
+      }
+      x[i] = sum / d;
+    }
+}
+
+/* The largest difference to the plain loop over the largest entry. */
+static double sweep_error(const bench_rows *a, const double *b, const double *x)
+{
+  double *plain = malloc(((size_t)a->n + 1) * sizeof *plain), most = 0, worst = 0;
+  if (!plain) return INFINITY;
+  plain_sweeps(a, b, plain);
+  for (gable_idx i = 0; i < a->n; i++) {
+    const double apart = fabs(x[i] - plain[i]);
+    if (fabs(plain[i]) > most) most = fabs(plain[i]);
+    if (!(apart <= worst)) worst = isnan(apart) ? INFINITY : apart;
+  }
+  free(plain);
+  return most > 0 ? worst / most : worst;
+}
+
+static gable_status one_solve(contestant *c, bench_problem *p, int turn, double *seconds)
+{
+  gable_status status = workbench_start(&p->bench, c->start);
+  if (!status && c->solve(c, p, turn)) status = GABLE_ERR_BACKEND;
+  return status ? status : workbench_stop(&p->bench, seconds);
+}
+
+static gable_status check(bench_problem *p, int turn, int threads, double *worst)
+{
+  workbench *w = &p->bench;
+  gable_status status = workbench_fetch(w);
+  if (status) return status;
+  const double error = p->rows->part == GABLE_FULL ? sweep_error(p->rows, w->b[turn].data, w->x.data)
+                                                   : bench_rows_ratio(p->rows, &w->b[turn], &w->x, threads);
+  if (!(error <= *worst)) *worst = error;
+  return GABLE_OK;
+}
+
+/* A first solve, then repeats, at least LEAST_REPEATS and a second's worth; the first two and the last are checked. */
+static gable_status solve_often(contestant *c, bench_problem *p, long repeats, int threads, bench_result *out)
+{
+  double *times = malloc((size_t)(repeats + 1) * sizeof *times), total = 0;
+  gable_status status = times ? GABLE_OK : GABLE_ERR_MEMORY;
+  long done = 0;
+  while (!status && done <= repeats && (done <= LEAST_REPEATS || total < enough_s)) {
+    status = one_solve(c, p, (int)(done % 2), &times[done]);
+    total += done && !status ? times[done] : 0;
+    if (!status && done < 2) status = check(p, (int)(done % 2), threads, &out->error);
+    done++;
+  }
+  if (!status) status = check(p, (int)((done - 1) % 2), threads, &out->error);
+  if (!status) {
+    out->first_s = times[0];
+    out->solve = stopwatch_quartiles(times + 1, done - 1);
+  }
+  free(times);
+  return status;
+}
+
+static void reason(bench_result *out, const char *text)
+{
+  snprintf(out->entry.why, sizeof out->entry.why, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+void bench_measure(contestant *c, bench_problem *p, long repeats, int threads, bench_result *out)
+{
+  out->method = c->name;
+  out->part = p->rows->part;
+  out->n = p->rows->n;
+  out->nnz = p->rows->nnz;
+  out->levels = p->rows->levels;
+  out->scaled = p->rows->scaled;
+  out->rhs = p->bench.x.count;
+  out->bytes = workbench_bytes(&p->bench.x, (double)out->nnz, GABLE_D);
+  if (out->part == GABLE_FULL) out->bytes = 2 * workbench_bytes(&p->bench.x, (double)out->nnz, GABLE_D);
+  out->failed = c->prepare(c, p, &out->entry) != 0;
+  if (!out->failed) {
+    gable_status status = solve_often(c, p, repeats, threads, out);
+    out->failed = status != GABLE_OK;
+    if (status) reason(out, *gable_last_error() ? gable_last_error() : gable_status_text(status));
+    if (c->verdict(c, p, &out->entry)) out->failed = 1;
+  }
+  c->clear(c);
+  if (!out->failed && out->part != GABLE_FULL && !(out->error <= 1)) {
+    out->failed = 1;
+    snprintf(out->entry.why, sizeof out->entry.why, "wrong: %.3g times its error bound", out->error);
+  }
+}

@@ -1,0 +1,147 @@
+/* bench_sources.c: the matrices of a benchmark: the seed's grids, a list, files that are named, and twins. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "verbs.h"
+
+typedef struct seed_entry {
+  const char *name;
+  long long n, nnz, levels; /* of both triangles; 0: a grid */
+  double gflops[14];
+} seed_entry;
+
+static const seed_entry seed[] = {
+#define SEED_GRID(name, ...) {name, 0, 0, 0, {__VA_ARGS__}},
+#define SEED_MATRIX(name, n, nnz, levels, ...) {name, n, nnz, levels, {__VA_ARGS__}},
+#include "seed_figures.inc"
+#undef SEED_GRID
+#undef SEED_MATRIX
+};
+enum { SEEDS = sizeof seed / sizeof *seed };
+
+/* Of a matrix, or of its twin. */
+static const seed_entry *seed_find(const char *matrix)
+{
+  const char *twin = strstr(matrix, " (twin)");
+  const size_t length = twin ? (size_t)(twin - matrix) : strlen(matrix);
+  for (int k = 0; k < SEEDS; k++)
+    if (strlen(seed[k].name) == length && !strncmp(seed[k].name, matrix, length)) return &seed[k];
+  return NULL;
+}
+
+const double *bench_seed(const char *matrix)
+{
+  const seed_entry *s = seed_find(matrix);
+  return s ? s->gflops : NULL;
+}
+
+int bench_seed_twin(const char *matrix, char *recipe, size_t bytes)
+{
+  const seed_entry *s = seed_find(matrix);
+  if (!s || !s->n) return 0;
+  snprintf(recipe, bytes, "twin:n=%lld,nnz=%lld,levels=%lld", s->n, s->nnz, s->levels);
+  return 1;
+}
+
+static int wanted(const bench_request *q, const char *name)
+{
+  return !q->only || strstr(name, q->only) != NULL;
+}
+
+/* "5-point 2048x2048" is laplacian5:2048x2048. */
+static int visit_grids(const bench_request *q, int (*visit)(void *, const bench_source *), void *user)
+{
+  for (int k = 0; k < SEEDS; k++) {
+    bench_source s;
+    char sizes[40];
+    int points = 0;
+    if (seed[k].n || !wanted(q, seed[k].name) || sscanf(seed[k].name, "%d-point %39s", &points, sizes) != 2) continue;
+    snprintf(s.name, sizeof s.name, "%s%s", seed[k].name, q->permuted ? " permuted" : "");
+    snprintf(s.path, sizeof s.path, "laplacian%d:%s%s", points, sizes,
+             q->permuted ? ",values=random,numbering=random" : "");
+    const int rc = visit(user, &s);
+    if (rc) return rc;
+  }
+  return EXIT_DONE;
+}
+
+/* The name of a matrix by its file: without folder and endings. */
+static void name_of(const char *path, char *name, size_t bytes)
+{
+  const char *slash = strrchr(path, '/');
+  snprintf(name, bytes, "%.*s", (int)bytes - 1, slash ? slash + 1 : path);
+  for (char *dot = strrchr(name, '.'); dot && dot != name; dot = strrchr(name, '.')) {
+    if (strcmp(dot, ".gz") && strcmp(dot, ".mtx") && strcmp(dot, ".gbl") && strcmp(dot, ".rb")) break;
+    *dot = 0;
+  }
+}
+
+/* The file of a name in the folders, which colons separate. */
+static int find_file(const char *folders, const char *name, char *path, size_t bytes)
+{
+  static const char *const endings[] = {".gbl", ".mtx.gz", ".mtx", ".rb", ".rb.gz"};
+  for (const char *f = folders; f && *f;) {
+    const size_t length = strcspn(f, ":");
+    for (size_t e = 0; e < sizeof endings / sizeof *endings; e++) {
+      snprintf(path, bytes, "%.*s/%s%s", (int)length, f, name, endings[e]);
+      if (!access(path, R_OK)) return 1;
+    }
+    f += length + (f[length] == ':');
+  }
+  return 0;
+}
+
+/* A line of a list: a name and, after blanks, what generates the matrix where no folder has it. */
+static int visit_line(const bench_request *q, char *line, int (*visit)(void *, const bench_source *), void *user)
+{
+  bench_source s;
+  line[strcspn(line, "#\n")] = 0;
+  char *name = line + strspn(line, " \t"), *rest = name + strcspn(name, " \t");
+  if (*rest) *rest++ = 0;
+  rest += strspn(rest, " \t");
+  rest[strcspn(rest, " \t")] = 0;
+  if (!*name || !wanted(q, name)) return EXIT_DONE;
+  snprintf(s.name, sizeof s.name, "%s", name);
+  if (!find_file(q->folder, name, s.path, sizeof s.path)) {
+    char recipe[120];
+    if (!strcmp(rest, "twin") && bench_seed_twin(name, recipe, sizeof recipe)) rest = recipe;
+    if (!*rest) {
+      fprintf(stderr, "gable bench: %s is in none of the folders '%s': left out\n", name, q->folder ? q->folder : "");
+      return EXIT_DONE;
+    }
+    snprintf(s.name, sizeof s.name, "%s (twin)", name);
+    snprintf(s.path, sizeof s.path, "%s", rest);
+  }
+  return visit(user, &s);
+}
+
+static int visit_list(const bench_request *q, int (*visit)(void *, const bench_source *), void *user)
+{
+  char line[1024];
+  FILE *list = fopen(q->list, "r");
+  int rc = EXIT_DONE;
+  if (!list) {
+    fprintf(stderr, "gable bench: cannot read the list %s: name matrices, or give --list FILE\n", q->list);
+    return EXIT_FAILED;
+  }
+  while (rc == EXIT_DONE && fgets(line, sizeof line, list)) rc = visit_line(q, line, visit, user);
+  fclose(list);
+  return rc;
+}
+
+int bench_sources(const bench_request *q, int (*visit)(void *user, const bench_source *source), void *user)
+{
+  if (!strcmp(q->what, "laplacian")) return visit_grids(q, visit, user);
+  if (!q->files[0]) return visit_list(q, visit, user);
+  for (int k = 0; k < BENCH_MOST_METHODS && q->files[k]; k++) {
+    bench_source s;
+    snprintf(s.path, sizeof s.path, "%s", q->files[k]);
+    name_of(s.path, s.name, sizeof s.name);
+    const int rc = wanted(q, s.name) ? visit(user, &s) : EXIT_DONE;
+    if (rc) return rc;
+  }
+  return EXIT_DONE;
+}

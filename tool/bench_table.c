@@ -1,0 +1,181 @@
+/* bench_table.c: results as tables for people: times and shares of the floor, then GFLOPS in the layout of the seed's
+ * tables 1, 2 and 5 with the seed's own figures below each line. */
+#include <math.h>
+#include <string.h>
+
+#include "bench.h"
+
+static const char *const seed_columns[] = {"levr", "levc", "elmr", "elmc", "csrsv", "cusparse", "gsf"};
+enum { SEED_COLUMNS = sizeof seed_columns / sizeof *seed_columns, NAME = 34 };
+
+static double milliseconds(const bench_result *r)
+{
+  return 1e3 * r->solve.median;
+}
+
+/* What auto, or where it was not asked for the first method, reaches. */
+static const bench_result *lead_of(const bench_results *r, const bench_result *of, const char *const *methods)
+{
+  const bench_result *lead = bench_results_find(r, of->matrix, of->part, "auto");
+  return lead ? lead : bench_results_find(r, of->matrix, of->part, methods[0]);
+}
+
+static int first_of(const bench_results *r, size_t k, int any_part)
+{
+  for (size_t i = 0; i < k; i++)
+    if (!strcmp(r->list[i].matrix, r->list[k].matrix) && (any_part || r->list[i].part == r->list[k].part)) return 0;
+  return 1;
+}
+
+static void time_line(FILE *out, const bench_results *r, const bench_result *of, const char *const *methods, int count)
+{
+  const bench_result *peer = bench_results_find(r, of->matrix, of->part, "cusparse"), *lead = lead_of(r, of, methods);
+  char name[96];
+  snprintf(name, sizeof name, "%s%s", of->matrix, of->scaled ? "*" : "");
+  fprintf(out, "%-*s %-5s %8d", NAME, name, of->part == GABLE_LOWER ? "lower" : "upper", of->levels);
+  for (int m = 0; m < count; m++) {
+    const bench_result *b = bench_results_find(r, of->matrix, of->part, methods[m]);
+    if (b)
+      fprintf(out, " %9.4f", milliseconds(b));
+    else
+      fprintf(out, " %9s", "-");
+  }
+  if (peer && lead)
+    fprintf(out, " %8.2f", peer->solve.median / lead->solve.median);
+  else
+    fprintf(out, " %8s", "-");
+  if (lead)
+    fprintf(out, " %9.4f %9.4f %5.1f%%", 1e3 * lead->floor.bytes_s, 1e3 * lead->floor.hops_s,
+            100 * lead->floor.s / lead->solve.median);
+  fputc('\n', out);
+}
+
+static void time_table(FILE *out, const bench_results *r, const char *const *methods, int count, const char *machine)
+{
+  int scaled = 0, lines = 0;
+  for (size_t k = 0; k < r->count; k++) {
+    const bench_result *of = &r->list[k];
+    if (of->part == GABLE_FULL || !first_of(r, k, 0)) continue;
+    if (!lines++) {
+      fprintf(out, "\nMilliseconds of one solve, %d right-hand side%s, %s; gain: cuSPARSE over auto\n%-*s %-5s %8s",
+              of->rhs, of->rhs == 1 ? "" : "s", machine, NAME, "matrix", "", "levels");
+      for (int m = 0; m < count; m++) fprintf(out, " %9s", methods[m]);
+      fprintf(out, " %8s %9s %9s %6s\n", "gain", "bytes", "hops", "floor");
+    }
+    time_line(out, r, of, methods, count);
+    scaled |= of->scaled;
+  }
+  if (lines) fprintf(out, "bytes, hops: the two floors in ms; floor: share of the larger one that auto reaches\n");
+  if (scaled) fprintf(out, "* off-diagonal entries scaled to dominance, because plain substitution overflows\n");
+}
+
+/* GFLOPS of a lower and an upper solve together, or of a pair of sweeps; 0: not measured. */
+static double gflops_of(const bench_results *r, const char *matrix, const char *method, int sweeps)
+{
+  if (sweeps) {
+    const bench_result *b = bench_results_find(r, matrix, GABLE_FULL, method);
+    return b ? bench_gflops(b) : 0;
+  }
+  const bench_result *lower = bench_results_find(r, matrix, GABLE_LOWER, method),
+                     *upper = bench_results_find(r, matrix, GABLE_UPPER, method);
+  if (!lower || !upper) return 0;
+  return 2e-9 * (double)(lower->nnz + upper->nnz) * lower->rhs / (lower->solve.median + upper->solve.median);
+}
+
+static void gflops_cell(FILE *out, double gflops)
+{
+  if (gflops > 0)
+    fprintf(out, " %8.2f", gflops);
+  else
+    fprintf(out, " %8s", "-");
+}
+
+static void gflops_line(FILE *out, const bench_results *r, const char *matrix, int sweeps, const char *const *methods,
+                        int count)
+{
+  fprintf(out, "%-*.*s %-14s", NAME, NAME, sweeps ? "" : matrix, sweeps ? "sweeps, here" : "solves, here");
+  for (int c = 0; c < SEED_COLUMNS; c++) gflops_cell(out, gflops_of(r, matrix, seed_columns[c], sweeps));
+  for (int m = 0; m < count; m++) {
+    int known = 0;
+    for (int c = 0; c < SEED_COLUMNS; c++) known |= !strcmp(methods[m], seed_columns[c]);
+    if (!known) gflops_cell(out, gflops_of(r, matrix, methods[m], sweeps));
+  }
+  fputc('\n', out);
+}
+
+static void gflops_header(FILE *out, const char *const *methods, int count)
+{
+  fprintf(
+      out,
+      "\nGFLOPS. sweeps: a forward and a backward Gauss-Seidel sweep, 2 x 2 x nnz; solves: a lower and an upper\n"
+      "triangular solve, 2 x their nnz.  V100, P100: sweeps as Li and Zhang measured them (tables 1, 2 and 5), CUS1\n"
+      "and CUS2 of cuSPARSE 9.2; here CUS2 is SpSV.\n%-*s %-14s %8s %8s %8s %8s %8s %8s %8s",
+      NAME, "matrix", "", "LEVR", "LEVC", "ELMR", "ELMC", "CUS1", "CUS2", "GSF");
+  for (int m = 0; m < count; m++) {
+    int known = 0;
+    for (int c = 0; c < SEED_COLUMNS; c++) known |= !strcmp(methods[m], seed_columns[c]);
+    if (!known) fprintf(out, " %8s", methods[m]);
+  }
+  fputc('\n', out);
+}
+
+static void gflops_table(FILE *out, const bench_results *r, const char *const *methods, int count)
+{
+  static const char *const machines[] = {"P100, the seed", "V100, the seed"};
+  int lines = 0;
+  for (size_t k = 0; k < r->count; k++) {
+    const char *matrix = r->list[k].matrix;
+    const double *seed = bench_seed(matrix);
+    if (!first_of(r, k, 1) || r->list[k].rhs != 1) continue;
+    if (!lines++) gflops_header(out, methods, count);
+    gflops_line(out, r, matrix, 0, methods, count);
+    gflops_line(out, r, matrix, 1, methods, count);
+    for (int gpu = 1; gpu >= 0 && seed; gpu--) {
+      fprintf(out, "%-*s %-14s", NAME, "", machines[gpu]);
+      for (int c = 0; c < SEED_COLUMNS; c++) gflops_cell(out, seed[SEED_COLUMNS * gpu + c]);
+      fputc('\n', out);
+    }
+  }
+}
+
+/* Of one method over cuSPARSE: geometric mean, least and largest; also of the analysis. */
+static void gain_line(FILE *out, const bench_results *r, const char *method)
+{
+  double sum = 0, analysis = 0, least = INFINITY, most = 0;
+  int count = 0;
+  for (size_t k = 0; k < r->count; k++) {
+    const bench_result *b = &r->list[k];
+    const bench_result *peer = bench_results_find(r, b->matrix, b->part, "cusparse");
+    if (strcmp(b->method, method) || b->failed || !peer || b->part == GABLE_FULL) continue;
+    const double gain = peer->solve.median / b->solve.median;
+    sum += log(gain);
+    analysis += log(b->entry.analyse_s / peer->entry.analyse_s);
+    least = gain < least ? gain : least;
+    most = gain > most ? gain : most;
+    count++;
+  }
+  if (count)
+    fprintf(out,
+            "%-8s over cuSPARSE: geometric mean %.2f, least %.2f, largest %.2f over %d solves; analysis takes %.2f of "
+            "its time\n",
+            method, exp(sum / count), least, most, count, exp(analysis / count));
+}
+
+static void failures(FILE *out, const bench_results *r)
+{
+  for (size_t k = 0; k < r->count; k++) {
+    const bench_result *b = &r->list[k];
+    static const char *const parts[] = {"sweeps", "lower", "upper"};
+    if (b->failed) fprintf(out, "not measured: %s, %s, %s: %s\n", b->matrix, parts[b->part], b->method, b->entry.why);
+  }
+}
+
+void bench_tables(FILE *out, const bench_results *r, const char *const *methods, int count, const char *machine)
+{
+  time_table(out, r, methods, count, machine);
+  gflops_table(out, r, methods, count);
+  fputc('\n', out);
+  for (int m = 0; m < count; m++)
+    if (strcmp(methods[m], "cusparse")) gain_line(out, r, methods[m]);
+  failures(out, r);
+}

@@ -1,0 +1,283 @@
+/* cmd_bench.c: every method on grids or matrices, beside cuSPARSE where it is, in tables, JSON lines and a picture. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "json.h"
+#include "options.h"
+#include "report.h"
+#include "verbs.h"
+
+static const char *const gpu_methods = "cusparse,auto,tiles,rows,levr,levc,elmr,elmc,gsf";
+static const char *const cpu_methods = "auto,serial,tiles,levr,levc,elmr,elmc,gsf";
+
+/* One run: who takes part, and what came out. */
+typedef struct contest {
+  session session;
+  const bench_request *q;
+  char *names; /* owned: the list of methods, cut at its commas */
+  const char *method[BENCH_MOST_METHODS];
+  contestant solver[BENCH_MOST_METHODS], sweeper[BENCH_MOST_METHODS]; /* name NULL: takes no part */
+  int count;
+  bench_results results;
+  FILE *out, *json;
+  double begun;
+  int matrices, left_out;
+} contest;
+
+static int measures(const bench_request *q, const char *what)
+{
+  return !strcmp(q->measure, "both") || !strcmp(q->measure, what);
+}
+
+static int add_method(contest *c, const char *name)
+{
+  char why[240];
+  if (c->count == BENCH_MOST_METHODS) return options_wrong("bench", "--methods names more than %d", BENCH_MOST_METHODS);
+  const int k = c->count;
+  if (!strcmp(name, "cusparse")) {
+    if (!contestant_cusparse(&c->solver[k], why, sizeof why)) {
+      fprintf(stderr, "gable bench: %s: left out\n", why);
+      return EXIT_DONE;
+    }
+  } else if (!contestant_gable(name, &c->solver[k]) || !contestant_sweeps(name, &c->sweeper[k])) {
+    fprintf(stderr, "gable bench: out of memory\n");
+    return EXIT_FAILED;
+  }
+  c->method[k] = name;
+  c->count++;
+  return EXIT_DONE;
+}
+
+static int open_methods(contest *c)
+{
+  const char *asked = c->q->methods;
+  if (!asked) asked = gable_context_space(c->session.ctx) == GABLE_DEVICE ? gpu_methods : cpu_methods;
+  const size_t bytes = strlen(asked) + 1;
+  c->names = malloc(bytes);
+  if (!c->names) return EXIT_FAILED;
+  memcpy(c->names, asked, bytes);
+  for (char *name = c->names; *name;) {
+    const size_t length = strcspn(name, ",");
+    const int last = !name[length];
+    name[length] = 0;
+    const int rc = length ? add_method(c, name) : EXIT_DONE;
+    if (rc) return rc;
+    name += length + !last;
+  }
+  return c->count ? EXIT_DONE : options_wrong("bench", "--methods names none that can run here");
+}
+
+static void say(contest *c, const bench_result *b)
+{
+  static const char *const parts[] = {"sweeps", "lower", "upper"};
+  progress_erase(&c->session.bar);
+  fprintf(c->out, "%-34s %-6s %-8s ", b->matrix, parts[b->part], b->method);
+  if (b->failed)
+    fprintf(c->out, "not measured: %s\n", b->entry.why);
+  else
+    fprintf(c->out, "%-8s solve %10.4f ms, analyse %9.3f ms, update %8.3f ms, %s %.2g\n", b->entry.used,
+            1e3 * b->solve.median, 1e3 * b->entry.analyse_s, 1e3 * b->entry.update_s,
+            b->part == GABLE_FULL ? "difference" : "error over bound", b->error);
+  fflush(c->out);
+}
+
+static int record(contest *c, const bench_result *b)
+{
+  bench_result *kept = bench_results_add(&c->results);
+  if (!kept) return EXIT_FAILED;
+  *kept = *b;
+  say(c, b);
+  if (c->json) bench_json(c->json, c->q, gable_context_where(c->session.ctx), b);
+  return EXIT_DONE;
+}
+
+/* All contestants on one triangle, or (a whole matrix) all sweepers. */
+static int run_part(contest *c, const char *name, const bench_rows *rows)
+{
+  bench_problem p;
+  const int sweeps = rows->part == GABLE_FULL, threads = gable_context_threads(c->session.ctx);
+  solve_floor floor = {0, 0, 0};
+  int rc = EXIT_DONE;
+  gable_status status = bench_problem_open(c->session.ctx, rows, (gable_idx)(sweeps ? 1 : c->q->rhs), &p);
+  if (status) {
+    fprintf(stderr, "gable bench: %s: no room for its vectors: %s\n", name, gable_status_text(status));
+    rc = EXIT_FAILED;
+  }
+  for (int k = 0; k < c->count && rc == EXIT_DONE; k++) {
+    contestant *one = sweeps ? &c->sweeper[k] : &c->solver[k];
+    bench_result b;
+    if (!one->name) continue;
+    memset(&b, 0, sizeof b);
+    snprintf(b.matrix, sizeof b.matrix, "%s", name);
+    progress_show(&c->session.bar, name, (double)k / c->count);
+    bench_measure(one, &p, c->q->repeat, threads, &b);
+    if (floor.s == 0) floor = workbench_floor(c->session.ctx, b.bytes, b.levels, 1);
+    b.floor = floor;
+    rc = record(c, &b);
+  }
+  bench_problem_close(&p);
+  return rc;
+}
+
+static int run_matrix(contest *c, const bench_matrix *m)
+{
+  int rc = EXIT_DONE;
+  for (int k = 0; k < 2 && rc == EXIT_DONE && measures(c->q, "solves"); k++)
+    if (!strcmp(c->q->uplo, "both") || !strcmp(c->q->uplo, k ? "upper" : "lower"))
+      rc = run_part(c, m->name, &m->part[k]);
+  if (rc == EXIT_DONE && measures(c->q, "sweeps") && c->q->rhs == 1) {
+    bench_rows whole;
+    if (bench_matrix_whole(m, &whole)) {
+      fprintf(stderr, "gable bench: %s: too large for sweeps\n", m->name);
+      rc = EXIT_FAILED;
+    } else {
+      rc = run_part(c, m->name, &whole);
+    }
+    bench_rows_free(&whole);
+  }
+  return rc;
+}
+
+static int visit(void *user, const bench_source *source)
+{
+  contest *c = user;
+  bench_matrix m;
+  char why[240] = "";
+  if (c->q->limit_s > 0 && stopwatch_now() - c->begun > c->q->limit_s) {
+    if (!c->left_out++) fprintf(stderr, "gable bench: the time is over (--limit-seconds), left out:\n");
+    fprintf(stderr, "  %s\n", source->name);
+    return EXIT_DONE;
+  }
+  if (bench_matrix_open(c->session.ctx, source->name, source->path, &m, why, sizeof why)) {
+    progress_erase(&c->session.bar);
+    fprintf(stderr, "gable bench: %s: left out: %s\n", source->name, why);
+    c->left_out++;
+    return EXIT_DONE;
+  }
+  c->matrices++;
+  const int rc = run_matrix(c, &m);
+  bench_matrix_close(&m);
+  return rc;
+}
+
+static int any_wrong(const contest *c)
+{
+  for (size_t k = 0; k < c->results.count; k++)
+    if (c->results.list[k].failed && !strncmp(c->results.list[k].entry.why, "wrong", 5)) return 1;
+  return 0;
+}
+
+static int answer(contest *c)
+{
+  int rc = open_methods(c);
+  if (rc == EXIT_DONE) rc = bench_sources(c->q, visit, c);
+  progress_erase(&c->session.bar);
+  if (rc) return rc;
+  if (!c->matrices) {
+    fprintf(stderr, "gable bench: no matrix was measured\n");
+    return EXIT_FAILED;
+  }
+  bench_tables(c->out, &c->results, c->method, c->count, c->q->machine);
+  if (c->q->plot) {
+    char title[160];
+    snprintf(title, sizeof title, "Triangular solves, %ld right-hand side%s, %s", c->q->rhs, c->q->rhs == 1 ? "" : "s",
+             c->q->machine);
+    rc = bench_plot(c->q->plot, &c->results, c->method, c->count, title);
+  }
+  if (rc == EXIT_DONE && any_wrong(c)) {
+    fprintf(stderr, "gable bench: some solution misses its error bound\n");
+    rc = EXIT_FAILED;
+  }
+  return rc;
+}
+
+static int run(bench_request *q)
+{
+  contest c;
+  memset(&c, 0, sizeof c);
+  c.q = q;
+  c.begun = stopwatch_now();
+  c.out = report_stream(q->json);
+  gable_status status = session_open(&c.session, q->where, (int)q->threads);
+  if (status) return session_fail(&c.session, "bench", status);
+  int rc = EXIT_DONE;
+  if (!q->machine) q->machine = gable_context_where(c.session.ctx);
+  if (q->json) c.json = strcmp(q->json, "-") ? fopen(q->json, "w") : stdout;
+  if (q->json && !c.json) {
+    perror("gable bench: --json");
+    rc = EXIT_FAILED;
+  }
+  if (rc == EXIT_DONE) rc = answer(&c);
+  for (int k = 0; k < c.count; k++) {
+    contestant_free(&c.solver[k]);
+    contestant_free(&c.sweeper[k]);
+  }
+  if (c.json && c.json != stdout && (ferror(c.json) | fclose(c.json)) != 0) {
+    perror("gable bench: --json");
+    rc = EXIT_FAILED;
+  }
+  bench_results_free(&c.results);
+  free(c.names);
+  session_close(&c.session);
+  return rc;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+  bench_request q = {.list = "bench/lists/gpu-matrices.txt",
+                     .folder = getenv("GABLE_MATRICES"),
+                     .where = "auto",
+                     .uplo = "both",
+                     .measure = "both",
+                     .commit = "unknown",
+                     .rhs = 1,
+                     .repeat = 9};
+  const char *argument[BENCH_MOST_METHODS];
+  int rc;
+  const option options[] = {
+      option_text('m', "methods", "LIST",
+                  "commas between; of Gable's, and cusparse (default: all, and cusparse on a GPU)", &q.methods),
+      option_text('w', "where", "PLACE", "cpu, cuda:0 or auto (default auto)", &q.where),
+      option_text('l', "list", "FILE",
+                  "names of matrices, one a line, each with a recipe or 'twin' for where no\nfolder has it "
+                  "(default bench/lists/gpu-matrices.txt)",
+                  &q.list),
+      option_text(0, "folder", "DIR[:DIR]", "where the matrices of a list are (default $GABLE_MATRICES)", &q.folder),
+      option_text(0, "only", "TEXT", "those with TEXT in their name", &q.only),
+      option_flag(0, "permuted", "the grids numbered at random, with random values", &q.permuted),
+      option_choice(0, "uplo", "both|lower|upper", "which triangles (default both)", &q.uplo),
+      option_choice(0, "measure", "both|solves|sweeps",
+                    "triangular solves, pairs of Gauss-Seidel sweeps (default both)", &q.measure),
+      option_integer(0, "rhs", "K", "right-hand sides at once; sweeps take one (default 1)", &q.rhs, 1, 100000),
+      option_integer('r', "repeat", "R", "solves to time, fewer where they take over a second (default 9)", &q.repeat,
+                     3, 100000),
+      option_real(0, "limit-seconds", "S", "begin no new matrix after so long (default: no limit)", &q.limit_s, 0, 1e9),
+      option_integer('t', "threads", "T", "at most so many (default: one per processor)", &q.threads, 0, 1024),
+      option_text('p', "plot", "OUT.svg", "draw the times and their floors", &q.plot),
+      option_text(0, "json", "FILE", "one JSON object a line for each measurement, '-' for standard output", &q.json),
+      option_text(0, "machine", "TEXT", "its name in the results (default: the place)", &q.machine),
+      option_text(0, "commit", "TEXT", "of the sources, in the results", &q.commit),
+      OPTION_END,
+  };
+  const command usage = {
+      "bench",
+      "laplacian|matrices [A.mtx ...]",
+      "Measures triangular solves and Gauss-Seidel sweeps by every method, beside cuSPARSE on a GPU.\n"
+      "laplacian: the 20 grids of Li and Zhang's tables 1 and 2; matrices: the files that are named, else a list.\n"
+      "b changes and x is poisoned before every solve; solutions are held against their error bound.",
+      options,
+      "gable bench laplacian --where cuda:0 --json laplacian.json --plot laplacian.svg\n"
+      "gable bench laplacian --permuted --only 27-point --methods cusparse,auto\n"
+      "gable bench matrices --folder ../shared/matrices --rhs 16 --limit-seconds 300\n"
+      "gable bench matrices A.mtx B.mtx.gz --where cpu --methods auto,serial --measure solves\n",
+      1,
+      BENCH_MOST_METHODS};
+  if (options_parse(&usage, argc, argv, argument, &rc)) return rc;
+  if (strcmp(argument[0], "laplacian") && strcmp(argument[0], "matrices"))
+    return options_wrong("bench", "'%s' is not measured: say laplacian or matrices", argument[0]);
+  q.what = argument[0];
+  for (int k = 1; k < BENCH_MOST_METHODS; k++) q.files[k - 1] = argument[k];
+  if (q.files[0] && !strcmp(q.what, "laplacian")) return options_wrong("bench", "laplacian takes no files");
+  return run(&q);
+}

@@ -1,0 +1,209 @@
+/* contestant_gable.c: methods of Gable's, solving and sweeping. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contestant.h"
+#include "stopwatch.h"
+
+static gable_status bring(gable_context *ctx, const void *host, size_t bytes, void **out)
+{
+  gable_status status = gable_device_alloc(ctx, bytes, out);
+  return status ? status : gable_device_copy_in(ctx, *out, host, bytes, NULL);
+}
+
+gable_status bench_problem_open(gable_context *ctx, const bench_rows *rows, gable_idx rhs, bench_problem *p)
+{
+  gable_vectors_view shape = GABLE_VECTORS_VIEW_INIT;
+  const size_t nnz = (size_t)rows->nnz;
+  memset(p, 0, sizeof *p);
+  *p = (bench_problem){.ctx = ctx, .rows = rows};
+  shape.n = rows->n;
+  shape.count = rhs;
+  shape.ld = rows->n;
+  gable_status status = workbench_open(ctx, &shape, &p->bench);
+  if (gable_context_space(ctx) == GABLE_HOST) {
+    p->ptr = rows->ptr;
+    p->idx = rows->idx;
+    p->val = rows->val;
+    return status;
+  }
+  if (!status) status = bring(ctx, rows->ptr, ((size_t)rows->n + 1) * sizeof *p->ptr, (void **)&p->ptr);
+  if (!status) status = bring(ctx, rows->idx, nnz * sizeof *p->idx, (void **)&p->idx);
+  if (!status) status = bring(ctx, rows->val, nnz * sizeof *p->val, (void **)&p->val);
+  if (!status) status = gable_device_synchronise(ctx, NULL);
+  return status;
+}
+
+void bench_problem_close(bench_problem *p)
+{
+  gable_context *ctx = p->ctx;
+  if (!ctx) return;
+  workbench_close(&p->bench);
+  if (gable_context_space(ctx) == GABLE_DEVICE) {
+    gable_device_free(ctx, (void **)&p->ptr);
+    gable_device_free(ctx, (void **)&p->idx);
+    gable_device_free(ctx, (void **)&p->val);
+  }
+  memset(p, 0, sizeof *p);
+}
+
+typedef struct solver {
+  gable_trisolve *plan;
+  gable_work *work;
+  gable_smoother *smoother;
+} solver;
+
+/* The reason of the last failure, one line. */
+static int failed(contest_entry *e)
+{
+  const char *text = gable_last_error();
+  snprintf(e->why, sizeof e->why, "%.*s", (int)strcspn(text, "\n"), text);
+  return -1;
+}
+
+static gable_matrix_view view_of(const bench_problem *p)
+{
+  gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
+  a.n_rows = a.n_cols = p->rows->n;
+  a.offset_type = GABLE_I32;
+  a.part = p->rows->part;
+  a.space = gable_context_space(p->ctx);
+  a.ptr = p->ptr;
+  a.idx = p->idx;
+  return a;
+}
+
+/* Seconds of an update, with whatever it leaves to be done on the default stream. */
+static gable_status timed_update(const bench_problem *p, gable_trisolve *plan, double *seconds)
+{
+  gable_event *begin = NULL, *end = NULL;
+  gable_status status = gable_event_create(p->ctx, &begin);
+  if (!status) status = gable_event_create(p->ctx, &end);
+  if (!status) status = gable_event_record(begin, NULL);
+  if (!status) status = gable_trisolve_update(plan, p->val);
+  if (!status) status = gable_event_record(end, NULL);
+  if (!status) status = gable_event_elapsed(begin, end, seconds);
+  gable_event_destroy(&begin);
+  gable_event_destroy(&end);
+  return status;
+}
+
+static int gable_prepare(contestant *c, const bench_problem *p, contest_entry *e)
+{
+  solver *s = c->state;
+  gable_trisolve_options o = GABLE_TRISOLVE_OPTIONS_INIT;
+  const gable_matrix_view a = view_of(p);
+  o.method = c->name;
+  o.ops = GABLE_TRISOLVE_N;
+  o.typical_rhs = p->bench.x.count;
+  gable_status status = gable_trisolve_create(p->ctx, &o, &s->plan);
+  for (int twice = 0; twice < 2 && !status; twice++) {
+    const double start = stopwatch_now();
+    status = gable_trisolve_analyse(s->plan, &a);
+    if (!status) status = gable_device_synchronise(p->ctx, NULL);
+    e->analyse_s = stopwatch_now() - start;
+  }
+  for (int twice = 0; twice < 2 && !status; twice++) status = timed_update(p, s->plan, &e->update_s);
+  if (!status) status = gable_work_create(s->plan, p->bench.x.count, &s->work);
+  if (!status) status = gable_work_set_stream(s->work, p->bench.stream);
+  return status ? failed(e) : 0;
+}
+
+static int gable_solve(contestant *c, const bench_problem *p, int turn)
+{
+  solver *s = c->state;
+  gable_vectors_view x = p->bench.there_x;
+  return gable_trisolve_solve(s->plan, s->work, GABLE_N, &p->bench.there_b[turn], &x) ? -1 : 0;
+}
+
+static int gable_verdict(contestant *c, const bench_problem *p, contest_entry *e)
+{
+  solver *s = c->state;
+  gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
+  (void)p;
+  if (gable_work_status(s->work, NULL) || gable_trisolve_get_info(s->plan, GABLE_N, &info)) return failed(e);
+  memcpy(e->used, info.method_used, sizeof e->used);
+  memcpy(e->why, info.why, sizeof e->why);
+  return 0;
+}
+
+static void clear(contestant *c)
+{
+  solver *s = c->state;
+  gable_work_destroy(&s->work);
+  gable_trisolve_destroy(&s->plan);
+  gable_smoother_destroy(&s->smoother);
+}
+
+static int contestant_of(const char *method, contestant *c)
+{
+  *c = (contestant){.name = method, .start = 0xff, .clear = clear};
+  c->state = calloc(1, sizeof(solver));
+  return c->state != NULL;
+}
+
+void contestant_free(contestant *c)
+{
+  if (c->state) c->clear(c);
+  free(c->state);
+  c->state = NULL;
+}
+
+int contestant_gable(const char *method, contestant *c)
+{
+  const int rc = contestant_of(method, c);
+  c->prepare = gable_prepare;
+  c->solve = gable_solve;
+  c->verdict = gable_verdict;
+  return rc;
+}
+
+static int sweeps_prepare(contestant *c, const bench_problem *p, contest_entry *e)
+{
+  solver *s = c->state;
+  gable_smoother_options o = GABLE_SMOOTHER_OPTIONS_INIT;
+  const gable_matrix_view a = view_of(p);
+  o.method = c->name;
+  o.sweep = GABLE_SWEEP_SYMMETRIC;
+  gable_status status = gable_smoother_create(p->ctx, &o, &s->smoother);
+  for (int twice = 0; twice < 2 && !status; twice++) {
+    double start = stopwatch_now();
+    status = gable_smoother_analyse(s->smoother, &a);
+    if (!status) status = gable_device_synchronise(p->ctx, NULL);
+    e->analyse_s = stopwatch_now() - start;
+    start = stopwatch_now();
+    if (!status) status = gable_smoother_update(s->smoother, p->val);
+    if (!status) status = gable_device_synchronise(p->ctx, NULL);
+    e->update_s = stopwatch_now() - start;
+  }
+  return status ? failed(e) : 0;
+}
+
+static int sweeps_solve(contestant *c, const bench_problem *p, int turn)
+{
+  solver *s = c->state;
+  gable_vectors_view x = p->bench.there_x;
+  return gable_smoother_apply(s->smoother, &p->bench.there_b[turn], &x, 1, NULL) ? -1 : 0;
+}
+
+static int sweeps_verdict(contestant *c, const bench_problem *p, contest_entry *e)
+{
+  solver *s = c->state;
+  gable_smoother_info info = GABLE_SMOOTHER_INFO_INIT;
+  (void)p;
+  if (gable_smoother_get_info(s->smoother, &info)) return failed(e);
+  memcpy(e->used, info.method_used, sizeof e->used);
+  memcpy(e->why, info.why, sizeof e->why);
+  return 0;
+}
+
+int contestant_sweeps(const char *method, contestant *c)
+{
+  const int rc = contestant_of(method, c);
+  c->start = 0;
+  c->prepare = sweeps_prepare;
+  c->solve = sweeps_solve;
+  c->verdict = sweeps_verdict;
+  return rc;
+}

@@ -1,0 +1,25 @@
+/* svg.c: see svg.h. */
+#include "svg.h"
+
+void svg_open(FILE *f, int width, int height)
+{
+  fprintf(f,
+          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+          "font-family=\"Helvetica, Arial, sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+          width, height, width, height);
+}
+
+void svg_words(FILE *f, double x, double y, const char *anchor, int size, const char *colour, const char *s)
+{
+  fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-size=\"%d\" fill=\"%s\">", x, y, anchor, size,
+          colour);
+  for (; *s; s++) {
+    if (*s == '&')
+      fputs("&amp;", f);
+    else if (*s == '<')
+      fputs("&lt;", f);
+    else
+      fputc(*s, f);
+  }
+  fputs("</text>\n", f);
+}
