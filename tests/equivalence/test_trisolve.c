@@ -5,10 +5,8 @@
 #include "support/test.h"
 
 #include "base/random.h"
+#include "support/place.h"
 #include "support/triangles.h"
-
-static const char *const gpu_methods[] = {"levr", "levc", "elmr", "elmc", "gsf", "tiles", "rows", "auto", NULL};
-static const char *const all_methods[] = {"serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles", "auto", NULL};
 
 /* One way of asking: drawn at random, printed when it fails. */
 typedef struct request {
@@ -235,21 +233,20 @@ static void run_request(gable_context *ctx, const request *q, const test_triangl
 
 int main(int argc, char **argv)
 {
-  const char *where = argc > 1 ? argv[1] : "cpu";
   uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 20240607;
   const long largest = argc > 3 ? strtol(argv[3], NULL, 10) : LONG_MAX; /* skip larger triangles */
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   gable_context *ctx = NULL;
   options.threads = 2;
   atexit(describe);
-  CHECK_OK(gable_context_create(where, &options, &ctx));
+  ctx = test_place(argc, argv, &options);
   for (int kind = 0; test_triangle_name(kind); kind++) {
     test_triangle lower = test_triangle_make(kind, seed);
     if (lower.n > largest) {
       test_triangle_free(&lower);
       continue;
     }
-    const char *const *methods = strncmp(where, "cuda", 4) ? all_methods : gpu_methods;
+    const char *const *methods = test_place_methods(ctx);
     for (int m = 0; methods[m]; m++)
       for (int turn = 0; turn < (lower.n > 50000 ? 1 : 12); turn++) {
         gi_random r = gi_random_seed(seed + (uint64_t)(1000 * kind + 100 * m + turn));

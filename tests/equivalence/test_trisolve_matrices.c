@@ -5,9 +5,8 @@
 
 #include "support/test.h"
 
+#include "support/place.h"
 #include "support/triangles.h"
-
-static const char *const methods[] = {"serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles", "auto"};
 
 typedef struct square {
   gable_matrix *matrix;
@@ -122,7 +121,8 @@ int main(int argc, char **argv)
   int count = 0;
   if (!dir) SKIP("no real matrices: set GABLE_MATRICES to a folder of .mtx or .mtx.gz files");
   options.threads = 2;
-  CHECK_OK(gable_context_create(argc > 1 ? argv[1] : "cpu", &options, &ctx));
+  ctx = test_place(argc, argv, &options);
+  const char *const *methods = test_place_methods(ctx);
   for (struct dirent *e; (e = readdir(dir));) {
     char path[1024];
     square s;
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
     if (!open_matrix(ctx, path, &s)) continue;
     for (int upper = 0; upper < 2; upper++)
-      for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) check(ctx, e->d_name, &s, methods[m], upper);
+      for (int m = 0; methods[m]; m++) check(ctx, e->d_name, &s, methods[m], upper);
     gable_matrix_destroy(&s.matrix);
     free(s.diagonal);
     count++;

@@ -4,6 +4,10 @@
 
 #include <gable/gable.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A square matrix by rows, base 0; lower triangular with its diagonal unless said otherwise. */
 typedef struct test_triangle {
   gable_idx n;
@@ -21,5 +25,9 @@ void test_triangle_free(test_triangle *t);
 /* The largest |b - op(T) x|_i over 4 nnz_i eps (|T||x| + |b|)_i with eps 2^-53 or 2^-24, T by rows.  Entries (i,0) at
  * i*stride.  Infinite when x has a NaN. */
 double test_bound_ratio(const test_triangle *t, const double *x, const double *b, ptrdiff_t stride, int is_float);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,6 +1,8 @@
 /* Memory, streams and events of a place: "cpu", or the one that the first argument names. */
 #include "support/test.h"
 
+#include "support/place.h"
+
 static void check_memory(gable_context *ctx, void *stream)
 {
   enum { N = 100000 };
@@ -54,9 +56,8 @@ static void check_events(gable_context *ctx, void *stream)
 
 int main(int argc, char **argv)
 {
-  gable_context *ctx = NULL;
+  gable_context *ctx = test_place(argc, argv, NULL);
   void *stream = NULL;
-  CHECK_OK(gable_context_create(argc > 1 ? argv[1] : "cpu", NULL, &ctx));
   CHECK_OK(gable_stream_create(ctx, &stream));
   CHECK(!stream == (gable_context_space(ctx) == GABLE_HOST));
   check_memory(ctx, NULL);

@@ -1,0 +1,330 @@
+/* Triangular solves with vectors where the solve runs: x = b, several streams and works at once under load, the same
+ * bits again and again, new values after analysis, the caller's memory, more right-hand sides than one launch takes,
+ * and waits that never end.  On "cpu" the same calls run with one stream that is always done. */
+#include "support/test.h"
+
+#include "base/random.h"
+#include "kernels/trisolve_cuda.h"
+#include "support/place.h"
+#include "support/triangles.h"
+
+static gable_context *ctx;
+
+/* n x count numbers, column major, on the host and where solves run. */
+typedef struct vectors {
+  gable_vectors_view there;
+  double *host;
+  size_t bytes;
+} vectors;
+
+static vectors vectors_make(gable_idx n, gable_idx count, uint64_t seed)
+{
+  gi_random r = gi_random_seed(seed);
+  vectors v = {GABLE_VECTORS_VIEW_INIT, NULL, (size_t)n * (size_t)count * sizeof(double)};
+  v.host = malloc(v.bytes + 8);
+  for (size_t k = 0; k < v.bytes / 8; k++) v.host[k] = 2 * gi_random_unit(&r) - 1;
+  v.there.space = gable_context_space(ctx);
+  v.there.n = n;
+  v.there.count = count;
+  v.there.ld = n;
+  CHECK_OK(gable_device_alloc(ctx, v.bytes, &v.there.data));
+  CHECK_OK(gable_device_copy_in(ctx, v.there.data, v.host, v.bytes, NULL));
+  CHECK_OK(gable_device_synchronise(ctx, NULL));
+  return v;
+}
+
+static void vectors_fetch(vectors *v, void *stream)
+{
+  CHECK_OK(gable_device_copy_out(ctx, v->host, v->there.data, v->bytes, stream));
+  CHECK_OK(gable_device_synchronise(ctx, stream));
+}
+
+static void vectors_free(vectors *v)
+{
+  gable_device_free(ctx, &v->there.data);
+  free(v->host);
+}
+
+static test_triangle triangle(const char *name, uint64_t seed)
+{
+  int kind = 0;
+  while (strcmp(test_triangle_name(kind), name)) kind++;
+  return test_triangle_make(kind, seed);
+}
+
+static gable_trisolve *plan_for(const char *method, const test_triangle *t, double deadline_s)
+{
+  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  gable_trisolve *plan = NULL;
+  view.n_rows = view.n_cols = t->n;
+  view.part = GABLE_LOWER;
+  view.ptr = t->ptr;
+  view.idx = t->idx;
+  options.method = method;
+  options.deadline_s = deadline_s;
+  CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
+  CHECK_OK(gable_trisolve_analyse(plan, &view));
+  CHECK_OK(gable_trisolve_update(plan, t->val));
+  return plan;
+}
+
+static void check_bound(const test_triangle *t, const vectors *x, const double *b, const char *method)
+{
+  for (gable_idx j = 0; j < x->there.count; j++) {
+    const size_t at = (size_t)j * (size_t)t->n;
+    const double ratio = test_bound_ratio(t, x->host + at, b + at, 1, 0);
+    CHECK(ratio <= 1, "%s, right-hand side %d: error over bound %g", method, j, ratio);
+  }
+}
+
+static void check_in_place(const char *method)
+{
+  test_triangle t = triangle("DAG with near edges", 4);
+  gable_trisolve *plan = plan_for(method, &t, 0);
+  gable_work *w = NULL;
+  vectors x = vectors_make(t.n, 3, 11);
+  double *b = malloc(x.bytes);
+  memcpy(b, x.host, x.bytes);
+  CHECK_OK(gable_work_create(plan, 3, &w));
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &x.there, &x.there));
+  CHECK_OK(gable_work_status(w, NULL));
+  vectors_fetch(&x, NULL);
+  check_bound(&t, &x, b, method);
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+  test_triangle_free(&t);
+  vectors_free(&x);
+  free(b);
+}
+
+/* One of the solves that are under way together. */
+typedef struct lane {
+  void *stream;
+  gable_work *w;
+  vectors b, x;
+  double *expected;
+} lane;
+
+enum { LANES = 4, ROUNDS = 250 };
+
+static void lane_open(lane *l, gable_trisolve *plan, const test_triangle *t, uint64_t seed, const char *method)
+{
+  CHECK_OK(gable_stream_create(ctx, &l->stream));
+  CHECK_OK(gable_work_create(plan, 1, &l->w));
+  CHECK_OK(gable_work_set_stream(l->w, l->stream));
+  l->b = vectors_make(t->n, 1, seed);
+  l->x = vectors_make(t->n, 1, seed + 1);
+  l->expected = malloc(l->x.bytes);
+  CHECK_OK(gable_trisolve_solve(plan, l->w, GABLE_N, &l->b.there, &l->x.there));
+  vectors_fetch(&l->x, l->stream);
+  check_bound(t, &l->x, l->b.host, method);
+  memcpy(l->expected, l->x.host, l->x.bytes);
+}
+
+static void lane_close(lane *l)
+{
+  gable_work_destroy(&l->w);
+  gable_stream_destroy(ctx, &l->stream);
+  vectors_free(&l->b);
+  vectors_free(&l->x);
+  free(l->expected);
+}
+
+/* 1,000 solves of one plan on four streams, each with its own work and b, while a fifth stream writes memory: the bits
+ * of a solve alone (the bound, where atomics forbid that). */
+static void check_streams(const char *method)
+{
+  enum { LOAD = 1 << 26 };
+  test_triangle t = triangle("7 point grid", 8);
+  gable_trisolve *plan = plan_for(method, &t, 60);
+  lane lanes[LANES];
+  void *busy = NULL, *load = NULL;
+  CHECK_OK(gable_stream_create(ctx, &busy));
+  CHECK_OK(gable_device_alloc(ctx, LOAD, &load));
+  memset(lanes, 0, sizeof lanes);
+  for (int k = 0; k < LANES; k++) lane_open(&lanes[k], plan, &t, 100 + 2 * (uint64_t)k, method);
+  for (int round = 0; round < ROUNDS; round++) {
+    if (test_place_is_gpu(ctx)) CHECK_OK(gable_device_fill(ctx, load, round, LOAD, busy));
+    for (int k = 0; k < LANES; k++) {
+      lane *l = &lanes[k];
+      CHECK_OK(gable_device_fill(ctx, l->x.there.data, 0xff, l->x.bytes, l->stream));
+      CHECK_OK(gable_trisolve_solve(plan, l->w, GABLE_N, &l->b.there, &l->x.there));
+    }
+    for (int k = 0; k < LANES; k++) {
+      lane *l = &lanes[k];
+      vectors_fetch(&l->x, l->stream);
+      if (test_method_repeats(method))
+        CHECK(!memcmp(l->x.host, l->expected, l->x.bytes), "%s: other bits in round %d on stream %d", method, round, k);
+      else if (round % 25 == 0)
+        check_bound(&t, &l->x, l->b.host, method);
+    }
+  }
+  for (int k = 0; k < LANES; k++) CHECK_OK(gable_work_status(lanes[k].w, NULL));
+  for (int k = 0; k < LANES; k++) lane_close(&lanes[k]);
+  CHECK_OK(gable_device_synchronise(ctx, busy));
+  gable_device_free(ctx, &load);
+  gable_stream_destroy(ctx, &busy);
+  gable_trisolve_destroy(&plan);
+  test_triangle_free(&t);
+}
+
+/* 100 solves in a row without a look in between; every tenth is fetched. */
+static void check_repeats(const char *method, const char *shape)
+{
+  test_triangle t = triangle(shape, 8);
+  gable_trisolve *plan = plan_for(method, &t, 60);
+  gable_work *w = NULL;
+  vectors b = vectors_make(t.n, 2, 3), x = vectors_make(t.n, 2, 4);
+  double *first = malloc(x.bytes);
+  CHECK_OK(gable_work_create(plan, 2, &w));
+  for (int k = 0; k < 100; k++) {
+    CHECK_OK(gable_device_fill(ctx, x.there.data, 0xff, x.bytes, NULL));
+    CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
+    if (k % 10 && k < 90) continue;
+    vectors_fetch(&x, NULL);
+    if (k == 0) memcpy(first, x.host, x.bytes);
+    CHECK(!memcmp(first, x.host, x.bytes), "%s, %s: other bits in run %d", method, shape, k);
+  }
+  CHECK_OK(gable_work_status(w, NULL));
+  check_bound(&t, &x, b.host, method);
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+  test_triangle_free(&t);
+  vectors_free(&b);
+  vectors_free(&x);
+  free(first);
+}
+
+/* New values after analysis: the bits of a plan that never had others. */
+static void check_update(const char *method)
+{
+  test_triangle t = triangle("9 point grid", 8), other = triangle("9 point grid", 9);
+  gable_trisolve *plan = plan_for(method, &t, 0), *fresh = plan_for(method, &other, 0);
+  gable_work *w = NULL, *v = NULL;
+  vectors b = vectors_make(t.n, 1, 3), x = vectors_make(t.n, 1, 4), y = vectors_make(t.n, 1, 5);
+  CHECK_OK(gable_work_create(plan, 1, &w));
+  CHECK_OK(gable_work_create(fresh, 1, &v));
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
+  CHECK_OK(gable_trisolve_update(plan, other.val));
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
+  CHECK_OK(gable_trisolve_solve(fresh, v, GABLE_N, &b.there, &y.there));
+  vectors_fetch(&x, NULL);
+  vectors_fetch(&y, NULL);
+  check_bound(&other, &x, b.host, method);
+  if (test_method_repeats(method)) CHECK(!memcmp(x.host, y.host, x.bytes), "%s", method);
+  gable_work_destroy(&w);
+  gable_work_destroy(&v);
+  gable_trisolve_destroy(&plan);
+  gable_trisolve_destroy(&fresh);
+  test_triangle_free(&t);
+  test_triangle_free(&other);
+  vectors_free(&b);
+  vectors_free(&x);
+  vectors_free(&y);
+}
+
+/* More right-hand sides than one launch takes, then few again with the same work. */
+static void check_many(const char *method)
+{
+  enum { MANY = GIK_MOST_RHS + 77 };
+  test_triangle t = triangle("dense", 6);
+  gable_trisolve *plan = plan_for(method, &t, 60);
+  gable_work *w = NULL;
+  vectors b = vectors_make(t.n, MANY, 3), x = vectors_make(t.n, MANY, 4);
+  static const gable_idx counts[] = {MANY, 3, MANY, 1};
+  CHECK_OK(gable_work_create(plan, MANY, &w));
+  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+    b.there.count = x.there.count = counts[k];
+    CHECK_OK(gable_device_fill(ctx, x.there.data, 0xff, x.bytes, NULL));
+    CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
+    vectors_fetch(&x, NULL);
+    check_bound(&t, &x, b.host, method);
+  }
+  CHECK_OK(gable_work_status(w, NULL));
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+  test_triangle_free(&t);
+  vectors_free(&b);
+  vectors_free(&x);
+}
+
+/* The lower triangle of a 5 point grid, large enough for many tiles. */
+static test_triangle large_grid(void)
+{
+  enum { SIDE = 300, N = SIDE * SIDE };
+  test_triangle t = {N, malloc((N + 1) * sizeof *t.ptr), malloc(3 * N * sizeof *t.idx), malloc(3 * N * sizeof *t.val)};
+  int64_t used = 0;
+  for (gable_idx i = 0; i < N; i++) {
+    t.ptr[i] = used;
+    if (i >= SIDE) t.idx[used++] = i - SIDE;
+    if (i % SIDE) t.idx[used++] = i - 1;
+    t.idx[used++] = i;
+    for (int64_t p = t.ptr[i]; p < used; p++) t.val[p] = p == used - 1 ? 4 : -1;
+  }
+  t.ptr[N] = used;
+  return t;
+}
+
+/* A GPU's solve whose first piece of work was already taken by nobody: whoever needs its values waits for ever.  The
+ * solve ends at its deadline and names a row, and so does every method that waits; another work of the plan is well. */
+static void check_deadline(const char *method)
+{
+  test_triangle t = large_grid();
+  gable_trisolve *plan = plan_for(method, &t, 0.05);
+  gable_work *w = NULL, *good = NULL;
+  vectors b = vectors_make(t.n, 1, 3), x = vectors_make(t.n, 1, 4);
+  size_t host_bytes = 0, device_bytes = 0;
+  void *host = NULL, *device = NULL;
+  const unsigned taken = 1;
+  gable_idx row = -1;
+  char named[40];
+  CHECK_OK(gable_trisolve_work_bytes(plan, 1, &host_bytes, &device_bytes));
+  CHECK(!posix_memalign(&host, 64, host_bytes), "no memory");
+  CHECK_OK(gable_device_alloc(ctx, device_bytes, &device));
+  CHECK_OK(gable_work_create_in(plan, 1, host, device, &w));
+  CHECK_OK(gable_device_copy_in(ctx, (char *)device + offsetof(gik_control, ticket), &taken, sizeof taken, NULL));
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
+  CHECK(gable_work_status(w, &row) == GABLE_ERR_DEADLINE, "%s: %s", method, gable_last_error());
+  CHECK(row >= 0 && row < t.n, "%s: row %d", method, row);
+  snprintf(named, sizeof named, "row %d ", row);
+  CHECK(strstr(gable_last_error(), named), "%s: %s", method, gable_last_error());
+  CHECK_OK(gable_work_status(w, &row));
+  CHECK_OK(gable_work_create(plan, 1, &good));
+  CHECK_OK(gable_trisolve_solve(plan, good, GABLE_N, &b.there, &x.there));
+  CHECK_OK(gable_work_status(good, NULL));
+  vectors_fetch(&x, NULL);
+  check_bound(&t, &x, b.host, method);
+  gable_work_destroy(&w);
+  gable_work_destroy(&good);
+  gable_device_free(ctx, &device);
+  free(host);
+  gable_trisolve_destroy(&plan);
+  test_triangle_free(&t);
+  vectors_free(&b);
+  vectors_free(&x);
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const waiting[] = {"elmr", "elmc", "gsf", "tiles", "rows"};
+  ctx = test_place(argc, argv, NULL);
+  for (const char *const *method = test_place_methods(ctx); *method; method++) {
+    check_in_place(*method);
+    check_update(*method);
+    check_streams(*method);
+    if (test_method_repeats(*method)) {
+      check_repeats(*method, "7 point grid");
+      check_repeats(*method, "DAG with near edges");
+      check_repeats(*method, "wide levels of uneven rows");
+    }
+  }
+  check_many("auto");
+  check_many("tiles");
+  if (test_place_is_gpu(ctx)) {
+    check_many("rows");
+    for (size_t k = 0; k < sizeof waiting / sizeof *waiting; k++) check_deadline(waiting[k]);
+  }
+  gable_context_destroy(&ctx);
+  return 0;
+}
