@@ -64,9 +64,6 @@ double bench_gflops(const bench_result *r);
  */
 const double *bench_seed(const char *matrix);
 
-/* What generates a twin of a matrix of the seed's table 4, NULL: not in it. */
-int bench_seed_twin(const char *matrix, char *recipe, size_t bytes);
-
 void bench_json(FILE *out, const bench_request *q, const char *where, const bench_result *r);
 void bench_tables(FILE *out, const bench_results *r, const char *const *methods, int count, const char *machine);
 

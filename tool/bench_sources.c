@@ -38,14 +38,6 @@ const double *bench_seed(const char *matrix)
   return s ? s->gflops : NULL;
 }
 
-int bench_seed_twin(const char *matrix, char *recipe, size_t bytes)
-{
-  const seed_entry *s = seed_find(matrix);
-  if (!s || !s->n) return 0;
-  snprintf(recipe, bytes, "twin:n=%lld,nnz=%lld,levels=%lld", s->n, s->nnz, s->levels);
-  return 1;
-}
-
 static int wanted(const bench_request *q, const char *name)
 {
   return !q->only || strstr(name, q->only) != NULL;
@@ -79,18 +71,18 @@ static void name_of(const char *path, char *name, size_t bytes)
   }
 }
 
-/* The file of a name in the folders, which colons separate. */
+/* The file of a name in the folders, which colons separate; 2: NAME.twin.gbl, made in its place. */
 static int find_file(const char *folders, const char *name, char *path, size_t bytes)
 {
-  static const char *const endings[] = {".gbl", ".mtx.gz", ".mtx", ".rb", ".rb.gz"};
-  for (const char *f = folders; f && *f;) {
-    const size_t length = strcspn(f, ":");
-    for (size_t e = 0; e < sizeof endings / sizeof *endings; e++) {
+  static const char *const endings[] = {".gbl", ".mtx.gz", ".mtx", ".rb", ".rb.gz", ".twin.gbl"};
+  enum { ENDINGS = sizeof endings / sizeof *endings };
+  for (int e = 0; e < ENDINGS; e++)
+    for (const char *f = folders; f && *f;) {
+      const size_t length = strcspn(f, ":");
       snprintf(path, bytes, "%.*s/%s%s", (int)length, f, name, endings[e]);
-      if (!access(path, R_OK)) return 1;
+      if (!access(path, R_OK)) return e == ENDINGS - 1 ? 2 : 1;
+      f += length + (f[length] == ':');
     }
-    f += length + (f[length] == ':');
-  }
   return 0;
 }
 
@@ -104,17 +96,14 @@ static int visit_line(const bench_request *q, char *line, int (*visit)(void *, c
   rest += strspn(rest, " \t");
   rest[strcspn(rest, " \t")] = 0;
   if (!*name || !wanted(q, name)) return EXIT_DONE;
-  snprintf(s.name, sizeof s.name, "%s", name);
-  if (!find_file(q->folder, name, s.path, sizeof s.path)) {
-    char recipe[120];
-    if (!strcmp(rest, "twin") && bench_seed_twin(name, recipe, sizeof recipe)) rest = recipe;
-    if (!*rest) {
-      fprintf(stderr, "gable bench: %s is in none of the folders '%s': left out\n", name, q->folder ? q->folder : "");
-      return EXIT_DONE;
-    }
-    snprintf(s.name, sizeof s.name, "%s (twin)", name);
-    snprintf(s.path, sizeof s.path, "%s", rest);
+  const int found = find_file(q->folder, name, s.path, sizeof s.path);
+  const char *twin = found == 2 || (!found && !strncmp(rest, "twin:", 5)) ? " (twin)" : "";
+  if (!found && !*rest) {
+    fprintf(stderr, "gable bench: %s is in none of the folders '%s': left out\n", name, q->folder ? q->folder : "");
+    return EXIT_DONE;
   }
+  if (!found) snprintf(s.path, sizeof s.path, "%s", rest);
+  snprintf(s.name, sizeof s.name, "%s%s", name, twin);
   return visit(user, &s);
 }
 

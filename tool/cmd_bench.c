@@ -240,7 +240,7 @@ int cmd_bench(int argc, char **argv)
                   "commas between; of Gable's, and cusparse (default: all, and cusparse on a GPU)", &q.methods),
       option_text('w', "where", "PLACE", "cpu, cuda:0 or auto (default auto)", &q.where),
       option_text('l', "list", "FILE",
-                  "names of matrices, one a line, each with a recipe or 'twin' for where no\nfolder has it "
+                  "names of matrices, one a line, each perhaps with what generates it\nwhere no folder has it "
                   "(default bench/lists/gpu-matrices.txt)",
                   &q.list),
       option_text(0, "folder", "DIR[:DIR]", "where the matrices of a list are (default $GABLE_MATRICES)", &q.folder),

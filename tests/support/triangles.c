@@ -138,10 +138,15 @@ const char *test_triangle_name(int kind)
 
 test_triangle test_triangle_make(int kind, uint64_t seed)
 {
+  return test_triangle_make_small(kind, seed, INT32_MAX);
+}
+
+test_triangle test_triangle_make_small(int kind, uint64_t seed, gable_idx most)
+{
   builder b;
   memset(&b, 0, sizeof b);
   b.random = gi_random_seed(seed);
-  b.t.n = shapes[kind].n;
+  b.t.n = shapes[kind].n < most ? shapes[kind].n : most;
   b.t.ptr = calloc((size_t)b.t.n + 1, sizeof *b.t.ptr);
   b.t.idx = malloc(CAPACITY * sizeof *b.t.idx);
   b.t.val = malloc(CAPACITY * sizeof *b.t.val);

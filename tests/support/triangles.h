@@ -19,6 +19,8 @@ typedef struct test_triangle {
 /* The shapes by number, 0 up to the first for which the name is NULL. */
 const char *test_triangle_name(int kind);
 test_triangle test_triangle_make(int kind, uint64_t seed);
+/* The same with at most so many rows. */
+test_triangle test_triangle_make_small(int kind, uint64_t seed, gable_idx most);
 test_triangle test_triangle_transpose(const test_triangle *t);
 void test_triangle_free(test_triangle *t);
 
