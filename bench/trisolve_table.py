@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """trisolve_table.py FILE.json...: the tables of the triangular solves on a GPU, in Markdown, from JSON lines of
-bench/drivers/trisolve_cuda: cuSPARSE's time, each method's, its gain, and both analyses.
+`gable bench --json`: cuSPARSE's time, each method's, its gain, and both analyses.
 trisolve_table.py --readme: the summary of bench/results between the marks of README.md."""
 import json
 import math
@@ -23,6 +23,8 @@ def load(names):
     for name in names:
         for line in open(name):
             r = json.loads(line)
+            if "sweep" in r or "error" in r:
+                continue
             rows.setdefault((r["matrix"], r["uplo"], r["rhs"]), {})[r["method"]] = r
     return rows
 

@@ -151,9 +151,9 @@ static int visit(void *user, const bench_source *source)
   }
   if (bench_matrix_open(c->session.ctx, source->name, source->path, &m, why, sizeof why)) {
     progress_erase(&c->session.bar);
-    fprintf(stderr, "gable bench: %s: left out: %s\n", source->name, why);
+    fprintf(stderr, "gable bench: %s%s\n", c->q->files[0] ? "" : "left out: ", why);
     c->left_out++;
-    return EXIT_DONE;
+    return c->q->files[0] ? EXIT_FAILED : EXIT_DONE; /* who names a file wants it measured */
   }
   c->matrices++;
   const int rc = run_matrix(c, &m);

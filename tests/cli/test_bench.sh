@@ -1,0 +1,41 @@
+#!/bin/sh
+# gable bench from outside: its tables, lines of JSON and picture on the CPU, lists with recipes, and what a user sees when
+# something is wrong.  Grids of the seed's size are left to machines with a GPU.
+. tests/cli/frame.sh
+needs ZLIB "its matrices are compressed, and this build has no zlib"
+
+run 0 bench matrices "$data/west0479.mtx.gz" "$data/1138_bus.mtx.gz" --where cpu --repeat 3 --json lines --plot plot.svg --machine 'a "machine"'
+for word in 'Milliseconds of one solve' 'GFLOPS' west0479 1138_bus 'sweeps, here'; do says "$word" out; done
+says '</svg>' plot.svg
+[ "$(wc -l <lines)" -eq 48 ] || wrong "$(wc -l <lines) lines, not 48: two matrices, two triangles and sweeps, eight methods"
+for key in matrix uplo op type rhs method method_used where n nnz levels scaled_to_dominance analyse_s update_s first_solve_s solve_s \
+    solve_q1_s solve_q3_s gflops gbytes_s floor_s share_of_floor max_error_bound_ratio why machine commit date; do
+    says "\"$key\":" lines
+done
+says '"machine":"a \\"machine\\""' lines
+! command -v python3 >/dev/null 2>&1 || python3 -c 'import json; [json.loads(l) for l in open("lines")]' || wrong "a line is no JSON"
+
+# lists: a file of a folder, a recipe for where there is none, a name that nobody has
+printf '# names\nwest0479\necology2 twin:n=900,nnz=4000,levels=50\n\nnowhere\n' >list
+run 0 bench matrices --list list --folder "$data" --where cpu --methods auto,serial --uplo lower --rhs 3 --json -
+says '"matrix":"ecology2 (twin)".*"rhs":3' out
+says '"matrix":"west0479"' out
+says 'nowhere is in none of the folders' err
+says 'Milliseconds of one solve, 3 right-hand sides' err
+run 0 bench matrices --list list --folder "$data" --where cpu --methods serial --only ecology2
+says 'V100, the seed' out
+run 1 bench matrices --list list --folder "$data" --only nobody --where cpu
+says 'no matrix was measured' err
+
+# wrong: what to measure, a method, a place, a list, a file
+run 2 bench
+run 2 bench triangles
+says 'laplacian or matrices' err
+run 2 bench laplacian "$data/west0479.mtx.gz"
+run 1 bench matrices --list no-such-list
+says 'no-such-list' err
+run 0 bench matrices "$data/west0479.mtx.gz" --where cpu --methods auto,magic --measure solves
+says 'not measured: west0479, lower, magic' out
+run 1 bench matrices no-such-file.mtx --where cpu
+says 'no-such-file' err
+run 1 bench matrices "$data/west0479.mtx.gz" --where cpu --json no-such-folder/lines
