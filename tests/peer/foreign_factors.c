@@ -15,6 +15,38 @@
     }                                                                                                                  \
   } while (0)
 
+from_columns from_room(int n, int nnz)
+{
+  return (from_columns){malloc(((size_t)n + 1) * sizeof(int)), malloc((size_t)nnz * sizeof(int) + 1),
+                        malloc((size_t)nnz * sizeof(double) + 1)};
+}
+
+void from_sort(int n, from_columns *c)
+{
+  for (int j = 0; j < n; j++)
+    for (int k = c->ptr[j] + 1; k < c->ptr[j + 1]; k++)
+      for (int m = k; m > c->ptr[j] && c->idx[m - 1] > c->idx[m]; m--) {
+        const int i = c->idx[m];
+        const double v = c->val[m];
+        c->idx[m] = c->idx[m - 1];
+        c->val[m] = c->val[m - 1];
+        c->idx[m - 1] = i;
+        c->val[m - 1] = v;
+      }
+}
+
+gable_matrix_view from_view(int n, const from_columns *c)
+{
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  v.n_rows = v.n_cols = n;
+  v.format = GABLE_CSC;
+  v.offset_type = GABLE_I32;
+  v.ptr = c->ptr;
+  v.idx = c->idx;
+  v.val = c->val;
+  return v;
+}
+
 static from_matrix copy(const gable_matrix_view *v)
 {
   const int64_t *ptr = v->ptr;
@@ -96,7 +128,9 @@ int main(int argc, char **argv)
                                 : gable_matrix_read(ctx, argv[k], NULL, &a)));
     MUST(!gable_matrix_expand(a, &whole));
     MUST(!gable_matrix_get_view(whole, &v));
-    check(ctx, argv[k], &v);
+    gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
+    MUST(!gable_matrix_get_info(a, &info));
+    if (!from_definite || info.structure == GABLE_SYMMETRIC || info.structure == GABLE_SPD) check(ctx, argv[k], &v);
     gable_matrix_destroy(&whole);
     gable_matrix_destroy(&a);
   }

@@ -5,6 +5,7 @@
 #include "from.h"
 
 const char *const from_name = "UMFPACK";
+const int from_definite = 0;
 
 int from_factor(const from_matrix *a, gable_factors_view *f)
 {

@@ -1,15 +1,17 @@
 #!/bin/sh
-# Factors that UMFPACK and KLU made, imported and solved with.  The other library is linked to a program of this test alone.
+# Factors that UMFPACK, KLU, SuperLU and CHOLMOD made, imported and solved with.  The other library is linked to a program of this test alone.
 set -eu
 [ -z "${SAN:-}" ] || { echo "not under a sanitizer: the other libraries were not built for it"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 here= missing=
 matrices="laplacian5:40x30 convection2d:30x30 circuit:3000"
-[ "${ZLIB:-yes}" != yes ] || matrices="$matrices tests/data/west0479.mtx.gz tests/data/steam2.mtx.gz"
-for name in umfpack klu; do
+[ "${ZLIB:-yes}" != yes ] || matrices="$matrices tests/data/west0479.mtx.gz tests/data/steam2.mtx.gz tests/data/1138_bus.mtx.gz"
+for name in umfpack klu superlu cholmod; do
+    header=suitesparse/$name.h
+    [ $name != superlu ] || header=superlu/slu_ddefs.h
     # Is the library there?  Then what does not compile is our own fault.
-    if ! printf '#include <suitesparse/%s.h>\nint main(void) { return 0; }\n' "$name" >"$work/there.c" ||
+    if ! printf '#include <stdio.h>\n#include <%s>\nint main(void) { return 0; }\n' $header >"$work/there.c" ||
         ! $CC -o "$work/there" "$work/there.c" "-l$name" 2>"$work/why"; then
         missing="$missing $name"
         continue
@@ -21,5 +23,5 @@ for name in umfpack klu; do
     "$work/$name" $matrices
     here="$here $name"
 done
-[ -n "$here" ] || { echo "neither UMFPACK nor KLU is installed"; exit 77; }
+[ -n "$here" ] || { echo "none of UMFPACK, KLU, SuperLU and CHOLMOD is installed"; exit 77; }
 [ -z "$missing" ] || { echo "right with factors of$here; not installed:$missing"; exit 77; }
