@@ -2,6 +2,9 @@
 #ifndef GI_PORTABLE_H
 #define GI_PORTABLE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #if defined(__CUDACC__)
 #define GI_HD __host__ __device__ static inline
 #else
@@ -55,6 +58,18 @@ static inline int omp_in_parallel(void)
 #else
 #define GI_CLONES
 #endif
+
+/* Asks for the cache line at base + offset bytes, which may lie outside of any object, into the second level cache:
+ * many more lines can be under way there than at the first level. */
+static inline void gi_prefetch(const void *base, ptrdiff_t offset)
+{
+#if defined(__GNUC__) && !defined(__CUDACC__)
+  __builtin_prefetch((const void *)((uintptr_t)base + (uintptr_t)offset), 0, 2);
+#else
+  (void)base;
+  (void)offset;
+#endif
+}
 
 /* Tells the processor that this is a polling loop. */
 static inline void gi_pause(void)

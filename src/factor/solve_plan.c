@@ -131,7 +131,7 @@ static void measure(gi_solve_plan *p)
 {
   const gi_layout *y = p->layout;
   for (gable_idx s = 0; s < y->n_super; s++) {
-    const gable_idx nl = gi_layout_nl(y, s), nu = gi_layout_nu(y, s);
+    const gable_idx nl = gi_layout_width(y, s) + gi_layout_nl(y, s), nu = gi_layout_nu(y, s);
     p->longest = nl > p->longest ? nl : p->longest;
     p->longest = nu > p->longest ? nu : p->longest;
   }
@@ -230,7 +230,7 @@ gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan,
   const gable_off worth = plan->values / plan->thread_values;
   w->threads = threads = worth < threads ? (worth < 1 ? 1 : (int)worth) : threads;
   w->rhs = max_rhs <= 1 ? 1 : gik_panel_kernels_for(GABLE_D, GABLE_D, max_rhs)->rhs;
-  w->stride = ((gable_off)plan->longest * w->rhs + 8 + 15) / 8 * 8;
+  w->stride = ((gable_off)plan->longest * w->rhs + 16 + 15) / 8 * 8;
   const gable_off rows = (gable_off)plan->layout->n + plan->slots;
   GI_ALLOC(ctx, w->y, rows * w->rhs);
   GI_ALLOC_ZERO(ctx, w->z, w->stride * threads);

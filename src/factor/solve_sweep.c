@@ -88,7 +88,7 @@ static void forward(gi_solve_team *t, const gi_solve_segment *g, const direction
   }
   for (gable_idx k = g->run0; k < g->run1; k++) {
     const gi_solve_piece *run = &p->run[k];
-    if (!run->wide) {
+    if (!run->wide || t->threads == 1) {
       if (t->thread == 0) d->sweep(&d->panels, run->s0, run->s1, t->y, t->z);
       continue;
     }
@@ -107,7 +107,7 @@ static void backward(gi_solve_team *t, const gi_solve_segment *g, const directio
   const gi_solve_plan *p = t->plan;
   for (gable_idx k = g->run1 - 1; k >= g->run0; k--) {
     const gi_solve_piece *run = &p->run[k];
-    if (!run->wide) {
+    if (!run->wide || t->threads == 1) {
       if (t->thread == 0) d->sweep(&d->panels, run->s0, run->s1, t->y, t->z);
       continue;
     }
