@@ -1,12 +1,13 @@
 /* trisolve_cpu.c: triangular solves on the CPU beside a plain serial loop and Intel MKL's mkl_sparse_d_trsv.
  *
- *   trisolve_cpu [--mkl libmkl_rt.so] [--threads T] [--seconds S] MATRIX...
+ *   trisolve_cpu [--mkl libmkl_rt.so] [--threads T] [--seconds S] [--methods M,...] MATRIX...
  *
  * MATRIX: a file, or what gable_matrix_generate understands.  One JSON object a line for each triangle and method.  The
- * diagonal is 1.1 times the sum of its row's magnitudes.  Medians; b is the same for all, x poisoned before each solve.
- * MKL is opened at run time and never linked. */
+ * diagonal is 1.1 times the sum of its row's magnitudes.  All methods take turns, a tenth of the time at each turn;
+ * x is poisoned before each sample, and held against its error bound at the end.  A sample is as many solves as fill
+ * 20 microseconds, since a clock is not free.
+ * bench/trisolve_cpu.py builds it, and runs it on everything. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,9 @@
 
 #include <gable/gable.h>
 
-enum { MOST = 2000 };
+#include "../peers/mkl_trsv.h"
+
+enum { SAMPLES = 4000, TURNS = 10, METHODS = 16, LANES = 64, CHAIN = 4096 };
 
 static double now(void)
 {
@@ -31,19 +34,32 @@ typedef struct triangle {
   int upper;
 } triangle;
 
+static triangle triangle_of(int n, size_t entries, int upper)
+{
+  return (triangle){n,
+                    malloc(((size_t)n + 1) * sizeof(int)),
+                    malloc((entries + 1) * sizeof(int)),
+                    malloc((entries + 1) * sizeof(double)),
+                    malloc(((size_t)n + 1) * sizeof(double)),
+                    malloc(((size_t)n + 1) * sizeof(double)),
+                    upper};
+}
+
+static void triangle_free(triangle *t)
+{
+  free(t->ptr);
+  free(t->idx);
+  free(t->val);
+  free(t->b);
+  free(t->x);
+}
+
 /* rows: A^T by columns is A by rows. */
 static triangle cut(const gable_matrix_view *rows, int upper)
 {
   const int n = rows->n_cols;
   const int64_t *ptr = rows->ptr;
-  const size_t room = (size_t)ptr[n] + (size_t)n + 1;
-  triangle t = {n,
-                malloc(((size_t)n + 1) * sizeof(int)),
-                malloc(room * sizeof(int)),
-                malloc(room * sizeof(double)),
-                malloc(((size_t)n + 1) * sizeof(double)),
-                malloc(((size_t)n + 1) * sizeof(double)),
-                upper};
+  triangle t = triangle_of(n, (size_t)ptr[n] + (size_t)n, upper);
   int q = 0;
   for (int i = 0; i < n; i++) {
     double sum = 0;
@@ -53,7 +69,7 @@ static triangle cut(const gable_matrix_view *rows, int upper)
     for (int64_t p = ptr[i]; p < ptr[i + 1]; p++)
       if (rows->idx[p] != i && (rows->idx[p] > i) == upper) {
         t.idx[q] = rows->idx[p];
-        t.val[q] = ((const double *)rows->val)[p];
+        t.val[q] = rows->val ? ((const double *)rows->val)[p] : 1 / (1 + (double)(p % 5));
         sum += fabs(t.val[q++]);
       }
     if (!upper) diagonal = q++;
@@ -63,29 +79,6 @@ static triangle cut(const gable_matrix_view *rows, int upper)
   }
   t.ptr[n] = q;
   return t;
-}
-
-static int by_value(const void *p, const void *q)
-{
-  double a = *(const double *)p, b = *(const double *)q;
-  return (a > b) - (a < b);
-}
-
-/* The median of solves that fill seconds, five at least. */
-static double median_of(void (*solve)(void *), void *job, triangle *t, double seconds)
-{
-  static double times[MOST];
-  int count = 0;
-  double total = 0;
-  while (count < MOST && (count < 7 || total < seconds)) {
-    memset(t->x, 0xff, (size_t)t->n * sizeof *t->x);
-    double start = now();
-    solve(job);
-    times[count] = now() - start;
-    total += times[count++];
-  }
-  qsort(times, (size_t)count, sizeof *times, by_value);
-  return times[count / 2];
 }
 
 /* The worst |b - Tx|_i over 4 nnz_i eps (|T||x| + |b|)_i. */
@@ -104,27 +97,27 @@ static double error_of(const triangle *t)
   return worst;
 }
 
-static void say(const char *matrix, const triangle *t, const char *method, const char *used, int threads,
-                double analyse, double solve, int levels, const char *why)
-{
-  const double error = error_of(t);
-  char ratio[32] = "null"; /* a NaN in x: no number */
-  if (isfinite(error)) snprintf(ratio, sizeof ratio, "%.3g", error);
-  printf("{\"matrix\": \"%s\", \"uplo\": \"%s\", \"op\": \"n\", \"type\": \"d\", \"rhs\": 1, \"method\": \"%s\", "
-         "\"method_used\": \"%s\", \"where\": \"cpu\", \"threads\": %d, \"n\": %d, \"nnz\": %d, \"levels\": %d, "
-         "\"analyse_s\": %.4e, \"solve_s\": %.4e, \"gflops\": %.4g, \"max_error_bound_ratio\": %s, \"why\": \"%s\"}\n",
-         matrix, t->upper ? "upper" : "lower", method, used, threads, t->n, t->ptr[t->n], levels, analyse, solve,
-         2e-9 * t->ptr[t->n] / solve, ratio, why);
-  fflush(stdout);
-}
+/* One way of solving, and its samples. */
+typedef struct job {
+  const char *method;
+  triangle *t;
+  int threads, batch, count;
+  void (*prepare)(struct job *j); /* before each turn; NULL: nothing */
+  void (*solve)(struct job *j);
+  void (*drop)(struct job *j);
+  double analyse_s, update_s, error, sample[SAMPLES];
+  gable_trisolve_info info;
+
+  double *reciprocal; /* plain */
+  mkl_plan *mkl;
+  gable_context *ctx;
+  gable_trisolve *plan;
+  gable_work *work;
+  gable_vectors_view b, x;
+} job;
 
 /* The yardstick: the loop that anyone writes, with reciprocals. */
-typedef struct plain_job {
-  triangle *t;
-  double *reciprocal;
-} plain_job;
-
-static void plain_row(const plain_job *j, int i)
+static inline void plain_row(const job *j, int i)
 {
   const triangle *t = j->t;
   double s = t->b[i];
@@ -132,109 +125,87 @@ static void plain_row(const plain_job *j, int i)
   t->x[i] = s * j->reciprocal[i];
 }
 
-static void plain_solve(void *job)
+static void plain_solve(job *j)
 {
-  const plain_job *j = job;
   if (j->t->upper)
     for (int i = j->t->n - 1; i >= 0; i--) plain_row(j, i);
   else
     for (int i = 0; i < j->t->n; i++) plain_row(j, i);
 }
 
-static void plain(const char *name, triangle *t, double seconds)
+static void plain_drop(job *j)
 {
-  plain_job j = {t, malloc(((size_t)t->n + 1) * sizeof(double))};
-  for (int i = 0; i < t->n; i++) j.reciprocal[i] = 1 / t->val[t->upper ? t->ptr[i] : t->ptr[i + 1] - 1];
-  double s = median_of(plain_solve, &j, t, seconds);
-  say(name, t, "plain", "plain", 1, 0, s, 0, "");
-  free(j.reciprocal);
+  free(j->reciprocal);
 }
 
-/* MKL, by the names of its C interface. */
-typedef struct mkl_descr {
-  int type, mode, diag;
-} mkl_descr;
-typedef struct mkl {
-  int (*create)(void **, int, int, int, int *, int *, int *, double *);
-  int (*hint)(void *, int, mkl_descr, int);
-  int (*optimize)(void *);
-  int (*trsv)(int, double, void *, mkl_descr, const double *, double *);
-  int (*destroy)(void *);
-  void (*threads)(int);
-} mkl;
-typedef struct mkl_job {
-  const mkl *m;
-  void *a;
-  mkl_descr descr;
-  triangle *t;
-} mkl_job;
-
-static void mkl_solve(void *job)
+static job *job_of(const char *method, triangle *t, int threads)
 {
-  const mkl_job *j = job;
-  j->m->trsv(10, 1.0, j->a, j->descr, j->t->b, j->t->x);
+  job *j = calloc(1, sizeof *j);
+  j->method = method;
+  j->t = t;
+  j->threads = threads;
+  j->info = (gable_trisolve_info)GABLE_TRISOLVE_INFO_INIT;
+  snprintf(j->info.method_used, sizeof j->info.method_used, "%s", method);
+  return j;
 }
 
-static void *symbol(void *library, const char *name)
+static job *plain_job(triangle *t)
 {
-  void *p = dlsym(library, name);
-  if (!p) {
-    fprintf(stderr, "%s\n", dlerror());
-    exit(1);
-  }
-  return p;
+  job *j = job_of("plain", t, 1);
+  j->solve = plain_solve;
+  j->drop = plain_drop;
+  j->reciprocal = malloc(((size_t)t->n + 1) * sizeof(double));
+  for (int i = 0; i < t->n; i++) j->reciprocal[i] = 1 / t->val[t->upper ? t->ptr[i] : t->ptr[i + 1] - 1];
+  return j;
 }
 
-static mkl mkl_open(const char *path)
+static void peer_prepare(job *j)
 {
-  mkl m;
-  void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-  if (!library) {
-    fprintf(stderr, "%s\n", dlerror());
-    exit(1);
-  }
-  *(void **)&m.create = symbol(library, "mkl_sparse_d_create_csr");
-  *(void **)&m.hint = symbol(library, "mkl_sparse_set_sv_hint");
-  *(void **)&m.optimize = symbol(library, "mkl_sparse_optimize");
-  *(void **)&m.trsv = symbol(library, "mkl_sparse_d_trsv");
-  *(void **)&m.destroy = symbol(library, "mkl_sparse_destroy");
-  *(void **)&m.threads = symbol(library, "MKL_Set_Num_Threads");
-  return m;
+  mkl_prepare(j->mkl);
 }
 
-static void mkl_run(const mkl *m, const char *name, triangle *t, int threads, double seconds)
+static void peer_solve(job *j)
 {
-  mkl_job j = {m, NULL, {23, t->upper ? 41 : 40, 50}, t}; /* triangular, upper or lower, its own diagonal */
-  m->threads(threads);
-  double start = now();
-  m->create(&j.a, 0, t->n, t->n, t->ptr, t->ptr + 1, t->idx, t->val);
-  m->hint(j.a, 10, j.descr, 1000);
-  m->optimize(j.a);
-  double analyse = now() - start, s = median_of(mkl_solve, &j, t, seconds);
-  say(name, t, "mkl", "mkl", threads, analyse, s, 0, "");
-  m->destroy(j.a);
+  mkl_solve(j->mkl, j->t->b, j->t->x);
 }
 
-typedef struct gable_job {
-  gable_trisolve *plan;
-  gable_work *work;
-  gable_vectors_view b, x;
-} gable_job;
-
-static void gable_solve_once(void *job)
+static void peer_drop(job *j)
 {
-  gable_job *j = job;
+  mkl_drop(j->mkl);
+}
+
+static job *peer_job(const mkl *m, triangle *t, int threads)
+{
+  job *j = job_of("mkl", t, threads);
+  const double start = now();
+  j->prepare = peer_prepare;
+  j->solve = peer_solve;
+  j->drop = peer_drop;
+  j->mkl = mkl_analyse(m, t->n, t->ptr, t->idx, t->val, t->upper, threads);
+  j->analyse_s = now() - start;
+  if (j->mkl) return j;
+  free(j);
+  return NULL;
+}
+
+static void own_solve(job *j)
+{
   if (gable_trisolve_solve(j->plan, j->work, GABLE_N, &j->b, &j->x)) fprintf(stderr, "%s\n", gable_last_error());
 }
 
-static void gable_run(const char *name, triangle *t, const char *method, int threads, double seconds)
+static void own_drop(job *j)
 {
+  gable_work_destroy(&j->work);
+  gable_trisolve_destroy(&j->plan);
+  gable_context_destroy(&j->ctx);
+}
+
+static job *own_job(triangle *t, const char *method, int threads)
+{
+  job *j = job_of(method, t, threads);
   gable_context_options context = GABLE_CONTEXT_OPTIONS_INIT;
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
-  gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
-  gable_context *ctx = NULL;
-  gable_job j = {NULL, NULL, GABLE_VECTORS_VIEW_INIT, GABLE_VECTORS_VIEW_INIT};
   context.threads = threads;
   options.method = method;
   options.ops = GABLE_TRISOLVE_N;
@@ -243,79 +214,247 @@ static void gable_run(const char *name, triangle *t, const char *method, int thr
   view.part = t->upper ? GABLE_UPPER : GABLE_LOWER;
   view.ptr = t->ptr;
   view.idx = t->idx;
-  j.b.n = j.x.n = t->n;
-  j.b.ld = j.x.ld = t->n;
-  j.b.data = t->b;
-  j.x.data = t->x;
-  if (gable_context_create("cpu", &context, &ctx) || gable_trisolve_create(ctx, &options, &j.plan) ||
-      gable_trisolve_analyse(j.plan, &view) || gable_trisolve_update(j.plan, t->val) ||
-      gable_work_create(j.plan, 1, &j.work)) {
-    fprintf(stderr, "%s: %s\n", name, gable_last_error());
-  } else {
-    double s = median_of(gable_solve_once, &j, t, seconds);
-    gable_trisolve_get_info(j.plan, GABLE_N, &info);
-    say(name, t, method, info.method_used, threads, info.analyse_s, s, info.levels, info.why);
+  j->b = j->x = (gable_vectors_view)GABLE_VECTORS_VIEW_INIT;
+  j->b.n = j->x.n = j->b.ld = j->x.ld = t->n;
+  j->b.data = t->b;
+  j->x.data = t->x;
+  j->solve = own_solve;
+  j->drop = own_drop;
+  if (gable_context_create("cpu", &context, &j->ctx) || gable_trisolve_create(j->ctx, &options, &j->plan) ||
+      gable_trisolve_analyse(j->plan, &view) || gable_trisolve_update(j->plan, t->val) ||
+      gable_trisolve_update(j->plan, t->val) || gable_work_create(j->plan, 1, &j->work)) {
+    fprintf(stderr, "%s: %s\n", method, gable_last_error());
+    own_drop(j);
+    free(j);
+    return NULL;
   }
-  gable_work_destroy(&j.work);
-  gable_trisolve_destroy(&j.plan);
-  gable_context_destroy(&ctx);
+  gable_trisolve_get_info(j->plan, GABLE_N, &j->info);
+  j->analyse_s = j->info.analyse_s;
+  j->update_s = j->info.update_s;
+  return j;
 }
 
-static void run(gable_context *ctx, const char *name, const mkl *m, int threads, double seconds)
+static double sample_of(job *j)
 {
-  gable_matrix *file = NULL, *a = NULL, *rows = NULL;
-  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
-  gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
-  gable_read_options real = GABLE_READ_OPTIONS_INIT;
-  real.accept_complex = real.accept_pattern = 0;
-  gable_status status =
-      strstr(name, ".mtx") ? gable_matrix_read(ctx, name, &real, &file) : gable_matrix_generate(ctx, name, 1, &file);
-  if (!status) status = gable_matrix_expand(file, &a);
-  if (!status) status = gable_matrix_transpose(a, &rows);
-  if (!status) status = gable_matrix_get_view(rows, &view);
-  if (!status) status = gable_matrix_get_info(rows, &info);
-  if (status || info.n_rows != info.n_cols) {
-    fprintf(stderr, "%s: left out: %s\n", name, status ? gable_last_error() : "not square");
-  } else {
-    const char *slash = strrchr(name, '/');
-    for (int upper = 0; upper < 2; upper++) {
-      triangle t = cut(&view, upper);
-      const char *label = slash ? slash + 1 : name;
-      plain(label, &t, seconds);
-      if (m)
-        for (int k = 1; k <= threads; k += threads > 1 ? threads - 1 : 1) mkl_run(m, label, &t, k, seconds);
-      gable_run(label, &t, "serial", 1, seconds);
-      for (int k = 1; k <= threads; k *= 2) gable_run(label, &t, "auto", k, seconds);
-      free(t.ptr);
-      free(t.idx);
-      free(t.val);
-      free(t.b);
-      free(t.x);
-    }
+  memset(j->t->x, 0xff, (size_t)j->t->n * sizeof *j->t->x);
+  const double start = now();
+  for (int k = 0; k < j->batch; k++) j->solve(j);
+  return (now() - start) / j->batch;
+}
+
+/* One turn: a few solves to warm up, then samples for so long, three at least. */
+static void take_turn(job *j, double seconds)
+{
+  if (j->prepare) j->prepare(j);
+  j->batch = 1;
+  sample_of(j);
+  const double once = sample_of(j), start = now();
+  j->batch = once < 20e-6 ? (int)(20e-6 / (once + 1e-9)) + 1 : 1;
+  sample_of(j);
+  for (int k = 0; j->count < SAMPLES && (k < 3 || now() - start < seconds); k++) j->sample[j->count++] = sample_of(j);
+  j->error = fmax(j->error, error_of(j->t));
+}
+
+static int by_value(const void *p, const void *q)
+{
+  double a = *(const double *)p, b = *(const double *)q;
+  return (a > b) - (a < b);
+}
+
+/* The sum of x, as fast as it can be read. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+__attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#endif
+static double
+add_up(const double *x, size_t count)
+{
+  double lane[LANES] = {0}, sum = 0;
+  for (size_t i = 0; i + LANES <= count; i += LANES)
+    for (int k = 0; k < LANES; k++) lane[k] += x[i + (size_t)k];
+  for (int k = 0; k < LANES; k++) sum += lane[k];
+  return sum;
+}
+
+/* Seconds in which so many bytes can be read again and again by so many threads: from the caches if they fit. */
+static double read_s(size_t bytes, int threads)
+{
+  enum { PASSES = 21 };
+  const size_t share = bytes / sizeof(double) / (size_t)threads + LANES;
+  double *x = malloc(share * (size_t)threads * sizeof *x), took[PASSES], sum = 0;
+  for (size_t i = 0; i < share * (size_t)threads; i++) x[i] = 1;
+  for (int k = 0; k < PASSES; k++) {
+    const double start = now();
+#pragma omp parallel for num_threads(threads) reduction(+ : sum) schedule(static, 1) if (threads > 1)
+    for (int t = 0; t < threads; t++) sum += add_up(x + share * (size_t)t, share);
+    took[k] = now() - start;
   }
+  free(x);
+  qsort(took, PASSES, sizeof *took, by_value);
+  return sum > 0 ? took[PASSES / 4] : 0;
+}
+
+/* Seconds a row of a chain takes: from one unknown to the next that needs it. */
+static double row_latency(void)
+{
+  triangle t = triangle_of(CHAIN, 2 * CHAIN, 0);
+  int q = 0;
+  for (int i = 0; i < CHAIN; i++) {
+    t.ptr[i] = q;
+    if (i) t.idx[q] = i - 1, t.val[q++] = 0.5;
+    t.idx[q] = i, t.val[q++] = 1;
+    t.b[i] = 1;
+  }
+  t.ptr[CHAIN] = q;
+  job *j = plain_job(&t);
+  for (int k = 0; k < 20; k++) take_turn(j, 1e-4);
+  qsort(j->sample, (size_t)j->count, sizeof *j->sample, by_value);
+  const double s = j->sample[j->count / 4] / CHAIN;
+  plain_drop(j);
+  free(j);
+  triangle_free(&t);
+  return s;
+}
+
+typedef struct floors {
+  double bytes, bytes_s[2], chain_s; /* bytes_s: of one thread, of all */
+} floors;
+
+static void say(const char *matrix, job *j, const floors *f, int levels)
+{
+  const triangle *t = j->t;
+  const int c = j->count;
+  char ratio[32] = "null"; /* a NaN in x: no number */
+  qsort(j->sample, (size_t)c, sizeof *j->sample, by_value);
+  if (isfinite(j->error)) snprintf(ratio, sizeof ratio, "%.3g", j->error);
+  const double solve = j->sample[c / 2], bytes_s = f->bytes_s[j->threads > 1];
+  const double floor_s = fmax(bytes_s, f->chain_s);
+  printf("{\"matrix\": \"%s\", \"uplo\": \"%s\", \"op\": \"n\", \"type\": \"d\", \"rhs\": 1, \"method\": \"%s\", "
+         "\"method_used\": \"%s\", \"where\": \"cpu\", \"threads\": %d, \"n\": %d, \"nnz\": %d, \"levels\": %d, ",
+         matrix, t->upper ? "upper" : "lower", j->method, j->info.method_used, j->threads, t->n, t->ptr[t->n], levels);
+  printf("\"threads_used\": %d, \"tiles\": %lld, \"waits\": %lld, \"model_s\": %.4g, \"analyse_s\": %.4g, "
+         "\"update_s\": %.4g, \"solve_s\": %.4g, \"solve_q1_s\": %.4g, \"solve_q3_s\": %.4g, \"samples\": %d, ",
+         j->info.threads ? j->info.threads : j->threads, (long long)j->info.tiles, (long long)j->info.waits,
+         j->info.model_s, j->analyse_s, j->update_s, solve, j->sample[c / 4], j->sample[3 * c / 4], c);
+  printf("\"gflops\": %.4g, \"gbytes_s\": %.4g, \"floor_s\": %.4g, \"floor_bytes_s\": %.4g, \"floor_chain_s\": %.4g, "
+         "\"share\": %.3f, \"max_error_bound_ratio\": %s, \"why\": \"%s\"}\n",
+         2e-9 * t->ptr[t->n] / solve, 1e-9 * f->bytes / solve, floor_s, bytes_s, f->chain_s, floor_s / solve, ratio,
+         j->info.why);
+  fflush(stdout);
+}
+
+typedef struct request {
+  const mkl *m;
+  int threads;
+  double seconds, latency;
+  const char *methods; /* of Gable, each with one thread and with all */
+} request;
+
+static int add(job **list, int count, job *j)
+{
+  if (!j || count == METHODS) return count;
+  list[count] = j;
+  return count + 1;
+}
+
+static int jobs_of(const request *q, triangle *t, job **list, char *names)
+{
+  int count = add(list, 0, plain_job(t));
+  if (q->m) count = add(list, count, peer_job(q->m, t, 1));
+  if (q->m && q->threads > 1) count = add(list, count, peer_job(q->m, t, q->threads));
+  for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
+    count = add(list, count, own_job(t, name, 1));
+    if (q->threads > 1 && strcmp(name, "serial")) count = add(list, count, own_job(t, name, q->threads));
+  }
+  return count;
+}
+
+static void run_triangle(const request *q, const char *label, triangle *t)
+{
+  job *list[METHODS];
+  char *names = malloc(strlen(q->methods) + 1);
+  strcpy(names, q->methods);
+  const int count = jobs_of(q, t, list, names);
+  int levels = 0;
+  floors f = {.bytes = 12.0 * (t->ptr[t->n] - t->n) + 28.0 * t->n}; /* an entry; length, reciprocal, b and x of a row */
+  f.bytes_s[0] = read_s((size_t)f.bytes, 1);
+  f.bytes_s[1] = fmin(f.bytes_s[0], read_s((size_t)f.bytes, q->threads));
+  for (int turn = 0; turn < TURNS; turn++)
+    for (int k = 0; k < count; k++) take_turn(list[k], q->seconds / TURNS);
+  for (int k = 0; k < count; k++)
+    if (list[k]->info.levels > levels) levels = list[k]->info.levels;
+  f.chain_s = levels * q->latency;
+  for (int k = 0; k < count; k++) {
+    say(label, list[k], &f, levels);
+    list[k]->drop(list[k]);
+    free(list[k]);
+  }
+  free(names);
+}
+
+static gable_status open_rows(gable_context *ctx, const char *name, gable_matrix **rows)
+{
+  gable_matrix *file = NULL, *a = NULL;
+  gable_read_options real = GABLE_READ_OPTIONS_INIT;
+  real.accept_complex = 0;
+  gable_status status = strstr(name, ".mtx") || strstr(name, ".gbl") ? gable_matrix_read(ctx, name, &real, &file)
+                                                                     : gable_matrix_generate(ctx, name, 1, &file);
+  if (!status) status = gable_matrix_expand(file, &a);
+  if (!status) status = gable_matrix_transpose(a, rows);
   gable_matrix_destroy(&file);
   gable_matrix_destroy(&a);
+  return status;
+}
+
+/* The file's name without its folder and ending. */
+static void label_of(const char *name, char *out, size_t room)
+{
+  const char *slash = strrchr(name, '/');
+  snprintf(out, room, "%s", slash ? slash + 1 : name);
+  char *end = strstr(out, ".mtx");
+  if (!end) end = strstr(out, ".gbl");
+  if (end) *end = 0;
+}
+
+static void run(gable_context *ctx, const request *q, const char *name)
+{
+  gable_matrix *rows = NULL;
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  char label[128];
+  gable_status status = open_rows(ctx, name, &rows);
+  if (!status) status = gable_matrix_get_view(rows, &view);
+  label_of(name, label, sizeof label);
+  if (status || view.n_rows != view.n_cols) {
+    fprintf(stderr, "%s: left out: %s\n", name, status ? gable_last_error() : "not square");
+  } else {
+    for (int upper = 0; upper < 2; upper++) {
+      triangle t = cut(&view, upper);
+      run_triangle(q, label, &t);
+      triangle_free(&t);
+    }
+  }
   gable_matrix_destroy(&rows);
 }
 
 int main(int argc, char **argv)
 {
   gable_context *ctx = NULL;
-  mkl m;
-  int with_mkl = 0, threads = 2;
-  double seconds = 0.2;
+  request q = {NULL, 2, 0.2, row_latency(), "serial,auto"};
   if (gable_context_create("cpu", NULL, &ctx)) return 1;
   for (int k = 1; k < argc; k++) {
-    if (k + 1 < argc && !strcmp(argv[k], "--mkl")) {
-      m = mkl_open(argv[++k]);
-      with_mkl = 1;
-    } else if (k + 1 < argc && !strcmp(argv[k], "--threads")) {
-      threads = (int)strtol(argv[++k], NULL, 10);
-    } else if (k + 1 < argc && !strcmp(argv[k], "--seconds")) {
-      seconds = strtod(argv[++k], NULL);
+    const char *value = k + 1 < argc ? argv[k + 1] : "";
+    if (!strcmp(argv[k], "--mkl")) {
+      if (!(q.m = mkl_open(value))) return 1;
+    } else if (!strcmp(argv[k], "--threads")) {
+      q.threads = (int)strtol(value, NULL, 10);
+    } else if (!strcmp(argv[k], "--seconds")) {
+      q.seconds = strtod(value, NULL);
+    } else if (!strcmp(argv[k], "--methods")) {
+      q.methods = value;
     } else {
-      run(ctx, argv[k], with_mkl ? &m : NULL, threads, seconds);
+      run(ctx, &q, argv[k]);
+      continue;
     }
+    k++;
   }
   gable_context_destroy(&ctx);
   return 0;
