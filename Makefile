@@ -35,8 +35,8 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-
 CFLAGS ?=
 ALL_CFLAGS = -std=c11 $(OPT) $(WARN) $(if $(filter yes,$(WERROR)),-Werror) -fPIC -fvisibility=hidden -fno-math-errno \
 	-D_POSIX_C_SOURCE=200809L -Iinclude -Isrc $(SANFLAGS) $(OPENMP_CFLAGS) $(METIS_CFLAGS) $(SUITESPARSE_CFLAGS) $(CFLAGS)
-# a*b + c may be one operation in the dense kernels.
-$(BUILD)/src/kernels/dense.c.o: OPT += -ffp-contract=fast
+# a*b + c may be one operation in the dense kernels and in substitution.
+$(BUILD)/src/kernels/dense.c.o $(BUILD)/src/kernels/trisolve_rows.c.o $(BUILD)/src/kernels/trisolve_elements.c.o: OPT += -ffp-contract=fast
 
 LIBS = $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(CUDA_LIBS) $(OPENMP_CFLAGS) -lm
 

@@ -8,7 +8,7 @@ enum { WINDOW = 320, RING = 64 }; /* instructions in flight; rows that are remem
 gable_status gi_pace_init(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *col, gi_pace *out)
 {
   gable_status status = GABLE_OK;
-  *out = (gi_pace){.ptr = ptr, .col = col, .row = 1.2e-9, .entry = 0.36e-9, .latency = 4.6e-9};
+  *out = (gi_pace){.ptr = ptr, .col = col, .row = 1.0e-9, .entry = 0.36e-9, .latency = 4.6e-9};
   GI_ALLOC(ctx, out->done, n);
   GI_ALLOC_ZERO(ctx, out->run, n);
 done:

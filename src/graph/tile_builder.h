@@ -16,6 +16,7 @@ typedef struct gi_tile_builder {
   gable_context *ctx;
   const gi_chunks *c;
   const gi_tile_costs *costs;
+  const int *owner; /* [chunks] or NULL */
   int threads;
 
   gable_idx count;    /* tiles made */

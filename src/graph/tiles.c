@@ -7,7 +7,7 @@ enum { LOOK_AHEAD = 8 }; /* chunks that are compared before one is handed out */
 
 gi_tile_costs gi_tile_costs_default(void)
 {
-  return (gi_tile_costs){.tile = 20e-9, .hop = 250e-9, .remote = 10e-9};
+  return (gi_tile_costs){.tile = 20e-9, .hop = 100e-9, .remote = 2e-9};
 }
 
 void gi_tile_builder_release(gi_tile_builder *b)
@@ -76,6 +76,13 @@ static gable_idx choose(gi_tile_builder *b, int *thread, double *start, double *
 {
   gable_idx chunk[LOOK_AHEAD];
   int best = 0, found = 0, k = 0;
+  if (b->owner) {
+    chunk[0] = pop(b);
+    *thread = b->owner[chunk[0]];
+    *start = available(b, chunk[0], *thread, remote);
+    if (b->free_at[*thread] > *start) *start = b->free_at[*thread];
+    return chunk[0];
+  }
   while (k < LOOK_AHEAD && b->heap_size) chunk[k++] = pop(b);
   for (int q = 0; q < k; q++)
     for (int t = 0; t < b->threads; t++) {
@@ -166,9 +173,8 @@ done:
   return status;
 }
 
-gable_status gi_tiles_build(gable_context *ctx, gable_idx n, gi_pace *pace, const gable_idx *base,
-                            const gable_idx *cuts, int threads, gable_idx size, const gi_tile_costs *costs,
-                            gi_tiles *out)
+gable_status gi_tiles_build(gable_context *ctx, gable_idx n, gi_pace *pace, const gi_tile_plan *plan,
+                            const gi_tile_costs *costs, gi_tiles *out)
 {
   gable_status status = GABLE_OK;
   gi_chunks chunks;
@@ -179,11 +185,12 @@ gable_status gi_tiles_build(gable_context *ctx, gable_idx n, gi_pace *pace, cons
   b.ctx = ctx;
   b.c = &chunks;
   b.costs = costs;
-  b.threads = threads;
-  GI_TRY(gi_chunks_cut(ctx, n, pace, base, cuts, size, &chunks));
+  b.owner = plan->owner;
+  b.threads = plan->threads;
+  GI_TRY(gi_chunks_cut(ctx, n, pace, plan->base, plan->cuts, plan->size, &chunks));
   GI_TRY(simulate(&b));
   GI_TRY(number_tiles(&b, out));
-  GI_TRY(place_rows(&b, n, base, out));
+  GI_TRY(place_rows(&b, n, plan->base, out));
   GI_TRY(gi_tile_waits(&b, out));
 done:
   gi_tile_builder_release(&b);

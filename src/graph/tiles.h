@@ -35,10 +35,16 @@ gi_tile_costs gi_tile_costs_default(void);
 
 /* base: [n] an order of the rows, each after those that it depends on, of which tiles are consecutive parts; NULL for
  * 0..n-1.  No tile goes across a place of cuts (increasing, beginning with 0; NULL: none).  size: rows and entries of a
- * tile, at most, or one row. */
-gable_status gi_tiles_build(gable_context *ctx, gable_idx n, gi_pace *pace, const gable_idx *base,
-                            const gable_idx *cuts, int threads, gable_idx size, const gi_tile_costs *costs,
-                            gi_tiles *out);
+ * tile, at most, or one row.  owner: which thread does the tile between each cut and the next; NULL: whichever can
+ * first. */
+typedef struct gi_tile_plan {
+  const gable_idx *base, *cuts;
+  const int *owner;
+  int threads;
+  gable_idx size;
+} gi_tile_plan;
+gable_status gi_tiles_build(gable_context *ctx, gable_idx n, gi_pace *pace, const gi_tile_plan *plan,
+                            const gi_tile_costs *costs, gi_tiles *out);
 
 /* Frees the arrays.  Fine on a zeroed one, and twice. */
 void gi_tiles_release(gable_context *ctx, gi_tiles *t);

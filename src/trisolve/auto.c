@@ -5,11 +5,25 @@
 #include "base/portable.h"
 #include "trisolve/cpu.h"
 
-/* Tiles have to promise so much, since the model is not exact: it knows no caches, which on one thread favour the
- * natural order, and no memory that several threads share. */
+/* Bytes that a solve reads up to which caches serve it; beyond, the natural order is read as one stream. */
+static const double cached = 16e6;
+
+/* The model is not exact: it knows no caches, which favour the natural order where memory is read. */
+int gi_worth_interleaving(const gi_pattern *p, double tiles_s, double serial_s)
+{
+  const double bytes = 12.0 * (double)p->rows.ptr[p->rows.n] + 40.0 * p->rows.n;
+  return serial_s > (bytes < cached ? 1.15 : 1.7) * tiles_s;
+}
+
+/* Several threads have to promise so much; where they do not keep it, tiles go on one thread (tiles.c). */
 static double promise(int threads)
 {
-  return threads == 1 ? 1.4 : threads == 2 ? 1.3 : 1.6;
+  return threads == 2 ? 1.1 : 1.3;
+}
+
+static int takes_tiles(const gi_pattern *p, int threads, double tiles_s, double serial_s)
+{
+  return threads == 1 ? gi_worth_interleaving(p, tiles_s, serial_s) : serial_s > promise(threads) * tiles_s;
 }
 
 gable_status gi_auto_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side)
@@ -30,7 +44,7 @@ gable_status gi_auto_build(gable_context *ctx, const gi_pattern *p, gable_type v
            side->levels, (double)p->rows.n / (side->levels > 0 ? side->levels : 1),
            (double)p->rows.ptr[p->rows.n] / (side->levels > 0 ? side->levels : 1), 1e3 * serial_s, threads,
            threads == 1 ? "" : "s", 1e3 * tiles_s);
-  if (serial_s <= promise(threads) * tiles_s) {
+  if (!takes_tiles(p, threads, tiles_s, serial_s)) {
     gable_idx *level = side->level;
     side->level = NULL;
     gi_side_release(ctx, side);

@@ -23,6 +23,7 @@ void gi_side_release(gable_context *ctx, gi_side *s)
   else
     gi_free(ctx, s->schedule);
   gi_lists_release(ctx, &s->lists);
+  gi_lists_release(ctx, &s->alone);
   gi_free(ctx, s->level);
   memset(s, 0, sizeof *s);
 }
@@ -179,15 +180,25 @@ done:
   return status;
 }
 
+static gable_status side_update(gi_side *s, const void *val, const gable_off *diagonal_from, const void *diagonal,
+                                gable_idx *bad_row)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(gi_lists_update(&s->lists, val, diagonal_from, diagonal, bad_row));
+  if (s->alone.m.n) GI_TRY(gi_lists_update(&s->alone, val, diagonal_from, diagonal, bad_row));
+done:
+  return status;
+}
+
 static gable_status cpu_update(gable_trisolve *t, const void *val, const void *diagonal)
 {
   gable_status status = GABLE_OK;
   cpu_state *s = t->state;
   for (int op = GABLE_N; op <= GABLE_T; op++) {
     if (!s->side[op].method) continue;
-    GI_TRY(gi_lists_update(&s->side[op].lists, val, s->diagonal_from, diagonal, &t->bad_row));
+    GI_TRY(side_update(&s->side[op], val, s->diagonal_from, diagonal, &t->bad_row));
     if (!s->rival[op].method) continue;
-    GI_TRY(gi_lists_update(&s->rival[op].lists, val, s->diagonal_from, diagonal, &t->bad_row));
+    GI_TRY(side_update(&s->rival[op], val, s->diagonal_from, diagonal, &t->bad_row));
     GI_TRY(settle(t, &s->side[op], &s->rival[op]));
     t->generation++; /* works are for the method that was kept */
   }
@@ -329,8 +340,8 @@ static gable_status cpu_info(const gable_trisolve *t, gable_op op, gable_trisolv
   info->model_s = traversed ? 0 : s->model_s;
   for (int o = GABLE_N; o <= GABLE_T; o++)
     if (state->side[o].method)
-      info->plan_bytes_host += gi_lists_bytes(&state->side[o].lists) + state->side[o].schedule_bytes +
-                               (size_t)info->n * sizeof *state->side[o].level;
+      info->plan_bytes_host += gi_lists_bytes(&state->side[o].lists) + gi_lists_bytes(&state->side[o].alone) +
+                               state->side[o].schedule_bytes + (size_t)info->n * sizeof *state->side[o].level;
   return GABLE_OK;
 }
 

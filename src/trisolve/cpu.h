@@ -18,6 +18,7 @@ typedef struct gi_pattern {
 typedef struct gi_side {
   const struct gi_cpu_method *method; /* NULL: this op has no schedule, it goes through the other side's lists */
   gi_lists lists;
+  gi_lists alone; /* tiles on several threads: the same rows in the order that is best on one; n is 0: not there */
   void *schedule; /* the method's own; see its file */
   gable_idx levels, widest;
   gable_idx *level; /* [n] in the matrix's own numbering */
@@ -66,6 +67,10 @@ typedef struct gi_cpu_method {
 } gi_cpu_method;
 
 extern const gi_cpu_method gi_cpu_serial, gi_cpu_levr, gi_cpu_levc, gi_cpu_elmr, gi_cpu_elmc, gi_cpu_gsf, gi_cpu_tiles;
+
+/* Whether one thread had better take the rows in the interleaved order (modelled at tiles_s) than in the natural one
+ * (serial_s). */
+int gi_worth_interleaving(const gi_pattern *p, double tiles_s, double serial_s);
 
 /* Chooses between serial and tiles, by the model, and says why in side->why. */
 gable_status gi_auto_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side);

@@ -92,6 +92,7 @@ static gable_status build_side(gable_context *ctx, const gi_triangle *own, const
   }
   GI_TRY(gi_lists_build_rows(ctx, own, other, side->lists.m.row, value_type, in_place ? 0 : own->n, &rows));
   gi_lists_release(ctx, &side->lists);
+  gi_lists_release(ctx, &side->alone);
   side->lists = rows;
   if (side->method->scratch_bytes) {
     *scratch = gi_alloc(ctx, (gable_off)side->method->scratch_bytes(side), 1);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "graph/interleave.h"
+#include "graph/level_parts.h"
 #include "graph/tiles.h"
 #include "trisolve/cpu.h"
 
@@ -11,13 +12,19 @@ typedef struct progress {
   char apart[60]; /* a cache line each */
 } progress;
 
+/* Which way solves go: alone (0) or with the team (1).  Both give the same bits. */
+typedef struct turns {
+  int way, trial;    /* the way now, and whether it is only tried */
+  int left, pause;   /* solves until the other way is tried; how many there are between two trials */
+  double fastest;    /* of the last TRIAL solves this way */
+  double seconds[2]; /* what that was when each way was last left; 0: never yet */
+} turns;
+
 typedef struct scratch_area {
   unsigned base;
-  gable_idx count; /* right-hand sides of the last solve; what follows is for that count */
-  int alone;       /* so many solves will do without the team */
-  int patience;    /* how many that was last time */
-  double alone_s;  /* seconds of the last solve on one thread, 0: none yet */
-  char apart[32];
+  gable_idx count; /* right-hand sides of the last solve; turns is for that count */
+  turns turns;
+  char apart[8];
   progress of[]; /* [threads] */
 } scratch_area;
 
@@ -56,15 +63,31 @@ done:
   return status;
 }
 
+/* Lists for solves on one thread: in the order base (NULL: the natural one). */
+static gable_status keep_alone(gable_context *ctx, const gi_pattern *p, const gable_idx *base, gable_type value_type,
+                               gi_side *side)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *order = NULL;
+  GI_ALLOC(ctx, order, p->rows.n);
+  for (gable_idx k = 0; k < p->rows.n; k++) order[k] = gi_natural(&p->rows, base ? base[k] : k);
+  GI_TRY(gi_lists_build(ctx, &p->rows, order, value_type, 0, &side->alone));
+done:
+  gi_free(ctx, order);
+  return status;
+}
+
 enum {
   TILE = 1024,
   SMALL_TILE = 256,
   WIDTH = 4,
-  MAX_THREADS = 64
+  MAX_THREADS = 64,
+  NARROW = 400,
+  WHOLE = INT32_MAX
 }; /* rows and entries of a tile; rows of a group for each of its levels */
 
-static const double launch_s = 8e-6;   /* of a parallel region */
-static const double gain_wanted = 1.3; /* before more threads are used, for machines less quiet than the model */
+static const double launch_s = 1.5e-6;  /* of a parallel region */
+static const double gain_wanted = 1.15; /* before more threads are used, for machines less quiet than the model */
 
 /* What the candidates are made from. */
 typedef struct bench {
@@ -75,17 +98,19 @@ typedef struct bench {
   gi_interleaved base;
   gi_tile_costs costs;
   gi_tiles best;
+  double one_s; /* the model's seconds of one thread in the interleaved order */
 } bench;
 
 /* Tiles of an order for so many threads; they are kept when the model likes them better than the best so far. */
-static gable_status try_tiles(bench *b, const gable_idx *order, const gable_idx *cuts, int threads, gable_idx size)
+static gable_status try_tiles(bench *b, const gi_tile_plan *plan)
 {
   gable_status status = GABLE_OK;
   gi_tiles tiles;
   gi_tile_costs costs = b->costs;
+  const int threads = plan->threads;
   double wanted = b->best.count && threads > b->best.threads ? gain_wanted : 1.0;
   if (threads > 2) costs.remote *= 0.5 * threads; /* lines come from farther away, and all threads ask at once */
-  GI_TRY(gi_tiles_build(b->ctx, b->n, &b->pace, order, cuts, threads, size, &costs, &tiles));
+  GI_TRY(gi_tiles_build(b->ctx, b->n, &b->pace, plan, &costs, &tiles));
   if (threads > 1) tiles.model_s += launch_s;
   if (!b->best.count || tiles.model_s * wanted < b->best.model_s) {
     gi_tiles_release(b->ctx, &b->best);
@@ -97,6 +122,19 @@ done:
   return status;
 }
 
+/* Every thread the same part of every level. */
+static gable_status try_level_parts(bench *b, int threads)
+{
+  gable_status status = GABLE_OK;
+  gi_level_parts parts;
+  memset(&parts, 0, sizeof parts);
+  GI_TRY(gi_level_parts_cut(b->ctx, b->levels, b->pace.ptr, threads, NARROW, &parts));
+  GI_TRY(try_tiles(b, &(gi_tile_plan){b->levels->order, parts.cuts, parts.owner, threads, WHOLE}));
+done:
+  gi_level_parts_release(b->ctx, &parts);
+  return status;
+}
+
 /* One thread; all threads in the interleaved order; and smaller tiles, also by level, where those leave threads idle.
  */
 static gable_status try_all(bench *b, int threads)
@@ -104,14 +142,15 @@ static gable_status try_all(bench *b, int threads)
   gable_status status = GABLE_OK;
   const gable_idx *cuts = b->levels->count < b->n / SMALL_TILE ? b->levels->start : NULL;
   double one;
-  GI_TRY(try_tiles(b, b->base.order, b->base.start, 1, TILE));
-  one = b->best.model_s;
+  GI_TRY(try_tiles(b, &(gi_tile_plan){b->base.order, b->base.start, NULL, 1, TILE}));
+  one = b->one_s = b->best.model_s;
   if (threads == 1 || one < 2 * launch_s) goto done;
-  GI_TRY(try_tiles(b, b->base.order, b->base.start, threads, TILE));
+  GI_TRY(try_tiles(b, &(gi_tile_plan){b->base.order, b->base.start, NULL, threads, TILE}));
   if (b->best.model_s * 0.8 * threads < one) goto done;
-  GI_TRY(try_tiles(b, b->base.order, b->base.start, threads, SMALL_TILE));
-  GI_TRY(try_tiles(b, b->levels->order, cuts, threads, SMALL_TILE));
-  GI_TRY(try_tiles(b, b->levels->order, cuts, threads, TILE));
+  GI_TRY(try_tiles(b, &(gi_tile_plan){b->base.order, b->base.start, NULL, threads, SMALL_TILE}));
+  GI_TRY(try_tiles(b, &(gi_tile_plan){b->levels->order, cuts, NULL, threads, SMALL_TILE}));
+  GI_TRY(try_tiles(b, &(gi_tile_plan){b->levels->order, cuts, NULL, threads, TILE}));
+  GI_TRY(try_level_parts(b, threads));
 done:
   return status;
 }
@@ -130,6 +169,9 @@ static gable_status build(gable_context *ctx, const gi_pattern *p, gable_type va
   GI_TRY(gi_interleave(ctx, b.n, &b.pace, WIDTH, &b.base));
   GI_TRY(try_all(&b, threads));
   side->serial_model_s = gi_pace_of(&b.pace, NULL, 0, b.n);
+  if (b.best.threads > 1)
+    GI_TRY(keep_alone(ctx, p, gi_worth_interleaving(p, b.one_s, side->serial_model_s) ? b.base.order : NULL, value_type,
+                      side));
   GI_TRY(adopt(ctx, p, value_type, &b.best, side));
 done:
   gi_tiles_release(ctx, &b.best);
@@ -173,11 +215,15 @@ static void run_thread(const gi_run *r, scratch_area *a, gi_team *team, int thre
   }
 }
 
-/* All tiles on this thread; bit for bit what a team computes. */
+/* Everything on this thread; bit for bit what a team computes. */
 static void run_alone(gi_run *r)
 {
   const gi_tiles *s = r->side->schedule;
-  for (gable_idx k = 0; k < s->count; k++) run_tile(r, s->sequence[k]);
+  const gi_lists *alone = &r->side->alone;
+  if (alone->m.n)
+    r->kernels->rows(&alone->m, 0, alone->m.n, 0, r->v);
+  else
+    for (gable_idx k = 0; k < s->count; k++) run_tile(r, s->sequence[k]);
 }
 
 /* Returns 0 when the system gave fewer threads, and nothing was done. */
@@ -203,18 +249,36 @@ static int run_team(gi_run *r, scratch_area *a)
   return complete;
 }
 
-/* After a team's solve: on a machine that is busy with other things a thread may wait for one that does not run, for
- * milliseconds.  When one thread was faster, or the model promised a third of this time, the next solves go alone, for
- * longer each time it happens again. */
-static void judge(scratch_area *a, double seconds, double model_s)
+enum { TRIAL = 3, FIRST_PAUSE = 16, LONGEST_PAUSE = 1024 };
+
+static void turns_begin(turns *t)
 {
-  const double limit = a->alone_s > 0 ? 1.1 * a->alone_s : 3 * model_s * (double)a->count + 50e-6;
-  if (seconds <= limit) {
-    a->patience = 0;
+  *t = (turns){.way = 1, .trial = 1, .left = TRIAL};
+}
+
+/* A solve took so long.  How long a cache line takes from one processor to another is not the same from minute to
+ * minute (the processors of a virtual machine move about), and a thread may wait milliseconds for one that does not
+ * run.  So each way is tried, and the faster one is taken until the other is tried again: more seldom each time that it
+ * is no better, but soon when this one has become slow. */
+static void turns_learn(turns *t, double seconds)
+{
+  const double other = t->seconds[!t->way];
+  if (!t->trial && seconds > 1.2 * other) t->left /= 2;
+  if (t->left <= TRIAL && (t->fastest == 0 || seconds < t->fastest)) t->fastest = seconds;
+  if (--t->left > 0) return;
+  t->seconds[t->way] = t->fastest;
+  t->fastest = 0;
+  if (!t->trial || other == 0) {
+    t->way = !t->way;
+    t->trial = 1;
+    t->left = TRIAL;
     return;
   }
-  a->patience = a->patience ? (a->patience < 256 ? 2 * a->patience : 256) : 4;
-  a->alone = a->patience;
+  const int better = t->seconds[1] <= t->seconds[0];
+  t->pause = better == t->way || !t->pause ? FIRST_PAUSE : t->pause < LONGEST_PAUSE ? 2 * t->pause : LONGEST_PAUSE;
+  t->way = better;
+  t->trial = 0;
+  t->left = t->pause;
 }
 
 static void run(gi_run *r)
@@ -227,17 +291,11 @@ static void run(gi_run *r)
   }
   if (a->count != r->v->count) {
     a->count = r->v->count;
-    a->alone = a->patience = 0;
-    a->alone_s = 0;
+    turns_begin(&a->turns);
   }
   const double start = gi_now();
-  if (a->alone == 0 && run_team(r, a)) {
-    judge(a, gi_now() - start, s->model_s);
-    return;
-  }
-  if (a->alone > 0) a->alone--;
-  run_alone(r);
-  a->alone_s = gi_now() - start;
+  if (!a->turns.way || !run_team(r, a)) run_alone(r);
+  turns_learn(&a->turns, gi_now() - start);
 }
 
 static void traverse(const gi_side *side, const gik_trisolve *kernels, const gik_vectors *v)
