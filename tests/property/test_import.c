@@ -1,0 +1,294 @@
+/* Imported factors: every choice of L, D and U, plain and transposed, against dense products of what was given, with
+ * and without F, permutations and scalings; and an incomplete factorization as the preconditioner of a refinement. */
+#include "support/test.h"
+
+#include "base/random.h"
+#include "support/systems.h"
+
+enum { MAX_N = 30, SQUARE = MAX_N * MAX_N };
+
+typedef struct columns {
+  int64_t ptr[MAX_N + 1];
+  gable_idx idx[SQUARE];
+  double val[SQUARE];
+} columns;
+
+/* Dense by columns, ld = MAX_N. */
+typedef struct given {
+  gable_idx n;
+  int cholesky, scaled;
+  double l[SQUARE], d[MAX_N], u[SQUARE], f[SQUARE]; /* u: unit upper; Cholesky: d ones, u = l^T */
+  gable_idx row_order[MAX_N], col_order[MAX_N];
+  double row_scale[MAX_N], col_scale[MAX_N];
+} given;
+
+static void shuffle(gi_random *r, gable_idx n, gable_idx *perm)
+{
+  for (gable_idx k = 0; k < n; k++) {
+    const gable_idx other = (gable_idx)gi_random_below(r, k + 1);
+    perm[k] = perm[other];
+    perm[other] = k;
+  }
+}
+
+static void make_given(gi_random *r, given *g)
+{
+  gable_idx first = 0;
+  memset(g, 0, sizeof *g);
+  g->n = 1 + (gable_idx)gi_random_below(r, MAX_N);
+  g->cholesky = (int)gi_random_below(r, 3) == 0;
+  g->scaled = (int)gi_random_below(r, 2);
+  const int blocks = !g->cholesky && gi_random_below(r, 2);
+  for (gable_idx j = 0; j < g->n; j++) {
+    if (blocks && gi_random_below(r, 5) == 0) first = j;
+    g->d[j] = g->cholesky ? 1 : (0.5 + gi_random_unit(r)) * (gi_random_below(r, 2) ? 1 : -1);
+    g->l[j + j * MAX_N] = g->cholesky ? 0.5 + gi_random_unit(r) : 1;
+    g->u[j + j * MAX_N] = 1;
+    for (gable_idx i = 0; i < j; i++) {
+      if (gi_random_below(r, 4)) continue;
+      const double v = gi_random_unit(r) - 0.5;
+      if (i < first)
+        g->f[i + j * MAX_N] = v;
+      else if (gi_random_below(r, 2) || g->cholesky)
+        g->l[j + i * MAX_N] = v;
+      else
+        g->u[i + j * MAX_N] = v;
+    }
+  }
+  for (gable_idx j = 0; g->cholesky && j < g->n; j++)
+    for (gable_idx i = 0; i <= j; i++) g->u[i + j * MAX_N] = g->l[j + i * MAX_N];
+  shuffle(r, g->n, g->row_order);
+  shuffle(r, g->n, g->col_order);
+  for (gable_idx i = 0; i < g->n; i++) {
+    g->row_scale[i] = g->scaled ? 0.25 + gi_random_unit(r) : 1;
+    g->col_scale[i] = g->scaled ? 0.25 + gi_random_unit(r) : 1;
+  }
+}
+
+/* What is not zero of dense, row i multiplied by scale[i] (or NULL). */
+static gable_matrix_view view_of(const double *dense, const double *scale, gable_idx n, columns *c)
+{
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  int64_t p = 0;
+  for (gable_idx j = 0; j < n; j++) {
+    c->ptr[j] = p;
+    for (gable_idx i = 0; i < n; i++)
+      if (dense[i + j * MAX_N] != 0) {
+        c->idx[p] = i;
+        c->val[p++] = dense[i + j * MAX_N] * (scale ? scale[i] : 1);
+      }
+  }
+  c->ptr[n] = p;
+  v.n_rows = v.n_cols = n;
+  v.format = GABLE_CSC;
+  v.ptr = c->ptr;
+  v.idx = c->idx;
+  v.val = c->val;
+  return v;
+}
+
+static void multiply(gable_idx n, const double *a, const double *b, double *out)
+{
+  double product[SQUARE] = {0};
+  for (gable_idx j = 0; j < n; j++)
+    for (gable_idx k = 0; k < n; k++)
+      for (gable_idx i = 0; i < n; i++) product[i + j * MAX_N] += a[i + k * MAX_N] * b[k + j * MAX_N];
+  memcpy(out, product, sizeof product);
+}
+
+/* m = the product of the chosen factors, in the numbering of what was given. */
+static void product_of(const given *g, int factors, double *m)
+{
+  memset(m, 0, SQUARE * sizeof *m);
+  for (gable_idx i = 0; i < g->n; i++) m[i + i * MAX_N] = 1;
+  if (factors & GABLE_FACTOR_U) multiply(g->n, g->u, m, m);
+  for (gable_idx j = 0; j < g->n; j++)
+    for (gable_idx i = 0; i < g->n && (factors & GABLE_FACTOR_D); i++) m[i + j * MAX_N] *= g->d[i];
+  if (factors & GABLE_FACTOR_L) multiply(g->n, g->l, m, m);
+}
+
+/* row[i], column[j]: the place in x and b of row i and column j of m; scale factors of A where all is solved. */
+static void check_solution(const given *g, gable_op op, const double *m, const gable_idx *row, const gable_idx *column,
+                           const double *b, const double *x, int factors)
+{
+  for (gable_idx i = 0; i < g->n; i++) {
+    const gable_idx *left = op == GABLE_N ? row : column, *right = op == GABLE_N ? column : row;
+    double sum = -b[left[i]], size = fabs(sum);
+    for (gable_idx j = 0; j < g->n; j++) {
+      const double term = (op == GABLE_N ? m[i + j * MAX_N] : m[j + i * MAX_N]) * x[right[j]];
+      sum += term;
+      size += fabs(term);
+    }
+    CHECK(fabs(sum) <= 1e-9 * size, "factors %d, op %d, row %d of %d: residual %g of %g", factors, (int)op, i, g->n,
+          sum, size);
+  }
+}
+
+/* place[i]: where row i of what was given is in the solver's own numbering. */
+static void places(const gable_solver *s, gable_solver_key key, gable_idx n, const gable_idx *order, gable_idx *place)
+{
+  gable_idx own[MAX_N], at[MAX_N];
+  CHECK_OK(gable_solver_get(s, key, own, (size_t)n * sizeof *own));
+  for (gable_idx k = 0; k < n; k++) at[own[k]] = k;
+  for (gable_idx i = 0; i < n; i++) place[i] = at[order[i]];
+}
+
+static void check_all(gi_random *r, const given *g, const gable_solver *s)
+{
+  static double m[SQUARE];
+  double b[MAX_N], x[MAX_N];
+  gable_idx row[MAX_N], column[MAX_N];
+  gable_solver_work *w = NULL;
+  gable_vectors_view vb = test_vectors(g->n, 1, b), vx = test_vectors(g->n, 1, x);
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  for (int factors = 1; factors <= GABLE_FACTOR_ALL; factors++)
+    for (int op = 0; op < 2; op++) {
+      const int all = factors == GABLE_FACTOR_ALL;
+      for (gable_idx i = 0; i < g->n; i++) b[i] = gi_random_unit(r) - 0.5;
+      CHECK_OK(gable_solver_apply(s, w, (gable_op)op, factors, &vb, &vx));
+      product_of(g, factors, m);
+      for (gable_idx j = 0; j < g->n && all; j++) /* A = R^-1 (L D U + F) C^-1, in the rows and columns of A */
+        for (gable_idx i = 0; i < g->n; i++)
+          m[i + j * MAX_N] =
+              (m[i + j * MAX_N] + g->f[i + j * MAX_N]) / g->row_scale[g->row_order[i]] / g->col_scale[g->col_order[j]];
+      places(s, GABLE_SOLVER_ROW_ORDER, g->n, g->row_order, row);
+      places(s, GABLE_SOLVER_COLUMN_ORDER, g->n, g->col_order, column);
+      check_solution(g, (gable_op)op, m, all ? g->row_order : row, all ? g->col_order : column, b, x, factors);
+    }
+  gable_solver_work_destroy(&w);
+}
+
+static void apart(gable_context *ctx, uint64_t seed)
+{
+  static given g;
+  static columns l, u, f;
+  gi_random r = gi_random_seed(seed);
+  gable_factors_view v = GABLE_FACTORS_VIEW_INIT;
+  gable_solver *s = NULL;
+  make_given(&r, &g);
+  v.n = g.n;
+  v.l = view_of(g.l, NULL, g.n, &l);
+  if (!g.cholesky) v.u = view_of(g.u, g.d, g.n, &u);
+  v.f = view_of(g.f, NULL, g.n, &f);
+  if (f.ptr[g.n] == 0) v.f = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
+  v.row_order = g.row_order;
+  v.col_order = g.col_order;
+  if (g.scaled) v.row_scale = g.row_scale;
+  if (g.scaled) v.col_scale = g.col_scale;
+  CHECK_OK(gable_solver_create(ctx, NULL, &s));
+  CHECK_OK(gable_solver_import(s, &v, NULL));
+  check_all(&r, &g, s);
+  gable_solver_destroy(&s);
+}
+
+/* ILU(0) of a by columns in place, the plainest way: a_ij -= l_ik u_kj where a has (i, j). */
+static void incomplete(gable_idx n, const int64_t *ptr, const gable_idx *idx, double *val)
+{
+  double *column = calloc((size_t)n, sizeof *column);
+  char *has = calloc((size_t)n, 1);
+  CHECK(column && has);
+  for (gable_idx j = 0; j < n; j++) {
+    double pivot = 0;
+    for (int64_t p = ptr[j]; p < ptr[j + 1]; p++) {
+      column[idx[p]] = val[p];
+      has[idx[p]] = 1;
+    }
+    for (int64_t p = ptr[j]; p < ptr[j + 1] && idx[p] < j; p++)
+      for (int64_t q = ptr[idx[p]]; q < ptr[idx[p] + 1]; q++)
+        if (idx[q] > idx[p] && has[idx[q]]) column[idx[q]] -= val[q] * column[idx[p]];
+    for (int64_t p = ptr[j]; p < ptr[j + 1]; p++) {
+      if (idx[p] == j) pivot = column[j];
+      val[p] = idx[p] > j ? column[idx[p]] / pivot : column[idx[p]];
+      has[idx[p]] = 0;
+    }
+  }
+  free(column);
+  free(has);
+}
+
+/* One triangle of (ptr, idx, val), the diagonal with the upper one. */
+static gable_matrix_view triangle(const gable_matrix_view *a, int upper, int64_t *ptr, gable_idx *idx, double *val)
+{
+  const int64_t *from = a->ptr;
+  const double *values = a->val;
+  gable_matrix_view v = *a;
+  int64_t count = 0;
+  for (gable_idx j = 0; j < a->n_cols; j++) {
+    ptr[j] = count;
+    for (int64_t p = from[j]; p < from[j + 1]; p++)
+      if ((a->idx[p] <= j) == upper) {
+        idx[count] = a->idx[p];
+        val[count++] = values[p];
+      }
+  }
+  ptr[a->n_cols] = count;
+  v.structure = GABLE_GENERAL;
+  v.part = GABLE_FULL;
+  v.ptr = ptr;
+  v.idx = idx;
+  v.val = val;
+  return v;
+}
+
+static void preconditions(gable_context *ctx, const char *kind)
+{
+  gable_matrix *stored = NULL, *whole = NULL;
+  gable_matrix_view a = GABLE_MATRIX_VIEW_INIT, lu;
+  gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
+  gable_solver *s = NULL;
+  gable_solver_work *w = NULL;
+  gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
+  CHECK_OK(gable_matrix_generate(ctx, kind, 1, &stored));
+  CHECK_OK(gable_matrix_expand(stored, &whole));
+  CHECK_OK(gable_matrix_get_view(whole, &a));
+  const gable_idx n = a.n_cols;
+  const size_t nnz = (size_t)((const int64_t *)a.ptr)[n];
+  double *val = malloc(nnz * sizeof *val), *lv = malloc(nnz * sizeof *lv), *uv = malloc(nnz * sizeof *uv);
+  gable_idx *li = malloc(nnz * sizeof *li), *ui = malloc(nnz * sizeof *ui);
+  int64_t *lp = malloc(((size_t)n + 1) * sizeof *lp), *up = malloc(((size_t)n + 1) * sizeof *up);
+  double *b = malloc((size_t)n * sizeof *b), *x = malloc((size_t)n * sizeof *x);
+  CHECK(val && lv && uv && li && ui && lp && up && b && x);
+  memcpy(val, a.val, nnz * sizeof *val);
+  incomplete(n, a.ptr, a.idx, val);
+  lu = a;
+  lu.val = val;
+  f.n = n;
+  f.l = triangle(&lu, 0, lp, li, lv); /* its ones are left out */
+  f.u = triangle(&lu, 1, up, ui, uv);
+  CHECK_OK(gable_solver_create(ctx, NULL, &s));
+  CHECK_OK(gable_solver_import(s, &f, &a));
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  for (int op = 0; op < 2; op++) {
+    gable_vectors_view vb = test_vectors(n, 1, b), vx = test_vectors(n, 1, x);
+    for (gable_idx i = 0; i < n; i++) b[i] = 1 + i % 5;
+    CHECK_OK(gable_solver_solve(s, w, (gable_op)op, &vb, &vx));
+    CHECK_OK(gable_solver_work_report(w, &report));
+    const test_system system = {n, (int64_t *)(uintptr_t)a.ptr, (gable_idx *)(uintptr_t)a.idx,
+                                (double *)(uintptr_t)a.val};
+    const double error = test_backward_error(&system, (gable_op)op, b, x);
+    printf("ILU(0) of %s, op %d: %d corrections, %d iterations, backward error %.1e\n", kind, op, report.refine_steps,
+           report.gmres_iterations, error);
+    CHECK(error <= 1e-12 && report.first_error > 1e-6, "%s", kind);
+  }
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  gable_matrix_destroy(&whole);
+  gable_matrix_destroy(&stored);
+  void *all[] = {val, lv, uv, li, ui, lp, up, b, x};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
+}
+
+int main(void)
+{
+  gable_context *ctx = NULL;
+  CHECK_OK(gable_context_create("cpu", NULL, &ctx));
+  for (uint64_t seed = 1; seed <= 300; seed++) {
+    fprintf(stderr, "seed %d\n", (int)seed);
+    apart(ctx, seed);
+  }
+  preconditions(ctx, "laplacian5:25x20");
+  preconditions(ctx, "convection2d:20x20");
+  preconditions(ctx, "laplacian7:8x8x8,values=random");
+  gable_context_destroy(&ctx);
+  return 0;
+}
