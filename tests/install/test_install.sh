@@ -69,4 +69,30 @@ fi
 make -s uninstall BUILD="$BUILD" PREFIX="$prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 left=$(find "$prefix" ! -type d)
 [ -z "$left" ] || { echo "left behind by uninstall:"; echo "$left"; exit 1; }
+
+# Packagers stage: nothing may be written outside DESTDIR, and nothing in it may name that folder.  A user's program is the
+# installed example, compiled outside of this tree.
+stage=$work/stage
+lib=lib/any-triplet
+make -s install BUILD="$BUILD" PREFIX=/opt/gable-test LIB=$lib DESTDIR="$stage" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+[ ! -e /opt/gable-test ] || { echo "something was installed outside DESTDIR"; exit 1; }
+if grep -r -l -I -e "$stage" "$stage" | grep .; then echo "these name the staging folder"; exit 1; fi
+if command -v pkg-config >/dev/null 2>&1; then
+    export PKG_CONFIG_PATH="$stage/opt/gable-test/$lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$stage"
+    doc=$stage/opt/gable-test/share/doc/gable/examples
+    mkdir "$work/user"
+    cp "$doc/new_values.c" "$work/user/program.c"
+    # shellcheck disable=SC2046
+    (cd "$work/user" && $CC -std=c11 -Wall -Werror program.c -o program $(pkg-config --cflags --libs gable) -lm)
+    LD_LIBRARY_PATH=$stage/opt/gable-test/$lib "$work/user/program" >"$work/log" || { cat "$work/log"; exit 1; }
+    unset PKG_CONFIG_SYSROOT_DIR
+fi
+if command -v cmake >/dev/null 2>&1; then # the package finds its files from where it lies
+    cmake -S "$work" -B "$work/staged" -DCMAKE_PREFIX_PATH="$stage/opt/gable-test" -Dgable_DIR="$stage/opt/gable-test/$lib/cmake/gable" \
+        -DCMAKE_C_COMPILER="$(command -v "${CC##* }")" >"$work/log" 2>&1 && cmake --build "$work/staged" >>"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+    says_cpu "$work/staged/shared"
+fi
+make -s uninstall BUILD="$BUILD" PREFIX=/opt/gable-test LIB=$lib DESTDIR="$stage" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+left=$(find "$stage" ! -type d)
+[ -z "$left" ] || { echo "left behind by a staged uninstall:"; echo "$left"; exit 1; }
 [ -z "$skipped" ] || { echo "installed and linked, but not tried, because it is not here:" "$skipped"; exit 77; }

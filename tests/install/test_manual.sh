@@ -11,6 +11,13 @@ verbs=$("$tool" --help | sed -n 's/^  \([a-z][a-z]*\)   *[^ ].*/\1/p')
 for v in $verbs; do
     upper=$(echo "$v" | tr '[:lower:]' '[:upper:]')
     grep -q "^.SH GABLE $upper\$" "$work/gable.1" || { echo "not in the man page: $v"; exit 1; }
+    # The names that the tool itself parses by, whatever its help looks like.
+    for o in $("$tool" "$v" --list-options | tr -d =); do
+        escaped=$(echo "$o" | sed 's/-/\\-/g')
+        grep -q -F -e "$escaped" "$work/gable.1" || { echo "not in the man page: $v $o"; exit 1; }
+        grep -q -e "^    $v) .*$o" "$work/gable.bash" || { echo "not in the bash completion: $v $o"; exit 1; }
+        "$tool" "$v" --help | grep -q -e " $o" || { echo "not in the help: $v $o"; exit 1; }
+    done
     for o in $("$tool" "$v" --help | grep -o -- '^  *\(-., \)\{0,1\}--[a-z][a-z0-9-]*' | grep -o -- '--.*'); do
         grep -q -- "^    $v) .*$o" "$work/gable.bash" || { echo "not in the bash completion: $v $o"; exit 1; }
         grep -q -- "from $v'.* -l ${o#--} " "$work/gable.fish" || { echo "not in the fish completion: $v $o"; exit 1; }
