@@ -1,0 +1,53 @@
+#!/bin/sh
+# The progress bar: on a terminal, for work that lasts a second, erased at its end; never on a pipe, never for short work.
+. tests/cli/frame.sh
+command -v python3 >/dev/null 2>&1 || { echo "no python3 to play the terminal"; exit 77; }
+cat >terminal.py <<'PY'
+import os, pty, subprocess, sys, time
+
+def run(*words, terminal):
+    """What the tool writes to standard error, and the seconds that it took."""
+    begin = time.monotonic()
+    if not terminal:
+        done = subprocess.run([sys.argv[1], *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        return done.stderr, done.returncode, time.monotonic() - begin
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen([sys.argv[1], *words], stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        said += piece
+    return said, child.wait(), time.monotonic() - begin
+
+said, status, took = run("generate", "laplacian5:20x20", "-o", "a.mtx", terminal=True)
+assert status == 0 and said == b"", ("short work", said)
+work = "solve", "big.gbl", "--threads", "1"
+for n in range(35, 120, 10):  # long enough on any machine
+    run("generate", f"laplacian7:{n}x{n}x{n}", "-o", "big.gbl", terminal=False)
+    said, status, took = run(*work, terminal=True)
+    assert status == 0, said
+    if took > 2:
+        break
+else:
+    sys.exit(77)
+erase = b"\r\x1b[K"
+shown = [line for line in said.split(erase) if line]
+assert len(shown) > 3, said
+for line in shown:
+    assert b"[" in line and b"%" in line and line.rstrip().endswith(b"s"), line
+    assert float(line.split(b"]")[1].split(b"%")[0]) <= 100, line
+assert any(b"=" in line for line in shown) and said.endswith(erase), said[-200:]
+assert b"\n" not in said, said
+assert len(shown) <= 25 * took, "more often than anybody can read"
+said, status, took = run(*work, terminal=False)
+assert status == 0 and said == b"", ("no terminal", said)
+said, status, took = run("info", "nowhere.mtx", terminal=True)
+assert status == 1 and said.count(b"\n") == 1 and erase not in said, said
+PY
+python3 terminal.py "$gable" || { rc=$?; [ $rc -ne 77 ] || { echo "this machine is too fast for long work"; exit 77; }; wrong "the progress bar"; }
