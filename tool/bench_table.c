@@ -119,15 +119,29 @@ static void gflops_header(FILE *out, const char *const *methods, int count)
   fputc('\n', out);
 }
 
+/* The seed's table that a matrix is in, said where another begins; grids are named by their points first. */
+static void gflops_heading(FILE *out, const char *matrix, int *before)
+{
+  int points = 0;
+  if (sscanf(matrix, "%d-point", &points) != 1) points = 0;
+  if (points == *before) return;
+  *before = points;
+  if (points)
+    fprintf(out, "Table %d, %d-point stencil\n", points == 5 || points == 9 ? 1 : 2, points);
+  else
+    fprintf(out, "Table 5, general matrices\n");
+}
+
 static void gflops_table(FILE *out, const bench_results *r, const char *const *methods, int count)
 {
   static const char *const machines[] = {"P100, the seed", "V100, the seed"};
-  int lines = 0;
+  int lines = 0, table = -1;
   for (size_t k = 0; k < r->count; k++) {
     const char *matrix = r->list[k].matrix;
     const double *seed = bench_seed(matrix);
     if (!first_of(r, k, 1) || r->list[k].rhs != 1) continue;
     if (!lines++) gflops_header(out, methods, count);
+    gflops_heading(out, matrix, &table);
     gflops_line(out, r, matrix, 0, methods, count);
     gflops_line(out, r, matrix, 1, methods, count);
     for (int gpu = 1; gpu >= 0 && seed; gpu--) {
@@ -138,27 +152,37 @@ static void gflops_table(FILE *out, const bench_results *r, const char *const *m
   }
 }
 
-/* Of one method over cuSPARSE: geometric mean, least and largest; also of the analysis. */
+/* One method over cuSPARSE, summed up over all solves. */
+typedef struct gains {
+  double logs, least, most, analysis_logs;
+  int count, total_wins, analysis_halves;
+} gains;
+
+static void gains_add(gains *g, const bench_result *own, const bench_result *peer)
+{
+  const double gain = peer->solve.median / own->solve.median, analysis = own->entry.analyse_s / peer->entry.analyse_s;
+  g->logs += log(gain);
+  g->analysis_logs += log(analysis);
+  g->least = g->count && g->least < gain ? g->least : gain;
+  g->most = gain > g->most ? gain : g->most;
+  g->analysis_halves += analysis <= 0.5;
+  g->total_wins += own->entry.analyse_s + own->solve.median < peer->entry.analyse_s + peer->solve.median;
+  g->count++;
+}
+
 static void gain_line(FILE *out, const bench_results *r, const char *method)
 {
-  double sum = 0, analysis = 0, least = INFINITY, most = 0;
-  int count = 0;
+  gains g = {0};
   for (size_t k = 0; k < r->count; k++) {
     const bench_result *b = &r->list[k];
     const bench_result *peer = bench_results_find(r, b->matrix, b->part, "cusparse");
-    if (strcmp(b->method, method) || b->failed || !peer || b->part == GABLE_FULL) continue;
-    const double gain = peer->solve.median / b->solve.median;
-    sum += log(gain);
-    analysis += log(b->entry.analyse_s / peer->entry.analyse_s);
-    least = gain < least ? gain : least;
-    most = gain > most ? gain : most;
-    count++;
+    if (!strcmp(b->method, method) && !b->failed && peer && b->part != GABLE_FULL) gains_add(&g, b, peer);
   }
-  if (count)
-    fprintf(out,
-            "%-8s over cuSPARSE: geometric mean %.2f, least %.2f, largest %.2f over %d solves; analysis takes %.2f of "
-            "its time\n",
-            method, exp(sum / count), least, most, count, exp(analysis / count));
+  if (!g.count) return;
+  fprintf(out, "%-8s over cuSPARSE: geometric mean %.2f, least %.2f, largest %.2f over %d solves\n", method,
+          exp(g.logs / g.count), g.least, g.most, g.count);
+  fprintf(out, "%-8s   analysis takes %.2f of its time, at most half in %d, and less with one solve in %d\n", "",
+          exp(g.analysis_logs / g.count), g.analysis_halves, g.total_wins);
 }
 
 static void failures(FILE *out, const bench_results *r)

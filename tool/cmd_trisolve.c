@@ -106,7 +106,10 @@ static void print(FILE *out, const request *q, const char *where, const triangle
   fprintf(out, "%s, %s triangle, op %s, %s, %ld right-hand side%s, on %s\n", q->path, q->uplo, q->op, q->type, q->rhs,
           q->rhs == 1 ? "" : "s", where);
   report_line(out, "rows, entries", "%s, %s", human_count(r->info.n).s, human_count((double)r->info.nnz).s);
-  report_line(out, "levels", "%s, the widest %s rows", human_count(r->info.levels).s, human_count(r->info.widest).s);
+  if (r->info.widest > 0)
+    report_line(out, "levels", "%s, the widest %s rows", human_count(r->info.levels).s, human_count(r->info.widest).s);
+  else /* a GPU's schedule does not count the rows of a level */
+    report_line(out, "levels", "%s", human_count(r->info.levels).s);
   if (strcmp(where, "cpu"))
     report_line(out, "vectors", "in its memory; the matrix comes from the host at analyse and update");
   report_line(out, "method", "%s on %d %s%s (%s)", r->info.method_used, r->info.threads,

@@ -7,6 +7,7 @@
 
 #include "outfile.h"
 #include "report.h"
+#include "svg.h"
 #include "verbs.h"
 
 /* All in pixels. */
@@ -16,21 +17,6 @@ enum { HEIGHT = 620, BINS = 240, GAP = 96 };
 /* Light to dark: sequential, readable in grey and to the colour-blind. */
 static const char *const shades[] = {"#dbe9f6", "#bad6eb", "#89bedc", "#539ecd", "#2b7bba", "#0b559f", "#08306b"};
 enum { N_SHADES = sizeof shades / sizeof *shades };
-
-static void text_at(FILE *f, double x, double y, const char *anchor, int size, const char *colour, const char *words)
-{
-  fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-size=\"%d\" fill=\"%s\">", x, y, anchor, size,
-          colour);
-  for (const char *c = words; *c; c++) {
-    if (*c == '&')
-      fputs("&amp;", f);
-    else if (*c == '<')
-      fputs("&lt;", f);
-    else
-      fputc(*c, f);
-  }
-  fputs("</text>\n", f);
-}
 
 static void line(FILE *f, double x1, double y1, double x2, double y2, const char *colour)
 {
@@ -79,7 +65,7 @@ static void draw_legend(FILE *f, double most)
             shades[k]);
   char words[96];
   snprintf(words, sizeof words, "1 to %s entries in a square (logarithmic)", human_count(most).s);
-  text_at(f, x + 24 * (N_SHADES - 1) + 10, y + 10, "start", 12, "#555", words);
+  svg_words(f, x + 24 * (N_SHADES - 1) + 10, y + 10, "start", 12, "#555", words);
 }
 
 static int draw_spy(FILE *f, const gable_matrix *a)
@@ -90,7 +76,7 @@ static int draw_spy(FILE *f, const gable_matrix *a)
     free(count);
     return EXIT_FAILED;
   }
-  text_at(f, MARGIN, TOP - 14, "start", 15, "#222", "Where the entries are");
+  svg_words(f, MARGIN, TOP - 14, "start", 15, "#222", "Where the entries are");
   fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"white\" stroke=\"#999\"/>\n", MARGIN, TOP, SPY,
           SPY);
   count_cells(&v, count);
@@ -99,14 +85,14 @@ static int draw_spy(FILE *f, const gable_matrix *a)
   for (double k = 0; k <= v.n_cols && v.n_cols; k += step_x) {
     double x = MARGIN + k / v.n_cols * SPY;
     line(f, x, TOP + SPY, x, TOP + SPY + 5, "#999");
-    text_at(f, x, TOP + SPY + 19, "middle", 12, "#555", human_count(k).s);
+    svg_words(f, x, TOP + SPY + 19, "middle", 12, "#555", human_count(k).s);
   }
   for (double k = 0; k <= v.n_rows && v.n_rows; k += step_y) {
     double y = TOP + k / v.n_rows * SPY;
     line(f, MARGIN - 5, y, MARGIN, y, "#999");
-    text_at(f, MARGIN - 8, y + 4, "end", 12, "#555", human_count(k).s);
+    svg_words(f, MARGIN - 8, y + 4, "end", 12, "#555", human_count(k).s);
   }
-  text_at(f, MARGIN + SPY / 2.0, TOP + SPY + 37, "middle", 13, "#333", "column");
+  svg_words(f, MARGIN + SPY / 2.0, TOP + SPY + 37, "middle", 13, "#333", "column");
   fprintf(f,
           "<text transform=\"translate(14,%d) rotate(-90)\" text-anchor=\"middle\" font-size=\"13\" "
           "fill=\"#333\">row</text>\n",
@@ -148,24 +134,24 @@ static void draw_levels(FILE *f, const gable_idx *width, gable_idx n_levels, gab
   char words[160];
   double most = pow(10, ceil(log10(widest > 1 ? widest : 2)));
   snprintf(words, sizeof words, "Level sets of the %s triangle", name);
-  text_at(f, PANEL_X, top - 14, "start", 15, "#222", words);
+  svg_words(f, PANEL_X, top - 14, "start", 15, "#222", words);
   snprintf(words, sizeof words, "%s levels, on average %.1f rows, at most %s", human_count(n_levels).s,
            (double)n / n_levels, human_count(widest).s);
-  text_at(f, PANEL_X + PANEL_W, top - 14, "end", 12, "#555", words);
+  svg_words(f, PANEL_X + PANEL_W, top - 14, "end", 12, "#555", words);
   for (double k = 1; k <= most; k *= 10) {
     double y = top + PANEL_H - PANEL_H * log10(k) / log10(most);
     line(f, PANEL_X, y, PANEL_X + PANEL_W, y, "#e4e4e4");
-    text_at(f, PANEL_X - 8, y + 4, "end", 12, "#555", human_count(k).s);
+    svg_words(f, PANEL_X - 8, y + 4, "end", 12, "#555", human_count(k).s);
   }
   draw_steps(f, width, n_levels, top, most, colour);
   double step = tick_step(n_levels, 6);
   for (double k = 0; k <= n_levels; k += step) {
     double x = PANEL_X + k / n_levels * PANEL_W;
     line(f, x, top + PANEL_H, x, top + PANEL_H + 5, "#999");
-    text_at(f, x, top + PANEL_H + 19, "middle", 12, "#555", human_count(k).s);
+    svg_words(f, x, top + PANEL_H + 19, "middle", 12, "#555", human_count(k).s);
   }
   line(f, PANEL_X, top + PANEL_H, PANEL_X + PANEL_W, top + PANEL_H, "#999");
-  text_at(f, PANEL_X + PANEL_W / 2.0, top + PANEL_H + 37, "middle", 13, "#333", "level");
+  svg_words(f, PANEL_X + PANEL_W / 2.0, top + PANEL_H + 37, "middle", 13, "#333", "level");
   fprintf(f,
           "<text transform=\"translate(%d,%.1f) rotate(-90)\" text-anchor=\"middle\" font-size=\"13\" fill=\"#333\">"
           "rows in the level</text>\n",
@@ -182,16 +168,13 @@ int plot_matrix(const char *path, const char *name, const gable_matrix *a, const
   int rc = outfile_open(&o, "--plot", path);
   if (rc != EXIT_DONE) return rc;
   FILE *f = o.stream;
-  fprintf(f,
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
-          "font-family=\"Helvetica, Arial, sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-          WIDTH, HEIGHT, WIDTH, HEIGHT);
+  svg_open(f, WIDTH, HEIGHT);
   const char *slash = strrchr(name, '/');
   snprintf(title, sizeof title, "%s", slash ? slash + 1 : name);
-  text_at(f, MARGIN, 34, "start", 20, "#111", title);
+  svg_words(f, MARGIN, 34, "start", 20, "#111", title);
   snprintf(title, sizeof title, "%s x %s, %s entries", human_count(info.n_rows).s, human_count(info.n_cols).s,
            human_count((double)shape->nnz).s);
-  text_at(f, MARGIN, 56, "start", 13, "#555", title);
+  svg_words(f, MARGIN, 56, "start", 13, "#555", title);
   rc = draw_spy(f, a);
   if (lower && shape->lower_levels)
     draw_levels(f, lower, shape->lower_levels, shape->lower_widest, info.n_rows, TOP, "lower", "#0b559f");
@@ -199,8 +182,8 @@ int plot_matrix(const char *path, const char *name, const gable_matrix *a, const
     draw_levels(f, upper, shape->upper_levels, shape->upper_widest, info.n_rows, TOP + PANEL_H + GAP, "upper",
                 "#c2571a");
   if (lower && shape->lower_levels)
-    text_at(f, PANEL_X + PANEL_W, HEIGHT - 12, "end", 12, "#777",
-            "line: mean of the levels at that place; shaded: the widest of them");
+    svg_words(f, PANEL_X + PANEL_W, HEIGHT - 12, "end", 12, "#777",
+              "line: mean of the levels at that place; shaded: the widest of them");
   fprintf(f, "</svg>\n");
   int closed = outfile_close(&o, "--plot");
   return rc == EXIT_DONE ? closed : rc;

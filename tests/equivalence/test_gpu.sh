@@ -1,0 +1,17 @@
+#!/bin/sh
+# The tests that take a place, on the first GPU; one after another, since each wants it whole.
+set -u
+first=$BUILD/tests/unit/test_device
+[ -x "$first" ] || { echo "no tests in this build"; exit 77; }
+reason=$("$first" cuda:0 2>&1)
+case $? in
+0) ;;
+77) echo "$reason" | tail -n 1; exit 77 ;;
+*) echo "$reason"; exit 1 ;;
+esac
+for t in "$BUILD"/tests/*/test_trisolve*; do
+    case $t in *.o | *.d | *.log | *_waiting) continue ;; esac
+    "$t" cuda:0 >"$t.gpu.log" 2>&1
+    rc=$?
+    [ $rc -eq 0 ] || [ $rc -eq 77 ] || { echo "$t cuda:0"; tail -n 20 "$t.gpu.log"; exit 1; }
+done
