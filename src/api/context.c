@@ -4,29 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/options.h"
+#include "base/pool.h"
 #include "device/device.h"
-
-/* Large blocks on large pages where the system has them on request: fewer page faults and fewer misses of the address
- * cache in a factor of hundreds of megabytes. */
-static void *host_allocate(void *user, size_t bytes, size_t alignment)
-{
-  (void)user;
-  void *p = NULL;
-  const size_t page = (size_t)2 << 20;
-  const int large = bytes >= 4 * page;
-  if (posix_memalign(&p, large ? page : alignment, bytes)) return NULL;
-  if (large) (void)madvise(p, bytes, MADV_HUGEPAGE);
-  return p;
-}
-
-static void host_release(void *user, void *p)
-{
-  (void)user;
-  free(p);
-}
 
 /* Processors that this process may use. */
 static int processors(void)
@@ -45,13 +26,23 @@ static gable_status copy_options(const gable_context_options *given, gable_conte
   GI_REQUIRE(own->threads >= 0 && own->threads <= 1024, GABLE_ERR_ARGUMENT, "threads is %d: give 0 to 1024",
              own->threads);
   GI_REQUIRE(!own->allocate == !own->release, GABLE_ERR_ARGUMENT, "allocate and release: give both or none");
-  if (!own->allocate) {
-    own->allocate = host_allocate;
-    own->release = host_release;
-  }
   if (!own->threads) own->threads = processors();
+  if (!own->allocate) {
+    own->memory_user = gi_pool_create();
+    GI_REQUIRE(own->memory_user, GABLE_ERR_MEMORY, "out of memory for a context");
+    own->allocate = gi_pool_allocate;
+    own->release = gi_pool_release;
+  }
 done:
   return status;
+}
+
+/* The context's own memory goes last. */
+static void release_context(gable_context *ctx)
+{
+  const gable_context_options own = ctx->options;
+  own.release(own.memory_user, ctx);
+  if (own.allocate == gi_pool_allocate) gi_pool_destroy(own.memory_user);
 }
 
 /* Splits "cuda:3" into the table and the ordinal. */
@@ -87,6 +78,7 @@ gable_status gable_context_create(const char *where, const gable_context_options
   *out = NULL;
   GI_TRY(copy_options(options, &own));
   ctx = own.allocate(own.memory_user, sizeof *ctx, 64);
+  if (!ctx && own.allocate == gi_pool_allocate) gi_pool_destroy(own.memory_user);
   GI_REQUIRE(ctx, GABLE_ERR_MEMORY, "out of memory for a context");
   memset(ctx, 0, sizeof *ctx);
   ctx->options = own;
@@ -108,7 +100,7 @@ gable_status gable_context_create(const char *where, const gable_context_options
   *out = ctx;
   ctx = NULL;
 done:
-  if (ctx) own.release(own.memory_user, ctx);
+  if (ctx) release_context(ctx);
   return status;
 }
 
@@ -118,7 +110,7 @@ void gable_context_destroy(gable_context **ctx)
   gable_context *c = *ctx;
   *ctx = NULL;
   c->device->close(c->device_state);
-  c->options.release(c->options.memory_user, c);
+  release_context(c);
 }
 
 const char *gable_context_where(const gable_context *ctx)

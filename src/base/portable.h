@@ -49,6 +49,18 @@ static inline int omp_in_parallel(void)
 #define GI_RESTRICT restrict
 #endif
 
+/* 1 under a sanitizer that wants to see every block of memory. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define GI_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define GI_SANITIZED 1
+#endif
+#endif
+#ifndef GI_SANITIZED
+#define GI_SANITIZED 0
+#endif
+
 /* GI_CLONES before a function: compiled for the baseline and for wider vectors (AVX2 with FMA, AVX-512), chosen when
  * the program starts by what the processor can do; by level, since a clone named after a processor is chosen on that
  * one processor alone.  Not under sanitizers, whose runtimes are not ready when the choice is made. */

@@ -1,0 +1,70 @@
+/* Blocks of the pool do not overlap, are aligned, keep what is written to them, and can be had again once given back.
+ */
+#include "support/test.h"
+
+#include "base/pool.h"
+#include "base/portable.h"
+#include "base/random.h"
+
+enum { BLOCKS = 300, STEPS = 20000 };
+
+typedef struct block {
+  unsigned char *at;
+  size_t bytes;
+  unsigned char mark;
+} block;
+
+/* The ends and some places between hold the block's own mark. */
+static void check_marks(const block *b)
+{
+  for (size_t k = 0; k < b->bytes; k += 1 + b->bytes / 7) CHECK(b->at[k] == b->mark, "place %zu of %zu", k, b->bytes);
+  CHECK(b->at[b->bytes - 1] == b->mark);
+}
+
+static void fill(block *b)
+{
+  for (size_t k = 0; k < b->bytes; k += 1 + b->bytes / 7) b->at[k] = b->mark;
+  b->at[b->bytes - 1] = b->mark;
+}
+
+static size_t random_size(gi_random *r)
+{
+  const int64_t most[] = {100, 30000, 300000, 2000000, 9000000};
+  return 1 + (size_t)gi_random_below(r, most[gi_random_below(r, 5)]);
+}
+
+int main(void)
+{
+  static block held[BLOCKS];
+  const uint64_t seed = 5;
+  printf("seed %lu\n", (unsigned long)seed);
+  gi_random r = gi_random_seed(seed);
+  gi_pool *pool = gi_pool_create();
+  CHECK(pool);
+  for (int step = 0; step < STEPS; step++) {
+    block *b = held + gi_random_below(&r, 1 + gi_random_below(&r, BLOCKS));
+    if (b->at) {
+      check_marks(b);
+      gi_pool_release(pool, b->at);
+      b->at = NULL;
+      continue;
+    }
+    *b = (block){.bytes = random_size(&r), .mark = (unsigned char)(1 + step % 255)};
+    b->at = gi_pool_allocate(pool, b->bytes, 64);
+    CHECK(b->at && (uintptr_t)b->at % 64 == 0, "%zu bytes", b->bytes);
+    fill(b);
+  }
+  for (int k = 0; k < BLOCKS; k++) {
+    if (!held[k].at) continue;
+    check_marks(held + k);
+    gi_pool_release(pool, held[k].at);
+  }
+  /* All is given back: one block after the other finds the same place. */
+  void *first = gi_pool_allocate(pool, 100000, 64);
+  gi_pool_release(pool, first);
+  void *again = gi_pool_allocate(pool, 1000000, 64);
+  CHECK(GI_SANITIZED || again == first);
+  gi_pool_release(pool, again);
+  gi_pool_destroy(pool);
+  return 0;
+}
