@@ -1,9 +1,11 @@
 /* cuda_absent.c: this build has no CUDA; no context can lead to these tables. */
 #include "kernels/incomplete.h"
 #include "kernels/krylov_steps.h"
+#include "kernels/row_pattern.h"
 #include "kernels/sweep_rows.h"
 
 const gik_row_products gik_row_products_cuda = {0};
+const gik_row_patterns gik_row_patterns_cuda = {0};
 const gik_row_sweeps gik_row_sweeps_cuda = {0};
 const gik_incomplete_factors gik_incomplete_factors_cuda = {0};
 const gik_krylov_steps gik_krylov_steps_cuda = {0};

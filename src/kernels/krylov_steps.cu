@@ -246,48 +246,57 @@ gable_status bi_step(const gik_krylov *k, const double *p_hat, const double *s_h
       });
 }
 
-/* parts[j][block] = what the block adds to basis_j . v. */
-__global__ void __launch_bounds__(BLOCK) dots_kernel(gable_idx n, const double *basis, const double *v, double *parts)
+/* parts[j][block] = what the block adds to basis_j . v, and after the last j to v . v. */
+__global__ void __launch_bounds__(BLOCK)
+    dots_kernel(gable_idx n, int count, const double *basis, const double *v, double *parts, const int *wanted)
 {
   __shared__ double of[BLOCK];
-  const double *column = basis + (ptrdiff_t)blockIdx.y * n;
+  const double *column = (int)blockIdx.y < count ? basis + (ptrdiff_t)blockIdx.y * n : v;
   double sum = 0;
+  if (wanted && !*wanted) return;
   for (ptrdiff_t i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += GIK_STEP_PARTS * BLOCK)
     sum = fma(column[i], v[i], sum);
   sum = block_sum(sum, of);
   if (!threadIdx.x) parts[blockIdx.y * GIK_STEP_PARTS + blockIdx.x] = sum;
 }
 
-__global__ void dots_end_kernel(const double *parts, double *h)
+__global__ void dots_end_kernel(const double *parts, double *h, const int *wanted)
 {
   __shared__ double of[BLOCK];
+  if (wanted && !*wanted) return;
   const double sum = block_sum(parts[blockIdx.x * GIK_STEP_PARTS + threadIdx.x], of);
   if (!threadIdx.x) h[blockIdx.x] = sum;
 }
 
-gable_status dots(const gik_krylov *k, int count, const double *basis, const double *v, double *parts_h, double *h)
+gable_status dots(const gik_krylov *k, int count, const double *basis, const double *v, double *parts_h, double *h,
+                  int second)
 {
-  const dim3 grid(GIK_STEP_PARTS, (unsigned)count);
-  dots_kernel<<<grid, BLOCK, 0, (cudaStream_t)k->stream>>>(k->n, basis, v, parts_h);
-  dots_end_kernel<<<(unsigned)count, BLOCK, 0, (cudaStream_t)k->stream>>>(parts_h, h);
+  const int *wanted = second ? &k->state->again : nullptr;
+  const dim3 grid(GIK_STEP_PARTS, (unsigned)count + 1);
+  dots_kernel<<<grid, BLOCK, 0, (cudaStream_t)k->stream>>>(k->n, count, basis, v, parts_h, wanted);
+  dots_end_kernel<<<(unsigned)count + 1, BLOCK, 0, (cudaStream_t)k->stream>>>(parts_h, h, wanted);
   return launched("GMRES");
 }
 
 gable_status project(const gik_krylov *k, int count, const double *basis, const double *h, double *v, double *total,
-                     int first)
+                     int second)
 {
   const ptrdiff_t n = k->n;
+  const gik_krylov_state *state = k->state;
   return step<1>(
       k, "GMRES",
       [=] __device__(ptrdiff_t i, double *sum) {
+        if (second && !state->again) return;
         double value = v[i];
         for (int j = 0; j < count; j++) value = fma(-h[j], basis[j * n + i], value);
         v[i] = value;
         sum[0] = fma(value, value, sum[0]);
       },
       [=] __device__(gik_krylov_state * s, const double *sum) {
-        for (int j = 0; j < count; j++) total[j] = first ? h[j] : total[j] + h[j];
+        if (second && !s->again) return;
+        for (int j = 0; j < count; j++) total[j] = second ? total[j] + h[j] : h[j];
         s->norm = sqrt(sum[0]);
+        s->again = !(s->norm > 0.5 * sqrt(h[count]));
       });
 }
 

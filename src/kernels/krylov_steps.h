@@ -32,6 +32,7 @@ typedef struct gik_krylov_state {
   double rz, alpha, beta;      /* CG; alpha and beta also BiCGSTAB's */
   double rho, omega;           /* BiCGSTAB */
   double norm;                 /* GMRES: of the vector that was made orthogonal */
+  int again;                   /* GMRES: 1: much was cancelled, project once more */
   double history[GIK_HISTORY]; /* of iteration k at k % GIK_HISTORY */
 } gik_krylov_state;
 
@@ -63,12 +64,14 @@ typedef struct gik_krylov_steps {
   gable_status (*bi_step)(const gik_krylov *k, const double *p_hat, const double *s_hat, const double *s,
                           const double *t, const double *shadow, double *x, double *r);
 
-  /* h_j = basis_j . v for j < count, the columns of basis n apart; parts_h: [GIK_STEP_PARTS * count] scratch. */
-  gable_status (*dots)(const gik_krylov *k, int count, const double *basis, const double *v, double *parts_h,
-                       double *h);
-  /* v -= sum_j h_j basis_j in the order of j; total_j += h_j (first: = h_j); state->norm = ||v||. */
+  /* h_j = basis_j . v for j < count, the columns of basis n apart, and h_count = v . v; parts_h: [GIK_STEP_PARTS *
+   * (count+1)] scratch.  second: only if state->again. */
+  gable_status (*dots)(const gik_krylov *k, int count, const double *basis, const double *v, double *parts_h, double *h,
+                       int second);
+  /* v -= sum_j h_j basis_j in the order of j; total_j = h_j; state->norm = ||v||, again = it is less than half of what
+   * it was.  second: only if state->again, and total_j += h_j. */
   gable_status (*project)(const gik_krylov *k, int count, const double *basis, const double *h, double *v,
-                          double *total, int first);
+                          double *total, int second);
   gable_status (*normalise)(const gik_krylov *k, double *v, double *total_end); /* v /= norm; *total_end = norm */
   gable_status (*combine)(const gik_krylov *k, int count, const double *z, const double *y, double *x); /* x += Z y */
 

@@ -79,11 +79,12 @@ template <typename A, typename V> static __global__ void sweep_elements_kernel(c
 {
   const unsigned lane = threadIdx.x % 32;
   volatile unsigned char *ready = g.ready;
-  for (;;) {
-    unsigned w = 0;
-    if (!lane) w = atomicAdd(&g.control->ticket, 1u);
-    w = __shfl_sync(ALL, w, 0);
-    if (w >= (unsigned)g.a.n) break;
+  unsigned w = 0;
+  if (!lane) w = atomicAdd(&g.control->ticket, 1u);
+  w = __shfl_sync(ALL, w, 0);
+  while (w < (unsigned)g.a.n) {
+    unsigned later = 0;
+    if (!lane) later = atomicAdd(&g.control->ticket, 1u);
     const gable_idx i = (gable_idx)g.order[w];
     patience patient;
     V sum = 0;
@@ -105,6 +106,7 @@ template <typename A, typename V> static __global__ void sweep_elements_kernel(c
       __threadfence();
       ready[i] = 1;
     }
+    w = __shfl_sync(ALL, later, 0);
   }
   leave(g.control, 0);
 }

@@ -45,8 +45,8 @@ static gable_status enlarge(gi_device_krylov *w, gi_operator apply, gi_operator 
   if (precondition) GI_TRY(precondition(user, v, z));
   GI_TRY(apply(user, precondition ? z : v, next));
   for (int pass = 0; pass < 2; pass++) {
-    GI_TRY(w->steps->dots(&w->k, k + 1, w->vectors, next, c.parts, c.h));
-    GI_TRY(w->steps->project(&w->k, k + 1, w->vectors, c.h, next, c.total, !pass));
+    GI_TRY(w->steps->dots(&w->k, k + 1, w->vectors, next, c.parts, c.h, pass));
+    GI_TRY(w->steps->project(&w->k, k + 1, w->vectors, c.h, next, c.total, pass));
   }
   GI_TRY(w->steps->normalise(&w->k, next, c.total + k + 1));
   GI_TRY(w->ctx->device->copy_out(w->ctx, gi_hessenberg_column(&w->q, k), c.total, ((size_t)k + 2) * sizeof *c.total,

@@ -2,7 +2,8 @@
  *
  * The recurrences are those of cg.h, bicgstab.h and gmres.h.  Scalars stay beside the vectors, and the device itself
  * notices the end: the host asks once in some iterations, at most once in each (GMRES: once in each).  Norms are plain
- * sums of squares.  GMRES makes its basis orthogonal by classical Gram-Schmidt, always twice. */
+ * sums of squares.  GMRES makes its basis orthogonal by classical Gram-Schmidt, twice when much
+ * was cancelled. */
 #ifndef GI_DEVICE_KRYLOV_H
 #define GI_DEVICE_KRYLOV_H
 

@@ -1,8 +1,10 @@
-/* whole_rows.c: reads a view by rows on the host and carries the rows to where the kernels run. */
+/* whole_rows.c: reads a view by rows, on a GPU where it lies by rows, else on the host, from where the rows are carried
+ * to where the kernels run.  What a GPU finds wrong is read again on the host, which says what it is. */
 #include <limits.h>
 #include <string.h>
 
 #include "device/device.h"
+#include "kernels/row_pattern.h"
 #include "trisolve/whole_rows.h"
 
 /* On the host, before they are carried away. */
@@ -170,16 +172,103 @@ done:
   return status;
 }
 
-gable_status gi_whole_rows_init(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a,
-                                int need_diagonal, gable_idx *bad_row, gi_whole_rows *out)
+/* The place of a caller's array of bytes on the device: itself, or a copy in *own. */
+static gable_status place(gable_context *ctx, const gi_shape *shape, const void *array, size_t bytes, void **own,
+                          const void **out)
 {
   gable_status status = GABLE_OK;
-  const size_t n = (size_t)shape->n, size = shape->value_type == GABLE_D ? 8 : 4;
-  const int gathers = shape->format == GABLE_CSC, device = ctx->device == &gi_device_cuda;
+  *out = array;
+  if (shape->space == GABLE_HOST) {
+    GI_TRY(carry(ctx, array, bytes, own));
+    *out = *own;
+  }
+done:
+  return status;
+}
+
+/* The last offset from 0. */
+static gable_status count_entries(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gable_off *nnz)
+{
+  gable_status status = GABLE_OK;
+  const size_t width = shape->offset_type == GABLE_I64 ? sizeof(int64_t) : sizeof(int32_t);
+  const char *last = (const char *)a->ptr + (size_t)shape->n * width;
+  int64_t wide = 0;
+  int32_t narrow = 0;
+  void *to = width == sizeof wide ? (void *)&wide : (void *)&narrow;
+  if (shape->space == GABLE_HOST) {
+    memcpy(to, last, width);
+  } else {
+    GI_TRY(ctx->device->copy_out(ctx, to, last, width, NULL));
+    GI_TRY(ctx->device->synchronise(ctx, NULL));
+  }
+  *nnz = wide + narrow - shape->base;
+  GI_REQUIRE(*nnz >= 0 && *nnz < INT_MAX, GABLE_ERR_LIMIT, "%lld entries: these sweeps hold fewer than 2^31",
+             (long long)*nnz);
+done:
+  return status;
+}
+
+static gable_status look(gable_context *ctx, const gik_pattern_flags *device, gik_pattern_flags *out)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(ctx->device->copy_out(ctx, out, device, sizeof *out, NULL));
+  GI_TRY(ctx->device->synchronise(ctx, NULL));
+done:
+  return status;
+}
+
+/* *fine = 0: something is wrong with the pattern, and out is to be released. */
+static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a,
+                                   int need_diagonal, gi_whole_rows *out, int *fine)
+{
+  gable_status status = GABLE_OK;
+  const gik_row_patterns *kernels = &gik_row_patterns_cuda;
+  const size_t n = (size_t)shape->n;
+  const int wide = shape->offset_type == GABLE_I64;
+  gik_pattern_flags found = {0};
+  gable_off nnz;
+  void *own_ptr = NULL, *own_idx = NULL, *flags = NULL, *p = NULL;
+  const void *ptr, *idx;
+  *fine = 0;
+  GI_TRY(count_entries(ctx, shape, a, &nnz));
+  GI_TRY(carry(ctx, &found, sizeof found, &flags));
+  GI_TRY(place(ctx, shape, a->ptr, (n + 1) * (wide ? 8 : 4), &own_ptr, &ptr));
+  GI_TRY(ctx->device->alloc(ctx, (n + 1) * sizeof *out->ptr, &p));
+  out->ptr = p;
+  GI_TRY(kernels->offsets(shape->n, (unsigned)nnz, ptr, wide, shape->base, out->ptr, flags, NULL));
+  GI_TRY(look(ctx, flags, &found));
+  if (found.irregular) goto done;
+  GI_TRY(place(ctx, shape, a->idx, (size_t)nnz * sizeof *a->idx, &own_idx, &idx));
+  GI_TRY(ctx->device->alloc(ctx, (size_t)nnz * sizeof *out->idx + 1, &p));
+  out->idx = p;
+  GI_TRY(ctx->device->alloc(ctx, n * sizeof *out->diagonal + 1, &p));
+  out->diagonal = p;
+  GI_TRY(kernels->indices(shape->n, out->ptr, shape->base, idx, out->idx, out->diagonal, flags, NULL));
+  GI_TRY(look(ctx, flags, &found));
+  if (found.irregular || (need_diagonal && found.hollow)) goto done;
+  out->a = (gik_rows){shape->n, (unsigned)nnz, out->ptr, out->diagonal, out->idx, NULL, shape->value_type};
+  if (need_diagonal) {
+    GI_TRY(kernels->compare(&out->a, flags, NULL));
+    GI_TRY(look(ctx, flags, &found));
+    out->symmetric = !found.unequal && 2 * (gable_off)found.below + shape->n == nnz;
+  }
+  *fine = 1;
+done:
+  ctx->device->release(ctx, own_ptr);
+  ctx->device->release(ctx, own_idx);
+  ctx->device->release(ctx, flags);
+  return status;
+}
+
+static gable_status read_on_host(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a,
+                                 int need_diagonal, gable_idx *bad_row, gi_whole_rows *out)
+{
+  gable_status status = GABLE_OK;
+  const size_t n = (size_t)shape->n;
+  const int gathers = shape->format == GABLE_CSC;
   size_t nnz;
   host_rows h;
   memset(&h, 0, sizeof h);
-  *bad_row = -1;
   GI_TRY(fetch(ctx, shape, a, &h));
   nnz = (size_t)h.offset[n];
   GI_TRY(check(shape, &h, bad_row));
@@ -190,15 +279,33 @@ gable_status gi_whole_rows_init(gable_context *ctx, const gi_shape *shape, const
   (gathers ? rows_of_columns : rows_of_rows)(shape, &h);
   GI_TRY(find_diagonal(shape, &h, need_diagonal, bad_row));
   if (need_diagonal) GI_TRY(compare(ctx, shape, &h, &out->symmetric));
-  out->kernels = device ? &gik_row_products_cuda : &gik_row_products_cpu;
-  out->takes_host_values = device && shape->space == GABLE_HOST;
   GI_TRY(carry_all(ctx, &h, n, nnz, out));
-  GI_TRY(ctx->device->alloc(ctx, nnz * size + 1, &out->val));
-  if (gathers && out->takes_host_values) GI_TRY(ctx->device->alloc(ctx, nnz * size + 1, &out->caller_val));
-  out->a = (gik_rows){shape->n, (unsigned)nnz, out->ptr, out->diagonal, out->idx, out->val, shape->value_type};
+  out->a = (gik_rows){shape->n, (unsigned)nnz, out->ptr, out->diagonal, out->idx, NULL, shape->value_type};
   GI_TRY(ctx->device->synchronise(ctx, NULL));
 done:
   release_host(ctx, &h);
+  return status;
+}
+
+gable_status gi_whole_rows_init(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a,
+                                int need_diagonal, gable_idx *bad_row, gi_whole_rows *out)
+{
+  gable_status status = GABLE_OK;
+  const size_t size = shape->value_type == GABLE_D ? 8 : 4;
+  const int device = ctx->device == &gi_device_cuda;
+  int fine = 0;
+  *bad_row = -1;
+  if (device && shape->format == GABLE_CSR) {
+    GI_TRY(read_on_device(ctx, shape, a, need_diagonal, out, &fine));
+    if (!fine) gi_whole_rows_release(ctx, out);
+  }
+  if (!fine) GI_TRY(read_on_host(ctx, shape, a, need_diagonal, bad_row, out));
+  out->kernels = device ? &gik_row_products_cuda : &gik_row_products_cpu;
+  out->takes_host_values = device && shape->space == GABLE_HOST;
+  GI_TRY(ctx->device->alloc(ctx, out->a.nnz * size + 1, &out->val));
+  if (out->from && out->takes_host_values) GI_TRY(ctx->device->alloc(ctx, out->a.nnz * size + 1, &out->caller_val));
+  out->a.val = out->val;
+done:
   return status;
 }
 
