@@ -29,6 +29,7 @@ template <typename A, typename V> struct vectors {
   V *y;
   const A *d;
   ptrdiff_t b_step, x_step;
+  bool exact;
 };
 
 template <typename A, typename V, int P>
@@ -45,7 +46,7 @@ __global__ void __launch_bounds__(BLOCK) product_kernel(const gik_rows a, gik_pa
     const unsigned first = part == GIK_ABOVE ? a.diagonal[i] + 1 : a.ptr[i];
     const unsigned end = part == GIK_BELOW ? a.diagonal[i] : a.ptr[i + 1];
     for (unsigned q = first + lane; q < end; q += P) sum = fma((V)val[q], x[idx[q] * v.x_step], sum);
-    if (v.d && lane == 0) sum = fma((V)val[a.diagonal[i]] - (V)v.d[i], x[i * v.x_step], sum);
+    if (v.d && !v.exact && lane == 0) sum = fma((V)val[a.diagonal[i]] - (V)v.d[i], x[i * v.x_step], sum);
   }
 #pragma unroll
   for (int d = P / 2; d > 0; d >>= 1) sum += __shfl_xor_sync(all_lanes, sum, d);
@@ -57,13 +58,13 @@ __global__ void __launch_bounds__(BLOCK) turn_kernel(const gik_rows a, const vec
 {
   const gable_idx i = (gable_idx)(blockIdx.x * BLOCK + threadIdx.x);
   if (i >= a.n) return;
-  const V twice = 2 * (V)v.d[i] - (V)((const A *)a.val)[a.diagonal[i]];
+  const V twice = v.exact ? (V)v.d[i] : 2 * (V)v.d[i] - (V)((const A *)a.val)[a.diagonal[i]];
   v.y[i] = fma(twice, v.x[i * v.x_step], v.b[i * v.b_step] - v.y[i]);
 }
 
 template <typename A, typename V> vectors<A, V> vectors_of(const gik_product *p)
 {
-  return {(const V *)p->b, (const V *)p->x, (V *)p->y, (const A *)p->relaxed, p->b_step, p->x_step};
+  return {(const V *)p->b, (const V *)p->x, (V *)p->y, (const A *)p->relaxed, p->b_step, p->x_step, p->exact != 0};
 }
 
 template <typename A, typename V> void product_launch(const gik_rows *a, const gik_product *p)

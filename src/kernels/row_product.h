@@ -35,6 +35,7 @@ typedef struct gik_product {
   gable_type type;     /* of the vectors */
   const void *b;       /* entry i at i*b_step; NULL: y = A x */
   const void *relaxed; /* [n] d of the matrix's type: sweeps add (d_i - a_ii) x_i; or NULL */
+  int exact;           /* 1: d is diag(A), which is not read then */
   const void *x;       /* entry i at i*x_step; NULL: zero */
   void *y;             /* [n], not x */
   ptrdiff_t b_step, x_step;

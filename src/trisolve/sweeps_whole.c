@@ -184,6 +184,7 @@ typedef struct job {
 static gik_product product_of(const job *j, gik_part part, const void *relaxed)
 {
   gik_product p = {.part = part, .type = j->run->type, .b = j->b, .relaxed = relaxed, .x = j->zero ? NULL : j->x};
+  p.exact = j->s->options.omega == 1;
   p.y = j->s->y;
   p.b_step = j->b_step;
   p.x_step = j->x_step;
