@@ -1,5 +1,5 @@
-/* Sweeps by every method of a place (an argument; "cpu") against a plain loop over the rows, in place and with the
- * second vector, with vectors of the host and of the place, and their history. */
+/* Sweeps by every method of a place (an argument; "cpu"; a second one: at most so many rows) against a plain loop over
+ * the rows, in place and with the second vector, with vectors of the host and of the place, and their history. */
 #include "support/test.h"
 
 #include "base/random.h"
@@ -272,12 +272,13 @@ int main(int argc, char **argv)
   options.threads = 2;
   CHECK_OK(gable_context_create(argc > 1 ? argv[1] : "cpu", &options, &ctx));
   enum { METHODS = 8 };
+  const long most = argc > 2 ? atol(argv[2]) : 50000; /* rows */
   const char *const *methods = names + (gable_context_space(ctx) == GABLE_DEVICE);
   for (int m = 0; m < METHODS; m++) check_nan(ctx, methods[m]);
   for (int kind = 0; test_triangle_name(kind); kind++)
     for (int symmetric = 0; symmetric < 2; symmetric++) {
       square a = make(kind, symmetric, 11);
-      if (a.n > 50000) {
+      if (a.n > most) {
         drop(&a);
         continue;
       }
