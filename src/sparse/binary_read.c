@@ -88,8 +88,8 @@ static gable_status check_entries(gi_source *s, const gable_read_options *option
     gable_idx last = a->part == GABLE_LOWER ? j - 1 : -1;
     gable_idx end = a->part == GABLE_UPPER ? j + 1 : c->n_rows;
     for (gable_off p = c->ptr[j]; p < c->ptr[j + 1]; p++) {
-      GI_REQUIRE(c->idx[p] > last && c->idx[p] < end, GABLE_ERR_FORMAT, "%s: row %d in column %d is out of order",
-                 gi_source_name(s), c->idx[p] + 1, j + 1);
+      GI_REQUIRE(c->idx[p] > last && c->idx[p] < end, GABLE_ERR_FORMAT, "%s: row %lld in column %d is out of order",
+                 gi_source_name(s), c->idx[p] + 1LL, j + 1);
       last = c->idx[p];
     }
     for (gable_off p = words * c->ptr[j]; !options->accept_nonfinite && p < words * c->ptr[j + 1]; p++)
