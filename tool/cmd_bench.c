@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench_queue.h"
 #include "json.h"
 #include "options.h"
 #include "report.h"
@@ -22,7 +22,7 @@ typedef struct contest {
   bench_results results;
   FILE *out, *json;
   double begun;
-  int matrices, left_out;
+  int matrices;
 } contest;
 
 static int measures(const bench_request *q, const char *what)
@@ -139,25 +139,37 @@ static int run_matrix(contest *c, const bench_matrix *m)
   return rc;
 }
 
-static int visit(void *user, const bench_source *source)
+static int run_next(contest *c, bench_queue *queue)
 {
-  contest *c = user;
   bench_matrix m;
   char why[240] = "";
-  if (c->q->limit_s > 0 && stopwatch_now() - c->begun > c->q->limit_s) {
-    if (!c->left_out++) fprintf(stderr, "gable bench: the time is over (--limit-seconds), left out:\n");
-    fprintf(stderr, "  %s\n", source->name);
-    return EXIT_DONE;
-  }
-  if (bench_matrix_open(c->session.ctx, source->name, source->path, &m, why, sizeof why)) {
+  if (bench_queue_take(queue, &m, why, sizeof why)) {
     progress_erase(&c->session.bar);
     fprintf(stderr, "gable bench: %s%s\n", c->q->files[0] ? "" : "left out: ", why);
-    c->left_out++;
     return c->q->files[0] ? EXIT_FAILED : EXIT_DONE; /* who names a file wants it measured */
   }
   c->matrices++;
   const int rc = run_matrix(c, &m);
   bench_matrix_close(&m);
+  return rc;
+}
+
+static int is_late(const contest *c)
+{
+  return c->q->limit_s > 0 && stopwatch_now() - c->begun > c->q->limit_s;
+}
+
+/* All matrices; while a GPU is busy with one, the next two are made ready. */
+static int run_all(contest *c)
+{
+  bench_queue queue;
+  int rc = bench_queue_open(c->q, gable_context_space(c->session.ctx) == GABLE_DEVICE ? 2 : 0, &queue);
+  while (rc == EXIT_DONE && bench_queue_name(&queue) && !is_late(c)) rc = run_next(c, &queue);
+  if (rc == EXIT_DONE && bench_queue_name(&queue))
+    fprintf(stderr, "gable bench: the time is over (--limit-seconds), left out:");
+  for (; rc == EXIT_DONE && bench_queue_name(&queue); queue.next++)
+    fprintf(stderr, " %s%s", bench_queue_name(&queue), queue.next + 1 < queue.count ? "," : "\n");
+  bench_queue_close(&queue);
   return rc;
 }
 
@@ -171,7 +183,7 @@ static int any_wrong(const contest *c)
 static int answer(contest *c)
 {
   int rc = open_methods(c);
-  if (rc == EXIT_DONE) rc = bench_sources(c->q, visit, c);
+  if (rc == EXIT_DONE) rc = run_all(c);
   progress_erase(&c->session.bar);
   if (rc) return rc;
   if (!c->matrices) {

@@ -167,6 +167,7 @@ static int sweeps_prepare(contestant *c, const bench_problem *p, contest_entry *
   o.method = c->name;
   o.sweep = GABLE_SWEEP_SYMMETRIC;
   gable_status status = gable_smoother_create(p->ctx, &o, &s->smoother);
+  if (!status) status = gable_smoother_set_stream(s->smoother, p->bench.stream);
   for (int twice = 0; twice < 2 && !status; twice++) {
     double start = stopwatch_now();
     status = gable_smoother_analyse(s->smoother, &a);
@@ -192,7 +193,7 @@ static int sweeps_verdict(contestant *c, const bench_problem *p, contest_entry *
   solver *s = c->state;
   gable_smoother_info info = GABLE_SMOOTHER_INFO_INIT;
   (void)p;
-  if (gable_smoother_get_info(s->smoother, &info)) return failed(e);
+  if (gable_smoother_status(s->smoother, NULL) || gable_smoother_get_info(s->smoother, &info)) return failed(e);
   memcpy(e->used, info.method_used, sizeof e->used);
   memcpy(e->why, info.why, sizeof e->why);
   return 0;

@@ -9,8 +9,9 @@ case $? in
 77) echo "$reason" | tail -n 1; exit 77 ;;
 *) echo "$reason"; exit 1 ;;
 esac
-for t in "$BUILD"/tests/*/test_trisolve*; do
+for t in "$BUILD"/tests/*/test_trisolve* "$BUILD"/tests/*/test_device_* "$BUILD"/tests/*/test_smoother "$BUILD"/tests/*/test_krylov; do
     case $t in *.o | *.d | *.log | *_waiting) continue ;; esac
+    [ -x "$t" ] || continue
     "$t" cuda:0 >"$t.gpu.log" 2>&1
     rc=$?
     [ $rc -eq 0 ] || [ $rc -eq 77 ] || { echo "$t cuda:0"; tail -n 20 "$t.gpu.log"; exit 1; }
