@@ -72,10 +72,11 @@ GABLE_API gable_status gable_order_read(gable_context *ctx, const char *path, ga
 GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_view *a);
 
 /* Local.  Factors the matrix with the values val, [nnz] in the order and type of the analysed view; NULL: the values
- * that were analysed.  With GABLE_REUSE_ALL nothing of the structure is allocated.  A pivot that Cholesky cannot take
- * turns the solver to LU unless GABLE_METHOD_CHOLESKY was asked for (then GABLE_ERR_SINGULAR).  A matrix that was
- * factored without a matching and came out badly is analysed again with one, unless reuse forbids it; see
- * GABLE_SOLVER_DRIFT. GABLE_ERR_STATE before analyse; GABLE_ERR_MEMORY says how much was wanted. */
+ * that were analysed.  With GABLE_REUSE_ALL nothing of the structure is allocated after the first factorization under
+ * an analysis, which makes what all of them share.  A pivot that Cholesky cannot take turns the solver to LU unless
+ * GABLE_METHOD_CHOLESKY was asked for (then GABLE_ERR_SINGULAR).  A matrix that was factored without a matching and
+ * came out badly is analysed again with one, unless reuse forbids it; see GABLE_SOLVER_DRIFT. GABLE_ERR_STATE before
+ * analyse; GABLE_ERR_MEMORY says how much was wanted. */
 GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse reuse);
 
 /* Local.  Room for solves with s, up to max_rhs right-hand sides at a time are swept together (more are allowed).

@@ -1,16 +1,24 @@
 #include "pipeline/equilibrate.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 enum { MOST_SWEEPS = 10, LARGEST_EXPONENT = 1000 };
 
+/* By the bits of x = m 2^e, m in [1, 2): what frexp and ldexp would say, in a fraction of their time.  Numbers below
+ * 2^-1022 are written otherwise, but the limit holds there. */
 double gi_power_of_two(double x)
 {
+  const uint64_t fraction = ((uint64_t)1 << 52) - 1, root_of_two = 0x6A09E667F3BCD;
+  uint64_t bits;
   if (!(x > 0) || !isfinite(x)) return 1;
-  int e;
-  double m = frexp(x, &e); /* in [1/2, 1) */
-  e -= m < 0.70710678118654752;
-  return ldexp(1, e > LARGEST_EXPONENT ? LARGEST_EXPONENT : e < -LARGEST_EXPONENT ? -LARGEST_EXPONENT : e);
+  memcpy(&bits, &x, sizeof bits);
+  int e = (int)(bits >> 52) - 1023 + ((bits & fraction) >= root_of_two);
+  e = e > LARGEST_EXPONENT ? LARGEST_EXPONENT : e < -LARGEST_EXPONENT ? -LARGEST_EXPONENT : e;
+  bits = (uint64_t)(e + 1023) << 52;
+  memcpy(&x, &bits, sizeof x);
+  return x;
 }
 
 static double column_top(const gi_csc *a, const double *r, gable_idx j)
@@ -52,8 +60,10 @@ void gi_equilibrate_symmetric(const gi_csc *a, double *r)
 void gi_equilibrate_diagonal(const gi_csc *a, double *r)
 {
   for (gable_idx j = 0; j < a->n_cols; j++) {
-    r[j] = 1;
-    for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++)
-      if (a->idx[k] == j && a->val[k] != 0) r[j] = gi_power_of_two(1 / sqrt(fabs(a->val[k])));
+    gable_off k = a->ptr[j];
+    const gable_off end = a->ptr[j + 1];
+    while (k < end && a->idx[k] < j) k++;
+    const double d = k < end && a->idx[k] == j ? fabs(a->val[k]) : 0;
+    r[j] = d != 0 ? gi_power_of_two(1 / sqrt(d)) : 1;
   }
 }

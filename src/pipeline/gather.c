@@ -54,11 +54,11 @@ done:
 static gable_off count_labels(const gi_gather_plan *p, gable_off *ptr)
 {
   gable_idx labels = p->a->n_rows;
-  for (gable_idx k = 0; k < p->a->n_cols; k++) {
-    gable_idx list = p->order ? p->order[k] : k;
+  for (gable_idx list = 0; list < p->a->n_cols; list++) {
+    const gable_idx last = p->lower ? (p->place ? p->place[list] : list) : labels;
     for (gable_off m = p->a->ptr[list]; m < p->a->ptr[list + 1]; m++) {
-      gable_idx l = p->place ? p->place[p->a->idx[m]] : p->a->idx[m];
-      if (!p->lower || l <= k) ptr[l + 1]++;
+      const gable_idx l = p->place ? p->place[p->a->idx[m]] : p->a->idx[m];
+      if (l <= last) ptr[l + 1]++;
     }
   }
   for (gable_idx l = 0; l < labels; l++) ptr[l + 1] += ptr[l];

@@ -22,8 +22,9 @@ gable_status gi_gather_init(gable_context *ctx, gable_off count, const double *p
                             gi_gather *out);
 /* *out: lists by label; list l holds k, increasing, for every entry j with place[j] = l of the list order[k] of a.  So
  * with no order and no place (NULL: the identity) it is the transpose, and with two permutations that of A(order, .)(.,
- * place^-1). lower: only k >= l.  from: the position in a of each entry, or where through (NULL: a itself) says that it
- * came from, among source_count.  No values.  out, from: zeroed.  Two passes over a. */
+ * place^-1). lower: only k >= l; place is then the inverse of order.  from: the position in a of each entry, or where
+ * through (NULL: a itself) says that it came from, among source_count.  No values.  out, from: zeroed.  Two passes over
+ * a. */
 typedef struct gi_gather_plan {
   const gi_csc *a;
   const gable_idx *order, *place; /* [a->n_cols], [a->n_rows] */

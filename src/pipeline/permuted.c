@@ -3,6 +3,26 @@
 #include <math.h>
 #include <string.h>
 
+/* The rows of a symmetric A' are its columns, with the values of the mirror images. */
+static gable_status mirror_columns(gable_context *ctx, gi_permuted *a)
+{
+  gable_status status = GABLE_OK;
+  int symmetric;
+  gi_gather map = {0};
+  const gi_gather *from = &a->columns_from;
+  GI_TRY(gi_gather_mirror(ctx, &a->columns, &map, &symmetric, NULL));
+  for (gable_off k = 0; k < from->count; k++) {
+    if (map.small)
+      map.small[k] = from->small[map.small[k]];
+    else
+      map.large[k] = from->large[map.large[k] - 1];
+  }
+  a->rows = a->columns;
+  a->rows_from = map;
+done:
+  return status;
+}
+
 gable_status gi_permuted_init(gable_context *ctx, const gi_problem *p, const gable_idx *row_perm,
                               const gable_idx *col_perm, int cholesky, gi_permuted *out)
 {
@@ -13,7 +33,10 @@ gable_status gi_permuted_init(gable_context *ctx, const gi_problem *p, const gab
   for (gable_idx k = 0; k < p->n; k++) place[col_perm[k]] = k;
   gi_gather_plan by_columns = {&p->rows, row_perm, place, cholesky, NULL, nnz};
   GI_TRY(gi_gather_transpose(ctx, &by_columns, &out->columns, &out->columns_from));
-  if (!cholesky) {
+  if (cholesky) goto done;
+  if (p->pattern_symmetric && !memcmp(row_perm, col_perm, (size_t)p->n * sizeof *row_perm)) {
+    GI_TRY(mirror_columns(ctx, out));
+  } else {
     gi_gather_plan by_rows = {&out->columns, NULL, NULL, 0, &out->columns_from, nnz};
     GI_TRY(gi_gather_transpose(ctx, &by_rows, &out->rows, &out->rows_from));
   }
@@ -23,8 +46,17 @@ done:
   return status;
 }
 
+static int rows_are_columns(const gi_permuted *a)
+{
+  return a->rows.ptr && a->rows.ptr == a->columns.ptr;
+}
+
 void gi_permuted_release(gable_context *ctx, gi_permuted *a)
 {
+  if (rows_are_columns(a)) {
+    a->rows.ptr = NULL;
+    a->rows.idx = NULL;
+  }
   gi_csc_release(ctx, &a->columns);
   gi_csc_release(ctx, &a->rows);
   gi_gather_release(ctx, &a->columns_from);
@@ -84,7 +116,11 @@ gable_off gi_permuted_bytes(const gi_permuted *a)
 {
   gable_off bytes = gi_gather_bytes(&a->columns_from) + gi_gather_bytes(&a->rows_from);
   const gi_csc *both[] = {&a->columns, &a->rows};
-  for (int k = 0; k < 2; k++)
-    if (both[k]->ptr) bytes += 8 * (both[k]->n_cols + 1) + (both[k]->val ? 12 : 4) * both[k]->ptr[both[k]->n_cols];
+  for (int k = 0; k < 2; k++) {
+    if (!both[k]->ptr) continue;
+    const gable_off nnz = both[k]->ptr[both[k]->n_cols];
+    if (k == 0 || !rows_are_columns(a)) bytes += 8 * (both[k]->n_cols + 1) + 4 * nnz;
+    if (both[k]->val) bytes += 8 * nnz;
+  }
   return bytes;
 }

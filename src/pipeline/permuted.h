@@ -6,7 +6,8 @@
 #include "pipeline/problem.h"
 
 typedef struct gi_permuted {
-  gi_csc columns, rows;              /* A' by columns (its lower triangle alone for Cholesky), and by rows (LU only) */
+  gi_csc columns, rows;              /* A' by columns (its lower triangle alone for Cholesky), and by rows (LU only);
+                                        of a symmetric pattern ptr and idx of rows are those of columns */
   gi_gather columns_from, rows_from; /* of problem->rows.val */
 } gi_permuted;
 

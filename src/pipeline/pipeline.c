@@ -29,25 +29,17 @@ void gi_pipeline_clear(gable_solver *s)
 }
 
 /* Puts *a, which is taken, in the place of the arrangement; the times of the old one stay counted. */
-static gable_status adopt(gable_solver *s, gi_arrangement *a)
+static void adopt(gable_solver *s, gi_arrangement *a)
 {
-  gable_status status = GABLE_OK;
   a->order_s += s->arrangement.order_s;
   a->match_s += s->arrangement.match_s;
   a->symbolic_s += s->arrangement.symbolic_s;
   drop_arrangement(s);
   s->arrangement = *a;
   memset(a, 0, sizeof *a);
-  double begin = gi_now();
-  GI_TRY(gi_permuted_init(s->ctx, &s->problem, s->arrangement.row_perm, s->arrangement.col_perm,
-                          s->arrangement.method == GABLE_METHOD_CHOLESKY, &s->permuted));
-  s->arrangement.symbolic_s += gi_now() - begin;
   s->structure++;
   s->analyses++;
   s->phase = GI_PHASE_ANALYSED;
-done:
-  if (status) drop_arrangement(s);
-  return status;
 }
 
 /* Arranges the problem anew; keep_order: the order of columns there is serves again. */
@@ -66,7 +58,7 @@ static gable_status arrange(gable_solver *s, const gable_solver_options *options
   gi_permuted_release(s->ctx, &s->permuted);
   GI_TRY(gi_arrange(s->ctx, &s->problem, &how, &a));
   if (keep_order) a.order = order;
-  GI_TRY(adopt(s, &a));
+  adopt(s, &a);
 done:
   if (status) drop_arrangement(s);
   return status;
@@ -80,7 +72,7 @@ static gable_status arrange_pivots(gable_solver *s)
   gi_factor_destroy(s->ctx, &s->factor);
   GI_TRY(gi_permuted_fill(s->ctx, &s->permuted, &s->problem, old->row_perm, old->col_perm, old->r, old->c));
   GI_TRY(gi_arrange_pivots(s->ctx, &s->permuted.columns, old, &a));
-  GI_TRY(adopt(s, &a));
+  adopt(s, &a);
 done:
   if (status) drop_arrangement(s);
   return status;
@@ -124,6 +116,8 @@ static gable_status numeric(gable_solver *s)
   gi_factor_kind kind = a->method == GABLE_METHOD_CHOLESKY ? GI_CHOLESKY : GI_LU;
   double begin = gi_now();
   if (!s->factor) GI_TRY(gi_factor_create(s->ctx, a->layout, kind, s->options.factor_type, &s->factor));
+  if (!s->permuted.columns.ptr)
+    GI_TRY(gi_permuted_init(s->ctx, &s->problem, a->row_perm, a->col_perm, kind == GI_CHOLESKY, &s->permuted));
   GI_TRY(gi_permuted_fill(s->ctx, &s->permuted, &s->problem, a->row_perm, a->col_perm, a->r, a->c));
   gi_factor_options how = {.threads = s->ctx->threads, .tiny = s->options.tiny_pivot};
   if (a->matched == 2 && how.tiny == 0) how.tiny = 1e-20; /* the largest pivot of its column is small for a reason */

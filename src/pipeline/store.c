@@ -326,8 +326,6 @@ gable_status gi_store_read(gable_solver *s, const gable_matrix_view *view, gi_so
   GI_TRY(check_header(source, &h, &s->problem));
   GI_TRY(load_structure(s->ctx, source, &h, &s->arrangement));
   GI_TRY(load_numbers(s, source, &h));
-  const gi_arrangement *a = &s->arrangement;
-  GI_TRY(gi_permuted_init(s->ctx, &s->problem, a->row_perm, a->col_perm, h.kind == GI_CHOLESKY, &s->permuted));
   s->options.factor_type = (gable_type)h.type;
   s->drift = h.drift != 0;
   s->structure++;
