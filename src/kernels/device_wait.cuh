@@ -23,11 +23,13 @@ template <> struct word<double> {
   typedef unsigned long long bits;
   static __device__ __forceinline__ bits not_yet() { return 0x7ff4deadbeef0001ull; }
   static __device__ __forceinline__ bits of(double v) { return (bits)__double_as_longlong(v); }
+  static __device__ __forceinline__ double value() { return __longlong_as_double((long long)not_yet()); }
 };
 template <> struct word<float> {
   typedef unsigned bits;
   static __device__ __forceinline__ bits not_yet() { return 0x7fa5deadu; }
   static __device__ __forceinline__ bits of(float v) { return __float_as_uint(v); }
+  static __device__ __forceinline__ float value() { return __uint_as_float(not_yet()); }
 };
 
 template <typename T> static __device__ __forceinline__ bool not_yet(T v)
@@ -70,6 +72,16 @@ static __device__ __forceinline__ void store_relaxed(double *p, double v)
 static __device__ __forceinline__ void store_relaxed(float *p, float v)
 {
   asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory");
+}
+
+/* A plain store to global memory, whatever the compiler knows of p. */
+static __device__ __forceinline__ void store_weak(double *p, double v)
+{
+  asm volatile("st.global.f64 [%0], %1;" ::"l"(p), "d"(v) : "memory");
+}
+static __device__ __forceinline__ void store_weak(float *p, float v)
+{
+  asm volatile("st.global.f32 [%0], %1;" ::"l"(p), "f"(v) : "memory");
 }
 
 /* In shared memory, between the warps of a block; a is a shared-window address. */
@@ -159,6 +171,12 @@ template <typename T> static __device__ __forceinline__ void copy_one(unsigned t
 static __device__ __forceinline__ void copy_arrive(unsigned barrier)
 {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+/* The line of 128 bytes at p into L2. */
+static __device__ __forceinline__ void prefetch_line(const void *p)
+{
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
 
 /* Which copy of its published values right-hand side rhs uses; first: parity[0], loaded early. */

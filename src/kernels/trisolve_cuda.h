@@ -58,8 +58,8 @@ typedef struct gik_device_triangle {
   unsigned *parent; /* [n] row of the matrix whose diagonal scales this row */
 } gik_device_triangle;
 
-/* tiles: consecutive rows of a chain level and an index interval, marched by one warp level by level.  Records of
- * 32/lanes rows in schedule order; see docs/algorithms/tiles.md. */
+/* tiles: consecutive rows of a chain level and an index interval, marched level by level by the warps of a block that
+ * compute.  Records of 32*warps/lanes rows in schedule order; see docs/algorithms/tiles-gpu.md. */
 enum { GIK_TILE_BATCH = 4 }; /* a tile's records are padded to a multiple of it */
 
 typedef struct gik_tile {
@@ -69,18 +69,20 @@ typedef struct gik_tile {
 
 typedef struct gik_tiles {
   int lanes, pairs; /* lanes a row, pairs of entries a lane */
+  int warps;        /* warps a block that compute */
   int pollers;      /* warps a block that fetch border values */
   int window;       /* records whose results stay in shared memory */
   int count, slots; /* tiles; shared slots of the largest */
   unsigned n_records, n_borders, n_published;
   gik_tile *tile;   /* [count] */
+  unsigned *row;    /* [n_records][32*warps/lanes] row whose b a record's row begins with; 0 where there is none */
   unsigned *border; /* [n_borders] place of each value among the published */
   void *record[2];  /* [n_records] for float and for double vectors; NULL where never asked for */
 } gik_tiles;
 
-size_t gik_tiles_record_bytes(int lanes, int pairs, gable_type vectors);
+size_t gik_tiles_record_bytes(int lanes, int pairs, int warps, gable_type vectors);
 /* 1 when a kernel of this shape was compiled. */
-int gik_tiles_shape(int lanes, int pairs);
+int gik_tiles_shape(int lanes, int pairs, int warps);
 /* Blocks that the GPU holds at once; 0: one does not fit. */
 int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors);
 gable_status gik_tiles_solve(const gik_tiles *t, gable_type vectors, int blocks, const gik_solve *s);

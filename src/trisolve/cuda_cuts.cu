@@ -4,39 +4,40 @@
 namespace gi
 {
 
-/* Chains that run side by side (many of one chain level: a grid with a
- * third dimension) are cut by chain level and by index into blocks of about 32 chains; lone chains 32 at a time;
- * otherwise intervals of index. */
+/* Chains that run side by side (many of one chain level: a grid with a third dimension) are cut by chain level and by
+ * index into blocks of 64 chains, or of 32 where rows are long, for two warps; lone chains 32 at a time; otherwise
+ * intervals of index. */
 static void choose_cuts(const gi_profile *p, int n, gi_tile_shape *s)
 {
   const double beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
   const double length = p->chains ? (double)n / p->chains : 0;
   s->window = s->lanes == 1 ? 16 : 64;
+  s->pollers = 8;
   if (s->lanes == 1 && length >= 16 && beside >= 4 && p->gap > 0 && n > 240.0 * p->levels) {
+    const int long_rows = s->pairs > 2;
+    s->warps = 2;
+    s->lanes = long_rows ? 2 : 1;
+    s->pairs = long_rows ? 4 : 2;
     s->chain_cut = 8;
-    s->index_cut = (unsigned)(4 * p->gap * (p->gap > length ? 1 : 0) + (p->gap > length ? 0 : 4 * length));
-    s->pollers = s->pairs > 2 ? 6 : 4;
+    s->index_cut = (unsigned)((long_rows ? 4 : 8) * (p->gap > length ? p->gap : length));
   } else if (s->lanes == 1 && length >= 16 && beside < 4) {
     s->chain_cut = 32;
     s->index_cut = 0;
-    s->pollers = 1;
+    s->pollers = 2;
   } else if (s->lanes == 1) {
     s->index_cut = (unsigned)(n / 16 + 1);
     s->chain_cut = (unsigned)(p->chain_levels / 32 + 1);
-    s->pollers = 4;
     s->window = 64;
   } else {
     s->index_cut = (unsigned)(n / 132 + 1);
     s->chain_cut = 0;
-    s->pollers = 4;
-    s->window = 64;
   }
 }
 
 gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
 {
   gable_status status = GABLE_OK;
-  gi_tile_shape shape = {lanes_of[k], pairs_of[k], 1, 16, 0, 0};
+  gi_tile_shape shape = {lanes_of[k], pairs_of[k], 1, 8, 16, 0, 0};
   if (shape.lanes == 1) GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
   choose_cuts(&d->profile, d->triangle.n, &shape);
   for (int attempt = 0;; attempt++) {

@@ -53,7 +53,8 @@ static gable_status stored_order(const gable_trisolve *t, const side *d, unsigne
   gable_status status = GABLE_OK;
   const unsigned *from = d->method == GI_TILES || d->method == GI_ROWS ? d->row_at : d->seed.order;
   *count = (size_t)d->triangle.n;
-  if (d->method == GI_TILES) *count = (size_t)d->tiles.n_records * (32 / (size_t)d->tiles.lanes);
+  if (d->method == GI_TILES)
+    *count = (size_t)d->tiles.n_records * (32 * (size_t)d->tiles.warps / (size_t)d->tiles.lanes);
   if (d->method == GI_ROWS) *count = (size_t)d->packed.n_records * (32 / (size_t)d->packed.lanes);
   GI_TRY(host_take(t->ctx, *count, list));
   if (from)

@@ -73,7 +73,7 @@ gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t
                          const unsigned *child, gi_profile *profile);
 
 typedef struct gi_tile_shape {
-  int lanes, pairs, pollers, window;
+  int lanes, pairs, warps, pollers, window;
   unsigned index_cut, chain_cut; /* rows an interval of index, chain levels a tile; 0: uncut */
 } gi_tile_shape;
 

@@ -28,15 +28,13 @@ done:
 namespace
 {
 
-enum { WIDTH = 32 }; /* lanes of a record */
-
 /* Fixed parts of the records, a lane at a time: slots, published places, rows. */
 struct tile_writer {
   gik_device_triangle t;
   schedule s;
   border b;
-  const unsigned *first, *row_at; /* records of tiles; [n_records][rows] */
-  unsigned lanes, pairs, rows;
+  const unsigned *first, *row_at;     /* records of tiles; [n_records][rows] */
+  unsigned lanes, pairs, width, rows; /* width: lanes of a record */
   size_t bytes, slots, meta;
   char *record;
 
@@ -51,14 +49,14 @@ struct tile_writer {
 
   __device__ void operator()(size_t i) const
   {
-    const unsigned lane = (unsigned)(i % WIDTH), slot = lane / lanes, part = lane % lanes;
-    const unsigned k = row_at[i / WIDTH * rows + slot];
+    const unsigned lane = (unsigned)(i % width), slot = lane / lanes, part = lane % lanes;
+    const unsigned k = row_at[i / width * rows + slot];
     const unsigned begin = k == NONE ? 0 : t.ptr[k], count = k == NONE ? 0 : t.ptr[k + 1] - begin;
-    char *r = record + i / WIDTH * bytes;
+    char *r = record + i / width * bytes;
     for (unsigned m = 0; m < pairs; m++) {
       const unsigned j = 2 * m * lanes + part, l = j + lanes;
       const unsigned a = j < count ? slot_of(k, begin + j) : 0, b = l < count ? slot_of(k, begin + l) : 0;
-      ((unsigned *)(r + slots))[m * WIDTH + lane] = a | b << 16;
+      ((unsigned *)(r + slots))[m * width + lane] = a | b << 16;
     }
     if (part) return;
     const unsigned p = k == NONE ? 0 : s.position[k];
@@ -75,8 +73,10 @@ static gable_status write_tiles(gi_device_memory *keep, const gik_device_triangl
                                 gik_tiles *out)
 {
   gable_status status = GABLE_OK;
-  const size_t bytes = gik_tiles_record_bytes(out->lanes, out->pairs, type ? GABLE_D : GABLE_S), size = type ? 8 : 4;
-  const size_t slots = (size_t)out->pairs * 2 * WIDTH * size, meta = slots + (size_t)out->pairs * 4 * WIDTH;
+  const gable_type vectors = type ? GABLE_D : GABLE_S;
+  const size_t bytes = gik_tiles_record_bytes(out->lanes, out->pairs, out->warps, vectors), size = type ? 8 : 4;
+  const unsigned width = 32 * (unsigned)out->warps;
+  const size_t slots = (size_t)out->pairs * 2 * width * size, meta = slots + (size_t)out->pairs * 4 * width;
   GI_TRY(gi_device_take(keep, bytes * out->n_records, &out->record[type]));
   {
     const tile_writer w = {*t,
@@ -86,12 +86,13 @@ static gable_status write_tiles(gi_device_memory *keep, const gik_device_triangl
                            row_at,
                            (unsigned)out->lanes,
                            (unsigned)out->pairs,
-                           WIDTH / (unsigned)out->lanes,
+                           width,
+                           width / (unsigned)out->lanes,
                            bytes,
                            slots,
                            meta,
                            (char *)out->record[type]};
-    GI_TRY(each((size_t)out->n_records * WIDTH, w));
+    GI_TRY(each((size_t)out->n_records * width, w));
   }
 done:
   return status;
@@ -127,12 +128,12 @@ gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t,
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
-  const unsigned rows = WIDTH / (unsigned)shape->lanes, window = (unsigned)shape->window;
+  const unsigned rows = 32 * (unsigned)shape->warps / (unsigned)shape->lanes, window = (unsigned)shape->window;
   gi_device_memory scratch = {keep->ctx};
   schedule s = {};
   border b = {};
-  unsigned tiles = 0, *first = nullptr, records = 0, *at = nullptr;
-  gik_tiles o = {shape->lanes, shape->pairs, shape->pollers, shape->window};
+  unsigned tiles = 0, *first = nullptr, records = 0, *at = nullptr, *row = nullptr;
+  gik_tiles o = {shape->lanes, shape->pairs, shape->warps, shape->pollers, shape->window};
   GI_TRY(gi_device_reserve(&scratch, 24 * n * sizeof(unsigned) + t->nnz * sizeof(unsigned)));
   GI_TRY(schedule_arrays(&scratch, n, &s));
   GI_TRY(tile_order(&scratch, t, level, profile, shape, &s, &tiles));
@@ -145,10 +146,19 @@ gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t,
     const unsigned *order = s.order, *record = s.record, *slot = s.slot;
     GI_TRY(each(n, [=] __device__(size_t p) { at[(size_t)record[p] * rows + slot[p]] = order[p]; }));
   }
+  GI_TRY(take(keep, (size_t)records * rows, &row));
+  {
+    const unsigned *row_of = t->row;
+    GI_TRY(each((size_t)records * rows, [=] __device__(size_t i) {
+      const unsigned r = at[i] == NONE ? NONE : row_of[at[i]];
+      row[i] = r == NONE ? 0 : r;
+    }));
+  }
   o.n_records = records;
   o.n_borders = b.count;
   o.n_published = b.published;
   o.border = b.list;
+  o.row = row;
   for (int type = 0; type < 2 && o.slots <= 0xffff; type++)
     if (types >> type & 1) GI_TRY(write_tiles(keep, t, &s, &b, first, at, type, &o));
   *row_at = at;

@@ -96,10 +96,11 @@ gable_status gi_cuda_update_tiles(const gik_device_triangle *t, const gik_tiles 
                                   const gi_values *v)
 {
   gable_status status = GABLE_OK;
-  const unsigned lanes = (unsigned)tiles->lanes, rows = 32 / lanes, k = (unsigned)tiles->pairs;
+  const unsigned width = 32 * (unsigned)tiles->warps, k = (unsigned)tiles->pairs;
+  const unsigned lanes = (unsigned)tiles->lanes, rows = width / lanes;
   for (int type = 0; type < 2; type++) {
-    const size_t size = type ? 8 : 4, inverse = k * 64 * size + k * 128 + rows * 8;
-    const size_t bytes = gik_tiles_record_bytes(tiles->lanes, tiles->pairs, type ? GABLE_D : GABLE_S);
+    const size_t size = type ? 8 : 4, inverse = k * width * (2 * size + 4) + rows * 8;
+    const size_t bytes = gik_tiles_record_bytes(tiles->lanes, tiles->pairs, tiles->warps, type ? GABLE_D : GABLE_S);
     const record_layout l = {(char *)tiles->record[type], tiles->n_records, bytes, inverse, 0, lanes, k, rows, row_at};
     if (l.record) GI_TRY(fill(t, &l, type, v));
   }
