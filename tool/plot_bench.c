@@ -72,11 +72,13 @@ static void draw_axis(FILE *f, const scale *s, int lines)
   }
 }
 
-static void draw_result(FILE *f, const scale *s, const bench_result *b, int line, int colour)
+/* auto is a ring around the method that it chose. */
+static void draw_mark(FILE *f, double x, double y, const char *method, int colour)
 {
-  const double y = TOP + line * LINE + LINE / 2.0;
-  fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\" fill=\"%s\" fill-opacity=\"0.85\"/>\n",
-          across(s, b->solve.median), y, colours[colour % COLOURS]);
+  const int ring = !strcmp(method, "auto");
+  fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%s\" fill=\"%s\" stroke=\"%s\" stroke-width=\"%s\"/>\n", x, y,
+          ring ? "6.5" : "4.5", ring ? "none" : colours[colour % COLOURS], colours[colour % COLOURS],
+          ring ? "1.5" : "0");
 }
 
 static void draw_label(FILE *f, const scale *s, const bench_result *b, int line)
@@ -100,7 +102,7 @@ static void draw_results(FILE *f, const scale *s, const bench_results *r, const 
     if (!is_drawn(b)) continue;
     if (begins_line(r, before, k)) draw_label(f, s, b, ++line);
     while (m < count && strcmp(methods[m], b->method)) m++;
-    draw_result(f, s, b, line, m);
+    draw_mark(f, across(s, b->solve.median), TOP + line * LINE + LINE / 2.0, b->method, m);
     before = b;
   }
 }
@@ -109,7 +111,7 @@ static void draw_legend(FILE *f, const char *const *methods, int count)
 {
   double x = LEFT;
   for (int m = 0; m < count; m++) {
-    fprintf(f, "<circle cx=\"%.1f\" cy=\"60\" r=\"4.5\" fill=\"%s\"/>\n", x, colours[m % COLOURS]);
+    draw_mark(f, x, 60, methods[m], m);
     svg_words(f, x + 9, 64, "start", 12, "#222222", methods[m]);
     x += 24 + 7.5 * (double)strlen(methods[m]);
   }
