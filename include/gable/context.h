@@ -28,7 +28,8 @@ typedef struct gable_context_options {
   void *log_user;
 
   /* phase, and the share of it done in [0,1].  Called from one thread at a time, at most about a hundred times a
-   * phase; a nonzero return cancels the phase with GABLE_ERR_CANCELLED. */
+   * phase; a nonzero return cancels the phase with GABLE_ERR_CANCELLED.  Libraries are not interrupted: it is asked
+   * before and after AMD and COLAMD, and between the parts of METIS's dissection. */
   int (*progress)(void *user, const char *phase, double done);
   void *progress_user;
 } gable_context_options;

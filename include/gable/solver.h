@@ -66,7 +66,8 @@ GABLE_API gable_status gable_order_read(gable_context *ctx, const char *path, ga
 /* Local.  Reads the pattern of a, n by n, and its values where a->val is there (matching and scaling need them, and
  * only then can Cholesky be chosen without a promise): CSR or CSC, base 0 or 1, 32 or 64 bit offsets, GABLE_S or
  * GABLE_D, full or, for a symmetric one, one triangle.  Nothing of a is kept but a copy.  May be called again with
- * another matrix. GABLE_ERR_SINGULAR: the structural rank is below n, and an unmatched row is named;
+ * another matrix: s is as it was when that is found wrong (GABLE_ERR_ARGUMENT, _NOT_FINITE), and holds nothing after
+ * any other error. GABLE_ERR_SINGULAR: the structural rank is below n, and an unmatched row is named;
  * GABLE_ERR_NOT_FINITE, _ARGUMENT (not square, indices wrong), _UNAVAILABLE (the order asked for is not in this build),
  * _MEMORY, _CANCELLED. */
 GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_view *a);
@@ -182,8 +183,9 @@ GABLE_API gable_status gable_solver_save(const gable_solver *s, const char *path
  * solves with a refine against these values.  Only the times and GABLE_SOLVER_ANALYSES are those of this process, so
  * zero; GABLE_SOLVER_DRIFT is about the values that were factored: what a's own are worth to this factor, the backward
  * error of a solve tells.  With GABLE_ORDER_USER the order is read again, for a later GABLE_REUSE_NOTHING.
- * GABLE_ERR_MISMATCH: another version, another pattern; GABLE_ERR_FORMAT:
- * damaged. */
+ * GABLE_ERR_MISMATCH: another version, another pattern; GABLE_ERR_FORMAT: no factor, or damaged.  When the matrix, the
+ * file's name or its header is wrong, s is as it was; damage that is found later, and GABLE_ERR_MEMORY, leave it
+ * holding nothing. */
 GABLE_API gable_status gable_solver_load(gable_solver *s, const gable_matrix_view *a, const char *path);
 
 /* NULL is fine; sets *s to NULL. */

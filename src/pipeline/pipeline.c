@@ -78,33 +78,52 @@ done:
   return status;
 }
 
-gable_status gi_pipeline_take_matrix(gable_solver *s, const gable_matrix_view *a)
+gable_status gi_pipeline_read(const gable_solver *s, const gable_matrix_view *a, gi_pipeline_input *in)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(gi_problem_init(s->ctx, a, &s->problem));
-  GI_REQUIRE(s->options.method != GABLE_METHOD_CHOLESKY || s->problem.pattern_symmetric, GABLE_ERR_ARGUMENT,
+  GI_TRY(gi_problem_init(s->ctx, a, &in->problem));
+  const gable_idx n = in->problem.n;
+  GI_REQUIRE(s->options.method != GABLE_METHOD_CHOLESKY || in->problem.pattern_symmetric, GABLE_ERR_ARGUMENT,
              "Cholesky was asked for, but the pattern of the matrix is not symmetric");
   if (s->options.order == GABLE_ORDER_USER) {
     GI_REQUIRE(s->options.user_order, GABLE_ERR_ARGUMENT, "GABLE_ORDER_USER without user_order");
-    GI_ALLOC(s->ctx, s->user_order, s->problem.n);
-    memcpy(s->user_order, s->options.user_order, (size_t)s->problem.n * sizeof *s->user_order);
-    GI_TRY(gi_order_check(s->ctx, s->problem.n, s->user_order));
+    GI_ALLOC(s->ctx, in->user_order, n);
+    memcpy(in->user_order, s->options.user_order, (size_t)n * sizeof *in->user_order);
+    GI_TRY(gi_order_check(s->ctx, n, in->user_order));
   }
 done:
   return status;
 }
 
+void gi_pipeline_take(gable_solver *s, gi_pipeline_input *in)
+{
+  gi_pipeline_clear(s);
+  s->problem = in->problem;
+  s->user_order = in->user_order;
+  memset(in, 0, sizeof *in);
+}
+
+void gi_pipeline_input_release(gable_context *ctx, gi_pipeline_input *in)
+{
+  gi_problem_release(ctx, &in->problem);
+  gi_free(ctx, in->user_order);
+  in->user_order = NULL;
+}
+
 gable_status gi_pipeline_analyse(gable_solver *s, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
+  gi_pipeline_input in = {0};
   double begin = gi_now();
-  gi_pipeline_clear(s);
-  GI_TRY(gi_pipeline_take_matrix(s, a));
+  GI_TRY(gi_pipeline_read(s, a, &in));
   double read = gi_now();
-  GI_TRY(arrange(s, &s->options, 0));
+  gi_pipeline_take(s, &in);
+  status = arrange(s, &s->options, 0);
+  if (status) gi_pipeline_clear(s);
+  GI_TRY(status);
   s->arrangement.symbolic_s += read - begin;
 done:
-  if (status) gi_pipeline_clear(s);
+  gi_pipeline_input_release(s->ctx, &in);
   return status;
 }
 

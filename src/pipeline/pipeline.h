@@ -78,8 +78,15 @@ static inline int gi_pipeline_has_matrix(const gable_solver *s)
 /* log_abs_determinant and sign_determinant of the factor and its arrangement. */
 gable_status gi_pipeline_find_determinant(gable_solver *s);
 
-/* s->problem of the view, and what the options say about it: the user's order is copied, Cholesky needs symmetry. */
-gable_status gi_pipeline_take_matrix(gable_solver *s, const gable_matrix_view *a);
+/* The matrix, and what the options of s say about it: the user's order is copied, Cholesky needs symmetry.  s is left
+ * alone, so that what is wrong with the matrix costs nothing; in is zeroed before, and released after. */
+typedef struct gi_pipeline_input {
+  gi_problem problem;
+  gable_idx *user_order; /* [n] or NULL */
+} gi_pipeline_input;
+gable_status gi_pipeline_read(const gable_solver *s, const gable_matrix_view *a, gi_pipeline_input *in);
+void gi_pipeline_take(gable_solver *s, gi_pipeline_input *in); /* in the place of whatever s held */
+void gi_pipeline_input_release(gable_context *ctx, gi_pipeline_input *in);
 
 /* Back to GI_PHASE_EMPTY. */
 void gi_pipeline_clear(gable_solver *s);

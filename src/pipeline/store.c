@@ -313,21 +313,13 @@ done:
   return status;
 }
 
-gable_status gi_store_read(gable_solver *s, const gable_matrix_view *view, gi_source *source)
+static gable_status load_all(gable_solver *s, gi_source *source, const gi_store_header *h)
 {
   gable_status status = GABLE_OK;
-  gi_store_header h;
-  gi_pipeline_clear(s);
-  GI_REQUIRE(view->val, GABLE_ERR_ARGUMENT, "a factor is loaded for a matrix with values: the view has none");
-  GI_TRY(gi_pipeline_take_matrix(s, view));
-  GI_REQUIRE(gi_source_most_bytes_left(source) >= (int64_t)sizeof h, GABLE_ERR_FORMAT,
-             "%s is no factor that Gable has saved", gi_source_name(source));
-  GI_TRY(gi_source_read(source, &h, sizeof h));
-  GI_TRY(check_header(source, &h, &s->problem));
-  GI_TRY(load_structure(s->ctx, source, &h, &s->arrangement));
-  GI_TRY(load_numbers(s, source, &h));
-  s->options.factor_type = (gable_type)h.type;
-  s->drift = h.drift != 0;
+  GI_TRY(load_structure(s->ctx, source, h, &s->arrangement));
+  GI_TRY(load_numbers(s, source, h));
+  s->options.factor_type = (gable_type)h->type;
+  s->drift = h->drift != 0;
   s->structure++;
   s->phase = GI_PHASE_FACTORED;
 done:
@@ -335,11 +327,28 @@ done:
   return status;
 }
 
+gable_status gi_store_read(gable_solver *s, const gable_matrix_view *view, gi_source *source)
+{
+  gable_status status = GABLE_OK;
+  gi_store_header h;
+  gi_pipeline_input in = {0};
+  GI_REQUIRE(view->val, GABLE_ERR_ARGUMENT, "a factor is loaded for a matrix with values: the view has none");
+  GI_TRY(gi_pipeline_read(s, view, &in));
+  GI_REQUIRE(gi_source_most_bytes_left(source) >= (int64_t)sizeof h, GABLE_ERR_FORMAT,
+             "%s is no factor that Gable has saved", gi_source_name(source));
+  GI_TRY(gi_source_read(source, &h, sizeof h));
+  GI_TRY(check_header(source, &h, &in.problem));
+  gi_pipeline_take(s, &in);
+  GI_TRY(load_all(s, source, &h));
+done:
+  gi_pipeline_input_release(s->ctx, &in);
+  return status;
+}
+
 gable_status gi_pipeline_load(gable_solver *s, const gable_matrix_view *view, const char *path)
 {
   gable_status status = GABLE_OK;
   gi_source *source = NULL;
-  gi_pipeline_clear(s);
   GI_TRY(gi_source_open_file(s->ctx, path, &source));
   GI_TRY(gi_store_read(s, view, source));
 done:

@@ -144,6 +144,36 @@ static void drift_is_kept(void)
   test_system_free(&a);
 }
 
+/* What is wrong before anything is dropped leaves the solver as it was. */
+static void nothing_lost(void)
+{
+  enum { N = 40 };
+  test_system a = test_system_make(TEST_DOMINANT, N, 3), other = test_system_make(TEST_DOMINANT, N, 4);
+  gable_solver *s = factored(&a, NULL), *donor = factored(&other, NULL);
+  gable_matrix_view v = test_system_view(&a), wrong = v;
+  double b[N], x[N], y[N];
+  for (gable_idx i = 0; i < N; i++) b[i] = 1 + i % 3;
+  solve(s, N, GABLE_N, b, x);
+  CHECK_OK(gable_solver_save(donor, path));
+  CHECK(gable_solver_load(s, &v, path) == GABLE_ERR_MISMATCH);
+  CHECK(gable_solver_load(s, &v, "/nowhere/at/all") == GABLE_ERR_IO);
+  wrong.val = NULL;
+  CHECK(gable_solver_load(s, &wrong, path) == GABLE_ERR_ARGUMENT);
+  wrong = v;
+  wrong.n_rows = N - 1;
+  CHECK(gable_solver_analyse(s, &wrong) == GABLE_ERR_ARGUMENT);
+  const double before = a.val[0];
+  a.val[0] = NAN;
+  CHECK(gable_solver_analyse(s, &v) == GABLE_ERR_NOT_FINITE);
+  a.val[0] = before;
+  solve(s, N, GABLE_N, b, y);
+  CHECK(!memcmp(x, y, sizeof x), "the factor is another one after a refusal");
+  gable_solver_destroy(&s);
+  gable_solver_destroy(&donor);
+  test_system_free(&a);
+  test_system_free(&other);
+}
+
 static char *read_file(size_t *size)
 {
   FILE *f = fopen(path, "rb");
@@ -220,6 +250,7 @@ int main(void)
   round_trip(TEST_SPD, 80, GABLE_S);
   factor_after_loading();
   drift_is_kept();
+  nothing_lost();
   refusals();
   unlink(path);
   gable_context_destroy(&ctx);
