@@ -121,6 +121,7 @@ static __device__ __forceinline__ void ic0_row(const gik_incomplete &f, const gi
     if (!lane) r.val[p] = l;
     __syncwarp();
   }
+  __syncwarp(); /* all lanes have read the diagonal entry */
   if (!lane) {
     if (!(pivot > 0) || !isfinite(pivot)) atomicMin(f.fault, r.i);
     r.val[r.diagonal] = __dsqrt_rn(pivot);

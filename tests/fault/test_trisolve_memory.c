@@ -101,7 +101,6 @@ static void fail_all(bench *s, gable_status (*phase)(const bench *, const char *
 
 int main(int argc, char **argv)
 {
-  static const char *const sweeps[] = {"serial", "levr", "tiles", "auto"};
   static const char *const preconditioners[] = {"ilu0", "ic0", "gs"};
   failing_allocator memory = failing_allocator_init();
   gable_context_options options = failing_allocator_options(&memory);
@@ -123,7 +122,7 @@ int main(int argc, char **argv)
   for (gable_idx i = 0; i < s.t.n; i++) s.b[i] = 1;
   for (int m = 0; methods[m]; m++) fail_all(&s, trisolve, methods[m]);
   s.view.part = GABLE_FULL;
-  for (size_t m = 0; m < sizeof sweeps / sizeof *sweeps; m++) fail_all(&s, smooth, sweeps[m]);
+  for (int m = 0; methods[m]; m++) fail_all(&s, smooth, methods[m]);
   for (size_t m = 0; m < sizeof preconditioners / sizeof *preconditioners; m++)
     fail_all(&s, krylov, preconditioners[m]);
   gable_context_destroy(&s.ctx);
