@@ -40,12 +40,14 @@ static inline int omp_in_parallel(void)
 #define GI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define GI_THREAD_LOCAL __thread
+#define GI_NOINLINE __attribute__((noinline))
 #define GI_RESTRICT __restrict__
 #else
 #define GI_PRINTF(text, first)
 #define GI_UNLIKELY(x) (x)
 #define GI_LIKELY(x) (x)
 #define GI_THREAD_LOCAL _Thread_local
+#define GI_NOINLINE
 #define GI_RESTRICT restrict
 #endif
 

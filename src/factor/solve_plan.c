@@ -230,13 +230,15 @@ gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan,
   const gable_off worth = plan->values / plan->thread_values;
   w->threads = threads = worth < threads ? (worth < 1 ? 1 : (int)worth) : threads;
   w->rhs = max_rhs <= 1 ? 1 : gik_panel_kernels_for(GABLE_D, GABLE_D, max_rhs)->rhs;
-  w->stride = ((gable_off)plan->longest * w->rhs + 16 + 15) / 8 * 8;
+  w->stride = ((gable_off)plan->longest + 16 + 15) / 8 * 8;
   const gable_off rows = (gable_off)plan->layout->n + plan->slots;
   GI_ALLOC(ctx, w->y, rows * w->rhs);
   GI_ALLOC_ZERO(ctx, w->z, w->stride * threads);
   GI_ALLOC(ctx, w->owner, plan->n_parts);
+  if (w->rhs > 1) GI_ALLOC(ctx, w->place, plan->layout->n);
   GI_ALLOC_ZERO(ctx, load, threads);
-  w->bytes = (gable_off)sizeof *w + 8 * (rows * w->rhs + w->stride * threads) + 4 * (gable_off)plan->n_parts;
+  w->bytes = (gable_off)sizeof *w + 8 * (rows * w->rhs + w->stride * threads) + 4 * (gable_off)plan->n_parts +
+             (w->rhs > 1 ? 4 * (gable_off)plan->layout->n : 0);
   assign_parts(w, load, plan);
   *out = w;
   w = NULL;
@@ -252,6 +254,7 @@ void gi_solve_work_destroy(gable_context *ctx, gi_solve_work **work)
   gi_free(ctx, (*work)->y);
   gi_free(ctx, (*work)->z);
   gi_free(ctx, (*work)->owner);
+  gi_free(ctx, (*work)->place);
   gi_free(ctx, *work);
   *work = NULL;
 }

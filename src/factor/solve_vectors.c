@@ -1,15 +1,31 @@
 /* solve_vectors.c: copies between the caller's vectors and the work vector. */
 #include "factor/solve_vectors.h"
 
+#include <string.h>
+
+#include "kernels/panel_sweep.h"
+
+enum { EDGE = 8 };
+#define INLINE static inline __attribute__((always_inline))
+
+typedef double VD __attribute__((vector_size(8 * EDGE)));
+typedef float VS __attribute__((vector_size(4 * EDGE)));
+
 #define NAME(stem) stem##_dd
+#define VY VD
+#define VB VD
 #define Y double
 #define B double
 #include "factor/solve_vectors.inc"
 #define NAME(stem) stem##_ds
+#define VY VD
+#define VB VS
 #define Y double
 #define B float
 #include "factor/solve_vectors.inc"
 #define NAME(stem) stem##_ss
+#define VY VS
+#define VB VS
 #define Y float
 #define B float
 #include "factor/solve_vectors.inc"
@@ -33,5 +49,29 @@ void gi_solve_give(const gi_solve_window *w, const gi_solve_frame *frame, gable_
     give_ds(w, frame, k0, k1, y);
   } else {
     give_dd(w, frame, k0, k1, y);
+  }
+}
+
+void gi_solve_take_rows(const gi_solve_window *w, const gi_solve_frame *frame, const gable_idx *place, gable_idx i0,
+                        gable_idx i1, void *y)
+{
+  if (w->single) {
+    take_rows_ss(w, frame, place, i0, i1, y);
+  } else if (w->view->type == GABLE_S) {
+    take_rows_ds(w, frame, place, i0, i1, y);
+  } else {
+    take_rows_dd(w, frame, place, i0, i1, y);
+  }
+}
+
+void gi_solve_give_rows(const gi_solve_window *w, const gi_solve_frame *frame, const gable_idx *place, gable_idx i0,
+                        gable_idx i1, const void *y)
+{
+  if (w->single) {
+    give_rows_ss(w, frame, place, i0, i1, y);
+  } else if (w->view->type == GABLE_S) {
+    give_rows_ds(w, frame, place, i0, i1, y);
+  } else {
+    give_rows_dd(w, frame, place, i0, i1, y);
   }
 }

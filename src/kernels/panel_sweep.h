@@ -27,14 +27,14 @@ typedef struct gik_panels {
   int unit;                     /* 1: L has a unit diagonal (LU); 0: its diagonal is 1 / dinv (Cholesky) */
 } gik_panels;
 
-/* z: [16 + max(w + nl, nu) R] scratch of the calling thread, aligned to 64 bytes. */
+/* z: [16 + max(w + nl, nu)] scratch of the calling thread, aligned to 64 bytes. */
 typedef void gik_panel_sweep(const gik_panels *p, gable_idx s0, gable_idx s1, void *y, void *z);
 
 /* The diagonal block alone: y_J := L11^-1 P y_J and so on, y at row 0. */
 typedef void gik_panel_block(const gik_panels *p, gable_idx s, void *y);
 
 /* y[row[i]] -= sum_j a(i,j) y_J(j) for m rows and w columns; a: column major.  lead: values
- * that may be read (not used) before a.  z: [16 + m R], aligned to 64 bytes. */
+ * that may be read (not used) before a.  z: [16 + m], aligned to 64 bytes. */
 typedef void gik_panel_scatter(const void *a, gable_off ld, gable_off lead, gable_idx m, gable_idx w,
                                const gable_idx *row, const void *y_j, void *y, void *z);
 
