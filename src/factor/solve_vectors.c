@@ -5,7 +5,7 @@
 
 #include "kernels/panel_sweep.h"
 
-enum { EDGE = 8 };
+enum { EDGE = 8, AHEAD = 4 * EDGE };
 #define INLINE static inline __attribute__((always_inline))
 
 typedef double VD __attribute__((vector_size(8 * EDGE)));
