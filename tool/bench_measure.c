@@ -63,17 +63,22 @@ static void plain_sweeps(const bench_rows *a, const double *b, double *x)
 }
 
 /* The largest difference to the plain loop over the largest entry; NaN where the plain loop itself overflows. */
-static double sweep_error(const bench_rows *a, const double *b, const double *x)
+static double sweep_error(bench_problem *p, int turn)
 {
-  double *plain = malloc(((size_t)a->n + 1) * sizeof *plain), most = 0, worst = 0;
-  if (!plain) return INFINITY;
-  plain_sweeps(a, b, plain);
+  const bench_rows *a = p->rows;
+  const double *x = p->bench.x.data, *plain = p->plain[turn];
+  double most = 0, worst = 0;
+  if (!plain) {
+    p->plain[turn] = malloc(((size_t)a->n + 1) * sizeof *x);
+    if (!p->plain[turn]) return INFINITY;
+    plain_sweeps(a, p->bench.b[turn].data, p->plain[turn]);
+    plain = p->plain[turn];
+  }
   for (gable_idx i = 0; i < a->n; i++) {
     const double apart = fabs(x[i] - plain[i]);
     if (!(fabs(plain[i]) <= most)) most = fabs(plain[i]);
     if (!(apart <= worst)) worst = isnan(apart) ? INFINITY : apart;
   }
-  free(plain);
   if (!isfinite(most)) return NAN;
   return most > 0 ? worst / most : worst;
 }
@@ -90,8 +95,8 @@ static gable_status check(bench_problem *p, int turn, int threads, double *worst
   workbench *w = &p->bench;
   gable_status status = workbench_fetch(w);
   if (status) return status;
-  const double error = p->rows->part == GABLE_FULL ? sweep_error(p->rows, w->b[turn].data, w->x.data)
-                                                   : bench_rows_ratio(p->rows, &w->b[turn], &w->x, threads);
+  const double error =
+      p->rows->part == GABLE_FULL ? sweep_error(p, turn) : bench_rows_ratio(p->rows, &w->b[turn], &w->x, threads);
   if (error > *worst || isnan(error)) *worst = error;
   return GABLE_OK;
 }

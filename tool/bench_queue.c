@@ -2,6 +2,7 @@
 #include "bench_queue.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ struct bench_job {
   const bench_source *source;
   pthread_t thread;
   int begun, threaded;
+  atomic_int done;
   bench_matrix matrix;
   gable_status status;
   char why[240];
@@ -51,6 +53,7 @@ static void *make_ready(void *of)
   if (!j->status)
     j->status = bench_matrix_open(ctx, j->source->name, j->source->path, &j->matrix, j->why, sizeof j->why);
   gable_context_destroy(&ctx);
+  atomic_store(&j->done, 1);
   return NULL;
 }
 
@@ -89,12 +92,20 @@ gable_status bench_queue_take(bench_queue *queue, bench_matrix *m, char *why, si
 
 void bench_queue_close(bench_queue *queue)
 {
+  int busy = 0;
   for (int k = 0; k <= queue->ahead && queue->jobs; k++) {
-    if (!queue->jobs[k].begun) continue;
-    finish(&queue->jobs[k]);
-    if (!queue->jobs[k].status) bench_matrix_close(&queue->jobs[k].matrix);
+    bench_job *j = &queue->jobs[k];
+    if (!j->begun) continue;
+    if (j->threaded && !atomic_load(&j->done)) {
+      busy |= !pthread_detach(j->thread);
+      continue;
+    }
+    finish(j);
+    if (!j->status) bench_matrix_close(&j->matrix);
   }
-  free(queue->jobs);
-  free(queue->sources);
+  if (!busy) { /* else a matrix that nobody waits for any more is still being made, until the tool ends */
+    free(queue->jobs);
+    free(queue->sources);
+  }
   memset(queue, 0, sizeof *queue);
 }

@@ -21,6 +21,8 @@ const char *bench_queue_name(const bench_queue *queue);
 
 /* Takes the next one: m is the caller's then, or a status with the reason in why. */
 gable_status bench_queue_take(bench_queue *queue, bench_matrix *m, char *why, size_t why_bytes);
+
+/* Waits for nobody: what is not ready is left to the end of the process. */
 void bench_queue_close(bench_queue *queue);
 
 #endif

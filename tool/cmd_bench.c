@@ -159,11 +159,13 @@ static int is_late(const contest *c)
   return c->q->limit_s > 0 && stopwatch_now() - c->begun > c->q->limit_s;
 }
 
-/* All matrices; while a GPU is busy with one, the next two are made ready. */
+/* All matrices; while a GPU is busy with one, the next ones are made ready, by at most half of the processors. */
 static int run_all(contest *c)
 {
+  enum { MOST_AHEAD = 6 };
+  const int half = gable_context_threads(c->session.ctx) / 2, ahead = half < MOST_AHEAD ? half : MOST_AHEAD;
   bench_queue queue;
-  int rc = bench_queue_open(c->q, gable_context_space(c->session.ctx) == GABLE_DEVICE ? 2 : 0, &queue);
+  int rc = bench_queue_open(c->q, gable_context_space(c->session.ctx) == GABLE_DEVICE ? ahead : 0, &queue);
   while (rc == EXIT_DONE && bench_queue_name(&queue) && !is_late(c)) rc = run_next(c, &queue);
   if (rc == EXIT_DONE && bench_queue_name(&queue))
     fprintf(stderr, "gable bench: the time is over (--limit-seconds), left out:");

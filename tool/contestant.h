@@ -12,7 +12,8 @@ typedef struct bench_problem {
   int32_t *ptr;
   gable_idx *idx;
   double *val;
-  workbench bench; /* its vectors and its stream */
+  workbench bench;  /* its vectors and its stream */
+  double *plain[2]; /* [n] for each b: what plain sweeps give, or NULL: not asked for so far */
 } bench_problem;
 
 /* rhs: right-hand sides, column major, ld n. */

@@ -40,6 +40,7 @@ void bench_problem_close(bench_problem *p)
   gable_context *ctx = p->ctx;
   if (!ctx) return;
   workbench_close(&p->bench);
+  for (int k = 0; k < 2; k++) free(p->plain[k]);
   if (gable_context_space(ctx) == GABLE_DEVICE) {
     gable_device_free(ctx, (void **)&p->ptr);
     gable_device_free(ctx, (void **)&p->idx);
