@@ -37,7 +37,7 @@ const char *nearest(const char *word, const char *const *names, int n_names)
   for (int k = 0; k < n_names; k++) {
     size_t n = strlen(word);
     int distance = edit_distance(word, names[k]);
-    if (n >= 3 && !strncmp(word, names[k], n)) distance = 1;
+    if (n >= 2 && !strncmp(word, names[k], n)) distance = 1;
     if (distance <= least_distance && (!best || distance < least_distance)) {
       best = names[k];
       least_distance = distance;

@@ -8,6 +8,7 @@ expect 2 "usage: gable"
 expect 0 "gable 0." --version
 expect 2 "did you mean 'info'" inof
 expect 2 "did you mean --strict" info --strit A
+expect 2 "did you mean --json" info --js A
 expect 2 "missing argument" info
 expect 2 "too many arguments" info A B
 expect 2 "--json needs a value" info A --json
