@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""trisolve_cpu_table.py FILE.jsonl: the triangular solves of bench/trisolve_cpu.py as tables in Markdown.
+trisolve_cpu_table.py --readme FILE.jsonl: their summary between the marks of README.md.
+
+best: the fastest of a plain serial loop, Gable's serial, and MKL on one and on several threads, of those with a right result."""
+import json
+import math
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MARKS = ("<!-- cpu-trisolve:begin -->", "<!-- cpu-trisolve:end -->")
+OUR_MEAN, OUR_LEAST = 1.3, 0.95
+
+
+def load(path):
+    """{(matrix, triangle): {(method, threads): line}}"""
+    rows = {}
+    for line in open(path):
+        r = json.loads(line)
+        rows.setdefault((r["matrix"], r["uplo"]), {})[r["method"], r["threads"]] = r
+    return rows
+
+
+def right(r):
+    return r["max_error_bound_ratio"] is not None and r["max_error_bound_ratio"] <= 1
+
+
+def best(r):
+    return min((x for (m, _), x in r.items() if m in ("plain", "serial", "mkl") and right(x)), key=lambda x: x["solve_s"])
+
+
+def gain(r, threads):
+    return best(r)["solve_s"] / r["auto", threads]["solve_s"]
+
+
+def mean(values):
+    values = list(values)
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def microseconds(x):
+    return f"{1e6 * x:.4g}"
+
+
+def table(rows):
+    keys = sorted({k for r in rows.values() for k in r}, key=lambda k: (["plain", "mkl", "serial"] + [k[0]]).index(k[0]))
+    threads = max(t for _, t in keys)
+    print("Microseconds, medians. Floor: reading the bytes (from the caches where they fit), or levels x latency of a row, whichever is more.\n")
+    print("| matrix | triangle | rows | entries a row | levels | " + " | ".join(f"{m} ({t})" for m, t in keys)
+          + f" | best / auto ({threads}) | auto is | floor | share |")
+    print("|---" * (9 + len(keys)) + "|")
+    for (matrix, uplo), r in rows.items():
+        a = r["auto", threads]
+        cells = [(microseconds(r[k]["solve_s"]) + ("" if right(r[k]) else " wrong")) if k in r else "" for k in keys]
+        print(f'| {matrix} | {uplo} | {a["n"]} | {a["nnz"] / a["n"]:.1f} | {a["levels"]} | ' + " | ".join(cells)
+              + f' | {gain(r, threads):.2f} | {a["method_used"]} on {a["threads_used"]} | {microseconds(a["floor_s"])} | {a["share"]:.2f} |')
+    print()
+
+
+def sets(rows, limit):
+    grids = {k: r for k, r in rows.items() if ":" in k[0]}
+    real = {k: r for k, r in rows.items() if ":" not in k[0]}
+    work = {k: r for k, r in real.items() if best(r)["solve_s"] >= limit}
+    return [("grids", grids), ("triangles of real matrices", real), (f"of them, those beyond {1e6 * limit:.0f} us", work), ("all", rows)]
+
+
+def summary(rows, name):
+    threads = max(t for r in rows.values() for _, t in r)
+    lines = [f"From `{name}` by `bench/trisolve_cpu_table.py --readme`. Gain: best of a plain serial loop, Gable's serial and MKL's "
+             f"`mkl_sparse_d_trsv` on 1 and {threads} threads, over `auto`.", "",
+             f"| set | solves | gain on {threads} threads: mean | least | below {OUR_LEAST} | gain on 1 thread: mean | least | below {OUR_LEAST} |",
+             "|---" * 8 + "|"]
+    for what, part in sets(rows, 50e-6):
+        if not part:
+            continue
+        many, one = ([gain(r, t) for r in part.values()] for t in (threads, 1))
+        cells = [f"{mean(g):.2f} | {min(g):.2f} | {sum(x < OUR_LEAST for x in g)}" for g in (many, one)]
+        lines.append(f"| {what} | {len(part)} | " + " | ".join(cells) + " |")
+    any_row = next(iter(next(iter(rows.values())).values()))
+    everything = [gain(r, threads) for r in rows.values()]
+    wrong = sum(not right(r["mkl", threads]) for r in rows.values() if ("mkl", threads) in r)
+    lines += ["", f"Wanted: mean {OUR_MEAN} on {threads} threads ({'reached' if mean(everything) >= OUR_MEAN else 'MISSED'}), none below {OUR_LEAST} "
+              f"({'reached' if min(everything) >= OUR_LEAST else 'MISSED: ' + ', '.join(f'{k[0]} {k[1]} {gain(r, threads):.2f}' for k, r in rows.items() if gain(r, threads) < OUR_LEAST)})."]
+    if not any(m == "mkl" for r in rows.values() for m, _ in r):
+        lines.append("MKL was not there.")
+    elif wrong:
+        lines.append(f"MKL on {threads} threads left NaN of the poisoned x, or missed the error bound, in {wrong} of {len(rows)} solves, which do not count.")
+    lines.append(f'{any_row["machine"]}, last-level cache {any_row["llc_bytes"] >> 20} MiB, commit {any_row["commit"]}, {any_row["date"]}.')
+    return "\n".join(lines)
+
+
+def main():
+    words = [w for w in sys.argv[1:] if w != "--readme"]
+    rows = load(words[0])
+    path = pathlib.Path(words[0]).resolve()
+    name = path.relative_to(ROOT) if ROOT in path.parents else path.name
+    table(rows)
+    print(summary(rows, name))
+    if "--readme" in sys.argv:
+        readme = ROOT / "README.md"
+        block = f"{MARKS[0]}\n{summary(rows, name)}\n{MARKS[1]}"
+        text = readme.read_text()
+        if MARKS[0] not in text:
+            sys.exit(f"README.md has no {MARKS[0]}")
+        readme.write_text(re.sub(MARKS[0] + ".*?" + MARKS[1], lambda _: block, text, flags=re.S))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
