@@ -4,6 +4,7 @@
 # make fuzz       a million mangled inputs for each reader (FUZZ_RUNS, FUZZ_SEED)
 # make libfuzzer  the same number that libFuzzer steers by coverage, under sanitizers (needs clang; FUZZ_CLANG, FUZZ_FLAGS)
 # make bench      the speed tables (needs the peers: see docs/benchmarks.md)
+# make bench-trisolve   triangular solves on the CPU, beside MKL
 # make install    DESTDIR, PREFIX (/usr/local) and LIB (lib); make uninstall takes the same files away
 # make docs       the pages of the public headers, in build/docs (needs doxygen)
 # Variables: CC, BUILD (build), DEBUG=yes, SAN (address,undefined or thread), WERROR=yes, CUDA=yes, and METIS, SUITESPARSE,
@@ -82,7 +83,7 @@ comma := ,
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' $1 $2)
 
-.PHONY: all lib tests check fuzz fuzzers libfuzzer demo bench docs manual clean install uninstall format help
+.PHONY: all lib tests check fuzz fuzzers libfuzzer demo bench bench-trisolve docs manual clean install uninstall format help
 all: $(if $(wildcard tool/gable.c),$(TOOL)) $(STATIC) $(SHARED)
 lib: $(STATIC) $(SHARED)
 tests: $(TESTS)
@@ -155,6 +156,9 @@ demo: all
 
 bench: all
 	@BUILD="$(BUILD)" CC="$(CC)" LIBS="$(LIBS)" python3 bench/run.py $(BENCH)
+
+bench-trisolve: all
+	@BUILD="$(BUILD)" CC="$(CC)" LIBS="$(LIBS)" python3 bench/trisolve_cpu.py $(TRISOLVE)
 
 manual: all
 	@scripts/manual $(TOOL) $(BUILD)/share
