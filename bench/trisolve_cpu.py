@@ -69,8 +69,8 @@ def binary(tool, path, work):
     return out if report["rows"] == report["columns"] >= 1000 else None
 
 
-def measure(command, source, out, about):
-    told = subprocess.run([*command, str(source)], capture_output=True, text=True)
+def measure(command, found, out, about):
+    told = subprocess.run([*command, *map(str, found)], capture_output=True, text=True)
     sys.stderr.write(told.stderr)
     best = {}
     for line in told.stdout.splitlines():
@@ -92,6 +92,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2, help="beside one (2)")
     parser.add_argument("--seconds", type=float, default=0.2, help="for each method and triangle (0.2)")
     parser.add_argument("--under", default="", help="a command that each measurement runs under, such as 'nice -n -5'")
+    parser.add_argument("--group", type=int, default=1, help="matrices that one measurement takes one after the other (1)")
     parser.add_argument("--out", help="the file of results (bench/results/trisolve-cpu-DATE.jsonl)")
     arguments = parser.parse_args()
     program, tool = build(), ROOT / os.environ.get("BUILD", "build") / "bin/gable"
@@ -105,12 +106,12 @@ def main():
     command = [*shlex.split(arguments.under), str(program), "--threads", str(arguments.threads), "--seconds", str(arguments.seconds),
                "--methods", arguments.methods, *(["--mkl", str(mkl)] if mkl else [])]
     with open(path, "w") as out, tempfile.TemporaryDirectory() as work:
-        for name, source in sources(arguments):
-            found = binary(tool, source, work) if name != source else source
-            if found:
-                measure(command, found, out, about)
-            if name != source and found:
-                found.unlink()
+        todo = sources(arguments)
+        for k in range(0, len(todo), arguments.group):
+            found = [binary(tool, source, work) if name != source else source for name, source in todo[k : k + arguments.group]]
+            measure(command, filter(None, found), out, about)
+            for file in pathlib.Path(work).iterdir():
+                file.unlink()
     print(f"\n{path}\n", flush=True)
     return subprocess.run([sys.executable, str(ROOT / "bench/trisolve_cpu_table.py"), str(path)]).returncode
 
