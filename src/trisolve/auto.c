@@ -12,7 +12,7 @@ static const double cached = 16e6;
 int gi_worth_interleaving(const gi_pattern *p, double tiles_s, double serial_s)
 {
   const double bytes = 12.0 * (double)p->rows.ptr[p->rows.n] + 40.0 * p->rows.n;
-  return serial_s > (bytes < cached ? 1.15 : 1.7) * tiles_s;
+  return serial_s > (bytes < cached ? 1.15 : 2.1) * tiles_s;
 }
 
 /* Several threads have to promise so much; where they do not keep it, tiles go on one thread (tiles.c). */

@@ -15,7 +15,7 @@ typedef struct progress {
 /* Which way solves go: alone (0) or with the team (1).  Both give the same bits. */
 typedef struct turns {
   int way, trial;    /* the way now, and whether it is only tried */
-  int left, pause;   /* solves until the other way is tried; how many there are between two trials */
+  int left;          /* solves until the other way is tried */
   double fastest;    /* of the last TRIAL solves this way */
   double seconds[2]; /* what that was when each way was last left; 0: never yet */
 } turns;
@@ -249,7 +249,8 @@ static int run_team(gi_run *r, scratch_area *a)
   return complete;
 }
 
-enum { TRIAL = 3, FIRST_PAUSE = 16, LONGEST_PAUSE = 1024 };
+enum { TRIAL = 3, SHORTEST_PAUSE = 16, LONGEST_PAUSE = 4096 };
+static const double trials_cost = 0.03; /* of all time, at most, but for the shortest pause */
 
 static void turns_begin(turns *t)
 {
@@ -274,11 +275,10 @@ static void turns_learn(turns *t, double seconds)
     t->left = TRIAL;
     return;
   }
-  const int better = t->seconds[1] <= t->seconds[0];
-  t->pause = better == t->way || !t->pause ? FIRST_PAUSE : t->pause < LONGEST_PAUSE ? 2 * t->pause : LONGEST_PAUSE;
-  t->way = better;
+  t->way = t->seconds[1] <= t->seconds[0];
   t->trial = 0;
-  t->left = t->pause;
+  const double pause = TRIAL / trials_cost * (t->seconds[!t->way] / t->seconds[t->way] - 1);
+  t->left = pause < SHORTEST_PAUSE ? SHORTEST_PAUSE : pause < LONGEST_PAUSE ? (int)pause : LONGEST_PAUSE;
 }
 
 static void run(gi_run *r)
