@@ -38,7 +38,8 @@ typedef struct gable_context_options {
     sizeof(gable_context_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL                                         \
   }
 
-/* Local.  where: "cpu", "cuda:0" or "auto" (NULL is "auto": the GPU
+/* Local.  where: "cpu", "cuda:0", "mirror" (the CPU with device memory of its own that the host cannot touch, for tests
+ * of programs that are meant for a GPU; gable_trisolve alone takes views in it) or "auto" (NULL is "auto": the GPU
  * when the build has it, one answers and the work is large enough, else the CPU; every report says which).  An explicit
  * "cuda:0" never falls back: GABLE_ERR_UNAVAILABLE names what is missing.  options may be NULL. */
 GABLE_API gable_status gable_context_create(const char *where, const gable_context_options *options,
@@ -47,7 +48,7 @@ GABLE_API gable_status gable_context_create(const char *where, const gable_conte
 /* NULL is fine; sets *ctx to NULL. */
 GABLE_API void gable_context_destroy(gable_context **ctx);
 
-/* Where this context runs, "cpu" or "cuda:0"; owned by the context. */
+/* Where this context runs, "cpu", "mirror" or "cuda:0"; owned by the context. */
 GABLE_API const char *gable_context_where(const gable_context *ctx);
 GABLE_API int gable_context_threads(const gable_context *ctx);
 

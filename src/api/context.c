@@ -7,7 +7,7 @@
 
 #include "base/options.h"
 #include "base/pool.h"
-#include "device/device.h"
+#include "device/mirror.h"
 
 /* Processors that this process may use. */
 static int processors(void)
@@ -53,15 +53,17 @@ static gable_status parse_where(const char *where, const gi_device **device, int
   *device = NULL;
   if (!strcmp(where, "cpu")) {
     *device = &gi_device_cpu;
+  } else if (!strcmp(where, "mirror")) {
+    *device = &gi_device_mirror;
   } else if (!strncmp(where, "cuda", 4) && (where[4] == ':' || !where[4])) {
     char *end = NULL;
     long k = where[4] ? strtol(where + 5, &end, 10) : 0;
     GI_REQUIRE(!where[4] || (where[5] && !*end && k >= 0 && k < 1024), GABLE_ERR_ARGUMENT,
-               "'%s' is no place: say cpu, cuda:0 or auto", where);
+               "'%s' is no place: say cpu, mirror, cuda:0 or auto", where);
     *device = &gi_device_cuda;
     *ordinal = (int)k;
   }
-  GI_REQUIRE(*device, GABLE_ERR_ARGUMENT, "'%.40s' is no place: say cpu, cuda:0 or auto", where);
+  GI_REQUIRE(*device, GABLE_ERR_ARGUMENT, "'%.40s' is no place: say cpu, mirror, cuda:0 or auto", where);
 done:
   return status;
 }

@@ -4,7 +4,7 @@
 
 #include "base/options.h"
 #include "base/timer.h"
-#include "device/device.h"
+#include "device/mirror.h"
 #include "trisolve/plan.h"
 
 static const char *const method_names[GI_METHODS] = {
@@ -72,7 +72,9 @@ gable_status gable_trisolve_create(gable_context *ctx, const gable_trisolve_opti
   t->options.method = method_names[method];
   t->method = method;
   t->bad_row = -1;
-  t->backend = ctx->device == &gi_device_cuda ? &gi_trisolve_cuda : &gi_trisolve_cpu;
+  t->backend = ctx->device == &gi_device_cuda     ? &gi_trisolve_cuda
+               : ctx->device == &gi_device_mirror ? &gi_trisolve_mirror
+                                                  : &gi_trisolve_cpu;
   *out = t;
 done:
   return status;

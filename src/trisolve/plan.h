@@ -57,6 +57,7 @@ typedef struct gi_trisolve_backend {
 } gi_trisolve_backend;
 
 extern const gi_trisolve_backend gi_trisolve_cpu;
+extern const gi_trisolve_backend gi_trisolve_mirror;
 extern const gi_trisolve_backend gi_trisolve_cuda; /* cuda.cu, or cuda_absent.c */
 
 /* The analysed matrix without its arrays. */

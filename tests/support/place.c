@@ -14,7 +14,7 @@ gable_context *test_place(int argc, char **argv, const gable_context_options *op
 
 int test_place_is_gpu(const gable_context *ctx)
 {
-  return gable_context_space(ctx) == GABLE_DEVICE;
+  return !strncmp(gable_context_where(ctx), "cuda", 4);
 }
 
 const char *const *test_place_methods(const gable_context *ctx)

@@ -1,0 +1,246 @@
+/* mirror.c: memory of its own mappings, without access but between enter and leave; a stream is done when a call
+ * returns. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "device/mirror.h"
+
+enum { POISONED = 1 << 20 }; /* bytes at the beginning of a block: all of it would make large ones slow to open */
+
+/* One mapping; bytes is what was asked for, mapped a whole number of pages and one that stays closed. */
+typedef struct block {
+  struct block *next;
+  char *base;
+  size_t bytes, mapped, page;
+} block;
+
+typedef struct mirror {
+  pthread_mutex_t lock;
+  block *blocks;
+  int entered; /* pairs of enter and leave that are open */
+} mirror;
+
+/* The state is the device's own, older than its context: not from the context's allocator. */
+static gable_status mirror_open(int ordinal, void **state)
+{
+  gable_status status = GABLE_OK;
+  mirror *m = calloc(1, sizeof *m);
+  (void)ordinal;
+  GI_REQUIRE(m, GABLE_ERR_MEMORY, "out of memory for a mirror");
+  pthread_mutex_init(&m->lock, NULL);
+  *state = m;
+done:
+  return status;
+}
+
+static void mirror_close(void *state)
+{
+  mirror *m = state;
+  pthread_mutex_destroy(&m->lock);
+  free(m);
+}
+
+/* All blocks; the lock is held. */
+static void allow(const mirror *m, int access)
+{
+  for (const block *b = m->blocks; b; b = b->next) mprotect(b->base, b->mapped - b->page, access);
+}
+
+void gi_mirror_enter(gable_context *ctx)
+{
+  mirror *m = ctx->device_state;
+  pthread_mutex_lock(&m->lock);
+  if (!m->entered++) allow(m, PROT_READ | PROT_WRITE);
+  pthread_mutex_unlock(&m->lock);
+}
+
+void gi_mirror_leave(gable_context *ctx)
+{
+  mirror *m = ctx->device_state;
+  pthread_mutex_lock(&m->lock);
+  if (!--m->entered) allow(m, PROT_NONE);
+  pthread_mutex_unlock(&m->lock);
+}
+
+/* The block that p lies in, or NULL; the lock is held. */
+static const block *block_of(const mirror *m, const void *p)
+{
+  const block *b = m->blocks;
+  while (b && ((const char *)p < b->base || (const char *)p >= b->base + b->mapped)) b = b->next;
+  return b;
+}
+
+gable_status gi_mirror_require(gable_context *ctx, const void *p, size_t bytes, const char *name)
+{
+  gable_status status = GABLE_OK;
+  mirror *m = ctx->device_state;
+  if (!bytes) goto done;
+  pthread_mutex_lock(&m->lock);
+  const block *b = block_of(m, p);
+  const int inside = b && bytes <= b->bytes && (const char *)p <= b->base + (b->bytes - bytes);
+  pthread_mutex_unlock(&m->lock);
+  GI_REQUIRE(b, GABLE_ERR_ARGUMENT, "%s is called device memory, but is none of this context's", name);
+  GI_REQUIRE(inside, GABLE_ERR_ARGUMENT, "%s: %zu bytes reach beyond the block of device memory", name, bytes);
+done:
+  return status;
+}
+
+static gable_status mirror_alloc(gable_context *ctx, size_t bytes, void **out)
+{
+  gable_status status = GABLE_OK;
+  mirror *m = ctx->device_state;
+  block *b = NULL;
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  *out = NULL;
+  GI_REQUIRE(bytes < SIZE_MAX / 2, GABLE_ERR_MEMORY, "%.1f MB of device memory", (double)bytes / 1e6);
+  GI_ALLOC_ZERO(ctx, b, 1);
+  *b = (block){NULL, NULL, bytes ? bytes : 1, (bytes / page + 2) * page, page};
+  void *p = mmap(NULL, b->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  GI_REQUIRE(p != MAP_FAILED, GABLE_ERR_MEMORY, "%.1f MB of device memory: %s", (double)bytes / 1e6, strerror(errno));
+  b->base = p;
+  pthread_mutex_lock(&m->lock);
+  mprotect(p, b->mapped - page, PROT_READ | PROT_WRITE);
+  memset(p, 0xff, bytes < POISONED ? bytes : POISONED); /* nobody may count on zeros */
+  if (!m->entered) mprotect(p, b->mapped - page, PROT_NONE);
+  b->next = m->blocks;
+  m->blocks = b;
+  pthread_mutex_unlock(&m->lock);
+  *out = p;
+  b = NULL;
+done:
+  gi_free(ctx, b);
+  return status;
+}
+
+static void mirror_release(gable_context *ctx, void *p)
+{
+  mirror *m = ctx->device_state;
+  block *found = NULL;
+  pthread_mutex_lock(&m->lock);
+  for (block **at = &m->blocks; *at; at = &(*at)->next)
+    if ((*at)->base == p) {
+      found = *at;
+      *at = found->next;
+      break;
+    }
+  pthread_mutex_unlock(&m->lock);
+  if (!found) return;
+  munmap(found->base, found->mapped);
+  gi_free(ctx, found);
+}
+
+static gable_status require_host(gable_context *ctx, const void *p)
+{
+  gable_status status = GABLE_OK;
+  mirror *m = ctx->device_state;
+  pthread_mutex_lock(&m->lock);
+  const block *b = block_of(m, p);
+  pthread_mutex_unlock(&m->lock);
+  GI_REQUIRE(!b, GABLE_ERR_ARGUMENT, "a copy between host and device: the host's side is device memory");
+done:
+  return status;
+}
+
+/* One of to and from is device memory, the other the host's. */
+static gable_status copy(gable_context *ctx, void *to, const void *from, const void *device, size_t bytes)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(gi_mirror_require(ctx, device, bytes, "a copy's device side"));
+  GI_TRY(require_host(ctx, device == to ? from : to));
+  gi_mirror_enter(ctx);
+  memcpy(to, from, bytes);
+  gi_mirror_leave(ctx);
+done:
+  return status;
+}
+
+static gable_status mirror_copy_in(gable_context *ctx, void *device, const void *host, size_t bytes, void *stream)
+{
+  (void)stream;
+  return copy(ctx, device, host, device, bytes);
+}
+
+static gable_status mirror_copy_out(gable_context *ctx, void *host, const void *device, size_t bytes, void *stream)
+{
+  (void)stream;
+  return copy(ctx, host, device, device, bytes);
+}
+
+static gable_status mirror_synchronise(gable_context *ctx, void *stream)
+{
+  (void)ctx;
+  (void)stream;
+  return GABLE_OK;
+}
+
+static gable_status mirror_fill(gable_context *ctx, void *device, int byte, size_t bytes, void *stream)
+{
+  gable_status status = GABLE_OK;
+  (void)stream;
+  GI_TRY(gi_mirror_require(ctx, device, bytes, "fill"));
+  gi_mirror_enter(ctx);
+  memset(device, byte, bytes);
+  gi_mirror_leave(ctx);
+done:
+  return status;
+}
+
+/* A stream is a place to point at. */
+static gable_status mirror_stream_create(gable_context *ctx, void **out)
+{
+  gable_status status = GABLE_OK;
+  char *stream = NULL;
+  GI_ALLOC_ZERO(ctx, stream, 1);
+  *out = stream;
+done:
+  return status;
+}
+
+static void mirror_stream_destroy(gable_context *ctx, void *stream)
+{
+  gi_free(ctx, stream);
+}
+
+static gable_status mirror_event_create(gable_context *ctx, void **out)
+{
+  return gi_device_cpu.event_create(ctx, out);
+}
+
+static gable_status mirror_event_record(gable_context *ctx, void *event, void *stream)
+{
+  return gi_device_cpu.event_record(ctx, event, stream);
+}
+
+static gable_status mirror_event_elapsed(gable_context *ctx, void *begin, void *end, double *seconds)
+{
+  return gi_device_cpu.event_elapsed(ctx, begin, end, seconds);
+}
+
+static void mirror_event_destroy(gable_context *ctx, void *event)
+{
+  gi_device_cpu.event_destroy(ctx, event);
+}
+
+const gi_device gi_device_mirror = {
+    .name = "mirror",
+    .open = mirror_open,
+    .close = mirror_close,
+    .alloc = mirror_alloc,
+    .release = mirror_release,
+    .copy_in = mirror_copy_in,
+    .copy_out = mirror_copy_out,
+    .synchronise = mirror_synchronise,
+    .fill = mirror_fill,
+    .stream_create = mirror_stream_create,
+    .stream_destroy = mirror_stream_destroy,
+    .event_create = mirror_event_create,
+    .event_record = mirror_event_record,
+    .event_elapsed = mirror_event_elapsed,
+    .event_destroy = mirror_event_destroy,
+};

@@ -1,0 +1,127 @@
+/* mirror.c: the CPU backend under the memory rules of a GPU (device/mirror.h): views in device memory are opened for as
+ * long as a call of the backend lasts, and views in host memory are taken as they are. */
+#include "device/mirror.h"
+#include "trisolve/plan.h"
+
+static size_t value_bytes(gable_type type)
+{
+  return type == GABLE_S ? sizeof(float) : sizeof(double);
+}
+
+/* The arrays of a view in device memory are where it says; nnz from the last offset. */
+static gable_status check_matrix(gable_context *ctx, const gable_matrix_view *a, gable_off nnz)
+{
+  gable_status status = GABLE_OK;
+  const size_t offset = a->offset_type == GABLE_I64 ? sizeof(int64_t) : sizeof(int32_t);
+  GI_TRY(gi_mirror_require(ctx, a->ptr, ((size_t)a->n_rows + 1) * offset, "ptr"));
+  GI_TRY(gi_mirror_require(ctx, a->idx, (size_t)nnz * sizeof *a->idx, "idx"));
+done:
+  return status;
+}
+
+static gable_status mirror_analyse(gable_trisolve *t, const gable_matrix_view *a)
+{
+  gable_status status = GABLE_OK;
+  gable_matrix_view host = *a;
+  const int strict = t->shape.strict;
+  int entered = 0;
+  if (t->shape.space == GABLE_HOST) return gi_trisolve_cpu.analyse(t, a);
+  host.space = GABLE_HOST;
+  GI_TRY(check_matrix(t->ctx, a, 0));
+  gi_mirror_enter(t->ctx);
+  entered = 1;
+  GI_TRY(gi_shape_from(&host, t->shape.uplo, &t->shape));
+  t->shape.strict = strict;
+  GI_TRY(check_matrix(t->ctx, a, t->shape.nnz));
+  GI_TRY(gi_trisolve_cpu.analyse(t, &host));
+  t->shape.space = GABLE_DEVICE;
+done:
+  if (entered) gi_mirror_leave(t->ctx);
+  return status;
+}
+
+static gable_status mirror_update(gable_trisolve *t, const void *val, const void *diagonal)
+{
+  gable_status status = GABLE_OK;
+  const size_t size = value_bytes(t->shape.value_type);
+  if (t->shape.space == GABLE_HOST) return gi_trisolve_cpu.update(t, val, diagonal);
+  GI_TRY(gi_mirror_require(t->ctx, val, (size_t)t->shape.nnz * size, "val"));
+  GI_TRY(gi_mirror_require(t->ctx, diagonal, diagonal ? (size_t)t->shape.n * size : 0, "diagonal"));
+  gi_mirror_enter(t->ctx);
+  status = gi_trisolve_cpu.update(t, val, diagonal);
+  gi_mirror_leave(t->ctx);
+done:
+  return status;
+}
+
+/* From the first entry to the last. */
+static size_t vector_bytes(const gable_vectors_view *v)
+{
+  const gable_off lines = v->major == GABLE_COL_MAJOR ? v->count : v->n;
+  const gable_off last = v->major == GABLE_COL_MAJOR ? v->n : v->count;
+  return (size_t)((lines - 1) * v->ld + last) * value_bytes(v->type);
+}
+
+static gable_status mirror_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
+                                 gable_vectors_view *x)
+{
+  gable_status status = GABLE_OK;
+  gable_vectors_view from = *b, to = *x;
+  if (b->space == GABLE_HOST) return gi_trisolve_cpu.solve(t, w, op, b, x);
+  from.space = to.space = GABLE_HOST;
+  GI_TRY(gi_mirror_require(t->ctx, b->data, vector_bytes(b), "b"));
+  GI_TRY(gi_mirror_require(t->ctx, x->data, vector_bytes(x), "x"));
+  gi_mirror_enter(t->ctx);
+  status = gi_trisolve_cpu.solve(t, w, op, &from, &to);
+  gi_mirror_leave(t->ctx);
+done:
+  return status;
+}
+
+static void mirror_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device)
+{
+  gi_trisolve_cpu.work_bytes(t, max_rhs, host, device);
+}
+
+static gable_status mirror_work_init(gable_work *w)
+{
+  return gi_trisolve_cpu.work_init(w);
+}
+
+static void mirror_work_release(gable_work *w)
+{
+  gi_trisolve_cpu.work_release(w);
+}
+
+static gable_status mirror_work_status(gable_work *w)
+{
+  return gi_trisolve_cpu.work_status(w);
+}
+
+static gable_status mirror_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info)
+{
+  return gi_trisolve_cpu.info(t, op, info);
+}
+
+static gable_status mirror_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level)
+{
+  return gi_trisolve_cpu.schedule(t, op, order, level);
+}
+
+static void mirror_release(gable_trisolve *t)
+{
+  gi_trisolve_cpu.release(t);
+}
+
+const gi_trisolve_backend gi_trisolve_mirror = {
+    .analyse = mirror_analyse,
+    .update = mirror_update,
+    .work_bytes = mirror_work_bytes,
+    .work_init = mirror_work_init,
+    .work_release = mirror_work_release,
+    .solve = mirror_solve,
+    .work_status = mirror_work_status,
+    .info = mirror_info,
+    .schedule = mirror_schedule,
+    .release = mirror_release,
+};

@@ -1,0 +1,164 @@
+/* The mirror device: memory that the host cannot touch, pointers that are told apart, and solves between them. */
+#define _GNU_SOURCE
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/test.h"
+
+#include "support/triangles.h"
+
+/* Whether a process that does this to p comes to a good end. */
+static int survives(void (*touch)(void *p), void *p)
+{
+  int status = 0;
+  fflush(NULL);
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (!child) {
+    CHECK(freopen("/dev/null", "w", stderr));
+    touch(p);
+    _exit(0);
+  }
+  CHECK(waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void read_it(void *p)
+{
+  volatile double sink = *(volatile double *)p;
+  (void)sink;
+}
+
+static void write_it(void *p)
+{
+  *(volatile double *)p = 1;
+}
+
+static void check_memory(gable_context *ctx)
+{
+  enum { N = 1000 };
+  double host[N] = {1, 2, 3}, own = 5;
+  void *p = NULL, *q = NULL;
+  CHECK(gable_context_space(ctx) == GABLE_DEVICE && !strcmp(gable_context_where(ctx), "mirror"));
+  CHECK(survives(read_it, &own) && survives(write_it, &own), "the test's own memory");
+  CHECK_OK(gable_device_alloc(ctx, sizeof host, &p));
+  CHECK_OK(gable_device_alloc(ctx, sizeof host, &q));
+  CHECK(!survives(read_it, p) && !survives(write_it, p), "device memory is open after alloc");
+  CHECK_OK(gable_device_copy_in(ctx, p, host, sizeof host, NULL));
+  CHECK(!survives(read_it, p) && !survives(write_it, p), "device memory is open after a copy");
+  CHECK_OK(gable_device_copy_out(ctx, host + 500, p, 3 * sizeof *host, NULL));
+  CHECK(host[500] == 1 && host[502] == 3);
+
+  CHECK(gable_device_copy_in(ctx, host, host + 500, 8, NULL) == GABLE_ERR_ARGUMENT, "a host pointer as device memory");
+  CHECK(gable_device_copy_in(ctx, p, q, 8, NULL) == GABLE_ERR_ARGUMENT, "device memory as the host's");
+  CHECK(gable_device_copy_out(ctx, q, p, 8, NULL) == GABLE_ERR_ARGUMENT, "device memory as the host's");
+  CHECK(gable_device_copy_in(ctx, (char *)p + 8, host, sizeof host, NULL) == GABLE_ERR_ARGUMENT, "beyond the end");
+  CHECK(gable_device_fill(ctx, host, 0, 8, NULL) == GABLE_ERR_ARGUMENT, "a host pointer as device memory");
+  gable_device_free(ctx, &q);
+  gable_device_free(ctx, &p);
+}
+
+/* A view that says device of host memory, or host of device memory. */
+static void check_confusion(gable_context *ctx)
+{
+  int64_t ptr[] = {0, 1, 3};
+  gable_idx idx[] = {0, 0, 1};
+  double val[] = {2, 1, 4}, numbers[] = {2, 9}, x[2];
+  gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
+  gable_vectors_view b = GABLE_VECTORS_VIEW_INIT, to;
+  gable_trisolve *plan = NULL;
+  gable_work *w = NULL;
+  a.n_rows = a.n_cols = 2;
+  a.part = GABLE_LOWER;
+  a.ptr = ptr;
+  a.idx = idx;
+  a.space = GABLE_DEVICE;
+  CHECK_OK(gable_trisolve_create(ctx, NULL, &plan));
+  CHECK(gable_trisolve_analyse(plan, &a) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "device memory"), "%s",
+        gable_last_error());
+  a.space = GABLE_HOST;
+  CHECK_OK(gable_trisolve_analyse(plan, &a));
+  CHECK_OK(gable_trisolve_update(plan, val));
+  CHECK_OK(gable_work_create(plan, 1, &w));
+  b.n = 2;
+  b.ld = 2;
+  b.data = numbers;
+  to = b;
+  to.data = x;
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b, &to));
+  CHECK(x[0] == 1 && x[1] == 2);
+  b.space = to.space = GABLE_DEVICE;
+  CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &to) == GABLE_ERR_ARGUMENT);
+  CHECK_OK(gable_device_alloc(ctx, sizeof x, &b.data));
+  CHECK_OK(gable_device_copy_in(ctx, b.data, numbers, sizeof numbers, NULL));
+  CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &to) == GABLE_ERR_ARGUMENT, "x alone is the host's");
+  to.data = b.data;
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b, &to));
+  CHECK(!survives(read_it, b.data), "device memory is open after a solve");
+  CHECK_OK(gable_device_copy_out(ctx, x, b.data, sizeof x, NULL));
+  CHECK(x[0] == 1 && x[1] == 2);
+  gable_device_free(ctx, &b.data);
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+}
+
+/* n numbers' worth of bytes in the context's memory. */
+static void *there(gable_context *ctx, const void *host, size_t bytes)
+{
+  void *p = NULL;
+  CHECK_OK(gable_device_alloc(ctx, bytes, &p));
+  CHECK_OK(gable_device_copy_in(ctx, p, host, bytes, NULL));
+  return p;
+}
+
+/* The matrix and the vectors in device memory, every phase. */
+static void check_device_matrix(gable_context *ctx, int kind)
+{
+  test_triangle t = test_triangle_make(kind, 5);
+  const size_t n = (size_t)t.n, nnz = (size_t)t.ptr[n];
+  gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  gable_trisolve *plan = NULL;
+  gable_work *w = NULL;
+  double *b = malloc((n + 1) * 16), *x = b + n + 1;
+  for (size_t i = 0; i < n; i++) b[i] = 1 - 0.3 * (double)(i % 6);
+  void *ptr = there(ctx, t.ptr, (n + 1) * sizeof *t.ptr), *idx = there(ctx, t.idx, nnz * sizeof *t.idx);
+  void *val = there(ctx, t.val, nnz * sizeof *t.val);
+  a.n_rows = a.n_cols = t.n;
+  a.part = GABLE_LOWER;
+  a.ptr = ptr;
+  a.idx = idx;
+  a.space = GABLE_DEVICE;
+  v.n = t.n;
+  v.ld = t.n;
+  v.space = GABLE_DEVICE;
+  v.data = there(ctx, b, n * sizeof *b);
+  CHECK_OK(gable_trisolve_create(ctx, NULL, &plan));
+  CHECK_OK(gable_trisolve_analyse(plan, &a));
+  CHECK_OK(gable_trisolve_update(plan, val));
+  CHECK_OK(gable_work_create(plan, 1, &w));
+  CHECK(gable_trisolve_update(plan, t.val) == GABLE_ERR_ARGUMENT || !nnz, "values on the host, matrix on the device");
+  CHECK_OK(gable_trisolve_update(plan, val));
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &v, &v));
+  CHECK_OK(gable_device_copy_out(ctx, x, v.data, n * sizeof *x, NULL));
+  CHECK(test_bound_ratio(&t, x, b, 1, 0) <= 1, "%s", test_triangle_name(kind));
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+  gable_device_free(ctx, &ptr);
+  gable_device_free(ctx, &idx);
+  gable_device_free(ctx, &val);
+  gable_device_free(ctx, &v.data);
+  test_triangle_free(&t);
+  free(b);
+}
+
+int main(void)
+{
+  gable_context *ctx = NULL;
+  CHECK_OK(gable_context_create("mirror", NULL, &ctx));
+  check_memory(ctx);
+  check_confusion(ctx);
+  for (int kind = 0; test_triangle_name(kind); kind++) check_device_matrix(ctx, kind);
+  gable_context_destroy(&ctx);
+  return 0;
+}
