@@ -101,6 +101,13 @@ size_t gik_packed_record_bytes(int lanes, int pairs, gable_type vectors);
 int gik_packed_shape(int lanes, int pairs);
 gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
 
+/* Right-hand sides that are solved together by a work for up to count: 1, 4, 8 or 16. */
+int gik_packed_together(int count);
+
+/* q of gik_packed_together at a time; published is [ceil(count/q)][2][n_published][q], all of it "not yet" in the half
+ * that is used next, and bit c of parity belongs to right-hand sides cq ... cq+q-1. */
+gable_status gik_packed_solve_many(const gik_packed *p, int q, gable_type vectors, const gik_solve *s);
+
 /* The methods of Li and Zhang (and of Liu et al., gsf), on plain compressed rows or columns. */
 typedef struct gik_seed {
   gik_device_triangle a; /* rows (levr, elmr) or columns (levc, elmc, gsf) */

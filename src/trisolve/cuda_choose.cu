@@ -6,18 +6,8 @@
 namespace gi
 {
 
-const unsigned limit_of[SHAPES] = {2, 4, 8, 14, 16, 32, 64, 256};
-const int lanes_of[SHAPES] = {1, 1, 2, 1, 4, 8, 16, 32};
-const int pairs_of[SHAPES] = {1, 2, 2, 7, 2, 2, 2, 4};
-
-int limit_index(const gi_profile *p, int n, int allow_wide_lane)
-{
-  for (int i = 0; i < SHAPES; i++) {
-    if (limit_of[i] == 14 && (!allow_wide_lane || p->longest > 14 || p->within[2] * 2.0 > n)) continue;
-    if ((double)p->within[i] >= 0.98 * n) return i;
-  }
-  return SHAPES - 1;
-}
+const int lanes_of[GI_SHAPES] = {1, 1, 2, 1, 4, 8, 16, 32};
+const int pairs_of[GI_SHAPES] = {1, 2, 2, 7, 2, 2, 2, 4};
 
 /* Seconds a solve takes by tiles and by rows: levels times a step, constants measured on one H200. */
 static void predict(const gi_profile *p, const gik_device_triangle *t, double *tiles_s, double *rows_s)
@@ -57,11 +47,11 @@ static gable_status rows_shape(const gable_trisolve *t, state *s, side *d, int k
   d->packed.blocks = width > 300 ? 4 : 2;
   d->packed.gated = pairs_of[k] * lanes_of[k] >= 7;
   /* Levels so wide that bytes count more than latency: more rows a record, and none of the padding is read. */
-  if (width > 8192 && limit_of[k] >= 8 && d->triangle.nnz * 1.3 < (double)d->triangle.n * limit_of[k]) {
-    const int lanes = (int)(limit_of[k] / 8);
+  if (width > 8192 && gi_limit_of(k) >= 8 && d->triangle.nnz * 1.3 < (double)d->triangle.n * gi_limit_of(k)) {
+    const int lanes = (int)(gi_limit_of(k) / 8);
     d->packed.classed = 1;
     d->packed.blocks = 8;
-    if (limit_of[k] % 8 == 0 && gik_packed_shape(lanes, 4)) d->packed.lanes = lanes, d->packed.pairs = 4;
+    if (gi_limit_of(k) % 8 == 0 && gik_packed_shape(lanes, 4)) d->packed.lanes = lanes, d->packed.pairs = 4;
   }
   GI_TRY(gi_cuda_packed(&s->memory, &d->triangle, d->level, &d->profile, types_of(t), &d->packed, &d->row_at));
 done:
@@ -71,7 +61,7 @@ done:
 gable_status own_schedule(const gable_trisolve *t, state *s, side *d)
 {
   const int wide_lane = d->profile.chains && d->triangle.n / d->profile.chains >= 16;
-  const int k = limit_index(&d->profile, d->plain.n, wide_lane);
+  const int k = gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->plain.n, wide_lane);
   return d->method == GI_TILES ? tiles_shape(t, s, d, k) : rows_shape(t, s, d, k);
 }
 

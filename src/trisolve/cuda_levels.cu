@@ -13,11 +13,9 @@ namespace
 
 enum { LEVEL_THREADS = 1024, SURVEY_THREADS = 256 };
 
-__device__ const unsigned WITHIN[8] = {2, 4, 8, 14, 16, 32, 64, 256};
-
-/* Lengths of rows, and child[c]: the first row whose last entry is c. */
+/* Lengths of rows; child[c], the first row whose last entry is c; and no level is known. */
 __global__ void __launch_bounds__(SURVEY_THREADS)
-    survey_kernel(size_t n, const unsigned *ptr, const unsigned *col, unsigned *child, gi_findings *f)
+    survey_kernel(size_t n, const unsigned *ptr, const unsigned *col, unsigned *child, u64 *level, gi_findings *f)
 {
   __shared__ unsigned most, below[8];
   unsigned longest = 0, within[8] = {0};
@@ -28,8 +26,9 @@ __global__ void __launch_bounds__(SURVEY_THREADS)
   for (size_t k = blockIdx.x * (size_t)blockDim.x + threadIdx.x; k < n; k += (size_t)gridDim.x * blockDim.x) {
     const unsigned end = ptr[k + 1], length = end - ptr[k];
     if (length) atomicMin(child + col[end - 1], (unsigned)k);
+    level[k] = ~0ull;
     longest = max(longest, length);
-    for (int i = 0; i < 8; i++) within[i] += length <= WITHIN[i];
+    for (int i = 0; i < 8; i++) within[i] += length <= gi_limit_of(i);
   }
   longest = __reduce_max_sync(gik::ALL, longest);
   for (int i = 0; i < 8; i++) within[i] = __reduce_add_sync(gik::ALL, within[i]);
@@ -45,10 +44,18 @@ __global__ void __launch_bounds__(SURVEY_THREADS)
 }
 
 struct level_arguments {
-  unsigned n, most;
+  unsigned n;
+  gi_levels which;
   const unsigned *ptr, *col, *child;
   u64 *level;
   gi_findings *found;
+
+  __device__ bool wanted() const
+  {
+    if (found->bad != ~0ull || which == GI_NO_LEVELS) return false;
+    const int shape = gi_limit_shape(found->within, found->longest, n, 1);
+    return which == GI_LEVELS || found->longest <= gi_limit_of(shape);
+  }
 };
 
 /* What a row knows of its level and chain level: at least these, and, when linked, the previous row's plus steps. */
@@ -69,6 +76,20 @@ struct level_bound {
     chain_step += o >> 8 & 0xff;
     linked = o >> 16 & 1;
     open |= o >> 17 & 1;
+  }
+
+  /* The same for a warp whose rows are one run and await nothing else: levels less steps have a plain maximum. */
+  __device__ __forceinline__ void follow_all(bool chained)
+  {
+    const unsigned lane = threadIdx.x % 32, steps = __ballot_sync(gik::ALL, lane && !chained);
+    const int up = (int)lane, across = __popc(steps & (2u << lane) - 1);
+    int l = (int)level - up, c = (int)chain - across;
+    for (int d = 1; d < 32; d *= 2) {
+      l = max(l, __shfl_up_sync(gik::ALL, l, d));
+      c = max(c, __shfl_up_sync(gik::ALL, c, d));
+    }
+    level = (unsigned)(l + up);
+    chain = (unsigned)(c + across);
   }
 };
 
@@ -105,10 +126,10 @@ struct pause {
     __nanosleep(rest);
   }
 
-  /* For something of an earlier block: longer and longer, the longer the more of L2 a look costs. */
+  /* For something of an earlier block: longer and longer, the longer the more of L2 a look of all blocks costs. */
   __device__ __forceinline__ void outside(unsigned lines)
   {
-    rest = min(2 * rest + 32, min(64 + 32 * lines, 1000u));
+    rest = min(2 * rest + 32, min(64 + lines * gridDim.x / 8, 1000u));
     __nanosleep(rest);
   }
 };
@@ -149,7 +170,7 @@ __global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arg
   __shared__ unsigned ticket;
   level_tally tally = {0, 0, 0};
   const int lane = threadIdx.x % 32;
-  if (g.found->bad != ~0ull || g.found->longest > g.most) return;
+  if (!g.wanted()) return;
   for (;;) {
     __syncthreads();
     if (!threadIdx.x) ticket = atomicAdd(&g.found->ticket, 1u), finished = 0;
@@ -167,16 +188,25 @@ __global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arg
     pause rest = {0};
     for (;;) {
       while (todo && p < limit) {
+        const unsigned next = p + 1 < limit ? g.col[p + 1] : c; /* two at once: a look costs a trip to L2 */
         const u64 v = c >= base ? own[c - base] : *(volatile u64 *)(g.level + c);
+        const u64 w = next >= base ? own[next - base] : *(volatile u64 *)(g.level + next);
         if (v == ~0ull) break;
         level = max(level, (unsigned)(v >> 32) + 1);
         chain = max(chain, (unsigned)v + !(p + 1 == end && chained));
-        if (++p < limit) c = g.col[p];
         moved = true;
+        c = next;
+        if (++p == limit || w == ~0ull) break;
+        level = max(level, (unsigned)(w >> 32) + 1);
+        chain = max(chain, (unsigned)w + !(p + 1 == end && chained));
+        if (++p < limit) c = g.col[p];
       }
       if (__any_sync(gik::ALL, moved)) {
         level_bound b = {level, chain, 1, !chained, todo && follows, todo && p < limit};
-        for (int d = 1; d < 32; d *= 2) b.follow(d);
+        if (run && !__any_sync(gik::ALL, b.open))
+          b.follow_all(chained);
+        else
+          for (int d = 1; d < 32; d *= 2) b.follow(d);
         const bool known = todo && !b.open;
         if (known) {
           level = b.level;
@@ -201,23 +231,22 @@ __global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arg
 
 } /* namespace */
 
-gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, const gik_device_triangle *t, unsigned most,
-                            unsigned long long **level, unsigned **child, int processors, gi_findings *f,
-                            gi_findings *found)
+gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, const gik_device_triangle *t,
+                            gi_levels which, unsigned long long **level, unsigned **child, int processors,
+                            gi_findings *f, gi_findings *found)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
   GI_TRY(take(m, n, level));
   GI_TRY(take(scratch, n, child));
   GI_TRY(checked(cudaMemsetAsync(*child, 0xff, n * sizeof **child), "clear"));
-  GI_TRY(checked(cudaMemsetAsync(*level, 0xff, n * sizeof **level), "clear"));
   GI_TRY(checked(cudaMemsetAsync(&f->entries, 0, sizeof *f - offsetof(gi_findings, entries)), "clear"));
   if (n) {
-    const level_arguments g = {(unsigned)n, most, t->ptr, t->col, *child, *level, f};
+    const level_arguments g = {(unsigned)n, which, t->ptr, t->col, *child, *level, f};
     const unsigned room = 2 * (unsigned)processors, passes = (unsigned)((n + SURVEY_THREADS - 1) / SURVEY_THREADS);
     const unsigned tasks = (unsigned)((n + LEVEL_THREADS - 1) / LEVEL_THREADS);
     const unsigned survey_blocks = std::min(passes, 8 * room), level_blocks = std::min(tasks, room);
-    survey_kernel<<<survey_blocks, SURVEY_THREADS>>>(n, t->ptr, t->col, *child, f);
+    survey_kernel<<<survey_blocks, SURVEY_THREADS>>>(n, t->ptr, t->col, *child, *level, f);
     level_kernel<<<level_blocks, LEVEL_THREADS>>>(g);
   }
   GI_TRY(checked(cudaGetLastError(), "levels"));

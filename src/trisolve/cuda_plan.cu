@@ -11,13 +11,10 @@ namespace gi
 namespace
 {
 
-/* Levels are looked for at once where no row is longer; longer ones are split first, or asked about again. */
-enum { LONG_ROW = 64 };
-
-gable_status survey(gable_trisolve *t, state *s, side *d, unsigned most, gi_findings *found)
+gable_status survey(gable_trisolve *t, state *s, side *d, gi_levels which, gi_findings *found)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(gi_cuda_survey(&s->memory, &s->scratch, &d->triangle, most, &d->level, &d->child, s->processors, s->found,
+  GI_TRY(gi_cuda_survey(&s->memory, &s->scratch, &d->triangle, which, &d->level, &d->child, s->processors, s->found,
                         found));
   GI_TRY(gi_cuda_refuse(found->bad, &t->bad_row));
   d->triangle.nnz = found->entries;
@@ -34,13 +31,15 @@ gable_status survey_side(gable_trisolve *t, state *s, side *d)
   gi_profile *p = &d->profile;
   gi_findings f = {};
   unsigned limit = UINT_MAX;
-  GI_TRY(survey(t, s, d, LONG_ROW, &f));
+  GI_TRY(survey(t, s, d, own ? GI_LEVELS_UNLESS_SPLIT : GI_LEVELS, &f));
   d->plain = d->triangle;
   p->longest = f.longest;
   memcpy(p->within, f.within, sizeof p->within);
-  if (own) limit = limit_of[limit_index(p, d->triangle.n, 1)];
-  if (f.longest > limit) GI_TRY(gi_cuda_split(&s->memory, &d->triangle, f.longest, limit));
-  if (f.longest > limit || f.longest > LONG_ROW) GI_TRY(survey(t, s, d, UINT_MAX, &f));
+  if (own) limit = gi_limit_of(gi_limit_shape(p->within, p->longest, (unsigned)d->triangle.n, 1));
+  if (f.longest > limit) {
+    GI_TRY(gi_cuda_split(&s->memory, &d->triangle, f.longest, limit));
+    GI_TRY(survey(t, s, d, GI_LEVELS, &f));
+  }
   p->levels = f.levels;
   p->chain_levels = f.chain_levels;
   p->chains = f.chains;
@@ -234,7 +233,7 @@ static gable_status turn_matrix(gable_trisolve *t, state *s, side *stored, int b
 {
   gable_status status = GABLE_OK;
   gi_findings f = {};
-  if (!built) GI_TRY(survey(t, s, stored, 0, &f));
+  if (!built) GI_TRY(survey(t, s, stored, GI_NO_LEVELS, &f));
   if (!built) stored->plain = stored->triangle;
   GI_TRY(gi_cuda_transpose(&s->memory, &stored->plain, 1, &d->triangle));
 done:

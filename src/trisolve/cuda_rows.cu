@@ -1,5 +1,7 @@
 /* cuda_rows.cu: the schedule and the records of method rows; nothing waits for the host but for the count of records.
  */
+#include <cub/block/block_scan.cuh>
+
 #include "kernels/device_wait.cuh"
 #include "trisolve/cuda_passes.cuh"
 
@@ -51,6 +53,28 @@ done:
   return status;
 }
 
+namespace
+{
+
+/* first[l]: records of the keys before l, for l <= keys; one block, because keys are few. */
+__global__ void __launch_bounds__(1024)
+    count_records_kernel(unsigned keys, const unsigned *start, unsigned rows, unsigned *first)
+{
+  typedef cub::BlockScan<unsigned, 1024> scan;
+  __shared__ scan::TempStorage space;
+  unsigned before = 0;
+  for (unsigned base = 0; base <= keys; base += 1024) {
+    const unsigned l = base + threadIdx.x;
+    unsigned c = l < keys ? (start[l + 1] - start[l] + rows - 1) / rows : 0, all = 0;
+    scan(space).ExclusiveSum(c, c, all);
+    if (l <= keys) first[l] = before + c;
+    before += all;
+    __syncthreads();
+  }
+}
+
+} /* namespace */
+
 /* Records of at most rows rows of one key. */
 static gable_status number_rows(gi_device_memory *keep, gi_device_memory *m, size_t n, unsigned rows, level_order *o)
 {
@@ -67,8 +91,8 @@ static gable_status number_rows(gi_device_memory *keep, gi_device_memory *m, siz
     const unsigned here = p < n ? key[p] : keys, before = p ? key[p - 1] : NONE;
     for (unsigned l = before + 1; l <= here; l++) start[l] = (unsigned)p;
   }));
-  GI_TRY(each(o->keys, [=] __device__(size_t l) { record[l] = (start[l + 1] - start[l] + rows - 1) / rows; }));
-  GI_TRY(offsets(m, record, record, o->keys));
+  count_records_kernel<<<1, 1024>>>(keys, start, rows, record);
+  GI_TRY(checked(cudaGetLastError(), "analysis"));
   GI_TRY(each(n, [=] __device__(size_t p) {
     const unsigned k = order[p], first = start[key[p]], i = (unsigned)p - first;
     row_at[(size_t)(record[key[p]] + i / rows) * rows + i % rows] = k;

@@ -61,12 +61,33 @@ gable_status gi_cuda_rows_of(gi_device_memory *m, const gik_device_triangle *t, 
 /* t, whose longest row has `longest` entries, with no row longer than limit. */
 gable_status gi_cuda_split(gi_device_memory *m, gik_device_triangle *t, unsigned longest, unsigned limit);
 
+/* Shapes of records: rows of at most 2, 4, 8, 14, 16, 32, 64 or 256 entries.  The smallest limit that all but one in
+ * fifty rows keep; 14, a lane for a whole row, only where it is allowed and most rows are long. */
+enum { GI_SHAPES = 8 };
+
+inline __host__ __device__ unsigned gi_limit_of(int shape)
+{
+  const unsigned limit[GI_SHAPES] = {2, 4, 8, 14, 16, 32, 64, 256};
+  return limit[shape];
+}
+
+inline __host__ __device__ int gi_limit_shape(const unsigned *within, unsigned longest, unsigned n, int allow_wide_lane)
+{
+  for (int i = 0; i < GI_SHAPES; i++) {
+    if (gi_limit_of(i) == 14 && (!allow_wide_lane || longest > 14 || within[2] > n / 2)) continue;
+    if ((unsigned long long)within[i] * 50 >= (unsigned long long)n * 49) return i;
+  }
+  return GI_SHAPES - 1;
+}
+
+typedef enum gi_levels { GI_NO_LEVELS, GI_LEVELS_UNLESS_SPLIT, GI_LEVELS } gi_levels;
+
 /* Row lengths and levels of t, and found as the host's copy of f: waits.  child: see gi_cuda_gap.  level: [n] (level <<
- * 32 | chain level) of each row; not looked for (found->levels is 0) when a row is longer than most, because such rows
- * are to be split first. */
-gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, const gik_device_triangle *t, unsigned most,
-                            unsigned long long **level, unsigned **child, int processors, gi_findings *f,
-                            gi_findings *found);
+ * 32 | chain level) of each row; not looked for where rows longer than the limit of their shape are to be split first.
+ */
+gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, const gik_device_triangle *t,
+                            gi_levels which, unsigned long long **level, unsigned **child, int processors,
+                            gi_findings *f, gi_findings *found);
 
 /* profile->gap alone.  child[c]: the first row whose last entry is c; ~0: none. */
 gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t, const unsigned long long *level,

@@ -14,7 +14,15 @@ size_t aligned(size_t bytes)
   return (bytes + 255) / 256 * 256;
 }
 
-/* Numbers that a solve of one right-hand side publishes, in both halves; the seed's methods keep flags or counts. */
+/* What solves of one op and one type of vectors share: a control block and published values; the seed's methods keep
+ * flags or counts in their place.  rows has two of them, for one right-hand side and for several at a time. */
+struct area {
+  size_t offset, numbers; /* bytes into the work's scratch; published values */
+};
+
+enum { MOST_AREAS = 2 };
+
+/* Numbers that a solve of one right-hand side publishes, in both halves. */
 size_t published_of(const side *d)
 {
   if (d->method == GI_TILES) return 2 * (size_t)d->tiles.n_published;
@@ -22,55 +30,68 @@ size_t published_of(const side *d)
   return d->method == GI_AUTO ? 0 : (size_t)d->triangle.n;
 }
 
-/* Right-hand sides for which a side keeps published values: the seed's methods take one after another. */
-size_t published_rhs(const side *d, gable_idx max_rhs)
+/* The areas of a side from *at on, which is moved behind them; returns how many. */
+int areas_of(const side *d, gable_idx max_rhs, size_t size, size_t *at, area out[MOST_AREAS])
 {
-  if (d->method != GI_TILES && d->method != GI_ROWS) return 1;
-  return max_rhs < GIK_MOST_RHS ? (size_t)max_rhs : (size_t)GIK_MOST_RHS;
+  const size_t rhs = (size_t)(max_rhs < GIK_MOST_RHS ? max_rhs : GIK_MOST_RHS),
+               q = (size_t)gik_packed_together(max_rhs);
+  const int count = d->method == GI_ROWS && max_rhs > 1 ? 2 : 1;
+  out[0].numbers = published_of(d) * (d->method == GI_TILES ? rhs : 1);
+  out[1].numbers = published_of(d) * ((rhs + q - 1) / q * q);
+  for (int i = 0; i < count; i++) {
+    out[i].offset = *at;
+    *at += aligned(sizeof(gik_control)) + aligned(out[i].numbers * size);
+  }
+  return count;
 }
 
-/* Scratch of a work: for each op and type of vectors a control block and its published values; then a stage for vectors
- * of the host.  offset[op][type], and the stage's in *stage. */
-size_t work_layout(const gable_trisolve *t, gable_idx max_rhs, size_t offset[2][2], size_t *stage)
+/* All areas of a work: f(side, type, area) until one fails. */
+template <typename F> gable_status each_area(const gable_trisolve *t, gable_idx max_rhs, F f)
 {
+  gable_status status = GABLE_OK;
   const state *s = (const state *)t->state;
   size_t at = 0;
   for (int op = 0; op < 2; op++)
     for (int type = 0; type < 2; type++) {
-      offset[op][type] = at;
+      area a[MOST_AREAS];
       if (!(types_of(t) >> type & 1)) continue;
-      at += aligned(sizeof(gik_control)) +
-            aligned(published_of(&s->of[op]) * published_rhs(&s->of[op], max_rhs) * (type ? 8 : 4));
+      const int count = areas_of(&s->of[op], max_rhs, type ? 8 : 4, &at, a);
+      for (int i = 0; i < count; i++) GI_TRY(f(op, type, i, a[i]));
     }
-  *stage = at;
-  return at + aligned((size_t)t->shape.n * (size_t)max_rhs * 8);
+done:
+  return status;
+}
+
+/* Where vectors of the host are staged: behind the areas. */
+size_t stage_of(const gable_trisolve *t, gable_idx max_rhs)
+{
+  const state *s = (const state *)t->state;
+  size_t at = 0;
+  area a[MOST_AREAS];
+  for (int op = 0; op < 2; op++)
+    for (int type = 0; type < 2; type++)
+      if (types_of(t) >> type & 1) areas_of(&s->of[op], max_rhs, type ? 8 : 4, &at, a);
+  return at;
 }
 
 } /* namespace */
 
 void work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device)
 {
-  size_t offset[2][2], stage = 0;
   *host = 0;
-  *device = work_layout(t, max_rhs, offset, &stage);
+  *device = stage_of(t, max_rhs) + aligned((size_t)t->shape.n * (size_t)max_rhs * 8);
 }
 
 gable_status work_init(gable_work *w)
 {
   gable_status status = GABLE_OK;
-  const gable_trisolve *t = w->plan;
-  const state *s = (const state *)t->state;
-  size_t offset[2][2], stage = 0;
-  work_layout(t, w->max_rhs, offset, &stage);
-  for (int op = 0; op < 2; op++)
-    for (int type = 0; type < 2; type++) {
-      if (!(types_of(t) >> type & 1)) continue;
-      const side *d = &s->of[op];
-      char *at = (char *)w->device + offset[op][type];
-      const size_t own = d->method == GI_TILES || d->method == GI_ROWS ? published_rhs(d, w->max_rhs) : 0;
-      GI_TRY(gik_solve_prepare((gik_control *)at, at + aligned(sizeof(gik_control)), published_of(d) * own,
-                               type ? GABLE_D : GABLE_S, nullptr));
-    }
+  const state *s = (const state *)w->plan->state;
+  GI_TRY(each_area(w->plan, w->max_rhs, [=](int op, int type, int, area a) {
+    const gi_method m = s->of[op].method;
+    char *at = (char *)w->device + a.offset;
+    return gik_solve_prepare((gik_control *)at, at + aligned(sizeof(gik_control)),
+                             m == GI_TILES || m == GI_ROWS ? a.numbers : 0, type ? GABLE_D : GABLE_S, nullptr);
+  }));
   GI_TRY(checked(cudaStreamSynchronize(nullptr), "work"));
 done:
   return status;
@@ -95,11 +116,12 @@ gable_status stage_copy(const gable_vectors_view *v, void *stage, int in, cudaSt
                  "copy of the vectors");
 }
 
-gable_status launch(const side *d, gable_type type, const gik_solve *r)
+gable_status launch(const side *d, gable_type type, int together, const gik_solve *r)
 {
   switch (d->method) {
   case GI_TILES: return gik_tiles_solve(&d->tiles, type, d->solve_blocks[type == GABLE_D], r);
-  case GI_ROWS: return gik_packed_solve(&d->packed, type, r);
+  case GI_ROWS:
+    return together > 1 ? gik_packed_solve_many(&d->packed, together, type, r) : gik_packed_solve(&d->packed, type, r);
   case GI_LEVR: return gik_levr_solve(&d->seed, type, r);
   case GI_LEVC: return gik_levc_solve(&d->seed, type, r);
   case GI_ELMR: return gik_elmr_solve(&d->seed, type, r);
@@ -146,31 +168,33 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
   const state *s = (const state *)t->state;
   const side *d = &s->of[op];
   const int host = b->space == GABLE_HOST;
-  size_t offset[2][2], stage = 0;
-  char *at = nullptr;
+  const int together = d->method == GI_ROWS && b->count > 1 ? gik_packed_together(w->max_rhs) : 1;
+  char *stage = (char *)w->device + stage_of(t, w->max_rhs);
   gik_solve r = {};
   gable_vectors_view packed = *x;
   GI_REQUIRE(!host || b->major == x->major, GABLE_ERR_ARGUMENT, "host vectors: b and x differ in their major order");
   GI_TRY(after_update(s, w));
-  work_layout(t, w->max_rhs, offset, &stage);
-  at = (char *)w->device + offset[op][b->type == GABLE_D];
-  r.control = (gik_control *)at;
-  r.published = at + aligned(sizeof(gik_control));
+  GI_TRY(each_area(t, w->max_rhs, [&](int of, int type, int i, area a) {
+    if (of != (int)op || type != (b->type == GABLE_D) || i != (together > 1)) return GABLE_OK;
+    r.control = (gik_control *)((char *)w->device + a.offset);
+    r.published = (char *)r.control + aligned(sizeof(gik_control));
+    return GABLE_OK;
+  }));
   r.deadline_ns = (unsigned long long)(t->options.deadline_s * 1e9);
   r.processors = s->processors;
   r.stream = w->stream;
-  r.v = vectors_of(b, x, host ? (char *)w->device + stage : nullptr);
+  r.v = vectors_of(b, x, host ? stage : nullptr);
   if (host) GI_TRY(stage_copy(b, (void *)r.v.b, 1, (cudaStream_t)w->stream));
   for (; r.v.count > 0; r.v.count -= GIK_MOST_RHS) {
     const size_t step = GIK_MOST_RHS * size_of(b->type);
     gik_solve part = r;
     if (part.v.count > GIK_MOST_RHS) part.v.count = GIK_MOST_RHS;
-    GI_TRY(launch(d, b->type, &part));
+    GI_TRY(launch(d, b->type, together, &part));
     r.v.b = (const char *)r.v.b + (ptrdiff_t)step * r.v.b_rhs;
     r.v.x = (char *)r.v.x + (ptrdiff_t)step * r.v.x_rhs;
   }
   if (host) {
-    GI_TRY(stage_copy(&packed, (char *)w->device + stage, 0, (cudaStream_t)w->stream));
+    GI_TRY(stage_copy(&packed, stage, 0, (cudaStream_t)w->stream));
     GI_TRY(checked(cudaStreamSynchronize((cudaStream_t)w->stream), "solve"));
   }
 done:
@@ -181,26 +205,25 @@ gable_status work_status(gable_work *w)
 {
   gable_status status = GABLE_OK;
   const gable_trisolve *t = w->plan;
-  size_t offset[2][2], stage = 0;
-  cudaStream_t stream = (cudaStream_t)w->stream;
   const state *s = (const state *)t->state;
+  cudaStream_t stream = (cudaStream_t)w->stream;
   GI_TRY(after_update(s, w));
   if (s->updates) w->fault = find_fault(t, stream, &w->fault_row);
   if (w->fault) goto done;
-  work_layout(t, w->max_rhs, offset, &stage);
-  for (int op = 0; op < 2; op++)
-    for (int type = 0; type < 2; type++) {
-      int row = -1, none = -1;
-      if (!(types_of(t) >> type & 1)) continue;
-      gik_control *c = (gik_control *)((char *)w->device + offset[op][type]);
-      GI_TRY(checked(cudaMemcpyAsync(&row, &c->fault_row, sizeof row, cudaMemcpyDeviceToHost, stream), "status"));
-      GI_TRY(checked(cudaStreamSynchronize(stream), "a solve"));
-      if (row < 0) continue;
-      w->fault = GABLE_ERR_DEADLINE;
-      w->fault_row = row;
-      GI_TRY(checked(cudaMemcpyAsync(&c->fault_row, &none, sizeof none, cudaMemcpyHostToDevice, stream), "status"));
-      GI_TRY(checked(cudaStreamSynchronize(stream), "status"));
-    }
+  GI_TRY(each_area(t, w->max_rhs, [=](int, int, int, area a) {
+    gable_status status = GABLE_OK;
+    int row = -1, none = -1;
+    gik_control *c = (gik_control *)((char *)w->device + a.offset);
+    GI_TRY(checked(cudaMemcpyAsync(&row, &c->fault_row, sizeof row, cudaMemcpyDeviceToHost, stream), "status"));
+    GI_TRY(checked(cudaStreamSynchronize(stream), "a solve"));
+    if (row < 0) goto done;
+    w->fault = GABLE_ERR_DEADLINE;
+    w->fault_row = row;
+    GI_TRY(checked(cudaMemcpyAsync(&c->fault_row, &none, sizeof none, cudaMemcpyHostToDevice, stream), "status"));
+    GI_TRY(checked(cudaStreamSynchronize(stream), "status"));
+  done:
+    return status;
+  }));
 done:
   return status;
 }

@@ -67,18 +67,13 @@ inline int types_of(const gable_trisolve *t)
   return t->shape.value_type == GABLE_D ? 2 : 3;
 }
 
-/* Shapes of records: rows of at most limit_of entries, by lanes_of lanes with pairs_of pairs each. */
-enum { SHAPES = 8 };
-extern const unsigned limit_of[SHAPES];
-extern const int lanes_of[SHAPES], pairs_of[SHAPES];
+/* Lanes and pairs of the shapes of records. */
+extern const int lanes_of[GI_SHAPES], pairs_of[GI_SHAPES];
 
 /* The schedule and the records of d's method, which is tiles or rows. */
 gable_status own_schedule(const gable_trisolve *t, state *s, side *d);
 
 gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k); /* cuda_cuts.cu */
-
-/* The smallest row limit that all but one in fifty rows keep: an index into limit_of. */
-int limit_index(const gi_profile *p, int n, int allow_wide_lane);
 
 /* tiles or rows, with d->why and d->model_s. */
 gi_method choose(const gi_profile *p, const gik_device_triangle *t, side *d);

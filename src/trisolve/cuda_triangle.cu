@@ -36,7 +36,7 @@ struct row_reader {
   int n, base, lower, strict, need_diagonal;
   long long nnz;
   u64 *bad; /* smallest (row << 3 | why) */
-  unsigned *count, *first, *diagonal_from;
+  unsigned *count, *first, *diagonal_from, *row;
 
   __device__ bool is_long(size_t i) const
   {
@@ -47,7 +47,9 @@ struct row_reader {
   {
     if (!why && need_diagonal && d == NONE) why = NO_DIAGONAL;
     if (why) atomicMin(bad, (u64)i << 3 | (unsigned)why);
-    count[lower ? i : n - 1 - i] = c;
+    const size_t k = lower ? i : n - 1 - i;
+    count[k] = c;
+    row[k] = (unsigned)i;
     first[i] = f;
     diagonal_from[i] = d;
   }
@@ -178,12 +180,12 @@ gable_status gi_cuda_triangle(gi_device_memory *m, gi_device_memory *scratch, co
   r.bad = &f->bad;
   r.count = t.ptr;
   r.first = first;
+  r.row = t.row;
   r.diagonal_from = *diagonal_from;
   GI_TRY(checked(cudaMemsetAsync(f, 0xff, sizeof *f), "clear"));
   if (n) read_rows_kernel<<<(unsigned)(((size_t)n + ROW_THREADS - 1) / ROW_THREADS), ROW_THREADS>>>(r);
   GI_TRY(checked(cudaGetLastError(), "analysis"));
   GI_TRY(offsets(scratch, t.ptr, t.ptr, (size_t)n));
-  GI_TRY(each((size_t)n, [=] __device__(size_t k) { t.row[k] = lower ? (unsigned)k : n - 1 - (unsigned)k; }));
   GI_TRY(each_entry((size_t)n, t.ptr, [=] __device__(size_t k, unsigned q) {
     if (f->bad != ~0ull) return; /* offsets may be anything */
     /* numbered from the end: also in reverse within the row */
