@@ -99,6 +99,7 @@ typedef struct gik_packed {
 
 size_t gik_packed_record_bytes(int lanes, int pairs, gable_type vectors);
 int gik_packed_shape(int lanes, int pairs);
+/* One right-hand side. */
 gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
 
 /* Right-hand sides that are solved together by a work for up to count: 1, 4, 8 or 16. */

@@ -9,7 +9,7 @@
 namespace gik
 {
 
-enum { MANY_WARPS = 8 };
+enum { MANY_WARPS = 4 };
 
 template <typename T> struct __align__(2 * sizeof(T)) twin
 {
@@ -40,10 +40,9 @@ static __device__ __forceinline__ void store_twin(float *p, float x, float y)
 template <typename T> struct many_arguments {
   const char *record;
   unsigned n_published, pieces, chunks, count;
-  unsigned lanes, rows, split; /* of a record: lanes a row, rows; pieces of a record */
-  unsigned entries;            /* places of a row */
+  unsigned lane_bits, rows, split; /* of a record: log2 of lanes a row, rows; pieces of a record */
+  unsigned entries;                /* places of a row */
   unsigned bytes, inverse, values, places;
-  int gated, classed;
   const T *b;
   T *x, *published; /* [chunks][2][n_published][Q] */
   gik_control *control;
@@ -51,117 +50,131 @@ template <typename T> struct many_arguments {
   unsigned long long deadline_ns;
 };
 
-/* One row for the right-hand sides of one lane. */
-template <typename T, int Q> struct many_row {
-  enum { BATCH = 4 };
-  const char *record;
-  const T *mine;
-  int row;
-  bool own;
+/* The next entries of a row that one group of lanes has to do, as they stand in the record. */
+template <typename T> struct batch {
+  enum { ENTRIES = 4 };
+  unsigned place[ENTRIES];
+  T a[ENTRIES];
 
-  /* Minus the sum over entries first, first + step, ...: batches in flight together, each in a fixed order. */
-  __device__ __forceinline__ twin<T> sum(const many_arguments<T> &g, unsigned slot, unsigned first, unsigned step,
-                                         unsigned entries) const
+  /* Entries first, first + step, ... of those below end. */
+  __device__ __forceinline__ void fetch(const many_arguments<T> &g, const char *record, unsigned slot, unsigned first,
+                                        unsigned step, unsigned end)
   {
-    twin<T> s = {0, 0};
-    patience p;
-    for (unsigned j0 = 0; j0 < entries; j0 += BATCH * step) {
-      unsigned place[BATCH];
-      T a[BATCH];
-      twin<T> v[BATCH];
 #pragma unroll
-      for (int u = 0; u < BATCH; u++) {
-        const unsigned j = j0 + first + u * step, e = j / g.lanes, lane = slot * g.lanes + j % g.lanes;
-        const unsigned at = (e / 2 * 32 + lane) * 2 + e % 2;
-        place[u] = own && j < entries ? ((const unsigned *)(record + g.places))[at] : NONE;
-        a[u] = place[u] != NONE ? ((const T *)(record + g.values))[at] : (T)0;
-      }
-      if (!__any_sync(ALL, place[0] != NONE)) break;
-#pragma unroll
-      for (int u = 0; u < BATCH; u++) {
-        v[u] = {0, 0};
-        if (place[u] != NONE) v[u] = load_twin(mine + (size_t)place[u] * Q);
-      }
-      for (;;) {
-        bool missing = false;
-#pragma unroll
-        for (int u = 0; u < BATCH; u++) missing |= not_yet(v[u].x) || not_yet(v[u].y);
-        if (!__any_sync(ALL, missing)) break;
-        if (__any_sync(ALL, p.lost(g.control, g.deadline_ns, missing ? row & 0x7fffffff : -1))) break;
-#pragma unroll
-        for (int u = 0; u < BATCH; u++)
-          if (not_yet(v[u].x) || not_yet(v[u].y)) v[u] = load_twin(mine + (size_t)place[u] * Q);
-      }
-#pragma unroll
-      for (int u = 0; u < BATCH; u++) {
-        s.x = fma(-a[u], v[u].x, s.x);
-        s.y = fma(-a[u], v[u].y, s.y);
-      }
+    for (int u = 0; u < ENTRIES; u++) {
+      const unsigned j = first + u * step, e = j >> g.lane_bits;
+      const unsigned lane = (slot << g.lane_bits) + (j & ((1u << g.lane_bits) - 1));
+      const unsigned at = (e / 2 * 32 + lane) * 2 + e % 2;
+      place[u] = j < end ? ((const unsigned *)(record + g.places))[at] : NONE;
+      a[u] = j < end ? ((const T *)(record + g.values))[at] : (T)0;
     }
-    return s;
+  }
+
+  /* Whether any row of the warp has entries here; rows fill their entries from the first on. */
+  __device__ __forceinline__ bool used() const
+  {
+    return __any_sync(ALL, place[0] != NONE);
+  }
+
+  /* s minus the sum over the entries; waits for all of them together. */
+  template <int Q>
+  __device__ __forceinline__ void subtract(twin<T> *s, const T *mine, const many_arguments<T> &g, int row) const
+  {
+    twin<T> v[ENTRIES];
+    patience p;
+#pragma unroll
+    for (int u = 0; u < ENTRIES; u++) {
+      v[u] = {0, 0};
+      if (place[u] != NONE) v[u] = load_twin(mine + (size_t)place[u] * Q);
+    }
+    for (;;) {
+      bool missing = false;
+#pragma unroll
+      for (int u = 0; u < ENTRIES; u++) missing |= not_yet(v[u].x) || not_yet(v[u].y);
+      if (!__any_sync(ALL, missing)) break;
+      if (__any_sync(ALL, p.lost(g.control, g.deadline_ns, missing ? row & 0x7fffffff : -1))) break;
+#pragma unroll
+      for (int u = 0; u < ENTRIES; u++)
+        if (not_yet(v[u].x) || not_yet(v[u].y)) v[u] = load_twin(mine + (size_t)place[u] * Q);
+    }
+#pragma unroll
+    for (int u = 0; u < ENTRIES; u++) {
+      s->x = fma(-a[u], v[u].x, s->x);
+      s->y = fma(-a[u], v[u].y, s->y);
+    }
   }
 };
 
-/* A piece of a record for one chunk of Q right-hand sides, by one warp. */
+/* Which rows and right-hand sides a warp does of a piece, and which of them this lane. */
+template <typename T, int Q> struct many_task {
+  static constexpr unsigned L = Q / 2, GROUPS = 32 / L;
+  unsigned rows, part, parts, slot, chunk, rhs;
+  const char *record;
+
+  __device__ __forceinline__ many_task(const many_arguments<T> &g, unsigned piece)
+  {
+    const unsigned lane = threadIdx.x % 32, group = lane / L, rest = piece % (g.split * g.chunks);
+    rows = g.rows < GROUPS ? g.rows : GROUPS;
+    part = group / rows;
+    parts = GROUPS / rows;
+    chunk = rest / g.split;
+    slot = rest % g.split * rows + group % rows;
+    rhs = chunk * Q + lane % L * 2;
+    record = g.record + (size_t)(piece / (g.split * g.chunks)) * g.bytes;
+  }
+};
+
+/* A piece of a record for one chunk of Q right-hand sides, by one warp: everything that is known beforehand is asked
+ * for before the first operand is awaited. */
 template <typename T, int Q>
 static __device__ __forceinline__ void many_piece(const many_arguments<T> &g, unsigned piece)
 {
-  constexpr unsigned L = Q / 2, GROUPS = 32 / L;
-  const unsigned lane = threadIdx.x % 32, group = lane / L, rows = g.rows < GROUPS ? g.rows : GROUPS;
-  const unsigned part = group / rows, parts = GROUPS / rows;
-  const unsigned record = piece / (g.split * g.chunks), rest = piece % (g.split * g.chunks);
-  const unsigned chunk = rest / g.split, slot = rest % g.split * rows + group % rows;
-  const unsigned copy = copy_of(g.control, g.control->parity[0], chunk), rhs = chunk * Q + lane % L * 2;
-  const bool one = rhs < g.count, both = rhs + 1 < g.count;
-  const char *r = g.record + (size_t)record * g.bytes;
-  T *half = g.published + (size_t)(2 * chunk + copy) * g.n_published * Q;
-  T *other = g.published + (size_t)(2 * chunk + (copy ^ 1)) * g.n_published * Q;
-  const uint4 head = *(const uint4 *)r;
-  many_row<T, Q> m = {r, half + lane % L * 2, ((const int *)(r + 16))[slot], slot < head.y};
-  const bool real = m.own && m.row >= 0 && !part;
-  const T inverse = ((const T *)(r + g.inverse))[slot];
-  const unsigned entries = g.classed ? min(2 * head.w * g.lanes, g.entries) : g.entries;
-  twin<T> s = {0, 0}, t;
-  if (real && one) s.x = g.b[m.row * g.b_row + rhs * g.b_rhs] * inverse;
-  if (real && both) s.y = g.b[m.row * g.b_row + (rhs + 1) * g.b_rhs] * inverse;
-  if (g.gated && head.z != NONE) {
-    patience p;
-    while (not_yet(load_relaxed(half + (size_t)head.z * Q)) && !p.lost(g.control, g.deadline_ns, m.row & 0x7fffffff))
-      __nanosleep(20);
+  const many_task<T, Q> m(g, piece);
+  const unsigned copy = copy_of(g.control, g.control->parity[0], m.chunk), mate = threadIdx.x % 32 % m.L * 2;
+  const bool one = m.rhs < g.count, both = m.rhs + 1 < g.count;
+  T *half = g.published + (size_t)(2 * m.chunk + copy) * g.n_published * Q + mate;
+  T *other = g.published + (size_t)(2 * m.chunk + (copy ^ 1)) * g.n_published * Q + mate;
+  const unsigned end = one ? g.entries : 0, step = m.parts, stride = batch<T>::ENTRIES * step;
+  batch<T> first, second;
+  first.fetch(g, m.record, m.slot, m.part, step, end);
+  second.fetch(g, m.record, m.slot, m.part + stride, step, end);
+  const uint4 head = *(const uint4 *)m.record;
+  const int row = ((const int *)(m.record + 16))[m.slot];
+  const T inverse = ((const T *)(m.record + g.inverse))[m.slot];
+  const bool own = m.slot < head.y && !m.part, real = own && row >= 0;
+  twin<T> s = {0, 0};
+  if (real && one) s.x = g.b[row * g.b_row + m.rhs * g.b_rhs] * inverse;
+  if (real && both) s.y = g.b[row * g.b_row + (m.rhs + 1) * g.b_rhs] * inverse;
+  first.template subtract<Q>(&s, half, g, row);
+  for (unsigned j = 2 * stride; second.used(); j += stride) {
+    first = second;
+    second.fetch(g, m.record, m.slot, m.part + j, step, end);
+    first.template subtract<Q>(&s, half, g, row);
   }
-  __syncwarp();
-  const bool owned = m.own;
-  m.own = owned && one;
-  t = m.sum(g, slot, part, parts, entries);
-  for (unsigned d = rows * L; d < 32; d *= 2) {
-    t.x += __shfl_xor_sync(ALL, t.x, d);
-    t.y += __shfl_xor_sync(ALL, t.y, d);
+  for (unsigned d = m.rows * m.L; d < 32; d *= 2) {
+    s.x += __shfl_xor_sync(ALL, s.x, d);
+    s.y += __shfl_xor_sync(ALL, s.y, d);
   }
-  if (!owned || part) return;
-  s.x += t.x;
-  s.y += t.y;
-  if (one) store_twin(half + (size_t)(head.x + slot) * Q + lane % L * 2, s.x, s.y);
+  if (!own) return;
+  const size_t at = (size_t)(head.x + m.slot) * Q;
   twin<T> clear;
   store_not_yet(&clear.x);
-  store_twin(other + (size_t)(head.x + slot) * Q + lane % L * 2, clear.x, clear.x);
-  if (real && one) g.x[m.row * g.x_row + rhs * g.x_rhs] = s.x;
-  if (real && both) g.x[m.row * g.x_row + (rhs + 1) * g.x_rhs] = s.y;
+  if (one) store_twin(half + at, s.x, s.y);
+  store_twin(other + at, clear.x, clear.x);
+  if (real && one) g.x[row * g.x_row + m.rhs * g.x_rhs] = s.x;
+  if (real && both) g.x[row * g.x_row + (m.rhs + 1) * g.x_rhs] = s.y;
 }
 
 template <typename T, int Q>
 static __global__ void __launch_bounds__(MANY_WARPS * 32) many_kernel(const many_arguments<T> g)
 {
-  __shared__ unsigned ticket[2];
-  if (!threadIdx.x) ticket[0] = atomicAdd(&g.control->ticket, 1u);
-  __syncthreads();
-  for (unsigned turn = 0;; turn ^= 1) {
-    const unsigned first = ticket[turn] * MANY_WARPS, piece = first + threadIdx.x / 32;
-    if (first >= g.pieces) break;
-    unsigned later = 0;
-    if (!threadIdx.x) later = atomicAdd(&g.control->ticket, 1u);
-    if (piece < g.pieces) many_piece<T, Q>(g, piece);
-    if (!threadIdx.x) ticket[turn ^ 1] = later;
-    __syncthreads();
+  const int lane = threadIdx.x % 32;
+  unsigned piece = 0, later = 0;
+  if (!lane) piece = atomicAdd(&g.control->ticket, 1u);
+  for (piece = __shfl_sync(ALL, piece, 0); piece < g.pieces; piece = __shfl_sync(ALL, later, 0)) {
+    if (!lane) later = atomicAdd(&g.control->ticket, 1u);
+    many_piece<T, Q>(g, piece);
+    __syncwarp();
   }
   leave(g.control, g.chunks);
 }
@@ -174,17 +187,15 @@ template <typename T> static void many_launch(const gik_packed *p, int q, gable_
   g.n_published = p->n_published;
   g.chunks = (unsigned)((s->v.count + q - 1) / q);
   g.count = (unsigned)s->v.count;
-  g.lanes = (unsigned)p->lanes;
+  while (1 << g.lane_bits < p->lanes) g.lane_bits++;
   g.rows = (unsigned)rows;
   g.split = (unsigned)(rows > groups ? rows / groups : 1);
   g.pieces = p->n_records * g.split * g.chunks;
-  g.entries = 2 * g.lanes * (unsigned)p->pairs;
+  g.entries = 2 * (unsigned)p->lanes * (unsigned)p->pairs;
   g.bytes = (unsigned)gik_packed_record_bytes(p->lanes, p->pairs, type);
   g.inverse = (unsigned)((16 + rows * 4 + 7) / 8 * 8);
   g.values = (unsigned)((g.inverse + rows * size + 15) / 16 * 16);
   g.places = g.bytes - (unsigned)p->pairs * 256;
-  g.gated = p->gated;
-  g.classed = p->classed;
   g.b = (const T *)s->v.b;
   g.x = (T *)s->v.x;
   g.published = (T *)s->published;
@@ -194,7 +205,7 @@ template <typename T> static void many_launch(const gik_packed *p, int q, gable_
   g.x_row = s->v.x_row;
   g.x_rhs = s->v.x_rhs;
   g.deadline_ns = s->deadline_ns;
-  const unsigned wanted = (g.pieces + MANY_WARPS - 1) / MANY_WARPS, most = 4 * (unsigned)s->processors;
+  const unsigned wanted = (g.pieces + MANY_WARPS - 1) / MANY_WARPS, most = 8 * (unsigned)s->processors;
   const unsigned grid = wanted < most ? wanted : most;
   cudaStream_t stream = (cudaStream_t)s->stream;
   switch (q) {

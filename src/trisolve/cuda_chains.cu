@@ -5,6 +5,8 @@
 
 using namespace gi;
 
+enum { SAMPLE = 61 }; /* one row in so many is looked at for what needs no more; no power of two, as grids are */
+
 /* Over the heads of chains of one chain level the distances of neighbours sum up to the largest minus the smallest. */
 gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t, const unsigned long long *level,
                          const unsigned *child, gi_profile *profile)
@@ -13,11 +15,11 @@ gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t
   const size_t n = (size_t)t->n, levels = (size_t)profile->chain_levels;
   const unsigned *ptr = t->ptr, *col = t->col;
   unsigned *head = nullptr; /* per chain level: ~(the smallest head), the largest, how many */
-  u64 *sum = nullptr, got[2] = {0, 0};
+  u64 *sum = nullptr, got[4] = {0, 0, 0, 0};
   GI_TRY(take(scratch, 3 * levels, &head));
-  GI_TRY(take(scratch, 2, &sum));
+  GI_TRY(take(scratch, 4, &sum));
   GI_TRY(checked(cudaMemsetAsync(head, 0, 3 * levels * sizeof *head), "clear"));
-  GI_TRY(checked(cudaMemsetAsync(sum, 0, 2 * sizeof *sum), "clear"));
+  GI_TRY(checked(cudaMemsetAsync(sum, 0, 4 * sizeof *sum), "clear"));
   GI_TRY(each(n, [=] __device__(size_t k) {
     if (ptr[k + 1] > ptr[k] && child[col[ptr[k + 1] - 1]] == k) return;
     unsigned *h = head + 3 * (size_t)(unsigned)level[k];
@@ -31,7 +33,16 @@ gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t
     atomicAdd(sum, (u64)(h[1] - ~h[0]));
     atomicAdd(sum + 1, (u64)(h[2] - 1));
   }));
-  GI_TRY(fetch(got, sum, 2));
+  GI_TRY(each(n / SAMPLE, [=] __device__(size_t i) {
+    const size_t k = i * SAMPLE;
+    const unsigned end = ptr[k + 1], here = (unsigned)level[k];
+    unsigned near = 0;
+    for (unsigned q = ptr[k]; q < end; q++) near += here - (unsigned)level[col[q]] <= 1;
+    atomicAdd(sum + 2, (u64)near);
+    atomicAdd(sum + 3, (u64)(end - ptr[k]));
+  }));
+  GI_TRY(fetch(got, sum, 4));
+  profile->near = got[3] ? (double)got[2] / (double)got[3] : 1;
   profile->gap = got[1] ? (double)got[0] / (double)got[1] : 0;
 done:
   return status;

@@ -9,16 +9,19 @@ namespace gi
 const int lanes_of[GI_SHAPES] = {1, 1, 2, 1, 4, 8, 16, 32};
 const int pairs_of[GI_SHAPES] = {1, 2, 2, 7, 2, 2, 2, 4};
 
-/* Seconds a solve takes by tiles and by rows: levels times a step, constants measured on one H200. */
+/* Seconds a solve takes by tiles and by rows: levels times a step, constants measured on one H200.  Chains of one
+ * chain level share a tile and its steps; a third dimension costs journeys through L2 at every level. */
 static void predict(const gi_profile *p, const gik_device_triangle *t, double *tiles_s, double *rows_s)
 {
   const double n = t->n, width = n / (p->levels ? p->levels : 1), mean = t->nnz / (n > 0 ? n : 1);
-  const double bytes = 12.0 * t->nnz + 40.0 * n, chains = p->chains ? n / p->chains : 0;
-  const double beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
-  const double hop = 0.40e-6 + 2.2e-11 * width * (1 + mean / 4) + 4e-9 * mean;
-  double step = 0.16e-6;
-  if (beside >= 4)
-    step = chains >= 16 ? 0.28e-6 + 3.2e-11 * width + 7e-9 * mean : 0.20e-6 + 1.2e-9 * width + 2e-9 * mean * mean;
+  const double bytes = 12.0 * t->nnz + 40.0 * n, beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
+  const double flood = width > 5000 ? width - 5000 : 0; /* rows that wait for more than their operands */
+  const double hop = 0.40e-6 + 2.2e-11 * flood * (1 + mean / 4) + 4e-9 * mean;
+  double step = 0.16e-6 * (beside > 1 ? beside : 1);
+  if (side_by_side(p, t->n))
+    step = mean > 8 ? 0.36e-6 : 0.55e-6;
+  else if (beside >= 4)
+    step = 0.20e-6 + 1.2e-9 * width + 2e-9 * mean * mean;
   *rows_s = 6e-6 + p->levels * hop + bytes / 3e12;
   *tiles_s = 10e-6 + p->levels * step + bytes / 3e12;
 }
@@ -29,7 +32,8 @@ gi_method choose(const gi_profile *p, const gik_device_triangle *t, side *s)
   predict(p, t, &tiles, &rows);
   const double mean = t->n ? (double)t->nnz / t->n : 0;
   if (mean >= 15 || (mean > 5 && p->longest > 14 && t->n > 250.0 * p->levels))
-    tiles = 10 * rows; /* border for the most part */
+    tiles = 10 * rows;                                           /* border for the most part */
+  if (side_by_side(p, t->n) && p->near < 0.7) tiles = 10 * rows; /* tiles far from one another wait for one another */
   /* the model is less sure of tiles, whose time depends on how tiles lie to one another: they must win clearly */
   const gi_method m = tiles < 0.9 * rows ? GI_TILES : GI_ROWS;
   s->model_s = m == GI_TILES ? tiles : rows;

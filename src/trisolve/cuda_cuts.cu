@@ -38,7 +38,8 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
 {
   gable_status status = GABLE_OK;
   gi_tile_shape shape = {lanes_of[k], pairs_of[k], 1, 8, 16, 0, 0};
-  if (shape.lanes == 1) GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
+  if (shape.lanes == 1 && !d->profile.gap)
+    GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
   choose_cuts(&d->profile, d->triangle.n, &shape);
   for (int attempt = 0;; attempt++) {
     GI_TRY(gi_cuda_tiles(&s->memory, &d->triangle, d->level, &d->profile, &shape, types_of(t), &d->tiles, &d->row_at));

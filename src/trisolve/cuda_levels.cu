@@ -129,7 +129,7 @@ struct pause {
   /* For something of an earlier block: longer and longer, the longer the more of L2 a look of all blocks costs. */
   __device__ __forceinline__ void outside(unsigned lines)
   {
-    rest = min(2 * rest + 32, min(64 + lines * gridDim.x / 8, 1000u));
+    rest = min(2 * rest + 32, min(20 + gridDim.x / 4 + lines * gridDim.x / 8, 1000u));
     __nanosleep(rest);
   }
 };
@@ -183,6 +183,7 @@ __global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arg
     const unsigned last = first < end ? g.col[end - 1] : NONE;
     const bool chained = first < end && g.child[last] == k, follows = lane && last == k - 1 && first < end;
     const bool run = __all_sync(gik::ALL, follows || !lane || k >= g.n);
+    const bool linked = __any_sync(gik::ALL, follows);
     const unsigned limit = end - follows;
     unsigned p = first, c = p < limit ? g.col[p] : 0, level = 0, chain = 0;
     pause rest = {0};
@@ -205,7 +206,7 @@ __global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arg
         level_bound b = {level, chain, 1, !chained, todo && follows, todo && p < limit};
         if (run && !__any_sync(gik::ALL, b.open))
           b.follow_all(chained);
-        else
+        else if (linked)
           for (int d = 1; d < 32; d *= 2) b.follow(d);
         const bool known = todo && !b.open;
         if (known) {

@@ -110,6 +110,8 @@ gable_status build_side(gable_trisolve *t, state *s, side *d)
   gable_status status = GABLE_OK;
   GI_TRY(survey_side(t, s, d));
   d->method = t->method;
+  if (d->method == GI_AUTO && side_by_side(&d->profile, d->triangle.n))
+    GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
   if (d->method == GI_AUTO)
     d->method = choose(&d->profile, &d->plain, d);
   else

@@ -29,6 +29,7 @@ typedef struct gi_profile {
   unsigned longest;                 /* entries of the longest row */
   unsigned within[8];               /* rows with at most 2, 4, 8, 14, 16, 32, 64, 256 entries */
   double gap;                       /* mean distance in index of neighbouring chains of one chain level; 0: none */
+  double near;                      /* share of entries that are at most one chain level below their row */
 } gi_profile;
 
 /* What the passes of an analysis find, in device memory; the host looks at it once a survey. */
@@ -89,7 +90,7 @@ gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, cons
                             gi_levels which, unsigned long long **level, unsigned **child, int processors,
                             gi_findings *f, gi_findings *found);
 
-/* profile->gap alone.  child[c]: the first row whose last entry is c; ~0: none. */
+/* profile->gap and near alone.  child[c]: the first row whose last entry is c; ~0: none. */
 gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t, const unsigned long long *level,
                          const unsigned *child, gi_profile *profile);
 

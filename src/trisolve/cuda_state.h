@@ -75,6 +75,12 @@ gable_status own_schedule(const gable_trisolve *t, state *s, side *d);
 
 gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k); /* cuda_cuts.cu */
 
+/* Long chains, many of one chain level: a grid with a third dimension, or something less regular. */
+inline int side_by_side(const gi_profile *p, int n)
+{
+  return p->chains && n / p->chains >= 16 && p->chains >= 4.0 * p->chain_levels;
+}
+
 /* tiles or rows, with d->why and d->model_s. */
 gi_method choose(const gi_profile *p, const gik_device_triangle *t, side *d);
 
