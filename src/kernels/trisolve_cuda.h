@@ -102,8 +102,8 @@ int gik_packed_shape(int lanes, int pairs);
 /* One right-hand side. */
 gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
 
-/* Right-hand sides that are solved together by a work for up to count: 1, 4, 8 or 16. */
-int gik_packed_together(int count);
+/* Right-hand sides that are solved together by a work for up to count, with n rows: 1, 4, 8 or 16. */
+int gik_packed_together(int n, int count);
 
 /* q of gik_packed_together at a time; published is [ceil(count/q)][2][n_published][q], all of it "not yet" in the half
  * that is used next, and bit c of parity belongs to right-hand sides cq ... cq+q-1. */

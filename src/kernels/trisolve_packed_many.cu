@@ -219,9 +219,11 @@ template <typename T> static void many_launch(const gik_packed *p, int q, gable_
 
 extern "C" {
 
-int gik_packed_together(int count)
+int gik_packed_together(int n, int count)
 {
-  return count <= 1 ? 1 : count <= 4 ? 4 : count <= 8 ? 8 : 16;
+  /* as many rows as the GPU holds at once are solved for one right-hand side each, which takes less waiting */
+  if (count <= 1 || (double)n * count < 400e3) return 1;
+  return count <= 4 ? 4 : count <= 8 ? 8 : 16;
 }
 
 gable_status gik_packed_solve_many(const gik_packed *p, int q, gable_type vectors, const gik_solve *s)

@@ -17,23 +17,41 @@ static void predict(const gi_profile *p, const gik_device_triangle *t, double *t
   const double bytes = 12.0 * t->nnz + 40.0 * n, beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
   const double flood = width > 5000 ? width - 5000 : 0; /* rows that wait for more than their operands */
   const double hop = 0.40e-6 + 2.2e-11 * flood * (1 + mean / 4) + 4e-9 * mean;
-  double step = 0.16e-6 * (beside > 1 ? beside : 1);
+  double step = (0.10e-6 + 5e-9 * mean) * (beside > 1 ? beside : 1);
   if (side_by_side(p, t->n))
-    step = mean > 8 ? 0.36e-6 : 0.55e-6;
+    step = 0.30e-6;
   else if (beside >= 4)
-    step = 0.20e-6 + 1.2e-9 * width + 2e-9 * mean * mean;
+    step = 0.13e-6 + 0.8e-9 * width + 0.6e-9 * mean * mean;
   *rows_s = 6e-6 + p->levels * hop + bytes / 3e12;
-  *tiles_s = 10e-6 + p->levels * step + bytes / 3e12;
+  *tiles_s = 12e-6 + p->levels * step + bytes / 3e12;
 }
 
-gi_method choose(const gi_profile *p, const gik_device_triangle *t, side *s)
+/* The same for several right-hand sides: tiles read the matrix for each; rows share it where there are many. */
+static void predict_many(const gi_profile *p, const gik_device_triangle *t, double rhs, double *tiles_s, double *rows_s)
+{
+  const double tiles = 12e-6 + rhs * (12.0 * t->nnz + 24.0 * t->n) / 2.1e12;
+  if (tiles > *tiles_s) *tiles_s = tiles;
+  if (gik_packed_together(t->n, (int)rhs) == 1)
+    *rows_s *= 1.4;
+  else
+    *rows_s = 16e-6 + 0.65e-6 * p->levels + rhs * (5.4e-11 * t->n + 1e-12 * t->nnz);
+}
+
+/* Whether tiles would be border for the most part: long rows of wide levels, rows without chains, chains whose entries
+ * reach far down. */
+static int all_border(const gi_profile *p, const gik_device_triangle *t)
+{
+  const double mean = t->n ? (double)t->nnz / t->n : 0;
+  return mean >= 15 || (mean > 5 && p->longest > 14 && t->n > 250.0 * p->levels) || p->chains * 1.75 > t->n ||
+         (side_by_side(p, t->n) && p->near < 0.7);
+}
+
+gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, side *s)
 {
   double tiles = 0, rows = 0;
   predict(p, t, &tiles, &rows);
-  const double mean = t->n ? (double)t->nnz / t->n : 0;
-  if (mean >= 15 || (mean > 5 && p->longest > 14 && t->n > 250.0 * p->levels))
-    tiles = 10 * rows;                                           /* border for the most part */
-  if (side_by_side(p, t->n) && p->near < 0.7) tiles = 10 * rows; /* tiles far from one another wait for one another */
+  if (rhs > 1) predict_many(p, t, rhs, &tiles, &rows);
+  if (all_border(p, t)) tiles = 10 * rows;
   /* the model is less sure of tiles, whose time depends on how tiles lie to one another: they must win clearly */
   const gi_method m = tiles < 0.9 * rows ? GI_TILES : GI_ROWS;
   s->model_s = m == GI_TILES ? tiles : rows;

@@ -113,7 +113,7 @@ gable_status build_side(gable_trisolve *t, state *s, side *d)
   if (d->method == GI_AUTO && side_by_side(&d->profile, d->triangle.n))
     GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
   if (d->method == GI_AUTO)
-    d->method = choose(&d->profile, &d->plain, d);
+    d->method = choose(&d->profile, &d->plain, t->options.typical_rhs, d);
   else
     snprintf(d->why, sizeof d->why, "asked for");
   if (d->method != GI_TILES && d->method != GI_ROWS) GI_TRY(count_levels(t, d));

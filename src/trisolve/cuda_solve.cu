@@ -30,13 +30,18 @@ size_t published_of(const side *d)
   return d->method == GI_AUTO ? 0 : (size_t)d->triangle.n;
 }
 
+/* Right-hand sides that a work for so many solves at a time. */
+int together(const side *d, gable_idx max_rhs)
+{
+  return d->method == GI_ROWS ? gik_packed_together((int)d->packed.n_published, max_rhs) : 1;
+}
+
 /* The areas of a side from *at on, which is moved behind them; returns how many. */
 int areas_of(const side *d, gable_idx max_rhs, size_t size, size_t *at, area out[MOST_AREAS])
 {
-  const size_t rhs = (size_t)(max_rhs < GIK_MOST_RHS ? max_rhs : GIK_MOST_RHS),
-               q = (size_t)gik_packed_together(max_rhs);
-  const int count = d->method == GI_ROWS && max_rhs > 1 ? 2 : 1;
-  out[0].numbers = published_of(d) * (d->method == GI_TILES ? rhs : 1);
+  const size_t rhs = (size_t)(max_rhs < GIK_MOST_RHS ? max_rhs : GIK_MOST_RHS), q = (size_t)together(d, max_rhs);
+  const int own = d->method == GI_TILES || d->method == GI_ROWS, count = q > 1 ? 2 : 1;
+  out[0].numbers = published_of(d) * (own && q == 1 ? rhs : 1);
   out[1].numbers = published_of(d) * ((rhs + q - 1) / q * q);
   for (int i = 0; i < count; i++) {
     out[i].offset = *at;
@@ -116,12 +121,11 @@ gable_status stage_copy(const gable_vectors_view *v, void *stage, int in, cudaSt
                  "copy of the vectors");
 }
 
-gable_status launch(const side *d, gable_type type, int together, const gik_solve *r)
+gable_status launch(const side *d, gable_type type, int q, const gik_solve *r)
 {
   switch (d->method) {
   case GI_TILES: return gik_tiles_solve(&d->tiles, type, d->solve_blocks[type == GABLE_D], r);
-  case GI_ROWS:
-    return together > 1 ? gik_packed_solve_many(&d->packed, together, type, r) : gik_packed_solve(&d->packed, type, r);
+  case GI_ROWS: return q > 1 ? gik_packed_solve_many(&d->packed, q, type, r) : gik_packed_solve(&d->packed, type, r);
   case GI_LEVR: return gik_levr_solve(&d->seed, type, r);
   case GI_LEVC: return gik_levc_solve(&d->seed, type, r);
   case GI_ELMR: return gik_elmr_solve(&d->seed, type, r);
@@ -168,14 +172,14 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
   const state *s = (const state *)t->state;
   const side *d = &s->of[op];
   const int host = b->space == GABLE_HOST;
-  const int together = d->method == GI_ROWS && b->count > 1 ? gik_packed_together(w->max_rhs) : 1;
+  const int q = b->count > 1 ? together(d, w->max_rhs) : 1;
   char *stage = (char *)w->device + stage_of(t, w->max_rhs);
   gik_solve r = {};
   gable_vectors_view packed = *x;
   GI_REQUIRE(!host || b->major == x->major, GABLE_ERR_ARGUMENT, "host vectors: b and x differ in their major order");
   GI_TRY(after_update(s, w));
   GI_TRY(each_area(t, w->max_rhs, [&](int of, int type, int i, area a) {
-    if (of != (int)op || type != (b->type == GABLE_D) || i != (together > 1)) return GABLE_OK;
+    if (of != (int)op || type != (b->type == GABLE_D) || i != (q > 1)) return GABLE_OK;
     r.control = (gik_control *)((char *)w->device + a.offset);
     r.published = (char *)r.control + aligned(sizeof(gik_control));
     return GABLE_OK;
@@ -189,7 +193,7 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
     const size_t step = GIK_MOST_RHS * size_of(b->type);
     gik_solve part = r;
     if (part.v.count > GIK_MOST_RHS) part.v.count = GIK_MOST_RHS;
-    GI_TRY(launch(d, b->type, together, &part));
+    GI_TRY(launch(d, b->type, q, &part));
     r.v.b = (const char *)r.v.b + (ptrdiff_t)step * r.v.b_rhs;
     r.v.x = (char *)r.v.x + (ptrdiff_t)step * r.v.x_rhs;
   }

@@ -82,7 +82,7 @@ inline int side_by_side(const gi_profile *p, int n)
 }
 
 /* tiles or rows, with d->why and d->model_s. */
-gi_method choose(const gi_profile *p, const gik_device_triangle *t, side *d);
+gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, side *d);
 
 /* cuda_plan.cu */
 gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a);
