@@ -129,7 +129,7 @@ static gable_status set_on_device(gable_krylov *k, const gable_matrix_view *a)
   k->n = a->n_rows;
   bytes = (size_t)k->n * sizeof(double) + 1;
   GI_TRY(gi_device_krylov_init(k->ctx, &gik_krylov_steps_cuda, k->n, o->solver == GABLE_GMRES ? o->restart : 0,
-                               &k->device));
+                               o->preconditioner != GABLE_PRECOND_NONE, &k->device));
   GI_TRY(k->ctx->device->alloc(k->ctx, bytes, &k->device_b));
   GI_TRY(k->ctx->device->alloc(k->ctx, bytes, &k->device_x));
   GI_ALLOC(k->ctx, k->work, (gable_off)k->n);

@@ -10,7 +10,7 @@ namespace
 {
 
 enum { BLOCK = 256 };
-static_assert((int)GIK_STEP_PARTS == (int)BLOCK, "one block adds the parts");
+static_assert((int)GIK_DOT_PARTS == (int)BLOCK, "one block adds the parts");
 
 gable_status launched(const char *what)
 {
@@ -58,7 +58,11 @@ __global__ void __launch_bounds__(BLOCK)
   if (!last) return;
   __threadfence();
 #pragma unroll
-  for (int k = 0; k < SUMS; k++) sum[k] = block_sum(__ldcg(parts + k * GIK_STEP_PARTS + threadIdx.x), of);
+  for (int k = 0; k < SUMS; k++) {
+    double v = 0;
+    for (unsigned q = threadIdx.x; q < gridDim.x; q += BLOCK) v += __ldcg(parts + k * GIK_STEP_PARTS + q);
+    sum[k] = block_sum(v, of);
+  }
   if (threadIdx.x) return;
   s->arrived = 0;
   end(s, sum);
@@ -74,7 +78,9 @@ __global__ void __launch_bounds__(BLOCK) map_kernel(gable_idx n, const gik_krylo
 
 template <int SUMS, class Each, class End> gable_status step(const gik_krylov *k, const char *what, Each each, End end)
 {
-  step_kernel<SUMS><<<GIK_STEP_PARTS, BLOCK, 0, (cudaStream_t)k->stream>>>(k->n, k->state, k->parts, each, end);
+  const size_t wanted = ((size_t)k->n + 4 * BLOCK - 1) / (4 * BLOCK);
+  const unsigned blocks = wanted < 1 ? 1 : wanted < GIK_STEP_PARTS ? (unsigned)wanted : (unsigned)GIK_STEP_PARTS;
+  step_kernel<SUMS><<<blocks, BLOCK, 0, (cudaStream_t)k->stream>>>(k->n, k->state, k->parts, each, end);
   return launched(what);
 }
 
@@ -254,17 +260,17 @@ __global__ void __launch_bounds__(BLOCK)
   const double *column = (int)blockIdx.y < count ? basis + (ptrdiff_t)blockIdx.y * n : v;
   double sum = 0;
   if (wanted && !*wanted) return;
-  for (ptrdiff_t i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += GIK_STEP_PARTS * BLOCK)
+  for (ptrdiff_t i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += GIK_DOT_PARTS * BLOCK)
     sum = fma(column[i], v[i], sum);
   sum = block_sum(sum, of);
-  if (!threadIdx.x) parts[blockIdx.y * GIK_STEP_PARTS + blockIdx.x] = sum;
+  if (!threadIdx.x) parts[blockIdx.y * GIK_DOT_PARTS + blockIdx.x] = sum;
 }
 
 __global__ void dots_end_kernel(const double *parts, double *h, const int *wanted)
 {
   __shared__ double of[BLOCK];
   if (wanted && !*wanted) return;
-  const double sum = block_sum(parts[blockIdx.x * GIK_STEP_PARTS + threadIdx.x], of);
+  const double sum = block_sum(parts[blockIdx.x * GIK_DOT_PARTS + threadIdx.x], of);
   if (!threadIdx.x) h[blockIdx.x] = sum;
 }
 
@@ -272,7 +278,7 @@ gable_status dots(const gik_krylov *k, int count, const double *basis, const dou
                   int second)
 {
   const int *wanted = second ? &k->state->again : nullptr;
-  const dim3 grid(GIK_STEP_PARTS, (unsigned)count + 1);
+  const dim3 grid(GIK_DOT_PARTS, (unsigned)count + 1);
   dots_kernel<<<grid, BLOCK, 0, (cudaStream_t)k->stream>>>(k->n, count, basis, v, parts_h, wanted);
   dots_end_kernel<<<(unsigned)count + 1, BLOCK, 0, (cudaStream_t)k->stream>>>(parts_h, h, wanted);
   return launched("GMRES");

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-enum { GIK_STEP_PARTS = 256, GIK_STEP_SUMS = 3, GIK_HISTORY = 16 };
+enum { GIK_STEP_PARTS = 1024, GIK_STEP_SUMS = 2, GIK_DOT_PARTS = 256, GIK_HISTORY = 16 };
 
 typedef enum gik_stop {
   GIK_RUNNING,
@@ -64,7 +64,7 @@ typedef struct gik_krylov_steps {
   gable_status (*bi_step)(const gik_krylov *k, const double *p_hat, const double *s_hat, const double *s,
                           const double *t, const double *shadow, double *x, double *r);
 
-  /* h_j = basis_j . v for j < count, the columns of basis n apart, and h_count = v . v; parts_h: [GIK_STEP_PARTS *
+  /* h_j = basis_j . v for j < count, the columns of basis n apart, and h_count = v . v; parts_h: [GIK_DOT_PARTS *
    * (count+1)] scratch.  second: only if state->again. */
   gable_status (*dots)(const gik_krylov *k, int count, const double *basis, const double *v, double *parts_h, double *h,
                        int second);

@@ -10,7 +10,7 @@ typedef struct coefficients {
   double *h;     /* [restart+2] of one projection */
   double *total; /* [restart+2] of a column of the Hessenberg matrix */
   double *y;     /* [restart+2] */
-  double *parts; /* [GIK_STEP_PARTS * (restart+2)] */
+  double *parts; /* [GIK_DOT_PARTS * (restart+2)] */
 } coefficients;
 
 static coefficients split(const gi_device_krylov *w)
@@ -41,9 +41,9 @@ static gable_status enlarge(gi_device_krylov *w, gi_operator apply, gi_operator 
   gable_status status = GABLE_OK;
   const coefficients c = split(w);
   const ptrdiff_t n = w->k.n;
-  double *v = w->vectors + k * n, *z = w->z + k * n, *next = v + n;
+  double *v = w->vectors + k * n, *z = precondition ? w->z + k * n : v, *next = v + n;
   if (precondition) GI_TRY(precondition(user, v, z));
-  GI_TRY(apply(user, precondition ? z : v, next));
+  GI_TRY(apply(user, z, next));
   for (int pass = 0; pass < 2; pass++) {
     GI_TRY(w->steps->dots(&w->k, k + 1, w->vectors, next, c.parts, c.h, pass));
     GI_TRY(w->steps->project(&w->k, k + 1, w->vectors, c.h, next, c.total, pass));

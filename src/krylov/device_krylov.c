@@ -18,7 +18,7 @@ done:
 }
 
 gable_status gi_device_krylov_init(gable_context *ctx, const gik_krylov_steps *steps, gable_idx n, gable_idx restart,
-                                   gi_device_krylov *out)
+                                   int preconditioned, gi_device_krylov *out)
 {
   gable_status status = GABLE_OK;
   void *p = NULL;
@@ -33,8 +33,8 @@ gable_status gi_device_krylov_init(gable_context *ctx, const gik_krylov_steps *s
   GI_TRY(ctx->device->alloc(ctx, sizeof *out->k.state, &p));
   out->k.state = p;
   if (!restart) goto done;
-  GI_TRY(take(ctx, r * m, &out->z));
-  GI_TRY(take(ctx, (GIK_STEP_PARTS + 3) * (r + 2), &out->small));
+  if (preconditioned) GI_TRY(take(ctx, r * m, &out->z));
+  GI_TRY(take(ctx, (GIK_DOT_PARTS + 3) * (r + 2), &out->small));
   GI_TRY(gi_hessenberg_init(ctx, restart, &out->q));
 done:
   return status;

@@ -22,10 +22,10 @@ typedef struct gi_device_krylov {
   int batch;       /* iterations between two looks at the state */
 } gi_device_krylov;
 
-/* restart: of GMRES; 0: the vectors of CG and BiCGSTAB.  out must be zeroed, and is released by its owner even after an
- * error. */
+/* restart: of GMRES; 0: the vectors of CG and BiCGSTAB.  preconditioned: solves will have a preconditioner.  out must
+ * be zeroed, and is released by its owner even after an error. */
 gable_status gi_device_krylov_init(gable_context *ctx, const gik_krylov_steps *steps, gable_idx n, gable_idx restart,
-                                   gi_device_krylov *out);
+                                   int preconditioned, gi_device_krylov *out);
 void gi_device_krylov_release(gi_device_krylov *w); /* fine on a zeroed one */
 
 /* The state of a fresh iteration, with the norm of b. */

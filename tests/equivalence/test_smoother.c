@@ -264,6 +264,47 @@ static void check_nan(gable_context *ctx, const char *method)
   gable_smoother_destroy(&s);
 }
 
+/* On a GPU a wait ends at the deadline, and the error names the row; a sweep with patience still works. */
+static void check_deadline(gable_context *ctx)
+{
+  enum { N = 40000 };
+  static int64_t ptr[N + 1];
+  static gable_idx idx[3 * N];
+  static double val[3 * N], b[N], x[N];
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  gable_vectors_view bv = GABLE_VECTORS_VIEW_INIT, xv;
+  int64_t q = 0;
+  for (gable_idx i = 0; i < N; i++) {
+    for (gable_idx j = i ? i - 1 : 0; j <= i + 1 && j < N; j++) {
+      idx[q] = j;
+      val[q++] = i == j ? 4 : -1;
+    }
+    ptr[i + 1] = q;
+    b[i] = 1;
+  }
+  view.n_rows = view.n_cols = N;
+  view.ptr = ptr;
+  view.idx = idx;
+  bv.n = N;
+  bv.ld = N;
+  bv.data = b;
+  xv = bv;
+  xv.data = x;
+  for (int patient = 0; patient < 2; patient++) {
+    gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
+    gable_smoother *s = NULL;
+    options.method = "elmr";
+    options.deadline_s = patient ? 10 : 1e-6;
+    CHECK_OK(gable_smoother_create(ctx, &options, &s));
+    CHECK_OK(gable_smoother_analyse(s, &view));
+    CHECK_OK(gable_smoother_update(s, val));
+    const gable_status status = gable_smoother_apply(s, &bv, &xv, 1, NULL);
+    CHECK(patient ? !status : status == GABLE_ERR_DEADLINE && strstr(gable_last_error(), "row"), "%d: %s", (int)status,
+          gable_last_error());
+    gable_smoother_destroy(&s);
+  }
+}
+
 int main(int argc, char **argv)
 {
   static const char *const names[] = {"serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles", "auto", "rows"};
@@ -288,6 +329,7 @@ int main(int argc, char **argv)
       drop(&a);
     }
   check_errors(ctx);
+  if (gable_context_space(ctx) == GABLE_DEVICE) check_deadline(ctx);
   gable_context_destroy(&ctx);
   return 0;
 }
