@@ -124,3 +124,12 @@ gable_off gi_permuted_bytes(const gi_permuted *a)
   }
   return bytes;
 }
+
+gable_off gi_permuted_most_bytes(const gi_problem *p, int cholesky)
+{
+  if (!p->rows.ptr) return 0;
+  const gable_off n = p->n, nnz = p->rows.ptr[n];
+  const gable_off one =
+      8 * (n + 1) + 16 * (cholesky ? nnz / 2 + n : nnz); /* offsets; a place, a source and a value each */
+  return cholesky ? one : 2 * one;
+}

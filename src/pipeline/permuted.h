@@ -23,5 +23,7 @@ gable_status gi_permuted_fill(gable_context *ctx, gi_permuted *a, const gi_probl
 void gi_permuted_empty(gable_context *ctx, gi_permuted *a);
 
 gable_off gi_permuted_bytes(const gi_permuted *a);
+/* The most that it will be for this problem, values included; 0 without a matrix. */
+gable_off gi_permuted_most_bytes(const gi_problem *p, int cholesky);
 
 #endif

@@ -11,13 +11,14 @@ gable_off gi_pipeline_bytes(const gable_solver *s)
          gi_permuted_bytes(&s->permuted) + (s->factor ? s->factor->bytes : 0);
 }
 
-/* The factor, and what the numeric phase takes besides. */
+/* The factor, A', and what the numeric phase takes besides. */
 static int64_t predicted(const gable_solver *s)
 {
   const gi_arrangement *a = &s->arrangement;
   gi_factor_kind kind = a->method == GABLE_METHOD_CHOLESKY ? GI_CHOLESKY : GI_LU;
   return gi_factor_bytes(a->layout, kind, s->options.factor_type) +
-         gi_factor_work_bytes(a->layout, kind, s->options.factor_type, s->ctx->threads);
+         gi_factor_work_bytes(a->layout, kind, s->options.factor_type, s->ctx->threads) +
+         gi_permuted_most_bytes(&s->problem, kind == GI_CHOLESKY);
 }
 
 /* Which phase a key needs. */
