@@ -7,6 +7,7 @@
 
 struct gi_gmres_work {
   gable_idx n, restart;
+  int threads;   /* of the context, which was there when it was made */
   double *basis; /* [(restart+1) * n] orthonormal */
   gi_hessenberg q;
   double *z; /* [restart * n] the basis preconditioned: what A was applied to, and what the update is made of */
@@ -18,6 +19,7 @@ gable_status gi_gmres_work_create(gable_context *ctx, gable_idx n, gable_idx res
   gi_gmres_work *w = NULL;
   GI_ALLOC_ZERO(ctx, w, 1);
   w->n = n;
+  w->threads = ctx->threads;
   w->restart = restart;
   GI_ALLOC(ctx, w->basis, (gable_off)(restart + 1) * n);
   GI_TRY(gi_hessenberg_init(ctx, restart, &w->q));
@@ -62,8 +64,27 @@ double gi_norm2(gable_idx n, const double *x)
   return top * sqrt(scaled);
 }
 
-static void subtract(gable_idx n, double factor, const double *x, double *y)
+/* Vectors of at least LONG are shared by the threads, in PIECES, so that no sum depends on how many there are. */
+enum { PIECES = 64, LONG = 1 << 16 };
+
+static double dot(const gi_gmres_work *w, const double *x, const double *y)
 {
+  double part[PIECES], sum = 0;
+  const gable_off n = w->n;
+  if (n < LONG) return gi_dot(w->n, x, y);
+  GI_OMP(parallel for schedule(static) num_threads(w->threads))
+  for (int p = 0; p < PIECES; p++) {
+    const gable_off begin = n * p / PIECES, end = n * (p + 1) / PIECES;
+    part[p] = gi_dot((gable_idx)(end - begin), x + begin, y + begin);
+  }
+  for (int p = 0; p < PIECES; p++) sum += part[p];
+  return sum;
+}
+
+static void subtract(const gi_gmres_work *w, double factor, const double *x, double *y)
+{
+  const gable_idx n = w->n;
+  GI_OMP(parallel for simd schedule(static) num_threads(w->threads) if (n >= LONG))
   for (gable_idx i = 0; i < n; i++) y[i] -= factor * x[i];
 }
 
@@ -77,9 +98,9 @@ static void orthogonalise(gi_gmres_work *w, gable_idx k)
   for (int pass = 0; pass < 2; pass++) {
     for (gable_idx j = 0; j <= k; j++) {
       const double *q = w->basis + (gable_off)j * w->n;
-      double c = gi_dot(w->n, q, v);
+      double c = dot(w, q, v);
       h[j] += c;
-      subtract(w->n, c, q, v);
+      subtract(w, c, q, v);
     }
     h[k + 1] = gi_norm2(w->n, v);
     if (h[k + 1] > 0.5 * before) break;
@@ -94,7 +115,7 @@ static void update(gi_gmres_work *w, gable_idx k, const double *z, double *x)
   double *step = w->basis + (gable_off)k * w->n; /* the last vector of the basis has served */
   gi_hessenberg_solve(&w->q, k);
   memset(step, 0, (size_t)w->n * sizeof *step);
-  for (gable_idx j = 0; j < k; j++) subtract(w->n, -w->q.g[j], z + (gable_off)j * w->n, step);
+  for (gable_idx j = 0; j < k; j++) subtract(w, -w->q.g[j], z + (gable_off)j * w->n, step);
   for (gable_idx i = 0; i < w->n; i++)
     if (!isfinite(step[i])) return;
   for (gable_idx i = 0; i < w->n; i++) x[i] += step[i];
