@@ -260,6 +260,27 @@ done:
   return status;
 }
 
+/* A method of the seed with vectors of each type. */
+struct seed_method {
+  const char *name;
+  void (*in_double)(const gik_seed *m, gable_type type, const gik_solve *s);
+  void (*in_float)(const gik_seed *m, gable_type type, const gik_solve *s);
+};
+enum { LEVR, LEVC, ELMR, ELMC };
+static const seed_method seed_methods[] = {
+    {"levr", levels_solve<double, false>, levels_solve<float, false>},
+    {"levc", levels_solve<double, true>, levels_solve<float, true>},
+    {"elmr", elements_solve<double, false>, elements_solve<float, false>},
+    {"elmc", elements_solve<double, true>, elements_solve<float, true>},
+};
+
+static gable_status launch(int method, const gik_seed *m, gable_type vectors, const gik_solve *s)
+{
+  const seed_method *of = &seed_methods[method];
+  (vectors == GABLE_D ? of->in_double : of->in_float)(m, vectors, s);
+  return launched(of->name);
+}
+
 } /* namespace gik */
 
 extern "C" {
@@ -273,38 +294,22 @@ int gik_seed_launches(const gik_seed *m)
 
 gable_status gik_levr_solve(const gik_seed *m, gable_type vectors, const gik_solve *s)
 {
-  if (vectors == GABLE_D)
-    gik::levels_solve<double, false>(m, vectors, s);
-  else
-    gik::levels_solve<float, false>(m, vectors, s);
-  return gik::launched("levr");
+  return gik::launch(gik::LEVR, m, vectors, s);
 }
 
 gable_status gik_levc_solve(const gik_seed *m, gable_type vectors, const gik_solve *s)
 {
-  if (vectors == GABLE_D)
-    gik::levels_solve<double, true>(m, vectors, s);
-  else
-    gik::levels_solve<float, true>(m, vectors, s);
-  return gik::launched("levc");
+  return gik::launch(gik::LEVC, m, vectors, s);
 }
 
 gable_status gik_elmr_solve(const gik_seed *m, gable_type vectors, const gik_solve *s)
 {
-  if (vectors == GABLE_D)
-    gik::elements_solve<double, false>(m, vectors, s);
-  else
-    gik::elements_solve<float, false>(m, vectors, s);
-  return gik::launched("elmr");
+  return gik::launch(gik::ELMR, m, vectors, s);
 }
 
 gable_status gik_elmc_solve(const gik_seed *m, gable_type vectors, const gik_solve *s)
 {
-  if (vectors == GABLE_D)
-    gik::elements_solve<double, true>(m, vectors, s);
-  else
-    gik::elements_solve<float, true>(m, vectors, s);
-  return gik::launched("elmc");
+  return gik::launch(gik::ELMC, m, vectors, s);
 }
 
 gable_status gik_solve_prepare(gik_control *control, void *published, size_t count, gable_type vectors, void *stream)
