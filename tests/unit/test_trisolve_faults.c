@@ -303,6 +303,8 @@ static void check_counters(gable_context *ctx)
     CHECK((!strcmp(method, "elmc") || !strcmp(method, "gsf")) == (i.waits == t.n && i.atomics == 2 * inside), "%s",
           method);
     CHECK(!strcmp(method, "tiles") == (i.tiles > 0), "%s", method);
+    CHECK(i.plan_bytes_host + i.plan_bytes_device >= 12 * (size_t)inside, "%s: a plan of %zu bytes", method,
+          i.plan_bytes_host + i.plan_bytes_device);
     gable_trisolve_destroy(&plan);
   }
   test_triangle_free(&t);
