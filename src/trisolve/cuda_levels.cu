@@ -91,6 +91,15 @@ struct level_bound {
     level = (unsigned)(l + up);
     chain = (unsigned)(c + across);
   }
+
+  /* linked: some row of the warp follows its predecessor; run: all do. */
+  __device__ __forceinline__ void follow_warp(bool run, bool linked, bool chained)
+  {
+    if (run && !__any_sync(gik::ALL, open))
+      follow_all(chained);
+    else if (linked)
+      for (int d = 1; d < 32; d *= 2) follow(d);
+  }
 };
 
 /* What a thread has seen. */
@@ -159,6 +168,13 @@ __device__ __forceinline__ void await_entries(const u64 *level, const volatile u
   } while ((first < base ? *(const volatile u64 *)(level + first) : own[first - base]) == ~0ull);
 }
 
+/* A row is above an entry of packed level v, and of its chain level too unless it is chained to it. */
+__device__ __forceinline__ void rise(unsigned *level, unsigned *chain, u64 v, bool chained)
+{
+  *level = max(*level, (unsigned)(v >> 32) + 1);
+  *chain = max(*chain, (unsigned)v + !chained);
+}
+
 /* (level << 32 | chain level) of every row by waiting for its entries': a block takes as many consecutive rows as it
  * has threads and keeps their values in shared memory; those of earlier blocks are polled.  Runs of rows that follow
  * one another inside a warp are resolved by a prefix maximum; a warp that is one such run waits for its first row's
@@ -193,21 +209,16 @@ __global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arg
         const u64 v = c >= base ? own[c - base] : *(volatile u64 *)(g.level + c);
         const u64 w = next >= base ? own[next - base] : *(volatile u64 *)(g.level + next);
         if (v == ~0ull) break;
-        level = max(level, (unsigned)(v >> 32) + 1);
-        chain = max(chain, (unsigned)v + !(p + 1 == end && chained));
+        rise(&level, &chain, v, p + 1 == end && chained);
         moved = true;
         c = next;
         if (++p == limit || w == ~0ull) break;
-        level = max(level, (unsigned)(w >> 32) + 1);
-        chain = max(chain, (unsigned)w + !(p + 1 == end && chained));
+        rise(&level, &chain, w, p + 1 == end && chained);
         if (++p < limit) c = g.col[p];
       }
       if (__any_sync(gik::ALL, moved)) {
         level_bound b = {level, chain, 1, !chained, todo && follows, todo && p < limit};
-        if (run && !__any_sync(gik::ALL, b.open))
-          b.follow_all(chained);
-        else if (linked)
-          for (int d = 1; d < 32; d *= 2) b.follow(d);
+        b.follow_warp(run, linked, chained);
         const bool known = todo && !b.open;
         if (known) {
           level = b.level;
