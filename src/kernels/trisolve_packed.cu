@@ -35,22 +35,17 @@ template <typename T> struct __align__(2 * sizeof(T)) two
   T x, y;
 };
 
-static __device__ __forceinline__ void prefetch(const void *p)
-{
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
-}
-
 /* The head and used pairs of a record into L2, by all lanes. */
 template <typename T, int P, int KP>
 static __device__ __forceinline__ void prefetch_record(const char *record, unsigned used, int lane)
 {
   typedef packed_layout<T, P, KP> L;
   const unsigned lines = 64 * (unsigned)sizeof(T) / 128 * used, line = (unsigned)lane;
-  if (line * 128 < (unsigned)L::values) prefetch(record + line * 128);
+  if (line * 128 < (unsigned)L::values) prefetch_line(record + line * 128);
   if (line < lines)
-    prefetch(record + L::values + line * 128);
+    prefetch_line(record + L::values + line * 128);
   else if (line - lines < 2 * used)
-    prefetch(record + L::places + (line - lines) * 128);
+    prefetch_line(record + L::places + (line - lines) * 128);
 }
 
 /* Polls until all of v is there. */

@@ -13,7 +13,7 @@ static void choose_cuts(const gi_profile *p, int n, gi_tile_shape *s)
   const double length = p->chains ? (double)n / p->chains : 0;
   s->window = s->lanes == 1 ? 16 : 64;
   s->pollers = 8;
-  if (s->lanes == 1 && length >= 16 && beside >= 4 && p->gap > 0 && n > 240.0 * p->levels) {
+  if (s->lanes == 1 && side_by_side(p, n) && p->gap > 0 && n > 240.0 * p->levels) {
     const int long_rows = s->pairs > 2;
     s->warps = 2;
     s->lanes = long_rows ? 2 : 1;
