@@ -151,8 +151,7 @@ template <typename T, int P, int KP, int W> struct loader {
 /* Entries of the border are dealt to the lanes of NP warps; every lane goes its own way through its share.  Values come
  * about in the order of the list, which is that of their levels.  Before a tile's first value has come, only the first
  * warp looks: most tiles that are held wait for their turn.  To look more often than once per journey to L2 and back
- * (by further warps, or by loads in flight together) slows everything down: looking costs the computing warps their
- * turns in the queue of loads and stores. */
+ * (by further warps, or by loads in flight together) was slower each time it was measured. */
 template <typename T, int NP>
 static __device__ __forceinline__ void poll(const unsigned *list, unsigned n, const T *mine, unsigned to,
                                             gik_control *control, unsigned long long deadline_ns, int t)
