@@ -38,6 +38,8 @@ ALL_CFLAGS = -std=c11 $(OPT) $(WARN) $(if $(filter yes,$(WERROR)),-Werror) -fPIC
 	-D_POSIX_C_SOURCE=200809L -Iinclude -Isrc $(SANFLAGS) $(OPENMP_CFLAGS) $(METIS_CFLAGS) $(SUITESPARSE_CFLAGS) $(CFLAGS)
 # a*b + c may be one operation in the dense kernels and in substitution.
 $(BUILD)/src/kernels/dense.c.o $(BUILD)/src/kernels/trisolve_rows.c.o $(BUILD)/src/kernels/trisolve_elements.c.o: OPT += -ffp-contract=fast
+# Short loops over short rows: where a function begins within a cache line decides up to a third of their speed.
+$(BUILD)/src/kernels/trisolve_rows.c.o: OPT += -falign-functions=64
 
 LIBS = $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(CUDA_LIBS) $(OPENMP_CFLAGS) -lm
 
