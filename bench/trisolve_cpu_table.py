@@ -45,7 +45,7 @@ def microseconds(x):
 
 
 def table(rows):
-    keys = sorted({k for r in rows.values() for k in r}, key=lambda k: (["plain", "mkl", "serial"] + [k[0]]).index(k[0]))
+    keys = sorted({k for r in rows.values() for k in r}, key=lambda k: ((["plain", "mkl", "serial"] + [k[0]]).index(k[0]), k))
     threads = max(t for _, t in keys)
     print("Microseconds, medians. Floor: reading the bytes (from the caches where they fit), or levels x latency of a row, whichever is more.\n")
     print("| matrix | triangle | rows | entries a row | levels | " + " | ".join(f"{m} ({t})" for m, t in keys)
