@@ -38,12 +38,12 @@ static void predict_many(const gi_profile *p, const gik_device_triangle *t, doub
 }
 
 /* Whether tiles would be border for the most part: long rows of wide levels, rows without chains, chains whose entries
- * reach far down. */
+ * reach far down while the longest path changes its chain at almost every row. */
 static int all_border(const gi_profile *p, const gik_device_triangle *t)
 {
   const double mean = t->n ? (double)t->nnz / t->n : 0;
   return mean >= 15 || (mean > 5 && p->longest > 14 && t->n > 250.0 * p->levels) || p->chains * 1.75 > t->n ||
-         (side_by_side(p, t->n) && p->near < 0.7);
+         (side_by_side(p, t->n) && p->near < 0.7 && p->chain_levels > 0.8 * p->levels);
 }
 
 gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, side *s)
