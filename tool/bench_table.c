@@ -122,8 +122,8 @@ static void gflops_header(FILE *out, const char *const *methods, int count)
 /* The seed's table that a matrix is in, said where another begins; grids are named by their points first. */
 static void gflops_heading(FILE *out, const char *matrix, int *before)
 {
-  int points = 0;
-  if (sscanf(matrix, "%d-point", &points) != 1) points = 0;
+  int points = 0, end = 0;
+  if (sscanf(matrix, "%d-point %n", &points, &end) != 1 || !end) points = 0;
   if (points == *before) return;
   *before = points;
   if (points)
