@@ -123,8 +123,10 @@ static gable_status rows_finish(const gable_matrix_view *by_rows, gable_part par
 static gable_status read_or_generate(gable_context *ctx, const char *source, gable_matrix **out)
 {
   struct stat about;
+  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
+  reading.accept_complex = 0;
   if (stat(source, &about) && strchr(source, ':')) return gable_matrix_generate(ctx, source, 1, out);
-  return gable_matrix_read(ctx, source, NULL, out);
+  return gable_matrix_read(ctx, source, &reading, out);
 }
 
 static int has_upper(const gable_matrix_view *by_columns)
@@ -135,14 +137,13 @@ static int has_upper(const gable_matrix_view *by_columns)
   return 0;
 }
 
-/* a by columns and by rows; what is stored of a symmetric matrix is its lower triangle, whose columns are the rows of
- * the upper one. */
+/* a, which is square, by columns and by rows; what is stored of a symmetric matrix is its lower triangle, whose columns
+ * are the rows of the upper one. */
 static gable_status take_both(const gable_matrix *a, const gable_matrix *transposed, bench_matrix *m)
 {
   gable_matrix_view columns = GABLE_MATRIX_VIEW_INIT, rows = GABLE_MATRIX_VIEW_INIT;
   gable_status status = gable_matrix_get_view(a, &columns);
   if (!status) status = gable_matrix_get_view(transposed, &rows);
-  if (!status && columns.n_rows != columns.n_cols) return GABLE_ERR_ARGUMENT;
   if (!status) status = rows_finish(&rows, GABLE_LOWER, &m->part[0]);
   if (!status) status = rows_finish(has_upper(&columns) ? &rows : &columns, GABLE_UPPER, &m->part[1]);
   return status;
@@ -165,6 +166,9 @@ gable_status bench_matrix_open(gable_context *ctx, const char *name, const char 
   if (!status) status = gable_matrix_transpose(a, &transposed);
   if (status) {
     snprintf(why, why_bytes, "%s", gable_last_error());
+  } else if (info.n_rows != info.n_cols) {
+    status = GABLE_ERR_ARGUMENT;
+    snprintf(why, why_bytes, "%s is %d by %d, not square", source, info.n_rows, info.n_cols);
   } else {
     status = take_both(a, transposed, m);
     if (status) snprintf(why, why_bytes, "%s: %s", source, gable_status_text(status));

@@ -22,7 +22,8 @@ typedef struct bench_matrix {
 
 /* source: a file, or what gable_matrix_generate understands (seed 1).  A zero, missing or infinite diagonal entry
  * becomes 1; a pattern's entries become -1; a matrix without an entry above its diagonal (a twin) is mirrored for its
- * upper triangle.  GABLE_ERR_ARGUMENT: not square; GABLE_ERR_LIMIT: 2^31 entries or more. */
+ * upper triangle.  GABLE_ERR_ARGUMENT: not square; GABLE_ERR_FORMAT: complex;
+ * GABLE_ERR_LIMIT: 2^31 entries or more. */
 gable_status bench_matrix_open(gable_context *ctx, const char *name, const char *source, bench_matrix *m, char *why,
                                size_t why_bytes);
 void bench_matrix_close(bench_matrix *m);

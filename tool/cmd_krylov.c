@@ -37,6 +37,7 @@ static void multiply_ones(const gable_matrix_view *a, double *b)
 static gable_status run(session *s, const request *q, gable_krylov_info *info, double *history)
 {
   gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
+  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
   gable_matrix *file = NULL, *a = NULL;
   gable_krylov *k = NULL;
@@ -47,7 +48,9 @@ static gable_status run(session *s, const request *q, gable_krylov_info *info, d
   options.tolerance = q->tolerance;
   options.max_iterations = (gable_idx)q->iterations;
   options.restart = (gable_idx)q->restart;
-  gable_status status = gable_matrix_read(s->ctx, q->path, NULL, &file);
+  reading.accept_complex = 0;
+  reading.accept_pattern = 0;
+  gable_status status = gable_matrix_read(s->ctx, q->path, &reading, &file);
   if (!status) status = gable_matrix_expand(file, &a);
   gable_matrix_destroy(&file);
   if (!status) status = gable_matrix_get_view(a, &view);

@@ -98,13 +98,16 @@ static gable_status measure(gable_context *ctx, gable_smoother *s, const request
 static gable_status run(session *s, const request *q, result *r)
 {
   gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
+  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
   gable_matrix *file = NULL, *a = NULL;
   gable_smoother *smoother = NULL;
   options.method = q->method;
   options.sweep = sweep_of(q);
   options.omega = q->omega;
-  gable_status status = gable_matrix_read(s->ctx, q->path, NULL, &file);
+  reading.accept_complex = 0;
+  reading.accept_pattern = 0;
+  gable_status status = gable_matrix_read(s->ctx, q->path, &reading, &file);
   if (!status) status = gable_matrix_expand(file, &a);
   gable_matrix_destroy(&file);
   if (!status) status = gable_matrix_get_view(a, &view);

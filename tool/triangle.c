@@ -61,12 +61,15 @@ static gable_status make_single(triangle *t)
 gable_status triangle_open(gable_context *ctx, const char *path, gable_part uplo, gable_type value_type, int dominant,
                            triangle *out)
 {
+  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix *file = NULL;
   memset(out, 0, sizeof *out);
   out->uplo = uplo;
   out->value_type = value_type;
   out->view = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
-  gable_status status = gable_matrix_read(ctx, path, NULL, &file);
+  reading.accept_complex = 0;
+  reading.accept_pattern = 0;
+  gable_status status = gable_matrix_read(ctx, path, &reading, &file);
   if (!status) status = gable_matrix_expand(file, &out->matrix);
   gable_matrix_destroy(&file);
   if (!status) status = gable_matrix_get_view(out->matrix, &out->view);

@@ -96,6 +96,8 @@ static gable_status read_rows(gable_context *ctx, const gable_matrix_view *a, gi
   GI_REQUIRE(a && a->val, GABLE_ERR_ARGUMENT, "the matrix or its values are NULL");
   GI_REQUIRE(a->n_rows == a->n_cols, GABLE_ERR_ARGUMENT, "the matrix is %d x %d, not square", a->n_rows, a->n_cols);
   GI_REQUIRE(a->space == GABLE_HOST, GABLE_ERR_UNAVAILABLE, "Krylov solvers want the matrix in host memory");
+  GI_REQUIRE(a->value_type == GABLE_D && a->part == GABLE_FULL, GABLE_ERR_UNAVAILABLE,
+             "Krylov solvers want doubles and both triangles");
   GI_TRY(gi_csc_from_view(ctx, a, &columns));
   GI_TRY(gi_csc_transpose(ctx, &columns, rows));
 done:

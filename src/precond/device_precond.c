@@ -207,7 +207,7 @@ gable_status gi_device_precond_make(gable_context *ctx, gable_preconditioner kin
   p->kind = kind;
   GI_TRY(gi_shape_from(a, GABLE_LOWER, &shape));
   GI_REQUIRE(a->value_type == GABLE_D && a->part == GABLE_FULL, GABLE_ERR_UNAVAILABLE,
-             "Krylov solvers on a GPU want doubles and both triangles");
+             "Krylov solvers want doubles and both triangles");
   GI_REQUIRE(a->val, GABLE_ERR_ARGUMENT, "the matrix's values are NULL");
   GI_TRY(gi_whole_rows_init(ctx, &shape, a, kind != GABLE_PRECOND_NONE, &bad_row, &p->rows));
   GI_TRY(gi_whole_rows_update(ctx, &p->rows, a->val, NULL));

@@ -99,6 +99,14 @@ static void check_breakdown(gable_context *ctx)
   CHECK_OK(gable_krylov_get_info(k, &info));
   CHECK(info.shift > 0.9);
   gable_krylov_destroy(&k);
+  view.value_type = GABLE_Z; /* idx and ptr would do, val has two numbers an entry */
+  CHECK_OK(gable_krylov_create(ctx, &options, &k));
+  CHECK(gable_krylov_set_matrix(k, &view), "complex values taken for real ones");
+  view.value_type = GABLE_D;
+  view.part = GABLE_LOWER;
+  CHECK(gable_krylov_set_matrix(k, &view), "one triangle taken for the matrix");
+  view.part = GABLE_FULL;
+  gable_krylov_destroy(&k);
   view.val = zero;
   for (int p = GABLE_PRECOND_JACOBI; p <= GABLE_PRECOND_IC0; p++) {
     options.preconditioner = (gable_preconditioner)p;

@@ -1,0 +1,71 @@
+#!/bin/sh
+# gable trisolve, levels, smooth and krylov from outside: what they report, the keys of their JSON, and what they refuse.
+. tests/cli/frame.sh
+
+run 0 generate laplacian5:12x10 -o a.mtx
+run 0 trisolve a.mtx --repeat 2
+for word in 'rows, entries' levels method analyse solve rate floor 'error over bound'; do says "$word" out; done
+run 0 trisolve a.mtx --uplo upper --op t --type sd --rhs 3 --layout row --diagonal dominant --method tiles --repeat 2
+run 0 trisolve a.mtx --where mirror --repeat 2
+says 'on mirror' out
+run 0 levels a.mtx --plot levels.svg
+says 21 out
+says '</svg>' levels.svg
+run 0 smooth a.mtx --sweep forward --omega 1.3 --sweeps 5 --repeat 2
+for word in forward levels residual 'a sweep'; do says "$word" out; done
+for precond in none jacobi gs ilu0 ic0; do run 0 krylov a.mtx --precond $precond; done
+says iterations out
+run 0 krylov a.mtx --solver gmres --restart 5 --precond ilu0
+
+# One number an entry, and a square matrix: anything else is refused, not misread
+mm 'coordinate complex general' '2 2 2' '1 1 1 0' '2 2 1 0' >complex.mtx
+mm 'coordinate pattern general' '2 2 2' '1 1' '2 2' >pattern.mtx
+mm 'coordinate real general' '3 2 2' '1 1 1' '2 2 1' >tall.mtx
+mm 'coordinate real general' '2 2 2' '1 1 1' '2 1 1' >deficient.mtx
+for verb in trisolve smooth krylov 'bench matrices'; do
+    # shellcheck disable=SC2086
+    run 1 $verb complex.mtx
+    says complex err
+    # shellcheck disable=SC2086
+    run 1 $verb tall.mtx
+    says 'not square' err
+    [ "$verb" != 'bench matrices' ] || continue
+    run 1 "$verb" pattern.mtx
+    says pattern err
+    run 1 "$verb" nowhere.mtx
+done
+run 0 levels complex.mtx
+run 1 trisolve deficient.mtx
+says 'row 1' err
+run 1 smooth deficient.mtx
+says 'row 1' err
+run 1 krylov a.mtx --iterations 2 --tolerance 1e-14
+says 'after 2 iterations' err
+run 1 trisolve a.mtx --where cuda:99
+run 2 trisolve a.mtx --method magic
+run 2 smooth a.mtx --omega 2
+run 2 krylov a.mtx --solver none
+run 1 levels a.mtx --plot nowhere/levels.svg
+run 1 trisolve a.mtx --json nowhere/j
+no_leftovers
+
+needs CJSON "its reports are right; their JSON was not looked at, since this build writes none"
+run 0 trisolve a.mtx --repeat 2 --json -
+for key in matrix method method_used where uplo op type rhs n nnz levels widest_level threads tiles waits barriers atomics launches plan_bytes \
+    model_s analyse_s update_s first_solve_s solve_s solve_q1_s solve_q3_s gflops gbytes_s floor_s floor_bytes_s floor_hops_s \
+    max_error_bound_ratio why; do
+    says "\"$key\":" out
+done
+run 0 levels a.mtx --json -
+for key in matrix n lower upper levels rows_median rows_widest shared_levels nnz why; do says "\"$key\":" out; done
+run 0 smooth a.mtx --repeat 2 --json -
+for key in matrix sweep omega sweeps method method_used where n nnz levels_forward levels_backward in_place analyse_s update_s apply_s gflops \
+    history why; do
+    says "\"$key\":" out
+done
+run 0 krylov a.mtx --precond ic0 --json -
+for key in matrix solver precond where method_used iterations stop converged residual true_residual tolerance shift setup_s solve_s \
+    iteration_s history; do
+    says "\"$key\":" out
+done
+exit 0
