@@ -8,7 +8,7 @@
 #include "session.h"
 #include "stopwatch.h"
 
-enum { BENCH_MOST_METHODS = 16 };
+enum { BENCH_MOST_METHODS = 16, BENCH_MOST_FILES = 15 };
 
 /* One method on one triangle, or (part GABLE_FULL) a forward and a backward sweep with the whole matrix. */
 typedef struct bench_result {
@@ -32,8 +32,8 @@ typedef struct bench_results {
 } bench_results;
 
 typedef struct bench_request {
-  const char *what; /* "laplacian" or "matrices" */
-  const char *files[BENCH_MOST_METHODS];
+  const char *what;                    /* "laplacian" or "matrices" */
+  const char *files[BENCH_MOST_FILES]; /* NULL behind the last */
   const char *list, *folder, *only, *methods, *where, *uplo, *measure, *json, *plot, *machine, *commit;
   long rhs, repeat, threads;
   double limit_s;

@@ -140,10 +140,12 @@ void bench_measure(contestant *c, bench_problem *p, long repeats, int threads, b
   if (out->part == GABLE_FULL) out->bytes = 2 * workbench_bytes(&p->bench.x, (double)out->nnz, GABLE_D);
   out->failed = c->prepare(c, p, &out->entry) != 0;
   if (!out->failed) {
-    gable_status status = solve_often(c, p, repeats, threads, out);
-    out->failed = status != GABLE_OK;
+    contest_entry after = out->entry;
+    const gable_status status = solve_often(c, p, repeats, threads, out);
     if (status) reason(out, *gable_last_error() ? gable_last_error() : gable_status_text(status));
-    if (c->verdict(c, p, &out->entry)) out->failed = 1;
+    out->failed = c->verdict(c, p, &after) != 0;
+    if (out->failed || !status) out->entry = after;
+    out->failed |= status != GABLE_OK;
   }
   c->clear(c);
   if (!out->failed && out->part != GABLE_FULL && !(out->error <= 1)) {

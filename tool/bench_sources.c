@@ -125,7 +125,7 @@ int bench_sources(const bench_request *q, int (*visit)(void *user, const bench_s
 {
   if (!strcmp(q->what, "laplacian")) return visit_grids(q, visit, user);
   if (!q->files[0]) return visit_list(q, visit, user);
-  for (int k = 0; k < BENCH_MOST_METHODS && q->files[k]; k++) {
+  for (int k = 0; k < BENCH_MOST_FILES && q->files[k]; k++) {
     bench_source s;
     snprintf(s.path, sizeof s.path, "%s", q->files[k]);
     name_of(s.path, s.name, sizeof s.name);

@@ -5,6 +5,7 @@
 #include "bench_queue.h"
 #include "json.h"
 #include "options.h"
+#include "outfile.h"
 #include "report.h"
 #include "verbs.h"
 
@@ -112,6 +113,8 @@ static int run_part(contest *c, const char *name, const bench_rows *rows)
     snprintf(b.matrix, sizeof b.matrix, "%s", name);
     progress_show(&c->session.bar, name, (double)k / c->count);
     bench_measure(one, &p, c->q->repeat, threads, &b);
+    if (session_stopped()) rc = EXIT_FAILED;
+    if (rc) break;
     if (floor.s == 0) floor = workbench_floor(c->session.ctx, b.bytes, b.levels, 1);
     b.floor = floor;
     rc = record(c, &b);
@@ -247,7 +250,7 @@ int cmd_bench(int argc, char **argv)
                      .commit = "unknown",
                      .rhs = 1,
                      .repeat = 9};
-  const char *argument[BENCH_MOST_METHODS];
+  const char *argument[1 + BENCH_MOST_FILES];
   int rc;
   const option options[] = {
       option_text('m', "methods", "LIST",
@@ -286,12 +289,12 @@ int cmd_bench(int argc, char **argv)
       "gable bench matrices --folder ../shared/matrices --rhs 16 --limit-seconds 300\n"
       "gable bench matrices A.mtx B.mtx.gz --where cpu --methods auto,serial --measure solves\n",
       1,
-      BENCH_MOST_METHODS};
+      1 + BENCH_MOST_FILES};
   if (options_parse(&usage, argc, argv, argument, &rc)) return rc;
   if (strcmp(argument[0], "laplacian") && strcmp(argument[0], "matrices"))
     return options_wrong("bench", "'%s' is not measured: say laplacian or matrices", argument[0]);
   q.what = argument[0];
-  for (int k = 1; k < BENCH_MOST_METHODS; k++) q.files[k - 1] = argument[k];
+  for (int k = 0; k < BENCH_MOST_FILES; k++) q.files[k] = argument[1 + k];
   if (q.files[0] && !strcmp(q.what, "laplacian")) return options_wrong("bench", "laplacian takes no files");
-  return run(&q);
+  return outfile_possible("gable bench", q.plot) ? EXIT_FAILED : run(&q);
 }

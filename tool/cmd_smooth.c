@@ -76,7 +76,7 @@ static gable_status apply(place *p, gable_smoother *s, int sweeps, double *histo
   if (!status) status = gable_event_record(p->end, NULL);
   if (!status) status = gable_event_elapsed(p->begin, p->end, seconds);
   if (!status) status = gable_smoother_status(s, NULL);
-  return status;
+  return status || !session_stopped() ? status : GABLE_ERR_CANCELLED;
 }
 
 /* The median of q->repeat, then once more for the residuals. */

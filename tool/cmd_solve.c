@@ -134,6 +134,7 @@ static gable_status time_solves(solve_run *r, const solve_request *q, solve_outc
     double begin = stopwatch_now();
     status = gable_solver_apply(r->solver, r->work, op_of(q), GABLE_FACTOR_ALL, &vb, &vx);
     times[k] = stopwatch_now() - begin;
+    if (!status && session_stopped()) status = GABLE_ERR_CANCELLED;
   }
   if (!status) {
     quartiles t = stopwatch_quartiles(times, q->repeat);

@@ -59,6 +59,7 @@ static gable_status measure(gable_trisolve *plan, gable_work *work, const triang
     if (!status) status = workbench_stop(w, &times[k]);
     if (!status) status = gable_work_status(work, NULL);
     if (!status) status = workbench_fetch(w);
+    if (!status && session_stopped()) status = GABLE_ERR_CANCELLED;
     if (status) break;
     double ratio = triangle_bound_ratio(t, op_of(q), &w->b[k % 2], &w->x);
     if (!(ratio <= r->worst)) r->worst = ratio;

@@ -34,6 +34,11 @@ static void handle_stops(void)
   }
 }
 
+int session_stopped(void)
+{
+  return stop_signal != 0;
+}
+
 void session_end(void)
 {
   if (!stop_signal) return;

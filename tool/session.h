@@ -19,6 +19,9 @@ void session_close(session *s);
  * (EXIT_FAILED).  "gable VERB: " comes first.  The progress bar is erased before. */
 int session_fail(session *s, const char *verb, gable_status status);
 
+/* 1: a signal asked the run to stop.  Phases of the library are cancelled by it; loops of the tool ask here. */
+int session_stopped(void);
+
 /* Before the process ends: a signal that stopped the run is given to whoever waits for it. */
 void session_end(void);
 

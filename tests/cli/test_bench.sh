@@ -40,3 +40,5 @@ says 'not measured: west0479, lower, magic' out
 run 1 bench matrices no-such-file.mtx --where cpu
 says 'no-such-file' err
 run 1 bench matrices "$data/west0479.mtx.gz" --where cpu --json no-such-folder/lines
+run 1 bench matrices "$data/west0479.mtx.gz" --where cpu --plot no-such-folder/plot.svg
+[ ! -s out ] || wrong "it measured first, and then found that it cannot write"

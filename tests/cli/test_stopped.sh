@@ -20,6 +20,30 @@ stopped() {
     [ "$(cat big.gbl)" = old ] || wrong "gable $*: the old file is gone"
     no_leftovers
 }
+
+# stopped_between ARGUMENT...: measures for minutes, and ends soon after it is asked to stop
+stopped_between() {
+    rm -f out
+    "$gable" "$@" >out 2>err &
+    child=$! waited=0
+    sleep 0.5
+    kill -s TERM $child 2>/dev/null || wrong "gable $*: it was over already"
+    while grep -q '^State:.[^Z]' "/proc/$child/status" 2>/dev/null; do
+        sleep 0.1
+        waited=$((waited + 1))
+        [ $waited -lt 200 ] || { kill -s KILL $child; wrong "gable $*: still there 20 s after SIGTERM"; }
+    done
+    got=0
+    wait $child 2>/dev/null || got=$?
+    [ "$got" -eq 143 ] || wrong "gable $*: exit status $got after SIGTERM, not 143"
+}
+"$gable" generate laplacian5:150x150 -o small.gbl >out 2>err || wrong "generate"
+if [ -d /proc/self ]; then
+    stopped_between bench matrices small.gbl small.gbl small.gbl small.gbl --where cpu --repeat 100000
+    stopped_between trisolve small.gbl --repeat 1000000
+    stopped_between smooth small.gbl --repeat 100000
+    stopped_between solve small.gbl --repeat 1000000
+fi
 stopped TERM 143 generate laplacian7:160x160x160 -o big.gbl
 stopped HUP 129 generate laplacian27:100x100x100 -o big.gbl
 
