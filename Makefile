@@ -175,7 +175,7 @@ uninstall:
 	@BUILD="$(BUILD)" PREFIX="$(PREFIX)" LIB="$(LIB)" DESTDIR="$(DESTDIR)" LIBS="$(LIBS)" scripts/install take
 
 format:
-	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.inc')
+	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.inc')
 
 clean:
 	rm -rf $(BUILD)

@@ -72,6 +72,8 @@ def binary(tool, path, work):
 def measure(command, found, out, about):
     told = subprocess.run([*command, *map(str, found)], capture_output=True, text=True)
     sys.stderr.write(told.stderr)
+    if told.returncode:
+        print(f"bench-trisolve: exit status {told.returncode} on {', '.join(map(str, found))}: not all was measured", flush=True)
     best = {}
     for line in told.stdout.splitlines():
         record = json.loads(line)
@@ -109,7 +111,7 @@ def main():
         todo = sources(arguments)
         for k in range(0, len(todo), arguments.group):
             found = [binary(tool, source, work) if name != source else source for name, source in todo[k : k + arguments.group]]
-            measure(command, filter(None, found), out, about)
+            measure(command, [f for f in found if f], out, about)
             for file in pathlib.Path(work).iterdir():
                 file.unlink()
     print(f"\n{path}\n", flush=True)

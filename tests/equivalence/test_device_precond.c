@@ -10,7 +10,7 @@
 #include "precond/device_precond.h"
 #include "precond/ilu0.h"
 #include "sparse/csc.h"
-#include "support/triangles.h"
+#include "support/place.h"
 
 typedef struct place {
   gable_context *cpu, *gpu;
@@ -230,8 +230,8 @@ int main(int argc, char **argv)
 {
   place p = {NULL, NULL};
   if (argc < 2) SKIP("it wants a GPU: say cuda:0");
+  p.gpu = test_place(argc, argv, NULL);
   CHECK_OK(gable_context_create("cpu", NULL, &p.cpu));
-  CHECK_OK(gable_context_create(argv[1], NULL, &p.gpu));
   generated(&p, "laplacian7:5x4x4");
   generated(&p, "elasticity3d:2x2x3");
   if (argc == 2) {

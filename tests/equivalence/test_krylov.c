@@ -1,6 +1,8 @@
 /* Every solver with every preconditioner: true residuals, and that preconditioners pay; breakdowns and errors. */
 #include "support/test.h"
 
+#include "support/place.h"
+
 /* The 5 point Laplacian of an m x m grid, and with wind != 0 a convection that makes it nonsymmetric. */
 typedef struct grid {
   gable_idx n;
@@ -120,9 +122,8 @@ static void check_breakdown(gable_context *ctx)
 int main(int argc, char **argv)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
-  gable_context *ctx = NULL;
   options.threads = 2;
-  CHECK_OK(gable_context_create(argc > 1 ? argv[1] : "cpu", &options, &ctx));
+  gable_context *ctx = test_place(argc, argv, &options);
   grid symmetric = make(50, 0), windy = make(50, 0.4);
   for (int s = GABLE_CG; s <= GABLE_GMRES; s++) {
     gable_idx count[5];

@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "base/random.h"
+#include "support/place.h"
 #include "support/triangles.h"
 
 /* A dominant matrix by rows: the lower triangle, and above it its transpose's pattern or another one. */
@@ -309,9 +310,8 @@ int main(int argc, char **argv)
 {
   static const char *const names[] = {"serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles", "auto", "rows"};
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
-  gable_context *ctx = NULL;
   options.threads = 2;
-  CHECK_OK(gable_context_create(argc > 1 ? argv[1] : "cpu", &options, &ctx));
+  gable_context *ctx = test_place(argc, argv, &options);
   enum { METHODS = 8 };
   const long most = argc > 2 ? atol(argv[2]) : 50000; /* rows */
   const char *const *methods = names + (gable_context_space(ctx) == GABLE_DEVICE);
