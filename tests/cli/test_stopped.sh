@@ -31,7 +31,7 @@ stopped_between() {
     while grep -q '^State:.[^Z]' "/proc/$child/status" 2>/dev/null; do
         sleep 0.1
         waited=$((waited + 1))
-        [ $waited -lt 200 ] || { kill -s KILL $child; wrong "gable $*: still there 20 s after SIGTERM"; }
+        [ $waited -lt 600 ] || { kill -s KILL $child; wrong "gable $*: still there a minute after SIGTERM"; }
     done
     got=0
     wait $child 2>/dev/null || got=$?
