@@ -24,6 +24,7 @@ _Static_assert(sizeof(idx_t) == sizeof(gable_idx), "METIS with 32-bit indices");
 /* A part is small with at most so many nodes, or so many edges, each counted from both ends; without CAMD, when it has
  * at most this many nodes or a sixteenth of all. */
 enum { FEW_NODES = 200, FEW_EDGES = 4000, FEW_FOR_METIS = 1000, PARTS_FOR_METIS = 16 };
+enum { SHARES = 32 }; /* the progress is told for parts above this share of all nodes, and after each such share */
 
 static pthread_mutex_t metis_lock = PTHREAD_MUTEX_INITIALIZER;
 static GI_THREAD_LOCAL sigjmp_buf *way_out; /* of the thread inside METIS_ComputeVertexSeparator, else NULL */
@@ -149,6 +150,7 @@ typedef struct dissection {
   int gave_up;
   int constrained;       /* CAMD will order parts and separators */
   gable_idx n, done;     /* nodes in all; ordered so far */
+  gable_idx told;        /* done when the progress was told last */
   gable_idx *local;      /* [n] holds -1 */
   unsigned char *begins; /* [n] 1: a part or a separator begins at this place */
 } dissection;
@@ -157,6 +159,15 @@ static int is_small(const dissection *d, const gi_adjacency *g)
 {
   if (d->constrained) return g->n <= FEW_NODES || g->ptr[g->n] <= FEW_EDGES;
   return g->n <= FEW_FOR_METIS || g->n <= d->n / PARTS_FOR_METIS;
+}
+
+/* Tells the progress before g is taken in hand, now and then: about a hundred times at most. */
+static gable_status tell(dissection *d, const gi_adjacency *g)
+{
+  const gable_idx share = d->n / SHARES;
+  if (g->n <= share && d->done - d->told <= share) return GABLE_OK;
+  d->told = d->done;
+  return gi_progress(d->ctx, "order", 0.05 + 0.9 * d->done / d->n);
 }
 
 static gable_status dissect(dissection *d, const gi_adjacency *g, gable_idx *perm);
@@ -187,7 +198,7 @@ static gable_status dissect(dissection *d, const gi_adjacency *g, gable_idx *per
   gable_idx *part = NULL, size[3] = {0, 0, 0};
   d->gave_up = d->is_moot && d->is_moot(d->user);
   if (d->gave_up) return GABLE_OK;
-  GI_TRY(gi_progress(d->ctx, "order", 0.05 + 0.9 * d->done / d->n));
+  GI_TRY(tell(d, g));
   if (!is_small(d, g)) {
     GI_ALLOC(d->ctx, part, g->n);
     GI_TRY(separate(d->ctx, g, part));

@@ -1,4 +1,5 @@
-/* Orders are permutations, reduce fill, keep to their blocks, and put very long rows last. */
+/* Orders are permutations, reduce fill, keep to their blocks, and put very long rows last; the progress is told now and
+ * then. */
 #include "support/test.h"
 
 #include "graph/btf.h"
@@ -172,6 +173,47 @@ static void check_mirrored(gable_context *ctx)
   gi_csc_release(ctx, &both);
 }
 
+typedef struct told {
+  int calls;
+  double done;
+} told;
+
+static int listen(void *user, const char *phase, double done)
+{
+  told *t = user;
+  if (strcmp(phase, "order")) return 0;
+  CHECK(done >= t->done && done <= 1, "%g after %g", done, t->done);
+  t->done = done;
+  t->calls++;
+  return 0;
+}
+
+/* However many parts there are, the caller hears of about a hundred. */
+static void check_progress(void)
+{
+  told t = {0, 0};
+  gable_context *ctx = NULL;
+  gable_context_options heard = GABLE_CONTEXT_OPTIONS_INIT;
+  gable_matrix *lower = NULL, *both = NULL;
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  const gi_order_options options = {.method = GI_ORDER_METIS};
+  if (!gi_order_has_metis()) return;
+  heard.progress = listen;
+  heard.progress_user = &t;
+  CHECK_OK(gable_context_create("cpu", &heard, &ctx));
+  CHECK_OK(gable_matrix_generate(ctx, "laplacian5:300x300", 1, &lower));
+  CHECK_OK(gable_matrix_expand(lower, &both));
+  CHECK_OK(gable_matrix_get_view(both, &v));
+  gable_idx *order = malloc((size_t)v.n_cols * sizeof *order);
+  CHECK(order);
+  CHECK_OK(gi_order(ctx, v.n_cols, v.ptr, v.idx, &options, order, NULL));
+  CHECK(t.calls > 10 && t.calls <= 100 && t.done == 1, "%d calls", t.calls);
+  free(order);
+  gable_matrix_destroy(&lower);
+  gable_matrix_destroy(&both);
+  gable_context_destroy(&ctx);
+}
+
 int main(void)
 {
   gable_context *ctx = NULL;
@@ -183,6 +225,7 @@ int main(void)
   check_blocks(ctx);
   check_threads(ctx);
   check_mirrored(ctx);
+  check_progress();
   CHECK_OK(gi_order(ctx, 0, ptr, idx, NULL, perm, NULL));
   gable_context_destroy(&ctx);
   return 0;
