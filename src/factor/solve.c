@@ -21,13 +21,6 @@ done:
   return status;
 }
 
-/* A share of 0..n for one of threads, on whole cache lines of the work vector. */
-static gable_idx share(gable_idx n, int thread, int threads)
-{
-  if (thread == threads) return n;
-  return (gable_idx)((gable_off)n * thread / threads / 8 * 8);
-}
-
 /* The inverse of perm in the work, or NULL. */
 static const gable_idx *places(gi_solve_team *team, const gable_idx *perm, gable_idx k0, gable_idx k1)
 {
@@ -42,7 +35,8 @@ static void solve_columns(gi_solve_team *team, const gi_solve_window *in, const 
                           const gi_solve_frame *frame)
 {
   const gable_idx n = team->plan->layout->n;
-  const gable_idx k0 = share(n, team->thread, team->threads), k1 = share(n, team->thread + 1, team->threads);
+  const gable_idx k0 = gi_solve_share(n, team->thread, team->threads),
+                  k1 = gi_solve_share(n, team->thread + 1, team->threads);
   if (gi_solve_by_rows(in)) {
     gi_solve_take_rows(in, frame, places(team, frame->in_perm, k0, k1), k0, k1, team->y);
   } else {

@@ -131,9 +131,9 @@ static void measure(gi_solve_plan *p)
 {
   const gi_layout *y = p->layout;
   for (gable_idx s = 0; s < y->n_super; s++) {
-    const gable_idx nl = gi_layout_width(y, s) + gi_layout_nl(y, s), nu = gi_layout_nu(y, s);
-    p->longest = nl > p->longest ? nl : p->longest;
-    p->longest = nu > p->longest ? nu : p->longest;
+    const gable_idx l_rows = gi_layout_width(y, s) + gi_layout_nl(y, s), u_rows = gi_layout_nu(y, s);
+    p->longest = l_rows > p->longest ? l_rows : p->longest;
+    p->longest = u_rows > p->longest ? u_rows : p->longest;
   }
   p->values = y->lval[y->n_super] + y->uval[y->n_super];
   for (gable_idx k = 0, s = 0; k <= y->n_blocks; k++) {
@@ -194,7 +194,7 @@ gable_off gi_solve_plan_bytes(const gi_solve_plan *p)
   const gi_layout *y = p->layout;
   gable_off bytes = (gable_off)sizeof *p + (y->n_blocks + 1) * (gable_off)(4 + sizeof *p->segment) +
                     2 * (gable_off)sizeof *p->part * y->n_super;
-  if (p->n_parts) bytes += 4 * y->lptr[y->n_super] + 4 * (gable_off)(2 * p->n_folds + p->slots);
+  if (p->n_parts) bytes += 4 * y->lptr[y->n_super] + 4 * (2 * (gable_off)p->n_folds + p->slots);
   if (p->n_parts && !y->symmetric) bytes += 4 * y->uptr[y->n_super];
   return bytes;
 }

@@ -40,8 +40,7 @@ struct gi_solve_plan {
   gable_idx *fold_slot;       /* [slots] the slots of each, by part */
   gable_idx *lrow, *ucol; /* the layout's, with rows above a part replaced by its slots; the same when it is symmetric
                              and the layout's own when there are no parts */
-  gable_idx longest;      /* most rows in an L or U panel below or right of its diagonal block */
-  gable_off bytes;
+  gable_idx longest;      /* most rows of an L panel, its diagonal block included, or of a U panel */
 };
 
 struct gi_solve_work {

@@ -44,12 +44,6 @@ static void *row_of(const gi_solve_team *t, gable_idx i)
   return (char *)t->y + (size_t)i * (size_t)t->kernels->rhs * t->kernels->vector;
 }
 
-static gable_idx share(gable_idx n, int thread, int threads)
-{
-  if (thread == threads) return n;
-  return (gable_idx)((gable_off)n * thread / threads / GIK_PANEL_STEP * GIK_PANEL_STEP);
-}
-
 /* y[row] += its slots, in the order of the parts. */
 static void fold(const gi_solve_team *t, gable_idx f0, gable_idx f1)
 {
@@ -83,7 +77,8 @@ static void forward(gi_solve_team *t, const gi_solve_segment *g, const direction
   if (g->part1 > g->part0) {
     gi_solve_barrier(t);
     const gable_idx folds = g->fold1 - g->fold0;
-    fold(t, g->fold0 + share(folds, t->thread, t->threads), g->fold0 + share(folds, t->thread + 1, t->threads));
+    fold(t, g->fold0 + gi_solve_share(folds, t->thread, t->threads),
+         g->fold0 + gi_solve_share(folds, t->thread + 1, t->threads));
     gi_solve_barrier(t);
   }
   for (gable_idx k = g->run0; k < g->run1; k++) {
@@ -95,7 +90,8 @@ static void forward(gi_solve_team *t, const gi_solve_segment *g, const direction
     const wide_panel a = panel_of(t, d, run->s0);
     if (t->thread == 0) d->block(&d->panels, run->s0, row_of(t, a.first));
     gi_solve_barrier(t);
-    const gable_idx r0 = share(a.m, t->thread, t->threads), r1 = share(a.m, t->thread + 1, t->threads);
+    const gable_idx r0 = gi_solve_share(a.m, t->thread, t->threads),
+                    r1 = gi_solve_share(a.m, t->thread + 1, t->threads);
     t->kernels->scatter(a.values + (size_t)r0 * t->kernels->value, a.ld, a.lead + r0, r1 - r0, a.w, a.row + r0,
                         row_of(t, a.first), t->y, t->z);
     gi_solve_barrier(t);
@@ -113,7 +109,8 @@ static void backward(gi_solve_team *t, const gi_solve_segment *g, const directio
     }
     gi_solve_barrier(t);
     const wide_panel a = panel_of(t, d, run->s0);
-    const gable_idx c0 = share(a.w, t->thread, t->threads), c1 = share(a.w, t->thread + 1, t->threads);
+    const gable_idx c0 = gi_solve_share(a.w, t->thread, t->threads),
+                    c1 = gi_solve_share(a.w, t->thread + 1, t->threads);
     if (c1 > c0) {
       t->kernels->gather(a.values + (size_t)(c0 * a.ld) * t->kernels->value, a.ld, a.lead + c0 * a.ld, a.m, c1 - c0,
                          a.row, row_of(t, a.first + c0), t->y, t->z);
@@ -237,7 +234,7 @@ void gi_solve_sweep(gi_solve_team *t)
   }
   if (use[0]) segments(t, use[0], NULL);
   gi_solve_barrier(t);
-  diagonal(t, share(n, t->thread, t->threads), share(n, t->thread + 1, t->threads), has_d);
+  diagonal(t, gi_solve_share(n, t->thread, t->threads), gi_solve_share(n, t->thread + 1, t->threads), has_d);
   gi_solve_barrier(t);
   if (use[1]) segments(t, NULL, use[1]);
 }

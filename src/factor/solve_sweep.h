@@ -23,6 +23,14 @@ static inline void gi_solve_barrier(const gi_solve_team *team)
   (void)gi_team_barrier(&team->work->team, team->threads, 0);
 }
 
+/* Where the share of 0..n of one of threads begins, that of thread threads being the end; on multiples of
+ * GIK_PANEL_STEP, which are whole cache lines of y. */
+static inline gable_idx gi_solve_share(gable_idx n, int thread, int threads)
+{
+  if (thread == threads) return n;
+  return (gable_idx)((gable_off)n * thread / threads / GIK_PANEL_STEP * GIK_PANEL_STEP);
+}
+
 /* y := op(parts)^-1 y.  Called by all threads; y must be complete before, and is complete after the next barrier. */
 void gi_solve_sweep(gi_solve_team *team);
 
