@@ -159,10 +159,11 @@ gable_status gi_tree_analyse(gable_context *ctx, gable_idx n, const gable_off *p
   pattern a = {n, ptr, idx, work, NULL, options->mirrored};
   for (gable_idx k = 0; k < n; k++) work[perm[k]] = k;
   if (options->n_blocks > 1) {
-    a.block_of = work + n;
+    gable_idx *block_of = work + n;
     for (gable_idx b = 0; b < options->n_blocks; b++) {
-      for (gable_idx k = options->block[b]; k < options->block[b + 1]; k++) work[n + k] = b;
+      for (gable_idx k = options->block[b]; k < options->block[b + 1]; k++) block_of[k] = b;
     }
+    a.block_of = block_of;
   }
   GI_TRY(gather_upper(ctx, &a, upper_ptr, &upper_idx, t.lower_ptr));
   GI_TRY(transpose_upper(ctx, n, upper_ptr, upper_idx, options->mirrored, work, &t));
