@@ -10,10 +10,6 @@ static inline int gi_mul_size(size_t a, size_t b, size_t *out)
 {
   return __builtin_mul_overflow(a, b, out);
 }
-static inline int gi_add_size(size_t a, size_t b, size_t *out)
-{
-  return __builtin_add_overflow(a, b, out);
-}
 static inline int gi_mul_off(int64_t a, int64_t b, int64_t *out)
 {
   return __builtin_mul_overflow(a, b, out);

@@ -15,7 +15,7 @@
 
 #include "base/context.h"
 
-enum { GIK_PANEL_STEP = 8, GIK_PANEL_MAX_RHS = 16, GIK_PANEL_TALL = 192, GIK_PANEL_WIDE = 32 };
+enum { GIK_PANEL_STEP = 8, GIK_PANEL_TALL = 192, GIK_PANEL_WIDE = 32 };
 
 typedef struct gik_panels {
   const gable_idx *super;       /* [n_super+1] first column */
