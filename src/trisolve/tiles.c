@@ -78,13 +78,13 @@ done:
 }
 
 enum {
-  TILE = 1024,
+  TILE = 1024, /* rows and entries of a tile */
   SMALL_TILE = 256,
-  WIDTH = 4,
-  MAX_THREADS = 64,
-  NARROW = 400,
-  WHOLE = INT32_MAX
-}; /* rows and entries of a tile; rows of a group for each of its levels */
+  WHOLE = INT32_MAX, /* as the cuts have it */
+  WIDTH = 4,         /* rows of a group for each of its levels */
+  NARROW = 400,      /* weight below which a level is not split */
+  MAX_THREADS = 64
+};
 
 static const double launch_s = 1.5e-6;  /* of a parallel region */
 static const double gain_wanted = 1.15; /* before more threads are used, for machines less quiet than the model */
