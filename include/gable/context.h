@@ -1,6 +1,7 @@
 /* context.h: where work runs, with whose memory, and who hears of it.
  *
- * A context is immutable after creation and may be shared by threads.  It must outlive every object created with it. */
+ * A context is immutable after creation and may be shared by threads.  It must outlive every object created with it,
+ * and does not go across fork: a lock that another thread held stays held in the child, which makes its own. */
 #ifndef GABLE_CONTEXT_H
 #define GABLE_CONTEXT_H
 
@@ -18,7 +19,8 @@ typedef struct gable_context_options {
   size_t size; /* of this struct, so that it can grow */
   int threads; /* 0: one per processor that this process may use */
 
-  /* Host memory.  All three or none.  allocate returns NULL when it has none; alignment is a power of two. */
+  /* Host memory.  allocate and release: both or none; memory_user is handed to them.  allocate returns NULL when it has
+   * none; alignment is a power of two. */
   void *(*allocate)(void *user, size_t bytes, size_t alignment);
   void (*release)(void *user, void *p);
   void *memory_user;

@@ -66,8 +66,8 @@ GABLE_API gable_status gable_order_read(gable_context *ctx, const char *path, ga
 /* Local.  Reads the pattern of a, n by n, and its values where a->val is there (matching and scaling need them, and
  * only then can Cholesky be chosen without a promise): CSR or CSC, base 0 or 1, 32 or 64 bit offsets, GABLE_S or
  * GABLE_D, full or, for a symmetric one, one triangle.  Nothing of a is kept but a copy.  May be called again with
- * another matrix: s is as it was when that is found wrong (GABLE_ERR_ARGUMENT, _NOT_FINITE), and holds nothing after
- * any other error. GABLE_ERR_SINGULAR: the structural rank is below n, and an unmatched row is named;
+ * another matrix: s is as it was when that is found wrong (GABLE_ERR_ARGUMENT, _NOT_FINITE), and is to be analysed
+ * again after any other error. GABLE_ERR_SINGULAR: the structural rank is below n, and an unmatched row is named;
  * GABLE_ERR_NOT_FINITE, _ARGUMENT (not square, indices wrong), _UNAVAILABLE (the order asked for is not in this build),
  * _MEMORY, _CANCELLED. */
 GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_view *a);

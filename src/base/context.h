@@ -17,7 +17,7 @@ struct gable_context {
   int automatic; /* 1: the caller asked for "auto" */
   int threads;
   gable_context_options options;  /* a copy; functions filled in */
-  const struct gi_device *device; /* NULL: the host itself */
+  const struct gi_device *device; /* never NULL */
   void *device_state;
 };
 

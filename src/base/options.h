@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /* own [size bytes] holds the defaults; given (NULL: none) starts with the size_t that says how much of it there is.
- * init: the macro to recommend.  GABLE_ERR_ARGUMENT for a size that no version had. */
+ * init: the macro to recommend.  GABLE_ERR_ARGUMENT for a size that holds no member, or more than this version has. */
 gable_status gi_options_take(const void *given, void *own, size_t size, const char *init);
 
 #ifdef __cplusplus
