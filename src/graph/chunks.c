@@ -29,7 +29,7 @@ static gable_idx row_at(const graph *g, gable_idx k)
 }
 
 /* Sets start (or only counts) and the chunk of each row; returns the number of chunks. */
-static gable_idx cut(const graph *g, gable_idx size, gable_idx *start, gable_idx *chunk_of)
+static gable_idx cut(const graph *g, gable_off size, gable_idx *start, gable_idx *chunk_of)
 {
   gable_idx count = 0;
   gable_off used = 0;
@@ -110,7 +110,7 @@ done:
 }
 
 gable_status gi_chunks_cut(gable_context *ctx, gable_idx n, gi_pace *pace, const gable_idx *base, const gable_idx *cuts,
-                           gable_idx size, gi_chunks *out)
+                           gable_off size, gi_chunks *out)
 {
   gable_status status = GABLE_OK;
   const graph g = {n, pace->ptr, pace->col, base, cuts};

@@ -35,13 +35,13 @@ gi_tile_costs gi_tile_costs_default(void);
 
 /* base: [n] an order of the rows, each after those that it depends on, of which tiles are consecutive parts; NULL for
  * 0..n-1.  No tile goes across a place of cuts (increasing, beginning with 0; NULL: none).  size: rows and entries of a
- * tile, at most, or one row.  owner: which thread does the tile between each cut and the next; NULL: whichever can
- * first. */
+ * tile, at most, or one row.  owner: which thread does the tile between each cut and the next, which no size may
+ * divide; NULL: whichever can first. */
 typedef struct gi_tile_plan {
   const gable_idx *base, *cuts;
   const int *owner;
   int threads;
-  gable_idx size;
+  gable_off size;
 } gi_tile_plan;
 gable_status gi_tiles_build(gable_context *ctx, gable_idx n, gi_pace *pace, const gi_tile_plan *plan,
                             const gi_tile_costs *costs, gi_tiles *out);

@@ -80,14 +80,14 @@ done:
 enum {
   TILE = 1024, /* rows and entries of a tile */
   SMALL_TILE = 256,
-  WHOLE = INT32_MAX, /* as the cuts have it */
-  WIDTH = 4,         /* rows of a group for each of its levels */
-  NARROW = 400,      /* weight below which a level is not split */
+  WIDTH = 4,    /* rows of a group for each of its levels */
+  NARROW = 400, /* weight below which a level is not split */
   MAX_THREADS = 64
 };
 
-static const double launch_s = 1.5e-6;  /* of a parallel region */
-static const double gain_wanted = 1.15; /* before more threads are used, for machines less quiet than the model */
+static const gable_off whole = INT64_MAX; /* as the cuts have it: a part may have more than 2^31 entries */
+static const double launch_s = 1.5e-6;    /* of a parallel region */
+static const double gain_wanted = 1.15;   /* before more threads are used, for machines less quiet than the model */
 
 /* What the candidates are made from. */
 typedef struct bench {
@@ -129,7 +129,7 @@ static gable_status try_level_parts(bench *b, int threads)
   gi_level_parts parts;
   memset(&parts, 0, sizeof parts);
   GI_TRY(gi_level_parts_cut(b->ctx, b->levels, b->pace.ptr, threads, NARROW, &parts));
-  GI_TRY(try_tiles(b, &(gi_tile_plan){b->levels->order, parts.cuts, parts.owner, threads, WHOLE}));
+  GI_TRY(try_tiles(b, &(gi_tile_plan){b->levels->order, parts.cuts, parts.owner, threads, whole}));
 done:
   gi_level_parts_release(b->ctx, &parts);
   return status;
