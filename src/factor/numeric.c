@@ -112,9 +112,12 @@ static gable_off lower_bound(const gable_idx *idx, gable_off begin, gable_off en
 static int wait_for(gi_numeric *x, gable_idx k, unsigned char level)
 {
   if (!x->parallel) return 0;
-  for (int spins = 0; atomic_load_explicit(x->ready + k, memory_order_acquire) < level; spins++) {
+  for (int spins = 0; atomic_load_explicit(x->ready + k, memory_order_acquire) < level;) {
     if (atomic_load_explicit(&x->stop, memory_order_relaxed)) return 1;
-    if (spins > SPINS) sched_yield();
+    if (spins < SPINS)
+      spins++;
+    else
+      sched_yield();
   }
   return 0;
 }
