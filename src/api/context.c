@@ -74,7 +74,7 @@ gable_status gable_context_create(const char *where, const gable_context_options
   gable_context *ctx = NULL;
   gable_context_options own;
   const gi_device *device = NULL;
-  int ordinal = 0, automatic = !where || !strcmp(where, "auto");
+  int ordinal = 0;
 
   GI_REQUIRE(out, GABLE_ERR_ARGUMENT, "out is NULL");
   *out = NULL;
@@ -85,9 +85,8 @@ gable_status gable_context_create(const char *where, const gable_context_options
   memset(ctx, 0, sizeof *ctx);
   ctx->options = own;
   ctx->threads = own.threads;
-  ctx->automatic = automatic;
 
-  if (automatic) {
+  if (!where || !strcmp(where, "auto")) {
     device = &gi_device_cuda;
     if (device->open(0, &ctx->device_state)) device = &gi_device_cpu;
   } else {

@@ -14,7 +14,6 @@ struct gi_device; /* device/device.h */
 
 struct gable_context {
   char where[32];
-  int automatic; /* 1: the caller asked for "auto" */
   int threads;
   gable_context_options options;  /* a copy; functions filled in */
   const struct gi_device *device; /* never NULL */

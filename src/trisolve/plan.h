@@ -101,7 +101,6 @@ struct gable_work {
   void *host;   /* scratch, aligned to 64 */
   void *device; /* scratch, aligned to 256 */
   void *stream;
-  void *backend_state;
   unsigned seen_updates; /* cuda: the stream waits for those up to this one */
   gable_status fault;    /* of solves since gable_work_status last looked */
   gable_idx fault_row;
