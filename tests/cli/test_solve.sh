@@ -61,6 +61,9 @@ run 1 solve twice.mtx --strict
 # a factor saved and loaded; for another matrix refused; damaged refused
 run 0 solve "$data/west0479.mtx.gz" --save-factor f
 run 0 solve "$data/west0479.mtx.gz" --load-factor f --transpose
+for factor in lu:blocks spd:cholesky; do # what fuzz_factor mutates is still good
+    run 0 solve "$data/../fuzz/factor-${factor%:*}.mtx" --load-factor "$data/../fuzz/corpus/factor/${factor#*:}.factor"
+done
 run 1 solve "$data/steam2.mtx.gz" --load-factor f
 says 'another matrix' err
 head -c 5000 f >short

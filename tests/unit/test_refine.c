@@ -119,6 +119,20 @@ static void check_condition(const dense *m, gable_op op, const double *d)
   CHECK(estimate <= exact * (1 + 1e-10) && estimate >= exact / 10, "estimate %g of %g", estimate, exact);
 }
 
+/* An inverse of nothing, and one that is not finite, are said. */
+static void check_hopeless(const sparse *s, gi_refine_work *work, const gi_refine_options *options)
+{
+  static dense none;
+  double b[N], x[N] = {0};
+  gi_refine_result result;
+  for (int i = 0; i < N; i++) b[i] = 1;
+  CHECK_OK(gi_refine(&s->system, GABLE_N, near_inverse, &none, 1, b, N, x, N, options, work, &result));
+  CHECK(result.reason == GI_REFINE_STALLED && result.backward_error > 0.5);
+  x[3] = NAN;
+  CHECK_OK(gi_refine(&s->system, GABLE_N, near_inverse, &none, 1, b, N, x, N, options, work, &result));
+  CHECK(result.reason == GI_REFINE_NOT_FINITE && isinf(result.backward_error));
+}
+
 int main(void)
 {
   gable_context *ctx = NULL;
@@ -167,18 +181,7 @@ int main(void)
     }
   }
   CHECK(by_gmres > 10 && by_factor > 10, "%d by GMRES, %d by corrections", by_gmres, by_factor);
-
-  /* An inverse of nothing, and one that is not finite, are said. */
-  double b[N], x[N];
-  for (int i = 0; i < N; i++) b[i] = 1;
-  memset(x, 0, sizeof x);
-  memset(&poor, 0, sizeof poor);
-  gi_refine_result result;
-  CHECK_OK(gi_refine(&s.system, GABLE_N, near_inverse, &poor, 1, b, N, x, N, &options, work, &result));
-  CHECK(result.reason == GI_REFINE_STALLED && result.backward_error > 0.5);
-  x[3] = NAN;
-  CHECK_OK(gi_refine(&s.system, GABLE_N, near_inverse, &poor, 1, b, N, x, N, &options, work, &result));
-  CHECK(result.reason == GI_REFINE_NOT_FINITE && isinf(result.backward_error));
+  check_hopeless(&s, work, &options);
   gi_refine_work_destroy(ctx, &work);
   gable_context_destroy(&ctx);
   return 0;
