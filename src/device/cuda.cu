@@ -3,17 +3,12 @@
 #include <cuda_runtime.h>
 
 #include "device/device.h"
+#include "kernels/cuda_status.cuh"
+
+using gik::checked;
 
 namespace
 {
-
-gable_status checked(cudaError_t e, const char *what)
-{
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "%s: %s", what, cudaGetErrorString(e));
-done:
-  return status;
-}
 
 /* The pool keeps what is given back, so that analyses do not pay for the driver's allocator. */
 gable_status keep_pool(int ordinal)

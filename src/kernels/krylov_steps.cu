@@ -2,24 +2,16 @@
  *
  * A step is one kernel: what each element does and adds to the sums, and what one thread does with the sums when the
  * last block has arrived.  Blocks add in an order that depends on n alone. */
-#include <cuda_runtime.h>
-
+#include "kernels/cuda_status.cuh"
 #include "kernels/krylov_steps.h"
+
+using gik::launched;
 
 namespace
 {
 
 enum { BLOCK = 256 };
 static_assert((int)GIK_DOT_PARTS == (int)BLOCK, "one block adds the parts");
-
-gable_status launched(const char *what)
-{
-  gable_status status = GABLE_OK;
-  const cudaError_t e = cudaGetLastError();
-  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "%s: %s", what, cudaGetErrorString(e));
-done:
-  return status;
-}
 
 __device__ double block_sum(double v, double *of)
 {

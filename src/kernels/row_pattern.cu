@@ -1,22 +1,15 @@
 /* row_pattern.cu: see row_pattern.h. */
 #include <cstdint>
-#include <cuda_runtime.h>
 
+#include "kernels/cuda_status.cuh"
 #include "kernels/row_pattern.h"
+
+using gik::launched;
 
 namespace
 {
 
 enum { BLOCK = 256, LANES = 4 };
-
-gable_status launched(const char *what)
-{
-  gable_status status = GABLE_OK;
-  const cudaError_t e = cudaGetLastError();
-  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "%s: %s", what, cudaGetErrorString(e));
-done:
-  return status;
-}
 
 unsigned blocks_for(size_t threads)
 {

@@ -1,23 +1,14 @@
 /* row_product.cu: see row_product.h.  A few neighbouring threads share a row. */
-#include <climits>
-#include <cuda_runtime.h>
-
+#include "kernels/cuda_status.cuh"
 #include "kernels/row_product.h"
+
+using gik::launched;
 
 namespace
 {
 
 enum { BLOCK = 256 };
 const unsigned all_lanes = 0xffffffffu;
-
-gable_status launched(const char *what)
-{
-  gable_status status = GABLE_OK;
-  const cudaError_t e = cudaGetLastError();
-  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "%s: %s", what, cudaGetErrorString(e));
-done:
-  return status;
-}
 
 unsigned blocks_for(size_t threads)
 {

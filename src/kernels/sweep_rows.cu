@@ -3,8 +3,11 @@
  *
  * In place, row i reads x_j on the far side of the diagonal before j, which depends on i, writes it: the flag of i is
  * raised after x_i is stored, and x_i depends on what was read. */
+#include "kernels/cuda_status.cuh"
 #include "kernels/device_wait.cuh"
 #include "kernels/sweep_rows.h"
+
+using gik::launched;
 
 namespace gik
 {
@@ -193,15 +196,6 @@ static void elements_launch(const gik_rows *a, const gik_sweep_order *o, const g
 
 namespace
 {
-
-gable_status launched(const char *what)
-{
-  gable_status status = GABLE_OK;
-  const cudaError_t e = cudaGetLastError();
-  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "%s: %s", what, cudaGetErrorString(e));
-done:
-  return status;
-}
 
 gable_status levels(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s)
 {

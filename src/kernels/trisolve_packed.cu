@@ -3,6 +3,7 @@
  * A warp takes a record of 32/P rows of one level by ticket, P lanes a row, loads everything that it can, and polls the
  * values it needs.  Published values lie in schedule order, so that neighbours in a level poll neighbouring words.
  * With a gate the warp first waits for one value some levels up, so that rows far from their turn leave L2 alone. */
+#include "kernels/cuda_status.cuh"
 #include "kernels/device_wait.cuh"
 
 namespace gik
@@ -195,16 +196,11 @@ int gik_packed_shape(int lanes, int pairs)
 
 gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)
 {
-  gable_status status = GABLE_OK;
-  cudaError_t e = cudaSuccess;
   if (vectors == GABLE_D)
     gik::packed_launch<double>(p, vectors, s);
   else
     gik::packed_launch<float>(p, vectors, s);
-  e = cudaGetLastError();
-  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "rows: %s", cudaGetErrorString(e));
-done:
-  return status;
+  return gik::launched("rows");
 }
 
 } /* extern "C" */

@@ -4,6 +4,7 @@
  * by Q/2 lanes; the matrix and the waiting are shared by all of them.  A warp takes 64/Q rows of a record, or, where a
  * record has fewer, several groups of lanes share a row's entries.  A block takes the records' pieces by ticket, one a
  * warp. */
+#include "kernels/cuda_status.cuh"
 #include "kernels/device_wait.cuh"
 
 namespace gik
@@ -228,16 +229,11 @@ int gik_packed_together(int n, int count)
 
 gable_status gik_packed_solve_many(const gik_packed *p, int q, gable_type vectors, const gik_solve *s)
 {
-  gable_status status = GABLE_OK;
-  cudaError_t e = cudaSuccess;
   if (vectors == GABLE_D)
     gik::many_launch<double>(p, q, vectors, s);
   else
     gik::many_launch<float>(p, q, vectors, s);
-  e = cudaGetLastError();
-  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "rows: %s", cudaGetErrorString(e));
-done:
-  return status;
+  return gik::launched("rows");
 }
 
 } /* extern "C" */

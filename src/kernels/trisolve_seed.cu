@@ -2,6 +2,7 @@
  *
  * The kernels are those printed there.  What differs: warps take their rows by ticket instead of trusting the order in
  * which blocks start, waits end at a deadline, and several right-hand sides are solved one after another. */
+#include "kernels/cuda_status.cuh"
 #include "kernels/device_wait.cuh"
 
 namespace gik
@@ -249,15 +250,6 @@ template <typename T> static __global__ void prepare_kernel(gik_control *control
   if (i0) return;
   *control = gik_control{};
   control->fault_row = -1;
-}
-
-static gable_status launched(const char *what)
-{
-  gable_status status = GABLE_OK;
-  const cudaError_t e = cudaGetLastError();
-  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "%s: %s", what, cudaGetErrorString(e));
-done:
-  return status;
 }
 
 /* A method of the seed with vectors of each type. */

@@ -8,6 +8,7 @@
  * window comes back as a border value. */
 #include <climits>
 
+#include "kernels/cuda_status.cuh"
 #include "kernels/tile_flow.cuh"
 
 namespace gik
@@ -243,11 +244,9 @@ template <typename T> static gable_status tiles_launch(const gik_tiles *t, const
                                 (int)tiles_capacity(t),
                                 t->window,
                                 s->deadline_ns};
-  cudaError_t e = cudaSuccess;
   GI_REQUIRE(s->v.b_row <= most && s->v.x_row <= most, GABLE_ERR_LIMIT, "vectors by rows: more than 2^32 bytes a row");
   v.kernel<<<grid, (unsigned)v.threads, v.bytes(tiles_capacity(t)), (cudaStream_t)s->stream>>>(g);
-  e = cudaGetLastError();
-  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "tiles: %s", cudaGetErrorString(e));
+  GI_TRY(launched("tiles"));
 done:
   return status;
 }

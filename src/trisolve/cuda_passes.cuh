@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "device/device.h"
+#include "kernels/cuda_status.cuh"
 #include "trisolve/cuda_schedule.h"
 
 namespace gi
@@ -12,13 +13,7 @@ namespace gi
 
 typedef unsigned long long u64;
 
-inline gable_status checked(cudaError_t e, const char *what)
-{
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "%s: %s", what, cudaGetErrorString(e));
-done:
-  return status;
-}
+using gik::checked;
 
 template <typename F> __global__ void each_kernel(size_t n, F f)
 {
@@ -27,14 +22,9 @@ template <typename F> __global__ void each_kernel(size_t n, F f)
 
 template <typename F> gable_status each(size_t n, F f)
 {
-  gable_status status = GABLE_OK;
-  cudaError_t e = cudaSuccess;
-  size_t blocks = (n + 255) / 256;
+  const size_t blocks = (n + 255) / 256;
   if (n) each_kernel<<<(unsigned)(blocks < 8192 ? blocks : 8192), 256>>>(n, f);
-  e = cudaGetLastError();
-  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "analysis: %s", cudaGetErrorString(e));
-done:
-  return status;
+  return gik::launched("analysis");
 }
 
 enum { ROW_THREADS = 256 };
@@ -66,14 +56,9 @@ template <typename F> __global__ void __launch_bounds__(ROW_THREADS) entries_ker
 
 template <typename F> gable_status each_entry(size_t n, const unsigned *ptr, F f)
 {
-  gable_status status = GABLE_OK;
-  cudaError_t e = cudaSuccess;
-  size_t blocks = (n + ROW_THREADS - 1) / ROW_THREADS;
+  const size_t blocks = (n + ROW_THREADS - 1) / ROW_THREADS;
   if (n) entries_kernel<<<(unsigned)(blocks < 8192 ? blocks : 8192), ROW_THREADS>>>(n, ptr, f);
-  e = cudaGetLastError();
-  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "analysis: %s", cudaGetErrorString(e));
-done:
-  return status;
+  return gik::launched("analysis");
 }
 
 template <typename T> gable_status take(gi_device_memory *m, size_t count, T **out)

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "device/device.h"
+#include "kernels/cuda_status.cuh"
 #include "trisolve/cuda_schedule.h"
 
 namespace gi
@@ -39,13 +40,7 @@ struct state {
   int processors;
 };
 
-inline gable_status checked(cudaError_t e, const char *what)
-{
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "%s: %s", what, cudaGetErrorString(e));
-done:
-  return status;
-}
+using gik::checked;
 
 template <typename T> gable_status host_take(gable_context *ctx, size_t count, T **out)
 {
