@@ -113,8 +113,8 @@ static __global__ void __launch_bounds__(WARPS * 32) packed_kernel(const packed_
     T v[2 * KP];
     if (g.gated && head.z != NONE) {
       patience p;
-      while (not_yet(load_relaxed(mine + head.z)) && !p.lost(g.control, g.deadline_ns, row & 0x7fffffff))
-        __nanosleep(20);
+      const int blamed = (unsigned)r < head.y ? row & 0x7fffffff : -1; /* a lane without a row names none */
+      while (not_yet(load_relaxed(mine + head.z)) && !p.lost(g.control, g.deadline_ns, blamed)) __nanosleep(20);
     }
     __syncwarp();
     if (CLASSED) {
