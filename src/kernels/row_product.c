@@ -53,11 +53,11 @@ static gable_status relax(const gik_rows *a, double omega, void *d, int *fault, 
     if (a->value_type == GABLE_D) {
       const double v = ((const double *)a->val)[a->diagonal[i]], r = v / omega;
       ((double *)d)[i] = r;
-      blame(fault, i, r == 0 || !isfinite(1 / r), !isfinite(v));
+      blame(fault, i, r == 0 || !isfinite(r) || !isfinite(1 / r), !isfinite(v));
     } else {
       const float v = ((const float *)a->val)[a->diagonal[i]], r = (float)((double)v / omega);
       ((float *)d)[i] = r;
-      blame(fault, i, r == 0 || !isfinite(1 / r), !isfinite(v));
+      blame(fault, i, r == 0 || !isfinite(r) || !isfinite(1 / r), !isfinite(v));
     }
   }
   return GABLE_OK;

@@ -112,7 +112,7 @@ template <typename A> __global__ void relax_kernel(const gik_rows a, double omeg
   d[i] = r;
   if (!isfinite(v))
     atomicMin(fault + 1, i);
-  else if (r == 0 || !isfinite(1 / r))
+  else if (r == 0 || !isfinite(r) || !isfinite(1 / r))
     atomicMin(fault, i);
 }
 
