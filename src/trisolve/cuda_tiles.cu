@@ -14,12 +14,15 @@ static gable_status tile_order(gi_device_memory *m, const gik_device_triangle *t
   const unsigned index_cut = shape->index_cut, chain_cut = shape->chain_cut;
   const u64 blocks = (index_cut ? n / index_cut : 0) + (chain_cut ? (u64)profile->chain_levels / chain_cut : 0) + 1;
   const int level_bits = bits_of((u64)profile->levels), index_bits = bits_of(index_cut ? n / index_cut : 0);
+  const int bits = level_bits + index_bits + bits_of(blocks);
   u64 *key = s->key;
+  GI_REQUIRE(bits <= 64, GABLE_ERR_LIMIT, "tiles: the order of %zu rows takes keys of %d bits: use method rows", n,
+             bits);
   GI_TRY(each(n, [=] __device__(size_t k) {
     const u64 i = index_cut ? k / index_cut : 0, c = chain_cut ? (unsigned)level[k] / chain_cut : 0;
     key[k] = ((i + c) << index_bits | i) << level_bits | level[k] >> 32;
   }));
-  GI_TRY(place_rows(m, n, &s->key, level_bits + index_bits + bits_of(blocks), &s->order, &s->position));
+  GI_TRY(place_rows(m, n, &s->key, bits, &s->order, &s->position));
   GI_TRY(number_tiles(m, n, s->key, level_bits, s->tile, tiles));
 done:
   return status;
