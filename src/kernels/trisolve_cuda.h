@@ -24,7 +24,7 @@ typedef struct gik_control {
   unsigned ticket; /* the next piece of work */
   unsigned left;   /* blocks that are done */
   int aborted;     /* 1: a deadline has passed, nobody waits any more */
-  int fault_row;   /* row (of the matrix) that was waited for when it did; -1: none */
+  int fault_row;   /* row (of the matrix) that waited or was waited for when it did; -1: none */
   unsigned parity[GIK_PARITY_WORDS];
 } gik_control;
 
@@ -81,8 +81,6 @@ typedef struct gik_tiles {
 } gik_tiles;
 
 size_t gik_tiles_record_bytes(int lanes, int pairs, int warps, gable_type vectors);
-/* 1 when a kernel of this shape was compiled. */
-int gik_tiles_shape(int lanes, int pairs, int warps);
 /* Blocks that the GPU holds at once; 0: one does not fit. */
 int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors);
 gable_status gik_tiles_solve(const gik_tiles *t, gable_type vectors, int blocks, const gik_solve *s);
@@ -98,6 +96,7 @@ typedef struct gik_packed {
 } gik_packed;
 
 size_t gik_packed_record_bytes(int lanes, int pairs, gable_type vectors);
+/* 1 when a kernel of this shape was compiled. */
 int gik_packed_shape(int lanes, int pairs);
 /* One right-hand side. */
 gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);

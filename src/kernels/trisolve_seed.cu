@@ -11,7 +11,7 @@ namespace gik
 enum { SEED_BLOCK = 512 };
 
 template <typename T> struct seed_arguments {
-  int n, reverse, levels;
+  int n, reverse;
   const unsigned *ptr, *index, *order;
   const T *val, *diagonal, *b;
   T *x;
@@ -164,7 +164,6 @@ template <typename T> static seed_arguments<T> seed_of(const gik_seed *m, gable_
   seed_arguments<T> g = {};
   g.n = m->a.n;
   g.reverse = m->reverse;
-  g.levels = m->levels;
   g.ptr = m->a.ptr;
   g.index = m->a.col;
   g.order = m->order;

@@ -261,11 +261,6 @@ size_t gik_tiles_record_bytes(int lanes, int pairs, int warps, gable_type vector
   return (k * c * (2 * size + 4) + rows * (8 + size) + 15) / 16 * 16;
 }
 
-int gik_tiles_shape(int lanes, int pairs, int warps)
-{
-  return gik::tiles_pick<double>(lanes, pairs, warps, 1).kernel != nullptr;
-}
-
 int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors)
 {
   return vectors == GABLE_D ? gik::tiles_fit<double>(t, processors) : gik::tiles_fit<float>(t, processors);

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(SURVEY_THREADS)
 
 struct level_arguments {
   unsigned n;
-  gi_levels which;
+  gi_level_search which;
   const unsigned *ptr, *col, *child;
   u64 *level;
   gi_findings *found;
@@ -244,7 +244,7 @@ __global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arg
 } /* namespace */
 
 gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, const gik_device_triangle *t,
-                            gi_levels which, unsigned long long **level, unsigned **child, int processors,
+                            gi_level_search which, unsigned long long **level, unsigned **child, int processors,
                             gi_findings *f, gi_findings *found)
 {
   gable_status status = GABLE_OK;

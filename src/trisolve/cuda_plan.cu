@@ -11,7 +11,7 @@ namespace gi
 namespace
 {
 
-gable_status survey(gable_trisolve *t, state *s, side *d, gi_levels which, gi_findings *found)
+gable_status survey(gable_trisolve *t, state *s, side *d, gi_level_search which, gi_findings *found)
 {
   gable_status status = GABLE_OK;
   GI_TRY(gi_cuda_survey(&s->memory, &s->scratch, &d->triangle, which, &d->level, &d->child, s->processors, s->found,

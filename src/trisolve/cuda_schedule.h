@@ -81,13 +81,13 @@ inline __host__ __device__ int gi_limit_shape(const unsigned *within, unsigned l
   return GI_SHAPES - 1;
 }
 
-typedef enum gi_levels { GI_NO_LEVELS, GI_LEVELS_UNLESS_SPLIT, GI_LEVELS } gi_levels;
+typedef enum gi_level_search { GI_NO_LEVELS, GI_LEVELS_UNLESS_SPLIT, GI_LEVELS } gi_level_search;
 
 /* Row lengths and levels of t, and found as the host's copy of f: waits.  child: see gi_cuda_gap.  level: [n] (level <<
  * 32 | chain level) of each row; not looked for where rows longer than the limit of their shape are to be split first.
  */
 gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, const gik_device_triangle *t,
-                            gi_levels which, unsigned long long **level, unsigned **child, int processors,
+                            gi_level_search which, unsigned long long **level, unsigned **child, int processors,
                             gi_findings *f, gi_findings *found);
 
 /* profile->gap and near alone.  child[c]: the first row whose last entry is c; ~0: none. */
@@ -116,7 +116,7 @@ typedef struct gi_values {
   const void *val, *diagonal;    /* of the matrix's type; diagonal: [n] separate, or NULL */
   const unsigned *diagonal_from; /* or NULL: unit (when diagonal is NULL too) */
   gable_type type;
-  int *fault; /* device, [2]: smallest row with a zero diagonal, with one that is not finite; INT_MAX: none */
+  int *fault; /* device, [2]: smallest row with a zero diagonal, with one that is not finite; n or more: none */
 } gi_values;
 
 gable_status gi_cuda_update_tiles(const gik_device_triangle *t, const gik_tiles *tiles, const unsigned *row_at,

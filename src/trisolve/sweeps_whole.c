@@ -42,8 +42,6 @@ typedef struct whole {
   gik_control *control;   /* fused elements */
   unsigned char *ready;   /* [n] */
   void *stream;           /* of the last apply */
-  gable_idx fault_row;
-  gable_status faulted;
 } whole;
 
 static void release(void *state)
@@ -133,7 +131,6 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   s->method = method;
   s->staged = ctx->device == &gi_device_cuda;
   s->fused = s->staged && (method == GI_LEVR || method == GI_ELMR);
-  s->fault_row = -1;
   GI_TRY(gi_whole_rows_init(ctx, shape, a, 1, bad_row, &s->rows));
   for (int d = 0; d < 2; d++)
     if ((int)options->sweep & (1 << d)) GI_TRY(make_direction(s, &s->to[d]));
