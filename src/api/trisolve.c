@@ -255,6 +255,7 @@ gable_status gable_work_status(gable_work *w, gable_idx *row)
 {
   gable_status status = GABLE_OK, fault = GABLE_OK;
   GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
+  GI_REQUIRE(w->generation == w->plan->generation, GABLE_ERR_MISMATCH, "the work belongs to an earlier analysis");
   GI_TRY(w->plan->backend->work_status(w));
   fault = w->fault;
   if (row) *row = w->fault_row;

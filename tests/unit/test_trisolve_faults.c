@@ -206,6 +206,7 @@ static void check_refusals(gable_context *ctx)
   CHECK_OK(gable_trisolve_update(plan, val));
   x.count = b.count = 1;
   CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &x) == GABLE_ERR_MISMATCH);
+  CHECK(gable_work_status(w, NULL) == GABLE_ERR_MISMATCH);
   gable_work_destroy(&w);
   gable_trisolve_destroy(&plan);
 }
