@@ -114,7 +114,8 @@ static gable_status set_on_cpu(gable_krylov *k, const gable_matrix_view *a)
   k->n = rows.n_cols;
   GI_TRY(gi_precond_make(k->ctx, k->options.preconditioner, k->options.method, k->options.threads, &rows, &k->precond));
   GI_ALLOC(k->ctx, k->work, (gable_off)(GI_BICGSTAB_VECTORS + 1) * k->n);
-  if (k->options.solver == GABLE_GMRES) GI_TRY(gi_gmres_work_create(k->ctx, k->n, k->options.restart, &k->gmres));
+  if (k->options.solver == GABLE_GMRES)
+    GI_TRY(gi_gmres_work_create(k->ctx, k->n, k->options.restart, k->options.threads, &k->gmres));
   k->info.shift = k->precond.shift;
 done:
   gi_csc_release(k->ctx, &rows);

@@ -7,19 +7,19 @@
 
 struct gi_gmres_work {
   gable_idx n, restart;
-  int threads;   /* of the context, which was there when it was made */
+  int threads;
   double *basis; /* [(restart+1) * n] orthonormal */
   gi_hessenberg q;
   double *z; /* [restart * n] the basis preconditioned: what A was applied to, and what the update is made of */
 };
 
-gable_status gi_gmres_work_create(gable_context *ctx, gable_idx n, gable_idx restart, gi_gmres_work **out)
+gable_status gi_gmres_work_create(gable_context *ctx, gable_idx n, gable_idx restart, int threads, gi_gmres_work **out)
 {
   gable_status status = GABLE_OK;
   gi_gmres_work *w = NULL;
   GI_ALLOC_ZERO(ctx, w, 1);
   w->n = n;
-  w->threads = ctx->threads;
+  w->threads = threads;
   w->restart = restart;
   GI_ALLOC(ctx, w->basis, (gable_off)(restart + 1) * n);
   GI_TRY(gi_hessenberg_init(ctx, restart, &w->q));

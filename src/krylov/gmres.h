@@ -16,8 +16,9 @@ typedef gable_status (*gi_operator)(void *user, const double *x, double *y);
 
 typedef struct gi_gmres_work gi_gmres_work;
 
-/* Room for a basis of restart + 1 vectors of n, and for restart preconditioned ones. */
-gable_status gi_gmres_work_create(gable_context *ctx, gable_idx n, gable_idx restart, gi_gmres_work **out);
+/* Room for a basis of restart + 1 vectors of n, and for restart preconditioned ones; at most so many threads share
+ * them. */
+gable_status gi_gmres_work_create(gable_context *ctx, gable_idx n, gable_idx restart, int threads, gi_gmres_work **out);
 void gi_gmres_work_destroy(gable_context *ctx, gi_gmres_work **work); /* NULL is fine */
 
 typedef enum gi_gmres_reason {

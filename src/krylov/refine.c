@@ -23,7 +23,7 @@ gable_status gi_refine_work_create(gable_context *ctx, gable_idx n, gable_idx co
   GI_ALLOC(ctx, k->d, (gable_off)n * k->columns);
   GI_ALLOC(ctx, k->w, n);
   GI_ALLOC(ctx, k->trial, n);
-  GI_TRY(gi_gmres_work_create(ctx, n, n < GI_GMRES_RESTART ? n + 1 : GI_GMRES_RESTART, &k->gmres));
+  GI_TRY(gi_gmres_work_create(ctx, n, n < GI_GMRES_RESTART ? n + 1 : GI_GMRES_RESTART, ctx->threads, &k->gmres));
   *out = k;
   k = NULL;
 done:

@@ -25,7 +25,7 @@ static double solve(int threads, gable_idx n, double *x)
   options.threads = threads;
   CHECK(b);
   CHECK_OK(gable_context_create("cpu", &options, &ctx));
-  CHECK_OK(gi_gmres_work_create(ctx, n, RESTART, &w));
+  CHECK_OK(gi_gmres_work_create(ctx, n, RESTART, threads, &w));
   for (gable_idx i = 0; i < n; i++) {
     b[i] = 1 + i % 5;
     x[i] = 0;
