@@ -83,7 +83,7 @@ gable_status gi_device_gmres(gi_device_krylov *w, gi_operator apply, gi_operator
     gable_idx k = 0;
     w->q.g[0] = state.norm;
     while (k < w->q.restart && result->iterations < how->max_iterations &&
-           fabs(w->q.g[k]) > how->tolerance * state.norm_b) {
+           (!k || fabs(w->q.g[k]) > how->tolerance * state.norm_b)) {
       const double *column = gi_hessenberg_column(&w->q, k);
       GI_TRY(enlarge(w, apply, precondition, user, k));
       if (!isfinite(column[k + 1])) break;
