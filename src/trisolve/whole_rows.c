@@ -45,8 +45,10 @@ static gable_status fetch(gable_context *ctx, const gi_shape *shape, const gable
   }
   for (gable_idx i = 0; i <= n; i++)
     h->offset[i] = (wide ? ((const int64_t *)ptr)[i] : ((const int32_t *)ptr)[i]) - shape->base;
-  GI_REQUIRE(h->offset[0] == 0 && h->offset[n] >= 0 && h->offset[n] < INT_MAX, GABLE_ERR_LIMIT,
-             "%lld entries: these sweeps hold fewer than 2^31", (long long)h->offset[n]);
+  GI_REQUIRE(h->offset[0] == 0 && h->offset[n] >= 0, GABLE_ERR_ARGUMENT, "offsets from %lld to %lld, counted from 0",
+             (long long)h->offset[0], (long long)h->offset[n]);
+  GI_REQUIRE(h->offset[n] < INT_MAX, GABLE_ERR_LIMIT, "%lld entries: these sweeps hold fewer than 2^31",
+             (long long)h->offset[n]);
   h->given = a->idx;
   if (!device) goto done;
   GI_ALLOC(ctx, h->index, h->offset[n]);
