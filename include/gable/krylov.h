@@ -30,7 +30,7 @@ typedef struct gable_krylov_options {
   gable_preconditioner preconditioner;
   const char *method;                /* of the triangular solves and sweeps; NULL is "auto" */
   double tolerance;                  /* on ||b - A x|| / ||b||; 0: 1e-8 */
-  gable_idx max_iterations, restart; /* 0: 1000; 0: 30 (GMRES) */
+  gable_idx max_iterations, restart; /* 0: 1000; 0: 30 (GMRES), at most 65000 */
   int threads;                       /* at most so many; 0: the context's */
 } gable_krylov_options;
 #define GABLE_KRYLOV_OPTIONS_INIT                                                                                      \

@@ -11,6 +11,8 @@
 #include "precond/device_precond.h"
 #include "precond/precond.h"
 
+enum { MOST_RESTART = 65000 }; /* the kernels have a column of blocks for each vector of the basis */
+
 struct gable_krylov {
   gable_context *ctx;
   gable_krylov_options options; /* filled in */
@@ -38,6 +40,8 @@ static gable_status options_from(const gable_context *ctx, const gable_krylov_op
   GI_REQUIRE(own->tolerance >= 0 && own->tolerance < 1, GABLE_ERR_ARGUMENT, "tolerance is %g", own->tolerance);
   GI_REQUIRE(own->max_iterations >= 0 && own->restart >= 0, GABLE_ERR_ARGUMENT, "max_iterations is %d, restart %d",
              own->max_iterations, own->restart);
+  GI_REQUIRE(own->restart <= MOST_RESTART, GABLE_ERR_ARGUMENT, "restart is %d: give at most %d", own->restart,
+             MOST_RESTART);
   if (own->tolerance == 0) own->tolerance = 1e-8;
   if (!own->max_iterations) own->max_iterations = 1000;
   if (!own->restart) own->restart = 30;

@@ -119,6 +119,16 @@ static void check_breakdown(gable_context *ctx)
   }
 }
 
+static void check_options(gable_context *ctx)
+{
+  gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
+  gable_krylov *k = NULL;
+  options.restart = INT32_MAX;
+  CHECK(gable_krylov_create(ctx, &options, &k) == GABLE_ERR_ARGUMENT && !k, "%s", gable_last_error());
+  options.restart = -1;
+  CHECK(gable_krylov_create(ctx, &options, &k) == GABLE_ERR_ARGUMENT && !k, "%s", gable_last_error());
+}
+
 int main(int argc, char **argv)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
@@ -138,6 +148,7 @@ int main(int argc, char **argv)
       CHECK(abs(count[GABLE_PRECOND_IC0] - count[GABLE_PRECOND_ILU0]) <= 1, "%d %d", count[3], count[4]);
   }
   check_breakdown(ctx);
+  check_options(ctx);
   free(symmetric.ptr);
   free(symmetric.idx);
   free(symmetric.val);
