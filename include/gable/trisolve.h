@@ -94,7 +94,7 @@ GABLE_API gable_status gable_work_set_stream(gable_work *w, void *stream);
  * same data, layout and type), otherwise they do not overlap.  Types: those of the matrix, or double vectors with a
  * float matrix.  Allocates nothing.  On the CPU it returns when x is there; on a GPU with vectors in device memory it
  * is ordered on w's stream, does not synchronise and can be captured in a CUDA graph.  A NaN in b or in a value comes
- * out as NaN where it belongs.  GABLE_ERR_DEADLINE names the row that was waited for. */
+ * out as NaN where it belongs.  GABLE_ERR_DEADLINE names the row that was waited for (on a GPU: that waited). */
 GABLE_API gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op op,
                                             const gable_vectors_view *b, gable_vectors_view *x);
 
@@ -113,12 +113,12 @@ typedef struct gable_trisolve_info {
   char method[16], method_used[16];
   char why[240]; /* what auto saw and how it decided; "asked for" otherwise */
   gable_idx n;
-  gable_off nnz;      /* entries of the triangle that is solved with, the diagonal included */
-  gable_idx levels;   /* length of the longest dependency chain, in rows */
-  gable_idx widest;   /* rows of the widest level */
-  int threads;        /* that a solve uses (CPU), or lanes a row (GPU) */
-  gable_off tiles;    /* tiles or tasks that the schedule is cut into; 0: the method has none */
-  gable_off waits;    /* point-to-point waits a solve does, or polls for a value or counter (elm*, gsf) */
+  gable_off nnz;    /* entries of the triangle that is solved with, the diagonal included */
+  gable_idx levels; /* length of the longest dependency chain, in rows (tiles, rows of a GPU: parts of long ones too) */
+  gable_idx widest; /* rows of the widest level; 0: tiles and rows of a GPU do not count them */
+  int threads;      /* that a solve uses (CPU), or lanes a row (GPU) */
+  gable_off tiles;  /* tiles or tasks that the schedule is cut into; 0: the method has none */
+  gable_off waits;  /* point-to-point waits a solve does, or polls for a value or counter (elm*, gsf) */
   gable_off barriers; /* barriers of all threads a solve does */
   gable_off atomics;  /* atomic additions a solve does for one right-hand side */
   gable_off launches; /* kernel launches (GPU), parallel regions (CPU) a solve does */
@@ -137,7 +137,7 @@ typedef struct gable_trisolve_info {
 GABLE_API gable_status gable_trisolve_get_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info);
 
 /* Local.  After analyse.  order: [n] rows in the order in which storage holds them; level: [n] of each row, from 0, in
- * the matrix's own numbering.  Either may be NULL. */
+ * the matrix's own numbering, counted as info.levels.  Either may be NULL. */
 GABLE_API gable_status gable_trisolve_get_schedule(const gable_trisolve *t, gable_op op, gable_idx *order,
                                                    gable_idx *level);
 
