@@ -246,6 +246,7 @@ gable_status gable_work_set_stream(gable_work *w, void *stream)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
+  if (stream != w->stream) w->seen_updates = 0; /* the other one has waited for none */
   w->stream = stream;
 done:
   return status;
