@@ -183,5 +183,5 @@ clean:
 help:
 	@sed -n '1,/^\.DEFAULT/{/^#/s/^# \{0,1\}//p}' Makefile
 
--include $(wildcard $(LIB_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(TESTS:$(BUILD)/%=$(BUILD)/%.c.d))
+-include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TOOL_OBJ) $(call object,$(TEST_SRC) $(CUDA_TEST_SRC) $(SUPPORT_SRC) $(FUZZ_SRC) $(FUZZ_PARTS))))
 .SECONDARY:
