@@ -291,8 +291,6 @@ gable_status gi_mm_read(gi_source *s, const gable_read_options *options, gable_m
   a->dense = h.dense;
   if (h.structure != GABLE_GENERAL && a->part == GABLE_FULL) a->part = GABLE_LOWER;
   GI_TRY(gi_entries_compress(ctx, &e, &a->csc, &a->duplicates));
-  GI_REQUIRE(!options->strict || a->duplicates == 0, GABLE_ERR_FORMAT, "%s: %lld duplicate entries", gi_source_name(s),
-             (long long)a->duplicates);
 done:
   gi_entries_release(ctx, &e);
   return status;
