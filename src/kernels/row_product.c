@@ -4,29 +4,8 @@
 
 #include "kernels/row_product.h"
 
-#define MAT double
-#define VEC double
-#define NAME(x) x##_dd
-#include "kernels/row_product.inc"
-#undef MAT
-#undef VEC
-#undef NAME
-
-#define MAT float
-#define VEC float
-#define NAME(x) x##_ss
-#include "kernels/row_product.inc"
-#undef MAT
-#undef VEC
-#undef NAME
-
-#define MAT float
-#define VEC double
-#define NAME(x) x##_sd
-#include "kernels/row_product.inc"
-#undef MAT
-#undef VEC
-#undef NAME
+#define BODY "kernels/row_product.inc"
+#include "kernels/each_type_pair.inc"
 
 static gable_status product(const gik_rows *a, const gik_product *p)
 {

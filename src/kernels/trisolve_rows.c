@@ -2,29 +2,8 @@
 #include "kernels/trisolve_rows.h"
 #include "base/portable.h"
 
-#define MAT double
-#define VEC double
-#define NAME(x) x##_dd
-#include "kernels/trisolve_rows.inc"
-#undef MAT
-#undef VEC
-#undef NAME
-
-#define MAT float
-#define VEC float
-#define NAME(x) x##_ss
-#include "kernels/trisolve_rows.inc"
-#undef MAT
-#undef VEC
-#undef NAME
-
-#define MAT float
-#define VEC double
-#define NAME(x) x##_sd
-#include "kernels/trisolve_rows.inc"
-#undef MAT
-#undef VEC
-#undef NAME
+#define BODY "kernels/trisolve_rows.inc"
+#include "kernels/each_type_pair.inc"
 
 const gik_trisolve *gik_trisolve_for(gable_type value_type, gable_type vector_type)
 {
