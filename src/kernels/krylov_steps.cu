@@ -2,9 +2,11 @@
  *
  * A step is one kernel: what each element does and adds to the sums, and what one thread does with the sums when the
  * last block has arrived.  Blocks add in an order that depends on n alone. */
+#include "kernels/block_sum.cuh"
 #include "kernels/cuda_status.cuh"
 #include "kernels/krylov_steps.h"
 
+using gik::block_sum;
 using gik::launched;
 
 namespace
@@ -12,18 +14,6 @@ namespace
 
 enum { BLOCK = 256 };
 static_assert((int)GIK_DOT_PARTS == (int)BLOCK, "one block adds the parts");
-
-__device__ double block_sum(double v, double *of)
-{
-  __syncthreads();
-  of[threadIdx.x] = v;
-  for (int d = BLOCK / 2; d > 0; d >>= 1) {
-    __syncthreads();
-    if ((int)threadIdx.x < d) of[threadIdx.x] += of[threadIdx.x + d];
-  }
-  __syncthreads();
-  return of[0];
-}
 
 /* each(i, sum): element i, which adds to sum[0..SUMS); end(state, sum): after all of them. */
 template <int SUMS, class Each, class End>
@@ -39,7 +29,7 @@ __global__ void __launch_bounds__(BLOCK)
   for (ptrdiff_t i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += (ptrdiff_t)gridDim.x * BLOCK) each(i, sum);
 #pragma unroll
   for (int k = 0; k < SUMS; k++) {
-    const double v = block_sum(sum[k], of);
+    const double v = block_sum<BLOCK>(sum[k], of);
     if (!threadIdx.x) parts[k * GIK_STEP_PARTS + blockIdx.x] = v;
   }
   if (!threadIdx.x) {
@@ -53,7 +43,7 @@ __global__ void __launch_bounds__(BLOCK)
   for (int k = 0; k < SUMS; k++) {
     double v = 0;
     for (unsigned q = threadIdx.x; q < gridDim.x; q += BLOCK) v += __ldcg(parts + k * GIK_STEP_PARTS + q);
-    sum[k] = block_sum(v, of);
+    sum[k] = block_sum<BLOCK>(v, of);
   }
   if (threadIdx.x) return;
   s->arrived = 0;
@@ -254,7 +244,7 @@ __global__ void __launch_bounds__(BLOCK)
   if (wanted && !*wanted) return;
   for (ptrdiff_t i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += GIK_DOT_PARTS * BLOCK)
     sum = fma(column[i], v[i], sum);
-  sum = block_sum(sum, of);
+  sum = block_sum<BLOCK>(sum, of);
   if (!threadIdx.x) parts[blockIdx.y * GIK_DOT_PARTS + blockIdx.x] = sum;
 }
 
@@ -262,7 +252,7 @@ __global__ void dots_end_kernel(const double *parts, double *h, const int *wante
 {
   __shared__ double of[BLOCK];
   if (wanted && !*wanted) return;
-  const double sum = block_sum(parts[blockIdx.x * GIK_DOT_PARTS + threadIdx.x], of);
+  const double sum = block_sum<BLOCK>(parts[blockIdx.x * GIK_DOT_PARTS + threadIdx.x], of);
   if (!threadIdx.x) h[blockIdx.x] = sum;
 }
 

@@ -1,7 +1,9 @@
 /* row_product.cu: see row_product.h.  A few neighbouring threads share a row. */
+#include "kernels/block_sum.cuh"
 #include "kernels/cuda_status.cuh"
 #include "kernels/row_product.h"
 
+using gik::block_sum;
 using gik::launched;
 
 namespace
@@ -163,30 +165,20 @@ gable_status copy(gable_idx n, gable_type type, const void *from, ptrdiff_t from
   return launched("copy");
 }
 
-__device__ double block_sum(double v)
-{
-  __shared__ double of[BLOCK];
-  of[threadIdx.x] = v;
-  for (int d = BLOCK / 2; d > 0; d >>= 1) {
-    __syncthreads();
-    if ((int)threadIdx.x < d) of[threadIdx.x] += of[threadIdx.x + d];
-  }
-  __syncthreads();
-  return of[0];
-}
-
 template <typename T> __global__ void square_kernel(gable_idx n, const T *y, double *parts)
 {
+  __shared__ double of[BLOCK];
   double sum = 0;
   for (ptrdiff_t i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += GIK_SQUARE_PARTS * BLOCK)
     sum = fma((double)y[i], (double)y[i], sum);
-  sum = block_sum(sum);
+  sum = block_sum<BLOCK>(sum, of);
   if (!threadIdx.x) parts[blockIdx.x] = sum;
 }
 
 __global__ void parts_kernel(const double *parts, double *sum)
 {
-  const double s = block_sum(parts[threadIdx.x]);
+  __shared__ double of[BLOCK];
+  const double s = block_sum<BLOCK>(parts[threadIdx.x], of);
   if (!threadIdx.x) *sum = s;
 }
 

@@ -53,6 +53,19 @@ __global__ void lengths_kernel(int n, const unsigned *ptr, unsigned *out)
     out[k] = ptr[k + 1] - ptr[k];
 }
 
+/* Room for the entries and the diagonal of the seed's methods, for each type that is solved in. */
+static gable_status seed_values(const gable_trisolve *t, state *s, size_t n, size_t nnz, gik_seed *m)
+{
+  gable_status status = GABLE_OK;
+  for (int type = 0; type < 2; type++) {
+    if (!(types_of(t) >> type & 1)) continue;
+    GI_TRY(gi_device_take(&s->memory, (nnz + 1) * (type ? 8 : 4), &m->val[type]));
+    GI_TRY(gi_device_take(&s->memory, (n + 1) * (type ? 8 : 4), &m->diagonal[type]));
+  }
+done:
+  return status;
+}
+
 gable_status seed_schedule(const gable_trisolve *t, state *s, side *d)
 {
   gable_status status = GABLE_OK;
@@ -76,11 +89,7 @@ gable_status seed_schedule(const gable_trisolve *t, state *s, side *d)
     GI_TRY(checked(cudaGetLastError(), "lengths"));
   }
   if (d->method == GI_GSF) m->order = nullptr;
-  for (int type = 0; type < 2; type++) {
-    if (!(types_of(t) >> type & 1)) continue;
-    GI_TRY(gi_device_take(&s->memory, (nnz + 1) * (type ? 8 : 4), &m->val[type]));
-    GI_TRY(gi_device_take(&s->memory, (n + 1) * (type ? 8 : 4), &m->diagonal[type]));
-  }
+  GI_TRY(seed_values(t, s, n, nnz, m));
 done:
   return status;
 }
@@ -149,11 +158,7 @@ gable_status traverse_side(const gable_trisolve *t, state *s, const side *other,
   GI_TRY(checked(cudaMemsetAsync(m->parents, 0, n * sizeof *m->parents), "clear"));
   column_counts_kernel<<<512, 256>>>((int)n, (unsigned)nnz, m->a.col, m->order, m->parents);
   GI_TRY(checked(cudaGetLastError(), "column counts"));
-  for (int type = 0; type < 2; type++) {
-    if (!(types_of(t) >> type & 1)) continue;
-    GI_TRY(gi_device_take(&s->memory, (nnz + 1) * (type ? 8 : 4), &m->val[type]));
-    GI_TRY(gi_device_take(&s->memory, (n + 1) * (type ? 8 : 4), &m->diagonal[type]));
-  }
+  GI_TRY(seed_values(t, s, n, nnz, m));
 done:
   return status;
 }
