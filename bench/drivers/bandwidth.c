@@ -1,14 +1,15 @@
 /* bandwidth.c: the read bandwidth of this machine's memory, the yardstick of the solve phase.
  *
  *   bandwidth [THREADS]   one line of JSON: bytes per second, the median and the best of 11 passes over 1 GiB, each
- * thread its own share, eight independent sums a thread so that adding never waits. */
+ * thread its own share, 64 independent sums a thread so that adding never waits. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <pthread.h>
 
-enum { PASSES = 11, LANES = 64 };
+#include "reading.h"
+
+enum { PASSES = 11 };
 static const size_t WORDS = (size_t)1 << 27;
 
 typedef struct share {
@@ -17,38 +18,11 @@ typedef struct share {
   double sum;
 } share;
 
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-__attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#endif
-static double
-add_up(const double *x, size_t count)
-{
-  double lane[LANES] = {0}, sum = 0;
-  for (size_t i = 0; i + LANES <= count; i += LANES) {
-    for (int k = 0; k < LANES; k++) lane[k] += x[i + (size_t)k];
-  }
-  for (int k = 0; k < LANES; k++) sum += lane[k];
-  return sum;
-}
-
 static void *read_share(void *data)
 {
   share *s = data;
   s->sum = add_up(s->from, s->count);
   return NULL;
-}
-
-static int by_size(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 int main(int argc, char **argv)
@@ -71,7 +45,7 @@ int main(int argc, char **argv)
     took[pass] = now() - start;
     for (int t = 0; t < threads; t++) sum += part[t].sum;
   }
-  qsort(took, PASSES, sizeof *took, by_size);
+  qsort(took, PASSES, sizeof *took, by_value);
   double bytes = (double)(WORDS / (size_t)threads * (size_t)threads) * sizeof *x;
   printf("{\"threads\":%d,\"read_bytes_per_s\":%.6g,\"best_bytes_per_s\":%.6g,\"sum\":%.17g}\n", threads,
          bytes / took[PASSES / 2], bytes / took[0], sum);

@@ -17,15 +17,9 @@
 #include <gable/gable.h>
 
 #include "../peers/mkl_trsv.h"
+#include "reading.h"
 
-enum { SAMPLES = 4000, TURNS = 10, METHODS = 16, LANES = 64, CHAIN = 4096 };
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+enum { SAMPLES = 4000, TURNS = 10, METHODS = 16, CHAIN = 4096 };
 
 /* One triangle by rows, the diagonal included; MKL wants 32-bit offsets. */
 typedef struct triangle {
@@ -253,26 +247,6 @@ static void take_turn(job *j, double seconds)
   sample_of(j);
   for (int k = 0; j->count < SAMPLES && (k < 3 || now() - start < seconds); k++) j->sample[j->count++] = sample_of(j);
   j->error = fmax(j->error, error_of(j->t));
-}
-
-static int by_value(const void *p, const void *q)
-{
-  double a = *(const double *)p, b = *(const double *)q;
-  return (a > b) - (a < b);
-}
-
-/* The sum of x, as fast as it can be read. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-__attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#endif
-static double
-add_up(const double *x, size_t count)
-{
-  double lane[LANES] = {0}, sum = 0;
-  for (size_t i = 0; i + LANES <= count; i += LANES)
-    for (int k = 0; k < LANES; k++) lane[k] += x[i + (size_t)k];
-  for (int k = 0; k < LANES; k++) sum += lane[k];
-  return sum;
 }
 
 /* Seconds in which so many bytes can be read again and again by so many threads: from the caches if they fit. */
