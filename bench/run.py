@@ -7,6 +7,7 @@ and at Gable's, and writes one JSON line a run to bench/results.  bench/tables.p
   make bench                                   everything: hours
   make bench BENCH="--quick"                   a dozen matrices, one thread: minutes
   make bench BENCH="--only xenon1 --threads 1 --peers cholmod,mumps"
+  make bench BENCH="--out FILE --resume"       goes on with a run that was stopped, or with part of the matrices
 """
 import argparse
 import csv
@@ -117,15 +118,14 @@ class Bench:
     def __init__(self, arguments, out, peers):
         self.arguments, self.out, self.peers = arguments, out, peers
 
-    def put(self, record):
-        self.out.write(json.dumps(record) + "\n")
+    def put(self, *records):
+        self.out.write("".join(json.dumps(record) + "\n" for record in records))
         self.out.flush()
 
     def one(self, matrix, threads, name, raw, *words, **more):
         limit = 20 if name == "klu" else self.arguments.limit
         record = measure(name, raw, limit, threads, "--seconds", str(self.arguments.seconds), *words)
         record.update(record="run", matrix=matrix, threads=threads, given_order="--given" in words, **more)
-        self.put(record)
         label = name + (" " + more["variant"] if more.get("variant") else "") + (", Gable's order" if record["given_order"] else "")
         if record["ok"]:
             print(f"  {label:32} factor {record['factor_s']:9.4g} s   solve {record['solve_s']:9.3g} s   16: {record['solve16_s']:9.3g} s"
@@ -135,6 +135,7 @@ class Bench:
         return record
 
     def matrix(self, name, source, kind, threads, work):
+        """All solvers on one matrix; the lines of one count of threads are written together, so that a file holds all or none."""
         raw, order = work / "a.raw", work / "order"
         made = subprocess.run([str(BUILD / "export"), source, str(raw)], capture_output=True, text=True)
         if made.returncode:
@@ -145,6 +146,7 @@ class Bench:
             print(f"{name}, {count} thread{'s' * (count > 1)}", flush=True)
             order.unlink(missing_ok=True)
             own = self.one(name, count, "gable", raw, "--write-order", str(order), kind=kind)
+            runs = [own]
             spd = own["ok"] and own["options"].startswith("cholesky")
             mode = "spd" if spd else "symmetric" if symmetric(raw) else "general"
             for peer in self.peers:
@@ -153,9 +155,10 @@ class Bench:
                 modes = {"mumps": [mode] if mode != "symmetric" else ["symmetric", "general"]}.get(peer, ["spd" if spd else "general"])
                 for m in modes:
                     for variant in PEERS[peer][2]:
-                        self.one(name, count, peer, raw, "--mode", m, "--variant", variant, kind=kind, variant=variant)
+                        runs.append(self.one(name, count, peer, raw, "--mode", m, "--variant", variant, kind=kind, variant=variant))
                     if order.exists():
-                        self.one(name, count, peer, raw, "--mode", m, "--given", str(order), kind=kind)
+                        runs.append(self.one(name, count, peer, raw, "--mode", m, "--given", str(order), kind=kind))
+            self.put(*runs)
         raw.unlink()
 
 
@@ -181,6 +184,25 @@ def sources(arguments):
     return [f for f in found if f[0] in GENERATED or ":" not in f[0]]
 
 
+def header(now, peers, threads, seconds):
+    bandwidth = {t: json.loads(subprocess.run([str(BUILD / "bandwidth"), str(t)], capture_output=True, text=True).stdout) for t in threads}
+    compiler = subprocess.run([*CC, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+    return {"record": "machine", **machine(), "commit": commit(), "date": f"{now:%Y-%m-%dT%H:%MZ}", "compiler": compiler,
+            "flags": " ".join(FLAGS), "peers": peers, "seconds": seconds,
+            "read_bytes_per_s": {str(t): b["read_bytes_per_s"] for t, b in bandwidth.items()}}
+
+
+def stands(path, resume, threads):
+    """The records of a run to go on with: none if there is no file.  Another commit, machine or set of threads is another run."""
+    if not resume or not path.exists():
+        return []
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    if not records or records[0]["commit"] != commit() or records[0]["cpu"] != machine()["cpu"] \
+            or set(map(str, threads)) - set(records[0]["read_bytes_per_s"]):
+        sys.exit(f"bench: {path} is of another commit, machine or set of threads; name another file or leave --resume out")
+    return records
+
+
 def main():
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
@@ -189,6 +211,7 @@ def main():
     parser.add_argument("--threads", default="1,2", help="with commas (1,2)")
     parser.add_argument("--limit", type=float, default=90, help="seconds a run may take (90)")
     parser.add_argument("--seconds", type=float, default=0.5, help="spent on repeating each timed phase (0.5)")
+    parser.add_argument("--resume", action="store_true", help="add what the file of --out does not hold yet")
     parser.add_argument("--out", help="the file of results (bench/results/cpu-DATE.jsonl)")
     arguments = parser.parse_args()
     threads = [int(t) for t in ("1" if arguments.quick else arguments.threads).split(",")]
@@ -198,15 +221,15 @@ def main():
     now = datetime.datetime.now(datetime.timezone.utc)
     path = pathlib.Path(arguments.out or ROOT / f"bench/results/cpu-{now:%Y-%m-%d-%H%M}{'-quick' * arguments.quick}.jsonl")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w") as out, tempfile.TemporaryDirectory() as work:
+    before = stands(path, arguments.resume, threads)
+    with open(path, "a" if before else "w") as out, tempfile.TemporaryDirectory() as work:
         bench = Bench(arguments, out, peers)
-        bandwidth = {t: json.loads(subprocess.run([str(BUILD / "bandwidth"), str(t)], capture_output=True, text=True).stdout) for t in threads}
-        compiler = subprocess.run([*CC, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
-        bench.put({"record": "machine", **machine(), "commit": commit(), "date": f"{now:%Y-%m-%dT%H:%MZ}", "compiler": compiler,
-                   "flags": " ".join(FLAGS), "peers": peers, "seconds": arguments.seconds,
-                   "read_bytes_per_s": {str(t): b["read_bytes_per_s"] for t, b in bandwidth.items()}})
+        if not before:
+            bench.put(header(now, peers, threads, arguments.seconds))
         for name, source, kind in sources(arguments):
-            bench.matrix(name, source, kind, threads, pathlib.Path(work))
+            missing = [t for t in threads if not any(r.get("matrix") == name and r.get("threads", t) == t for r in before)]
+            if missing:
+                bench.matrix(name, source, kind, missing, pathlib.Path(work))
     print(f"\n{path}\n", flush=True)
     return subprocess.run([sys.executable, str(ROOT / "bench/tables.py"), str(path)]).returncode
 
