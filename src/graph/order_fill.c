@@ -12,12 +12,12 @@
 /* Blocks below the first size are AMD's: dissection gains nothing there.  Below the second a thread costs more. */
 enum { SMALL_BLOCK = 400, SMALL_MATRIX = 4000, MESSAGE_BYTES = 2048 };
 
-/* AMD's fill is linear when L has at most this many entries for each one of the lower triangle of A + A^T, or the
- * factorization at most this many operations: then dissection takes longer than what it could save (over the real
- * matrices of the test collection AMD is ahead in fill below 3; dissection costs about as much as 6000 operations an
- * entry, and below the second bound it saved at most a sixth of the fill).
- */
-static const double LINEAR_FILL = 3, LINEAR_WORK = 1700;
+/* AMD is enough when L has at most LINEAR_FILL entries for each one of the lower triangle of A + A^T, or the
+ * factorization at most LINEAR_WORK operations (AMD is ahead in fill below the first, over the real matrices of the
+ * test collection; below the second dissection saved at most a sixth of the fill), or at most DISSECTION operations for
+ * each such entry of the graph with its indistinguishable nodes gathered, which is what METIS sees: dissection takes as
+ * long, so it would not earn its time in one factorization, whatever it saved. */
+static const double LINEAR_FILL = 3, LINEAR_WORK = 1700, DISSECTION = 6000;
 
 typedef struct contest {
   gable_context *ctx;
@@ -26,13 +26,12 @@ typedef struct contest {
   gable_off *fill_amd, *fill_metis; /* [n_blocks] nnz(L) */
   gi_tree tree_amd, tree_metis;
   double amd_s, metis_s;   /* seconds that the trees took */
-  unsigned char *linear;   /* [n_blocks] AMD's fill is */
+  unsigned char *linear;   /* [n_blocks] AMD is enough */
   atomic_int amd_is_known; /* 1: fill_amd and linear are */
 } contest;
 
-/* perm is postordered.  fill, linear (or NULL) [n_blocks]. */
-static gable_status predict(const contest *c, gable_idx *perm, gable_off *fill, unsigned char *linear, gi_tree *tree,
-                            double *seconds)
+/* perm is postordered.  fill [n_blocks]: nnz(L). */
+static gable_status predict(const contest *c, gable_idx *perm, gable_off *fill, gi_tree *tree, double *seconds)
 {
   gable_status status = GABLE_OK;
   const gi_order_problem *p = c->p;
@@ -40,19 +39,60 @@ static gable_status predict(const contest *c, gable_idx *perm, gable_off *fill, 
   const double begin = gi_now();
   GI_TRY(gi_tree_analyse(c->ctx, p->n, p->ptr, p->idx, perm, &options, tree));
   for (gable_idx b = 0; b < p->n_blocks; b++) {
-    gable_off twice = 0; /* off-diagonal entries of A + A^T */
-    double squares = 0;
     fill[b] = 0;
-    for (gable_idx k = p->block[b]; k < p->block[b + 1]; k++) {
-      twice += p->graph.ptr[perm[k] + 1] - p->graph.ptr[perm[k]];
-      fill[b] += tree->count[k];
-      squares += (double)tree->count[k] * tree->count[k];
-    }
-    const double entries = (double)(twice / 2 + p->block[b + 1] - p->block[b]);
-    if (linear) linear[b] = (double)fill[b] <= LINEAR_FILL * entries || squares <= LINEAR_WORK * entries;
+    for (gable_idx k = p->block[b]; k < p->block[b + 1]; k++) fill[b] += tree->count[k];
   }
   *seconds = gi_now() - begin;
 done:
+  return status;
+}
+
+/* entries [n_blocks]: the lower triangle of A + A^T, of the graph as METIS sees it. */
+static gable_status count_gathered(const contest *c, gable_off *entries)
+{
+  gable_status status = GABLE_OK;
+  const gi_order_problem *p = c->p;
+  gi_adjacency small = {0};
+  gable_idx *of = NULL, next = 0;
+  GI_ALLOC(c->ctx, of, p->n);
+  GI_TRY(gi_adjacency_compress(c->ctx, &p->graph, of, &small));
+  memset(entries, 0, (size_t)p->n_blocks * sizeof *entries);
+  for (gable_idx v = 0; v < p->n; v++) {
+    if (of[v] != next) continue; /* gathered into one before */
+    entries[p->block_of ? p->block_of[v] : 0] += small.ptr[next + 1] - small.ptr[next] + 2;
+    next++;
+  }
+  for (gable_idx b = 0; b < p->n_blocks; b++) entries[b] /= 2;
+done:
+  gi_adjacency_release(c->ctx, &small);
+  gi_free(c->ctx, of);
+  return status;
+}
+
+/* Fills c->linear from AMD's tree. */
+static gable_status judge_amd(contest *c)
+{
+  gable_status status = GABLE_OK;
+  const gi_order_problem *p = c->p;
+  gable_off *gathered = NULL;
+  for (gable_idx b = 0; b < p->n_blocks; b++) {
+    gable_off twice = 0; /* off-diagonal entries of A + A^T */
+    double work = 0;
+    for (gable_idx k = p->block[b]; k < p->block[b + 1]; k++) {
+      twice += p->graph.ptr[c->amd[k] + 1] - p->graph.ptr[c->amd[k]];
+      work += (double)c->tree_amd.count[k] * c->tree_amd.count[k];
+    }
+    const double entries = (double)(twice / 2 + p->block[b + 1] - p->block[b]);
+    c->linear[b] = (double)c->fill_amd[b] <= LINEAR_FILL * entries || work <= LINEAR_WORK * entries;
+    if (c->linear[b] || p->ordered[b] < SMALL_BLOCK || work > DISSECTION * entries) continue;
+    if (!gathered) {
+      GI_ALLOC(c->ctx, gathered, p->n_blocks);
+      GI_TRY(count_gathered(c, gathered));
+    }
+    c->linear[b] = work <= DISSECTION * (double)gathered[b];
+  }
+done:
+  gi_free(c->ctx, gathered);
   return status;
 }
 
@@ -67,7 +107,8 @@ static gable_status run_amd(contest *c)
 {
   gable_status status = GABLE_OK;
   GI_TRY(gi_order_by_amd(c->ctx, c->p, c->amd));
-  GI_TRY(predict(c, c->amd, c->fill_amd, c->linear, &c->tree_amd, &c->amd_s));
+  GI_TRY(predict(c, c->amd, c->fill_amd, &c->tree_amd, &c->amd_s));
+  GI_TRY(judge_amd(c));
   atomic_store_explicit(&c->amd_is_known, 1, memory_order_release);
 done:
   return status;
@@ -122,7 +163,7 @@ static gable_status take_better(contest *c, gable_idx *perm, gi_tree *tree, gi_o
     else
       asked++;
   }
-  if (asked) GI_TRY(predict(c, c->metis, c->fill_metis, NULL, &c->tree_metis, &c->metis_s));
+  if (asked) GI_TRY(predict(c, c->metis, c->fill_metis, &c->tree_metis, &c->metis_s));
   for (gable_idx b = 0; asked && b < p->n_blocks; b++) {
     const size_t begin = (size_t)p->block[b], size = (size_t)p->block[b + 1] - begin;
     report->fill_metis += c->fill_metis[b];
