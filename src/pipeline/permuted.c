@@ -72,9 +72,10 @@ static double scaled(double v, double r, double c)
 }
 
 /* minor, major [n]: scales of the compressed and of the listed dimension, in the numbering of A'. */
-static void fill(gi_csc *a, const gi_gather *from, const double *val, const double *minor, const double *major)
+static void fill(gi_csc *a, const gi_gather *from, const double *val, const double *minor, const double *major,
+                 int threads)
 {
-  GI_OMP(parallel for schedule(static) if (from->count > 100000))
+  GI_OMP(parallel for schedule(static) num_threads(threads) if (threads > 1 && from->count > 100000))
   for (gable_idx j = 0; j < a->n_cols; j++)
     for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++) {
       double sign;
@@ -94,10 +95,10 @@ gable_status gi_permuted_fill(gable_context *ctx, gi_permuted *a, const gi_probl
     columns[k] = c[col_perm[k]];
   }
   if (!a->columns.val) GI_ALLOC(ctx, a->columns.val, a->columns.ptr[p->n]);
-  fill(&a->columns, &a->columns_from, p->rows.val, rows, columns);
+  fill(&a->columns, &a->columns_from, p->rows.val, rows, columns, ctx->threads);
   if (a->rows.ptr) {
     if (!a->rows.val) GI_ALLOC(ctx, a->rows.val, a->rows.ptr[p->n]);
-    fill(&a->rows, &a->rows_from, p->rows.val, columns, rows);
+    fill(&a->rows, &a->rows_from, p->rows.val, columns, rows, ctx->threads);
   }
 done:
   gi_free(ctx, rows);

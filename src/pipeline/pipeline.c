@@ -198,9 +198,39 @@ static int parity(const gable_idx *perm, gable_idx n, unsigned char *seen)
   return odd;
 }
 
-static double pivot(const gi_factor *f, gable_idx k)
+/* A product of many numbers, whatever their exponents: part 2^exponent. */
+typedef struct product {
+  double part; /* 1e-150 .. 1e150, or 0, infinite, NaN */
+  gable_off exponent;
+} product;
+
+static int is_in_the_middle(double x)
 {
-  return 1 / (f->type == GABLE_S ? (double)((const float *)f->dinv)[k] : ((const double *)f->dinv)[k]);
+  return fabs(x) > 1e-150 && fabs(x) < 1e150; /* two of them multiply without leaving the exponents */
+}
+
+static void multiply(product *p, double factor)
+{
+  int e = 0;
+  if (GI_LIKELY(is_in_the_middle(factor))) {
+    p->part *= factor;
+  } else {
+    p->part *= frexp(factor, &e);
+    p->exponent += e;
+  }
+  if (GI_LIKELY(is_in_the_middle(p->part))) return;
+  p->part = frexp(p->part, &e);
+  p->exponent += e;
+}
+
+static double log_of(const product *p)
+{
+  return log(fabs(p->part)) + log(2) * (double)p->exponent;
+}
+
+static double inverse_pivot(const gi_factor *f, gable_idx k)
+{
+  return f->type == GABLE_S ? (double)((const float *)f->dinv)[k] : ((const double *)f->dinv)[k];
 }
 
 gable_status gi_pipeline_find_determinant(gable_solver *s)
@@ -209,16 +239,17 @@ gable_status gi_pipeline_find_determinant(gable_solver *s)
   const gi_arrangement *a = &s->arrangement;
   const gi_factor *f = s->factor;
   unsigned char *seen = NULL;
-  double log_abs = 0;
+  product inverse = {1, 0}, scales = {1, 0};
   GI_ALLOC(s->ctx, seen, s->problem.n);
   int odd = parity(a->row_perm, s->problem.n, seen) ^ parity(a->col_perm, s->problem.n, seen);
   for (gable_idx k = 0; k < s->problem.n; k++) {
-    double d = pivot(f, k);
-    log_abs += log(fabs(d)) * (f->kind == GI_CHOLESKY ? 2 : 1) - log(fabs(a->r[k])) - log(fabs(a->c[k]));
-    odd ^= (d < 0 && f->kind == GI_LU) ^ (a->r[k] < 0) ^ (a->c[k] < 0);
+    multiply(&inverse, inverse_pivot(f, k));
+    multiply(&scales, a->r[k]);
+    multiply(&scales, a->c[k]);
     odd ^= f->pivot && f->pivot[k] != k;
   }
-  s->log_abs_determinant = log_abs;
+  odd ^= (inverse.part < 0 && f->kind == GI_LU) ^ (scales.part < 0);
+  s->log_abs_determinant = -(f->kind == GI_CHOLESKY ? 2 : 1) * log_of(&inverse) - log_of(&scales);
   s->sign_determinant = odd ? -1 : 1;
 done:
   gi_free(s->ctx, seen);
