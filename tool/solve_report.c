@@ -78,7 +78,7 @@ static void print_phases(FILE *out, const solve_request *q, const solve_outcome 
   double symbolic = real_of(s, GABLE_SOLVER_SYMBOLIC_S), factor = real_of(s, GABLE_SOLVER_FACTOR_S);
   double whole = r->read_s + r->load_s + match + order + symbolic + factor + r->solve_s + w->refine_s + r->estimate_s;
   double flops = real_of(s, GABLE_SOLVER_FLOPS);
-  char what[160];
+  char what[240];
   fputc('\n', out);
   phase(out, "read", r->read_s, whole, "");
   if (q->load_path) {
@@ -88,9 +88,10 @@ static void print_phases(FILE *out, const solve_request *q, const solve_outcome 
     phase(out, "match", match, whole,
           integer_of(s, GABLE_SOLVER_MATCHED) ? "rows to columns, and scaling" : "scaling alone");
     phase(out, "order", order, whole, order_name(s));
-    snprintf(what, sizeof what, "%s supernodes, tree of height %s%s",
+    snprintf(what, sizeof what, "%s supernodes, tree of height %s, in %s; the rest is reading%s",
              human_count((double)integer_of(s, GABLE_SOLVER_SUPERNODES)).s,
              human_count((double)integer_of(s, GABLE_SOLVER_TREE_HEIGHT)).s,
+             human_seconds(real_of(s, GABLE_SOLVER_STRUCTURE_S)).s,
              integer_of(s, GABLE_SOLVER_ANALYSES) > 1 ? "; analysed twice, the first would not do" : "");
     phase(out, "symbolic", symbolic, whole, what);
     snprintf(what, sizeof what, "%s, %s", human_rate(flops, "flop").s,
@@ -166,6 +167,7 @@ static void json_analysis(json *j, const gable_solver *s)
   json_number(j, "order_s", order);
   json_number(j, "match_s", match);
   json_number(j, "symbolic_s", symbolic);
+  json_number(j, "structure_s", real_of(s, GABLE_SOLVER_STRUCTURE_S));
   json_number(j, "analyse_s", order + match + symbolic);
   json_integer(j, "analyses", integer_of(s, GABLE_SOLVER_ANALYSES));
 }

@@ -114,10 +114,12 @@ static void refined(FILE *out, const frame_input *in)
 static void extra(FILE *out, const frame_input *in)
 {
   fprintf(out,
-          ",\"match_s\":%.6g,\"flops\":%.6g,\"supernodes\":%.0f,\"blocks\":%.0f,\"perturbed_pivots\":%.0f,\"memory_"
+          ",\"match_s\":%.6g,\"structure_s\":%.6g,\"flops\":%.6g,\"supernodes\":%.0f,\"blocks\":%.0f,\"perturbed_"
+          "pivots\":%.0f,\"memory_"
           "bytes\":%.0f",
-          number(GABLE_SOLVER_MATCH_S), number(GABLE_SOLVER_FLOPS), count(GABLE_SOLVER_SUPERNODES),
-          count(GABLE_SOLVER_BLOCKS), count(GABLE_SOLVER_PERTURBED_PIVOTS), count(GABLE_SOLVER_MEMORY));
+          number(GABLE_SOLVER_MATCH_S), number(GABLE_SOLVER_STRUCTURE_S), number(GABLE_SOLVER_FLOPS),
+          count(GABLE_SOLVER_SUPERNODES), count(GABLE_SOLVER_BLOCKS), count(GABLE_SOLVER_PERTURBED_PIVOTS),
+          count(GABLE_SOLVER_MEMORY));
   fprintf(out, ",\"solve_bytes\":%.6g", number(GABLE_SOLVER_SOLVE_BYTES));
   refined(out, in);
 }

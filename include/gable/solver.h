@@ -155,7 +155,8 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(SIGN_DETERMINANT, int64_t, 1, "1, -1, or 0 for a zero determinant")                                                \
   X(ORDER_S, double, 1, "seconds: ordering")                                                                           \
   X(MATCH_S, double, 1, "seconds: equilibration and matching")                                                         \
-  X(SYMBOLIC_S, double, 1, "seconds: reading the pattern, symbolic factorization, the plans made from it")             \
+  X(SYMBOLIC_S, double, 1, "seconds: reading the matrix, symbolic factorization, the plans made from it")              \
+  X(STRUCTURE_S, double, 1, "seconds of SYMBOLIC_S: tree, column counts, supernodes and their lists of rows")          \
   X(FACTOR_S, double, 1, "seconds: the last numeric factorization, the gather included")                               \
   X(ANALYSES, int64_t, 1, "times that the structure was analysed, 2 when a first one was not good enough")             \
   X(PATTERN_HASH, int64_t, 1, "of the analysed pattern")                                                               \

@@ -158,6 +158,7 @@ static gable_status order_and_structure(gable_context *ctx, const gi_problem *p,
   if (n_blocks <= 1) form.block = NULL;
   if (tree.parent) form.tree = &tree;
   GI_TRY(gi_symbolic(ctx, p->n, b->ptr, b->idx, a->col_perm, &form, &a->layout));
+  a->structure_s += gi_now() - ordered;
   GI_TRY(gi_solve_plan_create(ctx, a->layout, NULL, &a->plan));
   a->symbolic_s += gi_now() - ordered;
 done:
@@ -247,6 +248,7 @@ gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, const 
   GI_TRY(gi_partial_pivoting(ctx, a_prime, 0.1, pivot_row));
   double pivoted = gi_now();
   GI_TRY(structure_of_pivots(ctx, a_prime, old, pivot_row, perm, &a));
+  a.structure_s = gi_now() - pivoted;
   for (gable_idx k = 0; k < n; k++) {
     a.col_perm[k] = old->col_perm[perm[k]];
     a.row_perm[k] = old->row_perm[pivot_row[perm[k]]];

@@ -20,6 +20,7 @@ typedef struct gi_arrangement {
   gi_layout *layout;
   gi_solve_plan *plan;
   double order_s, match_s, symbolic_s;
+  double structure_s; /* of symbolic_s: gi_symbolic and the tree that came with the order */
 } gi_arrangement;
 
 /* options: all filled in, match not GABLE_CHOOSE against the problem's interest: see docs/solver.md.  out: zeroed.

@@ -34,6 +34,7 @@ static void adopt(gable_solver *s, gi_arrangement *a)
   a->order_s += s->arrangement.order_s;
   a->match_s += s->arrangement.match_s;
   a->symbolic_s += s->arrangement.symbolic_s;
+  a->structure_s += s->arrangement.structure_s;
   drop_arrangement(s);
   s->arrangement = *a;
   memset(a, 0, sizeof *a);

@@ -83,6 +83,7 @@ static double real_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_ORDER_S: return a->order_s;
   case GABLE_SOLVER_MATCH_S: return a->match_s;
   case GABLE_SOLVER_SYMBOLIC_S: return a->symbolic_s;
+  case GABLE_SOLVER_STRUCTURE_S: return a->structure_s;
   case GABLE_SOLVER_FACTOR_S: return s->factor_s;
   case GABLE_SOLVER_SOLVE_BYTES: return gi_solve_floor_bytes(a->plan, s->factor, 1);
   default: return 0;
