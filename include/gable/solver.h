@@ -77,7 +77,8 @@ GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_
  * an analysis, which makes what all of them share.  A pivot that Cholesky cannot take turns the solver to LU unless
  * GABLE_METHOD_CHOLESKY was asked for (then GABLE_ERR_SINGULAR).  A matrix that was factored without a matching and
  * came out badly is analysed again with one, unless reuse forbids it; see GABLE_SOLVER_DRIFT. GABLE_ERR_STATE before
- * analyse; GABLE_ERR_MEMORY says how much was wanted. */
+ * analyse, GABLE_ERR_NOT_FINITE where val holds NaN or infinity (the entry is named): then s is as it was, with its old
+ * values and factor.  GABLE_ERR_MEMORY says how much was wanted. */
 GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse reuse);
 
 /* Local.  Room for solves with s, up to max_rhs right-hand sides at a time are swept together (more are allowed).

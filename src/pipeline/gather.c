@@ -121,7 +121,7 @@ static inline void map_both(gi_gather *map, gable_off k, gable_off m)
 
 /* Entries of list i right of the diagonal meet those of the other lists that are left of it: each list is walked once,
  * by its cursor.  0: an entry is alone. */
-static int walk_mirror(const gi_csc *a, gable_off *cursor, gi_gather *map, int *values)
+static int walk_pattern(const gi_csc *a, gable_off *cursor, gi_gather *map)
 {
   for (gable_idx i = 0; i < a->n_cols; i++) {
     gable_off k = cursor[i];
@@ -137,27 +137,58 @@ static int walk_mirror(const gi_csc *a, gable_off *cursor, gi_gather *map, int *
       if (m >= a->ptr[j + 1] || a->idx[m] != i) return 0;
       cursor[j] = m + 1;
       if (map) map_both(map, k, m);
-      if (values && fabs(a->val[k] - a->val[m]) > 4 * DBL_EPSILON * fabs(a->val[k])) *values = 0;
     }
   }
   return 1;
 }
 
-gable_status gi_gather_mirror(gable_context *ctx, const gi_csc *a, gi_gather *map, int *pattern, int *values)
+/* The same walk over the values of a symmetric pattern. */
+static int walk_values(const gi_csc *a, gable_off *cursor, int transpose)
+{
+  int apart = 0;
+  double *val = a->val;
+  for (gable_idx i = 0; i < a->n_cols; i++) {
+    gable_off k = cursor[i];
+    const gable_off end = a->ptr[i + 1];
+    k += k < end && a->idx[k] == i;
+    for (; k < end; k++) {
+      const gable_off m = cursor[a->idx[k]]++;
+      const double right = val[k], left = val[m];
+      if (GI_LIKELY(right == left)) continue;
+      apart |= fabs(right - left) > 4 * DBL_EPSILON * fabs(right);
+      if (!transpose) continue;
+      val[k] = left;
+      val[m] = right;
+    }
+  }
+  return apart;
+}
+
+gable_status gi_gather_mirror(gable_context *ctx, const gi_csc *a, gi_gather *map, int *pattern)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = a->n_cols;
   gable_off *cursor = NULL;
   *pattern = 0;
-  if (values) *values = a->val != NULL;
   GI_ALLOC(ctx, cursor, n);
   memcpy(cursor, a->ptr, (size_t)n * sizeof *cursor);
   if (map) GI_TRY(map_init(ctx, a->ptr[n], a->ptr[n] <= (gable_off)UINT32_MAX, map));
-  *pattern = walk_mirror(a, cursor, map, values && a->val ? values : NULL);
-  if (values) *values &= *pattern;
+  *pattern = walk_pattern(a, cursor, map);
 done:
   gi_free(ctx, cursor);
   if (map && !*pattern) gi_gather_release(ctx, map);
+  return status;
+}
+
+gable_status gi_gather_transpose_values(gable_context *ctx, gi_csc *a, int transpose, int *symmetric)
+{
+  gable_status status = GABLE_OK;
+  gable_off *cursor = NULL;
+  GI_ALLOC(ctx, cursor, a->n_cols);
+  memcpy(cursor, a->ptr, (size_t)a->n_cols * sizeof *cursor);
+  *symmetric = !walk_values(a, cursor, transpose);
+done:
+  gi_free(ctx, cursor);
   return status;
 }
 
@@ -178,24 +209,50 @@ static double value_at(gable_type type, const void *in, gable_off k)
   return type == GABLE_S ? (double)((const float *)in)[k] : ((const double *)in)[k];
 }
 
+/* In integers, which a compiler makes vectors of: one more in the exponent reaches the sign when all its bits are set.
+ */
+static int all_finite(gable_type type, const void *in, gable_off count)
+{
+  const char *bytes = in;
+  const float *single = in;
+  uint64_t reached = 0;
+  int wrong = 0;
+  if (type == GABLE_S) {
+    for (gable_off k = 0; k < count; k++) wrong |= !isfinite(single[k]);
+    return !wrong;
+  }
+  for (gable_off k = 0; k < count; k++) {
+    uint64_t bits;
+    memcpy(&bits, bytes + 8 * k, sizeof bits);
+    reached |= (bits & ((uint64_t)0x7ff << 52)) + ((uint64_t)1 << 52);
+  }
+  return !(reached >> 63);
+}
+
+gable_off gi_gather_check(const gi_gather *g, gable_type type, const void *in, gable_off source_count)
+{
+  if (GI_LIKELY(all_finite(type, in, source_count))) return -1;
+  for (gable_off k = 0; k < g->count; k++) {
+    double sign;
+    const gable_off from = gi_gather_from(g, k, &sign);
+    if (!isfinite(value_at(type, in, from))) return from;
+  }
+  return -1; /* in what is not gathered */
+}
+
 /* The two common cases have a loop of their own. */
-gable_off gi_gather_values(const gi_gather *g, gable_type type, const void *in, double *out)
+void gi_gather_values(const gi_gather *g, gable_type type, const void *in, double *out)
 {
   const double *doubled = in;
-  double sign;
-  int wrong = 0;
   if (type == GABLE_D && g->identity) {
-    for (gable_off k = 0; k < g->count; k++) wrong |= !isfinite(out[k] = doubled[k]);
+    if (g->count) memcpy(out, in, (size_t)g->count * sizeof *out);
   } else if (type == GABLE_D && g->small) {
-    for (gable_off k = 0; k < g->count; k++) wrong |= !isfinite(out[k] = doubled[g->small[k]]);
+    for (gable_off k = 0; k < g->count; k++) out[k] = doubled[g->small[k]];
   } else {
     for (gable_off k = 0; k < g->count; k++) {
+      double sign;
       const gable_off from = gi_gather_from(g, k, &sign);
-      wrong |= !isfinite(out[k] = sign * value_at(type, in, from));
+      out[k] = sign * value_at(type, in, from);
     }
   }
-  if (GI_LIKELY(!wrong)) return -1;
-  gable_off k = 0;
-  while (isfinite(out[k])) k++;
-  return gi_gather_from(g, k, &sign);
 }

@@ -35,9 +35,12 @@ typedef struct gi_gather_plan {
 gable_status gi_gather_transpose(gable_context *ctx, const gi_gather_plan *plan, gi_csc *out, gi_gather *from);
 
 /* Is the pattern of a (square, lists increasing) its own mirror image?  Then *map (zeroed; or NULL: not wanted) sends
- * each entry (i,j) to the place of (j,i), and *values (or NULL) says whether a->val is symmetric, too, up to 4 eps. One
- * pass over half of a. */
-gable_status gi_gather_mirror(gable_context *ctx, const gi_csc *a, gi_gather *map, int *pattern, int *values);
+ * each entry (i,j) to the place of (j,i).  One pass over half of a. */
+gable_status gi_gather_mirror(gable_context *ctx, const gi_csc *a, gi_gather *map, int *pattern);
+
+/* The same for the values of an a whose pattern is symmetric: *symmetric says whether they are, up to 4 eps;
+ * with transpose a->val becomes that of A^T. */
+gable_status gi_gather_transpose_values(gable_context *ctx, gi_csc *a, int transpose, int *symmetric);
 
 void gi_gather_release(gable_context *ctx, gi_gather *g);
 gable_off gi_gather_bytes(const gi_gather *g);
@@ -52,8 +55,11 @@ static inline gable_off gi_gather_from(const gi_gather *g, gable_off k, double *
   return (g->large[k] < 0 ? -g->large[k] : g->large[k]) - 1;
 }
 
-/* out[k] = +-in[from k]; in: type GABLE_S or GABLE_D.  Returns the first position of a value that is not finite, or -1.
- */
-gable_off gi_gather_values(const gi_gather *g, gable_type type, const void *in, double *out);
+/* in [source_count], type GABLE_S or GABLE_D.  The position of a gathered value that is not finite, the first to be
+ * gathered, or -1. */
+gable_off gi_gather_check(const gi_gather *g, gable_type type, const void *in, gable_off source_count);
+
+/* out[k] = +-in[from k]. */
+void gi_gather_values(const gi_gather *g, gable_type type, const void *in, double *out);
 
 #endif

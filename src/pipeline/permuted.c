@@ -10,7 +10,7 @@ static gable_status mirror_columns(gable_context *ctx, gi_permuted *a)
   int symmetric;
   gi_gather map = {0};
   const gi_gather *from = &a->columns_from;
-  GI_TRY(gi_gather_mirror(ctx, &a->columns, &map, &symmetric, NULL));
+  GI_TRY(gi_gather_mirror(ctx, &a->columns, &map, &symmetric));
   for (gable_off k = 0; k < from->count; k++) {
     if (map.small)
       map.small[k] = from->small[map.small[k]];

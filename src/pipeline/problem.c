@@ -71,18 +71,14 @@ static gable_status rows_of_view(gable_context *ctx, const gable_matrix_view *vi
   v.val = NULL;
   if (view->part != GABLE_FULL) {
     GI_TRY(rows_of_triangle(ctx, view, p->given, p));
-    GI_TRY(gi_gather_mirror(ctx, &p->rows, NULL, &p->pattern_symmetric, NULL));
+    GI_TRY(gi_gather_mirror(ctx, &p->rows, NULL, &p->pattern_symmetric));
     goto done;
   }
   GI_TRY(gi_csc_from_view(ctx, &v, &lists));
-  if (view->format == GABLE_CSR) {
-    p->from_caller = (gi_gather){.count = p->given, .identity = 1};
-    GI_TRY(gi_gather_mirror(ctx, &lists, NULL, &p->pattern_symmetric, NULL));
-  } else {
-    GI_TRY(gi_gather_mirror(ctx, &lists, &p->from_caller, &p->pattern_symmetric, NULL));
-    p->mirrored = p->pattern_symmetric;
-  }
+  GI_TRY(gi_gather_mirror(ctx, &lists, NULL, &p->pattern_symmetric));
+  p->mirrored = view->format == GABLE_CSC && p->pattern_symmetric;
   if (view->format == GABLE_CSR || p->mirrored) {
+    p->from_caller = (gi_gather){.count = p->given, .identity = 1};
     p->rows = lists;
     memset(&lists, 0, sizeof lists);
   } else {
@@ -98,30 +94,6 @@ static uint64_t pattern_hash(const gi_csc *rows)
 {
   uint64_t h = gi_checksum((uint64_t)rows->n_cols, rows->ptr, ((size_t)rows->n_cols + 1) * sizeof *rows->ptr);
   return gi_checksum(h, rows->idx, (size_t)rows->ptr[rows->n_cols] * sizeof *rows->idx);
-}
-
-/* Are a_ij and a_ji the same up to 4 eps?  The values came by columns, and rows.val holds their mirror images. */
-static int images_agree(const gi_problem *p, const void *val)
-{
-  const double *row = p->rows.val, *column = val;
-  int apart = 0;
-  if (p->value_type == GABLE_S) {
-    const float *single = val;
-    for (gable_off k = 0; k < p->given; k++) apart |= fabs(row[k] - (double)single[k]) > 4 * DBL_EPSILON * fabs(row[k]);
-  } else {
-    for (gable_off k = 0; k < p->given; k++) apart |= fabs(row[k] - column[k]) > 4 * DBL_EPSILON * fabs(row[k]);
-  }
-  return !apart;
-}
-
-static gable_status find_symmetry(gable_context *ctx, gi_problem *p, const void *val)
-{
-  int ignored;
-  p->values_symmetric = p->pattern_symmetric && p->rows.val;
-  if (!p->values_symmetric) return GABLE_OK;
-  if (!p->mirrored) return gi_gather_mirror(ctx, &p->rows, NULL, &ignored, &p->values_symmetric);
-  p->values_symmetric = images_agree(p, val);
-  return GABLE_OK;
 }
 
 static void look_at_diagonal(gi_problem *p)
@@ -159,6 +131,7 @@ gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, 
   p->hash = pattern_hash(&p->rows);
   GI_ALLOC(ctx, p->norms, 4 * (gable_off)p->n);
   if (view->val || p->given == 0) {
+    GI_TRY(gi_problem_check_values(p, view->val));
     GI_TRY(gi_problem_set_values(ctx, p, view->val));
   } else {
     look_at_diagonal(p);
@@ -168,14 +141,23 @@ done:
   return status;
 }
 
+gable_status gi_problem_check_values(const gi_problem *p, const void *val)
+{
+  gable_status status = GABLE_OK;
+  const gable_off wrong = gi_gather_check(&p->from_caller, p->value_type, val, p->given);
+  GI_REQUIRE(wrong < 0, GABLE_ERR_NOT_FINITE, "value %lld of the matrix is not finite", (long long)wrong);
+done:
+  return status;
+}
+
 gable_status gi_problem_set_values(gable_context *ctx, gi_problem *p, const void *val)
 {
   gable_status status = GABLE_OK;
   const gable_off n = p->n;
   if (!p->rows.val) GI_ALLOC(ctx, p->rows.val, p->rows.ptr[n]);
-  gable_off wrong = gi_gather_values(&p->from_caller, p->value_type, val, p->rows.val);
-  GI_REQUIRE(wrong < 0, GABLE_ERR_NOT_FINITE, "value %lld of the matrix is not finite", (long long)wrong);
-  GI_TRY(find_symmetry(ctx, p, val));
+  gi_gather_values(&p->from_caller, p->value_type, val, p->rows.val);
+  p->values_symmetric = 0;
+  if (p->pattern_symmetric) GI_TRY(gi_gather_transpose_values(ctx, &p->rows, p->mirrored, &p->values_symmetric));
   look_at_diagonal(p);
   double *columns = p->values_symmetric ? NULL : p->norms + 2 * n;
   gi_system_norms(&p->rows, p->norms, p->norms + n, columns, columns ? columns + n : NULL);

@@ -12,7 +12,7 @@ typedef struct gi_problem {
   gable_off given;       /* entries of the caller's view */
   gable_type value_type; /* of the caller's values */
   gi_gather from_caller; /* rows.val from the caller's values */
-  int mirrored;          /* 1: from_caller sends each entry to its mirror image: columns of a symmetric pattern came */
+  int mirrored;          /* 1: columns of a symmetric pattern came: the values change places with their mirror images */
   uint64_t hash;         /* of the pattern */
   int pattern_symmetric; /* and of the values, once there are any: */
   int values_symmetric;  /* up to rounding */
@@ -27,7 +27,9 @@ typedef struct gi_problem {
 gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, gi_problem *p);
 void gi_problem_release(gable_context *ctx, gi_problem *p);
 
-/* New values [given] in the caller's order.  GABLE_ERR_NOT_FINITE names the entry. */
+/* GABLE_ERR_NOT_FINITE names an entry of val [given], in the caller's order, that is not finite. */
+gable_status gi_problem_check_values(const gi_problem *p, const void *val);
+/* New values, checked before.  GABLE_ERR_MEMORY: the old ones may be lost. */
 gable_status gi_problem_set_values(gable_context *ctx, gi_problem *p, const void *val);
 
 gi_system gi_problem_system(const gi_problem *p, int threads);

@@ -217,6 +217,25 @@ static void factors_apart(test_kind kind)
   test_system_free(&a);
 }
 
+/* New values with a NaN are refused at every reuse level, and the old ones and their factor stay; four entries, n = 3.
+ */
+static void refused_values(gable_solver *s, gable_solver_work *w)
+{
+  const gable_reuse levels[] = {GABLE_REUSE_NOTHING, GABLE_REUSE_PATTERN, GABLE_REUSE_ROWS, GABLE_REUSE_ALL};
+  double b[3] = {1, 2, 3}, before[3], after[3], wrong[4] = {5, 6, 7, NAN};
+  gable_vectors_view vb = test_vectors(3, 1, b), vx = test_vectors(3, 1, before), vy = test_vectors(3, 1, after);
+  gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
+  CHECK_OK(gable_solver_solve(s, w, GABLE_N, &vb, &vx));
+  for (int k = 0; k < 4; k++) {
+    CHECK(gable_solver_factor(s, wrong, levels[k]) == GABLE_ERR_NOT_FINITE && strstr(gable_last_error(), "value 3"));
+    memset(after, 0xff, sizeof after);
+    CHECK_OK(gable_solver_solve(s, w, GABLE_N, &vb, &vy));
+    CHECK_OK(gable_solver_work_report(w, &report));
+    CHECK(report.backward_error <= 1e-15, "reuse level %d: backward error %g", k, report.backward_error);
+    CHECK(!memcmp(before, after, sizeof after), "reuse level %d", k);
+  }
+}
+
 static void refusals(void)
 {
   gable_solver *s = NULL;
@@ -255,6 +274,7 @@ static void refusals(void)
   CHECK_OK(gable_solver_work_create(s, 1, &w));
   gable_vectors_view vb = test_vectors(3, 1, b), wrong = test_vectors(2, 1, b);
   CHECK(gable_solver_solve(s, w, GABLE_N, &wrong, &vb) == GABLE_ERR_ARGUMENT);
+  refused_values(s, w);
   CHECK_OK(gable_solver_factor(s, val, GABLE_REUSE_NOTHING));
   CHECK(gable_solver_solve(s, w, GABLE_N, &vb, &vb) == GABLE_ERR_STATE, "a work from before the analysis");
   gable_solver_work_destroy(&w);
