@@ -37,10 +37,17 @@ gable_status gi_device_reserve(gi_device_memory *m, size_t bytes)
   return bytes > m->left ? add_block(m, bytes) : GABLE_OK;
 }
 
+void gi_device_give_back_since(gi_device_memory *m, gi_device_mark mark)
+{
+  while (m->count > mark.count) m->ctx->device->release(m->ctx, m->block[--m->count]);
+  m->bytes = mark.bytes;
+  m->left = mark.left;
+  m->at = mark.at;
+}
+
 void gi_device_give_back(gi_device_memory *m)
 {
-  while (m->count) m->ctx->device->release(m->ctx, m->block[--m->count]);
-  m->bytes = m->left = 0;
+  gi_device_give_back_since(m, gi_device_mark{});
 }
 
 namespace gi

@@ -23,6 +23,20 @@ gable_status gi_device_take(gi_device_memory *m, size_t bytes, void **out);
 gable_status gi_device_reserve(gi_device_memory *m, size_t bytes);
 void gi_device_give_back(gi_device_memory *m);
 
+/* A moment in the life of m: what was taken after it can be given back alone. */
+typedef struct gi_device_mark {
+  int count;
+  size_t bytes, left;
+  char *at;
+} gi_device_mark;
+
+inline gi_device_mark gi_device_mark_of(const gi_device_memory *m)
+{
+  return gi_device_mark{m->count, m->bytes, m->left, m->at};
+}
+
+void gi_device_give_back_since(gi_device_memory *m, gi_device_mark mark);
+
 /* What the levels of a triangle look like. */
 typedef struct gi_profile {
   int levels, chain_levels, chains; /* longest chain; of its contraction; rows that begin a chain */
