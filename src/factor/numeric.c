@@ -8,9 +8,7 @@
 enum {
   READY_DIAGONAL = 1,
   READY = 2,
-  SPINS = 200, /* looks at a flag before the processor is offered to others */
-  STRIP = 24,  /* columns of a product in Cholesky, which skips the rows above them */
-  SOLVE = 64   /* columns of a triangular solve between products */
+  SPINS = 200 /* looks at a flag before the processor is offered to others */
 };
 static const double prefer_diagonal = 0.1; /* of the largest of its column in the block: then no exchange */
 

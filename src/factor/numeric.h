@@ -10,6 +10,7 @@
 
 #include "factor/factor.h"
 #include "factor/plan.h"
+#include "kernels/dense.h"
 
 enum {
   GI_TILE = 256,       /* rows of a tile */
@@ -35,7 +36,7 @@ typedef struct gi_worker {
   gable_idx *map;     /* [n] place in the panel of each row that it has; others are stale */
   gable_idx *rows;    /* [rows of the largest tile] */
   gable_idx *columns; /* [plan->widest] */
-  void *pack;         /* [gik_pack_size] of the largest product */
+  gik_tools tools;
   gable_idx perturbed;
   gable_idx failed;    /* column whose pivot Cholesky cannot take, -1: none */
   double largest;      /* magnitude in U */

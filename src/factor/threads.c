@@ -20,7 +20,7 @@ static void worker_release(gable_context *ctx, gi_worker *w)
   gi_free(ctx, w->map);
   gi_free(ctx, w->rows);
   gi_free(ctx, w->columns);
-  gi_free(ctx, w->pack);
+  gi_free(ctx, w->tools.pack);
 }
 
 static gable_status worker_init(gable_context *ctx, const gi_factor *f, gi_worker *w)
@@ -32,8 +32,8 @@ static gable_status worker_init(gable_context *ctx, const gi_factor *f, gi_worke
   GI_ALLOC(ctx, w->rows, rows);
   GI_ALLOC(ctx, w->columns, f->plan->widest);
   const gable_off widest = f->plan->widest, pack = gik_pack_size(rows, widest, widest);
-  w->pack = gi_alloc(ctx, pack, f->type == GABLE_S ? sizeof(float) : sizeof(double));
-  GI_REQUIRE(w->pack, GABLE_ERR_MEMORY, "out of memory: work space of a thread of the factorization");
+  w->tools.pack = gi_alloc(ctx, pack, f->type == GABLE_S ? sizeof(float) : sizeof(double));
+  GI_REQUIRE(w->tools.pack, GABLE_ERR_MEMORY, "out of memory: work space of a thread of the factorization");
 done:
   return status;
 }

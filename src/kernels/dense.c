@@ -12,9 +12,11 @@ enum {
   PACK_ROWS = 64, /* a product of at least so many rows, columns and terms has its operands packed first ... */
   PACK_COLUMNS = 24,
   PACK_DEPTH = 24,
-  GROUP = 4,   /* strips packed side by side */
-  DEPTH = 256, /* ... so many terms at a time */
-  STRIP = 24   /* columns of the trailing update of Cholesky, which skips what is above them */
+  GROUP = 4, /* strips packed side by side */
+  DEPTH = GIK_PACK_DEPTH,
+  AHEAD = 32, /* terms from which on the target is asked for before the sum is formed */
+  SOLVE = 64, /* columns of a triangular solve between products */
+  STRIP = 24  /* columns of a product that skips what is above the diagonal */
 };
 
 #define REAL double
