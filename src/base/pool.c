@@ -1,6 +1,6 @@
 /* pool.c: blocks of middle size are cut from slabs, first fit, lowest address first; small ones and large ones come
  * from the C library, the latter on large pages. */
-#define _GNU_SOURCE /* MADV_HUGEPAGE */
+#define _GNU_SOURCE /* madvise */
 #include "base/pool.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #define LEAST_BLOCK ((size_t)16 << 10) /* of the pool; larger blocks than a large page have one of their own */
 #define SLAB (16 * LARGE_PAGE)         /* address space; what is not touched costs nothing */
 #define HEAD ((size_t)512 << 10)       /* of a slab, on small pages: filling a large one is dear for a small matrix */
-#define GIVE_BACK (4 * LARGE_PAGE)     /* free space of this size goes back to the system */
+#define GIVE_BACK (4 * LARGE_PAGE)     /* free space of this size goes back to the system, at first */
 #define UNIT ((size_t)64)
 
 /* From begin to the next one's. */
@@ -28,12 +28,14 @@ typedef struct slab {
   struct slab *next;
   char *base;
   size_t count, room;
-  span *span; /* [room] increasing, the first at 0, a last one of no size at the end of the slab */
+  size_t away; /* where the lowest pages begin that went back to the system and were not taken since; SLAB: none */
+  span *span;  /* [room] increasing, the first at 0, a last one of no size at the end of the slab */
 } slab;
 
 struct gi_pool {
   pthread_mutex_t lock;
   slab *first;
+  size_t give_back; /* free space of this size goes back: twice as much each time that what went is taken again */
 };
 
 gi_pool *gi_pool_create(void)
@@ -43,6 +45,7 @@ gi_pool *gi_pool_create(void)
     free(p);
     p = NULL;
   }
+  if (p) p->give_back = GIVE_BACK;
   return p;
 }
 
@@ -67,12 +70,12 @@ void gi_pool_destroy(gi_pool *p)
 /* Address space whose large pages begin after the head. */
 static char *map_slab(void)
 {
-  char *p = mmap(NULL, SLAB + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char *p = mmap(NULL, SLAB + LARGE_PAGE, PROT_READ | PROT_WRITE, GI_MAP_LAZY, -1, 0);
   if (p == MAP_FAILED) return NULL;
   const size_t beyond = ((uintptr_t)p + HEAD) % LARGE_PAGE, skip = beyond ? LARGE_PAGE - beyond : 0;
   if (skip) munmap(p, skip);
   if (skip < LARGE_PAGE) munmap(p + skip + SLAB, LARGE_PAGE - skip);
-  (void)madvise(p + skip + HEAD, SLAB - HEAD, MADV_HUGEPAGE);
+  GI_PAGES_LARGE(p + skip + HEAD, SLAB - HEAD);
   return p + skip;
 }
 
@@ -89,6 +92,7 @@ static slab *slab_create(void)
     return NULL;
   }
   s->room = ROOM;
+  s->away = SLAB;
   s->count = 2;
   s->span[0] = (span){0, 0};
   s->span[1] = (span){SLAB, 1};
@@ -111,12 +115,16 @@ static void split(slab *s, size_t k, size_t bytes)
   s->count++;
 }
 
-static void *take(slab *s, size_t bytes)
+static void *take(gi_pool *p, slab *s, size_t bytes)
 {
   for (size_t k = 0; k + 1 < s->count; k++) {
     if (s->span[k].used || s->span[k + 1].begin - s->span[k].begin < bytes) continue;
     s->span[k].used = 1;
     split(s, k, bytes);
+    if (s->span[k].begin + bytes > s->away) {
+      s->away = SLAB;
+      if (p->give_back <= SLAB) p->give_back *= 2;
+    }
     return s->base + s->span[k].begin;
   }
   return NULL;
@@ -127,8 +135,8 @@ static void *allocate_pooled(gi_pool *p, size_t bytes)
   void *block = NULL;
   slab **end = &p->first;
   pthread_mutex_lock(&p->lock);
-  for (; !block && *end; end = &(*end)->next) block = take(*end, bytes);
-  if (!block && (*end = slab_create())) block = take(*end, bytes);
+  for (; !block && *end; end = &(*end)->next) block = take(p, *end, bytes);
+  if (!block && (*end = slab_create())) block = take(p, *end, bytes);
   pthread_mutex_unlock(&p->lock);
   return block;
 }
@@ -141,7 +149,7 @@ void *gi_pool_allocate(void *user, size_t bytes, size_t alignment)
     block = allocate_pooled(user, (bytes + UNIT - 1) / UNIT * UNIT);
   if (block) return block;
   if (posix_memalign(&block, large ? LARGE_PAGE : alignment, bytes)) return NULL;
-  if (large) (void)madvise(block, bytes, MADV_HUGEPAGE);
+  if (large) GI_PAGES_LARGE(block, bytes);
   return block;
 }
 
@@ -152,7 +160,7 @@ static void join(slab *s, size_t k)
   s->count--;
 }
 
-static void give(slab *s, size_t begin)
+static void give(gi_pool *p, slab *s, size_t begin)
 {
   size_t low = 0, high = s->count - 1; /* the span lies in [low, high) */
   while (high - low > 1) {
@@ -167,7 +175,10 @@ static void give(slab *s, size_t begin)
   if (low > 0 && !s->span[low - 1].used) join(s, --low);
   const size_t from = s->span[low].begin, to = s->span[low + 1].begin;
   const size_t page = from <= HEAD ? HEAD : HEAD + (from - HEAD + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
-  if (to - from >= GIVE_BACK) (void)madvise(s->base + page, (to - page) / LARGE_PAGE * LARGE_PAGE, MADV_DONTNEED);
+  if (to - from < p->give_back) return;
+  const size_t end = page < s->away && s->away < to ? s->away : to; /* beyond they are away already */
+  GI_PAGES_BACK(s->base + page, (end - page) / LARGE_PAGE * LARGE_PAGE);
+  if (page < s->away) s->away = page;
 }
 
 void gi_pool_release(void *user, void *block)
@@ -177,7 +188,7 @@ void gi_pool_release(void *user, void *block)
   pthread_mutex_lock(&p->lock);
   slab *s = p->first;
   while (s && ((uintptr_t)at < (uintptr_t)s->base || (uintptr_t)at >= (uintptr_t)s->base + SLAB)) s = s->next;
-  if (s) give(s, (size_t)(at - s->base));
+  if (s) give(p, s, (size_t)(at - s->base));
   pthread_mutex_unlock(&p->lock);
   if (!s) free(block);
 }

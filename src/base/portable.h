@@ -85,6 +85,19 @@ static inline void gi_prefetch(const void *base, ptrdiff_t offset)
 #endif
 }
 
+/* Advice on pages, where the system takes it; needs <sys/mman.h> and _GNU_SOURCE where it is used.  GI_PAGES_LARGE:
+ * these are to be large ones.  GI_PAGES_BACK: nobody needs what they hold, the system may have them until they are
+ * written. */
+#if defined(__linux__)
+#define GI_PAGES_LARGE(at, bytes) ((void)madvise(at, bytes, MADV_HUGEPAGE))
+#define GI_PAGES_BACK(at, bytes) ((void)madvise(at, bytes, MADV_DONTNEED))
+#define GI_MAP_LAZY (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+#else
+#define GI_PAGES_LARGE(at, bytes) ((void)(at), (void)(bytes))
+#define GI_PAGES_BACK(at, bytes) ((void)(at), (void)(bytes))
+#define GI_MAP_LAZY (MAP_PRIVATE | MAP_ANON)
+#endif
+
 /* Tells the processor that this is a polling loop. */
 static inline void gi_pause(void)
 {
