@@ -8,7 +8,8 @@
  * whose other threads draw such numbers meanwhile gets another, equally good, order.  Its memory is its own, from
  * malloc; where that fails METIS writes to standard error and raises SIGABRT, which the separator function does not
  * handle itself.  So malloc is asked beforehand for as much as METIS may want, and SIGABRT is handled here as METIS
- * does (what it had allocated is lost then). */
+ * does (what it had allocated is lost then): where the thread inside METIS raised it itself.  One that comes from
+ * elsewhere, from another thread's abort() or another process, goes to whoever handled SIGABRT before. */
 #include <limits.h>
 #include <metis.h>
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "graph/order_parts.h"
 
@@ -28,6 +30,7 @@ enum { SHARES = 32 }; /* the progress is told for parts above this share of all 
 
 static pthread_mutex_t metis_lock = PTHREAD_MUTEX_INITIALIZER;
 static GI_THREAD_LOCAL sigjmp_buf *way_out; /* of the thread inside METIS_ComputeVertexSeparator, else NULL */
+static struct sigaction before;             /* who handled SIGABRT before this call; under the lock */
 
 int gi_order_has_metis(void)
 {
@@ -79,24 +82,32 @@ done:
   return status;
 }
 
-static void leave_metis(int signal_number)
+static void on_abort(int number, siginfo_t *about, void *where)
 {
-  if (way_out) siglongjmp(*way_out, 1);
-  signal(signal_number, SIG_DFL);
-  raise(signal_number);
+  if (way_out && about->si_code == SI_TKILL && about->si_pid == getpid()) siglongjmp(*way_out, 1);
+  if (before.sa_flags & SA_SIGINFO) {
+    before.sa_sigaction(number, about, where);
+  } else if (before.sa_handler == SIG_DFL) {
+    sigaction(number, &before, NULL);
+    raise(number);
+  } else if (before.sa_handler != SIG_IGN) {
+    before.sa_handler(number);
+  }
 }
 
-/* METIS_ComputeVertexSeparator, with METIS_ERROR_MEMORY for the signal of an allocation that failed. */
+/* METIS_ComputeVertexSeparator, with METIS_ERROR_MEMORY for the signal of an allocation that failed.  Under the lock.
+ */
 static int compute_separator(const gi_adjacency *g, idx_t *ptr, idx_t *options, idx_t *part)
 {
   idx_t n = g->n, size;
   volatile int result = METIS_ERROR_MEMORY;
   sigjmp_buf here;
-  struct sigaction handle, before;
+  struct sigaction handle;
   memset(&handle, 0, sizeof handle);
-  handle.sa_handler = leave_metis;
+  handle.sa_sigaction = on_abort;
+  handle.sa_flags = SA_SIGINFO;
   sigemptyset(&handle.sa_mask);
-  if (sigaction(SIGABRT, &handle, &before)) return METIS_ERROR;
+  if (sigaction(SIGABRT, NULL, &before) || sigaction(SIGABRT, &handle, NULL)) return METIS_ERROR;
   if (!sigsetjmp(here, 1)) {
     way_out = &here;
     result = METIS_ComputeVertexSeparator(&n, ptr, g->idx, g->weight, options, &size, part);
