@@ -4,6 +4,7 @@
 
 #include "json.h"
 #include "options.h"
+#include "outfile.h"
 #include "report.h"
 #include "session.h"
 #include "stopwatch.h"
@@ -96,6 +97,7 @@ int cmd_convert(int argc, char **argv)
   if (!json_available(json_path)) return EXIT_FAILED;
   r.from = path[0];
   r.to = path[1];
+  if (outfile_takes_matrix("gable convert", r.to, format_of(r.format))) return EXIT_FAILED;
   json *j = json_create();
   gable_status status = session_open(&s, "cpu", 0);
   if (!status) status = convert(&s, &r, report_stream(json_path), j);

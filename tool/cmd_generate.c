@@ -5,6 +5,7 @@
 
 #include "json.h"
 #include "options.h"
+#include "outfile.h"
 #include "report.h"
 #include "session.h"
 #include "verbs.h"
@@ -83,7 +84,7 @@ int cmd_generate(int argc, char **argv)
   session s;
   if (options_parse(&usage, argc, argv, argument, &rc)) return rc;
   if (!r.to) return options_wrong("generate", "where to? give -o FILE");
-  if (!json_available(json_path)) return EXIT_FAILED;
+  if (!json_available(json_path) || outfile_takes_matrix("gable generate", r.to, GABLE_FILE_AUTO)) return EXIT_FAILED;
   r.kind = argument[0];
   json *j = json_create();
   gable_status status = session_open(&s, "cpu", 0);

@@ -304,7 +304,8 @@ int cmd_solve(int argc, char **argv)
   int rc;
   if (parse(argc, argv, &q, &rc)) return rc;
   if (!json_available(q.json_path)) return EXIT_FAILED;
-  if (outfile_possible("gable solve", q.x_path) || outfile_possible("gable solve", q.save_path)) return EXIT_FAILED;
+  if (outfile_takes_matrix("gable solve", q.x_path, GABLE_FILE_AUTO) || outfile_possible("gable solve", q.save_path))
+    return EXIT_FAILED;
   gable_status status = run_all(&r, &q, &o);
   rc = finish(&r, &q, &o, status);
   release(&r);

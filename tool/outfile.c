@@ -40,6 +40,15 @@ int outfile_possible(const char *what, const char *path)
   return failed(what, path);
 }
 
+int outfile_takes_matrix(const char *what, const char *path, gable_file_format format)
+{
+  int rc = outfile_possible(what, path);
+  if (rc || !path || !gable_matrix_write_check(path, format)) return rc;
+  const char *text = gable_last_error();
+  fprintf(stderr, "%s: %.*s\n", what, (int)strcspn(text, "\n"), text);
+  return EXIT_FAILED;
+}
+
 int outfile_open(outfile *o, const char *what, const char *path)
 {
   struct stat about;

@@ -60,6 +60,10 @@ GABLE_API gable_status gable_matrix_read(gable_context *ctx, const char *path, c
  * keep the lower triangle.  GABLE_ERR_IO, _ARGUMENT, _MEMORY, _CANCELLED. */
 GABLE_API gable_status gable_matrix_write(const gable_matrix *a, const char *path, gable_file_format format);
 
+/* Local.  What gable_matrix_write would say about path and format before it opens anything, for those who compute long
+ * before they write: GABLE_ERR_ARGUMENT when the name shows no format, _UNAVAILABLE when this build cannot compress. */
+GABLE_API gable_status gable_matrix_write_check(const char *path, gable_file_format format);
+
 /* Local.  A copy of what the view shows; CSR or CSC, base 0 or 1, any offset type.  Checked: GABLE_ERR_ARGUMENT says
  * which entry is out of range or out of order. */
 GABLE_API gable_status gable_matrix_from_view(gable_context *ctx, const gable_matrix_view *view, gable_matrix **out);

@@ -4,6 +4,7 @@
 #include "base/options.h"
 #include "graph/shape.h"
 #include "sparse/generate.h"
+#include "sparse/gzip.h"
 #include "sparse/matrix.h"
 
 gable_status gable_matrix_read(gable_context *ctx, const char *path, const gable_read_options *options,
@@ -69,14 +70,25 @@ static gable_file_format format_of_name(const char *path)
   return GABLE_FILE_AUTO;
 }
 
+gable_status gable_matrix_write_check(const char *path, gable_file_format format)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(path, GABLE_ERR_ARGUMENT, "path is NULL");
+  if (format == GABLE_FILE_AUTO) format = format_of_name(path);
+  GI_REQUIRE(format >= GABLE_FILE_MATRIX_MARKET && format <= GABLE_FILE_BINARY, GABLE_ERR_ARGUMENT,
+             "%s: the name shows no format: end it in .mtx, .rb or .gbl", path);
+  if (ends_with(path, strlen(path), ".gz")) GI_TRY(gi_deflate_possible(path));
+done:
+  return status;
+}
+
 gable_status gable_matrix_write(const gable_matrix *a, const char *path, gable_file_format format)
 {
   gable_status status = GABLE_OK;
   gi_sink *sink = NULL;
   GI_REQUIRE(a && path, GABLE_ERR_ARGUMENT, "a or path is NULL");
+  GI_TRY(gable_matrix_write_check(path, format));
   if (format == GABLE_FILE_AUTO) format = format_of_name(path);
-  GI_REQUIRE(format >= GABLE_FILE_MATRIX_MARKET && format <= GABLE_FILE_BINARY, GABLE_ERR_ARGUMENT,
-             "%s: the name shows no format: end it in .mtx, .rb or .gbl", path);
   GI_TRY(gi_sink_open(a->ctx, path, &sink));
   if (format == GABLE_FILE_MATRIX_MARKET) {
     GI_TRY(gi_mm_write(sink, a));

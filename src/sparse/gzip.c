@@ -97,6 +97,12 @@ struct gi_deflate {
   unsigned char output[OUTPUT_BYTES];
 };
 
+gable_status gi_deflate_possible(const char *name)
+{
+  (void)name;
+  return GABLE_OK;
+}
+
 gable_status gi_deflate_open(gable_context *ctx, const char *name, gi_gzip_push *push, void *user, gi_deflate **out)
 {
   gable_status status = GABLE_OK;

@@ -22,6 +22,9 @@ typedef struct gi_deflate gi_deflate;
 /* Takes n compressed bytes. */
 typedef gable_status gi_gzip_push(void *user, const void *bytes, size_t n);
 
+/* GABLE_ERR_UNAVAILABLE in a build without zlib; name is for the message. */
+gable_status gi_deflate_possible(const char *name);
+
 gable_status gi_deflate_open(gable_context *ctx, const char *name, gi_gzip_push *push, void *user, gi_deflate **out);
 gable_status gi_deflate_write(gi_deflate *z, const void *bytes, size_t n);
 gable_status gi_deflate_finish(gi_deflate *z);             /* the end of the stream; nothing may follow */

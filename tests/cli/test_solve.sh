@@ -102,6 +102,13 @@ says 'numerically singular' out
 mkdir folder
 run 1 solve a.mtx -o folder
 run 1 solve a.mtx -o nowhere/x.mtx
+run 1 solve a.mtx -o x.unknown
+says 'no format' err
+[ "$(grep -c . out)" -eq 0 ] || wrong "it solved first, and then found that the name shows no format"
+if [ "${ZLIB:-yes}" = no ]; then
+    run 1 solve a.mtx -o x.mtx.gz
+    says zlib err
+fi
 run 1 solve a.mtx --save-factor nowhere/f
 run 1 solve a.mtx --save-factor folder
 run 1 solve a.mtx --json nowhere/j
