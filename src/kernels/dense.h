@@ -27,7 +27,7 @@ typedef struct gik_tools {
                         gable_off across, gable_off down, real *c, gable_off ldc, const gable_idx *rows,               \
                         const gable_idx *columns);                                                                     \
   /* The same for any size.  lower: rows and columns count the same things in the same order, and entry (i, j) is      \
-   * wanted for i >= j alone; above the diagonal C may or may not be touched. */                                                  \
+   * wanted for i >= j alone; above the diagonal C may or may not be touched. */                                       \
   void gik_multiply_large_##t(gable_idx m, gable_idx n, gable_idx k, const real *a, gable_off lda, const real *b,      \
                               gable_off across, gable_off down, real *c, gable_off ldc, const gable_idx *rows,         \
                               const gable_idx *columns, int lower, const gik_tools *tools);                            \
