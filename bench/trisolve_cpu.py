@@ -91,7 +91,7 @@ def main():
     parser.add_argument("--mkl", default=os.environ.get("GABLE_MKL"), help="libmkl_rt.so, or the folder that it is in")
     parser.add_argument("--only", help="matrices, by name, with commas")
     parser.add_argument("--methods", default="serial,auto", help="of Gable's, with commas (serial,auto)")
-    parser.add_argument("--threads", type=int, default=2, help="beside one (2)")
+    parser.add_argument("--threads", default="2", help="numbers of threads beside one, with commas (2)")
     parser.add_argument("--seconds", type=float, default=0.2, help="for each method and triangle (0.2)")
     parser.add_argument("--under", default="", help="a command that each measurement runs under, such as 'nice -n -5'")
     parser.add_argument("--group", type=int, default=1, help="matrices that one measurement takes one after the other (1)")
@@ -105,7 +105,7 @@ def main():
     path = pathlib.Path(arguments.out or ROOT / f"bench/results/trisolve-cpu-{now:%Y-%m-%d-%H%M}.jsonl")
     about = {"machine": f'{run.machine()["cpu"]}, {run.machine()["cores"]} cores, {platform.machine()}',
              "llc_bytes": run.machine()["llc_bytes"], "commit": run.commit(), "date": f"{now:%Y-%m-%d}"}
-    command = [*shlex.split(arguments.under), str(program), "--threads", str(arguments.threads), "--seconds", str(arguments.seconds),
+    command = [*shlex.split(arguments.under), str(program), "--threads", arguments.threads, "--seconds", str(arguments.seconds),
                "--methods", arguments.methods, *(["--mkl", str(mkl)] if mkl else [])]
     with open(path, "w") as out, tempfile.TemporaryDirectory() as work:
         todo = sources(arguments)

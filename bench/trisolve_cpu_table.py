@@ -86,7 +86,7 @@ def summary(rows, name):
     if not any(m == "mkl" for r in rows.values() for m, _ in r):
         lines.append("MKL was not there.")
     elif wrong:
-        lines.append(f"MKL on {threads} threads left NaN of the poisoned x, or missed the error bound, in {wrong} of {len(rows)} solves, which do not count.")
+        lines.append(f"MKL on {threads} threads missed the error bound in {wrong} of {len(rows)} solves, which do not count.")
     lines.append(f'{any_row["machine"]}, last-level cache {any_row["llc_bytes"] >> 20} MiB, commit {any_row["commit"]}, {any_row["date"]}.')
     return "\n".join(lines)
 

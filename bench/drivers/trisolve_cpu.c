@@ -1,11 +1,12 @@
 /* trisolve_cpu.c: triangular solves on the CPU beside a plain serial loop and Intel MKL's mkl_sparse_d_trsv.
  *
- *   trisolve_cpu [--mkl libmkl_rt.so] [--threads T] [--seconds S] [--methods M,...] MATRIX...
+ *   trisolve_cpu [--mkl libmkl_rt.so] [--threads T,...] [--seconds S] [--methods M,...] MATRIX...
  *
  * MATRIX: a file, or what gable_matrix_generate understands.  One JSON object a line for each triangle and method.  The
  * diagonal is 1.1 times the sum of its row's magnitudes.  All methods take turns, a tenth of the time at each turn;
- * x is poisoned before each sample, and held against its error bound at the end.  A sample is as many solves as fill
- * 20 microseconds, since a clock is not free.
+ * x is poisoned before each sample, and held against its error bound at the end: with NaN, but for MKL with -1e300,
+ * since on several threads it multiplies what x held by zero.  A sample is as many solves as fill 20 microseconds,
+ * since a clock is not free.  Threads: one, and each T.
  * bench/trisolve_cpu.py builds it, and runs it on everything. */
 #define _GNU_SOURCE
 #include <math.h>
@@ -19,7 +20,7 @@
 #include "../peers/mkl_trsv.h"
 #include "reading.h"
 
-enum { SAMPLES = 4000, TURNS = 10, METHODS = 16, CHAIN = 4096 };
+enum { SAMPLES = 4000, TURNS = 10, METHODS = 32, COUNTS = 8, CHAIN = 4096 };
 
 /* One triangle by rows, the diagonal included; MKL wants 32-bit offsets. */
 typedef struct triangle {
@@ -96,6 +97,7 @@ typedef struct job {
   const char *method;
   triangle *t;
   int threads, batch, count;
+  double poison;                  /* what x holds before a sample */
   void (*prepare)(struct job *j); /* before each turn; NULL: nothing */
   void (*solve)(struct job *j);
   void (*drop)(struct job *j);
@@ -138,6 +140,7 @@ static job *job_of(const char *method, triangle *t, int threads)
   j->method = method;
   j->t = t;
   j->threads = threads;
+  j->poison = NAN;
   j->info = (gable_trisolve_info)GABLE_TRISOLVE_INFO_INIT;
   snprintf(j->info.method_used, sizeof j->info.method_used, "%s", method);
   return j;
@@ -172,6 +175,7 @@ static job *peer_job(const mkl *m, triangle *t, int threads)
 {
   job *j = job_of("mkl", t, threads);
   const double start = now();
+  j->poison = -1e300;
   j->prepare = peer_prepare;
   j->solve = peer_solve;
   j->drop = peer_drop;
@@ -230,7 +234,7 @@ static job *own_job(triangle *t, const char *method, int threads)
 
 static double sample_of(job *j)
 {
-  memset(j->t->x, 0xff, (size_t)j->t->n * sizeof *j->t->x);
+  for (int i = 0; i < j->t->n; i++) j->t->x[i] = j->poison;
   const double start = now();
   for (int k = 0; k < j->batch; k++) j->solve(j);
   return (now() - start) / j->batch;
@@ -290,17 +294,32 @@ static double row_latency(void)
 }
 
 typedef struct floors {
-  double bytes, bytes_s[2], chain_s; /* bytes_s: of one thread, of all */
+  double bytes, chain_s;
+  double bytes_s[COUNTS + 1]; /* of one thread, and of each number of threads that was asked for */
 } floors;
 
-static void say(const char *matrix, job *j, const floors *f, int levels)
+typedef struct request {
+  const mkl *m;
+  int counts, threads[COUNTS + 1]; /* [0] is 1 */
+  double seconds, latency;
+  const char *methods; /* of Gable, each with each number of threads */
+} request;
+
+static double bytes_floor(const request *q, const floors *f, int threads)
+{
+  int k = 0;
+  while (q->threads[k] != threads) k++;
+  return f->bytes_s[k];
+}
+
+static void say(const request *q, const char *matrix, job *j, const floors *f, int levels)
 {
   const triangle *t = j->t;
   const int c = j->count;
   char ratio[32] = "null"; /* a NaN in x: no number */
   qsort(j->sample, (size_t)c, sizeof *j->sample, by_value);
   if (isfinite(j->error)) snprintf(ratio, sizeof ratio, "%.3g", j->error);
-  const double solve = j->sample[c / 2], bytes_s = f->bytes_s[j->threads > 1];
+  const double solve = j->sample[c / 2], bytes_s = bytes_floor(q, f, j->threads);
   const double floor_s = fmax(bytes_s, f->chain_s);
   printf("{\"matrix\": \"%s\", \"uplo\": \"%s\", \"op\": \"n\", \"type\": \"d\", \"rhs\": 1, \"method\": \"%s\", "
          "\"method_used\": \"%s\", \"where\": \"cpu\", \"threads\": %d, \"n\": %d, \"nnz\": %d, \"levels\": %d, ",
@@ -316,13 +335,6 @@ static void say(const char *matrix, job *j, const floors *f, int levels)
   fflush(stdout);
 }
 
-typedef struct request {
-  const mkl *m;
-  int threads;
-  double seconds, latency;
-  const char *methods; /* of Gable, each with one thread and with all */
-} request;
-
 static int add(job **list, int count, job *j)
 {
   if (!j || count == METHODS) return count;
@@ -333,12 +345,10 @@ static int add(job **list, int count, job *j)
 static int jobs_of(const request *q, triangle *t, job **list, char *names)
 {
   int count = add(list, 0, plain_job(t));
-  if (q->m) count = add(list, count, peer_job(q->m, t, 1));
-  if (q->m && q->threads > 1) count = add(list, count, peer_job(q->m, t, q->threads));
-  for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
-    count = add(list, count, own_job(t, name, 1));
-    if (q->threads > 1 && strcmp(name, "serial")) count = add(list, count, own_job(t, name, q->threads));
-  }
+  for (int k = 0; q->m && k < q->counts; k++) count = add(list, count, peer_job(q->m, t, q->threads[k]));
+  for (char *name = strtok(names, ","); name; name = strtok(NULL, ","))
+    for (int k = 0; k < (strcmp(name, "serial") ? q->counts : 1); k++)
+      count = add(list, count, own_job(t, name, q->threads[k]));
   return count;
 }
 
@@ -350,15 +360,17 @@ static void run_triangle(const request *q, const char *label, triangle *t)
   const int count = jobs_of(q, t, list, names);
   int levels = 0;
   floors f = {.bytes = 12.0 * (t->ptr[t->n] - t->n) + 28.0 * t->n}; /* an entry; length, reciprocal, b and x of a row */
-  f.bytes_s[0] = read_s((size_t)f.bytes, 1);
-  f.bytes_s[1] = fmin(f.bytes_s[0], read_s((size_t)f.bytes, q->threads));
+  for (int k = 0; k < q->counts; k++) {
+    f.bytes_s[k] = read_s((size_t)f.bytes, q->threads[k]);
+    if (k && f.bytes_s[k] > f.bytes_s[k - 1]) f.bytes_s[k] = f.bytes_s[k - 1];
+  }
   for (int turn = 0; turn < TURNS; turn++)
     for (int k = 0; k < count; k++) take_turn(list[k], q->seconds / TURNS);
   for (int k = 0; k < count; k++)
     if (list[k]->info.levels > levels) levels = list[k]->info.levels;
   f.chain_s = levels * q->latency;
   for (int k = 0; k < count; k++) {
-    say(label, list[k], &f, levels);
+    say(q, label, list[k], &f, levels);
     list[k]->drop(list[k]);
     free(list[k]);
   }
@@ -409,17 +421,29 @@ static void run(gable_context *ctx, const request *q, const char *name)
   gable_matrix_destroy(&rows);
 }
 
+/* "2,4": after the one that is always there. */
+static void read_threads(request *q, const char *text)
+{
+  char *end = NULL;
+  q->counts = 1;
+  for (; *text && q->counts <= COUNTS; text = *end ? end + 1 : end) {
+    const int threads = (int)strtol(text, &end, 10);
+    if (end == text) return;
+    if (threads > 1) q->threads[q->counts++] = threads;
+  }
+}
+
 int main(int argc, char **argv)
 {
   gable_context *ctx = NULL;
-  request q = {NULL, 2, 0.2, row_latency(), "serial,auto"};
+  request q = {NULL, 2, {1, 2}, 0.2, row_latency(), "serial,auto"};
   if (gable_context_create("cpu", NULL, &ctx)) return 1;
   for (int k = 1; k < argc; k++) {
     const char *value = k + 1 < argc ? argv[k + 1] : "";
     if (!strcmp(argv[k], "--mkl")) {
       if (!(q.m = mkl_open(value))) return 1;
     } else if (!strcmp(argv[k], "--threads")) {
-      q.threads = (int)strtol(value, NULL, 10);
+      read_threads(&q, value);
     } else if (!strcmp(argv[k], "--seconds")) {
       q.seconds = strtod(value, NULL);
     } else if (!strcmp(argv[k], "--methods")) {
