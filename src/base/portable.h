@@ -41,6 +41,7 @@ static inline int omp_in_parallel(void)
 #define GI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define GI_THREAD_LOCAL __thread
 #define GI_NOINLINE __attribute__((noinline))
+#define GI_INLINE __attribute__((always_inline)) inline /* where a constant argument shapes the code */
 #define GI_RESTRICT __restrict__
 #else
 #define GI_PRINTF(text, first)
@@ -48,6 +49,7 @@ static inline int omp_in_parallel(void)
 #define GI_LIKELY(x) (x)
 #define GI_THREAD_LOCAL _Thread_local
 #define GI_NOINLINE
+#define GI_INLINE inline
 #define GI_RESTRICT restrict
 #endif
 

@@ -5,6 +5,24 @@
 
 #include <gable/types.h>
 
+/* Rows can also be packed in units: up to GIK_UNIT_ROWS rows that follow each other in the schedule, need the same
+ * unknowns from before the unit, and each all the earlier ones of the unit.  A run is units of one kind.  A unit's
+ * indices are those of the unknowns before it, once for all its rows; its values are those of each such unknown in row
+ * after row, then those inside the unit, row after row. */
+enum { GIK_UNIT_ROWS = 4, GIK_SHORT = 8, GIK_ROWS = GIK_SHORT + 1, GIK_UNITS };
+
+typedef struct gik_run {
+  int32_t kind;               /* 0..GIK_SHORT: single rows of so many entries; GIK_ROWS: single rows; GIK_UNITS */
+  gable_idx row, unit, count; /* the first row and unit, and how many units */
+  gable_off idx, val;         /* where theirs begin */
+} gik_run;
+
+/* What m->len says of a unit of a run of kind GIK_UNITS; of GIK_ROWS it is the number of entries. */
+static inline int32_t gik_unit_shape(int32_t len, int rows)
+{
+  return len * GIK_UNIT_ROWS + rows - 1;
+}
+
 /* A strict triangle and the reciprocals of its diagonal, in schedule order.  List k belongs to row row[k]; its entries
  * are idx, val [start of list k, + len[k]) with idx in the matrix's numbering: the unknowns that row[k] needs (rows of
  * the triangle) or feeds (columns). */
@@ -16,6 +34,8 @@ typedef struct gik_lists {
   void *val;      /* [nnz] of value_type */
   double *rdiag;  /* [n] 1 / diagonal of row[k] */
   gable_type value_type;
+  gik_run *run; /* [runs] packed: len is [units], idx is shorter than val; NULL: not packed */
+  gable_idx runs;
 } gik_lists;
 
 /* One or more right-hand sides, entry (i,j) at i*row + j*rhs. */
@@ -35,9 +55,15 @@ typedef struct gik_trisolve {
    * GIK_RHS_BLOCK. */
   void (*rows)(const gik_lists *m, gable_idx k0, gable_idx k1, gable_off p0, const gik_vectors *v);
 
+  /* The same for runs r0 <= r < r1 of packed lists. */
+  void (*packed)(const gik_lists *m, gable_idx r0, gable_idx r1, const gik_vectors *v);
+
   /* x holds b on entry.  Lists k1 > k >= k0 from the last to the first: x_i /= l_ii, then x_j -= l_ij x_i; p1 is the
    * end of list k1-1.  The transpose of the system that rows solves from the same lists. */
   void (*columns_back)(const gik_lists *m, gable_idx k0, gable_idx k1, gable_off p1, const gik_vectors *v);
+
+  /* The same for runs r1 > r >= r0 of packed lists. */
+  void (*packed_back)(const gik_lists *m, gable_idx r0, gable_idx r1, const gik_vectors *v);
 
   /* x = b, rows i0 <= i < i1. */
   void (*copy)(const gik_vectors *v, gable_idx i0, gable_idx i1);

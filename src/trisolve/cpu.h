@@ -18,14 +18,18 @@ typedef struct gi_pattern {
 typedef struct gi_side {
   const struct gi_cpu_method *method; /* NULL: this op has no schedule, it goes through the other side's lists */
   gi_lists lists;
-  gi_lists alone; /* tiles on several threads: the same rows in the order that is best on one; n is 0: not there */
+  gi_lists alone; /* tiles on several threads: the same rows as is best on one; n is 0: not there */
   void *schedule; /* the method's own; see its file */
   gable_idx levels, widest;
   gable_idx *level; /* [n] in the matrix's own numbering */
   int threads;
   gable_off tiles, waits, barriers, atomics, launches, narrow;
   size_t schedule_bytes;
+  int sparing;                    /* tiles: several threads only where they promise a gain over the best of one */
   double model_s, serial_model_s; /* what the model says of this method, and of serial */
+  double natural_s, alone_s;      /* tiles, timed on one thread: in the natural order, in the best one */
+  gable_idx width;                /* tiles: windows of so many units are the best on one thread; 0: another order */
+  int as_serial;                  /* tiles: on one thread, and nothing that serial does not do */
   char why[240];
 } gi_side;
 
@@ -67,10 +71,6 @@ typedef struct gi_cpu_method {
 } gi_cpu_method;
 
 extern const gi_cpu_method gi_cpu_serial, gi_cpu_levr, gi_cpu_levc, gi_cpu_elmr, gi_cpu_elmc, gi_cpu_gsf, gi_cpu_tiles;
-
-/* Whether one thread had better take the rows in the interleaved order (modelled at tiles_s) than in the natural one
- * (serial_s). */
-int gi_worth_interleaving(const gi_pattern *p, double tiles_s, double serial_s);
 
 /* Chooses between serial and tiles, by the model, and says why in side->why. */
 gable_status gi_auto_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side);

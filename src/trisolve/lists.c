@@ -11,6 +11,8 @@ void gi_lists_release(gable_context *ctx, gi_lists *l)
   gi_free(ctx, l->m.idx);
   gi_free(ctx, l->m.val);
   gi_free(ctx, l->m.rdiag);
+  gi_free(ctx, l->m.run);
+  gi_free(ctx, l->part);
   gi_free(ctx, l->from);
   gi_free(ctx, l->begin);
   memset(l, 0, sizeof *l);
@@ -21,11 +23,18 @@ static size_t value_bytes(gable_type type)
   return type == GABLE_S ? sizeof(float) : sizeof(double);
 }
 
+/* Entries of idx, where packed lists have fewer than values. */
+static size_t indices(const gi_lists *l)
+{
+  return (size_t)(l->m.run ? l->m.run[l->m.runs].idx : l->nnz);
+}
+
 size_t gi_lists_bytes(const gi_lists *l)
 {
   size_t n = (size_t)l->m.n, nnz = (size_t)l->nnz;
-  return n * (sizeof *l->m.row + sizeof *l->m.len + sizeof *l->m.rdiag) + (l->begin ? (n + 1) * sizeof *l->begin : 0) +
-         nnz * (sizeof *l->m.idx + sizeof *l->from + value_bytes(l->m.value_type));
+  return n * (sizeof *l->m.row + sizeof *l->m.rdiag) + (l->m.run ? (size_t)l->units : n) * sizeof *l->m.len +
+         (l->begin ? (n + 1) * sizeof *l->begin : 0) + (size_t)l->m.runs * sizeof *l->m.run +
+         indices(l) * sizeof *l->m.idx + nnz * (sizeof *l->from + value_bytes(l->m.value_type));
 }
 
 static gable_status allocate(gable_context *ctx, gable_idx n, gable_off nnz, gable_type value_type, int with_begin,

@@ -4,7 +4,10 @@
 #include "graph/interleave.h"
 #include "graph/level_parts.h"
 #include "graph/tiles.h"
+#include "graph/units.h"
 #include "trisolve/cpu.h"
+#include "trisolve/orders.h"
+#include "trisolve/turns.h"
 
 /* Scratch: how many tiles each thread has finished, counted on from solve to solve. */
 typedef struct progress {
@@ -12,19 +15,11 @@ typedef struct progress {
   char apart[60]; /* a cache line each */
 } progress;
 
-/* Which way solves go: alone (0) or with the team (1).  Both give the same bits. */
-typedef struct turns {
-  int way, trial;    /* the way now, and whether it is only tried */
-  int left;          /* solves until the other way is tried */
-  double fastest;    /* of the last TRIAL solves this way */
-  double seconds[2]; /* what that was when each way was last left; 0: never yet */
-} turns;
-
 typedef struct scratch_area {
   unsigned base;
   gable_idx count; /* right-hand sides of the last solve; turns is for that count */
-  turns turns;
-  char apart[8];
+  gi_turns turns;  /* alone or with the team: both give the same bits */
+  char apart[64];
   progress of[]; /* [threads] */
 } scratch_area;
 
@@ -35,23 +30,52 @@ static void tiles_release(gable_context *ctx, gi_side *side)
   gi_free(ctx, s);
 }
 
+/* What the candidates are made from: the graph of units, or of rows where there are none. */
+typedef struct bench {
+  gable_context *ctx;
+  const gi_pattern *p;
+  gi_units units; /* count 0: rows */
+  gable_idx n;    /* units or rows */
+  gi_levels own;  /* of units; empty where there are none */
+  const gi_levels *levels;
+  gable_off size_by; /* entries of the triangle for each one of the graph */
+  gi_pace pace;
+  gi_interleaved base;
+  gi_tile_costs costs;
+  gi_tiles best;
+} bench;
+
+static gi_unit_rows rows_of(const bench *b)
+{
+  return (gi_unit_rows){b->n, b->units.start};
+}
+
+/* From places in the order of units to places in that of rows. */
+static void count_rows(const gi_units *units, gi_tiles *s)
+{
+  gable_idx row = 0, k = 0;
+  for (gable_idx tile = 0; tile < s->count; tile++) {
+    const gable_idx end = s->start[tile + 1];
+    s->start[tile] = row;
+    for (; k < end; k++) row += units->start[s->order[k] + 1] - units->start[s->order[k]];
+  }
+  s->start[s->count] = row;
+}
+
 /* Takes the tiles: lists and counters of side from them. */
-static gable_status adopt(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_tiles *tiles,
-                          gi_side *side)
+static gable_status adopt(const bench *b, gi_tiles *tiles, gable_type value_type, gi_side *side)
 {
   gable_status status = GABLE_OK;
-  gable_idx *order = NULL;
   gi_tiles *s = NULL;
-  const gable_idx n = p->rows.n;
-  GI_ALLOC(ctx, s, 1);
+  const gi_unit_rows rows = rows_of(b);
+  GI_ALLOC(b->ctx, s, 1);
   *s = *tiles;
   memset(tiles, 0, sizeof *tiles);
   side->schedule = s;
-  GI_ALLOC(ctx, order, n);
-  for (gable_idx k = 0; k < n; k++) order[k] = gi_natural(&p->rows, s->order[k]);
-  gi_free(ctx, s->order);
+  GI_TRY(gi_lists_pack(b->ctx, &b->p->rows, &rows, s->order, s->start, s->count, GI_RUN, value_type, &side->lists));
+  if (b->units.count) count_rows(&b->units, s);
+  gi_free(b->ctx, s->order);
   s->order = NULL;
-  GI_TRY(gi_lists_build(ctx, &p->rows, order, value_type, 1, &side->lists));
   side->threads = s->threads;
   side->tiles = s->count;
   side->waits = s->wait_start[s->count];
@@ -59,21 +83,6 @@ static gable_status adopt(gable_context *ctx, const gi_pattern *p, gable_type va
   side->model_s = s->model_s;
   side->schedule_bytes = sizeof *s + (size_t)s->count * 3 * sizeof *s->start + (size_t)side->waits * sizeof *s->wait;
 done:
-  gi_free(ctx, order);
-  return status;
-}
-
-/* Lists for solves on one thread: in the order base (NULL: the natural one). */
-static gable_status keep_alone(gable_context *ctx, const gi_pattern *p, const gable_idx *base, gable_type value_type,
-                               gi_side *side)
-{
-  gable_status status = GABLE_OK;
-  gable_idx *order = NULL;
-  GI_ALLOC(ctx, order, p->rows.n);
-  for (gable_idx k = 0; k < p->rows.n; k++) order[k] = gi_natural(&p->rows, base ? base[k] : k);
-  GI_TRY(gi_lists_build(ctx, &p->rows, order, value_type, 0, &side->alone));
-done:
-  gi_free(ctx, order);
   return status;
 }
 
@@ -88,18 +97,9 @@ enum {
 static const gable_off whole = INT64_MAX; /* as the cuts have it: a part may have more than 2^31 entries */
 static const double launch_s = 1.5e-6;    /* of a parallel region */
 static const double gain_wanted = 1.15;   /* before more threads are used, for machines less quiet than the model */
-
-/* What the candidates are made from. */
-typedef struct bench {
-  gable_context *ctx;
-  gable_idx n;
-  const gi_levels *levels;
-  gi_pace pace;
-  gi_interleaved base;
-  gi_tile_costs costs;
-  gi_tiles best;
-  double one_s; /* the model's seconds of one thread in the interleaved order */
-} bench;
+static const double unit_gain = 0.6;      /* an entry's cost in a unit, over its cost in a row */
+static const double least_s = 4e-6;       /* a solve that is worth a second thread, if sparing; */
+static const double promise = 1.1;        /* and then, of the time on one thread, what the model may say at most */
 
 /* Tiles of an order for so many threads; they are kept when the model likes them better than the best so far. */
 static gable_status try_tiles(bench *b, const gi_tile_plan *plan)
@@ -141,42 +141,106 @@ static gable_status try_all(bench *b, int threads)
 {
   gable_status status = GABLE_OK;
   const gable_idx *cuts = b->levels->count < b->n / SMALL_TILE ? b->levels->start : NULL;
+  const gable_off tile = TILE / b->size_by, small = SMALL_TILE / b->size_by;
   double one;
-  GI_TRY(try_tiles(b, &(gi_tile_plan){b->base.order, b->base.start, NULL, 1, TILE}));
-  one = b->one_s = b->best.model_s;
+  GI_TRY(try_tiles(b, &(gi_tile_plan){b->base.order, b->base.start, NULL, 1, tile}));
+  one = b->best.model_s;
   if (threads == 1 || one < 2 * launch_s) goto done;
-  GI_TRY(try_tiles(b, &(gi_tile_plan){b->base.order, b->base.start, NULL, threads, TILE}));
+  GI_TRY(try_tiles(b, &(gi_tile_plan){b->base.order, b->base.start, NULL, threads, tile}));
   if (b->best.model_s * 0.8 * threads < one) goto done;
-  GI_TRY(try_tiles(b, &(gi_tile_plan){b->base.order, b->base.start, NULL, threads, SMALL_TILE}));
-  GI_TRY(try_tiles(b, &(gi_tile_plan){b->levels->order, cuts, NULL, threads, SMALL_TILE}));
-  GI_TRY(try_tiles(b, &(gi_tile_plan){b->levels->order, cuts, NULL, threads, TILE}));
+  GI_TRY(try_tiles(b, &(gi_tile_plan){b->base.order, b->base.start, NULL, threads, small}));
+  GI_TRY(try_tiles(b, &(gi_tile_plan){b->levels->order, cuts, NULL, threads, small}));
+  GI_TRY(try_tiles(b, &(gi_tile_plan){b->levels->order, cuts, NULL, threads, tile}));
   GI_TRY(try_level_parts(b, threads));
 done:
   return status;
 }
 
+/* Units, their graph, and how long a unit takes, which is more than a row. */
+static gable_status prepare(bench *b)
+{
+  gable_status status = GABLE_OK;
+  const gi_triangle *t = &b->p->rows;
+  b->n = t->n;
+  b->levels = &b->p->levels;
+  b->size_by = 1;
+  GI_TRY(gi_units_find(b->ctx, t->n, t->ptr, t->col, GIK_UNIT_ROWS, &b->units));
+  if (!b->units.count) {
+    GI_TRY(gi_pace_init(b->ctx, t->n, t->ptr, t->col, &b->pace));
+  } else {
+    const double rows = (double)t->n / b->units.count;
+    const double entries = (double)t->ptr[t->n] / (double)(b->units.ptr[b->units.count] + 1);
+    b->n = b->units.count;
+    b->levels = &b->own;
+    GI_TRY(gi_levels_find(b->ctx, b->n, b->units.ptr, b->units.col, &b->own));
+    GI_TRY(gi_pace_init(b->ctx, b->n, b->units.ptr, b->units.col, &b->pace));
+    b->pace.row *= rows;
+    b->pace.latency *= rows;
+    b->pace.entry *= unit_gain * entries;
+    b->size_by = entries > 1 ? (gable_off)(entries + 0.5) : 1;
+  }
+  GI_TRY(gi_interleave(b->ctx, b->n, &b->pace, WIDTH, &b->base));
+done:
+  return status;
+}
+
+/* One thread, in the order of best: one tile. */
+static gable_status build_alone(bench *b, gi_best_order *best, gable_type value_type, gi_side *side)
+{
+  gable_status status = GABLE_OK;
+  gi_tiles tiles;
+  side->as_serial = !best->order && !b->units.count && best->lists.m.runs <= 1;
+  GI_TRY(gi_tiles_build(b->ctx, b->n, &b->pace, &(gi_tile_plan){best->order, NULL, NULL, 1, whole}, &b->costs, &tiles));
+  status = adopt(b, &tiles, value_type, side);
+  gi_tiles_release(b->ctx, &tiles);
+  if (status) goto done;
+  gi_lists_release(b->ctx, &side->lists);
+  side->lists = best->lists;
+  memset(&best->lists, 0, sizeof best->lists);
+done:
+  return status;
+}
+
+static void release_bench(bench *b)
+{
+  gi_tiles_release(b->ctx, &b->best);
+  gi_pace_release(b->ctx, &b->pace);
+  gi_interleaved_release(b->ctx, &b->base);
+  gi_levels_release(b->ctx, &b->own);
+  gi_units_release(b->ctx, &b->units);
+}
+
 static gable_status build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side)
 {
   gable_status status = GABLE_OK;
-  const int threads = side->threads < MAX_THREADS ? side->threads : MAX_THREADS;
+  int threads = side->threads < MAX_THREADS ? side->threads : MAX_THREADS;
   bench b;
+  gi_best_order best;
   memset(&b, 0, sizeof b);
+  memset(&best, 0, sizeof best);
   b.ctx = ctx;
-  b.n = p->rows.n;
-  b.levels = &p->levels;
+  b.p = p;
   b.costs = gi_tile_costs_default();
-  GI_TRY(gi_pace_init(ctx, b.n, p->rows.ptr, p->rows.col, &b.pace));
-  GI_TRY(gi_interleave(ctx, b.n, &b.pace, WIDTH, &b.base));
-  GI_TRY(try_all(&b, threads));
+  GI_TRY(prepare(&b));
+  GI_TRY(gi_best_order_find(
+      ctx, &(gi_order_problem){&p->rows, rows_of(&b), b.pace.ptr, b.pace.col, b.base.order, value_type}, &best));
+  side->natural_s = best.natural_s;
+  side->alone_s = best.seconds;
+  side->width = best.width;
   side->serial_model_s = gi_pace_of(&b.pace, NULL, 0, b.n);
-  if (b.best.threads > 1)
-    GI_TRY(keep_alone(ctx, p, gi_worth_interleaving(p, b.one_s, side->serial_model_s) ? b.base.order : NULL, value_type,
-                      side));
-  GI_TRY(adopt(ctx, p, value_type, &b.best, side));
+  if (side->sparing && best.seconds < least_s) threads = 1;
+  if (threads > 1) GI_TRY(try_all(&b, threads));
+  if (side->sparing && b.best.model_s * best.natural_s > promise * best.seconds * side->serial_model_s) threads = 1;
+  if (threads == 1 || b.best.threads == 1) {
+    GI_TRY(build_alone(&b, &best, value_type, side));
+  } else {
+    GI_TRY(adopt(&b, &b.best, value_type, side));
+    side->alone = best.lists;
+    memset(&best.lists, 0, sizeof best.lists);
+  }
 done:
-  gi_tiles_release(ctx, &b.best);
-  gi_pace_release(ctx, &b.pace);
-  gi_interleaved_release(ctx, &b.base);
+  gi_best_order_release(ctx, &best);
+  release_bench(&b);
   return status;
 }
 
@@ -195,8 +259,11 @@ static void scratch_init(const gi_side *side, void *scratch)
 static void run_tile(const gi_run *r, gable_idx tile)
 {
   const gi_tiles *s = r->side->schedule;
-  const gable_idx k0 = s->start[tile];
-  r->kernels->rows(&r->side->lists.m, k0, s->start[tile + 1], r->side->lists.begin[k0], r->v);
+  const gable_idx k0 = s->start[tile], *part = r->side->lists.part;
+  if (part)
+    r->kernels->packed(&r->side->lists.m, part[tile], part[tile + 1], r->v);
+  else
+    r->kernels->rows(&r->side->lists.m, k0, s->start[tile + 1], r->side->lists.begin[k0], r->v);
 }
 
 /* What one thread does: its tiles, each after what it waits for. */
@@ -221,7 +288,7 @@ static void run_alone(gi_run *r)
   const gi_tiles *s = r->side->schedule;
   const gi_lists *alone = &r->side->alone;
   if (alone->m.n)
-    r->kernels->rows(&alone->m, 0, alone->m.n, 0, r->v);
+    r->kernels->packed(&alone->m, 0, alone->m.runs, r->v);
   else
     for (gable_idx k = 0; k < s->count; k++) run_tile(r, s->sequence[k]);
 }
@@ -249,38 +316,6 @@ static int run_team(gi_run *r, scratch_area *a)
   return complete;
 }
 
-enum { TRIAL = 3, SHORTEST_PAUSE = 16, LONGEST_PAUSE = 4096 };
-static const double trials_cost = 0.03; /* of all time, at most, but for the shortest pause */
-
-static void turns_begin(turns *t)
-{
-  *t = (turns){.way = 1, .trial = 1, .left = TRIAL};
-}
-
-/* A solve took so long.  How long a cache line takes from one processor to another is not the same from minute to
- * minute (the processors of a virtual machine move about), and a thread may wait milliseconds for one that does not
- * run.  So each way is tried, and the faster one is taken until the other is tried again: more seldom each time that it
- * is no better, but soon when this one has become slow. */
-static void turns_learn(turns *t, double seconds)
-{
-  const double other = t->seconds[!t->way];
-  if (!t->trial && seconds > 1.2 * other) t->left /= 2;
-  if (t->left <= TRIAL && (t->fastest == 0 || seconds < t->fastest)) t->fastest = seconds;
-  if (--t->left > 0) return;
-  t->seconds[t->way] = t->fastest;
-  t->fastest = 0;
-  if (!t->trial || other == 0) {
-    t->way = !t->way;
-    t->trial = 1;
-    t->left = TRIAL;
-    return;
-  }
-  t->way = t->seconds[1] <= t->seconds[0];
-  t->trial = 0;
-  const double pause = TRIAL / trials_cost * (t->seconds[!t->way] / t->seconds[t->way] - 1);
-  t->left = pause < SHORTEST_PAUSE ? SHORTEST_PAUSE : pause < LONGEST_PAUSE ? (int)pause : LONGEST_PAUSE;
-}
-
 static void run(gi_run *r)
 {
   const gi_tiles *s = r->side->schedule;
@@ -291,20 +326,19 @@ static void run(gi_run *r)
   }
   if (a->count != r->v->count) {
     a->count = r->v->count;
-    turns_begin(&a->turns);
+    gi_turns_begin(&a->turns);
   }
   const double start = gi_now();
-  if (!a->turns.way || !run_team(r, a)) run_alone(r);
-  turns_learn(&a->turns, gi_now() - start);
+  if (a->turns.way == GI_ALONE || !run_team(r, a)) run_alone(r);
+  gi_turns_learn(&a->turns, gi_now() - start);
 }
 
 static void traverse(const gi_side *side, const gik_trisolve *kernels, const gik_vectors *v)
 {
   const gi_tiles *s = side->schedule;
-  for (gable_idx k = s->count - 1; k >= 0; k--) {
-    const gable_idx k0 = s->start[s->sequence[k]], k1 = s->start[s->sequence[k] + 1];
-    kernels->columns_back(&side->lists.m, k0, k1, side->lists.begin[k1], v);
-  }
+  const gi_lists *l = &side->lists;
+  for (gable_idx k = s->count - 1; k >= 0; k--)
+    kernels->packed_back(&l->m, l->part[s->sequence[k]], l->part[s->sequence[k] + 1], v);
 }
 
 const gi_cpu_method gi_cpu_tiles = {.name = "tiles",

@@ -1,0 +1,157 @@
+/* orders.c: packs each candidate with zeros for values, and times a few solves. */
+#include <string.h>
+
+#include "base/timer.h"
+#include "graph/windows.h"
+#include "trisolve/orders.h"
+
+enum { TRIES = 5, NARROWEST = 64, WIDEST = 4096 };
+static const gable_idx one_run = INT32_MAX; /* units of any kind together */
+static const double sample_s = 15e-6;       /* a sample is as many solves as take so long */
+static const double long_s = 5e-3;          /* solves beyond are tried twice */
+static const double gain_wanted = 0.97;     /* of the time before, for a less natural order */
+
+void gi_best_order_release(gable_context *ctx, gi_best_order *o)
+{
+  gi_lists_release(ctx, &o->lists);
+  gi_free(ctx, o->order);
+  memset(o, 0, sizeof *o);
+}
+
+typedef struct trial {
+  gable_context *ctx;
+  const gi_order_problem *p;
+  const gik_trisolve *kernels;
+  gik_vectors v;
+  unsigned char *kind; /* [units] */
+  gi_best_order *best;
+} trial;
+
+/* Seconds of one solve: the fastest of a few samples, after one to warm up. */
+static double time_of(const trial *t, const gik_lists *m)
+{
+  double least = 0, start = gi_now();
+  t->kernels->packed(m, 0, m->runs, &t->v);
+  const double once = gi_now() - start;
+  const int batch = once < sample_s ? (int)(sample_s / (once + 1e-8)) + 1 : 1, tries = once > long_s ? 2 : TRIES;
+  for (int k = 0; k < tries; k++) {
+    start = gi_now();
+    for (int j = 0; j < batch; j++) t->kernels->packed(m, 0, m->runs, &t->v);
+    const double s = (gi_now() - start) / batch;
+    if (k == 0 || s < least) least = s;
+  }
+  return least;
+}
+
+/* Times an order, which it takes; keeps it when it is the best so far.  *gained: whether it was. */
+static gable_status try_order(trial *t, gable_idx *order, gable_idx width, gable_idx least, int *gained)
+{
+  gable_status status = GABLE_OK;
+  gi_best_order *best = t->best;
+  gi_lists lists;
+  *gained = 0;
+  memset(&lists, 0, sizeof lists);
+  GI_TRY(gi_lists_pack(t->ctx, t->p->t, &t->p->units, order, NULL, 0, least, t->p->value_type, &lists));
+  const double s = time_of(t, &lists.m);
+  if (!best->lists.m.run) best->natural_s = s;
+  if (best->lists.m.run && s > gain_wanted * best->seconds) goto done;
+  *gained = 1;
+  gi_lists_release(t->ctx, &best->lists);
+  gi_free(t->ctx, best->order);
+  best->lists = lists;
+  best->order = order;
+  best->width = width;
+  best->seconds = s;
+  return status;
+done:
+  gi_lists_release(t->ctx, &lists);
+  gi_free(t->ctx, order);
+  return status;
+}
+
+static gable_status try_interleaved(trial *t)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = t->p->units.count, *given = t->p->interleaved;
+  gable_idx *order = NULL, moved = 0;
+  int gained;
+  for (gable_idx k = 0; given && k < n; k++) moved += given[k] != k;
+  if (!moved) goto done;
+  GI_ALLOC(t->ctx, order, n);
+  memcpy(order, given, (size_t)n * sizeof *order);
+  GI_TRY(try_order(t, order, 0, GI_RUN, &gained));
+done:
+  return status;
+}
+
+static gable_status try_windows(trial *t)
+{
+  gable_status status = GABLE_OK;
+  const gi_order_problem *p = t->p;
+  gable_idx *order = NULL;
+  int gained = 1;
+  for (gable_idx width = NARROWEST; width <= WIDEST && (gained || width == 4 * NARROWEST); width *= 4) {
+    GI_ALLOC(t->ctx, order, p->units.count);
+    GI_TRY(gi_windows_sort(t->ctx, p->units.count, p->ptr, p->col, t->kind, width, order));
+    gable_idx *given = order;
+    order = NULL;
+    GI_TRY(try_order(t, given, width, GI_RUN, &gained));
+    if (p->units.count <= width) break;
+  }
+done:
+  gi_free(t->ctx, order);
+  return status;
+}
+
+/* The best order as one run, where its runs are short. */
+static gable_status try_one_run(trial *t)
+{
+  gable_status status = GABLE_OK;
+  const gi_best_order *best = t->best;
+  const gable_idx n = t->p->units.count;
+  gable_idx *order = NULL;
+  int gained;
+  if (!best->order || best->lists.m.runs < 2 || n / best->lists.m.runs > 4 * GI_RUN) goto done;
+  GI_ALLOC(t->ctx, order, n);
+  memcpy(order, best->order, (size_t)n * sizeof *order);
+  GI_TRY(try_order(t, order, best->width, one_run, &gained));
+done:
+  return status;
+}
+
+/* Short rows by their entries, then longer ones, then units by their rows. */
+static void find_kinds(const gi_order_problem *p, unsigned char *kind)
+{
+  for (gable_idx u = 0; u < p->units.count; u++) {
+    const gable_idx row = p->units.start ? p->units.start[u] : u;
+    const gable_idx rows = p->units.start ? p->units.start[u + 1] - row : 1;
+    const gable_off len = p->t->ptr[row + 1] - p->t->ptr[row];
+    kind[u] = (unsigned char)(rows > 1 ? GIK_ROWS + rows - 1 : len <= GIK_SHORT ? len : GIK_ROWS);
+  }
+}
+
+gable_status gi_best_order_find(gable_context *ctx, const gi_order_problem *p, gi_best_order *out)
+{
+  gable_status status = GABLE_OK;
+  trial t = {ctx, p, gik_trisolve_for(p->value_type, p->value_type), {.b_row = 1, .x_row = 1, .count = 1}, NULL, out};
+  double *b = NULL, *x = NULL;
+  int gained;
+  memset(out, 0, sizeof *out);
+  GI_ALLOC_ZERO(ctx, b, p->t->n);
+  GI_ALLOC_ZERO(ctx, x, p->t->n);
+  GI_ALLOC(ctx, t.kind, p->units.count);
+  t.v.b = b;
+  t.v.x = x;
+  find_kinds(p, t.kind);
+  GI_TRY(try_order(&t, NULL, 0, one_run, &gained));
+  GI_TRY(try_order(&t, NULL, 0, GI_RUN, &gained));
+  GI_TRY(try_interleaved(&t));
+  GI_TRY(try_windows(&t));
+  GI_TRY(try_one_run(&t));
+done:
+  gi_free(ctx, b);
+  gi_free(ctx, x);
+  gi_free(ctx, t.kind);
+  if (status) gi_best_order_release(ctx, out);
+  return status;
+}
