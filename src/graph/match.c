@@ -11,6 +11,12 @@
 enum { UNSEEN = -1, SETTLED = -2, DEAD = -3 }; /* in place[], where >= 0 is a position in the heap */
 enum { ROUNDS = 2, STEPS = 16 };
 
+/* A row in the heap, with its d. */
+typedef struct node {
+  double d;
+  gable_idx row;
+} node;
+
 typedef struct search {
   gable_idx n;
   const gable_off *ptr;
@@ -24,49 +30,48 @@ typedef struct search {
   gable_off *via;    /* [n] entry by which each row was reached */
   gable_idx *from;   /* [n] and its column */
   gable_idx *place;  /* [n] */
-  gable_idx *heap;   /* [n] rows, smallest d first */
+  node *heap;        /* [n] smallest d first */
   gable_idx *queue;  /* [n] settled rows in the order of d */
   gable_idx n_heap, n_queue;
 } search;
 
-static void heap_up(search *s, gable_idx k)
+/* A node goes to place k, or as far up, or down, as its distance says. */
+static void heap_up(search *s, gable_idx k, node moved)
 {
-  gable_idx row = s->heap[k];
   while (k > 0) {
-    gable_idx up = (k - 1) / 2;
-    if (s->d[s->heap[up]] <= s->d[row]) break;
+    const gable_idx up = (k - 1) / 2;
+    if (s->heap[up].d <= moved.d) break;
     s->heap[k] = s->heap[up];
-    s->place[s->heap[k]] = k;
+    s->place[s->heap[k].row] = k;
     k = up;
   }
-  s->heap[k] = row;
-  s->place[row] = k;
+  s->heap[k] = moved;
+  s->place[moved.row] = k;
 }
 
-static void heap_down(search *s, gable_idx k)
+static void heap_down(search *s, gable_idx k, node moved)
 {
-  gable_idx row = s->heap[k];
   for (;;) {
     gable_idx low = 2 * k + 1;
     if (low >= s->n_heap) break;
-    if (low + 1 < s->n_heap && s->d[s->heap[low + 1]] < s->d[s->heap[low]]) low++;
-    if (s->d[row] <= s->d[s->heap[low]]) break;
+    low += low + 1 < s->n_heap && s->heap[low + 1].d < s->heap[low].d;
+    if (moved.d <= s->heap[low].d) break;
     s->heap[k] = s->heap[low];
-    s->place[s->heap[k]] = k;
+    s->place[s->heap[k].row] = k;
     k = low;
   }
-  s->heap[k] = row;
-  s->place[row] = k;
+  s->heap[k] = moved;
+  s->place[moved.row] = k;
 }
 
 static void heap_remove(search *s, gable_idx k)
 {
-  gable_idx last = s->heap[--s->n_heap];
+  const node last = s->heap[--s->n_heap];
   if (k == s->n_heap) return;
-  s->heap[k] = last;
-  s->place[last] = k;
-  heap_up(s, k);
-  heap_down(s, s->place[last]);
+  if (k > 0 && last.d < s->heap[(k - 1) / 2].d)
+    heap_up(s, k, last);
+  else
+    heap_down(s, k, last);
 }
 
 static void settle(search *s, gable_idx row)
@@ -98,8 +103,7 @@ static void scan_column(search *s, gable_idx j, double base, double *length, gab
     if (far <= base) {
       settle(s, i);
     } else {
-      if (s->place[i] == UNSEEN) s->heap[s->place[i] = s->n_heap++] = i;
-      heap_up(s, s->place[i]);
+      heap_up(s, s->place[i] == UNSEEN ? s->n_heap++ : s->place[i], (node){far, i});
     }
   }
 }
@@ -134,9 +138,9 @@ static int match_column(search *s, gable_idx j0)
     scan_column(s, j, base, &length, &best);
     if (length <= base) break;
     if (head == s->n_queue) {
-      if (!s->n_heap || s->d[s->heap[0]] >= length) break;
-      double nearest = s->d[s->heap[0]];
-      while (s->n_heap && s->d[s->heap[0]] <= nearest) settle(s, s->heap[0]);
+      if (!s->n_heap || s->heap[0].d >= length) break;
+      const double nearest = s->heap[0].d;
+      while (s->n_heap && s->heap[0].d <= nearest) settle(s, s->heap[0].row);
     }
     gable_idx row = s->queue[head++];
     base = s->d[row];
@@ -148,8 +152,8 @@ static int match_column(search *s, gable_idx j0)
     s->d[s->queue[k]] = INFINITY;
   }
   for (gable_idx k = 0; k < s->n_heap; k++) {
-    s->place[s->heap[k]] = UNSEEN;
-    s->d[s->heap[k]] = INFINITY;
+    s->place[s->heap[k].row] = UNSEEN;
+    s->d[s->heap[k].row] = INFINITY;
   }
   return best >= 0;
 }
@@ -187,35 +191,77 @@ GI_CLONES static void logarithms(gable_off count, const double *val, double *out
   for (gable_off k = 0; k < count; k++) out[k] = quick_log(fabs(val[k]));
 }
 
-/* cost [count] of the entries of a column, INFINITY for a zero; comes with their logarithms.  Returns max |val|. */
-static double column_costs(gable_off count, const double *val, double *cost)
+/* e^x for |x| <= 690 by 2^k e^r, |r| <= log 2 / 2, in the same way. */
+static inline double quick_exp(double x)
 {
-  double top = 0, log_top = 0;
-  for (gable_off k = 0; k < count; k++) {
-    double size = fabs(val[k]);
-    if (size < DBL_MIN) cost[k] = size > 0 ? log(size) : -(double)INFINITY;
-    if (size > top) {
-      top = size;
-      log_top = cost[k];
-    }
-  }
-  for (gable_off k = 0; k < count; k++) cost[k] = log_top > cost[k] ? log_top - cost[k] : 0;
-  if (top == 0)
-    for (gable_off k = 0; k < count; k++) cost[k] = INFINITY;
-  return top;
+  const double integers = 0x1.8p52; /* added to a number, it leaves its nearest integer in the low bits */
+  uint64_t k_bits;
+  double k = x * 1.4426950408889634 + integers, scale;
+  memcpy(&k_bits, &k, sizeof k_bits);
+  k -= integers;
+  const double r = (x - k * 0x1.62e42feep-1) - k * 1.9082149292705877e-10;
+  double series = 1 + r / 13;
+  series = 1 + series * r * (1.0 / 12);
+  series = 1 + series * r * (1.0 / 11);
+  series = 1 + series * r * (1.0 / 10);
+  series = 1 + series * r * (1.0 / 9);
+  series = 1 + series * r * (1.0 / 8);
+  series = 1 + series * r * (1.0 / 7);
+  series = 1 + series * r * (1.0 / 6);
+  series = 1 + series * r * (1.0 / 5);
+  series = 1 + series * r * (1.0 / 4);
+  series = 1 + series * r * (1.0 / 3);
+  series = 1 + series * r * (1.0 / 2);
+  series = 1 + series * r;
+  k_bits = (k_bits + 1023) << 52;
+  memcpy(&scale, &k_bits, sizeof scale);
+  return series * scale;
 }
 
-/* cost[k] of every entry; largest[j] = max |a_ij|. */
-static void set_costs(gable_idx n, const gi_csc *a, double *cost, double *largest)
+GI_CLONES static void exponentials(gable_idx n, double *x)
+{
+  for (gable_idx k = 0; k < n; k++) {
+    const double low = x[k] < -690 ? -690 : x[k];
+    x[k] = quick_exp(low > 690 ? 690 : low);
+  }
+}
+
+/* Without a branch that depends on the numbers. */
+static inline double larger(double x, double y)
+{
+  return x > y ? x : y;
+}
+static inline double smaller(double x, double y)
+{
+  return x < y ? x : y;
+}
+
+/* cost [count] of the entries of a column, INFINITY for a zero; comes with their logarithms.  Returns log max |val|, or
+ * 0 where all are zeros. */
+static double column_costs(gable_off count, const double *val, double *cost)
+{
+  double log_top = -(double)INFINITY;
+  for (gable_off k = 0; k < count; k++) {
+    const double size = fabs(val[k]);
+    if (GI_UNLIKELY(size < DBL_MIN)) cost[k] = size > 0 ? log(size) : -(double)INFINITY;
+    log_top = larger(log_top, cost[k]);
+  }
+  if (log_top < -DBL_MAX) log_top = 0;
+  for (gable_off k = 0; k < count; k++) cost[k] = log_top - cost[k];
+  return log_top;
+}
+
+/* cost[k] of every entry; log_top[j] = log max |a_ij|. */
+static void set_costs(gable_idx n, const gi_csc *a, double *cost, double *log_top)
 {
   if (!a->val) {
     for (gable_off k = 0; k < a->ptr[n]; k++) cost[k] = 0;
-    for (gable_idx j = 0; j < n; j++) largest[j] = 1;
+    for (gable_idx j = 0; j < n; j++) log_top[j] = 0;
     return;
   }
   logarithms(a->ptr[n], a->val, cost);
   for (gable_idx j = 0; j < n; j++)
-    largest[j] = column_costs(a->ptr[j + 1] - a->ptr[j], a->val + a->ptr[j], cost + a->ptr[j]);
+    log_top[j] = column_costs(a->ptr[j + 1] - a->ptr[j], a->val + a->ptr[j], cost + a->ptr[j]);
 }
 
 static void take(search *s, gable_off k, gable_idx i, gable_idx j)
@@ -249,16 +295,15 @@ static void cheap_assignment(search *s)
 {
   gable_idx n = s->n;
   for (gable_idx i = 0; i < n; i++) s->u[i] = INFINITY;
-  for (gable_off k = 0; k < s->ptr[n]; k++)
-    if (s->cost[k] < s->u[s->idx[k]]) s->u[s->idx[k]] = s->cost[k];
+  for (gable_off k = 0; k < s->ptr[n]; k++) s->u[s->idx[k]] = smaller(s->u[s->idx[k]], s->cost[k]);
   for (gable_idx i = 0; i < n; i++)
     if (s->u[i] == (double)INFINITY) s->u[i] = 0;
   for (gable_idx j = 0; j < n; j++) {
     double least = INFINITY;
     gable_off diagonal = -1;
     for (gable_off k = s->ptr[j]; k < s->ptr[j + 1]; k++) {
-      least = fmin(least, s->cost[k] - s->u[s->idx[k]]);
-      if (s->idx[k] == j) diagonal = k;
+      least = smaller(least, s->cost[k] - s->u[s->idx[k]]);
+      diagonal = s->idx[k] == j ? k : diagonal;
     }
     s->v[j] = least < (double)INFINITY ? least : 0;
     if (diagonal >= 0 && s->cost[diagonal] - s->u[j] <= s->v[j]) take(s, diagonal, j, j);
@@ -320,23 +365,20 @@ static void reduce_free_columns(search *s)
   }
 }
 
-static double exp_within(double x, double limit)
-{
-  return exp(x > limit ? limit : x < -limit ? -limit : x);
-}
-
 /* r_i = exp(u_i - t), c_j = exp(v_j + t) / max_i |a_ij|; t levels the two, for duals are free up to it.  Both keep
  * within the exponents of a double: beyond e^+-690, that is when a chain of entries differs by more than 1e295, the
  * bound gives way first. */
-static void set_scalings(const search *s, const double *largest, gi_matching *m)
+static void set_scalings(const search *s, const double *log_top, gi_matching *m)
 {
   double t = 0;
-  for (gable_idx j = 0; j < s->n; j++) t += s->u[j] - s->v[j] + (largest[j] > 0 ? log(largest[j]) : 0);
+  for (gable_idx j = 0; j < s->n; j++) t += s->u[j] - s->v[j] + log_top[j];
   if (s->n) t /= 2.0 * (double)s->n;
   for (gable_idx j = 0; j < s->n; j++) {
-    m->r[j] = exp_within(s->u[j] - t, 690);
-    m->c[j] = exp_within(s->v[j] + t - (largest[j] > 0 ? log(largest[j]) : 0), 690);
+    m->r[j] = s->u[j] - t;
+    m->c[j] = s->v[j] + t - log_top[j];
   }
+  exponentials(s->n, m->r);
+  exponentials(s->n, m->c);
 }
 
 static gable_status search_init(gable_context *ctx, const gi_csc *a, search *s)
@@ -377,17 +419,17 @@ gable_status gi_match(gable_context *ctx, const gi_csc *a, gi_matching *m)
   gable_status status = GABLE_OK;
   gable_idx n = a->n_cols;
   search s = {0};
-  double *largest = NULL;
+  double *log_top = NULL;
   GI_REQUIRE(a->n_rows == n, GABLE_ERR_ARGUMENT, "a matching needs a square matrix, this one is %d by %d", a->n_rows,
              n);
   m->n = n;
   GI_ALLOC(ctx, m->row_of, n);
   GI_ALLOC(ctx, m->r, n);
   GI_ALLOC(ctx, m->c, n);
-  GI_ALLOC(ctx, largest, n);
+  GI_ALLOC(ctx, log_top, n);
   s.row_of = m->row_of;
   GI_TRY(search_init(ctx, a, &s));
-  set_costs(n, a, s.cost, largest);
+  set_costs(n, a, s.cost, log_top);
   cheap_assignment(&s);
   reduce_free_columns(&s);
   m->rank = 0;
@@ -395,10 +437,10 @@ gable_status gi_match(gable_context *ctx, const gi_csc *a, gi_matching *m)
     if (j % 65536 == 0) GI_TRY(gi_progress(ctx, "matching", (double)j / (double)n));
     m->rank += s.row_of[j] >= 0 || match_column(&s, j);
   }
-  set_scalings(&s, largest, m);
+  set_scalings(&s, log_top, m);
 done:
   search_release(ctx, &s);
-  gi_free(ctx, largest);
+  gi_free(ctx, log_top);
   if (status) gi_match_release(ctx, m);
   return status;
 }
