@@ -83,24 +83,42 @@ done:
   return status;
 }
 
-/* The automatic form takes the unsymmetric layout when it holds less than this share of the symmetric one's numbers:
- * two lists instead of one, and less to do at a time, cost something too. */
-static const double WORTH_UNSYMMETRIC = 0.75;
+/* The automatic form takes the unsymmetric layout when it holds less than WORTH_UNSYMMETRIC of the symmetric one's
+ * numbers (two lists instead of one, and less to do at a time, cost something too), and does not look for it where more
+ * than MOSTLY_MIRRORED of the entries have a mirror image: of twenty matrices it never was so small there. */
+static const double WORTH_UNSYMMETRIC = 0.75, MOSTLY_MIRRORED = 0.6;
 
-static gable_off values_of(const gi_layout *y)
+/* The share of the edges of A + A^T inside the diagonal blocks that stand in both triangles of A. */
+static double mirrored_share(gable_idx n, const gable_off *ptr, const gable_idx *idx, const gi_tree *tree,
+                             const gable_idx *block_of)
 {
-  return y->lval[y->n_super] + y->uval[y->n_super];
+  gable_off entries = 0;
+  const gable_off edges = tree->lower_ptr[n];
+  for (gable_idx j = 0; j < n; j++) {
+    for (gable_off p = ptr[j]; p < ptr[j + 1]; p++)
+      entries += idx[p] != j && (!block_of || block_of[idx[p]] == block_of[j]);
+  }
+  return edges ? (double)(entries - edges) / (double)edges : 1;
 }
 
-/* Does every entry of A have its mirror image?  A count is enough for a hint: the lower triangle of A + A^T has half as
- * many entries as A off its diagonal exactly when it has. */
-static int is_symmetric(gable_idx n, const gable_off *ptr, const gable_idx *idx, const gi_tree *tree)
+/* Whether the unsymmetric form is to be tried. */
+static gable_status looks_unsymmetric(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
+                                      const gable_idx *perm, const gi_symbolic_options *options, const gi_tree *tree,
+                                      int *answer)
 {
-  gable_off off_diagonal = 0;
-  for (gable_idx j = 0; j < n; j++) {
-    for (gable_off p = ptr[j]; p < ptr[j + 1]; p++) off_diagonal += idx[p] != j;
+  gable_status status = GABLE_OK;
+  gable_idx *block_of = NULL;
+  *answer = 0;
+  if (options->form != GI_SYMBOLIC_AUTO || options->cholesky) return GABLE_OK;
+  if (options->n_blocks > 1) {
+    GI_ALLOC(ctx, block_of, n);
+    for (gable_idx b = 0; b < options->n_blocks; b++)
+      for (gable_idx k = options->block[b]; k < options->block[b + 1]; k++) block_of[perm[k]] = b;
   }
-  return off_diagonal == 2 * tree->lower_ptr[n];
+  *answer = mirrored_share(n, ptr, idx, tree, block_of) <= MOSTLY_MIRRORED;
+done:
+  gi_free(ctx, block_of);
+  return status;
 }
 
 static gable_status choose_form(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
@@ -108,25 +126,18 @@ static gable_status choose_form(gable_context *ctx, gable_idx n, const gable_off
                                 gi_layout **out)
 {
   gable_status status = GABLE_OK;
-  gi_layout *y = NULL, *exact = NULL;
-  if (options->form != GI_SYMBOLIC_UNSYMMETRIC) GI_TRY(gi_tree_layout(ctx, tree, options, &y));
-  GI_TRY(gi_progress(ctx, "symbolic", 0.6));
-  if (options->form == GI_SYMBOLIC_UNSYMMETRIC) {
-    GI_TRY(gi_unsymmetric_layout(ctx, n, ptr, idx, perm, tree, options, -1, &y));
-  } else if (options->form == GI_SYMBOLIC_AUTO && !options->cholesky && !is_symmetric(n, ptr, idx, tree)) {
-    const gable_off most = (gable_off)(WORTH_UNSYMMETRIC * (double)values_of(y));
-    GI_TRY(gi_unsymmetric_layout(ctx, n, ptr, idx, perm, tree, options, most, &exact));
-    if (exact) {
-      gi_layout_destroy(ctx, &y);
-      y = exact;
-      exact = NULL;
-    }
+  gable_off most = -1;
+  int unsymmetric = 0;
+  GI_TRY(looks_unsymmetric(ctx, n, ptr, idx, perm, options, tree, &unsymmetric));
+  if (unsymmetric) {
+    GI_TRY(gi_tree_values(ctx, tree, options, &most));
+    most = (gable_off)(WORTH_UNSYMMETRIC * (double)most);
   }
-  *out = y;
-  y = NULL;
+  if (unsymmetric || options->form == GI_SYMBOLIC_UNSYMMETRIC)
+    GI_TRY(gi_unsymmetric_layout(ctx, n, ptr, idx, perm, tree, options, most, out));
+  GI_TRY(gi_progress(ctx, "symbolic", 0.6));
+  if (!*out) GI_TRY(gi_tree_layout(ctx, tree, options, out));
 done:
-  gi_layout_destroy(ctx, &y);
-  gi_layout_destroy(ctx, &exact);
   return status;
 }
 

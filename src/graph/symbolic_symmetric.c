@@ -240,22 +240,53 @@ static gable_idx count_panels(gable_idx n_wide, const gable_idx *wide, gable_idx
   return count;
 }
 
+/* wide [n+1]: first columns of the supernodes before they are cut into panels; returns their number in *n_wide. */
+static gable_status find_supernodes(gable_context *ctx, const gi_tree *t, int exact, gable_idx *wide, gable_idx *n_wide)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *work = NULL;
+  double *zeros = NULL;
+  GI_ALLOC(ctx, work, 2 * (gable_off)t->n);
+  *n_wide = gi_supernodes_fundamental(t->n, t->parent, t->count, wide, work);
+  if (!exact) {
+    GI_ALLOC(ctx, zeros, *n_wide);
+    *n_wide = gi_supernodes_relax(t->parent, t->count, *n_wide, wide, zeros, work);
+  }
+done:
+  gi_free(ctx, work);
+  gi_free(ctx, zeros);
+  return status;
+}
+
+gable_status gi_tree_values(gable_context *ctx, const gi_tree *t, const gi_symbolic_options *options, gable_off *values)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *wide = NULL, n_wide;
+  GI_ALLOC(ctx, wide, (gable_off)t->n + 1);
+  GI_TRY(find_supernodes(ctx, t, options->exact, wide, &n_wide));
+  *values = 0;
+  for (gable_idx v = 0; v < n_wide; v++) {
+    const gable_idx end = wide[v + 1], below = t->count[end - 1] - 1;
+    const gable_idx step = gi_supernodes_panel_width(end - wide[v], gi_symbolic_max_width(options));
+    for (gable_idx k = wide[v]; k < end; k += step) {
+      const gable_off width = end - k < step ? end - k : step, beyond = end - k - width + below;
+      *values += width * (width + (options->cholesky ? 1 : 2) * beyond);
+    }
+  }
+done:
+  gi_free(ctx, wide);
+  return status;
+}
+
 gable_status gi_tree_layout(gable_context *ctx, const gi_tree *t, const gi_symbolic_options *options, gi_layout **out)
 {
   gable_status status = GABLE_OK;
   const gable_idx max_width = gi_symbolic_max_width(options);
   gi_layout *y = NULL;
-  gable_idx *wide = NULL, *work = NULL;
+  gable_idx *wide = NULL, n_wide;
   gable_off *row_at = NULL;
-  double *zeros = NULL;
   GI_ALLOC(ctx, wide, (gable_off)t->n + 1);
-  GI_ALLOC(ctx, work, 2 * (gable_off)t->n);
-  gable_idx n_wide = gi_supernodes_fundamental(t->n, t->parent, t->count, wide, work);
-  if (!options->exact) {
-    GI_ALLOC(ctx, zeros, n_wide);
-    n_wide = gi_supernodes_relax(t->parent, t->count, n_wide, wide, zeros, work);
-  }
-
+  GI_TRY(find_supernodes(ctx, t, options->exact, wide, &n_wide));
   GI_ALLOC_ZERO(ctx, y, 1);
   y->n = t->n;
   y->symmetric = 1;
@@ -283,8 +314,6 @@ gable_status gi_tree_layout(gable_context *ctx, const gi_tree *t, const gi_symbo
 done:
   gi_layout_destroy(ctx, &y);
   gi_free(ctx, wide);
-  gi_free(ctx, work);
   gi_free(ctx, row_at);
-  gi_free(ctx, zeros);
   return status;
 }

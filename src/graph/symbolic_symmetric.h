@@ -22,6 +22,10 @@ gable_status gi_tree_analyse(gable_context *ctx, gable_idx n, const gable_off *p
                              gable_idx *perm, const gi_symbolic_options *options, gi_tree *out);
 void gi_tree_release(gable_context *ctx, gi_tree *tree); /* fine on a zeroed one, and twice */
 
+/* How many numbers the panels of gi_tree_layout, L and U, would hold. */
+gable_status gi_tree_values(gable_context *ctx, const gi_tree *tree, const gi_symbolic_options *options,
+                            gable_off *values);
+
 /* The supernodal layout that the tree stands for. */
 gable_status gi_tree_layout(gable_context *ctx, const gi_tree *tree, const gi_symbolic_options *options,
                             gi_layout **out);

@@ -263,8 +263,8 @@ static gable_status unsymmetric_init(gable_context *ctx, gable_idx n, const gabl
   for (int d = 0; d < 2; d++) GI_TRY(side_init(ctx, n, ptr[n] + n, &u->side[d]));
   GI_ALLOC(ctx, u->super, (gable_off)n + 1);
   GI_ALLOC(ctx, u->spare, n);
-  GI_TRY(gi_csc_permute(ctx, &a, perm, perm, &u->side[0].a));
-  GI_TRY(gi_csc_transpose(ctx, &u->side[0].a, &u->side[1].a));
+  GI_TRY(gi_csc_permute_transposed(ctx, &a, perm, perm, &u->side[1].a));
+  GI_TRY(gi_csc_transpose(ctx, &u->side[1].a, &u->side[0].a));
 done:
   return status;
 }

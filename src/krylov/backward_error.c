@@ -14,7 +14,7 @@ static void column_norms(const gi_csc *rows, double *sum, double *top)
     const double size = fabs(rows->val[k]);
     const gable_idx j = rows->idx[k];
     sum[j] += size;
-    if (size > top[j]) top[j] = size;
+    top[j] = size > top[j] ? size : top[j];
   }
 }
 
@@ -25,7 +25,7 @@ void gi_system_norms(const gi_csc *rows, double *row_sum, double *row_max, doubl
     for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {
       double size = fabs(rows->val[k]);
       sum += size;
-      if (size > top) top = size;
+      top = size > top ? size : top;
     }
     row_sum[i] = sum;
     row_max[i] = top;

@@ -114,7 +114,7 @@ done:
 
 /* Matching and scalings; *b = pattern of A with its rows matched, by columns, unsorted; that of A^T where the pattern
  * is symmetric and nothing was permuted (*borrowed = 1: the arrays are the problem's). */
-static gable_status match_rows(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
+static gable_status match_rows(gable_context *ctx, gi_problem *p, const gable_solver_options *options,
                                gi_arrangement *a, gable_idx *row_of, gi_csc *b, int *borrowed)
 {
   gable_status status = GABLE_OK;
@@ -124,7 +124,7 @@ static gable_status match_rows(gable_context *ctx, const gi_problem *p, const ga
   if (*borrowed)
     *b = p->rows;
   else
-    GI_TRY(gi_csc_transpose(ctx, &p->rows, b));
+    GI_TRY(gi_problem_take_columns(ctx, p, b));
   GI_TRY(match_and_scale(ctx, p, b, a, row_of));
   if (a->matched) GI_TRY(relabel_rows(ctx, row_of, b));
 done:
@@ -178,8 +178,7 @@ done:
   return status;
 }
 
-gable_status gi_arrange(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
-                        gi_arrangement *out)
+gable_status gi_arrange(gable_context *ctx, gi_problem *p, const gable_solver_options *options, gi_arrangement *out)
 {
   gable_status status = GABLE_OK;
   gable_idx *row_of = NULL;

@@ -24,9 +24,8 @@ typedef struct gi_arrangement {
 } gi_arrangement;
 
 /* options: all filled in, match not GABLE_CHOOSE against the problem's interest: see docs/solver.md.  out: zeroed.
- * GABLE_ERR_SINGULAR names a row that cannot be matched. */
-gable_status gi_arrange(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
-                        gi_arrangement *out);
+ * p->columns are taken.  GABLE_ERR_SINGULAR names a row that cannot be matched. */
+gable_status gi_arrange(gable_context *ctx, gi_problem *p, const gable_solver_options *options, gi_arrangement *out);
 /* The same order of columns, with the rows that threshold partial pivoting takes: for matrices on which static pivots
  * fail. a_prime: A' of old with its values, by columns. */
 gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, const gi_arrangement *old,

@@ -120,6 +120,7 @@ gable_status gi_pipeline_analyse(gable_solver *s, const gable_matrix_view *a)
   double read = gi_now();
   gi_pipeline_take(s, &in);
   status = arrange(s, &s->options, 0);
+  gi_csc_release(s->ctx, &s->problem.columns); /* serve no longer */
   if (status) gi_pipeline_clear(s);
   GI_TRY(status);
   s->arrangement.symbolic_s += read - begin;

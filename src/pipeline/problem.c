@@ -84,6 +84,8 @@ static gable_status rows_of_view(gable_context *ctx, const gable_matrix_view *vi
   } else {
     gi_gather_plan plan = {&lists, NULL, NULL, 0, NULL, p->given};
     GI_TRY(gi_gather_transpose(ctx, &plan, &p->rows, &p->from_caller));
+    p->columns = lists;
+    memset(&lists, 0, sizeof lists);
   }
 done:
   gi_csc_release(ctx, &lists);
@@ -111,6 +113,17 @@ static void look_at_diagonal(gi_problem *p)
   }
 }
 
+/* The columns that came, with their values. */
+static gable_status columns_as_they_came(gable_context *ctx, gi_problem *p, const void *val)
+{
+  gable_status status = GABLE_OK;
+  const gi_gather plain = {.count = p->given, .identity = 1};
+  GI_ALLOC(ctx, p->columns.val, p->given);
+  gi_gather_values(&plain, p->value_type, val, p->columns.val);
+done:
+  return status;
+}
+
 gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, gi_problem *p)
 {
   gable_status status = GABLE_OK;
@@ -133,6 +146,7 @@ gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, 
   if (view->val || p->given == 0) {
     GI_TRY(gi_problem_check_values(p, view->val));
     GI_TRY(gi_problem_set_values(ctx, p, view->val));
+    if (p->columns.ptr) GI_TRY(columns_as_they_came(ctx, p, view->val));
   } else {
     look_at_diagonal(p);
   }
@@ -165,9 +179,18 @@ done:
   return status;
 }
 
+gable_status gi_problem_take_columns(gable_context *ctx, gi_problem *p, gi_csc *out)
+{
+  if (!p->columns.ptr) return gi_csc_transpose(ctx, &p->rows, out);
+  *out = p->columns;
+  memset(&p->columns, 0, sizeof p->columns);
+  return GABLE_OK;
+}
+
 void gi_problem_release(gable_context *ctx, gi_problem *p)
 {
   gi_csc_release(ctx, &p->rows);
+  gi_csc_release(ctx, &p->columns);
   gi_gather_release(ctx, &p->from_caller);
   gi_free(ctx, p->norms);
   memset(p, 0, sizeof *p);

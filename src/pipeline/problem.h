@@ -9,6 +9,7 @@
 typedef struct gi_problem {
   gable_idx n;
   gi_csc rows;           /* A by rows, both triangles; val is NULL until there are values */
+  gi_csc columns;        /* A by columns as they came, when the pattern is not symmetric, until they are taken */
   gable_off given;       /* entries of the caller's view */
   gable_type value_type; /* of the caller's values */
   gi_gather from_caller; /* rows.val from the caller's values */
@@ -31,6 +32,9 @@ void gi_problem_release(gable_context *ctx, gi_problem *p);
 gable_status gi_problem_check_values(const gi_problem *p, const void *val);
 /* New values, checked before.  GABLE_ERR_MEMORY: the old ones may be lost. */
 gable_status gi_problem_set_values(gable_context *ctx, gi_problem *p, const void *val);
+
+/* out (zeroed): A by columns, with values where there are any. */
+gable_status gi_problem_take_columns(gable_context *ctx, gi_problem *p, gi_csc *out);
 
 gi_system gi_problem_system(const gi_problem *p, int threads);
 gable_off gi_problem_bytes(const gi_problem *p);

@@ -91,20 +91,29 @@ gable_status gi_csc_transpose(gable_context *ctx, const gi_csc *a, gi_csc *out)
   return transpose_through(ctx, a, NULL, NULL, out);
 }
 
-gable_status gi_csc_permute(gable_context *ctx, const gi_csc *a, const gable_idx *row_perm, const gable_idx *col_perm,
-                            gi_csc *out)
+gable_status gi_csc_permute_transposed(gable_context *ctx, const gi_csc *a, const gable_idx *row_perm,
+                                       const gable_idx *col_perm, gi_csc *out)
 {
   gable_status status = GABLE_OK;
-  gi_csc turned = {0};
   gable_idx *inverse = NULL;
   if (row_perm) {
     GI_ALLOC(ctx, inverse, a->n_rows);
     for (gable_idx i = 0; i < a->n_rows; i++) inverse[row_perm[i]] = i;
   }
-  GI_TRY(transpose_through(ctx, a, inverse, col_perm, &turned));
-  GI_TRY(transpose_through(ctx, &turned, NULL, NULL, out));
+  GI_TRY(transpose_through(ctx, a, inverse, col_perm, out));
 done:
   gi_free(ctx, inverse);
+  return status;
+}
+
+gable_status gi_csc_permute(gable_context *ctx, const gi_csc *a, const gable_idx *row_perm, const gable_idx *col_perm,
+                            gi_csc *out)
+{
+  gable_status status = GABLE_OK;
+  gi_csc turned = {0};
+  GI_TRY(gi_csc_permute_transposed(ctx, a, row_perm, col_perm, &turned));
+  GI_TRY(transpose_through(ctx, &turned, NULL, NULL, out));
+done:
   gi_csc_release(ctx, &turned);
   return status;
 }

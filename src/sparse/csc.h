@@ -34,6 +34,10 @@ gable_status gi_csc_transpose(gable_context *ctx, const gi_csc *a, gi_csc *out);
 gable_status gi_csc_permute(gable_context *ctx, const gi_csc *a, const gable_idx *row_perm, const gable_idx *col_perm,
                             gi_csc *out);
 
+/* *out = A(row_perm, col_perm)^T, in half the time. */
+gable_status gi_csc_permute_transposed(gable_context *ctx, const gi_csc *a, const gable_idx *row_perm,
+                                       const gable_idx *col_perm, gi_csc *out);
+
 /* *out = both triangles of a matrix of which one is stored (either; GABLE_ERR_ARGUMENT when entries stand on both
  * sides).  The mirrored entry is the same, the negative (GABLE_SKEW) or the conjugate (GABLE_HERMITIAN);
  * GABLE_GENERAL copies. */
