@@ -134,7 +134,6 @@ gable_status gi_pipeline_import(gable_solver *s, const gable_factors_view *f, co
   if (f->u.ptr) GI_TRY(copy_view(s->ctx, &f->u, f->n, "U", &t.u));
   if (f->f.ptr) GI_TRY(copy_view(s->ctx, &f->f, f->n, "F", &t.f));
   GI_TRY(arrange(s, f, &t));
-  GI_TRY(gi_pipeline_find_determinant(s));
   s->structure++;
   s->phase = GI_PHASE_FACTORED;
 done:

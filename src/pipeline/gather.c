@@ -53,12 +53,13 @@ done:
 /* Counts in out->ptr[l + 1], sums, and the positions that the second pass moves. */
 static gable_off count_labels(const gi_gather_plan *p, gable_off *ptr)
 {
-  gable_idx labels = p->a->n_rows;
+  const gable_idx labels = p->a->n_rows, *place = p->place, *idx = p->a->idx;
+  const gable_off *begin = p->a->ptr;
   for (gable_idx list = 0; list < p->a->n_cols; list++) {
-    const gable_idx last = p->lower ? (p->place ? p->place[list] : list) : labels;
-    for (gable_off m = p->a->ptr[list]; m < p->a->ptr[list + 1]; m++) {
-      const gable_idx l = p->place ? p->place[p->a->idx[m]] : p->a->idx[m];
-      if (l <= last) ptr[l + 1]++;
+    const gable_idx last = p->lower ? (place ? place[list] : list) : labels;
+    for (gable_off m = begin[list]; m < begin[list + 1]; m++) {
+      const gable_idx l = place ? place[idx[m]] : idx[m];
+      ptr[l + 1] += l <= last;
     }
   }
   for (gable_idx l = 0; l < labels; l++) ptr[l + 1] += ptr[l];
@@ -85,6 +86,24 @@ static void scatter(const gi_gather_plan *p, gable_off *next, gable_idx *idx, gi
   }
 }
 
+/* The same for small positions, where nothing is asked entry by entry; GI_RESTRICT: the four arrays do not overlap. */
+static void scatter_small(const gi_gather_plan *p, const uint32_t *through, gable_off *GI_RESTRICT next,
+                          gable_idx *GI_RESTRICT idx, uint32_t *GI_RESTRICT from)
+{
+  const gable_idx n = p->a->n_cols, *place = p->place, *label = p->a->idx;
+  const gable_off *begin = p->a->ptr;
+  for (gable_idx k = 0; k < n; k++) {
+    const gable_idx list = p->order ? p->order[k] : k, last = p->lower ? k : p->a->n_rows;
+    for (gable_off m = begin[list]; m < begin[list + 1]; m++) {
+      const gable_idx l = place ? place[label[m]] : label[m];
+      if (l > last) continue;
+      const gable_off to = next[l]++;
+      idx[to] = k;
+      from[to] = through ? through[m] : (uint32_t)m;
+    }
+  }
+}
+
 gable_status gi_gather_transpose(gable_context *ctx, const gi_gather_plan *p, gi_csc *out, gi_gather *from)
 {
   gable_status status = GABLE_OK;
@@ -98,7 +117,10 @@ gable_status gi_gather_transpose(gable_context *ctx, const gi_gather_plan *p, gi
   memcpy(next, out->ptr, (size_t)labels * sizeof *next);
   GI_ALLOC(ctx, out->idx, count);
   GI_TRY(map_init(ctx, count, p->source_count <= (gable_off)UINT32_MAX && !(p->through && p->through->large), from));
-  scatter(p, next, out->idx, from);
+  if (from->small && !(p->through && p->through->identity))
+    scatter_small(p, p->through ? p->through->small : NULL, next, out->idx, from->small);
+  else
+    scatter(p, next, out->idx, from);
 done:
   gi_free(ctx, next);
   if (status) {

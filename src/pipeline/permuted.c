@@ -65,22 +65,33 @@ void gi_permuted_release(gable_context *ctx, gi_permuted *a)
 }
 
 /* v r c without leaving the exponents on the way when v is extreme. */
-static double scaled(double v, double r, double c)
+static inline double scaled(double v, double r, double c)
 {
-  double less = r < c ? r : c, more = r < c ? c : r;
-  return fabs(v) > 1 ? v * less * more : v * more * less;
+  const double less = r < c ? r : c, more = r < c ? c : r;
+  const int large = fabs(v) > 1;
+  return v * (large ? less : more) * (large ? more : less);
 }
 
 /* minor, major [n]: scales of the compressed and of the listed dimension, in the numbering of A'. */
 static void fill(gi_csc *a, const gi_gather *from, const double *val, const double *minor, const double *major,
                  int threads)
 {
+  const uint32_t *small = from->small;
+  const gable_idx *idx = a->idx;
+  const gable_off *ptr = a->ptr;
+  double *GI_RESTRICT out = a->val;
   GI_OMP(parallel for schedule(static) num_threads(threads) if (threads > 1 && from->count > 100000))
-  for (gable_idx j = 0; j < a->n_cols; j++)
-    for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++) {
-      double sign;
-      a->val[k] = scaled(val[gi_gather_from(from, k, &sign)], minor[a->idx[k]], major[j]);
+  for (gable_idx j = 0; j < a->n_cols; j++) {
+    const double scale = major[j];
+    if (GI_LIKELY(small != NULL)) {
+      for (gable_off k = ptr[j]; k < ptr[j + 1]; k++) out[k] = scaled(val[small[k]], minor[idx[k]], scale);
+      continue;
     }
+    for (gable_off k = ptr[j]; k < ptr[j + 1]; k++) {
+      double sign;
+      out[k] = scaled(val[gi_gather_from(from, k, &sign)], minor[idx[k]], scale);
+    }
+  }
 }
 
 gable_status gi_permuted_fill(gable_context *ctx, gi_permuted *a, const gi_problem *p, const gable_idx *row_perm,

@@ -24,8 +24,6 @@ struct gable_solver {
   int analyses;
   int drift;
   double factor_s;
-  double log_abs_determinant;
-  int sign_determinant;
 };
 
 struct gable_factors {
@@ -75,8 +73,8 @@ static inline int gi_pipeline_has_matrix(const gable_solver *s)
   return s->problem.rows.ptr != NULL;
 }
 
-/* log_abs_determinant and sign_determinant of the factor and its arrangement. */
-gable_status gi_pipeline_find_determinant(gable_solver *s);
+/* log |det A| and the sign of det A, from the factor and its arrangement.  O(n). */
+gable_status gi_pipeline_determinant(const gable_solver *s, double *log_abs, int *sign);
 
 /* The matrix, and what the options of s say about it: the user's order is copied, Cholesky needs symmetry.  s is left
  * alone, so that what is wrong with the matrix costs nothing; in is zeroed before, and released after. */

@@ -66,7 +66,6 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_DRIFT: return s->drift;
   case GABLE_SOLVER_MEMORY_PREDICTED: return predicted(s);
   case GABLE_SOLVER_MEMORY: return gi_pipeline_bytes(s);
-  case GABLE_SOLVER_SIGN_DETERMINANT: return s->sign_determinant;
   case GABLE_SOLVER_ANALYSES: return s->analyses;
   case GABLE_SOLVER_PATTERN_HASH: return (int64_t)s->problem.hash;
   default: return 0;
@@ -79,7 +78,6 @@ static double real_of(const gable_solver *s, gable_solver_key key)
   switch (key) {
   case GABLE_SOLVER_FLOPS: return a->layout->flops;
   case GABLE_SOLVER_GROWTH: return s->factor->max_entry > 0 ? s->factor->max_factor / s->factor->max_entry : 0;
-  case GABLE_SOLVER_LOG_ABS_DETERMINANT: return s->log_abs_determinant;
   case GABLE_SOLVER_ORDER_S: return a->order_s;
   case GABLE_SOLVER_MATCH_S: return a->match_s;
   case GABLE_SOLVER_SYMBOLIC_S: return a->symbolic_s;
@@ -122,6 +120,20 @@ static const key_shape shapes[] = {
 #undef SHAPE
 };
 
+static gable_status copy_determinant(const gable_solver *s, gable_solver_key key, void *out)
+{
+  gable_status status = GABLE_OK;
+  double log_abs;
+  int sign;
+  GI_TRY(gi_pipeline_determinant(s, &log_abs, &sign));
+  if (key == GABLE_SOLVER_SIGN_DETERMINANT)
+    *(int64_t *)out = sign;
+  else
+    *(double *)out = log_abs;
+done:
+  return status;
+}
+
 gable_status gi_pipeline_get(const gable_solver *s, gable_solver_key key, void *out, size_t bytes)
 {
   gable_status status = GABLE_OK;
@@ -133,7 +145,9 @@ gable_status gi_pipeline_get(const gable_solver *s, gable_solver_key key, void *
              "%s is not known: the factors were imported without their matrix", shape->name);
   size_t want = shape->element * (shape->array ? (size_t)s->problem.n : 1);
   GI_REQUIRE(bytes == want, GABLE_ERR_ARGUMENT, "%s takes %zu bytes, not %zu", shape->name, want, bytes);
-  if (shape->array)
+  if (key == GABLE_SOLVER_SIGN_DETERMINANT || key == GABLE_SOLVER_LOG_ABS_DETERMINANT)
+    GI_TRY(copy_determinant(s, key, out));
+  else if (shape->array)
     copy_array(s, key, out);
   else if (shape->real)
     *(double *)out = real_of(s, key);

@@ -105,10 +105,8 @@ static gi_store_header header_of(const gable_solver *s)
   h.kind = (int32_t)f->kind;
   h.type = (int32_t)f->type;
   h.perturbed = f->perturbed;
-  h.sign = s->sign_determinant;
   h.max_entry = f->max_entry;
   h.max_factor = f->max_factor;
-  h.log_abs_determinant = s->log_abs_determinant;
   h.sum = gi_checksum(0, &h, offsetof(gi_store_header, sum));
   return h;
 }
@@ -307,8 +305,6 @@ static gable_status load_numbers(gable_solver *s, gi_source *source, const gi_st
   s->factor->perturbed = h->perturbed;
   s->factor->max_entry = h->max_entry;
   s->factor->max_factor = h->max_factor;
-  s->log_abs_determinant = h->log_abs_determinant;
-  s->sign_determinant = h->sign;
 done:
   return status;
 }

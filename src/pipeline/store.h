@@ -6,7 +6,7 @@
 #include "sparse/source.h"
 
 #define GI_STORE_MAGIC "GABLEFAC"
-enum { GI_STORE_VERSION = 1, GI_STORE_ORDER = 0x01020304 };
+enum { GI_STORE_VERSION = 2, GI_STORE_ORDER = 0x01020304 };
 
 typedef struct gi_store_header {
   char magic[8];
@@ -14,8 +14,8 @@ typedef struct gi_store_header {
   uint64_t pattern_hash;
   int64_t n, nnz, nnz_l, nnz_u, lrow_count, ucol_count, off_count; /* -1: ucol is lrow; no F */
   int32_t n_super, n_blocks, height, drift;
-  int32_t method, order, matched, rank, kind, type, perturbed, sign;
-  double max_entry, max_factor, log_abs_determinant;
+  int32_t method, order, matched, rank, kind, type, perturbed, nothing; /* the last is 0 */
+  double max_entry, max_factor;
   uint64_t sum; /* of all before */
 } gi_store_header;
 

@@ -70,15 +70,17 @@ static gable_status transpose_through(gable_context *ctx, const gi_csc *a, const
   gable_status status = GABLE_OK;
   gable_off nnz = a->ptr[a->n_cols];
   GI_TRY(gi_csc_init(ctx, a->n_cols, a->n_rows, nnz, gi_csc_words(a), out));
-  gable_off *cursor = out->ptr + 1;
+  gable_off *GI_RESTRICT cursor = out->ptr + 1;
+  gable_idx *GI_RESTRICT idx = out->idx;
+  const gable_off *begin = a->ptr;
   for (gable_off p = 0; p < nnz; p++) cursor[inverse ? inverse[a->idx[p]] : a->idx[p]]++;
   counts_to_cursors(out->ptr, a->n_rows);
   for (gable_idx k = 0; k < a->n_cols; k++) {
-    gable_idx j = order ? order[k] : k;
-    for (gable_off p = a->ptr[j]; p < a->ptr[j + 1]; p++) {
-      gable_idx i = inverse ? inverse[a->idx[p]] : a->idx[p];
-      gable_off q = cursor[i]++;
-      out->idx[q] = k;
+    const gable_idx j = order ? order[k] : k;
+    for (gable_off p = begin[j]; p < begin[j + 1]; p++) {
+      const gable_idx i = inverse ? inverse[a->idx[p]] : a->idx[p];
+      const gable_off q = cursor[i]++;
+      idx[q] = k;
       if (a->val) copy_value(a, p, out, q);
     }
   }

@@ -1,0 +1,80 @@
+/* determinant.c: log and sign of the determinant, of the pivots, the scalings and the three permutations. */
+#include <math.h>
+#include <string.h>
+
+#include "pipeline/pipeline.h"
+
+/* 1: the permutation is odd. */
+static int parity(const gable_idx *perm, gable_idx n, unsigned char *seen)
+{
+  int odd = 0;
+  memset(seen, 0, (size_t)n);
+  for (gable_idx k = 0; k < n; k++) {
+    if (seen[k]) continue;
+    gable_idx length = 0;
+    for (gable_idx j = k; !seen[j]; j = perm[j]) {
+      seen[j] = 1;
+      length++;
+    }
+    odd ^= (length - 1) & 1;
+  }
+  return odd;
+}
+
+/* A product of many numbers, whatever their exponents: part 2^exponent. */
+typedef struct product {
+  double part; /* 1e-150 .. 1e150, or 0, infinite, NaN */
+  gable_off exponent;
+} product;
+
+static int is_in_the_middle(double x)
+{
+  return fabs(x) > 1e-150 && fabs(x) < 1e150; /* two of them multiply without leaving the exponents */
+}
+
+static void multiply(product *p, double factor)
+{
+  int e = 0;
+  if (GI_LIKELY(is_in_the_middle(factor))) {
+    p->part *= factor;
+  } else {
+    p->part *= frexp(factor, &e);
+    p->exponent += e;
+  }
+  if (GI_LIKELY(is_in_the_middle(p->part))) return;
+  p->part = frexp(p->part, &e);
+  p->exponent += e;
+}
+
+static double log_of(const product *p)
+{
+  return log(fabs(p->part)) + log(2) * (double)p->exponent;
+}
+
+static double inverse_pivot(const gi_factor *f, gable_idx k)
+{
+  return f->type == GABLE_S ? (double)((const float *)f->dinv)[k] : ((const double *)f->dinv)[k];
+}
+
+gable_status gi_pipeline_determinant(const gable_solver *s, double *log_abs, int *sign)
+{
+  gable_status status = GABLE_OK;
+  const gi_arrangement *a = &s->arrangement;
+  const gi_factor *f = s->factor;
+  unsigned char *seen = NULL;
+  product inverse = {1, 0}, scales = {1, 0};
+  GI_ALLOC(s->ctx, seen, s->problem.n);
+  int odd = parity(a->row_perm, s->problem.n, seen) ^ parity(a->col_perm, s->problem.n, seen);
+  for (gable_idx k = 0; k < s->problem.n; k++) {
+    multiply(&inverse, inverse_pivot(f, k));
+    multiply(&scales, a->r[k]);
+    multiply(&scales, a->c[k]);
+    odd ^= f->pivot && f->pivot[k] != k;
+  }
+  odd ^= (inverse.part < 0 && f->kind == GI_LU) ^ (scales.part < 0);
+  *log_abs = -(f->kind == GI_CHOLESKY ? 2 : 1) * log_of(&inverse) - log_of(&scales);
+  *sign = odd ? -1 : 1;
+done:
+  gi_free(s->ctx, seen);
+  return status;
+}
