@@ -21,35 +21,17 @@ done:
   return status;
 }
 
-/* The inverse of perm in the work, or NULL. */
-static const gable_idx *places(gi_solve_team *team, const gable_idx *perm, gable_idx k0, gable_idx k1)
-{
-  if (!perm) return NULL;
-  gable_idx *place = team->work->place;
-  for (gable_idx k = k0; k < k1; k++) place[perm[k]] = k;
-  gi_solve_barrier(team);
-  return place;
-}
-
 static void solve_columns(gi_solve_team *team, const gi_solve_window *in, const gi_solve_window *out,
                           const gi_solve_frame *frame)
 {
   const gable_idx n = team->plan->layout->n;
-  const gable_idx k0 = gi_solve_share(n, team->thread, team->threads),
-                  k1 = gi_solve_share(n, team->thread + 1, team->threads);
-  if (gi_solve_by_rows(in)) {
-    gi_solve_take_rows(in, frame, places(team, frame->in_perm, k0, k1), k0, k1, team->y);
-  } else {
-    gi_solve_take(in, frame, k0, k1, team->y);
-  }
+  const gable_idx i0 = gi_solve_share(n, team->thread, team->threads),
+                  i1 = gi_solve_share(n, team->thread + 1, team->threads);
+  gi_solve_take(in, frame, i0, i1, team->y);
   gi_solve_barrier(team);
   gi_solve_sweep(team);
   gi_solve_barrier(team);
-  if (gi_solve_by_rows(out)) {
-    gi_solve_give_rows(out, frame, places(team, frame->out_perm, k0, k1), k0, k1, team->y);
-  } else {
-    gi_solve_give(out, frame, k0, k1, team->y);
-  }
+  gi_solve_give(out, frame, i0, i1, team->y);
 }
 
 static void solve_window(gi_solve_team team, const gi_solve_window *in, const gi_solve_window *out,

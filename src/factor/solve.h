@@ -37,13 +37,14 @@ void gi_solve_work_destroy(gable_context *ctx, gi_solve_work **work); /* NULL is
 gable_off gi_solve_work_bytes(const gi_solve_work *work);
 
 /* What surrounds the sweeps, so that permuting and scaling cost no pass of their own.  All arrays may be NULL.
- *   y[k] = in_scale[i] b[i] with i = in_perm[k];   x[i] (+)= out_scale[i] y[k] with i = out_perm[k]. */
+ *   y[in_place[i]] = in_scale[i] b[i];   x[i] (+)= out_scale[i] y[out_place[i]].
+ * Places are the inverse of a permutation: of b, x and the scalings each is then read and written in order. */
 typedef struct gi_solve_frame {
-  const gable_idx *in_perm;  /* [n] */
-  const double *in_scale;    /* [n] */
-  const gable_idx *out_perm; /* [n] */
-  const double *out_scale;   /* [n] */
-  int accumulate;            /* 1: x += instead of x = */
+  const gable_idx *in_place;  /* [n] */
+  const double *in_scale;     /* [n] */
+  const gable_idx *out_place; /* [n] */
+  const double *out_scale;    /* [n] */
+  int accumulate;             /* 1: x += instead of x = */
 } gi_solve_frame;
 
 /* Solves op(product of parts) x = b.  GI_SOLVE_ALL is A' and includes F; fewer parts leave F out.  b and x: n rows,

@@ -235,10 +235,8 @@ gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan,
   GI_ALLOC(ctx, w->y, rows * w->rhs);
   GI_ALLOC_ZERO(ctx, w->z, w->stride * threads);
   GI_ALLOC(ctx, w->owner, plan->n_parts);
-  if (w->rhs > 1) GI_ALLOC(ctx, w->place, plan->layout->n);
   GI_ALLOC_ZERO(ctx, load, threads);
-  w->bytes = (gable_off)sizeof *w + 8 * (rows * w->rhs + w->stride * threads) + 4 * (gable_off)plan->n_parts +
-             (w->rhs > 1 ? 4 * (gable_off)plan->layout->n : 0);
+  w->bytes = (gable_off)sizeof *w + 8 * (rows * w->rhs + w->stride * threads) + 4 * (gable_off)plan->n_parts;
   assign_parts(w, load, plan);
   *out = w;
   w = NULL;
@@ -254,7 +252,6 @@ void gi_solve_work_destroy(gable_context *ctx, gi_solve_work **work)
   gi_free(ctx, (*work)->y);
   gi_free(ctx, (*work)->z);
   gi_free(ctx, (*work)->owner);
-  gi_free(ctx, (*work)->place);
   gi_free(ctx, *work);
   *work = NULL;
 }

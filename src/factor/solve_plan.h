@@ -53,7 +53,6 @@ struct gi_solve_work {
   double *y;        /* [(n + slots) rhs] */
   double *z;        /* [threads stride] */
   int *owner;       /* [n_parts] thread of each part */
-  gable_idx *place; /* [n] inverse of a permutation, or NULL when rhs is 1 */
   gable_off bytes;
 };
 

@@ -30,48 +30,24 @@ typedef float VS __attribute__((vector_size(4 * EDGE)));
 #define B float
 #include "factor/solve_vectors.inc"
 
-void gi_solve_take(const gi_solve_window *w, const gi_solve_frame *frame, gable_idx k0, gable_idx k1, void *y)
+void gi_solve_take(const gi_solve_window *w, const gi_solve_frame *frame, gable_idx i0, gable_idx i1, void *y)
 {
   if (w->single) {
-    take_ss(w, frame, k0, k1, y);
+    take_ss(w, frame, i0, i1, y);
   } else if (w->view->type == GABLE_S) {
-    take_ds(w, frame, k0, k1, y);
+    take_ds(w, frame, i0, i1, y);
   } else {
-    take_dd(w, frame, k0, k1, y);
+    take_dd(w, frame, i0, i1, y);
   }
 }
 
-void gi_solve_give(const gi_solve_window *w, const gi_solve_frame *frame, gable_idx k0, gable_idx k1, const void *y)
+void gi_solve_give(const gi_solve_window *w, const gi_solve_frame *frame, gable_idx i0, gable_idx i1, const void *y)
 {
   if (w->single) {
-    give_ss(w, frame, k0, k1, y);
+    give_ss(w, frame, i0, i1, y);
   } else if (w->view->type == GABLE_S) {
-    give_ds(w, frame, k0, k1, y);
+    give_ds(w, frame, i0, i1, y);
   } else {
-    give_dd(w, frame, k0, k1, y);
-  }
-}
-
-void gi_solve_take_rows(const gi_solve_window *w, const gi_solve_frame *frame, const gable_idx *place, gable_idx i0,
-                        gable_idx i1, void *y)
-{
-  if (w->single) {
-    take_rows_ss(w, frame, place, i0, i1, y);
-  } else if (w->view->type == GABLE_S) {
-    take_rows_ds(w, frame, place, i0, i1, y);
-  } else {
-    take_rows_dd(w, frame, place, i0, i1, y);
-  }
-}
-
-void gi_solve_give_rows(const gi_solve_window *w, const gi_solve_frame *frame, const gable_idx *place, gable_idx i0,
-                        gable_idx i1, const void *y)
-{
-  if (w->single) {
-    give_rows_ss(w, frame, place, i0, i1, y);
-  } else if (w->view->type == GABLE_S) {
-    give_rows_ds(w, frame, place, i0, i1, y);
-  } else {
-    give_rows_dd(w, frame, place, i0, i1, y);
+    give_dd(w, frame, i0, i1, y);
   }
 }

@@ -39,6 +39,7 @@ struct gable_solver_work {
   gable_context *ctx;
   gable_idx columns; /* at a time */
   gi_solve_work *sweep;
+  gable_idx *row_place, *col_place; /* [n] inverses of the arrangement's permutations; one array where they are one */
   gi_refine_work *refine;
   double *b, *x;   /* [columns * n] for vectors that are not plain columns of doubles */
   double *scratch; /* [4n] of the estimates */

@@ -8,6 +8,22 @@
 #include "krylov/condition.h"
 #include "pipeline/pipeline.h"
 
+static gable_status find_places(const gable_solver *s, gable_solver_work *w)
+{
+  gable_status status = GABLE_OK;
+  const gi_arrangement *a = &s->arrangement;
+  const gable_idx n = s->problem.n;
+  GI_ALLOC(w->ctx, w->row_place, n);
+  for (gable_idx k = 0; k < n; k++) w->row_place[a->row_perm[k]] = k;
+  w->col_place = w->row_place;
+  if (!memcmp(a->row_perm, a->col_perm, (size_t)n * sizeof *a->row_perm)) goto done;
+  w->col_place = NULL;
+  GI_ALLOC(w->ctx, w->col_place, n);
+  for (gable_idx k = 0; k < n; k++) w->col_place[a->col_perm[k]] = k;
+done:
+  return status;
+}
+
 gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, gable_solver_work **out)
 {
   gable_status status = GABLE_OK;
@@ -23,6 +39,7 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, g
   w->report = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   GI_TRY(gi_solve_work_create(ctx, s->arrangement.plan, ctx->threads, w->columns, &w->sweep));
   GI_TRY(gi_refine_work_create(ctx, s->problem.n, w->columns, &w->refine));
+  GI_TRY(find_places(s, w));
   GI_ALLOC(ctx, w->b, n * w->columns);
   GI_ALLOC(ctx, w->x, n * w->columns);
   GI_ALLOC(ctx, w->scratch, 4 * n);
@@ -39,6 +56,8 @@ void gi_pipeline_work_destroy(gable_solver_work **work)
   gable_solver_work *w = *work;
   *work = NULL;
   gi_solve_work_destroy(w->ctx, &w->sweep);
+  if (w->col_place != w->row_place) gi_free(w->ctx, w->col_place);
+  gi_free(w->ctx, w->row_place);
   gi_refine_work_destroy(w->ctx, &w->refine);
   gi_free(w->ctx, w->b);
   gi_free(w->ctx, w->x);
@@ -48,11 +67,11 @@ void gi_pipeline_work_destroy(gable_solver_work **work)
 
 /* A x = b is A' y = R b in the rows' order with x = C y in the columns' order; the transposed system exchanges the two.
  */
-static gi_solve_frame frame(const gable_solver *s, gable_op op)
+static gi_solve_frame frame(const gable_solver *s, const gable_solver_work *w, gable_op op)
 {
   const gi_arrangement *a = &s->arrangement;
-  if (op == GABLE_N) return (gi_solve_frame){a->row_perm, a->r, a->col_perm, a->c, 0};
-  return (gi_solve_frame){a->col_perm, a->c, a->row_perm, a->r, 0};
+  if (op == GABLE_N) return (gi_solve_frame){w->row_place, a->r, w->col_place, a->c, 0};
+  return (gi_solve_frame){w->col_place, a->c, w->row_place, a->r, 0};
 }
 
 static gable_vectors_view columns_view(gable_idx n, gable_idx count, const double *data, gable_off ld)
@@ -69,7 +88,7 @@ static gable_status sweep(const gable_solver *s, gable_solver_work *w, gable_op 
                           gable_off ldb, double *x, gable_off ldx)
 {
   gable_vectors_view vb = columns_view(s->problem.n, count, b, ldb), vx = columns_view(s->problem.n, count, x, ldx);
-  gi_solve_frame f = frame(s, op);
+  gi_solve_frame f = frame(s, w, op);
   return gi_solve(s->arrangement.plan, s->factor, w->sweep, op, GI_SOLVE_ALL, &vb, &vx, &f);
 }
 
@@ -251,7 +270,7 @@ gable_status gi_pipeline_apply(const gable_solver *s, gable_solver_work *w, gabl
 {
   gable_status status = GABLE_OK;
   GI_TRY(check_vectors(s, w, b, x));
-  gi_solve_frame f = frame(s, op);
+  gi_solve_frame f = frame(s, w, op);
   GI_TRY(gi_solve(s->arrangement.plan, s->factor, w->sweep, op, factors, b, x, factors == GI_SOLVE_ALL ? &f : NULL));
 done:
   return status;

@@ -145,7 +145,7 @@ static void check_frame(gable_context *ctx, gi_random *r, const setting *s, fail
   gi_solve_work *w = NULL;
   CHECK_OK(gi_solve_work_create(ctx, s->plan, 2, 3, &w));
   for (gable_idx j = 0; j < 3; j++)
-    for (gable_idx k = 0; k < n; k++) ((double *)y.data)[entry(&y, k, j)] = rs[p[k]] * value_at(&b, p[k], j);
+    for (gable_idx i = 0; i < n; i++) ((double *)y.data)[entry(&y, p[i], j)] = rs[i] * value_at(&b, i, j);
   CHECK_OK(gi_solve(s->plan, s->factor, w, GABLE_N, GI_SOLVE_ALL, &y, &y, NULL));
   const gi_solve_frame frame = {p, rs, q, cs, 0}, adding = {p, rs, q, cs, 1};
   failing_allocator_arm(memory, 0);
@@ -154,8 +154,8 @@ static void check_frame(gable_context *ctx, gi_random *r, const setting *s, fail
   failing_allocator_disarm(memory);
   for (int times = 1; times <= 2; times++) {
     for (gable_idx j = 0; j < 3; j++)
-      for (gable_idx k = 0; k < n; k++)
-        CHECK(value_at(&x, q[k], j) == times * (cs[q[k]] * value_at(&y, k, j)), "row %d times %d", k, times);
+      for (gable_idx i = 0; i < n; i++)
+        CHECK(value_at(&x, i, j) == times * (cs[i] * value_at(&y, q[i], j)), "row %d times %d", i, times);
     CHECK_OK(gi_solve(s->plan, s->factor, w, GABLE_N, GI_SOLVE_ALL, &b, &x, &adding));
   }
   gi_solve_work_destroy(ctx, &w);
