@@ -26,6 +26,7 @@ typedef struct gi_factor {
   double max_entry, max_factor; /* largest magnitudes in A' and in U: growth */
   gable_off bytes;              /* held by this factor, the layout not counted */
   double flops;                 /* of one numeric factorization, set by the first one */
+  struct gi_thin_panels *thin;  /* made by gi_thin_update for the solves of one plan, owned, or NULL */
   struct gi_plan *plan;         /* made by the first numeric factorization, owned; NULL in a factor that was loaded */
 } gi_factor;
 

@@ -8,7 +8,10 @@ typedef struct direction {
   gik_panels panels;
   gik_panel_sweep *sweep;
   gik_panel_block *block;
-  int upper; /* 1: the U panels */
+  int upper;                  /* 1: the U panels */
+  const gi_thin_stream *thin; /* or NULL */
+  gik_panel_thin_sweep *thin_sweep;
+  gik_thin_records records;
 } direction;
 
 typedef struct wide_panel {
@@ -37,6 +40,26 @@ static wide_panel panel_of(const gi_solve_team *t, const direction *d, gable_idx
     p.row = d->panels.lrow + y->lptr[s];
   }
   return p;
+}
+
+/* The supernodes of a piece (solve_thin.h), which are s0 .. s1-1. */
+static void sweep(const gi_solve_team *t, const direction *d, gable_idx piece, gable_idx s0, gable_idx s1, int upwards)
+{
+  const gi_thin_stream *thin = d->thin;
+  if (!thin) {
+    d->sweep(&d->panels, s0, s1, t->y, t->z);
+    return;
+  }
+  const gik_thin_group *group = thin->group + thin->group_ptr[piece];
+  const gable_idx groups = thin->group_ptr[piece + 1] - thin->group_ptr[piece];
+  const gable_idx r0 = thin->rest_ptr[piece], r1 = thin->rest_ptr[piece + 1];
+  if (upwards) {
+    if (groups) d->thin_sweep(&d->records, group, groups, t->y);
+    for (gable_idx r = r0; r < r1; r++) d->sweep(&d->panels, thin->rest[r].s0, thin->rest[r].s1, t->y, t->z);
+  } else {
+    for (gable_idx r = r1 - 1; r >= r0; r--) d->sweep(&d->panels, thin->rest[r].s0, thin->rest[r].s1, t->y, t->z);
+    if (groups) d->thin_sweep(&d->records, group, groups, t->y);
+  }
 }
 
 static void *row_of(const gi_solve_team *t, gable_idx i)
@@ -72,7 +95,7 @@ static void forward(gi_solve_team *t, const gi_solve_segment *g, const direction
     if (t->work->owner[k] % t->threads != t->thread) continue;
     memset(row_of(t, p->layout->n + part->slot0), 0,
            (size_t)part->slots * (size_t)t->kernels->rhs * t->kernels->vector);
-    d->sweep(&d->panels, part->s0, part->s1, t->y, t->z);
+    sweep(t, d, k, part->s0, part->s1, 1);
   }
   if (g->part1 > g->part0) {
     gi_solve_barrier(t);
@@ -84,7 +107,7 @@ static void forward(gi_solve_team *t, const gi_solve_segment *g, const direction
   for (gable_idx k = g->run0; k < g->run1; k++) {
     const gi_solve_piece *run = &p->run[k];
     if (!run->wide || t->threads == 1) {
-      if (t->thread == 0) d->sweep(&d->panels, run->s0, run->s1, t->y, t->z);
+      if (t->thread == 0) sweep(t, d, p->n_parts + k, run->s0, run->s1, 1);
       continue;
     }
     const wide_panel a = panel_of(t, d, run->s0);
@@ -104,7 +127,7 @@ static void backward(gi_solve_team *t, const gi_solve_segment *g, const directio
   for (gable_idx k = g->run1 - 1; k >= g->run0; k--) {
     const gi_solve_piece *run = &p->run[k];
     if (!run->wide || t->threads == 1) {
-      if (t->thread == 0) d->sweep(&d->panels, run->s0, run->s1, t->y, t->z);
+      if (t->thread == 0) sweep(t, d, p->n_parts + k, run->s0, run->s1, 0);
       continue;
     }
     gi_solve_barrier(t);
@@ -121,7 +144,7 @@ static void backward(gi_solve_team *t, const gi_solve_segment *g, const directio
   if (g->part1 > g->part0) gi_solve_barrier(t);
   for (gable_idx k = g->part0; k < g->part1; k++) {
     if (t->work->owner[k] % t->threads != t->thread) continue;
-    d->sweep(&d->panels, p->part[k].s0, p->part[k].s1, t->y, t->z);
+    sweep(t, d, k, p->part[k].s0, p->part[k].s1, 0);
   }
 }
 
@@ -144,28 +167,58 @@ static void diagonal(const gi_solve_team *t, gable_idx j0, gable_idx j1, int tim
   }
 }
 
-/* Columns j0..j1-1 of F: y[rows] -= F y (N) or y_j -= F^T y[rows] (T). */
-static void off_blocks(const gi_solve_team *t, gable_idx j0, gable_idx j1)
+/* Columns j0..j1-1 of F: y[rows] -= F y (N) or y_j -= F^T y[rows] (T); with what is diagonal, or without it (NULL). */
+static void off_blocks(const gi_solve_team *t, gable_idx j0, gable_idx j1, const void *dinv)
 {
   const gi_layout *l = t->plan->layout;
-  if (!l->off_ptr || !t->factor->off || l->off_ptr[j0] == l->off_ptr[j1]) return;
-  t->kernels->off(l->off_ptr, l->off_row, t->factor->off, j0, j1, t->op == GABLE_T, t->y);
+  if (!l->off_ptr || !t->factor->off || (!dinv && l->off_ptr[j0] == l->off_ptr[j1])) return;
+  gik_panel_off *off = t->op == GABLE_N ? t->kernels->off : t->kernels->off_t;
+  off(l->off_ptr, l->off_row, t->factor->off, dinv, j0, j1, t->y);
 }
 
-static void small_blocks(gi_solve_team *t, const gi_solve_segment *g, const direction *first, const direction *second)
+static void small_block(gi_solve_team *t, gable_idx block, const direction *first, const direction *second)
 {
   const gi_solve_plan *p = t->plan;
-  const gable_idx count = g->block1 - g->block0;
+  const gable_idx s0 = p->super_of_block[block], s1 = p->super_of_block[block + 1];
+  const gable_idx j0 = p->layout->super[s0], j1 = p->layout->super[s1];
+  const gable_idx piece = p->n_parts + p->n_runs + block;
   const int all = t->parts == GI_SOLVE_ALL;
-  for (gable_idx q = 0; q < count; q++) {
+  if (all && t->op == GABLE_T) off_blocks(t, j0, j1, NULL);
+  if (first) sweep(t, first, piece, s0, s1, 1);
+  if (second) sweep(t, second, piece, s0, s1, 0);
+  if (all && t->op == GABLE_N) off_blocks(t, j0, j1, NULL);
+}
+
+/* How many blocks of one column begin with this one, in the way of the solve; no more than most. */
+static gable_idx singles(const gi_solve_team *t, gable_idx block, gable_idx most)
+{
+  const gable_idx *begin = t->plan->layout->block;
+  const gable_idx way = t->op == GABLE_N ? -1 : 1;
+  gable_idx count = 0;
+  while (count < most && begin[block + 1] - begin[block] == 1) {
+    count++;
+    block += way;
+  }
+  return count;
+}
+
+/* Blocks of one column, which matrices of processes and circuits have by the hundred, are taken together. */
+static void small_blocks(gi_solve_team *t, const gi_solve_segment *g, const direction *first, const direction *second)
+{
+  const gi_layout *y = t->plan->layout;
+  const gable_idx count = g->block1 - g->block0;
+  const int together = t->parts == GI_SOLVE_ALL && y->off_ptr && t->factor->off && t->factor->kind == GI_LU;
+  for (gable_idx q = 0; q < count;) {
     const gable_idx block = t->op == GABLE_N ? g->block1 - 1 - q : g->block0 + q;
-    const gable_idx s0 = p->super_of_block[block], s1 = p->super_of_block[block + 1];
-    const gable_idx j0 = p->layout->super[s0], j1 = p->layout->super[s1];
-    if (all && t->op == GABLE_T) off_blocks(t, j0, j1);
-    const int unit = j1 - j0 == 1 && t->factor->kind == GI_LU; /* the L of one column is one */
-    if (first && (first->upper || !unit)) first->sweep(&first->panels, s0, s1, t->y, t->z);
-    if (second && (second->upper || !unit)) second->sweep(&second->panels, s0, s1, t->y, t->z);
-    if (all && t->op == GABLE_N) off_blocks(t, j0, j1);
+    const gable_idx alone = together ? singles(t, block, count - q) : 0;
+    if (alone) {
+      const gable_idx j0 = t->op == GABLE_N ? y->block[block + 1] - alone : y->block[block];
+      off_blocks(t, j0, j0 + alone, t->factor->dinv);
+      q += alone;
+    } else {
+      small_block(t, block, first, second);
+      q++;
+    }
   }
 }
 
@@ -174,13 +227,27 @@ static void one_block(gi_solve_team *t, const gi_solve_segment *g, const directi
   const gi_layout *l = t->plan->layout;
   const gable_idx j0 = l->super[g->s0], j1 = l->super[g->s1];
   const int all = t->parts == GI_SOLVE_ALL && l->n_blocks > 1;
-  if (all && t->op == GABLE_T && t->thread == 0) off_blocks(t, j0, j1);
+  if (all && t->op == GABLE_T && t->thread == 0) off_blocks(t, j0, j1, NULL);
   if (all) gi_solve_barrier(t);
   if (first) forward(t, g, first);
   gi_solve_barrier(t);
   if (second) backward(t, g, second);
   if (all) gi_solve_barrier(t);
-  if (all && t->op == GABLE_N && t->thread == 0) off_blocks(t, j0, j1);
+  if (all && t->op == GABLE_N && t->thread == 0) off_blocks(t, j0, j1, NULL);
+}
+
+static void use_thin(const gi_solve_team *t, direction d[2])
+{
+  const gi_thin_panels *thin = t->thin;
+  const gi_factor *f = t->factor;
+  const int lu = f->kind == GI_LU;
+  d[0].thin = &thin->l;
+  d[0].thin_sweep = t->kernels->thin_forward_l;
+  d[0].records = (gik_thin_records){thin->l.index, thin->l.values, f->pivot, lu};
+  d[1].thin = lu ? &thin->u : &thin->l;
+  d[1].thin_sweep = lu ? t->kernels->thin_backward_u : t->kernels->thin_backward_lt;
+  d[1].records = lu ? (gik_thin_records){thin->u.index, thin->u.values, f->pivot, lu}
+                    : (gik_thin_records){thin->back_index, thin->l.values, f->pivot, lu};
 }
 
 /* The two sweeps of this operation, or NULL where parts leave one out. */
@@ -196,10 +263,12 @@ static void directions(const gi_solve_team *t, direction d[2], const direction *
   back.ucol = y->ucol;
   const int lower_first = t->op == GABLE_N || f->kind == GI_CHOLESKY;
   const int lu = f->kind == GI_LU;
-  d[0] =
-      lower_first ? (direction){forth, k->forward_l, k->block_l, 0} : (direction){forth, k->forward_ut, k->block_ut, 1};
-  d[1] = t->op == GABLE_N && lu ? (direction){back, k->backward_u, k->block_u, 1}
-                                : (direction){back, k->backward_lt, k->block_lt, 0};
+  d[0] = (direction){.panels = forth, .sweep = k->forward_l, .block = k->block_l};
+  if (!lower_first) d[0] = (direction){.panels = forth, .sweep = k->forward_ut, .block = k->block_ut, .upper = 1};
+  d[1] = (direction){.panels = back, .sweep = k->backward_lt, .block = k->block_lt};
+  if (t->op == GABLE_N && lu)
+    d[1] = (direction){.panels = back, .sweep = k->backward_u, .block = k->block_u, .upper = 1};
+  if (t->thin) use_thin(t, d);
   const int has_l = (t->parts & GI_SOLVE_L) != 0, has_u = (t->parts & GI_SOLVE_U) != 0;
   use[0] = (t->op == GABLE_N ? has_l : has_u) ? &d[0] : NULL;
   use[1] = (t->op == GABLE_N ? has_u : has_l) ? &d[1] : NULL;

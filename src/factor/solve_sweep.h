@@ -3,11 +3,13 @@
 #define GI_SOLVE_SWEEP_H
 
 #include "factor/solve_plan.h"
+#include "factor/solve_thin.h"
 #include "kernels/panel_sweep.h"
 
 typedef struct gi_solve_team {
   const gi_solve_plan *plan;
   const gi_factor *factor;
+  const gi_thin_panels *thin; /* or NULL: all from the panels */
   gi_solve_work *work;
   const gik_panel_kernels *kernels;
   gable_op op;

@@ -13,7 +13,7 @@
 #ifndef GIK_PANEL_SWEEP_H
 #define GIK_PANEL_SWEEP_H
 
-#include "base/context.h"
+#include "kernels/panel_thin.h"
 
 enum { GIK_PANEL_STEP = 8, GIK_PANEL_TALL = 192, GIK_PANEL_WIDE = 32 };
 
@@ -42,18 +42,20 @@ typedef void gik_panel_scatter(const void *a, gable_off ld, gable_off lead, gabl
 typedef void gik_panel_gather(const void *a, gable_off ld, gable_off lead, gable_idx m, gable_idx w,
                               const gable_idx *row, void *y_j, const void *y, void *z);
 
-/* Columns j0 .. j1-1 of a matrix F by columns: y[row] -= F y_j, or transposed y_j -= F^T y[row]. */
-typedef void gik_panel_off(const gable_off *ptr, const gable_idx *row, const void *val, gable_idx j0, gable_idx j1,
-                           int transposed, void *y);
+/* Columns of a matrix F by columns: y[row] -= F y_j, j1-1 .. j0 downwards, or transposed y_j -= F^T y[row], upwards.
+ * dinv [n] or NULL: each column is a diagonal block by itself, y_j := y_j dinv_j before, or after when transposed. */
+typedef void gik_panel_off(const gable_off *ptr, const gable_idx *row, const void *val, const void *dinv, gable_idx j0,
+                           gable_idx j1, void *y);
 
 typedef struct gik_panel_kernels {
   gable_idx rhs;        /* R */
   size_t value, vector; /* bytes of a panel value and of a vector entry */
   gik_panel_sweep *forward_l, *backward_u, *forward_ut, *backward_lt;
+  gik_panel_thin_sweep *thin_forward_l, *thin_backward_u, *thin_backward_lt; /* NULL unless R is 1 */
   gik_panel_block *block_l, *block_u, *block_ut, *block_lt;
   gik_panel_scatter *scatter;
   gik_panel_gather *gather;
-  gik_panel_off *off;
+  gik_panel_off *off, *off_t;
 } gik_panel_kernels;
 
 /* value and vector: GABLE_S or GABLE_D (a double value with float vectors has none: NULL).  The kernels with the least

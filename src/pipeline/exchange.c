@@ -107,6 +107,7 @@ static gable_status arrange(gable_solver *s, const gable_factors_view *f, const 
   GI_TRY(compose(s->ctx, f->row_order, perm, n, "row_order", a->row_perm));
   GI_TRY(compose(s->ctx, f->col_order, perm, n, "col_order", a->col_perm));
   GI_TRY(gi_solve_plan_create(s->ctx, a->layout, NULL, &a->plan));
+  GI_TRY(gi_thin_update(s->ctx, a->plan, s->factor));
   a->method = u ? GABLE_METHOD_LU : GABLE_METHOD_CHOLESKY;
   a->order = GABLE_ORDER_USER;
   a->matched = GI_ROWS_IMPORTED;

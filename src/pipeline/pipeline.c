@@ -143,6 +143,7 @@ static gable_status numeric(gable_solver *s)
   gi_factor_options how = {.threads = s->ctx->threads, .tiny = s->options.tiny_pivot};
   if (a->matched == 2 && how.tiny == 0) how.tiny = 1e-20; /* the largest pivot of its column is small for a reason */
   GI_TRY(gi_factor_numeric(s->ctx, s->factor, &s->permuted.columns, kind == GI_LU ? &s->permuted.rows : NULL, &how));
+  GI_TRY(gi_thin_update(s->ctx, a->plan, s->factor));
   s->factor_s = gi_now() - begin;
   s->phase = GI_PHASE_FACTORED;
 done:

@@ -6,6 +6,7 @@
 
 #include "factor/export.h"
 #include "factor/solve.h"
+#include "factor/solve_thin.h"
 #include "pipeline/arrangement.h"
 #include "pipeline/permuted.h"
 

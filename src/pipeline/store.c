@@ -302,6 +302,7 @@ static gable_status load_numbers(gable_solver *s, gi_source *source, const gi_st
   GI_TRY(read_pieces(s->ctx, source, pieces, factor_pieces(h, y, s->factor, pieces)));
   GI_REQUIRE(numbers_right(&s->arrangement, s->factor), GABLE_ERR_FORMAT, "%s: the numbers of the factor are wrong",
              gi_source_name(source));
+  GI_TRY(gi_thin_update(s->ctx, s->arrangement.plan, s->factor));
   s->factor->perturbed = h->perturbed;
   s->factor->max_entry = h->max_entry;
   s->factor->max_factor = h->max_factor;

@@ -4,11 +4,14 @@
 #include "support/test.h"
 
 #include "factor/solve.h"
+#include "factor/solve_thin.h"
 #include "support/failing_allocator.h"
 #include "support/random_factor.h"
 #include "support/small_layout.h"
 
 static const int thread_counts[] = {1, 2, 3, 7};
+
+enum { SEEDS = 72, THIN_SEEDS = 12 };
 
 typedef struct setting {
   gable_idx n;
@@ -179,10 +182,10 @@ static gable_idx *random_blocks(gi_random *r, gable_idx n, gable_idx *n_blocks)
   return block;
 }
 
-static gi_layout *random_layout(gable_context *ctx, gi_random *r, gable_idx n, int symmetric, int cholesky)
+static gi_layout *random_layout(gable_context *ctx, gi_random *r, gable_idx n, int symmetric, int cholesky, int thin)
 {
-  const int blocks = n > 0 && !cholesky && gi_random_below(r, 2);
-  const double density = gi_random_unit(r) * (n < 40 ? 0.2 : 0.02);
+  const int blocks = n > 0 && !cholesky && gi_random_below(r, thin ? 4 : 2) == 0;
+  const double density = thin ? (0.2 + gi_random_unit(r)) / n : gi_random_unit(r) * (n < 40 ? 0.2 : 0.02);
   unsigned char *pattern = small_pattern(r, n, density, symmetric);
   const gable_idx max_width = 1 + (gable_idx)gi_random_below(r, 30);
   gi_layout *y = NULL;
@@ -262,18 +265,21 @@ static void check_company(gable_context *ctx, gi_random *r, const setting *s, ga
   free(y.data);
 }
 
-static void check_seed(gable_context *ctx, uint64_t seed, failing_allocator *memory)
+static void check_seed(gable_context *ctx, uint64_t seed, failing_allocator *memory, gable_off *records)
 {
   gi_random r = gi_random_seed(seed);
   const int symmetric = (int)gi_random_below(&r, 2), cholesky = symmetric && gi_random_below(&r, 2);
-  const gable_idx n = (gable_idx)gi_random_below(&r, seed % 4 ? 40 : 200);
+  const int thin = seed > SEEDS - THIN_SEEDS; /* forests, whose thin panels are copied */
+  const gable_idx n = (gable_idx)(thin ? 100 + gi_random_below(&r, 200) : gi_random_below(&r, seed % 4 ? 40 : 200));
   setting s = {.n = n};
-  s.layout = random_layout(ctx, &r, n, symmetric, cholesky);
+  s.layout = random_layout(ctx, &r, n, symmetric, cholesky, thin);
   s.factor =
       random_factor(ctx, &r, s.layout, cholesky ? GI_CHOLESKY : GI_LU, gi_random_below(&r, 3) ? GABLE_D : GABLE_S);
   s.dense = dense_factor_of(s.factor);
   const gi_solve_plan_options options = {1 + gi_random_below(&r, 300), 1 + gi_random_below(&r, 300), 1};
   CHECK_OK(gi_solve_plan_create(ctx, s.layout, gi_random_below(&r, 4) ? &options : NULL, &s.plan));
+  if (thin || gi_random_below(&r, 2)) CHECK_OK(gi_thin_update(ctx, s.plan, s.factor));
+  if (s.factor->thin) *records += s.factor->thin->l.n_records + s.factor->thin->u.n_records;
   check_solves(ctx, &r, &s);
   check_frame(ctx, &r, &s, memory);
   if (seed % 4 == 0) check_sharing(ctx, &r, &s);
@@ -289,11 +295,13 @@ int main(void)
   failing_allocator memory = failing_allocator_init();
   gable_context_options options = failing_allocator_options(&memory);
   gable_context *ctx = NULL;
+  gable_off records = 0;
   CHECK_OK(gable_context_create("cpu", &options, &ctx));
-  for (uint64_t seed = 1; seed <= 60; seed++) {
+  for (uint64_t seed = 1; seed <= SEEDS; seed++) {
     printf("seed %llu\n", (unsigned long long)seed);
-    check_seed(ctx, seed, &memory);
+    check_seed(ctx, seed, &memory, &records);
   }
+  CHECK(records > 500, "%lld records of thin panels in all", (long long)records);
   gable_context_destroy(&ctx);
   CHECK(memory.live == 0, "%ld blocks leaked", memory.live);
   return 0;
