@@ -8,7 +8,7 @@
 # make install    DESTDIR, PREFIX (/usr/local) and LIB (lib); make uninstall takes the same files away
 # make docs       the pages of the public headers, in build/docs (needs doxygen)
 # Variables: CC, BUILD (build), DEBUG=yes, SAN (address,undefined or thread), WERROR=yes, CUDA=yes, and METIS, SUITESPARSE,
-# ZLIB, CJSON, OPENMP = yes, no or auto.
+# ZLIB, CJSON, OPENMP, BLAS (an OpenBLAS opened at run time) = yes, no or auto.
 .DEFAULT_GOAL := all
 ifeq ($(MAKELEVEL)$(findstring j,$(filter-out --%,$(MAKEFLAGS))),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
@@ -22,7 +22,7 @@ DEMO ?= examples/data/bcsstk18.mtx.gz
 CC ?= cc
 NVCC ?= nvcc
 CUDA ?= no
-export CC NVCC CUDA METIS SUITESPARSE ZLIB CJSON OPENMP CJSON_CFLAGS CJSON_LIBS
+export CC NVCC CUDA METIS SUITESPARSE ZLIB CJSON OPENMP BLAS CJSON_CFLAGS CJSON_LIBS
 
 ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
 -include $(BUILD)/config.mk
@@ -38,17 +38,19 @@ ALL_CFLAGS = -std=c11 $(OPT) $(WARN) $(if $(filter yes,$(WERROR)),-Werror) -fPIC
 	-D_POSIX_C_SOURCE=200809L -Iinclude -Isrc $(SANFLAGS) $(OPENMP_CFLAGS) $(METIS_CFLAGS) $(SUITESPARSE_CFLAGS) $(CFLAGS)
 # a*b + c may be one operation in the dense kernels and in substitution.
 $(BUILD)/src/kernels/dense.c.o $(BUILD)/src/kernels/trisolve_rows.c.o $(BUILD)/src/kernels/trisolve_elements.c.o: OPT += -ffp-contract=fast
+$(BUILD)/src/kernels/blas.c.o: OPT += $(BLAS_CFLAGS)
 # Short loops over short rows: where a function begins within a cache line decides up to a third of their speed.
 $(BUILD)/src/kernels/trisolve_rows.c.o: OPT += -falign-functions=64
 
-LIBS = $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(CUDA_LIBS) $(OPENMP_CFLAGS) -lm
+LIBS = $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(BLAS_LIBS) $(CUDA_LIBS) $(OPENMP_CFLAGS) -lm
 
 # Optional parts: x.c where the library is there, x_absent.c where it is not.
 OPTIONAL_ZLIB := src/sparse/gzip.c
 OPTIONAL_METIS := src/graph/order_metis.c
 OPTIONAL_SUITESPARSE := src/graph/order_amd.c
 OPTIONAL_CJSON := tool/json.c
-OPTIONAL := ZLIB METIS SUITESPARSE CJSON
+OPTIONAL_BLAS := src/kernels/blas.c
+OPTIONAL := ZLIB METIS SUITESPARSE CJSON BLAS
 absent = $(wildcard $(patsubst %.c,%_absent.c,$(OPTIONAL_$1)))
 without := $(foreach p,$(OPTIONAL),$(if $(filter yes,$(HAVE_$p)),$(call absent,$p),$(OPTIONAL_$p)))
 

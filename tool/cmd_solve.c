@@ -89,6 +89,9 @@ static gable_status analyse_and_factor(solve_run *r, const solve_request *q, sol
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
   options.tolerance = q->tolerance;
   options.refine_steps = (int)q->refine;
+  options.blas = !strcmp(q->blas, "openblas") ? GABLE_BLAS_OPENBLAS
+                 : !strcmp(q->blas, "own")    ? GABLE_BLAS_OWN
+                                              : GABLE_BLAS_AUTO;
   gable_status status = choose_order(r, q, &options);
   if (!status) status = gable_solver_create(r->session.ctx, &options, &r->solver);
   if (status) return status;
@@ -269,6 +272,8 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
                      0, 1000000),
       option_real(0, "tolerance", "T", "of the componentwise backward error (default: 1e-12)", &q->tolerance, 0, 1),
       option_flag(0, "transpose", "solve with the transpose of A", &q->transpose),
+      option_choice(0, "blas", "auto|own|openblas",
+                    "what multiplies large blocks; auto: what was measured to be faster", &q->blas),
       option_flag(0, "strict", "duplicate entries in a file are an error", &q->strict),
       option_text(0, "save-factor", "F", "save the factor", &q->save_path),
       option_text(0, "load-factor", "F", "load a factor of the same matrix instead of factoring", &q->load_path),
@@ -298,7 +303,7 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
 
 int cmd_solve(int argc, char **argv)
 {
-  solve_request q = {.repeat = 1, .refine = -1};
+  solve_request q = {.repeat = 1, .refine = -1, .blas = "auto"};
   solve_outcome o = {.report = GABLE_SOLVE_REPORT_INIT};
   solve_run r = {.view = GABLE_MATRIX_VIEW_INIT};
   int rc;

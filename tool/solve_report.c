@@ -65,6 +65,7 @@ static void print_matrix(FILE *out, const solve_request *q, const solve_outcome 
                                      ", imported"};
   report_line(out, "method", "%s%s, on %s with %d thread%s", is_cholesky(s) ? "Cholesky" : "LU with static pivoting",
               rows[integer_of(s, GABLE_SOLVER_MATCHED) & 3], r->where, r->threads, r->threads == 1 ? "" : "s");
+  if (strcmp(gable_solver_blas(s), "own")) report_line(out, "large blocks", "%s", gable_solver_blas(s));
   if (integer_of(s, GABLE_SOLVER_BLOCKS) > 1)
     report_line(out, "block triangular", "%s diagonal blocks",
                 human_count((double)integer_of(s, GABLE_SOLVER_BLOCKS)).s);
@@ -177,6 +178,7 @@ static void json_factor(json *j, const solve_outcome *r)
   const gable_solver *s = r->solver;
   double factor = real_of(s, GABLE_SOLVER_FACTOR_S), flops = real_of(s, GABLE_SOLVER_FLOPS);
   json_number(j, "factor_s", factor);
+  json_text(j, "blas", gable_solver_blas(s));
   json_integer(j, "nnz_l", integer_of(s, GABLE_SOLVER_NNZ_L));
   json_integer(j, "nnz_u", integer_of(s, GABLE_SOLVER_NNZ_U));
   json_number(j, "flops", flops);

@@ -38,6 +38,14 @@ typedef enum gable_reuse {
 
 typedef enum gable_choice { GABLE_CHOOSE = 0, GABLE_NEVER = 1, GABLE_ALWAYS = 2 } gable_choice;
 
+/* What multiplies the large blocks of a numeric factorization; small ones are the library's own kernels' in any case.
+ */
+typedef enum gable_blas {
+  GABLE_BLAS_AUTO = 0,    /* what was measured to be faster (docs/algorithms/factor.md): today the own kernels */
+  GABLE_BLAS_OWN = 1,     /* the own kernels */
+  GABLE_BLAS_OPENBLAS = 2 /* the system's OpenBLAS; gable_solver_create fails where it cannot serve */
+} gable_blas;
+
 typedef struct gable_solver_options {
   size_t size; /* of this struct, so that it can grow */
   gable_method method;
@@ -49,15 +57,23 @@ typedef struct gable_solver_options {
   double tolerance;            /* of the backward error; 0: 1e-12 (1e-6 for float vectors) */
   int refine_steps;            /* corrections a solve may do; -1: as many as help; 0: none, and no GMRES */
   double tiny_pivot;           /* smaller pivots, relative to max |a_ij| after scaling, are replaced; 0: the default */
+  gable_blas blas;             /* of large blocks */
 } gable_solver_options;
 #define GABLE_SOLVER_OPTIONS_INIT                                                                                      \
   {                                                                                                                    \
     sizeof(gable_solver_options), GABLE_METHOD_AUTO, GABLE_ORDER_AUTO, NULL, GABLE_CHOOSE, GABLE_CHOOSE, GABLE_D, 0.0, \
-        -1, 0.0                                                                                                        \
+        -1, 0.0, GABLE_BLAS_AUTO                                                                                       \
   }
 
-/* Local.  options may be NULL.  The solver belongs to the caller; ctx must outlive it. */
+/* Local.  options may be NULL.  The solver belongs to the caller; ctx must outlive it.  GABLE_ERR_UNAVAILABLE: an
+ * OpenBLAS was asked for, and none is there that the threads of ctx may call at once without starting threads of its
+ * own; its settings are the process's and are left as they are.  A serial one is taken where ctx has one thread, and
+ * then no other thread of the process may call it meanwhile. */
 GABLE_API gable_status gable_solver_create(gable_context *ctx, const gable_solver_options *options, gable_solver **out);
+
+/* Local.  "own", or the words of the OpenBLAS that multiplies large blocks: version, options, kind of threads.  Belongs
+ * to s. */
+GABLE_API const char *gable_solver_blas(const gable_solver *s);
 
 /* Local.  order [n] = the permutation in a text file: n integers from 0 or from 1, lines that begin with % or # left
  * out. GABLE_ERR_IO, GABLE_ERR_FORMAT with the line. */

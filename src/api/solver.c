@@ -23,6 +23,7 @@ static gable_status copy_options(const gable_solver_options *given, gable_solver
              own->tolerance);
   GI_REQUIRE(own->tiny_pivot >= 0 && own->tiny_pivot < 1, GABLE_ERR_ARGUMENT, "tiny pivot %g: give 0 to 1",
              own->tiny_pivot);
+  GI_REQUIRE((int)own->blas >= 0 && own->blas <= GABLE_BLAS_OPENBLAS, GABLE_ERR_ARGUMENT, "blas %d", (int)own->blas);
   GI_REQUIRE(own->refine_steps >= -1, GABLE_ERR_ARGUMENT, "refine_steps is %d: give -1 or more", own->refine_steps);
 done:
   return status;
@@ -39,8 +40,11 @@ gable_status gable_solver_create(gable_context *ctx, const gable_solver_options 
   GI_ALLOC_ZERO(ctx, s, 1);
   s->ctx = ctx;
   s->options = own;
+  if (own.blas == GABLE_BLAS_OPENBLAS) GI_TRY(gik_blas_open(ctx->threads, &s->blas));
   *out = s;
+  s = NULL;
 done:
+  gable_solver_destroy(&s);
   return status;
 }
 
@@ -50,7 +54,13 @@ void gable_solver_destroy(gable_solver **solver)
   gable_solver *s = *solver;
   *solver = NULL;
   gi_pipeline_clear(s);
+  gik_blas_close(&s->blas);
   gi_free(s->ctx, s);
+}
+
+const char *gable_solver_blas(const gable_solver *s)
+{
+  return s && s->blas.library ? s->blas.name : "own";
 }
 
 gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_view *a)

@@ -13,14 +13,24 @@
 
 #if defined(_OPENMP) && !defined(__CUDACC__)
 #include <omp.h>
+#define GI_HAS_OPENMP 1
 #define GI_OMP(directive) GI_PRAGMA(omp directive)
 #else
+#define GI_HAS_OPENMP 0
 #define GI_OMP(directive)
+static inline void omp_set_num_threads(int threads)
+{
+  (void)threads;
+}
 static inline int omp_get_thread_num(void)
 {
   return 0;
 }
 static inline int omp_get_num_threads(void)
+{
+  return 1;
+}
+static inline int omp_get_max_threads(void)
 {
   return 1;
 }

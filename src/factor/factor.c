@@ -143,7 +143,10 @@ gable_status gi_factor_numeric(gable_context *ctx, gi_factor *f, const gi_csc *a
   }
   GI_TRY(measure_entries(f, a));
   GI_TRY(copy_off(f, a));
-  GI_TRY(gi_factor_run(ctx, f, a, at, tiny_pivot(f, options), options && options->threads > 0 ? options->threads : 1));
+  const gi_factor_options how = {.threads = options && options->threads > 0 ? options->threads : 1,
+                                 .tiny = tiny_pivot(f, options),
+                                 .blas = options ? options->blas : NULL};
+  GI_TRY(gi_factor_run(ctx, f, a, at, &how));
   GI_REQUIRE(isfinite(f->max_factor), GABLE_ERR_NOT_FINITE,
              "the factorization overflowed: scale the matrix, or factor in double");
 done:

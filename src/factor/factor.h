@@ -8,6 +8,7 @@
 #define GI_FACTOR_H
 
 #include "graph/layout.h"
+#include "kernels/blas.h"
 #include "sparse/csc.h"
 
 typedef enum gi_factor_kind { GI_LU = 1, GI_CHOLESKY = 2 } gi_factor_kind;
@@ -32,7 +33,8 @@ typedef struct gi_factor {
 
 typedef struct gi_factor_options {
   int threads;
-  double tiny; /* pivots below tiny * max|A'| are replaced by +-that; 0: the default, sqrt(eps) */
+  double tiny;          /* pivots below tiny * max|A'| are replaced by +-that; 0: the default, sqrt(eps) */
+  const gik_blas *blas; /* for large products; NULL: the own kernels alone */
 } gi_factor_options;
 
 /* Memory for a factor of this layout; no numbers yet. */

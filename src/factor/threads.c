@@ -144,31 +144,60 @@ done:
   return status;
 }
 
-gable_status gi_factor_run(gable_context *ctx, gi_factor *f, const gi_csc *a, const gi_csc *at, double tiny,
-                           int threads)
+/* What one thread needs to take tickets. */
+typedef struct crew {
+  gi_numeric *x;
+  gi_worker *workers;
+  report *r;
+  const gi_schedule *schedule;
+  atomic_llong *next;
+} crew;
+
+static void take_tickets_alone(void *user)
+{
+  const crew *c = user;
+  take_tickets(c->x, c->workers, c->r, c->schedule, c->next);
+}
+
+/* An OpenBLAS that threads by OpenMP stays on the thread that calls it: inside a region of several threads, and in a
+ * task that may use no others. */
+static void take_all(const crew *c, int threads, int has_blas)
+{
+  if (threads > 1) {
+    GI_OMP(parallel num_threads(threads))
+    {
+      omp_set_num_threads(1);
+      take_tickets(c->x, c->workers + omp_get_thread_num(), c->r, c->schedule, c->next);
+    }
+  } else if (has_blas) {
+    gik_blas_alone(take_tickets_alone, (void *)(uintptr_t)c);
+  } else {
+    take_tickets(c->x, c->workers, c->r, c->schedule, c->next);
+  }
+}
+
+gable_status gi_factor_run(gable_context *ctx, gi_factor *f, const gi_csc *a, const gi_csc *at,
+                           const gi_factor_options *how)
 {
   gable_status status = GABLE_OK;
   gi_schedule *schedule = NULL;
   gi_worker *workers = NULL;
   atomic_llong next = 0;
+  int threads = how->threads;
   report r = {.step = ctx->options.progress ? f->plan->flops / 100 / threads + 1 : 0};
-  gi_numeric x = {.ctx = ctx, .f = f, .y = f->layout, .plan = f->plan, .a = a, .at = at, .tiny = tiny};
+  gi_numeric x = {.ctx = ctx, .f = f, .y = f->layout, .plan = f->plan, .a = a, .at = at, .tiny = how->tiny};
   if (threads > f->plan->flops / flops_worth_a_thread) threads = 1 + (int)(f->plan->flops / flops_worth_a_thread);
   x.parallel = threads > 1;
   GI_TRY(gi_progress(ctx, "factor", 0));
   GI_ALLOC_ZERO(ctx, workers, threads);
   for (int t = 0; t < threads; t++) {
     workers[t].number = t;
+    workers[t].tools.blas = how->blas;
     GI_TRY(worker_init(ctx, f, workers + t));
   }
   GI_TRY(gi_schedule_create(ctx, f, threads, &schedule));
-  if (x.parallel) {
-    GI_TRY(init_flags(&x));
-    GI_OMP(parallel num_threads(threads))
-    take_tickets(&x, workers + omp_get_thread_num(), &r, schedule, &next);
-  } else {
-    take_tickets(&x, workers, &r, schedule, &next);
-  }
+  if (x.parallel) GI_TRY(init_flags(&x));
+  take_all(&(crew){&x, workers, &r, schedule, &next}, threads, how->blas != NULL);
   GI_TRY(collect(f, workers, threads));
 done:
   for (int t = 0; workers && t < threads; t++) worker_release(ctx, workers + t);

@@ -4,9 +4,9 @@
 
 #include "factor/factor.h"
 
-/* Factors all supernodes of f, whose plan is there; pivots below tiny are replaced. */
-gable_status gi_factor_run(gable_context *ctx, gi_factor *f, const gi_csc *a, const gi_csc *at, double tiny,
-                           int threads);
+/* Factors all supernodes of f, whose plan is there; pivots below how->tiny, not relative to anything, are replaced. */
+gable_status gi_factor_run(gable_context *ctx, gi_factor *f, const gi_csc *a, const gi_csc *at,
+                           const gi_factor_options *how);
 
 /* What gi_factor_run takes at most; widest: columns of the widest supernode. */
 gable_off gi_factor_run_bytes(const gi_factor *f, gable_idx widest, size_t value_size, int threads);

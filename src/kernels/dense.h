@@ -7,18 +7,25 @@
 
 #include <gable/types.h>
 
+#include "kernels/blas.h"
+
 enum { GIK_PACK_COLUMNS = 240, GIK_PACK_DEPTH = 256 }; /* packed at a time: they stay in a second level cache */
 
-/* Values of scratch that products of at most m x n x k need. */
+/* Values of scratch that products of at most m x n x k need: packed operands, or a product of an OpenBLAS. */
 static inline gable_off gik_pack_size(gable_off m, gable_off n, gable_off k)
 {
-  return (m + (n < GIK_PACK_COLUMNS ? n : GIK_PACK_COLUMNS) + 32) * (k < GIK_PACK_DEPTH ? k : GIK_PACK_DEPTH);
+  const gable_off columns = n < GIK_PACK_COLUMNS ? n : GIK_PACK_COLUMNS,
+                  depth = k < GIK_PACK_DEPTH ? k : GIK_PACK_DEPTH;
+  const gable_off packed = (m + columns + 32) * depth;
+  return packed > m * columns ? packed : m * columns;
 }
 
 /* What the kernels for any size work with. */
 typedef struct gik_tools {
-  void *pack; /* [gik_pack_size] values of the largest product */
+  void *pack;           /* [gik_pack_size] values of the largest product */
+  const gik_blas *blas; /* for products from GIK_BLAS_LEAST rows, columns and terms on; NULL: none */
 } gik_tools;
+enum { GIK_BLAS_LEAST = 96 };
 
 #define GIK_DENSE(real, t)                                                                                             \
   /* C(rows[i], columns[j]) -= sum over p < k of A(i,p) B(p,j), A m x k with leading dimension lda, B(p,j) at          \

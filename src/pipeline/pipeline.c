@@ -140,7 +140,8 @@ static gable_status numeric(gable_solver *s)
   if (!s->permuted.columns.ptr)
     GI_TRY(gi_permuted_init(s->ctx, &s->problem, a->row_perm, a->col_perm, kind == GI_CHOLESKY, &s->permuted));
   GI_TRY(gi_permuted_fill(s->ctx, &s->permuted, &s->problem, a->row_perm, a->col_perm, a->r, a->c));
-  gi_factor_options how = {.threads = s->ctx->threads, .tiny = s->options.tiny_pivot};
+  gi_factor_options how = {
+      .threads = s->ctx->threads, .tiny = s->options.tiny_pivot, .blas = s->blas.library ? &s->blas : NULL};
   if (a->matched == 2 && how.tiny == 0) how.tiny = 1e-20; /* the largest pivot of its column is small for a reason */
   GI_TRY(gi_factor_numeric(s->ctx, s->factor, &s->permuted.columns, kind == GI_LU ? &s->permuted.rows : NULL, &how));
   GI_TRY(gi_thin_update(s->ctx, a->plan, s->factor));

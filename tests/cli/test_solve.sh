@@ -98,6 +98,19 @@ mm 'coordinate real general' '2 2 4' '1 1 1' '1 2 1' '2 1 1' '2 2 1' >ones.mtx
 run 0 solve ones.mtx
 says 'numerically singular' out
 
+# an OpenBLAS, or one line that says why not
+got=0
+"$gable" solve a.mtx --blas openblas --json j.json >out 2>err || got=$?
+if [ "$got" -eq 0 ]; then
+    says 'OpenBLAS' out
+    grep -q '"blas":.*OpenBLAS' j.json || wrong "the JSON does not name the OpenBLAS"
+else
+    [ "$got" -eq 1 ] || wrong "--blas openblas: exit status $got"
+    grep -q 'OpenBLAS' err || wrong "--blas openblas: no reason"
+fi
+run 0 solve a.mtx --blas own
+run 2 solve a.mtx --blas mkl
+
 # places that cannot be written: an error, and nothing half-written left behind
 mkdir folder
 run 1 solve a.mtx -o folder
@@ -135,6 +148,6 @@ run 2 solve a.mtx --order
 run 2 solve a.mtx --tolerance 7
 run 2 solve a.mtx -b b.mtx --rhs 2
 "$gable" solve --help >out 2>err || wrong "no help"
-for flag in -b -o --rhs --order --threads --repeat --refine --tolerance --transpose --save-factor --load-factor --json --strict; do
+for flag in -b -o --rhs --order --blas --threads --repeat --refine --tolerance --transpose --save-factor --load-factor --json --strict; do
     says "$flag" out
 done

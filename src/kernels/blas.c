@@ -1,0 +1,92 @@
+#define _GNU_SOURCE /* RTLD_NOLOAD */
+#include "kernels/blas.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/portable.h"
+
+enum { SERIAL = 0, PTHREADS = 1, OPENMP = 2 }; /* openblas_get_parallel() */
+
+/* One that the process uses already comes first: two of them would share their symbols. */
+static void *open_any(void)
+{
+  static const char *const names[] = {GI_OPENBLAS_OPENMP,  /* where Debian keeps the one on OpenMP; of configure */
+                                      "libopenblaso.so.0", /* the same elsewhere */
+                                      "libopenblas.so.0"};
+  void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  for (size_t k = 0; !library && k < sizeof names / sizeof *names; k++)
+    library = dlopen(names[k], RTLD_NOW | RTLD_LOCAL);
+  return library;
+}
+
+/* *function = the symbol; 0 when there is none. */
+static int find(void *library, const char *symbol, void *function)
+{
+  void *at = dlsym(library, symbol);
+  memcpy(function, &at, sizeof at);
+  return at != NULL;
+}
+
+/* Does the library call the OpenMP runtime that this one calls? */
+static int same_openmp(void *library)
+{
+  int (*ours)(void) = omp_in_parallel, (*theirs)(void) = NULL;
+  return GI_HAS_OPENMP && find(library, "omp_in_parallel", &theirs) && ours == theirs;
+}
+
+static gable_status check_threads(void *library, int threads, gik_blas *blas)
+{
+  static const char *const kinds[] = {"serial", "pthreads", "OpenMP"};
+  gable_status status = GABLE_OK;
+  int (*get_parallel)(void) = NULL, (*get_threads)(void) = NULL;
+  char *(*get_config)(void) = NULL;
+  GI_REQUIRE(find(library, "openblas_get_parallel", &get_parallel) &&
+                 find(library, "openblas_get_num_threads", &get_threads) &&
+                 find(library, "openblas_get_config", &get_config) && find(library, "cblas_dgemm", &blas->gemm_d) &&
+                 find(library, "cblas_sgemm", &blas->gemm_s),
+             GABLE_ERR_UNAVAILABLE, "libopenblas.so.0 is no OpenBLAS that can be asked about its threads");
+  const int kind = get_parallel(), own = get_threads();
+  GI_REQUIRE(kind >= SERIAL && kind <= OPENMP, GABLE_ERR_UNAVAILABLE, "OpenBLAS of an unknown kind %d", kind);
+  snprintf(blas->name, sizeof blas->name, "%.120s, %s", get_config(), kinds[kind]);
+  GI_REQUIRE(kind != SERIAL || threads == 1, GABLE_ERR_UNAVAILABLE,
+             "the OpenBLAS found is built for one thread, and %d would call it: install libopenblas0-openmp", threads);
+  GI_REQUIRE(kind != PTHREADS || own == 1, GABLE_ERR_UNAVAILABLE,
+             "the OpenBLAS found starts %d threads in each call: set OPENBLAS_NUM_THREADS=1, or install "
+             "libopenblas0-openmp",
+             own);
+  GI_REQUIRE(kind != OPENMP || own == 1 || same_openmp(library), GABLE_ERR_UNAVAILABLE,
+             "the OpenBLAS found starts %d threads in each call, on another OpenMP runtime: set OMP_NUM_THREADS=1",
+             own);
+done:
+  return status;
+}
+
+gable_status gik_blas_open(int threads, gik_blas *blas)
+{
+  gable_status status = GABLE_OK;
+  void *library = open_any();
+  GI_REQUIRE(library, GABLE_ERR_UNAVAILABLE, "no OpenBLAS was found: install libopenblas0-openmp");
+  GI_TRY(check_threads(library, threads, blas));
+  blas->library = library;
+  library = NULL;
+done:
+  if (library) dlclose(library);
+  return status;
+}
+
+void gik_blas_close(gik_blas *blas)
+{
+  if (blas->library) dlclose(blas->library);
+  blas->library = NULL;
+}
+
+void gik_blas_alone(void (*run)(void *user), void *user)
+{
+  GI_OMP(parallel num_threads(1))
+  {
+    omp_set_num_threads(1); /* of this task: its end restores what was */
+    run(user);
+  }
+}

@@ -1,0 +1,39 @@
+/* blas.h: an OpenBLAS of the system for large dense products, opened when it is asked for; blas.c, blas_absent.c.
+ *
+ * OpenBLAS is of one process and keeps state: how it was built says whether several threads may call it at once and how
+ * many threads it starts itself.  It is asked, and never told: nothing that others in the process would notice is set.
+ *   OpenMP   inside gik_blas_alone it uses the calling thread alone, and any number of threads may call it.  It must
+ *            run on the OpenMP runtime that this library was built with.
+ *   pthreads callable by any number of threads; but each call spreads over its own threads, unless it has one.
+ *   serial   Debian's is built without locks: concurrent calls give wrong products.  For one thread alone, and only
+ *            while no other thread of the process calls it. */
+#ifndef GIK_BLAS_H
+#define GIK_BLAS_H
+
+#include <gable/types.h>
+
+#include "base/status.h"
+
+/* C = alpha A op(B) + beta C; cblas_dgemm and cblas_sgemm, in its numbers. */
+enum { GIK_BLAS_COLUMNS = 102, GIK_BLAS_PLAIN = 111, GIK_BLAS_TRANSPOSED = 112 };
+typedef void gik_gemm_d(int order, int trans_a, int trans_b, int m, int n, int k, double alpha, const double *a,
+                        int lda, const double *b, int ldb, double beta, double *c, int ldc);
+typedef void gik_gemm_s(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
+                        const float *b, int ldb, float beta, float *c, int ldc);
+
+typedef struct gik_blas {
+  void *library; /* NULL: none */
+  gik_gemm_d *gemm_d;
+  gik_gemm_s *gemm_s;
+  char name[160]; /* in its own words */
+} gik_blas;
+
+/* Opens the OpenBLAS that serves for calls by `threads` threads at once; GABLE_ERR_UNAVAILABLE says what is in the way.
+ * blas is zeroed before. */
+gable_status gik_blas_open(int threads, gik_blas *blas);
+void gik_blas_close(gik_blas *blas);
+
+/* run(user) as a task of its own whose calls of an OpenBLAS on OpenMP stay on this thread. */
+void gik_blas_alone(void (*run)(void *user), void *user);
+
+#endif
