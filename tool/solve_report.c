@@ -88,7 +88,9 @@ static void print_phases(FILE *out, const solve_request *q, const solve_outcome 
   } else {
     phase(out, "match", match, whole,
           integer_of(s, GABLE_SOLVER_MATCHED) ? "rows to columns, and scaling" : "scaling alone");
-    phase(out, "order", order, whole, order_name(s));
+    snprintf(what, sizeof what, "%s%s", order_name(s),
+             integer_of(s, GABLE_SOLVER_ORDER_FALLBACK) ? ", for METIS had too little memory" : "");
+    phase(out, "order", order, whole, what);
     snprintf(what, sizeof what, "%s supernodes, tree of height %s, in %s; the rest is reading%s",
              human_count((double)integer_of(s, GABLE_SOLVER_SUPERNODES)).s,
              human_count((double)integer_of(s, GABLE_SOLVER_TREE_HEIGHT)).s,
@@ -159,6 +161,7 @@ static void json_analysis(json *j, const gable_solver *s)
   json_integer(j, "nnz", integer_of(s, GABLE_SOLVER_NNZ));
   json_text(j, "method", is_cholesky(s) ? "cholesky" : "lu");
   json_text(j, "order", order_name(s));
+  json_bool(j, "order_fallback", integer_of(s, GABLE_SOLVER_ORDER_FALLBACK) != 0);
   json_bool(j, "symmetric_pattern", integer_of(s, GABLE_SOLVER_SYMMETRIC_PATTERN) != 0);
   json_bool(j, "symmetric_values", integer_of(s, GABLE_SOLVER_SYMMETRIC_VALUES) != 0);
   json_bool(j, "matched", integer_of(s, GABLE_SOLVER_MATCHED) != 0);

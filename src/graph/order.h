@@ -30,6 +30,7 @@ typedef struct gi_order_report {
   gi_order_method used;           /* GI_ORDER_METIS when at least one block took it; never GI_ORDER_AUTO */
   gable_off fill_amd, fill_metis; /* nnz(L) predicted by those of them that were tried, else 0 */
   gable_idx long_rows;            /* put last, apart from the others */
+  int metis_starved;              /* 1: a block is AMD's because METIS had too little memory (of GI_ORDER_AUTO alone) */
   double tree_s;                  /* seconds of the time taken that went into options->tree */
 } gi_order_report;
 

@@ -27,6 +27,7 @@ typedef struct contest {
   gi_tree tree_amd, tree_metis;
   double amd_s, metis_s;   /* seconds that the trees took */
   unsigned char *linear;   /* [n_blocks] AMD is enough */
+  unsigned char *starved;  /* [n_blocks] METIS had too little memory */
   atomic_int amd_is_known; /* 1: fill_amd and linear are */
 } contest;
 
@@ -98,9 +99,15 @@ done:
 
 static int wants_metis(const void *user, gable_idx b)
 {
-  contest *c = (contest *)user;
-  if (c->p->ordered[b] < SMALL_BLOCK) return 0;
+  const contest *c = user;
+  if (c->p->ordered[b] < SMALL_BLOCK || c->starved[b]) return 0;
   return !atomic_load_explicit(&c->amd_is_known, memory_order_acquire) || !c->linear[b];
+}
+
+static void note_starved(void *user, gable_idx b)
+{
+  contest *c = user;
+  c->starved[b] = 1;
 }
 
 static gable_status run_amd(contest *c)
@@ -116,7 +123,7 @@ done:
 
 static gable_status run_metis(contest *c)
 {
-  const gi_block_filter filter = {wants_metis, c};
+  const gi_block_filter filter = {wants_metis, note_starved, c};
   return gi_order_by_metis(c->ctx, c->p, &filter, c->metis);
 }
 
@@ -158,6 +165,7 @@ static gable_status take_better(contest *c, gable_idx *perm, gi_tree *tree, gi_o
   for (gable_idx b = 0; b < p->n_blocks; b++) {
     const size_t begin = (size_t)p->block[b], size = (size_t)p->block[b + 1] - begin;
     report->fill_amd += c->fill_amd[b];
+    report->metis_starved |= c->starved[b] && !c->linear[b];
     if (!wants_metis(c, b))
       memcpy(c->metis + begin, c->amd + begin, size * sizeof *perm);
     else
@@ -203,6 +211,7 @@ gable_status gi_order_by_fill(gable_context *ctx, const gi_order_problem *p, gab
   GI_ALLOC(ctx, c.fill_amd, p->n_blocks);
   GI_ALLOC(ctx, c.fill_metis, p->n_blocks);
   GI_ALLOC(ctx, c.linear, p->n_blocks);
+  GI_ALLOC_ZERO(ctx, c.starved, p->n_blocks);
   atomic_init(&c.amd_is_known, 0);
   if (gi_order_has_metis() && ctx->threads > 1 && p->n >= SMALL_MATRIX) {
     GI_TRY(run_both(&c));
@@ -214,12 +223,15 @@ gable_status gi_order_by_fill(gable_context *ctx, const gi_order_problem *p, gab
       memset(c.linear, 1, (size_t)p->n_blocks);
   }
   GI_TRY(take_better(&c, perm, tree, report));
+  if (report->metis_starved)
+    gi_log(ctx, GABLE_LOG_WARNING, "METIS had too little memory: AMD orders what it was asked for");
 done:
   gi_free(ctx, c.amd);
   gi_free(ctx, c.metis);
   gi_free(ctx, c.fill_amd);
   gi_free(ctx, c.fill_metis);
   gi_free(ctx, c.linear);
+  gi_free(ctx, c.starved);
   gi_tree_release(ctx, &c.tree_amd);
   gi_tree_release(ctx, &c.tree_metis);
   return status;

@@ -60,26 +60,18 @@ done:
   return status;
 }
 
-static gable_status check_result(int result)
+/* What METIS may take for g: a graph takes 14 numbers a node and 3 an entry of idx; the coarser ones together at most
+ * twice that. */
+static size_t most_bytes(const gi_adjacency *g)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(result != METIS_ERROR_MEMORY, GABLE_ERR_MEMORY, "METIS ran out of memory: order by AMD");
-  GI_REQUIRE(result == METIS_OK, GABLE_ERR_BACKEND, "METIS failed (its status is %d)", result);
-done:
-  return status;
+  return 3 * sizeof(idx_t) * (14 * ((size_t)g->n + 1) + 3 * (size_t)g->ptr[g->n]) + ((size_t)1 << 20);
 }
 
-/* Is there the memory that METIS may take for g?  A graph takes 14 numbers a node and 3 an entry of idx; the coarser
- * ones together at most twice that. */
-static gable_status check_memory(const gi_adjacency *g)
+static int memory_is_there(const gi_adjacency *g)
 {
-  gable_status status = GABLE_OK;
-  const size_t bytes = 3 * sizeof(idx_t) * (14 * ((size_t)g->n + 1) + 3 * (size_t)g->ptr[g->n]) + ((size_t)1 << 20);
-  void *there = malloc(bytes);
+  void *there = malloc(most_bytes(g));
   free(there);
-  GI_REQUIRE(there, GABLE_ERR_MEMORY, "out of memory: METIS may want %.1f MB: order by AMD", (double)bytes / 1e6);
-done:
-  return status;
+  return there != NULL;
 }
 
 static void on_abort(int number, siginfo_t *about, void *where)
@@ -117,54 +109,73 @@ static int compute_separator(const gi_adjacency *g, idx_t *ptr, idx_t *options, 
   return result;
 }
 
-/* perm [g->n]: nodes of g; the identity in. */
-static gable_status order_whole(gable_context *ctx, const gi_adjacency *g, gable_idx *perm)
-{
-  gable_status status = GABLE_OK;
-  idx_t *ptr = NULL, *place = NULL, n = g->n, options[METIS_NOPTIONS];
-  if (n < 2 || g->ptr[n] == 0) return GABLE_OK;
-  GI_TRY(metis_offsets(ctx, g, &ptr));
-  GI_ALLOC(ctx, place, n);
-  GI_TRY(check_memory(g));
-  set_options(options);
-  pthread_mutex_lock(&metis_lock);
-  const int result = METIS_NodeND(&n, ptr, g->idx, g->weight, options, perm, place);
-  pthread_mutex_unlock(&metis_lock);
-  GI_TRY(check_result(result));
-done:
-  gi_free(ctx, ptr);
-  gi_free(ctx, place);
-  return status;
-}
-
-/* part [g->n]: 0, 1, or 2: in the separator. */
-static gable_status separate(gable_context *ctx, const gi_adjacency *g, gable_idx *part)
-{
-  gable_status status = GABLE_OK;
-  idx_t *ptr = NULL, options[METIS_NOPTIONS];
-  GI_TRY(metis_offsets(ctx, g, &ptr));
-  GI_TRY(check_memory(g));
-  set_options(options);
-  pthread_mutex_lock(&metis_lock);
-  const int result = compute_separator(g, ptr, options, part);
-  pthread_mutex_unlock(&metis_lock);
-  GI_TRY(check_result(result));
-done:
-  gi_free(ctx, ptr);
-  return status;
-}
-
 typedef struct dissection {
   gable_context *ctx;
   int (*is_moot)(const void *user);
   const void *user;
-  int gave_up;
-  int constrained;       /* CAMD will order parts and separators */
-  gable_idx n, done;     /* nodes in all; ordered so far */
-  gable_idx told;        /* done when the progress was told last */
-  gable_idx *local;      /* [n] holds -1 */
-  unsigned char *begins; /* [n] 1: a part or a separator begins at this place */
+  gi_metis_outcome outcome; /* the work goes on while it is GI_METIS_DONE */
+  int constrained;          /* CAMD will order parts and separators */
+  gable_idx n, done;        /* nodes in all; ordered so far */
+  gable_idx told;           /* done when the progress was told last */
+  gable_idx *local;         /* [n] holds -1 */
+  unsigned char *begins;    /* [n] 1: a part or a separator begins at this place */
 } dissection;
+
+/* What METIS said of g. */
+static gable_status take_result(dissection *d, const gi_adjacency *g, int result)
+{
+  gable_status status = GABLE_OK;
+  if (result == METIS_ERROR_MEMORY && d->is_moot) {
+    d->outcome = GI_METIS_STARVED;
+    return GABLE_OK;
+  }
+  GI_REQUIRE(result != METIS_ERROR_MEMORY, GABLE_ERR_MEMORY, "out of memory: METIS may want %.1f MB: order by AMD",
+             (double)most_bytes(g) / 1e6);
+  GI_REQUIRE(result == METIS_OK, GABLE_ERR_BACKEND, "METIS failed (its status is %d)", result);
+done:
+  return status;
+}
+
+/* perm [g->n]: nodes of g; the identity in. */
+static gable_status order_whole(dissection *d, const gi_adjacency *g, gable_idx *perm)
+{
+  gable_status status = GABLE_OK;
+  idx_t *ptr = NULL, *place = NULL, n = g->n, options[METIS_NOPTIONS];
+  int result = METIS_ERROR_MEMORY;
+  if (n < 2 || g->ptr[n] == 0) return GABLE_OK;
+  GI_TRY(metis_offsets(d->ctx, g, &ptr));
+  GI_ALLOC(d->ctx, place, n);
+  set_options(options);
+  if (memory_is_there(g)) {
+    pthread_mutex_lock(&metis_lock);
+    result = METIS_NodeND(&n, ptr, g->idx, g->weight, options, perm, place);
+    pthread_mutex_unlock(&metis_lock);
+  }
+  GI_TRY(take_result(d, g, result));
+done:
+  gi_free(d->ctx, ptr);
+  gi_free(d->ctx, place);
+  return status;
+}
+
+/* part [g->n]: 0, 1, or 2: in the separator. */
+static gable_status separate(dissection *d, const gi_adjacency *g, gable_idx *part)
+{
+  gable_status status = GABLE_OK;
+  idx_t *ptr = NULL, options[METIS_NOPTIONS];
+  int result = METIS_ERROR_MEMORY;
+  GI_TRY(metis_offsets(d->ctx, g, &ptr));
+  set_options(options);
+  if (memory_is_there(g)) {
+    pthread_mutex_lock(&metis_lock);
+    result = compute_separator(g, ptr, options, part);
+    pthread_mutex_unlock(&metis_lock);
+  }
+  GI_TRY(take_result(d, g, result));
+done:
+  gi_free(d->ctx, ptr);
+  return status;
+}
 
 static int is_small(const dissection *d, const gi_adjacency *g)
 {
@@ -192,7 +203,7 @@ static gable_status dissect_part(dissection *d, const gi_adjacency *g, gable_idx
   GI_TRY(gi_adjacency_induce(d->ctx, g, count, node, d->local, &h));
   GI_ALLOC(d->ctx, order, count);
   GI_TRY(dissect(d, &h, order));
-  if (d->gave_up) goto done;
+  if (d->outcome) goto done;
   for (gable_idx k = 0; k < count; k++) order[k] = node[order[k]];
   memcpy(node, order, (size_t)count * sizeof *node);
 done:
@@ -207,19 +218,20 @@ static gable_status dissect(dissection *d, const gi_adjacency *g, gable_idx *per
 {
   gable_status status = GABLE_OK;
   gable_idx *part = NULL, size[3] = {0, 0, 0};
-  d->gave_up = d->is_moot && d->is_moot(d->user);
-  if (d->gave_up) return GABLE_OK;
+  if (d->is_moot && d->is_moot(d->user)) d->outcome = GI_METIS_MOOT;
+  if (d->outcome) return GABLE_OK;
   GI_TRY(tell(d, g));
   if (!is_small(d, g)) {
     GI_ALLOC(d->ctx, part, g->n);
-    GI_TRY(separate(d->ctx, g, part));
+    GI_TRY(separate(d, g, part));
+    if (d->outcome) goto done;
     for (gable_idx k = 0; k < g->n; k++) size[part[k]]++;
   }
   if (size[0] == 0 || size[1] == 0) { /* small, or with nothing to separate */
     d->begins[d->done] = 1;
     d->done += g->n;
     for (gable_idx k = 0; k < g->n; k++) perm[k] = k;
-    if (!d->constrained) GI_TRY(order_whole(d->ctx, g, perm));
+    if (!d->constrained) GI_TRY(order_whole(d, g, perm));
     goto done;
   }
   gable_idx next[3] = {0, size[0], size[0] + size[1]};
@@ -227,8 +239,8 @@ static gable_status dissect(dissection *d, const gi_adjacency *g, gable_idx *per
   gi_free(d->ctx, part);
   part = NULL;
   GI_TRY(dissect_part(d, g, size[0], perm));
-  if (!d->gave_up) GI_TRY(dissect_part(d, g, size[1], perm + size[0]));
-  if (d->gave_up || size[2] == 0) goto done;
+  if (!d->outcome) GI_TRY(dissect_part(d, g, size[1], perm + size[0]));
+  if (d->outcome || size[2] == 0) goto done;
   d->begins[d->done] = 1;
   d->done += size[2];
 done:
@@ -266,7 +278,7 @@ static void expand(const gi_adjacency *small, const gable_idx *of, const gable_i
 }
 
 gable_status gi_order_metis(gable_context *ctx, const gi_adjacency *g, int (*is_moot)(const void *user),
-                            const void *user, gable_idx *perm, int *gave_up)
+                            const void *user, gable_idx *perm, gi_metis_outcome *outcome)
 {
   gable_status status = GABLE_OK;
   gi_adjacency small = {0};
@@ -280,8 +292,8 @@ gable_status gi_order_metis(gable_context *ctx, const gi_adjacency *g, int (*is_
   GI_ALLOC_ZERO(ctx, d.begins, small.n);
   for (gable_idx k = 0; k < small.n; k++) d.local[k] = -1;
   GI_TRY(dissect(&d, &small, order));
-  *gave_up = d.gave_up;
-  if (d.gave_up) goto done;
+  *outcome = d.outcome;
+  if (d.outcome) goto done;
   if (d.constrained)
     GI_TRY(order_parts(&d, g, of, order, perm));
   else

@@ -6,9 +6,9 @@ int gi_order_has_metis(void)
 }
 
 gable_status gi_order_metis(gable_context *ctx, const gi_adjacency *g, int (*is_moot)(const void *user),
-                            const void *user, gable_idx *perm, int *gave_up)
+                            const void *user, gable_idx *perm, gi_metis_outcome *outcome)
 {
-  (void)ctx, (void)g, (void)is_moot, (void)user, (void)perm, (void)gave_up;
+  (void)ctx, (void)g, (void)is_moot, (void)user, (void)perm, (void)outcome;
   return gi_raise(GABLE_ERR_UNAVAILABLE, __FILE__, __LINE__, __func__,
                   "METIS is not in this build: install it (Debian: libmetis-dev) and build again, or use --order amd");
 }

@@ -26,13 +26,16 @@ void gi_order_problem_release(gable_context *ctx, gi_order_problem *p);
 /* perm [n]: AMD on all blocks together. */
 gable_status gi_order_by_amd(gable_context *ctx, const gi_order_problem *p, gable_idx *perm);
 
-/* Which blocks are wanted; the answer may turn from 1 to 0 while METIS is at work, which then gives the block up. */
+/* Which blocks are wanted; the answer may turn from 1 to 0 while METIS is at work, which then gives the block up.
+ * starved: METIS gave a block up for lack of memory. */
 typedef struct gi_block_filter {
   int (*wanted)(const void *user, gable_idx block);
-  const void *user;
+  void (*starved)(void *user, gable_idx block);
+  void *user;
 } gi_block_filter;
 
-/* perm [n]: METIS on each block that the filter (NULL: none) wants; the places of others are left undefined. */
+/* perm [n]: METIS on each block that the filter (NULL: all, and lack of memory is an error) wants; the places of others
+ * are left undefined. */
 gable_status gi_order_by_metis(gable_context *ctx, const gi_order_problem *p, const gi_block_filter *filter,
                                gable_idx *perm);
 

@@ -149,6 +149,7 @@ static gable_status order_and_structure(gable_context *ctx, const gi_problem *p,
   gi_order_report found = {0};
   GI_TRY(gi_order(ctx, p->n, b->ptr, b->idx, &how, a->col_perm, &found));
   a->order = (gable_order)found.used;
+  a->starved = found.metis_starved;
   double ordered = gi_now() - found.tree_s; /* the tree counts as symbolic */
   a->order_s += ordered - begin;
   gi_symbolic_options form = {
@@ -239,7 +240,8 @@ gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, const 
 {
   gable_status status = GABLE_OK;
   gable_idx *pivot_row = NULL, *perm = NULL, n = a_prime->n_cols;
-  gi_arrangement a = {.method = old->method, .order = old->order, .matched = 2, .rank = old->rank};
+  gi_arrangement a = {
+      .method = old->method, .order = old->order, .starved = old->starved, .matched = 2, .rank = old->rank};
   double begin = gi_now();
   GI_TRY(arrangement_init(ctx, n, &a));
   GI_ALLOC(ctx, pivot_row, n);

@@ -13,6 +13,7 @@ enum { GI_ROWS_IMPORTED = 3 };
 typedef struct gi_arrangement {
   gable_method method; /* never AUTO */
   gable_order order;   /* never AUTO */
+  int starved;         /* 1: gi_order_report.metis_starved */
   int matched;         /* 1: by gi_match; 2: and then by partial pivoting; GI_ROWS_IMPORTED */
   gable_idx rank;
   gable_idx *row_perm, *col_perm; /* [n] row and column of A that come k-th in A' */

@@ -58,7 +58,10 @@ static gable_status arrange(gable_solver *s, const gable_solver_options *options
   gi_factor_destroy(s->ctx, &s->factor);
   gi_permuted_release(s->ctx, &s->permuted);
   GI_TRY(gi_arrange(s->ctx, &s->problem, &how, &a));
-  if (keep_order) a.order = order;
+  if (keep_order) {
+    a.order = order;
+    a.starved = old->starved;
+  }
   adopt(s, &a);
 done:
   if (status) drop_arrangement(s);

@@ -53,6 +53,7 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_NNZ: return s->problem.rows.ptr[s->problem.n];
   case GABLE_SOLVER_METHOD: return a->method;
   case GABLE_SOLVER_ORDER: return a->order;
+  case GABLE_SOLVER_ORDER_FALLBACK: return a->starved;
   case GABLE_SOLVER_MATCHED: return a->matched;
   case GABLE_SOLVER_STRUCTURAL_RANK: return a->rank;
   case GABLE_SOLVER_BLOCKS: return y->n_blocks;
