@@ -115,6 +115,7 @@ typedef struct dissection {
   const void *user;
   gi_metis_outcome outcome; /* the work goes on while it is GI_METIS_DONE */
   int constrained;          /* CAMD will order parts and separators */
+  double before, weight;    /* share of the whole that is done before; that each node has */
   gable_idx n, done;        /* nodes in all; ordered so far */
   gable_idx told;           /* done when the progress was told last */
   gable_idx *local;         /* [n] holds -1 */
@@ -183,13 +184,12 @@ static int is_small(const dissection *d, const gi_adjacency *g)
   return g->n <= FEW_FOR_METIS || g->n <= d->n / PARTS_FOR_METIS;
 }
 
-/* Tells the progress before g is taken in hand, now and then: about a hundred times at most. */
+/* Tells the progress before g is taken in hand, now and then: about a hundred times at most for the whole. */
 static gable_status tell(dissection *d, const gi_adjacency *g)
 {
-  const gable_idx share = d->n / SHARES;
-  if (g->n <= share && d->done - d->told <= share) return GABLE_OK;
+  if (SHARES * d->weight * g->n <= 1 && SHARES * d->weight * (d->done - d->told) <= 1) return GABLE_OK;
   d->told = d->done;
-  return gi_progress(d->ctx, "order", 0.05 + 0.9 * d->done / d->n);
+  return gi_progress(d->ctx, "order", 0.05 + 0.9 * (d->before + d->weight * d->done));
 }
 
 static gable_status dissect(dissection *d, const gi_adjacency *g, gable_idx *perm);
@@ -277,8 +277,9 @@ static void expand(const gi_adjacency *small, const gable_idx *of, const gable_i
   for (gable_idx v = 0; v < n; v++) perm[start[of[v]]++] = v;
 }
 
-gable_status gi_order_metis(gable_context *ctx, const gi_adjacency *g, int (*is_moot)(const void *user),
-                            const void *user, gable_idx *perm, gi_metis_outcome *outcome)
+gable_status gi_order_metis(gable_context *ctx, const gi_adjacency *g, gi_order_share share,
+                            int (*is_moot)(const void *user), const void *user, gable_idx *perm,
+                            gi_metis_outcome *outcome)
 {
   gable_status status = GABLE_OK;
   gi_adjacency small = {0};
@@ -287,6 +288,8 @@ gable_status gi_order_metis(gable_context *ctx, const gi_adjacency *g, int (*is_
   GI_ALLOC(ctx, of, g->n);
   GI_TRY(gi_adjacency_compress(ctx, g, of, &small));
   d.n = small.n;
+  d.before = (double)share.before / share.all;
+  d.weight = (double)g->n / share.all / (small.n > 0 ? small.n : 1);
   GI_ALLOC(ctx, order, small.n);
   GI_ALLOC(ctx, d.local, small.n);
   GI_ALLOC_ZERO(ctx, d.begins, small.n);

@@ -158,16 +158,17 @@ static gable_status order_block(gable_context *ctx, const gi_order_problem *p, c
   const gable_idx b = q->block, count = p->ordered[b], size = p->block[b + 1] - p->block[b];
   const gable_idx *node = p->node + p->block[b];
   gi_adjacency part = {0};
+  const gi_order_share share = {p->block[b], p->n};
   gi_metis_outcome outcome = GI_METIS_DONE;
   int (*moot)(const void *) = q->filter ? is_moot : NULL;
   memcpy(perm, node, (size_t)size * sizeof *perm);
   if (size < 3) goto done;
   if (p->n_blocks == 1 && p->n_long == 0) {
-    GI_TRY(gi_order_metis(ctx, &p->graph, moot, q, perm, &outcome));
+    GI_TRY(gi_order_metis(ctx, &p->graph, share, moot, q, perm, &outcome));
     goto done;
   }
   GI_TRY(gi_adjacency_induce(ctx, &p->graph, count, node, local, &part));
-  GI_TRY(gi_order_metis(ctx, &part, moot, q, order, &outcome));
+  GI_TRY(gi_order_metis(ctx, &part, share, moot, q, order, &outcome));
   for (gable_idx k = 0; k < count && !outcome; k++) perm[k] = node[order[k]];
 done:
   if (outcome == GI_METIS_STARVED) q->filter->starved(q->filter->user, b);

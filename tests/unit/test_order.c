@@ -188,27 +188,44 @@ static int listen(void *user, const char *phase, double done)
   return 0;
 }
 
-/* However many parts there are, the caller hears of about a hundred. */
-static void check_progress(void)
+/* The progress of a matrix of this many equal diagonal blocks: however many parts there are, the caller hears of about
+ * a hundred, and never less than before. */
+static void check_progress(gable_idx n_blocks)
 {
   told t = {0, 0};
   gable_context *ctx = NULL;
   gable_context_options heard = GABLE_CONTEXT_OPTIONS_INIT;
   gable_matrix *lower = NULL, *both = NULL;
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
-  const gi_order_options options = {.method = GI_ORDER_METIS};
+  char kind[40];
   if (!gi_order_has_metis()) return;
   heard.progress = listen;
   heard.progress_user = &t;
   CHECK_OK(gable_context_create("cpu", &heard, &ctx));
-  CHECK_OK(gable_matrix_generate(ctx, "laplacian5:300x300", 1, &lower));
+  snprintf(kind, sizeof kind, "laplacian5:300x%d", (int)(300 / n_blocks));
+  CHECK_OK(gable_matrix_generate(ctx, kind, 1, &lower));
   CHECK_OK(gable_matrix_expand(lower, &both));
   CHECK_OK(gable_matrix_get_view(both, &v));
-  gable_idx *order = malloc((size_t)v.n_cols * sizeof *order);
-  CHECK(order);
-  CHECK_OK(gi_order(ctx, v.n_cols, v.ptr, v.idx, &options, order, NULL));
+  const gable_idx n = v.n_cols, all = n_blocks * n;
+  const gable_off nnz = ((const gable_off *)v.ptr)[n];
+  gable_idx *order = malloc((size_t)all * sizeof *order), block[9];
+  gable_idx *row = malloc((size_t)(n_blocks * nnz) * sizeof *row);
+  gable_off *begin = malloc(((size_t)all + 1) * sizeof *begin);
+  CHECK(order && row && begin && n_blocks < 9);
+  for (gable_idx b = 0; b < n_blocks; b++) {
+    block[b] = b * n;
+    for (gable_idx k = 0; k <= n; k++) begin[b * n + k] = b * nnz + ((const gable_off *)v.ptr)[k];
+    for (gable_off p = 0; p < nnz; p++) row[b * nnz + p] = b * n + v.idx[p];
+  }
+  block[n_blocks] = all;
+  for (gable_idx k = 0; k < all; k++) order[k] = k;
+  const gi_order_options options = {.method = GI_ORDER_METIS, .n_blocks = n_blocks, .block = block};
+  CHECK_OK(gi_order(ctx, all, begin, row, &options, order, NULL));
+  CHECK_OK(gi_order_check(ctx, all, order));
   CHECK(t.calls > 10 && t.calls <= 100 && t.done == 1, "%d calls", t.calls);
   free(order);
+  free(row);
+  free(begin);
   gable_matrix_destroy(&lower);
   gable_matrix_destroy(&both);
   gable_context_destroy(&ctx);
@@ -225,7 +242,8 @@ int main(void)
   check_blocks(ctx);
   check_threads(ctx);
   check_mirrored(ctx);
-  check_progress();
+  check_progress(1);
+  check_progress(6);
   CHECK_OK(gi_order(ctx, 0, ptr, idx, NULL, perm, NULL));
   gable_context_destroy(&ctx);
   return 0;
