@@ -95,7 +95,17 @@ def environment(threads):
     return env
 
 
+def touch_memory():
+    """On a virtual machine the host takes back memory that is free for some seconds, and a page costs its first user
+    microseconds more: the first of several programs would pay for all.  So each finds small and large pages that were just used."""
+    touch = ("import mmap\nboth = [mmap.mmap(-1, 1 << 29, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) for k in range(2)]\n"
+             "if hasattr(mmap, 'MADV_HUGEPAGE'): both[1].madvise(mmap.MADV_HUGEPAGE)\n"
+             "for m in both:\n    for k in range(0, 1 << 29, 4096): m[k] = 1\n")
+    subprocess.run([sys.executable, "-c", touch], check=False)
+
+
 def measure(name, raw, limit, threads, *words):
+    touch_memory()
     command = [str(BUILD / name), str(raw), "--threads", str(threads), *words]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=environment(threads))
