@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/portable.h"
 #include "factor/numeric.h"
 #include "factor/solve_thin.h"
 #include "factor/threads.h"
@@ -102,19 +103,25 @@ static gable_status copy_off(gi_factor *f, const gi_csc *a)
 }
 
 /* max_entry of the factor, with the entries checked. */
-static gable_status measure_entries(gi_factor *f, const gi_csc *a)
+static gable_status measure_entries(gi_factor *f, const gi_csc *a, int threads)
 {
+  enum { FEW = 100000 };
   gable_status status = GABLE_OK;
   const double most = f->type == GABLE_S ? FLT_MAX : DBL_MAX;
-  f->max_entry = 0;
+  double top = 0;
+  gable_idx wrong = a->n_cols; /* the first column that is */
+  if (a->ptr[a->n_cols] < FEW) threads = 1;
+  GI_OMP(parallel for schedule(static) num_threads(threads) reduction(max : top) reduction(min : wrong))
   for (gable_idx j = 0; j < a->n_cols; j++) {
     const gable_off begin = a->ptr[j], count = a->ptr[j + 1] - begin;
     const double largest = gik_largest_d((gable_idx)count, 1, a->val + begin, count);
-    GI_REQUIRE(
-        largest <= most, GABLE_ERR_NOT_FINITE,
-        "column %d of the matrix to factor (permuted and scaled) has an entry that is NaN, infinite or too large", j);
-    if (largest > f->max_entry) f->max_entry = largest;
+    if (!(largest <= most) && j < wrong) wrong = j;
+    if (largest > top) top = largest;
   }
+  GI_REQUIRE(wrong == a->n_cols, GABLE_ERR_NOT_FINITE,
+             "column %d of the matrix to factor (permuted and scaled) has an entry that is NaN, infinite or too large",
+             wrong);
+  f->max_entry = top;
 done:
   return status;
 }
@@ -141,11 +148,11 @@ gable_status gi_factor_numeric(gable_context *ctx, gi_factor *f, const gi_csc *a
     GI_TRY(gi_plan_create(ctx, f->layout, f->kind == GI_CHOLESKY, &f->plan));
     f->flops = f->plan->flops;
   }
-  GI_TRY(measure_entries(f, a));
+  const int threads = options && options->threads > 0 ? options->threads : 1;
+  GI_TRY(measure_entries(f, a, threads));
   GI_TRY(copy_off(f, a));
-  const gi_factor_options how = {.threads = options && options->threads > 0 ? options->threads : 1,
-                                 .tiny = tiny_pivot(f, options),
-                                 .blas = options ? options->blas : NULL};
+  const gi_factor_options how = {
+      .threads = threads, .tiny = tiny_pivot(f, options), .blas = options ? options->blas : NULL};
   GI_TRY(gi_factor_run(ctx, f, a, at, &how));
   GI_REQUIRE(isfinite(f->max_factor), GABLE_ERR_NOT_FINITE,
              "the factorization overflowed: scale the matrix, or factor in double");
