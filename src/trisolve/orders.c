@@ -84,22 +84,35 @@ done:
   return status;
 }
 
+static gable_status try_window(trial *t, gable_idx width, int *gained)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = t->p->units.count;
+  const gi_window_rows rows = {n, t->p->ptr, t->p->col, t->kind};
+  gable_idx *order = NULL, *cuts = NULL, windows = 0;
+  GI_ALLOC(t->ctx, order, n);
+  GI_ALLOC(t->ctx, cuts, n / width + 2);
+  for (gable_idx k = 0; k < n; windows++, k = n - k < width ? n : k + width) cuts[windows] = k;
+  cuts[windows] = n;
+  GI_TRY(gi_windows_sort(t->ctx, &rows, NULL, cuts, windows, order));
+  gable_idx *given = order;
+  order = NULL;
+  GI_TRY(try_order(t, given, width, GI_RUN, gained));
+done:
+  gi_free(t->ctx, order);
+  gi_free(t->ctx, cuts);
+  return status;
+}
+
 static gable_status try_windows(trial *t)
 {
   gable_status status = GABLE_OK;
-  const gi_order_problem *p = t->p;
-  gable_idx *order = NULL;
   int gained = 1;
   for (gable_idx width = NARROWEST; width <= WIDEST && (gained || width == 4 * NARROWEST); width *= 4) {
-    GI_ALLOC(t->ctx, order, p->units.count);
-    GI_TRY(gi_windows_sort(t->ctx, p->units.count, p->ptr, p->col, t->kind, width, order));
-    gable_idx *given = order;
-    order = NULL;
-    GI_TRY(try_order(t, given, width, GI_RUN, &gained));
-    if (p->units.count <= width) break;
+    GI_TRY(try_window(t, width, &gained));
+    if (t->p->units.count <= width) break;
   }
 done:
-  gi_free(t->ctx, order);
   return status;
 }
 
@@ -119,8 +132,7 @@ done:
   return status;
 }
 
-/* Short rows by their entries, then longer ones, then units by their rows. */
-static void find_kinds(const gi_order_problem *p, unsigned char *kind)
+void gi_unit_kinds(const gi_order_problem *p, unsigned char *kind)
 {
   for (gable_idx u = 0; u < p->units.count; u++) {
     const gable_idx row = p->units.start ? p->units.start[u] : u;
@@ -142,7 +154,7 @@ gable_status gi_best_order_find(gable_context *ctx, const gi_order_problem *p, g
   GI_ALLOC(ctx, t.kind, p->units.count);
   t.v.b = b;
   t.v.x = x;
-  find_kinds(p, t.kind);
+  gi_unit_kinds(p, t.kind);
   GI_TRY(try_order(&t, NULL, 0, one_run, &gained));
   GI_TRY(try_order(&t, NULL, 0, GI_RUN, &gained));
   GI_TRY(try_interleaved(&t));

@@ -26,6 +26,9 @@ typedef struct gi_best_order {
  * long as that pays. */
 gable_status gi_best_order_find(gable_context *ctx, const gi_order_problem *p, gi_best_order *out);
 
+/* kind: [units.count] like ones can lie in one run: short rows by their entries, longer ones, units by their rows. */
+void gi_unit_kinds(const gi_order_problem *p, unsigned char *kind);
+
 /* Frees what is left of it.  Fine on a zeroed one, and twice. */
 void gi_best_order_release(gable_context *ctx, gi_best_order *o);
 

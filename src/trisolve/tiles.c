@@ -5,6 +5,7 @@
 #include "graph/level_parts.h"
 #include "graph/tiles.h"
 #include "graph/units.h"
+#include "graph/windows.h"
 #include "trisolve/cpu.h"
 #include "trisolve/orders.h"
 #include "trisolve/turns.h"
@@ -45,9 +46,31 @@ typedef struct bench {
   gi_tiles best;
 } bench;
 
-static gi_unit_rows rows_of(const bench *b)
+static gi_order_problem problem_of(const bench *b, gable_type value_type)
 {
-  return (gi_unit_rows){b->n, b->units.start};
+  const gi_unit_rows rows = {b->n, b->units.start};
+  return (gi_order_problem){&b->p->rows, rows, b->pace.ptr, b->pace.col, b->base.order, value_type};
+}
+
+/* Inside each tile: by level, and like beside like. */
+static gable_status sort_tiles(const bench *b, const gi_order_problem *p, gi_tiles *s)
+{
+  gable_status status = GABLE_OK;
+  unsigned char *kind = NULL;
+  gable_idx *order = NULL;
+  gi_window_rows rows = {b->n, p->ptr, p->col, NULL};
+  GI_ALLOC(b->ctx, kind, b->n);
+  GI_ALLOC(b->ctx, order, b->n);
+  gi_unit_kinds(p, kind);
+  rows.kind = kind;
+  GI_TRY(gi_windows_sort(b->ctx, &rows, s->order, s->start, s->count, order));
+  gi_free(b->ctx, s->order);
+  s->order = order;
+  order = NULL;
+done:
+  gi_free(b->ctx, kind);
+  gi_free(b->ctx, order);
+  return status;
 }
 
 /* From places in the order of units to places in that of rows. */
@@ -67,12 +90,14 @@ static gable_status adopt(const bench *b, gi_tiles *tiles, gable_type value_type
 {
   gable_status status = GABLE_OK;
   gi_tiles *s = NULL;
-  const gi_unit_rows rows = rows_of(b);
+  const gi_order_problem problem = problem_of(b, value_type);
   GI_ALLOC(b->ctx, s, 1);
   *s = *tiles;
   memset(tiles, 0, sizeof *tiles);
   side->schedule = s;
-  GI_TRY(gi_lists_pack(b->ctx, &b->p->rows, &rows, s->order, s->start, s->count, GI_RUN, value_type, &side->lists));
+  if (s->threads > 1) GI_TRY(sort_tiles(b, &problem, s));
+  GI_TRY(
+      gi_lists_pack(b->ctx, problem.t, &problem.units, s->order, s->start, s->count, GI_RUN, value_type, &side->lists));
   if (b->units.count) count_rows(&b->units, s);
   gi_free(b->ctx, s->order);
   s->order = NULL;
@@ -99,7 +124,8 @@ static const double launch_s = 1.5e-6;    /* of a parallel region */
 static const double gain_wanted = 1.15;   /* before more threads are used, for machines less quiet than the model */
 static const double unit_gain = 0.6;      /* an entry's cost in a unit, over its cost in a row */
 static const double least_s = 4e-6;       /* a solve that is worth a second thread, if sparing; */
-static const double promise = 1.1;        /* and then, of the time on one thread, what the model may say at most */
+static const double promise =
+    1.6; /* and then, of the time on one thread, what the model may say at most: it knows no caches */
 
 /* Tiles of an order for so many threads; they are kept when the model likes them better than the best so far. */
 static gable_status try_tiles(bench *b, const gi_tile_plan *plan)
@@ -215,6 +241,7 @@ static gable_status build(gable_context *ctx, const gi_pattern *p, gable_type va
   gable_status status = GABLE_OK;
   int threads = side->threads < MAX_THREADS ? side->threads : MAX_THREADS;
   bench b;
+  gi_order_problem problem;
   gi_best_order best;
   memset(&b, 0, sizeof b);
   memset(&best, 0, sizeof best);
@@ -222,8 +249,8 @@ static gable_status build(gable_context *ctx, const gi_pattern *p, gable_type va
   b.p = p;
   b.costs = gi_tile_costs_default();
   GI_TRY(prepare(&b));
-  GI_TRY(gi_best_order_find(
-      ctx, &(gi_order_problem){&p->rows, rows_of(&b), b.pace.ptr, b.pace.col, b.base.order, value_type}, &best));
+  problem = problem_of(&b, value_type);
+  GI_TRY(gi_best_order_find(ctx, &problem, &best));
   side->natural_s = best.natural_s;
   side->alone_s = best.seconds;
   side->width = best.width;
