@@ -21,6 +21,14 @@ template <typename T> struct outgoing {
   T r = 0;
   unsigned place = NONE, row = NONE;
 
+  /* What the first lane of a row has found; nothing for the others. */
+  __device__ __forceinline__ void take(T result, bool first, unsigned published, unsigned of)
+  {
+    r = result;
+    place = first ? published : NONE;
+    row = first ? of : NONE;
+  }
+
   __device__ __forceinline__ void leave(T *mine, T *next, char *x, unsigned x_step) const
   {
     if (place != NONE) {
@@ -46,6 +54,12 @@ static __device__ __forceinline__ T await(const step<T, P, KP, W> &now, T rhs, T
   }
 }
 
+/* p by way of a shuffle: else it is computed again from its parts at every use. */
+template <typename T> static __device__ __forceinline__ T *held(T *p)
+{
+  return (T *)__shfl_sync(ALL, (uintptr_t)p, 0);
+}
+
 /* One computing warp's way through a tile; t: thread among the computing ones.  A step's own record was fetched during
  * the one before it, its slots one earlier still. */
 template <typename T, int P, int KP, int W>
@@ -57,11 +71,10 @@ static __device__ __forceinline__ void compute(const block<T, P, KP, W> &k, cons
   typedef step<T, P, KP, W> S;
   if (!k.copies) return;
   const int lane = t % 32;
+  const bool first = P == 1 || lane % P == 0;
   const unsigned wrap = k.local * (unsigned)sizeof(T), own = k.slots + (1 + t / P) * (unsigned)sizeof(T);
-  /* by way of a shuffle: else they are computed again from their parts at every use */
-  T *const mine = (T *)__shfl_sync(ALL, (uintptr_t)k.mine, 0), *const next =
-                                                                   (T *)__shfl_sync(ALL, (uintptr_t)k.next, 0);
-  char *const x = (char *)__shfl_sync(ALL, (uintptr_t)k.x_out, 0);
+  T *const mine = held(k.mine), *const next = held(k.next);
+  char *const x = held(k.x_out);
   const unsigned x_step = __shfl_sync(ALL, g.x_step, 0);
   S now, then;
   outgoing<T> last;
@@ -99,13 +112,8 @@ static __device__ __forceinline__ void compute(const block<T, P, KP, W> &k, cons
       const T rhs = now.start(lane);
       T r = now.dot(rhs, v);
       if (__any_sync(ALL, S::suspect(v, r))) r = await(now, rhs, v, r, g.control, g.deadline_ns);
-      last.r = r;
-      last.place = last.row = NONE;
-      if (P == 1 || lane % P == 0) {
-        store_shared(own + offset, r);
-        last.place = now.place;
-        last.row = now.row;
-      }
+      if (first) store_shared(own + offset, r);
+      last.take(r, first, now.place, now.row);
       step_barrier<W>();
       offset += L::R * (unsigned)sizeof(T);
       if (offset == wrap) offset = 0;
