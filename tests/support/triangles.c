@@ -106,6 +106,14 @@ static void uneven_levels(builder *b, gable_idx i)
   for (int64_t c = gi_random_below(&b->random, 31); c > 0; c--)
     append(b, i, (gable_idx)gi_random_below(&b->random, b->t.n / 3));
 }
+/* Levels of about 2500 rows: a third of them empty, most short, one in twenty long. */
+static void uneven_blocks(builder *b, gable_idx i)
+{
+  const gable_idx before = i / 2500 * 2500;
+  if (!before || i % 3 == 0) return;
+  for (int64_t c = gi_random_below(&b->random, i % 20 ? 9 : 200); c > 0; c--)
+    append(b, i, (gable_idx)gi_random_below(&b->random, before));
+}
 
 static const struct {
   const char *name;
@@ -129,6 +137,7 @@ static const struct {
     {"two levels", 4000, two_levels},
     {"100000 levels of width 1", 100000, chain},
     {"wide levels of uneven rows", 51000, uneven_levels},
+    {"blocks of uneven rows", 7500, uneven_blocks},
 };
 
 const char *test_triangle_name(int kind)
