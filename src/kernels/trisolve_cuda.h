@@ -85,17 +85,40 @@ size_t gik_tiles_record_bytes(int lanes, int pairs, int warps, gable_type vector
 int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors);
 gable_status gik_tiles_solve(const gik_tiles *t, gable_type vectors, int blocks, const gik_solve *s);
 
+enum { GIK_PACKED_WARPS = 4 }; /* of a block */
+
+/* A record whose rows have lanes of their own number: rows of one level that need as many. */
+typedef struct gik_head {
+  unsigned first, rows;         /* place of its first row; how many */
+  unsigned gate;                /* place of a value some levels up; ~0: none */
+  unsigned char lane_bits;      /* log2 of the lanes a row */
+  unsigned char pairs, none[2]; /* pairs of entries a lane in use */
+} gik_head;
+
 /* rows: records of 32/lanes rows in level order; every value goes through L2. */
 typedef struct gik_packed {
-  int lanes, pairs;
-  int blocks;  /* of 4 warps, a processor */
-  int gated;   /* 1: a warp first waits, politely, for a row some levels up */
-  int classed; /* 1: the rows of a level are sorted by length, and a record's unused pairs are not read */
+  int lanes, pairs; /* lanes a row (mixed: 1), pairs of entries a lane that a record has room for */
+  int blocks;       /* of 4 warps, a processor */
+  int chunk;        /* records a ticket, at most GIK_PACKED_WARPS */
+  int gated;        /* 1: a warp first waits, politely, for a row some levels up */
+  int classed;      /* 1: the rows of a level are sorted by length, and a record's unused pairs are not read */
   unsigned n_records, n_published;
+  int mixed;      /* 1: each record has its own lanes a row, see head */
+  gik_head *head; /* [n_records] of mixed records; else NULL: they stand in the records */
   void *record[2];
 } gik_packed;
 
+/* Bytes into a record of p, and bytes from record to record. */
+typedef struct gik_packed_layout {
+  size_t row, inverse, values, places, bytes;
+} gik_packed_layout;
+
+gik_packed_layout gik_packed_layout_of(const gik_packed *p, gable_type vectors);
 size_t gik_packed_record_bytes(int lanes, int pairs, gable_type vectors);
+/* Pairs of entries a lane in mixed records. */
+enum { GIK_MIXED_PAIRS = 4 };
+/* One right-hand side after the other, from mixed records. */
+gable_status gik_mixed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
 /* 1 when a kernel of this shape was compiled. */
 int gik_packed_shape(int lanes, int pairs);
 /* One right-hand side. */

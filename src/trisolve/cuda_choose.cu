@@ -61,21 +61,39 @@ gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, sid
   return m;
 }
 
+/* Records a ticket: one where levels are narrow, so that a level is spread over all processors; where they are so wide
+ * that tickets themselves take time, up to the warps of a block (more than those was slower than one). */
+static int chunk_of(const gik_packed *p, int levels, int processors)
+{
+  const double spread = (double)p->n_records / (levels > 0 ? levels : 1) / (4.0 * processors);
+  return spread >= GIK_PACKED_WARPS ? GIK_PACKED_WARPS : spread > 1 ? (int)spread : 1;
+}
+
 static gable_status rows_shape(const gable_trisolve *t, state *s, side *d, int k)
 {
   gable_status status = GABLE_OK;
   d->packed = gik_packed{lanes_of[k], pairs_of[k]};
   const double width = (double)d->triangle.n / (d->profile.levels + 1);
+  const double room = (double)d->triangle.n * gi_limit_of(k); /* entries of records that are all alike */
+  const int uneven = gi_limit_of(k) >= 8 && d->triangle.nnz * 1.3 < room;
+  const int hollow = width > 64 && d->triangle.nnz * 6.0 < room;
   d->packed.blocks = width > 300 ? 4 : 2;
   d->packed.gated = pairs_of[k] * lanes_of[k] >= 7;
-  /* Levels so wide that bytes count more than latency: more rows a record, and none of the padding is read. */
-  if (width > 8192 && gi_limit_of(k) >= 8 && d->triangle.nnz * 1.3 < (double)d->triangle.n * gi_limit_of(k)) {
+  if (((width > 1024 && uneven) || hollow) && gik_packed_together(t->shape.n, t->options.typical_rhs) == 1) {
+    /* as many lanes a row as its length asks for; several right-hand sides are independent pieces of work then */
+    d->packed.mixed = 1;
+    d->packed.lanes = 1;
+    d->packed.pairs = GIK_MIXED_PAIRS;
+    if (width > 1024) d->packed.blocks = 6, d->packed.gated = 0;
+  } else if (width > 8192 && uneven) {
+    /* levels so wide that bytes count more than latency: more rows a record, and none of the padding is read */
     const int lanes = (int)(gi_limit_of(k) / 8);
     d->packed.classed = 1;
     d->packed.blocks = 8;
     if (gi_limit_of(k) % 8 == 0 && gik_packed_shape(lanes, 4)) d->packed.lanes = lanes, d->packed.pairs = 4;
   }
   GI_TRY(gi_cuda_packed(&s->memory, &d->triangle, d->level, &d->profile, types_of(t), &d->packed, &d->row_at));
+  d->packed.chunk = chunk_of(&d->packed, d->profile.levels, s->processors);
 done:
   return status;
 }

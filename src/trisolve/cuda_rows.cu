@@ -11,41 +11,63 @@ using namespace gi;
 namespace
 {
 
-/* Pairs of entries a lane that row k fills. */
-__device__ __forceinline__ unsigned pairs_in_use(const gik_device_triangle &t, unsigned k, unsigned lanes)
-{
-  return (t.ptr[k + 1] - t.ptr[k] + 2 * lanes - 1) / (2 * lanes);
-}
+/* How the rows of a level are dealt to records: all alike; sorted by the pairs that they use; mixed: sorted by the
+ * lanes that they need, fewest first that keep them within `pairs` a lane, and by the pairs that they then use. */
+struct classes {
+  unsigned lane_bits, pairs, bits; /* bits: of a class, below the level in a row's key */
+  bool mixed;
 
-/* Rows in the order of a key: the level, and where a level's rows are sorted by length the length below it. */
+  __host__ __device__ unsigned most() const { return mixed ? 6 * (pairs + 1) - 1 : pairs; }
+  __device__ unsigned lanes_of(unsigned entries) const
+  {
+    unsigned b = mixed ? 0 : lane_bits;
+    while (mixed && entries > 2 * pairs << b) b++;
+    return b;
+  }
+  __device__ unsigned pairs_of(unsigned entries) const
+  {
+    const unsigned b = lanes_of(entries);
+    return (entries + (2u << b) - 1) >> (b + 1);
+  }
+  /* Long rows come first. */
+  __device__ unsigned key(unsigned level, unsigned entries) const
+  {
+    if (!bits) return level;
+    return level << bits | (most() - pairs_of(entries) - (mixed ? lanes_of(entries) * (pairs + 1) : 0));
+  }
+  __device__ unsigned rows(unsigned key) const
+  {
+    const unsigned low = key & ((1u << bits) - 1);
+    return 32 >> (!mixed ? lane_bits : low < most() ? (most() - low) / (pairs + 1) : 0);
+  }
+};
+
+/* Rows in the order of a key: the level, and where a level's rows are sorted by length their class below it. */
 struct level_order {
   unsigned *order, *position; /* [n] row of a place, place of a row */
   unsigned *key;              /* [n] by place */
   unsigned *start;            /* [keys+1] place */
   unsigned *record;           /* [keys+1] first record; the last: how many there are */
-  unsigned *row_at;           /* [bound * rows] row of a record's slot; ~0: none */
-  size_t keys, bound;         /* records at most */
+  unsigned *row_at;           /* [bound * slots] row of a record's slot; ~0: none */
+  size_t keys, bound;         /* records at most; mixed: as many as there are */
 };
 
 } /* namespace */
 
 static gable_status sort_rows(gi_device_memory *m, const gik_device_triangle *t, const unsigned long long *level,
-                              int levels, const gik_packed *out, level_order *o)
+                              int levels, const classes c, level_order *o)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
-  const unsigned lanes = (unsigned)out->lanes, most = (unsigned)out->pairs;
-  const int class_bits = out->classed ? bits_of(most) : 0;
-  const gik_device_triangle tri = *t;
+  const unsigned *ptr = t->ptr;
   unsigned *key = nullptr, *order = nullptr;
   GI_TRY(take(m, n, &key));
   GI_TRY(take(m, n, &order));
   GI_TRY(each(n, [=] __device__(size_t k) {
     order[k] = (unsigned)k;
-    key[k] = (unsigned)(level[k] >> 32) << class_bits;
-    if (class_bits) key[k] |= most - pairs_in_use(tri, (unsigned)k, lanes); /* long rows first */
+    key[k] = c.key((unsigned)(level[k] >> 32), ptr[k + 1] - ptr[k]);
   }));
-  o->keys = (size_t)levels << class_bits;
+  o->keys = (size_t)levels << c.bits;
   GI_TRY(sort(m, &key, &order, n, bits_of(o->keys ? o->keys - 1 : 0)));
   o->key = key;
   o->order = order;
@@ -58,13 +80,14 @@ namespace
 
 /* first[l]: records of the keys before l, for l <= keys; one block, because keys are few. */
 __global__ void __launch_bounds__(1024)
-    count_records_kernel(unsigned keys, const unsigned *start, unsigned rows, unsigned *first)
+    count_records_kernel(unsigned keys, const unsigned *start, classes k, unsigned *first)
 {
   typedef cub::BlockScan<unsigned, 1024> scan;
   __shared__ scan::TempStorage space;
   unsigned before = 0;
   for (unsigned base = 0; base <= keys; base += 1024) {
     const unsigned l = base + threadIdx.x;
+    const unsigned rows = k.rows(l);
     unsigned c = l < keys ? (start[l + 1] - start[l] + rows - 1) / rows : 0, all = 0;
     scan(space).ExclusiveSum(c, c, all);
     if (l <= keys) first[l] = before + c;
@@ -75,27 +98,30 @@ __global__ void __launch_bounds__(1024)
 
 } /* namespace */
 
-/* Records of at most rows rows of one key. */
-static gable_status number_rows(gi_device_memory *keep, gi_device_memory *m, size_t n, unsigned rows, level_order *o)
+/* Records of rows of one key, `slots` places apart in row_at. */
+static gable_status number_rows(gi_device_memory *keep, gi_device_memory *m, size_t n, unsigned slots, const classes c,
+                                level_order *o)
 {
   gable_status status = GABLE_OK;
   const unsigned keys = (unsigned)o->keys, *key = o->key, *order = o->order;
+  unsigned records = 0;
   unsigned *start = nullptr, *record = nullptr, *position = nullptr, *row_at = nullptr;
-  o->bound = n / rows + (o->keys < n ? o->keys : n);
   GI_TRY(take(m, o->keys + 1, &start));
   GI_TRY(take(m, o->keys + 1, &record));
   GI_TRY(take(m, n, &position));
-  GI_TRY(take(keep, o->bound * rows, &row_at));
-  GI_TRY(checked(cudaMemsetAsync(row_at, 0xff, o->bound * rows * sizeof *row_at), "clear"));
   GI_TRY(each(n + 1, [=] __device__(size_t p) {
     const unsigned here = p < n ? key[p] : keys, before = p ? key[p - 1] : NONE;
     for (unsigned l = before + 1; l <= here; l++) start[l] = (unsigned)p;
   }));
-  count_records_kernel<<<1, 1024>>>(keys, start, rows, record);
+  count_records_kernel<<<1, 1024>>>(keys, start, c, record);
   GI_TRY(checked(cudaGetLastError(), "analysis"));
+  if (c.mixed) GI_TRY(fetch(&records, record + keys, 1)); /* no good bound is known */
+  o->bound = c.mixed ? records : n / slots + (o->keys < n ? o->keys : n);
+  GI_TRY(take(keep, o->bound * slots, &row_at));
+  GI_TRY(checked(cudaMemsetAsync(row_at, 0xff, o->bound * slots * sizeof *row_at), "clear"));
   GI_TRY(each(n, [=] __device__(size_t p) {
-    const unsigned k = order[p], first = start[key[p]], i = (unsigned)p - first;
-    row_at[(size_t)(record[key[p]] + i / rows) * rows + i % rows] = k;
+    const unsigned k = order[p], first = start[key[p]], i = (unsigned)p - first, rows = c.rows(key[p]);
+    row_at[(size_t)(record[key[p]] + i / rows) * slots + i % rows] = k;
     position[k] = (unsigned)p;
   }));
   o->start = start;
@@ -109,37 +135,48 @@ done:
 namespace
 {
 
-/* Fixed parts of the records, a lane at a time; see packed_layout. */
+/* Fixed parts of the records, a lane at a time. */
 struct packed_writer {
   gik_device_triangle t;
   level_order o;
-  unsigned lanes, pairs, rows;
-  size_t bytes, places;
+  classes c;
+  unsigned slots;
+  gik_packed_layout l;
   char *record;
+  gik_head *mixed; /* heads of mixed records; NULL: they stand in the records */
 
-  __device__ void head(char *r, unsigned k) const
+  __device__ unsigned entries(unsigned k) const { return k == NONE ? 0 : t.ptr[k + 1] - t.ptr[k]; }
+
+  /* k: the first row. */
+  __device__ void head(size_t i, unsigned k) const
   {
-    const unsigned p = o.position[k], left = o.start[o.key[p] + 1] - p;
+    const unsigned p = o.position[k], left = o.start[o.key[p] + 1] - p, rows = min(left, c.rows(o.key[p]));
     unsigned gate = k, up = 0; /* three steps up by last entries */
     for (; up < 3 && t.ptr[gate + 1] > t.ptr[gate]; up++) gate = t.col[t.ptr[gate + 1] - 1];
-    *(uint4 *)r = make_uint4(p, min(left, rows), up == 3 ? o.position[gate] : NONE, pairs_in_use(t, k, lanes));
+    gate = up == 3 ? o.position[gate] : NONE;
+    if (mixed)
+      mixed[i] = gik_head{p, rows, gate, (unsigned char)c.lanes_of(entries(k)), (unsigned char)c.pairs_of(entries(k))};
+    else
+      *(uint4 *)(record + i * l.bytes) = make_uint4(p, rows, gate, 0);
   }
 
   __device__ void operator()(size_t i) const
   {
-    const unsigned lane = (unsigned)(i % 32), slot = lane / lanes, part = lane % lanes;
     if (i / 32 >= o.record[o.keys]) return;
-    char *r = record + i / 32 * bytes;
-    const unsigned k = o.row_at[i / 32 * rows + slot];
-    const unsigned first = k == NONE ? 0 : t.ptr[k], count = k == NONE ? 0 : t.ptr[k + 1] - first;
-    for (unsigned m = 0; m < pairs; m++) {
-      const unsigned j = 2 * m * lanes + part, l = j + lanes;
-      ((uint2 *)(r + places))[m * 32 + lane] =
-          make_uint2(j < count ? o.position[t.col[first + j]] : NONE, l < count ? o.position[t.col[first + l]] : NONE);
+    const unsigned *row = o.row_at + i / 32 * slots, lane = (unsigned)(i % 32);
+    const unsigned bits = c.lanes_of(entries(row[0])), lanes = 1u << bits, part = lane % lanes, k = row[lane >> bits];
+    const unsigned first = k == NONE ? 0 : t.ptr[k], count = entries(k);
+    char *r = record + i / 32 * l.bytes;
+    for (unsigned m = 0, used = mixed ? c.pairs_of(entries(row[0])) : c.pairs; m < used; m++) {
+      const unsigned a = 2 * m * lanes + part, b = a + lanes;
+      ((uint2 *)(r + l.places))[m * 32 + lane] =
+          make_uint2(a < count ? o.position[t.col[first + a]] : NONE, b < count ? o.position[t.col[first + b]] : NONE);
     }
     if (part) return;
-    ((unsigned *)(r + 16))[slot] = k == NONE ? NONE : t.row[k] == NONE ? t.parent[k] | 0x80000000u : t.row[k];
-    if (!lane) head(r, k);
+    ((unsigned *)(r + l.row))[lane >> bits] = k == NONE          ? NONE
+                                              : t.row[k] == NONE ? t.parent[k] | 0x80000000u
+                                                                 : t.row[k];
+    if (!lane) head(i / 32, k);
   }
 };
 
@@ -150,24 +187,20 @@ gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
-  const unsigned rows = 32 / (unsigned)out->lanes;
+  const unsigned slots = 32 / (unsigned)out->lanes;
   gi_device_memory scratch = {keep->ctx};
+  classes c = {(unsigned)bits_of((u64)out->lanes) - 1, (unsigned)out->pairs, 0, out->mixed != 0};
   level_order o = {};
+  if (out->mixed || out->classed) c.bits = (unsigned)bits_of(c.most());
   GI_TRY(gi_device_reserve(&scratch, 7 * n * sizeof(unsigned) + (64 << 10)));
-  GI_TRY(sort_rows(&scratch, t, level, profile->levels, out, &o));
-  GI_TRY(number_rows(keep, &scratch, n, rows, &o));
+  GI_TRY(sort_rows(&scratch, t, level, profile->levels, c, &o));
+  GI_TRY(number_rows(keep, &scratch, n, slots, c, &o));
+  if (out->mixed) GI_TRY(take(keep, o.bound, &out->head));
   for (int type = 0; type < 2; type++) {
     if (!(types >> type & 1)) continue;
-    const size_t bytes = gik_packed_record_bytes(out->lanes, out->pairs, type ? GABLE_D : GABLE_S);
-    GI_TRY(gi_device_take(keep, bytes * o.bound, &out->record[type]));
-    const packed_writer w = {*t,
-                             o,
-                             (unsigned)out->lanes,
-                             (unsigned)out->pairs,
-                             rows,
-                             bytes,
-                             bytes - (size_t)out->pairs * 256,
-                             (char *)out->record[type]};
+    const gik_packed_layout l = gik_packed_layout_of(out, type ? GABLE_D : GABLE_S);
+    GI_TRY(gi_device_take(keep, l.bytes * o.bound, &out->record[type]));
+    const packed_writer w = {*t, o, c, slots, l, (char *)out->record[type], out->head};
     GI_TRY(each(o.bound * 32, w));
   }
   GI_TRY(fetch(&out->n_records, o.record + o.keys, 1));

@@ -33,7 +33,7 @@ size_t published_of(const side *d)
 /* Right-hand sides that a work for so many solves at a time. */
 int together(const side *d, gable_idx max_rhs)
 {
-  return d->method == GI_ROWS ? gik_packed_together((int)d->packed.n_published, max_rhs) : 1;
+  return d->method == GI_ROWS && !d->packed.mixed ? gik_packed_together((int)d->packed.n_published, max_rhs) : 1;
 }
 
 /* The areas of a side from *at on, which is moved behind them; returns how many. */

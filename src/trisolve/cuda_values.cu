@@ -41,6 +41,7 @@ struct record_layout {
   size_t count, bytes, inverse, values;
   unsigned lanes, pairs, rows; /* rows of a record: its width / lanes */
   const unsigned *row_at;      /* [count][rows] */
+  const gik_head *head;        /* [count] records with lanes of their own (lanes is 1); NULL: none */
 };
 
 template <typename T> struct __align__(2 * sizeof(T)) two
@@ -64,14 +65,16 @@ template <typename M, typename T> struct lane_filler {
 
   __device__ void operator()(size_t i) const
   {
-    const unsigned width = l.rows * l.lanes, lane = (unsigned)(i % width), slot = lane / l.lanes, part = lane % l.lanes;
-    const unsigned k = l.row_at[i / width * l.rows + slot];
+    const unsigned width = l.rows * l.lanes, lane = (unsigned)(i % width);
+    const unsigned lanes = l.head ? 1u << l.head[i / width].lane_bits : l.lanes, slot = lane / lanes,
+                   part = lane % lanes;
+    const unsigned k = l.row_at[i / width * l.rows + slot], pairs = l.head ? l.head[i / width].pairs : l.pairs;
     const unsigned begin = k == NONE ? 0 : t.ptr[k], end = k == NONE ? 0 : t.ptr[k + 1];
     const double scale = k == NONE ? 0 : 1.0 / diagonal.at(t.parent[k]);
     char *r = l.record + i / width * l.bytes;
-    for (unsigned m = 0; m < l.pairs; m++) {
-      const unsigned q = begin + 2 * m * l.lanes + part;
-      ((two<T> *)(r + l.values))[m * width + lane] = {entry(q, end, scale), entry(q + l.lanes, end, scale)};
+    for (unsigned m = 0; m < pairs; m++) {
+      const unsigned q = begin + 2 * m * lanes + part;
+      ((two<T> *)(r + l.values))[m * width + lane] = {entry(q, end, scale), entry(q + lanes, end, scale)};
     }
     if (!part) ((T *)(r + l.inverse))[slot] = (T)scale;
   }
@@ -101,7 +104,8 @@ gable_status gi_cuda_update_tiles(const gik_device_triangle *t, const gik_tiles 
   for (int type = 0; type < 2; type++) {
     const size_t size = type ? 8 : 4, inverse = k * width * (2 * size + 4) + rows * 8;
     const size_t bytes = gik_tiles_record_bytes(tiles->lanes, tiles->pairs, tiles->warps, type ? GABLE_D : GABLE_S);
-    const record_layout l = {(char *)tiles->record[type], tiles->n_records, bytes, inverse, 0, lanes, k, rows, row_at};
+    const record_layout l = {
+        (char *)tiles->record[type], tiles->n_records, bytes, inverse, 0, lanes, k, rows, row_at, nullptr};
     if (l.record) GI_TRY(fill(t, &l, type, v));
   }
 done:
@@ -112,13 +116,19 @@ gable_status gi_cuda_update_packed(const gik_device_triangle *t, const gik_packe
                                    const gi_values *v)
 {
   gable_status status = GABLE_OK;
-  const unsigned lanes = (unsigned)packed->lanes, rows = 32 / lanes, k = (unsigned)packed->pairs;
+  const unsigned lanes = (unsigned)packed->lanes, pairs = (unsigned)packed->pairs;
   for (int type = 0; type < 2; type++) {
-    const size_t size = type ? 8 : 4, inverse = (16 + rows * 4 + 7) / 8 * 8;
-    const size_t values = (inverse + rows * size + 15) / 16 * 16;
-    const size_t bytes = gik_packed_record_bytes(packed->lanes, packed->pairs, type ? GABLE_D : GABLE_S);
-    const record_layout l = {
-        (char *)packed->record[type], packed->n_records, bytes, inverse, values, lanes, k, rows, row_at};
+    const gik_packed_layout p = gik_packed_layout_of(packed, type ? GABLE_D : GABLE_S);
+    const record_layout l = {(char *)packed->record[type],
+                             packed->n_records,
+                             p.bytes,
+                             p.inverse,
+                             p.values,
+                             lanes,
+                             pairs,
+                             32 / lanes,
+                             row_at,
+                             packed->head};
     if (l.record) GI_TRY(fill(t, &l, type, v));
   }
 done:

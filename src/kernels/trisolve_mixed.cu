@@ -1,0 +1,156 @@
+/* trisolve_mixed.cu: rows packed in level order, each record with as many lanes a row as its rows are long.
+ *
+ * For wide levels of uneven rows, where bytes and the number of records count.  The heads of records lie apart and are
+ * read one record ahead, so that only what a record uses is read, and brought into L2 before its turn. */
+#include "kernels/cuda_status.cuh"
+#include "kernels/packed_flow.cuh"
+
+namespace gik
+{
+
+/* values [K][32] pairs | places [K][32] pairs | 1/diagonal [32] | row [32] */
+template <typename T> struct mixed_layout {
+  static constexpr int K = GIK_MIXED_PAIRS, places = K * 64 * (int)sizeof(T), inverse = places + K * 256;
+  static constexpr int row = inverse + 32 * (int)sizeof(T), bytes = row + 128;
+};
+
+/* The used parts of a record into L2, a line of 128 bytes a lane. */
+template <typename T>
+static __device__ __forceinline__ void prefetch_mixed(const char *record, unsigned pairs, unsigned lane)
+{
+  typedef mixed_layout<T> L;
+  const unsigned values = pairs * (64 * (unsigned)sizeof(T) / 128), places = values + 2 * pairs;
+  if (lane < values)
+    prefetch_line(record + lane * 128);
+  else if (lane < places)
+    prefetch_line(record + L::places + (lane - values) * 128);
+  else if (lane < places + (L::bytes - L::inverse) / 128)
+    prefetch_line(record + L::inverse + (lane - places) * 128);
+}
+
+/* What a record gives its lanes, read once: it makes room in L2 for what is read again. */
+template <typename T> static __device__ __forceinline__ two<T> stream_pair(const two<T> *p, unsigned long long policy);
+template <> __device__ __forceinline__ two<double> stream_pair<double>(const two<double> *p, unsigned long long policy)
+{
+  two<double> v;
+  asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v2.f64 {%0, %1}, [%2], %3;"
+               : "=d"(v.x), "=d"(v.y)
+               : "l"(p), "l"(policy));
+  return v;
+}
+template <> __device__ __forceinline__ two<float> stream_pair<float>(const two<float> *p, unsigned long long policy)
+{
+  two<float> v;
+  asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v2.f32 {%0, %1}, [%2], %3;"
+               : "=f"(v.x), "=f"(v.y)
+               : "l"(p), "l"(policy));
+  return v;
+}
+static __device__ __forceinline__ uint2 stream_places(const uint2 *p, unsigned long long policy)
+{
+  uint2 v;
+  asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;"
+               : "=r"(v.x), "=r"(v.y)
+               : "l"(p), "l"(policy));
+  return v;
+}
+static __device__ __forceinline__ unsigned long long read_once()
+{
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+/* A piece of a warp, and its record's head. */
+struct mixed_turn {
+  unsigned piece;
+  uint4 head; /* gik_head */
+
+  __device__ __forceinline__ unsigned lane_bits() const { return head.w & 0xff; }
+  __device__ __forceinline__ unsigned pairs() const { return head.w >> 8 & 0xff; }
+
+  template <typename T> __device__ __forceinline__ void look(const packed_arguments<T> &g, const uint4 *heads)
+  {
+    piece = __shfl_sync(ALL, piece, 0);
+    head = piece < g.pieces ? heads[piece / g.count] : make_uint4(0, 0, 0, 0);
+  }
+};
+
+template <typename T>
+static __global__ void __launch_bounds__(GIK_PACKED_WARPS * 32, 6)
+    mixed_kernel(const packed_arguments<T> g, const uint4 *heads)
+{
+  typedef mixed_layout<T> L;
+  enum { K = L::K };
+  __shared__ dealer::shared dealt;
+  const unsigned lane = threadIdx.x % 32, first_parity = g.control->parity[0];
+  dealer deal(&dealt, g.control, g.chunk, g.pieces);
+  mixed_turn now = {}, then = {};
+  if (!lane) now.piece = deal.draw();
+  now.look(g, heads);
+  for (; now.piece < g.pieces; now = then) {
+    const unsigned rhs = now.piece % g.count, copy = copy_of(g.control, first_parity, rhs);
+    const char *record = g.record + (size_t)(now.piece / g.count) * L::bytes;
+    T *mine = g.published + (size_t)(2 * rhs + copy) * g.n_published;
+    T *next = g.published + (size_t)(2 * rhs + (copy ^ 1)) * g.n_published;
+    const unsigned bits = now.lane_bits(), r = lane >> bits, at = now.head.x + r;
+    if (!lane) {
+      deal.settle();
+      then.piece = deal.draw();
+    }
+    const bool own = !(lane & ((1u << bits) - 1)) && r < now.head.y;
+    const int row = r < now.head.y ? ((const int *)(record + L::row))[r] : 0;
+    const T inverse = own ? ((const T *)(record + L::inverse))[r] : (T)0;
+    two<T> a[K];
+    uint2 place[K];
+    const unsigned long long policy = read_once();
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+      a[k] = {0, 0};
+      place[k] = make_uint2(NONE, NONE);
+      if (k < now.pairs()) {
+        a[k] = stream_pair<T>((const two<T> *)record + k * 32 + lane, policy);
+        place[k] = stream_places((const uint2 *)(record + L::places) + k * 32 + lane, policy);
+      }
+    }
+    T sum = own && row >= 0 ? g.b[row * g.b_row + rhs * g.b_rhs] * inverse : (T)0;
+    T v[2 * K];
+    if (!lane) deal.settle();
+    then.look(g, heads);
+    if (then.piece < g.pieces)
+      prefetch_mixed<T>(g.record + (size_t)(then.piece / g.count) * L::bytes, then.pairs(), lane);
+    if (g.gated && now.head.z != NONE)
+      await_gate(mine + now.head.z, g.control, g.deadline_ns, r < now.head.y ? row & 0x7fffffff : -1);
+    await<T, K>(v, place, mine, g.control, g.deadline_ns, row & 0x7fffffff);
+    sum = minus_dot<T, K>(sum, a, v);
+    for (int d = (1 << bits) / 2; d > 0; d >>= 1) sum += __shfl_xor_sync(ALL, sum, d);
+    if (own) {
+      store_relaxed(mine + at, sum);
+      store_not_yet(next + at);
+      if (row >= 0) g.x[row * g.x_row + rhs * g.x_rhs] = sum;
+    }
+  }
+  leave(g.control, g.count);
+}
+
+template <typename T> static void mixed_launch(const gik_packed *p, const gik_solve *s)
+{
+  const unsigned pieces = p->n_records * (unsigned)s->v.count;
+  const unsigned wanted = (pieces + GIK_PACKED_WARPS - 1) / GIK_PACKED_WARPS,
+                 most = (unsigned)(p->blocks * s->processors);
+  const packed_arguments<T> g = packed_arguments_of<T>(p, s, pieces);
+  const unsigned grid = wanted < most ? wanted : most;
+  void (*const f)(const packed_arguments<T>, const uint4 *) = mixed_kernel<T>;
+  f<<<grid, GIK_PACKED_WARPS * 32, 0, (cudaStream_t)s->stream>>>(g, (const uint4 *)p->head);
+}
+
+} /* namespace gik */
+
+extern "C" gable_status gik_mixed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)
+{
+  if (vectors == GABLE_D)
+    gik::mixed_launch<double>(p, s);
+  else
+    gik::mixed_launch<float>(p, s);
+  return gik::launched("rows");
+}
