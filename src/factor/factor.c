@@ -110,8 +110,9 @@ static gable_status measure_entries(gi_factor *f, const gi_csc *a, int threads)
   const double most = f->type == GABLE_S ? FLT_MAX : DBL_MAX;
   double top = 0;
   gable_idx wrong = a->n_cols; /* the first column that is */
-  if (a->ptr[a->n_cols] < FEW) threads = 1;
-  GI_OMP(parallel for schedule(static) num_threads(threads) reduction(max : top) reduction(min : wrong))
+  const int crew = a->ptr[a->n_cols] < FEW ? 1 : threads;
+  (void)crew; /* a build without OpenMP has one thread */
+  GI_OMP(parallel for schedule(static) num_threads(crew) reduction(max : top) reduction(min : wrong))
   for (gable_idx j = 0; j < a->n_cols; j++) {
     const gable_off begin = a->ptr[j], count = a->ptr[j + 1] - begin;
     const double largest = gik_largest_d((gable_idx)count, 1, a->val + begin, count);

@@ -80,6 +80,7 @@ static void fill(gi_csc *a, const gi_gather *from, const double *val, const doub
   const gable_idx *idx = a->idx;
   const gable_off *ptr = a->ptr;
   double *GI_RESTRICT out = a->val;
+  (void)threads; /* of a build without OpenMP: one */
   GI_OMP(parallel for schedule(static) num_threads(threads) if (threads > 1 && from->count > 100000))
   for (gable_idx j = 0; j < a->n_cols; j++) {
     const double scale = major[j];
