@@ -60,7 +60,7 @@ static gable_status scratch_init(const gi_device_precond *p, scratch *s)
   gable_status status = GABLE_OK;
   const gi_device *device = p->ctx->device;
   const size_t control = (sizeof(gik_control) + 63) / 64 * 64;
-  GI_TRY(gi_level_order_make(p->ctx, p->first, p->rows.a.n, &s->order));
+  GI_TRY(gi_level_order_make(p->first, &s->order));
   GI_TRY(device->alloc(p->ctx, control + 64 + (size_t)p->rows.a.n, &s->block));
   s->f = (gik_incomplete){.a = &p->rows.a, .order = s->order.list, .factor = p->factor};
   s->f.control = s->block;

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "kernels/cuda_status.cuh"
 #include "trisolve/cuda_schedule.h"
+#include "trisolve/level_order.h"
 
 namespace gi
 {
@@ -98,6 +99,9 @@ gable_status work_status(gable_work *w);
 /* cuda_report.cu */
 gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *i);
 gable_status cuda_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level);
+
+/* cuda_level_order.cu */
+gable_status cuda_level_order(const gable_trisolve *t, gi_level_order *out);
 
 } /* namespace gi */
 

@@ -27,6 +27,8 @@ typedef enum gi_method {
 
 const char *gi_method_name(gi_method m);
 
+struct gi_level_order;
+
 /* What the backend's functions may rely on: called in the right phase, arguments checked but for the contents of
  * arrays. A function that fails leaves the plan releasable. */
 typedef struct gi_trisolve_backend {
@@ -54,6 +56,9 @@ typedef struct gi_trisolve_backend {
   gable_status (*schedule)(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level);
 
   void (*release)(gable_trisolve *t); /* t->state; fine when it is NULL */
+
+  /* A GPU's alone: the rows of the matrix by level of op N. */
+  gable_status (*level_order)(const gable_trisolve *t, struct gi_level_order *out);
 } gi_trisolve_backend;
 
 extern const gi_trisolve_backend gi_trisolve_cpu;

@@ -79,7 +79,7 @@ static gable_status make_direction(whole *s, direction *d)
   GI_TRY(gable_trisolve_analyse(d->plan, &view));
   GI_TRY(gable_trisolve_get_info(d->plan, GABLE_N, &info));
   d->levels = info.levels;
-  if (s->fused) GI_TRY(gi_level_order_make(s->ctx, d->plan, s->rows.a.n, &d->rows));
+  if (s->fused) GI_TRY(gi_level_order_make(d->plan, &d->rows));
   if (s->fused) d->levels = d->rows.levels;
 done:
   return status;
