@@ -10,6 +10,7 @@
 #include "krylov/device_krylov.h"
 #include "precond/device_precond.h"
 #include "precond/precond.h"
+#include "trisolve/plan.h"
 
 enum { MOST_RESTART = 65000 }; /* the kernels have a column of blocks for each vector of the basis */
 
@@ -139,7 +140,6 @@ static gable_status set_on_device(gable_krylov *k, const gable_matrix_view *a)
                                o->preconditioner != GABLE_PRECOND_NONE, &k->device));
   GI_TRY(k->ctx->device->alloc(k->ctx, bytes, &k->device_b));
   GI_TRY(k->ctx->device->alloc(k->ctx, bytes, &k->device_x));
-  GI_ALLOC(k->ctx, k->work, (gable_off)k->n);
   GI_TRY(k->ctx->device->synchronise(k->ctx, NULL));
   k->info.shift = k->device_precond.shift;
 done:
@@ -204,12 +204,26 @@ done:
   return status;
 }
 
+/* The answer to b = 0, which no tolerance on ||b - A x|| / ||b|| could find: x = 0. */
+static void answer_zero(gable_krylov *k, double *history, const char **stop)
+{
+  k->info.iterations = 0;
+  k->info.residual = k->info.true_residual = k->info.precond_s = 0;
+  if (history && k->options.solver != GABLE_GMRES) history[0] = 0;
+  *stop = "converged";
+}
+
 /* x, and the true residual in k->info. */
 static gable_status solve_on_cpu(gable_krylov *k, const double *b, double *x, double *history, const char **stop)
 {
   gable_status status = GABLE_OK;
   double *r = k->work + (size_t)GI_BICGSTAB_VECTORS * (size_t)k->n;
   const double norm = gi_norm2(k->n, b);
+  if (norm == 0) {
+    memset(x, 0, (size_t)k->n * sizeof *x);
+    answer_zero(k, history, stop);
+    goto done;
+  }
   k->precond.seconds = 0;
   GI_TRY(run(k, b, x, history, stop));
   k->info.precond_s = k->precond.seconds;
@@ -231,34 +245,78 @@ static gable_status device_precondition(void *user, const double *r, double *z)
   return gi_device_precond_apply(&k->device_precond, &k->device.k, r, z);
 }
 
-static gable_status solve_on_device(gable_krylov *k, const double *b, double *x, double *history, const char **stop)
+/* The 2-norm of v [n] on the device; waits for it. */
+static gable_status device_norm(gable_krylov *k, const double *v, double *norm)
+{
+  gable_status status = GABLE_OK;
+  double *parts = k->device.k.parts, *sum = parts + GIK_SQUARE_PARTS;
+  GI_TRY(k->device_precond.rows.kernels->square(k->n, GABLE_D, v, parts, sum, NULL));
+  GI_TRY(k->ctx->device->copy_out(k->ctx, norm, sum, sizeof *norm, NULL));
+  GI_TRY(k->ctx->device->synchronise(k->ctx, NULL));
+  *norm = sqrt(*norm);
+done:
+  return status;
+}
+
+/* b and x on the device. */
+static gable_status solve_there(gable_krylov *k, const double *b, double *x, double *history, const char **stop)
 {
   gable_status status = GABLE_OK;
   const gable_krylov_options *o = &k->options;
-  const gi_device *device = k->ctx->device;
-  const size_t bytes = (size_t)k->n * sizeof(double);
   const gi_operator m = o->preconditioner == GABLE_PRECOND_NONE ? NULL : device_precondition;
   const gi_iteration how = {o->tolerance, o->max_iterations, o->solver == GABLE_GMRES ? NULL : history, NULL};
-  const double norm = gi_norm2(k->n, b);
+  const gik_product residual = {
+      .type = GABLE_D, .b = b, .x = x, .y = k->device.vectors, .b_step = 1, .x_step = 1}; /* b - A x */
   gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};
-  GI_TRY(device->copy_in(k->ctx, k->device_b, b, bytes, NULL));
-  GI_TRY(device->copy_in(k->ctx, k->device_x, x, bytes, NULL));
-  GI_TRY((o->solver == GABLE_CG ? gi_device_cg
-          : o->solver == GABLE_BICGSTAB
-              ? gi_device_bicgstab
-              : gi_device_gmres)(&k->device, device_apply, m, k, k->device_b, k->device_x, &how, &r));
+  double norm, left;
+  GI_TRY(device_norm(k, b, &norm));
+  if (norm == 0) {
+    GI_TRY(k->device_precond.rows.kernels->copy(k->n, GABLE_D, NULL, 1, x, 1, NULL));
+    answer_zero(k, history, stop);
+    goto done;
+  }
+  GI_TRY((o->solver == GABLE_CG         ? gi_device_cg
+          : o->solver == GABLE_BICGSTAB ? gi_device_bicgstab
+                                        : gi_device_gmres)(&k->device, device_apply, m, k, b, x, &how, &r));
   GI_TRY(gi_device_precond_status(&k->device_precond));
   k->info.iterations = r.iterations;
   k->info.residual = r.residual;
   *stop = stops[r.stop];
+  GI_TRY(k->device_precond.rows.kernels->product(&k->device_precond.rows.a, &residual));
+  GI_TRY(device_norm(k, k->device.vectors, &left));
+  k->info.true_residual = left / norm;
+done:
+  return status;
+}
+
+static gable_status solve_on_device(gable_krylov *k, const double *b, double *x, double *history, const char **stop)
+{
+  gable_status status = GABLE_OK;
+  const gi_device *device = k->ctx->device;
+  const size_t bytes = (size_t)k->n * sizeof(double);
+  GI_TRY(device->copy_in(k->ctx, k->device_b, b, bytes, NULL));
+  GI_TRY(device->copy_in(k->ctx, k->device_x, x, bytes, NULL));
+  GI_TRY(solve_there(k, k->device_b, k->device_x, history, stop));
   GI_TRY(device->copy_out(k->ctx, x, k->device_x, bytes, NULL));
-  GI_TRY(k->device_precond.rows.kernels->product(
-      &k->device_precond.rows.a,
-      &(gik_product){
-          .type = GABLE_D, .b = k->device_b, .x = k->device_x, .y = k->device.vectors, .b_step = 1, .x_step = 1}));
-  GI_TRY(device->copy_out(k->ctx, k->work, k->device.vectors, bytes, NULL));
   GI_TRY(device->synchronise(k->ctx, NULL));
-  k->info.true_residual = gi_norm2(k->n, k->work) / (norm > 0 ? norm : 1);
+done:
+  return status;
+}
+
+typedef gable_status solve_way(gable_krylov *k, const double *b, double *x, double *history, const char **stop);
+
+static gable_status solve_by(gable_krylov *k, solve_way *way, const double *b, double *x, double *history)
+{
+  gable_status status = GABLE_OK;
+  const double start = gi_now();
+  const char *stop = "";
+  GI_TRY(way(k, b, x, history, &stop));
+  k->info.solve_s = gi_now() - start;
+  snprintf(k->info.stop, sizeof k->info.stop, "%s", stop);
+  k->info.converged = !strcmp(stop, "converged") && k->info.true_residual <= 10 * k->options.tolerance;
+  GI_REQUIRE(k->info.converged, GABLE_ERR_TOLERANCE, "%s after %d iterations: ||b - A x|| / ||b|| is %.3g, not %.3g",
+             strcmp(stop, "converged") ? stop : "the recurrence drifted", k->info.iterations, k->info.true_residual,
+             k->options.tolerance);
 done:
   return status;
 }
@@ -266,18 +324,41 @@ done:
 gable_status gable_krylov_solve(gable_krylov *k, const double *b, double *x, double *history)
 {
   gable_status status = GABLE_OK;
-  const double start = gi_now();
-  const char *stop = "";
   GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
   GI_REQUIRE(k->ready, GABLE_ERR_STATE, "solve before set_matrix");
   GI_REQUIRE((b && x) || !k->n, GABLE_ERR_ARGUMENT, "%s is NULL", b ? "x" : "b");
-  GI_TRY((k->on_device ? solve_on_device : solve_on_cpu)(k, b, x, history, &stop));
-  k->info.solve_s = gi_now() - start;
-  snprintf(k->info.stop, sizeof k->info.stop, "%s", stop);
-  k->info.converged = !strcmp(stop, "converged") && k->info.true_residual <= 10 * k->options.tolerance;
-  GI_REQUIRE(k->info.converged, GABLE_ERR_TOLERANCE, "%s after %d iterations: ||b - A x|| / ||b|| is %.3g, not %.3g",
-             strcmp(stop, "converged") ? stop : "the recurrence drifted", k->info.iterations, k->info.true_residual,
-             k->options.tolerance);
+  GI_TRY(solve_by(k, k->on_device ? solve_on_device : solve_on_cpu, b, x, history));
+done:
+  return status;
+}
+
+static gable_status check_vector(const gable_krylov *k, const gable_vectors_view *v, const char *name)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(gi_vectors_check(v, k->n, GABLE_D, name));
+  GI_REQUIRE(v->count == 1 && (v->major == GABLE_COL_MAJOR || v->ld == 1), GABLE_ERR_UNAVAILABLE,
+             "%s has %d columns or gaps: Krylov solvers want one dense vector", name, v->count);
+  GI_REQUIRE(v->space == GABLE_HOST || k->on_device, GABLE_ERR_UNAVAILABLE,
+             "%s is in device memory, this context is %s", name, k->ctx->where);
+done:
+  return status;
+}
+
+gable_status gable_krylov_solve_vectors(gable_krylov *k, const gable_vectors_view *b, gable_vectors_view *x,
+                                        double *history)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
+  GI_REQUIRE(k->ready, GABLE_ERR_STATE, "solve before set_matrix");
+  GI_TRY(check_vector(k, b, "b"));
+  GI_TRY(check_vector(k, x, "x"));
+  GI_REQUIRE(b->space == x->space, GABLE_ERR_ARGUMENT, "b and x are in different memories");
+  GI_REQUIRE(b->data != x->data || !k->n, GABLE_ERR_ARGUMENT, "x is b: a solver needs both");
+  GI_TRY(solve_by(k,
+                  b->space == GABLE_DEVICE ? solve_there
+                  : k->on_device           ? solve_on_device
+                                           : solve_on_cpu,
+                  b->data, x->data, history));
 done:
   return status;
 }

@@ -296,14 +296,24 @@ gable_status normalise(const gik_krylov *k, double *v, double *total_end)
   });
 }
 
-gable_status combine(const gik_krylov *k, int count, const double *z, const double *y, double *x)
+gable_status combine(const gik_krylov *k, int count, const double *z, const double *y, double *out, double *x)
 {
+  gable_status status = GABLE_OK;
   const ptrdiff_t n = k->n;
-  return map(k, "GMRES", [=] __device__(const gik_krylov_state *, ptrdiff_t i) {
-    double value = 0;
-    for (int j = 0; j < count; j++) value = fma(y[j], z[j * n + i], value);
-    x[i] += value;
-  });
+  GI_TRY(step<1>(
+      k, "GMRES",
+      [=] __device__(ptrdiff_t i, double *sum) {
+        double value = 0;
+        for (int j = 0; j < count; j++) value = fma(y[j], z[j * n + i], value);
+        out[i] = value;
+        sum[0] += !isfinite(value);
+      },
+      [] __device__(gik_krylov_state * s, const double *sum) { s->again = sum[0] == 0; }));
+  GI_TRY(map(k, "GMRES", [=] __device__(const gik_krylov_state *s, ptrdiff_t i) {
+    if (s->again) x[i] += out[i];
+  }));
+done:
+  return status;
 }
 
 gable_status scale(const gik_krylov *k, const double *d, const double *r, double *z)

@@ -32,7 +32,7 @@ typedef struct gik_krylov_state {
   double rz, alpha, beta;      /* CG; alpha and beta also BiCGSTAB's */
   double rho, omega;           /* BiCGSTAB */
   double norm;                 /* GMRES: of the vector that was made orthogonal */
-  int again;                   /* GMRES: 1: much was cancelled, project once more */
+  int again;                   /* GMRES: 1: much was cancelled, project once more; in combine: the update is finite */
   double history[GIK_HISTORY]; /* of iteration k at k % GIK_HISTORY */
 } gik_krylov_state;
 
@@ -73,7 +73,8 @@ typedef struct gik_krylov_steps {
   gable_status (*project)(const gik_krylov *k, int count, const double *basis, const double *h, double *v,
                           double *total, int second);
   gable_status (*normalise)(const gik_krylov *k, double *v, double *total_end); /* v /= norm; *total_end = norm */
-  gable_status (*combine)(const gik_krylov *k, int count, const double *z, const double *y, double *x); /* x += Z y */
+  /* x += Z y, unless an entry of Z y is not finite; step: [n] scratch. */
+  gable_status (*combine)(const gik_krylov *k, int count, const double *z, const double *y, double *step, double *x);
 
   gable_status (*scale)(const gik_krylov *k, const double *d, const double *r, double *z); /* z_i = r_i / d_i */
 } gik_krylov_steps;

@@ -60,9 +60,10 @@ static gable_status update(gi_device_krylov *w, gable_idx k, const double *z, do
 {
   gable_status status = GABLE_OK;
   const coefficients c = split(w);
+  double *step = w->vectors + (ptrdiff_t)k * w->k.n; /* the last vector of the basis has served */
   gi_hessenberg_solve(&w->q, k);
   GI_TRY(w->ctx->device->copy_in(w->ctx, c.y, w->q.g, (size_t)k * sizeof *c.y, NULL));
-  GI_TRY(w->steps->combine(&w->k, k, z, c.y, x));
+  GI_TRY(w->steps->combine(&w->k, k, z, c.y, step, x));
 done:
   return status;
 }

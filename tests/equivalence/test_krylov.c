@@ -80,6 +80,59 @@ static gable_idx solve(gable_context *ctx, const grid *g, gable_krylov_solver so
   return info.iterations;
 }
 
+/* b = 0 has x = 0 at once; a NaN in b is told and leaves x alone; vectors of the place give the bits of host vectors.
+ */
+static void check_vectors(gable_context *ctx, const grid *g, gable_krylov_solver solver, gable_preconditioner precond)
+{
+  const gable_idx n = g->n;
+  const size_t bytes = (size_t)n * 8;
+  gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
+  gable_krylov_info info = GABLE_KRYLOV_INFO_INIT;
+  gable_matrix_view view = view_of(g);
+  gable_vectors_view bv = GABLE_VECTORS_VIEW_INIT, xv;
+  gable_krylov *k = NULL;
+  double *b = calloc((size_t)n, 8), *x = malloc(bytes), *again = malloc(bytes), history[1001];
+  options.solver = solver;
+  options.preconditioner = precond;
+  CHECK_OK(gable_krylov_create(ctx, &options, &k));
+  CHECK_OK(gable_krylov_set_matrix(k, &view));
+  for (gable_idx i = 0; i < n; i++) x[i] = 1;
+  CHECK_OK(gable_krylov_solve(k, b, x, history));
+  CHECK_OK(gable_krylov_get_info(k, &info));
+  for (gable_idx i = 0; i < n; i++) CHECK(x[i] == 0, "solver %d: x[%d] = %g for b = 0", (int)solver, i, x[i]);
+  CHECK(info.converged && info.iterations == 0 && info.true_residual == 0, "%d", info.iterations);
+
+  b[n / 2] = NAN;
+  for (gable_idx i = 0; i < n; i++) x[i] = 1;
+  CHECK(gable_krylov_solve(k, b, x, history) == GABLE_ERR_TOLERANCE && strstr(gable_last_error(), "not finite"), "%s",
+        gable_last_error());
+  for (gable_idx i = 0; i < n; i++) CHECK(x[i] == 1, "solver %d: x[%d] = %g after a NaN", (int)solver, i, x[i]);
+
+  for (gable_idx i = 0; i < n; i++) b[i] = 1 + (i % 5);
+  CHECK_OK(gable_krylov_solve(k, b, x, NULL));
+  bv.n = n;
+  bv.ld = n;
+  bv.space = gable_context_space(ctx);
+  CHECK_OK(gable_device_alloc(ctx, bytes, &bv.data));
+  xv = bv;
+  CHECK_OK(gable_device_alloc(ctx, bytes, &xv.data));
+  for (gable_idx i = 0; i < n; i++) again[i] = 1;
+  CHECK_OK(gable_device_copy_in(ctx, bv.data, b, bytes, NULL));
+  CHECK_OK(gable_device_copy_in(ctx, xv.data, again, bytes, NULL));
+  CHECK(gable_krylov_solve_vectors(k, &bv, &bv, NULL) == GABLE_ERR_ARGUMENT);
+  CHECK_OK(gable_krylov_solve_vectors(k, &bv, &xv, NULL));
+  CHECK_OK(gable_device_copy_out(ctx, again, xv.data, bytes, NULL));
+  CHECK_OK(gable_device_synchronise(ctx, NULL));
+  CHECK(!memcmp(x, again, bytes), "solver %d precond %d: vectors of the place give other bits", (int)solver,
+        (int)precond);
+  gable_device_free(ctx, &bv.data);
+  gable_device_free(ctx, &xv.data);
+  gable_krylov_destroy(&k);
+  free(b);
+  free(x);
+  free(again);
+}
+
 static void check_breakdown(gable_context *ctx)
 {
   int64_t ptr[] = {0, 2, 4};
@@ -147,6 +200,8 @@ int main(int argc, char **argv)
     if (s == GABLE_CG) /* on a symmetric matrix both factorizations are the same preconditioner */
       CHECK(abs(count[GABLE_PRECOND_IC0] - count[GABLE_PRECOND_ILU0]) <= 1, "%d %d", count[3], count[4]);
   }
+  for (int s = GABLE_CG; s <= GABLE_GMRES; s++)
+    for (int p = 0; p < 5; p++) check_vectors(ctx, &symmetric, (gable_krylov_solver)s, (gable_preconditioner)p);
   check_breakdown(ctx);
   check_options(ctx);
   free(symmetric.ptr);
