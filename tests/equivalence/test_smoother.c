@@ -1,5 +1,7 @@
-/* Sweeps by every method of a place (an argument; "cpu"; a second one: at most so many rows) against a plain loop over
- * the rows, in place and with the second vector, with vectors of the host and of the place, and their history. */
+/* Sweeps by every method of a place against a plain loop over the rows, in place and with the second vector, with
+ * vectors of the host and of the place, and their history.
+ *
+ * [place [most rows [method]]]: "cpu"; fewer rows for slow tools, which also get more time; one method alone. */
 #include "support/test.h"
 
 #include "base/random.h"
@@ -176,6 +178,8 @@ static void compare(const job *j, gable_sweep sweep, double omega, int with_hist
   free(own);
 }
 
+static double deadline_s; /* 0: the default */
+
 static void check(gable_context *ctx, const square *a, const char *method, gable_sweep sweep, double omega, int csc,
                   int symmetric)
 {
@@ -192,6 +196,7 @@ static void check(gable_context *ctx, const square *a, const char *method, gable
   options.method = method;
   options.sweep = sweep;
   options.omega = omega;
+  options.deadline_s = deadline_s;
   CHECK_OK(gable_smoother_create(ctx, &options, &j.smoother));
   CHECK_OK(gable_smoother_analyse(j.smoother, &view));
   CHECK_OK(gable_smoother_update(j.smoother, stored.val));
@@ -314,6 +319,7 @@ int main(int argc, char **argv)
   gable_context *ctx = test_place(argc, argv, &options);
   enum { METHODS = 8 };
   const long most = argc > 2 ? atol(argv[2]) : 50000; /* rows */
+  deadline_s = argc > 2 ? 300 : 0;
   const char *const *methods = names + (gable_context_space(ctx) == GABLE_DEVICE);
   for (int m = 0; m < METHODS; m++) check_nan(ctx, methods[m]);
   for (int kind = 0; test_triangle_name(kind); kind++)
@@ -324,12 +330,12 @@ int main(int argc, char **argv)
         continue;
       }
       for (int m = 0; m < METHODS; m++)
-        for (int sweep = 1; sweep <= 3; sweep++)
+        for (int sweep = 1; sweep <= 3 && (argc < 4 || !strcmp(argv[3], methods[m])); sweep++)
           check(ctx, &a, methods[m], (gable_sweep)sweep, sweep == 2 ? 1.3 : 1.0, (m + sweep) % 2, symmetric);
       drop(&a);
     }
   check_errors(ctx);
-  if (gable_context_space(ctx) == GABLE_DEVICE) check_deadline(ctx);
+  if (gable_context_space(ctx) == GABLE_DEVICE && argc < 3) check_deadline(ctx);
   gable_context_destroy(&ctx);
   return 0;
 }

@@ -232,7 +232,8 @@ static void run_request(gable_context *ctx, const request *q, const test_triangl
   free(diagonal);
 }
 
-/* [place [seed [most rows [requests of each method]]]]: fewer and smaller for slow tools, which also get more time. */
+/* [place [seed [most rows [requests of each method [method]]]]]: fewer and smaller for slow tools, which also get more
+ * time; one method alone, so that several processes can share the work. */
 int main(int argc, char **argv)
 {
   uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 20240607;
@@ -241,6 +242,7 @@ int main(int argc, char **argv)
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   options.threads = 2;
   deadline_s = argc > 3 ? 300 : 0;
+  long requests = 0;
   atexit(describe);
   gable_context *ctx = test_place(argc, argv, &options);
   for (int kind = 0; test_triangle_name(kind); kind++) {
@@ -248,6 +250,8 @@ int main(int argc, char **argv)
     const char *const *methods = test_place_methods(ctx);
     for (int m = 0; methods[m]; m++)
       for (int turn = 0; turn < (lower.n > 50000 ? 1 : turns); turn++) {
+        if (argc > 5 && strcmp(argv[5], methods[m])) continue;
+        requests++;
         gi_random r = gi_random_seed(seed + (uint64_t)(1000 * kind + 100 * m + turn));
         request q = draw(&r, methods[m]);
         current.q = &q;
@@ -258,6 +262,7 @@ int main(int argc, char **argv)
       }
     test_triangle_free(&lower);
   }
+  CHECK(requests, "%s is no method of this place", argv[5]);
   gable_context_destroy(&ctx);
   return 0;
 }
