@@ -31,10 +31,12 @@ typedef struct gable_smoother_options {
   double omega;      /* factor of relaxation, in (0,2); 1 is Gauss-Seidel */
   double deadline_s; /* as in gable_trisolve_options */
   int threads;       /* at most so many; 0: the context's */
+  gable_idx max_rhs; /* right-hand sides that apply sweeps together, more of them in turns; 0: 1.  Room for so many is
+                      * taken at once.  Methods of one pass take them one by one all the same. */
 } gable_smoother_options;
 #define GABLE_SMOOTHER_OPTIONS_INIT                                                                                    \
   {                                                                                                                    \
-    sizeof(gable_smoother_options), NULL, GABLE_SWEEP_SYMMETRIC, 1.0, 0.0, 0                                           \
+    sizeof(gable_smoother_options), NULL, GABLE_SWEEP_SYMMETRIC, 1.0, 0.0, 0, 0                                        \
   }
 
 /* Local.  options may be NULL.  ctx must outlive the smoother.  GABLE_ERR_UNAVAILABLE: a method that this place does

@@ -266,7 +266,7 @@ static gable_status solve_there(gable_krylov *k, const double *b, double *x, dou
   const gi_operator m = o->preconditioner == GABLE_PRECOND_NONE ? NULL : device_precondition;
   const gi_iteration how = {o->tolerance, o->max_iterations, o->solver == GABLE_GMRES ? NULL : history, NULL};
   const gik_product residual = {
-      .type = GABLE_D, .b = b, .x = x, .y = k->device.vectors, .b_step = 1, .x_step = 1}; /* b - A x */
+      .type = GABLE_D, .b = b, .x = x, .y = k->device.vectors, .b_step = 1, .x_step = 1, .count = 1}; /* b - A x */
   gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};
   double norm, left;
   GI_TRY(device_norm(k, b, &norm));

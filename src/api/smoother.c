@@ -30,6 +30,8 @@ static gable_status options_from(const gable_context *ctx, const gable_smoother_
   GI_REQUIRE(own->deadline_s >= 0 && own->deadline_s <= 1e9, GABLE_ERR_ARGUMENT, "deadline_s is %g", own->deadline_s);
   GI_REQUIRE(own->threads >= 0 && own->threads <= 1024, GABLE_ERR_ARGUMENT, "threads is %d: give 0 to 1024",
              own->threads);
+  GI_REQUIRE(own->max_rhs >= 0, GABLE_ERR_ARGUMENT, "max_rhs is %d", own->max_rhs);
+  if (!own->max_rhs) own->max_rhs = 1;
   if (own->deadline_s == 0) own->deadline_s = 10;
   if (!own->threads || own->threads > ctx->threads) own->threads = ctx->threads;
 done:
@@ -117,11 +119,11 @@ done:
   return status;
 }
 
-static const char *at(const gable_vectors_view *v, gable_idx j, ptrdiff_t *step)
+/* Strides of a view: down a column, and from one to the next. */
+static void strides(const gable_vectors_view *v, ptrdiff_t *step, ptrdiff_t *rhs)
 {
-  const size_t bytes = v->type == GABLE_S ? sizeof(float) : sizeof(double);
   *step = v->major == GABLE_COL_MAJOR ? 1 : (ptrdiff_t)v->ld;
-  return (const char *)v->data + bytes * (size_t)(v->major == GABLE_COL_MAJOR ? j * v->ld : j);
+  *rhs = v->major == GABLE_COL_MAJOR ? (ptrdiff_t)v->ld : 1;
 }
 
 gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x, int sweeps,
@@ -139,11 +141,15 @@ gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b
              "the vectors are in device memory, this context is %s", s->ctx->where);
   GI_REQUIRE(b->data != x->data || !b->n, GABLE_ERR_ARGUMENT, "x is b: a sweep needs both");
   for (int k = 0; history && k <= sweeps; k++) history[k] = 0;
-  for (gable_idx j = 0; j < b->count && b->n; j++) {
-    gi_sweep_run run = {.type = b->type, .space = b->space, .sweeps = sweeps, .history = history, .stream = s->stream};
-    run.b = at(b, j, &run.b_step);
-    run.x = (char *)x->data + (at(x, j, &run.x_step) - (const char *)x->data);
-    GI_TRY(s->kind->apply(s->state, &run));
+  for (gable_idx j = 0; j < b->count && b->n; j += s->options.max_rhs) {
+    gi_sweep_run all = {.type = b->type, .space = b->space, .sweeps = sweeps, .history = history, .stream = s->stream};
+    all.b = b->data;
+    all.x = x->data;
+    strides(b, &all.b_step, &all.b_rhs);
+    strides(x, &all.x_step, &all.x_rhs);
+    gi_sweep_run some = gi_sweep_column(&all, j);
+    some.count = b->count - j < s->options.max_rhs ? b->count - j : s->options.max_rhs;
+    GI_TRY(s->kind->apply(s->state, &some));
   }
   for (int k = 0; history && k <= sweeps; k++) history[k] = sqrt(history[k]);
 done:

@@ -21,7 +21,8 @@ template <typename A, typename V> struct vectors {
   const V *b, *x;
   V *y;
   const A *d;
-  ptrdiff_t b_step, x_step;
+  ptrdiff_t b_step, x_step, b_rhs, x_rhs;
+  int count;
   bool exact;
 };
 
@@ -33,17 +34,21 @@ __global__ void __launch_bounds__(BLOCK) product_kernel(const gik_rows a, gik_pa
   const unsigned lane = threadIdx.x % P;
   const A *__restrict__ val = (const A *)a.val;
   const gable_idx *__restrict__ idx = a.idx;
-  const V *__restrict__ x = v.x;
-  V sum = 0;
-  if (i < a.n && x) {
-    const unsigned first = part == GIK_ABOVE ? a.diagonal[i] + 1 : a.ptr[i];
-    const unsigned end = part == GIK_BELOW ? a.diagonal[i] : a.ptr[i + 1];
-    for (unsigned q = first + lane; q < end; q += P) sum = fma((V)val[q], x[idx[q] * v.x_step], sum);
-    if (v.d && !v.exact && lane == 0) sum = fma((V)val[a.diagonal[i]] - (V)v.d[i], x[i * v.x_step], sum);
+  unsigned first = 0, end = 0;
+  if (i < a.n && v.x) {
+    first = part == GIK_ABOVE ? a.diagonal[i] + 1 : a.ptr[i];
+    end = part == GIK_BELOW ? a.diagonal[i] : a.ptr[i + 1];
   }
+  for (int j = 0; j < v.count; j++) {
+    const V *__restrict__ x = v.x + j * v.x_rhs;
+    V sum = 0;
+    for (unsigned q = first + lane; q < end; q += P) sum = fma((V)val[q], x[idx[q] * v.x_step], sum);
+    if (i < a.n && v.x && v.d && !v.exact && lane == 0)
+      sum = fma((V)val[a.diagonal[i]] - (V)v.d[i], x[i * v.x_step], sum);
 #pragma unroll
-  for (int d = P / 2; d > 0; d >>= 1) sum += __shfl_xor_sync(all_lanes, sum, d);
-  if (i < a.n && lane == 0) v.y[i] = v.b ? v.b[i * v.b_step] - sum : sum;
+    for (int d = P / 2; d > 0; d >>= 1) sum += __shfl_xor_sync(all_lanes, sum, d);
+    if (i < a.n && lane == 0) v.y[(ptrdiff_t)j * a.n + i] = v.b ? v.b[i * v.b_step + j * v.b_rhs] - sum : sum;
+  }
 }
 
 template <typename A, typename V>
@@ -52,12 +57,16 @@ __global__ void __launch_bounds__(BLOCK) turn_kernel(const gik_rows a, const vec
   const gable_idx i = (gable_idx)(blockIdx.x * BLOCK + threadIdx.x);
   if (i >= a.n) return;
   const V twice = v.exact ? (V)v.d[i] : 2 * (V)v.d[i] - (V)((const A *)a.val)[a.diagonal[i]];
-  v.y[i] = fma(twice, v.x[i * v.x_step], v.b[i * v.b_step] - v.y[i]);
+  for (int j = 0; j < v.count; j++) {
+    V *y = v.y + (ptrdiff_t)j * a.n + i;
+    *y = fma(twice, v.x[i * v.x_step + j * v.x_rhs], v.b[i * v.b_step + j * v.b_rhs] - *y);
+  }
 }
 
 template <typename A, typename V> vectors<A, V> vectors_of(const gik_product *p)
 {
-  return {(const V *)p->b, (const V *)p->x, (V *)p->y, (const A *)p->relaxed, p->b_step, p->x_step, p->exact != 0};
+  return {(const V *)p->b, (const V *)p->x, (V *)p->y, (const A *)p->relaxed, p->b_step, p->x_step,
+          p->b_rhs,        p->x_rhs,        p->count,  p->exact != 0};
 }
 
 template <typename A, typename V> void product_launch(const gik_rows *a, const gik_product *p)

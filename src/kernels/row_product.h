@@ -32,15 +32,16 @@ typedef enum gik_part {
 
 typedef struct gik_product {
   gik_part part;
-  gable_type type;     /* of the vectors */
-  const void *b;       /* entry i at i*b_step; NULL: y = A x */
-  const void *relaxed; /* [n] d of the matrix's type: sweeps add (d_i - a_ii) x_i; or NULL */
-  int exact;           /* 1: d is diag(A), which is not read then */
-  const void *x;       /* entry i at i*x_step; NULL: zero */
-  void *y;             /* [n], not x */
-  ptrdiff_t b_step, x_step;
-  int threads;  /* on the CPU */
-  void *stream; /* on a GPU: everything below is asynchronous on it */
+  gable_type type;                        /* of the vectors */
+  const void *b;                          /* entry i at i*b_step; NULL: y = A x */
+  const void *relaxed;                    /* [n] d of the matrix's type: sweeps add (d_i - a_ii) x_i; or NULL */
+  int exact;                              /* 1: d is diag(A), which is not read then */
+  const void *x;                          /* entry i at i*x_step; NULL: zero */
+  void *y;                                /* [n], not x; column j at y + j*n */
+  ptrdiff_t b_step, x_step, b_rhs, x_rhs; /* column j of b at j*b_rhs, of x at j*x_rhs */
+  int count;                              /* columns */
+  int threads;                            /* on the CPU */
+  void *stream;                           /* on a GPU: everything below is asynchronous on it */
 } gik_product;
 
 /* Sums of squares: partial sums in a fixed order, so that they are the same in every run. */

@@ -189,6 +189,7 @@ static gable_status make_gs(gi_device_precond *p, const char *method, int thread
     if (!strcmp(method, gi_method_name((gi_method)k))) m = (gi_method)k;
   options.deadline_s = deadline_s;
   options.threads = threads;
+  options.max_rhs = 1;
   GI_TRY(gi_shape_from(&view, GABLE_LOWER, &shape));
   GI_TRY(gi_sweeps_whole.analyse(p->ctx, &shape, &view, m, &options, &bad_row, &p->sweeps));
   GI_TRY(gi_sweeps_whole.update(p->sweeps, p->rows.val, &bad_row));
@@ -225,7 +226,8 @@ done:
 
 gable_status gi_device_precond_multiply(const gi_device_precond *p, const double *x, double *y)
 {
-  const gik_product product = {.part = GIK_WHOLE, .type = GABLE_D, .x = x, .y = y, .b_step = 1, .x_step = 1};
+  const gik_product product = {
+      .part = GIK_WHOLE, .type = GABLE_D, .x = x, .y = y, .b_step = 1, .x_step = 1, .count = 1};
   return p->rows.kernels->product(&p->rows.a, &product);
 }
 
@@ -246,8 +248,15 @@ gable_status gi_device_precond_apply(gi_device_precond *p, const gik_krylov *k, 
   if (p->kind == GABLE_PRECOND_JACOBI) {
     GI_TRY(gik_krylov_steps_cuda.scale(k, p->factor, r, z));
   } else if (p->kind == GABLE_PRECOND_GS) {
-    const gi_sweep_run run = {
-        .type = GABLE_D, .space = GABLE_DEVICE, .b = r, .x = z, .b_step = 1, .x_step = 1, .from_zero = 1, .sweeps = 1};
+    const gi_sweep_run run = {.type = GABLE_D,
+                              .space = GABLE_DEVICE,
+                              .b = r,
+                              .x = z,
+                              .b_step = 1,
+                              .x_step = 1,
+                              .count = 1,
+                              .from_zero = 1,
+                              .sweeps = 1};
     GI_TRY(gi_sweeps_whole.apply(p->sweeps, &run));
   } else {
     GI_TRY(gable_trisolve_solve(p->first, p->first_work, GABLE_N, &in, &out));

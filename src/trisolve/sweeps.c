@@ -18,6 +18,16 @@ typedef struct gi_sweeps {
   double *unknowns; /* [n], or [2n]: new values, then old ones; float when the vectors are */
 } gi_sweeps;
 
+gi_sweep_run gi_sweep_column(const gi_sweep_run *run, gable_idx j)
+{
+  const ptrdiff_t bytes = run->type == GABLE_S ? (ptrdiff_t)sizeof(float) : (ptrdiff_t)sizeof(double);
+  gi_sweep_run one = *run;
+  one.b = (const char *)run->b + j * run->b_rhs * bytes;
+  one.x = (char *)run->x + j * run->x_rhs * bytes;
+  one.count = 1;
+  return one;
+}
+
 static void release(void *state)
 {
   gi_sweeps *s = state;
@@ -185,10 +195,9 @@ static double residual(const job *j)
   return j->kernels->residual(&side->lists.m, &j->v);
 }
 
-static gable_status apply(void *state, const gi_sweep_run *run)
+static gable_status apply_one(gi_sweeps *s, const gi_sweep_run *run)
 {
   gable_status status = GABLE_OK;
-  gi_sweeps *s = state;
   const gable_type type = run->type;
   const gik_trisolve *plain = gik_trisolve_for(s->value_type, type);
   gik_vectors in = {.b = run->x, .x = s->unknowns, .b_row = run->x_step, .x_row = 1, .count = 1};
@@ -210,6 +219,18 @@ static gable_status apply(void *state, const gi_sweep_run *run)
     if (run->history) run->history[k] += residual(&j);
   }
   plain->copy(&back, 0, s->n);
+done:
+  return status;
+}
+
+/* Right-hand sides one after another. */
+static gable_status apply(void *state, const gi_sweep_run *run)
+{
+  gable_status status = GABLE_OK;
+  for (gable_idx j = 0; j < run->count; j++) {
+    const gi_sweep_run one = gi_sweep_column(run, j);
+    GI_TRY(apply_one(state, &one));
+  }
 done:
   return status;
 }

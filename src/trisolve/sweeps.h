@@ -10,18 +10,23 @@
 extern "C" {
 #endif
 
-/* One call of apply, for one right-hand side: entries at b_step and x_step. */
+/* One call of apply, for at most options.max_rhs right-hand sides: entry (i,j) of b at i*b_step + j*b_rhs, of x
+ * likewise; one of the two is 1 unless there is one column. */
 typedef struct gi_sweep_run {
   gable_type type;
   gable_space space; /* of b and x */
   const void *b;
   void *x;
-  ptrdiff_t b_step, x_step;
+  ptrdiff_t b_step, x_step, b_rhs, x_rhs;
+  gable_idx count;
   int from_zero; /* 1: x is zero, whatever it holds */
   int sweeps;
   double *history; /* [sweeps+1] squares of norms of b - A x are added; NULL: none */
   void *stream;
 } gi_sweep_run;
+
+/* Column j of it alone. */
+gi_sweep_run gi_sweep_column(const gi_sweep_run *run, gable_idx j);
 
 /* A way to sweep.  state is made by analyse, which frees what it has when it fails. */
 typedef struct gi_sweep_kind {

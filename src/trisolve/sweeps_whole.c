@@ -35,13 +35,14 @@ typedef struct whole {
   int staged; /* 1: vectors of host memory go through b and x */
   gi_whole_rows rows;
   direction to[2];
-  void *relaxed;          /* [n] diag(A) / omega */
-  int *fault;             /* [2] */
-  void *y, *b, *x, *host; /* [n] double each, host in host memory; y also holds old values where fused */
-  double *parts, *norms;  /* [GIK_SQUARE_PARTS], [HISTORY] */
-  gik_control *control;   /* fused elements */
-  unsigned char *ready;   /* [n] */
-  void *stream;           /* of the last apply */
+  void *relaxed;         /* [n] diag(A) / omega */
+  int *fault;            /* [2] */
+  void *y, *b, *x;       /* [n * max_rhs] double each; y also holds old values where fused */
+  void *host;            /* [n] in host memory */
+  double *parts, *norms; /* [GIK_SQUARE_PARTS], [HISTORY] */
+  gik_control *control;  /* fused elements */
+  unsigned char *ready;  /* [n] */
+  void *stream;          /* of the last apply */
 } whole;
 
 static void release(void *state)
@@ -75,6 +76,7 @@ static gable_status make_direction(whole *s, direction *d)
   options.ops = GABLE_TRISOLVE_N;
   options.deadline_s = s->options.deadline_s;
   options.threads = s->options.threads;
+  options.typical_rhs = s->options.max_rhs;
   GI_TRY(gable_trisolve_create(s->ctx, &options, &d->plan));
   GI_TRY(gable_trisolve_analyse(d->plan, &view));
   GI_TRY(gable_trisolve_get_info(d->plan, GABLE_N, &info));
@@ -93,13 +95,13 @@ static gable_status take(whole *s, size_t bytes, void **out)
 static gable_status make_scratch(whole *s)
 {
   gable_status status = GABLE_OK;
-  const size_t bytes = ((size_t)s->rows.a.n + 1) * sizeof(double);
+  const size_t bytes = ((size_t)s->rows.a.n + 1) * sizeof(double), all = bytes * (size_t)s->options.max_rhs;
   void *p = NULL;
   GI_TRY(take(s, bytes, &s->relaxed));
-  GI_TRY(take(s, bytes, &s->y));
+  GI_TRY(take(s, all, &s->y));
   if (s->staged) {
-    GI_TRY(take(s, bytes, &s->b));
-    GI_TRY(take(s, bytes, &s->x));
+    GI_TRY(take(s, all, &s->b));
+    GI_TRY(take(s, all, &s->x));
     s->host = gi_alloc(s->ctx, (gable_off)bytes, 1);
     GI_REQUIRE(s->host, GABLE_ERR_MEMORY, "out of memory: %.1f MB for a vector", (double)bytes / 1e6);
   }
@@ -130,6 +132,9 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   s->options = *options;
   s->method = method;
   s->staged = ctx->device == &gi_device_cuda;
+  GI_REQUIRE((gable_off)shape->n * options->max_rhs <= INT_MAX, GABLE_ERR_LIMIT,
+             "%d rows and %d right-hand sides at once are too many: give a smaller max_rhs", shape->n,
+             options->max_rhs);
   s->fused = s->staged && (method == GI_LEVR || method == GI_ELMR);
   GI_TRY(gi_whole_rows_init(ctx, shape, a, 1, bad_row, &s->rows));
   for (int d = 0; d < 2; d++)
@@ -162,7 +167,7 @@ static gable_status update(void *state, const void *val, gable_idx *bad_row)
   for (int d = 0; d < 2 && !s->fused; d++) {
     if (!s->to[d].plan) continue;
     GI_TRY(gable_trisolve_update_with_diagonal(s->to[d].plan, s->rows.val, s->relaxed));
-    if (!s->to[d].work) GI_TRY(gable_work_create(s->to[d].plan, 1, &s->to[d].work));
+    if (!s->to[d].work) GI_TRY(gable_work_create(s->to[d].plan, s->options.max_rhs, &s->to[d].work));
   }
 done:
   return status;
@@ -174,7 +179,8 @@ typedef struct job {
   const gi_sweep_run *run;
   const void *b;
   void *x;
-  ptrdiff_t b_step, x_step;
+  ptrdiff_t b_step, x_step, b_rhs, x_rhs;
+  gable_idx count;
   int zero; /* 1: x is zero and not yet written */
 } job;
 
@@ -185,19 +191,23 @@ static gik_product product_of(const job *j, gik_part part, const void *relaxed)
   p.y = j->s->y;
   p.b_step = j->b_step;
   p.x_step = j->x_step;
+  p.b_rhs = j->b_rhs;
+  p.x_rhs = j->x_rhs;
+  p.count = j->count;
   p.threads = j->s->options.threads;
   p.stream = j->run->stream;
   return p;
 }
 
-static gable_vectors_view column(const job *j, void *data, ptrdiff_t step)
+static gable_vectors_view columns(const job *j, void *data, ptrdiff_t step, ptrdiff_t rhs)
 {
   gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
   v.type = j->run->type;
   v.space = j->s->staged ? GABLE_DEVICE : GABLE_HOST;
   v.n = j->s->rows.a.n;
+  v.count = j->count;
   v.major = step == 1 ? GABLE_COL_MAJOR : GABLE_ROW_MAJOR;
-  v.ld = step == 1 ? v.n : step;
+  v.ld = step != 1 ? step : rhs < v.n ? v.n : rhs; /* one dense column may have any rhs */
   v.data = data;
   return v;
 }
@@ -208,7 +218,7 @@ static gable_status sweep_split(job *j, int d, int after)
   gable_status status = GABLE_OK;
   whole *s = j->s;
   gik_product p = product_of(j, d ? GIK_BELOW : GIK_ABOVE, s->relaxed);
-  gable_vectors_view y = column(j, s->y, 1), x = column(j, j->x, j->x_step);
+  gable_vectors_view y = columns(j, s->y, 1, s->rows.a.n), x = columns(j, j->x, j->x_step, j->x_rhs);
   GI_TRY((after ? s->rows.kernels->turn : s->rows.kernels->product)(&s->rows.a, &p));
   GI_TRY(gable_trisolve_solve(s->to[d].plan, s->to[d].work, GABLE_N, &y, &x));
   j->zero = 0;
@@ -230,8 +240,6 @@ static gable_status sweep_fused(job *j, int d)
   sweep.ready = s->ready;
   sweep.deadline_ns = (unsigned long long)(s->options.deadline_s * 1e9);
   sweep.stream = r->stream;
-  if (j->zero) GI_TRY(s->rows.kernels->copy(s->rows.a.n, r->type, NULL, 1, j->x, j->x_step, r->stream));
-  j->zero = 0;
   if (sweep.old) GI_TRY(s->rows.kernels->copy(s->rows.a.n, r->type, j->x, j->x_step, s->y, 1, r->stream));
   GI_TRY(
       (s->method == GI_LEVR ? gik_row_sweeps_cuda.levels : gik_row_sweeps_cuda.elements)(&s->rows.a, &order, &sweep));
@@ -265,7 +273,8 @@ static gable_status note(job *j, int k)
   double norms[HISTORY];
   const int waiting = k % HISTORY + 1;
   GI_TRY(s->rows.kernels->product(&s->rows.a, &p));
-  GI_TRY(s->rows.kernels->square(s->rows.a.n, j->run->type, s->y, s->parts, s->norms + k % HISTORY, j->run->stream));
+  GI_TRY(s->rows.kernels->square(s->rows.a.n * j->count, j->run->type, s->y, s->parts, s->norms + k % HISTORY,
+                                 j->run->stream));
   if (waiting < HISTORY && k < j->run->sweeps) goto done;
   GI_TRY(device->copy_out(s->ctx, norms, s->norms, (size_t)waiting * sizeof *norms, j->run->stream));
   GI_TRY(device->synchronise(s->ctx, j->run->stream));
@@ -274,15 +283,20 @@ done:
   return status;
 }
 
-/* Between a caller's vector in host memory and a dense one of the device. */
-static gable_status bring(const job *j, const void *host, ptrdiff_t step, void *device)
+/* Between the caller's vectors in host memory and dense ones of the device. */
+static gable_status bring(const job *j, const void *host, ptrdiff_t step, ptrdiff_t rhs, void *device)
 {
   gable_status status = GABLE_OK;
   whole *s = j->s;
-  const size_t bytes = (size_t)s->rows.a.n * (j->run->type == GABLE_D ? 8 : 4);
-  if (step != 1) GI_TRY(gik_row_products_cpu.copy(s->rows.a.n, j->run->type, host, step, s->host, 1, NULL));
-  GI_TRY(s->ctx->device->copy_in(s->ctx, device, step == 1 ? host : s->host, bytes, j->run->stream));
-  GI_TRY(s->ctx->device->synchronise(s->ctx, j->run->stream));
+  const gable_idx n = s->rows.a.n;
+  const size_t one = j->run->type == GABLE_D ? 8 : 4, bytes = (size_t)n * one;
+  for (gable_idx c = 0; c < j->count; c++) {
+    const char *from = (const char *)host + c * rhs * (ptrdiff_t)one;
+    if (step != 1) GI_TRY(gik_row_products_cpu.copy(n, j->run->type, from, step, s->host, 1, NULL));
+    GI_TRY(s->ctx->device->copy_in(s->ctx, (char *)device + (size_t)c * bytes, step == 1 ? from : s->host, bytes,
+                                   j->run->stream));
+    GI_TRY(s->ctx->device->synchronise(s->ctx, j->run->stream));
+  }
 done:
   return status;
 }
@@ -292,10 +306,15 @@ static gable_status take_back(const job *j)
   gable_status status = GABLE_OK;
   whole *s = j->s;
   const gi_sweep_run *r = j->run;
-  const size_t bytes = (size_t)s->rows.a.n * (r->type == GABLE_D ? 8 : 4);
-  GI_TRY(s->ctx->device->copy_out(s->ctx, r->x_step == 1 ? r->x : s->host, s->x, bytes, r->stream));
-  GI_TRY(s->ctx->device->synchronise(s->ctx, r->stream));
-  if (r->x_step != 1) GI_TRY(gik_row_products_cpu.copy(s->rows.a.n, r->type, s->host, 1, r->x, r->x_step, NULL));
+  const gable_idx n = s->rows.a.n;
+  const size_t one = r->type == GABLE_D ? 8 : 4, bytes = (size_t)n * one;
+  for (gable_idx c = 0; c < j->count; c++) {
+    char *to = (char *)r->x + c * r->x_rhs * (ptrdiff_t)one;
+    GI_TRY(s->ctx->device->copy_out(s->ctx, r->x_step == 1 ? to : s->host, (char *)s->x + (size_t)c * bytes, bytes,
+                                    r->stream));
+    GI_TRY(s->ctx->device->synchronise(s->ctx, r->stream));
+    if (r->x_step != 1) GI_TRY(gik_row_products_cpu.copy(n, r->type, s->host, 1, to, r->x_step, NULL));
+  }
 done:
   return status;
 }
@@ -319,33 +338,67 @@ done:
   return status;
 }
 
+/* x = 0 where nothing else writes it. */
+static gable_status write_zero(job *j)
+{
+  gable_status status = GABLE_OK;
+  const whole *s = j->s;
+  const size_t one = j->run->type == GABLE_D ? 8 : 4;
+  for (gable_idx c = 0; c < j->count && j->zero; c++)
+    GI_TRY(s->rows.kernels->copy(s->rows.a.n, j->run->type, NULL, 1, (char *)j->x + c * j->x_rhs * (ptrdiff_t)one,
+                                 j->x_step, j->run->stream));
+  j->zero = 0;
+done:
+  return status;
+}
+
+static gable_status sweep_all(job *j)
+{
+  gable_status status = GABLE_OK;
+  const gi_sweep_run *run = j->run;
+  if (!run->sweeps || j->s->fused) GI_TRY(write_zero(j));
+  if (run->history) GI_TRY(note(j, 0));
+  for (int k = 1; k <= run->sweeps; k++) {
+    GI_TRY(sweep_once(j));
+    if (run->history) GI_TRY(note(j, k));
+  }
+done:
+  return status;
+}
+
+static gable_status apply_together(whole *s, const gi_sweep_run *run)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = s->rows.a.n;
+  gable_idx row;
+  const int staged = s->staged && run->space == GABLE_HOST;
+  job j = {s, run, run->b, run->x, run->b_step, run->x_step, run->b_rhs, run->x_rhs, run->count, run->from_zero};
+  if (staged) {
+    j = (job){s, run, s->b, s->x, 1, 1, n, n, run->count, run->from_zero};
+    GI_TRY(bring(&j, run->b, run->b_step, run->b_rhs, s->b));
+    if (!j.zero) GI_TRY(bring(&j, run->x, run->x_step, run->x_rhs, s->x));
+  }
+  GI_TRY(sweep_all(&j));
+  if (!staged) goto done;
+  GI_TRY(take_back(&j));
+  GI_TRY(status_of(s, &row));
+done:
+  return status;
+}
+
+/* In one kernel right-hand sides go one after another. */
 static gable_status apply(void *state, const gi_sweep_run *run)
 {
   gable_status status = GABLE_OK;
   whole *s = state;
-  gable_idx row;
-  const int staged = s->staged && run->space == GABLE_HOST;
-  job j = {s, run, run->b, run->x, run->b_step, run->x_step, run->from_zero};
   s->stream = run->stream;
   for (int d = 0; d < 2; d++)
     if (s->to[d].work) GI_TRY(gable_work_set_stream(s->to[d].work, run->stream));
-  if (staged) {
-    j = (job){s, run, s->b, s->x, 1, 1, run->from_zero};
-    GI_TRY(bring(&j, run->b, run->b_step, s->b));
-    if (!j.zero) GI_TRY(bring(&j, run->x, run->x_step, s->x));
+  if (!s->fused) GI_TRY(apply_together(s, run));
+  for (gable_idx c = 0; c < run->count && s->fused; c++) {
+    const gi_sweep_run one = gi_sweep_column(run, c);
+    GI_TRY(apply_together(s, &one));
   }
-  if (j.zero && !run->sweeps) {
-    GI_TRY(s->rows.kernels->copy(s->rows.a.n, run->type, NULL, 1, j.x, j.x_step, run->stream));
-    j.zero = 0;
-  }
-  if (run->history) GI_TRY(note(&j, 0));
-  for (int k = 1; k <= run->sweeps; k++) {
-    GI_TRY(sweep_once(&j));
-    if (run->history) GI_TRY(note(&j, k));
-  }
-  if (!staged) goto done;
-  GI_TRY(take_back(&j));
-  GI_TRY(status_of(s, &row));
 done:
   return status;
 }

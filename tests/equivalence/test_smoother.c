@@ -100,7 +100,7 @@ typedef struct job {
   double history[SWEEPS + 1];
 } job;
 
-/* x in a row-major block of two columns in host memory, with its history. */
+/* x in a row-major block of two columns in host memory, of which one is swept, with its history. */
 static void sweep_on_host(job *j)
 {
   const gable_idx n = j->a->n;
@@ -119,7 +119,39 @@ static void sweep_on_host(job *j)
   free(wide);
 }
 
-/* Two columns, the first of interest, in memory of the place, on a stream, without a history. */
+/* Three row-major columns of twice, once and thrice the values, swept together or in turns: the same to rounding, for
+ * sweeps are linear. */
+static void sweep_many(const job *j)
+{
+  enum { COLUMNS = 3 };
+  static const double factor[COLUMNS] = {2, 1, 3};
+  const gable_idx n = j->a->n;
+  double *b_data = malloc(((size_t)n + 1) * 8 * COLUMNS), *x_data = malloc(((size_t)n + 1) * 8 * COLUMNS), scale = 1;
+  gable_vectors_view b = GABLE_VECTORS_VIEW_INIT, x;
+  gi_random r = gi_random_seed(7);
+  for (gable_idx i = 0; i < n; i++) {
+    const double bi = 2 * gi_random_unit(&r) - 1, xi = 2 * gi_random_unit(&r) - 1;
+    for (int c = 0; c < COLUMNS; c++) b_data[COLUMNS * i + c] = factor[c] * bi;
+    for (int c = 0; c < COLUMNS; c++) x_data[COLUMNS * i + c] = factor[c] * xi;
+  }
+  b.n = n;
+  b.count = COLUMNS;
+  b.major = GABLE_ROW_MAJOR;
+  b.ld = COLUMNS;
+  b.data = b_data;
+  x = b;
+  x.data = x_data;
+  CHECK_OK(gable_smoother_apply(j->smoother, &b, &x, SWEEPS, NULL));
+  for (gable_idx i = 0; i < n; i++) scale = fmax(scale, fabs(j->x[i]));
+  for (gable_idx i = 0; i < n; i++)
+    for (int c = 0; c < COLUMNS; c++)
+      CHECK(fabs(x_data[COLUMNS * i + c] - factor[c] * j->x[i]) <= 1e-11 * scale, "row %d column %d: %g instead of %g",
+            i, c, x_data[COLUMNS * i + c], factor[c] * j->x[i]);
+  free(b_data);
+  free(x_data);
+}
+
+/* Two columns, the second of interest, in memory of the place, on a stream, without a history. */
 static void sweep_in_place(job *j)
 {
   const gable_idx n = j->a->n;
@@ -197,6 +229,7 @@ static void check(gable_context *ctx, const square *a, const char *method, gable
   options.sweep = sweep;
   options.omega = omega;
   options.deadline_s = deadline_s;
+  options.max_rhs = csc ? 2 : 0; /* together, or in turns */
   CHECK_OK(gable_smoother_create(ctx, &options, &j.smoother));
   CHECK_OK(gable_smoother_analyse(j.smoother, &view));
   CHECK_OK(gable_smoother_update(j.smoother, stored.val));
@@ -208,6 +241,7 @@ static void check(gable_context *ctx, const square *a, const char *method, gable
     }
     (on_host ? sweep_on_host : sweep_in_place)(&j);
     compare(&j, sweep, omega, on_host);
+    if (on_host) sweep_many(&j);
   }
   CHECK_OK(gable_smoother_get_info(j.smoother, &info));
   CHECK(!symmetric || info.in_place, "%s", method);
