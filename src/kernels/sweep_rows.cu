@@ -1,10 +1,9 @@
-/* sweep_rows.cu: see sweep_rows.h.  As in the triangular solves of the same names, warps take their rows by ticket and
- * waits end at a deadline.
+/* sweep_rows.cu: see sweep_rows.h.  Everything of a row that no other row changes is read before it waits for others.
  *
- * In place, row i reads x_j on the far side of the diagonal before j, which depends on i, writes it: the flag of i is
- * raised after x_i is stored, and x_i depends on what was read. */
+ * In place, row i reads x_j on the far side of the diagonal before j, which depends on i, writes it: x_i is published
+ * after that, for it is made of what was read. */
 #include "kernels/cuda_status.cuh"
-#include "kernels/device_wait.cuh"
+#include "kernels/element_flow.cuh"
 #include "kernels/sweep_rows.h"
 
 using gik::launched;
@@ -22,96 +21,117 @@ template <typename A, typename V> struct sweep_arguments {
   V *x;
   ptrdiff_t b_step, x_step;
   V omega;
-  unsigned char *ready;
-  gik_control *control;
-  unsigned long long deadline_ns;
+  V *published; /* [2][n] elements */
+  flow_waits waits;
 
   __device__ __forceinline__ bool newer(gable_idx j, gable_idx i) const { return backward ? j > i : j < i; }
+  __device__ __forceinline__ V stored(gable_idx j) const { return *(volatile V *)(x + j * x_step); }
   __device__ __forceinline__ V value(gable_idx j, gable_idx i) const
   {
-    return old && !newer(j, i) ? old[j] : *(volatile V *)(x + j * x_step);
-  }
-  __device__ __forceinline__ void store(gable_idx i, V sum) const
-  {
-    const V solved = (b[i * b_step] - sum) / (V)((const A *)a.val)[a.diagonal[i]];
-    volatile V *to = x + i * x_step;
-    *to = omega == 1 ? solved : *to + omega * (solved - *to);
+    return old && !newer(j, i) ? old[j] : stored(j);
   }
 };
 
+/* What a lane holds of a row: its entries p, p + P, ..., of which the next is (j, v), and in lane 0 what x_i is made
+ * of.
+ */
+template <typename A, typename V, int P> struct sweep_row {
+  gable_idx i, j; /* j == -1: no more */
+  unsigned p, begin, end;
+  V v, b, inverse, own;
+
+  __device__ __forceinline__ void next(const sweep_arguments<A, V> &g)
+  {
+    j = p < end ? g.a.idx[p] : -1;
+    v = p < end ? (V)((const A *)g.a.val)[p] : 0;
+    p += P;
+  }
+  __device__ __forceinline__ void open(const sweep_arguments<A, V> &g, unsigned row, unsigned lane)
+  {
+    i = (gable_idx)row;
+    begin = g.a.ptr[i];
+    end = g.a.ptr[i + 1];
+    p = begin + lane;
+    next(g);
+    if (lane) return;
+    b = g.b[i * g.b_step];
+    inverse = 1 / (V)((const A *)g.a.val)[g.a.diagonal[i]];
+    own = g.omega == 1 ? 0 : g.stored(i);
+  }
+  __device__ __forceinline__ V solved(const sweep_arguments<A, V> &g, V sum) const
+  {
+    const V s = (b - sum) * inverse;
+    return g.omega == 1 ? s : own + g.omega * (s - own);
+  }
+};
+
+/* A row of a level by P lanes; what another launch writes is read after that launch. */
 template <typename A, typename V, int P>
-static __device__ __forceinline__ void sweep_level(const sweep_arguments<A, V> &g, unsigned group, unsigned groups,
-                                                   unsigned l1, unsigned l2)
+static __device__ __forceinline__ void sweep_level_row(const sweep_arguments<A, V> &g, unsigned place, bool mine,
+                                                       bool dependent)
 {
   const unsigned lane = threadIdx.x % P;
-  for (unsigned p0 = l1 + group; __any_sync(ALL, p0 < l2); p0 += groups) {
-    V sum = 0;
-    gable_idx i = 0;
-    if (p0 < l2) {
-      i = (gable_idx)g.order[p0];
-      for (unsigned p = g.a.ptr[i] + lane; p < g.a.ptr[i + 1]; p += P) {
-        const gable_idx j = g.a.idx[p];
-        if (j != i) sum += (V)((const A *)g.a.val)[p] * g.value(j, i);
-      }
-    }
+  sweep_row<A, V, P> r;
+  V sum = 0;
+  r.j = -1;
+  if (mine) r.open(g, g.order[place], lane);
+  if (dependent) after_last_launch();
+  for (; r.j >= 0; r.next(g))
+    if (r.j != r.i) sum += r.v * g.value(r.j, r.i);
 #pragma unroll
-    for (int d = P / 2; d > 0; d >>= 1) sum += __shfl_down_sync(ALL, sum, d, P);
-    if (p0 < l2 && lane == 0) g.store(i, sum);
-  }
+  for (int d = P / 2; d > 0; d >>= 1) sum += __shfl_down_sync(ALL, sum, d, P);
+  if (mine && lane == 0) *(volatile V *)(g.x + r.i * g.x_step) = r.solved(g, sum);
 }
 
 template <typename A, typename V, int P>
 static __global__ void sweep_level_kernel(const sweep_arguments<A, V> g, unsigned l1, unsigned l2)
 {
-  sweep_level<A, V, P>(g, (blockIdx.x * blockDim.x + threadIdx.x) / P, gridDim.x * blockDim.x / P, l1, l2);
+  const unsigned place = l1 + (blockIdx.x * blockDim.x + threadIdx.x) / P;
+  next_launch();
+  sweep_level_row<A, V, P>(g, place, place < l2, true);
 }
 
 /* Several levels that fit one block, a barrier between two. */
 template <typename A, typename V, int P>
 static __global__ void sweep_chain_kernel(const sweep_arguments<A, V> g, const unsigned *start, int first, int last)
 {
+  next_launch();
+  after_last_launch();
   for (int m = first; m < last; m++) {
-    sweep_level<A, V, P>(g, threadIdx.x / P, blockDim.x / P, start[m], start[m + 1]);
+    const unsigned place = start[m] + threadIdx.x / P;
+    sweep_level_row<A, V, P>(g, place, place < start[m + 1], false);
     __threadfence();
     __syncthreads();
   }
 }
 
-/* A warp a row; ready[j] says that the new x_j is there. */
-template <typename A, typename V> static __global__ void sweep_elements_kernel(const sweep_arguments<A, V> g)
+/* A warp a row; a place of published holds "not yet" until the new x_j is there. */
+template <typename A, typename V>
+static __global__ void __launch_bounds__(FLOW_BLOCK, 4) sweep_elements_kernel(const sweep_arguments<A, V> g)
 {
-  const unsigned lane = threadIdx.x % 32;
-  volatile unsigned char *ready = g.ready;
-  unsigned w = 0;
-  if (!lane) w = atomicAdd(&g.control->ticket, 1u);
-  w = __shfl_sync(ALL, w, 0);
-  while (w < (unsigned)g.a.n) {
-    unsigned later = 0;
-    if (!lane) later = atomicAdd(&g.control->ticket, 1u);
-    const gable_idx i = (gable_idx)g.order[w];
+  const unsigned lane = threadIdx.x % 32, n = (unsigned)g.a.n, half = g.waits.control->parity[0] & 1;
+  V *now = g.published + (half ? n : 0), *then = g.published + (half ? 0 : n);
+  warp_places w;
+  for (unsigned row = w.at < n ? g.order[w.at] : 0; w.at < n;) {
+    sweep_row<A, V, 32> r;
     patience patient;
     V sum = 0;
-    for (unsigned p = g.a.ptr[i] + lane; p < g.a.ptr[i + 1]; p += 32) {
-      const gable_idx j = g.a.idx[p];
-      if (j == i) continue;
-      if (g.newer(j, i)) {
-        while (!ready[j] && !patient.lost(g.control, g.deadline_ns, j)) {
-        }
-        __threadfence();
-      }
-      sum += (V)((const A *)g.a.val)[p] * g.value(j, i);
-    }
+    r.open(g, row, lane);
+    w.at += w.step;
+    if (w.at < n) row = g.order[w.at];
+    for (; r.j >= 0; r.next(g))
+      if (r.j != r.i) sum += r.v * (g.newer(r.j, r.i) ? g.waits.value(now + r.j, &patient, r.j) : g.value(r.j, r.i));
     __syncwarp();
-#pragma unroll
-    for (int d = 16; d > 0; d >>= 1) sum += __shfl_down_sync(ALL, sum, d);
+    sum = sum_of_warp(sum, r.end - r.begin);
     if (!lane) {
-      g.store(i, sum);
-      __threadfence();
-      ready[i] = 1;
+      const V x = r.solved(g, sum);
+      store_relaxed(now + r.i, x);
+      g.x[r.i * g.x_step] = x;
+      store_not_yet(then + r.i);
     }
-    w = __shfl_sync(ALL, later, 0);
+    __syncwarp(); /* the other lanes may wait for this row next */
   }
-  leave(g.control, 0);
+  leave(g.waits.control, 1);
 }
 
 template <typename A, typename V>
@@ -127,9 +147,9 @@ static sweep_arguments<A, V> arguments_of(const gik_rows *a, const gik_sweep_ord
   g.b_step = s->b_step;
   g.x_step = s->x_step;
   g.omega = (V)s->omega;
-  g.ready = s->ready;
-  g.control = s->control;
-  g.deadline_ns = s->deadline_ns;
+  g.published = (V *)s->published;
+  g.waits.control = s->control;
+  g.waits.deadline_ns = s->deadline_ns;
   return g;
 }
 
@@ -157,10 +177,10 @@ static void levels_run(const sweep_arguments<A, V> &g, const gik_sweep_order *o,
     const int e = run_end(o, m, rows);
     const unsigned width = o->start[m + 1] - o->start[m];
     if (width <= rows)
-      sweep_chain_kernel<A, V, P><<<1, SWEEP_BLOCK, 0, stream>>>(g, o->device_start, m, e);
+      dependent_launch(sweep_chain_kernel<A, V, P>, 1, SWEEP_BLOCK, !m, stream, g, o->device_start, m, e);
     else
-      sweep_level_kernel<A, V, P>
-          <<<(width + rows - 1) / rows, SWEEP_BLOCK, 0, stream>>>(g, o->start[m], o->start[m + 1]);
+      dependent_launch(sweep_level_kernel<A, V, P>, (width + rows - 1) / rows, SWEEP_BLOCK, !m, stream, g, o->start[m],
+                       o->start[m + 1]);
     m = e;
   }
 }
@@ -180,16 +200,11 @@ static void levels_launch(const gik_rows *a, const gik_sweep_order *o, const gik
 }
 
 template <typename A, typename V>
-static void elements_launch(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s)
+static gable_status elements_launch(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s)
 {
-  const sweep_arguments<A, V> g = arguments_of<A, V>(a, o, s);
-  const unsigned wanted = ((unsigned)a->n + SWEEP_BLOCK / 32 - 1) / (SWEEP_BLOCK / 32);
-  int device = 0, processors = 1;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  const unsigned most = 4u * (unsigned)processors, grid = wanted < most ? wanted : most;
-  cudaMemsetAsync(s->ready, 0, (size_t)a->n, (cudaStream_t)s->stream);
-  sweep_elements_kernel<<<grid, SWEEP_BLOCK, 0, (cudaStream_t)s->stream>>>(g);
+  sweep_arguments<A, V> g = arguments_of<A, V>(a, o, s);
+  return checked(flow_launch(sweep_elements_kernel<A, V>, &g, a->n, o->levels, (cudaStream_t)s->stream),
+                 "a sweep by elements");
 }
 
 } /* namespace gik */
@@ -211,18 +226,14 @@ gable_status levels(const gik_rows *a, const gik_sweep_order *o, const gik_sweep
 gable_status elements(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s)
 {
   if (!a->n) return GABLE_OK;
-  if (a->value_type == GABLE_D)
-    gik::elements_launch<double, double>(a, o, s);
-  else if (s->type == GABLE_D)
-    gik::elements_launch<float, double>(a, o, s);
-  else
-    gik::elements_launch<float, float>(a, o, s);
-  return launched("a sweep by elements");
+  if (a->value_type == GABLE_D) return gik::elements_launch<double, double>(a, o, s);
+  if (s->type == GABLE_D) return gik::elements_launch<float, double>(a, o, s);
+  return gik::elements_launch<float, float>(a, o, s);
 }
 
-gable_status prepare(gik_control *control, void *stream)
+gable_status prepare(gik_control *control, void *published, gable_idx n, gable_type type, void *stream)
 {
-  return gik_solve_prepare(control, nullptr, 0, GABLE_D, stream);
+  return gik_solve_prepare(control, published, 2 * (size_t)n, type, stream);
 }
 
 int launches(const gik_rows *a, const gik_sweep_order *o)

@@ -24,8 +24,8 @@ typedef struct gik_sweep {
   void *x;
   ptrdiff_t b_step, x_step;
   double omega;
-  gik_control *control; /* elements: made ready by gik_solve_prepare */
-  unsigned char *ready; /* elements: [n] scratch */
+  gik_control *control; /* elements: of this type of vectors, made ready by prepare */
+  void *published;      /* elements: [2][n] of the vectors' type, likewise */
   unsigned long long deadline_ns;
   void *stream;
 } gik_sweep;
@@ -33,7 +33,7 @@ typedef struct gik_sweep {
 typedef struct gik_row_sweeps {
   gable_status (*levels)(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s);
   gable_status (*elements)(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s);
-  gable_status (*prepare)(gik_control *control, void *stream);
+  gable_status (*prepare)(gik_control *control, void *published, gable_idx n, gable_type type, void *stream);
   /* Launches of one sweep by levels. */
   int (*launches)(const gik_rows *a, const gik_sweep_order *o);
 } gik_row_sweeps;

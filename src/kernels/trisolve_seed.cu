@@ -1,9 +1,11 @@
 /* trisolve_seed.cu: LEVR, LEVC, ELMR and ELMC of Li and Zhang (SIAM PP 2020, section 5.1), and GSF of Liu et al.
  *
- * The kernels are those printed there.  What differs: warps take their rows by ticket instead of trusting the order in
- * which blocks start, waits end at a deadline, and several right-hand sides are solved one after another. */
+ * What differs from the kernels printed there: what no other row changes is read before anything is waited for, the
+ * blocks of the element methods all run at once instead of being trusted to start in order, in ELMR a value is its own
+ * flag, a level's launch begins before the one before it has ended, waits end at a deadline, and several right-hand
+ * sides are solved one after another. */
 #include "kernels/cuda_status.cuh"
-#include "kernels/device_wait.cuh"
+#include "kernels/element_flow.cuh"
 
 namespace gik
 {
@@ -16,141 +18,156 @@ template <typename T> struct seed_arguments {
   const T *val, *diagonal, *b;
   T *x;
   ptrdiff_t b_row, x_row;
-  volatile unsigned char *ready; /* [n] elmr */
-  int *count;                    /* [n] elmc */
-  gik_control *control;
-  unsigned long long deadline_ns;
+  T *published; /* [2][n] elmr */
+  int *count;   /* [n] elmc */
+  flow_waits waits;
 
   __device__ __forceinline__ ptrdiff_t natural(unsigned k) const { return reverse ? n - 1 - (ptrdiff_t)k : k; }
   __device__ __forceinline__ T *at(unsigned k) const { return x + natural(k) * x_row; }
 };
 
-/* x_i for rows l1 <= place < l2 of order, K threads a row. */
-template <typename T, int K>
-static __device__ __forceinline__ void level_rows(const seed_arguments<T> &g, unsigned group, unsigned groups,
-                                                  unsigned l1, unsigned l2)
-{
-  const int lane = threadIdx.x % K;
-  for (unsigned p0 = l1 + group; __any_sync(ALL, p0 < l2); p0 += groups) {
-    T sum = 0;
-    unsigned i = 0;
-    if (p0 < l2) {
-      i = g.order[p0];
-      for (unsigned p = g.ptr[i] + lane; p < g.ptr[i + 1]; p += K) sum += g.val[p] * *(volatile T *)g.at(g.index[p]);
-    }
-#pragma unroll
-    for (int d = K / 2; d > 0; d >>= 1) sum += __shfl_down_sync(ALL, sum, d, K);
-    if (p0 < l2 && lane == 0) *g.at(i) = (g.b[g.natural(i) * g.b_row] - sum) / g.diagonal[i];
+/* What a lane holds of a row or column: its entries p, p + K, ..., of which the next is (j, v). */
+template <typename T, int K> struct seed_row {
+  unsigned i, p, begin, end, j; /* j == NONE: no more */
+  T v;
+
+  __device__ __forceinline__ void next(const seed_arguments<T> &g)
+  {
+    j = p < end ? g.index[p] : (unsigned)NONE;
+    v = p < end ? g.val[p] : 0;
+    p += K;
   }
+  __device__ __forceinline__ void open(const seed_arguments<T> &g, unsigned row, unsigned lane)
+  {
+    i = row;
+    begin = g.ptr[i];
+    end = g.ptr[i + 1];
+    p = begin + lane;
+    next(g);
+  }
+};
+
+/* x_i of the row at a place of order, K threads a row; what another launch writes is read after that launch. */
+template <typename T, int K>
+static __device__ __forceinline__ void level_row(const seed_arguments<T> &g, unsigned place, bool mine, bool dependent)
+{
+  const unsigned lane = threadIdx.x % K;
+  seed_row<T, K> r;
+  T sum = 0, b = 0, diagonal = 1;
+  r.j = NONE;
+  if (mine) {
+    r.open(g, g.order[place], lane);
+    if (!lane) b = g.b[g.natural(r.i) * g.b_row];
+    if (!lane) diagonal = g.diagonal[r.i];
+  }
+  if (dependent) after_last_launch();
+  for (; r.j != NONE; r.next(g)) sum += r.v * *(volatile T *)g.at(r.j);
+#pragma unroll
+  for (int d = K / 2; d > 0; d >>= 1) sum += __shfl_down_sync(ALL, sum, d, K);
+  if (mine && !lane) *(volatile T *)g.at(r.i) = (b - sum) / diagonal;
 }
 
 /* The same by columns: x holds b minus what lower levels have subtracted. */
 template <typename T, int K>
-static __device__ __forceinline__ void level_columns(const seed_arguments<T> &g, unsigned group, unsigned groups,
-                                                     unsigned l1, unsigned l2)
+static __device__ __forceinline__ void level_column(const seed_arguments<T> &g, unsigned place, bool mine,
+                                                    bool dependent)
 {
-  const int lane = threadIdx.x % K;
-  for (unsigned p0 = l1 + group; __any_sync(ALL, p0 < l2); p0 += groups) {
-    T t = 0;
-    unsigned i = 0;
-    if (p0 < l2) i = g.order[p0];
-    if (p0 < l2 && lane == 0) {
-      t = *(volatile T *)g.at(i) / g.diagonal[i];
-      *g.at(i) = t;
-    }
-    t = __shfl_sync(ALL, t, 0, K);
-    if (p0 < l2)
-      for (unsigned p = g.ptr[i] + lane; p < g.ptr[i + 1]; p += K) atomicAdd(g.at(g.index[p]), -t * g.val[p]);
+  const unsigned lane = threadIdx.x % K;
+  seed_row<T, K> r;
+  T t = 0, diagonal = 1;
+  r.j = NONE;
+  if (mine) r.open(g, g.order[place], lane);
+  if (mine && !lane) diagonal = g.diagonal[r.i];
+  if (dependent) after_last_launch();
+  if (mine && !lane) {
+    t = *(volatile T *)g.at(r.i) / diagonal;
+    *g.at(r.i) = t;
   }
+  t = __shfl_sync(ALL, t, 0, K);
+  for (; r.j != NONE; r.next(g)) atomicAdd(g.at(r.j), -t * r.v);
 }
 
 template <typename T, int K, bool COLUMNS>
 static __global__ void level_kernel(const seed_arguments<T> g, unsigned l1, unsigned l2)
 {
-  const unsigned group = (blockIdx.x * blockDim.x + threadIdx.x) / K, groups = gridDim.x * blockDim.x / K;
+  const unsigned place = l1 + (blockIdx.x * blockDim.x + threadIdx.x) / K;
+  next_launch();
   if (COLUMNS)
-    level_columns<T, K>(g, group, groups, l1, l2);
+    level_column<T, K>(g, place, place < l2, true);
   else
-    level_rows<T, K>(g, group, groups, l1, l2);
+    level_row<T, K>(g, place, place < l2, true);
 }
 
 /* Several levels that fit one block, a barrier between two. */
 template <typename T, int K, bool COLUMNS>
 static __global__ void level_chain_kernel(const seed_arguments<T> g, const unsigned *start, int first, int last)
 {
+  next_launch();
+  after_last_launch();
   for (int m = first; m < last; m++) {
+    const unsigned place = start[m] + threadIdx.x / K;
     if (COLUMNS)
-      level_columns<T, K>(g, threadIdx.x / K, blockDim.x / K, start[m], start[m + 1]);
+      level_column<T, K>(g, place, place < start[m + 1], false);
     else
-      level_rows<T, K>(g, threadIdx.x / K, blockDim.x / K, start[m], start[m + 1]);
+      level_row<T, K>(g, place, place < start[m + 1], false);
     __threadfence();
     __syncthreads();
   }
 }
 
-/* A warp a row; ready[j] says that x_j is there. */
-template <typename T> static __global__ void elmr_kernel(const seed_arguments<T> g)
+/* A warp a row; a place of published holds "not yet" until x_j is there. */
+template <typename T> static __global__ void __launch_bounds__(FLOW_BLOCK) elmr_kernel(const seed_arguments<T> g)
 {
-  const int lane = threadIdx.x % 32;
-  for (;;) {
-    unsigned w = 0;
-    if (!lane) w = atomicAdd(&g.control->ticket, 1u);
-    w = __shfl_sync(ALL, w, 0);
-    if (w >= (unsigned)g.n) break;
-    const unsigned i = g.order[w], q = g.ptr[i + 1];
+  const unsigned lane = threadIdx.x % 32, n = (unsigned)g.n, half = g.waits.control->parity[0] & 1;
+  T *now = g.published + (half ? n : 0), *then = g.published + (half ? 0 : n);
+  warp_places w;
+  for (unsigned row = w.at < n ? g.order[w.at] : 0; w.at < n;) {
+    seed_row<T, 32> r;
     patience patient;
-    T sum = 0, diagonal = 1;
-    if (!lane) {
-      sum = g.b[g.natural(i) * g.b_row];
-      diagonal = g.diagonal[i];
-    }
-    for (unsigned p = g.ptr[i] + lane; p < q; p += 32) {
-      const unsigned j = g.index[p];
-      while (!g.ready[j] && !patient.lost(g.control, g.deadline_ns, (int)g.natural(i))) {
-      }
-      __threadfence();
-      sum -= g.val[p] * *(volatile T *)g.at(j);
-    }
+    T sum = 0, b = 0, inverse = 1;
+    r.open(g, row, lane);
+    if (!lane) b = g.b[g.natural(r.i) * g.b_row];
+    if (!lane) inverse = 1 / g.diagonal[r.i];
+    w.at += w.step;
+    if (w.at < n) row = g.order[w.at];
+    for (; r.j != NONE; r.next(g)) sum += r.v * g.waits.value(now + r.j, &patient, (int)g.natural(r.i));
     __syncwarp();
-#pragma unroll
-    for (int d = 16; d > 0; d >>= 1) sum += __shfl_down_sync(ALL, sum, d);
+    sum = sum_of_warp(sum, r.end - r.begin);
     if (!lane) {
-      *(volatile T *)g.at(i) = sum / diagonal;
-      __threadfence();
-      g.ready[i] = 1;
+      const T x = (b - sum) * inverse;
+      store_relaxed(now + r.i, x);
+      *g.at(r.i) = x;
+      store_not_yet(then + r.i);
     }
+    __syncwarp(); /* the other lanes may wait for this row next */
   }
-  leave(g.control, 0);
+  leave(g.waits.control, 1);
 }
 
 /* A warp a column; count[i] entries of row i are still to come.  Without an order: columns in index order (gsf). */
-template <typename T> static __global__ void elmc_kernel(const seed_arguments<T> g)
+template <typename T> static __global__ void __launch_bounds__(FLOW_BLOCK) elmc_kernel(const seed_arguments<T> g)
 {
-  const int lane = threadIdx.x % 32;
-  for (;;) {
-    unsigned w = 0;
-    if (!lane) w = atomicAdd(&g.control->ticket, 1u);
-    w = __shfl_sync(ALL, w, 0);
-    if (w >= (unsigned)g.n) break;
-    const unsigned i = g.order ? g.order[w] : w, q = g.ptr[i + 1];
-    T t = 0;
+  const unsigned lane = threadIdx.x % 32, n = (unsigned)g.n;
+  for (warp_places w; w.at < n; w.at += w.step) {
+    seed_row<T, 32> r;
+    T t = 0, inverse = 1;
+    r.open(g, g.order ? g.order[w.at] : w.at, lane);
     if (!lane) {
       patience patient;
-      while (*(volatile int *)(g.count + i) && !patient.lost(g.control, g.deadline_ns, (int)g.natural(i))) {
+      inverse = 1 / g.diagonal[r.i];
+      while (*(volatile int *)(g.count + r.i) && !g.waits.over(&patient, (int)g.natural(r.i))) {
       }
-      __threadfence();
-      t = *(volatile T *)g.at(i) / g.diagonal[i];
-      *g.at(i) = t;
+      fence_acquire_release();
+      t = load_relaxed(g.at(r.i)) * inverse;
+      *g.at(r.i) = t;
     }
     t = __shfl_sync(ALL, t, 0);
-    for (unsigned p = g.ptr[i] + lane; p < q; p += 32) {
-      const unsigned j = g.index[p];
-      atomicAdd(g.at(j), -t * g.val[p]);
-      __threadfence();
-      atomicSub(g.count + j, 1);
+    for (; r.j != NONE; r.next(g)) {
+      atomicAdd(g.at(r.j), -t * r.v);
+      subtract_release(g.count + r.j, 1);
     }
   }
-  leave(g.control, 0);
+  leave(g.waits.control, 0);
 }
 
 template <typename T> static __global__ void seed_copy_kernel(const seed_arguments<T> g)
@@ -173,10 +190,10 @@ template <typename T> static seed_arguments<T> seed_of(const gik_seed *m, gable_
   g.x = (T *)s->v.x + rhs * s->v.x_rhs;
   g.b_row = s->v.b_row;
   g.x_row = s->v.x_row;
-  g.ready = (volatile unsigned char *)s->published;
+  g.published = (T *)s->published;
   g.count = (int *)s->published;
-  g.control = s->control;
-  g.deadline_ns = s->deadline_ns;
+  g.waits.control = s->control;
+  g.waits.deadline_ns = s->deadline_ns;
   return g;
 }
 
@@ -201,10 +218,10 @@ static void levels_run(const gik_seed *m, const seed_arguments<T> &g, const unsi
     const int e = run_end(m, l);
     const unsigned rows = m->level[l + 1] - m->level[l];
     if (e > l + 1 || rows <= block_rows(m))
-      level_chain_kernel<T, K, COLUMNS><<<1, SEED_BLOCK, 0, stream>>>(g, start, l, e);
+      dependent_launch(level_chain_kernel<T, K, COLUMNS>, 1, SEED_BLOCK, !l, stream, g, start, l, e);
     else
-      level_kernel<T, K, COLUMNS>
-          <<<(rows + block_rows(m) - 1) / block_rows(m), SEED_BLOCK, 0, stream>>>(g, m->level[l], m->level[l + 1]);
+      dependent_launch(level_kernel<T, K, COLUMNS>, (rows + block_rows(m) - 1) / block_rows(m), SEED_BLOCK, !l, stream,
+                       g, m->level[l], m->level[l + 1]);
     l = e;
   }
 }
@@ -229,16 +246,13 @@ template <typename T, bool COLUMNS> static void levels_solve(const gik_seed *m, 
 template <typename T, bool COLUMNS> static void elements_solve(const gik_seed *m, gable_type type, const gik_solve *s)
 {
   cudaStream_t stream = (cudaStream_t)s->stream;
-  for (int rhs = 0; rhs < s->v.count; rhs++) {
-    const seed_arguments<T> g = seed_of<T>(m, type, s, rhs);
+  for (int rhs = 0; rhs < s->v.count && m->a.n; rhs++) {
+    seed_arguments<T> g = seed_of<T>(m, type, s, rhs);
     if (COLUMNS) {
       if (s->v.b != s->v.x) seed_copy_kernel<<<4 * s->processors, 256, 0, stream>>>(g);
       cudaMemcpyAsync(g.count, m->parents, (size_t)g.n * sizeof(int), cudaMemcpyDeviceToDevice, stream);
-      elmc_kernel<T><<<4 * s->processors, SEED_BLOCK, 0, stream>>>(g);
-    } else {
-      cudaMemsetAsync((void *)g.ready, 0, (size_t)g.n, stream);
-      elmr_kernel<T><<<4 * s->processors, SEED_BLOCK, 0, stream>>>(g);
     }
+    (void)flow_launch(COLUMNS ? elmc_kernel<T> : elmr_kernel<T>, &g, g.n, m->levels, stream);
   }
 }
 

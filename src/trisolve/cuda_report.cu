@@ -40,7 +40,7 @@ gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info
     break;
   default:
     i->threads = 32;
-    i->launches = d->method == GI_ELMR ? 2 : 3;
+    i->launches = d->method == GI_ELMR ? 1 : 3;
     i->waits = d->method == GI_ELMR ? d->triangle.nnz : d->triangle.n;
     i->atomics = d->method == GI_ELMR ? 0 : 2 * (gable_off)d->triangle.nnz;
   }

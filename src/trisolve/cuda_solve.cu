@@ -14,8 +14,8 @@ size_t aligned(size_t bytes)
   return (bytes + 255) / 256 * 256;
 }
 
-/* What solves of one op and one type of vectors share: a control block and published values; the seed's methods keep
- * flags or counts in their place.  rows has two of them, for one right-hand side and for several at a time. */
+/* What solves of one op and one type of vectors share: a control block and published values; the column methods keep
+ * counts in their place.  rows has two of them, for one right-hand side and for several at a time. */
 struct area {
   size_t offset, numbers; /* bytes into the work's scratch; published values */
 };
@@ -27,7 +27,7 @@ size_t published_of(const side *d)
 {
   if (d->method == GI_TILES) return 2 * (size_t)d->tiles.n_published;
   if (d->method == GI_ROWS) return 2 * (size_t)d->packed.n_published;
-  return d->method == GI_AUTO ? 0 : (size_t)d->triangle.n;
+  return d->method == GI_AUTO ? 0 : (d->method == GI_ELMR ? 2 : 1) * (size_t)d->triangle.n;
 }
 
 /* Right-hand sides that a work for so many solves at a time. */
@@ -95,7 +95,8 @@ gable_status work_init(gable_work *w)
     const gi_method m = s->of[op].method;
     char *at = (char *)w->device + a.offset;
     return gik_solve_prepare((gik_control *)at, at + aligned(sizeof(gik_control)),
-                             m == GI_TILES || m == GI_ROWS ? a.numbers : 0, type ? GABLE_D : GABLE_S, nullptr);
+                             m == GI_TILES || m == GI_ROWS || m == GI_ELMR ? a.numbers : 0, type ? GABLE_D : GABLE_S,
+                             nullptr);
   }));
   GI_TRY(checked(cudaStreamSynchronize(nullptr), "work"));
 done:

@@ -35,14 +35,14 @@ typedef struct whole {
   int staged; /* 1: vectors of host memory go through b and x */
   gi_whole_rows rows;
   direction to[2];
-  void *relaxed;         /* [n] diag(A) / omega */
-  int *fault;            /* [2] */
-  void *y, *b, *x;       /* [n * max_rhs] double each; y also holds old values where fused */
-  void *host;            /* [n] in host memory */
-  double *parts, *norms; /* [GIK_SQUARE_PARTS], [HISTORY] */
-  gik_control *control;  /* fused elements */
-  unsigned char *ready;  /* [n] */
-  void *stream;          /* of the last apply */
+  void *relaxed;           /* [n] diag(A) / omega */
+  int *fault;              /* [2] */
+  void *y, *b, *x;         /* [n * max_rhs] double each; y also holds old values where fused */
+  void *host;              /* [n] in host memory */
+  double *parts, *norms;   /* [GIK_SQUARE_PARTS], [HISTORY] */
+  gik_control *control[2]; /* fused elements, for float and for double vectors */
+  void *published[2];      /* [2n] */
+  void *stream;            /* of the last apply */
 } whole;
 
 static void release(void *state)
@@ -56,7 +56,8 @@ static void release(void *state)
     gable_trisolve_destroy(&s->to[d].plan);
     gi_level_order_release(s->ctx, &s->to[d].rows);
   }
-  void *const owned[] = {s->relaxed, s->fault, s->y, s->b, s->x, s->parts, s->norms, s->control, s->ready};
+  void *const owned[] = {s->relaxed,    s->fault,        s->y,           s->b, s->x, s->parts, s->norms, s->control[0],
+                         s->control[1], s->published[0], s->published[1]};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) device->release(s->ctx, owned[k]);
   gi_whole_rows_release(s->ctx, &s->rows);
   gi_free(s->ctx, s->host);
@@ -111,12 +112,22 @@ static gable_status make_scratch(whole *s)
   s->parts = p;
   GI_TRY(take(s, HISTORY * sizeof *s->norms, &p));
   s->norms = p;
-  if (!s->fused) goto done;
-  GI_TRY(take(s, sizeof *s->control, &p));
-  s->control = p;
-  GI_TRY(take(s, (size_t)s->rows.a.n + 1, &p));
-  s->ready = p;
-  GI_TRY(gik_row_sweeps_cuda.prepare(s->control, NULL));
+done:
+  return status;
+}
+
+/* Control and published values of the sweeps in one kernel, for each type of vectors that this matrix takes. */
+static gable_status make_published(whole *s)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = s->rows.a.n;
+  for (int k = s->rows.a.value_type == GABLE_D; k < 2; k++) {
+    void *p = NULL;
+    GI_TRY(take(s, sizeof *s->control[k], &p));
+    s->control[k] = p;
+    GI_TRY(take(s, (2 * (size_t)n + 1) * (k ? sizeof(double) : sizeof(float)), &s->published[k]));
+    GI_TRY(gik_row_sweeps_cuda.prepare(s->control[k], s->published[k], n, k ? GABLE_D : GABLE_S, NULL));
+  }
   GI_TRY(s->ctx->device->synchronise(s->ctx, NULL));
 done:
   return status;
@@ -140,6 +151,7 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   for (int d = 0; d < 2; d++)
     if ((int)options->sweep & (1 << d)) GI_TRY(make_direction(s, &s->to[d]));
   GI_TRY(make_scratch(s));
+  if (s->fused) GI_TRY(make_published(s));
   *out = s;
   s = NULL;
 done:
@@ -236,8 +248,8 @@ static gable_status sweep_fused(job *j, int d)
   gik_sweep sweep = {.type = r->type, .b = j->b, .x = j->x, .b_step = j->b_step, .x_step = j->x_step};
   sweep.old = s->rows.symmetric ? NULL : s->y;
   sweep.omega = s->options.omega;
-  sweep.control = s->control;
-  sweep.ready = s->ready;
+  sweep.control = s->control[r->type == GABLE_D];
+  sweep.published = s->published[r->type == GABLE_D];
   sweep.deadline_ns = (unsigned long long)(s->options.deadline_s * 1e9);
   sweep.stream = r->stream;
   if (sweep.old) GI_TRY(s->rows.kernels->copy(s->rows.a.n, r->type, j->x, j->x_step, s->y, 1, r->stream));
@@ -326,14 +338,17 @@ static gable_status status_of(void *state, gable_idx *row)
   *row = -1;
   for (int d = 0; d < 2; d++)
     if (s->to[d].work) GI_TRY(gable_work_status(s->to[d].work, row));
-  if (!s->fused) goto done;
-  gik_control c;
-  GI_TRY(s->ctx->device->copy_out(s->ctx, &c, s->control, sizeof c, s->stream));
-  GI_TRY(s->ctx->device->synchronise(s->ctx, s->stream));
-  *row = c.fault_row;
-  if (c.fault_row >= 0) GI_TRY(gik_row_sweeps_cuda.prepare(s->control, s->stream));
-  GI_REQUIRE(c.fault_row < 0, GABLE_ERR_DEADLINE, "a sweep waited longer than %g s for row %d (counted from 0)",
-             s->options.deadline_s, c.fault_row);
+  for (int k = 0; k < 2 && s->fused; k++) {
+    gik_control c;
+    if (!s->control[k]) continue;
+    GI_TRY(s->ctx->device->copy_out(s->ctx, &c, s->control[k], sizeof c, s->stream));
+    GI_TRY(s->ctx->device->synchronise(s->ctx, s->stream));
+    if (c.fault_row < 0) continue;
+    *row = c.fault_row;
+    GI_TRY(gik_row_sweeps_cuda.prepare(s->control[k], s->published[k], s->rows.a.n, k ? GABLE_D : GABLE_S, s->stream));
+    GI_REQUIRE(0, GABLE_ERR_DEADLINE, "a sweep waited longer than %g s for row %d (counted from 0)",
+               s->options.deadline_s, c.fault_row);
+  }
 done:
   return status;
 }

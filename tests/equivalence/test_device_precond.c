@@ -229,9 +229,11 @@ static void real_matrices(const place *p)
 int main(int argc, char **argv)
 {
   place p = {NULL, NULL};
+  gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
+  options.threads = 2; /* several tests may share a machine */
   if (argc < 2) SKIP("it wants a GPU: say cuda:0");
-  p.gpu = test_place(argc, argv, NULL);
-  CHECK_OK(gable_context_create("cpu", NULL, &p.cpu));
+  p.gpu = test_place(argc, argv, &options);
+  CHECK_OK(gable_context_create("cpu", &options, &p.cpu));
   generated(&p, "laplacian7:5x4x4");
   generated(&p, "elasticity3d:2x2x3");
   if (argc == 2) {
