@@ -11,7 +11,7 @@ using gik::launched;
 namespace gik
 {
 
-enum { SWEEP_BLOCK = 512 };
+enum { SWEEP_BLOCK = 512, CHAIN_BLOCK = 1024 };
 
 template <typename A, typename V> struct sweep_arguments {
   gik_rows a;
@@ -36,7 +36,7 @@ template <typename A, typename V> struct sweep_arguments {
  * of.
  */
 template <typename A, typename V, int P> struct sweep_row {
-  gable_idx i, j; /* j == -1: no more */
+  gable_idx i, j; /* -1: no row, no more entries */
   unsigned p, begin, end;
   V v, b, inverse, own;
 
@@ -46,14 +46,17 @@ template <typename A, typename V, int P> struct sweep_row {
     v = p < end ? (V)((const A *)g.a.val)[p] : 0;
     p += P;
   }
-  __device__ __forceinline__ void open(const sweep_arguments<A, V> &g, unsigned row, unsigned lane)
+  __device__ __forceinline__ void locate(const sweep_arguments<A, V> &g, gable_idx row)
   {
-    i = (gable_idx)row;
-    begin = g.a.ptr[i];
-    end = g.a.ptr[i + 1];
+    i = row;
+    begin = i < 0 ? 0 : g.a.ptr[i];
+    end = i < 0 ? 0 : g.a.ptr[i + 1];
+  }
+  __device__ __forceinline__ void fill(const sweep_arguments<A, V> &g, unsigned lane)
+  {
     p = begin + lane;
     next(g);
-    if (lane) return;
+    if (lane || i < 0) return;
     b = g.b[i * g.b_step];
     inverse = 1 / (V)((const A *)g.a.val)[g.a.diagonal[i]];
     own = g.omega == 1 ? 0 : g.stored(i);
@@ -63,44 +66,55 @@ template <typename A, typename V, int P> struct sweep_row {
     const V s = (b - sum) * inverse;
     return g.omega == 1 ? s : own + g.omega * (s - own);
   }
+  /* x_i, where all that it needs is there; P threads do it. */
+  __device__ __forceinline__ void solve(const sweep_arguments<A, V> &g, unsigned lane)
+  {
+    V sum = 0;
+    for (; j >= 0; next(g))
+      if (j != i) sum += v * g.value(j, i);
+#pragma unroll
+    for (int d = P / 2; d > 0; d >>= 1) sum += __shfl_down_sync(ALL, sum, d, P);
+    if (i >= 0 && lane == 0) *(volatile V *)(g.x + i * g.x_step) = solved(g, sum);
+  }
 };
 
-/* A row of a level by P lanes; what another launch writes is read after that launch. */
-template <typename A, typename V, int P>
-static __device__ __forceinline__ void sweep_level_row(const sweep_arguments<A, V> &g, unsigned place, bool mine,
-                                                       bool dependent)
-{
-  const unsigned lane = threadIdx.x % P;
-  sweep_row<A, V, P> r;
-  V sum = 0;
-  r.j = -1;
-  if (mine) r.open(g, g.order[place], lane);
-  if (dependent) after_last_launch();
-  for (; r.j >= 0; r.next(g))
-    if (r.j != r.i) sum += r.v * g.value(r.j, r.i);
-#pragma unroll
-  for (int d = P / 2; d > 0; d >>= 1) sum += __shfl_down_sync(ALL, sum, d, P);
-  if (mine && lane == 0) *(volatile V *)(g.x + r.i * g.x_step) = r.solved(g, sum);
-}
-
+/* A level; what another launch writes is read after that launch. */
 template <typename A, typename V, int P>
 static __global__ void sweep_level_kernel(const sweep_arguments<A, V> g, unsigned l1, unsigned l2)
 {
-  const unsigned place = l1 + (blockIdx.x * blockDim.x + threadIdx.x) / P;
+  const unsigned place = l1 + (blockIdx.x * blockDim.x + threadIdx.x) / P, lane = threadIdx.x % P;
+  sweep_row<A, V, P> r;
   next_launch();
-  sweep_level_row<A, V, P>(g, place, place < l2, true);
+  r.locate(g, place < l2 ? (gable_idx)g.order[place] : -1);
+  r.fill(g, lane);
+  after_last_launch();
+  r.solve(g, lane);
 }
 
-/* Several levels that fit one block, a barrier between two. */
+/* Several levels that fit one block, a barrier between two.  A row's place, its offsets and its entries are read three,
+ * two and one levels ahead. */
 template <typename A, typename V, int P>
-static __global__ void sweep_chain_kernel(const sweep_arguments<A, V> g, const unsigned *start, int first, int last)
+static __global__ void __launch_bounds__(CHAIN_BLOCK, 1)
+    sweep_chain_kernel(const sweep_arguments<A, V> g, const unsigned *start, int first, int last)
 {
+  const unsigned lane = threadIdx.x % P, group = threadIdx.x / P;
+  const auto row_of = [&](int m) {
+    const unsigned place = m < last ? start[m] + group : 0;
+    return m < last && place < start[m + 1] ? (gable_idx)g.order[place] : -1;
+  };
+  sweep_row<A, V, P> r, ahead;
   next_launch();
   after_last_launch();
+  r.locate(g, row_of(first));
+  r.fill(g, lane);
+  ahead.locate(g, row_of(first + 1));
+  gable_idx far = row_of(first + 2);
   for (int m = first; m < last; m++) {
-    const unsigned place = start[m] + threadIdx.x / P;
-    sweep_level_row<A, V, P>(g, place, place < start[m + 1], false);
-    __threadfence();
+    r.solve(g, lane);
+    r = ahead;
+    r.fill(g, lane);
+    ahead.locate(g, far);
+    far = row_of(m + 3);
     __syncthreads();
   }
 }
@@ -116,7 +130,8 @@ static __global__ void __launch_bounds__(FLOW_BLOCK, 4) sweep_elements_kernel(co
     sweep_row<A, V, 32> r;
     patience patient;
     V sum = 0;
-    r.open(g, row, lane);
+    r.locate(g, (gable_idx)row);
+    r.fill(g, lane);
     w.at += w.step;
     if (w.at < n) row = g.order[w.at];
     for (; r.j >= 0; r.next(g))
@@ -172,12 +187,12 @@ static int run_end(const gik_sweep_order *o, int m, unsigned rows)
 template <typename A, typename V, int P>
 static void levels_run(const sweep_arguments<A, V> &g, const gik_sweep_order *o, cudaStream_t stream)
 {
-  const unsigned rows = SWEEP_BLOCK / P;
+  const unsigned rows = SWEEP_BLOCK / P, chain_rows = CHAIN_BLOCK / P;
   for (int m = 0; m < o->levels;) {
-    const int e = run_end(o, m, rows);
+    const int e = run_end(o, m, chain_rows);
     const unsigned width = o->start[m + 1] - o->start[m];
-    if (width <= rows)
-      dependent_launch(sweep_chain_kernel<A, V, P>, 1, SWEEP_BLOCK, !m, stream, g, o->device_start, m, e);
+    if (width <= chain_rows)
+      dependent_launch(sweep_chain_kernel<A, V, P>, 1, CHAIN_BLOCK, !m, stream, g, o->device_start, m, e);
     else
       dependent_launch(sweep_level_kernel<A, V, P>, (width + rows - 1) / rows, SWEEP_BLOCK, !m, stream, g, o->start[m],
                        o->start[m + 1]);
@@ -239,7 +254,7 @@ gable_status prepare(gik_control *control, void *published, gable_idx n, gable_t
 int launches(const gik_rows *a, const gik_sweep_order *o)
 {
   int count = 0;
-  for (int m = 0; m < o->levels; count++) m = gik::run_end(o, m, gik::SWEEP_BLOCK / gik::lanes_of(a));
+  for (int m = 0; m < o->levels; count++) m = gik::run_end(o, m, gik::CHAIN_BLOCK / gik::lanes_of(a));
   return count;
 }
 

@@ -10,7 +10,7 @@
 namespace gik
 {
 
-enum { SEED_BLOCK = 512 };
+enum { SEED_BLOCK = 512, CHAIN_BLOCK = 1024 };
 
 template <typename T> struct seed_arguments {
   int n, reverse;
@@ -26,10 +26,11 @@ template <typename T> struct seed_arguments {
   __device__ __forceinline__ T *at(unsigned k) const { return x + natural(k) * x_row; }
 };
 
-/* What a lane holds of a row or column: its entries p, p + K, ..., of which the next is (j, v). */
+/* What a lane holds of a row or column: its entries p, p + K, ..., of which the next is (j, v), and in lane 0 what else
+ * x_i is made of. */
 template <typename T, int K> struct seed_row {
-  unsigned i, p, begin, end, j; /* j == NONE: no more */
-  T v;
+  unsigned i, p, begin, end, j; /* i, j == NONE: no row, no more entries */
+  T v, b, diagonal;
 
   __device__ __forceinline__ void next(const seed_arguments<T> &g)
   {
@@ -37,80 +38,87 @@ template <typename T, int K> struct seed_row {
     v = p < end ? g.val[p] : 0;
     p += K;
   }
-  __device__ __forceinline__ void open(const seed_arguments<T> &g, unsigned row, unsigned lane)
+  __device__ __forceinline__ void locate(const seed_arguments<T> &g, unsigned row)
   {
     i = row;
-    begin = g.ptr[i];
-    end = g.ptr[i + 1];
+    begin = i == NONE ? 0 : g.ptr[i];
+    end = i == NONE ? 0 : g.ptr[i + 1];
+  }
+  template <bool COLUMN> __device__ __forceinline__ void fill(const seed_arguments<T> &g, unsigned lane)
+  {
     p = begin + lane;
     next(g);
+    if (lane || i == NONE) return;
+    diagonal = g.diagonal[i];
+    if (!COLUMN) b = g.b[g.natural(i) * g.b_row];
+  }
+  /* x_i of a row, where all that it needs is there; K threads do it. */
+  __device__ __forceinline__ void solve_row(const seed_arguments<T> &g, unsigned lane)
+  {
+    T sum = 0;
+    for (; j != NONE; next(g)) sum += v * *(volatile T *)g.at(j);
+#pragma unroll
+    for (int d = K / 2; d > 0; d >>= 1) sum += __shfl_down_sync(ALL, sum, d, K);
+    if (i != NONE && !lane) *(volatile T *)g.at(i) = (b - sum) / diagonal;
+  }
+  /* The same by columns: x holds b minus what lower levels have subtracted. */
+  __device__ __forceinline__ void solve_column(const seed_arguments<T> &g, unsigned lane)
+  {
+    T t = 0;
+    if (i != NONE && !lane) {
+      t = load_relaxed(g.at(i)) / diagonal;
+      *g.at(i) = t;
+    }
+    t = __shfl_sync(ALL, t, 0, K);
+    for (; j != NONE; next(g)) atomicAdd(g.at(j), -t * v);
+  }
+  template <bool COLUMN> __device__ __forceinline__ void solve(const seed_arguments<T> &g, unsigned lane)
+  {
+    if (COLUMN)
+      solve_column(g, lane);
+    else
+      solve_row(g, lane);
   }
 };
 
-/* x_i of the row at a place of order, K threads a row; what another launch writes is read after that launch. */
-template <typename T, int K>
-static __device__ __forceinline__ void level_row(const seed_arguments<T> &g, unsigned place, bool mine, bool dependent)
-{
-  const unsigned lane = threadIdx.x % K;
-  seed_row<T, K> r;
-  T sum = 0, b = 0, diagonal = 1;
-  r.j = NONE;
-  if (mine) {
-    r.open(g, g.order[place], lane);
-    if (!lane) b = g.b[g.natural(r.i) * g.b_row];
-    if (!lane) diagonal = g.diagonal[r.i];
-  }
-  if (dependent) after_last_launch();
-  for (; r.j != NONE; r.next(g)) sum += r.v * *(volatile T *)g.at(r.j);
-#pragma unroll
-  for (int d = K / 2; d > 0; d >>= 1) sum += __shfl_down_sync(ALL, sum, d, K);
-  if (mine && !lane) *(volatile T *)g.at(r.i) = (b - sum) / diagonal;
-}
-
-/* The same by columns: x holds b minus what lower levels have subtracted. */
-template <typename T, int K>
-static __device__ __forceinline__ void level_column(const seed_arguments<T> &g, unsigned place, bool mine,
-                                                    bool dependent)
-{
-  const unsigned lane = threadIdx.x % K;
-  seed_row<T, K> r;
-  T t = 0, diagonal = 1;
-  r.j = NONE;
-  if (mine) r.open(g, g.order[place], lane);
-  if (mine && !lane) diagonal = g.diagonal[r.i];
-  if (dependent) after_last_launch();
-  if (mine && !lane) {
-    t = *(volatile T *)g.at(r.i) / diagonal;
-    *g.at(r.i) = t;
-  }
-  t = __shfl_sync(ALL, t, 0, K);
-  for (; r.j != NONE; r.next(g)) atomicAdd(g.at(r.j), -t * r.v);
-}
-
+/* A level; what another launch writes is read after that launch. */
 template <typename T, int K, bool COLUMNS>
 static __global__ void level_kernel(const seed_arguments<T> g, unsigned l1, unsigned l2)
 {
-  const unsigned place = l1 + (blockIdx.x * blockDim.x + threadIdx.x) / K;
+  const unsigned place = l1 + (blockIdx.x * blockDim.x + threadIdx.x) / K, lane = threadIdx.x % K;
+  seed_row<T, K> r;
   next_launch();
-  if (COLUMNS)
-    level_column<T, K>(g, place, place < l2, true);
-  else
-    level_row<T, K>(g, place, place < l2, true);
+  r.locate(g, place < l2 ? g.order[place] : (unsigned)NONE);
+  r.template fill<COLUMNS>(g, lane);
+  after_last_launch();
+  r.template solve<COLUMNS>(g, lane);
 }
 
-/* Several levels that fit one block, a barrier between two. */
+/* Several levels that fit one block, a barrier between two.  A row's place, its offsets and its entries are read three,
+ * two and one levels ahead. */
 template <typename T, int K, bool COLUMNS>
-static __global__ void level_chain_kernel(const seed_arguments<T> g, const unsigned *start, int first, int last)
+static __global__ void __launch_bounds__(CHAIN_BLOCK, 1)
+    level_chain_kernel(const seed_arguments<T> g, const unsigned *start, int first, int last)
 {
+  const unsigned lane = threadIdx.x % K, group = threadIdx.x / K;
+  const auto row_of = [&](int m) {
+    const unsigned place = m < last ? start[m] + group : 0;
+    return m < last && place < start[m + 1] ? g.order[place] : (unsigned)NONE;
+  };
+  seed_row<T, K> r, ahead;
   next_launch();
   after_last_launch();
+  r.locate(g, row_of(first));
+  r.template fill<COLUMNS>(g, lane);
+  ahead.locate(g, row_of(first + 1));
+  unsigned far = row_of(first + 2);
   for (int m = first; m < last; m++) {
-    const unsigned place = start[m] + threadIdx.x / K;
-    if (COLUMNS)
-      level_column<T, K>(g, place, place < start[m + 1], false);
-    else
-      level_row<T, K>(g, place, place < start[m + 1], false);
-    __threadfence();
+    r.template solve<COLUMNS>(g, lane);
+    r = ahead;
+    r.template fill<COLUMNS>(g, lane);
+    ahead.locate(g, far);
+    far = row_of(m + 3);
+    if (COLUMNS) __threadfence(); /* the subtractions have arrived */
     __syncthreads();
   }
 }
@@ -124,17 +132,17 @@ template <typename T> static __global__ void __launch_bounds__(FLOW_BLOCK) elmr_
   for (unsigned row = w.at < n ? g.order[w.at] : 0; w.at < n;) {
     seed_row<T, 32> r;
     patience patient;
-    T sum = 0, b = 0, inverse = 1;
-    r.open(g, row, lane);
-    if (!lane) b = g.b[g.natural(r.i) * g.b_row];
-    if (!lane) inverse = 1 / g.diagonal[r.i];
+    T sum = 0;
+    r.locate(g, row);
+    r.template fill<false>(g, lane);
+    const T inverse = 1 / r.diagonal;
     w.at += w.step;
     if (w.at < n) row = g.order[w.at];
     for (; r.j != NONE; r.next(g)) sum += r.v * g.waits.value(now + r.j, &patient, (int)g.natural(r.i));
     __syncwarp();
     sum = sum_of_warp(sum, r.end - r.begin);
     if (!lane) {
-      const T x = (b - sum) * inverse;
+      const T x = (r.b - sum) * inverse;
       store_relaxed(now + r.i, x);
       *g.at(r.i) = x;
       store_not_yet(then + r.i);
@@ -150,11 +158,12 @@ template <typename T> static __global__ void __launch_bounds__(FLOW_BLOCK) elmc_
   const unsigned lane = threadIdx.x % 32, n = (unsigned)g.n;
   for (warp_places w; w.at < n; w.at += w.step) {
     seed_row<T, 32> r;
-    T t = 0, inverse = 1;
-    r.open(g, g.order ? g.order[w.at] : w.at, lane);
+    T t = 0;
+    r.locate(g, g.order ? g.order[w.at] : w.at);
+    r.template fill<true>(g, lane);
     if (!lane) {
       patience patient;
-      inverse = 1 / g.diagonal[r.i];
+      const T inverse = 1 / r.diagonal;
       while (*(volatile int *)(g.count + r.i) && !g.waits.over(&patient, (int)g.natural(r.i))) {
       }
       fence_acquire_release();
@@ -197,17 +206,17 @@ template <typename T> static seed_arguments<T> seed_of(const gik_seed *m, gable_
   return g;
 }
 
-/* Rows of a level that one block takes. */
-static unsigned block_rows(const gik_seed *m)
+/* Rows of a level that one block of a chain takes. */
+static unsigned chain_rows(const gik_seed *m)
 {
-  return SEED_BLOCK / (unsigned)m->lanes;
+  return CHAIN_BLOCK / (unsigned)m->lanes;
 }
 
 /* The end of the run of levels from m0 on that go in one launch. */
 static int run_end(const gik_seed *m, int m0)
 {
   int e = m0;
-  while (e < m->levels && m->level[e + 1] - m->level[e] <= block_rows(m)) e++;
+  while (e < m->levels && m->level[e + 1] - m->level[e] <= chain_rows(m)) e++;
   return e > m0 ? e : m0 + 1;
 }
 
@@ -216,12 +225,12 @@ static void levels_run(const gik_seed *m, const seed_arguments<T> &g, const unsi
 {
   for (int l = 0; l < m->levels;) {
     const int e = run_end(m, l);
-    const unsigned rows = m->level[l + 1] - m->level[l];
-    if (e > l + 1 || rows <= block_rows(m))
-      dependent_launch(level_chain_kernel<T, K, COLUMNS>, 1, SEED_BLOCK, !l, stream, g, start, l, e);
+    const unsigned rows = m->level[l + 1] - m->level[l], at_once = SEED_BLOCK / K;
+    if (rows <= chain_rows(m))
+      dependent_launch(level_chain_kernel<T, K, COLUMNS>, 1, CHAIN_BLOCK, !l, stream, g, start, l, e);
     else
-      dependent_launch(level_kernel<T, K, COLUMNS>, (rows + block_rows(m) - 1) / block_rows(m), SEED_BLOCK, !l, stream,
-                       g, m->level[l], m->level[l + 1]);
+      dependent_launch(level_kernel<T, K, COLUMNS>, (rows + at_once - 1) / at_once, SEED_BLOCK, !l, stream, g,
+                       m->level[l], m->level[l + 1]);
     l = e;
   }
 }
