@@ -29,11 +29,11 @@ static __device__ __forceinline__ void subtract_release(int *p, int d)
   asm volatile("red.release.gpu.global.add.s32 [%0], %1;" ::"l"(p), "r"(-d) : "memory");
 }
 
-/* Places of an order that a warp takes. */
+/* Places of an order that a warp takes; the first of them all is the control block's ticket, which is 0. */
 struct warp_places {
   unsigned at, step;
-  __device__ __forceinline__ warp_places()
-      : at((blockIdx.x * blockDim.x + threadIdx.x) / 32), step(gridDim.x * blockDim.x / 32)
+  __device__ __forceinline__ explicit warp_places(const gik_control *c)
+      : at(c->ticket + (blockIdx.x * blockDim.x + threadIdx.x) / 32), step(gridDim.x * blockDim.x / 32)
   {
   }
 };

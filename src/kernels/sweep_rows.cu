@@ -125,7 +125,7 @@ static __global__ void __launch_bounds__(FLOW_BLOCK, 4) sweep_elements_kernel(co
 {
   const unsigned lane = threadIdx.x % 32, n = (unsigned)g.a.n, half = g.waits.control->parity[0] & 1;
   V *now = g.published + (half ? n : 0), *then = g.published + (half ? 0 : n);
-  warp_places w;
+  warp_places w(g.waits.control);
   for (unsigned row = w.at < n ? g.order[w.at] : 0; w.at < n;) {
     sweep_row<A, V, 32> r;
     patience patient;
@@ -134,8 +134,15 @@ static __global__ void __launch_bounds__(FLOW_BLOCK, 4) sweep_elements_kernel(co
     r.fill(g, lane);
     w.at += w.step;
     if (w.at < n) row = g.order[w.at];
-    for (; r.j >= 0; r.next(g))
-      if (r.j != r.i) sum += r.v * (g.newer(r.j, r.i) ? g.waits.value(now + r.j, &patient, r.j) : g.value(r.j, r.i));
+    const auto term = [&] {
+      const V x = g.newer(r.j, r.i) ? g.waits.value(now + r.j, &patient, r.j) : g.value(r.j, r.i);
+      return r.j == r.i ? 0 : r.v * x;
+    };
+    if (r.j >= 0) sum = term();
+    while (r.p < r.end) { /* more than 32 entries */
+      r.next(g);
+      sum += term();
+    }
     __syncwarp();
     sum = sum_of_warp(sum, r.end - r.begin);
     if (!lane) {
@@ -143,8 +150,7 @@ static __global__ void __launch_bounds__(FLOW_BLOCK, 4) sweep_elements_kernel(co
       store_relaxed(now + r.i, x);
       g.x[r.i * g.x_step] = x;
       store_not_yet(then + r.i);
-    }
-    __syncwarp(); /* the other lanes may wait for this row next */
+    } /* no barrier: that the other lanes go on meanwhile is worth 0.2 us a level */
   }
   leave(g.waits.control, 1);
 }

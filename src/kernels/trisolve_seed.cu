@@ -128,7 +128,7 @@ template <typename T> static __global__ void __launch_bounds__(FLOW_BLOCK) elmr_
 {
   const unsigned lane = threadIdx.x % 32, n = (unsigned)g.n, half = g.waits.control->parity[0] & 1;
   T *now = g.published + (half ? n : 0), *then = g.published + (half ? 0 : n);
-  warp_places w;
+  warp_places w(g.waits.control);
   for (unsigned row = w.at < n ? g.order[w.at] : 0; w.at < n;) {
     seed_row<T, 32> r;
     patience patient;
@@ -138,7 +138,12 @@ template <typename T> static __global__ void __launch_bounds__(FLOW_BLOCK) elmr_
     const T inverse = 1 / r.diagonal;
     w.at += w.step;
     if (w.at < n) row = g.order[w.at];
-    for (; r.j != NONE; r.next(g)) sum += r.v * g.waits.value(now + r.j, &patient, (int)g.natural(r.i));
+    const auto term = [&] { return r.v * g.waits.value(now + r.j, &patient, (int)g.natural(r.i)); };
+    if (r.j != NONE) sum = term();
+    while (r.p < r.end) { /* more than 32 entries */
+      r.next(g);
+      sum += term();
+    }
     __syncwarp();
     sum = sum_of_warp(sum, r.end - r.begin);
     if (!lane) {
@@ -146,8 +151,7 @@ template <typename T> static __global__ void __launch_bounds__(FLOW_BLOCK) elmr_
       store_relaxed(now + r.i, x);
       *g.at(r.i) = x;
       store_not_yet(then + r.i);
-    }
-    __syncwarp(); /* the other lanes may wait for this row next */
+    } /* no barrier: that the other lanes go on meanwhile is worth 0.2 us a level */
   }
   leave(g.waits.control, 1);
 }
@@ -156,7 +160,7 @@ template <typename T> static __global__ void __launch_bounds__(FLOW_BLOCK) elmr_
 template <typename T> static __global__ void __launch_bounds__(FLOW_BLOCK) elmc_kernel(const seed_arguments<T> g)
 {
   const unsigned lane = threadIdx.x % 32, n = (unsigned)g.n;
-  for (warp_places w; w.at < n; w.at += w.step) {
+  for (warp_places w(g.waits.control); w.at < n; w.at += w.step) {
     seed_row<T, 32> r;
     T t = 0;
     r.locate(g, g.order ? g.order[w.at] : w.at);
