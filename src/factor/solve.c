@@ -82,7 +82,7 @@ gable_status gi_solve(const gi_solve_plan *plan, const gi_factor *factor, gi_sol
     const gable_idx count = left < k->rhs ? left : k->rhs;
     const gi_solve_window in = {b, c, count, k->rhs, single}, out = {x, c, count, k->rhs, single};
     gi_solve_team team = {.plan = plan, .factor = factor, .work = work, .kernels = k, .op = op, .parts = parts};
-    if (op == GABLE_N && k->rhs == 1 && factor->thin && factor->thin->plan == plan) team.thin = factor->thin;
+    if (op == GABLE_N && factor->thin && factor->thin->plan == plan) team.thin = factor->thin;
     team.y = work->y;
     team.z = work->z;
     solve_window(team, &in, &out, frame);

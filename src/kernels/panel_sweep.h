@@ -51,7 +51,7 @@ typedef struct gik_panel_kernels {
   gable_idx rhs;        /* R */
   size_t value, vector; /* bytes of a panel value and of a vector entry */
   gik_panel_sweep *forward_l, *backward_u, *forward_ut, *backward_lt;
-  gik_panel_thin_sweep *thin_forward_l, *thin_backward_u, *thin_backward_lt; /* NULL unless R is 1 */
+  gik_panel_thin_sweep *thin_forward_l, *thin_backward_u, *thin_backward_lt;
   gik_panel_block *block_l, *block_u, *block_ut, *block_lt;
   gik_panel_scatter *scatter;
   gik_panel_gather *gather;

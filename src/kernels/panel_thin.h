@@ -38,7 +38,7 @@ typedef struct gik_thin_records {
   int unit;               /* L has a unit diagonal: no head */
 } gik_thin_records;
 
-/* One right-hand side, as gik_panel_sweep: groups upwards or downwards, y[n]. */
+/* Groups upwards or downwards; y as in gik_panel_sweep. */
 typedef void gik_panel_thin_sweep(const gik_thin_records *t, const gik_thin_group *group, gable_idx groups, void *y);
 
 #endif
