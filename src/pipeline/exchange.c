@@ -129,6 +129,7 @@ gable_status gi_pipeline_import(gable_solver *s, const gable_factors_view *f, co
     GI_REQUIRE(a->val, GABLE_ERR_ARGUMENT, "the matrix comes with values, to be refined against: the view has none");
     GI_TRY(gi_problem_init(s->ctx, a, &s->problem));
     gi_csc_release(s->ctx, &s->problem.columns);
+    gi_problem_measure(&s->problem);
   }
   s->problem.n = f->n;
   GI_TRY(copy_view(s->ctx, &f->l, f->n, "L", &t.l));

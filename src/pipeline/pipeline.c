@@ -139,6 +139,7 @@ static gable_status numeric(gable_solver *s)
   gi_arrangement *a = &s->arrangement;
   gi_factor_kind kind = a->method == GABLE_METHOD_CHOLESKY ? GI_CHOLESKY : GI_LU;
   double begin = gi_now();
+  gi_problem_measure(&s->problem);
   if (!s->factor) GI_TRY(gi_factor_create(s->ctx, a->layout, kind, s->options.factor_type, &s->factor));
   if (!s->permuted.columns.ptr)
     GI_TRY(gi_permuted_init(s->ctx, &s->problem, a->row_perm, a->col_perm, kind == GI_CHOLESKY, &s->permuted));

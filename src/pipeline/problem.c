@@ -173,10 +173,19 @@ gable_status gi_problem_set_values(gable_context *ctx, gi_problem *p, const void
   p->values_symmetric = 0;
   if (p->pattern_symmetric) GI_TRY(gi_gather_transpose_values(ctx, &p->rows, p->mirrored, &p->values_symmetric));
   look_at_diagonal(p);
-  double *columns = p->values_symmetric ? NULL : p->norms + 2 * n;
-  gi_system_norms(&p->rows, p->norms, p->norms + n, columns, columns ? columns + n : NULL);
+  p->measured = 0;
+  if (!p->pattern_symmetric) gi_problem_measure(p); /* the arrangement looks at them */
 done:
   return status;
+}
+
+void gi_problem_measure(gi_problem *p)
+{
+  const gable_off n = p->n;
+  double *columns = p->values_symmetric ? NULL : p->norms + 2 * n;
+  if (p->measured) return;
+  gi_system_norms(&p->rows, p->norms, p->norms + n, columns, columns ? columns + n : NULL);
+  p->measured = 1;
 }
 
 gable_status gi_problem_take_columns(gable_context *ctx, gi_problem *p, gi_csc *out)

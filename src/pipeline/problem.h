@@ -22,6 +22,7 @@ typedef struct gi_problem {
   int diagonal_negative; /* all a_ii < 0 */
   int promised_spd;      /* by the view */
   double *norms;         /* [4n] sums and maxima of rows, then of columns unless values are symmetric */
+  int measured;          /* 1: norms are those of the values */
 } gi_problem;
 
 /* The pattern of the view (checked), and its values when it has any.  p: zeroed. */
@@ -32,6 +33,10 @@ void gi_problem_release(gable_context *ctx, gi_problem *p);
 gable_status gi_problem_check_values(const gi_problem *p, const void *val);
 /* New values, checked before.  GABLE_ERR_MEMORY: the old ones may be lost. */
 gable_status gi_problem_set_values(gable_context *ctx, gi_problem *p, const void *val);
+
+/* The norms of the values, unless they are there: before a system is asked for.  A symmetric pattern is arranged
+ * without them. */
+void gi_problem_measure(gi_problem *p);
 
 /* out (zeroed): A by columns, with values where there are any. */
 gable_status gi_problem_take_columns(gable_context *ctx, gi_problem *p, gi_csc *out);

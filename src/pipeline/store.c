@@ -337,6 +337,7 @@ gable_status gi_store_read(gable_solver *s, const gable_matrix_view *view, gi_so
   GI_TRY(check_header(source, &h, &in.problem));
   gi_pipeline_take(s, &in);
   gi_csc_release(s->ctx, &s->problem.columns);
+  gi_problem_measure(&s->problem);
   GI_TRY(load_all(s, source, &h));
 done:
   gi_pipeline_input_release(s->ctx, &in);

@@ -118,6 +118,7 @@ int main(void)
       CHECK_OK(gi_problem_init(ctx, &v, &p));
       check_rows(&p, n);
       check_flags(&p, n);
+      gi_problem_measure(&p);
       check_norms(&p, n);
       if (ptr[n] > 0) { /* a value that is not finite is found where it is */
         const gable_off wrong = (gable_off)gi_random_below(&r, ptr[n]);
