@@ -14,7 +14,6 @@ enum {
   PACK_DEPTH = 24,
   GROUP = 4, /* strips packed side by side */
   DEPTH = GIK_PACK_DEPTH,
-  AHEAD = 32, /* terms from which on the target is asked for before the sum is formed */
   SOLVE = 64, /* columns of a triangular solve between products */
   STRIP = 24  /* columns of a product that skips what is above the diagonal */
 };
