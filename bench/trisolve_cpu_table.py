@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """trisolve_cpu_table.py FILE.jsonl: the triangular solves of bench/trisolve_cpu.py as tables in Markdown.
 trisolve_cpu_table.py --readme FILE.jsonl: their summary between the marks of README.md.
+trisolve_cpu_table.py --scaling [--readme] FILE.jsonl: auto on more and more threads, as a table, also in README.md.
 
 best: the fastest of a plain serial loop, Gable's serial, and MKL on one and on several threads, of those with a right result."""
 import json
@@ -11,6 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MARKS = ("<!-- cpu-trisolve:begin -->", "<!-- cpu-trisolve:end -->")
+SCALING = ("<!-- cpu-scaling:begin -->", "<!-- cpu-scaling:end -->")
 OUR_MEAN, OUR_LEAST = 1.3, 0.95
 
 
@@ -91,20 +93,48 @@ def summary(rows, name):
     return "\n".join(lines)
 
 
+def scaling(rows, name):
+    """auto on each number of threads, over the better one of a plain loop and Gable's serial."""
+    threads = sorted({t for r in rows.values() for _, t in r})
+    lines = [f"From `{name}` by `bench/trisolve_cpu_table.py --scaling --readme`: microseconds of one thread in the natural order, the better one of a plain "
+             "loop and Gable's `serial`, and how many times faster `auto` is on so many threads.", "",
+             "| matrix | triangle | rows | levels | one thread, us | " + " | ".join(f"auto ({t})" for t in threads) + " |", "|---" * (5 + len(threads)) + "|"]
+    for (matrix, uplo), r in rows.items():
+        a = r["auto", 1]
+        cells = [f'{gain(r, t):.2f}' if ("auto", t) in r else "" for t in threads]
+        lines.append(f'| {matrix} | {uplo} | {a["n"]} | {a["levels"]} | {microseconds(best(r)["solve_s"])} | ' + " | ".join(cells) + " |")
+    cells = []
+    for t in threads:
+        g = [gain(r, t) for r in rows.values() if ("auto", t) in r]
+        cells.append(f"{mean(g):.2f} ({min(g):.2f})")
+    lines.append("| geometric mean (least) | | | | | " + " | ".join(cells) + " |")
+    any_row = next(iter(next(iter(rows.values())).values()))
+    about = [str(any_row[k]) for k in ("machine", "commit", "date") if k in any_row]
+    lines += ["", ", ".join(about) + "." if about else ""]
+    return "\n".join(lines)
+
+
+def into_readme(marks, text):
+    readme = ROOT / "README.md"
+    old = readme.read_text()
+    if marks[0] not in old:
+        sys.exit(f"README.md has no {marks[0]}")
+    readme.write_text(re.sub(marks[0] + ".*?" + marks[1], lambda _: f"{marks[0]}\n{text}\n{marks[1]}", old, flags=re.S))
+
+
 def main():
-    words = [w for w in sys.argv[1:] if w != "--readme"]
+    words = [w for w in sys.argv[1:] if not w.startswith("--")]
     rows = load(words[0])
     path = pathlib.Path(words[0]).resolve()
     name = path.relative_to(ROOT) if ROOT in path.parents else path.name
-    table(rows)
-    print(summary(rows, name))
+    if "--scaling" in sys.argv:
+        text, marks = scaling(rows, name), SCALING
+    else:
+        table(rows)
+        text, marks = summary(rows, name), MARKS
+    print(text)
     if "--readme" in sys.argv:
-        readme = ROOT / "README.md"
-        block = f"{MARKS[0]}\n{summary(rows, name)}\n{MARKS[1]}"
-        text = readme.read_text()
-        if MARKS[0] not in text:
-            sys.exit(f"README.md has no {MARKS[0]}")
-        readme.write_text(re.sub(MARKS[0] + ".*?" + MARKS[1], lambda _: block, text, flags=re.S))
+        into_readme(marks, text)
     return 0
 
 

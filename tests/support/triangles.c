@@ -115,6 +115,19 @@ static void uneven_blocks(builder *b, gable_idx i)
     append(b, i, (gable_idx)gi_random_below(&b->random, before));
 }
 
+/* Unknowns at the nodes of a grid with lines of twenty: rows at a node are alike, and full among themselves. */
+static void nodes(builder *b, gable_idx i)
+{
+  static const gable_idx first[] = {0, 1, 3, 6, 10, 13, 15}; /* rows of six nodes */
+  gable_idx node = 0;
+  while (first[node + 1] <= i % 15) node++;
+  const gable_idx at = i / 15 * 6 + node, around[] = {at - 20, at - 1};
+  for (int k = 0; k < 2; k++)
+    for (gable_idx q = 0; around[k] >= 0 && q < first[around[k] % 6 + 1] - first[around[k] % 6]; q++)
+      append(b, i, around[k] / 6 * 15 + first[around[k] % 6] + q);
+  for (gable_idx j = i / 15 * 15 + first[node]; j < i; j++) append(b, i, j);
+}
+
 static const struct {
   const char *name;
   gable_idx n;
@@ -138,6 +151,7 @@ static const struct {
     {"100000 levels of width 1", 100000, chain},
     {"wide levels of uneven rows", 51000, uneven_levels},
     {"blocks of uneven rows", 7500, uneven_blocks},
+    {"several unknowns a node", 3003, nodes},
 };
 
 const char *test_triangle_name(int kind)
