@@ -61,7 +61,7 @@ gable_status gable_krylov_create(gable_context *ctx, const gable_krylov_options 
   GI_TRY(options_from(ctx, options, &own));
   GI_ALLOC_ZERO(ctx, k, 1);
   k->ctx = ctx;
-  k->on_device = ctx->device == &gi_device_cuda;
+  k->on_device = ctx->device->kind == GI_ON_CUDA;
   k->options = own;
   k->info = (gable_krylov_info)GABLE_KRYLOV_INFO_INIT;
   *out = k;

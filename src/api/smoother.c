@@ -41,7 +41,7 @@ done:
 static gable_status method_from(const gable_context *ctx, const char *name, gi_method *out)
 {
   gable_status status = GABLE_OK;
-  const int device = ctx->device == &gi_device_cuda;
+  const int device = ctx->device->kind == GI_ON_CUDA;
   int m = 0;
   while (m < GI_METHODS && strcmp(name ? name : "auto", gi_method_name((gi_method)m))) m++;
   GI_REQUIRE(m < GI_METHODS, GABLE_ERR_ARGUMENT,
@@ -56,7 +56,7 @@ done:
 static const gi_sweep_kind *kind_of(const gable_context *ctx, gi_method m)
 {
   const int lists = m == GI_SERIAL || m == GI_LEVR || m == GI_TILES || m == GI_AUTO;
-  return lists && ctx->device != &gi_device_cuda ? &gi_sweeps_lists : &gi_sweeps_whole;
+  return lists && ctx->device->kind != GI_ON_CUDA ? &gi_sweeps_lists : &gi_sweeps_whole;
 }
 
 gable_status gable_smoother_create(gable_context *ctx, const gable_smoother_options *options, gable_smoother **out)
@@ -98,8 +98,9 @@ gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *
   s->state = NULL;
   s->updated = 0;
   GI_TRY(gi_shape_from(a, GABLE_LOWER, &s->shape));
-  GI_REQUIRE(s->shape.space == GABLE_HOST || s->ctx->device == &gi_device_cuda, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(s->shape.space == GABLE_HOST || s->ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
              "the matrix is in device memory, this context is %s", s->ctx->where);
+  GI_TRY(s->ctx->device->enter(s->ctx));
   GI_TRY(s->kind->analyse(s->ctx, &s->shape, a, s->method, &s->options, &bad_row, &s->state));
 done:
   return status;
@@ -113,6 +114,7 @@ gable_status gable_smoother_update(gable_smoother *s, const void *val)
   GI_REQUIRE(s->state, GABLE_ERR_STATE, "update before analyse");
   GI_REQUIRE(val || !s->shape.n, GABLE_ERR_ARGUMENT, "val is NULL");
   s->updated = 0;
+  GI_TRY(s->ctx->device->enter(s->ctx));
   GI_TRY(s->kind->update(s->state, val, &bad_row));
   s->updated = 1;
 done:
@@ -137,9 +139,10 @@ gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b
   GI_TRY(gi_vectors_check(x, s->shape.n, s->shape.value_type, "x"));
   GI_REQUIRE(b->count == x->count && b->type == x->type, GABLE_ERR_ARGUMENT, "b and x differ in count or type");
   GI_REQUIRE(b->space == x->space, GABLE_ERR_ARGUMENT, "b and x are in different memories");
-  GI_REQUIRE(b->space == GABLE_HOST || s->ctx->device == &gi_device_cuda, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(b->space == GABLE_HOST || s->ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
              "the vectors are in device memory, this context is %s", s->ctx->where);
   GI_REQUIRE(b->data != x->data || !b->n, GABLE_ERR_ARGUMENT, "x is b: a sweep needs both");
+  GI_TRY(s->ctx->device->enter(s->ctx));
   for (int k = 0; history && k <= sweeps; k++) history[k] = 0;
   for (gable_idx j = 0; j < b->count && b->n; j += s->options.max_rhs) {
     gi_sweep_run all = {.type = b->type, .space = b->space, .sweeps = sweeps, .history = history, .stream = s->stream};
@@ -171,6 +174,7 @@ gable_status gable_smoother_status(gable_smoother *s, gable_idx *row)
   gable_idx none;
   GI_REQUIRE(s, GABLE_ERR_ARGUMENT, "the smoother is NULL");
   GI_REQUIRE(s->state, GABLE_ERR_STATE, "status before analyse");
+  GI_TRY(s->ctx->device->enter(s->ctx));
   GI_TRY(s->kind->status(s->state, row ? row : &none));
 done:
   return status;

@@ -64,7 +64,7 @@ gable_status gable_trisolve_create(gable_context *ctx, const gable_trisolve_opti
   *out = NULL;
   GI_TRY(options_from(ctx, options, &own));
   GI_TRY(method_from(own.method, &method));
-  GI_REQUIRE(method != GI_ROWS || ctx->device == &gi_device_cuda, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(method != GI_ROWS || ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
              "method rows runs on a GPU only, this context is %s", ctx->where);
   GI_ALLOC_ZERO(ctx, t, 1);
   t->ctx = ctx;
@@ -72,9 +72,9 @@ gable_status gable_trisolve_create(gable_context *ctx, const gable_trisolve_opti
   t->options.method = method_names[method];
   t->method = method;
   t->bad_row = -1;
-  t->backend = ctx->device == &gi_device_cuda     ? &gi_trisolve_cuda
-               : ctx->device == &gi_device_mirror ? &gi_trisolve_mirror
-                                                  : &gi_trisolve_cpu;
+  t->backend = ctx->device->kind == GI_ON_CUDA     ? &gi_trisolve_cuda
+               : ctx->device->kind == GI_ON_MIRROR ? &gi_trisolve_mirror
+                                                   : &gi_trisolve_cpu;
   *out = t;
 done:
   return status;
@@ -114,6 +114,7 @@ gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *
   t->generation++;
   GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
   GI_TRY(shape_of(t, a, &t->shape));
+  GI_TRY(t->ctx->device->enter(t->ctx));
   GI_TRY(t->backend->analyse(t, a));
   t->phase = GI_ANALYSED;
   t->analyse_s = gi_now() - start;
@@ -129,6 +130,7 @@ static gable_status update(gable_trisolve *t, const void *val, const void *diago
   GI_REQUIRE(val || !t->shape.nnz, GABLE_ERR_ARGUMENT, "val is NULL");
   t->phase = GI_ANALYSED;
   t->bad_row = -1;
+  GI_TRY(t->ctx->device->enter(t->ctx));
   GI_TRY(t->backend->update(t, val, diagonal));
   t->phase = GI_UPDATED;
   t->update_s = gi_now() - start;
@@ -204,6 +206,7 @@ gable_status gable_work_create_in(const gable_trisolve *t, gable_idx max_rhs, vo
   w->host = (char *)host + work_header();
   w->device = device;
   w->fault_row = -1;
+  GI_TRY(t->ctx->device->enter(t->ctx));
   GI_TRY(t->backend->work_init(w));
   *out = w;
 done:
@@ -257,6 +260,7 @@ gable_status gable_work_status(gable_work *w, gable_idx *row)
   gable_status status = GABLE_OK, fault = GABLE_OK;
   GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
   GI_REQUIRE(w->generation == w->plan->generation, GABLE_ERR_MISMATCH, "the work belongs to an earlier analysis");
+  GI_TRY(w->plan->ctx->device->enter(w->plan->ctx));
   GI_TRY(w->plan->backend->work_status(w));
   fault = w->fault;
   if (row) *row = w->fault_row;
@@ -288,6 +292,7 @@ gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_
   GI_REQUIRE(b->data != x->data || (b->ld == x->ld && b->major == x->major), GABLE_ERR_ARGUMENT,
              "x is b, but their layouts differ");
   if (!b->n || !b->count) goto done;
+  GI_TRY(t->ctx->device->enter(t->ctx));
   GI_TRY(t->backend->solve(t, w, op, b, x));
 done:
   return status;

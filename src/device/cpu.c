@@ -11,6 +11,12 @@ static gable_status cpu_open(int ordinal, void **state)
   return GABLE_OK;
 }
 
+static gable_status cpu_enter(const gable_context *ctx)
+{
+  (void)ctx;
+  return GABLE_OK;
+}
+
 static void cpu_close(void *state)
 {
   (void)state;
@@ -104,8 +110,10 @@ static void cpu_event_destroy(gable_context *ctx, void *event)
 
 const gi_device gi_device_cpu = {
     .name = "cpu",
+    .kind = GI_ON_CPU,
     .open = cpu_open,
     .close = cpu_close,
+    .enter = cpu_enter,
     .alloc = cpu_alloc,
     .release = cpu_release,
     .copy_in = cpu_copy_in,

@@ -1,8 +1,13 @@
 /* cuda.cu: one GPU as a device. */
+#include <atomic>
+#include <climits>
 #include <cstdint>
+#include <cstring>
 #include <cuda_runtime.h>
+#include <mutex>
+#include <new>
 
-#include "device/device.h"
+#include "device/cuda_place.h"
 #include "kernels/cuda_status.cuh"
 
 using gik::checked;
@@ -10,22 +15,74 @@ using gik::checked;
 namespace
 {
 
-/* The pool keeps what is given back, so that analyses do not pay for the driver's allocator. */
-gable_status keep_pool(int ordinal)
+enum { LANDINGS = 32, MOST_KEPT = 64 };
+
+struct block {
+  block *next;
+  void *p;
+  size_t bytes;
+};
+
+/* The pool keeps what is given back, so that analyses do not pay for the driver's mapping of memory; the blocks given
+ * back last are kept as they are, so that they do not pay for its bookkeeping.  All in the order of the default stream.
+ */
+struct place {
+  int ordinal, processors;
+  std::mutex lock;
+  block *used, *kept; /* kept: the last one given back first */
+  int n_kept;
+  cudaMemPool_t pool;
+  char *landing;               /* pinned, [LANDINGS][GI_CUDA_LANDING] */
+  std::atomic<unsigned> taken; /* a bit for each landing */
+};
+
+place *place_of(const gable_context *ctx)
+{
+  return (place *)ctx->device_state;
+}
+
+gable_status open_pool(place *p)
 {
   gable_status status = GABLE_OK;
-  cudaMemPool_t pool;
+  cudaMemPoolProps props = {};
   uint64_t all = UINT64_MAX;
-  GI_TRY(checked(cudaDeviceGetDefaultMemPool(&pool, ordinal), "memory pool"));
-  GI_TRY(checked(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all), "memory pool"));
+  props.allocType = cudaMemAllocationTypePinned;
+  props.location.type = cudaMemLocationTypeDevice;
+  props.location.id = p->ordinal;
+  GI_TRY(checked(cudaMemPoolCreate(&p->pool, &props), "memory pool"));
+  GI_TRY(checked(cudaMemPoolSetAttribute(p->pool, cudaMemPoolAttrReleaseThreshold, &all), "memory pool"));
 done:
   return status;
+}
+
+/* All kept blocks go back to the pool; the lock is held, or nobody else is there. */
+void drop_kept(place *p)
+{
+  while (p->kept) {
+    block *b = p->kept;
+    p->kept = b->next;
+    cudaFreeAsync(b->p, nullptr);
+    delete b;
+  }
+  p->n_kept = 0;
+}
+
+void cuda_close(void *state)
+{
+  place *p = (place *)state;
+  if (!p) return;
+  cudaSetDevice(p->ordinal);
+  drop_kept(p);
+  if (p->landing) cudaFreeHost(p->landing);
+  if (p->pool) cudaMemPoolDestroy(p->pool);
+  delete p;
 }
 
 gable_status cuda_open(int ordinal, void **state)
 {
   gable_status status = GABLE_OK;
   int count = 0, major = 0;
+  place *p = nullptr;
   cudaError_t e = cudaGetDeviceCount(&count);
   *state = nullptr;
   if (e) cudaGetLastError();
@@ -36,42 +93,101 @@ gable_status cuda_open(int ordinal, void **state)
   GI_TRY(checked(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal), "device attribute"));
   GI_REQUIRE(major >= 9, GABLE_ERR_UNAVAILABLE, "cuda:%d has compute capability %d, Gable's kernels want 9", ordinal,
              major);
-  GI_TRY(keep_pool(ordinal));
-  *state = (void *)(intptr_t)(ordinal + 1);
+  p = new (std::nothrow) place();
+  GI_REQUIRE(p, GABLE_ERR_MEMORY, "out of memory for a device");
+  p->ordinal = ordinal;
+  GI_TRY(checked(cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, ordinal), "device attribute"));
+  GI_TRY(open_pool(p));
+  GI_TRY(
+      checked(cudaHostAlloc((void **)&p->landing, LANDINGS * GI_CUDA_LANDING, cudaHostAllocPortable), "pinned memory"));
+  *state = p;
+  p = nullptr;
 done:
+  cuda_close(p);
   return status;
 }
 
-void cuda_close(void *state)
+/* The kept block that fits best, taken out, or NULL; no more than a quarter of it is wasted. */
+block *take_kept(place *p, size_t bytes)
 {
-  (void)state;
+  block **best = nullptr;
+  for (block **at = &p->kept; *at; at = &(*at)->next)
+    if ((*at)->bytes >= bytes && (*at)->bytes - bytes <= (*at)->bytes / 4 && (!best || (*at)->bytes < (*best)->bytes))
+      best = at;
+  if (!best) return nullptr;
+  block *b = *best;
+  *best = b->next;
+  p->n_kept--;
+  return b;
+}
+
+/* bytes from the pool, where nothing kept would do. */
+gable_status fresh_block(place *p, size_t bytes, block **out)
+{
+  gable_status status = GABLE_OK;
+  cudaError_t e = cudaSuccess;
+  block *b = new (std::nothrow) block{nullptr, nullptr, bytes};
+  GI_REQUIRE(b, GABLE_ERR_MEMORY, "out of memory for a block of device memory");
+  e = cudaMallocFromPoolAsync(&b->p, bytes, p->pool, nullptr);
+  if (e == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    drop_kept(p);
+    e = cudaMallocFromPoolAsync(&b->p, bytes, p->pool, nullptr);
+  }
+  if (e) cudaGetLastError();
+  GI_REQUIRE(!e, e == cudaErrorMemoryAllocation ? GABLE_ERR_MEMORY : GABLE_ERR_BACKEND, "%.1f MB of device memory: %s",
+             (double)bytes / 1e6, cudaGetErrorString(e));
+  *out = b;
+  b = nullptr;
+done:
+  delete b;
+  return status;
 }
 
 gable_status cuda_alloc(gable_context *ctx, size_t bytes, void **out)
 {
-  gable_status status = GABLE_OK;
-  cudaError_t e = cudaSuccess;
+  gable_status status = gi_cuda_enter(ctx);
+  place *p = place_of(ctx);
+  const size_t size = bytes ? bytes : 1;
   *out = nullptr;
-  GI_TRY(checked(cudaSetDevice((int)(intptr_t)ctx->device_state - 1), "cudaSetDevice"));
-  e = cudaMallocAsync(out, bytes ? bytes : 1, nullptr);
-  if (e) cudaGetLastError();
-  GI_REQUIRE(!e, e == cudaErrorMemoryAllocation ? GABLE_ERR_MEMORY : GABLE_ERR_BACKEND, "%.1f MB of device memory: %s",
-             (double)bytes / 1e6, cudaGetErrorString(e));
-done:
+  if (status) return status;
+  std::lock_guard<std::mutex> guard(p->lock);
+  block *b = take_kept(p, size);
+  if (!b) status = fresh_block(p, size, &b);
+  if (status) return status;
+  b->next = p->used;
+  p->used = b;
+  *out = b->p;
   return status;
 }
 
 /* In the order of the default stream. */
-void cuda_release(gable_context *ctx, void *p)
+void cuda_release(gable_context *ctx, void *memory)
 {
-  (void)ctx;
-  if (p) cudaFreeAsync(p, nullptr);
+  place *p = place_of(ctx);
+  if (!memory || gi_cuda_enter(ctx)) return;
+  std::lock_guard<std::mutex> guard(p->lock);
+  block **at = &p->used;
+  while (*at && (*at)->p != memory) at = &(*at)->next;
+  if (!*at) return;
+  block *b = *at;
+  *at = b->next;
+  b->next = p->kept;
+  p->kept = b;
+  if (++p->n_kept <= MOST_KEPT) return;
+  for (at = &p->kept; (*at)->next;) at = &(*at)->next;
+  cudaFreeAsync((*at)->p, nullptr);
+  delete *at;
+  *at = nullptr;
+  p->n_kept--;
 }
 
-gable_status copy(void *to, const void *from, size_t bytes, void *stream)
+gable_status copy(gable_context *ctx, void *to, const void *from, size_t bytes, void *stream)
 {
   gable_status status = GABLE_OK;
-  cudaError_t e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, (cudaStream_t)stream);
+  cudaError_t e = cudaSuccess;
+  GI_TRY(gi_cuda_enter(ctx));
+  e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, (cudaStream_t)stream);
   GI_REQUIRE(!e, GABLE_ERR_BACKEND, "copy of %.1f MB: %s", (double)bytes / 1e6, cudaGetErrorString(e));
 done:
   return status;
@@ -79,33 +195,31 @@ done:
 
 gable_status cuda_copy_in(gable_context *ctx, void *device, const void *host, size_t bytes, void *stream)
 {
-  (void)ctx;
-  return copy(device, host, bytes, stream);
+  return copy(ctx, device, host, bytes, stream);
 }
 
 gable_status cuda_copy_out(gable_context *ctx, void *host, const void *device, size_t bytes, void *stream)
 {
-  (void)ctx;
-  return copy(host, device, bytes, stream);
+  return copy(ctx, host, device, bytes, stream);
 }
 
 gable_status cuda_synchronise(gable_context *ctx, void *stream)
 {
-  (void)ctx;
-  return checked(cudaStreamSynchronize((cudaStream_t)stream), "synchronise");
+  gable_status status = gi_cuda_enter(ctx);
+  return status ? status : checked(cudaStreamSynchronize((cudaStream_t)stream), "synchronise");
 }
 
 gable_status cuda_fill(gable_context *ctx, void *device, int byte, size_t bytes, void *stream)
 {
-  (void)ctx;
-  return checked(cudaMemsetAsync(device, byte, bytes, (cudaStream_t)stream), "fill");
+  gable_status status = gi_cuda_enter(ctx);
+  return status ? status : checked(cudaMemsetAsync(device, byte, bytes, (cudaStream_t)stream), "fill");
 }
 
 /* Ordered with the default stream, on which allocations and updates of plans are made. */
 gable_status cuda_stream_create(gable_context *ctx, void **out)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(checked(cudaSetDevice((int)(intptr_t)ctx->device_state - 1), "cudaSetDevice"));
+  GI_TRY(gi_cuda_enter(ctx));
   GI_TRY(checked(cudaStreamCreate((cudaStream_t *)out), "stream"));
 done:
   return status;
@@ -120,7 +234,7 @@ void cuda_stream_destroy(gable_context *ctx, void *stream)
 gable_status cuda_event_create(gable_context *ctx, void **out)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(checked(cudaSetDevice((int)(intptr_t)ctx->device_state - 1), "cudaSetDevice"));
+  GI_TRY(gi_cuda_enter(ctx));
   GI_TRY(checked(cudaEventCreate((cudaEvent_t *)out), "event"));
 done:
   return status;
@@ -128,8 +242,8 @@ done:
 
 gable_status cuda_event_record(gable_context *ctx, void *event, void *stream)
 {
-  (void)ctx;
-  return checked(cudaEventRecord((cudaEvent_t)event, (cudaStream_t)stream), "event");
+  gable_status status = gi_cuda_enter(ctx);
+  return status ? status : checked(cudaEventRecord((cudaEvent_t)event, (cudaStream_t)stream), "event");
 }
 
 gable_status cuda_event_elapsed(gable_context *ctx, void *begin, void *end, double *seconds)
@@ -152,10 +266,53 @@ void cuda_event_destroy(gable_context *ctx, void *event)
 
 } /* namespace */
 
+extern "C" int gi_cuda_processors(const gable_context *ctx)
+{
+  return place_of(ctx)->processors;
+}
+
+extern "C" void *gi_cuda_take_landing(gable_context *ctx)
+{
+  place *p = place_of(ctx);
+  unsigned seen = p->taken.load(std::memory_order_relaxed);
+  for (;;) {
+    int i = 0;
+    while (i < LANDINGS && seen >> i & 1) i++;
+    if (i == LANDINGS) return nullptr;
+    if (p->taken.compare_exchange_weak(seen, seen | 1u << i, std::memory_order_acquire))
+      return p->landing + i * GI_CUDA_LANDING;
+  }
+}
+
+extern "C" void gi_cuda_give_landing(gable_context *ctx, void *landing)
+{
+  place *p = place_of(ctx);
+  if (landing) p->taken.fetch_and(~(1u << ((char *)landing - p->landing) / GI_CUDA_LANDING), std::memory_order_release);
+}
+
+extern "C" gable_status gi_cuda_fetch(gable_context *ctx, void *host, const void *device, size_t bytes)
+{
+  gable_status status = GABLE_OK;
+  void *landing = bytes <= GI_CUDA_LANDING ? gi_cuda_take_landing(ctx) : nullptr, *to = landing ? landing : host;
+  GI_TRY(checked(cudaMemcpyAsync(to, device, bytes, cudaMemcpyDeviceToHost, nullptr), "copy to the host"));
+  GI_TRY(checked(cudaStreamSynchronize(nullptr), "copy to the host"));
+  if (landing) memcpy(host, landing, bytes);
+done:
+  gi_cuda_give_landing(ctx, landing);
+  return status;
+}
+
+extern "C" gable_status gi_cuda_enter(const gable_context *ctx)
+{
+  return checked(cudaSetDevice(place_of(ctx)->ordinal), "cudaSetDevice");
+}
+
 extern "C" const gi_device gi_device_cuda = {
     "cuda",
+    GI_ON_CUDA,
     cuda_open,
     cuda_close,
+    gi_cuda_enter,
     cuda_alloc,
     cuda_release,
     cuda_copy_in,

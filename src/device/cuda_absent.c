@@ -14,4 +14,4 @@ static void absent_close(void *state)
   (void)state;
 }
 
-const gi_device gi_device_cuda = {.name = "cuda", .open = absent_open, .close = absent_close};
+const gi_device gi_device_cuda = {.name = "cuda", .kind = GI_ON_CUDA, .open = absent_open, .close = absent_close};

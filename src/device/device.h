@@ -10,12 +10,18 @@
 extern "C" {
 #endif
 
+typedef enum gi_device_kind { GI_ON_CPU, GI_ON_MIRROR, GI_ON_CUDA } gi_device_kind;
+
 typedef struct gi_device {
   const char *name; /* "cpu", "mirror", "cuda" */
+  gi_device_kind kind;
 
   /* *state for ordinal, or GABLE_ERR_UNAVAILABLE with what is missing. */
   gable_status (*open)(int ordinal, void **state);
   void (*close)(void *state);
+
+  /* The calling thread's launches go to this device from here on; cheap. */
+  gable_status (*enter)(const gable_context *ctx);
 
   /* Memory of this device. */
   gable_status (*alloc)(gable_context *ctx, size_t bytes, void **out);

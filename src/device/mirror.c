@@ -39,6 +39,12 @@ done:
   return status;
 }
 
+static gable_status mirror_enter(const gable_context *ctx)
+{
+  (void)ctx;
+  return GABLE_OK;
+}
+
 static void mirror_close(void *state)
 {
   mirror *m = state;
@@ -229,8 +235,10 @@ static void mirror_event_destroy(gable_context *ctx, void *event)
 
 const gi_device gi_device_mirror = {
     .name = "mirror",
+    .kind = GI_ON_MIRROR,
     .open = mirror_open,
     .close = mirror_close,
+    .enter = mirror_enter,
     .alloc = mirror_alloc,
     .release = mirror_release,
     .copy_in = mirror_copy_in,

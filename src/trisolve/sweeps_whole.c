@@ -142,7 +142,7 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   s->ctx = ctx;
   s->options = *options;
   s->method = method;
-  s->staged = ctx->device == &gi_device_cuda;
+  s->staged = ctx->device->kind == GI_ON_CUDA;
   GI_REQUIRE((gable_off)shape->n * options->max_rhs <= INT_MAX, GABLE_ERR_LIMIT,
              "%d rows and %d right-hand sides at once are too many: give a smaller max_rhs", shape->n,
              options->max_rhs);

@@ -294,7 +294,7 @@ gable_status gi_whole_rows_init(gable_context *ctx, const gi_shape *shape, const
 {
   gable_status status = GABLE_OK;
   const size_t size = shape->value_type == GABLE_D ? 8 : 4;
-  const int device = ctx->device == &gi_device_cuda;
+  const int device = ctx->device->kind == GI_ON_CUDA;
   int fine = 0;
   *bad_row = -1;
   if (device && shape->format == GABLE_CSR) {
@@ -332,7 +332,7 @@ gable_matrix_view gi_whole_rows_view(const gable_context *ctx, const gi_whole_ro
   v.n_rows = v.n_cols = w->a.n;
   v.offset_type = GABLE_I32;
   v.value_type = w->a.value_type;
-  v.space = ctx->device == &gi_device_cuda ? GABLE_DEVICE : GABLE_HOST;
+  v.space = ctx->device->kind == GI_ON_CUDA ? GABLE_DEVICE : GABLE_HOST;
   v.ptr = w->a.ptr;
   v.idx = w->a.idx;
   return v;

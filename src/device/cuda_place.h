@@ -1,0 +1,31 @@
+/* cuda_place.h: what the CUDA device keeps for its context: a pool of memory, and pinned host memory for small results.
+ */
+#ifndef GI_CUDA_PLACE_H
+#define GI_CUDA_PLACE_H
+
+#include "device/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The context's GPU becomes the calling thread's. */
+gable_status gi_cuda_enter(const gable_context *ctx);
+
+/* Multiprocessors of the context's GPU. */
+int gi_cuda_processors(const gable_context *ctx);
+
+enum { GI_CUDA_LANDING = 4096 };
+
+/* GI_CUDA_LANDING bytes of pinned memory that kernels may write to; NULL: all are taken. */
+void *gi_cuda_take_landing(gable_context *ctx);
+void gi_cuda_give_landing(gable_context *ctx, void *landing); /* NULL is fine */
+
+/* Small results, in the order of the default stream: waits until they are there. */
+gable_status gi_cuda_fetch(gable_context *ctx, void *host, const void *device, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,183 @@
+/* The k-th allocation of device memory fails, for every k, in triangular solves, sweeps and Krylov solvers and in
+ * vectors of the caller's: an error that says so, nothing is left behind, and the next attempt works. */
+#include "support/test.h"
+
+#include "device/device.h"
+#include "support/failing_allocator.h"
+#include "support/triangles.h"
+
+/* The context's own device, but for memory. */
+static struct {
+  const gi_device *own;
+  gi_device table;
+  long live, count, fail_at, failures; /* count: since armed; fail_at: -1, never */
+} memory;
+
+static gable_status failing_alloc(gable_context *ctx, size_t bytes, void **out)
+{
+  const int fails = memory.fail_at >= 0 && memory.count >= memory.fail_at;
+  gable_status status = memory.own->alloc(ctx, fails ? (size_t)1 << 60 : bytes, out);
+  memory.count++;
+  memory.failures += fails;
+  if (!status) memory.live++;
+  CHECK(!fails || status == GABLE_ERR_MEMORY, "an exabyte was given");
+  return status;
+}
+
+static void counting_release(gable_context *ctx, void *p)
+{
+  if (p) memory.live--;
+  memory.own->release(ctx, p);
+}
+
+typedef struct bench {
+  gable_context *ctx;
+  test_triangle t;
+  gable_matrix_view view; /* in host memory */
+  gable_vectors_view b;   /* in device memory, made anew in every attempt */
+} bench;
+
+static gable_status trisolve(bench *s, const char *method)
+{
+  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+  gable_trisolve *plan = NULL;
+  gable_work *w = NULL;
+  options.method = method;
+  gable_status status = gable_trisolve_create(s->ctx, &options, &plan);
+  if (!status) status = gable_trisolve_analyse(plan, &s->view);
+  if (!status) status = gable_trisolve_update(plan, s->t.val);
+  if (!status) status = gable_work_create(plan, 1, &w);
+  const long before = memory.count;
+  if (!status) status = gable_trisolve_solve(plan, w, GABLE_N, &s->b, &s->b);
+  if (!status) status = gable_trisolve_solve(plan, w, GABLE_T, &s->b, &s->b);
+  CHECK(memory.count == before, "%s: solve allocates device memory", method);
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+  return status;
+}
+
+static gable_status smooth(bench *s, const char *method)
+{
+  gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
+  gable_smoother *smoother = NULL;
+  gable_vectors_view b = s->b, x = s->b;
+  double *host = calloc(2 * (size_t)s->t.n, 8);
+  b.space = x.space = GABLE_HOST;
+  b.data = host;
+  x.data = host + s->t.n;
+  options.method = method;
+  gable_status status = gable_smoother_create(s->ctx, &options, &smoother);
+  if (!status) status = gable_smoother_analyse(smoother, &s->view);
+  if (!status) status = gable_smoother_update(smoother, s->t.val);
+  const long before = memory.count;
+  if (!status) status = gable_smoother_apply(smoother, &b, &x, 1, NULL);
+  CHECK(memory.count == before, "%s: a sweep allocates device memory", method);
+  gable_smoother_destroy(&smoother);
+  free(host);
+  return status;
+}
+
+static gable_status krylov(bench *s, const char *precond)
+{
+  gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
+  gable_matrix_view view = s->view;
+  gable_krylov *k = NULL;
+  double *b = calloc((size_t)s->t.n, 8), *x = calloc((size_t)s->t.n, 8);
+  view.val = s->t.val;
+  b[0] = 1;
+  options.solver = GABLE_GMRES;
+  options.preconditioner = !strcmp(precond, "ilu0") ? GABLE_PRECOND_ILU0 : GABLE_PRECOND_JACOBI;
+  gable_status status = gable_krylov_create(s->ctx, &options, &k);
+  if (!status) status = gable_krylov_set_matrix(k, &view);
+  const long before = memory.count;
+  if (!status) status = gable_krylov_solve(k, b, x, NULL);
+  CHECK(memory.count == before, "%s: solve allocates device memory", precond);
+  gable_krylov_destroy(&k);
+  free(b);
+  free(x);
+  return status;
+}
+
+/* b in device memory, then the phase. */
+static gable_status attempt(bench *s, gable_status (*phase)(bench *, const char *), const char *how)
+{
+  gable_status status = gable_device_alloc(s->ctx, (size_t)s->t.n * 8, &s->b.data);
+  if (!status) status = gable_device_fill(s->ctx, s->b.data, 0, (size_t)s->t.n * 8, NULL);
+  if (!status) status = phase(s, how);
+  gable_device_free(s->ctx, &s->b.data);
+  return status;
+}
+
+static void fail_all(bench *s, gable_status (*phase)(bench *, const char *), const char *how)
+{
+  for (long k = 0;; k++) {
+    memory.count = memory.failures = 0;
+    memory.fail_at = k;
+    const gable_status status = attempt(s, phase, how);
+    CHECK(!memory.live, "%s: allocation %ld leaves %ld blocks", how, k, memory.live);
+    if (status == GABLE_ERR_UNAVAILABLE) {
+      printf("%s: not there on %s\n", how, gable_context_where(s->ctx));
+      break;
+    }
+    if (!memory.failures) {
+      CHECK_OK(status);
+      break;
+    }
+    CHECK(status == GABLE_ERR_MEMORY && strstr(gable_last_error(), "memory"), "%s: allocation %ld: %s", how, k,
+          gable_last_error());
+  }
+  memory.fail_at = -1;
+  CHECK_OK(attempt(s, phase, how));
+  CHECK(!memory.live, "%s: %ld blocks are left", how, memory.live);
+}
+
+static bench bench_make(gable_context *ctx)
+{
+  bench s = {.ctx = ctx, .view = GABLE_MATRIX_VIEW_INIT, .b = GABLE_VECTORS_VIEW_INIT};
+  int kind = 0;
+  while (strcmp(test_triangle_name(kind), "7 point grid")) kind++;
+  s.t = test_triangle_make(kind, 1);
+  for (gable_idx i = 0; i < s.t.n; i++) s.t.val[s.t.ptr[i + 1] - 1] = 2;
+  s.view.n_rows = s.view.n_cols = s.t.n;
+  s.view.part = GABLE_LOWER;
+  s.view.ptr = s.t.ptr;
+  s.view.idx = s.t.idx;
+  s.b.n = s.t.n;
+  s.b.ld = s.t.n;
+  s.b.space = GABLE_DEVICE;
+  return s;
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const methods[] = {"levr", "levc", "elmr", "elmc", "gsf", "tiles", "rows", "auto"};
+  gable_context *ctx = NULL;
+  failing_allocator host = failing_allocator_init();
+  gable_context_options options = failing_allocator_options(&host);
+  options.threads = 2;
+  const gable_status status = gable_context_create(argc > 1 ? argv[1] : "mirror", &options, &ctx);
+  if (status == GABLE_ERR_UNAVAILABLE) SKIP("%.*s", (int)strcspn(gable_last_error(), "\n"), gable_last_error());
+  CHECK_OK(status);
+  memory.own = ctx->device;
+  memory.table = *ctx->device;
+  memory.table.alloc = failing_alloc;
+  memory.table.release = counting_release;
+  memory.fail_at = -1;
+  ctx->device = &memory.table;
+  bench s = bench_make(ctx);
+  const int gpu = !strncmp(gable_context_where(ctx), "cuda", 4);
+  for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+    if (!gpu && !strcmp(methods[m], "rows")) continue;
+    fail_all(&s, trisolve, methods[m]);
+  }
+  s.view.part = GABLE_FULL;
+  fail_all(&s, smooth, "levr");
+  fail_all(&s, smooth, "auto");
+  fail_all(&s, krylov, "ilu0");
+  fail_all(&s, krylov, "jacobi");
+  ctx->device = memory.own;
+  gable_context_destroy(&ctx);
+  CHECK(atomic_load(&host.live) == 0, "%ld blocks of host memory are left", atomic_load(&host.live));
+  test_triangle_free(&s.t);
+  return 0;
+}
