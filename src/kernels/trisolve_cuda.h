@@ -56,6 +56,7 @@ typedef struct gik_device_triangle {
   unsigned *from;   /* [nnz] place in the caller's values; ~0: the constant that takes over a part */
   unsigned *row;    /* [n] row of the matrix; ~0: a part */
   unsigned *parent; /* [n] row of the matrix whose diagonal scales this row */
+  unsigned *whole;  /* [nnz] place of the entry where no row was split (no meaning for parts); NULL: its own */
 } gik_device_triangle;
 
 /* tiles: consecutive rows of a chain level and an index interval, marched level by level by the warps of a block that

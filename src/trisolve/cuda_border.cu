@@ -39,16 +39,30 @@ done:
   return status;
 }
 
-/* Sorts the entries that are not local by (tile of the row, level of the column, place of the column). */
+/* The bits of a key (tile of the row, level of the column, published place of the column); where they are more than 64
+ * a level's lowest are dropped: the order of a border is a matter of speed. */
+struct border_bits {
+  int place, level, dropped, all;
+};
+
+static border_bits bits_for(unsigned published, int levels, unsigned tiles)
+{
+  border_bits b = {bits_of(published), bits_of((u64)levels)};
+  b.all = b.place + b.level + bits_of(tiles);
+  b.dropped = b.all > 64 ? b.all - 64 : 0;
+  b.all -= b.dropped;
+  return b;
+}
+
+/* Sorts the entries that are not local by that key. */
 static gable_status sort_border(gi_device_memory *m, const gik_device_triangle *t, const schedule *s, const u64 *level,
-                                const place_of_rows w, const unsigned *external, size_t entries, unsigned tiles,
-                                int levels, u64 **key, unsigned **entry)
+                                const border *b, const unsigned *external, size_t entries, const border_bits bits,
+                                u64 **key, unsigned **entry)
 {
   gable_status status = GABLE_OK;
   const gik_device_triangle tri = *t;
-  const unsigned *position = s->position;
-  const int place_bits = bits_of((u64)t->n), tile_bits = bits_of(tiles), level_bits = bits_of((u64)levels);
-  const int all = level_bits + place_bits + tile_bits, dropped = all > 64 ? all - 64 : 0;
+  const place_of_rows w = b->rows;
+  const unsigned *position = s->position, *rank = b->rank;
   u64 *k = nullptr;
   unsigned *e = nullptr;
   GI_TRY(take(m, entries, &k));
@@ -60,12 +74,12 @@ static gable_status sort_border(gi_device_memory *m, const gik_device_triangle *
     for (unsigned q = tri.ptr[row]; q < tri.ptr[row + 1]; q++) {
       const unsigned c = tri.col[q];
       if (w.local(here, c)) continue;
-      const u64 l = level[c] >> 32 >> dropped;
-      k[at] = ((here >> 32) << (level_bits - dropped) | l) << place_bits | position[c];
+      const u64 l = level[c] >> 32 >> bits.dropped;
+      k[at] = ((here >> 32) << (bits.level - bits.dropped) | l) << bits.place | rank[position[c]];
       e[at++] = q;
     }
   }));
-  GI_TRY(sort(m, &k, &e, entries, all - dropped));
+  GI_TRY(sort(m, &k, &e, entries, bits.all));
   *key = k;
   *entry = e;
 done:
@@ -74,17 +88,17 @@ done:
 
 /* Entries with one key share one border value; the keys of a tile are one run. */
 static gable_status number_border(gi_device_memory *keep, gi_device_memory *m, const u64 *key, const unsigned *entry,
-                                  size_t entries, int place_bits, int tile_shift, unsigned tiles, border *b)
+                                  size_t entries, const border_bits bits, unsigned tiles, border *b)
 {
   gable_status status = GABLE_OK;
   unsigned *f = nullptr;
   GI_TRY(take(m, entries + 1, &f));
   GI_TRY(each(entries + 1, [=] __device__(size_t i) { f[i] = i < entries && (!i || key[i] != key[i - 1]); }));
   GI_TRY(offsets(m, f, f, entries));
-  GI_TRY(fetch(&b->count, f + entries, 1));
+  GI_TRY(fetch(m->ctx, &b->count, f + entries, 1));
   GI_TRY(take(keep, b->count, &b->list));
   {
-    const unsigned *rank = b->rank;
+    const int tile_shift = bits.place + bits.level - bits.dropped;
     unsigned *list = b->list, *first = b->first, *number = b->number;
     GI_TRY(each(entries + 1, [=] __device__(size_t i) {
       const unsigned here = i < entries ? (unsigned)(key[i] >> tile_shift) : tiles;
@@ -92,7 +106,7 @@ static gable_status number_border(gi_device_memory *keep, gi_device_memory *m, c
       for (unsigned t = before + 1; t <= here; t++) first[t] = f[i];
       if (i == entries) return;
       number[entry[i]] = f[i + 1] - 1;
-      if (f[i + 1] > f[i]) list[f[i]] = rank[key[i] & (((u64)1 << place_bits) - 1)];
+      if (f[i + 1] > f[i]) list[f[i]] = (unsigned)(key[i] & (((u64)1 << bits.place) - 1));
     }));
   }
 done:
@@ -104,8 +118,7 @@ gable_status find_border(gi_device_memory *keep, gi_device_memory *m, const gik_
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
-  const int place_bits = bits_of((u64)t->n), tile_bits = bits_of(tiles), level_bits = bits_of((u64)levels);
-  const int all = level_bits + place_bits + tile_bits;
+  border_bits bits;
   unsigned *external = nullptr, *entry = nullptr, got[2] = {0, 0};
   u64 *key = nullptr, *at = nullptr;
   GI_TRY(take(m, n + 1, &external));
@@ -118,11 +131,11 @@ gable_status find_border(gi_device_memory *keep, gi_device_memory *m, const gik_
   }
   b->rows = {at, window};
   GI_TRY(rank_published(m, t, s, b->rows, external, b));
-  GI_TRY(fetch(got, external + n, 1));
-  GI_TRY(fetch(got + 1, b->rank + n, 1));
+  GI_TRY(fetch_both(m->ctx, got, external + n, b->rank + n));
   b->published = got[1];
-  GI_TRY(sort_border(m, t, s, level, b->rows, external, got[0], tiles, levels, &key, &entry));
-  GI_TRY(number_border(keep, m, key, entry, got[0], place_bits, (all > 64 ? 64 : all) - tile_bits, tiles, b));
+  bits = bits_for(b->published, levels, tiles);
+  GI_TRY(sort_border(m, t, s, level, b, external, got[0], bits, &key, &entry));
+  GI_TRY(number_border(keep, m, key, entry, got[0], bits, tiles, b));
 done:
   return status;
 }

@@ -21,7 +21,7 @@ gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t
   GI_TRY(checked(cudaMemsetAsync(head, 0, 3 * levels * sizeof *head), "clear"));
   GI_TRY(checked(cudaMemsetAsync(sum, 0, 4 * sizeof *sum), "clear"));
   GI_TRY(each(n, [=] __device__(size_t k) {
-    if (ptr[k + 1] > ptr[k] && child[col[ptr[k + 1] - 1]] == k) return;
+    if (ptr[k + 1] > ptr[k] && child[col[ptr[k + 1] - 1]] == n - k) return;
     unsigned *h = head + 3 * (size_t)(unsigned)level[k];
     atomicMax(h, ~(unsigned)k);
     atomicMax(h + 1, (unsigned)k);
@@ -33,15 +33,23 @@ gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t
     atomicAdd(sum, (u64)(h[1] - ~h[0]));
     atomicAdd(sum + 1, (u64)(h[2] - 1));
   }));
-  GI_TRY(each(n / SAMPLE, [=] __device__(size_t i) {
-    const size_t k = i * SAMPLE;
-    const unsigned end = ptr[k + 1], here = (unsigned)level[k];
-    unsigned near = 0;
-    for (unsigned q = ptr[k]; q < end; q++) near += here - (unsigned)level[col[q]] <= 1;
-    atomicAdd(sum + 2, (u64)near);
-    atomicAdd(sum + 3, (u64)(end - ptr[k]));
+  GI_TRY(each((n / SAMPLE + 31) / 32 * 32, [=] __device__(size_t i) { /* whole warps */
+                                                                      const bool there = i < n / SAMPLE;
+                                                                      const size_t k = there ? i * SAMPLE : 0;
+                                                                      const unsigned end = there ? ptr[k + 1] : 0,
+                                                                                     first = there ? ptr[k] : 0,
+                                                                                     here = (unsigned)level[k];
+                                                                      unsigned near = 0;
+                                                                      for (unsigned q = first; q < end; q++)
+                                                                        near += here - (unsigned)level[col[q]] <= 1;
+                                                                      near = __reduce_add_sync(0xffffffffu, near);
+                                                                      const unsigned all =
+                                                                          __reduce_add_sync(0xffffffffu, end - first);
+                                                                      if (i % 32) return;
+                                                                      atomicAdd(sum + 2, (u64)near);
+                                                                      atomicAdd(sum + 3, (u64)all);
   }));
-  GI_TRY(fetch(got, sum, 4));
+  GI_TRY(fetch(scratch->ctx, got, sum, 4));
   profile->near = got[3] ? (double)got[2] / (double)got[3] : 1;
   profile->gap = got[1] ? (double)got[0] / (double)got[1] : 0;
 done:

@@ -63,16 +63,15 @@ gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, sid
 
 /* Records a ticket: one where levels are narrow, so that a level is spread over all processors; where they are so wide
  * that tickets themselves take time, up to the warps of a block (more than those was slower than one). */
-static int chunk_of(const gik_packed *p, int levels, int processors)
+int chunk_of(const gik_packed *p, int levels, int processors)
 {
   if (!p->mixed) return 1; /* of records that are all alike, 5 points at random lost 5%, kkt_CONT-300 up to 9% */
   const double spread = (double)p->n_records / (levels > 0 ? levels : 1) / (4.0 * processors);
   return spread >= GIK_PACKED_WARPS ? GIK_PACKED_WARPS : spread > 1 ? (int)spread : 1;
 }
 
-static gable_status rows_shape(const gable_trisolve *t, state *s, side *d, int k)
+void rows_shape(const gable_trisolve *t, side *d, int k)
 {
-  gable_status status = GABLE_OK;
   d->packed = gik_packed{lanes_of[k], pairs_of[k]};
   const double width = (double)d->triangle.n / (d->profile.levels + 1);
   const double room = (double)d->triangle.n * gi_limit_of(k); /* entries of records that are all alike */
@@ -93,17 +92,16 @@ static gable_status rows_shape(const gable_trisolve *t, state *s, side *d, int k
     d->packed.blocks = 8;
     if (gi_limit_of(k) % 8 == 0 && gik_packed_shape(lanes, 4)) d->packed.lanes = lanes, d->packed.pairs = 4;
   }
-  GI_TRY(gi_cuda_packed(&s->memory, &d->triangle, d->level, &d->profile, types_of(t), &d->packed, &d->row_at));
-  d->packed.chunk = chunk_of(&d->packed, d->profile.levels, s->processors);
-done:
-  return status;
 }
 
-gable_status own_schedule(const gable_trisolve *t, state *s, side *d)
+int shape_of(const side *d)
 {
   const int wide_lane = d->profile.chains && d->triangle.n / d->profile.chains >= 16;
-  const int k = gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->plain.n, wide_lane);
-  return d->method == GI_TILES ? tiles_shape(t, s, d, k) : rows_shape(t, s, d, k);
+  int k = gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->plain.n, wide_lane);
+  /* a few rows are longer than the limit and none was split */
+  while (!d->triangle.whole && d->profile.longest > gi_limit_of(k) && k < GI_SHAPES - 1)
+    if (gi_limit_of(++k) == 14 && !wide_lane) k++;
+  return k;
 }
 
 } /* namespace gi */

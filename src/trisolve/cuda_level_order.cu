@@ -51,7 +51,7 @@ gable_status cuda_level_order(const gable_trisolve *t, gi_level_order *out)
   GI_TRY(keep(t->ctx, order, n, &out->list));
   GI_TRY(keep(t->ctx, start, starts, &out->device_start));
   GI_TRY(host_take(t->ctx, starts, &out->start));
-  GI_TRY(fetch(out->start, start, starts));
+  GI_TRY(fetch(t->ctx, out->start, start, starts));
 done:
   gi_device_give_back(&scratch);
   return status;

@@ -1,9 +1,9 @@
 /* cuda_levels.cu: row lengths, levels and chain levels by two passes over the rows; no pass waits for the host. */
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 
-#include "kernels/device_wait.cuh"
-#include "trisolve/cuda_passes.cuh"
+#include "trisolve/cuda_counts.cuh"
 
 using gik::NONE;
 using namespace gi;
@@ -11,21 +11,21 @@ using namespace gi;
 namespace
 {
 
-enum { LEVEL_THREADS = 1024, SURVEY_THREADS = 256 };
+enum { LEVEL_THREADS = TILE_ROWS, SURVEY_THREADS = 256 };
 
-/* Lengths of rows; child[c], the first row whose last entry is c; and no level is known. */
+/* Lengths of rows; child, see gi_reading; and no level is known. */
 __global__ void __launch_bounds__(SURVEY_THREADS)
     survey_kernel(size_t n, const unsigned *ptr, const unsigned *col, unsigned *child, u64 *level, gi_findings *f)
 {
   __shared__ unsigned most, below[8];
   unsigned longest = 0, within[8] = {0};
-  if (f->bad != ~0ull) return;
+  if (f->bad) return;
   if (threadIdx.x < 8) below[threadIdx.x] = 0;
   if (!threadIdx.x) most = 0;
   __syncthreads();
   for (size_t k = blockIdx.x * (size_t)blockDim.x + threadIdx.x; k < n; k += (size_t)gridDim.x * blockDim.x) {
     const unsigned end = ptr[k + 1], length = end - ptr[k];
-    if (length) atomicMin(child + col[end - 1], (unsigned)k);
+    if (length) atomicMax(child + col[end - 1], (unsigned)(n - k));
     level[k] = ~0ull;
     longest = max(longest, length);
     for (int i = 0; i < 8; i++) within[i] += length <= gi_limit_of(i);
@@ -43,18 +43,35 @@ __global__ void __launch_bounds__(SURVEY_THREADS)
   if (!blockIdx.x) f->entries = ptr[n];
 }
 
-struct level_arguments {
+/* Where the rows are whose levels are wanted: an entry is known by p, first <= p < end; run: first, and how many. */
+struct rows_of_triangle {
+  const unsigned *ptr, *col;
+  __device__ __forceinline__ uint2 run(size_t k) const { return make_uint2(ptr[k], ptr[k + 1] - ptr[k]); }
+  __device__ __forceinline__ unsigned column(int p) const { return col[p]; }
+};
+
+struct rows_of_reading {
+  gi_device_rows rows;
+  __device__ __forceinline__ uint2 run(size_t k) const { return rows.run[k]; }
+  __device__ __forceinline__ unsigned column(int p) const { return rows.column((unsigned)p); }
+};
+
+template <typename R> struct level_arguments {
   unsigned n;
   gi_level_search which;
-  const unsigned *ptr, *col, *child;
+  R rows;
+  const unsigned *child;
   u64 *level;
   gi_findings *found;
+  gi_tile_counts counts; /* of tiles; NULL: not wanted */
+  gi_findings *landing;  /* the host's copy; NULL: it fetches one */
 
   __device__ bool wanted() const
   {
-    if (found->bad != ~0ull || which == GI_NO_LEVELS) return false;
-    const int shape = gi_limit_shape(found->within, found->longest, n, 1);
-    return which == GI_LEVELS || found->longest <= gi_limit_of(shape);
+    if (found->bad || which == GI_NO_LEVELS) return false;
+    const unsigned limit = gi_limit_of(gi_limit_shape(found->within, found->longest, n, 1));
+    return which == GI_LEVELS || found->longest <= limit ||
+           (which == GI_LEVELS_UNLESS_LONG && found->longest <= GI_WHOLE_ROW);
   }
 };
 
@@ -179,14 +196,15 @@ __device__ __forceinline__ void rise(unsigned *level, unsigned *chain, u64 v, bo
  * has threads and keeps their values in shared memory; those of earlier blocks are polled.  Runs of rows that follow
  * one another inside a warp are resolved by a prefix maximum; a warp that is one such run waits for its first row's
  * last entry before it looks for anything else. */
-__global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arguments g)
+template <typename R> __device__ __forceinline__ void find_levels(const level_arguments<R> &g)
 {
   __shared__ volatile u64 own[LEVEL_THREADS];
   __shared__ volatile unsigned finished; /* warps whose rows are all known */
   __shared__ unsigned ticket;
+  __shared__ tile_tally tile;
   level_tally tally = {0, 0, 0};
   const int lane = threadIdx.x % 32;
-  if (!g.wanted()) return;
+  tile.clear();
   for (;;) {
     __syncthreads();
     if (!threadIdx.x) ticket = atomicAdd(&g.found->ticket, 1u), finished = 0;
@@ -195,17 +213,19 @@ __global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arg
     const size_t base = (size_t)ticket * LEVEL_THREADS, k = base + threadIdx.x;
     if (base >= g.n) break;
     bool todo = k < g.n, moved = true;
-    const unsigned first = todo ? g.ptr[k] : 0, end = todo ? g.ptr[k + 1] : 0;
-    const unsigned last = first < end ? g.col[end - 1] : NONE;
-    const bool chained = first < end && g.child[last] == k, follows = lane && last == k - 1 && first < end;
+    const uint2 own_run = todo ? g.rows.run(k) : make_uint2(0, 0);
+    const int first = (int)own_run.x, end = first + (int)own_run.y;
+    const unsigned last = first < end ? g.rows.column(end - 1) : NONE;
+    const bool chained = first < end && g.child[last] == g.n - k, follows = lane && last == k - 1 && first < end;
     const bool run = __all_sync(gik::ALL, follows || !lane || k >= g.n);
     const bool linked = __any_sync(gik::ALL, follows);
-    const unsigned limit = end - follows;
-    unsigned p = first, c = p < limit ? g.col[p] : 0, level = 0, chain = 0;
+    const int limit = end - follows;
+    int p = first;
+    unsigned c = p < limit ? g.rows.column(p) : 0, level = 0, chain = 0;
     pause rest = {0};
     for (;;) {
       while (todo && p < limit) {
-        const unsigned next = p + 1 < limit ? g.col[p + 1] : c; /* two at once: a look costs a trip to L2 */
+        const unsigned next = p + 1 < limit ? g.rows.column(p + 1) : c; /* two at once: a look costs a trip to L2 */
         const u64 v = c >= base ? own[c - base] : *(volatile u64 *)(g.level + c);
         const u64 w = next >= base ? own[next - base] : *(volatile u64 *)(g.level + next);
         if (v == ~0ull) break;
@@ -214,7 +234,7 @@ __global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arg
         c = next;
         if (++p == limit || w == ~0ull) break;
         rise(&level, &chain, w, p + 1 == end && chained);
-        if (++p < limit) c = g.col[p];
+        if (++p < limit) c = g.rows.column(p);
       }
       if (__any_sync(gik::ALL, moved)) {
         level_bound b = {level, chain, 1, !chained, todo && follows, todo && p < limit};
@@ -237,11 +257,45 @@ __global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arg
     }
     if (!lane) atomicAdd((unsigned *)&finished, 1u);
     if (k < g.n) tally.add(level, chain, chained);
+    if (g.counts.rows) tile.add(k < g.n, level, own_run.y);
+    if (g.counts.rows) tile.write(g.counts, ticket, g.found->width);
   }
   tally.write(g.found);
 }
 
+/* The last block to come here writes the findings to the host. */
+__device__ __forceinline__ void post(gi_findings *found, gi_findings *landing)
+{
+  __shared__ bool last;
+  const unsigned *from = (const unsigned *)found;
+  __syncthreads();
+  if (!threadIdx.x) {
+    __threadfence();
+    last = atomicAdd(&found->posted, 1u) == gridDim.x - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  if (!last) return;
+  for (unsigned i = threadIdx.x; i < sizeof *found / sizeof *from; i += blockDim.x)
+    if (i != offsetof(gi_findings, posted) / sizeof *from) ((volatile unsigned *)landing)[i] = __ldcg(from + i);
+  __threadfence_system();
+  __syncthreads();
+  if (!threadIdx.x) *(volatile unsigned *)&landing->posted = 1;
+}
+
+template <typename R> __global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arguments<R> g)
+{
+  if (g.wanted()) find_levels(g);
+  if (g.landing) post(g.found, g.landing);
+}
+
 } /* namespace */
+
+template <typename R> static void launch_levels(const level_arguments<R> &g, int processors)
+{
+  const unsigned tasks = (g.n + LEVEL_THREADS - 1) / LEVEL_THREADS, room = 2 * (unsigned)processors;
+  level_kernel<<<std::min(tasks, room), LEVEL_THREADS>>>(g);
+}
 
 gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, const gik_device_triangle *t,
                             gi_level_search which, unsigned long long **level, unsigned **child, int processors,
@@ -251,18 +305,62 @@ gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, cons
   const size_t n = (size_t)t->n;
   GI_TRY(take(m, n, level));
   GI_TRY(take(scratch, n, child));
-  GI_TRY(checked(cudaMemsetAsync(*child, 0xff, n * sizeof **child), "clear"));
+  GI_TRY(checked(cudaMemsetAsync(*child, 0, n * sizeof **child), "clear"));
   GI_TRY(checked(cudaMemsetAsync(&f->entries, 0, sizeof *f - offsetof(gi_findings, entries)), "clear"));
   if (n) {
-    const level_arguments g = {(unsigned)n, which, t->ptr, t->col, *child, *level, f};
-    const unsigned room = 2 * (unsigned)processors, passes = (unsigned)((n + SURVEY_THREADS - 1) / SURVEY_THREADS);
-    const unsigned tasks = (unsigned)((n + LEVEL_THREADS - 1) / LEVEL_THREADS);
-    const unsigned survey_blocks = std::min(passes, 8 * room), level_blocks = std::min(tasks, room);
-    survey_kernel<<<survey_blocks, SURVEY_THREADS>>>(n, t->ptr, t->col, *child, *level, f);
-    level_kernel<<<level_blocks, LEVEL_THREADS>>>(g);
+    const level_arguments<rows_of_triangle> g = {(unsigned)n, which, {t->ptr, t->col}, *child, *level, f, {}, nullptr};
+    const unsigned passes = (unsigned)((n + SURVEY_THREADS - 1) / SURVEY_THREADS);
+    survey_kernel<<<std::min(passes, 16 * (unsigned)processors), SURVEY_THREADS>>>(n, t->ptr, t->col, *child, *level,
+                                                                                   f);
+    launch_levels(g, processors);
   }
   GI_TRY(checked(cudaGetLastError(), "levels"));
-  GI_TRY(fetch(found, f, 1));
+  GI_TRY(fetch(m->ctx, found, f, 1));
 done:
   return status;
+}
+
+/* Looks at the host's memory until the findings are there, and now and then whether the stream has failed. */
+static gable_status await_posted(gi_findings *landing)
+{
+  gable_status status = GABLE_OK;
+  cudaError_t e = cudaErrorNotReady;
+  for (unsigned looks = 1; !*(volatile unsigned *)&landing->posted && e == cudaErrorNotReady; looks++)
+    if (looks % 8192 == 0) e = cudaStreamQuery(nullptr);
+  if (e != cudaErrorNotReady) GI_TRY(checked(e, "levels"));
+  std::atomic_thread_fence(std::memory_order_acquire);
+  GI_REQUIRE(*(volatile unsigned *)&landing->posted, GABLE_ERR_BACKEND, "levels: the stream ended without a result");
+done:
+  return status;
+}
+
+template <typename R>
+static gable_status survey_rows(gable_context *ctx, const gi_reading *reading, const R rows, gi_level_search which,
+                                const gi_tile_counts *counts, int processors, gi_findings *found)
+{
+  gable_status status = GABLE_OK;
+  level_arguments<R> g = {
+      (unsigned)reading->rows.n, which, rows, reading->child, reading->level, reading->found, *counts};
+  if (g.n && which != GI_NO_LEVELS) {
+    g.landing = reading->landing;
+    if (g.landing) g.landing->posted = 0;
+    launch_levels(g, processors);
+    GI_TRY(checked(cudaGetLastError(), "levels"));
+  }
+  if (g.landing) {
+    GI_TRY(await_posted(g.landing));
+    *found = *g.landing;
+  } else {
+    GI_TRY(fetch(ctx, found, reading->found, 1));
+  }
+done:
+  return status;
+}
+
+gable_status gi_cuda_survey_reading(gable_context *ctx, const gi_reading *reading, const gik_device_triangle *copy,
+                                    gi_level_search which, const gi_tile_counts *counts, int processors,
+                                    gi_findings *found)
+{
+  if (!copy) return survey_rows(ctx, reading, rows_of_reading{reading->rows}, which, counts, processors, found);
+  return survey_rows(ctx, reading, rows_of_triangle{copy->ptr, copy->col}, which, counts, processors, found);
 }

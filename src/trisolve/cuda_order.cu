@@ -7,7 +7,8 @@ using gik::NONE;
 namespace gi
 {
 
-gable_status place_rows(gi_device_memory *m, size_t n, u64 **key, int bits, unsigned **order, unsigned **position)
+template <typename K>
+gable_status place_rows(gi_device_memory *m, size_t n, K **key, int bits, unsigned **order, unsigned **position)
 {
   gable_status status = GABLE_OK;
   unsigned *value = nullptr, *place = nullptr;
@@ -26,9 +27,9 @@ done:
 }
 
 /* begin[p] = the first place with the same key as place p, by doubling-free search backwards in sorted keys. */
-static __device__ __forceinline__ unsigned first_equal(const u64 *key, unsigned p)
+template <typename K> static __device__ __forceinline__ unsigned first_equal(const K *key, unsigned p)
 {
-  const u64 k = key[p];
+  const K k = key[p];
   unsigned step = 1, hi = p, lo;
   while (hi >= step && key[hi - step] == k) {
     hi -= step;
@@ -45,8 +46,8 @@ static __device__ __forceinline__ unsigned first_equal(const u64 *key, unsigned 
   return hi;
 }
 
-gable_status number_tiles(gi_device_memory *m, size_t n, const u64 *key, int level_bits, unsigned *tile,
-                          unsigned *count)
+template <typename K>
+gable_status number_tiles(gi_device_memory *m, size_t n, const K *key, int level_bits, unsigned *tile, unsigned *count)
 {
   gable_status status = GABLE_OK;
   unsigned *flag = nullptr;
@@ -55,18 +56,18 @@ gable_status number_tiles(gi_device_memory *m, size_t n, const u64 *key, int lev
               [=] __device__(size_t p) { flag[p] = p < n && p && key[p] >> level_bits != key[p - 1] >> level_bits; }));
   GI_TRY(offsets(m, flag, flag, n));
   GI_TRY(each(n, [=] __device__(size_t p) { tile[p] = flag[p + 1]; }));
-  GI_TRY(fetch(count, flag + n, 1));
+  GI_TRY(fetch(m->ctx, count, flag + n, 1));
   *count += n > 0;
 done:
   return status;
 }
 
-gable_status number_records(gi_device_memory *m, size_t n, const schedule *s, unsigned tiles, unsigned rows,
-                            unsigned batch, unsigned **first, unsigned *records)
+template <typename K>
+gable_status number_records(gi_device_memory *m, size_t n, const K *key, const schedule *s, unsigned tiles,
+                            unsigned rows, unsigned batch, unsigned **first, unsigned *records)
 {
   gable_status status = GABLE_OK;
   unsigned *flag = nullptr, *padded = nullptr;
-  const u64 *key = s->key;
   const unsigned *tile = s->tile;
   unsigned *record = s->record, *slot = s->slot;
   GI_TRY(take(m, n + 1, &flag));
@@ -92,7 +93,7 @@ gable_status number_records(gi_device_memory *m, size_t n, const schedule *s, un
       sizes[t] = (c + batch - 1) / batch * batch;
     }));
     GI_TRY(offsets(m, sizes, sizes, tiles));
-    GI_TRY(fetch(records, sizes + tiles, 1));
+    GI_TRY(fetch(m->ctx, records, sizes + tiles, 1));
     GI_TRY(each(n, [=] __device__(size_t p) {
       const unsigned t = tile[p];
       record[p] = sizes[t] + flag[p + 1] - 1 - (t ? padded[t - 1] : 0);
@@ -102,10 +103,18 @@ done:
   return status;
 }
 
+#define FOR_KEYS(K)                                                                                                    \
+  template gable_status place_rows(gi_device_memory *, size_t, K **, int, unsigned **, unsigned **);                   \
+  template gable_status number_tiles(gi_device_memory *, size_t, const K *, int, unsigned *, unsigned *);              \
+  template gable_status number_records(gi_device_memory *, size_t, const K *, const schedule *, unsigned, unsigned,    \
+                                       unsigned, unsigned **, unsigned *);
+FOR_KEYS(unsigned)
+FOR_KEYS(u64)
+#undef FOR_KEYS
+
 gable_status schedule_arrays(gi_device_memory *m, size_t n, schedule *s)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(take(m, n, &s->key));
   GI_TRY(take(m, n, &s->tile));
   GI_TRY(take(m, n, &s->record));
   GI_TRY(take(m, n, &s->slot));
@@ -123,21 +132,20 @@ gable_status gi_cuda_order(gi_device_memory *keep, const gik_device_triangle *t,
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
   gi_device_memory scratch = {keep->ctx};
-  u64 *key = nullptr;
-  unsigned *sorted = nullptr, *position = nullptr, *kept = nullptr, *start = nullptr;
+  unsigned *key = nullptr, *sorted = nullptr, *position = nullptr, *kept = nullptr, *start = nullptr;
   GI_TRY(take(&scratch, n, &key));
   {
-    u64 *k = key;
-    GI_TRY(each(n, [=] __device__(size_t i) { k[i] = level[i] >> 32; }));
+    unsigned *k = key;
+    GI_TRY(each(n, [=] __device__(size_t i) { k[i] = (unsigned)(level[i] >> 32); }));
   }
   GI_TRY(place_rows(&scratch, n, &key, bits_of((u64)levels), &sorted, &position));
   GI_TRY(take(keep, n, &kept));
   GI_TRY(take(keep, (size_t)levels + 1, &start));
   {
-    const u64 *k = key;
+    const unsigned *k = key;
     const unsigned *from = sorted;
     GI_TRY(each(n + 1, [=] __device__(size_t p) {
-      const unsigned here = p < n ? (unsigned)k[p] : (unsigned)levels, before = p ? (unsigned)k[p - 1] : NONE;
+      const unsigned here = p < n ? k[p] : (unsigned)levels, before = p ? k[p - 1] : NONE;
       if (p < n) kept[p] = from[p];
       for (unsigned l = before + 1; l <= here; l++) start[l] = (unsigned)p;
     }));

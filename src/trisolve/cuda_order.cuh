@@ -7,10 +7,10 @@
 namespace gi
 {
 
-/* A schedule while it is built.  Places are the sorted rows; records are numbered tile by tile. */
+/* A schedule while it is built.  Places are the rows sorted by a key (tile key, level) of type K, unsigned where its
+ * bits suffice or u64; records are numbered tile by tile. */
 struct schedule {
   unsigned *order, *position; /* [n] */
-  u64 *key;                   /* [n] by place: (tile key, level) */
   unsigned *tile;             /* [n] by place */
   unsigned *record;           /* [n] by place */
   unsigned *slot;             /* [n] by place: row within its record */
@@ -19,15 +19,17 @@ struct schedule {
 gable_status schedule_arrays(gi_device_memory *m, size_t n, schedule *s);
 
 /* Rows sorted by key, in index order where keys are equal; position[row] is a row's place. */
-gable_status place_rows(gi_device_memory *m, size_t n, u64 **key, int bits, unsigned **order, unsigned **position);
+template <typename K>
+gable_status place_rows(gi_device_memory *m, size_t n, K **key, int bits, unsigned **order, unsigned **position);
 
 /* Numbers the tiles (runs of equal key >> level_bits) in tile[p]; *count of them. */
-gable_status number_tiles(gi_device_memory *m, size_t n, const u64 *key, int level_bits, unsigned *tile,
-                          unsigned *count);
+template <typename K>
+gable_status number_tiles(gi_device_memory *m, size_t n, const K *key, int level_bits, unsigned *tile, unsigned *count);
 
 /* Records of at most rows rows of one key; a tile's records are padded to a multiple of batch.  first: [tiles+1]. */
-gable_status number_records(gi_device_memory *m, size_t n, const schedule *s, unsigned tiles, unsigned rows,
-                            unsigned batch, unsigned **first, unsigned *records);
+template <typename K>
+gable_status number_records(gi_device_memory *m, size_t n, const K *key, const schedule *s, unsigned tiles,
+                            unsigned rows, unsigned batch, unsigned **first, unsigned *records);
 
 } /* namespace gi */
 

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "device/device.h"
+#include "device/cuda_place.h"
 #include "kernels/cuda_status.cuh"
 #include "trisolve/cuda_schedule.h"
 
@@ -66,10 +66,13 @@ template <typename T> gable_status take(gi_device_memory *m, size_t count, T **o
   return gi_device_take(m, (count ? count : 1) * sizeof(T), (void **)out);
 }
 
-template <typename T> gable_status fetch(T *host, const T *device, size_t count)
+template <typename T> gable_status fetch(gable_context *ctx, T *host, const T *device, size_t count)
 {
-  return checked(cudaMemcpy(host, device, count * sizeof(T), cudaMemcpyDeviceToHost), "copy to the host");
+  return gi_cuda_fetch(ctx, host, device, count * sizeof(T));
 }
+
+/* Two of them with one wait. */
+gable_status fetch_both(gable_context *ctx, unsigned out[2], const unsigned *first, const unsigned *second);
 
 /* out[i] = in[0] + ... + in[i-1], n+1 of them (in has n; in may be out). */
 gable_status offsets(gi_device_memory *m, unsigned *in, unsigned *out, size_t n);

@@ -11,40 +11,101 @@ namespace gi
 namespace
 {
 
-gable_status survey(gable_trisolve *t, state *s, side *d, gi_level_search which, gi_findings *found)
+int own_method(gi_method m)
+{
+  return m == GI_AUTO || m == GI_TILES || m == GI_ROWS;
+}
+
+void profile_of(const gi_findings *f, gi_profile *p)
+{
+  p->levels = f->levels;
+  p->chain_levels = f->chain_levels;
+  p->chains = f->chains;
+}
+
+unsigned limit_of(const side *d)
+{
+  return gi_limit_of(gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->triangle.n, 1));
+}
+
+/* The longest row that d's method, as far as it is known, takes as it is. */
+unsigned longest_of(const side *d, gi_method m)
+{
+  const unsigned limit = limit_of(d);
+  if (!own_method(m)) return UINT_MAX;
+  return m == GI_TILES || limit > GI_WHOLE_ROW ? limit : (unsigned)GI_WHOLE_ROW;
+}
+
+/* What a survey has found of d, but for its triangle. */
+gable_status take_findings(gable_trisolve *t, const gi_findings *f, side *d)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(gi_cuda_survey(&s->memory, &s->scratch, &d->triangle, which, &d->level, &d->child, s->processors, s->found,
-                        found));
-  GI_TRY(gi_cuda_refuse(found->bad, &t->bad_row));
-  d->triangle.nnz = found->entries;
+  GI_TRY(gi_cuda_refuse(f, &t->bad_row));
+  d->triangle.nnz = f->entries;
+  d->plain = d->triangle;
+  d->profile.longest = f->longest;
+  memcpy(d->profile.within, f->within, sizeof f->within);
+  profile_of(f, &d->profile);
 done:
   return status;
 }
 
-/* The levels of d, whose long rows are split if its method is tiles or rows: so that no thread waits for all of a long
- * row.  The lengths are those of whole rows. */
-gable_status survey_side(gable_trisolve *t, state *s, side *d)
+/* d->triangle with arrays of its own. */
+gable_status make_triangle(state *s, side *d)
 {
   gable_status status = GABLE_OK;
-  const int own = t->method == GI_AUTO || t->method == GI_TILES || t->method == GI_ROWS;
-  gi_profile *p = &d->profile;
-  gi_findings f = {};
-  unsigned limit = UINT_MAX;
-  GI_TRY(survey(t, s, d, own ? GI_LEVELS_UNLESS_SPLIT : GI_LEVELS, &f));
+  if (d->triangle.ptr) goto done;
+  GI_TRY(gi_cuda_triangle(&s->memory, &s->scratch, &s->reading, d->triangle.nnz, &d->triangle));
   d->plain = d->triangle;
-  p->longest = f.longest;
-  memcpy(p->within, f.within, sizeof p->within);
-  if (own) limit = gi_limit_of(gi_limit_shape(p->within, p->longest, (unsigned)d->triangle.n, 1));
-  if (f.longest > limit) {
-    GI_TRY(gi_cuda_split(&s->memory, &d->triangle, f.longest, limit));
-    GI_TRY(survey(t, s, d, GI_LEVELS, &f));
-  }
-  p->levels = f.levels;
-  p->chain_levels = f.chain_levels;
-  p->chains = f.chains;
 done:
   return status;
+}
+
+enum { MOST_COUNTED = 1 << 19 }; /* rows that a reading counts by tiles */
+
+/* The stored op: what was read, row lengths, and levels unless rows have to be split before. */
+gable_status survey_stored(gable_trisolve *t, state *s, side *d, gi_level_search which)
+{
+  gable_status status = GABLE_OK;
+  const int copied = t->shape.n > MOST_COUNTED && which != GI_NO_LEVELS;
+  GI_TRY(gi_cuda_survey_reading(t->ctx, &s->reading, nullptr, copied ? GI_NO_LEVELS : which, &s->counts, s->processors,
+                                &s->found));
+  d->triangle.n = t->shape.n;
+  d->triangle.row = d->triangle.parent = s->reading.row;
+  d->level = s->reading.level;
+  d->child = s->reading.child;
+  GI_TRY(take_findings(t, &s->found, d));
+  if (t->shape.n) t->shape.nnz = s->found.stored;
+  if (!copied) goto done;
+  GI_TRY(make_triangle(s, d));
+  GI_TRY(gi_cuda_survey_reading(t->ctx, &s->reading, &d->triangle, which, &s->counts, s->processors, &s->found));
+  profile_of(&s->found, &d->profile);
+done:
+  return status;
+}
+
+/* d's triangle with its long rows split for method m, so that no thread waits for all of a long row, and its levels.
+ * The lengths are those of whole rows. */
+gable_status split_rows(state *s, side *d, gi_method m)
+{
+  gable_status status = GABLE_OK;
+  gi_findings f = {};
+  if (d->triangle.whole || d->profile.longest <= longest_of(d, m)) goto done;
+  GI_TRY(make_triangle(s, d));
+  GI_TRY(gi_cuda_split(&s->memory, &d->triangle, d->profile.longest, limit_of(d)));
+  GI_TRY(gi_cuda_survey(&s->memory, &s->scratch, &d->triangle, GI_LEVELS, &d->level, &d->child, s->processors,
+                        s->reading.found, &f));
+  profile_of(&f, &d->profile);
+  d->triangle.nnz = f.entries;
+done:
+  return status;
+}
+
+/* Which levels the first survey looks for. */
+gi_level_search search_of(gi_method m)
+{
+  if (!own_method(m)) return GI_LEVELS;
+  return m == GI_TILES ? GI_LEVELS_UNLESS_SPLIT : GI_LEVELS_UNLESS_LONG;
 }
 
 __global__ void lengths_kernel(int n, const unsigned *ptr, unsigned *out)
@@ -114,22 +175,65 @@ done:
   return status;
 }
 
+/* Whether rows can be placed by counting: few keys, and tiles so few that each can add up those before it. */
+int by_counting(const gable_trisolve *t, const state *s, const side *d)
+{
+  const double tiles = t->shape.n / 1024.0, keys = gi_cuda_keys(&d->packed, &s->found);
+  const int one_op = t->options.ops != (GABLE_TRISOLVE_N | GABLE_TRISOLVE_T);
+  return one_op && s->counts.rows && !d->triangle.ptr && keys <= GI_WIDTHS && tiles * tiles * keys < 4e7;
+}
+
+/* The schedule and records of tiles and rows.  Rows that are whole and of the stored op are updated by runs. */
+gable_status records_schedule(const gable_trisolve *t, state *s, side *d)
+{
+  gable_status status = GABLE_OK;
+  const int k = shape_of(d), stored = d == &s->of[t->shape.format == GABLE_CSR ? GABLE_N : GABLE_T];
+  gi_records r;
+  if (d->method == GI_ROWS) rows_shape(t, d, k);
+  if (stored && d->method == GI_ROWS && by_counting(t, s, d)) {
+    GI_TRY(gi_cuda_counted(&s->memory, &s->scratch, &s->reading, &s->counts, &s->found, types_of(t), &d->packed,
+                           &s->counted));
+    d->row_at = s->counted.row_at;
+    d->run = s->counted.run;
+    d->triangle = d->plain = s->counted.plain;
+    d->packed.chunk = chunk_of(&d->packed, d->profile.levels, s->processors);
+    goto done;
+  }
+  if (stored) GI_TRY(make_triangle(s, d));
+  if (d->method == GI_TILES)
+    GI_TRY(tiles_shape(t, s, d, k));
+  else
+    GI_TRY(gi_cuda_packed(&s->memory, &d->triangle, d->level, &d->profile, types_of(t), &d->packed, &d->row_at));
+  if (d->method == GI_ROWS) d->packed.chunk = chunk_of(&d->packed, d->profile.levels, s->processors);
+  if (!stored || d->triangle.whole) goto done;
+  r = records_of(d);
+  GI_TRY(gi_cuda_runs(&s->memory, &d->triangle, d->reverse, s->reading.diagonal_from, &r, &d->run));
+done:
+  return status;
+}
+
+/* After d's first survey. */
 gable_status build_side(gable_trisolve *t, state *s, side *d)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(survey_side(t, s, d));
+  GI_TRY(split_rows(s, d, t->method));
   d->method = t->method;
-  if (d->method == GI_AUTO && side_by_side(&d->profile, d->triangle.n))
+  if (d->method == GI_AUTO && side_by_side(&d->profile, d->triangle.n)) {
+    GI_TRY(make_triangle(s, d));
     GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
+  }
   if (d->method == GI_AUTO)
     d->method = choose(&d->profile, &d->plain, t->options.typical_rhs, d);
   else
     snprintf(d->why, sizeof d->why, "asked for");
-  if (d->method != GI_TILES && d->method != GI_ROWS) GI_TRY(count_levels(t, d));
-  if (d->method == GI_TILES || d->method == GI_ROWS)
-    GI_TRY(own_schedule(t, s, d));
-  else
+  GI_TRY(split_rows(s, d, d->method));
+  if (d->method == GI_TILES || d->method == GI_ROWS) {
+    GI_TRY(records_schedule(t, s, d));
+  } else {
+    GI_TRY(make_triangle(s, d));
+    GI_TRY(count_levels(t, d));
     GI_TRY(seed_schedule(t, s, d));
+  }
 done:
   return status;
 }
@@ -153,11 +257,15 @@ gable_status traverse_side(const gable_trisolve *t, state *s, const side *other,
   d->level = nullptr;
   m->reverse = other->reverse;
   snprintf(d->why, sizeof d->why, "no schedule was asked for this op: the other one's rows as columns, last one first");
-  GI_TRY(gi_device_take(&s->memory, (n + 1) * sizeof *m->parents, (void **)&m->parents));
-  GI_TRY(gi_device_take(&s->memory, (n + 1) * sizeof *m->order, (void **)&m->order));
-  GI_TRY(checked(cudaMemsetAsync(m->parents, 0, n * sizeof *m->parents), "clear"));
-  column_counts_kernel<<<512, 256>>>((int)n, (unsigned)nnz, m->a.col, m->order, m->parents);
-  GI_TRY(checked(cudaGetLastError(), "column counts"));
+  m->order = s->counted.order;
+  m->parents = s->counted.parents;
+  if (!m->order) {
+    GI_TRY(gi_device_take(&s->memory, (n + 1) * sizeof *m->parents, (void **)&m->parents));
+    GI_TRY(gi_device_take(&s->memory, (n + 1) * sizeof *m->order, (void **)&m->order));
+    GI_TRY(checked(cudaMemsetAsync(m->parents, 0, n * sizeof *m->parents), "clear"));
+    column_counts_kernel<<<512, 256>>>((int)n, (unsigned)nnz, m->a.col, m->order, m->parents);
+    GI_TRY(checked(cudaGetLastError(), "column counts"));
+  }
   GI_TRY(seed_values(t, s, n, nnz, m));
 done:
   return status;
@@ -183,32 +291,13 @@ done:
   return status;
 }
 
-gable_status find_size(gable_trisolve *t, const gable_matrix_view *a)
-{
-  gable_status status = GABLE_OK;
-  long long end = 0;
-  int end32 = 0;
-  if (t->shape.space == GABLE_DEVICE) {
-    if (t->shape.offset_type == GABLE_I64) {
-      GI_TRY(checked(cudaMemcpy(&end, (const long long *)a->ptr + t->shape.n, 8, cudaMemcpyDeviceToHost), "copy"));
-    } else {
-      GI_TRY(checked(cudaMemcpy(&end32, (const int *)a->ptr + t->shape.n, 4, cudaMemcpyDeviceToHost), "copy"));
-      end = end32;
-    }
-    t->shape.nnz = end - t->shape.base;
-  }
-  GI_REQUIRE(t->shape.nnz >= 0 && t->shape.nnz < INT_MAX, GABLE_ERR_LIMIT,
-             "%lld entries: a GPU plan holds fewer than 2^31", (long long)t->shape.nnz);
-done:
-  return status;
-}
-
 } /* namespace */
 
 void cuda_release(gable_trisolve *t)
 {
   state *s = (state *)t->state;
   if (!s) return;
+  gi_cuda_enter(t->ctx);
   cudaDeviceSynchronize();
   for (int op = 0; op < 2; op++) gi_free(t->ctx, s->of[op].starts);
   if (s->updated) cudaEventDestroy(s->updated);
@@ -218,32 +307,59 @@ void cuda_release(gable_trisolve *t)
   t->state = nullptr;
 }
 
-/* The stored op's triangle, its arrays from few blocks of memory. */
-static gable_status read_matrix(gable_trisolve *t, state *s, const gable_matrix_view *a, side *d, int *reverse)
+/* The rows of the stored op, and room for what a first survey counts, from one block of memory each. */
+static gable_status read_matrix(gable_trisolve *t, state *s, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
-  const size_t n = (size_t)t->shape.n, nnz = (size_t)t->shape.nnz;
+  const size_t n = (size_t)t->shape.n, tiles = n / 1024 + 1;
+  const int counted = n <= MOST_COUNTED && (t->method == GI_AUTO || t->method == GI_ROWS);
   gable_matrix_view view;
-  GI_TRY(gi_device_reserve(&s->memory, 5 * n * sizeof(unsigned) + 2 * nnz * sizeof(unsigned) + (4 << 10)));
-  GI_TRY(gi_device_reserve(&s->scratch, 2 * n * sizeof(unsigned) + (64 << 10)));
-  GI_TRY(gi_device_take(&s->memory, 2 * sizeof *s->fault, (void **)&s->fault));
-  GI_TRY(gi_device_take(&s->memory, sizeof *s->found, (void **)&s->found));
+  GI_TRY(gi_device_reserve(&s->memory, 8 * n * sizeof(unsigned) + (8 << 10)));
+  GI_TRY(gi_device_reserve(&s->scratch,
+                           n * sizeof(unsigned) + counted * tiles * (GI_WIDTHS + 1) * sizeof(unsigned) + (64 << 10)));
+  if (counted) {
+    GI_TRY(gi_device_take(&s->scratch, tiles * GI_WIDTHS * sizeof(unsigned), (void **)&s->counts.rows));
+    GI_TRY(gi_device_take(&s->scratch, tiles * sizeof(unsigned), (void **)&s->counts.entries));
+  }
   GI_TRY(on_device(&s->scratch, &t->shape, a, &view));
-  GI_TRY(gi_cuda_triangle(&s->memory, &s->scratch, &t->shape, &view, t->options.diag == GABLE_STORED, &d->triangle,
-                          reverse, &s->diagonal_from, s->found));
+  GI_TRY(gi_cuda_read(&s->memory, &t->shape, &view, t->options.diag == GABLE_STORED, &s->reading));
 done:
   return status;
 }
 
-/* The other op's triangle; the stored one's findings are looked at first if nobody has yet. */
-static gable_status turn_matrix(gable_trisolve *t, state *s, side *stored, int built, side *d)
+/* The other op's triangle and its first survey; the stored one's is needed for it. */
+static gable_status turn_matrix(gable_trisolve *t, state *s, side *stored, side *d)
 {
   gable_status status = GABLE_OK;
   gi_findings f = {};
-  if (!built) GI_TRY(survey(t, s, stored, GI_NO_LEVELS, &f));
-  if (!built) stored->plain = stored->triangle;
+  GI_TRY(make_triangle(s, stored));
   GI_TRY(gi_cuda_transpose(&s->memory, &stored->plain, 1, &d->triangle));
+  GI_TRY(gi_cuda_survey(&s->memory, &s->scratch, &d->triangle, search_of(t->method), &d->level, &d->child,
+                        s->processors, s->reading.found, &f));
+  GI_TRY(take_findings(t, &f, d));
 done:
+  return status;
+}
+
+/* In the place of an earlier analysis' state, whose event is taken over. */
+static gable_status open_state(gable_trisolve *t, state **out)
+{
+  gable_status status = GABLE_OK;
+  state *s = (state *)t->state;
+  cudaEvent_t updated = s ? s->updated : nullptr;
+  if (s) s->updated = nullptr;
+  cuda_release(t);
+  s = nullptr;
+  GI_TRY(host_take(t->ctx, 1, &s));
+  t->state = s;
+  s->memory.ctx = s->scratch.ctx = t->ctx;
+  s->processors = gi_cuda_processors(t->ctx);
+  s->updated = updated;
+  updated = nullptr;
+  if (!s->updated) GI_TRY(checked(cudaEventCreateWithFlags(&s->updated, cudaEventDisableTiming), "event"));
+done:
+  if (updated) cudaEventDestroy(updated);
+  *out = s;
   return status;
 }
 
@@ -253,22 +369,18 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
   const int stored = t->shape.format == GABLE_CSR ? GABLE_N : GABLE_T;
   const int asked[2] = {(t->options.ops & GABLE_TRISOLVE_N) != 0, (t->options.ops & GABLE_TRISOLVE_T) != 0};
   state *s = nullptr;
-  int reverse = 0, device = 0;
-  cuda_release(t);
   GI_REQUIRE(t->method != GI_SERIAL, GABLE_ERR_UNAVAILABLE, "method serial runs on the CPU only");
-  GI_TRY(find_size(t, a));
-  GI_TRY(host_take(t->ctx, 1, &s));
-  t->state = s;
-  s->memory.ctx = s->scratch.ctx = t->ctx;
-  GI_TRY(checked(cudaGetDevice(&device), "device"));
-  GI_TRY(checked(cudaDeviceGetAttribute(&s->processors, cudaDevAttrMultiProcessorCount, device), "device"));
-  GI_TRY(checked(cudaEventCreateWithFlags(&s->updated, cudaEventDisableTiming), "event"));
-  GI_TRY(read_matrix(t, s, a, &s->of[stored], &reverse));
-  s->of[stored].reverse = reverse;
-  s->of[!stored].reverse = !reverse;
+  GI_REQUIRE(t->shape.nnz >= 0 && t->shape.nnz < INT_MAX, GABLE_ERR_LIMIT,
+             "%lld entries: a GPU plan holds fewer than 2^31", (long long)t->shape.nnz);
+  GI_TRY(open_state(t, &s));
+  GI_TRY(read_matrix(t, s, a));
+  s->reading.landing = (gi_findings *)gi_cuda_take_landing(t->ctx);
+  s->of[stored].reverse = s->reading.rows.flip != 0;
+  s->of[!stored].reverse = !s->of[stored].reverse;
+  GI_TRY(survey_stored(t, s, &s->of[stored], asked[stored] ? search_of(t->method) : GI_NO_LEVELS));
   if (asked[stored]) GI_TRY(build_side(t, s, &s->of[stored]));
   if (asked[!stored]) {
-    GI_TRY(turn_matrix(t, s, &s->of[stored], asked[stored], &s->of[!stored]));
+    GI_TRY(turn_matrix(t, s, &s->of[stored], &s->of[!stored]));
     GI_TRY(build_side(t, s, &s->of[!stored]));
   }
   for (int op = 0; op < 2; op++)
@@ -277,9 +389,10 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
     GI_TRY(gi_device_take(&s->memory, ((size_t)t->shape.nnz + 1) * size_of(t->shape.value_type), &s->values));
     GI_TRY(gi_device_take(&s->memory, ((size_t)t->shape.n + 1) * size_of(t->shape.value_type), &s->diagonal));
   }
-  GI_TRY(checked(cudaDeviceSynchronize(), "analysis"));
+  if (!s->counted.order) GI_TRY(checked(cudaDeviceSynchronize(), "analysis"));
 done:
   if (s) gi_device_give_back(&s->scratch);
+  if (s) gi_cuda_give_landing(t->ctx, s->reading.landing);
   return status;
 }
 

@@ -3,44 +3,13 @@
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/device_wait.cuh"
-#include "trisolve/cuda_passes.cuh"
+#include "trisolve/cuda_classes.cuh"
 
 using gik::NONE;
 using namespace gi;
 
 namespace
 {
-
-/* How the rows of a level are dealt to records: all alike; sorted by the pairs that they use; mixed: sorted by the
- * lanes that they need, fewest first that keep them within `pairs` a lane, and by the pairs that they then use. */
-struct classes {
-  unsigned lane_bits, pairs, bits; /* bits: of a class, below the level in a row's key */
-  bool mixed;
-
-  __host__ __device__ unsigned most() const { return mixed ? 6 * (pairs + 1) - 1 : pairs; }
-  __device__ unsigned lanes_of(unsigned entries) const
-  {
-    unsigned b = mixed ? 0 : lane_bits;
-    while (mixed && entries > 2 * pairs << b) b++;
-    return b;
-  }
-  __device__ unsigned pairs_of(unsigned entries) const
-  {
-    const unsigned b = lanes_of(entries);
-    return (entries + (2u << b) - 1) >> (b + 1);
-  }
-  /* Long rows come first. */
-  __device__ unsigned key(unsigned level, unsigned entries) const
-  {
-    if (!bits) return level;
-    return level << bits | (most() - pairs_of(entries) - (mixed ? lanes_of(entries) * (pairs + 1) : 0));
-  }
-  __device__ unsigned rows(unsigned key) const
-  {
-    const unsigned low = key & ((1u << bits) - 1);
-    return 32 >> (!mixed ? lane_bits : low < most() ? (most() - low) / (pairs + 1) : 0);
-  }
-};
 
 /* Rows in the order of a key: the level, and where a level's rows are sorted by length their class below it. */
 struct level_order {
@@ -67,7 +36,7 @@ static gable_status sort_rows(gi_device_memory *m, const gik_device_triangle *t,
     order[k] = (unsigned)k;
     key[k] = c.key((unsigned)(level[k] >> 32), ptr[k + 1] - ptr[k]);
   }));
-  o->keys = (size_t)levels << c.bits;
+  o->keys = (size_t)levels * c.count;
   GI_TRY(sort(m, &key, &order, n, bits_of(o->keys ? o->keys - 1 : 0)));
   o->key = key;
   o->order = order;
@@ -115,7 +84,7 @@ static gable_status number_rows(gi_device_memory *keep, gi_device_memory *m, siz
   }));
   count_records_kernel<<<1, 1024>>>(keys, start, c, record);
   GI_TRY(checked(cudaGetLastError(), "analysis"));
-  if (c.mixed) GI_TRY(fetch(&records, record + keys, 1)); /* no good bound is known */
+  if (c.mixed) GI_TRY(fetch(m->ctx, &records, record + keys, 1)); /* no good bound is known */
   o->bound = c.mixed ? records : n / slots + (o->keys < n ? o->keys : n);
   GI_TRY(take(keep, o->bound * slots, &row_at));
   GI_TRY(checked(cudaMemsetAsync(row_at, 0xff, o->bound * slots * sizeof *row_at), "clear"));
@@ -189,9 +158,8 @@ gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t
   const size_t n = (size_t)t->n;
   const unsigned slots = 32 / (unsigned)out->lanes;
   gi_device_memory scratch = {keep->ctx};
-  classes c = {(unsigned)bits_of((u64)out->lanes) - 1, (unsigned)out->pairs, 0, out->mixed != 0};
+  const classes c = classes_of(out, profile->longest);
   level_order o = {};
-  if (out->mixed || out->classed) c.bits = (unsigned)bits_of(c.most());
   GI_TRY(gi_device_reserve(&scratch, 7 * n * sizeof(unsigned) + (64 << 10)));
   GI_TRY(sort_rows(&scratch, t, level, profile->levels, c, &o));
   GI_TRY(number_rows(keep, &scratch, n, slots, c, &o));
@@ -203,7 +171,7 @@ gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t
     const packed_writer w = {*t, o, c, slots, l, (char *)out->record[type], out->head};
     GI_TRY(each(o.bound * 32, w));
   }
-  GI_TRY(fetch(&out->n_records, o.record + o.keys, 1));
+  GI_TRY(fetch(keep->ctx, &out->n_records, o.record + o.keys, 1));
   out->n_published = (unsigned)n;
   *row_at = o.row_at;
 done:

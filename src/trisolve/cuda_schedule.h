@@ -46,23 +46,63 @@ typedef struct gi_profile {
   double near;                      /* share of entries that are at most one chain level below their row */
 } gi_profile;
 
-/* What the passes of an analysis find, in device memory; the host looks at it once a survey. */
+enum { GI_WIDTHS = 256 };
+
+/* What the passes of an analysis find, in device memory, all zero before; the host looks at it once a survey. */
 typedef struct gi_findings {
-  unsigned long long bad; /* smallest (row << 3 | what is wrong with it); ~0: nothing.  Later passes then do nothing */
+  unsigned long long bad; /* ~ of the smallest (row << 3 | what is wrong); 0: nothing.  Else later passes do nothing */
+  long long stored;       /* entries of the caller's matrix */
+  unsigned long long fault[2]; /* see gi_values */
   unsigned entries, longest, within[8];
   int levels, chain_levels, chains;
-  unsigned ticket;
+  unsigned ticket, records;
+  unsigned posted;           /* blocks that have seen all their levels; on the host: 1 when this copy is complete */
+  unsigned width[GI_WIDTHS]; /* rows of the first levels, where a reading was surveyed */
+  unsigned keys[GI_WIDTHS];  /* the same for keys other than levels: see gi_cuda_counted */
 } gi_findings;
 
-/* Rows of op(T) that a stores as they are: N of CSR, T of CSC; a's arrays are in device memory.  diagonal_from: [n]
- * place of each row's diagonal entry, ~0 without one, in the matrix's numbering.  Nothing is waited for: out->nnz is
- * what its arrays have room for until a survey says better, and errors are noted in f, which is made ready here. */
-gable_status gi_cuda_triangle(gi_device_memory *m, gi_device_memory *scratch, const gi_shape *shape,
-                              const gable_matrix_view *a, int need_diagonal, gik_device_triangle *out, int *reverse,
-                              unsigned **diagonal_from, gi_findings *f);
+/* The rows of a triangle in solve numbering, where they lie in the caller's matrix.  An entry is known by p: its place,
+ * or, where rows are numbered from the end, ~place, so that p (as an int) always grows along a row and the diagonal is
+ * next to the last. */
+typedef struct gi_device_rows {
+  int n, base;
+  unsigned flip;        /* ~0: numbered from the end, else 0 */
+  unsigned shift;       /* column = (index ^ flip) + shift, which is index - base or n-1 - (index - base) */
+  const gable_idx *idx; /* the caller's */
+  uint2 *run;           /* [n] first p, entries; without entries the diagonal's p */
+  __device__ __forceinline__ unsigned place(unsigned p) const
+  {
+    return p ^ flip;
+  }
+  __device__ __forceinline__ unsigned column(unsigned p) const
+  {
+    return ((unsigned)idx[p ^ flip] ^ flip) + shift;
+  }
+} gi_device_rows;
 
-/* The error that a finding stands for: GABLE_ERR_ARGUMENT or _SINGULAR with the row in *bad_row. */
-gable_status gi_cuda_refuse(unsigned long long bad, gable_idx *bad_row);
+/* The caller's matrix after one pass. */
+typedef struct gi_reading {
+  gi_device_rows rows;
+  gi_findings *found;
+  unsigned *child;           /* [n] n - (the first row whose last entry is c), 0: none */
+  unsigned long long *level; /* [n] ~0: not known yet */
+  unsigned *diagonal_from;   /* [n] by row of the matrix: place of its diagonal entry, ~0 without one */
+  unsigned *row;             /* [n] row of the matrix */
+  unsigned *count;           /* [n+1] entries of a row; becomes the offsets of a triangle */
+  gi_findings *landing;      /* pinned host memory to which kernels write what the host waits for; NULL: none is free */
+} gi_reading;
+
+/* Reads and checks the rows of op(T) that a stores as they are: N of CSR, T of CSC; a's arrays are in device memory.
+ * Nothing is waited for: faults and the size are told by the findings. */
+gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gable_matrix_view *a, int need_diagonal,
+                          gi_reading *out);
+
+/* The error that a finding stands for: GABLE_ERR_LIMIT, or _ARGUMENT or _SINGULAR with the row in *bad_row. */
+gable_status gi_cuda_refuse(const gi_findings *found, gable_idx *bad_row);
+
+/* The triangle that was read, of nnz entries, as arrays of its own; takes over row and count. */
+gable_status gi_cuda_triangle(gi_device_memory *m, gi_device_memory *scratch, const gi_reading *reading, unsigned nnz,
+                              gik_device_triangle *out);
 
 /* The columns of t, in the same numbering, or (turned) the rows of the transpose, numbered from the other end. */
 gable_status gi_cuda_transpose(gi_device_memory *m, const gik_device_triangle *t, int turned, gik_device_triangle *out);
@@ -95,16 +135,34 @@ inline __host__ __device__ int gi_limit_shape(const unsigned *within, unsigned l
   return GI_SHAPES - 1;
 }
 
-typedef enum gi_level_search { GI_NO_LEVELS, GI_LEVELS_UNLESS_SPLIT, GI_LEVELS } gi_level_search;
+typedef enum gi_level_search {
+  GI_NO_LEVELS,
+  GI_LEVELS_UNLESS_SPLIT, /* not where a row is longer than the limit of its shape */
+  GI_LEVELS_UNLESS_LONG,  /* nor than GI_WHOLE_ROW */
+  GI_LEVELS
+} gi_level_search;
 
-/* Row lengths and levels of t, and found as the host's copy of f: waits.  child: see gi_cuda_gap.  level: [n] (level <<
- * 32 | chain level) of each row; not looked for where rows longer than the limit of their shape are to be split first.
- */
+enum { GI_WHOLE_ROW = 32 }; /* rows that long are never split by method rows */
+
+/* Which tile (1024 rows) holds how many rows of each of the first levels, and how many entries. */
+typedef struct gi_tile_counts {
+  unsigned *rows;    /* [tiles][GI_WIDTHS] */
+  unsigned *entries; /* [tiles] */
+} gi_tile_counts;
+
+/* Levels of the rows that were read, (level << 32 | chain level), and everything found as the host's copy: waits. copy:
+ * the triangle where it has arrays already, which are quicker to go through, or NULL. */
+gable_status gi_cuda_survey_reading(gable_context *ctx, const gi_reading *reading, const gik_device_triangle *copy,
+                                    gi_level_search which, const gi_tile_counts *counts, int processors,
+                                    gi_findings *found);
+
+/* Row lengths and levels of t, and found as the host's copy of f: waits.  child, level: [n] as in gi_reading; level is
+ * taken from m.  Counts nothing by tiles. */
 gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, const gik_device_triangle *t,
                             gi_level_search which, unsigned long long **level, unsigned **child, int processors,
                             gi_findings *f, gi_findings *found);
 
-/* profile->gap and near alone.  child[c]: the first row whose last entry is c; ~0: none. */
+/* profile->gap and near alone. */
 gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t, const unsigned long long *level,
                          const unsigned *child, gi_profile *profile);
 
@@ -120,6 +178,23 @@ gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t,
 gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
                             const gi_profile *profile, int types, gik_packed *out, unsigned **row_at);
 
+/* What method rows needs beyond its records. */
+typedef struct gi_counted {
+  unsigned *row_at;          /* [n_records][rows of a record], see gi_cuda_tiles */
+  uint2 *run;                /* the same, see gi_cuda_runs */
+  gik_device_triangle plain; /* but from */
+  unsigned *order, *parents; /* [n] of a traversal from the last row to the first: rows; entries of a column */
+} gi_counted;
+
+/* Keys by which the rows are sorted; gi_cuda_counted takes GI_WIDTHS at most. */
+unsigned gi_cuda_keys(const gik_packed *packed, const gi_findings *found);
+
+/* The same as gi_cuda_packed, from a reading that was surveyed with counts, of which it takes over row, child and
+ * count.  Waits for the count of records at its end. */
+gable_status gi_cuda_counted(gi_device_memory *keep, gi_device_memory *scratch, const gi_reading *reading,
+                             const gi_tile_counts *counts, const gi_findings *found, int types, gik_packed *out,
+                             gi_counted *counted);
+
 /* Rows by level for the seed's methods: order [n] on the device, starts [levels+1] on the device and (host) the same.
  */
 gable_status gi_cuda_order(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
@@ -130,13 +205,36 @@ typedef struct gi_values {
   const void *val, *diagonal;    /* of the matrix's type; diagonal: [n] separate, or NULL */
   const unsigned *diagonal_from; /* or NULL: unit (when diagonal is NULL too) */
   gable_type type;
-  int *fault; /* device, [2]: smallest row with a zero diagonal, with one that is not finite; n or more: none */
+  /* device, [2]: the largest (epoch << 32 | ~row) with a zero diagonal, with one that is not finite; epochs grow */
+  unsigned long long *fault, epoch;
 } gi_values;
 
-gable_status gi_cuda_update_tiles(const gik_device_triangle *t, const gik_tiles *tiles, const unsigned *row_at,
-                                  const gi_values *v);
-gable_status gi_cuda_update_packed(const gik_device_triangle *t, const gik_packed *packed, const unsigned *row_at,
-                                   const gi_values *v);
+/* Where the numbers of a method's records lie, for float and for double vectors. */
+typedef struct gi_records {
+  void *record[2];
+  size_t count, bytes[2], inverse[2], values[2];
+  unsigned lanes, pairs, rows; /* rows: of a record */
+  int reverse;                 /* of the triangle */
+  const unsigned *row_at;      /* [count][rows] */
+  const uint2 *run;            /* [count][rows], or NULL; see gi_cuda_runs */
+  const gik_head *head;        /* [count] where records are mixed; else NULL */
+} gi_records;
+
+/* All but reverse, row_at and run. */
+gi_records gi_records_of_tiles(const gik_tiles *tiles);
+gi_records gi_records_of_packed(const gik_packed *packed);
+
+/* For rows that are whole and stored as they are solved: (p, count) of each slot, where the row's entries are at places
+ * p, p+1, ... p+count-1 of the caller's values and its diagonal at p+count; when reverse at ~p, ~(p+1) and so on;
+ * count ~0: no row. */
+gable_status gi_cuda_runs(gi_device_memory *m, const gik_device_triangle *t, int reverse, const unsigned *diagonal_from,
+                          const gi_records *r, uint2 **out);
+
+gable_status gi_cuda_update_records(const gik_device_triangle *t, const gi_records *r, const gi_values *v);
+
+/* Back from the records of the other op, whose triangle is t: values and diagonal of m, for one type of vectors. */
+gable_status gi_cuda_values_back(const gik_device_triangle *t, const gi_records *r, int type, const gik_seed *m,
+                                 void *stream);
 gable_status gi_cuda_update_seed(const gik_seed *m, const gi_values *v);
 
 #endif

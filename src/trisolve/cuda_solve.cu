@@ -179,6 +179,7 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
   gable_vectors_view packed = *x;
   GI_REQUIRE(!host || b->major == x->major, GABLE_ERR_ARGUMENT, "host vectors: b and x differ in their major order");
   GI_TRY(after_update(s, w));
+  GI_TRY(borrow_values(s, w, (int)op, b->type == GABLE_D));
   GI_TRY(each_area(t, w->max_rhs, [&](int of, int type, int i, area a) {
     if (of != (int)op || type != (b->type == GABLE_D) || i != (q > 1)) return GABLE_OK;
     r.control = (gik_control *)((char *)w->device + a.offset);

@@ -20,9 +20,10 @@ static gable_status split_round(gi_device_memory *m, gik_device_triangle *t, uns
     parts[k] = c > limit ? (c + limit - 1) / limit : 0;
   }));
   GI_TRY(offsets(&scratch, parts, parts, n));
-  GI_TRY(fetch(&added, parts + n, 1));
+  GI_TRY(fetch(m->ctx, &added, parts + n, 1));
   GI_TRY(gi_cuda_triangle_arrays(m, (int)(n + added), s.nnz + added, &o));
   GI_TRY(take(m, (size_t)n + added, &o.parent));
+  GI_TRY(take(m, (size_t)s.nnz + added, &o.whole));
   length = o.ptr;
   GI_TRY(each(n, [=] __device__(size_t k) {
     const unsigned c = s.ptr[k + 1] - s.ptr[k], own = parts[k + 1] - parts[k], at = (unsigned)k + parts[k];
@@ -47,6 +48,7 @@ static gable_status split_round(gi_device_memory *m, gik_device_triangle *t, uns
     const unsigned q = o.ptr[k + parts[k]] + (p - s.ptr[k]), c = s.col[p];
     o.col[q] = c + parts[c + 1];
     o.from[q] = s.from[p];
+    o.whole[q] = s.whole ? s.whole[p] : p;
   }));
   *t = o;
 done:

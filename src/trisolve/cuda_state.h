@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "device/device.h"
+#include "device/cuda_place.h"
 #include "kernels/cuda_status.cuh"
 #include "trisolve/cuda_schedule.h"
 #include "trisolve/level_order.h"
@@ -20,6 +20,7 @@ struct side {
   unsigned long long *level; /* [triangle.n] on the device */
   unsigned *child;           /* [triangle.n] scratch: see gi_cuda_gap */
   unsigned *row_at;          /* by record and slot: see gi_cuda_tiles */
+  uint2 *run;                /* the same, see gi_cuda_runs */
   gik_tiles tiles;
   gik_packed packed;
   gik_seed seed;
@@ -32,9 +33,10 @@ struct side {
 struct state {
   gi_device_memory memory, scratch; /* scratch: of an analysis */
   side of[2];
-  unsigned *diagonal_from;
-  gi_findings *found;
-  int *fault;          /* device, [2]: see gi_values */
+  gi_reading reading; /* of the stored op */
+  gi_tile_counts counts;
+  gi_findings found;   /* of the reading */
+  gi_counted counted;  /* of the stored op where its rows were placed by counting */
   cudaEvent_t updated; /* after the last update */
   unsigned updates;
   void *values, *diagonal;
@@ -66,8 +68,10 @@ inline int types_of(const gable_trisolve *t)
 /* Lanes and pairs of the shapes of records. */
 extern const int lanes_of[GI_SHAPES], pairs_of[GI_SHAPES];
 
-/* The schedule and the records of d's method, which is tiles or rows. */
-gable_status own_schedule(const gable_trisolve *t, state *s, side *d);
+/* The shape of d's records; how rows are packed; records a ticket. */
+int shape_of(const side *d);
+void rows_shape(const gable_trisolve *t, side *d, int k);
+int chunk_of(const gik_packed *p, int levels, int processors);
 
 gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k); /* cuda_cuts.cu */
 
@@ -84,7 +88,21 @@ gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, sid
 gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a);
 void cuda_release(gable_trisolve *t);
 
-/* cuda_update.cu; find_fault waits for the stream and tells what the last update found wrong with the diagonal. */
+/* The records of d, whose method is tiles or rows. */
+gi_records records_of(const side *d);
+
+/* An op without a schedule whose values are fetched from the other one's records by those who solve with it. */
+inline int borrows(const state *s, int op)
+{
+  const gi_method other = s->of[!op].method;
+  return s->of[op].method == GI_GSF && !s->of[op].level && (other == GI_TILES || other == GI_ROWS);
+}
+
+/* cuda_update.cu; before a solve of op by w: brings those values up to date, once an update and work and type, and in
+ * every graph. */
+gable_status borrow_values(const state *s, gable_work *w, int op, int type);
+
+/* find_fault waits for the stream and tells what the last update found wrong with the diagonal. */
 gable_status find_fault(const gable_trisolve *t, cudaStream_t stream, gable_idx *bad_row);
 gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagonal);
 

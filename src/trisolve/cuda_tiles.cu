@@ -5,25 +5,41 @@
 using gik::NONE;
 using namespace gi;
 
-/* Sorts the rows by (chain block + index block, index block, level). */
-static gable_status tile_order(gi_device_memory *m, const gik_device_triangle *t, const u64 *level,
-                               const gi_profile *profile, const gi_tile_shape *shape, schedule *s, unsigned *tiles)
+/* How rows are cut into tiles: by chain block, then by index block; and the bits of (tile key, level). */
+struct tile_cut {
+  unsigned index_cut, chain_cut, last_chain; /* last_chain: the last chain block */
+  int level_bits, chain_bits, bits;
+};
+
+static tile_cut cut_of(size_t n, const gi_profile *profile, const gi_tile_shape *shape)
+{
+  tile_cut c = {shape->index_cut, shape->chain_cut, 0, bits_of((u64)profile->levels)};
+  c.last_chain = c.chain_cut ? (unsigned)profile->chain_levels / c.chain_cut : 0;
+  c.chain_bits = bits_of(c.last_chain);
+  c.bits = c.level_bits + c.chain_bits + bits_of((c.index_cut ? n / c.index_cut : 0) + c.last_chain);
+  return c;
+}
+
+/* Sorts the rows by (chain block + index block, chain block from the last on, level) and deals them to tiles and
+ * records. */
+template <typename K>
+static gable_status tile_order(gi_device_memory *m, size_t n, const u64 *level, const tile_cut c, unsigned rows,
+                               schedule *s, unsigned *tiles, unsigned **first, unsigned *records)
 {
   gable_status status = GABLE_OK;
-  const size_t n = (size_t)t->n;
-  const unsigned index_cut = shape->index_cut, chain_cut = shape->chain_cut;
-  const u64 blocks = (index_cut ? n / index_cut : 0) + (chain_cut ? (u64)profile->chain_levels / chain_cut : 0) + 1;
-  const int level_bits = bits_of((u64)profile->levels), index_bits = bits_of(index_cut ? n / index_cut : 0);
-  const int bits = level_bits + index_bits + bits_of(blocks);
-  u64 *key = s->key;
-  GI_REQUIRE(bits <= 64, GABLE_ERR_LIMIT, "tiles: the order of %zu rows takes keys of %d bits: use method rows", n,
-             bits);
-  GI_TRY(each(n, [=] __device__(size_t k) {
-    const u64 i = index_cut ? k / index_cut : 0, c = chain_cut ? (unsigned)level[k] / chain_cut : 0;
-    key[k] = ((i + c) << index_bits | i) << level_bits | level[k] >> 32;
-  }));
-  GI_TRY(place_rows(m, n, &s->key, bits, &s->order, &s->position));
-  GI_TRY(number_tiles(m, n, s->key, level_bits, s->tile, tiles));
+  K *key = nullptr;
+  GI_TRY(take(m, n, &key));
+  {
+    K *k_of = key;
+    GI_TRY(each(n, [=] __device__(size_t k) {
+      const u64 l = level[k], i = c.index_cut ? (unsigned)k / c.index_cut : 0;
+      const u64 b = c.chain_cut ? (unsigned)l / c.chain_cut : 0;
+      k_of[k] = (K)(((i + b) << c.chain_bits | (c.last_chain - b)) << c.level_bits | l >> 32);
+    }));
+  }
+  GI_TRY(place_rows(m, n, &key, c.bits, &s->order, &s->position));
+  GI_TRY(number_tiles(m, n, key, c.level_bits, s->tile, tiles));
+  GI_TRY(number_records(m, n, key, s, *tiles, rows, GIK_TILE_BATCH, first, records));
 done:
   return status;
 }
@@ -117,7 +133,7 @@ static gable_status list_tiles(gi_device_memory *keep, gi_device_memory *m, unsi
     tile[i] = {first[i], first[i + 1], border[i], borders};
     atomicMax(largest, 1 + window_slots + borders);
   }));
-  GI_TRY(fetch(&most, largest, 1));
+  GI_TRY(fetch(m->ctx, &most, largest, 1));
   o->tile = tile;
   o->count = (int)tiles;
   o->slots = (int)most;
@@ -135,12 +151,17 @@ gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t,
   gi_device_memory scratch = {keep->ctx};
   schedule s = {};
   border b = {};
+  const tile_cut cut = cut_of(n, profile, shape);
   unsigned tiles = 0, *first = nullptr, records = 0, *at = nullptr, *row = nullptr;
   gik_tiles o = {shape->lanes, shape->pairs, shape->warps, shape->pollers, shape->window};
   GI_TRY(gi_device_reserve(&scratch, 24 * n * sizeof(unsigned) + t->nnz * sizeof(unsigned)));
   GI_TRY(schedule_arrays(&scratch, n, &s));
-  GI_TRY(tile_order(&scratch, t, level, profile, shape, &s, &tiles));
-  GI_TRY(number_records(&scratch, n, &s, tiles, rows, GIK_TILE_BATCH, &first, &records));
+  GI_REQUIRE(cut.bits <= 64, GABLE_ERR_LIMIT, "tiles: the order of %zu rows takes keys of %d bits: use method rows", n,
+             cut.bits);
+  if (cut.bits <= 32)
+    GI_TRY(tile_order<unsigned>(&scratch, n, level, cut, rows, &s, &tiles, &first, &records));
+  else
+    GI_TRY(tile_order<u64>(&scratch, n, level, cut, rows, &s, &tiles, &first, &records));
   GI_TRY(find_border(keep, &scratch, t, &s, level, tiles, profile->levels, window, &b));
   GI_TRY(list_tiles(keep, &scratch, tiles, &b, first, window * rows, &o));
   GI_TRY(take(keep, (size_t)records * rows, &at));

@@ -1,15 +1,43 @@
 /* cuda_update.cu: new values into a plan of the GPU backend. */
+#include <climits>
+
 #include "trisolve/cuda_state.h"
 
 namespace gi
 {
 
-static gable_status update_side(side *d, const gi_values *v)
+gi_records records_of(const side *d)
 {
-  if (d->method == GI_AUTO || !d->triangle.n) return GABLE_OK;
-  if (d->method == GI_TILES) return gi_cuda_update_tiles(&d->triangle, &d->tiles, d->row_at, v);
-  if (d->method == GI_ROWS) return gi_cuda_update_packed(&d->triangle, &d->packed, d->row_at, v);
-  return gi_cuda_update_seed(&d->seed, v);
+  gi_records r = d->method == GI_TILES ? gi_records_of_tiles(&d->tiles) : gi_records_of_packed(&d->packed);
+  r.reverse = d->reverse;
+  r.row_at = d->row_at;
+  r.run = d->run;
+  return r;
+}
+
+static gable_status update_side(const state *s, int op, const gi_values *v)
+{
+  const side *d = &s->of[op];
+  if (d->method == GI_AUTO || !d->triangle.n || borrows(s, op)) return GABLE_OK;
+  if (d->method != GI_TILES && d->method != GI_ROWS) return gi_cuda_update_seed(&d->seed, v);
+  const gi_records r = records_of(d);
+  return gi_cuda_update_records(&d->triangle, &r, v);
+}
+
+gable_status borrow_values(const state *s, gable_work *w, int op, int type)
+{
+  gable_status status = GABLE_OK;
+  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
+  const side *other = &s->of[!op];
+  gi_records r;
+  if (!borrows(s, op)) goto done;
+  GI_TRY(checked(cudaStreamIsCapturing((cudaStream_t)w->stream, &capturing), "stream"));
+  if (capturing == cudaStreamCaptureStatusNone && w->borrowed[type] == s->updates) goto done;
+  r = records_of(other);
+  GI_TRY(gi_cuda_values_back(&other->triangle, &r, type, &s->of[op].seed, w->stream));
+  if (capturing == cudaStreamCaptureStatusNone) w->borrowed[type] = s->updates;
+done:
+  return status;
 }
 
 gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagonal)
@@ -18,7 +46,9 @@ gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagona
   state *s = (state *)t->state;
   const size_t size = size_of(t->shape.value_type);
   const int unit = t->options.diag == GABLE_UNIT, host = t->shape.space == GABLE_HOST;
-  gi_values v = {val, diagonal, unit || diagonal ? nullptr : s->diagonal_from, t->shape.value_type, s->fault};
+  gi_values v = {val, diagonal, unit || diagonal ? nullptr : s->reading.diagonal_from, t->shape.value_type,
+                 s->reading.found->fault};
+  v.epoch = ++s->updates; /* faults of an update that fails half way are not those of the next */
   if (host) {
     if (t->shape.nnz)
       GI_TRY(checked(cudaMemcpyAsync(s->values, val, (size_t)t->shape.nnz * size, cudaMemcpyHostToDevice),
@@ -29,10 +59,8 @@ gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagona
     v.val = s->values;
     if (diagonal) v.diagonal = s->diagonal;
   }
-  GI_TRY(checked(cudaMemsetAsync(s->fault, 0x7f, 2 * sizeof *s->fault), "clear"));
-  for (int op = 0; op < 2; op++) GI_TRY(update_side(&s->of[op], &v));
+  for (int op = 0; op < 2; op++) GI_TRY(update_side(s, op, &v));
   GI_TRY(checked(cudaEventRecord(s->updated, nullptr), "event"));
-  s->updates++;
   if (host) GI_TRY(find_fault(t, nullptr, &t->bad_row));
 done:
   return status;
@@ -43,15 +71,18 @@ gable_status find_fault(const gable_trisolve *t, cudaStream_t stream, gable_idx 
 {
   gable_status status = GABLE_OK;
   const state *s = (const state *)t->state;
-  int f[2] = {0, 0}, row = 0;
-  GI_TRY(checked(cudaMemcpyAsync(f, s->fault, sizeof f, cudaMemcpyDeviceToHost, stream), "update"));
+  unsigned long long f[2] = {0, 0};
+  int row[2] = {0, 0}, first = 0;
+  GI_TRY(checked(cudaMemcpyAsync(f, s->reading.found->fault, sizeof f, cudaMemcpyDeviceToHost, stream), "update"));
   GI_TRY(checked(cudaStreamSynchronize(stream), "update"));
-  row = f[0] < f[1] ? f[0] : f[1];
-  if (row >= t->shape.n) goto done;
-  *bad_row = row;
-  GI_REQUIRE(f[0] < f[1], GABLE_ERR_NOT_FINITE, "the diagonal entry of row %d (counted from 0) is not finite", row);
+  for (int k = 0; k < 2; k++) row[k] = f[k] >> 32 == s->updates ? (int)~(unsigned)f[k] : INT_MAX;
+  first = row[0] < row[1] ? row[0] : row[1];
+  if (first == INT_MAX) goto done;
+  *bad_row = first;
+  GI_REQUIRE(row[0] < row[1], GABLE_ERR_NOT_FINITE, "the diagonal entry of row %d (counted from 0) is not finite",
+             first);
   GI_REQUIRE(0, GABLE_ERR_SINGULAR,
-             "the diagonal entry of row %d (counted from 0) is zero, or its reciprocal overflows", row);
+             "the diagonal entry of row %d (counted from 0) is zero, or its reciprocal overflows", first);
 done:
   return status;
 }

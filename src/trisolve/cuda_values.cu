@@ -8,19 +8,26 @@ using namespace gi;
 namespace
 {
 
-/* 1 / diagonal of a row of the matrix; faults are noted. */
+/* What the diagonal of a row is, and faults of it: the smallest row of the newest update wins, so nothing is cleared.
+ */
+struct fault_notes {
+  u64 *fault; /* [2] */
+  u64 epoch;
+  static __device__ bool wrong(double d, double reciprocal)
+  {
+    return !isfinite(d) || d == 0.0 || !isfinite(reciprocal);
+  }
+  __device__ void note(double d, int row) const { atomicMax(fault + !isfinite(d), epoch << 32 | (unsigned)~row); }
+};
+
 template <typename M> struct diagonal_of {
   const M *val, *separate;
   const unsigned *from;
-  int *fault;
+  fault_notes notes;
   __device__ double at(unsigned row) const
   {
     const double d = separate ? (double)separate[row] : from ? (double)val[from[row]] : 1.0;
-    const double r = 1.0 / d;
-    if (!isfinite(d))
-      atomicMin(fault + 1, (int)row);
-    else if (d == 0.0 || !isfinite((double)(M)r))
-      atomicMin(fault, (int)row);
+    if (notes.wrong(d, (double)(M)(1.0 / d))) notes.note(d, (int)row);
     return d;
   }
 };
@@ -29,19 +36,23 @@ template <typename M> struct diagonal_of {
 
 template <typename M> static diagonal_of<M> diagonal_from(const gi_values *v)
 {
-  return {(const M *)v->val, (const M *)v->diagonal, v->diagonal_from, v->fault};
+  return {(const M *)v->val, (const M *)v->diagonal, v->diagonal_from, {v->fault, v->epoch}};
 }
 
 namespace
 {
 
-/* Where the numbers of a record lie. */
+/* Where the numbers of the records for one type of vectors lie. */
 struct record_layout {
   char *record;
   size_t count, bytes, inverse, values;
-  unsigned lanes, pairs, rows; /* rows of a record: its width / lanes */
-  const unsigned *row_at;      /* [count][rows] */
-  const gik_head *head;        /* [count] records with lanes of their own (lanes is 1); NULL: none */
+  unsigned lanes, pairs, rows, width; /* of a record: rows, lanes */
+  const unsigned *row_at;             /* [count][rows] */
+  const uint2 *run;                   /* the same, see gi_cuda_runs */
+  const gik_head *head;               /* [count] records with lanes of their own (lanes is 1); NULL: none */
+
+  __device__ unsigned lanes_of(size_t r) const { return head ? 1u << head[r].lane_bits : lanes; }
+  __device__ unsigned pairs_of(size_t r) const { return head ? head[r].pairs : pairs; }
 };
 
 template <typename T> struct __align__(2 * sizeof(T)) two
@@ -65,74 +76,212 @@ template <typename M, typename T> struct lane_filler {
 
   __device__ void operator()(size_t i) const
   {
-    const unsigned width = l.rows * l.lanes, lane = (unsigned)(i % width);
-    const unsigned lanes = l.head ? 1u << l.head[i / width].lane_bits : l.lanes, slot = lane / lanes,
-                   part = lane % lanes;
-    const unsigned k = l.row_at[i / width * l.rows + slot], pairs = l.head ? l.head[i / width].pairs : l.pairs;
+    const unsigned lane = (unsigned)(i % l.width), lanes = l.lanes_of(i / l.width), pairs = l.pairs_of(i / l.width);
+    const unsigned slot = lane / lanes, part = lane % lanes, k = l.row_at[i / l.width * l.rows + slot];
     const unsigned begin = k == NONE ? 0 : t.ptr[k], end = k == NONE ? 0 : t.ptr[k + 1];
     const double scale = k == NONE ? 0 : 1.0 / diagonal.at(t.parent[k]);
-    char *r = l.record + i / width * l.bytes;
+    char *r = l.record + i / l.width * l.bytes;
     for (unsigned m = 0; m < pairs; m++) {
       const unsigned q = begin + 2 * m * lanes + part;
-      ((two<T> *)(r + l.values))[m * width + lane] = {entry(q, end, scale), entry(q + lanes, end, scale)};
+      ((two<T> *)(r + l.values))[m * l.width + lane] = {entry(q, end, scale), entry(q + lanes, end, scale)};
     }
     if (!part) ((T *)(r + l.inverse))[slot] = (T)scale;
   }
 };
 
+/* The same by runs, so that nothing but runs and values is read.  BACKWARDS: a row's entries go from the last place in
+ * the caller's values to the first. */
+template <typename M, typename T, int PAIRS, bool MIXED, bool BACKWARDS>
+__global__ void __launch_bounds__(256) fill_runs_kernel(const record_layout l, unsigned width_bits, unsigned lane_bits,
+                                                        const unsigned *parent, const diagonal_of<M> diagonal)
+{
+  const unsigned width = 1u << width_bits;
+  const M *val = diagonal.val;
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i >> width_bits < l.count;
+       i += (size_t)gridDim.x * blockDim.x) {
+    const size_t record = i >> width_bits;
+    const unsigned bits = MIXED ? l.head[record].lane_bits : lane_bits, lanes = 1u << bits;
+    const unsigned pairs = MIXED ? l.head[record].pairs : PAIRS;
+    const unsigned lane = (unsigned)i & (width - 1), slot = lane >> bits, part = lane & (lanes - 1);
+    const size_t at = (record << (width_bits - lane_bits)) + slot;
+    const uint2 run = l.run[at];
+    const bool used = run.y != NONE;
+    const unsigned count = used ? run.y : 0;
+    char *r = l.record + record * l.bytes;
+    double v[2 * PAIRS], d = 1.0;
+#pragma unroll
+    for (unsigned m = 0; m < 2 * PAIRS; m++) {
+      const unsigned j = m * lanes + part, p = run.x + j;
+      v[m] = j < count ? (double)val[BACKWARDS ? ~p : p] : 0.0;
+    }
+    if (used && diagonal.separate)
+      d = (double)diagonal.separate[parent[l.row_at[at]]];
+    else if (used && diagonal.from)
+      d = (double)val[BACKWARDS ? ~(run.x + count) : run.x + count];
+    const double scale = 1.0 / d;
+#pragma unroll
+    for (unsigned m = 0; m < PAIRS; m++)
+      if (!MIXED || m < pairs)
+        ((two<T> *)(r + l.values))[m * width + lane] = {(T)(v[2 * m] * scale), (T)(v[2 * m + 1] * scale)};
+    if (part) continue;
+    ((T *)(r + l.inverse))[slot] = used ? (T)scale : (T)0;
+    if (used && diagonal.notes.wrong(d, (double)(M)scale)) diagonal.notes.note(d, (int)parent[l.row_at[at]]);
+  }
+}
+
+/* Back from the records of one op: the entries of its whole rows, one after another, and the diagonal. */
+template <typename T> struct lane_reader {
+  gik_device_triangle t;
+  record_layout l;
+  int n, reverse; /* of whole rows */
+  T *val, *diagonal;
+
+  __device__ void operator()(size_t i) const
+  {
+    const unsigned lane = (unsigned)(i % l.width), lanes = l.lanes_of(i / l.width), pairs = l.pairs_of(i / l.width);
+    const unsigned slot = lane / lanes, part = lane % lanes, k = l.row_at[i / l.width * l.rows + slot];
+    if (k == NONE) return;
+    const char *r = l.record + i / l.width * l.bytes;
+    const T d = (T)1 / ((const T *)(r + l.inverse))[slot];
+    const unsigned begin = t.ptr[k], end = t.ptr[k + 1];
+    for (unsigned m = 0; m < 2 * pairs; m++) {
+      const unsigned q = begin + m * lanes + part;
+      if (q >= end || (t.whole && t.from[q] == NONE)) continue;
+      const two<T> v = ((const two<T> *)(r + l.values))[m / 2 * l.width + lane];
+      val[t.whole ? t.whole[q] : q] = (m % 2 ? v.y : v.x) * d;
+    }
+    if (!part && t.row[k] != NONE) diagonal[reverse ? (unsigned)n - 1 - t.row[k] : t.row[k]] = d;
+  }
+};
+
 } /* namespace */
 
+static record_layout layout_of(const gi_records *r, int type)
+{
+  record_layout l = {(char *)r->record[type], r->count, r->bytes[type], r->inverse[type], r->values[type]};
+  l.lanes = r->lanes;
+  l.pairs = r->pairs;
+  l.rows = r->rows;
+  l.width = r->rows * r->lanes;
+  l.row_at = r->row_at;
+  l.run = r->run;
+  l.head = r->head;
+  return l;
+}
+
+template <typename M, typename T, int PAIRS, bool MIXED>
+static void launch_runs(const gik_device_triangle *t, const record_layout *l, const diagonal_of<M> &d, int backwards)
+{
+  const size_t blocks = (l->count * l->width + 255) / 256;
+  const unsigned grid = (unsigned)(blocks < 65536 ? blocks : 65536);
+  const unsigned width = (unsigned)bits_of(l->width) - 1, lanes = (unsigned)bits_of(l->lanes) - 1;
+  if (!blocks) return;
+  if (backwards)
+    fill_runs_kernel<M, T, PAIRS, MIXED, true><<<grid, 256>>>(*l, width, lanes, t->parent, d);
+  else
+    fill_runs_kernel<M, T, PAIRS, MIXED, false><<<grid, 256>>>(*l, width, lanes, t->parent, d);
+}
+
 template <typename M, typename T>
-static gable_status fill_records(const gik_device_triangle *t, const record_layout *l, const gi_values *v)
+static gable_status fill(const gik_device_triangle *t, const gi_records *r, int type, const gi_values *v)
 {
-  const lane_filler<M, T> f = {*t, *l, diagonal_from<M>(v), (const M *)v->val};
-  return each(l->count * l->rows * l->lanes, f);
+  const record_layout l = layout_of(r, type);
+  const diagonal_of<M> d = diagonal_from<M>(v);
+  if (l.run && l.head) {
+    launch_runs<M, T, GIK_MIXED_PAIRS, true>(t, &l, d, r->reverse);
+    return gik::launched("update");
+  }
+  switch (l.run ? l.pairs : 0) {
+  case 1: launch_runs<M, T, 1, false>(t, &l, d, r->reverse); break;
+  case 2: launch_runs<M, T, 2, false>(t, &l, d, r->reverse); break;
+  case 4: launch_runs<M, T, 4, false>(t, &l, d, r->reverse); break;
+  case 7: launch_runs<M, T, 7, false>(t, &l, d, r->reverse); break;
+  default: return each(l.count * l.width, lane_filler<M, T>{*t, l, d, d.val});
+  }
+  return gik::launched("update");
 }
 
-static gable_status fill(const gik_device_triangle *t, const record_layout *l, int type, const gi_values *v)
-{
-  if (v->type == GABLE_D) return fill_records<double, double>(t, l, v);
-  return type ? fill_records<float, double>(t, l, v) : fill_records<float, float>(t, l, v);
-}
-
-gable_status gi_cuda_update_tiles(const gik_device_triangle *t, const gik_tiles *tiles, const unsigned *row_at,
-                                  const gi_values *v)
+gable_status gi_cuda_update_records(const gik_device_triangle *t, const gi_records *r, const gi_values *v)
 {
   gable_status status = GABLE_OK;
+  if (r->record[0] && v->type == GABLE_S) GI_TRY((fill<float, float>(t, r, 0, v)));
+  if (r->record[1] && v->type == GABLE_S) GI_TRY((fill<float, double>(t, r, 1, v)));
+  if (r->record[1] && v->type == GABLE_D) GI_TRY((fill<double, double>(t, r, 1, v)));
+done:
+  return status;
+}
+
+template <typename T>
+static void read_back(const gik_device_triangle *t, const gi_records *r, int type, const gik_seed *m, void *stream)
+{
+  const record_layout l = layout_of(r, type);
+  const lane_reader<T> f = {*t, l, m->a.n, r->reverse, (T *)m->val[type], (T *)m->diagonal[type]};
+  const size_t items = l.count * l.width, blocks = (items + 255) / 256;
+  if (items) each_kernel<<<(unsigned)(blocks < 8192 ? blocks : 8192), 256, 0, (cudaStream_t)stream>>>(items, f);
+}
+
+gable_status gi_cuda_values_back(const gik_device_triangle *t, const gi_records *r, int type, const gik_seed *m,
+                                 void *stream)
+{
+  if (type)
+    read_back<double>(t, r, 1, m, stream);
+  else
+    read_back<float>(t, r, 0, m, stream);
+  return gik::launched("values of the other op");
+}
+
+gable_status gi_cuda_runs(gi_device_memory *m, const gik_device_triangle *t, int reverse, const unsigned *diagonal_from,
+                          const gi_records *r, uint2 **out)
+{
+  gable_status status = GABLE_OK;
+  const gik_device_triangle tri = *t;
+  const unsigned *row_at = r->row_at;
+  uint2 *run = nullptr;
+  GI_TRY(take(m, r->count * r->rows, &run));
+  GI_TRY(each(r->count * r->rows, [=] __device__(size_t i) {
+    const unsigned k = row_at[i];
+    if (k == NONE) {
+      run[i] = make_uint2(0, NONE);
+      return;
+    }
+    const unsigned begin = tri.ptr[k], count = tri.ptr[k + 1] - begin;
+    const unsigned first = count ? tri.from[begin] : diagonal_from[tri.row[k]];
+    run[i] = make_uint2(reverse ? ~first : first, count);
+  }));
+  *out = run;
+done:
+  return status;
+}
+
+gi_records gi_records_of_tiles(const gik_tiles *tiles)
+{
+  gi_records r = {{tiles->record[0], tiles->record[1]}, tiles->n_records};
   const unsigned width = 32 * (unsigned)tiles->warps, k = (unsigned)tiles->pairs;
-  const unsigned lanes = (unsigned)tiles->lanes, rows = width / lanes;
+  r.lanes = (unsigned)tiles->lanes;
+  r.pairs = k;
+  r.rows = width / r.lanes;
   for (int type = 0; type < 2; type++) {
-    const size_t size = type ? 8 : 4, inverse = k * width * (2 * size + 4) + rows * 8;
-    const size_t bytes = gik_tiles_record_bytes(tiles->lanes, tiles->pairs, tiles->warps, type ? GABLE_D : GABLE_S);
-    const record_layout l = {
-        (char *)tiles->record[type], tiles->n_records, bytes, inverse, 0, lanes, k, rows, row_at, nullptr};
-    if (l.record) GI_TRY(fill(t, &l, type, v));
+    const size_t size = type ? 8 : 4;
+    r.bytes[type] = gik_tiles_record_bytes(tiles->lanes, tiles->pairs, tiles->warps, type ? GABLE_D : GABLE_S);
+    r.inverse[type] = k * width * (2 * size + 4) + r.rows * 8;
   }
-done:
-  return status;
+  return r;
 }
 
-gable_status gi_cuda_update_packed(const gik_device_triangle *t, const gik_packed *packed, const unsigned *row_at,
-                                   const gi_values *v)
+gi_records gi_records_of_packed(const gik_packed *packed)
 {
-  gable_status status = GABLE_OK;
-  const unsigned lanes = (unsigned)packed->lanes, pairs = (unsigned)packed->pairs;
+  gi_records r = {{packed->record[0], packed->record[1]}, packed->n_records};
+  r.lanes = (unsigned)packed->lanes;
+  r.pairs = (unsigned)packed->pairs;
+  r.rows = 32 / r.lanes;
+  r.head = packed->head;
   for (int type = 0; type < 2; type++) {
-    const gik_packed_layout p = gik_packed_layout_of(packed, type ? GABLE_D : GABLE_S);
-    const record_layout l = {(char *)packed->record[type],
-                             packed->n_records,
-                             p.bytes,
-                             p.inverse,
-                             p.values,
-                             lanes,
-                             pairs,
-                             32 / lanes,
-                             row_at,
-                             packed->head};
-    if (l.record) GI_TRY(fill(t, &l, type, v));
+    const gik_packed_layout l = gik_packed_layout_of(packed, type ? GABLE_D : GABLE_S);
+    r.bytes[type] = l.bytes;
+    r.inverse[type] = l.inverse;
+    r.values[type] = l.values;
   }
-done:
-  return status;
+  return r;
 }
 
 template <typename M, typename T>

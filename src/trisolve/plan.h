@@ -107,6 +107,7 @@ struct gable_work {
   void *device; /* scratch, aligned to 256 */
   void *stream;
   unsigned seen_updates; /* cuda: the stream waits for those up to this one */
+  unsigned borrowed[2];  /* cuda: the update whose values an op without a schedule has, for each type of vectors */
   gable_status fault;    /* of solves since gable_work_status last looked */
   gable_idx fault_row;
 };

@@ -1,0 +1,287 @@
+/* cuda_counted.cu: the schedule and records of method rows where levels are few: two passes, places by counting,
+ * straight from the caller's matrix. */
+#include <cub/block/block_scan.cuh>
+
+#include "trisolve/cuda_classes.cuh"
+#include "trisolve/cuda_counts.cuh"
+
+using gik::NONE;
+using namespace gi;
+
+namespace
+{
+
+struct row_key {
+  const u64 *level;
+  const uint2 *run;
+  classes c;
+
+  __device__ __forceinline__ unsigned at(size_t k) const
+  {
+    return c.key((unsigned)(level[k] >> 32), c.count == 1 ? 0 : run[k].y);
+  }
+};
+
+__global__ void __launch_bounds__(TILE_ROWS)
+    count_keys_kernel(size_t n, const row_key key, const gi_tile_counts counts, unsigned *sum)
+{
+  __shared__ tile_tally tile;
+  const size_t k = blockIdx.x * (size_t)TILE_ROWS + threadIdx.x;
+  tile.clear();
+  __syncthreads();
+  tile.add(k < n, k < n ? key.at(k) : NONE, k < n ? key.run[k].y : 0);
+  tile.write(counts, blockIdx.x, sum);
+}
+
+struct placing {
+  unsigned n;
+  row_key key;
+  gi_tile_counts counts;
+  const unsigned *width; /* [keys] rows of each key */
+  unsigned keys, slots;  /* slots: of a record, at least as many as its rows */
+  unsigned *position, *row_at, *order, *parents, *ptr, *records;
+  gi_findings *landing; /* or NULL */
+};
+
+typedef cub::BlockScan<unsigned, TILE_ROWS> tile_scan;
+
+/* A block places a tile.  Of each key: its first place, its first record, its rows in earlier tiles. */
+struct key_table {
+  unsigned place[GI_WIDTHS], record[GI_WIDTHS], before[GI_WIDTHS], entries;
+  tile_scan::TempStorage space;
+
+  __device__ __forceinline__ void fill(const placing &g)
+  {
+    const unsigned bits = 32 - (unsigned)__clz((int)g.keys - 1 | 15), groups = TILE_ROWS >> bits; /* keys <= 2^bits */
+    const unsigned d = threadIdx.x & ((1u << bits) - 1), width = threadIdx.x < g.keys ? g.width[threadIdx.x] : 0;
+    const unsigned own_rows = g.key.c.rows(threadIdx.x);
+    unsigned rows = 0, sum = 0, first = 0, all = 0;
+    if (threadIdx.x < GI_WIDTHS) before[threadIdx.x] = 0;
+    if (!threadIdx.x) entries = 0;
+    __syncthreads();
+    if (d < g.keys)
+#pragma unroll 8
+      for (unsigned t = threadIdx.x >> bits; t < blockIdx.x; t += groups)
+        rows += g.counts.rows[(size_t)t * GI_WIDTHS + d];
+    for (unsigned t = threadIdx.x; t < blockIdx.x; t += TILE_ROWS) sum += g.counts.entries[t];
+    if (rows) atomicAdd(before + d, rows);
+    sum = __reduce_add_sync(gik::ALL, sum);
+    if (threadIdx.x % 32 == 0 && sum) atomicAdd(&entries, sum);
+    tile_scan(space).ExclusiveSum(width, first);
+    if (threadIdx.x < GI_WIDTHS) place[threadIdx.x] = first;
+    __syncthreads();
+    tile_scan(space).ExclusiveSum((width + own_rows - 1) / own_rows, first, all);
+    if (threadIdx.x < GI_WIDTHS) record[threadIdx.x] = first;
+    if (!blockIdx.x && !threadIdx.x) {
+      *g.records = all;
+      if (g.landing) *(volatile unsigned *)&g.landing->records = all;
+    }
+    __syncthreads();
+  }
+};
+
+/* Place, record and slot of every row, stable within a key; offsets of the rows; the order of a traversal from the
+ * last row to the first. */
+__global__ void __launch_bounds__(TILE_ROWS) place_rows_kernel(const placing g)
+{
+  __shared__ key_table table;
+  __shared__ unsigned count[TILE_ROWS / 32][GI_WIDTHS];
+  const unsigned k = blockIdx.x * TILE_ROWS + threadIdx.x, warp = threadIdx.x / 32,
+                 below = (1u << threadIdx.x % 32) - 1;
+  const bool there = k < g.n;
+  const unsigned key = there ? g.key.at(k) : NONE, length = there ? g.key.run[k].y : 0;
+  for (unsigned i = threadIdx.x; i < TILE_ROWS / 32 * GI_WIDTHS; i += TILE_ROWS) count[0][i] = 0;
+  table.fill(g);
+  const unsigned alike = __match_any_sync(gik::ALL, key), rank = (unsigned)__popc(alike & below);
+  if (there && !rank) count[warp][key] = (unsigned)__popc(alike);
+  unsigned offset = 0;
+  tile_scan(table.space).ExclusiveSum(length, offset);
+  __syncthreads();
+  if (threadIdx.x < g.keys) {
+    unsigned sum = table.before[threadIdx.x];
+    for (unsigned w = 0; w < TILE_ROWS / 32; w++) {
+      const unsigned c = count[w][threadIdx.x];
+      count[w][threadIdx.x] = sum;
+      sum += c;
+    }
+    if (!blockIdx.x) { /* slots without a row */
+      const unsigned width = g.width[threadIdx.x], rows = g.key.c.rows(threadIdx.x), full = width / rows;
+      unsigned *last = g.row_at + (size_t)(table.record[threadIdx.x] + full) * g.slots;
+      if (width % rows)
+        for (unsigned i = width % rows; i < g.slots; i++) last[i] = NONE;
+      for (unsigned i = rows; rows < g.slots && i < g.slots; i++)
+        for (unsigned r = 0; r < full; r++) last[i - (size_t)(full - r) * g.slots] = NONE;
+    }
+  }
+  __syncthreads();
+  if (!there) return;
+  const unsigned i = count[warp][key] + rank, rows = g.key.c.rows(key);
+  g.position[k] = table.place[key] + i;
+  g.row_at[(size_t)(table.record[key] + i / rows) * g.slots + i % rows] = k;
+  g.order[k] = g.n - 1 - k;
+  g.parents[k] = 0;
+  g.ptr[k] = table.entries + offset;
+  if (k == g.n - 1) g.ptr[g.n] = table.entries + offset + length;
+}
+
+/* Fixed parts of the records, a lane at a time; where the numbers come from; and, where col is not NULL, the columns by
+ * rows and how many entries each has. */
+struct counted_writer {
+  gi_device_rows rows;
+  classes c;
+  const unsigned *position, *row_at, *row, *ptr, *records;
+  unsigned slots;
+  gik_packed_layout l;
+  char *record;
+  gik_head *mixed; /* heads of mixed records; NULL: they stand in the records */
+  uint2 *run_at;
+  unsigned *col, *parents;
+
+  __device__ unsigned place_of(unsigned k, uint2 own, unsigned j) const
+  {
+    if (j >= own.y) return NONE;
+    const unsigned column = rows.column(own.x + j);
+    if (col) {
+      col[ptr[k] + j] = column;
+      atomicAdd(parents + column, 1u);
+    }
+    return position[column];
+  }
+
+  __device__ unsigned gate_of(unsigned k) const
+  {
+    for (unsigned up = 0; up < 3; up++) { /* three steps up by last entries */
+      const uint2 own = rows.run[k];
+      if (!own.y) return NONE;
+      k = rows.column(own.x + own.y - 1);
+    }
+    return position[k];
+  }
+
+  __device__ void operator()(size_t i) const
+  {
+    if (i / 32 >= *records) return;
+    const unsigned *list = row_at + i / 32 * slots, first = list[0], lane = (unsigned)(i % 32);
+    const unsigned longest = rows.run[first].y, bits = c.lanes_of(longest), lanes = 1u << bits;
+    const unsigned slot = lane >> bits, part = lane & (lanes - 1), k = list[slot];
+    const unsigned pairs = mixed ? c.pairs_of(longest) : c.pairs;
+    const uint2 own = k == NONE ? make_uint2(0, 0) : rows.run[k];
+    const unsigned filled = (unsigned)__popc(__ballot_sync(gik::ALL, !part && k != NONE));
+    char *r = record + i / 32 * l.bytes;
+    for (unsigned m = 0; m < pairs; m++) {
+      const unsigned j = 2 * m * lanes + part, a = place_of(k, own, j), b = place_of(k, own, j + lanes);
+      ((uint2 *)(r + l.places))[m * 32 + lane] = make_uint2(a, b);
+    }
+    if (run_at && lane < slots)
+      run_at[i / 32 * slots + lane] = list[lane] == NONE ? make_uint2(0, NONE) : rows.run[list[lane]];
+    if (part) return;
+    ((unsigned *)(r + l.row))[slot] = k == NONE ? NONE : row[k];
+    if (lane) return;
+    if (mixed)
+      mixed[i / 32] = gik_head{position[k], filled, gate_of(k), (unsigned char)bits, (unsigned char)pairs};
+    else
+      *(uint4 *)r = make_uint4(position[k], filled, gate_of(k), 0);
+  }
+};
+
+} /* namespace */
+
+unsigned gi_cuda_keys(const gik_packed *packed, const gi_findings *found)
+{
+  return found->levels > GI_WIDTHS ? ~0u : (unsigned)found->levels * classes_of(packed, found->longest).count;
+}
+
+/* Places and records of all rows. */
+static gable_status place_all(gi_device_memory *scratch, const gi_reading *reading, const gi_tile_counts *counts,
+                              const classes c, unsigned keys, unsigned slots, const gi_counted *counted,
+                              unsigned **position)
+{
+  gable_status status = GABLE_OK;
+  const unsigned n = (unsigned)reading->rows.n, tiles = (n + TILE_ROWS - 1) / TILE_ROWS;
+  placing g = {n, {reading->level, reading->rows.run, c}, *counts, reading->found->width, keys, slots};
+  GI_TRY(take(scratch, n, position));
+  if (c.count > 1) {
+    g.width = reading->found->keys;
+    if (n) count_keys_kernel<<<tiles, TILE_ROWS>>>(n, g.key, *counts, reading->found->keys);
+  }
+  g.position = *position;
+  g.row_at = counted->row_at;
+  g.order = counted->order;
+  g.parents = reading->child;
+  g.ptr = reading->count;
+  g.records = &reading->found->records;
+  g.landing = reading->landing;
+  if (n) place_rows_kernel<<<tiles, TILE_ROWS>>>(g);
+  GI_TRY(gik::launched("places"));
+done:
+  return status;
+}
+
+/* All that is kept, from one block. */
+static gable_status counted_arrays(gi_device_memory *keep, const gi_reading *reading, const gi_findings *found,
+                                   size_t bound, int types, gik_packed *out, gi_counted *c)
+{
+  gable_status status = GABLE_OK;
+  const size_t n = (size_t)reading->rows.n, slots = bound * (32 / (size_t)out->lanes), entries = found->entries;
+  size_t all = slots * 12 + bound * sizeof *out->head + (n + entries) * (4 + 8) + 8192; /* 8: the other op's values */
+  for (int type = 0; type < 2; type++)
+    if (types >> type & 1) all += bound * gik_packed_layout_of(out, type ? GABLE_D : GABLE_S).bytes;
+  GI_TRY(gi_device_reserve(keep, all));
+  GI_TRY(take(keep, slots, &c->row_at));
+  GI_TRY(take(keep, slots, &c->run));
+  GI_TRY(take(keep, entries, &c->plain.col));
+  GI_TRY(take(keep, n, &c->order));
+  if (out->mixed) GI_TRY(take(keep, bound, &out->head));
+  for (int type = 0; type < 2; type++)
+    if (types >> type & 1)
+      GI_TRY(
+          gi_device_take(keep, bound * gik_packed_layout_of(out, type ? GABLE_D : GABLE_S).bytes, &out->record[type]));
+  c->plain.n = (int)n;
+  c->plain.nnz = found->entries;
+  c->plain.ptr = reading->count;
+  c->plain.row = c->plain.parent = reading->row;
+  c->parents = reading->child;
+done:
+  return status;
+}
+
+gable_status gi_cuda_counted(gi_device_memory *keep, gi_device_memory *scratch, const gi_reading *reading,
+                             const gi_tile_counts *counts, const gi_findings *found, int types, gik_packed *out,
+                             gi_counted *counted)
+{
+  gable_status status = GABLE_OK;
+  const classes k = classes_of(out, found->longest);
+  const size_t n = (size_t)reading->rows.n, least = 32u >> k.lanes_of(found->longest); /* rows of a full record */
+  const unsigned keys = gi_cuda_keys(out, found), slots = 32 / (unsigned)out->lanes;
+  const size_t bound = n / least + (keys < n ? keys : n);
+  unsigned *position = nullptr;
+  gi_counted c = {};
+  GI_TRY(counted_arrays(keep, reading, found, bound, types, out, &c));
+  GI_TRY(place_all(scratch, reading, counts, k, keys, slots, &c, &position));
+  for (int type = 0, written = 0; type < 2; type++) {
+    if (!(types >> type & 1)) continue;
+    counted_writer w = {reading->rows,
+                        k,
+                        position,
+                        c.row_at,
+                        reading->row,
+                        reading->count,
+                        &reading->found->records,
+                        slots,
+                        gik_packed_layout_of(out, type ? GABLE_D : GABLE_S),
+                        (char *)out->record[type],
+                        out->head};
+    if (!written++) w.run_at = c.run, w.col = c.plain.col, w.parents = c.parents;
+    GI_TRY(each(bound * 32, w));
+  }
+  if (reading->landing && n) {
+    GI_TRY(checked(cudaStreamSynchronize(nullptr), "records"));
+    out->n_records = reading->landing->records;
+  } else {
+    GI_TRY(fetch(keep->ctx, &out->n_records, &reading->found->records, 1));
+  }
+  out->n_published = (unsigned)n;
+  *counted = c;
+done:
+  return status;
+}

@@ -1,0 +1,234 @@
+/* cuda_read.cu: the caller's matrix, read once: checked row by row, and where each row of the wanted triangle lies. */
+#include <algorithm>
+#include <climits>
+
+#include "kernels/device_wait.cuh"
+#include "trisolve/cuda_passes.cuh"
+
+using gik::NONE;
+using namespace gi;
+
+namespace
+{
+
+/* A caller's offsets, 32 or 64 bit. */
+struct any_offsets {
+  const void *ptr;
+  int wide, base;
+  __device__ long long at(size_t i) const
+  {
+    return (wide ? ((const long long *)ptr)[i] : ((const int *)ptr)[i]) - base;
+  }
+};
+
+enum { LONG_ROW = 128 };
+enum { BAD_RANGE = 1, BAD_ORDER = 2, BAD_SIDE = 3, NO_DIAGONAL = 4 };
+
+/* What the threads of a block find out together about a long row. */
+struct long_row {
+  unsigned count, first, diagonal;
+  int why; /* the smallest fault; INT_MAX: none */
+};
+
+/* Row lengths that a thread, then a warp, has seen. */
+struct length_tally {
+  unsigned longest, entries, within[8];
+
+  __device__ __forceinline__ void add(unsigned length)
+  {
+    longest = max(longest, length);
+    entries += length;
+#pragma unroll
+    for (int i = 0; i < 8; i++) within[i] += length <= gi_limit_of(i);
+  }
+  __device__ __forceinline__ void reduce()
+  {
+    longest = __reduce_max_sync(gik::ALL, longest);
+    entries = __reduce_add_sync(gik::ALL, entries);
+#pragma unroll
+    for (int i = 0; i < 8; i++) within[i] = __reduce_add_sync(gik::ALL, within[i]);
+  }
+};
+
+/* One row of the caller's matrix, checked: its entries on the wanted side lie at [first, first + count). */
+struct row_reader {
+  any_offsets ptr;
+  gi_device_rows rows;
+  int lower, strict, need_diagonal;
+  gi_findings *found;
+  unsigned *diagonal_from, *row, *count, *child;
+  u64 *level;
+
+  __device__ bool is_long(size_t i, long long nnz) const
+  {
+    return ptr.at(i + 1) - ptr.at(i) > LONG_ROW && ptr.at(i) >= 0 && ptr.at(i + 1) <= nnz;
+  }
+
+  __device__ void write(size_t i, unsigned c, unsigned f, unsigned d, int why, length_tally *tally) const
+  {
+    const unsigned n = (unsigned)rows.n, k = lower ? (unsigned)i : n - 1 - (unsigned)i;
+    if (!why && need_diagonal && d == NONE) why = NO_DIAGONAL;
+    if (why) atomicMax(&found->bad, ~((u64)i << 3 | (unsigned)why));
+    count[k] = c;
+    row[k] = (unsigned)i;
+    diagonal_from[i] = d;
+    level[k] = ~0ull;
+    rows.run[k] = make_uint2(lower ? (c ? f : d) : ~(c ? f + c - 1 : d), c);
+    if (c && !why) atomicMax(child + rows.column(rows.run[k].x + c - 1), n - k);
+    tally->add(c);
+  }
+
+  /* By all threads of a block; r is shared and empty. */
+  __device__ void read_long(size_t i, long_row *r, length_tally *tally) const
+  {
+    const long long p0 = ptr.at(i), p1 = ptr.at(i + 1);
+    unsigned c = 0, f = NONE;
+    int why = INT_MAX;
+    for (long long p = p0 + threadIdx.x; p < p1; p += ROW_THREADS) {
+      const int j = rows.idx[p] - rows.base;
+      if (j < 0 || j >= rows.n)
+        why = min(why, (int)BAD_RANGE);
+      else if (p > p0 && rows.idx[p - 1] - rows.base >= j)
+        why = min(why, (int)BAD_ORDER);
+      else if (j == (int)i)
+        r->diagonal = (unsigned)p;
+      else if ((j < (int)i) == (lower != 0))
+        c++, f = min(f, (unsigned)p);
+      else if (strict)
+        why = min(why, (int)BAD_SIDE);
+    }
+    atomicAdd(&r->count, c);
+    atomicMin(&r->first, f);
+    atomicMin(&r->why, why);
+    __syncthreads();
+    if (!threadIdx.x) write(i, r->count, r->count ? r->first : 0, r->diagonal, r->why == INT_MAX ? 0 : r->why, tally);
+  }
+
+  __device__ void read(size_t i, long long nnz, length_tally *tally) const
+  {
+    const long long p0 = ptr.at(i), p1 = ptr.at(i + 1);
+    unsigned c = 0, f = 0, d = NONE;
+    int last = -1, why = p1 < p0 || p0 < 0 || p1 > nnz ? BAD_ORDER : 0;
+    for (long long p = p0; p < p1 && !why; p++) {
+      const int j = rows.idx[p] - rows.base;
+      if (j < 0 || j >= rows.n)
+        why = BAD_RANGE;
+      else if (j <= last)
+        why = BAD_ORDER;
+      else if (j == (int)i)
+        d = (unsigned)p;
+      else if ((j < (int)i) == (lower != 0)) {
+        if (!c++) f = (unsigned)p;
+      } else if (strict)
+        why = BAD_SIDE;
+      last = j;
+    }
+    write(i, c, f, d, why, tally);
+  }
+};
+
+/* What a block has seen goes to the findings. */
+__device__ void note_lengths(length_tally tally, gi_findings *f)
+{
+  __shared__ unsigned most, entries, within[8];
+  if (threadIdx.x < 8) within[threadIdx.x] = 0;
+  if (!threadIdx.x) most = entries = 0;
+  __syncthreads();
+  tally.reduce();
+  if (threadIdx.x % 32 == 0) {
+    atomicMax(&most, tally.longest);
+    atomicAdd(&entries, tally.entries);
+    for (int i = 0; i < 8; i++) atomicAdd(within + i, tally.within[i]);
+  }
+  __syncthreads();
+  if (threadIdx.x < 8) atomicAdd(f->within + threadIdx.x, within[threadIdx.x]);
+  if (threadIdx.x) return;
+  atomicMax(&f->longest, most);
+  atomicAdd(&f->entries, entries);
+}
+
+__global__ void __launch_bounds__(ROW_THREADS) read_rows_kernel(const row_reader r)
+{
+  __shared__ unsigned list[ROW_THREADS], count;
+  __shared__ long_row found;
+  const size_t n = (size_t)r.rows.n;
+  const long long nnz = r.ptr.at(n);
+  length_tally tally = {};
+  if (!blockIdx.x && !threadIdx.x) {
+    r.found->stored = nnz;
+    if (nnz < 0 || nnz >= INT_MAX) atomicMax(&r.found->bad, ~0ull); /* row 0, no reason: see gi_cuda_refuse */
+  }
+  if (nnz < 0 || nnz >= INT_MAX) return;
+  for (size_t base = blockIdx.x * (size_t)ROW_THREADS; base < n; base += (size_t)gridDim.x * ROW_THREADS) {
+    const size_t i = base + threadIdx.x;
+    __syncthreads();
+    if (!threadIdx.x) count = 0;
+    __syncthreads();
+    if (i < n) {
+      if (r.is_long(i, nnz))
+        list[atomicAdd(&count, 1u)] = (unsigned)i;
+      else
+        r.read(i, nnz, &tally);
+    }
+    __syncthreads();
+    for (unsigned k = 0; k < count; k++) {
+      if (!threadIdx.x) found = {0, NONE, NONE, INT_MAX};
+      __syncthreads();
+      r.read_long(list[k], &found, &tally);
+      __syncthreads();
+    }
+  }
+  note_lengths(tally, r.found);
+}
+
+} /* namespace */
+
+gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gable_matrix_view *a, int need_diagonal,
+                          gi_reading *out)
+{
+  gable_status status = GABLE_OK;
+  const int n = shape->n, lower = (shape->format == GABLE_CSR) == (shape->uplo == GABLE_LOWER);
+  const size_t cleared = sizeof *out->found + ((size_t)n + 1) * sizeof *out->child;
+  gi_reading o = {{n, a->base, lower ? 0u : ~0u, (unsigned)(lower ? -a->base : n + a->base), a->idx}};
+  row_reader r;
+  GI_TRY(gi_device_take(m, cleared, (void **)&o.found));
+  o.child = (unsigned *)(o.found + 1);
+  GI_TRY(take(m, (size_t)n, &o.rows.run));
+  GI_TRY(take(m, (size_t)n, &o.level));
+  GI_TRY(take(m, (size_t)n, &o.diagonal_from));
+  GI_TRY(take(m, (size_t)n, &o.row));
+  GI_TRY(take(m, (size_t)n + 1, &o.count));
+  r = {{a->ptr, a->offset_type == GABLE_I64, a->base},
+       o.rows,
+       lower,
+       shape->strict,
+       need_diagonal,
+       o.found,
+       o.diagonal_from,
+       o.row,
+       o.count,
+       o.child,
+       o.level};
+  GI_TRY(checked(cudaMemsetAsync(o.found, 0, cleared), "clear"));
+  if (n) read_rows_kernel<<<(unsigned)std::min((n + ROW_THREADS - 1) / ROW_THREADS, 4096), ROW_THREADS>>>(r);
+  GI_TRY(checked(cudaGetLastError(), "analysis"));
+  *out = o;
+done:
+  return status;
+}
+
+gable_status gi_cuda_refuse(const gi_findings *found, gable_idx *bad_row)
+{
+  gable_status status = GABLE_OK;
+  const unsigned long long bad = ~found->bad;
+  const int row = (int)(bad >> 3), why = (int)(bad & 7);
+  if (bad == ~0ull) goto done;
+  GI_REQUIRE(why, GABLE_ERR_LIMIT, "%lld entries: a GPU plan holds fewer than 2^31", found->stored);
+  *bad_row = row;
+  GI_REQUIRE(why != NO_DIAGONAL, GABLE_ERR_SINGULAR, "row %d (counted from 0) has no diagonal entry", row);
+  GI_REQUIRE(why != BAD_RANGE, GABLE_ERR_ARGUMENT, "row or column %d (counted from 0): an index is out of range", row);
+  GI_REQUIRE(why != BAD_ORDER, GABLE_ERR_ARGUMENT, "row or column %d (counted from 0): indices do not increase", row);
+  GI_REQUIRE(0, GABLE_ERR_ARGUMENT, "row or column %d (counted from 0) has an entry outside of the triangle", row);
+done:
+  return status;
+}
