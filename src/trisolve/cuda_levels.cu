@@ -192,6 +192,17 @@ __device__ __forceinline__ void rise(unsigned *level, unsigned *chain, u64 v, bo
   *chain = max(*chain, (unsigned)v + !chained);
 }
 
+/* The first row of the block's next tile, of which nothing is known yet. */
+__device__ __forceinline__ size_t next_tile(gi_findings *f, volatile u64 *own, volatile unsigned *finished,
+                                            unsigned *ticket)
+{
+  __syncthreads();
+  if (!threadIdx.x) *ticket = atomicAdd(&f->ticket, 1u), *finished = 0;
+  own[threadIdx.x] = ~0ull;
+  __syncthreads();
+  return (size_t)*ticket * LEVEL_THREADS;
+}
+
 /* (level << 32 | chain level) of every row by waiting for its entries': a block takes as many consecutive rows as it
  * has threads and keeps their values in shared memory; those of earlier blocks are polled.  Runs of rows that follow
  * one another inside a warp are resolved by a prefix maximum; a warp that is one such run waits for its first row's
@@ -206,11 +217,7 @@ template <typename R> __device__ __forceinline__ void find_levels(const level_ar
   const int lane = threadIdx.x % 32;
   tile.clear();
   for (;;) {
-    __syncthreads();
-    if (!threadIdx.x) ticket = atomicAdd(&g.found->ticket, 1u), finished = 0;
-    own[threadIdx.x] = ~0ull;
-    __syncthreads();
-    const size_t base = (size_t)ticket * LEVEL_THREADS, k = base + threadIdx.x;
+    const size_t base = next_tile(g.found, own, &finished, &ticket), k = base + threadIdx.x;
     if (base >= g.n) break;
     bool todo = k < g.n, moved = true;
     const uint2 own_run = todo ? g.rows.run(k) : make_uint2(0, 0);
