@@ -33,9 +33,9 @@ typedef struct gable_trisolve_options {
    * GABLE_SEPARATE: a vector, given to gable_trisolve_update_with_diagonal; stored diagonal entries are ignored. */
   gable_diag diag;
 
-  /* GABLE_TRISOLVE_N | GABLE_TRISOLVE_T: for which op a schedule is stored.  0: both.  The other op works too, slowly: on
-   * the CPU by a column-oriented traversal of the same storage on one thread; on a GPU by method gsf, and the first such
-   * solve of a work after an update, and every replay of a captured one, fetches the values from that storage. */
+  /* GABLE_TRISOLVE_N | GABLE_TRISOLVE_T: for which op a schedule is stored.  0: both.  The other op works too, slowly:
+   * on the CPU by a column-oriented traversal of the same storage on one thread; on a GPU by method gsf, and the first
+   * such solve of a work after an update, and every replay of a captured one, fetches the values from that storage. */
   int ops;
 
   /* Seconds that a solve may wait for one value before it ends with GABLE_ERR_DEADLINE and the row.  0: 10. */

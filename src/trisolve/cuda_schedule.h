@@ -70,14 +70,8 @@ typedef struct gi_device_rows {
   unsigned shift;       /* column = (index ^ flip) + shift, which is index - base or n-1 - (index - base) */
   const gable_idx *idx; /* the caller's */
   uint2 *run;           /* [n] first p, entries; without entries the diagonal's p */
-  __device__ __forceinline__ unsigned place(unsigned p) const
-  {
-    return p ^ flip;
-  }
-  __device__ __forceinline__ unsigned column(unsigned p) const
-  {
-    return ((unsigned)idx[p ^ flip] ^ flip) + shift;
-  }
+  __device__ __forceinline__ unsigned place(unsigned p) const { return p ^ flip; }
+  __device__ __forceinline__ unsigned column(unsigned p) const { return ((unsigned)idx[p ^ flip] ^ flip) + shift; }
 } gi_device_rows;
 
 /* The caller's matrix after one pass. */
