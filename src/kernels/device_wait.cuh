@@ -168,6 +168,13 @@ template <typename T> static __device__ __forceinline__ void copy_one(unsigned t
 {
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(sizeof(T)) : "memory");
 }
+/* The same, or zero where there is none: from is then not read. */
+template <typename T> static __device__ __forceinline__ void copy_one_or_zero(unsigned to, const T *from, bool there)
+{
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(sizeof(T)),
+               "r"(there ? (int)sizeof(T) : 0)
+               : "memory");
+}
 static __device__ __forceinline__ void copy_arrive(unsigned barrier)
 {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");

@@ -86,6 +86,10 @@ size_t gik_tiles_record_bytes(int lanes, int pairs, int warps, gable_type vector
 int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors);
 gable_status gik_tiles_solve(const gik_tiles *t, gable_type vectors, int blocks, const gik_solve *s);
 
+/* The same for q (2 or 4) right-hand sides at a time; published as gik_packed_solve_many has it. */
+int gik_tiles_many_blocks(const gik_tiles *t, int q, gable_type vectors, int processors);
+gable_status gik_tiles_solve_many(const gik_tiles *t, int q, gable_type vectors, int blocks, const gik_solve *s);
+
 enum { GIK_PACKED_WARPS = 4 }; /* of a block */
 
 /* A record whose rows have lanes of their own number: rows of one level that need as many. */
@@ -104,8 +108,11 @@ typedef struct gik_packed {
   int gated;        /* 1: a warp first waits, politely, for a row some levels up */
   int classed;      /* 1: the rows of a level are sorted by length, and a record's unused pairs are not read */
   unsigned n_records, n_published;
-  int mixed;      /* 1: each record has its own lanes a row, see head */
-  gik_head *head; /* [n_records] of mixed records; else NULL: they stand in the records */
+  double width;       /* mean rows of a level */
+  unsigned *position; /* [n_published] place of each row */
+  unsigned *row;      /* [n_published] its row of the matrix; ~0: a part */
+  int mixed;          /* 1: each record has its own lanes a row, see head */
+  gik_head *head;     /* [n_records] of mixed records; else NULL: they stand in the records */
   void *record[2];
 } gik_packed;
 
@@ -125,8 +132,9 @@ int gik_packed_shape(int lanes, int pairs);
 /* One right-hand side. */
 gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
 
-/* Right-hand sides that are solved together by a work for up to count, with n rows: 1, 4, 8 or 16. */
-int gik_packed_together(int n, int count);
+/* Right-hand sides that are solved together by a work for up to count, with n rows in levels of `width`: 1, 4, 8, 16.
+ */
+int gik_packed_together(int n, double width, int count);
 
 /* q of gik_packed_together at a time; published is [ceil(count/q)][2][n_published][q], all of it "not yet" in the half
  * that is used next, and bit c of parity belongs to right-hand sides cq ... cq+q-1. */

@@ -5,38 +5,13 @@
  * record has fewer, several groups of lanes share a row's entries.  A block takes the records' pieces by ticket, one a
  * warp. */
 #include "kernels/cuda_status.cuh"
-#include "kernels/device_wait.cuh"
+#include "kernels/value_twins.cuh"
+#include "kernels/vector_turn.cuh"
 
 namespace gik
 {
 
 enum { MANY_WARPS = 4 };
-
-template <typename T> struct __align__(2 * sizeof(T)) twin
-{
-  T x, y;
-};
-
-static __device__ __forceinline__ twin<double> load_twin(const double *p)
-{
-  twin<double> v;
-  asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(p) : "memory");
-  return v;
-}
-static __device__ __forceinline__ twin<float> load_twin(const float *p)
-{
-  twin<float> v;
-  asm volatile("ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "l"(p) : "memory");
-  return v;
-}
-static __device__ __forceinline__ void store_twin(double *p, double x, double y)
-{
-  asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(x), "d"(y) : "memory");
-}
-static __device__ __forceinline__ void store_twin(float *p, float x, float y)
-{
-  asm volatile("st.relaxed.gpu.global.v2.f32 [%0], {%1, %2};" ::"l"(p), "f"(x), "f"(y) : "memory");
-}
 
 template <typename T> struct many_arguments {
   const char *record;
@@ -48,12 +23,13 @@ template <typename T> struct many_arguments {
   T *x, *published; /* [chunks][2][n_published][Q] */
   gik_control *control;
   ptrdiff_t b_row, b_rhs, x_row, x_rhs;
+  int turned; /* b is in place already, and x stays there */
   unsigned long long deadline_ns;
 };
 
 /* The next entries of a row that one group of lanes has to do, as they stand in the record. */
 template <typename T> struct batch {
-  enum { ENTRIES = 4 };
+  enum { ENTRIES = 8 };
   unsigned place[ENTRIES];
   T a[ENTRIES];
 
@@ -126,7 +102,7 @@ template <typename T, int Q> struct many_task {
 };
 
 /* A piece of a record for one chunk of Q right-hand sides, by one warp: everything that is known beforehand is asked
- * for before the first operand is awaited. */
+ * for before the first operand is awaited.  b lies where the next solve's values will. */
 template <typename T, int Q>
 static __device__ __forceinline__ void many_piece(const many_arguments<T> &g, unsigned piece)
 {
@@ -136,32 +112,37 @@ static __device__ __forceinline__ void many_piece(const many_arguments<T> &g, un
   T *half = g.published + (size_t)(2 * m.chunk + copy) * g.n_published * Q + mate;
   T *other = g.published + (size_t)(2 * m.chunk + (copy ^ 1)) * g.n_published * Q + mate;
   const unsigned end = one ? g.entries : 0, step = m.parts, stride = batch<T>::ENTRIES * step;
-  batch<T> first, second;
-  first.fetch(g, m.record, m.slot, m.part, step, end);
-  second.fetch(g, m.record, m.slot, m.part + stride, step, end);
+  batch<T> next;
+  next.fetch(g, m.record, m.slot, m.part, step, end);
   const uint4 head = *(const uint4 *)m.record;
   const int row = ((const int *)(m.record + 16))[m.slot];
   const T inverse = ((const T *)(m.record + g.inverse))[m.slot];
   const bool own = m.slot < head.y && !m.part, real = own && row >= 0;
+  const size_t at = (size_t)(head.x + m.slot) * Q;
   twin<T> s = {0, 0};
-  if (real && one) s.x = g.b[row * g.b_row + m.rhs * g.b_rhs] * inverse;
-  if (real && both) s.y = g.b[row * g.b_row + (m.rhs + 1) * g.b_rhs] * inverse;
-  first.template subtract<Q>(&s, half, g, row);
-  for (unsigned j = 2 * stride; second.used(); j += stride) {
-    first = second;
-    second.fetch(g, m.record, m.slot, m.part + j, step, end);
-    first.template subtract<Q>(&s, half, g, row);
+  if (g.turned) {
+    if (real && one) s = load_twin(other + at);
+  } else {
+    if (real && one) s.x = g.b[row * g.b_row + m.rhs * g.b_rhs];
+    if (real && both) s.y = g.b[row * g.b_row + (m.rhs + 1) * g.b_rhs];
+  }
+  s.x *= inverse;
+  s.y *= inverse;
+  if (!real) s = {0, 0};
+  for (unsigned j = stride; next.used(); j += stride) {
+    const batch<T> now = next;
+    if (j < g.entries) next.fetch(g, m.record, m.slot, m.part + j, step, end);
+    now.template subtract<Q>(&s, half, g, row);
+    if (j >= g.entries) break;
   }
   for (unsigned d = m.rows * m.L; d < 32; d *= 2) {
     s.x += __shfl_xor_sync(ALL, s.x, d);
     s.y += __shfl_xor_sync(ALL, s.y, d);
   }
   if (!own) return;
-  const size_t at = (size_t)(head.x + m.slot) * Q;
-  twin<T> clear;
-  store_not_yet(&clear.x);
-  if (one) store_twin(half + at, s.x, s.y);
-  store_twin(other + at, clear.x, clear.x);
+  if (one) store_twin(half + at, s);
+  store_twin(other + at, twin_not_yet<T>());
+  if (g.turned) return;
   if (real && one) g.x[row * g.x_row + m.rhs * g.x_rhs] = s.x;
   if (real && both) g.x[row * g.x_row + (m.rhs + 1) * g.x_rhs] = s.y;
 }
@@ -178,6 +159,29 @@ static __global__ void __launch_bounds__(MANY_WARPS * 32) many_kernel(const many
     __syncwarp();
   }
   leave(g.control, g.chunks);
+}
+
+/* b into the half of the next solve's values, the solve, and x out of it again. */
+template <typename T, int Q>
+static void many_steps(const gik_packed *p, const many_arguments<T> &g, int processors, cudaStream_t stream)
+{
+  const unsigned wanted = (g.pieces + MANY_WARPS - 1) / MANY_WARPS, most = 8 * (unsigned)processors;
+  const unsigned grid = wanted < most ? wanted : most;
+  const turning<T> t = {g.b,       g.x,           g.published, g.b_row,  g.b_rhs, g.x_row,    g.x_rhs,
+                        g.control, g.n_published, g.count,     g.chunks, p->row,  p->position};
+  if (g.turned) turn_in_kernel<T, Q><<<turn_grid(t, processors), TURN_THREADS, 0, stream>>>(t);
+  many_kernel<T, Q><<<grid, MANY_WARPS * 32, 0, stream>>>(g);
+  if (g.turned) turn_out_kernel<T, Q><<<turn_grid(t, processors), TURN_THREADS, 0, stream>>>(t);
+}
+
+template <typename T>
+static void many_run(const gik_packed *p, int q, const many_arguments<T> &g, int processors, cudaStream_t stream)
+{
+  switch (q) {
+  case 4: many_steps<T, 4>(p, g, processors, stream); break;
+  case 8: many_steps<T, 8>(p, g, processors, stream); break;
+  default: many_steps<T, 16>(p, g, processors, stream);
+  }
 }
 
 template <typename T> static void many_launch(const gik_packed *p, int q, gable_type type, const gik_solve *s)
@@ -206,24 +210,20 @@ template <typename T> static void many_launch(const gik_packed *p, int q, gable_
   g.x_row = s->v.x_row;
   g.x_rhs = s->v.x_rhs;
   g.deadline_ns = s->deadline_ns;
-  const unsigned wanted = (g.pieces + MANY_WARPS - 1) / MANY_WARPS, most = 8 * (unsigned)s->processors;
-  const unsigned grid = wanted < most ? wanted : most;
-  cudaStream_t stream = (cudaStream_t)s->stream;
-  switch (q) {
-  case 4: many_kernel<T, 4><<<grid, MANY_WARPS * 32, 0, stream>>>(g); break;
-  case 8: many_kernel<T, 8><<<grid, MANY_WARPS * 32, 0, stream>>>(g); break;
-  default: many_kernel<T, 16><<<grid, MANY_WARPS * 32, 0, stream>>>(g);
-  }
+  /* rows of a level lie far apart in every column: where the vectors are large and levels many, they are turned */
+  g.turned = (s->v.b_rhs != 1 || s->v.x_rhs != 1) && p->width < p->n_published / 8.0 &&
+             (double)p->n_published * s->v.count * size > 30e6;
+  many_run<T>(p, q, g, s->processors, (cudaStream_t)s->stream);
 }
 
 } /* namespace gik */
 
 extern "C" {
 
-int gik_packed_together(int n, int count)
+int gik_packed_together(int n, double width, int count)
 {
-  /* as many rows as the GPU holds at once are solved for one right-hand side each, which takes less waiting */
-  if (count <= 1 || (double)n * count < 400e3) return 1;
+  /* what the GPU holds at once, and narrow levels, are solved for one right-hand side each, which takes less waiting */
+  if (count <= 1 || (double)n * count < 400e3 || width < 600) return 1;
   return count <= 4 ? 4 : count <= 8 ? 8 : 16;
 }
 

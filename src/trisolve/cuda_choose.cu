@@ -26,15 +26,31 @@ static void predict(const gi_profile *p, const gik_device_triangle *t, double *t
   *tiles_s = 12e-6 + p->levels * step + bytes / 3e12;
 }
 
-/* The same for several right-hand sides: tiles read the matrix for each; rows share it where there are many. */
+/* Seconds that independent right-hand sides keep the whole GPU busy with tiles: scattered accesses to b and x, and the
+ * matrix again for each. */
+static double busy_s(const gik_device_triangle *t, double rhs)
+{
+  return rhs * (2e-11 * t->n + 3e-12 * t->nnz);
+}
+
+int tiles_are_busy(const gi_profile *p, const gik_device_triangle *t, double rhs)
+{
+  double tiles = 0, rows = 0;
+  predict(p, t, &tiles, &rows);
+  return rhs > 1 && side_by_side(p, t->n) && busy_s(t, rhs) > 2 * tiles;
+}
+
+/* The same for several right-hand sides.  Independent ones share the GPU: tiles then take twice as long as for one.
+ * Side by side they share each step, or each line of memory. */
 static void predict_many(const gi_profile *p, const gik_device_triangle *t, double rhs, double *tiles_s, double *rows_s)
 {
-  const double tiles = 12e-6 + rhs * (12.0 * t->nnz + 24.0 * t->n) / 2.1e12;
-  if (tiles > *tiles_s) *tiles_s = tiles;
-  if (gik_packed_together(t->n, (int)rhs) == 1)
-    *rows_s *= 1.4;
+  const double busy = busy_s(t, rhs), width = (double)t->n / (p->levels + 1);
+  const double tiles = tiles_are_busy(p, t, rhs) ? 0.7 * busy : (side_by_side(p, t->n) ? 2.3 : 2.0) * *tiles_s;
+  *tiles_s = *tiles_s < 0.9 * *rows_s ? tiles : 10 * tiles; /* slower for one: slower for many */
+  if (gik_packed_together(t->n, width, (int)rhs) == 1)
+    *rows_s = 1.15 * *rows_s + rhs * 2e-11 * t->n;
   else
-    *rows_s = 16e-6 + 0.65e-6 * p->levels + rhs * (5.4e-11 * t->n + 1e-12 * t->nnz);
+    *rows_s = 16e-6 + 0.65e-6 * p->levels + rhs * (2.9e-11 * t->n + 0.5e-12 * t->nnz);
 }
 
 /* Whether tiles would be border for the most part: long rows of wide levels, rows without chains, chains whose entries
@@ -77,9 +93,10 @@ void rows_shape(const gable_trisolve *t, side *d, int k)
   const double room = (double)d->triangle.n * gi_limit_of(k); /* entries of records that are all alike */
   const int uneven = gi_limit_of(k) >= 8 && d->triangle.nnz * 1.3 < room;
   const int hollow = width > 64 && d->triangle.nnz * 6.0 < room;
+  d->packed.width = width;
   d->packed.blocks = width > 300 ? 4 : 2;
   d->packed.gated = pairs_of[k] * lanes_of[k] >= 7;
-  if (((width > 1024 && uneven) || hollow) && gik_packed_together(t->shape.n, t->options.typical_rhs) == 1) {
+  if (((width > 1024 && uneven) || hollow) && gik_packed_together(t->shape.n, width, t->options.typical_rhs) == 1) {
     /* as many lanes a row as its length asks for; several right-hand sides are independent pieces of work then */
     d->packed.mixed = 1;
     d->packed.lanes = 1;

@@ -5,9 +5,9 @@ namespace gi
 {
 
 /* Chains that run side by side (many of one chain level: a grid with a third dimension) are cut by chain level and by
- * index into blocks of 64 chains, or of 32 where rows are long, for two warps; lone chains 32 at a time; otherwise
- * intervals of index. */
-static void choose_cuts(const gi_profile *p, int n, gi_tile_shape *s)
+ * index into blocks of 64 chains, or of 32 where rows are long, for two warps (with many right-hand sides 32 for one,
+ * since blocks are enough then); lone chains 32 at a time; otherwise intervals of index. */
+static void choose_cuts(const gi_profile *p, int n, int busy, gi_tile_shape *s)
 {
   const double beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
   const double length = p->chains ? (double)n / p->chains : 0;
@@ -15,11 +15,11 @@ static void choose_cuts(const gi_profile *p, int n, gi_tile_shape *s)
   s->pollers = 8;
   if (s->lanes == 1 && side_by_side(p, n) && p->gap > 0 && n > 240.0 * p->levels) {
     const int long_rows = s->pairs > 2;
-    s->warps = 2;
+    s->warps = busy && !long_rows ? 1 : 2; /* more blocks rather than larger ones */
     s->lanes = long_rows ? 2 : 1;
     s->pairs = long_rows ? 4 : 2;
     s->chain_cut = 8;
-    s->index_cut = (unsigned)((long_rows ? 4 : 8) * (p->gap > length ? p->gap : length));
+    s->index_cut = (unsigned)((long_rows || busy ? 4 : 8) * (p->gap > length ? p->gap : length));
   } else if (s->lanes == 1 && length >= 16 && beside < 4) {
     s->chain_cut = 32;
     s->index_cut = 0;
@@ -41,7 +41,7 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
   gi_device_mark before = {};
   if (shape.lanes == 1 && !d->profile.gap)
     GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
-  choose_cuts(&d->profile, d->triangle.n, &shape);
+  choose_cuts(&d->profile, d->triangle.n, tiles_are_busy(&d->profile, &d->triangle, t->options.typical_rhs), &shape);
   before = gi_device_mark_of(&s->memory);
   for (int attempt = 0;; attempt++) {
     GI_TRY(gi_cuda_tiles(&s->memory, &d->triangle, d->level, &d->profile, &shape, types_of(t), &d->tiles, &d->row_at));
@@ -56,6 +56,7 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
     if (shape.chain_cut > 1) shape.chain_cut = (shape.chain_cut + 1) / 2;
     if (!shape.index_cut && shape.chain_cut <= 1) shape.index_cut = (unsigned)(d->triangle.n / 64 + 1);
   }
+  tiles_together(t, s, d);
 done:
   return status;
 }

@@ -77,7 +77,7 @@ static gable_status number_rows(gi_device_memory *keep, gi_device_memory *m, siz
   unsigned *start = nullptr, *record = nullptr, *position = nullptr, *row_at = nullptr;
   GI_TRY(take(m, o->keys + 1, &start));
   GI_TRY(take(m, o->keys + 1, &record));
-  GI_TRY(take(m, n, &position));
+  GI_TRY(take(keep, n, &position));
   GI_TRY(each(n + 1, [=] __device__(size_t p) {
     const unsigned here = p < n ? key[p] : keys, before = p ? key[p - 1] : NONE;
     for (unsigned l = before + 1; l <= here; l++) start[l] = (unsigned)p;
@@ -173,6 +173,8 @@ gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t
   }
   GI_TRY(fetch(keep->ctx, &out->n_records, o.record + o.keys, 1));
   out->n_published = (unsigned)n;
+  out->position = o.position;
+  out->row = t->row;
   *row_at = o.row_at;
 done:
   gi_device_give_back(&scratch);

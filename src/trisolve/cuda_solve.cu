@@ -15,7 +15,7 @@ size_t aligned(size_t bytes)
 }
 
 /* What solves of one op and one type of vectors share: a control block and published values; the column methods keep
- * counts in their place.  rows has two of them, for one right-hand side and for several at a time. */
+ * counts in their place.  tiles and rows may have two of them, for one right-hand side and for several at a time. */
 struct area {
   size_t offset, numbers; /* bytes into the work's scratch; published values */
 };
@@ -30,16 +30,11 @@ size_t published_of(const side *d)
   return d->method == GI_AUTO ? 0 : (d->method == GI_ELMR ? 2 : 1) * (size_t)d->triangle.n;
 }
 
-/* Right-hand sides that a work for so many solves at a time. */
-int together(const side *d, gable_idx max_rhs)
-{
-  return d->method == GI_ROWS && !d->packed.mixed ? gik_packed_together((int)d->packed.n_published, max_rhs) : 1;
-}
-
 /* The areas of a side from *at on, which is moved behind them; returns how many. */
-int areas_of(const side *d, gable_idx max_rhs, size_t size, size_t *at, area out[MOST_AREAS])
+int areas_of(const side *d, gable_idx max_rhs, int type, size_t *at, area out[MOST_AREAS])
 {
-  const size_t rhs = (size_t)(max_rhs < GIK_MOST_RHS ? max_rhs : GIK_MOST_RHS), q = (size_t)together(d, max_rhs);
+  const size_t rhs = (size_t)(max_rhs < GIK_MOST_RHS ? max_rhs : GIK_MOST_RHS), size = type ? 8 : 4;
+  const size_t q = (size_t)together(d, max_rhs, type);
   const int own = d->method == GI_TILES || d->method == GI_ROWS, count = q > 1 ? 2 : 1;
   out[0].numbers = published_of(d) * (own && q == 1 ? rhs : 1);
   out[1].numbers = published_of(d) * ((rhs + q - 1) / q * q);
@@ -60,7 +55,7 @@ template <typename F> gable_status each_area(const gable_trisolve *t, gable_idx 
     for (int type = 0; type < 2; type++) {
       area a[MOST_AREAS];
       if (!(types_of(t) >> type & 1)) continue;
-      const int count = areas_of(&s->of[op], max_rhs, type ? 8 : 4, &at, a);
+      const int count = areas_of(&s->of[op], max_rhs, type, &at, a);
       for (int i = 0; i < count; i++) GI_TRY(f(op, type, i, a[i]));
     }
 done:
@@ -75,7 +70,7 @@ size_t stage_of(const gable_trisolve *t, gable_idx max_rhs)
   area a[MOST_AREAS];
   for (int op = 0; op < 2; op++)
     for (int type = 0; type < 2; type++)
-      if (types_of(t) >> type & 1) areas_of(&s->of[op], max_rhs, type ? 8 : 4, &at, a);
+      if (types_of(t) >> type & 1) areas_of(&s->of[op], max_rhs, type, &at, a);
   return at;
 }
 
@@ -125,7 +120,9 @@ gable_status stage_copy(const gable_vectors_view *v, void *stage, int in, cudaSt
 gable_status launch(const side *d, gable_type type, int q, const gik_solve *r)
 {
   switch (d->method) {
-  case GI_TILES: return gik_tiles_solve(&d->tiles, type, d->solve_blocks[type == GABLE_D], r);
+  case GI_TILES:
+    return q > 1 ? gik_tiles_solve_many(&d->tiles, q, type, d->many_blocks[type == GABLE_D], r)
+                 : gik_tiles_solve(&d->tiles, type, d->solve_blocks[type == GABLE_D], r);
   case GI_ROWS: return q > 1 ? gik_packed_solve_many(&d->packed, q, type, r) : gik_packed_solve(&d->packed, type, r);
   case GI_LEVR: return gik_levr_solve(&d->seed, type, r);
   case GI_LEVC: return gik_levc_solve(&d->seed, type, r);
@@ -173,7 +170,7 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
   const state *s = (const state *)t->state;
   const side *d = &s->of[op];
   const int host = b->space == GABLE_HOST;
-  const int q = b->count > 1 ? together(d, w->max_rhs) : 1;
+  const int q = b->count > 1 ? together(d, w->max_rhs, b->type == GABLE_D) : 1;
   char *stage = (char *)w->device + stage_of(t, w->max_rhs);
   gik_solve r = {};
   gable_vectors_view packed = *x;

@@ -26,6 +26,7 @@ struct side {
   gik_seed seed;
   unsigned *starts; /* host, [levels+1]: for the seed's methods */
   int widest, reverse, solve_blocks[2];
+  int together[2], many_blocks[2]; /* tiles: right-hand sides that slots have room for, and blocks then, by type */
   double model_s;
   char why[240];
 };
@@ -80,6 +81,16 @@ inline int side_by_side(const gi_profile *p, int n)
 {
   return p->chains && n / p->chains >= 16 && p->chains >= 4.0 * p->chain_levels;
 }
+
+/* Whether tiles for rhs right-hand sides keep the whole GPU busy, so that bytes and accesses count more than waiting.
+ */
+int tiles_are_busy(const gi_profile *p, const gik_device_triangle *t, double rhs);
+
+/* How many right-hand sides the slots of d's tiles have room for; cuda_together.cu. */
+void tiles_together(const gable_trisolve *t, const state *s, side *d);
+
+/* Right-hand sides that a work for so many solves at a time, of a type (0: float, 1: double). */
+int together(const side *d, gable_idx max_rhs, int type);
 
 /* tiles or rows, with d->why and d->model_s. */
 gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, side *d);
