@@ -192,19 +192,17 @@ unsigned gi_cuda_keys(const gik_packed *packed, const gi_findings *found)
 }
 
 /* Places and records of all rows. */
-static gable_status place_all(gi_device_memory *scratch, const gi_reading *reading, const gi_tile_counts *counts,
-                              const classes c, unsigned keys, unsigned slots, const gi_counted *counted,
-                              unsigned **position)
+static gable_status place_all(const gi_reading *reading, const gi_tile_counts *counts, const classes c, unsigned keys,
+                              unsigned slots, const gi_counted *counted, unsigned *position)
 {
   gable_status status = GABLE_OK;
   const unsigned n = (unsigned)reading->rows.n, tiles = (n + TILE_ROWS - 1) / TILE_ROWS;
   placing g = {n, {reading->level, reading->rows.run, c}, *counts, reading->found->width, keys, slots};
-  GI_TRY(take(scratch, n, position));
   if (c.count > 1) {
     g.width = reading->found->keys;
     if (n) count_keys_kernel<<<tiles, TILE_ROWS>>>(n, g.key, *counts, reading->found->keys);
   }
-  g.position = *position;
+  g.position = position;
   g.row_at = counted->row_at;
   g.order = counted->order;
   g.parents = reading->child;
@@ -223,7 +221,8 @@ static gable_status counted_arrays(gi_device_memory *keep, const gi_reading *rea
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)reading->rows.n, slots = bound * (32 / (size_t)out->lanes), entries = found->entries;
-  size_t all = slots * 12 + bound * sizeof *out->head + (n + entries) * (4 + 8) + 8192; /* 8: the other op's values */
+  size_t all = slots * 12 + bound * sizeof *out->head + (2 * n + entries) * 4 + 8192;
+  all += (n + entries) * 8; /* the other op's values */
   for (int type = 0; type < 2; type++)
     if (types >> type & 1) all += bound * gik_packed_layout_of(out, type ? GABLE_D : GABLE_S).bytes;
   GI_TRY(gi_device_reserve(keep, all));
@@ -231,6 +230,7 @@ static gable_status counted_arrays(gi_device_memory *keep, const gi_reading *rea
   GI_TRY(take(keep, slots, &c->run));
   GI_TRY(take(keep, entries, &c->plain.col));
   GI_TRY(take(keep, n, &c->order));
+  GI_TRY(take(keep, n, &out->position));
   if (out->mixed) GI_TRY(take(keep, bound, &out->head));
   for (int type = 0; type < 2; type++)
     if (types >> type & 1)
@@ -241,28 +241,27 @@ static gable_status counted_arrays(gi_device_memory *keep, const gi_reading *rea
   c->plain.ptr = reading->count;
   c->plain.row = c->plain.parent = reading->row;
   c->parents = reading->child;
+  out->row = reading->row;
 done:
   return status;
 }
 
-gable_status gi_cuda_counted(gi_device_memory *keep, gi_device_memory *scratch, const gi_reading *reading,
-                             const gi_tile_counts *counts, const gi_findings *found, int types, gik_packed *out,
-                             gi_counted *counted)
+gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, const gi_tile_counts *counts,
+                             const gi_findings *found, int types, gik_packed *out, gi_counted *counted)
 {
   gable_status status = GABLE_OK;
   const classes k = classes_of(out, found->longest);
   const size_t n = (size_t)reading->rows.n, least = 32u >> k.lanes_of(found->longest); /* rows of a full record */
   const unsigned keys = gi_cuda_keys(out, found), slots = 32 / (unsigned)out->lanes;
   const size_t bound = n / least + (keys < n ? keys : n);
-  unsigned *position = nullptr;
   gi_counted c = {};
   GI_TRY(counted_arrays(keep, reading, found, bound, types, out, &c));
-  GI_TRY(place_all(scratch, reading, counts, k, keys, slots, &c, &position));
+  GI_TRY(place_all(reading, counts, k, keys, slots, &c, out->position));
   for (int type = 0, written = 0; type < 2; type++) {
     if (!(types >> type & 1)) continue;
     counted_writer w = {reading->rows,
                         k,
-                        position,
+                        out->position,
                         c.row_at,
                         reading->row,
                         reading->count,

@@ -191,8 +191,7 @@ gable_status records_schedule(const gable_trisolve *t, state *s, side *d)
   gi_records r;
   if (d->method == GI_ROWS) rows_shape(t, d, k);
   if (stored && d->method == GI_ROWS && by_counting(t, s, d)) {
-    GI_TRY(gi_cuda_counted(&s->memory, &s->scratch, &s->reading, &s->counts, &s->found, types_of(t), &d->packed,
-                           &s->counted));
+    GI_TRY(gi_cuda_counted(&s->memory, &s->reading, &s->counts, &s->found, types_of(t), &d->packed, &s->counted));
     d->row_at = s->counted.row_at;
     d->run = s->counted.run;
     d->triangle = d->plain = s->counted.plain;

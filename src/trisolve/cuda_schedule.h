@@ -185,9 +185,8 @@ unsigned gi_cuda_keys(const gik_packed *packed, const gi_findings *found);
 
 /* The same as gi_cuda_packed, from a reading that was surveyed with counts, of which it takes over row, child and
  * count.  Waits for the count of records at its end. */
-gable_status gi_cuda_counted(gi_device_memory *keep, gi_device_memory *scratch, const gi_reading *reading,
-                             const gi_tile_counts *counts, const gi_findings *found, int types, gik_packed *out,
-                             gi_counted *counted);
+gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, const gi_tile_counts *counts,
+                             const gi_findings *found, int types, gik_packed *out, gi_counted *counted);
 
 /* Rows by level for the seed's methods: order [n] on the device, starts [levels+1] on the device and (host) the same.
  */
