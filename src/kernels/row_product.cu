@@ -26,29 +26,73 @@ template <typename A, typename V> struct vectors {
   bool exact;
 };
 
+struct span {
+  unsigned first, end;
+};
+
+/* The entries of row i that are summed. */
+__device__ inline span span_of(const gik_rows &a, gik_part part, gable_idx i, bool any)
+{
+  if ((unsigned)i >= (unsigned)a.n || !any) return {0, 0};
+  return {part == GIK_ABOVE ? a.diagonal[i] + 1 : a.ptr[i], part == GIK_BELOW ? a.diagonal[i] : a.ptr[i + 1]};
+}
+
+/* What the diagonal adds to the sum of row i. */
+template <typename A, typename V>
+__device__ inline V diagonal_term(const gik_rows &a, const vectors<A, V> &v, const V *x, gable_idx i)
+{
+  if (!v.d || v.exact) return 0;
+  return ((V)((const A *)a.val)[a.diagonal[i]] - (V)v.d[i]) * x[i * v.x_step];
+}
+
+template <typename A, typename V>
+__device__ inline void store_row(const vectors<A, V> &v, gable_idx n, gable_idx i, int j, V sum)
+{
+  v.y[(ptrdiff_t)j * n + i] = v.b ? v.b[i * v.b_step + j * v.b_rhs] - sum : sum;
+}
+
+/* Rows of more entries than this for each of their threads are taken by the whole block, one after the other. */
+enum { LONG = 64 };
+
+template <typename A, typename V, int P>
+__device__ void long_rows(const gik_rows &a, gik_part part, const vectors<A, V> &v, double *of)
+{
+  const A *__restrict__ val = (const A *)a.val;
+  for (int r = 0; r < BLOCK / P; r++) {
+    const gable_idx i = (gable_idx)((size_t)blockIdx.x * (BLOCK / P) + r);
+    const span s = span_of(a, part, i, v.x);
+    if (s.end - s.first <= LONG * P) continue;
+    for (int j = 0; j < v.count; j++) {
+      const V *__restrict__ x = v.x + j * v.x_rhs;
+      V sum = threadIdx.x ? 0 : diagonal_term(a, v, x, i);
+#pragma unroll 4
+      for (unsigned q = s.first + threadIdx.x; q < s.end; q += BLOCK) sum = fma((V)val[q], x[a.idx[q] * v.x_step], sum);
+      sum = (V)block_sum<BLOCK>((double)sum, of);
+      if (!threadIdx.x) store_row(v, a.n, i, j, sum);
+    }
+  }
+}
+
 template <typename A, typename V, int P>
 __global__ void __launch_bounds__(BLOCK) product_kernel(const gik_rows a, gik_part part, const vectors<A, V> v)
 {
-  const size_t thread = (size_t)blockIdx.x * BLOCK + threadIdx.x;
-  const gable_idx i = (gable_idx)(thread / P);
+  __shared__ double of[BLOCK];
+  const gable_idx i = (gable_idx)(((size_t)blockIdx.x * BLOCK + threadIdx.x) / P);
   const unsigned lane = threadIdx.x % P;
   const A *__restrict__ val = (const A *)a.val;
   const gable_idx *__restrict__ idx = a.idx;
-  unsigned first = 0, end = 0;
-  if (i < a.n && v.x) {
-    first = part == GIK_ABOVE ? a.diagonal[i] + 1 : a.ptr[i];
-    end = part == GIK_BELOW ? a.diagonal[i] : a.ptr[i + 1];
-  }
+  const span s = span_of(a, part, i, v.x);
+  const bool mine = s.end - s.first <= LONG * P, row = (unsigned)i < (unsigned)a.n;
   for (int j = 0; j < v.count; j++) {
     const V *__restrict__ x = v.x + j * v.x_rhs;
     V sum = 0;
-    for (unsigned q = first + lane; q < end; q += P) sum = fma((V)val[q], x[idx[q] * v.x_step], sum);
-    if (i < a.n && v.x && v.d && !v.exact && lane == 0)
-      sum = fma((V)val[a.diagonal[i]] - (V)v.d[i], x[i * v.x_step], sum);
+    for (unsigned q = s.first + lane; mine && q < s.end; q += P) sum = fma((V)val[q], x[idx[q] * v.x_step], sum);
+    if (row && v.x && lane == 0) sum += diagonal_term(a, v, x, i);
 #pragma unroll
     for (int d = P / 2; d > 0; d >>= 1) sum += __shfl_xor_sync(all_lanes, sum, d);
-    if (i < a.n && lane == 0) v.y[(ptrdiff_t)j * a.n + i] = v.b ? v.b[i * v.b_step + j * v.b_rhs] - sum : sum;
+    if (row && mine && lane == 0) store_row(v, a.n, i, j, sum);
   }
+  if (__syncthreads_or(!mine)) long_rows<A, V, P>(a, part, v, of);
 }
 
 template <typename A, typename V>
