@@ -12,7 +12,7 @@ run 0 solve "$data/1138_bus.mtx.gz"
 says Cholesky out
 if [ "$json" ]; then
     run 0 solve "$data/west0479.mtx.gz" --rhs 3 --repeat 2 --threads 2 --json j
-    for key in matrix n nnz method order threads read_s order_s match_s symbolic_s structure_s analyse_s factor_s solve_s refine_s refine_steps \
+    for key in matrix n nnz method order threads read_s order_fallback order_s match_s symbolic_s structure_s analyse_s factor_s blas solve_s refine_s refine_steps \
         nnz_l nnz_u flops supernodes perturbed_pivots memory_bytes backward_error rcond forward_error where; do
         says "\"$key\":" j
     done

@@ -353,6 +353,7 @@ int main(int argc, char **argv)
   gable_context *ctx = test_place(argc, argv, &options);
   enum { METHODS = 8 };
   const long most = argc > 2 ? atol(argv[2]) : 50000; /* rows */
+  long checks = 0;
   deadline_s = argc > 2 ? 300 : 0;
   const char *const *methods = names + (gable_context_space(ctx) == GABLE_DEVICE);
   for (int m = 0; m < METHODS; m++) check_nan(ctx, methods[m]);
@@ -365,9 +366,10 @@ int main(int argc, char **argv)
       }
       for (int m = 0; m < METHODS; m++)
         for (int sweep = 1; sweep <= 3 && (argc < 4 || !strcmp(argv[3], methods[m])); sweep++)
-          check(ctx, &a, methods[m], (gable_sweep)sweep, sweep == 2 ? 1.3 : 1.0, (m + sweep) % 2, symmetric);
+          check(ctx, &a, methods[m], (gable_sweep)sweep, sweep == 2 ? 1.3 : 1.0, (m + sweep) % 2, symmetric), checks++;
       drop(&a);
     }
+  CHECK(checks, "no sweep was checked: is %s a method of this place?", argc > 3 ? argv[3] : "none");
   check_errors(ctx);
   if (gable_context_space(ctx) == GABLE_DEVICE && argc < 3) check_deadline(ctx);
   gable_context_destroy(&ctx);
