@@ -265,7 +265,7 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
       option_text('o', "output", "X.mtx", "write x to this file", &q->x_path),
       option_integer(0, "rhs", "K", "K seeded right-hand sides instead", &q->rhs, 1, 1000000),
       option_text(0, "order", "NAME",
-                  "metis, amd, colamd, natural, or a file with a permutation (default: the least fill)", &q->order),
+                  "metis, amd, colamd, natural, or a file with a permutation (default: AMD's or METIS's)", &q->order),
       option_integer(0, "threads", "N", "threads (default: one per processor)", &q->threads, 1, 1024),
       option_integer(0, "repeat", "R", "time the solve R times and report the median", &q->repeat, 1, 1000000),
       option_integer(0, "refine", "N", "at most N steps of refinement; 0: none (default: as many as help)", &q->refine,

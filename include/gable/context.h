@@ -40,7 +40,7 @@ typedef struct gable_context_options {
     sizeof(gable_context_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL                                         \
   }
 
-/* Local.  where: "cpu", "cuda:0", "mirror" (the CPU with device memory of its own that the host cannot touch, for tests
+/* Local.  where: "cpu", "cuda:0" and so on, "mirror" (the CPU with device memory that the host cannot touch, for tests
  * of programs that are meant for a GPU; gable_trisolve alone takes views in it) or "auto" (NULL is "auto": the GPU
  * when the build has it and one answers, else the CPU; gable_context_where says which).  An explicit
  * "cuda:0" never falls back: GABLE_ERR_UNAVAILABLE names what is missing.  options may be NULL. */
