@@ -164,11 +164,11 @@ static int walk_pattern(const gi_csc *a, gable_off *cursor, gi_gather *map)
   return 1;
 }
 
-/* The same walk over the values of a symmetric pattern. */
-static int walk_values(const gi_csc *a, gable_off *cursor, int transpose)
+int gi_gather_transpose_values(gi_csc *a, gable_off *cursor, int transpose)
 {
   int apart = 0;
   double *val = a->val;
+  memcpy(cursor, a->ptr, (size_t)a->n_cols * sizeof *cursor);
   for (gable_idx i = 0; i < a->n_cols; i++) {
     gable_off k = cursor[i];
     const gable_off end = a->ptr[i + 1];
@@ -183,7 +183,7 @@ static int walk_values(const gi_csc *a, gable_off *cursor, int transpose)
       val[m] = right;
     }
   }
-  return apart;
+  return !apart;
 }
 
 gable_status gi_gather_mirror(gable_context *ctx, const gi_csc *a, gi_gather *map, int *pattern)
@@ -199,18 +199,6 @@ gable_status gi_gather_mirror(gable_context *ctx, const gi_csc *a, gi_gather *ma
 done:
   gi_free(ctx, cursor);
   if (map && !*pattern) gi_gather_release(ctx, map);
-  return status;
-}
-
-gable_status gi_gather_transpose_values(gable_context *ctx, gi_csc *a, int transpose, int *symmetric)
-{
-  gable_status status = GABLE_OK;
-  gable_off *cursor = NULL;
-  GI_ALLOC(ctx, cursor, a->n_cols);
-  memcpy(cursor, a->ptr, (size_t)a->n_cols * sizeof *cursor);
-  *symmetric = !walk_values(a, cursor, transpose);
-done:
-  gi_free(ctx, cursor);
   return status;
 }
 

@@ -38,9 +38,9 @@ gable_status gi_gather_transpose(gable_context *ctx, const gi_gather_plan *plan,
  * each entry (i,j) to the place of (j,i).  One pass over half of a. */
 gable_status gi_gather_mirror(gable_context *ctx, const gi_csc *a, gi_gather *map, int *pattern);
 
-/* The same for the values of an a whose pattern is symmetric: *symmetric says whether they are, up to 4 eps;
- * with transpose a->val becomes that of A^T. */
-gable_status gi_gather_transpose_values(gable_context *ctx, gi_csc *a, int transpose, int *symmetric);
+/* The same walk over the values of an a whose pattern is symmetric: 1 where they are, too, up to 4 eps.  With transpose
+ * a->val becomes that of A^T.  cursor: [n] scratch. */
+int gi_gather_transpose_values(gi_csc *a, gable_off *cursor, int transpose);
 
 void gi_gather_release(gable_context *ctx, gi_gather *g);
 gable_off gi_gather_bytes(const gi_gather *g);

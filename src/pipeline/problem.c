@@ -167,15 +167,16 @@ done:
 gable_status gi_problem_set_values(gable_context *ctx, gi_problem *p, const void *val)
 {
   gable_status status = GABLE_OK;
-  const gable_off n = p->n;
-  if (!p->rows.val) GI_ALLOC(ctx, p->rows.val, p->rows.ptr[n]);
+  gable_off *cursor = NULL;
+  if (p->pattern_symmetric) GI_ALLOC(ctx, cursor, p->n);
+  if (!p->rows.val) GI_ALLOC(ctx, p->rows.val, p->rows.ptr[p->n]);
   gi_gather_values(&p->from_caller, p->value_type, val, p->rows.val);
-  p->values_symmetric = 0;
-  if (p->pattern_symmetric) GI_TRY(gi_gather_transpose_values(ctx, &p->rows, p->mirrored, &p->values_symmetric));
+  p->values_symmetric = p->pattern_symmetric && gi_gather_transpose_values(&p->rows, cursor, p->mirrored);
   look_at_diagonal(p);
   p->measured = 0;
   if (!p->pattern_symmetric) gi_problem_measure(p); /* the arrangement looks at them */
 done:
+  gi_free(ctx, cursor);
   return status;
 }
 

@@ -31,7 +31,7 @@ void gi_problem_release(gable_context *ctx, gi_problem *p);
 
 /* GABLE_ERR_NOT_FINITE names an entry of val [given], in the caller's order, that is not finite. */
 gable_status gi_problem_check_values(const gi_problem *p, const void *val);
-/* New values, checked before.  GABLE_ERR_MEMORY: the old ones may be lost. */
+/* New values, checked before.  GABLE_ERR_MEMORY: the old ones are still there. */
 gable_status gi_problem_set_values(gable_context *ctx, gi_problem *p, const void *val);
 
 /* The norms of the values, unless they are there: before a system is asked for.  A symmetric pattern is arranged

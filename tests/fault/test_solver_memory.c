@@ -114,6 +114,43 @@ static void one_kind(test_kind kind, gable_idx n)
   test_system_free(&a);
 }
 
+/* Values that could not be taken for lack of memory leave the old ones, or are there whole: never a mixture. */
+static void values_stay_whole(void)
+{
+  enum { N = 60 };
+  gable_context_options options = failing_allocator_options(&memory);
+  gable_context *ctx = NULL;
+  test_system a = test_system_make(TEST_SPD, N, 7), twice = a;
+  stage s = {.view = test_system_view(&a), .b = malloc(N * sizeof(double)), .x = malloc(N * sizeof(double))};
+  gable_vectors_view vb = test_vectors(N, 1, s.b), vx = test_vectors(N, 1, s.x);
+  twice.val = malloc((size_t)a.ptr[N] * sizeof *twice.val);
+  for (int64_t k = 0; k < a.ptr[N]; k++) twice.val[k] = 2 * (a.val[k] *= 1 + 0.1 * (double)(k % 3)); /* unsymmetric */
+  for (int i = 0; i < N; i++) s.b[i] = 1 + i % 5;
+  CHECK_OK(gable_context_create("cpu", &options, &ctx));
+  CHECK_OK(gable_solver_create(ctx, NULL, &s.solver));
+  for (long k = 0, failures = 1; failures; k++) {
+    CHECK_OK(analyse(&s));
+    CHECK_OK(factor(&s));
+    failing_allocator_arm(&memory, k);
+    gable_status status = gable_solver_factor(s.solver, twice.val, GABLE_REUSE_ALL);
+    failures = memory.failures;
+    failing_allocator_disarm(&memory);
+    CHECK(status == (failures ? GABLE_ERR_MEMORY : GABLE_OK));
+    CHECK_OK(gable_solver_factor(s.solver, NULL, GABLE_REUSE_ALL));
+    CHECK_OK(make_work(&s));
+    CHECK_OK(gable_solver_solve(s.solver, s.work, GABLE_N, &vb, &vx));
+    const double old = test_backward_error(&a, GABLE_N, s.b, s.x), new = test_backward_error(&twice, GABLE_N, s.b, s.x);
+    CHECK((failures && old < 1e-12) || new < 1e-12, "allocation %ld: errors %g and %g", k, old, new);
+  }
+  gable_solver_work_destroy(&s.work);
+  gable_solver_destroy(&s.solver);
+  gable_context_destroy(&ctx);
+  free(s.b);
+  free(s.x);
+  free(twice.val);
+  test_system_free(&a);
+}
+
 int main(void)
 {
   memory = failing_allocator_init();
@@ -124,6 +161,7 @@ int main(void)
   one_kind(TEST_INDEFINITE, 60);
   one_kind(TEST_REDUCIBLE, 60);
   one_kind(TEST_GROWTH, 150);
+  values_stay_whole();
   unlink(path);
   return 0;
 }
