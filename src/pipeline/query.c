@@ -6,9 +6,10 @@
 
 gable_off gi_pipeline_bytes(const gable_solver *s)
 {
+  const gi_factor *f = s->factor;
   if (s->phase == GI_PHASE_EMPTY) return (gable_off)sizeof *s;
   return (gable_off)sizeof *s + gi_problem_bytes(&s->problem) + gi_arrangement_bytes(&s->arrangement) +
-         gi_permuted_bytes(&s->permuted) + (s->factor ? s->factor->bytes : 0);
+         gi_permuted_bytes(&s->permuted) + (f ? f->bytes : 0) + (f && f->thin ? f->thin->bytes : 0);
 }
 
 /* The factor, A', and what the numeric phase takes besides. */
