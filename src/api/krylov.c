@@ -152,6 +152,7 @@ gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a
   const double start = gi_now();
   const gable_trisolve *first;
   GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
+  GI_TRY(k->ctx->device->enter(k->ctx));
   forget(k);
   k->info = (gable_krylov_info)GABLE_KRYLOV_INFO_INIT;
   GI_TRY((k->on_device ? set_on_device : set_on_cpu)(k, a));
@@ -220,7 +221,7 @@ static gable_status solve_on_cpu(gable_krylov *k, const double *b, double *x, do
   double *r = k->work + (size_t)GI_BICGSTAB_VECTORS * (size_t)k->n;
   const double norm = gi_norm2(k->n, b);
   if (norm == 0) {
-    memset(x, 0, (size_t)k->n * sizeof *x);
+    for (gable_idx i = 0; i < k->n; i++) x[i] = 0;
     answer_zero(k, history, stop);
     goto done;
   }
@@ -310,6 +311,7 @@ static gable_status solve_by(gable_krylov *k, solve_way *way, const double *b, d
   gable_status status = GABLE_OK;
   const double start = gi_now();
   const char *stop = "";
+  GI_TRY(k->ctx->device->enter(k->ctx));
   GI_TRY(way(k, b, x, history, &stop));
   k->info.solve_s = gi_now() - start;
   snprintf(k->info.stop, sizeof k->info.stop, "%s", stop);
