@@ -52,7 +52,8 @@ static test_triangle triangle(const char *name, uint64_t seed)
   return test_triangle_make(kind, seed);
 }
 
-static gable_trisolve *plan_for(const char *method, const test_triangle *t, double deadline_s)
+/* ops: 0, or GABLE_TRISOLVE_N for that alone. */
+static gable_trisolve *plan_of(const char *method, int ops, const test_triangle *t, double deadline_s)
 {
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
@@ -62,11 +63,17 @@ static gable_trisolve *plan_for(const char *method, const test_triangle *t, doub
   view.ptr = t->ptr;
   view.idx = t->idx;
   options.method = method;
+  options.ops = ops;
   options.deadline_s = deadline_s;
   CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
   CHECK_OK(gable_trisolve_analyse(plan, &view));
   CHECK_OK(gable_trisolve_update(plan, t->val));
   return plan;
+}
+
+static gable_trisolve *plan_for(const char *method, const test_triangle *t, double deadline_s)
+{
+  return plan_of(method, 0, t, deadline_s);
 }
 
 static void check_bound(const test_triangle *t, const vectors *x, const double *b, const char *method)
@@ -329,6 +336,48 @@ static test_triangle large_grid(void)
   return t;
 }
 
+/* Levels of WIDTH rows, each over two rows of the level before. */
+static test_triangle wide_levels(void)
+{
+  enum { WIDTH = 1600, N = 40 * WIDTH };
+  test_triangle t = {N, malloc((N + 1) * sizeof *t.ptr), malloc(3 * N * sizeof *t.idx), malloc(3 * N * sizeof *t.val)};
+  int64_t used = 0;
+  for (gable_idx i = 0; i < N; i++) {
+    t.ptr[i] = used;
+    const gable_idx first = i % WIDTH ? i - WIDTH - 1 : i - WIDTH;
+    for (gable_idx j = first; i >= WIDTH && j < first + 2; j++) t.idx[used++] = j;
+    t.idx[used++] = i;
+    for (int64_t p = t.ptr[i]; p < used; p++) t.val[p] = p == used - 1 ? 4 : -1;
+  }
+  t.ptr[N] = used;
+  return t;
+}
+
+/* So many right-hand sides of so many rows that a GPU's rows turn them: columns become rows of 16 numbers.  With one op
+ * its rows are placed by counting. */
+static void check_large(const char *method, int ops)
+{
+  enum { MANY = 61 };
+  test_triangle t = wide_levels();
+  gable_trisolve *plan = plan_of(method, ops, &t, 60);
+  gable_work *w = NULL;
+  vectors b = vectors_make(t.n, MANY, 5), x = vectors_make(t.n, MANY, 6);
+  CHECK((double)t.n * MANY * 8 > 30e6, "%d rows are too few", t.n);
+  CHECK_OK(gable_work_create(plan, MANY, &w));
+  for (int k = 0; k < 2; k++) {
+    CHECK_OK(gable_device_fill(ctx, x.there.data, 0xff, x.bytes, NULL));
+    CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
+    CHECK_OK(gable_work_status(w, NULL));
+    vectors_fetch(&x, NULL);
+    check_bound(&t, &x, b.host, method);
+  }
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+  test_triangle_free(&t);
+  vectors_free(&b);
+  vectors_free(&x);
+}
+
 /* A GPU's solve whose first piece of work was already taken by nobody: whoever needs its values waits for ever.  The
  * solve ends at its deadline and names a row, and so does every method that waits; another work of the plan is well. */
 static void check_deadline(const char *method)
@@ -388,6 +437,8 @@ int main(int argc, char **argv)
   }
   check_many("auto");
   check_many("tiles");
+  check_large(test_place_is_gpu(ctx) ? "rows" : "auto", 0);
+  check_large(test_place_is_gpu(ctx) ? "rows" : "auto", GABLE_TRISOLVE_N);
   if (test_place_is_gpu(ctx)) {
     check_many("rows");
     for (size_t k = 0; k < sizeof waiting / sizeof *waiting; k++) check_deadline(waiting[k]);
