@@ -10,7 +10,10 @@ static const char *order_of(const gi_side *s, char *text, size_t room)
   if (s->width)
     snprintf(text, room, "windows of %d", s->width);
   else
-    snprintf(text, room, s->alone_s < s->natural_s ? "interleaved" : "natural");
+    snprintf(text, room, "%s",
+             s->reordered                ? "interleaved"
+             : s->alone_s < s->natural_s ? "natural in runs"
+                                         : "natural");
   return text;
 }
 

@@ -29,6 +29,7 @@ typedef struct gi_side {
   double model_s, serial_model_s; /* what the model says of this method, and of serial */
   double natural_s, alone_s;      /* tiles, timed on one thread: in the natural order, in the best one */
   gable_idx width;                /* tiles: windows of so many units are the best on one thread; 0: another order */
+  int reordered;                  /* tiles: that order is not the natural one */
   int as_serial;                  /* tiles: on one thread, and nothing that serial does not do */
   char why[240];
 } gi_side;
@@ -72,7 +73,8 @@ typedef struct gi_cpu_method {
 
 extern const gi_cpu_method gi_cpu_serial, gi_cpu_levr, gi_cpu_levc, gi_cpu_elmr, gi_cpu_elmc, gi_cpu_gsf, gi_cpu_tiles;
 
-/* Chooses between serial and tiles, by the model, and says why in side->why. */
+/* Takes tiles, in the order and on the threads that it finds best, or serial where that is the natural order on one
+ * thread, and says why in side->why. */
 gable_status gi_auto_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side);
 
 /* The schedule of one op of an analysed plan on the CPU, for tests that plant faults in it. */

@@ -254,6 +254,7 @@ static gable_status build(gable_context *ctx, const gi_pattern *p, gable_type va
   side->natural_s = best.natural_s;
   side->alone_s = best.seconds;
   side->width = best.width;
+  side->reordered = best.order != NULL;
   side->serial_model_s = gi_pace_of(&b.pace, NULL, 0, b.n);
   if (side->sparing && best.seconds < least_s) threads = 1;
   if (threads > 1) GI_TRY(try_all(&b, threads));
