@@ -16,7 +16,8 @@ SETS = [("laplacian-h200.json", r"^5-", "5 points, two dimensions"), ("laplacian
         ("matrices-h200.json", "", "triangles of real matrices"),
         ("matrices-seed-h200.json", "", "twins of the seed's table 4"),
         ("laplacian-16rhs-h200.json", r"^5-", "16 right-hand sides against SpSM, 5 points"),
-        ("laplacian-16rhs-h200.json", r"^[^5]", "16 right-hand sides against SpSM, 9, 7 and 27 points")]
+        ("laplacian-16rhs-h200.json", r"^[^5]", "16 right-hand sides against SpSM, 9, 7 and 27 points"),
+        ("matrices-16rhs-h200.json", "", "16 right-hand sides against SpSM, triangles of real matrices")]
 
 
 def load(names):
