@@ -118,7 +118,7 @@ static fault tile_waits_for_itself(gi_side *s)
 /* The error names the row, the work remembers it, and all is well once the schedule is. */
 static void check_deadline(problem *g, const char *method, fault (*plant)(gi_side *side))
 {
-  gable_trisolve *plan = plan_of(g, method, 0.05);
+  gable_trisolve *plan = plan_of(g, method, 1);
   gable_work *w = NULL;
   double *x = malloc(N * sizeof *x), *good = malloc(N * sizeof *good);
   char named[40];
