@@ -13,10 +13,11 @@ const char *gi_parse_int(const char *p, int64_t *k);
  * Returns where it stopped, or NULL.  Beyond the range: +-infinity or +-0. */
 const char *gi_parse_double(const char *p, double *x);
 
-enum { GI_NUMBER_CHARS = 32 };
+enum { GI_NUMBER_CHARS = 32, GI_DOUBLE_CHARS = 24 };
 
-/* The shortest decimal text that reads back as x exactly, with a point in every locale; nan, inf, -inf.  Needs
- * GI_NUMBER_CHARS at to, closes with 0 and returns where the 0 is. */
+/* The fewest digits that read back as x exactly, with a point in every locale; nan, inf, -inf.  At most GI_DOUBLE_CHARS
+ * characters: -0.000012345678901234567 and -1.2345678901234567e-300 are the longest.  Needs GI_NUMBER_CHARS at to,
+ * closes with 0 and returns where the 0 is. */
 char *gi_format_double(char *to, double x);
 char *gi_format_int(char *to, int64_t k);
 

@@ -5,7 +5,8 @@
 
 #include "sparse/number.h"
 
-enum { MOST_DIGITS = 17, PLAIN_ABOVE = -6, PLAIN_BELOW = 16 };
+/* Between 10^-5 and 10^16 without an exponent, so that no number takes more than GI_DOUBLE_CHARS. */
+enum { MOST_DIGITS = 17, PLAIN_ABOVE = -4, PLAIN_BELOW = 16 };
 
 char *gi_format_int(char *to, int64_t k)
 {

@@ -5,7 +5,8 @@
 #include "sparse/matrix.h"
 #include "sparse/number.h"
 
-enum { LINE = 80, VALUE_WIDTH = 25 };
+/* A blank before each value: not every reader counts columns. */
+enum { LINE = 80, VALUE_WIDTH = GI_DOUBLE_CHARS + 1 };
 
 static int digits_of(int64_t k)
 {
@@ -34,6 +35,8 @@ static gable_status put_field(fields *f, const char *text, size_t n)
 {
   gable_status status = GABLE_OK;
   char *at = NULL;
+  GI_REQUIRE(n <= (size_t)f->width, GABLE_ERR_LIMIT, "%.*s is wider than a field of %d characters", (int)n, text,
+             f->width);
   GI_TRY(gi_sink_reserve(f->sink, LINE, &at));
   memset(at, ' ', (size_t)f->width - n);
   memcpy(at + f->width - n, text, n);

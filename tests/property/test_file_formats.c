@@ -1,4 +1,5 @@
 /* What is written is read back bit by bit: every format, field and structure, plain and compressed. */
+#include <float.h>
 #include <unistd.h>
 
 #include "support/small_matrix.h"
@@ -81,6 +82,26 @@ static void dense_vectors(gable_context *ctx, gi_random *r)
   gable_matrix_destroy(&a);
 }
 
+/* Numbers of every size with all their digits: the columns of a Rutherford-Boeing file hold the longest. */
+static void every_size(gable_context *ctx, gi_random *r)
+{
+  enum { COUNT = 1300 };
+  static double x[COUNT];
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  gable_matrix *a = NULL;
+  for (int k = 0; k < COUNT; k++) x[k] = (k & 1 ? -1 : 1) * (0.5 + gi_random_unit(r)) * pow(10, k / 2 - 323);
+  v.n = COUNT, v.ld = COUNT, v.data = x;
+  for (int k = 0; k < COUNT; k++)
+    if (!isfinite(x[k])) x[k] = -DBL_MAX;
+  CHECK_OK(gable_matrix_from_vectors(ctx, &v, &a));
+  for (int e = 0; e < N_PLAIN; e++) {
+    gable_matrix *b = through(ctx, a, endings[e]);
+    check_same_entries(&a->csc, &b->csc, endings[e]);
+    gable_matrix_destroy(&b);
+  }
+  gable_matrix_destroy(&a);
+}
+
 /* A real matrix, through all formats in turn. */
 static void real_matrix(gable_context *ctx, const char *path, gable_off nnz)
 {
@@ -116,6 +137,7 @@ int main(void)
     fprintf(stderr, "seed %d\n", (int)seed);
     all_kinds(ctx, &r, with_zlib ? N_ENDINGS : N_PLAIN);
     dense_vectors(ctx, &r);
+    every_size(ctx, &r);
   }
   real_matrix(ctx, "tests/data/west0479.mtx.gz", 1910);
   real_matrix(ctx, "tests/data/1138_bus.mtx.gz", 2596);

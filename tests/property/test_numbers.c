@@ -121,10 +121,11 @@ static void round_trips(gi_random *r, long count)
     char text[GI_NUMBER_CHARS];
     memcpy(&x, &b, sizeof x);
     if (k % 2) x = (double)(int64_t)(b >> 20) / 1000;
+    if (k % 8 == 7) x = -ldexp(x, -(int)(k / 8 % 120));
     if (isnan(x)) continue;
     gi_format_double(text, x);
     CHECK(gi_parse_double(text, &back) && bits_of(back) == bits_of(x), "%.17g -> '%s' -> %.17g", x, text, back);
-    CHECK(strlen(text) < GI_NUMBER_CHARS, "'%s'", text);
+    CHECK(strlen(text) <= GI_DOUBLE_CHARS, "'%s'", text);
   }
 }
 
