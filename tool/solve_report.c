@@ -121,7 +121,7 @@ static void print_factor(FILE *out, const solve_outcome *r)
   fputc('\n', out);
   report_line(out, "factor", "%s entries, %.2f for one of the matrix", human_count(entries).s,
               nnz > 0 ? entries / nnz : 0.0);
-  report_line(out, "memory", "%s held (factoring: %s predicted), %s at most in this process",
+  report_line(out, "memory", "%s held (at most %s predicted), the whole process %s at its peak",
               human_bytes((double)r->memory_bytes).s,
               human_bytes((double)integer_of(s, GABLE_SOLVER_MEMORY_PREDICTED)).s, human_bytes(r->peak_bytes).s);
   if (perturbed) report_line(out, "pivots", "%s tiny ones replaced", human_count((double)perturbed).s);
@@ -136,7 +136,7 @@ static void print_answer(FILE *out, const solve_outcome *r, double tolerance)
   report_line(out, "condition", "rcond %.1e, forward error below %.1e", r->rcond, r->forward_error);
   if (r->rcond < DBL_EPSILON)
     report_line(out, "", "numerically singular: x solves a system within rounding of this one, no more can be said");
-  report_line(out, r->status ? "NOT SOLVED" : "solved", "%s in %s%s%s", r->status ? "after" : "all",
+  report_line(out, r->status ? "NOT SOLVED" : "solved", "%s %s%s%s", r->status ? "after" : "all in",
               human_seconds(r->total_s).s, r->status ? ": " : "", r->status ? w->reason : "");
 }
 

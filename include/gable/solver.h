@@ -166,7 +166,7 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(PERTURBED_PIVOTS, int64_t, 1, "tiny pivots that were replaced")                                                    \
   X(GROWTH, double, 1, "max |U| / max |A'|")                                                                           \
   X(DRIFT, int64_t, 1, "1: the values have drifted from the analysis: analyse again")                                  \
-  X(MEMORY_PREDICTED, int64_t, 1, "bytes that factoring will take, known after analyse")                               \
+  X(MEMORY_PREDICTED, int64_t, 1, "bytes that the solver will hold at most while it factors, known after analyse")     \
   X(MEMORY, int64_t, 1, "bytes held by the solver now")                                                                \
   X(SOLVE_BYTES, double, 1, "bytes that one sweep for one right-hand side reads and writes at least")                  \
   X(LOG_ABS_DETERMINANT, double, 1, "log |det A|")                                                                     \

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "factor/plan.h"
 #include "pipeline/pipeline.h"
 
 gable_off gi_pipeline_bytes(const gable_solver *s)
@@ -9,15 +10,17 @@ gable_off gi_pipeline_bytes(const gable_solver *s)
   const gi_factor *f = s->factor;
   if (s->phase == GI_PHASE_EMPTY) return (gable_off)sizeof *s;
   return (gable_off)sizeof *s + gi_problem_bytes(&s->problem) + gi_arrangement_bytes(&s->arrangement) +
-         gi_permuted_bytes(&s->permuted) + (f ? f->bytes : 0) + (f && f->thin ? f->thin->bytes : 0);
+         gi_permuted_bytes(&s->permuted) + (f ? f->bytes : 0) + (f && f->thin ? f->thin->bytes : 0) +
+         (f && f->plan ? f->plan->bytes : 0);
 }
 
-/* The factor, A', and what the numeric phase takes besides. */
+/* What is held already, and the factor, A', and what the numeric phase takes besides. */
 static int64_t predicted(const gable_solver *s)
 {
   const gi_arrangement *a = &s->arrangement;
   gi_factor_kind kind = a->method == GABLE_METHOD_CHOLESKY ? GI_CHOLESKY : GI_LU;
-  return gi_factor_bytes(a->layout, kind, s->options.factor_type) +
+  return (gable_off)sizeof *s + gi_problem_bytes(&s->problem) + gi_arrangement_bytes(a) +
+         gi_factor_bytes(a->layout, kind, s->options.factor_type) +
          gi_factor_work_bytes(a->layout, kind, s->options.factor_type, s->ctx->threads) +
          gi_permuted_most_bytes(&s->problem, kind == GI_CHOLESKY);
 }
