@@ -78,7 +78,7 @@ int cmd_convert(int argc, char **argv)
       option_choice(0, "format", "name|mtx|rb|gbl", "of the file to write; 'name' goes by its ending", &r.format),
       option_flag(0, "expand", "store both triangles of a symmetric matrix", &r.expand),
       option_flag(0, "transpose", "write the transpose", &r.transpose),
-      option_flag(0, "strict", "duplicate entries are an error; without, they are summed and counted", &r.strict),
+      option_strict(&r.strict),
       option_json(&json_path),
       OPTION_END,
   };

@@ -151,7 +151,7 @@ int cmd_info(int argc, char **argv)
   int strict = 0, rc;
   const option options[] = {
       option_text(0, "plot", "FILE.svg", "draw the entries and the level sets", &plot_path),
-      option_flag(0, "strict", "duplicate entries are an error; without, they are summed and counted", &strict),
+      option_strict(&strict),
       option_json(&json_path),
       OPTION_END,
   };

@@ -14,6 +14,7 @@ typedef struct request {
   const char *path, *solver, *precond, *method, *where, *json_path;
   double tolerance;
   long iterations, restart, threads;
+  int strict;
 } request;
 
 static const char *const solvers[] = {"cg", "bicgstab", "gmres"};
@@ -34,7 +35,7 @@ static void multiply_ones(const gable_matrix_view *a, double *b)
     for (int64_t p = ptr[j]; p < ptr[j + 1]; p++) b[a->idx[p]] += ((const double *)a->val)[p];
 }
 
-static gable_status run(session *s, const request *q, gable_krylov_info *info, double *history)
+static gable_status run(session *s, const request *q, gable_off *duplicates, gable_krylov_info *info, double *history)
 {
   gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
   gable_read_options reading = GABLE_READ_OPTIONS_INIT;
@@ -48,9 +49,10 @@ static gable_status run(session *s, const request *q, gable_krylov_info *info, d
   options.tolerance = q->tolerance;
   options.max_iterations = (gable_idx)q->iterations;
   options.restart = (gable_idx)q->restart;
+  reading.strict = q->strict;
   reading.accept_complex = 0;
   reading.accept_pattern = 0;
-  gable_status status = gable_matrix_read(s->ctx, q->path, &reading, &file);
+  gable_status status = session_read(s, q->path, &reading, &file, duplicates);
   if (!status) status = gable_matrix_expand(file, &a);
   gable_matrix_destroy(&file);
   if (!status) status = gable_matrix_get_view(a, &view);
@@ -116,6 +118,7 @@ int cmd_krylov(int argc, char **argv)
                .iterations = 1000,
                .restart = 30};
   gable_krylov_info info = GABLE_KRYLOV_INFO_INIT;
+  gable_off duplicates = 0;
   int rc;
   const option options[] = {
       option_choice(0, "solver", "cg|bicgstab|gmres", "the iteration (default cg: symmetric positive definite A)",
@@ -128,6 +131,7 @@ int cmd_krylov(int argc, char **argv)
       option_integer(0, "iterations", "N", "at most so many (default 1000)", &q.iterations, 1, 10000000),
       option_integer(0, "restart", "K", "of gmres (default 30)", &q.restart, 1, 10000),
       option_integer('t', "threads", "T", "at most so many (default: one per processor)", &q.threads, 0, 1024),
+      option_strict(&q.strict),
       option_json(&q.json_path),
       OPTION_END,
   };
@@ -146,9 +150,10 @@ int cmd_krylov(int argc, char **argv)
   double *history = calloc((size_t)q.iterations + 2, sizeof *history);
   json *j = json_create();
   gable_status status = session_open(&s, q.where, (int)q.threads);
-  if (!status) status = history ? run(&s, &q, &info, history) : GABLE_ERR_MEMORY;
+  if (!status) status = history ? run(&s, &q, &duplicates, &info, history) : GABLE_ERR_MEMORY;
   if (!status || status == GABLE_ERR_TOLERANCE) {
     report(&q, gable_context_where(s.ctx), &info, history, j);
+    json_integer(j, "duplicates", duplicates);
     rc = json_write(&j, q.json_path);
   }
   if (status) rc = session_fail(&s, "krylov", status);

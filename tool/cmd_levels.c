@@ -97,14 +97,17 @@ static void report(FILE *out, json *j, const char *name, levels *l)
   json_text(o, "why", l->choice);
 }
 
-static int answer(session *s, const char *path, const char *plot, const char *json_path)
+static int answer(session *s, const char *path, int strict, const char *plot, const char *json_path)
 {
+  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix *file = NULL, *a = NULL;
+  gable_off duplicates = 0;
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
   levels both[2];
   int rc = EXIT_FAILED;
   memset(both, 0, sizeof both);
-  gable_status status = gable_matrix_read(s->ctx, path, NULL, &file);
+  reading.strict = strict;
+  gable_status status = session_read(s, path, &reading, &file, &duplicates);
   if (!status) status = gable_matrix_expand(file, &a);
   gable_matrix_destroy(&file);
   if (!status) status = gable_matrix_get_view(a, &view);
@@ -125,6 +128,7 @@ static int answer(session *s, const char *path, const char *plot, const char *js
     fprintf(out, "%s\n", path);
     json_text(j, "matrix", path);
     json_integer(j, "n", view.n_rows);
+    json_integer(j, "duplicates", duplicates);
     report(out, j, "lower", &both[0]);
     report(out, j, "upper", &both[1]);
     if (rc == EXIT_DONE) rc = json_write(&j, json_path);
@@ -140,10 +144,11 @@ int cmd_levels(int argc, char **argv)
 {
   const char *path[1], *plot = NULL, *json_path = NULL;
   long threads = 0;
-  int rc;
+  int strict = 0, rc;
   const option options[] = {
       option_text('p', "plot", "OUT.svg", "draw the width of each level, the work so far, and who does what", &plot),
       option_integer('t', "threads", "T", "for which auto decides (default: one per processor)", &threads, 0, 1024),
+      option_strict(&strict),
       option_json(&json_path),
       OPTION_END,
   };
@@ -159,7 +164,7 @@ int cmd_levels(int argc, char **argv)
   if (options_parse(&usage, argc, argv, path, &rc)) return rc;
   if (!json_available(json_path)) return EXIT_FAILED;
   gable_status status = session_open(&s, "cpu", (int)threads);
-  rc = status ? session_fail(&s, "levels", status) : answer(&s, path[0], plot, json_path);
+  rc = status ? session_fail(&s, "levels", status) : answer(&s, path[0], strict, plot, json_path);
   session_close(&s);
   return rc;
 }

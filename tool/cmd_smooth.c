@@ -16,12 +16,14 @@ typedef struct request {
   const char *path, *sweep, *method, *where, *json_path;
   double omega;
   long sweeps, repeat, threads;
+  int strict;
 } request;
 
 typedef struct result {
   gable_smoother_info info;
   gable_idx n;
-  double *history; /* [sweeps+1] */
+  gable_off duplicates; /* of the file */
+  double *history;      /* [sweeps+1] */
   double analyse_s, update_s, apply_s;
 } result;
 
@@ -105,9 +107,10 @@ static gable_status run(session *s, const request *q, result *r)
   options.method = q->method;
   options.sweep = sweep_of(q);
   options.omega = q->omega;
+  reading.strict = q->strict;
   reading.accept_complex = 0;
   reading.accept_pattern = 0;
-  gable_status status = gable_matrix_read(s->ctx, q->path, &reading, &file);
+  gable_status status = session_read(s, q->path, &reading, &file, &r->duplicates);
   if (!status) status = gable_matrix_expand(file, &a);
   gable_matrix_destroy(&file);
   if (!status) status = gable_matrix_get_view(a, &view);
@@ -153,6 +156,7 @@ static void report(const request *q, const char *where, const result *r, json *j
   json_text(j, "where", where);
   json_integer(j, "n", r->n);
   json_integer(j, "nnz", r->info.nnz);
+  json_integer(j, "duplicates", r->duplicates);
   json_integer(j, "levels_forward", r->info.levels_forward);
   json_integer(j, "levels_backward", r->info.levels_backward);
   json_bool(j, "in_place", r->info.in_place);
@@ -177,6 +181,7 @@ int cmd_smooth(int argc, char **argv)
       option_text('w', "where", "PLACE", "cpu, cuda:N or auto (default cpu)", &q.where),
       option_integer('r', "repeat", "R", "times to measure (default 5)", &q.repeat, 1, 100000),
       option_integer('t', "threads", "T", "at most so many (default: one per processor)", &q.threads, 0, 1024),
+      option_strict(&q.strict),
       option_json(&q.json_path),
       OPTION_END,
   };

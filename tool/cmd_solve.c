@@ -8,6 +8,7 @@
 
 #include "json.h"
 #include "options.h"
+#include "order_name.h"
 #include "outfile.h"
 #include "report.h"
 #include "right_side.h"
@@ -61,17 +62,14 @@ static gable_status read_matrix(solve_run *r, const solve_request *q, solve_outc
   return GABLE_ERR_ARGUMENT;
 }
 
+/* In the order of gable_order. */
+static const char *const orders[] = {"auto", "metis", "amd", "colamd", "natural"};
+
 /* --order NAME or FILE. */
 static gable_status choose_order(solve_run *r, const solve_request *q, gable_solver_options *options)
 {
-  static const char *const names[] = {"auto", "metis", "amd", "colamd", "natural"};
-  if (!q->order) return GABLE_OK;
-  for (int k = 0; k < 5; k++)
-    if (!strcmp(q->order, names[k])) {
-      options->order = (gable_order)k;
-      return GABLE_OK;
-    }
-  options->order = GABLE_ORDER_USER;
+  options->order = q->order ? (gable_order)order_name("solve", q->order, orders, GABLE_ORDER_USER) : GABLE_ORDER_AUTO;
+  if (options->order != GABLE_ORDER_USER) return GABLE_OK;
   r->user_order = malloc(((size_t)r->view.n_cols + 1) * sizeof *r->user_order);
   options->user_order = r->user_order;
   return r->user_order ? gable_order_read(r->session.ctx, q->order, r->view.n_cols, r->user_order) : GABLE_ERR_MEMORY;
@@ -170,7 +168,7 @@ static gable_status make_right_sides(solve_run *r, const solve_request *q, solve
   gable_idx rows = r->rows;
   o->columns = q->rhs ? (gable_idx)q->rhs : 1;
   if (q->b_path)
-    status = right_side_read(r->session.ctx, q->b_path, &r->b, &rows, &o->columns);
+    status = right_side_read(&r->session, q->b_path, q->strict, &r->b, &rows, &o->columns);
   else
     status = right_side_make(&r->view, op_of(q), (gable_idx)q->rhs, &r->b);
   if (!status && rows != r->rows) {
@@ -274,7 +272,7 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
       option_flag(0, "transpose", "solve with the transpose of A", &q->transpose),
       option_choice(0, "blas", "auto|own|openblas",
                     "what multiplies large blocks; auto: what was measured to be faster", &q->blas),
-      option_flag(0, "strict", "duplicate entries in a file are an error", &q->strict),
+      option_strict(&q->strict),
       option_text(0, "save-factor", "F", "save the factor", &q->save_path),
       option_text(0, "load-factor", "F", "load a factor of the same matrix instead of factoring", &q->load_path),
       option_json(&q->json_path),
@@ -309,6 +307,7 @@ int cmd_solve(int argc, char **argv)
   int rc;
   if (parse(argc, argv, &q, &rc)) return rc;
   if (!json_available(q.json_path)) return EXIT_FAILED;
+  if (q.order && order_name("solve", q.order, orders, GABLE_ORDER_USER) < 0) return EXIT_FAILED;
   if (outfile_takes_matrix("gable solve", q.x_path, GABLE_FILE_AUTO) || outfile_possible("gable solve", q.save_path))
     return EXIT_FAILED;
   gable_status status = run_all(&r, &q, &o);

@@ -6,13 +6,14 @@
 
 #include "json.h"
 #include "options.h"
+#include "order_name.h"
 #include "report.h"
 #include "session.h"
 #include "verbs.h"
 
 typedef struct request {
   const char *path, *order, *form, *json_path;
-  int exact;
+  int exact, strict;
   long max_width, threads;
   gable_idx *user_order; /* of --order FILE, or NULL */
 } request;
@@ -20,7 +21,8 @@ typedef struct request {
 /* In the order of gable_form. */
 static const char *const forms[] = {"auto", "symmetric", "unsymmetric", "cholesky"};
 static const char *const all_orders[] = {"metis", "amd", "colamd", "natural"};
-enum { N_ORDERS = sizeof all_orders / sizeof *all_orders };
+static const char *const names[] = {"auto", "all", "metis", "amd", "colamd", "natural"};
+enum { N_ORDERS = sizeof all_orders / sizeof *all_orders, N_NAMES = sizeof names / sizeof *names };
 
 static gable_form form_of(const char *name)
 {
@@ -158,9 +160,7 @@ static gable_status every_order(session *s, const gable_matrix_view *a, const re
 /* --order NAME or FILE. */
 static gable_status read_order(session *s, request *q, gable_idx n)
 {
-  const char *const names[] = {"auto", "all", "metis", "amd", "colamd", "natural"};
-  for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-    if (!strcmp(q->order, names[k])) return GABLE_OK;
+  if (order_name("symbolic", q->order, names, N_NAMES) < N_NAMES) return GABLE_OK;
   q->user_order = malloc(((size_t)n + 1) * sizeof *q->user_order);
   return q->user_order ? gable_order_read(s->ctx, q->order, n, q->user_order) : GABLE_ERR_MEMORY;
 }
@@ -170,12 +170,15 @@ static gable_status run(session *s, request *q, FILE *out, json *j)
   gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
   gable_matrix *a = NULL;
+  gable_off duplicates = 0;
+  reading.strict = q->strict;
   reading.accept_complex = 1;
   reading.accept_nonfinite = 1;
-  gable_status status = gable_matrix_read(s->ctx, q->path, &reading, &a);
+  gable_status status = session_read(s, q->path, &reading, &a, &duplicates);
   if (!status) status = gable_matrix_get_view(a, &view);
   if (!status) status = read_order(s, q, view.n_cols);
   json_text(j, "matrix", q->path);
+  json_integer(j, "duplicates", duplicates);
   if (!status) status = (strcmp(q->order, "all") ? one_order : every_order)(s, &view, q, out, j);
   gable_matrix_destroy(&a);
   free(q->user_order);
@@ -193,6 +196,7 @@ int cmd_symbolic(int argc, char **argv)
       option_integer(0, "max-width", "W", "widest supernode (0: the default)", &q.max_width, 0, 1000000),
       option_flag(0, "exact", "no explicit zeros for the sake of wider supernodes", &q.exact),
       option_integer(0, "threads", "N", "threads to use (0: one per processor)", &q.threads, 0, 1024),
+      option_strict(&q.strict),
       option_json(&q.json_path),
       OPTION_END,
   };
@@ -210,6 +214,7 @@ int cmd_symbolic(int argc, char **argv)
   session s;
   if (options_parse(&usage, argc, argv, &q.path, &rc)) return rc;
   if (!json_available(q.json_path)) return EXIT_FAILED;
+  if (order_name("symbolic", q.order, names, N_NAMES) < 0) return EXIT_FAILED;
   json *j = json_create();
   gable_status status = session_open(&s, "cpu", (int)q.threads);
   if (!status) status = run(&s, &q, report_stream(q.json_path), j);

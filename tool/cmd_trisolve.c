@@ -16,7 +16,7 @@
 typedef struct request {
   const char *path, *uplo, *op, *type, *method, *where, *layout, *diagonal, *json_path;
   long rhs, repeat, threads;
-  int time_candidates;
+  int time_candidates, strict;
 } request;
 
 typedef struct result {
@@ -141,6 +141,7 @@ static void fill_json(json *j, const request *q, const char *where, const triang
   json_integer(j, "rhs", q->rhs);
   json_integer(j, "n", r->info.n);
   json_integer(j, "nnz", r->info.nnz);
+  json_integer(j, "duplicates", t->duplicates);
   json_integer(j, "levels", r->info.levels);
   json_integer(j, "widest_level", r->info.widest);
   json_integer(j, "threads", r->info.threads);
@@ -173,7 +174,7 @@ static int answer(session *s, const request *q)
   result r;
   memset(&r, 0, sizeof r);
   r.info = (gable_trisolve_info)GABLE_TRISOLVE_INFO_INIT;
-  gable_status status = triangle_open(s->ctx, q->path, strcmp(q->uplo, "upper") ? GABLE_LOWER : GABLE_UPPER,
+  gable_status status = triangle_open(s, q->path, q->strict, strcmp(q->uplo, "upper") ? GABLE_LOWER : GABLE_UPPER,
                                       strcmp(q->type, "d") ? GABLE_S : GABLE_D, !strcmp(q->diagonal, "dominant"), &t);
   if (!status) status = run(s, &t, q, &r);
   int rc = EXIT_FAILED;
@@ -218,6 +219,7 @@ int cmd_trisolve(int argc, char **argv)
       option_integer(0, "rhs", "K", "right-hand sides at once (default 1)", &q.rhs, 1, 100000),
       option_choice(0, "layout", "column|row", "of the right-hand sides (default column)", &q.layout),
       option_integer('r', "repeat", "R", "solves to time, after a first one (default 10)", &q.repeat, 1, 1000000),
+      option_strict(&q.strict),
       option_json(&q.json_path),
       OPTION_END,
   };

@@ -16,7 +16,7 @@ static cJSON *node(json *j)
 
 int json_available(const char *path)
 {
-  return outfile_possible("--json", path) == EXIT_DONE;
+  return outfile_possible("gable: --json", path) == EXIT_DONE;
 }
 
 json *json_create(void)
@@ -87,10 +87,10 @@ void json_numbers(json *j, const char *key, const double *values, long long n)
 static int write_file(const char *text, const char *path)
 {
   outfile o;
-  int rc = outfile_open(&o, "--json", path);
+  int rc = outfile_open(&o, "gable: --json", path);
   if (rc != EXIT_DONE) return rc;
   fprintf(o.stream, "%s\n", text);
-  return outfile_close(&o, "--json");
+  return outfile_close(&o, "gable: --json");
 }
 
 int json_write(json **j, const char *path)

@@ -65,6 +65,12 @@ static inline option option_json(const char **value)
   return option_text(0, "json", "FILE", "write the report as JSON to FILE, '-' for standard output", value);
 }
 
+/* The --strict of every verb that reads a matrix. */
+static inline option option_strict(int *value)
+{
+  return option_flag(0, "strict", "duplicate entries are an error; without, they are summed and counted", value);
+}
+
 typedef struct command {
   const char *verb, *arguments, *summary; /* "solve", "A.mtx", what it does, one or more lines */
   const option *options;                  /* closed by OPTION_END */

@@ -10,7 +10,7 @@
 
 static int failed(const char *what, const char *path)
 {
-  fprintf(stderr, "gable: %s: cannot write %s: %s\n", what, path, strerror(errno));
+  fprintf(stderr, "%s: cannot write %s: %s\n", what, path, strerror(errno));
   return EXIT_FAILED;
 }
 

@@ -165,7 +165,7 @@ int plot_matrix(const char *path, const char *name, const gable_matrix *a, const
   gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
   char title[400];
   if (gable_matrix_get_info(a, &info)) return EXIT_FAILED;
-  int rc = outfile_open(&o, "--plot", path);
+  int rc = outfile_open(&o, "gable: --plot", path);
   if (rc != EXIT_DONE) return rc;
   FILE *f = o.stream;
   svg_open(f, WIDTH, HEIGHT);
@@ -185,6 +185,6 @@ int plot_matrix(const char *path, const char *name, const gable_matrix *a, const
     svg_words(f, PANEL_X + PANEL_W, HEIGHT - 12, "end", 12, "#777",
               "line: mean of the levels at that place; shaded: the widest of them");
   fprintf(f, "</svg>\n");
-  int closed = outfile_close(&o, "--plot");
+  int closed = outfile_close(&o, "gable: --plot");
   return rc == EXIT_DONE ? closed : rc;
 }

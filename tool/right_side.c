@@ -7,14 +7,16 @@ static double *allocate(gable_idx n, gable_idx count)
   return malloc(((size_t)n * (size_t)count + 1) * sizeof(double));
 }
 
-gable_status right_side_read(gable_context *ctx, const char *path, double **data, gable_idx *rows, gable_idx *count)
+gable_status right_side_read(session *s, const char *path, int strict, double **data, gable_idx *rows, gable_idx *count)
 {
   gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
   gable_matrix *file = NULL, *both = NULL;
+  gable_off duplicates = 0;
+  reading.strict = strict;
   reading.accept_pattern = 0;
   reading.accept_complex = 0;
-  gable_status status = gable_matrix_read(ctx, path, &reading, &file);
+  gable_status status = session_read(s, path, &reading, &file, &duplicates);
   if (!status) status = gable_matrix_expand(file, &both);
   if (!status) status = gable_matrix_get_view(both, &v);
   if (!status && !(*data = allocate(v.n_rows, v.n_cols))) status = GABLE_ERR_MEMORY;

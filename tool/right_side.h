@@ -4,8 +4,12 @@
 
 #include <gable/gable.h>
 
-/* *data [rows * count], freed by the caller: the columns of a file, array or coordinate. */
-gable_status right_side_read(gable_context *ctx, const char *path, double **data, gable_idx *rows, gable_idx *count);
+#include "session.h"
+
+/* *data [rows * count], freed by the caller: the columns of a file, array or coordinate, whose
+ * duplicate entries are an error when strict, else summed and said. */
+gable_status right_side_read(session *s, const char *path, int strict, double **data, gable_idx *rows,
+                             gable_idx *count);
 
 /* data [n * count] = op(A) X: X is ones for count 0 (one column), else seeded columns between -1 and 1.  a: both
  * triangles, CSC. */

@@ -79,6 +79,20 @@ void session_close(session *s)
   gable_context_destroy(&s->ctx);
 }
 
+gable_status session_read(session *s, const char *path, const gable_read_options *how, gable_matrix **out,
+                          gable_off *duplicates)
+{
+  gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
+  gable_status status = gable_matrix_read(s->ctx, path, how, out);
+  if (!status) status = gable_matrix_get_info(*out, &info);
+  *duplicates = info.duplicates;
+  if (status || !info.duplicates) return status;
+  progress_erase(&s->bar);
+  fprintf(stderr, "gable: warning: %s: entries given twice: %lld; they were summed (--strict refuses them)\n", path,
+          (long long)info.duplicates);
+  return status;
+}
+
 int session_fail(session *s, const char *verb, gable_status status)
 {
   const char *text = gable_last_error();

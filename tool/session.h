@@ -15,6 +15,11 @@ typedef struct session {
 gable_status session_open(session *s, const char *where, int threads);
 void session_close(session *s);
 
+/* Reads a matrix as its file has it.  Duplicate entries are an error where how is strict; else they are summed,
+ * counted, and said on standard error. */
+gable_status session_read(session *s, const char *path, const gable_read_options *how, gable_matrix **out,
+                          gable_off *duplicates);
+
 /* One line on standard error saying what went wrong in the last failed call of the library; returns the exit status
  * (EXIT_FAILED).  "gable VERB: " comes first.  The progress bar is erased before. */
 int session_fail(session *s, const char *verb, gable_status status);

@@ -58,8 +58,8 @@ static gable_status make_single(triangle *t)
   return GABLE_OK;
 }
 
-gable_status triangle_open(gable_context *ctx, const char *path, gable_part uplo, gable_type value_type, int dominant,
-                           triangle *out)
+gable_status triangle_open(session *s, const char *path, int strict, gable_part uplo, gable_type value_type,
+                           int dominant, triangle *out)
 {
   gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix *file = NULL;
@@ -67,9 +67,10 @@ gable_status triangle_open(gable_context *ctx, const char *path, gable_part uplo
   out->uplo = uplo;
   out->value_type = value_type;
   out->view = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
+  reading.strict = strict;
   reading.accept_complex = 0;
   reading.accept_pattern = 0;
-  gable_status status = gable_matrix_read(ctx, path, &reading, &file);
+  gable_status status = session_read(s, path, &reading, &file, &out->duplicates);
   if (!status) status = gable_matrix_expand(file, &out->matrix);
   gable_matrix_destroy(&file);
   if (!status) status = gable_matrix_get_view(out->matrix, &out->view);

@@ -5,6 +5,8 @@
 
 #include <gable/gable.h>
 
+#include "session.h"
+
 typedef struct triangle {
   gable_matrix *matrix; /* owned; both triangles */
   gable_matrix_view view;
@@ -13,12 +15,13 @@ typedef struct triangle {
   float *single;         /* [nnz] values in single precision, or NULL */
   void *diagonal;        /* [n] of value_type: separate, or NULL: the matrix's own */
   gable_off nnz;         /* in the triangle, the diagonal included */
+  gable_off duplicates;  /* of the file: refused when strict, else summed and said */
 } triangle;
 
 /* dominant: the diagonal becomes 1.1 times the sum of magnitudes of its row and column, so that any triangle is
  * regular. */
-gable_status triangle_open(gable_context *ctx, const char *path, gable_part uplo, gable_type value_type, int dominant,
-                           triangle *out);
+gable_status triangle_open(session *s, const char *path, int strict, gable_part uplo, gable_type value_type,
+                           int dominant, triangle *out);
 void triangle_close(triangle *t);
 
 /* update of a plan with these values. */

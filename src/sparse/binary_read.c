@@ -24,7 +24,7 @@ static gable_status check_header(gi_source *s, const gi_binary_header *h)
   GI_REQUIRE(h->version == GI_BINARY_VERSION, GABLE_ERR_MISMATCH, "%s: version %u of Gable's file; this is version %d",
              name, h->version, GI_BINARY_VERSION);
   GI_REQUIRE(h->header_sum == gi_checksum(0, h, offsetof(gi_binary_header, header_sum)), GABLE_ERR_FORMAT,
-             "%s: the header is damaged (its checksum is wrong)", name);
+             "%s: the header is damaged (its checksum is wrong): convert the matrix again", name);
   GI_REQUIRE(h->n_rows >= 0 && h->n_cols >= 0 && h->n_rows < INT32_MAX && h->n_cols < INT32_MAX && h->nnz >= 0,
              GABLE_ERR_FORMAT, "%s: %lld by %lld with %lld entries in the header", name, (long long)h->n_rows,
              (long long)h->n_cols, (long long)h->nnz);
@@ -125,7 +125,8 @@ gable_status gi_binary_read(gi_source *s, const gable_read_options *options, gab
   GI_REQUIRE(h.ptr_sum == gi_checksum(0, c->ptr, ((size_t)h.n_cols + 1) * sizeof *c->ptr) &&
                  h.idx_sum == gi_checksum(0, c->idx, (size_t)h.nnz * sizeof *c->idx) &&
                  (!h.words || h.val_sum == gi_checksum(0, c->val, (size_t)h.nnz * (size_t)h.words * sizeof *c->val)),
-             GABLE_ERR_FORMAT, "%s: the data are damaged (a checksum is wrong)", gi_source_name(s));
+             GABLE_ERR_FORMAT, "%s: the data are damaged (a checksum is wrong): convert the matrix again",
+             gi_source_name(s));
   GI_TRY(gi_source_peek(s, &rest, &left));
   GI_REQUIRE(!left, GABLE_ERR_FORMAT, "%s: bytes after the end of the data", gi_source_name(s));
   a->field = (gable_field)h.field;

@@ -108,12 +108,15 @@ gable_status gi_matrix_read(gable_context *ctx, gi_source *source, const gable_r
   } else if (begins_with(bytes, n, "%%MatrixMarket")) {
     GI_TRY(gi_mm_read(source, options, a));
   } else {
-    GI_REQUIRE(gi_is_rb(bytes, n), GABLE_ERR_FORMAT,
-               "%s:1: neither a Matrix Market, nor a Rutherford-Boeing, nor a Gable file", gi_source_name(source));
+    GI_REQUIRE(
+        gi_is_rb(bytes, n), GABLE_ERR_FORMAT,
+        "%s:1: neither a Matrix Market (it begins with %%%%MatrixMarket), nor a Rutherford-Boeing, nor a Gable file",
+        gi_source_name(source));
     GI_TRY(gi_rb_read(source, options, a));
   }
-  GI_REQUIRE(!options->strict || a->duplicates == 0, GABLE_ERR_FORMAT, "%s: %lld duplicate entries",
-             gi_source_name(source), (long long)a->duplicates);
+  GI_REQUIRE(!options->strict || a->duplicates == 0, GABLE_ERR_FORMAT,
+             "%s: entries given twice: %lld; read without strict, they are summed", gi_source_name(source),
+             (long long)a->duplicates);
   *out = a;
   a = NULL;
 done:

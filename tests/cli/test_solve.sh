@@ -44,6 +44,8 @@ run 0 solve a.mtx --order order.txt
 says user out
 printf '2\n0\n0\n' >order.txt
 run 1 solve a.mtx --order order.txt
+run 1 solve a.mtx --order metsi
+says 'did you mean metis' err
 
 # n = 0 and n = 1, a symmetric file, duplicates
 mm 'coordinate real general' '0 0 0' >zero.mtx
@@ -57,6 +59,18 @@ mm 'coordinate real general' '2 2 3' '1 1 2' '1 1 3' '2 2 2' >twice.mtx
 run 0 solve twice.mtx
 says duplicate out
 run 1 solve twice.mtx --strict
+says 'given twice: 1' err
+mm 'coordinate real general' '2 1 2' '1 1 3' '1 1 4' >twice_b.mtx
+run 0 solve spd.mtx -b twice_b.mtx
+says 'twice_b.mtx: entries given twice: 1' err
+run 1 solve spd.mtx -b twice_b.mtx --strict
+for verb in symbolic smooth trisolve krylov levels; do
+    run 0 $verb twice.mtx
+    says 'entries given twice: 1' err
+    run 1 $verb twice.mtx --strict
+    says 'given twice: 1' err
+    [ -z "$json" ] || { run 0 $verb twice.mtx --json j && says '"duplicates":.*1' j; }
+done
 
 # a factor saved and loaded; for another matrix refused; damaged refused
 run 0 solve "$data/west0479.mtx.gz" --save-factor f
