@@ -16,8 +16,8 @@ enum { SMALL_BLOCK = 400, SMALL_MATRIX = 4000, MESSAGE_BYTES = 2048 };
  * factorization at most LINEAR_WORK operations (AMD is ahead in fill below the first, over the real matrices of the
  * test collection; below the second dissection saved at most a sixth of the fill), or at most DISSECTION operations for
  * each such entry of the graph with its indistinguishable nodes gathered, which is what METIS sees: dissection takes as
- * long, so it would not earn its time in one factorization, whatever it saved. */
-static const double LINEAR_FILL = 3, LINEAR_WORK = 1700, DISSECTION = 6000;
+ * long as 20000, and saves at most two thirds of them, so it would not earn its time in one factorization. */
+static const double LINEAR_FILL = 3, LINEAR_WORK = 1700, DISSECTION = 12000;
 
 typedef struct contest {
   gable_context *ctx;
