@@ -1,5 +1,5 @@
-/* panel_sweep_table.h: what the files of one type each share: vectors of the compiler's, and the tables by number of
- * right-hand sides (1, 4, 8, 16). */
+/* panel_sweep_table.h: what the files that compile panel_sweep.inc share: vectors of the compiler's, and the names of
+ * the tables. */
 #ifndef GIK_PANEL_SWEEP_TABLE_H
 #define GIK_PANEL_SWEEP_TABLE_H
 
@@ -13,8 +13,9 @@ typedef float s8 __attribute__((vector_size(32)));
 typedef int64_t dm8 __attribute__((vector_size(64)));
 typedef int32_t sm8 __attribute__((vector_size(32)));
 
-extern const gik_panel_kernels *const gik_panel_kernels_dd[4];
-extern const gik_panel_kernels *const gik_panel_kernels_ss[4];
-extern const gik_panel_kernels *const gik_panel_kernels_sd[4]; /* float values, double vectors */
+/* By types and R; mixed: float values, double vectors.  One file each or a few, so that none compiles for long. */
+extern const gik_panel_kernels gik_panel_kernels_d_1, gik_panel_kernels_d_4, gik_panel_kernels_d_8,
+    gik_panel_kernels_d_16, gik_panel_kernels_s_1, gik_panel_kernels_s_4, gik_panel_kernels_s_8, gik_panel_kernels_s_16,
+    gik_panel_kernels_mixed_1, gik_panel_kernels_mixed_4, gik_panel_kernels_mixed_8, gik_panel_kernels_mixed_16;
 
 #endif
