@@ -271,7 +271,7 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
       option_real(0, "tolerance", "T", "of the componentwise backward error (default: 1e-12)", &q->tolerance, 0, 1),
       option_flag(0, "transpose", "solve with the transpose of A", &q->transpose),
       option_choice(0, "blas", "auto|own|openblas",
-                    "what multiplies large blocks; auto: what was measured to be faster", &q->blas),
+                    "what multiplies large blocks; auto: OpenBLAS where it serves and is fast", &q->blas),
       option_strict(&q->strict),
       option_text(0, "save-factor", "F", "save the factor", &q->save_path),
       option_text(0, "load-factor", "F", "load a factor of the same matrix instead of factoring", &q->load_path),

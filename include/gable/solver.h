@@ -41,7 +41,8 @@ typedef enum gable_choice { GABLE_CHOOSE = 0, GABLE_NEVER = 1, GABLE_ALWAYS = 2 
 /* What multiplies the large blocks of a numeric factorization; small ones are the library's own kernels' in any case.
  */
 typedef enum gable_blas {
-  GABLE_BLAS_AUTO = 0,    /* what was measured to be faster (docs/algorithms/factor.md): today the own kernels */
+  GABLE_BLAS_AUTO = 0,    /* from 4e9 operations on the system's OpenBLAS, where there is one that any thread may call,
+                             for the products that it is good at (docs/algorithms/factor.md) */
   GABLE_BLAS_OWN = 1,     /* the own kernels */
   GABLE_BLAS_OPENBLAS = 2 /* the system's OpenBLAS; gable_solver_create fails where it cannot serve */
 } gable_blas;
@@ -71,8 +72,8 @@ typedef struct gable_solver_options {
  * then no other thread of the process may call it meanwhile. */
 GABLE_API gable_status gable_solver_create(gable_context *ctx, const gable_solver_options *options, gable_solver **out);
 
-/* Local.  "own", or the words of the OpenBLAS that multiplies large blocks: version, options, kind of threads.  Belongs
- * to s. */
+/* Local.  "own", or the words of the OpenBLAS that multiplies large blocks: version, options, kind of threads; with
+ * GABLE_BLAS_AUTO chosen by the first factorization.  Belongs to s. */
 GABLE_API const char *gable_solver_blas(const gable_solver *s);
 
 /* Local.  order [n] = the permutation in a text file: n integers from 0 or from 1, lines that begin with % or # left
@@ -94,7 +95,9 @@ GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_
  * GABLE_METHOD_CHOLESKY was asked for (then GABLE_ERR_SINGULAR).  A matrix that was factored without a matching and
  * came out badly is analysed again with one, unless reuse forbids it; see GABLE_SOLVER_DRIFT. GABLE_ERR_STATE before
  * analyse, GABLE_ERR_NOT_FINITE where val holds NaN or infinity (the entry is named): then s is as it was, with its old
- * values and factor.  GABLE_ERR_MEMORY says how much was wanted. */
+ * values and factor.  GABLE_ERR_MEMORY says how much was wanted.  After that and any other error there is no factor
+ * (solving is GABLE_ERR_STATE), the values are all old or all new, and the next call may be this one again; or
+ * GABLE_ERR_STATE sends it back to gable_solver_analyse, where the structure was being made anew. */
 GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse reuse);
 
 /* Local.  Room for solves with s, up to max_rhs right-hand sides at a time are swept together (more are allowed).
@@ -169,8 +172,8 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(MEMORY_PREDICTED, int64_t, 1, "bytes that the solver will hold at most while it factors, known after analyse")     \
   X(MEMORY, int64_t, 1, "bytes held by the solver now")                                                                \
   X(SOLVE_BYTES, double, 1, "bytes that one sweep for one right-hand side reads and writes at least")                  \
-  X(LOG_ABS_DETERMINANT, double, 1, "log |det A|")                                                                     \
-  X(SIGN_DETERMINANT, int64_t, 1, "1, -1, or 0 for a zero determinant")                                                \
+  X(LOG_ABS_DETERMINANT, double, 1, "log |det A|, a replaced pivot counted as what it became: finite")                 \
+  X(SIGN_DETERMINANT, int64_t, 1, "1 or -1, of the same; for PERTURBED_PIVOTS above 0 take it for none")               \
   X(ORDER_S, double, 1, "seconds: ordering")                                                                           \
   X(MATCH_S, double, 1, "seconds: equilibration and matching")                                                         \
   X(SYMBOLIC_S, double, 1, "seconds: reading the matrix, symbolic factorization, the plans made from it")              \

@@ -8,6 +8,11 @@
 #include "base/portable.h"
 
 enum { SERIAL = 0, PTHREADS = 1, OPENMP = 2 }; /* openblas_get_parallel() */
+enum {
+  LEAST = 96,          /* where nothing else is said */
+  LEAST_IN_PLACE = 64, /* docs/algorithms/factor.md has the rates */
+  SMALL = 1000000      /* its own limit; 0.3.18 and later, OpenBLAS pull request 3335 */
+};
 
 /* One that the process uses already comes first: two of them would share their symbols. */
 static void *open_any(void)
@@ -36,6 +41,27 @@ static int same_openmp(void *library)
   return GI_HAS_OPENMP && find(library, "omp_in_parallel", &theirs) && ours == theirs;
 }
 
+/* On processors with AVX-512 small products are computed without copies of the operands; elsewhere not. */
+static gable_off small_of(void *library, const char *config)
+{
+  static const char *const cores[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
+  char *(*get_core)(void) = NULL;
+  int minor = 0, patch = 0;
+  if (sscanf(config, "OpenBLAS 0.%d.%d", &minor, &patch) != 2 || minor < 3 || (minor == 3 && patch < 18)) return 0;
+  if (!find(library, "openblas_get_corename", &get_core)) return 0;
+  for (size_t k = 0; k < sizeof cores / sizeof *cores; k++)
+    if (!strcmp(get_core(), cores[k])) return SMALL;
+  return 0;
+}
+
+/* It keeps buffers for so many calls at once, and ends the process when there are more. */
+static int most_calls(const char *config)
+{
+  const char *at = strstr(config, "MAX_THREADS=");
+  int most = 1;
+  return at && sscanf(at, "MAX_THREADS=%d", &most) == 1 ? most : INT32_MAX;
+}
+
 static gable_status check_threads(void *library, int threads, gik_blas *blas)
 {
   static const char *const kinds[] = {"serial", "pthreads", "OpenMP"};
@@ -59,6 +85,9 @@ static gable_status check_threads(void *library, int threads, gik_blas *blas)
   GI_REQUIRE(kind != OPENMP || own == 1 || same_openmp(library), GABLE_ERR_UNAVAILABLE,
              "the OpenBLAS found starts %d threads in each call, on another OpenMP runtime: set OMP_NUM_THREADS=1",
              own);
+  GI_REQUIRE(threads <= most_calls(get_config()), GABLE_ERR_UNAVAILABLE,
+             "the OpenBLAS found is built for %d threads, and %d would call it", most_calls(get_config()), threads);
+  blas->small = small_of(library, get_config());
 done:
   return status;
 }
@@ -70,10 +99,18 @@ gable_status gik_blas_open(int threads, gik_blas *blas)
   GI_REQUIRE(library, GABLE_ERR_UNAVAILABLE, "no OpenBLAS was found: install libopenblas0-openmp");
   GI_TRY(check_threads(library, threads, blas));
   blas->library = library;
+  blas->least = LEAST;
   library = NULL;
 done:
   if (library) dlclose(library);
   return status;
+}
+
+void gik_blas_open_if_good(int threads, gik_blas *blas)
+{
+  if (gik_blas_open(threads > 1 ? threads : 2, blas)) return; /* two: never a serial one, which others may be in */
+  blas->least = LEAST_IN_PLACE;
+  blas->in_place = 1;
 }
 
 void gik_blas_close(gik_blas *blas)

@@ -1,4 +1,4 @@
-/* blas.h: an OpenBLAS of the system for large dense products, opened when it is asked for; blas.c, blas_absent.c.
+/* blas.h: an OpenBLAS of the system for large dense products, opened at run time; blas.c, blas_absent.c.
  *
  * OpenBLAS is of one process and keeps state: how it was built says whether several threads may call it at once and how
  * many threads it starts itself.  It is asked, and never told: nothing that others in the process would notice is set.
@@ -25,12 +25,18 @@ typedef struct gik_blas {
   void *library; /* NULL: none */
   gik_gemm_d *gemm_d;
   gik_gemm_s *gemm_s;
-  char name[160]; /* in its own words */
+  gable_off small; /* most rows x columns x terms of a product that it computes without packing; 0: it always packs */
+  gable_idx least; /* rows, columns and terms of the products that it is given: at least so many of each */
+  int in_place;    /* 1: and only those that it can add where they belong; 0: scattered ones too, through a buffer */
+  char name[160];  /* in its own words */
 } gik_blas;
 
 /* Opens the OpenBLAS that serves for calls by `threads` threads at once; GABLE_ERR_UNAVAILABLE says what is in the way.
- * blas is zeroed before. */
+ * It is given every product of 96 rows, columns and terms.  Opening takes some milliseconds.  blas is zeroed before. */
 gable_status gik_blas_open(int threads, gik_blas *blas);
+/* The same for those products alone that it computes about as fast as the own kernels, or faster: in place, from 64 on.
+ * One that any thread of the process may call at any time; none: library stays NULL. */
+void gik_blas_open_if_good(int threads, gik_blas *blas);
 void gik_blas_close(gik_blas *blas);
 
 /* run(user) as a task of its own whose calls of an OpenBLAS on OpenMP stay on this thread. */

@@ -23,9 +23,8 @@ static inline gable_off gik_pack_size(gable_off m, gable_off n, gable_off k)
 /* What the kernels for any size work with. */
 typedef struct gik_tools {
   void *pack;           /* [gik_pack_size] values of the largest product */
-  const gik_blas *blas; /* for products from GIK_BLAS_LEAST rows, columns and terms on; NULL: none */
+  const gik_blas *blas; /* for the products that it says; NULL: none */
 } gik_tools;
-enum { GIK_BLAS_LEAST = 96 };
 
 #define GIK_DENSE(real, t)                                                                                             \
   /* C(rows[i], columns[j]) -= sum over p < k of A(i,p) B(p,j), A m x k with leading dimension lda, B(p,j) at          \

@@ -131,6 +131,15 @@ done:
   return status;
 }
 
+/* Opening an OpenBLAS costs milliseconds: not for less than about a tenth of a second of work. */
+static void choose_blas(gable_solver *s)
+{
+  const double worth = 4e9;
+  if (s->options.blas != GABLE_BLAS_AUTO || s->blas_sought || s->arrangement.layout->flops < worth) return;
+  s->blas_sought = 1;
+  gik_blas_open_if_good(s->ctx->threads, &s->blas);
+}
+
 /* The numbers, under the arrangement that is there.  The values of A' stay: pivoting may ask for them. */
 static gable_status numeric(gable_solver *s)
 {
@@ -139,6 +148,7 @@ static gable_status numeric(gable_solver *s)
   gi_factor_kind kind = a->method == GABLE_METHOD_CHOLESKY ? GI_CHOLESKY : GI_LU;
   double begin = gi_now();
   gi_problem_measure(&s->problem);
+  choose_blas(s);
   if (!s->factor) GI_TRY(gi_factor_create(s->ctx, a->layout, kind, s->options.factor_type, &s->factor));
   if (!s->permuted.columns.ptr)
     GI_TRY(gi_permuted_init(s->ctx, &s->problem, a->row_perm, a->col_perm, kind == GI_CHOLESKY, &s->permuted));

@@ -16,7 +16,8 @@ struct gable_solver {
   gable_context *ctx;
   gable_solver_options options; /* filled in; user_order is user_order below */
   gable_idx *user_order;        /* [n] a copy, or NULL */
-  gik_blas blas;                /* opened where options ask for it */
+  gik_blas blas;                /* opened at once where options ask for it, else by the first large factorization */
+  int blas_sought;              /* 1: that one has looked for it */
   gi_phase phase;
   gi_problem problem;
   gi_arrangement arrangement;

@@ -129,10 +129,41 @@ static void check(gable_context *ctx, gi_factor_kind kind, gable_type type, cons
   release(&s);
 }
 
+/* The choice of a solver by default: own kernels for little work, the OpenBLAS that serves for much. */
+static void check_choice(gable_context *ctx, const char *grid, int large)
+{
+  gable_matrix *a = NULL;
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  gable_solver *s = NULL;
+  CHECK_OK(gable_matrix_generate(ctx, grid, 1, &a));
+  CHECK_OK(gable_matrix_get_view(a, &view));
+  CHECK_OK(gable_solver_create(ctx, NULL, &s));
+  CHECK_OK(gable_solver_analyse(s, &view));
+  CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_ALL));
+  gik_blas good = {0};
+  gik_blas_open_if_good(1, &good);
+  CHECK(!strcmp(gable_solver_blas(s), large && good.library ? good.name : "own"), "%s: %s", grid, gable_solver_blas(s));
+  gik_blas_close(&good);
+  gable_solver_destroy(&s);
+  gable_matrix_destroy(&a);
+}
+
+/* Every kind of factor with this OpenBLAS, counted. */
+static void check_all(gable_context *ctx, gik_blas blas, int threads)
+{
+  found = blas;
+  blas.gemm_d = count_d;
+  blas.gemm_s = count_s;
+  check(ctx, GI_LU, GABLE_D, &blas, threads);
+  check(ctx, GI_CHOLESKY, GABLE_D, &blas, threads);
+  check(ctx, GI_LU, GABLE_S, &blas, threads);
+  check(ctx, GI_CHOLESKY, GABLE_S, &blas, threads);
+}
+
 int main(void)
 {
   gable_context *ctx = NULL;
-  gik_blas blas = {0};
+  gik_blas blas = {0}, good = {0};
   int threads = GI_HAS_OPENMP ? MOST_THREADS : 1;
   gable_status status = gik_blas_open(threads, &blas);
   if (status && threads > 1) status = gik_blas_open(threads = 1, &blas);
@@ -140,18 +171,20 @@ int main(void)
     CHECK(status == GABLE_ERR_UNAVAILABLE);
     SKIP("skipped: %.*s", (int)strcspn(gable_last_error(), "\n"), gable_last_error());
   }
-  found = blas;
-  blas.gemm_d = count_d;
-  blas.gemm_s = count_s;
   printf("%s; up to %d threads\n", blas.name, threads);
   const int before = omp_get_max_threads();
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
-  check(ctx, GI_LU, GABLE_D, &blas, threads);
-  check(ctx, GI_CHOLESKY, GABLE_D, &blas, threads);
-  check(ctx, GI_LU, GABLE_S, &blas, threads);
-  check(ctx, GI_CHOLESKY, GABLE_S, &blas, threads);
+  check_all(ctx, blas, threads);
+  blas.small = 200000; /* in pieces, on processors without kernels for small products too */
+  check_all(ctx, blas, threads);
+  gik_blas_open_if_good(threads, &good);
+  CHECK(threads == 1 || good.library);
+  if (good.library) check_all(ctx, good, threads);
+  check_choice(ctx, "laplacian5:20x20", 0);
+  if (!GI_SANITIZED) check_choice(ctx, "laplacian7:34x34x34", 1);
   CHECK(omp_get_max_threads() == before, "%d threads, %d before", omp_get_max_threads(), before);
   gable_context_destroy(&ctx);
   gik_blas_close(&blas);
+  gik_blas_close(&good);
   return 0;
 }
