@@ -1,10 +1,11 @@
-/* The k-th allocation of device memory fails, for every k, in triangular solves, sweeps and Krylov solvers and in
- * vectors of the caller's: an error that says so, nothing is left behind, and the next attempt works.  On the mirror
- * the caller's vectors alone are device memory. */
+/* The k-th allocation of device memory and all after it fail, for every k, in triangular solves, sweeps and Krylov
+ * solvers and in vectors of the caller's: an error that says so, nothing is left behind, and the next attempt works. On
+ * the mirror the caller's vectors alone are device memory. */
 #include "support/test.h"
 
 #include "device/device.h"
 #include "support/failing_allocator.h"
+#include "support/plans.h"
 #include "support/triangles.h"
 
 /* The context's own device, but for memory. */
@@ -40,36 +41,25 @@ typedef struct bench {
 
 static gable_status trisolve(bench *s, const char *method)
 {
-  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
-  gable_trisolve *plan = NULL;
-  gable_work *w = NULL;
-  options.method = method;
-  gable_status status = gable_trisolve_create(s->ctx, &options, &plan);
-  if (!status) status = gable_trisolve_analyse(plan, &s->view);
-  if (!status) status = gable_trisolve_update(plan, s->t.val);
-  if (!status) status = gable_work_create(plan, 1, &w);
+  test_plan p;
+  gable_status status = test_plan_create(s->ctx, &s->view, s->t.val, method, &p);
   const long before = memory.count;
-  if (!status) status = gable_trisolve_solve(plan, w, GABLE_N, &s->b, &s->b);
-  if (!status) status = gable_trisolve_solve(plan, w, GABLE_T, &s->b, &s->b);
+  if (!status) status = gable_trisolve_solve(p.solve, p.work, GABLE_N, &s->b, &s->b);
+  if (!status) status = gable_trisolve_solve(p.solve, p.work, GABLE_T, &s->b, &s->b);
   CHECK(memory.count == before, "%s: solve allocates device memory", method);
-  gable_work_destroy(&w);
-  gable_trisolve_destroy(&plan);
+  test_plan_destroy(&p);
   return status;
 }
 
 static gable_status smooth(bench *s, const char *method)
 {
-  gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
   gable_smoother *smoother = NULL;
   gable_vectors_view b = s->b, x = s->b;
   double *host = calloc(2 * (size_t)s->t.n, 8);
   b.space = x.space = GABLE_HOST;
   b.data = host;
   x.data = host + s->t.n;
-  options.method = method;
-  gable_status status = gable_smoother_create(s->ctx, &options, &smoother);
-  if (!status) status = gable_smoother_analyse(smoother, &s->view);
-  if (!status) status = gable_smoother_update(smoother, s->t.val);
+  gable_status status = test_smoother_create(s->ctx, &s->view, s->t.val, method, &smoother);
   const long before = memory.count;
   if (!status) status = gable_smoother_apply(smoother, &b, &x, 1, NULL);
   CHECK(memory.count == before, "%s: a sweep allocates device memory", method);

@@ -136,6 +136,9 @@ static void values_stay_whole(void)
     failures = memory.failures;
     failing_allocator_disarm(&memory);
     CHECK(status == (failures ? GABLE_ERR_MEMORY : GABLE_OK));
+    CHECK_OK(make_work(&s));
+    CHECK(!failures || gable_solver_solve(s.solver, s.work, GABLE_N, &vb, &vx) == GABLE_ERR_STATE,
+          "allocation %ld: half a factor is solved with", k);
     CHECK_OK(gable_solver_factor(s.solver, NULL, GABLE_REUSE_ALL));
     CHECK_OK(make_work(&s));
     CHECK_OK(gable_solver_solve(s.solver, s.work, GABLE_N, &vb, &vx));

@@ -1,8 +1,10 @@
-/* The k-th allocation fails, for every k, in triangular solves, sweeps and Krylov solvers; solves allocate nothing. */
+/* The k-th allocation and all after it fail, for every k, in triangular solves, sweeps and Krylov solvers; solves
+ * allocate nothing. */
 #include "support/test.h"
 
 #include "support/failing_allocator.h"
 #include "support/place.h"
+#include "support/plans.h"
 #include "support/triangles.h"
 
 typedef struct bench {
@@ -25,33 +27,22 @@ static gable_vectors_view vector(const bench *s, double *data)
 /* Solves, counting allocations: there must be none. */
 static gable_status trisolve(const bench *s, const char *method)
 {
-  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_vectors_view b = vector(s, s->b), x = vector(s, s->x);
-  gable_trisolve *plan = NULL;
-  gable_work *w = NULL;
-  options.method = method;
-  gable_status status = gable_trisolve_create(s->ctx, &options, &plan);
-  if (!status) status = gable_trisolve_analyse(plan, &s->view);
-  if (!status) status = gable_trisolve_update(plan, s->t.val);
-  if (!status) status = gable_work_create(plan, 1, &w);
+  test_plan p;
+  gable_status status = test_plan_create(s->ctx, &s->view, s->t.val, method, &p);
   long before = atomic_load(&s->memory->count);
-  if (!status) status = gable_trisolve_solve(plan, w, GABLE_N, &b, &x);
-  if (!status) status = gable_trisolve_solve(plan, w, GABLE_T, &x, &x);
+  if (!status) status = gable_trisolve_solve(p.solve, p.work, GABLE_N, &b, &x);
+  if (!status) status = gable_trisolve_solve(p.solve, p.work, GABLE_T, &x, &x);
   CHECK(atomic_load(&s->memory->count) == before, "%s: solve allocates", method);
-  gable_work_destroy(&w);
-  gable_trisolve_destroy(&plan);
+  test_plan_destroy(&p);
   return status;
 }
 
 static gable_status smooth(const bench *s, const char *method)
 {
-  gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
   gable_vectors_view b = vector(s, s->b), x = vector(s, s->x);
   gable_smoother *smoother = NULL;
-  options.method = method;
-  gable_status status = gable_smoother_create(s->ctx, &options, &smoother);
-  if (!status) status = gable_smoother_analyse(smoother, &s->view);
-  if (!status) status = gable_smoother_update(smoother, s->t.val);
+  gable_status status = test_smoother_create(s->ctx, &s->view, s->t.val, method, &smoother);
   long before = atomic_load(&s->memory->count);
   if (!status) status = gable_smoother_apply(smoother, &b, &x, 2, NULL);
   CHECK(atomic_load(&s->memory->count) == before, "%s: a sweep allocates", method);
