@@ -16,10 +16,12 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shlex
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / os.environ.get("BUILD", "build") / "bench"
@@ -36,6 +38,7 @@ PEERS = {
 }
 GENERATED = ["laplacian5:300x300", "laplacian5:1000x1000", "laplacian9:400x400", "laplacian7:30x30x30", "laplacian7:60x60x60",
              "laplacian27:30x30x30", "convection3d:40x40x40", "elasticity2d:150x150", "elasticity3d:20x20x20", "circuit:100000"]
+TIMES, LEAST_LIMIT = 10, 10  # a peer's run ends at so many times Gable's whole run, but not before so many seconds
 QUICK = ["bcsstk18", "bcsstk38", "xenon1", "add20", "pf_jac_case13659pegase", "cage10", "nsjac", "ff_aneurysm_elasticity", "c-62",
          "laplacian5:300x300", "laplacian7:30x30x30", "circuit:20000"]
 
@@ -52,7 +55,7 @@ def build(blas):
     own = ["-I", str(ROOT / "include"), str(lib / "libgable.a"), *shlex.split(os.environ.get("LIBS", "")), "-lm"]
     frame = str(ROOT / "bench/peers/frame.c")
     jobs = {"export": [str(ROOT / "bench/drivers/export.c"), *own],
-            "bandwidth": [str(ROOT / "bench/drivers/bandwidth.c"), "-lpthread"],
+            "bandwidth": [str(ROOT / "bench/drivers/bandwidth.c"), str(ROOT / "tool/stopwatch.c"), "-lpthread"],
             "gable": [frame, str(ROOT / "bench/peers/gable.c"), *own]}
     where = ["-L" + str(blas), "-Wl,-rpath," + str(blas), "-lopenblas"] if blas else ["-lblas", "-llapack"]
     for name, (libraries, _, _) in PEERS.items():
@@ -104,11 +107,17 @@ def touch_memory():
     subprocess.run([sys.executable, "-c", touch], check=False)
 
 
+def bound_memory():
+    """What does not fit into 7/8 of the machine's memory is refused, instead of everything on the machine being stopped for it."""
+    most = machine()["memory_bytes"] // 8 * 7
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
 def measure(name, raw, limit, threads, *words):
     touch_memory()
     command = [str(BUILD / name), str(raw), "--threads", str(threads), *words]
     try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=environment(threads))
+        run = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=environment(threads), preexec_fn=bound_memory)
     except subprocess.TimeoutExpired:
         return {"peer": name, "ok": False, "reason": f"over {limit:g} s"}
     lines = [line for line in run.stdout.splitlines() if line.startswith("{")]
@@ -137,8 +146,7 @@ class Bench:
         self.out.write("".join(json.dumps(record) + "\n" for record in records))
         self.out.flush()
 
-    def one(self, matrix, threads, name, raw, *words, **more):
-        limit = 20 if name == "klu" else self.arguments.limit
+    def one(self, matrix, threads, name, raw, limit, *words, **more):
         record = measure(name, raw, limit, threads, "--seconds", str(self.arguments.seconds), *words)
         record.update(record="run", matrix=matrix, threads=threads, given_order="--given" in words, **more)
         if name == "gable":  # the memory is shared with other machines, and what it gives changes within minutes
@@ -162,7 +170,9 @@ class Bench:
         for count in threads:
             print(f"{name}, {count} thread{'s' * (count > 1)}", flush=True)
             order.unlink(missing_ok=True)
-            own = self.one(name, count, "gable", raw, "--write-order", str(order), kind=kind)
+            start = time.monotonic()
+            own = self.one(name, count, "gable", raw, self.arguments.limit, "--write-order", str(order), kind=kind)
+            limit = min(self.arguments.limit, max(LEAST_LIMIT, TIMES * (time.monotonic() - start)))
             runs = [own]
             spd = own["ok"] and own["options"].startswith("cholesky")
             mode = "spd" if spd else "symmetric" if symmetric(raw) else "general"
@@ -172,9 +182,9 @@ class Bench:
                 modes = {"mumps": [mode] if mode != "symmetric" else ["symmetric", "general"]}.get(peer, ["spd" if spd else "general"])
                 for m in modes:
                     for variant in PEERS[peer][2]:
-                        runs.append(self.one(name, count, peer, raw, "--mode", m, "--variant", variant, kind=kind, variant=variant))
+                        runs.append(self.one(name, count, peer, raw, limit, "--mode", m, "--variant", variant, kind=kind, variant=variant))
                     if order.exists():
-                        runs.append(self.one(name, count, peer, raw, "--mode", m, "--given", str(order), kind=kind))
+                        runs.append(self.one(name, count, peer, raw, limit, "--mode", m, "--given", str(order), kind=kind))
             self.put(*runs)
         raw.unlink()
 
@@ -226,7 +236,7 @@ def main():
     parser.add_argument("--only", help="matrices, by name, with commas")
     parser.add_argument("--peers", help="with commas; gable always runs")
     parser.add_argument("--threads", default="1,2", help="with commas (1,2)")
-    parser.add_argument("--limit", type=float, default=90, help="seconds a run may take (90)")
+    parser.add_argument("--limit", type=float, default=90, help="seconds a run may take (90); a peer's at most 10 and ten times Gable's")
     parser.add_argument("--seconds", type=float, default=0.5, help="spent on repeating each timed phase (0.5)")
     parser.add_argument("--resume", action="store_true", help="add what the file of --out does not hold yet")
     parser.add_argument("--out", help="the file of results (bench/results/cpu-DATE.jsonl)")

@@ -180,6 +180,17 @@ def heading(machine, threads):
             f"{threads} thread{'s' * (threads > 1)}; {machine['compiler']}; commit {machine['commit']}, {machine['date']}")
 
 
+def unanswered(cases):
+    """Peer by peer, the runs that gave no answer: over the limit, out of memory, too far off."""
+    found = {}
+    for c in cases:
+        for peer, tried in c.tried.items():
+            why = sorted({t for t in tried if t != "fine"})
+            if why and peer != "gable":
+                found.setdefault(peer, []).append(f"{c.name} ({'; '.join(why)}; {sum(t != 'fine' for t in tried)} of {len(tried)} runs)")
+    return ["Runs of peers without an answer:\n", *(f"- {peer}: {', '.join(at)}" for peer, at in sorted(found.items())), ""] if found else []
+
+
 def report(path):
     machine, cases, left_out = load(path)
     parts, short = [], []
@@ -192,6 +203,7 @@ def report(path):
         verdict = markdown(["what", "target", "measured", "reached"], verdicts(machine, group))
         parts += [f"### {threads} thread{'s' * (threads > 1)}\n", heading(machine, threads) + "\n", markdown(HEAD, [row(c) for c in group]), "",
                   verdict, ""]
+        parts += unanswered(group)
         short += [f"{threads} thread{'s' * (threads > 1)}: {heading(machine, threads)}.\n", verdict, ""]
         if failed:
             parts.append("No answer of Gable's within the limits: " + "; ".join(f"{c.name} ({c.tried['gable'][-1]})" for c in failed) + "\n")

@@ -29,7 +29,7 @@ def build():
     run.BUILD.mkdir(parents=True, exist_ok=True)
     lib = ROOT / os.environ.get("BUILD", "build") / "lib"
     program = run.BUILD / "trisolve_cpu"
-    command = [*run.CC, *run.FLAGS, "-fopenmp", "-I", str(ROOT / "include"), str(ROOT / "bench/drivers/trisolve_cpu.c"),
+    command = [*run.CC, *run.FLAGS, "-fopenmp", "-I", str(ROOT / "include"), str(ROOT / "bench/drivers/trisolve_cpu.c"), str(ROOT / "tool/stopwatch.c"),
                str(ROOT / "bench/peers/mkl_trsv.c"), str(lib / "libgable.a"), *shlex.split(os.environ.get("LIBS", "")), "-lm", "-ldl",
                "-o", str(program)]
     subprocess.run(command, check=True)

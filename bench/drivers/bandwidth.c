@@ -35,20 +35,20 @@ int main(int argc, char **argv)
   if (!x) return 1;
   for (size_t i = 0; i < WORDS; i++) x[i] = 1;
   for (int pass = 0; pass < PASSES; pass++) {
-    double start = now();
+    double start = stopwatch_now();
     for (int t = 0; t < threads; t++) {
       part[t] = (share){x + WORDS / (size_t)threads * (size_t)t, WORDS / (size_t)threads, 0};
       if (t && pthread_create(&id[t], NULL, read_share, &part[t])) return 1;
     }
     read_share(&part[0]);
     for (int t = 1; t < threads; t++) pthread_join(id[t], NULL);
-    took[pass] = now() - start;
+    took[pass] = stopwatch_now() - start;
     for (int t = 0; t < threads; t++) sum += part[t].sum;
   }
-  qsort(took, PASSES, sizeof *took, by_value);
+  const double median = stopwatch_quartiles(took, PASSES).median, best = took[0];
   double bytes = (double)(WORDS / (size_t)threads * (size_t)threads) * sizeof *x;
   printf("{\"threads\":%d,\"read_bytes_per_s\":%.6g,\"best_bytes_per_s\":%.6g,\"sum\":%.17g}\n", threads,
-         bytes / took[PASSES / 2], bytes / took[0], sum);
+         bytes / median, bytes / best, sum);
   free(x);
   return 0;
 }

@@ -1,26 +1,12 @@
-/* reading.h: the clock and the fastest way to read memory, for the drivers that measure it. */
+/* reading.h: the fastest way to read memory, and the tool's clock, for the drivers that measure it. */
 #ifndef BENCH_READING_H
 #define BENCH_READING_H
 
 #include <stddef.h>
-#include <time.h>
+
+#include "../../tool/stopwatch.h"
 
 enum { LANES = 64 };
-
-/* Seconds from some moment on. */
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* For qsort of doubles, the least first. */
-static int by_value(const void *p, const void *q)
-{
-  double a = *(const double *)p, b = *(const double *)q;
-  return (a > b) - (a < b);
-}
 
 /* The sum of x, as fast as it can be read. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)

@@ -174,13 +174,13 @@ static void peer_drop(job *j)
 static job *peer_job(const mkl *m, triangle *t, int threads)
 {
   job *j = job_of("mkl", t, threads);
-  const double start = now();
+  const double start = stopwatch_now();
   j->poison = -1e300;
   j->prepare = peer_prepare;
   j->solve = peer_solve;
   j->drop = peer_drop;
   j->mkl = mkl_analyse(m, t->n, t->ptr, t->idx, t->val, t->upper, threads);
-  j->analyse_s = now() - start;
+  j->analyse_s = stopwatch_now() - start;
   if (j->mkl) return j;
   free(j);
   return NULL;
@@ -235,9 +235,9 @@ static job *own_job(triangle *t, const char *method, int threads)
 static double sample_of(job *j)
 {
   for (int i = 0; i < j->t->n; i++) j->t->x[i] = j->poison;
-  const double start = now();
+  const double start = stopwatch_now();
   for (int k = 0; k < j->batch; k++) j->solve(j);
-  return (now() - start) / j->batch;
+  return (stopwatch_now() - start) / j->batch;
 }
 
 /* One turn: a few solves to warm up, then samples for so long, three at least. */
@@ -246,10 +246,11 @@ static void take_turn(job *j, double seconds)
   if (j->prepare) j->prepare(j);
   j->batch = 1;
   sample_of(j);
-  const double once = sample_of(j), start = now();
+  const double once = sample_of(j), start = stopwatch_now();
   j->batch = once < 20e-6 ? (int)(20e-6 / (once + 1e-9)) + 1 : 1;
   sample_of(j);
-  for (int k = 0; j->count < SAMPLES && (k < 3 || now() - start < seconds); k++) j->sample[j->count++] = sample_of(j);
+  for (int k = 0; j->count < SAMPLES && (k < 3 || stopwatch_now() - start < seconds); k++)
+    j->sample[j->count++] = sample_of(j);
   j->error = fmax(j->error, error_of(j->t));
 }
 
@@ -261,14 +262,13 @@ static double read_s(size_t bytes, int threads)
   double *x = malloc(share * (size_t)threads * sizeof *x), took[PASSES], sum = 0;
   for (size_t i = 0; i < share * (size_t)threads; i++) x[i] = 1;
   for (int k = 0; k < PASSES; k++) {
-    const double start = now();
+    const double start = stopwatch_now();
 #pragma omp parallel for num_threads(threads) reduction(+ : sum) schedule(static, 1) if (threads > 1)
     for (int t = 0; t < threads; t++) sum += add_up(x + share * (size_t)t, share);
-    took[k] = now() - start;
+    took[k] = stopwatch_now() - start;
   }
   free(x);
-  qsort(took, PASSES, sizeof *took, by_value);
-  return sum > 0 ? took[PASSES / 4] : 0;
+  return sum > 0 ? stopwatch_quartiles(took, PASSES).q1 : 0;
 }
 
 /* Seconds a row of a chain takes: from one unknown to the next that needs it. */
@@ -285,8 +285,7 @@ static double row_latency(void)
   t.ptr[CHAIN] = q;
   job *j = plain_job(&t);
   for (int k = 0; k < 20; k++) take_turn(j, 1e-4);
-  qsort(j->sample, (size_t)j->count, sizeof *j->sample, by_value);
-  const double s = j->sample[j->count / 4] / CHAIN;
+  const double s = stopwatch_quartiles(j->sample, j->count).q1 / CHAIN;
   plain_drop(j);
   free(j);
   triangle_free(&t);
@@ -317,9 +316,9 @@ static void say(const request *q, const char *matrix, job *j, const floors *f, i
   const triangle *t = j->t;
   const int c = j->count;
   char ratio[32] = "null"; /* a NaN in x: no number */
-  qsort(j->sample, (size_t)c, sizeof *j->sample, by_value);
   if (isfinite(j->error)) snprintf(ratio, sizeof ratio, "%.3g", j->error);
-  const double solve = j->sample[c / 2], bytes_s = bytes_floor(q, f, j->threads);
+  const quartiles took = stopwatch_quartiles(j->sample, c);
+  const double solve = took.median, bytes_s = bytes_floor(q, f, j->threads);
   const double floor_s = fmax(bytes_s, f->chain_s);
   printf("{\"matrix\": \"%s\", \"uplo\": \"%s\", \"op\": \"n\", \"type\": \"d\", \"rhs\": 1, \"method\": \"%s\", "
          "\"method_used\": \"%s\", \"where\": \"cpu\", \"threads\": %d, \"n\": %d, \"nnz\": %d, \"levels\": %d, ",
@@ -327,7 +326,7 @@ static void say(const request *q, const char *matrix, job *j, const floors *f, i
   printf("\"threads_used\": %d, \"tiles\": %lld, \"waits\": %lld, \"model_s\": %.4g, \"analyse_s\": %.4g, "
          "\"update_s\": %.4g, \"solve_s\": %.4g, \"solve_q1_s\": %.4g, \"solve_q3_s\": %.4g, \"samples\": %d, ",
          j->info.threads ? j->info.threads : j->threads, (long long)j->info.tiles, (long long)j->info.waits,
-         j->info.model_s, j->analyse_s, j->update_s, solve, j->sample[c / 4], j->sample[3 * c / 4], c);
+         j->info.model_s, j->analyse_s, j->update_s, solve, took.q1, took.q3, c);
   printf("\"gflops\": %.4g, \"gbytes_s\": %.4g, \"floor_s\": %.4g, \"floor_bytes_s\": %.4g, \"floor_chain_s\": %.4g, "
          "\"share\": %.3f, \"max_error_bound_ratio\": %s, \"why\": \"%s\"}\n",
          2e-9 * t->ptr[t->n] / solve, 1e-9 * f->bytes / solve, floor_s, bytes_s, f->chain_s, floor_s / solve, ratio,

@@ -129,8 +129,9 @@ static void options(FILE *out, const frame_input *in)
   static const char *const names[] = {"auto", "METIS", "AMD", "COLAMD", "natural", "given"};
   int k = (int)count(GABLE_SOLVER_ORDER);
   (void)in;
-  fprintf(out, "%s, order %s, %s, defaults, no refinement", cholesky() ? "cholesky" : "lu",
-          k >= 0 && k < 6 ? names[k] : "?", count(GABLE_SOLVER_MATCHED) > 0 ? "rows matched" : "rows not matched");
+  fprintf(out, "%s, order %s, %s, large blocks by %s, defaults, no refinement", cholesky() ? "cholesky" : "lu",
+          k >= 0 && k < 6 ? names[k] : "?", count(GABLE_SOLVER_MATCHED) > 0 ? "rows matched" : "rows not matched",
+          strcmp(gable_solver_blas(s.solver), "own") ? gable_solver_blas(s.solver) : "own kernels");
 }
 
 static const int *permutation(const frame_input *in, int rows)
