@@ -1,13 +1,9 @@
 /* tiles.c: our two-level method on the CPU: tiles of rows that overlap, point-to-point waits between threads. */
 #include <string.h>
 
-#include "graph/interleave.h"
-#include "graph/level_parts.h"
-#include "graph/tiles.h"
+#include "base/timer.h"
 #include "graph/units.h"
-#include "graph/windows.h"
-#include "trisolve/cpu.h"
-#include "trisolve/orders.h"
+#include "trisolve/teams.h"
 #include "trisolve/turns.h"
 
 /* Scratch: how many tiles each thread has finished, counted on from solve to solve. */
@@ -24,253 +20,17 @@ typedef struct scratch_area {
   progress of[]; /* [threads] */
 } scratch_area;
 
-static void tiles_release(gable_context *ctx, gi_side *side)
-{
-  gi_tiles *s = side->schedule;
-  if (s) gi_tiles_release(ctx, s);
-  gi_free(ctx, s);
-}
-
-/* What the candidates are made from: the graph of units, or of rows where there are none. */
-typedef struct bench {
-  gable_context *ctx;
-  const gi_pattern *p;
-  gi_units units; /* count 0: rows */
-  gable_idx n;    /* units or rows */
-  gi_levels own;  /* of units; empty where there are none */
-  const gi_levels *levels;
-  gable_off size_by; /* entries of the triangle for each one of the graph */
-  gi_pace pace;
-  gi_interleaved base;
-  gi_tile_costs costs;
-  gi_tiles best;
-} bench;
-
-static gi_order_problem problem_of(const bench *b, gable_type value_type)
-{
-  const gi_unit_rows rows = {b->n, b->units.start};
-  return (gi_order_problem){&b->p->rows, rows, b->pace.ptr, b->pace.col, b->base.order, value_type};
-}
-
-/* Inside each tile: by level, and like beside like. */
-static gable_status sort_tiles(const bench *b, const gi_order_problem *p, gi_tiles *s)
-{
-  gable_status status = GABLE_OK;
-  unsigned char *kind = NULL;
-  gable_idx *order = NULL;
-  gi_window_rows rows = {b->n, p->ptr, p->col, NULL};
-  GI_ALLOC(b->ctx, kind, b->n);
-  GI_ALLOC(b->ctx, order, b->n);
-  gi_unit_kinds(p, kind);
-  rows.kind = kind;
-  GI_TRY(gi_windows_sort(b->ctx, &rows, s->order, s->start, s->count, order));
-  gi_free(b->ctx, s->order);
-  s->order = order;
-  order = NULL;
-done:
-  gi_free(b->ctx, kind);
-  gi_free(b->ctx, order);
-  return status;
-}
-
-/* From places in the order of units to places in that of rows. */
-static void count_rows(const gi_units *units, gi_tiles *s)
-{
-  gable_idx row = 0, k = 0;
-  for (gable_idx tile = 0; tile < s->count; tile++) {
-    const gable_idx end = s->start[tile + 1];
-    s->start[tile] = row;
-    for (; k < end; k++) row += units->start[s->order[k] + 1] - units->start[s->order[k]];
-  }
-  s->start[s->count] = row;
-}
-
-/* Takes the tiles: lists and counters of side from them. */
-static gable_status adopt(const bench *b, gi_tiles *tiles, gable_type value_type, gi_side *side)
-{
-  gable_status status = GABLE_OK;
-  gi_tiles *s = NULL;
-  const gi_order_problem problem = problem_of(b, value_type);
-  GI_ALLOC(b->ctx, s, 1);
-  *s = *tiles;
-  memset(tiles, 0, sizeof *tiles);
-  side->schedule = s;
-  if (s->threads > 1) GI_TRY(sort_tiles(b, &problem, s));
-  GI_TRY(
-      gi_lists_pack(b->ctx, problem.t, &problem.units, s->order, s->start, s->count, GI_RUN, value_type, &side->lists));
-  if (b->units.count) count_rows(&b->units, s);
-  gi_free(b->ctx, s->order);
-  s->order = NULL;
-  side->threads = s->threads;
-  side->tiles = s->count;
-  side->waits = s->wait_start[s->count];
-  side->launches = s->threads > 1;
-  side->model_s = s->model_s;
-  side->schedule_bytes = sizeof *s + (size_t)s->count * 3 * sizeof *s->start + (size_t)side->waits * sizeof *s->wait;
-done:
-  return status;
-}
-
 enum {
-  TILE = 1024, /* rows and entries of a tile */
-  SMALL_TILE = 256,
-  WIDTH = 4,    /* rows of a group for each of its levels */
-  NARROW = 400, /* weight below which a level is not split */
+  WIDTH = 4, /* rows of a group for each of its levels */
   MAX_THREADS = 64
 };
 
-static const gable_off whole = INT64_MAX; /* as the cuts have it: a part may have more than 2^31 entries */
-static const double launch_s = 1.5e-6;    /* of a parallel region */
-static const double gain_wanted = 1.15;   /* before more threads are used, for machines less quiet than the model */
-static const double unit_gain = 0.6;      /* an entry's cost in a unit, over its cost in a row */
-static const double least_s = 4e-6;       /* a solve that is worth a second thread, if sparing; */
-static const double promise =
-    1.6; /* and then, of the time on one thread, what the model may say at most: it knows no caches */
-
-/* Tiles of an order for so many threads; they are kept when the model likes them better than the best so far. */
-static gable_status try_tiles(bench *b, const gi_tile_plan *plan)
-{
-  gable_status status = GABLE_OK;
-  gi_tiles tiles;
-  gi_tile_costs costs = b->costs;
-  const int threads = plan->threads;
-  double wanted = b->best.count && threads > b->best.threads ? gain_wanted : 1.0;
-  if (threads > 2) costs.remote *= 0.5 * threads; /* lines come from farther away, and all threads ask at once */
-  GI_TRY(gi_tiles_build(b->ctx, b->n, &b->pace, plan, &costs, &tiles));
-  if (threads > 1) tiles.model_s += launch_s;
-  if (!b->best.count || tiles.model_s * wanted < b->best.model_s) {
-    gi_tiles_release(b->ctx, &b->best);
-    b->best = tiles;
-  } else {
-    gi_tiles_release(b->ctx, &tiles);
-  }
-done:
-  return status;
-}
-
-/* Every thread the same part of every level. */
-static gable_status try_level_parts(bench *b, int threads)
-{
-  gable_status status = GABLE_OK;
-  gi_level_parts parts;
-  memset(&parts, 0, sizeof parts);
-  GI_TRY(gi_level_parts_cut(b->ctx, b->levels, b->pace.ptr, threads, NARROW, &parts));
-  GI_TRY(try_tiles(b, &(gi_tile_plan){b->levels->order, parts.cuts, parts.owner, threads, whole}));
-done:
-  gi_level_parts_release(b->ctx, &parts);
-  return status;
-}
-
-/* One thread; all threads in the interleaved order; and smaller tiles, also by level, where those leave threads idle.
- */
-static gable_status try_all(bench *b, int threads)
-{
-  gable_status status = GABLE_OK;
-  const gable_idx *cuts = b->levels->count < b->n / SMALL_TILE ? b->levels->start : NULL;
-  const gable_off tile = TILE / b->size_by, small = SMALL_TILE / b->size_by;
-  double one;
-  GI_TRY(try_tiles(b, &(gi_tile_plan){b->base.order, b->base.start, NULL, 1, tile}));
-  one = b->best.model_s;
-  if (threads == 1 || one < 2 * launch_s) goto done;
-  GI_TRY(try_tiles(b, &(gi_tile_plan){b->base.order, b->base.start, NULL, threads, tile}));
-  if (b->best.model_s * 0.8 * threads < one) goto done;
-  GI_TRY(try_tiles(b, &(gi_tile_plan){b->base.order, b->base.start, NULL, threads, small}));
-  GI_TRY(try_tiles(b, &(gi_tile_plan){b->levels->order, cuts, NULL, threads, small}));
-  GI_TRY(try_tiles(b, &(gi_tile_plan){b->levels->order, cuts, NULL, threads, tile}));
-  GI_TRY(try_level_parts(b, threads));
-done:
-  return status;
-}
-
-/* Units, their graph, and how long a unit takes, which is more than a row. */
-static gable_status prepare(bench *b)
-{
-  gable_status status = GABLE_OK;
-  const gi_triangle *t = &b->p->rows;
-  b->n = t->n;
-  b->levels = &b->p->levels;
-  b->size_by = 1;
-  GI_TRY(gi_units_find(b->ctx, t->n, t->ptr, t->col, GIK_UNIT_ROWS, &b->units));
-  if (!b->units.count) {
-    GI_TRY(gi_pace_init(b->ctx, t->n, t->ptr, t->col, &b->pace));
-  } else {
-    const double rows = (double)t->n / b->units.count;
-    const double entries = (double)t->ptr[t->n] / (double)(b->units.ptr[b->units.count] + 1);
-    b->n = b->units.count;
-    b->levels = &b->own;
-    GI_TRY(gi_levels_find(b->ctx, b->n, b->units.ptr, b->units.col, &b->own));
-    GI_TRY(gi_pace_init(b->ctx, b->n, b->units.ptr, b->units.col, &b->pace));
-    b->pace.row *= rows;
-    b->pace.latency *= rows;
-    b->pace.entry *= unit_gain * entries;
-    b->size_by = entries > 1 ? (gable_off)(entries + 0.5) : 1;
-  }
-  GI_TRY(gi_interleave(b->ctx, b->n, &b->pace, WIDTH, &b->base));
-done:
-  return status;
-}
-
-/* One thread, in the order of best: one tile. */
-static gable_status build_alone(bench *b, gi_best_order *best, gable_type value_type, gi_side *side)
-{
-  gable_status status = GABLE_OK;
-  gi_tiles tiles;
-  side->as_serial = !best->order && !b->units.count && best->lists.m.runs <= 1;
-  GI_TRY(gi_tiles_build(b->ctx, b->n, &b->pace, &(gi_tile_plan){best->order, NULL, NULL, 1, whole}, &b->costs, &tiles));
-  status = adopt(b, &tiles, value_type, side);
-  gi_tiles_release(b->ctx, &tiles);
-  if (status) goto done;
-  gi_lists_release(b->ctx, &side->lists);
-  side->lists = best->lists;
-  memset(&best->lists, 0, sizeof best->lists);
-done:
-  return status;
-}
-
-static void release_bench(bench *b)
-{
-  gi_tiles_release(b->ctx, &b->best);
-  gi_pace_release(b->ctx, &b->pace);
-  gi_interleaved_release(b->ctx, &b->base);
-  gi_levels_release(b->ctx, &b->own);
-  gi_units_release(b->ctx, &b->units);
-}
-
-static gable_status build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side)
-{
-  gable_status status = GABLE_OK;
-  int threads = side->threads < MAX_THREADS ? side->threads : MAX_THREADS;
-  bench b;
-  gi_order_problem problem;
-  gi_best_order best;
-  memset(&b, 0, sizeof b);
-  memset(&best, 0, sizeof best);
-  b.ctx = ctx;
-  b.p = p;
-  b.costs = gi_tile_costs_default();
-  GI_TRY(prepare(&b));
-  problem = problem_of(&b, value_type);
-  GI_TRY(gi_best_order_find(ctx, &problem, &best));
-  side->natural_s = best.natural_s;
-  side->alone_s = best.seconds;
-  side->width = best.width;
-  side->reordered = best.order != NULL;
-  side->serial_model_s = gi_pace_of(&b.pace, NULL, 0, b.n);
-  if (side->sparing && best.seconds < least_s) threads = 1;
-  if (threads > 1) GI_TRY(try_all(&b, threads));
-  if (side->sparing && b.best.model_s * best.natural_s > promise * best.seconds * side->serial_model_s) threads = 1;
-  if (threads == 1 || b.best.threads == 1) {
-    GI_TRY(build_alone(&b, &best, value_type, side));
-  } else {
-    GI_TRY(adopt(&b, &b.best, value_type, side));
-    side->alone = best.lists;
-    memset(&best.lists, 0, sizeof best.lists);
-  }
-done:
-  gi_best_order_release(ctx, &best);
-  release_bench(&b);
-  return status;
-}
+static const double unit_gain = 0.6; /* an entry's cost in a unit, over its cost in a row */
+static const double least_s = 4e-6;  /* a solve that is worth a second thread; */
+static const double promise = 1.6;   /* of the time on one thread, what the model may say at most, if sparing; */
+static const double less = 0.97;     /* of the time so far, for another plan */
+static const double never_s = 1e9;
+static const double gain_wanted = 1.15; /* by the model, if not */
 
 static size_t scratch_bytes(const gi_side *side)
 {
@@ -369,10 +129,191 @@ static void traverse(const gi_side *side, const gik_trisolve *kernels, const gik
     kernels->packed_back(&l->m, l->part[s->sequence[k]], l->part[s->sequence[k] + 1], v);
 }
 
+/* What a plan is made from. */
+typedef struct workshop {
+  gable_context *ctx;
+  gi_units units; /* count 0: rows */
+  gi_levels own;  /* of units; empty where there are none */
+  gi_pace pace;
+  gi_interleaved base;
+  gi_best_order alone;
+  gi_team_problem problem; /* borrows from the others */
+} workshop;
+
+/* Units, their graph, and how long a unit takes, which is more than a row. */
+static gable_status prepare(workshop *w, const gi_pattern *p, gable_type value_type)
+{
+  gable_status status = GABLE_OK;
+  const gi_triangle *t = &p->rows;
+  gi_unit_rows units = {t->n, NULL};
+  gi_team_problem *q = &w->problem;
+  *q = (gi_team_problem){.ctx = w->ctx, .levels = &p->levels, .base = &w->base, .pace = &w->pace, .size_by = 1};
+  GI_TRY(gi_units_find(w->ctx, t->n, t->ptr, t->col, GIK_UNIT_ROWS, &w->units));
+  if (!w->units.count) {
+    GI_TRY(gi_pace_init(w->ctx, t->n, t->ptr, t->col, &w->pace));
+  } else {
+    const double rows = (double)t->n / w->units.count;
+    const double entries = (double)t->ptr[t->n] / (double)(w->units.ptr[w->units.count] + 1);
+    units = (gi_unit_rows){w->units.count, w->units.start};
+    q->levels = &w->own;
+    GI_TRY(gi_levels_find(w->ctx, units.count, w->units.ptr, w->units.col, &w->own));
+    GI_TRY(gi_pace_init(w->ctx, units.count, w->units.ptr, w->units.col, &w->pace));
+    w->pace.row *= rows;
+    w->pace.latency *= rows;
+    w->pace.entry *= unit_gain * entries;
+    q->size_by = entries > 1 ? (gable_off)(entries + 0.5) : 1;
+  }
+  GI_TRY(gi_interleave(w->ctx, units.count, &w->pace, WIDTH, &w->base));
+  q->order = (gi_order_problem){t, units, w->pace.ptr, w->pace.col, w->base.order, value_type};
+done:
+  return status;
+}
+
+static void release_workshop(workshop *w)
+{
+  gi_best_order_release(w->ctx, &w->alone);
+  gi_pace_release(w->ctx, &w->pace);
+  gi_interleaved_release(w->ctx, &w->base);
+  gi_levels_release(w->ctx, &w->own);
+  gi_units_release(w->ctx, &w->units);
+}
+
+/* The model knows no caches: what an entry and a row cost here is what the natural order took. */
+static void calibrate(gi_pace *pace, double timed_s, double model_s)
+{
+  const double by = timed_s / (model_s + 1e-12), most = 10, least = 0.5;
+  pace->row *= by > most ? most : by < least ? least : by;
+  pace->entry *= by > most ? most : by < least ? least : by;
+}
+
+/* One thread, in the order of best: one tile. */
+static gable_status build_alone(workshop *w, gi_side *side)
+{
+  gable_status status = GABLE_OK;
+  gi_best_order *best = &w->alone;
+  gi_tiles tiles;
+  side->as_serial = !best->order && !w->units.count && best->lists.m.runs <= 1;
+  GI_TRY(gi_one_tile(&w->problem, best->order, &tiles));
+  status = gi_tiles_adopt(&w->problem, &tiles, side);
+  gi_tiles_release(w->ctx, &tiles);
+  if (status) goto done;
+  gi_lists_release(w->ctx, &side->lists);
+  side->lists = best->lists;
+  memset(&best->lists, 0, sizeof best->lists);
+done:
+  return status;
+}
+
+/* Seconds of the fastest of a few solves by the team, with zeros for values; longer than any where there is none. */
+static gable_status time_team(workshop *w, const gi_side *side, double *seconds)
+{
+  enum { WARM = 2, TRIES = 9 };
+  gable_status status = GABLE_OK;
+  const gable_idx n = w->problem.order.t->n;
+  const gable_type type = w->problem.order.value_type;
+  double *b = NULL, *x = NULL;
+  scratch_area *a = NULL;
+  gik_vectors v = {.b_row = 1, .x_row = 1, .count = 1};
+  gi_run r = {side, gik_trisolve_for(type, type), NULL, &v, NULL, 10.0, GABLE_OK, -1};
+  *seconds = never_s;
+  GI_ALLOC_ZERO(w->ctx, b, n);
+  GI_ALLOC_ZERO(w->ctx, x, n);
+  a = gi_alloc(w->ctx, (gable_off)scratch_bytes(side), 1);
+  GI_REQUIRE(a, GABLE_ERR_MEMORY, "out of memory for timing a team");
+  scratch_init(side, a);
+  r.scratch = a;
+  v.b = b;
+  v.x = x;
+  for (int k = 0; k < WARM + TRIES; k++) {
+    const double start = gi_now();
+    if (!run_team(&r, a) || r.status) break;
+    const double s = gi_now() - start;
+    if (k >= WARM && s < *seconds) *seconds = s;
+  }
+done:
+  gi_free(w->ctx, b);
+  gi_free(w->ctx, x);
+  gi_free(w->ctx, a);
+  return status;
+}
+
+/* Adopts the plan that is fastest when it is tried; the first one where there are no processors to try it on. */
+static gable_status adopt_fastest(workshop *w, gi_tiles *plans, int count, gi_side *side)
+{
+  gable_status status = GABLE_OK;
+  gi_side best = *side, next;
+  double least = never_s, s = 0;
+  if (plans[0].threads > omp_get_num_procs() || omp_in_parallel()) count = 1;
+  GI_TRY(gi_tiles_adopt(&w->problem, &plans[0], &best));
+  if (count > 1) GI_TRY(time_team(w, &best, &least));
+  for (int k = 1; k < count; k++) {
+    next = *side;
+    status = gi_tiles_adopt(&w->problem, &plans[k], &next);
+    if (!status) status = time_team(w, &next, &s);
+    if (!status && s < less * least) {
+      const gi_side worse = best;
+      best = next;
+      next = worse;
+      least = s;
+    }
+    gi_tiles_drop(w->ctx, &next);
+    if (status) goto done;
+  }
+done:
+  if (status)
+    gi_tiles_drop(w->ctx, &best);
+  else
+    *side = best;
+  return status;
+}
+
+/* The lists of several threads, with those of one beside them; no schedule where one is better.  A plan that was asked
+ * for by name is the model's alone, the same on every machine. */
+static gable_status build_team(workshop *w, int threads, gi_side *side)
+{
+  gable_status status = GABLE_OK;
+  const double one = gi_pace_of(&w->pace, w->base.order, 0, w->problem.order.units.count);
+  const double wanted = side->sparing ? promise * w->alone.seconds : one / gain_wanted;
+  gi_tiles plans[GI_TEAM_PLANS];
+  int count = 0;
+  memset(plans, 0, sizeof plans);
+  if ((side->sparing ? w->alone.seconds : one) < least_s) goto done;
+  if (side->sparing) calibrate(&w->pace, w->alone.natural_s, side->serial_model_s);
+  GI_TRY(gi_team_plans(&w->problem, threads, plans, &count));
+  if (plans[0].model_s > wanted) goto done;
+  GI_TRY(adopt_fastest(w, plans, side->sparing ? count : 1, side));
+  side->alone = w->alone.lists;
+  memset(&w->alone.lists, 0, sizeof w->alone.lists);
+done:
+  for (int k = 0; k < count; k++) gi_tiles_release(w->ctx, &plans[k]);
+  return status;
+}
+
+static gable_status build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side)
+{
+  gable_status status = GABLE_OK;
+  const int threads = side->threads < MAX_THREADS ? side->threads : MAX_THREADS;
+  workshop w;
+  memset(&w, 0, sizeof w);
+  w.ctx = ctx;
+  GI_TRY(prepare(&w, p, value_type));
+  GI_TRY(gi_best_order_find(ctx, &w.problem.order, &w.alone));
+  side->natural_s = w.alone.natural_s;
+  side->alone_s = w.alone.seconds;
+  side->width = w.alone.width;
+  side->reordered = w.alone.order != NULL;
+  side->serial_model_s = gi_pace_of(&w.pace, NULL, 0, w.problem.order.units.count);
+  if (threads > 1) GI_TRY(build_team(&w, threads, side));
+  if (!side->schedule) GI_TRY(build_alone(&w, side));
+done:
+  release_workshop(&w);
+  return status;
+}
+
 const gi_cpu_method gi_cpu_tiles = {.name = "tiles",
                                     .build = build,
                                     .run = run,
                                     .traverse = traverse,
                                     .scratch_bytes = scratch_bytes,
                                     .scratch_init = scratch_init,
-                                    .release = tiles_release};
+                                    .release = gi_tiles_drop};
