@@ -41,8 +41,9 @@ typedef struct gable_trisolve_options {
   /* Seconds that a solve may wait for one value before it ends with GABLE_ERR_DEADLINE and the row.  0: 10. */
   double deadline_s;
 
-  /* 1: "auto" times its candidates at the first update, instead of believing its model.  The choice is then no longer
-   * the same from run to run, and works are made after that update. */
+  /* 1: "auto" times its candidates instead of believing its model, and why says what they took.  On the CPU at the
+   * first update, and works are made after it; on a GPU in every analysis, which takes three of them and some solves.
+   * The choice is then no longer the same from run to run. */
   int time_candidates;
 
   int threads;           /* at most so many; 0: the context's */
@@ -120,13 +121,13 @@ typedef struct gable_trisolve_info {
   int threads;      /* that a solve uses (CPU), or lanes a row (GPU) */
   gable_off tiles;  /* tiles or tasks that the schedule is cut into; 0: the method has none */
   gable_off waits;  /* point-to-point waits a solve does, or polls for a value or counter (elm*, gsf) */
-  gable_off barriers; /* barriers of all threads a solve does */
-  gable_off atomics;  /* atomic additions a solve does for one right-hand side */
-  gable_off launches; /* kernel launches (GPU), parallel regions (CPU) a solve does */
-  size_t plan_bytes_host, plan_bytes_device;
-  double model_s;             /* seconds that the model predicts; 0: no model */
-  double analyse_s, update_s; /* of the last call */
-  gable_idx bad_row;          /* row of the last error of analyse or update, counted from 0; -1: none */
+  gable_off barriers;                        /* barriers of all threads a solve does */
+  gable_off atomics;                         /* atomic additions a solve does for one right-hand side */
+  gable_off launches;                        /* kernel launches (GPU), parallel regions (CPU) a solve does */
+  size_t plan_bytes_host, plan_bytes_device; /* that the plan took, from the allocators of its context */
+  double model_s;                            /* seconds that the model predicts; 0: no model */
+  double analyse_s, update_s;                /* of the last call */
+  gable_idx bad_row;                         /* row of the last error of analyse or update, counted from 0; -1: none */
   gable_off narrow; /* levr, levc: a level with at most so many rows and entries is left to one thread (block) */
 } gable_trisolve_info;
 #define GABLE_TRISOLVE_INFO_INIT                                                                                       \

@@ -5,7 +5,7 @@
 #include "base/options.h"
 #include "base/timer.h"
 #include "device/mirror.h"
-#include "trisolve/plan.h"
+#include "trisolve/candidates.h"
 
 static const char *const method_names[GI_METHODS] = {
     [GI_AUTO] = "auto", [GI_SERIAL] = "serial", [GI_LEVR] = "levr",   [GI_LEVC] = "levc", [GI_ELMR] = "elmr",
@@ -104,6 +104,19 @@ done:
   return status;
 }
 
+/* By the method that was the fastest of auto's candidates.  On the CPU the first update times them. */
+static gable_status analyse_by_timing(gable_trisolve *t, const gable_matrix_view *a)
+{
+  gable_status status = GABLE_OK;
+  gi_method fastest = GI_AUTO;
+  GI_TRY(gi_candidates_time(t, a, &fastest));
+  t->method = fastest;
+  status = t->backend->analyse(t, a);
+  t->method = GI_AUTO;
+done:
+  return status;
+}
+
 gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
@@ -111,11 +124,15 @@ gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *
   GI_REQUIRE(t, GABLE_ERR_ARGUMENT, "the plan is NULL");
   t->phase = GI_CREATED;
   t->bad_row = -1;
+  t->timed[0] = 0;
   t->generation++;
   GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
   GI_TRY(shape_of(t, a, &t->shape));
   GI_TRY(t->ctx->device->enter(t->ctx));
-  GI_TRY(t->backend->analyse(t, a));
+  if (t->method == GI_AUTO && t->options.time_candidates && t->ctx->device->kind == GI_ON_CUDA)
+    GI_TRY(analyse_by_timing(t, a));
+  else
+    GI_TRY(t->backend->analyse(t, a));
   t->phase = GI_ANALYSED;
   t->analyse_s = gi_now() - start;
 done:
@@ -239,6 +256,7 @@ void gable_work_destroy(gable_work **w)
   gable_work *p = *w;
   gable_context *ctx = p->plan->ctx;
   *w = NULL;
+  (void)ctx->device->enter(ctx);
   p->plan->backend->work_release(p);
   if (!p->owned) return;
   if (p->device) ctx->device->release(ctx, p->device);
@@ -310,6 +328,7 @@ gable_status gable_trisolve_get_info(const gable_trisolve *t, gable_op op, gable
   info->bad_row = t->bad_row;
   GI_REQUIRE(t->phase >= GI_ANALYSED, GABLE_ERR_STATE, "get_info before analyse");
   GI_TRY(t->backend->info(t, op, info));
+  if (t->timed[0] && (t->options.ops & (1 << op))) snprintf(info->why, sizeof info->why, "%s", t->timed);
   info->analyse_s = t->analyse_s;
   info->update_s = t->update_s;
 done:
@@ -322,6 +341,7 @@ gable_status gable_trisolve_get_schedule(const gable_trisolve *t, gable_op op, g
   GI_REQUIRE(t, GABLE_ERR_ARGUMENT, "the plan is NULL");
   GI_REQUIRE(op == GABLE_N || op == GABLE_T, GABLE_ERR_ARGUMENT, "op is %d", (int)op);
   GI_REQUIRE(t->phase >= GI_ANALYSED, GABLE_ERR_STATE, "get_schedule before analyse");
+  GI_TRY(t->ctx->device->enter(t->ctx));
   GI_TRY(t->backend->schedule(t, op, order, level));
 done:
   return status;

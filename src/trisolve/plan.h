@@ -96,6 +96,7 @@ struct gable_trisolve {
   gi_shape shape;
   gable_idx bad_row;
   double analyse_s, update_s;
+  char timed[120]; /* what the candidates of auto took on a GPU; "": they were not timed */
 };
 
 struct gable_work {

@@ -277,7 +277,13 @@ static void check_timing(gable_context *ctx)
   CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &bv, &xv));
   CHECK(test_bound_ratio(&t, x, b, 1, 0) <= 1, "wrong");
   CHECK_OK(gable_trisolve_get_info(plan, GABLE_N, &info));
-  CHECK(strstr(info.why, "timed: ") && strstr(info.why, "serial") && strstr(info.why, "tiles"), "%s", info.why);
+  CHECK(strstr(info.why, "timed: ") && strstr(info.why, "tiles"), "%s", info.why);
+  CHECK(strstr(info.why, test_place_is_gpu(ctx) ? "rows" : "serial"), "%s", info.why);
+  CHECK(!strcmp(info.method, "auto") && strstr(info.why, info.method_used), "%s: %s", info.method_used, info.why);
+  if (test_place_is_gpu(ctx)) { /* a matrix that is wrong is refused, by its row */
+    t.idx[t.ptr[71] - 1] = 69;
+    CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && names(70), "%s", gable_last_error());
+  }
   gable_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   test_triangle_free(&t);
@@ -327,7 +333,7 @@ int main(int argc, char **argv)
   }
   check_refusals(ctx);
   check_counters(ctx);
-  if (!test_place_is_gpu(ctx)) check_timing(ctx);
+  check_timing(ctx);
   gable_context_destroy(&ctx);
   return 0;
 }

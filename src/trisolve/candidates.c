@@ -1,0 +1,152 @@
+/* candidates.c: see candidates.h.  Each candidate is a plan of its own, made and solved with as a caller would. */
+#include "trisolve/candidates.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "device/device.h"
+
+static const gi_method candidates[] = {GI_TILES, GI_ROWS}; /* of auto on a GPU */
+enum { CANDIDATES = sizeof candidates / sizeof *candidates, TRIES = 7 };
+
+/* What the solves read and write: no NaN, no zero, no infinity. */
+typedef struct numbers {
+  gable_context *ctx;
+  void *val; /* where the matrix is; a diagonal, too */
+  int on_host;
+  void *x; /* on the device */
+  void *begin, *end;
+} numbers;
+
+enum { FILLER = 0x3f }; /* bytes of 4.8e-4 as a double and of 0.75 as a float */
+
+static gable_status numbers_init(gable_context *ctx, const gi_shape *s, gable_idx rhs, numbers *out)
+{
+  gable_status status = GABLE_OK;
+  const gi_device *device = ctx->device;
+  const size_t count = (size_t)(s->nnz > s->n ? s->nnz : s->n) + 1, bytes = count * sizeof(double);
+  const size_t room = ((size_t)s->n * (size_t)rhs + 1) * sizeof(double);
+  out->ctx = ctx;
+  out->on_host = s->space == GABLE_HOST;
+  if (out->on_host) {
+    out->val = gi_alloc(ctx, (gable_off)bytes, 1);
+    GI_REQUIRE(out->val, GABLE_ERR_MEMORY, "out of memory: %.1f MB to time candidates with", (double)bytes / 1e6);
+    memset(out->val, FILLER, bytes);
+  } else {
+    GI_TRY(device->alloc(ctx, bytes, &out->val));
+    GI_TRY(device->fill(ctx, out->val, FILLER, bytes, NULL));
+  }
+  GI_TRY(device->alloc(ctx, room, &out->x));
+  GI_TRY(device->fill(ctx, out->x, FILLER, room, NULL));
+  GI_TRY(device->event_create(ctx, &out->begin));
+  GI_TRY(device->event_create(ctx, &out->end));
+done:
+  return status;
+}
+
+static void numbers_release(numbers *n)
+{
+  if (!n->ctx) return;
+  const gi_device *device = n->ctx->device;
+  if (n->on_host)
+    gi_free(n->ctx, n->val);
+  else
+    device->release(n->ctx, n->val);
+  device->release(n->ctx, n->x);
+  if (n->begin) device->event_destroy(n->ctx, n->begin);
+  if (n->end) device->event_destroy(n->ctx, n->end);
+}
+
+static gable_status solve_once(const gable_trisolve *t, gable_work *w, gable_op op, const numbers *n, double *seconds)
+{
+  gable_status status = GABLE_OK;
+  const gi_device *device = n->ctx->device;
+  gable_vectors_view b = GABLE_VECTORS_VIEW_INIT, x;
+  b.type = t->shape.value_type;
+  b.space = GABLE_DEVICE;
+  b.n = t->shape.n;
+  b.count = t->options.typical_rhs;
+  b.ld = b.n;
+  b.data = n->x;
+  x = b;
+  GI_TRY(device->fill(n->ctx, n->x, FILLER, (size_t)b.n * (size_t)b.count * sizeof(double), NULL));
+  GI_TRY(device->event_record(n->ctx, n->begin, NULL));
+  GI_TRY(gable_trisolve_solve(t, w, op, &b, &x));
+  GI_TRY(device->event_record(n->ctx, n->end, NULL));
+  GI_TRY(device->event_elapsed(n->ctx, n->begin, n->end, seconds));
+done:
+  return status;
+}
+
+/* *seconds of the fastest solve with each op that t has a schedule for, added up. */
+static gable_status time_plan(gable_trisolve *t, const numbers *n, double *seconds)
+{
+  gable_status status = GABLE_OK;
+  gable_work *w = NULL;
+  *seconds = 0;
+  if (t->options.diag == GABLE_SEPARATE)
+    GI_TRY(gable_trisolve_update_with_diagonal(t, n->val, n->val));
+  else
+    GI_TRY(gable_trisolve_update(t, n->val));
+  GI_TRY(gable_work_create(t, t->options.typical_rhs, &w));
+  for (int op = GABLE_N; op <= GABLE_T; op++) {
+    double least = 0, now = 0;
+    if (!(t->options.ops & (1 << op))) continue;
+    for (int k = 0; k < TRIES; k++) {
+      GI_TRY(solve_once(t, w, (gable_op)op, n, &now));
+      if (k == 0 || now < least) least = now;
+    }
+    *seconds += least;
+  }
+  GI_TRY(gable_work_status(w, NULL));
+done:
+  gable_work_destroy(&w);
+  return status;
+}
+
+static gable_status time_one(const gable_trisolve *t, gi_method method, const gable_matrix_view *a, gable_idx *bad_row,
+                             double *seconds)
+{
+  gable_status status = GABLE_OK;
+  gable_trisolve_options options = t->options;
+  gable_trisolve *own = NULL;
+  numbers n = {0};
+  options.method = gi_method_name(method);
+  options.time_candidates = 0;
+  GI_TRY(gable_trisolve_create(t->ctx, &options, &own));
+  status = gable_trisolve_analyse(own, a);
+  *bad_row = own->bad_row;
+  if (status || !own->shape.n) goto done;
+  GI_TRY(numbers_init(t->ctx, &own->shape, options.typical_rhs, &n));
+  GI_TRY(time_plan(own, &n, seconds));
+done:
+  numbers_release(&n);
+  gable_trisolve_destroy(&own);
+  return status;
+}
+
+gable_status gi_candidates_time(gable_trisolve *t, const gable_matrix_view *a, gi_method *fastest)
+{
+  gable_status status = GABLE_OK;
+  double least = 0;
+  int used = 0;
+  for (int k = 0; k < CANDIDATES; k++) {
+    double seconds = 0;
+    gable_idx bad_row = -1;
+    const gable_status one = time_one(t, candidates[k], a, &bad_row, &seconds);
+    if (one > 0 || bad_row >= 0) { /* the matrix is wrong, for the others too */
+      t->bad_row = bad_row;
+      status = one;
+      goto done;
+    }
+    if (one && k + 1 < CANDIDATES) continue; /* too large for this one, perhaps */
+    if (one && !used) status = one;
+    if (one) break;
+    used += snprintf(t->timed + used, sizeof t->timed - (size_t)used, "%s%s %.3g ms",
+                     used ? ", " : "timed: ", gi_method_name(candidates[k]), 1e3 * seconds);
+    if (least == 0 || seconds < least) *fastest = candidates[k];
+    if (least == 0 || seconds < least) least = seconds;
+  }
+done:
+  return status;
+}
