@@ -34,10 +34,18 @@ typedef struct gable_context_options {
    * before and after AMD and COLAMD, and between the parts of METIS's dissection. */
   int (*progress)(void *user, const char *phase, double done);
   void *progress_user;
+
+  /* Memory of the GPU, for plans, works, vectors and scratch: both or none, and none anywhere else; device_memory_user
+   * is handed to them.  device_allocate returns bytes of memory of this context's GPU, aligned to 256, free for
+   * whatever the default stream does next, or NULL when it has none; device_release is called when nothing on that
+   * stream uses p any more.  Without them a pool of the context's own serves, which is faster: it waits for nobody. */
+  void *(*device_allocate)(void *user, size_t bytes);
+  void (*device_release)(void *user, void *p);
+  void *device_memory_user;
 } gable_context_options;
 #define GABLE_CONTEXT_OPTIONS_INIT                                                                                     \
   {                                                                                                                    \
-    sizeof(gable_context_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL                                         \
+    sizeof(gable_context_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                       \
   }
 
 /* Local.  where: "cpu", "cuda:0" and so on, "mirror" (the CPU with device memory that the host cannot touch, for tests

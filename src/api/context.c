@@ -26,6 +26,8 @@ static gable_status copy_options(const gable_context_options *given, gable_conte
   GI_REQUIRE(own->threads >= 0 && own->threads <= 1024, GABLE_ERR_ARGUMENT, "threads is %d: give 0 to 1024",
              own->threads);
   GI_REQUIRE(!own->allocate == !own->release, GABLE_ERR_ARGUMENT, "allocate and release: give both or none");
+  GI_REQUIRE(!own->device_allocate == !own->device_release, GABLE_ERR_ARGUMENT,
+             "device_allocate and device_release: give both or none");
   if (!own->threads) own->threads = processors();
   if (!own->allocate) {
     own->memory_user = gi_pool_create();

@@ -144,6 +144,20 @@ done:
   return status;
 }
 
+/* bytes from the caller's own allocator. */
+gable_status callers_block(const gable_context_options *own, size_t bytes, void **out)
+{
+  gable_status status = GABLE_OK;
+  void *p = own->device_allocate(own->device_memory_user, bytes);
+  GI_REQUIRE(p, GABLE_ERR_MEMORY, "%.1f MB of device memory: the caller's allocator has none", (double)bytes / 1e6);
+  *out = p;
+  GI_REQUIRE((uintptr_t)p % 256 == 0, GABLE_ERR_ARGUMENT, "the caller's device memory is not aligned to 256 bytes");
+done:
+  if (status && p) own->device_release(own->device_memory_user, p);
+  if (status) *out = nullptr;
+  return status;
+}
+
 gable_status cuda_alloc(gable_context *ctx, size_t bytes, void **out)
 {
   gable_status status = gi_cuda_enter(ctx);
@@ -151,6 +165,7 @@ gable_status cuda_alloc(gable_context *ctx, size_t bytes, void **out)
   const size_t size = bytes ? bytes : 1;
   *out = nullptr;
   if (status) return status;
+  if (ctx->options.device_allocate) return callers_block(&ctx->options, size, out);
   std::lock_guard<std::mutex> guard(p->lock);
   block *b = take_kept(p, size);
   if (!b) status = fresh_block(p, size, &b);
@@ -166,6 +181,11 @@ void cuda_release(gable_context *ctx, void *memory)
 {
   place *p = place_of(ctx);
   if (!memory || gi_cuda_enter(ctx)) return;
+  if (ctx->options.device_release) {
+    cudaStreamSynchronize(nullptr);
+    ctx->options.device_release(ctx->options.device_memory_user, memory);
+    return;
+  }
   std::lock_guard<std::mutex> guard(p->lock);
   block **at = &p->used;
   while (*at && (*at)->p != memory) at = &(*at)->next;
