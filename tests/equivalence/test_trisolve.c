@@ -1,5 +1,5 @@
-/* Every method, op, triangle, format, type, layout and diagonal against the written bound, on the place that the first
- * argument names ("cpu" without one). */
+/* Every method, op, triangle, format, type, layout, diagonal and memory against the written bound, on the place that
+ * the first argument names ("cpu" without one). */
 #include "support/test.h"
 
 #include "base/random.h"
@@ -16,6 +16,8 @@ typedef struct request {
   gable_major major;
   gable_idx rhs;
   gable_off pad;
+  int matrix_there, vectors_there; /* in the place's own memory */
+  gable_major x_major;             /* differs from major in memory of the place alone */
 } request;
 
 static request draw(gi_random *r, const char *method)
@@ -35,6 +37,11 @@ static request draw(gi_random *r, const char *method)
   q.major = gi_random_below(r, 2) ? GABLE_COL_MAJOR : GABLE_ROW_MAJOR;
   q.rhs = gi_random_below(r, 2) ? 1 : (gable_idx)(1 + gi_random_below(r, 19));
   q.pad = gi_random_below(r, 3);
+  q.matrix_there = (int)gi_random_below(r, 2);
+  q.vectors_there = (int)gi_random_below(r, 2);
+  q.x_major = q.major;
+  if (q.vectors_there && !q.in_place && gi_random_below(r, 3) == 0)
+    q.x_major = q.major == GABLE_COL_MAJOR ? GABLE_ROW_MAJOR : GABLE_COL_MAJOR;
   return q;
 }
 
@@ -53,8 +60,10 @@ static void describe(void)
           current.shape, (unsigned long long)current.seed, q->method, q->upper ? "upper" : "lower",
           q->csc ? "CSC" : "CSR", q->base, q->i64 ? "64 bit" : "32 bit", q->diag, q->op ? 'T' : 'N', q->ops,
           (int)q->value_type, (int)q->vector_type, q->full ? ", one triangle of a full matrix" : "");
-  fprintf(stderr, "%d right-hand sides, %s major, padded by %lld%s\n", q->rhs,
-          q->major == GABLE_COL_MAJOR ? "column" : "row", (long long)q->pad, q->in_place ? ", in place" : "");
+  fprintf(stderr, "%d right-hand sides, %s major (x: %s), padded by %lld%s%s%s\n", q->rhs,
+          q->major == GABLE_COL_MAJOR ? "column" : "row", q->x_major == GABLE_COL_MAJOR ? "column" : "row",
+          (long long)q->pad, q->in_place ? ", in place" : "", q->matrix_there ? ", the matrix there" : "",
+          q->vectors_there ? ", the vectors there" : "");
 }
 
 /* The caller's matrix as the request wants it. */
@@ -62,6 +71,7 @@ typedef struct storage {
   gable_matrix_view view;
   void *ptr, *val, *diagonal;
   gable_idx *idx;
+  size_t nnz; /* entries of idx and val */
 } storage;
 
 /* lists: the triangle as stored (by rows or columns); other: its transpose, mixed in when the request is for a full
@@ -102,6 +112,7 @@ static storage store(const request *q, const test_triangle *lists, const test_tr
       used++;
     }
   }
+  s.nnz = used;
   s.view = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
   s.view.n_rows = s.view.n_cols = n;
   s.view.format = q->csc ? GABLE_CSC : GABLE_CSR;
@@ -112,6 +123,40 @@ static storage store(const request *q, const test_triangle *lists, const test_tr
   s.view.ptr = s.ptr;
   s.view.idx = s.idx;
   return s;
+}
+
+static void *copy_there(gable_context *ctx, const void *host, size_t bytes)
+{
+  void *p = NULL;
+  CHECK_OK(gable_device_alloc(ctx, bytes, &p));
+  CHECK_OK(gable_device_copy_in(ctx, p, host, bytes, NULL));
+  return p;
+}
+
+/* The same in the place's memory: its view, val and diagonal. */
+static storage bring(gable_context *ctx, const storage *s)
+{
+  storage there = {.view = s->view};
+  const size_t n = (size_t)s->view.n_rows, offset = s->view.offset_type == GABLE_I64 ? 8 : 4;
+  const size_t size = s->view.value_type == GABLE_S ? 4 : 8;
+  there.ptr = copy_there(ctx, s->ptr, (n + 1) * offset);
+  there.idx = copy_there(ctx, s->idx, s->nnz * sizeof *s->idx);
+  there.val = copy_there(ctx, s->val, s->nnz * size);
+  there.diagonal = copy_there(ctx, s->diagonal, n * size);
+  there.view.ptr = there.ptr;
+  there.view.idx = there.idx;
+  there.view.space = gable_context_space(ctx);
+  CHECK_OK(gable_device_synchronise(ctx, NULL));
+  return there;
+}
+
+static void leave(gable_context *ctx, storage there)
+{
+  void *idx = there.idx;
+  gable_device_free(ctx, &there.ptr);
+  gable_device_free(ctx, &idx);
+  gable_device_free(ctx, &there.val);
+  gable_device_free(ctx, &there.diagonal);
 }
 
 static void drop(storage *s)
@@ -135,16 +180,21 @@ static test_triangle meant(const request *q, const test_triangle *rows, const te
   return back;
 }
 
-static gable_vectors_view vectors(const request *q, gable_idx n, void *data)
+static gable_vectors_view vectors(const request *q, gable_idx n, gable_major major)
 {
   gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
   v.type = q->vector_type;
   v.n = n;
   v.count = q->rhs;
-  v.major = q->major;
-  v.ld = (q->major == GABLE_COL_MAJOR ? n : q->rhs) + q->pad;
-  v.data = data;
+  v.major = major;
+  v.ld = (major == GABLE_COL_MAJOR ? n : q->rhs) + q->pad;
   return v;
+}
+
+static double number_at(const gable_vectors_view *v, gable_idx i, gable_idx j)
+{
+  const size_t at = (size_t)(v->major == GABLE_COL_MAJOR ? i + j * v->ld : i * v->ld + j);
+  return v->type == GABLE_S ? (double)((const float *)v->data)[at] : ((const double *)v->data)[at];
 }
 
 static void fill(const request *q, gi_random *r, void *data, size_t size)
@@ -158,27 +208,43 @@ static void fill(const request *q, gi_random *r, void *data, size_t size)
   }
 }
 
-static void check_solution(const request *q, const test_triangle *m, const gable_vectors_view *b,
-                           const gable_vectors_view *x)
+static void check_solution(const test_triangle *m, const gable_vectors_view *b, const gable_vectors_view *x)
 {
   double *column = malloc(((size_t)m->n + 1) * 16), *own = column + m->n + 1;
   for (gable_idx j = 0; j < b->count; j++) {
     for (gable_idx i = 0; i < m->n; i++) {
-      size_t at = (size_t)(q->major == GABLE_COL_MAJOR ? i + j * b->ld : i * b->ld + j);
-      column[i] = q->vector_type == GABLE_S ? (double)((float *)x->data)[at] : ((double *)x->data)[at];
-      own[i] = q->vector_type == GABLE_S ? (double)((float *)b->data)[at] : ((double *)b->data)[at];
+      column[i] = number_at(x, i, j);
+      own[i] = number_at(b, i, j);
     }
-    double ratio = test_bound_ratio(m, column, own, 1, q->vector_type == GABLE_S);
+    double ratio = test_bound_ratio(m, column, own, 1, b->type == GABLE_S);
     CHECK(ratio <= 1, "right-hand side %d: error over bound %g", j, ratio);
   }
   free(column);
 }
 
-static void solve_and_check(gable_trisolve *t, const request *q, const test_triangle *m, gi_random *r)
+/* Solves with vectors in the place's memory: b and x [size numbers of 8 bytes] go there and come back. */
+static void solve_there(gable_context *ctx, gable_trisolve *t, gable_work *w, const request *q,
+                        const gable_vectors_view *b, const gable_vectors_view *x, size_t size)
 {
-  const gable_idx n = m->n;
-  gable_vectors_view b = vectors(q, n, NULL), x = b;
-  const size_t size = (size_t)(q->major == GABLE_COL_MAJOR ? b.ld * q->rhs : b.ld * n) + 1;
+  gable_vectors_view own_b = *b, own_x = *x;
+  own_b.space = own_x.space = gable_context_space(ctx);
+  own_b.data = copy_there(ctx, b->data, size * 8);
+  own_x.data = q->in_place ? own_b.data : copy_there(ctx, x->data, size * 8);
+  CHECK_OK(gable_trisolve_solve(t, w, q->op ? GABLE_T : GABLE_N, &own_b, &own_x));
+  CHECK_OK(gable_device_copy_out(ctx, x->data, own_x.data, size * 8, NULL));
+  if (!q->in_place) CHECK_OK(gable_device_copy_out(ctx, b->data, own_b.data, size * 8, NULL));
+  CHECK_OK(gable_device_synchronise(ctx, NULL));
+  if (!q->in_place) gable_device_free(ctx, &own_x.data);
+  gable_device_free(ctx, &own_b.data);
+}
+
+static void solve_and_check(gable_context *ctx, gable_trisolve *t, const request *q, const test_triangle *m,
+                            gi_random *r)
+{
+  gable_vectors_view b = vectors(q, m->n, q->major), x = vectors(q, m->n, q->x_major);
+  const gable_off rows = b.ld * (q->major == GABLE_COL_MAJOR ? q->rhs : m->n);
+  const gable_off columns = x.ld * (q->x_major == GABLE_COL_MAJOR ? q->rhs : m->n);
+  const size_t size = (size_t)(rows > columns ? rows : columns) + 1;
   void *bytes = malloc(size * 8), *keep = malloc(size * 8), *again = malloc(size * 8);
   gable_work *w = NULL;
   CHECK_OK(gable_work_create(t, q->rhs, &w));
@@ -189,11 +255,14 @@ static void solve_and_check(gable_trisolve *t, const request *q, const test_tria
     memset(bytes, 0xff, size * 8);
     b.data = q->in_place ? again : keep;
     x.data = q->in_place ? again : bytes;
-    CHECK_OK(gable_trisolve_solve(t, w, q->op ? GABLE_T : GABLE_N, &b, &x));
+    if (q->vectors_there)
+      solve_there(ctx, t, w, q, &b, &x, size);
+    else
+      CHECK_OK(gable_trisolve_solve(t, w, q->op ? GABLE_T : GABLE_N, &b, &x));
     CHECK_OK(gable_work_status(w, NULL));
     if (!q->in_place) CHECK(!memcmp(again, keep, size * 8), "b was written");
     b.data = keep;
-    check_solution(q, m, &b, &x);
+    check_solution(m, &b, &x);
   }
   gable_work_destroy(&w);
   free(bytes);
@@ -219,13 +288,15 @@ static void run_request(gable_context *ctx, const request *q, const test_triangl
   options.deadline_s = deadline_s;
   gable_trisolve *t = NULL;
   CHECK_OK(gable_trisolve_create(ctx, &options, &t));
-  CHECK_OK(gable_trisolve_analyse(t, &s.view));
+  const storage used = q->matrix_there ? bring(ctx, &s) : s;
+  CHECK_OK(gable_trisolve_analyse(t, &used.view));
   if (q->diag == GABLE_SEPARATE)
-    CHECK_OK(gable_trisolve_update_with_diagonal(t, s.val, s.diagonal));
+    CHECK_OK(gable_trisolve_update_with_diagonal(t, used.val, used.diagonal));
   else
-    CHECK_OK(gable_trisolve_update(t, s.val));
-  solve_and_check(t, q, &m, r);
+    CHECK_OK(gable_trisolve_update(t, used.val));
+  solve_and_check(ctx, t, q, &m, r);
   gable_trisolve_destroy(&t);
+  if (q->matrix_there) leave(ctx, used);
   test_triangle_free(&m);
   test_triangle_free(&upper);
   drop(&s);

@@ -1,4 +1,6 @@
-/* A solve captured in a CUDA graph and replayed: with another b, with new values, between other solves of its plan. */
+/* A solve captured in a CUDA graph and replayed: with another b, with new values, between other solves of its plan; of
+ * either op, with a schedule of its own or without, of doubles and of floats, of one and of several right-hand sides.
+ */
 #include <cuda_runtime.h>
 
 #include "support/test.h"
@@ -10,42 +12,86 @@
 
 static gable_context *ctx;
 
+/* What is captured. */
+struct request {
+  const char *method;
+  gable_op op;
+  int ops; /* of the plan: 0 for both */
+  gable_idx rhs;
+  gable_type type;
+};
+
 struct problem {
-  test_triangle t;
+  request q;
+  test_triangle t, meant; /* meant: op(t) by rows */
   gable_trisolve *plan;
   gable_work *w;
   gable_vectors_view b, x;
   void *stream;
-  double *host_b, *host_x;
+  void *host_b, *host_x;
   size_t bytes;
 };
 
-static void open_problem(problem *p, const char *method)
+static double number(const problem *p, const void *data, size_t k)
+{
+  return p->q.type == GABLE_D ? ((const double *)data)[k] : (double)((const float *)data)[k];
+}
+
+static void put(const problem *p, void *data, size_t k, double value)
+{
+  if (p->q.type == GABLE_D)
+    ((double *)data)[k] = value;
+  else
+    ((float *)data)[k] = (float)value;
+}
+
+/* t's values, as the plan has them: rounded where they are floats. */
+static void new_values(problem *p)
+{
+  const size_t nnz = (size_t)p->t.ptr[p->t.n];
+  void *val = malloc(nnz * 8);
+  for (size_t k = 0; k < nnz; k++) {
+    put(p, val, k, p->t.val[k]);
+    p->t.val[k] = number(p, val, k);
+  }
+  CHECK_OK(gable_trisolve_update(p->plan, val));
+  if (p->q.op == GABLE_T) test_triangle_free(&p->meant);
+  p->meant = p->q.op == GABLE_T ? test_triangle_transpose(&p->t) : p->t;
+  free(val);
+}
+
+static void open_problem(problem *p, const request *q)
 {
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
   const gable_vectors_view none = GABLE_VECTORS_VIEW_INIT;
   int kind = 0;
+  memset(p, 0, sizeof *p);
+  p->q = *q;
   while (strcmp(test_triangle_name(kind), "9 point grid")) kind++;
   p->t = test_triangle_make(kind, 5);
   view.n_rows = view.n_cols = p->t.n;
   view.part = GABLE_LOWER;
   view.ptr = p->t.ptr;
   view.idx = p->t.idx;
-  options.method = method;
+  view.value_type = q->type;
+  options.method = q->method;
+  options.ops = q->ops;
   CHECK_OK(gable_trisolve_create(ctx, &options, &p->plan));
   CHECK_OK(gable_trisolve_analyse(p->plan, &view));
-  CHECK_OK(gable_trisolve_update(p->plan, p->t.val));
+  new_values(p);
   CHECK_OK(gable_stream_create(ctx, &p->stream));
-  CHECK_OK(gable_work_create(p->plan, 1, &p->w));
+  CHECK_OK(gable_work_create(p->plan, q->rhs, &p->w));
   CHECK_OK(gable_work_set_stream(p->w, p->stream));
-  p->bytes = (size_t)p->t.n * 8;
-  p->host_b = (double *)malloc(p->bytes);
-  p->host_x = (double *)malloc(p->bytes);
+  p->bytes = (size_t)p->t.n * (size_t)q->rhs * 8;
+  p->host_b = malloc(p->bytes);
+  p->host_x = malloc(p->bytes);
   p->b = none;
   p->b.space = GABLE_DEVICE;
+  p->b.type = q->type;
   p->b.n = p->t.n;
   p->b.ld = p->t.n;
+  p->b.count = q->rhs;
   p->x = p->b;
   CHECK_OK(gable_device_alloc(ctx, p->bytes, &p->b.data));
   CHECK_OK(gable_device_alloc(ctx, p->bytes, &p->x.data));
@@ -58,6 +104,7 @@ static void close_problem(problem *p)
   gable_stream_destroy(ctx, &p->stream);
   gable_device_free(ctx, &p->b.data);
   gable_device_free(ctx, &p->x.data);
+  if (p->q.op == GABLE_T) test_triangle_free(&p->meant);
   test_triangle_free(&p->t);
   free(p->host_b);
   free(p->host_x);
@@ -65,41 +112,51 @@ static void close_problem(problem *p)
 
 static void new_b(problem *p, int round)
 {
-  for (gable_idx i = 0; i < p->t.n; i++) p->host_b[i] = 1 + (i + 7 * round) % 13;
+  for (size_t k = 0; k < p->bytes / 8; k++) put(p, p->host_b, k, 1 + (double)((k + 7 * (size_t)round) % 13));
   CHECK_OK(gable_device_copy_in(ctx, p->b.data, p->host_b, p->bytes, p->stream));
   CHECK_OK(gable_device_fill(ctx, p->x.data, 0xff, p->bytes, p->stream));
 }
 
-static void check_x(problem *p, const char *method, int round)
+static void check_x(problem *p, int round)
 {
+  const size_t n = (size_t)p->t.n;
+  double *x = (double *)malloc(2 * n * sizeof *x), *b = x + n;
   CHECK_OK(gable_device_copy_out(ctx, p->host_x, p->x.data, p->bytes, p->stream));
   CHECK_OK(gable_work_status(p->w, NULL));
-  const double ratio = test_bound_ratio(&p->t, p->host_x, p->host_b, 1, 0);
-  CHECK(ratio <= 1, "%s, replay %d: error over bound %g", method, round, ratio);
+  for (size_t j = 0; j < (size_t)p->q.rhs; j++) {
+    for (size_t i = 0; i < n; i++) {
+      x[i] = number(p, p->host_x, i + j * n);
+      b[i] = number(p, p->host_b, i + j * n);
+    }
+    const double ratio = test_bound_ratio(&p->meant, x, b, 1, p->q.type == GABLE_S);
+    CHECK(ratio <= 1, "%s, op %d, ops %d, right-hand side %d of %d, replay %d: error over bound %g", p->q.method,
+          (int)p->q.op, p->q.ops, (int)j, p->q.rhs, round, ratio);
+  }
+  free(x);
 }
 
-static void check_graph(const char *method)
+static void check_graph(const request *q)
 {
   problem p;
   cudaGraph_t graph;
   cudaGraphExec_t replay;
-  open_problem(&p, method);
+  open_problem(&p, q);
   const cudaStream_t stream = (cudaStream_t)p.stream;
   CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  CHECK_OK(gable_trisolve_solve(p.plan, p.w, GABLE_N, &p.b, &p.x));
+  CHECK_OK(gable_trisolve_solve(p.plan, p.w, q->op, &p.b, &p.x));
   CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
   CHECK_CUDA(cudaGraphInstantiate(&replay, graph, 0));
-  for (int round = 0; round < 60; round++) {
+  for (int round = 0; round < 20; round++) {
     new_b(&p, round);
-    if (round == 30) { /* the graph reads the plan's values, so it sees new ones */
+    if (round == 10) { /* the graph reads the plan's values, so it sees new ones */
       for (int64_t k = 0; k < p.t.ptr[p.t.n]; k++) p.t.val[k] *= k % 2 ? 1.5 : 1.25;
-      CHECK_OK(gable_trisolve_update(p.plan, p.t.val));
+      new_values(&p);
     }
     if (round % 5 == 4)
-      CHECK_OK(gable_trisolve_solve(p.plan, p.w, GABLE_N, &p.b, &p.x));
+      CHECK_OK(gable_trisolve_solve(p.plan, p.w, q->op, &p.b, &p.x));
     else
       CHECK_CUDA(cudaGraphLaunch(replay, stream));
-    check_x(&p, method, round);
+    check_x(&p, round);
   }
   CHECK_CUDA(cudaGraphExecDestroy(replay));
   CHECK_CUDA(cudaGraphDestroy(graph));
@@ -111,7 +168,12 @@ int main(int argc, char **argv)
   char program[] = "test_trisolve_graph", place[] = "cuda:0";
   char *words[] = {program, place, NULL};
   ctx = test_place(2, argc > 1 ? argv : words, NULL);
-  for (const char *const *method = test_place_methods(ctx); *method; method++) check_graph(*method);
+  for (const char *const *method = test_place_methods(ctx); *method; method++)
+    for (int k = 0; k < 16; k++) {
+      request q = {*method, k & 1 ? GABLE_T : GABLE_N, k & 2 ? GABLE_TRISOLVE_N : 0, k & 4 ? 5 : 1,
+                   k & 8 ? GABLE_S : GABLE_D};
+      check_graph(&q);
+    }
   gable_context_destroy(&ctx);
   return 0;
 }
