@@ -304,6 +304,21 @@ done:
   return status;
 }
 
+/* Why there is no solution, by how the solver stopped, and what may help. */
+static const char *failure_of(const char *stop)
+{
+  if (!strcmp(stop, "converged")) return "the recurrence drifted";
+  return strcmp(stop, "iterations") ? stop : "not there yet";
+}
+
+static const char *advice_of(const char *stop)
+{
+  if (!strcmp(stop, "converged")) return "ask for a larger tolerance";
+  if (!strcmp(stop, "iterations")) return "allow more iterations, or take a stronger preconditioner";
+  if (!strcmp(stop, "breakdown")) return "take another solver (gmres does not break down) or preconditioner";
+  return "look for NaN or infinity in A and b, or scale them";
+}
+
 typedef gable_status solve_way(gable_krylov *k, const double *b, double *x, double *history, const char **stop);
 
 static gable_status solve_by(gable_krylov *k, solve_way *way, const double *b, double *x, double *history)
@@ -316,9 +331,9 @@ static gable_status solve_by(gable_krylov *k, solve_way *way, const double *b, d
   k->info.solve_s = gi_now() - start;
   snprintf(k->info.stop, sizeof k->info.stop, "%s", stop);
   k->info.converged = !strcmp(stop, "converged") && k->info.true_residual <= 10 * k->options.tolerance;
-  GI_REQUIRE(k->info.converged, GABLE_ERR_TOLERANCE, "%s after %d iterations: ||b - A x|| / ||b|| is %.3g, not %.3g",
-             strcmp(stop, "converged") ? stop : "the recurrence drifted", k->info.iterations, k->info.true_residual,
-             k->options.tolerance);
+  GI_REQUIRE(k->info.converged, GABLE_ERR_TOLERANCE,
+             "%s after %d iterations: ||b - A x|| / ||b|| is %.3g, not %.3g: %s", failure_of(stop), k->info.iterations,
+             k->info.true_residual, k->options.tolerance, advice_of(stop));
 done:
   return status;
 }
