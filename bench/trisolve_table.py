@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """trisolve_table.py FILE.json...: the tables of the triangular solves on a GPU, in Markdown, from JSON lines of
-`gable bench --json`: cuSPARSE's time, each method's, its gain, and both analyses.
-trisolve_table.py --readme: the summary of bench/results between the marks of README.md."""
+`gable bench --json`: cuSPARSE's time, each method's, its gain, the floor, the share of it that is reached, both analyses.
+trisolve_table.py --readme: the summary of bench/results between the marks of README.md, and all its lines between those of
+docs/trisolve-gpu.md."""
 import json
 import math
 import pathlib
@@ -9,15 +10,26 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench/results"
 MARKS = ("<!-- gpu:begin -->", "<!-- gpu:end -->")
+# file, pattern of the matrices, name
 SETS = [("laplacian-h200.json", r"^5-", "5 points, two dimensions"), ("laplacian-h200.json", r"^9-", "9 points, two dimensions"),
         ("laplacian-h200.json", r"^7-", "7 points, three dimensions"), ("laplacian-h200.json", r"^27-", "27 points, three dimensions"),
         ("laplacian-h200.json", "", "all 20 Laplacians"), ("laplacian-permuted-h200.json", "", "the Laplacians numbered at random, random values"),
         ("matrices-h200.json", "", "triangles of real matrices"),
-        ("matrices-seed-h200.json", "", "twins of the seed's table 4"),
+        ("matrices-seed-h200.json", "", "the seed's table 4, mostly twins"),
         ("laplacian-16rhs-h200.json", r"^5-", "16 right-hand sides against SpSM, 5 points"),
         ("laplacian-16rhs-h200.json", r"^[^5]", "16 right-hand sides against SpSM, 9, 7 and 27 points"),
         ("matrices-16rhs-h200.json", "", "16 right-hand sides against SpSM, triangles of real matrices")]
+LONG = [("laplacian-h200.json", "The 20 Laplacians"), ("laplacian-permuted-h200.json", "The Laplacians numbered at random, with random values"),
+        ("matrices-h200.json", "Triangles of real matrices"), ("matrices-seed-h200.json", "The matrices of the seed's table 4"),
+        ("laplacian-16rhs-h200.json", "The Laplacians, 16 right-hand sides, against SpSM"),
+        ("matrices-16rhs-h200.json", "Real matrices, 16 right-hand sides, against SpSM")]
+METHODS = [("laplacian-methods-h200.json", r"^5-", "5 points"), ("laplacian-methods-h200.json", r"^9-", "9 points"),
+           ("laplacian-methods-h200.json", r"^7-", "7 points"), ("laplacian-methods-h200.json", r"^27-", "27 points"),
+           ("matrices-methods-h200.json", "", "real matrices")]
+RANGES = [(0, 1), (1, 1.5), (1.5, 2), (2, 3), (3, 5), (5, 10), (10, math.inf)]
+STAR = "\\* off-diagonal entries scaled to dominance, because plain substitution overflows"
 
 
 def load(names):
@@ -26,75 +38,149 @@ def load(names):
     for name in names:
         for line in open(name):
             r = json.loads(line)
-            if "sweep" in r or "error" in r:
+            if "sweep" in r or "error" in r or "permuted" in r["matrix"] and "methods" in str(name):
                 continue
             rows.setdefault((r["matrix"], r["uplo"], r["rhs"]), {})[r["method"]] = r
     return rows
 
 
 def mean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
+
+
+def us(seconds):
+    return f"{seconds * 1e6:.0f}" if seconds >= 1e-4 else f"{seconds * 1e6:.1f}"
+
+
+def bound(r):
+    return "bytes" if r["floor_bytes_s"] > r["floor_hops_s"] else "hops"
+
+
+def share(r):
+    return r["floor_s"] / r["solve_s"]
 
 
 def table(rows):
-    methods = sorted({m for r in rows.values() for m in r} - {"cusparse"})
-    print("| matrix | triangle | rhs | levels | cuSPARSE ms | analysis ms | " + " | ".join(f"{m} ms | gain" for m in methods)
-          + " | auto: analysis ms | floor ms (bytes) | floor ms (hops) |")
-    print("|---" * (9 + 2 * len(methods)) + "|")
-    gain = {m: [] for m in methods}
-    analysis = []
+    """A line for each triangle."""
+    methods = sorted({m for r in rows.values() for m in r} - {"cusparse", "auto"})
+    out = ["| matrix | triangle | rhs | rows | levels | cuSPARSE us | auto us | gain | by | floor us | of | reached | analysis: cuSPARSE us | auto us "
+           "| of it | with a solve | update us |" + "".join(f" {m} us | gain |" for m in methods), "|---" * (17 + 2 * len(methods)) + "|"]
+    scaled = False
     for (matrix, uplo, rhs), r in rows.items():
-        if "cusparse" not in r:
+        if "cusparse" not in r or "auto" not in r:
             continue
-        peer, auto, cells = r["cusparse"], r.get("auto"), []
+        peer, auto, cells = r["cusparse"], r["auto"], []
         for m in methods:
-            if m not in r:
-                cells.append(" | ")
-                continue
-            gain[m].append(peer["solve_s"] / r[m]["solve_s"])
-            cells.append(f'{r[m]["solve_s"] * 1e3:.3f} | {gain[m][-1]:.2f}')
-        if auto:
-            analysis.append(auto["analyse_s"] / peer["analyse_s"])
-        levels = auto["levels"] if auto else peer["levels"]
-        star = "*" if peer["scaled_to_dominance"] else ""
-        print(f'| {matrix}{star} | {uplo} | {rhs} | {levels} | {peer["solve_s"] * 1e3:.3f} | {peer["analyse_s"] * 1e3:.2f} | '
-              + " | ".join(cells)
-              + f' | {auto["analyse_s"] * 1e3 if auto else 0:.2f} | {peer["floor_bytes_s"] * 1e3:.3f} | {levels * 0.07e-3:.3f} |')
-    for m in methods:
-        if gain[m]:
-            print(f"\n{m}: geometric mean {mean(gain[m]):.2f}, least {min(gain[m]):.2f}, largest {max(gain[m]):.2f} over {len(gain[m])} solves",
-                  end="")
-    if analysis:
-        print(f"\nanalysis of auto over cuSPARSE's: geometric mean {mean(analysis):.2f}, largest {max(analysis):.2f}; "
-              f"below a half in {sum(a <= 0.5 for a in analysis)} of {len(analysis)}")
-    print("\n\\* off-diagonal entries scaled to dominance, because plain substitution overflows")
+            cells.append(f' {us(r[m]["solve_s"])} | {peer["solve_s"] / r[m]["solve_s"]:.2f} |' if m in r else " | |")
+        star = "\\*" if peer["scaled_to_dominance"] else ""
+        scaled |= peer["scaled_to_dominance"]
+        both = (auto["analyse_s"] + auto["solve_s"]) / (peer["analyse_s"] + peer["solve_s"])
+        out.append(f'| {matrix}{star} | {uplo} | {rhs} | {auto["n"]} | {auto["levels"]} | {us(peer["solve_s"])} | {us(auto["solve_s"])} '
+                   f'| {peer["solve_s"] / auto["solve_s"]:.2f} | {auto["method_used"]} | {us(auto["floor_s"])} | {bound(auto)} | {share(auto):.0%} '
+                   f'| {us(peer["analyse_s"])} | {us(auto["analyse_s"])} | {auto["analyse_s"] / peer["analyse_s"]:.2f} | {both:.2f} '
+                   f'| {us(auto["update_s"])} |' + "".join(cells))
+    return out + (["", STAR] if scaled else [])
+
+
+def pairs_of(name, pattern):
+    path = RESULTS / name
+    return [(r["cusparse"], r["auto"]) for key, r in (load([path]) if path.exists() else {}).items()
+            if re.search(pattern, key[0]) and "cusparse" in r and "auto" in r]
+
+
+def run_of(lines):
+    """Machine and date, and the commits, of some lines."""
+    return ("; ".join(sorted({f'{r["machine"]}, {r["date"]}' for r in lines})), ", ".join(sorted({r["commit"] for r in lines})))
 
 
 def summary():
     """The README's table: a line a set of bench/results, and which run it is."""
-    lines = ["| set | solves | gain of `auto`, geometric mean | least | largest | analysis: time over cuSPARSE's | commit |",
-             "|---|---|---|---|---|---|---|"]
+    lines = ["| set | solves | gain of `auto`, geometric mean | least | below 1 | share of the floor reached | analysis over cuSPARSE's | above 0.5 "
+             "| slower than it with one solve | commit |", "|---" * 10 + "|"]
     runs = set()
     for name, pattern, text in SETS:
-        pairs = [(r["cusparse"], r["auto"]) for key, r in load([ROOT / "bench/results" / name]).items()
-                 if re.search(pattern, key[0]) and "cusparse" in r and "auto" in r]
+        pairs = pairs_of(name, pattern)
+        if not pairs:
+            continue
         gain = [p["solve_s"] / a["solve_s"] for p, a in pairs]
-        runs |= {(a["machine"], a["date"]) for _, a in pairs}
-        commits = ", ".join(sorted({a["commit"] for _, a in pairs}))
-        lines.append(f"| {text} | {len(pairs)} | {mean(gain):.1f} | {min(gain):.2f} | {max(gain):.1f} | "
-                     f"{mean([a['analyse_s'] / p['analyse_s'] for p, a in pairs]):.2f} | {commits} |")
-    lines.append("")
-    lines += [f"{machine}, {date}." for machine, date in sorted(runs)]
-    return "\n".join(lines)
+        analysis = [a["analyse_s"] / p["analyse_s"] for p, a in pairs]
+        lost = sum(a["analyse_s"] + a["solve_s"] > p["analyse_s"] + p["solve_s"] for p, a in pairs)
+        run, commits = run_of([a for _, a in pairs])
+        runs.add(run)
+        lines.append(f"| {text} | {len(pairs)} | {mean(gain):.1f} | {min(gain):.2f} | {sum(g < 1 for g in gain)} | {mean([share(a) for _, a in pairs]):.0%} "
+                     f"| {mean(analysis):.2f} | {sum(v > 0.5 for v in analysis)} | {lost} | {commits} |")
+    return "\n".join(lines + [""] + [f"{run}." for run in sorted(runs)])
+
+
+def in_ranges(pairs):
+    """How many solves gain how much, and which matrices are in the lowest ranges."""
+    out = ["| gain | solves | share of the floor reached | which |", "|---|---|---|---|"]
+    for low, high in RANGES:
+        own = [(p, a) for p, a in pairs if low <= p["solve_s"] / a["solve_s"] < high]
+        if not own:
+            continue
+        names = sorted({a["matrix"] for _, a in own}, key=str.lower)
+        label = f"below {high}" if low == 0 else f"{low} to {high}" if high < math.inf else f"{low} and more"
+        out.append(f'| {label} | {len(own)} | {mean([share(a) for _, a in own]):.0%} | {", ".join(names) if len(names) < 25 else f"{len(names)} matrices"} |')
+    return out
+
+
+def methods_table():
+    """Every method over cuSPARSE, a line a set."""
+    order, lines, sources = ["auto", "tiles", "rows", "levr", "levc", "elmr", "elmc", "gsf"], [], []
+    for name, pattern, text in METHODS:
+        path, cells = RESULTS / name, []
+        rows = [r for key, r in (load([path]) if path.exists() else {}).items() if re.search(pattern, key[0]) and "cusparse" in r]
+        if not rows:
+            continue
+        sources += [line for r in rows for line in r.values()]
+        for m in order:
+            gain = [r["cusparse"]["solve_s"] / r[m]["solve_s"] for r in rows if m in r]
+            cells.append(f"{mean(gain):.2f} ({min(gain):.2f})" if gain else "")
+        best = [min(r[m]["solve_s"] for m in order[1:] if m in r) / r["auto"]["solve_s"] for r in rows if {"auto", "tiles", "rows"} <= r.keys()]
+        cells.append(f"{mean(best):.2f} ({min(best):.2f})" if best else "")
+        lines.append(f"| {text} | {len(rows)} | " + " | ".join(cells) + " |")
+    if not lines:
+        return []
+    run, commits = run_of(sources)
+    return ["## Every method over cuSPARSE", "",
+            "Geometric mean and, in brackets, the least of SpSV's time over the method's; the last column is the fastest method's time over `auto`'s: "
+            "below 1 another one would have been faster.", "",
+            "| set | solves | " + " | ".join(order) + " | fastest over auto |", "|---" * (len(order) + 3) + "|"] + lines + ["", f"{run}, commit {commits}.", ""]
+
+
+def long_tables():
+    out = methods_table()
+    for name, title in LONG:
+        pairs = pairs_of(name, "")
+        if not pairs:
+            continue
+        run, commits = run_of([a for _, a in pairs])
+        out += [f"## {title}", ""] + in_ranges(pairs) + ["", "<details><summary>each triangle</summary>", ""]
+        out += table(load([RESULTS / name])) + ["", "</details>", "", f"`bench/results/{name}`: {run}, commit {commits}.", ""]
+    return "\n".join(out)
+
+
+def put(path, text):
+    file = ROOT / path
+    old = file.read_text()
+    if MARKS[0] not in old:
+        sys.exit(f"trisolve_table.py: {path} has no {MARKS[0]}")
+    file.write_text(re.sub(MARKS[0] + ".*?" + MARKS[1], lambda _: f"{MARKS[0]}\n{text}\n{MARKS[1]}", old, flags=re.S))
 
 
 def main():
-    if sys.argv[1:] != ["--readme"]:
-        table(load(sys.argv[1:]))
+    if sys.argv[1:] == ["--readme"]:
+        put("README.md", summary())
+        put("docs/trisolve-gpu.md", long_tables())
         return
-    readme = ROOT / "README.md"
-    block = f"{MARKS[0]}\n{summary()}\n{MARKS[1]}"
-    readme.write_text(re.sub(MARKS[0] + ".*?" + MARKS[1], lambda _: block, readme.read_text(), flags=re.S))
+    rows = load(sys.argv[1:])
+    print("\n".join(table(rows)))
+    for m in sorted({m for r in rows.values() for m in r} - {"cusparse"}):
+        gain = [r["cusparse"]["solve_s"] / r[m]["solve_s"] for r in rows.values() if m in r and "cusparse" in r]
+        if gain:
+            print(f"\n{m}: geometric mean {mean(gain):.2f}, least {min(gain):.2f}, largest {max(gain):.2f} over {len(gain)} solves", end="")
+    print()
 
 
 main()
