@@ -76,6 +76,7 @@ static const char kinds_text[] =
     "chain:N                lower bidiagonal: N levels of one row\n"
     "twin:FILE              lower triangle like FILE's: rows, entries a row, levels; columns and values drawn anew\n"
     "twin:n=N,nnz=M,levels=L  the same from numbers of a whole matrix, L levels in both triangles together\n"
+    "twin:grid=AxB[xC],points=P[,unknowns=U]  the same of a grid: 5, 7 (triangles), 9 or 7, 27 points\n"
     "with any: ,seed=S; with any but twin: ,values=random ,numbering=random\n";
 
 const char *gable_matrix_kinds(void)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "sparse/generate.h"
 #include "sparse/number.h"
 
@@ -127,6 +128,70 @@ static gable_status profile_from(gable_context *ctx, const numbers *of, profile 
     const gable_off share = (gable_off)((double)inside * (double)++rows / (double)deep) - used;
     p->length[i] = (gable_idx)(share < 1 ? 1 : share > i ? i : share);
     used += p->length[i];
+  }
+done:
+  return status;
+}
+
+/* A regular grid with some unknowns at each point, next to one another: for matrices whose numbers tell that they are
+ * one. points: 5, 9 or (with a diagonal, as of triangles) 7 in two dimensions, 7 or 27 in three. */
+typedef struct lattice {
+  int64_t size[3], points, unknowns;
+} lattice;
+
+/* Whether the point at (dx,dy,dz) from another one is a neighbour that comes before it. */
+static int is_before(const lattice *g, int dx, int dy, int dz)
+{
+  const int flat = g->size[2] == 1;
+  if (!(dz < 0 || (dz == 0 && (dy < 0 || (dy == 0 && dx < 0)))) || (flat && dz)) return 0;
+  if (g->points == 9 || g->points == 27 || abs(dx) + abs(dy) + abs(dz) == 1) return 1;
+  return flat && g->points == 7 && dx == -1 && dy == -1;
+}
+
+/* Distances, lengths and levels of the rows of point i, for its neighbour j. */
+static void join(profile *p, gable_idx i, gable_idx j, gable_idx unknowns)
+{
+  const gable_idx row = i * unknowns, behind = p->level[j * unknowns + unknowns - 1] + 1;
+  for (gable_idx d = 0; d < unknowns; d++)
+    for (gable_idx e = 0; e < unknowns; e++) p->apart[row + d - j * unknowns - e]++;
+  for (gable_idx d = 0; d < unknowns; d++) p->length[row + d] += unknowns;
+  if (p->level[row] < behind) p->level[row] = behind;
+}
+
+static void place_point(const lattice *g, const gable_idx at[3], gable_idx i, profile *p)
+{
+  const gable_idx u = (gable_idx)g->unknowns, row = i * u;
+  for (int dz = -1; dz <= 0; dz++)
+    for (int dy = -1; dy <= 1; dy++)
+      for (int dx = -1; dx <= 1; dx++) {
+        const gable_idx x = at[0] + dx, y = at[1] + dy, z = at[2] + dz;
+        if (!is_before(g, dx, dy, dz) || x < 0 || x >= g->size[0] || y < 0 || y >= g->size[1] || z < 0) continue;
+        join(p, i, (gable_idx)(x + g->size[0] * (y + g->size[1] * z)), u);
+      }
+  for (gable_idx d = 0; d < u; d++) {
+    p->level[row + d] = p->level[row] + d;
+    p->length[row + d] += d;
+    for (gable_idx e = 0; e < d; e++) p->apart[d - e]++;
+  }
+  if (p->level[row] + u > p->levels) p->levels = p->level[row] + u;
+}
+
+static gable_status profile_of_lattice(gable_context *ctx, const lattice *g, profile *p)
+{
+  gable_status status = GABLE_OK;
+  const int flat = g->size[2] == 1,
+            known = g->points == 7 || (flat ? g->points == 5 || g->points == 9 : g->points == 27);
+  int64_t n = g->unknowns;
+  GI_REQUIRE(known, GABLE_ERR_ARGUMENT, "a twin of a grid has 5, 7 or 9 points in two dimensions, 7 or 27 in three");
+  for (int k = 0; k < 3; k++) {
+    GI_REQUIRE(g->size[k] >= 1 && !gi_mul_off(n, g->size[k], &n) && n < INT32_MAX, GABLE_ERR_ARGUMENT,
+               "a twin of a grid needs sizes of 1 or more, and fewer than 2^31 rows");
+  }
+  GI_TRY(profile_init(ctx, (gable_idx)n, p));
+  gable_idx at[3] = {0, 0, 0};
+  for (gable_idx i = 0; i < n / g->unknowns; i++) {
+    place_point(g, at, i, p);
+    for (int k = 0; k < 3 && ++at[k] == g->size[k]; k++) at[k] = 0;
   }
 done:
   return status;
@@ -310,8 +375,23 @@ done:
   return status;
 }
 
-/* n=..,nnz=..,levels=.. or the name of a file; then ,seed=S.  *file: so many characters, 0 for numbers. */
-static gable_status parse(const char *text, numbers *of, size_t *file, uint64_t *seed)
+/* grid=AxB[xC],points=P[,unknowns=U], of so many characters. */
+static gable_status parse_lattice(const char *text, size_t length, lattice *g)
+{
+  gable_status status = GABLE_OK;
+  const char *p = text + 4;
+  *g = (lattice){{1, 1, 1}, 0, 1};
+  for (int k = 0; k < 3 && p && (k == 0 ? *p == '=' : *p == 'x'); k++) p = gi_parse_int(p + 1, &g->size[k]);
+  if (p) p = strncmp(p, ",points=", 8) ? NULL : gi_parse_int(p + 8, &g->points);
+  if (p && !strncmp(p, ",unknowns=", 10)) p = gi_parse_int(p + 10, &g->unknowns);
+  GI_REQUIRE(p == text + length && g->unknowns >= 1 && g->unknowns <= 64, GABLE_ERR_ARGUMENT,
+             "'twin:%.60s': grid=AxB or grid=AxBxC, points=P and perhaps unknowns=U (at most 64) are expected", text);
+done:
+  return status;
+}
+
+/* n=..,nnz=..,levels=.., grid=.. or the name of a file; then ,seed=S.  *file: so many characters, 0 for numbers. */
+static gable_status parse(const char *text, numbers *of, lattice *g, size_t *file, uint64_t *seed)
 {
   gable_status status = GABLE_OK;
   const char *end = strrchr(text, ',');
@@ -323,11 +403,16 @@ static gable_status parse(const char *text, numbers *of, size_t *file, uint64_t 
                text);
     *seed = (uint64_t)number;
   }
+  if (!strncmp(text, "grid=", 5)) {
+    GI_TRY(parse_lattice(text, *file, g));
+    *file = 0;
+  }
   if (strncmp(text, "n=", 2)) goto done;
   const char *p = gi_parse_int(text + 2, &of->n);
   if (p) p = strncmp(p, ",nnz=", 5) ? NULL : gi_parse_int(p + 5, &of->nnz);
   if (p) p = strncmp(p, ",levels=", 8) ? NULL : gi_parse_int(p + 8, &of->levels);
-  GI_REQUIRE(p == text + *file, GABLE_ERR_ARGUMENT, "'twin:%.60s': n=N,nnz=NNZ,levels=L or a file is expected", text);
+  GI_REQUIRE(p == text + *file, GABLE_ERR_ARGUMENT,
+             "'twin:%.60s': n=N,nnz=NNZ,levels=L is expected, grid=AxB,points=P or a file", text);
   *file = 0;
 done:
   return status;
@@ -358,11 +443,14 @@ gable_status gi_generate_twin(const char *text, uint64_t *seed, gable_matrix *a)
   profile p = {0};
   loom l = {.ctx = a->ctx};
   numbers of = {0};
+  lattice g = {{0}, 0, 0};
   size_t file = 0;
   gable_off duplicates;
-  GI_TRY(parse(text, &of, &file, seed));
+  GI_TRY(parse(text, &of, &g, &file, seed));
   if (file > 0)
     GI_TRY(profile_of_file(a->ctx, text, file, &p));
+  else if (g.points)
+    GI_TRY(profile_of_lattice(a->ctx, &g, &p));
   else
     GI_TRY(profile_from(a->ctx, &of, &p));
   GI_TRY(loom_init(a->ctx, &p, *seed, &l));
