@@ -186,6 +186,17 @@ static __device__ __forceinline__ void prefetch_line(const void *p)
   asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
 
+/* Pieces of work are counted by 32 bits, and warps ask for some beyond the last. */
+static inline gable_status countable(const char *what, double pieces)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(pieces < 4.2e9, GABLE_ERR_LIMIT,
+             "%s: %.3g pieces of work in one solve: at most 4.2e9; solve fewer right-hand sides at a time", what,
+             pieces);
+done:
+  return status;
+}
+
 /* Which copy of its published values right-hand side rhs uses; first: parity[0], loaded early. */
 static __device__ __forceinline__ unsigned copy_of(const gik_control *c, unsigned first, unsigned rhs)
 {

@@ -1,9 +1,12 @@
 /* tile_flow.cuh: what flows into a block while it computes: records and right-hand sides by its loading warps, values
- * of other tiles by its polling warps. */
+ * of other tiles by its polling warps.
+ *
+ * B, the block of a kernel, derives from tile_in_hand; a slot of its shared memory holds B::Q numbers. */
 #ifndef GIK_TILE_FLOW_CUH
 #define GIK_TILE_FLOW_CUH
 
 #include "kernels/tile_record.cuh"
+#include "kernels/value_twins.cuh"
 
 namespace gik
 {
@@ -27,43 +30,35 @@ template <typename T> struct tiles_arguments {
   const unsigned *row, *border;
   const T *b;
   T *x;
-  T *published; /* [count][2][n_published] */
+  T *published; /* [sets][2][n_published][Q] */
   gik_control *control;
   ptrdiff_t b_rhs, x_rhs;
-  unsigned b_step, x_step;             /* bytes from row to row */
-  unsigned n_published, pieces, count; /* pieces = tiles * count */
-  int capacity, window;                /* slots, records */
+  unsigned b_step, x_step;                   /* bytes from row to row */
+  unsigned n_published, pieces, sets, count; /* sets of Q right-hand sides; pieces = tiles * sets */
+  int capacity, window;                      /* slots, records */
   unsigned long long deadline_ns;
 };
 
-/* Where a block's parts lie in shared memory, and what of its tile all its warps know. */
-template <typename T, int P, int KP, int W> struct block {
-  typedef layout<T, P, KP, W> L;
-  typedef ring<L, KP, W> K;
-  T *x;                        /* slots: 0 is zero, then the window, then the border */
-  unsigned *border;            /* published places of the border slots */
+/* What all warps of a block know of its ring K of records L, and of the tile that they do for a set of Q_ right-hand
+ * sides. */
+template <typename T_, typename L_, typename K_, int W_, int Q_> struct tile_in_hand {
+  typedef T_ T;
+  typedef L_ L;
+  typedef K_ K;
+  enum { W = W_, Q = Q_ };
   char *records;               /* [D][S] */
-  T *b;                        /* [D][S][R] */
   unsigned slots, full, empty; /* addresses: slots, and barriers [D] each */
-  unsigned local, copies;
+  unsigned local, copies;      /* slots of the window; copies of the tile */
+  unsigned here;               /* right-hand sides of the set */
   const char *source, *b_in;
   const unsigned *row; /* rows of the tile's records, for b */
   char *x_out;
   T *mine, *next; /* published values of this solve, and those of the next, to be cleared */
 
-  /* Bytes of a block whose largest tile has `slots` slots; the number of slots is a multiple of 16. */
-  static size_t bytes(size_t slots)
+  /* barriers: [2][D], for which nobody may have waited. */
+  __device__ __forceinline__ void make_ring(char *memory, unsigned long long *barriers)
   {
-    return slots * (sizeof(T) + 4) + (size_t)K::D * K::S * (L::bytes + L::R * sizeof(T)) + 2 * 8 * K::D;
-  }
-  __device__ __forceinline__ void place_in(char *memory, int capacity)
-  {
-    x = (T *)memory;
-    border = (unsigned *)(x + capacity);
-    records = (char *)(border + capacity);
-    b = (T *)(records + (size_t)K::D * K::S * L::bytes);
-    unsigned long long *barriers = (unsigned long long *)(b + K::D * K::S * L::R);
-    slots = shared_address(x);
+    records = memory;
     full = shared_address(barriers);
     empty = full + 8 * K::D;
     if (threadIdx.x) return;
@@ -77,7 +72,19 @@ template <typename T, int P, int KP, int W> struct block {
   {
     return records + (size_t)copy * K::S * L::bytes;
   }
-  __device__ __forceinline__ const T *b_at(unsigned copy) const { return b + copy * K::S * L::R; }
+
+  __device__ __forceinline__ void take(const tiles_arguments<T> &g, const gik_tile &tile, unsigned set, unsigned half)
+  {
+    const unsigned rhs = set * Q;
+    here = g.count - rhs < Q ? g.count - rhs : Q;
+    copies = (tile.end - tile.first) / K::S;
+    source = g.record + (size_t)tile.first * L::bytes;
+    row = g.row + (size_t)tile.first * L::R;
+    b_in = (const char *)(g.b + rhs * g.b_rhs);
+    x_out = (char *)(g.x + rhs * g.x_rhs);
+    mine = g.published + (size_t)(2 * set + half) * g.n_published * Q;
+    next = g.published + (size_t)(2 * set + (half ^ 1)) * g.n_published * Q;
+  }
 };
 
 /* A position in the ring, and the phase of its barriers. */
@@ -94,28 +101,31 @@ template <int D> struct cursor {
 
 /* The loading warps of a block; t: thread among them.  The first one issues the copies of records, all gather b; the
  * row numbers that this needs are read two copies ahead, and brought into L2 earlier still. */
-template <typename T, int P, int KP, int W> struct loader {
-  typedef layout<T, P, KP, W> L;
-  typedef ring<L, KP, W> K;
-  enum { N = crew<W, 1>::load, COUNT = K::S * L::R, EACH = (COUNT + N - 1) / N, FAR = 8 };
+template <typename B> struct loader {
+  typedef typename B::T T;
+  typedef typename B::L L;
+  typedef typename B::K K;
+  enum { N = crew<B::W, 1>::load, COUNT = K::S * L::R, EACH = (COUNT + N - 1) / N, FAR = 8 };
   cursor<K::D> to;
   unsigned issued, row[2][EACH];
 
   __device__ __forceinline__ loader() { to.phase = 1; }
 
-  __device__ __forceinline__ void look_ahead(const block<T, P, KP, W> &k, unsigned *ahead, unsigned copy, int t)
+  static __device__ __forceinline__ bool has(int i, int t) { return COUNT % N == 0 || i * N + t < COUNT; }
+
+  __device__ __forceinline__ void look_ahead(const B &k, unsigned *ahead, unsigned copy, int t)
   {
     const unsigned *from = k.row + (size_t)copy * COUNT;
 #pragma unroll
-    for (int i = 0; i < EACH; i++) ahead[i] = COUNT % N == 0 || i * N + t < COUNT ? from[i * N + t] : 0;
+    for (int i = 0; i < EACH; i++) ahead[i] = has(i, t) ? from[i * N + t] : 0;
     if (t * 32 < COUNT && copy + FAR < k.copies) prefetch_line(from + FAR * COUNT + t * 32);
   }
 
-  __device__ __forceinline__ void issue(const block<T, P, KP, W> &k, unsigned b_step, unsigned *own, int t)
+  __device__ __forceinline__ void issue(const B &k, const tiles_arguments<T> &g, unsigned *own, int t)
   {
     const T *from[EACH];
 #pragma unroll
-    for (int i = 0; i < EACH; i++) from[i] = (const T *)(k.b_in + (size_t)own[i] * b_step);
+    for (int i = 0; i < EACH; i++) from[i] = (const T *)(k.b_in + (size_t)own[i] * g.b_step);
     const unsigned full = k.full + 8 * to.at, into = shared_address(k.b_at(to.at));
     if (issued + 2 < k.copies) look_ahead(k, own, issued + 2, t);
     barrier_wait(k.empty + 8 * to.at, to.phase);
@@ -124,43 +134,55 @@ template <typename T, int P, int KP, int W> struct loader {
     issued++;
 #pragma unroll
     for (int i = 0; i < EACH; i++)
-      if (COUNT % N == 0 || i * N + t < COUNT) copy_one(into + (unsigned)((i * N + t) * sizeof(T)), from[i]);
+      if (has(i, t)) k.gather(g, into, (unsigned)(i * N + t), from[i]);
     copy_arrive(full);
     to.advance();
   }
 
   /* Copies up to number `most`, which is even or the last. */
-  __device__ __forceinline__ void run(const block<T, P, KP, W> &k, unsigned b_step, unsigned most, int t)
+  __device__ __forceinline__ void run(const B &k, const tiles_arguments<T> &g, unsigned most, int t)
   {
     while (issued < most) {
-      issue(k, b_step, row[0], t);
-      if (issued < most) issue(k, b_step, row[1], t);
+      issue(k, g, row[0], t);
+      if (issued < most) issue(k, g, row[1], t);
     }
   }
 
   /* The first copies do not wait for the block's barrier. */
-  __device__ __forceinline__ void begin(const block<T, P, KP, W> &k, unsigned b_step, int t)
+  __device__ __forceinline__ void begin(const B &k, const tiles_arguments<T> &g, int t)
   {
     issued = 0;
     if (k.copies) look_ahead(k, row[0], 0, t);
     if (k.copies > 1) look_ahead(k, row[1], 1, t);
-    run(k, b_step, k.copies < K::D ? k.copies : K::D, t);
+    run(k, g, k.copies < K::D ? k.copies : K::D, t);
   }
 };
 
-/* Entries of the border are dealt to the lanes of NP warps; every lane goes its own way through its share.  Values come
- * about in the order of the list, which is that of their levels.  Before a tile's first value has come, only the first
- * warp looks: most tiles that are held wait for their turn.  To look more often than once per journey to L2 and back
- * (by further warps, or by loads in flight together) was slower each time it was measured. */
-template <typename T, int NP>
-static __device__ __forceinline__ void poll(const unsigned *list, unsigned n, const T *mine, unsigned to,
-                                            gik_control *control, unsigned long long deadline_ns, int t)
+/* Through L2, between blocks. */
+template <typename T> static __device__ __forceinline__ void load_published(const T *p, T *v)
 {
+  *v = load_relaxed(p);
+}
+template <typename T> static __device__ __forceinline__ void load_published(const T *p, twin<T> *v)
+{
+  *v = load_twin(p);
+}
+
+/* The values V, H of them a slot and `plane` bytes apart, of a border of n slots, which begins at shared address `to`;
+ * list: their published places.  They are dealt to the lanes of NP warps; every lane goes its own way through its
+ * share. Values come about in the order of the list, which is that of their levels.  Before a tile's first value has
+ * come, only the first warp looks: most tiles that are held wait for their turn.  To look more often than once per
+ * journey to L2 and back (by further warps, or by loads in flight together) was slower each time it was measured. */
+template <typename V, int NP, int H, typename T>
+static __device__ __forceinline__ void poll(const unsigned *list, unsigned n, const T *mine, unsigned to,
+                                            unsigned plane, gik_control *control, unsigned long long deadline_ns, int t)
+{
+  enum { PART = sizeof(V) / sizeof(T), Q = PART * H }; /* numbers */
   patience p;
-  unsigned e = (unsigned)t, place = e < n ? list[e] : 0;
+  unsigned e = (unsigned)t, place = e < n * H ? list[e / H] : 0;
   if (t >= 32)
     for (;;) {
-      T first = 0;
+      V first = {};
       if (n) load_shared(to, &first);
       if (!not_yet(first) || p.lost(control, deadline_ns, -1)) break;
       __nanosleep(40);
@@ -168,16 +190,17 @@ static __device__ __forceinline__ void poll(const unsigned *list, unsigned n, co
   __syncwarp();
   for (;;) {
     bool got = false;
-    if (e < n) {
-      const T v = load_relaxed(mine + place);
+    if (e < n * H) {
+      V v;
+      load_published(mine + (size_t)place * Q + e % H * PART, &v);
       if (!not_yet(v)) {
-        store_shared(to + e * (unsigned)sizeof(T), v);
+        store_shared(to + e / H * (unsigned)sizeof v + e % H * plane, v);
         e += 32 * NP;
-        if (e < n) place = list[e];
+        if (e < n * H) place = list[e / H];
         got = true;
       }
     }
-    if (!__any_sync(ALL, e < n)) break;
+    if (!__any_sync(ALL, e < n * H)) break;
     if (!__any_sync(ALL, got) && __any_sync(ALL, p.lost(control, deadline_ns, -1))) break;
   }
 }

@@ -1,20 +1,54 @@
 /* trisolve_tiles.cu: warps that stream tiles.
  *
- * A block takes a tile by ticket; tickets are handed out in an order in which every tile depends on earlier ones only.
- * Three kinds of warps share it.  W warps compute, in step with each other: a record holds 32 W / P rows of one level,
- * P lanes a row; the operands are slots of shared memory, so a step is: load operands, multiply, store the result.
- * Others load: records by the copy engine into a ring, and b gathered behind it.  NP warps poll the values that other
- * tiles publish and copy them to border slots.  Results stay in a window of the last records; an operand older than the
- * window comes back as a border value. */
-#include <climits>
-
-#include "kernels/cuda_status.cuh"
-#include "kernels/tile_flow.cuh"
+ * A block takes a tile by ticket; see tile_kernel.cuh.  Three kinds of warps share it.  W warps compute, in step with
+ * each other: a record holds 32 W / P rows of one level, P lanes a row; the operands are slots of shared memory, so a
+ * step is: load operands, multiply, store the result.  Others load: records by the copy engine into a ring, and b
+ * gathered behind it.  NP warps poll the values that other tiles publish and copy them to border slots.  Results stay
+ * in a window of the last records; an operand older than the window comes back as a border value. */
+#include "kernels/tile_kernel.cuh"
 
 namespace gik
 {
 
-enum { MOST_SHARED = 226 * 1024 }; /* bytes of a block */
+/* Where a block's parts lie in shared memory. */
+template <typename T, int P_, int KP_, int W>
+struct block : tile_in_hand<T, layout<T, P_, KP_, W>, ring<layout<T, P_, KP_, W>, KP_, W>, W, 1> {
+  typedef layout<T, P_, KP_, W> L;
+  typedef ring<L, KP_, W> K;
+  typedef T V; /* what a slot holds, H times, so many bytes apart */
+  enum : unsigned { P = P_, KP = KP_, H = 1, SLOT = sizeof(T) };
+  T *x;             /* slots: 0 is zero, then the window, then the border */
+  unsigned *border; /* published places of the border slots */
+  T *b;             /* [D][S][R] */
+
+  /* Bytes of a block whose largest tile has `slots` slots; the number of slots is a multiple of 16. */
+  static size_t bytes(size_t slots)
+  {
+    return slots * (sizeof(T) + 4) + (size_t)K::D * K::S * (L::bytes + L::R * sizeof(T)) + 2 * 8 * K::D;
+  }
+  __device__ __forceinline__ void place_in(char *memory, int capacity)
+  {
+    x = (T *)memory;
+    border = (unsigned *)(x + capacity);
+    char *records = (char *)(border + capacity);
+    b = (T *)(records + (size_t)K::D * K::S * L::bytes);
+    this->slots = shared_address(x);
+    this->make_ring(records, (unsigned long long *)(b + K::D * K::S * L::R));
+  }
+  __device__ __forceinline__ unsigned plane() const { return 0; }
+  __device__ __forceinline__ const T *b_at(unsigned copy) const { return b + copy * K::S * L::R; }
+  __device__ __forceinline__ void clear(unsigned slot, bool zero) const
+  {
+    if (zero)
+      x[slot] = 0;
+    else
+      store_not_yet(x + slot);
+  }
+  __device__ __forceinline__ void gather(const tiles_arguments<T> &, unsigned into, unsigned at, const T *from) const
+  {
+    copy_one(into + (unsigned)(at * sizeof(T)), from);
+  }
+};
 
 /* A result on its way out: it leaves during the next step, while that one's operands are fetched. */
 template <typename T> struct outgoing {
@@ -127,136 +161,20 @@ static __device__ __forceinline__ void compute(const block<T, P, KP, W> &k, cons
   last.leave(mine, next, x, x_step);
 }
 
-template <typename T, int P, int KP, int W, int NP>
-static __global__ void __launch_bounds__((crew<W, NP>::all), 1) tiles_kernel(const tiles_arguments<T> g)
-{
-  extern __shared__ __align__(128) char memory[];
-  __shared__ unsigned ticket;
-  typedef ring<layout<T, P, KP, W>, KP, W> K;
-  typedef crew<W, NP> C;
-  const int thread = threadIdx.x, poller = thread - C::compute - C::load;
-  const unsigned first_parity = g.control->parity[0];
-  block<T, P, KP, W> k;
-  loader<T, P, KP, W> load;
-  cursor<K::D> c;
-  k.place_in(memory, g.capacity);
-  k.local = g.window * (32 * W / P);
-  if (!thread) ticket = atomicAdd(&g.control->ticket, 1u);
-  __syncthreads();
-  for (;;) {
-    const unsigned piece = ticket;
-    if (piece >= g.pieces) break;
-    const unsigned rhs = piece % g.count, copy = copy_of(g.control, first_parity, rhs);
-    const gik_tile tile = g.tile[piece / g.count];
-    k.copies = (tile.end - tile.first) / K::S;
-    k.source = g.record + (size_t)tile.first * layout<T, P, KP, W>::bytes;
-    k.row = g.row + (size_t)tile.first * layout<T, P, KP, W>::R;
-    k.b_in = (const char *)(g.b + rhs * g.b_rhs);
-    k.x_out = (char *)(g.x + rhs * g.x_rhs);
-    k.mine = g.published + (size_t)(2 * rhs + copy) * g.n_published;
-    k.next = g.published + (size_t)(2 * rhs + (copy ^ 1)) * g.n_published;
-    if (thread >= C::compute && thread < C::compute + C::load) load.begin(k, g.b_step, thread - C::compute);
-    for (unsigned i = thread; i <= k.local + tile.n_borders; i += C::all)
-      if (i <= k.local)
-        k.x[i] = 0;
-      else
-        store_not_yet(k.x + i);
-    for (unsigned i = thread; i < tile.n_borders; i += C::all) k.border[i] = g.border[tile.border + i];
-    __syncthreads();
-    if (thread < C::compute) {
-      compute(k, g, c, thread);
-    } else if (thread < C::compute + C::load) {
-      load.run(k, g.b_step, k.copies, thread - C::compute);
-    } else {
-      unsigned next = 0;
-      if (!poller) next = atomicAdd(&g.control->ticket, 1u);
-      poll<T, NP>(k.border, tile.n_borders, k.mine, k.slots + (1 + k.local) * (unsigned)sizeof(T), g.control,
-                  g.deadline_ns, poller);
-      if (!poller) ticket = next;
-    }
-    __syncthreads();
+/* Few chains are lone ones, whose borders are short. */
+template <typename T> struct single {
+  int pollers;
+
+  template <int P, int KP, int W> tile_variant<T> of() const
+  {
+    typedef block<T, P, KP, W> B;
+    return pollers <= 2 ? tile_variant_of<B, 2>() : tile_variant_of<B, 8>();
   }
-  leave(g.control, g.count);
-}
-
-/* The shapes that exist: lanes a row, pairs of entries a lane, computing warps. */
-#define GIK_SHAPES(X)                                                                                                  \
-  X(1, 1, 1)                                                                                                           \
-  X(1, 2, 1)                                                                                                           \
-  X(1, 7, 1) X(2, 2, 1) X(4, 1, 1) X(4, 2, 1) X(8, 2, 1) X(16, 2, 1) X(8, 4, 1) X(32, 4, 1) X(1, 2, 2) X(2, 4, 2)
-
-template <typename T> struct variant {
-  void (*kernel)(const tiles_arguments<T>);
-  int threads;
-  size_t (*bytes)(size_t slots);
 };
 
-template <typename T, int P, int KP, int W, int NP> static variant<T> variant_of()
+template <typename T> static tile_variant<T> single_variant(const gik_tiles *t)
 {
-  return {tiles_kernel<T, P, KP, W, NP>, crew<W, NP>::all, block<T, P, KP, W>::bytes};
-}
-
-template <typename T> static variant<T> tiles_pick(int lanes, int pairs, int warps, int pollers)
-{
-#define GIK_PICK(P, KP, W)                                                                                             \
-  if (lanes == P && pairs == KP && warps == W)                                                                         \
-    return pollers <= 2 ? variant_of<T, P, KP, W, 2>() : variant_of<T, P, KP, W, 8>();
-  GIK_SHAPES(GIK_PICK)
-#undef GIK_PICK
-  return {nullptr, 0, nullptr};
-}
-
-template <typename T> static variant<T> tiles_variant(const gik_tiles *t)
-{
-  return tiles_pick<T>(t->lanes, t->pairs, t->warps, t->pollers);
-}
-
-static size_t tiles_capacity(const gik_tiles *t)
-{
-  return ((size_t)t->slots + 15) / 16 * 16;
-}
-
-template <typename T> static int tiles_fit(const gik_tiles *t, int processors)
-{
-  const variant<T> v = tiles_variant<T>(t);
-  int blocks = 0;
-  if (!v.kernel || v.bytes(tiles_capacity(t)) > MOST_SHARED) return 0;
-  /* the limit belongs to the function, not to this plan: always the largest */
-  if (cudaFuncSetAttribute(v.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_SHARED)) return 0;
-  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, v.kernel, v.threads, v.bytes(tiles_capacity(t)))) return 0;
-  return blocks * processors;
-}
-
-template <typename T> static gable_status tiles_launch(const gik_tiles *t, const gik_solve *s, int blocks)
-{
-  gable_status status = GABLE_OK;
-  const variant<T> v = tiles_variant<T>(t);
-  const unsigned pieces = (unsigned)t->count * (unsigned)s->v.count;
-  const unsigned grid = pieces < (unsigned)blocks ? pieces : (unsigned)blocks;
-  const ptrdiff_t most = UINT_MAX / sizeof(T);
-  const tiles_arguments<T> g = {t->tile,
-                                (const char *)t->record[sizeof(T) == 8],
-                                t->row,
-                                t->border,
-                                (const T *)s->v.b,
-                                (T *)s->v.x,
-                                (T *)s->published,
-                                s->control,
-                                s->v.b_rhs,
-                                s->v.x_rhs,
-                                (unsigned)(s->v.b_row * (ptrdiff_t)sizeof(T)),
-                                (unsigned)(s->v.x_row * (ptrdiff_t)sizeof(T)),
-                                t->n_published,
-                                pieces,
-                                (unsigned)s->v.count,
-                                (int)tiles_capacity(t),
-                                t->window,
-                                s->deadline_ns};
-  GI_REQUIRE(s->v.b_row <= most && s->v.x_row <= most, GABLE_ERR_LIMIT, "vectors by rows: more than 2^32 bytes a row");
-  v.kernel<<<grid, (unsigned)v.threads, v.bytes(tiles_capacity(t)), (cudaStream_t)s->stream>>>(g);
-  GI_TRY(launched("tiles"));
-done:
-  return status;
+  return tile_pick<T>(t, single<T>{t->pollers});
 }
 
 } /* namespace gik */
@@ -271,12 +189,14 @@ size_t gik_tiles_record_bytes(int lanes, int pairs, int warps, gable_type vector
 
 int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors)
 {
-  return vectors == GABLE_D ? gik::tiles_fit<double>(t, processors) : gik::tiles_fit<float>(t, processors);
+  return vectors == GABLE_D ? gik::tile_blocks(gik::single_variant<double>(t), t, processors)
+                            : gik::tile_blocks(gik::single_variant<float>(t), t, processors);
 }
 
 gable_status gik_tiles_solve(const gik_tiles *t, gable_type vectors, int blocks, const gik_solve *s)
 {
-  return vectors == GABLE_D ? gik::tiles_launch<double>(t, s, blocks) : gik::tiles_launch<float>(t, s, blocks);
+  return vectors == GABLE_D ? gik::tile_launch(gik::single_variant<double>(t), t, 1, s, blocks)
+                            : gik::tile_launch(gik::single_variant<float>(t), t, 1, s, blocks);
 }
 
 } /* extern "C" */
