@@ -144,14 +144,14 @@ gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b
   GI_REQUIRE(b->data != x->data || !b->n, GABLE_ERR_ARGUMENT, "x is b: a sweep needs both");
   GI_TRY(s->ctx->device->enter(s->ctx));
   for (int k = 0; history && k <= sweeps; k++) history[k] = 0;
-  for (gable_idx j = 0; j < b->count && b->n; j += s->options.max_rhs) {
+  for (gable_off j = 0; j < b->count && b->n; j += s->options.max_rhs) {
     gi_sweep_run all = {.type = b->type, .space = b->space, .sweeps = sweeps, .history = history, .stream = s->stream};
     all.b = b->data;
     all.x = x->data;
     strides(b, &all.b_step, &all.b_rhs);
     strides(x, &all.x_step, &all.x_rhs);
-    gi_sweep_run some = gi_sweep_column(&all, j);
-    some.count = b->count - j < s->options.max_rhs ? b->count - j : s->options.max_rhs;
+    gi_sweep_run some = gi_sweep_column(&all, (gable_idx)j);
+    some.count = b->count - j < s->options.max_rhs ? (gable_idx)(b->count - j) : s->options.max_rhs;
     GI_TRY(s->kind->apply(s->state, &some));
   }
   for (int k = 0; history && k <= sweeps; k++) history[k] = sqrt(history[k]);

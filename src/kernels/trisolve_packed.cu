@@ -130,12 +130,16 @@ int gik_packed_shape(int lanes, int pairs)
 
 gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)
 {
+  gable_status status = GABLE_OK;
+  GI_TRY(gik::countable("rows", (double)p->n_records * s->v.count));
   if (p->mixed) return gik_mixed_solve(p, vectors, s);
   if (vectors == GABLE_D)
     gik::packed_launch<double>(p, s);
   else
     gik::packed_launch<float>(p, s);
-  return gik::launched("rows");
+  GI_TRY(gik::launched("rows"));
+done:
+  return status;
 }
 
 } /* extern "C" */

@@ -229,11 +229,15 @@ int gik_packed_together(int n, double width, int count)
 
 gable_status gik_packed_solve_many(const gik_packed *p, int q, gable_type vectors, const gik_solve *s)
 {
+  gable_status status = GABLE_OK;
+  GI_TRY(gik::countable("rows", 8.0 * p->n_records * ((s->v.count + q - 1) / q))); /* at most 8 pieces a record */
   if (vectors == GABLE_D)
     gik::many_launch<double>(p, q, vectors, s);
   else
     gik::many_launch<float>(p, q, vectors, s);
-  return gik::launched("rows");
+  GI_TRY(gik::launched("rows"));
+done:
+  return status;
 }
 
 } /* extern "C" */
