@@ -109,7 +109,7 @@ static void product_of(const given *g, int factors, double *m)
 
 /* row[i], column[j]: the place in x and b of row i and column j of m; scale factors of A where all is solved. */
 static void check_solution(const given *g, gable_op op, const double *m, const gable_idx *row, const gable_idx *column,
-                           const double *b, const double *x, int factors)
+                           const double *b, const double *x, int factors, double bound)
 {
   for (gable_idx i = 0; i < g->n; i++) {
     const gable_idx *left = op == GABLE_N ? row : column, *right = op == GABLE_N ? column : row;
@@ -119,7 +119,7 @@ static void check_solution(const given *g, gable_op op, const double *m, const g
       sum += term;
       size += fabs(term);
     }
-    CHECK(fabs(sum) <= 1e-9 * size, "factors %d, op %d, row %d of %d: residual %g of %g", factors, (int)op, i, g->n,
+    CHECK(fabs(sum) <= bound * size, "factors %d, op %d, row %d of %d: residual %g of %g", factors, (int)op, i, g->n,
           sum, size);
   }
 }
@@ -133,19 +133,45 @@ static void places(const gable_solver *s, gable_solver_key key, gable_idx n, con
   for (gable_idx i = 0; i < n; i++) place[i] = at[order[i]];
 }
 
-static void check_all(gi_random *r, const given *g, const gable_solver *s)
+/* b, x: of the type of the vectors, side by side or by rows. */
+static void apply(const gable_solver *s, gable_solver_work *w, gable_op op, int factors, gable_type type, gable_idx n,
+                  const double *b, double *x)
+{
+  float narrow_b[2 * MAX_N], narrow_x[2 * MAX_N];
+  double wide_b[2 * MAX_N], wide_x[2 * MAX_N];
+  gable_vectors_view vb = test_vectors(n, 2, wide_b), vx = test_vectors(n, 2, wide_x);
+  const int rows = factors & 1;
+  vb.major = vx.major = rows ? GABLE_ROW_MAJOR : GABLE_COL_MAJOR;
+  vb.ld = vx.ld = rows ? 2 : n;
+  vb.type = vx.type = type;
+  if (type == GABLE_S) vb.data = narrow_b, vx.data = narrow_x;
+  for (gable_idx i = 0; i < n; i++)
+    for (gable_idx c = 0; c < 2; c++) {
+      const gable_idx at = rows ? 2 * i + c : i + c * n;
+      wide_b[at] = b[i] * (1 + 2 * c);
+      narrow_b[at] = (float)wide_b[at];
+    }
+  CHECK_OK(gable_solver_apply(s, w, op, factors, &vb, &vx));
+  for (gable_idx i = 0; i < n; i++) {
+    const gable_idx first = rows ? 2 * i : i, second = rows ? 2 * i + 1 : i + n;
+    x[i] = type == GABLE_S ? (double)narrow_x[first] : wide_x[first];
+    const double thrice = type == GABLE_S ? (double)narrow_x[second] : wide_x[second];
+    CHECK(fabs(thrice - 3 * x[i]) <= 1e-3 * (1 + fabs(thrice)), "second column: %g, not three times %g", thrice, x[i]);
+  }
+}
+
+static void check_all(gi_random *r, const given *g, const gable_solver *s, gable_type type, double bound)
 {
   static double m[SQUARE];
   double b[MAX_N], x[MAX_N];
   gable_idx row[MAX_N], column[MAX_N];
   gable_solver_work *w = NULL;
-  gable_vectors_view vb = test_vectors(g->n, 1, b), vx = test_vectors(g->n, 1, x);
-  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  CHECK_OK(gable_solver_work_create(s, 2, &w));
   for (int factors = 1; factors <= GABLE_FACTOR_ALL; factors++)
     for (int op = 0; op < 2; op++) {
       const int all = factors == GABLE_FACTOR_ALL;
       for (gable_idx i = 0; i < g->n; i++) b[i] = gi_random_unit(r) - 0.5;
-      CHECK_OK(gable_solver_apply(s, w, (gable_op)op, factors, &vb, &vx));
+      apply(s, w, (gable_op)op, factors, type, g->n, b, x);
       product_of(g, factors, m);
       for (gable_idx j = 0; j < g->n && all; j++) /* A = R^-1 (L D U + F) C^-1, in the rows and columns of A */
         for (gable_idx i = 0; i < g->n; i++)
@@ -153,7 +179,7 @@ static void check_all(gi_random *r, const given *g, const gable_solver *s)
               (m[i + j * MAX_N] + g->f[i + j * MAX_N]) / g->row_scale[g->row_order[i]] / g->col_scale[g->col_order[j]];
       places(s, GABLE_SOLVER_ROW_ORDER, g->n, g->row_order, row);
       places(s, GABLE_SOLVER_COLUMN_ORDER, g->n, g->col_order, column);
-      check_solution(g, (gable_op)op, m, all ? g->row_order : row, all ? g->col_order : column, b, x, factors);
+      check_solution(g, (gable_op)op, m, all ? g->row_order : row, all ? g->col_order : column, b, x, factors, bound);
     }
   gable_solver_work_destroy(&w);
 }
@@ -175,10 +201,14 @@ static void apart(gable_context *ctx, uint64_t seed)
   v.col_order = g.col_order;
   if (g.scaled) v.row_scale = g.row_scale;
   if (g.scaled) v.col_scale = g.col_scale;
-  CHECK_OK(gable_solver_create(ctx, NULL, &s));
-  CHECK_OK(gable_solver_import(s, &v, NULL));
-  check_all(&r, &g, s);
-  gable_solver_destroy(&s);
+  for (int types = 0; types < 4; types++) { /* of the factor and of the vectors */
+    gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+    options.factor_type = types & 1 ? GABLE_S : GABLE_D;
+    CHECK_OK(gable_solver_create(ctx, &options, &s));
+    CHECK_OK(gable_solver_import(s, &v, NULL));
+    check_all(&r, &g, s, types & 2 ? GABLE_S : GABLE_D, types ? 1e-3 : 1e-9);
+    gable_solver_destroy(&s);
+  }
 }
 
 /* ILU(0) of a by columns in place, the plainest way: a_ij -= l_ik u_kj where a has (i, j). */
