@@ -164,8 +164,8 @@ done:
   return status;
 }
 
-/* Do pivots and growth leave the factor above suspicion?  If not: can A x = b be solved with it, and its corrections
- * alone, for a b that is in nobody's range by chance, of the rows' own sizes? */
+/* Do pivots and growth leave the factor above suspicion?  If not: can A x = b and A^T x = b be solved with it, and its
+ * corrections alone, for a b that is in nobody's range by chance, of the rows' or columns' own sizes? */
 static gable_status judge(gable_solver *s, int *good)
 {
   gable_status status = GABLE_OK;
@@ -180,8 +180,12 @@ static gable_status judge(gable_solver *s, int *good)
   GI_ALLOC(s->ctx, x, n);
   gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
   gi_random r = gi_random_seed(1);
-  for (gable_idx i = 0; i < n; i++) b[i] = (2 * gi_random_unit(&r) - 1) * a.row_max[i];
-  GI_TRY(gi_pipeline_refines(s, w, b, x, good));
+  *good = 1;
+  for (int op = GABLE_N; op <= GABLE_T && *good; op++) {
+    const double *size = op == GABLE_N ? a.row_max : a.col_max;
+    for (gable_idx i = 0; i < n; i++) b[i] = (2 * gi_random_unit(&r) - 1) * size[i];
+    GI_TRY(gi_pipeline_refines(s, w, (gable_op)op, b, x, good));
+  }
 done:
   gi_pipeline_work_destroy(&w);
   gi_free(s->ctx, b);

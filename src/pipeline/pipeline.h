@@ -56,8 +56,9 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, g
 void gi_pipeline_work_destroy(gable_solver_work **w);
 gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gable_op op, const gable_vectors_view *b,
                                const gable_vectors_view *x);
-/* x [n] = A^-1 b by the factor and its corrections, without GMRES; *enough: does that reach the tolerance? */
-gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, const double *b, double *x, int *enough);
+/* x [n] = op(A)^-1 b by the factor and its corrections, without GMRES; *enough: does that reach the tolerance? */
+gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, gable_op op, const double *b, double *x,
+                                 int *enough);
 gable_status gi_pipeline_apply(const gable_solver *s, gable_solver_work *w, gable_op op, unsigned factors,
                                const gable_vectors_view *b, const gable_vectors_view *x);
 gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, double *rcond);

@@ -265,7 +265,8 @@ done:
   return status;
 }
 
-gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, const double *b, double *x, int *enough)
+gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, gable_op op, const double *b, double *x,
+                                 int *enough)
 {
   gable_status status = GABLE_OK;
   const gable_off n = s->problem.n;
@@ -273,8 +274,8 @@ gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, co
   const double tolerance = s->options.tolerance > 0 ? s->options.tolerance : 1e-12;
   const gi_refine_options how = {s->options.refine_steps < 0 ? 20 : s->options.refine_steps, 0, tolerance};
   gi_refine_result result;
-  GI_TRY(sweep(s, w, GABLE_N, 1, b, n, x, n));
-  GI_TRY(gi_refine(&a, GABLE_N, near_inverse, w, 1, b, n, x, n, &how, w->refine, &result));
+  GI_TRY(sweep(s, w, op, 1, b, n, x, n));
+  GI_TRY(gi_refine(&a, op, near_inverse, w, 1, b, n, x, n, &how, w->refine, &result));
   *enough = result.backward_error <= tolerance;
 done:
   return status;
