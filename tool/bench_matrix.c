@@ -71,28 +71,32 @@ static int32_t diagonal_of(const bench_rows *r, gable_idx i)
   return r->part == GABLE_LOWER ? r->ptr[i + 1] - 1 : r->ptr[i];
 }
 
-/* Levels, and whether the plain substitution with b = 1 overflows. */
+/* Levels, and whether plain substitution overflows: with b = 1, or with any b of such size, where sums may not cancel
+ * as they happen to do with that one. */
 static gable_status rows_walk(bench_rows *r, int *overflows)
 {
   gable_idx *level = malloc(((size_t)r->n + 1) * sizeof *level);
-  double *x = malloc(((size_t)r->n + 1) * sizeof *x), worst = 0;
+  double *x = malloc(((size_t)r->n + 1) * 2 * sizeof *x), *most = x ? x + r->n + 1 : NULL, worst = 0, worst_of_any = 0;
   gable_status status = level && x ? GABLE_OK : GABLE_ERR_MEMORY;
   for (gable_idx k = 0; k < r->n && !status; k++) {
     const gable_idx i = r->part == GABLE_LOWER ? k : r->n - 1 - k;
     const int32_t d = diagonal_of(r, i);
-    double sum = 1;
+    double sum = 1, size = 1;
     level[i] = 0;
     for (int32_t p = r->ptr[i]; p < r->ptr[i + 1]; p++) {
       if (p == d) continue;
       const gable_idx j = r->idx[p];
       sum -= r->val[p] * x[j];
+      size += fabs(r->val[p]) * most[j];
       if (level[j] >= level[i]) level[i] = level[j] + 1;
     }
     x[i] = sum / r->val[d];
+    most[i] = size / fabs(r->val[d]);
     if (!(fabs(x[i]) <= worst)) worst = fabs(x[i]);
+    if (!(most[i] <= worst_of_any)) worst_of_any = most[i];
     if (level[i] >= r->levels) r->levels = level[i] + 1;
   }
-  *overflows = !(worst < 1e100);
+  *overflows = !(worst < 1e100 && worst_of_any < 1e250);
   free(level);
   free(x);
   return status;

@@ -28,6 +28,16 @@ says 'V100, the seed' out
 run 1 bench matrices --list list --folder "$data" --only nobody --where cpu
 says 'no matrix was measured' err
 
+# triangles whose solutions overflow are scaled, and marked: by growth, and where sums cancel for b = 1 alone
+mm 'coordinate real general' '5 5 10' '1 5 0.5' '1 1 1' '2 2 1' '3 3 1' '4 4 1' '5 5 1' '2 1 1e60' '3 2 1e60' '4 3 1e60' '5 4 1e60' >grows.mtx
+mm 'coordinate real general' '5 5 10' '1 5 0.5' '1 1 1' '2 2 1' '3 3 1' '4 4 1' '5 5 1' '2 1 1' '3 2 1e200' '4 3 1' '5 4 1e200' >cancels.mtx
+run 0 bench matrices grows.mtx cancels.mtx --where cpu --methods auto,serial --measure solves --json lines
+says '^grows\* .*lower' out
+says '^cancels\* .*lower' out
+says '^grows .*upper' out
+says 'scaled to dominance, because' out
+[ "$(grep -c '"scaled_to_dominance":true' lines)" -eq 4 ] || wrong "not the two lower triangles alone are marked in the JSON"
+
 # wrong: what to measure, a method, a place, a list, a file
 run 2 bench
 run 2 bench triangles
