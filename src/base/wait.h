@@ -57,8 +57,7 @@ static inline void gi_team_join(gi_team *t)
 enum {
   GI_SPINS = 256,       /* looks before the processor is offered to others: a few microseconds */
   GI_SPINS_CROWDED = 8, /* the same where offering it has proved to be needed */
-  GI_LATE = 16,         /* waits of a team beyond GI_SPINS after which it counts as crowded */
-  GI_LOOKS_A_CLOCK = 64 /* offers between two looks at the clock */
+  GI_LATE = 16          /* waits of a team beyond GI_SPINS after which it counts as crowded */
 };
 static const double gi_sleep_after_s = 0.01; /* offers have not helped for so long: sleep between looks */
 
@@ -74,8 +73,7 @@ static inline int gi_back_off(gi_team *t, int64_t what, unsigned *looks, double 
   }
   if (*looks == GI_SPINS && !crowded) atomic_fetch_add_explicit(&t->late, 1, memory_order_relaxed);
   if (atomic_load_explicit(&t->failed, memory_order_relaxed)) return 1;
-  sched_yield();
-  if (*since == 0.0 && *looks % GI_LOOKS_A_CLOCK) return 0;
+  sched_yield(); /* on a busy machine one offer takes tens of milliseconds: the clock is looked at after each */
   const double now = gi_now();
   if (*since == 0.0) *since = now;
   if (now - *since > gi_sleep_after_s) nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
