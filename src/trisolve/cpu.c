@@ -285,9 +285,14 @@ static gable_status cpu_solve(const gable_trisolve *t, gable_work *w, gable_op o
   for (gable_idx first = 0; first < b->count; first += GIK_RHS_BLOCK) {
     gable_idx count = b->count - first < GIK_RHS_BLOCK ? b->count - first : GIK_RHS_BLOCK;
     gik_vectors v = block_of(b, x, first, count);
-    gi_run run = {
-        own,      kernels, gik_elements_for(t->shape.value_type, b->type), &v, scratch_of(w, op), t->options.deadline_s,
-        GABLE_OK, -1};
+    gi_run run = {own,
+                  kernels,
+                  gik_elements_for(t->shape.value_type, b->type),
+                  &v,
+                  scratch_of(w, (int)op),
+                  t->options.deadline_s,
+                  GABLE_OK,
+                  -1};
     if (!own->method) {
       traverse(other, kernels, &v);
       continue;

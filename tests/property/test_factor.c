@@ -211,7 +211,7 @@ static void block_round(gable_context *ctx, gi_random *r, int round)
   random_values(r, &p, keep, 0);
   compress(ctx, &p, keep);
   const gi_symbolic_options options = {
-      .form = 1 + round % 2, .n_blocks = n_blocks, .block = block, .exact = round % 3 == 0};
+      .form = (gi_symbolic_form)(1 + round % 2), .n_blocks = n_blocks, .block = block, .exact = round % 3 == 0};
   gi_layout *y = NULL;
   CHECK_OK(gi_symbolic(ctx, n, p.a.ptr, p.a.idx, perm, &options, &y));
 

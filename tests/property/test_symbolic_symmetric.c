@@ -21,7 +21,8 @@ static void make_random(gi_random *r, int n, double density, int with_diagonal, 
   pattern_of.n = n;
   memset(pattern_of.at, 0, sizeof pattern_of.at);
   for (int j = 0; j < n; j++) {
-    for (int i = 0; i < n; i++) pattern_of.at[i][j] = i == j ? with_diagonal : gi_random_unit(r) < density;
+    for (int i = 0; i < n; i++)
+      pattern_of.at[i][j] = (unsigned char)(i == j ? with_diagonal : gi_random_unit(r) < density);
     for (int i = 0; mirrored && i < j; i++) pattern_of.at[i][j] = pattern_of.at[j][i];
   }
   gable_off p = 0;
