@@ -230,16 +230,35 @@ static void release(solve_run *r)
   session_close(&r->session);
 }
 
+/* There is nothing to report but why: one line, and the same as JSON. */
+static int finish_failed(solve_run *r, const solve_request *q, gable_status status)
+{
+  char reason[400];
+  const char *said = r->wrong[0] ? r->wrong : gable_last_error();
+  if (!*said) said = gable_status_text(status);
+  snprintf(reason, sizeof reason, "%.*s", (int)strcspn(said, "\n"), said);
+  if (r->wrong[0]) {
+    progress_erase(&r->session.bar);
+    fprintf(stderr, "gable solve: %s\n", r->wrong);
+  } else {
+    session_fail(&r->session, "solve", status);
+  }
+  if (q->json_path && status != GABLE_ERR_CANCELLED) {
+    json *j = json_create();
+    json_text(j, "matrix", q->matrix);
+    json_bool(j, "solved", 0);
+    json_text(j, "status", gable_status_text(status));
+    json_text(j, "reason", reason);
+    (void)json_write(&j, q->json_path);
+  }
+  return EXIT_FAILED;
+}
+
 /* Reports what was found; the exit status. */
 static int finish(solve_run *r, const solve_request *q, const solve_outcome *o, gable_status status)
 {
   int rc = EXIT_DONE;
-  if (status && r->wrong[0]) {
-    progress_erase(&r->session.bar);
-    fprintf(stderr, "gable solve: %s\n", r->wrong);
-    return EXIT_FAILED;
-  }
-  if (status) return session_fail(&r->session, "solve", status);
+  if (status) return finish_failed(r, q, status);
   progress_erase(&r->session.bar);
   solve_report_print(report_stream(q->json_path), q, o);
   if (q->json_path) {

@@ -228,5 +228,6 @@ void solve_report_json(json *j, const solve_request *q, const solve_outcome *r)
   json_number(j, "total_s", r->total_s);
   json_integer(j, "duplicates", r->matrix.duplicates);
   json_bool(j, "solved", r->status == GABLE_OK);
+  json_text(j, "status", gable_status_text(r->status));
   json_text(j, "reason", w->reason);
 }

@@ -88,6 +88,11 @@ run 2 solve "$data/west0479.mtx.gz" --load-factor f --save-factor g
 mm 'coordinate real general' '3 3 3' '1 1 2' '2 1 1' '3 3 1' >deficient.mtx
 run 1 solve deficient.mtx
 says 'structurally singular.*rank 2 of 3' err
+if [ "$json" ]; then
+    run 1 solve deficient.mtx --json j
+    says '"solved":.*false' j
+    says '"reason":.*rank 2 of 3' j
+fi
 mm 'coordinate real general' '2 3 2' '1 1 1' '2 2 1' >wide.mtx
 run 1 solve wide.mtx
 says square err
