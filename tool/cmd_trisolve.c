@@ -101,6 +101,11 @@ static gable_status run(session *s, const triangle *t, const request *q, result 
   return status;
 }
 
+static double share_of(const result *r)
+{
+  return r->solve.median > 0 ? r->floor.s / r->solve.median : 0;
+}
+
 static void print(FILE *out, const request *q, const char *where, const triangle *t, const result *r)
 {
   const double flops = 2.0 * (double)t->nnz * (double)q->rhs;
@@ -124,8 +129,9 @@ static void print(FILE *out, const request *q, const char *where, const triangle
               human_seconds(r->first_s).s, human_seconds(r->solve.q1).s, human_seconds(r->solve.q3).s);
   report_line(out, "rate", "%s, %s", human_rate(flops / r->solve.median, "flop").s,
               human_rate(r->bytes / r->solve.median, "B").s);
-  report_line(out, "floor", "%s: bytes %s, a hop for each level %s", human_seconds(r->floor.s).s,
-              human_seconds(r->floor.bytes_s).s, human_seconds(r->floor.hops_s).s);
+  report_line(out, "floor", "%s: bytes %s, a hop for each level %s; %.0f%% of it is reached",
+              human_seconds(r->floor.s).s, human_seconds(r->floor.bytes_s).s, human_seconds(r->floor.hops_s).s,
+              100 * share_of(r));
   report_line(out, "error over bound", "%.3g (at most 1)", r->worst);
 }
 
@@ -163,6 +169,7 @@ static void fill_json(json *j, const request *q, const char *where, const triang
   json_number(j, "floor_s", r->floor.s);
   json_number(j, "floor_bytes_s", r->floor.bytes_s);
   json_number(j, "floor_hops_s", r->floor.hops_s);
+  json_number(j, "share_of_floor", share_of(r));
   json_number(j, "max_error_bound_ratio", r->worst);
   json_text(j, "why", r->info.why);
 }

@@ -10,7 +10,7 @@
 #include "verbs.h"
 
 /* All in pixels. */
-enum { WIDTH = 1000, LEFT = 84, RIGHT = 76, TOP = 92, PANEL = 250, GAP = 118, BINS = 400 };
+enum { WIDTH = 1000, LEFT = 84, RIGHT = 76, TOP = 110, PANEL = 250, GAP = 118, BINS = 400 };
 static const char *const shared_colour = "#2b7bba", *const fused_colour = "#f0a35e", *const work_colour = "#222222";
 
 static double plot_width(void)
@@ -124,6 +124,9 @@ static void draw_legend(FILE *f, double y)
             k == 2 ? 2 : 12, keys[k].colour);
     svg_words(f, keys[k].x + 20, y + 11, "start", 12, "#222222", keys[k].text);
   }
+  svg_words(
+      f, LEFT, y + 31, "start", 12, "#666666",
+      "levr and levc switch where the colour changes; elmr, elmc, gsf, tiles and serial have one form for all levels");
 }
 
 int plot_levels(const char *path, const char *title, const level_sets *sets, int count)

@@ -52,7 +52,7 @@ no_leftovers
 needs CJSON "its reports are right; their JSON was not looked at, since this build writes none"
 run 0 trisolve a.mtx --repeat 2 --json -
 for key in matrix method method_used where uplo op type rhs n nnz levels widest_level threads tiles waits barriers atomics launches plan_bytes \
-    model_s analyse_s update_s first_solve_s solve_s solve_q1_s solve_q3_s gflops gbytes_s floor_s floor_bytes_s floor_hops_s \
+    model_s analyse_s update_s first_solve_s solve_s solve_q1_s solve_q3_s gflops gbytes_s floor_s floor_bytes_s floor_hops_s share_of_floor \
     max_error_bound_ratio why; do
     says "\"$key\":" out
 done

@@ -366,7 +366,9 @@ int main(int argc, char **argv)
       }
       for (int m = 0; m < METHODS; m++)
         for (int sweep = 1; sweep <= 3 && (argc < 4 || !strcmp(argv[3], methods[m])); sweep++)
-          check(ctx, &a, methods[m], (gable_sweep)sweep, sweep == 2 ? 1.3 : 1.0, (m + sweep) % 2, symmetric), checks++;
+          check(ctx, &a, methods[m], (gable_sweep)sweep, (kind + sweep + symmetric) % 2 ? 1.3 : 1.0, (m + sweep) % 2,
+                symmetric),
+              checks++;
       drop(&a);
     }
   CHECK(checks, "no sweep was checked: is %s a method of this place?", argc > 3 ? argv[3] : "none");
