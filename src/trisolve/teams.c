@@ -9,8 +9,10 @@ enum {
   TILE = 1024, /* rows and entries of a tile */
   SMALL_TILE = 256,
   NARROW = 400,     /* weight below which a level is not split */
-  STEP_WAIT = 1000, /* what a superstep weighs beside its rows */
-  ROWS_A_LEVEL = 4  /* for each thread, on the average, below which no steps are grown */
+  STEP_WAIT = 1000, /* what a superstep weighs beside its rows; */
+  LONG_WAIT = 4000, /* on MANY threads, whose waits are longer, this is tried too */
+  MANY = 8,
+  ROWS_A_LEVEL = 2 /* for each thread, on the average, below which no steps are grown */
 };
 
 static const gable_off whole = INT64_MAX; /* as the cuts have it: a part may have more than 2^31 entries */
@@ -69,7 +71,7 @@ done:
 }
 
 /* Few steps, in each of which a thread needs no other. */
-static gable_status try_supersteps(candidates *c)
+static gable_status try_supersteps(candidates *c, gable_off wait)
 {
   gable_status status = GABLE_OK;
   const gi_team_problem *p = c->p;
@@ -77,7 +79,7 @@ static gable_status try_supersteps(candidates *c)
   gi_supersteps steps;
   memset(&steps, 0, sizeof steps);
   if (n / (p->levels->count + 1) < ROWS_A_LEVEL * c->threads) goto done;
-  GI_TRY(gi_supersteps_grow(p->ctx, n, p->order.ptr, p->order.col, c->threads, STEP_WAIT / p->size_by, &steps));
+  GI_TRY(gi_supersteps_grow(p->ctx, n, p->order.ptr, p->order.col, c->threads, wait / p->size_by, &steps));
   GI_TRY(try_plan(c, &(gi_tile_plan){steps.order, steps.cuts, steps.owner, c->threads, whole}));
 done:
   gi_supersteps_release(p->ctx, &steps);
@@ -95,7 +97,8 @@ gable_status gi_team_plans(const gi_team_problem *p, int threads, gi_tiles *plan
   const gable_off tile = TILE / p->size_by, small = SMALL_TILE / p->size_by;
   const double one = gi_pace_of(p->pace, base->order, 0, n);
   GI_TRY(try_plan(&c, &(gi_tile_plan){base->order, base->start, NULL, threads, tile}));
-  GI_TRY(try_supersteps(&c));
+  GI_TRY(try_supersteps(&c, STEP_WAIT));
+  if (threads >= MANY) GI_TRY(try_supersteps(&c, LONG_WAIT));
   if (plans[0].model_s * enough * threads < one) goto done;
   GI_TRY(try_plan(&c, &(gi_tile_plan){base->order, base->start, NULL, threads, small}));
   GI_TRY(try_plan(&c, &(gi_tile_plan){p->levels->order, cuts, NULL, threads, small}));

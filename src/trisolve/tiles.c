@@ -22,7 +22,11 @@ typedef struct scratch_area {
 
 enum {
   WIDTH = 4, /* rows of a group for each of its levels */
-  MAX_THREADS = 64
+  MAX_THREADS = 64,
+  MANY = 8,      /* threads of which half may be faster: they may be two to a core */
+  NARROW = 64,   /* the window of a team's tiles where one thread is best off with the natural order, */
+  GROUPED = 256, /* and where it is with another but windows */
+  PLANS = GI_TEAM_PLANS + 1
 };
 
 static const double unit_gain = 0.6; /* an entry's cost in a unit, over its cost in a row */
@@ -274,18 +278,26 @@ static gable_status build_team(workshop *w, int threads, gi_side *side)
   gable_status status = GABLE_OK;
   const double one = gi_pace_of(&w->pace, w->base.order, 0, w->problem.order.units.count);
   const double wanted = side->sparing ? promise * w->alone.seconds : one / gain_wanted;
-  gi_tiles plans[GI_TEAM_PLANS];
-  int count = 0;
+  gi_tiles plans[PLANS], half[GI_TEAM_PLANS];
+  int count = 0, halves = 0;
   memset(plans, 0, sizeof plans);
+  memset(half, 0, sizeof half);
   if ((side->sparing ? w->alone.seconds : one) < least_s) goto done;
   if (side->sparing) calibrate(&w->pace, w->alone.natural_s, side->serial_model_s);
+  w->problem.window = w->alone.width ? w->alone.width : w->alone.order ? GROUPED : NARROW;
   GI_TRY(gi_team_plans(&w->problem, threads, plans, &count));
+  if (side->sparing && threads >= MANY) {
+    GI_TRY(gi_team_plans(&w->problem, threads / 2, half, &halves));
+    plans[count++] = half[0];
+    memset(&half[0], 0, sizeof half[0]);
+  }
   if (plans[0].model_s > wanted) goto done;
   GI_TRY(adopt_fastest(w, plans, side->sparing ? count : 1, side));
   side->alone = w->alone.lists;
   memset(&w->alone.lists, 0, sizeof w->alone.lists);
 done:
   for (int k = 0; k < count; k++) gi_tiles_release(w->ctx, &plans[k]);
+  for (int k = 0; k < halves; k++) gi_tiles_release(w->ctx, &half[k]);
   return status;
 }
 
