@@ -2,6 +2,7 @@
 """trisolve_cpu_table.py FILE.jsonl: the triangular solves of bench/trisolve_cpu.py as tables in Markdown.
 trisolve_cpu_table.py --readme FILE.jsonl: their summary between the marks of README.md.
 trisolve_cpu_table.py --scaling [--readme] FILE.jsonl: auto on more and more threads, as a table, also in README.md.
+trisolve_cpu_table.py --docs FILE.jsonl SCALING.jsonl: every row of both with its floor and the share reached, to docs/trisolve-cpu.md.
 
 best: the fastest of a plain serial loop, Gable's serial, and MKL on one and on several threads, of those with a right result."""
 import json
@@ -114,6 +115,52 @@ def scaling(rows, name):
     return "\n".join(lines)
 
 
+def bound_of(r):
+    return "bytes" if r["floor_bytes_s"] >= r["floor_chain_s"] else "levels"
+
+
+def mkl_cell(r):
+    found = [x for (m, _), x in r.items() if m == "mkl" and right(x)]
+    return microseconds(min(x["solve_s"] for x in found)) if found else ""
+
+
+def about(rows):
+    any_row = next(iter(next(iter(rows.values())).values()))
+    return f'{any_row["machine"]}; commit{"s" if len(commits(rows)) > 1 else ""} {", ".join(commits(rows))}; {any_row["date"]}.'
+
+
+def commits(rows):
+    return sorted({x["commit"] for r in rows.values() for x in r.values()})
+
+
+def floors(rows):
+    """Every triangle: auto on each number of threads, with its floor and the share of it that the most threads reach."""
+    threads = sorted({t for r in rows.values() for _, t in r})
+    has_mkl = any(m == "mkl" for r in rows.values() for m, _ in r)
+    lines = ["| matrix | triangle | rows | entries a row | levels | plain | serial | " + ("MKL | " if has_mkl else "")
+             + " | ".join(f"auto ({t})" for t in threads) + f" | auto ({threads[-1]}) is | floor | of | share |",
+             "|---" * (11 + has_mkl + len(threads)) + "|"]
+    for (matrix, uplo), r in rows.items():
+        a = r["auto", max(t for m, t in r if m == "auto")]
+        cells = [microseconds(r[k]["solve_s"]) for k in (("plain", 1), ("serial", 1))] + ([mkl_cell(r)] if has_mkl else [])
+        cells += [microseconds(r["auto", t]["solve_s"]) if ("auto", t) in r else "" for t in threads]
+        lines.append(f'| {matrix} | {uplo} | {a["n"]} | {a["nnz"] / a["n"]:.1f} | {a["levels"]} | ' + " | ".join(cells)
+                     + f' | {a["method_used"]} on {a["threads_used"]} | {microseconds(a["floor_s"])} | {bound_of(a)} | {a["share"]:.2f} |')
+    return "\n".join(lines)
+
+
+def docs(paths):
+    text = ["# Triangular solves on the CPU: every row, its floor and the share reached", "",
+            "Written by `bench/trisolve_cpu_table.py --docs " + " ".join(str(p) for p in paths) + "`; how it is measured: [benchmarks.md](benchmarks.md).",
+            "Microseconds, medians. Floor, of the most threads in the row: reading the bytes with so many threads, from the caches where they fit, or levels x "
+            "the latency of a row on one core, whichever is more (`of`). Share: floor over `auto` on the most threads. What lies between: "
+            "[algorithms/tiles.md](algorithms/tiles.md).", ""]
+    for path in paths:
+        rows = load(ROOT / path)
+        text += [f"## {about(rows)}", "", f"From `{path}`.", "", floors(rows), ""]
+    (ROOT / "docs/trisolve-cpu.md").write_text("\n".join(text))
+
+
 def into_readme(marks, text):
     readme = ROOT / "README.md"
     old = readme.read_text()
@@ -124,6 +171,9 @@ def into_readme(marks, text):
 
 def main():
     words = [w for w in sys.argv[1:] if not w.startswith("--")]
+    if "--docs" in sys.argv:
+        docs([pathlib.Path(w).resolve().relative_to(ROOT) for w in words])
+        return 0
     rows = load(words[0])
     path = pathlib.Path(words[0]).resolve()
     name = path.relative_to(ROOT) if ROOT in path.parents else path.name

@@ -1,6 +1,6 @@
 /* trisolve_cpu.c: triangular solves on the CPU beside a plain serial loop and Intel MKL's mkl_sparse_d_trsv.
  *
- *   trisolve_cpu [--mkl libmkl_rt.so] [--threads T,...] [--seconds S] [--methods M,...] MATRIX...
+ *   trisolve_cpu [--mkl libmkl_rt.so] [--threads T,...] [--seconds S] [--methods M,...] [--uplo lower|upper] MATRIX...
  *
  * MATRIX: a file, or what gable_matrix_generate understands.  One JSON object a line for each triangle and method.  The
  * diagonal is 1.1 times the sum of its row's magnitudes.  All methods take turns, a tenth of the time at each turn;
@@ -302,6 +302,7 @@ typedef struct request {
   int counts, threads[COUNTS + 1]; /* [0] is 1 */
   double seconds, latency;
   const char *methods; /* of Gable, each with each number of threads */
+  const char *uplo;    /* one triangle alone, or NULL */
 } request;
 
 static double bytes_floor(const request *q, const floors *f, int threads)
@@ -412,6 +413,7 @@ static void run(gable_context *ctx, const request *q, const char *name)
     fprintf(stderr, "%s: left out: %s\n", name, status ? gable_last_error() : "not square");
   } else {
     for (int upper = 0; upper < 2; upper++) {
+      if (q->uplo && (*q->uplo == 'u') != upper) continue;
       triangle t = cut(&view, upper);
       run_triangle(q, label, &t);
       triangle_free(&t);
@@ -435,7 +437,7 @@ static void read_threads(request *q, const char *text)
 int main(int argc, char **argv)
 {
   gable_context *ctx = NULL;
-  request q = {NULL, 2, {1, 2}, 0.2, row_latency(), "serial,auto"};
+  request q = {NULL, 2, {1, 2}, 0.2, row_latency(), "serial,auto", NULL};
   if (gable_context_create("cpu", NULL, &ctx)) return 1;
   for (int k = 1; k < argc; k++) {
     const char *value = k + 1 < argc ? argv[k + 1] : "";
@@ -447,6 +449,8 @@ int main(int argc, char **argv)
       q.seconds = strtod(value, NULL);
     } else if (!strcmp(argv[k], "--methods")) {
       q.methods = value;
+    } else if (!strcmp(argv[k], "--uplo")) {
+      q.uplo = value;
     } else {
       run(ctx, &q, argv[k]);
       continue;
