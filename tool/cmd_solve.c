@@ -62,13 +62,10 @@ static gable_status read_matrix(solve_run *r, const solve_request *q, solve_outc
   return GABLE_ERR_ARGUMENT;
 }
 
-/* In the order of gable_order. */
-static const char *const orders[] = {"auto", "metis", "amd", "colamd", "natural"};
-
 /* --order NAME or FILE. */
 static gable_status choose_order(solve_run *r, const solve_request *q, gable_solver_options *options)
 {
-  options->order = q->order ? (gable_order)order_name("solve", q->order, orders, GABLE_ORDER_USER) : GABLE_ORDER_AUTO;
+  options->order = q->order_taken;
   if (options->order != GABLE_ORDER_USER) return GABLE_OK;
   r->user_order = malloc(((size_t)r->view.n_cols + 1) * sizeof *r->user_order);
   options->user_order = r->user_order;
@@ -326,7 +323,7 @@ int cmd_solve(int argc, char **argv)
   int rc;
   if (parse(argc, argv, &q, &rc)) return rc;
   if (!json_available(q.json_path)) return EXIT_FAILED;
-  if (q.order && order_name("solve", q.order, orders, GABLE_ORDER_USER) < 0) return EXIT_FAILED;
+  if (q.order && order_named("solve", q.order, &q.order_taken)) return EXIT_FAILED;
   if (outfile_takes_matrix("gable solve", q.x_path, GABLE_FILE_AUTO) || outfile_possible("gable solve", q.save_path))
     return EXIT_FAILED;
   gable_status status = run_all(&r, &q, &o);

@@ -13,17 +13,13 @@
 
 typedef struct request {
   const char *path, *order, *form, *json_path;
-  int exact, strict;
+  int exact, strict, order_is_file;
   long max_width, threads;
   gable_idx *user_order; /* of --order FILE, or NULL */
 } request;
 
 /* In the order of gable_form. */
 static const char *const forms[] = {"auto", "symmetric", "unsymmetric", "cholesky"};
-static const char *const all_orders[] = {"metis", "amd", "colamd", "natural"};
-static const char *const names[] = {"auto", "all", "metis", "amd", "colamd", "natural"};
-enum { N_ORDERS = sizeof all_orders / sizeof *all_orders, N_NAMES = sizeof names / sizeof *names };
-
 static gable_form form_of(const char *name)
 {
   int f = GABLE_FORM_CHOLESKY;
@@ -136,12 +132,12 @@ static gable_status every_order(session *s, const gable_matrix_view *a, const re
 {
   json *list = json_array(j, "orders");
   int printed = 0;
-  for (int k = 0; k < N_ORDERS; k++) {
+  for (int k = 1; order_known(k); k++) {
     gable_symbolic_info info = GABLE_SYMBOLIC_INFO_INIT;
-    const gable_status status = analyse(s, a, q, all_orders[k], &info);
+    const gable_status status = analyse(s, a, q, order_known(k), &info);
     progress_erase(&s->bar);
     if (status == GABLE_ERR_UNAVAILABLE) {
-      fprintf(out, "  %-8s not in this build\n", all_orders[k]);
+      fprintf(out, "  %-8s not in this build\n", order_known(k));
       continue;
     }
     if (status) return status;
@@ -160,7 +156,7 @@ static gable_status every_order(session *s, const gable_matrix_view *a, const re
 /* --order NAME or FILE. */
 static gable_status read_order(session *s, request *q, gable_idx n)
 {
-  if (order_name("symbolic", q->order, names, N_NAMES) < N_NAMES) return GABLE_OK;
+  if (!q->order_is_file) return GABLE_OK;
   q->user_order = malloc(((size_t)n + 1) * sizeof *q->user_order);
   return q->user_order ? gable_order_read(s->ctx, q->order, n, q->user_order) : GABLE_ERR_MEMORY;
 }
@@ -188,6 +184,7 @@ static gable_status run(session *s, request *q, FILE *out, json *j)
 int cmd_symbolic(int argc, char **argv)
 {
   request q = {.order = "auto", .form = "auto"};
+  gable_order order = GABLE_ORDER_AUTO;
   int rc;
   const option options[] = {
       option_text(0, "order", "NAME", "auto, metis, amd, colamd, natural, a file with a permutation, or all: a table",
@@ -214,7 +211,8 @@ int cmd_symbolic(int argc, char **argv)
   session s;
   if (options_parse(&usage, argc, argv, &q.path, &rc)) return rc;
   if (!json_available(q.json_path)) return EXIT_FAILED;
-  if (order_name("symbolic", q.order, names, N_NAMES) < 0) return EXIT_FAILED;
+  if (strcmp(q.order, "all") && order_named("symbolic", q.order, &order)) return EXIT_FAILED;
+  q.order_is_file = order == GABLE_ORDER_USER;
   json *j = json_create();
   gable_status status = session_open(&s, "cpu", (int)q.threads);
   if (!status) status = run(&s, &q, report_stream(q.json_path), j);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "order_name.h"
 #include "report.h"
 #include "solve_request.h"
 
@@ -16,13 +17,6 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
 {
   int64_t value = 0;
   return gable_solver_get(s, key, &value, sizeof value) ? 0 : value;
-}
-
-static const char *order_name(const gable_solver *s)
-{
-  static const char *const names[] = {"auto", "metis", "amd", "colamd", "natural", "user"};
-  int64_t k = integer_of(s, GABLE_SOLVER_ORDER);
-  return k >= 0 && k < 6 ? names[k] : "unknown";
 }
 
 static int is_cholesky(const gable_solver *s)
@@ -88,7 +82,7 @@ static void print_phases(FILE *out, const solve_request *q, const solve_outcome 
   } else {
     phase(out, "match", match, whole,
           integer_of(s, GABLE_SOLVER_MATCHED) ? "rows to columns, and scaling" : "scaling alone");
-    snprintf(what, sizeof what, "%s%s", order_name(s),
+    snprintf(what, sizeof what, "%s%s", order_name(integer_of(s, GABLE_SOLVER_ORDER)),
              integer_of(s, GABLE_SOLVER_ORDER_FALLBACK) ? ", for METIS had too little memory" : "");
     phase(out, "order", order, whole, what);
     snprintf(what, sizeof what, "%s supernodes, tree of height %s, in %s; the rest is reading%s",
@@ -160,7 +154,7 @@ static void json_analysis(json *j, const gable_solver *s)
   json_integer(j, "n", integer_of(s, GABLE_SOLVER_N));
   json_integer(j, "nnz", integer_of(s, GABLE_SOLVER_NNZ));
   json_text(j, "method", is_cholesky(s) ? "cholesky" : "lu");
-  json_text(j, "order", order_name(s));
+  json_text(j, "order", order_name(integer_of(s, GABLE_SOLVER_ORDER)));
   json_bool(j, "order_fallback", integer_of(s, GABLE_SOLVER_ORDER_FALLBACK) != 0);
   json_bool(j, "symmetric_pattern", integer_of(s, GABLE_SOLVER_SYMMETRIC_PATTERN) != 0);
   json_bool(j, "symmetric_values", integer_of(s, GABLE_SOLVER_SYMMETRIC_VALUES) != 0);

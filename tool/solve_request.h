@@ -11,6 +11,7 @@ typedef struct solve_request {
   long rhs, threads, repeat, refine;
   double tolerance;
   int transpose, strict;
+  gable_order order_taken; /* of order; GABLE_ORDER_AUTO without */
 } solve_request;
 
 typedef struct solve_outcome {

@@ -14,7 +14,8 @@ static gable_status copy_options(const gable_solver_options *given, gable_solver
   GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_SOLVER_OPTIONS_INIT"));
   GI_REQUIRE((int)own->method >= 0 && own->method <= GABLE_METHOD_CHOLESKY, GABLE_ERR_ARGUMENT, "method %d",
              (int)own->method);
-  GI_REQUIRE((int)own->order >= 0 && own->order <= GABLE_ORDER_USER, GABLE_ERR_ARGUMENT, "order %d", (int)own->order);
+  GI_REQUIRE((int)own->order >= 0 && (int)own->order < GI_ORDER_METHODS, GABLE_ERR_ARGUMENT, "order %d",
+             (int)own->order);
   GI_REQUIRE((int)own->match >= 0 && own->match <= GABLE_ALWAYS && (int)own->blocks >= 0 && own->blocks <= GABLE_ALWAYS,
              GABLE_ERR_ARGUMENT, "match %d, blocks %d: choose, never or always", (int)own->match, (int)own->blocks);
   GI_REQUIRE(own->factor_type == GABLE_D || own->factor_type == GABLE_S, GABLE_ERR_ARGUMENT,

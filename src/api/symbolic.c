@@ -34,8 +34,8 @@ static gable_status method_from(const char *name, gi_order_method *out)
 {
   gable_status status = GABLE_OK;
   int m = GI_ORDER_AUTO;
-  while (m <= GI_ORDER_USER && strcmp(name, gi_order_name((gi_order_method)m))) m++;
-  GI_REQUIRE(m <= GI_ORDER_USER, GABLE_ERR_ARGUMENT,
+  while (m < GI_ORDER_METHODS && strcmp(name, gi_order_name((gi_order_method)m))) m++;
+  GI_REQUIRE(m < GI_ORDER_METHODS, GABLE_ERR_ARGUMENT,
              "'%.40s' is no order: say auto, metis, amd, colamd, natural or user", name);
   *out = (gi_order_method)m;
 done:

@@ -7,8 +7,8 @@
 
 const char *gi_order_name(gi_order_method method)
 {
-  static const char *const names[] = {"auto", "metis", "amd", "colamd", "natural", "user"};
-  return method >= GI_ORDER_AUTO && method <= GI_ORDER_USER ? names[method] : "?";
+  static const char *const names[GI_ORDER_METHODS] = {"auto", "metis", "amd", "colamd", "natural", "user"};
+  return method >= GI_ORDER_AUTO && method < GI_ORDER_METHODS ? names[method] : "?";
 }
 
 /* Puts a permutation of the whole matrix into the places of its blocks; scratch [n]. */

@@ -13,7 +13,8 @@ typedef enum gi_order_method {
   GI_ORDER_AMD = 2,
   GI_ORDER_COLAMD = 3,
   GI_ORDER_NATURAL = 4,
-  GI_ORDER_USER = 5
+  GI_ORDER_USER = 5,
+  GI_ORDER_METHODS
 } gi_order_method;
 
 typedef struct gi_order_options {
