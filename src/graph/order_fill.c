@@ -121,10 +121,14 @@ done:
   return status;
 }
 
+/* Memory that is lacking around METIS is as good a reason for AMD's order as memory that METIS lacks. */
 static gable_status run_metis(contest *c)
 {
   const gi_block_filter filter = {wants_metis, note_starved, c};
-  return gi_order_by_metis(c->ctx, c->p, &filter, c->metis);
+  const gable_status status = gi_order_by_metis(c->ctx, c->p, &filter, c->metis);
+  if (status != GABLE_ERR_MEMORY) return status;
+  for (gable_idx b = 0; b < c->p->n_blocks; b++) c->starved[b] = c->p->ordered[b] >= SMALL_BLOCK;
+  return GABLE_OK;
 }
 
 /* METIS on the thread of the caller, whom it tells the progress; AMD on another. */
