@@ -64,12 +64,13 @@ void gi_permuted_release(gable_context *ctx, gi_permuted *a)
   memset(a, 0, sizeof *a);
 }
 
-/* v r c without leaving the exponents on the way when v is extreme. */
+/* v r c without leaving the exponents on the way when v is extreme; by table, since sizes are in nobody's range to
+ * predict. */
 static inline double scaled(double v, double r, double c)
 {
-  const double less = r < c ? r : c, more = r < c ? c : r;
-  const int large = fabs(v) > 1;
-  return v * (large ? less : more) * (large ? more : less);
+  const double by[2] = {r < c ? r : c, r < c ? c : r};
+  const int small = fabs(v) <= 1;
+  return v * by[small] * by[!small];
 }
 
 /* minor, major [n]: scales of the compressed and of the listed dimension, in the numbering of A'. */
