@@ -189,8 +189,22 @@ void gi_problem_measure(gi_problem *p)
   p->measured = 1;
 }
 
+/* A symmetric pattern is its own transpose, and only its values change places. */
+static gable_status copy_mirrored(gable_context *ctx, const gi_problem *p, gi_csc *out)
+{
+  gable_status status = GABLE_OK;
+  gable_off *cursor = NULL;
+  GI_ALLOC(ctx, cursor, p->n);
+  GI_TRY(gi_csc_copy(ctx, &p->rows, out));
+  if (out->val) gi_gather_transpose_values(out, cursor, 1);
+done:
+  gi_free(ctx, cursor);
+  return status;
+}
+
 gable_status gi_problem_take_columns(gable_context *ctx, gi_problem *p, gi_csc *out)
 {
+  if (p->pattern_symmetric) return copy_mirrored(ctx, p, out);
   if (!p->columns.ptr) return gi_csc_transpose(ctx, &p->rows, out);
   *out = p->columns;
   memset(&p->columns, 0, sizeof p->columns);
