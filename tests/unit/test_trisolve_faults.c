@@ -104,12 +104,12 @@ static void check_diagonal(gable_context *ctx, const char *method)
   double *good = malloc((size_t)t.ptr[t.n] * 8);
   memcpy(good, t.val, (size_t)t.ptr[t.n] * 8);
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
-    t.val[t.ptr[1235] - 1] = bad[k].value;
-    t.val[t.ptr[2001] - 1] = bad[k].value;
+    t.val[t.ptr[766] - 1] = bad[k].value;
+    t.val[t.ptr[902] - 1] = bad[k].value;
     CHECK(update_and_ask(plan, t.val, t.n) == bad[k].status, "%s: %g", method, bad[k].value);
-    CHECK(strstr(gable_last_error(), "row 1234"), "%s", gable_last_error());
+    CHECK(strstr(gable_last_error(), "row 765"), "%s", gable_last_error());
     CHECK_OK(gable_trisolve_get_info(plan, GABLE_N, &info));
-    CHECK(info.bad_row == 1234);
+    CHECK(info.bad_row == 765);
     CHECK_OK(update_and_ask(plan, good, t.n));
   }
   gable_trisolve_destroy(&plan);
