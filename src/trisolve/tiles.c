@@ -32,6 +32,7 @@ enum {
 static const double unit_gain = 0.6; /* an entry's cost in a unit, over its cost in a row */
 static const double least_s = 4e-6;  /* a solve that is worth a second thread; */
 static const double promise = 1.6;   /* of the time on one thread, what the model may say at most, if sparing; */
+static const double short_s = 20e-6; /* 1 for solves below: there a team's launch and the clocks count */
 static const double less = 0.97;     /* of the time so far, for another plan */
 static const double never_s = 1e9;
 static const double gain_wanted = 1.15; /* by the model, if not */
@@ -277,7 +278,8 @@ static gable_status build_team(workshop *w, int threads, gi_side *side)
 {
   gable_status status = GABLE_OK;
   const double one = gi_pace_of(&w->pace, w->base.order, 0, w->problem.order.units.count);
-  const double wanted = side->sparing ? promise * w->alone.seconds : one / gain_wanted;
+  const double most = w->alone.seconds < short_s ? 1 : promise;
+  const double wanted = side->sparing ? most * w->alone.seconds : one / gain_wanted;
   gi_tiles plans[PLANS], half[GI_TEAM_PLANS];
   int count = 0, halves = 0;
   memset(plans, 0, sizeof plans);
