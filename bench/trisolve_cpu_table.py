@@ -90,7 +90,7 @@ def summary(rows, name):
         lines.append("MKL was not there.")
     elif wrong:
         lines.append(f"MKL on {threads} threads missed the error bound in {wrong} of {len(rows)} solves, which do not count.")
-    lines.append(f'{any_row["machine"]}, last-level cache {any_row["llc_bytes"] >> 20} MiB, commit {any_row["commit"]}, {any_row["date"]}.')
+    lines.append(f'{any_row["machine"]}, last-level cache {any_row["llc_bytes"] >> 20} MiB, commit{"s" if len(commits(rows)) > 1 else ""} {", ".join(commits(rows))}, {any_row["date"]}.')
     return "\n".join(lines)
 
 
