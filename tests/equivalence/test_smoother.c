@@ -4,6 +4,7 @@
  * [place [most rows [method]]]: "cpu"; fewer rows for slow tools, which also get more time; one method alone. */
 #include "support/test.h"
 
+#include "base/portable.h"
 #include "base/random.h"
 #include "support/place.h"
 #include "support/triangles.h"
@@ -365,10 +366,13 @@ int main(int argc, char **argv)
         continue;
       }
       for (int m = 0; m < METHODS; m++)
-        for (int sweep = 1; sweep <= 3 && (argc < 4 || !strcmp(argv[3], methods[m])); sweep++)
+        for (int sweep = 1; sweep <= 3 && (argc < 4 || !strcmp(argv[3], methods[m])); sweep++) {
+          /* Under a sanitizer each shape has one direction for each method: all of them over three shapes. */
+          if (GI_SANITIZED && sweep != 1 + (kind + m + symmetric) % 3) continue;
           check(ctx, &a, methods[m], (gable_sweep)sweep, (kind + sweep + symmetric) % 2 ? 1.3 : 1.0, (m + sweep) % 2,
-                symmetric),
-              checks++;
+                symmetric);
+          checks++;
+        }
       drop(&a);
     }
   CHECK(checks, "no sweep was checked: is %s a method of this place?", argc > 3 ? argv[3] : "none");
