@@ -20,7 +20,8 @@ typedef struct gable_solver_work gable_solver_work;
 typedef enum gable_method { GABLE_METHOD_AUTO = 0, GABLE_METHOD_LU = 1, GABLE_METHOD_CHOLESKY = 2 } gable_method;
 
 typedef enum gable_order {
-  GABLE_ORDER_AUTO = 0, /* AMD or METIS, whichever predicts less fill */
+  GABLE_ORDER_AUTO = 0, /* AMD or METIS, whichever predicts less fill; AMD alone where it leaves little for METIS to
+                           save (docs/algorithms/symbolic.md): who solves very often may want to ask for METIS there */
   GABLE_ORDER_METIS = 1,
   GABLE_ORDER_AMD = 2,
   GABLE_ORDER_COLAMD = 3,

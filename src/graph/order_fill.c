@@ -16,8 +16,9 @@ enum { SMALL_BLOCK = 400, SMALL_MATRIX = 4000, MESSAGE_BYTES = 2048 };
  * factorization at most LINEAR_WORK operations (AMD is ahead in fill below the first, over the real matrices of the
  * test collection; below the second dissection saved at most a sixth of the fill), or at most DISSECTION operations for
  * each such entry of the graph with its indistinguishable nodes gathered, which is what METIS sees: dissection takes as
- * long as 20000, and saves at most two thirds of them, so it would not earn its time in one factorization. */
-static const double LINEAR_FILL = 3, LINEAR_WORK = 1700, DISSECTION = 12000;
+ * long as 20000, and saves at most two thirds of them, so it would not earn its time in one factorization.  Up to 20000
+ * that holds; between 6000 and there METIS is asked all the same, for a factor is mostly solved with more than once. */
+static const double LINEAR_FILL = 3, LINEAR_WORK = 1700, DISSECTION = 6000;
 
 typedef struct contest {
   gable_context *ctx;
