@@ -56,20 +56,6 @@ static __device__ __forceinline__ warp_row open_row(const gik_incomplete &f, con
   return r;
 }
 
-/* *flag = 1, after everything that the warp has stored; the stores before a __syncwarp are its own. */
-static __device__ __forceinline__ void raise_flag(unsigned char *flag)
-{
-  asm volatile("st.release.gpu.global.u8 [%0], %1;" ::"l"(flag), "r"(1) : "memory");
-}
-
-/* Whether it was raised; then what was stored before is there. */
-static __device__ __forceinline__ bool is_raised(const unsigned char *flag)
-{
-  unsigned v;
-  asm volatile("ld.acquire.gpu.global.u8 %0, [%1];" : "=r"(v) : "l"(flag) : "memory");
-  return v != 0;
-}
-
 /* The first `count` values of the row go to the factor, and the row is done. */
 static __device__ __forceinline__ void close_row(const gik_incomplete &f, const warp_row &r, unsigned count,
                                                  unsigned lane)
@@ -78,13 +64,16 @@ static __device__ __forceinline__ void close_row(const gik_incomplete &f, const 
   if (r.length <= ROW_ROOM)
     for (unsigned p = lane; p < count; p += 32) f.factor[r.begin + p] = r.val[p];
   __syncwarp();
-  if (!lane) raise_flag(f.ready + r.i);
+  if (lane) return;
+  __threadfence();
+  *(volatile unsigned char *)(f.ready + r.i) = 1;
 }
 
 static __device__ __forceinline__ void await_row(const gik_incomplete &f, gable_idx k, patience *patient)
 {
-  while (!is_raised(f.ready + k) && !patient->lost(f.control, f.deadline_ns, k)) {
+  while (!*(volatile unsigned char *)(f.ready + k) && !patient->lost(f.control, f.deadline_ns, k)) {
   }
+  __threadfence();
   __syncwarp();
 }
 
