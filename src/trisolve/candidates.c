@@ -9,7 +9,8 @@
 static const gi_method candidates[] = {GI_TILES, GI_ROWS}; /* of auto on a GPU */
 enum { CANDIDATES = sizeof candidates / sizeof *candidates, TRIES = 7 };
 
-/* What the solves read and write: no NaN, no zero, no infinity. */
+/* What the solves read and write.  Values are finite and not zero; b is zero, and so is x: any other b may grow to
+ * infinity and NaN in a long chain, which kernels that wait for values look at twice. */
 typedef struct numbers {
   gable_context *ctx;
   void *val; /* where the matrix is; a diagonal, too */
@@ -37,7 +38,7 @@ static gable_status numbers_init(gable_context *ctx, const gi_shape *s, gable_id
     GI_TRY(device->fill(ctx, out->val, FILLER, bytes, NULL));
   }
   GI_TRY(device->alloc(ctx, room, &out->x));
-  GI_TRY(device->fill(ctx, out->x, FILLER, room, NULL));
+  GI_TRY(device->fill(ctx, out->x, 0, room, NULL));
   GI_TRY(device->event_create(ctx, &out->begin));
   GI_TRY(device->event_create(ctx, &out->end));
 done:
@@ -69,7 +70,6 @@ static gable_status solve_once(const gable_trisolve *t, gable_work *w, gable_op 
   b.ld = b.n;
   b.data = n->x;
   x = b;
-  GI_TRY(device->fill(n->ctx, n->x, FILLER, (size_t)b.n * (size_t)b.count * sizeof(double), NULL));
   GI_TRY(device->event_record(n->ctx, n->begin, NULL));
   GI_TRY(gable_trisolve_solve(t, w, op, &b, &x));
   GI_TRY(device->event_record(n->ctx, n->end, NULL));
