@@ -45,7 +45,7 @@ template <typename T_, typename L_, typename K_, int W_, int Q_> struct tile_in_
   typedef T_ T;
   typedef L_ L;
   typedef K_ K;
-  enum { W = W_, Q = Q_ };
+  static constexpr int W = W_, Q = Q_;
   char *records;               /* [D][S] */
   unsigned slots, full, empty; /* addresses: slots, and barriers [D] each */
   unsigned local, copies;      /* slots of the window; copies of the tile */
@@ -75,8 +75,8 @@ template <typename T_, typename L_, typename K_, int W_, int Q_> struct tile_in_
 
   __device__ __forceinline__ void take(const tiles_arguments<T> &g, const gik_tile &tile, unsigned set, unsigned half)
   {
-    const unsigned rhs = set * Q;
-    here = g.count - rhs < Q ? g.count - rhs : Q;
+    const unsigned rhs = set * Q, rest = g.count - rhs;
+    here = rest < Q ? rest : Q;
     copies = (tile.end - tile.first) / K::S;
     source = g.record + (size_t)tile.first * L::bytes;
     row = g.row + (size_t)tile.first * L::R;
@@ -100,13 +100,15 @@ template <int D> struct cursor {
 };
 
 /* The loading warps of a block; t: thread among them.  The first one issues the copies of records, all gather b; the
- * row numbers that this needs are read two copies ahead, and brought into L2 earlier still. */
+ * row numbers that this needs are read two copies ahead, and brought into L2 earlier still.  Where B::WRITES they also
+ * write x, from the window, once a copy has been computed.  B::position deals the rows of a copy to lanes: where the S
+ * rows of a slot, which are mostly neighbours in b and x, go to neighbouring lanes, an access has fewer lines. */
 template <typename B> struct loader {
   typedef typename B::T T;
   typedef typename B::L L;
   typedef typename B::K K;
   enum { N = crew<B::W, 1>::load, COUNT = K::S * L::R, EACH = (COUNT + N - 1) / N, FAR = 8 };
-  cursor<K::D> to;
+  cursor<K::D> to, done;
   unsigned issued, row[2][EACH];
 
   __device__ __forceinline__ loader() { to.phase = 1; }
@@ -117,7 +119,7 @@ template <typename B> struct loader {
   {
     const unsigned *from = k.row + (size_t)copy * COUNT;
 #pragma unroll
-    for (int i = 0; i < EACH; i++) ahead[i] = has(i, t) ? from[i * N + t] : 0;
+    for (int i = 0; i < EACH; i++) ahead[i] = has(i, t) ? from[B::position((unsigned)(i * N + t))] : 0;
     if (t * 32 < COUNT && copy + FAR < k.copies) prefetch_line(from + FAR * COUNT + t * 32);
   }
 
@@ -128,13 +130,13 @@ template <typename B> struct loader {
     for (int i = 0; i < EACH; i++) from[i] = (const T *)(k.b_in + (size_t)own[i] * g.b_step);
     const unsigned full = k.full + 8 * to.at, into = shared_address(k.b_at(to.at));
     if (issued + 2 < k.copies) look_ahead(k, own, issued + 2, t);
-    barrier_wait(k.empty + 8 * to.at, to.phase);
+    if (!B::WRITES) barrier_wait(k.empty + 8 * to.at, to.phase);
     if (!t)
       copy_bulk(shared_address(k.record_at(to.at)), k.source + (size_t)issued * K::S * L::bytes, K::S * L::bytes, full);
     issued++;
 #pragma unroll
     for (int i = 0; i < EACH; i++)
-      if (has(i, t)) k.gather(g, into, (unsigned)(i * N + t), from[i]);
+      if (has(i, t)) k.gather(g, into, B::position((unsigned)(i * N + t)), from[i]);
     copy_arrive(full);
     to.advance();
   }
@@ -155,6 +157,43 @@ template <typename B> struct loader {
     if (k.copies) look_ahead(k, row[0], 0, t);
     if (k.copies > 1) look_ahead(k, row[1], 1, t);
     run(k, g, k.copies < K::D ? k.copies : K::D, t);
+  }
+
+  /* x of the next copy to be computed, when it has been; then its place in the ring is free.  window: its first slot.
+   */
+  __device__ __forceinline__ void write(const B &k, const tiles_arguments<T> &g, unsigned window, int t)
+  {
+    barrier_wait(k.empty + 8 * done.at, done.phase);
+#pragma unroll
+    for (int i = 0; i < EACH; i++)
+      if (has(i, t)) {
+        const unsigned at = B::position((unsigned)(i * N + t));
+        const char *record = k.record_at(done.at) + at / L::R * L::bytes;
+        const unsigned of = ((const uint2 *)(record + L::meta))[at % L::R].y;
+        if ((int)of >= 0) k.write(g, window + at, of);
+      }
+    group_barrier<2, crew<B::W, 1>::L>();
+    done.advance();
+  }
+
+  /* The rest of a tile's copies. */
+  __device__ __forceinline__ void finish(const B &k, const tiles_arguments<T> &g, int t)
+  {
+    if constexpr (!B::WRITES) {
+      run(k, g, k.copies, t);
+    } else {
+      unsigned window = 1;
+      for (unsigned q = 0; q < k.copies; q++) {
+        write(k, g, window, t);
+        window += COUNT;
+        if (window == 1 + k.local) window = 1;
+        if (issued == k.copies) continue;
+        if (issued % 2)
+          issue(k, g, row[1], t);
+        else
+          issue(k, g, row[0], t);
+      }
+    }
   }
 };
 

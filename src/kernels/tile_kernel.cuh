@@ -43,7 +43,7 @@ static __global__ void __launch_bounds__((crew<B::W, NP>::all), 1) tiles_kernel(
     if (thread < C::compute) {
       compute(k, g, c, thread);
     } else if (thread < C::compute + C::load) {
-      load.run(k, g, k.copies, thread - C::compute);
+      load.finish(k, g, thread - C::compute);
     } else {
       unsigned next = 0;
       if (!poller) next = atomicAdd(&g.control->ticket, 1u);
@@ -65,13 +65,13 @@ static __global__ void __launch_bounds__((crew<B::W, NP>::all), 1) tiles_kernel(
 /* A kernel, and the shared memory of a block whose largest tile has so many slots. */
 template <typename T> struct tile_variant {
   void (*kernel)(const tiles_arguments<T>);
-  int threads;
+  int threads, held; /* records whose x may still wait to be written */
   size_t (*bytes)(size_t slots);
 };
 
 template <typename B, int NP> static tile_variant<typename B::T> tile_variant_of()
 {
-  return {tiles_kernel<B, NP>, crew<B::W, NP>::all, B::bytes};
+  return {tiles_kernel<B, NP>, crew<B::W, NP>::all, B::WRITES ? B::K::S * B::K::D : 0, B::bytes};
 }
 
 /* f.of<P, KP, W>() for the shape of t. */
@@ -81,7 +81,7 @@ template <typename T, typename F> static tile_variant<T> tile_pick(const gik_til
   if (t->lanes == P && t->pairs == KP && t->warps == W) return f.template of<P, KP, W>();
   GIK_TILE_SHAPES(GIK_PICK)
 #undef GIK_PICK
-  return {nullptr, 0, nullptr};
+  return {nullptr, 0, 0, nullptr};
 }
 
 static inline size_t tile_capacity(const gik_tiles *t)
@@ -94,7 +94,7 @@ template <typename T> static int tile_blocks(const tile_variant<T> &v, const gik
 {
   const size_t bytes = v.kernel ? v.bytes(tile_capacity(t)) : 0;
   int blocks = 0;
-  if (!v.kernel || bytes > MOST_SHARED) return 0;
+  if (!v.kernel || v.held > t->window || bytes > MOST_SHARED) return 0;
   /* the limit belongs to the function, not to this plan: always the largest */
   if (!cudaFuncSetAttribute(v.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_SHARED) &&
       !cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, v.kernel, v.threads, bytes))

@@ -29,13 +29,13 @@ template <> struct __align__(8) pair<float>
   float x, y;
 };
 
-/* All lanes of a record have stored their results. */
-template <int W> static __device__ __forceinline__ void step_barrier()
+/* The W warps that use barrier ID wait for each other. */
+template <int ID, int W> static __device__ __forceinline__ void group_barrier()
 {
   if (W == 1)
     __syncwarp();
   else
-    asm volatile("bar.sync 1, %0;" ::"n"(32 * W) : "memory");
+    asm volatile("bar.sync %0, %1;" ::"n"(ID), "n"(32 * W) : "memory");
 }
 
 /* What a lane holds of a record.  Its parts are read at different times, ahead of their use: slots two records ahead,

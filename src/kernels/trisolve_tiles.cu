@@ -16,7 +16,7 @@ struct block : tile_in_hand<T, layout<T, P_, KP_, W>, ring<layout<T, P_, KP_, W>
   typedef layout<T, P_, KP_, W> L;
   typedef ring<L, KP_, W> K;
   typedef T V; /* what a slot holds, H times, so many bytes apart */
-  enum : unsigned { P = P_, KP = KP_, H = 1, SLOT = sizeof(T) };
+  enum : unsigned { P = P_, KP = KP_, H = 1, SLOT = sizeof(T), WRITES = 0 };
   T *x;             /* slots: 0 is zero, then the window, then the border */
   unsigned *border; /* published places of the border slots */
   T *b;             /* [D][S][R] */
@@ -35,6 +35,7 @@ struct block : tile_in_hand<T, layout<T, P_, KP_, W>, ring<layout<T, P_, KP_, W>
     this->slots = shared_address(x);
     this->make_ring(records, (unsigned long long *)(b + K::D * K::S * L::R));
   }
+  static __device__ __forceinline__ unsigned position(unsigned e) { return e; }
   __device__ __forceinline__ unsigned plane() const { return 0; }
   __device__ __forceinline__ const T *b_at(unsigned copy) const { return b + copy * K::S * L::R; }
   __device__ __forceinline__ void clear(unsigned slot, bool zero) const
@@ -148,7 +149,7 @@ static __device__ __forceinline__ void compute(const block<T, P, KP, W> &k, cons
       if (__any_sync(ALL, S::suspect(v, r))) r = await(now, rhs, v, r, g.control, g.deadline_ns);
       if (first) store_shared(own + offset, r);
       last.take(r, first, now.place, now.row);
-      step_barrier<W>();
+      group_barrier<1, W>();
       offset += L::R * (unsigned)sizeof(T);
       if (offset == wrap) offset = 0;
       now = then;

@@ -2,15 +2,16 @@
  *
  * The schedule and the records are those of trisolve_tiles.cu, and so are the kinds of warps; a slot holds Q numbers,
  * one of each right-hand side, so that a record is read, a step begun and a border value waited for once for all of
- * them. */
+ * them.  Accesses to b and x bound the time, so loading warps make both, by runs of neighbouring rows. */
 #include "kernels/tile_kernel.cuh"
 
 namespace gik
 {
 
-/* The ring of records and right-hand sides: shorter than for one, since slots take the room. */
+/* The ring of records and right-hand sides: shorter than for one, since slots take the room.  With two copies instead
+ * of four 7 points took 1.2 times as long, 27 points 1.4; six gained nothing. */
 template <typename L, int KP, int W> struct short_ring {
-  static constexpr int S = ring<L, KP, W>::S, D = 4; /* D: even */
+  static constexpr int S = ring<L, KP, W>::S, D = 4;
 };
 
 /* Where a block's parts lie in shared memory. */
@@ -19,7 +20,7 @@ struct many_block : tile_in_hand<T, layout<T, P_, KP_, W>, short_ring<layout<T, 
   typedef layout<T, P_, KP_, W> L;
   typedef short_ring<L, KP_, W> K;
   typedef twin<T> V; /* what a slot holds, H times, so many bytes apart */
-  enum : unsigned { P = P_, KP = KP_, H = Q / 2, SLOT = sizeof(V) };
+  enum : unsigned { P = P_, KP = KP_, H = Q / 2, SLOT = sizeof(V), WRITES = 1 };
   V *x;             /* [H][capacity] slots: 0 is zero, then the window, then the border */
   V *b;             /* [D][S][H][R] */
   unsigned *border; /* published places of the border slots */
@@ -40,8 +41,27 @@ struct many_block : tile_in_hand<T, layout<T, P_, KP_, W>, short_ring<layout<T, 
     this->slots = shared_address(x);
     this->make_ring(records, barriers);
   }
-  __device__ __forceinline__ unsigned plane() const { return capacity * SLOT; }
-  __device__ __forceinline__ const V *b_at(unsigned copy) const { return b + copy * K::S * L::R * H; }
+  static __device__ __forceinline__ unsigned position(unsigned e) { return e % K::S * L::R + e / K::S; }
+  /* x of a row from its slot. */
+  __device__ __forceinline__ void write(const tiles_arguments<T> &g, unsigned slot, unsigned row) const
+  {
+    T *x = (T *)(this->x_out + (size_t)row * g.x_step);
+#pragma unroll
+    for (unsigned h = 0; h < H; h++, x += 2 * g.x_rhs) {
+      V v;
+      load_shared(this->slots + slot * SLOT + h * plane(), &v);
+      if (2 * h < this->here) store_weak(x, v.x);
+      if (2 * h + 1 < this->here) store_weak(x + g.x_rhs, v.y);
+    }
+  }
+  __device__ __forceinline__ unsigned plane() const
+  {
+    return capacity * SLOT;
+  }
+  __device__ __forceinline__ const V *b_at(unsigned copy) const
+  {
+    return b + copy * K::S * L::R * H;
+  }
   __device__ __forceinline__ void clear(unsigned slot, bool zero) const
   {
     for (unsigned h = 0; h < H; h++) x[h * capacity + slot] = zero ? V{0, 0} : twin_not_yet<T>();
@@ -59,7 +79,7 @@ struct many_block : tile_in_hand<T, layout<T, P_, KP_, W>, short_ring<layout<T, 
 /* What a lane holds of a record; see step of tile_record.cuh. */
 template <typename T, int P, int KP, int W, int Q> struct many_step {
   typedef layout<T, P, KP, W> L;
-  enum { H = Q / 2 };
+  enum { H = Q / 2, OPERANDS = 2 * KP };
   pair<T> a[KP];
   unsigned at[2 * KP]; /* where the operands are in shared memory */
   twin<T> b[H];
@@ -84,8 +104,16 @@ template <typename T, int P, int KP, int W, int Q> struct many_step {
     for (int h = 0; h < H; h++) b[h] = rhs[h * L::R + r];
   }
 
+  __device__ __forceinline__ void operands(twin<T> (*v)[2 * KP], unsigned plane) const
+  {
+#pragma unroll
+    for (int h = 0; h < H; h++)
+#pragma unroll
+      for (int k = 0; k < 2 * KP; k++) load_shared(at[k] + h * plane, &v[h][k]);
+  }
+
   /* b - sum a v over the P lanes of a row, in every lane, in the order of step::dot. */
-  __device__ __forceinline__ void solve(twin<T> *s, unsigned plane, int lane) const
+  __device__ __forceinline__ void dot(twin<T> *s, const twin<T> (*v)[2 * KP], int lane) const
   {
     const bool starts = (P == 1 || lane % P == 0) && (int)row >= 0;
 #pragma unroll
@@ -93,14 +121,11 @@ template <typename T, int P, int KP, int W, int Q> struct many_step {
       twin<T> even = {starts ? inverse * b[h].x : (T)0, starts ? inverse * b[h].y : (T)0}, odd = {0, 0};
 #pragma unroll
       for (int k = 0; k < KP; k++) {
-        twin<T> v, w;
-        load_shared(at[2 * k] + h * plane, &v);
-        load_shared(at[2 * k + 1] + h * plane, &w);
-        even.x = fma(-a[k].x, v.x, even.x);
-        even.y = fma(-a[k].x, v.y, even.y);
+        even.x = fma(-a[k].x, v[h][2 * k].x, even.x);
+        even.y = fma(-a[k].x, v[h][2 * k].y, even.y);
         twin<T> &second = KP == 1 ? even : odd;
-        second.x = fma(-a[k].y, w.x, second.x);
-        second.y = fma(-a[k].y, w.y, second.y);
+        second.x = fma(-a[k].y, v[h][2 * k + 1].x, second.x);
+        second.y = fma(-a[k].y, v[h][2 * k + 1].y, second.y);
       }
       s[h] = {KP == 1 ? even.x : even.x + odd.x, KP == 1 ? even.y : even.y + odd.y};
     }
@@ -137,14 +162,14 @@ template <typename T, int P, int KP, int W, int Q> struct many_step {
   }
 };
 
-/* The results of a lane on their way out: of the Q of a row, the pairs that are congruent to the lane modulo P. */
+/* The published results of a lane on their way out: of the Q of a row, the pairs that are congruent to the lane modulo
+ * P. */
 template <typename T, int P, int Q> struct many_outgoing {
   enum { H = Q / 2, E = P >= H ? 1 : H / P };
   twin<T> r[E];
-  unsigned place = NONE, row = NONE;
+  unsigned place = NONE;
 
-  __device__ __forceinline__ void take(const twin<T> *s, unsigned own, unsigned plane, unsigned place_, unsigned row_,
-                                       int part)
+  __device__ __forceinline__ void take(const twin<T> *s, unsigned own, unsigned plane, unsigned published, int part)
   {
 #pragma unroll
     for (int h = 0; h < H; h++)
@@ -152,23 +177,17 @@ template <typename T, int P, int Q> struct many_outgoing {
         r[h / P] = s[h];
         store_shared(own + h * plane, s[h]);
       }
-    place = part < H ? place_ : NONE;
-    row = part < H ? row_ : NONE;
+    place = part < H ? published : NONE;
   }
 
-  template <typename B> __device__ __forceinline__ void leave(const tiles_arguments<T> &g, const B &k, int part) const
+  template <typename B> __device__ __forceinline__ void leave(const B &k, int part) const
   {
+    if (place == NONE) return;
 #pragma unroll
     for (int e = 0; e < E; e++) {
-      const unsigned first = 2 * (e * P + part);
-      if (place != NONE) {
-        store_twin(k.mine + (size_t)place * Q + first, r[e]);
-        store_twin(k.next + (size_t)place * Q + first, twin_not_yet<T>());
-      }
-      if ((int)row < 0) continue;
-      T *x = (T *)(k.x_out + (size_t)row * g.x_step) + first * g.x_rhs;
-      if (first < k.here) store_weak(x, r[e].x);
-      if (first + 1 < k.here) store_weak(x + g.x_rhs, r[e].y);
+      const size_t at = (size_t)place * Q + 2 * (e * P + part);
+      store_twin(k.mine + at, r[e]);
+      store_twin(k.next + at, twin_not_yet<T>());
     }
   }
 };
@@ -184,7 +203,9 @@ static __device__ __forceinline__ void await_many(const S &now, twin<T> *sum, un
     if (!__any_sync(ALL, missing)) break;
     if (__any_sync(ALL, p.lost(control, deadline_ns, missing ? (int)(now.row & 0x7fffffff) : -1))) break;
   }
-  now.solve(sum, plane, lane);
+  twin<T> v[S::H][S::OPERANDS];
+  now.operands(v, plane);
+  now.dot(sum, v, lane);
 }
 
 /* One computing warp's way through a tile; t: thread among the computing ones. */
@@ -208,18 +229,19 @@ static __device__ __forceinline__ void compute(const many_block<T, P, KP, W, Q> 
     following.advance();
 #pragma unroll
     for (int s = 0; s < K::S; s++) {
-      twin<T> sum[Q / 2];
-      now.solve(sum, k.plane(), lane);
-      last.leave(g, k, part);
+      twin<T> sum[Q / 2], v[Q / 2][2 * KP];
+      now.operands(v, k.plane());
+      last.leave(k, part);
       if (s + 1 < K::S) {
         then.fetch(k.record_at(c.at) + (s + 1) * L::bytes, k.b_at(c.at) + (s + 1) * L::R * (Q / 2), k.slots, t);
       } else if (q + 1 < k.copies) {
         barrier_wait(k.full + 8 * following.at, following.phase);
         then.fetch(k.record_at(following.at), k.b_at(following.at), k.slots, t);
       }
+      now.dot(sum, v, lane);
       if (__any_sync(ALL, S::suspect(sum))) await_many(now, sum, k.plane(), lane, g.control, g.deadline_ns);
-      last.take(sum, own + offset, k.plane(), now.place, now.row, part);
-      step_barrier<W>();
+      last.take(sum, own + offset, k.plane(), now.place, part);
+      group_barrier<1, W>();
       offset += L::R * number;
       if (offset == wrap) offset = 0;
       now = then;
@@ -227,7 +249,7 @@ static __device__ __forceinline__ void compute(const many_block<T, P, KP, W, Q> 
     if (!lane) barrier_arrive(k.empty + 8 * c.at);
     c = following;
   }
-  last.leave(g, k, part);
+  last.leave(k, part);
 }
 
 /* q: 2 or 4. */
