@@ -109,6 +109,7 @@ typedef struct gik_packed {
   int classed;      /* 1: the rows of a level are sorted by length, and a record's unused pairs are not read */
   unsigned n_records, n_published;
   double width;       /* mean rows of a level */
+  unsigned unread;    /* no row waits for a place from here on; ~0: not known */
   unsigned *position; /* [n_published] place of each row */
   unsigned *row;      /* [n_published] its row of the matrix; ~0: a part */
   int mixed;          /* 1: each record has its own lanes a row, see head */
@@ -132,9 +133,9 @@ int gik_packed_shape(int lanes, int pairs);
 /* One right-hand side. */
 gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
 
-/* Right-hand sides that are solved together by a work for up to count, with n rows in levels of `width`: 1, 4, 8, 16.
- */
-int gik_packed_together(int n, double width, int count);
+/* Right-hand sides that are solved together by a work for up to count, with n rows of `entries` in levels of `width`,
+ * in the mean: 1, 4, 8, 16. */
+int gik_packed_together(int n, double entries, double width, int count);
 
 /* q of gik_packed_together at a time; published is [ceil(count/q)][2][n_published][q], all of it "not yet" in the half
  * that is used next, and bit c of parity belongs to right-hand sides cq ... cq+q-1. */

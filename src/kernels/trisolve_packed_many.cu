@@ -16,6 +16,7 @@ enum { MANY_WARPS = 4 };
 template <typename T> struct many_arguments {
   const char *record;
   unsigned n_published, pieces, chunks, count;
+  unsigned ticket, unread;         /* pieces a ticket; no row waits for places from here on */
   unsigned lane_bits, rows, split; /* of a record: log2 of lanes a row, rows; pieces of a record */
   unsigned entries;                /* places of a row */
   unsigned bytes, inverse, values, places;
@@ -28,8 +29,7 @@ template <typename T> struct many_arguments {
 };
 
 /* The next entries of a row that one group of lanes has to do, as they stand in the record. */
-template <typename T> struct batch {
-  enum { ENTRIES = 8 };
+template <typename T, int ENTRIES> struct batch {
   unsigned place[ENTRIES];
   T a[ENTRIES];
 
@@ -103,7 +103,7 @@ template <typename T, int Q> struct many_task {
 
 /* A piece of a record for one chunk of Q right-hand sides, by one warp: everything that is known beforehand is asked
  * for before the first operand is awaited.  b lies where the next solve's values will. */
-template <typename T, int Q>
+template <typename T, int Q, int E>
 static __device__ __forceinline__ void many_piece(const many_arguments<T> &g, unsigned piece)
 {
   const many_task<T, Q> m(g, piece);
@@ -111,8 +111,8 @@ static __device__ __forceinline__ void many_piece(const many_arguments<T> &g, un
   const bool one = m.rhs < g.count, both = m.rhs + 1 < g.count;
   T *half = g.published + (size_t)(2 * m.chunk + copy) * g.n_published * Q + mate;
   T *other = g.published + (size_t)(2 * m.chunk + (copy ^ 1)) * g.n_published * Q + mate;
-  const unsigned end = one ? g.entries : 0, step = m.parts, stride = batch<T>::ENTRIES * step;
-  batch<T> next;
+  const unsigned end = one ? g.entries : 0, step = m.parts, stride = E * step;
+  batch<T, E> next;
   next.fetch(g, m.record, m.slot, m.part, step, end);
   const uint4 head = *(const uint4 *)m.record;
   const int row = ((const int *)(m.record + 16))[m.slot];
@@ -130,7 +130,7 @@ static __device__ __forceinline__ void many_piece(const many_arguments<T> &g, un
   s.y *= inverse;
   if (!real) s = {0, 0};
   for (unsigned j = stride; next.used(); j += stride) {
-    const batch<T> now = next;
+    const batch<T, E> now = next;
     if (j < g.entries) next.fetch(g, m.record, m.slot, m.part + j, step, end);
     now.template subtract<Q>(&s, half, g, row);
     if (j >= g.entries) break;
@@ -140,25 +140,35 @@ static __device__ __forceinline__ void many_piece(const many_arguments<T> &g, un
     s.y += __shfl_xor_sync(ALL, s.y, d);
   }
   if (!own) return;
-  if (one) store_twin(half + at, s);
-  store_twin(other + at, twin_not_yet<T>());
+  if (head.x + m.slot < g.unread) {
+    if (one) store_twin(half + at, s);
+    store_twin(other + at, twin_not_yet<T>());
+  }
   if (g.turned) return;
   if (real && one) g.x[row * g.x_row + m.rhs * g.x_rhs] = s.x;
   if (real && both) g.x[row * g.x_row + (m.rhs + 1) * g.x_rhs] = s.y;
 }
 
-template <typename T, int Q>
+template <typename T, int Q, int E>
 static __global__ void __launch_bounds__(MANY_WARPS * 32) many_kernel(const many_arguments<T> g)
 {
   const int lane = threadIdx.x % 32;
   unsigned piece = 0, later = 0;
-  if (!lane) piece = atomicAdd(&g.control->ticket, 1u);
+  if (!lane) piece = atomicAdd(&g.control->ticket, g.ticket);
   for (piece = __shfl_sync(ALL, piece, 0); piece < g.pieces; piece = __shfl_sync(ALL, later, 0)) {
-    if (!lane) later = atomicAdd(&g.control->ticket, 1u);
-    many_piece<T, Q>(g, piece);
-    __syncwarp();
+    const unsigned end = piece + g.ticket < g.pieces ? piece + g.ticket : g.pieces;
+    if (!lane) later = atomicAdd(&g.control->ticket, g.ticket);
+    for (; piece < end; piece++) {
+      many_piece<T, Q, E>(g, piece);
+      __syncwarp();
+    }
   }
   leave(g.control, g.chunks);
+}
+
+template <typename T, int Q, int E> static void many_solve(const many_arguments<T> &g, unsigned grid, cudaStream_t s)
+{
+  many_kernel<T, Q, E><<<grid, MANY_WARPS * 32, 0, s>>>(g);
 }
 
 /* b into the half of the next solve's values, the solve, and x out of it again. */
@@ -170,7 +180,7 @@ static void many_steps(const gik_packed *p, const many_arguments<T> &g, int proc
   const turning<T> t = {g.b,       g.x,           g.published, g.b_row,  g.b_rhs, g.x_row,    g.x_rhs,
                         g.control, g.n_published, g.count,     g.chunks, p->row,  p->position};
   if (g.turned) turn_in_kernel<T, Q><<<turn_grid(t, processors), TURN_THREADS, 0, stream>>>(t);
-  many_kernel<T, Q><<<grid, MANY_WARPS * 32, 0, stream>>>(g);
+  (g.entries <= 4 ? many_solve<T, Q, 4> : many_solve<T, Q, 8>)(g, grid, stream);
   if (g.turned) turn_out_kernel<T, Q><<<turn_grid(t, processors), TURN_THREADS, 0, stream>>>(t);
 }
 
@@ -182,6 +192,14 @@ static void many_run(const gik_packed *p, int q, const many_arguments<T> &g, int
   case 8: many_steps<T, 8>(p, g, processors, stream); break;
   default: many_steps<T, 16>(p, g, processors, stream);
   }
+}
+
+/* Pieces a ticket of one warp.  Tickets of one piece take 0.76 ns each, which bounds levels so wide that warps enough
+ * are busy with more; long rows hold up those behind them. */
+static unsigned many_ticket(double pieces_of_level, unsigned entries)
+{
+  if (pieces_of_level < 16e3) return 1;
+  return entries <= 4 ? 4 : 2;
 }
 
 template <typename T> static void many_launch(const gik_packed *p, int q, gable_type type, const gik_solve *s)
@@ -213,6 +231,8 @@ template <typename T> static void many_launch(const gik_packed *p, int q, gable_
   /* rows of a level lie far apart in every column: where the vectors are large and levels many, they are turned */
   g.turned = (s->v.b_rhs != 1 || s->v.x_rhs != 1) && p->width < p->n_published / 8.0 &&
              (double)p->n_published * s->v.count * size > 30e6;
+  g.ticket = many_ticket(p->width * g.chunks * q / 64, g.entries);
+  g.unread = g.turned ? NONE : p->unread; /* turned: x is fetched from there */
   many_run<T>(p, q, g, s->processors, (cudaStream_t)s->stream);
 }
 
@@ -220,10 +240,12 @@ template <typename T> static void many_launch(const gik_packed *p, int q, gable_
 
 extern "C" {
 
-int gik_packed_together(int n, double width, int count)
+int gik_packed_together(int n, double entries, double width, int count)
 {
-  /* what the GPU holds at once, and narrow levels, are solved for one right-hand side each, which takes less waiting */
-  if (count <= 1 || (double)n * count < 400e3 || width < 600) return 1;
+  if (count <= 1) return 1;
+  /* what the GPU holds at once, and narrow levels, are solved for one right-hand side each, which takes less waiting;
+   * but where rows are long tickets would take more: four */
+  if ((double)n * count < 400e3 || width < 600) return count >= 4 && entries >= 4 && width >= 80 ? 4 : 1;
   return count <= 4 ? 4 : count <= 8 ? 8 : 16;
 }
 

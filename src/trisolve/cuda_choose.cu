@@ -47,10 +47,13 @@ static void predict_many(const gi_profile *p, const gik_device_triangle *t, doub
   const double busy = busy_s(t, rhs), width = (double)t->n / (p->levels + 1);
   const double tiles = tiles_are_busy(p, t, rhs) ? 0.7 * busy : (side_by_side(p, t->n) ? 2.3 : 2.0) * *tiles_s;
   *tiles_s = *tiles_s < 0.9 * *rows_s ? tiles : 10 * tiles; /* slower for one: slower for many */
-  if (gik_packed_together(t->n, width, (int)rhs) == 1)
+  const int side = gik_packed_together(t->n, t->n ? (double)t->nnz / t->n : 0, width, (int)rhs);
+  if (side == 1)
     *rows_s = 1.15 * *rows_s + rhs * 2e-11 * t->n;
   else
     *rows_s = 16e-6 + 0.65e-6 * p->levels + rhs * (2.9e-11 * t->n + 0.5e-12 * t->nnz);
+  /* independent tiles took 1.3 to 2.2 times as long on each of five triangles of long rows in narrow levels */
+  if (side == 4 && !side_by_side(p, t->n) && *tiles_s < 2 * *rows_s) *tiles_s = 2 * *rows_s;
 }
 
 /* Whether tiles would be border for the most part: long rows of wide levels, rows without chains, chains whose entries
@@ -90,13 +93,16 @@ void rows_shape(const gable_trisolve *t, side *d, int k)
 {
   d->packed = gik_packed{lanes_of[k], pairs_of[k]};
   const double width = (double)d->triangle.n / (d->profile.levels + 1);
+  const double entries = d->triangle.n ? (double)d->triangle.nnz / d->triangle.n : 0;
   const double room = (double)d->triangle.n * gi_limit_of(k); /* entries of records that are all alike */
   const int uneven = gi_limit_of(k) >= 8 && d->triangle.nnz * 1.3 < room;
   const int hollow = width > 64 && d->triangle.nnz * 6.0 < room;
   d->packed.width = width;
+  d->packed.unread = ~0u;
   d->packed.blocks = width > 300 ? 4 : 2;
   d->packed.gated = pairs_of[k] * lanes_of[k] >= 7;
-  if (((width > 1024 && uneven) || hollow) && gik_packed_together(t->shape.n, width, t->options.typical_rhs) == 1) {
+  if (((width > 1024 && uneven) || hollow) &&
+      gik_packed_together(t->shape.n, entries, width, t->options.typical_rhs) == 1) {
     /* as many lanes a row as its length asks for; several right-hand sides are independent pieces of work then */
     d->packed.mixed = 1;
     d->packed.lanes = 1;

@@ -192,6 +192,7 @@ gable_status records_schedule(const gable_trisolve *t, state *s, side *d)
   if (d->method == GI_ROWS) rows_shape(t, d, k);
   if (stored && d->method == GI_ROWS && by_counting(t, s, d)) {
     GI_TRY(gi_cuda_counted(&s->memory, &s->reading, &s->counts, &s->found, types_of(t), &d->packed, &s->counted));
+    if (d->profile.levels) d->packed.unread = (unsigned)d->triangle.n - s->found.width[d->profile.levels - 1];
     d->row_at = s->counted.row_at;
     d->run = s->counted.run;
     d->triangle = d->plain = s->counted.plain;
