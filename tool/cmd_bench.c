@@ -105,6 +105,7 @@ static int run_part(contest *c, const char *name, const bench_rows *rows)
     fprintf(stderr, "gable bench: %s: no room for its vectors: %s\n", name, gable_status_text(status));
     rc = EXIT_FAILED;
   }
+  progress_forget(&c->session.bar);
   for (int k = 0; k < c->count && rc == EXIT_DONE; k++) {
     contestant *one = sweeps ? &c->sweeper[k] : &c->solver[k];
     bench_result b;

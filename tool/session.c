@@ -83,6 +83,7 @@ gable_status session_read(session *s, const char *path, const gable_read_options
                           gable_off *duplicates)
 {
   gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
+  progress_forget(&s->bar);
   gable_status status = gable_matrix_read(s->ctx, path, how, out);
   if (!status) status = gable_matrix_get_info(*out, &info);
   *duplicates = info.duplicates;

@@ -47,6 +47,22 @@ assert b"\n" not in said, said
 assert len(shown) <= 25 * took, "more often than anybody can read"
 said, status, took = run(*work, terminal=False)
 assert status == 0 and said == b"", ("no terminal", said)
+
+# Indefinite by its first corner, so that Cholesky turns to LU: phases that begin a second time say so, and none goes back.
+run("generate", f"laplacian7:{n}x{n}x{n}", "-o", "corner.mtx", terminal=False)
+with open("corner.mtx") as whole, open("indefinite.mtx", "w") as out:
+    for line in whole:
+        out.write("1 1 0.01\n" if line.startswith("1 1 ") else line)
+said, status, took = run("solve", "indefinite.mtx", "--threads", "1", *sys.argv[2:], terminal=True)
+assert status == 0 and b"turning from Cholesky to LU" in said, said[-400:]
+last = {}
+for line in said.split(erase):
+    if b"]" not in line:
+        continue
+    name, percent = line.split(b"[")[0].strip(), float(line.split(b"]")[1].split(b"%")[0])
+    assert percent >= last.get(name, 0), ("the bar goes back", name, percent, last)
+    last[name] = percent
+assert b"factor again" in last and b"factor again again" not in last, last
 said, status, took = run("info", "nowhere.mtx", terminal=True)
 assert status == 1 and said.count(b"\n") == 1 and erase not in said, said
 PY
