@@ -162,6 +162,7 @@ gable_status bench_matrix_open(gable_context *ctx, const char *name, const char 
   snprintf(m->name, sizeof m->name, "%s", name);
   gable_status status = read_or_generate(ctx, source, &a);
   if (!status) status = gable_matrix_get_info(a, &info);
+  m->duplicates = info.duplicates;
   if (!status && !(info.structure == GABLE_SYMMETRIC && info.part == GABLE_LOWER)) {
     status = gable_matrix_expand(a, &full);
     gable_matrix_destroy(&a);

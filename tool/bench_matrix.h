@@ -17,7 +17,8 @@ typedef struct bench_rows {
 
 typedef struct bench_matrix {
   char name[80];
-  bench_rows part[2]; /* lower, upper */
+  gable_off duplicates; /* of the file, which were summed */
+  bench_rows part[2];   /* lower, upper */
 } bench_matrix;
 
 /* source: a file, or what gable_matrix_generate understands (seed 1).  A zero, missing or infinite diagonal entry

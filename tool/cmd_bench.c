@@ -152,6 +152,11 @@ static int run_next(contest *c, bench_queue *queue)
     fprintf(stderr, "gable bench: %s%s\n", c->q->files[0] ? "" : "left out: ", why);
     return c->q->files[0] ? EXIT_FAILED : EXIT_DONE; /* who names a file wants it measured */
   }
+  if (m.duplicates) {
+    progress_erase(&c->session.bar);
+    fprintf(stderr, "gable: warning: %s: entries given twice: %lld; they were summed\n", m.name,
+            (long long)m.duplicates);
+  }
   c->matrices++;
   const int rc = run_matrix(c, &m);
   bench_matrix_close(&m);
