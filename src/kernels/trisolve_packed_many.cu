@@ -195,11 +195,10 @@ static void many_run(const gik_packed *p, int q, const many_arguments<T> &g, int
 }
 
 /* Pieces a ticket of one warp.  Tickets of one piece take 0.76 ns each, which bounds levels so wide that warps enough
- * are busy with more; long rows hold up those behind them. */
-static unsigned many_ticket(double pieces_of_level, unsigned entries)
+ * are busy with more. */
+static unsigned many_ticket(double pieces_of_level)
 {
-  if (pieces_of_level < 16e3) return 1;
-  return entries <= 4 ? 4 : 2;
+  return pieces_of_level >= 16e3 ? 4 : pieces_of_level >= 6e3 ? 2 : 1;
 }
 
 template <typename T> static void many_launch(const gik_packed *p, int q, gable_type type, const gik_solve *s)
@@ -229,9 +228,9 @@ template <typename T> static void many_launch(const gik_packed *p, int q, gable_
   g.x_rhs = s->v.x_rhs;
   g.deadline_ns = s->deadline_ns;
   /* rows of a level lie far apart in every column: where the vectors are large and levels many, they are turned */
-  g.turned = (s->v.b_rhs != 1 || s->v.x_rhs != 1) && p->width < p->n_published / 8.0 &&
+  g.turned = (s->v.b_rhs != 1 || s->v.x_rhs != 1) && p->width < p->n_published / 16.0 &&
              (double)p->n_published * s->v.count * size > 30e6;
-  g.ticket = many_ticket(p->width * g.chunks * q / 64, g.entries);
+  g.ticket = many_ticket(p->width * g.chunks * q / 64);
   g.unread = g.turned ? NONE : p->unread; /* turned: x is fetched from there */
   many_run<T>(p, q, g, s->processors, (cudaStream_t)s->stream);
 }
@@ -244,8 +243,10 @@ int gik_packed_together(int n, double entries, double width, int count)
 {
   if (count <= 1) return 1;
   /* what the GPU holds at once, and narrow levels, are solved for one right-hand side each, which takes less waiting;
-   * but where rows are long tickets would take more: four */
-  if ((double)n * count < 400e3 || width < 600) return count >= 4 && entries >= 4 && width >= 80 ? 4 : 1;
+   * but where rows are long tickets would take more: four, as long as L2 holds what is published (27 points 32x32x2048
+   * took 20 ms so instead of 5) */
+  if ((double)n * count < 400e3 || width < 600)
+    return count >= 4 && entries >= 4 && width >= 80 && (double)n * count < 4e6 ? 4 : 1;
   return count <= 4 ? 4 : count <= 8 ? 8 : 16;
 }
 
