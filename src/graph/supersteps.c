@@ -24,9 +24,10 @@ void gi_supersteps_release(gable_context *ctx, gi_supersteps *s)
 typedef struct part {
   gable_idx next, end;   /* what is left of its share of the ready rows */
   gable_idx *heap, size; /* rows that became ready by its own, lowest first */
-  gable_idx room;
+  gable_idx heap_room;
   gable_idx *taken, count; /* its rows, in the order in which it took them, */
   gable_idx keep;          /* and how many there were at the best look */
+  gable_idx taken_room;
   gable_off weight;
 } part;
 
@@ -52,15 +53,24 @@ static gable_off weight_of(const growth_state *g, gable_idx row)
   return ROW + g->ptr[row + 1] - g->ptr[row];
 }
 
+/* Room for one more row in a list, which has at most n. */
+static gable_status make_room(const growth_state *g, gable_idx **list, gable_idx count, gable_idx *room)
+{
+  gable_status status = GABLE_OK;
+  if (count < *room) goto done;
+  const gable_idx wanted = *room < g->n / 2 - 64 ? 2 * *room + 64 : g->n;
+  gable_idx *grown = gi_grow(g->ctx, *list, count, wanted, sizeof **list);
+  GI_REQUIRE(grown, GABLE_ERR_MEMORY, no_memory);
+  *list = grown;
+  *room = wanted;
+done:
+  return status;
+}
+
 static gable_status push(growth_state *g, part *p, gable_idx row)
 {
   gable_status status = GABLE_OK;
-  if (p->size == p->room) {
-    gable_idx *grown = gi_grow(g->ctx, p->heap, p->size, 2 * p->room + 64, sizeof *p->heap);
-    GI_REQUIRE(grown, GABLE_ERR_MEMORY, no_memory);
-    p->heap = grown;
-    p->room = 2 * p->room + 64;
-  }
+  GI_TRY(make_room(g, &p->heap, p->size, &p->heap_room));
   gable_idx k = p->size++;
   for (; k > 0 && row < p->heap[(k - 1) / 2]; k = (k - 1) / 2) p->heap[k] = p->heap[(k - 1) / 2];
   p->heap[k] = row;
@@ -96,6 +106,7 @@ static gable_status take(growth_state *g, int t, gable_idx row)
 {
   gable_status status = GABLE_OK;
   part *p = &g->parts[t];
+  GI_TRY(make_room(g, &p->taken, p->count, &p->taken_room));
   g->step[row] = g->now;
   g->owner[row] = t;
   p->taken[p->count++] = row;
@@ -225,7 +236,6 @@ static gable_status begin(growth_state *g, gi_supersteps *out)
   GI_ALLOC(g->ctx, g->owner, n);
   GI_ALLOC(g->ctx, g->ready, n);
   GI_ALLOC_ZERO(g->ctx, g->parts, g->threads);
-  for (int t = 0; t < g->threads; t++) GI_ALLOC(g->ctx, g->parts[t].taken, n);
   GI_ALLOC(g->ctx, out->order, n);
   for (gable_off q = 0; q < g->ptr[n]; q++) g->succ_ptr[g->col[q] + 2]++;
   for (gable_idx k = 0; k < n; k++) g->succ_ptr[k + 2] += g->succ_ptr[k + 1];
@@ -255,7 +265,7 @@ static void end(growth_state *g)
 }
 
 /* Room for one more step's parts. */
-static gable_status make_room(const growth_state *g, gable_idx *room, gi_supersteps *out)
+static gable_status make_step_room(const growth_state *g, gable_idx *room, gi_supersteps *out)
 {
   gable_status status = GABLE_OK;
   const gable_idx wanted = 2 * *room + g->threads + 1;
@@ -276,7 +286,7 @@ done:
 static gable_status put_step(const growth_state *g, gable_idx *used, gable_idx *room, gi_supersteps *out)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(make_room(g, room, out));
+  GI_TRY(make_step_room(g, room, out));
   for (int t = 0; t < g->threads; t++) {
     const part *p = &g->parts[t];
     if (!p->count) continue;

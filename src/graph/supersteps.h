@@ -17,8 +17,8 @@ typedef struct gi_supersteps {
   gable_idx *step;  /* [count] from 0 */
 } gi_supersteps;
 
-/* Rows k = 0..n-1 depend on col[ptr[k] .. ptr[k+1]), all below k; a row weighs 3 and an entry 1; wait: what a step
- * weighs beside its rows.  O(nnz log n). */
+/* n > 0.  Rows k = 0..n-1 depend on col[ptr[k] .. ptr[k+1]), all below k; a row weighs 3 and an entry 1; wait: what a
+ * step weighs beside its rows.  O(nnz log n). */
 gable_status gi_supersteps_grow(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *col,
                                 int threads, gable_off wait, gi_supersteps *out);
 

@@ -10,7 +10,7 @@ static uint64_t next(uint64_t *state)
   return *state >> 33;
 }
 
-/* A random graph: rows of up to LONGEST dependencies among the last reach rows; returns their number. */
+/* A random graph: rows of up to LONGEST dependencies among the last reach rows. */
 static void make_graph(uint64_t seed, gable_idx reach, gable_off *ptr, gable_idx *col)
 {
   ptr[0] = 0;
