@@ -65,12 +65,19 @@ static int all_border(const gi_profile *p, const gik_device_triangle *t)
          (side_by_side(p, t->n) && p->near < 0.7 && p->chain_levels > 0.8 * p->levels);
 }
 
+/* Whether a solve is over so soon that the analysis of tiles, 0.3 ms however small they are, would be most of it all.
+ */
+static int soon_over(const gi_profile *p, const gik_device_triangle *t)
+{
+  return p->levels < 100 && t->n < 20000;
+}
+
 gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, side *s)
 {
   double tiles = 0, rows = 0;
   predict(p, t, &tiles, &rows);
   if (rhs > 1) predict_many(p, t, rhs, &tiles, &rows);
-  if (all_border(p, t)) tiles = 10 * rows;
+  if (all_border(p, t) || soon_over(p, t)) tiles = 10 * rows;
   /* the model is less sure of tiles, whose time depends on how tiles lie to one another: they must win clearly */
   const gi_method m = tiles < 0.9 * rows ? GI_TILES : GI_ROWS;
   s->model_s = m == GI_TILES ? tiles : rows;
