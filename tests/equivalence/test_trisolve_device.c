@@ -379,6 +379,53 @@ static void check_large(const char *method, int ops)
   vectors_free(&x);
 }
 
+/* Levels of WIDTH rows, each over two rows of the level before, but one in 250 over a long part of it. */
+static test_triangle long_rows(void)
+{
+  enum { WIDTH = 2000, N = 6 * WIDTH, ROOM = 5 * N + 40 * WIDTH };
+  static const gable_idx long_count[] = {40, 300, 1100, 2000};
+  test_triangle t = {N, malloc((N + 1) * sizeof *t.ptr), malloc(ROOM * sizeof *t.idx), malloc(ROOM * sizeof *t.val)};
+  int64_t used = 0;
+  for (gable_idx i = 0; i < N; i++) {
+    const gable_idx before = i / WIDTH * WIDTH - WIDTH;
+    const gable_idx count = before < 0 ? 0 : i % 250 ? 2 : long_count[i / 250 % 4];
+    const gable_idx first = before + i % WIDTH < before + WIDTH - count ? before + i % WIDTH : before + WIDTH - count;
+    t.ptr[i] = used;
+    for (gable_idx j = 0; j < count; j++) t.idx[used++] = first + j;
+    t.idx[used++] = i;
+    for (int64_t p = t.ptr[i]; p < used; p++) t.val[p] = p == used - 1 ? 4 : -1.0 / (double)(p - t.ptr[i] + 1);
+  }
+  t.ptr[N] = used;
+  return t;
+}
+
+/* A few long rows among short ones; both ops, the second one with or without a schedule, of two sets of values. */
+static void check_long_rows(const char *method, int ops)
+{
+  test_triangle t = long_rows();
+  gable_trisolve *plan = plan_of(method, ops, &t, 60);
+  gable_work *w = NULL;
+  CHECK_OK(gable_work_create(plan, 1, &w));
+  for (int k = 0; k < 4; k++) {
+    vectors b = vectors_make(t.n, 1, 7), x = vectors_make(t.n, 1, 8);
+    for (int64_t p = 0; k == 2 && p < t.ptr[t.n]; p++) t.val[p] *= 1 + 0.25 * (double)(p % 3);
+    if (k == 2) CHECK_OK(gable_trisolve_update(plan, t.val));
+    CHECK_OK(gable_trisolve_solve(plan, w, k % 2 ? GABLE_T : GABLE_N, &b.there, &x.there));
+    CHECK_OK(gable_work_status(w, NULL));
+    vectors_fetch(&x, NULL);
+    if (k % 2 == 0) check_bound(&t, &x, b.host, method);
+    for (gable_idx i = t.n - 1; k % 2 && i >= 0; i--) { /* no later row has entries in column i: b_i is the residual */
+      for (int64_t p = t.ptr[i]; p < t.ptr[i + 1]; p++) b.host[t.idx[p]] -= t.val[p] * x.host[i];
+      CHECK(fabs(b.host[i]) < 1e-10, "%s: residual %g of row %d", method, b.host[i], i);
+    }
+    vectors_free(&b);
+    vectors_free(&x);
+  }
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+  test_triangle_free(&t);
+}
+
 /* A GPU's solve whose first piece of work was already taken by nobody: whoever needs its values waits for ever.  The
  * solve ends at its deadline and names a row, and so does every method that waits; another work of the plan is well. */
 static void check_deadline(const char *method)
@@ -440,6 +487,10 @@ int main(int argc, char **argv)
   check_many("tiles");
   check_large(test_place_is_gpu(ctx) ? "rows" : "auto", 0);
   check_large(test_place_is_gpu(ctx) ? "rows" : "auto", GABLE_TRISOLVE_N);
+  for (int ops = 0; ops <= GABLE_TRISOLVE_N; ops += GABLE_TRISOLVE_N) {
+    check_long_rows("auto", ops);
+    if (test_place_is_gpu(ctx)) check_long_rows("rows", ops);
+  }
   if (test_place_is_gpu(ctx)) {
     check_many("rows");
     for (size_t k = 0; k < sizeof waiting / sizeof *waiting; k++) check_deadline(waiting[k]);
