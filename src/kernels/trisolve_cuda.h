@@ -92,12 +92,14 @@ gable_status gik_tiles_solve_many(const gik_tiles *t, int q, gable_type vectors,
 
 enum { GIK_PACKED_WARPS = 4 }; /* of a block */
 
-/* A record whose rows have lanes of their own number: rows of one level that need as many. */
+/* A record whose rows have lanes of their own number: rows of one level that need as many.  What 32 lanes have no room
+ * for is in the records that follow, which are no work of their own. */
 typedef struct gik_head {
-  unsigned first, rows;         /* place of its first row; how many */
-  unsigned gate;                /* place of a value some levels up; ~0: none */
-  unsigned char lane_bits;      /* log2 of the lanes a row */
-  unsigned char pairs, none[2]; /* pairs of entries a lane in use */
+  unsigned first, rows;        /* place of its first row; how many, 0 where it continues one */
+  unsigned gate;               /* place of a value some levels up; ~0: none */
+  unsigned char lane_bits;     /* log2 of the lanes a row */
+  unsigned char pairs;         /* pairs of entries a lane in use; all where there are other records of the row */
+  unsigned char before, after; /* records of the row before and after this one */
 } gik_head;
 
 /* rows: records of 32/lanes rows in level order; every value goes through L2. */
@@ -113,6 +115,7 @@ typedef struct gik_packed {
   unsigned *position; /* [n_published] place of each row */
   unsigned *row;      /* [n_published] its row of the matrix; ~0: a part */
   int mixed;          /* 1: each record has its own lanes a row, see head */
+  int long_rows;      /* 1: some rows go on in further records */
   gik_head *head;     /* [n_records] of mixed records; else NULL: they stand in the records */
   void *record[2];
 } gik_packed;
@@ -124,8 +127,8 @@ typedef struct gik_packed_layout {
 
 gik_packed_layout gik_packed_layout_of(const gik_packed *p, gable_type vectors);
 size_t gik_packed_record_bytes(int lanes, int pairs, gable_type vectors);
-/* Pairs of entries a lane in mixed records. */
-enum { GIK_MIXED_PAIRS = 4 };
+/* Pairs of entries a lane in mixed records; entries that one has room for, and that a row may have. */
+enum { GIK_MIXED_PAIRS = 4, GIK_MIXED_ROOM = 64 * GIK_MIXED_PAIRS, GIK_MIXED_LONGEST = 8 * GIK_MIXED_ROOM };
 /* One right-hand side after the other, from mixed records. */
 gable_status gik_mixed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
 /* 1 when a kernel of this shape was compiled. */

@@ -1,7 +1,8 @@
 /* trisolve_mixed.cu: rows packed in level order, each record with as many lanes a row as its rows are long.
  *
- * For wide levels of uneven rows, where bytes and the number of records count.  The heads of records lie apart and are
- * read one record ahead, so that only what a record uses is read, and brought into L2 before its turn. */
+ * For wide levels of uneven rows, where bytes and the number of records count.  What a row has no room for in one
+ * record is in those that follow, whose turn is empty.  The heads of records lie apart and are read one record ahead,
+ * so that only what a record uses is read, and brought into L2 before its turn. */
 #include "kernels/cuda_status.cuh"
 #include "kernels/packed_flow.cuh"
 
@@ -61,13 +62,30 @@ static __device__ __forceinline__ unsigned long long read_once()
   return policy;
 }
 
+/* A lane's entries: the first `pairs` pairs of a record. */
+template <typename T>
+static __device__ __forceinline__ void load_entries(two<T> *a, uint2 *place, const char *record, unsigned pairs,
+                                                    unsigned lane, unsigned long long policy)
+{
+#pragma unroll
+  for (int k = 0; k < GIK_MIXED_PAIRS; k++) {
+    a[k] = {0, 0};
+    place[k] = make_uint2(NONE, NONE);
+    if (k < pairs) {
+      a[k] = stream_pair<T>((const two<T> *)record + k * 32 + lane, policy);
+      place[k] = stream_places((const uint2 *)(record + mixed_layout<T>::places) + k * 32 + lane, policy);
+    }
+  }
+}
+
 /* A piece of a warp, and its record's head. */
 struct mixed_turn {
   unsigned piece;
   uint4 head; /* gik_head */
 
   __device__ __forceinline__ unsigned lane_bits() const { return head.w & 0xff; }
-  __device__ __forceinline__ unsigned pairs() const { return head.w >> 8 & 0xff; }
+  __device__ __forceinline__ unsigned pairs() const { return head.y ? head.w >> 8 & 0xff : 0; }
+  __device__ __forceinline__ unsigned after() const { return head.y ? head.w >> 24 : 0; }
 
   template <typename T> __device__ __forceinline__ void look(const packed_arguments<T> &g, const uint4 *heads)
   {
@@ -76,7 +94,8 @@ struct mixed_turn {
   }
 };
 
-template <typename T>
+/* LONG: some rows go on in further records. */
+template <typename T, bool LONG>
 static __global__ void __launch_bounds__(GIK_PACKED_WARPS * 32, 6)
     mixed_kernel(const packed_arguments<T> g, const uint4 *heads)
 {
@@ -104,15 +123,7 @@ static __global__ void __launch_bounds__(GIK_PACKED_WARPS * 32, 6)
     two<T> a[K];
     uint2 place[K];
     const unsigned long long policy = read_once();
-#pragma unroll
-    for (int k = 0; k < K; k++) {
-      a[k] = {0, 0};
-      place[k] = make_uint2(NONE, NONE);
-      if (k < now.pairs()) {
-        a[k] = stream_pair<T>((const two<T> *)record + k * 32 + lane, policy);
-        place[k] = stream_places((const uint2 *)(record + L::places) + k * 32 + lane, policy);
-      }
-    }
+    load_entries<T>(a, place, record, now.pairs(), lane, policy);
     T sum = own && row >= 0 ? g.b[row * g.b_row + rhs * g.b_rhs] * inverse : (T)0;
     T v[2 * K];
     if (!lane) deal.settle();
@@ -123,6 +134,12 @@ static __global__ void __launch_bounds__(GIK_PACKED_WARPS * 32, 6)
       await_gate(mine + now.head.z, g.control, g.deadline_ns, r < now.head.y ? row & 0x7fffffff : -1);
     await<T, K>(v, place, mine, g.control, g.deadline_ns, row & 0x7fffffff);
     sum = minus_dot<T, K>(sum, a, v);
+    for (unsigned q = LONG ? now.after() : 0; q > 0; q--) {
+      record += L::bytes;
+      load_entries<T>(a, place, record, K, lane, policy);
+      await<T, K>(v, place, mine, g.control, g.deadline_ns, row & 0x7fffffff);
+      sum = minus_dot<T, K>(sum, a, v);
+    }
     for (int d = (1 << bits) / 2; d > 0; d >>= 1) sum += __shfl_xor_sync(ALL, sum, d);
     if (own) {
       store_relaxed(mine + at, sum);
@@ -140,7 +157,8 @@ template <typename T> static void mixed_launch(const gik_packed *p, const gik_so
                  most = (unsigned)(p->blocks * s->processors);
   const packed_arguments<T> g = packed_arguments_of<T>(p, s, pieces);
   const unsigned grid = wanted < most ? wanted : most;
-  void (*const f)(const packed_arguments<T>, const uint4 *) = mixed_kernel<T>;
+  void (*const f)(const packed_arguments<T>, const uint4 *) =
+      p->long_rows ? mixed_kernel<T, true> : mixed_kernel<T, false>;
   f<<<grid, GIK_PACKED_WARPS * 32, 0, (cudaStream_t)s->stream>>>(g, (const uint4 *)p->head);
 }
 

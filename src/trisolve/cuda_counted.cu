@@ -41,9 +41,24 @@ struct placing {
   unsigned keys, slots;  /* slots: of a record, at least as many as its rows */
   unsigned *position, *row_at, *order, *parents, *ptr, *records;
   gi_findings *landing; /* or NULL */
+
+  /* Row k, the i'th of its key, whose records begin at first, into its slot; and no row into the slots behind those of
+   * its record's rows, of which each row sees to its share, the last one of a key to that of rows which are not there.
+   */
+  __device__ __forceinline__ void enter(unsigned k, unsigned at_key, unsigned i, unsigned first) const
+  {
+    const unsigned rows = key.c.rows(at_key), records = key.c.records(at_key), own = i % rows;
+    const unsigned end = i + 1 == width[at_key] ? rows : own + 1;
+    unsigned *record = row_at + (size_t)(first + i / rows * records) * slots;
+    for (unsigned q = 0; q < records; q++, record += slots)
+      for (unsigned r = own; r < end; r++)
+        for (unsigned s = r; s < slots; s += rows) record[s] = s == own ? k : NONE;
+  }
 };
 
 typedef cub::BlockScan<unsigned, TILE_ROWS> tile_scan;
+
+enum { MOST_ROOM = TILE_ROWS / 32 * GI_WIDTHS * sizeof(unsigned short) }; /* of counts by warp and key */
 
 /* A block places a tile.  Of each key: its first place, its first record, its rows in earlier tiles. */
 struct key_table {
@@ -70,7 +85,7 @@ struct key_table {
     tile_scan(space).ExclusiveSum(width, first);
     if (threadIdx.x < GI_WIDTHS) place[threadIdx.x] = first;
     __syncthreads();
-    tile_scan(space).ExclusiveSum((width + own_rows - 1) / own_rows, first, all);
+    tile_scan(space).ExclusiveSum((width + own_rows - 1) / own_rows * g.key.c.records(threadIdx.x), first, all);
     if (threadIdx.x < GI_WIDTHS) record[threadIdx.x] = first;
     if (!blockIdx.x && !threadIdx.x) {
       *g.records = all;
@@ -85,39 +100,31 @@ struct key_table {
 __global__ void __launch_bounds__(TILE_ROWS) place_rows_kernel(const placing g)
 {
   __shared__ key_table table;
-  __shared__ unsigned count[TILE_ROWS / 32][GI_WIDTHS];
+  extern __shared__ unsigned short count[]; /* [TILE_ROWS/32][keys] */
   const unsigned k = blockIdx.x * TILE_ROWS + threadIdx.x, warp = threadIdx.x / 32,
                  below = (1u << threadIdx.x % 32) - 1;
   const bool there = k < g.n;
   const unsigned key = there ? g.key.at(k) : NONE, length = there ? g.key.run[k].y : 0;
-  for (unsigned i = threadIdx.x; i < TILE_ROWS / 32 * GI_WIDTHS; i += TILE_ROWS) count[0][i] = 0;
+  for (unsigned i = threadIdx.x; i < TILE_ROWS / 32 * g.keys; i += TILE_ROWS) count[i] = 0;
   table.fill(g);
   const unsigned alike = __match_any_sync(gik::ALL, key), rank = (unsigned)__popc(alike & below);
-  if (there && !rank) count[warp][key] = (unsigned)__popc(alike);
+  if (there && !rank) count[warp * g.keys + key] = (unsigned short)__popc(alike);
   unsigned offset = 0;
   tile_scan(table.space).ExclusiveSum(length, offset);
   __syncthreads();
   if (threadIdx.x < g.keys) {
-    unsigned sum = table.before[threadIdx.x];
-    for (unsigned w = 0; w < TILE_ROWS / 32; w++) {
-      const unsigned c = count[w][threadIdx.x];
-      count[w][threadIdx.x] = sum;
+    unsigned short sum = 0;
+    for (unsigned i = threadIdx.x; i < TILE_ROWS / 32 * g.keys; i += g.keys) {
+      const unsigned short c = count[i];
+      count[i] = sum;
       sum += c;
-    }
-    if (!blockIdx.x) { /* slots without a row */
-      const unsigned width = g.width[threadIdx.x], rows = g.key.c.rows(threadIdx.x), full = width / rows;
-      unsigned *last = g.row_at + (size_t)(table.record[threadIdx.x] + full) * g.slots;
-      if (width % rows)
-        for (unsigned i = width % rows; i < g.slots; i++) last[i] = NONE;
-      for (unsigned i = rows; rows < g.slots && i < g.slots; i++)
-        for (unsigned r = 0; r < full; r++) last[i - (size_t)(full - r) * g.slots] = NONE;
     }
   }
   __syncthreads();
   if (!there) return;
-  const unsigned i = count[warp][key] + rank, rows = g.key.c.rows(key);
+  const unsigned i = table.before[key] + count[warp * g.keys + key] + rank;
   g.position[k] = table.place[key] + i;
-  g.row_at[(size_t)(table.record[key] + i / rows) * g.slots + i % rows] = k;
+  g.enter(k, key, i, table.record[key]);
   g.order[k] = g.n - 1 - k;
   g.parents[k] = 0;
   g.ptr[k] = table.entries + offset;
@@ -164,12 +171,14 @@ struct counted_writer {
     const unsigned *list = row_at + i / 32 * slots, first = list[0], lane = (unsigned)(i % 32);
     const unsigned longest = rows.run[first].y, bits = c.lanes_of(longest), lanes = 1u << bits;
     const unsigned slot = lane >> bits, part = lane & (lanes - 1), k = list[slot];
-    const unsigned pairs = mixed ? c.pairs_of(longest) : c.pairs;
+    const unsigned pairs = mixed ? c.pairs_of(longest) : c.pairs, records = c.records_of(longest);
+    const unsigned before = records > 1 ? records_before(list, i / 32, slots) : 0;
     const uint2 own = k == NONE ? make_uint2(0, 0) : rows.run[k];
     const unsigned filled = (unsigned)__popc(__ballot_sync(gik::ALL, !part && k != NONE));
     char *r = record + i / 32 * l.bytes;
     for (unsigned m = 0; m < pairs; m++) {
-      const unsigned j = 2 * m * lanes + part, a = place_of(k, own, j), b = place_of(k, own, j + lanes);
+      const unsigned j = before * GIK_MIXED_ROOM + 2 * m * lanes + part, a = place_of(k, own, j),
+                     b = place_of(k, own, j + lanes);
       ((uint2 *)(r + l.places))[m * 32 + lane] = make_uint2(a, b);
     }
     if (run_at && lane < slots)
@@ -178,7 +187,9 @@ struct counted_writer {
     ((unsigned *)(r + l.row))[slot] = k == NONE ? NONE : row[k];
     if (lane) return;
     if (mixed)
-      mixed[i / 32] = gik_head{position[k], filled, gate_of(k), (unsigned char)bits, (unsigned char)pairs};
+      mixed[i / 32] = gik_head{
+          position[k],          before ? 0 : filled,   before ? NONE : gate_of(k),           (unsigned char)bits,
+          (unsigned char)pairs, (unsigned char)before, (unsigned char)(records - 1 - before)};
     else
       *(uint4 *)r = make_uint4(position[k], filled, gate_of(k), 0);
   }
@@ -197,10 +208,11 @@ static gable_status place_all(const gi_reading *reading, const gi_tile_counts *c
 {
   gable_status status = GABLE_OK;
   const unsigned n = (unsigned)reading->rows.n, tiles = (n + TILE_ROWS - 1) / TILE_ROWS;
-  placing g = {n, {reading->level, reading->rows.run, c}, *counts, reading->found->width, keys, slots};
+  placing g = {n, {reading->level, reading->rows.run, c}, *counts, reading->width, keys, slots};
+  const size_t room = MOST_ROOM / GI_WIDTHS * keys;
   if (c.count > 1) {
-    g.width = reading->found->keys;
-    if (n) count_keys_kernel<<<tiles, TILE_ROWS>>>(n, g.key, *counts, reading->found->keys);
+    g.width = reading->width + GI_WIDTHS;
+    if (n) count_keys_kernel<<<tiles, TILE_ROWS>>>(n, g.key, *counts, reading->width + GI_WIDTHS);
   }
   g.position = position;
   g.row_at = counted->row_at;
@@ -209,7 +221,9 @@ static gable_status place_all(const gi_reading *reading, const gi_tile_counts *c
   g.ptr = reading->count;
   g.records = &reading->found->records;
   g.landing = reading->landing;
-  if (n) place_rows_kernel<<<tiles, TILE_ROWS>>>(g);
+  GI_TRY(checked(cudaFuncSetAttribute(place_rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_ROOM),
+                 "places"));
+  if (n) place_rows_kernel<<<tiles, TILE_ROWS, room>>>(g);
   GI_TRY(gik::launched("places"));
 done:
   return status;
@@ -246,14 +260,27 @@ done:
   return status;
 }
 
+/* Full records of n rows at most; found: their lengths where records are mixed. */
+static size_t most_records(size_t n, unsigned slots, const gi_findings *found)
+{
+  size_t records = n / slots;
+  if (!found) return records;
+  for (int i = 0; i < GI_SHAPES; i++) { /* rows of more than this take so many times the lanes, beyond 64 up to all */
+    const unsigned limit = gi_limit_of(i);
+    const size_t longer = n - found->within[i];
+    if (limit >= 8 && limit <= 64 && limit != 14) records += longer * (limit == 64 ? 32 : limit / 4) / 32;
+  }
+  return records + found->entries / GIK_MIXED_ROOM + GI_SHAPES; /* what the divisions have dropped */
+}
+
 gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, const gi_tile_counts *counts,
                              const gi_findings *found, int types, gik_packed *out, gi_counted *counted)
 {
   gable_status status = GABLE_OK;
   const classes k = classes_of(out, found->longest);
-  const size_t n = (size_t)reading->rows.n, least = 32u >> k.lanes_of(found->longest); /* rows of a full record */
+  const size_t n = (size_t)reading->rows.n;
   const unsigned keys = gi_cuda_keys(out, found), slots = 32 / (unsigned)out->lanes;
-  const size_t bound = n / least + (keys < n ? keys : n);
+  const size_t bound = most_records(n, slots, out->mixed ? found : nullptr) + (keys < n ? keys : n);
   gi_counted c = {};
   GI_TRY(counted_arrays(keep, reading, found, bound, types, out, &c));
   GI_TRY(place_all(reading, counts, k, keys, slots, &c, out->position));
@@ -280,6 +307,7 @@ gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, 
     GI_TRY(fetch(keep->ctx, &out->n_records, &reading->found->records, 1));
   }
   out->n_published = (unsigned)n;
+  out->long_rows = out->mixed && found->longest > GIK_MIXED_ROOM;
   *counted = c;
 done:
   return status;

@@ -64,6 +64,7 @@ template <typename R> struct level_arguments {
   u64 *level;
   gi_findings *found;
   gi_tile_counts counts; /* of tiles; NULL: not wanted */
+  unsigned *width;       /* [GI_WIDTHS] of all tiles */
   gi_findings *landing;  /* the host's copy; NULL: it fetches one */
 
   __device__ bool wanted() const
@@ -71,7 +72,8 @@ template <typename R> struct level_arguments {
     if (found->bad || which == GI_NO_LEVELS) return false;
     const unsigned limit = gi_limit_of(gi_limit_shape(found->within, found->longest, n, 1));
     return which == GI_LEVELS || found->longest <= limit ||
-           (which == GI_LEVELS_UNLESS_LONG && found->longest <= GI_WHOLE_ROW);
+           (which != GI_LEVELS_UNLESS_SPLIT && found->longest <= GI_WHOLE_ROW) ||
+           (which == GI_LEVELS_UNLESS_DENSE && gi_long_rows_are_few(found->longest, found->entries, n));
   }
 };
 
@@ -129,13 +131,23 @@ struct level_tally {
     chain_levels = max(chain_levels, chain + 1);
     chains += !chained;
   }
+  /* By all threads of a block: once a block, since atomics on one word wait for one another. */
   __device__ __forceinline__ void write(gi_findings *f) const
   {
+    __shared__ unsigned most[2], heads;
     const unsigned l = __reduce_max_sync(gik::ALL, levels), c = __reduce_max_sync(gik::ALL, chain_levels);
-    const unsigned heads = __reduce_add_sync(gik::ALL, chains);
-    if (threadIdx.x % 32) return;
-    atomicMax(&f->levels, (int)l);
-    atomicMax(&f->chain_levels, (int)c);
+    const unsigned own = __reduce_add_sync(gik::ALL, chains);
+    if (!threadIdx.x) most[0] = most[1] = heads = 0;
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+      atomicMax(most, l);
+      atomicMax(most + 1, c);
+      atomicAdd(&heads, own);
+    }
+    __syncthreads();
+    if (threadIdx.x) return;
+    atomicMax(&f->levels, (int)most[0]);
+    atomicMax(&f->chain_levels, (int)most[1]);
     atomicAdd(&f->chains, (int)heads);
   }
 };
@@ -193,14 +205,77 @@ __device__ __forceinline__ void rise(unsigned *level, unsigned *chain, u64 v, bo
 }
 
 /* The first row of the block's next tile, of which nothing is known yet. */
-__device__ __forceinline__ size_t next_tile(gi_findings *f, volatile u64 *own, volatile unsigned *finished,
-                                            unsigned *ticket)
+__device__ __forceinline__ unsigned next_tile(gi_findings *f, volatile u64 *own, volatile unsigned *finished,
+                                              unsigned *ticket)
 {
   __syncthreads();
   if (!threadIdx.x) *ticket = atomicAdd(&f->ticket, 1u), *finished = 0;
   own[threadIdx.x] = ~0ull;
   __syncthreads();
-  return (size_t)*ticket * LEVEL_THREADS;
+  return *ticket * LEVEL_THREADS;
+}
+
+/* A thread's row while it is looked at together with others. */
+struct long_look {
+  int p, limit; /* entries that are still awaited */
+  unsigned level, chain;
+  bool tied;  /* the row is chained to the last of them */
+  bool fresh; /* nobody has looked at them */
+
+  enum { FEW = 32 }; /* entries that a thread looks at by itself */
+  __device__ __forceinline__ bool wanted(bool todo) const { return todo && fresh && limit - p > FEW; }
+};
+
+/* The rows with many entries to look at, one after another by the whole warp, as far as entries are known one after
+ * another; whether this thread's row has moved. */
+template <typename R>
+__device__ __forceinline__ bool look_together(const level_arguments<R> &g, const volatile u64 *own, unsigned base,
+                                              bool todo, long_look *r)
+{
+  const int lane = threadIdx.x % 32;
+  bool any = false;
+  for (unsigned rows; (rows = __ballot_sync(gik::ALL, r->wanted(todo)));) {
+    const int source = __ffs((int)rows) - 1, place = __shfl_sync(gik::ALL, r->p, source) + lane;
+    const int limit = __shfl_sync(gik::ALL, r->limit, source),
+              tied = __shfl_sync(gik::ALL, r->tied ? r->limit : r->p, source);
+    const unsigned c = place < limit ? g.rows.column(place) : 0;
+    const u64 v = place >= limit ? ~0ull : c >= base ? own[c - base] : *(const volatile u64 *)(g.level + c);
+    const unsigned missing = __ballot_sync(gik::ALL, v == ~0ull), known = missing ? __ffs((int)missing) - 1 : 32;
+    const bool taken = lane < (int)known;
+    const unsigned l = __reduce_max_sync(gik::ALL, taken ? (unsigned)(v >> 32) + 1 : 0);
+    const unsigned h = __reduce_max_sync(gik::ALL, taken ? (unsigned)v + (place + 1 != tied) : 0);
+    if (lane != source) continue;
+    r->level = max(r->level, l);
+    r->chain = max(r->chain, h);
+    r->p += (int)known;
+    r->fresh = known == 32;
+    any |= known != 0;
+  }
+  return any;
+}
+
+/* A thread's own row, as far as entries are known one after another; *c: the column of the first one that is awaited.
+ */
+template <typename R>
+__device__ __forceinline__ bool look_alone(const level_arguments<R> &g, const volatile u64 *own, unsigned base,
+                                           bool together, long_look *r, unsigned *c)
+{
+  bool any = false;
+  while (r->p < r->limit) {
+    const bool more = r->p + 1 < r->limit; /* two at once: a look costs a trip to L2 */
+    const unsigned next = more ? g.rows.column(r->p + 1) : *c;
+    const u64 v = *c >= base ? own[*c - base] : *(volatile u64 *)(g.level + *c);
+    const u64 w = next >= base ? own[next - base] : *(volatile u64 *)(g.level + next);
+    if (v == ~0ull) break;
+    rise(&r->level, &r->chain, v, !more && r->tied);
+    any = r->fresh = true;
+    *c = next;
+    if (++r->p == r->limit || w == ~0ull) break;
+    rise(&r->level, &r->chain, w, r->p + 1 == r->limit && r->tied);
+    if (++r->p < r->limit) *c = g.rows.column(r->p);
+    if (together && r->wanted(true)) break;
+  }
+  return any;
 }
 
 /* (level << 32 | chain level) of every row by waiting for its entries': a block takes as many consecutive rows as it
@@ -217,7 +292,7 @@ template <typename R> __device__ __forceinline__ void find_levels(const level_ar
   const int lane = threadIdx.x % 32;
   tile.clear();
   for (;;) {
-    const size_t base = next_tile(g.found, own, &finished, &ticket), k = base + threadIdx.x;
+    const unsigned base = next_tile(g.found, own, &finished, &ticket), k = base + threadIdx.x;
     if (base >= g.n) break;
     bool todo = k < g.n, moved = true;
     const uint2 own_run = todo ? g.rows.run(k) : make_uint2(0, 0);
@@ -226,31 +301,24 @@ template <typename R> __device__ __forceinline__ void find_levels(const level_ar
     const bool chained = first < end && g.child[last] == g.n - k, follows = lane && last == k - 1 && first < end;
     const bool run = __all_sync(gik::ALL, follows || !lane || k >= g.n);
     const bool linked = __any_sync(gik::ALL, follows);
-    const int limit = end - follows;
-    int p = first;
-    unsigned c = p < limit ? g.rows.column(p) : 0, level = 0, chain = 0;
+    long_look r = {first, end - follows, 0, 0, chained && !follows, true};
+    const bool together = __any_sync(gik::ALL, r.wanted(todo));
+    unsigned c = r.p < r.limit ? g.rows.column(r.p) : 0;
     pause rest = {0};
     for (;;) {
-      while (todo && p < limit) {
-        const unsigned next = p + 1 < limit ? g.rows.column(p + 1) : c; /* two at once: a look costs a trip to L2 */
-        const u64 v = c >= base ? own[c - base] : *(volatile u64 *)(g.level + c);
-        const u64 w = next >= base ? own[next - base] : *(volatile u64 *)(g.level + next);
-        if (v == ~0ull) break;
-        rise(&level, &chain, v, p + 1 == end && chained);
-        moved = true;
-        c = next;
-        if (++p == limit || w == ~0ull) break;
-        rise(&level, &chain, w, p + 1 == end && chained);
-        if (++p < limit) c = g.rows.column(p);
+      if (together) {
+        moved |= look_together(g, own, base, todo, &r);
+        if (todo && r.p < r.limit) c = g.rows.column(r.p);
       }
+      if (todo) moved |= look_alone(g, own, base, together, &r, &c);
       if (__any_sync(gik::ALL, moved)) {
-        level_bound b = {level, chain, 1, !chained, todo && follows, todo && p < limit};
+        level_bound b = {r.level, r.chain, 1, !chained, todo && follows, todo && r.p < r.limit};
         b.follow_warp(run, linked, chained);
         const bool known = todo && !b.open;
         if (known) {
-          level = b.level;
-          chain = b.chain;
-          const u64 v = (u64)level << 32 | chain;
+          r.level = b.level;
+          r.chain = b.chain;
+          const u64 v = (u64)b.level << 32 | b.chain;
           own[threadIdx.x] = v;
           *(volatile u64 *)(g.level + k) = v;
           todo = false;
@@ -260,18 +328,18 @@ template <typename R> __device__ __forceinline__ void find_levels(const level_ar
         rest.rest = 0;
         if (__any_sync(gik::ALL, known)) continue;
       }
-      await_entries(g.level, own, &finished, todo && p < limit, c, (unsigned)base, run, &rest);
+      await_entries(g.level, own, &finished, todo && r.p < r.limit, c, base, run, &rest);
     }
     if (!lane) atomicAdd((unsigned *)&finished, 1u);
-    if (k < g.n) tally.add(level, chain, chained);
-    if (g.counts.rows) tile.add(k < g.n, level, own_run.y);
-    if (g.counts.rows) tile.write(g.counts, ticket, g.found->width);
+    if (k < g.n) tally.add(r.level, r.chain, chained);
+    if (g.counts.rows) tile.add(k < g.n, r.level, k < g.n ? g.rows.run(k).y : 0);
+    if (g.counts.rows) tile.write(g.counts, ticket, g.width);
   }
   tally.write(g.found);
 }
 
 /* The last block to come here writes the findings to the host. */
-__device__ __forceinline__ void post(gi_findings *found, gi_findings *landing)
+__device__ __forceinline__ void post(gi_findings *found, const unsigned *width, gi_findings *landing)
 {
   __shared__ bool last;
   const unsigned *from = (const unsigned *)found;
@@ -287,13 +355,18 @@ __device__ __forceinline__ void post(gi_findings *found, gi_findings *landing)
     if (i != offsetof(gi_findings, posted) / sizeof *from) ((volatile unsigned *)landing)[i] = __ldcg(from + i);
   __threadfence_system();
   __syncthreads();
-  if (!threadIdx.x) *(volatile unsigned *)&landing->posted = 1;
+  if (threadIdx.x) return;
+  const int levels = __ldcg(&found->levels);
+  if (width && levels > 0 && levels <= GI_WIDTHS)
+    *(volatile unsigned *)&landing->last_level = __ldcg(width + levels - 1);
+  __threadfence_system();
+  *(volatile unsigned *)&landing->posted = 1;
 }
 
 template <typename R> __global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arguments<R> g)
 {
   if (g.wanted()) find_levels(g);
-  if (g.landing) post(g.found, g.landing);
+  if (g.landing) post(g.found, g.counts.rows ? g.width : nullptr, g.landing);
 }
 
 } /* namespace */
@@ -327,6 +400,8 @@ done:
   return status;
 }
 
+static_assert(sizeof(gi_findings) <= GI_CUDA_LANDING, "a landing has room for what a survey finds");
+
 /* Looks at the host's memory until the findings are there, and now and then whether the stream has failed. */
 static gable_status await_posted(gi_findings *landing)
 {
@@ -347,7 +422,7 @@ static gable_status survey_rows(gable_context *ctx, const gi_reading *reading, c
 {
   gable_status status = GABLE_OK;
   level_arguments<R> g = {
-      (unsigned)reading->rows.n, which, rows, reading->child, reading->level, reading->found, *counts};
+      (unsigned)reading->rows.n, which, rows, reading->child, reading->level, reading->found, *counts, reading->width};
   if (g.n && which != GI_NO_LEVELS) {
     g.landing = reading->landing;
     if (g.landing) g.landing->posted = 0;

@@ -28,12 +28,25 @@ unsigned limit_of(const side *d)
   return gi_limit_of(gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->triangle.n, 1));
 }
 
-/* The longest row that d's method, as far as it is known, takes as it is. */
-unsigned longest_of(const side *d, gi_method m)
+/* Which levels a first survey looks for. */
+gi_level_search search_of(const gable_trisolve *t)
 {
-  const unsigned limit = limit_of(d);
+  if (!own_method(t->method)) return GI_LEVELS;
+  if (t->method == GI_TILES) return GI_LEVELS_UNLESS_SPLIT;
+  return t->options.typical_rhs > 1 ? GI_LEVELS_UNLESS_LONG : GI_LEVELS_UNLESS_DENSE;
+}
+
+/* The longest row that d's method m, as far as it is known, takes as it is.  A few long rows stay whole until it is
+ * known that tiles are to solve them, or rows in narrow levels. */
+unsigned longest_of(const gable_trisolve *t, const side *d, gi_method m)
+{
+  const unsigned limit = limit_of(d), n = (unsigned)d->plain.n;
+  const int narrow = m != GI_AUTO && n <= 64.0 * (d->profile.levels + 1);
   if (!own_method(m)) return UINT_MAX;
-  return m == GI_TILES || limit > GI_WHOLE_ROW ? limit : (unsigned)GI_WHOLE_ROW;
+  if (m == GI_TILES) return limit;
+  if (search_of(t) == GI_LEVELS_UNLESS_DENSE && !narrow && gi_long_rows_are_few(d->profile.longest, d->plain.nnz, n))
+    return UINT_MAX;
+  return limit > GI_WHOLE_ROW ? limit : (unsigned)GI_WHOLE_ROW;
 }
 
 /* What a survey has found of d, but for its triangle. */
@@ -86,11 +99,11 @@ done:
 
 /* d's triangle with its long rows split for method m, so that no thread waits for all of a long row, and its levels.
  * The lengths are those of whole rows. */
-gable_status split_rows(state *s, side *d, gi_method m)
+gable_status split_rows(const gable_trisolve *t, state *s, side *d, gi_method m)
 {
   gable_status status = GABLE_OK;
   gi_findings f = {};
-  if (d->triangle.whole || d->profile.longest <= longest_of(d, m)) goto done;
+  if (d->triangle.whole || d->profile.longest <= longest_of(t, d, m)) goto done;
   GI_TRY(make_triangle(s, d));
   GI_TRY(gi_cuda_split(&s->memory, &d->triangle, d->profile.longest, limit_of(d)));
   GI_TRY(gi_cuda_survey(&s->memory, &s->scratch, &d->triangle, GI_LEVELS, &d->level, &d->child, s->processors,
@@ -99,13 +112,6 @@ gable_status split_rows(state *s, side *d, gi_method m)
   d->triangle.nnz = f.entries;
 done:
   return status;
-}
-
-/* Which levels the first survey looks for. */
-gi_level_search search_of(gi_method m)
-{
-  if (!own_method(m)) return GI_LEVELS;
-  return m == GI_TILES ? GI_LEVELS_UNLESS_SPLIT : GI_LEVELS_UNLESS_LONG;
 }
 
 __global__ void lengths_kernel(int n, const unsigned *ptr, unsigned *out)
@@ -180,7 +186,7 @@ int by_counting(const gable_trisolve *t, const state *s, const side *d)
 {
   const double tiles = t->shape.n / 1024.0, keys = gi_cuda_keys(&d->packed, &s->found);
   const int one_op = t->options.ops != (GABLE_TRISOLVE_N | GABLE_TRISOLVE_T);
-  return one_op && s->counts.rows && !d->triangle.ptr && keys <= GI_WIDTHS && tiles * tiles * keys < 4e7;
+  return one_op && s->counts.rows && !d->triangle.ptr && keys <= GI_WIDTHS && tiles * tiles * keys < 1e8;
 }
 
 /* The schedule and records of tiles and rows.  Rows that are whole and of the stored op are updated by runs. */
@@ -192,7 +198,7 @@ gable_status records_schedule(const gable_trisolve *t, state *s, side *d)
   if (d->method == GI_ROWS) rows_shape(t, d, k);
   if (stored && d->method == GI_ROWS && by_counting(t, s, d)) {
     GI_TRY(gi_cuda_counted(&s->memory, &s->reading, &s->counts, &s->found, types_of(t), &d->packed, &s->counted));
-    if (d->profile.levels) d->packed.unread = (unsigned)d->triangle.n - s->found.width[d->profile.levels - 1];
+    if (s->found.last_level) d->packed.unread = (unsigned)d->triangle.n - s->found.last_level;
     d->row_at = s->counted.row_at;
     d->run = s->counted.run;
     d->triangle = d->plain = s->counted.plain;
@@ -216,7 +222,7 @@ done:
 gable_status build_side(gable_trisolve *t, state *s, side *d)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(split_rows(s, d, t->method));
+  GI_TRY(split_rows(t, s, d, t->method));
   d->method = t->method;
   if (d->method == GI_AUTO && side_by_side(&d->profile, d->triangle.n)) {
     GI_TRY(make_triangle(s, d));
@@ -226,7 +232,7 @@ gable_status build_side(gable_trisolve *t, state *s, side *d)
     d->method = choose(&d->profile, &d->plain, t->options.typical_rhs, d);
   else
     snprintf(d->why, sizeof d->why, "asked for");
-  GI_TRY(split_rows(s, d, d->method));
+  GI_TRY(split_rows(t, s, d, d->method));
   if (d->method == GI_TILES || d->method == GI_ROWS) {
     GI_TRY(records_schedule(t, s, d));
   } else {
@@ -314,7 +320,7 @@ static gable_status read_matrix(gable_trisolve *t, state *s, const gable_matrix_
   const size_t n = (size_t)t->shape.n, tiles = n / 1024 + 1;
   const int counted = n <= MOST_COUNTED && (t->method == GI_AUTO || t->method == GI_ROWS);
   gable_matrix_view view;
-  GI_TRY(gi_device_reserve(&s->memory, 8 * n * sizeof(unsigned) + (8 << 10)));
+  GI_TRY(gi_device_reserve(&s->memory, 8 * n * sizeof(unsigned) + (16 << 10)));
   GI_TRY(gi_device_reserve(&s->scratch,
                            n * sizeof(unsigned) + counted * tiles * (GI_WIDTHS + 1) * sizeof(unsigned) + (64 << 10)));
   if (counted) {
@@ -334,8 +340,8 @@ static gable_status turn_matrix(gable_trisolve *t, state *s, side *stored, side 
   gi_findings f = {};
   GI_TRY(make_triangle(s, stored));
   GI_TRY(gi_cuda_transpose(&s->memory, &stored->plain, 1, &d->triangle));
-  GI_TRY(gi_cuda_survey(&s->memory, &s->scratch, &d->triangle, search_of(t->method), &d->level, &d->child,
-                        s->processors, s->reading.found, &f));
+  GI_TRY(gi_cuda_survey(&s->memory, &s->scratch, &d->triangle, search_of(t), &d->level, &d->child, s->processors,
+                        s->reading.found, &f));
   GI_TRY(take_findings(t, &f, d));
 done:
   return status;
@@ -377,7 +383,7 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
   s->reading.landing = (gi_findings *)gi_cuda_take_landing(t->ctx);
   s->of[stored].reverse = s->reading.rows.flip != 0;
   s->of[!stored].reverse = !s->of[stored].reverse;
-  GI_TRY(survey_stored(t, s, &s->of[stored], asked[stored] ? search_of(t->method) : GI_NO_LEVELS));
+  GI_TRY(survey_stored(t, s, &s->of[stored], asked[stored] ? search_of(t) : GI_NO_LEVELS));
   if (asked[stored]) GI_TRY(build_side(t, s, &s->of[stored]));
   if (asked[!stored]) {
     GI_TRY(turn_matrix(t, s, &s->of[stored], &s->of[!stored]));
@@ -391,6 +397,7 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
   }
   if (!s->counted.order) GI_TRY(checked(cudaDeviceSynchronize(), "analysis"));
 done:
+  if (status) cudaStreamSynchronize(nullptr); /* kernels may still write to the landing */
   if (s) gi_device_give_back(&s->scratch);
   if (s) gi_cuda_give_landing(t->ctx, s->reading.landing);
   return status;

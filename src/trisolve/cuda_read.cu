@@ -188,11 +188,12 @@ gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gabl
 {
   gable_status status = GABLE_OK;
   const int n = shape->n, lower = (shape->format == GABLE_CSR) == (shape->uplo == GABLE_LOWER);
-  const size_t cleared = sizeof *out->found + ((size_t)n + 1) * sizeof *out->child;
+  const size_t cleared = sizeof *out->found + (2 * GI_WIDTHS + (size_t)n + 1) * sizeof *out->child;
   gi_reading o = {{n, a->base, lower ? 0u : ~0u, (unsigned)(lower ? -a->base : n + a->base), a->idx}};
   row_reader r;
   GI_TRY(gi_device_take(m, cleared, (void **)&o.found));
-  o.child = (unsigned *)(o.found + 1);
+  o.width = (unsigned *)(o.found + 1);
+  o.child = o.width + 2 * GI_WIDTHS;
   GI_TRY(take(m, (size_t)n, &o.rows.run));
   GI_TRY(take(m, (size_t)n, &o.level));
   GI_TRY(take(m, (size_t)n, &o.diagonal_from));

@@ -73,7 +73,7 @@ gable_status cuda_schedule(const gable_trisolve *t, gable_op op, gable_idx *orde
   const size_t n = (size_t)d->triangle.n;
   unsigned *row = nullptr, *list = nullptr;
   unsigned long long *levels = nullptr;
-  size_t count = 0, q = 0;
+  size_t count = 0, q = 0, again = d->method == GI_ROWS && d->packed.mixed ? 32 / (size_t)d->packed.lanes : 0;
   GI_REQUIRE(d->level, GABLE_ERR_UNAVAILABLE, "no schedule was asked for this op (options.ops)");
   GI_TRY(host_take(t->ctx, n, &row));
   GI_TRY(host_take(t->ctx, n, &levels));
@@ -82,7 +82,8 @@ gable_status cuda_schedule(const gable_trisolve *t, gable_op op, gable_idx *orde
   GI_TRY(stored_order(t, d, &list, &count));
   for (size_t i = 0; i < count; i++) {
     const unsigned k = list[i];
-    if (k == NO_ROW || row[k] == NO_ROW) continue; /* no row, or a part of one */
+    if (k == NO_ROW || row[k] == NO_ROW) continue;             /* no row, or a part of one */
+    if (again && i >= again && list[i - again] == k) continue; /* the record before is of the same row */
     if (order) order[q++] = (gable_idx)row[k];
     if (level) level[row[k]] = (gable_idx)(levels[k] >> 32);
   }

@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(1024)
   for (unsigned base = 0; base <= keys; base += 1024) {
     const unsigned l = base + threadIdx.x;
     const unsigned rows = k.rows(l);
-    unsigned c = l < keys ? (start[l + 1] - start[l] + rows - 1) / rows : 0, all = 0;
+    unsigned c = l < keys ? (start[l + 1] - start[l] + rows - 1) / rows * k.records(l) : 0, all = 0;
     scan(space).ExclusiveSum(c, c, all);
     if (l <= keys) first[l] = before + c;
     before += all;
@@ -90,7 +90,8 @@ static gable_status number_rows(gi_device_memory *keep, gi_device_memory *m, siz
   GI_TRY(checked(cudaMemsetAsync(row_at, 0xff, o->bound * slots * sizeof *row_at), "clear"));
   GI_TRY(each(n, [=] __device__(size_t p) {
     const unsigned k = order[p], first = start[key[p]], i = (unsigned)p - first, rows = c.rows(key[p]);
-    row_at[(size_t)(record[key[p]] + i / rows) * slots + i % rows] = k;
+    const unsigned records = c.records(key[p]), at = record[key[p]] + i / rows * records;
+    for (unsigned q = 0; q < records; q++) row_at[(size_t)(at + q) * slots + i % rows] = k;
     position[k] = (unsigned)p;
   }));
   o->start = start;
@@ -116,15 +117,21 @@ struct packed_writer {
 
   __device__ unsigned entries(unsigned k) const { return k == NONE ? 0 : t.ptr[k + 1] - t.ptr[k]; }
 
-  /* k: the first row. */
-  __device__ void head(size_t i, unsigned k) const
+  /* k: the first row; before: records of it before this one. */
+  __device__ void head(size_t i, unsigned k, unsigned before) const
   {
     const unsigned p = o.position[k], left = o.start[o.key[p] + 1] - p, rows = min(left, c.rows(o.key[p]));
     unsigned gate = k, up = 0; /* three steps up by last entries */
     for (; up < 3 && t.ptr[gate + 1] > t.ptr[gate]; up++) gate = t.col[t.ptr[gate + 1] - 1];
     gate = up == 3 ? o.position[gate] : NONE;
     if (mixed)
-      mixed[i] = gik_head{p, rows, gate, (unsigned char)c.lanes_of(entries(k)), (unsigned char)c.pairs_of(entries(k))};
+      mixed[i] = gik_head{p,
+                          before ? 0 : rows,
+                          before ? NONE : gate,
+                          (unsigned char)c.lanes_of(entries(k)),
+                          (unsigned char)c.pairs_of(entries(k)),
+                          (unsigned char)before,
+                          (unsigned char)(c.records_of(entries(k)) - 1 - before)};
     else
       *(uint4 *)(record + i * l.bytes) = make_uint4(p, rows, gate, 0);
   }
@@ -134,10 +141,11 @@ struct packed_writer {
     if (i / 32 >= o.record[o.keys]) return;
     const unsigned *row = o.row_at + i / 32 * slots, lane = (unsigned)(i % 32);
     const unsigned bits = c.lanes_of(entries(row[0])), lanes = 1u << bits, part = lane % lanes, k = row[lane >> bits];
+    const unsigned before = c.records_of(entries(row[0])) > 1 ? records_before(row, i / 32, slots) : 0;
     const unsigned first = k == NONE ? 0 : t.ptr[k], count = entries(k);
     char *r = record + i / 32 * l.bytes;
     for (unsigned m = 0, used = mixed ? c.pairs_of(entries(row[0])) : c.pairs; m < used; m++) {
-      const unsigned a = 2 * m * lanes + part, b = a + lanes;
+      const unsigned a = before * GIK_MIXED_ROOM + 2 * m * lanes + part, b = a + lanes;
       ((uint2 *)(r + l.places))[m * 32 + lane] =
           make_uint2(a < count ? o.position[t.col[first + a]] : NONE, b < count ? o.position[t.col[first + b]] : NONE);
     }
@@ -145,7 +153,7 @@ struct packed_writer {
     ((unsigned *)(r + l.row))[lane >> bits] = k == NONE          ? NONE
                                               : t.row[k] == NONE ? t.parent[k] | 0x80000000u
                                                                  : t.row[k];
-    if (!lane) head(i / 32, k);
+    if (!lane) head(i / 32, k, before);
   }
 };
 
@@ -173,6 +181,7 @@ gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t
   }
   GI_TRY(fetch(keep->ctx, &out->n_records, o.record + o.keys, 1));
   out->n_published = (unsigned)n;
+  out->long_rows = out->mixed && !t->whole && profile->longest > GIK_MIXED_ROOM;
   out->position = o.position;
   out->row = t->row;
   *row_at = o.row_at;

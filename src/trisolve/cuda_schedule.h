@@ -46,7 +46,7 @@ typedef struct gi_profile {
   double near;                      /* share of entries that are at most one chain level below their row */
 } gi_profile;
 
-enum { GI_WIDTHS = 256 };
+enum { GI_WIDTHS = 1024 }; /* levels, or other keys, of which rows are counted */
 
 /* What the passes of an analysis find, in device memory, all zero before; the host looks at it once a survey. */
 typedef struct gi_findings {
@@ -56,9 +56,8 @@ typedef struct gi_findings {
   unsigned entries, longest, within[8];
   int levels, chain_levels, chains;
   unsigned ticket, records;
-  unsigned posted;           /* blocks that have seen all their levels; on the host: 1 when this copy is complete */
-  unsigned width[GI_WIDTHS]; /* rows of the first levels, where a reading was surveyed */
-  unsigned keys[GI_WIDTHS];  /* the same for keys other than levels: see gi_cuda_counted */
+  unsigned last_level; /* on the host: rows of the last level; 0: not counted */
+  unsigned posted;     /* blocks that have seen all their levels; on the host: 1 when this copy is complete */
 } gi_findings;
 
 /* The rows of a triangle in solve numbering, where they lie in the caller's matrix.  An entry is known by p: its place,
@@ -78,6 +77,7 @@ typedef struct gi_device_rows {
 typedef struct gi_reading {
   gi_device_rows rows;
   gi_findings *found;
+  unsigned *width;           /* [2][GI_WIDTHS] rows of the first levels, and of other keys: see gi_cuda_counted */
   unsigned *child;           /* [n] n - (the first row whose last entry is c), 0: none */
   unsigned long long *level; /* [n] ~0: not known yet */
   unsigned *diagonal_from;   /* [n] by row of the matrix: place of its diagonal entry, ~0 without one */
@@ -133,10 +133,20 @@ typedef enum gi_level_search {
   GI_NO_LEVELS,
   GI_LEVELS_UNLESS_SPLIT, /* not where a row is longer than the limit of its shape */
   GI_LEVELS_UNLESS_LONG,  /* nor than GI_WHOLE_ROW */
+  GI_LEVELS_UNLESS_DENSE, /* unless, further, long rows are few: see gi_long_rows_are_few */
   GI_LEVELS
 } gi_level_search;
 
-enum { GI_WHOLE_ROW = 32 }; /* rows that long are never split by method rows */
+enum { GI_WHOLE_ROW = 32, GI_FEW_ROWS = 1 << 15 }; /* rows of 32 are never split by method rows */
+
+/* Whether records would be full of holes if they were all alike: long rows then stay whole, in mixed records, where
+ * levels are wide (rows_shape: hollow).  Very long ones only where rows are few, since their levels take longer to find
+ * than those of their parts. */
+inline __host__ __device__ int gi_long_rows_are_few(unsigned longest, unsigned entries, unsigned n)
+{
+  const unsigned room = longest <= 64 ? 64 : 256;
+  return longest <= (n <= GI_FEW_ROWS ? GIK_MIXED_LONGEST : GIK_MIXED_ROOM) && 6.0 * entries < (double)n * room;
+}
 
 /* Which tile (1024 rows) holds how many rows of each of the first levels, and how many entries. */
 typedef struct gi_tile_counts {

@@ -53,6 +53,8 @@ struct record_layout {
 
   __device__ unsigned lanes_of(size_t r) const { return head ? 1u << head[r].lane_bits : lanes; }
   __device__ unsigned pairs_of(size_t r) const { return head ? head[r].pairs : pairs; }
+  /* Entries of the row that are in records before. */
+  __device__ unsigned before(size_t r) const { return head ? head[r].before * GIK_MIXED_ROOM : 0; }
 };
 
 template <typename T> struct __align__(2 * sizeof(T)) two
@@ -82,7 +84,7 @@ template <typename M, typename T> struct lane_filler {
     const double scale = k == NONE ? 0 : 1.0 / diagonal.at(t.parent[k]);
     char *r = l.record + i / l.width * l.bytes;
     for (unsigned m = 0; m < pairs; m++) {
-      const unsigned q = begin + 2 * m * lanes + part;
+      const unsigned q = begin + l.before(i / l.width) + 2 * m * lanes + part;
       ((two<T> *)(r + l.values))[m * l.width + lane] = {entry(q, end, scale), entry(q + lanes, end, scale)};
     }
     if (!part) ((T *)(r + l.inverse))[slot] = (T)scale;
@@ -102,6 +104,7 @@ __global__ void __launch_bounds__(256) fill_runs_kernel(const record_layout l, u
     const size_t record = i >> width_bits;
     const unsigned bits = MIXED ? l.head[record].lane_bits : lane_bits, lanes = 1u << bits;
     const unsigned pairs = MIXED ? l.head[record].pairs : PAIRS;
+    const unsigned before = MIXED ? l.head[record].before * GIK_MIXED_ROOM : 0;
     const unsigned lane = (unsigned)i & (width - 1), slot = lane >> bits, part = lane & (lanes - 1);
     const size_t at = (record << (width_bits - lane_bits)) + slot;
     const uint2 run = l.run[at];
@@ -111,7 +114,7 @@ __global__ void __launch_bounds__(256) fill_runs_kernel(const record_layout l, u
     double v[2 * PAIRS], d = 1.0;
 #pragma unroll
     for (unsigned m = 0; m < 2 * PAIRS; m++) {
-      const unsigned j = m * lanes + part, p = run.x + j;
+      const unsigned j = before + m * lanes + part, p = run.x + j;
       v[m] = j < count ? (double)val[BACKWARDS ? ~p : p] : 0.0;
     }
     if (used && diagonal.separate)
@@ -145,7 +148,7 @@ template <typename T> struct lane_reader {
     const T d = (T)1 / ((const T *)(r + l.inverse))[slot];
     const unsigned begin = t.ptr[k], end = t.ptr[k + 1];
     for (unsigned m = 0; m < 2 * pairs; m++) {
-      const unsigned q = begin + m * lanes + part;
+      const unsigned q = begin + l.before(i / l.width) + m * lanes + part;
       if (q >= end || (t.whole && t.from[q] == NONE)) continue;
       const two<T> v = ((const two<T> *)(r + l.values))[m / 2 * l.width + lane];
       val[t.whole ? t.whole[q] : q] = (m % 2 ? v.y : v.x) * d;
@@ -172,14 +175,15 @@ static record_layout layout_of(const gi_records *r, int type)
 template <typename M, typename T, int PAIRS, bool MIXED>
 static void launch_runs(const gik_device_triangle *t, const record_layout *l, const diagonal_of<M> &d, int backwards)
 {
-  const size_t blocks = (l->count * l->width + 255) / 256;
+  const size_t items = l->count * l->width, threads = items < 65536 ? 64 : 256; /* few are spread over all processors */
+  const size_t blocks = (items + threads - 1) / threads;
   const unsigned grid = (unsigned)(blocks < 65536 ? blocks : 65536);
   const unsigned width = (unsigned)bits_of(l->width) - 1, lanes = (unsigned)bits_of(l->lanes) - 1;
   if (!blocks) return;
   if (backwards)
-    fill_runs_kernel<M, T, PAIRS, MIXED, true><<<grid, 256>>>(*l, width, lanes, t->parent, d);
+    fill_runs_kernel<M, T, PAIRS, MIXED, true><<<grid, (unsigned)threads>>>(*l, width, lanes, t->parent, d);
   else
-    fill_runs_kernel<M, T, PAIRS, MIXED, false><<<grid, 256>>>(*l, width, lanes, t->parent, d);
+    fill_runs_kernel<M, T, PAIRS, MIXED, false><<<grid, (unsigned)threads>>>(*l, width, lanes, t->parent, d);
 }
 
 template <typename M, typename T>
