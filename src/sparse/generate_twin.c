@@ -449,7 +449,7 @@ gable_status gi_generate_twin(const char *text, uint64_t *seed, gable_matrix *a)
   GI_TRY(parse(text, &of, &g, &file, seed));
   if (file > 0)
     GI_TRY(profile_of_file(a->ctx, text, file, &p));
-  else if (g.points)
+  else if (g.unknowns)
     GI_TRY(profile_of_lattice(a->ctx, &g, &p));
   else
     GI_TRY(profile_from(a->ctx, &of, &p));

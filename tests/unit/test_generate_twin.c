@@ -184,6 +184,7 @@ int main(void)
   check_refused("twin:n=10,nnz=30,levels=4,seed=x", "seed needs");
   check_refused("twin:grid=10x10", "points=P");
   check_refused("twin:grid=10x10,points=27", "5, 7 or 9 points");
+  check_refused("twin:grid=10x10,points=0", "5, 7 or 9 points");
   check_refused("twin:grid=10x10x10x10,points=7", "points=P");
   check_refused("twin:grid=10x0,points=5", "1 or more");
   gable_context_destroy(&ctx);
