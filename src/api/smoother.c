@@ -38,6 +38,12 @@ done:
   return status;
 }
 
+/* Methods that work on lists of rows in host memory; the others take the matrix whole, where the device has it. */
+static int by_lists(const gable_context *ctx, gi_method m)
+{
+  return ctx->device->kind != GI_ON_CUDA && (m == GI_SERIAL || m == GI_LEVR || m == GI_TILES || m == GI_AUTO);
+}
+
 static gable_status method_from(const gable_context *ctx, const char *name, gi_method *out)
 {
   gable_status status = GABLE_OK;
@@ -48,15 +54,11 @@ static gable_status method_from(const gable_context *ctx, const char *name, gi_m
              "'%.40s' is no method of sweeps: say serial, levr, levc, elmr, elmc, gsf, tiles, rows or auto", name);
   GI_REQUIRE(m != (device ? GI_SERIAL : GI_ROWS), GABLE_ERR_UNAVAILABLE,
              "method %s runs on %s only, this context is %s", name, device ? "the CPU" : "a GPU", ctx->where);
+  GI_REQUIRE(ctx->device->kind != GI_ON_MIRROR || by_lists(ctx, (gi_method)m), GABLE_ERR_UNAVAILABLE,
+             "sweeps by method %s do not run on the mirror: say serial, levr, tiles or auto", name);
   *out = (gi_method)m;
 done:
   return status;
-}
-
-static const gi_sweep_kind *kind_of(const gable_context *ctx, gi_method m)
-{
-  const int lists = m == GI_SERIAL || m == GI_LEVR || m == GI_TILES || m == GI_AUTO;
-  return lists && ctx->device->kind != GI_ON_CUDA ? &gi_sweeps_lists : &gi_sweeps_whole;
 }
 
 gable_status gable_smoother_create(gable_context *ctx, const gable_smoother_options *options, gable_smoother **out)
@@ -74,7 +76,7 @@ gable_status gable_smoother_create(gable_context *ctx, const gable_smoother_opti
   s->options = own;
   s->options.method = gi_method_name(method);
   s->method = method;
-  s->kind = kind_of(ctx, method);
+  s->kind = by_lists(ctx, method) ? &gi_sweeps_lists : &gi_sweeps_whole;
   *out = s;
 done:
   return status;

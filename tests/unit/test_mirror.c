@@ -152,6 +152,42 @@ static void check_device_matrix(gable_context *ctx, int kind)
   free(b);
 }
 
+/* Sweeps take host memory here, and those that would want the matrix on the device are refused. */
+static void check_sweeps(gable_context *ctx)
+{
+  static const char *const methods[] = {"serial", "levr", "tiles", "auto", "levc", "elmr", "elmc", "gsf"};
+  const int64_t ptr[] = {0, 1, 3};
+  const gable_idx idx[] = {0, 0, 1};
+  const double val[] = {2, 1, 4}, b[] = {2, 9};
+  gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
+  a.n_rows = a.n_cols = 2;
+  a.ptr = ptr;
+  a.idx = idx;
+  for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+    gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
+    gable_smoother *s = NULL;
+    options.method = methods[m];
+    const gable_status status = gable_smoother_create(ctx, &options, &s);
+    if (m >= 4) {
+      CHECK(status == GABLE_ERR_UNAVAILABLE && !s && strstr(gable_last_error(), "mirror"), "%s", methods[m]);
+      continue;
+    }
+    double own[] = {2, 9}, x[] = {0, 0};
+    gable_vectors_view bv = GABLE_VECTORS_VIEW_INIT;
+    bv.n = 2;
+    bv.ld = 2;
+    gable_vectors_view xv = bv;
+    bv.data = own;
+    xv.data = x;
+    CHECK_OK(status);
+    CHECK_OK(gable_smoother_analyse(s, &a));
+    CHECK_OK(gable_smoother_update(s, val));
+    CHECK_OK(gable_smoother_apply(s, &bv, &xv, 1, NULL));
+    CHECK(x[0] == 1 && x[1] == 2 && own[0] == b[0] && own[1] == b[1], "%s: %g %g", methods[m], x[0], x[1]);
+    gable_smoother_destroy(&s);
+  }
+}
+
 int main(void)
 {
   gable_context *ctx = NULL;
@@ -159,6 +195,7 @@ int main(void)
   check_memory(ctx);
   check_confusion(ctx);
   for (int kind = 0; test_triangle_name(kind); kind++) check_device_matrix(ctx, kind);
+  check_sweeps(ctx);
   gable_context_destroy(&ctx);
   return 0;
 }
