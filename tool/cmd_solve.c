@@ -172,13 +172,9 @@ static gable_status make_right_sides(solve_run *r, const solve_request *q, solve
     snprintf(r->wrong, sizeof r->wrong, "%.100s has %d rows, the matrix %d", q->b_path, rows, r->rows);
     return GABLE_ERR_MISMATCH;
   }
-  if (!status) r->x = malloc(((size_t)r->rows * (size_t)o->columns + 1) * sizeof *r->x);
-  if (!status && !r->x) status = GABLE_ERR_MEMORY;
-  if (status == GABLE_ERR_MEMORY && q->rhs)
-    snprintf(r->wrong, sizeof r->wrong,
-             "out of memory: %ld right-hand sides take %s, and x as much: ask for fewer with --rhs", q->rhs,
-             human_bytes(8.0 * (double)q->rhs * r->rows).s);
-  return status;
+  if (status) return status;
+  r->x = malloc(((size_t)r->rows * (size_t)o->columns + 1) * sizeof *r->x);
+  return r->x ? GABLE_OK : GABLE_ERR_MEMORY;
 }
 
 /* A missed tolerance goes to o->status, for there is an answer; all other failures are returned. */

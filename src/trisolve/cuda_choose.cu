@@ -9,6 +9,13 @@ namespace gi
 const int lanes_of[GI_SHAPES] = {1, 1, 2, 1, 4, 8, 16, 32};
 const int pairs_of[GI_SHAPES] = {1, 2, 2, 7, 2, 2, 2, 4};
 
+/* Whether levels are many and so narrow that a few tiles hold them: each step is a warp's own then, however long the
+ * rows are (0.15 to 0.35 us on 17 real triangles of 10 to 29 entries a row, 0.53 on one). */
+static int narrow_levels(const gi_profile *p, const gik_device_triangle *t)
+{
+  return p->levels >= 100 && t->n < 32.0 * p->levels;
+}
+
 /* Seconds a solve takes by tiles and by rows: levels times a step, constants measured on one H200.  Chains of one
  * chain level share a tile and its steps; a third dimension costs journeys through L2 at every level. */
 static void predict(const gi_profile *p, const gik_device_triangle *t, double *tiles_s, double *rows_s)
@@ -20,6 +27,8 @@ static void predict(const gi_profile *p, const gik_device_triangle *t, double *t
   double step = (0.10e-6 + 5e-9 * mean) * (beside > 1 ? beside : 1);
   if (side_by_side(p, t->n))
     step = 0.30e-6;
+  else if (narrow_levels(p, t))
+    step = 0.12e-6 + 8e-9 * mean;
   else if (beside >= 4)
     step = 0.13e-6 + 0.8e-9 * width + 0.6e-9 * mean * mean;
   *rows_s = 6e-6 + p->levels * hop + bytes / 3e12;
@@ -61,6 +70,7 @@ static void predict_many(const gi_profile *p, const gik_device_triangle *t, doub
 static int all_border(const gi_profile *p, const gik_device_triangle *t)
 {
   const double mean = t->n ? (double)t->nnz / t->n : 0;
+  if (narrow_levels(p, t)) return 0;
   return mean >= 15 || (mean > 5 && p->longest > 14 && t->n > 250.0 * p->levels) || p->chains * 1.75 > t->n ||
          (side_by_side(p, t->n) && p->near < 0.7 && p->chain_levels > 0.8 * p->levels);
 }
