@@ -2,6 +2,7 @@
 #include "kernels/blas.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,6 +88,7 @@ static gable_status check_threads(void *library, int threads, gik_blas *blas)
              own);
   GI_REQUIRE(threads <= most_calls(get_config()), GABLE_ERR_UNAVAILABLE,
              "the OpenBLAS found is built for %d threads, and %d would call it", most_calls(get_config()), threads);
+  blas->most = kind == SERIAL ? 1 : most_calls(get_config());
   blas->small = small_of(library, get_config());
 done:
   return status;
@@ -117,6 +119,34 @@ void gik_blas_close(gik_blas *blas)
 {
   if (blas->library) dlclose(blas->library);
   blas->library = NULL;
+}
+
+/* The room for calls is the process's, and so is its count. */
+static pthread_mutex_t room_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t room_changed = PTHREAD_COND_INITIALIZER;
+static int calling;                       /* threads between begin and end */
+static unsigned long last_ticket, served; /* who comes later waits for all before, so that many threads find room too */
+
+void gik_blas_begin(const gik_blas *blas, int threads)
+{
+  if (!blas) return;
+  pthread_mutex_lock(&room_lock);
+  const unsigned long ticket = last_ticket++;
+  while (ticket != served || (calling > 0 && calling > blas->most - threads))
+    pthread_cond_wait(&room_changed, &room_lock);
+  calling += threads;
+  served++;
+  pthread_cond_broadcast(&room_changed);
+  pthread_mutex_unlock(&room_lock);
+}
+
+void gik_blas_end(const gik_blas *blas, int threads)
+{
+  if (!blas) return;
+  pthread_mutex_lock(&room_lock);
+  calling -= threads;
+  pthread_cond_broadcast(&room_changed);
+  pthread_mutex_unlock(&room_lock);
 }
 
 void gik_blas_alone(void (*run)(void *user), void *user)

@@ -6,7 +6,9 @@
  *            run on the OpenMP runtime that this library was built with.
  *   pthreads callable by any number of threads; but each call spreads over its own threads, unless it has one.
  *   serial   Debian's is built without locks: concurrent calls give wrong products.  For one thread alone, and only
- *            while no other thread of the process calls it. */
+ *            while no other thread of the process calls it.
+ * It has room for so many calls at once, and ends the process when there are more: factorizations begin and end their
+ * use, and one that would be too much waits for others. */
 #ifndef GIK_BLAS_H
 #define GIK_BLAS_H
 
@@ -27,6 +29,7 @@ typedef struct gik_blas {
   gik_gemm_s *gemm_s;
   gable_off small; /* most rows x columns x terms of a product that it computes without packing; 0: it always packs */
   gable_idx least; /* rows, columns and terms of the products that it is given: at least so many of each */
+  int most;        /* calls at once in the whole process */
   int in_place;    /* 1: and only those that it can add where they belong; 0: scattered ones too, through a buffer */
   char name[160];  /* in its own words */
 } gik_blas;
@@ -38,6 +41,11 @@ gable_status gik_blas_open(int threads, gik_blas *blas);
  * One that any thread of the process may call at any time; none: library stays NULL. */
 void gik_blas_open_if_good(int threads, gik_blas *blas);
 void gik_blas_close(gik_blas *blas);
+
+/* Around all calls of so many threads: waits, first come first served, until with theirs no more than blas->most calls
+ * of users of this library can be under way.  Pairs; not within one another.  blas may be NULL: nothing. */
+void gik_blas_begin(const gik_blas *blas, int threads);
+void gik_blas_end(const gik_blas *blas, int threads);
 
 /* run(user) as a task of its own whose calls of an OpenBLAS on OpenMP stay on this thread. */
 void gik_blas_alone(void (*run)(void *user), void *user);

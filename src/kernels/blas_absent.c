@@ -21,6 +21,16 @@ void gik_blas_close(gik_blas *blas)
   (void)blas;
 }
 
+void gik_blas_begin(const gik_blas *blas, int threads)
+{
+  (void)blas, (void)threads;
+}
+
+void gik_blas_end(const gik_blas *blas, int threads)
+{
+  (void)blas, (void)threads;
+}
+
 void gik_blas_alone(void (*run)(void *user), void *user)
 {
   run(user);
