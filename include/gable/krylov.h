@@ -64,9 +64,9 @@ typedef struct gable_krylov_info {
   }
 
 /* Local.  A x = b from the x that is given; b, x: [n] doubles in host memory.  history: [max_iterations+1] relative
- * residuals, filled up to info.iterations (BiCGSTAB and CG; GMRES leaves it alone), or NULL.  GABLE_ERR_TOLERANCE when
- * the tolerance was not reached: x is the last iterate.  b = 0 has x = 0.  GABLE_ERR_DEADLINE: a wait of 10 s on a GPU,
- * with its row. One call at a time per object. */
+ * residuals of the recurrence, filled up to info.iterations (GMRES: those of b - A x at every restart and at the end),
+ * or NULL.  GABLE_ERR_TOLERANCE when the tolerance was not reached: x is the last iterate.  b = 0 has x = 0.
+ * GABLE_ERR_DEADLINE: a wait of 10 s on a GPU, with its row. One call at a time per object. */
 GABLE_API gable_status gable_krylov_solve(gable_krylov *k, const double *b, double *x, double *history);
 
 /* Local.  The same with one vector each, of doubles, both in host memory or both in the memory of the context's GPU,

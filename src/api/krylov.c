@@ -189,7 +189,7 @@ static gable_status run(gable_krylov *k, const double *b, double *x, double *his
   const gi_operator m = o->preconditioner == GABLE_PRECOND_NONE ? NULL : precondition;
   if (o->solver == GABLE_GMRES) {
     gi_gmres_result r;
-    GI_TRY(gi_gmres(apply, m, k, b, x, o->tolerance, o->max_iterations, k->gmres, &r));
+    GI_TRY(gi_gmres(apply, m, k, b, x, o->tolerance, o->max_iterations, history, k->gmres, &r));
     k->info.iterations = r.iterations;
     k->info.residual = r.residual;
     *stop = stops[r.reason == GI_GMRES_NOT_FINITE ? 3 : r.reason];
@@ -210,7 +210,7 @@ static void answer_zero(gable_krylov *k, double *history, const char **stop)
 {
   k->info.iterations = 0;
   k->info.residual = k->info.true_residual = k->info.precond_s = 0;
-  if (history && k->options.solver != GABLE_GMRES) history[0] = 0;
+  if (history) history[0] = 0;
   *stop = "converged";
 }
 
@@ -265,7 +265,7 @@ static gable_status solve_there(gable_krylov *k, const double *b, double *x, dou
   gable_status status = GABLE_OK;
   const gable_krylov_options *o = &k->options;
   const gi_operator m = o->preconditioner == GABLE_PRECOND_NONE ? NULL : device_precondition;
-  const gi_iteration how = {o->tolerance, o->max_iterations, o->solver == GABLE_GMRES ? NULL : history, NULL};
+  const gi_iteration how = {o->tolerance, o->max_iterations, history, NULL};
   const gik_product residual = {
       .type = GABLE_D, .b = b, .x = x, .y = k->device.vectors, .b_step = 1, .x_step = 1, .count = 1}; /* b - A x */
   gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};

@@ -72,7 +72,7 @@ gable_status gi_device_gmres(gi_device_krylov *w, gi_operator apply, gi_operator
                              const double *b, double *x, const gi_iteration *how, gi_iteration_result *result)
 {
   gable_status status = GABLE_OK;
-  const gi_iteration quiet = {how->tolerance, how->max_iterations, NULL, NULL};
+  const gi_iteration quiet = {how->tolerance, how->max_iterations, NULL, NULL}; /* the state knows the restarts alone */
   gik_krylov_state state;
   gable_idx seen = 0;
   *result = (gi_iteration_result){GI_STOP_ITERATIONS, 0, 0};
@@ -80,6 +80,7 @@ gable_status gi_device_gmres(gi_device_krylov *w, gi_operator apply, gi_operator
   for (;;) {
     GI_TRY(start(w, apply, user, b, x, result));
     GI_TRY(gi_device_krylov_look(w, &quiet, &seen, &state, result));
+    if (how->history) how->history[result->iterations] = state.residual;
     if (state.stop) goto done;
     gable_idx k = 0;
     w->q.g[0] = state.norm;
@@ -90,6 +91,7 @@ gable_status gi_device_gmres(gi_device_krylov *w, gi_operator apply, gi_operator
       if (!isfinite(column[k + 1])) break;
       gi_hessenberg_rotate(&w->q, k++);
       result->iterations++;
+      if (how->history) how->history[result->iterations] = fabs(w->q.g[k]) / state.norm_b;
       if (column[k - 1] == 0) break;
     }
     if (!k) {

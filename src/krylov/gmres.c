@@ -136,18 +136,21 @@ done:
 }
 
 gable_status gi_gmres(gi_operator apply, gi_operator precondition, void *user, const double *b, double *x,
-                      double tolerance, gable_idx max_iterations, gi_gmres_work *w, gi_gmres_result *result)
+                      double tolerance, gable_idx max_iterations, double *history, gi_gmres_work *w,
+                      gi_gmres_result *result)
 {
   gable_status status = GABLE_OK;
   double norm_b = gi_norm2(w->n, b), norm;
   *result = (gi_gmres_result){GI_GMRES_CONVERGED, 0, 0};
   if (norm_b == 0) {
     memset(x, 0, (size_t)w->n * sizeof *x);
+    if (history) history[0] = 0;
     return GABLE_OK;
   }
   for (;;) {
     GI_TRY(start(apply, user, b, x, w, &norm));
     result->residual = norm / norm_b;
+    if (history) history[result->iterations] = result->residual;
     if (!isfinite(norm)) result->reason = GI_GMRES_NOT_FINITE;
     if (!isfinite(norm) || norm <= tolerance * norm_b) break;
     if (result->iterations >= max_iterations) {
@@ -164,6 +167,7 @@ gable_status gi_gmres(gi_operator apply, gi_operator precondition, void *user, c
       if (!isfinite(gi_hessenberg_column(&w->q, k)[k + 1])) break;
       gi_hessenberg_rotate(&w->q, k++);
       result->iterations++;
+      if (history) history[result->iterations] = fabs(w->q.g[k]) / norm_b;
       if (gi_hessenberg_column(&w->q, k - 1)[k - 1] == 0) break;
     }
     if (!k) {

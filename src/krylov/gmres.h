@@ -34,10 +34,12 @@ typedef struct gi_gmres_result {
 } gi_gmres_result;
 
 /* Solves A x = b; x [n] is the start on entry.  Stops when ||b - A x|| <= tolerance ||b||, or after max_iterations.
+ * history: [max_iterations+1] relative residuals of the recurrence, recomputed at every restart, or NULL.
  * precondition (x ~ A^-1) may be NULL.  Missing the tolerance is no error: result says it.  Allocates nothing.  Errors
  * are those of the callbacks.  x stays as it was when the basis is not finite. */
 gable_status gi_gmres(gi_operator apply, gi_operator precondition, void *user, const double *b, double *x,
-                      double tolerance, gable_idx max_iterations, gi_gmres_work *work, gi_gmres_result *result);
+                      double tolerance, gable_idx max_iterations, double *history, gi_gmres_work *work,
+                      gi_gmres_result *result);
 
 /* sum x_i y_i in an order that depends on n alone; and its relatives. */
 double gi_dot(gable_idx n, const double *x, const double *y);

@@ -113,7 +113,7 @@ static gable_status with_gmres(const refinement *c, const double *b, double *x, 
     GI_TRY(gi_gmres(weighted_apply, weighted_precondition, &s, k->r, k->trial, 0.1 * c->options->tolerance / norm_r,
                     c->options->max_gmres - *iterations < GI_GMRES_RESTART ? c->options->max_gmres - *iterations
                                                                            : GI_GMRES_RESTART,
-                    k->gmres, &result));
+                    NULL, k->gmres, &result));
     *iterations += result.iterations;
     for (gable_idx i = 0; i < n; i++) k->trial[i] += x[i];
     gi_errors after = gi_backward_error(c->a, c->op, b, k->trial, k->r, k->w);

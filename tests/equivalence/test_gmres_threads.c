@@ -30,7 +30,7 @@ static double solve(int threads, gable_idx n, double *x)
     b[i] = 1 + i % 5;
     x[i] = 0;
   }
-  CHECK_OK(gi_gmres(apply, NULL, &n, b, x, 1e-14, STEPS, w, &result));
+  CHECK_OK(gi_gmres(apply, NULL, &n, b, x, 1e-14, STEPS, NULL, w, &result));
   CHECK(result.iterations == STEPS && result.residual < 1, "%d iterations, residual %g", result.iterations,
         result.residual);
   gi_gmres_work_destroy(ctx, &w);
