@@ -150,11 +150,11 @@ gable_status callers_block(const gable_context_options *own, size_t bytes, void 
   gable_status status = GABLE_OK;
   void *p = own->device_allocate(own->device_memory_user, bytes);
   GI_REQUIRE(p, GABLE_ERR_MEMORY, "%.1f MB of device memory: the caller's allocator has none", (double)bytes / 1e6);
-  *out = p;
   GI_REQUIRE((uintptr_t)p % 256 == 0, GABLE_ERR_ARGUMENT, "the caller's device memory is not aligned to 256 bytes");
+  *out = p;
+  p = nullptr;
 done:
-  if (status && p) own->device_release(own->device_memory_user, p);
-  if (status) *out = nullptr;
+  if (p) own->device_release(own->device_memory_user, p);
   return status;
 }
 

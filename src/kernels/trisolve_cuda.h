@@ -91,6 +91,7 @@ int gik_tiles_many_blocks(const gik_tiles *t, int q, gable_type vectors, int pro
 gable_status gik_tiles_solve_many(const gik_tiles *t, int q, gable_type vectors, int blocks, const gik_solve *s);
 
 enum { GIK_PACKED_WARPS = 4 }; /* of a block */
+enum { GIK_MOST_STEPS = 64 };
 
 /* A record whose rows have lanes of their own number: rows of one level that need as many.  What 32 lanes have no room
  * for is in the records that follow, which are no work of their own. */
@@ -115,8 +116,11 @@ typedef struct gik_packed {
   unsigned *position; /* [n_published] place of each row */
   unsigned *row;      /* [n_published] its row of the matrix; ~0: a part */
   int mixed;          /* 1: each record has its own lanes a row, see head */
+  int parts;          /* 1: some rows were split */
   int long_rows;      /* 1: some rows go on in further records */
   gik_head *head;     /* [n_records] of mixed records; else NULL: they stand in the records */
+  int steps;          /* levels, if each is taken when the one before is done (mixed records); 0: values are awaited */
+  unsigned step[GIK_MOST_STEPS + 1]; /* first record of each, and the end of the last */
   void *record[2];
 } gik_packed;
 
@@ -131,6 +135,10 @@ size_t gik_packed_record_bytes(int lanes, int pairs, gable_type vectors);
 enum { GIK_MIXED_PAIRS = 4, GIK_MIXED_ROOM = 64 * GIK_MIXED_PAIRS, GIK_MIXED_LONGEST = 8 * GIK_MIXED_ROOM };
 /* One right-hand side after the other, from mixed records. */
 gable_status gik_mixed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
+/* Level by level, where p has steps: places in its records are rows of x, or, with the highest bit, of published, which
+ * is [count][n_published] and holds the parts of rows. */
+int gik_stepped_launches(const gik_packed *p);
+gable_status gik_stepped_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
 /* 1 when a kernel of this shape was compiled. */
 int gik_packed_shape(int lanes, int pairs);
 /* One right-hand side. */

@@ -247,7 +247,8 @@ int gik_packed_together(int n, double entries, double width, int count)
    * took 20 ms so instead of 5) */
   if ((double)n * count < 400e3 || width < 600)
     return count >= 4 && entries >= 4 && width >= 80 && (double)n * count < 4e6 ? 4 : 1;
-  return count <= 4 ? 4 : count <= 8 ? 8 : 16;
+  /* a warp takes 64/Q rows: with 8 a whole record of rows that take four lanes (cage11 0.102 to 0.082 ms) */
+  return count <= 4 ? 4 : count <= 8 || entries >= 6 ? 8 : 16;
 }
 
 gable_status gik_packed_solve_many(const gik_packed *p, int q, gable_type vectors, const gik_solve *s)

@@ -1,6 +1,7 @@
 /* candidates.c: see candidates.h.  Each candidate is a plan of its own, made and solved with as a caller would. */
 #include "trisolve/candidates.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -104,20 +105,26 @@ done:
   return status;
 }
 
-static gable_status time_one(const gable_trisolve *t, gi_method method, const gable_matrix_view *a, gable_idx *bad_row,
-                             double *seconds)
+typedef struct timing {
+  gable_trisolve *t;
+  const gable_matrix_view *a;
+} timing;
+
+static gable_status time_one(void *user, gi_method method, gable_idx *bad_row, double *seconds)
 {
   gable_status status = GABLE_OK;
-  gable_trisolve_options options = t->options;
+  const timing *of = user;
+  gable_context *ctx = of->t->ctx;
+  gable_trisolve_options options = of->t->options;
   gable_trisolve *own = NULL;
   numbers n = {0};
   options.method = gi_method_name(method);
   options.time_candidates = 0;
-  GI_TRY(gable_trisolve_create(t->ctx, &options, &own));
-  status = gable_trisolve_analyse(own, a);
+  GI_TRY(gable_trisolve_create(ctx, &options, &own));
+  status = gable_trisolve_analyse(own, of->a);
   *bad_row = own->bad_row;
   if (status || !own->shape.n) goto done;
-  GI_TRY(numbers_init(t->ctx, &own->shape, options.typical_rhs, &n));
+  GI_TRY(numbers_init(ctx, &own->shape, options.typical_rhs, &n));
   GI_TRY(time_plan(own, &n, seconds));
 done:
   numbers_release(&n);
@@ -125,28 +132,37 @@ done:
   return status;
 }
 
-gable_status gi_candidates_time(gable_trisolve *t, const gable_matrix_view *a, gi_method *fastest)
+/* Not where the matrix is wrong, for it is wrong for all, or the caller has enough; but where this one was too large or
+ * the device in its way. */
+static int another_may_serve(gable_status status, gable_idx bad_row)
 {
-  gable_status status = GABLE_OK;
-  double least = 0;
-  int used = 0;
+  return bad_row < 0 && (status <= 0 || status == GABLE_ERR_LIMIT) && status != GABLE_ERR_CANCELLED;
+}
+
+gable_status gi_candidates_fastest(gi_candidate_time *time, void *user, char *said, size_t room, gable_idx *bad_row,
+                                   gi_method *fastest)
+{
+  gable_status failed = GABLE_OK;
+  double least = INFINITY;
+  size_t used = 0;
   for (int k = 0; k < CANDIDATES; k++) {
     double seconds = 0;
-    gable_idx bad_row = -1;
-    const gable_status one = time_one(t, candidates[k], a, &bad_row, &seconds);
-    if (one > 0 || bad_row >= 0) { /* the matrix is wrong, for the others too */
-      t->bad_row = bad_row;
-      status = one;
-      goto done;
+    const gable_status status = time(user, candidates[k], bad_row, &seconds);
+    if (!another_may_serve(status, *bad_row)) return status;
+    if (status) {
+      failed = status;
+      continue;
     }
-    if (one && k + 1 < CANDIDATES) continue; /* too large for this one, perhaps */
-    if (one && !used) status = one;
-    if (one) break;
-    used += snprintf(t->timed + used, sizeof t->timed - (size_t)used, "%s%s %.3g ms",
-                     used ? ", " : "timed: ", gi_method_name(candidates[k]), 1e3 * seconds);
-    if (least == 0 || seconds < least) *fastest = candidates[k];
-    if (least == 0 || seconds < least) least = seconds;
+    used += (size_t)snprintf(said + used, room - used, "%s%s %.3g ms",
+                             used ? ", " : "timed: ", gi_method_name(candidates[k]), 1e3 * seconds);
+    if (!(seconds < least)) continue;
+    *fastest = candidates[k];
+    least = seconds;
   }
-done:
-  return status;
+  return used ? GABLE_OK : failed;
+}
+
+gable_status gi_candidates_time(gable_trisolve *t, const gable_matrix_view *a, gi_method *fastest)
+{
+  return gi_candidates_fastest(time_one, &(timing){t, a}, t->timed, sizeof t->timed, &t->bad_row, fastest);
 }

@@ -1,11 +1,26 @@
 /* cuda_border.cu: which values the tiles of a schedule need of one another. */
 #include "kernels/device_wait.cuh"
 #include "trisolve/cuda_border.cuh"
+#include "trisolve/cuda_small.cuh"
 
 using gik::NONE;
 
 namespace gi
 {
+
+/* Both prefix sums of rank_published by one block. */
+static __global__ void __launch_bounds__(SMALL_THREADS)
+    rank_kernel(unsigned n, const unsigned *flag, unsigned *rank, unsigned *external)
+{
+  __shared__ small_scan scan;
+  const unsigned flags = scan.sum(
+      n, [=](unsigned p) { return flag[p]; }, [=](unsigned p, unsigned before, unsigned) { rank[p] = before; });
+  const unsigned entries = scan.sum(
+      n, [=](unsigned k) { return external[k]; }, [=](unsigned k, unsigned before, unsigned) { external[k] = before; });
+  if (threadIdx.x) return;
+  rank[n] = flags;
+  external[n] = entries;
+}
 
 /* external: [n+1] where the entries of row k that are not local begin, when they are written row by row; the last: how
  * many.  b->rank: by place, the number of a row that another tile or a later record needs. */
@@ -31,8 +46,13 @@ static gable_status rank_published(gi_device_memory *m, const gik_device_triangl
     }
     external[k] = count;
   }));
-  GI_TRY(offsets(m, flag, rank, n));
-  GI_TRY(offsets(m, external, external, n));
+  if (n <= SMALL_ROWS) {
+    rank_kernel<<<1, SMALL_THREADS>>>((unsigned)n, flag, rank, external);
+    GI_TRY(gik::launched("border"));
+  } else {
+    GI_TRY(offsets(m, flag, rank, n));
+    GI_TRY(offsets(m, external, external, n));
+  }
   b->flag = flag;
   b->rank = rank;
 done:
@@ -86,29 +106,65 @@ done:
   return status;
 }
 
+namespace
+{
+
+/* Entry i of the sorted ones, before which are `before` border values, itself one or not. */
+struct border_writer {
+  const u64 *key;
+  const unsigned *entry;
+  unsigned entries, tiles;
+  int place_bits, tile_shift;
+  unsigned *list, *first, *number;
+
+  __device__ bool is_new(unsigned i) const { return i < entries && (!i || key[i] != key[i - 1]); }
+  __device__ void put(unsigned i, unsigned before, unsigned own) const
+  {
+    const unsigned here = i < entries ? (unsigned)(key[i] >> tile_shift) : tiles;
+    const unsigned last = i ? (unsigned)(key[i - 1] >> tile_shift) : NONE;
+    for (unsigned t = last + 1; t <= here; t++) first[t] = before;
+    if (i == entries) return;
+    number[entry[i]] = before + own - 1;
+    if (own) list[before] = (unsigned)(key[i] & (((u64)1 << place_bits) - 1));
+  }
+};
+
+} /* namespace */
+
+static __global__ void __launch_bounds__(SMALL_THREADS) number_border_kernel(const border_writer w, unsigned *count)
+{
+  __shared__ small_scan scan;
+  const unsigned all = scan.sum(
+      w.entries + 1, [=](unsigned i) { return (unsigned)w.is_new(i); },
+      [=](unsigned i, unsigned before, unsigned own) { w.put(i, before, own); });
+  if (!threadIdx.x) *count = all;
+}
+
 /* Entries with one key share one border value; the keys of a tile are one run. */
 static gable_status number_border(gi_device_memory *keep, gi_device_memory *m, const u64 *key, const unsigned *entry,
                                   size_t entries, const border_bits bits, unsigned tiles, border *b)
 {
   gable_status status = GABLE_OK;
-  unsigned *f = nullptr;
-  GI_TRY(take(m, entries + 1, &f));
-  GI_TRY(each(entries + 1, [=] __device__(size_t i) { f[i] = i < entries && (!i || key[i] != key[i - 1]); }));
-  GI_TRY(offsets(m, f, f, entries));
-  GI_TRY(fetch(m->ctx, &b->count, f + entries, 1));
-  GI_TRY(take(keep, b->count, &b->list));
-  {
-    const int tile_shift = bits.place + bits.level - bits.dropped;
-    unsigned *list = b->list, *first = b->first, *number = b->number;
-    GI_TRY(each(entries + 1, [=] __device__(size_t i) {
-      const unsigned here = i < entries ? (unsigned)(key[i] >> tile_shift) : tiles;
-      const unsigned before = i ? (unsigned)(key[i - 1] >> tile_shift) : NONE;
-      for (unsigned t = before + 1; t <= here; t++) first[t] = f[i];
-      if (i == entries) return;
-      number[entry[i]] = f[i + 1] - 1;
-      if (f[i + 1] > f[i]) list[f[i]] = (unsigned)(key[i] & (((u64)1 << bits.place) - 1));
-    }));
+  unsigned *f = nullptr, count = 0;
+  border_writer w = {key,     entry,    (unsigned)entries, tiles, bits.place, bits.place + bits.level - bits.dropped,
+                     nullptr, b->first, b->number};
+  if (entries < SMALL_ENTRIES) {
+    GI_TRY(take(keep, entries, &b->list));
+    GI_TRY(take(m, 1, &f));
+    w.list = b->list;
+    number_border_kernel<<<1, SMALL_THREADS>>>(w, f);
+    GI_TRY(gik::launched("border"));
+    b->total = f;
+    goto done;
   }
+  GI_TRY(take(m, entries + 1, &f));
+  GI_TRY(each(entries + 1, [=] __device__(size_t i) { f[i] = w.is_new((unsigned)i); }));
+  GI_TRY(offsets(m, f, f, entries));
+  GI_TRY(fetch(m->ctx, &count, f + entries, 1));
+  GI_TRY(take(keep, count, &b->list));
+  w.list = b->list;
+  GI_TRY(each(entries + 1, [=] __device__(size_t i) { w.put((unsigned)i, f[i], i < entries ? f[i + 1] - f[i] : 0); }));
+  b->total = f + entries;
 done:
   return status;
 }

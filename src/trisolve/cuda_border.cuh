@@ -24,7 +24,8 @@ struct border {
   unsigned *list;   /* [n_borders] published places */
   unsigned *number; /* [nnz] of an entry that is not local: its place in list */
   unsigned *first;  /* [tiles+1] into list */
-  unsigned count, published;
+  unsigned *total;  /* how many, on the device */
+  unsigned published;
   unsigned *flag, *rank; /* [n+1] by place: 1 where others need the row, and its published place then */
 };
 

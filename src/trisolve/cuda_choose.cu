@@ -1,4 +1,5 @@
 /* cuda_choose.cu: the choice between tiles and rows, and the shape of a record. */
+#include <cmath>
 #include <cstdio>
 
 #include "trisolve/cuda_state.h"
@@ -9,30 +10,49 @@ namespace gi
 const int lanes_of[GI_SHAPES] = {1, 1, 2, 1, 4, 8, 16, 32};
 const int pairs_of[GI_SHAPES] = {1, 2, 2, 7, 2, 2, 2, 4};
 
-/* Whether levels are many and so narrow that a few tiles hold them: each step is a warp's own then, however long the
- * rows are (0.15 to 0.35 us on 17 real triangles of 10 to 29 entries a row, 0.53 on one). */
+/* Whether levels are many and most of them so narrow that a few tiles hold them: each step is a warp's own then,
+ * however long the rows are (0.15 to 0.35 us on 17 real triangles of 10 to 29 entries a row, 0.53 on one). */
 static int narrow_levels(const gi_profile *p, const gik_device_triangle *t)
 {
-  return p->levels >= 100 && t->n < 32.0 * p->levels;
+  return p->levels >= 100 && (t->n < (double)GI_NARROW_LEVEL * p->levels || p->narrow > 0.6 * p->levels);
 }
 
-/* Seconds a solve takes by tiles and by rows: levels times a step, constants measured on one H200.  Chains of one
- * chain level share a tile and its steps; a third dimension costs journeys through L2 at every level. */
+/* The shape of tiles' records: by the length that all but one row in fifty keep. */
+static int shape_in_tiles(const gi_profile *p, const gik_device_triangle *t)
+{
+  return gi_limit_shape(p->within, p->longest, (unsigned)t->n, p->chains && t->n / p->chains >= 16);
+}
+
+/* Long chains side by side whose entries reach far down while the longest path changes its chain at almost every row:
+ * no grid (ff_heat3d 0.95 of its levels are chain levels; a grid of 27 points 0.43, 7 points 0.67). */
+static int irregular(const gi_profile *p, const gik_device_triangle *t)
+{
+  return side_by_side(p, t->n) && p->near < 0.7 && p->chain_levels > 0.8 * p->levels;
+}
+
+/* Seconds a solve takes by tiles and by rows: levels times a step, constants measured on one H200 (docs/algorithms/
+ * auto.md says how well they fit).  Chains of one chain level share a tile and its steps; a third dimension costs
+ * journeys through L2 at every level.  Elsewhere, where levels are neither narrow nor of few chains, a tile takes as
+ * many steps a level as its rows have lanes, and a level of rows takes longer the more values it waits for. */
 static void predict(const gi_profile *p, const gik_device_triangle *t, double *tiles_s, double *rows_s)
 {
-  const double n = t->n, width = n / (p->levels ? p->levels : 1), mean = t->nnz / (n > 0 ? n : 1);
+  const double n = t->n, levels = p->levels ? p->levels : 1, width = n / levels, mean = t->nnz / (n > 0 ? n : 1);
   const double bytes = 12.0 * t->nnz + 40.0 * n, beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
   const double flood = width > 5000 ? width - 5000 : 0; /* rows that wait for more than their operands */
-  const double hop = 0.40e-6 + 2.2e-11 * flood * (1 + mean / 4) + 4e-9 * mean;
-  double step = (0.10e-6 + 5e-9 * mean) * (beside > 1 ? beside : 1);
-  if (side_by_side(p, t->n))
+  double step = (0.10e-6 + 5e-9 * mean) * (beside > 1 ? beside : 1), hop = 0.40e-6 + 4e-9 * mean;
+  int scattered = irregular(p, t);
+  const double crossings = scattered ? 132 * 1.5e-6 : 0; /* the longest path goes through every tile */
+  if (side_by_side(p, t->n)) {
     step = 0.30e-6;
-  else if (narrow_levels(p, t))
+  } else if (narrow_levels(p, t)) {
     step = 0.12e-6 + 8e-9 * mean;
-  else if (beside >= 4)
-    step = 0.13e-6 + 0.8e-9 * width + 0.6e-9 * mean * mean;
-  *rows_s = 6e-6 + p->levels * hop + bytes / 3e12;
-  *tiles_s = 12e-6 + p->levels * step + bytes / 3e12;
+  } else if (beside >= 4) {
+    step = 0.12e-6 + 0.2e-9 * width * lanes_of[shape_in_tiles(p, t)];
+    scattered = 1;
+  }
+  if (scattered) hop = 0.343e-6 + 2.6e-9 * mean + 48.6e-9 * log2(1 + t->nnz / (100 * levels));
+  *rows_s = 6e-6 + p->levels * (hop + 2.2e-11 * flood * (1 + mean / 4)) + bytes / 3e12;
+  *tiles_s = 12e-6 + p->levels * step + crossings + bytes / 3e12;
 }
 
 /* Seconds that independent right-hand sides keep the whole GPU busy with tiles: scattered accesses to b and x, and the
@@ -65,14 +85,14 @@ static void predict_many(const gi_profile *p, const gik_device_triangle *t, doub
   if (side == 4 && !side_by_side(p, t->n) && *tiles_s < 2 * *rows_s) *tiles_s = 2 * *rows_s;
 }
 
-/* Whether tiles would be border for the most part: long rows of wide levels, rows without chains, chains whose entries
- * reach far down while the longest path changes its chain at almost every row. */
+/* Whether tiles would be border for the most part: long rows, rows without chains, regular chains side by side that
+ * are broken where rows are split. */
 static int all_border(const gi_profile *p, const gik_device_triangle *t)
 {
   const double mean = t->n ? (double)t->nnz / t->n : 0;
   if (narrow_levels(p, t)) return 0;
-  return mean >= 15 || (mean > 5 && p->longest > 14 && t->n > 250.0 * p->levels) || p->chains * 1.75 > t->n ||
-         (side_by_side(p, t->n) && p->near < 0.7 && p->chain_levels > 0.8 * p->levels);
+  return mean >= 15 || p->chains * 1.75 > t->n ||
+         (side_by_side(p, t->n) && !irregular(p, t) && p->longest > gi_limit_of(shape_in_tiles(p, t)));
 }
 
 /* Whether a solve is over so soon that the analysis of tiles, 0.3 ms however small they are, would be most of it all.
@@ -82,18 +102,61 @@ static int soon_over(const gi_profile *p, const gik_device_triangle *t)
   return p->levels < 100 && t->n < 20000;
 }
 
+/* Seconds of rows that are taken level by level in so many launches. */
+static double stepped_s(const gik_device_triangle *t, int launches, double rhs)
+{
+  if (rhs > 1) return 6e-6 + 6e-6 * launches + rhs * (4e-12 * t->n + 0.9e-12 * t->nnz);
+  return 6e-6 + 4.2e-6 * (launches - 1) + (12.0 * t->nnz + 40.0 * t->n) / 3e12;
+}
+
+enum { MOST_LAUNCHES = 8 };
+
+/* Launches of rows level by level, as a guess: one for each wide level and one for all others. */
+static int launches_of(const gi_profile *p)
+{
+  return p->wide && p->wide + 1 < p->levels ? p->wide + 1 : p->levels;
+}
+
+/* rows_s becomes what is less: the seconds of rows as they are, or level by level, which is told. */
+static int step_by_step(const gi_profile *p, const gik_device_triangle *t, int launches, double rhs, double *rows_s)
+{
+  const double seconds = stepped_s(t, launches, rhs);
+  if (p->levels < 2 || p->levels > GIK_MOST_STEPS || launches > MOST_LAUNCHES || seconds >= 0.9 * *rows_s) return 0;
+  *rows_s = seconds;
+  return 1;
+}
+
+static void predict_for(const gi_profile *p, const gik_device_triangle *t, int rhs, double *tiles_s, double *rows_s)
+{
+  predict(p, t, tiles_s, rows_s);
+  if (rhs > 1) predict_many(p, t, rhs, tiles_s, rows_s);
+}
+
+int asks_for_widths(const gi_profile *p, const gik_device_triangle *t, int rhs, int rows_only)
+{
+  gi_profile q = *p;
+  double tiles = 0, rows = 0;
+  predict_for(p, t, rhs, &tiles, &rows);
+  if (p->levels > 3 && t->n > 10000.0 * p->levels && step_by_step(p, t, 3, rhs, &rows)) return 1;
+  if (rows_only || rhs > 1 || p->levels < 100 || p->levels > GI_MOST_TALLIED || side_by_side(p, t->n)) return 0;
+  if (narrow_levels(p, t) || (tiles < 0.9 * rows && !all_border(p, t))) return 0; /* tiles, whatever the widths */
+  q.narrow = p->levels;
+  predict(&q, t, &tiles, &rows);
+  return tiles < 0.9 * rows;
+}
+
 gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, side *s)
 {
   double tiles = 0, rows = 0;
-  predict(p, t, &tiles, &rows);
-  if (rhs > 1) predict_many(p, t, rhs, &tiles, &rows);
+  predict_for(p, t, rhs, &tiles, &rows);
+  const int steps = step_by_step(p, t, launches_of(p), rhs, &rows);
   if (all_border(p, t) || soon_over(p, t)) tiles = 10 * rows;
   /* the model is less sure of tiles, whose time depends on how tiles lie to one another: they must win clearly */
   const gi_method m = tiles < 0.9 * rows ? GI_TILES : GI_ROWS;
   s->model_s = m == GI_TILES ? tiles : rows;
   snprintf(s->why, sizeof s->why,
-           "%d rows in %d levels and %d chains, %.1f entries a row: model says tiles %.3g s, rows %.3g s", t->n,
-           p->levels, p->chains, (double)t->nnz / (t->n ? t->n : 1), tiles, rows);
+           "%d rows in %d levels and %d chains, %.1f entries a row: model says tiles %.3g s, rows %.3g s%s", t->n,
+           p->levels, p->chains, (double)t->nnz / (t->n ? t->n : 1), tiles, rows, steps ? ", level by level" : "");
   return m;
 }
 
@@ -104,6 +167,14 @@ int chunk_of(const gik_packed *p, int levels, int processors)
   if (!p->mixed) return 1; /* of records that are all alike, 5 points at random lost 5%, kkt_CONT-300 up to 9% */
   const double spread = (double)p->n_records / (levels > 0 ? levels : 1) / (4.0 * processors);
   return spread >= GIK_PACKED_WARPS ? GIK_PACKED_WARPS : spread > 1 ? (int)spread : 1;
+}
+
+/* Whether rows are taken level by level. */
+static int steps_of(const gable_trisolve *t, const side *d)
+{
+  double tiles = 0, rows = 0;
+  predict_for(&d->profile, &d->plain, t->options.typical_rhs, &tiles, &rows);
+  return step_by_step(&d->profile, &d->plain, launches_of(&d->profile), t->options.typical_rhs, &rows);
 }
 
 void rows_shape(const gable_trisolve *t, side *d, int k)
@@ -118,8 +189,13 @@ void rows_shape(const gable_trisolve *t, side *d, int k)
   d->packed.unread = ~0u;
   d->packed.blocks = width > 300 ? 4 : 2;
   d->packed.gated = pairs_of[k] * lanes_of[k] >= 7;
-  if (((width > 1024 && uneven) || hollow) &&
-      gik_packed_together(t->shape.n, entries, width, t->options.typical_rhs) == 1) {
+  if (steps_of(t, d)) {
+    d->packed.steps = d->profile.levels;
+    d->packed.mixed = 1;
+    d->packed.lanes = 1;
+    d->packed.pairs = GIK_MIXED_PAIRS;
+  } else if (((width > 1024 && uneven) || hollow) &&
+             gik_packed_together(t->shape.n, entries, width, t->options.typical_rhs) == 1) {
     /* as many lanes a row as its length asks for; several right-hand sides are independent pieces of work then */
     d->packed.mixed = 1;
     d->packed.lanes = 1;

@@ -1,5 +1,6 @@
 /* cuda_counted.cu: the schedule and records of method rows where levels are few: two passes, places by counting,
  * straight from the caller's matrix. */
+#include <cstring>
 #include <cub/block/block_scan.cuh>
 
 #include "trisolve/cuda_classes.cuh"
@@ -39,8 +40,9 @@ struct placing {
   gi_tile_counts counts;
   const unsigned *width; /* [keys] rows of each key */
   unsigned keys, slots;  /* slots: of a record, at least as many as its rows */
-  unsigned *position, *row_at, *order, *parents, *ptr, *records;
-  gi_findings *landing; /* or NULL */
+  unsigned *position, *row_at, *order, *parents, *ptr;
+  gi_findings *found, *landing; /* landing: or NULL */
+  unsigned steps;               /* whose first records are wanted */
 
   /* Row k, the i'th of its key, whose records begin at first, into its slot; and no row into the slots behind those of
    * its record's rows, of which each row sees to its share, the last one of a key to that of rows which are not there.
@@ -65,6 +67,18 @@ struct key_table {
   unsigned place[GI_WIDTHS], record[GI_WIDTHS], before[GI_WIDTHS], entries;
   tile_scan::TempStorage space;
 
+  /* For the host: how many records there are, and where those of each step begin; first: of key threadIdx.x. */
+  static __device__ __forceinline__ void note(const placing &g, unsigned first, unsigned all)
+  {
+    const unsigned classes = g.key.c.count, s = threadIdx.x / classes;
+    volatile gi_findings *landing = g.landing;
+    if (!threadIdx.x) g.found->records = all;
+    if (!threadIdx.x && landing) landing->records = all;
+    if (s >= g.steps || threadIdx.x % classes) return;
+    g.found->step[s] = first;
+    if (landing) landing->step[s] = first;
+  }
+
   __device__ __forceinline__ void fill(const placing &g)
   {
     const unsigned bits = 32 - (unsigned)__clz((int)g.keys - 1 | 15), groups = TILE_ROWS >> bits; /* keys <= 2^bits */
@@ -87,10 +101,7 @@ struct key_table {
     __syncthreads();
     tile_scan(space).ExclusiveSum((width + own_rows - 1) / own_rows * g.key.c.records(threadIdx.x), first, all);
     if (threadIdx.x < GI_WIDTHS) record[threadIdx.x] = first;
-    if (!blockIdx.x && !threadIdx.x) {
-      *g.records = all;
-      if (g.landing) *(volatile unsigned *)&g.landing->records = all;
-    }
+    if (!blockIdx.x) note(g, first, all);
     __syncthreads();
   }
 };
@@ -137,6 +148,7 @@ struct counted_writer {
   gi_device_rows rows;
   classes c;
   const unsigned *position, *row_at, *row, *ptr, *records;
+  const unsigned *at; /* [n] where the value of a row will be */
   unsigned slots;
   gik_packed_layout l;
   char *record;
@@ -152,7 +164,7 @@ struct counted_writer {
       col[ptr[k] + j] = column;
       atomicAdd(parents + column, 1u);
     }
-    return position[column];
+    return at[column];
   }
 
   __device__ unsigned gate_of(unsigned k) const
@@ -183,7 +195,10 @@ struct counted_writer {
     }
     if (run_at && lane < slots)
       run_at[i / 32 * slots + lane] = list[lane] == NONE ? make_uint2(0, NONE) : rows.run[list[lane]];
+    const size_t size = (l.places - l.values) / (64 * c.pairs);
+    if (k == NONE) clear_lane(r + l.values, c.pairs, 32, lane, size);
     if (part) return;
+    if (k == NONE) memset(r + l.inverse + slot * size, 0, size);
     ((unsigned *)(r + l.row))[slot] = k == NONE ? NONE : row[k];
     if (lane) return;
     if (mixed)
@@ -204,7 +219,7 @@ unsigned gi_cuda_keys(const gik_packed *packed, const gi_findings *found)
 
 /* Places and records of all rows. */
 static gable_status place_all(const gi_reading *reading, const gi_tile_counts *counts, const classes c, unsigned keys,
-                              unsigned slots, const gi_counted *counted, unsigned *position)
+                              unsigned slots, int steps, const gi_counted *counted, unsigned *position)
 {
   gable_status status = GABLE_OK;
   const unsigned n = (unsigned)reading->rows.n, tiles = (n + TILE_ROWS - 1) / TILE_ROWS;
@@ -219,8 +234,9 @@ static gable_status place_all(const gi_reading *reading, const gi_tile_counts *c
   g.order = counted->order;
   g.parents = reading->child;
   g.ptr = reading->count;
-  g.records = &reading->found->records;
+  g.found = reading->found;
   g.landing = reading->landing;
+  g.steps = (unsigned)steps;
   GI_TRY(checked(cudaFuncSetAttribute(place_rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_ROOM),
                  "places"));
   if (n) place_rows_kernel<<<tiles, TILE_ROWS, room>>>(g);
@@ -273,6 +289,23 @@ static size_t most_records(size_t n, unsigned slots, const gi_findings *found)
   return records + found->entries / GIK_MIXED_ROOM + GI_SHAPES; /* what the divisions have dropped */
 }
 
+/* How many records there are, and the first of each step; waits. */
+static gable_status fetch_records(gable_context *ctx, const gi_reading *reading, gik_packed *out)
+{
+  gable_status status = GABLE_OK;
+  if (reading->landing && reading->rows.n) {
+    GI_TRY(checked(cudaStreamSynchronize(nullptr), "records"));
+    out->n_records = reading->landing->records;
+    memcpy(out->step, reading->landing->step, (size_t)out->steps * sizeof *out->step);
+  } else {
+    GI_TRY(fetch(ctx, &out->n_records, &reading->found->records, 1));
+    GI_TRY(fetch(ctx, out->step, reading->found->step, (size_t)out->steps));
+  }
+  if (out->steps) out->step[out->steps] = out->n_records;
+done:
+  return status;
+}
+
 gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, const gi_tile_counts *counts,
                              const gi_findings *found, int types, gik_packed *out, gi_counted *counted)
 {
@@ -283,7 +316,7 @@ gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, 
   const size_t bound = most_records(n, slots, out->mixed ? found : nullptr) + (keys < n ? keys : n);
   gi_counted c = {};
   GI_TRY(counted_arrays(keep, reading, found, bound, types, out, &c));
-  GI_TRY(place_all(reading, counts, k, keys, slots, &c, out->position));
+  GI_TRY(place_all(reading, counts, k, keys, slots, out->steps, &c, out->position));
   for (int type = 0, written = 0; type < 2; type++) {
     if (!(types >> type & 1)) continue;
     counted_writer w = {reading->rows,
@@ -293,6 +326,7 @@ gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, 
                         reading->row,
                         reading->count,
                         &reading->found->records,
+                        out->steps ? reading->row : out->position,
                         slots,
                         gik_packed_layout_of(out, type ? GABLE_D : GABLE_S),
                         (char *)out->record[type],
@@ -300,12 +334,7 @@ gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, 
     if (!written++) w.run_at = c.run, w.col = c.plain.col, w.parents = c.parents;
     GI_TRY(each(bound * 32, w));
   }
-  if (reading->landing && n) {
-    GI_TRY(checked(cudaStreamSynchronize(nullptr), "records"));
-    out->n_records = reading->landing->records;
-  } else {
-    GI_TRY(fetch(keep->ctx, &out->n_records, &reading->found->records, 1));
-  }
+  GI_TRY(fetch_records(keep->ctx, reading, out));
   out->n_published = (unsigned)n;
   out->long_rows = out->mixed && found->longest > GIK_MIXED_ROOM;
   *counted = c;

@@ -1,4 +1,7 @@
 /* cuda_cuts.cu: how the rows of a matrix are cut into tiles. */
+#include <cstdio>
+#include <cstring>
+
 #include "trisolve/cuda_state.h"
 
 namespace gi
@@ -39,7 +42,7 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
   gable_status status = GABLE_OK;
   gi_tile_shape shape = {lanes_of[k], pairs_of[k], 1, 8, 16, 0, 0};
   gi_device_mark before = {};
-  if (shape.lanes == 1 && !d->profile.gap)
+  if (shape.lanes == 1 && !d->profile.gap && d->child)
     GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
   choose_cuts(&d->profile, d->triangle.n, tiles_are_busy(&d->profile, &d->triangle, t->options.typical_rhs), &shape);
   before = gi_device_mark_of(&s->memory);
@@ -51,6 +54,12 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
     if (d->solve_blocks[0] > 0 && d->solve_blocks[1] > 0 && d->tiles.slots <= 0xffff) break;
     GI_REQUIRE(attempt < 8, GABLE_ERR_LIMIT, "no tile shape fits: %d slots in the largest tile", d->tiles.slots);
     gi_device_give_back_since(&s->memory, before);
+    if (t->method == GI_AUTO) { /* another attempt takes as long as this one, and its tiles are hardly better */
+      d->method = GI_ROWS;
+      d->tiles = gik_tiles{};
+      snprintf(d->why + strlen(d->why), sizeof d->why - strlen(d->why), "; tiles do not fit");
+      goto done;
+    }
     /* smaller tiles have smaller borders */
     if (shape.index_cut) shape.index_cut = (shape.index_cut + 3) / 4;
     if (shape.chain_cut > 1) shape.chain_cut = (shape.chain_cut + 1) / 2;

@@ -11,7 +11,7 @@ using namespace gi;
 namespace
 {
 
-enum { LEVEL_THREADS = TILE_ROWS, SURVEY_THREADS = 256 };
+enum { SURVEY_THREADS = 256 };
 
 /* Lengths of rows; child, see gi_reading; and no level is known. */
 __global__ void __launch_bounds__(SURVEY_THREADS)
@@ -167,7 +167,9 @@ struct pause {
   /* For something of an earlier block: longer and longer, the longer the more of L2 a look of all blocks costs. */
   __device__ __forceinline__ void outside(unsigned lines)
   {
-    rest = min(2 * rest + 32, min(20 + gridDim.x / 4 + lines * gridDim.x / 8, 1000u));
+    const bool apart = blockDim.x < TILE_ROWS; /* rows that do not follow one another: more looks in vain */
+    const unsigned threads = gridDim.x * (blockDim.x / 32);
+    rest = min(2 * rest + 32, min(20 + threads / 128 + lines * threads / (apart ? 64 : 256), apart ? 2000u : 1000u));
     __nanosleep(rest);
   }
 };
@@ -212,7 +214,7 @@ __device__ __forceinline__ unsigned next_tile(gi_findings *f, volatile u64 *own,
   if (!threadIdx.x) *ticket = atomicAdd(&f->ticket, 1u), *finished = 0;
   own[threadIdx.x] = ~0ull;
   __syncthreads();
-  return *ticket * LEVEL_THREADS;
+  return *ticket * blockDim.x;
 }
 
 /* A thread's row while it is looked at together with others. */
@@ -282,15 +284,15 @@ __device__ __forceinline__ bool look_alone(const level_arguments<R> &g, const vo
  * has threads and keeps their values in shared memory; those of earlier blocks are polled.  Runs of rows that follow
  * one another inside a warp are resolved by a prefix maximum; a warp that is one such run waits for its first row's
  * last entry before it looks for anything else. */
-template <typename R> __device__ __forceinline__ void find_levels(const level_arguments<R> &g)
+template <int THREADS, typename R> __device__ __forceinline__ void find_levels(const level_arguments<R> &g)
 {
-  __shared__ volatile u64 own[LEVEL_THREADS];
+  __shared__ volatile u64 own[THREADS];
   __shared__ volatile unsigned finished; /* warps whose rows are all known */
   __shared__ unsigned ticket;
   __shared__ tile_tally tile;
   level_tally tally = {0, 0, 0};
   const int lane = threadIdx.x % 32;
-  tile.clear();
+  if (THREADS == TILE_ROWS) tile.clear();
   for (;;) {
     const unsigned base = next_tile(g.found, own, &finished, &ticket), k = base + threadIdx.x;
     if (base >= g.n) break;
@@ -332,8 +334,8 @@ template <typename R> __device__ __forceinline__ void find_levels(const level_ar
     }
     if (!lane) atomicAdd((unsigned *)&finished, 1u);
     if (k < g.n) tally.add(r.level, r.chain, chained);
-    if (g.counts.rows) tile.add(k < g.n, r.level, k < g.n ? g.rows.run(k).y : 0);
-    if (g.counts.rows) tile.write(g.counts, ticket, g.width);
+    if (THREADS == TILE_ROWS && g.counts.rows) tile.add(k < g.n, r.level, k < g.n ? g.rows.run(k).y : 0);
+    if (THREADS == TILE_ROWS && g.counts.rows) tile.write(g.counts, ticket, g.width);
   }
   tally.write(g.found);
 }
@@ -363,18 +365,29 @@ __device__ __forceinline__ void post(gi_findings *found, const unsigned *width, 
   *(volatile unsigned *)&landing->posted = 1;
 }
 
-template <typename R> __global__ void __launch_bounds__(LEVEL_THREADS, 2) level_kernel(const level_arguments<R> g)
+template <int THREADS, typename R>
+__global__ void __launch_bounds__(THREADS, 2048 / THREADS) level_kernel(const level_arguments<R> g)
 {
-  if (g.wanted()) find_levels(g);
+  if (g.wanted()) find_levels<THREADS>(g);
   if (g.landing) post(g.found, g.counts.rows ? g.width : nullptr, g.landing);
 }
 
 } /* namespace */
 
-template <typename R> static void launch_levels(const level_arguments<R> &g, int processors)
+template <int THREADS, typename R> static void launch_tiles(const level_arguments<R> &g, int processors)
 {
-  const unsigned tasks = (g.n + LEVEL_THREADS - 1) / LEVEL_THREADS, room = 2 * (unsigned)processors;
-  level_kernel<<<std::min(tasks, room), LEVEL_THREADS>>>(g);
+  const unsigned tasks = (g.n + THREADS - 1) / THREADS, room = 2048 / THREADS * (unsigned)processors;
+  level_kernel<THREADS><<<std::min(tasks, room), THREADS>>>(g);
+}
+
+/* Where rows do not follow one another there is little to gain from a large block, and a small one is sooner done and
+ * makes room for rows that can begin. */
+template <typename R> static void launch_levels(const level_arguments<R> &g, int processors, int follow)
+{
+  if (follow || g.counts.rows)
+    launch_tiles<TILE_ROWS>(g, processors);
+  else
+    launch_tiles<256>(g, processors);
 }
 
 gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, const gik_device_triangle *t,
@@ -392,7 +405,7 @@ gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, cons
     const unsigned passes = (unsigned)((n + SURVEY_THREADS - 1) / SURVEY_THREADS);
     survey_kernel<<<std::min(passes, 16 * (unsigned)processors), SURVEY_THREADS>>>(n, t->ptr, t->col, *child, *level,
                                                                                    f);
-    launch_levels(g, processors);
+    launch_levels(g, processors, 1);
   }
   GI_TRY(checked(cudaGetLastError(), "levels"));
   GI_TRY(fetch(m->ctx, found, f, 1));
@@ -426,7 +439,7 @@ static gable_status survey_rows(gable_context *ctx, const gi_reading *reading, c
   if (g.n && which != GI_NO_LEVELS) {
     g.landing = reading->landing;
     if (g.landing) g.landing->posted = 0;
-    launch_levels(g, processors);
+    launch_levels(g, processors, reading->follow);
     GI_TRY(checked(cudaGetLastError(), "levels"));
   }
   if (g.landing) {

@@ -1,6 +1,7 @@
 /* cuda_order.cu: rows in the order of a key, dealt to tiles and records. */
 #include "kernels/device_wait.cuh"
 #include "trisolve/cuda_order.cuh"
+#include "trisolve/cuda_small.cuh"
 
 using gik::NONE;
 
@@ -46,8 +47,10 @@ template <typename K> static __device__ __forceinline__ unsigned first_equal(con
   return hi;
 }
 
+/* Numbers the tiles (runs of equal key >> level_bits) in tile[p]; *count of them. */
 template <typename K>
-gable_status number_tiles(gi_device_memory *m, size_t n, const K *key, int level_bits, unsigned *tile, unsigned *count)
+static gable_status number_tiles(gi_device_memory *m, size_t n, const K *key, int level_bits, unsigned *tile,
+                                 unsigned *count)
 {
   gable_status status = GABLE_OK;
   unsigned *flag = nullptr;
@@ -62,9 +65,10 @@ done:
   return status;
 }
 
+/* Records of at most rows rows of one key; a tile's records are padded to a multiple of batch. */
 template <typename K>
-gable_status number_records(gi_device_memory *m, size_t n, const K *key, const schedule *s, unsigned tiles,
-                            unsigned rows, unsigned batch, unsigned **first, unsigned *records)
+static gable_status number_records(gi_device_memory *m, size_t n, const K *key, const schedule *s, unsigned tiles,
+                                   unsigned rows, unsigned batch, unsigned **first, unsigned *records)
 {
   gable_status status = GABLE_OK;
   unsigned *flag = nullptr, *padded = nullptr;
@@ -103,11 +107,65 @@ done:
   return status;
 }
 
+/* number_tiles and number_records by one block; totals: tiles, records. */
+template <typename K>
+static __global__ void __launch_bounds__(SMALL_THREADS)
+    deal_rows_kernel(unsigned n, const K *key, int level_bits, unsigned rows, unsigned batch, schedule s,
+                     unsigned *begin, unsigned *first, unsigned *totals)
+{
+  __shared__ small_scan scan;
+  const auto other = [=](unsigned p, int bits) { return p && key[p] >> bits != key[p - 1] >> bits; };
+  const unsigned tiles = scan.sum(
+                             n, [=](unsigned p) { return (unsigned)other(p, level_bits); },
+                             [=](unsigned p, unsigned before, unsigned own) { s.tile[p] = before + own; }) +
+                         (n > 0);
+  scan.largest(
+      n, [=](unsigned p) { return other(p, 0) ? p : 0; },
+      [=](unsigned p, unsigned from) { s.slot[p] = (p - from) % rows; });
+  scan.sum(
+      n, [=](unsigned p) { return (unsigned)!s.slot[p]; },
+      [=](unsigned p, unsigned before, unsigned own) {
+        s.record[p] = before + own - 1;
+        if (!p || s.tile[p] != s.tile[p - 1]) begin[s.tile[p]] = before;
+        if (p + 1 == n) begin[tiles] = before + own;
+      });
+  const unsigned records = scan.sum(
+      tiles, [=](unsigned t) { return (begin[t + 1] - begin[t] + batch - 1) / batch * batch; },
+      [=](unsigned t, unsigned before, unsigned) { first[t] = before; });
+  for (unsigned p = threadIdx.x; p < n; p += SMALL_THREADS) s.record[p] += first[s.tile[p]] - begin[s.tile[p]];
+  if (threadIdx.x) return;
+  first[tiles] = records;
+  totals[0] = tiles;
+  totals[1] = records;
+}
+
+template <typename K>
+gable_status deal_rows(gi_device_memory *m, size_t n, const K *key, int level_bits, const schedule *s, unsigned rows,
+                       unsigned batch, unsigned *tiles, unsigned **first, unsigned *records)
+{
+  gable_status status = GABLE_OK;
+  unsigned *begin = nullptr, *totals = nullptr, got[2] = {0, 0};
+  if (n > SMALL_ROWS) {
+    GI_TRY(number_tiles(m, n, key, level_bits, s->tile, tiles));
+    GI_TRY(number_records(m, n, key, s, *tiles, rows, batch, first, records));
+    goto done;
+  }
+  GI_TRY(take(m, n + 1, &begin));
+  GI_TRY(take(m, n + 1, first));
+  GI_TRY(take(m, 2, &totals));
+  deal_rows_kernel<<<1, SMALL_THREADS>>>((unsigned)n, key, level_bits, rows, batch, *s, begin, *first, totals);
+  GI_TRY(gik::launched("tiles and records"));
+  GI_TRY(fetch(m->ctx, got, totals, 2));
+  *tiles = got[0];
+  *records = got[1];
+done:
+  return status;
+}
+
 #define FOR_KEYS(K)                                                                                                    \
   template gable_status place_rows(gi_device_memory *, size_t, K **, int, unsigned **, unsigned **);                   \
-  template gable_status number_tiles(gi_device_memory *, size_t, const K *, int, unsigned *, unsigned *);              \
-  template gable_status number_records(gi_device_memory *, size_t, const K *, const schedule *, unsigned, unsigned,    \
-                                       unsigned, unsigned **, unsigned *);
+  template gable_status deal_rows(gi_device_memory *, size_t, const K *, int, const schedule *, unsigned, unsigned,    \
+                                  unsigned *, unsigned **, unsigned *);
 FOR_KEYS(unsigned)
 FOR_KEYS(u64)
 #undef FOR_KEYS

@@ -22,14 +22,11 @@ gable_status schedule_arrays(gi_device_memory *m, size_t n, schedule *s);
 template <typename K>
 gable_status place_rows(gi_device_memory *m, size_t n, K **key, int bits, unsigned **order, unsigned **position);
 
-/* Numbers the tiles (runs of equal key >> level_bits) in tile[p]; *count of them. */
+/* Numbers the tiles (runs of equal key >> level_bits) in s->tile, *tiles of them, and deals their rows to *records
+ * records of at most rows rows of one key; a tile's records are padded to a multiple of batch.  first: [tiles+1]. */
 template <typename K>
-gable_status number_tiles(gi_device_memory *m, size_t n, const K *key, int level_bits, unsigned *tile, unsigned *count);
-
-/* Records of at most rows rows of one key; a tile's records are padded to a multiple of batch.  first: [tiles+1]. */
-template <typename K>
-gable_status number_records(gi_device_memory *m, size_t n, const K *key, const schedule *s, unsigned tiles,
-                            unsigned rows, unsigned batch, unsigned **first, unsigned *records);
+gable_status deal_rows(gi_device_memory *m, size_t n, const K *key, int level_bits, const schedule *s, unsigned rows,
+                       unsigned batch, unsigned *tiles, unsigned **first, unsigned *records);
 
 } /* namespace gi */
 

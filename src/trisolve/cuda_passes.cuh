@@ -74,6 +74,13 @@ template <typename T> gable_status fetch(gable_context *ctx, T *host, const T *d
 /* Two of them with one wait. */
 gable_status fetch_both(gable_context *ctx, unsigned out[2], const unsigned *first, const unsigned *second);
 
+/* No entries in a lane of a record (width lanes, two numbers of so many bytes a pair): an update leaves it alone. */
+__device__ __forceinline__ void clear_lane(char *values, unsigned pairs, unsigned width, unsigned lane, size_t size)
+{
+  for (unsigned m = 0; m < pairs; m++)
+    for (unsigned w = 0; w < size / 4; w++) ((uint2 *)(values + (m * width + lane) * 2 * size))[w] = make_uint2(0, 0);
+}
+
 /* out[i] = in[0] + ... + in[i-1], n+1 of them (in has n; in may be out). */
 gable_status offsets(gi_device_memory *m, unsigned *in, unsigned *out, size_t n);
 

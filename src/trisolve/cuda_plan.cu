@@ -91,21 +91,35 @@ gable_status survey_stored(gable_trisolve *t, state *s, side *d, gi_level_search
   if (t->shape.n) t->shape.nnz = s->found.stored;
   if (!copied) goto done;
   GI_TRY(make_triangle(s, d));
+  s->reading.follow = s->found.follow >= 0.7 * t->shape.n;
   GI_TRY(gi_cuda_survey_reading(t->ctx, &s->reading, &d->triangle, which, &s->counts, s->processors, &s->found));
   profile_of(&s->found, &d->profile);
 done:
   return status;
 }
 
-/* d's triangle with its long rows split for method m, so that no thread waits for all of a long row, and its levels.
+constexpr double MOST_LIFTED = 1.25;
+
+/* d's triangle with its long rows split for method m, so that no thread waits for all of a long row, and its levels:
+ * from those of whole rows, where they are known already and become few more by that or matter less, or by a survey.
  * The lengths are those of whole rows. */
 gable_status split_rows(const gable_trisolve *t, state *s, side *d, gi_method m)
 {
   gable_status status = GABLE_OK;
   gi_findings f = {};
+  gi_split_levels known = {d->level, d->profile.levels};
+  const int lanes = lanes_of[gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->triangle.n, 1)];
   if (d->triangle.whole || d->profile.longest <= longest_of(t, d, m)) goto done;
   GI_TRY(make_triangle(s, d));
-  GI_TRY(gi_cuda_split(&s->memory, &d->triangle, d->profile.longest, limit_of(d)));
+  if (known.levels && lanes == 1 && !d->profile.gap)
+    GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
+  GI_TRY(gi_cuda_split(&s->memory, &d->triangle, d->profile.longest, limit_of(d), known.levels ? &known : nullptr));
+  if (known.levels && known.levels <= MOST_LIFTED * d->profile.levels) {
+    d->level = (unsigned long long *)known.level;
+    d->child = nullptr; /* of whole rows */
+    d->profile.levels = known.levels;
+    goto done;
+  }
   GI_TRY(gi_cuda_survey(&s->memory, &s->scratch, &d->triangle, GI_LEVELS, &d->level, &d->child, s->processors,
                         s->reading.found, &f));
   profile_of(&f, &d->profile);
@@ -206,12 +220,12 @@ gable_status records_schedule(const gable_trisolve *t, state *s, side *d)
     goto done;
   }
   if (stored) GI_TRY(make_triangle(s, d));
-  if (d->method == GI_TILES)
-    GI_TRY(tiles_shape(t, s, d, k));
-  else
+  if (d->method == GI_TILES) GI_TRY(tiles_shape(t, s, d, k));
+  if (d->method == GI_ROWS && !d->packed.lanes) rows_shape(t, d, k); /* tiles did not fit */
+  if (d->method == GI_ROWS)
     GI_TRY(gi_cuda_packed(&s->memory, &d->triangle, d->level, &d->profile, types_of(t), &d->packed, &d->row_at));
   if (d->method == GI_ROWS) d->packed.chunk = chunk_of(&d->packed, d->profile.levels, s->processors);
-  if (!stored || d->triangle.whole) goto done;
+  if (!stored) goto done;
   r = records_of(d);
   GI_TRY(gi_cuda_runs(&s->memory, &d->triangle, d->reverse, s->reading.diagonal_from, &r, &d->run));
 done:
@@ -228,6 +242,9 @@ gable_status build_side(gable_trisolve *t, state *s, side *d)
     GI_TRY(make_triangle(s, d));
     GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
   }
+  if ((d->method == GI_AUTO || d->method == GI_ROWS) &&
+      asks_for_widths(&d->profile, &d->plain, t->options.typical_rhs, d->method == GI_ROWS))
+    GI_TRY(gi_cuda_widths(&s->scratch, d->triangle.n, d->level, &d->profile));
   if (d->method == GI_AUTO)
     d->method = choose(&d->profile, &d->plain, t->options.typical_rhs, d);
   else

@@ -32,7 +32,7 @@ struct long_row {
 
 /* Row lengths that a thread, then a warp, has seen. */
 struct length_tally {
-  unsigned longest, entries, within[8];
+  unsigned longest, entries, follow, within[8];
 
   __device__ __forceinline__ void add(unsigned length)
   {
@@ -45,6 +45,7 @@ struct length_tally {
   {
     longest = __reduce_max_sync(gik::ALL, longest);
     entries = __reduce_add_sync(gik::ALL, entries);
+    follow = __reduce_add_sync(gik::ALL, follow);
 #pragma unroll
     for (int i = 0; i < 8; i++) within[i] = __reduce_add_sync(gik::ALL, within[i]);
   }
@@ -74,7 +75,11 @@ struct row_reader {
     diagonal_from[i] = d;
     level[k] = ~0ull;
     rows.run[k] = make_uint2(lower ? (c ? f : d) : ~(c ? f + c - 1 : d), c);
-    if (c && !why) atomicMax(child + rows.column(rows.run[k].x + c - 1), n - k);
+    if (c && !why) {
+      const unsigned last = rows.column(rows.run[k].x + c - 1);
+      atomicMax(child + last, n - k);
+      tally->follow += k - last == 1;
+    }
     tally->add(c);
   }
 
@@ -130,14 +135,15 @@ struct row_reader {
 /* What a block has seen goes to the findings. */
 __device__ void note_lengths(length_tally tally, gi_findings *f)
 {
-  __shared__ unsigned most, entries, within[8];
+  __shared__ unsigned most, entries, follow, within[8];
   if (threadIdx.x < 8) within[threadIdx.x] = 0;
-  if (!threadIdx.x) most = entries = 0;
+  if (!threadIdx.x) most = entries = follow = 0;
   __syncthreads();
   tally.reduce();
   if (threadIdx.x % 32 == 0) {
     atomicMax(&most, tally.longest);
     atomicAdd(&entries, tally.entries);
+    atomicAdd(&follow, tally.follow);
     for (int i = 0; i < 8; i++) atomicAdd(within + i, tally.within[i]);
   }
   __syncthreads();
@@ -145,6 +151,7 @@ __device__ void note_lengths(length_tally tally, gi_findings *f)
   if (threadIdx.x) return;
   atomicMax(&f->longest, most);
   atomicAdd(&f->entries, entries);
+  atomicAdd(&f->follow, follow);
 }
 
 __global__ void __launch_bounds__(ROW_THREADS) read_rows_kernel(const row_reader r)
@@ -191,6 +198,7 @@ gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gabl
   const size_t cleared = sizeof *out->found + (2 * GI_WIDTHS + (size_t)n + 1) * sizeof *out->child;
   gi_reading o = {{n, a->base, lower ? 0u : ~0u, (unsigned)(lower ? -a->base : n + a->base), a->idx}};
   row_reader r;
+  o.follow = 1;
   GI_TRY(gi_device_take(m, cleared, (void **)&o.found));
   o.width = (unsigned *)(o.found + 1);
   o.child = o.width + 2 * GI_WIDTHS;

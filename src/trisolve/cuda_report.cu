@@ -29,7 +29,9 @@ gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info
     break;
   case GI_ROWS:
     i->threads = d->packed.lanes;
-    i->waits = d->triangle.nnz;
+    i->waits = d->packed.steps ? 0 : d->triangle.nnz;
+    i->barriers = d->packed.steps ? d->packed.steps - 1 : 0;
+    if (d->packed.steps) i->launches = gik_stepped_launches(&d->packed);
     break;
   case GI_LEVR:
   case GI_LEVC:

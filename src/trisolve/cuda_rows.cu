@@ -109,6 +109,7 @@ namespace
 struct packed_writer {
   gik_device_triangle t;
   level_order o;
+  const unsigned *at; /* [n] where the value of a row will be */
   classes c;
   unsigned slots;
   gik_packed_layout l;
@@ -147,9 +148,12 @@ struct packed_writer {
     for (unsigned m = 0, used = mixed ? c.pairs_of(entries(row[0])) : c.pairs; m < used; m++) {
       const unsigned a = before * GIK_MIXED_ROOM + 2 * m * lanes + part, b = a + lanes;
       ((uint2 *)(r + l.places))[m * 32 + lane] =
-          make_uint2(a < count ? o.position[t.col[first + a]] : NONE, b < count ? o.position[t.col[first + b]] : NONE);
+          make_uint2(a < count ? at[t.col[first + a]] : NONE, b < count ? at[t.col[first + b]] : NONE);
     }
+    const size_t size = (l.places - l.values) / (64 * c.pairs);
+    if (k == NONE) clear_lane(r + l.values, c.pairs, 32, lane, size);
     if (part) return;
+    if (k == NONE) memset(r + l.inverse + (lane >> bits) * size, 0, size);
     ((unsigned *)(r + l.row))[lane >> bits] = k == NONE          ? NONE
                                               : t.row[k] == NONE ? t.parent[k] | 0x80000000u
                                                                  : t.row[k];
@@ -158,6 +162,38 @@ struct packed_writer {
 };
 
 } /* namespace */
+
+/* Where values are taken from: their place, or, where levels are taken step by step, their row of x; of parts of rows
+ * the place, marked. */
+static gable_status value_places(gi_device_memory *scratch, const gik_device_triangle *t, const level_order *o,
+                                 int stepped, const unsigned **out)
+{
+  gable_status status = GABLE_OK;
+  const unsigned *row = t->row, *position = o->position;
+  unsigned *at = nullptr;
+  *out = stepped ? t->row : o->position;
+  if (!stepped || !t->whole) goto done;
+  GI_TRY(take(scratch, (size_t)t->n, &at));
+  GI_TRY(each((size_t)t->n, [=] __device__(size_t k) { at[k] = row[k] == NONE ? position[k] | 0x80000000u : row[k]; }));
+  *out = at;
+done:
+  return status;
+}
+
+/* The first record of each step, out of those of each key. */
+static gable_status fetch_steps(gable_context *ctx, const level_order *o, const classes c, gik_packed *out)
+{
+  gable_status status = GABLE_OK;
+  unsigned *first = nullptr;
+  if (!out->steps) goto done;
+  first = (unsigned *)gi_alloc(ctx, (gable_off)o->keys + 1, sizeof *first);
+  GI_REQUIRE(first, GABLE_ERR_MEMORY, "out of memory: %.1f MB", (double)o->keys * sizeof *first / 1e6);
+  GI_TRY(fetch(ctx, first, o->record, o->keys + 1));
+  for (int l = 0; l <= out->steps; l++) out->step[l] = first[(size_t)l * c.count];
+done:
+  gi_free(ctx, first);
+  return status;
+}
 
 gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
                             const gi_profile *profile, int types, gik_packed *out, unsigned **row_at)
@@ -168,20 +204,24 @@ gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t
   gi_device_memory scratch = {keep->ctx};
   const classes c = classes_of(out, profile->longest);
   level_order o = {};
-  GI_TRY(gi_device_reserve(&scratch, 7 * n * sizeof(unsigned) + (64 << 10)));
+  const unsigned *at = nullptr;
+  GI_TRY(gi_device_reserve(&scratch, 8 * n * sizeof(unsigned) + (64 << 10)));
   GI_TRY(sort_rows(&scratch, t, level, profile->levels, c, &o));
   GI_TRY(number_rows(keep, &scratch, n, slots, c, &o));
+  GI_TRY(value_places(&scratch, t, &o, out->steps, &at));
   if (out->mixed) GI_TRY(take(keep, o.bound, &out->head));
   for (int type = 0; type < 2; type++) {
     if (!(types >> type & 1)) continue;
     const gik_packed_layout l = gik_packed_layout_of(out, type ? GABLE_D : GABLE_S);
     GI_TRY(gi_device_take(keep, l.bytes * o.bound, &out->record[type]));
-    const packed_writer w = {*t, o, c, slots, l, (char *)out->record[type], out->head};
+    const packed_writer w = {*t, o, at, c, slots, l, (char *)out->record[type], out->head};
     GI_TRY(each(o.bound * 32, w));
   }
   GI_TRY(fetch(keep->ctx, &out->n_records, o.record + o.keys, 1));
+  GI_TRY(fetch_steps(keep->ctx, &o, c, out));
   out->n_published = (unsigned)n;
   out->long_rows = out->mixed && !t->whole && profile->longest > GIK_MIXED_ROOM;
+  out->parts = t->whole != nullptr;
   out->position = o.position;
   out->row = t->row;
   *row_at = o.row_at;

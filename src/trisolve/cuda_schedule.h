@@ -44,8 +44,14 @@ typedef struct gi_profile {
   unsigned within[8];               /* rows with at most 2, 4, 8, 14, 16, 32, 64, 256 entries */
   double gap;                       /* mean distance in index of neighbouring chains of one chain level; 0: none */
   double near;                      /* share of entries that are at most one chain level below their row */
+  int narrow, wide; /* levels of fewer than GI_NARROW_LEVEL rows, of GI_WIDE_LEVEL and more; 0: not counted */
 } gi_profile;
 
+enum {
+  GI_NARROW_LEVEL = 32,
+  GI_WIDE_LEVEL = 1024,
+  GI_MOST_TALLIED = 8192
+};                         /* rows; levels that gi_cuda_widths counts at most */
 enum { GI_WIDTHS = 1024 }; /* levels, or other keys, of which rows are counted */
 
 /* What the passes of an analysis find, in device memory, all zero before; the host looks at it once a survey. */
@@ -54,10 +60,12 @@ typedef struct gi_findings {
   long long stored;       /* entries of the caller's matrix */
   unsigned long long fault[2]; /* see gi_values */
   unsigned entries, longest, within[8];
+  unsigned follow; /* of a reading: rows whose last entry is the row before */
   int levels, chain_levels, chains;
   unsigned ticket, records;
-  unsigned last_level; /* on the host: rows of the last level; 0: not counted */
-  unsigned posted;     /* blocks that have seen all their levels; on the host: 1 when this copy is complete */
+  unsigned last_level;               /* on the host: rows of the last level; 0: not counted */
+  unsigned step[GIK_MOST_STEPS + 1]; /* see gik_packed */
+  unsigned posted; /* blocks that have seen all their levels; on the host: 1 when this copy is complete */
 } gi_findings;
 
 /* The rows of a triangle in solve numbering, where they lie in the caller's matrix.  An entry is known by p: its place,
@@ -83,6 +91,7 @@ typedef struct gi_reading {
   unsigned *diagonal_from;   /* [n] by row of the matrix: place of its diagonal entry, ~0 without one */
   unsigned *row;             /* [n] row of the matrix */
   unsigned *count;           /* [n+1] entries of a row; becomes the offsets of a triangle */
+  int follow;                /* rows mostly follow one another, as far as that is known */
   gi_findings *landing;      /* pinned host memory to which kernels write what the host waits for; NULL: none is free */
 } gi_reading;
 
@@ -107,8 +116,16 @@ gable_status gi_cuda_triangle_arrays(gi_device_memory *m, int n, unsigned nnz, g
 /* The row of each entry: [nnz]. */
 gable_status gi_cuda_rows_of(gi_device_memory *m, const gik_device_triangle *t, unsigned **out);
 
-/* t, whose longest row has `longest` entries, with no row longer than limit. */
-gable_status gi_cuda_split(gi_device_memory *m, gik_device_triangle *t, unsigned longest, unsigned limit);
+/* (level << 32 | chain level) of each row, and how many levels there are. */
+typedef struct gi_split_levels {
+  const unsigned long long *level;
+  int levels;
+} gi_split_levels;
+
+/* t, whose longest row has `longest` entries, with no row longer than limit.  levels: those of t become those of its
+ * parts too: a level that has rows of parts is lifted by one, and the parts lie below it; NULL: they are not known. */
+gable_status gi_cuda_split(gi_device_memory *m, gik_device_triangle *t, unsigned longest, unsigned limit,
+                           gi_split_levels *levels);
 
 /* Shapes of records: rows of at most 2, 4, 8, 14, 16, 32, 64 or 256 entries.  The smallest limit that all but one in
  * fifty rows keep; 14, a lane for a whole row, only where it is allowed and most rows are long. */
@@ -170,6 +187,9 @@ gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, cons
 gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t, const unsigned long long *level,
                          const unsigned *child, gi_profile *profile);
 
+/* profile->narrow and wide alone, of at most GI_MOST_TALLIED levels. */
+gable_status gi_cuda_widths(gi_device_memory *scratch, int n, const unsigned long long *level, gi_profile *profile);
+
 typedef struct gi_tile_shape {
   int lanes, pairs, warps, pollers, window;
   unsigned index_cut, chain_cut; /* rows an interval of index, chain levels a tile; 0: uncut */
@@ -227,9 +247,10 @@ typedef struct gi_records {
 gi_records gi_records_of_tiles(const gik_tiles *tiles);
 gi_records gi_records_of_packed(const gik_packed *packed);
 
-/* For rows that are whole and stored as they are solved: (p, count) of each slot, where the row's entries are at places
- * p, p+1, ... p+count-1 of the caller's values and its diagonal at p+count; when reverse at ~p, ~(p+1) and so on;
- * count ~0: no row. */
+/* For rows that are stored as they are solved: (p, count) of each slot, where the row's entries are at places p, p+1,
+ * ... p+count-1 of the caller's values and its diagonal at p+count; when reverse at ~p, ~(p+1) and so on; ~0: no row.
+ * A part's diagonal is elsewhere, and so is that of a row whose entries are parts, which has no place. */
+enum : unsigned { GI_RUN_OF_PARTS = 1u << 31, GI_RUN_PART = 1u << 30, GI_RUN_LENGTH = GI_RUN_PART - 1 };
 gable_status gi_cuda_runs(gi_device_memory *m, const gik_device_triangle *t, int reverse, const unsigned *diagonal_from,
                           const gi_records *r, uint2 **out);
 

@@ -26,6 +26,7 @@ enum { MOST_AREAS = 2 };
 size_t published_of(const side *d)
 {
   if (d->method == GI_TILES) return 2 * (size_t)d->tiles.n_published;
+  if (d->method == GI_ROWS && d->packed.steps) return d->triangle.whole ? (size_t)d->packed.n_published : 0;
   if (d->method == GI_ROWS) return 2 * (size_t)d->packed.n_published;
   return d->method == GI_AUTO ? 0 : (d->method == GI_ELMR ? 2 : 1) * (size_t)d->triangle.n;
 }
@@ -123,7 +124,9 @@ gable_status launch(const side *d, gable_type type, int q, const gik_solve *r)
   case GI_TILES:
     return q > 1 ? gik_tiles_solve_many(&d->tiles, q, type, d->many_blocks[type == GABLE_D], r)
                  : gik_tiles_solve(&d->tiles, type, d->solve_blocks[type == GABLE_D], r);
-  case GI_ROWS: return q > 1 ? gik_packed_solve_many(&d->packed, q, type, r) : gik_packed_solve(&d->packed, type, r);
+  case GI_ROWS:
+    if (d->packed.steps) return gik_stepped_solve(&d->packed, type, r);
+    return q > 1 ? gik_packed_solve_many(&d->packed, q, type, r) : gik_packed_solve(&d->packed, type, r);
   case GI_LEVR: return gik_levr_solve(&d->seed, type, r);
   case GI_LEVC: return gik_levc_solve(&d->seed, type, r);
   case GI_ELMR: return gik_elmr_solve(&d->seed, type, r);

@@ -92,6 +92,10 @@ void tiles_together(const gable_trisolve *t, const state *s, side *d);
 /* Right-hand sides that a work for so many solves at a time, of a type (0: float, 1: double). */
 int together(const side *d, gable_idx max_rhs, int type);
 
+/* Whether it matters how many levels are narrow or wide; cuda_widths.cu counts them.  rows_only: tiles are no choice.
+ */
+int asks_for_widths(const gi_profile *p, const gik_device_triangle *t, int rhs, int rows_only);
+
 /* tiles or rows, with d->why and d->model_s. */
 gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, side *d);
 

@@ -38,8 +38,7 @@ static gable_status tile_order(gi_device_memory *m, size_t n, const u64 *level, 
     }));
   }
   GI_TRY(place_rows(m, n, &key, c.bits, &s->order, &s->position));
-  GI_TRY(number_tiles(m, n, key, c.level_bits, s->tile, tiles));
-  GI_TRY(number_records(m, n, key, s, *tiles, rows, GIK_TILE_BATCH, first, records));
+  GI_TRY(deal_rows(m, n, key, c.level_bits, s, rows, GIK_TILE_BATCH, tiles, first, records));
 done:
   return status;
 }
@@ -77,7 +76,10 @@ struct tile_writer {
       const unsigned a = j < count ? slot_of(k, begin + j) : 0, b = l < count ? slot_of(k, begin + l) : 0;
       ((unsigned *)(r + slots))[m * width + lane] = a | b << 16;
     }
+    const size_t size = slots / (2 * pairs * width);
+    if (k == NONE) clear_lane(r, pairs, width, lane, size);
     if (part) return;
+    if (k == NONE) memset(r + meta + rows * sizeof(uint2) + slot * size, 0, size);
     const unsigned p = k == NONE ? 0 : s.position[k];
     ((uint2 *)(r + meta))[slot] =
         k == NONE ? make_uint2(NONE, NONE)
@@ -117,26 +119,36 @@ done:
   return status;
 }
 
+/* found: slots of the largest tile, border values of all. */
+static __global__ void list_tiles_kernel(unsigned tiles, const unsigned *border, const unsigned *first,
+                                         unsigned window_slots, const unsigned *total, gik_tile *tile, unsigned *found)
+{
+  unsigned most = 0;
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < tiles; i += gridDim.x * blockDim.x) {
+    const unsigned borders = border[i + 1] - border[i];
+    tile[i] = {first[i], first[i + 1], border[i], borders};
+    most = max(most, 1 + window_slots + borders);
+  }
+  most = __reduce_max_sync(gik::ALL, most);
+  if (threadIdx.x % 32 == 0) atomicMax(found, most);
+  if (!blockIdx.x && !threadIdx.x) found[1] = *total;
+}
+
 /* Where each tile's records and border begin, and the slots of the largest. */
 static gable_status list_tiles(gi_device_memory *keep, gi_device_memory *m, unsigned tiles, const border *b,
                                const unsigned *first, unsigned window_slots, gik_tiles *o)
 {
   gable_status status = GABLE_OK;
-  const unsigned *border = b->first;
-  unsigned *largest = nullptr, most = 0;
-  gik_tile *tile = nullptr;
-  GI_TRY(take(m, 1, &largest));
-  GI_TRY(checked(cudaMemsetAsync(largest, 0, sizeof *largest), "clear"));
-  GI_TRY(take(keep, tiles, &tile));
-  GI_TRY(each(tiles, [=] __device__(size_t i) {
-    const unsigned borders = border[i + 1] - border[i];
-    tile[i] = {first[i], first[i + 1], border[i], borders};
-    atomicMax(largest, 1 + window_slots + borders);
-  }));
-  GI_TRY(fetch(m->ctx, &most, largest, 1));
-  o->tile = tile;
+  unsigned *found = nullptr, got[2] = {0, 0};
+  GI_TRY(take(m, 2, &found));
+  GI_TRY(checked(cudaMemsetAsync(found, 0, 2 * sizeof *found), "clear"));
+  GI_TRY(take(keep, tiles, &o->tile));
+  list_tiles_kernel<<<tiles / 256 + 1, 256>>>(tiles, b->first, first, window_slots, b->total, o->tile, found);
+  GI_TRY(gik::launched("tiles"));
+  GI_TRY(fetch(m->ctx, got, found, 2));
   o->count = (int)tiles;
-  o->slots = (int)most;
+  o->slots = (int)got[0];
+  o->n_borders = got[1];
 done:
   return status;
 }
@@ -179,7 +191,6 @@ gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t,
     }));
   }
   o.n_records = records;
-  o.n_borders = b.count;
   o.n_published = b.published;
   o.border = b.list;
   o.row = row;

@@ -91,8 +91,9 @@ template <typename M, typename T> struct lane_filler {
   }
 };
 
-/* The same by runs, so that nothing but runs and values is read.  BACKWARDS: a row's entries go from the last place in
- * the caller's values to the first. */
+/* The same by runs, so that nothing but runs and values is read, and where a slot has no row nothing is written: zeros
+ * stand there since the analysis.  BACKWARDS: a row's entries go from the last place in the caller's values to the
+ * first. */
 template <typename M, typename T, int PAIRS, bool MIXED, bool BACKWARDS>
 __global__ void __launch_bounds__(256) fill_runs_kernel(const record_layout l, unsigned width_bits, unsigned lane_bits,
                                                         const unsigned *parent, const diagonal_of<M> diagonal)
@@ -108,27 +109,30 @@ __global__ void __launch_bounds__(256) fill_runs_kernel(const record_layout l, u
     const unsigned lane = (unsigned)i & (width - 1), slot = lane >> bits, part = lane & (lanes - 1);
     const size_t at = (record << (width_bits - lane_bits)) + slot;
     const uint2 run = l.run[at];
-    const bool used = run.y != NONE;
-    const unsigned count = used ? run.y : 0;
+    if (run.y == NONE) continue;
+    const unsigned count = run.y & GI_RUN_LENGTH;
+    const bool over = run.y & GI_RUN_OF_PARTS, whole = !(run.y & (GI_RUN_OF_PARTS | GI_RUN_PART));
     char *r = l.record + record * l.bytes;
     double v[2 * PAIRS], d = 1.0;
 #pragma unroll
     for (unsigned m = 0; m < 2 * PAIRS; m++) {
       const unsigned j = before + m * lanes + part, p = run.x + j;
-      v[m] = j < count ? (double)val[BACKWARDS ? ~p : p] : 0.0;
+      v[m] = j >= count ? 0.0 : over ? -1.0 : (double)val[BACKWARDS ? ~p : p];
     }
-    if (used && diagonal.separate)
+    if (diagonal.separate)
       d = (double)diagonal.separate[parent[l.row_at[at]]];
-    else if (used && diagonal.from)
+    else if (diagonal.from && whole)
       d = (double)val[BACKWARDS ? ~(run.x + count) : run.x + count];
-    const double scale = 1.0 / d;
+    else if (diagonal.from)
+      d = (double)val[diagonal.from[parent[l.row_at[at]]]];
+    const double inverse = 1.0 / d, scale = over ? 1.0 : inverse; /* a part is already scaled */
 #pragma unroll
     for (unsigned m = 0; m < PAIRS; m++)
       if (!MIXED || m < pairs)
         ((two<T> *)(r + l.values))[m * width + lane] = {(T)(v[2 * m] * scale), (T)(v[2 * m + 1] * scale)};
     if (part) continue;
-    ((T *)(r + l.inverse))[slot] = used ? (T)scale : (T)0;
-    if (used && diagonal.notes.wrong(d, (double)(M)scale)) diagonal.notes.note(d, (int)parent[l.row_at[at]]);
+    ((T *)(r + l.inverse))[slot] = (T)inverse;
+    if (diagonal.notes.wrong(d, (double)(M)inverse)) diagonal.notes.note(d, (int)parent[l.row_at[at]]);
   }
 }
 
@@ -248,9 +252,13 @@ gable_status gi_cuda_runs(gi_device_memory *m, const gik_device_triangle *t, int
       run[i] = make_uint2(0, NONE);
       return;
     }
-    const unsigned begin = tri.ptr[k], count = tri.ptr[k + 1] - begin;
-    const unsigned first = count ? tri.from[begin] : diagonal_from[tri.row[k]];
-    run[i] = make_uint2(reverse ? ~first : first, count);
+    const unsigned begin = tri.ptr[k], count = tri.ptr[k + 1] - begin, first = count ? tri.from[begin] : NONE;
+    if (count && first == NONE)
+      run[i] = make_uint2(0, count | GI_RUN_OF_PARTS);
+    else if (tri.row[k] == NONE)
+      run[i] = make_uint2(reverse ? ~first : first, count | GI_RUN_PART);
+    else
+      run[i] = make_uint2((count ? first : diagonal_from[tri.row[k]]) ^ (reverse ? NONE : 0), count);
   }));
   *out = run;
 done:

@@ -187,9 +187,11 @@ void gi_unit_kinds(const gi_order_problem *p, unsigned char *kind)
 gable_status gi_best_order_find(gable_context *ctx, const gi_order_problem *p, gi_best_order *out)
 {
   gable_status status = GABLE_OK;
-  trial t = {
-      ctx,           p, gik_trisolve_for(p->value_type, p->value_type), {.b_row = 1, .x_row = 1, .count = 1}, NULL, out,
-      .plain.nnz = 0};
+  trial t = {.ctx = ctx,
+             .p = p,
+             .kernels = gik_trisolve_for(p->value_type, p->value_type),
+             .v = {.b_row = 1, .x_row = 1, .count = 1},
+             .best = out};
   double *b = NULL, *x = NULL;
   int gained;
   memset(out, 0, sizeof *out);

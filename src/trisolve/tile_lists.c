@@ -12,8 +12,7 @@ static gable_status cut_windows(const gi_team_problem *p, const gi_tiles *s, gab
   gable_idx count = 0;
   GI_ALLOC(p->ctx, *cuts, (gable_off)s->count + n / (widest ? widest : 1) + 1);
   for (gable_idx tile = 0; tile < s->count; tile++)
-    for (gable_idx k = s->start[tile]; k<s->start[tile + 1]; k = s->start[tile + 1] - k> widest ? k + widest : n)
-      (*cuts)[count++] = k;
+    for (gable_off k = s->start[tile]; k < s->start[tile + 1]; k += widest) (*cuts)[count++] = (gable_idx)k;
   (*cuts)[count] = n;
   *windows = count;
 done:

@@ -1,4 +1,5 @@
 /* tiles.c: our two-level method on the CPU: tiles of rows that overlap, point-to-point waits between threads. */
+#include <math.h>
 #include <string.h>
 
 #include "base/timer.h"
@@ -186,9 +187,9 @@ static void release_workshop(workshop *w)
 /* The model knows no caches: what an entry and a row cost here is what the natural order took. */
 static void calibrate(gi_pace *pace, double timed_s, double model_s)
 {
-  const double by = timed_s / (model_s + 1e-12), most = 10, least = 0.5;
-  pace->row *= by > most ? most : by < least ? least : by;
-  pace->entry *= by > most ? most : by < least ? least : by;
+  const double by = fmax(0.5, fmin(10, timed_s / (model_s + 1e-12)));
+  pace->row *= by;
+  pace->entry *= by;
 }
 
 /* One thread, in the order of best: one tile. */

@@ -2,8 +2,17 @@
 # The tests that take a place, on the mirror: CPU kernels under a GPU's memory rules.
 set -u
 [ -x "$BUILD/tests/unit/test_device" ] || { echo "no tests in this build"; exit 77; }
-for t in unit/test_device unit/test_trisolve_faults equivalence/test_trisolve_device equivalence/test_trisolve; do
-    "$BUILD/tests/$t" mirror >"$BUILD/tests/$t.mirror.log" 2>&1
-    rc=$?
-    [ $rc -eq 0 ] || { echo "$t mirror"; tail -n 20 "$BUILD/tests/$t.mirror.log"; exit 1; }
-done
+
+# on_mirror TEST ARGUMENT...
+on_mirror() {
+    t=$1
+    shift
+    "$BUILD/tests/$t" mirror "$@" >"$BUILD/tests/$t.mirror.log" 2>&1 && return
+    echo "$t mirror $*"
+    tail -n 20 "$BUILD/tests/$t.mirror.log"
+    exit 1
+}
+for t in unit/test_device unit/test_trisolve_faults equivalence/test_trisolve_device equivalence/test_trisolve; do on_mirror $t; done
+# Sweeps and Krylov solvers run the CPU's kernels there, from vectors of the host; under a sanitizer on little.
+on_mirror equivalence/test_smoother ${SAN:+1000}
+on_mirror equivalence/test_krylov ${SAN:+12}

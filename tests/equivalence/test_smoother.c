@@ -234,7 +234,7 @@ static void check(gable_context *ctx, const square *a, const char *method, gable
   CHECK_OK(gable_smoother_create(ctx, &options, &j.smoother));
   CHECK_OK(gable_smoother_analyse(j.smoother, &view));
   CHECK_OK(gable_smoother_update(j.smoother, stored.val));
-  for (int on_host = 0; on_host < 2; on_host++) {
+  for (int on_host = test_place_is_mirror(ctx); on_host < 2; on_host++) {
     gi_random r = gi_random_seed(7);
     for (gable_idx i = 0; i < n; i++) {
       j.b[i] = 2 * gi_random_unit(&r) - 1;
@@ -251,6 +251,31 @@ static void check(gable_context *ctx, const square *a, const char *method, gable
   if (csc) drop(&stored);
   free(j.b);
   free(j.x);
+}
+
+/* Sweeps on the mirror take vectors of the host: its memory is refused, not read. */
+static void check_refused(gable_context *ctx)
+{
+  int64_t ptr[] = {0, 1};
+  gable_idx idx[] = {0};
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  gable_smoother *s = NULL;
+  view.n_rows = view.n_cols = 1;
+  view.ptr = ptr;
+  view.idx = idx;
+  v.n = 1;
+  v.ld = 1;
+  v.space = GABLE_DEVICE;
+  CHECK_OK(gable_device_alloc(ctx, 16, &v.data));
+  gable_vectors_view x = v;
+  x.data = (double *)v.data + 1;
+  CHECK_OK(gable_smoother_create(ctx, NULL, &s));
+  CHECK_OK(gable_smoother_analyse(s, &view));
+  CHECK_OK(gable_smoother_update(s, (double[]){1}));
+  CHECK(gable_smoother_apply(s, &v, &x, 1, NULL) == GABLE_ERR_UNAVAILABLE && strstr(gable_last_error(), "mirror"));
+  gable_smoother_destroy(&s);
+  gable_device_free(ctx, &v.data);
 }
 
 static void check_errors(gable_context *ctx)
@@ -348,16 +373,14 @@ static void check_deadline(gable_context *ctx)
 
 int main(int argc, char **argv)
 {
-  static const char *const names[] = {"serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles", "auto", "rows"};
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   options.threads = 2;
   gable_context *ctx = test_place(argc, argv, &options);
-  enum { METHODS = 8 };
   const long most = argc > 2 ? atol(argv[2]) : 50000; /* rows */
   long checks = 0;
   deadline_s = argc > 2 ? 300 : 0;
-  const char *const *methods = names + (gable_context_space(ctx) == GABLE_DEVICE);
-  for (int m = 0; m < METHODS; m++) check_nan(ctx, methods[m]);
+  const char *const *methods = test_place_sweeps(ctx);
+  for (int m = 0; methods[m]; m++) check_nan(ctx, methods[m]);
   for (int kind = 0; test_triangle_name(kind); kind++)
     for (int symmetric = 0; symmetric < 2; symmetric++) {
       square a = make(kind, symmetric, 11);
@@ -365,7 +388,7 @@ int main(int argc, char **argv)
         drop(&a);
         continue;
       }
-      for (int m = 0; m < METHODS; m++)
+      for (int m = 0; methods[m]; m++)
         for (int sweep = 1; sweep <= 3 && (argc < 4 || !strcmp(argv[3], methods[m])); sweep++) {
           /* Under a sanitizer each shape has one direction for each method: all of them over three shapes. */
           if (GI_SANITIZED && sweep != 1 + (kind + m + symmetric) % 3) continue;
@@ -377,7 +400,8 @@ int main(int argc, char **argv)
     }
   CHECK(checks, "no sweep was checked: is %s a method of this place?", argc > 3 ? argv[3] : "none");
   check_errors(ctx);
-  if (gable_context_space(ctx) == GABLE_DEVICE && argc < 3) check_deadline(ctx);
+  if (test_place_is_mirror(ctx)) check_refused(ctx);
+  if (test_place_is_gpu(ctx) && argc < 3) check_deadline(ctx);
   gable_context_destroy(&ctx);
   return 0;
 }

@@ -6,8 +6,8 @@
 #include "base/portable.h"
 #include "base/random.h"
 #include "kernels/trisolve_cuda.h"
+#include "support/large_triangles.h"
 #include "support/place.h"
-#include "support/triangles.h"
 
 static gable_context *ctx;
 
@@ -46,23 +46,12 @@ static void vectors_free(vectors *v)
   free(v->host);
 }
 
-static test_triangle triangle(const char *name, uint64_t seed)
-{
-  int kind = 0;
-  while (strcmp(test_triangle_name(kind), name)) kind++;
-  return test_triangle_make(kind, seed);
-}
-
 /* ops: 0, or GABLE_TRISOLVE_N for that alone. */
 static gable_trisolve *plan_of(const char *method, int ops, const test_triangle *t, double deadline_s)
 {
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
-  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  const gable_matrix_view view = test_triangle_view(t);
   gable_trisolve *plan = NULL;
-  view.n_rows = view.n_cols = t->n;
-  view.part = GABLE_LOWER;
-  view.ptr = t->ptr;
-  view.idx = t->idx;
   options.method = method;
   options.ops = ops;
   options.deadline_s = deadline_s;
@@ -86,19 +75,26 @@ static void check_bound(const test_triangle *t, const vectors *x, const double *
   }
 }
 
+/* x in the order of the stream, fetched and held against the bound; b: what there_b has, on the host. */
+static void solve_well(const gable_trisolve *plan, gable_work *w, const test_triangle *t,
+                       const gable_vectors_view *there_b, const double *b, vectors *x, void *stream, const char *method)
+{
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, there_b, &x->there));
+  CHECK_OK(gable_work_status(w, NULL));
+  vectors_fetch(x, stream);
+  check_bound(t, x, b, method);
+}
+
 static void check_in_place(const char *method)
 {
-  test_triangle t = triangle("DAG with near edges", 4);
+  test_triangle t = test_triangle_named("DAG with near edges", 4);
   gable_trisolve *plan = plan_for(method, &t, 0);
   gable_work *w = NULL;
   vectors x = vectors_make(t.n, 3, 11);
   double *b = malloc(x.bytes);
   memcpy(b, x.host, x.bytes);
   CHECK_OK(gable_work_create(plan, 3, &w));
-  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &x.there, &x.there));
-  CHECK_OK(gable_work_status(w, NULL));
-  vectors_fetch(&x, NULL);
-  check_bound(&t, &x, b, method);
+  solve_well(plan, w, &t, &x.there, b, &x, NULL, method);
   gable_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   test_triangle_free(&t);
@@ -124,9 +120,7 @@ static void lane_open(lane *l, gable_trisolve *plan, const test_triangle *t, uin
   l->b = vectors_make(t->n, 1, seed);
   l->x = vectors_make(t->n, 1, seed + 1);
   l->expected = malloc(l->x.bytes);
-  CHECK_OK(gable_trisolve_solve(plan, l->w, GABLE_N, &l->b.there, &l->x.there));
-  vectors_fetch(&l->x, l->stream);
-  check_bound(t, &l->x, l->b.host, method);
+  solve_well(plan, l->w, t, &l->b.there, l->b.host, &l->x, l->stream, method);
   memcpy(l->expected, l->x.host, l->x.bytes);
 }
 
@@ -140,11 +134,10 @@ static void lane_close(lane *l)
 }
 
 /* 1,000 solves of one plan on four streams, each with its own work and b, while a fifth stream writes memory: the bits
- * of a solve alone (the bound, where atomics forbid that). */
-static void check_streams(const char *method)
+ * of a solve alone (the bound, where atomics forbid that).  Takes over t. */
+static void check_streams(const char *method, test_triangle t)
 {
   enum { LOAD = 1 << 26 };
-  test_triangle t = triangle("7 point grid", 8);
   gable_trisolve *plan = plan_for(method, &t, 60);
   lane lanes[LANES];
   void *busy = NULL, *load = NULL;
@@ -180,7 +173,7 @@ static void check_streams(const char *method)
 /* 100 solves in a row without a look in between; every tenth is fetched. */
 static void check_repeats(const char *method, const char *shape)
 {
-  test_triangle t = triangle(shape, 8);
+  test_triangle t = test_triangle_named(shape, 8);
   gable_trisolve *plan = plan_for(method, &t, 60);
   gable_work *w = NULL;
   vectors b = vectors_make(t.n, 2, 3), x = vectors_make(t.n, 2, 4);
@@ -207,7 +200,7 @@ static void check_repeats(const char *method, const char *shape)
 /* New values after analysis: the bits of a plan that never had others. */
 static void check_update(const char *method)
 {
-  test_triangle t = triangle("9 point grid", 8), other = triangle("9 point grid", 9);
+  test_triangle t = test_triangle_named("9 point grid", 8), other = test_triangle_named("9 point grid", 9);
   gable_trisolve *plan = plan_for(method, &t, 0), *fresh = plan_for(method, &other, 0);
   gable_work *w = NULL, *v = NULL;
   vectors b = vectors_make(t.n, 1, 3), x = vectors_make(t.n, 1, 4), y = vectors_make(t.n, 1, 5);
@@ -215,11 +208,8 @@ static void check_update(const char *method)
   CHECK_OK(gable_work_create(fresh, 1, &v));
   CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
   CHECK_OK(gable_trisolve_update(plan, other.val));
-  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
-  CHECK_OK(gable_trisolve_solve(fresh, v, GABLE_N, &b.there, &y.there));
-  vectors_fetch(&x, NULL);
-  vectors_fetch(&y, NULL);
-  check_bound(&other, &x, b.host, method);
+  solve_well(plan, w, &other, &b.there, b.host, &x, NULL, method);
+  solve_well(fresh, v, &other, &b.there, b.host, &y, NULL, method);
   if (test_method_repeats(method)) CHECK(!memcmp(x.host, y.host, x.bytes), "%s", method);
   gable_work_destroy(&w);
   gable_work_destroy(&v);
@@ -236,7 +226,7 @@ static void check_update(const char *method)
 static void check_many(const char *method)
 {
   enum { MANY = GIK_MOST_RHS + 77 };
-  test_triangle t = triangle("dense", 6);
+  test_triangle t = test_triangle_named("dense", 6);
   gable_trisolve *plan = plan_for(method, &t, 60);
   gable_work *w = NULL;
   vectors b = vectors_make(t.n, MANY, 3), x = vectors_make(t.n, MANY, 4);
@@ -245,11 +235,8 @@ static void check_many(const char *method)
   for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
     b.there.count = x.there.count = counts[k];
     CHECK_OK(gable_device_fill(ctx, x.there.data, 0xff, x.bytes, NULL));
-    CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
-    vectors_fetch(&x, NULL);
-    check_bound(&t, &x, b.host, method);
+    solve_well(plan, w, &t, &b.there, b.host, &x, NULL, method);
   }
-  CHECK_OK(gable_work_status(w, NULL));
   gable_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   test_triangle_free(&t);
@@ -279,11 +266,11 @@ static void check_column(const test_triangle *t, const vectors *b, const vectors
 
 /* Any number of right-hand sides of one work, by columns and by rows: within the bound, and the bits of every repeat,
  * also where a neighbour holds a NaN; nothing is written beside them. */
-static void check_counts(const char *method, const char *shape, gable_major major)
+static void check_counts_of(gable_trisolve *plan, const test_triangle *triangle, const char *method, const char *shape,
+                            gable_major major)
 {
   static const gable_idx counts[] = {COUNTS, 1, 2, 3, 16, 5, COUNTS};
-  test_triangle t = triangle(shape, 8);
-  gable_trisolve *plan = plan_for(method, &t, 60);
+  const test_triangle t = *triangle;
   gable_work *w = NULL;
   vectors b = vectors_make(t.n, COLUMNS, 3), x = vectors_make(t.n, COLUMNS, 4);
   double *first = malloc(x.bytes), poison;
@@ -313,45 +300,18 @@ static void check_counts(const char *method, const char *shape, gable_major majo
         CHECK(!memcmp(&x.host[at_of(&x, i, j)], &first[at_of(&x, i, j)], 8), "%s: a NaN reached column %d", method, j);
   CHECK(isnan(x.host[at_of(&x, 0, 6)]), "%s: a NaN was lost", method);
   gable_work_destroy(&w);
-  gable_trisolve_destroy(&plan);
-  test_triangle_free(&t);
   vectors_free(&b);
   vectors_free(&x);
   free(first);
 }
 
-/* The lower triangle of a 5 point grid, large enough for many tiles. */
-static test_triangle large_grid(void)
+static void check_counts(const char *method, const char *shape, gable_major major)
 {
-  enum { SIDE = 300, N = SIDE * SIDE };
-  test_triangle t = {N, malloc((N + 1) * sizeof *t.ptr), malloc(3 * N * sizeof *t.idx), malloc(3 * N * sizeof *t.val)};
-  int64_t used = 0;
-  for (gable_idx i = 0; i < N; i++) {
-    t.ptr[i] = used;
-    if (i >= SIDE) t.idx[used++] = i - SIDE;
-    if (i % SIDE) t.idx[used++] = i - 1;
-    t.idx[used++] = i;
-    for (int64_t p = t.ptr[i]; p < used; p++) t.val[p] = p == used - 1 ? 4 : -1;
-  }
-  t.ptr[N] = used;
-  return t;
-}
-
-/* Levels of WIDTH rows, each over two rows of the level before. */
-static test_triangle wide_levels(void)
-{
-  enum { WIDTH = 1600, N = 40 * WIDTH };
-  test_triangle t = {N, malloc((N + 1) * sizeof *t.ptr), malloc(3 * N * sizeof *t.idx), malloc(3 * N * sizeof *t.val)};
-  int64_t used = 0;
-  for (gable_idx i = 0; i < N; i++) {
-    t.ptr[i] = used;
-    const gable_idx first = i % WIDTH ? i - WIDTH - 1 : i - WIDTH;
-    for (gable_idx j = first; i >= WIDTH && j < first + 2; j++) t.idx[used++] = j;
-    t.idx[used++] = i;
-    for (int64_t p = t.ptr[i]; p < used; p++) t.val[p] = p == used - 1 ? 4 : -1;
-  }
-  t.ptr[N] = used;
-  return t;
+  test_triangle t = test_triangle_named(shape, 8);
+  gable_trisolve *plan = plan_for(method, &t, 60);
+  check_counts_of(plan, &t, method, shape, major);
+  gable_trisolve_destroy(&plan);
+  test_triangle_free(&t);
 }
 
 /* So many right-hand sides of so many rows that a GPU's rows turn them: columns become rows of 16 numbers.  With one op
@@ -359,7 +319,7 @@ static test_triangle wide_levels(void)
 static void check_large(const char *method, int ops)
 {
   enum { MANY = GI_SANITIZED ? 7 : 61 };
-  test_triangle t = wide_levels();
+  test_triangle t = test_wide_levels();
   gable_trisolve *plan = plan_of(method, ops, &t, 60);
   gable_work *w = NULL;
   vectors b = vectors_make(t.n, MANY, 5), x = vectors_make(t.n, MANY, 6);
@@ -367,10 +327,7 @@ static void check_large(const char *method, int ops)
   CHECK_OK(gable_work_create(plan, MANY, &w));
   for (int k = 0; k < 2; k++) {
     CHECK_OK(gable_device_fill(ctx, x.there.data, 0xff, x.bytes, NULL));
-    CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
-    CHECK_OK(gable_work_status(w, NULL));
-    vectors_fetch(&x, NULL);
-    check_bound(&t, &x, b.host, method);
+    solve_well(plan, w, &t, &b.there, b.host, &x, NULL, method);
   }
   gable_work_destroy(&w);
   gable_trisolve_destroy(&plan);
@@ -379,30 +336,38 @@ static void check_large(const char *method, int ops)
   vectors_free(&x);
 }
 
-/* Levels of WIDTH rows, each over two rows of the level before, but one in 250 over a long part of it. */
-static test_triangle long_rows(void)
+/* Rows by level: a launch for each level or for several narrow ones, and no waits; b may be x. */
+static void check_steps(gable_idx longest, int ops)
 {
-  enum { WIDTH = 2000, N = 6 * WIDTH, ROOM = 5 * N + 40 * WIDTH };
-  static const gable_idx long_count[] = {40, 300, 1100, 2000};
-  test_triangle t = {N, malloc((N + 1) * sizeof *t.ptr), malloc(ROOM * sizeof *t.idx), malloc(ROOM * sizeof *t.val)};
-  int64_t used = 0;
-  for (gable_idx i = 0; i < N; i++) {
-    const gable_idx before = i / WIDTH * WIDTH - WIDTH;
-    const gable_idx count = before < 0 ? 0 : i % 250 ? 2 : long_count[i / 250 % 4];
-    const gable_idx first = before + i % WIDTH < before + WIDTH - count ? before + i % WIDTH : before + WIDTH - count;
-    t.ptr[i] = used;
-    for (gable_idx j = 0; j < count; j++) t.idx[used++] = first + j;
-    t.idx[used++] = i;
-    for (int64_t p = t.ptr[i]; p < used; p++) t.val[p] = p == used - 1 ? 4 : -1.0 / (double)(p - t.ptr[i] + 1);
-  }
-  t.ptr[N] = used;
-  return t;
+  test_triangle t = test_two_levels(longest);
+  gable_trisolve *plan = plan_of("rows", ops, &t, 60);
+  gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
+  gable_work *w = NULL;
+  vectors x = vectors_make(t.n, 1, 11);
+  double *b = malloc(x.bytes);
+  CHECK_OK(gable_trisolve_get_info(plan, GABLE_N, &info));
+  CHECK(info.launches > 1 && info.launches <= info.levels && info.waits == 0 && info.barriers == info.levels - 1,
+        "longest row %d: %lld launches for %d levels, %lld waits", longest, (long long)info.launches, info.levels,
+        (long long)info.waits);
+  memcpy(b, x.host, x.bytes);
+  CHECK_OK(gable_work_create(plan, 1, &w));
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &x.there, &x.there));
+  CHECK_OK(gable_work_status(w, NULL));
+  vectors_fetch(&x, NULL);
+  check_bound(&t, &x, b, "rows by level");
+  for (int rows = 0; rows < 2 && ops; rows++)
+    check_counts_of(plan, &t, "rows", "two levels", rows ? GABLE_ROW_MAJOR : GABLE_COL_MAJOR);
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+  test_triangle_free(&t);
+  vectors_free(&x);
+  free(b);
 }
 
 /* A few long rows among short ones; both ops, the second one with or without a schedule, of two sets of values. */
 static void check_long_rows(const char *method, int ops)
 {
-  test_triangle t = long_rows();
+  test_triangle t = test_long_rows();
   gable_trisolve *plan = plan_of(method, ops, &t, 60);
   gable_work *w = NULL;
   CHECK_OK(gable_work_create(plan, 1, &w));
@@ -430,7 +395,7 @@ static void check_long_rows(const char *method, int ops)
  * solve ends at its deadline and names a row, and so does every method that waits; another work of the plan is well. */
 static void check_deadline(const char *method)
 {
-  test_triangle t = large_grid();
+  test_triangle t = test_large_grid();
   gable_trisolve *plan = plan_for(method, &t, 0.05);
   gable_work *w = NULL, *good = NULL;
   vectors b = vectors_make(t.n, 1, 3), x = vectors_make(t.n, 1, 4);
@@ -451,10 +416,7 @@ static void check_deadline(const char *method)
   CHECK(strstr(gable_last_error(), named), "%s: %s", method, gable_last_error());
   CHECK_OK(gable_work_status(w, &row));
   CHECK_OK(gable_work_create(plan, 1, &good));
-  CHECK_OK(gable_trisolve_solve(plan, good, GABLE_N, &b.there, &x.there));
-  CHECK_OK(gable_work_status(good, NULL));
-  vectors_fetch(&x, NULL);
-  check_bound(&t, &x, b.host, method);
+  solve_well(plan, good, &t, &b.there, b.host, &x, NULL, method);
   gable_work_destroy(&w);
   gable_work_destroy(&good);
   gable_device_free(ctx, &device);
@@ -472,7 +434,7 @@ int main(int argc, char **argv)
   for (const char *const *method = test_place_methods(ctx); *method; method++) {
     check_in_place(*method);
     check_update(*method);
-    check_streams(*method);
+    check_streams(*method, test_triangle_named("7 point grid", 8));
     for (int rows = 0; rows < 2; rows++) {
       check_counts(*method, "7 point grid", rows ? GABLE_ROW_MAJOR : GABLE_COL_MAJOR);
       check_counts(*method, "wide levels of uneven rows", rows ? GABLE_ROW_MAJOR : GABLE_COL_MAJOR);
@@ -493,6 +455,12 @@ int main(int argc, char **argv)
   }
   if (test_place_is_gpu(ctx)) {
     check_many("rows");
+    for (int ops = 0; ops <= GABLE_TRISOLVE_N; ops += GABLE_TRISOLVE_N) {
+      check_steps(6, ops);    /* rows of one record each */
+      check_steps(200, ops);  /* of several lanes */
+      check_steps(3000, ops); /* split: parts have levels of their own */
+    }
+    check_streams("rows", test_two_levels(3000));
     for (size_t k = 0; k < sizeof waiting / sizeof *waiting; k++) check_deadline(waiting[k]);
   }
   gable_context_destroy(&ctx);

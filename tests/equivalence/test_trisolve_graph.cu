@@ -1,10 +1,11 @@
 /* A solve captured in a CUDA graph and replayed: with another b, with new values, between other solves of its plan; of
- * either op, with a schedule of its own or without, of doubles and of floats, of one and of several right-hand sides.
- */
+ * either op, with a schedule of its own or without, of doubles and of floats, of one and of several right-hand sides,
+ * in one launch and in one for each level. */
 #include <cuda_runtime.h>
 
 #include "support/test.h"
 
+#include "support/large_triangles.h"
 #include "support/place.h"
 #include "support/triangles.h"
 
@@ -19,6 +20,7 @@ struct request {
   int ops; /* of the plan: 0 for both */
   gable_idx rhs;
   gable_type type;
+  gable_idx longest; /* of the rows of two levels that are taken one after the other; 0: of a grid */
 };
 
 struct problem {
@@ -63,18 +65,13 @@ static void new_values(problem *p)
 static void open_problem(problem *p, const request *q)
 {
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
-  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
   const gable_vectors_view none = GABLE_VECTORS_VIEW_INIT;
-  int kind = 0;
   memset(p, 0, sizeof *p);
   p->q = *q;
-  while (strcmp(test_triangle_name(kind), "9 point grid")) kind++;
-  p->t = test_triangle_make(kind, 5);
-  view.n_rows = view.n_cols = p->t.n;
-  view.part = GABLE_LOWER;
-  view.ptr = p->t.ptr;
-  view.idx = p->t.idx;
+  p->t = q->longest ? test_two_levels(q->longest) : test_triangle_named("9 point grid", 5);
+  gable_matrix_view view = test_triangle_view(&p->t);
   view.value_type = q->type;
+  view.val = NULL; /* the pattern alone */
   options.method = q->method;
   options.ops = q->ops;
   CHECK_OK(gable_trisolve_create(ctx, &options, &p->plan));
@@ -135,20 +132,32 @@ static void check_x(problem *p, int round)
   free(x);
 }
 
+/* Both ops have the launches that the test is for, where they have a schedule. */
+static void check_launches(const problem *p)
+{
+  gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
+  if (!p->q.longest || (p->q.ops && p->q.op == GABLE_T)) return;
+  CHECK_OK(gable_trisolve_get_info(p->plan, p->q.op, &info));
+  CHECK(info.launches > 1 && !info.waits, "op %d, ops %d, longest row %d: %lld launches, %lld waits", (int)p->q.op,
+        p->q.ops, p->q.longest, (long long)info.launches, (long long)info.waits);
+}
+
 static void check_graph(const request *q)
 {
+  const int rounds = q->longest ? 5 : 20;
   problem p;
   cudaGraph_t graph;
   cudaGraphExec_t replay;
   open_problem(&p, q);
+  check_launches(&p);
   const cudaStream_t stream = (cudaStream_t)p.stream;
   CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   CHECK_OK(gable_trisolve_solve(p.plan, p.w, q->op, &p.b, &p.x));
   CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
   CHECK_CUDA(cudaGraphInstantiate(&replay, graph, 0));
-  for (int round = 0; round < 20; round++) {
+  for (int round = 0; round < rounds; round++) {
     new_b(&p, round);
-    if (round == 10) { /* the graph reads the plan's values, so it sees new ones */
+    if (round == rounds / 2) { /* the graph reads the plan's values, so it sees new ones */
       for (int64_t k = 0; k < p.t.ptr[p.t.n]; k++) p.t.val[k] *= k % 2 ? 1.5 : 1.25;
       new_values(&p);
     }
@@ -168,12 +177,16 @@ int main(int argc, char **argv)
   char program[] = "test_trisolve_graph", place[] = "cuda:0";
   char *words[] = {program, place, NULL};
   ctx = test_place(2, argc > 1 ? argv : words, NULL);
-  for (const char *const *method = test_place_methods(ctx); *method; method++)
-    for (int k = 0; k < 16; k++) {
-      request q = {*method, k & 1 ? GABLE_T : GABLE_N, k & 2 ? GABLE_TRISOLVE_N : 0, k & 4 ? 5 : 1,
-                   k & 8 ? GABLE_S : GABLE_D};
+  for (int k = 0; k < 16; k++) {
+    request q = {NULL,          k & 1 ? GABLE_T : GABLE_N, k & 2 ? GABLE_TRISOLVE_N : 0,
+                 k & 4 ? 5 : 1, k & 8 ? GABLE_S : GABLE_D, 0};
+    for (const char *const *method = test_place_methods(ctx); *method; method++) {
+      q.method = *method;
       check_graph(&q);
     }
+    q.method = "rows";
+    for (q.longest = 6; q.longest < 4000; q.longest += 2994) check_graph(&q); /* whole rows, and some split */
+  }
   gable_context_destroy(&ctx);
   return 0;
 }

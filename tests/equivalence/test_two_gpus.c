@@ -21,11 +21,9 @@ typedef struct problem {
 
 static problem problem_make(void)
 {
-  int kind = 0;
-  while (strcmp(test_triangle_name(kind), "7 point grid")) kind++;
-  problem p = {.lower = test_triangle_make(kind, 4)};
+  problem p = {.lower = test_triangle_named("7 point grid", 4)};
   const gable_idx n = p.lower.n;
-  for (gable_idx i = 0; i < n; i++) p.lower.val[p.lower.ptr[i + 1] - 1] = 4;
+  test_triangle_set_diagonal(&p.lower, 4);
   test_triangle upper = test_triangle_transpose(&p.lower);
   const size_t nnz = (size_t)(p.lower.ptr[n] + upper.ptr[n]);
   p.whole = (test_triangle){n, calloc((size_t)n + 1, 8), malloc(nnz * 4), malloc(nnz * 8)};
@@ -52,16 +50,6 @@ static void problem_drop(problem *p)
   test_triangle_free(&p->lower);
   test_triangle_free(&p->whole);
   free(p->b);
-}
-
-static gable_matrix_view view_of(const test_triangle *t)
-{
-  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
-  v.n_rows = v.n_cols = t->n;
-  v.ptr = t->ptr;
-  v.idx = t->idx;
-  v.val = t->val;
-  return v;
 }
 
 /* Everything that one GPU does; the answers: [n] of each kind. */
@@ -95,8 +83,7 @@ static size_t bytes_of(const place *g)
 
 static void open_solves(place *g)
 {
-  gable_matrix_view lower = view_of(&g->p->lower);
-  lower.part = GABLE_LOWER;
+  const gable_matrix_view lower = test_triangle_view(&g->p->lower);
   CHECK_OK(gable_device_alloc(g->ctx, bytes_of(g), &g->b));
   CHECK_OK(gable_device_copy_in(g->ctx, g->b, g->p->b, bytes_of(g), NULL));
   CHECK_OK(gable_device_synchronise(g->ctx, NULL));
@@ -115,7 +102,8 @@ static void open_solves(place *g)
 
 static void open_place(place *g, gable_context *ctx, const problem *p)
 {
-  gable_matrix_view whole = view_of(&p->whole);
+  gable_matrix_view whole = test_triangle_view(&p->whole);
+  whole.part = GABLE_FULL;
   memset(g, 0, sizeof *g);
   g->ctx = ctx;
   g->p = p;

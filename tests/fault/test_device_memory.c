@@ -71,15 +71,13 @@ static gable_status smooth(bench *s, const char *method)
 static gable_status krylov(bench *s, const char *precond)
 {
   gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
-  gable_matrix_view view = s->view;
   gable_krylov *k = NULL;
   double *b = calloc((size_t)s->t.n, 8), *x = calloc((size_t)s->t.n, 8);
-  view.val = s->t.val;
   b[0] = 1;
   options.solver = GABLE_GMRES;
   options.preconditioner = !strcmp(precond, "ilu0") ? GABLE_PRECOND_ILU0 : GABLE_PRECOND_JACOBI;
   gable_status status = gable_krylov_create(s->ctx, &options, &k);
-  if (!status) status = gable_krylov_set_matrix(k, &view);
+  if (!status) status = gable_krylov_set_matrix(k, &s->view);
   const long before = memory.count;
   if (!status) status = gable_krylov_solve(k, b, x, NULL);
   CHECK(memory.count == before, "%s: solve allocates device memory", precond);
@@ -125,15 +123,9 @@ static void fail_all(bench *s, gable_status (*phase)(bench *, const char *), con
 
 static bench bench_make(gable_context *ctx)
 {
-  bench s = {.ctx = ctx, .view = GABLE_MATRIX_VIEW_INIT, .b = GABLE_VECTORS_VIEW_INIT};
-  int kind = 0;
-  while (strcmp(test_triangle_name(kind), "7 point grid")) kind++;
-  s.t = test_triangle_make(kind, 1);
-  for (gable_idx i = 0; i < s.t.n; i++) s.t.val[s.t.ptr[i + 1] - 1] = 2;
-  s.view.n_rows = s.view.n_cols = s.t.n;
-  s.view.part = GABLE_LOWER;
-  s.view.ptr = s.t.ptr;
-  s.view.idx = s.t.idx;
+  bench s = {.ctx = ctx, .t = test_triangle_named("7 point grid", 1), .b = GABLE_VECTORS_VIEW_INIT};
+  test_triangle_set_diagonal(&s.t, 2);
+  s.view = test_triangle_view(&s.t);
   s.b.n = s.t.n;
   s.b.ld = s.t.n;
   s.b.space = GABLE_DEVICE;

@@ -53,16 +53,14 @@ static gable_status smooth(const bench *s, const char *method)
 static gable_status krylov(const bench *s, const char *precond)
 {
   gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
-  gable_matrix_view view = s->view;
   gable_krylov *k = NULL;
-  view.val = s->t.val;
   options.solver = GABLE_GMRES;
   options.preconditioner = !strcmp(precond, "ilu0")  ? GABLE_PRECOND_ILU0
                            : !strcmp(precond, "ic0") ? GABLE_PRECOND_IC0
                                                      : GABLE_PRECOND_GS;
   memset(s->x, 0, (size_t)s->t.n * 8);
   gable_status status = gable_krylov_create(s->ctx, &options, &k);
-  if (!status) status = gable_krylov_set_matrix(k, &view);
+  if (!status) status = gable_krylov_set_matrix(k, &s->view);
   long before = atomic_load(&s->memory->count);
   if (!status) status = gable_krylov_solve(k, s->b, s->x, NULL);
   CHECK(atomic_load(&s->memory->count) == before, "%s: solve allocates", precond);
@@ -96,18 +94,12 @@ int main(int argc, char **argv)
   failing_allocator memory = failing_allocator_init();
   gable_context_options options = failing_allocator_options(&memory);
   bench s = {.memory = &memory};
-  int kind = 0;
   options.threads = 2;
   s.ctx = test_place(argc, argv, &options);
   const char *const *methods = test_place_methods(s.ctx);
-  while (strcmp(test_triangle_name(kind), "7 point grid")) kind++;
-  s.t = test_triangle_make(kind, 1);
-  for (gable_idx i = 0; i < s.t.n; i++) s.t.val[s.t.ptr[i + 1] - 1] = 2;
-  s.view = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
-  s.view.n_rows = s.view.n_cols = s.t.n;
-  s.view.part = GABLE_LOWER;
-  s.view.ptr = s.t.ptr;
-  s.view.idx = s.t.idx;
+  s.t = test_triangle_named("7 point grid", 1);
+  test_triangle_set_diagonal(&s.t, 2);
+  s.view = test_triangle_view(&s.t);
   s.b = malloc((size_t)s.t.n * 8);
   s.x = calloc((size_t)s.t.n, 8);
   for (gable_idx i = 0; i < s.t.n; i++) s.b[i] = 1;

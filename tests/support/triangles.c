@@ -5,6 +5,7 @@
 
 #include "base/portable.h"
 #include "base/random.h"
+#include "support/test.h"
 #include "support/triangles.h"
 
 enum { CAPACITY = 2000000 };
@@ -198,6 +199,30 @@ test_triangle test_triangle_transpose(const test_triangle *t)
       out.val[q] = t->val[p];
     }
   return out;
+}
+
+test_triangle test_triangle_named(const char *name, uint64_t seed)
+{
+  int kind = 0;
+  while (test_triangle_name(kind) && strcmp(test_triangle_name(kind), name)) kind++;
+  CHECK(test_triangle_name(kind), "no shape has the name '%s'", name);
+  return test_triangle_make(kind, seed);
+}
+
+void test_triangle_set_diagonal(test_triangle *t, double value)
+{
+  for (gable_idx i = 0; i < t->n; i++) t->val[t->ptr[i + 1] - 1] = value;
+}
+
+gable_matrix_view test_triangle_view(const test_triangle *t)
+{
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  v.n_rows = v.n_cols = t->n;
+  v.part = GABLE_LOWER;
+  v.ptr = t->ptr;
+  v.idx = t->idx;
+  v.val = t->val;
+  return v;
 }
 
 void test_triangle_free(test_triangle *t)

@@ -21,6 +21,11 @@ const char *test_triangle_name(int kind);
 test_triangle test_triangle_make(int kind, uint64_t seed);
 /* The same with at most so many rows. */
 test_triangle test_triangle_make_small(int kind, uint64_t seed, gable_idx most);
+/* The shape of this name. */
+test_triangle test_triangle_named(const char *name, uint64_t seed);
+void test_triangle_set_diagonal(test_triangle *t, double value);
+/* Its lower part; borrows. */
+gable_matrix_view test_triangle_view(const test_triangle *t);
 test_triangle test_triangle_transpose(const test_triangle *t);
 void test_triangle_free(test_triangle *t);
 

@@ -116,7 +116,7 @@ static void check_device_matrix(gable_context *ctx, int kind)
 {
   test_triangle t = test_triangle_make(kind, 5);
   const size_t n = (size_t)t.n, nnz = (size_t)t.ptr[n];
-  gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
+  gable_matrix_view a = test_triangle_view(&t);
   gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
   gable_trisolve *plan = NULL;
   gable_work *w = NULL;
@@ -124,10 +124,9 @@ static void check_device_matrix(gable_context *ctx, int kind)
   for (size_t i = 0; i < n; i++) b[i] = 1 - 0.3 * (double)(i % 6);
   void *ptr = there(ctx, t.ptr, (n + 1) * sizeof *t.ptr), *idx = there(ctx, t.idx, nnz * sizeof *t.idx);
   void *val = there(ctx, t.val, nnz * sizeof *t.val);
-  a.n_rows = a.n_cols = t.n;
-  a.part = GABLE_LOWER;
   a.ptr = ptr;
   a.idx = idx;
+  a.val = val;
   a.space = GABLE_DEVICE;
   v.n = t.n;
   v.ld = t.n;

@@ -7,16 +7,6 @@
 #include "support/place.h"
 #include "support/triangles.h"
 
-static gable_matrix_view view_of(const test_triangle *t)
-{
-  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
-  v.n_rows = v.n_cols = t->n;
-  v.part = GABLE_LOWER;
-  v.ptr = t->ptr;
-  v.idx = t->idx;
-  return v;
-}
-
 static gable_vectors_view vector(gable_idx n, double *data)
 {
   gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
@@ -29,7 +19,7 @@ static gable_vectors_view vector(gable_idx n, double *data)
 static gable_trisolve *plan_for(gable_context *ctx, const char *method, const test_triangle *t)
 {
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
-  gable_matrix_view view = view_of(t);
+  gable_matrix_view view = test_triangle_view(t);
   gable_trisolve *plan = NULL;
   options.method = method;
   CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
@@ -38,18 +28,11 @@ static gable_trisolve *plan_for(gable_context *ctx, const char *method, const te
   return plan;
 }
 
-static int find_kind(const char *name)
-{
-  int k = 0;
-  while (strcmp(test_triangle_name(k), name)) k++;
-  return k;
-}
-
 /* A NaN (infinity) in b, or in an entry off the diagonal, comes out in exactly the unknowns that depend on it, and
  * nothing hangs. */
 static void check_nan(gable_context *ctx, const char *method, double poison, int in_values)
 {
-  test_triangle t = test_triangle_make(find_kind("9 point grid"), 3);
+  test_triangle t = test_triangle_named("9 point grid", 3);
   double *b = malloc((size_t)t.n * 8), *x = malloc((size_t)t.n * 8);
   char *tainted = calloc((size_t)t.n, 1);
   gable_work *w = NULL;
@@ -98,7 +81,7 @@ static void check_diagonal(gable_context *ctx, const char *method)
              {5e-324, GABLE_ERR_SINGULAR},
              {NAN, GABLE_ERR_NOT_FINITE},
              {INFINITY, GABLE_ERR_NOT_FINITE}};
-  test_triangle t = test_triangle_make(find_kind("DAG with near edges"), 5);
+  test_triangle t = test_triangle_named("DAG with near edges", 5);
   gable_trisolve *plan = plan_for(ctx, method, &t);
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
   double *good = malloc((size_t)t.ptr[t.n] * 8);
@@ -120,7 +103,7 @@ static void check_diagonal(gable_context *ctx, const char *method)
 /* 100 solves under way together with others give the same bits, b untouched, with values updated in between. */
 static void check_bits(gable_context *ctx, const char *method)
 {
-  test_triangle t = test_triangle_make(find_kind("7 point grid"), 9);
+  test_triangle t = test_triangle_named("7 point grid", 9);
   gable_trisolve *plan = plan_for(ctx, method, &t);
   gable_work *w = NULL;
   const size_t bytes = (size_t)t.n * 8;
@@ -162,7 +145,7 @@ static void check_refusals(gable_context *ctx)
   gable_idx idx[] = {0, 0, 1, 1, 2};
   double val[] = {1, 1, 1, 1, 1};
   test_triangle t = {3, ptr, idx, val};
-  gable_matrix_view view = view_of(&t);
+  gable_matrix_view view = test_triangle_view(&t);
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_trisolve *plan = NULL;
   gable_work *w = NULL;
@@ -214,7 +197,7 @@ static void check_refusals(gable_context *ctx)
 /* The work in the caller's memory; the schedule is a topological order, levels are right. */
 static void check_schedule(gable_context *ctx, const char *method)
 {
-  test_triangle t = test_triangle_make(find_kind("DAG with far edges"), 21);
+  test_triangle t = test_triangle_named("DAG with far edges", 21);
   gable_trisolve *plan = plan_for(ctx, method, &t);
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
   gable_idx *order = malloc((size_t)t.n * 4), *level = malloc((size_t)t.n * 4), top = 0;
@@ -260,10 +243,10 @@ static void check_schedule(gable_context *ctx, const char *method)
 /* auto that times its candidates keeps one of them, says so, and solves. */
 static void check_timing(gable_context *ctx)
 {
-  test_triangle t = test_triangle_make(find_kind("5 point grid"), 2);
+  test_triangle t = test_triangle_named("5 point grid", 2);
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
-  gable_matrix_view view = view_of(&t);
+  gable_matrix_view view = test_triangle_view(&t);
   gable_trisolve *plan = NULL;
   gable_work *w = NULL;
   double *b = malloc((size_t)t.n * 8), *x = malloc((size_t)t.n * 8);
@@ -294,7 +277,7 @@ static void check_timing(gable_context *ctx)
 /* No method is another under a second name: each leaves its own trace in the counters. */
 static void check_counters(gable_context *ctx)
 {
-  test_triangle t = test_triangle_make(find_kind("two levels"), 2);
+  test_triangle t = test_triangle_named("two levels", 2);
   for (const char *const *name = test_place_methods(ctx); strcmp(*name, "auto"); name++) {
     const char *method = *name;
     gable_trisolve *plan = plan_for(ctx, method, &t);
