@@ -31,7 +31,8 @@ typedef struct gable_context_options {
 
   /* phase, and the share of it done in [0,1].  Called from one thread at a time, at most about a hundred times a
    * phase; a nonzero return cancels the phase with GABLE_ERR_CANCELLED.  Libraries are not interrupted: it is asked
-   * before and after AMD and COLAMD, and between the parts of METIS's dissection. */
+   * before and after AMD and COLAMD, and between the parts of METIS's dissection.  It must not factor: another solver's
+   * factorization may wait for the one that is asking. */
   int (*progress)(void *user, const char *phase, double done);
   void *progress_user;
 

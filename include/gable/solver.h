@@ -2,9 +2,10 @@
  *
  *   create -> analyse (pattern, and values where there are any) -> factor (values) -> solve, as often as wanted
  *
- * Symmetric positive definite matrices are factored by Cholesky, all others by LU with static pivoting after a weighted
- * matching; docs/solver.md tells what is done and why.  The factor is immutable between two calls of
- * gable_solver_factor: threads may share it, each with its own gable_solver_work.  */
+ * Symmetric positive definite matrices are factored by Cholesky, other symmetric ones as L D L^T with pivots of one and
+ * two columns, all others by LU with static pivoting after a weighted matching; docs/solver.md tells what is done and
+ * why.  The factor is immutable between two calls of gable_solver_factor: threads may share it, each with its own
+ * gable_solver_work.  */
 #ifndef GABLE_SOLVER_H
 #define GABLE_SOLVER_H
 
@@ -17,7 +18,12 @@ extern "C" {
 typedef struct gable_solver gable_solver;
 typedef struct gable_solver_work gable_solver_work;
 
-typedef enum gable_method { GABLE_METHOD_AUTO = 0, GABLE_METHOD_LU = 1, GABLE_METHOD_CHOLESKY = 2 } gable_method;
+typedef enum gable_method {
+  GABLE_METHOD_AUTO = 0,
+  GABLE_METHOD_LU = 1,
+  GABLE_METHOD_CHOLESKY = 2,
+  GABLE_METHOD_LDLT = 3 /* of a symmetric matrix */
+} gable_method;
 
 typedef enum gable_order {
   GABLE_ORDER_AUTO = 0, /* AMD or METIS, whichever predicts less fill; AMD alone where it leaves little for METIS to
@@ -70,7 +76,8 @@ typedef struct gable_solver_options {
 /* Local.  options may be NULL.  The solver belongs to the caller; ctx must outlive it.  GABLE_ERR_UNAVAILABLE: an
  * OpenBLAS was asked for, and none is there that the threads of ctx may call at once without starting threads of its
  * own; its settings are the process's and are left as they are.  A serial one is taken where ctx has one thread, and
- * then no other thread of the process may call it meanwhile. */
+ * then nobody in the process but Gable may call it meanwhile.  Factorizations side by side whose calls together would
+ * be more than an OpenBLAS has room for wait for each other. */
 GABLE_API gable_status gable_solver_create(gable_context *ctx, const gable_solver_options *options, gable_solver **out);
 
 /* Local.  "own", or the words of the OpenBLAS that multiplies large blocks: version, options, kind of threads; with
@@ -92,13 +99,15 @@ GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_
 
 /* Local.  Factors the matrix with the values val, [nnz] in the order and type of the analysed view; NULL: the values
  * that were analysed.  With GABLE_REUSE_ALL nothing of the structure is allocated after the first factorization under
- * an analysis, which makes what all of them share.  A pivot that Cholesky cannot take turns the solver to LU unless
- * GABLE_METHOD_CHOLESKY was asked for (then GABLE_ERR_SINGULAR).  A matrix that was factored without a matching and
- * came out badly is analysed again with one, unless reuse forbids it; see GABLE_SOLVER_DRIFT. GABLE_ERR_STATE before
- * analyse, GABLE_ERR_NOT_FINITE where val holds NaN or infinity (the entry is named): then s is as it was, with its old
- * values and factor.  GABLE_ERR_MEMORY says how much was wanted.  After that and any other error there is no factor
- * (solving is GABLE_ERR_STATE), the values are all old or all new, and the next call may be this one again; or
- * GABLE_ERR_STATE sends it back to gable_solver_analyse, where the structure was being made anew. */
+ * an analysis, which makes what all of them share.  A pivot that Cholesky cannot take turns the solver to L D L^T
+ * unless GABLE_METHOD_CHOLESKY was asked for or reuse keeps the order (then GABLE_ERR_SINGULAR), and values that are no
+ * longer symmetric turn it from L D L^T to LU, whatever reuse says, unless GABLE_METHOD_LDLT was asked for (then
+ * GABLE_ERR_ARGUMENT).  A matrix that was factored without a matching and came out badly is analysed again with one,
+ * unless reuse forbids it; see GABLE_SOLVER_DRIFT.  GABLE_ERR_STATE before analyse, GABLE_ERR_NOT_FINITE where val
+ * holds NaN or infinity (the entry is named): then s is as it was, with its old values and factor.  GABLE_ERR_MEMORY
+ * says how much was wanted.  After that and any other error there is no factor (solving is GABLE_ERR_STATE), the values
+ * are all old or all new, and the next call may be this one again; or GABLE_ERR_STATE sends it back to
+ * gable_solver_analyse, where the structure was being made anew. */
 GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse reuse);
 
 /* Local.  Room for solves with s, up to max_rhs right-hand sides at a time are swept together (more are allowed).
@@ -121,7 +130,8 @@ enum { GABLE_FACTOR_L = 1, GABLE_FACTOR_D = 2, GABLE_FACTOR_U = 4, GABLE_FACTOR_
 
 /* Local.  One sweep with the factor, no refinement and no backward error: op(A) x = b for GABLE_FACTOR_ALL.  With fewer
  * factors the system is that of A' = (R A C)(row order, column order) = L D U (entries right of diagonal blocks belong
- * to no factor) and b and x are numbered and scaled as A' is; for Cholesky D is the identity and U = L^T.  Allocates
+ * to no factor) and b and x are numbered and scaled as A' is; for Cholesky D is the identity and U = L^T; L D L^T
+ * has D with blocks of order 1 and 2 and U = L^T, the exchanges inside supernodes in L and U.  Allocates
  * nothing.  x may be b. */
 GABLE_API gable_status gable_solver_apply(const gable_solver *s, gable_solver_work *w, gable_op op, int factors,
                                           const gable_vectors_view *b, gable_vectors_view *x);
@@ -165,10 +175,10 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(SUPERNODES, int64_t, 1, "of the factor")                                                                           \
   X(TREE_HEIGHT, int64_t, 1, "of the elimination tree, in columns")                                                    \
   X(NNZ_L, int64_t, 1, "entries of L, diagonal included, without those that merging supernodes adds")                  \
-  X(NNZ_U, int64_t, 1, "entries of U, the same way; for Cholesky those of L")                                          \
+  X(NNZ_U, int64_t, 1, "entries of U, the same way; for Cholesky and L D L^T those of L")                              \
   X(FLOPS, double, 1, "of the numeric factorization, multiplications and additions apart")                             \
   X(PERTURBED_PIVOTS, int64_t, 1, "tiny pivots that were replaced")                                                    \
-  X(GROWTH, double, 1, "max |U| / max |A'|")                                                                           \
+  X(GROWTH, double, 1, "max |U|, or |D L^T|, / max |A'|")                                                              \
   X(DRIFT, int64_t, 1, "1: the values have drifted from the analysis: analyse again")                                  \
   X(MEMORY_PREDICTED, int64_t, 1, "bytes that the solver will hold at most while it factors, known after analyse")     \
   X(MEMORY, int64_t, 1, "bytes held by the solver now")                                                                \
@@ -186,7 +196,7 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(COLUMN_ORDER, gable_idx, n, "column k of A' is this column of A")                                                  \
   X(ROW_SCALE, double, n, "R, by rows of A; negative where -A was found positive definite")                            \
   X(COLUMN_SCALE, double, n, "C, by columns of A")                                                                     \
-  X(DIAGONAL, double, n, "pivots, in the order of A'")
+  X(DIAGONAL, double, n, "pivots, in the order of A'; of L D L^T the diagonal of D")
 
 typedef enum gable_solver_key {
 #define GABLE_SOLVER_KEY_ENUM(name, type, count, text) GABLE_SOLVER_##name,

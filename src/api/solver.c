@@ -12,7 +12,7 @@ static gable_status copy_options(const gable_solver_options *given, gable_solver
   gable_status status = GABLE_OK;
   *own = (gable_solver_options)GABLE_SOLVER_OPTIONS_INIT;
   GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_SOLVER_OPTIONS_INIT"));
-  GI_REQUIRE((int)own->method >= 0 && own->method <= GABLE_METHOD_CHOLESKY, GABLE_ERR_ARGUMENT, "method %d",
+  GI_REQUIRE((int)own->method >= 0 && own->method <= GABLE_METHOD_LDLT, GABLE_ERR_ARGUMENT, "method %d",
              (int)own->method);
   GI_REQUIRE((int)own->order >= 0 && (int)own->order < GI_ORDER_METHODS, GABLE_ERR_ARGUMENT, "order %d",
              (int)own->order);

@@ -1,10 +1,7 @@
 /* export.c: the panels of a factor as compressed columns. */
 #include "factor/export.h"
 
-static double value_of(const gi_factor *f, const void *values, gable_off k)
-{
-  return f->type == GABLE_S ? (double)((const float *)values)[k] : ((const double *)values)[k];
-}
+#include <math.h>
 
 static gable_status create(gable_context *ctx, gable_idx n, gable_off most, gi_csc *a)
 {
@@ -47,10 +44,10 @@ static void list_l(const gi_factor *f, const gable_idx *position, gi_csc *l)
     for (gable_idx k = 0; k < w; k++) {
       const gable_off at = y->lval[s] + (gable_off)k * ((gable_off)w + nl);
       l->ptr[first + k] = count;
-      add(l, &count, first + k, f->kind == GI_LU ? 1 : value_of(f, f->l, at + k), 1);
-      for (gable_idx i = k + 1; i < w; i++) add(l, &count, first + i, value_of(f, f->l, at + i), 0);
+      add(l, &count, first + k, f->kind == GI_LU ? 1 : gi_factor_value(f, f->l, at + k), 1);
+      for (gable_idx i = k + 1; i < w; i++) add(l, &count, first + i, gi_factor_value(f, f->l, at + i), 0);
       for (gable_idx i = 0; i < nl; i++)
-        add(l, &count, position[y->lrow[y->lptr[s] + i]], value_of(f, f->l, at + w + i), 0);
+        add(l, &count, position[y->lrow[y->lptr[s] + i]], gi_factor_value(f, f->l, at + w + i), 0);
     }
   }
   l->ptr[y->n] = count;
@@ -67,25 +64,13 @@ static void list_u(const gi_factor *f, gi_csc *u)
       u->ptr[first + k] = count;
       for (gable_idx j = k; j < w; j++) {
         const gable_off at = y->lval[s] + (gable_off)j * ((gable_off)w + nl) + k;
-        add(u, &count, first + j, value_of(f, f->l, at), j == k);
+        add(u, &count, first + j, gi_factor_value(f, f->l, at), j == k);
       }
       for (gable_idx j = 0; j < nu; j++)
-        add(u, &count, y->ucol[y->uptr[s] + j], value_of(f, f->u, y->uval[s] + (gable_off)k * nu + j), 0);
+        add(u, &count, y->ucol[y->uptr[s] + j], gi_factor_value(f, f->u, y->uval[s] + (gable_off)k * nu + j), 0);
     }
   }
   u->ptr[y->n] = count;
-}
-
-static void list_f(const gi_factor *f, const gable_idx *position, gi_csc *to)
-{
-  const gi_layout *y = f->layout;
-  gable_off count = 0;
-  for (gable_idx j = 0; j < y->n; j++) {
-    to->ptr[j] = count;
-    for (gable_off q = y->off_ptr[j]; q < y->off_ptr[j + 1]; q++)
-      add(to, &count, position[y->off_row[q]], value_of(f, f->off, q), 0);
-  }
-  to->ptr[y->n] = count;
 }
 
 /* Two transpositions put the rows of each column in order. */
@@ -102,6 +87,141 @@ done:
   return status;
 }
 
+/* A pivot of two columns as L2 U2 with its rows exchanged or not: (1 0; t 1) (p q; 0 r). */
+typedef struct pair {
+  int swapped;
+  double t, p, q, r;
+} pair;
+
+static pair split(double a, double b, double c)
+{
+  if (fabs(a) >= fabs(b)) return (pair){0, b / a, a, b, c - b / a * b};
+  return (pair){1, a / b, b, c, b - a / b * c};
+}
+
+static int begins_pair(const gi_factor *f, gable_idx j)
+{
+  return gi_factor_value(f, f->coupling, j) != 0;
+}
+
+/* The pivot of columns j, j+1, the k-th of supernode s. */
+static pair pair_at(const gi_factor *f, gable_idx s, gable_idx k)
+{
+  const gi_layout *y = f->layout;
+  const gable_off ld = (gable_off)gi_layout_width(y, s) + gi_layout_nl(y, s), at = y->lval[s] + k * (ld + 1);
+  return split(gi_factor_value(f, f->l, at), gi_factor_value(f, f->l, at + ld), gi_factor_value(f, f->l, at + ld + 1));
+}
+
+/* after [n]: place of row k of L D L^T once the rows of pairs are exchanged. */
+static void exchange_pairs(const gi_factor *f, gable_idx *after)
+{
+  const gi_layout *y = f->layout;
+  for (gable_idx k = 0; k < y->n; k++) after[k] = k;
+  for (gable_idx k = 0; k < y->n; k++) {
+    if (!begins_pair(f, k) || !pair_at(f, y->of[k], k - y->super[y->of[k]]).swapped) continue;
+    after[k] = k + 1;
+    after[k + 1] = k;
+  }
+}
+
+/* One column of L: x l_k + z l_k+1 below the pivots up to the m-th of supernode s; k or k + 1 is j's, the other of its
+ * pair, and z is 0 where it has none. */
+typedef struct mixed {
+  gable_idx s, k, m;
+  double x, z;
+} mixed;
+
+static void list_mixed(const gi_factor *f, const mixed *c, const gable_idx *diagonal, const gable_idx *below,
+                       gi_csc *to, gable_off *count)
+{
+  const gi_layout *y = f->layout;
+  const gable_idx w = gi_layout_width(y, c->s), rows = w + gi_layout_nl(y, c->s);
+  const gable_off at = y->lval[c->s] + (gable_off)c->k * rows;
+  for (gable_idx i = c->m; i < rows; i++) {
+    double value = c->x != 0 ? c->x * gi_factor_value(f, f->l, at + i) : 0;
+    if (c->z != 0) value += c->z * gi_factor_value(f, f->l, at + rows + i);
+    const gable_idx row = i < w ? y->super[c->s] + i : y->lrow[y->lptr[c->s] + i - w];
+    add(to, count, i < w ? (diagonal ? diagonal[row] : row) : below[row], value, 0);
+  }
+}
+
+/* L of an LU by columns and its U by rows, from L D L^T.  position [n]: of each row of A' in L D L^T; after [n]: its
+ * place then. */
+static gable_status list_ldlt(gable_context *ctx, const gi_factor *f, const gable_idx *position, const gable_idx *after,
+                              gi_csc *l, gi_csc *u)
+{
+  gable_status status = GABLE_OK;
+  const gi_layout *y = f->layout;
+  gable_off n_l = 0, n_u = 0;
+  gable_idx *placed = NULL;
+  GI_ALLOC(ctx, placed, y->n);
+  for (gable_idx i = 0; i < y->n; i++) placed[i] = after[position[i]];
+  for (gable_idx j = 0; j < y->n; j++) {
+    const gable_idx s = y->of[j], k = j - y->super[s];
+    const int two = begins_pair(f, j);
+    const pair d = two ? pair_at(f, s, k) : (pair){.p = gi_factor_pivot(f, j)};
+    const mixed first_l = {s, k, k + 1 + two, d.swapped ? d.t : 1, !two ? 0 : d.swapped ? 1 : d.t};
+    const mixed first_u = {s, k, k + 1 + two, d.p, two ? d.q : 0};
+    l->ptr[j] = n_l;
+    u->ptr[j] = n_u;
+    add(l, &n_l, j, 1, 1);
+    if (two) add(l, &n_l, j + 1, d.t, 0);
+    list_mixed(f, &first_l, after, placed, l, &n_l);
+    add(u, &n_u, j, d.p, 1);
+    if (two) add(u, &n_u, j + 1, d.q, 0);
+    list_mixed(f, &first_u, NULL, position, u, &n_u);
+    if (!two) continue;
+    const mixed second_l = {s, k, k + 2, d.swapped, !d.swapped}, second_u = {s, k, k + 2, 0, d.r};
+    l->ptr[++j] = n_l;
+    u->ptr[j] = n_u;
+    add(l, &n_l, j, 1, 1);
+    list_mixed(f, &second_l, after, placed, l, &n_l);
+    add(u, &n_u, j, d.r, 1);
+    list_mixed(f, &second_u, NULL, position, u, &n_u);
+  }
+  l->ptr[y->n] = n_l;
+  u->ptr[y->n] = n_u;
+done:
+  gi_free(ctx, placed);
+  return status;
+}
+
+static gable_status export_ldlt(gable_context *ctx, const gi_factor *f, const gable_idx *position,
+                                gi_factor_columns *out)
+{
+  gable_status status = GABLE_OK;
+  const gi_layout *y = f->layout;
+  const gable_off most = y->lval[y->n_super];
+  gi_csc rows = {0};
+  gable_idx *after = NULL;
+  GI_ALLOC(ctx, after, y->n);
+  GI_ALLOC(ctx, out->col_of, y->n);
+  exchange_pairs(f, after);
+  GI_TRY(create(ctx, y->n, most, &out->l));
+  GI_TRY(create(ctx, y->n, most, &rows));
+  GI_TRY(list_ldlt(ctx, f, position, after, &out->l, &rows));
+  GI_TRY(sort(ctx, &out->l));
+  GI_TRY(gi_csc_transpose(ctx, &rows, &out->u));
+  for (gable_idx k = 0; k < y->n; k++) out->col_of[k] = out->row_of[k];
+  for (gable_idx k = 0; k < y->n; k++) out->row_of[after[k]] = out->col_of[k];
+done:
+  gi_csc_release(ctx, &rows);
+  gi_free(ctx, after);
+  return status;
+}
+
+static void list_f(const gi_factor *f, const gable_idx *position, gi_csc *to)
+{
+  const gi_layout *y = f->layout;
+  gable_off count = 0;
+  for (gable_idx j = 0; j < y->n; j++) {
+    to->ptr[j] = count;
+    for (gable_off q = y->off_ptr[j]; q < y->off_ptr[j + 1]; q++)
+      add(to, &count, position[y->off_row[q]], gi_factor_value(f, f->off, q), 0);
+  }
+  to->ptr[y->n] = count;
+}
+
 gable_status gi_factor_export(gable_context *ctx, const gi_factor *factor, gi_factor_columns *out)
 {
   gable_status status = GABLE_OK;
@@ -112,6 +232,10 @@ gable_status gi_factor_export(gable_context *ctx, const gi_factor *factor, gi_fa
   GI_ALLOC(ctx, position, y->n);
   GI_ALLOC(ctx, out->row_of, y->n);
   resolve_exchanges(factor, out->row_of, position);
+  if (factor->kind == GI_LDLT) {
+    GI_TRY(export_ldlt(ctx, factor, position, out));
+    goto done;
+  }
   GI_TRY(create(ctx, y->n, y->lval[y->n_super], &out->l));
   list_l(factor, position, &out->l);
   GI_TRY(sort(ctx, &out->l));
@@ -137,5 +261,6 @@ void gi_factor_columns_release(gable_context *ctx, gi_factor_columns *c)
   gi_csc_release(ctx, &c->u);
   gi_csc_release(ctx, &c->f);
   gi_free(ctx, c->row_of);
-  c->row_of = NULL;
+  gi_free(ctx, c->col_of);
+  c->row_of = c->col_of = NULL;
 }

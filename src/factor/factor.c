@@ -17,12 +17,13 @@ static size_t size_of(gable_type type)
 static gable_off values_of(const gi_layout *y, gi_factor_kind kind)
 {
   const gable_off off = y->off_ptr ? y->off_ptr[y->n] : 0;
-  return y->lval[y->n_super] + (kind == GI_LU ? y->uval[y->n_super] : 0) + y->n + off;
+  return y->lval[y->n_super] + (kind == GI_LU ? y->uval[y->n_super] : 0) + (kind == GI_LDLT ? 2 : 1) * (gable_off)y->n +
+         off;
 }
 
 gable_off gi_factor_bytes(const gi_layout *y, gi_factor_kind kind, gable_type type)
 {
-  const gable_off pivots = kind == GI_LU ? y->n * (gable_off)sizeof(gable_idx) : 0;
+  const gable_off pivots = kind != GI_CHOLESKY ? y->n * (gable_off)sizeof(gable_idx) : 0;
   return (gable_off)sizeof(gi_factor) + values_of(y, kind) * (gable_off)size_of(type) + pivots;
 }
 
@@ -32,7 +33,7 @@ gable_off gi_factor_work_bytes(const gi_layout *y, gi_factor_kind kind, gable_ty
   gable_idx widest = 0;
   for (gable_idx s = 0; s < y->n_super; s++)
     if (gi_layout_width(y, s) > widest) widest = gi_layout_width(y, s);
-  return gi_plan_bytes(y) + gi_factor_run_bytes(&f, widest, size_of(type), threads);
+  return gi_plan_bytes(y) + gi_factor_run_bytes(&f, widest, size_of(type), gi_factor_threads(y, threads));
 }
 
 gable_status gi_factor_create(gable_context *ctx, const gi_layout *layout, gi_factor_kind kind, gable_type type,
@@ -43,7 +44,7 @@ gable_status gi_factor_create(gable_context *ctx, const gi_layout *layout, gi_fa
   const gable_off l = layout->lval[layout->n_super], u = kind == GI_LU ? layout->uval[layout->n_super] : 0;
   GI_REQUIRE(type == GABLE_D || type == GABLE_S, GABLE_ERR_ARGUMENT, "a factor is of GABLE_D or GABLE_S, not type %d",
              (int)type);
-  GI_REQUIRE(kind == GI_CHOLESKY || u > 0 || layout->uptr[layout->n_super] == 0, GABLE_ERR_ARGUMENT,
+  GI_REQUIRE(kind != GI_LU || u > 0 || layout->uptr[layout->n_super] == 0, GABLE_ERR_ARGUMENT,
              "the layout was made for Cholesky and has no place for U");
   GI_ALLOC_ZERO(ctx, f, 1);
   f->kind = kind;
@@ -53,11 +54,9 @@ gable_status gi_factor_create(gable_context *ctx, const gi_layout *layout, gi_fa
   f->l = gi_alloc(ctx, l, size_of(type));
   f->dinv = gi_alloc(ctx, layout->n, size_of(type));
   int have = f->l && f->dinv;
-  if (have && kind == GI_LU) {
-    f->u = gi_alloc(ctx, u, size_of(type));
-    f->pivot = gi_alloc(ctx, layout->n, sizeof *f->pivot);
-    have = f->u && f->pivot;
-  }
+  if (have && kind == GI_LU) have = (f->u = gi_alloc(ctx, u, size_of(type))) != NULL;
+  if (have && kind == GI_LDLT) have = (f->coupling = gi_alloc(ctx, layout->n, size_of(type))) != NULL;
+  if (have && kind != GI_CHOLESKY) have = (f->pivot = gi_alloc(ctx, layout->n, sizeof *f->pivot)) != NULL;
   if (have && layout->off_ptr) have = (f->off = gi_alloc(ctx, layout->off_ptr[layout->n], size_of(type))) != NULL;
   GI_REQUIRE(have, GABLE_ERR_MEMORY, "out of memory: the factor takes %.1f MB", (double)f->bytes / 1e6);
   *out = f;
@@ -76,10 +75,19 @@ void gi_factor_destroy(gable_context *ctx, gi_factor **factor)
   gi_free(ctx, f->l);
   gi_free(ctx, f->u);
   gi_free(ctx, f->dinv);
+  gi_free(ctx, f->coupling);
   gi_free(ctx, f->off);
   gi_free(ctx, f->pivot);
   gi_free(ctx, f);
   *factor = NULL;
+}
+
+double gi_factor_pivot(const gi_factor *f, gable_idx k)
+{
+  const gi_layout *y = f->layout;
+  const gable_idx s = y->of[k];
+  const gable_off at = y->lval[s] + (k - y->super[s]) * ((gable_off)gi_layout_width(y, s) + gi_layout_nl(y, s) + 1);
+  return f->kind == GI_LDLT ? gi_factor_value(f, f->l, at) : 1 / gi_factor_value(f, f->dinv, k);
 }
 
 /* The values of F, which the factorization leaves as they are: off_ptr names a subset of the places of A'. */
@@ -143,10 +151,10 @@ gable_status gi_factor_numeric(gable_context *ctx, gi_factor *f, const gi_csc *a
   f->max_factor = 0;
   GI_REQUIRE(a->n_rows == f->layout->n && a->n_cols == f->layout->n, GABLE_ERR_ARGUMENT,
              "the matrix is %d x %d, the layout is of order %d", a->n_rows, a->n_cols, f->layout->n);
-  GI_REQUIRE(a->val && (f->kind == GI_CHOLESKY || (at && at->val)), GABLE_ERR_ARGUMENT,
+  GI_REQUIRE(a->val && (f->kind != GI_LU || (at && at->val)), GABLE_ERR_ARGUMENT,
              "a matrix without values cannot be factored");
   if (!f->plan) {
-    GI_TRY(gi_plan_create(ctx, f->layout, f->kind == GI_CHOLESKY, &f->plan));
+    GI_TRY(gi_plan_create(ctx, f->layout, f->kind != GI_LU, &f->plan));
     f->flops = f->plan->flops;
   }
   const int threads = options && options->threads > 0 ? options->threads : 1;

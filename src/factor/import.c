@@ -107,6 +107,23 @@ done:
   return status;
 }
 
+/* Does some entry over the diagonal of its own column (U), or of its own row (L of Cholesky), pass largest?  The sweeps
+ * form that quotient inside a supernode (kernels/panel_block.inc), though the solution may do without it. */
+static gable_status is_steep(gable_context *ctx, const gi_csc *l, const gi_csc *u, double largest, int *steep)
+{
+  gable_status status = GABLE_OK;
+  const gi_csc *a = u ? u : l;
+  double *inverse = NULL;
+  GI_ALLOC(ctx, inverse, a->n_cols);
+  for (gable_idx j = 0; j < a->n_cols; j++) inverse[j] = 1 / a->val[u ? a->ptr[j + 1] - 1 : a->ptr[j]];
+  for (gable_idx j = 0; j < a->n_cols; j++)
+    for (gable_off q = a->ptr[j]; q < a->ptr[j + 1]; q++)
+      *steep |= !(fabs(a->val[q] * inverse[u ? j : a->idx[q]]) <= largest);
+done:
+  gi_free(ctx, inverse);
+  return status;
+}
+
 static void put(gi_factor *f, void *values, gable_off k, double v)
 {
   if (f->type == GABLE_S) {
@@ -200,6 +217,12 @@ gable_status gi_factor_import(gable_context *ctx, const gi_csc *l, const gi_csc 
     GI_ALLOC(ctx, block, n + 1);
     GI_TRY(find_blocks(ctx, l, u, off, block, &options.n_blocks));
     options.block = block;
+  }
+  int steep = 0;
+  GI_TRY(is_steep(ctx, l, u, largest, &steep));
+  if (steep) { /* one column each: nothing is divided before it is known */
+    options.max_width = 1;
+    options.exact = 1;
   }
   GI_TRY(join(ctx, parts, &pattern));
   for (gable_idx k = 0; k < n; k++) perm[k] = k;

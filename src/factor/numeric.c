@@ -1,9 +1,11 @@
 #include "factor/numeric.h"
 
+#include <math.h>
 #include <sched.h>
 #include <string.h>
 
 #include "kernels/dense.h"
+#include "kernels/dense_ldlt.h"
 
 enum {
   READY_DIAGONAL = 1,
@@ -20,7 +22,7 @@ typedef struct piece {
   gable_idx j, begin, end;
 } piece;
 
-/* Rows of the U panel as it is stored: none for Cholesky. */
+/* Rows of the U panel as it is stored: LU alone has one. */
 static gable_idx u_rows(const gi_factor *f, gable_idx j)
 {
   return f->kind == GI_LU ? gi_layout_nu(f->layout, j) : 0;

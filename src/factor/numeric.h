@@ -37,9 +37,10 @@ typedef struct gi_worker {
   gable_idx *rows;    /* [rows of the largest tile] */
   gable_idx *columns; /* [plan->widest] */
   gik_tools tools;
+  void *scaled; /* of L D: the operand of a product, or what gik_ldlt works with; NULL: not L D L^T */
   gable_idx perturbed;
   gable_idx failed;    /* column whose pivot Cholesky cannot take, -1: none */
-  double largest;      /* magnitude in U */
+  double largest;      /* magnitude in U, or L of Cholesky, or D and L D; NaN once there was one */
   int number;          /* of the thread; 0 is the caller's */
   double flops;        /* done and not reported yet */
   gable_status status; /* of thread 0: whether the caller cancelled */

@@ -100,9 +100,12 @@ double gi_solve_floor_bytes(const gi_solve_plan *plan, const gi_factor *factor, 
   for (gable_idx s = 0; s < y->n_super; s++) {
     const double w = gi_layout_width(y, s), nl = gi_layout_nl(y, s), nu = gi_layout_nu(y, s);
     const int lu = factor->kind == GI_LU;
-    values += lu ? w * w + w * (nl + nu) : w * (w + 1) + 2 * w * nl;
+    const double own =
+        factor->kind == GI_LDLT ? w - 1 : w + 1; /* twice the entries of a column of the block, on average */
+    values += lu ? w * w + w * (nl + nu) : w * own + 2 * w * nl;
     indices += nl + (lu ? nu : nl);
   }
+  if (factor->kind == GI_LDLT) values += 2.0 * y->n;
   if (factor->off) {
     values += (double)y->off_ptr[y->n];
     indices += (double)y->off_ptr[y->n];

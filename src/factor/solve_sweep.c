@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "factor/solve_blocks.h"
+
 /* One direction over one factor: which kernels, and which panel (rows below and beside the diagonal blocks). */
 typedef struct direction {
   gik_panels panels;
@@ -240,14 +242,14 @@ static void use_thin(const gi_solve_team *t, direction d[2])
 {
   const gi_thin_panels *thin = t->thin;
   const gi_factor *f = t->factor;
-  const int lu = f->kind == GI_LU;
+  const int lu = f->kind == GI_LU, unit = f->kind != GI_CHOLESKY;
   d[0].thin = &thin->l;
   d[0].thin_sweep = t->kernels->thin_forward_l;
-  d[0].records = (gik_thin_records){thin->l.index, thin->l.values, f->pivot, lu};
+  d[0].records = (gik_thin_records){thin->l.index, thin->l.values, f->pivot, unit};
   d[1].thin = lu ? &thin->u : &thin->l;
   d[1].thin_sweep = lu ? t->kernels->thin_backward_u : t->kernels->thin_backward_lt;
-  d[1].records = lu ? (gik_thin_records){thin->u.index, thin->u.values, f->pivot, lu}
-                    : (gik_thin_records){thin->back_index, thin->l.values, f->pivot, lu};
+  d[1].records = lu ? (gik_thin_records){thin->u.index, thin->u.values, f->pivot, unit}
+                    : (gik_thin_records){thin->back_index, thin->l.values, f->pivot, unit};
 }
 
 /* The two sweeps of this operation, or NULL where parts leave one out. */
@@ -257,11 +259,11 @@ static void directions(const gi_solve_team *t, direction d[2], const direction *
   const gi_factor *f = t->factor;
   const gik_panel_kernels *k = t->kernels;
   const gik_panels forth = {y->super,      y->lptr, y->uptr, y->lval, y->uval,  t->plan->lrow,
-                            t->plan->ucol, f->l,    f->u,    f->dinv, f->pivot, f->kind == GI_LU};
+                            t->plan->ucol, f->l,    f->u,    f->dinv, f->pivot, f->kind != GI_CHOLESKY};
   gik_panels back = forth;
   back.lrow = y->lrow;
   back.ucol = y->ucol;
-  const int lower_first = t->op == GABLE_N || f->kind == GI_CHOLESKY;
+  const int lower_first = t->op == GABLE_N || f->kind != GI_LU;
   const int lu = f->kind == GI_LU;
   d[0] = (direction){.panels = forth, .sweep = k->forward_l, .block = k->block_l};
   if (!lower_first) d[0] = (direction){.panels = forth, .sweep = k->forward_ut, .block = k->block_ut, .upper = 1};
@@ -288,22 +290,26 @@ static void segments(gi_solve_team *t, const direction *first, const direction *
   }
 }
 
-/* The panels hold D U together, so the product with one of them left out has a scaling between its sweeps:
- * U^-1 = (D U)^-1 D and U^-T = D (D U)^-T. */
+/* The panels of LU hold D U together, so the product with one of them left out has a scaling between its sweeps:
+ * U^-1 = (D U)^-1 D and U^-T = D (D U)^-T.  Those of L D L^T hold L alone. */
 void gi_solve_sweep(gi_solve_team *t)
 {
   const gable_idx n = t->plan->layout->n;
   const int has_d = (t->parts & GI_SOLVE_D) != 0, has_u = (t->parts & GI_SOLVE_U) != 0;
   direction d[2];
   const direction *use[2];
+  const gable_idx j0 = gi_solve_share(n, t->thread, t->threads), j1 = gi_solve_share(n, t->thread + 1, t->threads);
+  const gi_factor_kind kind = t->factor->kind;
   directions(t, d, use);
-  if (t->factor->kind == GI_CHOLESKY || has_d == has_u) {
+  if (kind == GI_CHOLESKY || (kind == GI_LU && has_d == has_u)) {
     segments(t, use[0], use[1]);
     return;
   }
   if (use[0]) segments(t, use[0], NULL);
   gi_solve_barrier(t);
-  diagonal(t, gi_solve_share(n, t->thread, t->threads), gi_solve_share(n, t->thread + 1, t->threads), has_d);
+  if (kind == GI_LU) diagonal(t, j0, j1, has_d);
+  if (kind == GI_LDLT && has_d)
+    gi_solve_blocks(t->factor, t->kernels->rhs, t->kernels->vector == sizeof(float), j0, j1, t->y);
   gi_solve_barrier(t);
   if (use[1]) segments(t, NULL, use[1]);
 }

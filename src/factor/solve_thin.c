@@ -206,7 +206,7 @@ static gable_status make_streams(gable_context *ctx, const gi_solve_plan *plan, 
 {
   gable_status status = GABLE_OK;
   const gi_layout *y = plan->layout;
-  const int lu = f->kind == GI_LU;
+  const int lu = f->kind == GI_LU, head = f->kind == GI_CHOLESKY;
   sorting o = {.y = y, .pieces = plan->n_parts + plan->n_runs + y->n_blocks};
   GI_ALLOC(ctx, o.piece, y->n_super);
   GI_ALLOC(ctx, o.count, o.pieces + 1);
@@ -214,7 +214,7 @@ static gable_status make_streams(gable_context *ctx, const gi_solve_plan *plan, 
   GI_ALLOC(ctx, o.list, y->n_super);
   GI_ALLOC(ctx, o.to, y->n_super);
   mark_pieces(plan, &o);
-  GI_TRY(make_stream(ctx, &o, !lu, plan->lrow, &t->l));
+  GI_TRY(make_stream(ctx, &o, head, plan->lrow, &t->l));
   t->back_index = t->l.index;
   if (!lu && plan->lrow != y->lrow) {
     t->back_index = NULL;

@@ -33,9 +33,10 @@ typedef struct gi_thin_stream {
 
 typedef struct gi_thin_panels {
   const gi_solve_plan *plan;
-  gi_thin_stream l;      /* forward sweeps, and backward ones with the factor of Cholesky */
+  gi_thin_stream l;      /* forward sweeps, and backward ones with a symmetric factor */
   gi_thin_stream u;      /* backward sweeps of LU */
-  gable_idx *back_index; /* Cholesky: l.index with the layout's rows for slots; l.index itself where there are none */
+  gable_idx *back_index; /* a symmetric factor: l.index with the layout's rows for slots; l.index itself where there are
+                            none */
   gable_off bytes;
 } gi_thin_panels;
 

@@ -6,6 +6,11 @@
 #include "kernels/panel_sweep.h"
 
 enum { EDGE = 8, AHEAD = 4 * EDGE };
+
+/* From so many rows on one column is copied with requests FAR rows ahead in y and a PAGE ahead in the caller's vector,
+ * where the processor's own reading ahead ends.  What is written to y can wait for its line, what is read cannot. */
+enum { MANY_IN = 1 << 19, MANY_OUT = 1 << 15, FAR = 64, PAGE = 4096 };
+
 #define INLINE static inline __attribute__((always_inline))
 
 typedef double VD __attribute__((vector_size(8 * EDGE)));

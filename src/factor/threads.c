@@ -4,9 +4,15 @@
 
 #include "factor/numeric.h"
 #include "factor/schedule.h"
-#include "kernels/dense.h"
+#include "kernels/dense_ldlt.h"
 
 static const double flops_worth_a_thread = 1e6;
+
+int gi_factor_threads(const gi_layout *y, int threads)
+{
+  const double worth = y->flops / flops_worth_a_thread;
+  return threads > worth ? 1 + (int)worth : threads;
+}
 
 /* How far the work has come, for the caller to hear. */
 typedef struct report {
@@ -21,6 +27,13 @@ static void worker_release(gable_context *ctx, gi_worker *w)
   gi_free(ctx, w->rows);
   gi_free(ctx, w->columns);
   gi_free(ctx, w->tools.pack);
+  gi_free(ctx, w->scaled);
+}
+
+/* What is held as L D at a time: the operand of one product, or the columns that gik_ldlt keeps. */
+static gable_off scaled_values(const gi_factor *f, gable_idx widest)
+{
+  return f->kind == GI_LDLT ? (gable_off)widest * (widest > GIK_LDLT_STEP ? widest : GIK_LDLT_STEP + 1) : 0;
 }
 
 static gable_status worker_init(gable_context *ctx, const gi_factor *f, gi_worker *w)
@@ -32,8 +45,11 @@ static gable_status worker_init(gable_context *ctx, const gi_factor *f, gi_worke
   GI_ALLOC(ctx, w->rows, rows);
   GI_ALLOC(ctx, w->columns, f->plan->widest);
   const gable_off widest = f->plan->widest, pack = gik_pack_size(rows, widest, widest);
-  w->tools.pack = gi_alloc(ctx, pack, f->type == GABLE_S ? sizeof(float) : sizeof(double));
-  GI_REQUIRE(w->tools.pack, GABLE_ERR_MEMORY, "out of memory: work space of a thread of the factorization");
+  const size_t value_size = f->type == GABLE_S ? sizeof(float) : sizeof(double);
+  w->tools.pack = gi_alloc(ctx, pack, value_size);
+  if (f->kind == GI_LDLT) w->scaled = gi_alloc(ctx, scaled_values(f, f->plan->widest), value_size);
+  GI_REQUIRE(w->tools.pack && (w->scaled || f->kind != GI_LDLT), GABLE_ERR_MEMORY,
+             "out of memory: work space of a thread of the factorization");
 done:
   return status;
 }
@@ -41,8 +57,8 @@ done:
 gable_off gi_factor_run_bytes(const gi_factor *f, gable_idx widest, size_t value_size, int threads)
 {
   const gable_off n = f->layout->n, rows = gi_tile_rows(f);
-  const gable_off worker =
-      (n + rows + widest) * (gable_off)sizeof(gable_idx) + gik_pack_size(rows, widest, widest) * (gable_off)value_size;
+  const gable_off values = gik_pack_size(rows, widest, widest) + scaled_values(f, widest);
+  const gable_off worker = (n + rows + widest) * (gable_off)sizeof(gable_idx) + values * (gable_off)value_size;
   const gable_off flags = f->layout->n_super * (gable_off)(sizeof(atomic_uchar) + sizeof(atomic_int));
   return gi_schedule_bytes(f->layout) + threads * (worker + (gable_off)sizeof(gi_worker)) + flags;
 }
@@ -137,7 +153,7 @@ static gable_status collect(gi_factor *f, const gi_worker *workers, int threads)
     const gi_worker *w = workers + t;
     if (w->failed >= 0 && (failed < 0 || w->failed < failed)) failed = w->failed;
     f->perturbed += w->perturbed;
-    if (!(w->largest <= f->max_factor)) f->max_factor = w->largest;
+    if (!(w->largest <= f->max_factor) && !isnan(f->max_factor)) f->max_factor = w->largest;
   }
   GI_REQUIRE(failed < 0, GABLE_ERR_SINGULAR, "not positive definite: the pivot of column %d is not positive", failed);
 done:
@@ -183,10 +199,9 @@ gable_status gi_factor_run(gable_context *ctx, gi_factor *f, const gi_csc *a, co
   gi_schedule *schedule = NULL;
   gi_worker *workers = NULL;
   atomic_llong next = 0;
-  int threads = how->threads;
+  const int threads = gi_factor_threads(f->layout, how->threads);
   report r = {.step = ctx->options.progress ? f->plan->flops / 100 / threads + 1 : 0};
   gi_numeric x = {.ctx = ctx, .f = f, .y = f->layout, .plan = f->plan, .a = a, .at = at, .tiny = how->tiny};
-  if (threads > f->plan->flops / flops_worth_a_thread) threads = 1 + (int)(f->plan->flops / flops_worth_a_thread);
   x.parallel = threads > 1;
   GI_TRY(gi_progress(ctx, "factor", 0));
   GI_ALLOC_ZERO(ctx, workers, threads);

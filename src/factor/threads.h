@@ -8,7 +8,10 @@
 gable_status gi_factor_run(gable_context *ctx, gi_factor *f, const gi_csc *a, const gi_csc *at,
                            const gi_factor_options *how);
 
-/* What gi_factor_run takes at most; widest: columns of the widest supernode. */
+/* How many of these threads the work is worth. */
+int gi_factor_threads(const gi_layout *y, int threads);
+
+/* What gi_factor_run takes at most with so many threads; widest: columns of the widest supernode. */
 gable_off gi_factor_run_bytes(const gi_factor *f, gable_idx widest, size_t value_size, int threads);
 
 #endif

@@ -20,6 +20,8 @@ typedef struct gi_symbolic_options {
   int exact;                  /* 1: exact supernodes only, no relaxation */
   int mirrored;               /* 1: the caller knows that the pattern is symmetric, both triangles are stored and rows
                                  increase within a column: then one triangle is enough to read */
+  const gable_idx *mate;      /* [n] pairs of rows with one structure, adjacent in perm, that must stay in one supernode
+                                 (the row itself: none), or NULL */
   const struct gi_tree *tree; /* what gi_tree_analyse makes of this pattern, this perm (which it postordered) and these
                                  options, or NULL */
 } gi_symbolic_options;

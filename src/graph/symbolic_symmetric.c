@@ -168,6 +168,9 @@ gable_status gi_tree_analyse(gable_context *ctx, gable_idx n, const gable_off *p
   GI_TRY(gather_upper(ctx, &a, upper_ptr, &upper_idx, t.lower_ptr));
   GI_TRY(transpose_upper(ctx, n, upper_ptr, upper_idx, options->mirrored, work, &t));
   count_and_postorder(n, upper_ptr, upper_idx, &t, perm, work);
+  if (options->mate) GI_ALLOC_ZERO(ctx, t.tied, n);
+  for (gable_idx k = 0; options->mate && k + 1 < n; k++)
+    t.tied[k] = options->mate[perm[k]] == perm[k + 1] && perm[k] != perm[k + 1];
   *out = t;
   t = (gi_tree){0};
 done:
@@ -184,9 +187,18 @@ void gi_tree_release(gable_context *ctx, gi_tree *tree)
   gi_free(ctx, tree->count);
   gi_free(ctx, tree->lower_ptr);
   gi_free(ctx, tree->lower_idx);
+  gi_free(ctx, tree->tied);
   gi_free(ctx, tree->old);
   gi_free(ctx, tree->place);
   *tree = (gi_tree){0};
+}
+
+/* Where the panel ends that begins at k, in a supernode before end: at most step columns wide, no pair cut in two. */
+static gable_idx panel_end(const gi_tree *t, gable_idx k, gable_idx end, gable_idx step)
+{
+  if (end - k <= step) return end;
+  const int splits = t->tied && t->tied[k + step - 1];
+  return k + step + (!splits ? 0 : step > 1 ? -1 : 1);
 }
 
 /* Cuts the supernodes wide[0..n_wide] into panels and fills super, of and lptr; row_at [n_wide]: where the rows
@@ -199,8 +211,8 @@ static void cut_panels(const gi_tree *t, gable_idx n_wide, const gable_idx *wide
   for (gable_idx v = 0; v < n_wide; v++) {
     const gable_idx end = wide[v + 1], below = t->count[end - 1] - 1;
     const gable_idx step = gi_supernodes_panel_width(end - wide[v], max_width);
-    for (gable_idx k = wide[v]; k < end; k += step, s++) {
-      const gable_idx stop = end - k < step ? end : k + step;
+    for (gable_idx k = wide[v], stop; k < end; k = stop, s++) {
+      stop = panel_end(t, k, end, step);
       y->super[s] = k;
       for (gable_idx j = k; j < stop; j++) y->of[j] = s;
       row_at[v] = y->lptr[s];
@@ -230,12 +242,12 @@ static void fill_parents(gi_layout *y)
   for (gable_idx s = 0; s < y->n_super; s++) y->parent[s] = gi_layout_nl(y, s) ? y->of[y->lrow[y->lptr[s]]] : -1;
 }
 
-static gable_idx count_panels(gable_idx n_wide, const gable_idx *wide, gable_idx max_width)
+static gable_idx count_panels(const gi_tree *t, gable_idx n_wide, const gable_idx *wide, gable_idx max_width)
 {
   gable_idx count = 0;
   for (gable_idx v = 0; v < n_wide; v++) {
-    const gable_idx width = wide[v + 1] - wide[v], step = gi_supernodes_panel_width(width, max_width);
-    count += (width + step - 1) / step;
+    const gable_idx end = wide[v + 1], step = gi_supernodes_panel_width(end - wide[v], max_width);
+    for (gable_idx k = wide[v]; k < end; k = panel_end(t, k, end, step)) count++;
   }
   return count;
 }
@@ -268,8 +280,9 @@ gable_status gi_tree_values(gable_context *ctx, const gi_tree *t, const gi_symbo
   for (gable_idx v = 0; v < n_wide; v++) {
     const gable_idx end = wide[v + 1], below = t->count[end - 1] - 1;
     const gable_idx step = gi_supernodes_panel_width(end - wide[v], gi_symbolic_max_width(options));
-    for (gable_idx k = wide[v]; k < end; k += step) {
-      const gable_off width = end - k < step ? end - k : step, beyond = end - k - width + below;
+    for (gable_idx k = wide[v], stop; k < end; k = stop) {
+      stop = panel_end(t, k, end, step);
+      const gable_off width = stop - k, beyond = end - k - width + below;
       *values += width * (width + (options->cholesky ? 1 : 2) * beyond);
     }
   }
@@ -290,7 +303,7 @@ gable_status gi_tree_layout(gable_context *ctx, const gi_tree *t, const gi_symbo
   GI_ALLOC_ZERO(ctx, y, 1);
   y->n = t->n;
   y->symmetric = 1;
-  y->n_super = count_panels(n_wide, wide, max_width);
+  y->n_super = count_panels(t, n_wide, wide, max_width);
   GI_ALLOC(ctx, y->super, (gable_off)y->n_super + 1);
   GI_ALLOC(ctx, y->of, t->n);
   GI_ALLOC(ctx, y->parent, y->n_super);

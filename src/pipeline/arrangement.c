@@ -8,6 +8,7 @@
 #include "graph/btf.h"
 #include "graph/match.h"
 #include "graph/order.h"
+#include "graph/pairs.h"
 #include "graph/symbolic_symmetric.h"
 #include "pipeline/equilibrate.h"
 
@@ -32,7 +33,8 @@ static gable_method choose_method(const gi_problem *p, const gable_solver_option
   if (options->method != GABLE_METHOD_AUTO) return options->method;
   if (p->promised_spd) return GABLE_METHOD_CHOLESKY;
   int one_sign = p->diagonal_positive || p->diagonal_negative;
-  return p->values_symmetric && one_sign ? GABLE_METHOD_CHOLESKY : GABLE_METHOD_LU;
+  if (!p->values_symmetric) return GABLE_METHOD_LU;
+  return one_sign ? GABLE_METHOD_CHOLESKY : GABLE_METHOD_LDLT;
 }
 
 /* A symmetric pattern with nothing missing on the diagonal keeps its symmetry: a matching would take it, and fill would
@@ -119,14 +121,14 @@ static gable_status match_rows(gable_context *ctx, gi_problem *p, const gable_so
 {
   gable_status status = GABLE_OK;
   double begin = gi_now();
-  a->matched = a->method == GABLE_METHOD_LU && wants_matching(p, options);
-  *borrowed = p->pattern_symmetric && !a->matched;
+  a->matched = a->method != GABLE_METHOD_CHOLESKY && wants_matching(p, options);
+  *borrowed = p->pattern_symmetric && (!a->matched || a->method == GABLE_METHOD_LDLT);
   if (*borrowed)
     *b = p->rows;
   else
     GI_TRY(gi_problem_take_columns(ctx, p, b));
   GI_TRY(match_and_scale(ctx, p, b, a, row_of));
-  if (a->matched) GI_TRY(relabel_rows(ctx, row_of, b));
+  if (a->matched && a->method == GABLE_METHOD_LU) GI_TRY(relabel_rows(ctx, row_of, b));
 done:
   a->match_s += gi_now() - begin;
   return status;
@@ -153,9 +155,9 @@ static gable_status order_and_structure(gable_context *ctx, const gi_problem *p,
   double ordered = gi_now() - found.tree_s; /* the tree counts as symbolic */
   a->order_s += ordered - begin;
   gi_symbolic_options form = {
-      .cholesky = a->method == GABLE_METHOD_CHOLESKY, .n_blocks = n_blocks, .block = block, .mirrored = mirrored};
+      .cholesky = a->method != GABLE_METHOD_LU, .n_blocks = n_blocks, .block = block, .mirrored = mirrored};
   if (form.cholesky || p->pattern_symmetric) form.form = GI_SYMBOLIC_SYMMETRIC;
-  if (a->matched) form.form = GI_SYMBOLIC_AUTO;
+  if (a->matched && !form.cholesky) form.form = GI_SYMBOLIC_AUTO;
   if (n_blocks <= 1) form.block = NULL;
   if (tree.parent) form.tree = &tree;
   GI_TRY(gi_symbolic(ctx, p->n, b->ptr, b->idx, a->col_perm, &form, &a->layout));
@@ -165,6 +167,81 @@ static gable_status order_and_structure(gable_context *ctx, const gi_problem *p,
 done:
   gi_free(ctx, block);
   gi_tree_release(ctx, &tree);
+  return status;
+}
+
+/* order [n_small]: of the nodes, as the user's or the natural one of the rows has them; NULL: no such order. */
+static gable_status order_of_nodes(gable_context *ctx, gable_idx n, const gable_solver_options *options,
+                                   const gable_idx *of, gable_idx n_small, gable_idx **order)
+{
+  gable_status status = GABLE_OK;
+  unsigned char *seen = NULL;
+  gable_idx count = 0;
+  *order = NULL;
+  if (options->order != GABLE_ORDER_USER) return GABLE_OK;
+  GI_ALLOC(ctx, *order, n_small);
+  GI_ALLOC_ZERO(ctx, seen, n_small);
+  for (gable_idx k = 0; k < n; k++) {
+    const gable_idx node = of[options->user_order[k]];
+    if (!seen[node]) (*order)[count++] = node;
+    seen[node] = 1;
+  }
+done:
+  gi_free(ctx, seen);
+  return status;
+}
+
+/* The same with the rows of a matrix in pairs (mate [n]), which are ordered as one and share a structure. */
+static gable_status order_pairs(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
+                                const gable_idx *mate, gi_arrangement *a)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *of = NULL, *node = NULL, *user = NULL, *perm = NULL;
+  gi_csc small = {0}, whole = {0};
+  gi_order_report found = {0};
+  const double begin = gi_now();
+  GI_ALLOC(ctx, of, p->n);
+  GI_ALLOC(ctx, node, p->n);
+  GI_TRY(gi_pairs_gather(ctx, &p->rows, mate, of, node, &small));
+  GI_TRY(order_of_nodes(ctx, p->n, options, of, small.n_cols, &user));
+  GI_ALLOC(ctx, perm, small.n_cols);
+  gi_order_options how = {.method = (gi_order_method)options->order, .user = user, .mirrored = 1};
+  GI_TRY(gi_order(ctx, small.n_cols, small.ptr, small.idx, &how, perm, &found));
+  a->order = (gable_order)found.used;
+  a->starved = found.metis_starved;
+  gi_pairs_expand(small.n_cols, perm, mate, node, a->col_perm);
+  const double ordered = gi_now();
+  a->order_s += ordered - begin;
+  GI_TRY(gi_pairs_spread(ctx, &small, mate, node, p->n, &whole));
+  const gi_symbolic_options form = {.form = GI_SYMBOLIC_SYMMETRIC, .cholesky = 1, .mirrored = 1, .mate = mate};
+  GI_TRY(gi_symbolic(ctx, p->n, whole.ptr, whole.idx, a->col_perm, &form, &a->layout));
+  a->structure_s += gi_now() - ordered;
+  GI_TRY(gi_solve_plan_create(ctx, a->layout, NULL, &a->plan));
+  a->symbolic_s += gi_now() - ordered;
+done:
+  gi_free(ctx, of);
+  gi_free(ctx, node);
+  gi_free(ctx, user);
+  gi_free(ctx, perm);
+  gi_csc_release(ctx, &small);
+  gi_csc_release(ctx, &whole);
+  return status;
+}
+
+/* The scalings r and c of a matching of a symmetric matrix are as good the other way round, and their geometric means
+ * are good, and symmetric; *row_of, the matching, becomes pairs, and then the identity. */
+static gable_status arrange_pairs(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
+                                  gable_idx *row_of, gi_arrangement *a)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *mate = NULL;
+  GI_ALLOC(ctx, mate, p->n);
+  for (gable_idx i = 0; i < p->n; i++) a->r[i] = a->c[i] = sqrt(a->r[i]) * sqrt(a->c[i]);
+  GI_TRY(gi_pairs(ctx, &p->rows, row_of, a->r, mate));
+  for (gable_idx i = 0; i < p->n; i++) row_of[i] = i;
+  GI_TRY(order_pairs(ctx, p, options, mate, a));
+done:
+  gi_free(ctx, mate);
   return status;
 }
 
@@ -179,17 +256,21 @@ done:
   return status;
 }
 
-gable_status gi_arrange(gable_context *ctx, gi_problem *p, const gable_solver_options *options, gi_arrangement *out)
+static gable_status arrange_by(gable_context *ctx, gi_problem *p, const gable_solver_options *options,
+                               gable_method method, gi_arrangement *out)
 {
   gable_status status = GABLE_OK;
   gable_idx *row_of = NULL;
   gi_csc b = {0};
   int borrowed = 1;
-  gi_arrangement a = {.method = choose_method(p, options)};
+  gi_arrangement a = {.method = method};
   GI_TRY(arrangement_init(ctx, p->n, &a));
   GI_ALLOC(ctx, row_of, p->n);
   GI_TRY(match_rows(ctx, p, options, &a, row_of, &b, &borrowed));
-  GI_TRY(order_and_structure(ctx, p, options, &b, borrowed, &a));
+  if (a.matched && a.method == GABLE_METHOD_LDLT)
+    GI_TRY(arrange_pairs(ctx, p, options, row_of, &a));
+  else
+    GI_TRY(order_and_structure(ctx, p, options, &b, borrowed, &a));
   for (gable_idx k = 0; k < p->n; k++) a.row_perm[k] = row_of[a.col_perm[k]];
   *out = a;
   memset(&a, 0, sizeof a);
@@ -197,6 +278,61 @@ done:
   if (!borrowed) gi_csc_release(ctx, &b);
   gi_free(ctx, row_of);
   gi_arrangement_release(ctx, &a);
+  return status;
+}
+
+/* Zeros on more than half of the diagonal: there are pairs (0 b; b 0), whose columns half fill a panel, and A may be
+ * two unsymmetric matrices in one, (0 B; B^T 0), which LU takes apart. */
+static int is_hollow(const gi_problem *p)
+{
+  gable_idx full = 0;
+  for (gable_idx i = 0; i < p->n; i++)
+    for (gable_off k = p->rows.ptr[i]; k < p->rows.ptr[i + 1]; k++) full += p->rows.idx[k] == i && p->rows.val[k] != 0;
+  return full < p->n - full;
+}
+
+/* Numbers of a factor that stays in a cache: it may well be larger, if its solves read less. */
+enum { CACHED_VALUES = 1 << 20 };
+
+static gable_off panel_values(const gi_arrangement *a)
+{
+  const gi_layout *y = a->layout;
+  return y->lval[y->n_super] + y->uval[y->n_super];
+}
+
+/* Of a layout with pairs and one of LU: is the second cheaper?  A solve reads the one panel of L D L^T twice. */
+static int lu_is_cheaper(const gi_arrangement *pairs, const gi_arrangement *lu)
+{
+  const gable_off reads = panel_values(pairs) <= CACHED_VALUES ? 2 : 1;
+  return panel_values(lu) < reads * panel_values(pairs);
+}
+
+/* Both are arranged where LU may be the cheaper one, and that can be had for little or saves much. */
+static int wants_comparison(const gi_problem *p, const gable_solver_options *options, const gi_arrangement *a)
+{
+  return options->method == GABLE_METHOD_AUTO && a->method == GABLE_METHOD_LDLT && a->matched &&
+         (is_hollow(p) || panel_values(a) <= CACHED_VALUES);
+}
+
+gable_status gi_arrange(gable_context *ctx, gi_problem *p, const gable_solver_options *options, gi_arrangement *out)
+{
+  gable_status status = GABLE_OK;
+  gi_arrangement a = {0}, lu = {0}, *kept = &a;
+  GI_TRY(arrange_by(ctx, p, options, choose_method(p, options), &a));
+  if (wants_comparison(p, options, &a)) {
+    GI_TRY(arrange_by(ctx, p, options, GABLE_METHOD_LU, &lu));
+    if (lu_is_cheaper(&a, &lu)) kept = &lu;
+    const gi_arrangement *other = kept == &a ? &lu : &a;
+    kept->order_s += other->order_s;
+    kept->match_s += other->match_s;
+    kept->symbolic_s += other->symbolic_s;
+    kept->structure_s += other->structure_s;
+  }
+  *out = *kept;
+  memset(kept, 0, sizeof *kept);
+done:
+  gi_arrangement_release(ctx, &a);
+  gi_arrangement_release(ctx, &lu);
   return status;
 }
 

@@ -18,11 +18,18 @@ typedef struct gi_arrangement {
   gable_idx rank;
   gable_idx *row_perm, *col_perm; /* [n] row and column of A that come k-th in A' */
   double *r, *c;                  /* [n] scalings, by rows and columns of A */
+  int loaded;                     /* 1: the layout is from a file, and no numbers were put into it here */
   gi_layout *layout;
   gi_solve_plan *plan;
   double order_s, match_s, symbolic_s;
   double structure_s; /* of symbolic_s: gi_symbolic and the tree that came with the order */
 } gi_arrangement;
+
+/* A symmetric method factors the lower triangle of A' alone, and has no U. */
+static inline gi_factor_kind gi_arrangement_kind(const gi_arrangement *a)
+{
+  return a->method == GABLE_METHOD_CHOLESKY ? GI_CHOLESKY : a->method == GABLE_METHOD_LDLT ? GI_LDLT : GI_LU;
+}
 
 /* options: all filled in, match not GABLE_CHOOSE against the problem's interest: see docs/solver.md.  out: zeroed.
  * p->columns are taken.  GABLE_ERR_SINGULAR names a row that cannot be matched. */

@@ -51,9 +51,11 @@ static double log_of(const product *p)
   return log(fabs(p->part)) + log(2) * (double)p->exponent;
 }
 
-static double inverse_pivot(const gi_factor *f, gable_idx k)
+/* The determinant of the block of D^-1 that begins at column *k, which moves to its last column. */
+static double inverse_block(const gi_factor *f, gable_idx *k)
 {
-  return f->type == GABLE_S ? (double)((const float *)f->dinv)[k] : ((const double *)f->dinv)[k];
+  const double a = gi_factor_value(f, f->dinv, *k), b = f->coupling ? gi_factor_value(f, f->coupling, *k) : 0;
+  return b == 0 ? a : a * gi_factor_value(f, f->dinv, ++*k) - b * b;
 }
 
 gable_status gi_pipeline_determinant(const gable_solver *s, double *log_abs, int *sign)
@@ -66,12 +68,12 @@ gable_status gi_pipeline_determinant(const gable_solver *s, double *log_abs, int
   GI_ALLOC(s->ctx, seen, s->problem.n);
   int odd = parity(a->row_perm, s->problem.n, seen) ^ parity(a->col_perm, s->problem.n, seen);
   for (gable_idx k = 0; k < s->problem.n; k++) {
-    multiply(&inverse, inverse_pivot(f, k));
     multiply(&scales, a->r[k]);
     multiply(&scales, a->c[k]);
-    odd ^= f->pivot && f->pivot[k] != k;
+    odd ^= f->kind == GI_LU && f->pivot[k] != k; /* L D L^T exchanges columns, too */
   }
-  odd ^= (inverse.part < 0 && f->kind == GI_LU) ^ (scales.part < 0);
+  for (gable_idx k = 0; k < s->problem.n; k++) multiply(&inverse, inverse_block(f, &k));
+  odd ^= (inverse.part < 0 && f->kind != GI_CHOLESKY) ^ (scales.part < 0);
   *log_abs = -(f->kind == GI_CHOLESKY ? 2 : 1) * log_of(&inverse) - log_of(&scales);
   *sign = odd ? -1 : 1;
 done:

@@ -20,7 +20,7 @@ gable_status gi_pipeline_export(const gable_solver *s, gable_factors **out)
   GI_ALLOC(s->ctx, f->row_scale, n);
   GI_ALLOC(s->ctx, f->col_scale, n);
   for (size_t k = 0; k < n; k++) f->columns.row_of[k] = a->row_perm[f->columns.row_of[k]];
-  memcpy(f->col_order, a->col_perm, n * sizeof *f->col_order);
+  for (size_t k = 0; k < n; k++) f->col_order[k] = a->col_perm[f->columns.col_of ? f->columns.col_of[k] : (gable_idx)k];
   memcpy(f->row_scale, a->r, n * sizeof *f->row_scale);
   memcpy(f->col_scale, a->c, n * sizeof *f->col_scale);
   *out = f;

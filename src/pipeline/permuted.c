@@ -24,16 +24,16 @@ done:
 }
 
 gable_status gi_permuted_init(gable_context *ctx, const gi_problem *p, const gable_idx *row_perm,
-                              const gable_idx *col_perm, int cholesky, gi_permuted *out)
+                              const gable_idx *col_perm, int lower, gi_permuted *out)
 {
   gable_status status = GABLE_OK;
   gable_off nnz = p->rows.ptr[p->n];
   gable_idx *place = NULL;
   GI_ALLOC(ctx, place, p->n);
   for (gable_idx k = 0; k < p->n; k++) place[col_perm[k]] = k;
-  gi_gather_plan by_columns = {&p->rows, row_perm, place, cholesky, NULL, nnz};
+  gi_gather_plan by_columns = {&p->rows, row_perm, place, lower, NULL, nnz};
   GI_TRY(gi_gather_transpose(ctx, &by_columns, &out->columns, &out->columns_from));
-  if (cholesky) goto done;
+  if (lower) goto done;
   if (p->pattern_symmetric && !memcmp(row_perm, col_perm, (size_t)p->n * sizeof *row_perm)) {
     GI_TRY(mirror_columns(ctx, out));
   } else {
@@ -139,11 +139,11 @@ gable_off gi_permuted_bytes(const gi_permuted *a)
   return bytes;
 }
 
-gable_off gi_permuted_most_bytes(const gi_problem *p, int cholesky)
+gable_off gi_permuted_most_bytes(const gi_problem *p, int lower)
 {
   if (!p->rows.ptr) return 0;
   const gable_off n = p->n, nnz = p->rows.ptr[n];
   const gable_off one =
-      8 * (n + 1) + 16 * (cholesky ? nnz / 2 + n : nnz); /* offsets; a place, a source and a value each */
-  return cholesky ? one : 2 * one;
+      8 * (n + 1) + 16 * (lower ? nnz / 2 + n : nnz); /* offsets; a place, a source and a value each */
+  return lower ? one : 2 * one;
 }

@@ -1,5 +1,5 @@
-/* pipeline.c: analyse and factor, with the two turns that a factorization may take: Cholesky to LU, and no matching to
- * one. */
+/* pipeline.c: analyse and factor, with the turns that a factorization may take: Cholesky to L D L^T, that to LU, and no
+ * matching to one. */
 #include "pipeline/pipeline.h"
 
 #include <float.h>
@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "base/timer.h"
+#include "factor/closure.h"
 #include "graph/order.h"
 
 static void drop_arrangement(gable_solver *s)
@@ -81,6 +82,12 @@ done:
   return status;
 }
 
+/* Symmetric, as far as is known. */
+static int may_be_ldlt(const gi_problem *p)
+{
+  return p->pattern_symmetric && (p->values_symmetric || !p->rows.val);
+}
+
 gable_status gi_pipeline_read(const gable_solver *s, const gable_matrix_view *a, gi_pipeline_input *in)
 {
   gable_status status = GABLE_OK;
@@ -88,6 +95,8 @@ gable_status gi_pipeline_read(const gable_solver *s, const gable_matrix_view *a,
   const gable_idx n = in->problem.n;
   GI_REQUIRE(s->options.method != GABLE_METHOD_CHOLESKY || in->problem.pattern_symmetric, GABLE_ERR_ARGUMENT,
              "Cholesky was asked for, but the pattern of the matrix is not symmetric");
+  GI_REQUIRE(s->options.method != GABLE_METHOD_LDLT || may_be_ldlt(&in->problem), GABLE_ERR_ARGUMENT,
+             "L D L^T was asked for, but the matrix is not symmetric");
   if (s->options.order == GABLE_ORDER_USER) {
     GI_REQUIRE(s->options.user_order, GABLE_ERR_ARGUMENT, "GABLE_ORDER_USER without user_order");
     GI_ALLOC(s->ctx, in->user_order, n);
@@ -140,23 +149,43 @@ static void choose_blas(gable_solver *s)
   gik_blas_open_if_good(s->ctx->threads, &s->blas);
 }
 
+/* Is the layout of a file, maybe forged, one that the numbers of this pattern stay inside? */
+static gable_status look_at_loaded(gable_solver *s, gi_factor_kind kind)
+{
+  gable_status status = GABLE_OK;
+  gi_arrangement *a = &s->arrangement;
+  const gi_permuted *p = &s->permuted;
+  int closed;
+  if (!a->loaded) return GABLE_OK;
+  GI_TRY(gi_factor_is_closed(s->ctx, a->layout, kind, &p->columns, &p->rows, &closed));
+  GI_REQUIRE(closed, GABLE_ERR_FORMAT,
+             "the structure that was loaded has no place for all that this matrix fills: analyse it again");
+  a->loaded = 0;
+done:
+  return status;
+}
+
 /* The numbers, under the arrangement that is there.  The values of A' stay: pivoting may ask for them. */
 static gable_status numeric(gable_solver *s)
 {
   gable_status status = GABLE_OK;
   gi_arrangement *a = &s->arrangement;
-  gi_factor_kind kind = a->method == GABLE_METHOD_CHOLESKY ? GI_CHOLESKY : GI_LU;
+  const gi_factor_kind kind = gi_arrangement_kind(a);
   double begin = gi_now();
   gi_problem_measure(&s->problem);
   choose_blas(s);
   if (!s->factor) GI_TRY(gi_factor_create(s->ctx, a->layout, kind, s->options.factor_type, &s->factor));
   if (!s->permuted.columns.ptr)
-    GI_TRY(gi_permuted_init(s->ctx, &s->problem, a->row_perm, a->col_perm, kind == GI_CHOLESKY, &s->permuted));
+    GI_TRY(gi_permuted_init(s->ctx, &s->problem, a->row_perm, a->col_perm, kind != GI_LU, &s->permuted));
+  GI_TRY(look_at_loaded(s, kind));
   GI_TRY(gi_permuted_fill(s->ctx, &s->permuted, &s->problem, a->row_perm, a->col_perm, a->r, a->c));
   gi_factor_options how = {
       .threads = s->ctx->threads, .tiny = s->options.tiny_pivot, .blas = s->blas.library ? &s->blas : NULL};
   if (a->matched == 2 && how.tiny == 0) how.tiny = 1e-20; /* the largest pivot of its column is small for a reason */
-  GI_TRY(gi_factor_numeric(s->ctx, s->factor, &s->permuted.columns, kind == GI_LU ? &s->permuted.rows : NULL, &how));
+  gik_blas_begin(how.blas, how.threads);
+  status = gi_factor_numeric(s->ctx, s->factor, &s->permuted.columns, kind == GI_LU ? &s->permuted.rows : NULL, &how);
+  gik_blas_end(how.blas, how.threads);
+  GI_TRY(status);
   GI_TRY(gi_thin_update(s->ctx, a->plan, s->factor));
   s->factor_s = gi_now() - begin;
   s->phase = GI_PHASE_FACTORED;
@@ -164,8 +193,9 @@ done:
   return status;
 }
 
-/* Do pivots and growth leave the factor above suspicion?  If not: can A x = b and A^T x = b be solved with it, and its
- * corrections alone, for a b that is in nobody's range by chance, of the rows' or columns' own sizes? */
+/* Do pivots and growth leave the factor above suspicion, or is it a Cholesky of all of A?  If not: can A x = b and A^T
+ * x = b be solved with it, and its corrections alone, for a b that is in nobody's range by chance, of the rows' or
+ * columns' own sizes? */
 static gable_status judge(gable_solver *s, int *good)
 {
   gable_status status = GABLE_OK;
@@ -173,7 +203,8 @@ static gable_status judge(gable_solver *s, int *good)
   double *b = NULL, *x = NULL;
   const gi_factor *f = s->factor;
   gable_idx n = s->problem.n;
-  *good = f->kind == GI_CHOLESKY || (f->perturbed == 0 && f->max_factor <= 1e6 * f->max_entry);
+  const int small = f->perturbed == 0 && f->max_factor <= 1e6 * f->max_entry;
+  *good = f->kind == GI_CHOLESKY ? s->problem.values_symmetric : small;
   if (*good) goto done;
   GI_TRY(gi_pipeline_work_create(s, 1, &w));
   GI_ALLOC(s->ctx, b, n);
@@ -193,37 +224,60 @@ done:
   return status;
 }
 
-/* Cholesky where it was chosen; where it fails, and may, LU with the same order. */
+/* The numbers of a problem arranged anew. */
+static gable_status again(gable_solver *s, gable_method method, gable_choice match, int keep_order)
+{
+  gable_status status = GABLE_OK;
+  gable_solver_options second = s->options;
+  second.method = method;
+  second.match = match;
+  GI_TRY(arrange(s, &second, keep_order));
+  GI_TRY(numeric(s));
+done:
+  return status;
+}
+
+/* Cholesky where it was chosen; where it fails, and may, L D L^T with the same order. */
 static gable_status factor_either(gable_solver *s, int may_arrange)
 {
   gable_status status = numeric(s);
   if (status != GABLE_ERR_SINGULAR || s->arrangement.method != GABLE_METHOD_CHOLESKY ||
       s->options.method != GABLE_METHOD_AUTO || !may_arrange)
     return status;
-  gi_log(s->ctx, GABLE_LOG_INFO, "not positive definite: turning from Cholesky to LU");
-  gable_solver_options second = s->options;
-  second.method = GABLE_METHOD_LU;
-  GI_TRY(arrange(s, &second, 1));
-  GI_TRY(numeric(s));
+  const gable_method next = s->problem.values_symmetric ? GABLE_METHOD_LDLT : GABLE_METHOD_LU;
+  gi_log(s->ctx, GABLE_LOG_INFO, "not positive definite: turning from Cholesky to %s",
+         next == GABLE_METHOD_LDLT ? "L D L^T" : "LU");
+  return again(s, next, s->options.match, 1);
+}
+
+/* An L D L^T that came out badly: once more with the pairs of a matching, if it had none, then LU. */
+static gable_status turn_from_ldlt(gable_solver *s, int *good)
+{
+  gable_status status = GABLE_OK;
+  if (!s->arrangement.matched && s->options.match == GABLE_CHOOSE) {
+    GI_TRY(again(s, GABLE_METHOD_LDLT, GABLE_ALWAYS, 0));
+    GI_TRY(judge(s, good));
+  }
+  if (*good || s->options.method != GABLE_METHOD_AUTO) goto done;
+  gi_log(s->ctx, GABLE_LOG_INFO, "pivots of one and two columns are not enough: turning from L D L^T to LU");
+  GI_TRY(again(s, GABLE_METHOD_LU, s->options.match, 0));
+  GI_TRY(judge(s, good));
 done:
   return status;
 }
 
-/* Factors under the arrangement.  An LU that comes out badly gets, where may_arrange, a matching if it had none, and
- * then the rows of partial pivoting. */
+/* Factors under the arrangement.  What comes out badly is, where may_arrange, arranged anew: an LU gets a matching if
+ * it had none, and then the rows of partial pivoting. */
 static gable_status factor_well(gable_solver *s, int may_arrange)
 {
   gable_status status = GABLE_OK;
-  gable_solver_options second = s->options;
   int good = 1;
   GI_TRY(factor_either(s, may_arrange));
   GI_TRY(judge(s, &good));
-  may_arrange = may_arrange && s->options.match == GABLE_CHOOSE;
+  if (!good && may_arrange && s->arrangement.method == GABLE_METHOD_LDLT) GI_TRY(turn_from_ldlt(s, &good));
+  may_arrange = may_arrange && s->options.match == GABLE_CHOOSE && s->arrangement.method == GABLE_METHOD_LU;
   if (!good && may_arrange && !s->arrangement.matched) {
-    second.method = GABLE_METHOD_LU;
-    second.match = GABLE_ALWAYS;
-    GI_TRY(arrange(s, &second, 0));
-    GI_TRY(numeric(s));
+    GI_TRY(again(s, GABLE_METHOD_LU, GABLE_ALWAYS, 0));
     GI_TRY(judge(s, &good));
   }
   if (!good && may_arrange && s->arrangement.matched == 1) {
@@ -237,17 +291,29 @@ done:
   return status;
 }
 
+/* Values that are no longer symmetric cannot be factored by one triangle, whatever the caller wants kept. */
+static gable_status leave_symmetry(gable_solver *s, int *left)
+{
+  *left = s->arrangement.method == GABLE_METHOD_LDLT && !s->problem.values_symmetric;
+  if (!*left) return GABLE_OK;
+  gi_log(s->ctx, GABLE_LOG_INFO, "the values are no longer symmetric: turning from L D L^T to LU");
+  return arrange(s, &s->options, 0);
+}
+
 static gable_status factor_values(gable_solver *s, const void *val, gable_reuse reuse)
 {
   gable_status status = GABLE_OK;
-  int first = s->phase == GI_PHASE_ANALYSED;
+  int first = s->phase == GI_PHASE_ANALYSED, left = 0;
   if (s->phase == GI_PHASE_FACTORED) s->phase = GI_PHASE_ANALYSED;
   if (val) GI_TRY(gi_problem_set_values(s->ctx, &s->problem, val));
+  GI_REQUIRE(s->options.method != GABLE_METHOD_LDLT || s->problem.values_symmetric, GABLE_ERR_ARGUMENT,
+             "L D L^T was asked for, but the values are not symmetric");
   if (reuse <= GABLE_REUSE_PATTERN && (val || !first))
     GI_TRY(arrange(s, &s->options, 0));
-  else if (reuse == GABLE_REUSE_ROWS)
-    gi_arrangement_rescale(&s->problem, &s->arrangement);
-  GI_TRY(factor_well(s, reuse <= GABLE_REUSE_PATTERN || (first && !val)));
+  else
+    GI_TRY(leave_symmetry(s, &left));
+  if (reuse == GABLE_REUSE_ROWS && !left) gi_arrangement_rescale(&s->problem, &s->arrangement);
+  GI_TRY(factor_well(s, reuse <= GABLE_REUSE_PATTERN || (first && !val) || left));
 done:
   if (status && s->phase == GI_PHASE_FACTORED) s->phase = GI_PHASE_ANALYSED;
   return status;

@@ -18,11 +18,11 @@ gable_off gi_pipeline_bytes(const gable_solver *s)
 static int64_t predicted(const gable_solver *s)
 {
   const gi_arrangement *a = &s->arrangement;
-  gi_factor_kind kind = a->method == GABLE_METHOD_CHOLESKY ? GI_CHOLESKY : GI_LU;
+  const gi_factor_kind kind = gi_arrangement_kind(a);
   return (gable_off)sizeof *s + gi_problem_bytes(&s->problem) + gi_arrangement_bytes(a) +
          gi_factor_bytes(a->layout, kind, s->options.factor_type) +
          gi_factor_work_bytes(a->layout, kind, s->options.factor_type, s->ctx->threads) +
-         gi_permuted_most_bytes(&s->problem, kind == GI_CHOLESKY);
+         gi_permuted_most_bytes(&s->problem, kind != GI_LU);
 }
 
 /* Which phase a key needs. */
@@ -104,9 +104,7 @@ static void copy_array(const gable_solver *s, gable_solver_key key, void *out)
   case GABLE_SOLVER_ROW_SCALE: memcpy(out, a->r, n * sizeof(double)); break;
   case GABLE_SOLVER_COLUMN_SCALE: memcpy(out, a->c, n * sizeof(double)); break;
   default:
-    for (gable_idx k = 0; k < s->problem.n; k++)
-      diagonal[k] = 1 / (s->factor->type == GABLE_S ? (double)((const float *)s->factor->dinv)[k]
-                                                    : ((const double *)s->factor->dinv)[k]);
+    for (gable_idx k = 0; k < s->problem.n; k++) diagonal[k] = gi_factor_pivot(s->factor, k);
   }
 }
 

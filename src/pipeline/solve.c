@@ -163,11 +163,21 @@ static void copy_out(double *from, gable_idx first, gable_idx count, const gable
     }
 }
 
-static double tolerance_for(const gable_solver *s, const gable_vectors_view *x)
+/* Of a solution of this type. */
+static double tolerance_for(const gable_solver *s, gable_type type)
 {
   double asked = s->options.tolerance;
-  if (x->type == GABLE_S) return asked > 1e-6 ? asked : 1e-6;
+  if (type == GABLE_S) return asked > 1e-6 ? asked : 1e-6;
   return asked > 0 ? asked : 1e-12;
+}
+
+/* What rounding to single adds has its half of the tolerance. */
+static gi_refine_options refine_options_for(const gable_solver *s, gable_type type, gable_idx most_gmres)
+{
+  const int steps = s->options.refine_steps;
+  return (gi_refine_options){.max_steps = steps < 0 ? 20 : steps,
+                             .max_gmres = steps == 0 ? 0 : most_gmres,
+                             .tolerance = tolerance_for(s, type) * (type == GABLE_S ? 0.5 : 1)};
 }
 
 /* Columns first .. first+count-1, as many as fit the work. */
@@ -199,9 +209,7 @@ static gable_status solve_block(const gable_solver *s, gable_solver_work *w, gab
     goto done;
   }
   gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
-  int steps = s->options.refine_steps;
-  gi_refine_options how = {steps < 0 ? 20 : steps, steps == 0 ? 0 : 5 * GI_GMRES_RESTART,
-                           tolerance_for(s, x) * (x->type == GABLE_S ? 0.5 : 1)};
+  const gi_refine_options how = refine_options_for(s, x->type, 5 * GI_GMRES_RESTART);
   GI_TRY(gi_refine(&a, op, near_inverse, w, count, from, ldb, to, ldx, &how, w->refine, result));
   if (to == w->x) copy_out(to, first, count, x);
   if (x->type == GABLE_S) /* what rounding x made of it */
@@ -239,7 +247,7 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
   gable_solve_report *r = &w->report;
   GI_TRY(check_vectors(s, w, b, x));
   *r = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
-  double tolerance = tolerance_for(s, x);
+  double tolerance = tolerance_for(s, x->type);
   for (gable_idx j = 0; j < b->count; j += w->columns) {
     gi_refine_result result;
     gable_idx count = b->count - j < w->columns ? b->count - j : w->columns;
@@ -271,12 +279,11 @@ gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, ga
   gable_status status = GABLE_OK;
   const gable_off n = s->problem.n;
   const gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
-  const double tolerance = s->options.tolerance > 0 ? s->options.tolerance : 1e-12;
-  const gi_refine_options how = {s->options.refine_steps < 0 ? 20 : s->options.refine_steps, 0, tolerance};
+  const gi_refine_options how = refine_options_for(s, GABLE_D, 0);
   gi_refine_result result;
   GI_TRY(sweep(s, w, op, 1, b, n, x, n));
   GI_TRY(gi_refine(&a, op, near_inverse, w, 1, b, n, x, n, &how, w->refine, &result));
-  *enough = result.backward_error <= tolerance;
+  *enough = result.backward_error <= how.tolerance;
 done:
   return status;
 }

@@ -2,8 +2,9 @@
  *
  * A header, then arrays, each followed by its checksum, structure_pieces before factor_pieces.  The header is proved,
  * against the matrix and against the length of the file, before anything is allocated; then each array by its checksum;
- * then every index, for a forged file must not lead anywhere.  What the layout implies (lval, uval, of, flops) is not
- * stored.  Byte order: the machine's. */
+ * then every index, for a forged file must not lead anywhere: a solve stays inside the panels, and before a numeric
+ * factorization the layout is looked at once more (factor/closure.h).  What the layout implies (lval, uval, of, flops)
+ * is not stored.  Byte order: the machine's. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -70,8 +71,9 @@ static int factor_pieces(const gi_store_header *h, const gi_layout *y, gi_factor
   out[k++] = (piece){&f->dinv, y->n, value};
   if (h->kind == GI_LU) {
     out[k++] = (piece){&f->u, y->uval[y->n_super], value};
-    out[k++] = (piece){&f->pivot, y->n, sizeof(gable_idx)};
   }
+  if (h->kind == GI_LDLT) out[k++] = (piece){&f->coupling, y->n, value};
+  if (h->kind != GI_CHOLESKY) out[k++] = (piece){&f->pivot, y->n, sizeof(gable_idx)};
   if (h->off_count >= 0) out[k++] = (piece){&f->off, h->off_count, value};
   return k;
 }
@@ -84,7 +86,7 @@ static gi_store_header header_of(const gable_solver *s)
   gi_store_header h;
   memset(&h, 0, sizeof h);
   memcpy(h.magic, GI_STORE_MAGIC, sizeof h.magic);
-  h.version = GI_STORE_VERSION;
+  h.version = f->kind == GI_LDLT ? GI_STORE_VERSION_LDLT : GI_STORE_VERSION;
   h.byte_order = GI_STORE_ORDER;
   h.pattern_hash = s->problem.hash;
   h.n = y->n;
@@ -156,9 +158,10 @@ static gable_status check_header(gi_source *source, const gi_store_header *h, co
   const char *name = gi_source_name(source);
   GI_REQUIRE(!memcmp(h->magic, GI_STORE_MAGIC, sizeof h->magic), GABLE_ERR_FORMAT,
              "%s is no factor that Gable has saved", name);
-  GI_REQUIRE(h->byte_order == GI_STORE_ORDER && h->version == GI_STORE_VERSION, GABLE_ERR_MISMATCH,
+  GI_REQUIRE(h->byte_order == GI_STORE_ORDER && h->version >= GI_STORE_VERSION && h->version <= GI_STORE_VERSION_LDLT,
+             GABLE_ERR_MISMATCH,
              "%s: a factor of version %u, or of another byte order; this is version %d: factor again", name, h->version,
-             GI_STORE_VERSION);
+             GI_STORE_VERSION_LDLT);
   GI_REQUIRE(h->sum == gi_checksum(0, h, offsetof(gi_store_header, sum)), GABLE_ERR_FORMAT,
              "%s: the header is damaged (its checksum is wrong): factor again", name);
   GI_REQUIRE(h->n == p->n && h->nnz == p->rows.ptr[p->n] && h->pattern_hash == p->hash, GABLE_ERR_MISMATCH,
@@ -167,8 +170,10 @@ static gable_status check_header(gi_source *source, const gi_store_header *h, co
   int64_t most = gi_source_most_bytes_left(source) / 4;
   GI_REQUIRE(h->n_super >= 0 && h->n_super <= h->n && h->n_blocks >= 0 && h->n_blocks <= h->n + 1 &&
                  h->lrow_count >= 0 && h->lrow_count <= most && h->ucol_count >= -1 && h->ucol_count <= most &&
-                 h->off_count >= -1 && h->off_count <= most && (h->kind == GI_LU || h->kind == GI_CHOLESKY) &&
-                 (h->method == GABLE_METHOD_CHOLESKY) == (h->kind == GI_CHOLESKY) &&
+                 h->off_count >= -1 && h->off_count <= most && h->kind >= GI_LU && h->kind <= GI_LDLT &&
+                 (h->kind == GI_LDLT) == (h->version == GI_STORE_VERSION_LDLT) &&
+                 (gi_factor_kind)h->kind == gi_arrangement_kind(&(gi_arrangement){.method = (gable_method)h->method}) &&
+                 (h->kind == GI_LU || (h->ucol_count == -1 && h->off_count == -1)) &&
                  (h->type == GABLE_S || h->type == GABLE_D),
              GABLE_ERR_FORMAT, "%s: the header promises what the file cannot hold", name);
 done:
@@ -249,9 +254,21 @@ static gable_status complete_layout(gable_context *ctx, const gi_store_header *h
   y->nnz_l = h->nnz_l;
   y->nnz_u = h->nnz_u;
   y->height = h->height;
-  gi_layout_measure(y, h->kind == GI_CHOLESKY);
+  gi_layout_measure(y, h->kind != GI_LU);
 done:
   return status;
+}
+
+/* Do the blocks of order 2 of D keep to themselves, and to their supernode? */
+static int blocks_right(const gi_layout *y, const gi_factor *f)
+{
+  int right = 1, before = 0;
+  for (gable_idx k = 0; k < y->n && f->coupling; k++) {
+    const int pair = gi_factor_value(f, f->coupling, k) != 0;
+    right &= !pair || (!before && k + 1 < y->super[y->of[k] + 1]);
+    before = pair;
+  }
+  return right;
 }
 
 static int numbers_right(const gi_arrangement *a, const gi_factor *f)
@@ -260,7 +277,7 @@ static int numbers_right(const gi_arrangement *a, const gi_factor *f)
   int right = 1;
   for (gable_idx k = 0; k < y->n; k++) right &= isfinite(a->r[k]) && a->r[k] != 0 && isfinite(a->c[k]) && a->c[k] != 0;
   for (gable_idx k = 0; k < y->n && f->pivot; k++) right &= f->pivot[k] >= k && f->pivot[k] < y->super[y->of[k] + 1];
-  return right;
+  return right && blocks_right(y, f);
 }
 
 static gable_status load_structure(gable_context *ctx, gi_source *source, const gi_store_header *h, gi_arrangement *a)
@@ -289,6 +306,7 @@ static gable_status load_structure(gable_context *ctx, gi_source *source, const 
   a->order = (gable_order)h->order;
   a->matched = h->matched;
   a->rank = h->rank;
+  a->loaded = 1;
 done:
   return status;
 }

@@ -1,6 +1,8 @@
 /* A factor whose large products an OpenBLAS computes: within rounding of the own kernels', the same bits from run to
- * run and for every number of threads, also while other threads factor; and nothing of the process is set. */
+ * run and for every number of threads, also while other threads factor; never more calls at once than it has room for;
+ * and nothing of the process is set. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "support/test.h"
@@ -129,6 +131,40 @@ static void check(gable_context *ctx, gi_factor_kind kind, gable_type type, cons
   release(&s);
 }
 
+enum { ROOM = 3, ROUNDS = 300 };
+static atomic_int inside, most_inside;
+
+static void *use_room(void *user)
+{
+  const gik_blas narrow = {.most = ROOM};
+  for (int round = 0; round < ROUNDS; round++) {
+    const int threads = 1 + (round + *(const int *)user) % ROOM;
+    gik_blas_begin(&narrow, threads);
+    const int now = atomic_fetch_add(&inside, threads) + threads;
+    int most = atomic_load(&most_inside);
+    while (now > most && !atomic_compare_exchange_weak(&most_inside, &most, now)) {
+    }
+    sched_yield();
+    atomic_fetch_sub(&inside, threads);
+    gik_blas_end(&narrow, threads);
+  }
+  return NULL;
+}
+
+/* Several users side by side want more calls at once than an OpenBLAS has room for: some wait, all come to their turn.
+ */
+static void check_room(void)
+{
+  pthread_t thread[SIDE_BY_SIDE];
+  int number[SIDE_BY_SIDE];
+  for (int t = 0; t < SIDE_BY_SIDE; t++) {
+    number[t] = t;
+    CHECK(!pthread_create(thread + t, NULL, use_room, number + t));
+  }
+  for (int t = 0; t < SIDE_BY_SIDE; t++) pthread_join(thread[t], NULL);
+  CHECK(atomic_load(&most_inside) <= ROOM, "%d calls where there is room for %d", atomic_load(&most_inside), ROOM);
+}
+
 /* The choice of a solver by default: own kernels for little work, the OpenBLAS that serves for much. */
 static void check_choice(gable_context *ctx, const char *grid, int large)
 {
@@ -180,6 +216,7 @@ int main(void)
   gik_blas_open_if_good(threads, &good);
   CHECK(threads == 1 || good.library);
   if (good.library) check_all(ctx, good, threads);
+  check_room();
   check_choice(ctx, "laplacian5:20x20", 0);
   if (!GI_SANITIZED) check_choice(ctx, "laplacian7:34x34x34", 1);
   CHECK(omp_get_max_threads() == before, "%d threads, %d before", omp_get_max_threads(), before);

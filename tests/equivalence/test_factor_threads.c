@@ -15,19 +15,23 @@ static void check_same(const gi_factor *f, const gi_factor *g, int threads)
   CHECK(!memcmp(f->dinv, g->dinv, n * size), "diagonal with %d threads", threads);
   CHECK(f->max_factor == g->max_factor && f->perturbed == g->perturbed);
   if (f->kind == GI_CHOLESKY) return;
-  CHECK(!memcmp(f->u, g->u, (size_t)y->uval[y->n_super] * size), "U with %d threads", threads);
+  if (f->kind == GI_LU) CHECK(!memcmp(f->u, g->u, (size_t)y->uval[y->n_super] * size), "U with %d threads", threads);
+  if (f->kind == GI_LDLT) CHECK(!memcmp(f->coupling, g->coupling, n * size), "pairs with %d threads", threads);
   CHECK(!memcmp(f->pivot, g->pivot, n * sizeof *f->pivot), "exchanges with %d threads", threads);
 }
 
 static void check(gable_context *ctx, gable_idx points, gi_factor_kind kind, gable_type type, gable_idx max_width)
 {
   gi_csc a = {0}, at = {0};
-  grid_matrix(ctx, points, kind == GI_CHOLESKY ? 0 : 0.7, &a);
+  grid_matrix(ctx, points, kind == GI_LU ? 0.7 : 0, &a);
+  for (gable_idx j = 0; kind == GI_LDLT && j < a.n_cols; j++)
+    for (gable_off q = a.ptr[j]; q < a.ptr[j + 1]; q++)
+      if (a.idx[q] == j) a.val[q] = j % 3 ? 0 : 2.5; /* indefinite, with pivots of two columns */
   CHECK_OK(gi_csc_transpose(ctx, &a, &at));
   gable_idx *perm = malloc((size_t)a.n_cols * sizeof *perm);
   for (gable_idx k = 0; k < a.n_cols; k++) perm[k] = k;
   const gi_symbolic_options options = {
-      .form = GI_SYMBOLIC_SYMMETRIC, .cholesky = kind == GI_CHOLESKY, .max_width = max_width};
+      .form = GI_SYMBOLIC_SYMMETRIC, .cholesky = kind != GI_LU, .max_width = max_width};
   gi_layout *y = NULL;
   CHECK_OK(gi_symbolic(ctx, a.n_cols, a.ptr, a.idx, perm, &options, &y));
   gi_csc p = {0}, pt = {0};
@@ -64,6 +68,8 @@ int main(void)
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   check(ctx, 17, GI_LU, GABLE_D, 0);
   check(ctx, 17, GI_CHOLESKY, GABLE_D, 0);
+  check(ctx, 17, GI_LDLT, GABLE_D, 0);
+  check(ctx, 15, GI_LDLT, GABLE_S, 24);
   check(ctx, 15, GI_LU, GABLE_S, 24);
   check(ctx, 15, GI_CHOLESKY, GABLE_S, 300);
   gable_context_destroy(&ctx);

@@ -15,10 +15,10 @@ static problem make(gable_context *ctx, gi_factor_kind kind, gable_idx points)
 {
   problem p = {0};
   gi_csc a = {0};
-  grid_matrix(ctx, points, kind == GI_CHOLESKY ? 0 : 0.3, &a);
+  grid_matrix(ctx, points, kind == GI_LU ? 0.3 : 0, &a);
   gable_idx *perm = malloc((size_t)a.n_cols * sizeof *perm);
   for (gable_idx k = 0; k < a.n_cols; k++) perm[k] = k;
-  const gi_symbolic_options options = {.form = GI_SYMBOLIC_SYMMETRIC, .cholesky = kind == GI_CHOLESKY};
+  const gi_symbolic_options options = {.form = GI_SYMBOLIC_SYMMETRIC, .cholesky = kind != GI_LU};
   CHECK_OK(gi_symbolic(ctx, a.n_cols, a.ptr, a.idx, perm, &options, &p.y));
   CHECK_OK(gi_csc_permute(ctx, &a, perm, perm, &p.a));
   CHECK_OK(gi_csc_transpose(ctx, &p.a, &p.at));
@@ -156,6 +156,7 @@ int main(void)
   for (int threads = 1; threads <= 3; threads += 2) {
     check_memory(GI_LU, threads);
     check_memory(GI_CHOLESKY, threads);
+    check_memory(GI_LDLT, threads);
     check_cancel(threads);
     check_numbers(ctx, threads);
     check_indefinite(ctx, threads);

@@ -162,6 +162,7 @@ int main(void)
   close(fd);
   one_kind(TEST_SPD, 60);
   one_kind(TEST_INDEFINITE, 60);
+  one_kind(TEST_SADDLE, 60);
   one_kind(TEST_REDUCIBLE, 60);
   one_kind(TEST_GROWTH, 150);
   values_stay_whole();

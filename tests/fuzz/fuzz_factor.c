@@ -2,7 +2,8 @@
  * loaded as it is and as a forger would send it.  What loads must solve without touching memory that is not its own;
  * the answer may be nonsense.  The corpus is made anew, when the version of the file changes, by
  *   gable solve tests/fuzz/factor-lu.mtx --save-factor tests/fuzz/corpus/factor/blocks.factor
- *   gable solve tests/fuzz/factor-spd.mtx --save-factor tests/fuzz/corpus/factor/cholesky.factor */
+ *   gable solve tests/fuzz/factor-spd.mtx --save-factor tests/fuzz/corpus/factor/cholesky.factor
+ *   gable solve tests/fuzz/factor-saddle.mtx --save-factor tests/fuzz/corpus/factor/ldlt.factor */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,19 +91,21 @@ static void forge(uint8_t *bytes, size_t n)
   if (!forge_structure(bytes, n, &h, &at, values)) return;
   const size_t value = h.type == GABLE_S ? sizeof(float) : sizeof(double);
   int there = sum_piece(bytes, n, &at, values[0], value) && sum_piece(bytes, n, &at, h.n, value);
-  if (there && h.kind == GI_LU)
-    there = sum_piece(bytes, n, &at, values[1], value) && sum_piece(bytes, n, &at, h.n, sizeof(gable_idx));
+  if (there && h.kind == GI_LU) there = sum_piece(bytes, n, &at, values[1], value);
+  if (there && h.kind == GI_LDLT) there = sum_piece(bytes, n, &at, h.n, value);
+  if (there && h.kind != GI_CHOLESKY) there = sum_piece(bytes, n, &at, h.n, sizeof(gable_idx));
   if (there && h.off_count >= 0) sum_piece(bytes, n, &at, h.off_count, value);
 }
 
 /* The matrices whose factors the corpus holds, read once. */
-enum { MATRICES = 2 };
+enum { MATRICES = 3 };
 
 static const gable_matrix_view *matrices(void)
 {
-  static const char *const paths[MATRICES] = {"tests/fuzz/factor-lu.mtx", "tests/fuzz/factor-spd.mtx"};
+  static const char *const paths[MATRICES] = {"tests/fuzz/factor-lu.mtx", "tests/fuzz/factor-spd.mtx",
+                                              "tests/fuzz/factor-saddle.mtx"};
   static gable_matrix *whole[MATRICES];
-  static gable_matrix_view views[MATRICES] = {GABLE_MATRIX_VIEW_INIT, GABLE_MATRIX_VIEW_INIT};
+  static gable_matrix_view views[MATRICES] = {GABLE_MATRIX_VIEW_INIT, GABLE_MATRIX_VIEW_INIT, GABLE_MATRIX_VIEW_INIT};
   static gable_context *ctx;
   if (ctx) return views;
   MUST(!gable_context_create("cpu", NULL, &ctx));
@@ -141,7 +144,7 @@ static void use_factor(gable_solver *s, const gable_matrix_view *a)
   gable_solver_work_destroy(&w);
   status = gable_solver_factor(s, a->val, GABLE_REUSE_ALL);
   MUST(!status || status == GABLE_ERR_MEMORY || status == GABLE_ERR_SINGULAR || status == GABLE_ERR_STATE ||
-       status == GABLE_ERR_ARGUMENT || status == GABLE_ERR_NOT_FINITE);
+       status == GABLE_ERR_ARGUMENT || status == GABLE_ERR_NOT_FINITE || status == GABLE_ERR_FORMAT);
 }
 
 static void load(const gable_matrix_view *a, const uint8_t *bytes, size_t n)

@@ -17,6 +17,11 @@ static void add_product(double *m, gable_idx n, const gi_csc *a, const gi_csc *b
         m[a->idx[k] + j * n] += a->val[k] * b->val[q];
 }
 
+static gable_idx column_of(const gi_factor_columns *c, gable_idx k)
+{
+  return c->col_of ? c->col_of[k] : k;
+}
+
 /* What the exported columns multiply to, against P^T L D U + F of the panels. */
 static void check_product(gable_context *ctx, const gi_factor *f, const gi_factor_columns *c)
 {
@@ -31,11 +36,14 @@ static void check_product(gable_context *ctx, const gi_factor *f, const gi_facto
     for (gable_idx j = 0; j < n; j++) {
       double sum = 0, size = 1;
       for (gable_idx k = 0; k < n; k++) {
-        const double term = d.lower[c->row_of[i] + k * n] * d.d[k] * d.upper[k + j * n];
+        const double left = d.lower[c->row_of[i] + k * n], *right = d.upper + column_of(c, j) * n;
+        double term = left * d.d[k] * right[k];
+        if (d.e[k] != 0) term += left * d.e[k] * right[k + 1];
+        if (k > 0 && d.e[k - 1] != 0) term += left * d.e[k - 1] * right[k - 1];
         sum += term;
         size += fabs(term);
       }
-      CHECK(fabs(sum - product[i + j * n]) <= 4 * n * 0x1p-53 * size, "entry (%d,%d): %g, not %g", i, j,
+      CHECK(fabs(sum - product[i + j * n]) <= 16 * n * 0x1p-53 * size, "entry (%d,%d): %g, not %g", i, j,
             product[i + j * n], sum);
     }
   gi_csc_release(ctx, &turned);
@@ -65,18 +73,18 @@ static void check_import(gable_context *ctx, gi_random *r, const gi_factor *f, c
   gable_idx *perm = malloc((size_t)n * sizeof *perm + 1);
   gi_layout *layout = NULL;
   gi_factor *back = NULL;
-  CHECK_OK(gi_factor_import(ctx, &c->l, f->kind == GI_LU ? &c->u : NULL, NULL, GABLE_D, perm, &layout, &back));
+  CHECK_OK(gi_factor_import(ctx, &c->l, f->kind == GI_CHOLESKY ? NULL : &c->u, NULL, GABLE_D, perm, &layout, &back));
   for (int op = 0; op < 2; op++) {
     double *ours = malloc(bytes), *theirs = malloc(bytes), size = 0;
     double *b = malloc(bytes);
     for (gable_idx i = 0; i < n; i++) b[i] = ours[i] = gi_random_unit(r) - 0.5;
-    /* Row k of the imported matrix is row row_of[perm[k]] of A', its column k is column perm[k]. */
-    for (gable_idx k = 0; k < n; k++) theirs[k] = b[op == GABLE_N ? c->row_of[perm[k]] : perm[k]];
+    /* Row k of the imported matrix is row row_of[perm[k]] of A', its column k is column col_of[perm[k]]. */
+    for (gable_idx k = 0; k < n; k++) theirs[k] = b[op == GABLE_N ? c->row_of[perm[k]] : column_of(c, perm[k])];
     solve(ctx, f, (gable_op)op, ours);
     solve(ctx, back, (gable_op)op, theirs);
     for (gable_idx i = 0; i < n; i++) size = fmax(size, fabs(ours[i]));
     for (gable_idx k = 0; k < n; k++) {
-      const double x = ours[op == GABLE_N ? perm[k] : c->row_of[perm[k]]];
+      const double x = ours[op == GABLE_N ? column_of(c, perm[k]) : c->row_of[perm[k]]];
       CHECK(fabs(x - theirs[k]) <= 1e-9 * size, "op %d row %d: %.17g, not %.17g", op, k, theirs[k], x);
     }
     free(ours);
@@ -91,17 +99,19 @@ static void check_import(gable_context *ctx, gi_random *r, const gi_factor *f, c
 static void check_seed(gable_context *ctx, uint64_t seed)
 {
   gi_random r = gi_random_seed(seed);
-  const int symmetric = (int)gi_random_below(&r, 2), cholesky = symmetric && gi_random_below(&r, 2);
+  const int symmetric = (int)gi_random_below(&r, 2), half = symmetric && gi_random_below(&r, 2);
+  const gi_factor_kind kind = !half ? GI_LU : gi_random_below(&r, 2) ? GI_LDLT : GI_CHOLESKY;
   const gable_idx n = (gable_idx)gi_random_below(&r, 60);
   unsigned char *pattern = small_pattern(&r, n, gi_random_unit(&r) * 0.1, symmetric);
-  gi_layout *layout = small_layout(ctx, &r, n, pattern, cholesky, symmetric, 1 + (gable_idx)gi_random_below(&r, 5));
-  gi_factor *f = random_factor(ctx, &r, layout, cholesky ? GI_CHOLESKY : GI_LU, GABLE_D);
+  gi_layout *layout = small_layout(ctx, &r, n, pattern, half, symmetric, 1 + (gable_idx)gi_random_below(&r, 5));
+  gi_factor *f = random_factor(ctx, &r, layout, kind, GABLE_D);
   /* Small off-diagonal entries: the comparison of two solves is about places, not about growth. */
   for (gable_off k = 0; f->u && k < layout->uval[layout->n_super]; k++) ((double *)f->u)[k] /= 16;
   for (gable_idx s = 0; s < layout->n_super; s++) {
     const gable_idx w = gi_layout_width(layout, s), nl = gi_layout_nl(layout, s);
     for (gable_off k = 0; k < (gable_off)w * (w + nl); k++)
-      if (k % (w + nl) != k / (w + nl)) ((double *)f->l)[layout->lval[s] + k] /= 16;
+      if (k % (w + nl) > k / (w + nl) || (kind != GI_LDLT && k % (w + nl) < k / (w + nl)))
+        ((double *)f->l)[layout->lval[s] + k] /= 16;
   }
   gi_factor_columns c = {0};
   CHECK_OK(gi_factor_export(ctx, f, &c));
@@ -136,6 +146,37 @@ static void check_refusals(gable_context *ctx)
   CHECK(!layout && !f);
 }
 
+/* x of the two equations L U x = b (u NULL: L L^T x = b), b (b0, b1), is (x0, x1), in the exact numbers given. */
+static void check_two(gable_context *ctx, const gi_csc *l, const gi_csc *u, const double b[2], const double x[2])
+{
+  gi_layout *layout = NULL;
+  gi_factor *f = NULL;
+  gable_idx perm[2];
+  CHECK_OK(gi_factor_import(ctx, l, u, NULL, GABLE_D, perm, &layout, &f));
+  double v[2] = {b[perm[0]], b[perm[1]]};
+  solve(ctx, f, GABLE_N, v);
+  for (int k = 0; k < 2; k++)
+    CHECK(fabs(v[k] - x[perm[k]]) <= 1e-14 * fabs(x[perm[k]]), "%s, row %d: %g, not %g", u ? "LU" : "LLt", perm[k],
+          v[k], x[perm[k]]);
+  gi_factor_destroy(ctx, &f);
+  gi_layout_destroy(ctx, &layout);
+}
+
+/* An entry over its pivot is no number of this type, the solution is. */
+static void check_steep(gable_context *ctx)
+{
+  gable_off lower[] = {0, 2, 3}, upper[] = {0, 1, 3};
+  gable_idx li[] = {0, 1, 1}, ui[] = {0, 0, 1};
+  double unit[] = {1, 0.5, 1}, uv[] = {1, 1e200, 1e-200}, lv[] = {1, 1e160, 1e-150};
+  const gi_csc l = {.n_rows = 2, .n_cols = 2, .ptr = lower, .idx = li, .val = unit};
+  const gi_csc u = {.n_rows = 2, .n_cols = 2, .ptr = upper, .idx = ui, .val = uv};
+  const gi_csc c = {.n_rows = 2, .n_cols = 2, .ptr = lower, .idx = li, .val = lv};
+  check_two(ctx, &l, &u, (double[]){4, 2}, (double[]){4, 0});
+  check_two(ctx, &l, &u, (double[]){0, 1e-200}, (double[]){-1e200, 1});
+  check_two(ctx, &c, NULL, (double[]){0, 1e-290}, (double[]){-1e170, 1e10});
+  check_two(ctx, &c, NULL, (double[]){0, 0}, (double[]){0, 0});
+}
+
 int main(void)
 {
   failing_allocator memory = failing_allocator_init();
@@ -147,6 +188,7 @@ int main(void)
     check_seed(ctx, seed);
   }
   check_refusals(ctx);
+  check_steep(ctx);
   gable_context_destroy(&ctx);
   CHECK(memory.live == 0, "%ld blocks leaked", memory.live);
   return 0;

@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "factor/factor.h"
 #include "graph/symbolic.h"
+#include "support/random_factor.h"
 #include "support/small_layout.h"
 
 typedef struct problem {
@@ -43,8 +44,8 @@ static void compress(gable_context *ctx, problem *p, const unsigned char *keep)
   CHECK_OK(gi_csc_transpose(ctx, &p->a, &p->at));
 }
 
-/* kind of values: 0 dominant diagonal, 1 plain random (exchanges), 2 with zeros on the diagonal, 3 positive definite.
- */
+/* kind of values: 0 dominant diagonal, 1 plain random (exchanges), 2 with zeros on the diagonal, 3 positive definite,
+ * 4 symmetric, 5 symmetric with zeros on the diagonal. */
 static void random_values(gi_random *r, problem *p, const unsigned char *keep, int kind)
 {
   const gable_idx n = p->n;
@@ -53,14 +54,14 @@ static void random_values(gi_random *r, problem *p, const unsigned char *keep, i
     for (gable_idx i = 0; i < n; i++) {
       if (!keep[i + j * n]) continue;
       p->dense[i + j * n] = 2 * gi_random_unit(r) - 1;
-      if (kind == 3 && i > j) p->dense[j + i * n] = p->dense[i + j * n];
+      if (kind >= 3 && i > j) p->dense[j + i * n] = p->dense[i + j * n];
     }
-  if (kind == 3)
+  if (kind >= 3)
     for (gable_idx j = 0; j < n; j++)
       for (gable_idx i = 0; i < j; i++) p->dense[i + j * n] = p->dense[j + i * n];
   for (gable_idx j = 0; j < n; j++) {
     if (kind == 0 || kind == 3) p->dense[j + j * n] = n;
-    if (kind == 2) p->dense[j + j * n] = gi_random_below(r, 3) ? 3.0 : 0.0;
+    if (kind == 2 || kind == 5) p->dense[j + j * n] = gi_random_below(r, 3) ? 3.0 : 0.0;
   }
 }
 
@@ -174,18 +175,58 @@ static void check_cholesky(gable_context *ctx, const problem *p, const gi_layout
   gi_factor_destroy(ctx, &f);
 }
 
+/* P A P^T = L D L^T, put together again; D^-1 beside D; what lies above the diagonal but D is zero. */
+static void check_ldlt(gable_context *ctx, const problem *p, const gi_layout *y, gable_type type, int threads)
+{
+  gi_factor *f = NULL;
+  const gable_idx n = p->n;
+  const gi_factor_options options = {.threads = threads};
+  CHECK_OK(gi_factor_create(ctx, y, GI_LDLT, type, &f));
+  CHECK_OK(gi_factor_numeric(ctx, f, &p->a, NULL, &options));
+  const double eps = type == GABLE_S ? 1.2e-7 : 2.2e-16;
+  const dense_factor d = dense_factor_of(f);
+  double *left = calloc((size_t)n * (size_t)n + 1, sizeof *left);
+  for (gable_idx k = 0; k < n; k++) {
+    const gable_idx end = y->super[y->of[k] + 1];
+    CHECK(f->pivot[k] >= k && f->pivot[k] < end, "pivot %d of row %d leaves its block", f->pivot[k], k);
+    CHECK(at_d(f, f->coupling, k) == 0 || (k + 1 < end && at_d(f, f->coupling, k + 1) == 0));
+    for (gable_idx i = 0; i < n; i++) {
+      left[i + k * n] += d.lower[i + k * n] * d.d[k];
+      if (d.e[k] == 0) continue;
+      left[i + k * n] += d.lower[i + (k + 1) * n] * d.e[k];
+      left[i + (k + 1) * n] += d.lower[i + k * n] * d.e[k];
+    }
+  }
+  for (gable_idx j = 0; j < n; j++)
+    for (gable_idx i = 0; i < n; i++) {
+      double sum = 0, size = f->max_entry;
+      for (gable_idx k = 0; k < n; k++) {
+        sum += left[i + k * n] * d.upper[k + j * n];
+        size += fabs(left[i + k * n] * d.upper[k + j * n]);
+      }
+      CHECK(f->perturbed || fabs(sum - p->dense[i + j * n]) <= eps * 50 * (n + 1) * size, "(%d,%d): %g, not %g", i, j,
+            sum, p->dense[i + j * n]);
+    }
+  free(left);
+  dense_factor dense = d;
+  dense_factor_free(&dense);
+  gi_factor_destroy(ctx, &f);
+}
+
 static void one_round(gable_context *ctx, gi_random *r, int round, gable_idx n, gable_idx max_width)
 {
-  const int kind = round % 4, symmetric = kind == 3 || round % 3 == 0;
+  const int kind = round % 6, symmetric = kind >= 3 || round % 5 == 0;
   unsigned char *keep = small_pattern(r, n, gi_random_unit(r) * (round % 7 ? 4 : 30) / (n + 1), symmetric);
   problem p = {.n = n};
   random_values(r, &p, keep, kind);
   compress(ctx, &p, keep);
-  gi_layout *y = small_layout(ctx, r, n, keep, kind == 3, symmetric, max_width);
-  const gable_type type = round % 5 ? GABLE_D : GABLE_S;
+  gi_layout *y = small_layout(ctx, r, n, keep, kind >= 3, symmetric, max_width);
+  const gable_type type = round % 7 ? GABLE_D : GABLE_S;
   const int threads = 1 + round % 3;
   if (kind == 3)
     check_cholesky(ctx, &p, y, type, threads);
+  else if (kind > 3)
+    check_ldlt(ctx, &p, y, type, threads);
   else
     check_lu(ctx, &p, y, type, threads, kind == 0);
   gi_layout_destroy(ctx, &y);
@@ -241,6 +282,35 @@ static void block_round(gable_context *ctx, gi_random *r, int round)
   free(inside);
 }
 
+/* Infinity, then NaN, in one block, and numbers in the blocks before and after: none hides the others. */
+static void overflow_of_one_block(gable_context *ctx)
+{
+  enum { N = 5 };
+  static const gi_factor_kind kinds[] = {GI_LU, GI_LDLT};
+  const double a = 3e38;
+  const double block[] = {a, a, a, a, -a, -a, a, -a, -a};
+  unsigned char keep[N * N] = {0};
+  problem p = {.n = N, .dense = calloc(N * N, sizeof *p.dense)};
+  for (gable_idx k = 0; k < N; k++) p.dense[k + k * N] = 1;
+  for (gable_idx k = 0; k < 9; k++) p.dense[1 + k % 3 + (1 + k / 3) * N] = block[k];
+  for (gable_idx k = 0; k < N * N; k++) keep[k] = p.dense[k] != 0;
+  compress(ctx, &p, keep);
+  for (int k = 0; k < 2; k++) {
+    const gi_symbolic_options options = {.form = GI_SYMBOLIC_SYMMETRIC, .cholesky = kinds[k] != GI_LU};
+    gable_idx order[N] = {0, 1, 2, 3, 4};
+    gi_layout *y = NULL;
+    gi_factor *f = NULL;
+    CHECK_OK(gi_symbolic(ctx, N, p.a.ptr, p.a.idx, order, &options, &y));
+    for (gable_idx i = 0; i < N; i++) CHECK(order[i] == i);
+    CHECK_OK(gi_factor_create(ctx, y, kinds[k], GABLE_S, &f));
+    CHECK(gi_factor_numeric(ctx, f, &p.a, &p.at, NULL) == GABLE_ERR_NOT_FINITE, "kind %d: max %g", (int)kinds[k],
+          f->max_factor);
+    gi_factor_destroy(ctx, &f);
+    gi_layout_destroy(ctx, &y);
+  }
+  problem_release(ctx, &p);
+}
+
 int main(void)
 {
   const uint64_t seed = 31;
@@ -253,6 +323,7 @@ int main(void)
   for (int round = 0; round < 200; round++) block_round(ctx, &r, round);
   /* Panels of several tiles, products of packed operands. */
   for (int round = 0; round < 8; round++) one_round(ctx, &r, 7 * round, 500 + 40 * round, 20 + 40 * (round % 4));
+  overflow_of_one_block(ctx);
   gable_context_destroy(&ctx);
   return 0;
 }

@@ -70,8 +70,7 @@ static void check(const char *kind, int threads, gable_type type)
   if (bytes_of(s, GABLE_SOLVER_ANALYSES) == 1) {
     CHECK(peak <= 1.05 * (double)predicted + 4096, "%s: %lld bytes predicted, %.0f taken", kind, (long long)predicted,
           peak);
-    CHECK(peak >= (threads == 1 ? 0.5 : 0.25) * (double)predicted, "%s: %lld bytes predicted, %.0f taken", kind,
-          (long long)predicted, peak);
+    CHECK((double)predicted <= 1.2 * peak, "%s: %lld bytes predicted, %.0f taken", kind, (long long)predicted, peak);
   }
   CHECK(fabs(said - held) <= 0.05 * held + 4096, "%s: %.0f bytes held, it says %.0f", kind, held, said);
   gable_solver_destroy(&s);

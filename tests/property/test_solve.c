@@ -268,13 +268,13 @@ static void check_company(gable_context *ctx, gi_random *r, const setting *s, ga
 static void check_seed(gable_context *ctx, uint64_t seed, failing_allocator *memory, gable_off *records)
 {
   gi_random r = gi_random_seed(seed);
-  const int symmetric = (int)gi_random_below(&r, 2), cholesky = symmetric && gi_random_below(&r, 2);
+  const int symmetric = (int)gi_random_below(&r, 2), half = symmetric && gi_random_below(&r, 2);
+  const gi_factor_kind kind = !half ? GI_LU : gi_random_below(&r, 2) ? GI_LDLT : GI_CHOLESKY;
   const int thin = seed > SEEDS - THIN_SEEDS; /* forests, whose thin panels are copied */
   const gable_idx n = (gable_idx)(thin ? 100 + gi_random_below(&r, 200) : gi_random_below(&r, seed % 4 ? 40 : 200));
   setting s = {.n = n};
-  s.layout = random_layout(ctx, &r, n, symmetric, cholesky, thin);
-  s.factor =
-      random_factor(ctx, &r, s.layout, cholesky ? GI_CHOLESKY : GI_LU, gi_random_below(&r, 3) ? GABLE_D : GABLE_S);
+  s.layout = random_layout(ctx, &r, n, symmetric, half, thin);
+  s.factor = random_factor(ctx, &r, s.layout, kind, gi_random_below(&r, 3) ? GABLE_D : GABLE_S);
   s.dense = dense_factor_of(s.factor);
   const gi_solve_plan_options options = {1 + gi_random_below(&r, 300), 1 + gi_random_below(&r, 300), 1};
   CHECK_OK(gi_solve_plan_create(ctx, s.layout, gi_random_below(&r, 4) ? &options : NULL, &s.plan));

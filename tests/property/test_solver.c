@@ -138,6 +138,85 @@ static void both_ways(void)
   test_system_free(&a);
 }
 
+/* A chain long enough for the copies of long vectors, which ask ahead; in pieces by three threads. */
+static void long_vectors(void)
+{
+  const gable_idx n = (1 << 19) + 4321;
+  const size_t bytes = (size_t)n * sizeof(double);
+  test_system a = {n, malloc(((size_t)n + 1) * sizeof *a.ptr), malloc(3 * (size_t)n * sizeof *a.idx),
+                   malloc(3 * (size_t)n * sizeof *a.val)};
+  double *b = malloc(bytes), *x[2] = {malloc(bytes), malloc(bytes)};
+  a.ptr[0] = 0;
+  for (gable_idx j = 0; j < n; j++) {
+    int64_t q = a.ptr[j];
+    for (gable_idx i = j > 0 ? j - 1 : 0; i <= j + 1 && i < n; i++, q++) {
+      a.idx[q] = i;
+      a.val[q] = i == j ? 4 + j % 7 : -1;
+    }
+    a.ptr[j + 1] = q;
+  }
+  gable_matrix_view v = test_system_view(&a);
+  gable_vectors_view vb = test_vectors(n, 1, b);
+  fill(b, (size_t)n, 11);
+  for (int k = 0; k < 2; k++) {
+    gable_solver *s = NULL;
+    gable_solver_work *w = NULL;
+    gable_vectors_view vx = test_vectors(n, 1, x[k]);
+    CHECK_OK(gable_solver_create(k ? three_threads : ctx, NULL, &s));
+    CHECK_OK(gable_solver_analyse(s, &v));
+    CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING));
+    CHECK_OK(gable_solver_work_create(s, 1, &w));
+    memset(x[k], 0xff, bytes);
+    CHECK_OK(gable_solver_apply(s, w, GABLE_N, GABLE_FACTOR_ALL, &vb, &vx));
+    gable_solver_work_destroy(&w);
+    gable_solver_destroy(&s);
+  }
+  CHECK(test_backward_error(&a, GABLE_N, b, x[0]) <= TOLERANCE);
+  CHECK(!memcmp(x[0], x[1], bytes), "one thread and three differ");
+  free(x[0]);
+  free(x[1]);
+  free(b);
+  test_system_free(&a);
+}
+
+/* (-1 2 -1), and then (1 2 -1) under the same arrangement: Cholesky of one triangle is not that of the matrix. */
+static void symmetric_no_longer(void)
+{
+  enum { N = 60 };
+  int64_t ptr[N + 1], count = 0;
+  gable_idx idx[3 * N];
+  double val[3 * N], b[N], x[N];
+  for (gable_idx j = 0; j < N; j++) {
+    ptr[j] = count;
+    for (gable_idx i = j ? j - 1 : 0; i <= j + 1 && i < N; i++) {
+      idx[count] = i;
+      val[count++] = i == j ? 2 : -1;
+    }
+  }
+  ptr[N] = count;
+  const test_system a = {N, ptr, idx, val};
+  gable_matrix_view v = test_system_view(&a);
+  gable_vectors_view vb = test_vectors(N, 1, b), vx = test_vectors(N, 1, x);
+  gable_solver *s = NULL;
+  gable_solver_work *w = NULL;
+  CHECK_OK(gable_solver_create(ctx, NULL, &s));
+  CHECK_OK(gable_solver_analyse(s, &v));
+  CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING));
+  CHECK(integer_of(s, GABLE_SOLVER_METHOD) == GABLE_METHOD_CHOLESKY && !integer_of(s, GABLE_SOLVER_DRIFT));
+  for (gable_idx j = 1; j < N; j++) val[ptr[j]] = 1;
+  for (int reuse = GABLE_REUSE_ALL; reuse >= GABLE_REUSE_ROWS; reuse--) {
+    CHECK_OK(gable_solver_factor(s, val, (gable_reuse)reuse));
+    CHECK(integer_of(s, GABLE_SOLVER_DRIFT) == 1, "reuse level %d", reuse);
+  }
+  CHECK_OK(gable_solver_factor(s, val, GABLE_REUSE_PATTERN));
+  CHECK(integer_of(s, GABLE_SOLVER_METHOD) == GABLE_METHOD_LU && !integer_of(s, GABLE_SOLVER_DRIFT));
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  fill(b, N, 1);
+  CHECK_OK(gable_solver_solve(s, w, GABLE_N, &vb, &vx));
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+}
+
 int main(void)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
@@ -161,6 +240,8 @@ int main(void)
         test_system_free(&a);
       }
   both_ways();
+  symmetric_no_longer();
+  long_vectors();
   /* In the natural order, the only one without AMD and METIS, static pivots happen to do. */
   CHECK(pivoted > 0 || !gi_order_has_amd(), "partial pivoting was never needed");
   gable_context_destroy(&ctx);

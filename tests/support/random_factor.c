@@ -17,6 +17,27 @@ static double get(const void *x, gable_type type, gable_off k)
   return type == GABLE_S ? (double)((const float *)x)[k] : ((const double *)x)[k];
 }
 
+/* Columns of a supernode become pairs with a dominant entry beside the diagonal, every other time. */
+static void random_blocks_of_d(gi_random *r, gi_factor *f)
+{
+  const gi_layout *y = f->layout;
+  for (gable_idx k = 0; k < y->n; k++) put(f->coupling, f->type, k, 0);
+  for (gable_idx k = 0; k + 1 < y->n; k++) {
+    const gable_idx s = y->of[k], ld = gi_layout_width(y, s) + gi_layout_nl(y, s);
+    if (y->of[k + 1] != s || gi_random_below(r, 2)) continue;
+    const gable_off at = y->lval[s] + (k - y->super[s]) * (gable_off)(ld + 1);
+    const double a = gi_random_unit(r) - 0.5, b = 2 + gi_random_unit(r), c = gi_random_unit(r) - 0.5;
+    put(f->l, f->type, at, a);
+    put(f->l, f->type, at + 1, 0);
+    put(f->l, f->type, at + ld, b);
+    put(f->l, f->type, at + ld + 1, c);
+    put(f->dinv, f->type, k, c / (a * c - b * b));
+    put(f->dinv, f->type, k + 1, a / (a * c - b * b));
+    put(f->coupling, f->type, k, -b / (a * c - b * b));
+    k++;
+  }
+}
+
 gi_factor *random_factor(gable_context *ctx, gi_random *r, const gi_layout *y, gi_factor_kind kind, gable_type type)
 {
   gi_factor *f = NULL;
@@ -32,6 +53,7 @@ gi_factor *random_factor(gable_context *ctx, gi_random *r, const gi_layout *y, g
       if (f->pivot) f->pivot[y->super[s] + k] = y->super[s] + k + (gable_idx)gi_random_below(r, w - k);
     }
   }
+  if (kind == GI_LDLT) random_blocks_of_d(r, f);
   for (gable_off k = 0; f->off && k < y->off_ptr[y->n]; k++) put(f->off, type, k, gi_random_unit(r) - 0.5);
   return f;
 }
@@ -55,8 +77,9 @@ dense_factor dense_factor_of(const gi_factor *f)
   const gi_layout *y = f->layout;
   const gable_idx n = y->n;
   const size_t square = (size_t)n * (size_t)n + 1;
-  dense_factor d = {n, calloc(square, 8), calloc((size_t)n + 1, 8), calloc(square, 8), calloc(square, 8)};
-  const int lu = f->kind == GI_LU;
+  dense_factor d = {
+      n, calloc(square, 8), calloc((size_t)n + 1, 8), calloc((size_t)n + 1, 8), calloc(square, 8), calloc(square, 8)};
+  const int lu = f->kind == GI_LU, ldlt = f->kind == GI_LDLT;
   for (gable_idx s = 0; s < y->n_super; s++) {
     const gable_idx w = gi_layout_width(y, s), nl = gi_layout_nl(y, s), nu = gi_layout_nu(y, s), first = y->super[s];
     for (gable_idx k = 0; k < w; k++) {
@@ -64,19 +87,21 @@ dense_factor dense_factor_of(const gi_factor *f)
       const gable_off at = y->lval[s] + (gable_off)k * (w + nl);
       for (gable_idx i = k; i < w; i++) d.lower[first + i + j * n] = get(f->l, f->type, at + i);
       for (gable_idx i = 0; i < nl; i++) d.lower[y->lrow[y->lptr[s] + i] + j * n] = get(f->l, f->type, at + w + i);
-      d.d[j] = lu ? get(f->l, f->type, at + k) : 1;
-      if (lu) d.lower[j + j * n] = 1;
+      d.d[j] = lu || ldlt ? get(f->l, f->type, at + k) : 1;
+      if (ldlt && get(f->coupling, f->type, j) != 0) d.e[j] = get(f->l, f->type, at + w + nl + k);
+      if (lu || ldlt) d.lower[j + j * n] = 1;
       for (gable_idx i = 0; lu && i <= k; i++) d.upper[first + i + j * n] = get(f->l, f->type, at + i);
       for (gable_idx i = 0; lu && i < nu; i++)
         d.upper[j + y->ucol[y->uptr[s] + i] * n] = get(f->u, f->type, y->uval[s] + (gable_off)k * nu + i);
     }
   }
+  if (!lu) undo_exchanges(f, d.lower);
   for (gable_idx j = 0; j < n; j++)
     for (gable_idx i = 0; i < n; i++) {
       if (lu) d.upper[i + j * n] /= d.d[i];
       if (!lu) d.upper[i + j * n] = d.lower[j + i * n];
     }
-  undo_exchanges(f, d.lower);
+  if (lu) undo_exchanges(f, d.lower);
   for (gable_idx j = 0; f->off && j < n; j++)
     for (gable_off q = y->off_ptr[j]; q < y->off_ptr[j + 1]; q++)
       d.off[y->off_row[q] + j * n] = get(f->off, f->type, q);
@@ -87,6 +112,7 @@ void dense_factor_free(dense_factor *d)
 {
   free(d->lower);
   free(d->d);
+  free(d->e);
   free(d->upper);
   free(d->off);
 }
@@ -107,6 +133,23 @@ static void apply(gable_idx n, const double *a, gable_op op, long double *y, lon
   free(big);
 }
 
+/* The same with D. */
+static void apply_d(const dense_factor *d, long double *y, long double *size)
+{
+  for (gable_idx i = 0; i < d->n; i++) {
+    const long double a = d->d[i], e = d->e[i], held = y[i], big = size[i];
+    y[i] *= a;
+    size[i] *= fabsl(a);
+    if (e == 0) continue;
+    const long double c = d->d[i + 1];
+    y[i] += e * y[i + 1];
+    size[i] += fabsl(e) * size[i + 1];
+    y[i + 1] = c * y[i + 1] + e * held;
+    size[i + 1] = fabsl(c) * size[i + 1] + fabsl(e) * big;
+    i++;
+  }
+}
+
 double dense_factor_ratio(const dense_factor *d, unsigned parts, gable_op op, const double *x, const double *b,
                           int is_float)
 {
@@ -122,10 +165,7 @@ double dense_factor_ratio(const dense_factor *d, unsigned parts, gable_op op, co
   const double *const product[2] = {op == GABLE_N ? d->upper : d->lower, op == GABLE_N ? d->lower : d->upper};
   const unsigned bit[2] = {op == GABLE_N ? GI_SOLVE_U : GI_SOLVE_L, op == GABLE_N ? GI_SOLVE_L : GI_SOLVE_U};
   if (parts & bit[0]) apply(n, product[0], op, y, size);
-  for (gable_idx i = 0; parts & GI_SOLVE_D && i < n; i++) {
-    y[i] *= d->d[i];
-    size[i] *= fabsl((long double)d->d[i]);
-  }
+  if (parts & GI_SOLVE_D) apply_d(d, y, size);
   if (parts & bit[1]) apply(n, product[1], op, y, size);
   const long double eps = is_float ? 0x1p-24L : 0x1p-53L;
   for (gable_idx i = 0; i < n; i++) {

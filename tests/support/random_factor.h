@@ -9,11 +9,11 @@
 gi_factor *random_factor(gable_context *ctx, gi_random *r, const gi_layout *layout, gi_factor_kind kind,
                          gable_type type);
 
-/* The factors as dense matrices by columns, [n*n], the caller's to free: lower = P^T L, d the diagonal, upper = U
- * without D, as solve.h names them; off = F. */
+/* The factors as dense matrices by columns, [n*n], the caller's to free: lower = P^T L, d the diagonal of D and e what
+ * is beside it, at (j,j+1) and (j+1,j), upper = U without D, as solve.h names them; off = F. */
 typedef struct dense_factor {
   gable_idx n;
-  double *lower, *d, *upper, *off;
+  double *lower, *d, *e, *upper, *off;
 } dense_factor;
 dense_factor dense_factor_of(const gi_factor *f);
 void dense_factor_free(dense_factor *d);

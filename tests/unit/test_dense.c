@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "base/random.h"
-#include "kernels/dense.h"
+#include "kernels/dense_ldlt.h"
 
 enum { MOST = 200, GUARD = 7 };
 
@@ -43,6 +43,8 @@ int main(void)
     solve_s(&r);
     factor_d(&r);
     factor_s(&r);
+    ldlt_d(&r, round % 4);
+    ldlt_s(&r, round % 4);
     largest_d(&r);
     largest_s(&r);
   }
