@@ -37,7 +37,7 @@ CFLAGS ?=
 ALL_CFLAGS = -std=c11 $(OPT) $(WARN) $(if $(filter yes,$(WERROR)),-Werror) -fPIC -fvisibility=hidden -fno-math-errno \
 	-D_POSIX_C_SOURCE=200809L -Iinclude -Isrc $(SANFLAGS) $(OPENMP_CFLAGS) $(METIS_CFLAGS) $(SUITESPARSE_CFLAGS) $(CFLAGS)
 # a*b + c may be one operation in the dense kernels and in substitution.
-$(BUILD)/src/kernels/dense.c.o $(BUILD)/src/kernels/trisolve_rows.c.o $(BUILD)/src/kernels/trisolve_elements.c.o: OPT += -ffp-contract=fast
+$(BUILD)/src/kernels/dense.c.o $(BUILD)/src/kernels/dense_ldlt.c.o $(BUILD)/src/kernels/trisolve_rows.c.o $(BUILD)/src/kernels/trisolve_elements.c.o: OPT += -ffp-contract=fast
 $(BUILD)/src/kernels/blas.c.o: OPT += $(BLAS_CFLAGS)
 # Short loops over short rows: where a function begins within a cache line decides up to a third of their speed.
 $(BUILD)/src/kernels/trisolve_rows.c.o: OPT += -falign-functions=64

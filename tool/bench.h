@@ -37,7 +37,7 @@ typedef struct bench_request {
   const char *list, *folder, *only, *methods, *where, *uplo, *measure, *json, *plot, *machine, *commit;
   long rhs, repeat, threads;
   double limit_s;
-  int permuted;
+  int permuted, strict;
 } bench_request;
 
 /* A matrix to measure: the first of its sources that is there. */
@@ -65,6 +65,8 @@ double bench_gflops(const bench_result *r);
 const double *bench_seed(const char *matrix);
 
 void bench_json(FILE *out, const bench_request *q, const char *where, const bench_result *r);
+/* Why the run ended without measuring a matrix, or any ("*"). */
+void bench_json_failure(FILE *out, const bench_request *q, const char *matrix, gable_status status, const char *reason);
 void bench_tables(FILE *out, const bench_results *r, const char *const *methods, int count, const char *machine);
 
 /* Returns an exit status. */

@@ -49,12 +49,30 @@ static void times(FILE *f, const bench_result *r)
   number(f, r->part == GABLE_FULL ? "max_difference" : "max_error_bound_ratio", r->error);
 }
 
-void bench_json(FILE *f, const bench_request *q, const char *where, const bench_result *r)
+/* The end of every line: who measured what of ours, and when. */
+static void close_line(FILE *f, const bench_request *q)
 {
   char date[32];
   const time_t clock = time(NULL);
   struct tm day;
   strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&clock, &day));
+  text(f, "machine", q->machine);
+  text(f, "commit", q->commit);
+  fprintf(f, "\"date\":\"%s\"}\n", date);
+  fflush(f);
+}
+
+void bench_json_failure(FILE *f, const bench_request *q, const char *matrix, gable_status status, const char *reason)
+{
+  fputc('{', f);
+  text(f, "matrix", matrix);
+  text(f, "status", gable_status_text(status));
+  text(f, "reason", reason);
+  close_line(f, q);
+}
+
+void bench_json(FILE *f, const bench_request *q, const char *where, const bench_result *r)
+{
   fputc('{', f);
   text(f, "matrix", r->matrix);
   text(f, "uplo", r->part == GABLE_FULL ? "both" : r->part == GABLE_LOWER ? "lower" : "upper");
@@ -74,8 +92,5 @@ void bench_json(FILE *f, const bench_request *q, const char *where, const bench_
   else
     times(f, r);
   text(f, "why", r->failed ? "" : r->entry.why);
-  text(f, "machine", q->machine);
-  text(f, "commit", q->commit);
-  fprintf(f, "\"date\":\"%s\"}\n", date);
-  fflush(f);
+  close_line(f, q);
 }

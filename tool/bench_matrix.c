@@ -124,10 +124,11 @@ static gable_status rows_finish(const gable_matrix_view *by_rows, gable_part par
   return status;
 }
 
-static gable_status read_or_generate(gable_context *ctx, const char *source, gable_matrix **out)
+static gable_status read_or_generate(gable_context *ctx, const char *source, int strict, gable_matrix **out)
 {
   struct stat about;
   gable_read_options reading = GABLE_READ_OPTIONS_INIT;
+  reading.strict = strict;
   reading.accept_complex = 0;
   if (stat(source, &about) && strchr(source, ':')) return gable_matrix_generate(ctx, source, 1, out);
   return gable_matrix_read(ctx, source, &reading, out);
@@ -153,14 +154,14 @@ static gable_status take_both(const gable_matrix *a, const gable_matrix *transpo
   return status;
 }
 
-gable_status bench_matrix_open(gable_context *ctx, const char *name, const char *source, bench_matrix *m, char *why,
-                               size_t why_bytes)
+gable_status bench_matrix_open(gable_context *ctx, const char *name, const char *source, int strict, bench_matrix *m,
+                               char *why, size_t why_bytes)
 {
   gable_matrix *a = NULL, *full = NULL, *transposed = NULL;
   gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
   memset(m, 0, sizeof *m);
   snprintf(m->name, sizeof m->name, "%s", name);
-  gable_status status = read_or_generate(ctx, source, &a);
+  gable_status status = read_or_generate(ctx, source, strict, &a);
   if (!status) status = gable_matrix_get_info(a, &info);
   m->duplicates = info.duplicates;
   if (!status && !(info.structure == GABLE_SYMMETRIC && info.part == GABLE_LOWER)) {

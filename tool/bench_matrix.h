@@ -17,7 +17,7 @@ typedef struct bench_rows {
 
 typedef struct bench_matrix {
   char name[80];
-  gable_off duplicates; /* of the file, which were summed */
+  gable_off duplicates; /* of the file: refused when strict, else summed */
   bench_rows part[2];   /* lower, upper */
 } bench_matrix;
 
@@ -25,8 +25,8 @@ typedef struct bench_matrix {
  * becomes 1; a pattern's entries become -1; a matrix without an entry above its diagonal (a twin) is mirrored for its
  * upper triangle.  GABLE_ERR_ARGUMENT: not square; GABLE_ERR_FORMAT: complex;
  * GABLE_ERR_LIMIT: 2^31 entries or more. */
-gable_status bench_matrix_open(gable_context *ctx, const char *name, const char *source, bench_matrix *m, char *why,
-                               size_t why_bytes);
+gable_status bench_matrix_open(gable_context *ctx, const char *name, const char *source, int strict, bench_matrix *m,
+                               char *why, size_t why_bytes);
 void bench_matrix_close(bench_matrix *m);
 
 /* Both triangles as one matrix by rows: for sweeps. */

@@ -31,6 +31,15 @@ static int measures(const bench_request *q, const char *what)
   return !strcmp(q->measure, "both") || !strcmp(q->measure, what);
 }
 
+/* The run ends: one line on standard error, and one of JSON.  matrix: at which one, "*": none of them. */
+static int fail(contest *c, const char *matrix, gable_status status, const char *reason)
+{
+  progress_erase(&c->session.bar);
+  fprintf(stderr, "gable bench: %s\n", reason);
+  if (c->json) bench_json_failure(c->json, c->q, matrix, status, reason);
+  return EXIT_FAILED;
+}
+
 static int add_method(contest *c, const char *name)
 {
   char why[240];
@@ -42,8 +51,7 @@ static int add_method(contest *c, const char *name)
       return EXIT_DONE;
     }
   } else if (!contestant_gable(name, &c->solver[k]) || !contestant_sweeps(name, &c->sweeper[k])) {
-    fprintf(stderr, "gable bench: out of memory\n");
-    return EXIT_FAILED;
+    return fail(c, "*", GABLE_ERR_MEMORY, "out of memory");
   }
   c->method[k] = name;
   c->count++;
@@ -56,7 +64,7 @@ static int open_methods(contest *c)
   if (!asked) asked = gable_context_space(c->session.ctx) == GABLE_DEVICE ? gpu_methods : cpu_methods;
   const size_t bytes = strlen(asked) + 1;
   c->names = malloc(bytes);
-  if (!c->names) return EXIT_FAILED;
+  if (!c->names) return fail(c, "*", GABLE_ERR_MEMORY, "out of memory");
   memcpy(c->names, asked, bytes);
   for (char *name = c->names; *name;) {
     const size_t length = strcspn(name, ",");
@@ -86,7 +94,7 @@ static void say(contest *c, const bench_result *b)
 static int record(contest *c, const bench_result *b)
 {
   bench_result *kept = bench_results_add(&c->results);
-  if (!kept) return EXIT_FAILED;
+  if (!kept) return fail(c, b->matrix, GABLE_ERR_MEMORY, "out of memory");
   *kept = *b;
   say(c, b);
   if (c->json) bench_json(c->json, c->q, gable_context_where(c->session.ctx), b);
@@ -102,8 +110,9 @@ static int run_part(contest *c, const char *name, const bench_rows *rows)
   int rc = EXIT_DONE;
   gable_status status = bench_problem_open(c->session.ctx, rows, (gable_idx)(sweeps ? 1 : c->q->rhs), &p);
   if (status) {
-    fprintf(stderr, "gable bench: %s: no room for its vectors: %s\n", name, gable_status_text(status));
-    rc = EXIT_FAILED;
+    char why[240];
+    snprintf(why, sizeof why, "%s: no room for its vectors: %s", name, gable_status_text(status));
+    rc = fail(c, name, status, why);
   }
   progress_forget(&c->session.bar);
   for (int k = 0; k < c->count && rc == EXIT_DONE; k++) {
@@ -132,12 +141,10 @@ static int run_matrix(contest *c, const bench_matrix *m)
       rc = run_part(c, m->name, &m->part[k]);
   if (rc == EXIT_DONE && measures(c->q, "sweeps") && c->q->rhs == 1) {
     bench_rows whole;
-    if (bench_matrix_whole(m, &whole)) {
-      fprintf(stderr, "gable bench: %s: too large for sweeps\n", m->name);
-      rc = EXIT_FAILED;
-    } else {
-      rc = run_part(c, m->name, &whole);
-    }
+    const gable_status status = bench_matrix_whole(m, &whole);
+    char why[240];
+    snprintf(why, sizeof why, "%s: sweeps: %s", m->name, gable_status_text(status));
+    rc = status ? fail(c, m->name, status, why) : run_part(c, m->name, &whole);
     bench_rows_free(&whole);
   }
   return rc;
@@ -147,16 +154,15 @@ static int run_next(contest *c, bench_queue *queue)
 {
   bench_matrix m;
   char why[240] = "";
-  if (bench_queue_take(queue, &m, why, sizeof why)) {
+  const char *name = bench_queue_name(queue);
+  const gable_status status = bench_queue_take(queue, &m, why, sizeof why);
+  if (status && c->q->files[0]) return fail(c, name, status, why); /* who names a file wants it measured */
+  if (status) {
     progress_erase(&c->session.bar);
-    fprintf(stderr, "gable bench: %s%s\n", c->q->files[0] ? "" : "left out: ", why);
-    return c->q->files[0] ? EXIT_FAILED : EXIT_DONE; /* who names a file wants it measured */
+    fprintf(stderr, "gable bench: left out: %s\n", why);
+    return EXIT_DONE;
   }
-  if (m.duplicates) {
-    progress_erase(&c->session.bar);
-    fprintf(stderr, "gable: warning: %s: entries given twice: %lld; they were summed\n", m.name,
-            (long long)m.duplicates);
-  }
+  session_say_duplicates(&c->session, m.name, m.duplicates);
   c->matrices++;
   const int rc = run_matrix(c, &m);
   bench_matrix_close(&m);
@@ -197,10 +203,7 @@ static int answer(contest *c)
   if (rc == EXIT_DONE) rc = run_all(c);
   progress_erase(&c->session.bar);
   if (rc) return rc;
-  if (!c->matrices) {
-    fprintf(stderr, "gable bench: no matrix was measured\n");
-    return EXIT_FAILED;
-  }
+  if (!c->matrices) return fail(c, "*", GABLE_ERR_ARGUMENT, "no matrix was measured");
   bench_tables(c->out, &c->results, c->method, c->count, c->q->machine);
   if (c->q->plot) {
     char title[160];
@@ -222,16 +225,15 @@ static int run(bench_request *q)
   c.q = q;
   c.begun = stopwatch_now();
   c.out = report_stream(q->json);
-  gable_status status = session_open(&c.session, q->where, (int)q->threads);
-  if (status) return session_fail(&c.session, "bench", status);
-  int rc = EXIT_DONE;
-  if (!q->machine) q->machine = gable_context_where(c.session.ctx);
   if (q->json) c.json = strcmp(q->json, "-") ? fopen(q->json, "w") : stdout;
   if (q->json && !c.json) {
     perror("gable bench: --json");
-    rc = EXIT_FAILED;
+    return EXIT_FAILED;
   }
-  if (rc == EXIT_DONE) rc = answer(&c);
+  gable_status status = session_open(&c.session, q->where, (int)q->threads);
+  if (!q->machine) q->machine = status ? q->where : gable_context_where(c.session.ctx);
+  int rc = status ? session_fail(&c.session, "bench", status) : answer(&c);
+  if (status && c.json) bench_json_failure(c.json, q, "*", status, session_reason(status).text);
   for (int k = 0; k < c.count; k++) {
     contestant_free(&c.solver[k]);
     contestant_free(&c.sweeper[k]);
@@ -277,6 +279,7 @@ int cmd_bench(int argc, char **argv)
                      3, 100000),
       option_real(0, "limit-seconds", "S", "begin no new matrix after so long (default: no limit)", &q.limit_s, 0, 1e9),
       option_integer('t', "threads", "T", "at most so many (default: one per processor)", &q.threads, 0, 1024),
+      option_strict(&q.strict),
       option_text('p', "plot", "OUT.svg", "draw the times and their floors", &q.plot),
       option_text(0, "json", "FILE", "one JSON object a line for each measurement, '-' for standard output", &q.json),
       option_text(0, "machine", "TEXT", "its name in the results (default: the place)", &q.machine),

@@ -2,6 +2,7 @@
 #include <gable/gable.h>
 #include <string.h>
 
+#include "failure.h"
 #include "json.h"
 #include "options.h"
 #include "outfile.h"
@@ -58,7 +59,6 @@ static gable_status convert(session *s, const request *r, FILE *out, json *j)
               human_count((double)info.nnz).s);
   if (info.duplicates) report_line(out, "duplicates", "%s summed", human_count((double)info.duplicates).s);
   report_line(out, "read, written", "%s, %s", human_seconds(read_s).s, human_seconds(write_s).s);
-  json_text(j, "matrix", r->from);
   json_text(j, "written", r->to);
   json_integer(j, "rows", info.n_rows);
   json_integer(j, "columns", info.n_cols);
@@ -99,14 +99,10 @@ int cmd_convert(int argc, char **argv)
   r.to = path[1];
   if (outfile_takes_matrix("gable convert", r.to, format_of(r.format))) return EXIT_FAILED;
   json *j = json_create();
+  json_text(j, "matrix", r.from);
   gable_status status = session_open(&s, "cpu", 0);
   if (!status) status = convert(&s, &r, report_stream(json_path), j);
-  if (status) {
-    json_destroy(&j);
-    rc = session_fail(&s, "convert", status);
-  } else {
-    rc = json_write(&j, json_path);
-  }
+  rc = status ? failure_report(&s, "convert", status, NULL, &j, json_path) : json_write(&j, json_path);
   session_close(&s);
   return rc;
 }

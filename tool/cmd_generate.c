@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failure.h"
 #include "json.h"
 #include "options.h"
 #include "outfile.h"
@@ -36,6 +37,7 @@ static gable_status generate(session *s, const request *r, FILE *out, json *j)
   char kind[KIND_BYTES];
   snprintf(kind, sizeof kind, "%s%s%s", r->kind, r->random_values ? ",values=random" : "",
            r->random_numbering ? ",numbering=random" : "");
+  json_text(j, "kind", kind);
   gable_status status = gable_matrix_generate(s->ctx, kind, (uint64_t)r->seed, &a);
   if (!status && r->expand) status = expand(&a);
   if (!status) status = gable_matrix_write(a, r->to, GABLE_FILE_AUTO);
@@ -46,7 +48,6 @@ static gable_status generate(session *s, const request *r, FILE *out, json *j)
   fprintf(out, "%s -> %s\n", kind, r->to);
   report_line(out, "matrix", "%s x %s, %s entries stored%s", human_count(info.n_rows).s, human_count(info.n_cols).s,
               human_count((double)info.nnz).s, info.part == GABLE_LOWER ? " (lower triangle, symmetric)" : "");
-  json_text(j, "kind", kind);
   json_integer(j, "seed", r->seed);
   json_text(j, "written", r->to);
   json_integer(j, "rows", info.n_rows);
@@ -89,12 +90,7 @@ int cmd_generate(int argc, char **argv)
   json *j = json_create();
   gable_status status = session_open(&s, "cpu", 0);
   if (!status) status = generate(&s, &r, report_stream(json_path), j);
-  if (status) {
-    json_destroy(&j);
-    rc = session_fail(&s, "generate", status);
-  } else {
-    rc = json_write(&j, json_path);
-  }
+  rc = status ? failure_report(&s, "generate", status, NULL, &j, json_path) : json_write(&j, json_path);
   session_close(&s);
   return rc;
 }

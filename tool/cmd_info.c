@@ -2,8 +2,10 @@
 #include <gable/gable.h>
 #include <stdlib.h>
 
+#include "failure.h"
 #include "json.h"
 #include "options.h"
+#include "outfile.h"
 #include "plot_matrix.h"
 #include "report.h"
 #include "session.h"
@@ -116,7 +118,6 @@ static void fill_json(json *j, const facts *f)
   const gable_matrix_info *i = &f->info;
   const gable_matrix_shape *s = &f->shape;
   int square = i->n_rows == i->n_cols;
-  json_text(j, "matrix", f->path);
   json_integer(j, "rows", i->n_rows);
   json_integer(j, "columns", i->n_cols);
   json_integer(j, "nnz", s->nnz);
@@ -170,13 +171,14 @@ int cmd_info(int argc, char **argv)
   session s;
   facts f = {0};
   if (options_parse(&usage, argc, argv, path, &rc)) return rc;
-  if (!json_available(json_path)) return EXIT_FAILED;
+  if (!json_available(json_path) || outfile_possible("gable info", plot_path)) return EXIT_FAILED;
+  json *j = json_create();
+  json_text(j, "matrix", path[0]);
   gable_status status = session_open(&s, "cpu", 0);
   if (!status) status = find_facts(&s, path[0], strict, plot_path != NULL, &f);
   if (status) {
-    rc = session_fail(&s, "info", status);
+    rc = failure_report(&s, "info", status, NULL, &j, json_path);
   } else {
-    json *j = json_create();
     progress_erase(&s.bar);
     report(report_stream(json_path), &f);
     fill_json(j, &f);

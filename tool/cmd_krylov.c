@@ -4,6 +4,7 @@
 
 #include <gable/gable.h>
 
+#include "failure.h"
 #include "json.h"
 #include "options.h"
 #include "report.h"
@@ -89,7 +90,6 @@ static void report(const request *q, const char *where, const gable_krylov_info 
   report_line(out, "set-up, solve", "%s, %s (%s an iteration)", human_seconds(info->setup_s).s,
               human_seconds(info->solve_s).s, human_seconds(iteration).s);
   if (info->precond_s > 0) report_line(out, "preconditioner", "%s of the solve", human_seconds(info->precond_s).s);
-  json_text(j, "matrix", q->path);
   json_text(j, "solver", q->solver);
   json_text(j, "precond", q->precond);
   json_text(j, "where", where);
@@ -105,7 +105,7 @@ static void report(const request *q, const char *where, const gable_krylov_info 
   json_number(j, "solve_s", info->solve_s);
   json_number(j, "iteration_s", iteration);
   if (info->precond_s > 0) json_number(j, "precond_s", info->precond_s);
-  if (strcmp(q->solver, "gmres")) json_numbers(j, "history", history, info->iterations + 1);
+  json_numbers(j, "history", history, info->iterations + 1);
 }
 
 int cmd_krylov(int argc, char **argv)
@@ -149,15 +149,14 @@ int cmd_krylov(int argc, char **argv)
   if (!json_available(q.json_path)) return EXIT_FAILED;
   double *history = calloc((size_t)q.iterations + 2, sizeof *history);
   json *j = json_create();
+  json_text(j, "matrix", q.path);
   gable_status status = session_open(&s, q.where, (int)q.threads);
   if (!status) status = history ? run(&s, &q, &duplicates, &info, history) : GABLE_ERR_MEMORY;
   if (!status || status == GABLE_ERR_TOLERANCE) {
     report(&q, gable_context_where(s.ctx), &info, history, j);
     json_integer(j, "duplicates", duplicates);
-    rc = json_write(&j, q.json_path);
   }
-  if (status) rc = session_fail(&s, "krylov", status);
-  json_destroy(&j);
+  rc = status ? failure_report(&s, "krylov", status, NULL, &j, q.json_path) : json_write(&j, q.json_path);
   session_close(&s);
   free(history);
   return rc;

@@ -4,8 +4,10 @@
 
 #include <gable/gable.h>
 
+#include "failure.h"
 #include "json.h"
 #include "options.h"
+#include "outfile.h"
 #include "plot_levels.h"
 #include "report.h"
 #include "session.h"
@@ -97,7 +99,8 @@ static void report(FILE *out, json *j, const char *name, levels *l)
   json_text(o, "why", l->choice);
 }
 
-static int answer(session *s, const char *path, int strict, const char *plot, const char *json_path)
+/* Frees *j. */
+static int answer(session *s, const char *path, int strict, const char *plot, json **j, const char *json_path)
 {
   gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix *file = NULL, *a = NULL;
@@ -116,9 +119,8 @@ static int answer(session *s, const char *path, int strict, const char *plot, co
   if (!status) status = find(s->ctx, &view, GABLE_LOWER, &both[0]);
   if (!status) status = find(s->ctx, &view, GABLE_UPPER, &both[1]);
   if (status) {
-    rc = session_fail(s, "levels", status);
+    rc = failure_report(s, "levels", status, NULL, j, json_path);
   } else {
-    json *j = json_create();
     const level_sets sets[] = {
         {"lower triangle", both[0].count, both[0].rows, both[0].entries, both[0].seen.narrow, both[0].choice},
         {"upper triangle", both[1].count, both[1].rows, both[1].entries, both[1].seen.narrow, both[1].choice}};
@@ -126,13 +128,12 @@ static int answer(session *s, const char *path, int strict, const char *plot, co
     rc = plot ? plot_levels(plot, name ? name + 1 : path, sets, 2) : EXIT_DONE;
     FILE *out = report_stream(json_path);
     fprintf(out, "%s\n", path);
-    json_text(j, "matrix", path);
-    json_integer(j, "n", view.n_rows);
-    json_integer(j, "duplicates", duplicates);
-    report(out, j, "lower", &both[0]);
-    report(out, j, "upper", &both[1]);
-    if (rc == EXIT_DONE) rc = json_write(&j, json_path);
-    json_destroy(&j);
+    json_integer(*j, "n", view.n_rows);
+    json_integer(*j, "duplicates", duplicates);
+    report(out, *j, "lower", &both[0]);
+    report(out, *j, "upper", &both[1]);
+    const int written = json_write(j, json_path);
+    if (rc == EXIT_DONE) rc = written;
   }
   drop(&both[0]);
   drop(&both[1]);
@@ -162,9 +163,12 @@ int cmd_levels(int argc, char **argv)
       1};
   session s;
   if (options_parse(&usage, argc, argv, path, &rc)) return rc;
-  if (!json_available(json_path)) return EXIT_FAILED;
+  if (!json_available(json_path) || outfile_possible("gable levels", plot)) return EXIT_FAILED;
+  json *j = json_create();
+  json_text(j, "matrix", path[0]);
   gable_status status = session_open(&s, "cpu", (int)threads);
-  rc = status ? session_fail(&s, "levels", status) : answer(&s, path[0], strict, plot, json_path);
+  rc = status ? failure_report(&s, "levels", status, NULL, &j, json_path)
+              : answer(&s, path[0], strict, plot, &j, json_path);
   session_close(&s);
   return rc;
 }

@@ -5,6 +5,7 @@
 
 #include <gable/gable.h>
 
+#include "failure.h"
 #include "json.h"
 #include "options.h"
 #include "report.h"
@@ -147,7 +148,6 @@ static void report(const request *q, const char *where, const result *r, json *j
   report_line(out, "a sweep", "%s, %s", human_seconds(r->apply_s / (double)q->sweeps).s,
               human_rate(1e9 * gflops, "flop").s);
   report_line(out, "residual", "%.3g before, %.3g after", r->history[0], r->history[q->sweeps]);
-  json_text(j, "matrix", q->path);
   json_text(j, "sweep", q->sweep);
   json_number(j, "omega", q->omega);
   json_integer(j, "sweeps", q->sweeps);
@@ -200,15 +200,15 @@ int cmd_smooth(int argc, char **argv)
   if (!json_available(q.json_path)) return EXIT_FAILED;
   r.history = calloc((size_t)q.sweeps + 1, sizeof *r.history);
   json *j = json_create();
+  json_text(j, "matrix", q.path);
   gable_status status = session_open(&s, q.where, (int)q.threads);
   if (!status) status = r.history ? run(&s, &q, &r) : GABLE_ERR_MEMORY;
   if (status) {
-    rc = session_fail(&s, "smooth", status);
+    rc = failure_report(&s, "smooth", status, NULL, &j, q.json_path);
   } else {
     report(&q, gable_context_where(s.ctx), &r, j);
     rc = json_write(&j, q.json_path);
   }
-  json_destroy(&j);
   session_close(&s);
   free(r.history);
   return rc;

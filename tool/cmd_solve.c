@@ -6,6 +6,7 @@
 
 #include <gable/gable.h>
 
+#include "failure.h"
 #include "json.h"
 #include "options.h"
 #include "order_name.h"
@@ -79,6 +80,13 @@ static void drop_matrix(solve_run *r)
   r->view = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
 }
 
+static gable_method method_named(const char *name)
+{
+  int m = GABLE_METHOD_LDLT;
+  while (m > 0 && strcmp(solve_methods[m], name)) m--;
+  return (gable_method)m;
+}
+
 static gable_status analyse_and_factor(solve_run *r, const solve_request *q, solve_outcome *o)
 {
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
@@ -87,6 +95,7 @@ static gable_status analyse_and_factor(solve_run *r, const solve_request *q, sol
   options.blas = !strcmp(q->blas, "openblas") ? GABLE_BLAS_OPENBLAS
                  : !strcmp(q->blas, "own")    ? GABLE_BLAS_OWN
                                               : GABLE_BLAS_AUTO;
+  options.method = method_named(q->method);
   gable_status status = choose_order(r, q, &options);
   if (!status) status = gable_solver_create(r->session.ctx, &options, &r->solver);
   if (status) return status;
@@ -227,42 +236,19 @@ static void release(solve_run *r)
   session_close(&r->session);
 }
 
-/* There is nothing to report but why: one line, and the same as JSON. */
-static int finish_failed(solve_run *r, const solve_request *q, gable_status status)
-{
-  char reason[400];
-  const char *said = r->wrong[0] ? r->wrong : gable_last_error();
-  if (!*said) said = gable_status_text(status);
-  snprintf(reason, sizeof reason, "%.*s", (int)strcspn(said, "\n"), said);
-  if (r->wrong[0]) {
-    progress_erase(&r->session.bar);
-    fprintf(stderr, "gable solve: %s\n", r->wrong);
-  } else {
-    session_fail(&r->session, "solve", status);
-  }
-  if (q->json_path && status != GABLE_ERR_CANCELLED) {
-    json *j = json_create();
-    json_text(j, "matrix", q->matrix);
-    json_bool(j, "solved", 0);
-    json_text(j, "status", gable_status_text(status));
-    json_text(j, "reason", reason);
-    (void)json_write(&j, q->json_path);
-  }
-  return EXIT_FAILED;
-}
-
 /* Reports what was found; the exit status. */
 static int finish(solve_run *r, const solve_request *q, const solve_outcome *o, gable_status status)
 {
-  int rc = EXIT_DONE;
-  if (status) return finish_failed(r, q, status);
+  json *j = json_create();
+  json_text(j, "matrix", q->matrix);
+  if (status) {
+    json_bool(j, "solved", 0);
+    return failure_report(&r->session, "solve", status, r->wrong, &j, q->json_path);
+  }
   progress_erase(&r->session.bar);
   solve_report_print(report_stream(q->json_path), q, o);
-  if (q->json_path) {
-    json *j = json_create();
-    solve_report_json(j, q, o);
-    rc = json_write(&j, q->json_path);
-  }
+  solve_report_json(j, q, o);
+  int rc = json_write(&j, q->json_path);
   if (o->status) {
     fprintf(stderr, "gable solve: the backward error is %.2e: %s%s\n", o->report.backward_error, o->report.reason,
             q->x_path ? " (x was written)" : "");
@@ -280,6 +266,8 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
       option_integer(0, "rhs", "K", "K seeded right-hand sides instead", &q->rhs, 1, 1000000),
       option_text(0, "order", "NAME",
                   "metis, amd, colamd, natural, or a file with a permutation (default: AMD's or METIS's)", &q->order),
+      option_choice(0, "method", "auto|lu|cholesky|ldlt",
+                    "the factorization; auto: symmetric where the values are and that is good enough", &q->method),
       option_integer(0, "threads", "N", "threads (default: one per processor)", &q->threads, 1, 1024),
       option_integer(0, "repeat", "R", "time the solve R times and report the median", &q->repeat, 1, 1000000),
       option_integer(0, "refine", "N", "at most N steps of refinement; 0: none (default: as many as help)", &q->refine,
@@ -312,12 +300,14 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
   if (q->load_path && (q->order || q->save_path))
     *rc = options_wrong("solve", "a loaded factor has its order, and is saved already: leave %s out",
                         q->order ? "--order" : "--save-factor");
+  if (q->load_path && strcmp(q->method, "auto"))
+    *rc = options_wrong("solve", "a loaded factor has its method: leave --method out");
   return *rc != EXIT_DONE;
 }
 
 int cmd_solve(int argc, char **argv)
 {
-  solve_request q = {.repeat = 1, .refine = -1, .blas = "auto"};
+  solve_request q = {.repeat = 1, .refine = -1, .blas = "auto", .method = "auto"};
   solve_outcome o = {.report = GABLE_SOLVE_REPORT_INIT};
   solve_run r = {.view = GABLE_MATRIX_VIEW_INIT};
   int rc;

@@ -4,6 +4,7 @@
 
 #include <gable/gable.h>
 
+#include "failure.h"
 #include "json.h"
 #include "options.h"
 #include "order_name.h"
@@ -173,7 +174,6 @@ static gable_status run(session *s, request *q, FILE *out, json *j)
   gable_status status = session_read(s, q->path, &reading, &a, &duplicates);
   if (!status) status = gable_matrix_get_view(a, &view);
   if (!status) status = read_order(s, q, view.n_cols);
-  json_text(j, "matrix", q->path);
   json_integer(j, "duplicates", duplicates);
   if (!status) status = (strcmp(q->order, "all") ? one_order : every_order)(s, &view, q, out, j);
   gable_matrix_destroy(&a);
@@ -214,14 +214,10 @@ int cmd_symbolic(int argc, char **argv)
   if (strcmp(q.order, "all") && order_named("symbolic", q.order, &order)) return EXIT_FAILED;
   q.order_is_file = order == GABLE_ORDER_USER;
   json *j = json_create();
+  json_text(j, "matrix", q.path);
   gable_status status = session_open(&s, "cpu", (int)q.threads);
   if (!status) status = run(&s, &q, report_stream(q.json_path), j);
-  if (status) {
-    json_destroy(&j);
-    rc = session_fail(&s, "symbolic", status);
-  } else {
-    rc = json_write(&j, q.json_path);
-  }
+  rc = status ? failure_report(&s, "symbolic", status, NULL, &j, q.json_path) : json_write(&j, q.json_path);
   session_close(&s);
   return rc;
 }

@@ -4,6 +4,7 @@
 
 #include <gable/gable.h>
 
+#include "failure.h"
 #include "json.h"
 #include "options.h"
 #include "report.h"
@@ -137,7 +138,6 @@ static void print(FILE *out, const request *q, const char *where, const triangle
 
 static void fill_json(json *j, const request *q, const char *where, const triangle *t, const result *r)
 {
-  json_text(j, "matrix", q->path);
   json_text(j, "method", q->method);
   json_text(j, "method_used", r->info.method_used);
   json_text(j, "where", where);
@@ -174,8 +174,8 @@ static void fill_json(json *j, const request *q, const char *where, const triang
   json_text(j, "why", r->info.why);
 }
 
-/* Reads, runs and reports; the exit status. */
-static int answer(session *s, const request *q)
+/* Reads, runs and reports; the exit status.  Frees *j. */
+static int answer(session *s, const request *q, json **j)
 {
   triangle t;
   result r;
@@ -186,12 +186,11 @@ static int answer(session *s, const request *q)
   if (!status) status = run(s, &t, q, &r);
   int rc = EXIT_FAILED;
   if (status) {
-    rc = session_fail(s, "trisolve", status);
+    rc = failure_report(s, "trisolve", status, NULL, j, q->json_path);
   } else {
-    json *j = json_create();
     print(report_stream(q->json_path), q, gable_context_where(s->ctx), &t, &r);
-    fill_json(j, q, gable_context_where(s->ctx), &t, &r);
-    rc = json_write(&j, q->json_path);
+    fill_json(*j, q, gable_context_where(s->ctx), &t, &r);
+    rc = json_write(j, q->json_path);
     if (rc == EXIT_DONE && !(r.worst <= 1)) {
       fprintf(stderr, "gable trisolve: the solution misses its error bound %.3g times\n", r.worst);
       rc = EXIT_FAILED;
@@ -243,8 +242,10 @@ int cmd_trisolve(int argc, char **argv)
   session s;
   if (options_parse(&usage, argc, argv, &q.path, &rc)) return rc;
   if (!json_available(q.json_path)) return EXIT_FAILED;
+  json *j = json_create();
+  json_text(j, "matrix", q.path);
   gable_status status = session_open(&s, q.where, (int)q.threads);
-  rc = status ? session_fail(&s, "trisolve", status) : answer(&s, &q);
+  rc = status ? failure_report(&s, "trisolve", status, NULL, &j, q.json_path) : answer(&s, &q, &j);
   session_close(&s);
   return rc;
 }

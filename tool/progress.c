@@ -2,21 +2,15 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "stopwatch.h"
 
 enum { BAR = 40, PHASE_WIDTH = 14 };
 
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void progress_init(progress *p)
 {
-  *p = (progress){.terminal = isatty(STDERR_FILENO), .begun = now(), .at = -1};
+  *p = (progress){.terminal = isatty(STDERR_FILENO), .begun = stopwatch_now(), .at = -1};
 }
 
 void progress_forget(progress *p)
@@ -46,7 +40,7 @@ static int times_begun(progress *p, const char *phase, double done)
 int progress_show(progress *p, const char *phase, double done)
 {
   if (!p->terminal) return 0;
-  const double t = now();
+  const double t = stopwatch_now();
   const int again = times_begun(p, phase, done) > 1;
   if (t - p->begun < 1 || t - p->last < 0.05) return 0;
   char name[PHASE_WIDTH + 1], bar[BAR + 1];

@@ -79,6 +79,14 @@ void session_close(session *s)
   gable_context_destroy(&s->ctx);
 }
 
+void session_say_duplicates(session *s, const char *what, gable_off count)
+{
+  if (!count) return;
+  progress_erase(&s->bar);
+  fprintf(stderr, "gable: warning: %s: entries given twice: %lld; they were summed (--strict refuses them)\n", what,
+          (long long)count);
+}
+
 gable_status session_read(session *s, const char *path, const gable_read_options *how, gable_matrix **out,
                           gable_off *duplicates)
 {
@@ -87,23 +95,27 @@ gable_status session_read(session *s, const char *path, const gable_read_options
   gable_status status = gable_matrix_read(s->ctx, path, how, out);
   if (!status) status = gable_matrix_get_info(*out, &info);
   *duplicates = info.duplicates;
-  if (status || !info.duplicates) return status;
-  progress_erase(&s->bar);
-  fprintf(stderr, "gable: warning: %s: entries given twice: %lld; they were summed (--strict refuses them)\n", path,
-          (long long)info.duplicates);
+  if (!status) session_say_duplicates(s, path, info.duplicates);
   return status;
+}
+
+session_text session_reason(gable_status status)
+{
+  session_text reason;
+  const char *said = gable_last_error();
+  const size_t length = strcspn(said, "\n");
+  if (length)
+    snprintf(reason.text, sizeof reason.text, "%.*s", (int)length, said);
+  else
+    snprintf(reason.text, sizeof reason.text, "%s", gable_status_text(status));
+  return reason;
 }
 
 int session_fail(session *s, const char *verb, gable_status status)
 {
-  const char *text = gable_last_error();
-  int length = (int)strcspn(text, "\n");
+  const char *said = gable_last_error();
   progress_erase(&s->bar);
-  fprintf(stderr, "gable %s: ", verb);
-  if (length)
-    fprintf(stderr, "%.*s\n", length, text);
-  else
-    fprintf(stderr, "%s\n", gable_status_text(status));
-  if (trace_errors) fprintf(stderr, "  (%s)%s\n", gable_status_text(status), text + length);
+  fprintf(stderr, "gable %s: %s\n", verb, session_reason(status).text);
+  if (trace_errors) fprintf(stderr, "  (%s)%s\n", gable_status_text(status), said + strcspn(said, "\n"));
   return EXIT_FAILED;
 }

@@ -20,6 +20,16 @@ void session_close(session *s);
 gable_status session_read(session *s, const char *path, const gable_read_options *how, gable_matrix **out,
                           gable_off *duplicates);
 
+/* Says on standard error that entries of what was read were given twice and summed; count 0: nothing. */
+void session_say_duplicates(session *s, const char *what, gable_off count);
+
+typedef struct session_text {
+  char text[1000];
+} session_text;
+
+/* What went wrong in the last failed call of the library, in one line. */
+session_text session_reason(gable_status status);
+
 /* One line on standard error saying what went wrong in the last failed call of the library; returns the exit status
  * (EXIT_FAILED).  "gable VERB: " comes first.  The progress bar is erased before. */
 int session_fail(session *s, const char *verb, gable_status status);

@@ -7,6 +7,8 @@
 #include "report.h"
 #include "solve_request.h"
 
+const char *const solve_methods[4] = {"auto", "lu", "cholesky", "ldlt"};
+
 static double real_of(const gable_solver *s, gable_solver_key key)
 {
   double value = 0;
@@ -19,16 +21,17 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   return gable_solver_get(s, key, &value, sizeof value) ? 0 : value;
 }
 
-static int is_cholesky(const gable_solver *s)
+/* Does the factor have no U of its own? */
+static int is_symmetric(const gable_solver *s)
 {
-  return integer_of(s, GABLE_SOLVER_METHOD) == GABLE_METHOD_CHOLESKY;
+  return integer_of(s, GABLE_SOLVER_METHOD) != GABLE_METHOD_LU;
 }
 
 /* Entries of the factor, the diagonal counted once. */
 static double factor_entries(const gable_solver *s)
 {
   double l = (double)integer_of(s, GABLE_SOLVER_NNZ_L), u = (double)integer_of(s, GABLE_SOLVER_NNZ_U);
-  return is_cholesky(s) ? l : l + u - (double)integer_of(s, GABLE_SOLVER_N);
+  return is_symmetric(s) ? l : l + u - (double)integer_of(s, GABLE_SOLVER_N);
 }
 
 /* One phase: its time, its share of the whole as a bar, and what it did. */
@@ -57,7 +60,8 @@ static void print_matrix(FILE *out, const solve_request *q, const solve_outcome 
                 human_count((double)r->matrix.duplicates).s);
   static const char *const rows[] = {"", " after a weighted matching", " after a matching and partial pivoting",
                                      ", imported"};
-  report_line(out, "method", "%s%s, on %s with %d thread%s", is_cholesky(s) ? "Cholesky" : "LU with static pivoting",
+  static const char *const methods[] = {"", "LU with static pivoting", "Cholesky", "L D L^T with static pivoting"};
+  report_line(out, "method", "%s%s, on %s with %d thread%s", methods[integer_of(s, GABLE_SOLVER_METHOD) & 3],
               rows[integer_of(s, GABLE_SOLVER_MATCHED) & 3], r->where, r->threads, r->threads == 1 ? "" : "s");
   if (strcmp(gable_solver_blas(s), "own")) report_line(out, "large blocks", "%s", gable_solver_blas(s));
   if (integer_of(s, GABLE_SOLVER_BLOCKS) > 1)
@@ -111,7 +115,7 @@ static void print_factor(FILE *out, const solve_outcome *r)
   const gable_solver *s = r->solver;
   double entries = factor_entries(s), nnz = (double)integer_of(s, GABLE_SOLVER_NNZ);
   int64_t perturbed = integer_of(s, GABLE_SOLVER_PERTURBED_PIVOTS);
-  if (is_cholesky(s)) nnz = (nnz + (double)integer_of(s, GABLE_SOLVER_N)) / 2;
+  if (is_symmetric(s)) nnz = (nnz + (double)integer_of(s, GABLE_SOLVER_N)) / 2;
   fputc('\n', out);
   report_line(out, "factor", "%s entries, %.2f for one of the matrix", human_count(entries).s,
               nnz > 0 ? entries / nnz : 0.0);
@@ -153,7 +157,7 @@ static void json_analysis(json *j, const gable_solver *s)
   double symbolic = real_of(s, GABLE_SOLVER_SYMBOLIC_S);
   json_integer(j, "n", integer_of(s, GABLE_SOLVER_N));
   json_integer(j, "nnz", integer_of(s, GABLE_SOLVER_NNZ));
-  json_text(j, "method", is_cholesky(s) ? "cholesky" : "lu");
+  json_text(j, "method", solve_methods[integer_of(s, GABLE_SOLVER_METHOD) & 3]);
   json_text(j, "order", order_name(integer_of(s, GABLE_SOLVER_ORDER)));
   json_bool(j, "order_fallback", integer_of(s, GABLE_SOLVER_ORDER_FALLBACK) != 0);
   json_bool(j, "symmetric_pattern", integer_of(s, GABLE_SOLVER_SYMMETRIC_PATTERN) != 0);
@@ -195,7 +199,6 @@ static void json_factor(json *j, const solve_outcome *r)
 void solve_report_json(json *j, const solve_request *q, const solve_outcome *r)
 {
   const gable_solve_report *w = &r->report;
-  json_text(j, "matrix", q->matrix);
   json_text(j, "where", r->where);
   json_integer(j, "threads", r->threads);
   json_number(j, "read_s", r->read_s);

@@ -7,7 +7,7 @@
 #include "json.h"
 
 typedef struct solve_request {
-  const char *matrix, *b_path, *x_path, *order, *blas, *save_path, *load_path, *json_path;
+  const char *matrix, *b_path, *x_path, *order, *method, *blas, *save_path, *load_path, *json_path;
   long rhs, threads, repeat, refine;
   double tolerance;
   int transpose, strict;
@@ -29,8 +29,12 @@ typedef struct solve_outcome {
   const gable_solver *solver;
 } solve_outcome;
 
+/* By gable_method, as --method and the JSON name them. */
+extern const char *const solve_methods[4];
+
 /* The text that a person reads. */
 void solve_report_print(FILE *out, const solve_request *q, const solve_outcome *r);
+/* All but the matrix's name. */
 void solve_report_json(json *j, const solve_request *q, const solve_outcome *r);
 
 #endif

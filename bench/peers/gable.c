@@ -73,14 +73,14 @@ static const char *solve(const frame_input *in, const double *b, double *x, int 
   return gable_solver_apply(s.solver, s.work, GABLE_N, GABLE_FACTOR_ALL, &right, &left) ? gable_last_error() : NULL;
 }
 
-static int cholesky(void)
+static int is(gable_method method)
 {
-  return count(GABLE_SOLVER_METHOD) == GABLE_METHOD_CHOLESKY;
+  return count(GABLE_SOLVER_METHOD) == (double)method;
 }
 
 static double nnz_l(const frame_input *in)
 {
-  return count(GABLE_SOLVER_NNZ_L) + (cholesky() ? 0 : count(GABLE_SOLVER_NNZ_U) - in->a->n);
+  return count(GABLE_SOLVER_NNZ_L) + (is(GABLE_METHOD_LU) ? count(GABLE_SOLVER_NNZ_U) - in->a->n : 0);
 }
 
 static void split(const frame_input *in, double *order_s, double *symbolic_s)
@@ -129,8 +129,10 @@ static void options(FILE *out, const frame_input *in)
   static const char *const names[] = {"auto", "METIS", "AMD", "COLAMD", "natural", "given"};
   int k = (int)count(GABLE_SOLVER_ORDER);
   (void)in;
-  fprintf(out, "%s, order %s, %s, large blocks by %s, defaults, no refinement", cholesky() ? "cholesky" : "lu",
-          k >= 0 && k < 6 ? names[k] : "?", count(GABLE_SOLVER_MATCHED) > 0 ? "rows matched" : "rows not matched",
+  static const char *const methods[] = {"", "lu", "cholesky", "ldlt"};
+  fprintf(out, "%s, order %s, %s, large blocks by %s, defaults, no refinement",
+          methods[(int)count(GABLE_SOLVER_METHOD) & 3], k >= 0 && k < 6 ? names[k] : "?",
+          count(GABLE_SOLVER_MATCHED) > 0 ? "rows matched" : "rows not matched",
           strcmp(gable_solver_blas(s.solver), "own") ? gable_solver_blas(s.solver) : "own kernels");
 }
 

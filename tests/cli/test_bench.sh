@@ -28,10 +28,12 @@ says 'V100, the seed' out
 run 1 bench matrices --list list --folder "$data" --only nobody --where cpu
 says 'no matrix was measured' err
 
-# entries given twice are summed, and said once
+# entries given twice are summed, and said once; or refused
 mm 'coordinate real general' '2 2 3' '1 1 3' '2 2 4' '1 1 1' >twice.mtx
 run 0 bench matrices twice.mtx --where cpu --methods serial
 [ "$(grep -c 'twice: entries given twice: 1; they were summed' err)" -eq 1 ] || wrong "duplicates: $(cat err)"
+run 1 bench matrices twice.mtx --where cpu --methods serial --strict
+says 'given twice: 1' err
 
 # triangles whose solutions overflow are scaled, and marked: by growth, and where sums cancel for b = 1 alone
 mm 'coordinate real general' '5 5 10' '1 5 0.5' '1 1 1' '2 2 1' '3 3 1' '4 4 1' '5 5 1' '2 1 1e60' '3 2 1e60' '4 3 1e60' '5 4 1e60' >grows.mtx

@@ -48,13 +48,13 @@ assert len(shown) <= 25 * took, "more often than anybody can read"
 said, status, took = run(*work, terminal=False)
 assert status == 0 and said == b"", ("no terminal", said)
 
-# Indefinite by its first corner, so that Cholesky turns to LU: phases that begin a second time say so, and none goes back.
+# Indefinite by its first corner, so that Cholesky turns to L D L^T: phases that begin a second time say so, and none goes back.
 run("generate", f"laplacian7:{n}x{n}x{n}", "-o", "corner.mtx", terminal=False)
 with open("corner.mtx") as whole, open("indefinite.mtx", "w") as out:
     for line in whole:
         out.write("1 1 0.01\n" if line.startswith("1 1 ") else line)
 said, status, took = run("solve", "indefinite.mtx", "--threads", "1", *sys.argv[2:], terminal=True)
-assert status == 0 and b"turning from Cholesky to LU" in said, said[-400:]
+assert status == 0 and b"turning from Cholesky to L D L^T" in said, said[-400:]
 last = {}
 for line in said.split(erase):
     if b"]" not in line:

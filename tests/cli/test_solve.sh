@@ -130,6 +130,11 @@ fi
 run 0 solve a.mtx --blas own
 run 2 solve a.mtx --blas mkl
 
+# a method by name: none that a matrix does not allow
+[ -z "$json" ] || run 0 solve a.mtx --method lu --json j.json
+[ -z "$json" ] || grep -q '"method":.*"lu"' j.json || wrong "the JSON does not name LU"
+run 2 solve a.mtx --method qr
+
 # places that cannot be written: an error, and nothing half-written left behind
 mkdir folder
 run 1 solve a.mtx -o folder
@@ -167,6 +172,6 @@ run 2 solve a.mtx --order
 run 2 solve a.mtx --tolerance 7
 run 2 solve a.mtx -b b.mtx --rhs 2
 "$gable" solve --help >out 2>err || wrong "no help"
-for flag in -b -o --rhs --order --blas --threads --repeat --refine --tolerance --transpose --save-factor --load-factor --json --strict; do
+for flag in -b -o --rhs --order --method --blas --threads --repeat --refine --tolerance --transpose --save-factor --load-factor --json --strict; do
     says "$flag" out
 done

@@ -46,6 +46,7 @@ run 2 trisolve a.mtx --method magic
 run 2 smooth a.mtx --omega 2
 run 2 krylov a.mtx --solver none
 run 1 levels a.mtx --plot nowhere/levels.svg
+[ ! -s out ] || wrong "it looked first, and then found that it cannot write"
 run 1 trisolve a.mtx --json nowhere/j
 no_leftovers
 
@@ -63,9 +64,11 @@ for key in matrix sweep omega sweeps method method_used where n nnz levels_forwa
     history why; do
     says "\"$key\":" out
 done
-run 0 krylov a.mtx --precond ic0 --json -
-for key in matrix solver precond where method_used iterations stop converged residual true_residual tolerance shift setup_s solve_s \
-    iteration_s history; do
-    says "\"$key\":" out
+for solver in cg gmres; do
+    run 0 krylov a.mtx --precond ic0 --solver $solver --json -
+    for key in matrix solver precond where method_used iterations stop converged residual true_residual tolerance shift setup_s solve_s \
+        iteration_s history; do
+        says "\"$key\":" out
+    done
 done
 exit 0

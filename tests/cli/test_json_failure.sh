@@ -1,0 +1,55 @@
+#!/bin/sh
+# Every verb that ends early says why in its JSON as on standard error: "status" and "reason".
+. tests/cli/frame.sh
+
+# fails PIECE ARGUMENT...: one line on standard error, and the same reason in the JSON, with a status
+fails() {
+    piece=$1
+    shift
+    rm -f j
+    run 1 "$@" --json j
+    says "$piece" err
+    [ -s j ] || wrong "gable $*: no JSON"
+    says "\"reason\":.*$piece" j
+    says '"status":' j
+    if grep -q '"status":.*success' j; then wrong "gable $*: failed, and its JSON says success"; fi
+    ! command -v python3 >/dev/null 2>&1 || python3 -c 'import json; json.load(open("j"))["matrix" if "'"$1"'" != "generate" else "kind"]' ||
+        wrong "gable $*: not JSON, or it does not say of what"
+}
+
+mm 'coordinate real general' '2 2 2' '1 1 x' '2 2 1' >bad.mtx
+mm 'coordinate real general' '1 1 1' '1 1 1' >good.mtx
+
+# bench writes its lines without cJSON
+fails nowhere.mtx bench matrices nowhere.mtx --where cpu
+fails bad.mtx bench matrices bad.mtx --where cpu
+fails moon bench matrices good.mtx --where moon
+fails 'no matrix was measured' bench laplacian --only nothing --where cpu
+
+needs CJSON "the lines of bench are right; this build writes no other JSON"
+for verb in info symbolic solve trisolve levels smooth krylov; do
+    fails nowhere.mtx $verb nowhere.mtx
+    fails bad.mtx $verb bad.mtx
+done
+fails nowhere.mtx convert nowhere.mtx to.mtx
+fails bad.mtx convert bad.mtx to.gbl
+fails torus generate torus:3 -o to.mtx
+for verb in trisolve smooth krylov; do fails moon $verb good.mtx --where moon; done
+run 1 solve nowhere.mtx --json -
+says '"solved":.*false' out
+
+# too little memory for the work, enough to say so; a sanitizer wants more address space than there is
+[ -z "${SAN:-}" ] || exit 0
+"$gable" generate laplacian7:60x60x60 -o big.gbl >out 2>err || wrong "generate"
+told=0
+for limit in 20000 30000 45000 60000; do
+    for verb in symbolic solve levels smooth krylov trisolve; do
+        rm -f j
+        (ulimit -v $limit && exec "$gable" $verb big.gbl --threads 1 --json j >out 2>err) && continue
+        grep -q 'out of memory' err || continue # the loader or libgomp gave up before
+        grep -q -- '--json: out of memory' err || says '"status":.*out of memory' j
+        told=$((told + 1))
+    done
+done
+[ "$told" -gt 5 ] || wrong "only $told runs were short of memory"
+no_leftovers

@@ -1,0 +1,28 @@
+/* failure.c: see failure.h. */
+#include "failure.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "verbs.h"
+
+int failure_report(session *s, const char *verb, gable_status status, const char *wrong, json **j,
+                   const char *json_path)
+{
+  const session_text said = session_reason(status);
+  const char *reason = said.text;
+  if (wrong && *wrong) {
+    reason = wrong;
+    progress_erase(&s->bar);
+    fprintf(stderr, "gable %s: %s\n", verb, reason);
+  } else {
+    session_fail(s, verb, status);
+  }
+  if (json_path && status != GABLE_ERR_CANCELLED) {
+    json_text(*j, "status", gable_status_text(status));
+    json_text(*j, "reason", reason);
+    (void)json_write(j, json_path);
+  }
+  json_destroy(j);
+  return EXIT_FAILED;
+}
