@@ -3,12 +3,10 @@
 bench/drivers/krylov.c).
 krylov_table.py --docs: writes the table between the marks of docs/algorithms/krylov.md."""
 import json
-import pathlib
-import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-MARKS = ("<!-- krylov:begin -->", "<!-- krylov:end -->")
+from marks import ROOT, put
+
 NAMES = {"cg": "CG", "bicgstab": "BiCGSTAB", "gmres": "GMRES"}
 SHOWN = [("cg", "none"), ("cg", "gs"), ("cg", "ic0"), ("bicgstab", "ilu0"), ("gmres", "ilu0")]
 
@@ -34,14 +32,10 @@ def table():
 
 
 def main():
-    if sys.argv[1:] != ["--docs"]:
+    if sys.argv[1:] == ["--docs"]:
+        put("docs/algorithms/krylov.md", "krylov", table())
+    else:
         print(table())
-        return
-    page = ROOT / "docs/algorithms/krylov.md"
-    text = page.read_text()
-    if MARKS[0] not in text:
-        sys.exit(f"krylov_table.py: {page.relative_to(ROOT)} has no {MARKS[0]}")
-    page.write_text(re.sub(MARKS[0] + ".*?" + MARKS[1], lambda _: f"{MARKS[0]}\n{table()}\n{MARKS[1]}", text, flags=re.S))
 
 
 main()

@@ -4,16 +4,14 @@
 (default: bench/results/smooth-*-h200.json).
 smooth_table.py --docs: writes them between the marks of docs/algorithms/gauss-seidel.md, and the summary between those of README.md."""
 import json
-import math
-import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from marks import ROOT, mean, put
+
 COLUMNS = ["levr", "levc", "elmr", "elmc", "cus1", "cus2", "gsf"]
 TABLES = [("Table 1, 5-point stencil", r"^5-point"), ("Table 1, 9-point stencil", r"^9-point"), ("Table 2, 7-point stencil", r"^7-point"),
           ("Table 2, 27-point stencil", r"^27-point"), ("Table 5, general matrices", r"^(?!\d+-point)")]
-MARKS = ("<!-- smooth:begin -->", "<!-- smooth:end -->")
 
 
 def seed_figures():
@@ -68,10 +66,6 @@ def tables(rows, runs, seed):
     return "\n".join(out)
 
 
-def mean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
 def summary(rows, runs, seed):
     out = ["| sweeps | matrices | `auto` over the best of the seed's on V100, geometric mean | least | ELMR here over the seed's on V100 "
            "| ELMC | LEVR | LEVC |", "|---" * 8 + "|"]
@@ -88,21 +82,13 @@ def summary(rows, runs, seed):
     return "\n".join(out + [""] + [f"{m}, commit {c}, {d}." for m, c, d in runs])
 
 
-def put(path, text):
-    file = ROOT / path
-    old = file.read_text()
-    if MARKS[0] not in old:
-        sys.exit(f"smooth_table.py: {path} has no {MARKS[0]}")
-    file.write_text(re.sub(MARKS[0] + ".*?" + MARKS[1], lambda _: f"{MARKS[0]}\n{text}\n{MARKS[1]}", old, flags=re.S))
-
-
 def main():
     names = [a for a in sys.argv[1:] if a != "--docs"] or sorted((ROOT / "bench/results").glob("smooth-*-h200.json"))
     rows, runs = load(names)
     seed = seed_figures()
     if "--docs" in sys.argv[1:]:
-        put("docs/algorithms/gauss-seidel.md", tables(rows, runs, seed))
-        put("README.md", summary(rows, runs, seed))
+        put("docs/algorithms/gauss-seidel.md", "smooth", tables(rows, runs, seed))
+        put("README.md", "smooth", summary(rows, runs, seed))
     else:
         print(tables(rows, runs, seed), "\n\n", summary(rows, runs, seed), sep="")
 

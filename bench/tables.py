@@ -1,29 +1,26 @@
 #!/usr/bin/env python3
 """From a file of results (bench/run.py): the tables, geometric means and verdicts, as text.
 
-  bench/tables.py RESULTS.jsonl                  prints all
-  bench/tables.py --readme RESULTS.jsonl         puts the summary between the marks of README.md
+  bench/tables.py RESULTS.jsonl ...              prints all
+  bench/tables.py --readme RESULTS.jsonl ...     puts the summary between the marks of README.md
 Ratios are peer / Gable: above 1 Gable is faster.  A peer counts with the better of its runs, figure by figure.
 """
 import argparse
 import json
-import math
 import pathlib
-import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from marks import ROOT, mean, put
+
 LU = ("umfpack", "superlu", "mumps")
 # Tree, column counts and supernodal structure by good code on one core, in seconds (docs/benchmarks.md).
 SYMBOLIC_S = {"bcsstk18": 0.0035, "laplacian5:300x300": 0.011, "laplacian5:1000x1000": 0.28, "laplacian7:60x60x60": 0.30}
 TOLERANCE = 1e-12  # Gable's default; a solve above it is refined, and then the refined solve stands in the total
 ERROR_LIMIT = 1e-6  # a run that is further off has no answer to time
-BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 
 
-def mean(ratios):
-    ratios = [r for r in ratios if r and r > 0]
-    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")
+def mean_of_known(ratios):
+    return mean(r for r in ratios if r and r > 0)
 
 
 class Case:
@@ -43,8 +40,13 @@ class Case:
             self.runs.append(run)
 
     @property
+    def form(self):
+        """What Gable made of the matrix."""
+        return {"cholesky": "LLt", "ldlt": "LDLt"}.get(self.gable["options"].split(",")[0], "LU")
+
+    @property
     def spd(self):
-        return self.gable["options"].startswith("cholesky")
+        return self.form == "LLt"
 
     def pick(self, value, peers, where=lambda r: True):
         """(smallest value, its peer) over the runs of these peers, or None."""
@@ -63,12 +65,12 @@ class Case:
         return run["order_s"] + order + run["symbolic_s"] + run["first_factor_s"] + solve
 
     def solve_bytes(self, count=1):
-        """Read and written by a solve at least: the panels once (LU) or twice (Cholesky) with their rows, and the vectors."""
+        """Read and written by a solve at least: the panels once (LU) or twice (LLt, LDLt) with their rows, and the vectors."""
         return self.gable["solve_bytes"] + 16 * self.gable["n"] * (count - 1)
 
     @property
     def factor_bytes(self):
-        return self.gable["solve_bytes"] / (2 if self.spd else 1)
+        return self.gable["solve_bytes"] / (1 if self.form == "LU" else 2)
 
 
 def load(path):
@@ -98,7 +100,7 @@ ALL = LU + ("klu", "cholmod")
 def row(case):
     g = case.gable
     factor, solve = case.pick(lambda r: r["factor_s"], LU + (("cholmod",) if case.spd else ())), case.pick(lambda r: r["solve_s"], ALL)
-    return [case.name, str(g["n"]), "LLt" if case.spd else "LU", f"{g['nnz_l']:.3g}", seconds(g["factor_s"]),
+    return [case.name, str(g["n"]), case.form, f"{g['nnz_l']:.3g}", seconds(g["factor_s"]),
             f"{factor[0] / g['factor_s']:.2f} {factor[1]}" if factor else "-", seconds(g["solve_s"]),
             f"{solve[0] / g['solve_s']:.2f} {solve[1]}" if solve else "-", f"{g['solve16_s'] / g['solve_s']:.1f}",
             cell(case.ratio(case.total, ALL)), f"{g['backward_error']:.0e}, {g['refined_error']:.0e}"]
@@ -124,7 +126,7 @@ def verdicts(machine, cases):
             out.append((what, target, pattern.format(value), "yes" if fine else "NO"))
 
     def level(what, group, value, peers, target, where=lambda r: True):
-        m = mean([c.ratio(value, peers, where) for c in group])
+        m = mean_of_known([c.ratio(value, peers, where) for c in group])
         say(f"{what} ({sum(c.ratio(value, peers, where) is not None for c in group)} matrices)", f"mean >= {target}", m, m >= target)
 
     factor = lambda r: r["factor_s"]
@@ -163,7 +165,8 @@ def verdicts(machine, cases):
             say(f"tree, counts and structure, {c.name}, ms (with reading the matrix and the plan of the solve {1e3 * whole:.1f})",
                 f"<= {1e3 * bar:g}", 1e3 * took, took <= bar)
     totals = [c.ratio(c.total, ALL) for c in cases]
-    say(f"analyse + factor + solve, best peer / Gable ({sum(t is not None for t in totals)})", "mean >= 1", mean(totals), mean(totals) >= 1)
+    total = mean_of_known(totals)
+    say(f"analyse + factor + solve, best peer / Gable ({sum(t is not None for t in totals)})", "mean >= 1", total, total >= 1)
     memory = lambda r: r["peak_rss_bytes"] - r["rss_before_bytes"]
     heavy = [c.ratio(memory, ALL, lambda r: r["given_order"]) for c in cases if c.gable["nnz_l"] * 8 > 1e8]
     heavy = [1 / r for r in heavy if r]
@@ -214,19 +217,15 @@ def report(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results")
+    parser.add_argument("results", nargs="+")
     parser.add_argument("--readme", action="store_true")
     arguments = parser.parse_args()
-    whole, short = report(arguments.results)
-    print(whole)
+    reports = [report(path) for path in arguments.results]
+    print("\n".join(whole for whole, _ in reports))
     if arguments.readme:
-        name = pathlib.Path(arguments.results).resolve().relative_to(ROOT)
-        readme = ROOT / "README.md"
-        text = readme.read_text()
-        table = f"{BEGIN}\nFrom `{name}` by `bench/tables.py --readme`. Ratios are peer / Gable: above 1 Gable is faster.\n\n{short}\n{END}"
-        if BEGIN not in text:
-            sys.exit(f"README.md has no {BEGIN}")
-        readme.write_text(re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: table, text, flags=re.S))
+        names = ", ".join(f"`{pathlib.Path(path).resolve().relative_to(ROOT)}`" for path in arguments.results)
+        tables = "\n".join(short for _, short in reports)
+        put("README.md", "bench", f"From {names} by `bench/tables.py --readme`. Ratios are peer / Gable: above 1 Gable is faster.\n\n{tables}")
     return 0
 
 

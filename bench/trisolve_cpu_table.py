@@ -6,14 +6,11 @@ trisolve_cpu_table.py --docs FILE.jsonl SCALING.jsonl: every row of both with it
 
 best: the fastest of a plain serial loop, Gable's serial, and MKL on one and on several threads, of those with a right result."""
 import json
-import math
 import pathlib
-import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-MARKS = ("<!-- cpu-trisolve:begin -->", "<!-- cpu-trisolve:end -->")
-SCALING = ("<!-- cpu-scaling:begin -->", "<!-- cpu-scaling:end -->")
+from marks import ROOT, mean, put
+
 OUR_MEAN, OUR_LEAST = 1.3, 0.95
 
 
@@ -36,11 +33,6 @@ def best(r):
 
 def gain(r, threads):
     return best(r)["solve_s"] / r["auto", threads]["solve_s"]
-
-
-def mean(values):
-    values = list(values)
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def microseconds(x):
@@ -161,14 +153,6 @@ def docs(paths):
     (ROOT / "docs/trisolve-cpu.md").write_text("\n".join(text))
 
 
-def into_readme(marks, text):
-    readme = ROOT / "README.md"
-    old = readme.read_text()
-    if marks[0] not in old:
-        sys.exit(f"README.md has no {marks[0]}")
-    readme.write_text(re.sub(marks[0] + ".*?" + marks[1], lambda _: f"{marks[0]}\n{text}\n{marks[1]}", old, flags=re.S))
-
-
 def main():
     words = [w for w in sys.argv[1:] if not w.startswith("--")]
     if "--docs" in sys.argv:
@@ -178,13 +162,13 @@ def main():
     path = pathlib.Path(words[0]).resolve()
     name = path.relative_to(ROOT) if ROOT in path.parents else path.name
     if "--scaling" in sys.argv:
-        text, marks = scaling(rows, name), SCALING
+        text, marks = scaling(rows, name), "cpu-scaling"
     else:
         table(rows)
-        text, marks = summary(rows, name), MARKS
+        text, marks = summary(rows, name), "cpu-trisolve"
     print(text)
     if "--readme" in sys.argv:
-        into_readme(marks, text)
+        put("README.md", marks, text)
     return 0
 
 

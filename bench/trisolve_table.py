@@ -5,13 +5,12 @@ trisolve_table.py --readme: the summary of bench/results between the marks of RE
 docs/trisolve-gpu.md."""
 import json
 import math
-import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from marks import ROOT, mean, put
+
 RESULTS = ROOT / "bench/results"
-MARKS = ("<!-- gpu:begin -->", "<!-- gpu:end -->")
 # file, pattern of the matrices, name
 SETS = [("laplacian-h200.json", r"^5-", "5 points, two dimensions"), ("laplacian-h200.json", r"^9-", "9 points, two dimensions"),
         ("laplacian-h200.json", r"^7-", "7 points, three dimensions"), ("laplacian-h200.json", r"^27-", "27 points, three dimensions"),
@@ -38,14 +37,10 @@ def load(names):
     for name in names:
         for line in open(name):
             r = json.loads(line)
-            if "sweep" in r or "error" in r or "permuted" in r["matrix"] and "methods" in str(name):
+            if "sweep" in r or "error" in r or "status" in r or "permuted" in r["matrix"] and "methods" in str(name):
                 continue
             rows.setdefault((r["matrix"], r["uplo"], r["rhs"]), {})[r["method"]] = r
     return rows
-
-
-def mean(values):
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
 
 
 def us(seconds):
@@ -161,18 +156,10 @@ def long_tables():
     return "\n".join(out)
 
 
-def put(path, text):
-    file = ROOT / path
-    old = file.read_text()
-    if MARKS[0] not in old:
-        sys.exit(f"trisolve_table.py: {path} has no {MARKS[0]}")
-    file.write_text(re.sub(MARKS[0] + ".*?" + MARKS[1], lambda _: f"{MARKS[0]}\n{text}\n{MARKS[1]}", old, flags=re.S))
-
-
 def main():
     if sys.argv[1:] == ["--readme"]:
-        put("README.md", summary())
-        put("docs/trisolve-gpu.md", long_tables())
+        put("README.md", "gpu", summary())
+        put("docs/trisolve-gpu.md", "gpu", long_tables())
         return
     rows = load(sys.argv[1:])
     print("\n".join(table(rows)))
