@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/portable.h"
 
@@ -94,10 +95,23 @@ done:
   return status;
 }
 
+/* When it is refused memory it asks again for ever, while it is loaded and in a call: 128 MiB a thread. */
+static int memory_is_limited(void)
+{
+  struct rlimit space, data;
+  return (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY) ||
+         (!getrlimit(RLIMIT_DATA, &data) && data.rlim_cur != RLIM_INFINITY);
+}
+
 gable_status gik_blas_open(int threads, gik_blas *blas)
 {
   gable_status status = GABLE_OK;
-  void *library = open_any();
+  void *library = NULL;
+  GI_REQUIRE(
+      !memory_is_limited(), GABLE_ERR_UNAVAILABLE,
+      "no OpenBLAS is opened where the memory of a process is limited, since it waits for ever for memory that is "
+      "refused: lift the limit (ulimit -v, ulimit -d), or use the own kernels");
+  library = open_any();
   GI_REQUIRE(library, GABLE_ERR_UNAVAILABLE, "no OpenBLAS was found: install libopenblas0-openmp");
   GI_TRY(check_threads(library, threads, blas));
   blas->library = library;

@@ -8,7 +8,8 @@
  *   serial   Debian's is built without locks: concurrent calls give wrong products.  For one thread alone, and only
  *            while no other thread of the process calls it.
  * It has room for so many calls at once, and ends the process when there are more: factorizations begin and end their
- * use, and one that would be too much waits for others. */
+ * use, and one that would be too much waits for others.  Memory that it is refused it asks for again, for ever: it is
+ * not opened where the address space or the data of the process is limited (setrlimit). */
 #ifndef GIK_BLAS_H
 #define GIK_BLAS_H
 

@@ -127,6 +127,13 @@ else
     [ "$got" -eq 1 ] || wrong "--blas openblas: exit status $got"
     grep -q 'OpenBLAS' err || wrong "--blas openblas: no reason"
 fi
+# which would wait for ever where its memory is refused; a sanitizer wants more address space than there is
+if [ -z "${SAN:-}" ]; then
+    got=0
+    (ulimit -v 300000 && exec timeout -s KILL 60 "$gable" solve a.mtx --blas openblas --threads 1 >out 2>err) || got=$?
+    [ "$got" -eq 1 ] || wrong "--blas openblas with little memory: exit status $got"
+    grep -q 'OpenBLAS' err || wrong "--blas openblas with little memory: no reason"
+fi
 run 0 solve a.mtx --blas own
 run 2 solve a.mtx --blas mkl
 
