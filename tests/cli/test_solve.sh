@@ -177,6 +177,7 @@ no_leftovers
 run 2 solve
 run 2 solve a.mtx --order
 run 2 solve a.mtx --tolerance 7
+run 2 solve a.mtx --tolerance 0 # no error is below it
 run 2 solve a.mtx -b b.mtx --rhs 2
 "$gable" solve --help >out 2>err || wrong "no help"
 for flag in -b -o --rhs --order --method --blas --threads --repeat --refine --tolerance --transpose --save-factor --load-factor --json --strict; do
