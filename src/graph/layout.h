@@ -58,6 +58,12 @@ void gi_layout_destroy(gable_context *ctx, gi_layout **layout); /* NULL is fine 
 /* Fills lval, uval and flops from super, lptr and uptr. */
 void gi_layout_measure(gi_layout *y, int cholesky);
 
+/* A layout that nobody here has made: everything but of, lval, uval and flops was given (arrays as long as their last
+ * offsets say, lptr[0] not looked at yet).  *fault = NULL, and those are allocated and filled, where it keeps all that
+ * docs/layout.md promises but "closed", which only the matrix can tell, and "not wide", which nothing relies on; else
+ * what is wrong.  O(n + rows in the lists). GABLE_ERR_MEMORY. */
+gable_status gi_layout_complete(gable_context *ctx, gi_layout *y, int cholesky, const char **fault);
+
 static inline gable_idx gi_layout_width(const gi_layout *y, gable_idx s)
 {
   return y->super[s + 1] - y->super[s];

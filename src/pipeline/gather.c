@@ -221,7 +221,7 @@ static double value_at(gable_type type, const void *in, gable_off k)
 
 /* In integers, which a compiler makes vectors of: one more in the exponent reaches the sign when all its bits are set.
  */
-static int all_finite(gable_type type, const void *in, gable_off count)
+int gi_all_finite(gable_type type, const void *in, gable_off count)
 {
   const char *bytes = in;
   const float *single = in;
@@ -241,7 +241,7 @@ static int all_finite(gable_type type, const void *in, gable_off count)
 
 gable_off gi_gather_check(const gi_gather *g, gable_type type, const void *in, gable_off source_count)
 {
-  if (GI_LIKELY(all_finite(type, in, source_count))) return -1;
+  if (GI_LIKELY(gi_all_finite(type, in, source_count))) return -1;
   for (gable_off k = 0; k < g->count; k++) {
     double sign;
     const gable_off from = gi_gather_from(g, k, &sign);

@@ -2,9 +2,11 @@
  *
  * A header, then arrays, each followed by its checksum, structure_pieces before factor_pieces.  The header is proved,
  * against the matrix and against the length of the file, before anything is allocated; then each array by its checksum;
- * then every index, for a forged file must not lead anywhere: a solve stays inside the panels, and before a numeric
- * factorization the layout is looked at once more (factor/closure.h).  What the layout implies (lval, uval, of, flops)
- * is not stored.  Byte order: the machine's. */
+ * then all that it says, for a forged file must not lead anywhere: the structure keeps what a layout promises
+ * (graph/layout.h), so that a solve stays inside the panels and its threads out of each other's way, and before a
+ * numeric factorization it is looked at once more (factor/closure.h).  What the layout implies is not stored.  The
+ * numbers are finite; whether they are those of the matrix, the backward error of each solve tells.  Byte order: the
+ * machine's. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -151,6 +153,33 @@ done:
   return status;
 }
 
+/* What no header of ours says of a factor of this matrix; NULL: nothing of the kind.  The arrangement of imported
+ * factors is theirs: Cholesky may have rows and columns in different orders then, and the matrix any pattern. */
+static const char *header_fault(const gi_store_header *h, const gi_problem *p)
+{
+  const gi_arrangement a = {.method = (gable_method)h->method};
+  const int imported = h->matched == GI_ROWS_IMPORTED, symmetric = h->kind != GI_LU;
+  if (h->kind < GI_LU || h->kind > GI_LDLT || (h->kind == GI_LDLT) != (h->version == GI_STORE_VERSION_LDLT))
+    return "an unknown kind of factor";
+  if (h->method < GABLE_METHOD_LU || h->method > GABLE_METHOD_LDLT || (int32_t)gi_arrangement_kind(&a) != h->kind)
+    return "a method that makes no such factor";
+  if (h->type != GABLE_S && h->type != GABLE_D) return "an unknown type of values";
+  if (h->order <= (int32_t)GI_ORDER_AUTO || h->order >= (int32_t)GI_ORDER_METHODS) return "an unknown order";
+  if (h->matched < 0 || h->matched > GI_ROWS_IMPORTED || (h->kind == GI_CHOLESKY && h->matched && !imported) ||
+      (h->kind == GI_LDLT && h->matched > 1))
+    return "a matching that its method does not use";
+  if (symmetric && (h->ucol_count != -1 || h->off_count != -1)) return "a symmetric factor with a U or an F";
+  if (symmetric && !imported && !p->pattern_symmetric) return "a symmetric factor of an unsymmetric pattern";
+  if ((h->off_count >= 0) != (h->n_blocks > 1)) return "one diagonal block with an F, or several without";
+  if (h->rank != h->n) return "a structural rank below the order";
+  if (h->perturbed < 0 || h->perturbed > (h->kind == GI_CHOLESKY ? 0 : h->n)) return "too many perturbed pivots";
+  if (h->height < 0 || h->height > h->n) return "a tree higher than the matrix is large";
+  if (h->drift < 0 || h->drift > 1 || h->nothing != 0) return "a flag that is neither 0 nor 1";
+  if (!(h->max_entry >= 0 && isfinite(h->max_entry) && h->max_factor >= 0 && isfinite(h->max_factor)))
+    return "a largest entry that is none";
+  return NULL;
+}
+
 /* Is this the factor of this problem, and can the file hold what it promises? */
 static gable_status check_header(gi_source *source, const gi_store_header *h, const gi_problem *p)
 {
@@ -167,15 +196,13 @@ static gable_status check_header(gi_source *source, const gi_store_header *h, co
   GI_REQUIRE(h->n == p->n && h->nnz == p->rows.ptr[p->n] && h->pattern_hash == p->hash, GABLE_ERR_MISMATCH,
              "%s: the factor of another matrix (%lld rows, %lld entries, another pattern)", name, (long long)h->n,
              (long long)h->nnz);
-  int64_t most = gi_source_most_bytes_left(source) / 4;
-  GI_REQUIRE(h->n_super >= 0 && h->n_super <= h->n && h->n_blocks >= 0 && h->n_blocks <= h->n + 1 &&
+  const int64_t most = gi_source_most_bytes_left(source) / 4;
+  GI_REQUIRE(h->n_super >= 0 && h->n_super <= h->n && h->n_blocks >= 1 && h->n_blocks <= (h->n > 1 ? h->n : 1) &&
                  h->lrow_count >= 0 && h->lrow_count <= most && h->ucol_count >= -1 && h->ucol_count <= most &&
-                 h->off_count >= -1 && h->off_count <= most && h->kind >= GI_LU && h->kind <= GI_LDLT &&
-                 (h->kind == GI_LDLT) == (h->version == GI_STORE_VERSION_LDLT) &&
-                 (gi_factor_kind)h->kind == gi_arrangement_kind(&(gi_arrangement){.method = (gable_method)h->method}) &&
-                 (h->kind == GI_LU || (h->ucol_count == -1 && h->off_count == -1)) &&
-                 (h->type == GABLE_S || h->type == GABLE_D),
+                 h->off_count >= -1 && h->off_count <= most,
              GABLE_ERR_FORMAT, "%s: the header promises what the file cannot hold", name);
+  const char *fault = header_fault(h, p);
+  GI_REQUIRE(!fault, GABLE_ERR_FORMAT, "%s: the header names %s: factor again", name, fault);
 done:
   return status;
 }
@@ -204,61 +231,6 @@ done:
   return status;
 }
 
-/* ptr [count+1] increases from 0 to end? */
-static int increasing(const gable_off *ptr, gable_off count, gable_off end)
-{
-  int right = ptr[0] == 0 && ptr[count] == end;
-  for (gable_off k = 0; k < count; k++) right &= ptr[k] <= ptr[k + 1];
-  return right;
-}
-
-/* Lists of supernodes: increasing, above the supernode, below n? */
-static int lists_right(const gi_layout *y, const gable_off *ptr, const gable_idx *list)
-{
-  for (gable_idx s = 0; s < y->n_super; s++) {
-    gable_idx last = y->super[s + 1] - 1;
-    for (gable_off k = ptr[s]; k < ptr[s + 1]; k++) {
-      if (list[k] <= last || list[k] >= y->n) return 0;
-      last = list[k];
-    }
-  }
-  return 1;
-}
-
-static int structure_right(const gi_store_header *h, const gi_layout *y)
-{
-  gable_idx n = y->n, ns = y->n_super;
-  int right = y->super[0] == 0 && y->super[ns] == n && y->block[0] == 0 && y->block[h->n_blocks] == n;
-  for (gable_idx s = 0; s < ns; s++)
-    right &= y->super[s] < y->super[s + 1] && y->super[s + 1] <= n &&
-             (y->parent[s] == -1 || (y->parent[s] > s && y->parent[s] < ns));
-  for (gable_idx k = 0; k < h->n_blocks; k++) right &= y->block[k] <= y->block[k + 1];
-  right = right && increasing(y->lptr, ns, h->lrow_count) && lists_right(y, y->lptr, y->lrow);
-  if (!y->symmetric) right = right && increasing(y->uptr, ns, h->ucol_count) && lists_right(y, y->uptr, y->ucol);
-  if (!right || h->off_count < 0) return right;
-  if (!increasing(y->off_ptr, n, h->off_count)) return 0;
-  for (gable_idx j = 0; j < n; j++)
-    for (gable_off k = y->off_ptr[j]; k < y->off_ptr[j + 1]; k++) right &= y->off_row[k] >= 0 && y->off_row[k] < j;
-  return right;
-}
-
-/* What the arrays imply. */
-static gable_status complete_layout(gable_context *ctx, const gi_store_header *h, gi_layout *y)
-{
-  gable_status status = GABLE_OK;
-  GI_ALLOC(ctx, y->of, y->n);
-  GI_ALLOC(ctx, y->lval, y->n_super + 1);
-  GI_ALLOC(ctx, y->uval, y->n_super + 1);
-  for (gable_idx s = 0; s < y->n_super; s++)
-    for (gable_idx j = y->super[s]; j < y->super[s + 1]; j++) y->of[j] = s;
-  y->nnz_l = h->nnz_l;
-  y->nnz_u = h->nnz_u;
-  y->height = h->height;
-  gi_layout_measure(y, h->kind != GI_LU);
-done:
-  return status;
-}
-
 /* Do the blocks of order 2 of D keep to themselves, and to their supernode? */
 static int blocks_right(const gi_layout *y, const gi_factor *f)
 {
@@ -271,13 +243,63 @@ static int blocks_right(const gi_layout *y, const gi_factor *f)
   return right;
 }
 
-static int numbers_right(const gi_arrangement *a, const gi_factor *f)
+/* Is A' symmetric where A is?  The two scalings of a symmetric factor are one, or each other's negatives. */
+static int keeps_symmetry(const gi_arrangement *a, gable_idx n)
 {
-  const gi_layout *y = a->layout;
+  int equal = 1, opposite = a->method == GABLE_METHOD_CHOLESKY;
+  for (gable_idx k = 0; k < n; k++) {
+    equal &= a->r[k] == a->c[k];
+    opposite &= a->r[k] == -a->c[k];
+  }
+  return equal || opposite;
+}
+
+/* What is wrong with the permutations and scalings, which are permutations; NULL: nothing. */
+static const char *arrangement_fault(const gi_arrangement *a)
+{
+  const gable_idx n = a->layout->n;
+  const int lu = a->method == GABLE_METHOD_LU;
   int right = 1;
-  for (gable_idx k = 0; k < y->n; k++) right &= isfinite(a->r[k]) && a->r[k] != 0 && isfinite(a->c[k]) && a->c[k] != 0;
+  for (gable_idx k = 0; k < n; k++) right &= isfinite(a->r[k]) && a->r[k] != 0 && isfinite(a->c[k]) && a->c[k] != 0;
+  if (!right) return "a scaling is zero or not finite";
+  if (a->matched == GI_ROWS_IMPORTED) return NULL;
+  if (!(lu && a->matched) && memcmp(a->row_perm, a->col_perm, (size_t)n * sizeof *a->row_perm))
+    return "rows and columns that were not matched have different orders";
+  return lu || keeps_symmetry(a, n) ? NULL : "the scalings take the symmetry of the matrix";
+}
+
+static int pivots_right(const gi_layout *y, const gi_factor *f)
+{
+  int right = 1;
   for (gable_idx k = 0; k < y->n && f->pivot; k++) right &= f->pivot[k] >= k && f->pivot[k] < y->super[y->of[k] + 1];
-  return right && blocks_right(y, f);
+  return right;
+}
+
+static int all_numbers_finite(const gi_layout *y, const gi_factor *f)
+{
+  return gi_all_finite(f->type, f->l, y->lval[y->n_super]) && gi_all_finite(f->type, f->dinv, y->n) &&
+         (!f->u || gi_all_finite(f->type, f->u, y->uval[y->n_super])) &&
+         (!f->coupling || gi_all_finite(f->type, f->coupling, y->n)) &&
+         (!f->off || gi_all_finite(f->type, f->off, y->off_ptr[y->n]));
+}
+
+static const char *numbers_fault(const gi_layout *y, const gi_factor *f)
+{
+  int zero = 0;
+  if (!all_numbers_finite(y, f)) return "a number is NaN or infinite";
+  for (gable_idx k = 0; k < y->n; k++) zero |= gi_factor_value(f, f->dinv, k) == 0;
+  if (zero && f->kind != GI_LDLT) return "the reciprocal of a pivot is zero";
+  if (!pivots_right(y, f)) return "a row is exchanged with one of another supernode";
+  return blocks_right(y, f) ? NULL : "a pivot of two columns leaves its supernode";
+}
+
+static gable_status check_order(gable_context *ctx, const gi_source *source, gable_idx n, const gable_idx *perm)
+{
+  gable_status status = gi_order_check(ctx, n, perm);
+  GI_REQUIRE(status != GABLE_ERR_ARGUMENT, GABLE_ERR_FORMAT,
+             "%s: the arrangement of the factor is wrong: an order is no permutation", gi_source_name(source));
+done:
+  return status;
 }
 
 static gable_status load_structure(gable_context *ctx, gi_source *source, const gi_store_header *h, gi_arrangement *a)
@@ -285,6 +307,7 @@ static gable_status load_structure(gable_context *ctx, gi_source *source, const 
   gable_status status = GABLE_OK;
   piece pieces[MOST_PIECES];
   gi_layout *y = NULL;
+  const char *fault = "a list has another length than the header says";
   GI_ALLOC_ZERO(ctx, y, 1);
   a->layout = y;
   y->n = (gable_idx)h->n;
@@ -296,17 +319,23 @@ static gable_status load_structure(gable_context *ctx, gi_source *source, const 
     y->uptr = y->lptr;
     y->ucol = y->lrow;
   }
-  GI_REQUIRE(structure_right(h, y), GABLE_ERR_FORMAT, "%s: the structure of the factor is wrong",
-             gi_source_name(source));
-  GI_TRY(gi_order_check(ctx, y->n, a->row_perm));
-  GI_TRY(gi_order_check(ctx, y->n, a->col_perm));
-  GI_TRY(complete_layout(ctx, h, y));
-  GI_TRY(gi_solve_plan_create(ctx, y, NULL, &a->plan));
+  const int ends = y->lptr[y->n_super] == h->lrow_count && (y->symmetric || y->uptr[y->n_super] == h->ucol_count) &&
+                   (!y->off_ptr || y->off_ptr[y->n] == h->off_count);
+  y->nnz_l = h->nnz_l;
+  y->nnz_u = h->nnz_u;
+  y->height = h->height;
+  if (ends) GI_TRY(gi_layout_complete(ctx, y, h->kind != GI_LU, &fault));
+  GI_REQUIRE(!fault, GABLE_ERR_FORMAT, "%s: the structure of the factor is wrong: %s", gi_source_name(source), fault);
+  GI_TRY(check_order(ctx, source, y->n, a->row_perm));
+  GI_TRY(check_order(ctx, source, y->n, a->col_perm));
   a->method = (gable_method)h->method;
   a->order = (gable_order)h->order;
   a->matched = h->matched;
   a->rank = h->rank;
   a->loaded = 1;
+  fault = arrangement_fault(a);
+  GI_REQUIRE(!fault, GABLE_ERR_FORMAT, "%s: the arrangement of the factor is wrong: %s", gi_source_name(source), fault);
+  GI_TRY(gi_solve_plan_create(ctx, y, NULL, &a->plan));
 done:
   return status;
 }
@@ -316,10 +345,18 @@ static gable_status load_numbers(gable_solver *s, gi_source *source, const gi_st
   gable_status status = GABLE_OK;
   piece pieces[MOST_PIECES];
   const gi_layout *y = s->arrangement.layout;
+  const gable_off wanted =
+      gi_factor_bytes(y, (gi_factor_kind)h->kind, (gable_type)h->type) - (gable_off)sizeof(gi_factor);
+  const char *rest, *fault;
+  size_t left;
+  GI_REQUIRE(wanted <= gi_source_most_bytes_left(source), GABLE_ERR_FORMAT,
+             "%s: the file is shorter than its structure wants", gi_source_name(source));
   GI_TRY(gi_factor_create(s->ctx, y, (gi_factor_kind)h->kind, (gable_type)h->type, &s->factor));
   GI_TRY(read_pieces(s->ctx, source, pieces, factor_pieces(h, y, s->factor, pieces)));
-  GI_REQUIRE(numbers_right(&s->arrangement, s->factor), GABLE_ERR_FORMAT, "%s: the numbers of the factor are wrong",
-             gi_source_name(source));
+  GI_TRY(gi_source_peek(source, &rest, &left));
+  GI_REQUIRE(!left, GABLE_ERR_FORMAT, "%s: bytes after the end of the factor", gi_source_name(source));
+  fault = numbers_fault(y, s->factor);
+  GI_REQUIRE(!fault, GABLE_ERR_FORMAT, "%s: the numbers of the factor are wrong: %s", gi_source_name(source), fault);
   GI_TRY(gi_thin_update(s->ctx, s->arrangement.plan, s->factor));
   s->factor->perturbed = h->perturbed;
   s->factor->max_entry = h->max_entry;

@@ -59,6 +59,22 @@ static void check_ancestors(const gi_layout *y, gable_idx s, const gable_off *pt
   }
 }
 
+/* Subtrees are consecutive: as many supernodes as there are from the first of them to the last. */
+static void check_subtrees(const gi_layout *y)
+{
+  gable_idx *first = get((size_t)y->n_super, sizeof *first), *count = get((size_t)y->n_super, sizeof *count);
+  for (gable_idx s = 0; s < y->n_super; s++) first[s] = s;
+  for (gable_idx s = 0; s < y->n_super; s++) {
+    const gable_idx p = y->parent[s];
+    CHECK(++count[s] == s - first[s] + 1, "the subtree of supernode %d has %d, from %d on", s, count[s], first[s]);
+    if (p < 0) continue;
+    count[p] += count[s];
+    if (first[s] < first[p]) first[p] = first[s];
+  }
+  free(first);
+  free(count);
+}
+
 void check_layout(const gi_layout *y, int cholesky)
 {
   CHECK(y->super[0] == 0 && y->super[y->n_super] == y->n && y->lptr[0] == 0 && y->uptr[0] == 0);
@@ -83,6 +99,7 @@ void check_layout(const gi_layout *y, int cholesky)
     check_ancestors(y, s, y->uptr, y->ucol);
   }
   CHECK(y->lval[y->n_super] == l && y->uval[y->n_super] == u);
+  check_subtrees(y);
   CHECK(y->nnz_l <= stored_l && y->nnz_u <= stored_u && y->nnz_l >= y->n && y->nnz_u >= y->n);
 }
 
