@@ -56,15 +56,6 @@ static gable_idx bundle(const gi_layout *y, const double *weight, double limit, 
   return n;
 }
 
-/* Do all updates of a chunk's supernodes come from the chunk?  A tree that does not say so is not one to cut by. */
-static int closed(const gi_layout *y, const gi_plan *plan, const gable_idx *of)
-{
-  for (gable_idx j = 0; j < y->n_super; j++)
-    for (gable_off q = plan->ptr[j]; of[j] != TOP && q < plan->ptr[j + 1]; q++)
-      if (of[plan->update[q].k] != of[j]) return 0;
-  return 1;
-}
-
 /* Members of the chunks, the heaviest chunk first. */
 static void list_members(const gi_layout *y, const gable_idx *of, chunk *list, gable_idx *ticket, gi_schedule *s)
 {
@@ -130,10 +121,6 @@ gable_status gi_schedule_create(gable_context *ctx, const gi_factor *f, int thre
   GI_ALLOC(ctx, list, n);
   const double total = weigh(y, f->plan, weight);
   s->n_chunks = bundle(y, weight, threads > 1 ? total / threads / SHARES : total, of, list);
-  if (threads > 1 && !closed(y, f->plan, of)) {
-    for (gable_idx j = 0; j < n; j++) of[j] = TOP;
-    s->n_chunks = 0;
-  }
   for (gable_idx j = 0; j < n; j++) s->n_top += of[j] == TOP;
   GI_ALLOC(ctx, s->chunk_ptr, (gable_off)s->n_chunks + 1);
   GI_ALLOC(ctx, s->member, n - s->n_top);
