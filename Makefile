@@ -2,7 +2,7 @@
 # make demo       solves a real matrix that ships with the project
 # make check      all tests that this machine can run
 # make fuzz       a million mangled inputs for each reader (FUZZ_RUNS, FUZZ_SEED)
-# make libfuzzer  the same number that libFuzzer steers by coverage, under sanitizers (needs clang; FUZZ_CLANG, FUZZ_FLAGS)
+# make libfuzzer  the same number that libFuzzer steers by coverage, under sanitizers (FUZZ_SEED; needs clang: FUZZ_CLANG, FUZZ_FLAGS)
 # make bench      the speed tables (needs the peers: see docs/benchmarks.md)
 # make bench-trisolve   triangular solves on the CPU, beside MKL
 # make install    DESTDIR, PREFIX (/usr/local) and LIB (lib); make uninstall takes the same files away
@@ -148,7 +148,7 @@ libfuzzer: BUILD := $(BUILD)/libfuzzer
 libfuzzer:
 	@$(MAKE) BUILD=$(BUILD) CC="$(FUZZ_CLANG)" SAN=address,undefined CFLAGS=-fsanitize=fuzzer-no-link FUZZ_LINK=-fsanitize=fuzzer OPENMP=no fuzzers
 	@for f in $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ_SRC)); do mkdir -p $(BUILD)/corpus/$$f && echo "libFuzzer: $$f" && \
-		$(BUILD)/tests/fuzz/fuzz_$$f -runs=$(FUZZ_RUNS) -max_len=16384 -print_final_stats=1 $(FUZZ_FLAGS) \
+		$(BUILD)/tests/fuzz/fuzz_$$f -runs=$(FUZZ_RUNS) -max_len=16384 -print_final_stats=1 $(FUZZ_SEED:%=-seed=%) $(FUZZ_FLAGS) \
 		-artifact_prefix=$(BUILD)/ $(BUILD)/corpus/$$f tests/fuzz/corpus/$$f || exit 1; done
 
 # The tests that are scripts find the build in BUILD and what it was made with in CC, SAN, ZLIB, CJSON and LIBS.
