@@ -94,6 +94,8 @@ int cmd_convert(int argc, char **argv)
                          2};
   session s;
   if (options_parse(&usage, argc, argv, path, &rc)) return rc;
+  if (json_path && !strcmp(json_path, path[1]))
+    return options_wrong("convert", "the matrix and --json both write to %s: give two names", json_path);
   if (!json_available(json_path)) return EXIT_FAILED;
   r.from = path[0];
   r.to = path[1];

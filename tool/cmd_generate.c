@@ -64,7 +64,7 @@ int cmd_generate(int argc, char **argv)
   request r = {.seed = 1};
   int rc;
   const option options[] = {
-      option_text('o', "output", "FILE", "where to: .mtx, .rb or .gbl, with .gz compressed (needed)", &r.to),
+      option_output('o', "output", "FILE", "where to: .mtx, .rb or .gbl, with .gz compressed (needed)", &r.to),
       option_integer(0, "seed", "S", "of everything random (default 1)", &r.seed, 0, 1000000000000000),
       option_flag(0, "random-values", "random values instead of the kind's own", &r.random_values),
       option_flag(0, "random-numbering", "rows and columns numbered at random", &r.random_numbering),

@@ -151,7 +151,7 @@ int cmd_info(int argc, char **argv)
   const char *path[1], *json_path = NULL, *plot_path = NULL;
   int strict = 0, rc;
   const option options[] = {
-      option_text(0, "plot", "FILE.svg", "draw the entries and the level sets", &plot_path),
+      option_output(0, "plot", "FILE.svg", "draw the entries and the level sets", &plot_path),
       option_strict(&strict),
       option_json(&json_path),
       OPTION_END,

@@ -147,7 +147,7 @@ int cmd_levels(int argc, char **argv)
   long threads = 0;
   int strict = 0, rc;
   const option options[] = {
-      option_text('p', "plot", "OUT.svg", "draw the width of each level, the work so far, and who does what", &plot),
+      option_output('p', "plot", "OUT.svg", "draw the width of each level, the work so far, and who does what", &plot),
       option_integer('t', "threads", "T", "for which auto decides (default: one per processor)", &threads, 0, 1024),
       option_strict(&strict),
       option_json(&json_path),

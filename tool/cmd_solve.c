@@ -262,7 +262,7 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
   const option options[] = {
       option_text('b', "rhs-file", "B.mtx", "right-hand sides, array or coordinate (default: A times ones)",
                   &q->b_path),
-      option_text('o', "output", "X.mtx", "write x to this file", &q->x_path),
+      option_output('o', "output", "X.mtx", "write x to this file", &q->x_path),
       option_integer(0, "rhs", "K", "K seeded right-hand sides instead", &q->rhs, 1, 1000000),
       option_text(0, "order", "NAME",
                   "metis, amd, colamd, natural, or a file with a permutation (default: AMD's or METIS's)", &q->order),
@@ -278,7 +278,7 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
       option_choice(0, "blas", "auto|own|openblas",
                     "what multiplies large blocks; auto: OpenBLAS where it serves and is fast", &q->blas),
       option_strict(&q->strict),
-      option_text(0, "save-factor", "F", "save the factor", &q->save_path),
+      option_output(0, "save-factor", "F", "save the factor", &q->save_path),
       option_text(0, "load-factor", "F", "load a factor of the same matrix instead of factoring", &q->load_path),
       option_json(&q->json_path),
       OPTION_END,

@@ -80,7 +80,8 @@ static int set_value(const command *usage, const option *o, const char *text)
   errno = 0;
   switch (o->kind) {
   case OPTION_FLAG: *(int *)o->value = 1; return 0;
-  case OPTION_TEXT: *(const char **)o->value = text; return 0;
+  case OPTION_TEXT:
+  case OPTION_OUTPUT: *(const char **)o->value = text; return 0;
   case OPTION_CHOICE:
     if (!is_choice(o->argument, text))
       return options_wrong(usage->verb, "--%s is '%s': give one of %s", o->name, text, o->argument);
@@ -140,6 +141,20 @@ static int take_option(const command *usage, int argc, char **argv, int *k)
   return set_value(usage, o, value);
 }
 
+/* What is written first would be lost. */
+static int outputs_differ(const command *usage)
+{
+  for (const option *o = usage->options; o->name; o++) {
+    const char *name = o->kind == OPTION_OUTPUT ? *(const char **)o->value : NULL;
+    for (const option *p = usage->options; name && p < o; p++) {
+      const char *before = p->kind == OPTION_OUTPUT ? *(const char **)p->value : NULL;
+      if (before && !strcmp(before, name))
+        return options_wrong(usage->verb, "--%s and --%s both write to %s: give two names", p->name, o->name, name);
+    }
+  }
+  return EXIT_DONE;
+}
+
 int options_parse(const command *usage, int argc, char **argv, const char **arguments, int *exit_status)
 {
   int n = 0, only_arguments = 0;
@@ -164,7 +179,7 @@ int options_parse(const command *usage, int argc, char **argv, const char **argu
       return 1;
     }
   }
-  if (n >= usage->least && n <= usage->most) return 0;
+  if (n >= usage->least && n <= usage->most) return (*exit_status = outputs_differ(usage)) != EXIT_DONE;
   *exit_status = n < usage->least
                      ? options_wrong(usage->verb, "missing argument: gable %s %s", usage->verb, usage->arguments)
                      : options_wrong(usage->verb, "too many arguments: gable %s %s", usage->verb, usage->arguments);

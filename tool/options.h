@@ -3,7 +3,7 @@
  *   const char *out = NULL;
  *   long repeat = 1;
  *   const option options[] = {
- *       option_text('o', "output", "X.mtx", "write x to this file", &out),
+ *       option_output('o', "output", "X.mtx", "write x to this file", &out),
  *       option_integer(0, "repeat", "R", "solve R times and report the median", &repeat, 1, 1000000),
  *       OPTION_END,
  *   };
@@ -18,7 +18,14 @@
 
 #include <stddef.h>
 
-typedef enum option_kind { OPTION_FLAG, OPTION_INTEGER, OPTION_REAL, OPTION_TEXT, OPTION_CHOICE } option_kind;
+typedef enum option_kind {
+  OPTION_FLAG,
+  OPTION_INTEGER,
+  OPTION_REAL,
+  OPTION_TEXT,
+  OPTION_OUTPUT, /* the name of a file to write: no two of them are the same */
+  OPTION_CHOICE
+} option_kind;
 
 typedef struct option {
   char letter;          /* of the short form, 0: none */
@@ -54,6 +61,11 @@ static inline option option_text(char letter, const char *name, const char *argu
 {
   return (option){letter, name, argument, help, OPTION_TEXT, (void *)value, 0, 0};
 }
+static inline option option_output(char letter, const char *name, const char *argument, const char *help,
+                                   const char **value)
+{
+  return (option){letter, name, argument, help, OPTION_OUTPUT, (void *)value, 0, 0};
+}
 static inline option option_choice(char letter, const char *name, const char *choices, const char *help,
                                    const char **value)
 {
@@ -62,7 +74,7 @@ static inline option option_choice(char letter, const char *name, const char *ch
 /* The --json of every verb. */
 static inline option option_json(const char **value)
 {
-  return option_text(0, "json", "FILE", "write the report as JSON to FILE, '-' for standard output", value);
+  return option_output(0, "json", "FILE", "write the report as JSON to FILE, '-' for standard output", value);
 }
 
 /* The --strict of every verb that reads a matrix. */
