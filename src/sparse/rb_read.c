@@ -94,7 +94,7 @@ static gable_status read_type(gi_source *s, const char *line, gi_rb_header *h)
              AT "'%.3s': element matrices are read when they are unsymmetric, symmetric or hermitian", HERE(s), line);
   GI_TRY(read_counts(s, line + 3, "rows, columns and entries are expected behind the type", 3, 4, sizes));
   h->n_rows = sizes[0], h->n_cols = sizes[1], h->count = sizes[2], h->element_values = sizes[3];
-  if (h->value_lines == 0) h->field = GABLE_PATTERN;
+  if (h->value_lines == 0 && h->count > 0) h->field = GABLE_PATTERN;
   GI_TRY(check_sizes(s, h));
 done:
   return status;
@@ -115,7 +115,7 @@ static gable_status read_header(gi_source *s, gi_rb_header *h)
   GI_TRY(header_line(s, &line));
   GI_TRY(gi_rb_parse_format(s, &line, "i", &h->ptr));
   GI_TRY(gi_rb_parse_format(s, &line, "i", &h->idx));
-  if (h->field != GABLE_PATTERN) GI_TRY(gi_rb_parse_format(s, &line, "edfgi", &h->val));
+  if (h->field != GABLE_PATTERN && h->value_lines > 0) GI_TRY(gi_rb_parse_format(s, &line, "edfgi", &h->val));
   if (h->rhs_lines > 0) GI_TRY(header_line(s, &line));
 done:
   return status;

@@ -26,6 +26,11 @@ expect 1 "No such file or directory" generate chain:5 -o none/x.mtx
 expect 0 "12 x 12" convert a.mtx a.rb
 expect 0 "12 x 12" convert a.rb a.gbl
 expect 0 "12 x 12" convert a.gbl b.mtx --json convert.json
+printf '%%%%MatrixMarket matrix coordinate real general\n0 0 0\n' >nothing.mtx # is real in every format
+for ending in rb gbl mtx; do
+    expect 0 "0 x 0" convert nothing.mtx "nothing2.$ending"
+    expect 0 "" solve "nothing2.$ending"
+done
 cmp a.mtx b.mtx || wrong "not the same after three formats"
 expect 0 "12 x 12" convert a.mtx full.mtx --expand
 grep -q "^12 12 46$" full.mtx || wrong "--expand: $(head -n 2 full.mtx)"
