@@ -155,7 +155,9 @@ static gable_status collect(gi_factor *f, const gi_worker *workers, int threads)
     f->perturbed += w->perturbed;
     if (!(w->largest <= f->max_factor) && !isnan(f->max_factor)) f->max_factor = w->largest;
   }
-  GI_REQUIRE(failed < 0, GABLE_ERR_SINGULAR, "not positive definite: the pivot of column %d is not positive", failed);
+  GI_REQUIRE(failed < 0, GABLE_ERR_SINGULAR,
+             "not positive definite: pivot %lld of the elimination is not positive; other methods factor such a matrix",
+             (long long)failed + 1);
 done:
   return status;
 }
