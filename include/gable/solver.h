@@ -152,9 +152,9 @@ typedef struct gable_solve_report { /* of the last gable_solver_solve with a wor
   }
 GABLE_API gable_status gable_solver_work_report(const gable_solver_work *w, gable_solve_report *report);
 
-/* Local.  Estimates by Hager and Higham; a few solves each.  rcond = 1 / (||A||_1 ||A^-1||_1): below 2.2e-16 the matrix
- * is numerically singular.  forward_error bounds max |x - x_true| / max |x| for the column b, x (one column, GABLE_D).
- */
+/* Local.  Estimates by Hager and Higham; a few solves each.  rcond = 1 / (||A||_1 ||A^-1||_1), 0 where no double holds
+ * ||A^-1||_1: below 2.2e-16 the matrix is numerically singular.  forward_error bounds max |x - x_true| / max |x| for
+ * the column b, x (one column, GABLE_D). */
 GABLE_API gable_status gable_solver_rcond(const gable_solver *s, gable_solver_work *w, double *rcond);
 GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_solver_work *w, gable_op op,
                                                   const gable_vectors_view *b, const gable_vectors_view *x,

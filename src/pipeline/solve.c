@@ -309,7 +309,7 @@ gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, doub
   gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
   for (gable_idx j = 0; j < a.n; j++) norm = fmax(norm, a.col_sum[j]);
   GI_TRY(gi_inverse_norm(a.n, GABLE_N, NULL, near_inverse, w, w->scratch, &inverse_norm));
-  *rcond = a.n ? 1 / norm / inverse_norm : 1;
+  *rcond = !a.n ? 1 : isfinite(inverse_norm) ? 1 / norm / inverse_norm : 0;
 done:
   return status;
 }

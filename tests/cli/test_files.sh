@@ -26,6 +26,7 @@ expect 1 "No such file or directory" generate chain:5 -o none/x.mtx
 expect 0 "12 x 12" convert a.mtx a.rb
 expect 0 "12 x 12" convert a.rb a.gbl
 expect 0 "12 x 12" convert a.gbl b.mtx --json convert.json
+expect 2 "two names" convert a.gbl c.mtx --json c.mtx
 printf '%%%%MatrixMarket matrix coordinate real general\n0 0 0\n' >nothing.mtx # is real in every format
 for ending in rb gbl mtx; do
     expect 0 "0 x 0" convert nothing.mtx "nothing2.$ending"

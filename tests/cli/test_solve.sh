@@ -116,6 +116,19 @@ says 'backward error' err
 mm 'coordinate real general' '2 2 4' '1 1 1' '1 2 1' '2 1 1' '2 2 1' >ones.mtx
 run 0 solve ones.mtx
 says 'numerically singular' out
+mm 'coordinate real general' '1 1 1' '1 1 5e-324' >denormal.mtx
+run 0 solve denormal.mtx
+says 'rcond 0.0' out
+says 'numerically singular' out
+
+# two outputs under one name
+run 2 solve a.mtx -o q.mtx --save-factor q.mtx
+says 'both write to q.mtx' err
+run 2 solve a.mtx -o q.mtx --json=q.mtx
+[ ! -e q.mtx ] || wrong "q.mtx was written"
+mm 'coordinate real symmetric' '2 2 2' '1 1 1' '2 2 -1' >indefinite.mtx
+run 1 solve indefinite.mtx --method cholesky
+says 'pivot 2 .*other methods' err
 
 # an OpenBLAS, or one line that says why not
 got=0
