@@ -6,7 +6,7 @@
 #define V double
 #define X double
 #define R 16
-#define THIN_WIDEST 4
+#define THIN_WIDEST 8
 #define LANES 8
 #define VU d8
 #define VX d8
