@@ -131,7 +131,10 @@ static void print_answer(FILE *out, const solve_outcome *r, double tolerance)
   const gable_solve_report *w = &r->report;
   report_line(out, "backward error", "%.1e (tolerance %.0e), %.1e before refinement", w->backward_error, tolerance,
               w->first_error);
-  report_line(out, "condition", "rcond %.1e, forward error below %.1e", r->rcond, r->forward_error);
+  if (r->rcond != r->rcond)
+    report_line(out, "condition", "not known: the factor that was loaded is of other values");
+  else
+    report_line(out, "condition", "rcond %.1e, forward error below %.1e", r->rcond, r->forward_error);
   if (r->rcond < DBL_EPSILON)
     report_line(out, "", "numerically singular: x solves a system within rounding of this one, no more can be said");
   report_line(out, r->status ? "NOT SOLVED" : "solved", "%s %s%s%s", r->status ? "after" : "all in",
@@ -189,6 +192,7 @@ static void json_factor(json *j, const solve_outcome *r)
   json_integer(j, "perturbed_pivots", integer_of(s, GABLE_SOLVER_PERTURBED_PIVOTS));
   json_number(j, "growth", real_of(s, GABLE_SOLVER_GROWTH));
   json_bool(j, "drift", integer_of(s, GABLE_SOLVER_DRIFT) != 0);
+  json_bool(j, "other_values", integer_of(s, GABLE_SOLVER_OTHER_VALUES) != 0);
   json_number(j, "log_abs_determinant", real_of(s, GABLE_SOLVER_LOG_ABS_DETERMINANT));
   json_integer(j, "sign_determinant", integer_of(s, GABLE_SOLVER_SIGN_DETERMINANT));
   json_integer(j, "memory_bytes", r->memory_bytes);

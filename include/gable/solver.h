@@ -154,7 +154,8 @@ GABLE_API gable_status gable_solver_work_report(const gable_solver_work *w, gabl
 
 /* Local.  Estimates by Hager and Higham; a few solves each.  rcond = 1 / (||A||_1 ||A^-1||_1), 0 where no double holds
  * ||A^-1||_1: below 2.2e-16 the matrix is numerically singular.  forward_error bounds max |x - x_true| / max |x| for
- * the column b, x (one column, GABLE_D). */
+ * the column b, x (one column, GABLE_D).  Both are NaN, and the determinant with them, where GABLE_SOLVER_OTHER_VALUES
+ * is 1. */
 GABLE_API gable_status gable_solver_rcond(const gable_solver *s, gable_solver_work *w, double *rcond);
 GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_solver_work *w, gable_op op,
                                                   const gable_vectors_view *b, const gable_vectors_view *x,
@@ -180,6 +181,7 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(PERTURBED_PIVOTS, int64_t, 1, "tiny pivots that were replaced")                                                    \
   X(GROWTH, double, 1, "max |U|, or |D L^T|, / max |A'|")                                                              \
   X(DRIFT, int64_t, 1, "1: the values have drifted from the analysis: analyse again")                                  \
+  X(OTHER_VALUES, int64_t, 1, "1: the factor was loaded and is of other values of this pattern")                       \
   X(MEMORY_PREDICTED, int64_t, 1, "bytes that the solver will hold at most while it factors, known after analyse")     \
   X(MEMORY, int64_t, 1, "bytes held by the solver now")                                                                \
   X(SOLVE_BYTES, double, 1, "bytes that one sweep for one right-hand side reads and writes at least")                  \

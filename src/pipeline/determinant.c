@@ -65,6 +65,11 @@ gable_status gi_pipeline_determinant(const gable_solver *s, double *log_abs, int
   const gi_factor *f = s->factor;
   unsigned char *seen = NULL;
   product inverse = {1, 0}, scales = {1, 0};
+  if (s->other_values) {
+    *log_abs = NAN;
+    *sign = 0;
+    goto done;
+  }
   GI_ALLOC(s->ctx, seen, s->problem.n);
   int odd = parity(a->row_perm, s->problem.n, seen) ^ parity(a->col_perm, s->problem.n, seen);
   for (gable_idx k = 0; k < s->problem.n; k++) {

@@ -26,6 +26,7 @@ void gi_pipeline_clear(gable_solver *s)
   gi_free(s->ctx, s->user_order);
   s->user_order = NULL;
   s->analyses = s->drift = 0;
+  s->other_values = 0;
   s->factor_s = 0;
 }
 
@@ -188,6 +189,7 @@ static gable_status numeric(gable_solver *s)
   GI_TRY(status);
   GI_TRY(gi_thin_update(s->ctx, a->plan, s->factor));
   s->factor_s = gi_now() - begin;
+  s->other_values = 0;
   s->phase = GI_PHASE_FACTORED;
 done:
   return status;

@@ -26,6 +26,7 @@ struct gable_solver {
   uint64_t structure; /* serial number of the arrangement: a work belongs to one */
   int analyses;
   int drift;
+  uint32_t other_values; /* not 0: the factor was loaded and is of other values, with this checksum (store.h) */
   double factor_s;
 };
 

@@ -32,6 +32,7 @@ static gi_phase needed(gable_solver_key key)
   case GABLE_SOLVER_PERTURBED_PIVOTS:
   case GABLE_SOLVER_GROWTH:
   case GABLE_SOLVER_DRIFT:
+  case GABLE_SOLVER_OTHER_VALUES:
   case GABLE_SOLVER_LOG_ABS_DETERMINANT:
   case GABLE_SOLVER_SIGN_DETERMINANT:
   case GABLE_SOLVER_FACTOR_S:
@@ -69,6 +70,7 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_NNZ_U: return a->method == GABLE_METHOD_LU ? y->nnz_u : y->nnz_l;
   case GABLE_SOLVER_PERTURBED_PIVOTS: return s->factor->perturbed;
   case GABLE_SOLVER_DRIFT: return s->drift;
+  case GABLE_SOLVER_OTHER_VALUES: return s->other_values != 0;
   case GABLE_SOLVER_MEMORY_PREDICTED: return predicted(s);
   case GABLE_SOLVER_MEMORY: return gi_pipeline_bytes(s);
   case GABLE_SOLVER_ANALYSES: return s->analyses;

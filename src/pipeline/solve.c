@@ -306,6 +306,8 @@ gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, doub
   double norm = 0, inverse_norm;
   GI_TRY(check_vectors(s, w, &none, &none));
   GI_TRY(check_matrix(s));
+  *rcond = NAN;
+  if (s->other_values) goto done;
   gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
   for (gable_idx j = 0; j < a.n; j++) norm = fmax(norm, a.col_sum[j]);
   GI_TRY(gi_inverse_norm(a.n, GABLE_N, NULL, near_inverse, w, w->scratch, &inverse_norm));
@@ -324,6 +326,8 @@ gable_status gi_pipeline_forward_error(const gable_solver *s, gable_solver_work 
   GI_TRY(check_vectors(s, w, b, x));
   GI_TRY(check_matrix(s));
   GI_REQUIRE(b->count == 1, GABLE_ERR_ARGUMENT, "%d columns: forward errors are estimated one at a time", b->count);
+  *forward_error = NAN;
+  if (s->other_values) goto done;
   copy_in(b, 0, 1, w->b);
   copy_in(x, 0, 1, w->x);
   gi_system a = gi_problem_system(&s->problem, s->ctx->threads);

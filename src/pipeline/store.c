@@ -80,6 +80,13 @@ static int factor_pieces(const gi_store_header *h, const gi_layout *y, gi_factor
   return k;
 }
 
+uint32_t gi_store_values(const gi_problem *p)
+{
+  const uint64_t sum = gi_checksum(0, p->rows.val, (size_t)p->rows.ptr[p->n] * sizeof *p->rows.val);
+  const uint32_t folded = (uint32_t)(sum ^ sum >> 32);
+  return folded ? folded : 1;
+}
+
 static gi_store_header header_of(const gable_solver *s)
 {
   const gi_arrangement *a = &s->arrangement;
@@ -109,6 +116,7 @@ static gi_store_header header_of(const gable_solver *s)
   h.kind = (int32_t)f->kind;
   h.type = (int32_t)f->type;
   h.perturbed = f->perturbed;
+  h.values = s->other_values ? s->other_values : gi_store_values(&s->problem);
   h.max_entry = f->max_entry;
   h.max_factor = f->max_factor;
   h.sum = gi_checksum(0, &h, offsetof(gi_store_header, sum));
@@ -174,7 +182,7 @@ static const char *header_fault(const gi_store_header *h, const gi_problem *p)
   if (h->rank != h->n) return "a structural rank below the order";
   if (h->perturbed < 0 || h->perturbed > (h->kind == GI_CHOLESKY ? 0 : h->n)) return "too many perturbed pivots";
   if (h->height < 0 || h->height > h->n) return "a tree higher than the matrix is large";
-  if (h->drift < 0 || h->drift > 1 || h->nothing != 0) return "a flag that is neither 0 nor 1";
+  if (h->drift < 0 || h->drift > 1) return "a flag that is neither 0 nor 1";
   if (!(h->max_entry >= 0 && isfinite(h->max_entry) && h->max_factor >= 0 && isfinite(h->max_factor)))
     return "a largest entry that is none";
   return NULL;
@@ -372,6 +380,7 @@ static gable_status load_all(gable_solver *s, gi_source *source, const gi_store_
   GI_TRY(load_numbers(s, source, h));
   s->options.factor_type = (gable_type)h->type;
   s->drift = h->drift != 0;
+  s->other_values = h->values && h->values != gi_store_values(&s->problem) ? h->values : 0;
   s->structure++;
   s->phase = GI_PHASE_FACTORED;
 done:

@@ -14,10 +14,14 @@ typedef struct gi_store_header {
   uint64_t pattern_hash;
   int64_t n, nnz, nnz_l, nnz_u, lrow_count, ucol_count, off_count; /* -1: ucol is lrow; no F */
   int32_t n_super, n_blocks, height, drift;
-  int32_t method, order, matched, rank, kind, type, perturbed, nothing; /* the last is 0 */
+  int32_t method, order, matched, rank, kind, type, perturbed;
+  uint32_t values; /* gi_store_values of those that were factored; 0: not known */
   double max_entry, max_factor;
   uint64_t sum; /* of all before */
 } gi_store_header;
+
+/* A checksum of the values of a problem, never 0. */
+uint32_t gi_store_values(const gi_problem *p);
 
 /* gi_pipeline_load from an open source, which stays the caller's. */
 gable_status gi_store_read(gable_solver *s, const gable_matrix_view *view, gi_source *source);

@@ -119,7 +119,6 @@ FORGERY(perturbed_one, f->h.perturbed = 1)
 FORGERY(height_negative, f->h.height = -1)
 FORGERY(height_large, f->h.height = (int32_t)f->h.n + 1)
 FORGERY(drift_two, f->h.drift = 2)
-FORGERY(something, f->h.nothing = 1)
 FORGERY(entry_negative, f->h.max_entry = -1)
 FORGERY(entry_nan, f->h.max_entry = NAN)
 FORGERY(factor_infinite, f->h.max_factor = INFINITY)
@@ -209,7 +208,6 @@ static const struct {
     {BLOCKS, height_negative, "a tree higher than"},
     {BLOCKS, height_large, "a tree higher than"},
     {BLOCKS, drift_two, "a flag that is neither"},
-    {BLOCKS, something, "a flag that is neither"},
     {BLOCKS, entry_negative, "a largest entry that is none"},
     {BLOCKS, entry_nan, "a largest entry that is none"},
     {LDLT, factor_infinite, "a largest entry that is none"},

@@ -67,6 +67,51 @@ static void round_trip(test_kind kind, gable_idx n, gable_type type)
   free(y);
 }
 
+static int64_t is_of_other_values(const gable_solver *s)
+{
+  int64_t other = -1;
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_OTHER_VALUES, &other, sizeof other));
+  return other;
+}
+
+/* What is told of the matrix with a factor of others of its pattern is not known; its solves are right. */
+static void other_values(void)
+{
+  enum { N = 200 };
+  test_system a = test_system_make(TEST_UNSYMMETRIC, N, 5);
+  gable_matrix_view v = test_system_view(&a);
+  gable_solver *s = factored(&a, NULL), *loaded = NULL;
+  gable_solver_work *w = NULL;
+  double b[N], x[N], rcond = 0, log_abs = 0;
+  const gable_off nnz = a.ptr[N];
+  for (gable_idx i = 0; i < N; i++) b[i] = 1 + i % 3;
+  CHECK_OK(gable_solver_save(s, path));
+  CHECK_OK(gable_solver_create(ctx, NULL, &loaded));
+  CHECK_OK(gable_solver_load(loaded, &v, path));
+  CHECK(!is_of_other_values(loaded));
+  for (gable_off k = 0; k < nnz; k++) a.val[k] *= 1.5;
+  CHECK_OK(gable_solver_load(loaded, &v, path));
+  CHECK(is_of_other_values(loaded) == 1);
+  solve(loaded, N, GABLE_N, b, x);
+  CHECK_OK(gable_solver_work_create(loaded, 1, &w));
+  CHECK_OK(gable_solver_rcond(loaded, w, &rcond));
+  CHECK_OK(gable_solver_get(loaded, GABLE_SOLVER_LOG_ABS_DETERMINANT, &log_abs, sizeof log_abs));
+  CHECK(isnan(rcond) && isnan(log_abs), "rcond %g, log |det| %g of another matrix", rcond, log_abs);
+  gable_solver_work_destroy(&w);
+  CHECK_OK(gable_solver_save(loaded, path)); /* still the factor of the first ones */
+  CHECK_OK(gable_solver_load(loaded, &v, path));
+  CHECK(is_of_other_values(loaded) == 1);
+  CHECK_OK(gable_solver_factor(loaded, NULL, GABLE_REUSE_ALL));
+  CHECK(!is_of_other_values(loaded));
+  CHECK_OK(gable_solver_work_create(loaded, 1, &w));
+  CHECK_OK(gable_solver_rcond(loaded, w, &rcond));
+  CHECK(rcond > 0 && rcond <= 1);
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  gable_solver_destroy(&loaded);
+  test_system_free(&a);
+}
+
 /* A loaded solver factors again at every level of reuse, with the order that its own options ask for. */
 static void factor_after_loading(void)
 {
@@ -251,6 +296,7 @@ int main(void)
   round_trip(TEST_SPD, 80, GABLE_S);
   factor_after_loading();
   drift_is_kept();
+  other_values();
   nothing_lost();
   refusals();
   unlink(path);
