@@ -7,8 +7,9 @@
 
 enum { LEVELS = 16, WIDTHS = 9, ROWS = 17, LEAST_RECORDS = 4 };
 
-/* Which factors are swept so: at most MOST_VALUES in their panels, one in LEAST_SHARE of them or more in thin ones. */
-enum { MOST_VALUES = 1 << 20, LEAST_SHARE = 4 };
+/* Which factors are swept so: at most MOST_VALUES in their panels, one in LEAST_SHARE of them or more in thin ones;
+ * with FEW_VALUES at most one in LEAST_SHARE_OF_FEW, since what the sweep passes over is near, too. */
+enum { MOST_VALUES = 1 << 20, LEAST_SHARE = 4, FEW_VALUES = 1 << 18, LEAST_SHARE_OF_FEW = 16 };
 
 typedef struct sorting {
   const gi_layout *y;
@@ -281,7 +282,7 @@ static int worth_it(const gi_layout *y)
     if (gik_panel_thin(w, gi_layout_nl(y, s))) thin += y->lval[s + 1] - y->lval[s];
     if (gik_panel_thin(w, gi_layout_nu(y, s))) thin += y->uval[s + 1] - y->uval[s];
   }
-  return thin >= values / LEAST_SHARE;
+  return thin >= values / (values <= FEW_VALUES ? LEAST_SHARE_OF_FEW : LEAST_SHARE);
 }
 
 gable_status gi_thin_update(gable_context *ctx, const gi_solve_plan *plan, gi_factor *f)
