@@ -4,6 +4,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__) && !defined(__CUDACC__)
+#include <emmintrin.h>
+#endif
 
 #if defined(__CUDACC__)
 #define GI_HD __host__ __device__ static inline
@@ -94,6 +99,25 @@ static inline void gi_prefetch(const void *base, ptrdiff_t offset)
 #else
   (void)base;
   (void)offset;
+#endif
+}
+
+/* Copies bytes, a multiple of 16, from from to to, aligned to 16 and written past the caches where the processor can:
+ * whole lines are then not read before they are written.  gi_store_past_end before another thread may read them. */
+static inline void gi_store_past(void *to, const void *from, size_t bytes)
+{
+#if defined(__SSE2__) && !defined(__CUDACC__)
+  for (size_t q = 0; q < bytes; q += 16)
+    _mm_stream_si128((__m128i *)((char *)to + q), _mm_loadu_si128((const __m128i *)((const char *)from + q)));
+#else
+  memcpy(to, from, bytes);
+#endif
+}
+
+static inline void gi_store_past_end(void)
+{
+#if defined(__SSE2__) && !defined(__CUDACC__)
+  _mm_sfence();
 #endif
 }
 

@@ -11,6 +11,10 @@ enum { EDGE = 8, AHEAD = 4 * EDGE };
  * where the processor's own reading ahead ends.  What is written to y can wait for its line, what is read cannot. */
 enum { MANY_IN = 1 << 19, MANY_OUT = 1 << 15, FAR = 64, PAGE = 4096 };
 
+/* A y of so many bytes leaves the caches before the sweep comes to most of it: several whole columns are written past
+ * them, which saves reading the lines that are written. */
+enum { PAST_BYTES = 1 << 25 };
+
 #define INLINE static inline __attribute__((always_inline))
 
 typedef double VD __attribute__((vector_size(8 * EDGE)));
