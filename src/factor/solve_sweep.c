@@ -5,12 +5,15 @@
 
 #include "factor/solve_blocks.h"
 
+enum { PIVOT_BYTES = 1 << 19 }; /* of y that D^-1 is applied to ahead of a sweep: they stay in a second level cache */
+
 /* One direction over one factor: which kernels, and which panel (rows below and beside the diagonal blocks). */
 typedef struct direction {
   gik_panels panels;
   gik_panel_sweep *sweep;
   gik_panel_block *block;
   int upper;                  /* 1: the U panels */
+  int pivots;                 /* 1: a backward sweep of L D L^T, which comes with y_J := D_J^-1 y_J */
   const gi_thin_stream *thin; /* or NULL */
   gik_panel_thin_sweep *thin_sweep;
   gik_thin_records records;
@@ -44,14 +47,45 @@ static wide_panel panel_of(const gi_solve_team *t, const direction *d, gable_idx
   return p;
 }
 
+static void *row_of(const gi_solve_team *t, gable_idx i)
+{
+  return (char *)t->y + (size_t)i * (size_t)t->kernels->rhs * t->kernels->vector;
+}
+
+/* y_J := D_J^-1 y_J for the supernodes s0 .. s1-1; no block of D reaches out of its supernode. */
+static void pivots(const gi_solve_team *t, gable_idx s0, gable_idx s1)
+{
+  const gable_idx *super = t->plan->layout->super;
+  gi_solve_blocks(t->factor, t->kernels->rhs, t->kernels->vector == sizeof(float), super[s0], super[s1], t->y);
+}
+
+/* Some supernodes at a time, so that D^-1 leaves their rows in a near cache for the sweep. */
+static void sweep_with_pivots(const gi_solve_team *t, const direction *d, gable_idx s0, gable_idx s1)
+{
+  const gable_idx *super = t->plan->layout->super;
+  const gable_idx most = PIVOT_BYTES / (t->kernels->rhs * (gable_idx)t->kernels->vector);
+  for (gable_idx end = s1; end > s0;) {
+    gable_idx begin = end - 1;
+    while (begin > s0 && super[end] - super[begin - 1] <= most) begin--;
+    pivots(t, begin, end);
+    d->sweep(&d->panels, begin, end, t->y, t->z);
+    end = begin;
+  }
+}
+
 /* The supernodes of a piece (solve_thin.h), which are s0 .. s1-1. */
 static void sweep(const gi_solve_team *t, const direction *d, gable_idx piece, gable_idx s0, gable_idx s1, int upwards)
 {
   const gi_thin_stream *thin = d->thin;
   if (!thin) {
-    d->sweep(&d->panels, s0, s1, t->y, t->z);
+    if (d->pivots) {
+      sweep_with_pivots(t, d, s0, s1);
+    } else {
+      d->sweep(&d->panels, s0, s1, t->y, t->z);
+    }
     return;
   }
+  if (d->pivots) pivots(t, s0, s1);
   const gik_thin_group *group = thin->group + thin->group_ptr[piece];
   const gable_idx groups = thin->group_ptr[piece + 1] - thin->group_ptr[piece];
   const gable_idx r0 = thin->rest_ptr[piece], r1 = thin->rest_ptr[piece + 1];
@@ -62,11 +96,6 @@ static void sweep(const gi_solve_team *t, const direction *d, gable_idx piece, g
     for (gable_idx r = r1 - 1; r >= r0; r--) d->sweep(&d->panels, thin->rest[r].s0, thin->rest[r].s1, t->y, t->z);
     if (groups) d->thin_sweep(&d->records, group, groups, t->y);
   }
-}
-
-static void *row_of(const gi_solve_team *t, gable_idx i)
-{
-  return (char *)t->y + (size_t)i * (size_t)t->kernels->rhs * t->kernels->vector;
 }
 
 /* y[row] += its slots, in the order of the parts. */
@@ -132,6 +161,7 @@ static void backward(gi_solve_team *t, const gi_solve_segment *g, const directio
       if (t->thread == 0) sweep(t, d, p->n_parts + k, run->s0, run->s1, 0);
       continue;
     }
+    if (d->pivots && t->thread == 0) pivots(t, run->s0, run->s1);
     gi_solve_barrier(t);
     const wide_panel a = panel_of(t, d, run->s0);
     const gable_idx c0 = gi_solve_share(a.w, t->thread, t->threads),
@@ -270,6 +300,7 @@ static void directions(const gi_solve_team *t, direction d[2], const direction *
   d[1] = (direction){.panels = back, .sweep = k->backward_lt, .block = k->block_lt};
   if (t->op == GABLE_N && lu)
     d[1] = (direction){.panels = back, .sweep = k->backward_u, .block = k->block_u, .upper = 1};
+  d[1].pivots = f->kind == GI_LDLT && (t->parts & GI_SOLVE_D);
   if (t->thin) use_thin(t, d);
   const int has_l = (t->parts & GI_SOLVE_L) != 0, has_u = (t->parts & GI_SOLVE_U) != 0;
   use[0] = (t->op == GABLE_N ? has_l : has_u) ? &d[0] : NULL;
@@ -291,7 +322,8 @@ static void segments(gi_solve_team *t, const direction *first, const direction *
 }
 
 /* The panels of LU hold D U together, so the product with one of them left out has a scaling between its sweeps:
- * U^-1 = (D U)^-1 D and U^-T = D (D U)^-T.  Those of L D L^T hold L alone. */
+ * U^-1 = (D U)^-1 D and U^-T = D (D U)^-T.  Those of L D L^T hold L alone; D comes with the backward sweep, or by
+ * itself where there is none. */
 void gi_solve_sweep(gi_solve_team *t)
 {
   const gable_idx n = t->plan->layout->n;
@@ -301,15 +333,18 @@ void gi_solve_sweep(gi_solve_team *t)
   const gable_idx j0 = gi_solve_share(n, t->thread, t->threads), j1 = gi_solve_share(n, t->thread + 1, t->threads);
   const gi_factor_kind kind = t->factor->kind;
   directions(t, d, use);
-  if (kind == GI_CHOLESKY || (kind == GI_LU && has_d == has_u)) {
+  const int scaled = kind == GI_LU ? has_d != has_u : kind == GI_LDLT && has_d && !use[1];
+  if (!scaled) {
     segments(t, use[0], use[1]);
     return;
   }
   if (use[0]) segments(t, use[0], NULL);
   gi_solve_barrier(t);
-  if (kind == GI_LU) diagonal(t, j0, j1, has_d);
-  if (kind == GI_LDLT && has_d)
-    gi_solve_blocks(t->factor, t->kernels->rhs, t->kernels->vector == sizeof(float), j0, j1, t->y);
+  if (kind == GI_LU) {
+    diagonal(t, j0, j1, has_d);
+  } else if (t->thread == 0) {
+    pivots(t, 0, t->plan->layout->n_super);
+  }
   gi_solve_barrier(t);
   if (use[1]) segments(t, NULL, use[1]);
 }

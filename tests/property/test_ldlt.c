@@ -326,6 +326,63 @@ static void check_memory(void)
   test_system_free(&a);
 }
 
+/* A chain of pairs (0.1 5; 5 0.1) with 1 between them: blocks of order 2 in all of D. */
+static test_system chain(gable_idx n)
+{
+  test_system a = {.n = n};
+  a.ptr = calloc((size_t)n + 1, sizeof *a.ptr);
+  a.idx = calloc(3 * (size_t)n, sizeof *a.idx);
+  a.val = calloc(3 * (size_t)n, sizeof *a.val);
+  for (gable_idx j = 0; j < n; j++) {
+    int64_t at = a.ptr[j];
+    for (gable_idx i = j > 0 ? j - 1 : 0; i <= j + 1 && i < n; i++) {
+      const gable_idx above = i < j ? i : j;
+      a.idx[at] = i;
+      a.val[at++] = i == j ? 0.1 : above % 2 ? 1 : 5;
+    }
+    a.ptr[j + 1] = at;
+  }
+  return a;
+}
+
+static void apply(const gable_solver *s, const test_system *a, gable_idx count, const double *b, double *x)
+{
+  gable_solver_work *w = NULL;
+  gable_vectors_view vb = test_vectors(a->n, count, (double *)(uintptr_t)b), vx = test_vectors(a->n, count, x);
+  CHECK_OK(gable_solver_work_create(s, count, &w));
+  CHECK_OK(gable_solver_apply(s, w, GABLE_N, GABLE_FACTOR_ALL, &vb, &vx));
+  for (gable_idx c = 0; c < count; c += 5) {
+    const double error = test_backward_error(a, GABLE_N, b + (size_t)c * (size_t)a->n, x + (size_t)c * (size_t)a->n);
+    CHECK(error <= 1e-13, "column %d of %d: %g", c, count, error);
+  }
+  gable_solver_work_destroy(&w);
+}
+
+/* Rows by the hundred thousand: D^-1 goes stretch by stretch, and 16 columns are 32 MB, which are written past the
+ * caches. */
+static void check_long(void)
+{
+  const gable_idx n = (1 << 18) + 5, columns = 16;
+  const size_t entries = (size_t)n * (size_t)columns;
+  const gable_solver_options o = by_ldlt();
+  test_system a = chain(n);
+  double *b = malloc(entries * sizeof *b), *x = malloc(entries * sizeof *x), *y = malloc(entries * sizeof *y);
+  gable_solver *one = factored(ctx, &a, &o), *several = factored(three_threads, &a, &o);
+  gi_random r = gi_random_seed(3);
+  for (size_t k = 0; k < entries; k++) b[k] = gi_random_unit(&r) - 0.5;
+  for (gable_idx count = 1; count <= columns; count += columns - 1) {
+    apply(one, &a, count, b, x);
+    apply(several, &a, count, b, y);
+    CHECK(!memcmp(x, y, (size_t)n * (size_t)count * sizeof *x), "%d columns: other bits with 3 threads", count);
+  }
+  gable_solver_destroy(&one);
+  gable_solver_destroy(&several);
+  free(b);
+  free(x);
+  free(y);
+  test_system_free(&a);
+}
+
 int main(void)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
@@ -344,6 +401,7 @@ int main(void)
   check_pattern_alone();
   check_hollow();
   check_memory();
+  check_long();
   gable_context_destroy(&ctx);
   gable_context_destroy(&three_threads);
   return 0;
