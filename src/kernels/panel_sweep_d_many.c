@@ -7,6 +7,7 @@
 #define X double
 #define R 16
 #define THIN_WIDEST 8
+#define EACH_REST
 #define LANES 8
 #define VU d8
 #define VX d8
