@@ -1,8 +1,13 @@
 /* wait.h: waiting for a value that another thread stores, written once.
  *
  * The writer stores with release, the reader polls with acquire: what was written before the store is seen after the
- * wait.  Polling backs off to the scheduler, and past a deadline it ends: gi_team.failed then names what was awaited
- * and every other wait of the team ends too. */
+ * wait.  Polling backs off, and past a deadline it ends: gi_team.failed then names what was awaited and every other
+ * wait of the team ends too.
+ *
+ * There are two ways to back off.  Who waits for a row or a barrier offers its processor after microseconds: all
+ * threads must come, and the one waited for may be in the queue.  Who waits for work that others have claimed keeps its
+ * processor for longer and then sleeps: on a busy machine what is offered goes to a stranger for time slices, and a
+ * sleeper is back sooner. */
 #ifndef GI_WAIT_H
 #define GI_WAIT_H
 
@@ -22,7 +27,8 @@ typedef struct gi_team {
   atomic_int_least64_t failed;     /* 1 + what was awaited when the deadline passed; 0: nothing */
   atomic_uint arrived, generation; /* of gi_team_barrier */
   atomic_uint left;
-  atomic_uint late; /* waits that outlasted the spin */
+  atomic_uint late;            /* waits that outlasted the spin */
+  atomic_int_least64_t worked; /* ns of processor that threads say they used */
 } gi_team;
 
 static inline void gi_team_init(gi_team *t, double deadline_s)
@@ -34,6 +40,7 @@ static inline void gi_team_init(gi_team *t, double deadline_s)
   atomic_init(&t->generation, 0);
   atomic_init(&t->left, 0);
   atomic_init(&t->late, 0);
+  atomic_init(&t->worked, 0);
   atomic_thread_fence(memory_order_release);
   atomic_store_explicit(&t->size, 1, memory_order_release);
 }
@@ -54,12 +61,41 @@ static inline void gi_team_join(gi_team *t)
   (void)atomic_load_explicit(&t->left, memory_order_acquire);
 }
 
+/* This thread used so many seconds of gi_processor_seconds in the region. */
+static inline void gi_team_used(gi_team *t, double seconds)
+{
+  atomic_fetch_add_explicit(&t->worked, (int_least64_t)(1e9 * seconds), memory_order_relaxed);
+}
+
+/* After gi_team_join: what gi_team_used was told by all threads. */
+static inline double gi_team_work(const gi_team *t)
+{
+  return 1e-9 * (double)atomic_load_explicit(&t->worked, memory_order_relaxed);
+}
+
 enum {
   GI_SPINS = 256,       /* looks before the processor is offered to others: a few microseconds */
   GI_SPINS_CROWDED = 8, /* the same where offering it has proved to be needed */
-  GI_LATE = 16          /* waits of a team beyond GI_SPINS after which it counts as crowded */
+  GI_LATE = 16,         /* waits of a team beyond GI_SPINS after which it counts as crowded */
+  GI_SLEEP_NS = 50000
 };
 static const double gi_sleep_after_s = 0.01; /* offers have not helped for so long: sleep between looks */
+static const double gi_patience_s = 1e-3;    /* the same without offers: shares of work differ by less */
+
+static inline void gi_sleep(void)
+{
+  nanosleep(&(struct timespec){.tv_nsec = GI_SLEEP_NS}, NULL);
+}
+
+/* Whether a wait for what that has taken so many seconds must be given up. */
+static inline int gi_give_up(gi_team *t, int64_t what, double waited)
+{
+  if (atomic_load_explicit(&t->failed, memory_order_relaxed)) return 1;
+  if (waited <= t->deadline_s) return 0;
+  int64_t nothing = 0;
+  atomic_compare_exchange_strong_explicit(&t->failed, &nothing, what + 1, memory_order_relaxed, memory_order_relaxed);
+  return 1;
+}
 
 /* One unsuccessful look: returns 1 when the wait for what must be given up.  A short spin, since a value that is on its
  * way takes less than a microsecond; then the processor goes to whoever wants it, perhaps the thread that is waited
@@ -72,15 +108,11 @@ static inline int gi_back_off(gi_team *t, int64_t what, unsigned *looks, double 
     return 0;
   }
   if (*looks == GI_SPINS && !crowded) atomic_fetch_add_explicit(&t->late, 1, memory_order_relaxed);
-  if (atomic_load_explicit(&t->failed, memory_order_relaxed)) return 1;
   sched_yield(); /* on a busy machine one offer takes tens of milliseconds: the clock is looked at after each */
   const double now = gi_now();
   if (*since == 0.0) *since = now;
-  if (now - *since > gi_sleep_after_s) nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-  if (now - *since <= t->deadline_s) return 0;
-  int64_t nothing = 0;
-  atomic_compare_exchange_strong_explicit(&t->failed, &nothing, what + 1, memory_order_relaxed, memory_order_relaxed);
-  return 1;
+  if (now - *since > gi_sleep_after_s) gi_sleep();
+  return gi_give_up(t, what, now - *since);
 }
 
 /* Until *flag == value.  what: for the error, a row.  Returns 1 when given up. */
@@ -101,6 +133,25 @@ static inline int gi_wait_reach(gi_team *t, atomic_uint *flag, unsigned value, i
   while ((int)(atomic_load_explicit(flag, memory_order_acquire) - value) < 0)
     if (gi_back_off(t, what, &looks, &since)) return 1;
   return 0;
+}
+
+/* Until *count has come to value or beyond, modulo 2^32, by threads that are at work on it: polls, then sleeps, and
+ * offers nothing.  Returns the seconds of processor that it took, but for the first looks. */
+static inline double gi_wait_patiently(gi_team *t, atomic_uint *count, unsigned value)
+{
+  double since = 0.0, processor = 0.0;
+  for (unsigned looks = 0; (int)(atomic_load_explicit(count, memory_order_acquire) - value) < 0; looks++) {
+    gi_pause();
+    if (looks < GI_SPINS) continue;
+    const double now = gi_now();
+    if (since == 0.0) {
+      since = now;
+      processor = gi_processor_seconds();
+    }
+    if (now - since > gi_patience_s) gi_sleep();
+    if (gi_give_up(t, 0, now - since)) break;
+  }
+  return since == 0.0 ? 0 : gi_processor_seconds() - processor;
 }
 
 static inline void gi_publish(atomic_uint *flag, unsigned value)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/timer.h"
 #include "factor/solve_plan.h"
 #include "factor/solve_sweep.h"
 #include "factor/solve_vectors.h"
@@ -25,36 +26,63 @@ static void solve_columns(gi_solve_team *team, const gi_solve_window *in, const 
                           const gi_solve_frame *frame)
 {
   const gable_idx n = team->plan->layout->n;
-  const gable_idx i0 = gi_solve_share(n, team->thread, team->threads),
-                  i1 = gi_solve_share(n, team->thread + 1, team->threads);
-  gi_solve_take(in, frame, i0, i1, team->y);
-  gi_solve_barrier(team);
+  const int shares = team->threads;
+  gable_idx i;
+  gi_solve_begin(team, shares);
+  while ((i = gi_solve_claim(team, NULL)) >= 0)
+    gi_solve_take(in, frame, gi_solve_share(n, i, shares), gi_solve_share(n, i + 1, shares), team->y);
+  gi_solve_end(team);
   gi_solve_sweep(team);
-  gi_solve_barrier(team);
-  gi_solve_give(out, frame, i0, i1, team->y);
+  gi_solve_begin(team, shares);
+  while ((i = gi_solve_claim(team, NULL)) >= 0)
+    gi_solve_give(out, frame, gi_solve_share(n, i, shares), gi_solve_share(n, i + 1, shares), team->y);
+  gi_solve_end(team);
+}
+
+static void solve_together(gi_solve_team team, const gi_solve_window *in, const gi_solve_window *out,
+                           const gi_solve_frame *frame)
+{
+  gi_solve_work *w = team.work;
+  team.phase = w->phase;
+  atomic_store_explicit(&w->done, 0, memory_order_relaxed);
+  gi_team_init(&w->team, INFINITY);
+  GI_OMP(parallel num_threads(w->threads) firstprivate(team))
+  {
+    const double entered = gi_processor_seconds();
+    gi_team_enter(&w->team);
+    team.thread = omp_get_thread_num();
+    team.threads = omp_get_num_threads();
+    team.z = (char *)w->z + (size_t)(w->stride * team.thread) * sizeof *w->z;
+    solve_columns(&team, in, out, frame);
+    if (team.thread == 0) w->phase = team.phase;
+    gi_team_used(&w->team, gi_processor_seconds() - entered - team.watched);
+    if (team.thread == 0) /* before OpenMP's own barrier does, which polls for milliseconds */
+      (void)gi_wait_patiently(&w->team, &w->team.left, (unsigned)team.threads - 1);
+    gi_team_leave(&w->team);
+  }
+  gi_team_join(&w->team);
 }
 
 static void solve_window(gi_solve_team team, const gi_solve_window *in, const gi_solve_window *out,
                          const gi_solve_frame *frame)
 {
   gi_solve_work *w = team.work;
+  team.threads = 1;
   if (w->threads == 1 || !team.plan->parallel) {
-    team.threads = 1;
     solve_columns(&team, in, out, frame);
     return;
   }
-  gi_team_init(&w->team, INFINITY);
-  GI_OMP(parallel num_threads(w->threads) firstprivate(team))
-  {
-    gi_team_enter(&w->team);
-    team.thread = omp_get_thread_num();
-    team.threads = omp_get_num_threads();
-    team.z = (char *)w->z + (size_t)(w->stride * team.thread) * sizeof *w->z;
+  const double start = gi_now();
+  double worked = 0;
+  if (w->choice.alone) {
+    worked = gi_processor_seconds();
     solve_columns(&team, in, out, frame);
-    gi_solve_barrier(&team); /* so that all come to the end of the region together, where they spin */
-    gi_team_leave(&w->team);
+    worked = gi_processor_seconds() - worked;
+  } else {
+    solve_together(team, in, out, frame);
+    worked = gi_team_work(&w->team);
   }
-  gi_team_join(&w->team);
+  gi_team_choice_learn(&w->choice, gi_now() - start, worked);
 }
 
 gable_status gi_solve(const gi_solve_plan *plan, const gi_factor *factor, gi_solve_work *work, gable_op op,

@@ -199,8 +199,8 @@ gable_off gi_solve_plan_bytes(const gi_solve_plan *p)
   return bytes;
 }
 
-/* Parts to threads, the dearest first, each to the thread with the least: fixed, so that a part finds its panels in the
- * cache of the core that swept it last time. */
+/* Parts to threads, the dearest first, each to the thread with the least: fixed, so that a part mostly finds its panels
+ * in the cache of the core that swept it last time. */
 static void assign_parts(gi_solve_work *w, gable_off *load, const gi_solve_plan *p)
 {
   for (gable_idx k = 0; k < p->n_parts; k++) w->owner[k] = -1;
@@ -235,8 +235,13 @@ gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan,
   GI_ALLOC(ctx, w->y, rows * w->rhs);
   GI_ALLOC_ZERO(ctx, w->z, w->stride * threads);
   GI_ALLOC(ctx, w->owner, plan->n_parts);
+  const gable_idx items = plan->n_parts > threads ? plan->n_parts : threads;
+  GI_ALLOC(ctx, w->claimed, items);
+  for (gable_idx i = 0; i < items; i++) atomic_init(w->claimed + i, 0);
+  gi_team_choice_begin(&w->choice);
   GI_ALLOC_ZERO(ctx, load, threads);
-  w->bytes = (gable_off)sizeof *w + 8 * (rows * w->rhs + w->stride * threads) + 4 * (gable_off)plan->n_parts;
+  w->bytes = (gable_off)sizeof *w + 8 * (rows * w->rhs + w->stride * threads) + 4 * (gable_off)plan->n_parts +
+             8 * (gable_off)items;
   assign_parts(w, load, plan);
   *out = w;
   w = NULL;
@@ -252,6 +257,7 @@ void gi_solve_work_destroy(gable_context *ctx, gi_solve_work **work)
   gi_free(ctx, (*work)->y);
   gi_free(ctx, (*work)->z);
   gi_free(ctx, (*work)->owner);
+  gi_free(ctx, (*work)->claimed);
   gi_free(ctx, *work);
   *work = NULL;
 }

@@ -7,6 +7,7 @@
 #ifndef GI_SOLVE_PLAN_H
 #define GI_SOLVE_PLAN_H
 
+#include "base/team_choice.h"
 #include "base/wait.h"
 #include "factor/solve.h"
 
@@ -46,13 +47,17 @@ struct gi_solve_plan {
 struct gi_solve_work {
   gable_context *ctx;
   const gi_solve_plan *plan;
-  int threads;      /* at most; no more than have values enough each */
-  gi_team team;     /* of the solve at hand; its waits have no deadline */
-  gable_idx rhs;    /* columns of y */
-  gable_off stride; /* doubles of z for each thread */
-  double *y;        /* [(n + slots) rhs] */
-  double *z;        /* [threads stride] */
-  int *owner;       /* [n_parts] thread of each part */
+  int threads;  /* at most; no more than have values enough each */
+  gi_team team; /* of the solve at hand; its waits have no deadline */
+  gi_team_choice choice;
+  uint64_t phase;                 /* of the last solve's last phase */
+  atomic_uint done;               /* items of the solve at hand, of all its phases so far */
+  atomic_uint_least64_t *claimed; /* [threads or n_parts, the larger] see solve_sweep.h */
+  gable_idx rhs;                  /* columns of y */
+  gable_off stride;               /* doubles of z for each thread */
+  double *y;                      /* [(n + slots) rhs] */
+  double *z;                      /* [threads stride] */
+  int *owner;                     /* [n_parts] thread that takes each part first */
   gable_off bytes;
 };
 

@@ -1,4 +1,5 @@
-/* solve_sweep.c: a team of threads over parts, folds and runs; blocks of the block triangular form one by one. */
+/* solve_sweep.c: a team of threads over the items of parts, folds and runs; blocks of the block triangular form one by
+ * one. */
 #include "factor/solve_sweep.h"
 
 #include <string.h>
@@ -57,6 +58,12 @@ static void pivots(const gi_solve_team *t, gable_idx s0, gable_idx s1)
 {
   const gable_idx *super = t->plan->layout->super;
   gi_solve_blocks(t->factor, t->kernels->rhs, t->kernels->vector == sizeof(float), super[s0], super[s1], t->y);
+}
+
+static void pivots_by_one(gi_solve_team *t, gable_idx s0, gable_idx s1)
+{
+  if (gi_solve_begin_one(t)) pivots(t, s0, s1);
+  gi_solve_end(t);
 }
 
 /* Some supernodes at a time, so that D^-1 leaves their rows in a near cache for the sweep. */
@@ -118,66 +125,94 @@ static void fold(const gi_solve_team *t, gable_idx f0, gable_idx f1)
   }
 }
 
+/* Swept by all threads together: one alone takes its rows with its block. */
+static int shared(const gi_solve_team *t, gable_idx run)
+{
+  return t->plan->run[run].wide && t->threads > 1;
+}
+
+static void forward_parts(gi_solve_team *t, const gi_solve_segment *g, const direction *d)
+{
+  const gi_solve_plan *p = t->plan;
+  gable_idx i;
+  gi_solve_begin(t, g->part1 - g->part0);
+  while ((i = gi_solve_claim(t, t->work->owner + g->part0)) >= 0) {
+    const gi_solve_piece *part = &p->part[g->part0 + i];
+    memset(row_of(t, p->layout->n + part->slot0), 0,
+           (size_t)part->slots * (size_t)t->kernels->rhs * t->kernels->vector);
+    sweep(t, d, g->part0 + i, part->s0, part->s1, 1);
+  }
+  gi_solve_end(t);
+  const gable_idx folds = g->fold1 - g->fold0;
+  gi_solve_begin(t, t->threads);
+  while ((i = gi_solve_claim(t, NULL)) >= 0)
+    fold(t, g->fold0 + gi_solve_share(folds, i, t->threads), g->fold0 + gi_solve_share(folds, i + 1, t->threads));
+  gi_solve_end(t);
+}
+
+/* Rows below the block of a wide run. */
+static void scatter(gi_solve_team *t, const direction *d, gable_idx s)
+{
+  const wide_panel a = panel_of(t, d, s);
+  gable_idx i;
+  gi_solve_begin(t, t->threads);
+  while ((i = gi_solve_claim(t, NULL)) >= 0) {
+    const gable_idx r0 = gi_solve_share(a.m, i, t->threads), r1 = gi_solve_share(a.m, i + 1, t->threads);
+    t->kernels->scatter(a.values + (size_t)r0 * t->kernels->value, a.ld, a.lead + r0, r1 - r0, a.w, a.row + r0,
+                        row_of(t, a.first), t->y, t->z);
+  }
+  gi_solve_end(t);
+}
+
+/* Columns of a wide run, but for the block. */
+static void gather(gi_solve_team *t, const direction *d, gable_idx s)
+{
+  const wide_panel a = panel_of(t, d, s);
+  gable_idx i;
+  gi_solve_begin(t, t->threads);
+  while ((i = gi_solve_claim(t, NULL)) >= 0) {
+    const gable_idx c0 = gi_solve_share(a.w, i, t->threads), c1 = gi_solve_share(a.w, i + 1, t->threads);
+    if (c1 == c0) continue;
+    t->kernels->gather(a.values + (size_t)(c0 * a.ld) * t->kernels->value, a.ld, a.lead + c0 * a.ld, a.m, c1 - c0,
+                       a.row, row_of(t, a.first + c0), t->y, t->z);
+  }
+  gi_solve_end(t);
+}
+
 static void forward(gi_solve_team *t, const gi_solve_segment *g, const direction *d)
 {
   const gi_solve_plan *p = t->plan;
-  for (gable_idx k = g->part0; k < g->part1; k++) {
-    const gi_solve_piece *part = &p->part[k];
-    if (t->work->owner[k] % t->threads != t->thread) continue;
-    memset(row_of(t, p->layout->n + part->slot0), 0,
-           (size_t)part->slots * (size_t)t->kernels->rhs * t->kernels->vector);
-    sweep(t, d, k, part->s0, part->s1, 1);
-  }
-  if (g->part1 > g->part0) {
-    gi_solve_barrier(t);
-    const gable_idx folds = g->fold1 - g->fold0;
-    fold(t, g->fold0 + gi_solve_share(folds, t->thread, t->threads),
-         g->fold0 + gi_solve_share(folds, t->thread + 1, t->threads));
-    gi_solve_barrier(t);
-  }
-  for (gable_idx k = g->run0; k < g->run1; k++) {
-    const gi_solve_piece *run = &p->run[k];
-    if (!run->wide || t->threads == 1) {
-      if (t->thread == 0) sweep(t, d, p->n_parts + k, run->s0, run->s1, 1);
-      continue;
+  if (g->part1 > g->part0) forward_parts(t, g, d);
+  for (gable_idx k = g->run0, end; k < g->run1; k = end + 1) {
+    for (end = k; end < g->run1 && !shared(t, end);) end++;
+    if (gi_solve_begin_one(t)) {
+      for (; k < end; k++) sweep(t, d, p->n_parts + k, p->run[k].s0, p->run[k].s1, 1);
+      if (end < g->run1) d->block(&d->panels, p->run[end].s0, row_of(t, p->layout->super[p->run[end].s0]));
     }
-    const wide_panel a = panel_of(t, d, run->s0);
-    if (t->thread == 0) d->block(&d->panels, run->s0, row_of(t, a.first));
-    gi_solve_barrier(t);
-    const gable_idx r0 = gi_solve_share(a.m, t->thread, t->threads),
-                    r1 = gi_solve_share(a.m, t->thread + 1, t->threads);
-    t->kernels->scatter(a.values + (size_t)r0 * t->kernels->value, a.ld, a.lead + r0, r1 - r0, a.w, a.row + r0,
-                        row_of(t, a.first), t->y, t->z);
-    gi_solve_barrier(t);
+    gi_solve_end(t);
+    if (end < g->run1) scatter(t, d, p->run[end].s0);
   }
 }
 
 static void backward(gi_solve_team *t, const gi_solve_segment *g, const direction *d)
 {
   const gi_solve_plan *p = t->plan;
-  for (gable_idx k = g->run1 - 1; k >= g->run0; k--) {
-    const gi_solve_piece *run = &p->run[k];
-    if (!run->wide || t->threads == 1) {
-      if (t->thread == 0) sweep(t, d, p->n_parts + k, run->s0, run->s1, 0);
-      continue;
+  for (gable_idx k = g->run1 - 1, end; k >= g->run0; k = end) {
+    const int first = shared(t, k);
+    if (first && d->pivots) pivots_by_one(t, p->run[k].s0, p->run[k].s1);
+    if (first) gather(t, d, p->run[k].s0);
+    for (end = k - first; end >= g->run0 && !shared(t, end);) end--;
+    if (gi_solve_begin_one(t)) {
+      if (first) d->block(&d->panels, p->run[k].s0, row_of(t, p->layout->super[p->run[k].s0]));
+      for (k -= first; k > end; k--) sweep(t, d, p->n_parts + k, p->run[k].s0, p->run[k].s1, 0);
     }
-    if (d->pivots && t->thread == 0) pivots(t, run->s0, run->s1);
-    gi_solve_barrier(t);
-    const wide_panel a = panel_of(t, d, run->s0);
-    const gable_idx c0 = gi_solve_share(a.w, t->thread, t->threads),
-                    c1 = gi_solve_share(a.w, t->thread + 1, t->threads);
-    if (c1 > c0) {
-      t->kernels->gather(a.values + (size_t)(c0 * a.ld) * t->kernels->value, a.ld, a.lead + c0 * a.ld, a.m, c1 - c0,
-                         a.row, row_of(t, a.first + c0), t->y, t->z);
-    }
-    gi_solve_barrier(t);
-    if (t->thread == 0) d->block(&d->panels, run->s0, row_of(t, a.first));
+    gi_solve_end(t);
   }
-  if (g->part1 > g->part0) gi_solve_barrier(t);
-  for (gable_idx k = g->part0; k < g->part1; k++) {
-    if (t->work->owner[k] % t->threads != t->thread) continue;
-    sweep(t, d, k, p->part[k].s0, p->part[k].s1, 0);
-  }
+  gable_idx i;
+  gi_solve_begin(t, g->part1 - g->part0);
+  while ((i = gi_solve_claim(t, t->work->owner + g->part0)) >= 0)
+    sweep(t, d, g->part0 + i, p->part[g->part0 + i].s0, p->part[g->part0 + i].s1, 0);
+  gi_solve_end(t);
 }
 
 /* y_j *= d_j (inverse 1) or y_j /= d_j, D the diagonal of U. */
@@ -197,6 +232,16 @@ static void diagonal(const gi_solve_team *t, gable_idx j0, gable_idx j1, int tim
       }
     }
   }
+}
+
+static void diagonal_together(gi_solve_team *t, int times_inverse)
+{
+  const gable_idx n = t->plan->layout->n;
+  gable_idx i;
+  gi_solve_begin(t, t->threads);
+  while ((i = gi_solve_claim(t, NULL)) >= 0)
+    diagonal(t, gi_solve_share(n, i, t->threads), gi_solve_share(n, i + 1, t->threads), times_inverse);
+  gi_solve_end(t);
 }
 
 /* Columns j0..j1-1 of F: y[rows] -= F y (N) or y_j -= F^T y[rows] (T); with what is diagonal, or without it (NULL). */
@@ -254,18 +299,21 @@ static void small_blocks(gi_solve_team *t, const gi_solve_segment *g, const dire
   }
 }
 
+static void off_blocks_by_one(gi_solve_team *t, gable_idx j0, gable_idx j1)
+{
+  if (gi_solve_begin_one(t)) off_blocks(t, j0, j1, NULL);
+  gi_solve_end(t);
+}
+
 static void one_block(gi_solve_team *t, const gi_solve_segment *g, const direction *first, const direction *second)
 {
   const gi_layout *l = t->plan->layout;
   const gable_idx j0 = l->super[g->s0], j1 = l->super[g->s1];
   const int all = t->parts == GI_SOLVE_ALL && l->n_blocks > 1;
-  if (all && t->op == GABLE_T && t->thread == 0) off_blocks(t, j0, j1, NULL);
-  if (all) gi_solve_barrier(t);
+  if (all && t->op == GABLE_T) off_blocks_by_one(t, j0, j1);
   if (first) forward(t, g, first);
-  gi_solve_barrier(t);
   if (second) backward(t, g, second);
-  if (all) gi_solve_barrier(t);
-  if (all && t->op == GABLE_N && t->thread == 0) off_blocks(t, j0, j1, NULL);
+  if (all && t->op == GABLE_N) off_blocks_by_one(t, j0, j1);
 }
 
 static void use_thin(const gi_solve_team *t, direction d[2])
@@ -314,10 +362,10 @@ static void segments(gi_solve_team *t, const direction *first, const direction *
     const gi_solve_segment *g = &p->segment[t->op == GABLE_N ? p->n_segments - 1 - q : q];
     if (g->cut) {
       one_block(t, g, first, second);
-    } else if (t->thread == 0) {
-      small_blocks(t, g, first, second);
+    } else {
+      if (gi_solve_begin_one(t)) small_blocks(t, g, first, second);
+      gi_solve_end(t);
     }
-    if (p->n_segments > 1) gi_solve_barrier(t);
   }
 }
 
@@ -326,11 +374,9 @@ static void segments(gi_solve_team *t, const direction *first, const direction *
  * itself where there is none. */
 void gi_solve_sweep(gi_solve_team *t)
 {
-  const gable_idx n = t->plan->layout->n;
   const int has_d = (t->parts & GI_SOLVE_D) != 0, has_u = (t->parts & GI_SOLVE_U) != 0;
   direction d[2];
   const direction *use[2];
-  const gable_idx j0 = gi_solve_share(n, t->thread, t->threads), j1 = gi_solve_share(n, t->thread + 1, t->threads);
   const gi_factor_kind kind = t->factor->kind;
   directions(t, d, use);
   const int scaled = kind == GI_LU ? has_d != has_u : kind == GI_LDLT && has_d && !use[1];
@@ -339,12 +385,9 @@ void gi_solve_sweep(gi_solve_team *t)
     return;
   }
   if (use[0]) segments(t, use[0], NULL);
-  gi_solve_barrier(t);
-  if (kind == GI_LU) {
-    diagonal(t, j0, j1, has_d);
-  } else if (t->thread == 0) {
-    pivots(t, 0, t->plan->layout->n_super);
-  }
-  gi_solve_barrier(t);
+  if (kind == GI_LU)
+    diagonal_together(t, has_d);
+  else
+    pivots_by_one(t, 0, t->plan->layout->n_super);
   if (use[1]) segments(t, NULL, use[1]);
 }

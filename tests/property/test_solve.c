@@ -3,7 +3,7 @@
  * with and without a block triangular form; shared by several callers. */
 #include "support/test.h"
 
-#include "factor/solve.h"
+#include "factor/solve_sweep.h"
 #include "factor/solve_thin.h"
 #include "support/failing_allocator.h"
 #include "support/random_factor.h"
@@ -265,6 +265,42 @@ static void check_company(gable_context *ctx, gi_random *r, const setting *s, ga
   free(y.data);
 }
 
+/* A thread of two that comes when all is done: the other one does its share meanwhile, waits for nothing and gets the
+ * bits of one thread; and the late one changes none. */
+static void check_late(gable_context *ctx, gi_random *r, const setting *s, gable_op op)
+{
+  gi_solve_work *w = NULL;
+  CHECK_OK(gi_solve_work_create(ctx, s->plan, 2, 1, &w));
+  if (w->threads == 2) {
+    const size_t bytes = (size_t)s->n * 8;
+    double *b = malloc(bytes + 8), *alone = malloc(bytes + 8);
+    for (gable_idx i = 0; i < s->n; i++) b[i] = gi_random_unit(r) - 0.5;
+    gi_solve_team team = {.plan = s->plan, .factor = s->factor, .work = w, .op = op, .parts = GI_SOLVE_ALL};
+    team.kernels = gik_panel_kernels_for(s->factor->type, GABLE_D, 1);
+    team.y = w->y;
+    team.z = w->z;
+    team.threads = 1;
+    memcpy(w->y, b, bytes);
+    gi_solve_sweep(&team);
+    memcpy(alone, w->y, bytes);
+    memcpy(w->y, b, bytes);
+    gi_team_init(&w->team, 0.2);
+    atomic_store(&w->done, 0);
+    for (int thread = 0; thread < 2; thread++) {
+      team.threads = 2;
+      team.thread = thread;
+      team.phase = w->phase;
+      team.due = 0;
+      gi_solve_sweep(&team);
+      CHECK(!atomic_load(&w->team.failed), "thread %d waited", thread);
+      CHECK(!memcmp(alone, w->y, bytes), "thread %d of 2 after the other: other bits, op %d", thread, op);
+    }
+    free(b);
+    free(alone);
+  }
+  gi_solve_work_destroy(ctx, &w);
+}
+
 static void check_seed(gable_context *ctx, uint64_t seed, failing_allocator *memory, gable_off *records)
 {
   gi_random r = gi_random_seed(seed);
@@ -284,6 +320,8 @@ static void check_seed(gable_context *ctx, uint64_t seed, failing_allocator *mem
   check_frame(ctx, &r, &s, memory);
   if (seed % 4 == 0) check_sharing(ctx, &r, &s);
   check_company(ctx, &r, &s, (gable_op)gi_random_below(&r, 2));
+  check_late(ctx, &r, &s, GABLE_N);
+  check_late(ctx, &r, &s, GABLE_T);
   gi_solve_plan_destroy(ctx, &s.plan);
   dense_factor_free(&s.dense);
   gi_factor_destroy(ctx, &s.factor);
