@@ -62,6 +62,27 @@ static void solve(const gable_solver *s, const test_system *a, const char *name,
   free(b);
 }
 
+/* A NaN stays in its block of D. */
+static void check_nan(void)
+{
+  enum { N = 50, BAD = 21 };
+  test_system a = test_system_make(TEST_INDEFINITE, N, 3);
+  const gable_solver_options o = by_ldlt();
+  gable_solver *s = factored(ctx, &a, &o);
+  gable_solver_work *w = NULL;
+  double b[N], x[N];
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  for (int k = 0; k < N; k++) b[k] = k == BAD ? NAN : 1;
+  gable_vectors_view vb = test_vectors(N, 1, b), vx = test_vectors(N, 1, x);
+  CHECK_OK(gable_solver_apply(s, w, GABLE_N, GABLE_FACTOR_D, &vb, &vx));
+  int bad = 0;
+  for (int k = 0; k < N; k++) bad += isnan(x[k]);
+  CHECK(isnan(x[BAD]) && bad <= 2, "%d of %d are NaN", bad, N);
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  test_system_free(&a);
+}
+
 static void check_determinant(const gable_solver *s, const test_system *a, const char *name)
 {
   gable_solver_options o = GABLE_SOLVER_OPTIONS_INIT;
@@ -402,6 +423,7 @@ int main(void)
   check_hollow();
   check_memory();
   check_long();
+  check_nan();
   gable_context_destroy(&ctx);
   gable_context_destroy(&three_threads);
   return 0;
