@@ -26,16 +26,13 @@ static void solve_columns(gi_solve_team *team, const gi_solve_window *in, const 
                           const gi_solve_frame *frame)
 {
   const gable_idx n = team->plan->layout->n;
-  const int shares = team->threads;
-  gable_idx i;
-  gi_solve_begin(team, shares);
-  while ((i = gi_solve_claim(team, NULL)) >= 0)
-    gi_solve_take(in, frame, gi_solve_share(n, i, shares), gi_solve_share(n, i + 1, shares), team->y);
+  gable_idx i0, i1;
+  gi_solve_begin(team, team->threads);
+  while (gi_solve_claim_share(team, n, &i0, &i1)) gi_solve_take(in, frame, i0, i1, team->y);
   gi_solve_end(team);
   gi_solve_sweep(team);
-  gi_solve_begin(team, shares);
-  while ((i = gi_solve_claim(team, NULL)) >= 0)
-    gi_solve_give(out, frame, gi_solve_share(n, i, shares), gi_solve_share(n, i + 1, shares), team->y);
+  gi_solve_begin(team, team->threads);
+  while (gi_solve_claim_share(team, n, &i0, &i1)) gi_solve_give(out, frame, i0, i1, team->y);
   gi_solve_end(team);
 }
 

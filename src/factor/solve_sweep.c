@@ -143,10 +143,9 @@ static void forward_parts(gi_solve_team *t, const gi_solve_segment *g, const dir
     sweep(t, d, g->part0 + i, part->s0, part->s1, 1);
   }
   gi_solve_end(t);
-  const gable_idx folds = g->fold1 - g->fold0;
+  gable_idx f0, f1;
   gi_solve_begin(t, t->threads);
-  while ((i = gi_solve_claim(t, NULL)) >= 0)
-    fold(t, g->fold0 + gi_solve_share(folds, i, t->threads), g->fold0 + gi_solve_share(folds, i + 1, t->threads));
+  while (gi_solve_claim_share(t, g->fold1 - g->fold0, &f0, &f1)) fold(t, g->fold0 + f0, g->fold0 + f1);
   gi_solve_end(t);
 }
 
@@ -154,13 +153,11 @@ static void forward_parts(gi_solve_team *t, const gi_solve_segment *g, const dir
 static void scatter(gi_solve_team *t, const direction *d, gable_idx s)
 {
   const wide_panel a = panel_of(t, d, s);
-  gable_idx i;
+  gable_idx r0, r1;
   gi_solve_begin(t, t->threads);
-  while ((i = gi_solve_claim(t, NULL)) >= 0) {
-    const gable_idx r0 = gi_solve_share(a.m, i, t->threads), r1 = gi_solve_share(a.m, i + 1, t->threads);
+  while (gi_solve_claim_share(t, a.m, &r0, &r1))
     t->kernels->scatter(a.values + (size_t)r0 * t->kernels->value, a.ld, a.lead + r0, r1 - r0, a.w, a.row + r0,
                         row_of(t, a.first), t->y, t->z);
-  }
   gi_solve_end(t);
 }
 
@@ -168,10 +165,9 @@ static void scatter(gi_solve_team *t, const direction *d, gable_idx s)
 static void gather(gi_solve_team *t, const direction *d, gable_idx s)
 {
   const wide_panel a = panel_of(t, d, s);
-  gable_idx i;
+  gable_idx c0, c1;
   gi_solve_begin(t, t->threads);
-  while ((i = gi_solve_claim(t, NULL)) >= 0) {
-    const gable_idx c0 = gi_solve_share(a.w, i, t->threads), c1 = gi_solve_share(a.w, i + 1, t->threads);
+  while (gi_solve_claim_share(t, a.w, &c0, &c1)) {
     if (c1 == c0) continue;
     t->kernels->gather(a.values + (size_t)(c0 * a.ld) * t->kernels->value, a.ld, a.lead + c0 * a.ld, a.m, c1 - c0,
                        a.row, row_of(t, a.first + c0), t->y, t->z);
@@ -236,11 +232,9 @@ static void diagonal(const gi_solve_team *t, gable_idx j0, gable_idx j1, int tim
 
 static void diagonal_together(gi_solve_team *t, int times_inverse)
 {
-  const gable_idx n = t->plan->layout->n;
-  gable_idx i;
+  gable_idx j0, j1;
   gi_solve_begin(t, t->threads);
-  while ((i = gi_solve_claim(t, NULL)) >= 0)
-    diagonal(t, gi_solve_share(n, i, t->threads), gi_solve_share(n, i + 1, t->threads), times_inverse);
+  while (gi_solve_claim_share(t, t->plan->layout->n, &j0, &j1)) diagonal(t, j0, j1, times_inverse);
   gi_solve_end(t);
 }
 

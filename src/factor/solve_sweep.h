@@ -84,7 +84,17 @@ static inline gable_idx gi_solve_share(gable_idx n, int thread, int threads)
   return (gable_idx)((gable_off)n * thread / threads / GIK_PANEL_STEP * GIK_PANEL_STEP);
 }
 
-/* y := op(parts)^-1 y.  Called by all threads; y must be complete before, and is complete after the next barrier. */
+/* gi_solve_claim in a phase of as many items as threads, each a share of 0..n: the next one's bounds; 0: none. */
+static inline int gi_solve_claim_share(gi_solve_team *t, gable_idx n, gable_idx *begin, gable_idx *end)
+{
+  const gable_idx i = gi_solve_claim(t, NULL);
+  if (i < 0) return 0;
+  *begin = gi_solve_share(n, i, t->threads);
+  *end = gi_solve_share(n, i + 1, t->threads);
+  return 1;
+}
+
+/* y := op(parts)^-1 y.  Called by all threads; y must be complete before, and is complete when it returns. */
 void gi_solve_sweep(gi_solve_team *team);
 
 #endif
