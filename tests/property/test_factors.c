@@ -26,14 +26,10 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
 static gable_solver *factored(const gable_matrix_view *v, gable_type type, gable_method method, gable_choice match)
 {
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
-  gable_solver *s = NULL;
   options.factor_type = type;
   options.method = method;
   options.match = match;
-  CHECK_OK(gable_solver_create(ctx, &options, &s));
-  CHECK_OK(gable_solver_analyse(s, v));
-  CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING));
-  return s;
+  return test_factored(ctx, v, &options);
 }
 
 /* sum += factor a(:,j), size += |that|. */

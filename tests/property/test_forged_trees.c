@@ -9,30 +9,6 @@
 
 static gable_context *ctx;
 
-static gable_solver *factored(const gable_matrix_view *v, gable_method method, gable_order order)
-{
-  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
-  gable_solver *s = NULL;
-  options.method = method;
-  options.order = order;
-  CHECK_OK(gable_solver_create(ctx, &options, &s));
-  CHECK_OK(gable_solver_analyse(s, v));
-  CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING));
-  return s;
-}
-
-static void solve(gable_solver *s, gable_idx n, double *x)
-{
-  gable_solver_work *w = NULL;
-  double *b = malloc((size_t)n * sizeof *b);
-  for (gable_idx i = 0; i < n; i++) b[i] = 1 + i % 7;
-  gable_vectors_view vb = test_vectors(n, 1, b), vx = test_vectors(n, 1, x);
-  CHECK_OK(gable_solver_work_create(s, 1, &w));
-  CHECK_OK(gable_solver_apply(s, w, GABLE_N, GABLE_FACTOR_ALL, &vb, &vx));
-  gable_solver_work_destroy(&w);
-  free(b);
-}
-
 static gable_context *context_of(int threads)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
@@ -72,7 +48,7 @@ static void forged_trees(void)
   v.ptr = a.ptr;
   v.idx = a.idx;
   v.val = a.val;
-  gable_solver *s = factored(&v, GABLE_METHOD_LU, GABLE_ORDER_NATURAL);
+  gable_solver *s = factor_file_source(ctx, &v, GABLE_METHOD_LU, GABLE_ORDER_NATURAL);
   factor_file f = factor_file_of(s);
   CHECK(f.part[L].count + f.part[U].count >= 4 * 524288, "%zu values: too few to share", f.part[L].count);
   const size_t bytes = f.part[PARENT].count * sizeof(gable_idx);
@@ -88,7 +64,7 @@ static void forged_trees(void)
       gable_solver *loaded = NULL;
       status = factor_file_load(team[t], &f, &v, &loaded);
       CHECK(!status || status == GABLE_ERR_FORMAT, "%s", gable_last_error());
-      if (!status) solve(loaded, a.n_cols, x[t]);
+      if (!status) factor_file_sweep(loaded, a.n_cols, x[t]);
       gable_solver_destroy(&loaded);
       CHECK(status || !memcmp(x[t], x[0], (size_t)a.n_cols * sizeof(double)), "tree %d: other bits on %d threads", k,
             threads[t]);

@@ -32,12 +32,8 @@ static gable_solver_options by_ldlt(void)
 
 static gable_solver *factored(gable_context *c, const test_system *a, const gable_solver_options *o)
 {
-  gable_solver *s = NULL;
-  gable_matrix_view v = test_system_view(a);
-  CHECK_OK(gable_solver_create(c, o, &s));
-  CHECK_OK(gable_solver_analyse(s, &v));
-  CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING));
-  return s;
+  const gable_matrix_view v = test_system_view(a);
+  return test_factored(c, &v, o);
 }
 
 /* Three right-hand sides, op N and T; x [2 * 3 * n]. */

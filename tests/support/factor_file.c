@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "sparse/checksum.h"
+#include "support/systems.h"
 #include "support/test.h"
 
 gable_idx *indices(const factor_file *f, factor_part p)
@@ -100,6 +101,26 @@ static char *factor_file_seal(factor_file *f, size_t *size)
     to += length + sizeof sum;
   }
   return bytes;
+}
+
+gable_solver *factor_file_source(gable_context *ctx, const gable_matrix_view *v, gable_method method, gable_order order)
+{
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  options.method = method;
+  options.order = order;
+  return test_factored(ctx, v, &options);
+}
+
+void factor_file_sweep(gable_solver *s, gable_idx n, double *x)
+{
+  gable_solver_work *w = NULL;
+  double *b = malloc((size_t)n * sizeof *b);
+  for (gable_idx i = 0; i < n; i++) b[i] = 1 + i % 7;
+  gable_vectors_view vb = test_vectors(n, 1, b), vx = test_vectors(n, 1, x);
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  CHECK_OK(gable_solver_apply(s, w, GABLE_N, GABLE_FACTOR_ALL, &vb, &vx));
+  gable_solver_work_destroy(&w);
+  free(b);
 }
 
 factor_file factor_file_of(const gable_solver *s)

@@ -42,6 +42,12 @@ gable_idx *indices(const factor_file *f, factor_part p);
 gable_off *offsets(const factor_file *f, factor_part p);
 double *reals(const factor_file *f, factor_part p);
 
+/* What files are made from: a solver that has factored v by this method in this order. */
+gable_solver *factor_file_source(gable_context *ctx, const gable_matrix_view *v, gable_method method,
+                                 gable_order order);
+/* x [n] := A^-1 b of the factor of s, n rows, for a b that is always the same; no refinement. */
+void factor_file_sweep(gable_solver *s, gable_idx n, double *x);
+
 /* What s saves; to be released. */
 factor_file factor_file_of(const gable_solver *s);
 void factor_file_release(factor_file *f);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "support/test.h"
 
 static const char *const names[TEST_KINDS] = {"dominant", "unsymmetric", "reducible", "spd",
                                               "negative", "indefinite",  "saddle",    "wild",
@@ -190,6 +191,15 @@ gable_matrix_view test_system_view(const test_system *a)
   v.idx = a->idx;
   v.val = a->val;
   return v;
+}
+
+gable_solver *test_factored(gable_context *ctx, const gable_matrix_view *v, const gable_solver_options *options)
+{
+  gable_solver *s = NULL;
+  CHECK_OK(gable_solver_create(ctx, options, &s));
+  CHECK_OK(gable_solver_analyse(s, v));
+  CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING));
+  return s;
 }
 
 gable_vectors_view test_vectors(gable_idx n, gable_idx count, double *data)

@@ -8,18 +8,6 @@
 
 static gable_context *ctx;
 
-static gable_solver *factored(const gable_matrix_view *v, gable_method method, gable_order order)
-{
-  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
-  gable_solver *s = NULL;
-  options.method = method;
-  options.order = order;
-  CHECK_OK(gable_solver_create(ctx, &options, &s));
-  CHECK_OK(gable_solver_analyse(s, v));
-  CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING));
-  return s;
-}
-
 /* The factors to forge from: LU with blocks and F, Cholesky with a tree that branches, L D L^T. */
 typedef enum original { BLOCKS, CHOLESKY, LDLT, ORIGINALS } original;
 
@@ -261,7 +249,7 @@ static void refusals(void)
   for (int from = 0; from < ORIGINALS; from++) {
     test_system a = system_of((original)from);
     gable_matrix_view v = test_system_view(&a);
-    gable_solver *s = factored(&v, methods[from], GABLE_ORDER_AUTO), *loaded = NULL;
+    gable_solver *s = factor_file_source(ctx, &v, methods[from], GABLE_ORDER_AUTO), *loaded = NULL;
     factor_file same = factor_file_of(s);
     CHECK_OK(factor_file_load(ctx, &same, &v, &loaded)); /* the forger's own hand changes nothing */
     gable_solver_destroy(&loaded);
@@ -355,7 +343,7 @@ static void panels_without_places(void)
   three_diagonals(N, ptr, idx, val);
   const test_system a = {N, ptr, idx, val};
   gable_matrix_view v = test_system_view(&a);
-  gable_solver *s = factored(&v, GABLE_METHOD_CHOLESKY, GABLE_ORDER_NATURAL), *loaded = NULL;
+  gable_solver *s = factor_file_source(ctx, &v, GABLE_METHOD_CHOLESKY, GABLE_ORDER_NATURAL), *loaded = NULL;
   factor_file f = factor_file_of(s);
   for (gable_idx k = 0; k < N; k++) {
     super[k] = k;
@@ -396,7 +384,7 @@ static void wide_supernode(gable_method method)
   const test_system a = {N, ptr, idx, val};
   gable_matrix_view v = test_system_view(&a);
   gable_vectors_view vb = test_vectors(N, 1, b), vx = test_vectors(N, 1, x);
-  gable_solver *s = factored(&v, method, GABLE_ORDER_NATURAL), *loaded = NULL;
+  gable_solver *s = factor_file_source(ctx, &v, method, GABLE_ORDER_NATURAL), *loaded = NULL;
   gable_solver_work *w = NULL;
   factor_file f = factor_file_of(s);
   for (gable_idx k = 0; k < N * N; k++) numbers[k] = k % (N + 1) == 0;
@@ -424,18 +412,6 @@ static void wide_supernode(gable_method method)
   gable_solver_destroy(&loaded);
 }
 
-static void solve(gable_solver *s, gable_idx n, double *x)
-{
-  gable_solver_work *w = NULL;
-  double *b = malloc((size_t)n * sizeof *b);
-  for (gable_idx i = 0; i < n; i++) b[i] = 1 + i % 7;
-  gable_vectors_view vb = test_vectors(n, 1, b), vx = test_vectors(n, 1, x);
-  CHECK_OK(gable_solver_work_create(s, 1, &w));
-  CHECK_OK(gable_solver_apply(s, w, GABLE_N, GABLE_FACTOR_ALL, &vb, &vx));
-  gable_solver_work_destroy(&w);
-  free(b);
-}
-
 /* The imported factor L L^T of a matrix B stands for A, whose rows are those of B in another order: A has no symmetry,
  * and the orders of rows and columns differ. */
 static void imported_cholesky(void)
@@ -443,7 +419,7 @@ static void imported_cholesky(void)
   enum { N = 40 };
   test_system b = test_system_make(TEST_SPD, N, 3), a = test_system_make(TEST_SPD, N, 3);
   gable_matrix_view vb = test_system_view(&b), va = test_system_view(&a);
-  gable_solver *own = factored(&vb, GABLE_METHOD_CHOLESKY, GABLE_ORDER_AUTO), *s = NULL, *loaded = NULL;
+  gable_solver *own = factor_file_source(ctx, &vb, GABLE_METHOD_CHOLESKY, GABLE_ORDER_AUTO), *s = NULL, *loaded = NULL;
   gable_factors *factors = NULL;
   gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
   gable_idx row_order[N];
@@ -469,8 +445,8 @@ static void imported_cholesky(void)
   factor_file file = factor_file_of(s);
   CHECK(file.h.kind == GI_CHOLESKY && file.h.matched == GI_ROWS_IMPORTED);
   CHECK_OK(factor_file_load(ctx, &file, &va, &loaded));
-  solve(s, N, x);
-  solve(loaded, N, y);
+  factor_file_sweep(s, N, x);
+  factor_file_sweep(loaded, N, y);
   CHECK(!memcmp(x, y, sizeof x), "other bits after loading");
   CHECK(gable_solver_factor(loaded, NULL, GABLE_REUSE_ALL) == GABLE_ERR_STATE);
   factor_file_release(&file);
