@@ -214,8 +214,8 @@ int shape_of(const side *d)
 {
   const int wide_lane = d->profile.chains && d->triangle.n / d->profile.chains >= 16;
   int k = gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->plain.n, wide_lane);
-  /* a few rows are longer than the limit and none was split */
-  while (!d->triangle.whole && d->profile.longest > gi_limit_of(k) && k < GI_SHAPES - 1)
+  /* a few rows are longer than the limit, and they, or large parts of them, are whole */
+  while (d->longest > gi_limit_of(k) && k < GI_SHAPES - 1)
     if (gi_limit_of(++k) == 14 && !wide_lane) k++;
   return k;
 }

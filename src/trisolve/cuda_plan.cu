@@ -25,7 +25,7 @@ void profile_of(const gi_findings *f, gi_profile *p)
 
 unsigned limit_of(const side *d)
 {
-  return gi_limit_of(gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->triangle.n, 1));
+  return gi_limit_of(gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->plain.n, 1));
 }
 
 /* Which levels a first survey looks for. */
@@ -36,16 +36,17 @@ gi_level_search search_of(const gable_trisolve *t)
   return t->options.typical_rhs > 1 ? GI_LEVELS_UNLESS_LONG : GI_LEVELS_UNLESS_DENSE;
 }
 
-/* The longest row that d's method m, as far as it is known, takes as it is.  A few long rows stay whole until it is
- * known that tiles are to solve them, or rows in narrow levels. */
+/* The longest row that d's method m, as far as it is known, takes as it is.  A few long rows stay whole, or in parts
+ * that fill a record, until it is known that tiles are to solve them, or rows in narrow levels. */
 unsigned longest_of(const gable_trisolve *t, const side *d, gi_method m)
 {
-  const unsigned limit = limit_of(d), n = (unsigned)d->plain.n;
+  const unsigned limit = limit_of(d), n = (unsigned)d->plain.n, most = gi_longest_whole(n);
   const int narrow = m != GI_AUTO && n <= 64.0 * (d->profile.levels + 1);
   if (!own_method(m)) return UINT_MAX;
   if (m == GI_TILES) return limit;
-  if (search_of(t) == GI_LEVELS_UNLESS_DENSE && !narrow && gi_long_rows_are_few(d->profile.longest, d->plain.nnz, n))
-    return UINT_MAX;
+  if (search_of(t) == GI_LEVELS_UNLESS_DENSE && !narrow &&
+      gi_long_rows_are_few(d->profile.longest < most ? d->profile.longest : most, d->plain.nnz, n))
+    return most;
   return limit > GI_WHOLE_ROW ? limit : (unsigned)GI_WHOLE_ROW;
 }
 
@@ -56,7 +57,7 @@ gable_status take_findings(gable_trisolve *t, const gi_findings *f, side *d)
   GI_TRY(gi_cuda_refuse(f, &t->bad_row));
   d->triangle.nnz = f->entries;
   d->plain = d->triangle;
-  d->profile.longest = f->longest;
+  d->profile.longest = d->longest = f->longest;
   memcpy(d->profile.within, f->within, sizeof f->within);
   profile_of(f, &d->profile);
 done:
@@ -98,7 +99,12 @@ done:
   return status;
 }
 
-constexpr double MOST_LIFTED = 1.25;
+/* More levels by lifting than this, and they are looked for anew: rows takes as many steps more, tiles hardly any
+ * unless parts are split again. */
+inline double most_lifted(gi_method m, int again)
+{
+  return m == GI_ROWS || again ? 1.25 : 2.0;
+}
 
 /* d's triangle with its long rows split for method m, so that no thread waits for all of a long row, and its levels:
  * from those of whole rows, where they are known already and become few more by that or matter less, or by a survey.
@@ -108,13 +114,16 @@ gable_status split_rows(const gable_trisolve *t, state *s, side *d, gi_method m)
   gable_status status = GABLE_OK;
   gi_findings f = {};
   gi_split_levels known = {d->level, d->profile.levels};
-  const int lanes = lanes_of[gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->triangle.n, 1)];
-  if (d->triangle.whole || d->profile.longest <= longest_of(t, d, m)) goto done;
+  const int lanes = lanes_of[gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->plain.n, 1)];
+  const unsigned most = longest_of(t, d, m), parts = most < GIK_MIXED_ROOM ? limit_of(d) : (unsigned)GIK_MIXED_ROOM;
+  const int again = d->triangle.whole != nullptr;
+  if (d->longest <= most) goto done;
   GI_TRY(make_triangle(s, d));
   if (known.levels && lanes == 1 && !d->profile.gap)
     GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
-  GI_TRY(gi_cuda_split(&s->memory, &d->triangle, d->profile.longest, limit_of(d), known.levels ? &known : nullptr));
-  if (known.levels && known.levels <= MOST_LIFTED * d->profile.levels) {
+  GI_TRY(gi_cuda_split(&s->memory, &d->triangle, d->longest, parts, known.levels ? &known : nullptr));
+  d->longest = parts;
+  if (known.levels && known.levels <= most_lifted(m, again) * d->profile.levels) {
     d->level = (unsigned long long *)known.level;
     d->child = nullptr; /* of whole rows */
     d->profile.levels = known.levels;

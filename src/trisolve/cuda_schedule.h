@@ -156,13 +156,19 @@ typedef enum gi_level_search {
 
 enum { GI_WHOLE_ROW = 32, GI_FEW_ROWS = 1 << 15 }; /* rows of 32 are never split by method rows */
 
+/* The longest row that mixed records take whole. */
+inline __host__ __device__ unsigned gi_longest_whole(unsigned n)
+{
+  return n <= GI_FEW_ROWS ? GIK_MIXED_LONGEST : GIK_MIXED_ROOM;
+}
+
 /* Whether records would be full of holes if they were all alike: long rows then stay whole, in mixed records, where
  * levels are wide (rows_shape: hollow).  Very long ones only where rows are few, since their levels take longer to find
  * than those of their parts. */
 inline __host__ __device__ int gi_long_rows_are_few(unsigned longest, unsigned entries, unsigned n)
 {
   const unsigned room = longest <= 64 ? 64 : 256;
-  return longest <= (n <= GI_FEW_ROWS ? GIK_MIXED_LONGEST : GIK_MIXED_ROOM) && 6.0 * entries < (double)n * room;
+  return longest <= gi_longest_whole(n) && 6.0 * entries < (double)n * room;
 }
 
 /* Which tile (1024 rows) holds how many rows of each of the first levels, and how many entries. */

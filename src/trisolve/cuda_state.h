@@ -17,6 +17,7 @@ struct side {
   gik_device_triangle triangle; /* as the method stores it: long rows split by tiles and rows */
   gik_device_triangle plain;
   gi_profile profile;
+  unsigned longest;          /* entries of the longest row or part of triangle */
   unsigned long long *level; /* [triangle.n] on the device */
   unsigned *child;           /* [triangle.n] scratch: see gi_cuda_gap */
   unsigned *row_at;          /* by record and slot: see gi_cuda_tiles */

@@ -365,9 +365,9 @@ static void check_steps(gable_idx longest, int ops)
 }
 
 /* A few long rows among short ones; both ops, the second one with or without a schedule, of two sets of values. */
-static void check_long_rows(const char *method, int ops)
+static void check_long_rows(const char *method, int ops, gable_idx levels, gable_idx width, gable_idx longest)
 {
-  test_triangle t = test_long_rows();
+  test_triangle t = test_long_rows(levels, width, longest);
   gable_trisolve *plan = plan_of(method, ops, &t, 60);
   gable_work *w = NULL;
   CHECK_OK(gable_work_create(plan, 1, &w));
@@ -430,6 +430,9 @@ static void check_deadline(const char *method)
 int main(int argc, char **argv)
 {
   static const char *const waiting[] = {"elmr", "elmc", "gsf", "tiles", "rows"};
+  /* levels, rows of each, longest row: whole, and in parts of a record where rows are few, where they are many, and of
+   * less than a record where levels are narrow */
+  static const gable_idx long_rows[][3] = {{6, 2000, 2000}, {6, 4000, 3500}, {6, 20000, 9000}, {1400, 30, 3000}};
   ctx = test_place(argc, argv, NULL);
   for (const char *const *method = test_place_methods(ctx); *method; method++) {
     check_in_place(*method);
@@ -450,8 +453,13 @@ int main(int argc, char **argv)
   check_large(test_place_is_gpu(ctx) ? "rows" : "auto", 0);
   check_large(test_place_is_gpu(ctx) ? "rows" : "auto", GABLE_TRISOLVE_N);
   for (int ops = 0; ops <= GABLE_TRISOLVE_N; ops += GABLE_TRISOLVE_N) {
-    check_long_rows("auto", ops);
-    if (test_place_is_gpu(ctx)) check_long_rows("rows", ops);
+    for (size_t k = 0; k < sizeof long_rows / sizeof *long_rows; k++) {
+      const gable_idx *l = long_rows[k];
+      check_long_rows("auto", ops, l[0], l[1], l[2]);
+      if (!test_place_is_gpu(ctx)) continue;
+      check_long_rows("rows", ops, l[0], l[1], l[2]);
+      check_long_rows("tiles", ops, l[0], l[1], l[2]);
+    }
   }
   if (test_place_is_gpu(ctx)) {
     check_many("rows");

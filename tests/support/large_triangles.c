@@ -34,30 +34,35 @@ test_triangle test_wide_levels(void)
   return t;
 }
 
-/* Row i, over count rows from first on; ptr[i] is known, ptr[i+1] then. */
+/* Row i, over count rows from first on, whose magnitudes sum up to less than the diagonal; ptr[i] is known,
+ * ptr[i+1] then. */
 static void add_row(test_triangle *t, gable_idx i, gable_idx first, gable_idx count)
 {
   const int64_t begin = t->ptr[i], diagonal = begin + count;
   for (gable_idx j = 0; j < count; j++) {
     t->idx[begin + j] = first + j;
-    t->val[begin + j] = -1.0 / (double)(j + 1);
+    t->val[begin + j] = (count > 8 ? -0.25 : -1.0) / (double)(j + 1);
   }
   t->idx[diagonal] = i;
   t->val[diagonal] = 4;
   t->ptr[i + 1] = diagonal + 1;
 }
 
-test_triangle test_long_rows(void)
+test_triangle test_long_rows(gable_idx levels, gable_idx width, gable_idx longest)
 {
-  enum { WIDTH = 2000, N = 6 * WIDTH, ROOM = 5 * N + 40 * WIDTH };
-  static const gable_idx long_count[] = {40, 300, 1100, 2000};
-  test_triangle t = {N, malloc((N + 1) * sizeof *t.ptr), malloc(ROOM * sizeof *t.idx), malloc(ROOM * sizeof *t.val)};
+  const gable_idx long_count[] = {40, 300, 1100, longest}, n = levels * width;
+  const size_t room = 5 * (size_t)n + ((size_t)n / 1000 + 1) * (size_t)(1440 + longest);
+  test_triangle t = {n, malloc(((size_t)n + 1) * sizeof *t.ptr), malloc(room * sizeof *t.idx),
+                     malloc(room * sizeof *t.val)};
   t.ptr[0] = 0;
-  for (gable_idx i = 0; i < N; i++) {
-    const gable_idx before = i / WIDTH * WIDTH - WIDTH;
-    const gable_idx count = before < 0 ? 0 : i % 250 ? 2 : long_count[i / 250 % 4];
-    const gable_idx first = before + i % WIDTH < before + WIDTH - count ? before + i % WIDTH : before + WIDTH - count;
-    add_row(&t, i, first, count);
+  for (gable_idx i = 0; i < n; i++) {
+    const gable_idx before = i / width * width - width, end = before + width;
+    const gable_idx wanted = before < 0 ? 0
+                             : i % 250  ? 2
+                                        : long_count[i / 250 % 4],
+                    count = wanted < end ? wanted : end;
+    const gable_idx first = before + i % width;
+    add_row(&t, i, first < end - count ? first : end - count, count);
   }
   return t;
 }

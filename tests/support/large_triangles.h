@@ -12,8 +12,8 @@ extern "C" {
 test_triangle test_large_grid(void);
 /* 40 levels of 1600 rows, each over two rows of the level before. */
 test_triangle test_wide_levels(void);
-/* 6 levels of 2000 rows, each over two rows of the level before, but one in 250 over a long part of it. */
-test_triangle test_long_rows(void);
+/* Levels of width rows, each row over two rows of the level before, but one in 250 over up to longest rows before. */
+test_triangle test_long_rows(gable_idx levels, gable_idx width, gable_idx longest);
 /* Two levels, so wide that a GPU takes one after the other; of the second's rows some have longest entries. */
 test_triangle test_two_levels(gable_idx longest);
 
