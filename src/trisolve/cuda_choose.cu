@@ -69,13 +69,20 @@ int tiles_are_busy(const gi_profile *p, const gik_device_triangle *t, double rhs
   return rhs > 1 && side_by_side(p, t->n) && busy_s(t, rhs) > 2 * tiles;
 }
 
+/* Their analysis takes longer, and the model is less sure of tiles, whose time depends on how they lie to one another.
+ */
+static int tiles_win(double tiles_s, double rows_s)
+{
+  return tiles_s < 0.95 * rows_s;
+}
+
 /* The same for several right-hand sides.  Independent ones share the GPU: tiles then take twice as long as for one.
  * Side by side they share each step, or each line of memory. */
 static void predict_many(const gi_profile *p, const gik_device_triangle *t, double rhs, double *tiles_s, double *rows_s)
 {
   const double busy = busy_s(t, rhs), width = (double)t->n / (p->levels + 1);
   const double tiles = tiles_are_busy(p, t, rhs) ? 0.7 * busy : (side_by_side(p, t->n) ? 2.3 : 2.0) * *tiles_s;
-  *tiles_s = *tiles_s < 0.9 * *rows_s ? tiles : 10 * tiles; /* slower for one: slower for many */
+  *tiles_s = tiles_win(*tiles_s, *rows_s) ? tiles : 10 * tiles; /* slower for one: slower for many */
   const int side = gik_packed_together(t->n, t->n ? (double)t->nnz / t->n : 0, width, (int)rhs);
   if (side == 1)
     *rows_s = 1.15 * *rows_s + rhs * 2e-11 * t->n;
@@ -85,14 +92,15 @@ static void predict_many(const gi_profile *p, const gik_device_triangle *t, doub
   if (side == 4 && !side_by_side(p, t->n) && *tiles_s < 2 * *rows_s) *tiles_s = 2 * *rows_s;
 }
 
-/* Whether tiles would be border for the most part: long rows, rows without chains, regular chains side by side that
- * are broken where rows are split. */
+/* Whether tiles would be border for the most part: long rows, rows without chains, regular chains side by side of which
+ * more than a few are broken where rows are split. */
 static int all_border(const gi_profile *p, const gik_device_triangle *t)
 {
   const double mean = t->n ? (double)t->nnz / t->n : 0;
+  const unsigned split = (unsigned)t->n - p->within[shape_in_tiles(p, t)]; /* rows */
   if (narrow_levels(p, t)) return 0;
   return mean >= 15 || p->chains * 1.75 > t->n ||
-         (side_by_side(p, t->n) && !irregular(p, t) && p->longest > gi_limit_of(shape_in_tiles(p, t)));
+         (side_by_side(p, t->n) && !irregular(p, t) && split > (unsigned)t->n / 4096);
 }
 
 /* Whether a solve is over so soon that the analysis of tiles, 0.3 ms however small they are, would be most of it all.
@@ -139,10 +147,10 @@ int asks_for_widths(const gi_profile *p, const gik_device_triangle *t, int rhs, 
   predict_for(p, t, rhs, &tiles, &rows);
   if (p->levels > 3 && t->n > 10000.0 * p->levels && step_by_step(p, t, 3, rhs, &rows)) return 1;
   if (rows_only || rhs > 1 || p->levels < 100 || p->levels > GI_MOST_TALLIED || side_by_side(p, t->n)) return 0;
-  if (narrow_levels(p, t) || (tiles < 0.9 * rows && !all_border(p, t))) return 0; /* tiles, whatever the widths */
+  if (narrow_levels(p, t) || (tiles_win(tiles, rows) && !all_border(p, t))) return 0; /* tiles, whatever the widths */
   q.narrow = p->levels;
   predict(&q, t, &tiles, &rows);
-  return tiles < 0.9 * rows;
+  return tiles_win(tiles, rows);
 }
 
 gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, side *s)
@@ -151,8 +159,7 @@ gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, sid
   predict_for(p, t, rhs, &tiles, &rows);
   const int steps = step_by_step(p, t, launches_of(p), rhs, &rows);
   if (all_border(p, t) || soon_over(p, t)) tiles = 10 * rows;
-  /* the model is less sure of tiles, whose time depends on how tiles lie to one another: they must win clearly */
-  const gi_method m = tiles < 0.9 * rows ? GI_TILES : GI_ROWS;
+  const gi_method m = tiles_win(tiles, rows) ? GI_TILES : GI_ROWS;
   s->model_s = m == GI_TILES ? tiles : rows;
   snprintf(s->why, sizeof s->why,
            "%d rows in %d levels and %d chains, %.1f entries a row: model says tiles %.3g s, rows %.3g s%s", t->n,
