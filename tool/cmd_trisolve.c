@@ -32,6 +32,11 @@ static gable_op op_of(const request *q)
   return strcmp(q->op, "t") ? GABLE_N : GABLE_T;
 }
 
+static gable_diag diag_of(const request *q)
+{
+  return !strcmp(q->diagonal, "unit") ? GABLE_UNIT : strcmp(q->diagonal, "dominant") ? GABLE_STORED : GABLE_SEPARATE;
+}
+
 static gable_type vector_type_of(const request *q)
 {
   return strcmp(q->type, "s") ? GABLE_D : GABLE_S;
@@ -81,7 +86,7 @@ static gable_status run(session *s, const triangle *t, const request *q, result 
   workbench bench = {0};
   options.method = q->method;
   options.uplo = t->uplo;
-  options.diag = t->diagonal ? GABLE_SEPARATE : strcmp(q->diagonal, "unit") ? GABLE_STORED : GABLE_UNIT;
+  options.diag = t->diag;
   options.ops = op_of(q) == GABLE_N ? GABLE_TRISOLVE_N : GABLE_TRISOLVE_T;
   options.time_candidates = q->time_candidates;
   options.typical_rhs = (gable_idx)q->rhs;
@@ -182,7 +187,7 @@ static int answer(session *s, const request *q, json **j)
   memset(&r, 0, sizeof r);
   r.info = (gable_trisolve_info)GABLE_TRISOLVE_INFO_INIT;
   gable_status status = triangle_open(s, q->path, q->strict, strcmp(q->uplo, "upper") ? GABLE_LOWER : GABLE_UPPER,
-                                      strcmp(q->type, "d") ? GABLE_S : GABLE_D, !strcmp(q->diagonal, "dominant"), &t);
+                                      strcmp(q->type, "d") ? GABLE_S : GABLE_D, diag_of(q), &t);
   if (!status) status = run(s, &t, q, &r);
   int rc = EXIT_FAILED;
   if (status) {

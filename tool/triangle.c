@@ -16,8 +16,10 @@ static double value(const triangle *t, gable_off p)
   return t->single ? (double)t->single[p] : ((const double *)t->view.val)[p];
 }
 
+/* Of a diagonal that is not the matrix's own. */
 static double diagonal_value(const triangle *t, gable_idx i)
 {
+  if (t->diag == GABLE_UNIT) return 1;
   return t->value_type == GABLE_S ? (double)((const float *)t->diagonal)[i] : ((const double *)t->diagonal)[i];
 }
 
@@ -59,12 +61,13 @@ static gable_status make_single(triangle *t)
 }
 
 gable_status triangle_open(session *s, const char *path, int strict, gable_part uplo, gable_type value_type,
-                           int dominant, triangle *out)
+                           gable_diag diag, triangle *out)
 {
   gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix *file = NULL;
   memset(out, 0, sizeof *out);
   out->uplo = uplo;
+  out->diag = diag;
   out->value_type = value_type;
   out->view = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
   reading.strict = strict;
@@ -76,12 +79,13 @@ gable_status triangle_open(session *s, const char *path, int strict, gable_part 
   if (!status) status = gable_matrix_get_view(out->matrix, &out->view);
   if (status) return status;
   out->view.part = GABLE_FULL;
+  out->nnz = out->view.n_rows;
   for (gable_idx j = 0; j < out->view.n_cols; j++)
     for (int64_t p = ((const int64_t *)out->view.ptr)[j]; p < ((const int64_t *)out->view.ptr)[j + 1]; p++)
-      out->nnz += inside(out, out->view.idx[p], j);
+      out->nnz += out->view.idx[p] != j && inside(out, out->view.idx[p], j);
   if (value_type == GABLE_S) status = make_single(out);
   out->view.value_type = value_type;
-  if (!status && dominant && out->view.n_rows == out->view.n_cols) status = make_dominant(out);
+  if (!status && diag == GABLE_SEPARATE && out->view.n_rows == out->view.n_cols) status = make_dominant(out);
   return status;
 }
 
@@ -142,7 +146,7 @@ static double column_ratio(const triangle *t, gable_op op, const gable_vectors_v
   for (gable_idx j = 0; j < n; j++)
     for (int64_t p = ((const int64_t *)t->view.ptr)[j]; p < ((const int64_t *)t->view.ptr)[j + 1]; p++) {
       const gable_idx i = t->view.idx[p];
-      if (!inside(t, i, j) || (i == j && t->diagonal)) continue;
+      if (!inside(t, i, j) || (i == j && t->diag != GABLE_STORED)) continue;
       row_sum *s = &sum[op == GABLE_N ? i : j];
       long double term = (long double)value(t, p) * entry(x, op == GABLE_N ? j : i, rhs);
       s->residual -= term;
@@ -150,7 +154,7 @@ static double column_ratio(const triangle *t, gable_op op, const gable_vectors_v
       s->entries++;
     }
   for (gable_idx i = 0; i < n; i++) {
-    if (t->diagonal) {
+    if (t->diag != GABLE_STORED) {
       long double term = (long double)diagonal_value(t, i) * entry(x, i, rhs);
       sum[i].residual -= term;
       sum[i].size += fabsl(term);

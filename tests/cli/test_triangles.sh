@@ -6,6 +6,7 @@ run 0 generate laplacian5:12x10 -o a.mtx
 run 0 trisolve a.mtx --repeat 2
 for word in 'rows, entries' levels method analyse solve rate floor 'error over bound'; do says "$word" out; done
 run 0 trisolve a.mtx --uplo upper --op t --type sd --rhs 3 --layout row --diagonal dominant --method tiles --repeat 2
+for type in d s sd; do run 0 trisolve a.mtx --diagonal unit --type $type --op t --repeat 2; done
 run 0 trisolve a.mtx --where mirror --repeat 2
 says 'on mirror' out
 run 0 levels a.mtx --plot levels.svg
@@ -37,6 +38,8 @@ done
 run 0 levels complex.mtx
 run 1 trisolve deficient.mtx
 says 'row 1' err
+for diagonal in unit dominant; do run 0 trisolve deficient.mtx --diagonal $diagonal --repeat 2; done
+says '2, 3' out
 run 1 smooth deficient.mtx
 says 'row 1' err
 run 1 krylov a.mtx --iterations 2 --tolerance 1e-14
