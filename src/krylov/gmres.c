@@ -58,8 +58,9 @@ double gi_norm2(gable_idx n, const double *x)
   double sum = gi_dot(n, x, x);
   if (sum > 1e-280 && sum < 1e280) return sqrt(sum);
   double top = 0, scaled = 0;
+  if (isnan(sum)) return sum;
   for (gable_idx i = 0; i < n; i++) top = fmax(top, fabs(x[i]));
-  if (top == 0 || !isfinite(sum + top)) return top == 0 && sum == 0 ? 0 : isfinite(top) && !isnan(sum) ? top : sum;
+  if (top == 0 || isinf(top)) return top;
   for (gable_idx i = 0; i < n; i++) scaled += (x[i] / top) * (x[i] / top);
   return top * sqrt(scaled);
 }
