@@ -254,6 +254,9 @@ static void check_options(gable_context *ctx)
 {
   gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
   gable_krylov *k = NULL;
+  options.threads = -1;
+  CHECK(gable_krylov_create(ctx, &options, &k) == GABLE_ERR_ARGUMENT && !k, "%s", gable_last_error());
+  options.threads = 0;
   options.restart = INT32_MAX;
   CHECK(gable_krylov_create(ctx, &options, &k) == GABLE_ERR_ARGUMENT && !k, "%s", gable_last_error());
   options.restart = -1;
