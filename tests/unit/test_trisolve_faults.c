@@ -175,6 +175,10 @@ static void check_refusals(gable_context *ctx)
   ptr[2] = 0;
   CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT, "%s", gable_last_error());
   ptr[2] = 3;
+  ptr[0] = 1; /* the first entry would belong to no row */
+  CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "ptr[0]"), "%s",
+        gable_last_error());
+  ptr[0] = 0;
   CHECK_OK(gable_trisolve_analyse(plan, &view));
   CHECK_OK(gable_work_create(plan, 1, &w));
   gable_vectors_view b = vector(3, val), x = b;
