@@ -96,8 +96,11 @@ gable_status gi_triangle_read(gable_context *ctx, const gi_shape *shape, const g
     gable_off count = 0;
     *bad_row = i;
     GI_TRY(scan_list(&r, i, &count, &diagonal[i]));
-    GI_REQUIRE(!need_diagonal || diagonal[i] >= 0, GABLE_ERR_SINGULAR,
-               "row %d (counted from 0) has no diagonal entry: store one, or ask for a unit or separate diagonal", i);
+    GI_REQUIRE(
+        !need_diagonal || diagonal[i] >= 0, GABLE_ERR_SINGULAR,
+        "row %d (counted from 0) has no diagonal entry: store one (triangular solves may have a unit or separate "
+        "diagonal)",
+        i);
     out->ptr[k + 1] = out->ptr[k] + count;
   }
   *bad_row = -1;
