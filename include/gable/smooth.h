@@ -28,7 +28,8 @@ typedef struct gable_smoother_options {
    * CPU serial, levr, tiles and auto; on a GPU levr and elmr. */
   const char *method;
   gable_sweep sweep;
-  double omega;      /* factor of relaxation, in (0,2); 1 is Gauss-Seidel */
+  double omega; /* factor of relaxation, in (0,2); 1 is Gauss-Seidel.  Methods of more than one pass keep a_ii / omega
+                 * in the matrix's type: with a float matrix theirs is this to 6e-8. */
   double deadline_s; /* as in gable_trisolve_options */
   int threads;       /* at most so many; 0: the context's */
   gable_idx max_rhs; /* right-hand sides that apply sweeps together, more of them in turns; 0: 1.  Room for so many is
