@@ -98,7 +98,8 @@ static int set_value(const command *usage, const option *o, const char *text)
   case OPTION_REAL: {
     double x = strtod(text, &end);
     if (end == text || *end || !(x >= o->least && x <= o->most))
-      return options_wrong(usage->verb, "--%s is '%s': give a number from %g to %g", o->name, text, o->least, o->most);
+      return options_wrong(usage->verb, "--%s is '%s': give a number from %g to %.7g", o->name, text, o->least,
+                           o->most);
     *(double *)o->value = x;
     return 0;
   }

@@ -47,6 +47,7 @@ says 'after 2 iterations' err
 run 1 trisolve a.mtx --where cuda:99
 run 2 trisolve a.mtx --method magic
 run 2 smooth a.mtx --omega 2
+says 'from 1e-06 to 1.999999' err
 run 2 krylov a.mtx --solver none
 run 1 levels a.mtx --plot nowhere/levels.svg
 [ ! -s out ] || wrong "it looked first, and then found that it cannot write"
