@@ -40,8 +40,23 @@ static int fail(contest *c, const char *matrix, gable_status status, const char 
   return EXIT_FAILED;
 }
 
+/* Whether the library has the method here; if not, that was said, and *rc is the exit status. */
+static int has_method(contest *c, const char *name, int *rc)
+{
+  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+  gable_trisolve *plan = NULL;
+  options.method = name;
+  const gable_status status = gable_trisolve_create(c->session.ctx, &options, &plan);
+  gable_trisolve_destroy(&plan);
+  *rc = EXIT_DONE;
+  if (status == GABLE_ERR_ARGUMENT) *rc = options_wrong("bench", "--methods: %s", session_reason(status).text);
+  if (status && !*rc) fprintf(stderr, "gable bench: %s: left out\n", session_reason(status).text);
+  return !status;
+}
+
 static int add_method(contest *c, const char *name)
 {
+  int rc;
   char why[240];
   if (c->count == BENCH_MOST_METHODS) return options_wrong("bench", "--methods names more than %d", BENCH_MOST_METHODS);
   const int k = c->count;
@@ -50,6 +65,8 @@ static int add_method(contest *c, const char *name)
       fprintf(stderr, "gable bench: %s: left out\n", why);
       return EXIT_DONE;
     }
+  } else if (!has_method(c, name, &rc)) {
+    return rc;
   } else if (!contestant_gable(name, &c->solver[k]) || !contestant_sweeps(name, &c->sweeper[k])) {
     return fail(c, "*", GABLE_ERR_MEMORY, "out of memory");
   }

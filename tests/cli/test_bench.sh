@@ -52,8 +52,10 @@ says 'laplacian or matrices' err
 run 2 bench laplacian "$data/west0479.mtx.gz"
 run 1 bench matrices --list no-such-list
 says 'no-such-list' err
-run 0 bench matrices "$data/west0479.mtx.gz" --where cpu --methods auto,magic --measure solves
-says 'not measured: west0479, lower, magic' out
+run 2 bench matrices "$data/west0479.mtx.gz" --where cpu --methods auto,magic --measure solves
+says magic err
+run 0 bench matrices "$data/west0479.mtx.gz" --where cpu --methods serial,rows --measure solves
+says 'rows runs on a GPU only.*left out' err
 run 1 bench matrices no-such-file.mtx --where cpu
 says 'no-such-file' err
 run 1 bench matrices "$data/west0479.mtx.gz" --where cpu --json no-such-folder/lines
