@@ -323,6 +323,13 @@ static const gi_side *serving(const gable_trisolve *t, gable_op op, int *travers
   return &s->side[*traversed ? !op : op];
 }
 
+static size_t side_bytes(const gi_side *s, gable_idx n)
+{
+  if (!s->method) return 0;
+  return gi_lists_bytes(&s->lists) + gi_lists_bytes(&s->alone) + s->schedule_bytes +
+         (s->level ? (size_t)n * sizeof *s->level : 0);
+}
+
 static gable_status cpu_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info)
 {
   int traversed = 0;
@@ -343,10 +350,10 @@ static gable_status cpu_info(const gable_trisolve *t, gable_op op, gable_trisolv
   info->launches = traversed ? 0 : s->launches;
   info->narrow = traversed ? 0 : s->narrow;
   info->model_s = traversed ? 0 : s->model_s;
+  info->plan_bytes_host = sizeof *t + sizeof *state;
+  if (state->diagonal_from) info->plan_bytes_host += (size_t)info->n * sizeof *state->diagonal_from;
   for (int o = GABLE_N; o <= GABLE_T; o++)
-    if (state->side[o].method)
-      info->plan_bytes_host += gi_lists_bytes(&state->side[o].lists) + gi_lists_bytes(&state->side[o].alone) +
-                               state->side[o].schedule_bytes + (size_t)info->n * sizeof *state->side[o].level;
+    info->plan_bytes_host += side_bytes(&state->side[o], info->n) + side_bytes(&state->rival[o], info->n);
   return GABLE_OK;
 }
 

@@ -74,7 +74,8 @@ gable_status gi_tiles_adopt(const gi_team_problem *p, gi_tiles *tiles, gi_side *
   side->waits = s->wait_start[s->count];
   side->launches = s->threads > 1;
   side->model_s = s->model_s;
-  side->schedule_bytes = sizeof *s + (size_t)s->count * 3 * sizeof *s->start + (size_t)side->waits * sizeof *s->wait;
+  side->schedule_bytes = sizeof *s + ((size_t)s->count * 4 + (size_t)s->threads + 4) * sizeof *s->start +
+                         (size_t)side->waits * sizeof *s->wait; /* the lists' parts among them */
 done:
   return status;
 }

@@ -68,6 +68,22 @@ static gable_status krylov(const bench *s, const char *precond)
   return status;
 }
 
+/* A plan says what it took of the allocator's memory. */
+static void check_bytes(const bench *s, const char *method)
+{
+  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+  gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
+  gable_trisolve *plan = NULL;
+  const long before = atomic_load(&s->memory->bytes);
+  options.method = method;
+  CHECK_OK(gable_trisolve_create(s->ctx, &options, &plan));
+  CHECK_OK(gable_trisolve_analyse(plan, &s->view));
+  CHECK_OK(gable_trisolve_get_info(plan, GABLE_N, &info));
+  const double taken = (double)(atomic_load(&s->memory->bytes) - before), said = (double)info.plan_bytes_host;
+  CHECK(fabs(taken - said) < 0.01 * taken + 1000, "%s: a plan of %.0f bytes says %.0f", method, taken, said);
+  gable_trisolve_destroy(&plan);
+}
+
 static void fail_all(bench *s, gable_status (*phase)(const bench *, const char *), const char *how)
 {
   const long before = atomic_load(&s->memory->live);
@@ -104,6 +120,7 @@ int main(int argc, char **argv)
   s.x = calloc((size_t)s.t.n, 8);
   for (gable_idx i = 0; i < s.t.n; i++) s.b[i] = 1;
   for (int m = 0; methods[m]; m++) fail_all(&s, trisolve, methods[m]);
+  for (int m = 0; methods[m] && !test_place_is_gpu(s.ctx); m++) check_bytes(&s, methods[m]);
   s.view.part = GABLE_FULL;
   for (int m = 0; methods[m]; m++) fail_all(&s, smooth, methods[m]);
   for (size_t m = 0; m < sizeof preconditioners / sizeof *preconditioners; m++)

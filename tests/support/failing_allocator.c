@@ -1,5 +1,6 @@
 #include "support/failing_allocator.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@ failing_allocator failing_allocator_init(void)
 {
   failing_allocator memory;
   atomic_init(&memory.live, 0);
+  atomic_init(&memory.bytes, 0);
   atomic_init(&memory.count, 0);
   atomic_init(&memory.failures, 0);
   memory.fail_at = -1;
@@ -36,6 +38,7 @@ static void *allocate(void *user, size_t bytes, size_t alignment)
   }
   memset(p, 0xA5, bytes);
   atomic_fetch_add(&memory->live, 1);
+  atomic_fetch_add(&memory->bytes, (long)malloc_usable_size(p));
   return p;
 }
 
@@ -43,6 +46,7 @@ static void release(void *user, void *p)
 {
   failing_allocator *memory = user;
   atomic_fetch_sub(&memory->live, 1);
+  atomic_fetch_sub(&memory->bytes, (long)malloc_usable_size(p));
   free(p);
 }
 

@@ -17,7 +17,8 @@
 #include <stdatomic.h>
 
 typedef struct failing_allocator {
-  atomic_long live;     /* blocks not released yet */
+  atomic_long live;     /* blocks not released yet, */
+  atomic_long bytes;    /* and what they hold, each rounded up */
   atomic_long count;    /* allocations since armed */
   atomic_long failures; /* of those, refused */
   long fail_at;         /* -1: never */
