@@ -50,6 +50,8 @@ gable_status gi_vectors_check(const gable_vectors_view *v, gable_idx n, gable_ty
   GI_REQUIRE(v->count >= 0, GABLE_ERR_ARGUMENT, "%s: count is %d", name, v->count);
   GI_REQUIRE(v->type == GABLE_D || (v->type == GABLE_S && value_type == GABLE_S), GABLE_ERR_ARGUMENT,
              "%s: type %d does not go with a matrix of type %d", name, (int)v->type, (int)value_type);
+  GI_REQUIRE(v->major == GABLE_COL_MAJOR || v->major == GABLE_ROW_MAJOR, GABLE_ERR_ARGUMENT, "%s: major is %d", name,
+             (int)v->major);
   GI_REQUIRE(v->ld >= (v->major == GABLE_COL_MAJOR ? v->n : v->count), GABLE_ERR_ARGUMENT,
              "%s: leading dimension %lld is too small", name, (long long)v->ld);
   GI_REQUIRE(v->data || !v->n || !v->count, GABLE_ERR_ARGUMENT, "%s: data is NULL", name);

@@ -187,6 +187,9 @@ static void check_refusals(gable_context *ctx)
   x.n = 2;
   CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &x) == GABLE_ERR_ARGUMENT);
   x.n = 3;
+  x.major = (gable_major)2;
+  CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &x) == GABLE_ERR_ARGUMENT);
+  x.major = GABLE_COL_MAJOR;
   x.count = b.count = 2;
   CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &x) == GABLE_ERR_ARGUMENT);
   CHECK_OK(gable_trisolve_analyse(plan, &view));
