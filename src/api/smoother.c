@@ -1,6 +1,5 @@
 /* smoother.c: gable_smoother: checks arguments and phases. */
 #include <math.h>
-#include <string.h>
 
 #include "base/options.h"
 #include "device/device.h"
@@ -47,16 +46,9 @@ static int by_lists(const gable_context *ctx, gi_method m)
 static gable_status method_from(const gable_context *ctx, const char *name, gi_method *out)
 {
   gable_status status = GABLE_OK;
-  const int device = ctx->device->kind == GI_ON_CUDA;
-  int m = 0;
-  while (m < GI_METHODS && strcmp(name ? name : "auto", gi_method_name((gi_method)m))) m++;
-  GI_REQUIRE(m < GI_METHODS, GABLE_ERR_ARGUMENT,
-             "'%.40s' is no method of sweeps: say serial, levr, levc, elmr, elmc, gsf, tiles, rows or auto", name);
-  GI_REQUIRE(m != (device ? GI_SERIAL : GI_ROWS), GABLE_ERR_UNAVAILABLE,
-             "method %s runs on %s only, this context is %s", name, device ? "the CPU" : "a GPU", ctx->where);
-  GI_REQUIRE(ctx->device->kind != GI_ON_MIRROR || by_lists(ctx, (gi_method)m), GABLE_ERR_UNAVAILABLE,
+  GI_TRY(gi_method_from(ctx, name, out));
+  GI_REQUIRE(ctx->device->kind != GI_ON_MIRROR || by_lists(ctx, *out), GABLE_ERR_UNAVAILABLE,
              "sweeps by method %s do not run on the mirror: say serial, levr, tiles or auto", name);
-  *out = (gi_method)m;
 done:
   return status;
 }

@@ -1,34 +1,10 @@
 /* trisolve.c: gable_trisolve and gable_work: checks arguments and phases, then calls the backend. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/options.h"
 #include "base/timer.h"
 #include "device/mirror.h"
 #include "trisolve/candidates.h"
-
-static const char *const method_names[GI_METHODS] = {
-    [GI_AUTO] = "auto", [GI_SERIAL] = "serial", [GI_LEVR] = "levr",   [GI_LEVC] = "levc", [GI_ELMR] = "elmr",
-    [GI_ELMC] = "elmc", [GI_GSF] = "gsf",       [GI_TILES] = "tiles", [GI_ROWS] = "rows",
-};
-
-const char *gi_method_name(gi_method m)
-{
-  return method_names[m];
-}
-
-static gable_status method_from(const char *name, gi_method *out)
-{
-  gable_status status = GABLE_OK;
-  int m = 0;
-  if (!name) name = "auto";
-  while (m < GI_METHODS && strcmp(name, method_names[m])) m++;
-  GI_REQUIRE(m < GI_METHODS, GABLE_ERR_ARGUMENT,
-             "'%.40s' is no method: say serial, levr, levc, elmr, elmc, gsf, tiles, rows or auto", name);
-  *out = (gi_method)m;
-done:
-  return status;
-}
 
 static gable_status options_from(const gable_context *ctx, const gable_trisolve_options *given,
                                  gable_trisolve_options *own)
@@ -63,13 +39,11 @@ gable_status gable_trisolve_create(gable_context *ctx, const gable_trisolve_opti
   GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "out" : "ctx");
   *out = NULL;
   GI_TRY(options_from(ctx, options, &own));
-  GI_TRY(method_from(own.method, &method));
-  GI_REQUIRE(method != GI_ROWS || ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
-             "method rows runs on a GPU only, this context is %s", ctx->where);
+  GI_TRY(gi_method_from(ctx, own.method, &method));
   GI_ALLOC_ZERO(ctx, t, 1);
   t->ctx = ctx;
   t->options = own;
-  t->options.method = method_names[method];
+  t->options.method = gi_method_name(method);
   t->method = method;
   t->bad_row = -1;
   t->backend = ctx->device->kind == GI_ON_CUDA     ? &gi_trisolve_cuda

@@ -185,8 +185,7 @@ static gable_status make_gs(gi_device_precond *p, const char *method, int thread
   gi_method m = GI_AUTO;
   gi_shape shape;
   gable_idx bad_row;
-  for (int k = 0; method && k < GI_METHODS; k++)
-    if (!strcmp(method, gi_method_name((gi_method)k))) m = (gi_method)k;
+  GI_TRY(gi_method_from(p->ctx, method, &m));
   options.deadline_s = deadline_s;
   options.threads = threads;
   options.max_rhs = 1;

@@ -401,7 +401,6 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
   const int stored = t->shape.format == GABLE_CSR ? GABLE_N : GABLE_T;
   const int asked[2] = {(t->options.ops & GABLE_TRISOLVE_N) != 0, (t->options.ops & GABLE_TRISOLVE_T) != 0};
   state *s = nullptr;
-  GI_REQUIRE(t->method != GI_SERIAL, GABLE_ERR_UNAVAILABLE, "method serial runs on the CPU only");
   GI_REQUIRE(t->shape.nnz >= 0 && t->shape.nnz < INT_MAX, GABLE_ERR_LIMIT,
              "%lld entries: a GPU plan holds fewer than 2^31", (long long)t->shape.nnz);
   GI_TRY(open_state(t, &s));

@@ -12,20 +12,30 @@
 extern "C" {
 #endif
 
+/* name, text, 1: runs on the CPU, 1: on a GPU. */
+#define GI_METHOD_LIST(X)                                                                                              \
+  X(AUTO, "auto", 1, 1)                                                                                                \
+  X(SERIAL, "serial", 1, 0)                                                                                            \
+  X(LEVR, "levr", 1, 1)                                                                                                \
+  X(LEVC, "levc", 1, 1)                                                                                                \
+  X(ELMR, "elmr", 1, 1)                                                                                                \
+  X(ELMC, "elmc", 1, 1)                                                                                                \
+  X(GSF, "gsf", 1, 1)                                                                                                  \
+  X(TILES, "tiles", 1, 1)                                                                                              \
+  X(ROWS, "rows", 0, 1)
+
 typedef enum gi_method {
-  GI_AUTO,
-  GI_SERIAL,
-  GI_LEVR,
-  GI_LEVC,
-  GI_ELMR,
-  GI_ELMC,
-  GI_GSF,
-  GI_TILES,
-  GI_ROWS, /* on a GPU */
-  GI_METHODS
+#define GI_METHOD_ENUM(name, text, cpu, gpu) GI_##name,
+  GI_METHOD_LIST(GI_METHOD_ENUM)
+#undef GI_METHOD_ENUM
+      GI_METHODS
 } gi_method;
 
 const char *gi_method_name(gi_method m);
+
+/* The method of this name, NULL being auto.  GABLE_ERR_ARGUMENT: there is none; GABLE_ERR_UNAVAILABLE: it does not run
+ * where ctx does. */
+gable_status gi_method_from(const gable_context *ctx, const char *name, gi_method *out);
 
 struct gi_level_order;
 

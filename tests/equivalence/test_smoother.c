@@ -290,6 +290,11 @@ static void check_errors(gable_context *ctx)
   view.idx = idx;
   options.omega = 2;
   CHECK(gable_smoother_create(ctx, &options, &s) == GABLE_ERR_ARGUMENT);
+  options.omega = 1;
+  options.method = "no such";
+  CHECK(gable_smoother_create(ctx, &options, &s) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "no such"));
+  options.method = test_place_is_gpu(ctx) ? "serial" : "rows";
+  CHECK(gable_smoother_create(ctx, &options, &s) == GABLE_ERR_UNAVAILABLE && !s, "%s", gable_last_error());
   CHECK_OK(gable_smoother_create(ctx, NULL, &s));
   CHECK(gable_smoother_update(s, ptr) == GABLE_ERR_STATE);
   CHECK(gable_smoother_analyse(s, &view) == GABLE_ERR_SINGULAR && strstr(gable_last_error(), "row 1"));

@@ -151,6 +151,8 @@ static void check_refusals(gable_context *ctx)
   gable_work *w = NULL;
   options.method = "no such";
   CHECK(gable_trisolve_create(ctx, &options, &plan) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "no such"));
+  options.method = test_place_is_gpu(ctx) ? "serial" : "rows";
+  CHECK(gable_trisolve_create(ctx, &options, &plan) == GABLE_ERR_UNAVAILABLE && !plan, "%s", gable_last_error());
   CHECK_OK(gable_trisolve_create(ctx, NULL, &plan));
   CHECK(gable_trisolve_update(plan, val) == GABLE_ERR_STATE);
   CHECK(gable_work_create(plan, 1, &w) == GABLE_ERR_STATE && !w);
