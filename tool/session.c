@@ -20,8 +20,9 @@ static void note_stop(int number)
   stop_signal = number;
 }
 
-/* The first one cancels, so that nothing half-written is left; the second one ends the process as ever. */
-static void handle_stops(void)
+/* The first one cancels, so that nothing half-written is left; the second one ends the process as ever.  A file that
+ * may grow no more is an error of writing, as a full disk is. */
+static void handle_signals(void)
 {
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
   for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
@@ -32,6 +33,7 @@ static void handle_stops(void)
     sigemptyset(&handle.sa_mask);
     if (!sigaction(numbers[k], NULL, &before) && before.sa_handler == SIG_DFL) sigaction(numbers[k], &handle, NULL);
   }
+  signal(SIGXFSZ, SIG_IGN);
 }
 
 int session_stopped(void)
@@ -63,7 +65,7 @@ gable_status session_open(session *s, const char *where, int threads)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   s->ctx = NULL;
-  handle_stops();
+  handle_signals();
   progress_init(&s->bar);
   options.threads = threads;
   options.log = log_line;

@@ -23,6 +23,15 @@ expect 1 "no kind of matrix" generate cube:3 -o x.mtx
 expect 1 "the name shows no format" generate chain:5 -o x.txt
 expect 1 "No such file or directory" generate chain:5 -o none/x.mtx
 [ ! -c /dev/full ] || expect 1 "No space left on device" convert a.mtx /dev/full --format mtx
+run 0 generate laplacian5:60x60 -o large.mtx
+for verb in "convert large.mtx copy.mtx" "solve large.mtx -o x.mtx" "solve large.mtx --save-factor f" "info large.mtx --plot p.svg"; do
+    got=0
+    # shellcheck disable=SC2086
+    (ulimit -f 1 && exec "$gable" $verb >out 2>err) || got=$?
+    [ "$got" -eq 1 ] || wrong "gable $verb with files of at most 512 bytes: exit status $got"
+    says "File too large" err
+done
+no_leftovers
 expect 0 "12 x 12" convert a.mtx a.rb
 expect 0 "12 x 12" convert a.rb a.gbl
 expect 0 "12 x 12" convert a.gbl b.mtx --json convert.json
