@@ -285,6 +285,25 @@ static int worth_it(const gi_layout *y)
   return thin >= values / (values <= FEW_VALUES ? LEAST_SHARE_OF_FEW : LEAST_SHARE);
 }
 
+gable_off gi_thin_bytes(const gi_layout *y, gi_factor_kind kind, gable_type type)
+{
+  const int lu = kind == GI_LU;
+  gable_off values = 0, indices = 0;
+  if (!worth_it(y)) return 0;
+  for (gable_idx s = 0; s < y->n_super; s++) {
+    const gable_idx w = gi_layout_width(y, s), nl = gi_layout_nl(y, s), nu = gi_layout_nu(y, s);
+    if (gik_panel_thin(w, nl)) {
+      values += gik_thin_values(w, nl, kind == GI_CHOLESKY);
+      indices += 2 + nl;
+    }
+    if (lu && gik_panel_thin(w, nu)) {
+      values += gik_thin_values(w, nu, 1);
+      indices += 2 + nu;
+    }
+  }
+  return values * (gable_off)(type == GABLE_S ? sizeof(float) : sizeof(double)) + 4 * indices;
+}
+
 gable_status gi_thin_update(gable_context *ctx, const gi_solve_plan *plan, gi_factor *f)
 {
   gable_status status = GABLE_OK;

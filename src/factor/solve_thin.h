@@ -44,6 +44,9 @@ typedef struct gi_thin_panels {
  * the numbers are new.  Leaves it NULL where thin panels are too many to hold twice.  The plan outlives the factor.
  * GABLE_ERR_MEMORY. */
 gable_status gi_thin_update(gable_context *ctx, const gi_solve_plan *plan, gi_factor *factor);
+
+/* Bytes that the copies of a factor of this kind and type take, their groups left out; 0: there are none. */
+gable_off gi_thin_bytes(const gi_layout *y, gi_factor_kind kind, gable_type type);
 void gi_thin_destroy(gable_context *ctx, gi_thin_panels **thin); /* NULL is fine */
 
 #endif

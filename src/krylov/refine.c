@@ -12,7 +12,7 @@ struct gi_refine_work {
   gi_gmres_work *gmres;
 };
 
-gable_status gi_refine_work_create(gable_context *ctx, gable_idx n, gable_idx columns, gi_refine_work **out)
+gable_status gi_refine_work_create(gable_context *ctx, gable_idx n, gable_idx columns, int gmres, gi_refine_work **out)
 {
   gable_status status = GABLE_OK;
   gi_refine_work *k = NULL;
@@ -23,7 +23,8 @@ gable_status gi_refine_work_create(gable_context *ctx, gable_idx n, gable_idx co
   GI_ALLOC(ctx, k->d, (gable_off)n * k->columns);
   GI_ALLOC(ctx, k->w, n);
   GI_ALLOC(ctx, k->trial, n);
-  GI_TRY(gi_gmres_work_create(ctx, n, n < GI_GMRES_RESTART ? n + 1 : GI_GMRES_RESTART, ctx->threads, &k->gmres));
+  if (gmres)
+    GI_TRY(gi_gmres_work_create(ctx, n, n < GI_GMRES_RESTART ? n + 1 : GI_GMRES_RESTART, ctx->threads, &k->gmres));
   *out = k;
   k = NULL;
 done:
@@ -42,11 +43,6 @@ void gi_refine_work_destroy(gable_context *ctx, gi_refine_work **work)
   gi_free(ctx, k->trial);
   gi_gmres_work_destroy(ctx, &k->gmres);
   gi_free(ctx, k);
-}
-
-gable_off gi_refine_work_bytes(const gi_refine_work *k)
-{
-  return (gable_off)k->n * (2 * k->columns + 2 * GI_GMRES_RESTART + 3) * (gable_off)sizeof(double);
 }
 
 /* The system D^-1 op(A) that GMRES sees, with right preconditioner M^-1 D: its residual norm bounds the backward error.

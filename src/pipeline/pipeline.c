@@ -208,7 +208,7 @@ static gable_status judge(gable_solver *s, int *good)
   const int small = f->perturbed == 0 && f->max_factor <= 1e6 * f->max_entry;
   *good = f->kind == GI_CHOLESKY ? s->problem.values_symmetric : small;
   if (*good) goto done;
-  GI_TRY(gi_pipeline_work_create(s, 1, &w));
+  GI_TRY(gi_pipeline_work_create(s, 1, 0, &w));
   GI_ALLOC(s->ctx, b, n);
   GI_ALLOC(s->ctx, x, n);
   gi_system a = gi_problem_system(&s->problem, s->ctx->threads);

@@ -53,7 +53,8 @@ struct gable_solver_work {
 gable_status gi_pipeline_analyse(gable_solver *s, const gable_matrix_view *a);
 gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse reuse);
 
-gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, gable_solver_work **out);
+/* gmres: 0 for gi_pipeline_refines alone. */
+gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, int gmres, gable_solver_work **out);
 void gi_pipeline_work_destroy(gable_solver_work **w);
 gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gable_op op, const gable_vectors_view *b,
                                const gable_vectors_view *x);

@@ -14,14 +14,15 @@ gable_off gi_pipeline_bytes(const gable_solver *s)
          (f && f->plan ? f->plan->bytes : 0);
 }
 
-/* What is held already, and the factor, A', and what the numeric phase takes besides. */
+/* What is held already, and the factor, A', and what the numeric phase takes besides, or the copies made after it. */
 static int64_t predicted(const gable_solver *s)
 {
   const gi_arrangement *a = &s->arrangement;
   const gi_factor_kind kind = gi_arrangement_kind(a);
+  const gable_off work = gi_factor_work_bytes(a->layout, kind, s->options.factor_type, s->ctx->threads);
+  const gable_off thin = gi_thin_bytes(a->layout, kind, s->options.factor_type);
   return (gable_off)sizeof *s + gi_problem_bytes(&s->problem) + gi_arrangement_bytes(a) +
-         gi_factor_bytes(a->layout, kind, s->options.factor_type) +
-         gi_factor_work_bytes(a->layout, kind, s->options.factor_type, s->ctx->threads) +
+         gi_factor_bytes(a->layout, kind, s->options.factor_type) + (work > thin ? work : thin) +
          gi_permuted_most_bytes(&s->problem, kind != GI_LU);
 }
 

@@ -24,7 +24,7 @@ done:
   return status;
 }
 
-gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, gable_solver_work **out)
+gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, int gmres, gable_solver_work **out)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = s->ctx;
@@ -38,7 +38,7 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, g
   w->columns = max_rhs < GI_REFINE_COLUMNS ? max_rhs : GI_REFINE_COLUMNS;
   w->report = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   GI_TRY(gi_solve_work_create(ctx, s->arrangement.plan, ctx->threads, w->columns, &w->sweep));
-  GI_TRY(gi_refine_work_create(ctx, s->problem.n, w->columns, &w->refine));
+  GI_TRY(gi_refine_work_create(ctx, s->problem.n, w->columns, gmres, &w->refine));
   GI_TRY(find_places(s, w));
   GI_ALLOC(ctx, w->b, n * w->columns);
   GI_ALLOC(ctx, w->x, n * w->columns);
