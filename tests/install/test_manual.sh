@@ -24,6 +24,9 @@ for v in $verbs; do
         grep -q -- "'$o\[" "$work/_gable" || { echo "not in the zsh completion: $v $o"; exit 1; }
     done
 done
+# What an option does is said as in its help, commas and all, without the name of its argument.
+grep -q -- "-l json -d 'write the report as JSON to FILE, - for" "$work/gable.fish" || { echo "a comma was lost"; exit 1; }
+grep -q -- "-l folder -d 'where" "$work/gable.fish" || { echo "--folder does not begin with what it does"; exit 1; }
 skipped=
 tried() { command -v "$1" >/dev/null 2>&1 || { skipped="$skipped $1"; return 1; }; }
 ! tried mandoc || mandoc -Tlint -Wwarning "$work/gable.1"
