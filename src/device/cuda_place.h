@@ -21,8 +21,14 @@ enum { GI_CUDA_LANDING = 4096 };
 void *gi_cuda_take_landing(gable_context *ctx);
 void gi_cuda_give_landing(gable_context *ctx, void *landing); /* NULL is fine */
 
+/* Looks at the host's memory until a kernel on the default stream has written there, and now and then whether the
+ * stream has failed. */
+gable_status gi_cuda_await(const volatile unsigned *flag, const char *what);
+
 /* Small results, in the order of the default stream: waits until they are there. */
 gable_status gi_cuda_fetch(gable_context *ctx, void *host, const void *device, size_t bytes);
+gable_status gi_cuda_fetch_two(gable_context *ctx, void *host_a, const void *a, size_t bytes_a, void *host_b,
+                               const void *b, size_t bytes_b);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@
 #ifndef GIK_ELEMENT_FLOW_CUH
 #define GIK_ELEMENT_FLOW_CUH
 
+#include "kernels/dependent_launch.cuh"
 #include "kernels/device_wait.cuh"
 
 namespace gik
@@ -85,33 +86,6 @@ template <typename G> static cudaError_t flow_launch(void (*kernel)(G), G *g, in
   g->waits.nap = wide ? NAP_NS : 0;
   return cudaLaunchCooperativeKernel((const void *)kernel, dim3((unsigned)(wanted < fit ? wanted : fit)),
                                      dim3(FLOW_BLOCK), arguments, 0, stream);
-}
-
-/* A launch that may begin while the one before it on the stream still runs: its blocks read what that one does not
- * write, then call after_last_launch(), and let the next one begin by next_launch(). */
-template <typename... A, typename... B>
-static void dependent_launch(void (*kernel)(A...), unsigned blocks, unsigned threads, bool first, cudaStream_t stream,
-                             B... arguments)
-{
-  cudaLaunchAttribute early = {};
-  cudaLaunchConfig_t how = {};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  how.gridDim = dim3(blocks);
-  how.blockDim = dim3(threads);
-  how.stream = stream;
-  how.attrs = &early;
-  how.numAttrs = first ? 0 : 1; /* the first of ours waits for whatever came before */
-  (void)cudaLaunchKernelEx(&how, kernel, A(arguments)...);
-}
-
-static __device__ __forceinline__ void next_launch()
-{
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
-static __device__ __forceinline__ void after_last_launch()
-{
-  asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
 } /* namespace gik */

@@ -198,10 +198,10 @@ static void levels_run(const sweep_arguments<A, V> &g, const gik_sweep_order *o,
     const int e = run_end(o, m, chain_rows);
     const unsigned width = o->start[m + 1] - o->start[m];
     if (width <= chain_rows)
-      dependent_launch(sweep_chain_kernel<A, V, P>, 1, CHAIN_BLOCK, !m, stream, g, o->device_start, m, e);
+      dependent_launch(sweep_chain_kernel<A, V, P>, 1, CHAIN_BLOCK, 0, !m, stream, g, o->device_start, m, e);
     else
-      dependent_launch(sweep_level_kernel<A, V, P>, (width + rows - 1) / rows, SWEEP_BLOCK, !m, stream, g, o->start[m],
-                       o->start[m + 1]);
+      dependent_launch(sweep_level_kernel<A, V, P>, (width + rows - 1) / rows, SWEEP_BLOCK, 0, !m, stream, g,
+                       o->start[m], o->start[m + 1]);
     m = e;
   }
 }

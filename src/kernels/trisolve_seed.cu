@@ -231,9 +231,9 @@ static void levels_run(const gik_seed *m, const seed_arguments<T> &g, const unsi
     const int e = run_end(m, l);
     const unsigned rows = m->level[l + 1] - m->level[l], at_once = SEED_BLOCK / K;
     if (rows <= chain_rows(m))
-      dependent_launch(level_chain_kernel<T, K, COLUMNS>, 1, CHAIN_BLOCK, !l, stream, g, start, l, e);
+      dependent_launch(level_chain_kernel<T, K, COLUMNS>, 1, CHAIN_BLOCK, 0, !l, stream, g, start, l, e);
     else
-      dependent_launch(level_kernel<T, K, COLUMNS>, (rows + at_once - 1) / at_once, SEED_BLOCK, !l, stream, g,
+      dependent_launch(level_kernel<T, K, COLUMNS>, (rows + at_once - 1) / at_once, SEED_BLOCK, 0, !l, stream, g,
                        m->level[l], m->level[l + 1]);
     l = e;
   }

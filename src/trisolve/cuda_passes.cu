@@ -53,20 +53,6 @@ void gi_device_give_back(gi_device_memory *m)
 namespace gi
 {
 
-gable_status fetch_both(gable_context *ctx, unsigned out[2], const unsigned *first, const unsigned *second)
-{
-  gable_status status = GABLE_OK;
-  unsigned *landing = (unsigned *)gi_cuda_take_landing(ctx), *to = landing ? landing : out;
-  GI_TRY(checked(cudaMemcpyAsync(to, first, sizeof *to, cudaMemcpyDeviceToHost), "copy to the host"));
-  GI_TRY(checked(cudaMemcpyAsync(to + 1, second, sizeof *to, cudaMemcpyDeviceToHost), "copy to the host"));
-  GI_TRY(checked(cudaStreamSynchronize(nullptr), "copy to the host"));
-  out[0] = to[0];
-  out[1] = to[1];
-done:
-  gi_cuda_give_landing(ctx, landing);
-  return status;
-}
-
 gable_status offsets(gi_device_memory *m, unsigned *in, unsigned *out, size_t n)
 {
   gable_status status = GABLE_OK;

@@ -72,7 +72,10 @@ template <typename T> gable_status fetch(gable_context *ctx, T *host, const T *d
 }
 
 /* Two of them with one wait. */
-gable_status fetch_both(gable_context *ctx, unsigned out[2], const unsigned *first, const unsigned *second);
+inline gable_status fetch_both(gable_context *ctx, unsigned out[2], const unsigned *first, const unsigned *second)
+{
+  return gi_cuda_fetch_two(ctx, out, first, sizeof *out, out + 1, second, sizeof *out);
+}
 
 /* No entries in a lane of a record (width lanes, two numbers of so many bytes a pair): an update leaves it alone. */
 __device__ __forceinline__ void clear_lane(char *values, unsigned pairs, unsigned width, unsigned lane, size_t size)
