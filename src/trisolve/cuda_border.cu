@@ -13,6 +13,8 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
     rank_kernel(unsigned n, const unsigned *flag, unsigned *rank, unsigned *external)
 {
   __shared__ small_scan scan;
+  gik::next_launch();
+  gik::after_last_launch();
   const unsigned flags = scan.sum(
       n, [=](unsigned p) { return flag[p]; }, [=](unsigned p, unsigned before, unsigned) { rank[p] = before; });
   const unsigned entries = scan.sum(
@@ -34,7 +36,7 @@ static gable_status rank_published(gi_device_memory *m, const gik_device_triangl
   unsigned *flag = nullptr, *rank = nullptr;
   GI_TRY(take(m, n + 1, &flag));
   GI_TRY(take(m, n + 1, &rank));
-  GI_TRY(checked(cudaMemsetAsync(flag, 0, (n + 1) * sizeof *flag), "clear"));
+  GI_TRY(fill(flag, 0, n + 1));
   GI_TRY(each(n, [=] __device__(size_t k) {
     const u64 here = w.at[k];
     unsigned count = 0;
@@ -47,7 +49,7 @@ static gable_status rank_published(gi_device_memory *m, const gik_device_triangl
     external[k] = count;
   }));
   if (n <= SMALL_ROWS) {
-    rank_kernel<<<1, SMALL_THREADS>>>((unsigned)n, flag, rank, external);
+    gik::dependent_launch(rank_kernel, 1, SMALL_THREADS, 0, false, nullptr, (unsigned)n, flag, rank, external);
     GI_TRY(gik::launched("border"));
   } else {
     GI_TRY(offsets(m, flag, rank, n));
@@ -134,6 +136,8 @@ struct border_writer {
 static __global__ void __launch_bounds__(SMALL_THREADS) number_border_kernel(const border_writer w, unsigned *count)
 {
   __shared__ small_scan scan;
+  gik::next_launch();
+  gik::after_last_launch();
   const unsigned all = scan.sum(
       w.entries + 1, [=](unsigned i) { return (unsigned)w.is_new(i); },
       [=](unsigned i, unsigned before, unsigned own) { w.put(i, before, own); });
@@ -152,7 +156,7 @@ static gable_status number_border(gi_device_memory *keep, gi_device_memory *m, c
     GI_TRY(take(keep, entries, &b->list));
     GI_TRY(take(m, 1, &f));
     w.list = b->list;
-    number_border_kernel<<<1, SMALL_THREADS>>>(w, f);
+    gik::dependent_launch(number_border_kernel, 1, SMALL_THREADS, 0, false, nullptr, w, f);
     GI_TRY(gik::launched("border"));
     b->total = f;
     goto done;

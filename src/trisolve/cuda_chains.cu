@@ -18,8 +18,8 @@ gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t
   u64 *sum = nullptr, got[4] = {0, 0, 0, 0};
   GI_TRY(take(scratch, 3 * levels, &head));
   GI_TRY(take(scratch, 4, &sum));
-  GI_TRY(checked(cudaMemsetAsync(head, 0, 3 * levels * sizeof *head), "clear"));
-  GI_TRY(checked(cudaMemsetAsync(sum, 0, 4 * sizeof *sum), "clear"));
+  GI_TRY(fill(head, 0, 3 * levels));
+  GI_TRY(fill(sum, 0, 4 * sizeof *sum / sizeof(unsigned)));
   GI_TRY(each(n, [=] __device__(size_t k) {
     if (ptr[k + 1] > ptr[k] && child[col[ptr[k + 1] - 1]] == n - k) return;
     unsigned *h = head + 3 * (size_t)(unsigned)level[k];

@@ -3,8 +3,10 @@
 #include <cstring>
 #include <cub/block/block_scan.cuh>
 
+#include "kernels/dependent_launch.cuh"
 #include "trisolve/cuda_classes.cuh"
 #include "trisolve/cuda_counts.cuh"
+#include "trisolve/cuda_landing.cuh"
 
 using gik::NONE;
 using namespace gi;
@@ -28,6 +30,7 @@ __global__ void __launch_bounds__(TILE_ROWS)
 {
   __shared__ tile_tally tile;
   const size_t k = blockIdx.x * (size_t)TILE_ROWS + threadIdx.x;
+  gik::next_launch();
   tile.clear();
   __syncthreads();
   tile.add(k < n, k < n ? key.at(k) : NONE, k < n ? key.run[k].y : 0);
@@ -41,8 +44,8 @@ struct placing {
   const unsigned *width; /* [keys] rows of each key */
   unsigned keys, slots;  /* slots: of a record, at least as many as its rows */
   unsigned *position, *row_at, *order, *parents, *ptr;
-  gi_findings *found, *landing; /* landing: or NULL */
-  unsigned steps;               /* whose first records are wanted */
+  gi_findings *found;
+  unsigned steps; /* whose first records are wanted */
 
   /* Row k, the i'th of its key, whose records begin at first, into its slot; and no row into the slots behind those of
    * its record's rows, of which each row sees to its share, the last one of a key to that of rows which are not there.
@@ -58,7 +61,7 @@ struct placing {
   }
 };
 
-typedef cub::BlockScan<unsigned, TILE_ROWS> tile_scan;
+typedef cub::BlockScan<unsigned, TILE_ROWS, cub::BLOCK_SCAN_WARP_SCANS> tile_scan;
 
 enum { MOST_ROOM = TILE_ROWS / 32 * GI_WIDTHS * sizeof(unsigned short) }; /* of counts by warp and key */
 
@@ -67,16 +70,12 @@ struct key_table {
   unsigned place[GI_WIDTHS], record[GI_WIDTHS], before[GI_WIDTHS], entries;
   tile_scan::TempStorage space;
 
-  /* For the host: how many records there are, and where those of each step begin; first: of key threadIdx.x. */
+  /* How many records there are, and where those of each step begin; first: of key threadIdx.x. */
   static __device__ __forceinline__ void note(const placing &g, unsigned first, unsigned all)
   {
     const unsigned classes = g.key.c.count, s = threadIdx.x / classes;
-    volatile gi_findings *landing = g.landing;
     if (!threadIdx.x) g.found->records = all;
-    if (!threadIdx.x && landing) landing->records = all;
-    if (s >= g.steps || threadIdx.x % classes) return;
-    g.found->step[s] = first;
-    if (landing) landing->step[s] = first;
+    if (s < g.steps && threadIdx.x % classes == 0) g.found->step[s] = first;
   }
 
   __device__ __forceinline__ void fill(const placing &g)
@@ -115,8 +114,10 @@ __global__ void __launch_bounds__(TILE_ROWS) place_rows_kernel(const placing g)
   const unsigned k = blockIdx.x * TILE_ROWS + threadIdx.x, warp = threadIdx.x / 32,
                  below = (1u << threadIdx.x % 32) - 1;
   const bool there = k < g.n;
-  const unsigned key = there ? g.key.at(k) : NONE, length = there ? g.key.run[k].y : 0;
+  gik::next_launch();
   for (unsigned i = threadIdx.x; i < TILE_ROWS / 32 * g.keys; i += TILE_ROWS) count[i] = 0;
+  gik::after_last_launch();
+  const unsigned key = there ? g.key.at(k) : NONE, length = there ? g.key.run[k].y : 0;
   table.fill(g);
   const unsigned alike = __match_any_sync(gik::ALL, key), rank = (unsigned)__popc(alike & below);
   if (there && !rank) count[warp * g.keys + key] = (unsigned short)__popc(alike);
@@ -153,6 +154,7 @@ struct counted_writer {
   gik_packed_layout l;
   char *record;
   gik_head *mixed; /* heads of mixed records; NULL: they stand in the records */
+  unsigned gates;  /* warps wait at gates */
   uint2 *run_at;
   unsigned *col, *parents;
 
@@ -177,7 +179,17 @@ struct counted_writer {
     return position[k];
   }
 
-  __device__ void operator()(size_t i) const
+  /* Of the i'th record; by threads of their own, since it is as long a way through memory as all the rest. */
+  __device__ void write_gate(size_t i) const
+  {
+    if (i >= *records) return;
+    const unsigned *list = row_at + i * slots, first = list[0];
+    const bool goes_on = c.records_of(rows.run[first].y) > 1 && records_before(list, i, slots);
+    unsigned *gate = mixed ? &mixed[i].gate : (unsigned *)(record + i * l.bytes) + 2;
+    *gate = goes_on ? NONE : gate_of(first);
+  }
+
+  __device__ void write_lane(size_t i) const
   {
     if (i / 32 >= *records) return;
     const unsigned *list = row_at + i / 32 * slots, first = list[0], lane = (unsigned)(i % 32);
@@ -201,14 +213,45 @@ struct counted_writer {
     if (k == NONE) memset(r + l.inverse + slot * size, 0, size);
     ((unsigned *)(r + l.row))[slot] = k == NONE ? NONE : row[k];
     if (lane) return;
-    if (mixed)
-      mixed[i / 32] = gik_head{
-          position[k],          before ? 0 : filled,   before ? NONE : gate_of(k),           (unsigned char)bits,
-          (unsigned char)pairs, (unsigned char)before, (unsigned char)(records - 1 - before)};
-    else
-      *(uint4 *)r = make_uint4(position[k], filled, gate_of(k), 0);
+    if (mixed) {
+      gik_head *h = mixed + i / 32;
+      h->first = position[k];
+      h->rows = before ? 0 : filled;
+      if (!gates) h->gate = NONE;
+      h->lane_bits = (unsigned char)bits;
+      h->pairs = (unsigned char)pairs;
+      h->before = (unsigned char)before;
+      h->after = (unsigned char)(records - 1 - before);
+    } else {
+      uint4 *h = (uint4 *)r;
+      h->x = position[k];
+      h->y = filled;
+      if (!gates) h->z = NONE;
+      h->w = 0;
+    }
   }
 };
+
+enum { WRITER_THREADS = 256, MOST_WRITERS = 8192 };
+
+/* Lanes of at most bound records, and their gates; landing: where the last block says how many there are, and the first
+ * of each of so many steps, when all are written; or NULL. */
+__global__ void __launch_bounds__(WRITER_THREADS)
+    write_records_kernel(size_t bound, const counted_writer w, gi_findings *found, unsigned steps, gi_findings *landing)
+{
+  const size_t lanes = 32 * bound, all = lanes + (w.gates ? bound : 0);
+  gik::next_launch();
+  gik::after_last_launch();
+  for (size_t i = blockIdx.x * (size_t)WRITER_THREADS + threadIdx.x; i < all; i += (size_t)gridDim.x * WRITER_THREADS)
+    if (i < lanes)
+      w.write_lane(i);
+    else
+      w.write_gate(i - lanes);
+  if (!landing || !is_last_block(&found->written)) return;
+  if (!threadIdx.x) *(volatile unsigned *)&landing->records = __ldcg(&found->records);
+  for (unsigned s = threadIdx.x; s < steps; s += 32) *(volatile unsigned *)&landing->step[s] = __ldcg(found->step + s);
+  post(landing);
+}
 
 } /* namespace */
 
@@ -217,6 +260,8 @@ unsigned gi_cuda_keys(const gik_packed *packed, const gi_findings *found)
   return found->levels > GI_WIDTHS ? ~0u : (unsigned)found->levels * classes_of(packed, found->longest).count;
 }
 
+static_assert(sizeof(key_table) <= 16 << 10, "a block has 48 KB of shared memory unless it asks for more");
+
 /* Places and records of all rows. */
 static gable_status place_all(const gi_reading *reading, const gi_tile_counts *counts, const classes c, unsigned keys,
                               unsigned slots, int steps, const gi_counted *counted, unsigned *position)
@@ -224,7 +269,7 @@ static gable_status place_all(const gi_reading *reading, const gi_tile_counts *c
   gable_status status = GABLE_OK;
   const unsigned n = (unsigned)reading->rows.n, tiles = (n + TILE_ROWS - 1) / TILE_ROWS;
   placing g = {n, {reading->level, reading->rows.run, c}, *counts, reading->width, keys, slots};
-  const size_t room = MOST_ROOM / GI_WIDTHS * keys;
+  const size_t room = MOST_ROOM / GI_WIDTHS * keys, always = 32 << 10; /* that a block may have */
   if (c.count > 1) {
     g.width = reading->width + GI_WIDTHS;
     if (n) count_keys_kernel<<<tiles, TILE_ROWS>>>(n, g.key, *counts, reading->width + GI_WIDTHS);
@@ -235,11 +280,11 @@ static gable_status place_all(const gi_reading *reading, const gi_tile_counts *c
   g.parents = reading->child;
   g.ptr = reading->count;
   g.found = reading->found;
-  g.landing = reading->landing;
   g.steps = (unsigned)steps;
-  GI_TRY(checked(cudaFuncSetAttribute(place_rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_ROOM),
-                 "places"));
-  if (n) place_rows_kernel<<<tiles, TILE_ROWS, room>>>(g);
+  if (room > always)
+    GI_TRY(checked(cudaFuncSetAttribute(place_rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_ROOM),
+                   "places"));
+  if (n) gik::dependent_launch(place_rows_kernel, tiles, TILE_ROWS, room, c.count == 1, nullptr, g);
   GI_TRY(gik::launched("places"));
 done:
   return status;
@@ -289,14 +334,15 @@ static size_t most_records(size_t n, unsigned slots, const gi_findings *found)
   return records + found->entries / GIK_MIXED_ROOM + GI_SHAPES; /* what the divisions have dropped */
 }
 
-/* How many records there are, and the first of each step; waits. */
-static gable_status fetch_records(gable_context *ctx, const gi_reading *reading, gik_packed *out)
+/* How many records there are, and the first of each step; waits, where the last kernel writes to the landing for that.
+ */
+static gable_status fetch_records(gable_context *ctx, const gi_reading *reading, gi_findings *landing, gik_packed *out)
 {
   gable_status status = GABLE_OK;
-  if (reading->landing && reading->rows.n) {
-    GI_TRY(checked(cudaStreamSynchronize(nullptr), "records"));
-    out->n_records = reading->landing->records;
-    memcpy(out->step, reading->landing->step, (size_t)out->steps * sizeof *out->step);
+  if (landing) {
+    GI_TRY(gi_cuda_await(&landing->posted, "records"));
+    out->n_records = landing->records;
+    memcpy(out->step, landing->step, (size_t)out->steps * sizeof *out->step);
   } else {
     GI_TRY(fetch(ctx, &out->n_records, &reading->found->records, 1));
     GI_TRY(fetch(ctx, out->step, reading->found->step, (size_t)out->steps));
@@ -314,9 +360,11 @@ gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, 
   const size_t n = (size_t)reading->rows.n;
   const unsigned keys = gi_cuda_keys(out, found), slots = 32 / (unsigned)out->lanes;
   const size_t bound = most_records(n, slots, out->mixed ? found : nullptr) + (keys < n ? keys : n);
+  gi_findings *landing = n ? reading->landing : nullptr;
   gi_counted c = {};
   GI_TRY(counted_arrays(keep, reading, found, bound, types, out, &c));
   GI_TRY(place_all(reading, counts, k, keys, slots, out->steps, &c, out->position));
+  if (landing) landing->posted = 0;
   for (int type = 0, written = 0; type < 2; type++) {
     if (!(types >> type & 1)) continue;
     counted_writer w = {reading->rows,
@@ -330,11 +378,17 @@ gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, 
                         slots,
                         gik_packed_layout_of(out, type ? GABLE_D : GABLE_S),
                         (char *)out->record[type],
-                        out->head};
+                        out->head,
+                        out->gated && !out->steps};
+    const size_t threads = bound * (w.gates ? 33 : 32), blocks = (threads + WRITER_THREADS - 1) / WRITER_THREADS;
     if (!written++) w.run_at = c.run, w.col = c.plain.col, w.parents = c.parents;
-    GI_TRY(each(bound * 32, w));
+    if (blocks)
+      gik::dependent_launch(write_records_kernel, (unsigned)(blocks < MOST_WRITERS ? blocks : (size_t)MOST_WRITERS),
+                            WRITER_THREADS, 0, false, nullptr, bound, w, reading->found, (unsigned)out->steps,
+                            types >> type > 1 ? nullptr : landing);
   }
-  GI_TRY(fetch_records(keep->ctx, reading, out));
+  GI_TRY(gik::launched("records"));
+  GI_TRY(fetch_records(keep->ctx, reading, landing, out));
   out->n_published = (unsigned)n;
   out->long_rows = out->mixed && found->longest > GIK_MIXED_ROOM;
   *counted = c;

@@ -1,9 +1,10 @@
 /* cuda_levels.cu: row lengths, levels and chain levels by two passes over the rows; no pass waits for the host. */
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 
+#include "kernels/dependent_launch.cuh"
 #include "trisolve/cuda_counts.cuh"
+#include "trisolve/cuda_landing.cuh"
 
 using gik::NONE;
 using namespace gi;
@@ -19,6 +20,8 @@ __global__ void __launch_bounds__(SURVEY_THREADS)
 {
   __shared__ unsigned most, below[8];
   unsigned longest = 0, within[8] = {0};
+  gik::next_launch();
+  gik::after_last_launch();
   if (f->bad) return;
   if (threadIdx.x < 8) below[threadIdx.x] = 0;
   if (!threadIdx.x) most = 0;
@@ -206,12 +209,25 @@ __device__ __forceinline__ void rise(unsigned *level, unsigned *chain, u64 v, bo
   *chain = max(*chain, (unsigned)v + !chained);
 }
 
+/* Tiles by ticket: a grid with a block for each takes one a block, a single block needs none. */
+struct tile_tickets {
+  unsigned *ticket, next; /* next: of thread 0 */
+  bool once;
+
+  template <typename R>
+  __device__ __forceinline__ explicit tile_tickets(const level_arguments<R> &g)
+      : ticket(&g.found->ticket), next(0), once((u64)gridDim.x * blockDim.x >= g.n)
+  {
+    if (!threadIdx.x && (gridDim.x > 1 || !once)) next = atomicAdd(ticket, 1u);
+  }
+};
+
 /* The first row of the block's next tile, of which nothing is known yet. */
-__device__ __forceinline__ unsigned next_tile(gi_findings *f, volatile u64 *own, volatile unsigned *finished,
+__device__ __forceinline__ unsigned next_tile(unsigned next, volatile u64 *own, volatile unsigned *finished,
                                               unsigned *ticket)
 {
   __syncthreads();
-  if (!threadIdx.x) *ticket = atomicAdd(&f->ticket, 1u), *finished = 0;
+  if (!threadIdx.x) *ticket = next, *finished = 0;
   own[threadIdx.x] = ~0ull;
   __syncthreads();
   return *ticket * blockDim.x;
@@ -284,7 +300,8 @@ __device__ __forceinline__ bool look_alone(const level_arguments<R> &g, const vo
  * has threads and keeps their values in shared memory; those of earlier blocks are polled.  Runs of rows that follow
  * one another inside a warp are resolved by a prefix maximum; a warp that is one such run waits for its first row's
  * last entry before it looks for anything else. */
-template <int THREADS, typename R> __device__ __forceinline__ void find_levels(const level_arguments<R> &g)
+template <int THREADS, typename R>
+__device__ __forceinline__ void find_levels(const level_arguments<R> &g, tile_tickets tickets)
 {
   __shared__ volatile u64 own[THREADS];
   __shared__ volatile unsigned finished; /* warps whose rows are all known */
@@ -294,7 +311,7 @@ template <int THREADS, typename R> __device__ __forceinline__ void find_levels(c
   const int lane = threadIdx.x % 32;
   if (THREADS == TILE_ROWS) tile.clear();
   for (;;) {
-    const unsigned base = next_tile(g.found, own, &finished, &ticket), k = base + threadIdx.x;
+    const unsigned base = next_tile(tickets.next, own, &finished, &ticket), k = base + threadIdx.x;
     if (base >= g.n) break;
     bool todo = k < g.n, moved = true;
     const uint2 own_run = todo ? g.rows.run(k) : make_uint2(0, 0);
@@ -336,40 +353,35 @@ template <int THREADS, typename R> __device__ __forceinline__ void find_levels(c
     if (k < g.n) tally.add(r.level, r.chain, chained);
     if (THREADS == TILE_ROWS && g.counts.rows) tile.add(k < g.n, r.level, k < g.n ? g.rows.run(k).y : 0);
     if (THREADS == TILE_ROWS && g.counts.rows) tile.write(g.counts, ticket, g.width);
+    if (tickets.once) break;
+    if (!threadIdx.x) tickets.next = atomicAdd(tickets.ticket, 1u);
   }
   tally.write(g.found);
 }
 
-/* The last block to come here writes the findings to the host. */
-__device__ __forceinline__ void post(gi_findings *found, const unsigned *width, gi_findings *landing)
+/* The last block writes what was found to the host. */
+__device__ __forceinline__ void post_levels(gi_findings *found, const unsigned *width, gi_findings *landing)
 {
-  __shared__ bool last;
-  const unsigned *from = (const unsigned *)found;
-  __syncthreads();
-  if (!threadIdx.x) {
-    __threadfence();
-    last = atomicAdd(&found->posted, 1u) == gridDim.x - 1;
-    __threadfence();
+  constexpr unsigned words = offsetof(gi_findings, last_level) / sizeof(unsigned);
+  static_assert(words < 32, "a lane a word, and one for the last level");
+  const unsigned lane = threadIdx.x;
+  if (!is_last_block(&found->posted)) return;
+  if (lane < words) ((volatile unsigned *)landing)[lane] = __ldcg((const unsigned *)found + lane);
+  if (lane == words) {
+    const int levels = __ldcg(&found->levels);
+    *(volatile unsigned *)&landing->last_level =
+        width && levels > 0 && levels <= GI_WIDTHS ? __ldcg(width + levels - 1) : 0;
   }
-  __syncthreads();
-  if (!last) return;
-  for (unsigned i = threadIdx.x; i < sizeof *found / sizeof *from; i += blockDim.x)
-    if (i != offsetof(gi_findings, posted) / sizeof *from) ((volatile unsigned *)landing)[i] = __ldcg(from + i);
-  __threadfence_system();
-  __syncthreads();
-  if (threadIdx.x) return;
-  const int levels = __ldcg(&found->levels);
-  if (width && levels > 0 && levels <= GI_WIDTHS)
-    *(volatile unsigned *)&landing->last_level = __ldcg(width + levels - 1);
-  __threadfence_system();
-  *(volatile unsigned *)&landing->posted = 1;
+  post(landing);
 }
 
 template <int THREADS, typename R>
 __global__ void __launch_bounds__(THREADS, 2048 / THREADS) level_kernel(const level_arguments<R> g)
 {
-  if (g.wanted()) find_levels<THREADS>(g);
-  if (g.landing) post(g.found, g.counts.rows ? g.width : nullptr, g.landing);
+  gik::after_last_launch();
+  const tile_tickets tickets(g);
+  if (g.wanted()) find_levels<THREADS>(g, tickets);
+  if (g.landing) post_levels(g.found, g.counts.rows ? g.width : nullptr, g.landing);
 }
 
 } /* namespace */
@@ -377,7 +389,7 @@ __global__ void __launch_bounds__(THREADS, 2048 / THREADS) level_kernel(const le
 template <int THREADS, typename R> static void launch_tiles(const level_arguments<R> &g, int processors)
 {
   const unsigned tasks = (g.n + THREADS - 1) / THREADS, room = 2048 / THREADS * (unsigned)processors;
-  level_kernel<THREADS><<<std::min(tasks, room), THREADS>>>(g);
+  gik::dependent_launch(level_kernel<THREADS, R>, std::min(tasks, room), THREADS, 0, false, nullptr, g);
 }
 
 /* Where rows do not follow one another there is little to gain from a large block, and a small one is sooner done and
@@ -398,33 +410,17 @@ gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, cons
   const size_t n = (size_t)t->n;
   GI_TRY(take(m, n, level));
   GI_TRY(take(scratch, n, child));
-  GI_TRY(checked(cudaMemsetAsync(*child, 0, n * sizeof **child), "clear"));
-  GI_TRY(checked(cudaMemsetAsync(&f->entries, 0, sizeof *f - offsetof(gi_findings, entries)), "clear"));
+  GI_TRY(fill(*child, 0, n));
+  GI_TRY(fill(&f->entries, 0, (sizeof *f - offsetof(gi_findings, entries)) / sizeof(unsigned)));
   if (n) {
     const level_arguments<rows_of_triangle> g = {(unsigned)n, which, {t->ptr, t->col}, *child, *level, f, {}, nullptr};
     const unsigned passes = (unsigned)((n + SURVEY_THREADS - 1) / SURVEY_THREADS);
-    survey_kernel<<<std::min(passes, 16 * (unsigned)processors), SURVEY_THREADS>>>(n, t->ptr, t->col, *child, *level,
-                                                                                   f);
+    gik::dependent_launch(survey_kernel, std::min(passes, 16 * (unsigned)processors), SURVEY_THREADS, 0, false, nullptr,
+                          n, t->ptr, t->col, *child, *level, f);
     launch_levels(g, processors, 1);
   }
   GI_TRY(checked(cudaGetLastError(), "levels"));
   GI_TRY(fetch(m->ctx, found, f, 1));
-done:
-  return status;
-}
-
-static_assert(sizeof(gi_findings) <= GI_CUDA_LANDING, "a landing has room for what a survey finds");
-
-/* Looks at the host's memory until the findings are there, and now and then whether the stream has failed. */
-static gable_status await_posted(gi_findings *landing)
-{
-  gable_status status = GABLE_OK;
-  cudaError_t e = cudaErrorNotReady;
-  for (unsigned looks = 1; !*(volatile unsigned *)&landing->posted && e == cudaErrorNotReady; looks++)
-    if (looks % 8192 == 0) e = cudaStreamQuery(nullptr);
-  if (e != cudaErrorNotReady) GI_TRY(checked(e, "levels"));
-  std::atomic_thread_fence(std::memory_order_acquire);
-  GI_REQUIRE(*(volatile unsigned *)&landing->posted, GABLE_ERR_BACKEND, "levels: the stream ended without a result");
 done:
   return status;
 }
@@ -443,7 +439,7 @@ static gable_status survey_rows(gable_context *ctx, const gi_reading *reading, c
     GI_TRY(checked(cudaGetLastError(), "levels"));
   }
   if (g.landing) {
-    GI_TRY(await_posted(g.landing));
+    GI_TRY(gi_cuda_await(&g.landing->posted, "levels"));
     *found = *g.landing;
   } else {
     GI_TRY(fetch(ctx, found, reading->found, 1));

@@ -114,6 +114,8 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
                      unsigned *begin, unsigned *first, unsigned *totals)
 {
   __shared__ small_scan scan;
+  gik::next_launch();
+  gik::after_last_launch();
   const auto other = [=](unsigned p, int bits) { return p && key[p] >> bits != key[p - 1] >> bits; };
   const unsigned tiles = scan.sum(
                              n, [=](unsigned p) { return (unsigned)other(p, level_bits); },
@@ -153,7 +155,8 @@ gable_status deal_rows(gi_device_memory *m, size_t n, const K *key, int level_bi
   GI_TRY(take(m, n + 1, &begin));
   GI_TRY(take(m, n + 1, first));
   GI_TRY(take(m, 2, &totals));
-  deal_rows_kernel<<<1, SMALL_THREADS>>>((unsigned)n, key, level_bits, rows, batch, *s, begin, *first, totals);
+  gik::dependent_launch(deal_rows_kernel<K>, 1, SMALL_THREADS, 0, false, nullptr, (unsigned)n, key, level_bits, rows,
+                        batch, *s, begin, *first, totals);
   GI_TRY(gik::launched("tiles and records"));
   GI_TRY(fetch(m->ctx, got, totals, 2));
   *tiles = got[0];

@@ -6,6 +6,7 @@
 
 #include "device/cuda_place.h"
 #include "kernels/cuda_status.cuh"
+#include "kernels/dependent_launch.cuh"
 #include "trisolve/cuda_schedule.h"
 
 namespace gi
@@ -15,16 +16,26 @@ typedef unsigned long long u64;
 
 using gik::checked;
 
+/* f(i) for i < n.  Begins while the kernel before it still runs, and waits. */
 template <typename F> __global__ void each_kernel(size_t n, F f)
 {
+  gik::next_launch();
+  gik::after_last_launch();
   for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) f(i);
 }
 
 template <typename F> gable_status each(size_t n, F f)
 {
   const size_t blocks = (n + 255) / 256;
-  if (n) each_kernel<<<(unsigned)(blocks < 8192 ? blocks : 8192), 256>>>(n, f);
+  if (n) gik::dependent_launch(each_kernel<F>, (unsigned)(blocks < 8192 ? blocks : 8192), 256, 0, false, nullptr, n, f);
   return gik::launched("analysis");
+}
+
+/* count words become value; beside kernels a driver's memset would wait for the one before it to end. */
+inline gable_status fill(void *at, unsigned value, size_t count)
+{
+  unsigned *word = (unsigned *)at;
+  return each(count, [=] __device__(size_t i) { word[i] = value; });
 }
 
 enum { ROW_THREADS = 256 };
@@ -34,6 +45,8 @@ enum { ROW_THREADS = 256 };
 template <typename F> __global__ void __launch_bounds__(ROW_THREADS) entries_kernel(size_t n, const unsigned *ptr, F f)
 {
   __shared__ unsigned start[ROW_THREADS + 1];
+  gik::next_launch();
+  gik::after_last_launch();
   for (size_t base = blockIdx.x * (size_t)ROW_THREADS; base < n; base += (size_t)gridDim.x * ROW_THREADS) {
     const unsigned rows = n - base < ROW_THREADS ? (unsigned)(n - base) : ROW_THREADS;
     __syncthreads();
@@ -57,7 +70,9 @@ template <typename F> __global__ void __launch_bounds__(ROW_THREADS) entries_ker
 template <typename F> gable_status each_entry(size_t n, const unsigned *ptr, F f)
 {
   const size_t blocks = (n + ROW_THREADS - 1) / ROW_THREADS;
-  if (n) entries_kernel<<<(unsigned)(blocks < 8192 ? blocks : 8192), ROW_THREADS>>>(n, ptr, f);
+  if (n)
+    gik::dependent_launch(entries_kernel<F>, (unsigned)(blocks < 8192 ? blocks : 8192), ROW_THREADS, 0, false, nullptr,
+                          n, ptr, f);
   return gik::launched("analysis");
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "kernels/dependent_launch.cuh"
 #include "kernels/device_wait.cuh"
 #include "trisolve/cuda_passes.cuh"
 
@@ -21,7 +22,7 @@ struct any_offsets {
   }
 };
 
-enum { LONG_ROW = 128 };
+enum { LONG_ROW = 128, AT_ONCE = 4 }; /* AT_ONCE: entries that a thread asks for together */
 enum { BAD_RANGE = 1, BAD_ORDER = 2, BAD_SIDE = 3, NO_DIAGONAL = 4 };
 
 /* What the threads of a block find out together about a long row. */
@@ -51,7 +52,8 @@ struct length_tally {
   }
 };
 
-/* One row of the caller's matrix, checked: its entries on the wanted side lie at [first, first + count). */
+/* One row of the caller's matrix, checked: its entries on the wanted side lie at [first, first + count).  Nothing is
+ * written before what is cleared is clear. */
 struct row_reader {
   any_offsets ptr;
   gi_device_rows rows;
@@ -68,6 +70,7 @@ struct row_reader {
   __device__ void write(size_t i, unsigned c, unsigned f, unsigned d, int why, length_tally *tally) const
   {
     const unsigned n = (unsigned)rows.n, k = lower ? (unsigned)i : n - 1 - (unsigned)i;
+    gik::after_last_launch();
     if (!why && need_diagonal && d == NONE) why = NO_DIAGONAL;
     if (why) atomicMax(&found->bad, ~((u64)i << 3 | (unsigned)why));
     count[k] = c;
@@ -114,19 +117,27 @@ struct row_reader {
     const long long p0 = ptr.at(i), p1 = ptr.at(i + 1);
     unsigned c = 0, f = 0, d = NONE;
     int last = -1, why = p1 < p0 || p0 < 0 || p1 > nnz ? BAD_ORDER : 0;
-    for (long long p = p0; p < p1 && !why; p++) {
-      const int j = rows.idx[p] - rows.base;
-      if (j < 0 || j >= rows.n)
-        why = BAD_RANGE;
-      else if (j <= last)
-        why = BAD_ORDER;
-      else if (j == (int)i)
-        d = (unsigned)p;
-      else if ((j < (int)i) == (lower != 0)) {
-        if (!c++) f = (unsigned)p;
-      } else if (strict)
-        why = BAD_SIDE;
-      last = j;
+    for (long long p = p0; p < p1 && !why; p += AT_ONCE) {
+      const int there = (int)min(p1 - p, (long long)AT_ONCE);
+      int column[AT_ONCE];
+#pragma unroll
+      for (int u = 0; u < AT_ONCE; u++) column[u] = rows.idx[p + min(u, there - 1)] - rows.base;
+#pragma unroll
+      for (int u = 0; u < AT_ONCE; u++) {
+        const int j = column[u];
+        if (u >= there || why) continue;
+        if (j < 0 || j >= rows.n)
+          why = BAD_RANGE;
+        else if (j <= last)
+          why = BAD_ORDER;
+        else if (j == (int)i)
+          d = (unsigned)p + u;
+        else if ((j < (int)i) == (lower != 0)) {
+          if (!c++) f = (unsigned)p + u;
+        } else if (strict)
+          why = BAD_SIDE;
+        last = j;
+      }
     }
     write(i, c, f, d, why, tally);
   }
@@ -160,13 +171,10 @@ __global__ void __launch_bounds__(ROW_THREADS) read_rows_kernel(const row_reader
   __shared__ long_row found;
   const size_t n = (size_t)r.rows.n;
   const long long nnz = r.ptr.at(n);
+  const bool countable = nnz >= 0 && nnz < INT_MAX;
   length_tally tally = {};
-  if (!blockIdx.x && !threadIdx.x) {
-    r.found->stored = nnz;
-    if (nnz < 0 || nnz >= INT_MAX) atomicMax(&r.found->bad, ~0ull); /* row 0, no reason: see gi_cuda_refuse */
-  }
-  if (nnz < 0 || nnz >= INT_MAX) return;
-  for (size_t base = blockIdx.x * (size_t)ROW_THREADS; base < n; base += (size_t)gridDim.x * ROW_THREADS) {
+  gik::next_launch();
+  for (size_t base = blockIdx.x * (size_t)ROW_THREADS; countable && base < n; base += (size_t)gridDim.x * ROW_THREADS) {
     const size_t i = base + threadIdx.x;
     __syncthreads();
     if (!threadIdx.x) count = 0;
@@ -185,7 +193,24 @@ __global__ void __launch_bounds__(ROW_THREADS) read_rows_kernel(const row_reader
       __syncthreads();
     }
   }
+  gik::after_last_launch();
+  if (!blockIdx.x && !threadIdx.x) {
+    r.found->stored = nnz;
+    if (!countable) atomicMax(&r.found->bad, ~0ull); /* row 0, no reason: see gi_cuda_refuse */
+  }
   note_lengths(tally, r.found);
+}
+
+__global__ void __launch_bounds__(ROW_THREADS) clear_kernel(uint4 *at, size_t count)
+{
+  gik::next_launch();
+  for (size_t i = blockIdx.x * (size_t)ROW_THREADS + threadIdx.x; i < count; i += (size_t)gridDim.x * ROW_THREADS)
+    at[i] = make_uint4(0, 0, 0, 0);
+}
+
+unsigned blocks_for(size_t threads)
+{
+  return (unsigned)std::min((threads + ROW_THREADS - 1) / ROW_THREADS, (size_t)4096);
 }
 
 } /* namespace */
@@ -195,11 +220,12 @@ gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gabl
 {
   gable_status status = GABLE_OK;
   const int n = shape->n, lower = (shape->format == GABLE_CSR) == (shape->uplo == GABLE_LOWER);
-  const size_t cleared = sizeof *out->found + (2 * GI_WIDTHS + (size_t)n + 1) * sizeof *out->child;
+  const size_t used = sizeof *out->found + (2 * GI_WIDTHS + (size_t)n + 1) * sizeof *out->child;
+  const size_t cleared = (used + 15) / 16;
   gi_reading o = {{n, a->base, lower ? 0u : ~0u, (unsigned)(lower ? -a->base : n + a->base), a->idx}};
   row_reader r;
   o.follow = 1;
-  GI_TRY(gi_device_take(m, cleared, (void **)&o.found));
+  GI_TRY(gi_device_take(m, cleared * sizeof(uint4), (void **)&o.found));
   o.width = (unsigned *)(o.found + 1);
   o.child = o.width + 2 * GI_WIDTHS;
   GI_TRY(take(m, (size_t)n, &o.rows.run));
@@ -218,8 +244,8 @@ gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gabl
        o.count,
        o.child,
        o.level};
-  GI_TRY(checked(cudaMemsetAsync(o.found, 0, cleared), "clear"));
-  if (n) read_rows_kernel<<<(unsigned)std::min((n + ROW_THREADS - 1) / ROW_THREADS, 4096), ROW_THREADS>>>(r);
+  clear_kernel<<<blocks_for(cleared), ROW_THREADS>>>((uint4 *)o.found, cleared);
+  if (n) gik::dependent_launch(read_rows_kernel, blocks_for((size_t)n), ROW_THREADS, 0, false, nullptr, r);
   GI_TRY(checked(cudaGetLastError(), "analysis"));
   *out = o;
 done:

@@ -53,6 +53,8 @@ __global__ void __launch_bounds__(1024)
 {
   typedef cub::BlockScan<unsigned, 1024> scan;
   __shared__ scan::TempStorage space;
+  gik::next_launch();
+  gik::after_last_launch();
   unsigned before = 0;
   for (unsigned base = 0; base <= keys; base += 1024) {
     const unsigned l = base + threadIdx.x;
@@ -82,12 +84,12 @@ static gable_status number_rows(gi_device_memory *keep, gi_device_memory *m, siz
     const unsigned here = p < n ? key[p] : keys, before = p ? key[p - 1] : NONE;
     for (unsigned l = before + 1; l <= here; l++) start[l] = (unsigned)p;
   }));
-  count_records_kernel<<<1, 1024>>>(keys, start, c, record);
+  gik::dependent_launch(count_records_kernel, 1, 1024, 0, false, nullptr, keys, start, c, record);
   GI_TRY(checked(cudaGetLastError(), "analysis"));
   if (c.mixed) GI_TRY(fetch(m->ctx, &records, record + keys, 1)); /* no good bound is known */
   o->bound = c.mixed ? records : n / slots + (o->keys < n ? o->keys : n);
   GI_TRY(take(keep, o->bound * slots, &row_at));
-  GI_TRY(checked(cudaMemsetAsync(row_at, 0xff, o->bound * slots * sizeof *row_at), "clear"));
+  GI_TRY(fill(row_at, NONE, o->bound * slots));
   GI_TRY(each(n, [=] __device__(size_t p) {
     const unsigned k = order[p], first = start[key[p]], i = (unsigned)p - first, rows = c.rows(key[p]);
     const unsigned records = c.records(key[p]), at = record[key[p]] + i / rows * records;

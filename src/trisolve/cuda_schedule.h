@@ -65,7 +65,8 @@ typedef struct gi_findings {
   unsigned ticket, records;
   unsigned last_level;               /* on the host: rows of the last level; 0: not counted */
   unsigned step[GIK_MOST_STEPS + 1]; /* see gik_packed */
-  unsigned posted; /* blocks that have seen all their levels; on the host: 1 when this copy is complete */
+  unsigned posted;  /* blocks that have seen all their levels; on the host: 1 when what was asked for is there */
+  unsigned written; /* blocks that have written all their records */
 } gi_findings;
 
 /* The rows of a triangle in solve numbering, where they lie in the caller's matrix.  An entry is known by p: its place,

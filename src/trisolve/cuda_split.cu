@@ -12,7 +12,7 @@ static gable_status levels_with_parts(gi_device_memory *scratch, size_t n, const
   gable_status status = GABLE_OK;
   unsigned *wider = nullptr;
   GI_TRY(take(scratch, levels + 1, &wider));
-  GI_TRY(checked(cudaMemsetAsync(wider, 0, (levels + 1) * sizeof *wider), "clear"));
+  GI_TRY(fill(wider, 0, levels + 1));
   GI_TRY(each(n, [=] __device__(size_t k) {
     if (parts[k + 1] > parts[k]) wider[level[k] >> 32] = 1;
   }));

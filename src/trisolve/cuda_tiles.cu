@@ -124,6 +124,8 @@ static __global__ void list_tiles_kernel(unsigned tiles, const unsigned *border,
                                          unsigned window_slots, const unsigned *total, gik_tile *tile, unsigned *found)
 {
   unsigned most = 0;
+  gik::next_launch();
+  gik::after_last_launch();
   for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < tiles; i += gridDim.x * blockDim.x) {
     const unsigned borders = border[i + 1] - border[i];
     tile[i] = {first[i], first[i + 1], border[i], borders};
@@ -141,9 +143,10 @@ static gable_status list_tiles(gi_device_memory *keep, gi_device_memory *m, unsi
   gable_status status = GABLE_OK;
   unsigned *found = nullptr, got[2] = {0, 0};
   GI_TRY(take(m, 2, &found));
-  GI_TRY(checked(cudaMemsetAsync(found, 0, 2 * sizeof *found), "clear"));
+  GI_TRY(fill(found, 0, 2));
   GI_TRY(take(keep, tiles, &o->tile));
-  list_tiles_kernel<<<tiles / 256 + 1, 256>>>(tiles, b->first, first, window_slots, b->total, o->tile, found);
+  gik::dependent_launch(list_tiles_kernel, tiles / 256 + 1, 256, 0, false, nullptr, tiles, b->first, first,
+                        window_slots, b->total, o->tile, found);
   GI_TRY(gik::launched("tiles"));
   GI_TRY(fetch(m->ctx, got, found, 2));
   o->count = (int)tiles;
@@ -177,7 +180,7 @@ gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t,
   GI_TRY(find_border(keep, &scratch, t, &s, level, tiles, profile->levels, window, &b));
   GI_TRY(list_tiles(keep, &scratch, tiles, &b, first, window * rows, &o));
   GI_TRY(take(keep, (size_t)records * rows, &at));
-  GI_TRY(checked(cudaMemsetAsync(at, 0xff, (size_t)records * rows * sizeof *at), "clear"));
+  GI_TRY(fill(at, NONE, (size_t)records * rows));
   {
     const unsigned *order = s.order, *record = s.record, *slot = s.slot;
     GI_TRY(each(n, [=] __device__(size_t p) { at[(size_t)record[p] * rows + slot[p]] = order[p]; }));

@@ -15,6 +15,8 @@ static __global__ void __launch_bounds__(TALLY_THREADS)
   const unsigned lane = threadIdx.x % 32, step = gridDim.x * TALLY_THREADS;
   for (int l = (int)threadIdx.x; l < levels; l += TALLY_THREADS) own[l] = 0;
   __syncthreads();
+  gik::next_launch();
+  gik::after_last_launch();
   for (unsigned base = blockIdx.x * TALLY_THREADS; base < (unsigned)n; base += step) {
     const unsigned k = base + threadIdx.x, l = k < (unsigned)n ? (unsigned)(level[k] >> 32) : NONE;
     const unsigned alike = __match_any_sync(gik::ALL, l); /* neighbours often are of one level */
@@ -32,8 +34,9 @@ gable_status gi_cuda_widths(gi_device_memory *scratch, int n, const unsigned lon
   unsigned *rows = nullptr, *counts = nullptr, found[2] = {0, 0};
   GI_TRY(take(scratch, (size_t)levels + 2, &rows));
   counts = rows + levels;
-  GI_TRY(checked(cudaMemsetAsync(rows, 0, ((size_t)levels + 2) * sizeof *rows), "clear"));
-  tally_kernel<<<(unsigned)(blocks < 264 ? blocks : 264), TALLY_THREADS>>>(n, level, levels, rows);
+  GI_TRY(fill(rows, 0, (size_t)levels + 2));
+  gik::dependent_launch(tally_kernel, (unsigned)(blocks < 264 ? blocks : 264), TALLY_THREADS, 0, false, nullptr, n,
+                        level, levels, rows);
   GI_TRY(gik::launched("widths of levels"));
   GI_TRY(each((size_t)levels, [=] __device__(size_t l) {
     if (rows[l] < GI_NARROW_LEVEL) atomicAdd(counts, 1u);
