@@ -1,6 +1,5 @@
 /* cuda_choose.cu: the choice between tiles and rows, and the shape of a record. */
 #include <cmath>
-#include <cstdio>
 
 #include "trisolve/cuda_state.h"
 
@@ -161,9 +160,7 @@ gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, sid
   if (all_border(p, t) || soon_over(p, t)) tiles = 10 * rows;
   const gi_method m = tiles_win(tiles, rows) ? GI_TILES : GI_ROWS;
   s->model_s = m == GI_TILES ? tiles : rows;
-  snprintf(s->why, sizeof s->why,
-           "%d rows in %d levels and %d chains, %.1f entries a row: model says tiles %.3g s, rows %.3g s%s", t->n,
-           p->levels, p->chains, (double)t->nnz / (t->n ? t->n : 1), tiles, rows, steps ? ", level by level" : "");
+  s->chosen = choice{t->n, p->levels, p->chains, steps, 0, (double)t->nnz / (t->n ? t->n : 1), tiles, rows};
   return m;
 }
 

@@ -1,7 +1,4 @@
 /* cuda_cuts.cu: how the rows of a matrix are cut into tiles. */
-#include <cstdio>
-#include <cstring>
-
 #include "trisolve/cuda_state.h"
 
 namespace gi
@@ -57,7 +54,7 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
     if (t->method == GI_AUTO) { /* another attempt takes as long as this one, and its tiles are hardly better */
       d->method = GI_ROWS;
       d->tiles = gik_tiles{};
-      snprintf(d->why + strlen(d->why), sizeof d->why - strlen(d->why), "; tiles do not fit");
+      d->chosen.misfit = 1;
       goto done;
     }
     /* smaller tiles have smaller borders */

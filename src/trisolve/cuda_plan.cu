@@ -1,6 +1,5 @@
 /* cuda_plan.cu: analysis by the GPU backend: both sides of a plan, as far as they were asked for. */
 #include <climits>
-#include <cstdio>
 #include <cstring>
 
 #include "trisolve/cuda_state.h"
@@ -257,7 +256,7 @@ gable_status build_side(gable_trisolve *t, state *s, side *d)
   if (d->method == GI_AUTO)
     d->method = choose(&d->profile, &d->plain, t->options.typical_rhs, d);
   else
-    snprintf(d->why, sizeof d->why, "asked for");
+    d->chosen.why = "asked for";
   GI_TRY(split_rows(t, s, d, d->method));
   if (d->method == GI_TILES || d->method == GI_ROWS) {
     GI_TRY(records_schedule(t, s, d));
@@ -288,7 +287,7 @@ gable_status traverse_side(const gable_trisolve *t, state *s, const side *other,
   d->profile = other->profile;
   d->level = nullptr;
   m->reverse = other->reverse;
-  snprintf(d->why, sizeof d->why, "no schedule was asked for this op: the other one's rows as columns, last one first");
+  d->chosen.why = "no schedule was asked for this op: the other one's rows as columns, last one first";
   m->order = s->counted.order;
   m->parents = s->counted.parents;
   if (!m->order) {
@@ -330,7 +329,7 @@ void cuda_release(gable_trisolve *t)
   state *s = (state *)t->state;
   if (!s) return;
   gi_cuda_enter(t->ctx);
-  cudaDeviceSynchronize();
+  if (s->updates) cudaDeviceSynchronize(); /* solves may be in flight; without an update there was none */
   for (int op = 0; op < 2; op++) gi_free(t->ctx, s->of[op].starts);
   if (s->updated) cudaEventDestroy(s->updated);
   gi_device_give_back(&s->scratch);

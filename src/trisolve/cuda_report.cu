@@ -8,12 +8,23 @@ namespace gi
 
 enum : unsigned { NO_ROW = 0xffffffffu };
 
+static void tell_why(const choice *c, char *out, size_t size)
+{
+  if (c->why)
+    snprintf(out, size, "%s", c->why);
+  else
+    snprintf(out, size,
+             "%d rows in %d levels and %d chains, %.1f entries a row: model says tiles %.3g s, rows %.3g s%s%s", c->n,
+             c->levels, c->chains, c->entries, c->tiles_s, c->rows_s, c->steps ? ", level by level" : "",
+             c->misfit ? "; tiles do not fit" : "");
+}
+
 gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *i)
 {
   const state *s = (const state *)t->state;
   const side *d = &s->of[op];
   snprintf(i->method_used, sizeof i->method_used, "%s", gi_method_name(d->method));
-  snprintf(i->why, sizeof i->why, "%s", d->why);
+  tell_why(&d->chosen, i->why, sizeof i->why);
   i->n = t->shape.n;
   i->nnz = d->triangle.nnz - (d->triangle.n - t->shape.n) + t->shape.n;
   i->levels = d->profile.levels;

@@ -12,6 +12,13 @@
 namespace gi
 {
 
+/* What auto saw and what the model said of it; why: the reason where it was not asked, else NULL. */
+struct choice {
+  int n, levels, chains, steps, misfit; /* rows are taken level by level; tiles were to be, and do not fit */
+  double entries, tiles_s, rows_s;
+  const char *why;
+};
+
 struct side {
   gi_method method;             /* GI_AUTO: this op has no schedule */
   gik_device_triangle triangle; /* as the method stores it: long rows split by tiles and rows */
@@ -29,7 +36,7 @@ struct side {
   int widest, reverse, solve_blocks[2];
   int together[2], many_blocks[2]; /* tiles: right-hand sides that slots have room for, and blocks then, by type */
   double model_s;
-  char why[240];
+  choice chosen;
 };
 
 struct state {
@@ -97,7 +104,7 @@ int together(const side *d, gable_idx max_rhs, int type);
  */
 int asks_for_widths(const gi_profile *p, const gik_device_triangle *t, int rhs, int rows_only);
 
-/* tiles or rows, with d->why and d->model_s. */
+/* tiles or rows, with d->chosen and d->model_s. */
 gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, side *d);
 
 /* cuda_plan.cu */
