@@ -10,7 +10,7 @@
 namespace gi
 {
 
-enum { SMALL_THREADS = 1024, SMALL_ITEMS = 8, SMALL_ROWS = 1 << 15, SMALL_ENTRIES = 1 << 17 };
+enum { SMALL_THREADS = 1024, SMALL_ITEMS = 8, SMALL_ROWS = 1 << 15, SMALL_ENTRIES = 1 << 13 };
 
 struct larger {
   __device__ unsigned operator()(unsigned a, unsigned b) const { return max(a, b); }
