@@ -62,9 +62,12 @@ struct row_reader {
   unsigned *diagonal_from, *row, *count, *child;
   u64 *level;
 
+  /* No entry lies before those of the first row. */
+  __device__ bool begins_well(size_t i) const { return i ? ptr.at(i) >= 0 : !ptr.at(i); }
+
   __device__ bool is_long(size_t i, long long nnz) const
   {
-    return ptr.at(i + 1) - ptr.at(i) > LONG_ROW && ptr.at(i) >= 0 && ptr.at(i + 1) <= nnz;
+    return ptr.at(i + 1) - ptr.at(i) > LONG_ROW && begins_well(i) && ptr.at(i + 1) <= nnz;
   }
 
   __device__ void write(size_t i, unsigned c, unsigned f, unsigned d, int why, length_tally *tally) const
@@ -116,7 +119,7 @@ struct row_reader {
   {
     const long long p0 = ptr.at(i), p1 = ptr.at(i + 1);
     unsigned c = 0, f = 0, d = NONE;
-    int last = -1, why = p1 < p0 || p0 < 0 || p1 > nnz ? BAD_ORDER : 0;
+    int last = -1, why = p1 < p0 || !begins_well(i) || p1 > nnz ? BAD_ORDER : 0;
     for (long long p = p0; p < p1 && !why; p += AT_ONCE) {
       const int there = (int)min(p1 - p, (long long)AT_ONCE);
       int column[AT_ONCE];
@@ -262,7 +265,8 @@ gable_status gi_cuda_refuse(const gi_findings *found, gable_idx *bad_row)
   *bad_row = row;
   GI_REQUIRE(why != NO_DIAGONAL, GABLE_ERR_SINGULAR, "row %d (counted from 0) has no diagonal entry", row);
   GI_REQUIRE(why != BAD_RANGE, GABLE_ERR_ARGUMENT, "row or column %d (counted from 0): an index is out of range", row);
-  GI_REQUIRE(why != BAD_ORDER, GABLE_ERR_ARGUMENT, "row or column %d (counted from 0): indices do not increase", row);
+  GI_REQUIRE(why != BAD_ORDER, GABLE_ERR_ARGUMENT,
+             "row or column %d (counted from 0): its offsets are wrong, or its indices do not increase", row);
   GI_REQUIRE(0, GABLE_ERR_ARGUMENT, "row or column %d (counted from 0) has an entry outside of the triangle", row);
 done:
   return status;

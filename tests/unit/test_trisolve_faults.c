@@ -138,6 +138,24 @@ static int names(gable_idx row)
   return strstr(gable_last_error(), text[0]) || strstr(gable_last_error(), text[1]);
 }
 
+/* The same matrix with its arrays in device memory is refused for its row 0. */
+static void check_refusal_there(gable_context *ctx, gable_trisolve *plan, gable_matrix_view view)
+{
+  const size_t ptr_bytes = ((size_t)view.n_rows + 1) * sizeof(int64_t);
+  const size_t idx_bytes = (size_t)((const int64_t *)view.ptr)[view.n_rows] * sizeof *view.idx;
+  void *ptr = NULL, *idx = NULL;
+  CHECK_OK(gable_device_alloc(ctx, ptr_bytes, &ptr));
+  CHECK_OK(gable_device_alloc(ctx, idx_bytes, &idx));
+  CHECK_OK(gable_device_copy_in(ctx, ptr, view.ptr, ptr_bytes, NULL));
+  CHECK_OK(gable_device_copy_in(ctx, idx, view.idx, idx_bytes, NULL));
+  view.ptr = ptr;
+  view.idx = idx;
+  view.space = GABLE_DEVICE;
+  CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && names(0), "%s", gable_last_error());
+  gable_device_free(ctx, &ptr);
+  gable_device_free(ctx, &idx);
+}
+
 /* Matrices that are refused, with the row, and calls in the wrong phase. */
 static void check_refusals(gable_context *ctx)
 {
@@ -180,6 +198,7 @@ static void check_refusals(gable_context *ctx)
   ptr[0] = 1; /* the first entry would belong to no row */
   CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "ptr[0]"), "%s",
         gable_last_error());
+  if (test_place_is_gpu(ctx)) check_refusal_there(ctx, plan, view);
   ptr[0] = 0;
   CHECK_OK(gable_trisolve_analyse(plan, &view));
   CHECK_OK(gable_work_create(plan, 1, &w));
