@@ -1,4 +1,5 @@
 /* cmd_krylov.c: A x = b by an iterative solver with a preconditioner. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,12 +8,14 @@
 #include "failure.h"
 #include "json.h"
 #include "options.h"
+#include "outfile.h"
 #include "report.h"
+#include "right_side.h"
 #include "session.h"
 #include "verbs.h"
 
 typedef struct request {
-  const char *path, *solver, *precond, *method, *where, *json_path;
+  const char *path, *b_path, *x_path, *solver, *precond, *method, *where, *json_path;
   double tolerance;
   long iterations, restart, threads;
   int strict;
@@ -28,22 +31,53 @@ static int place_of(const char *name, const char *const *names, int count)
   return k;
 }
 
-/* b = A times ones, so that the answer is known. */
-static void multiply_ones(const gable_matrix_view *a, double *b)
+typedef struct answer {
+  gable_krylov_info info;
+  gable_idx n;
+  gable_off nnz, duplicates;
+  double *b, *x, *history; /* [n], [n], [iterations + 2] */
+  session_text wrong;      /* what is wrong where the library's last message is of something else */
+} answer;
+
+static gable_status make_vectors(session *s, const request *q, const gable_matrix_view *a, answer *r)
 {
-  const int64_t *ptr = a->ptr;
-  for (gable_idx j = 0; j < a->n_cols; j++)
-    for (int64_t p = ptr[j]; p < ptr[j + 1]; p++) b[a->idx[p]] += ((const double *)a->val)[p];
+  gable_status status;
+  gable_idx rows = r->n, columns = 1;
+  if (q->b_path)
+    status = right_side_read(s, q->b_path, q->strict, &r->b, &rows, &columns);
+  else
+    status = right_side_make(a, GABLE_N, 0, &r->b);
+  if (!status && (rows != r->n || columns != 1)) {
+    snprintf(r->wrong.text, sizeof r->wrong.text, "%.100s is %d x %d: give one column of %d rows", q->b_path, rows,
+             columns, r->n);
+    return GABLE_ERR_MISMATCH;
+  }
+  if (status) return status;
+  r->x = calloc((size_t)r->n + 1, sizeof *r->x);
+  r->history = calloc((size_t)q->iterations + 2, sizeof *r->history);
+  return r->x && r->history ? GABLE_OK : GABLE_ERR_MEMORY;
 }
 
-static gable_status run(session *s, const request *q, gable_off *duplicates, gable_krylov_info *info, double *history)
+/* Of a missed tolerance there is an answer too. */
+static gable_status iterate(session *s, const request *q, gable_krylov *k, answer *r)
+{
+  const gable_status status = gable_krylov_solve(k, r->b, r->x, r->history);
+  if (status && status != GABLE_ERR_TOLERANCE) return status;
+  const session_text missed = session_reason(status);
+  (void)gable_krylov_get_info(k, &r->info);
+  const gable_status written = q->x_path ? right_side_write(s->ctx, q->x_path, r->n, 1, r->x) : GABLE_OK;
+  if (written) return written;
+  if (status) r->wrong = missed;
+  return status;
+}
+
+static gable_status run(session *s, const request *q, answer *r)
 {
   gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
   gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
   gable_matrix *file = NULL, *a = NULL;
   gable_krylov *k = NULL;
-  double *b = NULL, *x = NULL;
   options.solver = (gable_krylov_solver)place_of(q->solver, solvers, 3);
   options.preconditioner = (gable_preconditioner)place_of(q->precond, preconditioners, 5);
   options.method = q->method;
@@ -53,7 +87,7 @@ static gable_status run(session *s, const request *q, gable_off *duplicates, gab
   reading.strict = q->strict;
   reading.accept_complex = 0;
   reading.accept_pattern = 0;
-  gable_status status = session_read(s, q->path, &reading, &file, duplicates);
+  gable_status status = session_read(s, q->path, &reading, &file, &r->duplicates);
   if (!status) status = gable_matrix_expand(file, &a);
   gable_matrix_destroy(&file);
   if (!status) status = gable_matrix_get_view(a, &view);
@@ -62,27 +96,23 @@ static gable_status run(session *s, const request *q, gable_off *duplicates, gab
   view.structure = GABLE_GENERAL;
   if (!status) status = gable_krylov_set_matrix(k, &view);
   if (!status) {
-    b = calloc((size_t)view.n_rows + 1, sizeof *b);
-    x = calloc((size_t)view.n_rows + 1, sizeof *x);
-    status = b && x ? GABLE_OK : GABLE_ERR_MEMORY;
+    r->n = view.n_rows;
+    r->nnz = ((const int64_t *)view.ptr)[view.n_cols];
+    status = make_vectors(s, q, &view, r);
   }
-  if (!status) {
-    multiply_ones(&view, b);
-    status = gable_krylov_solve(k, b, x, history);
-    if (!status || status == GABLE_ERR_TOLERANCE) (void)gable_krylov_get_info(k, info);
-  }
+  if (!status) status = iterate(s, q, k, r);
   gable_krylov_destroy(&k);
   gable_matrix_destroy(&a);
-  free(b);
-  free(x);
   return status;
 }
 
-static void report(const request *q, const char *where, const gable_krylov_info *info, const double *history, json *j)
+static void report(const request *q, const char *where, const answer *r, json *j)
 {
+  const gable_krylov_info *info = &r->info;
   FILE *out = report_stream(q->json_path);
   const double iteration = info->solve_s / (info->iterations > 0 ? info->iterations : 1);
-  fprintf(out, "%s: %s with %s on %s, b = A times ones\n", q->path, q->solver, q->precond, where);
+  fprintf(out, "%s: %s with %s on %s, b %s\n", q->path, q->solver, q->precond, where,
+          q->b_path ? q->b_path : "= A times ones");
   report_line(out, "iterations", "%s, %s", human_count(info->iterations).s, info->stop);
   report_line(out, "residual", "%.3g by the recurrence, %.3g by b - A x", info->residual, info->true_residual);
   if (info->method_used[0]) report_line(out, "triangular solves", "%s", info->method_used);
@@ -93,6 +123,10 @@ static void report(const request *q, const char *where, const gable_krylov_info 
   json_text(j, "solver", q->solver);
   json_text(j, "precond", q->precond);
   json_text(j, "where", where);
+  json_integer(j, "n", r->n);
+  json_integer(j, "nnz", r->nnz);
+  json_integer(j, "duplicates", r->duplicates);
+  json_text(j, "method", q->method);
   json_text(j, "method_used", info->method_used);
   json_integer(j, "iterations", info->iterations);
   json_text(j, "stop", info->stop);
@@ -105,7 +139,7 @@ static void report(const request *q, const char *where, const gable_krylov_info 
   json_number(j, "solve_s", info->solve_s);
   json_number(j, "iteration_s", iteration);
   if (info->precond_s > 0) json_number(j, "precond_s", info->precond_s);
-  json_numbers(j, "history", history, info->iterations + 1);
+  json_numbers(j, "history", r->history, info->iterations + 1);
 }
 
 int cmd_krylov(int argc, char **argv)
@@ -117,10 +151,12 @@ int cmd_krylov(int argc, char **argv)
                .tolerance = 1e-8,
                .iterations = 1000,
                .restart = 30};
-  gable_krylov_info info = GABLE_KRYLOV_INFO_INIT;
-  gable_off duplicates = 0;
+  answer r = {.info = GABLE_KRYLOV_INFO_INIT};
   int rc;
   const option options[] = {
+      option_text('b', "rhs-file", "B.mtx", "the right-hand side, array or coordinate (default: A times ones)",
+                  &q.b_path),
+      option_output('o', "output", "X.mtx", "write x to this file", &q.x_path),
       option_choice(0, "solver", "cg|bicgstab|gmres", "the iteration (default cg: symmetric positive definite A)",
                     &q.solver),
       option_choice(0, "precond", "none|jacobi|gs|ilu0|ic0", "the preconditioner (default none)", &q.precond),
@@ -137,27 +173,26 @@ int cmd_krylov(int argc, char **argv)
   };
   const command usage = {"krylov",
                          "A.mtx",
-                         "Solves A x = b by an iterative solver, b = A times ones.",
+                         "Solves A x = b by an iterative solver.",
                          options,
                          "gable krylov A.mtx --solver cg --precond ic0\n"
                          "gable krylov A.mtx --solver bicgstab --precond ilu0 --where cuda:0\n"
-                         "gable krylov A.mtx --solver gmres --precond ilu0 --restart 50 --json -\n",
+                         "gable krylov A.mtx --solver gmres --precond ilu0 --restart 50 -b B.mtx -o X.mtx --json -\n",
                          1,
                          1};
   session s;
   if (options_parse(&usage, argc, argv, &q.path, &rc)) return rc;
-  if (!json_available(q.json_path)) return EXIT_FAILED;
-  double *history = calloc((size_t)q.iterations + 2, sizeof *history);
+  if (!json_available(q.json_path) || outfile_takes_matrix("gable krylov", q.x_path, GABLE_FILE_AUTO))
+    return EXIT_FAILED;
   json *j = json_create();
   json_text(j, "matrix", q.path);
   gable_status status = session_open(&s, q.where, (int)q.threads);
-  if (!status) status = history ? run(&s, &q, &duplicates, &info, history) : GABLE_ERR_MEMORY;
-  if (!status || status == GABLE_ERR_TOLERANCE) {
-    report(&q, gable_context_where(s.ctx), &info, history, j);
-    json_integer(j, "duplicates", duplicates);
-  }
-  rc = status ? failure_report(&s, "krylov", status, NULL, &j, q.json_path) : json_write(&j, q.json_path);
+  if (!status) status = run(&s, &q, &r);
+  if (!status || status == GABLE_ERR_TOLERANCE) report(&q, gable_context_where(s.ctx), &r, j);
+  rc = status ? failure_report(&s, "krylov", status, r.wrong.text, &j, q.json_path) : json_write(&j, q.json_path);
   session_close(&s);
-  free(history);
+  free(r.history);
+  free(r.b);
+  free(r.x);
   return rc;
 }

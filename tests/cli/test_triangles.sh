@@ -70,9 +70,20 @@ for key in matrix sweep omega sweeps method method_used where n nnz levels_forwa
 done
 for solver in cg gmres; do
     run 0 krylov a.mtx --precond ic0 --solver $solver --json -
-    for key in matrix solver precond where method_used iterations stop converged residual true_residual tolerance shift setup_s solve_s \
+    for key in matrix solver precond where n nnz duplicates method method_used iterations stop converged residual true_residual tolerance shift setup_s solve_s \
         iteration_s history; do
         says "\"$key\":" out
     done
 done
+run 0 solve a.mtx --rhs 1 -o b.mtx
+run 0 krylov a.mtx --precond ic0 -b b.mtx -o x.mtx --json out.json
+says "b b.mtx" out
+run 0 solve a.mtx -b b.mtx -o direct.mtx
+awk 'FNR > 2 { v[FNR] = FNR == NR ? $1 : v[FNR] - $1 } END { for (i in v) { d = v[i] < 0 ? -v[i] : v[i]; if (d > m) m = d } exit m > 1e-6 }' \
+    x.mtx direct.mtx || wrong "gable krylov -b -o and gable solve differ"
+run 1 krylov a.mtx --precond ic0 --iterations 2 --tolerance 1e-12 -b b.mtx -o missed.mtx
+[ -s missed.mtx ] || wrong "no x of a missed tolerance"
+run 0 solve a.mtx --rhs 2 -o two.mtx
+run 1 krylov a.mtx -b two.mtx
+says "give one column" err
 exit 0
