@@ -4,7 +4,7 @@ set -u
 command -v python3 >/dev/null 2>&1 || { echo "no python3"; exit 77; }
 python3 - <<'END'
 import os, pathlib, re, sys
-EXAMPLES = re.compile(r"NAME|order_rcm")  # names that stand for the reader's own file
+EXAMPLES = re.compile(r"NAME|order_rcm|\bfold\.")  # names that stand for the reader's own file
 ENDS = r"\.(?:c|h|cu|cuh|inc|py|sh|md|jsonl|json|txt|map)"
 root = pathlib.Path(".")
 files = {str(p) for top in root.iterdir() if top.name != ".git" and not top.name.startswith("build")
