@@ -1,5 +1,6 @@
 /* context.c: gable_context_create reads one string and picks the device table. */
 #define _GNU_SOURCE /* sched_getaffinity */
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +24,10 @@ static gable_status copy_options(const gable_context_options *given, gable_conte
   gable_status status = GABLE_OK;
   *own = (gable_context_options)GABLE_CONTEXT_OPTIONS_INIT;
   GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_CONTEXT_OPTIONS_INIT"));
-  GI_REQUIRE(own->threads >= 0 && own->threads <= 1024, GABLE_ERR_ARGUMENT, "threads is %d: give 0 to 1024",
-             own->threads);
+  GI_TRY(gi_options_threads(&own->threads, processors(), INT_MAX));
   GI_REQUIRE(!own->allocate == !own->release, GABLE_ERR_ARGUMENT, "allocate and release: give both or none");
   GI_REQUIRE(!own->device_allocate == !own->device_release, GABLE_ERR_ARGUMENT,
              "device_allocate and device_release: give both or none");
-  if (!own->threads) own->threads = processors();
   if (!own->allocate) {
     own->memory_user = gi_pool_create();
     GI_REQUIRE(own->memory_user, GABLE_ERR_MEMORY, "out of memory for a context");

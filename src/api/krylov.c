@@ -43,12 +43,10 @@ static gable_status options_from(const gable_context *ctx, const gable_krylov_op
              own->max_iterations, own->restart);
   GI_REQUIRE(own->restart <= MOST_RESTART, GABLE_ERR_ARGUMENT, "restart is %d: give at most %d", own->restart,
              MOST_RESTART);
-  GI_REQUIRE(own->threads >= 0 && own->threads <= 1024, GABLE_ERR_ARGUMENT, "threads is %d: give 0 to 1024",
-             own->threads);
+  GI_TRY(gi_options_threads(&own->threads, ctx->threads, ctx->threads));
   if (own->tolerance == 0) own->tolerance = 1e-8;
   if (!own->max_iterations) own->max_iterations = 1000;
   if (!own->restart) own->restart = 30;
-  if (!own->threads || own->threads > ctx->threads) own->threads = ctx->threads;
 done:
   return status;
 }

@@ -27,12 +27,10 @@ static gable_status options_from(const gable_context *ctx, const gable_smoother_
   GI_REQUIRE(own->omega > 0 && own->omega < 2, GABLE_ERR_ARGUMENT, "omega is %g: it must lie between 0 and 2",
              own->omega);
   GI_REQUIRE(own->deadline_s >= 0 && own->deadline_s <= 1e9, GABLE_ERR_ARGUMENT, "deadline_s is %g", own->deadline_s);
-  GI_REQUIRE(own->threads >= 0 && own->threads <= 1024, GABLE_ERR_ARGUMENT, "threads is %d: give 0 to 1024",
-             own->threads);
+  GI_TRY(gi_options_threads(&own->threads, ctx->threads, ctx->threads));
   GI_REQUIRE(own->max_rhs >= 0, GABLE_ERR_ARGUMENT, "max_rhs is %d", own->max_rhs);
   if (!own->max_rhs) own->max_rhs = 1;
   if (own->deadline_s == 0) own->deadline_s = 10;
-  if (!own->threads || own->threads > ctx->threads) own->threads = ctx->threads;
 done:
   return status;
 }

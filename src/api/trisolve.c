@@ -18,12 +18,10 @@ static gable_status options_from(const gable_context *ctx, const gable_trisolve_
   GI_REQUIRE(own->ops >= 0 && own->ops <= (GABLE_TRISOLVE_N | GABLE_TRISOLVE_T), GABLE_ERR_ARGUMENT, "ops is %d",
              own->ops);
   GI_REQUIRE(own->deadline_s >= 0.0 && own->deadline_s <= 1e9, GABLE_ERR_ARGUMENT, "deadline_s is %g", own->deadline_s);
-  GI_REQUIRE(own->threads >= 0 && own->threads <= 1024, GABLE_ERR_ARGUMENT, "threads is %d: give 0 to 1024",
-             own->threads);
+  GI_TRY(gi_options_threads(&own->threads, ctx->threads, ctx->threads));
   GI_REQUIRE(own->typical_rhs >= 0, GABLE_ERR_ARGUMENT, "typical_rhs is %d", own->typical_rhs);
   if (!own->ops) own->ops = GABLE_TRISOLVE_N | GABLE_TRISOLVE_T;
   if (own->deadline_s == 0.0) own->deadline_s = 10.0;
-  if (!own->threads || own->threads > ctx->threads) own->threads = ctx->threads;
   if (!own->typical_rhs) own->typical_rhs = 1;
 done:
   return status;

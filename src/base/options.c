@@ -15,3 +15,13 @@ gable_status gi_options_take(const void *given, void *own, size_t size, const ch
 done:
   return status;
 }
+
+gable_status gi_options_threads(int *threads, int otherwise, int most)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(*threads >= 0 && *threads <= 1024, GABLE_ERR_ARGUMENT, "threads is %d: give 0 to 1024", *threads);
+  if (!*threads) *threads = otherwise;
+  if (*threads > most) *threads = most;
+done:
+  return status;
+}

@@ -15,6 +15,10 @@ extern "C" {
  * init: the macro to recommend.  GABLE_ERR_ARGUMENT for a size that holds no member, or more than this version has. */
 gable_status gi_options_take(const void *given, void *own, size_t size, const char *init);
 
+/* *threads of the caller: 0 becomes otherwise, and more than most becomes most.  GABLE_ERR_ARGUMENT outside of 0 to
+ * 1024. */
+gable_status gi_options_threads(int *threads, int otherwise, int most);
+
 #ifdef __cplusplus
 }
 #endif
