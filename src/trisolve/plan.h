@@ -87,6 +87,12 @@ typedef struct gi_shape {
   gable_space space;
 } gi_shape;
 
+/* ptr[i] as the caller gave it, with the base; in host memory. */
+static inline gable_off gi_offset_at(const gable_matrix_view *a, gable_idx i)
+{
+  return a->offset_type == GABLE_I64 ? ((const int64_t *)a->ptr)[i] : ((const int32_t *)a->ptr)[i];
+}
+
 /* Checks the view but for the contents of its arrays; strict is 0, nnz 0 when they are in device memory. */
 gable_status gi_shape_from(const gable_matrix_view *a, gable_part uplo, gi_shape *out);
 

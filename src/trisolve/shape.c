@@ -1,11 +1,6 @@
 /* shape.c: checks of the caller's views. */
 #include "trisolve/plan.h"
 
-static gable_off offset_at(const gable_matrix_view *a, gable_idx i)
-{
-  return a->offset_type == GABLE_I64 ? ((const int64_t *)a->ptr)[i] : ((const int32_t *)a->ptr)[i];
-}
-
 gable_status gi_shape_from(const gable_matrix_view *a, gable_part uplo, gi_shape *s)
 {
   gable_status status = GABLE_OK;
@@ -30,7 +25,7 @@ gable_status gi_shape_from(const gable_matrix_view *a, gable_part uplo, gi_shape
                   .uplo = uplo,
                   .space = a->space};
   if (a->space == GABLE_HOST) {
-    const gable_off begin = offset_at(a, 0), end = offset_at(a, s->n);
+    const gable_off begin = gi_offset_at(a, 0), end = gi_offset_at(a, s->n);
     s->nnz = end - s->base;
     GI_REQUIRE(begin == s->base, GABLE_ERR_ARGUMENT, "ptr[0] is %lld, the base is %d", (long long)begin, s->base);
     GI_REQUIRE(s->nnz >= 0, GABLE_ERR_ARGUMENT, "the last offset is %lld", (long long)end);

@@ -20,8 +20,7 @@ typedef struct reader {
 
 static inline gable_off offset_at(const reader *r, gable_idx i)
 {
-  gable_off p = r->shape->offset_type == GABLE_I64 ? ((const int64_t *)r->a->ptr)[i] : ((const int32_t *)r->a->ptr)[i];
-  return p - r->shape->base;
+  return gi_offset_at(r->a, i) - r->shape->base;
 }
 
 static const char *kind(const reader *r)
