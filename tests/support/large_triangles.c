@@ -57,10 +57,8 @@ test_triangle test_long_rows(gable_idx levels, gable_idx width, gable_idx longes
   t.ptr[0] = 0;
   for (gable_idx i = 0; i < n; i++) {
     const gable_idx before = i / width * width - width, end = before + width;
-    const gable_idx wanted = before < 0 ? 0
-                             : i % 250  ? 2
-                                        : long_count[i / 250 % 4],
-                    count = wanted < end ? wanted : end;
+    const gable_idx wanted = i % 250 ? 2 : long_count[i / 250 % 4], most = before < 0 ? 0 : end;
+    const gable_idx count = wanted < most ? wanted : most;
     const gable_idx first = before + i % width;
     add_row(&t, i, first < end - count ? first : end - count, count);
   }
