@@ -150,6 +150,36 @@ gik_device_vectors vectors_of(const gable_vectors_view *b, const gable_vectors_v
   return v;
 }
 
+/* x = b in host memory, in strips of rows, so that both stay in a cache where one goes by rows and one by columns. */
+template <typename T> void turn(gable_idx n, const gik_device_vectors *v)
+{
+  const gable_idx strip = 64;
+  for (gable_idx begin = 0; begin < n; begin += strip) {
+    const gable_idx end = n - begin > strip ? begin + strip : n;
+    for (gable_idx j = 0; j < v->count; j++)
+      for (gable_idx i = begin; i < end; i++)
+        ((T *)v->x)[i * v->x_row + j * v->x_rhs] = ((const T *)v->b)[i * v->b_row + j * v->b_rhs];
+  }
+}
+
+/* The right-hand sides in host memory by the major order of x, which is the staged one: b, or x, which becomes b. */
+gable_status host_right_sides(const gable_vectors_view *b, const gable_vectors_view *x, cudaStream_t stream,
+                              const gable_vectors_view **out)
+{
+  gable_status status = GABLE_OK;
+  const gik_device_vectors v = vectors_of(b, x, nullptr);
+  *out = b;
+  if (b->major == x->major) goto done;
+  GI_TRY(checked(cudaStreamSynchronize(stream), "solve")); /* what is on it may write b or read x */
+  if (b->type == GABLE_D)
+    turn<double>(b->n, &v);
+  else
+    turn<float>(b->n, &v);
+  *out = x;
+done:
+  return status;
+}
+
 } /* namespace */
 
 /* Once an update: the stream waits for it.  A stream that is being captured cannot; see gable_trisolve_update. */
@@ -176,8 +206,6 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
   const int q = b->count > 1 ? together(d, w->max_rhs, b->type == GABLE_D) : 1;
   char *stage = (char *)w->device + stage_of(t, w->max_rhs);
   gik_solve r = {};
-  gable_vectors_view packed = *x;
-  GI_REQUIRE(!host || b->major == x->major, GABLE_ERR_ARGUMENT, "host vectors: b and x differ in their major order");
   GI_TRY(after_update(s, w));
   GI_TRY(borrow_values(s, w, (int)op, b->type == GABLE_D));
   GI_TRY(each_area(t, w->max_rhs, [&](int of, int type, int i, area a) {
@@ -189,8 +217,11 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
   r.deadline_ns = (unsigned long long)(t->options.deadline_s * 1e9);
   r.processors = s->processors;
   r.stream = w->stream;
+  if (host) {
+    GI_TRY(host_right_sides(b, x, (cudaStream_t)w->stream, &b));
+    GI_TRY(stage_copy(b, stage, 1, (cudaStream_t)w->stream));
+  }
   r.v = vectors_of(b, x, host ? stage : nullptr);
-  if (host) GI_TRY(stage_copy(b, (void *)r.v.b, 1, (cudaStream_t)w->stream));
   for (; r.v.count > 0; r.v.count -= GIK_MOST_RHS) {
     const size_t step = GIK_MOST_RHS * size_of(b->type);
     gik_solve part = r;
@@ -200,7 +231,7 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
     r.v.x = (char *)r.v.x + (ptrdiff_t)step * r.v.x_rhs;
   }
   if (host) {
-    GI_TRY(stage_copy(&packed, stage, 0, (cudaStream_t)w->stream));
+    GI_TRY(stage_copy(x, stage, 0, (cudaStream_t)w->stream));
     GI_TRY(checked(cudaStreamSynchronize((cudaStream_t)w->stream), "solve"));
   }
 done:

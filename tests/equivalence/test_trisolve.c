@@ -17,7 +17,7 @@ typedef struct request {
   gable_idx rhs;
   gable_off pad;
   int matrix_there, vectors_there; /* in the place's own memory */
-  gable_major x_major;             /* differs from major in memory of the place alone */
+  gable_major x_major;
 } request;
 
 static request draw(gi_random *r, const char *method)
@@ -40,7 +40,7 @@ static request draw(gi_random *r, const char *method)
   q.matrix_there = (int)gi_random_below(r, 2);
   q.vectors_there = (int)gi_random_below(r, 2);
   q.x_major = q.major;
-  if (q.vectors_there && !q.in_place && gi_random_below(r, 3) == 0)
+  if (!q.in_place && gi_random_below(r, 3) == 0)
     q.x_major = q.major == GABLE_COL_MAJOR ? GABLE_ROW_MAJOR : GABLE_COL_MAJOR;
   return q;
 }
