@@ -10,14 +10,14 @@ namespace gik
 /* A launch that may begin while the one before it on the stream still runs: its blocks read what that one does not
  * write, then call after_last_launch(), and let the next one begin by next_launch().  shared: bytes a block. */
 template <typename... A, typename... B>
-static void dependent_launch(void (*kernel)(A...), unsigned blocks, unsigned threads, size_t shared, bool first,
+static void dependent_launch(void (*kernel)(A...), dim3 grid, unsigned threads, size_t shared, bool first,
                              cudaStream_t stream, B... arguments)
 {
   cudaLaunchAttribute early = {};
   cudaLaunchConfig_t how = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
-  how.gridDim = dim3(blocks);
+  how.gridDim = grid;
   how.blockDim = dim3(threads);
   how.dynamicSmemBytes = shared;
   how.stream = stream;

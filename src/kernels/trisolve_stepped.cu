@@ -5,13 +5,18 @@
  * being solved.  A warp takes the rows of one mixed record, for R right-hand sides at a time; levels of few records
  * that follow one another are one launch, of a block for some right-hand sides each. */
 #include "kernels/cuda_status.cuh"
-#include "kernels/element_flow.cuh"
+#include "kernels/dependent_launch.cuh"
 #include "kernels/mixed_record.cuh"
 
 namespace gik
 {
 
-enum { STEP_WARPS = 4, RUN_WARPS = 16, RUN_RECORDS = 2 * RUN_WARPS, STEP_BUSY = 24 }; /* warps a processor */
+enum {
+  STEP_WARPS = 4,              /* of a block, for a level by itself */
+  RUN_WARPS = 16,              /* of the one block that takes a run of levels, */
+  RUN_RECORDS = 2 * RUN_WARPS, /* each of which has so many records at most */
+  STEP_BUSY = 24               /* warps a processor that are enough */
+};
 
 template <typename T> struct stepped_arguments {
   const char *record;
@@ -190,25 +195,18 @@ static unsigned span_of(unsigned records, unsigned count, unsigned together, int
 template <typename T, int R, bool PARTS>
 static void stepped_run(const gik_packed *p, stepped_arguments<T> g, const gik_solve *s)
 {
+  cudaStream_t stream = (cudaStream_t)s->stream;
   step_table table;
   for (int l = 0; l <= p->steps; l++) table.first[l] = p->step[l];
   for (int l = 0; l < p->steps;) {
     const unsigned records = p->step[l + 1] - p->step[l];
     const int end = end_of_run(p, l), run = end > l + 1 || records <= RUN_RECORDS;
-    cudaLaunchAttribute early = {};
-    cudaLaunchConfig_t how = {};
     g.span = run ? R : span_of(records, g.count, R, s->processors);
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    how.gridDim = dim3(run ? 1 : (records + STEP_WARPS - 1) / STEP_WARPS, (g.count + g.span - 1) / g.span);
-    how.blockDim = dim3((run ? RUN_WARPS : STEP_WARPS) * 32);
-    how.stream = (cudaStream_t)s->stream;
-    how.attrs = &early;
-    how.numAttrs = l ? 1 : 0; /* the first of ours waits for whatever came before */
+    const dim3 grid(run ? 1 : (records + STEP_WARPS - 1) / STEP_WARPS, (g.count + g.span - 1) / g.span);
     if (run)
-      (void)cudaLaunchKernelEx(&how, run_kernel<T, R, PARTS>, g, table, l, end);
+      dependent_launch(run_kernel<T, R, PARTS>, grid, RUN_WARPS * 32, 0, !l, stream, g, table, l, end);
     else
-      (void)cudaLaunchKernelEx(&how, step_kernel<T, R, PARTS>, g, p->step[l], p->step[l + 1]);
+      dependent_launch(step_kernel<T, R, PARTS>, grid, STEP_WARPS * 32, 0, !l, stream, g, p->step[l], p->step[l + 1]);
     l = end;
   }
 }
