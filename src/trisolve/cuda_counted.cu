@@ -25,11 +25,11 @@ struct row_key {
   }
 };
 
-__global__ void __launch_bounds__(TILE_ROWS)
+__global__ void __launch_bounds__(GI_TILE_ROWS)
     count_keys_kernel(size_t n, const row_key key, const gi_tile_counts counts, unsigned *sum)
 {
   __shared__ tile_tally tile;
-  const size_t k = blockIdx.x * (size_t)TILE_ROWS + threadIdx.x;
+  const size_t k = blockIdx.x * (size_t)GI_TILE_ROWS + threadIdx.x;
   gik::next_launch();
   tile.clear();
   __syncthreads();
@@ -61,9 +61,9 @@ struct placing {
   }
 };
 
-typedef cub::BlockScan<unsigned, TILE_ROWS, cub::BLOCK_SCAN_WARP_SCANS> tile_scan;
+typedef cub::BlockScan<unsigned, GI_TILE_ROWS, cub::BLOCK_SCAN_WARP_SCANS> tile_scan;
 
-enum { MOST_ROOM = TILE_ROWS / 32 * GI_WIDTHS * sizeof(unsigned short) }; /* of counts by warp and key */
+enum { MOST_ROOM = GI_TILE_ROWS / 32 * GI_WIDTHS * sizeof(unsigned short) }; /* of counts by warp and key */
 
 /* A block places a tile.  Of each key: its first place, its first record, its rows in earlier tiles. */
 struct key_table {
@@ -80,7 +80,8 @@ struct key_table {
 
   __device__ __forceinline__ void fill(const placing &g)
   {
-    const unsigned bits = 32 - (unsigned)__clz((int)g.keys - 1 | 15), groups = TILE_ROWS >> bits; /* keys <= 2^bits */
+    const unsigned bits = 32 - (unsigned)__clz((int)g.keys - 1 | 15); /* keys <= 2^bits */
+    const unsigned groups = GI_TILE_ROWS >> bits;
     const unsigned d = threadIdx.x & ((1u << bits) - 1), width = threadIdx.x < g.keys ? g.width[threadIdx.x] : 0;
     const unsigned own_rows = g.key.c.rows(threadIdx.x);
     unsigned rows = 0, sum = 0, first = 0, all = 0;
@@ -91,7 +92,7 @@ struct key_table {
 #pragma unroll 8
       for (unsigned t = threadIdx.x >> bits; t < blockIdx.x; t += groups)
         rows += g.counts.rows[(size_t)t * GI_WIDTHS + d];
-    for (unsigned t = threadIdx.x; t < blockIdx.x; t += TILE_ROWS) sum += g.counts.entries[t];
+    for (unsigned t = threadIdx.x; t < blockIdx.x; t += GI_TILE_ROWS) sum += g.counts.entries[t];
     if (rows) atomicAdd(before + d, rows);
     sum = __reduce_add_sync(gik::ALL, sum);
     if (threadIdx.x % 32 == 0 && sum) atomicAdd(&entries, sum);
@@ -107,15 +108,15 @@ struct key_table {
 
 /* Place, record and slot of every row, stable within a key; offsets of the rows; the order of a traversal from the
  * last row to the first. */
-__global__ void __launch_bounds__(TILE_ROWS) place_rows_kernel(const placing g)
+__global__ void __launch_bounds__(GI_TILE_ROWS) place_rows_kernel(const placing g)
 {
   __shared__ key_table table;
-  extern __shared__ unsigned short count[]; /* [TILE_ROWS/32][keys] */
-  const unsigned k = blockIdx.x * TILE_ROWS + threadIdx.x, warp = threadIdx.x / 32,
+  extern __shared__ unsigned short count[]; /* [GI_TILE_ROWS/32][keys] */
+  const unsigned k = blockIdx.x * GI_TILE_ROWS + threadIdx.x, warp = threadIdx.x / 32,
                  below = (1u << threadIdx.x % 32) - 1;
   const bool there = k < g.n;
   gik::next_launch();
-  for (unsigned i = threadIdx.x; i < TILE_ROWS / 32 * g.keys; i += TILE_ROWS) count[i] = 0;
+  for (unsigned i = threadIdx.x; i < GI_TILE_ROWS / 32 * g.keys; i += GI_TILE_ROWS) count[i] = 0;
   gik::after_last_launch();
   const unsigned key = there ? g.key.at(k) : NONE, length = there ? g.key.run[k].y : 0;
   table.fill(g);
@@ -126,7 +127,7 @@ __global__ void __launch_bounds__(TILE_ROWS) place_rows_kernel(const placing g)
   __syncthreads();
   if (threadIdx.x < g.keys) {
     unsigned short sum = 0;
-    for (unsigned i = threadIdx.x; i < TILE_ROWS / 32 * g.keys; i += g.keys) {
+    for (unsigned i = threadIdx.x; i < GI_TILE_ROWS / 32 * g.keys; i += g.keys) {
       const unsigned short c = count[i];
       count[i] = sum;
       sum += c;
@@ -267,12 +268,12 @@ static gable_status place_all(const gi_reading *reading, const gi_tile_counts *c
                               unsigned slots, int steps, const gi_counted *counted, unsigned *position)
 {
   gable_status status = GABLE_OK;
-  const unsigned n = (unsigned)reading->rows.n, tiles = (n + TILE_ROWS - 1) / TILE_ROWS;
+  const unsigned n = (unsigned)reading->rows.n, tiles = (n + GI_TILE_ROWS - 1) / GI_TILE_ROWS;
   placing g = {n, {reading->level, reading->rows.run, c}, *counts, reading->width, keys, slots};
   const size_t room = MOST_ROOM / GI_WIDTHS * keys, always = 32 << 10; /* that a block may have */
   if (c.count > 1) {
     g.width = reading->width + GI_WIDTHS;
-    if (n) count_keys_kernel<<<tiles, TILE_ROWS>>>(n, g.key, *counts, reading->width + GI_WIDTHS);
+    if (n) count_keys_kernel<<<tiles, GI_TILE_ROWS>>>(n, g.key, *counts, reading->width + GI_WIDTHS);
   }
   g.position = position;
   g.row_at = counted->row_at;
@@ -284,7 +285,7 @@ static gable_status place_all(const gi_reading *reading, const gi_tile_counts *c
   if (room > always)
     GI_TRY(checked(cudaFuncSetAttribute(place_rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_ROOM),
                    "places"));
-  if (n) gik::dependent_launch(place_rows_kernel, tiles, TILE_ROWS, room, c.count == 1, nullptr, g);
+  if (n) gik::dependent_launch(place_rows_kernel, tiles, GI_TILE_ROWS, room, c.count == 1, nullptr, g);
   GI_TRY(gik::launched("places"));
 done:
   return status;

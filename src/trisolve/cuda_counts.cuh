@@ -1,4 +1,4 @@
-/* cuda_counts.cuh: rows counted by a key in tiles of 1024, so that places follow by adding up. */
+/* cuda_counts.cuh: rows counted by a key in tiles of GI_TILE_ROWS, so that places follow by adding up. */
 #ifndef GI_TRISOLVE_CUDA_COUNTS_CUH
 #define GI_TRISOLVE_CUDA_COUNTS_CUH
 
@@ -8,9 +8,9 @@
 namespace gi
 {
 
-enum { TILE_ROWS = 1024 };
+static_assert((int)GI_WIDTHS <= (int)GI_TILE_ROWS, "a block of a thread a row has one for each key");
 
-/* What the rows of one tile are; in shared memory, used by all threads of a block of TILE_ROWS. */
+/* What the rows of one tile are; in shared memory, used by all threads of a block of GI_TILE_ROWS. */
 struct tile_tally {
   unsigned rows[GI_WIDTHS], entries;
 

@@ -18,29 +18,29 @@ enum { SURVEY_THREADS = 256 };
 __global__ void __launch_bounds__(SURVEY_THREADS)
     survey_kernel(size_t n, const unsigned *ptr, const unsigned *col, unsigned *child, u64 *level, gi_findings *f)
 {
-  __shared__ unsigned most, below[8];
-  unsigned longest = 0, within[8] = {0};
+  __shared__ unsigned most, below[GI_SHAPES];
+  unsigned longest = 0, within[GI_SHAPES] = {0};
   gik::next_launch();
   gik::after_last_launch();
   if (f->bad) return;
-  if (threadIdx.x < 8) below[threadIdx.x] = 0;
+  if (threadIdx.x < GI_SHAPES) below[threadIdx.x] = 0;
   if (!threadIdx.x) most = 0;
   __syncthreads();
   for (size_t k = blockIdx.x * (size_t)blockDim.x + threadIdx.x; k < n; k += (size_t)gridDim.x * blockDim.x) {
     const unsigned end = ptr[k + 1], length = end - ptr[k];
     if (length) atomicMax(child + col[end - 1], (unsigned)(n - k));
-    level[k] = ~0ull;
+    level[k] = GI_NO_LEVEL;
     longest = max(longest, length);
-    for (int i = 0; i < 8; i++) within[i] += length <= gi_limit_of(i);
+    for (int i = 0; i < GI_SHAPES; i++) within[i] += length <= gi_limit_of(i);
   }
   longest = __reduce_max_sync(gik::ALL, longest);
-  for (int i = 0; i < 8; i++) within[i] = __reduce_add_sync(gik::ALL, within[i]);
+  for (int i = 0; i < GI_SHAPES; i++) within[i] = __reduce_add_sync(gik::ALL, within[i]);
   if (threadIdx.x % 32 == 0) {
     atomicMax(&most, longest);
-    for (int i = 0; i < 8; i++) atomicAdd(below + i, within[i]);
+    for (int i = 0; i < GI_SHAPES; i++) atomicAdd(below + i, within[i]);
   }
   __syncthreads();
-  if (threadIdx.x < 8) atomicAdd(f->within + threadIdx.x, below[threadIdx.x]);
+  if (threadIdx.x < GI_SHAPES) atomicAdd(f->within + threadIdx.x, below[threadIdx.x]);
   if (threadIdx.x) return;
   atomicMax(&f->longest, most);
   if (!blockIdx.x) f->entries = ptr[n];
@@ -170,7 +170,7 @@ struct pause {
   /* For something of an earlier block: longer and longer, the longer the more of L2 a look of all blocks costs. */
   __device__ __forceinline__ void outside(unsigned lines)
   {
-    const bool apart = blockDim.x < TILE_ROWS; /* rows that do not follow one another: more looks in vain */
+    const bool apart = blockDim.x < GI_TILE_ROWS; /* rows that do not follow one another: more looks in vain */
     const unsigned threads = gridDim.x * (blockDim.x / 32);
     rest = min(2 * rest + 32, min(20 + threads / 128 + lines * threads / (apart ? 64 : 256), apart ? 2000u : 1000u));
     __nanosleep(rest);
@@ -199,7 +199,7 @@ __device__ __forceinline__ void await_entries(const u64 *level, const volatile u
       rest->outside(2);
     else
       rest->inside(first, base, *finished);
-  } while ((first < base ? *(const volatile u64 *)(level + first) : own[first - base]) == ~0ull);
+  } while ((first < base ? *(const volatile u64 *)(level + first) : own[first - base]) == GI_NO_LEVEL);
 }
 
 /* A row is above an entry of packed level v, and of its chain level too unless it is chained to it. */
@@ -228,7 +228,7 @@ __device__ __forceinline__ unsigned next_tile(unsigned next, volatile u64 *own, 
 {
   __syncthreads();
   if (!threadIdx.x) *ticket = next, *finished = 0;
-  own[threadIdx.x] = ~0ull;
+  own[threadIdx.x] = GI_NO_LEVEL;
   __syncthreads();
   return *ticket * blockDim.x;
 }
@@ -257,8 +257,8 @@ __device__ __forceinline__ bool look_together(const level_arguments<R> &g, const
     const int limit = __shfl_sync(gik::ALL, r->limit, source),
               tied = __shfl_sync(gik::ALL, r->tied ? r->limit : r->p, source);
     const unsigned c = place < limit ? g.rows.column(place) : 0;
-    const u64 v = place >= limit ? ~0ull : c >= base ? own[c - base] : *(const volatile u64 *)(g.level + c);
-    const unsigned missing = __ballot_sync(gik::ALL, v == ~0ull), known = missing ? __ffs((int)missing) - 1 : 32;
+    const u64 v = place >= limit ? GI_NO_LEVEL : c >= base ? own[c - base] : *(const volatile u64 *)(g.level + c);
+    const unsigned missing = __ballot_sync(gik::ALL, v == GI_NO_LEVEL), known = missing ? __ffs((int)missing) - 1 : 32;
     const bool taken = lane < (int)known;
     const unsigned l = __reduce_max_sync(gik::ALL, taken ? (unsigned)(v >> 32) + 1 : 0);
     const unsigned h = __reduce_max_sync(gik::ALL, taken ? (unsigned)v + (place + 1 != tied) : 0);
@@ -284,11 +284,11 @@ __device__ __forceinline__ bool look_alone(const level_arguments<R> &g, const vo
     const unsigned next = more ? g.rows.column(r->p + 1) : *c;
     const u64 v = *c >= base ? own[*c - base] : *(volatile u64 *)(g.level + *c);
     const u64 w = next >= base ? own[next - base] : *(volatile u64 *)(g.level + next);
-    if (v == ~0ull) break;
+    if (v == GI_NO_LEVEL) break;
     rise(&r->level, &r->chain, v, !more && r->tied);
     any = r->fresh = true;
     *c = next;
-    if (++r->p == r->limit || w == ~0ull) break;
+    if (++r->p == r->limit || w == GI_NO_LEVEL) break;
     rise(&r->level, &r->chain, w, r->p + 1 == r->limit && r->tied);
     if (++r->p < r->limit) *c = g.rows.column(r->p);
     if (together && r->wanted(true)) break;
@@ -309,7 +309,7 @@ __device__ __forceinline__ void find_levels(const level_arguments<R> &g, tile_ti
   __shared__ tile_tally tile;
   level_tally tally = {0, 0, 0};
   const int lane = threadIdx.x % 32;
-  if (THREADS == TILE_ROWS) tile.clear();
+  if (THREADS == GI_TILE_ROWS) tile.clear();
   for (;;) {
     const unsigned base = next_tile(tickets.next, own, &finished, &ticket), k = base + threadIdx.x;
     if (base >= g.n) break;
@@ -351,8 +351,8 @@ __device__ __forceinline__ void find_levels(const level_arguments<R> &g, tile_ti
     }
     if (!lane) atomicAdd((unsigned *)&finished, 1u);
     if (k < g.n) tally.add(r.level, r.chain, chained);
-    if (THREADS == TILE_ROWS && g.counts.rows) tile.add(k < g.n, r.level, k < g.n ? g.rows.run(k).y : 0);
-    if (THREADS == TILE_ROWS && g.counts.rows) tile.write(g.counts, ticket, g.width);
+    if (THREADS == GI_TILE_ROWS && g.counts.rows) tile.add(k < g.n, r.level, k < g.n ? g.rows.run(k).y : 0);
+    if (THREADS == GI_TILE_ROWS && g.counts.rows) tile.write(g.counts, ticket, g.width);
     if (tickets.once) break;
     if (!threadIdx.x) tickets.next = atomicAdd(tickets.ticket, 1u);
   }
@@ -397,7 +397,7 @@ template <int THREADS, typename R> static void launch_tiles(const level_argument
 template <typename R> static void launch_levels(const level_arguments<R> &g, int processors, int follow)
 {
   if (follow || g.counts.rows)
-    launch_tiles<TILE_ROWS>(g, processors);
+    launch_tiles<GI_TILE_ROWS>(g, processors);
   else
     launch_tiles<256>(g, processors);
 }

@@ -206,7 +206,7 @@ done:
 /* Whether rows can be placed by counting: few keys, and tiles so few that each can add up those before it. */
 int by_counting(const gable_trisolve *t, const state *s, const side *d)
 {
-  const double tiles = t->shape.n / 1024.0, keys = gi_cuda_keys(&d->packed, &s->found);
+  const double tiles = (double)t->shape.n / GI_TILE_ROWS, keys = gi_cuda_keys(&d->packed, &s->found);
   const int one_op = t->options.ops != (GABLE_TRISOLVE_N | GABLE_TRISOLVE_T);
   return one_op && s->counts.rows && !d->triangle.ptr && keys <= GI_WIDTHS && tiles * tiles * keys < 1e8;
 }
@@ -342,7 +342,7 @@ void cuda_release(gable_trisolve *t)
 static gable_status read_matrix(gable_trisolve *t, state *s, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
-  const size_t n = (size_t)t->shape.n, tiles = n / 1024 + 1;
+  const size_t n = (size_t)t->shape.n, tiles = n / GI_TILE_ROWS + 1;
   const int counted = n <= MOST_COUNTED && (t->method == GI_AUTO || t->method == GI_ROWS);
   gable_matrix_view view;
   GI_TRY(gi_device_reserve(&s->memory, 8 * n * sizeof(unsigned) + (16 << 10)));

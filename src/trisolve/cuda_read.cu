@@ -33,14 +33,14 @@ struct long_row {
 
 /* Row lengths that a thread, then a warp, has seen. */
 struct length_tally {
-  unsigned longest, entries, follow, within[8];
+  unsigned longest, entries, follow, within[GI_SHAPES];
 
   __device__ __forceinline__ void add(unsigned length)
   {
     longest = max(longest, length);
     entries += length;
 #pragma unroll
-    for (int i = 0; i < 8; i++) within[i] += length <= gi_limit_of(i);
+    for (int i = 0; i < GI_SHAPES; i++) within[i] += length <= gi_limit_of(i);
   }
   __device__ __forceinline__ void reduce()
   {
@@ -48,7 +48,7 @@ struct length_tally {
     entries = __reduce_add_sync(gik::ALL, entries);
     follow = __reduce_add_sync(gik::ALL, follow);
 #pragma unroll
-    for (int i = 0; i < 8; i++) within[i] = __reduce_add_sync(gik::ALL, within[i]);
+    for (int i = 0; i < GI_SHAPES; i++) within[i] = __reduce_add_sync(gik::ALL, within[i]);
   }
 };
 
@@ -79,7 +79,7 @@ struct row_reader {
     count[k] = c;
     row[k] = (unsigned)i;
     diagonal_from[i] = d;
-    level[k] = ~0ull;
+    level[k] = GI_NO_LEVEL;
     rows.run[k] = make_uint2(lower ? (c ? f : d) : ~(c ? f + c - 1 : d), c);
     if (c && !why) {
       const unsigned last = rows.column(rows.run[k].x + c - 1);
@@ -149,8 +149,8 @@ struct row_reader {
 /* What a block has seen goes to the findings. */
 __device__ void note_lengths(length_tally tally, gi_findings *f)
 {
-  __shared__ unsigned most, entries, follow, within[8];
-  if (threadIdx.x < 8) within[threadIdx.x] = 0;
+  __shared__ unsigned most, entries, follow, within[GI_SHAPES];
+  if (threadIdx.x < GI_SHAPES) within[threadIdx.x] = 0;
   if (!threadIdx.x) most = entries = follow = 0;
   __syncthreads();
   tally.reduce();
@@ -158,10 +158,10 @@ __device__ void note_lengths(length_tally tally, gi_findings *f)
     atomicMax(&most, tally.longest);
     atomicAdd(&entries, tally.entries);
     atomicAdd(&follow, tally.follow);
-    for (int i = 0; i < 8; i++) atomicAdd(within + i, tally.within[i]);
+    for (int i = 0; i < GI_SHAPES; i++) atomicAdd(within + i, tally.within[i]);
   }
   __syncthreads();
-  if (threadIdx.x < 8) atomicAdd(f->within + threadIdx.x, within[threadIdx.x]);
+  if (threadIdx.x < GI_SHAPES) atomicAdd(f->within + threadIdx.x, within[threadIdx.x]);
   if (threadIdx.x) return;
   atomicMax(&f->longest, most);
   atomicAdd(&f->entries, entries);

@@ -47,16 +47,18 @@ done:
 namespace
 {
 
+enum { KEY_THREADS = 1024 };
+
 /* first[l]: records of the keys before l, for l <= keys; one block, because keys are few. */
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(KEY_THREADS)
     count_records_kernel(unsigned keys, const unsigned *start, classes k, unsigned *first)
 {
-  typedef cub::BlockScan<unsigned, 1024> scan;
+  typedef cub::BlockScan<unsigned, KEY_THREADS> scan;
   __shared__ scan::TempStorage space;
   gik::next_launch();
   gik::after_last_launch();
   unsigned before = 0;
-  for (unsigned base = 0; base <= keys; base += 1024) {
+  for (unsigned base = 0; base <= keys; base += KEY_THREADS) {
     const unsigned l = base + threadIdx.x;
     const unsigned rows = k.rows(l);
     unsigned c = l < keys ? (start[l + 1] - start[l] + rows - 1) / rows * k.records(l) : 0, all = 0;
@@ -84,7 +86,7 @@ static gable_status number_rows(gi_device_memory *keep, gi_device_memory *m, siz
     const unsigned here = p < n ? key[p] : keys, before = p ? key[p - 1] : NONE;
     for (unsigned l = before + 1; l <= here; l++) start[l] = (unsigned)p;
   }));
-  gik::dependent_launch(count_records_kernel, 1, 1024, 0, false, nullptr, keys, start, c, record);
+  gik::dependent_launch(count_records_kernel, 1, KEY_THREADS, 0, false, nullptr, keys, start, c, record);
   GI_TRY(checked(cudaGetLastError(), "analysis"));
   if (c.mixed) GI_TRY(fetch(m->ctx, &records, record + keys, 1)); /* no good bound is known */
   o->bound = c.mixed ? records : n / slots + (o->keys < n ? o->keys : n);

@@ -37,29 +37,36 @@ inline gi_device_mark gi_device_mark_of(const gi_device_memory *m)
 
 void gi_device_give_back_since(gi_device_memory *m, gi_device_mark mark);
 
+enum { GI_SHAPES = 8 }; /* of records: each is for rows of at most so many entries */
+
+inline __host__ __device__ unsigned gi_limit_of(int shape)
+{
+  const unsigned limit[GI_SHAPES] = {2, 4, 8, 14, 16, 32, 64, 256};
+  return limit[shape];
+}
+
 /* What the levels of a triangle look like. */
 typedef struct gi_profile {
   int levels, chain_levels, chains; /* longest chain; of its contraction; rows that begin a chain */
   unsigned longest;                 /* entries of the longest row */
-  unsigned within[8];               /* rows with at most 2, 4, 8, 14, 16, 32, 64, 256 entries */
+  unsigned within[GI_SHAPES];       /* rows that each shape has room for */
   double gap;                       /* mean distance in index of neighbouring chains of one chain level; 0: none */
   double near;                      /* share of entries that are at most one chain level below their row */
   int narrow, wide; /* levels of fewer than GI_NARROW_LEVEL rows, of GI_WIDE_LEVEL and more; 0: not counted */
 } gi_profile;
 
-enum {
-  GI_NARROW_LEVEL = 32,
-  GI_WIDE_LEVEL = 1024,
-  GI_MOST_TALLIED = 8192
-};                         /* rows; levels that gi_cuda_widths counts at most */
-enum { GI_WIDTHS = 1024 }; /* levels, or other keys, of which rows are counted */
+enum { GI_NARROW_LEVEL = 32, GI_WIDE_LEVEL = 1024 }; /* rows */
+enum { GI_MOST_TALLIED = 8192 };                     /* levels that gi_cuda_widths counts at most */
+enum { GI_WIDTHS = 1024 };                           /* levels, or other keys, of which rows are counted */
+enum { GI_TILE_ROWS = 1024 };                        /* they are counted by tiles of so many rows */
+constexpr unsigned long long GI_NO_LEVEL = ~0ull;    /* of a row whose level is not known yet */
 
 /* What the passes of an analysis find, in device memory, all zero before; the host looks at it once a survey. */
 typedef struct gi_findings {
   unsigned long long bad; /* ~ of the smallest (row << 3 | what is wrong); 0: nothing.  Else later passes do nothing */
   long long stored;       /* entries of the caller's matrix */
   unsigned long long fault[2]; /* see gi_values */
-  unsigned entries, longest, within[8];
+  unsigned entries, longest, within[GI_SHAPES];
   unsigned follow; /* of a reading: rows whose last entry is the row before */
   int levels, chain_levels, chains;
   unsigned ticket, records;
@@ -88,7 +95,7 @@ typedef struct gi_reading {
   gi_findings *found;
   unsigned *width;           /* [2][GI_WIDTHS] rows of the first levels, and of other keys: see gi_cuda_counted */
   unsigned *child;           /* [n] n - (the first row whose last entry is c), 0: none */
-  unsigned long long *level; /* [n] ~0: not known yet */
+  unsigned long long *level; /* [n] or GI_NO_LEVEL */
   unsigned *diagonal_from;   /* [n] by row of the matrix: place of its diagonal entry, ~0 without one */
   unsigned *row;             /* [n] row of the matrix */
   unsigned *count;           /* [n+1] entries of a row; becomes the offsets of a triangle */
@@ -128,16 +135,8 @@ typedef struct gi_split_levels {
 gable_status gi_cuda_split(gi_device_memory *m, gik_device_triangle *t, unsigned longest, unsigned limit,
                            gi_split_levels *levels);
 
-/* Shapes of records: rows of at most 2, 4, 8, 14, 16, 32, 64 or 256 entries.  The smallest limit that all but one in
- * fifty rows keep; 14, a lane for a whole row, only where it is allowed and most rows are long. */
-enum { GI_SHAPES = 8 };
-
-inline __host__ __device__ unsigned gi_limit_of(int shape)
-{
-  const unsigned limit[GI_SHAPES] = {2, 4, 8, 14, 16, 32, 64, 256};
-  return limit[shape];
-}
-
+/* The shape of the smallest limit that all but one in fifty rows keep; 14, a lane for a whole row, only where it is
+ * allowed and most rows are longer than 8. */
 inline __host__ __device__ int gi_limit_shape(const unsigned *within, unsigned longest, unsigned n, int allow_wide_lane)
 {
   for (int i = 0; i < GI_SHAPES; i++) {
@@ -172,7 +171,7 @@ inline __host__ __device__ int gi_long_rows_are_few(unsigned longest, unsigned e
   return longest <= gi_longest_whole(n) && 6.0 * entries < (double)n * room;
 }
 
-/* Which tile (1024 rows) holds how many rows of each of the first levels, and how many entries. */
+/* Which tile of GI_TILE_ROWS holds how many rows of each of the first levels, and how many entries. */
 typedef struct gi_tile_counts {
   unsigned *rows;    /* [tiles][GI_WIDTHS] */
   unsigned *entries; /* [tiles] */
@@ -225,8 +224,7 @@ unsigned gi_cuda_keys(const gik_packed *packed, const gi_findings *found);
 gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, const gi_tile_counts *counts,
                              const gi_findings *found, int types, gik_packed *out, gi_counted *counted);
 
-/* Rows by level for the seed's methods: order [n] on the device, starts [levels+1] on the device and (host) the same.
- */
+/* Rows by level for the seed's methods: order [n] and starts [levels+1], both on the device. */
 gable_status gi_cuda_order(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
                            int levels, unsigned **order, unsigned **starts);
 
