@@ -154,13 +154,14 @@ gable_status gik_packed_solve_many(const gik_packed *p, int q, gable_type vector
 
 /* The methods of Li and Zhang (and of Liu et al., gsf), on plain compressed rows or columns. */
 typedef struct gik_seed {
-  gik_device_triangle a; /* rows (levr, elmr) or columns (levc, elmc, gsf) */
-  int reverse;           /* 1: solve number k is row n-1-k of the matrix */
-  unsigned *order;       /* [n] jlev: rows by level; NULL: natural order (gsf) */
-  const unsigned *level; /* host, [levels+1] ilev: where each level starts in order */
+  gik_device_triangle a;  /* rows (levr, elmr) or columns (levc, elmc, gsf) */
+  int reverse;            /* 1: solve number k is row n-1-k of the matrix */
+  unsigned *order;        /* [n] jlev: rows by level; NULL: natural order (gsf) */
+  const unsigned *level;  /* host, [levels+1] ilev: where each level starts in order */
+  unsigned *device_level; /* the same on the device (levr, levc) */
   int levels;
   int lanes;         /* threads a row in levr and levc */
-  unsigned *parents; /* [n] entries of each row (elmc, gsf); [levels+1] ilev on the device (levr, levc) */
+  unsigned *parents; /* [n] entries of each row (elmc, gsf) */
   void *val[2];      /* [nnz] float and double */
   void *diagonal[2]; /* [n] */
 } gik_seed;

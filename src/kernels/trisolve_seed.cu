@@ -225,13 +225,13 @@ static int run_end(const gik_seed *m, int m0)
 }
 
 template <typename T, int K, bool COLUMNS>
-static void levels_run(const gik_seed *m, const seed_arguments<T> &g, const unsigned *start, cudaStream_t stream)
+static void levels_run(const gik_seed *m, const seed_arguments<T> &g, cudaStream_t stream)
 {
   for (int l = 0; l < m->levels;) {
     const int e = run_end(m, l);
     const unsigned rows = m->level[l + 1] - m->level[l], at_once = SEED_BLOCK / K;
     if (rows <= chain_rows(m))
-      dependent_launch(level_chain_kernel<T, K, COLUMNS>, 1, CHAIN_BLOCK, 0, !l, stream, g, start, l, e);
+      dependent_launch(level_chain_kernel<T, K, COLUMNS>, 1, CHAIN_BLOCK, 0, !l, stream, g, m->device_level, l, e);
     else
       dependent_launch(level_kernel<T, K, COLUMNS>, (rows + at_once - 1) / at_once, SEED_BLOCK, 0, !l, stream, g,
                        m->level[l], m->level[l + 1]);
@@ -241,17 +241,16 @@ static void levels_run(const gik_seed *m, const seed_arguments<T> &g, const unsi
 
 template <typename T, bool COLUMNS> static void levels_solve(const gik_seed *m, gable_type type, const gik_solve *s)
 {
-  const unsigned *start = (const unsigned *)m->parents; /* for the level methods: ilev on the device */
   cudaStream_t stream = (cudaStream_t)s->stream;
   for (int rhs = 0; rhs < s->v.count; rhs++) {
     const seed_arguments<T> g = seed_of<T>(m, type, s, rhs);
     if (COLUMNS && s->v.b != s->v.x) seed_copy_kernel<<<4 * s->processors, 256, 0, stream>>>(g);
     switch (m->lanes) {
-    case 2: levels_run<T, 2, COLUMNS>(m, g, start, stream); break;
-    case 4: levels_run<T, 4, COLUMNS>(m, g, start, stream); break;
-    case 8: levels_run<T, 8, COLUMNS>(m, g, start, stream); break;
-    case 16: levels_run<T, 16, COLUMNS>(m, g, start, stream); break;
-    default: levels_run<T, 32, COLUMNS>(m, g, start, stream);
+    case 2: levels_run<T, 2, COLUMNS>(m, g, stream); break;
+    case 4: levels_run<T, 4, COLUMNS>(m, g, stream); break;
+    case 8: levels_run<T, 8, COLUMNS>(m, g, stream); break;
+    case 16: levels_run<T, 16, COLUMNS>(m, g, stream); break;
+    default: levels_run<T, 32, COLUMNS>(m, g, stream);
     }
   }
 }

@@ -161,7 +161,6 @@ gable_status seed_schedule(const gable_trisolve *t, state *s, side *d)
   const size_t n = (size_t)d->triangle.n, nnz = d->triangle.nnz;
   const int columns = d->method == GI_LEVC || d->method == GI_ELMC || d->method == GI_GSF;
   gik_seed *m = &d->seed;
-  unsigned *starts = nullptr;
   m->a = d->triangle;
   m->reverse = d->reverse;
   m->levels = d->profile.levels;
@@ -169,10 +168,8 @@ gable_status seed_schedule(const gable_trisolve *t, state *s, side *d)
   m->lanes = 2;
   while (m->lanes < 32 && m->lanes * (double)n < (double)nnz) m->lanes *= 2;
   if (columns) GI_TRY(gi_cuda_transpose(&s->memory, &d->triangle, 0, &m->a));
-  GI_TRY(gi_cuda_order(&s->memory, &d->triangle, d->level, m->levels, &m->order, &starts));
-  if (d->method == GI_LEVR || d->method == GI_LEVC) {
-    m->parents = starts;
-  } else if (columns) {
+  GI_TRY(gi_cuda_order(&s->memory, &d->triangle, d->level, m->levels, &m->order, &m->device_level));
+  if (d->method == GI_ELMC || d->method == GI_GSF) {
     GI_TRY(gi_device_take(&s->memory, (n + 1) * sizeof *m->parents, (void **)&m->parents));
     lengths_kernel<<<512, 256>>>((int)n, d->triangle.ptr, m->parents);
     GI_TRY(checked(cudaGetLastError(), "lengths"));
