@@ -111,27 +111,28 @@ static gable_status tile_launch(const tile_variant<T> &v, const gik_tiles *t, in
   const ptrdiff_t most = UINT_MAX / sizeof(T);
   const unsigned sets = (unsigned)((s->v.count + q - 1) / q), pieces = (unsigned)t->count * sets;
   const unsigned grid = pieces < (unsigned)blocks ? pieces : (unsigned)blocks;
-  const tiles_arguments<T> g = {t->tile,
-                                (const char *)t->record[sizeof(T) == 8],
-                                t->row,
-                                t->border,
-                                (const T *)s->v.b,
-                                (T *)s->v.x,
-                                (T *)s->published,
-                                s->control,
-                                s->v.b_rhs,
-                                s->v.x_rhs,
-                                (unsigned)(s->v.b_row * (ptrdiff_t)sizeof(T)),
-                                (unsigned)(s->v.x_row * (ptrdiff_t)sizeof(T)),
-                                t->n_published,
-                                pieces,
-                                sets,
-                                (unsigned)s->v.count,
-                                (int)tile_capacity(t),
-                                t->window,
-                                s->deadline_ns};
+  tiles_arguments<T> g = {};
   GI_REQUIRE(s->v.b_row <= most && s->v.x_row <= most, GABLE_ERR_LIMIT, "vectors by rows: more than 2^32 bytes a row");
   GI_TRY(countable("tiles", (double)t->count * sets));
+  g.tile = t->tile;
+  g.record = (const char *)t->record[sizeof(T) == 8];
+  g.row = t->row;
+  g.border = t->border;
+  g.b = (const T *)s->v.b;
+  g.x = (T *)s->v.x;
+  g.published = (T *)s->published;
+  g.control = s->control;
+  g.b_rhs = s->v.b_rhs;
+  g.x_rhs = s->v.x_rhs;
+  g.b_step = (unsigned)(s->v.b_row * (ptrdiff_t)sizeof(T));
+  g.x_step = (unsigned)(s->v.x_row * (ptrdiff_t)sizeof(T));
+  g.n_published = t->n_published;
+  g.pieces = pieces;
+  g.sets = sets;
+  g.count = (unsigned)s->v.count;
+  g.capacity = (int)tile_capacity(t);
+  g.window = t->window;
+  g.deadline_ns = s->deadline_ns;
   v.kernel<<<grid, (unsigned)v.threads, v.bytes(tile_capacity(t)), (cudaStream_t)s->stream>>>(g);
   GI_TRY(launched("tiles"));
 done:

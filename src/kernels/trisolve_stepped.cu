@@ -213,18 +213,18 @@ static void stepped_run(const gik_packed *p, stepped_arguments<T> g, const gik_s
 
 template <typename T> static void stepped_launch(const gik_packed *p, const gik_solve *s)
 {
-  const stepped_arguments<T> g = {(const char *)p->record[sizeof(T) == 8],
-                                  (const uint4 *)p->head,
-                                  (const T *)s->v.b,
-                                  (T *)s->v.x,
-                                  (T *)s->published,
-                                  p->n_published,
-                                  (unsigned)s->v.count,
-                                  1,
-                                  s->v.b_row,
-                                  s->v.b_rhs,
-                                  s->v.x_row,
-                                  s->v.x_rhs};
+  stepped_arguments<T> g = {};
+  g.record = (const char *)p->record[sizeof(T) == 8];
+  g.head = (const uint4 *)p->head;
+  g.b = (const T *)s->v.b;
+  g.x = (T *)s->v.x;
+  g.part = (T *)s->published;
+  g.n = p->n_published;
+  g.count = (unsigned)s->v.count;
+  g.b_row = s->v.b_row;
+  g.b_rhs = s->v.b_rhs;
+  g.x_row = s->v.x_row;
+  g.x_rhs = s->v.x_rhs;
   if (g.count == 1)
     (p->parts ? stepped_run<T, 1, true> : stepped_run<T, 1, false>)(p, g, s);
   else

@@ -353,6 +353,37 @@ done:
   return status;
 }
 
+/* For the records of one type of vectors; without what is written once: run_at, col and parents. */
+static counted_writer writer_of(const gi_reading *reading, const classes k, const gik_packed *p, const gi_counted *c,
+                                int type)
+{
+  counted_writer w = {};
+  w.rows = reading->rows;
+  w.c = k;
+  w.position = p->position;
+  w.row_at = c->row_at;
+  w.row = reading->row;
+  w.ptr = reading->count;
+  w.records = &reading->found->records;
+  w.at = p->steps ? reading->row : p->position;
+  w.slots = 32 / (unsigned)p->lanes;
+  w.l = gik_packed_layout_of(p, type ? GABLE_D : GABLE_S);
+  w.record = (char *)p->record[type];
+  w.mixed = p->head;
+  w.gates = p->gated && !p->steps;
+  return w;
+}
+
+/* 32 lanes of at most bound records, and a gate of each. */
+static void launch_writers(const counted_writer &w, size_t bound, gi_findings *found, int steps, gi_findings *landing)
+{
+  const size_t threads = bound * (w.gates ? 33 : 32), blocks = (threads + WRITER_THREADS - 1) / WRITER_THREADS;
+  const unsigned grid = (unsigned)(blocks < MOST_WRITERS ? blocks : (size_t)MOST_WRITERS);
+  if (grid)
+    gik::dependent_launch(write_records_kernel, grid, WRITER_THREADS, 0, false, nullptr, bound, w, found,
+                          (unsigned)steps, landing);
+}
+
 gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, const gi_tile_counts *counts,
                              const gi_findings *found, int types, gik_packed *out, gi_counted *counted)
 {
@@ -366,27 +397,16 @@ gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, 
   GI_TRY(counted_arrays(keep, reading, found, bound, types, out, &c));
   GI_TRY(place_all(reading, counts, k, keys, slots, out->steps, &c, out->position));
   if (landing) landing->posted = 0;
-  for (int type = 0, written = 0; type < 2; type++) {
+  for (int type = 0; type < 2; type++) {
+    const int first = !(types & ((1 << type) - 1)), last = !(types >> (type + 1));
     if (!(types >> type & 1)) continue;
-    counted_writer w = {reading->rows,
-                        k,
-                        out->position,
-                        c.row_at,
-                        reading->row,
-                        reading->count,
-                        &reading->found->records,
-                        out->steps ? reading->row : out->position,
-                        slots,
-                        gik_packed_layout_of(out, type ? GABLE_D : GABLE_S),
-                        (char *)out->record[type],
-                        out->head,
-                        out->gated && !out->steps};
-    const size_t threads = bound * (w.gates ? 33 : 32), blocks = (threads + WRITER_THREADS - 1) / WRITER_THREADS;
-    if (!written++) w.run_at = c.run, w.col = c.plain.col, w.parents = c.parents;
-    if (blocks)
-      gik::dependent_launch(write_records_kernel, (unsigned)(blocks < MOST_WRITERS ? blocks : (size_t)MOST_WRITERS),
-                            WRITER_THREADS, 0, false, nullptr, bound, w, reading->found, (unsigned)out->steps,
-                            types >> type > 1 ? nullptr : landing);
+    counted_writer w = writer_of(reading, k, out, &c, type);
+    if (first) {
+      w.run_at = c.run;
+      w.col = c.plain.col;
+      w.parents = c.parents;
+    }
+    launch_writers(w, bound, reading->found, out->steps, last ? landing : nullptr);
   }
   GI_TRY(gik::launched("records"));
   GI_TRY(fetch_records(keep->ctx, reading, landing, out));

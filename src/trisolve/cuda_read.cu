@@ -226,7 +226,7 @@ gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gabl
   const size_t used = sizeof *out->found + (2 * GI_WIDTHS + (size_t)n + 1) * sizeof *out->child;
   const size_t cleared = (used + 15) / 16;
   gi_reading o = {{n, a->base, lower ? 0u : ~0u, (unsigned)(lower ? -a->base : n + a->base), a->idx}};
-  row_reader r;
+  row_reader r = {};
   o.follow = 1;
   GI_TRY(gi_device_take(m, cleared * sizeof(uint4), (void **)&o.found));
   o.width = (unsigned *)(o.found + 1);
@@ -236,17 +236,17 @@ gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gabl
   GI_TRY(take(m, (size_t)n, &o.diagonal_from));
   GI_TRY(take(m, (size_t)n, &o.row));
   GI_TRY(take(m, (size_t)n + 1, &o.count));
-  r = {{a->ptr, a->offset_type == GABLE_I64, a->base},
-       o.rows,
-       lower,
-       shape->strict,
-       need_diagonal,
-       o.found,
-       o.diagonal_from,
-       o.row,
-       o.count,
-       o.child,
-       o.level};
+  r.ptr = {a->ptr, a->offset_type == GABLE_I64, a->base};
+  r.rows = o.rows;
+  r.lower = lower;
+  r.strict = shape->strict;
+  r.need_diagonal = need_diagonal;
+  r.found = o.found;
+  r.diagonal_from = o.diagonal_from;
+  r.row = o.row;
+  r.count = o.count;
+  r.child = o.child;
+  r.level = o.level;
   clear_kernel<<<blocks_for(cleared), ROW_THREADS>>>((uint4 *)o.found, cleared);
   if (n) gik::dependent_launch(read_rows_kernel, blocks_for((size_t)n), ROW_THREADS, 0, false, nullptr, r);
   GI_TRY(checked(cudaGetLastError(), "analysis"));

@@ -96,25 +96,22 @@ static gable_status write_tiles(gi_device_memory *keep, const gik_device_triangl
   gable_status status = GABLE_OK;
   const gable_type vectors = type ? GABLE_D : GABLE_S;
   const size_t bytes = gik_tiles_record_bytes(out->lanes, out->pairs, out->warps, vectors), size = type ? 8 : 4;
-  const unsigned width = 32 * (unsigned)out->warps;
-  const size_t slots = (size_t)out->pairs * 2 * width * size, meta = slots + (size_t)out->pairs * 4 * width;
+  tile_writer w = {};
   GI_TRY(gi_device_take(keep, bytes * out->n_records, &out->record[type]));
-  {
-    const tile_writer w = {*t,
-                           *s,
-                           *b,
-                           first,
-                           row_at,
-                           (unsigned)out->lanes,
-                           (unsigned)out->pairs,
-                           width,
-                           width / (unsigned)out->lanes,
-                           bytes,
-                           slots,
-                           meta,
-                           (char *)out->record[type]};
-    GI_TRY(each((size_t)out->n_records * width, w));
-  }
+  w.t = *t;
+  w.s = *s;
+  w.b = *b;
+  w.first = first;
+  w.row_at = row_at;
+  w.lanes = (unsigned)out->lanes;
+  w.pairs = (unsigned)out->pairs;
+  w.width = 32 * (unsigned)out->warps;
+  w.rows = w.width / w.lanes;
+  w.bytes = bytes;
+  w.slots = (size_t)out->pairs * 2 * w.width * size;
+  w.meta = w.slots + (size_t)out->pairs * 4 * w.width;
+  w.record = (char *)out->record[type];
+  GI_TRY(each((size_t)out->n_records * w.width, w));
 done:
   return status;
 }
