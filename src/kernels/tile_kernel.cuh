@@ -60,7 +60,14 @@ static __global__ void __launch_bounds__((crew<B::W, NP>::all), 1) tiles_kernel(
 #define GIK_TILE_SHAPES(X)                                                                                             \
   X(1, 1, 1)                                                                                                           \
   X(1, 2, 1)                                                                                                           \
-  X(1, 7, 1) X(2, 2, 1) X(4, 1, 1) X(4, 2, 1) X(8, 2, 1) X(16, 2, 1) X(8, 4, 1) X(32, 4, 1) X(1, 2, 2) X(2, 4, 2)
+  X(1, 7, 1)                                                                                                           \
+  X(2, 2, 1)                                                                                                           \
+  X(4, 2, 1)                                                                                                           \
+  X(8, 2, 1)                                                                                                           \
+  X(16, 2, 1)                                                                                                          \
+  X(32, 4, 1)                                                                                                          \
+  X(1, 2, 2)                                                                                                           \
+  X(2, 4, 2)
 
 /* A kernel, and the shared memory of a block whose largest tile has so many slots. */
 template <typename T> struct tile_variant {
