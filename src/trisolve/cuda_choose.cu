@@ -19,7 +19,7 @@ static int narrow_levels(const gi_profile *p, const gik_device_triangle *t)
 /* The shape of tiles' records: by the length that all but one row in fifty keep. */
 static int shape_in_tiles(const gi_profile *p, const gik_device_triangle *t)
 {
-  return gi_limit_shape(p->within, p->longest, (unsigned)t->n, p->chains && t->n / p->chains >= 16);
+  return gi_limit_shape(p->within, p->longest, (unsigned)t->n, has_long_chains(p, t->n));
 }
 
 /* Long chains side by side whose entries reach far down while the longest path changes its chain at almost every row:
@@ -181,42 +181,53 @@ static int steps_of(const gable_trisolve *t, const side *d)
   return step_by_step(&d->profile, &d->plain, launches_of(&d->profile), t->options.typical_rhs, &rows);
 }
 
+/* As many lanes a row as its length asks for. */
+static void mix(gik_packed *p)
+{
+  p->mixed = 1;
+  p->lanes = 1;
+  p->pairs = GIK_MIXED_PAIRS;
+}
+
 void rows_shape(const gable_trisolve *t, side *d, int k)
 {
-  d->packed = gik_packed{lanes_of[k], pairs_of[k]};
+  const unsigned limit = gi_limit_of(k);
   const double width = (double)d->triangle.n / (d->profile.levels + 1);
   const double entries = d->triangle.n ? (double)d->triangle.nnz / d->triangle.n : 0;
-  const double room = (double)d->triangle.n * gi_limit_of(k); /* entries of records that are all alike */
-  const int uneven = gi_limit_of(k) >= 8 && d->triangle.nnz * 1.3 < room;
-  const int hollow = width > 64 && d->triangle.nnz * 6.0 < room;
-  d->packed.width = width;
-  d->packed.unread = ~0u;
-  d->packed.blocks = width > 300 ? 4 : 2;
-  d->packed.gated = pairs_of[k] * lanes_of[k] >= 7;
+  const double room = (double)d->triangle.n * limit;             /* entries of records that are all alike: */
+  const int uneven = limit >= 8 && d->triangle.nnz * 1.3 < room; /* a quarter of them would be holes; */
+  const int hollow = width > 64 && d->triangle.nnz * 6.0 < room; /* five sixths */
+  gik_packed *p = &d->packed;
+  *p = gik_packed{lanes_of[k], pairs_of[k]};
+  p->width = width;
+  p->unread = ~0u;
+  p->blocks = width > 300 ? 4 : 2;
+  p->gated = pairs_of[k] * lanes_of[k] >= 7;
   if (steps_of(t, d)) {
-    d->packed.steps = d->profile.levels;
-    d->packed.mixed = 1;
-    d->packed.lanes = 1;
-    d->packed.pairs = GIK_MIXED_PAIRS;
+    mix(p);
+    p->steps = d->profile.levels;
   } else if (((width > 1024 && uneven) || hollow) &&
              gik_packed_together(t->shape.n, entries, width, t->options.typical_rhs) == 1) {
-    /* as many lanes a row as its length asks for; several right-hand sides are independent pieces of work then */
-    d->packed.mixed = 1;
-    d->packed.lanes = 1;
-    d->packed.pairs = GIK_MIXED_PAIRS;
-    if (width > 1024) d->packed.blocks = 6, d->packed.gated = 0;
+    mix(p); /* several right-hand sides are independent pieces of work then */
+    if (width > 1024) {
+      p->blocks = 6;
+      p->gated = 0;
+    }
   } else if (width > 8192 && uneven) {
     /* levels so wide that bytes count more than latency: more rows a record, and none of the padding is read */
-    const int lanes = (int)(gi_limit_of(k) / 8);
-    d->packed.classed = 1;
-    d->packed.blocks = 8;
-    if (gi_limit_of(k) % 8 == 0 && gik_packed_shape(lanes, 4)) d->packed.lanes = lanes, d->packed.pairs = 4;
+    const int lanes = (int)(limit / 8), pairs = 4;
+    p->classed = 1;
+    p->blocks = 8;
+    if (limit % 8 == 0 && gik_packed_shape(lanes, pairs)) {
+      p->lanes = lanes;
+      p->pairs = pairs;
+    }
   }
 }
 
 int shape_of(const side *d)
 {
-  const int wide_lane = d->profile.chains && d->triangle.n / d->profile.chains >= 16;
+  const int wide_lane = has_long_chains(&d->profile, d->triangle.n);
   int k = gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->plain.n, wide_lane);
   /* a few rows are longer than the limit, and they, or large parts of them, are whole */
   while (d->longest > gi_limit_of(k) && k < GI_SHAPES - 1)

@@ -20,7 +20,7 @@ static void choose_cuts(const gi_profile *p, int n, int busy, gi_tile_shape *s)
     s->pairs = long_rows ? 4 : 2;
     s->chain_cut = 8;
     s->index_cut = (unsigned)((long_rows || busy ? 4 : 8) * (p->gap > length ? p->gap : length));
-  } else if (s->lanes == 1 && length >= 16 && beside < 4) {
+  } else if (s->lanes == 1 && has_long_chains(p, n) && beside < 4) {
     s->chain_cut = 32;
     s->index_cut = 0;
     s->pollers = 2;

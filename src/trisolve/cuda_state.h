@@ -84,10 +84,16 @@ int chunk_of(const gik_packed *p, int levels, int processors);
 
 gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k); /* cuda_cuts.cu */
 
+/* Chains of 16 rows and more, in the mean. */
+inline int has_long_chains(const gi_profile *p, int n)
+{
+  return p->chains && n / p->chains >= 16;
+}
+
 /* Long chains, many of one chain level: a grid with a third dimension, or something less regular. */
 inline int side_by_side(const gi_profile *p, int n)
 {
-  return p->chains && n / p->chains >= 16 && p->chains >= 4.0 * p->chain_levels;
+  return has_long_chains(p, n) && p->chains >= 4.0 * p->chain_levels;
 }
 
 /* Whether tiles for rhs right-hand sides keep the whole GPU busy, so that bytes and accesses count more than waiting.
