@@ -351,8 +351,10 @@ __device__ __forceinline__ void find_levels(const level_arguments<R> &g, tile_ti
     }
     if (!lane) atomicAdd((unsigned *)&finished, 1u);
     if (k < g.n) tally.add(r.level, r.chain, chained);
-    if (THREADS == GI_TILE_ROWS && g.counts.rows) tile.add(k < g.n, r.level, k < g.n ? g.rows.run(k).y : 0);
-    if (THREADS == GI_TILE_ROWS && g.counts.rows) tile.write(g.counts, ticket, g.width);
+    if (THREADS == GI_TILE_ROWS && g.counts.rows) {
+      tile.add(k < g.n, r.level, k < g.n ? g.rows.run(k).y : 0);
+      tile.write(g.counts, ticket, g.width);
+    }
     if (tickets.once) break;
     if (!threadIdx.x) tickets.next = atomicAdd(tickets.ticket, 1u);
   }

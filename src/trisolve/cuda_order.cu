@@ -27,7 +27,7 @@ done:
   return status;
 }
 
-/* begin[p] = the first place with the same key as place p, by doubling-free search backwards in sorted keys. */
+/* The first place with the key of place p, in sorted keys: backwards by steps that double, then by halving the last. */
 template <typename K> static __device__ __forceinline__ unsigned first_equal(const K *key, unsigned p)
 {
   const K k = key[p];

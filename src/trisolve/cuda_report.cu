@@ -26,7 +26,7 @@ gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info
   snprintf(i->method_used, sizeof i->method_used, "%s", gi_method_name(d->method));
   tell_why(&d->chosen, i->why, sizeof i->why);
   i->n = t->shape.n;
-  i->nnz = d->triangle.nnz - (d->triangle.n - t->shape.n) + t->shape.n;
+  i->nnz = (gable_off)d->plain.nnz + t->shape.n; /* with the diagonal */
   i->levels = d->profile.levels;
   i->widest = d->widest;
   i->plan_bytes_device = s->memory.bytes;
