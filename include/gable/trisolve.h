@@ -98,7 +98,8 @@ GABLE_API gable_status gable_work_set_stream(gable_work *w, void *stream);
  * same data, layout and type), otherwise they do not overlap.  Types: those of the matrix, or double vectors with a
  * float matrix.  Allocates nothing.  On the CPU it returns when x is there; on a GPU with vectors in device memory it
  * is ordered on w's stream, does not synchronise and can be captured in a CUDA graph; vectors in host memory go there
- * and back in the call, which then waits for the stream.  A NaN in b or in a value comes out as NaN where it belongs.  GABLE_ERR_DEADLINE names the row that was waited for (on a GPU: that waited). */
+ * and back in the call, which then waits for the stream.  A NaN in b or in a value comes out as NaN where it belongs.
+ * GABLE_ERR_DEADLINE names the row that was waited for (on a GPU: that waited). */
 GABLE_API gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op op,
                                             const gable_vectors_view *b, gable_vectors_view *x);
 
