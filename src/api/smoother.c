@@ -113,13 +113,6 @@ done:
   return status;
 }
 
-/* Strides of a view: down a column, and from one to the next. */
-static void strides(const gable_vectors_view *v, ptrdiff_t *step, ptrdiff_t *rhs)
-{
-  *step = v->major == GABLE_COL_MAJOR ? 1 : (ptrdiff_t)v->ld;
-  *rhs = v->major == GABLE_COL_MAJOR ? (ptrdiff_t)v->ld : 1;
-}
-
 gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x, int sweeps,
                                   double *history)
 {
@@ -140,8 +133,8 @@ gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b
     gi_sweep_run all = {.type = b->type, .space = b->space, .sweeps = sweeps, .history = history, .stream = s->stream};
     all.b = b->data;
     all.x = x->data;
-    strides(b, &all.b_step, &all.b_rhs);
-    strides(x, &all.x_step, &all.x_rhs);
+    gi_strides_of(b, &all.b_step, &all.b_rhs);
+    gi_strides_of(x, &all.x_step, &all.x_rhs);
     gi_sweep_run some = gi_sweep_column(&all, (gable_idx)j);
     some.count = b->count - j < s->options.max_rhs ? (gable_idx)(b->count - j) : s->options.max_rhs;
     GI_TRY(s->kind->apply(s->state, &some));

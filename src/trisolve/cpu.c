@@ -244,12 +244,10 @@ static void cpu_work_release(gable_work *w)
 /* Right-hand sides [first, first+count) of the caller's. */
 static gik_vectors block_of(const gable_vectors_view *b, const gable_vectors_view *x, gable_idx first, gable_idx count)
 {
-  const size_t size = b->type == GABLE_S ? sizeof(float) : sizeof(double);
+  const size_t size = gi_type_size(b->type);
   gik_vectors v = {.count = count};
-  v.b_row = b->major == GABLE_COL_MAJOR ? 1 : (ptrdiff_t)b->ld;
-  v.b_rhs = b->major == GABLE_COL_MAJOR ? (ptrdiff_t)b->ld : 1;
-  v.x_row = x->major == GABLE_COL_MAJOR ? 1 : (ptrdiff_t)x->ld;
-  v.x_rhs = x->major == GABLE_COL_MAJOR ? (ptrdiff_t)x->ld : 1;
+  gi_strides_of(b, &v.b_row, &v.b_rhs);
+  gi_strides_of(x, &v.x_row, &v.x_rhs);
   v.b = (const char *)b->data + (size_t)(first * v.b_rhs) * size;
   v.x = (char *)x->data + (size_t)(first * v.x_rhs) * size;
   return v;

@@ -65,7 +65,7 @@ done:
 
 inline size_t size_of(gable_type type)
 {
-  return type == GABLE_D || type == GABLE_I64 ? 8 : 4;
+  return gi_type_size(type);
 }
 
 /* Types of vectors that solves of this matrix may have: bit 0 float, bit 1 double. */

@@ -18,11 +18,6 @@ void gi_lists_release(gable_context *ctx, gi_lists *l)
   memset(l, 0, sizeof *l);
 }
 
-static size_t value_bytes(gable_type type)
-{
-  return type == GABLE_S ? sizeof(float) : sizeof(double);
-}
-
 /* Entries of idx, where packed lists have fewer than values. */
 static size_t indices(const gi_lists *l)
 {
@@ -34,7 +29,7 @@ size_t gi_lists_bytes(const gi_lists *l)
   size_t n = (size_t)l->m.n, nnz = (size_t)l->nnz;
   return n * (sizeof *l->m.row + sizeof *l->m.rdiag) + (l->m.run ? (size_t)l->units : n) * sizeof *l->m.len +
          (l->begin ? (n + 1) * sizeof *l->begin : 0) + (size_t)l->m.runs * sizeof *l->m.run +
-         indices(l) * sizeof *l->m.idx + nnz * (sizeof *l->from + value_bytes(l->m.value_type));
+         indices(l) * sizeof *l->m.idx + nnz * (sizeof *l->from + gi_type_size(l->m.value_type));
 }
 
 static gable_status allocate(gable_context *ctx, gable_idx n, gable_off nnz, gable_type value_type, int with_begin,
@@ -50,7 +45,7 @@ static gable_status allocate(gable_context *ctx, gable_idx n, gable_off nnz, gab
   GI_ALLOC(ctx, out->m.rdiag, n);
   GI_ALLOC(ctx, out->m.idx, nnz);
   GI_ALLOC(ctx, out->from, nnz);
-  out->m.val = gi_alloc(ctx, nnz, value_bytes(value_type));
+  out->m.val = gi_alloc(ctx, nnz, gi_type_size(value_type));
   GI_REQUIRE(out->m.val, GABLE_ERR_MEMORY, "out of memory for the values of a triangular solve");
   if (with_begin) GI_ALLOC(ctx, out->begin, (gable_off)n + 1);
 done:

@@ -3,17 +3,11 @@
 #include "device/mirror.h"
 #include "trisolve/plan.h"
 
-static size_t value_bytes(gable_type type)
-{
-  return type == GABLE_S ? sizeof(float) : sizeof(double);
-}
-
 /* The arrays of a view in device memory are where it says; nnz from the last offset. */
 static gable_status check_matrix(gable_context *ctx, const gable_matrix_view *a, gable_off nnz)
 {
   gable_status status = GABLE_OK;
-  const size_t offset = a->offset_type == GABLE_I64 ? sizeof(int64_t) : sizeof(int32_t);
-  GI_TRY(gi_mirror_require(ctx, a->ptr, ((size_t)a->n_rows + 1) * offset, "ptr"));
+  GI_TRY(gi_mirror_require(ctx, a->ptr, ((size_t)a->n_rows + 1) * gi_type_size(a->offset_type), "ptr"));
   GI_TRY(gi_mirror_require(ctx, a->idx, (size_t)nnz * sizeof *a->idx, "idx"));
 done:
   return status;
@@ -43,7 +37,7 @@ done:
 static gable_status mirror_update(gable_trisolve *t, const void *val, const void *diagonal)
 {
   gable_status status = GABLE_OK;
-  const size_t size = value_bytes(t->shape.value_type);
+  const size_t size = gi_type_size(t->shape.value_type);
   if (t->shape.space == GABLE_HOST) return gi_trisolve_cpu.update(t, val, diagonal);
   GI_TRY(gi_mirror_require(t->ctx, val, (size_t)t->shape.nnz * size, "val"));
   GI_TRY(gi_mirror_require(t->ctx, diagonal, diagonal ? (size_t)t->shape.n * size : 0, "diagonal"));
@@ -59,7 +53,7 @@ static size_t vector_bytes(const gable_vectors_view *v)
 {
   const gable_off lines = v->major == GABLE_COL_MAJOR ? v->count : v->n;
   const gable_off last = v->major == GABLE_COL_MAJOR ? v->n : v->count;
-  return (size_t)((lines - 1) * v->ld + last) * value_bytes(v->type);
+  return (size_t)((lines - 1) * v->ld + last) * gi_type_size(v->type);
 }
 
 static gable_status mirror_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,

@@ -7,6 +7,7 @@
 #include <gable/trisolve.h>
 
 #include "base/context.h"
+#include "base/type_size.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -91,6 +92,13 @@ typedef struct gi_shape {
 static inline gable_off gi_offset_at(const gable_matrix_view *a, gable_idx i)
 {
   return a->offset_type == GABLE_I64 ? ((const int64_t *)a->ptr)[i] : ((const int32_t *)a->ptr)[i];
+}
+
+/* Steps of a view, in numbers: down a column, and from one to the next. */
+static inline void gi_strides_of(const gable_vectors_view *v, ptrdiff_t *row, ptrdiff_t *rhs)
+{
+  *row = v->major == GABLE_COL_MAJOR ? 1 : (ptrdiff_t)v->ld;
+  *rhs = v->major == GABLE_COL_MAJOR ? (ptrdiff_t)v->ld : 1;
 }
 
 /* Checks the view but for the contents of its arrays; strict is 0, nnz 0 when they are in device memory. */

@@ -20,7 +20,7 @@ typedef struct gi_sweeps {
 
 gi_sweep_run gi_sweep_column(const gi_sweep_run *run, gable_idx j)
 {
-  const ptrdiff_t bytes = run->type == GABLE_S ? (ptrdiff_t)sizeof(float) : (ptrdiff_t)sizeof(double);
+  const ptrdiff_t bytes = (ptrdiff_t)gi_type_size(run->type);
   gi_sweep_run one = *run;
   one.b = (const char *)run->b + j * run->b_rhs * bytes;
   one.x = (char *)run->x + j * run->x_rhs * bytes;
@@ -204,7 +204,7 @@ static gable_status apply_one(gi_sweeps *s, const gi_sweep_run *run)
   gik_vectors back = {.b = s->unknowns, .x = run->x, .b_row = 1, .x_row = run->x_step, .count = 1};
   job j = {.s = s, .kernels = s->omega == 1.0 ? plain : gik_relaxation_for(s->value_type, type)};
   j.elements = gik_elements_for(s->value_type, type);
-  j.bytes = (size_t)s->n * (type == GABLE_S ? sizeof(float) : sizeof(double));
+  j.bytes = (size_t)s->n * gi_type_size(type);
   j.v = (gik_vectors){.b = run->b, .x = s->unknowns, .b_row = run->b_step, .x_row = 1, .count = 1, .omega = s->omega};
   j.v.old = s->in_place ? 0 : s->n;
   if (run->from_zero)

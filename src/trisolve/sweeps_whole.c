@@ -122,11 +122,12 @@ static gable_status make_published(whole *s)
   gable_status status = GABLE_OK;
   const gable_idx n = s->rows.a.n;
   for (int k = s->rows.a.value_type == GABLE_D; k < 2; k++) {
+    const gable_type type = k ? GABLE_D : GABLE_S;
     void *p = NULL;
     GI_TRY(take(s, sizeof *s->control[k], &p));
     s->control[k] = p;
-    GI_TRY(take(s, (2 * (size_t)n + 1) * (k ? sizeof(double) : sizeof(float)), &s->published[k]));
-    GI_TRY(gik_row_sweeps_cuda.prepare(s->control[k], s->published[k], n, k ? GABLE_D : GABLE_S, NULL));
+    GI_TRY(take(s, (2 * (size_t)n + 1) * gi_type_size(type), &s->published[k]));
+    GI_TRY(gik_row_sweeps_cuda.prepare(s->control[k], s->published[k], n, type, NULL));
   }
   GI_TRY(s->ctx->device->synchronise(s->ctx, NULL));
 done:
@@ -301,7 +302,7 @@ static gable_status bring(const job *j, const void *host, ptrdiff_t step, ptrdif
   gable_status status = GABLE_OK;
   whole *s = j->s;
   const gable_idx n = s->rows.a.n;
-  const size_t one = j->run->type == GABLE_D ? 8 : 4, bytes = (size_t)n * one;
+  const size_t one = gi_type_size(j->run->type), bytes = (size_t)n * one;
   for (gable_idx c = 0; c < j->count; c++) {
     const char *from = (const char *)host + c * rhs * (ptrdiff_t)one;
     if (step != 1) GI_TRY(gik_row_products_cpu.copy(n, j->run->type, from, step, s->host, 1, NULL));
@@ -319,7 +320,7 @@ static gable_status take_back(const job *j)
   whole *s = j->s;
   const gi_sweep_run *r = j->run;
   const gable_idx n = s->rows.a.n;
-  const size_t one = r->type == GABLE_D ? 8 : 4, bytes = (size_t)n * one;
+  const size_t one = gi_type_size(r->type), bytes = (size_t)n * one;
   for (gable_idx c = 0; c < j->count; c++) {
     char *to = (char *)r->x + c * r->x_rhs * (ptrdiff_t)one;
     GI_TRY(s->ctx->device->copy_out(s->ctx, r->x_step == 1 ? to : s->host, (char *)s->x + (size_t)c * bytes, bytes,
@@ -358,7 +359,7 @@ static gable_status write_zero(job *j)
 {
   gable_status status = GABLE_OK;
   const whole *s = j->s;
-  const size_t one = j->run->type == GABLE_D ? 8 : 4;
+  const size_t one = gi_type_size(j->run->type);
   for (gable_idx c = 0; c < j->count && j->zero; c++)
     GI_TRY(s->rows.kernels->copy(s->rows.a.n, j->run->type, NULL, 1, (char *)j->x + c * j->x_rhs * (ptrdiff_t)one,
                                  j->x_step, j->run->stream));

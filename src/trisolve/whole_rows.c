@@ -32,7 +32,7 @@ static gable_status fetch(gable_context *ctx, const gi_shape *shape, const gable
   gable_status status = GABLE_OK;
   const gable_idx n = shape->n;
   const int wide = shape->offset_type == GABLE_I64, device = shape->space == GABLE_DEVICE;
-  const size_t bytes = ((size_t)n + 1) * (wide ? sizeof(int64_t) : sizeof(int32_t));
+  const size_t bytes = ((size_t)n + 1) * gi_type_size(shape->offset_type);
   void *raw = NULL;
   const void *ptr = a->ptr;
   GI_ALLOC(ctx, h->offset, (gable_off)n + 1);
@@ -192,7 +192,7 @@ done:
 static gable_status count_entries(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gable_off *nnz)
 {
   gable_status status = GABLE_OK;
-  const size_t width = shape->offset_type == GABLE_I64 ? sizeof(int64_t) : sizeof(int32_t);
+  const size_t width = gi_type_size(shape->offset_type);
   const char *last = (const char *)a->ptr + (size_t)shape->n * width;
   int64_t wide = 0;
   int32_t narrow = 0;
@@ -234,7 +234,7 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
   *fine = 0;
   GI_TRY(count_entries(ctx, shape, a, &nnz));
   GI_TRY(carry(ctx, &found, sizeof found, &flags));
-  GI_TRY(place(ctx, shape, a->ptr, (n + 1) * (wide ? 8 : 4), &own_ptr, &ptr));
+  GI_TRY(place(ctx, shape, a->ptr, (n + 1) * gi_type_size(shape->offset_type), &own_ptr, &ptr));
   GI_TRY(ctx->device->alloc(ctx, (n + 1) * sizeof *out->ptr, &p));
   out->ptr = p;
   GI_TRY(kernels->offsets(shape->n, (unsigned)nnz, ptr, wide, shape->base, out->ptr, flags, NULL));
@@ -293,7 +293,7 @@ gable_status gi_whole_rows_init(gable_context *ctx, const gi_shape *shape, const
                                 int need_diagonal, gable_idx *bad_row, gi_whole_rows *out)
 {
   gable_status status = GABLE_OK;
-  const size_t size = shape->value_type == GABLE_D ? 8 : 4;
+  const size_t size = gi_type_size(shape->value_type);
   const int device = ctx->device->kind == GI_ON_CUDA;
   int fine = 0;
   *bad_row = -1;
@@ -314,7 +314,7 @@ done:
 gable_status gi_whole_rows_update(gable_context *ctx, gi_whole_rows *w, const void *val, void *stream)
 {
   gable_status status = GABLE_OK;
-  const size_t bytes = w->a.nnz * (size_t)(w->a.value_type == GABLE_D ? 8 : 4);
+  const size_t bytes = w->a.nnz * gi_type_size(w->a.value_type);
   if (!w->from) {
     GI_TRY(ctx->device->copy_in(ctx, w->val, val, bytes, stream));
     goto done;
