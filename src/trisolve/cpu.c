@@ -333,25 +333,31 @@ static gable_status cpu_info(const gable_trisolve *t, gable_op op, gable_trisolv
   int traversed = 0;
   const cpu_state *state = t->state;
   const gi_side *s = serving(t, op, &traversed);
-  snprintf(info->method_used, sizeof info->method_used, "%s", traversed ? "serial" : s->method->name);
-  snprintf(info->why, sizeof info->why, "%s",
-           traversed ? "no schedule was asked for this op: column-oriented traversal of the other one's" : s->why);
   info->n = t->shape.n;
   info->nnz = s->lists.nnz + info->n;
   info->levels = s->levels;
   info->widest = s->widest;
-  info->threads = traversed ? 1 : s->threads;
-  info->tiles = traversed ? 0 : s->tiles;
-  info->waits = traversed ? 0 : s->waits;
-  info->barriers = traversed ? 0 : s->barriers;
-  info->atomics = traversed ? 0 : s->atomics;
-  info->launches = traversed ? 0 : s->launches;
-  info->narrow = traversed ? 0 : s->narrow;
-  info->model_s = traversed ? 0 : s->model_s;
   info->plan_bytes_host = sizeof *t + sizeof *state;
   if (state->diagonal_from) info->plan_bytes_host += (size_t)info->n * sizeof *state->diagonal_from;
   for (int o = GABLE_N; o <= GABLE_T; o++)
     info->plan_bytes_host += side_bytes(&state->side[o], info->n) + side_bytes(&state->rival[o], info->n);
+  if (traversed) {
+    snprintf(info->method_used, sizeof info->method_used, "serial");
+    snprintf(info->why, sizeof info->why,
+             "no schedule was asked for this op: column-oriented traversal of the other one's");
+    info->threads = 1;
+    return GABLE_OK;
+  }
+  snprintf(info->method_used, sizeof info->method_used, "%s", s->method->name);
+  snprintf(info->why, sizeof info->why, "%s", s->why);
+  info->threads = s->threads;
+  info->tiles = s->tiles;
+  info->waits = s->waits;
+  info->barriers = s->barriers;
+  info->atomics = s->atomics;
+  info->launches = s->launches;
+  info->narrow = s->narrow;
+  info->model_s = s->model_s;
   return GABLE_OK;
 }
 

@@ -62,7 +62,7 @@ typedef struct gi_trisolve_backend {
   /* Fetches w->fault, w->fault_row; may wait for the stream. */
   gable_status (*work_status)(gable_work *w);
 
-  /* Fills everything but size, method and the times. */
+  /* Fills everything but size, method and the times, of what was GABLE_TRISOLVE_INFO_INIT. */
   gable_status (*info)(const gable_trisolve *t, gable_op op, gable_trisolve_info *info);
   gable_status (*schedule)(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level);
 
