@@ -55,7 +55,7 @@ static double time_of(const trial *t, const gik_lists *m)
   return least;
 }
 
-/* Times an order, which it takes; keeps it when it is the best so far.  *gained: whether it was. */
+/* Times an order, which it takes: it is kept when it is the best so far (*gained), else freed. */
 static gable_status try_order(trial *t, gable_idx *order, gable_idx width, gable_idx least, int *gained)
 {
   gable_status status = GABLE_OK;
@@ -78,7 +78,8 @@ static gable_status try_order(trial *t, gable_idx *order, gable_idx width, gable
   best->order = order;
   best->width = width;
   best->seconds = s;
-  return status;
+  memset(&lists, 0, sizeof lists);
+  order = NULL;
 done:
   gi_lists_release(t->ctx, &lists);
   gi_free(t->ctx, order);
