@@ -180,9 +180,14 @@ static gable_status precondition(void *user, const double *x, double *y)
   return gi_precond_apply(&((gable_krylov *)user)->precond, x, y);
 }
 
-static const char *const stops[] = {"converged", "iterations", "breakdown", "not finite"}; /* of gi_stop */
+static gi_stop stop_of(gi_gmres_reason reason)
+{
+  return reason == GI_GMRES_CONVERGED    ? GI_STOP_CONVERGED
+         : reason == GI_GMRES_ITERATIONS ? GI_STOP_ITERATIONS
+                                         : GI_STOP_NOT_FINITE;
+}
 
-static gable_status run(gable_krylov *k, const double *b, double *x, double *history, const char **stop)
+static gable_status run(gable_krylov *k, const double *b, double *x, double *history, gi_stop *stop)
 {
   gable_status status = GABLE_OK;
   const gable_krylov_options *o = &k->options;
@@ -192,30 +197,30 @@ static gable_status run(gable_krylov *k, const double *b, double *x, double *his
     GI_TRY(gi_gmres(apply, m, k, b, x, o->tolerance, o->max_iterations, history, k->gmres, &r));
     k->info.iterations = r.iterations;
     k->info.residual = r.residual;
-    *stop = stops[r.reason == GI_GMRES_NOT_FINITE ? 3 : r.reason];
+    *stop = stop_of(r.reason);
   } else {
     gi_iteration how = {o->tolerance, o->max_iterations, history, k->work};
     gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};
     GI_TRY((o->solver == GABLE_CG ? gi_cg : gi_bicgstab)(k->n, apply, m, k, b, x, &how, &r));
     k->info.iterations = r.iterations;
     k->info.residual = r.residual;
-    *stop = stops[r.stop];
+    *stop = r.stop;
   }
 done:
   return status;
 }
 
 /* The answer to b = 0, which no tolerance on ||b - A x|| / ||b|| could find: x = 0. */
-static void answer_zero(gable_krylov *k, double *history, const char **stop)
+static void answer_zero(gable_krylov *k, double *history, gi_stop *stop)
 {
   k->info.iterations = 0;
   k->info.residual = k->info.true_residual = k->info.precond_s = 0;
   if (history) history[0] = 0;
-  *stop = "converged";
+  *stop = GI_STOP_CONVERGED;
 }
 
 /* x, and the true residual in k->info. */
-static gable_status solve_on_cpu(gable_krylov *k, const double *b, double *x, double *history, const char **stop)
+static gable_status solve_on_cpu(gable_krylov *k, const double *b, double *x, double *history, gi_stop *stop)
 {
   gable_status status = GABLE_OK;
   double *r = k->work + (size_t)GI_BICGSTAB_VECTORS * (size_t)k->n;
@@ -230,7 +235,7 @@ static gable_status solve_on_cpu(gable_krylov *k, const double *b, double *x, do
   k->info.precond_s = k->precond.seconds;
   gi_precond_multiply(&k->precond, k->options.threads, x, r);
   for (gable_idx i = 0; i < k->n; i++) r[i] = b[i] - r[i];
-  k->info.true_residual = gi_norm2(k->n, r) / (norm > 0 ? norm : 1);
+  k->info.true_residual = gi_norm2(k->n, r) / norm;
 done:
   return status;
 }
@@ -260,7 +265,7 @@ done:
 }
 
 /* b and x on the device. */
-static gable_status solve_there(gable_krylov *k, const double *b, double *x, double *history, const char **stop)
+static gable_status solve_there(gable_krylov *k, const double *b, double *x, double *history, gi_stop *stop)
 {
   gable_status status = GABLE_OK;
   const gable_krylov_options *o = &k->options;
@@ -282,7 +287,7 @@ static gable_status solve_there(gable_krylov *k, const double *b, double *x, dou
   GI_TRY(gi_device_precond_status(&k->device_precond));
   k->info.iterations = r.iterations;
   k->info.residual = r.residual;
-  *stop = stops[r.stop];
+  *stop = r.stop;
   GI_TRY(k->device_precond.rows.kernels->product(&k->device_precond.rows.a, &residual));
   GI_TRY(device_norm(k, k->device.vectors, &left));
   k->info.true_residual = left / norm;
@@ -290,7 +295,7 @@ done:
   return status;
 }
 
-static gable_status solve_on_device(gable_krylov *k, const double *b, double *x, double *history, const char **stop)
+static gable_status solve_on_device(gable_krylov *k, const double *b, double *x, double *history, gi_stop *stop)
 {
   gable_status status = GABLE_OK;
   const gi_device *device = k->ctx->device;
@@ -304,36 +309,32 @@ done:
   return status;
 }
 
-/* Why there is no solution, by how the solver stopped, and what may help. */
-static const char *failure_of(const char *stop)
-{
-  if (!strcmp(stop, "converged")) return "the recurrence drifted";
-  return strcmp(stop, "iterations") ? stop : "not there yet";
-}
+/* How a solver stopped, why there is no solution then, and what may help. */
+static const struct {
+  const char *text, *failure, *advice;
+} stops[] = {
+    [GI_STOP_CONVERGED] = {"converged", "the recurrence drifted", "ask for a larger tolerance"},
+    [GI_STOP_ITERATIONS] = {"iterations", "not there yet", "allow more iterations, or take a stronger preconditioner"},
+    [GI_STOP_BREAKDOWN] = {"breakdown", "breakdown",
+                           "take another solver (gmres does not break down) or preconditioner"},
+    [GI_STOP_NOT_FINITE] = {"not finite", "not finite", "look for NaN or infinity in A and b, or scale them"},
+};
 
-static const char *advice_of(const char *stop)
-{
-  if (!strcmp(stop, "converged")) return "ask for a larger tolerance";
-  if (!strcmp(stop, "iterations")) return "allow more iterations, or take a stronger preconditioner";
-  if (!strcmp(stop, "breakdown")) return "take another solver (gmres does not break down) or preconditioner";
-  return "look for NaN or infinity in A and b, or scale them";
-}
-
-typedef gable_status solve_way(gable_krylov *k, const double *b, double *x, double *history, const char **stop);
+typedef gable_status solve_way(gable_krylov *k, const double *b, double *x, double *history, gi_stop *stop);
 
 static gable_status solve_by(gable_krylov *k, solve_way *way, const double *b, double *x, double *history)
 {
   gable_status status = GABLE_OK;
   const double start = gi_now();
-  const char *stop = "";
+  gi_stop stop = GI_STOP_ITERATIONS;
   GI_TRY(k->ctx->device->enter(k->ctx));
   GI_TRY(way(k, b, x, history, &stop));
   k->info.solve_s = gi_now() - start;
-  snprintf(k->info.stop, sizeof k->info.stop, "%s", stop);
-  k->info.converged = !strcmp(stop, "converged") && k->info.true_residual <= 10 * k->options.tolerance;
+  snprintf(k->info.stop, sizeof k->info.stop, "%s", stops[stop].text);
+  k->info.converged = stop == GI_STOP_CONVERGED && k->info.true_residual <= 10 * k->options.tolerance;
   GI_REQUIRE(k->info.converged, GABLE_ERR_TOLERANCE,
-             "%s after %d iterations: ||b - A x|| / ||b|| is %.3g, not %.3g: %s", failure_of(stop), k->info.iterations,
-             k->info.true_residual, k->options.tolerance, advice_of(stop));
+             "%s after %d iterations: ||b - A x|| / ||b|| is %.3g, not %.3g: %s", stops[stop].failure,
+             k->info.iterations, k->info.true_residual, k->options.tolerance, stops[stop].advice);
 done:
   return status;
 }
