@@ -74,9 +74,8 @@ static gable_status iterate(session *s, const request *q, gable_krylov *k, answe
 static gable_status run(session *s, const request *q, answer *r)
 {
   gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
-  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
-  gable_matrix *file = NULL, *a = NULL;
+  gable_matrix *a = NULL;
   gable_krylov *k = NULL;
   options.solver = (gable_krylov_solver)place_of(q->solver, solvers, 3);
   options.preconditioner = (gable_preconditioner)place_of(q->precond, preconditioners, 5);
@@ -84,15 +83,8 @@ static gable_status run(session *s, const request *q, answer *r)
   options.tolerance = q->tolerance;
   options.max_iterations = (gable_idx)q->iterations;
   options.restart = (gable_idx)q->restart;
-  reading.strict = q->strict;
-  reading.accept_complex = 0;
-  reading.accept_pattern = 0;
-  gable_status status = session_read(s, q->path, &reading, &file, &r->duplicates);
-  if (!status) status = gable_matrix_expand(file, &a);
-  gable_matrix_destroy(&file);
-  if (!status) status = gable_matrix_get_view(a, &view);
+  gable_status status = session_read_whole(s, q->path, q->strict, &a, &view, &r->duplicates);
   if (!status) status = gable_krylov_create(s->ctx, &options, &k);
-  view.part = GABLE_FULL;
   view.structure = GABLE_GENERAL;
   if (!status) status = gable_krylov_set_matrix(k, &view);
   if (!status) {

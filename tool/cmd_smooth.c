@@ -101,22 +101,14 @@ static gable_status measure(gable_context *ctx, gable_smoother *s, const request
 static gable_status run(session *s, const request *q, result *r)
 {
   gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
-  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
-  gable_matrix *file = NULL, *a = NULL;
+  gable_matrix *a = NULL;
   gable_smoother *smoother = NULL;
   options.method = q->method;
   options.sweep = sweep_of(q);
   options.omega = q->omega;
-  reading.strict = q->strict;
-  reading.accept_complex = 0;
-  reading.accept_pattern = 0;
-  gable_status status = session_read(s, q->path, &reading, &file, &r->duplicates);
-  if (!status) status = gable_matrix_expand(file, &a);
-  gable_matrix_destroy(&file);
-  if (!status) status = gable_matrix_get_view(a, &view);
+  gable_status status = session_read_whole(s, q->path, q->strict, &a, &view, &r->duplicates);
   if (!status) status = gable_smoother_create(s->ctx, &options, &smoother);
-  view.part = GABLE_FULL;
   r->n = view.n_rows;
   double start = stopwatch_now();
   if (!status) status = gable_smoother_analyse(smoother, &view);

@@ -9,16 +9,10 @@ static double *allocate(gable_idx n, gable_idx count)
 
 gable_status right_side_read(session *s, const char *path, int strict, double **data, gable_idx *rows, gable_idx *count)
 {
-  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
-  gable_matrix *file = NULL, *both = NULL;
+  gable_matrix *file = NULL;
   gable_off duplicates = 0;
-  reading.strict = strict;
-  reading.accept_pattern = 0;
-  reading.accept_complex = 0;
-  gable_status status = session_read(s, path, &reading, &file, &duplicates);
-  if (!status) status = gable_matrix_expand(file, &both);
-  if (!status) status = gable_matrix_get_view(both, &v);
+  gable_status status = session_read_whole(s, path, strict, &file, &v, &duplicates);
   if (!status && !(*data = allocate(v.n_rows, v.n_cols))) status = GABLE_ERR_MEMORY;
   if (!status) {
     const int64_t *ptr = v.ptr;
@@ -31,7 +25,6 @@ gable_status right_side_read(session *s, const char *path, int strict, double **
       for (int64_t k = ptr[j]; k < ptr[j + 1]; k++) (*data)[(size_t)j * n + (size_t)v.idx[k]] = val[k];
   }
   gable_matrix_destroy(&file);
-  gable_matrix_destroy(&both);
   return status;
 }
 

@@ -101,6 +101,22 @@ gable_status session_read(session *s, const char *path, const gable_read_options
   return status;
 }
 
+gable_status session_read_whole(session *s, const char *path, int strict, gable_matrix **out, gable_matrix_view *view,
+                                gable_off *duplicates)
+{
+  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
+  gable_matrix *file = NULL;
+  reading.strict = strict;
+  reading.accept_complex = 0;
+  reading.accept_pattern = 0;
+  gable_status status = session_read(s, path, &reading, &file, duplicates);
+  if (!status) status = gable_matrix_expand(file, out);
+  gable_matrix_destroy(&file);
+  if (!status) status = gable_matrix_get_view(*out, view);
+  view->part = GABLE_FULL;
+  return status;
+}
+
 session_text session_reason(gable_status status)
 {
   session_text reason;

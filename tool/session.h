@@ -20,6 +20,10 @@ void session_close(session *s);
 gable_status session_read(session *s, const char *path, const gable_read_options *how, gable_matrix **out,
                           gable_off *duplicates);
 
+/* The same of a real matrix, with all its entries where the file has one triangle: *view shows *out, as GABLE_FULL. */
+gable_status session_read_whole(session *s, const char *path, int strict, gable_matrix **out, gable_matrix_view *view,
+                                gable_off *duplicates);
+
 /* Says on standard error that entries of what was read were given twice and summed; count 0: nothing. */
 void session_say_duplicates(session *s, const char *what, gable_off count);
 

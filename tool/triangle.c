@@ -63,22 +63,13 @@ static gable_status make_single(triangle *t)
 gable_status triangle_open(session *s, const char *path, int strict, gable_part uplo, gable_type value_type,
                            gable_diag diag, triangle *out)
 {
-  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
-  gable_matrix *file = NULL;
   memset(out, 0, sizeof *out);
   out->uplo = uplo;
   out->diag = diag;
   out->value_type = value_type;
   out->view = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
-  reading.strict = strict;
-  reading.accept_complex = 0;
-  reading.accept_pattern = 0;
-  gable_status status = session_read(s, path, &reading, &file, &out->duplicates);
-  if (!status) status = gable_matrix_expand(file, &out->matrix);
-  gable_matrix_destroy(&file);
-  if (!status) status = gable_matrix_get_view(out->matrix, &out->view);
+  gable_status status = session_read_whole(s, path, strict, &out->matrix, &out->view, &out->duplicates);
   if (status) return status;
-  out->view.part = GABLE_FULL;
   out->nnz = out->view.n_rows;
   for (gable_idx j = 0; j < out->view.n_cols; j++)
     for (int64_t p = ((const int64_t *)out->view.ptr)[j]; p < ((const int64_t *)out->view.ptr)[j + 1]; p++)
