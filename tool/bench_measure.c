@@ -143,7 +143,7 @@ void bench_measure(contestant *c, bench_problem *p, long repeats, int threads, b
     contest_entry after = out->entry;
     const gable_status status = solve_often(c, p, repeats, threads, out);
     if (status) reason(out, *gable_last_error() ? gable_last_error() : gable_status_text(status));
-    out->failed = c->verdict(c, p, &after) != 0;
+    out->failed = c->verdict(c, &after) != 0;
     if (out->failed || !status) out->entry = after;
     out->failed |= status != GABLE_OK;
   }

@@ -39,7 +39,7 @@ struct contestant {
   int (*solve)(contestant *c, const bench_problem *p, int turn);
 
   /* After the solves: 0 when all of them went well. */
-  int (*verdict)(contestant *c, const bench_problem *p, contest_entry *e);
+  int (*verdict)(contestant *c, contest_entry *e);
   void (*clear)(contestant *c); /* ready for another problem */
 
   void *state; /* its own */

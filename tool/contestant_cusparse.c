@@ -183,10 +183,9 @@ static int solve(contestant *c, const bench_problem *p, int turn)
   return rc ? -1 : 0;
 }
 
-static int verdict(contestant *c, const bench_problem *p, contest_entry *e)
+static int verdict(contestant *c, contest_entry *e)
 {
   const peer *s = c->state;
-  (void)p;
   if (s->error) snprintf(e->why, sizeof e->why, "%s: %s", s->where, s->lib.cusparseGetErrorString(s->error));
   return s->error ? -1 : 0;
 }

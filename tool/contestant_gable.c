@@ -6,49 +6,6 @@
 #include "contestant.h"
 #include "stopwatch.h"
 
-static gable_status bring(gable_context *ctx, const void *host, size_t bytes, void **out)
-{
-  gable_status status = gable_device_alloc(ctx, bytes, out);
-  return status ? status : gable_device_copy_in(ctx, *out, host, bytes, NULL);
-}
-
-gable_status bench_problem_open(gable_context *ctx, const bench_rows *rows, gable_idx rhs, bench_problem *p)
-{
-  gable_vectors_view shape = GABLE_VECTORS_VIEW_INIT;
-  const size_t nnz = (size_t)rows->nnz;
-  memset(p, 0, sizeof *p);
-  *p = (bench_problem){.ctx = ctx, .rows = rows};
-  shape.n = rows->n;
-  shape.count = rhs;
-  shape.ld = rows->n;
-  gable_status status = workbench_open(ctx, &shape, &p->bench);
-  if (gable_context_space(ctx) == GABLE_HOST) {
-    p->ptr = rows->ptr;
-    p->idx = rows->idx;
-    p->val = rows->val;
-    return status;
-  }
-  if (!status) status = bring(ctx, rows->ptr, ((size_t)rows->n + 1) * sizeof *p->ptr, (void **)&p->ptr);
-  if (!status) status = bring(ctx, rows->idx, nnz * sizeof *p->idx, (void **)&p->idx);
-  if (!status) status = bring(ctx, rows->val, nnz * sizeof *p->val, (void **)&p->val);
-  if (!status) status = gable_device_synchronise(ctx, NULL);
-  return status;
-}
-
-void bench_problem_close(bench_problem *p)
-{
-  gable_context *ctx = p->ctx;
-  if (!ctx) return;
-  workbench_close(&p->bench);
-  for (int k = 0; k < 2; k++) free(p->plain[k]);
-  if (gable_context_space(ctx) == GABLE_DEVICE) {
-    gable_device_free(ctx, (void **)&p->ptr);
-    gable_device_free(ctx, (void **)&p->idx);
-    gable_device_free(ctx, (void **)&p->val);
-  }
-  memset(p, 0, sizeof *p);
-}
-
 typedef struct solver {
   gable_trisolve *plan;
   gable_work *work;
@@ -118,11 +75,10 @@ static int gable_solve(contestant *c, const bench_problem *p, int turn)
   return gable_trisolve_solve(s->plan, s->work, GABLE_N, &p->bench.there_b[turn], &x) ? -1 : 0;
 }
 
-static int gable_verdict(contestant *c, const bench_problem *p, contest_entry *e)
+static int gable_verdict(contestant *c, contest_entry *e)
 {
   solver *s = c->state;
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
-  (void)p;
   if (gable_work_status(s->work, NULL) || gable_trisolve_get_info(s->plan, GABLE_N, &info)) return failed(e);
   memcpy(e->used, info.method_used, sizeof e->used);
   memcpy(e->why, info.why, sizeof e->why);
@@ -142,13 +98,6 @@ static int contestant_of(const char *method, contestant *c)
   *c = (contestant){.name = method, .start = 0xff, .clear = clear};
   c->state = calloc(1, sizeof(solver));
   return c->state != NULL;
-}
-
-void contestant_free(contestant *c)
-{
-  if (c->state) c->clear(c);
-  free(c->state);
-  c->state = NULL;
 }
 
 int contestant_gable(const char *method, contestant *c)
@@ -189,11 +138,10 @@ static int sweeps_solve(contestant *c, const bench_problem *p, int turn)
   return gable_smoother_apply(s->smoother, &p->bench.there_b[turn], &x, 1, NULL) ? -1 : 0;
 }
 
-static int sweeps_verdict(contestant *c, const bench_problem *p, contest_entry *e)
+static int sweeps_verdict(contestant *c, contest_entry *e)
 {
   solver *s = c->state;
   gable_smoother_info info = GABLE_SMOOTHER_INFO_INIT;
-  (void)p;
   if (gable_smoother_status(s->smoother, NULL) || gable_smoother_get_info(s->smoother, &info)) return failed(e);
   memcpy(e->used, info.method_used, sizeof e->used);
   memcpy(e->why, info.why, sizeof e->why);
