@@ -17,6 +17,7 @@ typedef struct bench_result {
   const char *method;
   contest_entry entry;
   int failed; /* then entry.why says why, and times mean nothing */
+  int wrong;  /* failed, because a solution is not right */
   gable_idx n, levels, rhs;
   gable_off nnz;
   int scaled;
@@ -53,6 +54,9 @@ int bench_sources(const bench_request *q, int (*visit)(void *user, const bench_s
 bench_result *bench_results_add(bench_results *r);
 const bench_result *bench_results_find(const bench_results *r, const char *matrix, gable_part part, const char *method);
 void bench_results_free(bench_results *r);
+
+/* "lower", "upper", or "sweeps" of the whole. */
+const char *bench_part_name(gable_part part);
 
 /* Measures one contestant; where repeats solves are wanted, and fewer when they take more than a second. */
 void bench_measure(contestant *c, bench_problem *p, long repeats, int threads, bench_result *out);

@@ -9,41 +9,6 @@ static const double enough_s = 1.0;      /* of repeated solves */
 static const double sweeps_apart = 1e-6; /* sums in another order differ by less, unless the matrix is hopeless */
 enum { LEAST_REPEATS = 3 };
 
-bench_result *bench_results_add(bench_results *r)
-{
-  if (r->count == r->room) {
-    const size_t room = 2 * r->room + 64;
-    bench_result *list = realloc(r->list, room * sizeof *list);
-    if (!list) return NULL;
-    r->list = list;
-    r->room = room;
-  }
-  bench_result *out = &r->list[r->count++];
-  memset(out, 0, sizeof *out);
-  return out;
-}
-
-const bench_result *bench_results_find(const bench_results *r, const char *matrix, gable_part part, const char *method)
-{
-  for (size_t k = 0; k < r->count; k++) {
-    const bench_result *b = &r->list[k];
-    if (b->part == part && !strcmp(b->matrix, matrix) && !strcmp(b->method, method)) return b->failed ? NULL : b;
-  }
-  return NULL;
-}
-
-void bench_results_free(bench_results *r)
-{
-  free(r->list);
-  memset(r, 0, sizeof *r);
-}
-
-double bench_gflops(const bench_result *r)
-{
-  const double operations = (r->part == GABLE_FULL ? 4.0 : 2.0) * (double)r->nnz * r->rhs;
-  return r->solve.median > 0 ? 1e-9 * operations / r->solve.median : 0;
-}
-
 /* A forward and a backward sweep from x = 0, row by row. */
 static void plain_sweeps(const bench_rows *a, const double *b, double *x)
 {
@@ -127,6 +92,17 @@ static void reason(bench_result *out, const char *text)
   snprintf(out->entry.why, sizeof out->entry.why, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
+/* A solution that misses its bound, or sweeps that are not the plain ones, have failed too. */
+static void judge(bench_result *out)
+{
+  const int sweeps = out->part == GABLE_FULL;
+  out->wrong = sweeps ? out->error > sweeps_apart : !(out->error <= 1);
+  if (!out->wrong) return;
+  out->failed = 1;
+  snprintf(out->entry.why, sizeof out->entry.why,
+           sweeps ? "wrong: differs by %.3g from the plain sweeps" : "wrong: %.3g times its error bound", out->error);
+}
+
 void bench_measure(contestant *c, bench_problem *p, long repeats, int threads, bench_result *out)
 {
   out->method = c->name;
@@ -136,8 +112,7 @@ void bench_measure(contestant *c, bench_problem *p, long repeats, int threads, b
   out->levels = p->rows->levels;
   out->scaled = p->rows->scaled;
   out->rhs = p->bench.x.count;
-  out->bytes = workbench_bytes(&p->bench.x, (double)out->nnz, GABLE_D);
-  if (out->part == GABLE_FULL) out->bytes = 2 * workbench_bytes(&p->bench.x, (double)out->nnz, GABLE_D);
+  out->bytes = workbench_bytes(&p->bench.x, (double)out->nnz, GABLE_D) * (out->part == GABLE_FULL ? 2 : 1);
   out->failed = c->prepare(c, p, &out->entry) != 0;
   if (!out->failed) {
     contest_entry after = out->entry;
@@ -148,12 +123,5 @@ void bench_measure(contestant *c, bench_problem *p, long repeats, int threads, b
     out->failed |= status != GABLE_OK;
   }
   c->clear(c);
-  if (!out->failed && out->part != GABLE_FULL && !(out->error <= 1)) {
-    out->failed = 1;
-    snprintf(out->entry.why, sizeof out->entry.why, "wrong: %.3g times its error bound", out->error);
-  }
-  if (!out->failed && out->part == GABLE_FULL && out->error > sweeps_apart) {
-    out->failed = 1;
-    snprintf(out->entry.why, sizeof out->entry.why, "wrong: differs by %.3g from the plain sweeps", out->error);
-  }
+  if (!out->failed) judge(out);
 }

@@ -32,7 +32,7 @@ static void time_line(FILE *out, const bench_results *r, const bench_result *of,
   const bench_result *peer = bench_results_find(r, of->matrix, of->part, "cusparse"), *lead = lead_of(r, of, methods);
   char name[96];
   snprintf(name, sizeof name, "%s%s", of->matrix, of->scaled ? "*" : "");
-  fprintf(out, "%-*s %-5s %8d", NAME, name, of->part == GABLE_LOWER ? "lower" : "upper", of->levels);
+  fprintf(out, "%-*s %-5s %8d", NAME, name, bench_part_name(of->part), of->levels);
   for (int m = 0; m < count; m++) {
     const bench_result *b = bench_results_find(r, of->matrix, of->part, methods[m]);
     if (b)
@@ -90,16 +90,20 @@ static void gflops_cell(FILE *out, double gflops)
     fprintf(out, " %8s", "-");
 }
 
+static int is_seed_column(const char *method)
+{
+  for (int c = 0; c < SEED_COLUMNS; c++)
+    if (!strcmp(method, seed_columns[c])) return 1;
+  return 0;
+}
+
 static void gflops_line(FILE *out, const bench_results *r, const char *matrix, int sweeps, const char *const *methods,
                         int count)
 {
   fprintf(out, "%-*.*s %-14s", NAME, NAME, sweeps ? "" : matrix, sweeps ? "sweeps, here" : "solves, here");
   for (int c = 0; c < SEED_COLUMNS; c++) gflops_cell(out, gflops_of(r, matrix, seed_columns[c], sweeps));
-  for (int m = 0; m < count; m++) {
-    int known = 0;
-    for (int c = 0; c < SEED_COLUMNS; c++) known |= !strcmp(methods[m], seed_columns[c]);
-    if (!known) gflops_cell(out, gflops_of(r, matrix, methods[m], sweeps));
-  }
+  for (int m = 0; m < count; m++)
+    if (!is_seed_column(methods[m])) gflops_cell(out, gflops_of(r, matrix, methods[m], sweeps));
   fputc('\n', out);
 }
 
@@ -111,11 +115,8 @@ static void gflops_header(FILE *out, const char *const *methods, int count)
       "triangular solve, 2 x their nnz.  V100, P100: sweeps as Li and Zhang measured them (tables 1, 2 and 5), CUS1\n"
       "and CUS2 of cuSPARSE 9.2; here CUS2 is SpSV.\n%-*s %-14s %8s %8s %8s %8s %8s %8s %8s",
       NAME, "matrix", "", "LEVR", "LEVC", "ELMR", "ELMC", "CUS1", "CUS2", "GSF");
-  for (int m = 0; m < count; m++) {
-    int known = 0;
-    for (int c = 0; c < SEED_COLUMNS; c++) known |= !strcmp(methods[m], seed_columns[c]);
-    if (!known) fprintf(out, " %8s", methods[m]);
-  }
+  for (int m = 0; m < count; m++)
+    if (!is_seed_column(methods[m])) fprintf(out, " %8s", methods[m]);
   fputc('\n', out);
 }
 
@@ -189,8 +190,8 @@ static void failures(FILE *out, const bench_results *r)
 {
   for (size_t k = 0; k < r->count; k++) {
     const bench_result *b = &r->list[k];
-    static const char *const parts[] = {"sweeps", "lower", "upper"};
-    if (b->failed) fprintf(out, "not measured: %s, %s, %s: %s\n", b->matrix, parts[b->part], b->method, b->entry.why);
+    if (b->failed)
+      fprintf(out, "not measured: %s, %s, %s: %s\n", b->matrix, bench_part_name(b->part), b->method, b->entry.why);
   }
 }
 

@@ -96,9 +96,8 @@ static int open_methods(contest *c)
 
 static void say(contest *c, const bench_result *b)
 {
-  static const char *const parts[] = {"sweeps", "lower", "upper"};
   progress_erase(&c->session.bar);
-  fprintf(c->out, "%-34s %-6s %-8s ", b->matrix, parts[b->part], b->method);
+  fprintf(c->out, "%-34s %-6s %-8s ", b->matrix, bench_part_name(b->part), b->method);
   if (b->failed)
     fprintf(c->out, "not measured: %s\n", b->entry.why);
   else
@@ -210,7 +209,7 @@ static int run_all(contest *c)
 static int any_wrong(const contest *c)
 {
   for (size_t k = 0; k < c->results.count; k++)
-    if (c->results.list[k].failed && !strncmp(c->results.list[k].entry.why, "wrong", 5)) return 1;
+    if (c->results.list[k].wrong) return 1;
   return 0;
 }
 

@@ -85,7 +85,7 @@ static void draw_label(FILE *f, const scale *s, const bench_result *b, int line)
 {
   char name[100];
   const double y = TOP + line * LINE + LINE / 2.0;
-  snprintf(name, sizeof name, "%s%s, %s", b->matrix, b->scaled ? "*" : "", b->part == GABLE_LOWER ? "lower" : "upper");
+  snprintf(name, sizeof name, "%s%s, %s", b->matrix, b->scaled ? "*" : "", bench_part_name(b->part));
   svg_words(f, LEFT - 12, y + 4, "end", 12, "#222222", name);
   if (b->floor.s > 0)
     fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"3\" height=\"12\" fill=\"#bbbbbb\"/>\n",
