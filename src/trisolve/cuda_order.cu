@@ -17,10 +17,7 @@ gable_status place_rows(gi_device_memory *m, size_t n, K **key, int bits, unsign
   GI_TRY(take(m, n, &place));
   GI_TRY(each(n, [=] __device__(size_t k) { value[k] = (unsigned)k; }));
   GI_TRY(sort(m, key, &value, n, bits));
-  {
-    const unsigned *v = value;
-    GI_TRY(each(n, [=] __device__(size_t p) { place[v[p]] = (unsigned)p; }));
-  }
+  GI_TRY(each(n, [=] __device__(size_t p) { place[value[p]] = (unsigned)p; }));
   *order = value;
   *position = place;
 done:
@@ -195,22 +192,15 @@ gable_status gi_cuda_order(gi_device_memory *keep, const gik_device_triangle *t,
   gi_device_memory scratch = {keep->ctx};
   unsigned *key = nullptr, *sorted = nullptr, *position = nullptr, *kept = nullptr, *start = nullptr;
   GI_TRY(take(&scratch, n, &key));
-  {
-    unsigned *k = key;
-    GI_TRY(each(n, [=] __device__(size_t i) { k[i] = (unsigned)(level[i] >> 32); }));
-  }
+  GI_TRY(each(n, [=] __device__(size_t i) { key[i] = (unsigned)(level[i] >> 32); }));
   GI_TRY(place_rows(&scratch, n, &key, bits_of((u64)levels), &sorted, &position));
   GI_TRY(take(keep, n, &kept));
   GI_TRY(take(keep, (size_t)levels + 1, &start));
-  {
-    const unsigned *k = key;
-    const unsigned *from = sorted;
-    GI_TRY(each(n + 1, [=] __device__(size_t p) {
-      const unsigned here = p < n ? k[p] : (unsigned)levels, before = p ? k[p - 1] : NONE;
-      if (p < n) kept[p] = from[p];
-      for (unsigned l = before + 1; l <= here; l++) start[l] = (unsigned)p;
-    }));
-  }
+  GI_TRY(each(n + 1, [=] __device__(size_t p) {
+    const unsigned here = p < n ? key[p] : (unsigned)levels, before = p ? key[p - 1] : NONE;
+    if (p < n) kept[p] = sorted[p];
+    for (unsigned l = before + 1; l <= here; l++) start[l] = (unsigned)p;
+  }));
   *order = kept;
   *starts = start;
 done:

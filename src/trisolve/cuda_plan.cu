@@ -208,6 +208,20 @@ int by_counting(const gable_trisolve *t, const state *s, const side *d)
   return one_op && s->counts.rows && !d->triangle.ptr && keys <= GI_WIDTHS && tiles * tiles * keys < 1e8;
 }
 
+/* The schedule and records of rows by counting, straight from what was read. */
+gable_status counted_schedule(const gable_trisolve *t, state *s, side *d)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(gi_cuda_counted(&s->memory, &s->reading, &s->counts, &s->found, types_of(t), &d->packed, &s->counted));
+  if (s->found.last_level) d->packed.unread = (unsigned)d->triangle.n - s->found.last_level;
+  d->row_at = s->counted.row_at;
+  d->run = s->counted.run;
+  d->triangle = d->plain = s->counted.plain;
+  d->packed.chunk = chunk_of(&d->packed, d->profile.levels, s->processors);
+done:
+  return status;
+}
+
 /* The schedule and records of tiles and rows.  Rows that are whole and of the stored op are updated by runs. */
 gable_status records_schedule(const gable_trisolve *t, state *s, side *d)
 {
@@ -216,20 +230,16 @@ gable_status records_schedule(const gable_trisolve *t, state *s, side *d)
   gi_records r;
   if (d->method == GI_ROWS) rows_shape(t, d, k);
   if (stored && d->method == GI_ROWS && by_counting(t, s, d)) {
-    GI_TRY(gi_cuda_counted(&s->memory, &s->reading, &s->counts, &s->found, types_of(t), &d->packed, &s->counted));
-    if (s->found.last_level) d->packed.unread = (unsigned)d->triangle.n - s->found.last_level;
-    d->row_at = s->counted.row_at;
-    d->run = s->counted.run;
-    d->triangle = d->plain = s->counted.plain;
-    d->packed.chunk = chunk_of(&d->packed, d->profile.levels, s->processors);
+    GI_TRY(counted_schedule(t, s, d));
     goto done;
   }
   if (stored) GI_TRY(make_triangle(s, d));
   if (d->method == GI_TILES) GI_TRY(tiles_shape(t, s, d, k));
   if (d->method == GI_ROWS && !d->packed.lanes) rows_shape(t, d, k); /* tiles did not fit */
-  if (d->method == GI_ROWS)
+  if (d->method == GI_ROWS) {
     GI_TRY(gi_cuda_packed(&s->memory, &d->triangle, d->level, &d->profile, types_of(t), &d->packed, &d->row_at));
-  if (d->method == GI_ROWS) d->packed.chunk = chunk_of(&d->packed, d->profile.levels, s->processors);
+    d->packed.chunk = chunk_of(&d->packed, d->profile.levels, s->processors);
+  }
   if (!stored) goto done;
   r = records_of(d);
   GI_TRY(gi_cuda_runs(&s->memory, &d->triangle, d->reverse, s->reading.diagonal_from, &r, &d->run));

@@ -29,14 +29,11 @@ static gable_status tile_order(gi_device_memory *m, size_t n, const u64 *level, 
   gable_status status = GABLE_OK;
   K *key = nullptr;
   GI_TRY(take(m, n, &key));
-  {
-    K *k_of = key;
-    GI_TRY(each(n, [=] __device__(size_t k) {
-      const u64 l = level[k], i = c.index_cut ? (unsigned)k / c.index_cut : 0;
-      const u64 b = c.chain_cut ? (unsigned)l / c.chain_cut : 0;
-      k_of[k] = (K)(((i + b) << c.chain_bits | (c.last_chain - b)) << c.level_bits | l >> 32);
-    }));
-  }
+  GI_TRY(each(n, [=] __device__(size_t k) {
+    const u64 l = level[k], i = c.index_cut ? (unsigned)k / c.index_cut : 0;
+    const u64 b = c.chain_cut ? (unsigned)l / c.chain_cut : 0;
+    key[k] = (K)(((i + b) << c.chain_bits | (c.last_chain - b)) << c.level_bits | l >> 32);
+  }));
   GI_TRY(place_rows(m, n, &key, c.bits, &s->order, &s->position));
   GI_TRY(deal_rows(m, n, key, c.level_bits, s, rows, GIK_TILE_BATCH, tiles, first, records));
 done:
@@ -153,6 +150,28 @@ done:
   return status;
 }
 
+/* The row in each slot of each record, NONE where there is none; and the row of the matrix whose b it begins with. */
+static gable_status fill_slots(gi_device_memory *keep, const gik_device_triangle *t, const schedule *s, unsigned rows,
+                               unsigned records, unsigned **row_at, unsigned **row)
+{
+  gable_status status = GABLE_OK;
+  const size_t slots = (size_t)records * rows;
+  const unsigned *order = s->order, *record = s->record, *slot = s->slot, *row_of = t->row;
+  unsigned *at = nullptr, *b_row = nullptr;
+  GI_TRY(take(keep, slots, &at));
+  GI_TRY(take(keep, slots, &b_row));
+  GI_TRY(fill(at, NONE, slots));
+  GI_TRY(each((size_t)t->n, [=] __device__(size_t p) { at[(size_t)record[p] * rows + slot[p]] = order[p]; }));
+  GI_TRY(each(slots, [=] __device__(size_t i) {
+    const unsigned r = at[i] == NONE ? NONE : row_of[at[i]];
+    b_row[i] = r == NONE ? 0 : r;
+  }));
+  *row_at = at;
+  *row = b_row;
+done:
+  return status;
+}
+
 gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
                            const gi_profile *profile, const gi_tile_shape *shape, int types, gik_tiles *out,
                            unsigned **row_at)
@@ -164,7 +183,7 @@ gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t,
   schedule s = {};
   border b = {};
   const tile_cut cut = cut_of(n, profile, shape);
-  unsigned tiles = 0, *first = nullptr, records = 0, *at = nullptr, *row = nullptr;
+  unsigned tiles = 0, *first = nullptr, records = 0, *at = nullptr;
   gik_tiles o = {shape->lanes, shape->pairs, shape->warps, shape->pollers, shape->window};
   GI_TRY(gi_device_reserve(&scratch, 24 * n * sizeof(unsigned) + t->nnz * sizeof(unsigned)));
   GI_TRY(schedule_arrays(&scratch, n, &s));
@@ -176,24 +195,10 @@ gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t,
     GI_TRY(tile_order<u64>(&scratch, n, level, cut, rows, &s, &tiles, &first, &records));
   GI_TRY(find_border(keep, &scratch, t, &s, level, tiles, profile->levels, window, &b));
   GI_TRY(list_tiles(keep, &scratch, tiles, &b, first, window * rows, &o));
-  GI_TRY(take(keep, (size_t)records * rows, &at));
-  GI_TRY(fill(at, NONE, (size_t)records * rows));
-  {
-    const unsigned *order = s.order, *record = s.record, *slot = s.slot;
-    GI_TRY(each(n, [=] __device__(size_t p) { at[(size_t)record[p] * rows + slot[p]] = order[p]; }));
-  }
-  GI_TRY(take(keep, (size_t)records * rows, &row));
-  {
-    const unsigned *row_of = t->row;
-    GI_TRY(each((size_t)records * rows, [=] __device__(size_t i) {
-      const unsigned r = at[i] == NONE ? NONE : row_of[at[i]];
-      row[i] = r == NONE ? 0 : r;
-    }));
-  }
+  GI_TRY(fill_slots(keep, t, &s, rows, records, &at, &o.row));
   o.n_records = records;
   o.n_published = b.published;
   o.border = b.list;
-  o.row = row;
   for (int type = 0; type < 2 && o.slots <= 0xffff; type++)
     if (types >> type & 1) GI_TRY(write_tiles(keep, t, &s, &b, first, at, type, &o));
   *row_at = at;
