@@ -15,8 +15,9 @@
 namespace gik
 {
 
-enum : unsigned { ALL = 0xffffffffu, NONE = 0xffffffffu };
-enum { PATIENCE = 1024 }; /* polls between two looks at the clock */
+enum : unsigned { ALL = 0xffffffffu };                      /* lanes of a warp */
+enum : unsigned { NONE = 0xffffffffu, PART = 0x80000000u }; /* no row, no place; the mark of one of a part of a row */
+enum { PATIENCE = 1024 };                                   /* polls between two looks at the clock */
 
 template <typename T> struct word;
 template <> struct word<double> {

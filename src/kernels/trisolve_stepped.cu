@@ -82,7 +82,7 @@ template <typename T, int R, bool PARTS> struct stepped_rows {
   __device__ __forceinline__ T value(const stepped_arguments<T> &g, unsigned at, unsigned r) const
   {
     if (at == NONE || r >= g.count) return 0;
-    if (PARTS && at >> 31) return load_l2(g.part + (size_t)r * g.n + (at & 0x7fffffffu));
+    if (PARTS && at & PART) return load_l2(g.part + (size_t)r * g.n + (at & ~PART));
     return load_l2(g.x + at * g.x_row + r * g.x_rhs);
   }
 

@@ -83,7 +83,7 @@ static __device__ __forceinline__ T await(const step<T, P, KP, W> &now, T rhs, T
   for (;;) {
     const bool missing = now.missing(v);
     if (!__any_sync(ALL, missing)) return r;
-    if (__any_sync(ALL, p.lost(control, deadline_ns, missing ? (int)(now.row & 0x7fffffff) : -1))) return r;
+    if (__any_sync(ALL, p.lost(control, deadline_ns, missing ? (int)(now.row & ~PART) : -1))) return r;
     now.operands(v);
     r = now.dot(rhs, v);
   }

@@ -201,7 +201,7 @@ static __device__ __forceinline__ void await_many(const S &now, twin<T> *sum, un
   for (;;) {
     const bool missing = now.missing(plane);
     if (!__any_sync(ALL, missing)) break;
-    if (__any_sync(ALL, p.lost(control, deadline_ns, missing ? (int)(now.row & 0x7fffffff) : -1))) break;
+    if (__any_sync(ALL, p.lost(control, deadline_ns, missing ? (int)(now.row & ~PART) : -1))) break;
   }
   twin<T> v[S::H][S::OPERANDS];
   now.operands(v, plane);

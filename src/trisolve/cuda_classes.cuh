@@ -64,6 +64,9 @@ inline classes classes_of(const gik_packed *p, unsigned longest)
   return c;
 }
 
+/* A gate is so many last entries up. */
+enum { GATE_STEPS = 3 };
+
 /* Records of the same row before the one whose rows are row[0 ... slots-1], the at'th of all. */
 __device__ __forceinline__ unsigned records_before(const unsigned *row, size_t at, unsigned slots)
 {

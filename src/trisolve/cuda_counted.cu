@@ -172,7 +172,7 @@ struct counted_writer {
 
   __device__ unsigned gate_of(unsigned k) const
   {
-    for (unsigned up = 0; up < 3; up++) { /* three steps up by last entries */
+    for (unsigned up = 0; up < GATE_STEPS; up++) {
       const uint2 own = rows.run[k];
       if (!own.y) return NONE;
       k = rows.column(own.x + own.y - 1);

@@ -1,11 +1,12 @@
 /* cuda_level_order.cu: the rows of the matrix by level, from the levels that an analysis left on the GPU. */
+#include "kernels/device_wait.cuh"
 #include "trisolve/cuda_order.cuh"
 #include "trisolve/cuda_state.h"
 
+using gik::NONE;
+
 namespace gi
 {
-
-enum : unsigned { PART = 0xffffffffu };
 
 /* *level: [n] by row of the matrix; of a row that was split, that of its last piece. */
 static gable_status level_of_rows(gi_device_memory *scratch, const side *d, size_t n, u64 **level)
@@ -16,7 +17,7 @@ static gable_status level_of_rows(gi_device_memory *scratch, const side *d, size
   u64 *to = nullptr;
   GI_TRY(take(scratch, n, &to));
   GI_TRY(each((size_t)d->triangle.n, [=] __device__(size_t k) {
-    if (row[k] != PART) to[row[k]] = from[k];
+    if (row[k] != NONE) to[row[k]] = from[k];
   }));
   *level = to;
 done:

@@ -1,12 +1,13 @@
 /* cuda_report.cu: what a plan of the GPU backend says of itself. */
 #include <cstdio>
 
+#include "kernels/device_wait.cuh"
 #include "trisolve/cuda_state.h"
+
+using gik::NONE;
 
 namespace gi
 {
-
-enum : unsigned { NO_ROW = 0xffffffffu };
 
 static void tell_why(const choice *c, char *out, size_t size)
 {
@@ -95,7 +96,7 @@ gable_status cuda_schedule(const gable_trisolve *t, gable_op op, gable_idx *orde
   GI_TRY(stored_order(t, d, &list, &count));
   for (size_t i = 0; i < count; i++) {
     const unsigned k = list[i];
-    if (k == NO_ROW || row[k] == NO_ROW) continue;             /* no row, or a part of one */
+    if (k == NONE || row[k] == NONE) continue;                 /* no row, or a part of one */
     if (again && i >= again && list[i - again] == k) continue; /* the record before is of the same row */
     if (order) order[q++] = (gable_idx)row[k];
     if (level) level[row[k]] = (gable_idx)(levels[k] >> 32);

@@ -6,6 +6,7 @@
 #include "trisolve/cuda_classes.cuh"
 
 using gik::NONE;
+using gik::PART;
 using namespace gi;
 
 namespace
@@ -126,9 +127,9 @@ struct packed_writer {
   __device__ void head(size_t i, unsigned k, unsigned before) const
   {
     const unsigned p = o.position[k], left = o.start[o.key[p] + 1] - p, rows = min(left, c.rows(o.key[p]));
-    unsigned gate = k, up = 0; /* three steps up by last entries */
-    for (; up < 3 && t.ptr[gate + 1] > t.ptr[gate]; up++) gate = t.col[t.ptr[gate + 1] - 1];
-    gate = up == 3 ? o.position[gate] : NONE;
+    unsigned gate = k, up = 0;
+    for (; up < GATE_STEPS && t.ptr[gate + 1] > t.ptr[gate]; up++) gate = t.col[t.ptr[gate + 1] - 1];
+    gate = up == GATE_STEPS ? o.position[gate] : NONE;
     if (mixed)
       mixed[i] = gik_head{p,
                           before ? 0 : rows,
@@ -158,9 +159,7 @@ struct packed_writer {
     if (k == NONE) clear_lane(r + l.values, c.pairs, 32, lane, size);
     if (part) return;
     if (k == NONE) memset(r + l.inverse + (lane >> bits) * size, 0, size);
-    ((unsigned *)(r + l.row))[lane >> bits] = k == NONE          ? NONE
-                                              : t.row[k] == NONE ? t.parent[k] | 0x80000000u
-                                                                 : t.row[k];
+    ((unsigned *)(r + l.row))[lane >> bits] = k == NONE ? NONE : t.row[k] == NONE ? t.parent[k] | PART : t.row[k];
     if (!lane) head(i / 32, k, before);
   }
 };
@@ -178,7 +177,7 @@ static gable_status value_places(gi_device_memory *scratch, const gik_device_tri
   *out = stepped ? t->row : o->position;
   if (!stepped || !t->whole) goto done;
   GI_TRY(take(scratch, (size_t)t->n, &at));
-  GI_TRY(each((size_t)t->n, [=] __device__(size_t k) { at[k] = row[k] == NONE ? position[k] | 0x80000000u : row[k]; }));
+  GI_TRY(each((size_t)t->n, [=] __device__(size_t k) { at[k] = row[k] == NONE ? position[k] | PART : row[k]; }));
   *out = at;
 done:
   return status;

@@ -3,6 +3,7 @@
 #include "trisolve/cuda_border.cuh"
 
 using gik::NONE;
+using gik::PART;
 using namespace gi;
 
 /* How rows are cut into tiles: by chain block, then by index block; and the bits of (tile key, level). */
@@ -80,7 +81,7 @@ struct tile_writer {
     const unsigned p = k == NONE ? 0 : s.position[k];
     ((uint2 *)(r + meta))[slot] =
         k == NONE ? make_uint2(NONE, NONE)
-                  : make_uint2(b.flag[p] ? b.rank[p] : NONE, t.row[k] == NONE ? t.parent[k] | 0x80000000u : t.row[k]);
+                  : make_uint2(b.flag[p] ? b.rank[p] : NONE, t.row[k] == NONE ? t.parent[k] | PART : t.row[k]);
   }
 };
 
