@@ -8,7 +8,7 @@
 #include "verbs.h"
 
 /* All in pixels. */
-enum { WIDTH = 1100, LEFT = 310, RIGHT = 40, TOP = 100, LINE = 18, BOTTOM = 50 };
+enum { WIDTH = 1100, LEFT = 310, RIGHT = 40, TOP = 100, LINE = 18, BOTTOM = 64 };
 static const char *const colours[] = {"#d1495b", "#2b7bba", "#222222", "#f0a35e", "#66a182", "#8d6a9f",
                                       "#b5838d", "#6c757d", "#00798c", "#edae49", "#003d5b", "#9c6644"};
 enum { COLOURS = sizeof colours / sizeof *colours };
@@ -128,7 +128,11 @@ int bench_plot(const char *path, const bench_results *r, const char *const *meth
   svg_open(o.stream, WIDTH, TOP + lines * LINE + BOTTOM);
   svg_words(o.stream, LEFT, 30, "start", 18, "#222222", title);
   draw_legend(o.stream, methods, count);
-  if (lines) draw_axis(o.stream, &s, lines);
+  if (lines) {
+    draw_axis(o.stream, &s, lines);
+    svg_words(o.stream, (LEFT + WIDTH - RIGHT) / 2.0, TOP + lines * LINE + 42, "middle", 13, "#222222",
+              "time of a solve, median; a ring is auto, a bar the floor");
+  }
   draw_results(o.stream, &s, r, methods, count);
   fputs("</svg>\n", o.stream);
   return outfile_close(&o, "gable bench");

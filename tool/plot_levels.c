@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "outfile.h"
 #include "report.h"
@@ -10,7 +11,8 @@
 #include "verbs.h"
 
 /* All in pixels. */
-enum { WIDTH = 1000, LEFT = 84, RIGHT = 76, TOP = 110, PANEL = 250, GAP = 118, BINS = 400 };
+enum { WIDTH = 1000, LEFT = 84, RIGHT = 76, TOP = 142, PANEL = 250, GAP = 140, LINE = 15, BINS = 400 };
+enum { LONGEST = 118 }; /* characters of a line */
 static const char *const shared_colour = "#2b7bba", *const fused_colour = "#f0a35e", *const work_colour = "#222222";
 
 static double plot_width(void)
@@ -78,12 +80,28 @@ static void draw_axes(FILE *f, const level_sets *s, double y, double most)
   for (int k = 0; k <= 4; k++) {
     snprintf(line, sizeof line, "%d%%", 25 * k);
     svg_words(f, WIDTH - RIGHT + 8, y + PANEL * (1 - k / 4.0) + 4, "start", 12, "#444444", line);
-    svg_words(f, LEFT + plot_width() * k / 4.0, y + PANEL + 18, "middle", 12, "#444444",
-              human_count(floor(s->count * k / 4.0)).s);
+    const double level = floor(s->count / 4.0 * k);
+    if (k && level == floor(s->count / 4.0 * (k - 1))) continue;
+    svg_words(f, LEFT + plot_width() * level / s->count, y + PANEL + 18, "middle", 12, "#444444", human_count(level).s);
   }
+  svg_words(f, LEFT - 8, y - 12, "end", 12, "#444444", "rows");
+  svg_words(f, WIDTH - RIGHT + 8, y - 12, "start", 12, "#444444", "work done");
   fprintf(f, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"none\" stroke=\"#888888\"/>\n", LEFT, y,
           plot_width(), PANEL);
   svg_words(f, LEFT + plot_width() / 2, y + PANEL + 36, "middle", 13, "#222222", "level");
+}
+
+/* As many lines as it takes, broken at spaces. */
+static void draw_wrapped(FILE *f, double y, const char *words)
+{
+  char line[LONGEST + 1];
+  for (size_t left = strlen(words); left > 0; left = strlen(words), y += LINE) {
+    size_t end = left <= LONGEST ? left : LONGEST;
+    while (end < left && end > 1 && words[end] != ' ') end--;
+    snprintf(line, sizeof line, "%.*s", (int)end, words);
+    svg_words(f, LEFT, y, "start", 12, "#666666", line);
+    words += end + (words[end] == ' ');
+  }
 }
 
 static void draw_panel(FILE *f, const level_sets *s, double y)
@@ -103,9 +121,10 @@ static void draw_panel(FILE *f, const level_sets *s, double y)
            "%s: %s levels, the widest %s rows; %s levels with %.0f%% of the work are wide enough to share", s->name,
            human_count(s->count).s, human_count(widest).s, human_count(shared).s,
            total > 0 ? 100 * shared_work / total : 0);
-  svg_words(f, LEFT, y - 26, "start", 15, "#222222", line);
+  svg_words(f, LEFT, y - 3 * LINE - 15, "start", 15, "#222222", line);
   snprintf(line, sizeof line, "auto: %s", s->choice);
-  svg_words(f, LEFT, y - 8, "start", 12, "#666666", line);
+  draw_wrapped(f, y - 2 * LINE - 12, line);
+  if (!s->count) return;
   draw_axes(f, s, y, most);
   draw_widths(f, s, y, most);
   draw_work(f, s, y);
@@ -138,8 +157,7 @@ int plot_levels(const char *path, const char *title, const level_sets *sets, int
   svg_open(o.stream, WIDTH, total);
   svg_words(o.stream, LEFT, 30, "start", 18, "#222222", title);
   draw_legend(o.stream, 44);
-  for (int k = 0; k < count; k++)
-    if (sets[k].count > 0) draw_panel(o.stream, &sets[k], TOP + 22 + k * (PANEL + GAP));
+  for (int k = 0; k < count; k++) draw_panel(o.stream, &sets[k], TOP + 22 + k * (PANEL + GAP));
   fputs("</svg>\n", o.stream);
   return outfile_close(&o, "gable levels");
 }

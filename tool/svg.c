@@ -18,6 +18,8 @@ void svg_words(FILE *f, double x, double y, const char *anchor, int size, const 
       fputs("&amp;", f);
     else if (*s == '<')
       fputs("&lt;", f);
+    else if ((unsigned char)*s < ' ')
+      fputc('?', f);
     else
       fputc(*s, f);
   }

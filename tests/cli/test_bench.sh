@@ -8,6 +8,7 @@ run 0 bench matrices "$data/west0479.mtx.gz" "$data/1138_bus.mtx.gz" --where cpu
 for word in 'Milliseconds of one solve' 'GFLOPS' west0479 1138_bus 'sweeps, here'; do says "$word" out; done
 if grep -q 'point stencil' out; then wrong "a matrix was taken for a grid"; fi
 says '</svg>' plot.svg
+says 'time of a solve, median' plot.svg
 [ "$(wc -l <lines)" -eq 48 ] || wrong "$(wc -l <lines) lines, not 48: two matrices, two triangles and sweeps, eight methods"
 for key in matrix uplo op type rhs method method_used where n nnz levels scaled_to_dominance analyse_s update_s first_solve_s solve_s \
     solve_q1_s solve_q3_s gflops gbytes_s floor_s share_of_floor max_error_bound_ratio why machine commit date; do

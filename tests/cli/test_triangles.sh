@@ -11,7 +11,13 @@ run 0 trisolve a.mtx --where mirror --repeat 2
 says 'on mirror' out
 run 0 levels a.mtx --plot levels.svg
 says 21 out
-says '</svg>' levels.svg
+for word in '</svg>' '>rows<' '>work done<' '>level<'; do says "$word" levels.svg; done
+[ "$(grep -c '>auto: ' levels.svg)" = 2 ] || wrong "what auto sees does not stand there"
+awk -F'[<>]' '/font-size="12"/ && length($3) > 118 { exit 1 }' levels.svg || wrong "a line runs out of the picture"
+grep -q -E ': (tiles|serial)<' levels.svg || wrong "what auto takes does not stand there"
+mm 'coordinate real general' '0 0 0' >empty.mtx
+run 0 levels empty.mtx --plot empty.svg
+says '0 levels' empty.svg
 run 0 smooth a.mtx --sweep forward --omega 1.3 --sweeps 5 --repeat 2
 for word in forward levels residual 'a sweep'; do says "$word" out; done
 for precond in none jacobi gs ilu0 ic0; do run 0 krylov a.mtx --precond $precond; done
