@@ -279,7 +279,7 @@ int cmd_bench(int argc, char **argv)
   const option options[] = {
       option_text('m', "methods", "LIST",
                   "commas between; of Gable's, and cusparse (default: all, and cusparse on a GPU)", &q.methods),
-      option_text('w', "where", "PLACE", "cpu, cuda:N or auto (default auto)", &q.where),
+      option_place("cpu, cuda:N or auto (default auto)", &q.where),
       option_text('l', "list", "FILE",
                   "names of matrices, one a line, each perhaps with what generates it\nwhere no folder has it "
                   "(default bench/lists/gpu-matrices.txt)",

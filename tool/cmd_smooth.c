@@ -170,7 +170,7 @@ int cmd_smooth(int argc, char **argv)
       option_real(0, "omega", "W", "factor of relaxation; 1 is Gauss-Seidel (default 1)", &q.omega, 1e-6, 1.999999),
       option_integer('n', "sweeps", "N", "so many (default 10)", &q.sweeps, 1, 1000000),
       option_choice('m', "method", "auto|serial|levr|levc|elmr|elmc|gsf|tiles|rows", "how (default auto)", &q.method),
-      option_text('w', "where", "PLACE", "cpu, cuda:N or auto (default cpu)", &q.where),
+      option_place("cpu, cuda:N or auto (default cpu)", &q.where),
       option_integer('r', "repeat", "R", "times to measure (default 5)", &q.repeat, 1, 100000),
       option_integer('t', "threads", "T", "at most so many (default: one per processor)", &q.threads, 0, 1024),
       option_strict(&q.strict),

@@ -225,7 +225,7 @@ int cmd_trisolve(int argc, char **argv)
                     "A's own, ones, or 1.1 times the magnitudes of row and column (default stored)", &q.diagonal),
       option_choice('m', "method", "auto|serial|levr|levc|elmr|elmc|gsf|tiles|rows", "how (default auto)", &q.method),
       option_flag(0, "time", "auto times its candidates instead of believing its model", &q.time_candidates),
-      option_text('w', "where", "PLACE", "cpu, cuda:N or auto (default auto)", &q.where),
+      option_place("cpu, cuda:N or auto (default auto)", &q.where),
       option_integer('t', "threads", "T", "at most so many (default: one per processor)", &q.threads, 0, 1024),
       option_integer(0, "rhs", "K", "right-hand sides at once (default 1)", &q.rhs, 1, 100000),
       option_choice(0, "layout", "column|row", "of the right-hand sides (default column)", &q.layout),

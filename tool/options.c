@@ -74,6 +74,13 @@ static int is_choice(const char *choices, const char *text)
   return 0;
 }
 
+/* Whether such a place there could be; gable_context_create knows whether it is there. */
+static int is_place(const char *words)
+{
+  if (is_choice("cpu|mirror|auto|cuda", words)) return 1;
+  return !strncmp(words, "cuda:", 5) && words[5] && strspn(words + 5, "0123456789") == strlen(words + 5);
+}
+
 static int set_value(const command *usage, const option *o, const char *text)
 {
   char *end = NULL;
@@ -85,6 +92,10 @@ static int set_value(const command *usage, const option *o, const char *text)
   case OPTION_CHOICE:
     if (!is_choice(o->argument, text))
       return options_wrong(usage->verb, "--%s is '%s': give one of %s", o->name, text, o->argument);
+    *(const char **)o->value = text;
+    return 0;
+  case OPTION_PLACE:
+    if (!is_place(text)) return options_wrong(usage->verb, "--%s is '%s': give cpu, cuda:0 or auto", o->name, text);
     *(const char **)o->value = text;
     return 0;
   case OPTION_INTEGER: {

@@ -24,6 +24,7 @@ typedef enum option_kind {
   OPTION_REAL,
   OPTION_TEXT,
   OPTION_OUTPUT, /* the name of a file to write: no two of them are the same */
+  OPTION_PLACE,  /* what gable_context_create takes */
   OPTION_CHOICE
 } option_kind;
 
@@ -55,6 +56,10 @@ static inline option option_real(char letter, const char *name, const char *argu
                                  double least, double most)
 {
   return (option){letter, name, argument, help, OPTION_REAL, value, least, most};
+}
+static inline option option_place(const char *help, const char **value)
+{
+  return (option){'w', "where", "PLACE", help, OPTION_PLACE, (void *)value, 0, 0};
 }
 static inline option option_text(char letter, const char *name, const char *argument, const char *help,
                                  const char **value)

@@ -23,7 +23,7 @@ mm 'coordinate real general' '1 1 1' '1 1 1' >good.mtx
 # bench writes its lines without cJSON
 fails nowhere.mtx bench matrices nowhere.mtx --where cpu
 fails bad.mtx bench matrices bad.mtx --where cpu
-fails moon bench matrices good.mtx --where moon
+fails 'CUDA\|GPU' bench matrices good.mtx --where cuda:99
 fails 'no matrix was measured' bench laplacian --only nothing --where cpu
 
 needs CJSON "the lines of bench are right; this build writes no other JSON"
@@ -34,7 +34,7 @@ done
 fails nowhere.mtx convert nowhere.mtx to.mtx
 fails bad.mtx convert bad.mtx to.gbl
 fails torus generate torus:3 -o to.mtx
-for verb in trisolve smooth krylov; do fails moon $verb good.mtx --where moon; done
+for verb in trisolve smooth krylov; do fails 'CUDA\|GPU' $verb good.mtx --where cuda:99; done
 run 1 solve nowhere.mtx --json -
 says '"solved":.*false' out
 

@@ -51,6 +51,14 @@ says 'row 1' err
 run 1 krylov a.mtx --iterations 2 --tolerance 1e-14
 says 'after 2 iterations' err
 run 1 trisolve a.mtx --where cuda:99
+for place in CUDA:0 cuda: cuda:-1 cuda:0x cuda:0,1 cpu: cpu/ranks:4 gpu ''; do
+    for verb in trisolve smooth krylov 'bench matrices'; do
+        # shellcheck disable=SC2086
+        run 2 $verb a.mtx --where "$place"
+        says "where is '$place'" err
+    done
+done
+run 1 trisolve a.mtx --where cuda:99999999999
 run 2 trisolve a.mtx --method magic
 run 2 smooth a.mtx --omega 2
 says 'from 1e-06 to 1.999999' err
