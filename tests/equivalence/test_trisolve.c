@@ -303,6 +303,27 @@ static void run_request(gable_context *ctx, const request *q, const test_triangl
   free(diagonal);
 }
 
+/* The bound itself: a solution passes, and none that is wrong in one place, by a rounding error too many, a NaN or an
+ * infinity. */
+static void check_bound(void)
+{
+  const double wrong[] = {0.5 + 0x1p-45, -0.5, 0, NAN, INFINITY, -INFINITY, 1e308};
+  test_triangle t = test_triangle_named("diagonal", 1);
+  double *b = malloc((size_t)t.n * 16), *x = b + t.n;
+  test_triangle_set_diagonal(&t, 2);
+  for (gable_idx i = 0; i < t.n; i++) {
+    b[i] = 1;
+    x[i] = 0.5;
+  }
+  CHECK(test_bound_ratio(&t, x, b, 1, 0) <= 1);
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+    x[t.n / 2] = wrong[k];
+    CHECK(test_bound_ratio(&t, x, b, 1, 0) > 1, "%g passes", wrong[k]);
+  }
+  free(b);
+  test_triangle_free(&t);
+}
+
 /* [place [seed [most rows [requests of each method [method]]]]]: fewer and smaller for slow tools, which also get more
  * time; one method alone, so that several processes can share the work. */
 int main(int argc, char **argv)
@@ -315,6 +336,7 @@ int main(int argc, char **argv)
   deadline_s = argc > 3 ? 300 : 0;
   long requests = 0;
   atexit(describe);
+  check_bound();
   gable_context *ctx = test_place(argc, argv, &options);
   for (int kind = 0; test_triangle_name(kind); kind++) {
     test_triangle lower = test_triangle_make_small(kind, seed, most);

@@ -243,7 +243,7 @@ double test_bound_ratio(const test_triangle *t, const double *x, const double *b
       r -= term;
       size += fabsl(term);
     }
-    if (isnan((double)r)) return INFINITY;
+    if (!isfinite((double)r)) return INFINITY;
     double bound = (double)(4 * (t->ptr[i + 1] - t->ptr[i])) * (is_float ? 0x1p-24 : 0x1p-53) * (double)size;
     double ratio = r == 0 ? 0 : bound > 0 ? (double)fabsl(r) / bound : INFINITY;
     if (ratio > worst) worst = ratio;
