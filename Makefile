@@ -8,7 +8,7 @@
 # make install    DESTDIR, PREFIX (/usr/local) and LIB (lib); make uninstall takes the same files away
 # make docs       the pages of the public headers, in build/docs (needs doxygen)
 # Variables: CC, BUILD (build), DEBUG=yes, SAN (address,undefined or thread), WERROR=yes, CUDA=yes, and METIS, SUITESPARSE,
-# ZLIB, CJSON, OPENMP, BLAS (an OpenBLAS opened at run time) = yes, no or auto.
+# ZLIB, CJSON, OPENMP, BLAS (an OpenBLAS opened at run time) = yes, no or auto; what parts a build has stays until make is told otherwise.
 .DEFAULT_GOAL := all
 ifeq ($(MAKELEVEL)$(findstring j,$(filter-out --%,$(MAKEFLAGS))),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
@@ -26,6 +26,12 @@ export CC NVCC CUDA METIS SUITESPARSE ZLIB CJSON OPENMP BLAS CJSON_CFLAGS CJSON_
 
 ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
 -include $(BUILD)/config.mk
+# A part that the command line wants otherwise than the last build: all are looked for again, and everything is compiled again.
+otherwise = $(and $(filter command,$(origin $1)),$(filter yes no,$($1)),$(filter-out $($1),$(HAVE_$1)))
+ifneq ($(strip $(foreach p,OPENMP ZLIB METIS SUITESPARSE CJSON BLAS CUDA,$(call otherwise,$p))),)
+$(BUILD)/config.mk: look_again
+.PHONY: look_again
+endif
 endif
 $(BUILD)/config.mk: scripts/configure Makefile
 	@scripts/configure $@
