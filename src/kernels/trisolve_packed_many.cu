@@ -5,6 +5,7 @@
  * record has fewer, several groups of lanes share a row's entries.  A block takes the records' pieces by ticket, one a
  * warp. */
 #include "kernels/cuda_status.cuh"
+#include "kernels/dependent_launch.cuh"
 #include "kernels/value_twins.cuh"
 #include "kernels/vector_turn.cuh"
 
@@ -28,17 +29,18 @@ template <typename T> struct many_arguments {
   unsigned long long deadline_ns;
 };
 
-/* The next entries of a row that one group of lanes has to do, as they stand in the record. */
-template <typename T, int ENTRIES> struct batch {
-  unsigned place[ENTRIES];
-  T a[ENTRIES];
+/* Entries that one group of lanes does at once, as they stand in the record, and the values at their places. */
+template <typename T, int E> struct batch {
+  unsigned place[E];
+  T a[E];
+  twin<T> v[E];
 
   /* Entries first, first + step, ... of those below end. */
   __device__ __forceinline__ void fetch(const many_arguments<T> &g, const char *record, unsigned slot, unsigned first,
                                         unsigned step, unsigned end)
   {
 #pragma unroll
-    for (int u = 0; u < ENTRIES; u++) {
+    for (int u = 0; u < E; u++) {
       const unsigned j = first + u * step, e = j >> g.lane_bits;
       const unsigned lane = (slot << g.lane_bits) + (j & ((1u << g.lane_bits) - 1));
       const unsigned at = (e / 2 * 32 + lane) * 2 + e % 2;
@@ -53,29 +55,33 @@ template <typename T, int ENTRIES> struct batch {
     return __any_sync(ALL, place[0] != NONE);
   }
 
-  /* s minus the sum over the entries; waits for all of them together. */
-  template <int Q>
-  __device__ __forceinline__ void subtract(twin<T> *s, const T *mine, const many_arguments<T> &g, int row) const
+  /* A first look at all values, of places of Q. */
+  template <int Q> __device__ __forceinline__ void look(const T *mine)
   {
-    twin<T> v[ENTRIES];
-    patience p;
 #pragma unroll
-    for (int u = 0; u < ENTRIES; u++) {
+    for (int u = 0; u < E; u++) {
       v[u] = {0, 0};
       if (place[u] != NONE) v[u] = load_twin(mine + (size_t)place[u] * Q);
     }
+  }
+
+  /* s minus the sum over the entries; waits for all of them together. */
+  template <int Q>
+  __device__ __forceinline__ void subtract(twin<T> *s, const T *mine, const many_arguments<T> &g, int row)
+  {
+    patience p;
     for (;;) {
       bool missing = false;
 #pragma unroll
-      for (int u = 0; u < ENTRIES; u++) missing |= not_yet(v[u].x) || not_yet(v[u].y);
+      for (int u = 0; u < E; u++) missing |= not_yet(v[u]);
       if (!__any_sync(ALL, missing)) break;
       if (__any_sync(ALL, p.lost(g.control, g.deadline_ns, missing ? row & 0x7fffffff : -1))) break;
 #pragma unroll
-      for (int u = 0; u < ENTRIES; u++)
-        if (not_yet(v[u].x) || not_yet(v[u].y)) v[u] = load_twin(mine + (size_t)place[u] * Q);
+      for (int u = 0; u < E; u++)
+        if (not_yet(v[u])) v[u] = load_twin(mine + (size_t)place[u] * Q);
     }
 #pragma unroll
-    for (int u = 0; u < ENTRIES; u++) {
+    for (int u = 0; u < E; u++) {
       s->x = fma(-a[u], v[u].x, s->x);
       s->y = fma(-a[u], v[u].y, s->y);
     }
@@ -88,6 +94,7 @@ template <typename T, int Q> struct many_task {
   unsigned rows, part, parts, slot, chunk, rhs;
   const char *record;
 
+  many_task() = default;
   __device__ __forceinline__ many_task(const many_arguments<T> &g, unsigned piece)
   {
     const unsigned lane = threadIdx.x % 32, group = lane / L, rest = piece % (g.split * g.chunks);
@@ -101,87 +108,128 @@ template <typename T, int Q> struct many_task {
   }
 };
 
-/* A piece of a record for one chunk of Q right-hand sides, by one warp: everything that is known beforehand is asked
- * for before the first operand is awaited.  b lies where the next solve's values will. */
-template <typename T, int Q, int E>
-static __device__ __forceinline__ void many_piece(const many_arguments<T> &g, unsigned piece)
-{
-  const many_task<T, Q> m(g, piece);
-  const unsigned copy = copy_of(g.control, g.control->parity[0], m.chunk), mate = threadIdx.x % 32 % m.L * 2;
-  const bool one = m.rhs < g.count, both = m.rhs + 1 < g.count;
-  T *half = g.published + (size_t)(2 * m.chunk + copy) * g.n_published * Q + mate;
-  T *other = g.published + (size_t)(2 * m.chunk + (copy ^ 1)) * g.n_published * Q + mate;
-  const unsigned end = one ? g.entries : 0, step = m.parts, stride = E * step;
-  batch<T, E> next;
-  next.fetch(g, m.record, m.slot, m.part, step, end);
-  const uint4 head = *(const uint4 *)m.record;
-  const int row = ((const int *)(m.record + 16))[m.slot];
-  const T inverse = ((const T *)(m.record + g.inverse))[m.slot];
-  const bool own = m.slot < head.y && !m.part, real = own && row >= 0;
-  const size_t at = (size_t)(head.x + m.slot) * Q;
-  twin<T> s = {0, 0};
-  if (g.turned) {
-    if (real && one) s = load_twin(other + at);
-  } else {
-    if (real && one) s.x = g.b[row * g.b_row + m.rhs * g.b_rhs];
-    if (real && both) s.y = g.b[row * g.b_row + (m.rhs + 1) * g.b_rhs];
-  }
-  s.x *= inverse;
-  s.y *= inverse;
-  if (!real) s = {0, 0};
-  for (unsigned j = stride; next.used(); j += stride) {
-    const batch<T, E> now = next;
-    if (j < g.entries) next.fetch(g, m.record, m.slot, m.part + j, step, end);
-    now.template subtract<Q>(&s, half, g, row);
-    if (j >= g.entries) break;
-  }
-  for (unsigned d = m.rows * m.L; d < 32; d *= 2) {
-    s.x += __shfl_xor_sync(ALL, s.x, d);
-    s.y += __shfl_xor_sync(ALL, s.y, d);
-  }
-  if (!own) return;
-  if (head.x + m.slot < g.unread) {
-    if (one) store_twin(half + at, s);
-    store_twin(other + at, twin_not_yet<T>());
-  }
-  if (g.turned) return;
-  if (real && one) g.x[row * g.x_row + m.rhs * g.x_rhs] = s.x;
-  if (real && both) g.x[row * g.x_row + (m.rhs + 1) * g.x_rhs] = s.y;
-}
+/* A piece of a record for one chunk of Q right-hand sides, as a warp comes to know it: what stands in the record, then
+ * b and a first look at the values of its first entries. */
+template <typename T, int Q, int E> struct many_piece {
+  many_task<T, Q> m;
+  uint4 head;
+  int row;
+  T inverse;
+  batch<T, E> first;
+  twin<T> b;
+  T *mine, *next; /* published values of this solve and of the next one, from those of this lane on */
 
+  __device__ __forceinline__ void fetch(const many_arguments<T> &g, unsigned piece)
+  {
+    m = many_task<T, Q>(g, piece);
+    first.fetch(g, m.record, m.slot, m.part, m.parts, end(g));
+    head = *(const uint4 *)m.record;
+    row = ((const int *)(m.record + 16))[m.slot];
+    inverse = ((const T *)(m.record + g.inverse))[m.slot];
+  }
+
+  /* b lies in the caller's vectors, or where the next solve's values will. */
+  __device__ __forceinline__ void look(const many_arguments<T> &g, unsigned first_parity)
+  {
+    const unsigned copy = copy_of(g.control, first_parity, m.chunk), mate = threadIdx.x % 32 % m.L * 2;
+    mine = g.published + (size_t)(2 * m.chunk + copy) * g.n_published * Q + mate;
+    next = g.published + (size_t)(2 * m.chunk + (copy ^ 1)) * g.n_published * Q + mate;
+    b = {0, 0};
+    if (g.turned) {
+      if (real() && one(g)) b = load_twin(next + at());
+    } else {
+      if (real() && one(g)) b.x = g.b[row * g.b_row + m.rhs * g.b_rhs];
+      if (real() && both(g)) b.y = g.b[row * g.b_row + (m.rhs + 1) * g.b_rhs];
+    }
+    first.template look<Q>(mine);
+  }
+
+  __device__ __forceinline__ twin<T> solve(const many_arguments<T> &g)
+  {
+    const unsigned stride = E * m.parts;
+    twin<T> s = {b.x * inverse, b.y * inverse};
+    if (!real()) s = {0, 0};
+    batch<T, E> now = first, later;
+    for (unsigned j = stride;; j += stride) {
+      if (j < g.entries) later.fetch(g, m.record, m.slot, m.part + j, m.parts, end(g));
+      now.template subtract<Q>(&s, mine, g, row);
+      if (j >= g.entries || !later.used()) break;
+      now = later;
+      now.template look<Q>(mine);
+    }
+    for (unsigned d = m.rows * m.L; d < 32; d *= 2) {
+      s.x += __shfl_xor_sync(ALL, s.x, d);
+      s.y += __shfl_xor_sync(ALL, s.y, d);
+    }
+    return s;
+  }
+
+  __device__ __forceinline__ void store(const many_arguments<T> &g, twin<T> s) const
+  {
+    if (!own()) return;
+    if (head.x + m.slot < g.unread) {
+      if (one(g)) store_twin(mine + at(), s);
+      store_twin(next + at(), twin_not_yet<T>());
+    }
+    if (g.turned) return;
+    if (real() && one(g)) g.x[row * g.x_row + m.rhs * g.x_rhs] = s.x;
+    if (real() && both(g)) g.x[row * g.x_row + (m.rhs + 1) * g.x_rhs] = s.y;
+  }
+
+private:
+  __device__ __forceinline__ bool one(const many_arguments<T> &g) const { return m.rhs < g.count; }
+  __device__ __forceinline__ bool both(const many_arguments<T> &g) const { return m.rhs + 1 < g.count; }
+  __device__ __forceinline__ bool own() const { return m.slot < head.y && !m.part; }
+  __device__ __forceinline__ bool real() const { return own() && row >= 0; }
+  __device__ __forceinline__ size_t at() const { return (size_t)(head.x + m.slot) * Q; }
+  __device__ __forceinline__ unsigned end(const many_arguments<T> &g) const { return one(g) ? g.entries : 0; }
+};
+
+/* A warp reads the record of its next piece while it waits for the values of the one at hand. */
 template <typename T, int Q, int E>
 static __global__ void __launch_bounds__(MANY_WARPS * 32) many_kernel(const many_arguments<T> g)
 {
   const int lane = threadIdx.x % 32;
-  unsigned piece = 0, later = 0;
+  const unsigned first_parity = g.control->parity[0];
+  unsigned piece = 0, later = 0, left = g.ticket; /* left: of this ticket, the piece at hand included */
+  many_piece<T, Q, E> coming;
   if (!lane) piece = atomicAdd(&g.control->ticket, g.ticket);
-  for (piece = __shfl_sync(ALL, piece, 0); piece < g.pieces; piece = __shfl_sync(ALL, later, 0)) {
-    const unsigned end = piece + g.ticket < g.pieces ? piece + g.ticket : g.pieces;
-    if (!lane) later = atomicAdd(&g.control->ticket, g.ticket);
-    for (; piece < end; piece++) {
-      many_piece<T, Q, E>(g, piece);
-      __syncwarp();
-    }
+  piece = __shfl_sync(ALL, piece, 0);
+  if (piece < g.pieces) coming.fetch(g, piece);
+  next_launch();
+  after_last_launch(); /* b is turned */
+  while (piece < g.pieces) {
+    many_piece<T, Q, E> now = coming;
+    if (left == 1 && !lane) later = atomicAdd(&g.control->ticket, g.ticket);
+    now.look(g, first_parity);
+    piece = left > 1 ? piece + 1 : __shfl_sync(ALL, later, 0);
+    left = left > 1 ? left - 1 : g.ticket;
+    if (piece < g.pieces) coming.fetch(g, piece);
+    now.store(g, now.solve(g));
+    __syncwarp();
   }
   leave(g.control, g.chunks);
 }
 
-template <typename T, int Q, int E> static void many_solve(const many_arguments<T> &g, unsigned grid, cudaStream_t s)
+/* Blocks a processor, by the pieces of a level: more would only wait for longer. */
+static unsigned many_blocks(double pieces_of_level)
 {
-  many_kernel<T, Q, E><<<grid, MANY_WARPS * 32, 0, s>>>(g);
+  return pieces_of_level >= 1000 ? 5 : pieces_of_level >= 70 ? 3 : 2;
 }
 
 /* b into the half of the next solve's values, the solve, and x out of it again. */
 template <typename T, int Q>
 static void many_steps(const gik_packed *p, const many_arguments<T> &g, int processors, cudaStream_t stream)
 {
-  const unsigned wanted = (g.pieces + MANY_WARPS - 1) / MANY_WARPS, most = 8 * (unsigned)processors;
-  const unsigned grid = wanted < most ? wanted : most;
+  const unsigned most = many_blocks(p->width * g.chunks * Q / 64) * (unsigned)processors;
+  const unsigned wanted = (g.pieces + MANY_WARPS - 1) / MANY_WARPS, grid = wanted < most ? wanted : most;
   const turning<T> t = {g.b,       g.x,           g.published, g.b_row,  g.b_rhs, g.x_row,    g.x_rhs,
                         g.control, g.n_published, g.count,     g.chunks, p->row,  p->position};
-  if (g.turned) turn_in_kernel<T, Q><<<turn_grid(t, processors), TURN_THREADS, 0, stream>>>(t);
-  (g.entries <= 4 ? many_solve<T, Q, 4> : many_solve<T, Q, 8>)(g, grid, stream);
-  if (g.turned) turn_out_kernel<T, Q><<<turn_grid(t, processors), TURN_THREADS, 0, stream>>>(t);
+  const dim3 turners = turn_grid<T, Q>(t, processors);
+  if (g.turned) turn_in_kernel<T, Q><<<turners, TURN_THREADS, 0, stream>>>(t);
+  dependent_launch(g.entries <= 4 ? many_kernel<T, Q, 4> : many_kernel<T, Q, 8>, grid, MANY_WARPS * 32, 0, !g.turned,
+                   stream, g);
+  if (g.turned) dependent_launch(turn_out_kernel<T, Q>, turners, TURN_THREADS, 0, false, stream, t);
 }
 
 template <typename T>
