@@ -45,6 +45,17 @@ static packed_arguments<T> packed_arguments_of(const gik_packed *p, const gik_so
           s->deadline_ns};
 }
 
+/* Blocks of a solve of so many right-hand sides: enough for the rows of the few levels that can be at work together.
+ * More would poll for longer, and those that others wait for would come later. */
+static inline unsigned packed_grid(const gik_packed *p, unsigned pieces, int count, int processors)
+{
+  const double rows = p->width * count, each = p->mixed ? 5000 : 3000;
+  const double most = (count > 1 ? 3 : 2) + rows / each;
+  const unsigned allowed = (unsigned)(p->classed || most > p->blocks ? p->blocks : most) * (unsigned)processors;
+  const unsigned wanted = (pieces + GIK_PACKED_WARPS - 1) / GIK_PACKED_WARPS;
+  return wanted < allowed ? wanted : allowed;
+}
+
 /* Deals pieces of work to the warps of a block, in order: a ticket of the whole grid is for `chunk` pieces, because
  * such tickets take 0.76 ns each on an H200 however many warps ask.  The block keeps one ticket ahead.  The calls are
  * for one lane of a warp, and between draw and settle it waits for nobody's values: others may be waiting for the

@@ -106,7 +106,7 @@ typedef struct gik_head {
 /* rows: records of 32/lanes rows in level order; every value goes through L2. */
 typedef struct gik_packed {
   int lanes, pairs; /* lanes a row (mixed: 1), pairs of entries a lane that a record has room for */
-  int blocks;       /* of 4 warps, a processor */
+  int blocks;       /* of 4 warps, a processor, at most */
   int chunk;        /* records a ticket, at most GIK_PACKED_WARPS */
   int gated;        /* 1: a warp first waits, politely, for a row some levels up */
   int classed;      /* 1: the rows of a level are sorted by length, and a record's unused pairs are not read */

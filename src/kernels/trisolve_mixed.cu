@@ -85,10 +85,8 @@ static __global__ void __launch_bounds__(GIK_PACKED_WARPS * 32, 6)
 template <typename T> static void mixed_launch(const gik_packed *p, const gik_solve *s)
 {
   const unsigned pieces = p->n_records * (unsigned)s->v.count;
-  const unsigned wanted = (pieces + GIK_PACKED_WARPS - 1) / GIK_PACKED_WARPS,
-                 most = (unsigned)(p->blocks * s->processors);
   const packed_arguments<T> g = packed_arguments_of<T>(p, s, pieces);
-  const unsigned grid = wanted < most ? wanted : most;
+  const unsigned grid = packed_grid(p, pieces, s->v.count, s->processors);
   void (*const f)(const packed_arguments<T>, const uint4 *) =
       p->long_rows ? mixed_kernel<T, true> : mixed_kernel<T, false>;
   f<<<grid, GIK_PACKED_WARPS * 32, 0, (cudaStream_t)s->stream>>>(g, (const uint4 *)p->head);

@@ -88,10 +88,8 @@ template <typename T> static void packed_launch(const gik_packed *p, const gik_s
 {
   const packed_function<T> f = packed_pick<T>(p->lanes, p->pairs);
   const unsigned pieces = p->n_records * (unsigned)s->v.count;
-  const unsigned wanted = (pieces + GIK_PACKED_WARPS - 1) / GIK_PACKED_WARPS,
-                 most = (unsigned)(p->blocks * s->processors);
   const packed_arguments<T> g = packed_arguments_of<T>(p, s, pieces);
-  const unsigned grid = wanted < most ? wanted : most;
+  const unsigned grid = packed_grid(p, pieces, s->v.count, s->processors);
   f<<<grid, GIK_PACKED_WARPS * 32, 0, (cudaStream_t)s->stream>>>(g);
 }
 

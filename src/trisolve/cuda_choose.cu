@@ -201,7 +201,7 @@ void rows_shape(const gable_trisolve *t, side *d, int k)
   *p = gik_packed{lanes_of[k], pairs_of[k]};
   p->width = width;
   p->unread = ~0u;
-  p->blocks = width > 300 ? 4 : 2;
+  p->blocks = 4;
   p->gated = pairs_of[k] * lanes_of[k] >= 7;
   if (steps_of(t, d)) {
     mix(p);
