@@ -289,14 +289,14 @@ extern "C" {
 
 int gik_packed_together(int n, double entries, double width, int count)
 {
-  if (count <= 1) return 1;
-  /* what the GPU holds at once, and narrow levels, are solved for one right-hand side each, which takes less waiting;
-   * but where rows are long tickets would take more: four, as long as L2 holds what is published (27 points 32x32x2048
-   * took 20 ms so instead of 5) */
-  if ((double)n * count < 400e3 || width < 600)
-    return count >= 4 && entries >= 4 && width >= 80 && (double)n * count < 4e6 ? 4 : 1;
+  const double numbers = (double)n * count;
+  if (count <= 1 || (count < 4 && numbers < 400e3)) return 1;
   /* a warp takes 64/Q rows: with 8 a whole record of rows that take four lanes (cage11 0.102 to 0.082 ms) */
-  return count <= 4 ? 4 : count <= 8 || entries >= 6 ? 8 : 16;
+  if (width >= 600) return count <= 4 ? 4 : count <= 8 || entries >= 6 ? 8 : 16;
+  /* narrow levels are solved for one right-hand side each, which takes less waiting; but where rows are long tickets
+   * would take more: four, as long as L2 holds what is published (27 points 32x32x2048 took 20 ms so instead of 5) */
+  const int long_rows = (entries >= 4 && width >= 70) || (entries >= 3 && width >= 300 && count >= 8);
+  return long_rows && count >= 4 && numbers < 4e6 ? 4 : 1;
 }
 
 gable_status gik_packed_solve_many(const gik_packed *p, int q, gable_type vectors, const gik_solve *s)

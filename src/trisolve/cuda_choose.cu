@@ -86,7 +86,7 @@ static void predict_many(const gi_profile *p, const gik_device_triangle *t, doub
   if (side == 1)
     *rows_s = 1.15 * *rows_s + rhs * 2e-11 * t->n;
   else
-    *rows_s = 16e-6 + 0.65e-6 * p->levels + rhs * (2.9e-11 * t->n + 0.5e-12 * t->nnz);
+    *rows_s = 15e-6 + 0.62e-6 * p->levels + rhs * (2.4e-11 * t->n + 0.5e-12 * t->nnz);
   /* independent tiles took 1.3 to 2.2 times as long on each of five triangles of long rows in narrow levels */
   if (side == 4 && !side_by_side(p, t->n) && *tiles_s < 2 * *rows_s) *tiles_s = 2 * *rows_s;
 }
