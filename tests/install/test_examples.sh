@@ -9,7 +9,7 @@ for e in examples/*.c; do
     # shellcheck disable=SC2086
     $CC -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude ${SAN:+-fsanitize=$SAN} "$e" -o "$work/$name" "$BUILD/lib/libgable.a" $LIBS -lm
 done
-# says PROGRAM [ARGUMENT]: its backward errors are all at most 1e-12
+# says PROGRAM [ARGUMENT]: its errors are all at most 1e-12
 says() {
     "$@" >"$work/out" || { echo "failed: $*"; cat "$work/out"; exit 1; }
     awk '{ for (i = 1; i < NF; i++) if ($i == "error") { seen++; if ($(i + 1) + 0 > 1e-12) bad++ } } END { exit !seen || bad }' "$work/out" ||
@@ -17,4 +17,6 @@ says() {
 }
 says "$work/solve_once" examples/data/bcsstk18.mtx.gz
 says "$work/new_values"
+for place in cpu mirror; do says "$work/triangles" $place; done
+if "$work/triangles" cuda:99 >"$work/out" 2>&1; then echo "a GPU that is not there is no success"; exit 1; fi
 if "$work/solve_once" /nonexistent >"$work/out" 2>&1; then echo "a missing file is no success"; exit 1; fi
