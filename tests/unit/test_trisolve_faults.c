@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "support/failing_allocator.h"
+#include "support/large_triangles.h"
 #include "support/place.h"
 #include "support/triangles.h"
 
@@ -16,37 +17,69 @@ static gable_vectors_view vector(gable_idx n, double *data)
   return v;
 }
 
-static gable_trisolve *plan_for(gable_context *ctx, const char *method, const test_triangle *t)
+/* ops: 0 for both. */
+static gable_trisolve *plan_for_ops(gable_context *ctx, const char *method, int ops, const test_triangle *t)
 {
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_matrix_view view = test_triangle_view(t);
   gable_trisolve *plan = NULL;
   options.method = method;
+  options.ops = ops;
   CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
   CHECK_OK(gable_trisolve_analyse(plan, &view));
   CHECK_OK(gable_trisolve_update(plan, t->val));
   return plan;
 }
 
-/* A NaN (infinity) in b, or in an entry off the diagonal, comes out in exactly the unknowns that depend on it, and
- * nothing hangs. */
-static void check_nan(gable_context *ctx, const char *method, double poison, int in_values)
+static gable_trisolve *plan_for(gable_context *ctx, const char *method, const test_triangle *t)
 {
-  test_triangle t = test_triangle_named("9 point grid", 3);
-  double *b = malloc((size_t)t.n * 8), *x = malloc((size_t)t.n * 8);
-  char *tainted = calloc((size_t)t.n, 1);
+  return plan_for_ops(ctx, method, 0, t);
+}
+
+/* Rows of op(t) that depend on the marked ones are marked. */
+static void spread(const test_triangle *t, gable_op op, char *tainted)
+{
+  for (gable_idx i = 0; op == GABLE_N && i < t->n; i++)
+    for (int64_t p = t->ptr[i]; p < t->ptr[i + 1]; p++) tainted[i] |= tainted[t->idx[p]];
+  for (gable_idx i = t->n - 1; op == GABLE_T && i >= 0; i--)
+    for (int64_t p = t->ptr[i]; p < t->ptr[i + 1]; p++) tainted[t->idx[p]] |= tainted[i];
+}
+
+/* A NaN (infinity) in b of one right-hand side, or in an entry off the diagonal, comes out in exactly the unknowns that
+ * depend on it, and nothing hangs; the next solve of the same work knows nothing of it.  ops: of the plan. */
+static void check_nan(gable_context *ctx, const char *method, const char *shape, int ops, double poison, int in_values)
+{
+  enum { COUNT = 5, POISONED = 3 };
+  test_triangle t = test_triangle_named(shape, 3);
+  double *b = malloc((size_t)t.n * 8 * COUNT), *x = malloc((size_t)t.n * 8 * COUNT);
+  char *tainted = malloc((size_t)t.n);
+  gable_idx where = t.n - t.n / 4; /* or the next row that has an entry off the diagonal */
+  while (t.ptr[where + 1] - t.ptr[where] == 1) where++;
+  const gable_idx column = t.idx[t.ptr[where]];
   gable_work *w = NULL;
-  for (gable_idx i = 0; i < t.n; i++) b[i] = 1;
-  *(in_values ? &t.val[t.ptr[t.n / 2]] : &b[t.n / 2]) = poison;
-  gable_trisolve *plan = plan_for(ctx, method, &t);
-  CHECK_OK(gable_work_create(plan, 1, &w));
-  tainted[t.n / 2] = 1;
-  for (gable_idx i = 0; i < t.n; i++)
-    for (int64_t p = t.ptr[i]; p < t.ptr[i + 1]; p++) tainted[i] |= tainted[t.idx[p]];
-  gable_vectors_view bv = vector(t.n, b), xv = vector(t.n, x);
-  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &bv, &xv));
-  CHECK_OK(gable_work_status(w, NULL));
-  for (gable_idx i = 0; i < t.n; i++) CHECK(isfinite(x[i]) == !tainted[i], "%s, row %d: %g", method, i, x[i]);
+  if (in_values) t.val[t.ptr[where]] = poison;
+  gable_trisolve *plan = plan_for_ops(ctx, method, ops, &t);
+  CHECK_OK(gable_work_create(plan, COUNT, &w));
+  for (int op = GABLE_N; op <= GABLE_T; op++)
+    for (gable_idx count = 1; count <= COUNT; count += COUNT - 1)
+      for (int clean = 0; clean < 2 - in_values; clean++) {
+        const gable_idx poisoned = count > 1 ? POISONED : 0;
+        gable_vectors_view bv = vector(t.n, b), xv = vector(t.n, x);
+        bv.count = xv.count = count;
+        for (gable_idx k = 0; k < t.n * count; k++) b[k] = 1;
+        if (!in_values && !clean) b[where + poisoned * t.n] = poison;
+        CHECK_OK(gable_trisolve_solve(plan, w, (gable_op)op, &bv, &xv));
+        CHECK_OK(gable_work_status(w, NULL));
+        memset(tainted, 0, (size_t)t.n);
+        tainted[in_values && op == GABLE_T ? column : where] = !clean;
+        spread(&t, (gable_op)op, tainted);
+        for (gable_idx k = 0; k < t.n * count; k++) {
+          const int expected = tainted[k % t.n] && (in_values || k / t.n == poisoned);
+          CHECK(isfinite(x[k]) == !expected && (!expected || !isnan(poison) || isnan(x[k])),
+                "%s, %s, ops %d, op %d, row %d, right-hand side %d of %d: %g", method, shape, ops, op, k % t.n, k / t.n,
+                count, x[k]);
+        }
+      }
   gable_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   test_triangle_free(&t);
@@ -138,8 +171,9 @@ static int names(gable_idx row)
   return strstr(gable_last_error(), text[0]) || strstr(gable_last_error(), text[1]);
 }
 
-/* The same matrix with its arrays in device memory is refused for its row 0. */
-static void check_refusal_there(gable_context *ctx, gable_trisolve *plan, gable_matrix_view view)
+/* The same matrix with its arrays in device memory is refused for the same row. */
+static void check_refusal_there(gable_context *ctx, gable_trisolve *plan, gable_matrix_view view, gable_idx row,
+                                gable_status status)
 {
   const size_t ptr_bytes = ((size_t)view.n_rows + 1) * sizeof(int64_t);
   const size_t idx_bytes = (size_t)((const int64_t *)view.ptr)[view.n_rows] * sizeof *view.idx;
@@ -151,9 +185,57 @@ static void check_refusal_there(gable_context *ctx, gable_trisolve *plan, gable_
   view.ptr = ptr;
   view.idx = idx;
   view.space = GABLE_DEVICE;
-  CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && names(0), "%s", gable_last_error());
+  CHECK(gable_trisolve_analyse(plan, &view) == status && names(row), "there, row %d: %s", row, gable_last_error());
   gable_device_free(ctx, &ptr);
   gable_device_free(ctx, &idx);
+}
+
+/* One fault in an entry, or offset, of row, which has two entries or more: refused by its row, from host and from
+ * device memory; full: the matrix may have entries above the diagonal. */
+static void check_planted(gable_context *ctx, const char *method, test_triangle *t, gable_idx row)
+{
+  const int64_t last = t->ptr[row + 1] - 1; /* the diagonal entry */
+  const struct {
+    gable_idx *at, value;
+    int full;
+    gable_status status;
+  } faults[] = {
+      {&t->idx[last], row + 1, 0, GABLE_ERR_ARGUMENT}, /* a cycle, where the next row needs this one */
+      {&t->idx[last], row + 1, 1, GABLE_ERR_SINGULAR}, /* ignored, but then there is no diagonal entry */
+      {&t->idx[last], t->n, 1, GABLE_ERR_ARGUMENT},          {&t->idx[last - 1], -1, 1, GABLE_ERR_ARGUMENT},
+      {&t->idx[last - 1], INT32_MIN, 1, GABLE_ERR_ARGUMENT}, {&t->idx[last - 1], INT32_MAX, 1, GABLE_ERR_ARGUMENT},
+      {&t->idx[last - 1], row, 1, GABLE_ERR_ARGUMENT}}; /* twice */
+  for (size_t k = 0; k < sizeof faults / sizeof *faults; k++) {
+    const gable_idx kept = *faults[k].at;
+    gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+    gable_matrix_view view = test_triangle_view(t);
+    gable_trisolve *plan = NULL;
+    options.method = method;
+    if (faults[k].full) view.part = GABLE_FULL;
+    options.uplo = faults[k].full ? GABLE_LOWER : GABLE_FULL;
+    CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
+    *faults[k].at = faults[k].value;
+    CHECK(gable_trisolve_analyse(plan, &view) == faults[k].status && names(row), "%s, fault %zu, row %d: %s", method, k,
+          row, gable_last_error());
+    if (test_place_is_gpu(ctx)) check_refusal_there(ctx, plan, view, row, faults[k].status);
+    *faults[k].at = kept;
+    CHECK_OK(gable_trisolve_analyse(plan, &view));
+    CHECK_OK(update_and_ask(plan, t->val, t->n));
+    gable_trisolve_destroy(&plan);
+  }
+}
+
+/* In short rows and in a long one, of few rows and of many. */
+static void check_plants(gable_context *ctx, const char *method)
+{
+  test_triangle grid = test_triangle_named("9 point grid", 4), chain = test_triangle_named("one long row", 4);
+  test_triangle many = test_large_grid();
+  check_planted(ctx, method, &grid, grid.n / 2 + 7);
+  check_planted(ctx, method, &chain, chain.n - 2);
+  if (!strcmp(method, "auto") || !strcmp(method, "tiles")) check_planted(ctx, method, &many, many.n / 2 + 7);
+  test_triangle_free(&grid);
+  test_triangle_free(&chain);
+  test_triangle_free(&many);
 }
 
 /* Matrices that are refused, with the row, and calls in the wrong phase. */
@@ -198,7 +280,7 @@ static void check_refusals(gable_context *ctx)
   ptr[0] = 1; /* the first entry would belong to no row */
   CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "ptr[0]"), "%s",
         gable_last_error());
-  if (test_place_is_gpu(ctx)) check_refusal_there(ctx, plan, view);
+  if (test_place_is_gpu(ctx)) check_refusal_there(ctx, plan, view, 0, GABLE_ERR_ARGUMENT);
   ptr[0] = 0;
   CHECK_OK(gable_trisolve_analyse(plan, &view));
   CHECK_OK(gable_work_create(plan, 1, &w));
@@ -330,17 +412,22 @@ static void check_counters(gable_context *ctx)
 
 int main(int argc, char **argv)
 {
+  static const char *const shapes[] = {"9 point grid",   "7 point grid", "blocks of uneven rows",
+                                       "one long row",   "two levels",   "several unknowns a node",
+                                       "arrow and chain"};
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   options.threads = 2;
   gable_context *ctx = test_place(argc, argv, &options);
   for (const char *const *method = test_place_methods(ctx); *method; method++) {
-    for (int in_values = 0; in_values < 2; in_values++) {
-      check_nan(ctx, *method, NAN, in_values);
-      check_nan(ctx, *method, INFINITY, in_values);
-    }
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+      for (int in_values = 0; in_values < 2; in_values++)
+        check_nan(ctx, *method, shapes[k], k % 3 ? 0 : GABLE_TRISOLVE_N, NAN, in_values);
+    check_nan(ctx, *method, "9 point grid", 0, INFINITY, 0);
+    check_nan(ctx, *method, "9 point grid", 0, INFINITY, 1);
     check_diagonal(ctx, *method);
     check_bits(ctx, *method);
     check_schedule(ctx, *method);
+    check_plants(ctx, *method);
   }
   check_refusals(ctx);
   check_counters(ctx);
