@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "contestant.h"
-#include "session.h"
 #include "stopwatch.h"
 
 enum { BENCH_MOST_METHODS = 16, BENCH_MOST_FILES = 15 };

@@ -1,7 +1,6 @@
 /* bench_matrix.c: see bench_matrix.h. */
 #include "bench_matrix.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,4 @@
 /* bench_sources.c: the matrices of a benchmark: the seed's grids, a list, files that are named, and twins. */
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

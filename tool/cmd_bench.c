@@ -7,6 +7,7 @@
 #include "options.h"
 #include "outfile.h"
 #include "report.h"
+#include "session.h"
 #include "verbs.h"
 
 static const char *const gpu_methods = "cusparse,auto,tiles,rows,levr,levc,elmr,elmc,gsf";

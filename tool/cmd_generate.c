@@ -1,6 +1,5 @@
 /* cmd_generate.c: test matrices. */
 #include <gable/gable.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "failure.h"

@@ -1,5 +1,4 @@
 /* cmd_smooth.c: Gauss-Seidel and SOR sweeps, measured, with their residuals. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "failure.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "verbs.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/options.h"
 #include "base/timer.h"
-#include "device/mirror.h"
+#include "device/device.h"
 #include "trisolve/candidates.h"
 
 static gable_status options_from(const gable_context *ctx, const gable_trisolve_options *given,

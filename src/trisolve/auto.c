@@ -1,6 +1,5 @@
 /* auto.c: tiles, or serial where tiles would do the same. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/portable.h"
 #include "trisolve/cpu.h"

@@ -5,7 +5,6 @@
  * solve has just made L x_new = y - d x_new, y its right-hand side (V. Conrad and Y. Wallach, Alternating methods for
  * sets of linear equations, Numer. Math. 32 (1979)). */
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
