@@ -62,8 +62,8 @@ GABLE_API gable_status gable_smoother_update(gable_smoother *s, const void *val)
 GABLE_API gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x,
                                             int sweeps, double *history);
 
-/* Local.  The CUDA stream (cudaStream_t) of the calls of apply that follow; NULL: the default stream.  No effect on the
- * CPU. */
+/* Local.  The CUDA stream (cudaStream_t) of the calls of apply that follow; NULL: the default stream.  It must live for
+ * as long as the smoother has it; the one before is not used any more, nor waited for.  No effect on the CPU. */
 GABLE_API gable_status gable_smoother_set_stream(gable_smoother *s, void *stream);
 
 /* Local.  What went wrong in asynchronous calls of apply since the last call of this function, and the row (may be

@@ -90,8 +90,8 @@ GABLE_API gable_status gable_trisolve_work_bytes(const gable_trisolve *t, gable_
 GABLE_API gable_status gable_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host, void *device,
                                             gable_work **out);
 
-/* Local.  The CUDA stream (cudaStream_t) on which solves with w run; NULL: the default stream.  No effect on the CPU.
- */
+/* Local.  The CUDA stream (cudaStream_t) on which solves with w run; NULL: the default stream.  It must live for as
+ * long as w has it; the one before is not used any more, nor waited for.  No effect on the CPU. */
 GABLE_API gable_status gable_work_set_stream(gable_work *w, void *stream);
 
 /* Local.  op(T) x = b for count right-hand sides (b->count == x->count <= max_rhs).  b is not written; x may be b (the

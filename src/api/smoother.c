@@ -81,6 +81,12 @@ void gable_smoother_destroy(gable_smoother **s)
   gi_free(p->ctx, p);
 }
 
+/* To the state, once there is one. */
+static void pass_stream(gable_smoother *s)
+{
+  if (s->state && s->kind->set_stream) s->kind->set_stream(s->state, s->stream);
+}
+
 gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
@@ -94,6 +100,7 @@ gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *
              "the matrix is in device memory, this context is %s", s->ctx->where);
   GI_TRY(s->ctx->device->enter(s->ctx));
   GI_TRY(s->kind->analyse(s->ctx, &s->shape, a, s->method, &s->options, &bad_row, &s->state));
+  pass_stream(s);
 done:
   return status;
 }
@@ -130,7 +137,7 @@ gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b
   GI_TRY(s->ctx->device->enter(s->ctx));
   for (int k = 0; history && k <= sweeps; k++) history[k] = 0;
   for (gable_off j = 0; j < b->count && b->n; j += s->options.max_rhs) {
-    gi_sweep_run all = {.type = b->type, .space = b->space, .sweeps = sweeps, .history = history, .stream = s->stream};
+    gi_sweep_run all = {.type = b->type, .space = b->space, .sweeps = sweeps, .history = history};
     all.b = b->data;
     all.x = x->data;
     gi_strides_of(b, &all.b_step, &all.b_rhs);
@@ -149,6 +156,7 @@ gable_status gable_smoother_set_stream(gable_smoother *s, void *stream)
   gable_status status = GABLE_OK;
   GI_REQUIRE(s, GABLE_ERR_ARGUMENT, "the smoother is NULL");
   s->stream = stream;
+  pass_stream(s);
 done:
   return status;
 }

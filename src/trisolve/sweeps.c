@@ -254,4 +254,4 @@ static void info_of(const void *state, gable_smoother_info *info)
   info->levels_backward = s->side[1].method ? s->side[1].levels : 0;
 }
 
-const gi_sweep_kind gi_sweeps_lists = {analyse, update, apply, status_of, info_of, release};
+const gi_sweep_kind gi_sweeps_lists = {analyse, update, apply, NULL, status_of, info_of, release};

@@ -22,7 +22,6 @@ typedef struct gi_sweep_run {
   int from_zero; /* 1: x is zero, whatever it holds */
   int sweeps;
   double *history; /* [sweeps+1] squares of norms of b - A x are added; NULL: none */
-  void *stream;
 } gi_sweep_run;
 
 /* Column j of it alone. */
@@ -35,7 +34,10 @@ typedef struct gi_sweep_kind {
                           const gable_smoother_options *options, gable_idx *bad_row, void **state);
   gable_status (*update)(void *state, const void *val, gable_idx *bad_row);
   gable_status (*apply)(void *state, const gi_sweep_run *run);
-  /* What went wrong in asynchronous sweeps since the last call; waits for their stream. */
+  /* On which apply works from now on, and which status and release wait for (at first the default stream); NULL: these
+   * sweeps have no use for one. */
+  void (*set_stream)(void *state, void *stream);
+  /* What went wrong in asynchronous sweeps since the last call; waits. */
   gable_status (*status)(void *state, gable_idx *row);
   void (*info)(const void *state, gable_smoother_info *info);
   void (*release)(void *state); /* NULL is fine */

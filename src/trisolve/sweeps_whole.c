@@ -41,7 +41,7 @@ typedef struct whole {
   double *parts, *norms;   /* [GIK_SQUARE_PARTS], [HISTORY] */
   gik_control *control[2]; /* fused elements, for float and for double vectors */
   void *published[2];      /* [2n] */
-  void *stream;            /* of the last apply */
+  void *stream;
 } whole;
 
 static void release(void *state)
@@ -179,7 +179,9 @@ static gable_status update(void *state, const void *val, gable_idx *bad_row)
   for (int d = 0; d < 2 && !s->fused; d++) {
     if (!s->to[d].plan) continue;
     GI_TRY(gable_trisolve_update_with_diagonal(s->to[d].plan, s->rows.val, s->relaxed));
-    if (!s->to[d].work) GI_TRY(gable_work_create(s->to[d].plan, s->options.max_rhs, &s->to[d].work));
+    if (s->to[d].work) continue;
+    GI_TRY(gable_work_create(s->to[d].plan, s->options.max_rhs, &s->to[d].work));
+    GI_TRY(gable_work_set_stream(s->to[d].work, s->stream));
   }
 done:
   return status;
@@ -207,7 +209,7 @@ static gik_product product_of(const job *j, gik_part part, const void *relaxed)
   p.x_rhs = j->x_rhs;
   p.count = j->count;
   p.threads = j->s->options.threads;
-  p.stream = j->run->stream;
+  p.stream = j->s->stream;
   return p;
 }
 
@@ -251,8 +253,8 @@ static gable_status sweep_fused(job *j, int d)
   sweep.control = s->control[r->type == GABLE_D];
   sweep.published = s->published[r->type == GABLE_D];
   sweep.deadline_ns = (unsigned long long)(s->options.deadline_s * 1e9);
-  sweep.stream = r->stream;
-  if (sweep.old) GI_TRY(s->rows.kernels->copy(s->rows.a.n, r->type, j->x, j->x_step, s->y, 1, r->stream));
+  sweep.stream = s->stream;
+  if (sweep.old) GI_TRY(s->rows.kernels->copy(s->rows.a.n, r->type, j->x, j->x_step, s->y, 1, s->stream));
   GI_TRY(
       (s->method == GI_LEVR ? gik_row_sweeps_cuda.levels : gik_row_sweeps_cuda.elements)(&s->rows.a, &order, &sweep));
 done:
@@ -285,11 +287,11 @@ static gable_status note(job *j, int k)
   double norms[HISTORY];
   const int waiting = k % HISTORY + 1;
   GI_TRY(s->rows.kernels->product(&s->rows.a, &p));
-  GI_TRY(s->rows.kernels->square(s->rows.a.n * j->count, j->run->type, s->y, s->parts, s->norms + k % HISTORY,
-                                 j->run->stream));
+  GI_TRY(
+      s->rows.kernels->square(s->rows.a.n * j->count, j->run->type, s->y, s->parts, s->norms + k % HISTORY, s->stream));
   if (waiting < HISTORY && k < j->run->sweeps) goto done;
-  GI_TRY(device->copy_out(s->ctx, norms, s->norms, (size_t)waiting * sizeof *norms, j->run->stream));
-  GI_TRY(device->synchronise(s->ctx, j->run->stream));
+  GI_TRY(device->copy_out(s->ctx, norms, s->norms, (size_t)waiting * sizeof *norms, s->stream));
+  GI_TRY(device->synchronise(s->ctx, s->stream));
   for (int i = 0; i < waiting; i++) j->run->history[k + 1 - waiting + i] += norms[i];
 done:
   return status;
@@ -306,8 +308,8 @@ static gable_status bring(const job *j, const void *host, ptrdiff_t step, ptrdif
     const char *from = (const char *)host + c * rhs * (ptrdiff_t)one;
     if (step != 1) GI_TRY(gik_row_products_cpu.copy(n, j->run->type, from, step, s->host, 1, NULL));
     GI_TRY(s->ctx->device->copy_in(s->ctx, (char *)device + (size_t)c * bytes, step == 1 ? from : s->host, bytes,
-                                   j->run->stream));
-    GI_TRY(s->ctx->device->synchronise(s->ctx, j->run->stream));
+                                   s->stream));
+    GI_TRY(s->ctx->device->synchronise(s->ctx, s->stream));
   }
 done:
   return status;
@@ -323,8 +325,8 @@ static gable_status take_back(const job *j)
   for (gable_idx c = 0; c < j->count; c++) {
     char *to = (char *)r->x + c * r->x_rhs * (ptrdiff_t)one;
     GI_TRY(s->ctx->device->copy_out(s->ctx, r->x_step == 1 ? to : s->host, (char *)s->x + (size_t)c * bytes, bytes,
-                                    r->stream));
-    GI_TRY(s->ctx->device->synchronise(s->ctx, r->stream));
+                                    s->stream));
+    GI_TRY(s->ctx->device->synchronise(s->ctx, s->stream));
     if (r->x_step != 1) GI_TRY(gik_row_products_cpu.copy(n, r->type, s->host, 1, to, r->x_step, NULL));
   }
 done:
@@ -361,7 +363,7 @@ static gable_status write_zero(job *j)
   const size_t one = gi_type_size(j->run->type);
   for (gable_idx c = 0; c < j->count && j->zero; c++)
     GI_TRY(s->rows.kernels->copy(s->rows.a.n, j->run->type, NULL, 1, (char *)j->x + c * j->x_rhs * (ptrdiff_t)one,
-                                 j->x_step, j->run->stream));
+                                 j->x_step, s->stream));
   j->zero = 0;
 done:
   return status;
@@ -406,9 +408,6 @@ static gable_status apply(void *state, const gi_sweep_run *run)
 {
   gable_status status = GABLE_OK;
   whole *s = state;
-  s->stream = run->stream;
-  for (int d = 0; d < 2; d++)
-    if (s->to[d].work) GI_TRY(gable_work_set_stream(s->to[d].work, run->stream));
   if (!s->fused) GI_TRY(apply_together(s, run));
   for (gable_idx c = 0; c < run->count && s->fused; c++) {
     const gi_sweep_run one = gi_sweep_column(run, c);
@@ -416,6 +415,14 @@ static gable_status apply(void *state, const gi_sweep_run *run)
   }
 done:
   return status;
+}
+
+static void set_stream(void *state, void *stream)
+{
+  whole *s = state;
+  s->stream = stream;
+  for (int d = 0; d < 2; d++)
+    if (s->to[d].work) (void)gable_work_set_stream(s->to[d].work, stream);
 }
 
 static void info_of(const void *state, gable_smoother_info *info)
@@ -431,4 +438,4 @@ static void info_of(const void *state, gable_smoother_info *info)
   info->levels_backward = s->to[1].levels;
 }
 
-const gi_sweep_kind gi_sweeps_whole = {analyse, update, apply, status_of, info_of, release};
+const gi_sweep_kind gi_sweeps_whole = {analyse, update, apply, set_stream, status_of, info_of, release};
