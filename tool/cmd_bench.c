@@ -255,9 +255,12 @@ static int run(bench_request *q)
     contestant_free(&c.solver[k]);
     contestant_free(&c.sweeper[k]);
   }
-  if (c.json && c.json != stdout && (ferror(c.json) | fclose(c.json)) != 0) {
-    perror("gable bench: --json");
-    rc = EXIT_FAILED;
+  if (c.json && c.json != stdout) {
+    const int wrong = ferror(c.json);
+    if (fclose(c.json) || wrong) {
+      perror("gable bench: --json");
+      rc = EXIT_FAILED;
+    }
   }
   bench_results_free(&c.results);
   free(c.names);
