@@ -2,7 +2,8 @@
  *
  * In double precision, on the CPU or on a GPU, where factors and vectors stay in its memory and the host asks for the
  * residual at most once in an iteration.  Factors of ILU(0) and IC(0) are applied by gable_trisolve plans.  The results
- * have the same bits in every run on one place; docs/algorithms/krylov.md says where places differ. */
+ * have the same bits in every run on one place, unless method is levc, elmc or gsf; docs/algorithms/krylov.md says
+ * where places differ. */
 #ifndef GABLE_KRYLOV_H
 #define GABLE_KRYLOV_H
 

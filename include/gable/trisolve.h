@@ -61,9 +61,10 @@ GABLE_API gable_status gable_trisolve_create(gable_context *ctx, const gable_tri
 /* Local.  Reads the pattern of the square matrix a: CSR or CSC, base 0 or 1, any offset type, host or device memory;
  * its values are not looked at.  May be called again with another matrix.  a's arrays are not kept.  The plan's memory
  * comes from the allocators of the context, on a GPU too, which may be the caller's (gable_context_options);
- * gable_trisolve_get_info tells how much it took.  GABLE_ERR_ARGUMENT:
- * not square, an index out of range or out of order, or an entry outside of the promised triangle, each with its row;
- * GABLE_ERR_SINGULAR: a row without a diagonal entry (GABLE_STORED). */
+ * gable_trisolve_get_info tells how much it took.  GABLE_ERR_ARGUMENT: not square, an index out of range or out of
+ * order, or an entry outside of the promised triangle, each with its row; GABLE_ERR_SINGULAR: a row without a diagonal
+ * entry (GABLE_STORED); GABLE_ERR_LIMIT, on a GPU alone: 2^31 - 1 entries or more in the caller's matrix, or
+ * method tiles where none fits. */
 GABLE_API gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *a);
 
 /* Local.  New values, in the order and the memory space of the analysed matrix ([nnz] of its value type): a gather, no

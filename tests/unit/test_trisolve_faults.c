@@ -238,6 +238,30 @@ static void check_plants(gable_context *ctx, const char *method)
   test_triangle_free(&many);
 }
 
+/* A GPU's plan counts entries in 32 bits; it says so before it looks at any. */
+static void check_too_many(gable_context *ctx)
+{
+  const int64_t ptr[] = {0, 0, INT32_MAX};
+  const gable_idx idx[] = {0};
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  gable_trisolve *plan = NULL;
+  void *there = NULL;
+  view.n_rows = view.n_cols = 2;
+  view.part = GABLE_LOWER;
+  view.ptr = ptr;
+  view.idx = idx;
+  CHECK_OK(gable_trisolve_create(ctx, NULL, &plan));
+  CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_LIMIT, "%s", gable_last_error());
+  CHECK_OK(gable_device_alloc(ctx, sizeof ptr, &there));
+  CHECK_OK(gable_device_copy_in(ctx, there, ptr, sizeof ptr, NULL));
+  view.ptr = there;
+  view.idx = there;
+  view.space = GABLE_DEVICE;
+  CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_LIMIT, "%s", gable_last_error());
+  gable_device_free(ctx, &there);
+  gable_trisolve_destroy(&plan);
+}
+
 /* Matrices that are refused, with the row, and calls in the wrong phase. */
 static void check_refusals(gable_context *ctx)
 {
@@ -430,6 +454,7 @@ int main(int argc, char **argv)
     check_plants(ctx, *method);
   }
   check_refusals(ctx);
+  if (test_place_is_gpu(ctx)) check_too_many(ctx);
   check_counters(ctx);
   check_timing(ctx);
   gable_context_destroy(&ctx);
