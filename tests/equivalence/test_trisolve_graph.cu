@@ -1,6 +1,6 @@
 /* A solve captured in a CUDA graph and replayed: with another b, with new values, between other solves of its plan; of
  * either op, with a schedule of its own or without, of doubles and of floats, of one and of several right-hand sides,
- * in one launch and in one for each level. */
+ * in one launch, in one for each level, and between two that turn the vectors. */
 #include <cuda_runtime.h>
 
 #include "support/test.h"
@@ -21,6 +21,7 @@ struct request {
   gable_idx rhs;
   gable_type type;
   gable_idx longest; /* of the rows of two levels that are taken one after the other; 0: of a grid */
+  int wide;          /* levels so wide, not of a grid, that many right-hand sides are turned */
 };
 
 struct problem {
@@ -68,7 +69,9 @@ static void open_problem(problem *p, const request *q)
   const gable_vectors_view none = GABLE_VECTORS_VIEW_INIT;
   memset(p, 0, sizeof *p);
   p->q = *q;
-  p->t = q->longest ? test_two_levels(q->longest) : test_triangle_named("9 point grid", 5);
+  p->t = q->longest ? test_two_levels(q->longest)
+         : q->wide  ? test_wide_levels()
+                    : test_triangle_named("9 point grid", 5);
   gable_matrix_view view = test_triangle_view(&p->t);
   view.value_type = q->type;
   view.val = NULL; /* the pattern alone */
@@ -144,7 +147,7 @@ static void check_launches(const problem *p)
 
 static void check_graph(const request *q)
 {
-  const int rounds = q->longest ? 5 : 20;
+  const int rounds = q->longest || q->wide ? 5 : 20;
   problem p;
   cudaGraph_t graph;
   cudaGraphExec_t replay;
@@ -178,8 +181,8 @@ int main(int argc, char **argv)
   char *words[] = {program, place, NULL};
   ctx = test_place(2, argc > 1 ? argv : words, NULL);
   for (int k = 0; k < 16; k++) {
-    request q = {NULL,          k & 1 ? GABLE_T : GABLE_N, k & 2 ? GABLE_TRISOLVE_N : 0,
-                 k & 4 ? 5 : 1, k & 8 ? GABLE_S : GABLE_D, 0};
+    request q = {
+        NULL, k & 1 ? GABLE_T : GABLE_N, k & 2 ? GABLE_TRISOLVE_N : 0, k & 4 ? 5 : 1, k & 8 ? GABLE_S : GABLE_D, 0, 0};
     for (const char *const *method = test_place_methods(ctx); *method; method++) {
       q.method = *method;
       check_graph(&q);
@@ -187,6 +190,8 @@ int main(int argc, char **argv)
     q.method = "rows";
     for (q.longest = 6; q.longest < 4000; q.longest += 2994) check_graph(&q); /* whole rows, and some split */
   }
+  const request turned = {"rows", GABLE_N, GABLE_TRISOLVE_N, 61, GABLE_D, 0, 1}; /* 64,000 rows: 31 MB */
+  check_graph(&turned);
   gable_context_destroy(&ctx);
   return 0;
 }
