@@ -168,18 +168,25 @@ static int prepare(contestant *c, const bench_problem *p, contest_entry *e)
   return rc ? -1 : 0;
 }
 
+static int solve_one(peer *s)
+{
+  return CALL(s, cusparseSpSV_solve, s->handle, plain, &unit, s->a, s->b, s->x, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT,
+              s->one);
+}
+
+static int solve_many(peer *s)
+{
+  return CALL(s, cusparseSpSM_solve, s->handle, plain, plain, &unit, s->a, s->bs, s->xs, CUDA_R_64F,
+              CUSPARSE_SPSM_ALG_DEFAULT, s->many);
+}
+
 static int solve(contestant *c, const bench_problem *p, int turn)
 {
   peer *s = c->state;
   void *b = p->bench.there_b[turn].data;
-  int rc = 0;
-  if (p->bench.x.count == 1)
-    rc = CALL(s, cusparseDnVecSetValues, s->b, b) || CALL(s, cusparseSpSV_solve, s->handle, plain, &unit, s->a, s->b,
-                                                          s->x, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT, s->one);
-  else
-    rc =
-        CALL(s, cusparseDnMatSetValues, s->bs, b) || CALL(s, cusparseSpSM_solve, s->handle, plain, plain, &unit, s->a,
-                                                          s->bs, s->xs, CUDA_R_64F, CUSPARSE_SPSM_ALG_DEFAULT, s->many);
+  const int single = p->bench.x.count == 1;
+  const int rc = single ? CALL(s, cusparseDnVecSetValues, s->b, b) || solve_one(s)
+                        : CALL(s, cusparseDnMatSetValues, s->bs, b) || solve_many(s);
   return rc ? -1 : 0;
 }
 

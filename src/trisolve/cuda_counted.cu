@@ -297,11 +297,12 @@ static gable_status counted_arrays(gi_device_memory *keep, const gi_reading *rea
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)reading->rows.n, slots = bound * (32 / (size_t)out->lanes), entries = found->entries;
-  size_t all = slots * 12 + bound * sizeof *out->head + (2 * n + entries) * 4 + 8192;
-  all += (n + entries) * 8; /* the other op's values */
+  size_t records[2] = {0, 0}, all = slots * (sizeof *c->row_at + sizeof *c->run) + bound * sizeof *out->head;
+  all += (2 * n + entries) * sizeof(unsigned) + 8192; /* and what is lost between arrays */
+  all += (n + entries) * sizeof(double);              /* the other op's values */
   for (int type = 0; type < 2; type++)
-    if (types >> type & 1) all += bound * gik_packed_layout_of(out, type ? GABLE_D : GABLE_S).bytes;
-  GI_TRY(gi_device_reserve(keep, all));
+    if (types >> type & 1) records[type] = bound * gik_packed_layout_of(out, type ? GABLE_D : GABLE_S).bytes;
+  GI_TRY(gi_device_reserve(keep, all + records[0] + records[1]));
   GI_TRY(take(keep, slots, &c->row_at));
   GI_TRY(take(keep, slots, &c->run));
   GI_TRY(take(keep, entries, &c->plain.col));
@@ -309,9 +310,7 @@ static gable_status counted_arrays(gi_device_memory *keep, const gi_reading *rea
   GI_TRY(take(keep, n, &out->position));
   if (out->mixed) GI_TRY(take(keep, bound, &out->head));
   for (int type = 0; type < 2; type++)
-    if (types >> type & 1)
-      GI_TRY(
-          gi_device_take(keep, bound * gik_packed_layout_of(out, type ? GABLE_D : GABLE_S).bytes, &out->record[type]));
+    if (types >> type & 1) GI_TRY(gi_device_take(keep, records[type], &out->record[type]));
   c->plain.n = (int)n;
   c->plain.nnz = found->entries;
   c->plain.ptr = reading->count;

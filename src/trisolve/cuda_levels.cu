@@ -155,7 +155,7 @@ struct level_tally {
   }
 };
 
-/* How long a warp rests before it looks again. */
+/* How long a warp rests before it looks again; what was tried is in docs/algorithms/analysis-gpu.md. */
 struct pause {
   unsigned rest; /* ns */
 

@@ -114,10 +114,10 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
   gik::next_launch();
   gik::after_last_launch();
   const auto other = [=](unsigned p, int bits) { return p && key[p] >> bits != key[p - 1] >> bits; };
-  const unsigned tiles = scan.sum(
-                             n, [=](unsigned p) { return (unsigned)other(p, level_bits); },
-                             [=](unsigned p, unsigned before, unsigned own) { s.tile[p] = before + own; }) +
-                         (n > 0);
+  const unsigned further = scan.sum(
+      n, [=](unsigned p) { return (unsigned)other(p, level_bits); },
+      [=](unsigned p, unsigned before, unsigned own) { s.tile[p] = before + own; });
+  const unsigned tiles = further + (n > 0);
   scan.largest(
       n, [=](unsigned p) { return other(p, 0) ? p : 0; },
       [=](unsigned p, unsigned from) { s.slot[p] = (p - from) % rows; });

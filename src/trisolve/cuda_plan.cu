@@ -185,12 +185,11 @@ gable_status count_levels(gable_trisolve *t, side *d)
 {
   gable_status status = GABLE_OK;
   gi_device_memory scratch = {t->ctx};
+  const size_t count = (size_t)d->profile.levels + 1;
   unsigned *order = nullptr, *starts = nullptr;
   GI_TRY(gi_cuda_order(&scratch, &d->triangle, d->level, d->profile.levels, &order, &starts));
-  GI_TRY(host_take(t->ctx, (size_t)d->profile.levels + 1, &d->starts));
-  GI_TRY(
-      checked(cudaMemcpy(d->starts, starts, ((size_t)d->profile.levels + 1) * sizeof *starts, cudaMemcpyDeviceToHost),
-              "copy to the host"));
+  GI_TRY(host_take(t->ctx, count, &d->starts));
+  GI_TRY(checked(cudaMemcpy(d->starts, starts, count * sizeof *starts, cudaMemcpyDeviceToHost), "copy to the host"));
   for (int l = 0; l < d->profile.levels; l++) {
     const int rows = (int)(d->starts[l + 1] - d->starts[l]);
     if (rows > d->widest) d->widest = rows;

@@ -255,8 +255,10 @@ static gable_status sweep_fused(job *j, int d)
   sweep.deadline_ns = (unsigned long long)(s->options.deadline_s * 1e9);
   sweep.stream = s->stream;
   if (sweep.old) GI_TRY(s->rows.kernels->copy(s->rows.a.n, r->type, j->x, j->x_step, s->y, 1, s->stream));
-  GI_TRY(
-      (s->method == GI_LEVR ? gik_row_sweeps_cuda.levels : gik_row_sweeps_cuda.elements)(&s->rows.a, &order, &sweep));
+  if (s->method == GI_LEVR)
+    GI_TRY(gik_row_sweeps_cuda.levels(&s->rows.a, &order, &sweep));
+  else
+    GI_TRY(gik_row_sweeps_cuda.elements(&s->rows.a, &order, &sweep));
 done:
   return status;
 }
@@ -284,11 +286,10 @@ static gable_status note(job *j, int k)
   whole *s = j->s;
   const gi_device *device = s->ctx->device;
   gik_product p = product_of(j, GIK_WHOLE, NULL);
-  double norms[HISTORY];
+  double norms[HISTORY], *norm = s->norms + k % HISTORY;
   const int waiting = k % HISTORY + 1;
   GI_TRY(s->rows.kernels->product(&s->rows.a, &p));
-  GI_TRY(
-      s->rows.kernels->square(s->rows.a.n * j->count, j->run->type, s->y, s->parts, s->norms + k % HISTORY, s->stream));
+  GI_TRY(s->rows.kernels->square(s->rows.a.n * j->count, j->run->type, s->y, s->parts, norm, s->stream));
   if (waiting < HISTORY && k < j->run->sweeps) goto done;
   GI_TRY(device->copy_out(s->ctx, norms, s->norms, (size_t)waiting * sizeof *norms, s->stream));
   GI_TRY(device->synchronise(s->ctx, s->stream));

@@ -31,20 +31,19 @@ static gable_status fetch(gable_context *ctx, const gi_shape *shape, const gable
 {
   gable_status status = GABLE_OK;
   const gable_idx n = shape->n;
-  const int wide = shape->offset_type == GABLE_I64, device = shape->space == GABLE_DEVICE;
+  const int device = shape->space == GABLE_DEVICE;
   const size_t bytes = ((size_t)n + 1) * gi_type_size(shape->offset_type);
+  gable_matrix_view host = *a;
   void *raw = NULL;
-  const void *ptr = a->ptr;
   GI_ALLOC(ctx, h->offset, (gable_off)n + 1);
   if (device) {
     raw = gi_alloc(ctx, (gable_off)bytes, 1);
     GI_REQUIRE(raw, GABLE_ERR_MEMORY, "out of memory: %.1f MB for offsets", (double)bytes / 1e6);
     GI_TRY(ctx->device->copy_out(ctx, raw, a->ptr, bytes, NULL));
     GI_TRY(ctx->device->synchronise(ctx, NULL));
-    ptr = raw;
+    host.ptr = raw;
   }
-  for (gable_idx i = 0; i <= n; i++)
-    h->offset[i] = (wide ? ((const int64_t *)ptr)[i] : ((const int32_t *)ptr)[i]) - shape->base;
+  for (gable_idx i = 0; i <= n; i++) h->offset[i] = gi_offset_at(&host, i) - shape->base;
   GI_REQUIRE(h->offset[0] == 0 && h->offset[n] >= 0, GABLE_ERR_ARGUMENT, "offsets from %lld to %lld, counted from 0",
              (long long)h->offset[0], (long long)h->offset[n]);
   GI_REQUIRE(h->offset[n] < INT_MAX, GABLE_ERR_LIMIT, "%lld entries: these sweeps hold fewer than 2^31",
