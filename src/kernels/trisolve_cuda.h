@@ -91,7 +91,10 @@ int gik_tiles_many_blocks(const gik_tiles *t, int q, gable_type vectors, int pro
 gable_status gik_tiles_solve_many(const gik_tiles *t, int q, gable_type vectors, int blocks, const gik_solve *s);
 
 enum { GIK_PACKED_WARPS = 4 }; /* of a block */
-enum { GIK_MOST_STEPS = 64 };
+enum { GIK_MOST_STEPS = 64 };  /* levels that are taken one when the other is done */
+
+/* Pairs of entries a lane in mixed records; entries that one has room for, and that a row may have. */
+enum { GIK_MIXED_PAIRS = 4, GIK_MIXED_ROOM = 64 * GIK_MIXED_PAIRS, GIK_MIXED_LONGEST = 8 * GIK_MIXED_ROOM };
 
 /* A record whose rows have lanes of their own number: rows of one level that need as many.  What 32 lanes have no room
  * for is in the records that follow, which are no work of their own. */
@@ -131,18 +134,20 @@ typedef struct gik_packed_layout {
 
 gik_packed_layout gik_packed_layout_of(const gik_packed *p, gable_type vectors);
 size_t gik_packed_record_bytes(int lanes, int pairs, gable_type vectors);
-/* Pairs of entries a lane in mixed records; entries that one has room for, and that a row may have. */
-enum { GIK_MIXED_PAIRS = 4, GIK_MIXED_ROOM = 64 * GIK_MIXED_PAIRS, GIK_MIXED_LONGEST = 8 * GIK_MIXED_ROOM };
-/* One right-hand side after the other, from mixed records. */
-gable_status gik_mixed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
-/* Level by level, where p has steps: places in its records are rows of x, or, with the highest bit, of published, which
- * is [count][n_published] and holds the parts of rows. */
-int gik_stepped_launches(const gik_packed *p);
-gable_status gik_stepped_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
+
 /* 1 when a kernel of this shape was compiled. */
 int gik_packed_shape(int lanes, int pairs);
-/* One right-hand side. */
+
+/* One right-hand side after the other. */
 gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
+
+/* The same from mixed records: for gik_packed_solve. */
+gable_status gik_mixed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
+
+/* Level by level, where p has steps: places in its records are rows of x, or, with the highest bit, of published, which
+ * is [count][n_published] and holds the parts of rows. */
+gable_status gik_stepped_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
+int gik_stepped_launches(const gik_packed *p);
 
 /* Right-hand sides that are solved together by a work for up to count, with n rows of `entries` in levels of `width`,
  * in the mean: 1, 4, 8, 16. */
