@@ -135,9 +135,13 @@ static void print(FILE *out, const request *q, const char *where, const triangle
               human_seconds(r->first_s).s, human_seconds(r->solve.q1).s, human_seconds(r->solve.q3).s);
   report_line(out, "rate", "%s, %s", human_rate(flops / r->solve.median, "flop").s,
               human_rate(r->bytes / r->solve.median, "B").s);
-  report_line(out, "floor", "%s: bytes %s, a hop for each level %s; %.0f%% of it is reached",
-              human_seconds(r->floor.s).s, human_seconds(r->floor.bytes_s).s, human_seconds(r->floor.hops_s).s,
-              100 * share_of(r));
+  if (r->floor.hops_s > 0)
+    report_line(out, "floor", "%s: bytes %s, a hop for each level %s; %.0f%% of it is reached",
+                human_seconds(r->floor.s).s, human_seconds(r->floor.bytes_s).s, human_seconds(r->floor.hops_s).s,
+                100 * share_of(r));
+  else
+    report_line(out, "floor", "%s to read the bytes; %.0f%% of it is reached", human_seconds(r->floor.s).s,
+                100 * share_of(r));
   report_line(out, "error over bound", "%.3g (at most 1)", r->worst);
 }
 
