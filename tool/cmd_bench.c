@@ -298,7 +298,7 @@ int cmd_bench(int argc, char **argv)
       option_integer('r', "repeat", "R", "solves to time, fewer where they take over a second (default 9)", &q.repeat,
                      3, 100000),
       option_real(0, "limit-seconds", "S", "begin no new matrix after so long (default: no limit)", &q.limit_s, 0, 1e9),
-      option_integer('t', "threads", "T", "at most so many (default: one per processor)", &q.threads, 0, 1024),
+      option_threads(&q.threads),
       option_strict(&q.strict),
       option_output('p', "plot", "OUT.svg", "draw the times and their floors", &q.plot),
       option_output(0, "json", "FILE", "one JSON object a line for each measurement, '-' for standard output", &q.json),

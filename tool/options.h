@@ -88,6 +88,18 @@ static inline option option_strict(int *value)
   return option_flag(0, "strict", "duplicate entries are an error; without, they are summed and counted", value);
 }
 
+/* The --method of the verbs of triangular solves. */
+static inline option option_method(const char *help, const char **value)
+{
+  return option_choice('m', "method", "auto|serial|levr|levc|elmr|elmc|gsf|tiles|rows", help, value);
+}
+
+/* Their --threads; 0: not said. */
+static inline option option_threads(long *value)
+{
+  return option_integer('t', "threads", "T", "at most so many (default: one per processor)", value, 0, 1024);
+}
+
 typedef struct command {
   const char *verb, *arguments, *summary; /* "solve", "A.mtx", what it does, one or more lines */
   const option *options;                  /* closed by OPTION_END */
