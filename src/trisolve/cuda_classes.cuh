@@ -11,13 +11,14 @@ namespace gi
 {
 
 struct classes {
+  enum { MOST_BITS = 5 };           /* of 32 lanes */
   unsigned lane_bits, pairs, count; /* count: of a level */
   bool mixed;
 
-  __host__ __device__ unsigned lanes_of(unsigned entries) const
+  __host__ __device__ unsigned lane_bits_of(unsigned entries) const
   {
     unsigned b = mixed ? 0 : lane_bits;
-    while (mixed && entries > 2 * pairs << b && b < 5) b++;
+    while (mixed && entries > 2 * pairs << b && b < MOST_BITS) b++;
     return b;
   }
   /* Of one row. */
@@ -27,30 +28,30 @@ struct classes {
   }
   __host__ __device__ unsigned pairs_of(unsigned entries) const
   {
-    const unsigned b = lanes_of(entries);
+    const unsigned b = lane_bits_of(entries);
     return records_of(entries) > 1 ? pairs : (entries + (2u << b) - 1) >> (b + 1);
   }
-  /* By length: pairs in use; mixed rows of several lanes use more than half of them. */
+  /* By length, without gaps: pairs in use (mixed rows of several lanes use more than half), then records. */
   __host__ __device__ unsigned rank(unsigned entries) const
   {
-    const unsigned b = lanes_of(entries), half = pairs / 2;
+    const unsigned b = lane_bits_of(entries), half = pairs / 2;
     return pairs_of(entries) + (mixed ? b * half : 0) + records_of(entries) - 1;
   }
   __device__ unsigned key(unsigned level, unsigned entries) const
   {
     return count == 1 ? level : level * count + (count - 1 - rank(entries));
   }
-  /* Rows of a record of this key. */
+  /* Rows of a record of this key, whose lanes follow from the rank. */
   __device__ unsigned rows(unsigned key) const
   {
     const unsigned r = count - 1 - key % count, half = pairs / 2, b = r > pairs ? (r - pairs + half - 1) / half : 0;
-    return 32 >> (!mixed ? lane_bits : min(b, 5u));
+    return 32 >> (!mixed ? lane_bits : min(b, (unsigned)MOST_BITS));
   }
   /* Records of a row of this key. */
   __device__ unsigned records(unsigned key) const
   {
-    const unsigned r = count - 1 - key % count, last = pairs + 5 * (pairs / 2);
-    return mixed && r > last ? r - last + 1 : 1;
+    const unsigned r = count - 1 - key % count, full = pairs + MOST_BITS * (pairs / 2); /* ranks of one record */
+    return mixed && r > full ? r - full + 1 : 1;
   }
 };
 

@@ -194,7 +194,7 @@ struct counted_writer {
   {
     if (i / 32 >= *records) return;
     const unsigned *list = row_at + i / 32 * slots, first = list[0], lane = (unsigned)(i % 32);
-    const unsigned longest = rows.run[first].y, bits = c.lanes_of(longest), lanes = 1u << bits;
+    const unsigned longest = rows.run[first].y, bits = c.lane_bits_of(longest), lanes = 1u << bits;
     const unsigned slot = lane >> bits, part = lane & (lanes - 1), k = list[slot];
     const unsigned pairs = mixed ? c.pairs_of(longest) : c.pairs, records = c.records_of(longest);
     const unsigned before = records > 1 ? records_before(list, i / 32, slots) : 0;

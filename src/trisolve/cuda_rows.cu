@@ -134,7 +134,7 @@ struct packed_writer {
       mixed[i] = gik_head{p,
                           before ? 0 : rows,
                           before ? NONE : gate,
-                          (unsigned char)c.lanes_of(entries(k)),
+                          (unsigned char)c.lane_bits_of(entries(k)),
                           (unsigned char)c.pairs_of(entries(k)),
                           (unsigned char)before,
                           (unsigned char)(c.records_of(entries(k)) - 1 - before)};
@@ -146,7 +146,8 @@ struct packed_writer {
   {
     if (i / 32 >= o.record[o.keys]) return;
     const unsigned *row = o.row_at + i / 32 * slots, lane = (unsigned)(i % 32);
-    const unsigned bits = c.lanes_of(entries(row[0])), lanes = 1u << bits, part = lane % lanes, k = row[lane >> bits];
+    const unsigned bits = c.lane_bits_of(entries(row[0])), lanes = 1u << bits, part = lane % lanes,
+                   k = row[lane >> bits];
     const unsigned before = c.records_of(entries(row[0])) > 1 ? records_before(row, i / 32, slots) : 0;
     const unsigned first = k == NONE ? 0 : t.ptr[k], count = entries(k);
     char *r = record + i / 32 * l.bytes;

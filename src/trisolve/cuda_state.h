@@ -103,7 +103,7 @@ int tiles_are_busy(const gi_profile *p, const gik_device_triangle *t, double rhs
 /* How many right-hand sides the slots of d's tiles have room for; cuda_together.cu. */
 void tiles_together(const gable_trisolve *t, const state *s, side *d);
 
-/* Right-hand sides that a work for so many solves at a time, of a type (0: float, 1: double). */
+/* How many right-hand sides a work for max_rhs of them solves at a time; type: 0 float, 1 double. */
 int together(const side *d, gable_idx max_rhs, int type);
 
 /* Whether it matters how many levels are narrow or wide; cuda_widths.cu counts them.  rows_only: tiles are no choice.
