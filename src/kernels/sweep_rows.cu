@@ -4,6 +4,7 @@
  * after that, for it is made of what was read. */
 #include "kernels/cuda_status.cuh"
 #include "kernels/element_flow.cuh"
+#include "kernels/level_runs.cuh"
 #include "kernels/sweep_rows.h"
 
 using gik::launched;
@@ -182,20 +183,12 @@ static unsigned lanes_of(const gik_rows *a)
   return lanes;
 }
 
-/* The end of the run of levels from m on that go in one launch: levels that one block takes at once. */
-static int run_end(const gik_sweep_order *o, int m, unsigned rows)
-{
-  int e = m;
-  while (e < o->levels && o->start[e + 1] - o->start[e] <= rows) e++;
-  return e > m ? e : m + 1;
-}
-
 template <typename A, typename V, int P>
 static void levels_run(const sweep_arguments<A, V> &g, const gik_sweep_order *o, cudaStream_t stream)
 {
   const unsigned rows = SWEEP_BLOCK / P, chain_rows = CHAIN_BLOCK / P;
   for (int m = 0; m < o->levels;) {
-    const int e = run_end(o, m, chain_rows);
+    const int e = run_end(o->start, o->levels, m, chain_rows);
     const unsigned width = o->start[m + 1] - o->start[m];
     if (width <= chain_rows)
       dependent_launch(sweep_chain_kernel<A, V, P>, 1, CHAIN_BLOCK, 0, !m, stream, g, o->device_start, m, e);
@@ -257,13 +250,6 @@ gable_status prepare(gik_control *control, void *published, gable_idx n, gable_t
   return gik_solve_prepare(control, published, 2 * (size_t)n, type, stream);
 }
 
-int launches(const gik_rows *a, const gik_sweep_order *o)
-{
-  int count = 0;
-  for (int m = 0; m < o->levels; count++) m = gik::run_end(o, m, gik::CHAIN_BLOCK / gik::lanes_of(a));
-  return count;
-}
-
 } /* namespace */
 
-extern "C" const gik_row_sweeps gik_row_sweeps_cuda = {levels, elements, prepare, launches};
+extern "C" const gik_row_sweeps gik_row_sweeps_cuda = {levels, elements, prepare};

@@ -34,8 +34,6 @@ typedef struct gik_row_sweeps {
   gable_status (*levels)(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s);
   gable_status (*elements)(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s);
   gable_status (*prepare)(gik_control *control, void *published, gable_idx n, gable_type type, void *stream);
-  /* Launches of one sweep by levels. */
-  int (*launches)(const gik_rows *a, const gik_sweep_order *o);
 } gik_row_sweeps;
 
 extern const gik_row_sweeps gik_row_sweeps_cuda; /* empty in a build without CUDA */

@@ -6,6 +6,7 @@
  * sides are solved one after another. */
 #include "kernels/cuda_status.cuh"
 #include "kernels/element_flow.cuh"
+#include "kernels/level_runs.cuh"
 
 namespace gik
 {
@@ -216,19 +217,11 @@ static unsigned chain_rows(const gik_seed *m)
   return CHAIN_BLOCK / (unsigned)m->lanes;
 }
 
-/* The end of the run of levels from m0 on that go in one launch. */
-static int run_end(const gik_seed *m, int m0)
-{
-  int e = m0;
-  while (e < m->levels && m->level[e + 1] - m->level[e] <= chain_rows(m)) e++;
-  return e > m0 ? e : m0 + 1;
-}
-
 template <typename T, int K, bool COLUMNS>
 static void levels_run(const gik_seed *m, const seed_arguments<T> &g, cudaStream_t stream)
 {
   for (int l = 0; l < m->levels;) {
-    const int e = run_end(m, l);
+    const int e = run_end(m->level, m->levels, l, chain_rows(m));
     const unsigned rows = m->level[l + 1] - m->level[l], at_once = SEED_BLOCK / K;
     if (rows <= chain_rows(m))
       dependent_launch(level_chain_kernel<T, K, COLUMNS>, 1, CHAIN_BLOCK, 0, !l, stream, g, m->device_level, l, e);
@@ -304,9 +297,7 @@ extern "C" {
 
 int gik_seed_launches(const gik_seed *m)
 {
-  int n = 0;
-  for (int l = 0; l < m->levels; n++) l = gik::run_end(m, l);
-  return n;
+  return gik::run_count(m->level, m->levels, gik::chain_rows(m));
 }
 
 gable_status gik_levr_solve(const gik_seed *m, gable_type vectors, const gik_solve *s)

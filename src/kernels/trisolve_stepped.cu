@@ -6,6 +6,7 @@
  * that follow one another are one launch, of a block for some right-hand sides each. */
 #include "kernels/cuda_status.cuh"
 #include "kernels/dependent_launch.cuh"
+#include "kernels/level_runs.cuh"
 #include "kernels/mixed_record.cuh"
 
 namespace gik
@@ -175,14 +176,6 @@ static __global__ void __launch_bounds__(RUN_WARPS * 32)
   }
 }
 
-/* The end of the run of steps from l on that go in one launch. */
-static int end_of_run(const gik_packed *p, int l)
-{
-  int e = l;
-  while (e < p->steps && p->step[e + 1] - p->step[e] <= RUN_RECORDS) e++;
-  return e > l ? e : l + 1;
-}
-
 /* Right-hand sides of a block, so that there are warps enough: with few records a warp has few right-hand sides. */
 static unsigned span_of(unsigned records, unsigned count, unsigned together, int processors)
 {
@@ -200,7 +193,7 @@ static void stepped_run(const gik_packed *p, stepped_arguments<T> g, const gik_s
   for (int l = 0; l <= p->steps; l++) table.first[l] = p->step[l];
   for (int l = 0; l < p->steps;) {
     const unsigned records = p->step[l + 1] - p->step[l];
-    const int end = end_of_run(p, l), run = end > l + 1 || records <= RUN_RECORDS;
+    const int end = run_end(p->step, p->steps, l, RUN_RECORDS), run = records <= RUN_RECORDS;
     g.span = run ? R : span_of(records, g.count, R, s->processors);
     const dim3 grid(run ? 1 : (records + STEP_WARPS - 1) / STEP_WARPS, (g.count + g.span - 1) / g.span);
     if (run)
@@ -237,9 +230,7 @@ extern "C" {
 
 int gik_stepped_launches(const gik_packed *p)
 {
-  int n = 0;
-  for (int l = 0; l < p->steps; n++) l = gik::end_of_run(p, l);
-  return n;
+  return gik::run_count(p->step, p->steps, gik::RUN_RECORDS);
 }
 
 gable_status gik_stepped_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)
