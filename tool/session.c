@@ -122,7 +122,8 @@ session_text session_reason(gable_status status)
   session_text reason;
   const char *said = gable_last_error();
   const size_t length = strcspn(said, "\n");
-  if (length)
+  /* the tool's own lack of memory left no word, and what is there is about something else */
+  if (length && (status != GABLE_ERR_MEMORY || strstr(said, "memory")))
     snprintf(reason.text, sizeof reason.text, "%.*s", (int)length, said);
   else
     snprintf(reason.text, sizeof reason.text, "%s", gable_status_text(status));

@@ -69,12 +69,22 @@ done:
   return status;
 }
 
+/* The first GPU, or the CPU; that there is no GPU is no error, and so not the last one. */
+static void open_any(gable_context *ctx)
+{
+  char said[GI_ERROR_BYTES];
+  snprintf(said, sizeof said, "%s", gable_last_error());
+  ctx->device = &gi_device_cuda;
+  if (!ctx->device->open(0, &ctx->device_state)) return;
+  ctx->device = &gi_device_cpu;
+  gi_adopt_error(said);
+}
+
 gable_status gable_context_create(const char *where, const gable_context_options *options, gable_context **out)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = NULL;
   gable_context_options own;
-  const gi_device *device = NULL;
   int ordinal = 0;
 
   GI_REQUIRE(out, GABLE_ERR_ARGUMENT, "out is NULL");
@@ -88,17 +98,15 @@ gable_status gable_context_create(const char *where, const gable_context_options
   ctx->threads = own.threads;
 
   if (!where || !strcmp(where, "auto")) {
-    device = &gi_device_cuda;
-    if (device->open(0, &ctx->device_state)) device = &gi_device_cpu;
+    open_any(ctx);
   } else {
-    GI_TRY(parse_where(where, &device, &ordinal));
-    GI_TRY(device->open(ordinal, &ctx->device_state));
+    GI_TRY(parse_where(where, &ctx->device, &ordinal));
+    GI_TRY(ctx->device->open(ordinal, &ctx->device_state));
   }
-  ctx->device = device;
-  if (device == &gi_device_cuda)
+  if (ctx->device == &gi_device_cuda)
     snprintf(ctx->where, sizeof ctx->where, "cuda:%d", ordinal);
   else
-    snprintf(ctx->where, sizeof ctx->where, "%s", device->name);
+    snprintf(ctx->where, sizeof ctx->where, "%s", ctx->device->name);
   *out = ctx;
   ctx = NULL;
 done:

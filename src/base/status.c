@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RECORD_BYTES = 2048 };
-
-static GI_THREAD_LOCAL char record[RECORD_BYTES];
+static GI_THREAD_LOCAL char record[GI_ERROR_BYTES];
 
 const char *gable_status_text(gable_status status)
 {

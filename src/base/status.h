@@ -10,6 +10,8 @@
 extern "C" {
 #endif
 
+enum { GI_ERROR_BYTES = 2048 }; /* of a thread's record, at most */
+
 /* Writes the message and the place into this thread's record and returns code. */
 gable_status gi_raise(gable_status code, const char *file, int line, const char *func, const char *format, ...)
     GI_PRINTF(5, 6);

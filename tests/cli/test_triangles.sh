@@ -63,6 +63,11 @@ run 2 trisolve a.mtx --method magic
 run 2 smooth a.mtx --omega 2
 says 'from 1e-06 to 1.999999' err
 run 2 krylov a.mtx --solver none
+if [ -z "${SAN:-}" ]; then
+    run 0 generate chain:4000 -o chain.mtx
+    (ulimit -v 2000000 && run 1 trisolve chain.mtx --rhs 100000 --threads 1) || exit 1
+    says 'out of memory' err
+fi
 run 1 levels a.mtx --plot nowhere/levels.svg
 [ ! -s out ] || wrong "it looked first, and then found that it cannot write"
 run 1 trisolve a.mtx --json nowhere/j

@@ -33,6 +33,7 @@ int main(void)
   CHECK(gable_context_create("cuda:x", NULL, &ctx) == GABLE_ERR_ARGUMENT);
   CHECK(!ctx);
   CHECK_OK(gable_context_create("auto", NULL, &ctx));
+  CHECK(strstr(gable_last_error(), "cuda:x"), "that there is no GPU counts as an error: %s", gable_last_error());
   gable_context_destroy(&ctx);
 
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
