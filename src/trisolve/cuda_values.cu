@@ -8,8 +8,7 @@ using namespace gi;
 namespace
 {
 
-/* What the diagonal of a row is, and faults of it: the smallest row of the newest update wins, so nothing is cleared.
- */
+/* Faults of the diagonal: the smallest row of the newest update wins, so nothing is cleared. */
 struct fault_notes {
   u64 *fault; /* [2] */
   u64 epoch;
@@ -20,6 +19,7 @@ struct fault_notes {
   __device__ void note(double d, int row) const { atomicMax(fault + !isfinite(d), epoch << 32 | (unsigned)~row); }
 };
 
+/* The diagonal of the rows of the matrix; what is wrong with it is noted. */
 template <typename M> struct diagonal_of {
   const M *val, *separate;
   const unsigned *from;
@@ -32,15 +32,10 @@ template <typename M> struct diagonal_of {
   }
 };
 
-} /* namespace */
-
-template <typename M> static diagonal_of<M> diagonal_from(const gi_values *v)
+template <typename M> diagonal_of<M> diagonal_from(const gi_values *v)
 {
   return {(const M *)v->val, (const M *)v->diagonal, v->diagonal_from, {v->fault, v->epoch}};
 }
-
-namespace
-{
 
 /* Where the numbers of the records for one type of vectors lie. */
 struct record_layout {
