@@ -25,5 +25,6 @@ else
 fi
 : >"$work/nvcc" && chmod +x "$work/nvcc"
 is yes "$(look CUDA=yes NVCC="$work/nvcc" | cut -d ' ' -f 2)" 'then make CUDA=yes'
-is yes "$(look NVCC="$work/nvcc" | cut -d ' ' -f 2)" 'then make'
+is yes "$(look | cut -d ' ' -f 2)" 'then make'
+grep -q "^NVCC := $work/nvcc\$" "$work/config.mk" || { echo "which nvcc it was is forgotten"; exit 1; }
 is no "$(look CUDA=no | cut -d ' ' -f 2)" 'then make CUDA=no'
