@@ -133,7 +133,6 @@ typedef struct gik_packed_layout {
 } gik_packed_layout;
 
 gik_packed_layout gik_packed_layout_of(const gik_packed *p, gable_type vectors);
-size_t gik_packed_record_bytes(int lanes, int pairs, gable_type vectors);
 
 /* 1 when a kernel of this shape was compiled. */
 int gik_packed_shape(int lanes, int pairs);

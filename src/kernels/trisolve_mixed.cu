@@ -63,13 +63,13 @@ static __global__ void __launch_bounds__(GIK_PACKED_WARPS * 32, 6)
     if (then.piece < g.pieces)
       prefetch_mixed<T>(g.record + (size_t)(then.piece / g.count) * L::bytes, then.pairs(), lane);
     if (g.gated && now.head.z != NONE)
-      await_gate(mine + now.head.z, g.control, g.deadline_ns, r < now.head.y ? row & 0x7fffffff : -1);
-    await<T, K>(v, place, mine, g.control, g.deadline_ns, row & 0x7fffffff);
+      await_gate(mine + now.head.z, g.control, g.deadline_ns, r < now.head.y ? (int)(row & ~PART) : -1);
+    await<T, K>(v, place, mine, g.control, g.deadline_ns, (int)(row & ~PART));
     sum = minus_dot<T, K>(sum, a, v);
     for (unsigned q = LONG ? now.after() : 0; q > 0; q--) {
       record += L::bytes;
       load_entries<T>(a, place, record, K, lane, policy);
-      await<T, K>(v, place, mine, g.control, g.deadline_ns, row & 0x7fffffff);
+      await<T, K>(v, place, mine, g.control, g.deadline_ns, (int)(row & ~PART));
       sum = minus_dot<T, K>(sum, a, v);
     }
     for (int d = (1 << bits) / 2; d > 0; d >>= 1) sum += __shfl_xor_sync(ALL, sum, d);

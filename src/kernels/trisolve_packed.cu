@@ -55,8 +55,8 @@ static __global__ void __launch_bounds__(GIK_PACKED_WARPS * 32) packed_kernel(co
     if (!lane) deal.settle();
     /* a lane without a row names none */
     if (g.gated && head.z != NONE)
-      await_gate(mine + head.z, g.control, g.deadline_ns, (unsigned)r < head.y ? row & 0x7fffffff : -1);
-    await<T, KP>(v, place, mine, g.control, g.deadline_ns, row & 0x7fffffff);
+      await_gate(mine + head.z, g.control, g.deadline_ns, (unsigned)r < head.y ? (int)(row & ~PART) : -1);
+    await<T, KP>(v, place, mine, g.control, g.deadline_ns, (int)(row & ~PART));
     sum = minus_dot<T, KP>(sum, a, v);
 #pragma unroll
     for (int d = P / 2; d > 0; d >>= 1) sum += __shfl_xor_sync(ALL, sum, d);
@@ -96,12 +96,6 @@ template <typename T> static void packed_launch(const gik_packed *p, const gik_s
 } /* namespace gik */
 
 extern "C" {
-
-size_t gik_packed_record_bytes(int lanes, int pairs, gable_type vectors)
-{
-  const gik_packed p = {lanes, pairs};
-  return gik_packed_layout_of(&p, vectors).bytes;
-}
 
 gik_packed_layout gik_packed_layout_of(const gik_packed *p, gable_type vectors)
 {

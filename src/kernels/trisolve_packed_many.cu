@@ -75,7 +75,7 @@ template <typename T, int E> struct batch {
 #pragma unroll
       for (int u = 0; u < E; u++) missing |= not_yet(v[u]);
       if (!__any_sync(ALL, missing)) break;
-      if (__any_sync(ALL, p.lost(g.control, g.deadline_ns, missing ? row & 0x7fffffff : -1))) break;
+      if (__any_sync(ALL, p.lost(g.control, g.deadline_ns, missing ? (int)(row & ~PART) : -1))) break;
 #pragma unroll
       for (int u = 0; u < E; u++)
         if (not_yet(v[u])) v[u] = load_twin(mine + (size_t)place[u] * Q);
@@ -252,6 +252,7 @@ static unsigned many_ticket(double pieces_of_level)
 template <typename T> static void many_launch(const gik_packed *p, int q, gable_type type, const gik_solve *s)
 {
   const size_t size = sizeof(T), rows = 32 / (size_t)p->lanes, groups = 64 / (size_t)q;
+  const gik_packed_layout l = gik_packed_layout_of(p, type);
   many_arguments<T> g = {};
   g.record = (const char *)p->record[type == GABLE_D];
   g.n_published = p->n_published;
@@ -262,10 +263,10 @@ template <typename T> static void many_launch(const gik_packed *p, int q, gable_
   g.split = (unsigned)(rows > groups ? rows / groups : 1);
   g.pieces = p->n_records * g.split * g.chunks;
   g.entries = 2 * (unsigned)p->lanes * (unsigned)p->pairs;
-  g.bytes = (unsigned)gik_packed_record_bytes(p->lanes, p->pairs, type);
-  g.inverse = (unsigned)((16 + rows * 4 + 7) / 8 * 8);
-  g.values = (unsigned)((g.inverse + rows * size + 15) / 16 * 16);
-  g.places = g.bytes - (unsigned)p->pairs * 256;
+  g.bytes = (unsigned)l.bytes;
+  g.inverse = (unsigned)l.inverse;
+  g.values = (unsigned)l.values;
+  g.places = (unsigned)l.places;
   g.b = (const T *)s->v.b;
   g.x = (T *)s->v.x;
   g.published = (T *)s->published;

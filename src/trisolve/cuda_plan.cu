@@ -313,7 +313,7 @@ gable_status on_device(gi_device_memory *scratch, const gi_shape *shape, const g
                        gable_matrix_view *out)
 {
   gable_status status = GABLE_OK;
-  const size_t offset = size_of(shape->offset_type), n = (size_t)shape->n, nnz = (size_t)shape->nnz;
+  const size_t offset = gi_type_size(shape->offset_type), n = (size_t)shape->n, nnz = (size_t)shape->nnz;
   void *ptr = nullptr, *idx = nullptr;
   *out = *a;
   if (shape->space == GABLE_DEVICE) goto done;
@@ -422,8 +422,8 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
   for (int op = 0; op < 2; op++)
     if (!asked[op]) GI_TRY(traverse_side(t, s, &s->of[!op], &s->of[op]));
   if (t->shape.space == GABLE_HOST) {
-    GI_TRY(gi_device_take(&s->memory, ((size_t)t->shape.nnz + 1) * size_of(t->shape.value_type), &s->values));
-    GI_TRY(gi_device_take(&s->memory, ((size_t)t->shape.n + 1) * size_of(t->shape.value_type), &s->diagonal));
+    GI_TRY(gi_device_take(&s->memory, ((size_t)t->shape.nnz + 1) * gi_type_size(t->shape.value_type), &s->values));
+    GI_TRY(gi_device_take(&s->memory, ((size_t)t->shape.n + 1) * gi_type_size(t->shape.value_type), &s->diagonal));
   }
   if (!s->counted.order) GI_TRY(checked(cudaDeviceSynchronize(), "analysis"));
 done:

@@ -110,7 +110,7 @@ namespace
 /* Between a caller's layout and a packed one of the same major order. */
 gable_status stage_copy(const gable_vectors_view *v, void *stage, int in, cudaStream_t stream)
 {
-  const size_t size = size_of(v->type), pitch = (size_t)v->ld * size;
+  const size_t size = gi_type_size(v->type), pitch = (size_t)v->ld * size;
   const int columns = v->major == GABLE_COL_MAJOR;
   const size_t width = (size_t)(columns ? v->n : v->count) * size, height = (size_t)(columns ? v->count : v->n);
   return checked(in ? cudaMemcpy2DAsync(stage, width, v->data, pitch, width, height, cudaMemcpyHostToDevice, stream)
@@ -223,7 +223,7 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
   }
   r.v = vectors_of(b, x, host ? stage : nullptr);
   for (; r.v.count > 0; r.v.count -= GIK_MOST_RHS) {
-    const size_t step = GIK_MOST_RHS * size_of(b->type);
+    const size_t step = GIK_MOST_RHS * gi_type_size(b->type);
     gik_solve part = r;
     if (part.v.count > GIK_MOST_RHS) part.v.count = GIK_MOST_RHS;
     GI_TRY(launch(d, b->type, q, &part));

@@ -63,11 +63,6 @@ done:
   return status;
 }
 
-inline size_t size_of(gable_type type)
-{
-  return gi_type_size(type);
-}
-
 /* Types of vectors that solves of this matrix may have: bit 0 float, bit 1 double. */
 inline int types_of(const gable_trisolve *t)
 {

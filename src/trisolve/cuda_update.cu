@@ -44,7 +44,7 @@ gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagona
 {
   gable_status status = GABLE_OK;
   state *s = (state *)t->state;
-  const size_t size = size_of(t->shape.value_type);
+  const size_t size = gi_type_size(t->shape.value_type);
   const int unit = t->options.diag == GABLE_UNIT, host = t->shape.space == GABLE_HOST;
   gi_values v = {val, diagonal, unit || diagonal ? nullptr : s->reading.diagonal_from, t->shape.value_type,
                  s->reading.found->fault};
