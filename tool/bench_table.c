@@ -120,14 +120,18 @@ static void gflops_header(FILE *out, const char *const *methods, int count)
   fputc('\n', out);
 }
 
+enum { NOT_THEIRS = -2, NO_TABLE = -1 };
+
 /* The seed's table that a matrix is in, said where another begins; grids are named by their points first. */
 static void gflops_heading(FILE *out, const char *matrix, int *before)
 {
   int points = 0, end = 0;
-  if (sscanf(matrix, "%d-point %n", &points, &end) != 1 || !end) points = 0;
+  if (sscanf(matrix, "%d-point %n", &points, &end) != 1 || !end) points = bench_seed(matrix) ? 0 : NOT_THEIRS;
   if (points == *before) return;
   *before = points;
-  if (points)
+  if (points == NOT_THEIRS)
+    fprintf(out, "Matrices that their tables do not have\n");
+  else if (points)
     fprintf(out, "Table %d, %d-point stencil\n", points == 5 || points == 9 ? 1 : 2, points);
   else
     fprintf(out, "Table 5, general matrices\n");
@@ -136,7 +140,7 @@ static void gflops_heading(FILE *out, const char *matrix, int *before)
 static void gflops_table(FILE *out, const bench_results *r, const char *const *methods, int count)
 {
   static const char *const machines[] = {"P100, the seed", "V100, the seed"};
-  int lines = 0, table = -1;
+  int lines = 0, table = NO_TABLE;
   for (size_t k = 0; k < r->count; k++) {
     const char *matrix = r->list[k].matrix;
     const double *seed = bench_seed(matrix);

@@ -9,6 +9,7 @@ for word in 'Milliseconds of one solve' 'GFLOPS' west0479 1138_bus 'sweeps, here
 if grep -q 'point stencil' out; then wrong "a matrix was taken for a grid"; fi
 says '</svg>' plot.svg
 says 'time of a solve, median' plot.svg
+says '^Matrices that their tables do not have' out
 [ "$(wc -l <lines)" -eq 48 ] || wrong "$(wc -l <lines) lines, not 48: two matrices, two triangles and sweeps, eight methods"
 for key in matrix uplo op type rhs method method_used where n nnz levels scaled_to_dominance analyse_s update_s first_solve_s solve_s \
     solve_q1_s solve_q3_s gflops gbytes_s floor_s share_of_floor max_error_bound_ratio why machine commit date; do
