@@ -66,7 +66,7 @@ without += $(wildcard src/*/cuda_absent.c) tool/contestant_cusparse_absent.c
 CUDA_SRC := $(wildcard $(LAYERS:%=src/%/*.cu))
 CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(shell command -v $(NVCC)))
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt -lpthread -lstdc++
-CUDA_ARCH ?= -gencode arch=compute_90,code=sm_90
+CUDA_ARCH ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
 CUDA_CFLAGS := -isystem $(CUDA_HOME)/include
 else
 without += tool/contestant_cusparse.c
