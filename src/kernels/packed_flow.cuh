@@ -46,12 +46,15 @@ static packed_arguments<T> packed_arguments_of(const gik_packed *p, const gik_so
 }
 
 /* Blocks of a solve of so many right-hand sides: enough for the rows of the few levels that can be at work together.
- * More would poll for longer, and those that others wait for would come later. */
+ * More would poll for longer, and those that others wait for would come later.  But records that L2 cannot keep, and
+ * nothing reads ahead, come from memory while others are being solved. */
 static inline unsigned packed_grid(const gik_packed *p, unsigned pieces, int count, int processors)
 {
   const double rows = p->width * count, each = p->mixed ? 5000 : 3000;
   const double most = (count > 1 ? 3 : 2) + rows / each;
-  const unsigned allowed = (unsigned)(p->classed || most > p->blocks ? p->blocks : most) * (unsigned)processors;
+  const int large = !p->mixed && 64.0 * p->pairs * p->n_records > 3e6 && p->width > 300; /* entries of 12 bytes */
+  const int all = p->classed || large || most > p->blocks;
+  const unsigned allowed = (unsigned)(all ? p->blocks : most) * (unsigned)processors;
   const unsigned wanted = (pieces + GIK_PACKED_WARPS - 1) / GIK_PACKED_WARPS;
   return wanted < allowed ? wanted : allowed;
 }

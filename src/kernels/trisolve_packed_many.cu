@@ -296,7 +296,7 @@ int gik_packed_together(int n, double entries, double width, int count)
   if (width >= 600) return count <= 4 ? 4 : count <= 8 || entries >= 6 ? 8 : 16;
   /* narrow levels are solved for one right-hand side each, which takes less waiting; but where rows are long tickets
    * would take more: four, as long as L2 holds what is published (27 points 32x32x2048 took 20 ms so instead of 5) */
-  const int long_rows = (entries >= 4 && width >= 70) || (entries >= 3 && width >= 300 && count >= 8);
+  const int long_rows = (entries >= 4 && width >= 70) || (entries >= 3 && width >= 200 && count >= 8);
   return long_rows && count >= 4 && numbers < 4e6 ? 4 : 1;
 }
 
