@@ -199,8 +199,30 @@ def methods_table():
             "| set | solves | " + " | ".join(order) + " | fastest over auto |", "|---" * (len(order) + 3) + "|"] + lines + ["", f"{run}, commit {commits}.", ""]
 
 
+def twin_check():
+    """Real matrices beside their twins, of their files and of three numbers alone."""
+    def both(pairs):
+        return {(a["matrix"].removesuffix(" (twin)"), a["uplo"]): (p["solve_s"] / a["solve_s"], a["analyse_s"] / p["analyse_s"]) for p, a in pairs}
+    twins, real = both(pairs_of("twin-check-h200.json", "")), both(pairs_of("matrices-h200.json", ""))
+    keys = [(key[0].removesuffix("-file"), key[1]) for key in twins if key[0].endswith("-file")]
+    if not keys:
+        return []
+    lines = ["## Twins beside what they are twins of", "",
+             f"{len(keys)} triangles of real matrices, twins of their files and twins of three numbers, as in most of table 4 below (bench/lists/twin-check.txt).", "",
+             "| triangles | gain of auto, mean | of the real one's gain: least, median, most | analysis over SpSV's, mean | above 0.5 |", "|---|---|---|---|---|"]
+    for text, end in (("real", None), ("twins of their files", "-file"), ("twins of three numbers", "-numbers")):
+        own = [twins[k[0] + end, k[1]] if end else real[k] for k in keys]
+        against = sorted(o[0] / real[k][0] for o, k in zip(own, keys))
+        lines.append(f"| {text} | {mean([o[0] for o in own]):.2f} | "
+                     + (f"{against[0]:.2f}, {against[len(against) // 2]:.2f}, {against[-1]:.2f}" if end else "")
+                     + f" | {mean([o[1] for o in own]):.2f} | {sum(o[1] > 0.5 for o in own)} |")
+    run, commits = run_of([a for _, a in pairs_of("twin-check-h200.json", "")])
+    return lines + ["", "A twin of three numbers tells the mean of gains within its spread, and analyses that take longer beside SpSV's than those of real matrices do.", "",
+                    f"`bench/results/twin-check-h200.json`: {run}, commit {commits}.", ""]
+
+
 def long_tables():
-    out = goals() + methods_table()
+    out = goals() + methods_table() + twin_check()
     for name, title in LONG:
         pairs = pairs_of(name, "")
         if not pairs:
