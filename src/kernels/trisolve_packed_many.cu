@@ -211,17 +211,23 @@ static __global__ void __launch_bounds__(MANY_WARPS * 32) many_kernel(const many
   leave(g.control, g.chunks);
 }
 
-/* Blocks a processor, by the pieces of a level: more would only wait for longer. */
-static unsigned many_blocks(double pieces_of_level)
+/* In the mean, of so many chunks of q right-hand sides. */
+static double pieces_of_level(const gik_packed *p, unsigned chunks, int q)
 {
-  return pieces_of_level >= 1000 ? 5 : pieces_of_level >= 70 ? 3 : 2;
+  return p->width * chunks * q / 64;
+}
+
+/* Blocks a processor, by the pieces of a level: more would only wait for longer. */
+static unsigned many_blocks(double pieces)
+{
+  return pieces >= 1000 ? 5 : pieces >= 70 ? 3 : 2;
 }
 
 /* b into the half of the next solve's values, the solve, and x out of it again. */
 template <typename T, int Q>
 static void many_steps(const gik_packed *p, const many_arguments<T> &g, int processors, cudaStream_t stream)
 {
-  const unsigned most = many_blocks(p->width * g.chunks * Q / 64) * (unsigned)processors;
+  const unsigned most = many_blocks(pieces_of_level(p, g.chunks, Q)) * (unsigned)processors;
   const unsigned wanted = (g.pieces + MANY_WARPS - 1) / MANY_WARPS, grid = wanted < most ? wanted : most;
   const turning<T> t = {g.b,       g.x,           g.published, g.b_row,  g.b_rhs, g.x_row,    g.x_rhs,
                         g.control, g.n_published, g.count,     g.chunks, p->row,  p->position};
@@ -242,11 +248,11 @@ static void many_run(const gik_packed *p, int q, const many_arguments<T> &g, int
   }
 }
 
-/* Pieces a ticket of one warp.  Tickets of one piece take 0.76 ns each, which bounds levels so wide that warps enough
- * are busy with more. */
-static unsigned many_ticket(double pieces_of_level)
+/* Pieces a ticket of one warp, by those of a level.  Tickets of one piece take 0.76 ns each, which bounds levels so
+ * wide that warps enough are busy with more. */
+static unsigned many_ticket(double pieces)
 {
-  return pieces_of_level >= 16e3 ? 4 : pieces_of_level >= 6e3 ? 2 : 1;
+  return pieces >= 16e3 ? 4 : pieces >= 6e3 ? 2 : 1;
 }
 
 template <typename T> static void many_launch(const gik_packed *p, int q, gable_type type, const gik_solve *s)
@@ -279,7 +285,7 @@ template <typename T> static void many_launch(const gik_packed *p, int q, gable_
   /* rows of a level lie far apart in every column: where the vectors are large and levels many, they are turned */
   g.turned = (s->v.b_rhs != 1 || s->v.x_rhs != 1) && p->width < p->n_published / 16.0 &&
              (double)p->n_published * s->v.count * size > 30e6;
-  g.ticket = many_ticket(p->width * g.chunks * q / 64);
+  g.ticket = many_ticket(pieces_of_level(p, g.chunks, q));
   g.unread = g.turned ? NONE : p->unread; /* turned: x is fetched from there */
   many_run<T>(p, q, g, s->processors, (cudaStream_t)s->stream);
 }

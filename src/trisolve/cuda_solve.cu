@@ -134,19 +134,19 @@ gable_status launch(const side *d, gable_type type, int q, const gik_solve *r)
   }
 }
 
+/* Of the caller's memory, or of stage, where both are packed by the major order of b. */
 gik_device_vectors vectors_of(const gable_vectors_view *b, const gable_vectors_view *x, void *stage)
 {
+  gable_vectors_view packed = *b;
   gik_device_vectors v = {};
+  packed.data = stage;
+  packed.ld = b->major == GABLE_COL_MAJOR ? b->n : b->count;
+  if (stage) b = x = &packed;
   v.count = b->count;
-  v.b = stage ? stage : b->data;
-  v.x = stage ? stage : x->data;
-  const ptrdiff_t b_ld = stage ? (b->major == GABLE_COL_MAJOR ? b->n : b->count) : b->ld;
-  const ptrdiff_t x_ld = stage ? b_ld : x->ld;
-  const int x_columns = (stage ? b->major : x->major) == GABLE_COL_MAJOR;
-  v.b_row = b->major == GABLE_COL_MAJOR ? 1 : b_ld;
-  v.b_rhs = b->major == GABLE_COL_MAJOR ? b_ld : 1;
-  v.x_row = x_columns ? 1 : x_ld;
-  v.x_rhs = x_columns ? x_ld : 1;
+  v.b = b->data;
+  v.x = x->data;
+  gi_strides_of(b, &v.b_row, &v.b_rhs);
+  gi_strides_of(x, &v.x_row, &v.x_rhs);
   return v;
 }
 
