@@ -217,8 +217,7 @@ def twin_check():
                      + (f"{against[0]:.2f}, {against[len(against) // 2]:.2f}, {against[-1]:.2f}" if end else "")
                      + f" | {mean([o[1] for o in own]):.2f} | {sum(o[1] > 0.5 for o in own)} |")
     run, commits = run_of([a for _, a in pairs_of("twin-check-h200.json", "")])
-    return lines + ["", "A twin of three numbers tells the mean of gains within its spread, and analyses that take longer beside SpSV's than those of real matrices do.", "",
-                    f"`bench/results/twin-check-h200.json`: {run}, commit {commits}.", ""]
+    return lines + ["", f"`bench/results/twin-check-h200.json`: {run}, commit {commits}.", ""]
 
 
 def long_tables():
