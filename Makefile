@@ -43,27 +43,28 @@ CFLAGS ?=
 ALL_CFLAGS = -std=c11 $(OPT) $(WARN) $(if $(filter yes,$(WERROR)),-Werror) -fPIC -fvisibility=hidden -fno-math-errno \
 	-D_POSIX_C_SOURCE=200809L -Iinclude -Isrc $(SANFLAGS) $(OPENMP_CFLAGS) $(METIS_CFLAGS) $(SUITESPARSE_CFLAGS) $(CFLAGS)
 # a*b + c may be one operation in the dense kernels and in substitution.
-$(BUILD)/src/kernels/dense.c.o $(BUILD)/src/kernels/dense_ldlt.c.o $(BUILD)/src/kernels/trisolve_rows.c.o $(BUILD)/src/kernels/trisolve_elements.c.o: OPT += -ffp-contract=fast
-$(BUILD)/src/kernels/blas.c.o: OPT += $(BLAS_CFLAGS)
+$(BUILD)/src/kernels/dense/dense.c.o $(BUILD)/src/kernels/dense/dense_ldlt.c.o $(BUILD)/src/kernels/trisolve/trisolve_rows.c.o $(BUILD)/src/kernels/trisolve/trisolve_elements.c.o: OPT += -ffp-contract=fast
+$(BUILD)/src/kernels/dense/blas.c.o: OPT += $(BLAS_CFLAGS)
 # Short loops over short rows: where a function begins within a cache line decides up to a third of their speed.
-$(BUILD)/src/kernels/trisolve_rows.c.o: OPT += -falign-functions=64
+$(BUILD)/src/kernels/trisolve/trisolve_rows.c.o: OPT += -falign-functions=64
 
 LIBS = $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(BLAS_LIBS) $(CUDA_LIBS) $(OPENMP_CFLAGS) -lm
 
 # Optional parts: x.c where the library is there, x_absent.c where it is not.
 OPTIONAL_ZLIB := src/sparse/gzip.c
-OPTIONAL_METIS := src/graph/order_metis.c
-OPTIONAL_SUITESPARSE := src/graph/order_amd.c
+OPTIONAL_METIS := src/graph/order/order_metis.c
+OPTIONAL_SUITESPARSE := src/graph/order/order_amd.c
 OPTIONAL_CJSON := tool/json.c
-OPTIONAL_BLAS := src/kernels/blas.c
+OPTIONAL_BLAS := src/kernels/dense/blas.c
 OPTIONAL := ZLIB METIS SUITESPARSE CJSON BLAS
 absent = $(wildcard $(patsubst %.c,%_absent.c,$(OPTIONAL_$1)))
 without := $(foreach p,$(OPTIONAL),$(if $(filter yes,$(HAVE_$p)),$(call absent,$p),$(OPTIONAL_$p)))
 
-LAYERS := base sparse graph kernels device comm forest factor krylov trisolve supernodal precond dist pipeline api
+# Sources are found by folder, subfolders too.
+SRC := $(shell find src -name '*.c' -o -name '*.cu')
 ifeq ($(HAVE_CUDA),yes)
-without += $(wildcard src/*/cuda_absent.c) tool/contestant_cusparse_absent.c
-CUDA_SRC := $(wildcard $(LAYERS:%=src/%/*.cu))
+without += $(filter %/cuda_absent.c,$(SRC)) tool/contestant_cusparse_absent.c
+CUDA_SRC := $(filter %.cu,$(SRC))
 CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(shell command -v $(NVCC)))
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt -lpthread -lstdc++
 CUDA_ARCH ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
@@ -71,7 +72,7 @@ CUDA_CFLAGS := -isystem $(CUDA_HOME)/include
 else
 without += tool/contestant_cusparse.c
 endif
-LIB_SRC := $(filter-out $(without),$(wildcard $(LAYERS:%=src/%/*.c)))
+LIB_SRC := $(sort $(filter-out $(without),$(filter %.c,$(SRC))))
 TOOL_SRC := $(filter-out $(without),$(wildcard tool/*.c))
 TEST_SRC := $(wildcard tests/unit/test_*.c tests/equivalence/test_*.c tests/property/test_*.c tests/fault/test_*.c tests/peer/test_*.c)
 CUDA_TEST_SRC := $(if $(filter yes,$(HAVE_CUDA)),$(wildcard tests/*/test_*.cu))

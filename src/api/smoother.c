@@ -3,7 +3,7 @@
 
 #include "base/options.h"
 #include "device/device.h"
-#include "trisolve/sweeps.h"
+#include "smooth/sweeps.h"
 
 struct gable_smoother {
   gable_context *ctx;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/options.h"
-#include "graph/order.h"
+#include "graph/order/order.h"
 #include "pipeline/pipeline.h"
 
 static gable_status copy_options(const gable_solver_options *given, gable_solver_options *own)

@@ -6,9 +6,9 @@
 #include "base/options.h"
 #include "base/timer.h"
 #include "graph/btf.h"
-#include "graph/match.h"
-#include "graph/order.h"
-#include "graph/symbolic.h"
+#include "graph/match/match.h"
+#include "graph/order/order.h"
+#include "graph/symbolic/symbolic.h"
 
 struct gable_symbolic {
   gable_context *ctx;

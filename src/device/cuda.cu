@@ -7,9 +7,9 @@
 #include <mutex>
 #include <new>
 
+#include "cuda/dependent_launch.cuh"
+#include "cuda/status.cuh"
 #include "device/cuda_place.h"
-#include "kernels/cuda_status.cuh"
-#include "kernels/dependent_launch.cuh"
 
 using gik::checked;
 
@@ -33,8 +33,8 @@ struct place {
   block *used, *kept; /* kept: the last one given back first */
   int n_kept;
   cudaMemPool_t pool;
-  char *landing;               /* pinned, [LANDINGS][GI_CUDA_LANDING] */
-  std::atomic<unsigned> taken; /* a bit for each landing */
+  char *mailbox;               /* pinned, [LANDINGS][GI_CUDA_LANDING] */
+  std::atomic<unsigned> taken; /* a bit for each mailbox */
 };
 
 place *place_of(const gable_context *ctx)
@@ -74,7 +74,7 @@ void cuda_close(void *state)
   if (!p) return;
   cudaSetDevice(p->ordinal);
   drop_kept(p);
-  if (p->landing) cudaFreeHost(p->landing);
+  if (p->mailbox) cudaFreeHost(p->mailbox);
   if (p->pool) cudaMemPoolDestroy(p->pool);
   delete p;
 }
@@ -100,7 +100,7 @@ gable_status cuda_open(int ordinal, void **state)
   GI_TRY(checked(cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, ordinal), "device attribute"));
   GI_TRY(open_pool(p));
   GI_TRY(
-      checked(cudaHostAlloc((void **)&p->landing, LANDINGS * GI_CUDA_LANDING, cudaHostAllocPortable), "pinned memory"));
+      checked(cudaHostAlloc((void **)&p->mailbox, LANDINGS * GI_CUDA_LANDING, cudaHostAllocPortable), "pinned memory"));
   *state = p;
   p = nullptr;
 done:
@@ -292,7 +292,7 @@ extern "C" int gi_cuda_processors(const gable_context *ctx)
   return place_of(ctx)->processors;
 }
 
-extern "C" void *gi_cuda_take_landing(gable_context *ctx)
+extern "C" void *gi_cuda_take_mailbox(gable_context *ctx)
 {
   place *p = place_of(ctx);
   unsigned seen = p->taken.load(std::memory_order_relaxed);
@@ -301,14 +301,14 @@ extern "C" void *gi_cuda_take_landing(gable_context *ctx)
     while (i < LANDINGS && seen >> i & 1) i++;
     if (i == LANDINGS) return nullptr;
     if (p->taken.compare_exchange_weak(seen, seen | 1u << i, std::memory_order_acquire))
-      return p->landing + i * GI_CUDA_LANDING;
+      return p->mailbox + i * GI_CUDA_LANDING;
   }
 }
 
-extern "C" void gi_cuda_give_landing(gable_context *ctx, void *landing)
+extern "C" void gi_cuda_give_mailbox(gable_context *ctx, void *mailbox)
 {
   place *p = place_of(ctx);
-  if (landing) p->taken.fetch_and(~(1u << ((char *)landing - p->landing) / GI_CUDA_LANDING), std::memory_order_release);
+  if (mailbox) p->taken.fetch_and(~(1u << ((char *)mailbox - p->mailbox) / GI_CUDA_LANDING), std::memory_order_release);
 }
 
 extern "C" gable_status gi_cuda_await(const volatile unsigned *flag, const char *what)
@@ -331,14 +331,14 @@ enum { LANDING_WORDS = GI_CUDA_LANDING / sizeof(unsigned) - 1, POST_THREADS = 25
 
 /* One block: both lists one behind the other to pinned memory, then its last word, which was 0. */
 __global__ void __launch_bounds__(POST_THREADS)
-    post_kernel(volatile unsigned *landing, const unsigned *a, unsigned n_a, const unsigned *b, unsigned n_b)
+    post_kernel(volatile unsigned *mailbox, const unsigned *a, unsigned n_a, const unsigned *b, unsigned n_b)
 {
   gik::next_launch();
   gik::after_last_launch();
-  for (unsigned i = threadIdx.x; i < n_a + n_b; i += POST_THREADS) landing[i] = __ldcg(i < n_a ? a + i : b + i - n_a);
+  for (unsigned i = threadIdx.x; i < n_a + n_b; i += POST_THREADS) mailbox[i] = __ldcg(i < n_a ? a + i : b + i - n_a);
   __threadfence_system();
   __syncthreads();
-  if (!threadIdx.x) landing[LANDING_WORDS] = 1;
+  if (!threadIdx.x) mailbox[LANDING_WORDS] = 1;
 }
 
 gable_status fetch_slowly(void *host, const void *device, size_t bytes)
@@ -360,22 +360,22 @@ extern "C" gable_status gi_cuda_fetch_two(gable_context *ctx, void *host_a, cons
   gable_status status = GABLE_OK;
   const size_t word = sizeof(unsigned), all = bytes_a + bytes_b;
   const int fits = all && all <= LANDING_WORDS * word && !(bytes_a % word) && !(bytes_b % word);
-  unsigned *landing = fits ? (unsigned *)gi_cuda_take_landing(ctx) : nullptr;
-  if (landing) {
-    *(volatile unsigned *)(landing + LANDING_WORDS) = 0;
-    gik::dependent_launch(post_kernel, 1, POST_THREADS, 0, false, nullptr, landing, (const unsigned *)a,
+  unsigned *mailbox = fits ? (unsigned *)gi_cuda_take_mailbox(ctx) : nullptr;
+  if (mailbox) {
+    *(volatile unsigned *)(mailbox + LANDING_WORDS) = 0;
+    gik::dependent_launch(post_kernel, 1, POST_THREADS, 0, false, nullptr, mailbox, (const unsigned *)a,
                           (unsigned)(bytes_a / word), (const unsigned *)b, (unsigned)(bytes_b / word));
     GI_TRY(gik::launched("copy to the host"));
-    GI_TRY(gi_cuda_await(landing + LANDING_WORDS, "copy to the host"));
-    memcpy(host_a, landing, bytes_a);
-    memcpy(host_b, (const char *)landing + bytes_a, bytes_b);
+    GI_TRY(gi_cuda_await(mailbox + LANDING_WORDS, "copy to the host"));
+    memcpy(host_a, mailbox, bytes_a);
+    memcpy(host_b, (const char *)mailbox + bytes_a, bytes_b);
   } else {
     GI_TRY(fetch_slowly(host_a, a, bytes_a));
     GI_TRY(fetch_slowly(host_b, b, bytes_b));
   }
 done:
-  if (status && landing) cudaStreamSynchronize(nullptr); /* nothing may write to a landing that is given back */
-  gi_cuda_give_landing(ctx, landing);
+  if (status && mailbox) cudaStreamSynchronize(nullptr); /* nothing may write to a mailbox that is given back */
+  gi_cuda_give_mailbox(ctx, mailbox);
   return status;
 }
 

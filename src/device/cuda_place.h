@@ -18,8 +18,8 @@ int gi_cuda_processors(const gable_context *ctx);
 enum { GI_CUDA_LANDING = 4096 };
 
 /* GI_CUDA_LANDING bytes of pinned memory that kernels may write to; NULL: all are taken. */
-void *gi_cuda_take_landing(gable_context *ctx);
-void gi_cuda_give_landing(gable_context *ctx, void *landing); /* NULL is fine */
+void *gi_cuda_take_mailbox(gable_context *ctx);
+void gi_cuda_give_mailbox(gable_context *ctx, void *mailbox); /* NULL is fine */
 
 /* Looks at the host's memory until a kernel on the default stream has written there, and now and then whether the
  * stream has failed. */

@@ -5,9 +5,8 @@
 
 #include "base/portable.h"
 #include "factor/numeric.h"
-#include "factor/solve_thin.h"
 #include "factor/threads.h"
-#include "kernels/dense.h"
+#include "kernels/dense/dense.h"
 
 static size_t size_of(gable_type type)
 {
@@ -71,7 +70,7 @@ void gi_factor_destroy(gable_context *ctx, gi_factor **factor)
   gi_factor *f = factor ? *factor : NULL;
   if (!f) return;
   gi_plan_destroy(ctx, &f->plan);
-  gi_thin_destroy(ctx, &f->thin);
+  if (f->thin) f->thin_destroy(ctx, &f->thin);
   gi_free(ctx, f->l);
   gi_free(ctx, f->u);
   gi_free(ctx, f->dinv);

@@ -10,8 +10,8 @@
 #ifndef GI_FACTOR_H
 #define GI_FACTOR_H
 
-#include "graph/layout.h"
-#include "kernels/blas.h"
+#include "graph/symbolic/layout.h"
+#include "kernels/dense/blas.h"
 #include "sparse/csc.h"
 
 typedef enum gi_factor_kind { GI_LU = 1, GI_CHOLESKY = 2, GI_LDLT = 3 } gi_factor_kind;
@@ -32,7 +32,8 @@ typedef struct gi_factor {
   gable_off bytes;              /* held by this factor, the layout not counted */
   double flops;                 /* of one numeric factorization, set by the first one */
   struct gi_thin_panels *thin;  /* made by gi_thin_update for the solves of one plan, owned, or NULL */
-  struct gi_plan *plan;         /* made by the first numeric factorization, owned; NULL in a factor that was loaded */
+  void (*thin_destroy)(gable_context *ctx, struct gi_thin_panels **thin); /* frees thin; NULL where thin is NULL */
+  struct gi_plan *plan; /* made by the first numeric factorization, owned; NULL in a factor that was loaded */
 } gi_factor;
 
 typedef struct gi_factor_options {

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "factor/export.h"
-#include "graph/symbolic.h"
+#include "graph/symbolic/symbolic.h"
 
 /* What one matrix may hold; largest: in magnitude, of the type that its values are kept in. */
 typedef enum side { LOWER, LOWER_UNIT, UPPER, RIGHT_OF_BLOCKS } side;
@@ -108,7 +108,7 @@ done:
 }
 
 /* Does some entry over the diagonal of its own column (U), or of its own row (L of Cholesky), pass largest?  The sweeps
- * form that quotient inside a supernode (kernels/panel_block.inc), though the solution may do without it. */
+ * form that quotient inside a supernode (kernels/panel/panel_block.inc), though the solution may do without it. */
 static gable_status is_steep(gable_context *ctx, const gi_csc *l, const gi_csc *u, double largest, int *steep)
 {
   gable_status status = GABLE_OK;

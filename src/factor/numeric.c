@@ -4,8 +4,8 @@
 #include <sched.h>
 #include <string.h>
 
-#include "kernels/dense.h"
-#include "kernels/dense_ldlt.h"
+#include "kernels/dense/dense.h"
+#include "kernels/dense/dense_ldlt.h"
 
 enum {
   READY_DIAGONAL = 1,

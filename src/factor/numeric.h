@@ -10,7 +10,7 @@
 
 #include "factor/factor.h"
 #include "factor/plan.h"
-#include "kernels/dense.h"
+#include "kernels/dense/dense.h"
 
 enum {
   GI_TILE = 256,       /* rows of a tile */

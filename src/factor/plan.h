@@ -2,7 +2,7 @@
 #ifndef GI_FACTOR_PLAN_H
 #define GI_FACTOR_PLAN_H
 
-#include "graph/layout.h"
+#include "graph/symbolic/layout.h"
 
 /* Supernode k updates J: l and u are the first places in k's lrow and ucol (counted from its start) that hold a row or
  * column >= J's first. */

@@ -4,7 +4,7 @@
 
 #include "factor/numeric.h"
 #include "factor/schedule.h"
-#include "kernels/dense_ldlt.h"
+#include "kernels/dense/dense_ldlt.h"
 
 static const double flops_worth_a_thread = 1e6;
 

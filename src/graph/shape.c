@@ -1,6 +1,6 @@
 #include "graph/shape.h"
 
-#include "graph/matching_cardinality.h"
+#include "graph/match/matching_cardinality.h"
 
 static int is_zero(const gi_csc *a, gable_off p)
 {

@@ -1,8 +1,8 @@
 /* cuda_absent.c: this build has no CUDA; no context can lead to these tables. */
-#include "kernels/incomplete.h"
-#include "kernels/krylov_steps.h"
-#include "kernels/row_pattern.h"
-#include "kernels/sweep_rows.h"
+#include "kernels/krylov/incomplete.h"
+#include "kernels/krylov/krylov_steps.h"
+#include "kernels/sparse/row_pattern.h"
+#include "kernels/trisolve/sweep_rows.h"
 
 const gik_row_products gik_row_products_cuda = {0};
 const gik_row_patterns gik_row_patterns_cuda = {0};

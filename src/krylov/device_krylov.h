@@ -7,7 +7,7 @@
 #ifndef GI_DEVICE_KRYLOV_H
 #define GI_DEVICE_KRYLOV_H
 
-#include "kernels/krylov_steps.h"
+#include "kernels/krylov/krylov_steps.h"
 #include "krylov/cg.h"
 #include "krylov/hessenberg.h"
 

@@ -6,10 +6,10 @@
 #include "base/timer.h"
 #include "factor/partial_pivoting.h"
 #include "graph/btf.h"
-#include "graph/match.h"
-#include "graph/order.h"
-#include "graph/pairs.h"
-#include "graph/symbolic_symmetric.h"
+#include "graph/match/match.h"
+#include "graph/match/pairs.h"
+#include "graph/order/order.h"
+#include "graph/symbolic/symbolic_symmetric.h"
 #include "pipeline/equilibrate.h"
 
 /* Is every diagonal entry as large as all others of its row, or of its column, together?  Then elimination is stable in

@@ -4,8 +4,8 @@
 
 #include <gable/solver.h>
 
-#include "factor/solve.h"
 #include "pipeline/problem.h"
+#include "supernodal/cpu/solve.h"
 
 /* The arrangement came with imported factors: its structure need not hold the pattern of the matrix. */
 enum { GI_ROWS_IMPORTED = 3 };

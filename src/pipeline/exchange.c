@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/order.h"
+#include "graph/order/order.h"
 #include "pipeline/pipeline.h"
 
 gable_status gi_pipeline_export(const gable_solver *s, gable_factors **out)

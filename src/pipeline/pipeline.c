@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "base/timer.h"
 #include "factor/closure.h"
-#include "graph/order.h"
+#include "graph/order/order.h"
 
 static void drop_arrangement(gable_solver *s)
 {

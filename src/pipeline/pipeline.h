@@ -5,10 +5,10 @@
 #include <gable/factors.h>
 
 #include "factor/export.h"
-#include "factor/solve.h"
-#include "factor/solve_thin.h"
 #include "pipeline/arrangement.h"
 #include "pipeline/permuted.h"
+#include "supernodal/cpu/solve.h"
+#include "supernodal/cpu/thin_panels.h"
 
 typedef enum gi_phase { GI_PHASE_EMPTY = 0, GI_PHASE_ANALYSED = 1, GI_PHASE_FACTORED = 2 } gi_phase;
 

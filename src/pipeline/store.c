@@ -3,15 +3,15 @@
  * A header, then arrays, each followed by its checksum, structure_pieces before factor_pieces.  The header is proved,
  * against the matrix and against the length of the file, before anything is allocated; then each array by its checksum;
  * then all that it says, for a forged file must not lead anywhere: the structure keeps what a layout promises
- * (graph/layout.h), so that a solve stays inside the panels and its threads out of each other's way, and before a
- * numeric factorization it is looked at once more (factor/closure.h).  What the layout implies is not stored.  The
- * numbers are finite; whether they are those of the matrix, the backward error of each solve tells.  Byte order: the
- * machine's. */
+ * (graph/symbolic/layout.h), so that a solve stays inside the panels and its threads out of each other's way, and
+ * before a numeric factorization it is looked at once more (factor/closure.h).  What the layout implies is not stored.
+ * The numbers are finite; whether they are those of the matrix, the backward error of each solve tells.  Byte order:
+ * the machine's. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "graph/order.h"
+#include "graph/order/order.h"
 #include "pipeline/store.h"
 #include "sparse/checksum.h"
 #include "sparse/sink.h"

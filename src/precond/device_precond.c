@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "kernels/incomplete.h"
+#include "kernels/krylov/incomplete.h"
 #include "precond/device_precond.h"
 
 static const double deadline_s = 10; /* of one wait */
@@ -18,7 +18,7 @@ void gi_device_precond_release(gi_device_precond *p)
   gable_trisolve_destroy(&p->second);
   gi_sweeps_whole.release(p->sweeps);
   p->ctx->device->release(p->ctx, p->factor);
-  gi_whole_rows_release(p->ctx, &p->rows);
+  gi_resident_csr_release(p->ctx, &p->rows);
   memset(p, 0, sizeof *p);
 }
 
@@ -27,7 +27,7 @@ static gable_status analyse(const gi_device_precond *p, gable_part uplo, gable_d
 {
   gable_status status = GABLE_OK;
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
-  const gable_matrix_view view = gi_whole_rows_view(p->ctx, &p->rows);
+  const gable_matrix_view view = gi_resident_csr_view(p->ctx, &p->rows);
   options.method = method;
   options.uplo = uplo;
   options.diag = diag;
@@ -181,7 +181,7 @@ static gable_status make_gs(gi_device_precond *p, const char *method, int thread
 {
   gable_status status = GABLE_OK;
   gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
-  const gable_matrix_view view = gi_whole_rows_view(p->ctx, &p->rows);
+  const gable_matrix_view view = gi_resident_csr_view(p->ctx, &p->rows);
   gi_method m = GI_AUTO;
   gi_shape shape;
   gable_idx bad_row;
@@ -209,8 +209,8 @@ gable_status gi_device_precond_make(gable_context *ctx, gable_preconditioner kin
   GI_REQUIRE(a->value_type == GABLE_D && a->part == GABLE_FULL, GABLE_ERR_UNAVAILABLE,
              "Krylov solvers want doubles and both triangles");
   GI_REQUIRE(a->val, GABLE_ERR_ARGUMENT, "the matrix's values are NULL");
-  GI_TRY(gi_whole_rows_init(ctx, &shape, a, kind != GABLE_PRECOND_NONE, &bad_row, &p->rows));
-  GI_TRY(gi_whole_rows_update(ctx, &p->rows, a->val, NULL));
+  GI_TRY(gi_resident_csr_init(ctx, &shape, a, kind != GABLE_PRECOND_NONE, &bad_row, &p->rows));
+  GI_TRY(gi_resident_csr_update(ctx, &p->rows, a->val, NULL));
   if (kind == GABLE_PRECOND_ILU0 || kind == GABLE_PRECOND_IC0)
     GI_TRY(ctx->device->alloc(ctx, p->rows.a.nnz * sizeof(double) + 1, &factor));
   if (kind == GABLE_PRECOND_JACOBI) GI_TRY(ctx->device->alloc(ctx, (size_t)p->rows.a.n * sizeof(double) + 1, &factor));

@@ -5,15 +5,15 @@
 #include <gable/krylov.h>
 #include <gable/trisolve.h>
 
-#include "kernels/krylov_steps.h"
+#include "kernels/krylov/krylov_steps.h"
+#include "smooth/resident_csr.h"
+#include "smooth/sweeps.h"
 #include "trisolve/level_order.h"
-#include "trisolve/sweeps.h"
-#include "trisolve/whole_rows.h"
 
 typedef struct gi_device_precond {
   gable_context *ctx;
   gable_preconditioner kind;
-  gi_whole_rows rows;
+  gi_resident_csr rows;
   double *factor;                 /* ILU(0), IC(0): [nnz] in the pattern of the matrix; Jacobi: [n] the diagonal */
   double shift;                   /* IC(0) */
   gable_trisolve *first, *second; /* applied one after the other; second NULL: first again, with second_op */

@@ -9,7 +9,7 @@
 
 #include "base/portable.h"
 #include "factor/factor.h"
-#include "graph/symbolic.h"
+#include "graph/symbolic/symbolic.h"
 #include "support/grid.h"
 
 enum { MOST_THREADS = 8, SIDE_BY_SIDE = 4 };

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "factor/factor.h"
-#include "graph/symbolic.h"
+#include "graph/symbolic/symbolic.h"
 #include "support/grid.h"
 
 static const int thread_counts[] = {1, 2, 2, 3, 5, 8, 16};

@@ -5,7 +5,7 @@
 
 #include "base/portable.h"
 #include "base/random.h"
-#include "kernels/trisolve_cuda.h"
+#include "kernels/trisolve/trisolve_cuda.h"
 #include "support/large_triangles.h"
 #include "support/place.h"
 

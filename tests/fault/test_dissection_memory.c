@@ -5,8 +5,8 @@
 #include "support/test.h"
 
 #include "base/random.h"
-#include "graph/order.h"
-#include "graph/order_parts.h"
+#include "graph/order/order.h"
+#include "graph/order/order_parts.h"
 
 enum { N = 2000, DEGREE = 6 };
 

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "factor/factor.h"
-#include "graph/symbolic.h"
+#include "graph/symbolic/symbolic.h"
 #include "support/failing_allocator.h"
 #include "support/grid.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/random.h"
 #include "graph/btf.h"
-#include "graph/order.h"
-#include "graph/symbolic.h"
+#include "graph/order/order.h"
+#include "graph/symbolic/symbolic.h"
 #include "support/failing_allocator.h"
 
 enum { N = 4100, SMALL = 700 };

@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include "factor/export.h"
-#include "factor/solve.h"
+#include "supernodal/cpu/solve.h"
 #include "support/failing_allocator.h"
 #include "support/random_factor.h"
 #include "support/small_layout.h"

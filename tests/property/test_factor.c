@@ -3,7 +3,7 @@
 
 #include "base/random.h"
 #include "factor/factor.h"
-#include "graph/symbolic.h"
+#include "graph/symbolic/symbolic.h"
 #include "support/random_factor.h"
 #include "support/small_layout.h"
 

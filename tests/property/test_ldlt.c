@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "base/random.h"
-#include "graph/match.h"
-#include "graph/order.h"
-#include "graph/order_parts.h"
-#include "graph/pairs.h"
-#include "graph/symbolic.h"
+#include "graph/match/match.h"
+#include "graph/match/pairs.h"
+#include "graph/order/order.h"
+#include "graph/order/order_parts.h"
+#include "graph/symbolic/symbolic.h"
 #include "sparse/csc.h"
 #include "support/systems.h"
 

@@ -1,5 +1,5 @@
 /* Structural rank against exhaustive search, level sets and symmetry by definition. */
-#include "graph/matching_cardinality.h"
+#include "graph/match/matching_cardinality.h"
 #include "graph/shape.h"
 #include "support/small_matrix.h"
 #include "support/test.h"

@@ -3,8 +3,8 @@
  * with and without a block triangular form; shared by several callers. */
 #include "support/test.h"
 
-#include "factor/solve_sweep.h"
-#include "factor/solve_thin.h"
+#include "supernodal/cpu/solve_sweep.h"
+#include "supernodal/cpu/thin_panels.h"
 #include "support/failing_allocator.h"
 #include "support/random_factor.h"
 #include "support/small_layout.h"

@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include "base/random.h"
-#include "graph/order_parts.h"
+#include "graph/order/order_parts.h"
 #include "support/systems.h"
 
 enum { RHS = 3 };

@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "factor/partial_pivoting.h"
-#include "graph/symbolic.h"
+#include "graph/symbolic/symbolic.h"
 
 enum { MAX_N = 120 };
 

@@ -4,9 +4,9 @@
 #include <dirent.h>
 
 #include "graph/btf.h"
-#include "graph/order.h"
-#include "graph/order_parts.h"
-#include "graph/symbolic.h"
+#include "graph/order/order.h"
+#include "graph/order/order_parts.h"
+#include "graph/symbolic/symbolic.h"
 #include "sparse/csc.h"
 #include "support/certificate.h"
 

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "base/random.h"
-#include "graph/symbolic.h"
+#include "graph/symbolic/symbolic.h"
 #include "support/certificate.h"
 
 enum { MAX_N = 160 };

@@ -3,7 +3,7 @@
 
 #include "base/random.h"
 #include "graph/btf.h"
-#include "graph/symbolic.h"
+#include "graph/symbolic/symbolic.h"
 #include "support/certificate.h"
 
 enum { MAX_N = 192, WORDS = MAX_N / 64 };

@@ -8,7 +8,7 @@
 #ifndef CERTIFICATE_H
 #define CERTIFICATE_H
 
-#include "graph/layout.h"
+#include "graph/symbolic/layout.h"
 
 /* ptr, idx: A' (permuted), by columns; entries left or right of diagonal blocks are no part of P.  Any size; O(flops).
  * minimal: must it be that too?  1 when P is as it should; else 0, with why in *problem (or NULL). */

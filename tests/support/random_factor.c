@@ -1,6 +1,6 @@
 #include "support/random_factor.h"
 
-#include "factor/solve.h"
+#include "supernodal/cpu/solve.h"
 #include "support/test.h"
 
 static void put(void *x, gable_type type, gable_off k, double v)

@@ -3,7 +3,7 @@
 #define SMALL_LAYOUT_H
 
 #include "base/random.h"
-#include "graph/layout.h"
+#include "graph/symbolic/layout.h"
 
 /* [n*n] by columns, the caller's to free: a full diagonal and others with the given probability. */
 unsigned char *small_pattern(gi_random *r, gable_idx n, double density, int symmetric);

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "base/random.h"
-#include "kernels/dense_ldlt.h"
+#include "kernels/dense/dense_ldlt.h"
 
 enum { MOST = 200, GUARD = 7 };
 

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "base/random.h"
-#include "graph/match.h"
+#include "graph/match/match.h"
 
 static gable_context *ctx;
 

@@ -3,9 +3,9 @@
 #include "support/test.h"
 
 #include "graph/btf.h"
-#include "graph/order.h"
-#include "graph/order_parts.h"
-#include "graph/symbolic.h"
+#include "graph/order/order.h"
+#include "graph/order/order_parts.h"
+#include "graph/symbolic/symbolic.h"
 #include "sparse/csc.h"
 
 enum { SIDE = 70, N = SIDE * SIDE + 1 };

@@ -2,8 +2,8 @@
  * METIS's separator function is replaced here by one that fails as METIS does. */
 #include "support/test.h"
 
-#include "graph/order.h"
-#include "graph/order_parts.h"
+#include "graph/order/order.h"
+#include "graph/order/order_parts.h"
 
 enum { ERROR_MEMORY = -3 }; /* METIS_ERROR_MEMORY */
 

@@ -1,6 +1,6 @@
 /* test_supersteps.c: every row once, after what it needs, and of its own step only with its own thread. */
-#include "graph/supersteps.h"
 #include "support/test.h"
+#include "trisolve/cpu/supersteps.h"
 
 enum { ROWS = 700, LONGEST = 8, THREADS = 5, SEEDS = 20 };
 

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/units.h"
-#include "graph/windows.h"
 #include "support/test.h"
 #include "support/triangles.h"
-#include "trisolve/turns.h"
+#include "trisolve/cpu/row_blocks.h"
+#include "trisolve/cpu/thread_switch.h"
+#include "trisolve/cpu/windows.h"
 
 /* The strict part of a triangle. */
 static void strict_part(const test_triangle *t, gable_off *ptr, gable_idx *col)
@@ -27,7 +27,8 @@ static int has(const gable_off *ptr, const gable_idx *col, gable_idx k, gable_id
 }
 
 /* Rows of a unit have the same columns before it and all rows of it; units depend on each other as their rows do. */
-static void check_units(const char *name, gable_idx n, const gable_off *ptr, const gable_idx *col, const gi_units *u)
+static void check_units(const char *name, gable_idx n, const gable_off *ptr, const gable_idx *col,
+                        const gi_row_blocks *u)
 {
   gable_idx *of = malloc(((size_t)n + 1) * sizeof *of);
   CHECK(u->start[0] == 0 && u->start[u->count] == n, "%s", name);
@@ -80,20 +81,20 @@ static void check_windows(gable_context *ctx, const char *name, gable_idx n, con
 }
 
 /* Solves that take so long alone and by the team; returns how many of the last hundred the team did. */
-static int team_of(gi_turns *t, int solves, double alone, double team)
+static int team_of(gi_thread_switch *t, int solves, double alone, double team)
 {
   int by_team = 0;
   for (int k = 0; k < solves; k++) {
     if (solves - k <= 100) by_team += t->way == GI_TEAM;
-    gi_turns_learn(t, t->way == GI_TEAM ? team : alone);
+    gi_thread_switch_learn(t, t->way == GI_TEAM ? team : alone);
   }
   return by_team;
 }
 
 static void check_turns(void)
 {
-  gi_turns t;
-  gi_turns_begin(&t);
+  gi_thread_switch t;
+  gi_thread_switch_begin(&t);
   CHECK(team_of(&t, 1000, 1e-4, 2e-4) <= 10, "a slow team");
   CHECK(team_of(&t, 20000, 2e-4, 1e-4) >= 90, "a team that has become fast");
   CHECK(team_of(&t, 1000, 2e-4, 4e-4) <= 10, "a team that has become slow is left soon");
@@ -108,13 +109,13 @@ int main(void)
     test_triangle t = test_triangle_make(kind, 7);
     gable_off *ptr = malloc(((size_t)t.n + 1) * sizeof *ptr);
     gable_idx *col = malloc(((size_t)t.ptr[t.n] + 1) * sizeof *col), *base = malloc(((size_t)t.n + 1) * sizeof *base);
-    gi_units units;
+    gi_row_blocks units;
     strict_part(&t, ptr, col);
-    CHECK_OK(gi_units_find(ctx, t.n, ptr, col, 4, &units));
+    CHECK_OK(gi_row_blocks_find(ctx, t.n, ptr, col, 4, &units));
     CHECK(!units.count == (strcmp(name, "dense") && strcmp(name, "several unknowns a node")), "%s: %d units", name,
           units.count);
     if (units.count) check_units(name, t.n, ptr, col, &units);
-    gi_units_release(ctx, &units);
+    gi_row_blocks_release(ctx, &units);
     check_windows(ctx, name, t.n, ptr, col, NULL);
     for (gable_idx k = 0; k < t.n; k++) base[k] = (k | 1) < t.n && !has(ptr, col, k | 1, k & ~1) ? k ^ 1 : k;
     check_windows(ctx, name, t.n, ptr, col, base);

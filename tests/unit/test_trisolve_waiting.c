@@ -6,8 +6,8 @@
 #include "support/test.h"
 
 #include "base/wait.h"
-#include "graph/tiles.h"
-#include "trisolve/cpu.h"
+#include "trisolve/cpu/cpu.h"
+#include "trisolve/cpu/tiles.h"
 
 enum { SIDE = 300, N = SIDE * SIDE, SOLVERS = 3 };
 

@@ -1,0 +1,332 @@
+#include "graph/symbolic/symbolic_symmetric.h"
+
+#include <string.h>
+
+#include "graph/symbolic/counts.h"
+#include "graph/symbolic/etree.h"
+#include "graph/symbolic/structure.h"
+#include "graph/symbolic/supernodes.h"
+
+/* Block of each place, or NULL without a block triangular form. */
+typedef struct pattern {
+  gable_idx n;
+  const gable_off *ptr;
+  const gable_idx *idx;
+  const gable_idx *inverse;  /* [n] place of each row and column of A */
+  const gable_idx *block_of; /* [n] by place, or NULL */
+  int mirrored;              /* see gi_symbolic_options */
+} pattern;
+
+/* Entries of column j are read from its end while their row is above this. */
+static inline gable_idx last_unread(const pattern *a, gable_idx j)
+{
+  return a->mirrored ? j : -1;
+}
+
+/* The entry as an edge (low < high) of the graph inside a block; 0: it is none; -1: it is left of its block. */
+static inline int edge_of(const pattern *a, gable_idx row, gable_idx col, gable_idx *low, gable_idx *high)
+{
+  const gable_idx i = a->inverse[row], j = a->inverse[col];
+  if (i == j) return 0;
+  if (a->block_of && a->block_of[i] != a->block_of[j]) return a->block_of[i] < a->block_of[j] ? 0 : -1;
+  *low = i < j ? i : j;
+  *high = i < j ? j : i;
+  return 1;
+}
+
+/* Turns counts [n] into offsets [n+1]; returns their sum. */
+static gable_off counts_to_offsets(gable_idx n, gable_off *ptr)
+{
+  gable_off total = 0;
+  ptr[n] = 0;
+  for (gable_idx k = 0; k <= n; k++) {
+    const gable_off here = ptr[k];
+    ptr[k] = total;
+    total += here;
+  }
+  return total;
+}
+
+/* After filling with ptr[k]++ offsets are one place early. */
+static void rewind_offsets(gable_idx n, gable_off *ptr)
+{
+  memmove(ptr + 1, ptr, (size_t)n * sizeof *ptr);
+  ptr[0] = 0;
+}
+
+/* *out_idx: for each place k the places i < k with an edge to k, unsorted, twice where two entries were read for it.
+ * lower_count [n]: how often each place is such an i. */
+static gable_status gather_upper(gable_context *ctx, const pattern *a, gable_off *upper_ptr, gable_idx **out_idx,
+                                 gable_off *lower_count)
+{
+  gable_status status = GABLE_OK;
+  gable_idx low = 0, high = 0, *idx = NULL;
+  memset(upper_ptr, 0, (size_t)a->n * sizeof *upper_ptr);
+  memset(lower_count, 0, (size_t)a->n * sizeof *lower_count);
+  for (gable_idx j = 0; j < a->n; j++) {
+    for (gable_off p = a->ptr[j + 1]; p-- > a->ptr[j] && a->idx[p] > last_unread(a, j);) {
+      const int kind = edge_of(a, a->idx[p], j, &low, &high);
+      GI_REQUIRE(kind >= 0, GABLE_ERR_ARGUMENT, "entry (%d,%d) lies left of its diagonal block", a->idx[p], j);
+      if (!kind) continue;
+      upper_ptr[high]++;
+      lower_count[low]++;
+    }
+  }
+  GI_ALLOC(ctx, idx, counts_to_offsets(a->n, upper_ptr));
+  for (gable_idx j = 0; j < a->n; j++) {
+    for (gable_off p = a->ptr[j + 1]; p-- > a->ptr[j] && a->idx[p] > last_unread(a, j);) {
+      if (edge_of(a, a->idx[p], j, &low, &high) > 0) idx[upper_ptr[high]++] = low;
+    }
+  }
+  rewind_offsets(a->n, upper_ptr);
+  *out_idx = idx;
+  idx = NULL;
+done:
+  gi_free(ctx, idx);
+  return status;
+}
+
+/* The transpose: for each place i the places k > i, increasing, once each.  out->lower_ptr: the counts of gather_upper;
+ * once: they count no edge twice. */
+static gable_status transpose_upper(gable_context *ctx, gable_idx n, const gable_off *upper_ptr,
+                                    const gable_idx *upper_idx, int once, gable_idx *last, gi_tree *out)
+{
+  gable_status status = GABLE_OK;
+  gable_off *start = out->lower_ptr;
+  for (gable_idx k = 0; k < n; k++) last[k] = -1;
+  if (!once) {
+    memset(start, 0, ((size_t)n + 1) * sizeof *start);
+    for (gable_idx k = 0; k < n; k++) {
+      for (gable_off p = upper_ptr[k]; p < upper_ptr[k + 1]; p++) {
+        const gable_idx i = upper_idx[p];
+        start[i] += last[i] != k;
+        last[i] = k;
+      }
+    }
+  }
+  GI_ALLOC(ctx, out->lower_idx, counts_to_offsets(n, start));
+  for (gable_idx k = 0; k < n; k++) last[k] = -1;
+  for (gable_idx k = 0; k < n; k++) {
+    for (gable_off p = upper_ptr[k]; p < upper_ptr[k + 1]; p++) {
+      const gable_idx i = upper_idx[p];
+      if (last[i] == k) continue;
+      last[i] = k;
+      out->lower_idx[start[i]++] = k;
+    }
+  }
+  rewind_offsets(n, start);
+done:
+  return status;
+}
+
+/* Tree and counts in the order given, then both postordered with the longest column last among siblings. */
+static void count_and_postorder(gable_idx n, const gable_off *upper_ptr, const gable_idx *upper_idx, gi_tree *t,
+                                gable_idx *perm, gable_idx *work)
+{
+  gable_idx *parent = work, *count = work + n, *scratch = work + 2 * (size_t)n; /* scratch [4n] */
+  gi_etree(n, upper_ptr, upper_idx, parent, scratch);
+  gi_postorder(n, parent, NULL, t->old, scratch);
+  gi_column_counts(n, t->lower_ptr, t->lower_idx, parent, t->old, count, scratch);
+  gi_postorder(n, parent, count, t->old, scratch);
+  for (gable_idx k = 0; k < n; k++) t->place[t->old[k]] = k;
+  t->nnz = 0;
+  for (gable_idx k = 0; k < n; k++) {
+    const gable_idx j = t->old[k];
+    t->parent[k] = parent[j] < 0 ? -1 : t->place[parent[j]];
+    t->count[k] = count[j];
+    t->nnz += count[j];
+    scratch[k] = perm[j];
+  }
+  memcpy(perm, scratch, (size_t)n * sizeof *perm);
+  t->height = gi_tree_height(n, t->parent, scratch);
+}
+
+gable_status gi_tree_analyse(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
+                             gable_idx *perm, const gi_symbolic_options *options, gi_tree *out)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *upper_idx = NULL, *work = NULL;
+  gable_off *upper_ptr = NULL;
+  gi_tree t = {.n = n};
+  GI_ALLOC(ctx, t.parent, n);
+  GI_ALLOC(ctx, t.count, n);
+  GI_ALLOC(ctx, t.old, n);
+  GI_ALLOC(ctx, t.place, n);
+  GI_ALLOC(ctx, t.lower_ptr, (gable_off)n + 1);
+  GI_ALLOC(ctx, upper_ptr, (gable_off)n + 1);
+  GI_ALLOC(ctx, work, 6 * (gable_off)n);
+
+  pattern a = {n, ptr, idx, work, NULL, options->mirrored};
+  for (gable_idx k = 0; k < n; k++) work[perm[k]] = k;
+  if (options->n_blocks > 1) {
+    gable_idx *block_of = work + n;
+    for (gable_idx b = 0; b < options->n_blocks; b++) {
+      for (gable_idx k = options->block[b]; k < options->block[b + 1]; k++) block_of[k] = b;
+    }
+    a.block_of = block_of;
+  }
+  GI_TRY(gather_upper(ctx, &a, upper_ptr, &upper_idx, t.lower_ptr));
+  GI_TRY(transpose_upper(ctx, n, upper_ptr, upper_idx, options->mirrored, work, &t));
+  count_and_postorder(n, upper_ptr, upper_idx, &t, perm, work);
+  if (options->mate) GI_ALLOC_ZERO(ctx, t.tied, n);
+  for (gable_idx k = 0; options->mate && k + 1 < n; k++)
+    t.tied[k] = options->mate[perm[k]] == perm[k + 1] && perm[k] != perm[k + 1];
+  *out = t;
+  t = (gi_tree){0};
+done:
+  gi_tree_release(ctx, &t);
+  gi_free(ctx, upper_idx);
+  gi_free(ctx, upper_ptr);
+  gi_free(ctx, work);
+  return status;
+}
+
+void gi_tree_release(gable_context *ctx, gi_tree *tree)
+{
+  gi_free(ctx, tree->parent);
+  gi_free(ctx, tree->count);
+  gi_free(ctx, tree->lower_ptr);
+  gi_free(ctx, tree->lower_idx);
+  gi_free(ctx, tree->tied);
+  gi_free(ctx, tree->old);
+  gi_free(ctx, tree->place);
+  *tree = (gi_tree){0};
+}
+
+/* Where the panel ends that begins at k, in a supernode before end: at most step columns wide, no pair cut in two. */
+static gable_idx panel_end(const gi_tree *t, gable_idx k, gable_idx end, gable_idx step)
+{
+  if (end - k <= step) return end;
+  const int splits = t->tied && t->tied[k + step - 1];
+  return k + step + (!splits ? 0 : step > 1 ? -1 : 1);
+}
+
+/* Cuts the supernodes wide[0..n_wide] into panels and fills super, of and lptr; row_at [n_wide]: where the rows
+ * below a whole supernode, which its last panel has, are to be. */
+static void cut_panels(const gi_tree *t, gable_idx n_wide, const gable_idx *wide, gable_idx max_width, gi_layout *y,
+                       gable_off *row_at)
+{
+  gable_idx s = 0;
+  y->lptr[0] = 0;
+  for (gable_idx v = 0; v < n_wide; v++) {
+    const gable_idx end = wide[v + 1], below = t->count[end - 1] - 1;
+    const gable_idx step = gi_supernodes_panel_width(end - wide[v], max_width);
+    for (gable_idx k = wide[v], stop; k < end; k = stop, s++) {
+      stop = panel_end(t, k, end, step);
+      y->super[s] = k;
+      for (gable_idx j = k; j < stop; j++) y->of[j] = s;
+      row_at[v] = y->lptr[s];
+      y->lptr[s + 1] = y->lptr[s] + (end - stop) + below;
+    }
+  }
+  y->super[s] = t->n;
+}
+
+/* Rows of the panels that are not the last of their supernode: its columns further right, then its rows below. */
+static void fill_panels(gi_layout *y, gable_idx n_wide, const gable_idx *wide, const gable_off *row_at)
+{
+  for (gable_idx v = 0; v < n_wide; v++) {
+    const gable_idx last = y->of[wide[v + 1] - 1];
+    const size_t below = (size_t)(y->lptr[last + 1] - row_at[v]);
+    for (gable_idx s = y->of[wide[v]]; s < last; s++) {
+      gable_idx *row = y->lrow + y->lptr[s];
+      for (gable_idx k = y->super[s + 1]; k < wide[v + 1]; k++) *row++ = k;
+      if (below) memcpy(row, y->lrow + row_at[v], below * sizeof *row);
+    }
+  }
+}
+
+/* The tree of the structure as it is stored: the parent holds the first row below. */
+static void fill_parents(gi_layout *y)
+{
+  for (gable_idx s = 0; s < y->n_super; s++) y->parent[s] = gi_layout_nl(y, s) ? y->of[y->lrow[y->lptr[s]]] : -1;
+}
+
+static gable_idx count_panels(const gi_tree *t, gable_idx n_wide, const gable_idx *wide, gable_idx max_width)
+{
+  gable_idx count = 0;
+  for (gable_idx v = 0; v < n_wide; v++) {
+    const gable_idx end = wide[v + 1], step = gi_supernodes_panel_width(end - wide[v], max_width);
+    for (gable_idx k = wide[v]; k < end; k = panel_end(t, k, end, step)) count++;
+  }
+  return count;
+}
+
+/* wide [n+1]: first columns of the supernodes before they are cut into panels; returns their number in *n_wide. */
+static gable_status find_supernodes(gable_context *ctx, const gi_tree *t, int exact, gable_idx *wide, gable_idx *n_wide)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *work = NULL;
+  double *zeros = NULL;
+  GI_ALLOC(ctx, work, 2 * (gable_off)t->n);
+  *n_wide = gi_supernodes_fundamental(t->n, t->parent, t->count, wide, work);
+  if (!exact) {
+    GI_ALLOC(ctx, zeros, *n_wide);
+    *n_wide = gi_supernodes_relax(t->parent, t->count, *n_wide, wide, zeros, work);
+  }
+done:
+  gi_free(ctx, work);
+  gi_free(ctx, zeros);
+  return status;
+}
+
+gable_status gi_tree_values(gable_context *ctx, const gi_tree *t, const gi_symbolic_options *options, gable_off *values)
+{
+  gable_status status = GABLE_OK;
+  gable_idx *wide = NULL, n_wide;
+  GI_ALLOC(ctx, wide, (gable_off)t->n + 1);
+  GI_TRY(find_supernodes(ctx, t, options->exact, wide, &n_wide));
+  *values = 0;
+  for (gable_idx v = 0; v < n_wide; v++) {
+    const gable_idx end = wide[v + 1], below = t->count[end - 1] - 1;
+    const gable_idx step = gi_supernodes_panel_width(end - wide[v], gi_symbolic_max_width(options));
+    for (gable_idx k = wide[v], stop; k < end; k = stop) {
+      stop = panel_end(t, k, end, step);
+      const gable_off width = stop - k, beyond = end - k - width + below;
+      *values += width * (width + (options->cholesky ? 1 : 2) * beyond);
+    }
+  }
+done:
+  gi_free(ctx, wide);
+  return status;
+}
+
+gable_status gi_tree_layout(gable_context *ctx, const gi_tree *t, const gi_symbolic_options *options, gi_layout **out)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx max_width = gi_symbolic_max_width(options);
+  gi_layout *y = NULL;
+  gable_idx *wide = NULL, n_wide;
+  gable_off *row_at = NULL;
+  GI_ALLOC(ctx, wide, (gable_off)t->n + 1);
+  GI_TRY(find_supernodes(ctx, t, options->exact, wide, &n_wide));
+  GI_ALLOC_ZERO(ctx, y, 1);
+  y->n = t->n;
+  y->symmetric = 1;
+  y->n_super = count_panels(t, n_wide, wide, max_width);
+  GI_ALLOC(ctx, y->super, (gable_off)y->n_super + 1);
+  GI_ALLOC(ctx, y->of, t->n);
+  GI_ALLOC(ctx, y->parent, y->n_super);
+  GI_ALLOC(ctx, y->lptr, (gable_off)y->n_super + 1);
+  GI_ALLOC(ctx, y->lval, (gable_off)y->n_super + 1);
+  GI_ALLOC(ctx, y->uval, (gable_off)y->n_super + 1);
+  GI_ALLOC(ctx, row_at, n_wide);
+  cut_panels(t, n_wide, wide, max_width, y, row_at);
+  GI_ALLOC(ctx, y->lrow, y->lptr[y->n_super]);
+  y->uptr = y->lptr;
+  y->ucol = y->lrow;
+  const gi_partition part = {t->n, n_wide, wide, t->parent, t->count};
+  const gi_relabelled a = {t->lower_ptr, t->lower_idx, t->old, t->place};
+  GI_TRY(gi_structure_merge(ctx, &part, &a, row_at, y->lrow));
+  fill_panels(y, n_wide, wide, row_at);
+  fill_parents(y);
+  gi_layout_measure(y, options->cholesky);
+  y->nnz_l = y->nnz_u = t->nnz;
+  *out = y;
+  y = NULL;
+done:
+  gi_layout_destroy(ctx, &y);
+  gi_free(ctx, wide);
+  gi_free(ctx, row_at);
+  return status;
+}

@@ -1,0 +1,34 @@
+/* symbolic_symmetric.h: the symmetrised form: elimination tree, counts, supernodes, structure of A + A^T. */
+#ifndef GI_SYMBOLIC_SYMMETRIC_H
+#define GI_SYMBOLIC_SYMMETRIC_H
+
+#include "graph/symbolic/symbolic.h"
+
+/* What is known of L of A(perm,perm) + its transpose before its structure is: n, and arrays that it owns.  Labels are
+ * places in the order after `post`: column k is row and column perm[k] of A. */
+typedef struct gi_tree {
+  gable_idx n;
+  gable_idx *parent;    /* [n] elimination tree, postordered, the child with the longest column last */
+  gable_idx *count;     /* [n] entries of each column of L, the diagonal counted */
+  gable_off nnz;        /* their sum */
+  gable_idx height;     /* of the tree, in nodes */
+  gable_off *lower_ptr; /* [n+1] strict lower triangle of the pattern in the order first given */
+  gable_idx *lower_idx;
+  unsigned char *tied;    /* [n] 1: columns k and k+1 are a pair (gi_symbolic_options); NULL: there are none */
+  gable_idx *old, *place; /* [n] from places to the order first given, and back */
+} gi_tree;
+
+/* perm is postordered in place.  O(nnz alpha).  Errors as gi_symbolic. */
+gable_status gi_tree_analyse(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
+                             gable_idx *perm, const gi_symbolic_options *options, gi_tree *out);
+void gi_tree_release(gable_context *ctx, gi_tree *tree); /* fine on a zeroed one, and twice */
+
+/* How many numbers the panels of gi_tree_layout, L and U, would hold. */
+gable_status gi_tree_values(gable_context *ctx, const gi_tree *tree, const gi_symbolic_options *options,
+                            gable_off *values);
+
+/* The supernodal layout that the tree stands for. */
+gable_status gi_tree_layout(gable_context *ctx, const gi_tree *tree, const gi_symbolic_options *options,
+                            gi_layout **out);
+
+#endif

@@ -1,0 +1,328 @@
+/* krylov_steps.cu: see krylov_steps.h.
+ *
+ * A step is one kernel: what each element does and adds to the sums, and what one thread does with the sums when the
+ * last block has arrived.  Blocks add in an order that depends on n alone. */
+#include "cuda/block_sum.cuh"
+#include "cuda/status.cuh"
+#include "kernels/krylov/krylov_steps.h"
+
+using gik::block_sum;
+using gik::launched;
+
+namespace
+{
+
+enum { BLOCK = 256 };
+static_assert((int)GIK_DOT_PARTS == (int)BLOCK, "one block adds the parts");
+
+/* each(i, sum): element i, which adds to sum[0..SUMS); end(state, sum): after all of them. */
+template <int SUMS, class Each, class End>
+__global__ void __launch_bounds__(BLOCK)
+    step_kernel(gable_idx n, gik_krylov_state *s, double *parts, Each each, End end)
+{
+  __shared__ double of[BLOCK];
+  __shared__ bool last;
+  double sum[SUMS];
+  if (s->stop) return;
+#pragma unroll
+  for (int k = 0; k < SUMS; k++) sum[k] = 0;
+  for (ptrdiff_t i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += (ptrdiff_t)gridDim.x * BLOCK) each(i, sum);
+#pragma unroll
+  for (int k = 0; k < SUMS; k++) {
+    const double v = block_sum<BLOCK>(sum[k], of);
+    if (!threadIdx.x) parts[k * GIK_STEP_PARTS + blockIdx.x] = v;
+  }
+  if (!threadIdx.x) {
+    __threadfence();
+    last = atomicAdd(&s->arrived, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+#pragma unroll
+  for (int k = 0; k < SUMS; k++) {
+    double v = 0;
+    for (unsigned q = threadIdx.x; q < gridDim.x; q += BLOCK) v += __ldcg(parts + k * GIK_STEP_PARTS + q);
+    sum[k] = block_sum<BLOCK>(v, of);
+  }
+  if (threadIdx.x) return;
+  s->arrived = 0;
+  end(s, sum);
+}
+
+/* Elements alone; each(state, i). */
+template <class Each>
+__global__ void __launch_bounds__(BLOCK) map_kernel(gable_idx n, const gik_krylov_state *s, Each each)
+{
+  const ptrdiff_t i = blockIdx.x * (ptrdiff_t)BLOCK + threadIdx.x;
+  if (i < n && !s->stop) each(s, i);
+}
+
+template <int SUMS, class Each, class End> gable_status step(const gik_krylov *k, const char *what, Each each, End end)
+{
+  const size_t wanted = ((size_t)k->n + 4 * BLOCK - 1) / (4 * BLOCK);
+  const unsigned blocks = wanted < 1 ? 1 : wanted < GIK_STEP_PARTS ? (unsigned)wanted : (unsigned)GIK_STEP_PARTS;
+  step_kernel<SUMS><<<blocks, BLOCK, 0, (cudaStream_t)k->stream>>>(k->n, k->state, k->parts, each, end);
+  return launched(what);
+}
+
+template <class Each> gable_status map(const gik_krylov *k, const char *what, Each each)
+{
+  const unsigned blocks = ((unsigned)k->n + BLOCK - 1) / BLOCK;
+  if (k->n) map_kernel<<<blocks, BLOCK, 0, (cudaStream_t)k->stream>>>(k->n, k->state, each);
+  return launched(what);
+}
+
+/* Iteration s->iteration has this norm of r: is it over? */
+__device__ void note(gik_krylov_state *s, double square)
+{
+  const double residual = sqrt(square) / s->norm_b;
+  s->residual = residual;
+  s->history[s->iteration % GIK_HISTORY] = residual;
+  if (residual <= s->tolerance)
+    s->stop = GIK_STOP_CONVERGED;
+  else if (!isfinite(residual))
+    s->stop = GIK_STOP_NOT_FINITE;
+  else if (s->iteration == s->max_iterations)
+    s->stop = GIK_STOP_ITERATIONS;
+}
+
+gable_status measure(const gik_krylov *k, const double *b)
+{
+  return step<1>(
+      k, "norm of b", [=] __device__(ptrdiff_t i, double *sum) { sum[0] = fma(b[i], b[i], sum[0]); },
+      [] __device__(gik_krylov_state * s, const double *sum) { s->norm_b = sum[0] == 0 ? 1 : sqrt(sum[0]); });
+}
+
+gable_status residual(const gik_krylov *k, const double *b, const double *q, double *r)
+{
+  return step<1>(
+      k, "residual",
+      [=] __device__(ptrdiff_t i, double *sum) {
+        const double v = b[i] - q[i];
+        r[i] = v;
+        sum[0] = fma(v, v, sum[0]);
+      },
+      [] __device__(gik_krylov_state * s, const double *sum) {
+        s->norm = sqrt(sum[0]);
+        note(s, sum[0]);
+      });
+}
+
+gable_status cg_start(const gik_krylov *k, const double *r, const double *z, double *p)
+{
+  return step<1>(
+      k, "CG",
+      [=] __device__(ptrdiff_t i, double *sum) {
+        p[i] = z[i];
+        sum[0] = fma(r[i], z[i], sum[0]);
+      },
+      [] __device__(gik_krylov_state * s, const double *sum) { s->rz = sum[0]; });
+}
+
+gable_status cg_curvature(const gik_krylov *k, const double *p, const double *q)
+{
+  return step<1>(
+      k, "CG", [=] __device__(ptrdiff_t i, double *sum) { sum[0] = fma(p[i], q[i], sum[0]); },
+      [] __device__(gik_krylov_state * s, const double *sum) {
+        s->alpha = s->rz / sum[0];
+        if (!(sum[0] > 0) || !(s->rz > 0)) s->stop = GIK_STOP_BREAKDOWN;
+      });
+}
+
+gable_status cg_step(const gik_krylov *k, const double *p, const double *q, double *x, double *r)
+{
+  const gik_krylov_state *state = k->state;
+  return step<1>(
+      k, "CG",
+      [=] __device__(ptrdiff_t i, double *sum) {
+        const double alpha = state->alpha, v = r[i] - alpha * q[i];
+        x[i] += alpha * p[i];
+        r[i] = v;
+        sum[0] = fma(v, v, sum[0]);
+      },
+      [] __device__(gik_krylov_state * s, const double *sum) {
+        s->iteration++;
+        note(s, sum[0]);
+      });
+}
+
+gable_status cg_turn(const gik_krylov *k, const double *r, const double *z)
+{
+  return step<1>(
+      k, "CG", [=] __device__(ptrdiff_t i, double *sum) { sum[0] = fma(r[i], z[i], sum[0]); },
+      [] __device__(gik_krylov_state * s, const double *sum) {
+        s->beta = sum[0] / s->rz;
+        s->rz = sum[0];
+      });
+}
+
+gable_status cg_direction(const gik_krylov *k, const double *z, double *p)
+{
+  return map(k, "CG", [=] __device__(const gik_krylov_state *s, ptrdiff_t i) { p[i] = fma(s->beta, p[i], z[i]); });
+}
+
+gable_status bi_start(const gik_krylov *k, const double *r, double *shadow, double *p, double *v)
+{
+  return step<1>(
+      k, "BiCGSTAB",
+      [=] __device__(ptrdiff_t i, double *sum) {
+        shadow[i] = r[i];
+        p[i] = v[i] = 0;
+        sum[0] = fma(r[i], r[i], sum[0]);
+      },
+      [] __device__(gik_krylov_state * s, const double *sum) {
+        s->rho = sum[0];
+        s->beta = 0; /* p and v are zero */
+        s->alpha = s->omega = 1;
+      });
+}
+
+gable_status bi_direction(const gik_krylov *k, const double *r, const double *v, double *p)
+{
+  return map(k, "BiCGSTAB", [=] __device__(const gik_krylov_state *s, ptrdiff_t i) {
+    p[i] = fma(s->beta, fma(-s->omega, v[i], p[i]), r[i]);
+  });
+}
+
+gable_status bi_alpha(const gik_krylov *k, const double *shadow, const double *v)
+{
+  return step<1>(
+      k, "BiCGSTAB", [=] __device__(ptrdiff_t i, double *sum) { sum[0] = fma(shadow[i], v[i], sum[0]); },
+      [] __device__(gik_krylov_state * s, const double *sum) {
+        s->alpha = s->rho / sum[0];
+        if (s->rho == 0 || sum[0] == 0) s->stop = GIK_STOP_BREAKDOWN;
+      });
+}
+
+gable_status bi_half(const gik_krylov *k, const double *r, const double *v, double *s_out)
+{
+  return map(k, "BiCGSTAB",
+             [=] __device__(const gik_krylov_state *s, ptrdiff_t i) { s_out[i] = fma(-s->alpha, v[i], r[i]); });
+}
+
+gable_status bi_omega(const gik_krylov *k, const double *t, const double *s_in)
+{
+  return step<2>(
+      k, "BiCGSTAB",
+      [=] __device__(ptrdiff_t i, double *sum) {
+        sum[0] = fma(t[i], t[i], sum[0]);
+        sum[1] = fma(t[i], s_in[i], sum[1]);
+      },
+      [] __device__(gik_krylov_state * s, const double *sum) { s->omega = sum[0] > 0 ? sum[1] / sum[0] : 0; });
+}
+
+gable_status bi_step(const gik_krylov *k, const double *p_hat, const double *s_hat, const double *s_in, const double *t,
+                     const double *shadow, double *x, double *r)
+{
+  const gik_krylov_state *state = k->state;
+  return step<2>(
+      k, "BiCGSTAB",
+      [=] __device__(ptrdiff_t i, double *sum) {
+        const double v = fma(-state->omega, t[i], s_in[i]);
+        x[i] += fma(state->alpha, p_hat[i], state->omega * s_hat[i]);
+        r[i] = v;
+        sum[0] = fma(v, v, sum[0]);
+        sum[1] = fma(shadow[i], v, sum[1]);
+      },
+      [] __device__(gik_krylov_state * s, const double *sum) {
+        s->iteration++;
+        note(s, sum[0]);
+        if (!s->stop && s->omega == 0) s->stop = GIK_STOP_BREAKDOWN;
+        s->beta = sum[1] / s->rho * (s->alpha / s->omega);
+        s->rho = sum[1];
+      });
+}
+
+/* parts[j][block] = what the block adds to basis_j . v, and after the last j to v . v. */
+__global__ void __launch_bounds__(BLOCK)
+    dots_kernel(gable_idx n, int count, const double *basis, const double *v, double *parts, const int *wanted)
+{
+  __shared__ double of[BLOCK];
+  const double *column = (int)blockIdx.y < count ? basis + (ptrdiff_t)blockIdx.y * n : v;
+  double sum = 0;
+  if (wanted && !*wanted) return;
+  for (ptrdiff_t i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += GIK_DOT_PARTS * BLOCK)
+    sum = fma(column[i], v[i], sum);
+  sum = block_sum<BLOCK>(sum, of);
+  if (!threadIdx.x) parts[blockIdx.y * GIK_DOT_PARTS + blockIdx.x] = sum;
+}
+
+__global__ void dots_end_kernel(const double *parts, double *h, const int *wanted)
+{
+  __shared__ double of[BLOCK];
+  if (wanted && !*wanted) return;
+  const double sum = block_sum<BLOCK>(parts[blockIdx.x * GIK_DOT_PARTS + threadIdx.x], of);
+  if (!threadIdx.x) h[blockIdx.x] = sum;
+}
+
+gable_status dots(const gik_krylov *k, int count, const double *basis, const double *v, double *parts_h, double *h,
+                  int second)
+{
+  const int *wanted = second ? &k->state->again : nullptr;
+  const dim3 grid(GIK_DOT_PARTS, (unsigned)count + 1);
+  dots_kernel<<<grid, BLOCK, 0, (cudaStream_t)k->stream>>>(k->n, count, basis, v, parts_h, wanted);
+  dots_end_kernel<<<(unsigned)count + 1, BLOCK, 0, (cudaStream_t)k->stream>>>(parts_h, h, wanted);
+  return launched("GMRES");
+}
+
+gable_status project(const gik_krylov *k, int count, const double *basis, const double *h, double *v, double *total,
+                     int second)
+{
+  const ptrdiff_t n = k->n;
+  const gik_krylov_state *state = k->state;
+  return step<1>(
+      k, "GMRES",
+      [=] __device__(ptrdiff_t i, double *sum) {
+        if (second && !state->again) return;
+        double value = v[i];
+        for (int j = 0; j < count; j++) value = fma(-h[j], basis[j * n + i], value);
+        v[i] = value;
+        sum[0] = fma(value, value, sum[0]);
+      },
+      [=] __device__(gik_krylov_state * s, const double *sum) {
+        if (second && !s->again) return;
+        for (int j = 0; j < count; j++) total[j] = second ? total[j] + h[j] : h[j];
+        s->norm = sqrt(sum[0]);
+        s->again = !(s->norm > 0.5 * sqrt(h[count]));
+      });
+}
+
+gable_status normalise(const gik_krylov *k, double *v, double *total_end)
+{
+  return map(k, "GMRES", [=] __device__(const gik_krylov_state *s, ptrdiff_t i) {
+    if (s->norm > 0) v[i] /= s->norm;
+    if (i == 0) *total_end = s->norm;
+  });
+}
+
+gable_status combine(const gik_krylov *k, int count, const double *z, const double *y, double *out, double *x)
+{
+  gable_status status = GABLE_OK;
+  const ptrdiff_t n = k->n;
+  GI_TRY(step<1>(
+      k, "GMRES",
+      [=] __device__(ptrdiff_t i, double *sum) {
+        double value = 0;
+        for (int j = 0; j < count; j++) value = fma(y[j], z[j * n + i], value);
+        out[i] = value;
+        sum[0] += !isfinite(value);
+      },
+      [] __device__(gik_krylov_state * s, const double *sum) { s->again = sum[0] == 0; }));
+  GI_TRY(map(k, "GMRES", [=] __device__(const gik_krylov_state *s, ptrdiff_t i) {
+    if (s->again) x[i] += out[i];
+  }));
+done:
+  return status;
+}
+
+gable_status scale(const gik_krylov *k, const double *d, const double *r, double *z)
+{
+  return map(k, "Jacobi", [=] __device__(const gik_krylov_state *, ptrdiff_t i) { z[i] = r[i] / d[i]; });
+}
+
+} /* namespace */
+
+extern "C" const gik_krylov_steps gik_krylov_steps_cuda = {
+    measure,  residual, cg_start, cg_curvature, cg_step, cg_turn, cg_direction, bi_start, bi_direction,
+    bi_alpha, bi_half,  bi_omega, bi_step,      dots,    project, normalise,    combine,  scale};

@@ -1,0 +1,252 @@
+/* row_product.cu: see row_product.h.  A few neighbouring threads share a row. */
+#include "cuda/block_sum.cuh"
+#include "cuda/status.cuh"
+#include "kernels/sparse/row_product.h"
+
+using gik::block_sum;
+using gik::launched;
+
+namespace
+{
+
+enum { BLOCK = 256 };
+const unsigned all_lanes = 0xffffffffu;
+
+unsigned blocks_for(size_t threads)
+{
+  return (unsigned)((threads + BLOCK - 1) / BLOCK);
+}
+
+template <typename A, typename V> struct vectors {
+  const V *b, *x;
+  V *y;
+  const A *d;
+  ptrdiff_t b_step, x_step, b_rhs, x_rhs;
+  int count;
+  bool exact;
+};
+
+struct span {
+  unsigned first, end;
+};
+
+/* The entries of row i that are summed. */
+__device__ inline span span_of(const gik_rows &a, gik_part part, gable_idx i, bool any)
+{
+  if ((unsigned)i >= (unsigned)a.n || !any) return {0, 0};
+  return {part == GIK_ABOVE ? a.diagonal[i] + 1 : a.ptr[i], part == GIK_BELOW ? a.diagonal[i] : a.ptr[i + 1]};
+}
+
+/* What the diagonal adds to the sum of row i. */
+template <typename A, typename V>
+__device__ inline V diagonal_term(const gik_rows &a, const vectors<A, V> &v, const V *x, gable_idx i)
+{
+  if (!v.d || v.exact) return 0;
+  return ((V)((const A *)a.val)[a.diagonal[i]] - (V)v.d[i]) * x[i * v.x_step];
+}
+
+template <typename A, typename V>
+__device__ inline void store_row(const vectors<A, V> &v, gable_idx n, gable_idx i, int j, V sum)
+{
+  v.y[(ptrdiff_t)j * n + i] = v.b ? v.b[i * v.b_step + j * v.b_rhs] - sum : sum;
+}
+
+/* Rows of more entries than this for each of their threads are taken by the whole block, one after the other. */
+enum { LONG = 64 };
+
+template <typename A, typename V, int P>
+__device__ void long_rows(const gik_rows &a, gik_part part, const vectors<A, V> &v, double *of)
+{
+  const A *__restrict__ val = (const A *)a.val;
+  for (int r = 0; r < BLOCK / P; r++) {
+    const gable_idx i = (gable_idx)((size_t)blockIdx.x * (BLOCK / P) + r);
+    const span s = span_of(a, part, i, v.x);
+    if (s.end - s.first <= LONG * P) continue;
+    for (int j = 0; j < v.count; j++) {
+      const V *__restrict__ x = v.x + j * v.x_rhs;
+      V sum = threadIdx.x ? 0 : diagonal_term(a, v, x, i);
+#pragma unroll 4
+      for (unsigned q = s.first + threadIdx.x; q < s.end; q += BLOCK) sum = fma((V)val[q], x[a.idx[q] * v.x_step], sum);
+      sum = (V)block_sum<BLOCK>((double)sum, of);
+      if (!threadIdx.x) store_row(v, a.n, i, j, sum);
+    }
+  }
+}
+
+template <typename A, typename V, int P>
+__global__ void __launch_bounds__(BLOCK) product_kernel(const gik_rows a, gik_part part, const vectors<A, V> v)
+{
+  __shared__ double of[BLOCK];
+  const gable_idx i = (gable_idx)(((size_t)blockIdx.x * BLOCK + threadIdx.x) / P);
+  const unsigned lane = threadIdx.x % P;
+  const A *__restrict__ val = (const A *)a.val;
+  const gable_idx *__restrict__ idx = a.idx;
+  const span s = span_of(a, part, i, v.x);
+  const bool mine = s.end - s.first <= LONG * P, row = (unsigned)i < (unsigned)a.n;
+  for (int j = 0; j < v.count; j++) {
+    const V *__restrict__ x = v.x + j * v.x_rhs;
+    V sum = 0;
+    for (unsigned q = s.first + lane; mine && q < s.end; q += P) sum = fma((V)val[q], x[idx[q] * v.x_step], sum);
+    if (row && v.x && lane == 0) sum += diagonal_term(a, v, x, i);
+#pragma unroll
+    for (int d = P / 2; d > 0; d >>= 1) sum += __shfl_xor_sync(all_lanes, sum, d);
+    if (row && mine && lane == 0) store_row(v, a.n, i, j, sum);
+  }
+  if (__syncthreads_or(!mine)) long_rows<A, V, P>(a, part, v, of);
+}
+
+template <typename A, typename V>
+__global__ void __launch_bounds__(BLOCK) turn_kernel(const gik_rows a, const vectors<A, V> v)
+{
+  const gable_idx i = (gable_idx)(blockIdx.x * BLOCK + threadIdx.x);
+  if (i >= a.n) return;
+  const V twice = v.exact ? (V)v.d[i] : 2 * (V)v.d[i] - (V)((const A *)a.val)[a.diagonal[i]];
+  for (int j = 0; j < v.count; j++) {
+    V *y = v.y + (ptrdiff_t)j * a.n + i;
+    *y = fma(twice, v.x[i * v.x_step + j * v.x_rhs], v.b[i * v.b_step + j * v.b_rhs] - *y);
+  }
+}
+
+template <typename A, typename V> vectors<A, V> vectors_of(const gik_product *p)
+{
+  return {(const V *)p->b, (const V *)p->x, (V *)p->y, (const A *)p->relaxed, p->b_step, p->x_step,
+          p->b_rhs,        p->x_rhs,        p->count,  p->exact != 0};
+}
+
+template <typename A, typename V> void product_launch(const gik_rows *a, const gik_product *p)
+{
+  const double mean = (double)a->nnz / a->n * (p->part == GIK_WHOLE ? 1.0 : 0.5);
+  const vectors<A, V> v = vectors_of<A, V>(p);
+  const cudaStream_t stream = (cudaStream_t)p->stream;
+  const size_t n = (size_t)a->n;
+  if (mean <= 2)
+    product_kernel<A, V, 1><<<blocks_for(n), BLOCK, 0, stream>>>(*a, p->part, v);
+  else if (mean <= 4)
+    product_kernel<A, V, 2><<<blocks_for(2 * n), BLOCK, 0, stream>>>(*a, p->part, v);
+  else if (mean <= 8)
+    product_kernel<A, V, 4><<<blocks_for(4 * n), BLOCK, 0, stream>>>(*a, p->part, v);
+  else if (mean <= 20)
+    product_kernel<A, V, 8><<<blocks_for(8 * n), BLOCK, 0, stream>>>(*a, p->part, v);
+  else if (mean <= 48)
+    product_kernel<A, V, 16><<<blocks_for(16 * n), BLOCK, 0, stream>>>(*a, p->part, v);
+  else
+    product_kernel<A, V, 32><<<blocks_for(32 * n), BLOCK, 0, stream>>>(*a, p->part, v);
+}
+
+gable_status product(const gik_rows *a, const gik_product *p)
+{
+  if (!a->n) return GABLE_OK;
+  if (a->value_type == GABLE_D)
+    product_launch<double, double>(a, p);
+  else if (p->type == GABLE_D)
+    product_launch<float, double>(a, p);
+  else
+    product_launch<float, float>(a, p);
+  return launched("product");
+}
+
+gable_status turn(const gik_rows *a, const gik_product *p)
+{
+  const unsigned blocks = blocks_for((size_t)a->n);
+  const cudaStream_t stream = (cudaStream_t)p->stream;
+  if (!a->n) return GABLE_OK;
+  if (a->value_type == GABLE_D)
+    turn_kernel<<<blocks, BLOCK, 0, stream>>>(*a, vectors_of<double, double>(p));
+  else if (p->type == GABLE_D)
+    turn_kernel<<<blocks, BLOCK, 0, stream>>>(*a, vectors_of<float, double>(p));
+  else
+    turn_kernel<<<blocks, BLOCK, 0, stream>>>(*a, vectors_of<float, float>(p));
+  return launched("turn of a sweep");
+}
+
+template <typename A> __global__ void relax_kernel(const gik_rows a, double omega, A *d, int *fault)
+{
+  const gable_idx i = (gable_idx)(blockIdx.x * BLOCK + threadIdx.x);
+  if (i >= a.n) return;
+  const A v = ((const A *)a.val)[a.diagonal[i]], r = (A)((double)v / omega);
+  d[i] = r;
+  if (!isfinite(v))
+    atomicMin(fault + 1, i);
+  else if (r == 0 || !isfinite(r) || !isfinite(1 / r))
+    atomicMin(fault, i);
+}
+
+gable_status relax(const gik_rows *a, double omega, void *d, int *fault, void *stream)
+{
+  const unsigned blocks = blocks_for((size_t)a->n);
+  if (!a->n) return GABLE_OK;
+  if (a->value_type == GABLE_D)
+    relax_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(*a, omega, (double *)d, fault);
+  else
+    relax_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(*a, omega, (float *)d, fault);
+  return launched("relaxed diagonal");
+}
+
+template <typename T> __global__ void gather_kernel(T *to, const T *source, const unsigned *from, unsigned count)
+{
+  const size_t k = (size_t)blockIdx.x * BLOCK + threadIdx.x;
+  if (k < count) to[k] = source[from[k]];
+}
+
+gable_status gather(void *to, const void *source, const unsigned *from, unsigned count, gable_type type, void *stream)
+{
+  const unsigned blocks = blocks_for(count);
+  if (!count) return GABLE_OK;
+  if (type == GABLE_D)
+    gather_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>((double *)to, (const double *)source, from, count);
+  else
+    gather_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>((float *)to, (const float *)source, from, count);
+  return launched("gather");
+}
+
+template <typename T>
+__global__ void copy_kernel(gable_idx n, const T *from, ptrdiff_t from_step, T *to, ptrdiff_t to_step)
+{
+  const gable_idx i = (gable_idx)(blockIdx.x * BLOCK + threadIdx.x);
+  if (i < n) to[i * to_step] = from ? from[i * from_step] : 0;
+}
+
+gable_status copy(gable_idx n, gable_type type, const void *from, ptrdiff_t from_step, void *to, ptrdiff_t to_step,
+                  void *stream)
+{
+  const unsigned blocks = blocks_for((size_t)n);
+  if (!n) return GABLE_OK;
+  if (type == GABLE_D)
+    copy_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(n, (const double *)from, from_step, (double *)to, to_step);
+  else
+    copy_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(n, (const float *)from, from_step, (float *)to, to_step);
+  return launched("copy");
+}
+
+template <typename T> __global__ void square_kernel(gable_idx n, const T *y, double *parts)
+{
+  __shared__ double of[BLOCK];
+  double sum = 0;
+  for (ptrdiff_t i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += GIK_SQUARE_PARTS * BLOCK)
+    sum = fma((double)y[i], (double)y[i], sum);
+  sum = block_sum<BLOCK>(sum, of);
+  if (!threadIdx.x) parts[blockIdx.x] = sum;
+}
+
+__global__ void parts_kernel(const double *parts, double *sum)
+{
+  __shared__ double of[BLOCK];
+  const double s = block_sum<BLOCK>(parts[threadIdx.x], of);
+  if (!threadIdx.x) *sum = s;
+}
+
+gable_status square(gable_idx n, gable_type type, const void *y, double *parts, double *sum, void *stream)
+{
+  static_assert((int)GIK_SQUARE_PARTS == (int)BLOCK, "one block adds the parts");
+  const cudaStream_t s = (cudaStream_t)stream;
+  if (type == GABLE_D)
+    square_kernel<<<GIK_SQUARE_PARTS, BLOCK, 0, s>>>(n, (const double *)y, parts);
+  else
+    square_kernel<<<GIK_SQUARE_PARTS, BLOCK, 0, s>>>(n, (const float *)y, parts);
+  parts_kernel<<<1, BLOCK, 0, s>>>(parts, sum);
+  return launched("sum of squares");
+}
+
+} /* namespace */
+
+extern "C" const gik_row_products gik_row_products_cuda = {product, turn, relax, gather, copy, square};

@@ -1,0 +1,94 @@
+/* element_flow.cuh: what the element methods of Li and Zhang share on a GPU.
+ *
+ * The grid is launched cooperatively, so that all of its W warps run at once, and warp k takes the rows at places k, k
+ * + W, k + 2W, ... of an order in which every row comes after those that it needs.  Of the unfinished rows the one with
+ * the lowest place is therefore in the hands of a warp that runs and that has done everything before it, and all that
+ * it waits for is done: somebody always gets on, whatever the order in which blocks start.
+ *
+ * A lane looks for a value again and again, and these looks share the way to L2 with the stores that they wait for: 2
+ * blocks a multiprocessor are faster than 4 unless levels are wide, and then a short nap between two looks pays.  The
+ * figures are in docs/algorithms/elmr.md. */
+#ifndef GIK_ELEMENT_FLOW_CUH
+#define GIK_ELEMENT_FLOW_CUH
+
+#include "cuda/dependent_launch.cuh"
+#include "cuda/device_wait.cuh"
+#include "kernels/trisolve/trisolve_cuda.h"
+
+namespace gik
+{
+
+enum { FLOW_BLOCK = 512, WIDE_LEVEL = 1500, NAP_NS = 40 };
+
+static __device__ __forceinline__ void fence_acquire_release()
+{
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+}
+
+/* *p -= d, after everything that this thread has stored. */
+static __device__ __forceinline__ void subtract_release(int *p, int d)
+{
+  asm volatile("red.release.gpu.global.add.s32 [%0], %1;" ::"l"(p), "r"(-d) : "memory");
+}
+
+/* Places of an order that a warp takes; the first of them all is the control block's ticket, which is 0. */
+struct warp_places {
+  unsigned at, step;
+  __device__ __forceinline__ explicit warp_places(const gik_control *c)
+      : at(c->ticket + (blockIdx.x * blockDim.x + threadIdx.x) / 32), step(gridDim.x * blockDim.x / 32)
+  {
+  }
+};
+
+/* Waits that are all given up at one deadline. */
+struct flow_waits {
+  gik_control *control;
+  unsigned long long deadline_ns;
+  unsigned nap; /* between two looks; 0: none */
+
+  __device__ __forceinline__ bool over(patience *patient, int row) const
+  {
+    if (patient->lost(control, deadline_ns, row)) return true;
+    if (nap) __nanosleep(nap);
+    return false;
+  }
+
+  /* The value of a row, whose place holds "not yet" until it is there. */
+  template <typename T> __device__ __forceinline__ T value(const T *place, patience *patient, int row) const
+  {
+    T v = load_relaxed(place);
+    while (not_yet(v) && !over(patient, row)) v = load_relaxed(place);
+    return v;
+  }
+};
+
+/* The sum of a warp in lane 0, where lanes from length on bring zeros. */
+template <typename T> static __device__ __forceinline__ T sum_of_warp(T sum, unsigned length)
+{
+  if (length > 16) sum += __shfl_down_sync(ALL, sum, 16);
+  if (length > 8) sum += __shfl_down_sync(ALL, sum, 8);
+  if (length > 4) sum += __shfl_down_sync(ALL, sum, 4);
+  sum += __shfl_down_sync(ALL, sum, 2);
+  return sum + __shfl_down_sync(ALL, sum, 1);
+}
+
+/* kernel<<<...>>>(g) by a grid of which every block runs at once; g.waits.nap is set. */
+template <typename G> static cudaError_t flow_launch(void (*kernel)(G), G *g, int n, int levels, cudaStream_t stream)
+{
+  const bool wide = levels > 0 && n / levels > WIDE_LEVEL;
+  const int wanted = (n + FLOW_BLOCK / 32 - 1) / (FLOW_BLOCK / 32), most = wide ? 4 : 2;
+  int device = 0, processors = 1, fit = 1;
+  void *arguments[] = {g};
+  cudaError_t e = cudaGetDevice(&device);
+  if (!e) e = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  if (!e) e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, FLOW_BLOCK, 0);
+  if (e) return e;
+  fit = (fit < most ? fit : most) * processors;
+  g->waits.nap = wide ? NAP_NS : 0;
+  return cudaLaunchCooperativeKernel((const void *)kernel, dim3((unsigned)(wanted < fit ? wanted : fit)),
+                                     dim3(FLOW_BLOCK), arguments, 0, stream);
+}
+
+} /* namespace gik */
+
+#endif

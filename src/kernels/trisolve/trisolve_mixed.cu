@@ -1,0 +1,104 @@
+/* trisolve_mixed.cu: rows packed in level order, each record with as many lanes a row as its rows are long.
+ *
+ * For wide levels of uneven rows, where bytes and the number of records count.  What a row has no room for in one
+ * record is in those that follow, whose turn is empty.  The heads of records lie apart and are read one record ahead,
+ * so that only what a record uses is read, and brought into L2 before its turn. */
+#include "cuda/status.cuh"
+#include "kernels/trisolve/mixed_record.cuh"
+#include "kernels/trisolve/packed_flow.cuh"
+
+namespace gik
+{
+
+/* A piece of a warp, and its record's head. */
+struct mixed_turn {
+  unsigned piece;
+  uint4 head; /* gik_head */
+
+  __device__ __forceinline__ unsigned lane_bits() const { return head.w & 0xff; }
+  __device__ __forceinline__ unsigned pairs() const { return head.y ? head.w >> 8 & 0xff : 0; }
+  __device__ __forceinline__ unsigned after() const { return head.y ? head.w >> 24 : 0; }
+
+  template <typename T> __device__ __forceinline__ void look(const packed_arguments<T> &g, const uint4 *heads)
+  {
+    piece = __shfl_sync(ALL, piece, 0);
+    head = piece < g.pieces ? heads[piece / g.count] : make_uint4(0, 0, 0, 0);
+  }
+};
+
+/* LONG: some rows go on in further records. */
+template <typename T, bool LONG>
+static __global__ void __launch_bounds__(GIK_PACKED_WARPS * 32, 6)
+    mixed_kernel(const packed_arguments<T> g, const uint4 *heads)
+{
+  typedef mixed_layout<T> L;
+  enum { K = L::K };
+  __shared__ dealer::shared dealt;
+  const unsigned lane = threadIdx.x % 32, first_parity = g.control->parity[0];
+  dealer deal(&dealt, g.control, g.chunk, g.pieces);
+  mixed_turn now = {}, then = {};
+  if (!lane) now.piece = deal.draw();
+  now.look(g, heads);
+  for (; now.piece < g.pieces; now = then) {
+    const unsigned rhs = now.piece % g.count, copy = copy_of(g.control, first_parity, rhs);
+    const char *record = g.record + (size_t)(now.piece / g.count) * L::bytes;
+    T *mine = g.published + (size_t)(2 * rhs + copy) * g.n_published;
+    T *next = g.published + (size_t)(2 * rhs + (copy ^ 1)) * g.n_published;
+    const unsigned bits = now.lane_bits(), r = lane >> bits, at = now.head.x + r;
+    if (!lane) {
+      deal.settle();
+      then.piece = deal.draw();
+    }
+    const bool own = !(lane & ((1u << bits) - 1)) && r < now.head.y;
+    const int row = r < now.head.y ? ((const int *)(record + L::row))[r] : 0;
+    const T inverse = own ? ((const T *)(record + L::inverse))[r] : (T)0;
+    two<T> a[K];
+    uint2 place[K];
+    const unsigned long long policy = read_once();
+    load_entries<T>(a, place, record, now.pairs(), lane, policy);
+    T sum = own && row >= 0 ? g.b[row * g.b_row + rhs * g.b_rhs] * inverse : (T)0;
+    T v[2 * K];
+    if (!lane) deal.settle();
+    then.look(g, heads);
+    if (then.piece < g.pieces)
+      prefetch_mixed<T>(g.record + (size_t)(then.piece / g.count) * L::bytes, then.pairs(), lane);
+    if (g.gated && now.head.z != NONE)
+      await_gate(mine + now.head.z, g.control, g.deadline_ns, r < now.head.y ? (int)(row & ~PART) : -1);
+    await<T, K>(v, place, mine, g.control, g.deadline_ns, (int)(row & ~PART));
+    sum = minus_dot<T, K>(sum, a, v);
+    for (unsigned q = LONG ? now.after() : 0; q > 0; q--) {
+      record += L::bytes;
+      load_entries<T>(a, place, record, K, lane, policy);
+      await<T, K>(v, place, mine, g.control, g.deadline_ns, (int)(row & ~PART));
+      sum = minus_dot<T, K>(sum, a, v);
+    }
+    for (int d = (1 << bits) / 2; d > 0; d >>= 1) sum += __shfl_xor_sync(ALL, sum, d);
+    if (own) {
+      store_relaxed(mine + at, sum);
+      store_not_yet(next + at);
+      if (row >= 0) g.x[row * g.x_row + rhs * g.x_rhs] = sum;
+    }
+  }
+  leave(g.control, g.count);
+}
+
+template <typename T> static void mixed_launch(const gik_packed *p, const gik_solve *s)
+{
+  const unsigned pieces = p->n_records * (unsigned)s->v.count;
+  const packed_arguments<T> g = packed_arguments_of<T>(p, s, pieces);
+  const unsigned grid = packed_grid(p, pieces, s->v.count, s->processors);
+  void (*const f)(const packed_arguments<T>, const uint4 *) =
+      p->long_rows ? mixed_kernel<T, true> : mixed_kernel<T, false>;
+  f<<<grid, GIK_PACKED_WARPS * 32, 0, (cudaStream_t)s->stream>>>(g, (const uint4 *)p->head);
+}
+
+} /* namespace gik */
+
+extern "C" gable_status gik_mixed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)
+{
+  if (vectors == GABLE_D)
+    gik::mixed_launch<double>(p, s);
+  else
+    gik::mixed_launch<float>(p, s);
+  return gik::launched("rows");
+}

@@ -1,0 +1,20 @@
+/* trisolve_rows.c: the substitution kernels for each pair of types. */
+#include "kernels/trisolve/trisolve_rows.h"
+#include "base/portable.h"
+
+#define BODY "kernels/trisolve/trisolve_rows.inc"
+#include "kernels/trisolve/each_type_pair.inc"
+
+const gik_trisolve *gik_trisolve_for(gable_type value_type, gable_type vector_type)
+{
+  if (value_type == GABLE_D) return vector_type == GABLE_D ? &kernels_dd : NULL;
+  if (value_type != GABLE_S) return NULL;
+  return vector_type == GABLE_D ? &kernels_sd : vector_type == GABLE_S ? &kernels_ss : NULL;
+}
+
+const gik_trisolve *gik_relaxation_for(gable_type value_type, gable_type vector_type)
+{
+  if (value_type == GABLE_D) return vector_type == GABLE_D ? &relaxing_dd : NULL;
+  if (value_type != GABLE_S) return NULL;
+  return vector_type == GABLE_D ? &relaxing_sd : vector_type == GABLE_S ? &relaxing_ss : NULL;
+}

@@ -1,0 +1,245 @@
+/* trisolve_stepped.cu: rows packed in level order, one level after another.
+ *
+ * For few, wide levels, where waiting for single values costs more than waiting for a whole level does: no value is
+ * published beside x, nothing is polled, and what a level's rows are made of is read while the level before is still
+ * being solved.  A warp takes the rows of one mixed record, for R right-hand sides at a time; levels of few records
+ * that follow one another are one launch, of a block for some right-hand sides each. */
+#include "cuda/dependent_launch.cuh"
+#include "cuda/status.cuh"
+#include "kernels/trisolve/level_runs.cuh"
+#include "kernels/trisolve/mixed_record.cuh"
+
+namespace gik
+{
+
+enum {
+  STEP_WARPS = 4,              /* of a block, for a level by itself */
+  RUN_WARPS = 16,              /* of the one block that takes a run of levels, */
+  RUN_RECORDS = 2 * RUN_WARPS, /* each of which has so many records at most */
+  STEP_BUSY = 24               /* warps a processor that are enough */
+};
+
+template <typename T> struct stepped_arguments {
+  const char *record;
+  const uint4 *head; /* gik_head */
+  const T *b;
+  T *x, *part;       /* part: [count][n] of rows that were split */
+  unsigned n, count; /* right-hand sides */
+  unsigned span;     /* of a block */
+  ptrdiff_t b_row, b_rhs, x_row, x_rhs;
+};
+
+/* Of the caches only L2 knows what other processors have stored. */
+static __device__ __forceinline__ double load_l2(const double *p)
+{
+  return __ldcg(p);
+}
+static __device__ __forceinline__ float load_l2(const float *p)
+{
+  return __ldcg(p);
+}
+
+/* The rows of one record, and R right-hand sides. */
+template <typename T, int R, bool PARTS> struct stepped_rows {
+  typedef mixed_layout<T> L;
+  enum { K = GIK_MIXED_PAIRS };
+  const char *record;
+  uint4 head; /* gik_head; no rows: nothing to do */
+  unsigned slot;
+  bool own;
+  int row; /* < 0: a part */
+  T inverse, sum[R];
+  two<T> a[K];
+  uint2 place[K];
+
+  __device__ __forceinline__ unsigned pairs() const { return head.w >> 8 & 0xff; }
+  __device__ __forceinline__ unsigned after() const { return head.w >> 24; }
+  __device__ __forceinline__ unsigned lanes() const { return 1u << (head.w & 0xff); }
+
+  /* What no other row changes, with b of the right-hand sides from rhs on. */
+  __device__ __forceinline__ void fetch(const stepped_arguments<T> &g, unsigned q, unsigned rhs)
+  {
+    const unsigned lane = threadIdx.x % 32;
+    record = g.record + (size_t)q * L::bytes;
+    head = g.head[q];
+    const int rows = ((const int *)(record + L::row))[lane];
+    const T inverses = ((const T *)(record + L::inverse))[lane];
+    if (!head.y) return; /* the rest of a long row */
+    slot = lane >> (head.w & 0xff);
+    own = !(lane & (lanes() - 1)) && slot < head.y;
+    row = __shfl_sync(ALL, rows, (int)slot);
+    inverse = __shfl_sync(ALL, inverses, (int)slot);
+    load_entries<T>(a, place, record, pairs(), lane, read_once());
+    take_b(g, rhs);
+  }
+
+  __device__ __forceinline__ void take_b(const stepped_arguments<T> &g, unsigned rhs)
+  {
+#pragma unroll
+    for (int r = 0; r < R; r++)
+      sum[r] = own && row >= 0 && rhs + r < g.count ? g.b[row * g.b_row + (rhs + r) * g.b_rhs] * inverse : (T)0;
+  }
+
+  __device__ __forceinline__ T value(const stepped_arguments<T> &g, unsigned at, unsigned r) const
+  {
+    if (at == NONE || r >= g.count) return 0;
+    if (PARTS && at & PART) return load_l2(g.part + (size_t)r * g.n + (at & ~PART));
+    return load_l2(g.x + at * g.x_row + r * g.x_rhs);
+  }
+
+  __device__ __forceinline__ void subtract(const stepped_arguments<T> &g, unsigned rhs)
+  {
+    T v[R][2 * K];
+#pragma unroll
+    for (int r = 0; r < R; r++)
+#pragma unroll
+      for (int k = 0; k < K; k++) {
+        v[r][2 * k] = value(g, place[k].x, rhs + r);
+        v[r][2 * k + 1] = value(g, place[k].y, rhs + r);
+      }
+#pragma unroll
+    for (int r = 0; r < R; r++) sum[r] = minus_dot<T, K>(sum[r], a, v[r]);
+  }
+
+  /* The rest of a long row, whose records follow. */
+  __device__ __forceinline__ void subtract_rest(const stepped_arguments<T> &g, unsigned rhs)
+  {
+    const unsigned lane = threadIdx.x % 32;
+    for (unsigned q = 1; q <= after(); q++) {
+      load_entries<T>(a, place, record + q * L::bytes, K, lane, read_once());
+      subtract(g, rhs);
+    }
+    if (after()) load_entries<T>(a, place, record, K, lane, read_once());
+  }
+
+  /* For right-hand sides rhs ... end-1, of which b of the first R is there. */
+  __device__ __forceinline__ void solve(const stepped_arguments<T> &g, unsigned rhs, unsigned end)
+  {
+    if (!head.y) return;
+    for (; rhs < end; rhs += R) {
+      if (pairs()) subtract(g, rhs);
+      subtract_rest(g, rhs);
+      for (unsigned d = lanes() / 2; d > 0; d >>= 1)
+#pragma unroll
+        for (int r = 0; r < R; r++) sum[r] += __shfl_xor_sync(ALL, sum[r], (int)d);
+#pragma unroll
+      for (int r = 0; r < R; r++) {
+        if (!own || rhs + r >= g.count) break;
+        if (PARTS && row < 0)
+          g.part[(size_t)(rhs + r) * g.n + head.x + slot] = sum[r];
+        else
+          g.x[row * g.x_row + (rhs + r) * g.x_rhs] = sum[r];
+      }
+      if (rhs + R < end) take_b(g, rhs + R);
+    }
+  }
+};
+
+/* Records first ... end-1 of one level. */
+template <typename T, int R, bool PARTS>
+static __global__ void __launch_bounds__(STEP_WARPS * 32)
+    step_kernel(const stepped_arguments<T> g, unsigned first, unsigned end)
+{
+  const unsigned q = first + blockIdx.x * STEP_WARPS + threadIdx.x / 32, rhs = blockIdx.y * g.span;
+  stepped_rows<T, R, PARTS> rows;
+  next_launch();
+  rows.head.y = 0;
+  if (q < end) rows.fetch(g, q, rhs);
+  after_last_launch();
+  rows.solve(g, rhs, min(rhs + g.span, g.count));
+}
+
+struct step_table {
+  unsigned first[GIK_MOST_STEPS + 1];
+};
+
+/* Levels l ... last-1 of few records, by one block for each so many right-hand sides, a barrier between two. */
+template <typename T, int R, bool PARTS>
+static __global__ void __launch_bounds__(RUN_WARPS * 32)
+    run_kernel(const stepped_arguments<T> g, const step_table step, int l, int last)
+{
+  const unsigned warp = threadIdx.x / 32, rhs = blockIdx.y * g.span, end = min(rhs + g.span, g.count);
+  stepped_rows<T, R, PARTS> rows;
+  next_launch();
+  rows.head.y = 0;
+  if (step.first[l] + warp < step.first[l + 1]) rows.fetch(g, step.first[l] + warp, rhs);
+  after_last_launch();
+  for (; l < last; l++) {
+    rows.solve(g, rhs, end);
+    for (unsigned q = step.first[l] + warp + RUN_WARPS; q < step.first[l + 1]; q += RUN_WARPS) {
+      rows.fetch(g, q, rhs);
+      rows.solve(g, rhs, end);
+    }
+    rows.head.y = 0;
+    if (l + 1 < last && step.first[l + 1] + warp < step.first[l + 2]) rows.fetch(g, step.first[l + 1] + warp, rhs);
+    __syncthreads();
+  }
+}
+
+/* Right-hand sides of a block, so that there are warps enough: with few records a warp has few right-hand sides. */
+static unsigned span_of(unsigned records, unsigned count, unsigned together, int processors)
+{
+  const unsigned wanted = (unsigned)(STEP_BUSY * processors), groups = (count + together - 1) / together;
+  unsigned shares = records ? (wanted + records - 1) / records : 1;
+  if (shares > groups) shares = groups;
+  return (groups + shares - 1) / shares * together;
+}
+
+template <typename T, int R, bool PARTS>
+static void stepped_run(const gik_packed *p, stepped_arguments<T> g, const gik_solve *s)
+{
+  cudaStream_t stream = (cudaStream_t)s->stream;
+  step_table table;
+  for (int l = 0; l <= p->steps; l++) table.first[l] = p->step[l];
+  for (int l = 0; l < p->steps;) {
+    const unsigned records = p->step[l + 1] - p->step[l];
+    const int end = run_end(p->step, p->steps, l, RUN_RECORDS), run = records <= RUN_RECORDS;
+    g.span = run ? R : span_of(records, g.count, R, s->processors);
+    const dim3 grid(run ? 1 : (records + STEP_WARPS - 1) / STEP_WARPS, (g.count + g.span - 1) / g.span);
+    if (run)
+      dependent_launch(run_kernel<T, R, PARTS>, grid, RUN_WARPS * 32, 0, !l, stream, g, table, l, end);
+    else
+      dependent_launch(step_kernel<T, R, PARTS>, grid, STEP_WARPS * 32, 0, !l, stream, g, p->step[l], p->step[l + 1]);
+    l = end;
+  }
+}
+
+template <typename T> static void stepped_launch(const gik_packed *p, const gik_solve *s)
+{
+  stepped_arguments<T> g = {};
+  g.record = (const char *)p->record[sizeof(T) == 8];
+  g.head = (const uint4 *)p->head;
+  g.b = (const T *)s->v.b;
+  g.x = (T *)s->v.x;
+  g.part = (T *)s->published;
+  g.n = p->n_published;
+  g.count = (unsigned)s->v.count;
+  g.b_row = s->v.b_row;
+  g.b_rhs = s->v.b_rhs;
+  g.x_row = s->v.x_row;
+  g.x_rhs = s->v.x_rhs;
+  if (g.count == 1)
+    (p->parts ? stepped_run<T, 1, true> : stepped_run<T, 1, false>)(p, g, s);
+  else
+    (p->parts ? stepped_run<T, 2, true> : stepped_run<T, 2, false>)(p, g, s);
+}
+
+} /* namespace gik */
+
+extern "C" {
+
+int gik_stepped_launches(const gik_packed *p)
+{
+  return gik::run_count(p->step, p->steps, gik::RUN_RECORDS);
+}
+
+gable_status gik_stepped_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)
+{
+  if (vectors == GABLE_D)
+    gik::stepped_launch<double>(p, s);
+  else
+    gik::stepped_launch<float>(p, s);
+  return gik::launched("rows by level");
+}
+
+} /* extern "C" */

@@ -1,0 +1,268 @@
+/* solve_plan.c: creates plans and works; gives the rows above each part their slots. */
+#include "supernodal/cpu/solve_plan.h"
+
+#include <stdlib.h>
+
+#include "kernels/panel/panel_sweep.h"
+
+/* Four megabytes of doubles: with less than that for each, meeting costs two threads most of what they save. */
+static const gable_off default_thread_values = 524288;
+
+/* The slots while they are handed out. */
+typedef struct slots {
+  gable_idx *place; /* [n] n + slot of a row above the part at hand, else -1 */
+  gable_idx *list;  /* [n] rows above the part at hand */
+  gable_idx *row;   /* [room] of each slot */
+  gable_off room;
+} slots;
+
+static int by_value(const void *a, const void *b)
+{
+  const gable_idx x = *(const gable_idx *)a, y = *(const gable_idx *)b;
+  return (x > y) - (x < y);
+}
+
+/* Adds the rows >= end of idx[0:count) that are not in the list yet. */
+static gable_idx collect(const gable_idx *idx, gable_off count, gable_idx end, slots *s, gable_idx found)
+{
+  for (gable_off q = 0; q < count; q++) {
+    if (idx[q] < end || s->place[idx[q]] >= 0) continue;
+    s->place[idx[q]] = 0;
+    s->list[found++] = idx[q];
+  }
+  return found;
+}
+
+static void relabel(gable_idx *to, const gable_idx *from, gable_off count, gable_idx end, const gable_idx *place)
+{
+  for (gable_off q = 0; q < count; q++) to[q] = from[q] < end ? from[q] : place[from[q]];
+}
+
+static gable_status place_part(gi_solve_plan *p, gi_solve_piece *part, slots *s)
+{
+  gable_status status = GABLE_OK;
+  const gi_layout *y = p->layout;
+  const gable_idx end = y->super[part->s1];
+  const gable_off l0 = y->lptr[part->s0], l1 = y->lptr[part->s1], u0 = y->uptr[part->s0], u1 = y->uptr[part->s1];
+  gable_idx found = collect(y->lrow + l0, l1 - l0, end, s, 0);
+  if (!y->symmetric) found = collect(y->ucol + u0, u1 - u0, end, s, found);
+  GI_REQUIRE(found <= INT32_MAX - y->n - p->slots, GABLE_ERR_LIMIT, "the parts of the tree share more than 2^31 rows");
+  if (p->slots + found > s->room) {
+    const gable_off room = 2 * (gable_off)(p->slots + found);
+    gable_idx *grown = gi_grow(p->ctx, s->row, p->slots, room, sizeof *grown);
+    GI_REQUIRE(grown, GABLE_ERR_MEMORY, "out of memory: %.1f MB for slots", (double)room * 4e-6);
+    s->row = grown;
+    s->room = room;
+  }
+  qsort(s->list, (size_t)found, sizeof *s->list, by_value);
+  part->slot0 = p->slots;
+  part->slots = found;
+  for (gable_idx k = 0; k < found; k++) {
+    s->place[s->list[k]] = y->n + p->slots + k;
+    s->row[p->slots + k] = s->list[k];
+  }
+  p->slots += found;
+  relabel(p->lrow + l0, y->lrow + l0, l1 - l0, end, s->place);
+  if (!y->symmetric) relabel(p->ucol + u0, y->ucol + u0, u1 - u0, end, s->place);
+  for (gable_idx k = 0; k < found; k++) s->place[s->list[k]] = -1;
+done:
+  return status;
+}
+
+/* Slots by row, those of one row in the order of the parts.  count: [n] zeros. */
+static gable_status list_folds(gi_solve_plan *p, const slots *s, gable_idx *count)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = p->layout->n;
+  for (gable_idx k = 0; k < p->slots; k++) p->n_folds += !count[s->row[k]]++;
+  GI_ALLOC(p->ctx, p->fold_row, p->n_folds);
+  GI_ALLOC(p->ctx, p->fold_ptr, p->n_folds + 1);
+  GI_ALLOC(p->ctx, p->fold_slot, p->slots);
+  gable_idx fold = 0, total = 0;
+  for (gable_idx i = 0; i < n; i++) {
+    if (!count[i]) continue;
+    p->fold_row[fold] = i;
+    p->fold_ptr[fold++] = total;
+    total += count[i];
+    count[i] = total - count[i];
+  }
+  p->fold_ptr[fold] = total;
+  for (gable_idx k = 0; k < p->slots; k++) p->fold_slot[count[s->row[k]]++] = n + k;
+  for (gable_idx g = 0, k = 0; g < p->n_segments; g++) {
+    gi_solve_segment *segment = &p->segment[g];
+    segment->fold0 = k;
+    while (k < p->n_folds && p->fold_row[k] < p->layout->super[segment->s1]) k++;
+    segment->fold1 = k;
+  }
+done:
+  return status;
+}
+
+static gable_status place_slots(gi_solve_plan *p)
+{
+  gable_status status = GABLE_OK;
+  const gi_layout *y = p->layout;
+  const gable_off rows = y->lptr[y->n_super], columns = y->uptr[y->n_super];
+  slots s = {0};
+  gable_idx *count = NULL;
+  GI_ALLOC(p->ctx, p->lrow, rows);
+  relabel(p->lrow, y->lrow, rows, y->n, NULL);
+  if (y->symmetric) {
+    p->ucol = p->lrow;
+  } else {
+    GI_ALLOC(p->ctx, p->ucol, columns);
+    relabel(p->ucol, y->ucol, columns, y->n, NULL);
+  }
+  GI_ALLOC(p->ctx, s.place, y->n);
+  GI_ALLOC(p->ctx, s.list, y->n);
+  GI_ALLOC_ZERO(p->ctx, count, y->n);
+  for (gable_idx i = 0; i < y->n; i++) s.place[i] = -1;
+  for (gable_idx k = 0; k < p->n_parts; k++) GI_TRY(place_part(p, &p->part[k], &s));
+  GI_TRY(list_folds(p, &s, count));
+done:
+  gi_free(p->ctx, s.place);
+  gi_free(p->ctx, s.list);
+  gi_free(p->ctx, s.row);
+  gi_free(p->ctx, count);
+  return status;
+}
+
+static void measure(gi_solve_plan *p)
+{
+  const gi_layout *y = p->layout;
+  for (gable_idx s = 0; s < y->n_super; s++) {
+    const gable_idx l_rows = gi_layout_width(y, s) + gi_layout_nl(y, s), u_rows = gi_layout_nu(y, s);
+    p->longest = l_rows > p->longest ? l_rows : p->longest;
+    p->longest = u_rows > p->longest ? u_rows : p->longest;
+  }
+  p->values = y->lval[y->n_super] + y->uval[y->n_super];
+  for (gable_idx k = 0, s = 0; k <= y->n_blocks; k++) {
+    const gable_idx end = y->block ? y->block[k] : k * y->n;
+    while (s < y->n_super && y->super[s] < end) s++;
+    p->super_of_block[k] = s;
+  }
+}
+
+gable_status gi_solve_plan_create(gable_context *ctx, const gi_layout *layout, const gi_solve_plan_options *options,
+                                  gi_solve_plan **out)
+{
+  gable_status status = GABLE_OK;
+  gi_solve_plan *p = NULL;
+  *out = NULL;
+  GI_ALLOC_ZERO(ctx, p, 1);
+  p->ctx = ctx;
+  p->layout = layout;
+  p->lrow = layout->lrow;
+  p->ucol = layout->ucol;
+  GI_ALLOC(ctx, p->super_of_block, layout->n_blocks + 1);
+  GI_ALLOC(ctx, p->segment, layout->n_blocks);
+  GI_ALLOC(ctx, p->part, layout->n_super);
+  GI_ALLOC(ctx, p->run, layout->n_super);
+  measure(p);
+  p->thread_values = options && options->thread_values ? options->thread_values : default_thread_values;
+  GI_TRY(gi_solve_cut(p, options));
+  if (p->n_parts) {
+    p->lrow = p->ucol = NULL;
+    GI_TRY(place_slots(p));
+  }
+  *out = p;
+  p = NULL;
+done:
+  gi_solve_plan_destroy(ctx, &p);
+  return status;
+}
+
+void gi_solve_plan_destroy(gable_context *ctx, gi_solve_plan **plan)
+{
+  gi_solve_plan *p = *plan;
+  if (!p) return;
+  if (p->ucol != p->lrow && p->ucol != p->layout->ucol) gi_free(ctx, p->ucol);
+  if (p->lrow != p->layout->lrow) gi_free(ctx, p->lrow);
+  gi_free(ctx, p->super_of_block);
+  gi_free(ctx, p->segment);
+  gi_free(ctx, p->part);
+  gi_free(ctx, p->run);
+  gi_free(ctx, p->fold_row);
+  gi_free(ctx, p->fold_ptr);
+  gi_free(ctx, p->fold_slot);
+  gi_free(ctx, p);
+  *plan = NULL;
+}
+
+gable_off gi_solve_plan_bytes(const gi_solve_plan *p)
+{
+  const gi_layout *y = p->layout;
+  gable_off bytes = (gable_off)sizeof *p + (y->n_blocks + 1) * (gable_off)(4 + sizeof *p->segment) +
+                    2 * (gable_off)sizeof *p->part * y->n_super;
+  if (p->n_parts) bytes += 4 * y->lptr[y->n_super] + 4 * (2 * (gable_off)p->n_folds + p->slots);
+  if (p->n_parts && !y->symmetric) bytes += 4 * y->uptr[y->n_super];
+  return bytes;
+}
+
+/* Parts to threads, the dearest first, each to the thread with the least: fixed, so that a part mostly finds its panels
+ * in the cache of the core that swept it last time. */
+static void assign_parts(gi_solve_work *w, gable_off *load, const gi_solve_plan *p)
+{
+  for (gable_idx k = 0; k < p->n_parts; k++) w->owner[k] = -1;
+  for (gable_idx done = 0; done < p->n_parts; done++) {
+    gable_idx dearest = -1;
+    int least = 0;
+    for (gable_idx k = 0; k < p->n_parts; k++) {
+      if (w->owner[k] < 0 && (dearest < 0 || p->part[k].cost > p->part[dearest].cost)) dearest = k;
+    }
+    for (int t = 1; t < w->threads; t++) least = load[t] < load[least] ? t : least;
+    w->owner[dearest] = least;
+    load[least] += p->part[dearest].cost;
+  }
+}
+
+gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan, int threads, gable_idx max_rhs,
+                                  gi_solve_work **out)
+{
+  gable_status status = GABLE_OK;
+  gi_solve_work *w = NULL;
+  gable_off *load = NULL;
+  *out = NULL;
+  GI_REQUIRE(threads >= 1 && max_rhs >= 0, GABLE_ERR_ARGUMENT, "%d threads and %d right-hand sides", threads, max_rhs);
+  GI_ALLOC_ZERO(ctx, w, 1);
+  w->ctx = ctx;
+  w->plan = plan;
+  const gable_off worth = plan->values / plan->thread_values;
+  w->threads = threads = worth < threads ? (worth < 1 ? 1 : (int)worth) : threads;
+  w->rhs = max_rhs <= 1 ? 1 : gik_panel_kernels_for(GABLE_D, GABLE_D, max_rhs)->rhs;
+  w->stride = ((gable_off)plan->longest + 16 + 15) / 8 * 8;
+  const gable_off rows = (gable_off)plan->layout->n + plan->slots;
+  GI_ALLOC(ctx, w->y, rows * w->rhs);
+  GI_ALLOC_ZERO(ctx, w->z, w->stride * threads);
+  GI_ALLOC(ctx, w->owner, plan->n_parts);
+  const gable_idx items = plan->n_parts > threads ? plan->n_parts : threads;
+  GI_ALLOC(ctx, w->claimed, items);
+  for (gable_idx i = 0; i < items; i++) atomic_init(w->claimed + i, 0);
+  gi_team_choice_begin(&w->choice);
+  GI_ALLOC_ZERO(ctx, load, threads);
+  w->bytes = (gable_off)sizeof *w + 8 * (rows * w->rhs + w->stride * threads) + 4 * (gable_off)plan->n_parts +
+             8 * (gable_off)items;
+  assign_parts(w, load, plan);
+  *out = w;
+  w = NULL;
+done:
+  gi_free(ctx, load);
+  gi_solve_work_destroy(ctx, &w);
+  return status;
+}
+
+void gi_solve_work_destroy(gable_context *ctx, gi_solve_work **work)
+{
+  if (!*work) return;
+  gi_free(ctx, (*work)->y);
+  gi_free(ctx, (*work)->z);
+  gi_free(ctx, (*work)->owner);
+  gi_free(ctx, (*work)->claimed);
+  gi_free(ctx, *work);
+  *work = NULL;
+}
+
+gable_off gi_solve_work_bytes(const gi_solve_work *work)
+{
+  return work->bytes;
+}

@@ -1,0 +1,388 @@
+/* cpu.c: the CPU backend: a side for each op, and the method that each side was given. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "trisolve/cpu/cpu.h"
+
+typedef struct cpu_state {
+  gi_side side[2];          /* of GABLE_N, GABLE_T */
+  gi_side rival[2];         /* auto that times: the other candidate, until the first update */
+  gable_off *diagonal_from; /* [n] place in val of each row's diagonal entry, -1 without; NULL: unit or separate */
+} cpu_state;
+
+static const gi_cpu_method *const methods[GI_METHODS] = {
+    [GI_SERIAL] = &gi_cpu_serial, [GI_LEVR] = &gi_cpu_levr, [GI_LEVC] = &gi_cpu_levc,   [GI_ELMR] = &gi_cpu_elmr,
+    [GI_ELMC] = &gi_cpu_elmc,     [GI_GSF] = &gi_cpu_gsf,   [GI_TILES] = &gi_cpu_tiles,
+};
+
+void gi_side_release(gable_context *ctx, gi_side *s)
+{
+  if (s->method && s->method->release)
+    s->method->release(ctx, s);
+  else
+    gi_free(ctx, s->schedule);
+  gi_lists_release(ctx, &s->lists);
+  gi_lists_release(ctx, &s->alone);
+  gi_free(ctx, s->level);
+  memset(s, 0, sizeof *s);
+}
+
+gi_side *gi_cpu_side(gable_trisolve *t, gable_op op)
+{
+  cpu_state *s = t->state;
+  return &s->side[op];
+}
+
+static void state_release(gable_context *ctx, cpu_state *s)
+{
+  if (!s) return;
+  gi_side_release(ctx, &s->side[GABLE_N]);
+  gi_side_release(ctx, &s->side[GABLE_T]);
+  gi_side_release(ctx, &s->rival[GABLE_N]);
+  gi_side_release(ctx, &s->rival[GABLE_T]);
+  gi_free(ctx, s->diagonal_from);
+  gi_free(ctx, s);
+}
+
+static void cpu_release(gable_trisolve *t)
+{
+  state_release(t->ctx, t->state);
+  t->state = NULL;
+}
+
+static gable_status side_build(gable_trisolve *t, const gi_pattern *p, gi_side *side)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = p->rows.n;
+  side->threads = t->options.threads;
+  side->levels = p->levels.count;
+  side->widest = p->levels.widest;
+  GI_ALLOC(t->ctx, side->level, n);
+  for (gable_idx k = 0; k < n; k++) side->level[gi_natural(&p->rows, k)] = p->levels.level[k];
+  if (t->method == GI_AUTO) {
+    GI_TRY(gi_auto_build(t->ctx, p, t->shape.value_type, side));
+    goto done;
+  }
+  snprintf(side->why, sizeof side->why, "asked for");
+  side->method = methods[t->method];
+  GI_TRY(side->method->build(t->ctx, p, t->shape.value_type, side));
+done:
+  return status;
+}
+
+/* serial when tiles were chosen, and the other way round. */
+static gable_status rival_build(gable_trisolve *t, const gi_pattern *p, const gi_side *side, gi_side *rival)
+{
+  gable_status status = GABLE_OK;
+  rival->threads = t->options.threads;
+  rival->levels = side->levels;
+  rival->widest = side->widest;
+  rival->method = side->method == &gi_cpu_serial ? &gi_cpu_tiles : &gi_cpu_serial;
+  GI_TRY(rival->method->build(t->ctx, p, t->shape.value_type, rival));
+done:
+  return status;
+}
+
+static gable_status cpu_analyse(gable_trisolve *t, const gable_matrix_view *a)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = t->ctx;
+  const gi_shape *shape = &t->shape;
+  const gable_op own = shape->format == GABLE_CSR ? GABLE_N : GABLE_T;
+  gi_pattern pattern[2];
+  cpu_state *state = NULL;
+
+  memset(pattern, 0, sizeof pattern);
+  cpu_release(t);
+  GI_REQUIRE(shape->space == GABLE_HOST, GABLE_ERR_ARGUMENT, "the matrix is in device memory, the context is 'cpu'");
+  GI_ALLOC_ZERO(ctx, state, 1);
+  GI_TRY(gi_triangle_read(ctx, shape, a, t->options.diag == GABLE_STORED, &pattern[own].rows, &state->diagonal_from,
+                          &t->bad_row));
+  if (t->options.diag != GABLE_STORED) {
+    gi_free(ctx, state->diagonal_from);
+    state->diagonal_from = NULL;
+  }
+  GI_TRY(gi_triangle_transpose(ctx, &pattern[own].rows, &pattern[!own].rows));
+  for (int op = GABLE_N; op <= GABLE_T; op++) {
+    gi_pattern *p = &pattern[op];
+    if (!(t->options.ops & (1 << op))) continue;
+    p->columns = pattern[!op].rows; /* borrowed */
+    GI_TRY(gi_levels_find(ctx, p->rows.n, p->rows.ptr, p->rows.col, &p->levels));
+    GI_TRY(side_build(t, p, &state->side[op]));
+    if (t->method == GI_AUTO && t->options.time_candidates)
+      GI_TRY(rival_build(t, p, &state->side[op], &state->rival[op]));
+  }
+  t->state = state;
+  state = NULL;
+done:
+  for (int op = GABLE_N; op <= GABLE_T; op++) {
+    gi_triangle_release(ctx, &pattern[op].rows);
+    gi_levels_release(ctx, &pattern[op].levels);
+  }
+  state_release(ctx, state);
+  return status;
+}
+
+/* Seconds of the fastest of a few solves with one right-hand side. */
+static gable_status time_side(gable_trisolve *t, const gi_side *side, double *seconds)
+{
+  enum { TRIES = 7 };
+  gable_status status = GABLE_OK;
+  const gable_idx n = t->shape.n;
+  double *b = NULL, *x = NULL;
+  void *scratch = NULL;
+  gik_vectors v = {.b_row = 1, .x_row = 1, .count = 1};
+  gi_run run = {side, gik_trisolve_for(t->shape.value_type, t->shape.value_type), NULL, &v, NULL, 10.0, GABLE_OK, -1};
+  GI_ALLOC_ZERO(t->ctx, b, n);
+  GI_ALLOC_ZERO(t->ctx, x, n);
+  if (side->method->scratch_bytes) {
+    scratch = gi_alloc(t->ctx, (gable_off)side->method->scratch_bytes(side), 1);
+    GI_REQUIRE(scratch, GABLE_ERR_MEMORY, "out of memory for timing a method");
+    side->method->scratch_init(side, scratch);
+  }
+  v.b = b;
+  v.x = x;
+  run.scratch = scratch;
+  for (int k = 0; k < TRIES; k++) {
+    const double start = gi_now();
+    side->method->run(&run);
+    const double s = gi_now() - start;
+    if (k == 0 || s < *seconds) *seconds = s;
+  }
+done:
+  gi_free(t->ctx, b);
+  gi_free(t->ctx, x);
+  gi_free(t->ctx, scratch);
+  return status;
+}
+
+/* Times both candidates of one op and keeps the faster; the rival's values must be there. */
+static gable_status settle(gable_trisolve *t, gi_side *side, gi_side *rival)
+{
+  gable_status status = GABLE_OK;
+  double own = 0, other = 0;
+  char seen[120];
+  GI_TRY(time_side(t, side, &own));
+  GI_TRY(time_side(t, rival, &other));
+  snprintf(seen, sizeof seen, "timed: %s %.3g ms, %s %.3g ms", side->method->name, 1e3 * own, rival->method->name,
+           1e3 * other);
+  if (other < own) {
+    gi_side kept = *side;
+    *side = *rival;
+    *rival = kept;
+    side->level = rival->level;
+    rival->level = NULL;
+  }
+  gi_side_release(t->ctx, rival);
+  snprintf(side->why, sizeof side->why, "%s", seen);
+done:
+  return status;
+}
+
+static gable_status side_update(gi_side *s, const void *val, const gable_off *diagonal_from, const void *diagonal,
+                                gable_idx *bad_row)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(gi_lists_update(&s->lists, val, diagonal_from, diagonal, bad_row));
+  if (s->alone.m.n) GI_TRY(gi_lists_update(&s->alone, val, diagonal_from, diagonal, bad_row));
+done:
+  return status;
+}
+
+static gable_status cpu_update(gable_trisolve *t, const void *val, const void *diagonal)
+{
+  gable_status status = GABLE_OK;
+  cpu_state *s = t->state;
+  for (int op = GABLE_N; op <= GABLE_T; op++) {
+    if (!s->side[op].method) continue;
+    GI_TRY(side_update(&s->side[op], val, s->diagonal_from, diagonal, &t->bad_row));
+    if (!s->rival[op].method) continue;
+    GI_TRY(side_update(&s->rival[op], val, s->diagonal_from, diagonal, &t->bad_row));
+    GI_TRY(settle(t, &s->side[op], &s->rival[op]));
+    t->generation++; /* works are for the method that was kept */
+  }
+done:
+  return status;
+}
+
+static size_t side_scratch(const gi_side *s)
+{
+  return s->method && s->method->scratch_bytes ? (s->method->scratch_bytes(s) + 63) / 64 * 64 : 0;
+}
+
+static void cpu_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device)
+{
+  const cpu_state *s = t->state;
+  (void)max_rhs;
+  *host = side_scratch(&s->side[GABLE_N]) + side_scratch(&s->side[GABLE_T]);
+  *device = 0;
+}
+
+/* The part of w's scratch that one op uses. */
+static void *scratch_of(const gable_work *w, int op)
+{
+  const cpu_state *s = w->plan->state;
+  return (char *)w->host + (op == GABLE_N ? 0 : side_scratch(&s->side[GABLE_N]));
+}
+
+static gable_status cpu_work_init(gable_work *w)
+{
+  const cpu_state *s = w->plan->state;
+  for (int op = GABLE_N; op <= GABLE_T; op++) {
+    const gi_side *side = &s->side[op];
+    if (side->method && side->method->scratch_init) side->method->scratch_init(side, scratch_of(w, op));
+  }
+  return GABLE_OK;
+}
+
+static void cpu_work_release(gable_work *w)
+{
+  (void)w;
+}
+
+/* Right-hand sides [first, first+count) of the caller's. */
+static gik_vectors block_of(const gable_vectors_view *b, const gable_vectors_view *x, gable_idx first, gable_idx count)
+{
+  const size_t size = gi_type_size(b->type);
+  gik_vectors v = {.count = count};
+  gi_strides_of(b, &v.b_row, &v.b_rhs);
+  gi_strides_of(x, &v.x_row, &v.x_rhs);
+  v.b = (const char *)b->data + (size_t)(first * v.b_rhs) * size;
+  v.x = (char *)x->data + (size_t)(first * v.x_rhs) * size;
+  return v;
+}
+
+/* op without a schedule of its own, from the other op's lists, last one first: rows of the other op are columns of this
+ * one, and the other way round. */
+static void traverse(const gi_side *other, const gik_trisolve *kernels, const gik_vectors *v)
+{
+  const gik_lists *m = &other->lists.m;
+  if (other->method->traverse) {
+    kernels->copy(v, 0, m->n);
+    other->method->traverse(other, kernels, v);
+    return;
+  }
+  if (!other->method->scatter) {
+    kernels->copy(v, 0, m->n);
+    kernels->columns_back(m, 0, m->n, other->lists.nnz, v);
+    return;
+  }
+  for (gable_idx k = m->n - 1; k >= 0; k--) kernels->rows(m, k, k + 1, other->lists.begin[k], v);
+}
+
+static gable_status cpu_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
+                              gable_vectors_view *x)
+{
+  gable_status status = GABLE_OK;
+  const cpu_state *s = t->state;
+  const gi_side *own = &s->side[op], *other = &s->side[!op];
+  const gik_trisolve *kernels = gik_trisolve_for(t->shape.value_type, b->type);
+  GI_REQUIRE(b->space == GABLE_HOST && x->space == GABLE_HOST, GABLE_ERR_ARGUMENT,
+             "vectors in device memory, but the plan is on the CPU");
+  for (gable_idx first = 0; first < b->count; first += GIK_RHS_BLOCK) {
+    gable_idx count = b->count - first < GIK_RHS_BLOCK ? b->count - first : GIK_RHS_BLOCK;
+    gik_vectors v = block_of(b, x, first, count);
+    gi_run run = {own,
+                  kernels,
+                  gik_elements_for(t->shape.value_type, b->type),
+                  &v,
+                  scratch_of(w, (int)op),
+                  t->options.deadline_s,
+                  GABLE_OK,
+                  -1};
+    if (!own->method) {
+      traverse(other, kernels, &v);
+      continue;
+    }
+    if (own->method->scatter) kernels->copy(&v, 0, b->n);
+    own->method->run(&run);
+    if (run.status) {
+      w->fault = run.status;
+      w->fault_row = run.row;
+      GI_REQUIRE(0, run.status, "waited longer than %g s for row %d (counted from 0)", t->options.deadline_s, run.row);
+    }
+  }
+done:
+  return status;
+}
+
+static gable_status cpu_work_status(gable_work *w)
+{
+  (void)w; /* solve has told already */
+  return GABLE_OK;
+}
+
+/* The side that serves op, and whether it is op's own. */
+static const gi_side *serving(const gable_trisolve *t, gable_op op, int *traversed)
+{
+  const cpu_state *s = t->state;
+  *traversed = !s->side[op].method;
+  return &s->side[*traversed ? !op : op];
+}
+
+static size_t side_bytes(const gi_side *s, gable_idx n)
+{
+  if (!s->method) return 0;
+  return gi_lists_bytes(&s->lists) + gi_lists_bytes(&s->alone) + s->schedule_bytes +
+         (s->level ? (size_t)n * sizeof *s->level : 0);
+}
+
+static gable_status cpu_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info)
+{
+  int traversed = 0;
+  const cpu_state *state = t->state;
+  const gi_side *s = serving(t, op, &traversed);
+  info->n = t->shape.n;
+  info->nnz = s->lists.nnz + info->n;
+  info->levels = s->levels;
+  info->widest = s->widest;
+  info->plan_bytes_host = sizeof *t + sizeof *state;
+  if (state->diagonal_from) info->plan_bytes_host += (size_t)info->n * sizeof *state->diagonal_from;
+  for (int o = GABLE_N; o <= GABLE_T; o++)
+    info->plan_bytes_host += side_bytes(&state->side[o], info->n) + side_bytes(&state->rival[o], info->n);
+  if (traversed) {
+    snprintf(info->method_used, sizeof info->method_used, "serial");
+    snprintf(info->why, sizeof info->why,
+             "no schedule was asked for this op: column-oriented traversal of the other one's");
+    info->threads = 1;
+    return GABLE_OK;
+  }
+  snprintf(info->method_used, sizeof info->method_used, "%s", s->method->name);
+  snprintf(info->why, sizeof info->why, "%s", s->why);
+  info->threads = s->threads;
+  info->tiles = s->tiles;
+  info->waits = s->waits;
+  info->barriers = s->barriers;
+  info->atomics = s->atomics;
+  info->launches = s->launches;
+  info->narrow = s->narrow;
+  info->model_s = s->model_s;
+  return GABLE_OK;
+}
+
+static gable_status cpu_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level)
+{
+  gable_status status = GABLE_OK;
+  int traversed = 0;
+  const gi_side *s = serving(t, op, &traversed);
+  const gable_idx n = t->shape.n;
+  GI_REQUIRE(!traversed, GABLE_ERR_UNAVAILABLE, "no schedule was asked for this op (options.ops)");
+  if (order) memcpy(order, s->lists.m.row, (size_t)n * sizeof *order);
+  if (level) memcpy(level, s->level, (size_t)n * sizeof *level);
+done:
+  return status;
+}
+
+const gi_trisolve_backend gi_trisolve_cpu = {
+    .analyse = cpu_analyse,
+    .update = cpu_update,
+    .work_bytes = cpu_work_bytes,
+    .work_init = cpu_work_init,
+    .work_release = cpu_work_release,
+    .solve = cpu_solve,
+    .work_status = cpu_work_status,
+    .info = cpu_info,
+    .schedule = cpu_schedule,
+    .release = cpu_release,
+};

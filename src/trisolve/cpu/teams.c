@@ -1,0 +1,117 @@
+/* teams.c: candidates for several threads, simulated. */
+#include <string.h>
+
+#include "trisolve/cpu/level_parts.h"
+#include "trisolve/cpu/supersteps.h"
+#include "trisolve/cpu/teams.h"
+
+enum {
+  TILE = 1024, /* rows and entries of a tile */
+  SMALL_TILE = 256,
+  NARROW = 400,     /* weight below which a level is not split */
+  STEP_WAIT = 1000, /* what a superstep weighs beside its rows; */
+  LONG_WAIT = 4000, /* on MANY threads, whose waits are longer, this is tried too */
+  MANY = 8,
+  ROWS_A_LEVEL = 2 /* for each thread, on the average, below which no steps are grown */
+};
+
+static const gable_off whole = INT64_MAX; /* as the cuts have it: a part may have more than 2^31 entries */
+static const double launch_s = 1.5e-6;    /* of a parallel region */
+static const double enough = 0.8;         /* of the threads, at work: no other candidate is tried */
+
+typedef struct candidates {
+  const gi_team_problem *p;
+  int threads;
+  gi_tiles *best; /* [GI_TEAM_PLANS], the fastest first */
+  int count;
+} candidates;
+
+static gi_tile_costs costs_of(int threads)
+{
+  gi_tile_costs costs = gi_tile_costs_default();
+  if (threads > 2) costs.remote *= 0.5 * threads; /* lines come from farther away, and all threads ask at once */
+  return costs;
+}
+
+/* Simulates a plan, which is kept when it is among the best. */
+static gable_status try_plan(candidates *c, const gi_tile_plan *plan)
+{
+  gable_status status = GABLE_OK;
+  const gi_team_problem *p = c->p;
+  const gi_tile_costs costs = costs_of(plan->threads);
+  gi_tiles tiles;
+  int k = c->count;
+  GI_TRY(gi_tiles_build(p->ctx, p->order.units.count, p->row_cost, plan, &costs, &tiles));
+  tiles.model_s += launch_s;
+  while (k > 0 && tiles.model_s < c->best[k - 1].model_s) k--;
+  if (k == GI_TEAM_PLANS) {
+    gi_tiles_release(p->ctx, &tiles);
+    goto done;
+  }
+  if (c->count == GI_TEAM_PLANS) gi_tiles_release(p->ctx, &c->best[--c->count]);
+  memmove(c->best + k + 1, c->best + k, (size_t)(c->count - k) * sizeof *c->best);
+  c->best[k] = tiles;
+  c->count++;
+done:
+  return status;
+}
+
+/* Every thread the same part of every level. */
+static gable_status try_level_parts(candidates *c)
+{
+  gable_status status = GABLE_OK;
+  const gi_team_problem *p = c->p;
+  gi_level_parts parts;
+  memset(&parts, 0, sizeof parts);
+  GI_TRY(gi_level_parts_cut(p->ctx, p->levels, p->order.ptr, c->threads, NARROW, &parts));
+  GI_TRY(try_plan(c, &(gi_tile_plan){p->levels->order, parts.cuts, parts.owner, c->threads, whole}));
+done:
+  gi_level_parts_release(p->ctx, &parts);
+  return status;
+}
+
+/* Few steps, in each of which a thread needs no other. */
+static gable_status try_supersteps(candidates *c, gable_off wait)
+{
+  gable_status status = GABLE_OK;
+  const gi_team_problem *p = c->p;
+  const gable_idx n = p->order.units.count;
+  gi_supersteps steps;
+  memset(&steps, 0, sizeof steps);
+  if (n / (p->levels->count + 1) < ROWS_A_LEVEL * c->threads) goto done;
+  GI_TRY(gi_supersteps_grow(p->ctx, n, p->order.ptr, p->order.col, c->threads, wait / p->size_by, &steps));
+  GI_TRY(try_plan(c, &(gi_tile_plan){steps.order, steps.cuts, steps.owner, c->threads, whole}));
+done:
+  gi_supersteps_release(p->ctx, &steps);
+  return status;
+}
+
+/* Groups of lines as tiles; where those leave threads idle, smaller tiles, tiles by level, parts of levels. */
+gable_status gi_team_plans(const gi_team_problem *p, int threads, gi_tiles *plans, int *count)
+{
+  gable_status status = GABLE_OK;
+  candidates c = {p, threads, plans, 0};
+  const gi_interleaved *base = p->base;
+  const gable_idx n = p->order.units.count;
+  const gable_idx *cuts = p->levels->count < n / SMALL_TILE ? p->levels->start : NULL;
+  const gable_off tile = TILE / p->size_by, small = SMALL_TILE / p->size_by;
+  const double one = gi_row_cost(p->row_cost, base->order, 0, n);
+  GI_TRY(try_plan(&c, &(gi_tile_plan){base->order, base->start, NULL, threads, tile}));
+  GI_TRY(try_supersteps(&c, STEP_WAIT));
+  if (threads >= MANY) GI_TRY(try_supersteps(&c, LONG_WAIT));
+  if (plans[0].model_s * enough * threads < one) goto done;
+  GI_TRY(try_plan(&c, &(gi_tile_plan){base->order, base->start, NULL, threads, small}));
+  GI_TRY(try_plan(&c, &(gi_tile_plan){p->levels->order, cuts, NULL, threads, small}));
+  GI_TRY(try_plan(&c, &(gi_tile_plan){p->levels->order, cuts, NULL, threads, tile}));
+  GI_TRY(try_level_parts(&c));
+done:
+  *count = c.count;
+  return status;
+}
+
+gable_status gi_one_tile(const gi_team_problem *p, const gable_idx *order, gi_tiles *out)
+{
+  const gi_tile_costs costs = costs_of(1);
+  return gi_tiles_build(p->ctx, p->order.units.count, p->row_cost, &(gi_tile_plan){order, NULL, NULL, 1, whole}, &costs,
+                        out);
+}

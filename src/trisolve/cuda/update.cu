@@ -1,0 +1,90 @@
+/* update.cu: new values into a plan of the GPU backend. */
+#include <climits>
+
+#include "trisolve/cuda/state.h"
+
+namespace gi
+{
+
+gi_records records_of(const side *d)
+{
+  gi_records r = d->method == GI_TILES ? gi_records_of_tiles(&d->tiles) : gi_records_of_packed(&d->packed);
+  r.reverse = d->reverse;
+  r.row_at = d->row_at;
+  r.run = d->run;
+  return r;
+}
+
+static gable_status update_side(const state *s, int op, const gi_values *v)
+{
+  const side *d = &s->of[op];
+  if (d->method == GI_AUTO || !d->triangle.n || borrows(s, op)) return GABLE_OK;
+  if (d->method != GI_TILES && d->method != GI_ROWS) return gi_cuda_update_seed(&d->seed, v);
+  const gi_records r = records_of(d);
+  return gi_cuda_update_records(&d->triangle, &r, v);
+}
+
+gable_status borrow_values(const state *s, gable_work *w, int op, int type)
+{
+  gable_status status = GABLE_OK;
+  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
+  const side *other = &s->of[!op];
+  gi_records r;
+  if (!borrows(s, op)) goto done;
+  GI_TRY(checked(cudaStreamIsCapturing((cudaStream_t)w->stream, &capturing), "stream"));
+  if (capturing == cudaStreamCaptureStatusNone && w->borrowed[type] == s->updates) goto done;
+  r = records_of(other);
+  GI_TRY(gi_cuda_values_back(&other->triangle, &r, type, &s->of[op].seed, w->stream));
+  if (capturing == cudaStreamCaptureStatusNone) w->borrowed[type] = s->updates;
+done:
+  return status;
+}
+
+gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagonal)
+{
+  gable_status status = GABLE_OK;
+  state *s = (state *)t->state;
+  const size_t size = gi_type_size(t->shape.value_type);
+  const int unit = t->options.diag == GABLE_UNIT, host = t->shape.space == GABLE_HOST;
+  gi_values v = {val, diagonal, unit || diagonal ? nullptr : s->reading.diagonal_from, t->shape.value_type,
+                 s->reading.found->fault};
+  v.epoch = ++s->updates; /* faults of an update that fails half way are not those of the next */
+  if (host) {
+    if (t->shape.nnz)
+      GI_TRY(checked(cudaMemcpyAsync(s->values, val, (size_t)t->shape.nnz * size, cudaMemcpyHostToDevice),
+                     "copy of values"));
+    if (diagonal && t->shape.n)
+      GI_TRY(checked(cudaMemcpyAsync(s->diagonal, diagonal, (size_t)t->shape.n * size, cudaMemcpyHostToDevice),
+                     "copy of the diagonal"));
+    v.val = s->values;
+    if (diagonal) v.diagonal = s->diagonal;
+  }
+  for (int op = 0; op < 2; op++) GI_TRY(update_side(s, op, &v));
+  GI_TRY(checked(cudaEventRecord(s->updated, nullptr), "event"));
+  if (host) GI_TRY(find_fault(t, nullptr, &t->bad_row));
+done:
+  return status;
+}
+
+/* After everything on the stream: what the last update found wrong with the diagonal. */
+gable_status find_fault(const gable_trisolve *t, cudaStream_t stream, gable_idx *bad_row)
+{
+  gable_status status = GABLE_OK;
+  const state *s = (const state *)t->state;
+  unsigned long long f[2] = {0, 0};
+  int row[2] = {0, 0}, first = 0;
+  GI_TRY(checked(cudaMemcpyAsync(f, s->reading.found->fault, sizeof f, cudaMemcpyDeviceToHost, stream), "update"));
+  GI_TRY(checked(cudaStreamSynchronize(stream), "update"));
+  for (int k = 0; k < 2; k++) row[k] = f[k] >> 32 == s->updates ? (int)~(unsigned)f[k] : INT_MAX;
+  first = row[0] < row[1] ? row[0] : row[1];
+  if (first == INT_MAX) goto done;
+  *bad_row = first;
+  GI_REQUIRE(row[0] < row[1], GABLE_ERR_NOT_FINITE, "the diagonal entry of row %d (counted from 0) is not finite",
+             first);
+  GI_REQUIRE(0, GABLE_ERR_SINGULAR,
+             "the diagonal entry of row %d (counted from 0) is zero, or its reciprocal overflows", first);
+done:
+  return status;
+}
+
+} /* namespace gi */

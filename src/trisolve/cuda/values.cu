@@ -1,0 +1,317 @@
+/* values.cu: new values into the records of each method. */
+#include "cuda/device_wait.cuh"
+#include "trisolve/cuda/passes.cuh"
+
+using gik::NONE;
+using namespace gi;
+
+namespace
+{
+
+/* Faults of the diagonal: the smallest row of the newest update wins, so nothing is cleared. */
+struct fault_notes {
+  u64 *fault; /* [2] */
+  u64 epoch;
+  static __device__ bool wrong(double d, double reciprocal)
+  {
+    return !isfinite(d) || d == 0.0 || !isfinite(reciprocal);
+  }
+  __device__ void note(double d, int row) const { atomicMax(fault + !isfinite(d), epoch << 32 | (unsigned)~row); }
+};
+
+/* The diagonal of the rows of the matrix; what is wrong with it is noted. */
+template <typename M> struct diagonal_of {
+  const M *val, *separate;
+  const unsigned *from;
+  fault_notes notes;
+  __device__ double at(unsigned row) const
+  {
+    const double d = separate ? (double)separate[row] : from ? (double)val[from[row]] : 1.0;
+    if (notes.wrong(d, (double)(M)(1.0 / d))) notes.note(d, (int)row);
+    return d;
+  }
+};
+
+template <typename M> diagonal_of<M> diagonal_from(const gi_values *v)
+{
+  return {(const M *)v->val, (const M *)v->diagonal, v->diagonal_from, {v->fault, v->epoch}};
+}
+
+/* Where the numbers of the records for one type of vectors lie. */
+struct record_layout {
+  char *record;
+  size_t count, bytes, inverse, values;
+  unsigned lanes, pairs, rows, width; /* of a record: rows, lanes */
+  const unsigned *row_at;             /* [count][rows] */
+  const uint2 *run;                   /* the same, see gi_cuda_runs */
+  const gik_head *head;               /* [count] records with lanes of their own (lanes is 1); NULL: none */
+
+  __device__ unsigned lanes_of(size_t r) const { return head ? 1u << head[r].lane_bits : lanes; }
+  __device__ unsigned pairs_of(size_t r) const { return head ? head[r].pairs : pairs; }
+  /* Entries of the row that are in records before. */
+  __device__ unsigned before(size_t r) const { return head ? head[r].before * GIK_MIXED_ROOM : 0; }
+};
+
+template <typename T> struct __align__(2 * sizeof(T)) two
+{
+  T x, y;
+};
+
+/* The numbers of one lane of one record: entries scaled by 1/diagonal, zeros where there are none. */
+template <typename M, typename T> struct lane_filler {
+  gik_device_triangle t;
+  record_layout l;
+  diagonal_of<M> diagonal;
+  const M *val;
+
+  __device__ T entry(unsigned q, unsigned end, double scale) const
+  {
+    if (q >= end) return 0;
+    /* a part is minus the sum of its share, already scaled: its row adds it */
+    return t.from[q] == NONE ? (T)-1 : (T)((double)val[t.from[q]] * scale);
+  }
+
+  __device__ void operator()(size_t i) const
+  {
+    const unsigned lane = (unsigned)(i % l.width), lanes = l.lanes_of(i / l.width), pairs = l.pairs_of(i / l.width);
+    const unsigned slot = lane / lanes, part = lane % lanes, k = l.row_at[i / l.width * l.rows + slot];
+    const unsigned begin = k == NONE ? 0 : t.ptr[k], end = k == NONE ? 0 : t.ptr[k + 1];
+    const double scale = k == NONE ? 0 : 1.0 / diagonal.at(t.parent[k]);
+    char *r = l.record + i / l.width * l.bytes;
+    for (unsigned m = 0; m < pairs; m++) {
+      const unsigned q = begin + l.before(i / l.width) + 2 * m * lanes + part;
+      ((two<T> *)(r + l.values))[m * l.width + lane] = {entry(q, end, scale), entry(q + lanes, end, scale)};
+    }
+    if (!part) ((T *)(r + l.inverse))[slot] = (T)scale;
+  }
+};
+
+/* The same by runs, so that nothing but runs and values is read, and where a slot has no row nothing is written: zeros
+ * stand there since the analysis.  BACKWARDS: a row's entries go from the last place in the caller's values to the
+ * first. */
+template <typename M, typename T, int PAIRS, bool MIXED, bool BACKWARDS>
+__global__ void __launch_bounds__(256) fill_runs_kernel(const record_layout l, unsigned width_bits, unsigned lane_bits,
+                                                        const unsigned *parent, const diagonal_of<M> diagonal)
+{
+  const unsigned width = 1u << width_bits;
+  const M *val = diagonal.val;
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i >> width_bits < l.count;
+       i += (size_t)gridDim.x * blockDim.x) {
+    const size_t record = i >> width_bits;
+    const unsigned bits = MIXED ? l.head[record].lane_bits : lane_bits, lanes = 1u << bits;
+    const unsigned pairs = MIXED ? l.head[record].pairs : PAIRS;
+    const unsigned before = MIXED ? l.head[record].before * GIK_MIXED_ROOM : 0;
+    const unsigned lane = (unsigned)i & (width - 1), slot = lane >> bits, part = lane & (lanes - 1);
+    const size_t at = (record << (width_bits - lane_bits)) + slot;
+    const uint2 run = l.run[at];
+    if (run.y == NONE) continue;
+    const unsigned count = run.y & GI_RUN_LENGTH;
+    const bool over = run.y & GI_RUN_OF_PARTS, whole = !(run.y & (GI_RUN_OF_PARTS | GI_RUN_PART));
+    char *r = l.record + record * l.bytes;
+    double v[2 * PAIRS], d = 1.0;
+#pragma unroll
+    for (unsigned m = 0; m < 2 * PAIRS; m++) {
+      const unsigned j = before + m * lanes + part, p = run.x + j;
+      v[m] = j >= count ? 0.0 : over ? -1.0 : (double)val[BACKWARDS ? ~p : p];
+    }
+    if (diagonal.separate)
+      d = (double)diagonal.separate[parent[l.row_at[at]]];
+    else if (diagonal.from && whole)
+      d = (double)val[BACKWARDS ? ~(run.x + count) : run.x + count];
+    else if (diagonal.from)
+      d = (double)val[diagonal.from[parent[l.row_at[at]]]];
+    const double inverse = 1.0 / d, scale = over ? 1.0 : inverse; /* a part is already scaled */
+#pragma unroll
+    for (unsigned m = 0; m < PAIRS; m++)
+      if (!MIXED || m < pairs)
+        ((two<T> *)(r + l.values))[m * width + lane] = {(T)(v[2 * m] * scale), (T)(v[2 * m + 1] * scale)};
+    if (part) continue;
+    ((T *)(r + l.inverse))[slot] = (T)inverse;
+    if (diagonal.notes.wrong(d, (double)(M)inverse)) diagonal.notes.note(d, (int)parent[l.row_at[at]]);
+  }
+}
+
+/* Back from the records of one op: the entries of its whole rows, one after another, and the diagonal. */
+template <typename T> struct lane_reader {
+  gik_device_triangle t;
+  record_layout l;
+  int n, reverse; /* of whole rows */
+  T *val, *diagonal;
+
+  __device__ void operator()(size_t i) const
+  {
+    const unsigned lane = (unsigned)(i % l.width), lanes = l.lanes_of(i / l.width), pairs = l.pairs_of(i / l.width);
+    const unsigned slot = lane / lanes, part = lane % lanes, k = l.row_at[i / l.width * l.rows + slot];
+    if (k == NONE) return;
+    const char *r = l.record + i / l.width * l.bytes;
+    const T d = (T)1 / ((const T *)(r + l.inverse))[slot];
+    const unsigned begin = t.ptr[k], end = t.ptr[k + 1];
+    for (unsigned m = 0; m < 2 * pairs; m++) {
+      const unsigned q = begin + l.before(i / l.width) + m * lanes + part;
+      if (q >= end || (t.whole && t.from[q] == NONE)) continue;
+      const two<T> v = ((const two<T> *)(r + l.values))[m / 2 * l.width + lane];
+      val[t.whole ? t.whole[q] : q] = (m % 2 ? v.y : v.x) * d;
+    }
+    if (!part && t.row[k] != NONE) diagonal[reverse ? (unsigned)n - 1 - t.row[k] : t.row[k]] = d;
+  }
+};
+
+} /* namespace */
+
+static record_layout layout_of(const gi_records *r, int type)
+{
+  record_layout l = {(char *)r->record[type], r->count, r->bytes[type], r->inverse[type], r->values[type]};
+  l.lanes = r->lanes;
+  l.pairs = r->pairs;
+  l.rows = r->rows;
+  l.width = r->rows * r->lanes;
+  l.row_at = r->row_at;
+  l.run = r->run;
+  l.head = r->head;
+  return l;
+}
+
+template <typename M, typename T, int PAIRS, bool MIXED>
+static void launch_runs(const gik_device_triangle *t, const record_layout *l, const diagonal_of<M> &d, int backwards)
+{
+  const size_t items = l->count * l->width, threads = items < 65536 ? 64 : 256; /* few are spread over all processors */
+  const size_t blocks = (items + threads - 1) / threads;
+  const unsigned grid = (unsigned)(blocks < 65536 ? blocks : 65536);
+  const unsigned width = (unsigned)bits_of(l->width) - 1, lanes = (unsigned)bits_of(l->lanes) - 1;
+  if (!blocks) return;
+  if (backwards)
+    fill_runs_kernel<M, T, PAIRS, MIXED, true><<<grid, (unsigned)threads>>>(*l, width, lanes, t->parent, d);
+  else
+    fill_runs_kernel<M, T, PAIRS, MIXED, false><<<grid, (unsigned)threads>>>(*l, width, lanes, t->parent, d);
+}
+
+template <typename M, typename T>
+static gable_status fill(const gik_device_triangle *t, const gi_records *r, int type, const gi_values *v)
+{
+  const record_layout l = layout_of(r, type);
+  const diagonal_of<M> d = diagonal_from<M>(v);
+  if (l.run && l.head) {
+    launch_runs<M, T, GIK_MIXED_PAIRS, true>(t, &l, d, r->reverse);
+    return gik::launched("update");
+  }
+  switch (l.run ? l.pairs : 0) {
+  case 1: launch_runs<M, T, 1, false>(t, &l, d, r->reverse); break;
+  case 2: launch_runs<M, T, 2, false>(t, &l, d, r->reverse); break;
+  case 4: launch_runs<M, T, 4, false>(t, &l, d, r->reverse); break;
+  case 7: launch_runs<M, T, 7, false>(t, &l, d, r->reverse); break;
+  default: return each(l.count * l.width, lane_filler<M, T>{*t, l, d, d.val});
+  }
+  return gik::launched("update");
+}
+
+gable_status gi_cuda_update_records(const gik_device_triangle *t, const gi_records *r, const gi_values *v)
+{
+  gable_status status = GABLE_OK;
+  if (r->record[0] && v->type == GABLE_S) GI_TRY((fill<float, float>(t, r, 0, v)));
+  if (r->record[1] && v->type == GABLE_S) GI_TRY((fill<float, double>(t, r, 1, v)));
+  if (r->record[1] && v->type == GABLE_D) GI_TRY((fill<double, double>(t, r, 1, v)));
+done:
+  return status;
+}
+
+template <typename T>
+static void read_back(const gik_device_triangle *t, const gi_records *r, int type, const gik_seed *m, void *stream)
+{
+  const record_layout l = layout_of(r, type);
+  const lane_reader<T> f = {*t, l, m->a.n, r->reverse, (T *)m->val[type], (T *)m->diagonal[type]};
+  const size_t items = l.count * l.width, blocks = (items + 255) / 256;
+  if (items) each_kernel<<<(unsigned)(blocks < 8192 ? blocks : 8192), 256, 0, (cudaStream_t)stream>>>(items, f);
+}
+
+gable_status gi_cuda_values_back(const gik_device_triangle *t, const gi_records *r, int type, const gik_seed *m,
+                                 void *stream)
+{
+  if (type)
+    read_back<double>(t, r, 1, m, stream);
+  else
+    read_back<float>(t, r, 0, m, stream);
+  return gik::launched("values of the other op");
+}
+
+gable_status gi_cuda_runs(gi_device_memory *m, const gik_device_triangle *t, int reverse, const unsigned *diagonal_from,
+                          const gi_records *r, uint2 **out)
+{
+  gable_status status = GABLE_OK;
+  const gik_device_triangle tri = *t;
+  const unsigned *row_at = r->row_at;
+  uint2 *run = nullptr;
+  GI_TRY(take(m, r->count * r->rows, &run));
+  GI_TRY(each(r->count * r->rows, [=] __device__(size_t i) {
+    const unsigned k = row_at[i];
+    if (k == NONE) {
+      run[i] = make_uint2(0, NONE);
+      return;
+    }
+    const unsigned begin = tri.ptr[k], count = tri.ptr[k + 1] - begin, first = count ? tri.from[begin] : NONE;
+    if (count && first == NONE)
+      run[i] = make_uint2(0, count | GI_RUN_OF_PARTS);
+    else if (tri.row[k] == NONE)
+      run[i] = make_uint2(reverse ? ~first : first, count | GI_RUN_PART);
+    else
+      run[i] = make_uint2((count ? first : diagonal_from[tri.row[k]]) ^ (reverse ? NONE : 0), count);
+  }));
+  *out = run;
+done:
+  return status;
+}
+
+gi_records gi_records_of_tiles(const gik_tiles *tiles)
+{
+  gi_records r = {{tiles->record[0], tiles->record[1]}, tiles->n_records};
+  const unsigned width = 32 * (unsigned)tiles->warps, k = (unsigned)tiles->pairs;
+  r.lanes = (unsigned)tiles->lanes;
+  r.pairs = k;
+  r.rows = width / r.lanes;
+  for (int type = 0; type < 2; type++) {
+    const size_t size = type ? 8 : 4;
+    r.bytes[type] = gik_tiles_record_bytes(tiles->lanes, tiles->pairs, tiles->warps, type ? GABLE_D : GABLE_S);
+    r.inverse[type] = k * width * (2 * size + 4) + r.rows * 8;
+  }
+  return r;
+}
+
+gi_records gi_records_of_packed(const gik_packed *packed)
+{
+  gi_records r = {{packed->record[0], packed->record[1]}, packed->n_records};
+  r.lanes = (unsigned)packed->lanes;
+  r.pairs = (unsigned)packed->pairs;
+  r.rows = 32 / r.lanes;
+  r.head = packed->head;
+  for (int type = 0; type < 2; type++) {
+    const gik_packed_layout l = gik_packed_layout_of(packed, type ? GABLE_D : GABLE_S);
+    r.bytes[type] = l.bytes;
+    r.inverse[type] = l.inverse;
+    r.values[type] = l.values;
+  }
+  return r;
+}
+
+template <typename M, typename T>
+static gable_status fill_seed(const gik_seed *m, T *out, T *diagonal_out, const gi_values *v)
+{
+  gable_status status = GABLE_OK;
+  const diagonal_of<M> diagonal = diagonal_from<M>(v);
+  const M *val = (const M *)v->val;
+  const unsigned *from = m->a.from, *row = m->a.row;
+  GI_TRY(each(m->a.nnz, [=] __device__(size_t q) { out[q] = (T)val[from[q]]; }));
+  GI_TRY(each((size_t)m->a.n, [=] __device__(size_t k) { diagonal_out[k] = (T)diagonal.at(row[k]); }));
+done:
+  return status;
+}
+
+gable_status gi_cuda_update_seed(const gik_seed *m, const gi_values *v)
+{
+  gable_status status = GABLE_OK;
+  float *single = (float *)m->val[0];
+  double *both = (double *)m->val[1];
+  if (single && v->type == GABLE_S) GI_TRY((fill_seed<float, float>(m, single, (float *)m->diagonal[0], v)));
+  if (both && v->type == GABLE_S) GI_TRY((fill_seed<float, double>(m, both, (double *)m->diagonal[1], v)));
+  if (both && v->type == GABLE_D) GI_TRY((fill_seed<double, double>(m, both, (double *)m->diagonal[1], v)));
+done:
+  return status;
+}
