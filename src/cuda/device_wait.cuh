@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cuda_runtime.h>
 
+#include "base/status.h"
 #include "cuda/control.h"
 
 namespace gik
