@@ -77,9 +77,9 @@ int main(void)
   make_values(g, step);
   make_heat(x);
   a.n_rows = a.n_cols = N;
-  a.format = GABLE_CSR;
-  a.offset_type = GABLE_I32;
-  a.structure = GABLE_SYMMETRIC;
+  a.format = GABLE_FORMAT_CSR;
+  a.offset_type = GABLE_TYPE_I32;
+  a.structure = GABLE_STRUCTURE_SYMMETRIC;
   a.ptr = g->ptr;
   a.idx = g->col;
   a.val = g->val;
@@ -95,7 +95,7 @@ int main(void)
     make_values(g, step);
     if (gable_solver_factor(solver, g->val, GABLE_REUSE_ALL)) goto failed;
     if (!work && gable_solver_work_create(solver, COLUMNS, &work)) goto failed;
-    if (gable_solver_solve(solver, work, GABLE_N, &heat, &heat)) goto failed;
+    if (gable_solver_solve(solver, work, GABLE_OP_N, &heat, &heat)) goto failed;
     if (gable_solver_work_report(work, &report)) goto failed;
     printf("step %.1f: hottest %.4f, backward error %.1e\n", step, hottest(x), report.backward_error);
   }

@@ -41,7 +41,7 @@ static double error_of(const grid *g, gable_op op, const double *b, const double
   for (int i = 0; i < N; i++) r[i] = b[i];
   for (int i = 0; i < N; i++) {
     for (int64_t p = g->ptr[i]; p < g->ptr[i + 1] && g->col[p] <= i; p++) {
-      if (op == GABLE_N)
+      if (op == GABLE_OP_N)
         r[i] -= g->val[p] * x[g->col[p]];
       else
         r[g->col[p]] -= g->val[p] * x[i];
@@ -85,15 +85,15 @@ int main(int argc, char **argv)
   a.n_rows = a.n_cols = N;
   a.ptr = g->ptr;
   a.idx = g->col;
-  a.part = GABLE_FULL;
-  options.uplo = GABLE_LOWER; /* of both triangles that are there */
+  a.part = GABLE_PART_FULL;
+  options.uplo = GABLE_PART_LOWER; /* of both triangles that are there */
   options.typical_rhs = COLUMNS;
 
   if (gable_context_create(argc > 1 ? argv[1] : "cpu", NULL, &ctx)) goto failed;
   if (gable_trisolve_create(ctx, &options, &plan)) goto failed;
   if (gable_trisolve_analyse(plan, &a)) goto failed;
   if (gable_work_create(plan, COLUMNS, &work)) goto failed;
-  if (gable_trisolve_get_info(plan, GABLE_N, &info)) goto failed;
+  if (gable_trisolve_get_info(plan, GABLE_OP_N, &info)) goto failed;
   printf("%s on %s: %s\n", info.method_used, gable_context_where(ctx), info.why);
   there.space = gable_context_space(ctx);
   there.n = N;
@@ -103,9 +103,10 @@ int main(int argc, char **argv)
   for (int round = 0; round < ROUNDS; round++) {
     make_grid(g, 4 + round);
     if (gable_trisolve_update(plan, g->val)) goto failed;
-    for (int op = GABLE_N; op <= GABLE_T; op++) {
+    for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) {
       if (solve(ctx, plan, work, (gable_op)op, b, x, &there)) goto failed;
-      printf("diagonal %d, op %s: error %.1e\n", 4 + round, op == GABLE_N ? "N" : "T", error_of(g, (gable_op)op, b, x));
+      printf("diagonal %d, op %s: error %.1e\n", 4 + round, op == GABLE_OP_N ? "N" : "T",
+             error_of(g, (gable_op)op, b, x));
     }
   }
   rc = 0;

@@ -9,7 +9,7 @@
 
 enum { BENCH_MOST_METHODS = 16, BENCH_MOST_FILES = 15 };
 
-/* One method on one triangle, or (part GABLE_FULL) a forward and a backward sweep with the whole matrix. */
+/* One method on one triangle, or (part GABLE_PART_FULL) a forward and a backward sweep with the whole matrix. */
 typedef struct bench_result {
   char matrix[80];
   gable_part part;

@@ -16,7 +16,7 @@ typedef struct share {
 
 static size_t place(const gable_vectors_view *v, gable_idx i, gable_idx j)
 {
-  return (size_t)(v->major == GABLE_COL_MAJOR ? i + j * v->ld : i * v->ld + j);
+  return (size_t)(v->major == GABLE_MAJOR_COL ? i + j * v->ld : i * v->ld + j);
 }
 
 static double row_ratio(const share *s, gable_idx i, gable_idx rhs)

@@ -46,7 +46,7 @@ static void times(FILE *f, const bench_result *r)
   number(f, "floor_bytes_s", r->floor.bytes_s);
   number(f, "floor_hops_s", r->floor.hops_s);
   number(f, "share_of_floor", r->solve.median > 0 ? r->floor.s / r->solve.median : 0);
-  number(f, r->part == GABLE_FULL ? "max_difference" : "max_error_bound_ratio", r->error);
+  number(f, r->part == GABLE_PART_FULL ? "max_difference" : "max_error_bound_ratio", r->error);
 }
 
 /* The end of every line: who measured what of ours, and when. */
@@ -75,8 +75,8 @@ void bench_json(FILE *f, const bench_request *q, const char *where, const bench_
 {
   fputc('{', f);
   text(f, "matrix", r->matrix);
-  text(f, "uplo", r->part == GABLE_FULL ? "both" : r->part == GABLE_LOWER ? "lower" : "upper");
-  if (r->part == GABLE_FULL) text(f, "sweep", "symmetric");
+  text(f, "uplo", r->part == GABLE_PART_FULL ? "both" : r->part == GABLE_PART_LOWER ? "lower" : "upper");
+  if (r->part == GABLE_PART_FULL) text(f, "sweep", "symmetric");
   text(f, "op", "n");
   text(f, "type", "d");
   integer(f, "rhs", r->rhs);

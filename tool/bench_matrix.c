@@ -22,7 +22,7 @@ void bench_matrix_close(bench_matrix *m)
 
 static int inside(gable_part part, gable_idx i, gable_idx j)
 {
-  return part == GABLE_LOWER ? j < i : j > i;
+  return part == GABLE_PART_LOWER ? j < i : j > i;
 }
 
 static gable_status rows_allocate(bench_rows *r, gable_idx n, gable_off nnz)
@@ -49,7 +49,7 @@ static gable_status rows_take(const gable_matrix_view *a, gable_part part, bench
   r->part = part;
   r->ptr[0] = 0;
   for (gable_idx i = 0; i < a->n_cols; i++) {
-    const gable_off diagonal = part == GABLE_UPPER ? q++ : -1;
+    const gable_off diagonal = part == GABLE_PART_UPPER ? q++ : -1;
     double d = 1;
     for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
       if (a->idx[p] == i && val && val[p] != 0 && isfinite(val[p])) d = val[p];
@@ -67,7 +67,7 @@ static gable_status rows_take(const gable_matrix_view *a, gable_part part, bench
 
 static int32_t diagonal_of(const bench_rows *r, gable_idx i)
 {
-  return r->part == GABLE_LOWER ? r->ptr[i + 1] - 1 : r->ptr[i];
+  return r->part == GABLE_PART_LOWER ? r->ptr[i + 1] - 1 : r->ptr[i];
 }
 
 /* Levels, and whether plain substitution overflows: with b = 1, or with any b of such size, where sums may not cancel
@@ -78,7 +78,7 @@ static gable_status rows_walk(bench_rows *r, int *overflows)
   double *x = malloc(((size_t)r->n + 1) * 2 * sizeof *x), *most = x ? x + r->n + 1 : NULL, worst = 0, worst_of_any = 0;
   gable_status status = level && x ? GABLE_OK : GABLE_ERR_MEMORY;
   for (gable_idx k = 0; k < r->n && !status; k++) {
-    const gable_idx i = r->part == GABLE_LOWER ? k : r->n - 1 - k;
+    const gable_idx i = r->part == GABLE_PART_LOWER ? k : r->n - 1 - k;
     const int32_t d = diagonal_of(r, i);
     double sum = 1, size = 1;
     level[i] = 0;
@@ -148,8 +148,8 @@ static gable_status take_both(const gable_matrix *a, const gable_matrix *transpo
   gable_matrix_view columns = GABLE_MATRIX_VIEW_INIT, rows = GABLE_MATRIX_VIEW_INIT;
   gable_status status = gable_matrix_get_view(a, &columns);
   if (!status) status = gable_matrix_get_view(transposed, &rows);
-  if (!status) status = rows_finish(&rows, GABLE_LOWER, &m->part[0]);
-  if (!status) status = rows_finish(has_upper(&columns) ? &rows : &columns, GABLE_UPPER, &m->part[1]);
+  if (!status) status = rows_finish(&rows, GABLE_PART_LOWER, &m->part[0]);
+  if (!status) status = rows_finish(has_upper(&columns) ? &rows : &columns, GABLE_PART_UPPER, &m->part[1]);
   return status;
 }
 
@@ -163,7 +163,7 @@ gable_status bench_matrix_open(gable_context *ctx, const char *name, const char 
   gable_status status = read_or_generate(ctx, source, strict, &a);
   if (!status) status = gable_matrix_get_info(a, &info);
   m->duplicates = info.duplicates;
-  if (!status && !(info.structure == GABLE_SYMMETRIC && info.part == GABLE_LOWER)) {
+  if (!status && !(info.structure == GABLE_STRUCTURE_SYMMETRIC && info.part == GABLE_PART_LOWER)) {
     status = gable_matrix_expand(a, &full);
     gable_matrix_destroy(&a);
     a = full;

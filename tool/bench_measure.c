@@ -61,7 +61,7 @@ static gable_status check(bench_problem *p, int turn, int threads, double *worst
   gable_status status = workbench_fetch(w);
   if (status) return status;
   const double error =
-      p->rows->part == GABLE_FULL ? sweep_error(p, turn) : bench_rows_ratio(p->rows, &w->b[turn], &w->x, threads);
+      p->rows->part == GABLE_PART_FULL ? sweep_error(p, turn) : bench_rows_ratio(p->rows, &w->b[turn], &w->x, threads);
   if (error > *worst || isnan(error)) *worst = error;
   return GABLE_OK;
 }
@@ -95,7 +95,7 @@ static void reason(bench_result *out, const char *text)
 /* A solution that misses its bound, or sweeps that are not the plain ones, have failed too. */
 static void judge(bench_result *out)
 {
-  const int sweeps = out->part == GABLE_FULL;
+  const int sweeps = out->part == GABLE_PART_FULL;
   out->wrong = sweeps ? out->error > sweeps_apart : !(out->error <= 1);
   if (!out->wrong) return;
   out->failed = 1;
@@ -112,7 +112,7 @@ void bench_measure(contestant *c, bench_problem *p, long repeats, int threads, b
   out->levels = p->rows->levels;
   out->scaled = p->rows->scaled;
   out->rhs = p->bench.x.count;
-  out->bytes = workbench_bytes(&p->bench.x, (double)out->nnz, GABLE_D) * (out->part == GABLE_FULL ? 2 : 1);
+  out->bytes = workbench_bytes(&p->bench.x, (double)out->nnz, GABLE_TYPE_D) * (out->part == GABLE_PART_FULL ? 2 : 1);
   out->failed = c->prepare(c, p, &out->entry) != 0;
   if (!out->failed) {
     contest_entry after = out->entry;

@@ -35,11 +35,11 @@ void bench_results_free(bench_results *r)
 
 double bench_gflops(const bench_result *r)
 {
-  const double operations = (r->part == GABLE_FULL ? 4.0 : 2.0) * (double)r->nnz * r->rhs;
+  const double operations = (r->part == GABLE_PART_FULL ? 4.0 : 2.0) * (double)r->nnz * r->rhs;
   return r->solve.median > 0 ? 1e-9 * operations / r->solve.median : 0;
 }
 
 const char *bench_part_name(gable_part part)
 {
-  return part == GABLE_FULL ? "sweeps" : part == GABLE_LOWER ? "lower" : "upper";
+  return part == GABLE_PART_FULL ? "sweeps" : part == GABLE_PART_LOWER ? "lower" : "upper";
 }

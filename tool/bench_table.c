@@ -55,7 +55,7 @@ static void time_table(FILE *out, const bench_results *r, const char *const *met
   int scaled = 0, lines = 0;
   for (size_t k = 0; k < r->count; k++) {
     const bench_result *of = &r->list[k];
-    if (of->part == GABLE_FULL || !first_of(r, k, 0)) continue;
+    if (of->part == GABLE_PART_FULL || !first_of(r, k, 0)) continue;
     if (!lines++) {
       fprintf(out, "\nMilliseconds of one solve, %d right-hand side%s, %s; gain: cuSPARSE over auto\n%-*s %-5s %8s",
               of->rhs, of->rhs == 1 ? "" : "s", machine, NAME, "matrix", "", "levels");
@@ -73,11 +73,11 @@ static void time_table(FILE *out, const bench_results *r, const char *const *met
 static double gflops_of(const bench_results *r, const char *matrix, const char *method, int sweeps)
 {
   if (sweeps) {
-    const bench_result *b = bench_results_find(r, matrix, GABLE_FULL, method);
+    const bench_result *b = bench_results_find(r, matrix, GABLE_PART_FULL, method);
     return b ? bench_gflops(b) : 0;
   }
-  const bench_result *lower = bench_results_find(r, matrix, GABLE_LOWER, method),
-                     *upper = bench_results_find(r, matrix, GABLE_UPPER, method);
+  const bench_result *lower = bench_results_find(r, matrix, GABLE_PART_LOWER, method),
+                     *upper = bench_results_find(r, matrix, GABLE_PART_UPPER, method);
   if (!lower || !upper) return 0;
   return 2e-9 * (double)(lower->nnz + upper->nnz) * lower->rhs / (lower->solve.median + upper->solve.median);
 }
@@ -181,7 +181,7 @@ static void gain_line(FILE *out, const bench_results *r, const char *method)
   for (size_t k = 0; k < r->count; k++) {
     const bench_result *b = &r->list[k];
     const bench_result *peer = bench_results_find(r, b->matrix, b->part, "cusparse");
-    if (!strcmp(b->method, method) && !b->failed && peer && b->part != GABLE_FULL) gains_add(&g, b, peer);
+    if (!strcmp(b->method, method) && !b->failed && peer && b->part != GABLE_PART_FULL) gains_add(&g, b, peer);
   }
   if (!g.count) return;
   fprintf(out, "%-8s over cuSPARSE: geometric mean %.2f, least %.2f, largest %.2f over %d solves\n", method,

@@ -79,7 +79,7 @@ static int add_method(contest *c, const char *name)
 static int open_methods(contest *c)
 {
   const char *asked = c->q->methods;
-  if (!asked) asked = gable_context_space(c->session.ctx) == GABLE_DEVICE ? gpu_methods : cpu_methods;
+  if (!asked) asked = gable_context_space(c->session.ctx) == GABLE_SPACE_DEVICE ? gpu_methods : cpu_methods;
   const size_t bytes = strlen(asked) + 1;
   c->names = malloc(bytes);
   if (!c->names) return fail(c, "*", GABLE_ERR_MEMORY, "out of memory");
@@ -104,7 +104,7 @@ static void say(contest *c, const bench_result *b)
   else
     fprintf(c->out, "%-8s solve %10.4f ms, analyse %9.3f ms, update %8.3f ms, %s %.2g\n", b->entry.used,
             1e3 * b->solve.median, 1e3 * b->entry.analyse_s, 1e3 * b->entry.update_s,
-            b->part == GABLE_FULL ? "difference" : "error over bound", b->error);
+            b->part == GABLE_PART_FULL ? "difference" : "error over bound", b->error);
   fflush(c->out);
 }
 
@@ -122,7 +122,7 @@ static int record(contest *c, const bench_result *b)
 static int run_part(contest *c, const char *name, const bench_rows *rows)
 {
   bench_problem p;
-  const int sweeps = rows->part == GABLE_FULL, threads = gable_context_threads(c->session.ctx);
+  const int sweeps = rows->part == GABLE_PART_FULL, threads = gable_context_threads(c->session.ctx);
   solve_floor floor = {0, 0, 0};
   int rc = EXIT_DONE;
   gable_status status = bench_problem_open(c->session.ctx, rows, (gable_idx)(sweeps ? 1 : c->q->rhs), &p);
@@ -197,7 +197,7 @@ static int run_all(contest *c)
   enum { MOST_AHEAD = 6 };
   const int half = gable_context_threads(c->session.ctx) / 2, ahead = half < MOST_AHEAD ? half : MOST_AHEAD;
   bench_queue queue;
-  int rc = bench_queue_open(c->q, gable_context_space(c->session.ctx) == GABLE_DEVICE ? ahead : 0, &queue);
+  int rc = bench_queue_open(c->q, gable_context_space(c->session.ctx) == GABLE_SPACE_DEVICE ? ahead : 0, &queue);
   while (rc == EXIT_DONE && bench_queue_name(&queue) && !is_late(c)) rc = run_next(c, &queue);
   if (rc == EXIT_DONE && bench_queue_name(&queue))
     fprintf(stderr, "gable bench: the time is over (--limit-seconds), left out:");

@@ -46,13 +46,13 @@ static gable_status generate(session *s, const request *r, FILE *out, json *j)
   progress_erase(&s->bar);
   fprintf(out, "%s -> %s\n", kind, r->to);
   report_line(out, "matrix", "%s x %s, %s entries stored%s", human_count(info.n_rows).s, human_count(info.n_cols).s,
-              human_count((double)info.nnz).s, info.part == GABLE_LOWER ? " (lower triangle, symmetric)" : "");
+              human_count((double)info.nnz).s, info.part == GABLE_PART_LOWER ? " (lower triangle, symmetric)" : "");
   json_integer(j, "seed", r->seed);
   json_text(j, "written", r->to);
   json_integer(j, "rows", info.n_rows);
   json_integer(j, "columns", info.n_cols);
   json_integer(j, "nnz", info.nnz);
-  json_bool(j, "symmetric", info.structure == GABLE_SYMMETRIC);
+  json_bool(j, "symmetric", info.structure == GABLE_STRUCTURE_SYMMETRIC);
   return GABLE_OK;
 }
 

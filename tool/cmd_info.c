@@ -40,8 +40,8 @@ static gable_status find_widths(facts *f)
   f->lower = malloc(((size_t)f->shape.lower_levels + 1) * sizeof *f->lower);
   f->upper = malloc(((size_t)f->shape.upper_levels + 1) * sizeof *f->upper);
   if (!f->lower || !f->upper) return GABLE_ERR_MEMORY;
-  status = gable_matrix_level_widths(f->a, GABLE_LOWER, f->shape.lower_levels, f->lower);
-  if (!status) status = gable_matrix_level_widths(f->a, GABLE_UPPER, f->shape.upper_levels, f->upper);
+  status = gable_matrix_level_widths(f->a, GABLE_PART_LOWER, f->shape.lower_levels, f->lower);
+  if (!status) status = gable_matrix_level_widths(f->a, GABLE_PART_UPPER, f->shape.upper_levels, f->upper);
   return status;
 }
 
@@ -93,7 +93,7 @@ static void report(FILE *out, const facts *f)
               human_count(s->upper_bandwidth).s);
   if (i->n_rows == i->n_cols) {
     report_line(out, "symmetry", "%s of the pattern, %s of the values", human_percent(s->pattern_symmetry).s,
-                i->field == GABLE_PATTERN ? "-" : human_percent(s->value_symmetry).s);
+                i->field == GABLE_FIELD_PATTERN ? "-" : human_percent(s->value_symmetry).s);
     if (s->diagonal == i->n_rows)
       report_line(out, "diagonal", "free of zeros");
     else

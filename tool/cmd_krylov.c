@@ -46,7 +46,7 @@ static gable_status make_vectors(session *s, const request *q, const gable_matri
   if (q->b_path)
     status = right_side_read(s, q->b_path, q->strict, &r->b, &rows, &columns);
   else
-    status = right_side_make(a, GABLE_N, 0, &r->b);
+    status = right_side_make(a, GABLE_OP_N, 0, &r->b);
   if (!status && (rows != r->n || columns != 1)) {
     snprintf(r->wrong.text, sizeof r->wrong.text, "%.100s is %d x %d: give one column of %d rows", q->b_path, rows,
              columns, r->n);
@@ -85,7 +85,7 @@ static gable_status run(session *s, const request *q, answer *r)
   options.restart = (gable_idx)q->restart;
   gable_status status = session_read_whole(s, q->path, q->strict, &a, &view, &r->duplicates);
   if (!status) status = gable_krylov_create(s->ctx, &options, &k);
-  view.structure = GABLE_GENERAL;
+  view.structure = GABLE_STRUCTURE_GENERAL;
   if (!status) status = gable_krylov_set_matrix(k, &view);
   if (!status) {
     r->n = view.n_rows;

@@ -36,12 +36,12 @@ static gable_status analyse(gable_context *ctx, const gable_matrix_view *view, g
   gable_trisolve *plan = NULL;
   options.method = method;
   options.uplo = uplo;
-  options.diag = GABLE_UNIT;
+  options.diag = GABLE_DIAG_UNIT;
   options.ops = GABLE_TRISOLVE_N;
   gable_status status = gable_trisolve_create(ctx, &options, &plan);
   if (!status) status = gable_trisolve_analyse(plan, view);
-  if (!status) status = gable_trisolve_get_info(plan, GABLE_N, info);
-  if (!status && level) status = gable_trisolve_get_schedule(plan, GABLE_N, NULL, level);
+  if (!status) status = gable_trisolve_get_info(plan, GABLE_OP_N, info);
+  if (!status && level) status = gable_trisolve_get_schedule(plan, GABLE_OP_N, NULL, level);
   gable_trisolve_destroy(&plan);
   return status;
 }
@@ -66,7 +66,7 @@ static gable_status find(gable_context *ctx, const gable_matrix_view *view, gabl
     out->rows[out->level[j]]++;
     for (int64_t p = ptr[j]; p < ptr[j + 1]; p++) { /* columns: the entry belongs to its row's level */
       const gable_idx i = view->idx[p];
-      if (uplo == GABLE_LOWER ? i > j : i < j) out->entries[out->level[i]]++;
+      if (uplo == GABLE_PART_LOWER ? i > j : i < j) out->entries[out->level[i]]++;
     }
   }
   return GABLE_OK;
@@ -114,10 +114,10 @@ static int answer(session *s, const char *path, int strict, const char *plot, js
   if (!status) status = gable_matrix_expand(file, &a);
   gable_matrix_destroy(&file);
   if (!status) status = gable_matrix_get_view(a, &view);
-  view.part = GABLE_FULL;
-  view.value_type = GABLE_D; /* the pattern alone is looked at */
-  if (!status) status = find(s->ctx, &view, GABLE_LOWER, &both[0]);
-  if (!status) status = find(s->ctx, &view, GABLE_UPPER, &both[1]);
+  view.part = GABLE_PART_FULL;
+  view.value_type = GABLE_TYPE_D; /* the pattern alone is looked at */
+  if (!status) status = find(s->ctx, &view, GABLE_PART_LOWER, &both[0]);
+  if (!status) status = find(s->ctx, &view, GABLE_PART_UPPER, &both[1]);
   if (status) {
     rc = failure_report(s, "levels", status, NULL, j, json_path);
   } else {

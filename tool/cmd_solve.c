@@ -33,7 +33,7 @@ typedef struct solve_run {
 
 static gable_op op_of(const solve_request *q)
 {
-  return q->transpose ? GABLE_T : GABLE_N;
+  return q->transpose ? GABLE_OP_T : GABLE_OP_N;
 }
 
 static gable_status read_matrix(solve_run *r, const solve_request *q, solve_outcome *o)
@@ -47,7 +47,7 @@ static gable_status read_matrix(solve_run *r, const solve_request *q, solve_outc
   o->matrix = (gable_matrix_info)GABLE_MATRIX_INFO_INIT;
   gable_status status = gable_matrix_read(r->session.ctx, q->matrix, &reading, &file);
   if (!status) status = gable_matrix_get_info(file, &o->matrix);
-  if (!status && o->matrix.part != GABLE_FULL) {
+  if (!status && o->matrix.part != GABLE_PART_FULL) {
     status = gable_matrix_expand(file, &r->matrix);
     gable_matrix_destroy(&file);
   } else {

@@ -29,17 +29,19 @@ typedef struct result {
 
 static gable_op op_of(const request *q)
 {
-  return strcmp(q->op, "t") ? GABLE_N : GABLE_T;
+  return strcmp(q->op, "t") ? GABLE_OP_N : GABLE_OP_T;
 }
 
 static gable_diag diag_of(const request *q)
 {
-  return !strcmp(q->diagonal, "unit") ? GABLE_UNIT : strcmp(q->diagonal, "dominant") ? GABLE_STORED : GABLE_SEPARATE;
+  return !strcmp(q->diagonal, "unit")      ? GABLE_DIAG_UNIT
+         : strcmp(q->diagonal, "dominant") ? GABLE_DIAG_STORED
+                                           : GABLE_DIAG_SEPARATE;
 }
 
 static gable_type vector_type_of(const request *q)
 {
-  return strcmp(q->type, "s") ? GABLE_D : GABLE_S;
+  return strcmp(q->type, "s") ? GABLE_TYPE_D : GABLE_TYPE_S;
 }
 
 static gable_vectors_view vectors_of(const request *q, gable_idx n)
@@ -48,8 +50,8 @@ static gable_vectors_view vectors_of(const request *q, gable_idx n)
   v.type = vector_type_of(q);
   v.n = n;
   v.count = (gable_idx)q->rhs;
-  v.major = strcmp(q->layout, "row") ? GABLE_COL_MAJOR : GABLE_ROW_MAJOR;
-  v.ld = v.major == GABLE_COL_MAJOR ? n : v.count;
+  v.major = strcmp(q->layout, "row") ? GABLE_MAJOR_COL : GABLE_MAJOR_ROW;
+  v.ld = v.major == GABLE_MAJOR_COL ? n : v.count;
   return v;
 }
 
@@ -87,7 +89,7 @@ static gable_status run(session *s, const triangle *t, const request *q, result 
   options.method = q->method;
   options.uplo = t->uplo;
   options.diag = t->diag;
-  options.ops = op_of(q) == GABLE_N ? GABLE_TRISOLVE_N : GABLE_TRISOLVE_T;
+  options.ops = op_of(q) == GABLE_OP_N ? GABLE_TRISOLVE_N : GABLE_TRISOLVE_T;
   options.time_candidates = q->time_candidates;
   options.typical_rhs = (gable_idx)q->rhs;
   gable_status status = gable_trisolve_create(s->ctx, &options, &plan);
@@ -190,8 +192,9 @@ static int answer(session *s, const request *q, json **j)
   result r;
   memset(&r, 0, sizeof r);
   r.info = (gable_trisolve_info)GABLE_TRISOLVE_INFO_INIT;
-  gable_status status = triangle_open(s, q->path, q->strict, strcmp(q->uplo, "upper") ? GABLE_LOWER : GABLE_UPPER,
-                                      strcmp(q->type, "d") ? GABLE_S : GABLE_D, diag_of(q), &t);
+  gable_status status =
+      triangle_open(s, q->path, q->strict, strcmp(q->uplo, "upper") ? GABLE_PART_LOWER : GABLE_PART_UPPER,
+                    strcmp(q->type, "d") ? GABLE_TYPE_S : GABLE_TYPE_D, diag_of(q), &t);
   if (!status) status = run(s, &t, q, &r);
   int rc = EXIT_FAILED;
   if (status) {

@@ -19,7 +19,7 @@ gable_status bench_problem_open(gable_context *ctx, const bench_rows *rows, gabl
   shape.count = rhs;
   shape.ld = rows->n;
   gable_status status = workbench_open(ctx, &shape, &p->bench);
-  if (gable_context_space(ctx) == GABLE_HOST) {
+  if (gable_context_space(ctx) == GABLE_SPACE_HOST) {
     p->ptr = rows->ptr;
     p->idx = rows->idx;
     p->val = rows->val;
@@ -38,7 +38,7 @@ void bench_problem_close(bench_problem *p)
   if (!ctx) return;
   workbench_close(&p->bench);
   for (int k = 0; k < 2; k++) free(p->plain[k]);
-  if (gable_context_space(ctx) == GABLE_DEVICE) {
+  if (gable_context_space(ctx) == GABLE_SPACE_DEVICE) {
     gable_device_free(ctx, (void **)&p->ptr);
     gable_device_free(ctx, (void **)&p->idx);
     gable_device_free(ctx, (void **)&p->val);

@@ -86,7 +86,7 @@ static int load(library *lib)
 
 static int open_matrix(peer *s, const bench_problem *p)
 {
-  cusparseFillMode_t fill = p->rows->part == GABLE_UPPER ? CUSPARSE_FILL_MODE_UPPER : CUSPARSE_FILL_MODE_LOWER;
+  cusparseFillMode_t fill = p->rows->part == GABLE_PART_UPPER ? CUSPARSE_FILL_MODE_UPPER : CUSPARSE_FILL_MODE_LOWER;
   cusparseDiagType_t diagonal = CUSPARSE_DIAG_TYPE_NON_UNIT;
   const int64_t n = p->rows->n;
   return CALL(s, cusparseCreate, &s->handle) || CALL(s, cusparseSetStream, s->handle, p->bench.stream) ||

@@ -24,7 +24,7 @@ static gable_matrix_view view_of(const bench_problem *p)
 {
   gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
   a.n_rows = a.n_cols = p->rows->n;
-  a.offset_type = GABLE_I32;
+  a.offset_type = GABLE_TYPE_I32;
   a.part = p->rows->part;
   a.space = gable_context_space(p->ctx);
   a.ptr = p->ptr;
@@ -72,14 +72,14 @@ static int gable_solve(contestant *c, const bench_problem *p, int turn)
 {
   solver *s = c->state;
   gable_vectors_view x = p->bench.there_x;
-  return gable_trisolve_solve(s->plan, s->work, GABLE_N, &p->bench.there_b[turn], &x) ? -1 : 0;
+  return gable_trisolve_solve(s->plan, s->work, GABLE_OP_N, &p->bench.there_b[turn], &x) ? -1 : 0;
 }
 
 static int gable_verdict(contestant *c, contest_entry *e)
 {
   solver *s = c->state;
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
-  if (gable_work_status(s->work, NULL) || gable_trisolve_get_info(s->plan, GABLE_N, &info)) return failed(e);
+  if (gable_work_status(s->work, NULL) || gable_trisolve_get_info(s->plan, GABLE_OP_N, &info)) return failed(e);
   memcpy(e->used, info.method_used, sizeof e->used);
   memcpy(e->why, info.why, sizeof e->why);
   return 0;

@@ -25,7 +25,7 @@ static double across(const scale *s, double seconds)
 
 static int is_drawn(const bench_result *b)
 {
-  return !b->failed && b->part != GABLE_FULL && b->solve.median > 0;
+  return !b->failed && b->part != GABLE_PART_FULL && b->solve.median > 0;
 }
 
 /* Results of one matrix and triangle stand side by side in the list: the line of k, when before is the last one drawn.

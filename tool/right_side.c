@@ -52,7 +52,7 @@ gable_status right_side_make(const gable_matrix_view *a, gable_op op, gable_idx 
       double x_j = count ? seeded(first + (uint64_t)j) : 1;
       for (int64_t k = ptr[j]; k < ptr[j + 1]; k++) {
         gable_idx i = a->idx[k];
-        if (op == GABLE_N)
+        if (op == GABLE_OP_N)
           b[i] += val[k] * x_j;
         else
           b[j] += val[k] * (count ? seeded(first + (uint64_t)i) : 1);

@@ -113,7 +113,7 @@ gable_status session_read_whole(session *s, const char *path, int strict, gable_
   if (!status) status = gable_matrix_expand(file, out);
   gable_matrix_destroy(&file);
   if (!status) status = gable_matrix_get_view(*out, view);
-  view->part = GABLE_FULL;
+  view->part = GABLE_PART_FULL;
   return status;
 }
 

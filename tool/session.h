@@ -20,7 +20,8 @@ void session_close(session *s);
 gable_status session_read(session *s, const char *path, const gable_read_options *how, gable_matrix **out,
                           gable_off *duplicates);
 
-/* The same of a real matrix, with all its entries where the file has one triangle: *view shows *out, as GABLE_FULL. */
+/* The same of a real matrix, with all its entries where the file has one triangle: *view shows *out, as
+ * GABLE_PART_FULL. */
 gable_status session_read_whole(session *s, const char *path, int strict, gable_matrix **out, gable_matrix_view *view,
                                 gable_off *duplicates);
 

@@ -7,7 +7,7 @@
 
 static int inside(const triangle *t, gable_idx i, gable_idx j)
 {
-  return t->uplo == GABLE_LOWER ? i >= j : i <= j;
+  return t->uplo == GABLE_PART_LOWER ? i >= j : i <= j;
 }
 
 /* The value of entry p as the solve sees it. */
@@ -19,8 +19,8 @@ static double value(const triangle *t, gable_off p)
 /* Of a diagonal that is not the matrix's own. */
 static double diagonal_value(const triangle *t, gable_idx i)
 {
-  if (t->diag == GABLE_UNIT) return 1;
-  return t->value_type == GABLE_S ? (double)((const float *)t->diagonal)[i] : ((const double *)t->diagonal)[i];
+  if (t->diag == GABLE_DIAG_UNIT) return 1;
+  return t->value_type == GABLE_TYPE_S ? (double)((const float *)t->diagonal)[i] : ((const double *)t->diagonal)[i];
 }
 
 static gable_status make_dominant(triangle *t)
@@ -42,7 +42,7 @@ static gable_status make_dominant(triangle *t)
     }
   for (gable_idx i = 0; i < n; i++) {
     double d = sum[i] > 0 ? 1.1 * sum[i] : 1.0;
-    if (t->value_type == GABLE_S)
+    if (t->value_type == GABLE_TYPE_S)
       ((float *)t->diagonal)[i] = (float)d;
     else
       ((double *)t->diagonal)[i] = d;
@@ -74,9 +74,9 @@ gable_status triangle_open(session *s, const char *path, int strict, gable_part 
   for (gable_idx j = 0; j < out->view.n_cols; j++)
     for (int64_t p = ((const int64_t *)out->view.ptr)[j]; p < ((const int64_t *)out->view.ptr)[j + 1]; p++)
       out->nnz += out->view.idx[p] != j && inside(out, out->view.idx[p], j);
-  if (value_type == GABLE_S) status = make_single(out);
+  if (value_type == GABLE_TYPE_S) status = make_single(out);
   out->view.value_type = value_type;
-  if (!status && diag == GABLE_SEPARATE && out->view.n_rows == out->view.n_cols) status = make_dominant(out);
+  if (!status && diag == GABLE_DIAG_SEPARATE && out->view.n_rows == out->view.n_cols) status = make_dominant(out);
   return status;
 }
 
@@ -96,12 +96,13 @@ gable_status triangle_update(const triangle *t, gable_trisolve *plan)
 
 static size_t place(const gable_vectors_view *v, gable_idx i, gable_idx j)
 {
-  return (size_t)(v->major == GABLE_COL_MAJOR ? i + j * v->ld : i * v->ld + j);
+  return (size_t)(v->major == GABLE_MAJOR_COL ? i + j * v->ld : i * v->ld + j);
 }
 
 static double entry(const gable_vectors_view *v, gable_idx i, gable_idx j)
 {
-  return v->type == GABLE_S ? (double)((const float *)v->data)[place(v, i, j)] : ((double *)v->data)[place(v, i, j)];
+  return v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[place(v, i, j)]
+                                 : ((double *)v->data)[place(v, i, j)];
 }
 
 void triangle_fill(gable_vectors_view *b, long round)
@@ -111,7 +112,7 @@ void triangle_fill(gable_vectors_view *b, long round)
     for (gable_idx i = 0; i < b->n; i++) {
       state = state * 6364136223846793005u + 1442695040888963407u;
       double v = (double)(int32_t)(state >> 32) * 0x1p-31;
-      if (b->type == GABLE_S)
+      if (b->type == GABLE_TYPE_S)
         ((float *)b->data)[place(b, i, j)] = (float)v;
       else
         ((double *)b->data)[place(b, i, j)] = v;
@@ -128,7 +129,7 @@ static double column_ratio(const triangle *t, gable_op op, const gable_vectors_v
                            gable_idx rhs, row_sum *sum)
 {
   const gable_idx n = t->view.n_rows;
-  const double eps = b->type == GABLE_S ? 0x1p-24 : 0x1p-53;
+  const double eps = b->type == GABLE_TYPE_S ? 0x1p-24 : 0x1p-53;
   double worst = 0;
   for (gable_idx i = 0; i < n; i++) {
     double r = entry(b, i, rhs);
@@ -137,15 +138,15 @@ static double column_ratio(const triangle *t, gable_op op, const gable_vectors_v
   for (gable_idx j = 0; j < n; j++)
     for (int64_t p = ((const int64_t *)t->view.ptr)[j]; p < ((const int64_t *)t->view.ptr)[j + 1]; p++) {
       const gable_idx i = t->view.idx[p];
-      if (!inside(t, i, j) || (i == j && t->diag != GABLE_STORED)) continue;
-      row_sum *s = &sum[op == GABLE_N ? i : j];
-      long double term = (long double)value(t, p) * entry(x, op == GABLE_N ? j : i, rhs);
+      if (!inside(t, i, j) || (i == j && t->diag != GABLE_DIAG_STORED)) continue;
+      row_sum *s = &sum[op == GABLE_OP_N ? i : j];
+      long double term = (long double)value(t, p) * entry(x, op == GABLE_OP_N ? j : i, rhs);
       s->residual -= term;
       s->size += fabsl(term);
       s->entries++;
     }
   for (gable_idx i = 0; i < n; i++) {
-    if (t->diag != GABLE_STORED) {
+    if (t->diag != GABLE_DIAG_STORED) {
       long double term = (long double)diagonal_value(t, i) * entry(x, i, rhs);
       sum[i].residual -= term;
       sum[i].size += fabsl(term);

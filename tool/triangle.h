@@ -14,13 +14,13 @@ typedef struct triangle {
   gable_type value_type; /* of what the solve is given */
   float *single;         /* [nnz] values in single precision, or NULL */
   gable_diag diag;
-  void *diagonal;       /* [n] of value_type where diag is GABLE_SEPARATE, else NULL */
+  void *diagonal;       /* [n] of value_type where diag is GABLE_DIAG_SEPARATE, else NULL */
   gable_off nnz;        /* in the triangle, the diagonal included */
   gable_off duplicates; /* of the file: refused when strict, else summed and said */
 } triangle;
 
-/* diag: GABLE_SEPARATE makes a diagonal of 1.1 times the sum of magnitudes of its row and column, so that any triangle
- * is regular. */
+/* diag: GABLE_DIAG_SEPARATE makes a diagonal of 1.1 times the sum of magnitudes of its row and column, so that any
+ * triangle is regular. */
 gable_status triangle_open(session *s, const char *path, int strict, gable_part uplo, gable_type value_type,
                            gable_diag diag, triangle *out);
 void triangle_close(triangle *t);

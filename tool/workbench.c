@@ -9,8 +9,8 @@
 
 static size_t bytes_of(const gable_vectors_view *v)
 {
-  const size_t lines = (size_t)(v->major == GABLE_COL_MAJOR ? v->count : v->n);
-  return ((size_t)v->ld * lines + 1) * (v->type == GABLE_S ? sizeof(float) : sizeof(double));
+  const size_t lines = (size_t)(v->major == GABLE_MAJOR_COL ? v->count : v->n);
+  return ((size_t)v->ld * lines + 1) * (v->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double));
 }
 
 /* *there: the memory of *here on the CPU, memory of its own on a GPU. */
@@ -18,12 +18,12 @@ static gable_status place(workbench *w, const gable_vectors_view *shape, gable_v
                           gable_vectors_view *there)
 {
   *here = *there = *shape;
-  here->space = GABLE_HOST;
+  here->space = GABLE_SPACE_HOST;
   there->space = gable_context_space(w->ctx);
   there->data = NULL;
   here->data = malloc(w->bytes);
   if (!here->data) return GABLE_ERR_MEMORY;
-  if (there->space == GABLE_DEVICE) return gable_device_alloc(w->ctx, w->bytes, &there->data);
+  if (there->space == GABLE_SPACE_DEVICE) return gable_device_alloc(w->ctx, w->bytes, &there->data);
   there->data = here->data;
   return GABLE_OK;
 }
@@ -90,7 +90,7 @@ solve_floor workbench_floor(const gable_context *ctx, double bytes, double level
 {
   static const double h200_bytes_s = 4.28e12, h200_hop_s = 0.07e-6;
   solve_floor f = {0, 0, 0};
-  if (gable_context_space(ctx) == GABLE_DEVICE) {
+  if (gable_context_space(ctx) == GABLE_SPACE_DEVICE) {
     f.bytes_s = bytes / h200_bytes_s;
     f.hops_s = levels * h200_hop_s;
   } else {
@@ -102,6 +102,6 @@ solve_floor workbench_floor(const gable_context *ctx, double bytes, double level
 
 double workbench_bytes(const gable_vectors_view *x, double nnz, gable_type values)
 {
-  const double value = values == GABLE_S ? 4 : 8, vector = x->type == GABLE_S ? 4 : 8, n = x->n;
+  const double value = values == GABLE_TYPE_S ? 4 : 8, vector = x->type == GABLE_TYPE_S ? 4 : 8, n = x->n;
   return nnz * (value + 4) + 4 * n + 2 * vector * n * x->count;
 }

@@ -18,7 +18,7 @@ static int write_raw(const gable_matrix *a, const gable_matrix_info *info, const
   if (!f) return 1;
   const int64_t *ptr = v.ptr;
   size_t n = (size_t)v.n_cols, nnz = (size_t)ptr[n];
-  int64_t head[3] = {(int64_t)n, (int64_t)nnz, info->structure == GABLE_SYMMETRIC};
+  int64_t head[3] = {(int64_t)n, (int64_t)nnz, info->structure == GABLE_STRUCTURE_SYMMETRIC};
   int bad = fwrite("GABLERAW", 1, 8, f) != 8 || fwrite(head, sizeof head, 1, f) != 1 ||
             fwrite(ptr, sizeof *ptr, n + 1, f) != n + 1 || fwrite(v.idx, sizeof *v.idx, nnz, f) != nnz ||
             fwrite(v.val, sizeof(double), nnz, f) != nnz;

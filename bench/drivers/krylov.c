@@ -187,11 +187,11 @@ static void one(gable_context *ctx, const rows *a, gable_krylov_solver solver, g
 
 static void all(gable_context *ctx, rows *a, FILE *out)
 {
-  const int device = gable_context_space(ctx) == GABLE_DEVICE;
+  const int device = gable_context_space(ctx) == GABLE_SPACE_DEVICE;
   for (int p = device ? GABLE_PRECOND_NONE : GABLE_PRECOND_IC0; p <= GABLE_PRECOND_IC0; p++)
-    one(ctx, a, GABLE_CG, (gable_preconditioner)p, out);
-  if (device) one(ctx, a, GABLE_BICGSTAB, GABLE_PRECOND_ILU0, out);
-  if (device) one(ctx, a, GABLE_GMRES, GABLE_PRECOND_ILU0, out);
+    one(ctx, a, GABLE_KRYLOV_CG, (gable_preconditioner)p, out);
+  if (device) one(ctx, a, GABLE_KRYLOV_BICGSTAB, GABLE_PRECOND_ILU0, out);
+  if (device) one(ctx, a, GABLE_KRYLOV_GMRES, GABLE_PRECOND_ILU0, out);
   drop(a);
 }
 
@@ -210,7 +210,7 @@ int main(int argc, char **argv)
     all(ctx, &a, out);
   }
   for (size_t g = 0; g < sizeof grids / sizeof *grids && argc == 3; g++) {
-    if (gable_context_space(ctx) == GABLE_HOST && grids[g].points != 7) continue;
+    if (gable_context_space(ctx) == GABLE_SPACE_HOST && grids[g].points != 7) continue;
     rows a = laplacian(&grids[g]);
     all(ctx, &a, out);
   }

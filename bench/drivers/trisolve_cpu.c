@@ -189,7 +189,7 @@ static job *peer_job(const mkl *m, triangle *t, int threads)
 
 static void own_solve(job *j)
 {
-  if (gable_trisolve_solve(j->plan, j->work, GABLE_N, &j->b, &j->x)) fprintf(stderr, "%s\n", gable_last_error());
+  if (gable_trisolve_solve(j->plan, j->work, GABLE_OP_N, &j->b, &j->x)) fprintf(stderr, "%s\n", gable_last_error());
 }
 
 static void own_drop(job *j)
@@ -209,8 +209,8 @@ static job *own_job(triangle *t, const char *method, int threads)
   options.method = method;
   options.ops = GABLE_TRISOLVE_N;
   view.n_rows = view.n_cols = t->n;
-  view.offset_type = GABLE_I32;
-  view.part = t->upper ? GABLE_UPPER : GABLE_LOWER;
+  view.offset_type = GABLE_TYPE_I32;
+  view.part = t->upper ? GABLE_PART_UPPER : GABLE_PART_LOWER;
   view.ptr = t->ptr;
   view.idx = t->idx;
   j->b = j->x = (gable_vectors_view)GABLE_VECTORS_VIEW_INIT;
@@ -227,7 +227,7 @@ static job *own_job(triangle *t, const char *method, int threads)
     free(j);
     return NULL;
   }
-  gable_trisolve_get_info(j->plan, GABLE_N, &j->info);
+  gable_trisolve_get_info(j->plan, GABLE_OP_N, &j->info);
   j->analyse_s = j->info.analyse_s;
   j->update_s = j->info.update_s;
   return j;

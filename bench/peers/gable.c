@@ -43,8 +43,8 @@ static const char *order(const frame_input *in)
   gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
   where.threads = in->threads;
   a.n_rows = a.n_cols = in->a->n;
-  a.format = GABLE_CSC;
-  a.structure = in->a->symmetric ? GABLE_SYMMETRIC : GABLE_GENERAL;
+  a.format = GABLE_FORMAT_CSC;
+  a.structure = in->a->symmetric ? GABLE_STRUCTURE_SYMMETRIC : GABLE_STRUCTURE_GENERAL;
   a.ptr = in->a->ptr;
   a.idx = in->a->idx;
   a.val = in->a->val;
@@ -70,7 +70,7 @@ static const char *solve(const frame_input *in, const double *b, double *x, int 
   right.data = (void *)(uintptr_t)b;
   gable_vectors_view left = right;
   left.data = x;
-  return gable_solver_apply(s.solver, s.work, GABLE_N, GABLE_FACTOR_ALL, &right, &left) ? gable_last_error() : NULL;
+  return gable_solver_apply(s.solver, s.work, GABLE_OP_N, GABLE_FACTOR_ALL, &right, &left) ? gable_last_error() : NULL;
 }
 
 static int is(gable_method method)
@@ -103,7 +103,7 @@ static void refined(FILE *out, const frame_input *in)
   right.data = b;
   gable_vectors_view left = right;
   left.data = x;
-  gable_status status = b && x ? gable_solver_solve(s.solver, s.work, GABLE_N, &right, &left) : GABLE_ERR_MEMORY;
+  gable_status status = b && x ? gable_solver_solve(s.solver, s.work, GABLE_OP_N, &right, &left) : GABLE_ERR_MEMORY;
   if ((status == GABLE_OK || status == GABLE_ERR_TOLERANCE) && !gable_solver_work_report(s.work, &report))
     fprintf(out, ",\"refined_error\":%.3g,\"refined_solve_s\":%.6g,\"refine_steps\":%d,\"gmres_iterations\":%d",
             report.backward_error, report.solve_s + report.refine_s, report.refine_steps, report.gmres_iterations);

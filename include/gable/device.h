@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/* Where memory of gable_device_alloc lies: GABLE_DEVICE on a GPU, GABLE_HOST on the CPU; for the space of a view. */
+/* Where memory of gable_device_alloc lies: GABLE_SPACE_DEVICE on a GPU, GABLE_SPACE_HOST on the CPU; for the space of a
+ * view. */
 GABLE_API gable_space gable_context_space(const gable_context *ctx);
 
 /* Local.  bytes of memory of the context's place, uninitialised, aligned to 256 bytes on a GPU and 64 on the CPU, ready

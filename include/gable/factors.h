@@ -32,12 +32,12 @@ typedef struct gable_factors_view {
 
 typedef struct gable_factors gable_factors; /* owns what its view shows */
 
-/* Local.  A copy of the factors of s: L and U (with U's diagonal) by columns, base 0, rows increasing, GABLE_D; zeros
- * that supernodes store are left out.  The identity above holds to rounding (of float, if the factor is) but for the
- * GABLE_SOLVER_PERTURBED_PIVOTS, whose diagonal entries were replaced.  row_order has the exchanges inside supernodes
- * in it, which GABLE_SOLVER_ROW_ORDER has not.  L D L^T leaves as L U, with exchanges of columns in col_order, too.  L
- * has its ones stored.  The object belongs to the caller and may
- * outlive s, but not its context.  GABLE_ERR_STATE: there is no factor; GABLE_ERR_MEMORY. */
+/* Local.  A copy of the factors of s: L and U (with U's diagonal) by columns, base 0, rows increasing, GABLE_TYPE_D;
+ * zeros that supernodes store are left out.  The identity above holds to rounding (of float, if the factor is) but for
+ * the GABLE_SOLVER_PERTURBED_PIVOTS, whose diagonal entries were replaced.  row_order has the exchanges inside
+ * supernodes in it, which GABLE_SOLVER_ROW_ORDER has not.  L D L^T leaves as L U, with exchanges of columns in
+ * col_order, too.  L has its ones stored.  The object belongs to the caller and may outlive s, but not its context.
+ * GABLE_ERR_STATE: there is no factor; GABLE_ERR_MEMORY. */
 GABLE_API gable_status gable_solver_export(const gable_solver *s, gable_factors **out);
 
 /* Borrowed arrays of f, valid until it is destroyed. */
@@ -47,8 +47,8 @@ GABLE_API gable_status gable_factors_get_view(const gable_factors *f, gable_fact
 GABLE_API void gable_factors_destroy(gable_factors **f);
 
 /* Local.  Makes f the factor of s, whatever s held before; the arrays are copied.  CSR or CSC, base 0 or 1, 32 or 64
- * bit offsets, GABLE_S or GABLE_D; indices increase within a row (column); the ones of a unit L may be missing.  L U
- * need not be exact: an incomplete factorization is welcome.  a: the matrix, with values, or NULL.  Then
+ * bit offsets, GABLE_TYPE_S or GABLE_TYPE_D; indices increase within a row (column); the ones of a unit L may be
+ * missing.  L U need not be exact: an incomplete factorization is welcome.  a: the matrix, with values, or NULL.  Then
  *   gable_solver_solve     refines against a; without a it is one sweep, the backward error is NaN, and no tolerance is
  *                          missed;
  *   gable_solver_apply     as ever;

@@ -15,7 +15,11 @@ extern "C" {
 
 typedef struct gable_krylov gable_krylov;
 
-typedef enum gable_krylov_solver { GABLE_CG = 0, GABLE_BICGSTAB = 1, GABLE_GMRES = 2 } gable_krylov_solver;
+typedef enum gable_krylov_solver {
+  GABLE_KRYLOV_CG = 0,
+  GABLE_KRYLOV_BICGSTAB = 1,
+  GABLE_KRYLOV_GMRES = 2
+} gable_krylov_solver;
 
 typedef enum gable_preconditioner {
   GABLE_PRECOND_NONE = 0,
@@ -36,7 +40,7 @@ typedef struct gable_krylov_options {
 } gable_krylov_options;
 #define GABLE_KRYLOV_OPTIONS_INIT                                                                                      \
   {                                                                                                                    \
-    sizeof(gable_krylov_options), GABLE_CG, GABLE_PRECOND_NONE, NULL, 0.0, 0, 0, 0                                     \
+    sizeof(gable_krylov_options), GABLE_KRYLOV_CG, GABLE_PRECOND_NONE, NULL, 0.0, 0, 0, 0                              \
   }
 
 /* Local.  options may be NULL.  ctx must outlive the solver. */

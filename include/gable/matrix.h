@@ -13,7 +13,12 @@ extern "C" {
 
 typedef struct gable_matrix gable_matrix;
 
-typedef enum gable_field { GABLE_PATTERN = 0, GABLE_REAL = 1, GABLE_INTEGER = 2, GABLE_COMPLEX = 3 } gable_field;
+typedef enum gable_field {
+  GABLE_FIELD_PATTERN = 0,
+  GABLE_FIELD_REAL = 1,
+  GABLE_FIELD_INTEGER = 2,
+  GABLE_FIELD_COMPLEX = 3
+} gable_field;
 
 typedef struct gable_matrix_info {
   size_t size;
@@ -23,12 +28,12 @@ typedef struct gable_matrix_info {
   gable_off explicit_zeros;
   gable_field field;
   gable_structure structure; /* as the file says */
-  gable_part part;           /* GABLE_FULL, or the triangle that is stored */
+  gable_part part;           /* GABLE_PART_FULL, or the triangle that is stored */
   int dense;                 /* 1: an 'array' file: all n_rows entries of each column are stored, zeros too */
 } gable_matrix_info;
 #define GABLE_MATRIX_INFO_INIT                                                                                         \
   {                                                                                                                    \
-    sizeof(gable_matrix_info), 0, 0, 0, 0, 0, GABLE_PATTERN, GABLE_GENERAL, GABLE_FULL, 0                              \
+    sizeof(gable_matrix_info), 0, 0, 0, 0, 0, GABLE_FIELD_PATTERN, GABLE_STRUCTURE_GENERAL, GABLE_PART_FULL, 0         \
   }
 
 typedef struct gable_read_options {
@@ -109,13 +114,13 @@ typedef struct gable_matrix_shape {
  * O(nnz sqrt(n)).  GABLE_ERR_MEMORY. */
 GABLE_API gable_status gable_matrix_describe(const gable_matrix *a, gable_matrix_shape *shape);
 
-/* Local.  width [levels], as many as gable_matrix_describe said: rows in each level of the triangle, GABLE_LOWER or
- * GABLE_UPPER.  GABLE_ERR_ARGUMENT when the matrix is not square or levels is another number. */
+/* Local.  width [levels], as many as gable_matrix_describe said: rows in each level of the triangle, GABLE_PART_LOWER
+ * or GABLE_PART_UPPER.  GABLE_ERR_ARGUMENT when the matrix is not square or levels is another number. */
 GABLE_API gable_status gable_matrix_level_widths(const gable_matrix *a, gable_part triangle, gable_idx levels,
                                                  gable_idx *width);
 
-/* Borrowed arrays of a, valid until it is destroyed: CSC, base 0, 64-bit offsets, values GABLE_D (GABLE_Z for a complex
- * matrix, NULL for a pattern). */
+/* Borrowed arrays of a, valid until it is destroyed: CSC, base 0, 64-bit offsets, values GABLE_TYPE_D (GABLE_TYPE_Z for
+ * a complex matrix, NULL for a pattern). */
 GABLE_API gable_status gable_matrix_get_view(const gable_matrix *a, gable_matrix_view *view);
 
 /* NULL is fine; sets *a to NULL. */

@@ -43,7 +43,7 @@ typedef enum gable_reuse {
   GABLE_REUSE_ALL = 3      /* and the scalings: a gather and the numeric factorization, nothing else */
 } gable_reuse;
 
-typedef enum gable_choice { GABLE_CHOOSE = 0, GABLE_NEVER = 1, GABLE_ALWAYS = 2 } gable_choice;
+typedef enum gable_choice { GABLE_CHOICE_AUTO = 0, GABLE_CHOICE_NEVER = 1, GABLE_CHOICE_ALWAYS = 2 } gable_choice;
 
 /* What multiplies the large blocks of a numeric factorization; small ones are the library's own kernels' in any case.
  */
@@ -61,7 +61,7 @@ typedef struct gable_solver_options {
   const gable_idx *user_order; /* [n] of GABLE_ORDER_USER: user_order[k] comes k-th; read by analyse and load */
   gable_choice match;          /* rows to columns, for large entries on the diagonal */
   gable_choice blocks;         /* block triangular form of a reducible matrix */
-  gable_type factor_type;      /* GABLE_D, or GABLE_S: half the memory, more refinement */
+  gable_type factor_type;      /* GABLE_TYPE_D, or GABLE_TYPE_S: half the memory, more refinement */
   double tolerance;            /* of the backward error; 0: 1e-12 (1e-6 for float vectors) */
   int refine_steps;            /* corrections a solve may do; -1: as many as help; 0: none, and no GMRES */
   double tiny_pivot;           /* smaller pivots, relative to max |a_ij| after scaling, are replaced; 0: the default */
@@ -69,8 +69,8 @@ typedef struct gable_solver_options {
 } gable_solver_options;
 #define GABLE_SOLVER_OPTIONS_INIT                                                                                      \
   {                                                                                                                    \
-    sizeof(gable_solver_options), GABLE_METHOD_AUTO, GABLE_ORDER_AUTO, NULL, GABLE_CHOOSE, GABLE_CHOOSE, GABLE_D, 0.0, \
-        -1, 0.0, GABLE_BLAS_AUTO                                                                                       \
+    sizeof(gable_solver_options), GABLE_METHOD_AUTO, GABLE_ORDER_AUTO, NULL, GABLE_CHOICE_AUTO, GABLE_CHOICE_AUTO,     \
+        GABLE_TYPE_D, 0.0, -1, 0.0, GABLE_BLAS_AUTO                                                                    \
   }
 
 /* Local.  options may be NULL.  The solver belongs to the caller; ctx must outlive it.  GABLE_ERR_UNAVAILABLE: an
@@ -89,8 +89,8 @@ GABLE_API const char *gable_solver_blas(const gable_solver *s);
 GABLE_API gable_status gable_order_read(gable_context *ctx, const char *path, gable_idx n, gable_idx *order);
 
 /* Local.  Reads the pattern of a, n by n, and its values where a->val is there (matching and scaling need them, and
- * only then can Cholesky be chosen without a promise): CSR or CSC, base 0 or 1, 32 or 64 bit offsets, GABLE_S or
- * GABLE_D, full or, for a symmetric one, one triangle.  Nothing of a is kept but a copy.  May be called again with
+ * only then can Cholesky be chosen without a promise): CSR or CSC, base 0 or 1, 32 or 64 bit offsets, GABLE_TYPE_S or
+ * GABLE_TYPE_D, full or, for a symmetric one, one triangle.  Nothing of a is kept but a copy.  May be called again with
  * another matrix: s is as it was when that is found wrong (GABLE_ERR_ARGUMENT, _NOT_FINITE), and is to be analysed
  * again after any other error. GABLE_ERR_SINGULAR: the structural rank is below n, and an unmatched row is named;
  * GABLE_ERR_NOT_FINITE, _ARGUMENT (not square, indices wrong), _UNAVAILABLE (the order asked for is not in this build),
@@ -118,10 +118,10 @@ GABLE_API gable_status gable_solver_work_create(const gable_solver *s, gable_idx
 /* NULL is fine; sets *w to NULL. */
 GABLE_API void gable_solver_work_destroy(gable_solver_work **w);
 
-/* Local.  op(A) x = b for b->count columns, host memory, GABLE_S or GABLE_D, refined until the componentwise backward
- * error is at most the tolerance.  b is not written, x may be b.  Allocates nothing.  The same bits for every number of
- * threads. GABLE_ERR_TOLERANCE: x was written all the same, gable_last_error says why it is no better; GABLE_ERR_STATE:
- * no factor, or a work from before it. */
+/* Local.  op(A) x = b for b->count columns, host memory, GABLE_TYPE_S or GABLE_TYPE_D, refined until the componentwise
+ * backward error is at most the tolerance.  b is not written, x may be b.  Allocates nothing.  The same bits for every
+ * number of threads. GABLE_ERR_TOLERANCE: x was written all the same, gable_last_error says why it is no better;
+ * GABLE_ERR_STATE: no factor, or a work from before it. */
 GABLE_API gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gable_op op,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
@@ -154,8 +154,8 @@ GABLE_API gable_status gable_solver_work_report(const gable_solver_work *w, gabl
 
 /* Local.  Estimates by Hager and Higham; a few solves each.  rcond = 1 / (||A||_1 ||A^-1||_1), 0 where no double holds
  * ||A^-1||_1: below 2.2e-16 the matrix is numerically singular.  forward_error bounds max |x - x_true| / max |x| for
- * the column b, x (one column, GABLE_D).  Both are NaN, and the determinant with them, where GABLE_SOLVER_OTHER_VALUES
- * is 1. */
+ * the column b, x (one column, GABLE_TYPE_D).  Both are NaN, and the determinant with them, where
+ * GABLE_SOLVER_OTHER_VALUES is 1. */
 GABLE_API gable_status gable_solver_rcond(const gable_solver *s, gable_solver_work *w, double *rcond);
 GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_solver_work *w, gable_op op,
                                                   const gable_vectors_view *b, const gable_vectors_view *x,

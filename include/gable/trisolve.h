@@ -25,12 +25,13 @@ typedef struct gable_trisolve_options {
    * serial is the CPU's alone, rows the GPU's; see docs/algorithms. */
   const char *method;
 
-  /* The triangle of the matrix that is used; entries of the other one are ignored.  GABLE_FULL: the triangle that the
-   * view says is stored (its part), and an entry outside of it is GABLE_ERR_ARGUMENT. */
+  /* The triangle of the matrix that is used; entries of the other one are ignored.  GABLE_PART_FULL: the triangle that
+   * the view says is stored (its part), and an entry outside of it is GABLE_ERR_ARGUMENT. */
   gable_part uplo;
 
-  /* GABLE_STORED: the matrix's own, one in every row.  GABLE_UNIT: ones; stored diagonal entries are ignored.
-   * GABLE_SEPARATE: a vector, given to gable_trisolve_update_with_diagonal; stored diagonal entries are ignored. */
+  /* GABLE_DIAG_STORED: the matrix's own, one in every row.  GABLE_DIAG_UNIT: ones; stored diagonal entries are ignored.
+   * GABLE_DIAG_SEPARATE: a vector, given to gable_trisolve_update_with_diagonal; stored diagonal entries are ignored.
+   */
   gable_diag diag;
 
   /* GABLE_TRISOLVE_N | GABLE_TRISOLVE_T: for which op a schedule is stored.  0: both.  The other op works too, slowly:
@@ -51,7 +52,7 @@ typedef struct gable_trisolve_options {
 } gable_trisolve_options;
 #define GABLE_TRISOLVE_OPTIONS_INIT                                                                                    \
   {                                                                                                                    \
-    sizeof(gable_trisolve_options), NULL, GABLE_FULL, GABLE_STORED, 0, 0.0, 0, 0, 0                                    \
+    sizeof(gable_trisolve_options), NULL, GABLE_PART_FULL, GABLE_DIAG_STORED, 0, 0.0, 0, 0, 0                          \
   }
 
 /* Local.  options may be NULL.  The plan belongs to the caller; ctx must outlive it. */
@@ -63,7 +64,7 @@ GABLE_API gable_status gable_trisolve_create(gable_context *ctx, const gable_tri
  * comes from the allocators of the context, on a GPU too, which may be the caller's (gable_context_options);
  * gable_trisolve_get_info tells how much it took.  GABLE_ERR_ARGUMENT: not square, an index out of range or out of
  * order, or an entry outside of the promised triangle, each with its row; GABLE_ERR_SINGULAR: a row without a diagonal
- * entry (GABLE_STORED); GABLE_ERR_LIMIT, on a GPU alone: 2^31 - 1 entries or more in the caller's matrix, or
+ * entry (GABLE_DIAG_STORED); GABLE_ERR_LIMIT, on a GPU alone: 2^31 - 1 entries or more in the caller's matrix, or
  * method tiles where none fits. */
 GABLE_API gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *a);
 
@@ -75,7 +76,7 @@ GABLE_API gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_mat
  * gable_work_status that tells what is wrong with the diagonal, until the next update. */
 GABLE_API gable_status gable_trisolve_update(gable_trisolve *t, const void *val);
 
-/* Local.  The same for GABLE_SEPARATE: diagonal is [n] of the matrix's value type, in its memory space. */
+/* Local.  The same for GABLE_DIAG_SEPARATE: diagonal is [n] of the matrix's value type, in its memory space. */
 GABLE_API gable_status gable_trisolve_update_with_diagonal(gable_trisolve *t, const void *val, const void *diagonal);
 
 /* Local.  Scratch for up to max_rhs right-hand sides; belongs to the caller, must not outlive t, and is made again

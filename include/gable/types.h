@@ -57,27 +57,27 @@ typedef int32_t gable_idx; /* rows, columns */
 typedef int64_t gable_off; /* counts of nonzeros and offsets into them */
 
 typedef enum gable_type {
-  GABLE_I32 = 1,
-  GABLE_I64 = 2,
-  GABLE_S = 3, /* float */
-  GABLE_D = 4, /* double */
-  GABLE_C = 5, /* float complex; storage only for now */
-  GABLE_Z = 6  /* double complex; storage only for now */
+  GABLE_TYPE_I32 = 1,
+  GABLE_TYPE_I64 = 2,
+  GABLE_TYPE_S = 3, /* float */
+  GABLE_TYPE_D = 4, /* double */
+  GABLE_TYPE_C = 5, /* float complex; storage only for now */
+  GABLE_TYPE_Z = 6  /* double complex; storage only for now */
 } gable_type;
 
-typedef enum gable_format { GABLE_CSR = 1, GABLE_CSC = 2 } gable_format;
+typedef enum gable_format { GABLE_FORMAT_CSR = 1, GABLE_FORMAT_CSC = 2 } gable_format;
 typedef enum gable_structure {
-  GABLE_GENERAL = 0,
-  GABLE_SYMMETRIC = 1,
-  GABLE_HERMITIAN = 2,
-  GABLE_SKEW = 3,
-  GABLE_SPD = 4 /* symmetric positive definite, promised by the caller */
+  GABLE_STRUCTURE_GENERAL = 0,
+  GABLE_STRUCTURE_SYMMETRIC = 1,
+  GABLE_STRUCTURE_HERMITIAN = 2,
+  GABLE_STRUCTURE_SKEW = 3,
+  GABLE_STRUCTURE_SPD = 4 /* symmetric positive definite, promised by the caller */
 } gable_structure;
-typedef enum gable_part { GABLE_FULL = 0, GABLE_LOWER = 1, GABLE_UPPER = 2 } gable_part;
-typedef enum gable_diag { GABLE_STORED = 0, GABLE_UNIT = 1, GABLE_SEPARATE = 2 } gable_diag;
-typedef enum gable_space { GABLE_HOST = 0, GABLE_DEVICE = 1 } gable_space;
-typedef enum gable_op { GABLE_N = 0, GABLE_T = 1 } gable_op;
-typedef enum gable_major { GABLE_COL_MAJOR = 0, GABLE_ROW_MAJOR = 1 } gable_major;
+typedef enum gable_part { GABLE_PART_FULL = 0, GABLE_PART_LOWER = 1, GABLE_PART_UPPER = 2 } gable_part;
+typedef enum gable_diag { GABLE_DIAG_STORED = 0, GABLE_DIAG_UNIT = 1, GABLE_DIAG_SEPARATE = 2 } gable_diag;
+typedef enum gable_space { GABLE_SPACE_HOST = 0, GABLE_SPACE_DEVICE = 1 } gable_space;
+typedef enum gable_op { GABLE_OP_N = 0, GABLE_OP_T = 1 } gable_op;
+typedef enum gable_major { GABLE_MAJOR_COL = 0, GABLE_MAJOR_ROW = 1 } gable_major;
 
 /* A sparse matrix of the caller's: borrowed for the length of a call, never written. */
 typedef struct gable_matrix_view {
@@ -85,7 +85,7 @@ typedef struct gable_matrix_view {
   gable_idx n_rows, n_cols;
   gable_format format;
   int base;               /* of the indices and offsets: 0 or 1 */
-  gable_type offset_type; /* GABLE_I32 or GABLE_I64 */
+  gable_type offset_type; /* GABLE_TYPE_I32 or GABLE_TYPE_I64 */
   gable_type value_type;
   gable_structure structure;
   gable_part part; /* which entries are stored, or, for a triangular solve, which are used */
@@ -96,14 +96,14 @@ typedef struct gable_matrix_view {
 } gable_matrix_view;
 #define GABLE_MATRIX_VIEW_INIT                                                                                         \
   {                                                                                                                    \
-    sizeof(gable_matrix_view), 0, 0, GABLE_CSR, 0, GABLE_I64, GABLE_D, GABLE_GENERAL, GABLE_FULL, GABLE_HOST, NULL,    \
-        NULL, NULL                                                                                                     \
+    sizeof(gable_matrix_view), 0, 0, GABLE_FORMAT_CSR, 0, GABLE_TYPE_I64, GABLE_TYPE_D, GABLE_STRUCTURE_GENERAL,       \
+        GABLE_PART_FULL, GABLE_SPACE_HOST, NULL, NULL, NULL                                                            \
   }
 
 /* Dense vectors of the caller's, side by side.  Written only where a prototype says so. */
 typedef struct gable_vectors_view {
   size_t size;
-  gable_type type; /* GABLE_S or GABLE_D */
+  gable_type type; /* GABLE_TYPE_S or GABLE_TYPE_D */
   gable_space space;
   gable_idx n, count;
   gable_off ld;      /* column major: >= n; row major: >= count */
@@ -112,7 +112,7 @@ typedef struct gable_vectors_view {
 } gable_vectors_view;
 #define GABLE_VECTORS_VIEW_INIT                                                                                        \
   {                                                                                                                    \
-    sizeof(gable_vectors_view), GABLE_D, GABLE_HOST, 0, 1, 0, GABLE_COL_MAJOR, NULL                                    \
+    sizeof(gable_vectors_view), GABLE_TYPE_D, GABLE_SPACE_HOST, 0, 1, 0, GABLE_MAJOR_COL, NULL                         \
   }
 
 #ifdef __cplusplus

@@ -11,7 +11,7 @@ struct gable_event {
 
 gable_space gable_context_space(const gable_context *ctx)
 {
-  return ctx->device->kind == GI_ON_CPU ? GABLE_HOST : GABLE_DEVICE;
+  return ctx->device->kind == GI_ON_CPU ? GABLE_SPACE_HOST : GABLE_SPACE_DEVICE;
 }
 
 gable_status gable_device_alloc(gable_context *ctx, size_t bytes, void **out)

@@ -16,7 +16,7 @@ done:
 static gable_matrix_view view_of(const gi_csc *a)
 {
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
-  v.format = GABLE_CSC;
+  v.format = GABLE_FORMAT_CSC;
   v.n_rows = a->n_rows;
   v.n_cols = a->n_cols;
   v.ptr = a->ptr;

@@ -34,7 +34,7 @@ static gable_status options_from(const gable_context *ctx, const gable_krylov_op
   gable_status status = GABLE_OK;
   *own = (gable_krylov_options)GABLE_KRYLOV_OPTIONS_INIT;
   GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_KRYLOV_OPTIONS_INIT"));
-  GI_REQUIRE(own->solver >= GABLE_CG && own->solver <= GABLE_GMRES, GABLE_ERR_ARGUMENT, "solver is %d",
+  GI_REQUIRE(own->solver >= GABLE_KRYLOV_CG && own->solver <= GABLE_KRYLOV_GMRES, GABLE_ERR_ARGUMENT, "solver is %d",
              (int)own->solver);
   GI_REQUIRE(own->preconditioner >= GABLE_PRECOND_NONE && own->preconditioner <= GABLE_PRECOND_IC0, GABLE_ERR_ARGUMENT,
              "preconditioner is %d", (int)own->preconditioner);
@@ -100,8 +100,8 @@ static gable_status read_rows(gable_context *ctx, const gable_matrix_view *a, gi
   memset(&columns, 0, sizeof columns);
   GI_REQUIRE(a && a->val, GABLE_ERR_ARGUMENT, "the matrix or its values are NULL");
   GI_REQUIRE(a->n_rows == a->n_cols, GABLE_ERR_ARGUMENT, "the matrix is %d x %d, not square", a->n_rows, a->n_cols);
-  GI_REQUIRE(a->space == GABLE_HOST, GABLE_ERR_UNAVAILABLE, "Krylov solvers want the matrix in host memory");
-  GI_REQUIRE(a->value_type == GABLE_D && a->part == GABLE_FULL, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(a->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE, "Krylov solvers want the matrix in host memory");
+  GI_REQUIRE(a->value_type == GABLE_TYPE_D && a->part == GABLE_PART_FULL, GABLE_ERR_UNAVAILABLE,
              "Krylov solvers want doubles and both triangles");
   GI_TRY(gi_csc_from_view(ctx, a, &columns));
   GI_TRY(gi_csc_transpose(ctx, &columns, rows));
@@ -119,7 +119,7 @@ static gable_status set_on_cpu(gable_krylov *k, const gable_matrix_view *a)
   k->n = rows.n_cols;
   GI_TRY(gi_precond_make(k->ctx, k->options.preconditioner, k->options.method, k->options.threads, &rows, &k->precond));
   GI_ALLOC(k->ctx, k->work, (gable_off)(GI_BICGSTAB_VECTORS + 1) * k->n);
-  if (k->options.solver == GABLE_GMRES)
+  if (k->options.solver == GABLE_KRYLOV_GMRES)
     GI_TRY(gi_gmres_work_create(k->ctx, k->n, k->options.restart, k->options.threads, &k->gmres));
   k->info.shift = k->precond.shift;
 done:
@@ -136,7 +136,7 @@ static gable_status set_on_device(gable_krylov *k, const gable_matrix_view *a)
   GI_TRY(gi_device_precond_make(k->ctx, o->preconditioner, o->method, o->threads, a, &k->device_precond));
   k->n = a->n_rows;
   bytes = (size_t)k->n * sizeof(double) + 1;
-  GI_TRY(gi_device_krylov_init(k->ctx, &gik_krylov_steps_cuda, k->n, o->solver == GABLE_GMRES ? o->restart : 0,
+  GI_TRY(gi_device_krylov_init(k->ctx, &gik_krylov_steps_cuda, k->n, o->solver == GABLE_KRYLOV_GMRES ? o->restart : 0,
                                o->preconditioner != GABLE_PRECOND_NONE, &k->device));
   GI_TRY(k->ctx->device->alloc(k->ctx, bytes, &k->device_b));
   GI_TRY(k->ctx->device->alloc(k->ctx, bytes, &k->device_x));
@@ -159,7 +159,7 @@ gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a
   first = k->on_device ? k->device_precond.first : k->precond.first;
   if (first) {
     gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
-    GI_TRY(gable_trisolve_get_info(first, GABLE_N, &info));
+    GI_TRY(gable_trisolve_get_info(first, GABLE_OP_N, &info));
     memcpy(k->info.method_used, info.method_used, sizeof info.method_used);
   }
   k->info.setup_s = gi_now() - start;
@@ -192,7 +192,7 @@ static gable_status run(gable_krylov *k, const double *b, double *x, double *his
   gable_status status = GABLE_OK;
   const gable_krylov_options *o = &k->options;
   const gi_operator m = o->preconditioner == GABLE_PRECOND_NONE ? NULL : precondition;
-  if (o->solver == GABLE_GMRES) {
+  if (o->solver == GABLE_KRYLOV_GMRES) {
     gi_gmres_result r;
     GI_TRY(gi_gmres(apply, m, k, b, x, o->tolerance, o->max_iterations, history, k->gmres, &r));
     k->info.iterations = r.iterations;
@@ -201,7 +201,7 @@ static gable_status run(gable_krylov *k, const double *b, double *x, double *his
   } else {
     gi_iteration how = {o->tolerance, o->max_iterations, history, k->work};
     gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};
-    GI_TRY((o->solver == GABLE_CG ? gi_cg : gi_bicgstab)(k->n, apply, m, k, b, x, &how, &r));
+    GI_TRY((o->solver == GABLE_KRYLOV_CG ? gi_cg : gi_bicgstab)(k->n, apply, m, k, b, x, &how, &r));
     k->info.iterations = r.iterations;
     k->info.residual = r.residual;
     *stop = r.stop;
@@ -256,7 +256,7 @@ static gable_status device_norm(gable_krylov *k, const double *v, double *norm)
 {
   gable_status status = GABLE_OK;
   double *parts = k->device.k.parts, *sum = parts + GIK_SQUARE_PARTS;
-  GI_TRY(k->device_precond.rows.kernels->square(k->n, GABLE_D, v, parts, sum, NULL));
+  GI_TRY(k->device_precond.rows.kernels->square(k->n, GABLE_TYPE_D, v, parts, sum, NULL));
   GI_TRY(k->ctx->device->copy_out(k->ctx, norm, sum, sizeof *norm, NULL));
   GI_TRY(k->ctx->device->synchronise(k->ctx, NULL));
   *norm = sqrt(*norm);
@@ -272,18 +272,18 @@ static gable_status solve_there(gable_krylov *k, const double *b, double *x, dou
   const gi_operator m = o->preconditioner == GABLE_PRECOND_NONE ? NULL : device_precondition;
   const gi_iteration how = {o->tolerance, o->max_iterations, history, NULL};
   const gik_product residual = {
-      .type = GABLE_D, .b = b, .x = x, .y = k->device.vectors, .b_step = 1, .x_step = 1, .count = 1}; /* b - A x */
+      .type = GABLE_TYPE_D, .b = b, .x = x, .y = k->device.vectors, .b_step = 1, .x_step = 1, .count = 1}; /* b - A x */
   gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};
   double norm, left;
   GI_TRY(device_norm(k, b, &norm));
   if (norm == 0) {
-    GI_TRY(k->device_precond.rows.kernels->copy(k->n, GABLE_D, NULL, 1, x, 1, NULL));
+    GI_TRY(k->device_precond.rows.kernels->copy(k->n, GABLE_TYPE_D, NULL, 1, x, 1, NULL));
     answer_zero(k, history, stop);
     goto done;
   }
-  GI_TRY((o->solver == GABLE_CG         ? gi_device_cg
-          : o->solver == GABLE_BICGSTAB ? gi_device_bicgstab
-                                        : gi_device_gmres)(&k->device, device_apply, m, k, b, x, &how, &r));
+  GI_TRY((o->solver == GABLE_KRYLOV_CG         ? gi_device_cg
+          : o->solver == GABLE_KRYLOV_BICGSTAB ? gi_device_bicgstab
+                                               : gi_device_gmres)(&k->device, device_apply, m, k, b, x, &how, &r));
   GI_TRY(gi_device_precond_status(&k->device_precond));
   k->info.iterations = r.iterations;
   k->info.residual = r.residual;
@@ -353,10 +353,10 @@ done:
 static gable_status check_vector(const gable_krylov *k, const gable_vectors_view *v, const char *name)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(gi_vectors_check(v, k->n, GABLE_D, name));
-  GI_REQUIRE(v->count == 1 && (v->major == GABLE_COL_MAJOR || v->ld == 1), GABLE_ERR_UNAVAILABLE,
+  GI_TRY(gi_vectors_check(v, k->n, GABLE_TYPE_D, name));
+  GI_REQUIRE(v->count == 1 && (v->major == GABLE_MAJOR_COL || v->ld == 1), GABLE_ERR_UNAVAILABLE,
              "%s has %d columns or gaps: Krylov solvers want one dense vector", name, v->count);
-  GI_REQUIRE(v->space == GABLE_HOST || k->on_device, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(v->space == GABLE_SPACE_HOST || k->on_device, GABLE_ERR_UNAVAILABLE,
              "%s is in device memory, this context is %s", name, k->ctx->where);
 done:
   return status;
@@ -373,9 +373,9 @@ gable_status gable_krylov_solve_vectors(gable_krylov *k, const gable_vectors_vie
   GI_REQUIRE(b->space == x->space, GABLE_ERR_ARGUMENT, "b and x are in different memories");
   GI_REQUIRE(b->data != x->data || !k->n, GABLE_ERR_ARGUMENT, "x is b: a solver needs both");
   GI_TRY(solve_by(k,
-                  b->space == GABLE_DEVICE ? solve_there
-                  : k->on_device           ? solve_on_device
-                                           : solve_on_cpu,
+                  b->space == GABLE_SPACE_DEVICE ? solve_there
+                  : k->on_device                 ? solve_on_device
+                                                 : solve_on_cpu,
                   b->data, x->data, history));
 done:
   return status;

@@ -31,7 +31,7 @@ gable_status gable_matrix_from_view(gable_context *ctx, const gable_matrix_view 
   *out = NULL;
   GI_TRY(gi_matrix_create(ctx, &a));
   GI_TRY(gi_csc_from_view(ctx, view, &a->csc));
-  a->field = !view->val ? GABLE_PATTERN : a->csc.is_complex ? GABLE_COMPLEX : GABLE_REAL;
+  a->field = !view->val ? GABLE_FIELD_PATTERN : a->csc.is_complex ? GABLE_FIELD_COMPLEX : GABLE_FIELD_REAL;
   a->structure = view->structure;
   a->part = view->part;
   *out = a;
@@ -106,8 +106,8 @@ done:
 /* Element (i, j) of vectors. */
 static double vector_element(const gable_vectors_view *v, gable_idx i, gable_idx j)
 {
-  gable_off at = v->major == GABLE_COL_MAJOR ? i + j * v->ld : i * v->ld + j;
-  return v->type == GABLE_S ? (double)((const float *)v->data)[at] : ((const double *)v->data)[at];
+  gable_off at = v->major == GABLE_MAJOR_COL ? i + j * v->ld : i * v->ld + j;
+  return v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[at] : ((const double *)v->data)[at];
 }
 
 gable_status gable_matrix_from_vectors(gable_context *ctx, const gable_vectors_view *v, gable_matrix **out)
@@ -116,10 +116,11 @@ gable_status gable_matrix_from_vectors(gable_context *ctx, const gable_vectors_v
   gable_matrix *a = NULL;
   GI_REQUIRE(ctx && v && out, GABLE_ERR_ARGUMENT, "ctx, vectors or out is NULL");
   *out = NULL;
-  GI_REQUIRE(v->size == sizeof *v && v->n >= 0 && v->count >= 0 && v->space == GABLE_HOST &&
-                 (v->type == GABLE_S || v->type == GABLE_D) && v->ld >= (v->major == GABLE_COL_MAJOR ? v->n : v->count),
-             GABLE_ERR_ARGUMENT, "vectors: n %d, count %d, ld %lld, type %d: host memory, GABLE_S or GABLE_D", v->n,
-             v->count, (long long)v->ld, (int)v->type);
+  GI_REQUIRE(v->size == sizeof *v && v->n >= 0 && v->count >= 0 && v->space == GABLE_SPACE_HOST &&
+                 (v->type == GABLE_TYPE_S || v->type == GABLE_TYPE_D) &&
+                 v->ld >= (v->major == GABLE_MAJOR_COL ? v->n : v->count),
+             GABLE_ERR_ARGUMENT, "vectors: n %d, count %d, ld %lld, type %d: host memory, GABLE_TYPE_S or GABLE_TYPE_D",
+             v->n, v->count, (long long)v->ld, (int)v->type);
   GI_TRY(gi_matrix_create(ctx, &a));
   GI_TRY(gi_csc_init(ctx, v->n, v->count, (gable_off)v->n * v->count, 1, &a->csc));
   for (gable_idx j = 0; j < v->count; j++) {
@@ -130,7 +131,7 @@ gable_status gable_matrix_from_vectors(gable_context *ctx, const gable_vectors_v
       a->csc.val[first + i] = vector_element(v, i, j);
     }
   }
-  a->field = GABLE_REAL;
+  a->field = GABLE_FIELD_REAL;
   a->dense = 1;
   *out = a;
   a = NULL;
@@ -160,8 +161,8 @@ gable_status gable_matrix_expand(const gable_matrix *a, gable_matrix **out)
   GI_REQUIRE(a && out, GABLE_ERR_ARGUMENT, "a or out is NULL");
   *out = NULL;
   GI_TRY(create_like(a, &b));
-  GI_TRY(gi_csc_expand(a->ctx, &a->csc, a->part == GABLE_FULL ? GABLE_GENERAL : a->structure, &b->csc));
-  if (a->structure != GABLE_GENERAL) b->part = GABLE_FULL;
+  GI_TRY(gi_csc_expand(a->ctx, &a->csc, a->part == GABLE_PART_FULL ? GABLE_STRUCTURE_GENERAL : a->structure, &b->csc));
+  if (a->structure != GABLE_STRUCTURE_GENERAL) b->part = GABLE_PART_FULL;
   *out = b;
   b = NULL;
 done:
@@ -177,7 +178,7 @@ gable_status gable_matrix_transpose(const gable_matrix *a, gable_matrix **out)
   *out = NULL;
   GI_TRY(create_like(a, &b));
   GI_TRY(gi_csc_transpose(a->ctx, &a->csc, &b->csc));
-  if (a->part != GABLE_FULL) b->part = a->part == GABLE_LOWER ? GABLE_UPPER : GABLE_LOWER;
+  if (a->part != GABLE_PART_FULL) b->part = a->part == GABLE_PART_LOWER ? GABLE_PART_UPPER : GABLE_PART_LOWER;
   *out = b;
   b = NULL;
 done:
@@ -222,9 +223,9 @@ gable_status gable_matrix_get_view(const gable_matrix *a, gable_matrix_view *vie
   *view = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
   view->n_rows = a->csc.n_rows;
   view->n_cols = a->csc.n_cols;
-  view->format = GABLE_CSC;
-  view->offset_type = GABLE_I64;
-  view->value_type = a->csc.is_complex ? GABLE_Z : GABLE_D;
+  view->format = GABLE_FORMAT_CSC;
+  view->offset_type = GABLE_TYPE_I64;
+  view->value_type = a->csc.is_complex ? GABLE_TYPE_Z : GABLE_TYPE_D;
   view->structure = a->structure;
   view->part = a->part;
   view->ptr = a->csc.ptr;
@@ -237,7 +238,7 @@ done:
 /* *both = a with both triangles; *own = 1 when it must be released. */
 static gable_status both_triangles(const gable_matrix *a, gi_csc *both, int *own)
 {
-  *own = a->part != GABLE_FULL && a->structure != GABLE_GENERAL;
+  *own = a->part != GABLE_PART_FULL && a->structure != GABLE_STRUCTURE_GENERAL;
   *both = *own ? (gi_csc){0} : a->csc;
   return *own ? gi_csc_expand(a->ctx, &a->csc, a->structure, both) : GABLE_OK;
 }
@@ -264,8 +265,8 @@ gable_status gable_matrix_level_widths(const gable_matrix *a, gable_part triangl
   gable_idx *level = NULL;
   int own = 0;
   GI_REQUIRE(a && (width || !levels), GABLE_ERR_ARGUMENT, "a or width is NULL");
-  GI_REQUIRE(triangle == GABLE_LOWER || triangle == GABLE_UPPER, GABLE_ERR_ARGUMENT,
-             "triangle %d: GABLE_LOWER or GABLE_UPPER", (int)triangle);
+  GI_REQUIRE(triangle == GABLE_PART_LOWER || triangle == GABLE_PART_UPPER, GABLE_ERR_ARGUMENT,
+             "triangle %d: GABLE_PART_LOWER or GABLE_PART_UPPER", (int)triangle);
   GI_REQUIRE(a->csc.n_rows == a->csc.n_cols, GABLE_ERR_ARGUMENT, "levels need a square matrix; this one is %d by %d",
              a->csc.n_rows, a->csc.n_cols);
   GI_TRY(both_triangles(a, &both, &own));

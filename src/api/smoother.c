@@ -95,8 +95,8 @@ gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *
   s->kind->release(s->state);
   s->state = NULL;
   s->updated = 0;
-  GI_TRY(gi_shape_from(a, GABLE_LOWER, &s->shape));
-  GI_REQUIRE(s->shape.space == GABLE_HOST || s->ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
+  GI_TRY(gi_shape_from(a, GABLE_PART_LOWER, &s->shape));
+  GI_REQUIRE(s->shape.space == GABLE_SPACE_HOST || s->ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
              "the matrix is in device memory, this context is %s", s->ctx->where);
   GI_TRY(s->ctx->device->enter(s->ctx));
   GI_TRY(s->kind->analyse(s->ctx, &s->shape, a, s->method, &s->options, &bad_row, &s->state));
@@ -131,7 +131,7 @@ gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b
   GI_TRY(gi_vectors_check(x, s->shape.n, s->shape.value_type, "x"));
   GI_REQUIRE(b->count == x->count && b->type == x->type, GABLE_ERR_ARGUMENT, "b and x differ in count or type");
   GI_REQUIRE(b->space == x->space, GABLE_ERR_ARGUMENT, "b and x are in different memories");
-  GI_REQUIRE(b->space == GABLE_HOST || s->ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(b->space == GABLE_SPACE_HOST || s->ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
              "the vectors are in device memory, this context is %s", s->ctx->where);
   GI_REQUIRE(b->data != x->data || !b->n, GABLE_ERR_ARGUMENT, "x is b: a sweep needs both");
   GI_TRY(s->ctx->device->enter(s->ctx));

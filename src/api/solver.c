@@ -16,10 +16,11 @@ static gable_status copy_options(const gable_solver_options *given, gable_solver
              (int)own->method);
   GI_REQUIRE((int)own->order >= 0 && (int)own->order < GI_ORDER_METHODS, GABLE_ERR_ARGUMENT, "order %d",
              (int)own->order);
-  GI_REQUIRE((int)own->match >= 0 && own->match <= GABLE_ALWAYS && (int)own->blocks >= 0 && own->blocks <= GABLE_ALWAYS,
+  GI_REQUIRE((int)own->match >= 0 && own->match <= GABLE_CHOICE_ALWAYS && (int)own->blocks >= 0 &&
+                 own->blocks <= GABLE_CHOICE_ALWAYS,
              GABLE_ERR_ARGUMENT, "match %d, blocks %d: choose, never or always", (int)own->match, (int)own->blocks);
-  GI_REQUIRE(own->factor_type == GABLE_D || own->factor_type == GABLE_S, GABLE_ERR_ARGUMENT,
-             "factor type %d: GABLE_D or GABLE_S", (int)own->factor_type);
+  GI_REQUIRE(own->factor_type == GABLE_TYPE_D || own->factor_type == GABLE_TYPE_S, GABLE_ERR_ARGUMENT,
+             "factor type %d: GABLE_TYPE_D or GABLE_TYPE_S", (int)own->factor_type);
   GI_REQUIRE(own->tolerance >= 0 && own->tolerance <= 1, GABLE_ERR_ARGUMENT, "tolerance %g: give 0 to 1",
              own->tolerance);
   GI_REQUIRE(own->tiny_pivot >= 0 && own->tiny_pivot < 1, GABLE_ERR_ARGUMENT, "tiny pivot %g: give 0 to 1",
@@ -105,7 +106,7 @@ static gable_status check_solve(const gable_solver *s, const gable_solver_work *
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(s && w && b && x, GABLE_ERR_ARGUMENT, "the solver, the work, b or x is NULL");
-  GI_REQUIRE(op == GABLE_N || op == GABLE_T, GABLE_ERR_ARGUMENT, "op is %d: GABLE_N or GABLE_T", (int)op);
+  GI_REQUIRE(op == GABLE_OP_N || op == GABLE_OP_T, GABLE_ERR_ARGUMENT, "op is %d: GABLE_OP_N or GABLE_OP_T", (int)op);
   GI_REQUIRE(b->size == sizeof *b && x->size == sizeof *x, GABLE_ERR_ARGUMENT,
              "vectors: start from GABLE_VECTORS_VIEW_INIT");
 done:

@@ -53,9 +53,9 @@ static gable_status read_matrix(gable_context *ctx, const gable_matrix_view *a, 
   gable_matrix_view view = *a;
   GI_REQUIRE(view.n_rows == view.n_cols && view.n_rows >= 0, GABLE_ERR_ARGUMENT, "the matrix is %d x %d, not square",
              view.n_rows, view.n_cols);
-  if (view.value_type != GABLE_D && view.value_type != GABLE_S) view.val = NULL;
-  if (!view.val) view.value_type = GABLE_D;
-  if (view.structure == GABLE_GENERAL || view.part == GABLE_FULL) {
+  if (view.value_type != GABLE_TYPE_D && view.value_type != GABLE_TYPE_S) view.val = NULL;
+  if (!view.val) view.value_type = GABLE_TYPE_D;
+  if (view.structure == GABLE_STRUCTURE_GENERAL || view.part == GABLE_PART_FULL) {
     GI_TRY(gi_csc_from_view(ctx, &view, out));
   } else {
     GI_TRY(gi_csc_from_view(ctx, &view, &half));

@@ -12,8 +12,9 @@ static gable_status options_from(const gable_context *ctx, const gable_trisolve_
   gable_status status = GABLE_OK;
   *own = (gable_trisolve_options)GABLE_TRISOLVE_OPTIONS_INIT;
   GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_TRISOLVE_OPTIONS_INIT"));
-  GI_REQUIRE(own->uplo >= GABLE_FULL && own->uplo <= GABLE_UPPER, GABLE_ERR_ARGUMENT, "uplo is %d", (int)own->uplo);
-  GI_REQUIRE(own->diag >= GABLE_STORED && own->diag <= GABLE_SEPARATE, GABLE_ERR_ARGUMENT, "diag is %d",
+  GI_REQUIRE(own->uplo >= GABLE_PART_FULL && own->uplo <= GABLE_PART_UPPER, GABLE_ERR_ARGUMENT, "uplo is %d",
+             (int)own->uplo);
+  GI_REQUIRE(own->diag >= GABLE_DIAG_STORED && own->diag <= GABLE_DIAG_SEPARATE, GABLE_ERR_ARGUMENT, "diag is %d",
              (int)own->diag);
   GI_REQUIRE(own->ops >= 0 && own->ops <= (GABLE_TRISOLVE_N | GABLE_TRISOLVE_T), GABLE_ERR_ARGUMENT, "ops is %d",
              own->ops);
@@ -66,12 +67,13 @@ static gable_status shape_of(const gable_trisolve *t, const gable_matrix_view *a
 {
   gable_status status = GABLE_OK;
   const gable_part uplo = t->options.uplo;
-  GI_TRY(gi_shape_from(a, uplo == GABLE_FULL ? a->part : uplo, s));
-  GI_REQUIRE(uplo != GABLE_FULL || a->part != GABLE_FULL, GABLE_ERR_ARGUMENT,
+  GI_TRY(gi_shape_from(a, uplo == GABLE_PART_FULL ? a->part : uplo, s));
+  GI_REQUIRE(uplo != GABLE_PART_FULL || a->part != GABLE_PART_FULL, GABLE_ERR_ARGUMENT,
              "which triangle? set uplo of the options, or part of the view");
-  GI_REQUIRE(uplo == GABLE_FULL || a->part == GABLE_FULL || uplo == a->part, GABLE_ERR_ARGUMENT,
-             "the options ask for the %s triangle, the view stores the other", uplo == GABLE_UPPER ? "upper" : "lower");
-  s->strict = a->part != GABLE_FULL;
+  GI_REQUIRE(uplo == GABLE_PART_FULL || a->part == GABLE_PART_FULL || uplo == a->part, GABLE_ERR_ARGUMENT,
+             "the options ask for the %s triangle, the view stores the other",
+             uplo == GABLE_PART_UPPER ? "upper" : "lower");
+  s->strict = a->part != GABLE_PART_FULL;
 done:
   return status;
 }
@@ -131,7 +133,7 @@ gable_status gable_trisolve_update(gable_trisolve *t, const void *val)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(t, GABLE_ERR_ARGUMENT, "the plan is NULL");
-  GI_REQUIRE(t->options.diag != GABLE_SEPARATE, GABLE_ERR_ARGUMENT,
+  GI_REQUIRE(t->options.diag != GABLE_DIAG_SEPARATE, GABLE_ERR_ARGUMENT,
              "the diagonal is separate: use gable_trisolve_update_with_diagonal");
   GI_TRY(update(t, val, NULL));
 done:
@@ -142,7 +144,8 @@ gable_status gable_trisolve_update_with_diagonal(gable_trisolve *t, const void *
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(t, GABLE_ERR_ARGUMENT, "the plan is NULL");
-  GI_REQUIRE(t->options.diag == GABLE_SEPARATE, GABLE_ERR_ARGUMENT, "the plan was not created with GABLE_SEPARATE");
+  GI_REQUIRE(t->options.diag == GABLE_DIAG_SEPARATE, GABLE_ERR_ARGUMENT,
+             "the plan was not created with GABLE_DIAG_SEPARATE");
   GI_REQUIRE(diagonal || !t->shape.n, GABLE_ERR_ARGUMENT, "diagonal is NULL");
   GI_TRY(update(t, val, diagonal));
 done:
@@ -272,7 +275,7 @@ gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_
   GI_REQUIRE(t->phase == GI_UPDATED, GABLE_ERR_STATE, "solve before update");
   GI_REQUIRE(w->plan == t && w->generation == t->generation, GABLE_ERR_MISMATCH,
              "the work belongs to another plan or to an earlier analysis of it");
-  GI_REQUIRE(op == GABLE_N || op == GABLE_T, GABLE_ERR_ARGUMENT, "op is %d", (int)op);
+  GI_REQUIRE(op == GABLE_OP_N || op == GABLE_OP_T, GABLE_ERR_ARGUMENT, "op is %d", (int)op);
   GI_TRY(gi_vectors_check(b, t->shape.n, t->shape.value_type, "b"));
   GI_TRY(gi_vectors_check(x, t->shape.n, t->shape.value_type, "x"));
   GI_REQUIRE(b->count == x->count && b->type == x->type && b->space == x->space, GABLE_ERR_ARGUMENT,
@@ -294,7 +297,7 @@ gable_status gable_trisolve_get_info(const gable_trisolve *t, gable_op op, gable
   GI_REQUIRE(t && info, GABLE_ERR_ARGUMENT, "%s is NULL", t ? "info" : "the plan");
   GI_REQUIRE(info->size == sizeof *info, GABLE_ERR_ARGUMENT, "info of %zu bytes: start from GABLE_TRISOLVE_INFO_INIT",
              info->size);
-  GI_REQUIRE(op == GABLE_N || op == GABLE_T, GABLE_ERR_ARGUMENT, "op is %d", (int)op);
+  GI_REQUIRE(op == GABLE_OP_N || op == GABLE_OP_T, GABLE_ERR_ARGUMENT, "op is %d", (int)op);
   *info = (gable_trisolve_info)GABLE_TRISOLVE_INFO_INIT;
   snprintf(info->method, sizeof info->method, "%s", gi_method_name(t->method));
   info->bad_row = t->bad_row;
@@ -311,7 +314,7 @@ gable_status gable_trisolve_get_schedule(const gable_trisolve *t, gable_op op, g
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(t, GABLE_ERR_ARGUMENT, "the plan is NULL");
-  GI_REQUIRE(op == GABLE_N || op == GABLE_T, GABLE_ERR_ARGUMENT, "op is %d", (int)op);
+  GI_REQUIRE(op == GABLE_OP_N || op == GABLE_OP_T, GABLE_ERR_ARGUMENT, "op is %d", (int)op);
   GI_REQUIRE(t->phase >= GI_ANALYSED, GABLE_ERR_STATE, "get_schedule before analyse");
   GI_TRY(t->ctx->device->enter(t->ctx));
   GI_TRY(t->backend->schedule(t, op, order, level));

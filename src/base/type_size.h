@@ -8,9 +8,9 @@
 static inline size_t gi_type_size(gable_type type)
 {
   switch (type) {
-  case GABLE_I32:
-  case GABLE_S: return 4;
-  case GABLE_Z: return 16;
+  case GABLE_TYPE_I32:
+  case GABLE_TYPE_S: return 4;
+  case GABLE_TYPE_Z: return 16;
   default: return 8;
   }
 }

@@ -10,7 +10,7 @@
 
 static size_t size_of(gable_type type)
 {
-  return type == GABLE_S ? sizeof(float) : sizeof(double);
+  return type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
 }
 
 static gable_off values_of(const gi_layout *y, gi_factor_kind kind)
@@ -41,8 +41,8 @@ gable_status gi_factor_create(gable_context *ctx, const gi_layout *layout, gi_fa
   gable_status status = GABLE_OK;
   gi_factor *f = NULL;
   const gable_off l = layout->lval[layout->n_super], u = kind == GI_LU ? layout->uval[layout->n_super] : 0;
-  GI_REQUIRE(type == GABLE_D || type == GABLE_S, GABLE_ERR_ARGUMENT, "a factor is of GABLE_D or GABLE_S, not type %d",
-             (int)type);
+  GI_REQUIRE(type == GABLE_TYPE_D || type == GABLE_TYPE_S, GABLE_ERR_ARGUMENT,
+             "a factor is of GABLE_TYPE_D or GABLE_TYPE_S, not type %d", (int)type);
   GI_REQUIRE(kind != GI_LU || u > 0 || layout->uptr[layout->n_super] == 0, GABLE_ERR_ARGUMENT,
              "the layout was made for Cholesky and has no place for U");
   GI_ALLOC_ZERO(ctx, f, 1);
@@ -100,7 +100,7 @@ static gable_status copy_off(gi_factor *f, const gi_csc *a)
     for (gable_off p = y->off_ptr[j]; p < y->off_ptr[j + 1]; p++) {
       while (q < a->ptr[j + 1] && a->idx[q] < y->off_row[p]) q++;
       const double value = q < a->ptr[j + 1] && a->idx[q] == y->off_row[p] ? a->val[q] : 0;
-      if (f->type == GABLE_S)
+      if (f->type == GABLE_TYPE_S)
         ((float *)f->off)[p] = (float)value;
       else
         ((double *)f->off)[p] = value;
@@ -114,7 +114,7 @@ static gable_status measure_entries(gi_factor *f, const gi_csc *a, int threads)
 {
   enum { FEW = 100000 };
   gable_status status = GABLE_OK;
-  const double most = f->type == GABLE_S ? FLT_MAX : DBL_MAX;
+  const double most = f->type == GABLE_TYPE_S ? FLT_MAX : DBL_MAX;
   double top = 0;
   gable_idx wrong = a->n_cols; /* the first column that is */
   const int crew = a->ptr[a->n_cols] < FEW ? 1 : threads;
@@ -136,8 +136,9 @@ done:
 
 static double tiny_pivot(const gi_factor *f, const gi_factor_options *options)
 {
-  double share = options && options->tiny > 0 ? options->tiny : sqrt(f->type == GABLE_S ? FLT_EPSILON : DBL_EPSILON);
-  const double least = f->type == GABLE_S ? FLT_MIN : DBL_MIN;
+  double share =
+      options && options->tiny > 0 ? options->tiny : sqrt(f->type == GABLE_TYPE_S ? FLT_EPSILON : DBL_EPSILON);
+  const double least = f->type == GABLE_TYPE_S ? FLT_MIN : DBL_MIN;
   const double tiny = share * f->max_entry;
   return tiny > least ? tiny : least;
 }

@@ -18,7 +18,7 @@ typedef enum gi_factor_kind { GI_LU = 1, GI_CHOLESKY = 2, GI_LDLT = 3 } gi_facto
 
 typedef struct gi_factor {
   gi_factor_kind kind;
-  gable_type type;         /* GABLE_D or GABLE_S: of l, u, off and dinv */
+  gable_type type;         /* GABLE_TYPE_D or GABLE_TYPE_S: of l, u, off and dinv */
   const gi_layout *layout; /* borrowed; outlives the factor */
   void *l;                 /* [layout->lval[n_super]] */
   void *u;                 /* [layout->uval[n_super]] or NULL (not LU) */
@@ -54,7 +54,7 @@ void gi_factor_destroy(gable_context *ctx, gi_factor **f);
 /* Number k of one of f's arrays of values. */
 static inline double gi_factor_value(const gi_factor *f, const void *values, gable_off k)
 {
-  return f->type == GABLE_S ? (double)((const float *)values)[k] : ((const double *)values)[k];
+  return f->type == GABLE_TYPE_S ? (double)((const float *)values)[k] : ((const double *)values)[k];
 }
 
 /* The pivot of column k of A' as it stands after the exchanges: of U, L or D its diagonal. */

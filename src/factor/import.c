@@ -126,7 +126,7 @@ done:
 
 static void put(gi_factor *f, void *values, gable_off k, double v)
 {
-  if (f->type == GABLE_S) {
+  if (f->type == GABLE_TYPE_S) {
     ((float *)values)[k] = (float)v;
   } else {
     ((double *)values)[k] = v;
@@ -202,13 +202,13 @@ gable_status gi_factor_import(gable_context *ctx, const gi_csc *l, const gi_csc 
   gable_status status = GABLE_OK;
   const gable_idx n = l->n_cols;
   const gi_csc *const parts[3] = {l, u, off};
-  const double largest = type == GABLE_S ? (double)FLT_MAX : DBL_MAX;
+  const double largest = type == GABLE_TYPE_S ? (double)FLT_MAX : DBL_MAX;
   gi_csc pattern = {0};
   gable_idx *place_of = NULL, *block = NULL;
   gi_symbolic_options options = {.form = u ? GI_SYMBOLIC_AUTO : GI_SYMBOLIC_SYMMETRIC, .cholesky = !u};
   *layout = NULL;
   *factor = NULL;
-  GI_REQUIRE(type == GABLE_D || type == GABLE_S, GABLE_ERR_ARGUMENT, "a factor is of float or double");
+  GI_REQUIRE(type == GABLE_TYPE_D || type == GABLE_TYPE_S, GABLE_ERR_ARGUMENT, "a factor is of float or double");
   GI_REQUIRE(u || !off, GABLE_ERR_ARGUMENT, "F goes with L and U, not with a Cholesky factor");
   GI_TRY(check_matrix(l, n, "L", u ? LOWER_UNIT : LOWER, largest));
   if (u) GI_TRY(check_matrix(u, n, "U", UPPER, largest));

@@ -45,7 +45,7 @@ static gable_status worker_init(gable_context *ctx, const gi_factor *f, gi_worke
   GI_ALLOC(ctx, w->rows, rows);
   GI_ALLOC(ctx, w->columns, f->plan->widest);
   const gable_off widest = f->plan->widest, pack = gik_pack_size(rows, widest, widest);
-  const size_t value_size = f->type == GABLE_S ? sizeof(float) : sizeof(double);
+  const size_t value_size = f->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
   w->tools.pack = gi_alloc(ctx, pack, value_size);
   if (f->kind == GI_LDLT) w->scaled = gi_alloc(ctx, scaled_values(f, f->plan->widest), value_size);
   GI_REQUIRE(w->tools.pack && (w->scaled || f->kind != GI_LDLT), GABLE_ERR_MEMORY,
@@ -79,7 +79,7 @@ static int advance(gi_numeric *x, gi_worker *w, report *r, double flops)
 
 static int factor_tile(gi_numeric *x, gi_worker *w, gable_idx j, gable_idx t)
 {
-  return x->f->type == GABLE_S ? gi_factor_tile_s(x, w, j, t) : gi_factor_tile_d(x, w, j, t);
+  return x->f->type == GABLE_TYPE_S ? gi_factor_tile_s(x, w, j, t) : gi_factor_tile_d(x, w, j, t);
 }
 
 static int factor_chunk(gi_numeric *x, gi_worker *w, report *r, const gable_idx *member, gable_idx count)

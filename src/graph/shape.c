@@ -92,11 +92,11 @@ gable_idx gi_triangle_levels(const gi_csc *a, gable_part triangle, gable_idx *le
   gable_idx n = a->n_cols, count = 0;
   for (gable_idx k = 0; k < n; k++) level[k] = 0;
   for (gable_idx k = 0; k < n; k++) {
-    gable_idx j = triangle == GABLE_LOWER ? k : n - 1 - k;
+    gable_idx j = triangle == GABLE_PART_LOWER ? k : n - 1 - k;
     if (level[j] >= count) count = level[j] + 1;
     for (gable_off p = a->ptr[j]; p < a->ptr[j + 1]; p++) {
       gable_idx i = a->idx[p];
-      if ((triangle == GABLE_LOWER ? i > j : i < j) && level[i] <= level[j]) level[i] = level[j] + 1;
+      if ((triangle == GABLE_PART_LOWER ? i > j : i < j) && level[i] <= level[j]) level[i] = level[j] + 1;
     }
   }
   return count;
@@ -127,8 +127,8 @@ gable_status gi_shape(gable_context *ctx, const gi_csc *a, gable_matrix_shape *s
   GI_TRY(find_rank(ctx, a, shape));
   if (a->n_rows == a->n_cols) {
     GI_TRY(find_symmetry(ctx, a, shape));
-    GI_TRY(find_levels(ctx, a, GABLE_LOWER, &shape->lower_levels, &shape->lower_widest));
-    GI_TRY(find_levels(ctx, a, GABLE_UPPER, &shape->upper_levels, &shape->upper_widest));
+    GI_TRY(find_levels(ctx, a, GABLE_PART_LOWER, &shape->lower_levels, &shape->lower_widest));
+    GI_TRY(find_levels(ctx, a, GABLE_PART_UPPER, &shape->upper_levels, &shape->upper_widest));
   }
 done:
   return status;

@@ -80,7 +80,7 @@ void gi_system_apply(const gi_system *a, gable_op op, const double *x, double *y
 {
   const gi_csc *rows = a->rows;
   const int threads = threads_for(a);
-  if (op == GABLE_N) {
+  if (op == GABLE_OP_N) {
     GI_OMP(parallel for schedule(static) num_threads(threads))
     for (gable_idx i = 0; i < a->n; i++) {
       double sum = 0;
@@ -133,10 +133,10 @@ static void residual_transposed(const gi_system *a, const double *b, const doubl
 
 gi_errors gi_backward_error(const gi_system *a, gable_op op, const double *b, const double *x, double *r, double *w)
 {
-  const double *sum = op == GABLE_N ? a->row_sum : a->col_sum, *top = op == GABLE_N ? a->row_max : a->col_max;
+  const double *sum = op == GABLE_OP_N ? a->row_sum : a->col_sum, *top = op == GABLE_OP_N ? a->row_max : a->col_max;
   double norm_x = 0, omega_1 = 0, omega_2 = 0, strict = 0, slack = 1000 * (double)a->n * DBL_EPSILON;
   int finite = 1;
-  (op == GABLE_N ? residual_plain : residual_transposed)(a, b, x, r, w);
+  (op == GABLE_OP_N ? residual_plain : residual_transposed)(a, b, x, r, w);
   for (gable_idx i = 0; i < a->n; i++) {
     norm_x = fmax(norm_x, fabs(x[i]));
     finite &= isfinite(x[i]) && isfinite(r[i]);

@@ -29,7 +29,7 @@ static gable_status apply_transposed_signs(gable_idx n, gable_op op, const doubl
                                            void *user, double *y, double *x)
 {
   for (gable_idx i = 0; i < n; i++) y[i] = (y[i] < 0 ? -1 : 1) * (d ? d[i] : 1);
-  return inverse(user, op == GABLE_N ? GABLE_T : GABLE_N, 1, y, x);
+  return inverse(user, op == GABLE_OP_N ? GABLE_OP_T : GABLE_OP_N, 1, y, x);
 }
 
 /* Higham's last guess, a vector with alternating signs and growing entries, for the matrices that deceive the

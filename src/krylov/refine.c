@@ -97,7 +97,7 @@ static gable_status with_gmres(const refinement *c, const double *b, double *x, 
       heaviest = fmax(heaviest, k->w[i]);
     }
     /* A row that is lighter than rounding makes of it would drown the others. */
-    const double *sum = c->op == GABLE_N ? c->a->row_sum : c->a->col_sum;
+    const double *sum = c->op == GABLE_OP_N ? c->a->row_sum : c->a->col_sum;
     for (gable_idx i = 0; i < n; i++) {
       k->w[i] = fmax(k->w[i], 0x1p-40 * sum[i] * norm_x);
       if (k->w[i] == 0) k->w[i] = heaviest > 0 ? heaviest : 1;

@@ -42,7 +42,7 @@ static gable_method choose_method(const gi_problem *p, const gable_solver_option
  * they do not. */
 static int wants_matching(const gi_problem *p, const gable_solver_options *options)
 {
-  if (options->match != GABLE_CHOOSE) return options->match == GABLE_ALWAYS;
+  if (options->match != GABLE_CHOICE_AUTO) return options->match == GABLE_CHOICE_ALWAYS;
   if (!p->diagonal_full) return 1;
   if (!p->rows.val || p->pattern_symmetric) return 0;
   return !diagonally_dominant(p);
@@ -142,7 +142,7 @@ static gable_status order_and_structure(gable_context *ctx, const gi_problem *p,
   gable_idx *block = NULL, n_blocks = 1;
   gi_tree tree = {0};
   double begin = gi_now();
-  if (options->blocks != GABLE_NEVER && a->method == GABLE_METHOD_LU && (a->matched || !p->pattern_symmetric)) {
+  if (options->blocks != GABLE_CHOICE_NEVER && a->method == GABLE_METHOD_LU && (a->matched || !p->pattern_symmetric)) {
     GI_ALLOC(ctx, block, p->n + 1);
     GI_TRY(gi_btf(ctx, p->n, b->ptr, b->idx, NULL, a->col_perm, block, &n_blocks));
   }

@@ -31,7 +31,7 @@ static inline gi_factor_kind gi_arrangement_kind(const gi_arrangement *a)
   return a->method == GABLE_METHOD_CHOLESKY ? GI_CHOLESKY : a->method == GABLE_METHOD_LDLT ? GI_LDLT : GI_LU;
 }
 
-/* options: all filled in, match not GABLE_CHOOSE against the problem's interest: see docs/solver.md.  out: zeroed.
+/* options: all filled in, match not GABLE_CHOICE_AUTO against the problem's interest: see docs/solver.md.  out: zeroed.
  * p->columns are taken.  GABLE_ERR_SINGULAR names a row that cannot be matched. */
 gable_status gi_arrange(gable_context *ctx, gi_problem *p, const gable_solver_options *options, gi_arrangement *out);
 /* The same order of columns, with the rows that threshold partial pivoting takes: for matrices on which static pivots

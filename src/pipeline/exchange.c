@@ -55,7 +55,7 @@ static gable_status copy_view(gable_context *ctx, const gable_matrix_view *v, ga
              v->size);
   GI_REQUIRE(v->n_rows == n && v->n_cols == n, GABLE_ERR_ARGUMENT, "%s is %d by %d, the factors have n = %d", name,
              v->n_rows, v->n_cols, n);
-  GI_REQUIRE(v->value_type == GABLE_D || v->value_type == GABLE_S, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(v->value_type == GABLE_TYPE_D || v->value_type == GABLE_TYPE_S, GABLE_ERR_UNAVAILABLE,
              "%s: values are float or double", name);
   GI_TRY(gi_csc_from_view(ctx, v, out));
   GI_REQUIRE(out->val || out->ptr[n] == 0, GABLE_ERR_ARGUMENT, "%s has no values", name);

@@ -216,7 +216,7 @@ gable_off gi_gather_bytes(const gi_gather *g)
 
 static double value_at(gable_type type, const void *in, gable_off k)
 {
-  return type == GABLE_S ? (double)((const float *)in)[k] : ((const double *)in)[k];
+  return type == GABLE_TYPE_S ? (double)((const float *)in)[k] : ((const double *)in)[k];
 }
 
 /* In integers, which a compiler makes vectors of: one more in the exponent reaches the sign when all its bits are set.
@@ -227,7 +227,7 @@ int gi_all_finite(gable_type type, const void *in, gable_off count)
   const float *single = in;
   uint64_t reached = 0;
   int wrong = 0;
-  if (type == GABLE_S) {
+  if (type == GABLE_TYPE_S) {
     for (gable_off k = 0; k < count; k++) wrong |= !isfinite(single[k]);
     return !wrong;
   }
@@ -254,9 +254,9 @@ gable_off gi_gather_check(const gi_gather *g, gable_type type, const void *in, g
 void gi_gather_values(const gi_gather *g, gable_type type, const void *in, double *out)
 {
   const double *doubled = in;
-  if (type == GABLE_D && g->identity) {
+  if (type == GABLE_TYPE_D && g->identity) {
     if (g->count) memcpy(out, in, (size_t)g->count * sizeof *out);
-  } else if (type == GABLE_D && g->small) {
+  } else if (type == GABLE_TYPE_D && g->small) {
     for (gable_off k = 0; k < g->count; k++) out[k] = doubled[g->small[k]];
   } else {
     for (gable_off k = 0; k < g->count; k++) {

@@ -55,11 +55,11 @@ static inline gable_off gi_gather_from(const gi_gather *g, gable_off k, double *
   return (g->large[k] < 0 ? -g->large[k] : g->large[k]) - 1;
 }
 
-/* 1: no number of in [count], type GABLE_S or GABLE_D, is NaN or infinite. */
+/* 1: no number of in [count], type GABLE_TYPE_S or GABLE_TYPE_D, is NaN or infinite. */
 int gi_all_finite(gable_type type, const void *in, gable_off count);
 
-/* in [source_count], type GABLE_S or GABLE_D.  The position of a gathered value that is not finite, the first to be
- * gathered, or -1. */
+/* in [source_count], type GABLE_TYPE_S or GABLE_TYPE_D.  The position of a gathered value that is not finite, the first
+ * to be gathered, or -1. */
 gable_off gi_gather_check(const gi_gather *g, gable_type type, const void *in, gable_off source_count);
 
 /* out[k] = +-in[from k]. */

@@ -214,8 +214,8 @@ static gable_status judge(gable_solver *s, int *good)
   gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
   gi_random r = gi_random_seed(1);
   *good = 1;
-  for (int op = GABLE_N; op <= GABLE_T && *good; op++) {
-    const double *size = op == GABLE_N ? a.row_max : a.col_max;
+  for (int op = GABLE_OP_N; op <= GABLE_OP_T && *good; op++) {
+    const double *size = op == GABLE_OP_N ? a.row_max : a.col_max;
     for (gable_idx i = 0; i < n; i++) b[i] = (2 * gi_random_unit(&r) - 1) * size[i];
     GI_TRY(gi_pipeline_refines(s, w, (gable_op)op, b, x, good));
   }
@@ -256,8 +256,8 @@ static gable_status factor_either(gable_solver *s, int may_arrange)
 static gable_status turn_from_ldlt(gable_solver *s, int *good)
 {
   gable_status status = GABLE_OK;
-  if (!s->arrangement.matched && s->options.match == GABLE_CHOOSE) {
-    GI_TRY(again(s, GABLE_METHOD_LDLT, GABLE_ALWAYS, 0));
+  if (!s->arrangement.matched && s->options.match == GABLE_CHOICE_AUTO) {
+    GI_TRY(again(s, GABLE_METHOD_LDLT, GABLE_CHOICE_ALWAYS, 0));
     GI_TRY(judge(s, good));
   }
   if (*good || s->options.method != GABLE_METHOD_AUTO) goto done;
@@ -277,9 +277,9 @@ static gable_status factor_well(gable_solver *s, int may_arrange)
   GI_TRY(factor_either(s, may_arrange));
   GI_TRY(judge(s, &good));
   if (!good && may_arrange && s->arrangement.method == GABLE_METHOD_LDLT) GI_TRY(turn_from_ldlt(s, &good));
-  may_arrange = may_arrange && s->options.match == GABLE_CHOOSE && s->arrangement.method == GABLE_METHOD_LU;
+  may_arrange = may_arrange && s->options.match == GABLE_CHOICE_AUTO && s->arrangement.method == GABLE_METHOD_LU;
   if (!good && may_arrange && !s->arrangement.matched) {
-    GI_TRY(again(s, GABLE_METHOD_LU, GABLE_ALWAYS, 0));
+    GI_TRY(again(s, GABLE_METHOD_LU, GABLE_CHOICE_ALWAYS, 0));
     GI_TRY(judge(s, &good));
   }
   if (!good && may_arrange && s->arrangement.matched == 1) {

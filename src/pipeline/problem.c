@@ -12,20 +12,22 @@ static gable_matrix_view transposed(const gable_matrix_view *view)
   gable_matrix_view t = *view;
   t.n_rows = view->n_cols;
   t.n_cols = view->n_rows;
-  t.format = view->format == GABLE_CSR ? GABLE_CSC : GABLE_CSR;
-  t.part = view->part == GABLE_LOWER ? GABLE_UPPER : view->part == GABLE_UPPER ? GABLE_LOWER : GABLE_FULL;
+  t.format = view->format == GABLE_FORMAT_CSR ? GABLE_FORMAT_CSC : GABLE_FORMAT_CSR;
+  t.part = view->part == GABLE_PART_LOWER   ? GABLE_PART_UPPER
+           : view->part == GABLE_PART_UPPER ? GABLE_PART_LOWER
+                                            : GABLE_PART_FULL;
   return t;
 }
 
 static gable_off offset_at(const gable_matrix_view *view, gable_idx k)
 {
-  return view->offset_type == GABLE_I32 ? ((const int32_t *)view->ptr)[k] : ((const int64_t *)view->ptr)[k];
+  return view->offset_type == GABLE_TYPE_I32 ? ((const int32_t *)view->ptr)[k] : ((const int64_t *)view->ptr)[k];
 }
 
 /* 0 where the offsets are wrong, which gi_csc_from_view will say better. */
 static gable_off count_given(const gable_matrix_view *view)
 {
-  gable_idx major = view->format == GABLE_CSR ? view->n_rows : view->n_cols;
+  gable_idx major = view->format == GABLE_FORMAT_CSR ? view->n_rows : view->n_cols;
   for (gable_idx k = 0; k < major; k++)
     if (offset_at(view, k) > offset_at(view, k + 1)) return 0;
   return major >= 0 && offset_at(view, 0) == view->base ? offset_at(view, major) - view->base : 0;
@@ -35,16 +37,18 @@ static gable_off count_given(const gable_matrix_view *view)
 static gable_status rows_of_triangle(gable_context *ctx, const gable_matrix_view *view, gable_off given, gi_problem *p)
 {
   gable_status status = GABLE_OK;
-  gable_matrix_view v = view->format == GABLE_CSR ? transposed(view) : *view;
+  gable_matrix_view v = view->format == GABLE_FORMAT_CSR ? transposed(view) : *view;
   gi_csc stored = {0}, both = {0};
   double *positions = NULL;
   GI_TRY(gi_gather_positions(ctx, given, &positions));
   v.val = positions;
-  v.value_type = GABLE_D;
+  v.value_type = GABLE_TYPE_D;
   GI_TRY(gi_csc_from_view(ctx, &v, &stored));
-  GI_TRY(gi_csc_expand(ctx, &stored, view->structure == GABLE_SPD ? GABLE_SYMMETRIC : view->structure, &both));
+  GI_TRY(gi_csc_expand(ctx, &stored,
+                       view->structure == GABLE_STRUCTURE_SPD ? GABLE_STRUCTURE_SYMMETRIC : view->structure, &both));
   gi_csc_release(ctx, &stored);
-  if (view->format == GABLE_CSR || (view->structure != GABLE_SKEW && view->structure != GABLE_GENERAL)) {
+  if (view->format == GABLE_FORMAT_CSR ||
+      (view->structure != GABLE_STRUCTURE_SKEW && view->structure != GABLE_STRUCTURE_GENERAL)) {
     p->rows = both;
     memset(&both, 0, sizeof both);
   } else {
@@ -67,17 +71,17 @@ static gable_status rows_of_view(gable_context *ctx, const gable_matrix_view *vi
 {
   gable_status status = GABLE_OK;
   gi_csc lists = {0};
-  gable_matrix_view v = view->format == GABLE_CSR ? transposed(view) : *view;
+  gable_matrix_view v = view->format == GABLE_FORMAT_CSR ? transposed(view) : *view;
   v.val = NULL;
-  if (view->part != GABLE_FULL) {
+  if (view->part != GABLE_PART_FULL) {
     GI_TRY(rows_of_triangle(ctx, view, p->given, p));
     GI_TRY(gi_gather_mirror(ctx, &p->rows, NULL, &p->pattern_symmetric));
     goto done;
   }
   GI_TRY(gi_csc_from_view(ctx, &v, &lists));
   GI_TRY(gi_gather_mirror(ctx, &lists, NULL, &p->pattern_symmetric));
-  p->mirrored = view->format == GABLE_CSC && p->pattern_symmetric;
-  if (view->format == GABLE_CSR || p->mirrored) {
+  p->mirrored = view->format == GABLE_FORMAT_CSC && p->pattern_symmetric;
+  if (view->format == GABLE_FORMAT_CSR || p->mirrored) {
     p->from_caller = (gi_gather){.count = p->given, .identity = 1};
     p->rows = lists;
     memset(&lists, 0, sizeof lists);
@@ -129,17 +133,17 @@ gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, 
   gable_status status = GABLE_OK;
   GI_REQUIRE(view->n_rows == view->n_cols, GABLE_ERR_ARGUMENT, "the matrix is %d by %d: a solver needs a square one",
              view->n_rows, view->n_cols);
-  GI_REQUIRE(view->space == GABLE_HOST, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(view->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE,
              "the matrix is in device memory: give it in host memory");
-  GI_REQUIRE(view->value_type == GABLE_D || view->value_type == GABLE_S, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(view->value_type == GABLE_TYPE_D || view->value_type == GABLE_TYPE_S, GABLE_ERR_UNAVAILABLE,
              "values are neither float nor double: complex matrices are not solved yet");
-  GI_REQUIRE(view->ptr && (view->offset_type == GABLE_I32 || view->offset_type == GABLE_I64) &&
-                 (view->format == GABLE_CSR || view->format == GABLE_CSC),
+  GI_REQUIRE(view->ptr && (view->offset_type == GABLE_TYPE_I32 || view->offset_type == GABLE_TYPE_I64) &&
+                 (view->format == GABLE_FORMAT_CSR || view->format == GABLE_FORMAT_CSC),
              GABLE_ERR_ARGUMENT, "the view has no offsets, or an unknown format or offset type");
   p->n = view->n_rows;
   p->given = count_given(view);
   p->value_type = view->value_type;
-  p->promised_spd = view->structure == GABLE_SPD;
+  p->promised_spd = view->structure == GABLE_STRUCTURE_SPD;
   GI_TRY(rows_of_view(ctx, view, p));
   p->hash = pattern_hash(&p->rows);
   GI_ALLOC(ctx, p->norms, 4 * (gable_off)p->n);

@@ -70,7 +70,7 @@ void gi_pipeline_work_destroy(gable_solver_work **work)
 static gi_solve_frame frame(const gable_solver *s, const gable_solver_work *w, gable_op op)
 {
   const gi_arrangement *a = &s->arrangement;
-  if (op == GABLE_N) return (gi_solve_frame){w->row_place, a->r, w->col_place, a->c, 0};
+  if (op == GABLE_OP_N) return (gi_solve_frame){w->row_place, a->r, w->col_place, a->c, 0};
   return (gi_solve_frame){w->col_place, a->c, w->row_place, a->r, 0};
 }
 
@@ -113,9 +113,11 @@ static gable_status check_vectors(const gable_solver *s, const gable_solver_work
   const gable_vectors_view *both[] = {b, x};
   for (int k = 0; k < 2; k++) {
     const gable_vectors_view *v = both[k];
-    GI_REQUIRE(v->type == GABLE_D || v->type == GABLE_S, GABLE_ERR_UNAVAILABLE, "vectors are float or double");
-    GI_REQUIRE(v->space == GABLE_HOST, GABLE_ERR_UNAVAILABLE, "vectors in device memory: give them in host memory");
-    GI_REQUIRE(v->major == GABLE_COL_MAJOR ? v->ld >= v->n : v->major == GABLE_ROW_MAJOR && v->ld >= v->count,
+    GI_REQUIRE(v->type == GABLE_TYPE_D || v->type == GABLE_TYPE_S, GABLE_ERR_UNAVAILABLE,
+               "vectors are float or double");
+    GI_REQUIRE(v->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE,
+               "vectors in device memory: give them in host memory");
+    GI_REQUIRE(v->major == GABLE_MAJOR_COL ? v->ld >= v->n : v->major == GABLE_MAJOR_ROW && v->ld >= v->count,
                GABLE_ERR_ARGUMENT, "leading dimension %lld of %d by %d vectors", (long long)v->ld, v->n, v->count);
     GI_REQUIRE(v->data || !v->n || !v->count, GABLE_ERR_ARGUMENT, "vectors without data");
   }
@@ -133,12 +135,12 @@ done:
 
 static int plain(const gable_vectors_view *v)
 {
-  return v->type == GABLE_D && v->major == GABLE_COL_MAJOR;
+  return v->type == GABLE_TYPE_D && v->major == GABLE_MAJOR_COL;
 }
 
 static gable_off place(const gable_vectors_view *v, gable_idx i, gable_idx j)
 {
-  return v->major == GABLE_COL_MAJOR ? i + j * v->ld : i * v->ld + j;
+  return v->major == GABLE_MAJOR_COL ? i + j * v->ld : i * v->ld + j;
 }
 
 static void copy_in(const gable_vectors_view *v, gable_idx first, gable_idx count, double *to)
@@ -146,7 +148,7 @@ static void copy_in(const gable_vectors_view *v, gable_idx first, gable_idx coun
   for (gable_idx j = 0; j < count; j++)
     for (gable_idx i = 0; i < v->n; i++) {
       gable_off k = place(v, i, first + j);
-      *to++ = v->type == GABLE_S ? (double)((const float *)v->data)[k] : ((const double *)v->data)[k];
+      *to++ = v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[k] : ((const double *)v->data)[k];
     }
 }
 
@@ -156,7 +158,7 @@ static void copy_out(double *from, gable_idx first, gable_idx count, const gable
   for (gable_idx j = 0; j < count; j++)
     for (gable_idx i = 0; i < v->n; i++, from++) {
       gable_off k = place(v, i, first + j);
-      if (v->type == GABLE_S)
+      if (v->type == GABLE_TYPE_S)
         *from = ((float *)v->data)[k] = (float)*from;
       else
         ((double *)v->data)[k] = *from;
@@ -167,7 +169,7 @@ static void copy_out(double *from, gable_idx first, gable_idx count, const gable
 static double tolerance_for(const gable_solver *s, gable_type type)
 {
   double asked = s->options.tolerance;
-  if (type == GABLE_S) return asked > 1e-6 ? asked : 1e-6;
+  if (type == GABLE_TYPE_S) return asked > 1e-6 ? asked : 1e-6;
   return asked > 0 ? asked : 1e-12;
 }
 
@@ -177,7 +179,7 @@ static gi_refine_options refine_options_for(const gable_solver *s, gable_type ty
   const int steps = s->options.refine_steps;
   return (gi_refine_options){.max_steps = steps < 0 ? 20 : steps,
                              .max_gmres = steps == 0 ? 0 : most_gmres,
-                             .tolerance = tolerance_for(s, type) * (type == GABLE_S ? 0.5 : 1)};
+                             .tolerance = tolerance_for(s, type) * (type == GABLE_TYPE_S ? 0.5 : 1)};
 }
 
 /* Columns first .. first+count-1, as many as fit the work. */
@@ -212,7 +214,7 @@ static gable_status solve_block(const gable_solver *s, gable_solver_work *w, gab
   const gi_refine_options how = refine_options_for(s, x->type, 5 * GI_GMRES_RESTART);
   GI_TRY(gi_refine(&a, op, near_inverse, w, count, from, ldb, to, ldx, &how, w->refine, result));
   if (to == w->x) copy_out(to, first, count, x);
-  if (x->type == GABLE_S) /* what rounding x made of it */
+  if (x->type == GABLE_TYPE_S) /* what rounding x made of it */
     for (gable_idx j = 0; j < count; j++) {
       double error = gi_backward_error(&a, op, from + j * ldb, to + j * ldx, w->scratch, w->scratch + n).backward;
       if (j == 0 || error > result->backward_error) result->backward_error = error;
@@ -279,7 +281,7 @@ gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, ga
   gable_status status = GABLE_OK;
   const gable_off n = s->problem.n;
   const gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
-  const gi_refine_options how = refine_options_for(s, GABLE_D, 0);
+  const gi_refine_options how = refine_options_for(s, GABLE_TYPE_D, 0);
   gi_refine_result result;
   GI_TRY(sweep(s, w, op, 1, b, n, x, n));
   GI_TRY(gi_refine(&a, op, near_inverse, w, 1, b, n, x, n, &how, w->refine, &result));
@@ -310,7 +312,7 @@ gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, doub
   if (s->other_values) goto done;
   gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
   for (gable_idx j = 0; j < a.n; j++) norm = fmax(norm, a.col_sum[j]);
-  GI_TRY(gi_inverse_norm(a.n, GABLE_N, NULL, near_inverse, w, w->scratch, &inverse_norm));
+  GI_TRY(gi_inverse_norm(a.n, GABLE_OP_N, NULL, near_inverse, w, w->scratch, &inverse_norm));
   *rcond = !a.n ? 1 : isfinite(inverse_norm) ? 1 / norm / inverse_norm : 0;
 done:
   return status;
@@ -338,7 +340,8 @@ gable_status gi_pipeline_forward_error(const gable_solver *s, gable_solver_work 
     f[i] = fabs(f[i]) + longest * DBL_EPSILON * weight[i];
     norm_x = fmax(norm_x, fabs(w->x[i]));
   }
-  GI_TRY(gi_inverse_norm((gable_idx)n, op == GABLE_N ? GABLE_T : GABLE_N, f, near_inverse, w, w->scratch, &norm));
+  GI_TRY(
+      gi_inverse_norm((gable_idx)n, op == GABLE_OP_N ? GABLE_OP_T : GABLE_OP_N, f, near_inverse, w, w->scratch, &norm));
   *forward_error = norm_x > 0 ? norm / norm_x : norm;
 done:
   return status;

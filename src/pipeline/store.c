@@ -68,7 +68,7 @@ static int structure_pieces(const gi_store_header *h, gi_arrangement *a, gi_layo
 static int factor_pieces(const gi_store_header *h, const gi_layout *y, gi_factor *f, piece *out)
 {
   int k = 0;
-  const size_t value = h->type == GABLE_S ? sizeof(float) : sizeof(double);
+  const size_t value = h->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
   out[k++] = (piece){&f->l, y->lval[y->n_super], value};
   out[k++] = (piece){&f->dinv, y->n, value};
   if (h->kind == GI_LU) {
@@ -171,7 +171,7 @@ static const char *header_fault(const gi_store_header *h, const gi_problem *p)
     return "an unknown kind of factor";
   if (h->method < GABLE_METHOD_LU || h->method > GABLE_METHOD_LDLT || (int32_t)gi_arrangement_kind(&a) != h->kind)
     return "a method that makes no such factor";
-  if (h->type != GABLE_S && h->type != GABLE_D) return "an unknown type of values";
+  if (h->type != GABLE_TYPE_S && h->type != GABLE_TYPE_D) return "an unknown type of values";
   if (h->order <= (int32_t)GI_ORDER_AUTO || h->order >= (int32_t)GI_ORDER_METHODS) return "an unknown order";
   if (h->matched < 0 || h->matched > GI_ROWS_IMPORTED || (h->kind == GI_CHOLESKY && h->matched && !imported) ||
       (h->kind == GI_LDLT && h->matched > 1))

@@ -119,15 +119,15 @@ static gable_status make_ilu0(gi_device_precond *p, const char *method)
   gable_idx bad_row = -1;
   scratch s;
   memset(&s, 0, sizeof s);
-  GI_TRY(analyse(p, GABLE_LOWER, GABLE_UNIT, GABLE_TRISOLVE_N, method, &p->first));
+  GI_TRY(analyse(p, GABLE_PART_LOWER, GABLE_DIAG_UNIT, GABLE_TRISOLVE_N, method, &p->first));
   GI_TRY(scratch_init(p, &s));
   GI_TRY(attempt(p, &s, &bad_row));
   GI_REQUIRE(bad_row < 0, GABLE_ERR_SINGULAR, "ILU(0): the pivot of row %d (counted from 0) is %g", bad_row,
              pivot_of(p, bad_row));
-  GI_TRY(analyse(p, GABLE_UPPER, GABLE_STORED, GABLE_TRISOLVE_N, method, &p->second));
+  GI_TRY(analyse(p, GABLE_PART_UPPER, GABLE_DIAG_STORED, GABLE_TRISOLVE_N, method, &p->second));
   GI_TRY(take_values(p, p->first, &p->first_work));
   GI_TRY(take_values(p, p->second, &p->second_work));
-  p->second_op = GABLE_N;
+  p->second_op = GABLE_OP_N;
 done:
   scratch_release(p, &s);
   return status;
@@ -140,7 +140,7 @@ static gable_status make_ic0(gi_device_precond *p, const char *method)
   gable_idx bad_row = -1;
   scratch s;
   memset(&s, 0, sizeof s);
-  GI_TRY(analyse(p, GABLE_LOWER, GABLE_STORED, GABLE_TRISOLVE_N | GABLE_TRISOLVE_T, method, &p->first));
+  GI_TRY(analyse(p, GABLE_PART_LOWER, GABLE_DIAG_STORED, GABLE_TRISOLVE_N | GABLE_TRISOLVE_T, method, &p->first));
   GI_TRY(scratch_init(p, &s));
   for (;;) {
     GI_TRY(attempt(p, &s, &bad_row));
@@ -152,7 +152,7 @@ static gable_status make_ic0(gi_device_precond *p, const char *method)
     p->shift = next;
   }
   GI_TRY(take_values(p, p->first, &p->first_work));
-  p->second_op = GABLE_T;
+  p->second_op = GABLE_OP_T;
 done:
   scratch_release(p, &s);
   return status;
@@ -189,7 +189,7 @@ static gable_status make_gs(gi_device_precond *p, const char *method, int thread
   options.deadline_s = deadline_s;
   options.threads = threads;
   options.max_rhs = 1;
-  GI_TRY(gi_shape_from(&view, GABLE_LOWER, &shape));
+  GI_TRY(gi_shape_from(&view, GABLE_PART_LOWER, &shape));
   GI_TRY(gi_sweeps_whole.analyse(p->ctx, &shape, &view, m, &options, &bad_row, &p->sweeps));
   GI_TRY(gi_sweeps_whole.update(p->sweeps, p->rows.val, &bad_row));
 done:
@@ -205,8 +205,8 @@ gable_status gi_device_precond_make(gable_context *ctx, gable_preconditioner kin
   void *factor = NULL;
   p->ctx = ctx;
   p->kind = kind;
-  GI_TRY(gi_shape_from(a, GABLE_LOWER, &shape));
-  GI_REQUIRE(a->value_type == GABLE_D && a->part == GABLE_FULL, GABLE_ERR_UNAVAILABLE,
+  GI_TRY(gi_shape_from(a, GABLE_PART_LOWER, &shape));
+  GI_REQUIRE(a->value_type == GABLE_TYPE_D && a->part == GABLE_PART_FULL, GABLE_ERR_UNAVAILABLE,
              "Krylov solvers want doubles and both triangles");
   GI_REQUIRE(a->val, GABLE_ERR_ARGUMENT, "the matrix's values are NULL");
   GI_TRY(gi_resident_csr_init(ctx, &shape, a, kind != GABLE_PRECOND_NONE, &bad_row, &p->rows));
@@ -226,14 +226,14 @@ done:
 gable_status gi_device_precond_multiply(const gi_device_precond *p, const double *x, double *y)
 {
   const gik_product product = {
-      .part = GIK_WHOLE, .type = GABLE_D, .x = x, .y = y, .b_step = 1, .x_step = 1, .count = 1};
+      .part = GIK_WHOLE, .type = GABLE_TYPE_D, .x = x, .y = y, .b_step = 1, .x_step = 1, .count = 1};
   return p->rows.kernels->product(&p->rows.a, &product);
 }
 
 static gable_vectors_view column(const gi_device_precond *p, const double *data)
 {
   gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
-  v.space = GABLE_DEVICE;
+  v.space = GABLE_SPACE_DEVICE;
   v.n = p->rows.a.n;
   v.ld = v.n;
   memcpy(&v.data, &data, sizeof data); /* b is not written, but the view has no const */
@@ -247,8 +247,8 @@ gable_status gi_device_precond_apply(gi_device_precond *p, const gik_krylov *k, 
   if (p->kind == GABLE_PRECOND_JACOBI) {
     GI_TRY(gik_krylov_steps_cuda.scale(k, p->factor, r, z));
   } else if (p->kind == GABLE_PRECOND_GS) {
-    const gi_sweep_run run = {.type = GABLE_D,
-                              .space = GABLE_DEVICE,
+    const gi_sweep_run run = {.type = GABLE_TYPE_D,
+                              .space = GABLE_SPACE_DEVICE,
                               .b = r,
                               .x = z,
                               .b_step = 1,
@@ -258,7 +258,7 @@ gable_status gi_device_precond_apply(gi_device_precond *p, const gik_krylov *k, 
                               .sweeps = 1};
     GI_TRY(gi_sweeps_whole.apply(p->sweeps, &run));
   } else {
-    GI_TRY(gable_trisolve_solve(p->first, p->first_work, GABLE_N, &in, &out));
+    GI_TRY(gable_trisolve_solve(p->first, p->first_work, GABLE_OP_N, &in, &out));
     GI_TRY(gable_trisolve_solve(p->second ? p->second : p->first, p->second ? p->second_work : p->first_work,
                                 p->second_op, &out, &out));
   }

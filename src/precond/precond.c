@@ -57,11 +57,11 @@ static gable_status make_ilu0(gable_context *ctx, const char *method, int thread
   GI_ALLOC(ctx, p->factor, nnz);
   memcpy(p->factor, p->rows.val, (size_t)nnz * sizeof *p->factor);
   GI_TRY(gi_ilu0(ctx, p->rows.n_cols, p->rows.ptr, p->rows.idx, p->factor, &bad_row));
-  GI_TRY(plan_for(ctx, &p->rows, p->factor, GABLE_LOWER, GABLE_UNIT, GABLE_TRISOLVE_N, method, threads, &p->first,
-                  &p->first_work));
-  GI_TRY(plan_for(ctx, &p->rows, p->factor, GABLE_UPPER, GABLE_STORED, GABLE_TRISOLVE_N, method, threads, &p->second,
-                  &p->second_work));
-  p->second_op = GABLE_N;
+  GI_TRY(plan_for(ctx, &p->rows, p->factor, GABLE_PART_LOWER, GABLE_DIAG_UNIT, GABLE_TRISOLVE_N, method, threads,
+                  &p->first, &p->first_work));
+  GI_TRY(plan_for(ctx, &p->rows, p->factor, GABLE_PART_UPPER, GABLE_DIAG_STORED, GABLE_TRISOLVE_N, method, threads,
+                  &p->second, &p->second_work));
+  p->second_op = GABLE_OP_N;
 done:
   return status;
 }
@@ -95,8 +95,9 @@ static gable_status make_ic0(gable_context *ctx, const char *method, int threads
   GI_TRY(keep_lower(ctx, &p->rows, &p->lower));
   GI_ALLOC(ctx, p->factor, p->lower.ptr[p->lower.n_cols]);
   GI_TRY(gi_ic0(ctx, p->lower.n_cols, p->lower.ptr, p->lower.idx, p->lower.val, p->factor, &p->shift, &bad_row));
-  GI_TRY(plan_for(ctx, &p->lower, p->factor, GABLE_LOWER, GABLE_STORED, 0, method, threads, &p->first, &p->first_work));
-  p->second_op = GABLE_T;
+  GI_TRY(plan_for(ctx, &p->lower, p->factor, GABLE_PART_LOWER, GABLE_DIAG_STORED, 0, method, threads, &p->first,
+                  &p->first_work));
+  p->second_op = GABLE_OP_T;
 done:
   return status;
 }
@@ -182,7 +183,7 @@ gable_status gi_precond_apply(gi_precond *p, const double *r, double *z)
     memset(z, 0, (size_t)n * sizeof *z);
     GI_TRY(gable_smoother_apply(p->smoother, &in, &out, 1, NULL));
   } else {
-    GI_TRY(gable_trisolve_solve(p->first, p->first_work, GABLE_N, &in, &out));
+    GI_TRY(gable_trisolve_solve(p->first, p->first_work, GABLE_OP_N, &in, &out));
     GI_TRY(gable_trisolve_solve(p->second ? p->second : p->first, p->second ? p->second_work : p->first_work,
                                 p->second_op, &out, &out));
   }

@@ -31,7 +31,7 @@ static gable_status fetch(gable_context *ctx, const gi_shape *shape, const gable
 {
   gable_status status = GABLE_OK;
   const gable_idx n = shape->n;
-  const int device = shape->space == GABLE_DEVICE;
+  const int device = shape->space == GABLE_SPACE_DEVICE;
   const size_t bytes = ((size_t)n + 1) * gi_type_size(shape->offset_type);
   gable_matrix_view host = *a;
   void *raw = NULL;
@@ -63,7 +63,7 @@ done:
 static gable_status check(const gi_shape *shape, const host_rows *h, gable_idx *bad_row)
 {
   gable_status status = GABLE_OK;
-  const char *what = shape->format == GABLE_CSR ? "row" : "column";
+  const char *what = shape->format == GABLE_FORMAT_CSR ? "row" : "column";
   for (gable_idx i = 0; i < shape->n; i++) {
     gable_idx last = -1;
     *bad_row = i;
@@ -179,7 +179,7 @@ static gable_status place(gable_context *ctx, const gi_shape *shape, const void 
 {
   gable_status status = GABLE_OK;
   *out = array;
-  if (shape->space == GABLE_HOST) {
+  if (shape->space == GABLE_SPACE_HOST) {
     GI_TRY(carry(ctx, array, bytes, own));
     *out = *own;
   }
@@ -196,7 +196,7 @@ static gable_status count_entries(gable_context *ctx, const gi_shape *shape, con
   int64_t wide = 0;
   int32_t narrow = 0;
   void *to = width == sizeof wide ? (void *)&wide : (void *)&narrow;
-  if (shape->space == GABLE_HOST) {
+  if (shape->space == GABLE_SPACE_HOST) {
     memcpy(to, last, width);
   } else {
     GI_TRY(ctx->device->copy_out(ctx, to, last, width, NULL));
@@ -225,7 +225,7 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
   gable_status status = GABLE_OK;
   const gik_row_patterns *kernels = &gik_row_patterns_cuda;
   const size_t n = (size_t)shape->n;
-  const int wide = shape->offset_type == GABLE_I64;
+  const int wide = shape->offset_type == GABLE_TYPE_I64;
   gik_pattern_flags found = {0};
   gable_off nnz;
   void *own_ptr = NULL, *own_idx = NULL, *flags = NULL, *p = NULL;
@@ -266,7 +266,7 @@ static gable_status read_on_host(gable_context *ctx, const gi_shape *shape, cons
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)shape->n;
-  const int gathers = shape->format == GABLE_CSC;
+  const int gathers = shape->format == GABLE_FORMAT_CSC;
   size_t nnz;
   host_rows h;
   memset(&h, 0, sizeof h);
@@ -296,13 +296,13 @@ gable_status gi_resident_csr_init(gable_context *ctx, const gi_shape *shape, con
   const int device = ctx->device->kind == GI_ON_CUDA;
   int fine = 0;
   *bad_row = -1;
-  if (device && shape->format == GABLE_CSR) {
+  if (device && shape->format == GABLE_FORMAT_CSR) {
     GI_TRY(read_on_device(ctx, shape, a, need_diagonal, out, &fine));
     if (!fine) gi_resident_csr_release(ctx, out);
   }
   if (!fine) GI_TRY(read_on_host(ctx, shape, a, need_diagonal, bad_row, out));
   out->kernels = device ? &gik_row_products_cuda : &gik_row_products_cpu;
-  out->takes_host_values = device && shape->space == GABLE_HOST;
+  out->takes_host_values = device && shape->space == GABLE_SPACE_HOST;
   GI_TRY(ctx->device->alloc(ctx, out->a.nnz * size + 1, &out->val));
   if (out->from && out->takes_host_values) GI_TRY(ctx->device->alloc(ctx, out->a.nnz * size + 1, &out->caller_val));
   out->a.val = out->val;
@@ -329,9 +329,9 @@ gable_matrix_view gi_resident_csr_view(const gable_context *ctx, const gi_reside
 {
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
   v.n_rows = v.n_cols = w->a.n;
-  v.offset_type = GABLE_I32;
+  v.offset_type = GABLE_TYPE_I32;
   v.value_type = w->a.value_type;
-  v.space = ctx->device->kind == GI_ON_CUDA ? GABLE_DEVICE : GABLE_HOST;
+  v.space = ctx->device->kind == GI_ON_CUDA ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST;
   v.ptr = w->a.ptr;
   v.idx = w->a.idx;
   return v;

@@ -52,7 +52,7 @@ static gable_status read_rows(gable_context *ctx, const gi_shape *shape, const g
   memset(&columns, 0, sizeof columns);
   part.uplo = uplo;
   part.strict = 0;
-  if (shape->format == GABLE_CSR) {
+  if (shape->format == GABLE_FORMAT_CSR) {
     GI_TRY(gi_triangle_read(ctx, &part, a, 1, out, diagonal_from, bad_row));
     goto done;
   }
@@ -122,7 +122,7 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   gi_triangle rows[2]; /* strictly lower, strictly upper */
   gable_off *again = NULL;
   memset(rows, 0, sizeof rows);
-  GI_REQUIRE(shape->space == GABLE_HOST, GABLE_ERR_UNAVAILABLE, "these sweeps want the matrix in host memory");
+  GI_REQUIRE(shape->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE, "these sweeps want the matrix in host memory");
   GI_ALLOC_ZERO(ctx, s, 1);
   s->ctx = ctx;
   s->omega = options->omega;
@@ -130,8 +130,8 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   s->n = shape->n;
   s->nnz = shape->nnz;
   s->value_type = shape->value_type;
-  GI_TRY(read_rows(ctx, shape, a, GABLE_LOWER, &rows[0], &s->diagonal_from, bad_row));
-  GI_TRY(read_rows(ctx, shape, a, GABLE_UPPER, &rows[1], &again, bad_row));
+  GI_TRY(read_rows(ctx, shape, a, GABLE_PART_LOWER, &rows[0], &s->diagonal_from, bad_row));
+  GI_TRY(read_rows(ctx, shape, a, GABLE_PART_UPPER, &rows[1], &again, bad_row));
   GI_TRY(compare(ctx, &rows[0], &rows[1], &s->in_place));
   GI_REQUIRE(s->in_place || s->n < (1 << 30), GABLE_ERR_LIMIT, "sweeps need a symmetric pattern from 2^30 rows on");
   GI_ALLOC(ctx, s->unknowns, (gable_off)s->n * (s->in_place ? 1 : 2));

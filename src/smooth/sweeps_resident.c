@@ -71,15 +71,15 @@ static gable_status make_direction(whole *s, direction *d)
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
   const gable_matrix_view view = gi_resident_csr_view(s->ctx, &s->rows);
   options.method = gi_method_name(s->fused ? GI_LEVR : s->method);
-  options.uplo = d == &s->to[0] ? GABLE_LOWER : GABLE_UPPER;
-  options.diag = GABLE_SEPARATE;
+  options.uplo = d == &s->to[0] ? GABLE_PART_LOWER : GABLE_PART_UPPER;
+  options.diag = GABLE_DIAG_SEPARATE;
   options.ops = GABLE_TRISOLVE_N;
   options.deadline_s = s->options.deadline_s;
   options.threads = s->options.threads;
   options.typical_rhs = s->options.max_rhs;
   GI_TRY(gable_trisolve_create(s->ctx, &options, &d->plan));
   GI_TRY(gable_trisolve_analyse(d->plan, &view));
-  GI_TRY(gable_trisolve_get_info(d->plan, GABLE_N, &info));
+  GI_TRY(gable_trisolve_get_info(d->plan, GABLE_OP_N, &info));
   d->levels = info.levels;
   if (s->fused) GI_TRY(gi_level_order_make(d->plan, &d->rows));
   if (s->fused) d->levels = d->rows.levels;
@@ -120,8 +120,8 @@ static gable_status make_published(whole *s)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = s->rows.a.n;
-  for (int k = s->rows.a.value_type == GABLE_D; k < 2; k++) {
-    const gable_type type = k ? GABLE_D : GABLE_S;
+  for (int k = s->rows.a.value_type == GABLE_TYPE_D; k < 2; k++) {
+    const gable_type type = k ? GABLE_TYPE_D : GABLE_TYPE_S;
     void *p = NULL;
     GI_TRY(take(s, sizeof *s->control[k], &p));
     s->control[k] = p;
@@ -217,10 +217,10 @@ static gable_vectors_view columns(const job *j, void *data, ptrdiff_t step, ptrd
 {
   gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
   v.type = j->run->type;
-  v.space = j->s->staged ? GABLE_DEVICE : GABLE_HOST;
+  v.space = j->s->staged ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST;
   v.n = j->s->rows.a.n;
   v.count = j->count;
-  v.major = step == 1 ? GABLE_COL_MAJOR : GABLE_ROW_MAJOR;
+  v.major = step == 1 ? GABLE_MAJOR_COL : GABLE_MAJOR_ROW;
   v.ld = step != 1 ? step : rhs < v.n ? v.n : rhs; /* one dense column may have any rhs */
   v.data = data;
   return v;
@@ -234,7 +234,7 @@ static gable_status sweep_split(job *j, int d, int after)
   gik_product p = product_of(j, d ? GIK_BELOW : GIK_ABOVE, s->relaxed);
   gable_vectors_view y = columns(j, s->y, 1, s->rows.a.n), x = columns(j, j->x, j->x_step, j->x_rhs);
   GI_TRY((after ? s->rows.kernels->turn : s->rows.kernels->product)(&s->rows.a, &p));
-  GI_TRY(gable_trisolve_solve(s->to[d].plan, s->to[d].work, GABLE_N, &y, &x));
+  GI_TRY(gable_trisolve_solve(s->to[d].plan, s->to[d].work, GABLE_OP_N, &y, &x));
   j->zero = 0;
 done:
   return status;
@@ -250,8 +250,8 @@ static gable_status sweep_fused(job *j, int d)
   gik_sweep sweep = {.type = r->type, .b = j->b, .x = j->x, .b_step = j->b_step, .x_step = j->x_step};
   sweep.old = s->rows.symmetric ? NULL : s->y;
   sweep.omega = s->options.omega;
-  sweep.control = s->control[r->type == GABLE_D];
-  sweep.published = s->published[r->type == GABLE_D];
+  sweep.control = s->control[r->type == GABLE_TYPE_D];
+  sweep.published = s->published[r->type == GABLE_TYPE_D];
   sweep.deadline_ns = (unsigned long long)(s->options.deadline_s * 1e9);
   sweep.stream = s->stream;
   if (sweep.old) GI_TRY(s->rows.kernels->copy(s->rows.a.n, r->type, j->x, j->x_step, s->y, 1, s->stream));
@@ -348,7 +348,8 @@ static gable_status status_of(void *state, gable_idx *row)
     GI_TRY(s->ctx->device->synchronise(s->ctx, s->stream));
     if (c.fault_row < 0) continue;
     *row = c.fault_row;
-    GI_TRY(gik_row_sweeps_cuda.prepare(s->control[k], s->published[k], s->rows.a.n, k ? GABLE_D : GABLE_S, s->stream));
+    GI_TRY(gik_row_sweeps_cuda.prepare(s->control[k], s->published[k], s->rows.a.n, k ? GABLE_TYPE_D : GABLE_TYPE_S,
+                                       s->stream));
     GI_REQUIRE(0, GABLE_ERR_DEADLINE, "a sweep waited longer than %g s for row %d (counted from 0)",
                s->options.deadline_s, c.fault_row);
   }
@@ -389,7 +390,7 @@ static gable_status apply_together(whole *s, const gi_sweep_run *run)
   gable_status status = GABLE_OK;
   const gable_idx n = s->rows.a.n;
   gable_idx row;
-  const int staged = s->staged && run->space == GABLE_HOST;
+  const int staged = s->staged && run->space == GABLE_SPACE_HOST;
   job j = {s, run, run->b, run->x, run->b_step, run->x_step, run->b_rhs, run->x_rhs, run->count, run->from_zero};
   if (staged) {
     j = (job){s, run, s->b, s->x, 1, 1, n, n, run->count, run->from_zero};
@@ -430,7 +431,7 @@ static void info_of(const void *state, gable_smoother_info *info)
 {
   const whole *s = state;
   gable_trisolve_info plan = GABLE_TRISOLVE_INFO_INIT;
-  (void)gable_trisolve_get_info(s->to[0].plan ? s->to[0].plan : s->to[1].plan, GABLE_N, &plan);
+  (void)gable_trisolve_get_info(s->to[0].plan ? s->to[0].plan : s->to[1].plan, GABLE_OP_N, &plan);
   snprintf(info->method_used, sizeof info->method_used, "%s", s->fused ? gi_method_name(s->method) : plan.method_used);
   snprintf(info->why, sizeof info->why, "%s", plan.why);
   info->in_place = s->rows.symmetric;

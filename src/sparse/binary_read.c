@@ -28,15 +28,16 @@ static gable_status check_header(gi_source *s, const gi_binary_header *h)
   GI_REQUIRE(h->n_rows >= 0 && h->n_cols >= 0 && h->n_rows < INT32_MAX && h->n_cols < INT32_MAX && h->nnz >= 0,
              GABLE_ERR_FORMAT, "%s: %lld by %lld with %lld entries in the header", name, (long long)h->n_rows,
              (long long)h->n_cols, (long long)h->nnz);
-  GI_REQUIRE(h->field >= GABLE_PATTERN && h->field <= GABLE_COMPLEX &&
-                 h->words == (h->field == GABLE_PATTERN   ? 0
-                              : h->field == GABLE_COMPLEX ? 2
-                                                          : 1) &&
-                 h->structure >= GABLE_GENERAL && h->structure <= GABLE_SPD && h->part >= GABLE_FULL &&
-                 h->part <= GABLE_UPPER && (h->dense == 0 || h->dense == 1),
+  GI_REQUIRE(h->field >= GABLE_FIELD_PATTERN && h->field <= GABLE_FIELD_COMPLEX &&
+                 h->words == (h->field == GABLE_FIELD_PATTERN   ? 0
+                              : h->field == GABLE_FIELD_COMPLEX ? 2
+                                                                : 1) &&
+                 h->structure >= GABLE_STRUCTURE_GENERAL && h->structure <= GABLE_STRUCTURE_SPD &&
+                 h->part >= GABLE_PART_FULL && h->part <= GABLE_PART_UPPER && (h->dense == 0 || h->dense == 1),
              GABLE_ERR_FORMAT, "%s: the header names an unknown kind of matrix", name);
-  GI_REQUIRE(h->n_rows == h->n_cols || (h->structure == GABLE_GENERAL && h->part == GABLE_FULL), GABLE_ERR_FORMAT,
-             "%s: symmetric or triangular, and %lld by %lld", name, (long long)h->n_rows, (long long)h->n_cols);
+  GI_REQUIRE(h->n_rows == h->n_cols || (h->structure == GABLE_STRUCTURE_GENERAL && h->part == GABLE_PART_FULL),
+             GABLE_ERR_FORMAT, "%s: symmetric or triangular, and %lld by %lld", name, (long long)h->n_rows,
+             (long long)h->n_cols);
   int64_t most = gi_source_most_bytes_left(s);
   GI_REQUIRE(h->nnz <= most / (4 + 8 * h->words) &&
                  8 * (h->n_cols + 1) <= most - h->nnz * (4 + 8 * h->words) - 4 * (h->nnz % 2),
@@ -85,8 +86,8 @@ static gable_status check_entries(gi_source *s, const gable_read_options *option
   const gi_csc *c = &a->csc;
   int words = gi_csc_words(c);
   for (gable_idx j = 0; j < c->n_cols; j++) {
-    gable_idx last = a->part == GABLE_LOWER ? j - 1 : -1;
-    gable_idx end = a->part == GABLE_UPPER ? j + 1 : c->n_rows;
+    gable_idx last = a->part == GABLE_PART_LOWER ? j - 1 : -1;
+    gable_idx end = a->part == GABLE_PART_UPPER ? j + 1 : c->n_rows;
     for (gable_off p = c->ptr[j]; p < c->ptr[j + 1]; p++) {
       GI_REQUIRE(c->idx[p] > last && c->idx[p] < end, GABLE_ERR_FORMAT, "%s: row %lld in column %d is out of order",
                  gi_source_name(s), c->idx[p] + 1LL, j + 1);

@@ -136,10 +136,10 @@ static int side_of(const gi_csc *a)
 static void mirror_value(const gi_csc *a, gable_off p, gable_structure structure, gi_csc *out, gable_off q)
 {
   copy_value(a, p, out, q);
-  if (structure == GABLE_SKEW) {
+  if (structure == GABLE_STRUCTURE_SKEW) {
     out->val[a->is_complex ? 2 * q : q] *= -1;
     if (a->is_complex) out->val[2 * q + 1] *= -1;
-  } else if (structure == GABLE_HERMITIAN && a->is_complex) {
+  } else if (structure == GABLE_STRUCTURE_HERMITIAN && a->is_complex) {
     out->val[2 * q + 1] *= -1;
   }
 }
@@ -173,7 +173,7 @@ gable_status gi_csc_expand(gable_context *ctx, const gi_csc *a, gable_structure 
 {
   gable_status status = GABLE_OK;
   gable_off nnz = a->ptr[a->n_cols], total = nnz;
-  if (structure == GABLE_GENERAL) return gi_csc_copy(ctx, a, out);
+  if (structure == GABLE_STRUCTURE_GENERAL) return gi_csc_copy(ctx, a, out);
   GI_REQUIRE(a->n_rows == a->n_cols, GABLE_ERR_ARGUMENT, "a symmetric matrix is square; this one is %d by %d",
              a->n_rows, a->n_cols);
   int side = side_of(a);

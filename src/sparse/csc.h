@@ -39,13 +39,13 @@ gable_status gi_csc_permute_transposed(gable_context *ctx, const gi_csc *a, cons
                                        const gable_idx *col_perm, gi_csc *out);
 
 /* *out = both triangles of a matrix of which one is stored (either; GABLE_ERR_ARGUMENT when entries stand on both
- * sides).  The mirrored entry is the same, the negative (GABLE_SKEW) or the conjugate (GABLE_HERMITIAN);
- * GABLE_GENERAL copies. */
+ * sides).  The mirrored entry is the same, the negative (GABLE_STRUCTURE_SKEW) or the conjugate
+ * (GABLE_STRUCTURE_HERMITIAN); GABLE_STRUCTURE_GENERAL copies. */
 gable_status gi_csc_expand(gable_context *ctx, const gi_csc *a, gable_structure structure, gi_csc *out);
 
-/* *out = what a caller's view shows (host memory), checked, as CSC, base 0, double.  With part GABLE_LOWER or
- * GABLE_UPPER only that triangle (with the diagonal) is used and kept.  GABLE_ERR_ARGUMENT names the entry that is out
- * of range or out of order. */
+/* *out = what a caller's view shows (host memory), checked, as CSC, base 0, double.  With part GABLE_PART_LOWER or
+ * GABLE_PART_UPPER only that triangle (with the diagonal) is used and kept.  GABLE_ERR_ARGUMENT names the entry that is
+ * out of range or out of order. */
 gable_status gi_csc_from_view(gable_context *ctx, const gable_matrix_view *view, gi_csc *out);
 
 /* *out = pattern of A + A^T without the diagonal, square. */

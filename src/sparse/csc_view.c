@@ -5,7 +5,7 @@
 
 static gable_off offset_at(const gable_matrix_view *v, gable_idx k)
 {
-  gable_off p = v->offset_type == GABLE_I32 ? ((const int32_t *)v->ptr)[k] : ((const int64_t *)v->ptr)[k];
+  gable_off p = v->offset_type == GABLE_TYPE_I32 ? ((const int32_t *)v->ptr)[k] : ((const int64_t *)v->ptr)[k];
   return p - v->base;
 }
 
@@ -15,20 +15,22 @@ static gable_status check_shape(const gable_matrix_view *v)
   GI_REQUIRE(v, GABLE_ERR_ARGUMENT, "the view is NULL");
   GI_REQUIRE(v->size == sizeof *v, GABLE_ERR_ARGUMENT, "view of %zu bytes: start from GABLE_MATRIX_VIEW_INIT", v->size);
   GI_REQUIRE(v->n_rows >= 0 && v->n_cols >= 0, GABLE_ERR_ARGUMENT, "a view of %d by %d", v->n_rows, v->n_cols);
-  GI_REQUIRE(v->format == GABLE_CSR || v->format == GABLE_CSC, GABLE_ERR_ARGUMENT, "view format %d: CSR or CSC",
-             (int)v->format);
+  GI_REQUIRE(v->format == GABLE_FORMAT_CSR || v->format == GABLE_FORMAT_CSC, GABLE_ERR_ARGUMENT,
+             "view format %d: CSR or CSC", (int)v->format);
   GI_REQUIRE(v->base == 0 || v->base == 1, GABLE_ERR_ARGUMENT, "view base %d: 0 or 1", v->base);
-  GI_REQUIRE(v->offset_type == GABLE_I32 || v->offset_type == GABLE_I64, GABLE_ERR_ARGUMENT,
-             "view offset type %d: GABLE_I32 or GABLE_I64", (int)v->offset_type);
-  GI_REQUIRE(v->value_type >= GABLE_S && v->value_type <= GABLE_Z, GABLE_ERR_ARGUMENT,
-             "view value type %d: GABLE_S, _D, _C or _Z", (int)v->value_type);
-  GI_REQUIRE(v->space == GABLE_HOST, GABLE_ERR_ARGUMENT, "the view must be in host memory here");
-  GI_REQUIRE(v->structure >= GABLE_GENERAL && v->structure <= GABLE_SPD, GABLE_ERR_ARGUMENT, "view structure %d",
-             (int)v->structure);
-  GI_REQUIRE(v->part >= GABLE_FULL && v->part <= GABLE_UPPER, GABLE_ERR_ARGUMENT, "view part %d", (int)v->part);
+  GI_REQUIRE(v->offset_type == GABLE_TYPE_I32 || v->offset_type == GABLE_TYPE_I64, GABLE_ERR_ARGUMENT,
+             "view offset type %d: GABLE_TYPE_I32 or GABLE_TYPE_I64", (int)v->offset_type);
+  GI_REQUIRE(v->value_type >= GABLE_TYPE_S && v->value_type <= GABLE_TYPE_Z, GABLE_ERR_ARGUMENT,
+             "view value type %d: GABLE_TYPE_S, _D, _C or _Z", (int)v->value_type);
+  GI_REQUIRE(v->space == GABLE_SPACE_HOST, GABLE_ERR_ARGUMENT, "the view must be in host memory here");
+  GI_REQUIRE(v->structure >= GABLE_STRUCTURE_GENERAL && v->structure <= GABLE_STRUCTURE_SPD, GABLE_ERR_ARGUMENT,
+             "view structure %d", (int)v->structure);
+  GI_REQUIRE(v->part >= GABLE_PART_FULL && v->part <= GABLE_PART_UPPER, GABLE_ERR_ARGUMENT, "view part %d",
+             (int)v->part);
   GI_REQUIRE(v->ptr, GABLE_ERR_ARGUMENT, "the view has no ptr");
-  GI_REQUIRE(v->n_rows == v->n_cols || (v->structure == GABLE_GENERAL && v->part == GABLE_FULL), GABLE_ERR_ARGUMENT,
-             "a symmetric or triangular view must be square; this one is %d by %d", v->n_rows, v->n_cols);
+  GI_REQUIRE(v->n_rows == v->n_cols || (v->structure == GABLE_STRUCTURE_GENERAL && v->part == GABLE_PART_FULL),
+             GABLE_ERR_ARGUMENT, "a symmetric or triangular view must be square; this one is %d by %d", v->n_rows,
+             v->n_cols);
 done:
   return status;
 }
@@ -45,7 +47,7 @@ static int is_increasing(const gable_idx *idx, gable_off begin, gable_off end, i
 static gable_status check_entries(const gable_matrix_view *v, gable_idx n_lists, gable_idx n_inside)
 {
   gable_status status = GABLE_OK;
-  const char *list = v->format == GABLE_CSR ? "row" : "column";
+  const char *list = v->format == GABLE_FORMAT_CSR ? "row" : "column";
   GI_REQUIRE(offset_at(v, 0) == 0, GABLE_ERR_ARGUMENT, "ptr[0] is %lld, the base is %d",
              (long long)(offset_at(v, 0) + v->base), v->base);
   for (gable_idx k = 0; k < n_lists; k++)
@@ -73,12 +75,12 @@ done:
 static void copy_value(const gable_matrix_view *v, gable_off p, double *to, gable_off q)
 {
   switch (v->value_type) {
-  case GABLE_S: to[q] = (double)((const float *)v->val)[p]; break;
-  case GABLE_C:
+  case GABLE_TYPE_S: to[q] = (double)((const float *)v->val)[p]; break;
+  case GABLE_TYPE_C:
     to[2 * q] = (double)((const float *)v->val)[2 * p];
     to[2 * q + 1] = (double)((const float *)v->val)[2 * p + 1];
     break;
-  case GABLE_Z: memcpy(to + 2 * q, (const double *)v->val + 2 * p, 2 * sizeof(double)); break;
+  case GABLE_TYPE_Z: memcpy(to + 2 * q, (const double *)v->val + 2 * p, 2 * sizeof(double)); break;
   default: to[q] = ((const double *)v->val)[p]; break;
   }
 }
@@ -88,12 +90,13 @@ static gable_status copy_lists(gable_context *ctx, const gable_matrix_view *v, g
                                gi_csc *out)
 {
   gable_status status = GABLE_OK;
-  int words = !v->val ? 0 : v->value_type == GABLE_C || v->value_type == GABLE_Z ? 2 : 1;
+  int words = !v->val ? 0 : v->value_type == GABLE_TYPE_C || v->value_type == GABLE_TYPE_Z ? 2 : 1;
   gable_part part = v->part;
-  if (v->format == GABLE_CSR && part != GABLE_FULL) part = part == GABLE_LOWER ? GABLE_UPPER : GABLE_LOWER;
+  if (v->format == GABLE_FORMAT_CSR && part != GABLE_PART_FULL)
+    part = part == GABLE_PART_LOWER ? GABLE_PART_UPPER : GABLE_PART_LOWER;
   GI_TRY(gi_csc_init(ctx, n_inside, n_lists, offset_at(v, n_lists), words, out));
   gable_off q = 0;
-  if (part == GABLE_FULL && v->base == 0 && !words) { /* as it stands */
+  if (part == GABLE_PART_FULL && v->base == 0 && !words) { /* as it stands */
     for (gable_idx k = 0; k <= n_lists; k++) out->ptr[k] = offset_at(v, k);
     if (out->ptr[n_lists]) memcpy(out->idx, v->idx, (size_t)out->ptr[n_lists] * sizeof *out->idx);
     goto done;
@@ -101,7 +104,7 @@ static gable_status copy_lists(gable_context *ctx, const gable_matrix_view *v, g
   for (gable_idx k = 0; k < n_lists; k++) {
     for (gable_off p = offset_at(v, k); p < offset_at(v, k + 1); p++) {
       gable_idx i = v->idx[p] - v->base;
-      if ((part == GABLE_LOWER && i < k) || (part == GABLE_UPPER && i > k)) continue;
+      if ((part == GABLE_PART_LOWER && i < k) || (part == GABLE_PART_UPPER && i > k)) continue;
       out->idx[q] = i;
       if (words) copy_value(v, p, out->val, q);
       q++;
@@ -117,7 +120,7 @@ gable_status gi_csc_from_view(gable_context *ctx, const gable_matrix_view *view,
   gable_status status = GABLE_OK;
   gi_csc lists = {0};
   GI_TRY(check_shape(view));
-  int by_rows = view->format == GABLE_CSR;
+  int by_rows = view->format == GABLE_FORMAT_CSR;
   gable_idx n_lists = by_rows ? view->n_rows : view->n_cols;
   gable_idx n_inside = by_rows ? view->n_cols : view->n_rows;
   GI_TRY(check_entries(view, n_lists, n_inside));

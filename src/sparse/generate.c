@@ -203,7 +203,7 @@ static gable_status randomise_values(gable_matrix *a, gi_random *r)
 {
   gable_status status = GABLE_OK;
   const gi_csc *c = &a->csc;
-  int mirrored = a->structure != GABLE_GENERAL;
+  int mirrored = a->structure != GABLE_STRUCTURE_GENERAL;
   double *sum = NULL;
   GI_ALLOC_ZERO(a->ctx, sum, c->n_rows);
   for (gable_idx j = 0; j < c->n_cols; j++)
@@ -232,7 +232,7 @@ static gable_status randomise_numbering(gable_matrix *a, gi_random *r)
   gable_off duplicates;
   GI_ALLOC(ctx, perm, c->n_cols);
   gi_random_permutation(r, perm, c->n_cols);
-  if (a->structure == GABLE_GENERAL) {
+  if (a->structure == GABLE_STRUCTURE_GENERAL) {
     GI_TRY(gi_csc_permute(ctx, c, perm, perm, &out));
   } else {
     GI_TRY(gi_entries_reserve(ctx, &e, c->ptr[c->n_cols]));
@@ -258,7 +258,7 @@ static gable_status generate_twin(gable_context *ctx, const char *text, uint64_t
   gable_status status = GABLE_OK;
   gable_matrix *a = NULL;
   GI_TRY(gi_matrix_create(ctx, &a));
-  a->field = GABLE_REAL;
+  a->field = GABLE_FIELD_REAL;
   GI_TRY(gi_generate_twin(text, &seed, a));
   gi_random values = gi_random_seed(seed);
   GI_TRY(randomise_values(a, &values));
@@ -288,7 +288,7 @@ gable_status gi_generate(gable_context *ctx, const char *text, uint64_t seed, ga
              GABLE_ERR_ARGUMENT, "'%.60s': numbered at random it would be no triangle", text);
   gi_random values = gi_random_seed(recipe.seed), numbering = gi_random_seed(~recipe.seed);
   GI_TRY(gi_matrix_create(ctx, &a));
-  a->field = GABLE_REAL;
+  a->field = GABLE_FIELD_REAL;
   GI_TRY(k->make(&recipe, a));
   if (recipe.random_values && k->make != elasticity2d && k->make != elasticity3d) GI_TRY(randomise_values(a, &values));
   if (recipe.random_numbering) GI_TRY(randomise_numbering(a, &numbering));

@@ -151,8 +151,8 @@ gable_status gi_generate_elasticity(const gi_recipe *recipe, int dimensions, gab
     add_cell(&as, t, recipe->random_values ? pow(10, 2 * gi_random_unit(&r) - 1) : 1);
   gi_csc_release(ctx, &as.nodes);
   GI_TRY(status);
-  a->structure = GABLE_SYMMETRIC;
-  a->part = GABLE_LOWER;
+  a->structure = GABLE_STRUCTURE_SYMMETRIC;
+  a->part = GABLE_PART_LOWER;
 done:
   gi_free(ctx, row);
   gi_mesh_release(ctx, &mesh);

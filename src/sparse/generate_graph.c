@@ -90,8 +90,8 @@ gable_status gi_generate_band(const gi_recipe *recipe, gable_matrix *a)
     }
     a->csc.ptr[j + 1] = q;
   }
-  a->structure = GABLE_SYMMETRIC;
-  a->part = GABLE_LOWER;
+  a->structure = GABLE_STRUCTURE_SYMMETRIC;
+  a->part = GABLE_PART_LOWER;
 done:
   return status;
 }
@@ -113,8 +113,8 @@ gable_status gi_generate_arrow(const gi_recipe *recipe, gable_matrix *a)
     }
     a->csc.ptr[j + 1] = q;
   }
-  a->structure = GABLE_SYMMETRIC;
-  a->part = GABLE_LOWER;
+  a->structure = GABLE_STRUCTURE_SYMMETRIC;
+  a->part = GABLE_PART_LOWER;
 done:
   return status;
 }

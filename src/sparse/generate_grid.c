@@ -87,8 +87,8 @@ static double laplacian(const gi_recipe *r, const gable_off *at, int dx, int dy,
 gable_status gi_generate_grid(const gi_recipe *recipe, int points, gable_matrix *a)
 {
   stencil lower = stencil_of(points, 1);
-  a->structure = GABLE_SYMMETRIC;
-  a->part = GABLE_LOWER;
+  a->structure = GABLE_STRUCTURE_SYMMETRIC;
+  a->part = GABLE_PART_LOWER;
   return fill(recipe, &lower, laplacian, points - 1, a);
 }
 

@@ -49,7 +49,7 @@ static gable_status profile_of(gable_context *ctx, const gable_matrix *a, profil
   const gi_csc *c = &a->csc;
   GI_REQUIRE(c->n_rows == c->n_cols, GABLE_ERR_ARGUMENT, "a twin needs a square matrix, not %d x %d", c->n_rows,
              c->n_cols);
-  if (a->part == GABLE_UPPER) {
+  if (a->part == GABLE_PART_UPPER) {
     GI_TRY(gi_csc_transpose(ctx, c, &mirrored));
     c = &mirrored;
   }

@@ -18,9 +18,9 @@ done:
 gable_status gi_check_field(const gi_source *source, const gable_read_options *options, gable_field field)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(field != GABLE_COMPLEX || options->accept_complex, GABLE_ERR_FORMAT,
+  GI_REQUIRE(field != GABLE_FIELD_COMPLEX || options->accept_complex, GABLE_ERR_FORMAT,
              "%s: a complex matrix, where real values are needed", gi_source_name(source));
-  GI_REQUIRE(field != GABLE_PATTERN || options->accept_pattern, GABLE_ERR_FORMAT,
+  GI_REQUIRE(field != GABLE_FIELD_PATTERN || options->accept_pattern, GABLE_ERR_FORMAT,
              "%s: a pattern without values, where values are needed", gi_source_name(source));
 done:
   return status;
@@ -34,13 +34,13 @@ gable_status gi_check_side(const gi_source *source, gable_structure structure, g
   long long line = (long long)gi_source_line_number(source);
   if (i == j) {
     int zero = !value || (value[0] == 0 && (words == 1 || value[1] == 0));
-    GI_REQUIRE(structure != GABLE_SKEW || zero, GABLE_ERR_FORMAT, "%s:%lld: a skew-symmetric matrix has no diagonal",
-               name, line);
-    GI_REQUIRE(structure != GABLE_HERMITIAN || words < 2 || value[1] == 0, GABLE_ERR_FORMAT,
+    GI_REQUIRE(structure != GABLE_STRUCTURE_SKEW || zero, GABLE_ERR_FORMAT,
+               "%s:%lld: a skew-symmetric matrix has no diagonal", name, line);
+    GI_REQUIRE(structure != GABLE_STRUCTURE_HERMITIAN || words < 2 || value[1] == 0, GABLE_ERR_FORMAT,
                "%s:%lld: the diagonal of a hermitian matrix is real", name, line);
   } else {
-    gable_part side = i > j ? GABLE_LOWER : GABLE_UPPER;
-    if (*part == GABLE_FULL) *part = side;
+    gable_part side = i > j ? GABLE_PART_LOWER : GABLE_PART_UPPER;
+    if (*part == GABLE_PART_FULL) *part = side;
     GI_REQUIRE(*part == side, GABLE_ERR_FORMAT,
                "%s:%lld: entry (%d, %d): a symmetric file holds one triangle, and it began with the other", name, line,
                i + 1, j + 1);
@@ -64,7 +64,7 @@ done:
 
 gable_structure gi_matrix_file_structure(const gable_matrix *a)
 {
-  return a->part == GABLE_FULL ? GABLE_GENERAL : a->structure;
+  return a->part == GABLE_PART_FULL ? GABLE_STRUCTURE_GENERAL : a->structure;
 }
 
 gable_status gi_matrix_file_part(const gable_matrix *a, gi_csc *out, int *own)
@@ -72,14 +72,14 @@ gable_status gi_matrix_file_part(const gable_matrix *a, gi_csc *out, int *own)
   gable_status status = GABLE_OK;
   *own = 0;
   *out = a->csc;
-  if (gi_matrix_file_structure(a) == GABLE_GENERAL || a->part == GABLE_LOWER) goto done;
+  if (gi_matrix_file_structure(a) == GABLE_STRUCTURE_GENERAL || a->part == GABLE_PART_LOWER) goto done;
   *out = (gi_csc){0};
   *own = 1;
   GI_TRY(gi_csc_transpose(a->ctx, &a->csc, out));
   gable_off n = out->ptr[out->n_cols];
-  if (out->val && a->structure == GABLE_SKEW)
+  if (out->val && a->structure == GABLE_STRUCTURE_SKEW)
     for (gable_off p = 0; p < n * gi_csc_words(out); p++) out->val[p] *= -1;
-  if (out->is_complex && a->structure == GABLE_HERMITIAN)
+  if (out->is_complex && a->structure == GABLE_STRUCTURE_HERMITIAN)
     for (gable_off p = 0; p < n; p++) out->val[2 * p + 1] *= -1;
 done:
   return status;

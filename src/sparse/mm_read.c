@@ -80,9 +80,9 @@ static gable_status read_banner(gi_source *s, header *h)
   GI_TRY(choose(s, word, length, structures, 4, "general, symmetric, skew-symmetric, hermitian", &choice));
   h->structure = (gable_structure)choice;
   GI_REQUIRE(!next_word(&line, end, &word), GABLE_ERR_FORMAT, AT "more than five words in the first line", HERE(s));
-  GI_REQUIRE(h->structure != GABLE_HERMITIAN || h->field == GABLE_COMPLEX, GABLE_ERR_FORMAT,
+  GI_REQUIRE(h->structure != GABLE_STRUCTURE_HERMITIAN || h->field == GABLE_FIELD_COMPLEX, GABLE_ERR_FORMAT,
              AT "a hermitian matrix that is not complex: say symmetric", HERE(s));
-  GI_REQUIRE(h->field != GABLE_PATTERN || (!h->dense && h->structure != GABLE_SKEW), GABLE_ERR_FORMAT,
+  GI_REQUIRE(h->field != GABLE_FIELD_PATTERN || (!h->dense && h->structure != GABLE_STRUCTURE_SKEW), GABLE_ERR_FORMAT,
              AT "a pattern can be neither array nor skew-symmetric", HERE(s));
 done:
   return status;
@@ -124,7 +124,7 @@ static gable_status read_sizes(gi_source *s, header *h)
   GI_REQUIRE(h->n_rows <= INT32_MAX - 1 && h->n_cols <= INT32_MAX - 1, GABLE_ERR_LIMIT,
              AT "%lld by %lld: rows and columns are limited to %d", HERE(s), (long long)h->n_rows, (long long)h->n_cols,
              INT32_MAX - 1);
-  GI_REQUIRE(h->structure == GABLE_GENERAL || h->n_rows == h->n_cols, GABLE_ERR_FORMAT,
+  GI_REQUIRE(h->structure == GABLE_STRUCTURE_GENERAL || h->n_rows == h->n_cols, GABLE_ERR_FORMAT,
              AT "a symmetric matrix must be square, not %lld by %lld", HERE(s), (long long)h->n_rows,
              (long long)h->n_cols);
 done:
@@ -149,14 +149,14 @@ static gable_status read_value(gi_source *s, const header *h, const gable_read_o
                                double *value)
 {
   gable_status status = GABLE_OK;
-  int words = h->field == GABLE_COMPLEX ? 2 : 1;
+  int words = h->field == GABLE_FIELD_COMPLEX ? 2 : 1;
   for (int w = 0; w < words; w++) {
     const char *from = gi_skip_blanks(*p);
     *p = gi_parse_double(from, value + w);
     GI_REQUIRE(*p, GABLE_ERR_FORMAT, AT "'%.*s' where a number is expected", HERE(s), (int)strcspn(from, " \t\r\n"),
                from);
-    GI_REQUIRE(h->field != GABLE_INTEGER || *p - from == (ptrdiff_t)strspn(from, "+-0123456789"), GABLE_ERR_FORMAT,
-               AT "'%.*s' in an integer matrix", HERE(s), (int)(*p - from), from);
+    GI_REQUIRE(h->field != GABLE_FIELD_INTEGER || *p - from == (ptrdiff_t)strspn(from, "+-0123456789"),
+               GABLE_ERR_FORMAT, AT "'%.*s' in an integer matrix", HERE(s), (int)(*p - from), from);
     GI_REQUIRE(options->accept_nonfinite || isfinite(value[w]), GABLE_ERR_NOT_FINITE, AT "the value %.*s is %s",
                HERE(s), (int)(*p - from), from,
                isnan(value[w]) ? "not a number" : "infinite, or beyond the range of double");
@@ -215,7 +215,7 @@ static gable_status read_coordinates(gi_source *s, const header *h, const gable_
     GI_TRY(read_index(s, &p, "column", h->n_cols, e->col + k));
     if (e->words) GI_TRY(read_value(s, h, options, &p, e->val + e->words * k));
     GI_REQUIRE(gi_skip_blanks(p) >= end, GABLE_ERR_FORMAT, AT "text after the entry", HERE(s));
-    if (h->structure != GABLE_GENERAL)
+    if (h->structure != GABLE_STRUCTURE_GENERAL)
       GI_TRY(gi_check_side(s, h->structure, e->row[k], e->col[k], e->words ? e->val + e->words * k : NULL, e->words,
                            part));
     e->count++;
@@ -230,7 +230,7 @@ static gable_status read_array(gi_source *s, const header *h, const gable_read_o
 {
   gable_status status = GABLE_OK;
   const char *p = "\n", *end = p;
-  gable_idx skip = h->structure == GABLE_GENERAL ? 0 : h->structure == GABLE_SKEW ? 2 : 1;
+  gable_idx skip = h->structure == GABLE_STRUCTURE_GENERAL ? 0 : h->structure == GABLE_STRUCTURE_SKEW ? 2 : 1;
   for (gable_idx j = 0; j < h->n_cols; j++) {
     for (gable_idx i = skip ? j + skip - 1 : 0; i < h->n_rows; i++) {
       gable_off k = e->count;
@@ -262,8 +262,8 @@ done:
 /* How many values an array file holds. */
 static int64_t array_count(const header *h)
 {
-  if (h->structure == GABLE_GENERAL) return h->n_rows * h->n_cols;
-  if (h->structure == GABLE_SKEW) return h->n_rows * (h->n_rows - 1) / 2;
+  if (h->structure == GABLE_STRUCTURE_GENERAL) return h->n_rows * h->n_cols;
+  if (h->structure == GABLE_STRUCTURE_SKEW) return h->n_rows * (h->n_rows - 1) / 2;
   return h->n_rows * (h->n_rows + 1) / 2;
 }
 
@@ -280,7 +280,7 @@ gable_status gi_mm_read(gi_source *s, const gable_read_options *options, gable_m
   GI_TRY(check_promise(s, &h));
   e.n_rows = (gable_idx)h.n_rows;
   e.n_cols = (gable_idx)h.n_cols;
-  e.words = h.field == GABLE_PATTERN ? 0 : h.field == GABLE_COMPLEX ? 2 : 1;
+  e.words = h.field == GABLE_FIELD_PATTERN ? 0 : h.field == GABLE_FIELD_COMPLEX ? 2 : 1;
   if (h.dense)
     GI_TRY(read_array(s, &h, options, ctx, &e));
   else
@@ -289,7 +289,7 @@ gable_status gi_mm_read(gi_source *s, const gable_read_options *options, gable_m
   a->field = h.field;
   a->structure = h.structure;
   a->dense = h.dense;
-  if (h.structure != GABLE_GENERAL && a->part == GABLE_FULL) a->part = GABLE_LOWER;
+  if (h.structure != GABLE_STRUCTURE_GENERAL && a->part == GABLE_PART_FULL) a->part = GABLE_PART_LOWER;
   GI_TRY(gi_entries_compress(ctx, &e, &a->csc, &a->duplicates));
 done:
   gi_entries_release(ctx, &e);

@@ -43,12 +43,12 @@ static gable_status check_elements(gable_context *ctx, gi_source *s, const gi_rb
       last[variable[k]] = l + 1;
     }
     const gable_off m = ptr[l + 1] - ptr[l]; /* at most n_rows, below 2^31 */
-    const gable_off values = h->structure == GABLE_GENERAL ? m * m : m * (m + 1) / 2;
+    const gable_off values = h->structure == GABLE_STRUCTURE_GENERAL ? m * m : m * (m + 1) / 2;
     GI_REQUIRE(*total <= INT64_MAX / 32 - values, GABLE_ERR_LIMIT, "%s: too many values in its elements",
                gi_source_name(s));
     *total += values;
   }
-  GI_REQUIRE(h->field == GABLE_PATTERN || *total == h->element_values, GABLE_ERR_FORMAT,
+  GI_REQUIRE(h->field == GABLE_FIELD_PATTERN || *total == h->element_values, GABLE_ERR_FORMAT,
              "%s:3: the header promises %lld values, the elements have %lld", gi_source_name(s),
              (long long)h->element_values, (long long)*total);
 done:
@@ -62,11 +62,11 @@ static gable_status add_entry(gi_rb_fields *f, const gi_rb_header *h, const gabl
 {
   gable_status status = GABLE_OK;
   const gable_off k = e->count;
-  const int swap = h->structure != GABLE_GENERAL && row < col;
+  const int swap = h->structure != GABLE_STRUCTURE_GENERAL && row < col;
   e->row[k] = swap ? col : row;
   e->col[k] = swap ? row : col;
   for (int w = 0; w < e->words; w++) GI_TRY(gi_rb_next_value(f, options, e->val + e->words * k + w));
-  if (swap && h->structure == GABLE_HERMITIAN && e->words == 2) e->val[2 * k + 1] = -e->val[2 * k + 1];
+  if (swap && h->structure == GABLE_STRUCTURE_HERMITIAN && e->words == 2) e->val[2 * k + 1] = -e->val[2 * k + 1];
   e->count = k + 1;
   if (k % GI_RB_FIELDS_PER_PROGRESS == 0) GI_TRY(gi_source_progress(f->source));
 done:
@@ -86,7 +86,7 @@ gable_status gi_rb_read_elements(gable_context *ctx, gi_source *s, const gi_rb_h
   GI_TRY(gi_entries_reserve(ctx, e, total));
   for (gable_idx l = 0; l < h->n_cols; l++)
     for (gable_off c = ptr[l]; c < ptr[l + 1]; c++)
-      for (gable_off r = h->structure == GABLE_GENERAL ? ptr[l] : c; r < ptr[l + 1]; r++)
+      for (gable_off r = h->structure == GABLE_STRUCTURE_GENERAL ? ptr[l] : c; r < ptr[l + 1]; r++)
         GI_TRY(add_entry(&f, h, options, variable[r], variable[c], e));
 done:
   gi_free(ctx, ptr);

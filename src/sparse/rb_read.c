@@ -11,10 +11,11 @@
 static int parse_type(const char *word, gi_rb_header *h)
 {
   static const char letters[] = "prci";
-  static const gable_field kinds[] = {GABLE_PATTERN, GABLE_REAL, GABLE_COMPLEX, GABLE_INTEGER};
+  static const gable_field kinds[] = {GABLE_FIELD_PATTERN, GABLE_FIELD_REAL, GABLE_FIELD_COMPLEX, GABLE_FIELD_INTEGER};
   static const char shapes[] = "ushzr";
-  static const gable_structure structures[] = {GABLE_GENERAL, GABLE_SYMMETRIC, GABLE_HERMITIAN, GABLE_SKEW,
-                                               GABLE_GENERAL};
+  static const gable_structure structures[] = {GABLE_STRUCTURE_GENERAL, GABLE_STRUCTURE_SYMMETRIC,
+                                               GABLE_STRUCTURE_HERMITIAN, GABLE_STRUCTURE_SKEW,
+                                               GABLE_STRUCTURE_GENERAL};
   const char *letter = word[0] ? strchr(letters, tolower((unsigned char)word[0])) : NULL;
   const char *shape = letter && word[1] ? strchr(shapes, tolower((unsigned char)word[1])) : NULL;
   int last = shape ? tolower((unsigned char)word[2]) : 0;
@@ -65,11 +66,11 @@ static gable_status check_sizes(gi_source *s, const gi_rb_header *h)
 {
   gable_status status = GABLE_OK;
   const int64_t most = gi_source_most_bytes_left(s);
-  const int64_t values = h->field == GABLE_PATTERN ? 0 : h->elemental ? h->element_values : h->count;
+  const int64_t values = h->field == GABLE_FIELD_PATTERN ? 0 : h->elemental ? h->element_values : h->count;
   GI_REQUIRE(h->n_rows < INT32_MAX && h->n_cols < INT32_MAX, GABLE_ERR_LIMIT,
              AT "%lld by %lld: rows and columns are limited to %d", HERE(s), (long long)h->n_rows, (long long)h->n_cols,
              INT32_MAX - 1);
-  GI_REQUIRE(h->structure == GABLE_GENERAL || h->elemental || h->n_rows == h->n_cols, GABLE_ERR_FORMAT,
+  GI_REQUIRE(h->structure == GABLE_STRUCTURE_GENERAL || h->elemental || h->n_rows == h->n_cols, GABLE_ERR_FORMAT,
              AT "a symmetric matrix must be square, not %lld by %lld", HERE(s), (long long)h->n_rows,
              (long long)h->n_cols);
   GI_REQUIRE(h->n_cols < most && h->count <= most && values <= most - h->count, GABLE_ERR_FORMAT,
@@ -89,12 +90,12 @@ static gable_status read_type(gi_source *s, const char *line, gi_rb_header *h)
   const int type = parse_type(line, h);
   GI_REQUIRE(type, GABLE_ERR_FORMAT, AT "'%.3s' is no matrix type such as rua or psa", HERE(s), line);
   h->elemental = type == 'e';
-  GI_REQUIRE(!h->elemental || (h->structure != GABLE_SKEW && tolower((unsigned char)line[1]) != 'r'),
+  GI_REQUIRE(!h->elemental || (h->structure != GABLE_STRUCTURE_SKEW && tolower((unsigned char)line[1]) != 'r'),
              GABLE_ERR_UNAVAILABLE,
              AT "'%.3s': element matrices are read when they are unsymmetric, symmetric or hermitian", HERE(s), line);
   GI_TRY(read_counts(s, line + 3, "rows, columns and entries are expected behind the type", 3, 4, sizes));
   h->n_rows = sizes[0], h->n_cols = sizes[1], h->count = sizes[2], h->element_values = sizes[3];
-  if (h->value_lines == 0 && h->count > 0) h->field = GABLE_PATTERN;
+  if (h->value_lines == 0 && h->count > 0) h->field = GABLE_FIELD_PATTERN;
   GI_TRY(check_sizes(s, h));
 done:
   return status;
@@ -115,7 +116,7 @@ static gable_status read_header(gi_source *s, gi_rb_header *h)
   GI_TRY(header_line(s, &line));
   GI_TRY(gi_rb_parse_format(s, &line, "i", &h->ptr));
   GI_TRY(gi_rb_parse_format(s, &line, "i", &h->idx));
-  if (h->field != GABLE_PATTERN && h->value_lines > 0) GI_TRY(gi_rb_parse_format(s, &line, "edfgi", &h->val));
+  if (h->field != GABLE_FIELD_PATTERN && h->value_lines > 0) GI_TRY(gi_rb_parse_format(s, &line, "edfgi", &h->val));
   if (h->rhs_lines > 0) GI_TRY(header_line(s, &line));
 done:
   return status;
@@ -170,7 +171,7 @@ done:
 static gable_status check_sides(gi_source *s, const gi_rb_header *h, const gi_entries *e, gable_part *part)
 {
   gable_status status = GABLE_OK;
-  for (gable_off k = 0; h->structure != GABLE_GENERAL && k < e->count; k++)
+  for (gable_off k = 0; h->structure != GABLE_STRUCTURE_GENERAL && k < e->count; k++)
     GI_TRY(
         gi_check_side(s, h->structure, e->row[k], e->col[k], e->words ? e->val + e->words * k : NULL, e->words, part));
 done:
@@ -187,7 +188,7 @@ gable_status gi_rb_read(gi_source *s, const gable_read_options *options, gable_m
   GI_TRY(gi_check_field(s, options, h.field));
   e.n_rows = (gable_idx)h.n_rows;
   e.n_cols = (gable_idx)(h.elemental ? h.n_rows : h.n_cols);
-  e.words = h.field == GABLE_PATTERN ? 0 : h.field == GABLE_COMPLEX ? 2 : 1;
+  e.words = h.field == GABLE_FIELD_PATTERN ? 0 : h.field == GABLE_FIELD_COMPLEX ? 2 : 1;
   if (h.elemental)
     GI_TRY(gi_rb_read_elements(ctx, s, &h, options, &e));
   else
@@ -195,7 +196,7 @@ gable_status gi_rb_read(gi_source *s, const gable_read_options *options, gable_m
   GI_TRY(check_sides(s, &h, &e, &a->part));
   a->field = h.field;
   a->structure = h.structure;
-  if (h.structure != GABLE_GENERAL && a->part == GABLE_FULL) a->part = GABLE_LOWER;
+  if (h.structure != GABLE_STRUCTURE_GENERAL && a->part == GABLE_PART_FULL) a->part = GABLE_PART_LOWER;
   GI_TRY(gi_entries_compress(ctx, &e, &a->csc, &a->duplicates));
   if (h.elemental) a->duplicates = 0; /* to be summed is what elements are for */
   if (h.rhs_lines) gi_log(ctx, GABLE_LOG_INFO, "%s: its right-hand sides are passed over", gi_source_name(s));

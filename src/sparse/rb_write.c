@@ -78,7 +78,7 @@ static const char *type_of(const gable_matrix *a, char *type)
 {
   static const char kinds[] = "pric", shapes[] = "ushzs";
   type[0] = kinds[a->field];
-  type[1] = gi_matrix_file_structure(a) == GABLE_GENERAL && a->csc.n_rows != a->csc.n_cols
+  type[1] = gi_matrix_file_structure(a) == GABLE_STRUCTURE_GENERAL && a->csc.n_rows != a->csc.n_cols
                 ? 'r'
                 : shapes[gi_matrix_file_structure(a)];
   type[2] = 'a';
@@ -106,7 +106,7 @@ static gable_status write_header(const gable_matrix *a, const gi_csc *c, const f
   gi_sink *sink = ptr->sink;
   snprintf(format[0], sizeof format[0], "(%dI%d)", ptr->per_line, ptr->width);
   snprintf(format[1], sizeof format[1], "(%dI%d)", idx->per_line, idx->width);
-  snprintf(format[2], sizeof format[2], a->field == GABLE_INTEGER ? "(%dI%d)" : "(%dE%d.16)", val->per_line,
+  snprintf(format[2], sizeof format[2], a->field == GABLE_FIELD_INTEGER ? "(%dI%d)" : "(%dE%d.16)", val->per_line,
            val->width);
   GI_TRY(gi_sink_text(sink, "%-72s%-8s\n", "a matrix written by Gable", "gable"));
   GI_TRY(gi_sink_text(sink, "%14lld %13lld %13lld %13lld\n", (long long)(lines[0] + lines[1] + lines[2]),
@@ -125,7 +125,7 @@ gable_status gi_rb_write(gi_sink *sink, const gable_matrix *a)
   int own = 0;
   GI_TRY(gi_matrix_file_part(a, &c, &own));
   gable_off nnz = c.ptr[c.n_cols];
-  int integers = a->field == GABLE_INTEGER;
+  int integers = a->field == GABLE_FIELD_INTEGER;
   fields ptr = fields_of(sink, digits_of(nnz + 1) + 1), idx = fields_of(sink, digits_of(c.n_rows) + 1);
   fields val = fields_of(sink, integers ? widest_integer(&c) : VALUE_WIDTH);
   GI_TRY(write_header(a, &c, &ptr, &idx, &val));

@@ -29,7 +29,7 @@ static gable_status numbers_init(gable_context *ctx, const gi_shape *s, gable_id
   const size_t count = (size_t)(s->nnz > s->n ? s->nnz : s->n) + 1, bytes = count * sizeof(double);
   const size_t room = ((size_t)s->n * (size_t)rhs + 1) * sizeof(double);
   out->ctx = ctx;
-  out->on_host = s->space == GABLE_HOST;
+  out->on_host = s->space == GABLE_SPACE_HOST;
   if (out->on_host) {
     out->val = gi_alloc(ctx, (gable_off)bytes, 1);
     GI_REQUIRE(out->val, GABLE_ERR_MEMORY, "out of memory: %.1f MB to time candidates with", (double)bytes / 1e6);
@@ -65,7 +65,7 @@ static gable_status solve_once(const gable_trisolve *t, gable_work *w, gable_op 
   const gi_device *device = n->ctx->device;
   gable_vectors_view b = GABLE_VECTORS_VIEW_INIT, x;
   b.type = t->shape.value_type;
-  b.space = GABLE_DEVICE;
+  b.space = GABLE_SPACE_DEVICE;
   b.n = t->shape.n;
   b.count = t->options.typical_rhs;
   b.ld = b.n;
@@ -85,12 +85,12 @@ static gable_status time_plan(gable_trisolve *t, const numbers *n, double *secon
   gable_status status = GABLE_OK;
   gable_work *w = NULL;
   *seconds = 0;
-  if (t->options.diag == GABLE_SEPARATE)
+  if (t->options.diag == GABLE_DIAG_SEPARATE)
     GI_TRY(gable_trisolve_update_with_diagonal(t, n->val, n->val));
   else
     GI_TRY(gable_trisolve_update(t, n->val));
   GI_TRY(gable_work_create(t, t->options.typical_rhs, &w));
-  for (int op = GABLE_N; op <= GABLE_T; op++) {
+  for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) {
     double least = 0, now = 0;
     if (!(t->options.ops & (1 << op))) continue;
     for (int k = 0; k < TRIES; k++) {

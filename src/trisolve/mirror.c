@@ -19,8 +19,8 @@ static gable_status mirror_analyse(gable_trisolve *t, const gable_matrix_view *a
   gable_matrix_view host = *a;
   const int strict = t->shape.strict;
   int entered = 0;
-  if (t->shape.space == GABLE_HOST) return gi_trisolve_cpu.analyse(t, a);
-  host.space = GABLE_HOST;
+  if (t->shape.space == GABLE_SPACE_HOST) return gi_trisolve_cpu.analyse(t, a);
+  host.space = GABLE_SPACE_HOST;
   GI_TRY(check_matrix(t->ctx, a, 0));
   gi_mirror_enter(t->ctx);
   entered = 1;
@@ -28,7 +28,7 @@ static gable_status mirror_analyse(gable_trisolve *t, const gable_matrix_view *a
   t->shape.strict = strict;
   GI_TRY(check_matrix(t->ctx, a, t->shape.nnz));
   GI_TRY(gi_trisolve_cpu.analyse(t, &host));
-  t->shape.space = GABLE_DEVICE;
+  t->shape.space = GABLE_SPACE_DEVICE;
 done:
   if (entered) gi_mirror_leave(t->ctx);
   return status;
@@ -38,7 +38,7 @@ static gable_status mirror_update(gable_trisolve *t, const void *val, const void
 {
   gable_status status = GABLE_OK;
   const size_t size = gi_type_size(t->shape.value_type);
-  if (t->shape.space == GABLE_HOST) return gi_trisolve_cpu.update(t, val, diagonal);
+  if (t->shape.space == GABLE_SPACE_HOST) return gi_trisolve_cpu.update(t, val, diagonal);
   GI_TRY(gi_mirror_require(t->ctx, val, (size_t)t->shape.nnz * size, "val"));
   GI_TRY(gi_mirror_require(t->ctx, diagonal, diagonal ? (size_t)t->shape.n * size : 0, "diagonal"));
   gi_mirror_enter(t->ctx);
@@ -51,8 +51,8 @@ done:
 /* From the first entry to the last. */
 static size_t vector_bytes(const gable_vectors_view *v)
 {
-  const gable_off lines = v->major == GABLE_COL_MAJOR ? v->count : v->n;
-  const gable_off last = v->major == GABLE_COL_MAJOR ? v->n : v->count;
+  const gable_off lines = v->major == GABLE_MAJOR_COL ? v->count : v->n;
+  const gable_off last = v->major == GABLE_MAJOR_COL ? v->n : v->count;
   return (size_t)((lines - 1) * v->ld + last) * gi_type_size(v->type);
 }
 
@@ -61,8 +61,8 @@ static gable_status mirror_solve(const gable_trisolve *t, gable_work *w, gable_o
 {
   gable_status status = GABLE_OK;
   gable_vectors_view from = *b, to = *x;
-  if (b->space == GABLE_HOST) return gi_trisolve_cpu.solve(t, w, op, b, x);
-  from.space = to.space = GABLE_HOST;
+  if (b->space == GABLE_SPACE_HOST) return gi_trisolve_cpu.solve(t, w, op, b, x);
+  from.space = to.space = GABLE_SPACE_HOST;
   GI_TRY(gi_mirror_require(t->ctx, b->data, vector_bytes(b), "b"));
   GI_TRY(gi_mirror_require(t->ctx, x->data, vector_bytes(x), "x"));
   gi_mirror_enter(t->ctx);

@@ -46,7 +46,7 @@ typedef struct gi_trisolve_backend {
   /* t->shape says what a is; t->state is NULL or of an earlier analysis of the same plan, to be replaced. */
   gable_status (*analyse)(gable_trisolve *t, const gable_matrix_view *a);
 
-  /* diagonal is NULL unless t->options.diag is GABLE_SEPARATE.  Both in t->shape.space. */
+  /* diagonal is NULL unless t->options.diag is GABLE_DIAG_SEPARATE.  Both in t->shape.space. */
   gable_status (*update)(gable_trisolve *t, const void *val, const void *diagonal);
 
   /* Bytes of scratch for max_rhs right-hand sides beyond struct gable_work itself. */
@@ -83,7 +83,7 @@ typedef struct gi_shape {
   gable_format format;
   int base;
   gable_type offset_type, value_type;
-  gable_part uplo; /* GABLE_LOWER or GABLE_UPPER: the triangle that is used */
+  gable_part uplo; /* GABLE_PART_LOWER or GABLE_PART_UPPER: the triangle that is used */
   int strict;      /* 1: an entry outside of uplo is an error, 0: it is ignored */
   gable_space space;
 } gi_shape;
@@ -91,14 +91,14 @@ typedef struct gi_shape {
 /* ptr[i] as the caller gave it, with the base; in host memory. */
 static inline gable_off gi_offset_at(const gable_matrix_view *a, gable_idx i)
 {
-  return a->offset_type == GABLE_I64 ? ((const int64_t *)a->ptr)[i] : ((const int32_t *)a->ptr)[i];
+  return a->offset_type == GABLE_TYPE_I64 ? ((const int64_t *)a->ptr)[i] : ((const int32_t *)a->ptr)[i];
 }
 
 /* Steps of a view, in numbers: down a column, and from one to the next. */
 static inline void gi_strides_of(const gable_vectors_view *v, ptrdiff_t *row, ptrdiff_t *rhs)
 {
-  *row = v->major == GABLE_COL_MAJOR ? 1 : (ptrdiff_t)v->ld;
-  *rhs = v->major == GABLE_COL_MAJOR ? (ptrdiff_t)v->ld : 1;
+  *row = v->major == GABLE_MAJOR_COL ? 1 : (ptrdiff_t)v->ld;
+  *rhs = v->major == GABLE_MAJOR_COL ? (ptrdiff_t)v->ld : 1;
 }
 
 /* Checks the view but for the contents of its arrays; strict is 0, nnz 0 when they are in device memory. */

@@ -9,12 +9,12 @@ gable_status gi_shape_from(const gable_matrix_view *a, gable_part uplo, gi_shape
              a->size);
   GI_REQUIRE(a->n_rows == a->n_cols && a->n_rows >= 0, GABLE_ERR_ARGUMENT, "the matrix is %d x %d, not square",
              a->n_rows, a->n_cols);
-  GI_REQUIRE(a->format == GABLE_CSR || a->format == GABLE_CSC, GABLE_ERR_ARGUMENT, "format is %d: CSR or CSC",
-             (int)a->format);
+  GI_REQUIRE(a->format == GABLE_FORMAT_CSR || a->format == GABLE_FORMAT_CSC, GABLE_ERR_ARGUMENT,
+             "format is %d: CSR or CSC", (int)a->format);
   GI_REQUIRE(a->base == 0 || a->base == 1, GABLE_ERR_ARGUMENT, "base is %d: 0 or 1", a->base);
-  GI_REQUIRE(a->offset_type == GABLE_I32 || a->offset_type == GABLE_I64, GABLE_ERR_ARGUMENT,
+  GI_REQUIRE(a->offset_type == GABLE_TYPE_I32 || a->offset_type == GABLE_TYPE_I64, GABLE_ERR_ARGUMENT,
              "offset_type is %d: I32 or I64", (int)a->offset_type);
-  GI_REQUIRE(a->value_type == GABLE_D || a->value_type == GABLE_S, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(a->value_type == GABLE_TYPE_D || a->value_type == GABLE_TYPE_S, GABLE_ERR_UNAVAILABLE,
              "value_type is %d: triangular solves know S and D", (int)a->value_type);
   GI_REQUIRE(a->ptr, GABLE_ERR_ARGUMENT, "ptr is NULL");
   *s = (gi_shape){.n = a->n_rows,
@@ -24,7 +24,7 @@ gable_status gi_shape_from(const gable_matrix_view *a, gable_part uplo, gi_shape
                   .value_type = a->value_type,
                   .uplo = uplo,
                   .space = a->space};
-  if (a->space == GABLE_HOST) {
+  if (a->space == GABLE_SPACE_HOST) {
     const gable_off begin = gi_offset_at(a, 0), end = gi_offset_at(a, s->n);
     s->nnz = end - s->base;
     GI_REQUIRE(begin == s->base, GABLE_ERR_ARGUMENT, "ptr[0] is %lld, the base is %d", (long long)begin, s->base);
@@ -43,11 +43,11 @@ gable_status gi_vectors_check(const gable_vectors_view *v, gable_idx n, gable_ty
              name, v->size);
   GI_REQUIRE(v->n == n, GABLE_ERR_ARGUMENT, "%s has %d rows, the matrix %d", name, v->n, n);
   GI_REQUIRE(v->count >= 0, GABLE_ERR_ARGUMENT, "%s: count is %d", name, v->count);
-  GI_REQUIRE(v->type == GABLE_D || (v->type == GABLE_S && value_type == GABLE_S), GABLE_ERR_ARGUMENT,
+  GI_REQUIRE(v->type == GABLE_TYPE_D || (v->type == GABLE_TYPE_S && value_type == GABLE_TYPE_S), GABLE_ERR_ARGUMENT,
              "%s: type %d does not go with a matrix of type %d", name, (int)v->type, (int)value_type);
-  GI_REQUIRE(v->major == GABLE_COL_MAJOR || v->major == GABLE_ROW_MAJOR, GABLE_ERR_ARGUMENT, "%s: major is %d", name,
+  GI_REQUIRE(v->major == GABLE_MAJOR_COL || v->major == GABLE_MAJOR_ROW, GABLE_ERR_ARGUMENT, "%s: major is %d", name,
              (int)v->major);
-  GI_REQUIRE(v->ld >= (v->major == GABLE_COL_MAJOR ? v->n : v->count), GABLE_ERR_ARGUMENT,
+  GI_REQUIRE(v->ld >= (v->major == GABLE_MAJOR_COL ? v->n : v->count), GABLE_ERR_ARGUMENT,
              "%s: leading dimension %lld is too small", name, (long long)v->ld);
   GI_REQUIRE(v->data || !v->n || !v->count, GABLE_ERR_ARGUMENT, "%s: data is NULL", name);
 done:

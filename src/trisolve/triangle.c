@@ -25,7 +25,7 @@ static inline gable_off offset_at(const reader *r, gable_idx i)
 
 static const char *kind(const reader *r)
 {
-  return r->shape->format == GABLE_CSR ? "row" : "column";
+  return r->shape->format == GABLE_FORMAT_CSR ? "row" : "column";
 }
 
 /* Entries of list i that are strictly inside the triangle; checks the list; *diagonal is its place or -1. */
@@ -50,7 +50,7 @@ static gable_status scan_list(const reader *r, gable_idx i, gable_off *count, ga
   }
   GI_REQUIRE(!s->strict || !(r->upper ? before : after), GABLE_ERR_ARGUMENT,
              "%s %d has an entry outside of the %s triangle: set uplo to use one triangle of a full matrix", kind(r), i,
-             s->uplo == GABLE_UPPER ? "upper" : "lower");
+             s->uplo == GABLE_PART_UPPER ? "upper" : "lower");
   *count = r->upper ? after : before;
 done:
   return status;
@@ -81,7 +81,7 @@ gable_status gi_triangle_read(gable_context *ctx, const gi_shape *shape, const g
   gable_status status = GABLE_OK;
   const gable_idx n = shape->n;
   gable_off *diagonal = NULL;
-  reader r = {a, shape, (shape->uplo == GABLE_UPPER) != (shape->format == GABLE_CSC)};
+  reader r = {a, shape, (shape->uplo == GABLE_PART_UPPER) != (shape->format == GABLE_FORMAT_CSC)};
 
   memset(out, 0, sizeof *out);
   *bad_row = -1;

@@ -148,10 +148,10 @@ static void check_matrix(const place *p, const char *name, const gi_csc *rows, i
   check_ilu0(p, name, rows);
   check_ic0(p, name, rows);
   if (p->small) {
-    check_solver(p, name, rows, GABLE_CG, GABLE_PRECOND_IC0);
+    check_solver(p, name, rows, GABLE_KRYLOV_CG, GABLE_PRECOND_IC0);
     return;
   }
-  for (int s = symmetric ? GABLE_CG : GABLE_BICGSTAB; s <= GABLE_GMRES; s++)
+  for (int s = symmetric ? GABLE_KRYLOV_CG : GABLE_KRYLOV_BICGSTAB; s <= GABLE_KRYLOV_GMRES; s++)
     for (int m = GABLE_PRECOND_NONE; m <= (symmetric ? GABLE_PRECOND_IC0 : GABLE_PRECOND_ILU0); m++)
       check_solver(p, name, rows, (gable_krylov_solver)s, (gable_preconditioner)m);
 }
@@ -166,7 +166,7 @@ static void generated(const place *p, const char *kind)
   CHECK_OK(gable_matrix_generate(p->cpu, kind, 3, &half));
   CHECK_OK(gable_matrix_expand(half, &a));
   CHECK_OK(gable_matrix_get_view(a, &view));
-  view.part = GABLE_FULL;
+  view.part = GABLE_PART_FULL;
   CHECK_OK(gi_csc_from_view(p->cpu, &view, &columns));
   CHECK_OK(gi_csc_transpose(p->cpu, &columns, &rows));
   check_matrix(p, kind, &rows, 1);
@@ -187,13 +187,14 @@ static int real_matrix(const place *p, const char *path, const char *name)
   memset(&rows, 0, sizeof rows);
   if (gable_matrix_read(p->cpu, path, NULL, &file)) return 0;
   CHECK_OK(gable_matrix_get_info(file, &info));
-  if (info.n_rows != info.n_cols || info.n_rows > 40000 || info.field == GABLE_COMPLEX || info.field == GABLE_PATTERN) {
+  if (info.n_rows != info.n_cols || info.n_rows > 40000 || info.field == GABLE_FIELD_COMPLEX ||
+      info.field == GABLE_FIELD_PATTERN) {
     gable_matrix_destroy(&file);
     return 0;
   }
   CHECK_OK(gable_matrix_expand(file, &a));
   CHECK_OK(gable_matrix_get_view(a, &view));
-  view.part = GABLE_FULL;
+  view.part = GABLE_PART_FULL;
   CHECK_OK(gi_csc_from_view(p->cpu, &view, &columns));
   CHECK_OK(gi_csc_transpose(p->cpu, &columns, &rows));
   int whole = 1;
@@ -203,7 +204,7 @@ static int real_matrix(const place *p, const char *path, const char *name)
     whole &= there;
   }
   if (whole) check_ilu0(p, name, &rows);
-  if (whole && info.structure == GABLE_SYMMETRIC) check_ic0(p, name, &rows);
+  if (whole && info.structure == GABLE_STRUCTURE_SYMMETRIC) check_ic0(p, name, &rows);
   gi_csc_release(p->cpu, &columns);
   gi_csc_release(p->cpu, &rows);
   gable_matrix_destroy(&file);

@@ -56,7 +56,7 @@ static gi_factor *factor(const system_of *s, int threads, const gik_blas *blas)
 
 static double value(const gi_factor *f, const void *array, gable_off k)
 {
-  return f->type == GABLE_S ? (double)((const float *)array)[k] : ((const double *)array)[k];
+  return f->type == GABLE_TYPE_S ? (double)((const float *)array)[k] : ((const double *)array)[k];
 }
 
 static gik_blas found;
@@ -80,7 +80,7 @@ static void count_s(int order, int trans_a, int trans_b, int m, int n, int k, fl
 static void compare(const gi_factor *own, const gi_factor *f)
 {
   const gable_off count = own->layout->lval[own->layout->n_super];
-  const double eps = own->type == GABLE_S ? 1e-3 : 1e-11;
+  const double eps = own->type == GABLE_TYPE_S ? 1e-3 : 1e-11;
   for (gable_off k = 0; k < count; k++) {
     const double x = value(own, own->l, k), y = value(f, f->l, k);
     CHECK(fabs(x - y) <= eps * (1 + fabs(x)), "entry %ld of L: %g, by the own kernels %g", (long)k, y, x);
@@ -89,7 +89,7 @@ static void compare(const gi_factor *own, const gi_factor *f)
 
 static void check_same(const gi_factor *f, const gi_factor *g, int threads)
 {
-  const size_t size = f->type == GABLE_S ? sizeof(float) : sizeof(double);
+  const size_t size = f->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
   const gi_layout *y = f->layout;
   CHECK(!memcmp(f->l, g->l, (size_t)y->lval[y->n_super] * size), "L with %d threads", threads);
   if (f->kind == GI_LU) CHECK(!memcmp(f->u, g->u, (size_t)y->uval[y->n_super] * size), "U with %d threads", threads);
@@ -190,10 +190,10 @@ static void check_all(gable_context *ctx, gik_blas blas, int threads)
   found = blas;
   blas.gemm_d = count_d;
   blas.gemm_s = count_s;
-  check(ctx, GI_LU, GABLE_D, &blas, threads);
-  check(ctx, GI_CHOLESKY, GABLE_D, &blas, threads);
-  check(ctx, GI_LU, GABLE_S, &blas, threads);
-  check(ctx, GI_CHOLESKY, GABLE_S, &blas, threads);
+  check(ctx, GI_LU, GABLE_TYPE_D, &blas, threads);
+  check(ctx, GI_CHOLESKY, GABLE_TYPE_D, &blas, threads);
+  check(ctx, GI_LU, GABLE_TYPE_S, &blas, threads);
+  check(ctx, GI_CHOLESKY, GABLE_TYPE_S, &blas, threads);
 }
 
 int main(void)

@@ -10,7 +10,7 @@ static const int thread_counts[] = {1, 2, 2, 3, 5, 8, 16};
 static void check_same(const gi_factor *f, const gi_factor *g, int threads)
 {
   const gi_layout *y = f->layout;
-  const size_t size = f->type == GABLE_S ? sizeof(float) : sizeof(double), n = (size_t)y->n;
+  const size_t size = f->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double), n = (size_t)y->n;
   CHECK(!memcmp(f->l, g->l, (size_t)y->lval[y->n_super] * size), "L with %d threads", threads);
   CHECK(!memcmp(f->dinv, g->dinv, n * size), "diagonal with %d threads", threads);
   CHECK(f->max_factor == g->max_factor && f->perturbed == g->perturbed);
@@ -66,12 +66,12 @@ int main(void)
 {
   gable_context *ctx = NULL;
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
-  check(ctx, 17, GI_LU, GABLE_D, 0);
-  check(ctx, 17, GI_CHOLESKY, GABLE_D, 0);
-  check(ctx, 17, GI_LDLT, GABLE_D, 0);
-  check(ctx, 15, GI_LDLT, GABLE_S, 24);
-  check(ctx, 15, GI_LU, GABLE_S, 24);
-  check(ctx, 15, GI_CHOLESKY, GABLE_S, 300);
+  check(ctx, 17, GI_LU, GABLE_TYPE_D, 0);
+  check(ctx, 17, GI_CHOLESKY, GABLE_TYPE_D, 0);
+  check(ctx, 17, GI_LDLT, GABLE_TYPE_D, 0);
+  check(ctx, 15, GI_LDLT, GABLE_TYPE_S, 24);
+  check(ctx, 15, GI_LU, GABLE_TYPE_S, 24);
+  check(ctx, 15, GI_CHOLESKY, GABLE_TYPE_S, 300);
   gable_context_destroy(&ctx);
   return 0;
 }

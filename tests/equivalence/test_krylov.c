@@ -198,13 +198,13 @@ static void check_breakdown(gable_context *ctx)
   CHECK_OK(gable_krylov_get_info(k, &info));
   CHECK(info.shift > 0.9);
   gable_krylov_destroy(&k);
-  view.value_type = GABLE_Z; /* idx and ptr would do, val has two numbers an entry */
+  view.value_type = GABLE_TYPE_Z; /* idx and ptr would do, val has two numbers an entry */
   CHECK_OK(gable_krylov_create(ctx, &options, &k));
   CHECK(gable_krylov_set_matrix(k, &view), "complex values taken for real ones");
-  view.value_type = GABLE_D;
-  view.part = GABLE_LOWER;
+  view.value_type = GABLE_TYPE_D;
+  view.part = GABLE_PART_LOWER;
   CHECK(gable_krylov_set_matrix(k, &view), "one triangle taken for the matrix");
-  view.part = GABLE_FULL;
+  view.part = GABLE_PART_FULL;
   gable_krylov_destroy(&k);
   options.preconditioner = GABLE_PRECOND_GS;
   options.method = "no such";
@@ -237,7 +237,7 @@ static void check_scale(gable_context *ctx)
     for (int64_t p = 0; p < g.ptr[g.n]; p++) g.val[p] *= of_a[s];
     for (gable_idx i = 0; i < g.n; i++) b[i] = of_b[s] * (1 + i % 3);
     const gable_matrix_view view = view_of(&g);
-    options.solver = GABLE_GMRES;
+    options.solver = GABLE_KRYLOV_GMRES;
     CHECK_OK(gable_krylov_create(ctx, &options, &k));
     CHECK_OK(gable_krylov_set_matrix(k, &view));
     CHECK_OK(gable_krylov_solve(k, b, x, NULL));
@@ -278,27 +278,28 @@ int main(int argc, char **argv)
   enum { SIDE = 50 };
   const gable_idx side = argc > 2 ? (gable_idx)atol(argv[2]) : SIDE; /* of the grid: smaller for slow tools */
   grid symmetric = make(side, 0), windy = make(side, 0.4);
-  for (int s = GABLE_CG; s <= GABLE_GMRES; s++) {
+  for (int s = GABLE_KRYLOV_CG; s <= GABLE_KRYLOV_GMRES; s++) {
     gable_idx count[5] = {0};
     for (int p = 0; p < 5; p++) {
       if (side < SIDE && p != s) continue; /* for slow tools: each once */
       count[p] = solve(ctx, &symmetric, (gable_krylov_solver)s, (gable_preconditioner)p);
-      if (s != GABLE_CG && p != GABLE_PRECOND_IC0) solve(ctx, &windy, (gable_krylov_solver)s, (gable_preconditioner)p);
+      if (s != GABLE_KRYLOV_CG && p != GABLE_PRECOND_IC0)
+        solve(ctx, &windy, (gable_krylov_solver)s, (gable_preconditioner)p);
     }
     if (side < SIDE) continue;
     CHECK(2 * count[GABLE_PRECOND_IC0] < count[0] && 2 * count[GABLE_PRECOND_ILU0] < count[0] &&
               count[GABLE_PRECOND_GS] < count[0],
           "solver %d: %d %d %d %d %d", s, count[0], count[1], count[2], count[3], count[4]);
-    if (s == GABLE_CG) /* on a symmetric matrix both factorizations are the same preconditioner */
+    if (s == GABLE_KRYLOV_CG) /* on a symmetric matrix both factorizations are the same preconditioner */
       CHECK(abs(count[GABLE_PRECOND_IC0] - count[GABLE_PRECOND_ILU0]) <= 1, "%d %d", count[3], count[4]);
   }
-  for (int s = GABLE_CG; s <= GABLE_GMRES; s++)
+  for (int s = GABLE_KRYLOV_CG; s <= GABLE_KRYLOV_GMRES; s++)
     for (int p = 0; p < 5; p++)
       if (side == SIDE || p == s + 2) check_vectors(ctx, &symmetric, (gable_krylov_solver)s, (gable_preconditioner)p);
-  for (int s = GABLE_CG; s <= GABLE_GMRES; s++) {
+  for (int s = GABLE_KRYLOV_CG; s <= GABLE_KRYLOV_GMRES; s++) {
     check_history(ctx, &symmetric, (gable_krylov_solver)s, GABLE_PRECOND_GS);
     if (side == SIDE)
-      check_history(ctx, s == GABLE_CG ? &symmetric : &windy, (gable_krylov_solver)s, GABLE_PRECOND_ILU0);
+      check_history(ctx, s == GABLE_KRYLOV_CG ? &symmetric : &windy, (gable_krylov_solver)s, GABLE_PRECOND_ILU0);
   }
   check_breakdown(ctx);
   check_scale(ctx);

@@ -59,7 +59,7 @@ int main(void)
   const gi_csc rows = {.n_rows = N, .n_cols = N, .ptr = ptr, .idx = idx, .val = val};
   plain(b, x, y[0], r[0], w[0]);
   for (int op = 0; op < 2; op++) {
-    const gable_op which = op ? GABLE_T : GABLE_N;
+    const gable_op which = op ? GABLE_OP_T : GABLE_OP_N;
     for (int threads = 1; threads <= 9; threads += 2) {
       const int with = op ? 0 : 1, at = threads == 1 && !op ? 1 : 2; /* transposed: as the plain loop does */
       const gi_system a = {N, &rows, ones, ones, ones, ones, threads};

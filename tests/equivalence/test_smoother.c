@@ -112,7 +112,7 @@ static void sweep_on_host(job *j)
   b.ld = n;
   b.data = j->b;
   x = b;
-  x.major = GABLE_ROW_MAJOR;
+  x.major = GABLE_MAJOR_ROW;
   x.ld = 2;
   x.data = wide;
   CHECK_OK(gable_smoother_apply(j->smoother, &b, &x, SWEEPS, j->history));
@@ -137,7 +137,7 @@ static void sweep_many(const job *j)
   }
   b.n = n;
   b.count = COLUMNS;
-  b.major = GABLE_ROW_MAJOR;
+  b.major = GABLE_MAJOR_ROW;
   b.ld = COLUMNS;
   b.data = b_data;
   x = b;
@@ -223,7 +223,7 @@ static void check(gable_context *ctx, const square *a, const char *method, gable
   gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
   gable_smoother_info info = GABLE_SMOOTHER_INFO_INIT;
   view.n_rows = view.n_cols = n;
-  view.format = csc ? GABLE_CSC : GABLE_CSR;
+  view.format = csc ? GABLE_FORMAT_CSC : GABLE_FORMAT_CSR;
   view.ptr = stored.ptr;
   view.idx = stored.idx;
   options.method = method;
@@ -266,7 +266,7 @@ static void check_refused(gable_context *ctx)
   view.idx = idx;
   v.n = 1;
   v.ld = 1;
-  v.space = GABLE_DEVICE;
+  v.space = GABLE_SPACE_DEVICE;
   CHECK_OK(gable_device_alloc(ctx, 16, &v.data));
   gable_vectors_view x = v;
   x.data = (double *)v.data + 1;

@@ -32,16 +32,16 @@ static request draw(gi_random *r, const char *method)
   q.diag = (int)gi_random_below(r, 3);
   q.op = (int)gi_random_below(r, 2);
   q.ops = (int)gi_random_below(r, 4);
-  q.value_type = gi_random_below(r, 2) ? GABLE_D : GABLE_S;
-  q.vector_type = q.value_type == GABLE_D || gi_random_below(r, 2) ? GABLE_D : GABLE_S;
-  q.major = gi_random_below(r, 2) ? GABLE_COL_MAJOR : GABLE_ROW_MAJOR;
+  q.value_type = gi_random_below(r, 2) ? GABLE_TYPE_D : GABLE_TYPE_S;
+  q.vector_type = q.value_type == GABLE_TYPE_D || gi_random_below(r, 2) ? GABLE_TYPE_D : GABLE_TYPE_S;
+  q.major = gi_random_below(r, 2) ? GABLE_MAJOR_COL : GABLE_MAJOR_ROW;
   q.rhs = gi_random_below(r, 2) ? 1 : (gable_idx)(1 + gi_random_below(r, 19));
   q.pad = gi_random_below(r, 3);
   q.matrix_there = (int)gi_random_below(r, 2);
   q.vectors_there = (int)gi_random_below(r, 2);
   q.x_major = q.major;
   if (!q.in_place && gi_random_below(r, 3) == 0)
-    q.x_major = q.major == GABLE_COL_MAJOR ? GABLE_ROW_MAJOR : GABLE_COL_MAJOR;
+    q.x_major = q.major == GABLE_MAJOR_COL ? GABLE_MAJOR_ROW : GABLE_MAJOR_COL;
   return q;
 }
 
@@ -61,7 +61,7 @@ static void describe(void)
           q->csc ? "CSC" : "CSR", q->base, q->i64 ? "64 bit" : "32 bit", q->diag, q->op ? 'T' : 'N', q->ops,
           (int)q->value_type, (int)q->vector_type, q->full ? ", one triangle of a full matrix" : "");
   fprintf(stderr, "%d right-hand sides, %s major (x: %s), padded by %lld%s%s%s\n", q->rhs,
-          q->major == GABLE_COL_MAJOR ? "column" : "row", q->x_major == GABLE_COL_MAJOR ? "column" : "row",
+          q->major == GABLE_MAJOR_COL ? "column" : "row", q->x_major == GABLE_MAJOR_COL ? "column" : "row",
           (long long)q->pad, q->in_place ? ", in place" : "", q->matrix_there ? ", the matrix there" : "",
           q->vectors_there ? ", the vectors there" : "");
 }
@@ -93,7 +93,7 @@ static storage store(const request *q, const test_triangle *lists, const test_tr
     else
       ((int32_t *)s.ptr)[i] = (int32_t)used + q->base;
     if (i == n) break;
-    if (q->value_type == GABLE_S)
+    if (q->value_type == GABLE_TYPE_S)
       ((float *)s.diagonal)[i] = (float)diagonal[i];
     else
       ((double *)s.diagonal)[i] = diagonal[i];
@@ -105,7 +105,7 @@ static storage store(const request *q, const test_triangle *lists, const test_tr
       if (!take) o0++;
       if (!take && j == i) continue;
       s.idx[used] = j + q->base;
-      if (q->value_type == GABLE_S)
+      if (q->value_type == GABLE_TYPE_S)
         ((float *)s.val)[used] = (float)v;
       else
         ((double *)s.val)[used] = v;
@@ -115,11 +115,11 @@ static storage store(const request *q, const test_triangle *lists, const test_tr
   s.nnz = used;
   s.view = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
   s.view.n_rows = s.view.n_cols = n;
-  s.view.format = q->csc ? GABLE_CSC : GABLE_CSR;
+  s.view.format = q->csc ? GABLE_FORMAT_CSC : GABLE_FORMAT_CSR;
   s.view.base = q->base;
-  s.view.offset_type = q->i64 ? GABLE_I64 : GABLE_I32;
+  s.view.offset_type = q->i64 ? GABLE_TYPE_I64 : GABLE_TYPE_I32;
   s.view.value_type = q->value_type;
-  s.view.part = q->full ? GABLE_FULL : q->upper ? GABLE_UPPER : GABLE_LOWER;
+  s.view.part = q->full ? GABLE_PART_FULL : q->upper ? GABLE_PART_UPPER : GABLE_PART_LOWER;
   s.view.ptr = s.ptr;
   s.view.idx = s.idx;
   return s;
@@ -137,8 +137,8 @@ static void *copy_there(gable_context *ctx, const void *host, size_t bytes)
 static storage bring(gable_context *ctx, const storage *s)
 {
   storage there = {.view = s->view};
-  const size_t n = (size_t)s->view.n_rows, offset = s->view.offset_type == GABLE_I64 ? 8 : 4;
-  const size_t size = s->view.value_type == GABLE_S ? 4 : 8;
+  const size_t n = (size_t)s->view.n_rows, offset = s->view.offset_type == GABLE_TYPE_I64 ? 8 : 4;
+  const size_t size = s->view.value_type == GABLE_TYPE_S ? 4 : 8;
   there.ptr = copy_there(ctx, s->ptr, (n + 1) * offset);
   there.idx = copy_there(ctx, s->idx, s->nnz * sizeof *s->idx);
   there.val = copy_there(ctx, s->val, s->nnz * size);
@@ -174,8 +174,8 @@ static test_triangle meant(const request *q, const test_triangle *rows, const te
   test_triangle back = test_triangle_transpose(q->op ? rows : columns);
   for (gable_idx i = 0; i < back.n; i++)
     for (int64_t p = back.ptr[i]; p < back.ptr[i + 1]; p++) {
-      if (back.idx[p] == i && q->diag) back.val[p] = q->diag == GABLE_UNIT ? 1.0 : diagonal[i];
-      if (q->value_type == GABLE_S) back.val[p] = (float)back.val[p];
+      if (back.idx[p] == i && q->diag) back.val[p] = q->diag == GABLE_DIAG_UNIT ? 1.0 : diagonal[i];
+      if (q->value_type == GABLE_TYPE_S) back.val[p] = (float)back.val[p];
     }
   return back;
 }
@@ -187,21 +187,21 @@ static gable_vectors_view vectors(const request *q, gable_idx n, gable_major maj
   v.n = n;
   v.count = q->rhs;
   v.major = major;
-  v.ld = (major == GABLE_COL_MAJOR ? n : q->rhs) + q->pad;
+  v.ld = (major == GABLE_MAJOR_COL ? n : q->rhs) + q->pad;
   return v;
 }
 
 static double number_at(const gable_vectors_view *v, gable_idx i, gable_idx j)
 {
-  const size_t at = (size_t)(v->major == GABLE_COL_MAJOR ? i + j * v->ld : i * v->ld + j);
-  return v->type == GABLE_S ? (double)((const float *)v->data)[at] : ((const double *)v->data)[at];
+  const size_t at = (size_t)(v->major == GABLE_MAJOR_COL ? i + j * v->ld : i * v->ld + j);
+  return v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[at] : ((const double *)v->data)[at];
 }
 
 static void fill(const request *q, gi_random *r, void *data, size_t size)
 {
   for (size_t k = 0; k < size; k++) {
     double v = 2 * gi_random_unit(r) - 1;
-    if (q->vector_type == GABLE_S)
+    if (q->vector_type == GABLE_TYPE_S)
       ((float *)data)[k] = (float)v;
     else
       ((double *)data)[k] = v;
@@ -216,7 +216,7 @@ static void check_solution(const test_triangle *m, const gable_vectors_view *b, 
       column[i] = number_at(x, i, j);
       own[i] = number_at(b, i, j);
     }
-    double ratio = test_bound_ratio(m, column, own, 1, b->type == GABLE_S);
+    double ratio = test_bound_ratio(m, column, own, 1, b->type == GABLE_TYPE_S);
     CHECK(ratio <= 1, "right-hand side %d: error over bound %g", j, ratio);
   }
   free(column);
@@ -230,7 +230,7 @@ static void solve_there(gable_context *ctx, gable_trisolve *t, gable_work *w, co
   own_b.space = own_x.space = gable_context_space(ctx);
   own_b.data = copy_there(ctx, b->data, size * 8);
   own_x.data = q->in_place ? own_b.data : copy_there(ctx, x->data, size * 8);
-  CHECK_OK(gable_trisolve_solve(t, w, q->op ? GABLE_T : GABLE_N, &own_b, &own_x));
+  CHECK_OK(gable_trisolve_solve(t, w, q->op ? GABLE_OP_T : GABLE_OP_N, &own_b, &own_x));
   CHECK_OK(gable_device_copy_out(ctx, x->data, own_x.data, size * 8, NULL));
   if (!q->in_place) CHECK_OK(gable_device_copy_out(ctx, b->data, own_b.data, size * 8, NULL));
   CHECK_OK(gable_device_synchronise(ctx, NULL));
@@ -242,8 +242,8 @@ static void solve_and_check(gable_context *ctx, gable_trisolve *t, const request
                             gi_random *r)
 {
   gable_vectors_view b = vectors(q, m->n, q->major), x = vectors(q, m->n, q->x_major);
-  const gable_off rows = b.ld * (q->major == GABLE_COL_MAJOR ? q->rhs : m->n);
-  const gable_off columns = x.ld * (q->x_major == GABLE_COL_MAJOR ? q->rhs : m->n);
+  const gable_off rows = b.ld * (q->major == GABLE_MAJOR_COL ? q->rhs : m->n);
+  const gable_off columns = x.ld * (q->x_major == GABLE_MAJOR_COL ? q->rhs : m->n);
   const size_t size = (size_t)(rows > columns ? rows : columns) + 1;
   void *bytes = malloc(size * 8), *keep = malloc(size * 8), *again = malloc(size * 8);
   gable_work *w = NULL;
@@ -258,7 +258,7 @@ static void solve_and_check(gable_context *ctx, gable_trisolve *t, const request
     if (q->vectors_there)
       solve_there(ctx, t, w, q, &b, &x, size);
     else
-      CHECK_OK(gable_trisolve_solve(t, w, q->op ? GABLE_T : GABLE_N, &b, &x));
+      CHECK_OK(gable_trisolve_solve(t, w, q->op ? GABLE_OP_T : GABLE_OP_N, &b, &x));
     CHECK_OK(gable_work_status(w, NULL));
     if (!q->in_place) CHECK(!memcmp(again, keep, size * 8), "b was written");
     b.data = keep;
@@ -282,7 +282,7 @@ static void run_request(gable_context *ctx, const request *q, const test_triangl
 
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   options.method = q->method;
-  options.uplo = q->full ? (q->upper ? GABLE_UPPER : GABLE_LOWER) : GABLE_FULL;
+  options.uplo = q->full ? (q->upper ? GABLE_PART_UPPER : GABLE_PART_LOWER) : GABLE_PART_FULL;
   options.diag = (gable_diag)q->diag;
   options.ops = q->ops;
   options.deadline_s = deadline_s;
@@ -290,7 +290,7 @@ static void run_request(gable_context *ctx, const request *q, const test_triangl
   CHECK_OK(gable_trisolve_create(ctx, &options, &t));
   const storage used = q->matrix_there ? bring(ctx, &s) : s;
   CHECK_OK(gable_trisolve_analyse(t, &used.view));
-  if (q->diag == GABLE_SEPARATE)
+  if (q->diag == GABLE_DIAG_SEPARATE)
     CHECK_OK(gable_trisolve_update_with_diagonal(t, used.val, used.diagonal));
   else
     CHECK_OK(gable_trisolve_update(t, used.val));

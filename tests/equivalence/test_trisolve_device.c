@@ -79,7 +79,7 @@ static void check_bound(const test_triangle *t, const vectors *x, const double *
 static void solve_well(const gable_trisolve *plan, gable_work *w, const test_triangle *t,
                        const gable_vectors_view *there_b, const double *b, vectors *x, void *stream, const char *method)
 {
-  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, there_b, &x->there));
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, there_b, &x->there));
   CHECK_OK(gable_work_status(w, NULL));
   vectors_fetch(x, stream);
   check_bound(t, x, b, method);
@@ -150,7 +150,7 @@ static void check_streams(const char *method, test_triangle t)
     for (int k = 0; k < LANES; k++) {
       lane *l = &lanes[k];
       CHECK_OK(gable_device_fill(ctx, l->x.there.data, 0xff, l->x.bytes, l->stream));
-      CHECK_OK(gable_trisolve_solve(plan, l->w, GABLE_N, &l->b.there, &l->x.there));
+      CHECK_OK(gable_trisolve_solve(plan, l->w, GABLE_OP_N, &l->b.there, &l->x.there));
     }
     for (int k = 0; k < LANES; k++) {
       lane *l = &lanes[k];
@@ -181,7 +181,7 @@ static void check_repeats(const char *method, const char *shape)
   CHECK_OK(gable_work_create(plan, 2, &w));
   for (int k = 0; k < 100; k++) {
     CHECK_OK(gable_device_fill(ctx, x.there.data, 0xff, x.bytes, NULL));
-    CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
+    CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b.there, &x.there));
     if (k % 10 && k < 90) continue;
     vectors_fetch(&x, NULL);
     if (k == 0) memcpy(first, x.host, x.bytes);
@@ -206,7 +206,7 @@ static void check_update(const char *method)
   vectors b = vectors_make(t.n, 1, 3), x = vectors_make(t.n, 1, 4), y = vectors_make(t.n, 1, 5);
   CHECK_OK(gable_work_create(plan, 1, &w));
   CHECK_OK(gable_work_create(fresh, 1, &v));
-  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b.there, &x.there));
   CHECK_OK(gable_trisolve_update(plan, other.val));
   solve_well(plan, w, &other, &b.there, b.host, &x, NULL, method);
   solve_well(fresh, v, &other, &b.there, b.host, &y, NULL, method);
@@ -248,7 +248,7 @@ enum { COUNTS = 17, COLUMNS = COUNTS + 1 }; /* right-hand sides; numbers a row w
 
 static size_t at_of(const vectors *v, gable_idx i, gable_idx j)
 {
-  return (size_t)(v->there.major == GABLE_COL_MAJOR ? i + j * v->there.ld : i * v->there.ld + j);
+  return (size_t)(v->there.major == GABLE_MAJOR_COL ? i + j * v->there.ld : i * v->there.ld + j);
 }
 
 /* Column j alone: its error against its bound. */
@@ -277,12 +277,12 @@ static void check_counts_of(gable_trisolve *plan, const test_triangle *triangle,
   double *first = malloc(x.bytes), poison;
   CHECK_OK(gable_work_create(plan, COUNTS, &w));
   b.there.major = x.there.major = major;
-  b.there.ld = x.there.ld = major == GABLE_COL_MAJOR ? t.n : COLUMNS;
+  b.there.ld = x.there.ld = major == GABLE_MAJOR_COL ? t.n : COLUMNS;
   memset(&poison, 0xff, sizeof poison);
   for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
     b.there.count = x.there.count = counts[k];
     CHECK_OK(gable_device_fill(ctx, x.there.data, 0xff, x.bytes, NULL));
-    CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
+    CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b.there, &x.there));
     vectors_fetch(&x, NULL);
     for (gable_idx j = 0; j < counts[k]; j++) check_column(&t, &b, &x, j, method);
     for (gable_idx i = 0; i < t.n; i++)
@@ -296,7 +296,7 @@ static void check_counts_of(gable_trisolve *plan, const test_triangle *triangle,
   CHECK(!test_method_repeats(method) || !memcmp(first, x.host, x.bytes), "%s, %s: other bits", method, shape);
   b.host[at_of(&b, 0, 6)] = NAN;
   CHECK_OK(gable_device_copy_in(ctx, b.there.data, b.host, b.bytes, NULL));
-  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b.there, &x.there));
   vectors_fetch(&x, NULL);
   CHECK_OK(gable_work_status(w, NULL));
   for (gable_idx i = 0; i < t.n; i++)
@@ -350,18 +350,18 @@ static void check_steps(gable_idx longest, int ops)
   gable_work *w = NULL;
   vectors x = vectors_make(t.n, 1, 11);
   double *b = malloc(x.bytes);
-  CHECK_OK(gable_trisolve_get_info(plan, GABLE_N, &info));
+  CHECK_OK(gable_trisolve_get_info(plan, GABLE_OP_N, &info));
   CHECK(info.launches > 1 && info.launches <= info.levels && info.waits == 0 && info.barriers == info.levels - 1,
         "longest row %d: %lld launches for %d levels, %lld waits", longest, (long long)info.launches, info.levels,
         (long long)info.waits);
   memcpy(b, x.host, x.bytes);
   CHECK_OK(gable_work_create(plan, 1, &w));
-  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &x.there, &x.there));
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &x.there, &x.there));
   CHECK_OK(gable_work_status(w, NULL));
   vectors_fetch(&x, NULL);
   check_bound(&t, &x, b, "rows by level");
   for (int rows = 0; rows < 2 && ops; rows++)
-    check_counts_of(plan, &t, "rows", "two levels", rows ? GABLE_ROW_MAJOR : GABLE_COL_MAJOR);
+    check_counts_of(plan, &t, "rows", "two levels", rows ? GABLE_MAJOR_ROW : GABLE_MAJOR_COL);
   gable_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   test_triangle_free(&t);
@@ -380,7 +380,7 @@ static void check_long_rows(const char *method, int ops, gable_idx levels, gable
     vectors b = vectors_make(t.n, 1, 7), x = vectors_make(t.n, 1, 8);
     for (int64_t p = 0; k == 2 && p < t.ptr[t.n]; p++) t.val[p] *= 1 + 0.25 * (double)(p % 3);
     if (k == 2) CHECK_OK(gable_trisolve_update(plan, t.val));
-    CHECK_OK(gable_trisolve_solve(plan, w, k % 2 ? GABLE_T : GABLE_N, &b.there, &x.there));
+    CHECK_OK(gable_trisolve_solve(plan, w, k % 2 ? GABLE_OP_T : GABLE_OP_N, &b.there, &x.there));
     CHECK_OK(gable_work_status(w, NULL));
     vectors_fetch(&x, NULL);
     if (k % 2 == 0) check_bound(&t, &x, b.host, method);
@@ -414,7 +414,7 @@ static void check_deadline(const char *method)
   CHECK_OK(gable_device_alloc(ctx, device_bytes, &device));
   CHECK_OK(gable_work_create_in(plan, 1, host, device, &w));
   CHECK_OK(gable_device_copy_in(ctx, (char *)device + offsetof(gik_control, ticket), &taken, sizeof taken, NULL));
-  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &b.there, &x.there));
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b.there, &x.there));
   CHECK(gable_work_status(w, &row) == GABLE_ERR_DEADLINE, "%s: %s", method, gable_last_error());
   CHECK(row >= 0 && row < t.n, "%s: row %d", method, row);
   snprintf(named, sizeof named, "row %d ", row);
@@ -444,9 +444,9 @@ int main(int argc, char **argv)
     check_update(*method);
     check_streams(*method, test_triangle_named("7 point grid", 8));
     for (int rows = 0; rows < 2; rows++) {
-      check_counts(*method, "7 point grid", rows ? GABLE_ROW_MAJOR : GABLE_COL_MAJOR);
-      check_counts(*method, "wide levels of uneven rows", rows ? GABLE_ROW_MAJOR : GABLE_COL_MAJOR);
-      check_counts(*method, "several unknowns a node", rows ? GABLE_ROW_MAJOR : GABLE_COL_MAJOR);
+      check_counts(*method, "7 point grid", rows ? GABLE_MAJOR_ROW : GABLE_MAJOR_COL);
+      check_counts(*method, "wide levels of uneven rows", rows ? GABLE_MAJOR_ROW : GABLE_MAJOR_COL);
+      check_counts(*method, "several unknowns a node", rows ? GABLE_MAJOR_ROW : GABLE_MAJOR_COL);
     }
     if (test_method_repeats(*method)) {
       check_repeats(*method, "7 point grid");

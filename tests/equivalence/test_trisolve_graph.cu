@@ -37,12 +37,12 @@ struct problem {
 
 static double number(const problem *p, const void *data, size_t k)
 {
-  return p->q.type == GABLE_D ? ((const double *)data)[k] : (double)((const float *)data)[k];
+  return p->q.type == GABLE_TYPE_D ? ((const double *)data)[k] : (double)((const float *)data)[k];
 }
 
 static void put(const problem *p, void *data, size_t k, double value)
 {
-  if (p->q.type == GABLE_D)
+  if (p->q.type == GABLE_TYPE_D)
     ((double *)data)[k] = value;
   else
     ((float *)data)[k] = (float)value;
@@ -58,8 +58,8 @@ static void new_values(problem *p)
     p->t.val[k] = number(p, val, k);
   }
   CHECK_OK(gable_trisolve_update(p->plan, val));
-  if (p->q.op == GABLE_T) test_triangle_free(&p->meant);
-  p->meant = p->q.op == GABLE_T ? test_triangle_transpose(&p->t) : p->t;
+  if (p->q.op == GABLE_OP_T) test_triangle_free(&p->meant);
+  p->meant = p->q.op == GABLE_OP_T ? test_triangle_transpose(&p->t) : p->t;
   free(val);
 }
 
@@ -87,7 +87,7 @@ static void open_problem(problem *p, const request *q)
   p->host_b = malloc(p->bytes);
   p->host_x = malloc(p->bytes);
   p->b = none;
-  p->b.space = GABLE_DEVICE;
+  p->b.space = GABLE_SPACE_DEVICE;
   p->b.type = q->type;
   p->b.n = p->t.n;
   p->b.ld = p->t.n;
@@ -104,7 +104,7 @@ static void close_problem(problem *p)
   gable_stream_destroy(ctx, &p->stream);
   gable_device_free(ctx, &p->b.data);
   gable_device_free(ctx, &p->x.data);
-  if (p->q.op == GABLE_T) test_triangle_free(&p->meant);
+  if (p->q.op == GABLE_OP_T) test_triangle_free(&p->meant);
   test_triangle_free(&p->t);
   free(p->host_b);
   free(p->host_x);
@@ -128,7 +128,7 @@ static void check_x(problem *p, int round)
       x[i] = number(p, p->host_x, i + j * n);
       b[i] = number(p, p->host_b, i + j * n);
     }
-    const double ratio = test_bound_ratio(&p->meant, x, b, 1, p->q.type == GABLE_S);
+    const double ratio = test_bound_ratio(&p->meant, x, b, 1, p->q.type == GABLE_TYPE_S);
     CHECK(ratio <= 1, "%s, op %d, ops %d, right-hand side %d of %d, replay %d: error over bound %g", p->q.method,
           (int)p->q.op, p->q.ops, (int)j, p->q.rhs, round, ratio);
   }
@@ -139,7 +139,7 @@ static void check_x(problem *p, int round)
 static void check_launches(const problem *p)
 {
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
-  if (!p->q.longest || (p->q.ops && p->q.op == GABLE_T)) return;
+  if (!p->q.longest || (p->q.ops && p->q.op == GABLE_OP_T)) return;
   CHECK_OK(gable_trisolve_get_info(p->plan, p->q.op, &info));
   CHECK(info.launches > 1 && !info.waits, "op %d, ops %d, longest row %d: %lld launches, %lld waits", (int)p->q.op,
         p->q.ops, p->q.longest, (long long)info.launches, (long long)info.waits);
@@ -181,8 +181,13 @@ int main(int argc, char **argv)
   char *words[] = {program, place, NULL};
   ctx = test_place(2, argc > 1 ? argv : words, NULL);
   for (int k = 0; k < 16; k++) {
-    request q = {
-        NULL, k & 1 ? GABLE_T : GABLE_N, k & 2 ? GABLE_TRISOLVE_N : 0, k & 4 ? 5 : 1, k & 8 ? GABLE_S : GABLE_D, 0, 0};
+    request q = {NULL,
+                 k & 1 ? GABLE_OP_T : GABLE_OP_N,
+                 k & 2 ? GABLE_TRISOLVE_N : 0,
+                 k & 4 ? 5 : 1,
+                 k & 8 ? GABLE_TYPE_S : GABLE_TYPE_D,
+                 0,
+                 0};
     for (const char *const *method = test_place_methods(ctx); *method; method++) {
       q.method = *method;
       check_graph(&q);
@@ -190,7 +195,7 @@ int main(int argc, char **argv)
     q.method = "rows";
     for (q.longest = 6; q.longest < 4000; q.longest += 2994) check_graph(&q); /* whole rows, and some split */
   }
-  const request turned = {"rows", GABLE_N, GABLE_TRISOLVE_N, 61, GABLE_D, 0, 1}; /* 64,000 rows: 31 MB */
+  const request turned = {"rows", GABLE_OP_N, GABLE_TRISOLVE_N, 61, GABLE_TYPE_D, 0, 1}; /* 64,000 rows: 31 MB */
   check_graph(&turned);
   gable_context_destroy(&ctx);
   return 0;

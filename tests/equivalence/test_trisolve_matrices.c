@@ -29,15 +29,15 @@ static int open_matrix(gable_context *ctx, const char *path, square *s)
   CHECK_OK(gable_matrix_get_info(file, &info));
   const char *limit = getenv("GABLE_TEST_ROWS");
   const long most = GI_SANITIZED ? 3000 : test_place_is_gpu(ctx) ? 10000 : 60000;
-  if (info.n_rows != info.n_cols || info.n_rows > (limit ? atol(limit) : most) || info.field == GABLE_COMPLEX ||
-      info.field == GABLE_PATTERN) {
+  if (info.n_rows != info.n_cols || info.n_rows > (limit ? atol(limit) : most) || info.field == GABLE_FIELD_COMPLEX ||
+      info.field == GABLE_FIELD_PATTERN) {
     gable_matrix_destroy(&file);
     return 0;
   }
   CHECK_OK(gable_matrix_expand(file, &s->matrix));
   gable_matrix_destroy(&file);
   CHECK_OK(gable_matrix_get_view(s->matrix, &s->view));
-  s->view.part = GABLE_FULL;
+  s->view.part = GABLE_PART_FULL;
   s->diagonal = calloc((size_t)s->view.n_rows + 1, 8);
   const int64_t *ptr = s->view.ptr;
   for (gable_idx j = 0; j < s->view.n_cols; j++)
@@ -74,7 +74,7 @@ static test_triangle meant(const square *s, int upper, gable_op op)
     }
     t.ptr[j + 1] = q;
   }
-  if (op == GABLE_T) return t; /* columns are the rows of the transpose */
+  if (op == GABLE_OP_T) return t; /* columns are the rows of the transpose */
   test_triangle back = test_triangle_transpose(&t);
   test_triangle_free(&t);
   return back;
@@ -88,13 +88,13 @@ static void check(gable_context *ctx, const char *name, const square *s, const c
   gable_work *w = NULL;
   double *b = malloc(((size_t)n + 1) * 8), *x = malloc(((size_t)n + 1) * 8);
   options.method = method;
-  options.uplo = upper ? GABLE_UPPER : GABLE_LOWER;
-  options.diag = GABLE_SEPARATE;
+  options.uplo = upper ? GABLE_PART_UPPER : GABLE_PART_LOWER;
+  options.diag = GABLE_DIAG_SEPARATE;
   CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
   CHECK_OK(gable_trisolve_analyse(plan, &s->view));
   CHECK_OK(gable_trisolve_update_with_diagonal(plan, s->view.val, s->diagonal));
   CHECK_OK(gable_work_create(plan, 1, &w));
-  for (int op = GABLE_N; op <= GABLE_T; op++) {
+  for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) {
     test_triangle t = meant(s, upper, (gable_op)op);
     gable_vectors_view bv = GABLE_VECTORS_VIEW_INIT, xv;
     for (gable_idx i = 0; i < n; i++) b[i] = 1 - 0.3 * (i % 6);

@@ -103,7 +103,7 @@ static void open_solves(place *g)
 static void open_place(place *g, gable_context *ctx, const problem *p)
 {
   gable_matrix_view whole = test_triangle_view(&p->whole);
-  whole.part = GABLE_FULL;
+  whole.part = GABLE_PART_FULL;
   memset(g, 0, sizeof *g);
   g->ctx = ctx;
   g->p = p;
@@ -114,7 +114,7 @@ static void open_place(place *g, gable_context *ctx, const problem *p)
   CHECK_OK(gable_smoother_update(g->smoother, p->whole.val));
   for (int k = 0; k < 2; k++) {
     gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
-    options.solver = k ? GABLE_GMRES : GABLE_CG;
+    options.solver = k ? GABLE_KRYLOV_GMRES : GABLE_KRYLOV_CG;
     options.preconditioner = k ? GABLE_PRECOND_ILU0 : GABLE_PRECOND_IC0;
     CHECK_OK(gable_krylov_create(ctx, &options, &g->krylov[k]));
     CHECK_OK(gable_krylov_set_matrix(g->krylov[k], &whole));
@@ -140,7 +140,7 @@ static void begin_solve(place *g, int m)
 {
   gable_vectors_view b = vector(g, gable_context_space(g->ctx), g->b), x = vector(g, b.space, g->x[m]);
   CHECK_OK(gable_device_fill(g->ctx, x.data, 0xff, bytes_of(g), g->stream[m]));
-  CHECK_OK(gable_trisolve_solve(g->plan[m], g->work[m], GABLE_N, &b, &x));
+  CHECK_OK(gable_trisolve_solve(g->plan[m], g->work[m], GABLE_OP_N, &b, &x));
 }
 
 static void end_solve(place *g, int m)
@@ -156,7 +156,7 @@ static void iterate(place *g)
 {
   const size_t n = (size_t)g->p->lower.n;
   double *x = g->answer + SMOOTHED * n;
-  gable_vectors_view b = vector(g, GABLE_HOST, g->p->b), xv = vector(g, GABLE_HOST, x);
+  gable_vectors_view b = vector(g, GABLE_SPACE_HOST, g->p->b), xv = vector(g, GABLE_SPACE_HOST, x);
   memset(x, 0, 3 * bytes_of(g));
   CHECK_OK(gable_smoother_apply(g->smoother, &b, &xv, SWEEPS, NULL));
   for (size_t k = 0; k < 2; k++)

@@ -44,8 +44,8 @@ static gable_status trisolve(bench *s, const char *method)
   test_plan p;
   gable_status status = test_plan_create(s->ctx, &s->view, s->t.val, method, &p);
   const long before = memory.count;
-  if (!status) status = gable_trisolve_solve(p.solve, p.work, GABLE_N, &s->b, &s->b);
-  if (!status) status = gable_trisolve_solve(p.solve, p.work, GABLE_T, &s->b, &s->b);
+  if (!status) status = gable_trisolve_solve(p.solve, p.work, GABLE_OP_N, &s->b, &s->b);
+  if (!status) status = gable_trisolve_solve(p.solve, p.work, GABLE_OP_T, &s->b, &s->b);
   CHECK(memory.count == before, "%s: solve allocates device memory", method);
   test_plan_destroy(&p);
   return status;
@@ -56,7 +56,7 @@ static gable_status smooth(bench *s, const char *method)
   gable_smoother *smoother = NULL;
   gable_vectors_view b = s->b, x = s->b;
   double *host = calloc(2 * (size_t)s->t.n, 8);
-  b.space = x.space = GABLE_HOST;
+  b.space = x.space = GABLE_SPACE_HOST;
   b.data = host;
   x.data = host + s->t.n;
   gable_status status = test_smoother_create(s->ctx, &s->view, s->t.val, method, &smoother);
@@ -74,7 +74,7 @@ static gable_status krylov(bench *s, const char *precond)
   gable_krylov *k = NULL;
   double *b = calloc((size_t)s->t.n, 8), *x = calloc((size_t)s->t.n, 8);
   b[0] = 1;
-  options.solver = GABLE_GMRES;
+  options.solver = GABLE_KRYLOV_GMRES;
   options.preconditioner = !strcmp(precond, "ilu0") ? GABLE_PRECOND_ILU0 : GABLE_PRECOND_JACOBI;
   gable_status status = gable_krylov_create(s->ctx, &options, &k);
   if (!status) status = gable_krylov_set_matrix(k, &s->view);
@@ -128,7 +128,7 @@ static bench bench_make(gable_context *ctx)
   s.view = test_triangle_view(&s.t);
   s.b.n = s.t.n;
   s.b.ld = s.t.n;
-  s.b.space = GABLE_DEVICE;
+  s.b.space = GABLE_SPACE_DEVICE;
   return s;
 }
 
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
     if (!gpu && !strcmp(methods[m], "rows")) continue;
     fail_all(&s, trisolve, methods[m]);
   }
-  s.view.part = GABLE_FULL;
+  s.view.part = GABLE_PART_FULL;
   fail_all(&s, smooth, "levr");
   fail_all(&s, smooth, "auto");
   fail_all(&s, krylov, "ilu0");

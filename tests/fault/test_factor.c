@@ -46,7 +46,7 @@ static void check_memory(gi_factor_kind kind, int threads)
   for (long k = 0;; k++) {
     gi_factor *f = NULL;
     failing_allocator_arm(&memory, k);
-    gable_status status = gi_factor_create(ctx, p.y, kind, GABLE_D, &f);
+    gable_status status = gi_factor_create(ctx, p.y, kind, GABLE_TYPE_D, &f);
     if (!status) status = gi_factor_numeric(ctx, f, &p.a, &p.at, &how);
     const int refused = atomic_load(&memory.failures) > 0;
     failing_allocator_disarm(&memory);
@@ -87,7 +87,7 @@ static void check_cancel(int threads)
   problem p = make(ctx, GI_LU, 14);
   gi_factor *f = NULL;
   const gi_factor_options how = {.threads = threads};
-  CHECK_OK(gi_factor_create(ctx, p.y, GI_LU, GABLE_D, &f));
+  CHECK_OK(gi_factor_create(ctx, p.y, GI_LU, GABLE_TYPE_D, &f));
   CHECK_OK(gi_factor_numeric(ctx, f, &p.a, &p.at, &how));
   CHECK(l.calls > (threads == 1 ? 10 : 0) && l.calls <= 101, "%d calls", l.calls);
   l = (listener){.cancel_at = 0};
@@ -106,7 +106,7 @@ static void check_numbers(gable_context *ctx, int threads)
   const gi_factor_options how = {.threads = threads};
   problem p = make(ctx, GI_LU, 9);
   for (int i = 0; i < 4; i++) {
-    const gable_type type = bad[i] == 1e300 ? GABLE_S : GABLE_D; /* finite, but no float */
+    const gable_type type = bad[i] == 1e300 ? GABLE_TYPE_S : GABLE_TYPE_D; /* finite, but no float */
     gi_factor *f = NULL;
     const gable_off q = p.a.ptr[100];
     const double held = p.a.val[q];
@@ -121,7 +121,7 @@ static void check_numbers(gable_context *ctx, int threads)
   /* Entries that are numbers, products that are not. */
   gi_factor *f = NULL;
   for (gable_off q = 0; q < p.a.ptr[p.a.n_cols]; q++) p.a.val[q] = p.at.val[q] = 1e308;
-  CHECK_OK(gi_factor_create(ctx, p.y, GI_LU, GABLE_D, &f));
+  CHECK_OK(gi_factor_create(ctx, p.y, GI_LU, GABLE_TYPE_D, &f));
   const gable_status status = gi_factor_numeric(ctx, f, &p.a, &p.at, &how);
   CHECK(status == GABLE_ERR_NOT_FINITE || (status == GABLE_OK && isfinite(f->max_factor)));
   gi_factor_destroy(ctx, &f);
@@ -133,7 +133,7 @@ static void check_indefinite(gable_context *ctx, int threads)
   const gi_factor_options how = {.threads = threads};
   problem p = make(ctx, GI_CHOLESKY, 12);
   gi_factor *f = NULL;
-  CHECK_OK(gi_factor_create(ctx, p.y, GI_CHOLESKY, GABLE_D, &f));
+  CHECK_OK(gi_factor_create(ctx, p.y, GI_CHOLESKY, GABLE_TYPE_D, &f));
   const gable_idx bad = 700;
   gable_off q = p.a.ptr[bad];
   while (p.a.idx[q] != bad) q++;
@@ -144,8 +144,8 @@ static void check_indefinite(gable_context *ctx, int threads)
   CHECK_OK(gi_factor_numeric(ctx, f, &p.a, NULL, &how));
   CHECK(gi_factor_numeric(ctx, f, &(gi_csc){.n_rows = 3, .n_cols = 3}, NULL, &how) == GABLE_ERR_ARGUMENT);
   gi_factor_destroy(ctx, &f);
-  CHECK(gi_factor_create(ctx, p.y, GI_LU, GABLE_D, &f) == GABLE_ERR_ARGUMENT); /* no place for U */
-  CHECK(gi_factor_create(ctx, p.y, GI_CHOLESKY, GABLE_Z, &f) == GABLE_ERR_ARGUMENT);
+  CHECK(gi_factor_create(ctx, p.y, GI_LU, GABLE_TYPE_D, &f) == GABLE_ERR_ARGUMENT); /* no place for U */
+  CHECK(gi_factor_create(ctx, p.y, GI_CHOLESKY, GABLE_TYPE_Z, &f) == GABLE_ERR_ARGUMENT);
   unmake(ctx, &p);
 }
 

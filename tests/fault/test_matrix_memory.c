@@ -49,7 +49,7 @@ static gable_status look_at(gable_context *ctx, const char *kind)
   if (!status) status = gable_matrix_expand(a, &b);
   if (!status) status = gable_matrix_transpose(b, &c);
   if (!status) status = gable_matrix_describe(a, &shape);
-  if (!status) status = gable_matrix_level_widths(a, GABLE_UPPER, shape.upper_levels, width);
+  if (!status) status = gable_matrix_level_widths(a, GABLE_PART_UPPER, shape.upper_levels, width);
   gable_matrix_destroy(&a);
   gable_matrix_destroy(&b);
   gable_matrix_destroy(&c);

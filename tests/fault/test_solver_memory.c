@@ -137,12 +137,13 @@ static void values_stay_whole(void)
     failing_allocator_disarm(&memory);
     CHECK(status == (failures ? GABLE_ERR_MEMORY : GABLE_OK));
     CHECK_OK(make_work(&s));
-    CHECK(!failures || gable_solver_solve(s.solver, s.work, GABLE_N, &vb, &vx) == GABLE_ERR_STATE,
+    CHECK(!failures || gable_solver_solve(s.solver, s.work, GABLE_OP_N, &vb, &vx) == GABLE_ERR_STATE,
           "allocation %ld: half a factor is solved with", k);
     CHECK_OK(gable_solver_factor(s.solver, NULL, GABLE_REUSE_ALL));
     CHECK_OK(make_work(&s));
-    CHECK_OK(gable_solver_solve(s.solver, s.work, GABLE_N, &vb, &vx));
-    const double old = test_backward_error(&a, GABLE_N, s.b, s.x), new = test_backward_error(&twice, GABLE_N, s.b, s.x);
+    CHECK_OK(gable_solver_solve(s.solver, s.work, GABLE_OP_N, &vb, &vx));
+    const double old = test_backward_error(&a, GABLE_OP_N, s.b, s.x),
+                 new = test_backward_error(&twice, GABLE_OP_N, s.b, s.x);
     CHECK((failures && old < 1e-12) || new < 1e-12, "allocation %ld: errors %g and %g", k, old, new);
   }
   gable_solver_work_destroy(&s.work);

@@ -31,8 +31,8 @@ static gable_status trisolve(const bench *s, const char *method)
   test_plan p;
   gable_status status = test_plan_create(s->ctx, &s->view, s->t.val, method, &p);
   long before = atomic_load(&s->memory->count);
-  if (!status) status = gable_trisolve_solve(p.solve, p.work, GABLE_N, &b, &x);
-  if (!status) status = gable_trisolve_solve(p.solve, p.work, GABLE_T, &x, &x);
+  if (!status) status = gable_trisolve_solve(p.solve, p.work, GABLE_OP_N, &b, &x);
+  if (!status) status = gable_trisolve_solve(p.solve, p.work, GABLE_OP_T, &x, &x);
   CHECK(atomic_load(&s->memory->count) == before, "%s: solve allocates", method);
   test_plan_destroy(&p);
   return status;
@@ -54,7 +54,7 @@ static gable_status krylov(const bench *s, const char *precond)
 {
   gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
   gable_krylov *k = NULL;
-  options.solver = GABLE_GMRES;
+  options.solver = GABLE_KRYLOV_GMRES;
   options.preconditioner = !strcmp(precond, "ilu0")  ? GABLE_PRECOND_ILU0
                            : !strcmp(precond, "ic0") ? GABLE_PRECOND_IC0
                                                      : GABLE_PRECOND_GS;
@@ -78,7 +78,7 @@ static void check_bytes(const bench *s, const char *method)
   options.method = method;
   CHECK_OK(gable_trisolve_create(s->ctx, &options, &plan));
   CHECK_OK(gable_trisolve_analyse(plan, &s->view));
-  CHECK_OK(gable_trisolve_get_info(plan, GABLE_N, &info));
+  CHECK_OK(gable_trisolve_get_info(plan, GABLE_OP_N, &info));
   const double taken = (double)(atomic_load(&s->memory->bytes) - before), said = (double)info.plan_bytes_host;
   CHECK(fabs(taken - said) < 0.01 * taken + 1000, "%s: a plan of %.0f bytes says %.0f", method, taken, said);
   gable_trisolve_destroy(&plan);
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
   for (gable_idx i = 0; i < s.t.n; i++) s.b[i] = 1;
   for (int m = 0; methods[m]; m++) fail_all(&s, trisolve, methods[m]);
   for (int m = 0; methods[m] && !test_place_is_gpu(s.ctx); m++) check_bytes(&s, methods[m]);
-  s.view.part = GABLE_FULL;
+  s.view.part = GABLE_PART_FULL;
   for (int m = 0; methods[m]; m++) fail_all(&s, smooth, methods[m]);
   for (size_t m = 0; m < sizeof preconditioners / sizeof *preconditioners; m++)
     fail_all(&s, krylov, preconditioners[m]);

@@ -89,7 +89,7 @@ static void forge(uint8_t *bytes, size_t n)
   memcpy(bytes, &h, sizeof h);
   if (h.n < 0 || h.n > FUZZ_MOST_BYTES || h.n_super < 0 || h.n_super > FUZZ_MOST_BYTES) return;
   if (!forge_structure(bytes, n, &h, &at, values)) return;
-  const size_t value = h.type == GABLE_S ? sizeof(float) : sizeof(double);
+  const size_t value = h.type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
   int there = sum_piece(bytes, n, &at, values[0], value) && sum_piece(bytes, n, &at, h.n, value);
   if (there && h.kind == GI_LU) there = sum_piece(bytes, n, &at, values[1], value);
   if (there && h.kind == GI_LDLT) there = sum_piece(bytes, n, &at, h.n, value);

@@ -12,14 +12,14 @@ static void check_matrix(const gable_matrix *a)
   const gi_csc *c = &a->csc;
   int words = gi_csc_words(c);
   MUST(c->n_rows >= 0 && c->n_cols >= 0 && c->ptr[0] == 0);
-  MUST(words == (a->field == GABLE_PATTERN ? 0 : a->field == GABLE_COMPLEX ? 2 : 1));
+  MUST(words == (a->field == GABLE_FIELD_PATTERN ? 0 : a->field == GABLE_FIELD_COMPLEX ? 2 : 1));
   for (gable_idx j = 0; j < c->n_cols; j++) {
     MUST(c->ptr[j] <= c->ptr[j + 1]);
     gable_idx last = -1;
     for (gable_off p = c->ptr[j]; p < c->ptr[j + 1]; p++) {
       MUST(c->idx[p] > last && c->idx[p] < c->n_rows);
-      MUST(a->part != GABLE_LOWER || c->idx[p] >= j);
-      MUST(a->part != GABLE_UPPER || c->idx[p] <= j);
+      MUST(a->part != GABLE_PART_LOWER || c->idx[p] >= j);
+      MUST(a->part != GABLE_PART_UPPER || c->idx[p] <= j);
       last = c->idx[p];
       for (int w = 0; w < words; w++) MUST(!isnan(c->val[words * p + w]));
     }

@@ -39,8 +39,8 @@ gable_matrix_view from_view(int n, const from_columns *c)
 {
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
   v.n_rows = v.n_cols = n;
-  v.format = GABLE_CSC;
-  v.offset_type = GABLE_I32;
+  v.format = GABLE_FORMAT_CSC;
+  v.offset_type = GABLE_TYPE_I32;
   v.ptr = c->ptr;
   v.idx = c->idx;
   v.val = c->val;
@@ -76,7 +76,7 @@ static double backward_error(const from_matrix *a, gable_op op, const double *b,
   }
   for (int j = 0; j < a->n; j++)
     for (int k = a->ptr[j]; k < a->ptr[j + 1]; k++) {
-      const int to = op == GABLE_N ? a->idx[k] : j, from = op == GABLE_N ? j : a->idx[k];
+      const int to = op == GABLE_OP_N ? a->idx[k] : j, from = op == GABLE_OP_N ? j : a->idx[k];
       r[to] -= a->val[k] * x[from];
       w[to] += fabs(a->val[k] * x[from]);
     }
@@ -130,7 +130,8 @@ int main(int argc, char **argv)
     MUST(!gable_matrix_get_view(whole, &v));
     gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
     MUST(!gable_matrix_get_info(a, &info));
-    if (!from_definite || info.structure == GABLE_SYMMETRIC || info.structure == GABLE_SPD) check(ctx, argv[k], &v);
+    if (!from_definite || info.structure == GABLE_STRUCTURE_SYMMETRIC || info.structure == GABLE_STRUCTURE_SPD)
+      check(ctx, argv[k], &v);
     gable_matrix_destroy(&whole);
     gable_matrix_destroy(&a);
   }

@@ -25,13 +25,13 @@ int from_factor(const from_matrix *a, gable_factors_view *f)
   umfpack_di_free_numeric(&numeric);
   gable_matrix_view t = GABLE_MATRIX_VIEW_INIT;
   t.n_rows = t.n_cols = f->n = a->n;
-  t.offset_type = GABLE_I32;
+  t.offset_type = GABLE_TYPE_I32;
   f->l = f->u = t;
-  f->l.format = GABLE_CSR;
+  f->l.format = GABLE_FORMAT_CSR;
   f->l.ptr = lp;
   f->l.idx = li;
   f->l.val = lx;
-  f->u.format = GABLE_CSC;
+  f->u.format = GABLE_FORMAT_CSC;
   f->u.ptr = up;
   f->u.idx = ui;
   f->u.val = ux;

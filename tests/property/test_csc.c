@@ -18,7 +18,8 @@ static dense random_dense(gi_random *r, gable_idx m, gable_idx n, gable_part par
   double share = gi_random_unit(r);
   for (gable_idx i = 0; i < m; i++)
     for (gable_idx j = 0; j < n; j++) {
-      if (gi_random_unit(r) > share || (part == GABLE_LOWER && i < j) || (part == GABLE_UPPER && i > j)) continue;
+      if (gi_random_unit(r) > share || (part == GABLE_PART_LOWER && i < j) || (part == GABLE_PART_UPPER && i > j))
+        continue;
       d.there[i][j] = 1;
       d.re[i][j] = gi_random_unit(r);
       d.im[i][j] = gi_random_unit(r);
@@ -73,7 +74,7 @@ static void random_permutation(gi_random *r, gable_idx *perm, gable_idx n)
 
 static void transposes_and_permutes(gable_context *ctx, gi_random *r, int words)
 {
-  dense d = random_dense(r, (gable_idx)gi_random_below(r, MAX), (gable_idx)gi_random_below(r, MAX), GABLE_FULL);
+  dense d = random_dense(r, (gable_idx)gi_random_below(r, MAX), (gable_idx)gi_random_below(r, MAX), GABLE_PART_FULL);
   dense t = {.m = d.n, .n = d.m}, q = {.m = d.m, .n = d.n};
   gable_idx rows[MAX], cols[MAX];
   gi_csc a = {0}, out = {0};
@@ -106,15 +107,15 @@ static void expands(gable_context *ctx, gi_random *r, int words, gable_structure
 {
   gable_idx n = (gable_idx)gi_random_below(r, MAX);
   dense d = random_dense(r, n, n, part), e = d;
-  double re = structure == GABLE_SKEW ? -1 : 1;
-  double im = structure == GABLE_SKEW || structure == GABLE_HERMITIAN ? -1 : 1;
+  double re = structure == GABLE_STRUCTURE_SKEW ? -1 : 1;
+  double im = structure == GABLE_STRUCTURE_SKEW || structure == GABLE_STRUCTURE_HERMITIAN ? -1 : 1;
   gi_csc a = {0}, out = {0};
   for (gable_idx i = 0; i < n; i++)
     for (gable_idx j = 0; j < n; j++)
       if (i != j && d.there[i][j]) e.there[j][i] = 1, e.re[j][i] = re * d.re[i][j], e.im[j][i] = im * d.im[i][j];
   from_dense(ctx, &d, words, &a);
   CHECK_OK(gi_csc_expand(ctx, &a, structure, &out));
-  check_equal(&out, structure == GABLE_GENERAL ? &d : &e, words, "expand");
+  check_equal(&out, structure == GABLE_STRUCTURE_GENERAL ? &d : &e, words, "expand");
   gi_csc_release(ctx, &out);
   gi_csc_release(ctx, &a);
 }
@@ -122,7 +123,7 @@ static void expands(gable_context *ctx, gi_random *r, int words, gable_structure
 static void symmetrises(gable_context *ctx, gi_random *r)
 {
   gable_idx n = (gable_idx)gi_random_below(r, MAX);
-  dense d = random_dense(r, n, n, GABLE_FULL), e = d;
+  dense d = random_dense(r, n, n, GABLE_PART_FULL), e = d;
   gi_csc a = {0}, out = {0};
   for (gable_idx i = 0; i < n; i++)
     for (gable_idx j = 0; j < n; j++) e.there[i][j] = i != j && (d.there[i][j] || d.there[j][i]);
@@ -138,25 +139,26 @@ static void views(gable_context *ctx, gi_random *r, gable_format format, int bas
                   gable_type values, gable_part part)
 {
   gable_idx n = (gable_idx)gi_random_below(r, MAX);
-  dense d = random_dense(r, n, n, GABLE_FULL), kept = d;
+  dense d = random_dense(r, n, n, GABLE_PART_FULL), kept = d;
   int32_t ptr32[MAX + 1];
   int64_t ptr64[MAX + 1];
   gable_idx idx[MAX * MAX];
   double val[2 * MAX * MAX];
   float low[2 * MAX * MAX];
-  int words = values == GABLE_C || values == GABLE_Z ? 2 : 1, narrow = values == GABLE_S || values == GABLE_C;
+  int words = values == GABLE_TYPE_C || values == GABLE_TYPE_Z ? 2 : 1,
+      narrow = values == GABLE_TYPE_S || values == GABLE_TYPE_C;
   gable_off nnz = 0;
   ptr32[0] = base, ptr64[0] = base;
   for (gable_idx k = 0; k < n; k++) {
     for (gable_idx l = 0; l < n; l++) {
-      gable_idx i = format == GABLE_CSR ? k : l, j = format == GABLE_CSR ? l : k;
+      gable_idx i = format == GABLE_FORMAT_CSR ? k : l, j = format == GABLE_FORMAT_CSR ? l : k;
       if (!d.there[i][j]) continue;
       idx[nnz] = l + base;
       val[words * nnz] = d.re[i][j], low[words * nnz] = (float)d.re[i][j];
       if (words == 2) val[2 * nnz + 1] = d.im[i][j], low[2 * nnz + 1] = (float)d.im[i][j];
       nnz++;
       if (narrow) kept.re[i][j] = (float)d.re[i][j], kept.im[i][j] = (float)d.im[i][j];
-      if ((part == GABLE_LOWER && i < j) || (part == GABLE_UPPER && i > j)) kept.there[i][j] = 0;
+      if ((part == GABLE_PART_LOWER && i < j) || (part == GABLE_PART_UPPER && i > j)) kept.there[i][j] = 0;
     }
     ptr64[k + 1] = nnz + base;
     ptr32[k + 1] = (int32_t)(nnz + base);
@@ -164,7 +166,7 @@ static void views(gable_context *ctx, gi_random *r, gable_format format, int bas
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
   v.n_rows = v.n_cols = n;
   v.format = format, v.base = base, v.offset_type = offsets, v.value_type = values, v.part = part;
-  v.ptr = offsets == GABLE_I32 ? (const void *)ptr32 : (const void *)ptr64;
+  v.ptr = offsets == GABLE_TYPE_I32 ? (const void *)ptr32 : (const void *)ptr64;
   v.idx = idx, v.val = narrow ? (const void *)low : (const void *)val;
   gi_csc out = {0};
   CHECK_OK(gi_csc_from_view(ctx, &v, &out));
@@ -182,7 +184,7 @@ static void refuses(gable_context *ctx)
   gable_idx idx[3] = {0, 2, 1};
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
   gi_csc out = {0};
-  v.n_rows = v.n_cols = 3, v.offset_type = GABLE_I32, v.ptr = ptr, v.idx = idx;
+  v.n_rows = v.n_cols = 3, v.offset_type = GABLE_TYPE_I32, v.ptr = ptr, v.idx = idx;
   CHECK_OK(gi_csc_from_view(ctx, &v, &out));
   gi_csc_release(ctx, &out);
   idx[1] = 3;
@@ -199,7 +201,7 @@ static void refuses(gable_context *ctx)
         gable_last_error());
   gi_csc both = {.n_rows = 3, .n_cols = 3};
   both.ptr = (gable_off[]){0, 1, 2, 2}, both.idx = (gable_idx[]){1, 0};
-  CHECK(gi_csc_expand(ctx, &both, GABLE_SYMMETRIC, &out) == GABLE_ERR_ARGUMENT, "two triangles");
+  CHECK(gi_csc_expand(ctx, &both, GABLE_STRUCTURE_SYMMETRIC, &out) == GABLE_ERR_ARGUMENT, "two triangles");
 }
 
 static gable_status everything(gable_context *ctx, const gi_csc *a)
@@ -210,7 +212,7 @@ static gable_status everything(gable_context *ctx, const gi_csc *a)
   for (gable_idx i = 0; i < a->n_rows; i++) perm[i] = a->n_rows - 1 - i;
   GI_TRY(gi_csc_transpose(ctx, a, &out[0]));
   GI_TRY(gi_csc_permute(ctx, a, perm, perm, &out[1]));
-  GI_TRY(gi_csc_expand(ctx, a, GABLE_SYMMETRIC, &out[2]));
+  GI_TRY(gi_csc_expand(ctx, a, GABLE_STRUCTURE_SYMMETRIC, &out[2]));
   GI_TRY(gi_csc_symmetrise(ctx, a, &out[3]));
 done:
   for (int k = 0; k < 4; k++) gi_csc_release(ctx, &out[k]);
@@ -224,7 +226,7 @@ static void survives_lack_of_memory(gi_random *r)
   gable_context *ctx = NULL;
   gi_csc a = {0};
   CHECK_OK(gable_context_create("cpu", &options, &ctx));
-  dense d = random_dense(r, MAX, MAX, GABLE_LOWER);
+  dense d = random_dense(r, MAX, MAX, GABLE_PART_LOWER);
   from_dense(ctx, &d, 1, &a);
   long before = memory.live;
   for (long k = 0;; k++) {
@@ -245,7 +247,8 @@ static void survives_lack_of_memory(gi_random *r)
 
 int main(void)
 {
-  static const gable_type offsets[] = {GABLE_I32, GABLE_I64}, values[] = {GABLE_S, GABLE_D, GABLE_C, GABLE_Z};
+  static const gable_type offsets[] = {GABLE_TYPE_I32, GABLE_TYPE_I64},
+                          values[] = {GABLE_TYPE_S, GABLE_TYPE_D, GABLE_TYPE_C, GABLE_TYPE_Z};
   gable_context *ctx = NULL;
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -253,14 +256,14 @@ int main(void)
     fprintf(stderr, "seed %d\n", (int)seed);
     for (int words = 0; words <= 2; words++) {
       transposes_and_permutes(ctx, &r, words);
-      for (int s = GABLE_GENERAL; s <= GABLE_SPD; s++) {
-        expands(ctx, &r, words, (gable_structure)s, GABLE_LOWER);
-        expands(ctx, &r, words, (gable_structure)s, GABLE_UPPER);
+      for (int s = GABLE_STRUCTURE_GENERAL; s <= GABLE_STRUCTURE_SPD; s++) {
+        expands(ctx, &r, words, (gable_structure)s, GABLE_PART_LOWER);
+        expands(ctx, &r, words, (gable_structure)s, GABLE_PART_UPPER);
       }
     }
     symmetrises(ctx, &r);
     for (int k = 0; k < 96; k++)
-      views(ctx, &r, k & 1 ? GABLE_CSR : GABLE_CSC, k >> 1 & 1, offsets[k >> 2 & 1], values[k >> 3 & 3],
+      views(ctx, &r, k & 1 ? GABLE_FORMAT_CSR : GABLE_FORMAT_CSC, k >> 1 & 1, offsets[k >> 2 & 1], values[k >> 3 & 3],
             (gable_part)(k / 32));
   }
   refuses(ctx);

@@ -73,18 +73,19 @@ static void check_import(gable_context *ctx, gi_random *r, const gi_factor *f, c
   gable_idx *perm = malloc((size_t)n * sizeof *perm + 1);
   gi_layout *layout = NULL;
   gi_factor *back = NULL;
-  CHECK_OK(gi_factor_import(ctx, &c->l, f->kind == GI_CHOLESKY ? NULL : &c->u, NULL, GABLE_D, perm, &layout, &back));
+  CHECK_OK(
+      gi_factor_import(ctx, &c->l, f->kind == GI_CHOLESKY ? NULL : &c->u, NULL, GABLE_TYPE_D, perm, &layout, &back));
   for (int op = 0; op < 2; op++) {
     double *ours = malloc(bytes), *theirs = malloc(bytes), size = 0;
     double *b = malloc(bytes);
     for (gable_idx i = 0; i < n; i++) b[i] = ours[i] = gi_random_unit(r) - 0.5;
     /* Row k of the imported matrix is row row_of[perm[k]] of A', its column k is column col_of[perm[k]]. */
-    for (gable_idx k = 0; k < n; k++) theirs[k] = b[op == GABLE_N ? c->row_of[perm[k]] : column_of(c, perm[k])];
+    for (gable_idx k = 0; k < n; k++) theirs[k] = b[op == GABLE_OP_N ? c->row_of[perm[k]] : column_of(c, perm[k])];
     solve(ctx, f, (gable_op)op, ours);
     solve(ctx, back, (gable_op)op, theirs);
     for (gable_idx i = 0; i < n; i++) size = fmax(size, fabs(ours[i]));
     for (gable_idx k = 0; k < n; k++) {
-      const double x = ours[op == GABLE_N ? column_of(c, perm[k]) : c->row_of[perm[k]]];
+      const double x = ours[op == GABLE_OP_N ? column_of(c, perm[k]) : c->row_of[perm[k]]];
       CHECK(fabs(x - theirs[k]) <= 1e-9 * size, "op %d row %d: %.17g, not %.17g", op, k, theirs[k], x);
     }
     free(ours);
@@ -104,7 +105,7 @@ static void check_seed(gable_context *ctx, uint64_t seed)
   const gable_idx n = (gable_idx)gi_random_below(&r, 60);
   unsigned char *pattern = small_pattern(&r, n, gi_random_unit(&r) * 0.1, symmetric);
   gi_layout *layout = small_layout(ctx, &r, n, pattern, half, symmetric, 1 + (gable_idx)gi_random_below(&r, 5));
-  gi_factor *f = random_factor(ctx, &r, layout, kind, GABLE_D);
+  gi_factor *f = random_factor(ctx, &r, layout, kind, GABLE_TYPE_D);
   /* Small off-diagonal entries: the comparison of two solves is about places, not about growth. */
   for (gable_off k = 0; f->u && k < layout->uval[layout->n_super]; k++) ((double *)f->u)[k] /= 16;
   for (gable_idx s = 0; s < layout->n_super; s++) {
@@ -132,17 +133,17 @@ static void check_refusals(gable_context *ctx)
   const gi_csc u = {.n_rows = 2, .n_cols = 2, .ptr = up, .idx = ui, .val = uv};
   gi_layout *layout = NULL;
   gi_factor *f = NULL;
-  CHECK(gi_factor_import(ctx, &u, &l, NULL, GABLE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
+  CHECK(gi_factor_import(ctx, &u, &l, NULL, GABLE_TYPE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
   uv[2] = 0;
-  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_D, perm, &layout, &f) == GABLE_ERR_SINGULAR);
+  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_TYPE_D, perm, &layout, &f) == GABLE_ERR_SINGULAR);
   uv[2] = NAN;
-  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_D, perm, &layout, &f) == GABLE_ERR_NOT_FINITE);
+  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_TYPE_D, perm, &layout, &f) == GABLE_ERR_NOT_FINITE);
   uv[2] = 3;
   lv[0] = 2;
-  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
+  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_TYPE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
   lv[0] = 1;
   li[1] = 2;
-  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
+  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_TYPE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
   CHECK(!layout && !f);
 }
 
@@ -152,9 +153,9 @@ static void check_two(gable_context *ctx, const gi_csc *l, const gi_csc *u, cons
   gi_layout *layout = NULL;
   gi_factor *f = NULL;
   gable_idx perm[2];
-  CHECK_OK(gi_factor_import(ctx, l, u, NULL, GABLE_D, perm, &layout, &f));
+  CHECK_OK(gi_factor_import(ctx, l, u, NULL, GABLE_TYPE_D, perm, &layout, &f));
   double v[2] = {b[perm[0]], b[perm[1]]};
-  solve(ctx, f, GABLE_N, v);
+  solve(ctx, f, GABLE_OP_N, v);
   for (int k = 0; k < 2; k++)
     CHECK(fabs(v[k] - x[perm[k]]) <= 1e-14 * fabs(x[perm[k]]), "%s, row %d: %g, not %g", u ? "LU" : "LLt", perm[k],
           v[k], x[perm[k]]);

@@ -67,7 +67,7 @@ static void random_values(gi_random *r, problem *p, const unsigned char *keep, i
 
 static double at_d(const gi_factor *f, const void *x, gable_off k)
 {
-  return f->type == GABLE_S ? (double)((const float *)x)[k] : ((const double *)x)[k];
+  return f->type == GABLE_TYPE_S ? (double)((const float *)x)[k] : ((const double *)x)[k];
 }
 
 /* L and U of the factor in one dense array by columns, unit diagonal of L left out. */
@@ -132,7 +132,7 @@ static void check_lu(gable_context *ctx, const problem *p, const gi_layout *y, g
   const gi_factor_options options = {.threads = threads};
   CHECK_OK(gi_factor_create(ctx, y, GI_LU, type, &f));
   CHECK_OK(gi_factor_numeric(ctx, f, &p->a, &p->at, &options));
-  const double eps = type == GABLE_S ? 1.2e-7 : 2.2e-16, least = type == GABLE_S ? 1.2e-38 : 2.3e-308;
+  const double eps = type == GABLE_TYPE_S ? 1.2e-7 : 2.2e-16, least = type == GABLE_TYPE_S ? 1.2e-38 : 2.3e-308;
   double *got = unpack(f), *want = malloc(((size_t)n * (size_t)n + 1) * sizeof *want);
   memcpy(want, p->dense, (size_t)n * (size_t)n * sizeof *want);
   const double bound = eps * 1e3 * (n + 1) * fmax(f->max_factor, f->max_entry);
@@ -161,7 +161,7 @@ static void check_cholesky(gable_context *ctx, const problem *p, const gi_layout
   const gi_factor_options options = {.threads = threads};
   CHECK_OK(gi_factor_create(ctx, y, GI_CHOLESKY, type, &f));
   CHECK_OK(gi_factor_numeric(ctx, f, &p->a, NULL, &options));
-  const double eps = type == GABLE_S ? 1.2e-7 : 2.2e-16;
+  const double eps = type == GABLE_TYPE_S ? 1.2e-7 : 2.2e-16;
   double *l = unpack(f);
   for (gable_idx j = 0; j < n; j++)
     for (gable_idx i = 0; i < n; i++) {
@@ -183,7 +183,7 @@ static void check_ldlt(gable_context *ctx, const problem *p, const gi_layout *y,
   const gi_factor_options options = {.threads = threads};
   CHECK_OK(gi_factor_create(ctx, y, GI_LDLT, type, &f));
   CHECK_OK(gi_factor_numeric(ctx, f, &p->a, NULL, &options));
-  const double eps = type == GABLE_S ? 1.2e-7 : 2.2e-16;
+  const double eps = type == GABLE_TYPE_S ? 1.2e-7 : 2.2e-16;
   const dense_factor d = dense_factor_of(f);
   double *left = calloc((size_t)n * (size_t)n + 1, sizeof *left);
   for (gable_idx k = 0; k < n; k++) {
@@ -221,7 +221,7 @@ static void one_round(gable_context *ctx, gi_random *r, int round, gable_idx n, 
   random_values(r, &p, keep, kind);
   compress(ctx, &p, keep);
   gi_layout *y = small_layout(ctx, r, n, keep, kind >= 3, symmetric, max_width);
-  const gable_type type = round % 7 ? GABLE_D : GABLE_S;
+  const gable_type type = round % 7 ? GABLE_TYPE_D : GABLE_TYPE_S;
   const int threads = 1 + round % 3;
   if (kind == 3)
     check_cholesky(ctx, &p, y, type, threads);
@@ -266,14 +266,14 @@ static void block_round(gable_context *ctx, gi_random *r, int round)
     }
   compress(ctx, &q, kept);
   gi_factor *f = NULL;
-  CHECK_OK(gi_factor_create(ctx, y, GI_LU, GABLE_D, &f));
+  CHECK_OK(gi_factor_create(ctx, y, GI_LU, GABLE_TYPE_D, &f));
   CHECK_OK(gi_factor_numeric(ctx, f, &q.a, &q.at, NULL));
   for (gable_idx j = 0; y->off_ptr && j < n; j++)
     for (gable_off o = y->off_ptr[j]; o < y->off_ptr[j + 1]; o++)
       CHECK(at_d(f, f->off, o) == q.dense[y->off_row[o] + j * n], "F(%d,%d)", y->off_row[o], j);
   gi_factor_destroy(ctx, &f);
   for (gable_idx k = 0; k < n * n; k++) q.dense[k] = inside[k] ? q.dense[k] : 0;
-  check_lu(ctx, &q, y, GABLE_D, 1, 1);
+  check_lu(ctx, &q, y, GABLE_TYPE_D, 1, 1);
   gi_layout_destroy(ctx, &y);
   problem_release(ctx, &p);
   problem_release(ctx, &q);
@@ -302,7 +302,7 @@ static void overflow_of_one_block(gable_context *ctx)
     gi_factor *f = NULL;
     CHECK_OK(gi_symbolic(ctx, N, p.a.ptr, p.a.idx, order, &options, &y));
     for (gable_idx i = 0; i < N; i++) CHECK(order[i] == i);
-    CHECK_OK(gi_factor_create(ctx, y, kinds[k], GABLE_S, &f));
+    CHECK_OK(gi_factor_create(ctx, y, kinds[k], GABLE_TYPE_S, &f));
     CHECK(gi_factor_numeric(ctx, f, &p.a, &p.at, NULL) == GABLE_ERR_NOT_FINITE, "kind %d: max %g", (int)kinds[k],
           f->max_factor);
     gi_factor_destroy(ctx, &f);

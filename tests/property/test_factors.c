@@ -49,7 +49,7 @@ static void add_column(const gable_matrix_view *a, gable_idx j, double factor, d
 static void check_identity(const char *name, const gable_factors_view *f, const test_system *a, gable_type type,
                            double whole)
 {
-  const double eps = type == GABLE_S ? 0x1p-24 : 0x1p-53, tiny = type == GABLE_S ? 0x1p-110 : 0;
+  const double eps = type == GABLE_TYPE_S ? 0x1p-24 : 0x1p-53, tiny = type == GABLE_TYPE_S ? 0x1p-110 : 0;
   const size_t n = (size_t)f->n;
   double *sum = calloc(n + 1, sizeof *sum), *size = calloc(n + 1, sizeof *size);
   gable_idx *place = malloc(n * sizeof *place + 1);
@@ -136,8 +136,8 @@ static void check_round_trip(const char *name, const gable_solver *own, const ga
   }
   CHECK_OK(gable_solver_get(own, GABLE_SOLVER_LOG_ABS_DETERMINANT, log_abs, sizeof *log_abs));
   CHECK_OK(gable_solver_get(plain, GABLE_SOLVER_LOG_ABS_DETERMINANT, log_abs + 1, sizeof *log_abs));
-  CHECK(fabs(log_abs[0] - log_abs[1]) <= (type == GABLE_S ? 1e-5 : 1e-8) * (1 + fabs(log_abs[0])), "%s: %g, %g", name,
-        log_abs[0], log_abs[1]);
+  CHECK(fabs(log_abs[0] - log_abs[1]) <= (type == GABLE_TYPE_S ? 1e-5 : 1e-8) * (1 + fabs(log_abs[0])), "%s: %g, %g",
+        name, log_abs[0], log_abs[1]);
   CHECK(integer_of(own, GABLE_SOLVER_SIGN_DETERMINANT) == integer_of(plain, GABLE_SOLVER_SIGN_DETERMINANT));
   gable_solver_destroy(&plain);
   gable_solver_destroy(&refined);
@@ -181,7 +181,7 @@ static void check_file(const char *path)
   CHECK_OK(gable_matrix_expand(a, &whole));
   CHECK_OK(gable_matrix_get_view(whole, &v));
   test_system t = {v.n_cols, (int64_t *)(uintptr_t)v.ptr, (gable_idx *)(uintptr_t)v.idx, (double *)(uintptr_t)v.val};
-  check_system(path, &t, GABLE_D, GABLE_METHOD_AUTO, GABLE_CHOOSE);
+  check_system(path, &t, GABLE_TYPE_D, GABLE_METHOD_AUTO, GABLE_CHOICE_AUTO);
   gable_matrix_destroy(&a);
   gable_matrix_destroy(&whole);
 }
@@ -228,11 +228,11 @@ static by_hand *make_by_hand(void)
                  .r = {2, -1, 0.5},
                  .c = {1, 4, -0.25}};
   h->view.n = 3;
-  h->view.l = square(GABLE_CSR, 0, h->lp, h->li, h->lv);
-  h->view.u = square(GABLE_CSC, 1, h->up, h->ui, h->uv);
-  h->view.u.offset_type = GABLE_I32;
-  h->view.u.value_type = GABLE_S;
-  h->view.f = square(GABLE_CSC, 0, h->fp, h->fi, h->fv);
+  h->view.l = square(GABLE_FORMAT_CSR, 0, h->lp, h->li, h->lv);
+  h->view.u = square(GABLE_FORMAT_CSC, 1, h->up, h->ui, h->uv);
+  h->view.u.offset_type = GABLE_TYPE_I32;
+  h->view.u.value_type = GABLE_TYPE_S;
+  h->view.f = square(GABLE_FORMAT_CSC, 0, h->fp, h->fi, h->fv);
   h->view.row_order = h->rows;
   h->view.col_order = h->cols;
   h->view.row_scale = h->r;
@@ -254,7 +254,7 @@ static void check_by_hand(void)
   for (int op = 0; op < 2; op++) {
     double b[3] = {0};
     for (int i = 0; i < 3; i++)
-      for (int j = 0; j < 3; j++) b[i] += (op == GABLE_N ? a[i][j] : a[j][i]) * (j + 1);
+      for (int j = 0; j < 3; j++) b[i] += (op == GABLE_OP_N ? a[i][j] : a[j][i]) * (j + 1);
     solve(s, 3, (gable_op)op, b, x);
     for (int i = 0; i < 3; i++) CHECK(fabs(x[i] - (i + 1)) <= 1e-14, "op %d: x[%d] = %.17g", op, i, x[i]);
   }
@@ -285,7 +285,7 @@ static void check_states(void)
   for (int reuse = 0; reuse <= GABLE_REUSE_ALL; reuse++)
     CHECK(gable_solver_factor(s, h->fv, (gable_reuse)reuse) == GABLE_ERR_STATE);
   double b[3] = {1, 2, 3}, x[3];
-  solve(s, 3, GABLE_N, b, x); /* still there */
+  solve(s, 3, GABLE_OP_N, b, x); /* still there */
   gable_solver_work_destroy(&w);
   test_system a = test_system_make(TEST_DOMINANT, 20, 1);
   gable_matrix_view v = test_system_view(&a);
@@ -306,7 +306,7 @@ static void check_saved(void)
   const int fd = mkstemp(path);
   test_system a = test_system_make(TEST_REDUCIBLE, 50, 2);
   gable_matrix_view v = test_system_view(&a);
-  gable_solver *own = factored(&v, GABLE_D, GABLE_METHOD_AUTO, GABLE_CHOOSE), *s = NULL, *loaded = NULL;
+  gable_solver *own = factored(&v, GABLE_TYPE_D, GABLE_METHOD_AUTO, GABLE_CHOICE_AUTO), *s = NULL, *loaded = NULL;
   gable_factors *f = NULL;
   gable_factors_view view = GABLE_FACTORS_VIEW_INIT;
   double b[50], x[50], y[50];
@@ -321,8 +321,8 @@ static void check_saved(void)
   CHECK_OK(gable_solver_load(loaded, &v, path));
   unlink(path);
   fill(b, a.n, 3);
-  solve(s, a.n, GABLE_T, b, x);
-  solve(loaded, a.n, GABLE_T, b, y);
+  solve(s, a.n, GABLE_OP_T, b, x);
+  solve(loaded, a.n, GABLE_OP_T, b, y);
   CHECK(!memcmp(x, y, sizeof x), "other bits after loading");
   CHECK(gable_solver_factor(loaded, NULL, GABLE_REUSE_ALL) == GABLE_ERR_STATE);
   gable_factors_destroy(&f);
@@ -361,25 +361,25 @@ static void check_refusals(void)
   REFUSED(GABLE_ERR_ARGUMENT, changed->view.f.size = 1);
   REFUSED(GABLE_ERR_ARGUMENT, changed->view.l.val = NULL);
   REFUSED(GABLE_ERR_ARGUMENT, changed->view.l.ptr = NULL);
-  REFUSED(GABLE_ERR_UNAVAILABLE, changed->view.l.value_type = GABLE_Z);
-  REFUSED(GABLE_ERR_ARGUMENT, changed->view.l.format = GABLE_CSC);       /* then upper */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->view.u.format = GABLE_CSR);       /* then lower */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->li[3] = 3);                       /* out of range */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->ui[0] = -1);                      /* out of range */
-  REFUSED(GABLE_ERR_ARGUMENT, (changed->li[1] = 1, changed->li[2] = 0)); /* out of order */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->lp[1] = 5);                       /* offsets go back */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->lv[0] = 2);                       /* not unit */
-  REFUSED(GABLE_ERR_SINGULAR, changed->uv[2] = 0);                       /* zero diagonal */
-  REFUSED(GABLE_ERR_SINGULAR, changed->ui[3] = 2);                       /* no diagonal */
-  REFUSED(GABLE_ERR_NOT_FINITE, changed->uv[1] = NAN);                   /* a value */
-  REFUSED(GABLE_ERR_NOT_FINITE, changed->fv[1] = INFINITY);              /* a value */
-  REFUSED(GABLE_ERR_ARGUMENT, (changed->fp[1] = 2, changed->fp[2] = 2)); /* F on the diagonal */
-  REFUSED(GABLE_ERR_ARGUMENT, (changed->fp[2] = 1, changed->fi[1] = 0)); /* F inside a block of L and U */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->view.u.ptr = NULL);               /* F without U */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->rows[0] = 0);                     /* twice */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->cols[0] = 3);                     /* out of range */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->r[1] = 0);                        /* a scale */
-  REFUSED(GABLE_ERR_NOT_FINITE, changed->c[1] = NAN);                    /* a scale */
+  REFUSED(GABLE_ERR_UNAVAILABLE, changed->view.l.value_type = GABLE_TYPE_Z);
+  REFUSED(GABLE_ERR_ARGUMENT, changed->view.l.format = GABLE_FORMAT_CSC); /* then upper */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->view.u.format = GABLE_FORMAT_CSR); /* then lower */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->li[3] = 3);                        /* out of range */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->ui[0] = -1);                       /* out of range */
+  REFUSED(GABLE_ERR_ARGUMENT, (changed->li[1] = 1, changed->li[2] = 0));  /* out of order */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->lp[1] = 5);                        /* offsets go back */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->lv[0] = 2);                        /* not unit */
+  REFUSED(GABLE_ERR_SINGULAR, changed->uv[2] = 0);                        /* zero diagonal */
+  REFUSED(GABLE_ERR_SINGULAR, changed->ui[3] = 2);                        /* no diagonal */
+  REFUSED(GABLE_ERR_NOT_FINITE, changed->uv[1] = NAN);                    /* a value */
+  REFUSED(GABLE_ERR_NOT_FINITE, changed->fv[1] = INFINITY);               /* a value */
+  REFUSED(GABLE_ERR_ARGUMENT, (changed->fp[1] = 2, changed->fp[2] = 2));  /* F on the diagonal */
+  REFUSED(GABLE_ERR_ARGUMENT, (changed->fp[2] = 1, changed->fi[1] = 0));  /* F inside a block of L and U */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->view.u.ptr = NULL);                /* F without U */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->rows[0] = 0);                      /* twice */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->cols[0] = 3);                      /* out of range */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->r[1] = 0);                         /* a scale */
+  REFUSED(GABLE_ERR_NOT_FINITE, changed->c[1] = NAN);                     /* a scale */
 #undef REFUSED
   free(changed);
 }
@@ -399,13 +399,13 @@ int main(void)
       for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         test_system a = test_system_make((test_kind)kind, sizes[k], seed);
         const char *name = test_kind_name((test_kind)kind);
-        check_system(name, &a, GABLE_D, GABLE_METHOD_AUTO, GABLE_CHOOSE);
+        check_system(name, &a, GABLE_TYPE_D, GABLE_METHOD_AUTO, GABLE_CHOICE_AUTO);
         if (kind == TEST_GROWTH) { /* refinement needs its pivots, and doubles */
           test_system_free(&a);
           continue;
         }
-        check_system(name, &a, GABLE_D, GABLE_METHOD_LU, GABLE_ALWAYS);
-        check_system(name, &a, GABLE_S, GABLE_METHOD_AUTO, GABLE_CHOOSE);
+        check_system(name, &a, GABLE_TYPE_D, GABLE_METHOD_LU, GABLE_CHOICE_ALWAYS);
+        check_system(name, &a, GABLE_TYPE_S, GABLE_METHOD_AUTO, GABLE_CHOICE_AUTO);
         test_system_free(&a);
       }
   CHECK(with_f > 0 && with_l_alone > 0 && with_ldlt > 0, "%d with F, %d by Cholesky, %d by L D L^T", with_f,

@@ -30,8 +30,8 @@ static void check_round_trip(gable_context *ctx, const gable_matrix *a, const ch
     CHECK(b->structure == a->structure && b->part == a->part && b->dense == a->dense, "%s", name);
     check_same_entries(&a->csc, &b->csc, name);
   } else { /* the text formats keep the lower triangle: compare what both stand for */
-    CHECK(b->structure == (a->part == GABLE_FULL ? GABLE_GENERAL : a->structure), "%s: structure %d became %d", name,
-          a->structure, b->structure);
+    CHECK(b->structure == (a->part == GABLE_PART_FULL ? GABLE_STRUCTURE_GENERAL : a->structure),
+          "%s: structure %d became %d", name, a->structure, b->structure);
     CHECK_OK(gable_matrix_expand(a, &stored));
     CHECK_OK(gable_matrix_expand(b, &again));
     check_same_entries(&stored->csc, &again->csc, name);
@@ -43,17 +43,17 @@ static void check_round_trip(gable_context *ctx, const gable_matrix *a, const ch
 
 static int is_allowed(gable_field field, gable_structure structure, gable_part part)
 {
-  if (structure == GABLE_GENERAL) return part == GABLE_FULL;
-  if (structure == GABLE_SPD || part == GABLE_FULL) return 0;
-  if (structure == GABLE_HERMITIAN) return field == GABLE_COMPLEX;
-  return structure != GABLE_SKEW || field != GABLE_PATTERN;
+  if (structure == GABLE_STRUCTURE_GENERAL) return part == GABLE_PART_FULL;
+  if (structure == GABLE_STRUCTURE_SPD || part == GABLE_PART_FULL) return 0;
+  if (structure == GABLE_STRUCTURE_HERMITIAN) return field == GABLE_FIELD_COMPLEX;
+  return structure != GABLE_STRUCTURE_SKEW || field != GABLE_FIELD_PATTERN;
 }
 
 static void all_kinds(gable_context *ctx, gi_random *r, int n_endings)
 {
-  for (int f = GABLE_PATTERN; f <= GABLE_COMPLEX; f++)
-    for (int s = GABLE_GENERAL; s <= GABLE_SPD; s++)
-      for (int p = GABLE_FULL; p <= GABLE_UPPER; p++) {
+  for (int f = GABLE_FIELD_PATTERN; f <= GABLE_FIELD_COMPLEX; f++)
+    for (int s = GABLE_STRUCTURE_GENERAL; s <= GABLE_STRUCTURE_SPD; s++)
+      for (int p = GABLE_PART_FULL; p <= GABLE_PART_UPPER; p++) {
         gable_idx n = (gable_idx)gi_random_below(r, 30), m = s ? n : (gable_idx)gi_random_below(r, 30);
         if (!is_allowed((gable_field)f, (gable_structure)s, (gable_part)p)) continue;
         gable_matrix *a =

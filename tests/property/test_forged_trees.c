@@ -44,7 +44,7 @@ static void forged_trees(void)
   for (int t = 0; t < TEAMS; t++) team[t] = context_of(threads[t]);
   grid_matrix(ctx, SIDE, 0.1, &a);
   v.n_rows = v.n_cols = a.n_cols;
-  v.format = GABLE_CSC;
+  v.format = GABLE_FORMAT_CSC;
   v.ptr = a.ptr;
   v.idx = a.idx;
   v.val = a.val;

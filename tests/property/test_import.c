@@ -80,7 +80,7 @@ static gable_matrix_view view_of(const double *dense, const double *scale, gable
   }
   c->ptr[n] = p;
   v.n_rows = v.n_cols = n;
-  v.format = GABLE_CSC;
+  v.format = GABLE_FORMAT_CSC;
   v.ptr = c->ptr;
   v.idx = c->idx;
   v.val = c->val;
@@ -112,10 +112,10 @@ static void check_solution(const given *g, gable_op op, const double *m, const g
                            const double *b, const double *x, int factors, double bound)
 {
   for (gable_idx i = 0; i < g->n; i++) {
-    const gable_idx *left = op == GABLE_N ? row : column, *right = op == GABLE_N ? column : row;
+    const gable_idx *left = op == GABLE_OP_N ? row : column, *right = op == GABLE_OP_N ? column : row;
     double sum = -b[left[i]], size = fabs(sum);
     for (gable_idx j = 0; j < g->n; j++) {
-      const double term = (op == GABLE_N ? m[i + j * MAX_N] : m[j + i * MAX_N]) * x[right[j]];
+      const double term = (op == GABLE_OP_N ? m[i + j * MAX_N] : m[j + i * MAX_N]) * x[right[j]];
       sum += term;
       size += fabs(term);
     }
@@ -141,10 +141,10 @@ static void apply(const gable_solver *s, gable_solver_work *w, gable_op op, int 
   double wide_b[2 * MAX_N], wide_x[2 * MAX_N];
   gable_vectors_view vb = test_vectors(n, 2, wide_b), vx = test_vectors(n, 2, wide_x);
   const int rows = factors & 1;
-  vb.major = vx.major = rows ? GABLE_ROW_MAJOR : GABLE_COL_MAJOR;
+  vb.major = vx.major = rows ? GABLE_MAJOR_ROW : GABLE_MAJOR_COL;
   vb.ld = vx.ld = rows ? 2 : n;
   vb.type = vx.type = type;
-  if (type == GABLE_S) vb.data = narrow_b, vx.data = narrow_x;
+  if (type == GABLE_TYPE_S) vb.data = narrow_b, vx.data = narrow_x;
   for (gable_idx i = 0; i < n; i++)
     for (gable_idx c = 0; c < 2; c++) {
       const gable_idx at = rows ? 2 * i + c : i + c * n;
@@ -154,8 +154,8 @@ static void apply(const gable_solver *s, gable_solver_work *w, gable_op op, int 
   CHECK_OK(gable_solver_apply(s, w, op, factors, &vb, &vx));
   for (gable_idx i = 0; i < n; i++) {
     const gable_idx first = rows ? 2 * i : i, second = rows ? 2 * i + 1 : i + n;
-    x[i] = type == GABLE_S ? (double)narrow_x[first] : wide_x[first];
-    const double thrice = type == GABLE_S ? (double)narrow_x[second] : wide_x[second];
+    x[i] = type == GABLE_TYPE_S ? (double)narrow_x[first] : wide_x[first];
+    const double thrice = type == GABLE_TYPE_S ? (double)narrow_x[second] : wide_x[second];
     CHECK(fabs(thrice - 3 * x[i]) <= 1e-3 * (1 + fabs(thrice)), "second column: %g, not three times %g", thrice, x[i]);
   }
 }
@@ -203,10 +203,10 @@ static void apart(gable_context *ctx, uint64_t seed)
   if (g.scaled) v.col_scale = g.col_scale;
   for (int types = 0; types < 4; types++) { /* of the factor and of the vectors */
     gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
-    options.factor_type = types & 1 ? GABLE_S : GABLE_D;
+    options.factor_type = types & 1 ? GABLE_TYPE_S : GABLE_TYPE_D;
     CHECK_OK(gable_solver_create(ctx, &options, &s));
     CHECK_OK(gable_solver_import(s, &v, NULL));
-    check_all(&r, &g, s, types & 2 ? GABLE_S : GABLE_D, types ? 1e-3 : 1e-9);
+    check_all(&r, &g, s, types & 2 ? GABLE_TYPE_S : GABLE_TYPE_D, types ? 1e-3 : 1e-9);
     gable_solver_destroy(&s);
   }
 }
@@ -252,8 +252,8 @@ static gable_matrix_view triangle(const gable_matrix_view *a, int upper, int64_t
       }
   }
   ptr[a->n_cols] = count;
-  v.structure = GABLE_GENERAL;
-  v.part = GABLE_FULL;
+  v.structure = GABLE_STRUCTURE_GENERAL;
+  v.part = GABLE_PART_FULL;
   v.ptr = ptr;
   v.idx = idx;
   v.val = val;

@@ -57,7 +57,7 @@ static void predicted(gable_context *ctx)
   }
   options.order = GABLE_ORDER_USER;
   options.user_order = order;
-  options.blocks = GABLE_NEVER;
+  options.blocks = GABLE_CHOICE_NEVER;
   CHECK_OK(gable_solver_create(ctx, &options, &solver));
   CHECK_OK(gable_solver_analyse(solver, &v));
   CHECK_OK(gable_solver_get(solver, GABLE_SOLVER_NNZ_L, &found, sizeof found));
@@ -119,16 +119,20 @@ static int mapped(gable_context *ctx)
   gi_system_norms(&a, norms, norms + n, norms + 2 * (size_t)n, norms + 3 * (size_t)n);
   for (gable_idx i = 0; i < n; i++) x[i] = 1;
   const gi_system system = {n, &a, norms, norms + n, norms + 2 * (size_t)n, norms + 3 * (size_t)n, 2};
-  gi_system_apply(&system, GABLE_N, x, y);
+  gi_system_apply(&system, GABLE_OP_N, x, y);
   for (gable_idx i = 0; i < n; i++)
     CHECK(fabs(norms[i] - list_sum) < 1e-9 && fabs(y[i] - list_sum) < 1e-9, "row %d: %g and %g", i, norms[i], y[i]);
-  gi_system_apply(&system, GABLE_T, x, y);
+  gi_system_apply(&system, GABLE_OP_T, x, y);
   for (gable_idx j = 0; j < n; j++) {
     const double want = j < LIST ? (double)n / (1 + j % 4) : 0;
     CHECK(fabs(norms[2 * (size_t)n + (size_t)j] - want) <= 1e-9 * want && fabs(y[j] - want) <= 1e-9 * want,
           "column %d: %g and %g, not %g", j, norms[2 * (size_t)n + (size_t)j], y[j], want);
   }
-  gable_matrix whole = {.ctx = ctx, .csc = a, .field = GABLE_PATTERN, .structure = GABLE_GENERAL, .part = GABLE_FULL};
+  gable_matrix whole = {.ctx = ctx,
+                        .csc = a,
+                        .field = GABLE_FIELD_PATTERN,
+                        .structure = GABLE_STRUCTURE_GENERAL,
+                        .part = GABLE_PART_FULL};
   whole.csc.val = NULL;
   CHECK_OK(gable_matrix_write(&whole, "/dev/null", GABLE_FILE_BINARY));
   CHECK(!munmap(a.idx, (size_t)a.ptr[n] * sizeof *a.idx) && !munmap(a.val, (size_t)a.ptr[n] * sizeof *a.val));

@@ -70,7 +70,7 @@ static void check_nan(void)
   CHECK_OK(gable_solver_work_create(s, 1, &w));
   for (int k = 0; k < N; k++) b[k] = k == BAD ? NAN : 1;
   gable_vectors_view vb = test_vectors(N, 1, b), vx = test_vectors(N, 1, x);
-  CHECK_OK(gable_solver_apply(s, w, GABLE_N, GABLE_FACTOR_D, &vb, &vx));
+  CHECK_OK(gable_solver_apply(s, w, GABLE_OP_N, GABLE_FACTOR_D, &vb, &vx));
   int bad = 0;
   for (int k = 0; k < N; k++) bad += isnan(x[k]);
   CHECK(isnan(x[BAD]) && bad <= 2, "%d of %d are NaN", bad, N);
@@ -83,7 +83,7 @@ static void check_determinant(const gable_solver *s, const test_system *a, const
 {
   gable_solver_options o = GABLE_SOLVER_OPTIONS_INIT;
   o.method = GABLE_METHOD_LU;
-  o.match = GABLE_ALWAYS;
+  o.match = GABLE_CHOICE_ALWAYS;
   gable_solver *lu = factored(ctx, a, &o);
   double log_abs[2];
   CHECK_OK(gable_solver_get(s, GABLE_SOLVER_LOG_ABS_DETERMINANT, log_abs, sizeof *log_abs));
@@ -125,7 +125,7 @@ static void check_system(const test_system *a, const char *name, const gable_sol
   solve(s, a, name, x);
   solve(shared, a, name, y);
   CHECK(!memcmp(x, y, 6 * n * sizeof *x), "%s n %d: other bits with 3 threads", name, a->n);
-  if (o->factor_type == GABLE_D) check_determinant(s, a, name);
+  if (o->factor_type == GABLE_TYPE_D) check_determinant(s, a, name);
   check_file(s, a, x, y);
   CHECK_OK(gable_solver_factor(s, a->val, GABLE_REUSE_ALL));
   solve(s, a, name, y);
@@ -163,13 +163,13 @@ static void check_systems(uint64_t seed)
     for (int kind = 0; kind < 3; kind++) {
       test_system a = kind == 2 ? arrow(sizes[k]) : test_system_make(kinds[kind], sizes[k], seed);
       const char *name = kind == 2 ? "arrow" : test_kind_name(kinds[kind]);
-      o.match = GABLE_CHOOSE;
+      o.match = GABLE_CHOICE_AUTO;
       check_system(&a, name, &o);
-      o.match = GABLE_ALWAYS;
+      o.match = GABLE_CHOICE_ALWAYS;
       check_system(&a, name, &o);
-      o.factor_type = GABLE_S;
+      o.factor_type = GABLE_TYPE_S;
       check_system(&a, name, &o);
-      o.factor_type = GABLE_D;
+      o.factor_type = GABLE_TYPE_D;
       test_system_free(&a);
     }
   }
@@ -367,9 +367,9 @@ static void apply(const gable_solver *s, const test_system *a, gable_idx count, 
   gable_solver_work *w = NULL;
   gable_vectors_view vb = test_vectors(a->n, count, (double *)(uintptr_t)b), vx = test_vectors(a->n, count, x);
   CHECK_OK(gable_solver_work_create(s, count, &w));
-  CHECK_OK(gable_solver_apply(s, w, GABLE_N, GABLE_FACTOR_ALL, &vb, &vx));
+  CHECK_OK(gable_solver_apply(s, w, GABLE_OP_N, GABLE_FACTOR_ALL, &vb, &vx));
   for (gable_idx c = 0; c < count; c += 5) {
-    const double error = test_backward_error(a, GABLE_N, b + (size_t)c * (size_t)a->n, x + (size_t)c * (size_t)a->n);
+    const double error = test_backward_error(a, GABLE_OP_N, b + (size_t)c * (size_t)a->n, x + (size_t)c * (size_t)a->n);
     CHECK(error <= 1e-11, "before refinement, column %d of %d: %g", c, count, error);
   }
   gable_solver_work_destroy(&w);

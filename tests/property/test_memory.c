@@ -88,9 +88,10 @@ int main(void)
                                       "random:800,degree=4", "band:5000,width=3"};
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
     for (int threads = 1; threads <= 4; threads += 3) {
-      check(kinds[k], threads, GABLE_D, GABLE_CHOOSE);
-      check(kinds[k], threads, GABLE_S, GABLE_CHOOSE);
+      check(kinds[k], threads, GABLE_TYPE_D, GABLE_CHOICE_AUTO);
+      check(kinds[k], threads, GABLE_TYPE_S, GABLE_CHOICE_AUTO);
     }
-  check("circuit:4000", 2, GABLE_D, GABLE_NEVER); /* replaced pivots: the factor is tried by a solve of its own */
+  check("circuit:4000", 2, GABLE_TYPE_D,
+        GABLE_CHOICE_NEVER); /* replaced pivots: the factor is tried by a solve of its own */
   return 0;
 }

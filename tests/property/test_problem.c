@@ -46,11 +46,11 @@ static gable_matrix_view view_of(int n, int by_rows, int64_t *ptr, gable_idx *id
   }
   ptr[n] = p;
   v.n_rows = v.n_cols = n;
-  v.format = by_rows ? GABLE_CSR : GABLE_CSC;
+  v.format = by_rows ? GABLE_FORMAT_CSR : GABLE_FORMAT_CSC;
   v.ptr = ptr;
   v.idx = idx;
   v.val = single ? (const void *)single : val;
-  if (single) v.value_type = GABLE_S;
+  if (single) v.value_type = GABLE_TYPE_S;
   return v;
 }
 

@@ -50,7 +50,7 @@ static gable_idx level_of(const gi_csc *a, gable_part triangle, gable_idx i)
 {
   gable_idx level = 0;
   for (gable_idx j = 0; j < a->n_cols; j++) {
-    if (!is_entry(a, i, j) || (triangle == GABLE_LOWER ? j >= i : j <= i)) continue;
+    if (!is_entry(a, i, j) || (triangle == GABLE_PART_LOWER ? j >= i : j <= i)) continue;
     gable_idx below = level_of(a, triangle, j) + 1;
     if (below > level) level = below;
   }
@@ -112,14 +112,16 @@ int main(void)
     gi_random r = gi_random_seed(seed);
     gable_idx m = (gable_idx)gi_random_below(&r, SMALL + 1), n = (gable_idx)gi_random_below(&r, SMALL + 1);
     if (seed % 100 == 0) fprintf(stderr, "seed %d\n", (int)seed);
-    gable_matrix *a = small_matrix(ctx, &r, m, n, gi_random_unit(&r), GABLE_PATTERN, GABLE_GENERAL, GABLE_FULL);
+    gable_matrix *a =
+        small_matrix(ctx, &r, m, n, gi_random_unit(&r), GABLE_FIELD_PATTERN, GABLE_STRUCTURE_GENERAL, GABLE_PART_FULL);
     check_matching(ctx, &a->csc, try_all(&a->csc, 0, 0));
     check_shape(ctx, a);
     gable_matrix_destroy(&a);
     n = (gable_idx)gi_random_below(&r, 2 * SMALL);
-    a = small_matrix(ctx, &r, n, n, 0.3 * gi_random_unit(&r), GABLE_PATTERN, GABLE_GENERAL, GABLE_FULL);
-    check_levels(&a->csc, GABLE_LOWER);
-    check_levels(&a->csc, GABLE_UPPER);
+    a = small_matrix(ctx, &r, n, n, 0.3 * gi_random_unit(&r), GABLE_FIELD_PATTERN, GABLE_STRUCTURE_GENERAL,
+                     GABLE_PART_FULL);
+    check_levels(&a->csc, GABLE_PART_LOWER);
+    check_levels(&a->csc, GABLE_PART_UPPER);
     gable_matrix_destroy(&a);
   }
   long_path(ctx, 1);

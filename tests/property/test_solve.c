@@ -27,7 +27,7 @@ static gable_vectors_view view_of(void *data, gable_type type, gable_idx n, gabl
   v.type = type;
   v.n = n;
   v.count = count;
-  v.ld = major == GABLE_COL_MAJOR ? n + 3 : count + 2;
+  v.ld = major == GABLE_MAJOR_COL ? n + 3 : count + 2;
   v.major = major;
   v.data = data;
   return v;
@@ -35,12 +35,12 @@ static gable_vectors_view view_of(void *data, gable_type type, gable_idx n, gabl
 
 static size_t entry(const gable_vectors_view *v, gable_idx i, gable_idx j)
 {
-  return (size_t)(v->major == GABLE_COL_MAJOR ? i + j * v->ld : i * v->ld + j);
+  return (size_t)(v->major == GABLE_MAJOR_COL ? i + j * v->ld : i * v->ld + j);
 }
 
 static size_t extent(const gable_vectors_view *v)
 {
-  return (size_t)((v->major == GABLE_COL_MAJOR ? v->count : v->n) * v->ld + 1);
+  return (size_t)((v->major == GABLE_MAJOR_COL ? v->count : v->n) * v->ld + 1);
 }
 
 static void *random_vectors(gi_random *r, const gable_vectors_view *v)
@@ -49,7 +49,7 @@ static void *random_vectors(gi_random *r, const gable_vectors_view *v)
   double *d = malloc(count * 8 + 8);
   for (size_t k = 0; k < count; k++) {
     const double value = gi_random_unit(r) - 0.5;
-    if (v->type == GABLE_S) {
+    if (v->type == GABLE_TYPE_S) {
       ((float *)(void *)d)[k] = (float)value;
     } else {
       d[k] = value;
@@ -60,8 +60,8 @@ static void *random_vectors(gi_random *r, const gable_vectors_view *v)
 
 static double value_at(const gable_vectors_view *v, gable_idx i, gable_idx j)
 {
-  return v->type == GABLE_S ? (double)((const float *)v->data)[entry(v, i, j)]
-                            : ((const double *)v->data)[entry(v, i, j)];
+  return v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[entry(v, i, j)]
+                                 : ((const double *)v->data)[entry(v, i, j)];
 }
 
 static void check_bound(const setting *s, const gable_vectors_view *b, const gable_vectors_view *x, unsigned parts,
@@ -73,8 +73,8 @@ static void check_bound(const setting *s, const gable_vectors_view *b, const gab
       one_b[i] = value_at(b, i, j);
       one_x[i] = value_at(x, i, j);
     }
-    const double ratio =
-        dense_factor_ratio(&s->dense, parts, op, one_x, one_b, x->type == GABLE_S || s->factor->type == GABLE_S);
+    const double ratio = dense_factor_ratio(&s->dense, parts, op, one_x, one_b,
+                                            x->type == GABLE_TYPE_S || s->factor->type == GABLE_TYPE_S);
     CHECK(ratio <= 4, "parts %u op %d column %d of %d: %g times the bound", parts, op, j, b->count, ratio);
   }
   free(one_b);
@@ -85,7 +85,7 @@ static void check_bound(const setting *s, const gable_vectors_view *b, const gab
 static void check_threads(gable_context *ctx, const setting *s, unsigned parts, gable_op op,
                           const gable_vectors_view *b, gable_vectors_view *x)
 {
-  const size_t bytes = extent(x) * (x->type == GABLE_S ? 4 : 8);
+  const size_t bytes = extent(x) * (x->type == GABLE_TYPE_S ? 4 : 8);
   void *first = NULL;
   for (size_t k = 0; k < sizeof thread_counts / sizeof *thread_counts; k++) {
     gi_solve_work *w = NULL;
@@ -112,7 +112,7 @@ static void check_solves(gable_context *ctx, gi_random *r, const setting *s)
   for (unsigned parts = 1; parts <= GI_SOLVE_ALL; parts++) {
     for (int op = 0; op < 2; op++) {
       const gable_idx count = counts[gi_random_below(r, 6)];
-      const gable_type type = gi_random_below(r, 3) ? GABLE_D : GABLE_S;
+      const gable_type type = gi_random_below(r, 3) ? GABLE_TYPE_D : GABLE_TYPE_S;
       gable_vectors_view b = view_of(NULL, type, s->n, count, (gable_major)gi_random_below(r, 2));
       gable_vectors_view x = view_of(NULL, type, s->n, count, (gable_major)gi_random_below(r, 2));
       b.data = random_vectors(r, &b);
@@ -141,7 +141,7 @@ static void check_frame(gable_context *ctx, gi_random *r, const setting *s, fail
     p[i] = p[a], p[a] = held;
     q[i] = q[c], q[c] = other;
   }
-  gable_vectors_view b = view_of(NULL, GABLE_D, n, 3, GABLE_COL_MAJOR), y = b, x = b;
+  gable_vectors_view b = view_of(NULL, GABLE_TYPE_D, n, 3, GABLE_MAJOR_COL), y = b, x = b;
   b.data = random_vectors(r, &b);
   y.data = random_vectors(r, &y);
   x.data = random_vectors(r, &x);
@@ -149,17 +149,17 @@ static void check_frame(gable_context *ctx, gi_random *r, const setting *s, fail
   CHECK_OK(gi_solve_work_create(ctx, s->plan, 2, 3, &w));
   for (gable_idx j = 0; j < 3; j++)
     for (gable_idx i = 0; i < n; i++) ((double *)y.data)[entry(&y, p[i], j)] = rs[i] * value_at(&b, i, j);
-  CHECK_OK(gi_solve(s->plan, s->factor, w, GABLE_N, GI_SOLVE_ALL, &y, &y, NULL));
+  CHECK_OK(gi_solve(s->plan, s->factor, w, GABLE_OP_N, GI_SOLVE_ALL, &y, &y, NULL));
   const gi_solve_frame frame = {p, rs, q, cs, 0}, adding = {p, rs, q, cs, 1};
   failing_allocator_arm(memory, 0);
-  CHECK_OK(gi_solve(s->plan, s->factor, w, GABLE_N, GI_SOLVE_ALL, &b, &x, &frame));
+  CHECK_OK(gi_solve(s->plan, s->factor, w, GABLE_OP_N, GI_SOLVE_ALL, &b, &x, &frame));
   CHECK(memory->count == 0, "a solve allocated %ld blocks", memory->count);
   failing_allocator_disarm(memory);
   for (int times = 1; times <= 2; times++) {
     for (gable_idx j = 0; j < 3; j++)
       for (gable_idx i = 0; i < n; i++)
         CHECK(value_at(&x, i, j) == times * (cs[i] * value_at(&y, q[i], j)), "row %d times %d", i, times);
-    CHECK_OK(gi_solve(s->plan, s->factor, w, GABLE_N, GI_SOLVE_ALL, &b, &x, &adding));
+    CHECK_OK(gi_solve(s->plan, s->factor, w, GABLE_OP_N, GI_SOLVE_ALL, &b, &x, &adding));
   }
   gi_solve_work_destroy(ctx, &w);
   free(b.data);
@@ -205,7 +205,7 @@ static void check_sharing(gable_context *ctx, gi_random *r, const setting *s)
 {
   enum { USERS = 4 };
   gi_solve_work *w[USERS] = {0};
-  gable_vectors_view b = view_of(NULL, GABLE_D, s->n, 2, GABLE_COL_MAJOR), x[USERS];
+  gable_vectors_view b = view_of(NULL, GABLE_TYPE_D, s->n, 2, GABLE_MAJOR_COL), x[USERS];
   b.data = random_vectors(r, &b);
   for (int u = 0; u < USERS; u++) {
     CHECK_OK(gi_solve_work_create(ctx, s->plan, 1, 2, &w[u]));
@@ -240,8 +240,8 @@ static void check_company(gable_context *ctx, gi_random *r, const setting *s, ga
 {
   enum { MANY = 19 };
   gi_solve_work *w = NULL;
-  gable_vectors_view b = view_of(NULL, GABLE_D, s->n, MANY, GABLE_COL_MAJOR), x = b;
-  gable_vectors_view two = view_of(NULL, GABLE_D, s->n, 2, GABLE_ROW_MAJOR), y = two;
+  gable_vectors_view b = view_of(NULL, GABLE_TYPE_D, s->n, MANY, GABLE_MAJOR_COL), x = b;
+  gable_vectors_view two = view_of(NULL, GABLE_TYPE_D, s->n, 2, GABLE_MAJOR_ROW), y = two;
   b.data = random_vectors(r, &b);
   x.data = random_vectors(r, &x);
   two.data = random_vectors(r, &two);
@@ -276,7 +276,7 @@ static void check_late(gable_context *ctx, gi_random *r, const setting *s, gable
     double *b = malloc(bytes + 8), *alone = malloc(bytes + 8);
     for (gable_idx i = 0; i < s->n; i++) b[i] = gi_random_unit(r) - 0.5;
     gi_solve_team team = {.plan = s->plan, .factor = s->factor, .work = w, .op = op, .parts = GI_SOLVE_ALL};
-    team.kernels = gik_panel_kernels_for(s->factor->type, GABLE_D, 1);
+    team.kernels = gik_panel_kernels_for(s->factor->type, GABLE_TYPE_D, 1);
     team.y = w->y;
     team.z = w->z;
     team.threads = 1;
@@ -310,7 +310,7 @@ static void check_seed(gable_context *ctx, uint64_t seed, failing_allocator *mem
   const gable_idx n = (gable_idx)(thin ? 100 + gi_random_below(&r, 200) : gi_random_below(&r, seed % 4 ? 40 : 200));
   setting s = {.n = n};
   s.layout = random_layout(ctx, &r, n, symmetric, half, thin);
-  s.factor = random_factor(ctx, &r, s.layout, kind, gi_random_below(&r, 3) ? GABLE_D : GABLE_S);
+  s.factor = random_factor(ctx, &r, s.layout, kind, gi_random_below(&r, 3) ? GABLE_TYPE_D : GABLE_TYPE_S);
   s.dense = dense_factor_of(s.factor);
   const gi_solve_plan_options options = {1 + gi_random_below(&r, 300), 1 + gi_random_below(&r, 300), 1};
   CHECK_OK(gi_solve_plan_create(ctx, s.layout, gi_random_below(&r, 4) ? &options : NULL, &s.plan));
@@ -320,8 +320,8 @@ static void check_seed(gable_context *ctx, uint64_t seed, failing_allocator *mem
   check_frame(ctx, &r, &s, memory);
   if (seed % 4 == 0) check_sharing(ctx, &r, &s);
   check_company(ctx, &r, &s, (gable_op)gi_random_below(&r, 2));
-  check_late(ctx, &r, &s, GABLE_N);
-  check_late(ctx, &r, &s, GABLE_T);
+  check_late(ctx, &r, &s, GABLE_OP_N);
+  check_late(ctx, &r, &s, GABLE_OP_T);
   gi_solve_plan_destroy(ctx, &s.plan);
   dense_factor_free(&s.dense);
   gi_factor_destroy(ctx, &s.factor);

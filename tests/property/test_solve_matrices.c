@@ -26,7 +26,7 @@ static void solve_both(const char *name, gable_matrix *a)
   CHECK(status == GABLE_OK, "%s: %s", name, gable_last_error());
   CHECK_OK(gable_solver_work_create(s, 2, &w));
   for (int transposed = 0; transposed < 2; transposed++) {
-    gable_op op = transposed ? GABLE_T : GABLE_N;
+    gable_op op = transposed ? GABLE_OP_T : GABLE_OP_N;
     gi_random r = gi_random_seed(7);
     memset(b, 0, 2 * n * sizeof *b);
     for (gable_idx j = 0; j < t.n; j++)
@@ -67,7 +67,7 @@ int main(void)
     if (status == GABLE_ERR_UNAVAILABLE) SKIP("its matrices are compressed, and this build has no zlib");
     CHECK(!status, "%s: %s", e->d_name, gable_last_error());
     CHECK_OK(gable_matrix_get_info(file, &info));
-    if (info.field == GABLE_REAL && info.n_rows == info.n_cols && info.n_rows < rows) {
+    if (info.field == GABLE_FIELD_REAL && info.n_rows == info.n_cols && info.n_rows < rows) {
       CHECK_OK(gable_matrix_expand(file, &a));
       solve_both(e->d_name, a);
       solved++;

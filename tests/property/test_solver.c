@@ -23,7 +23,7 @@ static void image_of_ones(const test_system *a, gable_op op, double *b)
 {
   memset(b, 0, (size_t)a->n * sizeof *b);
   for (gable_idx j = 0; j < a->n; j++)
-    for (int64_t k = a->ptr[j]; k < a->ptr[j + 1]; k++) b[op == GABLE_N ? a->idx[k] : j] += a->val[k];
+    for (int64_t k = a->ptr[j]; k < a->ptr[j + 1]; k++) b[op == GABLE_OP_N ? a->idx[k] : j] += a->val[k];
 }
 
 static void check_system(const test_system *a, const char *name, uint64_t seed, const gable_solver_options *options)
@@ -43,7 +43,7 @@ static void check_system(const test_system *a, const char *name, uint64_t seed, 
   CHECK_OK(gable_solver_work_create(s, RHS, &w));
   CHECK_OK(gable_solver_work_create(other, RHS, &other_work));
   for (int transposed = 0; transposed < 2; transposed++) {
-    gable_op op = transposed ? GABLE_T : GABLE_N;
+    gable_op op = transposed ? GABLE_OP_T : GABLE_OP_N;
     fill(b, RHS * n, seed);
     image_of_ones(a, op, b);
     gable_vectors_view vb = test_vectors(a->n, RHS, b), vx = test_vectors(a->n, RHS, x),
@@ -167,11 +167,11 @@ static void long_vectors(void)
     CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING));
     CHECK_OK(gable_solver_work_create(s, 1, &w));
     memset(x[k], 0xff, bytes);
-    CHECK_OK(gable_solver_apply(s, w, GABLE_N, GABLE_FACTOR_ALL, &vb, &vx));
+    CHECK_OK(gable_solver_apply(s, w, GABLE_OP_N, GABLE_FACTOR_ALL, &vb, &vx));
     gable_solver_work_destroy(&w);
     gable_solver_destroy(&s);
   }
-  CHECK(test_backward_error(&a, GABLE_N, b, x[0]) <= TOLERANCE);
+  CHECK(test_backward_error(&a, GABLE_OP_N, b, x[0]) <= TOLERANCE);
   CHECK(!memcmp(x[0], x[1], bytes), "one thread and three differ");
   free(x[0]);
   free(x[1]);
@@ -212,7 +212,7 @@ static void symmetric_no_longer(void)
   CHECK(integer_of(s, GABLE_SOLVER_METHOD) == GABLE_METHOD_LU && !integer_of(s, GABLE_SOLVER_DRIFT));
   CHECK_OK(gable_solver_work_create(s, 1, &w));
   fill(b, N, 1);
-  CHECK_OK(gable_solver_solve(s, w, GABLE_N, &vb, &vx));
+  CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx));
   gable_solver_work_destroy(&w);
   gable_solver_destroy(&s);
 }
@@ -232,8 +232,8 @@ int main(void)
         check_system(&a, test_kind_name((test_kind)kind), seed, NULL);
         check_method(&a, (test_kind)kind);
         gable_solver_options o = GABLE_SOLVER_OPTIONS_INIT;
-        o.match = GABLE_ALWAYS;
-        o.blocks = seed % 2 ? GABLE_NEVER : GABLE_ALWAYS;
+        o.match = GABLE_CHOICE_ALWAYS;
+        o.blocks = seed % 2 ? GABLE_CHOICE_NEVER : GABLE_CHOICE_ALWAYS;
         o.order = gi_order_has_amd() ? (gable_order)(seed + 1) : GABLE_ORDER_NATURAL; /* amd, colamd, natural */
         o.method = GABLE_METHOD_LU;
         if (kind != TEST_GROWTH) check_system(&a, test_kind_name((test_kind)kind), seed, &o);

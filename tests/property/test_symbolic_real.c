@@ -80,7 +80,7 @@ static int check_matrix(gable_context *ctx, const char *folder, const char *name
   const int fits = view.n_rows == view.n_cols && view.n_rows <= LARGEST;
   if (fits) {
     view.val = NULL;
-    view.value_type = GABLE_D;
+    view.value_type = GABLE_TYPE_D;
     CHECK_OK(gi_csc_from_view(ctx, &view, &a));
     both_triangles(ctx, &a, &sum);
     for (int exact = 0; exact < 2; exact++) {

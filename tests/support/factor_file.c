@@ -53,7 +53,7 @@ static factor_file factor_file_read(const char *bytes)
   const gi_store_header *h = &f.h;
   const size_t index = sizeof(gable_idx), offset = sizeof(gable_off);
   memcpy(&f.h, bytes, sizeof f.h);
-  const size_t value = h->type == GABLE_S ? sizeof(float) : sizeof(double);
+  const size_t value = h->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
   const int64_t n = h->n, ns = h->n_super;
   bytes += sizeof f.h;
   take(&f, ROW_PERM, n, index, &bytes);
@@ -118,7 +118,7 @@ void factor_file_sweep(gable_solver *s, gable_idx n, double *x)
   for (gable_idx i = 0; i < n; i++) b[i] = 1 + i % 7;
   gable_vectors_view vb = test_vectors(n, 1, b), vx = test_vectors(n, 1, x);
   CHECK_OK(gable_solver_work_create(s, 1, &w));
-  CHECK_OK(gable_solver_apply(s, w, GABLE_N, GABLE_FACTOR_ALL, &vb, &vx));
+  CHECK_OK(gable_solver_apply(s, w, GABLE_OP_N, GABLE_FACTOR_ALL, &vb, &vx));
   gable_solver_work_destroy(&w);
   free(b);
 }

@@ -5,7 +5,7 @@
 
 static void put(void *x, gable_type type, gable_off k, double v)
 {
-  if (type == GABLE_S) {
+  if (type == GABLE_TYPE_S) {
     ((float *)x)[k] = (float)v;
   } else {
     ((double *)x)[k] = v;
@@ -14,7 +14,7 @@ static void put(void *x, gable_type type, gable_off k, double v)
 
 static double get(const void *x, gable_type type, gable_off k)
 {
-  return type == GABLE_S ? (double)((const float *)x)[k] : ((const double *)x)[k];
+  return type == GABLE_TYPE_S ? (double)((const float *)x)[k] : ((const double *)x)[k];
 }
 
 /* Columns of a supernode become pairs with a dominant entry beside the diagonal, every other time. */
@@ -123,7 +123,7 @@ static void apply(gable_idx n, const double *a, gable_op op, long double *y, lon
   long double *out = calloc((size_t)n + 1, sizeof *out), *big = calloc((size_t)n + 1, sizeof *big);
   for (gable_idx j = 0; j < n; j++)
     for (gable_idx i = 0; i < n; i++) {
-      const gable_idx to = op == GABLE_N ? i : j, from = op == GABLE_N ? j : i;
+      const gable_idx to = op == GABLE_OP_N ? i : j, from = op == GABLE_OP_N ? j : i;
       out[to] += a[i + j * n] * y[from];
       big[to] += fabsl((long double)a[i + j * n]) * size[from];
     }
@@ -162,8 +162,8 @@ double dense_factor_ratio(const dense_factor *d, unsigned parts, gable_op op, co
     size[i] = fsize[i] = fabsl((long double)x[i]);
   }
   apply(n, d->off, op, fy, fsize);
-  const double *const product[2] = {op == GABLE_N ? d->upper : d->lower, op == GABLE_N ? d->lower : d->upper};
-  const unsigned bit[2] = {op == GABLE_N ? GI_SOLVE_U : GI_SOLVE_L, op == GABLE_N ? GI_SOLVE_L : GI_SOLVE_U};
+  const double *const product[2] = {op == GABLE_OP_N ? d->upper : d->lower, op == GABLE_OP_N ? d->lower : d->upper};
+  const unsigned bit[2] = {op == GABLE_OP_N ? GI_SOLVE_U : GI_SOLVE_L, op == GABLE_OP_N ? GI_SOLVE_L : GI_SOLVE_U};
   if (parts & bit[0]) apply(n, product[0], op, y, size);
   if (parts & GI_SOLVE_D) apply_d(d, y, size);
   if (parts & bit[1]) apply(n, product[1], op, y, size);

@@ -5,7 +5,7 @@
 static double random_value(gi_random *r, gable_field field)
 {
   double u = 2 * gi_random_unit(r) - 1;
-  if (field == GABLE_INTEGER) return (double)(int64_t)(u * (gi_random_below(r, 4) ? 100 : 1e15));
+  if (field == GABLE_FIELD_INTEGER) return (double)(int64_t)(u * (gi_random_below(r, 4) ? 100 : 1e15));
   switch (gi_random_below(r, 6)) {
   case 0: return (double)(int64_t)(1000 * u);
   case 1: return u * 1e-300;
@@ -21,13 +21,13 @@ static void put_value(gi_random *r, gi_csc *c, gable_off q, gable_matrix *a, int
   int words = gi_csc_words(c);
   for (int w = 0; w < words; w++) c->val[words * q + w] = random_value(r, a->field);
   if (!diagonal) return;
-  if (a->structure == GABLE_HERMITIAN && words == 2) c->val[2 * q + 1] = 0;
+  if (a->structure == GABLE_STRUCTURE_HERMITIAN && words == 2) c->val[2 * q + 1] = 0;
 }
 
 static int is_stored(const gable_matrix *a, gable_idx i, gable_idx j)
 {
-  if (a->structure == GABLE_SKEW && i == j) return 0;
-  return !((a->part == GABLE_LOWER && i < j) || (a->part == GABLE_UPPER && i > j));
+  if (a->structure == GABLE_STRUCTURE_SKEW && i == j) return 0;
+  return !((a->part == GABLE_PART_LOWER && i < j) || (a->part == GABLE_PART_UPPER && i > j));
 }
 
 gable_matrix *small_matrix(gable_context *ctx, gi_random *r, gable_idx n_rows, gable_idx n_cols, double density,
@@ -39,7 +39,7 @@ gable_matrix *small_matrix(gable_context *ctx, gi_random *r, gable_idx n_rows, g
   a->field = field;
   a->structure = structure;
   a->part = part;
-  int words = field == GABLE_PATTERN ? 0 : field == GABLE_COMPLEX ? 2 : 1;
+  int words = field == GABLE_FIELD_PATTERN ? 0 : field == GABLE_FIELD_COMPLEX ? 2 : 1;
   CHECK_OK(gi_csc_init(ctx, n_rows, n_cols, (gable_off)n_rows * n_cols, words, &a->csc));
   for (gable_idx j = 0; j < n_cols; j++) {
     for (gable_idx i = 0; i < n_rows; i++) {

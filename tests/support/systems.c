@@ -186,7 +186,7 @@ gable_matrix_view test_system_view(const test_system *a)
 {
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
   v.n_rows = v.n_cols = a->n;
-  v.format = GABLE_CSC;
+  v.format = GABLE_FORMAT_CSC;
   v.ptr = a->ptr;
   v.idx = a->idx;
   v.val = a->val;
@@ -217,7 +217,7 @@ double test_backward_error(const test_system *a, gable_op op, const double *b, c
   long double *r = calloc((size_t)a->n + 1, sizeof *r), *w = calloc((size_t)a->n + 1, sizeof *w), worst = 0;
   for (gable_idx j = 0; j < a->n; j++)
     for (int64_t k = a->ptr[j]; k < a->ptr[j + 1]; k++) {
-      gable_idx row = op == GABLE_N ? a->idx[k] : j, column = op == GABLE_N ? j : a->idx[k];
+      gable_idx row = op == GABLE_OP_N ? a->idx[k] : j, column = op == GABLE_OP_N ? j : a->idx[k];
       long double term = (long double)a->val[k] * x[column];
       r[row] -= term;
       w[row] += fabsl(term);

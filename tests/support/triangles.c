@@ -218,7 +218,7 @@ gable_matrix_view test_triangle_view(const test_triangle *t)
 {
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
   v.n_rows = v.n_cols = t->n;
-  v.part = GABLE_LOWER;
+  v.part = GABLE_PART_LOWER;
   v.ptr = t->ptr;
   v.idx = t->idx;
   v.val = t->val;

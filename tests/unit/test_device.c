@@ -9,9 +9,9 @@ static void check_memory(gable_context *ctx, void *stream)
   double *host = malloc(N * sizeof *host), *back = malloc(N * sizeof *back);
   const gable_space space = gable_context_space(ctx);
   void *p = NULL, *q = NULL;
-  CHECK(space == (strcmp(gable_context_where(ctx), "cpu") ? GABLE_DEVICE : GABLE_HOST));
+  CHECK(space == (strcmp(gable_context_where(ctx), "cpu") ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST));
   CHECK_OK(gable_device_alloc(ctx, N * sizeof *host, &p));
-  CHECK((uintptr_t)p % (space == GABLE_DEVICE ? 256 : 64) == 0, "%p", p);
+  CHECK((uintptr_t)p % (space == GABLE_SPACE_DEVICE ? 256 : 64) == 0, "%p", p);
   for (int k = 0; k < N; k++) host[k] = 1.0 / (k + 1);
   CHECK_OK(gable_device_copy_in(ctx, p, host, N * sizeof *host, stream));
   CHECK_OK(gable_device_copy_out(ctx, back, p, N * sizeof *host, stream));
@@ -93,8 +93,8 @@ static gable_status solve_small(gable_context *ctx, size_t *plan_bytes)
   gable_work *w = NULL;
   a.n_rows = a.n_cols = v.n = 3;
   v.ld = 3;
-  a.part = GABLE_LOWER;
-  a.offset_type = GABLE_I32;
+  a.part = GABLE_PART_LOWER;
+  a.offset_type = GABLE_TYPE_I32;
   a.ptr = ptr;
   a.idx = idx;
   v.space = gable_context_space(ctx);
@@ -104,10 +104,10 @@ static gable_status solve_small(gable_context *ctx, size_t *plan_bytes)
   if (!status) status = gable_trisolve_update(t, val);
   if (!status) status = gable_work_create(t, 1, &w);
   if (!status) status = gable_device_copy_in(ctx, v.data, b, sizeof b, NULL);
-  if (!status) status = gable_trisolve_solve(t, w, GABLE_N, &v, &v);
+  if (!status) status = gable_trisolve_solve(t, w, GABLE_OP_N, &v, &v);
   if (!status) status = gable_device_copy_out(ctx, x, v.data, sizeof x, NULL);
   if (!status) status = gable_device_synchronise(ctx, NULL);
-  if (!status) status = gable_trisolve_get_info(t, GABLE_N, &info);
+  if (!status) status = gable_trisolve_get_info(t, GABLE_OP_N, &info);
   CHECK(status || (x[0] == 1 && x[1] == 2 && x[2] == 2), "%g %g %g", x[0], x[1], x[2]);
   *plan_bytes = info.plan_bytes_device;
   gable_work_destroy(&w);
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
   gable_context *ctx = test_place(argc, argv, NULL);
   void *stream = NULL;
   CHECK_OK(gable_stream_create(ctx, &stream));
-  CHECK(!stream == (gable_context_space(ctx) == GABLE_HOST));
+  CHECK(!stream == (gable_context_space(ctx) == GABLE_SPACE_HOST));
   check_memory(ctx, NULL);
   check_memory(ctx, stream);
   check_events(ctx, NULL);

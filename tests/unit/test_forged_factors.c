@@ -290,7 +290,7 @@ static void forged_columns(void)
   gable_matrix_view v = test_system_view(&a);
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
   gable_solver *s = NULL, *loaded = NULL;
-  options.match = GABLE_ALWAYS;
+  options.match = GABLE_CHOICE_ALWAYS;
   options.order = GABLE_ORDER_NATURAL;
   CHECK_OK(gable_solver_create(ctx, &options, &s));
   CHECK_OK(gable_solver_analyse(s, &v));
@@ -404,8 +404,8 @@ static void wide_supernode(gable_method method)
   CHECK_OK(factor_file_load(ctx, &f, &v, &loaded));
   CHECK_OK(gable_solver_factor(loaded, val, GABLE_REUSE_ALL));
   CHECK_OK(gable_solver_work_create(loaded, 1, &w));
-  CHECK_OK(gable_solver_solve(loaded, w, GABLE_N, &vb, &vx));
-  CHECK(test_backward_error(&a, GABLE_N, b, x) <= 1e-12);
+  CHECK_OK(gable_solver_solve(loaded, w, GABLE_OP_N, &vb, &vx));
+  CHECK(test_backward_error(&a, GABLE_OP_N, b, x) <= 1e-12);
   gable_solver_work_destroy(&w);
   factor_file_release(&f);
   gable_solver_destroy(&s);

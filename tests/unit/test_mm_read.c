@@ -87,7 +87,8 @@ static void says(void)
   gable_matrix *a = parse(COORDINATE "integer symmetric\n3 3 5\n1 1 0\n2 1 3\n2 1 -1\n3 3 1\n3 3 2\n");
   CHECK_OK(gable_matrix_get_info(a, &info));
   CHECK(info.n_rows == 3 && info.nnz == 3 && info.duplicates == 2 && info.explicit_zeros == 1);
-  CHECK(info.field == GABLE_INTEGER && info.structure == GABLE_SYMMETRIC && info.part == GABLE_LOWER && !info.dense);
+  CHECK(info.field == GABLE_FIELD_INTEGER && info.structure == GABLE_STRUCTURE_SYMMETRIC &&
+        info.part == GABLE_PART_LOWER && !info.dense);
   gable_matrix_destroy(&a);
   a = parse(COORDINATE "real general\n4 4 0\n"); /* no entries, and yet no pattern */
   CHECK(a->csc.val && a->csc.idx && a->csc.ptr[4] == 0);

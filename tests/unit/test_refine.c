@@ -47,7 +47,7 @@ static gable_status near_inverse(void *user, gable_op op, gable_idx count, const
     double y[N];
     for (int i = 0; i < N; i++) {
       y[i] = 0;
-      for (int j = 0; j < N; j++) y[i] += (op == GABLE_N ? m->inverse[i][j] : m->inverse[j][i]) * b[c * N + j];
+      for (int j = 0; j < N; j++) y[i] += (op == GABLE_OP_N ? m->inverse[i][j] : m->inverse[j][i]) * b[c * N + j];
     }
     memcpy(x + c * N, y, sizeof y);
   }
@@ -91,7 +91,7 @@ static double defined_error(const dense *m, gable_op op, const double *b, const 
   for (int i = 0; i < N; i++) {
     long double r = b[i], w = 0, sum = 0, top = 0;
     for (int j = 0; j < N; j++) {
-      long double entry = op == GABLE_N ? m->a[i][j] : m->a[j][i];
+      long double entry = op == GABLE_OP_N ? m->a[i][j] : m->a[j][i];
       r -= entry * x[j];
       w += fabsl(entry) * fabsl(x[j]);
       sum += fabsl(entry);
@@ -111,7 +111,7 @@ static void check_condition(const dense *m, gable_op op, const double *d)
   double exact = 0, estimate, work[2 * N];
   for (int j = 0; j < N; j++) {
     double sum = 0;
-    for (int i = 0; i < N; i++) sum += fabs(op == GABLE_N ? m->inverse[i][j] : m->inverse[j][i]) * (d ? d[i] : 1);
+    for (int i = 0; i < N; i++) sum += fabs(op == GABLE_OP_N ? m->inverse[i][j] : m->inverse[j][i]) * (d ? d[i] : 1);
     exact = fmax(exact, sum);
   }
   dense copy = *m;
@@ -126,10 +126,10 @@ static void check_hopeless(const sparse *s, gi_refine_work *work, const gi_refin
   double b[N], x[N] = {0};
   gi_refine_result result;
   for (int i = 0; i < N; i++) b[i] = 1;
-  CHECK_OK(gi_refine(&s->system, GABLE_N, near_inverse, &none, 1, b, N, x, N, options, work, &result));
+  CHECK_OK(gi_refine(&s->system, GABLE_OP_N, near_inverse, &none, 1, b, N, x, N, options, work, &result));
   CHECK(result.reason == GI_REFINE_STALLED && result.backward_error > 0.5);
   x[3] = NAN;
-  CHECK_OK(gi_refine(&s->system, GABLE_N, near_inverse, &none, 1, b, N, x, N, options, work, &result));
+  CHECK_OK(gi_refine(&s->system, GABLE_OP_N, near_inverse, &none, 1, b, N, x, N, options, work, &result));
   CHECK(result.reason == GI_REFINE_NOT_FINITE && isinf(result.backward_error));
 }
 
@@ -150,7 +150,7 @@ int main(void)
     for (int i = 0; i < 5 * N; i++) b[i] = gi_random_unit(&rng) < 0.3 ? 0 : gi_random_unit(&rng) - 0.5;
     for (int i = 0; i < N; i++) b[4 * N + i] = 0;
     for (int transposed = 0; transposed < 2; transposed++) {
-      gable_op op = transposed ? GABLE_T : GABLE_N;
+      gable_op op = transposed ? GABLE_OP_T : GABLE_OP_N;
       /* An inverse with errors of 1e-3, then one that is wrong in a few rows. */
       for (int kind = 0; kind < 2; kind++) {
         poor = m;

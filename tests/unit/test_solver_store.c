@@ -54,7 +54,7 @@ static void round_trip(test_kind kind, gable_idx n, gable_type type)
   }
   /* New values under the loaded analysis. */
   CHECK_OK(gable_solver_factor(loaded, a.val, GABLE_REUSE_ALL));
-  solve(loaded, n, GABLE_N, b, y);
+  solve(loaded, n, GABLE_OP_N, b, y);
   gable_solver_destroy(&s);
   gable_solver_destroy(&loaded);
   test_system_free(&a);
@@ -88,7 +88,7 @@ static void other_values(void)
   for (gable_off k = 0; k < nnz; k++) a.val[k] *= 1.5;
   CHECK_OK(gable_solver_load(loaded, &v, path));
   CHECK(is_of_other_values(loaded) == 1);
-  solve(loaded, N, GABLE_N, b, x);
+  solve(loaded, N, GABLE_OP_N, b, x);
   CHECK_OK(gable_solver_work_create(loaded, 1, &w));
   CHECK_OK(gable_solver_rcond(loaded, w, &rcond));
   CHECK_OK(gable_solver_get(loaded, GABLE_SOLVER_LOG_ABS_DETERMINANT, &log_abs, sizeof log_abs));
@@ -125,12 +125,12 @@ static void factor_after_loading(void)
   CHECK_OK(gable_solver_save(s, path));
   options.order = GABLE_ORDER_USER;
   options.user_order = order;
-  options.blocks = GABLE_NEVER;
+  options.blocks = GABLE_CHOICE_NEVER;
   CHECK_OK(gable_solver_create(ctx, &options, &loaded));
   for (int reuse = GABLE_REUSE_NOTHING; reuse <= GABLE_REUSE_ALL; reuse++) {
     CHECK_OK(gable_solver_load(loaded, &v, path));
     CHECK_OK(gable_solver_factor(loaded, a.val, (gable_reuse)reuse));
-    solve(loaded, N, GABLE_N, b, x);
+    solve(loaded, N, GABLE_OP_N, b, x);
     int64_t how = 0;
     CHECK_OK(gable_solver_get(loaded, GABLE_SOLVER_ORDER, &how, sizeof how));
     CHECK((how == GABLE_ORDER_USER) == (reuse <= GABLE_REUSE_PATTERN), "reuse %d: order %d", reuse, (int)how);
@@ -195,7 +195,7 @@ static void nothing_lost(void)
   gable_matrix_view v = test_system_view(&a), wrong = v;
   double b[N], x[N], y[N];
   for (gable_idx i = 0; i < N; i++) b[i] = 1 + i % 3;
-  solve(s, N, GABLE_N, b, x);
+  solve(s, N, GABLE_OP_N, b, x);
   CHECK_OK(gable_solver_save(donor, path));
   CHECK(gable_solver_load(s, &v, path) == GABLE_ERR_MISMATCH);
   CHECK(gable_solver_load(s, &v, "/nowhere/at/all") == GABLE_ERR_IO);
@@ -208,7 +208,7 @@ static void nothing_lost(void)
   a.val[0] = NAN;
   CHECK(gable_solver_analyse(s, &v) == GABLE_ERR_NOT_FINITE);
   a.val[0] = before;
-  solve(s, N, GABLE_N, b, y);
+  solve(s, N, GABLE_OP_N, b, y);
   CHECK(!memcmp(x, y, sizeof x), "the factor is another one after a refusal");
   gable_solver_destroy(&s);
   gable_solver_destroy(&donor);
@@ -284,12 +284,12 @@ int main(void)
   CHECK(fd >= 0);
   close(fd);
   for (int kind = 0; kind < TEST_KINDS; kind++) {
-    round_trip((test_kind)kind, 60, GABLE_D);
-    round_trip((test_kind)kind, 1, GABLE_D);
+    round_trip((test_kind)kind, 60, GABLE_TYPE_D);
+    round_trip((test_kind)kind, 1, GABLE_TYPE_D);
   }
-  round_trip(TEST_DOMINANT, 0, GABLE_D);
-  round_trip(TEST_DOMINANT, 80, GABLE_S);
-  round_trip(TEST_SPD, 80, GABLE_S);
+  round_trip(TEST_DOMINANT, 0, GABLE_TYPE_D);
+  round_trip(TEST_DOMINANT, 80, GABLE_TYPE_S);
+  round_trip(TEST_SPD, 80, GABLE_TYPE_S);
   factor_after_loading();
   drift_is_kept();
   other_values();

@@ -44,7 +44,7 @@ static gable_matrix_view hold(const test_system *a, holder *h, int base, int nar
   for (gable_idx j = 0; j < a->n; j++) {
     h->ptr64[j] = to + base;
     for (int64_t k = a->ptr[j]; k < a->ptr[j + 1]; k++) {
-      if ((part == GABLE_LOWER && a->idx[k] < j) || (part == GABLE_UPPER && a->idx[k] > j)) continue;
+      if ((part == GABLE_PART_LOWER && a->idx[k] < j) || (part == GABLE_PART_UPPER && a->idx[k] > j)) continue;
       h->idx[to] = a->idx[k] + base;
       h->single[to] = (float)a->val[k];
       h->val[to++] = a->val[k];
@@ -53,12 +53,12 @@ static gable_matrix_view hold(const test_system *a, holder *h, int base, int nar
   h->ptr64[a->n] = to + base;
   for (gable_idx j = 0; j <= a->n; j++) h->ptr32[j] = (int32_t)h->ptr64[j];
   v.base = base;
-  v.offset_type = narrow ? GABLE_I32 : GABLE_I64;
+  v.offset_type = narrow ? GABLE_TYPE_I32 : GABLE_TYPE_I64;
   v.ptr = narrow ? (const void *)h->ptr32 : h->ptr64;
   v.idx = h->idx;
-  v.value_type = single ? GABLE_S : GABLE_D;
+  v.value_type = single ? GABLE_TYPE_S : GABLE_TYPE_D;
   v.val = single ? (const void *)h->single : h->val;
-  if (part != GABLE_FULL) v.structure = GABLE_SYMMETRIC;
+  if (part != GABLE_PART_FULL) v.structure = GABLE_STRUCTURE_SYMMETRIC;
   v.part = part;
   return v;
 }
@@ -72,20 +72,20 @@ static void every_view(test_kind kind, int symmetric)
   for (int i = 0; i < N; i++) b[i] = i % 4 - 1.5;
   gable_matrix_view v = test_system_view(&a);
   gable_solver *s = solver_for(&v, NULL);
-  solve_with(s, GABLE_N, test_vectors(N, 1, b), test_vectors(N, 1, plain));
-  solve_with(s, GABLE_T, test_vectors(N, 1, b), test_vectors(N, 1, transposed));
+  solve_with(s, GABLE_OP_N, test_vectors(N, 1, b), test_vectors(N, 1, plain));
+  solve_with(s, GABLE_OP_T, test_vectors(N, 1, b), test_vectors(N, 1, transposed));
   gable_solver_destroy(&s);
   for (int form = 0; form < 8 * (symmetric ? 3 : 1); form++) {
     v = hold(&a, &h, form & 1, form >> 1 & 1, form >> 2 & 1, (gable_part)(form >> 3));
     for (int rows = 0; rows < 2; rows++) {
-      v.format = rows ? GABLE_CSR : GABLE_CSC; /* the same arrays by rows are the transpose */
-      if (rows && v.part != GABLE_FULL) v.part = v.part == GABLE_LOWER ? GABLE_UPPER : GABLE_LOWER;
+      v.format = rows ? GABLE_FORMAT_CSR : GABLE_FORMAT_CSC; /* the same arrays by rows are the transpose */
+      if (rows && v.part != GABLE_PART_FULL) v.part = v.part == GABLE_PART_LOWER ? GABLE_PART_UPPER : GABLE_PART_LOWER;
       s = solver_for(&v, NULL);
-      solve_with(s, rows ? GABLE_T : GABLE_N, test_vectors(N, 1, b), test_vectors(N, 1, x));
+      solve_with(s, rows ? GABLE_OP_T : GABLE_OP_N, test_vectors(N, 1, b), test_vectors(N, 1, x));
       for (int i = 0; i < N; i++)
         CHECK(fabs(x[i] - plain[i]) <= 1e-6 * (1 + fabs(plain[i])), "%s form %d rows %d: x[%d] %g, not %g",
               test_kind_name(kind), form, rows, i, x[i], plain[i]);
-      solve_with(s, rows ? GABLE_N : GABLE_T, test_vectors(N, 1, b), test_vectors(N, 1, x));
+      solve_with(s, rows ? GABLE_OP_N : GABLE_OP_T, test_vectors(N, 1, b), test_vectors(N, 1, x));
       for (int i = 0; i < N; i++) CHECK(fabs(x[i] - transposed[i]) <= 1e-6 * (1 + fabs(transposed[i])));
       gable_solver_destroy(&s);
     }
@@ -102,11 +102,11 @@ static void triangle_of_general(void)
   for (int i = 0; i < N; i++) b[i] = i % 4 - 1.5;
   for (int form = 0; form < 4; form++) {
     int rows = form & 1, lower = form >> 1; /* of the arrays; by rows they are the transpose */
-    gable_matrix_view v = hold(&a, &h, 0, 0, 0, GABLE_FULL);
-    v.format = rows ? GABLE_CSR : GABLE_CSC;
-    v.part = lower != rows ? GABLE_LOWER : GABLE_UPPER;
+    gable_matrix_view v = hold(&a, &h, 0, 0, 0, GABLE_PART_FULL);
+    v.format = rows ? GABLE_FORMAT_CSR : GABLE_FORMAT_CSC;
+    v.part = lower != rows ? GABLE_PART_LOWER : GABLE_PART_UPPER;
     gable_solver *s = solver_for(&v, NULL);
-    solve_with(s, GABLE_N, test_vectors(N, 1, b), test_vectors(N, 1, x));
+    solve_with(s, GABLE_OP_N, test_vectors(N, 1, b), test_vectors(N, 1, x));
     memset(product, 0, sizeof product);
     for (gable_idx j = 0; j < N; j++)
       for (int64_t k = a.ptr[j]; k < a.ptr[j + 1]; k++) {
@@ -129,7 +129,7 @@ static void every_vector(void)
   float fb[N * RHS], fx[N * RHS];
   for (int type = 0; type < 2; type++) {
     gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
-    options.factor_type = type ? GABLE_S : GABLE_D;
+    options.factor_type = type ? GABLE_TYPE_S : GABLE_TYPE_D;
     gable_solver *s = solver_for(&v, &options);
     for (int i = 0; i < N; i++)
       for (int c = 0; c < RHS; c++) {
@@ -137,17 +137,17 @@ static void every_vector(void)
         fb[i * RHS + c] = (float)b[i + c * N];
         y[i * RHS + c] = b[i + c * N];
       }
-    solve_with(s, GABLE_N, test_vectors(N, RHS, b), test_vectors(N, RHS, x));
-    for (int c = 0; c < RHS; c++) CHECK(test_backward_error(&a, GABLE_N, b + c * N, x + c * N) <= 1e-12);
+    solve_with(s, GABLE_OP_N, test_vectors(N, RHS, b), test_vectors(N, RHS, x));
+    for (int c = 0; c < RHS; c++) CHECK(test_backward_error(&a, GABLE_OP_N, b + c * N, x + c * N) <= 1e-12);
     gable_vectors_view rows = test_vectors(N, RHS, y);
-    rows.major = GABLE_ROW_MAJOR;
+    rows.major = GABLE_MAJOR_ROW;
     rows.ld = RHS;
-    solve_with(s, GABLE_N, rows, rows);
+    solve_with(s, GABLE_OP_N, rows, rows);
     gable_vectors_view singles = rows, answers = rows;
-    singles.type = answers.type = GABLE_S;
+    singles.type = answers.type = GABLE_TYPE_S;
     singles.data = fb;
     answers.data = fx;
-    solve_with(s, GABLE_N, singles, answers);
+    solve_with(s, GABLE_OP_N, singles, answers);
     for (int i = 0; i < N; i++)
       for (int c = 0; c < RHS; c++) {
         CHECK(y[i * RHS + c] == x[i + c * N]);
@@ -168,8 +168,8 @@ static void every_reuse(test_kind kind)
   for (int level = GABLE_REUSE_ALL; level >= 0; level--) {
     for (int64_t k = 0; k < a.ptr[N]; k++) a.val[k] *= 1.5;
     CHECK_OK(gable_solver_factor(s, a.val, (gable_reuse)level));
-    solve_with(s, GABLE_N, test_vectors(N, 1, b), test_vectors(N, 1, x));
-    CHECK(test_backward_error(&a, GABLE_N, b, x) <= 1e-12, "%s level %d", test_kind_name(kind), level);
+    solve_with(s, GABLE_OP_N, test_vectors(N, 1, b), test_vectors(N, 1, x));
+    CHECK(test_backward_error(&a, GABLE_OP_N, b, x) <= 1e-12, "%s level %d", test_kind_name(kind), level);
   }
   gable_solver_destroy(&s);
 
@@ -180,8 +180,8 @@ static void every_reuse(test_kind kind)
   CHECK(gable_solver_factor(s, NULL, GABLE_REUSE_ALL) == GABLE_ERR_ARGUMENT);
   gable_status status = gable_solver_factor(s, a.val, GABLE_REUSE_PATTERN);
   CHECK(status == GABLE_OK, "%s", gable_last_error());
-  solve_with(s, GABLE_N, test_vectors(N, 1, b), test_vectors(N, 1, x));
-  CHECK(test_backward_error(&a, GABLE_N, b, x) <= 1e-12);
+  solve_with(s, GABLE_OP_N, test_vectors(N, 1, b), test_vectors(N, 1, x));
+  CHECK(test_backward_error(&a, GABLE_OP_N, b, x) <= 1e-12);
   gable_solver_destroy(&s);
   test_system_free(&a);
 }
@@ -192,7 +192,7 @@ static void factors_apart(test_kind kind)
   test_system a = test_system_make(kind, N, 6);
   gable_matrix_view v = test_system_view(&a);
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
-  options.blocks = GABLE_NEVER; /* the entries right of diagonal blocks belong to no factor */
+  options.blocks = GABLE_CHOICE_NEVER; /* the entries right of diagonal blocks belong to no factor */
   gable_solver *s = solver_for(&v, &options);
   gable_solver_work *w = NULL;
   gable_idx rows[N], columns[N];
@@ -206,11 +206,11 @@ static void factors_apart(test_kind kind)
   for (int i = 0; i < N; i++) b[i] = i % 5 - 2;
   for (int k = 0; k < N; k++) y[k] = r[rows[k]] * b[rows[k]];
   gable_vectors_view vy = test_vectors(N, 1, y), vb = test_vectors(N, 1, b), vx = test_vectors(N, 1, whole);
-  CHECK_OK(gable_solver_apply(s, w, GABLE_N, GABLE_FACTOR_L, &vy, &vy));
-  CHECK_OK(gable_solver_apply(s, w, GABLE_N, GABLE_FACTOR_D, &vy, &vy));
-  CHECK_OK(gable_solver_apply(s, w, GABLE_N, GABLE_FACTOR_U, &vy, &vy));
+  CHECK_OK(gable_solver_apply(s, w, GABLE_OP_N, GABLE_FACTOR_L, &vy, &vy));
+  CHECK_OK(gable_solver_apply(s, w, GABLE_OP_N, GABLE_FACTOR_D, &vy, &vy));
+  CHECK_OK(gable_solver_apply(s, w, GABLE_OP_N, GABLE_FACTOR_U, &vy, &vy));
   for (int k = 0; k < N; k++) x[columns[k]] = c[columns[k]] * y[k];
-  CHECK_OK(gable_solver_apply(s, w, GABLE_N, GABLE_FACTOR_ALL, &vb, &vx));
+  CHECK_OK(gable_solver_apply(s, w, GABLE_OP_N, GABLE_FACTOR_ALL, &vb, &vx));
   for (int i = 0; i < N; i++) CHECK(fabs(x[i] - whole[i]) <= 1e-9 * (1 + fabs(whole[i])), "%g, not %g", x[i], whole[i]);
   gable_solver_work_destroy(&w);
   gable_solver_destroy(&s);
@@ -225,11 +225,11 @@ static void refused_values(gable_solver *s, gable_solver_work *w)
   double b[3] = {1, 2, 3}, before[3], after[3], wrong[4] = {5, 6, 7, NAN};
   gable_vectors_view vb = test_vectors(3, 1, b), vx = test_vectors(3, 1, before), vy = test_vectors(3, 1, after);
   gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
-  CHECK_OK(gable_solver_solve(s, w, GABLE_N, &vb, &vx));
+  CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx));
   for (int k = 0; k < 4; k++) {
     CHECK(gable_solver_factor(s, wrong, levels[k]) == GABLE_ERR_NOT_FINITE && strstr(gable_last_error(), "value 3"));
     memset(after, 0xff, sizeof after);
-    CHECK_OK(gable_solver_solve(s, w, GABLE_N, &vb, &vy));
+    CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vy));
     CHECK_OK(gable_solver_work_report(w, &report));
     CHECK(report.backward_error <= 1e-15, "reuse level %d: backward error %g", k, report.backward_error);
     CHECK(!memcmp(before, after, sizeof after), "reuse level %d", k);
@@ -245,7 +245,7 @@ static void refusals(void)
   double val[] = {1, 2, 3, 4}, b[3] = {1, 2, 3}, number;
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
   v.n_rows = v.n_cols = 3;
-  v.format = GABLE_CSC;
+  v.format = GABLE_FORMAT_CSC;
   v.ptr = ptr;
   v.idx = idx;
   v.val = val;
@@ -273,10 +273,10 @@ static void refusals(void)
   CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING));
   CHECK_OK(gable_solver_work_create(s, 1, &w));
   gable_vectors_view vb = test_vectors(3, 1, b), wrong = test_vectors(2, 1, b);
-  CHECK(gable_solver_solve(s, w, GABLE_N, &wrong, &vb) == GABLE_ERR_ARGUMENT);
+  CHECK(gable_solver_solve(s, w, GABLE_OP_N, &wrong, &vb) == GABLE_ERR_ARGUMENT);
   refused_values(s, w);
   CHECK_OK(gable_solver_factor(s, val, GABLE_REUSE_NOTHING));
-  CHECK(gable_solver_solve(s, w, GABLE_N, &vb, &vb) == GABLE_ERR_STATE, "a work from before the analysis");
+  CHECK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vb) == GABLE_ERR_STATE, "a work from before the analysis");
   gable_solver_work_destroy(&w);
   gable_solver_destroy(&s);
 }
@@ -291,7 +291,7 @@ static void numbers(void)
   double val[] = {2, 1, -3, 1, 4, 5, -2}, log_abs, rcond; /* det = 2(-2-20) + 3(-2-0) = -50 */
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
   v.n_rows = v.n_cols = 3;
-  v.format = GABLE_CSC;
+  v.format = GABLE_FORMAT_CSC;
   v.ptr = ptr;
   v.idx = idx;
   v.val = val;
@@ -316,7 +316,7 @@ static void numbers(void)
   CHECK_OK(gable_solver_rcond(s, w, &rcond));
   CHECK(rcond < DBL_EPSILON, "rcond of a singular matrix is %g", rcond);
   gable_vectors_view vb = test_vectors(3, 1, b), vx = test_vectors(3, 1, x);
-  CHECK_OK(gable_solver_solve(s, w, GABLE_N, &vb, &vx));
+  CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx));
   gable_solver_work_destroy(&w);
   gable_solver_destroy(&s);
 }
@@ -326,7 +326,7 @@ static void missed_tolerance(void)
   test_system a = test_system_make(TEST_UNSYMMETRIC, 150, 3);
   gable_matrix_view v = test_system_view(&a);
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
-  options.factor_type = GABLE_S;
+  options.factor_type = GABLE_TYPE_S;
   options.refine_steps = 0;
   gable_solver *s = solver_for(&v, &options);
   gable_solver_work *w = NULL;
@@ -338,10 +338,10 @@ static void missed_tolerance(void)
   }
   gable_vectors_view vb = test_vectors(150, 1, b), vx = test_vectors(150, 1, x);
   CHECK_OK(gable_solver_work_create(s, 1, &w));
-  CHECK(gable_solver_solve(s, w, GABLE_N, &vb, &vx) == GABLE_ERR_TOLERANCE);
+  CHECK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx) == GABLE_ERR_TOLERANCE);
   CHECK_OK(gable_solver_work_report(w, &report));
   CHECK(report.reason[0] && strstr(gable_last_error(), report.reason));
-  double error = test_backward_error(&a, GABLE_N, b, x);
+  double error = test_backward_error(&a, GABLE_OP_N, b, x);
   CHECK(error < 1e-3 && error > 1e-12, "x was not written: %g", error);
   CHECK(fabs(error - report.backward_error) <= 1e-9 * error + 1e-15);
   gable_solver_work_destroy(&w);

@@ -32,7 +32,7 @@ static gable_matrix_view make(shape which)
   ptr[N] = p;
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
   v.n_rows = v.n_cols = N;
-  v.format = GABLE_CSC;
+  v.format = GABLE_FORMAT_CSC;
   v.ptr = ptr;
   v.idx = idx;
   return v;
@@ -122,9 +122,9 @@ static void check_views(gable_context *ctx)
   gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
   a.n_rows = a.n_cols = N;
   a.base = 1;
-  a.offset_type = GABLE_I32;
-  a.structure = GABLE_SYMMETRIC;
-  a.part = GABLE_UPPER;
+  a.offset_type = GABLE_TYPE_I32;
+  a.structure = GABLE_STRUCTURE_SYMMETRIC;
+  a.part = GABLE_PART_UPPER;
   a.ptr = ptr32;
   a.idx = idx1;
   const gable_symbolic_info f = info_of(ctx, &a, NULL);

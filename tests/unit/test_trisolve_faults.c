@@ -39,9 +39,9 @@ static gable_trisolve *plan_for(gable_context *ctx, const char *method, const te
 /* Rows of op(t) that depend on the marked ones are marked. */
 static void spread(const test_triangle *t, gable_op op, char *tainted)
 {
-  for (gable_idx i = 0; op == GABLE_N && i < t->n; i++)
+  for (gable_idx i = 0; op == GABLE_OP_N && i < t->n; i++)
     for (int64_t p = t->ptr[i]; p < t->ptr[i + 1]; p++) tainted[i] |= tainted[t->idx[p]];
-  for (gable_idx i = t->n - 1; op == GABLE_T && i >= 0; i--)
+  for (gable_idx i = t->n - 1; op == GABLE_OP_T && i >= 0; i--)
     for (int64_t p = t->ptr[i]; p < t->ptr[i + 1]; p++) tainted[t->idx[p]] |= tainted[i];
 }
 
@@ -60,7 +60,7 @@ static void check_nan(gable_context *ctx, const char *method, const char *shape,
   if (in_values) t.val[t.ptr[where]] = poison;
   gable_trisolve *plan = plan_for_ops(ctx, method, ops, &t);
   CHECK_OK(gable_work_create(plan, COUNT, &w));
-  for (int op = GABLE_N; op <= GABLE_T; op++)
+  for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++)
     for (gable_idx count = 1; count <= COUNT; count += COUNT - 1)
       for (int clean = 0; clean < 2 - in_values; clean++) {
         const gable_idx poisoned = count > 1 ? POISONED : 0;
@@ -71,7 +71,7 @@ static void check_nan(gable_context *ctx, const char *method, const char *shape,
         CHECK_OK(gable_trisolve_solve(plan, w, (gable_op)op, &bv, &xv));
         CHECK_OK(gable_work_status(w, NULL));
         memset(tainted, 0, (size_t)t.n);
-        tainted[in_values && op == GABLE_T ? column : where] = !clean;
+        tainted[in_values && op == GABLE_OP_T ? column : where] = !clean;
         spread(&t, (gable_op)op, tainted);
         for (gable_idx k = 0; k < t.n * count; k++) {
           const int expected = tainted[k % t.n] && (in_values || k / t.n == poisoned);
@@ -96,7 +96,7 @@ static gable_status update_and_ask(gable_trisolve *plan, const double *val, gabl
   double *b = calloc((size_t)n, 8);
   gable_vectors_view v = vector(n, b);
   if (!status) status = gable_work_create(plan, 1, &w);
-  if (!status) status = gable_trisolve_solve(plan, w, GABLE_N, &v, &v);
+  if (!status) status = gable_trisolve_solve(plan, w, GABLE_OP_N, &v, &v);
   if (!status) status = gable_work_status(w, NULL);
   gable_work_destroy(&w);
   free(b);
@@ -124,7 +124,7 @@ static void check_diagonal(gable_context *ctx, const char *method)
     t.val[t.ptr[902] - 1] = bad[k].value;
     CHECK(update_and_ask(plan, t.val, t.n) == bad[k].status, "%s: %g", method, bad[k].value);
     CHECK(strstr(gable_last_error(), "row 765"), "%s", gable_last_error());
-    CHECK_OK(gable_trisolve_get_info(plan, GABLE_N, &info));
+    CHECK_OK(gable_trisolve_get_info(plan, GABLE_OP_N, &info));
     CHECK(info.bad_row == 765);
     CHECK_OK(update_and_ask(plan, good, t.n));
   }
@@ -148,7 +148,7 @@ static void check_bits(gable_context *ctx, const char *method)
   for (int run = 0; run < 100; run++) {
     memset(x, 0xff, bytes);
     if (run == 50) CHECK_OK(gable_trisolve_update(plan, twice));
-    CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &bv, &xv));
+    CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &bv, &xv));
     if (run == 0) memcpy(first, x, bytes);
     for (gable_idx i = 0; run >= 50 && i < t.n; i++) x[i] *= 2;
     if (test_method_repeats(method)) CHECK(!memcmp(first, x, bytes), "%s differs in run %d", method, run);
@@ -184,7 +184,7 @@ static void check_refusal_there(gable_context *ctx, gable_trisolve *plan, gable_
   CHECK_OK(gable_device_copy_in(ctx, idx, view.idx, idx_bytes, NULL));
   view.ptr = ptr;
   view.idx = idx;
-  view.space = GABLE_DEVICE;
+  view.space = GABLE_SPACE_DEVICE;
   CHECK(gable_trisolve_analyse(plan, &view) == status && names(row), "there, row %d: %s", row, gable_last_error());
   gable_device_free(ctx, &ptr);
   gable_device_free(ctx, &idx);
@@ -211,8 +211,8 @@ static void check_planted(gable_context *ctx, const char *method, test_triangle 
     gable_matrix_view view = test_triangle_view(t);
     gable_trisolve *plan = NULL;
     options.method = method;
-    if (faults[k].full) view.part = GABLE_FULL;
-    options.uplo = faults[k].full ? GABLE_LOWER : GABLE_FULL;
+    if (faults[k].full) view.part = GABLE_PART_FULL;
+    options.uplo = faults[k].full ? GABLE_PART_LOWER : GABLE_PART_FULL;
     CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
     *faults[k].at = faults[k].value;
     CHECK(gable_trisolve_analyse(plan, &view) == faults[k].status && names(row), "%s, fault %zu, row %d: %s", method, k,
@@ -247,7 +247,7 @@ static void check_too_many(gable_context *ctx)
   gable_trisolve *plan = NULL;
   void *there = NULL;
   view.n_rows = view.n_cols = 2;
-  view.part = GABLE_LOWER;
+  view.part = GABLE_PART_LOWER;
   view.ptr = ptr;
   view.idx = idx;
   CHECK_OK(gable_trisolve_create(ctx, NULL, &plan));
@@ -256,7 +256,7 @@ static void check_too_many(gable_context *ctx)
   CHECK_OK(gable_device_copy_in(ctx, there, ptr, sizeof ptr, NULL));
   view.ptr = there;
   view.idx = there;
-  view.space = GABLE_DEVICE;
+  view.space = GABLE_SPACE_DEVICE;
   CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_LIMIT, "%s", gable_last_error());
   gable_device_free(ctx, &there);
   gable_trisolve_destroy(&plan);
@@ -280,9 +280,9 @@ static void check_refusals(gable_context *ctx)
   CHECK_OK(gable_trisolve_create(ctx, NULL, &plan));
   CHECK(gable_trisolve_update(plan, val) == GABLE_ERR_STATE);
   CHECK(gable_work_create(plan, 1, &w) == GABLE_ERR_STATE && !w);
-  view.part = GABLE_FULL;
+  view.part = GABLE_PART_FULL;
   CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "which triangle"));
-  view.part = GABLE_LOWER;
+  view.part = GABLE_PART_LOWER;
   idx[3] = 2; /* row 2 = {2, 2}: a duplicate */
   CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && names(2), "%s", gable_last_error());
   idx[3] = 1;
@@ -291,10 +291,10 @@ static void check_refusals(gable_context *ctx)
   idx[4] = 2;
   idx[2] = 2; /* planted above the diagonal: with row 2 it would be a cycle */
   CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && names(1), "%s", gable_last_error());
-  view.part = GABLE_FULL;
+  view.part = GABLE_PART_FULL;
   gable_trisolve_destroy(&plan);
   options.method = NULL;
-  options.uplo = GABLE_LOWER; /* ignored there, but then the diagonal entry is missing */
+  options.uplo = GABLE_PART_LOWER; /* ignored there, but then the diagonal entry is missing */
   CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
   CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_SINGULAR && names(1), "%s", gable_last_error());
   idx[2] = 1;
@@ -309,20 +309,20 @@ static void check_refusals(gable_context *ctx)
   CHECK_OK(gable_trisolve_analyse(plan, &view));
   CHECK_OK(gable_work_create(plan, 1, &w));
   gable_vectors_view b = vector(3, val), x = b;
-  CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &x) == GABLE_ERR_STATE);
+  CHECK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b, &x) == GABLE_ERR_STATE);
   CHECK_OK(gable_trisolve_update(plan, val));
   x.n = 2;
-  CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &x) == GABLE_ERR_ARGUMENT);
+  CHECK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b, &x) == GABLE_ERR_ARGUMENT);
   x.n = 3;
   x.major = (gable_major)2;
-  CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &x) == GABLE_ERR_ARGUMENT);
-  x.major = GABLE_COL_MAJOR;
+  CHECK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b, &x) == GABLE_ERR_ARGUMENT);
+  x.major = GABLE_MAJOR_COL;
   x.count = b.count = 2;
-  CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &x) == GABLE_ERR_ARGUMENT);
+  CHECK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b, &x) == GABLE_ERR_ARGUMENT);
   CHECK_OK(gable_trisolve_analyse(plan, &view));
   CHECK_OK(gable_trisolve_update(plan, val));
   x.count = b.count = 1;
-  CHECK(gable_trisolve_solve(plan, w, GABLE_N, &b, &x) == GABLE_ERR_MISMATCH);
+  CHECK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b, &x) == GABLE_ERR_MISMATCH);
   CHECK(gable_work_status(w, NULL) == GABLE_ERR_MISMATCH);
   gable_work_destroy(&w);
   gable_trisolve_destroy(&plan);
@@ -337,8 +337,8 @@ static void check_schedule(gable_context *ctx, const char *method)
   gable_idx *order = malloc((size_t)t.n * 4), *level = malloc((size_t)t.n * 4), top = 0;
   char *seen = calloc((size_t)t.n, 1);
   size_t host = 0, device = 0;
-  CHECK_OK(gable_trisolve_get_schedule(plan, GABLE_N, order, level));
-  CHECK_OK(gable_trisolve_get_info(plan, GABLE_N, &info));
+  CHECK_OK(gable_trisolve_get_schedule(plan, GABLE_OP_N, order, level));
+  CHECK_OK(gable_trisolve_get_info(plan, GABLE_OP_N, &info));
   for (gable_idx i = 0; i < t.n; i++) {
     gable_idx own = 0;
     CHECK(order[i] >= 0 && order[i] < t.n && !seen[order[i]], "order is no permutation");
@@ -360,7 +360,7 @@ static void check_schedule(gable_context *ctx, const char *method)
   double *b = calloc((size_t)t.n, 8);
   gable_vectors_view v = vector(t.n, b);
   b[0] = 1;
-  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &v, &v));
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &v, &v));
   CHECK_OK(gable_work_status(w, NULL));
   CHECK(b[0] == 1 / t.val[0], "%s: %g", method, b[0]);
   gable_work_destroy(&w);
@@ -391,9 +391,9 @@ static void check_timing(gable_context *ctx)
   CHECK_OK(gable_work_create(plan, 1, &w));
   for (gable_idx i = 0; i < t.n; i++) b[i] = 1 + i % 3;
   gable_vectors_view bv = vector(t.n, b), xv = vector(t.n, x);
-  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_N, &bv, &xv));
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &bv, &xv));
   CHECK(test_bound_ratio(&t, x, b, 1, 0) <= 1, "wrong");
-  CHECK_OK(gable_trisolve_get_info(plan, GABLE_N, &info));
+  CHECK_OK(gable_trisolve_get_info(plan, GABLE_OP_N, &info));
   CHECK(strstr(info.why, "timed: ") && strstr(info.why, "tiles"), "%s", info.why);
   CHECK(strstr(info.why, test_place_is_gpu(ctx) ? "rows" : "serial"), "%s", info.why);
   CHECK(!strcmp(info.method, "auto") && strstr(info.why, info.method_used), "%s: %s", info.method_used, info.why);
@@ -416,7 +416,7 @@ static void check_counters(gable_context *ctx)
     const char *method = *name;
     gable_trisolve *plan = plan_for(ctx, method, &t);
     gable_trisolve_info i = GABLE_TRISOLVE_INFO_INIT;
-    CHECK_OK(gable_trisolve_get_info(plan, GABLE_N, &i));
+    CHECK_OK(gable_trisolve_get_info(plan, GABLE_OP_N, &i));
     const gable_off inside = t.ptr[t.n] - t.n;
     const int serial = !strcmp(method, "serial"), lev = !strncmp(method, "lev", 3);
     CHECK(serial == (i.launches == 0 && i.tiles == 0), "%s", method);

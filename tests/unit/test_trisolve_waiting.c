@@ -45,7 +45,7 @@ static gable_trisolve *plan_for(const problem *g, gable_idx n, const char *metho
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
   gable_trisolve *plan = NULL;
   view.n_rows = view.n_cols = n;
-  view.part = GABLE_LOWER;
+  view.part = GABLE_PART_LOWER;
   view.ptr = g->ptr;
   view.idx = g->idx;
   options.method = method;
@@ -69,7 +69,7 @@ static gable_status solve_first(gable_trisolve *plan, gable_work *w, problem *g,
   bv.ld = xv.ld = n;
   bv.data = g->b;
   xv.data = x;
-  return gable_trisolve_solve(plan, w, GABLE_N, &bv, &xv);
+  return gable_trisolve_solve(plan, w, GABLE_OP_N, &bv, &xv);
 }
 
 static gable_status solve(gable_trisolve *plan, gable_work *w, problem *g, double *x)
@@ -127,7 +127,7 @@ static void check_deadline(problem *g, const char *method, fault (*plant)(gi_sid
   CHECK_OK(solve(plan, w, g, good));
   gable_work_destroy(&w);
   CHECK_OK(gable_work_create(plan, 1, &w));
-  const fault f = plant(gi_cpu_side(plan, GABLE_N));
+  const fault f = plant(gi_cpu_side(plan, GABLE_OP_N));
   const gable_idx kept = *f.at;
   *f.at = f.value;
   const double start = gi_now();

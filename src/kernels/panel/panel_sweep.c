@@ -12,6 +12,6 @@ static const gik_panel_kernels *const of_d[4] = ALL(d), *const of_s[4] = ALL(s),
 const gik_panel_kernels *gik_panel_kernels_for(gable_type value, gable_type vector, gable_idx nrhs)
 {
   const int count = nrhs <= 1 ? 0 : nrhs <= 4 ? 1 : nrhs <= 8 ? 2 : 3;
-  if (value == GABLE_D) return vector == GABLE_D ? of_d[count] : NULL;
-  return vector == GABLE_S ? of_s[count] : of_mixed[count];
+  if (value == GABLE_TYPE_D) return vector == GABLE_TYPE_D ? of_d[count] : NULL;
+  return vector == GABLE_TYPE_S ? of_s[count] : of_mixed[count];
 }

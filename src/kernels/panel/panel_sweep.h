@@ -58,8 +58,8 @@ typedef struct gik_panel_kernels {
   gik_panel_off *off, *off_t;
 } gik_panel_kernels;
 
-/* value and vector: GABLE_S or GABLE_D (a double value with float vectors has none: NULL).  The kernels with the least
- * R >= nrhs, or with the largest. */
+/* value and vector: GABLE_TYPE_S or GABLE_TYPE_D (a double value with float vectors has none: NULL).  The kernels with
+ * the least R >= nrhs, or with the largest. */
 const gik_panel_kernels *gik_panel_kernels_for(gable_type value, gable_type vector, gable_idx nrhs);
 
 #endif

@@ -9,13 +9,13 @@
 
 static gable_status product(const gik_rows *a, const gik_product *p)
 {
-  (a->value_type == GABLE_D ? product_dd : p->type == GABLE_D ? product_sd : product_ss)(a, p);
+  (a->value_type == GABLE_TYPE_D ? product_dd : p->type == GABLE_TYPE_D ? product_sd : product_ss)(a, p);
   return GABLE_OK;
 }
 
 static gable_status turn(const gik_rows *a, const gik_product *p)
 {
-  (a->value_type == GABLE_D ? turn_dd : p->type == GABLE_D ? turn_sd : turn_ss)(a, p);
+  (a->value_type == GABLE_TYPE_D ? turn_dd : p->type == GABLE_TYPE_D ? turn_sd : turn_ss)(a, p);
   return GABLE_OK;
 }
 
@@ -29,7 +29,7 @@ static gable_status relax(const gik_rows *a, double omega, void *d, int *fault, 
 {
   (void)stream;
   for (gable_idx i = 0; i < a->n; i++) {
-    if (a->value_type == GABLE_D) {
+    if (a->value_type == GABLE_TYPE_D) {
       const double v = ((const double *)a->val)[a->diagonal[i]], r = v / omega;
       ((double *)d)[i] = r;
       blame(fault, i, r == 0 || !isfinite(r) || !isfinite(1 / r), !isfinite(v));
@@ -47,7 +47,7 @@ static gable_status gather(void *to, const void *source, const unsigned *from, u
 {
   (void)stream;
   for (unsigned k = 0; k < count; k++) {
-    if (type == GABLE_D)
+    if (type == GABLE_TYPE_D)
       ((double *)to)[k] = ((const double *)source)[from[k]];
     else
       ((float *)to)[k] = ((const float *)source)[from[k]];
@@ -60,7 +60,7 @@ static gable_status copy(gable_idx n, gable_type type, const void *from, ptrdiff
 {
   (void)stream;
   for (gable_idx i = 0; i < n; i++) {
-    if (type == GABLE_D)
+    if (type == GABLE_TYPE_D)
       ((double *)to)[i * to_step] = from ? ((const double *)from)[i * from_step] : 0;
     else
       ((float *)to)[i * to_step] = from ? ((const float *)from)[i * from_step] : 0;
@@ -73,7 +73,7 @@ static gable_status square(gable_idx n, gable_type type, const void *y, double *
   (void)stream;
   memset(parts, 0, GIK_SQUARE_PARTS * sizeof *parts);
   for (gable_idx i = 0; i < n; i++) {
-    const double v = type == GABLE_D ? ((const double *)y)[i] : (double)((const float *)y)[i];
+    const double v = type == GABLE_TYPE_D ? ((const double *)y)[i] : (double)((const float *)y)[i];
     parts[i % GIK_SQUARE_PARTS] += v * v;
   }
   *sum = 0;

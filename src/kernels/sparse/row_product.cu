@@ -136,9 +136,9 @@ template <typename A, typename V> void product_launch(const gik_rows *a, const g
 gable_status product(const gik_rows *a, const gik_product *p)
 {
   if (!a->n) return GABLE_OK;
-  if (a->value_type == GABLE_D)
+  if (a->value_type == GABLE_TYPE_D)
     product_launch<double, double>(a, p);
-  else if (p->type == GABLE_D)
+  else if (p->type == GABLE_TYPE_D)
     product_launch<float, double>(a, p);
   else
     product_launch<float, float>(a, p);
@@ -150,9 +150,9 @@ gable_status turn(const gik_rows *a, const gik_product *p)
   const unsigned blocks = blocks_for((size_t)a->n);
   const cudaStream_t stream = (cudaStream_t)p->stream;
   if (!a->n) return GABLE_OK;
-  if (a->value_type == GABLE_D)
+  if (a->value_type == GABLE_TYPE_D)
     turn_kernel<<<blocks, BLOCK, 0, stream>>>(*a, vectors_of<double, double>(p));
-  else if (p->type == GABLE_D)
+  else if (p->type == GABLE_TYPE_D)
     turn_kernel<<<blocks, BLOCK, 0, stream>>>(*a, vectors_of<float, double>(p));
   else
     turn_kernel<<<blocks, BLOCK, 0, stream>>>(*a, vectors_of<float, float>(p));
@@ -175,7 +175,7 @@ gable_status relax(const gik_rows *a, double omega, void *d, int *fault, void *s
 {
   const unsigned blocks = blocks_for((size_t)a->n);
   if (!a->n) return GABLE_OK;
-  if (a->value_type == GABLE_D)
+  if (a->value_type == GABLE_TYPE_D)
     relax_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(*a, omega, (double *)d, fault);
   else
     relax_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(*a, omega, (float *)d, fault);
@@ -192,7 +192,7 @@ gable_status gather(void *to, const void *source, const unsigned *from, unsigned
 {
   const unsigned blocks = blocks_for(count);
   if (!count) return GABLE_OK;
-  if (type == GABLE_D)
+  if (type == GABLE_TYPE_D)
     gather_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>((double *)to, (const double *)source, from, count);
   else
     gather_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>((float *)to, (const float *)source, from, count);
@@ -211,7 +211,7 @@ gable_status copy(gable_idx n, gable_type type, const void *from, ptrdiff_t from
 {
   const unsigned blocks = blocks_for((size_t)n);
   if (!n) return GABLE_OK;
-  if (type == GABLE_D)
+  if (type == GABLE_TYPE_D)
     copy_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(n, (const double *)from, from_step, (double *)to, to_step);
   else
     copy_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(n, (const float *)from, from_step, (float *)to, to_step);
@@ -239,7 +239,7 @@ gable_status square(gable_idx n, gable_type type, const void *y, double *parts, 
 {
   static_assert((int)GIK_SQUARE_PARTS == (int)BLOCK, "one block adds the parts");
   const cudaStream_t s = (cudaStream_t)stream;
-  if (type == GABLE_D)
+  if (type == GABLE_TYPE_D)
     square_kernel<<<GIK_SQUARE_PARTS, BLOCK, 0, s>>>(n, (const double *)y, parts);
   else
     square_kernel<<<GIK_SQUARE_PARTS, BLOCK, 0, s>>>(n, (const float *)y, parts);

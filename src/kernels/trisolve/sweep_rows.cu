@@ -228,9 +228,9 @@ namespace
 
 gable_status levels(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s)
 {
-  if (a->value_type == GABLE_D)
+  if (a->value_type == GABLE_TYPE_D)
     gik::levels_launch<double, double>(a, o, s);
-  else if (s->type == GABLE_D)
+  else if (s->type == GABLE_TYPE_D)
     gik::levels_launch<float, double>(a, o, s);
   else
     gik::levels_launch<float, float>(a, o, s);
@@ -240,8 +240,8 @@ gable_status levels(const gik_rows *a, const gik_sweep_order *o, const gik_sweep
 gable_status elements(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s)
 {
   if (!a->n) return GABLE_OK;
-  if (a->value_type == GABLE_D) return gik::elements_launch<double, double>(a, o, s);
-  if (s->type == GABLE_D) return gik::elements_launch<float, double>(a, o, s);
+  if (a->value_type == GABLE_TYPE_D) return gik::elements_launch<double, double>(a, o, s);
+  if (s->type == GABLE_TYPE_D) return gik::elements_launch<float, double>(a, o, s);
   return gik::elements_launch<float, float>(a, o, s);
 }
 

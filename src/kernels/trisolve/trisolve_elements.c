@@ -7,7 +7,7 @@
 
 const gik_elements *gik_elements_for(gable_type value_type, gable_type vector_type)
 {
-  if (value_type == GABLE_D) return vector_type == GABLE_D ? &elements_dd : NULL;
-  if (value_type != GABLE_S) return NULL;
-  return vector_type == GABLE_D ? &elements_sd : vector_type == GABLE_S ? &elements_ss : NULL;
+  if (value_type == GABLE_TYPE_D) return vector_type == GABLE_TYPE_D ? &elements_dd : NULL;
+  if (value_type != GABLE_TYPE_S) return NULL;
+  return vector_type == GABLE_TYPE_D ? &elements_sd : vector_type == GABLE_TYPE_S ? &elements_ss : NULL;
 }

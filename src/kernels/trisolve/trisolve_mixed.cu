@@ -96,7 +96,7 @@ template <typename T> static void mixed_launch(const gik_packed *p, const gik_so
 
 extern "C" gable_status gik_mixed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)
 {
-  if (vectors == GABLE_D)
+  if (vectors == GABLE_TYPE_D)
     gik::mixed_launch<double>(p, s);
   else
     gik::mixed_launch<float>(p, s);

@@ -99,7 +99,7 @@ extern "C" {
 
 gik_packed_layout gik_packed_layout_of(const gik_packed *p, gable_type vectors)
 {
-  const size_t size = vectors == GABLE_D ? 8 : 4, rows = 32 / (size_t)p->lanes, k = (size_t)p->pairs;
+  const size_t size = vectors == GABLE_TYPE_D ? 8 : 4, rows = 32 / (size_t)p->lanes, k = (size_t)p->pairs;
   gik_packed_layout l = {16};
   if (p->mixed) {
     l.places = k * 64 * size;
@@ -125,7 +125,7 @@ gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik
   gable_status status = GABLE_OK;
   GI_TRY(gik::countable("rows", (double)p->n_records * s->v.count));
   if (p->mixed) return gik_mixed_solve(p, vectors, s);
-  if (vectors == GABLE_D)
+  if (vectors == GABLE_TYPE_D)
     gik::packed_launch<double>(p, s);
   else
     gik::packed_launch<float>(p, s);

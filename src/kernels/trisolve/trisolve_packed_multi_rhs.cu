@@ -261,7 +261,7 @@ template <typename T> static void many_launch(const gik_packed *p, int q, gable_
   const size_t size = sizeof(T), rows = 32 / (size_t)p->lanes, groups = 64 / (size_t)q;
   const gik_packed_layout l = gik_packed_layout_of(p, type);
   many_arguments<T> g = {};
-  g.record = (const char *)p->record[type == GABLE_D];
+  g.record = (const char *)p->record[type == GABLE_TYPE_D];
   g.n_published = p->n_published;
   g.chunks = (unsigned)((s->v.count + q - 1) / q);
   g.count = (unsigned)s->v.count;
@@ -311,7 +311,7 @@ gable_status gik_packed_solve_many(const gik_packed *p, int q, gable_type vector
 {
   gable_status status = GABLE_OK;
   GI_TRY(gik::countable("rows", 8.0 * p->n_records * ((s->v.count + q - 1) / q))); /* at most 8 pieces a record */
-  if (vectors == GABLE_D)
+  if (vectors == GABLE_TYPE_D)
     gik::many_launch<double>(p, q, vectors, s);
   else
     gik::many_launch<float>(p, q, vectors, s);

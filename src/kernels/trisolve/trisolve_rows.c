@@ -7,14 +7,14 @@
 
 const gik_trisolve *gik_trisolve_for(gable_type value_type, gable_type vector_type)
 {
-  if (value_type == GABLE_D) return vector_type == GABLE_D ? &kernels_dd : NULL;
-  if (value_type != GABLE_S) return NULL;
-  return vector_type == GABLE_D ? &kernels_sd : vector_type == GABLE_S ? &kernels_ss : NULL;
+  if (value_type == GABLE_TYPE_D) return vector_type == GABLE_TYPE_D ? &kernels_dd : NULL;
+  if (value_type != GABLE_TYPE_S) return NULL;
+  return vector_type == GABLE_TYPE_D ? &kernels_sd : vector_type == GABLE_TYPE_S ? &kernels_ss : NULL;
 }
 
 const gik_trisolve *gik_relaxation_for(gable_type value_type, gable_type vector_type)
 {
-  if (value_type == GABLE_D) return vector_type == GABLE_D ? &relaxing_dd : NULL;
-  if (value_type != GABLE_S) return NULL;
-  return vector_type == GABLE_D ? &relaxing_sd : vector_type == GABLE_S ? &relaxing_ss : NULL;
+  if (value_type == GABLE_TYPE_D) return vector_type == GABLE_TYPE_D ? &relaxing_dd : NULL;
+  if (value_type != GABLE_TYPE_S) return NULL;
+  return vector_type == GABLE_TYPE_D ? &relaxing_sd : vector_type == GABLE_TYPE_S ? &relaxing_ss : NULL;
 }

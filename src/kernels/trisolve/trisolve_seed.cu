@@ -198,8 +198,8 @@ template <typename T> static seed_arguments<T> seed_of(const gik_seed *m, gable_
   g.ptr = m->a.ptr;
   g.index = m->a.col;
   g.order = m->order;
-  g.val = (const T *)m->val[type == GABLE_D];
-  g.diagonal = (const T *)m->diagonal[type == GABLE_D];
+  g.val = (const T *)m->val[type == GABLE_TYPE_D];
+  g.diagonal = (const T *)m->diagonal[type == GABLE_TYPE_D];
   g.b = (const T *)s->v.b + rhs * s->v.b_rhs;
   g.x = (T *)s->v.x + rhs * s->v.x_rhs;
   g.b_row = s->v.b_row;
@@ -287,7 +287,7 @@ static const seed_method seed_methods[] = {
 static gable_status launch(int method, const gik_seed *m, gable_type vectors, const gik_solve *s)
 {
   const seed_method *of = &seed_methods[method];
-  (vectors == GABLE_D ? of->in_double : of->in_float)(m, vectors, s);
+  (vectors == GABLE_TYPE_D ? of->in_double : of->in_float)(m, vectors, s);
   return launched(of->name);
 }
 
@@ -322,7 +322,7 @@ gable_status gik_elmc_solve(const gik_seed *m, gable_type vectors, const gik_sol
 
 gable_status gik_solve_prepare(gik_control *control, void *published, size_t count, gable_type vectors, void *stream)
 {
-  if (vectors == GABLE_D)
+  if (vectors == GABLE_TYPE_D)
     gik::prepare_kernel<double><<<256, 256, 0, (cudaStream_t)stream>>>(control, (double *)published, count);
   else
     gik::prepare_kernel<float><<<256, 256, 0, (cudaStream_t)stream>>>(control, (float *)published, count);

@@ -235,7 +235,7 @@ int gik_stepped_launches(const gik_packed *p)
 
 gable_status gik_stepped_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)
 {
-  if (vectors == GABLE_D)
+  if (vectors == GABLE_TYPE_D)
     gik::stepped_launch<double>(p, s);
   else
     gik::stepped_launch<float>(p, s);

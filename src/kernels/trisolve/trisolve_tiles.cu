@@ -184,20 +184,21 @@ extern "C" {
 
 size_t gik_tiles_record_bytes(int lanes, int pairs, int warps, gable_type vectors)
 {
-  const size_t size = vectors == GABLE_D ? 8 : 4, c = 32 * (size_t)warps, rows = c / (size_t)lanes, k = (size_t)pairs;
+  const size_t size = vectors == GABLE_TYPE_D ? 8 : 4, c = 32 * (size_t)warps, rows = c / (size_t)lanes,
+               k = (size_t)pairs;
   return (k * c * (2 * size + 4) + rows * (8 + size) + 15) / 16 * 16;
 }
 
 int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors)
 {
-  return vectors == GABLE_D ? gik::tile_blocks(gik::single_variant<double>(t), t, processors)
-                            : gik::tile_blocks(gik::single_variant<float>(t), t, processors);
+  return vectors == GABLE_TYPE_D ? gik::tile_blocks(gik::single_variant<double>(t), t, processors)
+                                 : gik::tile_blocks(gik::single_variant<float>(t), t, processors);
 }
 
 gable_status gik_tiles_solve(const gik_tiles *t, gable_type vectors, int blocks, const gik_solve *s)
 {
-  return vectors == GABLE_D ? gik::tile_launch(gik::single_variant<double>(t), t, 1, s, blocks)
-                            : gik::tile_launch(gik::single_variant<float>(t), t, 1, s, blocks);
+  return vectors == GABLE_TYPE_D ? gik::tile_launch(gik::single_variant<double>(t), t, 1, s, blocks)
+                                 : gik::tile_launch(gik::single_variant<float>(t), t, 1, s, blocks);
 }
 
 } /* extern "C" */

@@ -275,14 +275,14 @@ extern "C" {
 
 int gik_tiles_many_blocks(const gik_tiles *t, int q, gable_type vectors, int processors)
 {
-  return vectors == GABLE_D ? gik::tile_blocks(gik::several_variant<double>(t, q), t, processors)
-                            : gik::tile_blocks(gik::several_variant<float>(t, q), t, processors);
+  return vectors == GABLE_TYPE_D ? gik::tile_blocks(gik::several_variant<double>(t, q), t, processors)
+                                 : gik::tile_blocks(gik::several_variant<float>(t, q), t, processors);
 }
 
 gable_status gik_tiles_solve_many(const gik_tiles *t, int q, gable_type vectors, int blocks, const gik_solve *s)
 {
-  return vectors == GABLE_D ? gik::tile_launch(gik::several_variant<double>(t, q), t, q, s, blocks)
-                            : gik::tile_launch(gik::several_variant<float>(t, q), t, q, s, blocks);
+  return vectors == GABLE_TYPE_D ? gik::tile_launch(gik::several_variant<double>(t, q), t, q, s, blocks)
+                                 : gik::tile_launch(gik::several_variant<float>(t, q), t, q, s, blocks);
 }
 
 } /* extern "C" */

@@ -12,11 +12,12 @@ static gable_status check_view(const gable_vectors_view *v, gable_idx n, const c
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(v && v->n == n && v->count >= 0, GABLE_ERR_ARGUMENT, "%s needs %d rows", name, n);
-  GI_REQUIRE(v->type == GABLE_D || v->type == GABLE_S, GABLE_ERR_ARGUMENT, "%s must be float or double", name);
-  GI_REQUIRE(v->space == GABLE_HOST, GABLE_ERR_ARGUMENT, "%s must be in host memory", name);
+  GI_REQUIRE(v->type == GABLE_TYPE_D || v->type == GABLE_TYPE_S, GABLE_ERR_ARGUMENT, "%s must be float or double",
+             name);
+  GI_REQUIRE(v->space == GABLE_SPACE_HOST, GABLE_ERR_ARGUMENT, "%s must be in host memory", name);
   GI_REQUIRE(v->data || n == 0 || v->count == 0, GABLE_ERR_ARGUMENT, "%s has no data", name);
-  const gable_off least = v->major == GABLE_ROW_MAJOR ? v->count : n;
-  GI_REQUIRE(v->ld >= least || v->count <= (v->major == GABLE_COL_MAJOR), GABLE_ERR_ARGUMENT,
+  const gable_off least = v->major == GABLE_MAJOR_ROW ? v->count : n;
+  GI_REQUIRE(v->ld >= least || v->count <= (v->major == GABLE_MAJOR_COL), GABLE_ERR_ARGUMENT,
              "%s: leading dimension %lld below %lld", name, (long long)v->ld, (long long)least);
 done:
   return status;
@@ -93,21 +94,21 @@ gable_status gi_solve(const gi_solve_plan *plan, const gi_factor *factor, gi_sol
   GI_REQUIRE(work->plan == plan, GABLE_ERR_ARGUMENT, "the work object belongs to another plan");
   GI_REQUIRE(factor->layout == y, GABLE_ERR_ARGUMENT, "the factor belongs to another layout");
   GI_REQUIRE(parts && !(parts & ~(unsigned)GI_SOLVE_ALL), GABLE_ERR_ARGUMENT, "no such parts of a factor: %u", parts);
-  GI_REQUIRE(op == GABLE_N || op == GABLE_T, GABLE_ERR_ARGUMENT, "no such operation: %d", (int)op);
+  GI_REQUIRE(op == GABLE_OP_N || op == GABLE_OP_T, GABLE_ERR_ARGUMENT, "no such operation: %d", (int)op);
   GI_TRY(check_view(b, y->n, "b"));
   GI_TRY(check_view(x, y->n, "x"));
   GI_REQUIRE(b->count == x->count, GABLE_ERR_ARGUMENT, "b has %d columns and x has %d", b->count, x->count);
 
-  const int single = factor->type == GABLE_S && b->type == GABLE_S && x->type == GABLE_S;
+  const int single = factor->type == GABLE_TYPE_S && b->type == GABLE_TYPE_S && x->type == GABLE_TYPE_S;
   const gable_idx least = b->count > 1 && work->rhs > 1 ? 2 : 1; /* a last column is not swept unlike the others */
   for (gable_idx c = 0; c < b->count;) {
     const gable_idx left = b->count - c, most = left < work->rhs ? left : work->rhs;
     const gik_panel_kernels *k =
-        gik_panel_kernels_for(factor->type, single ? GABLE_S : GABLE_D, most < least ? least : most);
+        gik_panel_kernels_for(factor->type, single ? GABLE_TYPE_S : GABLE_TYPE_D, most < least ? least : most);
     const gable_idx count = left < k->rhs ? left : k->rhs;
     const gi_solve_window in = {b, c, count, k->rhs, single}, out = {x, c, count, k->rhs, single};
     gi_solve_team team = {.plan = plan, .factor = factor, .work = work, .kernels = k, .op = op, .parts = parts};
-    if (op == GABLE_N && factor->thin && factor->thin->plan == plan) team.thin = factor->thin;
+    if (op == GABLE_OP_N && factor->thin && factor->thin->plan == plan) team.thin = factor->thin;
     team.y = work->y;
     team.z = work->z;
     solve_window(team, &in, &out, frame);
@@ -120,7 +121,7 @@ done:
 double gi_solve_floor_bytes(const gi_solve_plan *plan, const gi_factor *factor, gable_idx nrhs)
 {
   const gi_layout *y = plan->layout;
-  const double value = factor->type == GABLE_S ? 4 : 8;
+  const double value = factor->type == GABLE_TYPE_S ? 4 : 8;
   double values = 0, indices = 0;
   for (gable_idx s = 0; s < y->n_super; s++) {
     const double w = gi_layout_width(y, s), nl = gi_layout_nl(y, s), nu = gi_layout_nu(y, s);

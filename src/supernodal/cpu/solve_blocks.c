@@ -19,7 +19,7 @@ void gi_solve_blocks(const gi_factor *factor, gable_idx rhs, int single, gable_i
 {
   if (single) {
     blocks_ss(factor, rhs, j0, j1, y);
-  } else if (factor->type == GABLE_S) {
+  } else if (factor->type == GABLE_TYPE_S) {
     blocks_sd(factor, rhs, j0, j1, y);
   } else {
     blocks_dd(factor, rhs, j0, j1, y);

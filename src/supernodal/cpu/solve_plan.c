@@ -229,7 +229,7 @@ gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan,
   w->plan = plan;
   const gable_off worth = plan->values / plan->thread_values;
   w->threads = threads = worth < threads ? (worth < 1 ? 1 : (int)worth) : threads;
-  w->rhs = max_rhs <= 1 ? 1 : gik_panel_kernels_for(GABLE_D, GABLE_D, max_rhs)->rhs;
+  w->rhs = max_rhs <= 1 ? 1 : gik_panel_kernels_for(GABLE_TYPE_D, GABLE_TYPE_D, max_rhs)->rhs;
   w->stride = ((gable_off)plan->longest + 16 + 15) / 8 * 8;
   const gable_off rows = (gable_off)plan->layout->n + plan->slots;
   GI_ALLOC(ctx, w->y, rows * w->rhs);

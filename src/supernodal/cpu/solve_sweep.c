@@ -216,8 +216,8 @@ static void diagonal(const gi_solve_team *t, gable_idx j0, gable_idx j1, int tim
 {
   const gable_idx rhs = t->kernels->rhs;
   for (gable_idx j = j0; j < j1; j++) {
-    const double inverse =
-        t->factor->type == GABLE_D ? ((const double *)t->factor->dinv)[j] : (double)((const float *)t->factor->dinv)[j];
+    const double inverse = t->factor->type == GABLE_TYPE_D ? ((const double *)t->factor->dinv)[j]
+                                                           : (double)((const float *)t->factor->dinv)[j];
     for (gable_idx r = 0; r < rhs; r++) {
       if (t->kernels->vector == sizeof(double)) {
         double *at = (double *)row_of(t, j) + r;
@@ -243,7 +243,7 @@ static void off_blocks(const gi_solve_team *t, gable_idx j0, gable_idx j1, const
 {
   const gi_layout *l = t->plan->layout;
   if (!l->off_ptr || !t->factor->off || (!dinv && l->off_ptr[j0] == l->off_ptr[j1])) return;
-  gik_panel_off *off = t->op == GABLE_N ? t->kernels->off : t->kernels->off_t;
+  gik_panel_off *off = t->op == GABLE_OP_N ? t->kernels->off : t->kernels->off_t;
   off(l->off_ptr, l->off_row, t->factor->off, dinv, j0, j1, t->y);
 }
 
@@ -254,17 +254,17 @@ static void small_block(gi_solve_team *t, gable_idx block, const direction *firs
   const gable_idx j0 = p->layout->super[s0], j1 = p->layout->super[s1];
   const gable_idx piece = p->n_parts + p->n_runs + block;
   const int all = t->parts == GI_SOLVE_ALL;
-  if (all && t->op == GABLE_T) off_blocks(t, j0, j1, NULL);
+  if (all && t->op == GABLE_OP_T) off_blocks(t, j0, j1, NULL);
   if (first) sweep(t, first, piece, s0, s1, 1);
   if (second) sweep(t, second, piece, s0, s1, 0);
-  if (all && t->op == GABLE_N) off_blocks(t, j0, j1, NULL);
+  if (all && t->op == GABLE_OP_N) off_blocks(t, j0, j1, NULL);
 }
 
 /* How many blocks of one column begin with this one, in the way of the solve; no more than most. */
 static gable_idx singles(const gi_solve_team *t, gable_idx block, gable_idx most)
 {
   const gable_idx *begin = t->plan->layout->block;
-  const gable_idx way = t->op == GABLE_N ? -1 : 1;
+  const gable_idx way = t->op == GABLE_OP_N ? -1 : 1;
   gable_idx count = 0;
   while (count < most && begin[block + 1] - begin[block] == 1) {
     count++;
@@ -280,10 +280,10 @@ static void small_blocks(gi_solve_team *t, const gi_solve_segment *g, const dire
   const gable_idx count = g->block1 - g->block0;
   const int together = t->parts == GI_SOLVE_ALL && y->off_ptr && t->factor->off && t->factor->kind == GI_LU;
   for (gable_idx q = 0; q < count;) {
-    const gable_idx block = t->op == GABLE_N ? g->block1 - 1 - q : g->block0 + q;
+    const gable_idx block = t->op == GABLE_OP_N ? g->block1 - 1 - q : g->block0 + q;
     const gable_idx alone = together ? singles(t, block, count - q) : 0;
     if (alone) {
-      const gable_idx j0 = t->op == GABLE_N ? y->block[block + 1] - alone : y->block[block];
+      const gable_idx j0 = t->op == GABLE_OP_N ? y->block[block + 1] - alone : y->block[block];
       off_blocks(t, j0, j0 + alone, t->factor->dinv);
       q += alone;
     } else {
@@ -304,10 +304,10 @@ static void one_block(gi_solve_team *t, const gi_solve_segment *g, const directi
   const gi_layout *l = t->plan->layout;
   const gable_idx j0 = l->super[g->s0], j1 = l->super[g->s1];
   const int all = t->parts == GI_SOLVE_ALL && l->n_blocks > 1;
-  if (all && t->op == GABLE_T) off_blocks_by_one(t, j0, j1);
+  if (all && t->op == GABLE_OP_T) off_blocks_by_one(t, j0, j1);
   if (first) forward(t, g, first);
   if (second) backward(t, g, second);
-  if (all && t->op == GABLE_N) off_blocks_by_one(t, j0, j1);
+  if (all && t->op == GABLE_OP_N) off_blocks_by_one(t, j0, j1);
 }
 
 static void use_thin(const gi_solve_team *t, direction d[2])
@@ -335,25 +335,25 @@ static void directions(const gi_solve_team *t, direction d[2], const direction *
   gik_panels back = forth;
   back.lrow = y->lrow;
   back.ucol = y->ucol;
-  const int lower_first = t->op == GABLE_N || f->kind != GI_LU;
+  const int lower_first = t->op == GABLE_OP_N || f->kind != GI_LU;
   const int lu = f->kind == GI_LU;
   d[0] = (direction){.panels = forth, .sweep = k->forward_l, .block = k->block_l};
   if (!lower_first) d[0] = (direction){.panels = forth, .sweep = k->forward_ut, .block = k->block_ut, .upper = 1};
   d[1] = (direction){.panels = back, .sweep = k->backward_lt, .block = k->block_lt};
-  if (t->op == GABLE_N && lu)
+  if (t->op == GABLE_OP_N && lu)
     d[1] = (direction){.panels = back, .sweep = k->backward_u, .block = k->block_u, .upper = 1};
   d[1].pivots = f->kind == GI_LDLT && (t->parts & GI_SOLVE_D);
   if (t->thin) use_thin(t, d);
   const int has_l = (t->parts & GI_SOLVE_L) != 0, has_u = (t->parts & GI_SOLVE_U) != 0;
-  use[0] = (t->op == GABLE_N ? has_l : has_u) ? &d[0] : NULL;
-  use[1] = (t->op == GABLE_N ? has_u : has_l) ? &d[1] : NULL;
+  use[0] = (t->op == GABLE_OP_N ? has_l : has_u) ? &d[0] : NULL;
+  use[1] = (t->op == GABLE_OP_N ? has_u : has_l) ? &d[1] : NULL;
 }
 
 static void segments(gi_solve_team *t, const direction *first, const direction *second)
 {
   const gi_solve_plan *p = t->plan;
   for (gable_idx q = 0; q < p->n_segments; q++) {
-    const gi_solve_segment *g = &p->segment[t->op == GABLE_N ? p->n_segments - 1 - q : q];
+    const gi_solve_segment *g = &p->segment[t->op == GABLE_OP_N ? p->n_segments - 1 - q : q];
     if (g->cut) {
       one_block(t, g, first, second);
     } else {

@@ -2,9 +2,9 @@
 #ifndef GI_SOLVE_SWEEP_H
 #define GI_SOLVE_SWEEP_H
 
-#include "supernodal/cpu/thin_panels.h"
 #include "kernels/panel/panel_sweep.h"
 #include "supernodal/cpu/solve_plan.h"
+#include "supernodal/cpu/thin_panels.h"
 
 typedef struct gi_solve_team {
   const gi_solve_plan *plan;

@@ -43,7 +43,7 @@ void gi_solve_take(const gi_solve_window *w, const gi_solve_frame *frame, gable_
 {
   if (w->single) {
     take_ss(w, frame, i0, i1, y);
-  } else if (w->view->type == GABLE_S) {
+  } else if (w->view->type == GABLE_TYPE_S) {
     take_ds(w, frame, i0, i1, y);
   } else {
     take_dd(w, frame, i0, i1, y);
@@ -54,7 +54,7 @@ void gi_solve_give(const gi_solve_window *w, const gi_solve_frame *frame, gable_
 {
   if (w->single) {
     give_ss(w, frame, i0, i1, y);
-  } else if (w->view->type == GABLE_S) {
+  } else if (w->view->type == GABLE_TYPE_S) {
     give_ds(w, frame, i0, i1, y);
   } else {
     give_dd(w, frame, i0, i1, y);

@@ -224,7 +224,7 @@ static gable_status make_streams(gable_context *ctx, const gi_solve_plan *plan, 
   }
   o.upper = 1;
   if (lu) GI_TRY(make_stream(ctx, &o, 1, y->ucol, &t->u));
-  const size_t value = f->type == GABLE_S ? sizeof(float) : sizeof(double);
+  const size_t value = f->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
   t->bytes = (gable_off)sizeof *t + stream_bytes(&t->l, o.pieces, value) + stream_bytes(&t->u, o.pieces, value) +
              (t->back_index == t->l.index ? 0 : 4 * t->l.indices);
 done:
@@ -301,7 +301,7 @@ gable_off gi_thin_bytes(const gi_layout *y, gi_factor_kind kind, gable_type type
       indices += 2 + nu;
     }
   }
-  return values * (gable_off)(type == GABLE_S ? sizeof(float) : sizeof(double)) + 4 * indices;
+  return values * (gable_off)(type == GABLE_TYPE_S ? sizeof(float) : sizeof(double)) + 4 * indices;
 }
 
 gable_status gi_thin_update(gable_context *ctx, const gi_solve_plan *plan, gi_factor *f)
@@ -310,7 +310,7 @@ gable_status gi_thin_update(gable_context *ctx, const gi_solve_plan *plan, gi_fa
   gi_thin_panels *t = f->thin;
   f->thin = NULL;
   if (t && t->plan != plan) gi_thin_destroy(ctx, &t);
-  const size_t bytes = f->type == GABLE_S ? sizeof(float) : sizeof(double);
+  const size_t bytes = f->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
   if (!t && !worth_it(plan->layout)) goto done;
   if (!t) {
     GI_ALLOC_ZERO(ctx, t, 1);

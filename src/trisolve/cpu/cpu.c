@@ -6,7 +6,7 @@
 #include "trisolve/cpu/cpu.h"
 
 typedef struct cpu_state {
-  gi_side side[2];          /* of GABLE_N, GABLE_T */
+  gi_side side[2];          /* of GABLE_OP_N, GABLE_OP_T */
   gi_side rival[2];         /* auto that times: the other candidate, until the first update */
   gable_off *diagonal_from; /* [n] place in val of each row's diagonal entry, -1 without; NULL: unit or separate */
 } cpu_state;
@@ -37,10 +37,10 @@ gi_side *gi_cpu_side(gable_trisolve *t, gable_op op)
 static void state_release(gable_context *ctx, cpu_state *s)
 {
   if (!s) return;
-  gi_side_release(ctx, &s->side[GABLE_N]);
-  gi_side_release(ctx, &s->side[GABLE_T]);
-  gi_side_release(ctx, &s->rival[GABLE_N]);
-  gi_side_release(ctx, &s->rival[GABLE_T]);
+  gi_side_release(ctx, &s->side[GABLE_OP_N]);
+  gi_side_release(ctx, &s->side[GABLE_OP_T]);
+  gi_side_release(ctx, &s->rival[GABLE_OP_N]);
+  gi_side_release(ctx, &s->rival[GABLE_OP_T]);
   gi_free(ctx, s->diagonal_from);
   gi_free(ctx, s);
 }
@@ -89,22 +89,23 @@ static gable_status cpu_analyse(gable_trisolve *t, const gable_matrix_view *a)
   gable_status status = GABLE_OK;
   gable_context *ctx = t->ctx;
   const gi_shape *shape = &t->shape;
-  const gable_op own = shape->format == GABLE_CSR ? GABLE_N : GABLE_T;
+  const gable_op own = shape->format == GABLE_FORMAT_CSR ? GABLE_OP_N : GABLE_OP_T;
   gi_pattern pattern[2];
   cpu_state *state = NULL;
 
   memset(pattern, 0, sizeof pattern);
   cpu_release(t);
-  GI_REQUIRE(shape->space == GABLE_HOST, GABLE_ERR_ARGUMENT, "the matrix is in device memory, the context is 'cpu'");
+  GI_REQUIRE(shape->space == GABLE_SPACE_HOST, GABLE_ERR_ARGUMENT,
+             "the matrix is in device memory, the context is 'cpu'");
   GI_ALLOC_ZERO(ctx, state, 1);
-  GI_TRY(gi_triangle_read(ctx, shape, a, t->options.diag == GABLE_STORED, &pattern[own].rows, &state->diagonal_from,
-                          &t->bad_row));
-  if (t->options.diag != GABLE_STORED) {
+  GI_TRY(gi_triangle_read(ctx, shape, a, t->options.diag == GABLE_DIAG_STORED, &pattern[own].rows,
+                          &state->diagonal_from, &t->bad_row));
+  if (t->options.diag != GABLE_DIAG_STORED) {
     gi_free(ctx, state->diagonal_from);
     state->diagonal_from = NULL;
   }
   GI_TRY(gi_triangle_transpose(ctx, &pattern[own].rows, &pattern[!own].rows));
-  for (int op = GABLE_N; op <= GABLE_T; op++) {
+  for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) {
     gi_pattern *p = &pattern[op];
     if (!(t->options.ops & (1 << op))) continue;
     p->columns = pattern[!op].rows; /* borrowed */
@@ -116,7 +117,7 @@ static gable_status cpu_analyse(gable_trisolve *t, const gable_matrix_view *a)
   t->state = state;
   state = NULL;
 done:
-  for (int op = GABLE_N; op <= GABLE_T; op++) {
+  for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) {
     gi_triangle_release(ctx, &pattern[op].rows);
     gi_levels_release(ctx, &pattern[op].levels);
   }
@@ -194,7 +195,7 @@ static gable_status cpu_update(gable_trisolve *t, const void *val, const void *d
 {
   gable_status status = GABLE_OK;
   cpu_state *s = t->state;
-  for (int op = GABLE_N; op <= GABLE_T; op++) {
+  for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) {
     if (!s->side[op].method) continue;
     GI_TRY(side_update(&s->side[op], val, s->diagonal_from, diagonal, &t->bad_row));
     if (!s->rival[op].method) continue;
@@ -215,7 +216,7 @@ static void cpu_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *h
 {
   const cpu_state *s = t->state;
   (void)max_rhs;
-  *host = side_scratch(&s->side[GABLE_N]) + side_scratch(&s->side[GABLE_T]);
+  *host = side_scratch(&s->side[GABLE_OP_N]) + side_scratch(&s->side[GABLE_OP_T]);
   *device = 0;
 }
 
@@ -223,13 +224,13 @@ static void cpu_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *h
 static void *scratch_of(const gable_work *w, int op)
 {
   const cpu_state *s = w->plan->state;
-  return (char *)w->host + (op == GABLE_N ? 0 : side_scratch(&s->side[GABLE_N]));
+  return (char *)w->host + (op == GABLE_OP_N ? 0 : side_scratch(&s->side[GABLE_OP_N]));
 }
 
 static gable_status cpu_work_init(gable_work *w)
 {
   const cpu_state *s = w->plan->state;
-  for (int op = GABLE_N; op <= GABLE_T; op++) {
+  for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) {
     const gi_side *side = &s->side[op];
     if (side->method && side->method->scratch_init) side->method->scratch_init(side, scratch_of(w, op));
   }
@@ -278,7 +279,7 @@ static gable_status cpu_solve(const gable_trisolve *t, gable_work *w, gable_op o
   const cpu_state *s = t->state;
   const gi_side *own = &s->side[op], *other = &s->side[!op];
   const gik_trisolve *kernels = gik_trisolve_for(t->shape.value_type, b->type);
-  GI_REQUIRE(b->space == GABLE_HOST && x->space == GABLE_HOST, GABLE_ERR_ARGUMENT,
+  GI_REQUIRE(b->space == GABLE_SPACE_HOST && x->space == GABLE_SPACE_HOST, GABLE_ERR_ARGUMENT,
              "vectors in device memory, but the plan is on the CPU");
   for (gable_idx first = 0; first < b->count; first += GIK_RHS_BLOCK) {
     gable_idx count = b->count - first < GIK_RHS_BLOCK ? b->count - first : GIK_RHS_BLOCK;
@@ -339,7 +340,7 @@ static gable_status cpu_info(const gable_trisolve *t, gable_op op, gable_trisolv
   info->widest = s->widest;
   info->plan_bytes_host = sizeof *t + sizeof *state;
   if (state->diagonal_from) info->plan_bytes_host += (size_t)info->n * sizeof *state->diagonal_from;
-  for (int o = GABLE_N; o <= GABLE_T; o++)
+  for (int o = GABLE_OP_N; o <= GABLE_OP_T; o++)
     info->plan_bytes_host += side_bytes(&state->side[o], info->n) + side_bytes(&state->rival[o], info->n);
   if (traversed) {
     snprintf(info->method_used, sizeof info->method_used, "serial");

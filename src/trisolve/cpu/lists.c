@@ -108,7 +108,7 @@ static double diagonal_of(const gi_lists *l, const void *val, const gable_off *d
   const void *source = diagonal ? diagonal : val;
   if (!diagonal && !diagonal_from) return 1.0;
   gable_off p = diagonal ? i : diagonal_from[i];
-  return l->m.value_type == GABLE_S ? (double)((const float *)source)[p] : ((const double *)source)[p];
+  return l->m.value_type == GABLE_TYPE_S ? (double)((const float *)source)[p] : ((const double *)source)[p];
 }
 
 gable_status gi_lists_update(gi_lists *l, const void *val, const gable_off *diagonal_from, const void *diagonal,

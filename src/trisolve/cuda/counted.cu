@@ -301,7 +301,7 @@ static gable_status counted_arrays(gi_device_memory *keep, const gi_reading *rea
   all += (2 * n + entries) * sizeof(unsigned) + 8192; /* and what is lost between arrays */
   all += (n + entries) * sizeof(double);              /* the other op's values */
   for (int type = 0; type < 2; type++)
-    if (types >> type & 1) records[type] = bound * gik_packed_layout_of(out, type ? GABLE_D : GABLE_S).bytes;
+    if (types >> type & 1) records[type] = bound * gik_packed_layout_of(out, type ? GABLE_TYPE_D : GABLE_TYPE_S).bytes;
   GI_TRY(gi_device_reserve(keep, all + records[0] + records[1]));
   GI_TRY(take(keep, slots, &c->row_at));
   GI_TRY(take(keep, slots, &c->run));
@@ -366,7 +366,7 @@ static counted_writer writer_of(const gi_reading *reading, const classes k, cons
   w.records = &reading->found->records;
   w.at = p->steps ? reading->row : p->position;
   w.slots = 32 / (unsigned)p->lanes;
-  w.l = gik_packed_layout_of(p, type ? GABLE_D : GABLE_S);
+  w.l = gik_packed_layout_of(p, type ? GABLE_TYPE_D : GABLE_TYPE_S);
   w.record = (char *)p->record[type];
   w.mixed = p->head;
   w.gates = p->gated && !p->steps;

@@ -47,7 +47,7 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
     GI_TRY(gi_cuda_tiles(&s->memory, &d->triangle, d->level, &d->profile, &shape, types_of(t), &d->tiles, &d->row_at));
     for (int type = 0; type < 2; type++)
       d->solve_blocks[type] =
-          types_of(t) >> type & 1 ? gik_tiles_blocks(&d->tiles, type ? GABLE_D : GABLE_S, s->processors) : 1;
+          types_of(t) >> type & 1 ? gik_tiles_blocks(&d->tiles, type ? GABLE_TYPE_D : GABLE_TYPE_S, s->processors) : 1;
     if (d->solve_blocks[0] > 0 && d->solve_blocks[1] > 0 && d->tiles.slots <= 0xffff) break;
     GI_REQUIRE(attempt < 8, GABLE_ERR_LIMIT, "no tile shape fits: %d slots in the largest tile", d->tiles.slots);
     gi_device_give_back_since(&s->memory, before);

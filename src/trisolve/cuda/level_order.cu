@@ -39,7 +39,7 @@ gable_status cuda_level_order(const gable_trisolve *t, gi_level_order *out)
 {
   gable_status status = GABLE_OK;
   gi_device_memory scratch = {t->ctx};
-  const side *d = &((const state *)t->state)->of[GABLE_N];
+  const side *d = &((const state *)t->state)->of[GABLE_OP_N];
   const size_t n = (size_t)t->shape.n, starts = (size_t)d->profile.levels + 1;
   gik_device_triangle rows = {};
   unsigned *order = nullptr, *start = nullptr;

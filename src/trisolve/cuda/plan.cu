@@ -225,7 +225,7 @@ done:
 gable_status records_schedule(const gable_trisolve *t, state *s, side *d)
 {
   gable_status status = GABLE_OK;
-  const int k = shape_of(d), stored = d == &s->of[t->shape.format == GABLE_CSR ? GABLE_N : GABLE_T];
+  const int k = shape_of(d), stored = d == &s->of[t->shape.format == GABLE_FORMAT_CSR ? GABLE_OP_N : GABLE_OP_T];
   gi_records r;
   if (d->method == GI_ROWS) rows_shape(t, d, k);
   if (stored && d->method == GI_ROWS && by_counting(t, s, d)) {
@@ -316,7 +316,7 @@ gable_status on_device(gi_device_memory *scratch, const gi_shape *shape, const g
   const size_t offset = gi_type_size(shape->offset_type), n = (size_t)shape->n, nnz = (size_t)shape->nnz;
   void *ptr = nullptr, *idx = nullptr;
   *out = *a;
-  if (shape->space == GABLE_DEVICE) goto done;
+  if (shape->space == GABLE_SPACE_DEVICE) goto done;
   GI_TRY(gi_device_take(scratch, (n + 1) * offset, &ptr));
   GI_TRY(gi_device_take(scratch, nnz * sizeof(gable_idx) + 4, &idx));
   GI_TRY(checked(cudaMemcpyAsync(ptr, a->ptr, (n + 1) * offset, cudaMemcpyHostToDevice), "copy of the offsets"));
@@ -359,7 +359,7 @@ static gable_status read_matrix(gable_trisolve *t, state *s, const gable_matrix_
     GI_TRY(gi_device_take(&s->scratch, tiles * sizeof(unsigned), (void **)&s->counts.entries));
   }
   GI_TRY(on_device(&s->scratch, &t->shape, a, &view));
-  GI_TRY(gi_cuda_read(&s->memory, &t->shape, &view, t->options.diag == GABLE_STORED, &s->reading));
+  GI_TRY(gi_cuda_read(&s->memory, &t->shape, &view, t->options.diag == GABLE_DIAG_STORED, &s->reading));
 done:
   return status;
 }
@@ -403,7 +403,7 @@ done:
 gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
-  const int stored = t->shape.format == GABLE_CSR ? GABLE_N : GABLE_T;
+  const int stored = t->shape.format == GABLE_FORMAT_CSR ? GABLE_OP_N : GABLE_OP_T;
   const int asked[2] = {(t->options.ops & GABLE_TRISOLVE_N) != 0, (t->options.ops & GABLE_TRISOLVE_T) != 0};
   state *s = nullptr;
   GI_REQUIRE(t->shape.nnz >= 0 && t->shape.nnz < INT_MAX, GABLE_ERR_LIMIT,
@@ -421,7 +421,7 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
   }
   for (int op = 0; op < 2; op++)
     if (!asked[op]) GI_TRY(traverse_side(t, s, &s->of[!op], &s->of[op]));
-  if (t->shape.space == GABLE_HOST) {
+  if (t->shape.space == GABLE_SPACE_HOST) {
     GI_TRY(gi_device_take(&s->memory, ((size_t)t->shape.nnz + 1) * gi_type_size(t->shape.value_type), &s->values));
     GI_TRY(gi_device_take(&s->memory, ((size_t)t->shape.n + 1) * gi_type_size(t->shape.value_type), &s->diagonal));
   }

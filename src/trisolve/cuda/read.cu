@@ -222,7 +222,7 @@ gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gabl
                           gi_reading *out)
 {
   gable_status status = GABLE_OK;
-  const int n = shape->n, lower = (shape->format == GABLE_CSR) == (shape->uplo == GABLE_LOWER);
+  const int n = shape->n, lower = (shape->format == GABLE_FORMAT_CSR) == (shape->uplo == GABLE_PART_LOWER);
   const size_t used = sizeof *out->found + (2 * GI_WIDTHS + (size_t)n + 1) * sizeof *out->child;
   const size_t cleared = (used + 15) / 16;
   gi_reading o = {{n, a->base, lower ? 0u : ~0u, (unsigned)(lower ? -a->base : n + a->base), a->idx}};
@@ -236,7 +236,7 @@ gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gabl
   GI_TRY(take(m, (size_t)n, &o.diagonal_from));
   GI_TRY(take(m, (size_t)n, &o.row));
   GI_TRY(take(m, (size_t)n + 1, &o.count));
-  r.ptr = {a->ptr, a->offset_type == GABLE_I64, a->base};
+  r.ptr = {a->ptr, a->offset_type == GABLE_TYPE_I64, a->base};
   r.rows = o.rows;
   r.lower = lower;
   r.strict = shape->strict;

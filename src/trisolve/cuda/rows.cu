@@ -216,7 +216,7 @@ gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t
   if (out->mixed) GI_TRY(take(keep, o.bound, &out->head));
   for (int type = 0; type < 2; type++) {
     if (!(types >> type & 1)) continue;
-    const gik_packed_layout l = gik_packed_layout_of(out, type ? GABLE_D : GABLE_S);
+    const gik_packed_layout l = gik_packed_layout_of(out, type ? GABLE_TYPE_D : GABLE_TYPE_S);
     GI_TRY(gi_device_take(keep, l.bytes * o.bound, &out->record[type]));
     const packed_writer w = {*t, o, at, c, slots, l, (char *)out->record[type], out->head};
     GI_TRY(each(o.bound * 32, w));

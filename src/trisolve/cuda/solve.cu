@@ -91,8 +91,8 @@ gable_status work_init(gable_work *w)
     const gi_method m = s->of[op].method;
     char *at = (char *)w->device + a.offset;
     return gik_solve_prepare((gik_control *)at, at + aligned(sizeof(gik_control)),
-                             m == GI_TILES || m == GI_ROWS || m == GI_ELMR ? a.numbers : 0, type ? GABLE_D : GABLE_S,
-                             nullptr);
+                             m == GI_TILES || m == GI_ROWS || m == GI_ELMR ? a.numbers : 0,
+                             type ? GABLE_TYPE_D : GABLE_TYPE_S, nullptr);
   }));
   GI_TRY(checked(cudaStreamSynchronize(nullptr), "work"));
 done:
@@ -111,7 +111,7 @@ namespace
 gable_status stage_copy(const gable_vectors_view *v, void *stage, int in, cudaStream_t stream)
 {
   const size_t size = gi_type_size(v->type), pitch = (size_t)v->ld * size;
-  const int columns = v->major == GABLE_COL_MAJOR;
+  const int columns = v->major == GABLE_MAJOR_COL;
   const size_t width = (size_t)(columns ? v->n : v->count) * size, height = (size_t)(columns ? v->count : v->n);
   return checked(in ? cudaMemcpy2DAsync(stage, width, v->data, pitch, width, height, cudaMemcpyHostToDevice, stream)
                     : cudaMemcpy2DAsync(v->data, pitch, stage, width, width, height, cudaMemcpyDeviceToHost, stream),
@@ -122,8 +122,8 @@ gable_status launch(const side *d, gable_type type, int q, const gik_solve *r)
 {
   switch (d->method) {
   case GI_TILES:
-    return q > 1 ? gik_tiles_solve_many(&d->tiles, q, type, d->many_blocks[type == GABLE_D], r)
-                 : gik_tiles_solve(&d->tiles, type, d->solve_blocks[type == GABLE_D], r);
+    return q > 1 ? gik_tiles_solve_many(&d->tiles, q, type, d->many_blocks[type == GABLE_TYPE_D], r)
+                 : gik_tiles_solve(&d->tiles, type, d->solve_blocks[type == GABLE_TYPE_D], r);
   case GI_ROWS:
     if (d->packed.steps) return gik_stepped_solve(&d->packed, type, r);
     return q > 1 ? gik_packed_solve_many(&d->packed, q, type, r) : gik_packed_solve(&d->packed, type, r);
@@ -140,7 +140,7 @@ gik_device_vectors vectors_of(const gable_vectors_view *b, const gable_vectors_v
   gable_vectors_view packed = *b;
   gik_device_vectors v = {};
   packed.data = stage;
-  packed.ld = b->major == GABLE_COL_MAJOR ? b->n : b->count;
+  packed.ld = b->major == GABLE_MAJOR_COL ? b->n : b->count;
   if (stage) b = x = &packed;
   v.count = b->count;
   v.b = b->data;
@@ -171,7 +171,7 @@ gable_status host_right_sides(const gable_vectors_view *b, const gable_vectors_v
   *out = b;
   if (b->major == x->major) goto done;
   GI_TRY(checked(cudaStreamSynchronize(stream), "solve")); /* what is on it may write b or read x */
-  if (b->type == GABLE_D)
+  if (b->type == GABLE_TYPE_D)
     turn<double>(b->n, &v);
   else
     turn<float>(b->n, &v);
@@ -202,14 +202,14 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
   gable_status status = GABLE_OK;
   const state *s = (const state *)t->state;
   const side *d = &s->of[op];
-  const int host = b->space == GABLE_HOST;
-  const int q = b->count > 1 ? together(d, w->max_rhs, b->type == GABLE_D) : 1;
+  const int host = b->space == GABLE_SPACE_HOST;
+  const int q = b->count > 1 ? together(d, w->max_rhs, b->type == GABLE_TYPE_D) : 1;
   char *stage = (char *)w->device + stage_of(t, w->max_rhs);
   gik_solve r = {};
   GI_TRY(after_update(s, w));
-  GI_TRY(borrow_values(s, w, (int)op, b->type == GABLE_D));
+  GI_TRY(borrow_values(s, w, (int)op, b->type == GABLE_TYPE_D));
   GI_TRY(each_area(t, w->max_rhs, [&](int of, int type, int i, area a) {
-    if (of != (int)op || type != (b->type == GABLE_D) || i != (q > 1)) return GABLE_OK;
+    if (of != (int)op || type != (b->type == GABLE_TYPE_D) || i != (q > 1)) return GABLE_OK;
     r.control = (gik_control *)((char *)w->device + a.offset);
     r.published = (char *)r.control + aligned(sizeof(gik_control));
     return GABLE_OK;

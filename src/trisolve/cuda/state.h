@@ -66,7 +66,7 @@ done:
 /* Types of vectors that solves of this matrix may have: bit 0 float, bit 1 double. */
 inline int types_of(const gable_trisolve *t)
 {
-  return t->shape.value_type == GABLE_D ? 2 : 3;
+  return t->shape.value_type == GABLE_TYPE_D ? 2 : 3;
 }
 
 /* Lanes and pairs of the shapes of records. */

@@ -92,7 +92,7 @@ static gable_status write_tiles(gi_device_memory *keep, const gik_device_triangl
                                 gik_tiles *out)
 {
   gable_status status = GABLE_OK;
-  const gable_type vectors = type ? GABLE_D : GABLE_S;
+  const gable_type vectors = type ? GABLE_TYPE_D : GABLE_TYPE_S;
   const size_t bytes = gik_tiles_record_bytes(out->lanes, out->pairs, out->warps, vectors), size = type ? 8 : 4;
   tile_writer w = {};
   GI_TRY(gi_device_take(keep, bytes * out->n_records, &out->record[type]));

@@ -9,7 +9,7 @@ void tiles_together(const gable_trisolve *t, const state *s, side *d)
 {
   for (int type = 0; type < 2; type++) {
     if (!(types_of(t) >> type & 1)) continue;
-    const gable_type vectors = type ? GABLE_D : GABLE_S;
+    const gable_type vectors = type ? GABLE_TYPE_D : GABLE_TYPE_S;
     const int two = gik_tiles_many_blocks(&d->tiles, 2, vectors, s->processors);
     const int four = two < 2 * s->processors ? gik_tiles_many_blocks(&d->tiles, 4, vectors, s->processors) : 0;
     d->together[type] = four ? 4 : two ? 2 : 1;

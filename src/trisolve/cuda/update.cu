@@ -45,7 +45,7 @@ gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagona
   gable_status status = GABLE_OK;
   state *s = (state *)t->state;
   const size_t size = gi_type_size(t->shape.value_type);
-  const int unit = t->options.diag == GABLE_UNIT, host = t->shape.space == GABLE_HOST;
+  const int unit = t->options.diag == GABLE_DIAG_UNIT, host = t->shape.space == GABLE_SPACE_HOST;
   gi_values v = {val, diagonal, unit || diagonal ? nullptr : s->reading.diagonal_from, t->shape.value_type,
                  s->reading.found->fault};
   v.epoch = ++s->updates; /* faults of an update that fails half way are not those of the next */

@@ -207,9 +207,9 @@ static gable_status fill(const gik_device_triangle *t, const gi_records *r, int 
 gable_status gi_cuda_update_records(const gik_device_triangle *t, const gi_records *r, const gi_values *v)
 {
   gable_status status = GABLE_OK;
-  if (r->record[0] && v->type == GABLE_S) GI_TRY((fill<float, float>(t, r, 0, v)));
-  if (r->record[1] && v->type == GABLE_S) GI_TRY((fill<float, double>(t, r, 1, v)));
-  if (r->record[1] && v->type == GABLE_D) GI_TRY((fill<double, double>(t, r, 1, v)));
+  if (r->record[0] && v->type == GABLE_TYPE_S) GI_TRY((fill<float, float>(t, r, 0, v)));
+  if (r->record[1] && v->type == GABLE_TYPE_S) GI_TRY((fill<float, double>(t, r, 1, v)));
+  if (r->record[1] && v->type == GABLE_TYPE_D) GI_TRY((fill<double, double>(t, r, 1, v)));
 done:
   return status;
 }
@@ -269,7 +269,8 @@ gi_records gi_records_of_tiles(const gik_tiles *tiles)
   r.rows = width / r.lanes;
   for (int type = 0; type < 2; type++) {
     const size_t size = type ? 8 : 4;
-    r.bytes[type] = gik_tiles_record_bytes(tiles->lanes, tiles->pairs, tiles->warps, type ? GABLE_D : GABLE_S);
+    r.bytes[type] =
+        gik_tiles_record_bytes(tiles->lanes, tiles->pairs, tiles->warps, type ? GABLE_TYPE_D : GABLE_TYPE_S);
     r.inverse[type] = k * width * (2 * size + 4) + r.rows * 8;
   }
   return r;
@@ -283,7 +284,7 @@ gi_records gi_records_of_packed(const gik_packed *packed)
   r.rows = 32 / r.lanes;
   r.head = packed->head;
   for (int type = 0; type < 2; type++) {
-    const gik_packed_layout l = gik_packed_layout_of(packed, type ? GABLE_D : GABLE_S);
+    const gik_packed_layout l = gik_packed_layout_of(packed, type ? GABLE_TYPE_D : GABLE_TYPE_S);
     r.bytes[type] = l.bytes;
     r.inverse[type] = l.inverse;
     r.values[type] = l.values;
@@ -309,9 +310,9 @@ gable_status gi_cuda_update_seed(const gik_seed *m, const gi_values *v)
   gable_status status = GABLE_OK;
   float *single = (float *)m->val[0];
   double *both = (double *)m->val[1];
-  if (single && v->type == GABLE_S) GI_TRY((fill_seed<float, float>(m, single, (float *)m->diagonal[0], v)));
-  if (both && v->type == GABLE_S) GI_TRY((fill_seed<float, double>(m, both, (double *)m->diagonal[1], v)));
-  if (both && v->type == GABLE_D) GI_TRY((fill_seed<double, double>(m, both, (double *)m->diagonal[1], v)));
+  if (single && v->type == GABLE_TYPE_S) GI_TRY((fill_seed<float, float>(m, single, (float *)m->diagonal[0], v)));
+  if (both && v->type == GABLE_TYPE_S) GI_TRY((fill_seed<float, double>(m, both, (double *)m->diagonal[1], v)));
+  if (both && v->type == GABLE_TYPE_D) GI_TRY((fill_seed<double, double>(m, both, (double *)m->diagonal[1], v)));
 done:
   return status;
 }
