@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "kernels/krylov/incomplete.h"
 #include "precond/device_precond.h"
+#include "trisolve/trisolve.h"
 
 static const double deadline_s = 10; /* of one wait */
 
@@ -12,10 +13,10 @@ void gi_device_precond_release(gi_device_precond *p)
 {
   if (!p->ctx) return;
   (void)p->ctx->device->synchronise(p->ctx, NULL);
-  gable_work_destroy(&p->first_work);
-  gable_work_destroy(&p->second_work);
-  gable_trisolve_destroy(&p->first);
-  gable_trisolve_destroy(&p->second);
+  gi_work_destroy(&p->first_work);
+  gi_work_destroy(&p->second_work);
+  gi_trisolve_destroy(&p->first);
+  gi_trisolve_destroy(&p->second);
   gi_sweeps_whole.release(p->sweeps);
   p->ctx->device->release(p->ctx, p->factor);
   gi_resident_csr_release(p->ctx, &p->rows);
@@ -33,8 +34,8 @@ static gable_status analyse(const gi_device_precond *p, gable_part uplo, gable_d
   options.diag = diag;
   options.ops = ops;
   options.deadline_s = deadline_s;
-  GI_TRY(gable_trisolve_create(p->ctx, &options, plan));
-  GI_TRY(gable_trisolve_analyse(*plan, &view));
+  GI_TRY(gi_trisolve_create(p->ctx, &options, plan));
+  GI_TRY(gi_trisolve_analyse(*plan, &view));
 done:
   return status;
 }
@@ -42,8 +43,8 @@ done:
 static gable_status take_values(const gi_device_precond *p, gable_trisolve *plan, gable_work **work)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(gable_trisolve_update(plan, p->factor));
-  GI_TRY(gable_work_create(plan, 1, work));
+  GI_TRY(gi_trisolve_update(plan, p->factor, NULL));
+  GI_TRY(gi_work_create(plan, 1, work));
 done:
   return status;
 }
@@ -258,9 +259,9 @@ gable_status gi_device_precond_apply(gi_device_precond *p, const gik_krylov *k, 
                               .sweeps = 1};
     GI_TRY(gi_sweeps_whole.apply(p->sweeps, &run));
   } else {
-    GI_TRY(gable_trisolve_solve(p->first, p->first_work, GABLE_OP_N, &in, &out));
-    GI_TRY(gable_trisolve_solve(p->second ? p->second : p->first, p->second ? p->second_work : p->first_work,
-                                p->second_op, &out, &out));
+    GI_TRY(gi_trisolve_solve(p->first, p->first_work, GABLE_OP_N, &in, &out));
+    GI_TRY(gi_trisolve_solve(p->second ? p->second : p->first, p->second ? p->second_work : p->first_work, p->second_op,
+                             &out, &out));
   }
 done:
   return status;
@@ -270,8 +271,8 @@ gable_status gi_device_precond_status(gi_device_precond *p)
 {
   gable_status status = GABLE_OK;
   gable_idx row;
-  if (p->first_work) GI_TRY(gable_work_status(p->first_work, &row));
-  if (p->second_work) GI_TRY(gable_work_status(p->second_work, &row));
+  if (p->first_work) GI_TRY(gi_work_status(p->first_work, &row));
+  if (p->second_work) GI_TRY(gi_work_status(p->second_work, &row));
   if (p->sweeps) GI_TRY(gi_sweeps_whole.status(p->sweeps, &row));
 done:
   return status;

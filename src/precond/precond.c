@@ -5,14 +5,16 @@
 #include "base/timer.h"
 #include "precond/ilu0.h"
 #include "precond/precond.h"
+#include "smooth/smoother.h"
+#include "trisolve/trisolve.h"
 
 void gi_precond_release(gable_context *ctx, gi_precond *p)
 {
-  gable_work_destroy(&p->first_work);
-  gable_work_destroy(&p->second_work);
-  gable_trisolve_destroy(&p->first);
-  gable_trisolve_destroy(&p->second);
-  gable_smoother_destroy(&p->smoother);
+  gi_work_destroy(&p->first_work);
+  gi_work_destroy(&p->second_work);
+  gi_trisolve_destroy(&p->first);
+  gi_trisolve_destroy(&p->second);
+  gi_smoother_destroy(&p->smoother);
   gi_csc_release(ctx, &p->rows);
   gi_csc_release(ctx, &p->lower);
   gi_free(ctx, p->factor);
@@ -41,10 +43,10 @@ static gable_status plan_for(gable_context *ctx, const gi_csc *rows, const doubl
   options.diag = diag;
   options.ops = ops;
   options.threads = threads;
-  GI_TRY(gable_trisolve_create(ctx, &options, plan));
-  GI_TRY(gable_trisolve_analyse(*plan, &view));
-  GI_TRY(gable_trisolve_update(*plan, val));
-  GI_TRY(gable_work_create(*plan, 1, work));
+  GI_TRY(gi_trisolve_create(ctx, &options, plan));
+  GI_TRY(gi_trisolve_analyse(*plan, &view));
+  GI_TRY(gi_trisolve_update(*plan, val, NULL));
+  GI_TRY(gi_work_create(*plan, 1, work));
 done:
   return status;
 }
@@ -124,9 +126,9 @@ static gable_status make_gs(gable_context *ctx, const char *method, int threads,
   gable_matrix_view view = view_of(&p->rows);
   options.method = method;
   options.threads = threads;
-  GI_TRY(gable_smoother_create(ctx, &options, &p->smoother));
-  GI_TRY(gable_smoother_analyse(p->smoother, &view));
-  GI_TRY(gable_smoother_update(p->smoother, p->rows.val));
+  GI_TRY(gi_smoother_create(ctx, &options, &p->smoother));
+  GI_TRY(gi_smoother_analyse(p->smoother, &view));
+  GI_TRY(gi_smoother_update(p->smoother, p->rows.val));
 done:
   return status;
 }
@@ -181,11 +183,11 @@ gable_status gi_precond_apply(gi_precond *p, const double *r, double *z)
     for (gable_idx i = 0; i < n; i++) z[i] = r[i] * p->factor[i];
   } else if (p->kind == GABLE_PRECOND_GS) {
     memset(z, 0, (size_t)n * sizeof *z);
-    GI_TRY(gable_smoother_apply(p->smoother, &in, &out, 1, NULL));
+    GI_TRY(gi_smoother_apply(p->smoother, &in, &out, 1, NULL));
   } else {
-    GI_TRY(gable_trisolve_solve(p->first, p->first_work, GABLE_OP_N, &in, &out));
-    GI_TRY(gable_trisolve_solve(p->second ? p->second : p->first, p->second ? p->second_work : p->first_work,
-                                p->second_op, &out, &out));
+    GI_TRY(gi_trisolve_solve(p->first, p->first_work, GABLE_OP_N, &in, &out));
+    GI_TRY(gi_trisolve_solve(p->second ? p->second : p->first, p->second ? p->second_work : p->first_work, p->second_op,
+                             &out, &out));
   }
 done:
   p->seconds += gi_now() - start;

@@ -8,13 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gable/trisolve.h>
-
 #include "device/device.h"
 #include "kernels/trisolve/sweep_rows.h"
 #include "smooth/resident_csr.h"
 #include "smooth/sweeps.h"
 #include "trisolve/level_order.h"
+#include "trisolve/trisolve.h"
 
 enum { HISTORY = 64 }; /* norms that wait on the device */
 
@@ -51,8 +50,8 @@ static void release(void *state)
   const gi_device *device = s->ctx->device;
   (void)device->synchronise(s->ctx, s->stream);
   for (int d = 0; d < 2; d++) {
-    gable_work_destroy(&s->to[d].work);
-    gable_trisolve_destroy(&s->to[d].plan);
+    gi_work_destroy(&s->to[d].work);
+    gi_trisolve_destroy(&s->to[d].plan);
     gi_level_order_release(s->ctx, &s->to[d].rows);
   }
   void *const owned[] = {s->relaxed,    s->fault,        s->y,           s->b, s->x, s->parts, s->norms, s->control[0],
@@ -77,9 +76,9 @@ static gable_status make_direction(whole *s, direction *d)
   options.deadline_s = s->options.deadline_s;
   options.threads = s->options.threads;
   options.typical_rhs = s->options.max_rhs;
-  GI_TRY(gable_trisolve_create(s->ctx, &options, &d->plan));
-  GI_TRY(gable_trisolve_analyse(d->plan, &view));
-  GI_TRY(gable_trisolve_get_info(d->plan, GABLE_OP_N, &info));
+  GI_TRY(gi_trisolve_create(s->ctx, &options, &d->plan));
+  GI_TRY(gi_trisolve_analyse(d->plan, &view));
+  GI_TRY(gi_trisolve_get_info(d->plan, GABLE_OP_N, &info));
   d->levels = info.levels;
   if (s->fused) GI_TRY(gi_level_order_make(d->plan, &d->rows));
   if (s->fused) d->levels = d->rows.levels;
@@ -178,10 +177,10 @@ static gable_status update(void *state, const void *val, gable_idx *bad_row)
              "the diagonal entry of row %d (counted from 0) is zero, or its reciprocal overflows", fault[0]);
   for (int d = 0; d < 2 && !s->fused; d++) {
     if (!s->to[d].plan) continue;
-    GI_TRY(gable_trisolve_update_with_diagonal(s->to[d].plan, s->rows.val, s->relaxed));
+    GI_TRY(gi_trisolve_update(s->to[d].plan, s->rows.val, s->relaxed));
     if (s->to[d].work) continue;
-    GI_TRY(gable_work_create(s->to[d].plan, s->options.max_rhs, &s->to[d].work));
-    GI_TRY(gable_work_set_stream(s->to[d].work, s->stream));
+    GI_TRY(gi_work_create(s->to[d].plan, s->options.max_rhs, &s->to[d].work));
+    gi_work_set_stream(s->to[d].work, s->stream);
   }
 done:
   return status;
@@ -234,7 +233,7 @@ static gable_status sweep_split(job *j, int d, int after)
   gik_product p = product_of(j, d ? GIK_BELOW : GIK_ABOVE, s->relaxed);
   gable_vectors_view y = columns(j, s->y, 1, s->rows.a.n), x = columns(j, j->x, j->x_step, j->x_rhs);
   GI_TRY((after ? s->rows.kernels->turn : s->rows.kernels->product)(&s->rows.a, &p));
-  GI_TRY(gable_trisolve_solve(s->to[d].plan, s->to[d].work, GABLE_OP_N, &y, &x));
+  GI_TRY(gi_trisolve_solve(s->to[d].plan, s->to[d].work, GABLE_OP_N, &y, &x));
   j->zero = 0;
 done:
   return status;
@@ -340,7 +339,7 @@ static gable_status status_of(void *state, gable_idx *row)
   whole *s = state;
   *row = -1;
   for (int d = 0; d < 2; d++)
-    if (s->to[d].work) GI_TRY(gable_work_status(s->to[d].work, row));
+    if (s->to[d].work) GI_TRY(gi_work_status(s->to[d].work, row));
   for (int k = 0; k < 2 && s->fused; k++) {
     gik_control c;
     if (!s->control[k]) continue;
@@ -424,14 +423,14 @@ static void set_stream(void *state, void *stream)
   whole *s = state;
   s->stream = stream;
   for (int d = 0; d < 2; d++)
-    if (s->to[d].work) (void)gable_work_set_stream(s->to[d].work, stream);
+    if (s->to[d].work) gi_work_set_stream(s->to[d].work, stream);
 }
 
 static void info_of(const void *state, gable_smoother_info *info)
 {
   const whole *s = state;
   gable_trisolve_info plan = GABLE_TRISOLVE_INFO_INIT;
-  (void)gable_trisolve_get_info(s->to[0].plan ? s->to[0].plan : s->to[1].plan, GABLE_OP_N, &plan);
+  (void)gi_trisolve_get_info(s->to[0].plan ? s->to[0].plan : s->to[1].plan, GABLE_OP_N, &plan);
   snprintf(info->method_used, sizeof info->method_used, "%s", s->fused ? gi_method_name(s->method) : plan.method_used);
   snprintf(info->why, sizeof info->why, "%s", plan.why);
   info->in_place = s->rows.symmetric;

@@ -1,11 +1,13 @@
-/* candidates.c: see candidates.h.  Each candidate is a plan of its own, made and solved with as a caller would. */
+/* candidates.c: times a plan of each candidate method. */
 #include "trisolve/candidates.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/timer.h"
 #include "device/device.h"
+#include "trisolve/trisolve.h"
 
 static const gi_method candidates[] = {GI_TILES, GI_ROWS}; /* of auto on a GPU */
 enum { CANDIDATES = sizeof candidates / sizeof *candidates, TRIES = 7 };
@@ -72,7 +74,7 @@ static gable_status solve_once(const gable_trisolve *t, gable_work *w, gable_op 
   b.data = n->x;
   x = b;
   GI_TRY(device->event_record(n->ctx, n->begin, NULL));
-  GI_TRY(gable_trisolve_solve(t, w, op, &b, &x));
+  GI_TRY(gi_trisolve_solve(t, w, op, &b, &x));
   GI_TRY(device->event_record(n->ctx, n->end, NULL));
   GI_TRY(device->event_elapsed(n->ctx, n->begin, n->end, seconds));
 done:
@@ -85,11 +87,8 @@ static gable_status time_plan(gable_trisolve *t, const numbers *n, double *secon
   gable_status status = GABLE_OK;
   gable_work *w = NULL;
   *seconds = 0;
-  if (t->options.diag == GABLE_DIAG_SEPARATE)
-    GI_TRY(gable_trisolve_update_with_diagonal(t, n->val, n->val));
-  else
-    GI_TRY(gable_trisolve_update(t, n->val));
-  GI_TRY(gable_work_create(t, t->options.typical_rhs, &w));
+  GI_TRY(gi_trisolve_update(t, n->val, t->options.diag == GABLE_DIAG_SEPARATE ? n->val : NULL));
+  GI_TRY(gi_work_create(t, t->options.typical_rhs, &w));
   for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) {
     double least = 0, now = 0;
     if (!(t->options.ops & (1 << op))) continue;
@@ -99,9 +98,9 @@ static gable_status time_plan(gable_trisolve *t, const numbers *n, double *secon
     }
     *seconds += least;
   }
-  GI_TRY(gable_work_status(w, NULL));
+  GI_TRY(gi_work_status(w, NULL));
 done:
-  gable_work_destroy(&w);
+  gi_work_destroy(&w);
   return status;
 }
 
@@ -120,15 +119,15 @@ static gable_status time_one(void *user, gi_method method, gable_idx *bad_row, d
   numbers n = {0};
   options.method = gi_method_name(method);
   options.time_candidates = 0;
-  GI_TRY(gable_trisolve_create(ctx, &options, &own));
-  status = gable_trisolve_analyse(own, of->a);
+  GI_TRY(gi_trisolve_create(ctx, &options, &own));
+  status = gi_trisolve_analyse(own, of->a);
   *bad_row = own->bad_row;
   if (status || !own->shape.n) goto done;
   GI_TRY(numbers_init(ctx, &own->shape, options.typical_rhs, &n));
   GI_TRY(time_plan(own, &n, seconds));
 done:
   numbers_release(&n);
-  gable_trisolve_destroy(&own);
+  gi_trisolve_destroy(&own);
   return status;
 }
 
@@ -162,7 +161,24 @@ gable_status gi_candidates_fastest(gi_candidate_time *time, void *user, char *sa
   return used ? GABLE_OK : failed;
 }
 
-gable_status gi_candidates_time(gable_trisolve *t, const gable_matrix_view *a, gi_method *fastest)
+int gi_candidates_wanted(const gable_trisolve *t)
 {
-  return gi_candidates_fastest(time_one, &(timing){t, a}, t->timed, sizeof t->timed, &t->bad_row, fastest);
+  return t->method == GI_AUTO && t->options.time_candidates && t->ctx->device->kind == GI_ON_CUDA;
+}
+
+gable_status gi_candidates_analyse(gable_trisolve *t, const gable_matrix_view *a)
+{
+  gable_status status = GABLE_OK;
+  const double start = gi_now();
+  char said[sizeof t->timed] = "";
+  gi_method fastest = GI_AUTO;
+  gi_trisolve_reset(t);
+  GI_TRY(gi_candidates_fastest(time_one, &(timing){t, a}, said, sizeof said, &t->bad_row, &fastest));
+  t->method = fastest;
+  status = gi_trisolve_analyse(t, a);
+  t->method = GI_AUTO;
+  memcpy(t->timed, said, sizeof said);
+  t->analyse_s = gi_now() - start;
+done:
+  return status;
 }

@@ -18,10 +18,13 @@ typedef gable_status gi_candidate_time(void *user, gi_method method, gable_idx *
 gable_status gi_candidates_fastest(gi_candidate_time *time, void *user, char *said, size_t room, gable_idx *bad_row,
                                    gi_method *fastest);
 
+/* 1: t asks for timing, and runs where it is done in analyse. */
+int gi_candidates_wanted(const gable_trisolve *t);
+
 /* Analyses a by each candidate, solves with its pattern, equal values and t's typical number of right-hand sides, and
- * says which was the fastest, and in t->timed how fast each was (the ops that are asked for added up).  Errors are
- * those of an analysis. */
-gable_status gi_candidates_time(gable_trisolve *t, const gable_matrix_view *a, gi_method *fastest);
+ * analyses t by the fastest; t->timed tells how fast each was (the ops that are asked for added up).  Errors are those
+ * of an analysis. */
+gable_status gi_candidates_analyse(gable_trisolve *t, const gable_matrix_view *a);
 
 #ifdef __cplusplus
 }

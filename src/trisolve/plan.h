@@ -1,6 +1,6 @@
 /* plan.h: the inside of gable_trisolve and gable_work, and the table that a backend fills.
  *
- * api/trisolve.c checks arguments and phases; everything after that is the backend's: cpu.c or cuda.cu. */
+ * trisolve.c holds the object; the rest is the backend's: cpu/cpu.c, mirror.c or cuda/backend.cu. */
 #ifndef GI_TRISOLVE_PLAN_H
 #define GI_TRISOLVE_PLAN_H
 
