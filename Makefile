@@ -1,6 +1,7 @@
 # make            the tool build/bin/gable, the library build/lib/libgable.a and .so
 # make demo       solves a real matrix that ships with the project
 # make check      all tests that this machine can run
+# make layers     builds the library and checks that no file includes or calls a higher layer (needs python3)
 # make fuzz       a million mangled inputs for each reader (FUZZ_RUNS, FUZZ_SEED)
 # make libfuzzer  the same number that libFuzzer steers by coverage, under sanitizers (FUZZ_SEED; needs clang: FUZZ_CLANG, FUZZ_FLAGS)
 # make bench      the speed tables (needs the peers: see docs/benchmarks.md)
@@ -94,7 +95,7 @@ comma := ,
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' $1 $2)
 
-.PHONY: all lib tests check fuzz fuzzers libfuzzer demo bench bench-trisolve docs manual clean install uninstall format help
+.PHONY: all lib tests check fuzz fuzzers libfuzzer demo bench bench-trisolve docs layers manual clean install uninstall format help
 all: $(if $(wildcard tool/gable.c),$(TOOL)) $(STATIC) $(SHARED)
 lib: $(STATIC) $(SHARED)
 tests: $(TESTS)
@@ -170,6 +171,9 @@ bench: all
 
 bench-trisolve: all
 	@BUILD="$(BUILD)" CC="$(CC)" LIBS="$(LIBS)" python3 bench/trisolve_cpu.py $(TRISOLVE)
+
+layers: $(LIB_OBJ)
+	@python3 scripts/layers.py $(BUILD)
 
 manual: all
 	@scripts/manual $(TOOL) $(BUILD)/share
