@@ -46,7 +46,8 @@ GABLE_API gable_status gable_smoother_create(gable_context *ctx, const gable_smo
                                              gable_smoother **out);
 
 /* Local.  Pattern of the square matrix a (both triangles; device memory on a GPU only), not kept.  GABLE_ERR_SINGULAR:
- * a row without a diagonal entry; GABLE_ERR_ARGUMENT: an index out of range or out of order, with its row;
+ * a row without a diagonal entry; GABLE_ERR_ARGUMENT: an index out of range or out of order, with its row, or an entry
+ * without the mirror image that a symmetry declared by a (host memory) promises;
  * GABLE_ERR_LIMIT: 2^31 entries or more, but for the methods of one pass on the CPU. */
 GABLE_API gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *a);
 

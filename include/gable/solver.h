@@ -92,9 +92,10 @@ GABLE_API gable_status gable_order_read(gable_context *ctx, const char *path, ga
  * only then can Cholesky be chosen without a promise): CSR or CSC, base 0 or 1, 32 or 64 bit offsets, GABLE_TYPE_S or
  * GABLE_TYPE_D, full or, for a symmetric one, one triangle.  Nothing of a is kept but a copy.  May be called again with
  * another matrix: s is as it was when that is found wrong (GABLE_ERR_ARGUMENT, _NOT_FINITE), and is to be analysed
- * again after any other error. GABLE_ERR_SINGULAR: the structural rank is below n, and an unmatched row is named;
- * GABLE_ERR_NOT_FINITE, _ARGUMENT (not square, indices wrong), _UNAVAILABLE (the order asked for is not in this build),
- * _MEMORY, _CANCELLED. */
+ * again after any other error.  A view with both triangles that declares a symmetry must have it, in its pattern and,
+ * beyond rounding, in its values; GABLE_ERR_ARGUMENT names an entry without its mirror image. GABLE_ERR_SINGULAR: the
+ * structural rank is below n, and an unmatched row is named; GABLE_ERR_NOT_FINITE, _ARGUMENT (not square, indices
+ * wrong), _UNAVAILABLE (the order asked for is not in this build), _MEMORY, _CANCELLED. */
 GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_view *a);
 
 /* Local.  Factors the matrix with the values val, [nnz] in the order and type of the analysed view; NULL: the values
@@ -104,7 +105,8 @@ GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_
  * longer symmetric turn it from L D L^T to LU, whatever reuse says, unless GABLE_METHOD_LDLT was asked for (then
  * GABLE_ERR_ARGUMENT).  A matrix that was factored without a matching and came out badly is analysed again with one,
  * unless reuse forbids it; see GABLE_SOLVER_DRIFT.  GABLE_ERR_STATE before analyse, GABLE_ERR_NOT_FINITE where val
- * holds NaN or infinity (the entry is named): then s is as it was, with its old values and factor.  GABLE_ERR_MEMORY
+ * holds NaN or infinity, GABLE_ERR_ARGUMENT where it breaks the symmetry that the view declared (the entry is named):
+ * then s is as it was, with its old values and factor.  GABLE_ERR_MEMORY
  * says how much was wanted.  After that and any other error there is no factor (solving is GABLE_ERR_STATE), the values
  * are all old or all new, and the next call may be this one again; or GABLE_ERR_STATE sends it back to
  * gable_solver_analyse, where the structure was being made anew. */
@@ -121,6 +123,7 @@ GABLE_API void gable_solver_work_destroy(gable_solver_work **w);
 /* Local.  op(A) x = b for b->count columns, host memory, GABLE_TYPE_S or GABLE_TYPE_D, refined until the componentwise
  * backward error is at most the tolerance.  b is not written, x may be b.  Allocates nothing.  The same bits for every
  * number of threads. GABLE_ERR_TOLERANCE: x was written all the same, gable_last_error says why it is no better;
+ * GABLE_ERR_NOT_FINITE: b holds NaN or infinity (row and column are named), x is as it was;
  * GABLE_ERR_STATE: no factor, or a work from before it. */
 GABLE_API gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gable_op op,
                                           const gable_vectors_view *b, gable_vectors_view *x);

@@ -40,8 +40,8 @@ typedef struct gable_symbolic_options {
  * Values are read only to match rows with columns where the pattern is not symmetric or the diagonal has gaps
  * (GABLE_TYPE_S and GABLE_TYPE_D; a pattern is matched by its entries, and kept as it is when it is symmetric).  A
  * structurally singular matrix is no error: it is taken as if its diagonal were there, and structural_rank says what it
- * is. Nothing of a is kept.  GABLE_ERR_ARGUMENT, GABLE_ERR_UNAVAILABLE (the order's library is not in this build),
- * GABLE_ERR_MEMORY, GABLE_ERR_CANCELLED. */
+ * is. Nothing of a is kept.  GABLE_ERR_ARGUMENT (an entry that breaks a declared symmetry is named),
+ * GABLE_ERR_UNAVAILABLE (the order's library is not in this build), GABLE_ERR_MEMORY, GABLE_ERR_CANCELLED. */
 GABLE_API gable_status gable_symbolic_create(gable_context *ctx, const gable_matrix_view *a,
                                              const gable_symbolic_options *options, gable_symbolic **out);
 

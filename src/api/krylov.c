@@ -8,8 +8,10 @@
 #include "device/device.h"
 #include "krylov/bicgstab.h"
 #include "krylov/device_krylov.h"
+#include "pipeline/gather.h"
 #include "precond/device_precond.h"
 #include "precond/precond.h"
+#include "sparse/symmetry.h"
 #include "trisolve/plan.h"
 
 enum { MOST_RESTART = 65000 }; /* the kernels have a column of blocks for each vector of the basis */
@@ -155,6 +157,7 @@ gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a
   GI_TRY(k->ctx->device->enter(k->ctx));
   forget(k);
   k->info = (gable_krylov_info)GABLE_KRYLOV_INFO_INIT;
+  if (a) GI_TRY(gi_symmetry_check_view(k->ctx, a));
   GI_TRY((k->on_device ? set_on_device : set_on_cpu)(k, a));
   first = k->on_device ? k->device_precond.first : k->precond.first;
   if (first) {
@@ -219,12 +222,25 @@ static void answer_zero(gable_krylov *k, double *history, gi_stop *stop)
   *stop = GI_STOP_CONVERGED;
 }
 
+static gable_status check_finite(gable_idx n, const double *v, const char *name)
+{
+  gable_status status = GABLE_OK;
+  gable_idx i = 0;
+  if (gi_all_finite(GABLE_TYPE_D, v, n)) return GABLE_OK;
+  while (isfinite(v[i])) i++;
+  GI_REQUIRE(0, GABLE_ERR_NOT_FINITE, "%s holds %g in row %d (counted from 0)", name, v[i], i);
+done:
+  return status;
+}
+
 /* x, and the true residual in k->info. */
 static gable_status solve_on_cpu(gable_krylov *k, const double *b, double *x, double *history, gi_stop *stop)
 {
   gable_status status = GABLE_OK;
   double *r = k->work + (size_t)GI_BICGSTAB_VECTORS * (size_t)k->n;
   const double norm = gi_norm2(k->n, b);
+  GI_TRY(check_finite(k->n, b, "b"));
+  GI_TRY(check_finite(k->n, x, "x, the first iterate,"));
   if (norm == 0) {
     for (gable_idx i = 0; i < k->n; i++) x[i] = 0;
     answer_zero(k, history, stop);
@@ -276,6 +292,7 @@ static gable_status solve_there(gable_krylov *k, const double *b, double *x, dou
   gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};
   double norm, left;
   GI_TRY(device_norm(k, b, &norm));
+  GI_REQUIRE(isfinite(norm), GABLE_ERR_NOT_FINITE, "b holds NaN or infinity, or its 2-norm overflows");
   if (norm == 0) {
     GI_TRY(k->device_precond.rows.kernels->copy(k->n, GABLE_TYPE_D, NULL, 1, x, 1, NULL));
     answer_zero(k, history, stop);

@@ -9,6 +9,7 @@
 #include "graph/match/match.h"
 #include "graph/order/order.h"
 #include "graph/symbolic/symbolic.h"
+#include "sparse/symmetry.h"
 
 struct gable_symbolic {
   gable_context *ctx;
@@ -53,6 +54,7 @@ static gable_status read_matrix(gable_context *ctx, const gable_matrix_view *a, 
   gable_matrix_view view = *a;
   GI_REQUIRE(view.n_rows == view.n_cols && view.n_rows >= 0, GABLE_ERR_ARGUMENT, "the matrix is %d x %d, not square",
              view.n_rows, view.n_cols);
+  GI_TRY(gi_symmetry_check_view(ctx, &view));
   if (view.value_type != GABLE_TYPE_D && view.value_type != GABLE_TYPE_S) view.val = NULL;
   if (!view.val) view.value_type = GABLE_TYPE_D;
   if (view.structure == GABLE_STRUCTURE_GENERAL || view.part == GABLE_PART_FULL) {

@@ -90,8 +90,8 @@ static gable_status match_and_scale(gable_context *ctx, const gi_problem *p, con
     if (m.row_of[j] >= 0) taken[m.row_of[j]] = 1;
   for (gable_idx i = 0; i < p->n; i++)
     GI_REQUIRE(taken[i], GABLE_ERR_SINGULAR,
-               "the matrix is structurally singular: rank %d of %d, no column is left for row %d (counted from 1)",
-               m.rank, p->n, i + 1);
+               "the matrix is structurally singular: rank %d of %d, no column is left for row %d (counted from 0)",
+               m.rank, p->n, i);
   memcpy(row_of, m.row_of, (size_t)p->n * sizeof *row_of);
   memcpy(a->r, m.r, (size_t)p->n * sizeof *a->r);
   memcpy(a->c, m.c, (size_t)p->n * sizeof *a->c);

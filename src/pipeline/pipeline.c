@@ -328,7 +328,7 @@ gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse re
   GI_REQUIRE(s->arrangement.matched != GI_ROWS_IMPORTED, GABLE_ERR_STATE,
              "the factors were imported: call gable_solver_analyse to factor the matrix here");
   GI_REQUIRE(val || s->problem.rows.val, GABLE_ERR_ARGUMENT, "the analysed matrix had no values: give them now");
-  if (val) GI_TRY(gi_problem_check_values(&s->problem, val)); /* when they are refused the factor stays */
+  if (val) GI_TRY(gi_problem_check_values(s->ctx, &s->problem, val)); /* when they are refused the factor stays */
   GI_TRY(factor_values(s, val, reuse));
 done:
   return status;

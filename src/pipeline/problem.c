@@ -5,19 +5,7 @@
 #include <string.h>
 
 #include "sparse/checksum.h"
-
-/* The view of A^T: rows and columns change names, the arrays stay. */
-static gable_matrix_view transposed(const gable_matrix_view *view)
-{
-  gable_matrix_view t = *view;
-  t.n_rows = view->n_cols;
-  t.n_cols = view->n_rows;
-  t.format = view->format == GABLE_FORMAT_CSR ? GABLE_FORMAT_CSC : GABLE_FORMAT_CSR;
-  t.part = view->part == GABLE_PART_LOWER   ? GABLE_PART_UPPER
-           : view->part == GABLE_PART_UPPER ? GABLE_PART_LOWER
-                                            : GABLE_PART_FULL;
-  return t;
-}
+#include "sparse/symmetry.h"
 
 static gable_off offset_at(const gable_matrix_view *view, gable_idx k)
 {
@@ -37,13 +25,13 @@ static gable_off count_given(const gable_matrix_view *view)
 static gable_status rows_of_triangle(gable_context *ctx, const gable_matrix_view *view, gable_off given, gi_problem *p)
 {
   gable_status status = GABLE_OK;
-  gable_matrix_view v = view->format == GABLE_FORMAT_CSR ? transposed(view) : *view;
+  gable_matrix_view v = *view;
   gi_csc stored = {0}, both = {0};
   double *positions = NULL;
   GI_TRY(gi_gather_positions(ctx, given, &positions));
   v.val = positions;
   v.value_type = GABLE_TYPE_D;
-  GI_TRY(gi_csc_from_view(ctx, &v, &stored));
+  GI_TRY(gi_csc_lists_from_view(ctx, &v, &stored));
   GI_TRY(gi_csc_expand(ctx, &stored,
                        view->structure == GABLE_STRUCTURE_SPD ? GABLE_STRUCTURE_SYMMETRIC : view->structure, &both));
   gi_csc_release(ctx, &stored);
@@ -71,14 +59,14 @@ static gable_status rows_of_view(gable_context *ctx, const gable_matrix_view *vi
 {
   gable_status status = GABLE_OK;
   gi_csc lists = {0};
-  gable_matrix_view v = view->format == GABLE_FORMAT_CSR ? transposed(view) : *view;
+  gable_matrix_view v = *view;
   v.val = NULL;
   if (view->part != GABLE_PART_FULL) {
     GI_TRY(rows_of_triangle(ctx, view, p->given, p));
     GI_TRY(gi_gather_mirror(ctx, &p->rows, NULL, &p->pattern_symmetric));
     goto done;
   }
-  GI_TRY(gi_csc_from_view(ctx, &v, &lists));
+  GI_TRY(gi_csc_lists_from_view(ctx, &v, &lists));
   GI_TRY(gi_gather_mirror(ctx, &lists, NULL, &p->pattern_symmetric));
   p->mirrored = view->format == GABLE_FORMAT_CSC && p->pattern_symmetric;
   if (view->format == GABLE_FORMAT_CSR || p->mirrored) {
@@ -145,10 +133,13 @@ gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, 
   p->value_type = view->value_type;
   p->promised_spd = view->structure == GABLE_STRUCTURE_SPD;
   GI_TRY(rows_of_view(ctx, view, p));
+  if (gi_declares_symmetry(view->structure, view->part)) p->declared = view->structure;
+  if (p->declared && !p->pattern_symmetric)
+    GI_TRY(gi_symmetry_check(ctx, &p->rows, 1, p->declared, p->value_type, NULL));
   p->hash = pattern_hash(&p->rows);
   GI_ALLOC(ctx, p->norms, 4 * (gable_off)p->n);
   if (view->val || p->given == 0) {
-    GI_TRY(gi_problem_check_values(p, view->val));
+    GI_TRY(gi_problem_check_values(ctx, p, view->val));
     GI_TRY(gi_problem_set_values(ctx, p, view->val));
     if (p->columns.ptr) GI_TRY(columns_as_they_came(ctx, p, view->val));
   } else {
@@ -159,11 +150,30 @@ done:
   return status;
 }
 
-gable_status gi_problem_check_values(const gi_problem *p, const void *val)
+/* Row and column of the caller's value k, which is gathered. */
+static void place_of(const gi_problem *p, gable_off k, gable_idx *row, gable_idx *column)
+{
+  for (gable_idx i = 0; i < p->n; i++)
+    for (gable_off m = p->rows.ptr[i]; m < p->rows.ptr[i + 1]; m++) {
+      double sign;
+      if (gi_gather_from(&p->from_caller, m, &sign) != k) continue;
+      *row = p->mirrored ? p->rows.idx[m] : i;
+      *column = p->mirrored ? i : p->rows.idx[m];
+      return;
+    }
+}
+
+gable_status gi_problem_check_values(gable_context *ctx, const gi_problem *p, const void *val)
 {
   gable_status status = GABLE_OK;
   const gable_off wrong = gi_gather_check(&p->from_caller, p->value_type, val, p->given);
-  GI_REQUIRE(wrong < 0, GABLE_ERR_NOT_FINITE, "value %lld of the matrix is not finite", (long long)wrong);
+  gable_idx row = -1, column = -1;
+  if (wrong >= 0) place_of(p, wrong, &row, &column);
+  GI_REQUIRE(wrong < 0, GABLE_ERR_NOT_FINITE,
+             "value %lld of the matrix, in row %d, column %d (counted from 0), is NaN or infinite", (long long)wrong,
+             row, column);
+  if (p->declared) /* both triangles were given, so the values come as the lists lie */
+    GI_TRY(gi_symmetry_check(ctx, &p->rows, !p->mirrored, p->declared, p->value_type, val));
 done:
   return status;
 }

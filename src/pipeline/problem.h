@@ -21,16 +21,18 @@ typedef struct gi_problem {
   int diagonal_positive; /* all a_ii > 0 */
   int diagonal_negative; /* all a_ii < 0 */
   int promised_spd;      /* by the view */
-  double *norms;         /* [4n] sums and maxima of rows, then of columns unless values are symmetric */
-  int measured;          /* 1: norms are those of the values */
+  gable_structure declared; /* by a view with both triangles: what its values must keep */
+  double *norms;            /* [4n] sums and maxima of rows, then of columns unless values are symmetric */
+  int measured;             /* 1: norms are those of the values */
 } gi_problem;
 
 /* The pattern of the view (checked), and its values when it has any.  p: zeroed. */
 gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, gi_problem *p);
 void gi_problem_release(gable_context *ctx, gi_problem *p);
 
-/* GABLE_ERR_NOT_FINITE names an entry of val [given], in the caller's order, that is not finite. */
-gable_status gi_problem_check_values(const gi_problem *p, const void *val);
+/* val [given] in the caller's order.  GABLE_ERR_NOT_FINITE names an entry that is not finite, GABLE_ERR_ARGUMENT one
+ * that breaks the declared symmetry. */
+gable_status gi_problem_check_values(gable_context *ctx, const gi_problem *p, const void *val);
 /* New values, checked before.  GABLE_ERR_MEMORY: the old ones are still there. */
 gable_status gi_problem_set_values(gable_context *ctx, gi_problem *p, const void *val);
 

@@ -125,6 +125,29 @@ done:
   return status;
 }
 
+static double entry_of(const gable_vectors_view *v, gable_off k)
+{
+  return v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[k] : ((const double *)v->data)[k];
+}
+
+/* Before x is written. */
+static gable_status check_finite(const gable_vectors_view *b)
+{
+  gable_status status = GABLE_OK;
+  const int by_columns = b->major == GABLE_MAJOR_COL;
+  const gable_idx lists = by_columns ? b->count : b->n, length = by_columns ? b->n : b->count;
+  const gable_off bytes = b->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
+  for (gable_idx j = 0; j < lists; j++) {
+    if (GI_LIKELY(gi_all_finite(b->type, (const char *)b->data + j * b->ld * bytes, length))) continue;
+    gable_idx i = 0;
+    while (isfinite(entry_of(b, j * b->ld + i))) i++;
+    GI_REQUIRE(0, GABLE_ERR_NOT_FINITE, "b holds %g in row %d, column %d (counted from 0)", entry_of(b, j * b->ld + i),
+               by_columns ? i : j, by_columns ? j : i);
+  }
+done:
+  return status;
+}
+
 static gable_status check_matrix(const gable_solver *s)
 {
   gable_status status = GABLE_OK;
@@ -146,10 +169,7 @@ static gable_off place(const gable_vectors_view *v, gable_idx i, gable_idx j)
 static void copy_in(const gable_vectors_view *v, gable_idx first, gable_idx count, double *to)
 {
   for (gable_idx j = 0; j < count; j++)
-    for (gable_idx i = 0; i < v->n; i++) {
-      gable_off k = place(v, i, first + j);
-      *to++ = v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[k] : ((const double *)v->data)[k];
-    }
+    for (gable_idx i = 0; i < v->n; i++) *to++ = entry_of(v, place(v, i, first + j));
 }
 
 /* Rounds to the type of v, in from as well. */
@@ -231,7 +251,7 @@ static void explain(gable_solve_report *r, gi_refine_reason reason, double toler
     snprintf(r->reason, sizeof r->reason, "refinement was limited to %d steps", r->refine_steps);
     break;
   case GI_REFINE_NOT_FINITE:
-    snprintf(r->reason, sizeof r->reason, "the right-hand side or the answer holds NaN or infinity");
+    snprintf(r->reason, sizeof r->reason, "the answer overflows: it holds NaN or infinity");
     break;
   default:
     snprintf(r->reason, sizeof r->reason, "%s",
@@ -248,6 +268,7 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
   gi_refine_reason reason = GI_REFINE_DONE;
   gable_solve_report *r = &w->report;
   GI_TRY(check_vectors(s, w, b, x));
+  GI_TRY(check_finite(b));
   *r = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   double tolerance = tolerance_for(s, x->type);
   for (gable_idx j = 0; j < b->count; j += w->columns) {

@@ -5,6 +5,7 @@
 
 #include "base/options.h"
 #include "device/device.h"
+#include "sparse/symmetry.h"
 
 static gable_status fill_options(const gable_context *ctx, gable_smoother_options *o)
 {
@@ -76,15 +77,24 @@ gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
   gable_idx bad_row;
+  gable_matrix_view pattern;
   s->kind->release(s->state);
   s->state = NULL;
   s->updated = 0;
   GI_TRY(gi_shape_from(a, GABLE_PART_LOWER, &s->shape));
   GI_REQUIRE(s->shape.space == GABLE_SPACE_HOST || s->ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
              "the matrix is in device memory, this context is %s", s->ctx->where);
+  GI_REQUIRE(a->structure == GABLE_STRUCTURE_GENERAL || a->part == GABLE_PART_FULL, GABLE_ERR_ARGUMENT,
+             "one triangle of a symmetric matrix: sweeps want both, gable_matrix_expand makes them");
   GI_TRY(s->ctx->device->enter(s->ctx));
   GI_TRY(s->kind->analyse(s->ctx, &s->shape, a, s->method, &s->options, &bad_row, &s->state));
   pass_stream(s);
+  pattern = *a;
+  pattern.val = NULL; /* no sweep trusts in symmetric values */
+  status = gi_symmetry_check_view(s->ctx, &pattern);
+  if (status) s->kind->release(s->state);
+  if (status) s->state = NULL;
+  GI_TRY(status);
 done:
   return status;
 }

@@ -48,6 +48,9 @@ gable_status gi_csc_expand(gable_context *ctx, const gi_csc *a, gable_structure 
  * out of range or out of order. */
 gable_status gi_csc_from_view(gable_context *ctx, const gable_matrix_view *view, gi_csc *out);
 
+/* The same without the turn: A by columns from CSC, A by rows (so A^T by columns) from CSR. */
+gable_status gi_csc_lists_from_view(gable_context *ctx, const gable_matrix_view *view, gi_csc *out);
+
 /* *out = pattern of A + A^T without the diagonal, square. */
 gable_status gi_csc_symmetrise(gable_context *ctx, const gi_csc *a, gi_csc *out);
 

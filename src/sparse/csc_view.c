@@ -51,8 +51,8 @@ static gable_status check_entries(const gable_matrix_view *v, gable_idx n_lists,
   GI_REQUIRE(offset_at(v, 0) == 0, GABLE_ERR_ARGUMENT, "ptr[0] is %lld, the base is %d",
              (long long)(offset_at(v, 0) + v->base), v->base);
   for (gable_idx k = 0; k < n_lists; k++)
-    GI_REQUIRE(offset_at(v, k) <= offset_at(v, k + 1), GABLE_ERR_ARGUMENT, "ptr decreases after %s %d", list,
-               k + v->base);
+    GI_REQUIRE(offset_at(v, k) <= offset_at(v, k + 1), GABLE_ERR_ARGUMENT, "ptr decreases after %s %d (counted from 0)",
+               list, k);
   GI_REQUIRE(v->idx || offset_at(v, n_lists) == 0, GABLE_ERR_ARGUMENT, "the view has no idx");
   for (gable_idx k = 0; k < n_lists; k++) {
     gable_off end = offset_at(v, k + 1);
@@ -61,10 +61,11 @@ static gable_status check_entries(const gable_matrix_view *v, gable_idx n_lists,
     for (gable_off p = offset_at(v, k); p < end; p++) {
       int64_t i = v->idx[p];
       GI_REQUIRE(i >= v->base && i < (int64_t)n_inside + v->base, GABLE_ERR_ARGUMENT,
-                 "idx[%lld] is %lld in %s %d: not in %d .. %lld", (long long)p, (long long)i, list, k + v->base,
+                 "idx[%lld] is %lld in %s %d (counted from 0): not in %d .. %lld", (long long)p, (long long)i, list, k,
                  v->base, (long long)n_inside - 1 + v->base);
-      GI_REQUIRE(i > last, GABLE_ERR_ARGUMENT, "idx[%lld] is %lld after %lld in %s %d: indices must increase",
-                 (long long)p, (long long)i, (long long)last, list, k + v->base);
+      GI_REQUIRE(i > last, GABLE_ERR_ARGUMENT,
+                 "idx[%lld] is %lld after %lld in %s %d (counted from 0): indices must increase", (long long)p,
+                 (long long)i, (long long)last, list, k);
       last = i;
     }
   }
@@ -115,20 +116,28 @@ done:
   return status;
 }
 
+gable_status gi_csc_lists_from_view(gable_context *ctx, const gable_matrix_view *view, gi_csc *out)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(check_shape(view));
+  const int by_rows = view->format == GABLE_FORMAT_CSR;
+  const gable_idx n_lists = by_rows ? view->n_rows : view->n_cols, n_inside = by_rows ? view->n_cols : view->n_rows;
+  GI_TRY(check_entries(view, n_lists, n_inside));
+  GI_TRY(copy_lists(ctx, view, n_lists, n_inside, out));
+done:
+  return status;
+}
+
 gable_status gi_csc_from_view(gable_context *ctx, const gable_matrix_view *view, gi_csc *out)
 {
   gable_status status = GABLE_OK;
   gi_csc lists = {0};
-  GI_TRY(check_shape(view));
-  int by_rows = view->format == GABLE_FORMAT_CSR;
-  gable_idx n_lists = by_rows ? view->n_rows : view->n_cols;
-  gable_idx n_inside = by_rows ? view->n_cols : view->n_rows;
-  GI_TRY(check_entries(view, n_lists, n_inside));
-  if (!by_rows) {
-    GI_TRY(copy_lists(ctx, view, n_lists, n_inside, out));
-  } else {
-    GI_TRY(copy_lists(ctx, view, n_lists, n_inside, &lists));
+  GI_TRY(gi_csc_lists_from_view(ctx, view, &lists));
+  if (view->format == GABLE_FORMAT_CSR) {
     GI_TRY(gi_csc_transpose(ctx, &lists, out));
+  } else {
+    *out = lists;
+    memset(&lists, 0, sizeof lists);
   }
 done:
   gi_csc_release(ctx, &lists);

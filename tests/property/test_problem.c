@@ -126,7 +126,7 @@ int main(void)
           single[wrong] = INFINITY;
         else
           val[wrong] = NAN;
-        CHECK(gi_problem_check_values(&p, v.val) == GABLE_ERR_NOT_FINITE);
+        CHECK(gi_problem_check_values(ctx, &p, v.val) == GABLE_ERR_NOT_FINITE);
         char said[40];
         snprintf(said, sizeof said, "value %lld of", (long long)wrong);
         CHECK(strstr(gable_last_error(), said), "%s", gable_last_error());
