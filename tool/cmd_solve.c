@@ -45,6 +45,7 @@ static gable_status read_matrix(solve_run *r, const solve_request *q, solve_outc
   reading.accept_pattern = 0;
   reading.accept_complex = 0;
   o->matrix = (gable_matrix_info)GABLE_MATRIX_INFO_INIT;
+  session_about(q->matrix);
   gable_status status = gable_matrix_read(r->session.ctx, q->matrix, &reading, &file);
   if (!status) status = gable_matrix_get_info(file, &o->matrix);
   if (!status && o->matrix.part != GABLE_PART_FULL) {

@@ -2,11 +2,18 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "verbs.h"
 
-static int trace_errors; /* the tool is one thread and one run */
+static int trace_errors;        /* the tool is one thread and one run */
+static const char *matrix_path; /* of the matrix that rows and columns are said of, or NULL */
+
+void session_about(const char *path)
+{
+  matrix_path = path;
+}
 
 void session_trace_errors(void)
 {
@@ -94,6 +101,7 @@ gable_status session_read(session *s, const char *path, const gable_read_options
 {
   gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
   progress_forget(&s->bar);
+  session_about(path);
   gable_status status = gable_matrix_read(s->ctx, path, how, out);
   if (!status) status = gable_matrix_get_info(*out, &info);
   *duplicates = info.duplicates;
@@ -117,6 +125,40 @@ gable_status session_read_whole(session *s, const char *path, int strict, gable_
   return status;
 }
 
+/* Adds one to the number after each word in the text: "row 7" becomes "row 8". */
+static void number_from_1(session_text *t, const char *word)
+{
+  const session_text old = *t;
+  const char *from = old.text;
+  size_t used = 0;
+  for (const char *at = strstr(from, word); at; at = strstr(from, word)) {
+    char *end = NULL;
+    const size_t before = (size_t)(at - from) + strlen(word);
+    const long number = strtol(from + before, &end, 10);
+    const int counts = from[before] >= '0' && from[before] <= '9';
+    used += (size_t)snprintf(t->text + used, sizeof t->text - used, "%.*s", (int)before, from);
+    from += before;
+    if (!counts || used >= sizeof t->text) continue;
+    used += (size_t)snprintf(t->text + used, sizeof t->text - used, "%ld", number + 1);
+    from = end;
+  }
+  if (used < sizeof t->text) snprintf(t->text + used, sizeof t->text - used, "%s", from);
+}
+
+/* The library counts rows and columns from 0 and says so; files, and those who read them, count from 1. */
+static void count_from_1(session_text *t)
+{
+  static const char note[] = " (counted from 0)";
+  char *at = strstr(t->text, note);
+  if (!at) return;
+  for (; at; at = strstr(at, note)) memmove(at, at + strlen(note), strlen(at + strlen(note)) + 1);
+  number_from_1(t, "row ");
+  number_from_1(t, "column ");
+  if (!matrix_path || strstr(t->text, matrix_path)) return;
+  const session_text bare = *t;
+  snprintf(t->text, sizeof t->text, "%.300s: %.600s", matrix_path, bare.text);
+}
+
 session_text session_reason(gable_status status)
 {
   session_text reason;
@@ -127,6 +169,7 @@ session_text session_reason(gable_status status)
     snprintf(reason.text, sizeof reason.text, "%.*s", (int)length, said);
   else
     snprintf(reason.text, sizeof reason.text, "%s", gable_status_text(status));
+  count_from_1(&reason);
   return reason;
 }
 

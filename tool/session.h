@@ -32,7 +32,11 @@ typedef struct session_text {
   char text[1000];
 } session_text;
 
-/* What went wrong in the last failed call of the library, in one line. */
+/* path, which stays the caller's: the matrix whose rows and columns errors name from now on; NULL: none. */
+void session_about(const char *path);
+
+/* What went wrong in the last failed call of the library, in one line; rows and columns counted from 1, with the file
+ * of their matrix. */
 session_text session_reason(gable_status status);
 
 /* One line on standard error saying what went wrong in the last failed call of the library; returns the exit status
