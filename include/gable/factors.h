@@ -16,7 +16,7 @@ extern "C" {
  *                  entries right of the diagonal blocks of a block triangular form
  *   A' = L L^T     when u.ptr is NULL: L with its diagonal, no F
  *
- * f.ptr is NULL when there is no F. */
+ * f.ptr is NULL when there is no F.  l, u and f have this version's size. */
 typedef struct gable_factors_view {
   size_t size; /* of this struct, so that it can grow */
   gable_idx n;

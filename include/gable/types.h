@@ -1,6 +1,11 @@
 /* types.h: the words that every part of Gable shares: status codes, number types, borrowed views.
  *
- * Indices of rows and columns are 32 bit, counts of nonzeros and offsets into them are 64 bit. */
+ * Indices of rows and columns are 32 bit, counts of nonzeros and offsets into them are 64 bit.
+ *
+ * Every public struct opens with its size in bytes, which its GABLE_..._INIT macro sets.  Later versions append members
+ * and accept the sizes of earlier versions, back to 0.1.0.  A struct that the library reads may be larger than the
+ * library knows if all bytes beyond are zero.  Of a struct that the library fills it writes size bytes at most.  Any
+ * other size is GABLE_ERR_ARGUMENT. */
 #ifndef GABLE_TYPES_H
 #define GABLE_TYPES_H
 

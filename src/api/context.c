@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/structs.h"
 #include "base/options.h"
 #include "base/pool.h"
 #include "device/mirror.h"
@@ -22,8 +23,7 @@ static int processors(void)
 static gable_status copy_options(const gable_context_options *given, gable_context_options *own)
 {
   gable_status status = GABLE_OK;
-  *own = (gable_context_options)GABLE_CONTEXT_OPTIONS_INIT;
-  GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_CONTEXT_OPTIONS_INIT"));
+  GI_TRY(gi_take_context_options(given, own));
   GI_TRY(gi_options_threads(&own->threads, processors(), INT_MAX));
   GI_REQUIRE(!own->allocate == !own->release, GABLE_ERR_ARGUMENT, "allocate and release: give both or none");
   GI_REQUIRE(!own->device_allocate == !own->device_release, GABLE_ERR_ARGUMENT,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/structs.h"
 #include "base/options.h"
 #include "base/timer.h"
 #include "device/device.h"
@@ -34,8 +35,7 @@ struct gable_krylov {
 static gable_status options_from(const gable_context *ctx, const gable_krylov_options *given, gable_krylov_options *own)
 {
   gable_status status = GABLE_OK;
-  *own = (gable_krylov_options)GABLE_KRYLOV_OPTIONS_INIT;
-  GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_KRYLOV_OPTIONS_INIT"));
+  GI_TRY(gi_take_krylov_options(given, own));
   GI_REQUIRE(own->solver >= GABLE_KRYLOV_CG && own->solver <= GABLE_KRYLOV_GMRES, GABLE_ERR_ARGUMENT, "solver is %d",
              (int)own->solver);
   GI_REQUIRE(own->preconditioner >= GABLE_PRECOND_NONE && own->preconditioner <= GABLE_PRECOND_IC0, GABLE_ERR_ARGUMENT,
@@ -153,12 +153,15 @@ gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a
   gable_status status = GABLE_OK;
   const double start = gi_now();
   const gable_trisolve *first;
+  gable_matrix_view view;
   GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
+  GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
+  GI_TRY(gi_take_matrix_view(a, &view));
   GI_TRY(k->ctx->device->enter(k->ctx));
   forget(k);
   k->info = (gable_krylov_info)GABLE_KRYLOV_INFO_INIT;
-  if (a) GI_TRY(gi_symmetry_check_view(k->ctx, a));
-  GI_TRY((k->on_device ? set_on_device : set_on_cpu)(k, a));
+  GI_TRY(gi_symmetry_check_view(k->ctx, &view));
+  GI_TRY((k->on_device ? set_on_device : set_on_cpu)(k, &view));
   first = k->on_device ? k->device_precond.first : k->precond.first;
   if (first) {
     gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
@@ -383,8 +386,14 @@ gable_status gable_krylov_solve_vectors(gable_krylov *k, const gable_vectors_vie
                                         double *history)
 {
   gable_status status = GABLE_OK;
+  gable_vectors_view vb, vx;
   GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
   GI_REQUIRE(k->ready, GABLE_ERR_STATE, "solve before set_matrix");
+  GI_REQUIRE(b && x, GABLE_ERR_ARGUMENT, "%s is NULL", b ? "x" : "b");
+  GI_TRY(gi_take_vectors_view(b, &vb));
+  GI_TRY(gi_take_vectors_view(x, &vx));
+  b = &vb;
+  x = &vx;
   GI_TRY(check_vector(k, b, "b"));
   GI_TRY(check_vector(k, x, "x"));
   GI_REQUIRE(b->space == x->space, GABLE_ERR_ARGUMENT, "b and x are in different memories");
@@ -402,10 +411,8 @@ gable_status gable_krylov_get_info(const gable_krylov *k, gable_krylov_info *inf
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(k && info, GABLE_ERR_ARGUMENT, "%s is NULL", k ? "info" : "the solver");
-  GI_REQUIRE(info->size == sizeof *info, GABLE_ERR_ARGUMENT, "info of %zu bytes: start from GABLE_KRYLOV_INFO_INIT",
-             info->size);
   GI_REQUIRE(k->ready, GABLE_ERR_STATE, "get_info before set_matrix");
-  *info = k->info;
+  GI_TRY(gi_give_krylov_info(&k->info, info));
 done:
   return status;
 }

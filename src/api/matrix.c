@@ -1,7 +1,7 @@
 /* matrix.c: gable_matrix_*: checks arguments and dispatches. */
 #include <string.h>
 
-#include "base/options.h"
+#include "api/structs.h"
 #include "graph/shape.h"
 #include "sparse/generate.h"
 #include "sparse/gzip.h"
@@ -11,11 +11,11 @@ gable_status gable_matrix_read(gable_context *ctx, const char *path, const gable
                                gable_matrix **out)
 {
   gable_status status = GABLE_OK;
-  gable_read_options own = GABLE_READ_OPTIONS_INIT;
+  gable_read_options own;
   gi_source *source = NULL;
   GI_REQUIRE(ctx && path && out, GABLE_ERR_ARGUMENT, "ctx, path or out is NULL");
   *out = NULL;
-  GI_TRY(gi_options_take(options, &own, sizeof own, "GABLE_READ_OPTIONS_INIT"));
+  GI_TRY(gi_take_read_options(options, &own));
   GI_TRY(gi_source_open_file(ctx, path, &source));
   GI_TRY(gi_matrix_read(ctx, source, &own, out));
 done:
@@ -27,13 +27,15 @@ gable_status gable_matrix_from_view(gable_context *ctx, const gable_matrix_view 
 {
   gable_status status = GABLE_OK;
   gable_matrix *a = NULL;
+  gable_matrix_view own;
   GI_REQUIRE(ctx && view && out, GABLE_ERR_ARGUMENT, "ctx, view or out is NULL");
   *out = NULL;
+  GI_TRY(gi_take_matrix_view(view, &own));
   GI_TRY(gi_matrix_create(ctx, &a));
-  GI_TRY(gi_csc_from_view(ctx, view, &a->csc));
-  a->field = !view->val ? GABLE_FIELD_PATTERN : a->csc.is_complex ? GABLE_FIELD_COMPLEX : GABLE_FIELD_REAL;
-  a->structure = view->structure;
-  a->part = view->part;
+  GI_TRY(gi_csc_from_view(ctx, &own, &a->csc));
+  a->field = !own.val ? GABLE_FIELD_PATTERN : a->csc.is_complex ? GABLE_FIELD_COMPLEX : GABLE_FIELD_REAL;
+  a->structure = own.structure;
+  a->part = own.part;
   *out = a;
   a = NULL;
 done:
@@ -110,13 +112,16 @@ static double vector_element(const gable_vectors_view *v, gable_idx i, gable_idx
   return v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[at] : ((const double *)v->data)[at];
 }
 
-gable_status gable_matrix_from_vectors(gable_context *ctx, const gable_vectors_view *v, gable_matrix **out)
+gable_status gable_matrix_from_vectors(gable_context *ctx, const gable_vectors_view *vectors, gable_matrix **out)
 {
   gable_status status = GABLE_OK;
   gable_matrix *a = NULL;
-  GI_REQUIRE(ctx && v && out, GABLE_ERR_ARGUMENT, "ctx, vectors or out is NULL");
+  gable_vectors_view own;
+  const gable_vectors_view *v = &own;
+  GI_REQUIRE(ctx && vectors && out, GABLE_ERR_ARGUMENT, "ctx, vectors or out is NULL");
   *out = NULL;
-  GI_REQUIRE(v->size == sizeof *v && v->n >= 0 && v->count >= 0 && v->space == GABLE_SPACE_HOST &&
+  GI_TRY(gi_take_vectors_view(vectors, &own));
+  GI_REQUIRE(v->n >= 0 && v->count >= 0 && v->space == GABLE_SPACE_HOST &&
                  (v->type == GABLE_TYPE_S || v->type == GABLE_TYPE_D) &&
                  v->ld >= (v->major == GABLE_MAJOR_COL ? v->n : v->count),
              GABLE_ERR_ARGUMENT, "vectors: n %d, count %d, ld %lld, type %d: host memory, GABLE_TYPE_S or GABLE_TYPE_D",
@@ -198,18 +203,18 @@ static gable_off count_zeros(const gi_csc *a)
 gable_status gable_matrix_get_info(const gable_matrix *a, gable_matrix_info *info)
 {
   gable_status status = GABLE_OK;
+  gable_matrix_info own = GABLE_MATRIX_INFO_INIT;
   GI_REQUIRE(a && info, GABLE_ERR_ARGUMENT, "a or info is NULL");
-  GI_REQUIRE(info->size == sizeof *info, GABLE_ERR_ARGUMENT, "info of %zu bytes: start from GABLE_MATRIX_INFO_INIT",
-             info->size);
-  info->n_rows = a->csc.n_rows;
-  info->n_cols = a->csc.n_cols;
-  info->nnz = a->csc.ptr[a->csc.n_cols];
-  info->duplicates = a->duplicates;
-  info->explicit_zeros = count_zeros(&a->csc);
-  info->field = a->field;
-  info->structure = a->structure;
-  info->part = a->part;
-  info->dense = a->dense;
+  own.n_rows = a->csc.n_rows;
+  own.n_cols = a->csc.n_cols;
+  own.nnz = a->csc.ptr[a->csc.n_cols];
+  own.duplicates = a->duplicates;
+  own.explicit_zeros = count_zeros(&a->csc);
+  own.field = a->field;
+  own.structure = a->structure;
+  own.part = a->part;
+  own.dense = a->dense;
+  GI_TRY(gi_give_matrix_info(&own, info));
 done:
   return status;
 }
@@ -217,20 +222,19 @@ done:
 gable_status gable_matrix_get_view(const gable_matrix *a, gable_matrix_view *view)
 {
   gable_status status = GABLE_OK;
+  gable_matrix_view own = GABLE_MATRIX_VIEW_INIT;
   GI_REQUIRE(a && view, GABLE_ERR_ARGUMENT, "a or view is NULL");
-  GI_REQUIRE(view->size == sizeof *view, GABLE_ERR_ARGUMENT, "view of %zu bytes: start from GABLE_MATRIX_VIEW_INIT",
-             view->size);
-  *view = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
-  view->n_rows = a->csc.n_rows;
-  view->n_cols = a->csc.n_cols;
-  view->format = GABLE_FORMAT_CSC;
-  view->offset_type = GABLE_TYPE_I64;
-  view->value_type = a->csc.is_complex ? GABLE_TYPE_Z : GABLE_TYPE_D;
-  view->structure = a->structure;
-  view->part = a->part;
-  view->ptr = a->csc.ptr;
-  view->idx = a->csc.idx;
-  view->val = a->csc.val;
+  own.n_rows = a->csc.n_rows;
+  own.n_cols = a->csc.n_cols;
+  own.format = GABLE_FORMAT_CSC;
+  own.offset_type = GABLE_TYPE_I64;
+  own.value_type = a->csc.is_complex ? GABLE_TYPE_Z : GABLE_TYPE_D;
+  own.structure = a->structure;
+  own.part = a->part;
+  own.ptr = a->csc.ptr;
+  own.idx = a->csc.idx;
+  own.val = a->csc.val;
+  GI_TRY(gi_give_matrix_view(&own, view));
 done:
   return status;
 }
@@ -246,13 +250,14 @@ static gable_status both_triangles(const gable_matrix *a, gi_csc *both, int *own
 gable_status gable_matrix_describe(const gable_matrix *a, gable_matrix_shape *shape)
 {
   gable_status status = GABLE_OK;
+  gable_matrix_shape found = GABLE_MATRIX_SHAPE_INIT;
   gi_csc both = {0};
   int own = 0;
   GI_REQUIRE(a && shape, GABLE_ERR_ARGUMENT, "a or shape is NULL");
-  GI_REQUIRE(shape->size == sizeof *shape, GABLE_ERR_ARGUMENT, "shape of %zu bytes: start from GABLE_MATRIX_SHAPE_INIT",
-             shape->size);
+  GI_TRY(gi_give_matrix_shape(&found, shape));
   GI_TRY(both_triangles(a, &both, &own));
-  GI_TRY(gi_shape(a->ctx, &both, shape));
+  GI_TRY(gi_shape(a->ctx, &both, &found));
+  GI_TRY(gi_give_matrix_shape(&found, shape));
 done:
   if (own) gi_csc_release(a->ctx, &both);
   return status;

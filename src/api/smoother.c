@@ -1,16 +1,16 @@
 /* smoother.c: gable_smoother: checks arguments and phases, then calls src/smooth. */
 #include "smooth/smoother.h"
 
-#include "base/options.h"
+#include "api/structs.h"
 #include "device/device.h"
 
 gable_status gable_smoother_create(gable_context *ctx, const gable_smoother_options *options, gable_smoother **out)
 {
   gable_status status = GABLE_OK;
-  gable_smoother_options own = GABLE_SMOOTHER_OPTIONS_INIT;
+  gable_smoother_options own;
   GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "out" : "ctx");
   *out = NULL;
-  GI_TRY(gi_options_take(options, &own, sizeof own, "GABLE_SMOOTHER_OPTIONS_INIT"));
+  GI_TRY(gi_take_smoother_options(options, &own));
   GI_TRY(gi_smoother_create(ctx, &own, out));
 done:
   return status;
@@ -24,8 +24,11 @@ void gable_smoother_destroy(gable_smoother **s)
 gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
+  gable_matrix_view view;
   GI_REQUIRE(s, GABLE_ERR_ARGUMENT, "the smoother is NULL");
-  GI_TRY(gi_smoother_analyse(s, a));
+  GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
+  GI_TRY(gi_take_matrix_view(a, &view));
+  GI_TRY(gi_smoother_analyse(s, &view));
 done:
   return status;
 }
@@ -45,9 +48,15 @@ gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b
                                   double *history)
 {
   gable_status status = GABLE_OK;
+  gable_vectors_view vb, vx;
   GI_REQUIRE(s, GABLE_ERR_ARGUMENT, "the smoother is NULL");
   GI_REQUIRE(s->updated, GABLE_ERR_STATE, "apply before update");
   GI_REQUIRE(sweeps >= 0, GABLE_ERR_ARGUMENT, "sweeps is %d", sweeps);
+  GI_REQUIRE(b && x, GABLE_ERR_ARGUMENT, "%s is NULL", b ? "x" : "b");
+  GI_TRY(gi_take_vectors_view(b, &vb));
+  GI_TRY(gi_take_vectors_view(x, &vx));
+  b = &vb;
+  x = &vx;
   GI_TRY(gi_vectors_check(b, s->shape.n, s->shape.value_type, "b"));
   GI_TRY(gi_vectors_check(x, s->shape.n, s->shape.value_type, "x"));
   GI_REQUIRE(b->count == x->count && b->type == x->type, GABLE_ERR_ARGUMENT, "b and x differ in count or type");
@@ -82,11 +91,11 @@ done:
 gable_status gable_smoother_get_info(const gable_smoother *s, gable_smoother_info *info)
 {
   gable_status status = GABLE_OK;
+  gable_smoother_info own = GABLE_SMOOTHER_INFO_INIT;
   GI_REQUIRE(s && info, GABLE_ERR_ARGUMENT, "%s is NULL", s ? "info" : "the smoother");
-  GI_REQUIRE(info->size == sizeof *info, GABLE_ERR_ARGUMENT, "info of %zu bytes: start from GABLE_SMOOTHER_INFO_INIT",
-             info->size);
   GI_REQUIRE(s->state, GABLE_ERR_STATE, "get_info before analyse");
-  s->kind->info(s->state, info);
+  s->kind->info(s->state, &own);
+  GI_TRY(gi_give_smoother_info(&own, info));
 done:
   return status;
 }

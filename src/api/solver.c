@@ -3,15 +3,14 @@
 
 #include <string.h>
 
-#include "base/options.h"
+#include "api/structs.h"
 #include "graph/order/order.h"
 #include "pipeline/pipeline.h"
 
 static gable_status copy_options(const gable_solver_options *given, gable_solver_options *own)
 {
   gable_status status = GABLE_OK;
-  *own = (gable_solver_options)GABLE_SOLVER_OPTIONS_INIT;
-  GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_SOLVER_OPTIONS_INIT"));
+  GI_TRY(gi_take_solver_options(given, own));
   GI_REQUIRE((int)own->method >= 0 && own->method <= GABLE_METHOD_LDLT, GABLE_ERR_ARGUMENT, "method %d",
              (int)own->method);
   GI_REQUIRE((int)own->order >= 0 && (int)own->order < GI_ORDER_METHODS, GABLE_ERR_ARGUMENT, "order %d",
@@ -68,9 +67,10 @@ const char *gable_solver_blas(const gable_solver *s)
 gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
+  gable_matrix_view view;
   GI_REQUIRE(s && a, GABLE_ERR_ARGUMENT, "the solver or the matrix is NULL");
-  GI_REQUIRE(a->size == sizeof *a, GABLE_ERR_ARGUMENT, "view of %zu bytes: start from GABLE_MATRIX_VIEW_INIT", a->size);
-  GI_TRY(gi_pipeline_analyse(s, a));
+  GI_TRY(gi_take_matrix_view(a, &view));
+  GI_TRY(gi_pipeline_analyse(s, &view));
 done:
   return status;
 }
@@ -101,14 +101,16 @@ void gable_solver_work_destroy(gable_solver_work **w)
   gi_pipeline_work_destroy(w);
 }
 
+/* *vb, *vx: b and x in this version's struct. */
 static gable_status check_solve(const gable_solver *s, const gable_solver_work *w, gable_op op,
-                                const gable_vectors_view *b, const gable_vectors_view *x)
+                                const gable_vectors_view *b, const gable_vectors_view *x, gable_vectors_view *vb,
+                                gable_vectors_view *vx)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(s && w && b && x, GABLE_ERR_ARGUMENT, "the solver, the work, b or x is NULL");
   GI_REQUIRE(op == GABLE_OP_N || op == GABLE_OP_T, GABLE_ERR_ARGUMENT, "op is %d: GABLE_OP_N or GABLE_OP_T", (int)op);
-  GI_REQUIRE(b->size == sizeof *b && x->size == sizeof *x, GABLE_ERR_ARGUMENT,
-             "vectors: start from GABLE_VECTORS_VIEW_INIT");
+  GI_TRY(gi_take_vectors_view(b, vb));
+  GI_TRY(gi_take_vectors_view(x, vx));
 done:
   return status;
 }
@@ -117,8 +119,9 @@ gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gab
                                 gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(check_solve(s, w, op, b, x));
-  GI_TRY(gi_pipeline_solve(s, w, op, b, x));
+  gable_vectors_view vb, vx;
+  GI_TRY(check_solve(s, w, op, b, x, &vb, &vx));
+  GI_TRY(gi_pipeline_solve(s, w, op, &vb, &vx));
 done:
   return status;
 }
@@ -127,10 +130,11 @@ gable_status gable_solver_apply(const gable_solver *s, gable_solver_work *w, gab
                                 const gable_vectors_view *b, gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(check_solve(s, w, op, b, x));
+  gable_vectors_view vb, vx;
+  GI_TRY(check_solve(s, w, op, b, x, &vb, &vx));
   GI_REQUIRE(factors >= 1 && factors <= GABLE_FACTOR_ALL, GABLE_ERR_ARGUMENT, "factors is %d: give GABLE_FACTOR_..",
              factors);
-  GI_TRY(gi_pipeline_apply(s, w, op, (unsigned)factors, b, x));
+  GI_TRY(gi_pipeline_apply(s, w, op, (unsigned)factors, &vb, &vx));
 done:
   return status;
 }
@@ -139,11 +143,7 @@ gable_status gable_solver_work_report(const gable_solver_work *w, gable_solve_re
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(w && report, GABLE_ERR_ARGUMENT, "the work or the report is NULL");
-  GI_REQUIRE(report->size > sizeof report->size && report->size <= sizeof *report, GABLE_ERR_ARGUMENT,
-             "report of %zu bytes: start from GABLE_SOLVE_REPORT_INIT", report->size);
-  size_t size = report->size;
-  memcpy(report, &w->report, size);
-  report->size = size;
+  GI_TRY(gi_give_solve_report(&w->report, report));
 done:
   return status;
 }
@@ -161,9 +161,10 @@ gable_status gable_solver_forward_error(const gable_solver *s, gable_solver_work
                                         const gable_vectors_view *b, const gable_vectors_view *x, double *forward_error)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(check_solve(s, w, op, b, x));
+  gable_vectors_view vb, vx;
+  GI_TRY(check_solve(s, w, op, b, x, &vb, &vx));
   GI_REQUIRE(forward_error, GABLE_ERR_ARGUMENT, "forward_error is NULL");
-  GI_TRY(gi_pipeline_forward_error(s, w, op, b, x, forward_error));
+  GI_TRY(gi_pipeline_forward_error(s, w, op, &vb, &vx, forward_error));
 done:
   return status;
 }
@@ -189,9 +190,10 @@ done:
 gable_status gable_solver_load(gable_solver *s, const gable_matrix_view *a, const char *path)
 {
   gable_status status = GABLE_OK;
+  gable_matrix_view view;
   GI_REQUIRE(s && a && path, GABLE_ERR_ARGUMENT, "the solver, the matrix or the path is NULL");
-  GI_REQUIRE(a->size == sizeof *a, GABLE_ERR_ARGUMENT, "view of %zu bytes: start from GABLE_MATRIX_VIEW_INIT", a->size);
-  GI_TRY(gi_pipeline_load(s, a, path));
+  GI_TRY(gi_take_matrix_view(a, &view));
+  GI_TRY(gi_pipeline_load(s, &view, path));
 done:
   return status;
 }

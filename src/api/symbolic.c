@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/options.h"
+#include "api/structs.h"
 #include "base/timer.h"
 #include "graph/btf.h"
 #include "graph/match/match.h"
@@ -21,8 +21,7 @@ struct gable_symbolic {
 static gable_status options_from(const gable_symbolic_options *given, gable_symbolic_options *own)
 {
   gable_status status = GABLE_OK;
-  *own = (gable_symbolic_options)GABLE_SYMBOLIC_OPTIONS_INIT;
-  GI_TRY(gi_options_take(given, own, sizeof *own, "GABLE_SYMBOLIC_OPTIONS_INIT"));
+  GI_TRY(gi_take_symbolic_options(given, own));
   if (!own->order) own->order = "auto";
   GI_REQUIRE(own->form >= GABLE_FORM_AUTO && own->form <= GABLE_FORM_CHOLESKY, GABLE_ERR_ARGUMENT, "form is %d",
              (int)own->form);
@@ -49,9 +48,8 @@ static gable_status read_matrix(gable_context *ctx, const gable_matrix_view *a, 
   gable_status status = GABLE_OK;
   gi_csc half = {0};
   GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
-  GI_REQUIRE(a->size == sizeof *a, GABLE_ERR_ARGUMENT, "a matrix view of %zu bytes: start from GABLE_MATRIX_VIEW_INIT",
-             a->size);
-  gable_matrix_view view = *a;
+  gable_matrix_view view;
+  GI_TRY(gi_take_matrix_view(a, &view));
   GI_REQUIRE(view.n_rows == view.n_cols && view.n_rows >= 0, GABLE_ERR_ARGUMENT, "the matrix is %d x %d, not square",
              view.n_rows, view.n_cols);
   GI_TRY(gi_symmetry_check_view(ctx, &view));
@@ -221,11 +219,7 @@ gable_status gable_symbolic_get_info(const gable_symbolic *s, gable_symbolic_inf
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(s && info, GABLE_ERR_ARGUMENT, "%s is NULL", s ? "info" : "the symbolic object");
-  GI_REQUIRE(info->size > sizeof info->size && info->size <= sizeof *info, GABLE_ERR_ARGUMENT,
-             "symbolic info of %zu bytes: start from GABLE_SYMBOLIC_INFO_INIT", info->size);
-  const size_t size = info->size;
-  memcpy(info, &s->info, size);
-  info->size = size;
+  GI_TRY(gi_give_symbolic_info(&s->info, info));
 done:
   return status;
 }
@@ -234,11 +228,10 @@ gable_status gable_symbolic_get_view(const gable_symbolic *s, gable_symbolic_vie
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(s && view, GABLE_ERR_ARGUMENT, "%s is NULL", s ? "view" : "the symbolic object");
-  GI_REQUIRE(view->size == sizeof *view, GABLE_ERR_ARGUMENT,
-             "a symbolic view of %zu bytes: start from GABLE_SYMBOLIC_VIEW_INIT", view->size);
   const gi_layout *y = s->layout;
-  *view = (gable_symbolic_view){sizeof *view, s->rows, s->cols, y->n_super, y->n_blocks, y->super,   y->parent,
-                                y->lptr,      y->lrow, y->uptr, y->ucol,    y->block,    y->off_ptr, y->off_row};
+  const gable_symbolic_view own = {sizeof own, s->rows, s->cols, y->n_super, y->n_blocks, y->super,   y->parent,
+                                   y->lptr,    y->lrow, y->uptr, y->ucol,    y->block,    y->off_ptr, y->off_row};
+  GI_TRY(gi_give_symbolic_view(&own, view));
 done:
   return status;
 }

@@ -1,15 +1,15 @@
 /* trisolve.c: gable_trisolve and gable_work: checks arguments and phases, then calls src/trisolve. */
 #include "trisolve/trisolve.h"
-#include "base/options.h"
+#include "api/structs.h"
 #include "trisolve/candidates.h"
 
 gable_status gable_trisolve_create(gable_context *ctx, const gable_trisolve_options *options, gable_trisolve **out)
 {
   gable_status status = GABLE_OK;
-  gable_trisolve_options own = GABLE_TRISOLVE_OPTIONS_INIT;
+  gable_trisolve_options own;
   GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "out" : "ctx");
   *out = NULL;
-  GI_TRY(gi_options_take(options, &own, sizeof own, "GABLE_TRISOLVE_OPTIONS_INIT"));
+  GI_TRY(gi_take_trisolve_options(options, &own));
   GI_TRY(gi_trisolve_create(ctx, &own, out));
 done:
   return status;
@@ -23,10 +23,12 @@ void gable_trisolve_destroy(gable_trisolve **t)
 gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
+  gable_matrix_view view;
   GI_REQUIRE(t, GABLE_ERR_ARGUMENT, "the plan is NULL");
   gi_trisolve_reset(t);
   GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
-  GI_TRY((gi_candidates_wanted(t) ? gi_candidates_analyse : gi_trisolve_analyse)(t, a));
+  GI_TRY(gi_take_matrix_view(a, &view));
+  GI_TRY((gi_candidates_wanted(t) ? gi_candidates_analyse : gi_trisolve_analyse)(t, &view));
 done:
   return status;
 }
@@ -139,11 +141,17 @@ gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_
                                   gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
+  gable_vectors_view vb, vx;
   GI_REQUIRE(t && w, GABLE_ERR_ARGUMENT, "%s is NULL", t ? "the work" : "the plan");
   GI_REQUIRE(t->phase == GI_UPDATED, GABLE_ERR_STATE, "solve before update");
   GI_REQUIRE(w->plan == t && w->generation == t->generation, GABLE_ERR_MISMATCH,
              "the work belongs to another plan or to an earlier analysis of it");
   GI_REQUIRE(op == GABLE_OP_N || op == GABLE_OP_T, GABLE_ERR_ARGUMENT, "op is %d", (int)op);
+  GI_REQUIRE(b && x, GABLE_ERR_ARGUMENT, "%s is NULL", b ? "x" : "b");
+  GI_TRY(gi_take_vectors_view(b, &vb));
+  GI_TRY(gi_take_vectors_view(x, &vx));
+  b = &vb;
+  x = &vx;
   GI_TRY(gi_vectors_check(b, t->shape.n, t->shape.value_type, "b"));
   GI_TRY(gi_vectors_check(x, t->shape.n, t->shape.value_type, "x"));
   GI_REQUIRE(b->count == x->count && b->type == x->type && b->space == x->space, GABLE_ERR_ARGUMENT,
@@ -159,12 +167,13 @@ done:
 
 gable_status gable_trisolve_get_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info)
 {
-  gable_status status = GABLE_OK;
+  gable_status status = GABLE_OK, found;
+  gable_trisolve_info own;
   GI_REQUIRE(t && info, GABLE_ERR_ARGUMENT, "%s is NULL", t ? "info" : "the plan");
-  GI_REQUIRE(info->size == sizeof *info, GABLE_ERR_ARGUMENT, "info of %zu bytes: start from GABLE_TRISOLVE_INFO_INIT",
-             info->size);
   GI_REQUIRE(op == GABLE_OP_N || op == GABLE_OP_T, GABLE_ERR_ARGUMENT, "op is %d", (int)op);
-  GI_TRY(gi_trisolve_get_info(t, op, info));
+  found = gi_trisolve_get_info(t, op, &own);
+  GI_TRY(gi_give_trisolve_info(&own, info));
+  GI_TRY(found);
 done:
   return status;
 }

@@ -51,8 +51,6 @@ static gable_status copy_view(gable_context *ctx, const gable_matrix_view *v, ga
                               gi_csc *out)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(v->size == sizeof *v, GABLE_ERR_ARGUMENT, "%s: view of %zu bytes: start from GABLE_MATRIX_VIEW_INIT", name,
-             v->size);
   GI_REQUIRE(v->n_rows == n && v->n_cols == n, GABLE_ERR_ARGUMENT, "%s is %d by %d, the factors have n = %d", name,
              v->n_rows, v->n_cols, n);
   GI_REQUIRE(v->value_type == GABLE_TYPE_D || v->value_type == GABLE_TYPE_S, GABLE_ERR_UNAVAILABLE,

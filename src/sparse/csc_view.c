@@ -13,7 +13,6 @@ static gable_status check_shape(const gable_matrix_view *v)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(v, GABLE_ERR_ARGUMENT, "the view is NULL");
-  GI_REQUIRE(v->size == sizeof *v, GABLE_ERR_ARGUMENT, "view of %zu bytes: start from GABLE_MATRIX_VIEW_INIT", v->size);
   GI_REQUIRE(v->n_rows >= 0 && v->n_cols >= 0, GABLE_ERR_ARGUMENT, "a view of %d by %d", v->n_rows, v->n_cols);
   GI_REQUIRE(v->format == GABLE_FORMAT_CSR || v->format == GABLE_FORMAT_CSC, GABLE_ERR_ARGUMENT,
              "view format %d: CSR or CSC", (int)v->format);

@@ -5,8 +5,6 @@ gable_status gi_shape_from(const gable_matrix_view *a, gable_part uplo, gi_shape
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
-  GI_REQUIRE(a->size == sizeof *a, GABLE_ERR_ARGUMENT, "a matrix view of %zu bytes: start from GABLE_MATRIX_VIEW_INIT",
-             a->size);
   GI_REQUIRE(a->n_rows == a->n_cols && a->n_rows >= 0, GABLE_ERR_ARGUMENT, "the matrix is %d x %d, not square",
              a->n_rows, a->n_cols);
   GI_REQUIRE(a->format == GABLE_FORMAT_CSR || a->format == GABLE_FORMAT_CSC, GABLE_ERR_ARGUMENT,
@@ -39,8 +37,6 @@ gable_status gi_vectors_check(const gable_vectors_view *v, gable_idx n, gable_ty
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(v, GABLE_ERR_ARGUMENT, "%s is NULL", name);
-  GI_REQUIRE(v->size == sizeof *v, GABLE_ERR_ARGUMENT, "%s: a view of %zu bytes: start from GABLE_VECTORS_VIEW_INIT",
-             name, v->size);
   GI_REQUIRE(v->n == n, GABLE_ERR_ARGUMENT, "%s has %d rows, the matrix %d", name, v->n, n);
   GI_REQUIRE(v->count >= 0, GABLE_ERR_ARGUMENT, "%s: count is %d", name, v->count);
   GI_REQUIRE(v->type == GABLE_TYPE_D || (v->type == GABLE_TYPE_S && value_type == GABLE_TYPE_S), GABLE_ERR_ARGUMENT,
