@@ -2,6 +2,7 @@
 #include "kernels/krylov/incomplete.h"
 #include "kernels/krylov/krylov_steps.h"
 #include "kernels/sparse/row_pattern.h"
+#include "kernels/supernodal/cluster_steps.h"
 #include "kernels/trisolve/sweep_rows.h"
 
 const gik_row_products gik_row_products_cuda = {0};
@@ -9,3 +10,4 @@ const gik_row_patterns gik_row_patterns_cuda = {0};
 const gik_row_sweeps gik_row_sweeps_cuda = {0};
 const gik_incomplete_factors gik_incomplete_factors_cuda = {0};
 const gik_krylov_steps gik_krylov_steps_cuda = {0};
+const gik_cluster_steps gik_cluster_steps_cuda = {0};

@@ -1,0 +1,13 @@
+/* cluster_merge.h: which supernodes one cluster of the solve takes. */
+#ifndef GI_CLUSTER_MERGE_H
+#define GI_CLUSTER_MERGE_H
+
+#include "supernodal/clusters.h"
+
+/* root[s]: the last supernode of the cluster of s.  A cluster takes a child's cluster, the highest first, as long as
+ * the merged dense operator has at most (1 + growth) times the values of its parts plus small; a child that stays ends
+ * it, since only all of the highest children together make the tree lower.  O(n_super log). */
+gable_status gi_cluster_merge(gable_context *ctx, const gi_layout *layout, const gi_cluster_options *options,
+                              gable_idx *root);
+
+#endif

@@ -1,0 +1,41 @@
+/* cluster_panels.h: the dense operators of clusters, computed from a factor.
+ *
+ *   lower_J = [ inv(L_JJ) ; -L_IJ inv(L_JJ) ] P_J   (w + nl) x w    forward:  [y_J; contributions] = lower_J g
+ *   upper_J = [ inv(U_JJ) , -inv(U_JJ) U_JI ]       w x (w + nu)    backward: x_J = upper_J [y_J; x_I]
+ *
+ * with J the cluster's columns, I its rows, P_J the exchanges inside its supernodes.  L_JJ of several supernodes is
+ * block triangular.  Cholesky and L D L^T: upper_J = lower_J^T, which is not stored; D^-1 stands between the sweeps.
+ *
+ * F. L. Alvarado, A. Pothen, R. Schreiber, Highly parallel sparse triangular solution (1993); I. Yamazaki, S.
+ * Rajamanickam, N. Ellingwood, Performance portable supernode-based sparse triangular solver (2020). */
+#ifndef GI_CLUSTER_PANELS_H
+#define GI_CLUSTER_PANELS_H
+
+#include "factor/factor.h"
+#include "supernodal/clusters.h"
+
+typedef struct gi_cluster_panels {
+  const gi_clusters *clusters; /* borrowed */
+  gi_factor_kind kind;
+  gable_type type;        /* of lower, upper and off: the factor's */
+  gable_off *lower_at;    /* [count+1] offsets of the operators, row major without gaps */
+  gable_off *upper_at;    /* [count+1], or NULL (not LU) */
+  void *lower, *upper;    /* upper NULL: not LU */
+  double *dinv;           /* [n] D^-1 in solve order (LU: of the diagonal of U) */
+  double *coupling;       /* [n] D^-1 at (k,k+1) in solve order, or NULL */
+  gable_off *off_ptr[2];  /* [n+1] F by rows and by columns, in solve order, or NULL */
+  gable_idx *off_col[2];  /* [nnz F] */
+  gable_off *off_from[2]; /* [nnz F] place in the factor's off */
+  void *off[2];           /* [nnz F] values */
+} gi_cluster_panels;
+
+/* Memory and lists for factors of this kind and type; no numbers yet. */
+gable_status gi_cluster_panels_create(gable_context *ctx, const gi_clusters *clusters, gi_factor_kind kind,
+                                      gable_type type, gi_cluster_panels **out);
+void gi_cluster_panels_destroy(gable_context *ctx, gi_cluster_panels **panels); /* NULL is fine */
+
+/* The operators of f, on ctx->threads threads; the same bits for any number.  O(sum of w^2 (w + nl + nu)).
+ * GABLE_ERR_MEMORY. */
+gable_status gi_cluster_panels_update(gable_context *ctx, const gi_factor *f, gi_cluster_panels *p);
+
+#endif
