@@ -33,6 +33,8 @@ struct gi_cluster_solver {
   device_side l, u; /* u: l's lists where the layout is symmetric, its values NULL where lower serves */
   tile_list tiles[PRODUCTS];
   double *dinv, *coupling;
+  gable_idx *order, *rows, *cols; /* [n] number of the k-th in solve order: of A', of the caller's rows, columns */
+  double *row_scale, *col_scale;  /* [n] or NULL */
   gable_off *off_ptr[2];
   gable_idx *off_col[2];
   void *off[2];
@@ -41,10 +43,8 @@ struct gi_cluster_solver {
 
 struct gi_cluster_work {
   const gi_cluster_solver *solver;
-  gable_idx rhs;                  /* columns of the work vectors: 1, 4 or 16 */
-  double *v, *y, *slots;          /* [n][rhs], [n][rhs], [slots][rhs] */
-  gable_idx *order, *rows, *cols; /* [n] the caller's number of the k-th in solve order: of A', of rows, of columns */
-  double *row_scale, *col_scale;  /* [n] or NULL */
+  gable_idx rhs;         /* columns of the work vectors: 1, 4 or 16 */
+  double *v, *y, *slots; /* [n][rhs], [n][rhs], [slots][rhs] */
   gable_off bytes;
 };
 
@@ -171,8 +171,30 @@ done:
   return status;
 }
 
-gable_status gi_cluster_solver_create(gable_context *ctx, const gi_cluster_panels *panels, gi_cluster_solver **out)
+static gable_status outside_to_device(gi_cluster_solver *s, const gi_cluster_outside *o)
 {
+  gable_status status = GABLE_OK;
+  gable_context *ctx = s->ctx;
+  const gi_clusters *c = s->panels->clusters;
+  const gable_idx *perm[] = {NULL, o->row_perm, o->col_perm};
+  gable_idx **out[] = {&s->order, &s->rows, &s->cols}, *place = NULL;
+  GI_ALLOC(ctx, place, c->n);
+  for (int side = 0; side < 3; side++) {
+    for (gable_idx k = 0; k < c->n; k++) place[k] = perm[side] ? perm[side][c->order[k]] : c->order[k];
+    GI_TRY(to_device(ctx, place, c->n, sizeof *place, (void **)out[side], &s->bytes));
+    GI_TRY(ctx->device->synchronise(ctx, NULL)); /* before place changes */
+  }
+  if (o->row_scale) GI_TRY(to_device(ctx, NULL, c->n, sizeof *s->row_scale, (void **)&s->row_scale, &s->bytes));
+  if (o->col_scale) GI_TRY(to_device(ctx, NULL, c->n, sizeof *s->col_scale, (void **)&s->col_scale, &s->bytes));
+done:
+  gi_free(ctx, place);
+  return status;
+}
+
+gable_status gi_cluster_solver_create(gable_context *ctx, const gi_cluster_panels *panels,
+                                      const gi_cluster_outside *outside, gi_cluster_solver **out)
+{
+  const gi_cluster_outside none = {0};
   gable_status status = GABLE_OK;
   const gi_clusters *c = panels->clusters;
   gi_cluster_solver *s = NULL;
@@ -195,6 +217,7 @@ gable_status gi_cluster_solver_create(gable_context *ctx, const gi_cluster_panel
   GI_TRY(to_device(ctx, NULL, c->n, sizeof *s->dinv, (void **)&s->dinv, &s->bytes));
   if (panels->coupling) GI_TRY(to_device(ctx, NULL, c->n, sizeof *s->coupling, (void **)&s->coupling, &s->bytes));
   GI_TRY(off_to_device(s));
+  GI_TRY(outside_to_device(s, outside ? outside : &none));
   GI_TRY(make_all_tiles(s));
   *out = s;
   s = NULL;
@@ -218,8 +241,9 @@ void gi_cluster_solver_destroy(gable_context *ctx, gi_cluster_solver **solver)
   *solver = NULL;
   if (s->u.ptr != s->l.ptr) release_lists(ctx, &s->u);
   release_lists(ctx, &s->l);
-  void *own[] = {s->first,      s->l.value_at, s->l.values,   s->u.value_at, s->u.values, s->dinv,  s->coupling,
-                 s->off_ptr[0], s->off_ptr[1], s->off_col[0], s->off_col[1], s->off[0],   s->off[1]};
+  void *own[] = {s->first,    s->l.value_at, s->l.values,   s->u.value_at, s->u.values,   s->dinv,
+                 s->coupling, s->off_ptr[0], s->off_ptr[1], s->off_col[0], s->off_col[1], s->off[0],
+                 s->off[1],   s->order,      s->rows,       s->cols,       s->row_scale,  s->col_scale};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
   for (int k = 0; k < PRODUCTS; k++) {
     ctx->device->release(ctx, s->tiles[k].tile);
@@ -234,7 +258,7 @@ static gable_status refresh(gi_cluster_solver *s, void *to, const void *from, ga
   return to && count ? s->ctx->device->copy_in(s->ctx, to, from, (size_t)count * size, stream) : GABLE_OK;
 }
 
-gable_status gi_cluster_solver_update(gi_cluster_solver *s, void *stream)
+gable_status gi_cluster_solver_update(gi_cluster_solver *s, const gi_cluster_outside *outside, void *stream)
 {
   gable_status status = GABLE_OK;
   const gi_cluster_panels *p = s->panels;
@@ -243,6 +267,8 @@ gable_status gi_cluster_solver_update(gi_cluster_solver *s, void *stream)
   GI_TRY(refresh(s, s->l.values, p->lower, p->lower_at[count], size, stream));
   if (p->upper) GI_TRY(refresh(s, s->u.values, p->upper, p->upper_at[count], size, stream));
   GI_TRY(refresh(s, s->dinv, p->dinv, n, sizeof *p->dinv, stream));
+  if (s->row_scale) GI_TRY(refresh(s, s->row_scale, outside->row_scale, n, sizeof *p->dinv, stream));
+  if (s->col_scale) GI_TRY(refresh(s, s->col_scale, outside->col_scale, n, sizeof *p->dinv, stream));
   GI_TRY(refresh(s, s->coupling, p->coupling, n, sizeof *p->dinv, stream));
   for (int side = 0; side < 2 && p->off[0]; side++)
     GI_TRY(refresh(s, s->off[side], p->off[side], p->off_ptr[side][n], size, stream));
@@ -271,47 +297,22 @@ double gi_cluster_floor_bytes(const gi_cluster_solver *s, gable_idx rhs)
 
 /* ---- the work ---- */
 
-static gable_status places_to_device(gi_cluster_work *w, const gable_idx *perm, gable_idx *host, gable_idx **out)
-{
-  const gi_clusters *c = w->solver->panels->clusters;
-  for (gable_idx k = 0; k < c->n; k++) host[k] = perm ? perm[c->order[k]] : c->order[k];
-  return to_device(w->solver->ctx, host, c->n, sizeof *host, (void **)out, &w->bytes);
-}
-
-static gable_status scale_to_device(gi_cluster_work *w, const double *scale, double **out)
-{
-  if (!scale) return GABLE_OK;
-  return to_device(w->solver->ctx, scale, w->solver->panels->clusters->n, sizeof *scale, (void **)out, &w->bytes);
-}
-
-gable_status gi_cluster_work_create(const gi_cluster_solver *s, gable_idx max_rhs, const gi_cluster_outside *outside,
-                                    gi_cluster_work **out)
+gable_status gi_cluster_work_create(const gi_cluster_solver *s, gable_idx max_rhs, gi_cluster_work **out)
 {
   gable_status status = GABLE_OK;
-  const gi_cluster_outside none = {0};
   const gi_clusters *c = s->panels->clusters;
   const gable_off slots = c->l.ptr[c->count] > c->u.ptr[c->count] ? c->l.ptr[c->count] : c->u.ptr[c->count];
   gable_context *ctx = s->ctx;
   gi_cluster_work *w = NULL;
-  gable_idx *host = NULL;
-  if (!outside) outside = &none;
   GI_ALLOC_ZERO(ctx, w, 1);
   w->solver = s;
   w->rhs = max_rhs <= 1 ? 1 : max_rhs <= 4 ? 4 : GIK_CLUSTER_MOST_RHS;
-  GI_ALLOC(ctx, host, c->n);
   GI_TRY(to_device(ctx, NULL, (gable_off)c->n * w->rhs, sizeof *w->v, (void **)&w->v, &w->bytes));
   GI_TRY(to_device(ctx, NULL, (gable_off)c->n * w->rhs, sizeof *w->y, (void **)&w->y, &w->bytes));
   GI_TRY(to_device(ctx, NULL, slots * w->rhs, sizeof *w->slots, (void **)&w->slots, &w->bytes));
-  GI_TRY(places_to_device(w, NULL, host, &w->order));
-  GI_TRY(places_to_device(w, outside->row_perm, host, &w->rows));
-  GI_TRY(places_to_device(w, outside->col_perm, host, &w->cols));
-  GI_TRY(scale_to_device(w, outside->row_scale, &w->row_scale));
-  GI_TRY(scale_to_device(w, outside->col_scale, &w->col_scale));
-  GI_TRY(ctx->device->synchronise(ctx, NULL)); /* host is freed */
   *out = w;
   w = NULL;
 done:
-  gi_free(ctx, host);
   gi_cluster_work_destroy(&w);
   return status;
 }
@@ -322,7 +323,7 @@ void gi_cluster_work_destroy(gi_cluster_work **work)
   if (!w) return;
   *work = NULL;
   gable_context *ctx = w->solver->ctx;
-  void *own[] = {w->v, w->y, w->slots, w->order, w->rows, w->cols, w->row_scale, w->col_scale};
+  void *own[] = {w->v, w->y, w->slots};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
   gi_free(ctx, w);
 }
@@ -478,14 +479,15 @@ static gable_status solve_columns(const flight *f, gable_op op, unsigned parts, 
   const gi_cluster_work *w = f->w;
   const int all = parts == GI_SOLVE_ALL, n_op = op == GABLE_OP_N;
   const sequence q = plan_sequence(f->s->panels, op, parts);
-  const gable_idx *in = all ? (n_op ? w->rows : w->cols) : w->order, *out = all ? (n_op ? w->cols : w->rows) : w->order;
+  const gable_idx *in = all ? (n_op ? f->s->rows : f->s->cols) : f->s->order,
+                  *out = all ? (n_op ? f->s->cols : f->s->rows) : f->s->order;
   double *at = w->v;
-  GI_TRY(move(f, 1, b, column, count, in, all ? (n_op ? w->row_scale : w->col_scale) : NULL, w->v));
+  GI_TRY(move(f, 1, b, column, count, in, all ? (n_op ? f->s->row_scale : f->s->col_scale) : NULL, w->v));
   if (q.off >= 0)
     for (gable_idx k = 0; k < c->n_stages; k++) GI_TRY(sweep_stage(f, &q, n_op ? k : c->n_stages - 1 - k, w->v, w->y));
   else
     GI_TRY(sweep_parts(f, &q, &at));
-  GI_TRY(move(f, 0, x, column, count, out, all ? (n_op ? w->col_scale : w->row_scale) : NULL, at));
+  GI_TRY(move(f, 0, x, column, count, out, all ? (n_op ? f->s->col_scale : f->s->row_scale) : NULL, at));
 done:
   return status;
 }

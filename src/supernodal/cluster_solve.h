@@ -14,28 +14,28 @@ typedef struct gi_cluster_solver gi_cluster_solver;
 /* Work vectors of one solve in flight. */
 typedef struct gi_cluster_work gi_cluster_work;
 
-/* Copies the lists of panels' clusters to the device, and makes the tiles of every level; no numbers yet.  panels is
- * borrowed until destroy.  GABLE_ERR_MEMORY. */
-gable_status gi_cluster_solver_create(gable_context *ctx, const gi_cluster_panels *panels, gi_cluster_solver **out);
+/* What surrounds A' = R-scaled, permuted A: row k of A' is row row_perm[k] of the caller's, columns likewise; scalings
+ * by the caller's rows and columns.  Each may be NULL: as it is. */
+typedef struct gi_cluster_outside {
+  const gable_idx *row_perm, *col_perm; /* [n] */
+  const double *row_scale, *col_scale;  /* [n] */
+} gi_cluster_outside;
+
+/* Copies the lists of panels' clusters and the permutations of outside (NULL: A' itself) to the device, and makes the
+ * tiles of every level; no numbers yet.  panels is borrowed until destroy.  GABLE_ERR_MEMORY. */
+gable_status gi_cluster_solver_create(gable_context *ctx, const gi_cluster_panels *panels,
+                                      const gi_cluster_outside *outside, gi_cluster_solver **out);
 void gi_cluster_solver_destroy(gable_context *ctx, gi_cluster_solver **solver); /* NULL is fine */
 
-/* The numbers that panels holds now, in the order of stream. */
-gable_status gi_cluster_solver_update(gi_cluster_solver *s, void *stream);
+/* The numbers that panels holds now, and the scalings of outside, in the order of stream. */
+gable_status gi_cluster_solver_update(gi_cluster_solver *s, const gi_cluster_outside *outside, void *stream);
 
 gable_off gi_cluster_solver_bytes(const gi_cluster_solver *s);            /* of device memory */
 double gi_cluster_floor_bytes(const gi_cluster_solver *s, gable_idx rhs); /* operators, lists and vectors once */
 gable_idx gi_cluster_levels(const gi_cluster_solver *s);                  /* launches of one sweep in one direction */
 
-/* Row k of A' is row row_place[k] of the caller's with scaling row_scale[that]; columns likewise.  NULL: as they are.
- * Copied to the device. */
-typedef struct gi_cluster_outside {
-  const gable_idx *row_perm, *col_perm; /* [n] */
-  const double *row_scale, *col_scale;  /* [n] by the caller's rows and columns */
-} gi_cluster_outside;
-
-/* Room for max_rhs right-hand sides at once (at most 16; more are solved in turns).  outside NULL: A' itself. */
-gable_status gi_cluster_work_create(const gi_cluster_solver *s, gable_idx max_rhs, const gi_cluster_outside *outside,
-                                    gi_cluster_work **out);
+/* Room for max_rhs right-hand sides at once (at most 16; more are solved in turns). */
+gable_status gi_cluster_work_create(const gi_cluster_solver *s, gable_idx max_rhs, gi_cluster_work **out);
 void gi_cluster_work_destroy(gi_cluster_work **work); /* NULL is fine */
 gable_off gi_cluster_work_bytes(const gi_cluster_work *w);
 

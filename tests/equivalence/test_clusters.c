@@ -136,7 +136,7 @@ static void check_parts(const setting *s, gi_random *r, unsigned parts, gable_op
       vectors_new(s, r, gi_random_below(r, 3) ? GABLE_TYPE_D : GABLE_TYPE_S, count, (gable_major)gi_random_below(r, 2));
   vectors x =
       vectors_new(s, r, gi_random_below(r, 3) ? GABLE_TYPE_D : GABLE_TYPE_S, count, (gable_major)gi_random_below(r, 2));
-  CHECK_OK(gi_cluster_work_create(s->solver, count, NULL, &w));
+  CHECK_OK(gi_cluster_work_create(s->solver, count, &w));
   CHECK_OK(gi_cluster_solve(s->solver, w, op, parts, &b.view, &x.view, NULL));
   vectors_read(s, &x);
   check_bound(s, &b, &x, parts, op);
@@ -148,7 +148,7 @@ static void check_parts(const setting *s, gi_random *r, unsigned parts, gable_op
     CHECK(!memcmp(first, x.host, x.bytes), "parts %u op %d: other bits in run %d", parts, op, repeat);
   }
   gi_cluster_work_destroy(&w);
-  CHECK_OK(gi_cluster_work_create(s->solver, 1, NULL, &w)); /* each column alone */
+  CHECK_OK(gi_cluster_work_create(s->solver, 1, &w)); /* each column alone */
   for (gable_idx j = 0; j < count; j++) {
     vectors one = vectors_new(s, r, x.view.type, 1, GABLE_MAJOR_COL), from = b;
     from.view.count = 1;
@@ -180,8 +180,11 @@ static void check_outside(const setting *s, gi_random *r)
   }
   gi_cluster_work *plain = NULL, *w = NULL;
   const gi_cluster_outside outside = {p, p, scale, scale};
-  CHECK_OK(gi_cluster_work_create(s->solver, 2, &outside, &w));
-  CHECK_OK(gi_cluster_work_create(s->solver, 2, NULL, &plain));
+  gi_cluster_solver *around = NULL;
+  CHECK_OK(gi_cluster_solver_create(s->ctx, s->panels, &outside, &around));
+  CHECK_OK(gi_cluster_solver_update(around, &outside, NULL));
+  CHECK_OK(gi_cluster_work_create(around, 2, &w));
+  CHECK_OK(gi_cluster_work_create(s->solver, 2, &plain));
   vectors b = vectors_new(s, r, GABLE_TYPE_D, 2, GABLE_MAJOR_COL),
           x = vectors_new(s, r, GABLE_TYPE_D, 2, GABLE_MAJOR_COL);
   vectors c = vectors_new(s, r, GABLE_TYPE_D, 2, GABLE_MAJOR_COL);
@@ -189,7 +192,7 @@ static void check_outside(const setting *s, gi_random *r)
     for (gable_idx k = 0; k < n; k++) ((double *)c.host)[entry(&c.view, k, j)] = scale[p[k]] * value_at(&b, p[k], j);
   CHECK_OK(s->ctx->device->copy_in(s->ctx, c.view.data, c.host, c.bytes, NULL));
   CHECK_OK(gi_cluster_solve(s->solver, plain, GABLE_OP_N, GI_SOLVE_ALL, &c.view, &x.view, NULL));
-  CHECK_OK(gi_cluster_solve(s->solver, w, GABLE_OP_N, GI_SOLVE_ALL, &b.view, &b.view, NULL));
+  CHECK_OK(gi_cluster_solve(around, w, GABLE_OP_N, GI_SOLVE_ALL, &b.view, &b.view, NULL));
   vectors_read(s, &x);
   vectors_read(s, &b);
   for (gable_idx j = 0; j < 2; j++)
@@ -198,6 +201,7 @@ static void check_outside(const setting *s, gi_random *r)
             value_at(&b, p[k], j), scale[p[k]] * value_at(&x, k, j));
   gi_cluster_work_destroy(&w);
   gi_cluster_work_destroy(&plain);
+  gi_cluster_solver_destroy(s->ctx, &around);
   vectors_free(s, &b);
   vectors_free(s, &x);
   vectors_free(s, &c);
@@ -234,12 +238,12 @@ static void check_seed(gable_context *ctx, gable_context *host, uint64_t seed)
   check_links(s.clusters, &s.clusters->l);
   check_links(s.clusters, &s.clusters->u);
   CHECK_OK(gi_cluster_panels_create(ctx, s.clusters, kind, type, &s.panels));
-  CHECK_OK(gi_cluster_solver_create(ctx, s.panels, &s.solver));
+  CHECK_OK(gi_cluster_solver_create(ctx, s.panels, NULL, &s.solver));
   for (int numbers = 0; numbers < 2; numbers++) {
     s.factor = random_factor(host, &r, s.layout, kind, type);
     s.dense = dense_factor_of(s.factor);
     CHECK_OK(gi_cluster_panels_update(ctx, s.factor, s.panels));
-    CHECK_OK(gi_cluster_solver_update(s.solver, NULL));
+    CHECK_OK(gi_cluster_solver_update(s.solver, NULL, NULL));
     for (unsigned parts = 1; parts <= GI_SOLVE_ALL; parts++)
       for (int op = 0; op < 2; op++) check_parts(&s, &r, parts, (gable_op)op);
     check_outside(&s, &r);
