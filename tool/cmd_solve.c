@@ -129,6 +129,33 @@ static gable_vectors_view vectors_of(const solve_run *r, gable_idx count, double
   return v;
 }
 
+/* One timed sweep; on a GPU between vectors in device memory. */
+static gable_status time_one(solve_run *r, const solve_request *q, const gable_vectors_view *b, gable_vectors_view *x,
+                             double *seconds)
+{
+  gable_context *ctx = r->session.ctx;
+  gable_vectors_view vb = *b, vx = *x;
+  const size_t bytes = (size_t)b->n * (size_t)b->count * sizeof(double);
+  void *db = NULL, *dx = NULL;
+  gable_status status = GABLE_OK;
+  if (gable_context_space(ctx) == GABLE_SPACE_DEVICE) {
+    vb.space = vx.space = GABLE_SPACE_DEVICE;
+    status = gable_device_alloc(ctx, bytes, &db);
+    if (!status) status = gable_device_alloc(ctx, bytes, &dx);
+    if (!status) status = gable_device_copy_in(ctx, db, b->data, bytes, NULL);
+    if (!status) status = gable_device_synchronise(ctx, NULL);
+    vb.data = db;
+    vx.data = dx;
+  }
+  double begin = stopwatch_now();
+  if (!status) status = gable_solver_apply(r->solver, r->work, op_of(q), GABLE_FACTOR_ALL, &vb, &vx);
+  if (!status) status = gable_device_synchronise(ctx, NULL);
+  *seconds = stopwatch_now() - begin;
+  gable_device_free(ctx, &db);
+  gable_device_free(ctx, &dx);
+  return status;
+}
+
 /* repeat sweeps without refinement; b changes, and x is poisoned, before each. */
 static gable_status time_solves(solve_run *r, const solve_request *q, solve_outcome *o)
 {
@@ -139,9 +166,7 @@ static gable_status time_solves(solve_run *r, const solve_request *q, solve_outc
   for (long k = 0; k < q->repeat && !status; k++) {
     for (size_t i = 0; i < entries; i++) b[i] = r->b[i] * (1 + (double)((i + (size_t)k) % 8) / 8);
     memset(r->x, 0xff, entries * sizeof *r->x);
-    double begin = stopwatch_now();
-    status = gable_solver_apply(r->solver, r->work, op_of(q), GABLE_FACTOR_ALL, &vb, &vx);
-    times[k] = stopwatch_now() - begin;
+    status = time_one(r, q, &vb, &vx, &times[k]);
     if (!status && session_stopped()) status = GABLE_ERR_CANCELLED;
   }
   if (!status) {
@@ -211,7 +236,7 @@ static gable_status run_all(solve_run *r, const solve_request *q, solve_outcome 
   struct rusage usage;
   int64_t memory = 0;
   double begin = stopwatch_now();
-  gable_status status = session_open(&r->session, "cpu", (int)q->threads);
+  gable_status status = session_open(&r->session, q->where, (int)q->threads);
   if (!status) status = read_matrix(r, q, o);
   if (!status) status = make_right_sides(r, q, o);
   if (!status) status = analyse_and_factor(r, q, o);
@@ -269,6 +294,8 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
                   "metis, amd, colamd, natural, or a file with a permutation (default: AMD's or METIS's)", &q->order),
       option_choice(0, "method", "auto|lu|cholesky|ldlt",
                     "the factorization; auto: symmetric where the values are and that is good enough", &q->method),
+      option_text(0, "where", "cpu|cuda:N|mirror",
+                  "where the factor is kept and solved with (default: cpu; the rest runs on the CPU)", &q->where),
       option_integer(0, "threads", "N", "threads (default: one per processor)", &q->threads, 1, 1024),
       option_integer(0, "repeat", "R", "time the solve R times and report the median", &q->repeat, 1, 1000000),
       option_integer(0, "refine", "N", "at most N steps of refinement; 0: none (default: as many as help)", &q->refine,
@@ -309,7 +336,7 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
 
 int cmd_solve(int argc, char **argv)
 {
-  solve_request q = {.repeat = 1, .refine = -1, .blas = "auto", .method = "auto"};
+  solve_request q = {.repeat = 1, .refine = -1, .blas = "auto", .method = "auto", .where = "cpu"};
   solve_outcome o = {.report = GABLE_SOLVE_REPORT_INIT};
   solve_run r = {.view = GABLE_MATRIX_VIEW_INIT};
   int rc;

@@ -75,7 +75,8 @@ static void print_phases(FILE *out, const solve_request *q, const solve_outcome 
   const gable_solve_report *w = &r->report;
   double match = real_of(s, GABLE_SOLVER_MATCH_S), order = real_of(s, GABLE_SOLVER_ORDER_S);
   double symbolic = real_of(s, GABLE_SOLVER_SYMBOLIC_S), factor = real_of(s, GABLE_SOLVER_FACTOR_S);
-  double whole = r->read_s + r->load_s + match + order + symbolic + factor + r->solve_s + w->refine_s + r->estimate_s;
+  double whole = r->read_s + r->load_s + match + order + symbolic + factor + real_of(s, GABLE_SOLVER_PREPARE_S) +
+                 real_of(s, GABLE_SOLVER_UPLOAD_S) + r->solve_s + w->refine_s + r->estimate_s;
   double flops = real_of(s, GABLE_SOLVER_FLOPS);
   char what[240];
   fputc('\n', out);
@@ -100,6 +101,13 @@ static void print_phases(FILE *out, const solve_request *q, const solve_outcome 
     char *per_second = strstr(what, "/s,"); /* the first is a count, not a rate */
     if (per_second) memmove(per_second, per_second + 2, strlen(per_second + 2) + 1);
     phase(out, "factor", factor, whole, what);
+  }
+  if (integer_of(s, GABLE_SOLVER_DEVICE_BYTES)) {
+    snprintf(what, sizeof what, "blocks merged to %s levels, and inverted",
+             human_count((double)integer_of(s, GABLE_SOLVER_DEVICE_LEVELS)).s);
+    phase(out, "prepare", real_of(s, GABLE_SOLVER_PREPARE_S), whole, what);
+    snprintf(what, sizeof what, "%s to %s", human_bytes((double)integer_of(s, GABLE_SOLVER_DEVICE_BYTES)).s, r->where);
+    phase(out, "upload", real_of(s, GABLE_SOLVER_UPLOAD_S), whole, what);
   }
   snprintf(what, sizeof what, "%d right-hand side%s%s", r->columns, r->columns == 1 ? "" : "s",
            q->repeat > 1 ? ", the median of the repeats" : "");
@@ -204,10 +212,19 @@ void solve_report_json(json *j, const solve_request *q, const solve_outcome *r)
 {
   const gable_solve_report *w = &r->report;
   json_text(j, "where", r->where);
+  json_text(j, "where_order", "cpu");
+  json_text(j, "where_factor", "cpu");
+  json_text(j, "where_solve", r->where);
+  json_text(j, "where_refine", "cpu");
   json_integer(j, "threads", r->threads);
   json_number(j, "read_s", r->read_s);
   json_analysis(j, r->solver);
   json_factor(j, r);
+  json_number(j, "prepare_s", real_of(r->solver, GABLE_SOLVER_PREPARE_S));
+  json_number(j, "upload_s", real_of(r->solver, GABLE_SOLVER_UPLOAD_S));
+  json_integer(j, "device_bytes", integer_of(r->solver, GABLE_SOLVER_DEVICE_BYTES));
+  json_integer(j, "device_levels", integer_of(r->solver, GABLE_SOLVER_DEVICE_LEVELS));
+  json_number(j, "solve_bytes", real_of(r->solver, GABLE_SOLVER_SOLVE_BYTES));
   json_number(j, "load_s", r->load_s);
   json_number(j, "save_s", r->save_s);
   json_integer(j, "rhs", r->columns);

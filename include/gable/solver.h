@@ -120,6 +120,10 @@ GABLE_API gable_status gable_solver_work_create(const gable_solver *s, gable_idx
 /* NULL is fine; sets *w to NULL. */
 GABLE_API void gable_solver_work_destroy(gable_solver_work **w);
 
+/* Local.  The CUDA stream (cudaStream_t) on which gable_solver_apply runs with vectors in device memory; NULL: the
+ * default stream.  It must live for as long as w has it.  No effect on the CPU. */
+GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *stream);
+
 /* Local.  op(A) x = b for b->count columns, host memory, GABLE_TYPE_S or GABLE_TYPE_D, refined until the componentwise
  * backward error is at most the tolerance.  b is not written, x may be b.  Allocates nothing.  The same bits for every
  * number of threads. GABLE_ERR_TOLERANCE: x was written all the same, gable_last_error says why it is no better;
@@ -135,7 +139,9 @@ enum { GABLE_FACTOR_L = 1, GABLE_FACTOR_D = 2, GABLE_FACTOR_U = 4, GABLE_FACTOR_
  * factors the system is that of A' = (R A C)(row order, column order) = L D U (entries right of diagonal blocks belong
  * to no factor) and b and x are numbered and scaled as A' is; for Cholesky D is the identity and U = L^T; L D L^T
  * has D with blocks of order 1 and 2 and U = L^T, the exchanges inside supernodes in L and U.  Allocates
- * nothing.  x may be b. */
+ * nothing.  x may be b.  On a GPU b and x lie both in host or both in device memory; with device memory the call is
+ * ordered on w's stream and does not wait for it.  There x has the same bits in every run, and a column those that it
+ * has alone. */
 GABLE_API gable_status gable_solver_apply(const gable_solver *s, gable_solver_work *w, gable_op op, int factors,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
@@ -190,6 +196,10 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(SOLVE_BYTES, double, 1, "bytes that one sweep for one right-hand side reads and writes at least")                  \
   X(LOG_ABS_DETERMINANT, double, 1, "log |det A|, a replaced pivot counted as what it became: finite")                 \
   X(SIGN_DETERMINANT, int64_t, 1, "1 or -1, of the same; for PERTURBED_PIVOTS above 0 take it for none")               \
+  X(DEVICE_BYTES, int64_t, 1, "device memory that holds the factor; 0 on the CPU")                                     \
+  X(DEVICE_LEVELS, int64_t, 1, "launches of one sweep in one direction there")                                         \
+  X(PREPARE_S, double, 1, "seconds: merging supernodes and inverting their blocks for the device")                     \
+  X(UPLOAD_S, double, 1, "seconds: copying the prepared factor there")                                                 \
   X(ORDER_S, double, 1, "seconds: ordering")                                                                           \
   X(MATCH_S, double, 1, "seconds: equilibration and matching")                                                         \
   X(SYMBOLIC_S, double, 1, "seconds: reading the matrix, symbolic factorization, the plans made from it")              \

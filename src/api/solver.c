@@ -81,6 +81,7 @@ gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse r
   GI_REQUIRE(s, GABLE_ERR_ARGUMENT, "the solver is NULL");
   GI_REQUIRE((int)reuse >= 0 && reuse <= GABLE_REUSE_ALL, GABLE_ERR_ARGUMENT, "reuse level %d", (int)reuse);
   GI_TRY(gi_pipeline_factor(s, val, reuse));
+  GI_TRY(gi_pipeline_to_device(s));
 done:
   return status;
 }
@@ -99,6 +100,15 @@ done:
 void gable_solver_work_destroy(gable_solver_work **w)
 {
   gi_pipeline_work_destroy(w);
+}
+
+gable_status gable_solver_work_set_stream(gable_solver_work *w, void *stream)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
+  w->stream = stream;
+done:
+  return status;
 }
 
 /* *vb, *vx: b and x in this version's struct. */
@@ -194,6 +204,7 @@ gable_status gable_solver_load(gable_solver *s, const gable_matrix_view *a, cons
   GI_REQUIRE(s && a && path, GABLE_ERR_ARGUMENT, "the solver, the matrix or the path is NULL");
   GI_TRY(gi_take_matrix_view(a, &view));
   GI_TRY(gi_pipeline_load(s, &view, path));
+  GI_TRY(gi_pipeline_to_device(s));
 done:
   return status;
 }

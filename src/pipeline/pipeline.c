@@ -8,11 +8,13 @@
 
 #include "base/random.h"
 #include "base/timer.h"
+#include "device/device.h"
 #include "factor/closure.h"
 #include "graph/order/order.h"
 
 static void drop_arrangement(gable_solver *s)
 {
+  gi_device_factor_destroy(s->ctx, &s->device);
   gi_factor_destroy(s->ctx, &s->factor);
   gi_permuted_release(s->ctx, &s->permuted);
   gi_arrangement_release(s->ctx, &s->arrangement);
@@ -331,5 +333,17 @@ gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse re
   if (val) GI_TRY(gi_problem_check_values(s->ctx, &s->problem, val)); /* when they are refused the factor stays */
   GI_TRY(factor_values(s, val, reuse));
 done:
+  return status;
+}
+
+gable_status gi_pipeline_to_device(gable_solver *s)
+{
+  gable_status status = GABLE_OK;
+  const gi_device_factor *before = s->device;
+  if (s->ctx->device->kind == GI_ON_CPU) goto done;
+  GI_TRY(gi_device_factor_update(s->ctx, &s->arrangement, s->factor, &s->device));
+  if (before && before != s->device) s->structure++; /* works of the old one are refused */
+done:
+  if (status) s->phase = GI_PHASE_ANALYSED;
   return status;
 }

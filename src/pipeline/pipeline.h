@@ -6,6 +6,7 @@
 
 #include "factor/export.h"
 #include "pipeline/arrangement.h"
+#include "pipeline/device_factor.h"
 #include "pipeline/permuted.h"
 #include "supernodal/cpu/solve.h"
 #include "supernodal/cpu/thin_panels.h"
@@ -23,7 +24,8 @@ struct gable_solver {
   gi_arrangement arrangement;
   gi_permuted permuted;
   gi_factor *factor;
-  uint64_t structure; /* serial number of the arrangement: a work belongs to one */
+  gi_device_factor *device; /* the factor where the context is, or NULL: on the CPU */
+  uint64_t structure;       /* serial number of the arrangement: a work belongs to one */
   int analyses;
   int drift;
   uint32_t other_values; /* not 0: the factor was loaded and is of other values, with this checksum (store.h) */
@@ -43,6 +45,8 @@ struct gable_solver_work {
   gable_context *ctx;
   gable_idx columns; /* at a time */
   gi_solve_work *sweep;
+  gi_device_sweep *device;          /* NULL: sweeps run on the CPU */
+  void *stream;                     /* of solves with vectors in device memory; NULL: the default */
   gable_idx *row_place, *col_place; /* [n] inverses of the arrangement's permutations; one array where they are one */
   gi_refine_work *refine;
   double *b, *x;   /* [columns * n] for vectors that are not plain columns of doubles */
@@ -52,6 +56,9 @@ struct gable_solver_work {
 
 gable_status gi_pipeline_analyse(gable_solver *s, const gable_matrix_view *a);
 gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse reuse);
+
+/* The factor to the context's device, where that is not the CPU: after each factorization, load and import. */
+gable_status gi_pipeline_to_device(gable_solver *s);
 
 /* gmres: 0 for gi_pipeline_refines alone. */
 gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, int gmres, gable_solver_work **out);

@@ -11,7 +11,7 @@ gable_off gi_pipeline_bytes(const gable_solver *s)
   if (s->phase == GI_PHASE_EMPTY) return (gable_off)sizeof *s;
   return (gable_off)sizeof *s + gi_problem_bytes(&s->problem) + gi_arrangement_bytes(&s->arrangement) +
          gi_permuted_bytes(&s->permuted) + (f ? f->bytes : 0) + (f && f->thin ? f->thin->bytes : 0) +
-         (f && f->plan ? f->plan->bytes : 0);
+         (f && f->plan ? f->plan->bytes : 0) + (s->device ? gi_cluster_panels_bytes(s->device->panels) : 0);
 }
 
 /* What is held already, and the factor, A', and what the numeric phase takes besides, or the copies made after it. */
@@ -38,6 +38,10 @@ static gi_phase needed(gable_solver_key key)
   case GABLE_SOLVER_SIGN_DETERMINANT:
   case GABLE_SOLVER_FACTOR_S:
   case GABLE_SOLVER_SOLVE_BYTES:
+  case GABLE_SOLVER_DEVICE_BYTES:
+  case GABLE_SOLVER_DEVICE_LEVELS:
+  case GABLE_SOLVER_PREPARE_S:
+  case GABLE_SOLVER_UPLOAD_S:
   case GABLE_SOLVER_DIAGONAL: return GI_PHASE_FACTORED;
   default: return GI_PHASE_ANALYSED;
   }
@@ -74,6 +78,8 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_OTHER_VALUES: return s->other_values != 0;
   case GABLE_SOLVER_MEMORY_PREDICTED: return predicted(s);
   case GABLE_SOLVER_MEMORY: return gi_pipeline_bytes(s);
+  case GABLE_SOLVER_DEVICE_BYTES: return s->device ? gi_cluster_solver_bytes(s->device->solver) : 0;
+  case GABLE_SOLVER_DEVICE_LEVELS: return s->device ? s->device->clusters->n_levels : 0;
   case GABLE_SOLVER_ANALYSES: return s->analyses;
   case GABLE_SOLVER_PATTERN_HASH: return (int64_t)s->problem.hash;
   default: return 0;
@@ -91,7 +97,10 @@ static double real_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_SYMBOLIC_S: return a->symbolic_s;
   case GABLE_SOLVER_STRUCTURE_S: return a->structure_s;
   case GABLE_SOLVER_FACTOR_S: return s->factor_s;
-  case GABLE_SOLVER_SOLVE_BYTES: return gi_solve_floor_bytes(a->plan, s->factor, 1);
+  case GABLE_SOLVER_PREPARE_S: return s->device ? s->device->prepare_s : 0;
+  case GABLE_SOLVER_UPLOAD_S: return s->device ? s->device->upload_s : 0;
+  case GABLE_SOLVER_SOLVE_BYTES:
+    return s->device ? gi_cluster_floor_bytes(s->device->solver, 1) : gi_solve_floor_bytes(a->plan, s->factor, 1);
   default: return 0;
   }
 }

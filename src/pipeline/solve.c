@@ -39,6 +39,7 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, i
   w->report = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   GI_TRY(gi_solve_work_create(ctx, s->arrangement.plan, ctx->threads, w->columns, &w->sweep));
   GI_TRY(gi_refine_work_create(ctx, s->problem.n, w->columns, gmres, &w->refine));
+  if (s->device && gmres) GI_TRY(gi_device_sweep_create(ctx, s->device, w->columns, &w->device));
   GI_TRY(find_places(s, w));
   GI_ALLOC(ctx, w->b, n * w->columns);
   GI_ALLOC(ctx, w->x, n * w->columns);
@@ -56,6 +57,7 @@ void gi_pipeline_work_destroy(gable_solver_work **work)
   gable_solver_work *w = *work;
   *work = NULL;
   gi_solve_work_destroy(w->ctx, &w->sweep);
+  gi_device_sweep_destroy(w->ctx, &w->device);
   if (w->col_place != w->row_place) gi_free(w->ctx, w->col_place);
   gi_free(w->ctx, w->row_place);
   gi_refine_work_destroy(w->ctx, &w->refine);
@@ -87,6 +89,7 @@ static gable_vectors_view columns_view(gable_idx n, gable_idx count, const doubl
 static gable_status sweep(const gable_solver *s, gable_solver_work *w, gable_op op, gable_idx count, const double *b,
                           gable_off ldb, double *x, gable_off ldx)
 {
+  if (w->device) return gi_device_sweep_host(s->ctx, s->device, w->device, op, GI_SOLVE_ALL, count, b, ldb, x, ldx);
   gable_vectors_view vb = columns_view(s->problem.n, count, b, ldb), vx = columns_view(s->problem.n, count, x, ldx);
   gi_solve_frame f = frame(s, w, op);
   return gi_solve(s->arrangement.plan, s->factor, w->sweep, op, GI_SOLVE_ALL, &vb, &vx, &f);
@@ -99,8 +102,9 @@ static gable_status near_inverse(void *user, gable_op op, gable_idx count, const
   return sweep(w->solver, w, op, count, b, n ? n : 1, x, n ? n : 1);
 }
 
-static gable_status check_vectors(const gable_solver *s, const gable_solver_work *w, const gable_vectors_view *b,
-                                  const gable_vectors_view *x)
+/* device: vectors in device memory are fine. */
+static gable_status check_vectors(const gable_solver *s, const gable_solver_work *w, int device,
+                                  const gable_vectors_view *b, const gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(s->phase == GI_PHASE_FACTORED, GABLE_ERR_STATE, "there is no factor: call gable_solver_factor first");
@@ -115,8 +119,9 @@ static gable_status check_vectors(const gable_solver *s, const gable_solver_work
     const gable_vectors_view *v = both[k];
     GI_REQUIRE(v->type == GABLE_TYPE_D || v->type == GABLE_TYPE_S, GABLE_ERR_UNAVAILABLE,
                "vectors are float or double");
-    GI_REQUIRE(v->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE,
-               "vectors in device memory: give them in host memory");
+    GI_REQUIRE(
+        v->space == GABLE_SPACE_HOST || (device && w->device), GABLE_ERR_UNAVAILABLE, "vectors in device memory: %s",
+        w->device ? "gable_solver_apply takes them, refined solves take host memory" : "give them in host memory");
     GI_REQUIRE(v->major == GABLE_MAJOR_COL ? v->ld >= v->n : v->major == GABLE_MAJOR_ROW && v->ld >= v->count,
                GABLE_ERR_ARGUMENT, "leading dimension %lld of %d by %d vectors", (long long)v->ld, v->n, v->count);
     GI_REQUIRE(v->data || !v->n || !v->count, GABLE_ERR_ARGUMENT, "vectors without data");
@@ -267,7 +272,7 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
   gable_status status = GABLE_OK;
   gi_refine_reason reason = GI_REFINE_DONE;
   gable_solve_report *r = &w->report;
-  GI_TRY(check_vectors(s, w, b, x));
+  GI_TRY(check_vectors(s, w, 0, b, x));
   GI_TRY(check_finite(b));
   *r = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   double tolerance = tolerance_for(s, x->type);
@@ -311,13 +316,45 @@ done:
   return status;
 }
 
+/* Host vectors by way of the work's columns of doubles. */
+static gable_status apply_from_host(const gable_solver *s, gable_solver_work *w, gable_op op, unsigned factors,
+                                    const gable_vectors_view *b, const gable_vectors_view *x)
+{
+  gable_status status = GABLE_OK;
+  const gable_off n = s->problem.n;
+  for (gable_idx j = 0; j < b->count; j += w->columns) {
+    const gable_idx count = b->count - j < w->columns ? b->count - j : w->columns;
+    copy_in(b, j, count, w->b);
+    GI_TRY(gi_device_sweep_host(s->ctx, s->device, w->device, op, factors, count, w->b, n, w->x, n));
+    copy_out(w->x, j, count, x);
+  }
+done:
+  return status;
+}
+
+static gable_status apply_on_device(const gable_solver *s, gable_solver_work *w, gable_op op, unsigned factors,
+                                    const gable_vectors_view *b, const gable_vectors_view *x)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(b->space == x->space, GABLE_ERR_UNAVAILABLE, "b and x lie in different memories: give both in one");
+  if (b->space == GABLE_SPACE_DEVICE)
+    GI_TRY(gi_cluster_solve(s->device->solver, w->device->clusters, op, factors, b, x, w->stream));
+  else
+    GI_TRY(apply_from_host(s, w, op, factors, b, x));
+done:
+  return status;
+}
+
 gable_status gi_pipeline_apply(const gable_solver *s, gable_solver_work *w, gable_op op, unsigned factors,
                                const gable_vectors_view *b, const gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(check_vectors(s, w, b, x));
+  GI_TRY(check_vectors(s, w, 1, b, x));
   gi_solve_frame f = frame(s, w, op);
-  GI_TRY(gi_solve(s->arrangement.plan, s->factor, w->sweep, op, factors, b, x, factors == GI_SOLVE_ALL ? &f : NULL));
+  if (w->device)
+    GI_TRY(apply_on_device(s, w, op, factors, b, x));
+  else
+    GI_TRY(gi_solve(s->arrangement.plan, s->factor, w->sweep, op, factors, b, x, factors == GI_SOLVE_ALL ? &f : NULL));
 done:
   return status;
 }
@@ -327,7 +364,7 @@ gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, doub
   gable_status status = GABLE_OK;
   gable_vectors_view none = columns_view(s->problem.n, 0, w->x, s->problem.n);
   double norm = 0, inverse_norm;
-  GI_TRY(check_vectors(s, w, &none, &none));
+  GI_TRY(check_vectors(s, w, 0, &none, &none));
   GI_TRY(check_matrix(s));
   *rcond = NAN;
   if (s->other_values) goto done;
@@ -346,7 +383,7 @@ gable_status gi_pipeline_forward_error(const gable_solver *s, gable_solver_work 
   gable_status status = GABLE_OK;
   gable_off n = s->problem.n;
   double *f = w->scratch + 2 * n, *weight = w->scratch + 3 * n, norm_x = 0, norm;
-  GI_TRY(check_vectors(s, w, b, x));
+  GI_TRY(check_vectors(s, w, 0, b, x));
   GI_TRY(check_matrix(s));
   GI_REQUIRE(b->count == 1, GABLE_ERR_ARGUMENT, "%d columns: forward errors are estimated one at a time", b->count);
   *forward_error = NAN;

@@ -120,6 +120,14 @@ void gi_cluster_panels_destroy(gable_context *ctx, gi_cluster_panels **panels)
   gi_free(ctx, p);
 }
 
+gable_off gi_cluster_panels_bytes(const gi_cluster_panels *p)
+{
+  const gi_clusters *c = p->clusters;
+  const gable_off value = p->type == GABLE_TYPE_S ? 4 : 8, off = p->off[0] ? p->off_ptr[0][c->n] : 0;
+  const gable_off values = p->lower_at[c->count] + (p->upper ? p->upper_at[c->count] : 0);
+  return values * value + 16 * c->count + (p->coupling ? 16 : 8) * c->n + 2 * off * (12 + value);
+}
+
 static void put(const gi_cluster_panels *p, void *values, gable_off at, const double *from, gable_off count)
 {
   if (p->type == GABLE_TYPE_S)

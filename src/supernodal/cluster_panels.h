@@ -34,6 +34,9 @@ gable_status gi_cluster_panels_create(gable_context *ctx, const gi_clusters *clu
                                       gable_type type, gi_cluster_panels **out);
 void gi_cluster_panels_destroy(gable_context *ctx, gi_cluster_panels **panels); /* NULL is fine */
 
+/* Host memory that p holds. */
+gable_off gi_cluster_panels_bytes(const gi_cluster_panels *p);
+
 /* The operators of f, on ctx->threads threads; the same bits for any number.  O(sum of w^2 (w + nl + nu)).
  * GABLE_ERR_MEMORY. */
 gable_status gi_cluster_panels_update(gable_context *ctx, const gi_factor *f, gi_cluster_panels *p);

@@ -42,6 +42,7 @@ struct gi_cluster_solver {
 };
 
 struct gi_cluster_work {
+  gable_context *ctx;
   const gi_cluster_solver *solver;
   gable_idx rhs;         /* columns of the work vectors: 1, 4 or 16 */
   double *v, *y, *slots; /* [n][rhs], [n][rhs], [slots][rhs] */
@@ -305,6 +306,7 @@ gable_status gi_cluster_work_create(const gi_cluster_solver *s, gable_idx max_rh
   gable_context *ctx = s->ctx;
   gi_cluster_work *w = NULL;
   GI_ALLOC_ZERO(ctx, w, 1);
+  w->ctx = ctx;
   w->solver = s;
   w->rhs = max_rhs <= 1 ? 1 : max_rhs <= 4 ? 4 : GIK_CLUSTER_MOST_RHS;
   GI_TRY(to_device(ctx, NULL, (gable_off)c->n * w->rhs, sizeof *w->v, (void **)&w->v, &w->bytes));
@@ -322,7 +324,7 @@ void gi_cluster_work_destroy(gi_cluster_work **work)
   gi_cluster_work *w = work ? *work : NULL;
   if (!w) return;
   *work = NULL;
-  gable_context *ctx = w->solver->ctx;
+  gable_context *ctx = w->ctx;
   void *own[] = {w->v, w->y, w->slots};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
   gi_free(ctx, w);

@@ -1,0 +1,109 @@
+/* device_factor.c: a factor of the CPU, made ready for a solve on the context's device. */
+#include "pipeline/device_factor.h"
+
+#include "base/timer.h"
+#include "device/device.h"
+
+static gable_status make_lists(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
+                               const gi_cluster_outside *outside, gi_device_factor **out)
+{
+  gable_status status = GABLE_OK;
+  gi_device_factor *d = NULL;
+  GI_ALLOC_ZERO(ctx, d, 1);
+  GI_TRY(gi_clusters_create(ctx, a->layout, NULL, &d->clusters));
+  GI_TRY(gi_cluster_panels_create(ctx, d->clusters, f->kind, f->type, &d->panels));
+  GI_TRY(gi_cluster_solver_create(ctx, d->panels, outside, &d->solver));
+  *out = d;
+  d = NULL;
+done:
+  gi_device_factor_destroy(ctx, &d);
+  return status;
+}
+
+gable_status gi_device_factor_update(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
+                                     gi_device_factor **out)
+{
+  gable_status status = GABLE_OK;
+  const gi_cluster_outside outside = {a->row_perm, a->col_perm, a->r, a->c};
+  const double begin = gi_now();
+  gi_device_factor *d = *out;
+  *out = NULL;
+  if (d && (d->clusters->layout != a->layout || d->panels->kind != f->kind || d->panels->type != f->type))
+    gi_device_factor_destroy(ctx, &d);
+  if (!d) GI_TRY(make_lists(ctx, a, f, &outside, &d));
+  GI_TRY(gi_cluster_panels_update(ctx, f, d->panels));
+  d->prepare_s = gi_now() - begin;
+  GI_TRY(gi_cluster_solver_update(d->solver, &outside, NULL));
+  GI_TRY(ctx->device->synchronise(ctx, NULL));
+  d->upload_s = gi_now() - begin - d->prepare_s;
+  *out = d;
+  d = NULL;
+done:
+  gi_device_factor_destroy(ctx, &d);
+  return status;
+}
+
+void gi_device_factor_destroy(gable_context *ctx, gi_device_factor **factor)
+{
+  gi_device_factor *d = factor ? *factor : NULL;
+  if (!d) return;
+  *factor = NULL;
+  gi_cluster_solver_destroy(ctx, &d->solver);
+  gi_cluster_panels_destroy(ctx, &d->panels);
+  gi_clusters_destroy(ctx, &d->clusters);
+  gi_free(ctx, d);
+}
+
+gable_status gi_device_sweep_create(gable_context *ctx, const gi_device_factor *d, gable_idx columns,
+                                    gi_device_sweep **out)
+{
+  gable_status status = GABLE_OK;
+  const size_t bytes = (size_t)columns * (size_t)d->clusters->n * sizeof(double);
+  gi_device_sweep *w = NULL;
+  GI_ALLOC_ZERO(ctx, w, 1);
+  GI_TRY(gi_cluster_work_create(d->solver, columns, &w->clusters));
+  GI_TRY(ctx->device->alloc(ctx, bytes, &w->b));
+  GI_TRY(ctx->device->alloc(ctx, bytes, &w->x));
+  *out = w;
+  w = NULL;
+done:
+  gi_device_sweep_destroy(ctx, &w);
+  return status;
+}
+
+void gi_device_sweep_destroy(gable_context *ctx, gi_device_sweep **sweep)
+{
+  gi_device_sweep *w = sweep ? *sweep : NULL;
+  if (!w) return;
+  *sweep = NULL;
+  gi_cluster_work_destroy(&w->clusters);
+  ctx->device->release(ctx, w->b);
+  ctx->device->release(ctx, w->x);
+  gi_free(ctx, w);
+}
+
+gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d, gi_device_sweep *w, gable_op op,
+                                  unsigned parts, gable_idx count, const double *b, gable_off ldb, double *x,
+                                  gable_off ldx)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = d->clusters->n;
+  const size_t column = (size_t)n * sizeof(double);
+  gable_vectors_view in = GABLE_VECTORS_VIEW_INIT, out;
+  in.space = GABLE_SPACE_DEVICE;
+  in.n = n;
+  in.count = count;
+  in.ld = n;
+  in.data = w->b;
+  out = in;
+  out.data = w->x;
+  if (!n || !count) goto done;
+  for (gable_idx j = 0; j < count; j++)
+    GI_TRY(ctx->device->copy_in(ctx, (char *)w->b + (size_t)j * column, b + j * ldb, column, NULL));
+  GI_TRY(gi_cluster_solve(d->solver, w->clusters, op, parts, &in, &out, NULL));
+  for (gable_idx j = 0; j < count; j++)
+    GI_TRY(ctx->device->copy_out(ctx, x + j * ldx, (char *)w->x + (size_t)j * column, column, NULL));
+  GI_TRY(ctx->device->synchronise(ctx, NULL));
+done:
+  return status;
+}
