@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_WIDTH = 256, SMALL = 2048 };
+enum { MAX_WIDTH = 512, SMALL = 2048 };
 static const double GROWTH = 0.25;
 
 typedef struct merging {

@@ -38,13 +38,17 @@ struct gi_cluster_solver {
   gable_off *off_ptr[2];
   gable_idx *off_col[2];
   void *off[2];
+  gable_off partials; /* of split tiles: the most values and counters of a level */
+  gable_idx counters;
   gable_off bytes;
 };
 
 struct gi_cluster_work {
   gable_context *ctx;
   const gi_cluster_solver *solver;
-  gable_idx rhs;         /* columns of the work vectors: 1, 4 or 16 */
+  gable_idx rhs; /* columns of the work vectors: 1, 4 or 16 */
+  double *partial;
+  unsigned *counter;
   double *v, *y, *slots; /* [n][rhs], [n][rhs], [slots][rhs] */
   gable_off bytes;
 };
@@ -68,7 +72,8 @@ static size_t value_bytes(const gi_cluster_panels *p)
 
 /* ---- tiles ---- */
 
-enum { TILE_VALUES = 8192, LEAST_OUTPUTS = 8 };
+/* A level of fewer than LEVEL_TILES tiles splits their inputs. */
+enum { TILE_VALUES = 8192, LEVEL_TILES = 264, LEAST_OUTPUTS = 32, SHORT_OUTPUTS = 128 };
 
 typedef struct shape {
   gable_off inputs, outputs;
@@ -80,57 +85,131 @@ static shape shape_of(const gi_clusters *c, const gi_cluster_side *side, gable_i
   return forward ? (shape){w, all} : (shape){all, w};
 }
 
-/* Outputs of a tile: TILE_VALUES values, whole multiples of what a thread block takes at a time. */
+/* Outputs of a tile: about TILE_VALUES values, whole multiples of what a thread block takes at a time. */
 static gable_off tile_outputs(shape s, int transposed)
 {
-  const gable_off least = transposed ? GIK_CLUSTER_TILE_COLUMNS : LEAST_OUTPUTS;
+  const gable_off least = transposed ? GIK_CLUSTER_TILE_COLUMNS : s.inputs >= 96 ? LEAST_OUTPUTS : SHORT_OUTPUTS;
   const gable_off wanted = s.inputs ? TILE_VALUES / s.inputs / least * least : s.outputs;
   return wanted < least ? least : wanted;
 }
 
-static gable_status make_tiles(gable_context *ctx, const gi_clusters *c, const gi_cluster_side *side, int forward,
-                               int transposed, tile_list *out, gable_off *bytes)
+/* What make_tiles fills: the tiles of one kind of product, and the room that split ones need. */
+typedef struct tile_maker {
+  gable_context *ctx;
+  const gi_clusters *c;
+  const gi_cluster_side *side;
+  int forward, transposed;
+  gik_cluster_tile *tile;
+  gable_off count, capacity;
+  gable_off partials; /* of one level, the most */
+  gable_idx counters;
+} tile_maker;
+
+static gable_status append_tile(tile_maker *m, gik_cluster_tile tile)
 {
   gable_status status = GABLE_OK;
-  gable_off count = 0, at = 0;
-  gik_cluster_tile *tile = NULL;
-  for (gable_idx j = 0; j < c->count; j++) {
-    const shape s = shape_of(c, side, j, forward);
-    const gable_off each = tile_outputs(s, transposed);
-    count += (s.outputs + each - 1) / each;
+  if (m->count == m->capacity) {
+    const gable_off capacity = 2 * m->capacity + 64;
+    gik_cluster_tile *more = gi_grow(m->ctx, m->tile, m->count, capacity, sizeof *more);
+    GI_REQUIRE(more, GABLE_ERR_MEMORY, "out of memory: %.1f MB for the tiles of a solve",
+               (double)capacity * sizeof *more / 1e6);
+    m->tile = more;
+    m->capacity = capacity;
   }
-  GI_REQUIRE(count < INT32_MAX, GABLE_ERR_LIMIT, "%lld tiles in one solve", (long long)count);
-  GI_ALLOC(ctx, tile, count);
-  GI_ALLOC(ctx, out->ptr, c->n_levels + 1);
-  for (gable_idx level = 0; level < c->n_levels; level++) {
-    out->ptr[level] = (gable_idx)at;
-    for (gable_idx j = c->level_ptr[level]; j < c->level_ptr[level + 1]; j++) {
-      const shape s = shape_of(c, side, j, forward);
-      const gable_off each = tile_outputs(s, transposed);
-      for (gable_off o = 0; o < s.outputs; o += each)
-        tile[at++] = (gik_cluster_tile){j, (gable_idx)o, (gable_idx)(o + each < s.outputs ? o + each : s.outputs)};
+  m->tile[m->count++] = tile;
+done:
+  return status;
+}
+
+/* Parts that the inputs of each output are split into, so that the level has LEVEL_TILES tiles. */
+static gable_off parts_of(shape s, gable_off level_tiles)
+{
+  const gable_off most = (s.inputs + GIK_CLUSTER_INPUTS - 1) / GIK_CLUSTER_INPUTS;
+  const gable_off wanted = level_tiles ? (LEVEL_TILES + level_tiles - 1) / level_tiles : 1;
+  return most < 1 ? 1 : wanted < most ? wanted : most;
+}
+
+static gable_status tile_cluster(tile_maker *m, gable_idx j, gable_off level_tiles, gable_idx *counter,
+                                 gable_off *partial)
+{
+  gable_status status = GABLE_OK;
+  const shape s = shape_of(m->c, m->side, j, m->forward);
+  const gable_off each = tile_outputs(s, m->transposed), wanted = parts_of(s, level_tiles);
+  const gable_off blocks = (s.inputs + GIK_CLUSTER_INPUTS - 1) / GIK_CLUSTER_INPUTS;
+  const gable_off step = (blocks + wanted - 1) / wanted * GIK_CLUSTER_INPUTS;
+  const gable_off parts = step && s.inputs > step ? (s.inputs + step - 1) / step : 1;
+  for (gable_off o = 0; o < s.outputs; o += each) {
+    const gable_off end = o + each < s.outputs ? o + each : s.outputs;
+    for (gable_off part = 0; part < parts; part++) {
+      const gable_off i = part * step, i_end = parts == 1 || i + step > s.inputs ? s.inputs : i + step;
+      GI_TRY(append_tile(m, (gik_cluster_tile){j, (gable_idx)o, (gable_idx)end, (gable_idx)i, (gable_idx)i_end,
+                                               (gable_idx)part, (gable_idx)parts, *counter, *partial}));
+    }
+    if (parts > 1) {
+      *counter += 1;
+      *partial += parts * (end - o);
     }
   }
-  out->ptr[c->n_levels] = (gable_idx)at;
-  GI_TRY(to_device(ctx, tile, count, sizeof *tile, (void **)&out->tile, bytes));
 done:
-  gi_free(ctx, tile);
+  return status;
+}
+
+static gable_status make_tiles(tile_maker *m, tile_list *out, gable_off *bytes)
+{
+  gable_status status = GABLE_OK;
+  const gi_clusters *c = m->c;
+  GI_ALLOC(m->ctx, out->ptr, c->n_levels + 1);
+  for (gable_idx level = 0; level < c->n_levels; level++) {
+    gable_off whole = 0, partial = 0;
+    gable_idx counter = 0;
+    out->ptr[level] = (gable_idx)m->count;
+    for (gable_idx j = c->level_ptr[level]; j < c->level_ptr[level + 1]; j++) {
+      const shape s = shape_of(c, m->side, j, m->forward);
+      const gable_off each = tile_outputs(s, m->transposed);
+      whole += (s.outputs + each - 1) / each;
+    }
+    for (gable_idx j = c->level_ptr[level]; j < c->level_ptr[level + 1]; j++)
+      GI_TRY(tile_cluster(m, j, whole, &counter, &partial));
+    if (partial > m->partials) m->partials = partial;
+    if (counter > m->counters) m->counters = counter;
+    GI_REQUIRE(m->count < INT32_MAX, GABLE_ERR_LIMIT, "%lld tiles in one solve", (long long)m->count);
+  }
+  out->ptr[c->n_levels] = (gable_idx)m->count;
+  GI_TRY(to_device(m->ctx, m->tile, m->count, sizeof *m->tile, (void **)&out->tile, bytes));
+  GI_TRY(m->ctx->device->synchronise(m->ctx, NULL)); /* before the host's tiles go */
+done:
+  return status;
+}
+
+static gable_status make_kind(gi_cluster_solver *s, int kind)
+{
+  gable_status status = GABLE_OK;
+  const gi_clusters *c = s->panels->clusters;
+  const int lower = kind == FORWARD_LOWER || kind == BACKWARD_LOWER;
+  tile_maker m = {.ctx = s->ctx,
+                  .c = c,
+                  .side = lower ? &c->l : &c->u,
+                  .forward = kind == FORWARD_LOWER || kind == FORWARD_UPPER,
+                  .transposed = kind == BACKWARD_LOWER || kind == FORWARD_UPPER};
+  GI_TRY(make_tiles(&m, &s->tiles[kind], &s->bytes));
+  if (m.partials > s->partials) s->partials = m.partials;
+  if (m.counters > s->counters) s->counters = m.counters;
+done:
+  gi_free(s->ctx, m.tile);
   return status;
 }
 
 static gable_status make_all_tiles(gi_cluster_solver *s)
 {
   gable_status status = GABLE_OK;
-  const gi_clusters *c = s->panels->clusters;
-  GI_TRY(make_tiles(s->ctx, c, &c->l, 1, 0, &s->tiles[FORWARD_LOWER], &s->bytes));
-  GI_TRY(make_tiles(s->ctx, c, &c->l, 0, 1, &s->tiles[BACKWARD_LOWER], &s->bytes));
+  GI_TRY(make_kind(s, FORWARD_LOWER));
+  GI_TRY(make_kind(s, BACKWARD_LOWER));
   if (!s->panels->upper) goto done;
-  GI_TRY(make_tiles(s->ctx, c, &c->u, 1, 1, &s->tiles[FORWARD_UPPER], &s->bytes));
-  GI_TRY(make_tiles(s->ctx, c, &c->u, 0, 0, &s->tiles[BACKWARD_UPPER], &s->bytes));
+  GI_TRY(make_kind(s, FORWARD_UPPER));
+  GI_TRY(make_kind(s, BACKWARD_UPPER));
 done:
   return status;
 }
-
 /* ---- the solver ---- */
 
 static gable_status side_to_device(gi_cluster_solver *s, const gi_cluster_side *side, device_side *out)
@@ -312,6 +391,10 @@ gable_status gi_cluster_work_create(const gi_cluster_solver *s, gable_idx max_rh
   GI_TRY(to_device(ctx, NULL, (gable_off)c->n * w->rhs, sizeof *w->v, (void **)&w->v, &w->bytes));
   GI_TRY(to_device(ctx, NULL, (gable_off)c->n * w->rhs, sizeof *w->y, (void **)&w->y, &w->bytes));
   GI_TRY(to_device(ctx, NULL, slots * w->rhs, sizeof *w->slots, (void **)&w->slots, &w->bytes));
+  GI_TRY(to_device(ctx, NULL, s->partials * w->rhs, sizeof *w->partial, (void **)&w->partial, &w->bytes));
+  GI_TRY(to_device(ctx, NULL, s->counters, sizeof *w->counter, (void **)&w->counter, &w->bytes));
+  GI_TRY(ctx->device->fill(ctx, w->counter, 0, (size_t)s->counters * sizeof *w->counter, NULL));
+  GI_TRY(ctx->device->synchronise(ctx, NULL)); /* solves may run on other streams */
   *out = w;
   w = NULL;
 done:
@@ -325,7 +408,7 @@ void gi_cluster_work_destroy(gi_cluster_work **work)
   if (!w) return;
   *work = NULL;
   gable_context *ctx = w->ctx;
-  void *own[] = {w->v, w->y, w->slots};
+  void *own[] = {w->v, w->y, w->slots, w->partial, w->counter};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
   gi_free(ctx, w);
 }
@@ -365,7 +448,9 @@ static gable_status product(const flight *f, int kind, gable_idx level, const do
                                  .in_slot = d->in_slot,
                                  .own = own,
                                  .out = out,
-                                 .slots = f->w->slots};
+                                 .slots = f->w->slots,
+                                 .partial = f->w->partial,
+                                 .counter = f->w->counter};
   return s->steps->product(s->ctx, &p, tiles->tile + tiles->ptr[level], tiles->ptr[level + 1] - tiles->ptr[level],
                            f->stream);
 }

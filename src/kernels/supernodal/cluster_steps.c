@@ -33,21 +33,46 @@ static void put(const gik_cluster_product *p, gable_idx j, gable_idx o, gable_id
   }
 }
 
+/* Output o of tile t for right-hand side r, over the tile's inputs. */
+static double sum_of(const gik_cluster_product *p, const gik_cluster_tile *t, gable_idx o, gable_idx r)
+{
+  const gable_idx j = t->cluster, w = p->first[j + 1] - p->first[j];
+  const gable_idx all = w + (gable_idx)(p->ptr[j + 1] - p->ptr[j]), inputs = p->forward ? w : all;
+  const gable_off step_out = p->transposed ? 1 : inputs, step_in = p->transposed ? (p->forward ? all : w) : 1;
+  double sum = 0;
+  for (gable_idx i = t->in_begin; i < t->in_end; i++)
+    sum += value(p->type, p->values, p->value_at[j] + o * step_out + i * step_in) * input(p, j, i, r);
+  return sum;
+}
+
+/* The last part of some outputs: all parts are there. */
+static void add_parts(const gik_cluster_product *p, const gik_cluster_tile *t)
+{
+  const gable_off size = t->end - t->begin;
+  p->counter[t->counter] = 0;
+  for (gable_idx o = t->begin; o < t->end; o++)
+    for (gable_idx r = 0; r < p->rhs; r++) {
+      double sum = 0;
+      for (gable_idx k = 0; k < t->parts; k++) sum += p->partial[(t->partial + k * size + o - t->begin) * p->rhs + r];
+      put(p, t->cluster, o, r, sum);
+    }
+}
+
 static gable_status product(gable_context *ctx, const gik_cluster_product *p, const gik_cluster_tile *tiles,
                             gable_idx count, void *stream)
 {
   (void)ctx, (void)stream;
-  for (gable_idx t = 0; t < count; t++) {
-    const gable_idx j = tiles[t].cluster, w = p->first[j + 1] - p->first[j];
-    const gable_idx all = w + (gable_idx)(p->ptr[j + 1] - p->ptr[j]), inputs = p->forward ? w : all;
-    const gable_off step_out = p->transposed ? 1 : inputs, step_in = p->transposed ? (p->forward ? all : w) : 1;
-    for (gable_idx o = tiles[t].begin; o < tiles[t].end; o++)
+  for (const gik_cluster_tile *t = tiles; t < tiles + count; t++) {
+    double *partial = p->partial + (t->partial + (gable_off)t->part * (t->end - t->begin)) * p->rhs;
+    for (gable_idx o = t->begin; o < t->end; o++)
       for (gable_idx r = 0; r < p->rhs; r++) {
-        double sum = 0;
-        for (gable_idx i = 0; i < inputs; i++)
-          sum += value(p->type, p->values, p->value_at[j] + o * step_out + i * step_in) * input(p, j, i, r);
-        put(p, j, o, r, sum);
+        const double sum = sum_of(p, t, o, r);
+        if (t->parts == 1)
+          put(p, t->cluster, o, r, sum);
+        else
+          partial[(gable_off)(o - t->begin) * p->rhs + r] = sum;
       }
+    if (t->parts > 1 && ++p->counter[t->counter] == (unsigned)t->parts) add_parts(p, t);
   }
   return GABLE_OK;
 }

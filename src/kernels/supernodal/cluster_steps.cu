@@ -1,11 +1,11 @@
 /* cluster_steps.cu: products of dense operators with gathered values, a thread block a tile.
  *
  * Outline of a product:
- *   1. read the tile, while the launch before still runs
+ *   1. while the launch before still runs: read the tile, fetch lists into L1 and the operator into L2
  *   2. gather the inputs into shared memory, CHUNK / R of them at a time
  *   3. direct: a group of lanes strides over a row; transposed: a lane owns a column, warps stride over the rows
  *   4. reduce over lanes, or over warps, in a fixed order
- *   5. add the slots of the output's position and store
+ *   5. add the slots of the output's position and store; or leave the sums to the last tile of these outputs
  * The order of a sum depends on the operator's shape alone, never on R, so columns have the bits that they have alone.
  */
 #include <cuda_runtime.h>
@@ -46,13 +46,48 @@ template <int R> __device__ __forceinline__ double slots_of(const gik_cluster_pr
   return sum;
 }
 
-/* Step 2: inputs begin .. begin+count-1 into v. */
+__device__ __forceinline__ void prefetch_l1(const void *p)
+{
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(p));
+}
+__device__ __forceinline__ void prefetch_l2(const void *p)
+{
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+}
+
+/* Step 1: the lists of positions begin .. end-1; they are in order, so every 16th pointer touches each line. */
+__device__ void prefetch_lists(const gik_cluster_product &p, const cluster &c, gable_idx begin, gable_idx end)
+{
+  enum { APART = 16 };
+  for (gable_idx i = begin + (gable_idx)threadIdx.x * APART; i < end; i += THREADS * APART) {
+    const gable_off *at = p.in_ptr + c.position + i;
+    gable_off first;
+    asm volatile("ld.global.b64 %0, [%1];" : "=l"(first) : "l"(at));
+    prefetch_l1(p.in_slot + first);
+  }
+}
+
+/* Step 1: the lists of a tile's inputs and outputs. */
+__device__ void prefetch(const gik_cluster_product &p, const cluster &c, const gik_cluster_tile &t)
+{
+  enum { LINE = 128 };
+  if (p.forward) {
+    prefetch_lists(p, c, t.in_begin, t.in_end);
+    if (t.end > c.width) prefetch_lists(p, c, max(t.begin, c.width), t.end);
+    return;
+  }
+  for (gable_idx i = max(t.in_begin, c.width) + (gable_idx)threadIdx.x * (LINE / 4); i < t.in_end;
+       i += THREADS * (LINE / 4))
+    prefetch_l1(p.row + c.list + i - c.width);
+}
+
+/* Step 2: inputs begin .. begin+count-1 of right-hand side r into v[r * STEP ..]. */
 template <int R>
 __device__ void gather(const gik_cluster_product &p, const cluster &c, gable_idx begin, gable_idx count, double *v)
 {
-  for (int e = threadIdx.x; e < count * R; e += THREADS) {
-    const gable_idx i = begin + e / R;
-    const int r = e % R;
+  for (int at = threadIdx.x; at < count * R; at += THREADS) {
+    const gable_idx i = begin + at / R;
+    const int r = at % R, e = r * (CHUNK / R) + at / R;
     if (p.forward)
       v[e] = p.own[(gable_off)(c.first + i) * R + r] + slots_of<R>(p, c.position + i, r);
     else if (i < c.width)
@@ -72,6 +107,38 @@ __device__ __forceinline__ void put(const gik_cluster_product &p, const cluster 
     p.slots[(c.list + o - c.width) * R + r] = sum + slots_of<R>(p, c.position + o, r);
 }
 
+/* Step 5 of one part. */
+template <int R>
+__device__ __forceinline__ void finish(const gik_cluster_product &p, const cluster &c, const gik_cluster_tile &t,
+                                       gable_idx o, int r, double sum)
+{
+  if (t.parts == 1)
+    put<R>(p, c, o, r, sum);
+  else
+    __stcg(p.partial + (t.partial + (gable_off)t.part * (t.end - t.begin) + o - t.begin) * R + r, sum);
+}
+
+/* The last part to come adds all, in their order. */
+template <int R> __device__ void add_parts(const gik_cluster_product &p, const cluster &c, const gik_cluster_tile &t)
+{
+  __shared__ unsigned before;
+  const gable_idx size = t.end - t.begin;
+  if (t.parts == 1) return;
+  __threadfence();
+  __syncthreads();
+  if (!threadIdx.x) before = atomicAdd(p.counter + t.counter, 1u);
+  __syncthreads();
+  if (before != (unsigned)t.parts - 1) return;
+  __threadfence();
+  if (!threadIdx.x) p.counter[t.counter] = 0;
+  for (int e = threadIdx.x; e < size * R; e += THREADS) {
+    double sum = 0;
+#pragma unroll 4
+    for (gable_idx k = 0; k < t.parts; k++) sum += __ldcg(p.partial + (t.partial + (gable_off)k * size) * R + e);
+    put<R>(p, c, t.begin + e / R, e % R, sum);
+  }
+}
+
 /* Lanes that share a row: few for short rows. */
 __device__ __forceinline__ int lanes_for(gable_idx inputs)
 {
@@ -81,7 +148,8 @@ __device__ __forceinline__ int lanes_for(gable_idx inputs)
 template <typename T, int R>
 __global__ void __launch_bounds__(THREADS) direct_kernel(const gik_cluster_product p, const gik_cluster_tile *tiles)
 {
-  constexpr int ROWS = R == 1 ? 4 : R == 4 ? 2 : 1, STEP = CHUNK / R; /* rows of a group at a time */
+  constexpr int ROWS = R == 1 ? 4 : R == 4 ? 2 : 1, STEP = CHUNK / R, LINE_VALUES = 128 / sizeof(T);
+  /* ROWS of a group at a time */
   __shared__ double v[CHUNK];
   const gik_cluster_tile t = tiles[blockIdx.x];
   const cluster c = cluster_of(p, t.cluster);
@@ -89,14 +157,18 @@ __global__ void __launch_bounds__(THREADS) direct_kernel(const gik_cluster_produ
   const int lanes = lanes_for(c.inputs), groups = THREADS / lanes;
   const int group = threadIdx.x / lanes, lane = threadIdx.x % lanes;
   gik::next_launch();
+  prefetch(p, c, t);
+  for (gable_idx o = t.begin + (gable_idx)threadIdx.x / 8; o < t.end; o += THREADS / 8)
+    for (gable_idx i = t.in_begin + (gable_idx)(threadIdx.x % 8 * LINE_VALUES); i < t.in_end; i += 8 * LINE_VALUES)
+      prefetch_l2(m + (gable_off)o * c.inputs + i);
   gik::after_last_launch();
   for (gable_idx base = t.begin; base < t.end; base += groups * ROWS) {
     double sum[ROWS][R] = {};
     const T *row[ROWS];
     for (int q = 0; q < ROWS; q++) row[q] = m + (gable_off)min(base + q * groups + group, t.end - 1) * c.inputs;
-    for (gable_idx begin = 0; begin < c.inputs; begin += STEP) {
-      const int count = min(STEP, c.inputs - begin);
-      if (base == t.begin || c.inputs > STEP) {
+    for (gable_idx begin = t.in_begin; begin < t.in_end; begin += STEP) {
+      const int count = min(STEP, t.in_end - begin);
+      if (base == t.begin || t.in_end - t.in_begin > STEP) {
         __syncthreads();
         gather<R>(p, c, begin, count, v);
         __syncthreads();
@@ -109,7 +181,7 @@ __global__ void __launch_bounds__(THREADS) direct_kernel(const gik_cluster_produ
 #pragma unroll
         for (int r = 0; r < R; r++)
 #pragma unroll
-          for (int q = 0; q < ROWS; q++) sum[q][r] += a[q] * v[i * R + r];
+          for (int q = 0; q < ROWS; q++) sum[q][r] += a[q] * v[r * STEP + i];
       }
     }
     for (int q = 0; q < ROWS; q++)
@@ -120,9 +192,10 @@ __global__ void __launch_bounds__(THREADS) direct_kernel(const gik_cluster_produ
 #pragma unroll
       for (int r = 0; r < R; r++) {
         const gable_idx o = base + q * groups + group;
-        if (r % lanes == lane && o < t.end) put<R>(p, c, o, r, sum[q][r]);
+        if (r % lanes == lane && o < t.end) finish<R>(p, c, t, o, r, sum[q][r]);
       }
   }
+  add_parts<R>(p, c, t);
 }
 
 template <typename T, int R>
@@ -137,13 +210,16 @@ __global__ void __launch_bounds__(THREADS) transposed_kernel(const gik_cluster_p
   const int width = c.outputs > 16 ? 32 : c.outputs > 8 ? 16 : 8; /* columns of a warp; its lanes share the rows */
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, share = 32 / width;
   gik::next_launch();
+  prefetch(p, c, t);
+  for (gable_idx i = t.in_begin + (gable_idx)threadIdx.x; i < t.in_end; i += THREADS)
+    for (gable_idx o = t.begin; o < t.end; o += 128 / sizeof(T)) prefetch_l2(m + (gable_off)i * c.outputs + o);
   gik::after_last_launch();
   for (gable_idx base = t.begin; base < t.end; base += width) {
     double sum[R] = {};
     const T *column = m + min(base + lane % width, t.end - 1);
-    for (gable_idx begin = 0; begin < c.inputs; begin += STEP) {
-      const int count = min(STEP, c.inputs - begin);
-      if (base == t.begin || c.inputs > STEP) {
+    for (gable_idx begin = t.in_begin; begin < t.in_end; begin += STEP) {
+      const int count = min(STEP, t.in_end - begin);
+      if (base == t.begin || t.in_end - t.in_begin > STEP) {
         __syncthreads();
         gather<R>(p, c, begin, count, v);
         __syncthreads();
@@ -152,7 +228,7 @@ __global__ void __launch_bounds__(THREADS) transposed_kernel(const gik_cluster_p
       for (int i = warp * share + lane / width; i < count; i += WARPS * share) {
         const double a = (double)column[(gable_off)(begin + i) * c.outputs];
 #pragma unroll
-        for (int r = 0; r < R; r++) sum[r] += a * v[i * R + r];
+        for (int r = 0; r < R; r++) sum[r] += a * v[r * STEP + i];
       }
     }
 #pragma unroll
@@ -168,10 +244,11 @@ __global__ void __launch_bounds__(THREADS) transposed_kernel(const gik_cluster_p
         const int column_of = e / GROUP, r = e % GROUP;
         double all = part[0][column_of][r];
         for (int k = 1; k < WARPS; k++) all += part[k][column_of][r];
-        if (base + column_of < t.end) put<R>(p, c, base + column_of, first + r, all);
+        if (base + column_of < t.end) finish<R>(p, c, t, base + column_of, first + r, all);
       }
     }
   }
+  add_parts<R>(p, c, t);
 }
 
 /* A warp a row of F. */

@@ -15,11 +15,16 @@
 extern "C" {
 #endif
 
-enum { GIK_CLUSTER_MOST_RHS = 16, GIK_CLUSTER_TILE_COLUMNS = 32 };
+enum { GIK_CLUSTER_MOST_RHS = 16, GIK_CLUSTER_TILE_COLUMNS = 32, GIK_CLUSTER_INPUTS = 256 };
 
-/* Outputs begin .. end-1 of one cluster's product. */
+/* Outputs begin .. end-1 of one cluster's product, of inputs in_begin .. in_end-1 (multiples of GIK_CLUSTER_INPUTS but
+ * for the last).  Where the inputs of these outputs are split among parts tiles, each leaves its sums in partial, and
+ * the last one to finish, by counter, adds them in the order of the parts. */
 typedef struct gik_cluster_tile {
-  gable_idx cluster, begin, end;
+  gable_idx cluster, begin, end, in_begin, in_end;
+  gable_idx part, parts;
+  gable_idx counter;
+  gable_off partial; /* of part 0: [parts][end - begin] */
 } gik_cluster_tile;
 
 /* out = M in, M the operator as stored (direct) or its transpose, rows x columns as stored.
@@ -38,6 +43,8 @@ typedef struct gik_cluster_product {
   const gable_off *in_ptr, *in_slot;
   const double *own;
   double *out, *slots;
+  double *partial;   /* [..][rhs] */
+  unsigned *counter; /* all zero between launches */
 } gik_cluster_product;
 
 /* v_i -= sum over F's entries k of row i: value[k] x[col[k]], rows begin .. end-1. */
