@@ -2,6 +2,7 @@
 # make demo       solves a real matrix that ships with the project
 # make check      all tests that this machine can run
 # make layers     builds the library and checks that no file includes or calls a higher layer (needs python3)
+# make mutants    plants known faults in a copy, one at a time: some test must fail (MUTANTS="name ..."; docs/testing.md)
 # make fuzz       a million mangled inputs for each reader (FUZZ_RUNS, FUZZ_SEED)
 # make libfuzzer  the same number that libFuzzer steers by coverage, under sanitizers (FUZZ_SEED; needs clang: FUZZ_CLANG, FUZZ_FLAGS)
 # make bench      the speed tables (needs the peers: see docs/benchmarks.md)
@@ -95,7 +96,7 @@ comma := ,
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' $1 $2)
 
-.PHONY: all lib tests check fuzz fuzzers libfuzzer demo bench bench-trisolve docs layers manual clean install uninstall format help
+.PHONY: all lib tests check mutants fuzz fuzzers libfuzzer demo bench bench-trisolve docs layers manual clean install uninstall format help
 all: $(if $(wildcard tool/gable.c),$(TOOL)) $(STATIC) $(SHARED)
 lib: $(STATIC) $(SHARED)
 tests: $(TESTS)
@@ -162,6 +163,9 @@ libfuzzer:
 # The tests that are scripts find the build in BUILD and what it was made with in CC, SAN, ZLIB, CJSON and LIBS.
 check: all tests
 	@BUILD="$(BUILD)" CC="$(CC)" SAN="$(SAN)" ZLIB="$(HAVE_ZLIB)" CJSON="$(HAVE_CJSON)" LIBS="$(LIBS)" sh tests/run $(TESTS) $(SHELL_TESTS)
+
+mutants: all
+	@BUILD="$(BUILD)" CC="$(CC)" SAN="$(SAN)" ZLIB="$(HAVE_ZLIB)" CJSON="$(HAVE_CJSON)" LIBS="$(LIBS)" sh tests/mutants/run $(MUTANTS)
 
 demo: all
 	@$(TOOL) solve $(DEMO)
