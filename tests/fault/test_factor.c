@@ -34,7 +34,7 @@ static void unmake(gable_context *ctx, problem *p)
   gi_csc_release(ctx, &p->at);
 }
 
-static void check_memory(gi_factor_kind kind, int threads)
+static void check_memory(gi_factor_kind kind, int threads, failing_mode mode)
 {
   failing_allocator memory = failing_allocator_init();
   gable_context_options options = failing_allocator_options(&memory);
@@ -45,7 +45,7 @@ static void check_memory(gi_factor_kind kind, int threads)
   const long before = atomic_load(&memory.live);
   for (long k = 0;; k++) {
     gi_factor *f = NULL;
-    failing_allocator_arm(&memory, k);
+    failing_allocator_arm_mode(&memory, mode, k);
     gable_status status = gi_factor_create(ctx, p.y, kind, GABLE_TYPE_D, &f);
     if (!status) status = gi_factor_numeric(ctx, f, &p.a, &p.at, &how);
     const int refused = atomic_load(&memory.failures) > 0;
@@ -154,9 +154,11 @@ int main(void)
   gable_context *ctx = NULL;
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   for (int threads = 1; threads <= 3; threads += 2) {
-    check_memory(GI_LU, threads);
-    check_memory(GI_CHOLESKY, threads);
-    check_memory(GI_LDLT, threads);
+    for (int mode = 0; mode < FAIL_MODES; mode++) {
+      check_memory(GI_LU, threads, (failing_mode)mode);
+      check_memory(GI_CHOLESKY, threads, (failing_mode)mode);
+      check_memory(GI_LDLT, threads, (failing_mode)mode);
+    }
     check_cancel(threads);
     check_numbers(ctx, threads);
     check_indefinite(ctx, threads);

@@ -42,7 +42,7 @@ static gable_status analyse(gable_context *ctx, gi_order_method method, gi_symbo
   return status;
 }
 
-static void check(gi_order_method method, gi_symbolic_form form)
+static void check_mode(gi_order_method method, gi_symbolic_form form, failing_mode mode)
 {
   failing_allocator memory = failing_allocator_init();
   gable_context_options options = failing_allocator_options(&memory);
@@ -54,7 +54,7 @@ static void check(gi_order_method method, gi_symbolic_form form)
     return;
   }
   for (long k = 0;; k++) {
-    failing_allocator_arm(&memory, k);
+    failing_allocator_arm_mode(&memory, mode, k);
     const gable_status status = analyse(ctx, method, form);
     CHECK(memory.live == live, "allocation %ld: %ld blocks stay behind", k, memory.live - live);
     if (!memory.failures) {
@@ -62,11 +62,17 @@ static void check(gi_order_method method, gi_symbolic_form form)
       CHECK(k > 30, "only %ld allocations", k);
       break;
     }
-    CHECK(status == GABLE_ERR_MEMORY, "allocation %ld: %s", k, gable_status_text(status));
+    CHECK(status == GABLE_ERR_MEMORY, "mode %d, allocation %ld: %s", (int)mode, k, gable_status_text(status));
     CHECK(gable_last_error()[0]);
   }
   failing_allocator_disarm(&memory);
   gable_context_destroy(&ctx);
+}
+
+static void check(gi_order_method method, gi_symbolic_form form)
+{
+  check_mode(method, form, FAIL_FROM);
+  if (method != GI_ORDER_AUTO) check_mode(method, form, FAIL_ONE); /* test_dissection_memory has the other */
 }
 
 int main(void)
@@ -75,6 +81,7 @@ int main(void)
   check(GI_ORDER_AUTO, GI_SYMBOLIC_AUTO);
   make_pattern(SMALL, 0.003);
   check(GI_ORDER_METIS, GI_SYMBOLIC_SYMMETRIC);
+  check(GI_ORDER_AMD, GI_SYMBOLIC_AUTO);
   check(GI_ORDER_COLAMD, GI_SYMBOLIC_UNSYMMETRIC);
   check(GI_ORDER_AUTO, GI_SYMBOLIC_AUTO);
   return 0;

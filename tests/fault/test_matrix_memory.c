@@ -71,7 +71,7 @@ static gable_status write_file(gable_context *ctx, const char *name)
   return status;
 }
 
-static void fail_each(phase *run, const char *what)
+static void fail_each_in(failing_mode mode, phase *run, const char *what)
 {
   failing_allocator memory = failing_allocator_init();
   gable_context_options options = failing_allocator_options(&memory);
@@ -79,7 +79,7 @@ static void fail_each(phase *run, const char *what)
   CHECK_OK(gable_context_create("cpu", &options, &ctx));
   long before = memory.live;
   for (long k = 0;; k++) {
-    failing_allocator_arm(&memory, k);
+    failing_allocator_arm_mode(&memory, mode, k);
     gable_status status = run(ctx, what);
     CHECK(memory.live == before, "%s: allocation %ld leaks", what, k);
     if (!memory.failures) {
@@ -87,10 +87,17 @@ static void fail_each(phase *run, const char *what)
       CHECK(k > 2, "%s: only %ld allocations", what, k);
       break;
     }
-    CHECK(status == GABLE_ERR_MEMORY, "%s: allocation %ld gave %d: %s", what, k, (int)status, gable_last_error());
+    CHECK(status == GABLE_ERR_MEMORY, "%s: mode %d, allocation %ld gave %d: %s", what, (int)mode, k, (int)status,
+          gable_last_error());
   }
   gable_context_destroy(&ctx);
   CHECK(memory.live == 0, "%s", what);
+}
+
+static void fail_each(phase *run, const char *what)
+{
+  fail_each_in(FAIL_FROM, run, what);
+  fail_each_in(FAIL_ONE, run, what);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* The k-th allocation and all after it fail, for every k, in triangular solves, sweeps and Krylov solvers; solves
- * allocate nothing. */
+/* The k-th allocation fails, alone or with all after it, for every k, in triangular solves, sweeps and Krylov solvers;
+ * solves allocate nothing. */
 #include "support/test.h"
 
 #include "support/failing_allocator.h"
@@ -10,6 +10,7 @@
 typedef struct bench {
   gable_context *ctx;
   failing_allocator *memory;
+  failing_mode mode;
   test_triangle t;
   gable_matrix_view view;
   double *b, *x;
@@ -88,7 +89,7 @@ static void fail_all(bench *s, gable_status (*phase)(const bench *, const char *
 {
   const long before = atomic_load(&s->memory->live);
   for (long k = 0;; k++) {
-    failing_allocator_arm(s->memory, k);
+    failing_allocator_arm_mode(s->memory, s->mode, k);
     gable_status status = phase(s, how);
     CHECK(atomic_load(&s->memory->live) == before, "%s: allocation %ld leaks", how, k);
     if (status == GABLE_ERR_UNAVAILABLE) {
@@ -99,36 +100,44 @@ static void fail_all(bench *s, gable_status (*phase)(const bench *, const char *
       CHECK_OK(status);
       break;
     }
-    CHECK(status == GABLE_ERR_MEMORY, "%s: allocation %ld: %s", how, k, gable_status_text(status));
+    CHECK(status == GABLE_ERR_MEMORY, "%s: mode %d, allocation %ld: %s", how, (int)s->mode, k,
+          gable_status_text(status));
   }
   failing_allocator_disarm(s->memory);
 }
 
-int main(int argc, char **argv)
+/* Alone each allocation fails in a small triangle, which is quick. */
+static void every_phase(bench *s, gable_idx most)
 {
   static const char *const preconditioners[] = {"ilu0", "ic0", "gs"};
+  const char *const *methods = test_place_methods(s->ctx);
+  s->t = test_triangle_named_small("7 point grid", 1, most);
+  test_triangle_set_diagonal(&s->t, 2);
+  s->view = test_triangle_view(&s->t);
+  s->b = malloc((size_t)s->t.n * 8);
+  s->x = calloc((size_t)s->t.n, 8);
+  for (gable_idx i = 0; i < s->t.n; i++) s->b[i] = 1;
+  for (int m = 0; methods[m]; m++) fail_all(s, trisolve, methods[m]);
+  for (int m = 0; methods[m] && !test_place_is_gpu(s->ctx); m++) check_bytes(s, methods[m]);
+  s->view.part = GABLE_PART_FULL;
+  for (int m = 0; methods[m]; m++) fail_all(s, smooth, methods[m]);
+  for (size_t m = 0; m < sizeof preconditioners / sizeof *preconditioners; m++) fail_all(s, krylov, preconditioners[m]);
+  test_triangle_free(&s->t);
+  free(s->b);
+  free(s->x);
+}
+
+int main(int argc, char **argv)
+{
   failing_allocator memory = failing_allocator_init();
   gable_context_options options = failing_allocator_options(&memory);
   bench s = {.memory = &memory};
   options.threads = 2;
   s.ctx = test_place(argc, argv, &options);
-  const char *const *methods = test_place_methods(s.ctx);
-  s.t = test_triangle_named("7 point grid", 1);
-  test_triangle_set_diagonal(&s.t, 2);
-  s.view = test_triangle_view(&s.t);
-  s.b = malloc((size_t)s.t.n * 8);
-  s.x = calloc((size_t)s.t.n, 8);
-  for (gable_idx i = 0; i < s.t.n; i++) s.b[i] = 1;
-  for (int m = 0; methods[m]; m++) fail_all(&s, trisolve, methods[m]);
-  for (int m = 0; methods[m] && !test_place_is_gpu(s.ctx); m++) check_bytes(&s, methods[m]);
-  s.view.part = GABLE_PART_FULL;
-  for (int m = 0; methods[m]; m++) fail_all(&s, smooth, methods[m]);
-  for (size_t m = 0; m < sizeof preconditioners / sizeof *preconditioners; m++)
-    fail_all(&s, krylov, preconditioners[m]);
+  every_phase(&s, INT32_MAX);
+  s.mode = FAIL_ONE;
+  every_phase(&s, 300);
   gable_context_destroy(&s.ctx);
   CHECK(atomic_load(&memory.live) == 0, "%ld blocks are left", atomic_load(&memory.live));
-  test_triangle_free(&s.t);
-  free(s.b);
-  free(s.x);
   return 0;
 }

@@ -219,7 +219,7 @@ done:
   return status;
 }
 
-static void survives_lack_of_memory(gi_random *r)
+static void survives_lack_of_memory(gi_random *r, failing_mode mode)
 {
   failing_allocator memory = failing_allocator_init();
   gable_context_options options = failing_allocator_options(&memory);
@@ -230,7 +230,7 @@ static void survives_lack_of_memory(gi_random *r)
   from_dense(ctx, &d, 1, &a);
   long before = memory.live;
   for (long k = 0;; k++) {
-    failing_allocator_arm(&memory, k);
+    failing_allocator_arm_mode(&memory, mode, k);
     gable_status status = everything(ctx, &a);
     CHECK(memory.live == before, "allocation %ld leaks", k);
     if (!memory.failures) {
@@ -269,6 +269,7 @@ int main(void)
   refuses(ctx);
   gable_context_destroy(&ctx);
   gi_random r = gi_random_seed(7);
-  survives_lack_of_memory(&r);
+  survives_lack_of_memory(&r, FAIL_FROM);
+  survives_lack_of_memory(&r, FAIL_ONE);
   return 0;
 }

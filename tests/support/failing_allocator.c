@@ -12,14 +12,21 @@ failing_allocator failing_allocator_init(void)
   atomic_init(&memory.count, 0);
   atomic_init(&memory.failures, 0);
   memory.fail_at = -1;
+  memory.mode = FAIL_FROM;
   return memory;
 }
 
-void failing_allocator_arm(failing_allocator *memory, long k)
+void failing_allocator_arm_mode(failing_allocator *memory, failing_mode mode, long k)
 {
   atomic_store(&memory->count, 0);
   atomic_store(&memory->failures, 0);
   memory->fail_at = k;
+  memory->mode = mode;
+}
+
+void failing_allocator_arm(failing_allocator *memory, long k)
+{
+  failing_allocator_arm_mode(memory, FAIL_FROM, k);
 }
 
 void failing_allocator_disarm(failing_allocator *memory)
@@ -32,7 +39,8 @@ static void *allocate(void *user, size_t bytes, size_t alignment)
   failing_allocator *memory = user;
   void *p = NULL;
   long k = atomic_fetch_add(&memory->count, 1);
-  if ((memory->fail_at >= 0 && k >= memory->fail_at) || posix_memalign(&p, alignment, bytes)) {
+  const int refused = memory->mode == FAIL_ONE ? k == memory->fail_at : memory->fail_at >= 0 && k >= memory->fail_at;
+  if (refused || posix_memalign(&p, alignment, bytes)) {
     atomic_fetch_add(&memory->failures, 1);
     return NULL;
   }

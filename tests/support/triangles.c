@@ -203,10 +203,15 @@ test_triangle test_triangle_transpose(const test_triangle *t)
 
 test_triangle test_triangle_named(const char *name, uint64_t seed)
 {
+  return test_triangle_named_small(name, seed, INT32_MAX);
+}
+
+test_triangle test_triangle_named_small(const char *name, uint64_t seed, gable_idx most)
+{
   int kind = 0;
   while (test_triangle_name(kind) && strcmp(test_triangle_name(kind), name)) kind++;
   CHECK(test_triangle_name(kind), "no shape has the name '%s'", name);
-  return test_triangle_make(kind, seed);
+  return test_triangle_make_small(kind, seed, most);
 }
 
 void test_triangle_set_diagonal(test_triangle *t, double value)

@@ -23,6 +23,7 @@ test_triangle test_triangle_make(int kind, uint64_t seed);
 test_triangle test_triangle_make_small(int kind, uint64_t seed, gable_idx most);
 /* The shape of this name. */
 test_triangle test_triangle_named(const char *name, uint64_t seed);
+test_triangle test_triangle_named_small(const char *name, uint64_t seed, gable_idx most);
 void test_triangle_set_diagonal(test_triangle *t, double value);
 /* Its lower part; borrows. */
 gable_matrix_view test_triangle_view(const test_triangle *t);
