@@ -1,4 +1,5 @@
-/* The numeric factorization against plain dense elimination with the same exchanges, on random matrices and layouts. */
+/* The numeric factorization against plain dense elimination with the same
+ * exchanges, on random matrices and layouts. */
 #include "support/test.h"
 
 #include "base/random.h"
@@ -20,7 +21,8 @@ static void problem_release(gable_context *ctx, problem *p)
   free(p->dense);
 }
 
-/* The dense matrix as A' and its transpose; places that keep says are stored, zero or not. */
+/* The dense matrix as A' and its transpose; places that keep says are stored,
+ * zero or not. */
 static void compress(gable_context *ctx, problem *p, const unsigned char *keep)
 {
   const gable_idx n = p->n;
@@ -44,8 +46,9 @@ static void compress(gable_context *ctx, problem *p, const unsigned char *keep)
   CHECK_OK(gi_csc_transpose(ctx, &p->a, &p->at));
 }
 
-/* kind of values: 0 dominant diagonal, 1 plain random (exchanges), 2 with zeros on the diagonal, 3 positive definite,
- * 4 symmetric, 5 symmetric with zeros on the diagonal. */
+/* kind of values: 0 dominant diagonal, 1 plain random (exchanges), 2 with zeros
+ * on the diagonal, 3 positive definite, 4 symmetric, 5 symmetric with zeros on
+ * the diagonal. */
 static void random_values(gi_random *r, problem *p, const unsigned char *keep, int kind)
 {
   const gable_idx n = p->n;
@@ -70,7 +73,8 @@ static double at_d(const gi_factor *f, const void *x, gable_off k)
   return f->type == GABLE_TYPE_S ? (double)((const float *)x)[k] : ((const double *)x)[k];
 }
 
-/* L and U of the factor in one dense array by columns, unit diagonal of L left out. */
+/* L and U of the factor in one dense array by columns, unit diagonal of L left
+ * out. */
 static double *unpack(const gi_factor *f)
 {
   const gi_layout *y = f->layout;
@@ -98,7 +102,8 @@ static void exchange_rows(double *d, gable_idx n, gable_idx from, gable_idx p, g
   }
 }
 
-/* Dense elimination with the factor's own exchanges, each of which must keep to the rule; returns the pivots replaced.
+/* Dense elimination with the factor's own exchanges, each of which must keep to
+ * the rule; returns the pivots replaced.
  */
 static gable_idx eliminate(double *d, const gi_factor *f, double tiny, double slack)
 {
@@ -175,7 +180,8 @@ static void check_cholesky(gable_context *ctx, const problem *p, const gi_layout
   gi_factor_destroy(ctx, &f);
 }
 
-/* P A P^T = L D L^T, put together again; D^-1 beside D; what lies above the diagonal but D is zero. */
+/* P A P^T = L D L^T, put together again; D^-1 beside D; what lies above the
+ * diagonal but D is zero. */
 static void check_ldlt(gable_context *ctx, const problem *p, const gi_layout *y, gable_type type, int threads)
 {
   gi_factor *f = NULL;
@@ -234,7 +240,8 @@ static void one_round(gable_context *ctx, gi_random *r, int round, gable_idx n, 
   free(keep);
 }
 
-/* A block upper triangular matrix: the blocks on the diagonal are factored, what is right of them is copied. */
+/* A block upper triangular matrix: the blocks on the diagonal are factored,
+ * what is right of them is copied. */
 static void block_round(gable_context *ctx, gi_random *r, int round)
 {
   const gable_idx n = 1 + (gable_idx)gi_random_below(r, 60);
@@ -282,7 +289,8 @@ static void block_round(gable_context *ctx, gi_random *r, int round)
   free(inside);
 }
 
-/* Infinity, then NaN, in one block, and numbers in the blocks before and after: none hides the others. */
+/* Infinity, then NaN, in one block, and numbers in the blocks before and after:
+ * none hides the others. */
 static void overflow_of_one_block(gable_context *ctx)
 {
   enum { N = 5 };
@@ -311,6 +319,89 @@ static void overflow_of_one_block(gable_context *ctx)
   problem_release(ctx, &p);
 }
 
+/* A dense symmetric or unsymmetric block of 2 in one supernode. */
+static gi_factor *factor_of_block(gable_context *ctx, gi_factor_kind kind, gable_type type, const double *block,
+                                  gi_layout **y)
+{
+  gable_idx order[2] = {0, 1};
+  const unsigned char keep[4] = {1, 1, 1, 1};
+  problem p = {.n = 2, .dense = malloc(4 * sizeof *p.dense)};
+  const gi_symbolic_options options = {.form = GI_SYMBOLIC_SYMMETRIC, .cholesky = kind != GI_LU};
+  gi_factor *f = NULL;
+  memcpy(p.dense, block, 4 * sizeof *block);
+  compress(ctx, &p, keep);
+  CHECK_OK(gi_symbolic(ctx, 2, p.a.ptr, p.a.idx, order, &options, y));
+  CHECK((*y)->n_super == 1 && order[0] == 0);
+  CHECK_OK(gi_factor_create(ctx, *y, kind, type, &f));
+  CHECK_OK(gi_factor_numeric(ctx, f, &p.a, &p.at, NULL));
+  problem_release(ctx, &p);
+  return f;
+}
+
+/* Which pivot is taken: of LU the diagonal down to a tenth of the largest, of L
+ * D L^T what Bunch and Kaufman take. */
+static void choice_of_pivots(gable_context *ctx)
+{
+  static const struct {
+    gi_factor_kind kind;
+    double block[4];
+    gable_idx pivot; /* of row 0 */
+    double largest;  /* of U, or D L^T */
+  } cases[] = {
+      {GI_LU, {0.5, 1, 1, 1}, 0, 1},     {GI_LU, {0.11, 1, 1, 1}, 0, 8.1},  {GI_LU, {0.09, 1, 1, 1}, 1, 1},
+      {GI_LU, {-0.5, 1, 1, 1}, 0, 3},    {GI_LDLT, {0.7, 1, 1, 1}, 0, 1},   {GI_LDLT, {0.01, 1, 1, 1}, 1, 1},
+      {GI_LDLT, {0.6, 1, 1, 0.1}, 0, 1}, {GI_LDLT, {0.001, 1, 1, 0}, 0, 1}, {GI_LDLT, {0.03, 1, 1, 0.01}, 0, 1},
+  };
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (int type = 0; type < 2; type++) {
+      gi_layout *y = NULL;
+      gi_factor *f = factor_of_block(ctx, cases[c].kind, type ? GABLE_TYPE_S : GABLE_TYPE_D, cases[c].block, &y);
+      CHECK(f->pivot[0] == cases[c].pivot, "case %zu: pivot %d", c, f->pivot[0]);
+      CHECK(f->max_factor <= 1.0001 * cases[c].largest, "case %zu: largest %g", c, f->max_factor);
+      CHECK(f->perturbed == 0, "case %zu", c);
+      gi_factor_destroy(ctx, &f);
+      gi_layout_destroy(ctx, &y);
+    }
+}
+
+/* A pivot below sqrt(eps) of its type is replaced by that, and counted;
+ * supernodes of one column, by several threads. */
+static void tiny_pivots(gable_context *ctx)
+{
+  enum { N = 64 };
+  for (int type = 0; type < 2; type++)
+    for (int threads = 1; threads <= 3; threads += 2) {
+      unsigned char *keep = calloc(N * N, 1);
+      problem p = {.n = N, .dense = calloc(N * N, sizeof *p.dense)};
+      gable_idx order[N], replaced = 0;
+      const double eps = type ? 0x1p-23 : 0x1p-52;
+      const gi_symbolic_options how = {.form = GI_SYMBOLIC_SYMMETRIC, .exact = 1, .max_width = 1};
+      const gi_factor_options options = {.threads = threads};
+      gi_layout *y = NULL;
+      gi_factor *f = NULL;
+      for (gable_idx k = 0; k < N; k++) {
+        order[k] = k;
+        p.dense[k + k * N] = (k % 2 ? -1 : 1) * pow(2, -k);
+        keep[k + k * N] = 1;
+        replaced += pow(2, -k) < sqrt(eps);
+      }
+      compress(ctx, &p, keep);
+      CHECK_OK(gi_symbolic(ctx, N, p.a.ptr, p.a.idx, order, &how, &y));
+      CHECK_OK(gi_factor_create(ctx, y, GI_LU, type ? GABLE_TYPE_S : GABLE_TYPE_D, &f));
+      CHECK_OK(gi_factor_numeric(ctx, f, &p.a, &p.at, &options));
+      CHECK(f->perturbed == replaced, "%d pivots replaced, not %d", f->perturbed, replaced);
+      for (gable_idx k = 0; k < N; k++) {
+        const double d = p.dense[order[k] + order[k] * N], want = fabs(d) < sqrt(eps) ? copysign(sqrt(eps), d) : d;
+        CHECK(fabs(at_d(f, f->dinv, k) * want - 1) < 4 * eps, "pivot %d is %g, not %g", k, 1 / at_d(f, f->dinv, k),
+              want);
+      }
+      gi_factor_destroy(ctx, &f);
+      gi_layout_destroy(ctx, &y);
+      problem_release(ctx, &p);
+      free(keep);
+    }
+}
+
 int main(void)
 {
   const uint64_t seed = 31;
@@ -324,6 +415,8 @@ int main(void)
   /* Panels of several tiles, products of packed operands. */
   for (int round = 0; round < 8; round++) one_round(ctx, &r, 7 * round, 500 + 40 * round, 20 + 40 * (round % 4));
   overflow_of_one_block(ctx);
+  choice_of_pivots(ctx);
+  tiny_pivots(ctx);
   gable_context_destroy(&ctx);
   return 0;
 }

@@ -1,5 +1,6 @@
-/* The solver on random systems of every kind: answers within the tolerance by the definition, transposed or not, for
- * every way in which a caller may hold a matrix and vectors, and the same bits for every number of threads. */
+/* The solver on random systems of every kind: answers within the tolerance by
+ * the definition, transposed or not, for every way in which a caller may hold a
+ * matrix and vectors, and the same bits for every number of threads. */
 #include "support/test.h"
 
 #include "base/random.h"
@@ -24,6 +25,17 @@ static void image_of_ones(const test_system *a, gable_op op, double *b)
   memset(b, 0, (size_t)a->n * sizeof *b);
   for (gable_idx j = 0; j < a->n; j++)
     for (int64_t k = a->ptr[j]; k < a->ptr[j + 1]; k++) b[op == GABLE_OP_N ? a->idx[k] : j] += a->val[k];
+}
+
+/* One sweep of a factor that needs no refinement, which would hide what is
+ * wrong with it.  x [n] is scratch. */
+static void check_sweep(const gable_solver *s, gable_solver_work *w, const test_system *a, const char *name,
+                        gable_op op, double *b, double *x)
+{
+  gable_vectors_view vb = test_vectors(a->n, 1, b), vx = test_vectors(a->n, 1, x);
+  CHECK_OK(gable_solver_apply(s, w, op, GABLE_FACTOR_ALL, &vb, &vx));
+  const double error = test_backward_error(a, op, b, x);
+  CHECK(error <= TOLERANCE, "%s n %d op %d: backward error %g before refinement", name, a->n, op, error);
 }
 
 static void check_system(const test_system *a, const char *name, uint64_t seed, const gable_solver_options *options)
@@ -52,15 +64,15 @@ static void check_system(const test_system *a, const char *name, uint64_t seed, 
     gable_status status = gable_solver_solve(s, w, op, &vb, &vx);
     CHECK(status == GABLE_OK, "%s n %d seed %llu op %d: %s", name, a->n, (unsigned long long)seed, op,
           gable_last_error());
-    gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
-    CHECK_OK(gable_solver_work_report(w, &report));
     double worst = 0;
     for (size_t c = 0; c < RHS; c++) worst = fmax(worst, test_backward_error(a, op, b + c * n, x + c * n));
-    /* The definition knows no tiny denominators, which the solver's own measure may forgive on wildly scaled systems.
+    /* The definition knows no tiny denominators, which the solver's own measure
+     * may forgive on wildly scaled systems.
      */
-    CHECK(worst <= TOLERANCE || report.backward_error <= TOLERANCE, "%s: %g", name, worst);
-    if (options == NULL)
-      CHECK(worst <= 1e-9, "%s n %d seed %llu op %d: %g", name, a->n, (unsigned long long)seed, op, worst);
+    const double enough = strcmp(name, "wild") ? TOLERANCE : 1e-9;
+    CHECK(worst <= enough, "%s n %d seed %llu op %d: %g", name, a->n, (unsigned long long)seed, op, worst);
+    if (options == NULL && (!strcmp(name, "dominant") || !strcmp(name, "spd") || !strcmp(name, "negative")))
+      check_sweep(s, w, a, name, op, b, y);
     memset(y, 0xff, RHS * n * sizeof *y);
     CHECK_OK(gable_solver_solve(other, other_work, op, &vb, &vy));
     CHECK(!memcmp(x, y, RHS * n * sizeof *x), "%s n %d seed %llu: other bits with 3 threads", name, a->n,
@@ -105,8 +117,9 @@ static void check_method(const test_system *a, test_kind kind)
   gable_solver_destroy(&s);
 }
 
-/* Cosines, an orthogonal matrix, with columns from 1 down to 1e-20.  Exchanges inside supernodes leave tiny pivots in
- * the first ones, whose factor happens to solve A x = b after corrections, and A^T x = b not at all. */
+/* Cosines, an orthogonal matrix, with columns from 1 down to 1e-20.  Exchanges
+ * inside supernodes leave tiny pivots in the first ones, whose factor happens
+ * to solve A x = b after corrections, and A^T x = b not at all. */
 static void both_ways(void)
 {
   enum { SIDE = 400 };
@@ -138,7 +151,8 @@ static void both_ways(void)
   test_system_free(&a);
 }
 
-/* A chain long enough for the copies of long vectors, which ask ahead; in pieces by three threads. */
+/* A chain long enough for the copies of long vectors, which ask ahead; in
+ * pieces by three threads. */
 static void long_vectors(void)
 {
   const gable_idx n = (1 << 19) + 4321;
@@ -179,7 +193,8 @@ static void long_vectors(void)
   test_system_free(&a);
 }
 
-/* (-1 2 -1), and then (1 2 -1) under the same arrangement: Cholesky of one triangle is not that of the matrix. */
+/* (-1 2 -1), and then (1 2 -1) under the same arrangement: Cholesky of one
+ * triangle is not that of the matrix. */
 static void symmetric_no_longer(void)
 {
   enum { N = 60 };
@@ -242,7 +257,8 @@ int main(void)
   both_ways();
   symmetric_no_longer();
   long_vectors();
-  /* In the natural order, the only one without AMD and METIS, static pivots happen to do. */
+  /* In the natural order, the only one without AMD and METIS, static pivots
+   * happen to do. */
   CHECK(pivoted > 0 || !gi_order_has_amd(), "partial pivoting was never needed");
   gable_context_destroy(&ctx);
   gable_context_destroy(&three_threads);

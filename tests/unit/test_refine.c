@@ -1,11 +1,13 @@
-/* Backward errors against their definition, corrections by poor inverses, GMRES where corrections stall, and condition
- * estimates against the inverse itself; all on small dense systems. */
+/* Backward errors against their definition, corrections by poor inverses, GMRES
+ * where corrections stall, and condition estimates against the inverse itself;
+ * all on small dense systems. */
 #include "support/test.h"
 
 #include <float.h>
 
 #include "base/random.h"
 #include "krylov/condition.h"
+#include "krylov/refine.h"
 
 enum { N = 40 };
 
@@ -119,6 +121,118 @@ static void check_condition(const dense *m, gable_op op, const double *d)
   CHECK(estimate <= exact * (1 + 1e-10) && estimate >= exact / 10, "estimate %g of %g", estimate, exact);
 }
 
+/* The inverse deceives the iteration, which starts from (1, .., 1) / N and ends
+ * there: I + 10^6 v w^T, v and w of alternating signs, orthogonal to the start,
+ * and zero where it looks first.  The alternative vector sees it. */
+static void check_deceived(void)
+{
+  static dense m;
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      const int inside = i > 0 && j > 0 && i < N - 1 && j < N - 1; /* an even number of rows */
+      m.inverse[i][j] = (i == j) + (inside ? ((i + j) % 2 ? -1e6 : 1e6) : 0);
+    }
+  for (int op = 0; op < 2; op++) check_condition(&m, (gable_op)op, NULL);
+}
+
+/* r overflows though A, x and b are finite. */
+static void check_overflow(void)
+{
+  gable_off ptr[] = {0, 1, 2};
+  gable_idx idx[] = {0, 1};
+  double val[] = {1e300, 1}, x[] = {1e300, 1}, b[] = {1, 1}, r[2], w[2], norms[4][2];
+  const gi_csc rows = {.n_rows = 2, .n_cols = 2, .ptr = ptr, .idx = idx, .val = val};
+  gi_system_norms(&rows, norms[0], norms[1], norms[2], norms[3]);
+  const gi_system a = {2, &rows, norms[0], norms[1], norms[2], norms[3], 1};
+  for (int op = 0; op < 2; op++) {
+    const gi_errors error = gi_backward_error(&a, (gable_op)op, b, x, r, w);
+    CHECK(isinf(error.backward) && isinf(error.strict), "%g and %g", error.backward, error.strict);
+  }
+}
+
+/* A diagonal system in which x_0 is 10^-14 of the others: the backward error
+ * forgives a wrong x_0, and refinement mends it all the same, since the strict
+ * error does not. */
+static void check_strict(gi_refine_work *work)
+{
+  static sparse s;
+  static dense m;
+  double b[N], x[N];
+  const gi_refine_options options = {10, 0, 1e-12};
+  gi_refine_result result;
+  for (int i = 0; i < N; i++) {
+    s.ptr[i + 1] = s.ptr[i] + (i ? 1 : 2);
+    for (int j = 0; j < N; j++) m.inverse[i][j] = i == j;
+  }
+  for (int k = 0; k < N + 1; k++) {
+    s.idx[k] = k ? k - 1 : 0;
+    s.val[k] = 1;
+  }
+  s.idx[1] = 1; /* row 0 has an entry for x_1, which is 0 */
+  for (int i = 1; i < N; i++) s.idx[i + 1] = i;
+  s.rows = (gi_csc){.n_rows = N, .n_cols = N, .ptr = s.ptr, .idx = s.idx, .val = s.val};
+  gi_system_norms(&s.rows, s.norms[0], s.norms[1], s.norms[2], s.norms[3]);
+  s.system = (gi_system){N, &s.rows, s.norms[0], s.norms[1], s.norms[2], s.norms[3], 1};
+  m.inverse[0][1] = -1;
+  m.inverse[0][0] = 1.01; /* of the first row, 1 % too much */
+  for (int i = 0; i < N; i++) b[i] = i == 0 ? 1e-14 : i == 1 ? 0 : 1;
+  CHECK_OK(near_inverse(&m, GABLE_OP_N, 1, b, x));
+  CHECK_OK(gi_refine(&s.system, GABLE_OP_N, near_inverse, &m, 1, b, N, x, N, &options, work, &result));
+  CHECK(result.first_error <= options.tolerance, "%g is not forgiven", result.first_error);
+  CHECK(result.steps > 0 && fabs(x[0] - b[0]) <= 1e-11 * b[0], "%d steps, x[0] %.17g", result.steps, x[0]);
+}
+
+/* The worst of five columns that are refined three at a time. */
+static void check_worst(const sparse *s, const dense *m, gi_refine_work *work)
+{
+  const gi_refine_options none = {0, 0, 1e-14};
+  static dense wrong;
+  wrong = *m;
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) wrong.inverse[i][j] *= 1 + 1e-3 * (i % 3);
+  for (int worst = 0; worst < 5; worst++) {
+    double b[5 * N] = {0}, x[5 * N];
+    gi_refine_result result;
+    for (int i = 0; i < N; i++) b[i + worst * N] = 1;
+    CHECK_OK(near_inverse(&wrong, GABLE_OP_N, 5, b, x));
+    CHECK_OK(gi_refine(&s->system, GABLE_OP_N, near_inverse, &wrong, 5, b, N, x, N, &none, work, &result));
+    CHECK(result.worst == worst && result.reason == GI_REFINE_STEPS, "column %d, not %d", result.worst, worst);
+  }
+}
+
+/* A diagonal from 1 to 10^-10; keeps what A is applied to, which is the basis
+ * of GMRES without a preconditioner. */
+typedef struct witness {
+  int count;
+  double basis[N][N];
+} witness;
+
+static gable_status graded(void *user, const double *x, double *y)
+{
+  witness *w = user;
+  if (w->count < N) memcpy(w->basis[w->count++], x, sizeof w->basis[0]);
+  for (int i = 0; i < N; i++) y[i] = x[i] * pow(10, -10.0 * i / N);
+  return GABLE_OK;
+}
+
+/* One pass of Gram-Schmidt loses the orthogonality of such a basis altogether.
+ */
+static void check_basis(gable_context *ctx)
+{
+  static witness w;
+  gi_gmres_work *work = NULL;
+  gi_gmres_result result;
+  double b[N], x[N] = {0}, most = 0;
+  for (int i = 0; i < N; i++) b[i] = 1;
+  CHECK_OK(gi_gmres_work_create(ctx, N, N, 1, &work));
+  CHECK_OK(gi_gmres(graded, NULL, &w, b, x, 1e-13, N - 10, NULL, work, &result));
+  CHECK(w.count > 20, "%d vectors", w.count);
+  for (int i = 1; i < w.count; i++) /* the first call is for b - A x */
+    for (int j = 1; j < i && i < w.count - 1; j++) most = fmax(most, fabs(gi_dot(N, w.basis[i], w.basis[j])));
+  CHECK(most <= 1e-13, "basis vectors have the product %g", most);
+  gi_gmres_work_destroy(ctx, &work);
+}
+
 /* An inverse of nothing, and one that is not finite, are said. */
 static void check_hopeless(const sparse *s, gi_refine_work *work, const gi_refine_options *options)
 {
@@ -151,7 +265,8 @@ int main(void)
     for (int i = 0; i < N; i++) b[4 * N + i] = 0;
     for (int transposed = 0; transposed < 2; transposed++) {
       gable_op op = transposed ? GABLE_OP_T : GABLE_OP_N;
-      /* An inverse with errors of 1e-3, then one that is wrong in a few rows. */
+      /* An inverse with errors of 1e-3, then one that is wrong in a few rows.
+       */
       for (int kind = 0; kind < 2; kind++) {
         poor = m;
         for (int i = 0; i < N; i++)
@@ -167,7 +282,8 @@ int main(void)
               mine, exact);
         CHECK_OK(gi_refine(&s.system, op, near_inverse, &poor, 5, b, N, x, N, &options, work, &result));
         CHECK(result.reason == GI_REFINE_DONE && result.backward_error <= 1e-14,
-              "seed %llu op %d kind %d: backward error %g after %g, %d steps, %d iterations, reason %d",
+              "seed %llu op %d kind %d: backward error %g after %g, %d steps, "
+              "%d iterations, reason %d",
               (unsigned long long)seed, op, kind, result.backward_error, result.first_error, result.steps,
               result.gmres_iterations, (int)result.reason);
         CHECK(result.backward_error <= fmax(result.first_error, options.tolerance));
@@ -182,6 +298,11 @@ int main(void)
   }
   CHECK(by_gmres > 10 && by_factor > 10, "%d by GMRES, %d by corrections", by_gmres, by_factor);
   check_hopeless(&s, work, &options);
+  check_worst(&s, &m, work);
+  check_strict(work);
+  check_deceived();
+  check_overflow();
+  check_basis(ctx);
   gi_refine_work_destroy(ctx, &work);
   gable_context_destroy(&ctx);
   return 0;

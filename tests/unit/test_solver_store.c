@@ -1,5 +1,6 @@
-/* A saved factor comes back as it was; a factor of another matrix, another version, or one with a single changed byte
- * is refused; a failed save leaves the old file. */
+/* A saved factor comes back as it was; a factor of another matrix, another
+ * version, or one with a single changed byte is refused; a failed save leaves
+ * the old file. */
 #include <unistd.h>
 
 #include "support/test.h"
@@ -70,7 +71,8 @@ static int64_t is_of_other_values(const gable_solver *s)
   return other;
 }
 
-/* What is told of the matrix with a factor of others of its pattern is not known; its solves are right. */
+/* What is told of the matrix with a factor of others of its pattern is not
+ * known; its solves are right. */
 static void other_values(void)
 {
   enum { N = 200 };
@@ -108,7 +110,8 @@ static void other_values(void)
   test_system_free(&a);
 }
 
-/* A loaded solver factors again at every level of reuse, with the order that its own options ask for. */
+/* A loaded solver factors again at every level of reuse, with the order that
+ * its own options ask for. */
 static void factor_after_loading(void)
 {
   enum { N = 60 };
@@ -235,6 +238,33 @@ static void write_file(const char *bytes, size_t size)
   fclose(f);
 }
 
+/* A factor of another pattern with as many rows and entries is refused,
+ * whichever entry it is that moved. */
+static void other_pattern(void)
+{
+  enum { N = 30 };
+  test_system a = test_system_make(TEST_DOMINANT, N, 9);
+  const gable_matrix_view v = test_system_view(&a);
+  gable_solver *s = factored(&a, NULL), *loaded = NULL;
+  int moved = 0;
+  CHECK_OK(gable_solver_save(s, path));
+  CHECK_OK(gable_solver_create(ctx, NULL, &loaded));
+  for (gable_idx j = 0; j < N; j++)
+    for (int64_t k = a.ptr[j]; k < a.ptr[j + 1]; k++) {
+      const gable_idx held = a.idx[k], limit = k + 1 < a.ptr[j + 1] ? a.idx[k + 1] : N;
+      if (held == j || held + 1 >= limit || held + 1 == j) continue;
+      a.idx[k] = held + 1;
+      CHECK(gable_solver_load(loaded, &v, path) == GABLE_ERR_MISMATCH, "entry %d moved", (int)k);
+      a.idx[k] = held;
+      moved++;
+    }
+  CHECK(moved > N);
+  CHECK_OK(gable_solver_load(loaded, &v, path));
+  gable_solver_destroy(&s);
+  gable_solver_destroy(&loaded);
+  test_system_free(&a);
+}
+
 static void refusals(void)
 {
   test_system a = test_system_make(TEST_REDUCIBLE, 30, 5), other = test_system_make(TEST_REDUCIBLE, 30, 6);
@@ -294,6 +324,7 @@ int main(void)
   drift_is_kept();
   other_values();
   nothing_lost();
+  other_pattern();
   refusals();
   unlink(path);
   gable_context_destroy(&ctx);

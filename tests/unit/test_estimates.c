@@ -1,0 +1,151 @@
+/* What a solve says of its answer: the forward error of both ops beside the
+ * bound that it estimates, the condition beside the inverse, and which column
+ * is the worst. */
+#include "support/test.h"
+
+#include <float.h>
+
+#include "base/random.h"
+#include "support/systems.h"
+
+enum { N = 40 };
+
+static gable_context *ctx;
+
+/* inverse = A^-1 by Gauss and Jordan in long double; both by columns. */
+static void invert(const double *a, double *inverse)
+{
+  static long double w[N][2 * N];
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      w[i][j] = a[i + j * N];
+      w[i][N + j] = i == j;
+    }
+  for (int k = 0; k < N; k++) {
+    int p = k;
+    for (int i = k; i < N; i++)
+      if (fabsl(w[i][k]) > fabsl(w[p][k])) p = i;
+    for (int j = 0; j < 2 * N; j++) {
+      const long double held = w[k][j];
+      w[k][j] = w[p][j];
+      w[p][j] = held;
+    }
+    for (int i = 0; i < N; i++) {
+      const long double f = i == k ? 0 : w[i][k] / w[k][k];
+      for (int j = 0; j < 2 * N && i != k; j++) w[i][j] -= f * w[k][j];
+    }
+  }
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) inverse[i + j * N] = (double)(w[i][N + j] / w[i][i]);
+}
+
+/* Dense, rows scaled from 1 to 1e8, so that A and A^T differ much. */
+static test_system steep(uint64_t seed)
+{
+  gi_random r = gi_random_seed(seed);
+  test_system a = {N, malloc((N + 1) * sizeof *a.ptr), malloc(N * N * sizeof *a.idx), malloc(N * N * sizeof *a.val)};
+  for (gable_idx j = 0; j <= N; j++) a.ptr[j] = j * N;
+  for (gable_idx k = 0; k < N * N; k++) {
+    a.idx[k] = k % N;
+    a.val[k] = (gi_random_unit(&r) - 0.5) * pow(10, 8.0 * (k % N) / N);
+  }
+  return a;
+}
+
+/* max_i (|op(A)^-1| f)_i / max_i |x_i|, f = |r| + (N + 1) eps (|op(A)||x| +
+ * |b|). */
+static double bound(const test_system *a, const double *inverse, int op, const double *b, const double *x)
+{
+  double most = 0, norm_x = 0, f[N];
+  for (int i = 0; i < N; i++) {
+    long double r = b[i], size = fabsl(r);
+    for (int j = 0; j < N; j++) {
+      const long double term = (long double)a->val[op ? j + i * N : i + j * N] * x[j];
+      r -= term;
+      size += fabsl(term);
+    }
+    f[i] = (double)(fabsl(r) + (N + 1) * DBL_EPSILON * size);
+    norm_x = fmax(norm_x, fabs(x[i]));
+  }
+  for (int i = 0; i < N; i++) {
+    double sum = 0;
+    for (int j = 0; j < N; j++) sum += fabs(inverse[op ? j + i * N : i + j * N]) * f[j];
+    most = fmax(most, sum);
+  }
+  return most / norm_x;
+}
+
+static void check_estimates(uint64_t seed)
+{
+  test_system a = steep(seed);
+  const gable_matrix_view v = test_system_view(&a);
+  gable_solver *s = test_factored(ctx, &v, NULL);
+  gable_solver_work *w = NULL;
+  static double inverse[N * N];
+  double b[N], x[N], rcond, norm = 0, inverse_norm = 0;
+  gable_vectors_view vb = test_vectors(N, 1, b), vx = test_vectors(N, 1, x);
+  invert(a.val, inverse);
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  for (int op = 0; op < 2; op++) {
+    double said;
+    for (int i = 0; i < N; i++) b[i] = op ? 1 + i % 3 : pow(10, 8.0 * i / N);
+    CHECK_OK(gable_solver_solve(s, w, (gable_op)op, &vb, &vx));
+    CHECK_OK(gable_solver_forward_error(s, w, (gable_op)op, &vb, &vx, &said));
+    const double exact = bound(&a, inverse, op, b, x);
+    CHECK(said <= 1.5 * exact && said >= exact / 5, "seed %d, op %d: forward error %g, the bound is %g", (int)seed, op,
+          said, exact);
+  }
+  for (int j = 0; j < N; j++) {
+    double sum = 0, other = 0;
+    for (int i = 0; i < N; i++) {
+      sum += fabs(a.val[i + j * N]);
+      other += fabs(inverse[i + j * N]);
+    }
+    norm = fmax(norm, sum);
+    inverse_norm = fmax(inverse_norm, other);
+  }
+  CHECK_OK(gable_solver_rcond(s, w, &rcond));
+  const double exact = 1 / (norm * inverse_norm);
+  CHECK(rcond >= 0.99 * exact && rcond <= 5 * exact, "seed %d: rcond %g, by definition %g", (int)seed, rcond, exact);
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  test_system_free(&a);
+}
+
+/* One column is not zero, in a block of its own and in the middle of one; the
+ * work takes two at a time. */
+static void worst_column(void)
+{
+  enum { COLUMNS = 7 };
+  test_system a = test_system_make(TEST_DOMINANT, N, 2);
+  const gable_matrix_view v = test_system_view(&a);
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_solver_work *w = NULL;
+  options.refine_steps = 0;
+  options.factor_type = GABLE_TYPE_S;
+  options.tolerance = 1e-3;
+  gable_solver *s = test_factored(ctx, &v, &options);
+  CHECK_OK(gable_solver_work_create(s, 2, &w));
+  for (gable_idx worst = 0; worst < COLUMNS; worst++) {
+    double b[COLUMNS * N] = {0}, x[COLUMNS * N];
+    gable_vectors_view vb = test_vectors(N, COLUMNS, b), vx = test_vectors(N, COLUMNS, x);
+    gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
+    for (gable_idx i = 0; i < N; i++) b[i + worst * N] = 1 + i % 3;
+    CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx));
+    CHECK_OK(gable_solver_work_report(w, &report));
+    CHECK(report.worst == worst, "column %d is the worst, not %d", worst, report.worst);
+    CHECK(report.backward_error == report.first_error && report.backward_error > 0 && report.refine_steps == 0);
+  }
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  test_system_free(&a);
+}
+
+int main(void)
+{
+  CHECK_OK(gable_context_create("cpu", NULL, &ctx));
+  for (uint64_t seed = 1; seed <= 10; seed++) check_estimates(seed);
+  worst_column();
+  gable_context_destroy(&ctx);
+  return 0;
+}
