@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "factor/factor.h"
 #include "graph/symbolic/symbolic.h"
+#include "support/grid.h"
 #include "support/random_factor.h"
 #include "support/small_layout.h"
 
@@ -402,6 +403,41 @@ static void tiny_pivots(gable_context *ctx)
     }
 }
 
+/* Columns that are zero, of several threads' share: each is a replaced pivot. */
+static void replaced_by_threads(gable_context *ctx)
+{
+  enum { EVERY = 37 };
+  gi_csc a = {0}, b = {0}, bt = {0};
+  gi_layout *y = NULL;
+  gi_factor *f = NULL;
+  gable_idx zeros = 0;
+  const gi_factor_options how = {.threads = 4};
+  const gi_symbolic_options options = {.form = GI_SYMBOLIC_SYMMETRIC};
+  grid_matrix(ctx, 14, 0.3, &a);
+  gable_idx *perm = malloc((size_t)a.n_cols * sizeof *perm);
+  for (gable_idx k = 0; k < a.n_cols; k++) perm[k] = k;
+  for (gable_idx j = 0; j < a.n_cols; j++) {
+    zeros += j % EVERY == 0;
+    for (gable_off q = a.ptr[j]; q < a.ptr[j + 1]; q++)
+      if (j % EVERY == 0 || a.idx[q] % EVERY == 0) a.val[q] = 0;
+  }
+  CHECK_OK(gi_symbolic(ctx, a.n_cols, a.ptr, a.idx, perm, &options, &y));
+  CHECK(y->flops > 1e7, "%g operations are one thread's", y->flops);
+  CHECK_OK(gi_csc_permute(ctx, &a, perm, perm, &b));
+  CHECK_OK(gi_csc_transpose(ctx, &b, &bt));
+  CHECK_OK(gi_factor_create(ctx, y, GI_LU, GABLE_TYPE_D, &f));
+  for (int run = 0; run < 5; run++) {
+    CHECK_OK(gi_factor_numeric(ctx, f, &b, &bt, &how));
+    CHECK(f->perturbed == zeros, "run %d: %d pivots replaced, not %d", run, f->perturbed, zeros);
+  }
+  gi_factor_destroy(ctx, &f);
+  gi_layout_destroy(ctx, &y);
+  gi_csc_release(ctx, &a);
+  gi_csc_release(ctx, &b);
+  gi_csc_release(ctx, &bt);
+  free(perm);
+}
+
 int main(void)
 {
   const uint64_t seed = 31;
@@ -417,6 +453,7 @@ int main(void)
   overflow_of_one_block(ctx);
   choice_of_pivots(ctx);
   tiny_pivots(ctx);
+  replaced_by_threads(ctx);
   gable_context_destroy(&ctx);
   return 0;
 }

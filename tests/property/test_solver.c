@@ -109,12 +109,32 @@ static void check_method(const test_system *a, test_kind kind)
   int cholesky = integer_of(s, GABLE_SOLVER_METHOD) == GABLE_METHOD_CHOLESKY;
   if (kind == TEST_SPD || kind == TEST_NEGATIVE) CHECK(cholesky, "%s by LU", test_kind_name(kind));
   if (kind != TEST_SPD && kind != TEST_NEGATIVE && a->n > 2) CHECK(!cholesky, "%s by Cholesky", test_kind_name(kind));
-  if (kind == TEST_UNSYMMETRIC && a->n > 5) CHECK(integer_of(s, GABLE_SOLVER_MATCHED) > 0);
+  if (kind == TEST_UNSYMMETRIC && a->n > 5)
+    CHECK(integer_of(s, GABLE_SOLVER_MATCHED) > 0 && integer_of(s, GABLE_SOLVER_ANALYSES) == 1, "no matching at once");
   if (kind == TEST_REDUCIBLE && a->n > 5) CHECK(integer_of(s, GABLE_SOLVER_BLOCKS) > 1);
   if (kind == TEST_GROWTH && a->n > 100) pivoted += integer_of(s, GABLE_SOLVER_MATCHED) == 2;
   CHECK(integer_of(s, GABLE_SOLVER_STRUCTURAL_RANK) == a->n);
   CHECK(integer_of(s, GABLE_SOLVER_DRIFT) == 0);
   gable_solver_destroy(&s);
+}
+
+/* A full diagonal that is small: rows are matched to columns before the first factorization, not after one that failed.
+ */
+static void matched_at_once(void)
+{
+  for (uint64_t seed = 1; seed <= 5; seed++) {
+    test_system a = test_system_make(TEST_DOMINANT, 150, seed);
+    gable_matrix_view v = test_system_view(&a);
+    for (gable_idx j = 0; j < a.n; j++)
+      for (int64_t k = a.ptr[j]; k < a.ptr[j + 1]; k++)
+        if (a.idx[k] == j) a.val[k] *= j % 3 ? 1e-9 : 1;
+    gable_solver *s = test_factored(ctx, &v, NULL);
+    CHECK(integer_of(s, GABLE_SOLVER_MATCHED) == 1 && integer_of(s, GABLE_SOLVER_ANALYSES) == 1,
+          "seed %d: %d, %d analyses", (int)seed, (int)integer_of(s, GABLE_SOLVER_MATCHED),
+          (int)integer_of(s, GABLE_SOLVER_ANALYSES));
+    gable_solver_destroy(&s);
+    test_system_free(&a);
+  }
 }
 
 /* Cosines, an orthogonal matrix, with columns from 1 down to 1e-20.  Exchanges
@@ -255,6 +275,7 @@ int main(void)
         test_system_free(&a);
       }
   both_ways();
+  matched_at_once();
   symmetric_no_longer();
   long_vectors();
   /* In the natural order, the only one without AMD and METIS, static pivots

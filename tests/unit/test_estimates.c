@@ -1,6 +1,5 @@
-/* What a solve says of its answer: the forward error of both ops beside the
- * bound that it estimates, the condition beside the inverse, and which column
- * is the worst. */
+/* What a solve says of its answer: the forward error of both ops beside the bound that it estimates, the condition
+ * beside the inverse, the determinant beside dense elimination, and which column is the worst. */
 #include "support/test.h"
 
 #include <float.h>
@@ -112,6 +111,44 @@ static void check_estimates(uint64_t seed)
   test_system_free(&a);
 }
 
+/* Sign and logarithm of the determinant, by dense elimination. */
+static void check_determinant(test_kind kind, uint64_t seed)
+{
+  test_system a = test_system_make(kind, N, seed);
+  const gable_matrix_view v = test_system_view(&a);
+  gable_solver *s = test_factored(ctx, &v, NULL);
+  static long double w[N][N];
+  double log_abs, want = 0;
+  int64_t sign, perturbed, positive = 1;
+  memset(w, 0, sizeof w);
+  for (gable_idx j = 0; j < N; j++)
+    for (int64_t k = a.ptr[j]; k < a.ptr[j + 1]; k++) w[a.idx[k]][j] = a.val[k];
+  for (int k = 0; k < N; k++) {
+    int p = k;
+    for (int i = k; i < N; i++)
+      if (fabsl(w[i][k]) > fabsl(w[p][k])) p = i;
+    for (int j = 0; j < N && p != k; j++) {
+      const long double held = w[k][j];
+      w[k][j] = w[p][j];
+      w[p][j] = held;
+    }
+    want += (double)logl(fabsl(w[k][k]));
+    positive *= (w[k][k] < 0 ? -1 : 1) * (p != k ? -1 : 1);
+    for (int i = k + 1; i < N; i++) {
+      const long double f = w[i][k] / w[k][k];
+      for (int j = k; j < N; j++) w[i][j] -= f * w[k][j];
+    }
+  }
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_PERTURBED_PIVOTS, &perturbed, sizeof perturbed));
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_LOG_ABS_DETERMINANT, &log_abs, sizeof log_abs));
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_SIGN_DETERMINANT, &sign, sizeof sign));
+  CHECK(perturbed || (sign == positive && fabs(log_abs - want) <= 1e-8 * (1 + fabs(want))),
+        "%s, seed %d: %d, log %g, not %d, log %g", test_kind_name(kind), (int)seed, (int)sign, log_abs, (int)positive,
+        want);
+  gable_solver_destroy(&s);
+  test_system_free(&a);
+}
+
 /* One column is not zero, in a block of its own and in the middle of one; the
  * work takes two at a time. */
 static void worst_column(void)
@@ -146,6 +183,9 @@ int main(void)
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   for (uint64_t seed = 1; seed <= 10; seed++) check_estimates(seed);
   worst_column();
+  for (uint64_t seed = 1; seed <= 10; seed++)
+    for (int kind = 0; kind < TEST_KINDS; kind++)
+      if (kind != TEST_WILD) check_determinant((test_kind)kind, seed);
   gable_context_destroy(&ctx);
   return 0;
 }

@@ -154,6 +154,7 @@ FORGERY(coupling_infinite, reals(f, COUPLING)[0] = INFINITY)
 FORGERY(coupling_at_end, reals(f, COUPLING)[f->h.n - 1] = 1)
 FORGERY(pivot_before, indices(f, PIVOT)[1] = 0)
 FORGERY(pivot_far, indices(f, PIVOT)[0] = INT32_MAX)
+FORGERY(pivot_next, indices(f, PIVOT)[0] = indices(f, SUPER)[1])
 FORGERY(pivot_negative, indices(f, PIVOT)[0] = -1)
 FORGERY(bytes_behind, f->more = 8)
 FORGERY(panel_not_there, {
@@ -239,6 +240,7 @@ static const struct {
     {LDLT, coupling_at_end, "a pivot of two columns leaves its supernode"},
     {LDLT, pivot_before, "exchanged with one of another supernode"},
     {BLOCKS, pivot_far, "exchanged with one of another supernode"},
+    {BLOCKS, pivot_next, "exchanged with one of another supernode"},
     {BLOCKS, pivot_negative, "exchanged with one of another supernode"},
     {BLOCKS, bytes_behind, "bytes after the end"},
     {CHOLESKY, panel_not_there, "the file is shorter than its structure wants"},

@@ -55,6 +55,7 @@ static void check_memory(gable_context *ctx)
   CHECK(gable_device_copy_in(ctx, (char *)p + 8, host, sizeof host, NULL) == GABLE_ERR_ARGUMENT, "beyond the end");
   CHECK(gable_device_fill(ctx, host, 0, 8, NULL) == GABLE_ERR_ARGUMENT, "a host pointer as device memory");
   gable_device_free(ctx, &q);
+  CHECK_OK(gable_device_copy_out(ctx, host, p, sizeof host, NULL)); /* the other block stays */
   gable_device_free(ctx, &p);
 }
 
@@ -100,6 +101,58 @@ static void check_confusion(gable_context *ctx)
   gable_device_free(ctx, &b.data);
   gable_work_destroy(&w);
   gable_trisolve_destroy(&plan);
+}
+
+/* Vectors, and a diagonal, that end beyond their block are refused; so are values. */
+static void check_short_blocks(gable_context *ctx)
+{
+  int64_t ptr[] = {0, 1, 3};
+  gable_idx idx[] = {0, 0, 1};
+  double numbers[] = {2, 1, 4, 2, 9, 2, 9};
+  gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
+  gable_vectors_view b = GABLE_VECTORS_VIEW_INIT;
+  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+  gable_trisolve *plan = NULL;
+  gable_work *w = NULL;
+  void *there[5];
+  for (size_t k = 0; k < 5; k++) { /* of k numbers */
+    CHECK_OK(gable_device_alloc(ctx, k ? k * sizeof *numbers : 1, &there[k]));
+    CHECK_OK(gable_device_copy_in(ctx, there[k], numbers + 3 * (k != 3), k * sizeof *numbers, NULL));
+  }
+  void *device_ptr = NULL, *device_idx = NULL;
+  CHECK_OK(gable_device_alloc(ctx, sizeof ptr, &device_ptr));
+  CHECK_OK(gable_device_copy_in(ctx, device_ptr, ptr, sizeof ptr, NULL));
+  CHECK_OK(gable_device_alloc(ctx, sizeof idx, &device_idx));
+  CHECK_OK(gable_device_copy_in(ctx, device_idx, idx, sizeof idx, NULL));
+  a.n_rows = a.n_cols = 2;
+  a.part = GABLE_PART_LOWER;
+  a.ptr = device_ptr;
+  a.idx = device_idx;
+  a.space = GABLE_SPACE_DEVICE;
+  options.diag = GABLE_DIAG_SEPARATE;
+  CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
+  CHECK_OK(gable_trisolve_analyse(plan, &a));
+  CHECK(gable_trisolve_update_with_diagonal(plan, there[3], there[1]) == GABLE_ERR_ARGUMENT, "a short diagonal");
+  CHECK(gable_trisolve_update_with_diagonal(plan, there[2], there[2]) == GABLE_ERR_ARGUMENT, "short values");
+  CHECK_OK(gable_trisolve_update_with_diagonal(plan, there[3], there[2]));
+  CHECK_OK(gable_work_create(plan, 2, &w));
+  b.n = 2;
+  b.ld = 2;
+  b.count = 2;
+  b.space = GABLE_SPACE_DEVICE;
+  gable_vectors_view x = b;
+  b.data = x.data = there[4];
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b, &x));
+  b.data = there[3];
+  CHECK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b, &x) == GABLE_ERR_ARGUMENT, "b ends beyond its block");
+  b.data = there[4];
+  x.data = there[3];
+  CHECK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b, &x) == GABLE_ERR_ARGUMENT, "x ends beyond its block");
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+  for (size_t k = 0; k < 5; k++) gable_device_free(ctx, &there[k]);
+  gable_device_free(ctx, &device_ptr);
+  gable_device_free(ctx, &device_idx);
 }
 
 /* n numbers' worth of bytes in the context's memory. */
@@ -193,6 +246,7 @@ int main(void)
   CHECK_OK(gable_context_create("mirror", NULL, &ctx));
   check_memory(ctx);
   check_confusion(ctx);
+  check_short_blocks(ctx);
   for (int kind = 0; test_triangle_name(kind); kind++) check_device_matrix(ctx, kind);
   check_sweeps(ctx);
   gable_context_destroy(&ctx);

@@ -51,6 +51,7 @@ static void forms(void)
   gives(COORDINATE "real general\n2 3 3\n1 1 1.5\n2 3 -2\n2 1 1e2\n", "1 1 1.5;2 1 100;2 3 -2;");
   gives(COORDINATE "integer general\n2 2 2\n2 1 -7\n1 2 +4\n", "2 1 -7;1 2 4;");
   gives(COORDINATE "pattern general\n2 2 2\n2 1\n1 2\n", "2 1;1 2;");
+  gives(COORDINATE "real general\n4 2 3\n4 1 1\n3 1 5\n1 2 7\n", "3 1 5;4 1 1;1 2 7;"); /* nearly in order */
   gives(COORDINATE "complex general\n1 1 1\n1 1 2 -3\n", "1 1 2 -3;");
   gives(ARRAY "real general\n2 2\n1\n2\n0\n4\n", "1 1 1;2 1 2;1 2 0;2 2 4;");
   gives(ARRAY "complex general\n1 2\n1 2 3 4\n", "1 1 1 2;1 2 3 4;");
@@ -66,6 +67,7 @@ static void structures(void)
   gives(COORDINATE "complex skew-symmetric\n2 2 1\n2 1 5 6\n", "2 1 5 6;1 2 -5 -6;");
   gives(ARRAY "real symmetric\n2 2\n1\n2\n3\n", "1 1 1;2 1 2;1 2 2;2 2 3;");
   gives(ARRAY "real skew-symmetric\n2 2\n4\n", "2 1 4;1 2 -4;");
+  gives(ARRAY "real skew-symmetric\n3 3\n4\n5\n6\n", "2 1 4;3 1 5;1 2 -4;3 2 6;1 3 -5;2 3 -6;");
 }
 
 static void liberties(void)

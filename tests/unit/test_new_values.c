@@ -1,6 +1,5 @@
-/* New values under an analysis: what is swept with are theirs, the scalings are
- * found again where that was asked for and not elsewhere, symmetry and backward
- * errors are judged by them. Solutions are looked at before refinement, which
+/* New values under an analysis: what is swept with are theirs, the scalings are found again where that was asked for
+ * and not elsewhere, symmetry and backward errors are judged by them. Solutions are looked at before refinement, which
  * repairs a wrong factor. */
 #include "support/test.h"
 
