@@ -38,7 +38,7 @@ typedef struct gable_context_options {
 
   /* Memory of the GPU, for plans, works, vectors and scratch: both or none, and none anywhere else; device_memory_user
    * is handed to them.  device_allocate returns bytes of memory of this context's GPU, aligned to 256, free for
-   * whatever the default stream does next, or NULL when it has none; device_release is called when nothing on that
+   * whatever gable_context_stream does next, or NULL when it has none; device_release is called when nothing on that
    * stream uses p any more.  Without them a pool of the context's own serves, which is faster: it waits for nobody. */
   void *(*device_allocate)(void *user, size_t bytes);
   void (*device_release)(void *user, void *p);

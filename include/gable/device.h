@@ -1,5 +1,12 @@
 /* device.h: memory, streams and clocks of the place where a context runs, so that vectors can stay there.
  *
+ * Streams: every argument named stream is a cudaStream_t of the context's GPU, and the work is ordered on it.  NULL is
+ * the context's own stream (gable_context_stream), which is non-blocking: it neither waits for CUDA's default stream
+ * nor holds it up.  A program whose own work is on CUDA's default stream passes cudaStreamLegacy, or
+ * cudaStreamPerThread. Gable itself never uses the default stream and never synchronises a device.  Every call gives
+ * the calling thread back the CUDA device that it had, and leaves a CUDA error that is pending (cudaGetLastError) where
+ * it is.
+ *
  * On the CPU the same calls work: its memory is the host's, its only stream is NULL, and everything is done when a call
  * returns.  A program written with them runs in both places. */
 #ifndef GABLE_DEVICE_H
@@ -15,6 +22,10 @@ extern "C" {
  * view. */
 GABLE_API gable_space gable_context_space(const gable_context *ctx);
 
+/* The context's own stream (cudaStream_t): for an event that the program's work on another stream waits for, or the
+ * other way round.  It belongs to the context.  NULL without a GPU. */
+GABLE_API void *gable_context_stream(const gable_context *ctx);
+
 /* Local.  bytes of memory of the context's place, uninitialised, aligned to 256 bytes on a GPU and 64 on the CPU, ready
  * for every stream; 0 bytes give a valid pointer.  It belongs to the caller.  GABLE_ERR_MEMORY, _BACKEND. */
 GABLE_API gable_status gable_device_alloc(gable_context *ctx, size_t bytes, void **out);
@@ -22,9 +33,9 @@ GABLE_API gable_status gable_device_alloc(gable_context *ctx, size_t bytes, void
 /* Local.  NULL is fine; sets *p to NULL.  Whatever was asked of it on a stream must be over. */
 GABLE_API void gable_device_free(gable_context *ctx, void **p);
 
-/* Local.  bytes from the host to memory of the context's place, and back, in the order of the stream (a cudaStream_t;
- * NULL: the default one).  host may be reused when copy_in returns, unless it is page-locked; copy_out has written host
- * after gable_device_synchronise.  GABLE_ERR_BACKEND. */
+/* Local.  bytes from the host to memory of the context's place, and back, in the order of the stream.  host
+ * may be reused when copy_in returns, unless it is page-locked; copy_out has written host after
+ * gable_device_synchronise.  GABLE_ERR_BACKEND. */
 GABLE_API gable_status gable_device_copy_in(gable_context *ctx, void *device, const void *host, size_t bytes,
                                             void *stream);
 GABLE_API gable_status gable_device_copy_out(gable_context *ctx, void *host, const void *device, size_t bytes,
@@ -36,8 +47,8 @@ GABLE_API gable_status gable_device_fill(gable_context *ctx, void *device, int b
 /* Local.  Waits until everything asked of the stream is done.  GABLE_ERR_BACKEND: one of these failed. */
 GABLE_API gable_status gable_device_synchronise(gable_context *ctx, void *stream);
 
-/* Local.  A stream of its own, ordered after what the default stream was asked before; for gable_work_set_stream.  It
- * belongs to the caller.  NULL on the CPU.  GABLE_ERR_BACKEND. */
+/* Local.  A new stream (cudaStreamNonBlocking), ordered with no other; for gable_work_set_stream.  It belongs to the
+ * caller.  NULL on the CPU.  GABLE_ERR_BACKEND. */
 GABLE_API gable_status gable_stream_create(gable_context *ctx, void **out);
 
 /* Local.  NULL is fine; sets *stream to NULL.  What it was asked is still done. */

@@ -76,7 +76,7 @@ typedef struct gable_krylov_info {
 GABLE_API gable_status gable_krylov_solve(gable_krylov *k, const double *b, double *x, double *history);
 
 /* Local.  The same with one vector each, of doubles, both in host memory or both in the memory of the context's GPU,
- * where no copy is made: what writes b and x must be done, or be queued on the default stream.  x is there when it
+ * where no copy is made: what writes b and x must be done, or be queued on gable_context_stream.  x is there when it
  * returns. */
 GABLE_API gable_status gable_krylov_solve_vectors(gable_krylov *k, const gable_vectors_view *b, gable_vectors_view *x,
                                                   double *history);

@@ -63,8 +63,9 @@ GABLE_API gable_status gable_smoother_update(gable_smoother *s, const void *val)
 GABLE_API gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x,
                                             int sweeps, double *history);
 
-/* Local.  The CUDA stream (cudaStream_t) of the calls of apply that follow; NULL: the default stream.  It must live for
- * as long as the smoother has it; the one before is not used any more, nor waited for.  No effect on the CPU. */
+/* Local.  The stream of the calls of update and apply that follow; see gable/device.h; NULL, as at first: the context's
+ * own.  It must live for as long as the smoother has it, and comes after what the one before was asked.  update waits
+ * for it, since it reads back what is wrong with the diagonal, and so cannot be captured.  No effect on the CPU. */
 GABLE_API gable_status gable_smoother_set_stream(gable_smoother *s, void *stream);
 
 /* Local.  What went wrong in asynchronous calls of apply since the last call of this function, and the row (may be

@@ -120,8 +120,8 @@ GABLE_API gable_status gable_solver_work_create(const gable_solver *s, gable_idx
 /* NULL is fine; sets *w to NULL. */
 GABLE_API void gable_solver_work_destroy(gable_solver_work **w);
 
-/* Local.  The CUDA stream (cudaStream_t) on which gable_solver_apply runs with vectors in device memory; NULL: the
- * default stream.  It must live for as long as w has it.  No effect on the CPU. */
+/* Local.  The stream on which gable_solver_apply runs with vectors in device memory; see gable/device.h; NULL: the
+ * context's own.  It must live for as long as w has it.  No effect on the CPU. */
 GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *stream);
 
 /* Local.  op(A) x = b for b->count columns, host memory, GABLE_TYPE_S or GABLE_TYPE_D, refined until the componentwise

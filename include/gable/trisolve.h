@@ -68,12 +68,26 @@ GABLE_API gable_status gable_trisolve_create(gable_context *ctx, const gable_tri
  * method tiles where none fits. */
 GABLE_API gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *a);
 
+/* Local.  The stream of updates from now on, and the one after whose work analyse reads a matrix in device memory; see
+ * gable/device.h; NULL, as at first: the context's own.  It must live for as long as the plan has it, and comes after
+ * what the one before was asked.  No effect on the CPU. */
+GABLE_API gable_status gable_trisolve_set_stream(gable_trisolve *t, void *stream);
+
 /* Local.  New values, in the order and the memory space of the analysed matrix ([nnz] of its value type): a gather, no
  * analysis.  GABLE_ERR_SINGULAR: a zero diagonal entry (or one whose reciprocal overflows); GABLE_ERR_NOT_FINITE: NaN
  * or infinity on the diagonal; each names the row, and so does gable_trisolve_get_info.  After such an error the plan
- * waits for another update.  On a GPU with val in device memory nothing is waited for: the gather is on the default
- * stream, solves on other streams come after it (but for one that is being captured: synchronise before), and it is
- * gable_work_status that tells what is wrong with the diagonal, until the next update. */
+ * waits for another update.
+ *
+ * On a GPU the gather is ordered on the plan's stream (gable_trisolve_set_stream).  It begins when the solves asked for
+ * so far with all works of the plan are done, whatever their streams, and solves asked for later begin when it is done:
+ * events see to both, the host waits for nothing.  Solves and updates may not be asked for by two threads at once. With
+ * val in device memory the call returns at once, and gable_work_status tells what is wrong with the diagonal, until the
+ * next update; with val in host memory it waits for the plan's stream and tells that itself.
+ *
+ * In a CUDA graph: with val in device memory an update may be captured (GABLE_ERR_STATE from host memory, for the fault
+ * is read back).  A replay takes the values that val holds then.  The library does not see replays: the caller orders
+ * them, and replays of captured solves, with solves and updates on other streams; inside one graph, and on one stream,
+ * the order is that of the calls.  What is wrong with the diagonal in a replay is told by gable_work_status, too. */
 GABLE_API gable_status gable_trisolve_update(gable_trisolve *t, const void *val);
 
 /* Local.  The same for GABLE_DIAG_SEPARATE: diagonal is [n] of the matrix's value type, in its memory space. */
@@ -92,8 +106,8 @@ GABLE_API gable_status gable_trisolve_work_bytes(const gable_trisolve *t, gable_
 GABLE_API gable_status gable_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host, void *device,
                                             gable_work **out);
 
-/* Local.  The CUDA stream (cudaStream_t) on which solves with w run; NULL: the default stream.  It must live for as
- * long as w has it; the one before is not used any more, nor waited for.  No effect on the CPU. */
+/* Local.  The stream on which solves with w run; see gable/device.h; NULL, as at first: the context's own.  It must
+ * live for as long as w has it, and comes after what the one before was asked.  No effect on the CPU. */
 GABLE_API gable_status gable_work_set_stream(gable_work *w, void *stream);
 
 /* Local.  op(T) x = b for count right-hand sides (b->count == x->count <= max_rhs).  b is not written; x may be b (the

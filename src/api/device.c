@@ -14,6 +14,11 @@ gable_space gable_context_space(const gable_context *ctx)
   return ctx->device->kind == GI_ON_CPU ? GABLE_SPACE_HOST : GABLE_SPACE_DEVICE;
 }
 
+void *gable_context_stream(const gable_context *ctx)
+{
+  return gi_own_stream(ctx);
+}
+
 gable_status gable_device_alloc(gable_context *ctx, size_t bytes, void **out)
 {
   gable_status status = GABLE_OK;
@@ -21,7 +26,7 @@ gable_status gable_device_alloc(gable_context *ctx, size_t bytes, void **out)
   GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "out" : "ctx");
   *out = NULL;
   GI_TRY(ctx->device->alloc(ctx, bytes, &p));
-  GI_TRY(ctx->device->synchronise(ctx, NULL)); /* allocation is ordered on the default stream alone */
+  GI_TRY(ctx->device->synchronise(ctx, gi_own_stream(ctx))); /* allocation is ordered on this stream alone */
   *out = p;
   p = NULL;
 done:

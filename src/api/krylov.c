@@ -151,13 +151,14 @@ done:
 gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
+  int before = GI_NOT_ENTERED;
   const double start = gi_now();
   const gable_trisolve *first;
   gable_matrix_view view;
   GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
   GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
   GI_TRY(gi_take_matrix_view(a, &view));
-  GI_TRY(k->ctx->device->enter(k->ctx));
+  GI_TRY(k->ctx->device->enter(k->ctx, &before));
   forget(k);
   k->info = (gable_krylov_info)GABLE_KRYLOV_INFO_INIT;
   GI_TRY(gi_symmetry_check_view(k->ctx, &view));
@@ -171,6 +172,7 @@ gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a
   k->info.setup_s = gi_now() - start;
   k->ready = 1;
 done:
+  if (k) k->ctx->device->leave(k->ctx, before);
   return status;
 }
 
@@ -345,9 +347,10 @@ typedef gable_status solve_way(gable_krylov *k, const double *b, double *x, doub
 static gable_status solve_by(gable_krylov *k, solve_way *way, const double *b, double *x, double *history)
 {
   gable_status status = GABLE_OK;
+  int before = GI_NOT_ENTERED;
   const double start = gi_now();
   gi_stop stop = GI_STOP_ITERATIONS;
-  GI_TRY(k->ctx->device->enter(k->ctx));
+  GI_TRY(k->ctx->device->enter(k->ctx, &before));
   GI_TRY(way(k, b, x, history, &stop));
   k->info.solve_s = gi_now() - start;
   snprintf(k->info.stop, sizeof k->info.stop, "%s", stops[stop].text);
@@ -356,6 +359,7 @@ static gable_status solve_by(gable_krylov *k, solve_way *way, const double *b, d
              "%s after %d iterations: ||b - A x|| / ||b|| is %.3g, not %.3g: %s", stops[stop].failure,
              k->info.iterations, k->info.true_residual, k->options.tolerance, stops[stop].advice);
 done:
+  k->ctx->device->leave(k->ctx, before);
   return status;
 }
 

@@ -33,6 +33,15 @@ done:
   return status;
 }
 
+gable_status gable_trisolve_set_stream(gable_trisolve *t, void *stream)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(t, GABLE_ERR_ARGUMENT, "the plan is NULL");
+  GI_TRY(gi_trisolve_set_stream(t, stream));
+done:
+  return status;
+}
+
 static gable_status update(gable_trisolve *t, const void *val, const void *diagonal)
 {
   gable_status status = GABLE_OK;
@@ -122,7 +131,7 @@ gable_status gable_work_set_stream(gable_work *w, void *stream)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
-  gi_work_set_stream(w, stream);
+  GI_TRY(gi_work_set_stream(w, stream));
 done:
   return status;
 }

@@ -17,11 +17,18 @@ done:
   return status;
 }
 
-/* The launches since the last look. */
-inline gable_status launched(const char *what)
+/* For calls of ours whose failure is an answer and no error, as an allocation that is tried again: such a failure
+ * becomes the thread's last error, which the application must not find.  An error that was pending before stays. */
+class expected_failures
 {
-  return checked(cudaGetLastError(), what);
-}
+public:
+  void forget() const
+  {
+    if (!pending) (void)cudaGetLastError();
+  }
+
+  const cudaError_t pending = cudaPeekAtLastError(); /* the application's */
+};
 
 } /* namespace gik */
 

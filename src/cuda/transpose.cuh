@@ -6,8 +6,8 @@
 #ifndef GIK_VECTOR_TURN_CUH
 #define GIK_VECTOR_TURN_CUH
 
-#include "cuda/dependent_launch.cuh"
 #include "cuda/device_wait.cuh"
+#include "cuda/launch.cuh"
 
 namespace gik
 {

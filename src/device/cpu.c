@@ -11,10 +11,17 @@ static gable_status cpu_open(int ordinal, void **state)
   return GABLE_OK;
 }
 
-static gable_status cpu_enter(const gable_context *ctx)
+static gable_status cpu_enter(const gable_context *ctx, int *before)
 {
   (void)ctx;
+  *before = GI_NOT_ENTERED;
   return GABLE_OK;
+}
+
+static void cpu_leave(const gable_context *ctx, int before)
+{
+  (void)ctx;
+  (void)before;
 }
 
 static void cpu_close(void *state)
@@ -64,6 +71,12 @@ static gable_status cpu_fill(gable_context *ctx, void *device, int byte, size_t 
   return GABLE_OK;
 }
 
+static void *cpu_own_stream(const gable_context *ctx)
+{
+  (void)ctx;
+  return NULL;
+}
+
 static gable_status cpu_stream_create(gable_context *ctx, void **out)
 {
   (void)ctx;
@@ -75,6 +88,14 @@ static void cpu_stream_destroy(gable_context *ctx, void *stream)
 {
   (void)ctx;
   (void)stream;
+}
+
+static gable_status cpu_order_after(gable_context *ctx, void *stream, void *earlier)
+{
+  (void)ctx;
+  (void)stream;
+  (void)earlier;
+  return GABLE_OK;
 }
 
 /* A moment is the clock when it is recorded. */
@@ -114,14 +135,17 @@ const gi_device gi_device_cpu = {
     .open = cpu_open,
     .close = cpu_close,
     .enter = cpu_enter,
+    .leave = cpu_leave,
     .alloc = cpu_alloc,
     .release = cpu_release,
     .copy_in = cpu_copy_in,
     .copy_out = cpu_copy_out,
     .synchronise = cpu_synchronise,
     .fill = cpu_fill,
+    .own_stream = cpu_own_stream,
     .stream_create = cpu_stream_create,
     .stream_destroy = cpu_stream_destroy,
+    .order_after = cpu_order_after,
     .event_create = cpu_event_create,
     .event_record = cpu_event_record,
     .event_elapsed = cpu_event_elapsed,

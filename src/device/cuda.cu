@@ -7,11 +7,13 @@
 #include <mutex>
 #include <new>
 
-#include "cuda/dependent_launch.cuh"
-#include "cuda/status.cuh"
+#include "cuda/current_device.cuh"
+#include "cuda/launch.cuh"
 #include "device/cuda_place.h"
 
 using gik::checked;
+using gik::current_device;
+using gik::expected_failures;
 
 namespace
 {
@@ -25,14 +27,16 @@ struct block {
 };
 
 /* The pool keeps what is given back, so that analyses do not pay for the driver's mapping of memory; the blocks given
- * back last are kept as they are, so that they do not pay for its bookkeeping.  All in the order of the default stream.
- */
+ * back last are kept as they are, so that they do not pay for its bookkeeping.  All in the order of the context's
+ * stream, which waits for no other and holds none up. */
 struct place {
   int ordinal, processors;
   std::mutex lock;
   block *used, *kept; /* kept: the last one given back first */
   int n_kept;
   cudaMemPool_t pool;
+  cudaStream_t stream;
+  cudaEvent_t order;           /* between two streams: recorded and waited for under the lock */
   char *mailbox;               /* pinned, [LANDINGS][GI_CUDA_LANDING] */
   std::atomic<unsigned> taken; /* a bit for each mailbox */
 };
@@ -40,6 +44,12 @@ struct place {
 place *place_of(const gable_context *ctx)
 {
   return (place *)ctx->device_state;
+}
+
+/* NULL is the context's own. */
+cudaStream_t stream_of(const gable_context *ctx, void *stream)
+{
+  return (cudaStream_t)gi_stream_of(ctx, stream);
 }
 
 gable_status open_pool(place *p)
@@ -62,7 +72,7 @@ void drop_kept(place *p)
   while (p->kept) {
     block *b = p->kept;
     p->kept = b->next;
-    cudaFreeAsync(b->p, nullptr);
+    cudaFreeAsync(b->p, p->stream);
     delete b;
   }
   p->n_kept = 0;
@@ -71,34 +81,63 @@ void drop_kept(place *p)
 void cuda_close(void *state)
 {
   place *p = (place *)state;
+  current_device here;
   if (!p) return;
-  cudaSetDevice(p->ordinal);
+  (void)here.enter(p->ordinal);
   drop_kept(p);
+  if (p->stream) cudaStreamSynchronize(p->stream);
   if (p->mailbox) cudaFreeHost(p->mailbox);
   if (p->pool) cudaMemPoolDestroy(p->pool);
+  if (p->order) cudaEventDestroy(p->order);
+  if (p->stream) cudaStreamDestroy(p->stream);
   delete p;
+}
+
+enum { OLDEST = 9 }; /* compute capability: bulk copies into shared memory and their barriers */
+
+gable_status check_capability(int ordinal)
+{
+  gable_status status = GABLE_OK;
+  int major = 0, minor = 0;
+  GI_TRY(checked(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal), "device attribute"));
+  GI_TRY(checked(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal), "device attribute"));
+  GI_REQUIRE(major >= OLDEST, GABLE_ERR_UNAVAILABLE,
+             "cuda:%d has compute capability %d.%d: Gable's kernels need %d.0, for its asynchronous bulk copies",
+             ordinal, major, minor, OLDEST);
+done:
+  return status;
+}
+
+gable_status open_streams(place *p)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(checked(cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking), "stream"));
+  GI_TRY(checked(cudaEventCreateWithFlags(&p->order, cudaEventDisableTiming), "event"));
+done:
+  return status;
 }
 
 gable_status cuda_open(int ordinal, void **state)
 {
   gable_status status = GABLE_OK;
-  int count = 0, major = 0;
+  int count = 0;
   place *p = nullptr;
-  cudaError_t e = cudaGetDeviceCount(&count);
+  current_device here;
+  const expected_failures failures;
+  const cudaError_t e = cudaGetDeviceCount(&count);
   *state = nullptr;
-  if (e) cudaGetLastError();
+  if (e) failures.forget();
   GI_REQUIRE(!e && count, GABLE_ERR_UNAVAILABLE, "no GPU answers: %s", e ? cudaGetErrorString(e) : "none is there");
   GI_REQUIRE(ordinal < count, GABLE_ERR_UNAVAILABLE, "cuda:%d: this machine has %d GPU%s", ordinal, count,
              count == 1 ? "" : "s");
-  GI_TRY(checked(cudaSetDevice(ordinal), "cudaSetDevice"));
-  GI_TRY(checked(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal), "device attribute"));
-  GI_REQUIRE(major >= 9, GABLE_ERR_UNAVAILABLE, "cuda:%d has compute capability %d, Gable's kernels want 9", ordinal,
-             major);
+  GI_TRY(check_capability(ordinal));
+  GI_TRY(here.enter(ordinal));
   p = new (std::nothrow) place();
   GI_REQUIRE(p, GABLE_ERR_MEMORY, "out of memory for a device");
   p->ordinal = ordinal;
   GI_TRY(checked(cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, ordinal), "device attribute"));
   GI_TRY(open_pool(p));
+  GI_TRY(open_streams(p));
   GI_TRY(
       checked(cudaHostAlloc((void **)&p->mailbox, LANDINGS * GI_CUDA_LANDING, cudaHostAllocPortable), "pinned memory"));
   *state = p;
@@ -127,15 +166,15 @@ gable_status fresh_block(place *p, size_t bytes, block **out)
 {
   gable_status status = GABLE_OK;
   cudaError_t e = cudaSuccess;
+  const expected_failures failures;
   block *b = new (std::nothrow) block{nullptr, nullptr, bytes};
   GI_REQUIRE(b, GABLE_ERR_MEMORY, "out of memory for a block of device memory");
-  e = cudaMallocFromPoolAsync(&b->p, bytes, p->pool, nullptr);
+  e = cudaMallocFromPoolAsync(&b->p, bytes, p->pool, p->stream);
   if (e == cudaErrorMemoryAllocation) {
-    cudaGetLastError();
     drop_kept(p);
-    e = cudaMallocFromPoolAsync(&b->p, bytes, p->pool, nullptr);
+    e = cudaMallocFromPoolAsync(&b->p, bytes, p->pool, p->stream);
   }
-  if (e) cudaGetLastError();
+  failures.forget();
   GI_REQUIRE(!e, e == cudaErrorMemoryAllocation ? GABLE_ERR_MEMORY : GABLE_ERR_BACKEND, "%.1f MB of device memory: %s",
              (double)bytes / 1e6, cudaGetErrorString(e));
   *out = b;
@@ -161,8 +200,9 @@ done:
 
 gable_status cuda_alloc(gable_context *ctx, size_t bytes, void **out)
 {
-  gable_status status = gi_cuda_enter(ctx);
   place *p = place_of(ctx);
+  current_device here;
+  gable_status status = here.enter(p->ordinal);
   const size_t size = bytes ? bytes : 1;
   *out = nullptr;
   if (status) return status;
@@ -177,13 +217,13 @@ gable_status cuda_alloc(gable_context *ctx, size_t bytes, void **out)
   return status;
 }
 
-/* In the order of the default stream. */
 void cuda_release(gable_context *ctx, void *memory)
 {
   place *p = place_of(ctx);
-  if (!memory || gi_cuda_enter(ctx)) return;
+  current_device here;
+  if (!memory || here.enter(p->ordinal)) return;
   if (ctx->options.device_release) {
-    cudaStreamSynchronize(nullptr);
+    cudaStreamSynchronize(p->stream);
     ctx->options.device_release(ctx->options.device_memory_user, memory);
     return;
   }
@@ -197,7 +237,7 @@ void cuda_release(gable_context *ctx, void *memory)
   p->kept = b;
   if (++p->n_kept <= MOST_KEPT) return;
   for (at = &p->kept; (*at)->next;) at = &(*at)->next;
-  cudaFreeAsync((*at)->p, nullptr);
+  cudaFreeAsync((*at)->p, p->stream);
   delete *at;
   *at = nullptr;
   p->n_kept--;
@@ -207,8 +247,9 @@ gable_status copy(gable_context *ctx, void *to, const void *from, size_t bytes, 
 {
   gable_status status = GABLE_OK;
   cudaError_t e = cudaSuccess;
-  GI_TRY(gi_cuda_enter(ctx));
-  e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, (cudaStream_t)stream);
+  current_device here;
+  GI_TRY(here.enter(place_of(ctx)->ordinal));
+  e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_of(ctx, stream));
   GI_REQUIRE(!e, GABLE_ERR_BACKEND, "copy of %.1f MB: %s", (double)bytes / 1e6, cudaGetErrorString(e));
 done:
   return status;
@@ -226,22 +267,29 @@ gable_status cuda_copy_out(gable_context *ctx, void *host, const void *device, s
 
 gable_status cuda_synchronise(gable_context *ctx, void *stream)
 {
-  gable_status status = gi_cuda_enter(ctx);
-  return status ? status : checked(cudaStreamSynchronize((cudaStream_t)stream), "synchronise");
+  current_device here;
+  const gable_status status = here.enter(place_of(ctx)->ordinal);
+  return status ? status : checked(cudaStreamSynchronize(stream_of(ctx, stream)), "synchronise");
 }
 
 gable_status cuda_fill(gable_context *ctx, void *device, int byte, size_t bytes, void *stream)
 {
-  gable_status status = gi_cuda_enter(ctx);
-  return status ? status : checked(cudaMemsetAsync(device, byte, bytes, (cudaStream_t)stream), "fill");
+  current_device here;
+  const gable_status status = here.enter(place_of(ctx)->ordinal);
+  return status ? status : checked(cudaMemsetAsync(device, byte, bytes, stream_of(ctx, stream)), "fill");
 }
 
-/* Ordered with the default stream, on which allocations and updates of plans are made. */
+void *cuda_own_stream(const gable_context *ctx)
+{
+  return place_of(ctx)->stream;
+}
+
 gable_status cuda_stream_create(gable_context *ctx, void **out)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(gi_cuda_enter(ctx));
-  GI_TRY(checked(cudaStreamCreate((cudaStream_t *)out), "stream"));
+  current_device here;
+  GI_TRY(here.enter(place_of(ctx)->ordinal));
+  GI_TRY(checked(cudaStreamCreateWithFlags((cudaStream_t *)out, cudaStreamNonBlocking), "stream"));
 done:
   return status;
 }
@@ -252,10 +300,38 @@ void cuda_stream_destroy(gable_context *ctx, void *stream)
   cudaStreamDestroy((cudaStream_t)stream);
 }
 
+gable_status is_capturing(cudaStream_t stream, bool *out)
+{
+  cudaStreamCaptureStatus now = cudaStreamCaptureStatusNone;
+  const gable_status status = checked(cudaStreamIsCapturing(stream, &now), "stream");
+  *out = now != cudaStreamCaptureStatusNone;
+  return status;
+}
+
+gable_status cuda_order_after(gable_context *ctx, void *stream, void *earlier)
+{
+  gable_status status = GABLE_OK;
+  place *p = place_of(ctx);
+  const cudaStream_t to = stream_of(ctx, stream), from = stream_of(ctx, earlier);
+  bool captured[2] = {false, false};
+  current_device here;
+  if (to == from) return GABLE_OK;
+  std::lock_guard<std::mutex> guard(p->lock);
+  GI_TRY(here.enter(p->ordinal));
+  GI_TRY(is_capturing(to, &captured[0]));
+  GI_TRY(is_capturing(from, &captured[1]));
+  if (captured[0] || captured[1]) goto done;
+  GI_TRY(checked(cudaEventRecord(p->order, from), "order of two streams"));
+  GI_TRY(checked(cudaStreamWaitEvent(to, p->order, 0), "order of two streams"));
+done:
+  return status;
+}
+
 gable_status cuda_event_create(gable_context *ctx, void **out)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(gi_cuda_enter(ctx));
+  current_device here;
+  GI_TRY(here.enter(place_of(ctx)->ordinal));
   GI_TRY(checked(cudaEventCreate((cudaEvent_t *)out), "event"));
 done:
   return status;
@@ -263,8 +339,9 @@ done:
 
 gable_status cuda_event_record(gable_context *ctx, void *event, void *stream)
 {
-  gable_status status = gi_cuda_enter(ctx);
-  return status ? status : checked(cudaEventRecord((cudaEvent_t)event, (cudaStream_t)stream), "event");
+  current_device here;
+  const gable_status status = here.enter(place_of(ctx)->ordinal);
+  return status ? status : checked(cudaEventRecord((cudaEvent_t)event, stream_of(ctx, stream)), "event");
 }
 
 gable_status cuda_event_elapsed(gable_context *ctx, void *begin, void *end, double *seconds)
@@ -311,12 +388,19 @@ extern "C" void gi_cuda_give_mailbox(gable_context *ctx, void *mailbox)
   if (mailbox) p->taken.fetch_and(~(1u << ((char *)mailbox - p->mailbox) / GI_CUDA_LANDING), std::memory_order_release);
 }
 
-extern "C" gable_status gi_cuda_await(const volatile unsigned *flag, const char *what)
+/* "Not ready" counts as a failure of the query; where the application has an error pending it must not take its place:
+ * then the host waits. */
+extern "C" gable_status gi_cuda_await(void *stream, const volatile unsigned *flag, const char *what)
 {
   gable_status status = GABLE_OK;
+  const cudaStream_t on = (cudaStream_t)stream;
   cudaError_t e = cudaErrorNotReady;
-  for (unsigned looks = 1; !*flag && e == cudaErrorNotReady; looks++)
-    if (looks % 8192 == 0) e = cudaStreamQuery(nullptr);
+  const expected_failures failures;
+  for (unsigned looks = 1; !*flag && e == cudaErrorNotReady; looks++) {
+    if (looks % 8192) continue;
+    e = failures.pending ? cudaStreamSynchronize(on) : cudaStreamQuery(on);
+    if (e == cudaErrorNotReady) failures.forget();
+  }
   if (e != cudaErrorNotReady) GI_TRY(checked(e, what));
   std::atomic_thread_fence(std::memory_order_acquire);
   GI_REQUIRE(*flag, GABLE_ERR_BACKEND, "%s: the stream ended without a result", what);
@@ -341,12 +425,12 @@ __global__ void __launch_bounds__(POST_THREADS)
   if (!threadIdx.x) mailbox[LANDING_WORDS] = 1;
 }
 
-gable_status fetch_slowly(void *host, const void *device, size_t bytes)
+gable_status fetch_slowly(cudaStream_t stream, void *host, const void *device, size_t bytes)
 {
   gable_status status = GABLE_OK;
   if (!bytes) goto done;
-  GI_TRY(checked(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, nullptr), "copy to the host"));
-  GI_TRY(checked(cudaStreamSynchronize(nullptr), "copy to the host"));
+  GI_TRY(checked(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream), "copy to the host"));
+  GI_TRY(checked(cudaStreamSynchronize(stream), "copy to the host"));
 done:
   return status;
 }
@@ -354,8 +438,8 @@ done:
 } /* namespace */
 
 /* A copy by the driver and a wait for it take 10 us, a kernel that writes to the host's memory about half of that. */
-extern "C" gable_status gi_cuda_fetch_two(gable_context *ctx, void *host_a, const void *a, size_t bytes_a, void *host_b,
-                                          const void *b, size_t bytes_b)
+extern "C" gable_status gi_cuda_fetch_two(gable_context *ctx, void *stream, void *host_a, const void *a, size_t bytes_a,
+                                          void *host_b, const void *b, size_t bytes_b)
 {
   gable_status status = GABLE_OK;
   const size_t word = sizeof(unsigned), all = bytes_a + bytes_b;
@@ -363,48 +447,52 @@ extern "C" gable_status gi_cuda_fetch_two(gable_context *ctx, void *host_a, cons
   unsigned *mailbox = fits ? (unsigned *)gi_cuda_take_mailbox(ctx) : nullptr;
   if (mailbox) {
     *(volatile unsigned *)(mailbox + LANDING_WORDS) = 0;
-    gik::dependent_launch(post_kernel, 1, POST_THREADS, 0, false, nullptr, mailbox, (const unsigned *)a,
-                          (unsigned)(bytes_a / word), (const unsigned *)b, (unsigned)(bytes_b / word));
-    GI_TRY(gik::launched("copy to the host"));
-    GI_TRY(gi_cuda_await(mailbox + LANDING_WORDS, "copy to the host"));
+    GI_TRY(gik::dependent_launch("copy to the host", stream, post_kernel, 1, POST_THREADS, 0, mailbox,
+                                 (const unsigned *)a, (unsigned)(bytes_a / word), (const unsigned *)b,
+                                 (unsigned)(bytes_b / word)));
+    GI_TRY(gi_cuda_await(stream, mailbox + LANDING_WORDS, "copy to the host"));
     memcpy(host_a, mailbox, bytes_a);
     memcpy(host_b, (const char *)mailbox + bytes_a, bytes_b);
   } else {
-    GI_TRY(fetch_slowly(host_a, a, bytes_a));
-    GI_TRY(fetch_slowly(host_b, b, bytes_b));
+    GI_TRY(fetch_slowly((cudaStream_t)stream, host_a, a, bytes_a));
+    GI_TRY(fetch_slowly((cudaStream_t)stream, host_b, b, bytes_b));
   }
 done:
-  if (status && mailbox) cudaStreamSynchronize(nullptr); /* nothing may write to a mailbox that is given back */
+  if (status && mailbox)
+    cudaStreamSynchronize((cudaStream_t)stream); /* nothing may write to a mailbox that is given back */
   gi_cuda_give_mailbox(ctx, mailbox);
   return status;
 }
 
-extern "C" gable_status gi_cuda_fetch(gable_context *ctx, void *host, const void *device, size_t bytes)
+extern "C" gable_status gi_cuda_fetch(gable_context *ctx, void *stream, void *host, const void *device, size_t bytes)
 {
-  return gi_cuda_fetch_two(ctx, host, device, bytes, host, device, 0);
+  return gi_cuda_fetch_two(ctx, stream, host, device, bytes, host, device, 0);
 }
 
-extern "C" gable_status gi_cuda_enter(const gable_context *ctx)
+extern "C" int gi_cuda_ordinal(const gable_context *ctx)
 {
-  return checked(cudaSetDevice(place_of(ctx)->ordinal), "cudaSetDevice");
+  return place_of(ctx)->ordinal;
 }
+
+namespace
+{
+
+gable_status cuda_enter(const gable_context *ctx, int *before)
+{
+  return current_device::enter(place_of(ctx)->ordinal, before);
+}
+
+void cuda_leave(const gable_context *ctx, int before)
+{
+  (void)ctx;
+  current_device::leave(before);
+}
+
+} /* namespace */
 
 extern "C" const gi_device gi_device_cuda = {
-    "cuda",
-    GI_ON_CUDA,
-    cuda_open,
-    cuda_close,
-    gi_cuda_enter,
-    cuda_alloc,
-    cuda_release,
-    cuda_copy_in,
-    cuda_copy_out,
-    cuda_synchronise,
-    cuda_fill,
-    cuda_stream_create,
-    cuda_stream_destroy,
-    cuda_event_create,
-    cuda_event_record,
-    cuda_event_elapsed,
-    cuda_event_destroy,
+    "cuda",           GI_ON_CUDA,        cuda_open,         cuda_close,         cuda_enter,
+    cuda_leave,       cuda_alloc,        cuda_release,      cuda_copy_in,       cuda_copy_out,
+    cuda_synchronise, cuda_fill,         cuda_own_stream,   cuda_stream_create, cuda_stream_destroy,
+    cuda_order_after, cuda_event_create, cuda_event_record, cuda_event_elapsed, cuda_event_destroy,
 };

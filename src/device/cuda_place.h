@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* The context's GPU becomes the calling thread's. */
-gable_status gi_cuda_enter(const gable_context *ctx);
+/* Of the context's GPU, as CUDA counts them. */
+int gi_cuda_ordinal(const gable_context *ctx);
 
 /* Multiprocessors of the context's GPU. */
 int gi_cuda_processors(const gable_context *ctx);
@@ -21,14 +21,14 @@ enum { GI_CUDA_LANDING = 4096 };
 void *gi_cuda_take_mailbox(gable_context *ctx);
 void gi_cuda_give_mailbox(gable_context *ctx, void *mailbox); /* NULL is fine */
 
-/* Looks at the host's memory until a kernel on the default stream has written there, and now and then whether the
- * stream has failed. */
-gable_status gi_cuda_await(const volatile unsigned *flag, const char *what);
+/* Looks at the host's memory until a kernel on the stream has written there, and now and then whether the stream has
+ * failed. */
+gable_status gi_cuda_await(void *stream, const volatile unsigned *flag, const char *what);
 
-/* Small results, in the order of the default stream: waits until they are there. */
-gable_status gi_cuda_fetch(gable_context *ctx, void *host, const void *device, size_t bytes);
-gable_status gi_cuda_fetch_two(gable_context *ctx, void *host_a, const void *a, size_t bytes_a, void *host_b,
-                               const void *b, size_t bytes_b);
+/* Small results, in the order of the stream: waits until they are there. */
+gable_status gi_cuda_fetch(gable_context *ctx, void *stream, void *host, const void *device, size_t bytes);
+gable_status gi_cuda_fetch_two(gable_context *ctx, void *stream, void *host_a, const void *a, size_t bytes_a,
+                               void *host_b, const void *b, size_t bytes_b);
 
 #ifdef __cplusplus
 }

@@ -20,21 +20,30 @@ typedef struct gi_device {
   gable_status (*open)(int ordinal, void **state);
   void (*close)(void *state);
 
-  /* The calling thread's launches go to this device from here on; cheap. */
-  gable_status (*enter)(const gable_context *ctx);
+  /* Between the two the calling thread's launches go to this device; leave gives it back the device that it had, which
+   * enter has put in *before.  Pairs nest.  leave after a failed enter does nothing, nor does GI_NOT_ENTERED.  The
+   * functions of this table enter by themselves. */
+  gable_status (*enter)(const gable_context *ctx, int *before);
+  void (*leave)(const gable_context *ctx, int before);
 
-  /* Memory of this device. */
+  /* Memory of this device, in the order of the context's stream: alloc returns what that stream may use next, release
+   * takes what it has been asked to use so far. */
   gable_status (*alloc)(gable_context *ctx, size_t bytes, void **out);
   void (*release)(gable_context *ctx, void *p);
 
-  /* Ordered on the stream (NULL: the default one); blocking where the host side is not pinned. */
+  /* Streams, here and below: NULL is the context's own.  Blocking where the host side is not pinned. */
   gable_status (*copy_in)(gable_context *ctx, void *device, const void *host, size_t bytes, void *stream);
   gable_status (*copy_out)(gable_context *ctx, void *host, const void *device, size_t bytes, void *stream);
   gable_status (*synchronise)(gable_context *ctx, void *stream);
   gable_status (*fill)(gable_context *ctx, void *device, int byte, size_t bytes, void *stream);
 
+  void *(*own_stream)(const gable_context *ctx);
   gable_status (*stream_create)(gable_context *ctx, void **out);
   void (*stream_destroy)(gable_context *ctx, void *stream);
+
+  /* What stream is asked from now on begins when all that earlier was asked so far is done.  Waits for nothing;
+   * does nothing where either is being captured in a graph. */
+  gable_status (*order_after)(gable_context *ctx, void *stream, void *earlier);
 
   /* Moments in a stream; elapsed waits for end. */
   gable_status (*event_create)(gable_context *ctx, void **out);
@@ -42,6 +51,20 @@ typedef struct gi_device {
   gable_status (*event_elapsed)(gable_context *ctx, void *begin, void *end, double *seconds);
   void (*event_destroy)(gable_context *ctx, void *event);
 } gi_device;
+
+enum { GI_NOT_ENTERED = -1 };
+
+/* The context's own stream; NULL without a GPU. */
+static inline void *gi_own_stream(const gable_context *ctx)
+{
+  return ctx->device->own_stream(ctx);
+}
+
+/* The stream that a caller names: NULL is the context's own. */
+static inline void *gi_stream_of(const gable_context *ctx, void *stream)
+{
+  return stream ? stream : gi_own_stream(ctx);
+}
 
 extern const gi_device gi_device_cpu;
 extern const gi_device gi_device_cuda;

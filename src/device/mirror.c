@@ -39,10 +39,14 @@ done:
   return status;
 }
 
-static gable_status mirror_enter(const gable_context *ctx)
+static gable_status mirror_enter(const gable_context *ctx, int *before)
 {
-  (void)ctx;
-  return GABLE_OK;
+  return gi_device_cpu.enter(ctx, before);
+}
+
+static void mirror_leave(const gable_context *ctx, int before)
+{
+  gi_device_cpu.leave(ctx, before);
 }
 
 static void mirror_close(void *state)
@@ -197,6 +201,11 @@ done:
   return status;
 }
 
+static void *mirror_own_stream(const gable_context *ctx)
+{
+  return gi_device_cpu.own_stream(ctx);
+}
+
 /* A stream is a place to point at. */
 static gable_status mirror_stream_create(gable_context *ctx, void **out)
 {
@@ -211,6 +220,11 @@ done:
 static void mirror_stream_destroy(gable_context *ctx, void *stream)
 {
   gi_free(ctx, stream);
+}
+
+static gable_status mirror_order_after(gable_context *ctx, void *stream, void *earlier)
+{
+  return gi_device_cpu.order_after(ctx, stream, earlier);
 }
 
 static gable_status mirror_event_create(gable_context *ctx, void **out)
@@ -239,14 +253,17 @@ const gi_device gi_device_mirror = {
     .open = mirror_open,
     .close = mirror_close,
     .enter = mirror_enter,
+    .leave = mirror_leave,
     .alloc = mirror_alloc,
     .release = mirror_release,
     .copy_in = mirror_copy_in,
     .copy_out = mirror_copy_out,
     .synchronise = mirror_synchronise,
     .fill = mirror_fill,
+    .own_stream = mirror_own_stream,
     .stream_create = mirror_stream_create,
     .stream_destroy = mirror_stream_destroy,
+    .order_after = mirror_order_after,
     .event_create = mirror_event_create,
     .event_record = mirror_event_record,
     .event_elapsed = mirror_event_elapsed,

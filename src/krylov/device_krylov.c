@@ -26,6 +26,7 @@ gable_status gi_device_krylov_init(gable_context *ctx, const gik_krylov_steps *s
   out->ctx = ctx;
   out->steps = steps;
   out->k.n = n;
+  out->k.stream = gi_own_stream(ctx);
   /* an idle GPU between two looks costs 10 us, an iteration too many its products and solves */
   out->batch = n < 100000 ? 8 : n < 1000000 ? 4 : 1;
   GI_TRY(take(ctx, (restart ? r + 1 : GI_BICGSTAB_VECTORS) * m, &out->vectors));

@@ -35,8 +35,8 @@ gable_status gi_device_krylov_begin(gi_device_krylov *w, const double *b, const 
 gable_status gi_device_krylov_look(gi_device_krylov *w, const gi_iteration *how, gable_idx *seen,
                                    gik_krylov_state *state, gi_iteration_result *result);
 
-/* As gi_cg, gi_bicgstab and gi_gmres: b and x [n] on the device; the operators work on the default stream and need not
- * wait for it.  how->work is not used. */
+/* As gi_cg, gi_bicgstab and gi_gmres: b and x [n] on the device; the operators work on the context's stream and need
+ * not wait for it.  how->work is not used. */
 gable_status gi_device_cg(gi_device_krylov *w, gi_operator apply, gi_operator precondition, void *user, const double *b,
                           double *x, const gi_iteration *how, gi_iteration_result *result);
 gable_status gi_device_bicgstab(gi_device_krylov *w, gi_operator apply, gi_operator precondition, void *user,

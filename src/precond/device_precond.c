@@ -63,7 +63,8 @@ static gable_status scratch_init(const gi_device_precond *p, scratch *s)
   const size_t control = (sizeof(gik_control) + 63) / 64 * 64;
   GI_TRY(gi_level_order_make(p->first, &s->order));
   GI_TRY(device->alloc(p->ctx, control + 64 + (size_t)p->rows.a.n, &s->block));
-  s->f = (gik_incomplete){.a = &p->rows.a, .order = s->order.list, .factor = p->factor};
+  s->f =
+      (gik_incomplete){.a = &p->rows.a, .order = s->order.list, .factor = p->factor, .stream = gi_own_stream(p->ctx)};
   s->f.control = s->block;
   s->f.fault = (int *)((char *)s->block + control);
   s->f.ready = (unsigned char *)s->block + control + 64;
@@ -167,7 +168,7 @@ static gable_status make_jacobi(gi_device_precond *p)
   void *on_device = NULL;
   GI_TRY(ctx->device->alloc(ctx, sizeof fault, &on_device));
   GI_TRY(ctx->device->copy_in(ctx, on_device, fault, sizeof fault, NULL));
-  GI_TRY(p->rows.kernels->relax(&p->rows.a, 1.0, p->factor, on_device, NULL));
+  GI_TRY(p->rows.kernels->relax(&p->rows.a, 1.0, p->factor, on_device, gi_own_stream(ctx)));
   GI_TRY(ctx->device->copy_out(ctx, fault, on_device, sizeof fault, NULL));
   GI_TRY(ctx->device->synchronise(ctx, NULL));
   if (fault[1] < fault[0]) fault[0] = fault[1];
@@ -226,8 +227,14 @@ done:
 
 gable_status gi_device_precond_multiply(const gi_device_precond *p, const double *x, double *y)
 {
-  const gik_product product = {
-      .part = GIK_WHOLE, .type = GABLE_TYPE_D, .x = x, .y = y, .b_step = 1, .x_step = 1, .count = 1};
+  const gik_product product = {.part = GIK_WHOLE,
+                               .type = GABLE_TYPE_D,
+                               .x = x,
+                               .y = y,
+                               .b_step = 1,
+                               .x_step = 1,
+                               .count = 1,
+                               .stream = gi_own_stream(p->ctx)};
   return p->rows.kernels->product(&p->rows.a, &product);
 }
 

@@ -28,7 +28,7 @@ gable_status gi_device_precond_make(gable_context *ctx, gable_preconditioner kin
                                     const gable_matrix_view *a, gi_device_precond *out);
 void gi_device_precond_release(gi_device_precond *p); /* fine on a zeroed one */
 
-/* On the default stream, x and y on the device: y = A x, and z ~ A^-1 r. */
+/* On the context's stream, x and y on the device: y = A x, and z ~ A^-1 r. */
 gable_status gi_device_precond_multiply(const gi_device_precond *p, const double *x, double *y);
 gable_status gi_device_precond_apply(gi_device_precond *p, const gik_krylov *k, const double *r, double *z);
 

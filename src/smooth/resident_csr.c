@@ -236,7 +236,7 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
   GI_TRY(place(ctx, shape, a->ptr, (n + 1) * gi_type_size(shape->offset_type), &own_ptr, &ptr));
   GI_TRY(ctx->device->alloc(ctx, (n + 1) * sizeof *out->ptr, &p));
   out->ptr = p;
-  GI_TRY(kernels->offsets(shape->n, (unsigned)nnz, ptr, wide, shape->base, out->ptr, flags, NULL));
+  GI_TRY(kernels->offsets(shape->n, (unsigned)nnz, ptr, wide, shape->base, out->ptr, flags, gi_own_stream(ctx)));
   GI_TRY(look(ctx, flags, &found));
   if (found.irregular) goto done;
   GI_TRY(place(ctx, shape, a->idx, (size_t)nnz * sizeof *a->idx, &own_idx, &idx));
@@ -244,12 +244,12 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
   out->idx = p;
   GI_TRY(ctx->device->alloc(ctx, n * sizeof *out->diagonal + 1, &p));
   out->diagonal = p;
-  GI_TRY(kernels->indices(shape->n, out->ptr, shape->base, idx, out->idx, out->diagonal, flags, NULL));
+  GI_TRY(kernels->indices(shape->n, out->ptr, shape->base, idx, out->idx, out->diagonal, flags, gi_own_stream(ctx)));
   GI_TRY(look(ctx, flags, &found));
   if (found.irregular || (need_diagonal && found.hollow)) goto done;
   out->a = (gik_rows){shape->n, (unsigned)nnz, out->ptr, out->diagonal, out->idx, NULL, shape->value_type};
   if (need_diagonal) {
-    GI_TRY(kernels->compare(&out->a, flags, NULL));
+    GI_TRY(kernels->compare(&out->a, flags, gi_own_stream(ctx)));
     GI_TRY(look(ctx, flags, &found));
     out->symmetric = !found.unequal && 2 * (gable_off)found.below + shape->n == nnz;
   }
@@ -320,7 +320,7 @@ gable_status gi_resident_csr_update(gable_context *ctx, gi_resident_csr *w, cons
   }
   if (w->takes_host_values) GI_TRY(ctx->device->copy_in(ctx, w->caller_val, val, bytes, stream));
   GI_TRY(w->kernels->gather(w->val, w->takes_host_values ? w->caller_val : val, w->from, w->a.nnz, w->a.value_type,
-                            stream));
+                            gi_stream_of(ctx, stream)));
 done:
   return status;
 }

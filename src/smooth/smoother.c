@@ -49,6 +49,7 @@ gable_status gi_smoother_create(gable_context *ctx, const gable_smoother_options
   GI_TRY(method_from(ctx, own.method, &method));
   GI_ALLOC_ZERO(ctx, s, 1);
   s->ctx = ctx;
+  s->stream = gi_own_stream(ctx);
   s->options = own;
   s->options.method = gi_method_name(method);
   s->method = method;
@@ -76,6 +77,7 @@ static void pass_stream(gable_smoother *s)
 gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
+  int before = GI_NOT_ENTERED;
   gable_idx bad_row;
   gable_matrix_view pattern;
   s->kind->release(s->state);
@@ -86,7 +88,8 @@ gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
              "the matrix is in device memory, this context is %s", s->ctx->where);
   GI_REQUIRE(a->structure == GABLE_STRUCTURE_GENERAL || a->part == GABLE_PART_FULL, GABLE_ERR_ARGUMENT,
              "one triangle of a symmetric matrix: sweeps want both, gable_matrix_expand makes them");
-  GI_TRY(s->ctx->device->enter(s->ctx));
+  GI_TRY(s->ctx->device->enter(s->ctx, &before));
+  GI_TRY(s->ctx->device->order_after(s->ctx, gi_own_stream(s->ctx), s->stream));
   GI_TRY(s->kind->analyse(s->ctx, &s->shape, a, s->method, &s->options, &bad_row, &s->state));
   pass_stream(s);
   pattern = *a;
@@ -96,18 +99,21 @@ gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
   if (status) s->state = NULL;
   GI_TRY(status);
 done:
+  s->ctx->device->leave(s->ctx, before);
   return status;
 }
 
 gable_status gi_smoother_update(gable_smoother *s, const void *val)
 {
   gable_status status = GABLE_OK;
+  int before = GI_NOT_ENTERED;
   gable_idx bad_row;
   s->updated = 0;
-  GI_TRY(s->ctx->device->enter(s->ctx));
+  GI_TRY(s->ctx->device->enter(s->ctx, &before));
   GI_TRY(s->kind->update(s->state, val, &bad_row));
   s->updated = 1;
 done:
+  s->ctx->device->leave(s->ctx, before);
   return status;
 }
 
@@ -115,12 +121,13 @@ gable_status gi_smoother_apply(gable_smoother *s, const gable_vectors_view *b, g
                                double *history)
 {
   gable_status status = GABLE_OK;
+  int before = GI_NOT_ENTERED;
   gi_sweep_run all = {.type = b->type, .space = b->space, .sweeps = sweeps, .history = history};
   all.b = b->data;
   all.x = x->data;
   gi_strides_of(b, &all.b_step, &all.b_rhs);
   gi_strides_of(x, &all.x_step, &all.x_rhs);
-  GI_TRY(s->ctx->device->enter(s->ctx));
+  GI_TRY(s->ctx->device->enter(s->ctx, &before));
   for (int k = 0; history && k <= sweeps; k++) history[k] = 0;
   for (gable_off j = 0; j < b->count && b->n; j += s->options.max_rhs) {
     gi_sweep_run some = gi_sweep_column(&all, (gable_idx)j);
@@ -129,21 +136,24 @@ gable_status gi_smoother_apply(gable_smoother *s, const gable_vectors_view *b, g
   }
   for (int k = 0; history && k <= sweeps; k++) history[k] = sqrt(history[k]);
 done:
+  s->ctx->device->leave(s->ctx, before);
   return status;
 }
 
 void gi_smoother_set_stream(gable_smoother *s, void *stream)
 {
-  s->stream = stream;
+  s->stream = gi_stream_of(s->ctx, stream);
   pass_stream(s);
 }
 
 gable_status gi_smoother_status(gable_smoother *s, gable_idx *row)
 {
   gable_status status = GABLE_OK;
+  int before = GI_NOT_ENTERED;
   gable_idx none;
-  GI_TRY(s->ctx->device->enter(s->ctx));
+  GI_TRY(s->ctx->device->enter(s->ctx, &before));
   GI_TRY(s->kind->status(s->state, row ? row : &none));
 done:
+  s->ctx->device->leave(s->ctx, before);
   return status;
 }

@@ -34,7 +34,7 @@ typedef struct gi_sweep_kind {
                           const gable_smoother_options *options, gable_idx *bad_row, void **state);
   gable_status (*update)(void *state, const void *val, gable_idx *bad_row);
   gable_status (*apply)(void *state, const gi_sweep_run *run);
-  /* On which apply works from now on, and which status and release wait for (at first the default stream); NULL: these
+  /* On which apply works from now on, and which status and release wait for (at first the context's); NULL: these
    * sweeps have no use for one. */
   void (*set_stream)(void *state, void *stream);
   /* What went wrong in asynchronous sweeps since the last call; waits. */

@@ -125,7 +125,7 @@ static gable_status make_published(whole *s)
     GI_TRY(take(s, sizeof *s->control[k], &p));
     s->control[k] = p;
     GI_TRY(take(s, (2 * (size_t)n + 1) * gi_type_size(type), &s->published[k]));
-    GI_TRY(gik_row_sweeps_cuda.prepare(s->control[k], s->published[k], n, type, NULL));
+    GI_TRY(gik_row_sweeps_cuda.prepare(s->control[k], s->published[k], n, type, gi_own_stream(s->ctx)));
   }
   GI_TRY(s->ctx->device->synchronise(s->ctx, NULL));
 done:
@@ -142,6 +142,7 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   s->options = *options;
   s->method = method;
   s->staged = ctx->device->kind == GI_ON_CUDA;
+  s->stream = gi_own_stream(ctx);
   GI_REQUIRE((gable_off)shape->n * options->max_rhs <= INT_MAX, GABLE_ERR_LIMIT,
              "%d rows and %d right-hand sides at once are too many: give a smaller max_rhs", shape->n,
              options->max_rhs);
@@ -165,11 +166,11 @@ static gable_status update(void *state, const void *val, gable_idx *bad_row)
   gable_context *ctx = s->ctx;
   int fault[2] = {INT_MAX, INT_MAX};
   *bad_row = -1;
-  GI_TRY(gi_resident_csr_update(ctx, &s->rows, val, NULL));
-  GI_TRY(ctx->device->copy_in(ctx, s->fault, fault, sizeof fault, NULL));
-  GI_TRY(s->rows.kernels->relax(&s->rows.a, s->options.omega, s->relaxed, s->fault, NULL));
-  GI_TRY(ctx->device->copy_out(ctx, fault, s->fault, sizeof fault, NULL));
-  GI_TRY(ctx->device->synchronise(ctx, NULL));
+  GI_TRY(gi_resident_csr_update(ctx, &s->rows, val, s->stream));
+  GI_TRY(ctx->device->copy_in(ctx, s->fault, fault, sizeof fault, s->stream));
+  GI_TRY(s->rows.kernels->relax(&s->rows.a, s->options.omega, s->relaxed, s->fault, s->stream));
+  GI_TRY(ctx->device->copy_out(ctx, fault, s->fault, sizeof fault, s->stream));
+  GI_TRY(ctx->device->synchronise(ctx, s->stream));
   *bad_row = fault[0] < fault[1] ? fault[0] : fault[1] < INT_MAX ? fault[1] : -1;
   GI_REQUIRE(fault[1] == INT_MAX || fault[0] < fault[1], GABLE_ERR_NOT_FINITE,
              "the diagonal entry of row %d (counted from 0) is not finite", fault[1]);
@@ -180,7 +181,7 @@ static gable_status update(void *state, const void *val, gable_idx *bad_row)
     GI_TRY(gi_trisolve_update(s->to[d].plan, s->rows.val, s->relaxed));
     if (s->to[d].work) continue;
     GI_TRY(gi_work_create(s->to[d].plan, s->options.max_rhs, &s->to[d].work));
-    gi_work_set_stream(s->to[d].work, s->stream);
+    GI_TRY(gi_work_set_stream(s->to[d].work, s->stream));
   }
 done:
   return status;
@@ -421,9 +422,12 @@ done:
 static void set_stream(void *state, void *stream)
 {
   whole *s = state;
+  (void)s->ctx->device->order_after(s->ctx, stream, s->stream);
   s->stream = stream;
-  for (int d = 0; d < 2; d++)
-    if (s->to[d].work) gi_work_set_stream(s->to[d].work, stream);
+  for (int d = 0; d < 2; d++) {
+    if (s->to[d].plan) (void)gi_trisolve_set_stream(s->to[d].plan, stream);
+    if (s->to[d].work) (void)gi_work_set_stream(s->to[d].work, stream);
+  }
 }
 
 static void info_of(const void *state, gable_smoother_info *info)

@@ -116,7 +116,8 @@ struct gable_trisolve {
   gi_phase phase;
   uint64_t generation; /* counts analyses, so that an old work is refused */
   const gi_trisolve_backend *backend;
-  void *state; /* the backend's */
+  void *state;  /* the backend's */
+  void *stream; /* cuda: of updates, and after which the arrays of the matrix are read */
   gi_shape shape;
   gable_idx bad_row;
   double analyse_s, update_s;
@@ -131,9 +132,10 @@ struct gable_work {
   void *host;   /* scratch, aligned to 64 */
   void *device; /* scratch, aligned to 256 */
   void *stream;
-  unsigned seen_updates; /* cuda: the stream waits for those up to this one */
-  unsigned borrowed[2];  /* cuda: the update whose values an op without a schedule has, for each type of vectors */
-  gable_status fault;    /* of solves since gable_work_status last looked */
+  struct gable_work *next; /* cuda: of the plan's works */
+  unsigned seen_updates;   /* cuda: the stream waits for those up to this one */
+  unsigned borrowed[2];    /* cuda: the update whose values an op without a schedule has, for each type of vectors */
+  gable_status fault;      /* of solves since gable_work_status last looked */
   gable_idx fault_row;
 };
 

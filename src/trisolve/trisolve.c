@@ -39,6 +39,7 @@ gable_status gi_trisolve_create(gable_context *ctx, const gable_trisolve_options
   t->options = own;
   t->options.method = gi_method_name(method);
   t->method = method;
+  t->stream = gi_own_stream(ctx);
   t->bad_row = -1;
   t->backend = ctx->device->kind == GI_ON_CUDA     ? &gi_trisolve_cuda
                : ctx->device->kind == GI_ON_MIRROR ? &gi_trisolve_mirror
@@ -87,10 +88,19 @@ gable_status gi_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *a)
   const double start = gi_now();
   gi_trisolve_reset(t);
   GI_TRY(shape_of(t, a, &t->shape));
-  GI_TRY(t->ctx->device->enter(t->ctx));
   GI_TRY(t->backend->analyse(t, a));
   t->phase = GI_ANALYSED;
   t->analyse_s = gi_now() - start;
+done:
+  return status;
+}
+
+gable_status gi_trisolve_set_stream(gable_trisolve *t, void *stream)
+{
+  gable_status status = GABLE_OK;
+  stream = gi_stream_of(t->ctx, stream);
+  GI_TRY(t->ctx->device->order_after(t->ctx, stream, t->stream));
+  t->stream = stream;
 done:
   return status;
 }
@@ -101,7 +111,6 @@ gable_status gi_trisolve_update(gable_trisolve *t, const void *val, const void *
   const double start = gi_now();
   t->phase = GI_ANALYSED;
   t->bad_row = -1;
-  GI_TRY(t->ctx->device->enter(t->ctx));
   GI_TRY(t->backend->update(t, val, diagonal));
   t->phase = GI_UPDATED;
   t->update_s = gi_now() - start;
@@ -114,7 +123,6 @@ gable_status gi_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op 
 {
   gable_status status = GABLE_OK;
   if (!b->n || !b->count) goto done;
-  GI_TRY(t->ctx->device->enter(t->ctx));
   GI_TRY(t->backend->solve(t, w, op, b, x));
 done:
   return status;
@@ -138,7 +146,6 @@ done:
 gable_status gi_trisolve_get_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(t->ctx->device->enter(t->ctx));
   GI_TRY(t->backend->schedule(t, op, order, level));
 done:
   return status;

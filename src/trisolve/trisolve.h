@@ -22,6 +22,9 @@ void gi_trisolve_reset(gable_trisolve *t);
 /* By t->method, without timing any candidate.  Errors are those of gable_trisolve_analyse. */
 gable_status gi_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *a);
 
+/* Of updates, and after which an analysis reads device memory; NULL: the context's own. */
+gable_status gi_trisolve_set_stream(gable_trisolve *t, void *stream);
+
 /* diagonal: [n] with GABLE_DIAG_SEPARATE, else NULL. */
 gable_status gi_trisolve_update(gable_trisolve *t, const void *val, const void *diagonal);
 
@@ -38,7 +41,9 @@ void gi_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, siz
 gable_status gi_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host, void *device, gable_work **out);
 gable_status gi_work_create(const gable_trisolve *t, gable_idx max_rhs, gable_work **out);
 void gi_work_destroy(gable_work **w); /* NULL is fine; sets *w to NULL */
-void gi_work_set_stream(gable_work *w, void *stream);
+
+/* NULL: the context's own.  What the stream is asked from now on comes after what the one before was asked. */
+gable_status gi_work_set_stream(gable_work *w, void *stream);
 
 /* The first fault of solves with w since the last call, and its row (NULL: not asked for; -1: none). */
 gable_status gi_work_status(gable_work *w, gable_idx *row);

@@ -24,8 +24,8 @@ gable_status gi_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void 
   w->max_rhs = max_rhs;
   w->host = (char *)host + header_bytes();
   w->device = device;
+  w->stream = gi_own_stream(t->ctx);
   w->fault_row = -1;
-  GI_TRY(t->ctx->device->enter(t->ctx));
   GI_TRY(t->backend->work_init(w));
   *out = w;
 done:
@@ -38,7 +38,6 @@ gable_status gi_work_create(const gable_trisolve *t, gable_idx max_rhs, gable_wo
   void *host = NULL, *device = NULL;
   size_t host_bytes = 0, device_bytes = 0;
   *out = NULL;
-  GI_TRY(t->ctx->device->enter(t->ctx));
   gi_work_bytes(t, max_rhs, &host_bytes, &device_bytes);
   host = gi_alloc(t->ctx, (gable_off)host_bytes, 1);
   GI_REQUIRE(host, GABLE_ERR_MEMORY, "out of memory: %.1f MB of scratch", (double)host_bytes / 1e6);
@@ -58,23 +57,28 @@ void gi_work_destroy(gable_work **w)
   gable_work *p = *w;
   gable_context *ctx = p->plan->ctx;
   *w = NULL;
-  (void)ctx->device->enter(ctx);
   p->plan->backend->work_release(p);
   if (!p->owned) return;
   if (p->device) ctx->device->release(ctx, p->device);
   gi_free(ctx, p);
 }
 
-void gi_work_set_stream(gable_work *w, void *stream)
+gable_status gi_work_set_stream(gable_work *w, void *stream)
 {
-  if (stream != w->stream) w->seen_updates = 0; /* the new stream has waited for no update */
+  gable_status status = GABLE_OK;
+  gable_context *ctx = w->plan->ctx;
+  stream = gi_stream_of(ctx, stream);
+  if (stream == w->stream) goto done;
+  GI_TRY(ctx->device->order_after(ctx, stream, w->stream));
+  w->seen_updates = 0; /* the new stream has waited for no update */
   w->stream = stream;
+done:
+  return status;
 }
 
 gable_status gi_work_status(gable_work *w, gable_idx *row)
 {
   gable_status status = GABLE_OK, fault = GABLE_OK;
-  GI_TRY(w->plan->ctx->device->enter(w->plan->ctx));
   GI_TRY(w->plan->backend->work_status(w));
   fault = w->fault;
   if (row) *row = w->fault_row;

@@ -4,6 +4,7 @@
  * does not run.  A warp works on its row in shared memory where it fits, and reads the rows that it needs when their
  * flags say that they are done. */
 #include "cuda/device_wait.cuh"
+#include "cuda/launch.cuh"
 #include "kernels/krylov/incomplete.h"
 
 namespace gik
@@ -155,25 +156,18 @@ namespace
 
 template <bool SYMMETRIC> gable_status run(const gik_incomplete *f)
 {
-  gable_status status = GABLE_OK;
-  cudaError_t e = cudaSuccess;
   int device = 0, processors = 1, blocks = 1;
   const unsigned wanted = ((unsigned)f->a->n + 7) / 8;
-  const cudaStream_t stream = (cudaStream_t)f->stream;
   const auto kernel = gik::incomplete_kernel<SYMMETRIC>;
+  gik::launches on(f->stream);
   if (!f->a->n) return GABLE_OK;
-  e = cudaGetDevice(&device);
-  if (!e) e = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  if (!e) e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, gik::INCOMPLETE_BLOCK, 0);
-  if (!e) e = cudaMemsetAsync(f->ready, 0, (size_t)f->a->n, stream);
-  if (!e) {
-    const unsigned most = (unsigned)(blocks * processors), grid = wanted < most ? wanted : most;
-    kernel<<<grid, gik::INCOMPLETE_BLOCK, 0, stream>>>(*f, *f->a);
-    e = cudaGetLastError();
-  }
-  GI_REQUIRE(!e, GABLE_ERR_BACKEND, "%s: %s", SYMMETRIC ? "IC(0)" : "ILU(0)", cudaGetErrorString(e));
-done:
-  return status;
+  on.call([&] { return cudaGetDevice(&device); });
+  on.call([&] { return cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device); });
+  on.call([&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, gik::INCOMPLETE_BLOCK, 0); });
+  on.call([&] { return cudaMemsetAsync(f->ready, 0, (size_t)f->a->n, on.stream); });
+  const unsigned most = (unsigned)(blocks * processors), grid = wanted < most ? wanted : most;
+  on.launch(kernel, grid, gik::INCOMPLETE_BLOCK, 0, *f, *f->a);
+  return on.status(SYMMETRIC ? "IC(0)" : "ILU(0)");
 }
 
 } /* namespace */

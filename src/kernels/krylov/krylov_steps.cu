@@ -3,11 +3,11 @@
  * A step is one kernel: what each element does and adds to the sums, and what one thread does with the sums when the
  * last block has arrived.  Blocks add in an order that depends on n alone. */
 #include "cuda/block_sum.cuh"
-#include "cuda/status.cuh"
+#include "cuda/launch.cuh"
 #include "kernels/krylov/krylov_steps.h"
 
 using gik::block_sum;
-using gik::launched;
+using gik::launches;
 
 namespace
 {
@@ -62,15 +62,17 @@ template <int SUMS, class Each, class End> gable_status step(const gik_krylov *k
 {
   const size_t wanted = ((size_t)k->n + 4 * BLOCK - 1) / (4 * BLOCK);
   const unsigned blocks = wanted < 1 ? 1 : wanted < GIK_STEP_PARTS ? (unsigned)wanted : (unsigned)GIK_STEP_PARTS;
-  step_kernel<SUMS><<<blocks, BLOCK, 0, (cudaStream_t)k->stream>>>(k->n, k->state, k->parts, each, end);
-  return launched(what);
+  launches on(k->stream);
+  on.launch(step_kernel<SUMS, Each, End>, blocks, BLOCK, 0, k->n, k->state, k->parts, each, end);
+  return on.status(what);
 }
 
 template <class Each> gable_status map(const gik_krylov *k, const char *what, Each each)
 {
   const unsigned blocks = ((unsigned)k->n + BLOCK - 1) / BLOCK;
-  if (k->n) map_kernel<<<blocks, BLOCK, 0, (cudaStream_t)k->stream>>>(k->n, k->state, each);
-  return launched(what);
+  launches on(k->stream);
+  if (k->n) on.launch(map_kernel<Each>, blocks, BLOCK, 0, k->n, k->state, each);
+  return on.status(what);
 }
 
 /* Iteration s->iteration has this norm of r: is it over? */
@@ -261,9 +263,10 @@ gable_status dots(const gik_krylov *k, int count, const double *basis, const dou
 {
   const int *wanted = second ? &k->state->again : nullptr;
   const dim3 grid(GIK_DOT_PARTS, (unsigned)count + 1);
-  dots_kernel<<<grid, BLOCK, 0, (cudaStream_t)k->stream>>>(k->n, count, basis, v, parts_h, wanted);
-  dots_end_kernel<<<(unsigned)count + 1, BLOCK, 0, (cudaStream_t)k->stream>>>(parts_h, h, wanted);
-  return launched("GMRES");
+  launches on(k->stream);
+  on.launch(dots_kernel, grid, BLOCK, 0, k->n, count, basis, v, parts_h, wanted);
+  on.launch(dots_end_kernel, (unsigned)count + 1, BLOCK, 0, parts_h, h, wanted);
+  return on.status("GMRES");
 }
 
 gable_status project(const gik_krylov *k, int count, const double *basis, const double *h, double *v, double *total,

@@ -1,10 +1,10 @@
 /* row_pattern.cu: see row_pattern.h. */
 #include <cstdint>
 
-#include "cuda/status.cuh"
+#include "cuda/launch.cuh"
 #include "kernels/sparse/row_pattern.h"
 
-using gik::launched;
+using gik::launches;
 
 namespace
 {
@@ -31,11 +31,12 @@ gable_status offsets(gable_idx n, unsigned nnz, const void *from, int wide, int 
                      gik_pattern_flags *flags, void *stream)
 {
   const unsigned blocks = blocks_for((size_t)n + 1);
+  launches on(stream);
   if (wide)
-    offsets_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(n, nnz, (const int64_t *)from, base, ptr, flags);
+    on.launch(offsets_kernel<int64_t>, blocks, BLOCK, 0, n, nnz, (const int64_t *)from, base, ptr, flags);
   else
-    offsets_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(n, nnz, (const int32_t *)from, base, ptr, flags);
-  return launched("offsets");
+    on.launch(offsets_kernel<int32_t>, blocks, BLOCK, 0, n, nnz, (const int32_t *)from, base, ptr, flags);
+  return on.status("offsets");
 }
 
 /* A few threads a row. */
@@ -66,10 +67,9 @@ __global__ void indices_kernel(gable_idx n, const unsigned *ptr, int base, const
 gable_status indices(gable_idx n, const unsigned *ptr, int base, const gable_idx *given, gable_idx *idx,
                      unsigned *diagonal, gik_pattern_flags *flags, void *stream)
 {
-  if (n)
-    indices_kernel<<<blocks_for((size_t)n * LANES), BLOCK, 0, (cudaStream_t)stream>>>(n, ptr, base, given, idx,
-                                                                                      diagonal, flags);
-  return launched("indices");
+  launches on(stream);
+  if (n) on.launch(indices_kernel, blocks_for((size_t)n * LANES), BLOCK, 0, n, ptr, base, given, idx, diagonal, flags);
+  return on.status("indices");
 }
 
 __global__ void compare_kernel(const gik_rows a, gik_pattern_flags *flags, unsigned long long *below)
@@ -99,8 +99,9 @@ __global__ void compare_kernel(const gik_rows a, gik_pattern_flags *flags, unsig
 
 gable_status compare(const gik_rows *a, gik_pattern_flags *flags, void *stream)
 {
-  if (a->n) compare_kernel<<<blocks_for((size_t)a->n), BLOCK, 0, (cudaStream_t)stream>>>(*a, flags, &flags->below);
-  return launched("comparison of a pattern with its transpose");
+  launches on(stream);
+  if (a->n) on.launch(compare_kernel, blocks_for((size_t)a->n), BLOCK, 0, *a, flags, &flags->below);
+  return on.status("comparison of a pattern with its transpose");
 }
 
 } /* namespace */

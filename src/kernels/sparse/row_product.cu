@@ -1,10 +1,10 @@
 /* row_product.cu: see row_product.h.  A few neighbouring threads share a row. */
 #include "cuda/block_sum.cuh"
-#include "cuda/status.cuh"
+#include "cuda/launch.cuh"
 #include "kernels/sparse/row_product.h"
 
 using gik::block_sum;
-using gik::launched;
+using gik::launches;
 
 namespace
 {
@@ -113,50 +113,50 @@ template <typename A, typename V> vectors<A, V> vectors_of(const gik_product *p)
           p->b_rhs,        p->x_rhs,        p->count,  p->exact != 0};
 }
 
-template <typename A, typename V> void product_launch(const gik_rows *a, const gik_product *p)
+template <typename A, typename V> void product_launch(const gik_rows *a, const gik_product *p, launches *on)
 {
   const double mean = (double)a->nnz / a->n * (p->part == GIK_WHOLE ? 1.0 : 0.5);
   const vectors<A, V> v = vectors_of<A, V>(p);
-  const cudaStream_t stream = (cudaStream_t)p->stream;
   const size_t n = (size_t)a->n;
   if (mean <= 2)
-    product_kernel<A, V, 1><<<blocks_for(n), BLOCK, 0, stream>>>(*a, p->part, v);
+    on->launch(product_kernel<A, V, 1>, blocks_for(n), BLOCK, 0, *a, p->part, v);
   else if (mean <= 4)
-    product_kernel<A, V, 2><<<blocks_for(2 * n), BLOCK, 0, stream>>>(*a, p->part, v);
+    on->launch(product_kernel<A, V, 2>, blocks_for(2 * n), BLOCK, 0, *a, p->part, v);
   else if (mean <= 8)
-    product_kernel<A, V, 4><<<blocks_for(4 * n), BLOCK, 0, stream>>>(*a, p->part, v);
+    on->launch(product_kernel<A, V, 4>, blocks_for(4 * n), BLOCK, 0, *a, p->part, v);
   else if (mean <= 20)
-    product_kernel<A, V, 8><<<blocks_for(8 * n), BLOCK, 0, stream>>>(*a, p->part, v);
+    on->launch(product_kernel<A, V, 8>, blocks_for(8 * n), BLOCK, 0, *a, p->part, v);
   else if (mean <= 48)
-    product_kernel<A, V, 16><<<blocks_for(16 * n), BLOCK, 0, stream>>>(*a, p->part, v);
+    on->launch(product_kernel<A, V, 16>, blocks_for(16 * n), BLOCK, 0, *a, p->part, v);
   else
-    product_kernel<A, V, 32><<<blocks_for(32 * n), BLOCK, 0, stream>>>(*a, p->part, v);
+    on->launch(product_kernel<A, V, 32>, blocks_for(32 * n), BLOCK, 0, *a, p->part, v);
 }
 
 gable_status product(const gik_rows *a, const gik_product *p)
 {
+  launches on(p->stream);
   if (!a->n) return GABLE_OK;
   if (a->value_type == GABLE_TYPE_D)
-    product_launch<double, double>(a, p);
+    product_launch<double, double>(a, p, &on);
   else if (p->type == GABLE_TYPE_D)
-    product_launch<float, double>(a, p);
+    product_launch<float, double>(a, p, &on);
   else
-    product_launch<float, float>(a, p);
-  return launched("product");
+    product_launch<float, float>(a, p, &on);
+  return on.status("product");
 }
 
 gable_status turn(const gik_rows *a, const gik_product *p)
 {
   const unsigned blocks = blocks_for((size_t)a->n);
-  const cudaStream_t stream = (cudaStream_t)p->stream;
+  launches on(p->stream);
   if (!a->n) return GABLE_OK;
   if (a->value_type == GABLE_TYPE_D)
-    turn_kernel<<<blocks, BLOCK, 0, stream>>>(*a, vectors_of<double, double>(p));
+    on.launch(turn_kernel<double, double>, blocks, BLOCK, 0, *a, vectors_of<double, double>(p));
   else if (p->type == GABLE_TYPE_D)
-    turn_kernel<<<blocks, BLOCK, 0, stream>>>(*a, vectors_of<float, double>(p));
+    on.launch(turn_kernel<float, double>, blocks, BLOCK, 0, *a, vectors_of<float, double>(p));
   else
-    turn_kernel<<<blocks, BLOCK, 0, stream>>>(*a, vectors_of<float, float>(p));
-  return launched("turn of a sweep");
+    on.launch(turn_kernel<float, float>, blocks, BLOCK, 0, *a, vectors_of<float, float>(p));
+  return on.status("turn of a sweep");
 }
 
 template <typename A> __global__ void relax_kernel(const gik_rows a, double omega, A *d, int *fault)
@@ -174,12 +174,13 @@ template <typename A> __global__ void relax_kernel(const gik_rows a, double omeg
 gable_status relax(const gik_rows *a, double omega, void *d, int *fault, void *stream)
 {
   const unsigned blocks = blocks_for((size_t)a->n);
+  launches on(stream);
   if (!a->n) return GABLE_OK;
   if (a->value_type == GABLE_TYPE_D)
-    relax_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(*a, omega, (double *)d, fault);
+    on.launch(relax_kernel<double>, blocks, BLOCK, 0, *a, omega, (double *)d, fault);
   else
-    relax_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(*a, omega, (float *)d, fault);
-  return launched("relaxed diagonal");
+    on.launch(relax_kernel<float>, blocks, BLOCK, 0, *a, omega, (float *)d, fault);
+  return on.status("relaxed diagonal");
 }
 
 template <typename T> __global__ void gather_kernel(T *to, const T *source, const unsigned *from, unsigned count)
@@ -191,12 +192,13 @@ template <typename T> __global__ void gather_kernel(T *to, const T *source, cons
 gable_status gather(void *to, const void *source, const unsigned *from, unsigned count, gable_type type, void *stream)
 {
   const unsigned blocks = blocks_for(count);
+  launches on(stream);
   if (!count) return GABLE_OK;
   if (type == GABLE_TYPE_D)
-    gather_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>((double *)to, (const double *)source, from, count);
+    on.launch(gather_kernel<double>, blocks, BLOCK, 0, (double *)to, (const double *)source, from, count);
   else
-    gather_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>((float *)to, (const float *)source, from, count);
-  return launched("gather");
+    on.launch(gather_kernel<float>, blocks, BLOCK, 0, (float *)to, (const float *)source, from, count);
+  return on.status("gather");
 }
 
 template <typename T>
@@ -210,12 +212,13 @@ gable_status copy(gable_idx n, gable_type type, const void *from, ptrdiff_t from
                   void *stream)
 {
   const unsigned blocks = blocks_for((size_t)n);
+  launches on(stream);
   if (!n) return GABLE_OK;
   if (type == GABLE_TYPE_D)
-    copy_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(n, (const double *)from, from_step, (double *)to, to_step);
+    on.launch(copy_kernel<double>, blocks, BLOCK, 0, n, (const double *)from, from_step, (double *)to, to_step);
   else
-    copy_kernel<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(n, (const float *)from, from_step, (float *)to, to_step);
-  return launched("copy");
+    on.launch(copy_kernel<float>, blocks, BLOCK, 0, n, (const float *)from, from_step, (float *)to, to_step);
+  return on.status("copy");
 }
 
 template <typename T> __global__ void square_kernel(gable_idx n, const T *y, double *parts)
@@ -238,13 +241,13 @@ __global__ void parts_kernel(const double *parts, double *sum)
 gable_status square(gable_idx n, gable_type type, const void *y, double *parts, double *sum, void *stream)
 {
   static_assert((int)GIK_SQUARE_PARTS == (int)BLOCK, "one block adds the parts");
-  const cudaStream_t s = (cudaStream_t)stream;
+  launches on(stream);
   if (type == GABLE_TYPE_D)
-    square_kernel<<<GIK_SQUARE_PARTS, BLOCK, 0, s>>>(n, (const double *)y, parts);
+    on.launch(square_kernel<double>, GIK_SQUARE_PARTS, BLOCK, 0, n, (const double *)y, parts);
   else
-    square_kernel<<<GIK_SQUARE_PARTS, BLOCK, 0, s>>>(n, (const float *)y, parts);
-  parts_kernel<<<1, BLOCK, 0, s>>>(parts, sum);
-  return launched("sum of squares");
+    on.launch(square_kernel<float>, GIK_SQUARE_PARTS, BLOCK, 0, n, (const float *)y, parts);
+  on.launch(parts_kernel, 1, BLOCK, 0, parts, sum);
+  return on.status("sum of squares");
 }
 
 } /* namespace */

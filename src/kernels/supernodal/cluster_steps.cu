@@ -10,8 +10,7 @@
  */
 #include <cuda_runtime.h>
 
-#include "cuda/dependent_launch.cuh"
-#include "cuda/status.cuh"
+#include "cuda/launch.cuh"
 #include "kernels/supernodal/cluster_steps.h"
 
 namespace
@@ -321,87 +320,89 @@ unsigned blocks_for(gable_off elements)
 }
 
 template <typename T, int R>
-void launch_product(const gik_cluster_product *p, const gik_cluster_tile *tiles, gable_idx count, cudaStream_t stream)
+void launch_product(const gik_cluster_product *p, const gik_cluster_tile *tiles, gable_idx count, gik::launches *on)
 {
   if (p->transposed)
-    gik::dependent_launch(transposed_kernel<T, R>, (unsigned)count, THREADS, 0, false, stream, *p, tiles);
+    on->dependent(transposed_kernel<T, R>, (unsigned)count, THREADS, 0, false, *p, tiles);
   else
-    gik::dependent_launch(direct_kernel<T, R>, (unsigned)count, THREADS, 0, false, stream, *p, tiles);
+    on->dependent(direct_kernel<T, R>, (unsigned)count, THREADS, 0, false, *p, tiles);
 }
 
 template <typename T>
-void launch_width(const gik_cluster_product *p, const gik_cluster_tile *tiles, gable_idx count, cudaStream_t stream)
+void launch_width(const gik_cluster_product *p, const gik_cluster_tile *tiles, gable_idx count, gik::launches *on)
 {
   if (p->rhs == 1)
-    launch_product<T, 1>(p, tiles, count, stream);
+    launch_product<T, 1>(p, tiles, count, on);
   else if (p->rhs == 4)
-    launch_product<T, 4>(p, tiles, count, stream);
+    launch_product<T, 4>(p, tiles, count, on);
   else
-    launch_product<T, 16>(p, tiles, count, stream);
+    launch_product<T, 16>(p, tiles, count, on);
 }
 
 gable_status product(gable_context *ctx, const gik_cluster_product *p, const gik_cluster_tile *tiles, gable_idx count,
                      void *stream)
 {
+  gik::launches on(stream);
   (void)ctx;
   if (!count) return GABLE_OK;
   if (p->type == GABLE_TYPE_S)
-    launch_width<float>(p, tiles, count, (cudaStream_t)stream);
+    launch_width<float>(p, tiles, count, &on);
   else
-    launch_width<double>(p, tiles, count, (cudaStream_t)stream);
-  return gik::launched("product of clusters");
+    launch_width<double>(p, tiles, count, &on);
+  return on.status("product of clusters");
 }
 
-template <typename T> void launch_off(const gik_cluster_off *p, cudaStream_t stream)
+template <typename T> void launch_off(const gik_cluster_off *p, gik::launches *on)
 {
   const unsigned blocks = (unsigned)((p->end - p->begin + WARPS - 1) / WARPS);
   if (p->rhs == 1)
-    gik::dependent_launch(off_kernel<T, 1>, blocks, THREADS, 0, false, stream, *p);
+    on->dependent(off_kernel<T, 1>, blocks, THREADS, 0, false, *p);
   else if (p->rhs == 4)
-    gik::dependent_launch(off_kernel<T, 4>, blocks, THREADS, 0, false, stream, *p);
+    on->dependent(off_kernel<T, 4>, blocks, THREADS, 0, false, *p);
   else
-    gik::dependent_launch(off_kernel<T, 16>, blocks, THREADS, 0, false, stream, *p);
+    on->dependent(off_kernel<T, 16>, blocks, THREADS, 0, false, *p);
 }
 
 gable_status off(gable_context *ctx, const gik_cluster_off *p, void *stream)
 {
+  gik::launches on(stream);
   (void)ctx;
   if (p->begin == p->end) return GABLE_OK;
   if (p->type == GABLE_TYPE_S)
-    launch_off<float>(p, (cudaStream_t)stream);
+    launch_off<float>(p, &on);
   else
-    launch_off<double>(p, (cudaStream_t)stream);
-  return gik::launched("entries right of the diagonal blocks");
+    launch_off<double>(p, &on);
+  return on.status("entries right of the diagonal blocks");
 }
 
 gable_status diagonal(gable_context *ctx, const gik_cluster_diagonal *p, void *stream)
 {
+  gik::launches on(stream);
   (void)ctx;
   if (!p->n) return GABLE_OK;
-  gik::dependent_launch(diagonal_kernel, blocks_for((gable_off)p->n * p->rhs), THREADS, 0, false, (cudaStream_t)stream,
-                        *p);
-  return gik::launched("diagonal of a factor");
+  on.dependent(diagonal_kernel, blocks_for((gable_off)p->n * p->rhs), THREADS, 0, false, *p);
+  return on.status("diagonal of a factor");
 }
 
 /* The first launch of a solve: it waits for all that came before on the stream. */
 gable_status take(gable_context *ctx, const gik_cluster_frame *p, void *stream)
 {
+  gik::launches on(stream);
   (void)ctx;
   if (!p->n) return GABLE_OK;
   const unsigned blocks = blocks_for((gable_off)p->n * p->rhs);
-  gik::dependent_launch(p->type == GABLE_TYPE_S ? take_kernel<float> : take_kernel<double>, blocks, THREADS, 0, true,
-                        (cudaStream_t)stream, *p);
-  return gik::launched("right-hand sides into solve order");
+  on.dependent(p->type == GABLE_TYPE_S ? take_kernel<float> : take_kernel<double>, blocks, THREADS, 0, true, *p);
+  return on.status("right-hand sides into solve order");
 }
 
 gable_status give(gable_context *ctx, const gik_cluster_frame *p, void *stream)
 {
+  gik::launches on(stream);
   (void)ctx;
   if (!p->n) return GABLE_OK;
   const unsigned blocks = blocks_for((gable_off)p->n * p->rhs);
-  gik::dependent_launch(p->type == GABLE_TYPE_S ? give_kernel<float> : give_kernel<double>, blocks, THREADS, 0, false,
-                        (cudaStream_t)stream, *p);
-  return gik::launched("solutions out of solve order");
+  on.dependent(p->type == GABLE_TYPE_S ? give_kernel<float> : give_kernel<double>, blocks, THREADS, 0, false, *p);
+  return on.status("solutions out of solve order");
 }
 
 } /* namespace */

@@ -11,8 +11,8 @@
 #ifndef GIK_ELEMENT_FLOW_CUH
 #define GIK_ELEMENT_FLOW_CUH
 
-#include "cuda/dependent_launch.cuh"
 #include "cuda/device_wait.cuh"
+#include "cuda/launch.cuh"
 #include "kernels/trisolve/trisolve_cuda.h"
 
 namespace gik
@@ -72,21 +72,22 @@ template <typename T> static __device__ __forceinline__ T sum_of_warp(T sum, uns
   return sum + __shfl_down_sync(ALL, sum, 1);
 }
 
-/* kernel<<<...>>>(g) by a grid of which every block runs at once; g.waits.nap is set. */
-template <typename G> static cudaError_t flow_launch(void (*kernel)(G), G *g, int n, int levels, cudaStream_t stream)
+/* kernel(g) by a grid of which every block runs at once; g.waits.nap is set. */
+template <typename G> static void flow_launch(void (*kernel)(G), G *g, int n, int levels, launches *on)
 {
   const bool wide = levels > 0 && n / levels > WIDE_LEVEL;
   const int wanted = (n + FLOW_BLOCK / 32 - 1) / (FLOW_BLOCK / 32), most = wide ? 4 : 2;
   int device = 0, processors = 1, fit = 1;
   void *arguments[] = {g};
-  cudaError_t e = cudaGetDevice(&device);
-  if (!e) e = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  if (!e) e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, FLOW_BLOCK, 0);
-  if (e) return e;
+  on->call([&] { return cudaGetDevice(&device); });
+  on->call([&] { return cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device); });
+  on->call([&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, FLOW_BLOCK, 0); });
   fit = (fit < most ? fit : most) * processors;
   g->waits.nap = wide ? NAP_NS : 0;
-  return cudaLaunchCooperativeKernel((const void *)kernel, dim3((unsigned)(wanted < fit ? wanted : fit)),
-                                     dim3(FLOW_BLOCK), arguments, 0, stream);
+  on->call([&] {
+    return cudaLaunchCooperativeKernel((const void *)kernel, dim3((unsigned)(wanted < fit ? wanted : fit)),
+                                       dim3(FLOW_BLOCK), arguments, 0, on->stream);
+  });
 }
 
 } /* namespace gik */

@@ -2,12 +2,10 @@
  *
  * In place, row i reads x_j on the far side of the diagonal before j, which depends on i, writes it: x_i is published
  * after that, for it is made of what was read. */
-#include "cuda/status.cuh"
+#include "cuda/launch.cuh"
 #include "kernels/trisolve/element_flow.cuh"
 #include "kernels/trisolve/level_runs.cuh"
 #include "kernels/trisolve/sweep_rows.h"
-
-using gik::launched;
 
 namespace gik
 {
@@ -184,32 +182,31 @@ static unsigned lanes_of(const gik_rows *a)
 }
 
 template <typename A, typename V, int P>
-static void levels_run(const sweep_arguments<A, V> &g, const gik_sweep_order *o, cudaStream_t stream)
+static void levels_run(const sweep_arguments<A, V> &g, const gik_sweep_order *o, launches *on)
 {
   const unsigned rows = SWEEP_BLOCK / P, chain_rows = CHAIN_BLOCK / P;
   for (int m = 0; m < o->levels;) {
     const int e = run_end(o->start, o->levels, m, chain_rows);
     const unsigned width = o->start[m + 1] - o->start[m];
     if (width <= chain_rows)
-      dependent_launch(sweep_chain_kernel<A, V, P>, 1, CHAIN_BLOCK, 0, !m, stream, g, o->device_start, m, e);
+      on->dependent(sweep_chain_kernel<A, V, P>, 1, CHAIN_BLOCK, 0, !m, g, o->device_start, m, e);
     else
-      dependent_launch(sweep_level_kernel<A, V, P>, (width + rows - 1) / rows, SWEEP_BLOCK, 0, !m, stream, g,
-                       o->start[m], o->start[m + 1]);
+      on->dependent(sweep_level_kernel<A, V, P>, (width + rows - 1) / rows, SWEEP_BLOCK, 0, !m, g, o->start[m],
+                    o->start[m + 1]);
     m = e;
   }
 }
 
 template <typename A, typename V>
-static void levels_launch(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s)
+static void levels_launch(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s, launches *on)
 {
   const sweep_arguments<A, V> g = arguments_of<A, V>(a, o, s);
-  const cudaStream_t stream = (cudaStream_t)s->stream;
   switch (lanes_of(a)) {
-  case 2: levels_run<A, V, 2>(g, o, stream); break;
-  case 4: levels_run<A, V, 4>(g, o, stream); break;
-  case 8: levels_run<A, V, 8>(g, o, stream); break;
-  case 16: levels_run<A, V, 16>(g, o, stream); break;
-  default: levels_run<A, V, 32>(g, o, stream);
+  case 2: levels_run<A, V, 2>(g, o, on); break;
+  case 4: levels_run<A, V, 4>(g, o, on); break;
+  case 8: levels_run<A, V, 8>(g, o, on); break;
+  case 16: levels_run<A, V, 16>(g, o, on); break;
+  default: levels_run<A, V, 32>(g, o, on);
   }
 }
 
@@ -217,8 +214,9 @@ template <typename A, typename V>
 static gable_status elements_launch(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s)
 {
   sweep_arguments<A, V> g = arguments_of<A, V>(a, o, s);
-  return checked(flow_launch(sweep_elements_kernel<A, V>, &g, a->n, o->levels, (cudaStream_t)s->stream),
-                 "a sweep by elements");
+  launches on(s->stream);
+  flow_launch(sweep_elements_kernel<A, V>, &g, a->n, o->levels, &on);
+  return on.status("a sweep by elements");
 }
 
 } /* namespace gik */
@@ -228,13 +226,14 @@ namespace
 
 gable_status levels(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s)
 {
+  gik::launches on(s->stream);
   if (a->value_type == GABLE_TYPE_D)
-    gik::levels_launch<double, double>(a, o, s);
+    gik::levels_launch<double, double>(a, o, s, &on);
   else if (s->type == GABLE_TYPE_D)
-    gik::levels_launch<float, double>(a, o, s);
+    gik::levels_launch<float, double>(a, o, s, &on);
   else
-    gik::levels_launch<float, float>(a, o, s);
-  return launched("a sweep by levels");
+    gik::levels_launch<float, float>(a, o, s, &on);
+  return on.status("a sweep by levels");
 }
 
 gable_status elements(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s)

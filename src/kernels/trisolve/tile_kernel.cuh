@@ -5,7 +5,7 @@
 
 #include <climits>
 
-#include "cuda/status.cuh"
+#include "cuda/launch.cuh"
 #include "kernels/trisolve/tile_flow.cuh"
 
 namespace gik
@@ -101,12 +101,13 @@ template <typename T> static int tile_blocks(const tile_variant<T> &v, const gik
 {
   const size_t bytes = v.kernel ? v.bytes(tile_capacity(t)) : 0;
   int blocks = 0;
+  const expected_failures failures;
   if (!v.kernel || v.held > t->window || bytes > MOST_SHARED) return 0;
   /* the limit belongs to the function, not to this plan: always the largest */
   if (!cudaFuncSetAttribute(v.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_SHARED) &&
       !cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, v.kernel, v.threads, bytes))
     return blocks * processors;
-  cudaGetLastError(); /* an answer, not an error of the next launch */
+  failures.forget();
   return 0;
 }
 
@@ -119,6 +120,7 @@ static gable_status tile_launch(const tile_variant<T> &v, const gik_tiles *t, in
   const unsigned sets = (unsigned)((s->v.count + q - 1) / q), pieces = (unsigned)t->count * sets;
   const unsigned grid = pieces < (unsigned)blocks ? pieces : (unsigned)blocks;
   tiles_arguments<T> g = {};
+  launches on(s->stream);
   GI_REQUIRE(s->v.b_row <= most && s->v.x_row <= most, GABLE_ERR_LIMIT, "vectors by rows: more than 2^32 bytes a row");
   GI_TRY(countable("tiles", (double)t->count * sets));
   g.tile = t->tile;
@@ -140,8 +142,8 @@ static gable_status tile_launch(const tile_variant<T> &v, const gik_tiles *t, in
   g.capacity = (int)tile_capacity(t);
   g.window = t->window;
   g.deadline_ns = s->deadline_ns;
-  v.kernel<<<grid, (unsigned)v.threads, v.bytes(tile_capacity(t)), (cudaStream_t)s->stream>>>(g);
-  GI_TRY(launched("tiles"));
+  on.launch(v.kernel, grid, (unsigned)v.threads, v.bytes(tile_capacity(t)), g);
+  GI_TRY(on.status("tiles"));
 done:
   return status;
 }

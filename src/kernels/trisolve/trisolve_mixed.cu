@@ -3,7 +3,7 @@
  * For wide levels of uneven rows, where bytes and the number of records count.  What a row has no room for in one
  * record is in those that follow, whose turn is empty.  The heads of records lie apart and are read one record ahead,
  * so that only what a record uses is read, and brought into L2 before its turn. */
-#include "cuda/status.cuh"
+#include "cuda/launch.cuh"
 #include "kernels/trisolve/mixed_record.cuh"
 #include "kernels/trisolve/packed_flow.cuh"
 
@@ -82,23 +82,24 @@ static __global__ void __launch_bounds__(GIK_PACKED_WARPS * 32, 6)
   leave(g.control, g.count);
 }
 
-template <typename T> static void mixed_launch(const gik_packed *p, const gik_solve *s)
+template <typename T> static void mixed_launch(const gik_packed *p, const gik_solve *s, launches *on)
 {
   const unsigned pieces = p->n_records * (unsigned)s->v.count;
   const packed_arguments<T> g = packed_arguments_of<T>(p, s, pieces);
   const unsigned grid = packed_grid(p, pieces, s->v.count, s->processors);
   void (*const f)(const packed_arguments<T>, const uint4 *) =
       p->long_rows ? mixed_kernel<T, true> : mixed_kernel<T, false>;
-  f<<<grid, GIK_PACKED_WARPS * 32, 0, (cudaStream_t)s->stream>>>(g, (const uint4 *)p->head);
+  on->launch(f, grid, GIK_PACKED_WARPS * 32, 0, g, (const uint4 *)p->head);
 }
 
 } /* namespace gik */
 
 extern "C" gable_status gik_mixed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)
 {
+  gik::launches on(s->stream);
   if (vectors == GABLE_TYPE_D)
-    gik::mixed_launch<double>(p, s);
+    gik::mixed_launch<double>(p, s, &on);
   else
-    gik::mixed_launch<float>(p, s);
-  return gik::launched("rows");
+    gik::mixed_launch<float>(p, s, &on);
+  return on.status("rows");
 }

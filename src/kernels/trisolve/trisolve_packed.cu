@@ -3,7 +3,7 @@
  * A warp takes a record of 32/P rows of one level by ticket, P lanes a row, loads everything that it can, and polls the
  * values it needs.  Published values lie in schedule order, so that neighbours in a level poll neighbouring words.
  * With a gate the warp first waits for one value some levels up, so that rows far from their turn leave L2 alone. */
-#include "cuda/status.cuh"
+#include "cuda/launch.cuh"
 #include "kernels/trisolve/packed_flow.cuh"
 
 namespace gik
@@ -84,13 +84,13 @@ template <typename T> static packed_function<T> packed_pick(int lanes, int pairs
   return nullptr;
 }
 
-template <typename T> static void packed_launch(const gik_packed *p, const gik_solve *s)
+template <typename T> static void packed_launch(const gik_packed *p, const gik_solve *s, launches *on)
 {
   const packed_function<T> f = packed_pick<T>(p->lanes, p->pairs);
   const unsigned pieces = p->n_records * (unsigned)s->v.count;
   const packed_arguments<T> g = packed_arguments_of<T>(p, s, pieces);
   const unsigned grid = packed_grid(p, pieces, s->v.count, s->processors);
-  f<<<grid, GIK_PACKED_WARPS * 32, 0, (cudaStream_t)s->stream>>>(g);
+  on->launch(f, grid, GIK_PACKED_WARPS * 32, 0, g);
 }
 
 } /* namespace gik */
@@ -123,13 +123,14 @@ int gik_packed_shape(int lanes, int pairs)
 gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)
 {
   gable_status status = GABLE_OK;
+  gik::launches on(s->stream);
   GI_TRY(gik::countable("rows", (double)p->n_records * s->v.count));
   if (p->mixed) return gik_mixed_solve(p, vectors, s);
   if (vectors == GABLE_TYPE_D)
-    gik::packed_launch<double>(p, s);
+    gik::packed_launch<double>(p, s, &on);
   else
-    gik::packed_launch<float>(p, s);
-  GI_TRY(gik::launched("rows"));
+    gik::packed_launch<float>(p, s, &on);
+  GI_TRY(on.status("rows"));
 done:
   return status;
 }

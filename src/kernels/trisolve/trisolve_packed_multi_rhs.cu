@@ -4,8 +4,7 @@
  * by Q/2 lanes; the matrix and the waiting are shared by all of them.  A warp takes 64/Q rows of a record, or, where a
  * record has fewer, several groups of lanes share a row's entries.  A block takes the records' pieces by ticket, one a
  * warp. */
-#include "cuda/dependent_launch.cuh"
-#include "cuda/status.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/transpose.cuh"
 #include "cuda/vec2.cuh"
 #include "kernels/trisolve/trisolve_cuda.h"
@@ -226,26 +225,25 @@ static unsigned many_blocks(double pieces)
 
 /* b into the half of the next solve's values, the solve, and x out of it again. */
 template <typename T, int Q>
-static void many_steps(const gik_packed *p, const many_arguments<T> &g, int processors, cudaStream_t stream)
+static void many_steps(const gik_packed *p, const many_arguments<T> &g, int processors, launches *on)
 {
   const unsigned most = many_blocks(pieces_of_level(p, g.chunks, Q)) * (unsigned)processors;
   const unsigned wanted = (g.pieces + MANY_WARPS - 1) / MANY_WARPS, grid = wanted < most ? wanted : most;
   const turning<T> t = {g.b,       g.x,           g.published, g.b_row,  g.b_rhs, g.x_row,    g.x_rhs,
                         g.control, g.n_published, g.count,     g.chunks, p->row,  p->position};
   const dim3 turners = turn_grid<T, Q>(t, processors);
-  if (g.turned) turn_in_kernel<T, Q><<<turners, TURN_THREADS, 0, stream>>>(t);
-  dependent_launch(g.entries <= 4 ? many_kernel<T, Q, 4> : many_kernel<T, Q, 8>, grid, MANY_WARPS * 32, 0, !g.turned,
-                   stream, g);
-  if (g.turned) dependent_launch(turn_out_kernel<T, Q>, turners, TURN_THREADS, 0, false, stream, t);
+  if (g.turned) on->launch(turn_in_kernel<T, Q>, turners, TURN_THREADS, 0, t);
+  on->dependent(g.entries <= 4 ? many_kernel<T, Q, 4> : many_kernel<T, Q, 8>, grid, MANY_WARPS * 32, 0, !g.turned, g);
+  if (g.turned) on->dependent(turn_out_kernel<T, Q>, turners, TURN_THREADS, 0, false, t);
 }
 
 template <typename T>
-static void many_run(const gik_packed *p, int q, const many_arguments<T> &g, int processors, cudaStream_t stream)
+static void many_run(const gik_packed *p, int q, const many_arguments<T> &g, int processors, launches *on)
 {
   switch (q) {
-  case 4: many_steps<T, 4>(p, g, processors, stream); break;
-  case 8: many_steps<T, 8>(p, g, processors, stream); break;
-  default: many_steps<T, 16>(p, g, processors, stream);
+  case 4: many_steps<T, 4>(p, g, processors, on); break;
+  case 8: many_steps<T, 8>(p, g, processors, on); break;
+  default: many_steps<T, 16>(p, g, processors, on);
   }
 }
 
@@ -256,7 +254,8 @@ static unsigned many_ticket(double pieces)
   return pieces >= 16e3 ? 4 : pieces >= 6e3 ? 2 : 1;
 }
 
-template <typename T> static void many_launch(const gik_packed *p, int q, gable_type type, const gik_solve *s)
+template <typename T>
+static void many_launch(const gik_packed *p, int q, gable_type type, const gik_solve *s, launches *on)
 {
   const size_t size = sizeof(T), rows = 32 / (size_t)p->lanes, groups = 64 / (size_t)q;
   const gik_packed_layout l = gik_packed_layout_of(p, type);
@@ -288,7 +287,7 @@ template <typename T> static void many_launch(const gik_packed *p, int q, gable_
              (double)p->n_published * s->v.count * size > 30e6;
   g.ticket = many_ticket(pieces_of_level(p, g.chunks, q));
   g.unread = g.turned ? NONE : p->unread; /* turned: x is fetched from there */
-  many_run<T>(p, q, g, s->processors, (cudaStream_t)s->stream);
+  many_run<T>(p, q, g, s->processors, on);
 }
 
 } /* namespace gik */
@@ -310,12 +309,13 @@ int gik_packed_together(int n, double entries, double width, int count)
 gable_status gik_packed_solve_many(const gik_packed *p, int q, gable_type vectors, const gik_solve *s)
 {
   gable_status status = GABLE_OK;
+  gik::launches on(s->stream);
   GI_TRY(gik::countable("rows", 8.0 * p->n_records * ((s->v.count + q - 1) / q))); /* at most 8 pieces a record */
   if (vectors == GABLE_TYPE_D)
-    gik::many_launch<double>(p, q, vectors, s);
+    gik::many_launch<double>(p, q, vectors, s, &on);
   else
-    gik::many_launch<float>(p, q, vectors, s);
-  GI_TRY(gik::launched("rows"));
+    gik::many_launch<float>(p, q, vectors, s, &on);
+  GI_TRY(on.status("rows"));
 done:
   return status;
 }

@@ -4,7 +4,7 @@
  * blocks of the element methods all run at once instead of being trusted to start in order, in ELMR a value is its own
  * flag, a level's launch begins before the one before it has ended, waits end at a deadline, and several right-hand
  * sides are solved one after another. */
-#include "cuda/status.cuh"
+#include "cuda/launch.cuh"
 #include "kernels/trisolve/element_flow.cuh"
 #include "kernels/trisolve/level_runs.cuh"
 
@@ -218,46 +218,48 @@ static unsigned chain_rows(const gik_seed *m)
 }
 
 template <typename T, int K, bool COLUMNS>
-static void levels_run(const gik_seed *m, const seed_arguments<T> &g, cudaStream_t stream)
+static void levels_run(const gik_seed *m, const seed_arguments<T> &g, launches *on)
 {
   for (int l = 0; l < m->levels;) {
     const int e = run_end(m->level, m->levels, l, chain_rows(m));
     const unsigned rows = m->level[l + 1] - m->level[l], at_once = SEED_BLOCK / K;
     if (rows <= chain_rows(m))
-      dependent_launch(level_chain_kernel<T, K, COLUMNS>, 1, CHAIN_BLOCK, 0, !l, stream, g, m->device_level, l, e);
+      on->dependent(level_chain_kernel<T, K, COLUMNS>, 1, CHAIN_BLOCK, 0, !l, g, m->device_level, l, e);
     else
-      dependent_launch(level_kernel<T, K, COLUMNS>, (rows + at_once - 1) / at_once, SEED_BLOCK, 0, !l, stream, g,
-                       m->level[l], m->level[l + 1]);
+      on->dependent(level_kernel<T, K, COLUMNS>, (rows + at_once - 1) / at_once, SEED_BLOCK, 0, !l, g, m->level[l],
+                    m->level[l + 1]);
     l = e;
   }
 }
 
-template <typename T, bool COLUMNS> static void levels_solve(const gik_seed *m, gable_type type, const gik_solve *s)
+template <typename T, bool COLUMNS>
+static void levels_solve(const gik_seed *m, gable_type type, const gik_solve *s, launches *on)
 {
-  cudaStream_t stream = (cudaStream_t)s->stream;
   for (int rhs = 0; rhs < s->v.count; rhs++) {
     const seed_arguments<T> g = seed_of<T>(m, type, s, rhs);
-    if (COLUMNS && s->v.b != s->v.x) seed_copy_kernel<<<4 * s->processors, 256, 0, stream>>>(g);
+    if (COLUMNS && s->v.b != s->v.x) on->launch(seed_copy_kernel<T>, 4 * (unsigned)s->processors, 256, 0, g);
     switch (m->lanes) {
-    case 2: levels_run<T, 2, COLUMNS>(m, g, stream); break;
-    case 4: levels_run<T, 4, COLUMNS>(m, g, stream); break;
-    case 8: levels_run<T, 8, COLUMNS>(m, g, stream); break;
-    case 16: levels_run<T, 16, COLUMNS>(m, g, stream); break;
-    default: levels_run<T, 32, COLUMNS>(m, g, stream);
+    case 2: levels_run<T, 2, COLUMNS>(m, g, on); break;
+    case 4: levels_run<T, 4, COLUMNS>(m, g, on); break;
+    case 8: levels_run<T, 8, COLUMNS>(m, g, on); break;
+    case 16: levels_run<T, 16, COLUMNS>(m, g, on); break;
+    default: levels_run<T, 32, COLUMNS>(m, g, on);
     }
   }
 }
 
-template <typename T, bool COLUMNS> static void elements_solve(const gik_seed *m, gable_type type, const gik_solve *s)
+template <typename T, bool COLUMNS>
+static void elements_solve(const gik_seed *m, gable_type type, const gik_solve *s, launches *on)
 {
-  cudaStream_t stream = (cudaStream_t)s->stream;
   for (int rhs = 0; rhs < s->v.count && m->a.n; rhs++) {
     seed_arguments<T> g = seed_of<T>(m, type, s, rhs);
     if (COLUMNS) {
-      if (s->v.b != s->v.x) seed_copy_kernel<<<4 * s->processors, 256, 0, stream>>>(g);
-      cudaMemcpyAsync(g.count, m->parents, (size_t)g.n * sizeof(int), cudaMemcpyDeviceToDevice, stream);
+      if (s->v.b != s->v.x) on->launch(seed_copy_kernel<T>, 4 * (unsigned)s->processors, 256, 0, g);
+      on->call([&] {
+        return cudaMemcpyAsync(g.count, m->parents, (size_t)g.n * sizeof(int), cudaMemcpyDeviceToDevice, on->stream);
+      });
     }
-    (void)flow_launch(COLUMNS ? elmc_kernel<T> : elmr_kernel<T>, &g, g.n, m->levels, stream);
+    flow_launch(COLUMNS ? elmc_kernel<T> : elmr_kernel<T>, &g, g.n, m->levels, on);
   }
 }
 
@@ -273,8 +275,8 @@ template <typename T> static __global__ void prepare_kernel(gik_control *control
 /* A method of the seed with vectors of each type. */
 struct seed_method {
   const char *name;
-  void (*in_double)(const gik_seed *m, gable_type type, const gik_solve *s);
-  void (*in_float)(const gik_seed *m, gable_type type, const gik_solve *s);
+  void (*in_double)(const gik_seed *m, gable_type type, const gik_solve *s, launches *on);
+  void (*in_float)(const gik_seed *m, gable_type type, const gik_solve *s, launches *on);
 };
 enum { LEVR, LEVC, ELMR, ELMC };
 static const seed_method seed_methods[] = {
@@ -287,8 +289,9 @@ static const seed_method seed_methods[] = {
 static gable_status launch(int method, const gik_seed *m, gable_type vectors, const gik_solve *s)
 {
   const seed_method *of = &seed_methods[method];
-  (vectors == GABLE_TYPE_D ? of->in_double : of->in_float)(m, vectors, s);
-  return launched(of->name);
+  launches on(s->stream);
+  (vectors == GABLE_TYPE_D ? of->in_double : of->in_float)(m, vectors, s, &on);
+  return on.status(of->name);
 }
 
 } /* namespace gik */
@@ -322,11 +325,12 @@ gable_status gik_elmc_solve(const gik_seed *m, gable_type vectors, const gik_sol
 
 gable_status gik_solve_prepare(gik_control *control, void *published, size_t count, gable_type vectors, void *stream)
 {
+  gik::launches on(stream);
   if (vectors == GABLE_TYPE_D)
-    gik::prepare_kernel<double><<<256, 256, 0, (cudaStream_t)stream>>>(control, (double *)published, count);
+    on.launch(gik::prepare_kernel<double>, 256, 256, 0, control, (double *)published, count);
   else
-    gik::prepare_kernel<float><<<256, 256, 0, (cudaStream_t)stream>>>(control, (float *)published, count);
-  return gik::launched("prepare");
+    on.launch(gik::prepare_kernel<float>, 256, 256, 0, control, (float *)published, count);
+  return on.status("prepare");
 }
 
 } /* extern "C" */

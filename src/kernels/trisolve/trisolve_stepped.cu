@@ -4,8 +4,7 @@
  * published beside x, nothing is polled, and what a level's rows are made of is read while the level before is still
  * being solved.  A warp takes the rows of one mixed record, for R right-hand sides at a time; levels of few records
  * that follow one another are one launch, of a block for some right-hand sides each. */
-#include "cuda/dependent_launch.cuh"
-#include "cuda/status.cuh"
+#include "cuda/launch.cuh"
 #include "kernels/trisolve/level_runs.cuh"
 #include "kernels/trisolve/mixed_record.cuh"
 
@@ -186,25 +185,24 @@ static unsigned span_of(unsigned records, unsigned count, unsigned together, int
 }
 
 template <typename T, int R, bool PARTS>
-static void stepped_run(const gik_packed *p, stepped_arguments<T> g, const gik_solve *s)
+static void stepped_run(const gik_packed *p, stepped_arguments<T> g, int processors, launches *on)
 {
-  cudaStream_t stream = (cudaStream_t)s->stream;
   step_table table;
   for (int l = 0; l <= p->steps; l++) table.first[l] = p->step[l];
   for (int l = 0; l < p->steps;) {
     const unsigned records = p->step[l + 1] - p->step[l];
     const int end = run_end(p->step, p->steps, l, RUN_RECORDS), run = records <= RUN_RECORDS;
-    g.span = run ? R : span_of(records, g.count, R, s->processors);
+    g.span = run ? R : span_of(records, g.count, R, processors);
     const dim3 grid(run ? 1 : (records + STEP_WARPS - 1) / STEP_WARPS, (g.count + g.span - 1) / g.span);
     if (run)
-      dependent_launch(run_kernel<T, R, PARTS>, grid, RUN_WARPS * 32, 0, !l, stream, g, table, l, end);
+      on->dependent(run_kernel<T, R, PARTS>, grid, RUN_WARPS * 32, 0, !l, g, table, l, end);
     else
-      dependent_launch(step_kernel<T, R, PARTS>, grid, STEP_WARPS * 32, 0, !l, stream, g, p->step[l], p->step[l + 1]);
+      on->dependent(step_kernel<T, R, PARTS>, grid, STEP_WARPS * 32, 0, !l, g, p->step[l], p->step[l + 1]);
     l = end;
   }
 }
 
-template <typename T> static void stepped_launch(const gik_packed *p, const gik_solve *s)
+template <typename T> static void stepped_launch(const gik_packed *p, const gik_solve *s, launches *on)
 {
   stepped_arguments<T> g = {};
   g.record = (const char *)p->record[sizeof(T) == 8];
@@ -219,9 +217,9 @@ template <typename T> static void stepped_launch(const gik_packed *p, const gik_
   g.x_row = s->v.x_row;
   g.x_rhs = s->v.x_rhs;
   if (g.count == 1)
-    (p->parts ? stepped_run<T, 1, true> : stepped_run<T, 1, false>)(p, g, s);
+    (p->parts ? stepped_run<T, 1, true> : stepped_run<T, 1, false>)(p, g, s->processors, on);
   else
-    (p->parts ? stepped_run<T, 2, true> : stepped_run<T, 2, false>)(p, g, s);
+    (p->parts ? stepped_run<T, 2, true> : stepped_run<T, 2, false>)(p, g, s->processors, on);
 }
 
 } /* namespace gik */
@@ -235,11 +233,12 @@ int gik_stepped_launches(const gik_packed *p)
 
 gable_status gik_stepped_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)
 {
+  gik::launches on(s->stream);
   if (vectors == GABLE_TYPE_D)
-    gik::stepped_launch<double>(p, s);
+    gik::stepped_launch<double>(p, s, &on);
   else
-    gik::stepped_launch<float>(p, s);
-  return gik::launched("rows by level");
+    gik::stepped_launch<float>(p, s, &on);
+  return on.status("rows by level");
 }
 
 } /* extern "C" */

@@ -36,8 +36,8 @@ static gable_status rank_published(gi_device_memory *m, const gik_device_triangl
   unsigned *flag = nullptr, *rank = nullptr;
   GI_TRY(take(m, n + 1, &flag));
   GI_TRY(take(m, n + 1, &rank));
-  GI_TRY(fill(flag, 0, n + 1));
-  GI_TRY(each(n, [=] __device__(size_t k) {
+  GI_TRY(fill(m->stream, flag, 0, n + 1));
+  GI_TRY(each(m->stream, n, [=] __device__(size_t k) {
     const u64 here = w.at[k];
     unsigned count = 0;
     for (unsigned q = tri.ptr[k]; q < tri.ptr[k + 1]; q++) {
@@ -49,8 +49,8 @@ static gable_status rank_published(gi_device_memory *m, const gik_device_triangl
     external[k] = count;
   }));
   if (n <= SMALL_ROWS) {
-    gik::dependent_launch(rank_kernel, 1, SMALL_THREADS, 0, false, nullptr, (unsigned)n, flag, rank, external);
-    GI_TRY(gik::launched("border"));
+    GI_TRY(gik::dependent_launch("border", m->stream, rank_kernel, 1, SMALL_THREADS, 0, (unsigned)n, flag, rank,
+                                 external));
   } else {
     GI_TRY(offsets(m, flag, rank, n));
     GI_TRY(offsets(m, external, external, n));
@@ -89,7 +89,7 @@ static gable_status sort_border(gi_device_memory *m, const gik_device_triangle *
   unsigned *e = nullptr;
   GI_TRY(take(m, entries, &k));
   GI_TRY(take(m, entries, &e));
-  GI_TRY(each((size_t)t->n, [=] __device__(size_t row) {
+  GI_TRY(each(m->stream, (size_t)t->n, [=] __device__(size_t row) {
     const u64 here = w.at[row];
     unsigned at = external[row];
     if (external[row + 1] == at) return;
@@ -156,18 +156,18 @@ static gable_status number_border(gi_device_memory *keep, gi_device_memory *m, c
     GI_TRY(take(keep, entries, &b->list));
     GI_TRY(take(m, 1, &f));
     w.list = b->list;
-    gik::dependent_launch(number_border_kernel, 1, SMALL_THREADS, 0, false, nullptr, w, f);
-    GI_TRY(gik::launched("border"));
+    GI_TRY(gik::dependent_launch("border", m->stream, number_border_kernel, 1, SMALL_THREADS, 0, w, f));
     b->total = f;
     goto done;
   }
   GI_TRY(take(m, entries + 1, &f));
-  GI_TRY(each(entries + 1, [=] __device__(size_t i) { f[i] = w.is_new((unsigned)i); }));
+  GI_TRY(each(keep->stream, entries + 1, [=] __device__(size_t i) { f[i] = w.is_new((unsigned)i); }));
   GI_TRY(offsets(m, f, f, entries));
-  GI_TRY(fetch(m->ctx, &count, f + entries, 1));
+  GI_TRY(fetch(m, &count, f + entries, 1));
   GI_TRY(take(keep, count, &b->list));
   w.list = b->list;
-  GI_TRY(each(entries + 1, [=] __device__(size_t i) { w.put((unsigned)i, f[i], i < entries ? f[i + 1] - f[i] : 0); }));
+  GI_TRY(each(keep->stream, entries + 1,
+              [=] __device__(size_t i) { w.put((unsigned)i, f[i], i < entries ? f[i + 1] - f[i] : 0); }));
   b->total = f + entries;
 done:
   return status;
@@ -187,11 +187,11 @@ gable_status find_border(gi_device_memory *keep, gi_device_memory *m, const gik_
   GI_TRY(take(m, (size_t)tiles + 1, &b->first));
   {
     const unsigned *order = s->order, *tile = s->tile, *record = s->record;
-    GI_TRY(each(n, [=] __device__(size_t p) { at[order[p]] = (u64)tile[p] << 32 | record[p]; }));
+    GI_TRY(each(keep->stream, n, [=] __device__(size_t p) { at[order[p]] = (u64)tile[p] << 32 | record[p]; }));
   }
   b->rows = {at, window};
   GI_TRY(rank_published(m, t, s, b->rows, external, b));
-  GI_TRY(fetch_both(m->ctx, got, external + n, b->rank + n));
+  GI_TRY(fetch_both(m, got, external + n, b->rank + n));
   b->published = got[1];
   bits = bits_for(b->published, levels, tiles);
   GI_TRY(sort_border(m, t, s, level, b, external, got[0], bits, &key, &entry));

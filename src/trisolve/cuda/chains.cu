@@ -47,23 +47,23 @@ gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t
   u64 *sum = nullptr, got[4] = {0, 0, 0, 0}; /* distances, how many; entries that are near, all */
   GI_TRY(take(scratch, 3 * levels, &head));
   GI_TRY(take(scratch, 4, &sum));
-  GI_TRY(fill(head, 0, 3 * levels));
-  GI_TRY(fill(sum, 0, 4 * sizeof *sum / sizeof(unsigned)));
-  GI_TRY(each(n, [=] __device__(size_t k) {
+  GI_TRY(fill(scratch->stream, head, 0, 3 * levels));
+  GI_TRY(fill(scratch->stream, sum, 0, 4 * sizeof *sum / sizeof(unsigned)));
+  GI_TRY(each(scratch->stream, n, [=] __device__(size_t k) {
     if (ptr[k + 1] > ptr[k] && child[col[ptr[k + 1] - 1]] == n - k) return;
     unsigned *h = head + 3 * (size_t)(unsigned)level[k];
     atomicMax(h, ~(unsigned)k);
     atomicMax(h + 1, (unsigned)k);
     atomicAdd(h + 2, 1u);
   }));
-  GI_TRY(each(levels, [=] __device__(size_t l) {
+  GI_TRY(each(scratch->stream, levels, [=] __device__(size_t l) {
     const unsigned *h = head + 3 * l;
     if (h[2] < 2) return;
     atomicAdd(sum, (u64)(h[1] - ~h[0]));
     atomicAdd(sum + 1, (u64)(h[2] - 1));
   }));
-  GI_TRY(each((sampled + 31) / 32 * 32, near_counter{ptr, col, level, sampled, sum + 2}));
-  GI_TRY(fetch(scratch->ctx, got, sum, 4));
+  GI_TRY(each(scratch->stream, (sampled + 31) / 32 * 32, near_counter{ptr, col, level, sampled, sum + 2}));
+  GI_TRY(fetch(scratch, got, sum, 4));
   profile->near = got[3] ? (double)got[2] / (double)got[3] : 1;
   profile->gap = got[1] ? (double)got[0] / (double)got[1] : 0;
 done:

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <cub/block/block_scan.cuh>
 
-#include "cuda/dependent_launch.cuh"
+#include "cuda/launch.cuh"
 #include "trisolve/cuda/classes.cuh"
 #include "trisolve/cuda/counts.cuh"
 #include "trisolve/cuda/pinned_mailbox.cuh"
@@ -270,10 +270,11 @@ static gable_status place_all(const gi_reading *reading, const gi_tile_counts *c
   gable_status status = GABLE_OK;
   const unsigned n = (unsigned)reading->rows.n, tiles = (n + GI_TILE_ROWS - 1) / GI_TILE_ROWS;
   placing g = {n, {reading->level, reading->rows.run, c}, *counts, reading->width, keys, slots};
+  gik::launches on(reading->stream);
   const size_t room = MOST_ROOM / GI_WIDTHS * keys, always = 32 << 10; /* that a block may have */
   if (c.count > 1) {
     g.width = reading->width + GI_WIDTHS;
-    if (n) count_keys_kernel<<<tiles, GI_TILE_ROWS>>>(n, g.key, *counts, reading->width + GI_WIDTHS);
+    if (n) on.launch(count_keys_kernel, tiles, GI_TILE_ROWS, 0, n, g.key, *counts, reading->width + GI_WIDTHS);
   }
   g.position = position;
   g.row_at = counted->row_at;
@@ -285,8 +286,8 @@ static gable_status place_all(const gi_reading *reading, const gi_tile_counts *c
   if (room > always)
     GI_TRY(checked(cudaFuncSetAttribute(place_rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_ROOM),
                    "places"));
-  if (n) gik::dependent_launch(place_rows_kernel, tiles, GI_TILE_ROWS, room, c.count == 1, nullptr, g);
-  GI_TRY(gik::launched("places"));
+  if (n) on.dependent(place_rows_kernel, tiles, GI_TILE_ROWS, room, c.count == 1, g);
+  GI_TRY(on.status("places"));
 done:
   return status;
 }
@@ -336,16 +337,17 @@ static size_t most_records(size_t n, unsigned slots, const gi_findings *found)
 
 /* How many records there are, and the first of each step; waits, where the last kernel writes to the mailbox for that.
  */
-static gable_status fetch_records(gable_context *ctx, const gi_reading *reading, gi_findings *mailbox, gik_packed *out)
+static gable_status fetch_records(const gi_device_memory *m, const gi_reading *reading, gi_findings *mailbox,
+                                  gik_packed *out)
 {
   gable_status status = GABLE_OK;
   if (mailbox) {
-    GI_TRY(gi_cuda_await(&mailbox->posted, "records"));
+    GI_TRY(gi_cuda_await(m->stream, &mailbox->posted, "records"));
     out->n_records = mailbox->records;
     memcpy(out->step, mailbox->step, (size_t)out->steps * sizeof *out->step);
   } else {
-    GI_TRY(fetch(ctx, &out->n_records, &reading->found->records, 1));
-    GI_TRY(fetch(ctx, out->step, reading->found->step, (size_t)out->steps));
+    GI_TRY(fetch(m, &out->n_records, &reading->found->records, 1));
+    GI_TRY(fetch(m, out->step, reading->found->step, (size_t)out->steps));
   }
   if (out->steps) out->step[out->steps] = out->n_records;
 done:
@@ -374,13 +376,13 @@ static counted_writer writer_of(const gi_reading *reading, const classes k, cons
 }
 
 /* 32 lanes of at most bound records, and a gate of each. */
-static void launch_writers(const counted_writer &w, size_t bound, gi_findings *found, int steps, gi_findings *mailbox)
+static void launch_writers(const counted_writer &w, size_t bound, gi_findings *found, int steps, gi_findings *mailbox,
+                           gik::launches *on)
 {
   const size_t threads = bound * (w.gates ? 33 : 32), blocks = (threads + WRITER_THREADS - 1) / WRITER_THREADS;
   const unsigned grid = (unsigned)(blocks < MOST_WRITERS ? blocks : (size_t)MOST_WRITERS);
   if (grid)
-    gik::dependent_launch(write_records_kernel, grid, WRITER_THREADS, 0, false, nullptr, bound, w, found,
-                          (unsigned)steps, mailbox);
+    on->dependent(write_records_kernel, grid, WRITER_THREADS, 0, false, bound, w, found, (unsigned)steps, mailbox);
 }
 
 gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, const gi_tile_counts *counts,
@@ -393,6 +395,7 @@ gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, 
   const size_t bound = most_records(n, slots, out->mixed ? found : nullptr) + (keys < n ? keys : n);
   gi_findings *mailbox = n ? reading->mailbox : nullptr;
   gi_counted c = {};
+  gik::launches on(keep->stream);
   GI_TRY(counted_arrays(keep, reading, found, bound, types, out, &c));
   GI_TRY(place_all(reading, counts, k, keys, slots, out->steps, &c, out->position));
   if (mailbox) mailbox->posted = 0;
@@ -405,10 +408,10 @@ gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, 
       w.col = c.plain.col;
       w.parents = c.parents;
     }
-    launch_writers(w, bound, reading->found, out->steps, last ? mailbox : nullptr);
+    launch_writers(w, bound, reading->found, out->steps, last ? mailbox : nullptr, &on);
   }
-  GI_TRY(gik::launched("records"));
-  GI_TRY(fetch_records(keep->ctx, reading, mailbox, out));
+  GI_TRY(on.status("records"));
+  GI_TRY(fetch_records(keep, reading, mailbox, out));
   out->n_published = (unsigned)n;
   out->long_rows = out->mixed && found->longest > GIK_MIXED_ROOM;
   *counted = c;

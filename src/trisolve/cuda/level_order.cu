@@ -16,7 +16,7 @@ static gable_status level_of_rows(gi_device_memory *scratch, const side *d, size
   const unsigned long long *from = d->level;
   u64 *to = nullptr;
   GI_TRY(take(scratch, n, &to));
-  GI_TRY(each((size_t)d->triangle.n, [=] __device__(size_t k) {
+  GI_TRY(each(scratch->stream, (size_t)d->triangle.n, [=] __device__(size_t k) {
     if (row[k] != NONE) to[row[k]] = from[k];
   }));
   *level = to;
@@ -30,7 +30,9 @@ static gable_status keep(gable_context *ctx, const unsigned *from, size_t count,
   void *p = nullptr;
   GI_TRY(ctx->device->alloc(ctx, count * sizeof *from + 1, &p));
   *out = (unsigned *)p;
-  GI_TRY(checked(cudaMemcpyAsync(p, from, count * sizeof *from, cudaMemcpyDeviceToDevice), "copy"));
+  GI_TRY(checked(
+      cudaMemcpyAsync(p, from, count * sizeof *from, cudaMemcpyDeviceToDevice, (cudaStream_t)gi_own_stream(ctx)),
+      "copy"));
 done:
   return status;
 }
@@ -38,12 +40,14 @@ done:
 gable_status cuda_level_order(const gable_trisolve *t, gi_level_order *out)
 {
   gable_status status = GABLE_OK;
-  gi_device_memory scratch = {t->ctx};
+  gi_device_memory scratch = gi_device_memory_of(t->ctx);
   const side *d = &((const state *)t->state)->of[GABLE_OP_N];
   const size_t n = (size_t)t->shape.n, starts = (size_t)d->profile.levels + 1;
   gik_device_triangle rows = {};
   unsigned *order = nullptr, *start = nullptr;
   u64 *level = nullptr;
+  current_device here;
+  GI_TRY(here.enter(gi_cuda_ordinal(t->ctx)));
   GI_REQUIRE(d->level, GABLE_ERR_UNAVAILABLE, "no schedule was asked for this op (options.ops)");
   rows.n = t->shape.n;
   out->levels = d->profile.levels;
@@ -52,7 +56,7 @@ gable_status cuda_level_order(const gable_trisolve *t, gi_level_order *out)
   GI_TRY(keep(t->ctx, order, n, &out->list));
   GI_TRY(keep(t->ctx, start, starts, &out->device_start));
   GI_TRY(host_take(t->ctx, starts, &out->start));
-  GI_TRY(fetch(t->ctx, out->start, start, starts));
+  GI_TRY(fetch(&scratch, out->start, start, starts));
 done:
   gi_device_give_back(&scratch);
   return status;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "cuda/dependent_launch.cuh"
+#include "cuda/launch.cuh"
 #include "trisolve/cuda/counts.cuh"
 #include "trisolve/cuda/pinned_mailbox.cuh"
 
@@ -388,20 +388,22 @@ __global__ void __launch_bounds__(THREADS, 2048 / THREADS) level_kernel(const le
 
 } /* namespace */
 
-template <int THREADS, typename R> static void launch_tiles(const level_arguments<R> &g, int processors)
+template <int THREADS, typename R>
+static void launch_tiles(const level_arguments<R> &g, int processors, gik::launches *on)
 {
   const unsigned tasks = (g.n + THREADS - 1) / THREADS, room = 2048 / THREADS * (unsigned)processors;
-  gik::dependent_launch(level_kernel<THREADS, R>, std::min(tasks, room), THREADS, 0, false, nullptr, g);
+  on->dependent(level_kernel<THREADS, R>, std::min(tasks, room), THREADS, 0, false, g);
 }
 
 /* Where rows do not follow one another there is little to gain from a large block, and a small one is sooner done and
  * makes room for rows that can begin. */
-template <typename R> static void launch_levels(const level_arguments<R> &g, int processors, int follow)
+template <typename R>
+static void launch_levels(const level_arguments<R> &g, int processors, int follow, gik::launches *on)
 {
   if (follow || g.counts.rows)
-    launch_tiles<GI_TILE_ROWS>(g, processors);
+    launch_tiles<GI_TILE_ROWS>(g, processors, on);
   else
-    launch_tiles<256>(g, processors);
+    launch_tiles<256>(g, processors, on);
 }
 
 gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, const gik_device_triangle *t,
@@ -410,19 +412,20 @@ gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, cons
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
+  gik::launches on(m->stream);
   GI_TRY(take(m, n, level));
   GI_TRY(take(scratch, n, child));
-  GI_TRY(fill(*child, 0, n));
-  GI_TRY(fill(&f->entries, 0, (sizeof *f - offsetof(gi_findings, entries)) / sizeof(unsigned)));
+  GI_TRY(fill(m->stream, *child, 0, n));
+  GI_TRY(fill(m->stream, &f->entries, 0, (sizeof *f - offsetof(gi_findings, entries)) / sizeof(unsigned)));
   if (n) {
     const level_arguments<rows_of_triangle> g = {(unsigned)n, which, {t->ptr, t->col}, *child, *level, f, {}, nullptr};
     const unsigned passes = (unsigned)((n + SURVEY_THREADS - 1) / SURVEY_THREADS);
-    gik::dependent_launch(survey_kernel, std::min(passes, 16 * (unsigned)processors), SURVEY_THREADS, 0, false, nullptr,
-                          n, t->ptr, t->col, *child, *level, f);
-    launch_levels(g, processors, 1);
+    on.dependent(survey_kernel, std::min(passes, 16 * (unsigned)processors), SURVEY_THREADS, 0, false, n, t->ptr,
+                 t->col, *child, *level, f);
+    launch_levels(g, processors, 1, &on);
   }
-  GI_TRY(checked(cudaGetLastError(), "levels"));
-  GI_TRY(fetch(m->ctx, found, f, 1));
+  GI_TRY(on.status("levels"));
+  GI_TRY(fetch(m, found, f, 1));
 done:
   return status;
 }
@@ -434,17 +437,18 @@ static gable_status survey_rows(gable_context *ctx, const gi_reading *reading, c
   gable_status status = GABLE_OK;
   level_arguments<R> g = {
       (unsigned)reading->rows.n, which, rows, reading->child, reading->level, reading->found, *counts, reading->width};
+  gik::launches on(reading->stream);
   if (g.n && which != GI_NO_LEVELS) {
     g.mailbox = reading->mailbox;
     if (g.mailbox) g.mailbox->posted = 0;
-    launch_levels(g, processors, reading->follow);
-    GI_TRY(checked(cudaGetLastError(), "levels"));
+    launch_levels(g, processors, reading->follow, &on);
+    GI_TRY(on.status("levels"));
   }
   if (g.mailbox) {
-    GI_TRY(gi_cuda_await(&g.mailbox->posted, "levels"));
+    GI_TRY(gi_cuda_await(reading->stream, &g.mailbox->posted, "levels"));
     *found = *g.mailbox;
   } else {
-    GI_TRY(fetch(ctx, found, reading->found, 1));
+    GI_TRY(gi_cuda_fetch(ctx, reading->stream, found, reading->found, sizeof *found));
   }
 done:
   return status;

@@ -15,9 +15,9 @@ gable_status place_rows(gi_device_memory *m, size_t n, K **key, int bits, unsign
   unsigned *value = nullptr, *place = nullptr;
   GI_TRY(take(m, n, &value));
   GI_TRY(take(m, n, &place));
-  GI_TRY(each(n, [=] __device__(size_t k) { value[k] = (unsigned)k; }));
+  GI_TRY(each(m->stream, n, [=] __device__(size_t k) { value[k] = (unsigned)k; }));
   GI_TRY(sort(m, key, &value, n, bits));
-  GI_TRY(each(n, [=] __device__(size_t p) { place[value[p]] = (unsigned)p; }));
+  GI_TRY(each(m->stream, n, [=] __device__(size_t p) { place[value[p]] = (unsigned)p; }));
   *order = value;
   *position = place;
 done:
@@ -52,11 +52,11 @@ static gable_status number_tiles(gi_device_memory *m, size_t n, const K *key, in
   gable_status status = GABLE_OK;
   unsigned *flag = nullptr;
   GI_TRY(take(m, n + 1, &flag));
-  GI_TRY(each(n + 1,
+  GI_TRY(each(m->stream, n + 1,
               [=] __device__(size_t p) { flag[p] = p < n && p && key[p] >> level_bits != key[p - 1] >> level_bits; }));
   GI_TRY(offsets(m, flag, flag, n));
-  GI_TRY(each(n, [=] __device__(size_t p) { tile[p] = flag[p + 1]; }));
-  GI_TRY(fetch(m->ctx, count, flag + n, 1));
+  GI_TRY(each(m->stream, n, [=] __device__(size_t p) { tile[p] = flag[p + 1]; }));
+  GI_TRY(fetch(m, count, flag + n, 1));
   *count += n > 0;
 done:
   return status;
@@ -73,7 +73,7 @@ static gable_status number_records(gi_device_memory *m, size_t n, const K *key, 
   unsigned *record = s->record, *slot = s->slot;
   GI_TRY(take(m, n + 1, &flag));
   GI_TRY(take(m, (size_t)tiles + 1, &padded));
-  GI_TRY(each(n + 1, [=] __device__(size_t p) {
+  GI_TRY(each(m->stream, n + 1, [=] __device__(size_t p) {
     unsigned within = 1;
     if (p < n) {
       within = ((unsigned)p - first_equal(key, (unsigned)p)) % rows;
@@ -82,20 +82,20 @@ static gable_status number_records(gi_device_memory *m, size_t n, const K *key, 
     flag[p] = within == 0;
   }));
   GI_TRY(offsets(m, flag, flag, n)); /* flag[p]: records that begin before place p */
-  GI_TRY(each(n, [=] __device__(size_t p) {
+  GI_TRY(each(m->stream, n, [=] __device__(size_t p) {
     const bool last = p + 1 == n || tile[p + 1] != tile[p];
     if (last) padded[tile[p]] = flag[p + 1]; /* records up to and with this tile's */
   }));
   GI_TRY(take(m, (size_t)tiles + 1, first));
   {
     unsigned *sizes = *first;
-    GI_TRY(each((size_t)tiles + 1, [=] __device__(size_t t) {
+    GI_TRY(each(m->stream, (size_t)tiles + 1, [=] __device__(size_t t) {
       const unsigned c = t < tiles ? padded[t] - (t ? padded[t - 1] : 0) : 0;
       sizes[t] = (c + batch - 1) / batch * batch;
     }));
     GI_TRY(offsets(m, sizes, sizes, tiles));
-    GI_TRY(fetch(m->ctx, records, sizes + tiles, 1));
-    GI_TRY(each(n, [=] __device__(size_t p) {
+    GI_TRY(fetch(m, records, sizes + tiles, 1));
+    GI_TRY(each(m->stream, n, [=] __device__(size_t p) {
       const unsigned t = tile[p];
       record[p] = sizes[t] + flag[p + 1] - 1 - (t ? padded[t - 1] : 0);
     }));
@@ -152,10 +152,9 @@ gable_status deal_rows(gi_device_memory *m, size_t n, const K *key, int level_bi
   GI_TRY(take(m, n + 1, &begin));
   GI_TRY(take(m, n + 1, first));
   GI_TRY(take(m, 2, &totals));
-  gik::dependent_launch(deal_rows_kernel<K>, 1, SMALL_THREADS, 0, false, nullptr, (unsigned)n, key, level_bits, rows,
-                        batch, *s, begin, *first, totals);
-  GI_TRY(gik::launched("tiles and records"));
-  GI_TRY(fetch(m->ctx, got, totals, 2));
+  GI_TRY(gik::dependent_launch("tiles and records", m->stream, deal_rows_kernel<K>, 1, SMALL_THREADS, 0, (unsigned)n,
+                               key, level_bits, rows, batch, *s, begin, *first, totals));
+  GI_TRY(fetch(m, got, totals, 2));
   *tiles = got[0];
   *records = got[1];
 done:
@@ -189,14 +188,14 @@ gable_status gi_cuda_order(gi_device_memory *keep, const gik_device_triangle *t,
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
-  gi_device_memory scratch = {keep->ctx};
+  gi_device_memory scratch = gi_device_memory_of(keep->ctx);
   unsigned *key = nullptr, *sorted = nullptr, *position = nullptr, *kept = nullptr, *start = nullptr;
   GI_TRY(take(&scratch, n, &key));
-  GI_TRY(each(n, [=] __device__(size_t i) { key[i] = (unsigned)(level[i] >> 32); }));
+  GI_TRY(each(keep->stream, n, [=] __device__(size_t i) { key[i] = (unsigned)(level[i] >> 32); }));
   GI_TRY(place_rows(&scratch, n, &key, bits_of((u64)levels), &sorted, &position));
   GI_TRY(take(keep, n, &kept));
   GI_TRY(take(keep, (size_t)levels + 1, &start));
-  GI_TRY(each(n + 1, [=] __device__(size_t p) {
+  GI_TRY(each(keep->stream, n + 1, [=] __device__(size_t p) {
     const unsigned here = p < n ? key[p] : (unsigned)levels, before = p ? key[p - 1] : NONE;
     if (p < n) kept[p] = sorted[p];
     for (unsigned l = before + 1; l <= here; l++) start[l] = (unsigned)p;

@@ -1,8 +1,18 @@
 /* passes.cu: device memory of an analysis, prefix sums and radix sorts. */
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+#include <system_error>
+#include <thread>
 
 #include "trisolve/cuda/passes.cuh"
+
+gi_device_memory gi_device_memory_of(gable_context *ctx)
+{
+  gi_device_memory m = {};
+  m.ctx = ctx;
+  m.stream = gi_own_stream(ctx);
+  return m;
+}
 
 /* What was left of the last block is lost. */
 static gable_status add_block(gi_device_memory *m, size_t bytes)
@@ -53,14 +63,39 @@ void gi_device_give_back(gi_device_memory *m)
 namespace gi
 {
 
+/* f(), which asks for the thread's last error after launches of its own, and would take an error that the program has
+ * pending for one of them: then it runs in a thread that has no errors yet. */
+template <typename F> static cudaError_t without_pending_error(F f)
+{
+  cudaError_t e = cudaSuccess;
+  int device = 0;
+  if (cudaPeekAtLastError() == cudaSuccess) return f();
+  e = cudaGetDevice(&device);
+  if (e) return e;
+  try {
+    std::thread([&] {
+      e = cudaSetDevice(device);
+      if (!e) e = f();
+    }).join();
+  } catch (const std::system_error &) {
+    e = cudaErrorOperatingSystem;
+  }
+  return e;
+}
+
 gable_status offsets(gi_device_memory *m, unsigned *in, unsigned *out, size_t n)
 {
   gable_status status = GABLE_OK;
+  const cudaStream_t stream = (cudaStream_t)m->stream;
   size_t bytes = 0;
   void *space = nullptr;
-  GI_TRY(checked(cub::DeviceScan::ExclusiveSum(nullptr, bytes, in, out, n + 1), "scan"));
+  GI_TRY(checked(
+      without_pending_error([&] { return cub::DeviceScan::ExclusiveSum(nullptr, bytes, in, out, n + 1, stream); }),
+      "scan"));
   GI_TRY(gi_device_take(m, bytes, &space));
-  GI_TRY(checked(cub::DeviceScan::ExclusiveSum(space, bytes, in, out, n + 1), "scan"));
+  GI_TRY(checked(
+      without_pending_error([&] { return cub::DeviceScan::ExclusiveSum(space, bytes, in, out, n + 1, stream); }),
+      "scan"));
 done:
   return status;
 }
@@ -68,6 +103,7 @@ done:
 template <typename K> static gable_status sort_keys(gi_device_memory *m, K **key, unsigned **value, size_t n, int bits)
 {
   gable_status status = GABLE_OK;
+  const cudaStream_t stream = (cudaStream_t)m->stream;
   size_t bytes = 0;
   void *space = nullptr;
   K *other_key = nullptr;
@@ -78,9 +114,13 @@ template <typename K> static gable_status sort_keys(gi_device_memory *m, K **key
   GI_TRY(take(m, n, &other_value));
   k = cub::DoubleBuffer<K>(*key, other_key);
   v = cub::DoubleBuffer<unsigned>(*value, other_value);
-  GI_TRY(checked(cub::DeviceRadixSort::SortPairs(nullptr, bytes, k, v, n, 0, bits), "sort"));
+  GI_TRY(checked(
+      without_pending_error([&] { return cub::DeviceRadixSort::SortPairs(nullptr, bytes, k, v, n, 0, bits, stream); }),
+      "sort"));
   GI_TRY(gi_device_take(m, bytes, &space));
-  GI_TRY(checked(cub::DeviceRadixSort::SortPairs(space, bytes, k, v, n, 0, bits), "sort"));
+  GI_TRY(checked(
+      without_pending_error([&] { return cub::DeviceRadixSort::SortPairs(space, bytes, k, v, n, 0, bits, stream); }),
+      "sort"));
   *key = k.Current();
   *value = v.Current();
 done:

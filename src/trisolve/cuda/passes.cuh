@@ -4,8 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/dependent_launch.cuh"
-#include "cuda/status.cuh"
+#include "cuda/launch.cuh"
 #include "device/cuda_place.h"
 #include "trisolve/cuda/schedule.h"
 
@@ -24,18 +23,19 @@ template <typename F> __global__ void each_kernel(size_t n, F f)
   for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) f(i);
 }
 
-template <typename F> gable_status each(size_t n, F f)
+template <typename F> gable_status each(void *stream, size_t n, F f)
 {
   const size_t blocks = (n + 255) / 256;
-  if (n) gik::dependent_launch(each_kernel<F>, (unsigned)(blocks < 8192 ? blocks : 8192), 256, 0, false, nullptr, n, f);
-  return gik::launched("analysis");
+  gik::launches on(stream);
+  if (n) on.dependent(each_kernel<F>, (unsigned)(blocks < 8192 ? blocks : 8192), 256, 0, false, n, f);
+  return on.status("analysis");
 }
 
 /* count words become value; beside kernels a driver's memset would wait for the one before it to end. */
-inline gable_status fill(void *at, unsigned value, size_t count)
+inline gable_status fill(void *stream, void *at, unsigned value, size_t count)
 {
   unsigned *word = (unsigned *)at;
-  return each(count, [=] __device__(size_t i) { word[i] = value; });
+  return each(stream, count, [=] __device__(size_t i) { word[i] = value; });
 }
 
 enum { ROW_THREADS = 256 };
@@ -67,13 +67,12 @@ template <typename F> __global__ void __launch_bounds__(ROW_THREADS) entries_ker
   }
 }
 
-template <typename F> gable_status each_entry(size_t n, const unsigned *ptr, F f)
+template <typename F> gable_status each_entry(void *stream, size_t n, const unsigned *ptr, F f)
 {
   const size_t blocks = (n + ROW_THREADS - 1) / ROW_THREADS;
-  if (n)
-    gik::dependent_launch(entries_kernel<F>, (unsigned)(blocks < 8192 ? blocks : 8192), ROW_THREADS, 0, false, nullptr,
-                          n, ptr, f);
-  return gik::launched("analysis");
+  gik::launches on(stream);
+  if (n) on.dependent(entries_kernel<F>, (unsigned)(blocks < 8192 ? blocks : 8192), ROW_THREADS, 0, false, n, ptr, f);
+  return on.status("analysis");
 }
 
 template <typename T> gable_status take(gi_device_memory *m, size_t count, T **out)
@@ -81,15 +80,17 @@ template <typename T> gable_status take(gi_device_memory *m, size_t count, T **o
   return gi_device_take(m, (count ? count : 1) * sizeof(T), (void **)out);
 }
 
-template <typename T> gable_status fetch(gable_context *ctx, T *host, const T *device, size_t count)
+/* What is on m's stream has written device before; waits. */
+template <typename T> gable_status fetch(const gi_device_memory *m, T *host, const T *device, size_t count)
 {
-  return gi_cuda_fetch(ctx, host, device, count * sizeof(T));
+  return gi_cuda_fetch(m->ctx, m->stream, host, device, count * sizeof(T));
 }
 
 /* Two of them with one wait. */
-inline gable_status fetch_both(gable_context *ctx, unsigned out[2], const unsigned *first, const unsigned *second)
+inline gable_status fetch_both(const gi_device_memory *m, unsigned out[2], const unsigned *first,
+                               const unsigned *second)
 {
-  return gi_cuda_fetch_two(ctx, out, first, sizeof *out, out + 1, second, sizeof *out);
+  return gi_cuda_fetch_two(m->ctx, m->stream, out, first, sizeof *out, out + 1, second, sizeof *out);
 }
 
 /* No entries in a lane of a record (width lanes, two numbers of so many bytes a pair): an update leaves it alone. */

@@ -2,6 +2,7 @@
 #include <climits>
 #include <cstring>
 
+#include "trisolve/cuda/passes.cuh"
 #include "trisolve/cuda/state.h"
 
 namespace gi
@@ -161,6 +162,7 @@ gable_status seed_schedule(const gable_trisolve *t, state *s, side *d)
   const size_t n = (size_t)d->triangle.n, nnz = d->triangle.nnz;
   const int columns = d->method == GI_LEVC || d->method == GI_ELMC || d->method == GI_GSF;
   gik_seed *m = &d->seed;
+  gik::launches on(s->memory.stream);
   m->a = d->triangle;
   m->reverse = d->reverse;
   m->levels = d->profile.levels;
@@ -171,8 +173,8 @@ gable_status seed_schedule(const gable_trisolve *t, state *s, side *d)
   GI_TRY(gi_cuda_order(&s->memory, &d->triangle, d->level, m->levels, &m->order, &m->device_level));
   if (d->method == GI_ELMC || d->method == GI_GSF) {
     GI_TRY(gi_device_take(&s->memory, (n + 1) * sizeof *m->parents, (void **)&m->parents));
-    lengths_kernel<<<512, 256>>>((int)n, d->triangle.ptr, m->parents);
-    GI_TRY(checked(cudaGetLastError(), "lengths"));
+    on.launch(lengths_kernel, 512, 256, 0, (int)n, d->triangle.ptr, m->parents);
+    GI_TRY(on.status("lengths"));
   }
   if (d->method == GI_GSF) m->order = nullptr;
   GI_TRY(seed_values(t, s, n, nnz, m));
@@ -184,12 +186,12 @@ done:
 gable_status count_levels(gable_trisolve *t, side *d)
 {
   gable_status status = GABLE_OK;
-  gi_device_memory scratch = {t->ctx};
+  gi_device_memory scratch = gi_device_memory_of(t->ctx);
   const size_t count = (size_t)d->profile.levels + 1;
   unsigned *order = nullptr, *starts = nullptr;
   GI_TRY(gi_cuda_order(&scratch, &d->triangle, d->level, d->profile.levels, &order, &starts));
   GI_TRY(host_take(t->ctx, count, &d->starts));
-  GI_TRY(checked(cudaMemcpy(d->starts, starts, count * sizeof *starts, cudaMemcpyDeviceToHost), "copy to the host"));
+  GI_TRY(fetch(&scratch, d->starts, starts, count));
   for (int l = 0; l < d->profile.levels; l++) {
     const int rows = (int)(d->starts[l + 1] - d->starts[l]);
     if (rows > d->widest) d->widest = rows;
@@ -288,6 +290,7 @@ gable_status traverse_side(const gable_trisolve *t, state *s, const side *other,
   gable_status status = GABLE_OK;
   const size_t n = (size_t)other->plain.n, nnz = other->plain.nnz;
   gik_seed *m = &d->seed;
+  gik::launches on(s->memory.stream);
   d->method = GI_GSF;
   d->triangle = d->plain = m->a = other->plain;
   d->profile = other->profile;
@@ -299,9 +302,9 @@ gable_status traverse_side(const gable_trisolve *t, state *s, const side *other,
   if (!m->order) {
     GI_TRY(gi_device_take(&s->memory, (n + 1) * sizeof *m->parents, (void **)&m->parents));
     GI_TRY(gi_device_take(&s->memory, (n + 1) * sizeof *m->order, (void **)&m->order));
-    GI_TRY(checked(cudaMemsetAsync(m->parents, 0, n * sizeof *m->parents), "clear"));
-    column_counts_kernel<<<512, 256>>>((int)n, (unsigned)nnz, m->a.col, m->order, m->parents);
-    GI_TRY(checked(cudaGetLastError(), "column counts"));
+    on.call([&] { return cudaMemsetAsync(m->parents, 0, n * sizeof *m->parents, on.stream); });
+    on.launch(column_counts_kernel, 512, 256, 0, (int)n, (unsigned)nnz, m->a.col, m->order, m->parents);
+    GI_TRY(on.status("column counts"));
   }
   GI_TRY(seed_values(t, s, n, nnz, m));
 done:
@@ -315,13 +318,16 @@ gable_status on_device(gi_device_memory *scratch, const gi_shape *shape, const g
   gable_status status = GABLE_OK;
   const size_t offset = gi_type_size(shape->offset_type), n = (size_t)shape->n, nnz = (size_t)shape->nnz;
   void *ptr = nullptr, *idx = nullptr;
+  const cudaStream_t stream = (cudaStream_t)scratch->stream;
   *out = *a;
   if (shape->space == GABLE_SPACE_DEVICE) goto done;
   GI_TRY(gi_device_take(scratch, (n + 1) * offset, &ptr));
   GI_TRY(gi_device_take(scratch, nnz * sizeof(gable_idx) + 4, &idx));
-  GI_TRY(checked(cudaMemcpyAsync(ptr, a->ptr, (n + 1) * offset, cudaMemcpyHostToDevice), "copy of the offsets"));
+  GI_TRY(
+      checked(cudaMemcpyAsync(ptr, a->ptr, (n + 1) * offset, cudaMemcpyHostToDevice, stream), "copy of the offsets"));
   if (nnz)
-    GI_TRY(checked(cudaMemcpyAsync(idx, a->idx, nnz * sizeof(gable_idx), cudaMemcpyHostToDevice), "copy of indices"));
+    GI_TRY(checked(cudaMemcpyAsync(idx, a->idx, nnz * sizeof(gable_idx), cudaMemcpyHostToDevice, stream),
+                   "copy of indices"));
   out->ptr = ptr;
   out->idx = (const gable_idx *)idx;
 done:
@@ -330,14 +336,24 @@ done:
 
 } /* namespace */
 
+/* The context's stream, in whose order memory goes back, waits for all solves and updates in flight. */
+static void wait_for_solves(const gable_trisolve *t, state *s)
+{
+  if (!s->updates) return;
+  (void)order_after_solves(t->ctx, s, gi_own_stream(t->ctx));
+  if (s->updated) cudaStreamWaitEvent((cudaStream_t)gi_own_stream(t->ctx), s->updated, 0);
+}
+
 void cuda_release(gable_trisolve *t)
 {
   state *s = (state *)t->state;
+  current_device here;
   if (!s) return;
-  gi_cuda_enter(t->ctx);
-  if (s->updates) cudaDeviceSynchronize(); /* solves may be in flight; without an update there was none */
+  (void)here.enter(gi_cuda_ordinal(t->ctx));
+  wait_for_solves(t, s);
   for (int op = 0; op < 2; op++) gi_free(t->ctx, s->of[op].starts);
   if (s->updated) cudaEventDestroy(s->updated);
+  pthread_mutex_destroy(&s->lock);
   gi_device_give_back(&s->scratch);
   gi_device_give_back(&s->memory);
   gi_free(t->ctx, s);
@@ -378,18 +394,29 @@ done:
   return status;
 }
 
+/* The event of the state that is released here, or NULL. */
+static cudaEvent_t take_event(gable_trisolve *t)
+{
+  state *s = (state *)t->state;
+  cudaEvent_t updated = s ? s->updated : nullptr;
+  if (!s) return nullptr;
+  wait_for_solves(t, s);
+  s->updates = 0; /* no need to wait again */
+  s->updated = nullptr;
+  cuda_release(t);
+  return updated;
+}
+
 /* In the place of an earlier analysis' state, whose event is taken over. */
 static gable_status open_state(gable_trisolve *t, state **out)
 {
   gable_status status = GABLE_OK;
-  state *s = (state *)t->state;
-  cudaEvent_t updated = s ? s->updated : nullptr;
-  if (s) s->updated = nullptr;
-  cuda_release(t);
-  s = nullptr;
+  state *s = nullptr;
+  cudaEvent_t updated = take_event(t);
   GI_TRY(host_take(t->ctx, 1, &s));
+  pthread_mutex_init(&s->lock, nullptr);
   t->state = s;
-  s->memory.ctx = s->scratch.ctx = t->ctx;
+  s->memory = s->scratch = gi_device_memory_of(t->ctx);
   s->processors = gi_cuda_processors(t->ctx);
   s->updated = updated;
   updated = nullptr;
@@ -405,10 +432,14 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
   gable_status status = GABLE_OK;
   const int stored = t->shape.format == GABLE_FORMAT_CSR ? GABLE_OP_N : GABLE_OP_T;
   const int asked[2] = {(t->options.ops & GABLE_TRISOLVE_N) != 0, (t->options.ops & GABLE_TRISOLVE_T) != 0};
+  const cudaStream_t stream = (cudaStream_t)gi_own_stream(t->ctx);
+  current_device here;
   state *s = nullptr;
+  GI_TRY(here.enter(gi_cuda_ordinal(t->ctx)));
   GI_REQUIRE(t->shape.nnz >= 0 && t->shape.nnz < INT_MAX, GABLE_ERR_LIMIT,
              "%lld entries: a GPU plan holds fewer than 2^31", (long long)t->shape.nnz);
   GI_TRY(open_state(t, &s));
+  if (t->shape.space == GABLE_SPACE_DEVICE) GI_TRY(t->ctx->device->order_after(t->ctx, stream, t->stream));
   GI_TRY(read_matrix(t, s, a));
   s->reading.mailbox = (gi_findings *)gi_cuda_take_mailbox(t->ctx);
   s->of[stored].reverse = s->reading.rows.flip != 0;
@@ -425,9 +456,9 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
     GI_TRY(gi_device_take(&s->memory, ((size_t)t->shape.nnz + 1) * gi_type_size(t->shape.value_type), &s->values));
     GI_TRY(gi_device_take(&s->memory, ((size_t)t->shape.n + 1) * gi_type_size(t->shape.value_type), &s->diagonal));
   }
-  if (!s->counted.order) GI_TRY(checked(cudaDeviceSynchronize(), "analysis"));
+  if (!s->counted.order) GI_TRY(checked(cudaStreamSynchronize(stream), "analysis"));
 done:
-  if (status) cudaStreamSynchronize(nullptr); /* kernels may still write to the mailbox */
+  if (status) cudaStreamSynchronize(stream); /* kernels may still write to the mailbox */
   if (s) gi_device_give_back(&s->scratch);
   if (s) gi_cuda_give_mailbox(t->ctx, s->reading.mailbox);
   return status;

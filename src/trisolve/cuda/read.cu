@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <climits>
 
-#include "cuda/dependent_launch.cuh"
 #include "cuda/device_wait.cuh"
+#include "cuda/launch.cuh"
 #include "trisolve/cuda/passes.cuh"
 
 using gik::NONE;
@@ -227,6 +227,8 @@ gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gabl
   const size_t cleared = (used + 15) / 16;
   gi_reading o = {{n, a->base, lower ? 0u : ~0u, (unsigned)(lower ? -a->base : n + a->base), a->idx}};
   row_reader r = {};
+  gik::launches on(m->stream);
+  o.stream = m->stream;
   o.follow = 1;
   GI_TRY(gi_device_take(m, cleared * sizeof(uint4), (void **)&o.found));
   o.width = (unsigned *)(o.found + 1);
@@ -247,9 +249,9 @@ gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gabl
   r.count = o.count;
   r.child = o.child;
   r.level = o.level;
-  clear_kernel<<<blocks_for(cleared), ROW_THREADS>>>((uint4 *)o.found, cleared);
-  if (n) gik::dependent_launch(read_rows_kernel, blocks_for((size_t)n), ROW_THREADS, 0, false, nullptr, r);
-  GI_TRY(checked(cudaGetLastError(), "analysis"));
+  on.launch(clear_kernel, blocks_for(cleared), ROW_THREADS, 0, (uint4 *)o.found, cleared);
+  if (n) on.dependent(read_rows_kernel, blocks_for((size_t)n), ROW_THREADS, 0, false, r);
+  GI_TRY(on.status("analysis"));
   *out = o;
 done:
   return status;

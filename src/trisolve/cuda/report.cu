@@ -72,7 +72,7 @@ static gable_status stored_order(const gable_trisolve *t, const side *d, unsigne
   if (d->method == GI_ROWS) *count = (size_t)d->packed.n_records * (32 / (size_t)d->packed.lanes);
   GI_TRY(host_take(t->ctx, *count, list));
   if (from)
-    GI_TRY(checked(cudaMemcpy(*list, from, *count * sizeof **list, cudaMemcpyDeviceToHost), "copy"));
+    GI_TRY(gi_cuda_fetch(t->ctx, gi_own_stream(t->ctx), *list, from, *count * sizeof **list));
   else
     for (size_t k = 0; k < *count; k++) (*list)[k] = (unsigned)k;
 done:
@@ -88,11 +88,13 @@ gable_status cuda_schedule(const gable_trisolve *t, gable_op op, gable_idx *orde
   unsigned *row = nullptr, *list = nullptr;
   unsigned long long *levels = nullptr;
   size_t count = 0, q = 0, again = d->method == GI_ROWS && d->packed.mixed ? 32 / (size_t)d->packed.lanes : 0;
+  current_device here;
+  GI_TRY(here.enter(gi_cuda_ordinal(t->ctx)));
   GI_REQUIRE(d->level, GABLE_ERR_UNAVAILABLE, "no schedule was asked for this op (options.ops)");
   GI_TRY(host_take(t->ctx, n, &row));
   GI_TRY(host_take(t->ctx, n, &levels));
-  GI_TRY(checked(cudaMemcpy(row, d->triangle.row, n * sizeof *row, cudaMemcpyDeviceToHost), "copy"));
-  GI_TRY(checked(cudaMemcpy(levels, d->level, n * sizeof *levels, cudaMemcpyDeviceToHost), "copy"));
+  GI_TRY(gi_cuda_fetch(t->ctx, gi_own_stream(t->ctx), row, d->triangle.row, n * sizeof *row));
+  GI_TRY(gi_cuda_fetch(t->ctx, gi_own_stream(t->ctx), levels, d->level, n * sizeof *levels));
   GI_TRY(stored_order(t, d, &list, &count));
   for (size_t i = 0; i < count; i++) {
     const unsigned k = list[i];

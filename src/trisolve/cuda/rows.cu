@@ -33,7 +33,7 @@ static gable_status sort_rows(gi_device_memory *m, const gik_device_triangle *t,
   unsigned *key = nullptr, *order = nullptr;
   GI_TRY(take(m, n, &key));
   GI_TRY(take(m, n, &order));
-  GI_TRY(each(n, [=] __device__(size_t k) {
+  GI_TRY(each(m->stream, n, [=] __device__(size_t k) {
     order[k] = (unsigned)k;
     key[k] = c.key((unsigned)(level[k] >> 32), ptr[k + 1] - ptr[k]);
   }));
@@ -83,17 +83,16 @@ static gable_status number_rows(gi_device_memory *keep, gi_device_memory *m, siz
   GI_TRY(take(m, o->keys + 1, &start));
   GI_TRY(take(m, o->keys + 1, &record));
   GI_TRY(take(keep, n, &position));
-  GI_TRY(each(n + 1, [=] __device__(size_t p) {
+  GI_TRY(each(keep->stream, n + 1, [=] __device__(size_t p) {
     const unsigned here = p < n ? key[p] : keys, before = p ? key[p - 1] : NONE;
     for (unsigned l = before + 1; l <= here; l++) start[l] = (unsigned)p;
   }));
-  gik::dependent_launch(count_records_kernel, 1, KEY_THREADS, 0, false, nullptr, keys, start, c, record);
-  GI_TRY(checked(cudaGetLastError(), "analysis"));
-  if (c.mixed) GI_TRY(fetch(m->ctx, &records, record + keys, 1)); /* no good bound is known */
+  GI_TRY(gik::dependent_launch("analysis", m->stream, count_records_kernel, 1, KEY_THREADS, 0, keys, start, c, record));
+  if (c.mixed) GI_TRY(fetch(m, &records, record + keys, 1)); /* no good bound is known */
   o->bound = c.mixed ? records : n / slots + (o->keys < n ? o->keys : n);
   GI_TRY(take(keep, o->bound * slots, &row_at));
-  GI_TRY(fill(row_at, NONE, o->bound * slots));
-  GI_TRY(each(n, [=] __device__(size_t p) {
+  GI_TRY(fill(keep->stream, row_at, NONE, o->bound * slots));
+  GI_TRY(each(keep->stream, n, [=] __device__(size_t p) {
     const unsigned k = order[p], first = start[key[p]], i = (unsigned)p - first, rows = c.rows(key[p]);
     const unsigned records = c.records(key[p]), at = record[key[p]] + i / rows * records;
     for (unsigned q = 0; q < records; q++) row_at[(size_t)(at + q) * slots + i % rows] = k;
@@ -178,24 +177,25 @@ static gable_status value_places(gi_device_memory *scratch, const gik_device_tri
   *out = stepped ? t->row : o->position;
   if (!stepped || !t->whole) goto done;
   GI_TRY(take(scratch, (size_t)t->n, &at));
-  GI_TRY(each((size_t)t->n, [=] __device__(size_t k) { at[k] = row[k] == NONE ? position[k] | PART : row[k]; }));
+  GI_TRY(each(scratch->stream, (size_t)t->n,
+              [=] __device__(size_t k) { at[k] = row[k] == NONE ? position[k] | PART : row[k]; }));
   *out = at;
 done:
   return status;
 }
 
 /* The first record of each step, out of those of each key. */
-static gable_status fetch_steps(gable_context *ctx, const level_order *o, const classes c, gik_packed *out)
+static gable_status fetch_steps(const gi_device_memory *m, const level_order *o, const classes c, gik_packed *out)
 {
   gable_status status = GABLE_OK;
   unsigned *first = nullptr;
   if (!out->steps) goto done;
-  first = (unsigned *)gi_alloc(ctx, (gable_off)o->keys + 1, sizeof *first);
+  first = (unsigned *)gi_alloc(m->ctx, (gable_off)o->keys + 1, sizeof *first);
   GI_REQUIRE(first, GABLE_ERR_MEMORY, "out of memory: %.1f MB", (double)o->keys * sizeof *first / 1e6);
-  GI_TRY(fetch(ctx, first, o->record, o->keys + 1));
+  GI_TRY(fetch(m, first, o->record, o->keys + 1));
   for (int l = 0; l <= out->steps; l++) out->step[l] = first[(size_t)l * c.count];
 done:
-  gi_free(ctx, first);
+  gi_free(m->ctx, first);
   return status;
 }
 
@@ -205,7 +205,7 @@ gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
   const unsigned slots = 32 / (unsigned)out->lanes;
-  gi_device_memory scratch = {keep->ctx};
+  gi_device_memory scratch = gi_device_memory_of(keep->ctx);
   const classes c = classes_of(out, profile->longest);
   level_order o = {};
   const unsigned *at = nullptr;
@@ -219,10 +219,10 @@ gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t
     const gik_packed_layout l = gik_packed_layout_of(out, type ? GABLE_TYPE_D : GABLE_TYPE_S);
     GI_TRY(gi_device_take(keep, l.bytes * o.bound, &out->record[type]));
     const packed_writer w = {*t, o, at, c, slots, l, (char *)out->record[type], out->head};
-    GI_TRY(each(o.bound * 32, w));
+    GI_TRY(each(keep->stream, o.bound * 32, w));
   }
-  GI_TRY(fetch(keep->ctx, &out->n_records, o.record + o.keys, 1));
-  GI_TRY(fetch_steps(keep->ctx, &o, c, out));
+  GI_TRY(fetch(keep, &out->n_records, o.record + o.keys, 1));
+  GI_TRY(fetch_steps(keep, &o, c, out));
   out->n_published = (unsigned)n;
   out->long_rows = out->mixed && !t->whole && profile->longest > GIK_MIXED_ROOM;
   out->parts = t->whole != nullptr;

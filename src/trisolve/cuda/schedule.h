@@ -9,12 +9,16 @@
 /* Device memory of one analysis or one plan, cut from a few blocks and given back all at once. */
 typedef struct gi_device_memory {
   gable_context *ctx;
+  void *stream; /* the context's: on which all that uses the memory is queued, or after which it is ordered */
   int count;
   size_t bytes;
   char *at; /* what is left of the last block */
   size_t left;
   void *block[512];
 } gi_device_memory;
+
+/* Without memory yet. */
+gi_device_memory gi_device_memory_of(gable_context *ctx);
 
 /* *out = bytes of device memory that m owns, aligned to 256. */
 gable_status gi_device_take(gi_device_memory *m, size_t bytes, void **out);
@@ -92,6 +96,7 @@ typedef struct gi_device_rows {
 /* The caller's matrix after one pass. */
 typedef struct gi_reading {
   gi_device_rows rows;
+  void *stream; /* on which it was read */
   gi_findings *found;
   unsigned *width;           /* [2][GI_WIDTHS] rows of the first levels, and of other keys: see gi_cuda_counted */
   unsigned *child;           /* [n] n - (the first row whose last entry is c), 0: none */
@@ -233,6 +238,7 @@ typedef struct gi_values {
   const void *val, *diagonal;    /* of the matrix's type; diagonal: [n] separate, or NULL */
   const unsigned *diagonal_from; /* or NULL: unit (when diagonal is NULL too) */
   gable_type type;
+  void *stream;
   /* device, [2]: the largest (epoch << 32 | ~row) with a zero diagonal, with one that is not finite; epochs grow */
   unsigned long long *fault, epoch;
 } gi_values;

@@ -86,21 +86,29 @@ void work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t
 gable_status work_init(gable_work *w)
 {
   gable_status status = GABLE_OK;
-  const state *s = (const state *)w->plan->state;
+  state *s = (state *)w->plan->state;
+  current_device here;
+  void *const home = gi_own_stream(w->plan->ctx);
+  GI_TRY(here.enter(gi_cuda_ordinal(w->plan->ctx)));
   GI_TRY(each_area(w->plan, w->max_rhs, [=](int op, int type, int, area a) {
     const gi_method m = s->of[op].method;
     char *at = (char *)w->device + a.offset;
     return gik_solve_prepare((gik_control *)at, at + aligned(sizeof(gik_control)),
                              m == GI_TILES || m == GI_ROWS || m == GI_ELMR ? a.numbers : 0,
-                             type ? GABLE_TYPE_D : GABLE_TYPE_S, nullptr);
+                             type ? GABLE_TYPE_D : GABLE_TYPE_S, home);
   }));
-  GI_TRY(checked(cudaStreamSynchronize(nullptr), "work"));
+  GI_TRY(checked(cudaStreamSynchronize((cudaStream_t)home), "work"));
+  add_work(s, w);
 done:
   return status;
 }
 
 void work_release(gable_work *w)
 {
+  current_device here;
+  state *s = (state *)w->plan->state;
+  (void)here.enter(gi_cuda_ordinal(w->plan->ctx));
+  if (s) remove_work(s, w);
   cudaStreamSynchronize((cudaStream_t)w->stream);
 }
 
@@ -186,10 +194,10 @@ done:
 static gable_status after_update(const state *s, gable_work *w)
 {
   gable_status status = GABLE_OK;
-  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
-  if (!w->stream || w->seen_updates == s->updates) goto done;
-  GI_TRY(checked(cudaStreamIsCapturing((cudaStream_t)w->stream, &capturing), "stream"));
-  if (capturing != cudaStreamCaptureStatusNone) goto done;
+  bool capturing = false;
+  if (w->seen_updates == s->updates) goto done;
+  GI_TRY(is_capturing(w->stream, &capturing));
+  if (capturing) goto done;
   GI_TRY(checked(cudaStreamWaitEvent((cudaStream_t)w->stream, s->updated, 0), "update"));
   w->seen_updates = s->updates;
 done:
@@ -206,6 +214,8 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
   const int q = b->count > 1 ? together(d, w->max_rhs, b->type == GABLE_TYPE_D) : 1;
   char *stage = (char *)w->device + stage_of(t, w->max_rhs);
   gik_solve r = {};
+  current_device here;
+  GI_TRY(here.enter(gi_cuda_ordinal(t->ctx)));
   GI_TRY(after_update(s, w));
   GI_TRY(borrow_values(s, w, (int)op, b->type == GABLE_TYPE_D));
   GI_TRY(each_area(t, w->max_rhs, [&](int of, int type, int i, area a) {
@@ -244,6 +254,8 @@ gable_status work_status(gable_work *w)
   const gable_trisolve *t = w->plan;
   const state *s = (const state *)t->state;
   cudaStream_t stream = (cudaStream_t)w->stream;
+  current_device here;
+  GI_TRY(here.enter(gi_cuda_ordinal(t->ctx)));
   GI_TRY(after_update(s, w));
   if (s->updates) w->fault = find_fault(t, stream, &w->fault_row);
   if (w->fault) goto done;

@@ -12,8 +12,8 @@ static gable_status levels_with_parts(gi_device_memory *scratch, size_t n, const
   gable_status status = GABLE_OK;
   unsigned *wider = nullptr;
   GI_TRY(take(scratch, levels + 1, &wider));
-  GI_TRY(fill(wider, 0, levels + 1));
-  GI_TRY(each(n, [=] __device__(size_t k) {
+  GI_TRY(fill(scratch->stream, wider, 0, levels + 1));
+  GI_TRY(each(scratch->stream, n, [=] __device__(size_t k) {
     if (parts[k + 1] > parts[k]) wider[level[k] >> 32] = 1;
   }));
   GI_TRY(offsets(scratch, wider, wider, levels));
@@ -30,7 +30,7 @@ static gable_status spread_levels(gi_device_memory *m, size_t n, unsigned added,
   const u64 *from = l->level;
   u64 *to = nullptr;
   GI_TRY(take(m, n + added, &to));
-  GI_TRY(each(n, [=] __device__(size_t k) {
+  GI_TRY(each(m->stream, n, [=] __device__(size_t k) {
     const u64 v = from[k], here = v >> 32, chain = (unsigned)v;
     const unsigned last = parts[k + 1];
     for (unsigned q = parts[k]; q < last; q++) to[k + q] = (here + wider[here]) << 32 | chain;
@@ -47,17 +47,17 @@ static gable_status split_round(gi_device_memory *m, gik_device_triangle *t, uns
   gable_status status = GABLE_OK;
   const unsigned n = (unsigned)t->n;
   const gik_device_triangle s = *t;
-  gi_device_memory scratch = {m->ctx};
+  gi_device_memory scratch = gi_device_memory_of(m->ctx);
   gik_device_triangle o = {};
   unsigned *parts = nullptr, *length = nullptr, *wider = nullptr, added = 0, got[2] = {0, 0};
   GI_TRY(take(&scratch, (size_t)n + 1, &parts));
-  GI_TRY(each((size_t)n + 1, [=] __device__(size_t k) {
+  GI_TRY(each(m->stream, (size_t)n + 1, [=] __device__(size_t k) {
     const unsigned c = k < n ? s.ptr[k + 1] - s.ptr[k] : 0;
     parts[k] = c > limit ? (c + limit - 1) / limit : 0;
   }));
   GI_TRY(offsets(&scratch, parts, parts, n));
   if (l) GI_TRY(levels_with_parts(&scratch, n, parts, l->level, (size_t)l->levels, &wider));
-  GI_TRY(fetch_both(m->ctx, got, parts + n, wider ? wider + l->levels : parts + n));
+  GI_TRY(fetch_both(m, got, parts + n, wider ? wider + l->levels : parts + n));
   added = got[0];
   if (l) GI_TRY(spread_levels(m, n, added, parts, wider, l));
   if (l) l->levels += (int)got[1];
@@ -65,7 +65,7 @@ static gable_status split_round(gi_device_memory *m, gik_device_triangle *t, uns
   GI_TRY(take(m, (size_t)n + added, &o.parent));
   GI_TRY(take(m, (size_t)s.nnz + added, &o.whole));
   length = o.ptr;
-  GI_TRY(each(n, [=] __device__(size_t k) {
+  GI_TRY(each(m->stream, n, [=] __device__(size_t k) {
     const unsigned c = s.ptr[k + 1] - s.ptr[k], own = parts[k + 1] - parts[k], at = (unsigned)k + parts[k];
     for (unsigned q = 0; q < own; q++) {
       length[at + q] = min(limit, c - q * limit);
@@ -77,14 +77,14 @@ static gable_status split_round(gi_device_memory *m, gik_device_triangle *t, uns
     o.parent[at + own] = s.parent[k];
   }));
   GI_TRY(offsets(&scratch, o.ptr, o.ptr, (size_t)n + added));
-  GI_TRY(each(n, [=] __device__(size_t k) {
+  GI_TRY(each(m->stream, n, [=] __device__(size_t k) {
     const unsigned own = parts[k + 1] - parts[k], at = (unsigned)k + parts[k];
     for (unsigned r = 0, q = own ? o.ptr[at + own] : 0; r < own; r++, q++) {
       o.col[q] = at + r;
       o.from[q] = NONE;
     }
   }));
-  GI_TRY(each_entry(n, s.ptr, [=] __device__(size_t k, unsigned p) {
+  GI_TRY(each_entry(m->stream, n, s.ptr, [=] __device__(size_t k, unsigned p) {
     const unsigned q = o.ptr[k + parts[k]] + (p - s.ptr[k]), c = s.col[p];
     o.col[q] = c + parts[c + 1];
     o.from[q] = s.from[p];

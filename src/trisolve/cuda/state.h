@@ -3,7 +3,9 @@
 #define GI_TRISOLVE_CUDA_STATE_H
 
 #include <cuda_runtime.h>
+#include <pthread.h>
 
+#include "cuda/current_device.cuh"
 #include "cuda/status.cuh"
 #include "device/cuda_place.h"
 #include "trisolve/cuda/schedule.h"
@@ -46,13 +48,17 @@ struct state {
   gi_tile_counts counts;
   gi_findings found;   /* of the reading */
   gi_counted counted;  /* of the stored op where its rows were placed by counting */
-  cudaEvent_t updated; /* after the last update */
-  unsigned updates;
+  cudaEvent_t updated; /* after the last update that was not captured */
+  unsigned updates;    /* counted; find_fault tells their faults apart by it */
+  int captured;        /* 1: an update was captured in a graph, whose replays nobody counts */
+  pthread_mutex_t lock;
+  gable_work *works; /* whose solves an update waits for */
   void *values, *diagonal;
   int processors;
 };
 
 using gik::checked;
+using gik::current_device;
 
 template <typename T> gable_status host_take(gable_context *ctx, size_t count, T **out)
 {
@@ -107,6 +113,18 @@ int asks_for_widths(const gi_profile *p, const gik_device_triangle *t, int rhs, 
 
 /* tiles or rows, with d->chosen and d->model_s. */
 gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, side *d);
+
+/* The epoch of faults that captured updates find: later than that of any other. */
+enum : unsigned { CAPTURED_EPOCH = 0xffffffffu };
+
+/* streams.cu: the order of updates and solves. */
+gable_status is_capturing(void *stream, bool *out);
+
+/* stream goes on when all that was asked of the streams of the plan's works so far is done; these are alive, see
+ * gable_work_set_stream. */
+gable_status order_after_solves(gable_context *ctx, state *s, void *stream);
+void add_work(state *s, gable_work *w);
+void remove_work(state *s, gable_work *w); /* fine where it was never added */
 
 /* cuda_plan.cu */
 gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a);

@@ -30,7 +30,7 @@ static gable_status tile_order(gi_device_memory *m, size_t n, const u64 *level, 
   gable_status status = GABLE_OK;
   K *key = nullptr;
   GI_TRY(take(m, n, &key));
-  GI_TRY(each(n, [=] __device__(size_t k) {
+  GI_TRY(each(m->stream, n, [=] __device__(size_t k) {
     const u64 l = level[k], i = c.index_cut ? (unsigned)k / c.index_cut : 0;
     const u64 b = c.chain_cut ? (unsigned)l / c.chain_cut : 0;
     key[k] = (K)(((i + b) << c.chain_bits | (c.last_chain - b)) << c.level_bits | l >> 32);
@@ -109,7 +109,7 @@ static gable_status write_tiles(gi_device_memory *keep, const gik_device_triangl
   w.slots = (size_t)out->pairs * 2 * w.width * size;
   w.meta = w.slots + (size_t)out->pairs * 4 * w.width;
   w.record = (char *)out->record[type];
-  GI_TRY(each((size_t)out->n_records * w.width, w));
+  GI_TRY(each(keep->stream, (size_t)out->n_records * w.width, w));
 done:
   return status;
 }
@@ -138,12 +138,11 @@ static gable_status list_tiles(gi_device_memory *keep, gi_device_memory *m, unsi
   gable_status status = GABLE_OK;
   unsigned *found = nullptr, got[2] = {0, 0};
   GI_TRY(take(m, 2, &found));
-  GI_TRY(fill(found, 0, 2));
+  GI_TRY(fill(keep->stream, found, 0, 2));
   GI_TRY(take(keep, tiles, &o->tile));
-  gik::dependent_launch(list_tiles_kernel, tiles / 256 + 1, 256, 0, false, nullptr, tiles, b->first, first,
-                        window_slots, b->total, o->tile, found);
-  GI_TRY(gik::launched("tiles"));
-  GI_TRY(fetch(m->ctx, got, found, 2));
+  GI_TRY(gik::dependent_launch("tiles", m->stream, list_tiles_kernel, tiles / 256 + 1, 256, 0, tiles, b->first, first,
+                               window_slots, b->total, o->tile, found));
+  GI_TRY(fetch(m, got, found, 2));
   o->count = (int)tiles;
   o->slots = (int)got[0];
   o->n_borders = got[1];
@@ -161,9 +160,10 @@ static gable_status fill_slots(gi_device_memory *keep, const gik_device_triangle
   unsigned *at = nullptr, *b_row = nullptr;
   GI_TRY(take(keep, slots, &at));
   GI_TRY(take(keep, slots, &b_row));
-  GI_TRY(fill(at, NONE, slots));
-  GI_TRY(each((size_t)t->n, [=] __device__(size_t p) { at[(size_t)record[p] * rows + slot[p]] = order[p]; }));
-  GI_TRY(each(slots, [=] __device__(size_t i) {
+  GI_TRY(fill(keep->stream, at, NONE, slots));
+  GI_TRY(each(keep->stream, (size_t)t->n,
+              [=] __device__(size_t p) { at[(size_t)record[p] * rows + slot[p]] = order[p]; }));
+  GI_TRY(each(keep->stream, slots, [=] __device__(size_t i) {
     const unsigned r = at[i] == NONE ? NONE : row_of[at[i]];
     b_row[i] = r == NONE ? 0 : r;
   }));
@@ -180,7 +180,7 @@ gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t,
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
   const unsigned rows = 32 * (unsigned)shape->warps / (unsigned)shape->lanes, window = (unsigned)shape->window;
-  gi_device_memory scratch = {keep->ctx};
+  gi_device_memory scratch = gi_device_memory_of(keep->ctx);
   schedule s = {};
   border b = {};
   const tile_cut cut = cut_of(n, profile, shape);

@@ -32,7 +32,7 @@ gable_status gi_cuda_triangle(gi_device_memory *m, gi_device_memory *scratch, co
   GI_TRY(take(m, nnz, &t.col));
   GI_TRY(take(m, nnz, &t.from));
   GI_TRY(offsets(scratch, t.ptr, t.ptr, n));
-  GI_TRY(each_entry(n, t.ptr, [=] __device__(size_t k, unsigned q) {
+  GI_TRY(each_entry(m->stream, n, t.ptr, [=] __device__(size_t k, unsigned q) {
     const unsigned p = rows.run[k].x + (q - t.ptr[k]);
     t.col[q] = rows.column(p);
     t.from[q] = rows.place(p);

@@ -27,15 +27,48 @@ static gable_status update_side(const state *s, int op, const gi_values *v)
 gable_status borrow_values(const state *s, gable_work *w, int op, int type)
 {
   gable_status status = GABLE_OK;
-  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
   const side *other = &s->of[!op];
+  bool capturing = false;
   gi_records r;
   if (!borrows(s, op)) goto done;
-  GI_TRY(checked(cudaStreamIsCapturing((cudaStream_t)w->stream, &capturing), "stream"));
-  if (capturing == cudaStreamCaptureStatusNone && w->borrowed[type] == s->updates) goto done;
+  GI_TRY(is_capturing(w->stream, &capturing));
+  if (!capturing && !s->captured && w->borrowed[type] == s->updates) goto done;
   r = records_of(other);
   GI_TRY(gi_cuda_values_back(&other->triangle, &r, type, &s->of[op].seed, w->stream));
-  if (capturing == cudaStreamCaptureStatusNone) w->borrowed[type] = s->updates;
+  if (!capturing) w->borrowed[type] = s->updates;
+done:
+  return status;
+}
+
+/* Values of host memory to the device. */
+static gable_status bring_values(const gable_trisolve *t, const state *s, gi_values *v, cudaStream_t stream)
+{
+  gable_status status = GABLE_OK;
+  const size_t size = gi_type_size(t->shape.value_type);
+  if (t->shape.nnz)
+    GI_TRY(checked(cudaMemcpyAsync(s->values, v->val, (size_t)t->shape.nnz * size, cudaMemcpyHostToDevice, stream),
+                   "copy of values"));
+  if (v->diagonal && t->shape.n)
+    GI_TRY(checked(cudaMemcpyAsync(s->diagonal, v->diagonal, (size_t)t->shape.n * size, cudaMemcpyHostToDevice, stream),
+                   "copy of the diagonal"));
+  v->val = s->values;
+  if (v->diagonal) v->diagonal = s->diagonal;
+done:
+  return status;
+}
+
+/* The stream of an update comes after the analysis and after all solves so far; in a capture that is the caller's to
+ * see to, but for the analysis. */
+static gable_status begin_update(const gable_trisolve *t, state *s, bool captured)
+{
+  gable_status status = GABLE_OK;
+  void *const home = gi_own_stream(t->ctx);
+  if (!captured) {
+    GI_TRY(t->ctx->device->order_after(t->ctx, t->stream, home));
+    GI_TRY(order_after_solves(t->ctx, s, t->stream));
+  } else if (!s->updates) {
+    GI_TRY(checked(cudaStreamSynchronize((cudaStream_t)home), "analysis"));
+  }
 done:
   return status;
 }
@@ -44,24 +77,26 @@ gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagona
 {
   gable_status status = GABLE_OK;
   state *s = (state *)t->state;
-  const size_t size = gi_type_size(t->shape.value_type);
+  const cudaStream_t stream = (cudaStream_t)t->stream;
   const int unit = t->options.diag == GABLE_DIAG_UNIT, host = t->shape.space == GABLE_SPACE_HOST;
-  gi_values v = {val, diagonal, unit || diagonal ? nullptr : s->reading.diagonal_from, t->shape.value_type,
-                 s->reading.found->fault};
-  v.epoch = ++s->updates; /* faults of an update that fails half way are not those of the next */
-  if (host) {
-    if (t->shape.nnz)
-      GI_TRY(checked(cudaMemcpyAsync(s->values, val, (size_t)t->shape.nnz * size, cudaMemcpyHostToDevice),
-                     "copy of values"));
-    if (diagonal && t->shape.n)
-      GI_TRY(checked(cudaMemcpyAsync(s->diagonal, diagonal, (size_t)t->shape.n * size, cudaMemcpyHostToDevice),
-                     "copy of the diagonal"));
-    v.val = s->values;
-    if (diagonal) v.diagonal = s->diagonal;
-  }
+  unsigned long long *const fault = s->reading.found->fault;
+  gi_values v = {val,       diagonal, unit || diagonal ? nullptr : s->reading.diagonal_from, t->shape.value_type,
+                 t->stream, fault};
+  current_device here;
+  bool captured = false;
+  GI_TRY(here.enter(gi_cuda_ordinal(t->ctx)));
+  GI_TRY(is_capturing(stream, &captured));
+  GI_REQUIRE(!captured || !host, GABLE_ERR_STATE,
+             "the stream is being captured: an update from host memory reads back what is wrong, so it cannot be");
+  GI_TRY(begin_update(t, s, captured));
+  s->updates++; /* faults of an update that fails half way are not those of the next */
+  v.epoch = captured ? (unsigned long long)CAPTURED_EPOCH : s->updates;
+  if (captured) s->captured = 1;
+  if (s->captured) GI_TRY(checked(cudaMemsetAsync(fault, 0, 2 * sizeof *fault, stream), "update"));
+  if (host) GI_TRY(bring_values(t, s, &v, stream));
   for (int op = 0; op < 2; op++) GI_TRY(update_side(s, op, &v));
-  GI_TRY(checked(cudaEventRecord(s->updated, nullptr), "event"));
-  if (host) GI_TRY(find_fault(t, nullptr, &t->bad_row));
+  if (!captured) GI_TRY(checked(cudaEventRecord(s->updated, stream), "event"));
+  if (host) GI_TRY(find_fault(t, stream, &t->bad_row));
 done:
   return status;
 }
@@ -75,7 +110,10 @@ gable_status find_fault(const gable_trisolve *t, cudaStream_t stream, gable_idx 
   int row[2] = {0, 0}, first = 0;
   GI_TRY(checked(cudaMemcpyAsync(f, s->reading.found->fault, sizeof f, cudaMemcpyDeviceToHost, stream), "update"));
   GI_TRY(checked(cudaStreamSynchronize(stream), "update"));
-  for (int k = 0; k < 2; k++) row[k] = f[k] >> 32 == s->updates ? (int)~(unsigned)f[k] : INT_MAX;
+  for (int k = 0; k < 2; k++) {
+    const unsigned epoch = (unsigned)(f[k] >> 32);
+    row[k] = epoch == s->updates || epoch == CAPTURED_EPOCH ? (int)~(unsigned)f[k] : INT_MAX;
+  }
   first = row[0] < row[1] ? row[0] : row[1];
   if (first == INT_MAX) goto done;
   *bad_row = first;

@@ -172,17 +172,18 @@ static record_layout layout_of(const gi_records *r, int type)
 }
 
 template <typename M, typename T, int PAIRS, bool MIXED>
-static void launch_runs(const gik_device_triangle *t, const record_layout *l, const diagonal_of<M> &d, int backwards)
+static gable_status launch_runs(const gik_device_triangle *t, const record_layout *l, const diagonal_of<M> &d,
+                                int backwards, void *stream)
 {
   const size_t items = l->count * l->width, threads = items < 65536 ? 64 : 256; /* few are spread over all processors */
   const size_t blocks = (items + threads - 1) / threads;
   const unsigned grid = (unsigned)(blocks < 65536 ? blocks : 65536);
   const unsigned width = (unsigned)bits_of(l->width) - 1, lanes = (unsigned)bits_of(l->lanes) - 1;
-  if (!blocks) return;
-  if (backwards)
-    fill_runs_kernel<M, T, PAIRS, MIXED, true><<<grid, (unsigned)threads>>>(*l, width, lanes, t->parent, d);
-  else
-    fill_runs_kernel<M, T, PAIRS, MIXED, false><<<grid, (unsigned)threads>>>(*l, width, lanes, t->parent, d);
+  gik::launches on(stream);
+  if (blocks)
+    on.launch(backwards ? fill_runs_kernel<M, T, PAIRS, MIXED, true> : fill_runs_kernel<M, T, PAIRS, MIXED, false>,
+              grid, (unsigned)threads, 0, *l, width, lanes, t->parent, d);
+  return on.status("update");
 }
 
 template <typename M, typename T>
@@ -191,17 +192,15 @@ static gable_status fill(const gik_device_triangle *t, const gi_records *r, int 
   const record_layout l = layout_of(r, type);
   const diagonal_of<M> d = diagonal_from<M>(v);
   if (l.run && l.head) {
-    launch_runs<M, T, GIK_MIXED_PAIRS, true>(t, &l, d, r->reverse);
-    return gik::launched("update");
+    return launch_runs<M, T, GIK_MIXED_PAIRS, true>(t, &l, d, r->reverse, v->stream);
   }
   switch (l.run ? l.pairs : 0) {
-  case 1: launch_runs<M, T, 1, false>(t, &l, d, r->reverse); break;
-  case 2: launch_runs<M, T, 2, false>(t, &l, d, r->reverse); break;
-  case 4: launch_runs<M, T, 4, false>(t, &l, d, r->reverse); break;
-  case 7: launch_runs<M, T, 7, false>(t, &l, d, r->reverse); break;
-  default: return each(l.count * l.width, lane_filler<M, T>{*t, l, d, d.val});
+  case 1: return launch_runs<M, T, 1, false>(t, &l, d, r->reverse, v->stream);
+  case 2: return launch_runs<M, T, 2, false>(t, &l, d, r->reverse, v->stream);
+  case 4: return launch_runs<M, T, 4, false>(t, &l, d, r->reverse, v->stream);
+  case 7: return launch_runs<M, T, 7, false>(t, &l, d, r->reverse, v->stream);
+  default: return each(v->stream, l.count * l.width, lane_filler<M, T>{*t, l, d, d.val});
   }
-  return gik::launched("update");
 }
 
 gable_status gi_cuda_update_records(const gik_device_triangle *t, const gi_records *r, const gi_values *v)
@@ -215,22 +214,21 @@ done:
 }
 
 template <typename T>
-static void read_back(const gik_device_triangle *t, const gi_records *r, int type, const gik_seed *m, void *stream)
+static gable_status read_back(const gik_device_triangle *t, const gi_records *r, int type, const gik_seed *m,
+                              void *stream)
 {
   const record_layout l = layout_of(r, type);
   const lane_reader<T> f = {*t, l, m->a.n, r->reverse, (T *)m->val[type], (T *)m->diagonal[type]};
   const size_t items = l.count * l.width, blocks = (items + 255) / 256;
-  if (items) each_kernel<<<(unsigned)(blocks < 8192 ? blocks : 8192), 256, 0, (cudaStream_t)stream>>>(items, f);
+  gik::launches on(stream);
+  if (items) on.launch(each_kernel<lane_reader<T>>, (unsigned)(blocks < 8192 ? blocks : 8192), 256, 0, items, f);
+  return on.status("values of the other op");
 }
 
 gable_status gi_cuda_values_back(const gik_device_triangle *t, const gi_records *r, int type, const gik_seed *m,
                                  void *stream)
 {
-  if (type)
-    read_back<double>(t, r, 1, m, stream);
-  else
-    read_back<float>(t, r, 0, m, stream);
-  return gik::launched("values of the other op");
+  return type ? read_back<double>(t, r, 1, m, stream) : read_back<float>(t, r, 0, m, stream);
 }
 
 gable_status gi_cuda_runs(gi_device_memory *m, const gik_device_triangle *t, int reverse, const unsigned *diagonal_from,
@@ -241,7 +239,7 @@ gable_status gi_cuda_runs(gi_device_memory *m, const gik_device_triangle *t, int
   const unsigned *row_at = r->row_at;
   uint2 *run = nullptr;
   GI_TRY(take(m, r->count * r->rows, &run));
-  GI_TRY(each(r->count * r->rows, [=] __device__(size_t i) {
+  GI_TRY(each(m->stream, r->count * r->rows, [=] __device__(size_t i) {
     const unsigned k = row_at[i];
     if (k == NONE) {
       run[i] = make_uint2(0, NONE);
@@ -299,8 +297,8 @@ static gable_status fill_seed(const gik_seed *m, T *out, T *diagonal_out, const 
   const diagonal_of<M> diagonal = diagonal_from<M>(v);
   const M *val = (const M *)v->val;
   const unsigned *from = m->a.from, *row = m->a.row;
-  GI_TRY(each(m->a.nnz, [=] __device__(size_t q) { out[q] = (T)val[from[q]]; }));
-  GI_TRY(each((size_t)m->a.n, [=] __device__(size_t k) { diagonal_out[k] = (T)diagonal.at(row[k]); }));
+  GI_TRY(each(v->stream, m->a.nnz, [=] __device__(size_t q) { out[q] = (T)val[from[q]]; }));
+  GI_TRY(each(v->stream, (size_t)m->a.n, [=] __device__(size_t k) { diagonal_out[k] = (T)diagonal.at(row[k]); }));
 done:
   return status;
 }

@@ -34,15 +34,14 @@ gable_status gi_cuda_widths(gi_device_memory *scratch, int n, const unsigned lon
   unsigned *rows = nullptr, *counts = nullptr, found[2] = {0, 0};
   GI_TRY(take(scratch, (size_t)levels + 2, &rows));
   counts = rows + levels;
-  GI_TRY(fill(rows, 0, (size_t)levels + 2));
-  gik::dependent_launch(tally_kernel, (unsigned)(blocks < 264 ? blocks : 264), TALLY_THREADS, 0, false, nullptr, n,
-                        level, levels, rows);
-  GI_TRY(gik::launched("widths of levels"));
-  GI_TRY(each((size_t)levels, [=] __device__(size_t l) {
+  GI_TRY(fill(scratch->stream, rows, 0, (size_t)levels + 2));
+  GI_TRY(gik::dependent_launch("widths of levels", scratch->stream, tally_kernel,
+                               (unsigned)(blocks < 264 ? blocks : 264), TALLY_THREADS, 0, n, level, levels, rows));
+  GI_TRY(each(scratch->stream, (size_t)levels, [=] __device__(size_t l) {
     if (rows[l] < GI_NARROW_LEVEL) atomicAdd(counts, 1u);
     if (rows[l] >= GI_WIDE_LEVEL) atomicAdd(counts + 1, 1u);
   }));
-  GI_TRY(fetch(scratch->ctx, found, counts, 2));
+  GI_TRY(fetch(scratch, found, counts, 2));
   profile->narrow = (int)found[0];
   profile->wide = (int)found[1];
 done:
