@@ -2,6 +2,7 @@
 #ifndef GABLE_GABLE_H
 #define GABLE_GABLE_H
 
+#include <gable/bindings.h>
 #include <gable/context.h>
 #include <gable/device.h>
 #include <gable/factors.h>

@@ -40,3 +40,16 @@ gable_status gi_struct_give(const void *own, size_t size, size_t first, void *gi
 done:
   return status;
 }
+
+gable_status gi_struct_init(const void *own, size_t size, size_t first, void *given, size_t bytes, const char *init)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(given, GABLE_ERR_ARGUMENT, "the struct is NULL");
+  GI_REQUIRE(bytes >= first, GABLE_ERR_ARGUMENT, "a struct of %zu bytes: give the size of the struct of %s", bytes,
+             init);
+  memset(given, 0, bytes);
+  memcpy(given, &bytes, sizeof bytes);
+  GI_TRY(gi_struct_give(own, size, first, given, init));
+done:
+  return status;
+}

@@ -20,6 +20,10 @@ gable_status gi_struct_take(const void *given, void *own, size_t size, size_t fi
  * beyond size are not written.  GABLE_ERR_ARGUMENT: it has fewer bytes than first. */
 gable_status gi_struct_give(const void *own, size_t size, size_t first, void *given, const char *init);
 
+/* Fills the caller's struct of `bytes` bytes with own [size bytes]; bytes beyond size become zero.  GABLE_ERR_ARGUMENT:
+ * given is NULL, or has fewer bytes than first. */
+gable_status gi_struct_init(const void *own, size_t size, size_t first, void *given, size_t bytes, const char *init);
+
 #ifdef __cplusplus
 }
 #endif
