@@ -2,7 +2,7 @@
 """From a file of results (bench/run.py): the tables, geometric means and verdicts, as text.
 
   bench/tables.py RESULTS.jsonl ...              prints all
-  bench/tables.py --readme RESULTS.jsonl ...     puts the summary between the marks of README.md
+  bench/tables.py --results RESULTS.jsonl ...     puts the summary between the marks of docs/results.md
 Ratios are peer / Gable: above 1 Gable is faster.  A peer counts with the better of its runs, figure by figure.
 """
 import argparse
@@ -218,14 +218,14 @@ def report(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+")
-    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--results", action="store_true")
     arguments = parser.parse_args()
     reports = [report(path) for path in arguments.results]
     print("\n".join(whole for whole, _ in reports))
     if arguments.readme:
         names = ", ".join(f"`{pathlib.Path(path).resolve().relative_to(ROOT)}`" for path in arguments.results)
         tables = "\n".join(short for _, short in reports)
-        put("README.md", "bench", f"From {names} by `bench/tables.py --readme`. Ratios are peer / Gable: above 1 Gable is faster.\n\n{tables}")
+        put("docs/results.md", "bench", f"From {names} by `bench/tables.py --results`. Ratios are peer / Gable: above 1 Gable is faster.\n\n{tables}")
     return 0
 
 

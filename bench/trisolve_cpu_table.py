@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """trisolve_cpu_table.py FILE.jsonl: the triangular solves of bench/trisolve_cpu.py as tables in Markdown.
-trisolve_cpu_table.py --readme FILE.jsonl: their summary between the marks of README.md.
-trisolve_cpu_table.py --scaling [--readme] FILE.jsonl: auto on more and more threads, as a table, also in README.md.
+trisolve_cpu_table.py --results FILE.jsonl: their summary between the marks of docs/results.md.
+trisolve_cpu_table.py --scaling [--results] FILE.jsonl: auto on more and more threads, as a table, also in docs/results.md.
 trisolve_cpu_table.py --docs FILE.jsonl SCALING.jsonl: every row of both with its floor and the share reached, to docs/trisolve-cpu.md.
 
 best: the fastest of a plain serial loop, Gable's serial, and MKL on one and on several threads, of those with a right result."""
@@ -63,7 +63,7 @@ def sets(rows, limit):
 
 def summary(rows, name):
     threads = max(t for r in rows.values() for _, t in r)
-    lines = [f"From `{name}` by `bench/trisolve_cpu_table.py --readme`. Gain: best of a plain serial loop, Gable's serial and MKL's "
+    lines = [f"From `{name}` by `bench/trisolve_cpu_table.py --results`. Gain: best of a plain serial loop, Gable's serial and MKL's "
              f"`mkl_sparse_d_trsv` on 1 and {threads} threads, over `auto`.", "",
              f"| set | solves | gain on {threads} threads: mean | least | below {OUR_LEAST} | gain on 1 thread: mean | least | below {OUR_LEAST} |",
              "|---" * 8 + "|"]
@@ -89,7 +89,7 @@ def summary(rows, name):
 def scaling(rows, name):
     """auto on each number of threads, over the better one of a plain loop and Gable's serial."""
     threads = sorted({t for r in rows.values() for _, t in r})
-    lines = [f"From `{name}` by `bench/trisolve_cpu_table.py --scaling --readme`: microseconds of one thread in the natural order, the better one of a plain "
+    lines = [f"From `{name}` by `bench/trisolve_cpu_table.py --scaling --results`: microseconds of one thread in the natural order, the better one of a plain "
              "loop and Gable's `serial`, and how many times faster `auto` is on so many threads.", "",
              "| matrix | triangle | rows | levels | one thread, us | " + " | ".join(f"auto ({t})" for t in threads) + " |", "|---" * (5 + len(threads)) + "|"]
     for (matrix, uplo), r in rows.items():
@@ -167,8 +167,8 @@ def main():
         table(rows)
         text, marks = summary(rows, name), "cpu-trisolve"
     print(text)
-    if "--readme" in sys.argv:
-        put("README.md", marks, text)
+    if "--results" in sys.argv:
+        put("docs/results.md", marks, text)
     return 0
 
 

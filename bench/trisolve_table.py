@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """trisolve_table.py FILE.json...: the tables of the triangular solves on a GPU, in Markdown, from JSON lines of
 `gable bench --json`: cuSPARSE's time, each method's, its gain, the floor, the share of it that is reached, both analyses.
-trisolve_table.py --readme: the summary of bench/results between the marks of README.md, and all its lines between those of
+trisolve_table.py --results: the summary of bench/results between the marks of docs/results.md, and all its lines between those of
 docs/trisolve-gpu.md."""
 import json
 import math
@@ -89,7 +89,7 @@ def run_of(lines):
 
 
 def summary():
-    """The README's table: a line a set of bench/results, and which run it is."""
+    """The table of docs/results.md: a line a set of bench/results, and which run it is."""
     lines = ["| set | solves | gain of `auto`, geometric mean | least | below 1 | share of the floor reached | analysis over cuSPARSE's | above 0.5 "
              "| slower than it with one solve | commit |", "|---" * 10 + "|"]
     runs = set()
@@ -233,8 +233,8 @@ def long_tables():
 
 
 def main():
-    if sys.argv[1:] == ["--readme"]:
-        put("README.md", "gpu", summary())
+    if sys.argv[1:] == ["--results"]:
+        put("docs/results.md", "gpu", summary())
         put("docs/trisolve-gpu.md", "gpu", long_tables())
         return
     rows = load(sys.argv[1:])
