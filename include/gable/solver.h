@@ -100,16 +100,16 @@ GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_
 
 /* Local.  Factors the matrix with the values val, [nnz] in the order and type of the analysed view; NULL: the values
  * that were analysed.  With GABLE_REUSE_ALL nothing of the structure is allocated after the first factorization under
- * an analysis, which makes what all of them share.  A pivot that Cholesky cannot take turns the solver to L D L^T
- * unless GABLE_METHOD_CHOLESKY was asked for or reuse keeps the order (then GABLE_ERR_SINGULAR), and values that are no
- * longer symmetric turn it from L D L^T to LU, whatever reuse says, unless GABLE_METHOD_LDLT was asked for (then
- * GABLE_ERR_ARGUMENT).  A matrix that was factored without a matching and came out badly is analysed again with one,
- * unless reuse forbids it; see GABLE_SOLVER_DRIFT.  GABLE_ERR_STATE before analyse, GABLE_ERR_NOT_FINITE where val
- * holds NaN or infinity, GABLE_ERR_ARGUMENT where it breaks the symmetry that the view declared (the entry is named):
- * then s is as it was, with its old values and factor.  GABLE_ERR_MEMORY
- * says how much was wanted.  After that and any other error there is no factor (solving is GABLE_ERR_STATE), the values
- * are all old or all new, and the next call may be this one again; or GABLE_ERR_STATE sends it back to
- * gable_solver_analyse, where the structure was being made anew. */
+ * an analysis, which makes what all of them share.  The values decide the method, whatever reuse says: a pivot that
+ * Cholesky cannot take turns the solver to L D L^T, pivots that are not enough for that one turn it to LU, and so do
+ * values that are no longer symmetric; works are made again then.  A method that was asked for stays: Cholesky is
+ * GABLE_ERR_SINGULAR at such a pivot, and both are GABLE_ERR_ARGUMENT for values that are not symmetric.  A matrix that
+ * was factored without a matching and came out badly is analysed again with one, unless reuse forbids it; see
+ * GABLE_SOLVER_DRIFT.  GABLE_ERR_STATE before analyse, GABLE_ERR_NOT_FINITE where val holds NaN or infinity,
+ * GABLE_ERR_ARGUMENT where it breaks the symmetry that the view declared (the entry is named): then s is as it was,
+ * with its old values and factor.  GABLE_ERR_MEMORY says how much was wanted.  After that and any other error there is
+ * no factor (solving is GABLE_ERR_STATE), the values are all old or all new, and the next call may be this one again;
+ * or GABLE_ERR_STATE sends it back to gable_solver_analyse, where the structure was being made anew. */
 GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse reuse);
 
 /* Local.  Room for solves with s, up to max_rhs right-hand sides at a time are swept together (more are allowed).

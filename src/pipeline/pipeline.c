@@ -98,6 +98,11 @@ gable_status gi_pipeline_read(const gable_solver *s, const gable_matrix_view *a,
   const gable_idx n = in->problem.n;
   GI_REQUIRE(s->options.method != GABLE_METHOD_CHOLESKY || in->problem.pattern_symmetric, GABLE_ERR_ARGUMENT,
              "Cholesky was asked for, but the pattern of the matrix is not symmetric");
+  if (s->options.method == GABLE_METHOD_CHOLESKY && a->part == GABLE_PART_FULL && !in->problem.declared) {
+    in->problem.declared = GABLE_STRUCTURE_SYMMETRIC;
+    in->problem.declared_why = "Cholesky was asked for";
+    if (a->val) GI_TRY(gi_problem_check_values(s->ctx, &in->problem, a->val));
+  }
   GI_REQUIRE(s->options.method != GABLE_METHOD_LDLT || may_be_ldlt(&in->problem), GABLE_ERR_ARGUMENT,
              "L D L^T was asked for, but the matrix is not symmetric");
   if (s->options.order == GABLE_ORDER_USER) {
@@ -241,12 +246,12 @@ done:
   return status;
 }
 
-/* Cholesky where it was chosen; where it fails, and may, L D L^T with the same order. */
-static gable_status factor_either(gable_solver *s, int may_arrange)
+/* Cholesky where it was chosen; where it fails L D L^T with the same order. */
+static gable_status factor_either(gable_solver *s)
 {
   gable_status status = numeric(s);
   if (status != GABLE_ERR_SINGULAR || s->arrangement.method != GABLE_METHOD_CHOLESKY ||
-      s->options.method != GABLE_METHOD_AUTO || !may_arrange)
+      s->options.method != GABLE_METHOD_AUTO)
     return status;
   const gable_method next = s->problem.values_symmetric ? GABLE_METHOD_LDLT : GABLE_METHOD_LU;
   gi_log(s->ctx, GABLE_LOG_INFO, "not positive definite: turning from Cholesky to %s",
@@ -270,16 +275,20 @@ done:
   return status;
 }
 
-/* Factors under the arrangement.  What comes out badly is, where may_arrange, arranged anew: an LU gets a matching if
- * it had none, and then the rows of partial pivoting. */
+/* Factors under the arrangement.  A symmetric method that was chosen here is left as soon as these values want another
+ * one.  What else comes out badly is, where may_arrange or an arrangement was left, arranged anew: an LU gets a
+ * matching if it had none, and then the rows of partial pivoting. */
 static gable_status factor_well(gable_solver *s, int may_arrange)
 {
   gable_status status = GABLE_OK;
+  const uint64_t structure = s->structure;
+  const int chosen = s->options.method == GABLE_METHOD_AUTO;
   int good = 1;
-  GI_TRY(factor_either(s, may_arrange));
+  GI_TRY(factor_either(s));
   GI_TRY(judge(s, &good));
-  if (!good && may_arrange && s->arrangement.method == GABLE_METHOD_LDLT) GI_TRY(turn_from_ldlt(s, &good));
-  may_arrange = may_arrange && s->options.match == GABLE_CHOICE_AUTO && s->arrangement.method == GABLE_METHOD_LU;
+  if (!good && (may_arrange || chosen) && s->arrangement.method == GABLE_METHOD_LDLT) GI_TRY(turn_from_ldlt(s, &good));
+  may_arrange = (may_arrange || s->structure != structure) && s->options.match == GABLE_CHOICE_AUTO &&
+                s->arrangement.method == GABLE_METHOD_LU;
   if (!good && may_arrange && !s->arrangement.matched) {
     GI_TRY(again(s, GABLE_METHOD_LU, GABLE_CHOICE_ALWAYS, 0));
     GI_TRY(judge(s, &good));
@@ -295,12 +304,17 @@ done:
   return status;
 }
 
-/* Values that are no longer symmetric cannot be factored by one triangle, whatever the caller wants kept. */
+/* Values that are no longer symmetric cannot be factored by one triangle, whatever the caller wants kept.  A promise of
+ * the view, or a method that was asked for, was held against them before, and they break it by rounding alone. */
 static gable_status leave_symmetry(gable_solver *s, int *left)
 {
-  *left = s->arrangement.method == GABLE_METHOD_LDLT && !s->problem.values_symmetric;
+  const gable_method method = s->arrangement.method;
+  const int kept =
+      s->options.method != GABLE_METHOD_AUTO || (method == GABLE_METHOD_CHOLESKY && s->problem.promised_spd);
+  *left = method != GABLE_METHOD_LU && !kept && !s->problem.values_symmetric;
   if (!*left) return GABLE_OK;
-  gi_log(s->ctx, GABLE_LOG_INFO, "the values are no longer symmetric: turning from L D L^T to LU");
+  gi_log(s->ctx, GABLE_LOG_INFO, "the values are no longer symmetric: turning from %s to LU",
+         method == GABLE_METHOD_LDLT ? "L D L^T" : "Cholesky");
   return arrange(s, &s->options, 0);
 }
 

@@ -135,7 +135,7 @@ gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, 
   GI_TRY(rows_of_view(ctx, view, p));
   if (gi_declares_symmetry(view->structure, view->part)) p->declared = view->structure;
   if (p->declared && !p->pattern_symmetric)
-    GI_TRY(gi_symmetry_check(ctx, &p->rows, 1, p->declared, p->value_type, NULL));
+    GI_TRY(gi_symmetry_check(ctx, &p->rows, 1, p->declared, NULL, p->value_type, NULL));
   p->hash = pattern_hash(&p->rows);
   GI_ALLOC(ctx, p->norms, 4 * (gable_off)p->n);
   if (view->val || p->given == 0) {
@@ -173,7 +173,7 @@ gable_status gi_problem_check_values(gable_context *ctx, const gi_problem *p, co
              "value %lld of the matrix, in row %d, column %d (counted from 0), is NaN or infinite", (long long)wrong,
              row, column);
   if (p->declared) /* both triangles were given, so the values come as the lists lie */
-    GI_TRY(gi_symmetry_check(ctx, &p->rows, !p->mirrored, p->declared, p->value_type, val));
+    GI_TRY(gi_symmetry_check(ctx, &p->rows, !p->mirrored, p->declared, p->declared_why, p->value_type, val));
 done:
   return status;
 }

@@ -22,6 +22,7 @@ typedef struct gi_problem {
   int diagonal_negative; /* all a_ii < 0 */
   int promised_spd;      /* by the view */
   gable_structure declared; /* by a view with both triangles: what its values must keep */
+  const char *declared_why; /* how a message begins; NULL: the view declares it */
   double *norms;            /* [4n] sums and maxima of rows, then of columns unless values are symmetric */
   int measured;             /* 1: norms are those of the values */
 } gi_problem;

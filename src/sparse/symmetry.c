@@ -9,6 +9,7 @@ typedef struct walker {
   const gi_csc *lists;
   int by_rows;
   gable_structure structure;
+  const char *why;
   gable_type type;
   const void *val;
   double *largest; /* [n] of each list, once two values differ; NULL before */
@@ -19,13 +20,13 @@ static double value_at(const walker *w, gable_off k)
   return w->type == GABLE_TYPE_S ? (double)((const float *)w->val)[k] : ((const double *)w->val)[k];
 }
 
-static const char *name_of(gable_structure structure)
+static const char *declaration(gable_structure structure)
 {
   switch (structure) {
-  case GABLE_STRUCTURE_SPD: return "GABLE_STRUCTURE_SPD";
-  case GABLE_STRUCTURE_SKEW: return "GABLE_STRUCTURE_SKEW";
-  case GABLE_STRUCTURE_HERMITIAN: return "GABLE_STRUCTURE_HERMITIAN";
-  default: return "GABLE_STRUCTURE_SYMMETRIC";
+  case GABLE_STRUCTURE_SPD: return "the view declares GABLE_STRUCTURE_SPD";
+  case GABLE_STRUCTURE_SKEW: return "the view declares GABLE_STRUCTURE_SKEW";
+  case GABLE_STRUCTURE_HERMITIAN: return "the view declares GABLE_STRUCTURE_HERMITIAN";
+  default: return "the view declares GABLE_STRUCTURE_SYMMETRIC";
   }
 }
 
@@ -51,9 +52,8 @@ static gable_status compare(walker *w, gable_idx i, gable_off k, gable_idx j, ga
   if (GI_LIKELY(apart <= 4 * eps * fabs(one)) || apart != apart) return GABLE_OK; /* NaN is found by others */
   GI_TRY(find_largest(w));
   GI_REQUIRE(apart <= 64 * eps * fmax(w->largest[i], w->largest[j]), GABLE_ERR_ARGUMENT,
-             "the view declares %s, but the entry in row %d, column %d (counted from 0) is %g and its mirror image %g: "
-             "declare GABLE_STRUCTURE_GENERAL",
-             name_of(w->structure), w->by_rows ? i : j, w->by_rows ? j : i, one, other);
+             "%s, but the entry in row %d, column %d (counted from 0) is %g and its mirror image %g", w->why,
+             w->by_rows ? i : j, w->by_rows ? j : i, one, other);
 done:
   return status;
 }
@@ -63,10 +63,11 @@ static gable_status alone(const walker *w, gable_idx i, gable_idx j)
 {
   gable_status status = GABLE_OK;
   const gable_idx row = w->by_rows ? i : j, column = w->by_rows ? j : i;
-  GI_REQUIRE(0, GABLE_ERR_ARGUMENT,
-             "the view declares %s and GABLE_PART_FULL, but the entry in row %d, column %d (counted from 0) has no "
-             "mirror image: give both triangles, or declare %s or GABLE_STRUCTURE_GENERAL",
-             name_of(w->structure), row, column, row > column ? "GABLE_PART_LOWER" : "GABLE_PART_UPPER");
+  GI_REQUIRE(
+      0, GABLE_ERR_ARGUMENT,
+      "%s and GABLE_PART_FULL, but the entry in row %d, column %d (counted from 0) has no mirror image: give both "
+      "triangles, or declare %s or GABLE_STRUCTURE_GENERAL",
+      w->why, row, column, row > column ? "GABLE_PART_LOWER" : "GABLE_PART_UPPER");
 done:
   return status;
 }
@@ -98,10 +99,10 @@ done:
 }
 
 gable_status gi_symmetry_check(gable_context *ctx, const gi_csc *lists, int by_rows, gable_structure structure,
-                               gable_type type, const void *val)
+                               const char *why, gable_type type, const void *val)
 {
   gable_status status = GABLE_OK;
-  walker w = {ctx, lists, by_rows, structure, type, val, NULL};
+  walker w = {ctx, lists, by_rows, structure, why ? why : declaration(structure), type, val, NULL};
   gable_off *cursor = NULL;
   GI_ALLOC(ctx, cursor, lists->n_cols);
   if (lists->n_cols) memcpy(cursor, lists->ptr, (size_t)lists->n_cols * sizeof *cursor);
@@ -121,7 +122,7 @@ gable_status gi_symmetry_check_view(gable_context *ctx, const gable_matrix_view 
   pattern.val = NULL;
   if (view->space != GABLE_SPACE_HOST || !gi_declares_symmetry(view->structure, view->part)) return GABLE_OK;
   GI_TRY(gi_csc_lists_from_view(ctx, &pattern, &lists));
-  GI_TRY(gi_symmetry_check(ctx, &lists, view->format == GABLE_FORMAT_CSR, view->structure, view->value_type,
+  GI_TRY(gi_symmetry_check(ctx, &lists, view->format == GABLE_FORMAT_CSR, view->structure, NULL, view->value_type,
                            real ? view->val : NULL));
 done:
   gi_csc_release(ctx, &lists);
