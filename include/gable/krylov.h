@@ -68,11 +68,11 @@ typedef struct gable_krylov_info {
     sizeof(gable_krylov_info), 0, 0.0, 0.0, 0, "", "", 0.0, 0.0, 0.0, 0.0                                              \
   }
 
-/* Local.  A x = b from the x that is given; b, x: [n] doubles in host memory.  history: [max_iterations+1] relative
- * residuals of the recurrence, filled up to info.iterations (GMRES: those of b - A x at every restart and at the end),
- * or NULL.  GABLE_ERR_TOLERANCE when the tolerance was not reached: x is the last iterate.  GABLE_ERR_NOT_FINITE: NaN
- * or infinity in b or x (host memory: the row is named), x is as it was.  b = 0 has x = 0. GABLE_ERR_DEADLINE: a wait
- * of 10 s on a GPU, with its row. One call at a time per object. */
+/* Local.  A x = b from the x that is given; b, x: [n] doubles in host memory, apart (else GABLE_ERR_ARGUMENT). history:
+ * [max_iterations+1] relative residuals of the recurrence, filled up to info.iterations (GMRES: those of b - A x at
+ * every restart and at the end), or NULL.  GABLE_ERR_TOLERANCE when the tolerance was not reached: x is the last
+ * iterate.  GABLE_ERR_NOT_FINITE: NaN or infinity in b or x (host memory: the row is named), x is as it was.  b = 0 has
+ * x = 0. GABLE_ERR_DEADLINE: a wait of 10 s on a GPU, with its row. One call at a time per object. */
 GABLE_API gable_status gable_krylov_solve(gable_krylov *k, const double *b, double *x, double *history);
 
 /* Local.  The same with one vector each, of doubles, both in host memory or both in the memory of the context's GPU,

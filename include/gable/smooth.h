@@ -54,12 +54,12 @@ GABLE_API gable_status gable_smoother_analyse(gable_smoother *s, const gable_mat
 /* Local.  Values in the order and the memory of the analysed matrix; errors as gable_trisolve_update. */
 GABLE_API gable_status gable_smoother_update(gable_smoother *s, const void *val);
 
-/* Local.  sweeps sweeps of A x = b from the x that is given; b and x do not overlap, are in the same memory and have
- * the matrix's type, or double with a float matrix.  history: [sweeps+1] (host) the 2-norm of b - A x (of all
- * right-hand sides together) before the first and after each sweep, or NULL.  Allocates nothing.  One call at a time
- * per smoother. On a GPU, with vectors in device memory and without history, it is ordered on the smoother's stream and
- * does not synchronise; gable_smoother_status tells what went wrong.  GABLE_ERR_DEADLINE names the row that was waited
- * for. */
+/* Local.  sweeps sweeps of A x = b from the x that is given; b and x share no memory (GABLE_ERR_ARGUMENT), are in the
+ * same memory and have the matrix's type, or double with a float matrix.  history: [sweeps+1] (host) the 2-norm of b -
+ * A x (of all right-hand sides together) before the first and after each sweep, or NULL.  Allocates nothing.  One call
+ * at a time per smoother. On a GPU, with vectors in device memory and without history, it is ordered on the smoother's
+ * stream and does not synchronise; gable_smoother_status tells what went wrong.  GABLE_ERR_DEADLINE names the row that
+ * was waited for. */
 GABLE_API gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x,
                                             int sweeps, double *history);
 

@@ -125,7 +125,8 @@ GABLE_API void gable_solver_work_destroy(gable_solver_work **w);
 GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *stream);
 
 /* Local.  op(A) x = b for b->count columns, host memory, GABLE_TYPE_S or GABLE_TYPE_D, refined until the componentwise
- * backward error is at most the tolerance.  b is not written, x may be b.  Allocates nothing.  The same bits for every
+ * backward error is at most the tolerance.  b is not written.  x may be b (the same data, type and layout); otherwise
+ * they share no memory (GABLE_ERR_ARGUMENT).  Allocates nothing.  The same bits for every
  * number of threads. GABLE_ERR_TOLERANCE: x was written all the same, gable_last_error says why it is no better;
  * GABLE_ERR_NOT_FINITE: b holds NaN or infinity (row and column are named), x is as it was;
  * GABLE_ERR_STATE: no factor, or a work from before it. */
@@ -139,9 +140,9 @@ enum { GABLE_FACTOR_L = 1, GABLE_FACTOR_D = 2, GABLE_FACTOR_U = 4, GABLE_FACTOR_
  * factors the system is that of A' = (R A C)(row order, column order) = L D U (entries right of diagonal blocks belong
  * to no factor) and b and x are numbered and scaled as A' is; for Cholesky D is the identity and U = L^T; L D L^T
  * has D with blocks of order 1 and 2 and U = L^T, the exchanges inside supernodes in L and U.  Allocates
- * nothing.  x may be b.  On a GPU b and x lie both in host or both in device memory; with device memory the call is
- * ordered on w's stream and does not wait for it.  There x has the same bits in every run, and a column those that it
- * has alone. */
+ * nothing.  x and b as for gable_solver_solve.  On a GPU they lie both in host or both in device memory; with device
+ * memory the call is ordered on w's stream and does not wait for it.  There x has the same bits in every run, and a
+ * column those that it has alone. */
 GABLE_API gable_status gable_solver_apply(const gable_solver *s, gable_solver_work *w, gable_op op, int factors,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 

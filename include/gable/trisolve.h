@@ -111,11 +111,11 @@ GABLE_API gable_status gable_work_create_in(const gable_trisolve *t, gable_idx m
 GABLE_API gable_status gable_work_set_stream(gable_work *w, void *stream);
 
 /* Local.  op(T) x = b for count right-hand sides (b->count == x->count <= max_rhs).  b is not written; x may be b (the
- * same data, layout and type), otherwise they do not overlap.  Types: those of the matrix, or double vectors with a
- * float matrix.  Allocates nothing.  On the CPU it returns when x is there; on a GPU with vectors in device memory it
- * is ordered on w's stream, does not synchronise and can be captured in a CUDA graph; vectors in host memory go there
- * and back in the call, which then waits for the stream.  A NaN in b or in a value comes out as NaN where it belongs.
- * GABLE_ERR_DEADLINE names the row that was waited for (on a GPU: that waited). */
+ * same data, layout and type), otherwise they share no memory (GABLE_ERR_ARGUMENT).  Types: those of the matrix, or
+ * double vectors with a float matrix.  Allocates nothing.  On the CPU it returns when x is there; on a GPU with vectors
+ * in device memory it is ordered on w's stream, does not synchronise and can be captured in a CUDA graph; vectors in
+ * host memory go there and back in the call, which then waits for the stream.  A NaN in b or in a value comes out as
+ * NaN where it belongs. GABLE_ERR_DEADLINE names the row that was waited for (on a GPU: that waited). */
 GABLE_API gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op op,
                                             const gable_vectors_view *b, gable_vectors_view *x);
 

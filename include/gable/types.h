@@ -105,13 +105,17 @@ typedef struct gable_matrix_view {
         GABLE_PART_FULL, GABLE_SPACE_HOST, NULL, NULL, NULL                                                            \
   }
 
-/* Dense vectors of the caller's, side by side.  Written only where a prototype says so. */
+/* Dense vectors of the caller's, side by side.  Written only where a prototype says so.
+ *
+ * Two views of one call share memory when some byte belongs to entries of both.  Views with equal steps from column to
+ * column (row to row) may alternate in memory, as the even and the odd columns of one array do; views with different
+ * steps count as sharing memory when the ranges from first to last entry cross. */
 typedef struct gable_vectors_view {
   size_t size;
   gable_type type; /* GABLE_TYPE_S or GABLE_TYPE_D */
   gable_space space;
   gable_idx n, count;
-  gable_off ld;      /* column major: >= n; row major: >= count */
+  gable_off ld;      /* column major: >= n; row major: >= count; 0: just that */
   gable_major major; /* entry (i,j) at i + j*ld (column major) or i*ld + j (row major) */
   void *data;
 } gable_vectors_view;

@@ -13,6 +13,7 @@
 #include "precond/device_precond.h"
 #include "precond/precond.h"
 #include "sparse/symmetry.h"
+#include "sparse/vectors.h"
 #include "trisolve/plan.h"
 
 enum { MOST_RESTART = 65000 }; /* the kernels have a column of blocks for each vector of the basis */
@@ -363,12 +364,25 @@ done:
   return status;
 }
 
+/* One column of n doubles in host memory. */
+static gable_vectors_view column(gable_idx n, const double *data)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.n = n;
+  v.data = (void *)(uintptr_t)data;
+  return v;
+}
+
 gable_status gable_krylov_solve(gable_krylov *k, const double *b, double *x, double *history)
 {
   gable_status status = GABLE_OK;
+  gi_vectors_pair v;
   GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
   GI_REQUIRE(k->ready, GABLE_ERR_STATE, "solve before set_matrix");
   GI_REQUIRE((b && x) || !k->n, GABLE_ERR_ARGUMENT, "%s is NULL", b ? "x" : "b");
+  v.b = column(k->n, b);
+  v.x = column(k->n, x);
+  GI_TRY(gi_vectors_take_pair(&v.b, &v.x, k->n, GABLE_TYPE_D, GI_VECTORS_APART, &v));
   GI_TRY(solve_by(k, k->on_device ? solve_on_device : solve_on_cpu, b, x, history));
 done:
   return status;
@@ -377,7 +391,6 @@ done:
 static gable_status check_vector(const gable_krylov *k, const gable_vectors_view *v, const char *name)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(gi_vectors_check(v, k->n, GABLE_TYPE_D, name));
   GI_REQUIRE(v->count == 1 && (v->major == GABLE_MAJOR_COL || v->ld == 1), GABLE_ERR_UNAVAILABLE,
              "%s has %d columns or gaps: Krylov solvers want one dense vector", name, v->count);
   GI_REQUIRE(v->space == GABLE_SPACE_HOST || k->on_device, GABLE_ERR_UNAVAILABLE,
@@ -390,18 +403,16 @@ gable_status gable_krylov_solve_vectors(gable_krylov *k, const gable_vectors_vie
                                         double *history)
 {
   gable_status status = GABLE_OK;
-  gable_vectors_view vb, vx;
+  gi_vectors_pair v;
   GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
   GI_REQUIRE(k->ready, GABLE_ERR_STATE, "solve before set_matrix");
   GI_REQUIRE(b && x, GABLE_ERR_ARGUMENT, "%s is NULL", b ? "x" : "b");
-  GI_TRY(gi_take_vectors_view(b, &vb));
-  GI_TRY(gi_take_vectors_view(x, &vx));
-  b = &vb;
-  x = &vx;
-  GI_TRY(check_vector(k, b, "b"));
-  GI_TRY(check_vector(k, x, "x"));
+  GI_TRY(gi_take_vectors_view(b, &v.b));
+  GI_TRY(gi_take_vectors_view(x, &v.x));
+  GI_TRY(gi_vectors_take_pair(&v.b, &v.x, k->n, GABLE_TYPE_D, GI_VECTORS_APART, &v));
+  GI_TRY(check_vector(k, &v.b, "b"));
+  GI_TRY(check_vector(k, &v.x, "x"));
   GI_REQUIRE(b->space == x->space, GABLE_ERR_ARGUMENT, "b and x are in different memories");
-  GI_REQUIRE(b->data != x->data || !k->n, GABLE_ERR_ARGUMENT, "x is b: a solver needs both");
   GI_TRY(solve_by(k,
                   b->space == GABLE_SPACE_DEVICE ? solve_there
                   : k->on_device                 ? solve_on_device

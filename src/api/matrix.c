@@ -6,6 +6,7 @@
 #include "sparse/generate.h"
 #include "sparse/gzip.h"
 #include "sparse/matrix.h"
+#include "sparse/vectors.h"
 
 gable_status gable_matrix_read(gable_context *ctx, const char *path, const gable_read_options *options,
                                gable_matrix **out)
@@ -121,11 +122,8 @@ gable_status gable_matrix_from_vectors(gable_context *ctx, const gable_vectors_v
   GI_REQUIRE(ctx && vectors && out, GABLE_ERR_ARGUMENT, "ctx, vectors or out is NULL");
   *out = NULL;
   GI_TRY(gi_take_vectors_view(vectors, &own));
-  GI_REQUIRE(v->n >= 0 && v->count >= 0 && v->space == GABLE_SPACE_HOST &&
-                 (v->type == GABLE_TYPE_S || v->type == GABLE_TYPE_D) &&
-                 v->ld >= (v->major == GABLE_MAJOR_COL ? v->n : v->count),
-             GABLE_ERR_ARGUMENT, "vectors: n %d, count %d, ld %lld, type %d: host memory, GABLE_TYPE_S or GABLE_TYPE_D",
-             v->n, v->count, (long long)v->ld, (int)v->type);
+  GI_TRY(gi_vectors_take(v, "vectors", &own));
+  GI_REQUIRE(v->space == GABLE_SPACE_HOST, GABLE_ERR_ARGUMENT, "vectors in device memory: give them in host memory");
   GI_TRY(gi_matrix_create(ctx, &a));
   GI_TRY(gi_csc_init(ctx, v->n, v->count, (gable_off)v->n * v->count, 1, &a->csc));
   for (gable_idx j = 0; j < v->count; j++) {
@@ -133,7 +131,7 @@ gable_status gable_matrix_from_vectors(gable_context *ctx, const gable_vectors_v
     a->csc.ptr[j + 1] = first + v->n;
     for (gable_idx i = 0; i < v->n; i++) {
       a->csc.idx[first + i] = i;
-      a->csc.val[first + i] = vector_element(v, i, j);
+      a->csc.val[first + i] = vector_element(&own, i, j);
     }
   }
   a->field = GABLE_FIELD_REAL;

@@ -3,6 +3,7 @@
 
 #include "api/structs.h"
 #include "device/device.h"
+#include "sparse/vectors.h"
 
 gable_status gable_smoother_create(gable_context *ctx, const gable_smoother_options *options, gable_smoother **out)
 {
@@ -48,23 +49,19 @@ gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b
                                   double *history)
 {
   gable_status status = GABLE_OK;
-  gable_vectors_view vb, vx;
+  gi_vectors_pair v;
   GI_REQUIRE(s, GABLE_ERR_ARGUMENT, "the smoother is NULL");
   GI_REQUIRE(s->updated, GABLE_ERR_STATE, "apply before update");
   GI_REQUIRE(sweeps >= 0, GABLE_ERR_ARGUMENT, "sweeps is %d", sweeps);
   GI_REQUIRE(b && x, GABLE_ERR_ARGUMENT, "%s is NULL", b ? "x" : "b");
-  GI_TRY(gi_take_vectors_view(b, &vb));
-  GI_TRY(gi_take_vectors_view(x, &vx));
-  b = &vb;
-  x = &vx;
-  GI_TRY(gi_vectors_check(b, s->shape.n, s->shape.value_type, "b"));
-  GI_TRY(gi_vectors_check(x, s->shape.n, s->shape.value_type, "x"));
-  GI_REQUIRE(b->count == x->count && b->type == x->type, GABLE_ERR_ARGUMENT, "b and x differ in count or type");
+  GI_TRY(gi_take_vectors_view(b, &v.b));
+  GI_TRY(gi_take_vectors_view(x, &v.x));
+  GI_TRY(gi_vectors_take_pair(&v.b, &v.x, s->shape.n, s->shape.value_type, GI_VECTORS_APART, &v));
+  GI_REQUIRE(b->type == x->type, GABLE_ERR_ARGUMENT, "b and x differ in type");
   GI_REQUIRE(b->space == x->space, GABLE_ERR_ARGUMENT, "b and x are in different memories");
   GI_REQUIRE(b->space == GABLE_SPACE_HOST || s->ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
              "the vectors are in device memory, this context is %s", s->ctx->where);
-  GI_REQUIRE(b->data != x->data || !b->n, GABLE_ERR_ARGUMENT, "x is b: a sweep needs both");
-  GI_TRY(gi_smoother_apply(s, b, x, sweeps, history));
+  GI_TRY(gi_smoother_apply(s, &v.b, &v.x, sweeps, history));
 done:
   return status;
 }

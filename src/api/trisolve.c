@@ -1,6 +1,7 @@
 /* trisolve.c: gable_trisolve and gable_work: checks arguments and phases, then calls src/trisolve. */
 #include "trisolve/trisolve.h"
 #include "api/structs.h"
+#include "sparse/vectors.h"
 #include "trisolve/candidates.h"
 
 gable_status gable_trisolve_create(gable_context *ctx, const gable_trisolve_options *options, gable_trisolve **out)
@@ -150,26 +151,20 @@ gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_
                                   gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
-  gable_vectors_view vb, vx;
+  gi_vectors_pair v;
   GI_REQUIRE(t && w, GABLE_ERR_ARGUMENT, "%s is NULL", t ? "the work" : "the plan");
   GI_REQUIRE(t->phase == GI_UPDATED, GABLE_ERR_STATE, "solve before update");
   GI_REQUIRE(w->plan == t && w->generation == t->generation, GABLE_ERR_MISMATCH,
              "the work belongs to another plan or to an earlier analysis of it");
   GI_REQUIRE(op == GABLE_OP_N || op == GABLE_OP_T, GABLE_ERR_ARGUMENT, "op is %d", (int)op);
   GI_REQUIRE(b && x, GABLE_ERR_ARGUMENT, "%s is NULL", b ? "x" : "b");
-  GI_TRY(gi_take_vectors_view(b, &vb));
-  GI_TRY(gi_take_vectors_view(x, &vx));
-  b = &vb;
-  x = &vx;
-  GI_TRY(gi_vectors_check(b, t->shape.n, t->shape.value_type, "b"));
-  GI_TRY(gi_vectors_check(x, t->shape.n, t->shape.value_type, "x"));
-  GI_REQUIRE(b->count == x->count && b->type == x->type && b->space == x->space, GABLE_ERR_ARGUMENT,
-             "b and x differ in count, type or space");
+  GI_TRY(gi_take_vectors_view(b, &v.b));
+  GI_TRY(gi_take_vectors_view(x, &v.x));
+  GI_TRY(gi_vectors_take_pair(&v.b, &v.x, t->shape.n, t->shape.value_type, GI_VECTORS_IN_PLACE, &v));
+  GI_REQUIRE(b->type == x->type && b->space == x->space, GABLE_ERR_ARGUMENT, "b and x differ in type or space");
   GI_REQUIRE(b->count <= w->max_rhs, GABLE_ERR_ARGUMENT, "%d right-hand sides, the work was made for %d", b->count,
              w->max_rhs);
-  GI_REQUIRE(b->data != x->data || (b->ld == x->ld && b->major == x->major), GABLE_ERR_ARGUMENT,
-             "x is b, but their layouts differ");
-  GI_TRY(gi_trisolve_solve(t, w, op, b, x));
+  GI_TRY(gi_trisolve_solve(t, w, op, &v.b, &v.x));
 done:
   return status;
 }

@@ -7,6 +7,7 @@
 #include "base/timer.h"
 #include "krylov/condition.h"
 #include "pipeline/pipeline.h"
+#include "sparse/vectors.h"
 
 static gable_status find_places(const gable_solver *s, gable_solver_work *w)
 {
@@ -102,30 +103,28 @@ static gable_status near_inverse(void *user, gable_op op, gable_idx count, const
   return sweep(w->solver, w, op, count, b, n ? n : 1, x, n ? n : 1);
 }
 
-/* device: vectors in device memory are fine. */
-static gable_status check_vectors(const gable_solver *s, const gable_solver_work *w, int device,
-                                  const gable_vectors_view *b, const gable_vectors_view *x)
+static gable_status check_work(const gable_solver *s, const gable_solver_work *w)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(s->phase == GI_PHASE_FACTORED, GABLE_ERR_STATE, "there is no factor: call gable_solver_factor first");
   GI_REQUIRE(w->solver == s && w->structure == s->structure, GABLE_ERR_STATE,
              "this work was made for another analysis: make a new one with gable_solver_work_create");
-  GI_REQUIRE(b->n == s->problem.n && x->n == s->problem.n, GABLE_ERR_ARGUMENT,
-             "the matrix has %d rows, b has %d, x has %d", s->problem.n, b->n, x->n);
-  GI_REQUIRE(b->count == x->count && b->count >= 0, GABLE_ERR_ARGUMENT, "b has %d columns, x has %d", b->count,
-             x->count);
-  const gable_vectors_view *both[] = {b, x};
-  for (int k = 0; k < 2; k++) {
-    const gable_vectors_view *v = both[k];
-    GI_REQUIRE(v->type == GABLE_TYPE_D || v->type == GABLE_TYPE_S, GABLE_ERR_UNAVAILABLE,
-               "vectors are float or double");
-    GI_REQUIRE(
-        v->space == GABLE_SPACE_HOST || (device && w->device), GABLE_ERR_UNAVAILABLE, "vectors in device memory: %s",
-        w->device ? "gable_solver_apply takes them, refined solves take host memory" : "give them in host memory");
-    GI_REQUIRE(v->major == GABLE_MAJOR_COL ? v->ld >= v->n : v->major == GABLE_MAJOR_ROW && v->ld >= v->count,
-               GABLE_ERR_ARGUMENT, "leading dimension %lld of %d by %d vectors", (long long)v->ld, v->n, v->count);
-    GI_REQUIRE(v->data || !v->n || !v->count, GABLE_ERR_ARGUMENT, "vectors without data");
-  }
+done:
+  return status;
+}
+
+/* device: vectors in device memory are fine. */
+static gable_status take_vectors(const gable_solver *s, const gable_solver_work *w, int device,
+                                 const gable_vectors_view *b, const gable_vectors_view *x, gi_sharing sharing,
+                                 gi_vectors_pair *own)
+{
+  gable_status status = GABLE_OK;
+  const int fine = device && w->device;
+  GI_TRY(check_work(s, w));
+  GI_TRY(gi_vectors_take_pair(b, x, s->problem.n, GABLE_TYPE_S, sharing, own)); /* floats go with any factor */
+  GI_REQUIRE(fine || (b->space == GABLE_SPACE_HOST && x->space == GABLE_SPACE_HOST), GABLE_ERR_UNAVAILABLE,
+             "vectors in device memory: %s",
+             w->device ? "gable_solver_apply takes them, refined solves take host memory" : "give them in host memory");
 done:
   return status;
 }
@@ -272,14 +271,15 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
   gable_status status = GABLE_OK;
   gi_refine_reason reason = GI_REFINE_DONE;
   gable_solve_report *r = &w->report;
-  GI_TRY(check_vectors(s, w, 0, b, x));
-  GI_TRY(check_finite(b));
+  gi_vectors_pair v;
+  GI_TRY(take_vectors(s, w, 0, b, x, GI_VECTORS_IN_PLACE, &v));
+  GI_TRY(check_finite(&v.b));
   *r = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   double tolerance = tolerance_for(s, x->type);
   for (gable_idx j = 0; j < b->count; j += w->columns) {
     gi_refine_result result;
     gable_idx count = b->count - j < w->columns ? b->count - j : w->columns;
-    GI_TRY(solve_block(s, w, op, b, x, j, count, &result));
+    GI_TRY(solve_block(s, w, op, &v.b, &v.x, j, count, &result));
     if (!gi_pipeline_has_matrix(s)) continue;
     if (!(result.backward_error <= r->backward_error)) {
       r->backward_error = result.backward_error;
@@ -349,12 +349,14 @@ gable_status gi_pipeline_apply(const gable_solver *s, gable_solver_work *w, gabl
                                const gable_vectors_view *b, const gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(check_vectors(s, w, 1, b, x));
+  gi_vectors_pair v;
+  GI_TRY(take_vectors(s, w, 1, b, x, GI_VECTORS_IN_PLACE, &v));
   gi_solve_frame f = frame(s, w, op);
   if (w->device)
-    GI_TRY(apply_on_device(s, w, op, factors, b, x));
+    GI_TRY(apply_on_device(s, w, op, factors, &v.b, &v.x));
   else
-    GI_TRY(gi_solve(s->arrangement.plan, s->factor, w->sweep, op, factors, b, x, factors == GI_SOLVE_ALL ? &f : NULL));
+    GI_TRY(gi_solve(s->arrangement.plan, s->factor, w->sweep, op, factors, &v.b, &v.x,
+                    factors == GI_SOLVE_ALL ? &f : NULL));
 done:
   return status;
 }
@@ -362,9 +364,8 @@ done:
 gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, double *rcond)
 {
   gable_status status = GABLE_OK;
-  gable_vectors_view none = columns_view(s->problem.n, 0, w->x, s->problem.n);
   double norm = 0, inverse_norm;
-  GI_TRY(check_vectors(s, w, 0, &none, &none));
+  GI_TRY(check_work(s, w));
   GI_TRY(check_matrix(s));
   *rcond = NAN;
   if (s->other_values) goto done;
@@ -383,13 +384,14 @@ gable_status gi_pipeline_forward_error(const gable_solver *s, gable_solver_work 
   gable_status status = GABLE_OK;
   gable_off n = s->problem.n;
   double *f = w->scratch + 2 * n, *weight = w->scratch + 3 * n, norm_x = 0, norm;
-  GI_TRY(check_vectors(s, w, 0, b, x));
+  gi_vectors_pair v;
+  GI_TRY(take_vectors(s, w, 0, b, x, GI_VECTORS_READ, &v));
   GI_TRY(check_matrix(s));
   GI_REQUIRE(b->count == 1, GABLE_ERR_ARGUMENT, "%d columns: forward errors are estimated one at a time", b->count);
   *forward_error = NAN;
   if (s->other_values) goto done;
-  copy_in(b, 0, 1, w->b);
-  copy_in(x, 0, 1, w->x);
+  copy_in(&v.b, 0, 1, w->b);
+  copy_in(&v.x, 0, 1, w->x);
   gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
   double longest = 1;
   for (gable_idx i = 0; i < n; i++) longest = fmax(longest, (double)(a.rows->ptr[i + 1] - a.rows->ptr[i] + 1));

@@ -104,9 +104,6 @@ static inline void gi_strides_of(const gable_vectors_view *v, ptrdiff_t *row, pt
 /* Checks the view but for the contents of its arrays; strict is 0, nnz 0 when they are in device memory. */
 gable_status gi_shape_from(const gable_matrix_view *a, gable_part uplo, gi_shape *out);
 
-/* Checks vectors of the caller's that go with a matrix of n rows and this type. */
-gable_status gi_vectors_check(const gable_vectors_view *v, gable_idx n, gable_type value_type, const char *name);
-
 typedef enum gi_phase { GI_CREATED, GI_ANALYSED, GI_UPDATED } gi_phase;
 
 struct gable_trisolve {

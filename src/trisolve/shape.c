@@ -32,20 +32,3 @@ gable_status gi_shape_from(const gable_matrix_view *a, gable_part uplo, gi_shape
 done:
   return status;
 }
-
-gable_status gi_vectors_check(const gable_vectors_view *v, gable_idx n, gable_type value_type, const char *name)
-{
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(v, GABLE_ERR_ARGUMENT, "%s is NULL", name);
-  GI_REQUIRE(v->n == n, GABLE_ERR_ARGUMENT, "%s has %d rows, the matrix %d", name, v->n, n);
-  GI_REQUIRE(v->count >= 0, GABLE_ERR_ARGUMENT, "%s: count is %d", name, v->count);
-  GI_REQUIRE(v->type == GABLE_TYPE_D || (v->type == GABLE_TYPE_S && value_type == GABLE_TYPE_S), GABLE_ERR_ARGUMENT,
-             "%s: type %d does not go with a matrix of type %d", name, (int)v->type, (int)value_type);
-  GI_REQUIRE(v->major == GABLE_MAJOR_COL || v->major == GABLE_MAJOR_ROW, GABLE_ERR_ARGUMENT, "%s: major is %d", name,
-             (int)v->major);
-  GI_REQUIRE(v->ld >= (v->major == GABLE_MAJOR_COL ? v->n : v->count), GABLE_ERR_ARGUMENT,
-             "%s: leading dimension %lld is too small", name, (long long)v->ld);
-  GI_REQUIRE(v->data || !v->n || !v->count, GABLE_ERR_ARGUMENT, "%s: data is NULL", name);
-done:
-  return status;
-}
