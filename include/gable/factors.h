@@ -52,6 +52,9 @@ GABLE_API void gable_factors_destroy(gable_factors **f);
  *   gable_solver_solve     refines against a; without a it is one sweep, the backward error is NaN, and no tolerance is
  *                          missed;
  *   gable_solver_apply     as ever;
+ *   GABLE_SOLVER_ELEMENTWISE  is 1 when the pattern of L U, eliminated, has more than 1.5 times the entries of L and U
+ *                          and there is no F: each triangle is then kept as it is and solved element by element, and
+ *                          gable_solver_save and the keys about supernodes, tree and flops are GABLE_ERR_STATE;
  *   gable_solver_rcond, gable_solver_forward_error, gable_solver_save and the keys about A want a (else
  *                          GABLE_ERR_STATE);
  *   gable_solver_factor    is GABLE_ERR_STATE, whatever is to be reused: the structure belongs to L and U alone; after

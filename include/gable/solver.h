@@ -208,6 +208,7 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(FACTOR_S, double, 1, "seconds: the last numeric factorization, the gather included")                               \
   X(ANALYSES, int64_t, 1, "times that the structure was analysed, 2 when a first one was not good enough")             \
   X(PATTERN_HASH, int64_t, 1, "of the analysed pattern")                                                               \
+  X(ELEMENTWISE, int64_t, 1, "1: imported factors are solved element by element, since panels would store many zeros") \
   X(ROW_ORDER, gable_idx, n, "row k of A' is this row of A")                                                           \
   X(COLUMN_ORDER, gable_idx, n, "column k of A' is this column of A")                                                  \
   X(ROW_SCALE, double, n, "R, by rows of A; negative where -A was found positive definite")                            \
@@ -225,7 +226,8 @@ typedef enum gable_solver_key {
  * of the list above.  GABLE_ERR_STATE when it is not known yet. */
 GABLE_API gable_status gable_solver_get(const gable_solver *s, gable_solver_key key, void *out, size_t bytes);
 
-/* Local.  Writes analysis and factor to path (a temporary file first, then renamed): versioned, checksummed. */
+/* Local.  Writes analysis and factor to path (a temporary file first, then renamed): versioned, checksummed.
+ * GABLE_ERR_STATE: there is no factor, or GABLE_SOLVER_ELEMENTWISE is 1. */
 GABLE_API gable_status gable_solver_save(const gable_solver *s, const char *path);
 
 /* Local.  Reads what gable_solver_save wrote, for the matrix a with values: afterwards s is as it was when saved, and

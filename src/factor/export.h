@@ -19,6 +19,13 @@ typedef struct gi_factor_columns {
 gable_status gi_factor_export(gable_context *ctx, const gi_factor *factor, gi_factor_columns *out);
 void gi_factor_columns_release(gable_context *ctx, gi_factor_columns *c);
 
+/* Is this what gi_factor_import takes?  Its errors but for GABLE_ERR_MEMORY. */
+gable_status gi_factor_check_columns(const gi_csc *l, const gi_csc *u, const gi_csc *off, gable_type type);
+
+/* *grows: 1 when the pattern of l and u (NULL: l^T), eliminated, has more than 1.5 times their entries, which panels
+ * would store.  Checked columns.  Stops counting there.  GABLE_ERR_MEMORY. */
+gable_status gi_factor_grows(gable_context *ctx, const gi_csc *l, const gi_csc *u, int *grows);
+
 /* A factor of the matrix M = l u + off (u NULL: l l^T) with its rows and columns renumbered: entry (i,j) of A' is entry
  * (perm[i], perm[j]) of M.  perm [n]: out, a postorder that makes supernodes of the columns; whoever has P A Q = l u
  * composes it with both sides.  l: lower triangular, for LU with or without its unit diagonal; u: upper triangular with

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "factor/export.h"
+#include "graph/symbolic/closure.h"
 #include "graph/symbolic/symbolic.h"
 
 /* What one matrix may hold; largest: in magnitude, of the type that its values are kept in. */
@@ -196,6 +197,44 @@ static void clear(gi_factor *f)
   for (gable_idx k = 0; f->pivot && k < y->n; k++) f->pivot[k] = k;
 }
 
+gable_status gi_factor_check_columns(const gi_csc *l, const gi_csc *u, const gi_csc *off, gable_type type)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = l->n_cols;
+  const double largest = type == GABLE_TYPE_S ? (double)FLT_MAX : DBL_MAX;
+  GI_REQUIRE(type == GABLE_TYPE_D || type == GABLE_TYPE_S, GABLE_ERR_ARGUMENT, "a factor is of float or double");
+  GI_REQUIRE(u || !off, GABLE_ERR_ARGUMENT, "F goes with L and U, not with a Cholesky factor");
+  GI_TRY(check_matrix(l, n, "L", u ? LOWER_UNIT : LOWER, largest));
+  if (u) GI_TRY(check_matrix(u, n, "U", UPPER, largest));
+  if (off) GI_TRY(check_matrix(off, n, "F", RIGHT_OF_BLOCKS, largest));
+done:
+  return status;
+}
+
+static gable_off entries_off_diagonal(const gi_csc *a)
+{
+  gable_off count = 0;
+  for (gable_idx j = 0; j < a->n_cols; j++)
+    for (gable_off q = a->ptr[j]; q < a->ptr[j + 1]; q++) count += a->idx[q] != j;
+  return count;
+}
+
+gable_status gi_factor_grows(gable_context *ctx, const gi_csc *l, const gi_csc *u, int *grows)
+{
+  gable_status status = GABLE_OK;
+  gi_csc transpose = {0};
+  gable_off count, entries, most;
+  if (!u) GI_TRY(gi_csc_transpose(ctx, l, &transpose));
+  if (!u) u = &transpose;
+  entries = entries_off_diagonal(l) + entries_off_diagonal(u) + l->n_cols;
+  most = entries + entries / 2;
+  GI_TRY(gi_closure_count(ctx, l, u, most, &count));
+  *grows = count > most;
+done:
+  gi_csc_release(ctx, &transpose);
+  return status;
+}
+
 gable_status gi_factor_import(gable_context *ctx, const gi_csc *l, const gi_csc *u, const gi_csc *off, gable_type type,
                               gable_idx *perm, gi_layout **layout, gi_factor **factor)
 {
@@ -208,11 +247,7 @@ gable_status gi_factor_import(gable_context *ctx, const gi_csc *l, const gi_csc 
   gi_symbolic_options options = {.form = u ? GI_SYMBOLIC_AUTO : GI_SYMBOLIC_SYMMETRIC, .cholesky = !u};
   *layout = NULL;
   *factor = NULL;
-  GI_REQUIRE(type == GABLE_TYPE_D || type == GABLE_TYPE_S, GABLE_ERR_ARGUMENT, "a factor is of float or double");
-  GI_REQUIRE(u || !off, GABLE_ERR_ARGUMENT, "F goes with L and U, not with a Cholesky factor");
-  GI_TRY(check_matrix(l, n, "L", u ? LOWER_UNIT : LOWER, largest));
-  if (u) GI_TRY(check_matrix(u, n, "U", UPPER, largest));
-  if (off) GI_TRY(check_matrix(off, n, "F", RIGHT_OF_BLOCKS, largest));
+  GI_TRY(gi_factor_check_columns(l, u, off, type));
   if (off && off->ptr[n]) {
     GI_ALLOC(ctx, block, n + 1);
     GI_TRY(find_blocks(ctx, l, u, off, block, &options.n_blocks));

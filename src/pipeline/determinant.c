@@ -52,8 +52,10 @@ static double log_of(const product *p)
 }
 
 /* The determinant of the block of D^-1 that begins at column *k, which moves to its last column. */
-static double inverse_block(const gi_factor *f, gable_idx *k)
+static double inverse_block(const gable_solver *s, gable_idx *k)
 {
+  const gi_factor *f = s->factor;
+  if (s->triangles) return 1 / s->triangles->diagonal[*k];
   const double a = gi_factor_value(f, f->dinv, *k), b = f->coupling ? gi_factor_value(f, f->coupling, *k) : 0;
   return b == 0 ? a : a * gi_factor_value(f, f->dinv, ++*k) - b * b;
 }
@@ -75,11 +77,11 @@ gable_status gi_pipeline_determinant(const gable_solver *s, double *log_abs, int
   for (gable_idx k = 0; k < s->problem.n; k++) {
     multiply(&scales, a->r[k]);
     multiply(&scales, a->c[k]);
-    odd ^= f->kind == GI_LU && f->pivot[k] != k; /* L D L^T exchanges columns, too */
+    odd ^= f && f->kind == GI_LU && f->pivot[k] != k; /* L D L^T exchanges columns, too */
   }
-  for (gable_idx k = 0; k < s->problem.n; k++) multiply(&inverse, inverse_block(f, &k));
-  odd ^= (inverse.part < 0 && f->kind != GI_CHOLESKY) ^ (scales.part < 0);
-  *log_abs = -(f->kind == GI_CHOLESKY ? 2 : 1) * log_of(&inverse) - log_of(&scales);
+  for (gable_idx k = 0; k < s->problem.n; k++) multiply(&inverse, inverse_block(s, &k));
+  odd ^= (inverse.part < 0 && a->method != GABLE_METHOD_CHOLESKY) ^ (scales.part < 0);
+  *log_abs = -(a->method == GABLE_METHOD_CHOLESKY ? 2 : 1) * log_of(&inverse) - log_of(&scales);
   *sign = odd ? -1 : 1;
 done:
   gi_free(s->ctx, seen);

@@ -15,7 +15,8 @@ gable_status gi_pipeline_export(const gable_solver *s, gable_factors **out)
              "there is no factor to export: call gable_solver_factor first");
   GI_ALLOC_ZERO(s->ctx, f, 1);
   f->ctx = s->ctx;
-  GI_TRY(gi_factor_export(s->ctx, s->factor, &f->columns));
+  GI_TRY(s->triangles ? gi_triangles_export(s->triangles, &f->columns)
+                      : gi_factor_export(s->ctx, s->factor, &f->columns));
   GI_ALLOC(s->ctx, f->col_order, n);
   GI_ALLOC(s->ctx, f->row_scale, n);
   GI_ALLOC(s->ctx, f->col_scale, n);
@@ -86,13 +87,36 @@ done:
   return status;
 }
 
-/* s->arrangement and s->factor of the triangles; s->problem.n is set. */
-static gable_status arrange(gable_solver *s, const gable_factors_view *f, const triangles *t)
+/* s->factor with its layout and plan, or s->triangles, of the triangles, which may be taken.  perm [n]: entry (i,j) of
+ * A' is entry (perm[i], perm[j]) of L U + F. */
+static gable_status place_numbers(gable_solver *s, const gable_factors_view *f, triangles *t, gable_idx *perm)
+{
+  gable_status status = GABLE_OK;
+  gi_arrangement *a = &s->arrangement;
+  const gable_type type = s->options.factor_type;
+  gi_csc *u = f->u.ptr ? &t->u : NULL;
+  const gi_csc *off = f->f.ptr ? &t->f : NULL;
+  int grows = 0;
+  GI_TRY(gi_factor_check_columns(&t->l, u, off, type));
+  if (!off || !off->ptr[f->n]) GI_TRY(gi_factor_grows(s->ctx, &t->l, u, &grows));
+  if (grows) {
+    for (gable_idx k = 0; k < f->n; k++) perm[k] = k;
+    GI_TRY(gi_triangles_create(s->ctx, &t->l, u, type, &s->triangles));
+    goto done;
+  }
+  GI_TRY(gi_factor_import(s->ctx, &t->l, u, off, type, perm, &a->layout, &s->factor));
+  GI_TRY(gi_solve_plan_create(s->ctx, a->layout, NULL, &a->plan));
+  GI_TRY(gi_thin_update(s->ctx, a->plan, s->factor));
+done:
+  return status;
+}
+
+/* s->arrangement and the numbers of the triangles; s->problem.n is set. */
+static gable_status arrange(gable_solver *s, const gable_factors_view *f, triangles *t)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = f->n;
   gi_arrangement *a = &s->arrangement;
-  const gi_csc *u = f->u.ptr ? &t->u : NULL, *off = f->f.ptr ? &t->f : NULL;
   gable_idx *perm = NULL;
   GI_ALLOC(s->ctx, perm, n);
   GI_ALLOC(s->ctx, a->row_perm, n);
@@ -101,12 +125,10 @@ static gable_status arrange(gable_solver *s, const gable_factors_view *f, const 
   GI_ALLOC(s->ctx, a->c, n);
   GI_TRY(copy_scale(f->row_scale, n, "row_scale", a->r));
   GI_TRY(copy_scale(f->col_scale, n, "col_scale", a->c));
-  GI_TRY(gi_factor_import(s->ctx, &t->l, u, off, s->options.factor_type, perm, &a->layout, &s->factor));
+  GI_TRY(place_numbers(s, f, t, perm));
   GI_TRY(compose(s->ctx, f->row_order, perm, n, "row_order", a->row_perm));
   GI_TRY(compose(s->ctx, f->col_order, perm, n, "col_order", a->col_perm));
-  GI_TRY(gi_solve_plan_create(s->ctx, a->layout, NULL, &a->plan));
-  GI_TRY(gi_thin_update(s->ctx, a->plan, s->factor));
-  a->method = u ? GABLE_METHOD_LU : GABLE_METHOD_CHOLESKY;
+  a->method = f->u.ptr ? GABLE_METHOD_LU : GABLE_METHOD_CHOLESKY;
   a->order = GABLE_ORDER_USER;
   a->matched = GI_ROWS_IMPORTED;
   a->rank = n;

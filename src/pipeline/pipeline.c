@@ -16,6 +16,7 @@ static void drop_arrangement(gable_solver *s)
 {
   gi_device_factor_destroy(s->ctx, &s->device);
   gi_factor_destroy(s->ctx, &s->factor);
+  gi_triangles_destroy(&s->triangles);
   gi_permuted_release(s->ctx, &s->permuted);
   gi_arrangement_release(s->ctx, &s->arrangement);
   s->phase = GI_PHASE_EMPTY;
@@ -354,7 +355,7 @@ gable_status gi_pipeline_to_device(gable_solver *s)
 {
   gable_status status = GABLE_OK;
   const gi_device_factor *before = s->device;
-  if (s->ctx->device->kind == GI_ON_CPU) goto done;
+  if (s->ctx->device->kind == GI_ON_CPU || s->triangles) goto done;
   GI_TRY(gi_device_factor_update(s->ctx, &s->arrangement, s->factor, &s->device));
   if (before && before != s->device) s->structure++; /* works of the old one are refused */
 done:

@@ -8,6 +8,7 @@
 #include "pipeline/arrangement.h"
 #include "pipeline/device_factor.h"
 #include "pipeline/permuted.h"
+#include "pipeline/triangles.h"
 #include "supernodal/cpu/solve.h"
 #include "supernodal/cpu/thin_panels.h"
 
@@ -24,6 +25,7 @@ struct gable_solver {
   gi_arrangement arrangement;
   gi_permuted permuted;
   gi_factor *factor;
+  gi_triangles *triangles;  /* imported factors instead of factor; arrangement.layout and .plan are NULL then */
   gi_device_factor *device; /* the factor where the context is, or NULL: on the CPU */
   uint64_t structure;       /* serial number of the arrangement: a work belongs to one */
   int analyses;
@@ -45,6 +47,7 @@ struct gable_solver_work {
   gable_context *ctx;
   gable_idx columns; /* at a time */
   gi_solve_work *sweep;
+  gi_triangles_work *triangles;     /* instead of sweep */
   gi_device_sweep *device;          /* NULL: sweeps run on the CPU */
   void *stream;                     /* of solves with vectors in device memory; NULL: the default */
   gable_idx *row_place, *col_place; /* [n] inverses of the arrangement's permutations; one array where they are one */

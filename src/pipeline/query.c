@@ -11,13 +11,15 @@ gable_off gi_pipeline_bytes(const gable_solver *s)
   if (s->phase == GI_PHASE_EMPTY) return (gable_off)sizeof *s;
   return (gable_off)sizeof *s + gi_problem_bytes(&s->problem) + gi_arrangement_bytes(&s->arrangement) +
          gi_permuted_bytes(&s->permuted) + (f ? f->bytes : 0) + (f && f->thin ? f->thin->bytes : 0) +
-         (f && f->plan ? f->plan->bytes : 0) + (s->device ? gi_cluster_panels_bytes(s->device->panels) : 0);
+         (f && f->plan ? f->plan->bytes : 0) + (s->triangles ? gi_triangles_bytes(s->triangles) : 0) +
+         (s->device ? gi_cluster_panels_bytes(s->device->panels) : 0);
 }
 
 /* What is held already, and the factor, A', and what the numeric phase takes besides, or the copies made after it. */
 static int64_t predicted(const gable_solver *s)
 {
   const gi_arrangement *a = &s->arrangement;
+  if (s->triangles) return gi_pipeline_bytes(s);
   const gi_factor_kind kind = gi_arrangement_kind(a);
   const gable_off work = gi_factor_work_bytes(a->layout, kind, s->options.factor_type, s->ctx->threads);
   const gable_off thin = gi_thin_bytes(a->layout, kind, s->options.factor_type);
@@ -54,6 +56,31 @@ static int about_matrix(gable_solver_key key)
          key == GABLE_SOLVER_PATTERN_HASH;
 }
 
+/* Keys about panels and their tree. */
+static int about_panels(gable_solver_key key)
+{
+  return key == GABLE_SOLVER_SUPERNODES || key == GABLE_SOLVER_TREE_HEIGHT || key == GABLE_SOLVER_FLOPS;
+}
+
+static gable_off entries_of_l(const gable_solver *s)
+{
+  return s->triangles ? s->triangles->l.ptr[s->problem.n] : s->arrangement.layout->nnz_l;
+}
+
+static gable_off entries_of_u(const gable_solver *s)
+{
+  if (s->arrangement.method != GABLE_METHOD_LU) return entries_of_l(s);
+  return s->triangles ? s->triangles->u.ptr[s->problem.n] : s->arrangement.layout->nnz_u;
+}
+
+static double least_bytes(const gable_solver *s)
+{
+  if (s->device) return gi_cluster_floor_bytes(s->device->solver, 1);
+  if (!s->triangles) return gi_solve_floor_bytes(s->arrangement.plan, s->factor, 1);
+  const double value = s->options.factor_type == GABLE_TYPE_S ? 4 : 8;
+  return (value + 4) * (double)(entries_of_l(s) + entries_of_u(s)) + 16.0 * s->problem.n;
+}
+
 static int64_t integer_of(const gable_solver *s, gable_solver_key key)
 {
   const gi_arrangement *a = &s->arrangement;
@@ -66,14 +93,14 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_ORDER_FALLBACK: return a->starved;
   case GABLE_SOLVER_MATCHED: return a->matched;
   case GABLE_SOLVER_STRUCTURAL_RANK: return a->rank;
-  case GABLE_SOLVER_BLOCKS: return y->n_blocks;
+  case GABLE_SOLVER_BLOCKS: return y ? y->n_blocks : 1;
   case GABLE_SOLVER_SYMMETRIC_PATTERN: return s->problem.pattern_symmetric;
   case GABLE_SOLVER_SYMMETRIC_VALUES: return s->problem.values_symmetric;
   case GABLE_SOLVER_SUPERNODES: return y->n_super;
   case GABLE_SOLVER_TREE_HEIGHT: return y->height;
-  case GABLE_SOLVER_NNZ_L: return y->nnz_l;
-  case GABLE_SOLVER_NNZ_U: return a->method == GABLE_METHOD_LU ? y->nnz_u : y->nnz_l;
-  case GABLE_SOLVER_PERTURBED_PIVOTS: return s->factor->perturbed;
+  case GABLE_SOLVER_NNZ_L: return entries_of_l(s);
+  case GABLE_SOLVER_NNZ_U: return entries_of_u(s);
+  case GABLE_SOLVER_PERTURBED_PIVOTS: return s->factor ? s->factor->perturbed : 0;
   case GABLE_SOLVER_DRIFT: return s->drift;
   case GABLE_SOLVER_OTHER_VALUES: return s->other_values != 0;
   case GABLE_SOLVER_MEMORY_PREDICTED: return predicted(s);
@@ -81,6 +108,7 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_DEVICE_BYTES: return s->device ? gi_cluster_solver_bytes(s->device->solver) : 0;
   case GABLE_SOLVER_DEVICE_LEVELS: return s->device ? s->device->clusters->n_levels : 0;
   case GABLE_SOLVER_ANALYSES: return s->analyses;
+  case GABLE_SOLVER_ELEMENTWISE: return s->triangles != NULL;
   case GABLE_SOLVER_PATTERN_HASH: return (int64_t)s->problem.hash;
   default: return 0;
   }
@@ -89,9 +117,10 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
 static double real_of(const gable_solver *s, gable_solver_key key)
 {
   const gi_arrangement *a = &s->arrangement;
+  const gi_factor *f = s->factor;
   switch (key) {
   case GABLE_SOLVER_FLOPS: return a->layout->flops;
-  case GABLE_SOLVER_GROWTH: return s->factor->max_entry > 0 ? s->factor->max_factor / s->factor->max_entry : 0;
+  case GABLE_SOLVER_GROWTH: return f && f->max_entry > 0 ? f->max_factor / f->max_entry : 0;
   case GABLE_SOLVER_ORDER_S: return a->order_s;
   case GABLE_SOLVER_MATCH_S: return a->match_s;
   case GABLE_SOLVER_SYMBOLIC_S: return a->symbolic_s;
@@ -99,8 +128,7 @@ static double real_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_FACTOR_S: return s->factor_s;
   case GABLE_SOLVER_PREPARE_S: return s->device ? s->device->prepare_s : 0;
   case GABLE_SOLVER_UPLOAD_S: return s->device ? s->device->upload_s : 0;
-  case GABLE_SOLVER_SOLVE_BYTES:
-    return s->device ? gi_cluster_floor_bytes(s->device->solver, 1) : gi_solve_floor_bytes(a->plan, s->factor, 1);
+  case GABLE_SOLVER_SOLVE_BYTES: return least_bytes(s);
   default: return 0;
   }
 }
@@ -116,7 +144,8 @@ static void copy_array(const gable_solver *s, gable_solver_key key, void *out)
   case GABLE_SOLVER_ROW_SCALE: memcpy(out, a->r, n * sizeof(double)); break;
   case GABLE_SOLVER_COLUMN_SCALE: memcpy(out, a->c, n * sizeof(double)); break;
   default:
-    for (gable_idx k = 0; k < s->problem.n; k++) diagonal[k] = gi_factor_pivot(s->factor, k);
+    for (gable_idx k = 0; k < s->problem.n; k++)
+      diagonal[k] = s->triangles ? s->triangles->diagonal[k] : gi_factor_pivot(s->factor, k);
   }
 }
 
@@ -158,6 +187,8 @@ gable_status gi_pipeline_get(const gable_solver *s, gable_solver_key key, void *
              s->phase == GI_PHASE_EMPTY && needed(key) == GI_PHASE_ANALYSED ? "analysed" : "factored");
   GI_REQUIRE(!about_matrix(key) || gi_pipeline_has_matrix(s), GABLE_ERR_STATE,
              "%s is not known: the factors were imported without their matrix", shape->name);
+  GI_REQUIRE(!s->triangles || !about_panels(key), GABLE_ERR_STATE,
+             "%s is not known: the imported factors are solved element by element", shape->name);
   size_t want = shape->element * (shape->array ? (size_t)s->problem.n : 1);
   GI_REQUIRE(bytes == want, GABLE_ERR_ARGUMENT, "%s takes %zu bytes, not %zu", shape->name, want, bytes);
   if (key == GABLE_SOLVER_SIGN_DETERMINANT || key == GABLE_SOLVER_LOG_ABS_DETERMINANT)

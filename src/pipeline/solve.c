@@ -38,7 +38,8 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, i
   w->structure = s->structure;
   w->columns = max_rhs < GI_REFINE_COLUMNS ? max_rhs : GI_REFINE_COLUMNS;
   w->report = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
-  GI_TRY(gi_solve_work_create(ctx, s->arrangement.plan, ctx->threads, w->columns, &w->sweep));
+  if (s->triangles) GI_TRY(gi_triangles_work_create(s->triangles, w->columns, &w->triangles));
+  if (!s->triangles) GI_TRY(gi_solve_work_create(ctx, s->arrangement.plan, ctx->threads, w->columns, &w->sweep));
   GI_TRY(gi_refine_work_create(ctx, s->problem.n, w->columns, gmres, &w->refine));
   if (s->device && gmres) GI_TRY(gi_device_sweep_create(ctx, s->device, w->columns, &w->device));
   GI_TRY(find_places(s, w));
@@ -58,6 +59,7 @@ void gi_pipeline_work_destroy(gable_solver_work **work)
   gable_solver_work *w = *work;
   *work = NULL;
   gi_solve_work_destroy(w->ctx, &w->sweep);
+  gi_triangles_work_destroy(&w->triangles);
   gi_device_sweep_destroy(w->ctx, &w->device);
   if (w->col_place != w->row_place) gi_free(w->ctx, w->col_place);
   gi_free(w->ctx, w->row_place);
@@ -87,13 +89,21 @@ static gable_vectors_view columns_view(gable_idx n, gable_idx count, const doubl
   return v;
 }
 
+/* frame: NULL for the numbering of A'. */
+static gable_status sweep_views(const gable_solver *s, gable_solver_work *w, gable_op op, unsigned parts,
+                                const gable_vectors_view *b, const gable_vectors_view *x, const gi_solve_frame *frame)
+{
+  if (s->triangles) return gi_triangles_solve(s->triangles, w->triangles, op, parts, b, x, frame);
+  return gi_solve(s->arrangement.plan, s->factor, w->sweep, op, parts, b, x, frame);
+}
+
 static gable_status sweep(const gable_solver *s, gable_solver_work *w, gable_op op, gable_idx count, const double *b,
                           gable_off ldb, double *x, gable_off ldx)
 {
   if (w->device) return gi_device_sweep_host(s->ctx, s->device, w->device, op, GI_SOLVE_ALL, count, b, ldb, x, ldx);
   gable_vectors_view vb = columns_view(s->problem.n, count, b, ldb), vx = columns_view(s->problem.n, count, x, ldx);
   gi_solve_frame f = frame(s, w, op);
-  return gi_solve(s->arrangement.plan, s->factor, w->sweep, op, GI_SOLVE_ALL, &vb, &vx, &f);
+  return sweep_views(s, w, op, GI_SOLVE_ALL, &vb, &vx, &f);
 }
 
 static gable_status near_inverse(void *user, gable_op op, gable_idx count, const double *b, double *x)
@@ -355,8 +365,7 @@ gable_status gi_pipeline_apply(const gable_solver *s, gable_solver_work *w, gabl
   if (w->device)
     GI_TRY(apply_on_device(s, w, op, factors, &v.b, &v.x));
   else
-    GI_TRY(gi_solve(s->arrangement.plan, s->factor, w->sweep, op, factors, &v.b, &v.x,
-                    factors == GI_SOLVE_ALL ? &f : NULL));
+    GI_TRY(sweep_views(s, w, op, factors, &v.b, &v.x, factors == GI_SOLVE_ALL ? &f : NULL));
 done:
   return status;
 }

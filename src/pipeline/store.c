@@ -145,6 +145,8 @@ gable_status gi_pipeline_save(const gable_solver *s, const char *path)
   piece pieces[MOST_PIECES];
   GI_REQUIRE(s->phase == GI_PHASE_FACTORED, GABLE_ERR_STATE,
              "there is no factor to save: call gable_solver_factor first");
+  GI_REQUIRE(!s->triangles, GABLE_ERR_STATE,
+             "imported factors that are solved element by element are not saved: import them again instead");
   GI_REQUIRE(gi_pipeline_has_matrix(s), GABLE_ERR_STATE,
              "a factor is saved for its matrix: import it together with that");
   gi_store_header h = header_of(s);
