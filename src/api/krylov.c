@@ -278,7 +278,7 @@ static gable_status device_norm(gable_krylov *k, const double *v, double *norm)
 {
   gable_status status = GABLE_OK;
   double *parts = k->device.k.parts, *sum = parts + GIK_SQUARE_PARTS;
-  GI_TRY(k->device_precond.rows.kernels->square(k->n, GABLE_TYPE_D, v, parts, sum, NULL));
+  GI_TRY(k->device_precond.rows.kernels->square(k->n, GABLE_TYPE_D, v, parts, sum, gi_own_stream(k->ctx)));
   GI_TRY(k->ctx->device->copy_out(k->ctx, norm, sum, sizeof *norm, NULL));
   GI_TRY(k->ctx->device->synchronise(k->ctx, NULL));
   *norm = sqrt(*norm);
@@ -293,14 +293,20 @@ static gable_status solve_there(gable_krylov *k, const double *b, double *x, dou
   const gable_krylov_options *o = &k->options;
   const gi_operator m = o->preconditioner == GABLE_PRECOND_NONE ? NULL : device_precondition;
   const gi_iteration how = {o->tolerance, o->max_iterations, history, NULL};
-  const gik_product residual = {
-      .type = GABLE_TYPE_D, .b = b, .x = x, .y = k->device.vectors, .b_step = 1, .x_step = 1, .count = 1}; /* b - A x */
+  const gik_product residual = {.type = GABLE_TYPE_D,
+                                .b = b,
+                                .x = x,
+                                .y = k->device.vectors,
+                                .b_step = 1,
+                                .x_step = 1,
+                                .count = 1,
+                                .stream = gi_own_stream(k->ctx)}; /* b - A x */
   gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};
   double norm, left;
   GI_TRY(device_norm(k, b, &norm));
   GI_REQUIRE(isfinite(norm), GABLE_ERR_NOT_FINITE, "b holds NaN or infinity, or its 2-norm overflows");
   if (norm == 0) {
-    GI_TRY(k->device_precond.rows.kernels->copy(k->n, GABLE_TYPE_D, NULL, 1, x, 1, NULL));
+    GI_TRY(k->device_precond.rows.kernels->copy(k->n, GABLE_TYPE_D, NULL, 1, x, 1, gi_own_stream(k->ctx)));
     answer_zero(k, history, stop);
     goto done;
   }
