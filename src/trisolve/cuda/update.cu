@@ -57,6 +57,16 @@ done:
   return status;
 }
 
+/* Waits for a stream that is not captured while the calling thread captures another, which forbids waits by default. */
+static gable_status await_in_capture(cudaStream_t stream)
+{
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  const cudaError_t e = cudaStreamSynchronize(stream);
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  return checked(e, "analysis");
+}
+
 /* The stream of an update comes after the analysis and after all solves so far; in a capture that is the caller's to
  * see to, but for the analysis. */
 static gable_status begin_update(const gable_trisolve *t, state *s, bool captured)
@@ -67,7 +77,7 @@ static gable_status begin_update(const gable_trisolve *t, state *s, bool capture
     GI_TRY(t->ctx->device->order_after(t->ctx, t->stream, home));
     GI_TRY(order_after_solves(t->ctx, s, t->stream));
   } else if (!s->updates) {
-    GI_TRY(checked(cudaStreamSynchronize((cudaStream_t)home), "analysis"));
+    GI_TRY(await_in_capture((cudaStream_t)home));
   }
 done:
   return status;
