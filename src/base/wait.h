@@ -27,8 +27,13 @@ typedef struct gi_team {
   atomic_int_least64_t failed;     /* 1 + what was awaited when the deadline passed; 0: nothing */
   atomic_uint arrived, generation; /* of gi_team_barrier */
   atomic_uint left;
-  atomic_uint late;            /* waits that outlasted the spin */
-  atomic_int_least64_t worked; /* ns of processor that threads say they used */
+  atomic_uint late;                /* waits that outlasted the spin */
+  atomic_int_least64_t worked;     /* ns of processor that threads say they used */
+  double begun_s;                  /* gi_now at gi_team_begin */
+  int threads;                     /* of gi_team_begin; 1: the team cannot lose */
+  atomic_int_least64_t first_late; /* ns from then to the first wait that outlasted gi_patience_s; 0: none has */
+  atomic_int_least64_t waited;     /* ns in all such waits */
+  atomic_int lost;                 /* 1: one thread alone would be as fast */
 } gi_team;
 
 static inline void gi_team_init(gi_team *t, double deadline_s)
@@ -41,8 +46,21 @@ static inline void gi_team_init(gi_team *t, double deadline_s)
   atomic_init(&t->left, 0);
   atomic_init(&t->late, 0);
   atomic_init(&t->worked, 0);
+  t->begun_s = 0;
+  t->threads = 1;
+  atomic_init(&t->first_late, 0);
+  atomic_init(&t->waited, 0);
+  atomic_init(&t->lost, 0);
   atomic_thread_fence(memory_order_release);
   atomic_store_explicit(&t->size, 1, memory_order_release);
+}
+
+/* gi_team_init for a team of threads that can lose: see gi_pass_time. */
+static inline void gi_team_begin(gi_team *t, double deadline_s, int threads)
+{
+  gi_team_init(t, deadline_s);
+  t->begun_s = gi_now();
+  t->threads = threads;
 }
 
 static inline void gi_team_enter(gi_team *t)
@@ -81,10 +99,47 @@ enum {
 };
 static const double gi_sleep_after_s = 0.01; /* offers have not helped for so long: sleep between looks */
 static const double gi_patience_s = 1e-3;    /* the same without offers: shares of work differ by less */
+static const double gi_grace_s = 1e-3;       /* of waiting that loses no team */
+static const double gi_least_gain = 1.25;    /* of a team over one thread */
+static const double gi_loss = 0.1;
 
 static inline void gi_sleep(void)
 {
   nanosleep(&(struct timespec){.tv_nsec = GI_SLEEP_NS}, NULL);
+}
+
+/* One wait: how often it looked, and when the first looks were over. */
+typedef struct gi_wait {
+  unsigned looks;
+  double since, counted; /* 0: not yet; up to when it stands in team.waited */
+} gi_wait;
+
+/* A wait that began at since and is late has gone on from counted to now.  The team has lost when, since its first late
+ * wait, threads worked less than gi_least_gain at a time, and that has cost more than gi_loss of the time before. */
+static inline void gi_team_waited(gi_team *t, double since, double counted, double now)
+{
+  const int_least64_t ns = (int_least64_t)(1e9 * (now - counted));
+  const double waited = 1e-9 * (double)(ns + atomic_fetch_add_explicit(&t->waited, ns, memory_order_relaxed));
+  int_least64_t late = 0, begun = 1 + (int_least64_t)(1e9 * (since - t->begun_s));
+  if (atomic_compare_exchange_strong_explicit(&t->first_late, &late, begun, memory_order_relaxed, memory_order_relaxed))
+    late = begun;
+  const double before = 1e-9 * (double)late, during = now - t->begun_s - before;
+  if (t->threads > 1 && waited - (t->threads - gi_least_gain) * during > gi_grace_s + gi_loss * before)
+    atomic_store_explicit(&t->lost, 1, memory_order_relaxed);
+}
+
+/* After an unsuccessful look: a short pause, later a clock, from gi_patience_s on a sleep, which hands the processor to
+ * the thread that is waited for if that has none.  It never yields: a yield gives a busy stranger a time slice. */
+static inline void gi_pass_time(gi_team *t, gi_wait *w)
+{
+  gi_pause();
+  if (++w->looks < GI_SPINS) return;
+  const double now = gi_now();
+  if (w->since == 0.0) w->since = w->counted = now;
+  if (now - w->since <= gi_patience_s && !atomic_load_explicit(&t->lost, memory_order_relaxed)) return;
+  gi_team_waited(t, w->since, w->counted, now);
+  w->counted = now;
+  gi_sleep();
 }
 
 /* Whether a wait for what that has taken so many seconds must be given up. */

@@ -10,6 +10,7 @@
 #ifndef GI_FACTOR_H
 #define GI_FACTOR_H
 
+#include "base/team_choice.h"
 #include "graph/symbolic/layout.h"
 #include "kernels/dense/blas.h"
 #include "sparse/csc.h"
@@ -31,6 +32,7 @@ typedef struct gi_factor {
   double max_entry, max_factor; /* largest magnitudes in A' and in U, or D L^T: growth */
   gable_off bytes;              /* held by this factor, the layout not counted */
   double flops;                 /* of one numeric factorization, set by the first one */
+  gi_team_choice choice;        /* whether the next one goes on one thread though several could share it */
   struct gi_thin_panels *thin;  /* made by gi_thin_update for the solves of one plan, owned, or NULL */
   void (*thin_destroy)(gable_context *ctx, struct gi_thin_panels **thin); /* frees thin; NULL where thin is NULL */
   struct gi_plan *plan; /* made by the first numeric factorization, owned; NULL in a factor that was loaded */

@@ -1,17 +1,12 @@
 #include "factor/numeric.h"
 
 #include <math.h>
-#include <sched.h>
 #include <string.h>
 
 #include "kernels/dense/dense.h"
 #include "kernels/dense/dense_ldlt.h"
 
-enum {
-  READY_DIAGONAL = 1,
-  READY = 2,
-  SPINS = 200 /* looks at a flag before the processor is offered to others */
-};
+enum { READY_DIAGONAL = 1, READY = 2 };
 static const double prefer_diagonal = 0.1; /* of the largest of its column in the block: then no exchange */
 
 typedef enum side { SIDE_L, SIDE_U } side;
@@ -108,17 +103,16 @@ static gable_off lower_bound(const gable_idx *idx, gable_off begin, gable_off en
   return begin;
 }
 
-/* 0, or 1 when the factorization stops. */
-static int wait_for(gi_numeric *x, gable_idx k, unsigned char level)
+/* Until supernode k has come to level; 1 when the factorization stops. */
+static int wait_for(gi_numeric *x, gi_worker *w, gable_idx k, unsigned char level)
 {
   if (!x->parallel) return 0;
-  for (int spins = 0; atomic_load_explicit(x->ready + k, memory_order_acquire) < level;) {
+  gi_wait wait = {0};
+  while (atomic_load_explicit(x->ready + k, memory_order_acquire) < level) {
     if (atomic_load_explicit(&x->stop, memory_order_relaxed)) return 1;
-    if (spins < SPINS)
-      spins++;
-    else
-      sched_yield();
+    gi_pass_time(&x->team, &wait);
   }
+  if (wait.since != 0.0) w->watched += fmin(gi_now() - wait.since, gi_patience_s);
   return 0;
 }
 

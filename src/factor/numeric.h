@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "base/wait.h"
 #include "factor/factor.h"
 #include "factor/plan.h"
 #include "kernels/dense/dense.h"
@@ -29,6 +30,8 @@ typedef struct gi_numeric {
   atomic_uchar *ready; /* [n_super] 1: diagonal block factored, 2: the whole supernode */
   atomic_int *tiles;   /* [n_super] tiles still to come */
   atomic_int stop;     /* 1: an error or a cancellation; all threads leave */
+  gi_team team;        /* when it has lost, all threads but one leave */
+  atomic_int at_work;  /* threads that have come and not left */
 } gi_numeric;
 
 /* What one thread needs and finds. */
@@ -43,6 +46,7 @@ typedef struct gi_worker {
   double largest;      /* magnitude in U, or L of Cholesky, or D and L D; NaN once there was one */
   int number;          /* of the thread; 0 is the caller's */
   double flops;        /* done and not reported yet */
+  double watched;      /* s of processor spent in waits */
   gable_status status; /* of thread 0: whether the caller cancelled */
 } gi_worker;
 

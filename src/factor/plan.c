@@ -1,5 +1,9 @@
 #include "factor/plan.h"
 
+#include "factor/numeric.h"
+
+static const double least_share = 0.3; /* of its time that the last thread must be busy */
+
 /* Walks the supernodes that k updates, in order.  At each, l..l_end and u..u_end are its rows and columns there. */
 typedef struct gi_walk {
   const gable_idx *row, *column; /* lrow and ucol of k */
@@ -44,10 +48,22 @@ static gable_off count_updates(const gi_layout *y, gable_off *count)
   return total;
 }
 
-static void fill_updates(const gi_layout *y, int cholesky, gable_off *next, gi_plan *plan)
+/* Tiles of supernode j, about: threads share the work of one. */
+static double tiles_of(const gi_layout *y, gable_idx j, int cholesky)
+{
+  const double rows = gi_layout_width(y, j) + gi_layout_nl(y, j) + (cholesky ? 0 : gi_layout_nu(y, j));
+  return rows <= GI_TILE_WHOLE ? 1 : rows / GI_TILE;
+}
+
+/* The updates of each supernode, their work, and the critical path: end[j], zero at first, is when the updates of j are
+ * done if each supernode has threads of its own, which apply them in order.  All updates of j come from supernodes
+ * before it, so that end[j] is final when the loop comes to j. */
+static void fill_updates(const gi_layout *y, int cholesky, gable_off *next, double *end, gi_plan *plan)
 {
   for (gable_idx k = 0; k < y->n_super; k++) {
     const double width = gi_layout_width(y, k);
+    end[k] += GI_BEGIN + own_flops(width, gi_layout_nl(y, k), gi_layout_nu(y, k), cholesky) / tiles_of(y, k, cholesky);
+    if (end[k] > plan->path) plan->path = end[k];
     for (gi_walk w = walk_begin(y, k); walk_next(y, &w);) {
       plan->update[next[w.j]++] = (gi_update){k, w.l, w.u};
       const double n = w.u_end - w.u, m = w.nl - w.l;
@@ -57,13 +73,21 @@ static void fill_updates(const gi_layout *y, int cholesky, gable_off *next, gi_p
       else
         flops += 2 * width * (double)(w.l_end - w.l) * (double)(w.nu - w.u_end);
       plan->work[w.j] += flops;
+      if (end[w.j] < end[k] + GI_HAND_OVER) end[w.j] = end[k] + GI_HAND_OVER;
+      end[w.j] += GI_BEGIN + flops / tiles_of(y, w.j, cholesky);
     }
   }
 }
 
+int gi_plan_threads(const gi_plan *plan, int threads)
+{
+  const double busy = plan->path > 0 ? plan->effort / plan->path + 1 - least_share : 1;
+  return threads <= busy ? threads : busy > 1 ? (int)busy : 1;
+}
+
 gable_off gi_plan_bytes(const gi_layout *y)
 {
-  return (gable_off)sizeof(gi_plan) + (y->n_super + 1) * (gable_off)(2 * sizeof(gable_off) + sizeof(double)) +
+  return (gable_off)sizeof(gi_plan) + (y->n_super + 1) * (gable_off)(2 * sizeof(gable_off) + 2 * sizeof(double)) +
          count_updates(y, NULL) * (gable_off)sizeof(gi_update);
 }
 
@@ -71,11 +95,13 @@ gable_status gi_plan_create(gable_context *ctx, const gi_layout *y, int cholesky
 {
   gable_status status = GABLE_OK;
   gable_off *next = NULL;
+  double *end = NULL;
   gi_plan *plan = NULL;
   GI_ALLOC_ZERO(ctx, plan, 1);
   GI_ALLOC_ZERO(ctx, plan->ptr, y->n_super + 1);
   GI_ALLOC_ZERO(ctx, plan->work, y->n_super);
   GI_ALLOC(ctx, next, y->n_super + 1);
+  GI_ALLOC_ZERO(ctx, end, y->n_super);
   count_updates(y, plan->ptr);
   for (gable_idx j = 0; j < y->n_super; j++) {
     next[j] = plan->ptr[j];
@@ -85,14 +111,16 @@ gable_status gi_plan_create(gable_context *ctx, const gi_layout *y, int cholesky
     plan->work[j] = own_flops(w, gi_layout_nl(y, j), gi_layout_nu(y, j), cholesky);
   }
   GI_ALLOC(ctx, plan->update, plan->ptr[y->n_super]);
-  fill_updates(y, cholesky, next, plan);
+  fill_updates(y, cholesky, next, end, plan);
   for (gable_idx j = 0; j < y->n_super; j++) plan->flops += plan->work[j];
+  plan->effort = plan->flops + GI_BEGIN * (double)(y->n_super + plan->ptr[y->n_super]);
   plan->bytes = (gable_off)sizeof(gi_plan) + (y->n_super + 1) * (gable_off)(sizeof(gable_off) + sizeof(double)) +
                 plan->ptr[y->n_super] * (gable_off)sizeof(gi_update);
   *out = plan;
   plan = NULL;
 done:
   gi_free(ctx, next);
+  gi_free(ctx, end);
   gi_plan_destroy(ctx, &plan);
   return status;
 }

@@ -6,7 +6,6 @@
 #include "factor/numeric.h"
 
 enum { TOP = -1, SHARES = 24 /* chunks a thread, about */ };
-static const double flops_per_update = 1000; /* what it costs to begin one, in flops */
 
 typedef struct chunk {
   gable_idx id;
@@ -25,7 +24,7 @@ static double weigh(const gi_layout *y, const gi_plan *plan, double *weight)
 {
   double total = 0;
   for (gable_idx j = 0; j < y->n_super; j++)
-    weight[j] = plan->work[j] + flops_per_update * (double)(1 + plan->ptr[j + 1] - plan->ptr[j]);
+    weight[j] = plan->work[j] + GI_BEGIN * (double)(1 + plan->ptr[j + 1] - plan->ptr[j]);
   for (gable_idx j = 0; j < y->n_super; j++) {
     const gable_idx p = y->parent[j];
     if (p >= 0)

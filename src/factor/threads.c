@@ -108,11 +108,23 @@ static gable_idx owner_of(const gi_schedule *s, gable_off tile)
   return low;
 }
 
+/* Whether this thread leaves the rest to others: the team has lost, and this is not the last thread at work. */
+static int leaves(gi_numeric *x)
+{
+  if (!x->parallel || !atomic_load_explicit(&x->team.lost, memory_order_relaxed)) return 0;
+  int others = atomic_load_explicit(&x->at_work, memory_order_relaxed);
+  while (others > 1)
+    if (atomic_compare_exchange_weak_explicit(&x->at_work, &others, others - 1, memory_order_relaxed,
+                                              memory_order_relaxed))
+      return 1;
+  return 0;
+}
+
 static void take_tickets(gi_numeric *x, gi_worker *w, report *r, const gi_schedule *s, atomic_llong *next)
 {
   const long long tickets = s->n_chunks + (s->n_top ? s->tile_ptr[s->n_top] : 0);
   long long ticket;
-  while ((ticket = atomic_fetch_add(next, 1)) < tickets) {
+  while (!leaves(x) && (ticket = atomic_fetch_add(next, 1)) < tickets) {
     int stop;
     if (ticket < s->n_chunks) {
       const gable_idx begin = s->chunk_ptr[ticket], end = s->chunk_ptr[ticket + 1];
@@ -177,6 +189,20 @@ static void take_tickets_alone(void *user)
   take_tickets(c->x, c->workers, c->r, c->schedule, c->next);
 }
 
+/* What each thread of several does.  Thread 0 waits for the others before OpenMP does, whose barrier polls. */
+static void take_tickets_together(const crew *c, int number)
+{
+  gi_numeric *x = c->x;
+  gi_worker *w = c->workers + number;
+  const double entered = gi_processor_seconds();
+  gi_team_enter(&x->team);
+  atomic_fetch_add_explicit(&x->at_work, 1, memory_order_relaxed);
+  take_tickets(x, w, c->r, c->schedule, c->next);
+  gi_team_used(&x->team, gi_processor_seconds() - entered - w->watched);
+  if (number == 0) (void)gi_wait_patiently(&x->team, &x->team.left, (unsigned)omp_get_num_threads() - 1);
+  gi_team_leave(&x->team);
+}
+
 /* An OpenBLAS that threads by OpenMP stays on the thread that calls it: inside a region of several threads, and in a
  * task that may use no others. */
 static void take_all(const crew *c, int threads, int has_blas)
@@ -185,8 +211,9 @@ static void take_all(const crew *c, int threads, int has_blas)
     GI_OMP(parallel num_threads(threads))
     {
       omp_set_num_threads(1);
-      take_tickets(c->x, c->workers + omp_get_thread_num(), c->r, c->schedule, c->next);
+      take_tickets_together(c, omp_get_thread_num());
     }
+    gi_team_join(&c->x->team);
   } else if (has_blas) {
     gik_blas_alone(take_tickets_alone, (void *)(uintptr_t)c);
   } else {
@@ -201,7 +228,10 @@ gable_status gi_factor_run(gable_context *ctx, gi_factor *f, const gi_csc *a, co
   gi_schedule *schedule = NULL;
   gi_worker *workers = NULL;
   atomic_llong next = 0;
-  const int threads = gi_factor_threads(f->layout, how->threads);
+  const int team = gi_plan_threads(f->plan, gi_factor_threads(f->layout, how->threads));
+  const int threads = f->choice.alone ? 1 : team;
+  const double start = gi_now();
+  double worked = gi_processor_seconds();
   report r = {.step = ctx->options.progress ? f->plan->flops / 100 / threads + 1 : 0};
   gi_numeric x = {.ctx = ctx, .f = f, .y = f->layout, .plan = f->plan, .a = a, .at = at, .tiny = how->tiny};
   x.parallel = threads > 1;
@@ -214,7 +244,10 @@ gable_status gi_factor_run(gable_context *ctx, gi_factor *f, const gi_csc *a, co
   }
   GI_TRY(gi_schedule_create(ctx, f, threads, &schedule));
   if (x.parallel) GI_TRY(init_flags(&x));
+  gi_team_begin(&x.team, INFINITY, threads);
   take_all(&(crew){&x, workers, &r, schedule, &next}, threads, how->blas != NULL);
+  worked = threads > 1 ? gi_team_work(&x.team) : gi_processor_seconds() - worked;
+  if (team > 1) gi_team_choice_learn(&f->choice, gi_now() - start, worked);
   GI_TRY(collect(f, workers, threads));
 done:
   for (int t = 0; workers && t < threads; t++) worker_release(ctx, workers + t);
