@@ -112,6 +112,7 @@ static int wait_for(gi_numeric *x, gi_worker *w, gable_idx k, unsigned char leve
     if (atomic_load_explicit(&x->stop, memory_order_relaxed)) return 1;
     gi_pass_time(&x->team, &wait);
   }
+  gi_wait_end(&x->team, &wait);
   if (wait.since != 0.0) w->watched += fmin(gi_now() - wait.since, gi_patience_s);
   return 0;
 }

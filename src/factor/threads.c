@@ -189,7 +189,7 @@ static void take_tickets_alone(void *user)
   take_tickets(c->x, c->workers, c->r, c->schedule, c->next);
 }
 
-/* What each thread of several does.  Thread 0 waits for the others before OpenMP does, whose barrier polls. */
+/* What each thread of several does. */
 static void take_tickets_together(const crew *c, int number)
 {
   gi_numeric *x = c->x;
@@ -199,7 +199,7 @@ static void take_tickets_together(const crew *c, int number)
   atomic_fetch_add_explicit(&x->at_work, 1, memory_order_relaxed);
   take_tickets(x, w, c->r, c->schedule, c->next);
   gi_team_used(&x->team, gi_processor_seconds() - entered - w->watched);
-  if (number == 0) (void)gi_wait_patiently(&x->team, &x->team.left, (unsigned)omp_get_num_threads() - 1);
+  if (number == 0) gi_team_gather(&x->team, omp_get_num_threads());
   gi_team_leave(&x->team);
 }
 

@@ -1,8 +1,6 @@
 /* Threads of a numeric factorization: as many as the critical path keeps busy, and what they do where others have the
  * processors. */
-#define _GNU_SOURCE
 #include <pthread.h>
-#include <sched.h>
 
 #include "support/test.h"
 
@@ -11,6 +9,7 @@
 #include "factor/plan.h"
 #include "graph/symbolic/symbolic.h"
 #include "support/grid.h"
+#include "support/one_processor.h"
 
 static gable_context *ctx;
 
@@ -95,7 +94,6 @@ static void check_losing(void)
   CHECK(!atomic_load(&team.lost));
 }
 
-#ifdef __linux__
 static void *be_busy(void *end)
 {
   while (!atomic_load_explicit((atomic_int *)end, memory_order_relaxed)) gi_pause();
@@ -118,16 +116,6 @@ static double factor_often(const gi_layout *y, const gi_csc *a, int threads, int
     gi_factor_destroy(ctx, &f);
   }
   return least;
-}
-
-static void use_one_processor(cpu_set_t *all)
-{
-  cpu_set_t one;
-  CHECK(!sched_getaffinity(0, sizeof *all, all));
-  CPU_ZERO(&one);
-  for (size_t cpu = 0; !CPU_COUNT(&one); cpu++)
-    if (CPU_ISSET(cpu, all)) CPU_SET(cpu, &one);
-  CHECK(!sched_setaffinity(0, sizeof one, &one));
 }
 
 /* Two threads on one processor beside a busy one: the bits of one thread, in a time that it would have taken. */
@@ -160,10 +148,10 @@ static void check_crowded(const char *name, gi_csc *a, gable_idx max_width)
   gi_csc_release(ctx, &p);
 }
 
-static void check_one_processor(void)
+static void check_one_processor(void *user)
 {
   enum { POINTS = 17, N = 100000 };
-  cpu_set_t all;
+  (void)user;
   gi_csc grid = {0}, chain = {0};
   gable_off used = 0;
   grid_matrix(ctx, POINTS, 0, &grid);
@@ -177,24 +165,18 @@ static void check_one_processor(void)
     chain.val[used++] = -1;
   }
   chain.ptr[N] = used;
-  use_one_processor(&all);
   check_crowded("grid", &grid, 8);
   check_crowded("chain", &chain, 0);
-  CHECK(!sched_setaffinity(0, sizeof all, &all));
   gi_csc_release(ctx, &grid);
   gi_csc_release(ctx, &chain);
 }
-#else
-static void check_one_processor(void) {}
-#endif
-
 int main(void)
 {
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
-  check_one_processor(); /* first: OpenMP's threads keep the processors that they were born with */
   check_chain();
   check_tree();
   check_losing();
+  test_on_one_processor(check_one_processor, NULL);
   gable_context_destroy(&ctx);
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "support/one_processor.h"
 #include "support/test.h"
 
 #include "base/wait.h"
@@ -158,6 +159,37 @@ static void check_barrier(void)
   CHECK(gi_team_barrier(&team, 3, 7) && atomic_load(&team.failed) == 42, "the first fault is what is told");
 }
 
+/* On one processor a team loses, and one thread does what is left, nothing of it twice: columns are added. */
+typedef struct lost {
+  problem *g;
+  const char *method;
+  gable_idx n;
+} lost;
+
+static void check_lost(void *of)
+{
+  const lost *c = of;
+  gable_trisolve *plan = plan_for(c->g, c->n, c->method, 60), *serial = plan_for(c->g, c->n, "serial", 60);
+  gable_work *w = NULL, *w1 = NULL;
+  double *x = malloc(N * sizeof *x), *expected = malloc(N * sizeof *expected);
+  CHECK_OK(gable_work_create(serial, 1, &w1));
+  CHECK_OK(solve_first(serial, w1, c->g, c->n, expected));
+  for (int k = 0; k < 10; k++) {
+    CHECK_OK(gable_work_create(plan, 1, &w));
+    const double start = gi_now();
+    CHECK_OK(solve_first(plan, w, c->g, c->n, x));
+    CHECK(gi_now() - start < 30, "%s: %g s for one solve on one processor", c->method, gi_now() - start);
+    for (gable_idx i = 0; i < c->n; i++)
+      CHECK(fabs(x[i] - expected[i]) <= 1e-12 * fabs(expected[i]), "%s: row %d", c->method, i);
+    gable_work_destroy(&w);
+  }
+  gable_work_destroy(&w1);
+  gable_trisolve_destroy(&plan);
+  gable_trisolve_destroy(&serial);
+  free(x);
+  free(expected);
+}
+
 /* One of several threads that solve with one plan, each with works of its own, now and then a new one, so that tiles do
  * not settle for one thread. */
 typedef struct solver {
@@ -166,6 +198,7 @@ typedef struct solver {
   gable_idx n;
   const double *expected;
   int exact, repeats, wrong; /* exact: the same bits are expected, otherwise twelve digits */
+  double until;              /* gi_now from which no further solve begins */
 } solver;
 
 static int differs(const solver *s, const double *x)
@@ -181,7 +214,7 @@ static void *solve_often(void *of)
   solver *s = of;
   double *x = malloc(N * sizeof *x);
   gable_work *w = NULL;
-  for (int k = 0; k < s->repeats; k++) {
+  for (int k = 0; k < s->repeats && gi_now() < s->until; k++) {
     if (k % 4 == 0) {
       gable_work_destroy(&w);
       if (gable_work_create(s->plan, 1, &w)) s->wrong++;
@@ -200,8 +233,8 @@ static void *be_busy(void *end)
   return NULL;
 }
 
-/* 1,000 solves of n rows among SOLVERS threads while another takes a processor from them: the bits of one thread alone.
- */
+/* 1,000 solves of n rows, or 8 seconds of them, among SOLVERS threads while another takes a processor from them: the
+ * bits of one thread alone. */
 static void check_load(problem *g, const char *method, gable_idx n, int exact)
 {
   enum { REPEATS = 1000 };
@@ -216,7 +249,7 @@ static void check_load(problem *g, const char *method, gable_idx n, int exact)
   CHECK_OK(solve_first(serial, w, g, n, expected));
   CHECK(!pthread_create(&load, NULL, be_busy, &end));
   for (int k = 0; k < SOLVERS; k++) {
-    job[k] = (solver){plan, g, n, expected, exact, (REPEATS + SOLVERS - 1) / SOLVERS, 0};
+    job[k] = (solver){plan, g, n, expected, exact, (REPEATS + SOLVERS - 1) / SOLVERS, 0, gi_now() + 8};
     CHECK(!pthread_create(&thread[k], NULL, solve_often, &job[k]));
   }
   for (int k = 0; k < SOLVERS; k++) CHECK(!pthread_join(thread[k], NULL));
@@ -254,6 +287,8 @@ int main(void)
     check_deadline(g, "tiles", tile_waits_for_itself);
     check_barrier();
   }
+  static const char *const teams[] = {"tiles", "levr", "levc", "elmr", "elmc", "gsf"};
+  for (size_t k = 0; k < sizeof teams / sizeof *teams; k++) test_on_one_processor(check_lost, &(lost){g, teams[k], N});
   check_load(g, "tiles", N, 1);
   check_load(g, "auto", N, 1);
   check_load(g, "levr", 6000, 1);

@@ -3,26 +3,34 @@
  * List k of the storage goes to thread k mod threads.  ELMR waits entry by entry for a flag of the unknown; ELMC waits
  * for a count of unfinished dependencies, then scatters with atomic additions.  Both take rows in level order; GSF is
  * ELMC in the natural order (Liu et al., "A Synchronization-Free Algorithm for Parallel Sparse Triangular Solves",
- * Euro-Par 2016). No thread waits for a list behind its own, in either order, so all of them get on. */
+ * Euro-Par 2016). No thread waits for a list behind its own, in either order, so all of them get on.  A team that loses
+ * leaves what is left of its lists to one thread, which takes all of them in order. */
 #include <string.h>
 
+#include "base/team_choice.h"
 #include "trisolve/cpu/cpu.h"
 
-/* Scratch: flags of the last solve, told apart by the epoch. */
+/* Scratch: flags of the last solve, told apart by the epoch, and where its threads stopped. */
 typedef struct flags {
   unsigned epoch;
+  gi_team_choice choice;
+  int size;         /* threads of the last solve */
+  gable_idx *stop;  /* [side->threads] list before which each stopped */
   atomic_uint of[]; /* [n] by row */
 } flags;
 
 static size_t scratch_bytes(const gi_side *side)
 {
-  return sizeof(flags) + (size_t)side->lists.m.n * sizeof(atomic_uint);
+  return sizeof(flags) + (size_t)side->lists.m.n * sizeof(atomic_uint) + (size_t)side->threads * sizeof(gable_idx);
 }
 
 static void scratch_init(const gi_side *side, void *scratch)
 {
   flags *f = scratch;
   f->epoch = 0;
+  f->size = 0;
+  gi_team_choice_begin(&f->choice);
+  f->stop = (gable_idx *)(void *)(f->of + side->lists.m.n);
   for (gable_idx i = 0; i < side->lists.m.n; i++) atomic_init(&f->of[i], 0);
 }
 
@@ -75,39 +83,65 @@ static gable_status gsf_build(gable_context *ctx, const gi_pattern *p, gable_typ
   return counted_build(ctx, p, 0, value_type, side);
 }
 
-static void elmr_run(gi_run *r)
+/* Lists first, first+step, ..; returns the one before which a wait was given up. */
+static gable_idx walk(gi_run *r, gable_idx first, gable_idx step, gi_team *team)
+{
+  flags *f = r->scratch;
+  const gi_lists *l = &r->side->lists;
+  if (r->side->method->scatter)
+    return r->elements->columns_when_counted(&l->m, l->begin, first, step, r->v, f->of, team);
+  return r->elements->rows_when_ready(&l->m, l->begin, first, step, r->v, f->of, f->epoch, team);
+}
+
+/* What a team that has lost has left. */
+static void finish_alone(gi_run *r, gi_team *team)
+{
+  const flags *f = r->scratch;
+  const gable_idx n = r->side->lists.m.n;
+  gi_team_init(team, r->deadline_s);
+  for (gable_idx k = 0; k < n; k++)
+    if (k >= f->stop[k % f->size] && walk(r, k, n - k, team) == k) return;
+}
+
+static void run(gi_run *r)
 {
   flags *f = r->scratch;
   gi_team team;
-  const unsigned epoch = ++f->epoch;
-  gi_team_init(&team, r->deadline_s);
-  GI_OMP(parallel num_threads(r->side->threads))
+  const int threads = f->choice.alone ? 1 : r->side->threads;
+  const double start = gi_now();
+  gi_team_begin(&team, r->deadline_s, threads);
+  GI_OMP(parallel num_threads(threads))
   {
+    const int thread = omp_get_thread_num(), size = omp_get_num_threads();
     gi_team_enter(&team);
-    r->elements->rows_when_ready(&r->side->lists.m, r->side->lists.begin, omp_get_thread_num(), omp_get_num_threads(),
-                                 r->v, f->of, epoch, &team);
+    f->stop[thread] = walk(r, thread, size, &team);
+    if (thread == 0) {
+      f->size = size;
+      gi_team_gather(&team, size);
+    }
     gi_team_leave(&team);
   }
   gi_team_join(&team);
+  const int lost = gi_team_unfinished(&team);
+  if (lost) finish_alone(r, &team);
+  const double seconds = gi_now() - start;
+  gi_team_choice_learn(&f->choice, seconds, lost ? 0 : seconds);
   gi_run_finish(r, &team);
+}
+
+static void elmr_run(gi_run *r)
+{
+  flags *f = r->scratch;
+  f->epoch++;
+  run(r);
 }
 
 static void counted_run(gi_run *r)
 {
   flags *f = r->scratch;
-  gi_team team;
   const unsigned *count = r->side->schedule;
   for (gable_idx i = 0; i < r->side->lists.m.n; i++) atomic_store_explicit(&f->of[i], count[i], memory_order_relaxed);
-  gi_team_init(&team, r->deadline_s);
-  GI_OMP(parallel num_threads(r->side->threads))
-  {
-    gi_team_enter(&team);
-    r->elements->columns_when_counted(&r->side->lists.m, r->side->lists.begin, omp_get_thread_num(),
-                                      omp_get_num_threads(), r->v, f->of, &team);
-    gi_team_leave(&team);
-  }
-  gi_team_join(&team);
-  gi_run_finish(r, &team);
+  run(r);
 }
 
 const gi_cpu_method gi_cpu_elmr = {

@@ -1,8 +1,10 @@
 /* levelled.c: LEVR and LEVC of the seed: level after level, the rows (columns) of a level shared out over the threads.
  *
- * As there, runs of levels too narrow to share are fused: one thread does them without a barrier in between. */
+ * As there, runs of levels too narrow to share are fused: one thread does them without a barrier in between.  A team
+ * that loses leaves the rest of its shares to one thread, in the order of the stages. */
 #include <string.h>
 
+#include "base/team_choice.h"
 #include "trisolve/cpu/cpu.h"
 
 enum { NARROW = 256 }; /* rows and entries of a level below which one thread does it: less than a barrier's time */
@@ -13,10 +15,30 @@ typedef struct stage {
   int shared;
 } stage;
 
+/* Scratch: how far the last solve came. */
+typedef struct progress {
+  gi_team_choice choice;
+  int size;         /* its threads */
+  gable_idx done[]; /* [side->threads] stages whose share each has done */
+} progress;
+
 typedef struct levelled {
   gable_idx count;
   stage *stages; /* [count] */
 } levelled;
+
+static size_t scratch_bytes(const gi_side *side)
+{
+  return sizeof(progress) + (size_t)side->threads * sizeof(gable_idx);
+}
+
+static void scratch_init(const gi_side *side, void *scratch)
+{
+  progress *p = scratch;
+  (void)side;
+  p->size = 0;
+  gi_team_choice_begin(&p->choice);
+}
 
 static void levelled_release(gable_context *ctx, gi_side *side)
 {
@@ -84,37 +106,65 @@ static gable_status levc_build(gable_context *ctx, const gi_pattern *p, gable_ty
 
 typedef void run_lists(const gik_lists *m, gable_idx k0, gable_idx k1, gable_off p0, const gik_vectors *v);
 
-/* What one thread of size does. */
-static void walk(gi_run *r, run_lists *kernel, gi_team *team, int thread, int size)
+/* What one thread of size does in stage a. */
+static void do_share(const gi_run *r, run_lists *kernel, const stage *a, int thread, int size)
 {
-  const levelled *s = r->side->schedule;
   const gik_lists *m = &r->side->lists.m;
   const gable_off *entries = r->side->lists.begin;
-  for (gable_idx g = 0; g < s->count; g++) {
-    const stage *a = &s->stages[g];
-    if (a->shared) {
-      gable_off rows = a->end - a->begin;
-      gable_idx k0 = (gable_idx)(a->begin + rows * thread / size);
-      gable_idx k1 = (gable_idx)(a->begin + rows * (thread + 1) / size);
-      kernel(m, k0, k1, entries[k0], r->v);
-    } else if (thread == 0) {
-      kernel(m, a->begin, a->end, entries[a->begin], r->v);
-    }
-    if (gi_team_barrier(team, size, m->row[a->begin])) return;
+  if (a->shared) {
+    gable_off rows = a->end - a->begin;
+    gable_idx k0 = (gable_idx)(a->begin + rows * thread / size);
+    gable_idx k1 = (gable_idx)(a->begin + rows * (thread + 1) / size);
+    kernel(m, k0, k1, entries[k0], r->v);
+  } else if (thread == 0) {
+    kernel(m, a->begin, a->end, entries[a->begin], r->v);
   }
+}
+
+/* What one thread of size does; returns the number of stages whose share it has done. */
+static gable_idx walk(gi_run *r, run_lists *kernel, gi_team *team, int thread, int size)
+{
+  const levelled *s = r->side->schedule;
+  for (gable_idx g = 0; g < s->count; g++) {
+    do_share(r, kernel, &s->stages[g], thread, size);
+    if (gi_team_barrier(team, size, r->side->lists.m.row[s->stages[g].begin])) return g + 1;
+  }
+  return s->count;
+}
+
+/* What a team that has lost has left. */
+static void finish_alone(gi_run *r, run_lists *kernel)
+{
+  const levelled *s = r->side->schedule;
+  const progress *p = r->scratch;
+  for (gable_idx g = 0; g < s->count; g++)
+    for (int t = 0; t < p->size; t++)
+      if (g >= p->done[t]) do_share(r, kernel, &s->stages[g], t, p->size);
 }
 
 static void run(gi_run *r, run_lists *kernel)
 {
   gi_team team;
-  gi_team_init(&team, r->deadline_s);
-  GI_OMP(parallel num_threads(r->side->threads))
+  progress *p = r->scratch;
+  const int threads = p->choice.alone ? 1 : r->side->threads;
+  const double start = gi_now();
+  gi_team_begin(&team, r->deadline_s, threads);
+  GI_OMP(parallel num_threads(threads))
   {
+    const int thread = omp_get_thread_num(), size = omp_get_num_threads();
     gi_team_enter(&team);
-    walk(r, kernel, &team, omp_get_thread_num(), omp_get_num_threads());
+    p->done[thread] = walk(r, kernel, &team, thread, size);
+    if (thread == 0) {
+      p->size = size;
+      gi_team_gather(&team, size);
+    }
     gi_team_leave(&team);
   }
   gi_team_join(&team);
+  const int lost = gi_team_unfinished(&team);
+  if (lost) finish_alone(r, kernel);
+  const double seconds = gi_now() - start;
+  gi_team_choice_learn(&p->choice, seconds, lost ? 0 : seconds);
   gi_run_finish(r, &team);
 }
 
@@ -128,6 +178,16 @@ static void levc_run(gi_run *r)
   run(r, r->elements->columns);
 }
 
-const gi_cpu_method gi_cpu_levr = {.name = "levr", .build = levr_build, .run = levr_run, .release = levelled_release};
-const gi_cpu_method gi_cpu_levc = {
-    .name = "levc", .scatter = 1, .build = levc_build, .run = levc_run, .release = levelled_release};
+const gi_cpu_method gi_cpu_levr = {.name = "levr",
+                                   .build = levr_build,
+                                   .run = levr_run,
+                                   .scratch_bytes = scratch_bytes,
+                                   .scratch_init = scratch_init,
+                                   .release = levelled_release};
+const gi_cpu_method gi_cpu_levc = {.name = "levc",
+                                   .scatter = 1,
+                                   .build = levc_build,
+                                   .run = levc_run,
+                                   .scratch_bytes = scratch_bytes,
+                                   .scratch_init = scratch_init,
+                                   .release = levelled_release};

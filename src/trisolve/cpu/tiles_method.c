@@ -60,19 +60,40 @@ static void run_tile(const gi_run *r, gable_idx tile)
     r->kernels->rows(&r->side->lists.m, k0, s->start[tile + 1], r->side->lists.begin[k0], r->v);
 }
 
-/* What one thread does: its tiles, each after what it waits for. */
+/* One tile of thread's, after what it waits for; 1: a wait was given up. */
+static int run_in_turn(const gi_run *r, scratch_area *a, gi_team *team, int thread, gable_idx tile)
+{
+  const gi_tiles *s = r->side->schedule;
+  for (gable_idx w = s->wait_start[tile]; w < s->wait_start[tile + 1]; w++) {
+    const gi_wait_for *f = &s->wait[w];
+    const gable_idx last = s->start[s->first[f->thread] + f->tiles] - 1;
+    if (gi_wait_reach(team, &a->of[f->thread].done, a->base + (unsigned)f->tiles, r->side->lists.m.row[last])) return 1;
+  }
+  run_tile(r, tile);
+  gi_publish(&a->of[thread].done, a->base + (unsigned)(tile + 1 - s->first[thread]));
+  return 0;
+}
+
+/* What one thread does. */
 static void run_thread(const gi_run *r, scratch_area *a, gi_team *team, int thread)
 {
   const gi_tiles *s = r->side->schedule;
-  unsigned done = a->base;
-  for (gable_idx tile = s->first[thread]; tile < s->first[thread + 1]; tile++) {
-    for (gable_idx w = s->wait_start[tile]; w < s->wait_start[tile + 1]; w++) {
-      const gi_wait_for *f = &s->wait[w];
-      const gable_idx last = s->start[s->first[f->thread] + f->tiles] - 1;
-      if (gi_wait_reach(team, &a->of[f->thread].done, a->base + (unsigned)f->tiles, r->side->lists.m.row[last])) return;
-    }
-    run_tile(r, tile);
-    gi_publish(&a->of[thread].done, ++done);
+  for (gable_idx tile = s->first[thread]; tile < s->first[thread + 1]; tile++)
+    if (run_in_turn(r, a, team, thread, tile)) return;
+}
+
+/* What a team that has lost has left. */
+static void finish_alone(const gi_run *r, scratch_area *a, gi_team *team)
+{
+  const gi_tiles *s = r->side->schedule;
+  gi_team_init(team, r->deadline_s);
+  for (gable_idx k = 0; k < s->count; k++) {
+    const gable_idx tile = s->sequence[k];
+    int thread = 0;
+    while (tile >= s->first[thread + 1]) thread++;
+    const unsigned done = atomic_load_explicit(&a->of[thread].done, memory_order_relaxed) - a->base;
+    if (tile - s->first[thread] < (gable_idx)done) continue;
+    if (run_in_turn(r, a, team, thread, tile)) return;
   }
 }
 
@@ -93,17 +114,21 @@ static int run_team(gi_run *r, scratch_area *a)
   const gi_tiles *s = r->side->schedule;
   gi_team team;
   int complete = 0;
-  gi_team_init(&team, r->deadline_s);
+  gi_team_begin(&team, r->deadline_s, s->threads);
   GI_OMP(parallel num_threads(s->threads))
   {
     gi_team_enter(&team);
     if (omp_get_num_threads() == s->threads) {
       run_thread(r, a, &team, omp_get_thread_num());
-      if (omp_get_thread_num() == 0) complete = 1;
+      if (omp_get_thread_num() == 0) {
+        complete = 1;
+        gi_team_gather(&team, s->threads);
+      }
     }
     gi_team_leave(&team);
   }
   gi_team_join(&team);
+  if (gi_team_unfinished(&team)) finish_alone(r, a, &team);
   a->base += (unsigned)s->count;
   for (int t = 0; t < s->threads; t++) atomic_store_explicit(&a->of[t].done, a->base, memory_order_relaxed);
   gi_run_finish(r, &team);
