@@ -8,8 +8,9 @@ import re
 import subprocess
 import sys
 
-LEVEL = {"base": 0, "sparse": 1, "cuda": 2, "graph": 2, "kernels": 3, "device": 4, "comm": 4, "forest": 5, "factor": 5, "krylov": 5,
-         "trisolve": 6, "supernodal": 6, "gsofa": 6, "smooth": 7, "precond": 8, "dist": 8, "pipeline": 9, "api": 10}
+LEVEL = {"base": 0, "sparse": 1, "cuda": 2, "graph": 2, "kernels": 3, "device": 4, "comm": 4, "forest": 5, "factor": 5,
+         "trisolve": 6, "supernodal": 6, "gsofa": 6, "smooth": 7, "precond": 8, "dist": 8, "krylov": 9,
+         "pipeline": 10, "api": 11}
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 CONDITION = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*(?:__GNUC__|__clang__|_OPENMP|__x86_64__|__AVX|HAVE_|__linux__|__CUDA)", re.M)
 BANNED = re.compile(r"\b(sprintf|strcpy|strcat|atoi|gets|rand|vsprintf)\s*\(")

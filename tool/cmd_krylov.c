@@ -21,18 +21,24 @@ typedef struct request {
   int strict;
 } request;
 
-static const char *const solvers[] = {"cg", "bicgstab", "gmres"};
-static const char *const preconditioners[] = {"none", "jacobi", "gs", "ilu0", "ic0"};
-
-static int place_of(const char *name, const char *const *names, int count)
+/* name: one of the words that the options allow */
+static gable_krylov_solver solver_of(const char *name)
 {
-  int k = 0;
-  while (k < count - 1 && strcmp(name, names[k])) k++;
-  return k;
+  int k = GABLE_KRYLOV_CG;
+  while (k < GABLE_KRYLOV_GMRES && strcmp(name, gable_krylov_solver_text((gable_krylov_solver)k))) k++;
+  return (gable_krylov_solver)k;
+}
+
+static gable_preconditioner preconditioner_of(const char *name)
+{
+  int k = GABLE_PRECOND_NONE;
+  while (k < GABLE_PRECOND_IC0 && strcmp(name, gable_preconditioner_text((gable_preconditioner)k))) k++;
+  return (gable_preconditioner)k;
 }
 
 typedef struct answer {
   gable_krylov_info info;
+  gable_precond_info precond;
   gable_idx n;
   gable_off nnz, duplicates;
   double *b, *x, *history; /* [n], [n], [iterations + 2] */
@@ -71,14 +77,28 @@ static gable_status iterate(session *s, const request *q, gable_krylov *k, answe
   return status;
 }
 
+/* *p stays NULL for "none". */
+static gable_status make_precond(session *s, const request *q, const gable_matrix_view *a, answer *r, gable_precond **p)
+{
+  gable_precond_options options = GABLE_PRECOND_OPTIONS_INIT;
+  options.kind = preconditioner_of(q->precond);
+  options.method = q->method;
+  if (options.kind == GABLE_PRECOND_NONE) return GABLE_OK;
+  gable_status status = gable_precond_create(s->ctx, &options, p);
+  if (!status) status = gable_precond_analyse(*p, a);
+  if (!status) status = gable_precond_update(*p, a->val);
+  if (!status) status = gable_precond_get_info(*p, &r->precond);
+  return status;
+}
+
 static gable_status run(session *s, const request *q, answer *r)
 {
   gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
   gable_matrix *a = NULL;
   gable_krylov *k = NULL;
-  options.solver = (gable_krylov_solver)place_of(q->solver, solvers, 3);
-  options.preconditioner = (gable_preconditioner)place_of(q->precond, preconditioners, 5);
+  gable_precond *p = NULL;
+  options.solver = solver_of(q->solver);
   options.method = q->method;
   options.tolerance = q->tolerance;
   options.max_iterations = (gable_idx)q->iterations;
@@ -86,6 +106,8 @@ static gable_status run(session *s, const request *q, answer *r)
   gable_status status = session_read_whole(s, q->path, q->strict, &a, &view, &r->duplicates);
   if (!status) status = gable_krylov_create(s->ctx, &options, &k);
   view.structure = GABLE_STRUCTURE_GENERAL;
+  if (!status) status = make_precond(s, q, &view, r, &p);
+  if (!status) status = gable_krylov_set_precond(k, p);
   if (!status) status = gable_krylov_set_matrix(k, &view);
   if (!status) {
     r->n = view.n_rows;
@@ -93,7 +115,9 @@ static gable_status run(session *s, const request *q, answer *r)
     status = make_vectors(s, q, &view, r);
   }
   if (!status) status = iterate(s, q, k, r);
+  r->info.setup_s += r->precond.analyse_s + r->precond.update_s;
   gable_krylov_destroy(&k);
+  gable_precond_destroy(&p);
   gable_matrix_destroy(&a);
   return status;
 }
@@ -143,7 +167,7 @@ int cmd_krylov(int argc, char **argv)
                .tolerance = 1e-8,
                .iterations = 1000,
                .restart = 30};
-  answer r = {.info = GABLE_KRYLOV_INFO_INIT};
+  answer r = {.info = GABLE_KRYLOV_INFO_INIT, .precond = GABLE_PRECOND_INFO_INIT};
   int rc;
   const option options[] = {
       option_text('b', "rhs-file", "B.mtx", "the right-hand side, array or coordinate (default: A times ones)",

@@ -6,6 +6,7 @@
 #include <gable/factors.h>
 #include <gable/krylov.h>
 #include <gable/matrix.h>
+#include <gable/precond.h>
 #include <gable/smooth.h>
 #include <gable/solver.h>
 #include <gable/symbolic.h>
@@ -63,6 +64,8 @@ GABLE_API gable_status gable_trisolve_options_init(gable_trisolve_options *s, si
 GABLE_API gable_status gable_trisolve_info_init(gable_trisolve_info *s, size_t size);
 GABLE_API gable_status gable_smoother_options_init(gable_smoother_options *s, size_t size);
 GABLE_API gable_status gable_smoother_info_init(gable_smoother_info *s, size_t size);
+GABLE_API gable_status gable_precond_options_init(gable_precond_options *s, size_t size);
+GABLE_API gable_status gable_precond_info_init(gable_precond_info *s, size_t size);
 GABLE_API gable_status gable_krylov_options_init(gable_krylov_options *s, size_t size);
 GABLE_API gable_status gable_krylov_info_init(gable_krylov_info *s, size_t size);
 

@@ -8,6 +8,7 @@
 #include <gable/factors.h>
 #include <gable/krylov.h>
 #include <gable/matrix.h>
+#include <gable/precond.h>
 #include <gable/smooth.h>
 #include <gable/solver.h>
 #include <gable/symbolic.h>

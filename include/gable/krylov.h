@@ -1,33 +1,30 @@
-/* krylov.h: CG, BiCGSTAB and restarted GMRES, with preconditioners made of triangular solves.
+/* krylov.h: CG, BiCGSTAB and restarted GMRES.
+ *
+ *   create -> set_matrix, or analyse (pattern) and update (values), or set_operator (a callback) -> solve
  *
  * In double precision, on the CPU or on a GPU, where factors and vectors stay in its memory and the host asks for the
- * residual at most once in an iteration.  Factors of ILU(0) and IC(0) are applied by gable_trisolve plans.  The results
- * have the same bits in every run on one place, unless method is levc, elmc or gsf; docs/algorithms/krylov.md says
- * where places differ. */
+ * residual at most once in an iteration.  The preconditioner is made from options.preconditioner, or is a gable_precond
+ * of the caller's, or a callback.  Threads may share a solver between two changes of it, each with its own
+ * gable_krylov_work.  The results have the same bits in every run on one place, unless method is levc, elmc or gsf;
+ * docs/algorithms/krylov.md says where places differ. */
 #ifndef GABLE_KRYLOV_H
 #define GABLE_KRYLOV_H
 
 #include <gable/context.h>
+#include <gable/precond.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct gable_krylov gable_krylov;
+typedef struct gable_krylov_work gable_krylov_work;
 
 typedef enum gable_krylov_solver {
   GABLE_KRYLOV_CG = 0,
   GABLE_KRYLOV_BICGSTAB = 1,
   GABLE_KRYLOV_GMRES = 2
 } gable_krylov_solver;
-
-typedef enum gable_preconditioner {
-  GABLE_PRECOND_NONE = 0,
-  GABLE_PRECOND_JACOBI = 1, /* the diagonal */
-  GABLE_PRECOND_GS = 2,     /* one symmetric Gauss-Seidel sweep from zero */
-  GABLE_PRECOND_ILU0 = 3,
-  GABLE_PRECOND_IC0 = 4 /* of the lower triangle; the matrix is taken to be symmetric */
-} gable_preconditioner;
 
 typedef struct gable_krylov_options {
   size_t size; /* of this struct, so that it can grow */
@@ -43,48 +40,87 @@ typedef struct gable_krylov_options {
     sizeof(gable_krylov_options), GABLE_KRYLOV_CG, GABLE_PRECOND_NONE, NULL, 0.0, 0, 0, 0                              \
   }
 
-/* Local.  options may be NULL.  ctx must outlive the solver. */
+/* Local.  options may be NULL; nothing of them is kept but a copy.  ctx must outlive the solver.
+ * GABLE_ERR_ARGUMENT: an option is out of range, or method is no method; GABLE_ERR_UNAVAILABLE: it does not run where
+ * ctx does. */
 GABLE_API gable_status gable_krylov_create(gable_context *ctx, const gable_krylov_options *options, gable_krylov **out);
 
-/* Local.  Copies the square matrix a (values included, double; symmetric ones with both triangles; device memory on a
- * GPU only) and makes the preconditioner.  May be called again.  GABLE_ERR_SINGULAR names the row of a pivot that
- * vanished, GABLE_ERR_ARGUMENT the entry that breaks a symmetry that a declares (a in host memory). */
+/* Local.  Copies the pattern of the square matrix a (GABLE_TYPE_D; symmetric ones with both triangles; device memory on
+ * a GPU only) and analyses the preconditioner of the options; a's values serve only to check a symmetry that a
+ * declares.  Works are made again after it.  Errors: as gable_precond_analyse. */
+GABLE_API gable_status gable_krylov_analyse(gable_krylov *k, const gable_matrix_view *a);
+
+/* Local.  Copies the values val, [nnz] in the order and the memory of the analysed matrix, and updates the
+ * preconditioner of the options.  Works stay; no solve may run meanwhile.  GABLE_ERR_SINGULAR names the row of a pivot
+ * that vanished. */
+GABLE_API gable_status gable_krylov_update(gable_krylov *k, const void *val);
+
+/* Local.  gable_krylov_analyse, then gable_krylov_update with a's values. */
 GABLE_API gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a);
+
+/* y = M x for an operator M of the caller's, n by n: x, y [n] doubles in host memory that do not overlap.  Threads that
+ * share a solver call it side by side.  Any status but GABLE_OK ends the solve, which returns it. */
+typedef gable_status gable_apply_function(void *user, const double *x, double *y);
+
+/* Local.  A is apply instead of a matrix; its preconditioner is GABLE_PRECOND_NONE, a gable_precond or a callback.
+ * user must outlive the solves.  Works are made again after it.  GABLE_ERR_UNAVAILABLE: on a GPU. */
+GABLE_API gable_status gable_krylov_set_operator(gable_krylov *k, gable_idx n, gable_apply_function *apply, void *user);
+
+/* Local.  Solves are preconditioned by p, which has A's rows, the context of k, and values before a work is made; p
+ * must outlive k's works, and its values may be updated between solves.  NULL: again the preconditioner of the options,
+ * after the next gable_krylov_set_matrix.  Works are made again after it. */
+GABLE_API gable_status gable_krylov_set_precond(gable_krylov *k, const gable_precond *p);
+
+/* Local.  Solves are preconditioned by apply, y ~ A^-1 x.  CG wants a symmetric positive definite one that does not
+ * change; GMRES takes any.  GABLE_ERR_UNAVAILABLE: on a GPU. */
+GABLE_API gable_status gable_krylov_set_precond_function(gable_krylov *k, gable_apply_function *apply, void *user);
+
+/* Local.  The vectors of one solve at a time; any number of works per solver.  Belongs to the caller and must not
+ * outlive k.  GABLE_ERR_STATE: A or the preconditioner has no values; GABLE_ERR_MISMATCH: they differ in size or
+ * context. */
+GABLE_API gable_status gable_krylov_work_create(const gable_krylov *k, gable_krylov_work **out);
 
 typedef struct gable_krylov_info {
   size_t size; /* of this struct, so that it can grow */
   gable_idx iterations;
-  double residual;         /* ||b - A x|| / ||b|| of the recurrence when it ended */
-  double true_residual;    /* the same, computed from x */
-  int converged;           /* 1: true_residual is at most ten times the tolerance and the recurrence reached it */
-  char stop[24];           /* "converged", "iterations", "breakdown" or "not finite" */
-  char method_used[16];    /* of the triangular solves; "" without */
-  double shift;            /* IC(0): by which share the diagonal had to be enlarged */
-  double setup_s, solve_s; /* of set_matrix and of the last solve, copies between memories included */
-  double precond_s;        /* its share in the preconditioner; 0 on a GPU, where nobody waits to see */
+  double residual;      /* ||b - A x|| / ||b|| of the recurrence when it ended */
+  double true_residual; /* the same, computed from x */
+  int converged;        /* 1: true_residual is at most ten times the tolerance and the recurrence reached it */
+  char stop[24];        /* "converged", "iterations", "breakdown" or "not finite" */
+  char method_used[16]; /* of the triangular solves; "" without */
+  double shift;         /* IC(0): by which share the diagonal had to be enlarged */
+  double setup_s;       /* of the last analysis and update, copies between memories included */
+  double solve_s;       /* of the last solve, the same way */
+  double precond_s;     /* its share in the preconditioner; 0 on a GPU, where nobody waits to see */
 } gable_krylov_info;
 #define GABLE_KRYLOV_INFO_INIT                                                                                         \
   {                                                                                                                    \
     sizeof(gable_krylov_info), 0, 0.0, 0.0, 0, "", "", 0.0, 0.0, 0.0, 0.0                                              \
   }
 
-/* Local.  A x = b from the x that is given; b, x: [n] doubles in host memory, apart (else GABLE_ERR_ARGUMENT). history:
- * [max_iterations+1] relative residuals of the recurrence, filled up to info.iterations (GMRES: those of b - A x at
- * every restart and at the end), or NULL.  GABLE_ERR_TOLERANCE when the tolerance was not reached: x is the last
- * iterate.  GABLE_ERR_NOT_FINITE: NaN or infinity in b or x (host memory: the row is named), x is as it was.  b = 0 has
- * x = 0. GABLE_ERR_DEADLINE: a wait of 10 s on a GPU, with its row. One call at a time per object. */
-GABLE_API gable_status gable_krylov_solve(gable_krylov *k, const double *b, double *x, double *history);
+/* Local.  A x = b from the x that is given, one column of doubles each that share no memory, both in host memory or
+ * both in the memory of the context's GPU, where no copy is made: what writes b and x must be done, or be queued on
+ * gable_context_stream.  x is there when it returns.  history: [max_iterations+1] relative residuals of the recurrence,
+ * filled up to info.iterations (GMRES: those of b - A x at every restart and at the end), or NULL.  b = 0 has x = 0.
+ * GABLE_ERR_TOLERANCE: the tolerance was not reached, x is the last iterate; GABLE_ERR_NOT_FINITE: NaN or infinity in b
+ * or x (host memory: the row is named), x is as it was; GABLE_ERR_DEADLINE: a wait of 10 s on a GPU, with its row;
+ * GABLE_ERR_MISMATCH: w is of an earlier A or preconditioner.  One solve at a time per work. */
+GABLE_API gable_status gable_krylov_work_solve(gable_krylov_work *w, const gable_vectors_view *b, gable_vectors_view *x,
+                                               double *history);
 
-/* Local.  The same with one vector each, of doubles, both in host memory or both in the memory of the context's GPU,
- * where no copy is made: what writes b and x must be done, or be queued on gable_context_stream.  x is there when it
- * returns. */
+/* Local.  The same with a work that belongs to k and is made by the first call; one call at a time per solver. */
 GABLE_API gable_status gable_krylov_solve_vectors(gable_krylov *k, const gable_vectors_view *b, gable_vectors_view *x,
                                                   double *history);
 
-/* Local.  Of set_matrix and of the last solve. */
+/* Local.  The same; b, x: [n] in host memory. */
+GABLE_API gable_status gable_krylov_solve(gable_krylov *k, const double *b, double *x, double *history);
+
+/* Local.  Of k's set-up and of the last solve with w, or with the work that belongs to k. */
+GABLE_API gable_status gable_krylov_work_get_info(const gable_krylov_work *w, gable_krylov_info *info);
 GABLE_API gable_status gable_krylov_get_info(const gable_krylov *k, gable_krylov_info *info);
 
-/* NULL is fine; sets *k to NULL. */
+/* NULL is fine; sets *w, *k to NULL.  Works go before their solver. */
+GABLE_API void gable_krylov_work_destroy(gable_krylov_work **w);
 GABLE_API void gable_krylov_destroy(gable_krylov **k);
 
 #ifdef __cplusplus

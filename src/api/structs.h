@@ -27,6 +27,8 @@
   X(trisolve_info, narrow, GABLE_TRISOLVE_INFO_INIT)                                                                   \
   X(smoother_options, max_rhs, GABLE_SMOOTHER_OPTIONS_INIT)                                                            \
   X(smoother_info, nnz, GABLE_SMOOTHER_INFO_INIT)                                                                      \
+  X(precond_options, threads, GABLE_PRECOND_OPTIONS_INIT)                                                              \
+  X(precond_info, update_s, GABLE_PRECOND_INFO_INIT)                                                                   \
   X(krylov_options, threads, GABLE_KRYLOV_OPTIONS_INIT)                                                                \
   X(krylov_info, precond_s, GABLE_KRYLOV_INFO_INIT)
 

@@ -1,36 +1,72 @@
-/* precond.h: a matrix by rows, and an approximation of its inverse made of triangular solves or sweeps. */
+/* precond.h: gable_precond inside the library, and the table that a place fills.
+ *
+ * api/precond.c checks arguments and phases, then calls these; Krylov solvers call them directly. */
 #ifndef GI_PRECOND_H
 #define GI_PRECOND_H
 
-#include <gable/krylov.h>
-#include <gable/smooth.h>
-#include <gable/trisolve.h>
+#include <gable/precond.h>
 
-#include "base/context.h"
-#include "sparse/csc.h"
+#include "precond/matrix_rows.h"
+#include "trisolve/trisolve.h"
 
-typedef struct gi_precond {
-  gable_preconditioner kind;
-  gi_csc rows;                    /* A by rows */
-  double *factor;                 /* ILU(0): [nnz]; IC(0): [lower nnz]; Jacobi: [n] reciprocals */
-  gi_csc lower;                   /* IC(0): the lower triangle by rows */
-  double shift;                   /* IC(0) */
-  gable_trisolve *first, *second; /* applied one after the other */
-  gable_op second_op;
-  gable_work *first_work, *second_work;
-  gable_smoother *smoother;
-  double seconds; /* spent in gi_precond_apply so far */
-} gi_precond;
+/* How one place makes and applies preconditioners; p->rows holds the matrix. */
+typedef struct gi_precond_place {
+  gable_status (*analyse)(gable_precond *p); /* p->state is NULL or of an earlier analysis, which works still know */
+  gable_status (*update)(gable_precond *p);
+  gable_status (*work_init)(gable_precond_work *w); /* what is there after an error is released */
+  void (*work_release)(gable_precond_work *w);
+  /* r, z: [n] in the memory of the place. */
+  gable_status (*apply)(const gable_precond *p, gable_precond_work *w, const double *r, double *z);
+  gable_status (*status)(gable_precond_work *w);
+  void (*release)(gable_precond *p);
+} gi_precond_place;
 
-/* Takes the rows (they are released with p). */
-gable_status gi_precond_make(gable_context *ctx, gable_preconditioner kind, const char *method, int threads,
-                             gi_csc *rows, gi_precond *p);
-void gi_precond_release(gable_context *ctx, gi_precond *p);
+extern const gi_precond_place gi_precond_host, gi_precond_device;
 
-/* y = A x, in parallel over the rows, the same bits for any number of threads. */
-void gi_precond_multiply(const gi_precond *p, int threads, const double *x, double *y);
+struct gable_precond {
+  gable_context *ctx;
+  gable_precond_options options; /* filled in */
+  const gi_precond_place *place;
+  const gi_matrix_rows *rows; /* own, or the Krylov solver's */
+  gi_matrix_rows own;
+  gi_phase phase;
+  uint64_t generation; /* counts analyses, so that an old work is refused */
+  void *state;         /* the place's */
+  double *factor;      /* the place's, in its memory: ILU(0), IC(0) in the pattern of the rows (CPU, IC(0): of their
+                        * lower triangle); Jacobi: [n] reciprocals on the CPU, the diagonal on a GPU */
+  double shift, analyse_s, update_s;
+  char method_used[16];
+};
 
-/* z ~ A^-1 r. */
-gable_status gi_precond_apply(gi_precond *p, const double *r, double *z);
+struct gable_precond_work {
+  const gable_precond *plan;
+  uint64_t generation;
+  void *state;    /* the place's */
+  double seconds; /* spent in apply so far, waits for a GPU not included */
+};
+
+/* options: of this version's size; the fields are checked and zeros become defaults. */
+gable_status gi_precond_create(gable_context *ctx, const gable_precond_options *options, gable_precond **out);
+void gi_precond_destroy(gable_precond **p);
+
+/* rows: of the caller, who keeps them until p is analysed again or destroyed; their values are those of update. */
+gable_status gi_precond_analyse_rows(gable_precond *p, const gi_matrix_rows *rows);
+gable_status gi_precond_update_rows(gable_precond *p);
+
+/* The same with rows of p's own. */
+gable_status gi_precond_analyse(gable_precond *p, const gable_matrix_view *a);
+gable_status gi_precond_update(gable_precond *p, const void *val);
+
+gable_status gi_precond_work_create(const gable_precond *p, gable_precond_work **out);
+void gi_precond_work_destroy(gable_precond_work **w);
+
+/* z ~ A^-1 r, [n] in the memory of the place; on a GPU on the context's stream. */
+gable_status gi_precond_apply(const gable_precond *p, gable_precond_work *w, const double *r, double *z);
+gable_status gi_precond_work_status(gable_precond_work *w);
+
+/* A plan for one triangle of the view, analysed: *plan of an earlier analysis, which works still know, or a new one.
+ * p->method_used is that of the first one. */
+gable_status gi_precond_plan(gable_precond *p, const gable_matrix_view *view, gable_part uplo, gable_diag diag, int ops,
+                             gable_trisolve **plan);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include "base/random.h"
 #include "device/device.h"
-#include "precond/device_precond.h"
 #include "precond/ilu0.h"
+#include "precond/precond.h"
 #include "sparse/csc.h"
 #include "support/place.h"
 
@@ -33,32 +33,42 @@ static void fetch(gable_context *ctx, const double *from, size_t count, double *
   CHECK_OK(gable_device_synchronise(ctx, NULL));
 }
 
+static gable_status make(gable_context *gpu, gable_preconditioner kind, const gable_matrix_view *a, gable_precond **out)
+{
+  gable_precond_options options = GABLE_PRECOND_OPTIONS_INIT;
+  options.kind = kind;
+  options.method = "rows";
+  options.threads = 1;
+  CHECK_OK(gable_precond_create(gpu, &options, out));
+  const gable_status status = gable_precond_analyse(*out, a);
+  return status ? status : gable_precond_update(*out, a->val);
+}
+
 /* rows: with a diagonal entry in every row. */
 static void check_ilu0(const place *p, const char *name, const gi_csc *rows)
 {
   const size_t nnz = (size_t)rows->ptr[rows->n_cols];
   const gable_matrix_view view = view_of(rows);
   double *own = malloc((nnz + 1) * sizeof *own), *theirs = malloc((nnz + 1) * sizeof *theirs);
-  gi_device_precond m;
+  gable_precond *m = NULL;
   gable_idx bad_row = -1;
   char message[256];
-  memset(&m, 0, sizeof m);
   memcpy(own, rows->val, nnz * sizeof *own);
   const gable_status cpu = gi_ilu0(p->cpu, rows->n_cols, rows->ptr, rows->idx, own, &bad_row);
   snprintf(message, sizeof message, "%s", cpu ? gable_last_error() : "");
   message[strcspn(message, "\n")] = 0;
-  const gable_status gpu = gi_device_precond_make(p->gpu, GABLE_PRECOND_ILU0, "rows", 1, &view, &m);
+  const gable_status gpu = make(p->gpu, GABLE_PRECOND_ILU0, &view, &m);
   CHECK(cpu == gpu, "%s: %d on the CPU, %d on the GPU (%s)", name, (int)cpu, (int)gpu, gable_last_error());
   if (cpu) {
     CHECK(!strncmp(message, gable_last_error(), strlen(message)), "%s: '%s' and '%s'", name, message,
           gable_last_error());
   } else {
-    fetch(p->gpu, m.factor, nnz, theirs);
+    fetch(p->gpu, m->factor, nnz, theirs);
     for (size_t k = 0; k < nnz; k++)
       CHECK(!memcmp(&own[k], &theirs[k], sizeof own[k]) || (isnan(own[k]) && isnan(theirs[k])),
             "%s: ILU(0) entry %zu: %a on the CPU, %a on the GPU", name, k, own[k], theirs[k]);
   }
-  gi_device_precond_release(&m);
+  gable_precond_destroy(&m);
   free(own);
   free(theirs);
 }
@@ -73,8 +83,7 @@ static void check_ic0(const place *p, const char *name, const gi_csc *rows)
   gable_idx *idx = malloc((nnz + 1) * sizeof *idx), bad_row = -1;
   double *val = malloc((nnz + 1) * sizeof *val), *own = calloc(nnz + 1, sizeof *own),
          *theirs = calloc(nnz + 1, sizeof *theirs), shift = 0;
-  gi_device_precond m;
-  memset(&m, 0, sizeof m);
+  gable_precond *m = NULL;
   for (gable_idx i = 0; i < n; i++) {
     for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1] && rows->idx[k] <= i; k++, q++) {
       idx[q] = rows->idx[k];
@@ -84,11 +93,11 @@ static void check_ic0(const place *p, const char *name, const gi_csc *rows)
     ptr[i + 1] = q;
   }
   const gable_status cpu = gi_ic0(p->cpu, n, ptr, idx, val, own, &shift, &bad_row);
-  const gable_status gpu = gi_device_precond_make(p->gpu, GABLE_PRECOND_IC0, "rows", 1, &view, &m);
+  const gable_status gpu = make(p->gpu, GABLE_PRECOND_IC0, &view, &m);
   CHECK(cpu == gpu, "%s: %d on the CPU, %d on the GPU (%s)", name, (int)cpu, (int)gpu, gable_last_error());
   if (!cpu) {
-    CHECK(shift == m.shift, "%s: shift %g on the CPU, %g on the GPU", name, shift, m.shift);
-    fetch(p->gpu, m.factor, nnz, theirs);
+    CHECK(shift == m->shift, "%s: shift %g on the CPU, %g on the GPU", name, shift, m->shift);
+    fetch(p->gpu, m->factor, nnz, theirs);
     for (gable_idx i = 0; i < n; i++) {
       double scale = 0; /* |l_ij| <= the square root of the enlarged diagonal entry */
       for (gable_off k = ptr[i]; k < ptr[i + 1]; k++) scale = fmax(scale, fabs(own[k]));
@@ -97,7 +106,7 @@ static void check_ic0(const place *p, const char *name, const gi_csc *rows)
               name, i, own[k], theirs[from[k]]);
     }
   }
-  gi_device_precond_release(&m);
+  gable_precond_destroy(&m);
   free(ptr);
   free(from);
   free(idx);

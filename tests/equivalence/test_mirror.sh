@@ -18,3 +18,4 @@ on_mirror equivalence/test_clusters ${SAN:+20}
 on_mirror equivalence/test_solver_device
 on_mirror equivalence/test_smoother ${SAN:+1000}
 on_mirror equivalence/test_krylov ${SAN:+12}
+on_mirror unit/test_precond

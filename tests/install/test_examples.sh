@@ -17,6 +17,7 @@ says() {
 }
 says "$work/solve_once" examples/data/bcsstk18.mtx.gz
 says "$work/new_values"
+says "$work/inner_solver"
 for place in cpu mirror; do says "$work/triangles" $place; done
 if "$work/triangles" cuda:99 >"$work/out" 2>&1; then echo "a GPU that is not there is no success"; exit 1; fi
 if "$work/solve_once" /nonexistent >"$work/out" 2>&1; then echo "a missing file is no success"; exit 1; fi

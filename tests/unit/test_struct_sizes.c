@@ -20,6 +20,8 @@ static gable_trisolve *plan;
 static gable_work *work;
 static gable_smoother *smoother;
 static gable_krylov *krylov;
+static gable_precond *precond;
+static gable_precond_work *precond_work;
 
 static gable_matrix_view a_view(void)
 {
@@ -80,6 +82,23 @@ static gable_status make_krylov(void *s)
   gable_krylov *made = NULL;
   const gable_status status = gable_krylov_create(ctx, s, &made);
   gable_krylov_destroy(&made);
+  return status;
+}
+
+static gable_status make_precond(void *s)
+{
+  gable_precond *made = NULL;
+  const gable_status status = gable_precond_create(ctx, s, &made);
+  gable_precond_destroy(&made);
+  return status;
+}
+
+static gable_status analyse_precond(void *s)
+{
+  gable_precond *made = NULL;
+  CHECK_OK(gable_precond_create(ctx, NULL, &made));
+  const gable_status status = gable_precond_analyse(made, s);
+  gable_precond_destroy(&made);
   return status;
 }
 
@@ -252,6 +271,17 @@ static gable_status smoother_info(void *s)
   return gable_smoother_get_info(smoother, s);
 }
 
+static gable_status precond_z(void *s)
+{
+  const gable_vectors_view in = vector_view(b);
+  return gable_precond_apply(precond, precond_work, &in, s);
+}
+
+static gable_status precond_info(void *s)
+{
+  return gable_precond_get_info(precond, s);
+}
+
 static gable_status krylov_info(void *s)
 {
   return gable_krylov_get_info(krylov, s);
@@ -345,10 +375,16 @@ static void make_objects(void)
   CHECK_OK(gable_smoother_update(smoother, val));
   CHECK_OK(gable_krylov_create(ctx, NULL, &krylov));
   CHECK_OK(gable_krylov_set_matrix(krylov, &a));
+  CHECK_OK(gable_precond_create(ctx, NULL, &precond));
+  CHECK_OK(gable_precond_analyse(precond, &a));
+  CHECK_OK(gable_precond_update(precond, val));
+  CHECK_OK(gable_precond_work_create(precond, &precond_work));
 }
 
 static void destroy_objects(void)
 {
+  gable_precond_work_destroy(&precond_work);
+  gable_precond_destroy(&precond);
   gable_krylov_destroy(&krylov);
   gable_smoother_destroy(&smoother);
   gable_work_destroy(&work);
@@ -363,9 +399,10 @@ static void destroy_objects(void)
 static void check_inputs(void)
 {
   gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
-  call *const of_matrix[] = {matrix_from_view, symbolic_of,      analyse_solver,
-                             analyse_trisolve, analyse_smoother, set_krylov};
-  call *const of_vectors[] = {matrix_from_vectors, solve_b, solve_x, trisolve_b, trisolve_x, smoother_x, krylov_x};
+  call *const of_matrix[] = {matrix_from_view, symbolic_of, analyse_solver, analyse_trisolve,
+                             analyse_smoother, set_krylov,  analyse_precond};
+  call *const of_vectors[] = {matrix_from_vectors, solve_b,    solve_x,  trisolve_b,
+                              trisolve_x,          smoother_x, krylov_x, precond_z};
   CHECK_OK(gable_factors_get_view(factors, &f));
   INPUT(context_options, device_memory_user, GABLE_CONTEXT_OPTIONS_INIT, make_context);
   INPUT(read_options, accept_nonfinite, GABLE_READ_OPTIONS_INIT, read_matrix);
@@ -373,6 +410,7 @@ static void check_inputs(void)
   INPUT(solver_options, blas, GABLE_SOLVER_OPTIONS_INIT, make_solver);
   INPUT(trisolve_options, typical_rhs, GABLE_TRISOLVE_OPTIONS_INIT, make_trisolve);
   INPUT(smoother_options, max_rhs, GABLE_SMOOTHER_OPTIONS_INIT, make_smoother);
+  INPUT(precond_options, threads, GABLE_PRECOND_OPTIONS_INIT, make_precond);
   INPUT(krylov_options, threads, GABLE_KRYLOV_OPTIONS_INIT, make_krylov);
   VIEW(factors_view, col_scale, GABLE_FACTORS_VIEW_INIT, import_factors, f);
   for (size_t k = 0; k < sizeof of_matrix / sizeof *of_matrix; k++)
@@ -392,6 +430,7 @@ static void check_outputs(void)
   OUTPUT(factors_view, col_scale, GABLE_FACTORS_VIEW_INIT, factors_view);
   OUTPUT(trisolve_info, narrow, GABLE_TRISOLVE_INFO_INIT, trisolve_info);
   OUTPUT(smoother_info, nnz, GABLE_SMOOTHER_INFO_INIT, smoother_info);
+  OUTPUT(precond_info, update_s, GABLE_PRECOND_INFO_INIT, precond_info);
   OUTPUT(krylov_info, precond_s, GABLE_KRYLOV_INFO_INIT, krylov_info);
 }
 

@@ -1,0 +1,97 @@
+/* precond.h: z ~ A^-1 r, by an approximation of A that is solved with triangular solves or sweeps.
+ *
+ *   create -> analyse (pattern) -> update (values, as often as they change) -> work -> apply
+ *
+ * In double precision.  A preconditioner is immutable between two updates: threads may share it, each with its own
+ * gable_precond_work; with GABLE_PRECOND_GS one apply at a time per preconditioner.  gable_krylov takes one
+ * (gable_krylov_set_precond), or makes one of its own. */
+#ifndef GABLE_PRECOND_H
+#define GABLE_PRECOND_H
+
+#include <gable/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gable_precond gable_precond;
+typedef struct gable_precond_work gable_precond_work;
+
+typedef enum gable_preconditioner {
+  GABLE_PRECOND_NONE = 0,
+  GABLE_PRECOND_JACOBI = 1, /* the diagonal */
+  GABLE_PRECOND_GS = 2,     /* one symmetric Gauss-Seidel sweep from zero */
+  GABLE_PRECOND_ILU0 = 3,
+  GABLE_PRECOND_IC0 = 4 /* of the lower triangle; the matrix is taken to be symmetric */
+} gable_preconditioner;
+
+typedef struct gable_precond_options {
+  size_t size; /* of this struct, so that it can grow */
+  gable_preconditioner kind;
+  const char *method; /* of the triangular solves and sweeps; NULL is "auto" */
+  double deadline_s;  /* as in gable_trisolve_options */
+  int threads;        /* at most so many; 0: the context's */
+} gable_precond_options;
+#define GABLE_PRECOND_OPTIONS_INIT                                                                                     \
+  {                                                                                                                    \
+    sizeof(gable_precond_options), GABLE_PRECOND_NONE, NULL, 0.0, 0                                                    \
+  }
+
+/* Local.  options may be NULL; nothing of them is kept but a copy.  ctx must outlive the preconditioner.
+ * GABLE_ERR_ARGUMENT: an option is out of range, or method is no method; GABLE_ERR_UNAVAILABLE: it does not run where
+ * ctx does. */
+GABLE_API gable_status gable_precond_create(gable_context *ctx, const gable_precond_options *options,
+                                            gable_precond **out);
+
+/* Local.  Copies the pattern of the square matrix a (GABLE_TYPE_D, both triangles; device memory on a GPU only) and
+ * analyses the triangular solves; a's values serve only to check a symmetry that a declares.  May be called again with
+ * another matrix; works are made again then.  GABLE_ERR_ARGUMENT: not square, an index out of range or out of order, an
+ * entry that breaks a declared symmetry (host memory); GABLE_ERR_UNAVAILABLE: another type, one triangle;
+ * GABLE_ERR_SINGULAR: a row without a diagonal entry, which every kind but NONE needs (Jacobi on a CPU: in update);
+ * GABLE_ERR_LIMIT: as gable_trisolve_analyse. */
+GABLE_API gable_status gable_precond_analyse(gable_precond *p, const gable_matrix_view *a);
+
+/* Local.  Factors the values val, [nnz] in the order and the memory of the analysed matrix.  No apply may run
+ * meanwhile.  GABLE_ERR_SINGULAR names the row of a pivot that vanished; then p waits for another update. */
+GABLE_API gable_status gable_precond_update(gable_precond *p, const void *val);
+
+/* Local.  Scratch of one apply at a time; any number of works per preconditioner.  Belongs to the caller, must not
+ * outlive p, and is made after the first update that follows an analysis. */
+GABLE_API gable_status gable_precond_work_create(const gable_precond *p, gable_precond_work **out);
+
+/* Local.  z ~ A^-1 r: one column of doubles each, without gaps, in the memory of the context's place
+ * (gable_context_space); r and z share no memory.  Allocates nothing.  On a GPU it is ordered on gable_context_stream
+ * and not waited for; gable_precond_work_status tells what went wrong.  GABLE_ERR_STATE: before update;
+ * GABLE_ERR_MISMATCH: a work of another preconditioner or of an earlier analysis; GABLE_ERR_DEADLINE. */
+GABLE_API gable_status gable_precond_apply(const gable_precond *p, gable_precond_work *w, const gable_vectors_view *r,
+                                           gable_vectors_view *z);
+
+/* Local.  What went wrong in calls of apply with w since the last call of this function.  Waits for
+ * gable_context_stream.
+ */
+GABLE_API gable_status gable_precond_work_status(gable_precond_work *w);
+
+typedef struct gable_precond_info {
+  size_t size; /* of this struct, so that it can grow */
+  gable_preconditioner kind;
+  gable_idx n;
+  char method_used[16];       /* of the triangular solves; "" without */
+  double shift;               /* IC(0): share by which the last update enlarged the diagonal */
+  double analyse_s, update_s; /* of the last call */
+} gable_precond_info;
+#define GABLE_PRECOND_INFO_INIT                                                                                        \
+  {                                                                                                                    \
+    sizeof(gable_precond_info), GABLE_PRECOND_NONE, 0, "", 0.0, 0.0, 0.0                                               \
+  }
+
+/* Local.  After analyse. */
+GABLE_API gable_status gable_precond_get_info(const gable_precond *p, gable_precond_info *info);
+
+/* NULL is fine; sets *w, *p to NULL.  Works go before their preconditioner. */
+GABLE_API void gable_precond_work_destroy(gable_precond_work **w);
+GABLE_API void gable_precond_destroy(gable_precond **p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,123 @@
+/* precond.c: gable_precond: checks arguments and phases, then calls src/precond. */
+#include "precond/precond.h"
+
+#include "api/structs.h"
+#include "device/device.h"
+#include "sparse/vectors.h"
+
+gable_status gable_precond_create(gable_context *ctx, const gable_precond_options *options, gable_precond **out)
+{
+  gable_status status = GABLE_OK;
+  gable_precond_options own;
+  GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "out" : "ctx");
+  *out = NULL;
+  GI_TRY(gi_take_precond_options(options, &own));
+  GI_TRY(gi_precond_create(ctx, &own, out));
+done:
+  return status;
+}
+
+void gable_precond_destroy(gable_precond **p)
+{
+  gi_precond_destroy(p);
+}
+
+gable_status gable_precond_analyse(gable_precond *p, const gable_matrix_view *a)
+{
+  gable_status status = GABLE_OK;
+  gable_matrix_view view;
+  GI_REQUIRE(p && a, GABLE_ERR_ARGUMENT, "%s is NULL", p ? "the matrix" : "the preconditioner");
+  GI_TRY(gi_take_matrix_view(a, &view));
+  GI_TRY(gi_precond_analyse(p, &view));
+done:
+  return status;
+}
+
+gable_status gable_precond_update(gable_precond *p, const void *val)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(p, GABLE_ERR_ARGUMENT, "the preconditioner is NULL");
+  GI_REQUIRE(p->phase >= GI_ANALYSED, GABLE_ERR_STATE, "update before analyse");
+  GI_REQUIRE(val || !p->rows->n, GABLE_ERR_ARGUMENT, "val is NULL");
+  GI_TRY(gi_precond_update(p, val));
+done:
+  return status;
+}
+
+gable_status gable_precond_work_create(const gable_precond *p, gable_precond_work **out)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(p && out, GABLE_ERR_ARGUMENT, "%s is NULL", p ? "out" : "the preconditioner");
+  *out = NULL;
+  GI_REQUIRE(p->phase == GI_UPDATED, GABLE_ERR_STATE, "work before update");
+  GI_TRY(gi_precond_work_create(p, out));
+done:
+  return status;
+}
+
+void gable_precond_work_destroy(gable_precond_work **w)
+{
+  gi_precond_work_destroy(w);
+}
+
+static gable_status check_vector(const gable_precond *p, const gable_vectors_view *v, const char *name)
+{
+  gable_status status = GABLE_OK;
+  const gable_space space = p->ctx->device->kind == GI_ON_CUDA ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST;
+  GI_REQUIRE(v->count == 1 && (v->major == GABLE_MAJOR_COL || v->ld == 1), GABLE_ERR_UNAVAILABLE,
+             "%s has %d columns or gaps: give one dense vector", name, v->count);
+  GI_REQUIRE(v->space == space, GABLE_ERR_UNAVAILABLE, "%s is in %s memory, this context is %s", name,
+             gable_space_text(v->space), p->ctx->where);
+done:
+  return status;
+}
+
+gable_status gable_precond_apply(const gable_precond *p, gable_precond_work *w, const gable_vectors_view *r,
+                                 gable_vectors_view *z)
+{
+  gable_status status = GABLE_OK;
+  gi_vectors_pair v;
+  int before = GI_NOT_ENTERED;
+  GI_REQUIRE(p && w, GABLE_ERR_ARGUMENT, "%s is NULL", p ? "the work" : "the preconditioner");
+  GI_REQUIRE(p->phase == GI_UPDATED, GABLE_ERR_STATE, "apply before update");
+  GI_REQUIRE(w->plan == p && w->generation == p->generation, GABLE_ERR_MISMATCH,
+             "the work belongs to another preconditioner or to an earlier analysis of it");
+  GI_REQUIRE(r && z, GABLE_ERR_ARGUMENT, "%s is NULL", r ? "z" : "r");
+  GI_TRY(gi_take_vectors_view(r, &v.b));
+  GI_TRY(gi_take_vectors_view(z, &v.x));
+  GI_TRY(gi_vectors_take_pair(&v.b, &v.x, p->rows->n, GABLE_TYPE_D, GI_VECTORS_APART, &v));
+  GI_TRY(check_vector(p, &v.b, "r"));
+  GI_TRY(check_vector(p, &v.x, "z"));
+  GI_TRY(p->ctx->device->enter(p->ctx, &before));
+  GI_TRY(gi_precond_apply(p, w, v.b.data, v.x.data));
+done:
+  if (p) p->ctx->device->leave(p->ctx, before);
+  return status;
+}
+
+gable_status gable_precond_work_status(gable_precond_work *w)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
+  GI_REQUIRE(w->generation == w->plan->generation, GABLE_ERR_MISMATCH, "the work belongs to an earlier analysis");
+  GI_TRY(gi_precond_work_status(w));
+done:
+  return status;
+}
+
+gable_status gable_precond_get_info(const gable_precond *p, gable_precond_info *info)
+{
+  gable_status status = GABLE_OK;
+  gable_precond_info own = GABLE_PRECOND_INFO_INIT;
+  GI_REQUIRE(p && info, GABLE_ERR_ARGUMENT, "%s is NULL", p ? "info" : "the preconditioner");
+  GI_REQUIRE(p->phase >= GI_ANALYSED, GABLE_ERR_STATE, "get_info before analyse");
+  own.kind = p->options.kind;
+  own.n = p->rows->n;
+  memcpy(own.method_used, p->method_used, sizeof own.method_used);
+  own.shift = p->shift;
+  own.analyse_s = p->analyse_s;
+  own.update_s = p->update_s;
+  GI_TRY(gi_give_precond_info(&own, info));
+done:
+  return status;
+}

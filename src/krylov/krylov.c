@@ -1,0 +1,238 @@
+/* krylov.c: the Krylov solver, from its options to its works. */
+#include "krylov/krylov.h"
+
+#include <string.h>
+
+#include "base/options.h"
+#include "base/timer.h"
+#include "device/device.h"
+#include "krylov/bicgstab.h"
+#include "sparse/symmetry.h"
+
+enum { MOST_RESTART = 65000 }; /* the kernels have a column of blocks for each vector of the basis */
+
+static int on_device(const gable_krylov *k)
+{
+  return k->ctx->device->kind == GI_ON_CUDA;
+}
+
+static gable_status fill_options(const gable_context *ctx, gable_krylov_options *o)
+{
+  gable_status status = GABLE_OK;
+  gi_method method = GI_AUTO;
+  GI_REQUIRE(o->solver >= GABLE_KRYLOV_CG && o->solver <= GABLE_KRYLOV_GMRES, GABLE_ERR_ARGUMENT, "solver is %d",
+             (int)o->solver);
+  GI_REQUIRE(o->preconditioner >= GABLE_PRECOND_NONE && o->preconditioner <= GABLE_PRECOND_IC0, GABLE_ERR_ARGUMENT,
+             "preconditioner is %d", (int)o->preconditioner);
+  GI_REQUIRE(o->tolerance >= 0 && o->tolerance < 1, GABLE_ERR_ARGUMENT, "tolerance is %g", o->tolerance);
+  GI_REQUIRE(o->max_iterations >= 0 && o->restart >= 0, GABLE_ERR_ARGUMENT, "max_iterations is %d, restart %d",
+             o->max_iterations, o->restart);
+  GI_REQUIRE(o->restart <= MOST_RESTART, GABLE_ERR_ARGUMENT, "restart is %d: give at most %d", o->restart,
+             MOST_RESTART);
+  GI_TRY(gi_options_threads(&o->threads, ctx->threads, ctx->threads));
+  GI_TRY(gi_method_from(ctx, o->method, &method));
+  o->method = gi_method_name(method); /* the caller's text is not kept */
+  if (o->tolerance == 0) o->tolerance = 1e-8;
+  if (!o->max_iterations) o->max_iterations = 1000;
+  if (!o->restart) o->restart = 30;
+done:
+  return status;
+}
+
+gable_status gi_krylov_create(gable_context *ctx, const gable_krylov_options *options, gable_krylov **out)
+{
+  gable_status status = GABLE_OK;
+  gable_krylov *k = NULL;
+  gable_krylov_options own = *options;
+  gable_precond_options precond = GABLE_PRECOND_OPTIONS_INIT;
+  *out = NULL;
+  GI_TRY(fill_options(ctx, &own));
+  GI_ALLOC_ZERO(ctx, k, 1);
+  k->ctx = ctx;
+  k->options = own;
+  precond.kind = own.preconditioner;
+  precond.method = own.method;
+  precond.threads = own.threads;
+  if (precond.kind != GABLE_PRECOND_NONE) GI_TRY(gi_precond_create(ctx, &precond, &k->own));
+  k->precond = k->own;
+  *out = k;
+  k = NULL;
+done:
+  gi_krylov_destroy(&k);
+  return status;
+}
+
+void gi_krylov_destroy(gable_krylov **k)
+{
+  if (!k || !*k) return;
+  gable_krylov *p = *k;
+  *k = NULL;
+  gi_krylov_work_destroy(&p->first);
+  gi_precond_destroy(&p->own);
+  gi_matrix_rows_release(p->ctx, &p->rows);
+  gi_free(p->ctx, p);
+}
+
+/* Works of what was before are refused from now on. */
+static void change(gable_krylov *k)
+{
+  gi_krylov_work_destroy(&k->first);
+  k->generation++;
+}
+
+gable_status gi_krylov_analyse(gable_krylov *k, const gable_matrix_view *a)
+{
+  gable_status status = GABLE_OK;
+  int before = GI_NOT_ENTERED;
+  const double start = gi_now();
+  const int own = k->own && k->precond == k->own;
+  k->phase = GI_CREATED;
+  GI_TRY(k->ctx->device->enter(k->ctx, &before));
+  change(k);
+  gi_matrix_rows_release(k->ctx, &k->rows);
+  k->apply = NULL;
+  GI_TRY(gi_symmetry_check_view(k->ctx, a));
+  GI_TRY(gi_matrix_rows_init(k->ctx, a, own, &k->rows));
+  k->n = k->rows.n;
+  if (own) GI_TRY(gi_precond_analyse_rows(k->own, &k->rows));
+  k->phase = GI_ANALYSED;
+  k->update_s = 0;
+  k->analyse_s = gi_now() - start;
+done:
+  k->ctx->device->leave(k->ctx, before);
+  return status;
+}
+
+gable_status gi_krylov_update(gable_krylov *k, const void *val)
+{
+  gable_status status = GABLE_OK;
+  int before = GI_NOT_ENTERED;
+  const double start = gi_now();
+  k->phase = GI_ANALYSED;
+  GI_TRY(k->ctx->device->enter(k->ctx, &before));
+  GI_TRY(gi_matrix_rows_update(k->ctx, &k->rows, val));
+  if (k->own && k->precond == k->own) GI_TRY(gi_precond_update_rows(k->own));
+  GI_TRY(k->ctx->device->synchronise(k->ctx, NULL));
+  k->phase = GI_UPDATED;
+  k->update_s = gi_now() - start;
+done:
+  k->ctx->device->leave(k->ctx, before);
+  return status;
+}
+
+gable_status gi_krylov_set_operator(gable_krylov *k, gable_idx n, gable_apply_function *apply, void *user)
+{
+  gable_status status = GABLE_OK;
+  change(k);
+  k->phase = GI_CREATED;
+  GI_REQUIRE(!on_device(k), GABLE_ERR_UNAVAILABLE,
+             "operators by callback want vectors in host memory: use a context on cpu");
+  gi_matrix_rows_release(k->ctx, &k->rows);
+  k->n = n;
+  k->apply = apply;
+  k->apply_user = user;
+  k->analyse_s = k->update_s = 0;
+  k->phase = GI_UPDATED;
+done:
+  return status;
+}
+
+void gi_krylov_set_precond(gable_krylov *k, const gable_precond *p, gable_apply_function *apply, void *user)
+{
+  change(k);
+  if (k->own && !p && !apply) k->phase = GI_CREATED; /* own was not kept up with A */
+  k->precond = p ? p : apply ? NULL : k->own;
+  k->precondition = apply;
+  k->precondition_user = user;
+}
+
+static gable_status check_precond(const gable_krylov *k)
+{
+  gable_status status = GABLE_OK;
+  const gable_precond *p = k->precond;
+  if (!p) goto done;
+  GI_REQUIRE(
+      p != k->own || !k->apply, GABLE_ERR_STATE,
+      "the preconditioner of the options needs a matrix, and A is a callback: give a gable_precond or a callback");
+  GI_REQUIRE(p->phase == GI_UPDATED, GABLE_ERR_STATE, "the preconditioner has no values: call gable_precond_update");
+  GI_REQUIRE(p->rows->n == k->n, GABLE_ERR_MISMATCH, "the preconditioner has %d rows, A %d", p->rows->n, k->n);
+  GI_REQUIRE(p->ctx == k->ctx, GABLE_ERR_MISMATCH, "the preconditioner belongs to another context");
+done:
+  return status;
+}
+
+static gable_status take_device(gable_krylov_work *w)
+{
+  gable_status status = GABLE_OK;
+  const gable_krylov *k = w->k;
+  gable_context *ctx = k->ctx;
+  const size_t bytes = (size_t)k->n * sizeof(double) + 1;
+  void *b = NULL, *x = NULL;
+  GI_TRY(gi_device_krylov_init(ctx, &gik_krylov_steps_cuda, k->n,
+                               k->options.solver == GABLE_KRYLOV_GMRES ? k->options.restart : 0, k->precond != NULL,
+                               &w->device));
+  GI_TRY(ctx->device->alloc(ctx, bytes, &b));
+  w->device_b = b;
+  GI_TRY(ctx->device->alloc(ctx, bytes, &x));
+  w->device_x = x;
+  GI_TRY(ctx->device->synchronise(ctx, NULL));
+done:
+  return status;
+}
+
+static gable_status take_host(gable_krylov_work *w)
+{
+  gable_status status = GABLE_OK;
+  const gable_krylov *k = w->k;
+  GI_ALLOC(k->ctx, w->vectors, (gable_off)(GI_BICGSTAB_VECTORS + 1) * k->n);
+  if (k->options.solver == GABLE_KRYLOV_GMRES)
+    GI_TRY(gi_gmres_work_create(k->ctx, k->n, k->options.restart, k->options.threads, &w->gmres));
+done:
+  return status;
+}
+
+gable_status gi_krylov_work_create(const gable_krylov *k, gable_krylov_work **out)
+{
+  gable_status status = GABLE_OK;
+  int before = GI_NOT_ENTERED;
+  gable_krylov_work *w = NULL;
+  *out = NULL;
+  GI_TRY(check_precond(k));
+  GI_TRY(k->ctx->device->enter(k->ctx, &before));
+  GI_ALLOC_ZERO(k->ctx, w, 1);
+  w->k = k;
+  w->generation = k->generation;
+  w->info = (gable_krylov_info)GABLE_KRYLOV_INFO_INIT;
+  if (k->precond) GI_TRY(gi_precond_work_create(k->precond, &w->precond));
+  GI_TRY((on_device(k) ? take_device : take_host)(w));
+  *out = w;
+  w = NULL;
+done:
+  k->ctx->device->leave(k->ctx, before);
+  gi_krylov_work_destroy(&w);
+  return status;
+}
+
+void gi_krylov_work_destroy(gable_krylov_work **w)
+{
+  if (!w || !*w) return;
+  gable_krylov_work *p = *w;
+  gable_context *ctx = p->k->ctx;
+  *w = NULL;
+  gi_precond_work_destroy(&p->precond);
+  gi_free(ctx, p->vectors);
+  gi_gmres_work_destroy(ctx, &p->gmres);
+  gi_device_krylov_release(&p->device);
+  ctx->device->release(ctx, p->device_b);
+  ctx->device->release(ctx, p->device_x);
+  gi_free(ctx, p);
+}
+
+void gi_krylov_info(const gable_krylov *k, const gable_krylov_work *w, gable_krylov_info *info)
+{
+  *info = w ? w->info : (gable_krylov_info)GABLE_KRYLOV_INFO_INIT;
+  info->setup_s = k->analyse_s + k->update_s;
+  if (!k->precond) return;
+  memcpy(info->method_used, k->precond->method_used, sizeof info->method_used);
+  info->shift = k->precond->shift;
+}

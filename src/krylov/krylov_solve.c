@@ -1,0 +1,214 @@
+/* krylov_solve.c: one solve with a work, on the CPU or on a GPU, and what it says in the end. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "device/device.h"
+#include "krylov/bicgstab.h"
+#include "krylov/krylov.h"
+
+static gable_status apply(void *user, const double *x, double *y)
+{
+  gable_status status = GABLE_OK;
+  const gable_krylov *k = ((gable_krylov_work *)user)->k;
+  if (k->apply)
+    GI_TRY(k->apply(k->apply_user, x, y));
+  else
+    GI_TRY(gi_matrix_rows_multiply(&k->rows, k->options.threads, x, y));
+done:
+  return status;
+}
+
+static gable_status precondition(void *user, const double *r, double *z)
+{
+  gable_status status = GABLE_OK;
+  gable_krylov_work *w = user;
+  const double start = gi_now();
+  if (w->k->precond)
+    GI_TRY(gi_precond_apply(w->k->precond, w->precond, r, z));
+  else
+    GI_TRY(w->k->precondition(w->k->precondition_user, r, z));
+done:
+  w->callback_s += gi_now() - start;
+  return status;
+}
+
+static gi_operator preconditioner_of(const gable_krylov *k)
+{
+  return k->precond || k->precondition ? precondition : NULL;
+}
+
+static gi_stop stop_of(gi_gmres_reason reason)
+{
+  return reason == GI_GMRES_CONVERGED    ? GI_STOP_CONVERGED
+         : reason == GI_GMRES_ITERATIONS ? GI_STOP_ITERATIONS
+                                         : GI_STOP_NOT_FINITE;
+}
+
+static gable_status iterate(gable_krylov_work *w, const double *b, double *x, double *history, gi_stop *stop)
+{
+  gable_status status = GABLE_OK;
+  const gable_krylov *k = w->k;
+  const gable_krylov_options *o = &k->options;
+  const gi_operator m = preconditioner_of(k);
+  if (o->solver == GABLE_KRYLOV_GMRES) {
+    gi_gmres_result r;
+    GI_TRY(gi_gmres(apply, m, w, b, x, o->tolerance, o->max_iterations, history, w->gmres, &r));
+    w->info.iterations = r.iterations;
+    w->info.residual = r.residual;
+    *stop = stop_of(r.reason);
+  } else {
+    gi_iteration how = {o->tolerance, o->max_iterations, history, w->vectors};
+    gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};
+    GI_TRY((o->solver == GABLE_KRYLOV_CG ? gi_cg : gi_bicgstab)(k->n, apply, m, w, b, x, &how, &r));
+    w->info.iterations = r.iterations;
+    w->info.residual = r.residual;
+    *stop = r.stop;
+  }
+done:
+  return status;
+}
+
+/* The answer to b = 0, which no tolerance on ||b - A x|| / ||b|| could find: x = 0. */
+static void answer_zero(gable_krylov_work *w, double *history, gi_stop *stop)
+{
+  w->info.iterations = 0;
+  w->info.residual = w->info.true_residual = w->info.precond_s = 0;
+  if (history) history[0] = 0;
+  *stop = GI_STOP_CONVERGED;
+}
+
+static gable_status check_finite(gable_idx n, const double *v, const char *name)
+{
+  gable_status status = GABLE_OK;
+  for (gable_idx i = 0; i < n; i++)
+    GI_REQUIRE(isfinite(v[i]), GABLE_ERR_NOT_FINITE, "%s holds %g in row %d (counted from 0)", name, v[i], i);
+done:
+  return status;
+}
+
+/* x, and the true residual in w->info. */
+static gable_status solve_on_host(gable_krylov_work *w, const double *b, double *x, double *history, gi_stop *stop)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = w->k->n;
+  double *r = w->vectors + (size_t)GI_BICGSTAB_VECTORS * (size_t)n;
+  const double norm = gi_norm2(n, b);
+  GI_TRY(check_finite(n, b, "b"));
+  GI_TRY(check_finite(n, x, "x, the first iterate,"));
+  if (norm == 0) {
+    for (gable_idx i = 0; i < n; i++) x[i] = 0;
+    answer_zero(w, history, stop);
+    goto done;
+  }
+  w->callback_s = 0;
+  GI_TRY(iterate(w, b, x, history, stop));
+  w->info.precond_s = w->callback_s;
+  GI_TRY(apply(w, x, r));
+  for (gable_idx i = 0; i < n; i++) r[i] = b[i] - r[i];
+  w->info.true_residual = gi_norm2(n, r) / norm;
+done:
+  return status;
+}
+
+/* The 2-norm of v [n] on the device; waits for it. */
+static gable_status device_norm(gable_krylov_work *w, const double *v, double *norm)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = w->k->ctx;
+  double *parts = w->device.k.parts, *sum = parts + GIK_SQUARE_PARTS;
+  GI_TRY(w->k->rows.device.kernels->square(w->k->n, GABLE_TYPE_D, v, parts, sum, w->k->rows.stream));
+  GI_TRY(ctx->device->copy_out(ctx, norm, sum, sizeof *norm, NULL));
+  GI_TRY(ctx->device->synchronise(ctx, NULL));
+  *norm = sqrt(*norm);
+done:
+  return status;
+}
+
+/* b and x on the device. */
+static gable_status solve_there(gable_krylov_work *w, const double *b, double *x, double *history, gi_stop *stop)
+{
+  gable_status status = GABLE_OK;
+  const gable_krylov *k = w->k;
+  const gable_krylov_options *o = &k->options;
+  const gi_operator m = preconditioner_of(k);
+  const gi_iteration how = {o->tolerance, o->max_iterations, history, NULL};
+  const gik_product residual = {.type = GABLE_TYPE_D, /* b - A x */
+                                .b = b,
+                                .x = x,
+                                .y = w->device.vectors,
+                                .b_step = 1,
+                                .x_step = 1,
+                                .count = 1,
+                                .stream = k->rows.stream};
+  gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};
+  double norm, left;
+  GI_TRY(device_norm(w, b, &norm));
+  GI_REQUIRE(isfinite(norm), GABLE_ERR_NOT_FINITE, "b holds NaN or infinity, or its 2-norm overflows");
+  if (norm == 0) {
+    GI_TRY(k->rows.device.kernels->copy(k->n, GABLE_TYPE_D, NULL, 1, x, 1, k->rows.stream));
+    answer_zero(w, history, stop);
+    goto done;
+  }
+  GI_TRY((o->solver == GABLE_KRYLOV_CG         ? gi_device_cg
+          : o->solver == GABLE_KRYLOV_BICGSTAB ? gi_device_bicgstab
+                                               : gi_device_gmres)(&w->device, apply, m, w, b, x, &how, &r));
+  if (w->precond) GI_TRY(gi_precond_work_status(w->precond));
+  w->info.iterations = r.iterations;
+  w->info.residual = r.residual;
+  *stop = r.stop;
+  GI_TRY(k->rows.device.kernels->product(&k->rows.device.a, &residual));
+  GI_TRY(device_norm(w, w->device.vectors, &left));
+  w->info.true_residual = left / norm;
+done:
+  return status;
+}
+
+static gable_status solve_on_device(gable_krylov_work *w, const double *b, double *x, double *history, gi_stop *stop)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = w->k->ctx;
+  const gi_device *device = ctx->device;
+  const size_t bytes = (size_t)w->k->n * sizeof(double);
+  GI_TRY(device->copy_in(ctx, w->device_b, b, bytes, NULL));
+  GI_TRY(device->copy_in(ctx, w->device_x, x, bytes, NULL));
+  GI_TRY(solve_there(w, w->device_b, w->device_x, history, stop));
+  GI_TRY(device->copy_out(ctx, x, w->device_x, bytes, NULL));
+  GI_TRY(device->synchronise(ctx, NULL));
+done:
+  return status;
+}
+
+/* How a solver stopped, why there is no solution then, and what may help. */
+static const struct {
+  const char *text, *failure, *advice;
+} stops[] = {
+    [GI_STOP_CONVERGED] = {"converged", "the recurrence drifted", "ask for a larger tolerance"},
+    [GI_STOP_ITERATIONS] = {"iterations", "not there yet", "allow more iterations, or take a stronger preconditioner"},
+    [GI_STOP_BREAKDOWN] = {"breakdown", "breakdown",
+                           "take another solver (gmres does not break down) or preconditioner"},
+    [GI_STOP_NOT_FINITE] = {"not finite", "not finite", "look for NaN or infinity in A and b, or scale them"},
+};
+
+gable_status gi_krylov_work_solve(gable_krylov_work *w, gable_space space, const double *b, double *x, double *history)
+{
+  gable_status status = GABLE_OK;
+  int before = GI_NOT_ENTERED;
+  const double start = gi_now();
+  const gable_krylov *k = w->k;
+  gi_stop stop = GI_STOP_ITERATIONS;
+  GI_TRY(k->ctx->device->enter(k->ctx, &before));
+  GI_TRY((space == GABLE_SPACE_DEVICE ? solve_there
+          : w->device_b               ? solve_on_device
+                                      : solve_on_host)(w, b, x, history, &stop));
+  w->info.solve_s = gi_now() - start;
+  snprintf(w->info.stop, sizeof w->info.stop, "%s", stops[stop].text);
+  w->info.converged = stop == GI_STOP_CONVERGED && w->info.true_residual <= 10 * k->options.tolerance;
+  GI_REQUIRE(w->info.converged, GABLE_ERR_TOLERANCE,
+             "%s after %d iterations: ||b - A x|| / ||b|| is %.3g, not %.3g: %s", stops[stop].failure,
+             w->info.iterations, w->info.true_residual, k->options.tolerance, stops[stop].advice);
+done:
+  k->ctx->device->leave(k->ctx, before);
+  return status;
+}

@@ -1,0 +1,113 @@
+#include "precond/matrix_rows.h"
+
+#include <string.h>
+
+#include "device/device.h"
+
+/* places of the entries of columns, which the transpose carries along: exact in a double up to 2^53. */
+static gable_status number_entries(gable_context *ctx, gi_csc *columns)
+{
+  gable_status status = GABLE_OK;
+  const gable_off nnz = columns->ptr[columns->n_cols];
+  GI_ALLOC(ctx, columns->val, nnz);
+  for (gable_off p = 0; p < nnz; p++) columns->val[p] = (double)p;
+done:
+  return status;
+}
+
+static gable_status init_host(gable_context *ctx, const gable_matrix_view *a, gi_matrix_rows *r)
+{
+  gable_status status = GABLE_OK;
+  gable_matrix_view pattern = *a;
+  gi_csc columns = {0};
+  gable_off nnz;
+  pattern.val = NULL;
+  GI_REQUIRE(a->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE,
+             "the matrix is in device memory, this context is %s: give it in host memory", ctx->where);
+  GI_TRY(gi_csc_from_view(ctx, &pattern, &columns));
+  nnz = columns.ptr[columns.n_cols];
+  if (a->format == GABLE_FORMAT_CSC) GI_TRY(number_entries(ctx, &columns));
+  GI_TRY(gi_csc_transpose(ctx, &columns, &r->host));
+  if (!r->host.val) {
+    GI_ALLOC_ZERO(ctx, r->host.val, nnz);
+    goto done;
+  }
+  GI_ALLOC(ctx, r->from, nnz);
+  for (gable_off q = 0; q < nnz; q++) r->from[q] = (gable_off)r->host.val[q];
+done:
+  gi_csc_release(ctx, &columns);
+  return status;
+}
+
+gable_status gi_matrix_rows_init(gable_context *ctx, const gable_matrix_view *a, int need_diagonal, gi_matrix_rows *out)
+{
+  gable_status status = GABLE_OK;
+  gi_shape shape;
+  gable_idx bad_row;
+  GI_TRY(gi_shape_from(a, GABLE_PART_LOWER, &shape));
+  GI_REQUIRE(a->value_type == GABLE_TYPE_D && a->part == GABLE_PART_FULL, GABLE_ERR_UNAVAILABLE,
+             "give a matrix of doubles with both triangles");
+  out->n = shape.n;
+  out->on_device = ctx->device->kind == GI_ON_CUDA;
+  out->stream = gi_own_stream(ctx);
+  if (out->on_device)
+    GI_TRY(gi_resident_csr_init(ctx, &shape, a, need_diagonal, &bad_row, &out->device));
+  else
+    GI_TRY(init_host(ctx, a, out));
+done:
+  return status;
+}
+
+gable_status gi_matrix_rows_update(gable_context *ctx, gi_matrix_rows *r, const void *val)
+{
+  if (r->on_device) return gi_resident_csr_update(ctx, &r->device, val, NULL);
+  const double *given = val;
+  const gable_off nnz = r->host.ptr[r->n];
+  if (r->from)
+    for (gable_off q = 0; q < nnz; q++) r->host.val[q] = given[r->from[q]];
+  else if (nnz)
+    memcpy(r->host.val, given, (size_t)nnz * sizeof *given);
+  return GABLE_OK;
+}
+
+gable_status gi_matrix_rows_multiply(const gi_matrix_rows *r, int threads, const double *x, double *y)
+{
+  const gi_csc *a = &r->host;
+  if (r->on_device) {
+    const gik_product product = {.part = GIK_WHOLE,
+                                 .type = GABLE_TYPE_D,
+                                 .x = x,
+                                 .y = y,
+                                 .b_step = 1,
+                                 .x_step = 1,
+                                 .count = 1,
+                                 .stream = r->stream};
+    return r->device.kernels->product(&r->device.a, &product);
+  }
+  (void)threads; /* unused without OpenMP */
+  GI_OMP(parallel for schedule(static) num_threads(threads) if (a->ptr[a->n_cols] > 100000))
+  for (gable_idx i = 0; i < a->n_cols; i++) {
+    double sum = 0;
+    for (gable_off q = a->ptr[i]; q < a->ptr[i + 1]; q++) sum += a->val[q] * x[a->idx[q]];
+    y[i] = sum;
+  }
+  return GABLE_OK;
+}
+
+gable_matrix_view gi_matrix_rows_view(const gable_context *ctx, const gi_matrix_rows *r)
+{
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  if (r->on_device) return gi_resident_csr_view(ctx, &r->device);
+  v.n_rows = v.n_cols = r->n;
+  v.ptr = r->host.ptr;
+  v.idx = r->host.idx;
+  return v;
+}
+
+void gi_matrix_rows_release(gable_context *ctx, gi_matrix_rows *r)
+{
+  gi_csc_release(ctx, &r->host);
+  gi_free(ctx, r->from);
+  gi_resident_csr_release(ctx, &r->device);
+  memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,35 @@
+/* matrix_rows.h: a square matrix of doubles by rows where the context runs, its values replaced without reading the
+ * pattern again. */
+#ifndef GI_MATRIX_ROWS_H
+#define GI_MATRIX_ROWS_H
+
+#include "smooth/resident_csr.h"
+#include "sparse/csc.h"
+
+typedef struct gi_matrix_rows {
+  gable_idx n;
+  int on_device;          /* 1: device, in the memory of a GPU; 0: host and from */
+  gi_csc host;            /* its columns are the rows of the matrix */
+  gable_off *from;        /* [nnz] place of each entry in the caller's values; NULL: their order */
+  gi_resident_csr device; /* 32-bit offsets */
+  void *stream;           /* the context's own, on which multiply runs on a GPU */
+} gi_matrix_rows;
+
+/* The pattern of a, whose value_type is double and whose part is full.  need_diagonal: on a GPU a row without a
+ * diagonal entry is GABLE_ERR_SINGULAR.  out must be zeroed, and is released by its owner even after an error. */
+gable_status gi_matrix_rows_init(gable_context *ctx, const gable_matrix_view *a, int need_diagonal,
+                                 gi_matrix_rows *out);
+
+/* Values in the order and the memory of the matrix that init saw. */
+gable_status gi_matrix_rows_update(gable_context *ctx, gi_matrix_rows *r, const void *val);
+
+/* y = A x in the memory of the place; on a GPU on r->stream, without a wait.  The same bits for any number of threads.
+ */
+gable_status gi_matrix_rows_multiply(const gi_matrix_rows *r, int threads, const double *x, double *y);
+
+/* The pattern by rows, in the memory of the place; its values are those of host.val or device.val. */
+gable_matrix_view gi_matrix_rows_view(const gable_context *ctx, const gi_matrix_rows *r);
+
+void gi_matrix_rows_release(gable_context *ctx, gi_matrix_rows *r); /* fine on a zeroed one, and twice */
+
+#endif
