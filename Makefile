@@ -50,7 +50,7 @@ $(BUILD)/src/kernels/dense/blas.c.o: OPT += $(BLAS_CFLAGS)
 # Short loops over short rows: where a function begins within a cache line decides up to a third of their speed.
 $(BUILD)/src/kernels/trisolve/trisolve_rows.c.o: OPT += -falign-functions=64
 
-LIBS = $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(BLAS_LIBS) $(CUDA_LIBS) $(OPENMP_CFLAGS) -lm
+LIBS = $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(BLAS_LIBS) $(CUDA_LIBS) $(OPENMP_CFLAGS) -lpthread -lm
 
 # Optional parts: x.c where the library is there, x_absent.c where it is not.
 OPTIONAL_ZLIB := src/sparse/gzip.c
@@ -76,7 +76,7 @@ without += tool/contestant_cusparse.c
 endif
 LIB_SRC := $(sort $(filter-out $(without),$(filter %.c,$(SRC))))
 TOOL_SRC := $(filter-out $(without),$(wildcard tool/*.c))
-TEST_SRC := $(wildcard tests/unit/test_*.c tests/equivalence/test_*.c tests/property/test_*.c tests/fault/test_*.c tests/peer/test_*.c)
+TEST_SRC := $(wildcard tests/unit/test_*.c tests/equivalence/test_*.c tests/property/test_*.c tests/fault/test_*.c tests/peer/test_*.c tests/forest/test_*.c)
 CUDA_TEST_SRC := $(if $(filter yes,$(HAVE_CUDA)),$(wildcard tests/*/test_*.cu))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)

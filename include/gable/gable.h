@@ -3,9 +3,11 @@
 #define GABLE_GABLE_H
 
 #include <gable/bindings.h>
+#include <gable/comm.h>
 #include <gable/context.h>
 #include <gable/device.h>
 #include <gable/factors.h>
+#include <gable/forest.h>
 #include <gable/krylov.h>
 #include <gable/matrix.h>
 #include <gable/precond.h>

@@ -1,0 +1,75 @@
+/* comm.h: ranks that work together: threads of this process, or processes that pass messages (mpi.h).
+ *
+ * Each rank holds its own gable_comm.  A function is Local, or Collective: every rank of the comm calls it, all in the
+ * same order.  A Collective function returns the same status on every rank; where one rank failed, the message names
+ * it.  Every wait ends after the deadline (60 s unless gable_comm_set_deadline says otherwise) and names the rank that
+ * was awaited; then the comm is only good for being destroyed. */
+#ifndef GABLE_COMM_H
+#define GABLE_COMM_H
+
+#include <gable/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gable_comm gable_comm;
+
+/* What a rank runs.  comm is valid until it returns. */
+typedef gable_status (*gable_rank_function)(gable_comm *comm, void *user);
+
+/* Local.  Runs f(comm, user) on a thread for each rank and returns when all of them have.  where: "cpu" (one rank, on
+ * the calling thread), "cpu/ranks:4", "mirror", "mirror/ranks:4"; each rank has a context of its own with one thread.
+ * Returns the status of the rank that failed first; gable_last_error names it.  What user points to is shared by the
+ * ranks.  GABLE_ERR_ARGUMENT, _UNAVAILABLE (a transport that this build lacks, by name), _MEMORY. */
+GABLE_API gable_status gable_comm_run(const char *where, gable_rank_function f, void *user);
+
+/* Local.  The comm of one rank on ctx, which must outlive it.  Destroy it.  GABLE_ERR_MEMORY. */
+GABLE_API gable_status gable_comm_self(gable_context *ctx, gable_comm **out);
+
+/* Collective for gable_comm_from_mpi, Local for gable_comm_self; NULL is fine; sets *comm to NULL.  The comm that
+ * gable_comm_run gives is not the caller's to destroy: for it this does nothing. */
+GABLE_API void gable_comm_destroy(gable_comm **comm);
+
+/* Local. */
+GABLE_API int gable_comm_rank(const gable_comm *comm);          /* 0 <= rank < size */
+GABLE_API int gable_comm_size(const gable_comm *comm);          /* ranks */
+GABLE_API const char *gable_comm_where(const gable_comm *comm); /* "cpu/ranks:4"; owned by the comm */
+GABLE_API gable_context *gable_comm_context(gable_comm *comm);  /* of this rank; owned by the comm or its maker */
+
+/* Local.  How long this rank waits for another one, in seconds > 0.  GABLE_ERR_ARGUMENT. */
+GABLE_API gable_status gable_comm_set_deadline(gable_comm *comm, double seconds);
+
+/* Collective.  No rank returns before every rank has called it. */
+GABLE_API gable_status gable_comm_barrier(gable_comm *comm);
+
+/* Collective.  out [size * bytes]: in [bytes] of each rank, by rank.  bytes is the same on every rank. */
+GABLE_API gable_status gable_comm_allgather(gable_comm *comm, const void *in, size_t bytes, void *out);
+
+/* Collective.  Every rank says how its own work went; all get the status of the lowest rank that failed, whose last
+ * error becomes this thread's, with "rank R: " before it. */
+GABLE_API gable_status gable_comm_agree(gable_comm *comm, gable_status own);
+
+/* Messages between processes, as functions of the caller's: gable/mpi.h fills it, so that the library is bound to no
+ * MPI.  Each returns 0 on success.  A request is made once and started many times; bytes fit in an int. */
+typedef struct gable_message_passing {
+  size_t size; /* of this struct */
+  void *user;  /* handed to each function */
+  int rank, ranks;
+  int (*send_init)(void *user, const void *p, int bytes, int rank, int tag, void **request);
+  int (*receive_init)(void *user, void *p, int bytes, int rank, int tag, void **request);
+  int (*start)(void *user, void *request);
+  int (*test)(void *user, void *request, int *done); /* true for a request that is not started, too */
+  void (*request_free)(void *user, void *request);   /* of one that is done */
+  void (*close)(void *user);                         /* Collective: user goes */
+  int last_tag;                                      /* tags 0 to last_tag may be used; at least 32767 */
+} gable_message_passing;
+
+/* Collective.  The comm over *m, which is copied; it calls m->close when it is destroyed, and when this fails.  ctx
+ * must outlive it.  GABLE_ERR_ARGUMENT, _MEMORY, _BACKEND. */
+GABLE_API gable_status gable_comm_from_messages(gable_context *ctx, const gable_message_passing *m, gable_comm **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

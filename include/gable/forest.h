@@ -1,0 +1,248 @@
+/* forest.h: star forests: which entries of which ranks belong together, and split-phase communication along them.
+ *
+ * Each rank has n_roots roots, 0 to n_roots - 1, and leaves at positions of an array of its own.  Every leaf is joined
+ * to one root, on any rank; a root has any number of leaves, 0 too.  An edge is a leaf with its root.
+ *
+ *   gable_forest    the graph                                               Collective, immutable
+ *   gable_plan      the graph, with a unit of data, a direction and an op   Collective, immutable
+ *   gable_exchange  a plan, with memory for messages and a stream           Collective; begin and end are Local
+ *
+ * A rank begins and ends exchanges in any order; several may be under way, each of its own gable_exchange, and all
+ * ranks begin the exchanges of one gable_exchange in the same order.  Between begin and end the caller changes no entry
+ * that is sent and touches none that is written.  begin and end allocate nothing.
+ *
+ * Sums have one order: a root takes its leaves by increasing (rank, position of the leaf), after its own value.  So the
+ * bits are the same on every transport.
+ *
+ * After J. Zhang, R. T. Mills, B. Smith: Evaluation of PETSc on a heterogeneous architecture, part II: basic
+ * communication performance, 2020. */
+#ifndef GABLE_FOREST_H
+#define GABLE_FOREST_H
+
+#include <gable/comm.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gable_forest gable_forest;
+typedef struct gable_plan gable_plan;
+typedef struct gable_exchange gable_exchange;
+
+typedef struct gable_root {
+  int32_t rank;
+  gable_off index; /* 0 <= index < n_roots of that rank */
+} gable_root;
+
+/* Graphs.  Each is Collective; *out must not outlive comm; errors: GABLE_ERR_ARGUMENT for a leaf position that is
+ * negative or given twice and for a root that no rank has (the message names rank and entry), GABLE_ERR_MEMORY. */
+
+/* Leaf i, at position leaf[i] (leaf NULL: i), is joined to root[i].  leaf, root [n_leaves]: copied. */
+GABLE_API gable_status gable_forest_create(gable_comm *comm, gable_off n_roots, gable_off n_leaves,
+                                           const gable_off *leaf, const gable_root *root, gable_forest **out);
+
+/* The same with roots numbered over all ranks: those of rank r follow those of rank r - 1.  global [n_leaves]. */
+GABLE_API gable_status gable_forest_create_global(gable_comm *comm, gable_off n_roots, gable_off n_leaves,
+                                                  const gable_off *leaf, const gable_off *global, gable_forest **out);
+
+/* The same where each root has a key >= 0, in any order: leaf i is joined to the root with its key.  root_key
+ * [n_roots], different on all ranks (GABLE_ERR_ARGUMENT); leaf_key [n_leaves], of which some root must have each. */
+GABLE_API gable_status gable_forest_create_matching(gable_comm *comm, gable_off n_roots, const gable_off *root_key,
+                                                    gable_off n_leaves, const gable_off *leaf,
+                                                    const gable_off *leaf_key, gable_forest **out);
+
+typedef enum gable_pattern {
+  GABLE_PATTERN_ALLGATHER = 1, /* n roots a rank (n may differ); leaves of each rank: all roots, by rank */
+  GABLE_PATTERN_GATHER = 2,    /* n roots a rank (n may differ); leaves of rank 0: all roots; of others none */
+  GABLE_PATTERN_ALLTOALL = 3   /* n roots for each rank, size * n; leaf r*n + i of rank q is root q*n + i of rank r */
+} gable_pattern;
+GABLE_API gable_status gable_forest_create_pattern(gable_comm *comm, gable_pattern pattern, gable_off n,
+                                                   gable_forest **out);
+
+/* The ghost cells of a periodic grid of cells[0] x cells[1] x cells[2] cells, cut into ranks[0] x ranks[1] x ranks[2]
+ * blocks, the first dimension running fastest in both; width ghost cells on each side of each dimension with more than
+ * one cell, in a star (no corners) or a box.  Roots: the cells of this rank's block.  Leaves: all cells of the block
+ * and its ghosts, as an array of (block + 2*width) cells in each such dimension.  The product of ranks is the size of
+ * comm, and every block is at least width wide. */
+typedef struct gable_grid {
+  size_t size; /* of this struct */
+  gable_off cells[3];
+  int ranks[3];
+  gable_off width;
+  int box; /* corners too */
+} gable_grid;
+#define GABLE_GRID_INIT                                                                                                \
+  {                                                                                                                    \
+    sizeof(gable_grid), {1, 1, 1}, {1, 1, 1}, 1, 0                                                                     \
+  }
+GABLE_API gable_status gable_forest_create_grid(gable_comm *comm, const gable_grid *grid, gable_forest **out);
+
+/* Every root of points becomes root_count[i] roots at root_offset[i], and every leaf at position p as many leaves at
+ * leaf_offset[p]: variable numbers of unknowns a point.  root_count, root_offset [n_roots of points]; leaf_offset
+ * [leaf space of points].  n_roots: of the new forest.  Counts come from the roots. */
+GABLE_API gable_status gable_forest_create_section(gable_forest *points, gable_off n_roots, const gable_off *root_count,
+                                                   const gable_off *root_offset, const gable_off *leaf_offset,
+                                                   gable_forest **out);
+
+/* NULL is fine; sets *f to NULL.  Local, at any time: plans keep what they need. */
+GABLE_API void gable_forest_destroy(gable_forest **f);
+
+typedef struct gable_forest_info {
+  size_t size; /* of this struct */
+  gable_off n_roots, n_leaves;
+  gable_off leaf_space;       /* 1 + the largest position, 0 without leaves */
+  gable_off local_edges;      /* of this rank's leaves with this rank's roots */
+  int root_ranks, leaf_ranks; /* that own roots of my leaves, and leaves of my roots; the own rank counts */
+  gable_off max_degree;       /* of this rank's roots */
+} gable_forest_info;
+#define GABLE_FOREST_INFO_INIT                                                                                         \
+  {                                                                                                                    \
+    sizeof(gable_forest_info), 0, 0, 0, 0, 0, 0, 0                                                                     \
+  }
+
+/* Local. */
+GABLE_API gable_status gable_forest_get_info(const gable_forest *f, gable_forest_info *info);
+
+/* Local.  leaf, root [n_leaves], by increasing position; either may be NULL. */
+GABLE_API gable_status gable_forest_get_leaves(const gable_forest *f, gable_off *leaf, gable_root *root);
+
+/* Local.  degree [n_roots]: leaves of each root of this rank. */
+GABLE_API gable_status gable_forest_get_degree(const gable_forest *f, gable_off *degree);
+
+/* Local.  Neighbour k of [0, root_ranks): *rank, *edges joined to its roots and the codec of my leaf positions, ("box",
+ * ...); for [0, leaf_ranks) the same of my roots.  The codec's name is static.  Any pointer may be NULL. */
+GABLE_API gable_status gable_forest_get_root_rank(const gable_forest *f, int k, int *rank, gable_off *edges,
+                                                  const char **codec);
+GABLE_API gable_status gable_forest_get_leaf_rank(const gable_forest *f, int k, int *rank, gable_off *edges,
+                                                  const char **codec);
+
+/* Algebra: new forests from old ones, Collective, errors as above. */
+
+/* One root for each edge, so that no two leaves share one: those of root i come after those of i - 1, by increasing
+ * (rank, position).  Leaves as in f. */
+GABLE_API gable_status gable_forest_multi(const gable_forest *f, gable_forest **out);
+
+/* Roots of f become leaves at the root's index, leaves become roots at their positions.  Every root of f has at most
+ * one leaf (GABLE_ERR_ARGUMENT names one that has more); those without become no leaf. */
+GABLE_API gable_status gable_forest_inverse(gable_forest *f, gable_forest **out);
+
+/* Roots: one for each rank with leaves of mine; leaves: one for each rank with roots of mine, both by increasing rank.
+ */
+GABLE_API gable_status gable_forest_ranks(const gable_forest *f, gable_forest **out);
+
+/* The edges whose roots, or whose leaf positions, are in keep [n]; numbers of roots and positions stay. */
+GABLE_API gable_status gable_forest_embed_roots(gable_forest *f, gable_off n, const gable_off *keep,
+                                                gable_forest **out);
+GABLE_API gable_status gable_forest_embed_leaves(const gable_forest *f, gable_off n, const gable_off *keep,
+                                                 gable_forest **out);
+
+/* Roots of a to leaves of b, where position p of a's leaves is root p of b; leaves of b whose root is no leaf of a drop
+ * out. */
+GABLE_API gable_status gable_forest_compose(const gable_forest *a, gable_forest *b, gable_forest **out);
+
+/* Roots of a to roots of b, which become leaves: a leaf of a and the leaf of b at the same position are the same thing.
+ * Every root of b has at most one leaf (GABLE_ERR_ARGUMENT). */
+GABLE_API gable_status gable_forest_compose_inverse(const gable_forest *a, gable_forest *b, gable_forest **out);
+
+typedef enum gable_roots {
+  GABLE_ROOTS_SHARED = 1, /* all forests have the same roots */
+  GABLE_ROOTS_LOCAL = 2   /* the roots of f[k] come after those of f[k-1], rank by rank */
+} gable_roots;
+
+/* The edges of f[0..n-1] in one forest; position p of f[k] becomes offset[k] + p.  offset [n]: Local. */
+GABLE_API gable_status gable_forest_concatenate(gable_off n, const gable_forest *const *f, gable_roots roots,
+                                                const gable_off *offset, gable_forest **out);
+
+/* The edges of a and of b over the same roots; where both have a leaf at one position, b's. */
+GABLE_API gable_status gable_forest_merge(const gable_forest *a, const gable_forest *b, gable_forest **out);
+
+/* Units: what a root and a leaf hold. */
+typedef enum gable_unit_type {
+  GABLE_UNIT_BYTES = 0, /* opaque: GABLE_FOREST_REPLACE alone */
+  GABLE_UNIT_CHAR = 1,  /* signed char */
+  GABLE_UNIT_UCHAR = 2,
+  GABLE_UNIT_I32 = 3,
+  GABLE_UNIT_I64 = 4,
+  GABLE_UNIT_S = 5,        /* float */
+  GABLE_UNIT_D = 6,        /* double */
+  GABLE_UNIT_C = 7,        /* float complex */
+  GABLE_UNIT_Z = 8,        /* double complex */
+  GABLE_UNIT_PAIR_I32 = 9, /* struct { int32_t value, place; } */
+  GABLE_UNIT_PAIR_I64 = 10,
+  GABLE_UNIT_PAIR_S = 11, /* struct { float value; int32_t place; } */
+  GABLE_UNIT_PAIR_D = 12  /* struct { double value; int64_t place; } */
+} gable_unit_type;
+
+/* Integers wrap.  MIN and MAX keep the first of equal values, MINLOC and MAXLOC the smaller place.  Logical ops give 0
+ * or
+ * 1.  Which types: REPLACE all; SUM and PROD numbers; MIN and MAX real numbers; logical and bitwise ops integers and
+ * chars; MINLOC and MAXLOC pairs. */
+typedef enum gable_forest_op {
+  GABLE_FOREST_REPLACE = 0, /* of several leaves the last counts */
+  GABLE_FOREST_SUM = 1,
+  GABLE_FOREST_PROD = 2,
+  GABLE_FOREST_MIN = 3,
+  GABLE_FOREST_MAX = 4,
+  GABLE_FOREST_LAND = 5,
+  GABLE_FOREST_BAND = 6,
+  GABLE_FOREST_LOR = 7,
+  GABLE_FOREST_BOR = 8,
+  GABLE_FOREST_LXOR = 9,
+  GABLE_FOREST_BXOR = 10,
+  GABLE_FOREST_MINLOC = 11,
+  GABLE_FOREST_MAXLOC = 12
+} gable_forest_op;
+
+typedef enum gable_direction {
+  GABLE_FOREST_BCAST = 1,  /* leaf = op(leaf, root) */
+  GABLE_FOREST_REDUCE = 2, /* root = op(... op(root, first leaf) ..., last leaf) */
+  GABLE_FOREST_FETCH = 3,  /* for each leaf in order: update = root; root = op(root, leaf) */
+  GABLE_FOREST_GATHER = 4, /* multi root = leaf: one entry for each edge, as of gable_forest_multi */
+  GABLE_FOREST_SCATTER = 5 /* leaf = multi root */
+} gable_direction;
+
+/* Field f of root i is count numbers beside each other, number (f*root_stride + i)*count of the array; leaves
+ * likewise. */
+typedef struct gable_plan_options {
+  size_t size; /* of this struct */
+  gable_direction direction;
+  gable_forest_op op;
+  gable_unit_type unit;
+  gable_off count;                    /* numbers (or bytes) of an item, >= 1 */
+  gable_off fields;                   /* >= 1 */
+  gable_off root_stride, leaf_stride; /* items from field to field; 0: n_roots, leaf_space */
+  gable_space root_space, leaf_space; /* where the arrays lie */
+} gable_plan_options;
+#define GABLE_PLAN_OPTIONS_INIT                                                                                        \
+  {                                                                                                                    \
+    sizeof(gable_plan_options), GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_D, 1, 1, 0, 0, GABLE_SPACE_HOST,  \
+        GABLE_SPACE_HOST                                                                                               \
+  }
+
+/* Collective.  f may be destroyed while the plan lives.  GABLE_ERR_ARGUMENT: an op that the unit has not, or options
+ * that differ between ranks (strides and spaces may); _UNAVAILABLE: device memory on this place; _MEMORY. */
+GABLE_API gable_status gable_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out);
+GABLE_API void gable_plan_destroy(gable_plan **plan); /* Local; exchanges keep what they need */
+
+/* Collective.  stream: a cudaStream_t on a GPU, else NULL; work is ordered on it. */
+GABLE_API gable_status gable_exchange_create(gable_plan *plan, void *stream, gable_exchange **out);
+
+/* Local: awaits nobody.  An exchange under way must have ended, or have failed. */
+GABLE_API void gable_exchange_destroy(gable_exchange **x);
+
+/* Local.  Each begins the exchange of a plan of its direction.  GABLE_ERR_STATE: another direction, not ended, or
+ * failed before; _ARGUMENT: an array that is NULL though it has entries; _DEADLINE, _BACKEND: a rank that was awaited,
+ * by name. */
+GABLE_API gable_status gable_bcast_begin(gable_exchange *x, const void *root, void *leaf);
+GABLE_API gable_status gable_reduce_begin(gable_exchange *x, const void *leaf, void *root);
+GABLE_API gable_status gable_fetch_begin(gable_exchange *x, void *root, const void *leaf, void *update);
+GABLE_API gable_status gable_gather_begin(gable_exchange *x, const void *leaf, void *multi_root);
+GABLE_API gable_status gable_scatter_begin(gable_exchange *x, const void *multi_root, void *leaf);
+
+/* Local.  When it returns, what this rank receives is written and what it sends may be changed. */
+GABLE_API gable_status gable_exchange_end(gable_exchange *x);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

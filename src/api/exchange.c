@@ -1,0 +1,85 @@
+/* exchange.c: the public face of plans and exchanges. */
+#include "base/options.h"
+#include "forest/plan.h"
+
+gable_status gable_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out)
+{
+  gable_status status = GABLE_OK;
+  gable_plan_options own = GABLE_PLAN_OPTIONS_INIT;
+  GI_REQUIRE(f && out, GABLE_ERR_ARGUMENT, "%s is NULL", f ? "out" : "f");
+  *out = NULL;
+  GI_TRY(gi_options_take(options, &own, sizeof own, "GABLE_PLAN_OPTIONS_INIT"));
+  GI_TRY(gi_forest_plan_create(f, &own, out));
+done:
+  return status;
+}
+
+void gable_plan_destroy(gable_plan **plan)
+{
+  if (!plan || !*plan) return;
+  gi_forest_plan_release(*plan);
+  *plan = NULL;
+}
+
+gable_status gable_exchange_create(gable_plan *plan, void *stream, gable_exchange **out)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(plan && out, GABLE_ERR_ARGUMENT, "%s is NULL", plan ? "out" : "plan");
+  *out = NULL;
+  GI_TRY(gi_exchange_create(plan, stream, out));
+done:
+  return status;
+}
+
+void gable_exchange_destroy(gable_exchange **x)
+{
+  if (!x || !*x) return;
+  gi_exchange_destroy(*x);
+  *x = NULL;
+}
+
+static gable_status begin(gable_exchange *x, gable_direction direction, const void *from, void *to, void *update)
+{
+  gable_status status = GABLE_OK;
+  static const char *const names[] = {"", "bcast", "reduce", "fetch", "gather", "scatter"};
+  GI_REQUIRE(x, GABLE_ERR_ARGUMENT, "x is NULL");
+  GI_REQUIRE(x->plan->options.direction == direction, GABLE_ERR_STATE, "a %s of a plan for %s", names[direction],
+             names[x->plan->options.direction]);
+  GI_TRY(gi_exchange_begin(x, from, to, update));
+done:
+  return status;
+}
+
+gable_status gable_bcast_begin(gable_exchange *x, const void *root, void *leaf)
+{
+  return begin(x, GABLE_FOREST_BCAST, root, leaf, NULL);
+}
+
+gable_status gable_reduce_begin(gable_exchange *x, const void *leaf, void *root)
+{
+  return begin(x, GABLE_FOREST_REDUCE, leaf, root, NULL);
+}
+
+gable_status gable_fetch_begin(gable_exchange *x, void *root, const void *leaf, void *update)
+{
+  return begin(x, GABLE_FOREST_FETCH, leaf, root, update);
+}
+
+gable_status gable_gather_begin(gable_exchange *x, const void *leaf, void *multi_root)
+{
+  return begin(x, GABLE_FOREST_GATHER, leaf, multi_root, NULL);
+}
+
+gable_status gable_scatter_begin(gable_exchange *x, const void *multi_root, void *leaf)
+{
+  return begin(x, GABLE_FOREST_SCATTER, multi_root, leaf, NULL);
+}
+
+gable_status gable_exchange_end(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(x, GABLE_ERR_ARGUMENT, "x is NULL");
+  GI_TRY(gi_exchange_end(x));
+done:
+  return status;
+}

@@ -1,0 +1,103 @@
+/* comm.c: what all transports share: collectives on alltoall, agreement on errors, waiting. */
+#include "comm/comm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { AGREED_TEXT = 512 };
+
+static const double default_deadline_s = 60.0;
+
+gable_status gi_comm_init(gable_comm *comm, const char *where)
+{
+  gable_status status = GABLE_OK;
+  snprintf(comm->where, sizeof comm->where, "%s", where);
+  gi_team_init(&comm->waits, default_deadline_s);
+  GI_ALLOC_ZERO(comm->ctx, comm->at, comm->size);
+  GI_ALLOC_ZERO(comm->ctx, comm->bytes, comm->size);
+  GI_ALLOC_ZERO(comm->ctx, comm->statuses, comm->size);
+done:
+  return status;
+}
+
+void gi_comm_release(gable_comm *comm)
+{
+  gi_free(comm->ctx, comm->at);
+  gi_free(comm->ctx, comm->bytes);
+  gi_free(comm->ctx, comm->statuses);
+}
+
+gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, void *out)
+{
+  const int64_t own = comm->rank;
+  char *blocks = out;
+  for (int r = 0; r < comm->size; r++) {
+    comm->at[r] = r * (int64_t)bytes;
+    comm->bytes[r] = (int64_t)bytes;
+  }
+  if (bytes) memmove(blocks + own * (int64_t)bytes, in, bytes);
+  const gi_blocks to = {blocks + own * (int64_t)bytes, NULL, comm->bytes};
+  const gi_blocks from = {blocks, comm->at, comm->bytes};
+  return comm->transport->alltoall(comm, &to, &from);
+}
+
+/* The text of the last error without its trace. */
+static void first_line(char *text, size_t size, gable_status own)
+{
+  snprintf(text, size, "%.400s", gable_last_error());
+  text[strcspn(text, "\n")] = 0;
+  if (!text[0]) snprintf(text, size, "%s", gable_status_text(own));
+}
+
+gable_status gi_comm_agree(gable_comm *comm, gable_status own)
+{
+  gable_status status = GABLE_OK;
+  const int32_t mine = own;
+  int failed = 0;
+  char text[AGREED_TEXT] = "";
+  if (comm->size == 1) return own;
+  if (own) first_line(text, sizeof text, own);
+  GI_TRY(gi_comm_allgather(comm, &mine, sizeof mine, comm->statuses));
+  while (failed < comm->size && !comm->statuses[failed]) failed++;
+  if (failed == comm->size) goto done;
+  /* The text goes from the failed rank to the others. */
+  const int sends = comm->rank == failed;
+  for (int r = 0; r < comm->size; r++) comm->bytes[r] = (r == failed) == sends ? 0 : AGREED_TEXT;
+  const gi_blocks text_of = {text, NULL, comm->bytes}, nothing = {NULL, NULL, NULL};
+  GI_TRY(comm->transport->alltoall(comm, sends ? &text_of : &nothing, sends ? &nothing : &text_of));
+  GI_REQUIRE(0, (gable_status)comm->statuses[failed], "rank %d: %s", failed, text);
+done:
+  return status;
+}
+
+gable_status gi_comm_wait(gable_comm *comm, int rank, unsigned *looks, double *since)
+{
+  gable_status status = GABLE_OK;
+  const int gave_up = gi_back_off(&comm->waits, rank, looks, since);
+  if (*since != 0.0 && comm->polls && !comm->polling) {
+    comm->polling = 1;
+    for (gi_poll *p = comm->polls, *next; p; p = next) {
+      next = p->next;
+      p->poll(p);
+    }
+    comm->polling = 0;
+  }
+  const int awaited = (int)atomic_load_explicit(&comm->waits.failed, memory_order_relaxed) - 1;
+  GI_REQUIRE(!gave_up, GABLE_ERR_DEADLINE, "rank %d waited %.3g s for rank %d, which did not come", comm->rank,
+             comm->waits.deadline_s, awaited);
+done:
+  return status;
+}
+
+void gi_comm_poll_add(gable_comm *comm, gi_poll *p)
+{
+  p->next = comm->polls;
+  comm->polls = p;
+}
+
+void gi_comm_poll_remove(gable_comm *comm, gi_poll *p)
+{
+  gi_poll **at = &comm->polls;
+  while (*at && *at != p) at = &(*at)->next;
+  if (*at) *at = p->next;
+}

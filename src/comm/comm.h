@@ -1,0 +1,122 @@
+/* comm.h: the table of a transport, and a rank's end of it.
+ *
+ * A transport moves bytes: alltoall for set-up, links for what is repeated.  A link joins a rank with fixed neighbours
+ * by messages of fixed lengths, one in each round and direction.  A round of a link:
+ *
+ *   start                  messages may come in from now on
+ *   out(k), fill, post(k)  for each outgoing message
+ *   in(k), read, done(k)   for each incoming one
+ *
+ * out(k) of a round waits at most for what the neighbour does before it starts that round, so exchanges that begin and
+ * end in different orders on different ranks do not wait in a circle. */
+#ifndef GI_COMM_H
+#define GI_COMM_H
+
+#include <gable/comm.h>
+
+#include "base/context.h"
+#include "base/wait.h"
+
+typedef struct gi_link {
+  gable_comm *comm;
+} gi_link;
+
+/* Neighbours by increasing rank, never the own one; bytes > 0. */
+typedef struct gi_link_shape {
+  int n_out, n_in;
+  const int *out_rank, *in_rank;
+  const int64_t *out_bytes, *in_bytes;
+} gi_link_shape;
+
+/* A block for each rank: bytes[r] (NULL: none) at base + at[r] (NULL: all at base). */
+typedef struct gi_blocks {
+  char *base;
+  const int64_t *at, *bytes;
+} gi_blocks;
+
+static inline char *gi_block(const gi_blocks *b, int rank)
+{
+  return b->at ? b->base + b->at[rank] : b->base;
+}
+static inline int64_t gi_block_bytes(const gi_blocks *b, int rank)
+{
+  return b->bytes ? b->bytes[rank] : 0;
+}
+
+/* Entries are NULL where a transport is not in this build, and *_stream entries where it has no kernels of its own. */
+typedef struct gi_transport {
+  const char *name; /* as in a place: "ranks", "mpi", "peer", "nvshmem", "nccl" */
+
+  /* Runs f on each of size ranks of this process, rank r on ctx[r]. */
+  gable_status (*run)(gable_context *const *ctx, int size, const char *where, gable_rank_function f, void *user);
+
+  /* Collective; allocates nothing.  in->bytes[q] on rank r equals out->bytes[r] on rank q. */
+  gable_status (*alltoall)(gable_comm *comm, const gi_blocks *out, const gi_blocks *in);
+
+  /* Collective.  create returns the same status on every rank. */
+  gable_status (*link_create)(gable_comm *comm, const gi_link_shape *shape, gi_link **out);
+  void (*link_destroy)(gi_link *link); /* local; awaits nobody */
+
+  gable_status (*start)(gi_link *link);
+  gable_status (*out)(gi_link *link, int k, void **message); /* where to write it, aligned to 16 */
+  gable_status (*post)(gi_link *link, int k);
+  gable_status (*in)(gi_link *link, int k, const void **message); /* waits for it */
+  int (*here)(gi_link *link, int k);                              /* whether in would not wait */
+  void (*done)(gi_link *link, int k);
+
+  /* The comm's end; not of one that run made. */
+  void (*destroy)(gable_comm *comm);
+} gi_transport;
+
+extern const gi_transport gi_transport_ranks;
+extern const gi_transport gi_transport_mpi;
+extern const gi_transport gi_transport_peer;
+extern const gi_transport gi_transport_nvshmem;
+extern const gi_transport gi_transport_nccl;
+
+/* Work that another rank may be waiting for while this one waits: polled by every wait of the comm. */
+typedef struct gi_poll {
+  struct gi_poll *next;
+  void (*poll)(struct gi_poll *p);
+} gi_poll;
+
+struct gable_comm {
+  const gi_transport *transport;
+  gable_context *ctx;
+  int rank, size;
+  int owned; /* by the caller, who destroys it */
+  char where[64];
+  gi_team waits;  /* of this rank: its deadline */
+  gi_poll *polls; /* under way */
+  int polling;
+  int64_t *at, *bytes; /* [size] for collectives that must not allocate */
+  int32_t *statuses;   /* [size] */
+  void *state;         /* the transport's */
+};
+
+/* Fills a comm whose ctx, rank, size and transport are set; release gives back what this took. */
+gable_status gi_comm_init(gable_comm *comm, const char *where);
+void gi_comm_release(gable_comm *comm);
+
+/* Collective; allocate nothing.  out [size * bytes]. */
+gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, void *out);
+gable_status gi_comm_agree(gable_comm *comm, gable_status own);
+
+/* Collective, after a local phase: every rank goes to done: where one rank failed. */
+#define GI_AGREE(comm, call)                                                                                           \
+  do {                                                                                                                 \
+    const gable_status local_status = (call);                                                                          \
+    GI_TRY(gi_comm_agree((comm), local_status));                                                                       \
+  } while (0)
+
+/* One unsuccessful look while waiting for rank: polls what is under way, backs off; an error past the deadline. */
+gable_status gi_comm_wait(gable_comm *comm, int rank, unsigned *looks, double *since);
+
+void gi_comm_poll_add(gable_comm *comm, gi_poll *p);
+void gi_comm_poll_remove(gable_comm *comm, gi_poll *p);
+
+/* Collective.  The comm of one rank, and the one over messages, each with its own memory from ctx. */
+gable_status gi_ranks_self(gable_context *ctx, gable_comm **out);
+gable_status gi_mpi_create(gable_context *ctx, const gable_message_passing *m, gable_comm **out);
+
+#endif

@@ -1,0 +1,116 @@
+/* mpi.c: ranks that are processes and pass messages by the caller's functions (gable/mpi.h): MPI, or what does as MPI
+ * does.  Messages between two ranks with one tag come in the order in which they were sent. */
+#include "comm/mpi.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int gi_mpi_test(gable_comm *comm, void *request, int *failed)
+{
+  const gable_message_passing *m = &((gi_mpi *)comm->state)->m;
+  int done = 0;
+  *failed = m->test(m->user, request, &done) != 0;
+  return done;
+}
+
+gable_status gi_mpi_wait(gable_comm *comm, void *request, int rank)
+{
+  gable_status status = GABLE_OK;
+  unsigned looks = 0;
+  double since = 0.0;
+  int failed = 0;
+  while (!gi_mpi_test(comm, request, &failed)) {
+    GI_REQUIRE(!failed, GABLE_ERR_BACKEND, "a message between rank %d and rank %d failed", comm->rank, rank);
+    GI_TRY(gi_comm_wait(comm, rank, &looks, &since));
+  }
+  GI_REQUIRE(!failed, GABLE_ERR_BACKEND, "a message between rank %d and rank %d failed", comm->rank, rank);
+done:
+  return status;
+}
+
+/* Sends bytes to one rank while as many as in_bytes come from another, a piece that fits in an int at a time. */
+static gable_status swap(gable_comm *comm, char *out, int64_t bytes, int to, char *in, int64_t in_bytes, int from)
+{
+  gable_status status = GABLE_OK;
+  const gable_message_passing *m = &((gi_mpi *)comm->state)->m;
+  void *send = NULL, *receive = NULL;
+  while (bytes > 0 || in_bytes > 0) {
+    const int n = (int)(bytes < GI_MPI_PIECE ? bytes : GI_MPI_PIECE);
+    const int n_in = (int)(in_bytes < GI_MPI_PIECE ? in_bytes : GI_MPI_PIECE);
+    int wrong = 0;
+    if (n_in > 0) wrong |= m->receive_init(m->user, in, n_in, from, 0, &receive) || m->start(m->user, receive);
+    if (n > 0) wrong |= m->send_init(m->user, out, n, to, 0, &send) || m->start(m->user, send);
+    GI_REQUIRE(!wrong, GABLE_ERR_BACKEND, "rank %d cannot send to rank %d", comm->rank, to);
+    if (n_in > 0) GI_TRY(gi_mpi_wait(comm, receive, from));
+    if (n > 0) GI_TRY(gi_mpi_wait(comm, send, to));
+    if (n_in > 0) m->request_free(m->user, receive);
+    if (n > 0) m->request_free(m->user, send);
+    out += n;
+    in += n_in;
+    bytes -= n;
+    in_bytes -= n_in;
+  }
+done:
+  return status; /* requests of a message that failed are left: MPI may still use them */
+}
+
+/* Step s: to the rank s places on, from the rank s places back. */
+static gable_status mpi_alltoall(gable_comm *comm, const gi_blocks *out, const gi_blocks *in)
+{
+  gable_status status = GABLE_OK;
+  const int me = comm->rank, n = comm->size;
+  const int64_t own = gi_block_bytes(out, me);
+  GI_REQUIRE(own == gi_block_bytes(in, me), GABLE_ERR_BACKEND, "rank %d keeps another length than it has", me);
+  if (own && gi_block(in, me) != gi_block(out, me)) memcpy(gi_block(in, me), gi_block(out, me), (size_t)own);
+  for (int s = 1; s < n; s++) {
+    const int to = (me + s) % n, from = (me + n - s) % n;
+    GI_TRY(
+        swap(comm, gi_block(out, to), gi_block_bytes(out, to), to, gi_block(in, from), gi_block_bytes(in, from), from));
+  }
+done:
+  return status;
+}
+
+static void mpi_destroy(gable_comm *comm)
+{
+  gable_context *ctx = comm->ctx;
+  gi_mpi *s = comm->state;
+  gi_mpi_links_collect(comm, 1);
+  s->m.close(s->m.user);
+  gi_comm_release(comm);
+  gi_free(ctx, s); /* comm lies in it */
+}
+
+const gi_transport gi_transport_mpi = {
+    .name = "mpi",
+    .alltoall = mpi_alltoall,
+    .link_create = gi_mpi_link_create,
+    .link_destroy = gi_mpi_link_destroy,
+    .start = gi_mpi_start,
+    .out = gi_mpi_out,
+    .post = gi_mpi_post,
+    .in = gi_mpi_in,
+    .here = gi_mpi_here,
+    .done = gi_mpi_done,
+    .destroy = mpi_destroy,
+};
+
+gable_status gi_mpi_create(gable_context *ctx, const gable_message_passing *m, gable_comm **out)
+{
+  gable_status status = GABLE_OK;
+  gi_mpi *s = NULL;
+  char where[64];
+  GI_ALLOC_ZERO(ctx, s, 1);
+  snprintf(where, sizeof where, "%s/mpi", ctx->where);
+  s->m = *m;
+  s->next_tag = 1;
+  s->comm = (gable_comm){
+      .transport = &gi_transport_mpi, .ctx = ctx, .rank = m->rank, .size = m->ranks, .owned = 1, .state = s};
+  GI_TRY(gi_comm_init(&s->comm, where));
+  *out = &s->comm;
+  s = NULL;
+done:
+  if (s) gi_comm_release(&s->comm);
+  gi_free(ctx, s);
+  return status;
+}

@@ -1,0 +1,204 @@
+/* ranks.c: ranks that are threads of this process: they meet in shared memory, by C11 flags. */
+#include "comm/ranks.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct member {
+  gi_ranks *all;
+  gable_context *ctx;
+  gable_rank_function f;
+  void *user;
+  const char *where;
+  int rank;
+  pthread_t thread;
+} member;
+
+gable_status gi_ranks_wait(gable_comm *comm, atomic_uint *flag, unsigned value, int rank)
+{
+  gable_status status = GABLE_OK;
+  gi_ranks *all = ((gi_ranks_end *)comm->state)->all;
+  unsigned looks = 0;
+  double since = 0.0;
+  while (!gi_reached(flag, value)) {
+    GI_TRY(gi_comm_wait(comm, rank, &looks, &since));
+    if (since == 0.0 || !atomic_load_explicit(&all->line[rank].left, memory_order_acquire)) continue;
+    GI_REQUIRE(gi_reached(flag, value), GABLE_ERR_BACKEND, "rank %d waits for rank %d, which has returned", comm->rank,
+               rank);
+  }
+done:
+  return status;
+}
+
+/* All ranks come to one more step. */
+static gable_status meet(gable_comm *comm)
+{
+  gable_status status = GABLE_OK;
+  gi_ranks_end *end = comm->state;
+  gi_publish(&end->all->line[comm->rank].arrived, ++end->steps);
+  for (int r = 0; r < comm->size; r++) GI_TRY(gi_ranks_wait(comm, &end->all->line[r].arrived, end->steps, r));
+done:
+  return status;
+}
+
+/* Copies what rank r has for this one; *sent: its bytes.  GABLE_ERR_BACKEND when rank r has given up. */
+static gable_status take_block(gable_comm *comm, int r, const gi_blocks *in, int64_t *sent)
+{
+  gable_status status = GABLE_OK;
+  gi_rank_line *line = &((gi_ranks_end *)comm->state)->all->line[r];
+  atomic_fetch_add(&line->readers, 1);
+  const int closed = atomic_load(&line->closed);
+  if (!closed) {
+    *sent = gi_block_bytes(line->out, comm->rank);
+    if (*sent && *sent == gi_block_bytes(in, r) && gi_block(in, r) != gi_block(line->out, comm->rank))
+      memcpy(gi_block(in, r), gi_block(line->out, comm->rank), (size_t)*sent);
+  }
+  atomic_fetch_sub(&line->readers, 1);
+  GI_REQUIRE(!closed, GABLE_ERR_BACKEND, "rank %d has given up, which rank %d waited for", r, comm->rank);
+done:
+  return status;
+}
+
+/* Every rank takes what the others have for it, in place; a rank that gives up waits until nobody reads its blocks. */
+static gable_status ranks_alltoall(gable_comm *comm, const gi_blocks *out, const gi_blocks *in)
+{
+  gable_status status = GABLE_OK;
+  gi_rank_line *own = &((gi_ranks_end *)comm->state)->all->line[comm->rank];
+  int wrong = -1;
+  int64_t sent = 0, mistaken = 0;
+  own->out = out;
+  GI_TRY(meet(comm));
+  for (int r = 0; r < comm->size; r++) {
+    GI_TRY(take_block(comm, r, in, &sent));
+    if (sent == gi_block_bytes(in, r)) continue;
+    wrong = r;
+    mistaken = sent;
+  }
+  GI_TRY(meet(comm)); /* nobody reads out any more */
+  if (wrong >= 0)
+    return gi_raise(GABLE_ERR_BACKEND, __FILE__, __LINE__, __func__,
+                    "rank %d sends %lld bytes where rank %d expects %lld: they call different functions", wrong,
+                    (long long)mistaken, comm->rank, (long long)gi_block_bytes(in, wrong));
+done:
+  if (status) {
+    atomic_store(&own->closed, 1);
+    while (atomic_load(&own->readers)) gi_pause();
+  }
+  return status;
+}
+
+static gable_status run_member(const member *m)
+{
+  gable_status status = GABLE_OK;
+  gi_ranks_end end = {m->all, 0};
+  gable_comm comm = {
+      .transport = &gi_transport_ranks, .ctx = m->ctx, .rank = m->rank, .size = m->all->size, .state = &end};
+  GI_TRY(gi_comm_init(&comm, m->where));
+  GI_TRY(m->f(&comm, m->user));
+done:
+  gi_comm_release(&comm);
+  return status;
+}
+
+/* After this rank's last word, whoever waits for it learns that it has left. */
+static void *run_thread(void *argument)
+{
+  const member *m = argument;
+  gi_rank_line *line = &m->all->line[m->rank];
+  line->returned = run_member(m);
+  if (line->returned) {
+    int nobody = 0;
+    snprintf(line->said, sizeof line->said, "%s", gable_last_error());
+    atomic_compare_exchange_strong(&m->all->first_failure, &nobody, m->rank + 1);
+  }
+  atomic_store_explicit(&line->left, 1, memory_order_release);
+  return NULL;
+}
+
+/* A rank whose thread does not start has left with an error. */
+static void start_members(member *members, int size)
+{
+  for (int r = 1; r < size; r++)
+    if (pthread_create(&members[r].thread, NULL, run_thread, &members[r])) {
+      gi_rank_line *line = &members[r].all->line[r];
+      int nobody = 0;
+      members[r].rank = -1;
+      line->returned = GABLE_ERR_MEMORY;
+      snprintf(line->said, sizeof line->said, "the system gives no thread");
+      atomic_compare_exchange_strong(&members[r].all->first_failure, &nobody, r + 1);
+      atomic_store_explicit(&line->left, 1, memory_order_release);
+    }
+}
+
+static gable_status ranks_run(gable_context *const *ctx, int size, const char *where, gable_rank_function f, void *user)
+{
+  gable_status status = GABLE_OK;
+  member *members = NULL;
+  gi_ranks all = {.ctx = ctx[0], .size = size};
+  GI_ALLOC_ZERO(ctx[0], members, size);
+  GI_ALLOC_ZERO(ctx[0], all.line, size);
+  atomic_init(&all.first_failure, 0);
+  for (int r = 0; r < size; r++)
+    members[r] = (member){.all = &all, .ctx = ctx[r], .f = f, .user = user, .where = where, .rank = r};
+  start_members(members, size);
+  run_thread(&members[0]);
+  for (int r = 1; r < size; r++)
+    if (members[r].rank == r) pthread_join(members[r].thread, NULL);
+  const int failed = atomic_load(&all.first_failure) - 1;
+  if (failed >= 0) {
+    const gi_rank_line *line = &all.line[failed];
+    GI_REQUIRE(0, line->returned, "rank %d: %s", failed, line->said);
+  }
+done:
+  gi_free(ctx[0], all.line);
+  gi_free(ctx[0], members);
+  return status;
+}
+
+/* A comm of one rank with all that it needs. */
+typedef struct self_comm {
+  gable_comm comm;
+  gi_ranks all;
+  gi_ranks_end end;
+  gi_rank_line line;
+} self_comm;
+
+gable_status gi_ranks_self(gable_context *ctx, gable_comm **out)
+{
+  gable_status status = GABLE_OK;
+  self_comm *s = NULL;
+  GI_ALLOC_ZERO(ctx, s, 1);
+  s->all = (gi_ranks){.ctx = ctx, .size = 1, .line = &s->line};
+  s->end = (gi_ranks_end){&s->all, 0};
+  s->comm =
+      (gable_comm){.transport = &gi_transport_ranks, .ctx = ctx, .rank = 0, .size = 1, .owned = 1, .state = &s->end};
+  GI_TRY(gi_comm_init(&s->comm, ctx->where));
+  *out = &s->comm;
+  s = NULL;
+done:
+  if (s) gi_comm_release(&s->comm);
+  gi_free(ctx, s);
+  return status;
+}
+
+static void ranks_destroy(gable_comm *comm)
+{
+  gi_comm_release(comm);
+  gi_free(comm->ctx, comm); /* the first member of self_comm */
+}
+
+const gi_transport gi_transport_ranks = {
+    .name = "ranks",
+    .run = ranks_run,
+    .alltoall = ranks_alltoall,
+    .link_create = gi_ranks_link_create,
+    .link_destroy = gi_ranks_link_destroy,
+    .start = gi_ranks_start,
+    .out = gi_ranks_out,
+    .post = gi_ranks_post,
+    .in = gi_ranks_in,
+    .here = gi_ranks_here,
+    .done = gi_ranks_done,
+    .destroy = ranks_destroy,
+};

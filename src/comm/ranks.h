@@ -1,0 +1,48 @@
+/* ranks.h: what the threads of one gable_comm_run share. */
+#ifndef GI_RANKS_H
+#define GI_RANKS_H
+
+#include "comm/comm.h"
+
+/* Of one rank, read by all; in cache lines of its own. */
+typedef struct gi_rank_line {
+  _Alignas(64) atomic_uint arrived; /* steps of collectives that this rank has come to */
+  atomic_int left;                  /* 1: its function has returned */
+  const gi_blocks *out;             /* of the alltoall under way; not once closed */
+  atomic_int closed, readers;       /* 1: this rank has given up waiting; ranks that read out */
+  gable_status returned;            /* the rank's own until it has left */
+  char said[1024];                  /* its last error */
+} gi_rank_line;
+
+typedef struct gi_ranks {
+  gable_context *ctx; /* of what several ranks hold */
+  int size;
+  gi_rank_line *line;       /* [size] */
+  atomic_int first_failure; /* 1 + the rank whose function failed first; 0: none */
+} gi_ranks;
+
+/* This rank's end. */
+typedef struct gi_ranks_end {
+  gi_ranks *all;
+  unsigned steps; /* of collectives so far */
+} gi_ranks_end;
+
+/* Until *flag has come to value (modulo 2^32), which rank stores. */
+gable_status gi_ranks_wait(gable_comm *comm, atomic_uint *flag, unsigned value, int rank);
+
+static inline int gi_reached(atomic_uint *flag, unsigned value)
+{
+  return (int)(atomic_load_explicit(flag, memory_order_acquire) - value) >= 0;
+}
+
+/* ranks_link.c */
+gable_status gi_ranks_link_create(gable_comm *comm, const gi_link_shape *shape, gi_link **out);
+void gi_ranks_link_destroy(gi_link *link);
+gable_status gi_ranks_start(gi_link *link);
+gable_status gi_ranks_out(gi_link *link, int k, void **message);
+gable_status gi_ranks_post(gi_link *link, int k);
+gable_status gi_ranks_in(gi_link *link, int k, const void **message);
+int gi_ranks_here(gi_link *link, int k);
+void gi_ranks_done(gi_link *link, int k);
+
+#endif

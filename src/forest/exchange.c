@@ -1,0 +1,253 @@
+/* exchange.c: begin sends, end receives.
+ *
+ * begin  1 pack the message to each neighbour and post it
+ *        2 combine the edges within this rank, where the order of sums allows it before the others
+ * end    3 by increasing rank: wait for the neighbour's message and combine it, this rank's own edges in their place */
+#include "forest/plan.h"
+
+#include "device/mirror.h"
+
+/* The side that sends, and the one that receives. */
+static const gi_forest_side *out_side(const gable_plan *p)
+{
+  return p->moves == GABLE_FOREST_BCAST ? &p->forest->roots : &p->forest->leaves;
+}
+
+static const gi_forest_side *in_side(const gable_plan *p)
+{
+  return p->moves == GABLE_FOREST_BCAST ? &p->forest->leaves : &p->forest->roots;
+}
+
+static int64_t stride_of(const gable_plan *p, const gi_forest_side *s)
+{
+  return s == &p->forest->roots ? p->options.root_stride : p->options.leaf_stride;
+}
+
+void gi_open_memory(const gable_exchange *x)
+{
+  const gable_plan *p = x->plan;
+  if (p->options.root_space || p->options.leaf_space) gi_mirror_enter(p->forest->ctx);
+}
+
+void gi_close_memory(const gable_exchange *x)
+{
+  const gable_plan *p = x->plan;
+  if (p->options.root_space || p->options.leaf_space) gi_mirror_leave(p->forest->ctx);
+}
+
+void gi_pack(const gable_exchange *x, const gi_forest_side *s, int64_t stride, int k, const char *array, char *message)
+{
+  const gable_plan *p = x->plan;
+  const gik_map *from = &s->map[k];
+  const gik_map whole = {.kind = GIK_MAP_CONTIGUOUS, .n = from->n};
+  for (int64_t f = 0; f < p->options.fields; f++)
+    gik_combine_maps(p->copy, message + f * from->n * p->item, &whole, array + f * stride * p->item, from,
+                     p->options.count);
+}
+
+void gi_unpack(const gable_exchange *x, const gi_forest_side *s, int64_t stride, int k, const gik_combine *c,
+               char *array, const char *message)
+{
+  const gable_plan *p = x->plan;
+  const gik_map *to = &s->map[k];
+  const gik_map whole = {.kind = GIK_MAP_CONTIGUOUS, .n = to->n};
+  for (int64_t f = 0; f < p->options.fields; f++)
+    gik_combine_maps(c, array + f * stride * p->item, to, message + f * to->n * p->item, &whole, p->options.count);
+}
+
+/* This rank's leaves of its own roots. */
+static void combine_local(const gable_exchange *x)
+{
+  const gable_plan *p = x->plan;
+  const gi_forest_side *out = out_side(p), *in = in_side(p);
+  if (out->self < 0) return;
+  for (int64_t f = 0; f < p->options.fields; f++)
+    gik_combine_maps(p->combine, x->to + f * stride_of(p, in) * p->item, &in->map[in->self],
+                     x->from + f * stride_of(p, out) * p->item, &out->map[out->self], p->options.count);
+}
+
+/* Whether the local edges may come first. */
+static int local_first(const gable_plan *p)
+{
+  return p->moves == GABLE_FOREST_BCAST || (p->moves == GABLE_FOREST_REDUCE && p->forest->self_first);
+}
+
+static gable_status send_all(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  const gable_plan *p = x->plan;
+  const gi_transport *t = p->forest->comm->transport;
+  const gi_forest_side *s = out_side(p);
+  for (int k = 0; k < s->n; k++) {
+    void *message = NULL;
+    const int m = gi_link_number(s, k);
+    if (k == s->self) continue;
+    GI_TRY(t->out(x->link, m, &message));
+    gi_open_memory(x);
+    gi_pack(x, s, stride_of(p, s), k, x->from, message);
+    gi_close_memory(x);
+    GI_TRY(t->post(x->link, m));
+  }
+done:
+  return status;
+}
+
+/* An array of the caller's is there, and on the mirror where it is said to be. */
+static gable_status check_array(const gable_exchange *x, const gi_forest_side *s, const void *array, const char *name)
+{
+  gable_status status = GABLE_OK;
+  const gable_plan *p = x->plan;
+  const int roots = s == &p->forest->roots;
+  const int64_t items = roots ? p->forest->n_roots : p->forest->leaf_space;
+  if (!s->n) goto done;
+  GI_REQUIRE(array, GABLE_ERR_ARGUMENT, "%s is NULL", name);
+  if ((roots ? p->options.root_space : p->options.leaf_space) == GABLE_SPACE_DEVICE)
+    GI_TRY(gi_mirror_require(p->forest->ctx, array,
+                             (size_t)(((p->options.fields - 1) * stride_of(p, s) + items) * p->item), name));
+done:
+  return status;
+}
+
+gable_status gi_exchange_begin(gable_exchange *x, const void *from, void *to, void *update)
+{
+  gable_status status = GABLE_OK;
+  const gable_plan *p = x->plan;
+  const gi_transport *t = p->forest->comm->transport;
+  GI_REQUIRE(x->phase == GI_IDLE, GABLE_ERR_STATE,
+             x->phase == GI_BROKEN ? "the exchange has failed before" : "the exchange has not ended");
+  GI_TRY(check_array(x, out_side(p), from, "what is sent"));
+  GI_TRY(check_array(x, in_side(p), to, "what is received"));
+  if (p->moves == GABLE_FOREST_FETCH) GI_TRY(check_array(x, &p->forest->leaves, update, "update"));
+  x->from = from;
+  x->to = to;
+  x->update = update;
+  x->phase = GI_BROKEN; /* until all is sent */
+  GI_TRY(t->start(x->link));
+  if (x->reply) GI_TRY(t->start(x->reply));
+  GI_TRY(send_all(x));
+  if (local_first(p)) {
+    gi_open_memory(x);
+    combine_local(x);
+    gi_close_memory(x);
+  }
+  x->phase = GI_SENT;
+  if (x->reply) gi_comm_poll_add(p->forest->comm, &x->poll);
+done:
+  return status;
+}
+
+static gable_status receive_all(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  const gable_plan *p = x->plan;
+  const gi_transport *t = p->forest->comm->transport;
+  const gi_forest_side *s = in_side(p);
+  const int local = !local_first(p);
+  for (int k = 0; k < s->n; k++) {
+    const void *message = NULL;
+    const int m = gi_link_number(s, k);
+    if (k != s->self) GI_TRY(t->in(x->link, m, &message));
+    gi_open_memory(x);
+    if (message)
+      gi_unpack(x, s, stride_of(p, s), k, p->combine, x->to, message);
+    else if (local)
+      combine_local(x);
+    gi_close_memory(x);
+    if (message) t->done(x->link, m);
+  }
+done:
+  return status;
+}
+
+gable_status gi_exchange_end(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(x->phase != GI_IDLE, GABLE_ERR_STATE, "the exchange has not begun");
+  GI_REQUIRE(x->phase != GI_BROKEN, GABLE_ERR_STATE, "the exchange has failed before");
+  if (x->reply) {
+    gi_comm_poll_remove(x->plan->forest->comm, &x->poll);
+    const gi_phase phase = x->phase;
+    x->phase = GI_BROKEN;
+    if (phase == GI_SENT) GI_TRY(gi_fetch_roots(x));
+    GI_TRY(gi_fetch_leaves(x));
+  } else {
+    x->phase = GI_BROKEN;
+    GI_TRY(receive_all(x));
+  }
+  x->phase = GI_IDLE;
+done:
+  return status;
+}
+
+/* Bytes of each message and the ranks at its other end; ranks and bytes [s->n]. */
+static int link_side(const gable_plan *p, const gi_forest_side *s, int *ranks, int64_t *bytes)
+{
+  int n = 0;
+  for (int k = 0; k < s->n; k++) {
+    if (k == s->self) continue;
+    ranks[n] = s->rank[k];
+    bytes[n++] = s->map[k].n * p->item * p->options.fields;
+  }
+  return n;
+}
+
+typedef struct shapes {
+  int *root_rank, *leaf_rank;
+  int64_t *root_bytes, *leaf_bytes;
+} shapes;
+
+static gable_status make_exchange(gable_plan *p, shapes *w, gable_exchange **out)
+{
+  gable_status status = GABLE_OK;
+  const gable_forest *f = p->forest;
+  GI_ALLOC(f->ctx, w->root_rank, f->roots.n);
+  GI_ALLOC(f->ctx, w->root_bytes, f->roots.n);
+  GI_ALLOC(f->ctx, w->leaf_rank, f->leaves.n);
+  GI_ALLOC(f->ctx, w->leaf_bytes, f->leaves.n);
+  GI_ALLOC_ZERO(f->ctx, *out, 1);
+done:
+  return status;
+}
+
+gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange **out)
+{
+  gable_status status = GABLE_OK;
+  const gable_forest *f = plan->forest;
+  gable_comm *comm = f->comm;
+  gable_exchange *x = NULL;
+  shapes w = {NULL, NULL, NULL, NULL};
+  GI_AGREE(comm, make_exchange(plan, &w, &x));
+  x->poll.poll = gi_fetch_poll;
+  x->plan = plan;
+  x->stream = stream;
+  plan->references++;
+  const int n_roots = link_side(plan, &f->roots, w.root_rank, w.root_bytes);
+  const int n_leaves = link_side(plan, &f->leaves, w.leaf_rank, w.leaf_bytes);
+  const gi_link_shape down = {n_roots, n_leaves, w.root_rank, w.leaf_rank, w.root_bytes, w.leaf_bytes};
+  const gi_link_shape up = {n_leaves, n_roots, w.leaf_rank, w.root_rank, w.leaf_bytes, w.root_bytes};
+  GI_TRY(comm->transport->link_create(comm, plan->moves == GABLE_FOREST_BCAST ? &down : &up, &x->link));
+  if (plan->moves == GABLE_FOREST_FETCH) GI_TRY(comm->transport->link_create(comm, &down, &x->reply));
+  *out = x;
+  x = NULL;
+done:
+  if (x && x->plan)
+    gi_exchange_destroy(x);
+  else
+    gi_free(comm->ctx, x);
+  gi_free(comm->ctx, w.root_rank);
+  gi_free(comm->ctx, w.root_bytes);
+  gi_free(comm->ctx, w.leaf_rank);
+  gi_free(comm->ctx, w.leaf_bytes);
+  return status;
+}
+
+void gi_exchange_destroy(gable_exchange *x)
+{
+  gable_plan *plan = x->plan;
+  gable_comm *comm = plan->forest->comm;
+  gi_comm_poll_remove(comm, &x->poll);
+  if (x->link) comm->transport->link_destroy(x->link);
+  if (x->reply) comm->transport->link_destroy(x->reply);
+  gi_free(comm->ctx, x);
+  gi_forest_plan_release(plan);
+}

@@ -1,0 +1,96 @@
+/* global.c: forests whose roots are numbered over all ranks, and the patterns that follow from a number of roots. */
+#include "forest/algebra.h"
+
+/* first [size + 1]: of the roots of each rank, in order. */
+static gable_status layout(gable_comm *comm, int64_t n_roots, int64_t **first)
+{
+  gable_status status = GABLE_OK;
+  gable_status local = GABLE_OK;
+  *first = gi_alloc(comm->ctx, comm->size + 1, sizeof **first);
+  if (!*first) local = gi_raise(GABLE_ERR_MEMORY, __FILE__, __LINE__, __func__, "out of memory for a layout");
+  if (!local && n_roots < 0)
+    local = gi_raise(GABLE_ERR_ARGUMENT, __FILE__, __LINE__, __func__, "%lld roots", (long long)n_roots);
+  GI_TRY(gi_comm_agree(comm, local));
+  GI_TRY(gi_comm_allgather(comm, &n_roots, sizeof n_roots, *first + 1));
+  (*first)[0] = 0;
+  for (int r = 0; r < comm->size; r++) (*first)[r + 1] += (*first)[r];
+done:
+  return status;
+}
+
+/* The rank of a global number: the last one whose first is not beyond it. */
+static gable_root find_root(const int64_t *first, int size, int64_t global)
+{
+  int lo = 0, hi = size;
+  while (hi - lo > 1) {
+    const int mid = lo + (hi - lo) / 2;
+    if (first[mid] <= global)
+      lo = mid;
+    else
+      hi = mid;
+  }
+  return (gable_root){lo, global - first[lo]};
+}
+
+static gable_status find_roots(gable_comm *comm, const int64_t *first, int64_t n, const int64_t *global,
+                               gable_root **root)
+{
+  gable_status status = GABLE_OK;
+  const int64_t all = first[comm->size];
+  GI_REQUIRE(n >= 0 && (global || !n), GABLE_ERR_ARGUMENT, n < 0 ? "%lld leaves" : "%lld leaves, and global is NULL",
+             (long long)n);
+  GI_ALLOC(comm->ctx, *root, n);
+  for (int64_t i = 0; i < n; i++) {
+    GI_REQUIRE(global[i] >= 0 && global[i] < all, GABLE_ERR_ARGUMENT, "leaf %lld: no root %lld of %lld", (long long)i,
+               (long long)global[i], (long long)all);
+    (*root)[i] = find_root(first, comm->size, global[i]);
+  }
+done:
+  return status;
+}
+
+gable_status gi_forest_global(gable_comm *comm, int64_t n_roots, int64_t n_leaves, const int64_t *leaf,
+                              const int64_t *global, gable_forest **out)
+{
+  gable_status status = GABLE_OK;
+  int64_t *first = NULL;
+  gable_root *root = NULL;
+  GI_TRY(layout(comm, n_roots, &first));
+  GI_AGREE(comm, find_roots(comm, first, n_leaves, global, &root));
+  GI_TRY(gi_forest_create(comm, n_roots, n_leaves, leaf, root, out));
+done:
+  gi_free(comm->ctx, first);
+  gi_free(comm->ctx, root);
+  return status;
+}
+
+/* The roots of all leaves of the pattern on this rank. */
+static gable_status pattern_roots(gable_comm *comm, gable_pattern pattern, int64_t n, const int64_t *first,
+                                  int64_t *n_leaves, gable_root **root)
+{
+  gable_status status = GABLE_OK;
+  const int exchange = pattern == GABLE_PATTERN_ALLTOALL;
+  const int taker = pattern == GABLE_PATTERN_ALLGATHER || comm->rank == 0;
+  *n_leaves = exchange ? n * comm->size : taker ? first[comm->size] : 0;
+  GI_REQUIRE(!exchange || first[comm->size] == *n_leaves * comm->size, GABLE_ERR_ARGUMENT,
+             "alltoall: rank %d brings %lld roots a rank, others another number", comm->rank, (long long)n);
+  GI_ALLOC(comm->ctx, *root, *n_leaves);
+  for (int64_t i = 0; i < *n_leaves; i++)
+    (*root)[i] = exchange ? (gable_root){(int32_t)(i / n), comm->rank * n + i % n} : find_root(first, comm->size, i);
+done:
+  return status;
+}
+
+gable_status gi_forest_pattern(gable_comm *comm, gable_pattern pattern, int64_t n, gable_forest **out)
+{
+  gable_status status = GABLE_OK;
+  int64_t *first = NULL, n_leaves = 0, n_roots = pattern == GABLE_PATTERN_ALLTOALL ? n * comm->size : n;
+  gable_root *root = NULL;
+  GI_TRY(layout(comm, n_roots, &first));
+  GI_AGREE(comm, pattern_roots(comm, pattern, n, first, &n_leaves, &root));
+  GI_TRY(gi_forest_create(comm, n_roots, n_leaves, NULL, root, out));
+done:
+  gi_free(comm->ctx, first);
+  gi_free(comm->ctx, root);
+  return status;
+}

@@ -1,0 +1,240 @@
+/* graph.c: a forest from (rank, root) pairs.
+ *
+ *   1  each rank checks its leaves and sorts its edges by (rank of the root, position)
+ *   2  ranks tell each other how many edges they share, and then which roots
+ *   3  each rank finds the map of each neighbour's indices
+ *
+ * After each step that can fail on one rank alone, all agree. */
+#include "forest/graph.h"
+
+#include <string.h>
+
+gable_status gi_trade(gable_comm *comm, const int64_t *out, const int64_t *in, size_t bytes, const void *from, void *to)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = comm->ctx;
+  int64_t *at = NULL;
+  const int n = comm->size;
+  GI_ALLOC(ctx, at, 4 * (int64_t)n);
+done:
+  status = gi_comm_agree(comm, status);
+  if (!status) {
+    int64_t sent = 0, received = 0;
+    for (int r = 0; r < n; r++) {
+      at[r] = sent * (int64_t)bytes;
+      at[n + r] = out[r] * (int64_t)bytes;
+      at[2 * n + r] = received * (int64_t)bytes;
+      at[3 * n + r] = in[r] * (int64_t)bytes;
+      sent += out[r];
+      received += in[r];
+    }
+    union {
+      const void *in;
+      char *out;
+    } source = {from}; /* alltoall reads what goes out */
+    const gi_blocks give = {source.out, at, at + n}, take = {to, at + 2 * n, at + 3 * n};
+    status = comm->transport->alltoall(comm, &give, &take);
+  }
+  gi_free(ctx, at);
+  return status;
+}
+
+gable_status gi_trade_counts(gable_comm *comm, const int64_t *out, int64_t *in)
+{
+  gable_status status = GABLE_OK;
+  int64_t *one = NULL;
+  GI_ALLOC(comm->ctx, one, comm->size);
+done:
+  status = gi_comm_agree(comm, status);
+  if (!status) {
+    for (int r = 0; r < comm->size; r++) one[r] = 1;
+    status = gi_trade(comm, one, one, sizeof *in, out, in);
+  }
+  gi_free(comm->ctx, one);
+  return status;
+}
+
+/* What one rank brings; given: the caller's. */
+typedef struct edges {
+  int64_t n_roots, n;
+  const int64_t *leaf;
+  const gable_root *root;
+  int64_t *position, *order, *room; /* [n] */
+  int64_t *counts, *incoming;       /* [size] edges with roots, and with leaves, of each rank */
+  int64_t *all_roots;               /* [size] n_roots of each rank */
+} edges;
+
+static int64_t position_of(const edges *e, int64_t i)
+{
+  return e->leaf ? e->leaf[i] : i;
+}
+
+/* Leaves are where they may be, and each place is taken once. */
+static gable_status check_leaves(gable_comm *comm, edges *e)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(e->n_roots >= 0 && e->n >= 0, GABLE_ERR_ARGUMENT, "%lld roots, %lld leaves", (long long)e->n_roots,
+             (long long)e->n);
+  GI_REQUIRE(e->root || !e->n, GABLE_ERR_ARGUMENT, "root is NULL");
+  GI_ALLOC(comm->ctx, e->position, e->n);
+  GI_ALLOC(comm->ctx, e->order, e->n);
+  GI_ALLOC(comm->ctx, e->room, e->n);
+  GI_ALLOC_ZERO(comm->ctx, e->counts, comm->size);
+  GI_ALLOC_ZERO(comm->ctx, e->incoming, comm->size);
+  GI_ALLOC_ZERO(comm->ctx, e->all_roots, comm->size);
+  for (int64_t i = 0; i < e->n; i++) {
+    e->position[i] = position_of(e, i);
+    GI_REQUIRE(e->position[i] >= 0, GABLE_ERR_ARGUMENT, "leaf %lld has position %lld", (long long)i,
+               (long long)e->position[i]);
+    GI_REQUIRE(e->root[i].rank >= 0 && e->root[i].rank < comm->size, GABLE_ERR_ARGUMENT,
+               "leaf %lld has its root on rank %d of %d", (long long)i, (int)e->root[i].rank, comm->size);
+  }
+  gi_sort_order(e->position, e->n, e->order, e->room);
+  for (int64_t k = 1; k < e->n; k++)
+    GI_REQUIRE(e->position[e->order[k - 1]] != e->position[e->order[k]], GABLE_ERR_ARGUMENT,
+               "leaves %lld and %lld have the same position %lld", (long long)e->order[k - 1], (long long)e->order[k],
+               (long long)e->position[e->order[k]]);
+done:
+  return status;
+}
+
+/* The leaves side: edges by (rank, position), from order, which is by position. */
+static gable_status build_leaves(gable_forest *f, edges *e)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = f->ctx;
+  int64_t *index = NULL;
+  for (int64_t i = 0; i < e->n; i++) {
+    const gable_root r = e->root[i];
+    GI_REQUIRE(r.index >= 0 && r.index < e->all_roots[r.rank], GABLE_ERR_ARGUMENT,
+               "leaf %lld at position %lld: rank %d has %lld roots, and no root %lld", (long long)i,
+               (long long)e->position[i], (int)r.rank, (long long)e->all_roots[r.rank], (long long)r.index);
+    e->counts[r.rank]++;
+  }
+  f->leaf_space = e->n ? e->position[e->order[e->n - 1]] + 1 : 0;
+  GI_ALLOC(ctx, index, e->n);
+  GI_ALLOC(ctx, f->leaf_root, e->n);
+  GI_TRY(gi_forest_side_init(ctx, &f->leaves, f->comm->rank, f->comm->size, e->counts, index));
+  index = NULL;
+  int64_t *next = e->incoming; /* free until counts are traded */
+  for (int k = 0; k < f->leaves.n; k++) next[f->leaves.rank[k]] = f->leaves.ptr[k];
+  for (int64_t k = 0; k < e->n; k++) {
+    const int64_t i = e->order[k], at = next[e->root[i].rank]++;
+    f->leaves.index[at] = e->position[i];
+    f->leaf_root[at] = e->root[i].index;
+  }
+done:
+  gi_free(ctx, index);
+  return status;
+}
+
+/* Degrees, and whether roots meet more than once; seen [n_roots] of zeros. */
+static gable_status look_at_roots(gable_forest *f)
+{
+  gable_status status = GABLE_OK;
+  const gi_forest_side *s = &f->roots;
+  int64_t *seen = NULL, *degree = NULL;
+  GI_ALLOC(f->ctx, f->apart, s->n);
+  GI_ALLOC_ZERO(f->ctx, seen, f->n_roots);
+  GI_ALLOC_ZERO(f->ctx, degree, f->n_roots);
+  f->self_first = 1;
+  for (int k = 0; k < s->n; k++) {
+    f->apart[k] = 1;
+    for (int64_t e = s->ptr[k]; e < s->ptr[k + 1]; e++) {
+      const int64_t r = s->index[e];
+      if (seen[r] == k + 1) f->apart[k] = 0;
+      if (k == s->self && degree[r] && seen[r] != k + 1) f->self_first = 0;
+      seen[r] = k + 1;
+      if (++degree[r] > f->max_degree) f->max_degree = degree[r];
+    }
+  }
+done:
+  gi_free(f->ctx, seen);
+  gi_free(f->ctx, degree);
+  return status;
+}
+
+/* Maps of both sides. */
+static gable_status build_maps(gable_forest *f)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(gi_forest_side_maps(f->ctx, &f->leaves));
+  GI_TRY(gi_forest_side_maps(f->ctx, &f->roots));
+  GI_TRY(look_at_roots(f));
+done:
+  return status;
+}
+
+/* The roots side: room for what the ranks with leaves say. */
+static gable_status make_roots(gable_forest *f, const edges *e)
+{
+  gable_status status = GABLE_OK;
+  int64_t *index = NULL, n = 0;
+  for (int r = 0; r < f->comm->size; r++) n += e->incoming[r];
+  GI_ALLOC(f->ctx, index, n);
+  GI_TRY(gi_forest_side_init(f->ctx, &f->roots, f->comm->rank, f->comm->size, e->incoming, index));
+  index = NULL;
+done:
+  gi_free(f->ctx, index);
+  return status;
+}
+
+static gable_status make_forest(gable_comm *comm, const edges *e, gable_forest **out)
+{
+  gable_status status = GABLE_OK;
+  gable_forest *f = NULL;
+  GI_ALLOC_ZERO(comm->ctx, f, 1);
+  *f = (gable_forest){.comm = comm, .ctx = comm->ctx, .references = 1, .n_roots = e->n_roots, .n_leaves = e->n};
+  *out = f;
+done:
+  return status;
+}
+
+gable_status gi_forest_create(gable_comm *comm, int64_t n_roots, int64_t n_leaves, const int64_t *leaf,
+                              const gable_root *root, gable_forest **out)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = comm->ctx;
+  edges e = {.n_roots = n_roots, .n = n_leaves, .leaf = leaf, .root = root};
+  gable_forest *f = NULL;
+  GI_AGREE(comm, check_leaves(comm, &e));
+  GI_TRY(gi_comm_allgather(comm, &n_roots, sizeof n_roots, e.all_roots));
+  GI_AGREE(comm, make_forest(comm, &e, &f));
+  GI_AGREE(comm, build_leaves(f, &e));
+  GI_TRY(gi_trade_counts(comm, e.counts, e.incoming));
+  GI_AGREE(comm, make_roots(f, &e));
+  GI_TRY(gi_trade(comm, e.counts, e.incoming, sizeof *f->leaf_root, f->leaf_root, f->roots.index));
+  GI_AGREE(comm, build_maps(f));
+  *out = f;
+  f = NULL;
+done:
+  gi_forest_release(f);
+  gi_free(ctx, e.position);
+  gi_free(ctx, e.order);
+  gi_free(ctx, e.room);
+  gi_free(ctx, e.counts);
+  gi_free(ctx, e.incoming);
+  gi_free(ctx, e.all_roots);
+  return status;
+}
+
+void gi_forest_release(gable_forest *f)
+{
+  if (!f || --f->references) return;
+  gable_context *ctx = f->ctx;
+  gi_forest_release(f->multi);
+  gi_forest_side_release(ctx, &f->leaves);
+  gi_forest_side_release(ctx, &f->roots);
+  gi_free(ctx, f->leaf_root);
+  gi_free(ctx, f->apart);
+  gi_free(ctx, f);
+}
+
+void gi_forest_edges(const gable_forest *f, int64_t *leaf, gable_root *root)
+{
+  for (int k = 0; k < f->leaves.n; k++)
+    for (int64_t e = f->leaves.ptr[k]; e < f->leaves.ptr[k + 1]; e++) {
+      if (leaf) leaf[e] = f->leaves.index[e];
+      if (root) root[e] = (gable_root){f->leaves.rank[k], f->leaf_root[e]};
+    }
+}

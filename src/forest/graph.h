@@ -1,0 +1,59 @@
+/* graph.h: a star forest as one rank knows it.
+ *
+ * Two sides.  leaves: this rank's leaves by the rank of their roots.  roots: this rank's roots, once for each edge, by
+ * the rank of the leaf.  The edges between two ranks stand in one order on both, by the leaf's position: edge e of
+ * neighbour k is index[ptr[k] + e], here a position, there the root.  That is also the order of sums. */
+#ifndef GI_FOREST_GRAPH_H
+#define GI_FOREST_GRAPH_H
+
+#include <gable/forest.h>
+
+#include "comm/comm.h"
+#include "kernels/forest/index_map.h"
+
+typedef struct gi_forest_side {
+  int n;          /* neighbours, by increasing rank */
+  int self;       /* which of them is this rank, -1: none */
+  int *rank;      /* [n] */
+  int64_t *ptr;   /* [n + 1] */
+  int64_t *index; /* [ptr[n]] */
+  gik_map *map;   /* [n], of the indices */
+  int64_t *runs;  /* what maps of runs point to */
+} gi_forest_side;
+
+struct gable_forest {
+  gable_comm *comm;
+  gable_context *ctx;
+  int references; /* of the caller and of plans */
+  int64_t n_roots, n_leaves, leaf_space, max_degree;
+  gi_forest_side leaves, roots;
+  int64_t *leaf_root;   /* [n_leaves] the index of each leaf's root, in the order of leaves.index */
+  unsigned char *apart; /* [roots.n] 1: no root twice among this neighbour's edges */
+  int self_first;       /* no root of a local edge has a leaf on a lower rank */
+  gable_forest *multi;  /* gable_forest_multi, once a plan has needed it */
+};
+
+/* gable_forest_create without a check for NULL; leaf and root may be the caller's or a temporary. */
+gable_status gi_forest_create(gable_comm *comm, int64_t n_roots, int64_t n_leaves, const int64_t *leaf,
+                              const gable_root *root, gable_forest **out);
+void gi_forest_release(gable_forest *f); /* one reference less; NULL is fine */
+
+/* This rank's edges: leaf positions and roots in the order of the leaves side; arrays [n_leaves] of the caller's. */
+void gi_forest_edges(const gable_forest *f, int64_t *leaf, gable_root *root);
+
+/* side.c: edges [size] with each rank; index [their sum], by rank, moves in on success. */
+gable_status gi_forest_side_init(gable_context *ctx, gi_forest_side *s, int own, int size, const int64_t *edges,
+                                 int64_t *index);
+gable_status gi_forest_side_maps(gable_context *ctx, gi_forest_side *s);
+void gi_forest_side_release(gable_context *ctx, gi_forest_side *s);
+
+/* sort.c: order [n]: the numbers 0 to n-1 by increasing key, equal ones in their order; room [n]. */
+void gi_sort_order(const int64_t *key, int64_t n, int64_t *order, int64_t *room);
+
+/* Collective: out[r] of each rank to in[rank] of rank r; and out[r] elements of from, by rank, to each rank, in[r] into
+ * to. */
+gable_status gi_trade_counts(gable_comm *comm, const int64_t *out, int64_t *in);
+gable_status gi_trade(gable_comm *comm, const int64_t *out, const int64_t *in, size_t bytes, const void *from,
+                      void *to);
+
+#endif

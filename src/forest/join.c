@@ -1,0 +1,121 @@
+/* join.c: several forests in one: concatenated, merged; and the forest of the ranks themselves. */
+#include <string.h>
+
+#include "forest/algebra.h"
+
+/* base [n * size]: where the roots of f[k] on rank r begin. */
+static gable_status check_parts(int64_t n, const gable_forest *const *f, gable_roots roots, const int64_t *offset,
+                                int64_t **base, gi_edge_list *l)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = f[0]->ctx;
+  int64_t edges = 0;
+  GI_REQUIRE(roots == GABLE_ROOTS_SHARED || roots == GABLE_ROOTS_LOCAL, GABLE_ERR_ARGUMENT, "no kind of roots %d",
+             (int)roots);
+  for (int64_t k = 0; k < n; k++) {
+    GI_REQUIRE(f[k]->comm == f[0]->comm, GABLE_ERR_MISMATCH, "forest %lld has another comm", (long long)k);
+    GI_REQUIRE(roots == GABLE_ROOTS_LOCAL || f[k]->n_roots == f[0]->n_roots, GABLE_ERR_ARGUMENT,
+               "forest %lld has %lld roots, forest 0 has %lld: they share none", (long long)k, (long long)f[k]->n_roots,
+               (long long)f[0]->n_roots);
+    GI_REQUIRE(offset[k] >= 0, GABLE_ERR_ARGUMENT, "offset[%lld] = %lld", (long long)k, (long long)offset[k]);
+    edges += f[k]->n_leaves;
+  }
+  GI_ALLOC_ZERO(ctx, *base, (n + 1) * f[0]->comm->size);
+  GI_TRY(gi_edge_list_init(ctx, l, edges));
+done:
+  return status;
+}
+
+gable_status gi_forest_concatenate(int64_t n, const gable_forest *const *f, gable_roots roots, const int64_t *offset,
+                                   gable_forest **out)
+{
+  gable_status status = GABLE_OK;
+  gable_comm *comm = f[0]->comm;
+  const int size = comm->size;
+  gi_edge_list l = {0, NULL, NULL};
+  int64_t *base = NULL, n_roots = f[0]->n_roots;
+  GI_AGREE(comm, check_parts(n, f, roots, offset, &base, &l));
+  for (int64_t k = 0; k < n && roots == GABLE_ROOTS_LOCAL; k++) {
+    GI_TRY(gi_comm_allgather(comm, &f[k]->n_roots, sizeof n_roots, base + (k + 1) * size));
+    for (int r = 0; r < size; r++) base[(k + 1) * size + r] += base[k * size + r];
+  }
+  if (roots == GABLE_ROOTS_LOCAL) n_roots = base[n * size + comm->rank];
+  for (int64_t k = 0; k < n; k++) {
+    gi_forest_edges(f[k], l.leaf + l.n, l.root + l.n);
+    for (int64_t e = l.n; e < l.n + f[k]->n_leaves; e++) {
+      l.leaf[e] += offset[k];
+      l.root[e].index += base[k * size + l.root[e].rank];
+    }
+    l.n += f[k]->n_leaves;
+  }
+  GI_TRY(gi_forest_create(comm, n_roots, l.n, l.leaf, l.root, out));
+done:
+  gi_free(comm->ctx, base);
+  gi_edge_list_release(comm->ctx, &l);
+  return status;
+}
+
+static gable_status make_merge(const gable_forest *a, const gable_forest *b, unsigned char **taken, gi_edge_list *l)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(a->comm == b->comm, GABLE_ERR_MISMATCH, "the forests have different comms");
+  GI_REQUIRE(a->n_roots == b->n_roots, GABLE_ERR_ARGUMENT, "forests of %lld and %lld roots", (long long)a->n_roots,
+             (long long)b->n_roots);
+  GI_ALLOC_ZERO(a->ctx, *taken, a->leaf_space);
+  GI_TRY(gi_edge_list_init(a->ctx, l, a->n_leaves + b->n_leaves));
+done:
+  return status;
+}
+
+gable_status gi_forest_merge(const gable_forest *a, const gable_forest *b, gable_forest **out)
+{
+  gable_status status = GABLE_OK;
+  gi_edge_list l = {0, NULL, NULL};
+  unsigned char *taken = NULL;
+  GI_AGREE(a->comm, make_merge(a, b, &taken, &l));
+  gi_forest_edges(b, l.leaf, l.root);
+  l.n = b->n_leaves;
+  for (int64_t e = 0; e < l.n; e++)
+    if (l.leaf[e] < a->leaf_space) taken[l.leaf[e]] = 1;
+  for (int k = 0; k < a->leaves.n; k++)
+    for (int64_t e = a->leaves.ptr[k]; e < a->leaves.ptr[k + 1]; e++)
+      if (!taken[a->leaves.index[e]])
+        gi_edge_list_add(&l, a->leaves.index[e], (gable_root){a->leaves.rank[k], a->leaf_root[e]});
+  GI_TRY(gi_forest_create(a->comm, a->n_roots, l.n, l.leaf, l.root, out));
+done:
+  gi_free(a->ctx, taken);
+  gi_edge_list_release(a->ctx, &l);
+  return status;
+}
+
+/* numbers [roots.n], got [leaves.n]; counts [size] each */
+static gable_status make_ranks(const gable_forest *f, int64_t **room, gi_edge_list *l)
+{
+  gable_status status = GABLE_OK;
+  GI_ALLOC_ZERO(f->ctx, *room, 2 * (int64_t)f->comm->size + f->roots.n + f->leaves.n);
+  GI_TRY(gi_edge_list_init(f->ctx, l, f->leaves.n));
+done:
+  return status;
+}
+
+gable_status gi_forest_ranks(const gable_forest *f, gable_forest **out)
+{
+  gable_status status = GABLE_OK;
+  const int size = f->comm->size;
+  gi_edge_list l = {0, NULL, NULL};
+  int64_t *room = NULL;
+  GI_AGREE(f->comm, make_ranks(f, &room, &l));
+  int64_t *counts_out = room, *counts_in = room + size, *number = room + 2 * size, *got = number + f->roots.n;
+  for (int k = 0; k < f->roots.n; k++) {
+    counts_out[f->roots.rank[k]] = 1;
+    number[k] = k;
+  }
+  for (int k = 0; k < f->leaves.n; k++) counts_in[f->leaves.rank[k]] = 1;
+  GI_TRY(gi_trade(f->comm, counts_out, counts_in, sizeof *number, number, got));
+  for (int k = 0; k < f->leaves.n; k++) gi_edge_list_add(&l, k, (gable_root){f->leaves.rank[k], got[k]});
+  GI_TRY(gi_forest_create(f->comm, f->roots.n, l.n, l.leaf, l.root, out));
+done:
+  gi_free(f->ctx, room);
+  gi_edge_list_release(f->ctx, &l);
+  return status;
+}

@@ -1,0 +1,139 @@
+/* matching.c: leaves find their roots by keys.  Key k is known to rank k modulo size, the directory:
+ *
+ *   1  roots tell the directory (key, rank, index); it sorts them and refuses a key that comes twice
+ *   2  leaves ask it for their keys; it answers with (rank, index) */
+#include "forest/algebra.h"
+
+typedef struct place {
+  int64_t key, rank, index;
+} place;
+
+/* Keys of one kind on their way to the directory. */
+typedef struct letters {
+  int64_t n;                   /* of this rank */
+  int64_t *to, *from;          /* [size] counts */
+  int64_t *position;           /* [n] where each stands in what is sent */
+  place *sent, *got, *answers; /* [n], [received], [n] */
+  int64_t received;
+} letters;
+
+static void release(gable_context *ctx, letters *l)
+{
+  gi_free(ctx, l->to);
+  gi_free(ctx, l->from);
+  gi_free(ctx, l->position);
+  gi_free(ctx, l->sent);
+  gi_free(ctx, l->got);
+  gi_free(ctx, l->answers);
+}
+
+static gable_status sort_letters(gable_comm *comm, letters *l, int64_t n, const int64_t *key, const char *what)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = comm->ctx;
+  int64_t *next = NULL;
+  GI_REQUIRE(n >= 0 && (key || !n), GABLE_ERR_ARGUMENT, "%lld keys of %s", (long long)n, what);
+  l->n = n;
+  GI_ALLOC_ZERO(ctx, l->to, comm->size);
+  GI_ALLOC_ZERO(ctx, l->from, comm->size);
+  GI_ALLOC(ctx, l->position, n);
+  GI_ALLOC(ctx, l->sent, n);
+  GI_ALLOC(ctx, l->answers, n);
+  GI_ALLOC_ZERO(ctx, next, comm->size + 1);
+  for (int64_t i = 0; i < n; i++) {
+    GI_REQUIRE(key[i] >= 0, GABLE_ERR_ARGUMENT, "%s %lld has key %lld", what, (long long)i, (long long)key[i]);
+    l->to[key[i] % comm->size]++;
+  }
+  for (int r = 0; r < comm->size; r++) next[r + 1] = next[r] + l->to[r];
+  for (int64_t i = 0; i < n; i++) {
+    l->position[i] = next[key[i] % comm->size]++;
+    l->sent[l->position[i]] = (place){key[i], comm->rank, i};
+  }
+done:
+  gi_free(ctx, next);
+  return status;
+}
+
+static gable_status make_room(gable_comm *comm, letters *l)
+{
+  gable_status status = GABLE_OK;
+  for (int r = 0; r < comm->size; r++) l->received += l->from[r];
+  GI_ALLOC(comm->ctx, l->got, l->received);
+done:
+  return status;
+}
+
+/* Collective: what each rank's letters bring to this directory. */
+static gable_status deliver(gable_comm *comm, letters *l)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(gi_trade_counts(comm, l->to, l->from));
+  GI_AGREE(comm, make_room(comm, l));
+  GI_TRY(gi_trade(comm, l->to, l->from, sizeof *l->sent, l->sent, l->got));
+done:
+  return status;
+}
+
+/* Each question's root; roots by increasing key. */
+static gable_status answer(gable_comm *comm, const letters *roots, letters *leaves)
+{
+  gable_status status = GABLE_OK;
+  const int64_t n = roots->received;
+  int64_t *key = NULL, *order = NULL, *room = NULL;
+  GI_ALLOC(comm->ctx, key, n);
+  GI_ALLOC(comm->ctx, order, n);
+  GI_ALLOC(comm->ctx, room, n);
+  for (int64_t i = 0; i < n; i++) key[i] = roots->got[i].key;
+  gi_sort_order(key, n, order, room);
+  for (int64_t i = 1; i < n; i++) {
+    const place *a = &roots->got[order[i - 1]], *b = &roots->got[order[i]];
+    GI_REQUIRE(a->key != b->key, GABLE_ERR_ARGUMENT,
+               "root %lld of rank %lld and root %lld of rank %lld have one key, %lld", (long long)a->index,
+               (long long)a->rank, (long long)b->index, (long long)b->rank, (long long)a->key);
+  }
+  for (int64_t q = 0; q < leaves->received; q++) {
+    place *asked = &leaves->got[q];
+    int64_t lo = 0, hi = n;
+    while (lo < hi) {
+      const int64_t mid = lo + (hi - lo) / 2;
+      if (key[order[mid]] < asked->key)
+        lo = mid + 1;
+      else
+        hi = mid;
+    }
+    GI_REQUIRE(lo < n && key[order[lo]] == asked->key, GABLE_ERR_ARGUMENT,
+               "leaf %lld of rank %lld: no root has its key %lld", (long long)asked->index, (long long)asked->rank,
+               (long long)asked->key);
+    *asked = roots->got[order[lo]];
+  }
+done:
+  gi_free(comm->ctx, key);
+  gi_free(comm->ctx, order);
+  gi_free(comm->ctx, room);
+  return status;
+}
+
+gable_status gi_forest_matching(gable_comm *comm, int64_t n_roots, const int64_t *root_key, int64_t n_leaves,
+                                const int64_t *leaf, const int64_t *leaf_key, gable_forest **out)
+{
+  gable_status status = GABLE_OK;
+  letters roots = {0}, leaves = {0};
+  gi_edge_list l = {0, NULL, NULL};
+  GI_AGREE(comm, sort_letters(comm, &roots, n_roots, root_key, "root"));
+  GI_AGREE(comm, sort_letters(comm, &leaves, n_leaves, leaf_key, "leaf"));
+  GI_TRY(deliver(comm, &roots));
+  GI_TRY(deliver(comm, &leaves));
+  GI_AGREE(comm, answer(comm, &roots, &leaves));
+  GI_TRY(gi_trade(comm, leaves.from, leaves.to, sizeof *leaves.got, leaves.got, leaves.answers));
+  GI_AGREE(comm, gi_edge_list_init(comm->ctx, &l, n_leaves));
+  for (int64_t i = 0; i < n_leaves; i++) {
+    const place *at = &leaves.answers[leaves.position[i]];
+    l.root[i] = (gable_root){(int32_t)at->rank, at->index};
+  }
+  GI_TRY(gi_forest_create(comm, n_roots, n_leaves, leaf, l.root, out));
+done:
+  release(comm->ctx, &roots);
+  release(comm->ctx, &leaves);
+  gi_edge_list_release(comm->ctx, &l);
+  return status;
+}

@@ -1,0 +1,114 @@
+/* plan.c: what an exchange moves, checked to be the same on every rank. */
+#include "forest/plan.h"
+
+#include <string.h>
+
+#include "device/device.h"
+#include "forest/algebra.h"
+
+/* What all ranks must say alike. */
+typedef struct agreed {
+  int64_t direction, op, unit, count, fields;
+} agreed;
+
+static gable_status check_space(const gable_context *ctx, gable_space space)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(space == GABLE_SPACE_HOST || space == GABLE_SPACE_DEVICE, GABLE_ERR_ARGUMENT, "no space %d", (int)space);
+  GI_REQUIRE(space == GABLE_SPACE_HOST || ctx->device->kind == GI_ON_MIRROR, GABLE_ERR_UNAVAILABLE,
+             "exchanges between arrays in device memory on %s: this build has no transport for it", ctx->where);
+done:
+  return status;
+}
+
+static gable_status check_options(const gable_forest *f, const gable_plan_options *o)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(o->direction >= GABLE_FOREST_BCAST && o->direction <= GABLE_FOREST_SCATTER, GABLE_ERR_ARGUMENT,
+             "no direction %d", (int)o->direction);
+  GI_REQUIRE(gik_unit_bytes(o->unit), GABLE_ERR_ARGUMENT, "no unit %d", (int)o->unit);
+  GI_REQUIRE(gik_combine_for(o->unit, o->op), GABLE_ERR_ARGUMENT, "unit %d has no op %d", (int)o->unit, (int)o->op);
+  GI_REQUIRE(o->direction < GABLE_FOREST_GATHER || o->op == GABLE_FOREST_REPLACE, GABLE_ERR_ARGUMENT,
+             "gather and scatter replace: op %d", (int)o->op);
+  GI_REQUIRE(o->count >= 1 && o->fields >= 1 && o->count <= (1 << 30), GABLE_ERR_ARGUMENT,
+             "items of %lld numbers, %lld fields", (long long)o->count, (long long)o->fields);
+  GI_REQUIRE(o->root_stride >= 0 && o->leaf_stride >= 0, GABLE_ERR_ARGUMENT, "strides %lld and %lld",
+             (long long)o->root_stride, (long long)o->leaf_stride);
+  GI_TRY(check_space(f->ctx, o->root_space));
+  GI_TRY(check_space(f->ctx, o->leaf_space));
+done:
+  return status;
+}
+
+/* Against rank 0's. */
+static gable_status compare(int rank, const agreed *own, const agreed *first)
+{
+  gable_status status = GABLE_OK;
+  static const char *const names[] = {"direction", "op", "unit", "count", "fields"};
+  const int64_t mine[] = {own->direction, own->op, own->unit, own->count, own->fields};
+  const int64_t theirs[] = {first->direction, first->op, first->unit, first->count, first->fields};
+  for (int k = 0; k < 5; k++)
+    GI_REQUIRE(mine[k] == theirs[k], GABLE_ERR_ARGUMENT, "plans differ: %s is %lld on rank %d and %lld on rank 0",
+               names[k], (long long)mine[k], rank, (long long)theirs[k]);
+done:
+  return status;
+}
+
+static gable_status make_plan(gable_forest *f, const gable_plan_options *options, agreed **all, gable_plan **out)
+{
+  gable_status status = GABLE_OK;
+  gable_plan *p = NULL;
+  GI_TRY(check_options(f, options));
+  GI_ALLOC(f->ctx, *all, f->comm->size);
+  GI_ALLOC_ZERO(f->ctx, p, 1);
+  p->references = 1;
+  p->options = *options;
+  p->combine = gik_combine_for(options->unit, options->op);
+  p->copy = gik_combine_for(options->unit, GABLE_FOREST_REPLACE);
+  p->item = (int64_t)p->copy->number * options->count;
+  *out = p;
+done:
+  return status;
+}
+
+/* Gather and scatter reduce and broadcast on the multi forest, which f keeps. */
+static gable_status choose_forest(gable_forest *f, gable_plan *p)
+{
+  gable_status status = GABLE_OK;
+  const gable_direction d = p->options.direction;
+  const int multi = d == GABLE_FOREST_GATHER || d == GABLE_FOREST_SCATTER;
+  p->moves = d == GABLE_FOREST_GATHER ? GABLE_FOREST_REDUCE : d == GABLE_FOREST_SCATTER ? GABLE_FOREST_BCAST : d;
+  if (multi && !f->multi) GI_TRY(gi_forest_multi(f, &f->multi));
+  p->forest = multi ? f->multi : f;
+  p->forest->references++;
+  if (!p->options.root_stride) p->options.root_stride = p->forest->n_roots;
+  if (!p->options.leaf_stride) p->options.leaf_stride = p->forest->leaf_space;
+done:
+  return status;
+}
+
+gable_status gi_forest_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out)
+{
+  gable_status status = GABLE_OK;
+  gable_plan *p = NULL;
+  agreed *all = NULL;
+  const agreed own = {options->direction, options->op, options->unit, options->count, options->fields};
+  GI_AGREE(f->comm, make_plan(f, options, &all, &p));
+  GI_TRY(gi_comm_allgather(f->comm, &own, sizeof own, all));
+  GI_AGREE(f->comm, compare(f->comm->rank, &own, &all[0]));
+  GI_TRY(choose_forest(f, p));
+  *out = p;
+  p = NULL;
+done:
+  gi_free(f->ctx, all);
+  gi_free(f->ctx, p);
+  return status;
+}
+
+void gi_forest_plan_release(gable_plan *plan)
+{
+  if (!plan || --plan->references) return;
+  gable_context *ctx = plan->forest->ctx;
+  gi_forest_release(plan->forest);
+  gi_free(ctx, plan);
+}

@@ -1,0 +1,61 @@
+/* plan.h: a forest with a unit of data, a direction and an op; and the exchange of it that a rank has under way. */
+#ifndef GI_FOREST_PLAN_H
+#define GI_FOREST_PLAN_H
+
+#include "forest/graph.h"
+#include "kernels/forest/combine.h"
+
+struct gable_plan {
+  gable_forest *forest; /* the multi forest for gather and scatter */
+  int references;       /* of the caller and of exchanges */
+  gable_plan_options options;
+  gable_direction moves;      /* bcast, reduce or fetch: what gather and scatter are on the multi forest */
+  const gik_combine *combine; /* of the op */
+  const gik_combine *copy;    /* of the same unit */
+  int64_t item;               /* bytes */
+};
+
+/* How far an exchange has come. */
+typedef enum gi_phase { GI_IDLE, GI_SENT, GI_FETCHED, GI_BROKEN } gi_phase;
+
+struct gable_exchange {
+  gi_poll poll; /* of a fetch, while it has not fetched */
+  gable_plan *plan;
+  void *stream;
+  gi_link *link;  /* root to leaf for bcast, leaf to root for reduce and fetch */
+  gi_link *reply; /* of a fetch, root to leaf */
+  gi_phase phase;
+  const char *from; /* the caller's arrays: what is sent */
+  char *to;         /* what is combined into */
+  char *update;     /* of a fetch */
+};
+
+gable_status gi_forest_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out);
+void gi_forest_plan_release(gable_plan *plan);
+
+gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange **out);
+void gi_exchange_destroy(gable_exchange *x);
+gable_status gi_exchange_begin(gable_exchange *x, const void *from, void *to, void *update);
+gable_status gi_exchange_end(gable_exchange *x);
+
+/* fetch.c: the roots' half, when every message is here, and the leaves'. */
+gable_status gi_fetch_roots(gable_exchange *x);
+gable_status gi_fetch_leaves(gable_exchange *x);
+void gi_fetch_poll(gi_poll *p);
+
+/* What the neighbours' messages of one field hold: from the side's array into message, or from message into it. */
+void gi_pack(const gable_exchange *x, const gi_forest_side *s, int64_t stride, int k, const char *array, char *message);
+void gi_unpack(const gable_exchange *x, const gi_forest_side *s, int64_t stride, int k, const gik_combine *c,
+               char *array, const char *message);
+
+/* The number of neighbour k among those of a link, which has not the own rank. */
+static inline int gi_link_number(const gi_forest_side *s, int k)
+{
+  return s->self >= 0 && k > s->self ? k - 1 : k;
+}
+
+/* Around what touches device memory on the mirror. */
+void gi_open_memory(const gable_exchange *x);
+void gi_close_memory(const gable_exchange *x);
+
+#endif

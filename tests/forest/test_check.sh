@@ -1,0 +1,26 @@
+#!/bin/sh
+# Random star forests on ranks of threads and on the mirror, against a serial program: the tool's own check, and that it names what
+# is wrong with its arguments.
+set -u
+gable=$BUILD/bin/gable
+[ -x "$gable" ] || { echo "no tool in this build"; exit 77; }
+n=150
+[ -z "${SAN:-}" ] || n=20
+for where in cpu cpu/ranks:2 cpu/ranks:3 cpu/ranks:4 mirror/ranks:3; do
+    for seed in 1 2; do
+        "$gable" forest check --where $where --cases $n --seed $seed >"$BUILD/forest-check.log" 2>&1 || {
+            echo "gable forest check --where $where --cases $n --seed $seed"
+            cat "$BUILD/forest-check.log"
+            exit 1
+        }
+    done
+done
+
+# refused WHERE TEXT: the place is refused with that text
+refused() {
+    if "$gable" forest check --where "$1" --cases 1 >"$BUILD/forest-check.log" 2>&1; then echo "$1 was taken"; exit 1; fi
+    grep -q "$2" "$BUILD/forest-check.log" || { echo "$1:"; cat "$BUILD/forest-check.log"; exit 1; }
+}
+refused cpu/ranks:0 'is no place for ranks'
+refused cpu/threads:2 'is no place for ranks'
+refused cuda:0,1/peer 'no transport peer'

@@ -1,0 +1,249 @@
+/* What goes wrong on one rank is an error on every rank, which names it; and no wait outlasts its deadline. */
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base/timer.h"
+#include "comm/comm.h"
+#include "support/failing_allocator.h"
+#include "support/test.h"
+
+enum { RANKS = 3 };
+
+static void sleep_s(double s)
+{
+  nanosleep(&(struct timespec){.tv_sec = (time_t)s, .tv_nsec = (long)(1e9 * (s - (double)(time_t)s))}, NULL);
+}
+
+static void expect(gable_status found, gable_status right, const char *text)
+{
+  CHECK(found == right, "%d (%s), not %d", (int)found, gable_last_error(), (int)right);
+  CHECK(strstr(gable_last_error(), text), "'%s' is not in '%s'", text, gable_last_error());
+}
+
+/* Each rank has two roots and two leaves, of the next rank's roots. */
+static gable_status ring(gable_comm *comm, gable_forest **out)
+{
+  const int next = (gable_comm_rank(comm) + 1) % gable_comm_size(comm);
+  const gable_root root[] = {{next, 0}, {next, 1}};
+  return gable_forest_create(comm, 2, 2, NULL, root, out);
+}
+
+static gable_status bad_graphs(gable_comm *comm, void *user)
+{
+  const int bad = gable_comm_rank(comm) == 1;
+  gable_forest *f = NULL;
+  (void)user;
+  const gable_root roots[] = {{0, 0}, {bad ? 7 : 0, 1}, {0, bad ? 9 : 1}};
+  expect(gable_forest_create(comm, 2, 2, NULL, roots, &f), GABLE_ERR_ARGUMENT,
+         "rank 1: leaf 1 has its root on rank 7 of 3");
+  const gable_root beyond[] = {{0, 0}, {0, bad ? 2 : 1}};
+  expect(gable_forest_create(comm, 2, 2, NULL, beyond, &f), GABLE_ERR_ARGUMENT,
+         "rank 1: leaf 1 at position 1: rank 0 has 2 roots, and no root 2");
+  const gable_off twice[] = {5, bad ? 5 : 6}, negative[] = {0, bad ? -1 : 1};
+  const gable_root good[] = {{0, 0}, {0, 1}};
+  expect(gable_forest_create(comm, 2, 2, twice, good, &f), GABLE_ERR_ARGUMENT,
+         "rank 1: leaves 0 and 1 have the same position 5");
+  expect(gable_forest_create(comm, 2, 2, negative, good, &f), GABLE_ERR_ARGUMENT, "rank 1: leaf 1 has position -1");
+  const gable_off key[] = {10 * gable_comm_rank(comm), bad ? 20 : 10 * gable_comm_rank(comm) + 1},
+                  none[] = {bad ? 3 : 0};
+  expect(gable_forest_create_matching(comm, 2, key, 0, NULL, NULL, &f), GABLE_ERR_ARGUMENT, "have one key, 20");
+  expect(gable_forest_create_matching(comm, 1, key, 1, NULL, none, &f), GABLE_ERR_ARGUMENT,
+         "leaf 0 of rank 1: no root has its key 3");
+  CHECK(!f, "a forest of a failed call");
+  return ring(comm, &f) || (gable_forest_destroy(&f), 0) ? GABLE_ERR_STATE : GABLE_OK;
+}
+
+static gable_status bad_plans(gable_comm *comm, void *user)
+{
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL, *hub = NULL;
+  gable_plan *plan = NULL;
+  (void)user;
+  const gable_root to_hub[] = {{0, 0}};
+  CHECK_OK(ring(comm, &f));
+  o.count = gable_comm_rank(comm) == 2 ? 3 : 1;
+  expect(gable_plan_create(f, &o, &plan), GABLE_ERR_ARGUMENT,
+         "rank 2: plans differ: count is 3 on rank 2 and 1 on rank 0");
+  o.count = 1;
+  o.unit = GABLE_UNIT_D;
+  o.op = GABLE_FOREST_BXOR;
+  expect(gable_plan_create(f, &o, &plan), GABLE_ERR_ARGUMENT, "rank 0: unit 6 has no op 10");
+  CHECK_OK(gable_forest_create(comm, 1, 1, NULL, to_hub, &hub));
+  gable_forest *inverse = NULL;
+  expect(gable_forest_inverse(hub, &inverse), GABLE_ERR_ARGUMENT, "rank 0: a root has 3 leaves");
+  gable_forest_destroy(&hub);
+  gable_forest_destroy(&f);
+  return GABLE_OK;
+}
+
+static gable_status states(gable_comm *comm, void *user)
+{
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  double root[2] = {1, 2}, leaf[2] = {0, 0};
+  (void)user;
+  CHECK_OK(ring(comm, &f));
+  CHECK_OK(gable_plan_create(f, &o, &plan));
+  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  expect(gable_exchange_end(x), GABLE_ERR_STATE, "has not begun");
+  expect(gable_reduce_begin(x, leaf, root), GABLE_ERR_STATE, "a reduce of a plan for bcast");
+  expect(gable_bcast_begin(x, root, NULL), GABLE_ERR_ARGUMENT, "is NULL");
+  CHECK_OK(gable_bcast_begin(x, root, leaf));
+  expect(gable_bcast_begin(x, root, leaf), GABLE_ERR_STATE, "has not ended");
+  CHECK_OK(gable_exchange_end(x));
+  CHECK(leaf[0] == 1 && leaf[1] == 2, "%g %g", leaf[0], leaf[1]);
+  gable_exchange_destroy(&x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  return GABLE_OK;
+}
+
+/* Rank 1 returns, sleeps beyond the deadline, or is late within it, while the others wait for it. */
+typedef struct absence {
+  int returns;
+  double sleeps, deadline;
+  atomic_int named; /* errors that name rank 1 */
+} absence;
+
+static gable_status leave_alone(gable_comm *comm, void *user)
+{
+  absence *a = user;
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  double root[2] = {1, 2}, leaf[2] = {0, 0};
+  CHECK_OK(gable_comm_set_deadline(comm, a->deadline));
+  CHECK_OK(ring(comm, &f));
+  CHECK_OK(gable_plan_create(f, &o, &plan));
+  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  gable_status status = GABLE_OK;
+  if (gable_comm_rank(comm) == 1) sleep_s(a->sleeps);
+  if (gable_comm_rank(comm) != 1 || !a->returns) {
+    status = gable_bcast_begin(x, root, leaf);
+    if (!status) status = gable_exchange_end(x);
+    if (!status && !a->sleeps) status = gable_comm_barrier(comm);
+  }
+  if (status && strstr(gable_last_error(), "for rank 1, which")) atomic_fetch_add(&a->named, 1);
+  gable_exchange_destroy(&x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  return status;
+}
+
+static void test_absence(void)
+{
+  absence gone = {.returns = 1, .deadline = 60}, stuck = {.sleeps = 0.6, .deadline = 0.1},
+          late = {.sleeps = 0.3, .deadline = 60};
+  double from = gi_now();
+  expect(gable_comm_run("cpu/ranks:3", leave_alone, &gone), GABLE_ERR_BACKEND, "waits for rank 1, which has returned");
+  CHECK(gi_now() - from < 10, "%g s", gi_now() - from);
+  CHECK(gone.named == 2 || gone.named == 1, "%d ranks name rank 1", gone.named); /* one may wait for the other */
+  from = gi_now();
+  expect(gable_comm_run("cpu/ranks:3", leave_alone, &stuck), GABLE_ERR_DEADLINE,
+         "rank 0 waited 0.1 s for rank 1, which did not come");
+  CHECK(gi_now() - from < 10, "%g s", gi_now() - from);
+  CHECK_OK(gable_comm_run("cpu/ranks:3", leave_alone, &late));
+}
+
+static gable_status fails_itself(gable_comm *comm, void *user)
+{
+  (void)user;
+  return gable_comm_rank(comm) == 1 ? GABLE_ERR_IO : gable_comm_barrier(comm);
+}
+
+static gable_status agrees(gable_comm *comm, void *user)
+{
+  gable_forest *f = NULL;
+  (void)user;
+  if (gable_comm_rank(comm) == 2) (void)gable_forest_create(comm, 0, 0, NULL, NULL, NULL);
+  expect(gable_comm_agree(comm, gable_comm_rank(comm) == 2 ? GABLE_ERR_ARGUMENT : GABLE_OK), GABLE_ERR_ARGUMENT,
+         "rank 2: out is NULL");
+  CHECK_OK(ring(comm, &f)); /* the comm works after an agreed error */
+  gable_forest_destroy(&f);
+  return GABLE_OK;
+}
+
+/* The allocation number k of rank 1 fails. */
+typedef struct scarce {
+  failing_allocator memory;
+  long k;
+  atomic_int ranks_failed;
+  int in_exchange; /* allocations between begin and end */
+} scarce;
+
+static gable_status work(gable_comm *comm, scarce *s)
+{
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL, *composed = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  double root[2] = {1, 2}, leaf[2] = {0, 0}, update[2] = {0, 0};
+  o.direction = GABLE_FOREST_FETCH;
+  o.op = GABLE_FOREST_SUM;
+  gable_status status = ring(comm, &f);
+  if (!status) status = gable_forest_compose(f, f, &composed);
+  if (!status) status = gable_plan_create(composed, &o, &plan);
+  if (!status) status = gable_exchange_create(plan, NULL, &x);
+  const long before = s->memory.count;
+  for (int k = 0; k < 5 && !status; k++) {
+    status = gable_fetch_begin(x, root, leaf, update);
+    if (!status) status = gable_exchange_end(x);
+  }
+  if (gable_comm_rank(comm) == 1) s->in_exchange += s->memory.count != before;
+  gable_exchange_destroy(&x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&composed);
+  gable_forest_destroy(&f);
+  return status;
+}
+
+static gable_status starve(gable_comm *comm, void *user)
+{
+  scarce *s = user;
+  CHECK_OK(gable_comm_barrier(comm));
+  if (gable_comm_rank(comm) == 1) failing_allocator_arm(&s->memory, s->k);
+  const gable_status status = work(comm, s);
+  if (gable_comm_rank(comm) == 1) failing_allocator_disarm(&s->memory);
+  if (status) {
+    CHECK(status == GABLE_ERR_MEMORY && strstr(gable_last_error(), "rank 1: out of memory"), "%d, %s", (int)status,
+          gable_last_error());
+    atomic_fetch_add(&s->ranks_failed, 1);
+  }
+  CHECK_OK(gable_comm_barrier(comm));
+  return GABLE_OK;
+}
+
+static void test_memory(void)
+{
+  scarce s = {.memory = failing_allocator_init()};
+  gable_context *ctx[RANKS];
+  const gable_context_options scarce_options = failing_allocator_options(&s.memory);
+  for (int r = 0; r < RANKS; r++) CHECK_OK(gable_context_create("cpu", r == 1 ? &scarce_options : NULL, &ctx[r]));
+  const long before = s.memory.live;
+  for (s.k = 0;; s.k++) {
+    atomic_store(&s.ranks_failed, 0);
+    CHECK_OK(gi_transport_ranks.run(ctx, RANKS, "cpu/ranks:3", starve, &s));
+    CHECK(s.ranks_failed == 0 || s.ranks_failed == RANKS, "allocation %ld: %d ranks failed", s.k, s.ranks_failed);
+    CHECK(s.memory.live == before, "allocation %ld: %ld blocks left", s.k, s.memory.live - before);
+    if (!s.ranks_failed) break;
+  }
+  CHECK(s.k > 20, "only %ld allocations were tried", s.k);
+  CHECK(!s.in_exchange, "begin and end took memory");
+  for (int r = 0; r < RANKS; r++) gable_context_destroy(&ctx[r]);
+}
+
+int main(void)
+{
+  CHECK_OK(gable_comm_run("cpu/ranks:3", bad_graphs, NULL));
+  CHECK_OK(gable_comm_run("cpu/ranks:3", bad_plans, NULL));
+  CHECK_OK(gable_comm_run("cpu/ranks:3", states, NULL));
+  CHECK_OK(gable_comm_run("cpu/ranks:3", agrees, NULL));
+  CHECK(gable_comm_run("cpu/ranks:3", fails_itself, NULL) == GABLE_ERR_IO, "%s", gable_last_error());
+  CHECK(strstr(gable_last_error(), "rank 1"), "%s", gable_last_error());
+  test_absence();
+  test_memory();
+  return 0;
+}

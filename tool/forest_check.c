@@ -1,0 +1,161 @@
+/* forest_check.c: the library's exchanges beside the serial program's. */
+#include "forest_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "forest_case.h"
+
+enum { ROUNDS = 3, PAIR = 2 };
+
+/* This rank's arrays where the library works: the data's own, or copies in device memory. */
+typedef struct arrays {
+  void *root, *leaf, *update;
+} arrays;
+
+static gable_status place_array(gable_context *ctx, const void *host, size_t bytes, void **out)
+{
+  gable_status status = gable_device_alloc(ctx, bytes, out);
+  if (!status) status = gable_device_copy_in(ctx, *out, host, bytes, NULL);
+  return status;
+}
+
+static gable_status put(gable_context *ctx, const forest_data *d, int rank, arrays *a)
+{
+  gable_status status = place_array(ctx, d->root[rank], d->root_bytes[rank], &a->root);
+  if (!status) status = place_array(ctx, d->leaf[rank], d->leaf_bytes[rank], &a->leaf);
+  if (!status) status = place_array(ctx, d->update[rank], d->leaf_bytes[rank], &a->update);
+  return status;
+}
+
+static gable_status take(gable_context *ctx, forest_data *d, int rank, const arrays *a)
+{
+  gable_status status = gable_device_copy_out(ctx, d->root[rank], a->root, d->root_bytes[rank], NULL);
+  if (!status) status = gable_device_copy_out(ctx, d->leaf[rank], a->leaf, d->leaf_bytes[rank], NULL);
+  if (!status) status = gable_device_copy_out(ctx, d->update[rank], a->update, d->leaf_bytes[rank], NULL);
+  return status ? status : gable_device_synchronise(ctx, NULL);
+}
+
+static void drop(gable_context *ctx, arrays *a)
+{
+  gable_device_free(ctx, &a->root);
+  gable_device_free(ctx, &a->leaf);
+  gable_device_free(ctx, &a->update);
+}
+
+static gable_status begin(gable_direction direction, gable_exchange *x, const arrays *a)
+{
+  switch (direction) {
+  case GABLE_FOREST_BCAST: return gable_bcast_begin(x, a->root, a->leaf);
+  case GABLE_FOREST_REDUCE: return gable_reduce_begin(x, a->leaf, a->root);
+  case GABLE_FOREST_FETCH: return gable_fetch_begin(x, a->root, a->leaf, a->update);
+  case GABLE_FOREST_GATHER: return gable_gather_begin(x, a->leaf, a->root);
+  default: return gable_scatter_begin(x, a->root, a->leaf);
+  }
+}
+
+/* Two exchanges begin and end in an order of this rank's. */
+static gable_status run_pair(const forest_case *c, gable_exchange *const *x, const arrays *a, unsigned order)
+{
+  const int first = order & 1, last = order >> 1 & 1;
+  gable_status status = begin(c->plan.direction, x[first], &a[first]);
+  if (!status) status = begin(c->plan.direction, x[!first], &a[!first]);
+  if (!status) status = gable_exchange_end(x[last]);
+  if (!status) status = gable_exchange_end(x[!last]);
+  return status;
+}
+
+static void compare(const forest_case *c, const forest_data *found, const forest_data *right, int rank,
+                    const char *what, forest_check_result *r)
+{
+  const struct {
+    const char *name;
+    const unsigned char *found, *right;
+    size_t bytes;
+  } pairs[] = {{"root", found->root[rank], right->root[rank], right->root_bytes[rank]},
+               {"leaf", found->leaf[rank], right->leaf[rank], right->leaf_bytes[rank]},
+               {"update", found->update[rank], right->update[rank], right->leaf_bytes[rank]}};
+  for (int k = 0; k < 3; k++) {
+    size_t at = 0;
+    while (at < pairs[k].bytes && pairs[k].found[at] == pairs[k].right[at]) at++;
+    if (at == pairs[k].bytes) continue;
+    if (!r->wrong++)
+      snprintf(r->first, sizeof r->first, "%s: rank %d, %s, number %zu of %s %s", what, rank, pairs[k].name,
+               at / c->number, forest_unit_name(c->plan.unit), forest_op_name(c->plan.op));
+  }
+}
+
+/* One round of both exchanges with values of this epoch. */
+static gable_status run_round(gable_comm *comm, const forest_case *c, gable_exchange *const *x, int64_t epoch,
+                              const char *what, forest_check_result *r)
+{
+  gable_context *ctx = gable_comm_context(comm);
+  const int rank = gable_comm_rank(comm);
+  forest_data *data[PAIR] = {NULL, NULL};
+  arrays a[PAIR] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
+  gable_status status = GABLE_OK;
+  for (int k = 0; k < PAIR && !status; k++) {
+    data[k] = forest_data_create(c, PAIR * epoch + k);
+    status = data[k] ? put(ctx, data[k], rank, &a[k]) : GABLE_ERR_MEMORY;
+  }
+  if (!status) status = run_pair(c, x, a, (unsigned)(epoch + rank));
+  for (int k = 0; k < PAIR && !status; k++) {
+    forest_data *right = forest_data_create(c, PAIR * epoch + k);
+    if (!right) return GABLE_ERR_MEMORY;
+    forest_oracle(c, right);
+    status = take(ctx, data[k], rank, &a[k]);
+    if (!status) compare(c, data[k], right, rank, what, r);
+    forest_data_destroy(&right);
+    r->exchanges++;
+  }
+  for (int k = 0; k < PAIR; k++) {
+    drop(ctx, &a[k]);
+    forest_data_destroy(&data[k]);
+  }
+  return status;
+}
+
+static gable_status run_case(gable_comm *comm, const forest_case *c, const char *what, forest_check_result *r)
+{
+  const int rank = gable_comm_rank(comm);
+  const forest_part *p = &c->part[rank];
+  gable_plan_options options = c->plan;
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x[PAIR] = {NULL, NULL};
+  options.root_stride = c->root_stride[rank];
+  options.leaf_stride = c->leaf_stride[rank];
+  gable_status status = gable_forest_create(comm, p->n_roots, p->n_leaves, p->leaf, p->root, &f);
+  if (!status) status = gable_plan_create(f, &options, &plan);
+  for (int k = 0; k < PAIR && !status; k++) status = gable_exchange_create(plan, NULL, &x[k]);
+  gable_forest_destroy(&f); /* the exchanges keep what they need */
+  gable_plan_destroy(&plan);
+  for (int64_t e = 0; e < ROUNDS && !status; e++) status = run_round(comm, c, x, e, what, r);
+  for (int k = 0; k < PAIR; k++) gable_exchange_destroy(&x[k]);
+  for (int q = 0; q < c->ranks; q++) r->edges += (long)c->part[q].n_leaves;
+  return status;
+}
+
+gable_status forest_check(gable_comm *comm, long cases, uint64_t seed, forest_check_result *r)
+{
+  gable_status status = GABLE_OK;
+  int32_t wrong[1024] = {0};
+  memset(r, 0, sizeof *r);
+  for (long k = 0; k < cases && !status; k++) {
+    char what[120];
+    forest_case *c = forest_case_create(gable_comm_size(comm), seed, k, gable_context_space(gable_comm_context(comm)));
+    status = gable_comm_agree(comm, c ? GABLE_OK : GABLE_ERR_MEMORY);
+    if (c)
+      snprintf(what, sizeof what, "seed %llu, case %ld, %s", (unsigned long long)seed, k,
+               forest_direction_name(c->plan.direction));
+    if (!status) status = run_case(comm, c, what, r);
+    forest_case_destroy(&c);
+    r->cases++;
+    const int32_t mine = r->wrong > 0;
+    int any = 0;
+    if (!status) status = gable_comm_allgather(comm, &mine, sizeof mine, wrong);
+    for (int q = 0; q < gable_comm_size(comm); q++) any |= wrong[q];
+    if (any) break;
+  }
+  return status;
+}

@@ -1,0 +1,17 @@
+/* forest_check.h: random forests and exchanges against a serial program, on any comm. */
+#ifndef TOOL_FOREST_CHECK_H
+#define TOOL_FOREST_CHECK_H
+
+#include <gable/gable.h>
+
+typedef struct forest_check_result {
+  long cases, exchanges, edges; /* of all ranks */
+  long wrong;                   /* arrays that differ, on this rank */
+  char first[256];              /* the first of them */
+} forest_check_result;
+
+/* Collective.  Each case: two exchanges of one plan under way, begun and ended in orders that differ between ranks, in
+ * three rounds with new values; then every array is compared bit by bit.  Stops after the first case that is wrong. */
+gable_status forest_check(gable_comm *comm, long cases, uint64_t seed, forest_check_result *r);
+
+#endif

@@ -1,0 +1,154 @@
+/* forest_oracle.c: what an exchange should do, one edge after another, with none of the library's code. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "forest_case.h"
+
+static const char *const units[] = {"bytes", "char", "uchar",    "i32",      "i64",    "s",     "d",
+                                    "c",     "z",    "pair_i32", "pair_i64", "pair_s", "pair_d"};
+static const char *const ops[] = {"replace", "sum", "prod", "min",  "max",    "land",  "band",
+                                  "lor",     "bor", "lxor", "bxor", "minloc", "maxloc"};
+static const char *const directions[] = {"", "bcast", "reduce", "fetch", "gather", "scatter"};
+
+const char *forest_unit_name(gable_unit_type unit)
+{
+  return units[unit];
+}
+
+const char *forest_op_name(gable_forest_op op)
+{
+  return ops[op];
+}
+
+const char *forest_direction_name(gable_direction direction)
+{
+  return directions[direction];
+}
+
+/* Modulo 2^64; the caller keeps what fits. */
+static int64_t whole_op(gable_forest_op op, int64_t a, int64_t b)
+{
+  switch (op) {
+  case GABLE_FOREST_SUM: return (int64_t)((uint64_t)a + (uint64_t)b);
+  case GABLE_FOREST_PROD: return (int64_t)((uint64_t)a * (uint64_t)b);
+  case GABLE_FOREST_MIN: return a < b ? a : b;
+  case GABLE_FOREST_MAX: return a > b ? a : b;
+  case GABLE_FOREST_LAND: return a && b;
+  case GABLE_FOREST_BAND: return a & b;
+  case GABLE_FOREST_LOR: return a || b;
+  case GABLE_FOREST_BOR: return a | b;
+  case GABLE_FOREST_LXOR: return !a != !b;
+  default: return a ^ b;
+  }
+}
+
+static double real_op(gable_forest_op op, double a, double b)
+{
+  switch (op) {
+  case GABLE_FOREST_SUM: return a + b;
+  case GABLE_FOREST_PROD: return a * b;
+  case GABLE_FOREST_MIN: return a < b ? a : b;
+  default: return a > b ? a : b;
+  }
+}
+
+static float single_op(gable_forest_op op, float a, float b)
+{
+  switch (op) {
+  case GABLE_FOREST_SUM: return a + b;
+  case GABLE_FOREST_PROD: return a * b;
+  case GABLE_FOREST_MIN: return a < b ? a : b;
+  default: return a > b ? a : b;
+  }
+}
+
+#define WHOLE(T)                                                                                                       \
+  do {                                                                                                                 \
+    T x, y;                                                                                                            \
+    memcpy(&x, a, sizeof x);                                                                                           \
+    memcpy(&y, b, sizeof y);                                                                                           \
+    x = (T)whole_op(op, x, y);                                                                                         \
+    memcpy(a, &x, sizeof x);                                                                                           \
+  } while (0)
+#define REAL(T, one)                                                                                                   \
+  do {                                                                                                                 \
+    T x, y;                                                                                                            \
+    memcpy(&x, a, sizeof x);                                                                                           \
+    memcpy(&y, b, sizeof y);                                                                                           \
+    x = one(op, x, y);                                                                                                 \
+    memcpy(a, &x, sizeof x);                                                                                           \
+  } while (0)
+#define COMPLEX(T)                                                                                                     \
+  do {                                                                                                                 \
+    T x[2], y[2], z[2];                                                                                                \
+    memcpy(x, a, sizeof x);                                                                                            \
+    memcpy(y, b, sizeof y);                                                                                            \
+    z[0] = op == GABLE_FOREST_SUM ? x[0] + y[0] : x[0] * y[0] - x[1] * y[1];                                           \
+    z[1] = op == GABLE_FOREST_SUM ? x[1] + y[1] : x[0] * y[1] + x[1] * y[0];                                           \
+    memcpy(a, z, sizeof z);                                                                                            \
+  } while (0)
+#define PAIR(T, I)                                                                                                     \
+  do {                                                                                                                 \
+    T x, y;                                                                                                            \
+    I i, j;                                                                                                            \
+    memcpy(&x, a, sizeof x);                                                                                           \
+    memcpy(&y, b, sizeof y);                                                                                           \
+    memcpy(&i, a + sizeof x, sizeof i);                                                                                \
+    memcpy(&j, b + sizeof y, sizeof j);                                                                                \
+    if ((op == GABLE_FOREST_MINLOC ? y < x : y > x) || (!(y < x) && !(y > x) && j < i)) memcpy(a, b, bytes);           \
+  } while (0)
+
+/* a = op(a, b) of one number. */
+static void combine(gable_unit_type unit, gable_forest_op op, size_t bytes, unsigned char *a, const unsigned char *b)
+{
+  if (op == GABLE_FOREST_REPLACE) {
+    memcpy(a, b, bytes);
+    return;
+  }
+  switch (unit) {
+  case GABLE_UNIT_CHAR: WHOLE(signed char); break;
+  case GABLE_UNIT_UCHAR: WHOLE(unsigned char); break;
+  case GABLE_UNIT_I32: WHOLE(int32_t); break;
+  case GABLE_UNIT_I64: WHOLE(int64_t); break;
+  case GABLE_UNIT_S: REAL(float, single_op); break;
+  case GABLE_UNIT_D: REAL(double, real_op); break;
+  case GABLE_UNIT_C: COMPLEX(float); break;
+  case GABLE_UNIT_Z: COMPLEX(double); break;
+  case GABLE_UNIT_PAIR_I32: PAIR(int32_t, int32_t); break;
+  case GABLE_UNIT_PAIR_I64: PAIR(int64_t, int64_t); break;
+  case GABLE_UNIT_PAIR_S: PAIR(float, int32_t); break;
+  case GABLE_UNIT_PAIR_D: PAIR(double, int64_t); break;
+  default: break;
+  }
+}
+
+/* One edge of one field. */
+static void visit(const forest_case *c, unsigned char *root, unsigned char *leaf, unsigned char *update)
+{
+  const size_t n = (size_t)c->plan.count, bytes = c->number;
+  if (c->plan.direction == GABLE_FOREST_FETCH) memcpy(update, root, n * bytes);
+  const int down = c->plan.direction == GABLE_FOREST_BCAST || c->plan.direction == GABLE_FOREST_SCATTER;
+  for (size_t w = 0; w < n; w++)
+    combine(c->plan.unit, c->plan.op, bytes, (down ? leaf : root) + w * bytes, (down ? root : leaf) + w * bytes);
+}
+
+void forest_oracle(const forest_case *c, forest_data *d)
+{
+  const size_t item = c->number * (size_t)c->plan.count;
+  const int multi = c->plan.direction >= GABLE_FOREST_GATHER;
+  gable_off **slot = calloc((size_t)c->ranks, sizeof *slot); /* edges of each root so far */
+  for (int q = 0; q < c->ranks; q++) slot[q] = calloc((size_t)c->part[q].n_roots + 1, sizeof **slot);
+  for (int q = 0; q < c->ranks; q++)
+    for (gable_off k = 0; k < c->part[q].n_leaves; k++) {
+      const gable_off i = c->part[q].order[k];
+      const gable_root r = c->part[q].root[i];
+      const gable_off at = multi ? c->part[r.rank].first_slot[r.index] + slot[r.rank][r.index]++ : r.index;
+      for (gable_off f = 0; f < c->plan.fields; f++) {
+        const size_t leaf = (size_t)(f * c->leaf_stride[q] + c->part[q].leaf[i]) * item;
+        visit(c, d->root[r.rank] + (size_t)(f * c->root_stride[r.rank] + at) * item, d->leaf[q] + leaf,
+              d->update[q] + leaf);
+      }
+    }
+  for (int q = 0; q < c->ranks; q++) free(slot[q]);
+  free(slot);
+}
