@@ -1,14 +1,14 @@
 /* exchange.c: the public face of plans and exchanges. */
-#include "base/options.h"
+#include "api/structs.h"
 #include "forest/plan.h"
 
 gable_status gable_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out)
 {
   gable_status status = GABLE_OK;
-  gable_plan_options own = GABLE_PLAN_OPTIONS_INIT;
+  gable_plan_options own;
   GI_REQUIRE(f && out, GABLE_ERR_ARGUMENT, "%s is NULL", f ? "out" : "f");
   *out = NULL;
-  GI_TRY(gi_options_take(options, &own, sizeof own, "GABLE_PLAN_OPTIONS_INIT"));
+  GI_TRY(gi_take_plan_options(options, &own));
   GI_TRY(gi_forest_plan_create(f, &own, out));
 done:
   return status;

@@ -1,7 +1,5 @@
 /* forest.c: the public face of star forests: checks arguments, then calls down. */
-#include <string.h>
-
-#include "base/options.h"
+#include "api/structs.h"
 #include "forest/algebra.h"
 
 gable_status gable_forest_create(gable_comm *comm, gable_off n_roots, gable_off n_leaves, const gable_off *leaf,
@@ -53,10 +51,10 @@ done:
 gable_status gable_forest_create_grid(gable_comm *comm, const gable_grid *grid, gable_forest **out)
 {
   gable_status status = GABLE_OK;
-  gable_grid own = GABLE_GRID_INIT;
+  gable_grid own;
   GI_REQUIRE(comm && out, GABLE_ERR_ARGUMENT, "%s is NULL", comm ? "out" : "comm");
   *out = NULL;
-  GI_TRY(gi_options_take(grid, &own, sizeof own, "GABLE_GRID_INIT"));
+  GI_TRY(gi_take_grid(grid, &own));
   GI_TRY(gi_forest_grid(comm, &own, out));
 done:
   return status;
@@ -87,9 +85,6 @@ gable_status gable_forest_get_info(const gable_forest *f, gable_forest_info *inf
   gable_status status = GABLE_OK;
   gable_forest_info own = GABLE_FOREST_INFO_INIT;
   GI_REQUIRE(f && info, GABLE_ERR_ARGUMENT, "%s is NULL", f ? "info" : "f");
-  GI_REQUIRE(info->size >= sizeof info->size && info->size <= sizeof own, GABLE_ERR_ARGUMENT,
-             "info.size %zu is no size of this version: use GABLE_FOREST_INFO_INIT", info->size);
-  own.size = info->size;
   own.n_roots = f->n_roots;
   own.n_leaves = f->n_leaves;
   own.leaf_space = f->leaf_space;
@@ -97,7 +92,7 @@ gable_status gable_forest_get_info(const gable_forest *f, gable_forest_info *inf
   own.root_ranks = f->leaves.n;
   own.leaf_ranks = f->roots.n;
   own.max_degree = f->max_degree;
-  memcpy(info, &own, info->size);
+  GI_TRY(gi_give_forest_info(&own, info));
 done:
   return status;
 }

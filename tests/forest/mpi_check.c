@@ -1,0 +1,79 @@
+/* A program over MPI: random forests against a serial program, and a rank that comes late.  test_mpi.sh compiles it
+ * with each MPI that it finds, against one and the same library. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <gable/gable.h>
+#include <gable/mpi.h>
+
+#include "../../tool/forest_check.h"
+
+static int failed(const char *what, gable_status status)
+{
+  if (status) fprintf(stderr, "%s: %s: %s\n", what, gable_status_text(status), gable_last_error());
+  return status != GABLE_OK;
+}
+
+static int check(gable_comm *comm, long cases)
+{
+  forest_check_result r;
+  if (failed("forest_check", forest_check(comm, cases, 5, &r))) return 1;
+  if (r.wrong) fprintf(stderr, "%s\n", r.first);
+  return r.wrong != 0;
+}
+
+/* The last rank sleeps beyond the deadline of the others, each of which must name it; then it comes. */
+static int be_late(gable_context *ctx)
+{
+  gable_comm *comm = NULL;
+  if (failed("gable_comm_from_mpi", gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm))) return 1;
+  const int rank = gable_comm_rank(comm), last = gable_comm_size(comm) - 1;
+  int wrong = 0;
+  char name[32];
+  if (rank == 0 && last > 0) {
+    gable_comm_set_deadline(comm, 0.2);
+    snprintf(name, sizeof name, "for rank %d, which", last);
+    wrong = gable_comm_barrier(comm) != GABLE_ERR_DEADLINE || !strstr(gable_last_error(), "waited 0.2 s");
+    if (last == 1) wrong |= !strstr(gable_last_error(), name);
+    if (wrong) fprintf(stderr, "rank %d of %d: '%s'\n", rank, last + 1, gable_last_error());
+  } else if (rank == last && last > 0) {
+    sleep(1);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  /* Rank 0's own messages are still under way: the comm is left to the end of the process. */
+  return wrong;
+}
+
+/* A bad root on one rank is the same error on all of them. */
+static int be_wrong(gable_comm *comm)
+{
+  const int last = gable_comm_size(comm) - 1;
+  const gable_root root = {0, gable_comm_rank(comm) == last ? 5 : 0};
+  char text[80];
+  gable_forest *f = NULL;
+  snprintf(text, sizeof text, last ? "rank %d: leaf 0 at position 0: rank 0 has 1 roots" : "leaf 0 at position 0",
+           last);
+  const gable_status status = gable_forest_create(comm, 1, 1, NULL, &root, &f);
+  if (status == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), text)) return 0;
+  fprintf(stderr, "%d: '%s' is not in '%s'\n", (int)status, text, gable_last_error());
+  return 1;
+}
+
+int main(int argc, char **argv)
+{
+  gable_context *ctx = NULL;
+  gable_comm *comm = NULL;
+  gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
+  options.threads = 1;
+  MPI_Init(&argc, &argv);
+  int wrong = failed("gable_context_create", gable_context_create("cpu", &options, &ctx));
+  if (!wrong) wrong = failed("gable_comm_from_mpi", gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm));
+  if (!wrong) wrong = check(comm, argc > 1 ? atol(argv[1]) : 100) || be_wrong(comm);
+  gable_comm_destroy(&comm);
+  if (!wrong) wrong = be_late(ctx);
+  if (wrong) MPI_Abort(MPI_COMM_WORLD, 1);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Star forests over MPI: one library serves Open MPI and MPICH, with 1 to 4 ranks; and the tool under mpirun where this build has one.
+set -u
+[ -z "${SAN:-}" ] || { echo "not under a sanitizer: MPI is not made for it"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+tried=
+
+# run WHAT COMMAND...: says what it printed when it fails
+run() {
+    what=$1
+    shift
+    timeout 120 "$@" >"$work/log" 2>&1 </dev/null && return
+    echo "$what: $*"
+    tail -n 20 "$work/log"
+    exit 1
+}
+for mpi in openmpi mpich; do
+    command -v mpicc.$mpi >/dev/null 2>&1 && command -v mpirun.$mpi >/dev/null 2>&1 || continue
+    # shellcheck disable=SC2086
+    run "compile with $mpi" mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -D_POSIX_C_SOURCE=200809L -Iinclude tests/forest/mpi_check.c \
+        tool/forest_check.c tool/forest_case.c tool/forest_oracle.c "$BUILD/lib/libgable.a" $LIBS -o "$work/check.$mpi"
+    for n in 1 2 3 4; do run "$mpi, $n ranks" mpirun.$mpi -n $n "$work/check.$mpi" 40; done
+    tried="$tried $mpi"
+done
+[ "$tried" ] || { echo "no MPI here (Debian packages: libopenmpi-dev openmpi-bin, libmpich-dev mpich)"; exit 77; }
+if ldd "$BUILD/lib/libgable.so" | grep -q mpi; then echo "libgable.so is bound to an MPI"; exit 1; fi
