@@ -10,7 +10,7 @@
 # make install    DESTDIR, PREFIX (/usr/local) and LIB (lib); make uninstall takes the same files away
 # make docs       the pages of the public headers, in build/docs (needs doxygen)
 # Variables: CC, BUILD (build), DEBUG=yes, SAN (address,undefined or thread), WERROR=yes, CUDA=yes, and METIS, SUITESPARSE,
-# ZLIB, CJSON, OPENMP, BLAS (an OpenBLAS opened at run time) = yes, no or auto; what parts a build has stays until make is told otherwise.
+# ZLIB, CJSON, OPENMP, BLAS (an OpenBLAS opened at run time), MPI (the program gable-mpi) = yes, no or auto; what parts a build has stays until make is told otherwise.
 .DEFAULT_GOAL := all
 ifeq ($(MAKELEVEL)$(findstring j,$(filter-out --%,$(MAKEFLAGS))),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
@@ -24,13 +24,13 @@ DEMO ?= examples/data/bcsstk18.mtx.gz
 CC ?= cc
 NVCC ?= nvcc
 CUDA ?= no
-export CC NVCC CUDA METIS SUITESPARSE ZLIB CJSON OPENMP BLAS CJSON_CFLAGS CJSON_LIBS
+export CC NVCC CUDA METIS SUITESPARSE ZLIB CJSON OPENMP BLAS MPI MPICC CJSON_CFLAGS CJSON_LIBS
 
 ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
 -include $(BUILD)/config.mk
 # A part that the command line wants otherwise than the last build: all are looked for again, and everything is compiled again.
 otherwise = $(and $(filter command,$(origin $1)),$(filter yes no,$($1)),$(filter-out $($1),$(HAVE_$1)))
-ifneq ($(strip $(foreach p,OPENMP ZLIB METIS SUITESPARSE CJSON BLAS CUDA,$(call otherwise,$p))),)
+ifneq ($(strip $(foreach p,OPENMP ZLIB METIS SUITESPARSE CJSON BLAS MPI CUDA,$(call otherwise,$p))),)
 $(BUILD)/config.mk: look_again
 .PHONY: look_again
 endif
@@ -75,7 +75,9 @@ else
 without += tool/contestant_cusparse.c
 endif
 LIB_SRC := $(sort $(filter-out $(without),$(filter %.c,$(SRC))))
-TOOL_SRC := $(filter-out $(without),$(wildcard tool/*.c))
+# gable needs no MPI; gable-mpi is the same program with one.
+TOOL_SRC := $(filter-out $(without) tool/mpi_place.c,$(wildcard tool/*.c))
+MPI_TOOL_SRC := $(if $(filter yes,$(HAVE_MPI)),$(filter-out tool/mpi_place_absent.c,$(TOOL_SRC)) tool/mpi_place.c)
 TEST_SRC := $(wildcard tests/unit/test_*.c tests/equivalence/test_*.c tests/property/test_*.c tests/fault/test_*.c tests/peer/test_*.c tests/forest/test_*.c)
 CUDA_TEST_SRC := $(if $(filter yes,$(HAVE_CUDA)),$(wildcard tests/*/test_*.cu))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
@@ -90,6 +92,7 @@ TESTS := $(TEST_SRC:%.c=$(BUILD)/%) $(CUDA_TEST_SRC:%.cu=$(BUILD)/%) $(FUZZERS)
 STATIC := $(BUILD)/lib/libgable.a
 SHARED := $(BUILD)/lib/libgable.so
 TOOL := $(BUILD)/bin/gable
+MPI_TOOL := $(if $(MPI_TOOL_SRC),$(BUILD)/bin/gable-mpi)
 
 comma := ,
 # V=yes shows the commands; otherwise one short line a file.
@@ -97,14 +100,14 @@ Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' $1 $2)
 
 .PHONY: all lib tests check mutants fuzz fuzzers libfuzzer demo bench bench-trisolve docs layers manual clean install uninstall format help
-all: $(if $(wildcard tool/gable.c),$(TOOL)) $(STATIC) $(SHARED)
+all: $(if $(wildcard tool/gable.c),$(TOOL) $(MPI_TOOL)) $(STATIC) $(SHARED)
 lib: $(STATIC) $(SHARED)
 tests: $(TESTS)
 
 $(BUILD)/%.c.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(call say,cc,$<)
-	$(Q)$(CC) $(ALL_CFLAGS) $(if $(filter tests/%,$<),-Itests -Wno-pedantic) $(if $(filter tool/%,$<),$(CJSON_CFLAGS) $(CUDA_CFLAGS)) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(if $(filter tests/%,$<),-Itests -Wno-pedantic) $(if $(filter tool/%,$<),$(CJSON_CFLAGS) $(CUDA_CFLAGS)) $(if $(filter tool/mpi_place.c,$<),$(MPI_CFLAGS)) -MMD -MP -c $< -o $@
 
 $(BUILD)/%.cu.o: %.cu $(BUILD)/config.mk
 	@mkdir -p $(@D)
@@ -129,6 +132,11 @@ $(TOOL): $(TOOL_OBJ) $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,ld,$@)
 	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS) -lpthread $(if $(filter yes,$(HAVE_CUDA)),-ldl -Wl$(comma)-rpath$(comma)$(CUDA_HOME)/lib64)
+
+$(BUILD)/bin/gable-mpi: $(call object,$(MPI_TOOL_SRC)) $(STATIC)
+	@mkdir -p $(@D)
+	$(call say,ld,$@)
+	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(LIBS) $(CJSON_LIBS) $(MPI_LIBS) -lpthread $(if $(filter yes,$(HAVE_CUDA)),-ldl -Wl$(comma)-rpath$(comma)$(CUDA_HOME)/lib64)
 
 $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(call object,$(SUPPORT_SRC)) $(STATIC)
 	@mkdir -p $(@D)
@@ -200,5 +208,5 @@ clean:
 help:
 	@sed -n '1,/^\.DEFAULT/{/^#/s/^# \{0,1\}//p}' Makefile
 
--include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TOOL_OBJ) $(call object,$(TEST_SRC) $(CUDA_TEST_SRC) $(SUPPORT_SRC) $(FUZZ_SRC) $(FUZZ_PARTS))))
+-include $(wildcard $(patsubst %.o,%.d,$(LIB_OBJ) $(TOOL_OBJ) $(call object,$(MPI_TOOL_SRC) $(TEST_SRC) $(CUDA_TEST_SRC) $(SUPPORT_SRC) $(FUZZ_SRC) $(FUZZ_PARTS))))
 .SECONDARY:

@@ -4,7 +4,7 @@
  * by messages of fixed lengths, one in each round and direction.  A round of a link:
  *
  *   start                  messages may come in from now on
- *   out(k), fill, post(k)  for each outgoing message
+ *   out(k), fill, post(k)  for each outgoing message; or offer(k), and at the end of the round settle(k)
  *   in(k), read, done(k)   for each incoming one
  *
  * out(k) of a round waits at most for what the neighbour does before it starts that round, so exchanges that begin and
@@ -60,6 +60,12 @@ typedef struct gi_transport {
   gable_status (*start)(gi_link *link);
   gable_status (*out)(gi_link *link, int k, void **message); /* where to write it, aligned to 16 */
   gable_status (*post)(gi_link *link, int k);
+
+  /* Instead of out and post: the receiver may read the message where it lies, until settle returns.  settle does not
+   * wait for a receiver that has not come: it copies.  NULL: the transport cannot. */
+  gable_status (*offer)(gi_link *link, int k, const void *message);
+  gable_status (*settle)(gi_link *link, int k);
+
   gable_status (*in)(gi_link *link, int k, const void **message); /* waits for it */
   int (*here)(gi_link *link, int k);                              /* whether in would not wait */
   void (*done)(gi_link *link, int k);

@@ -15,15 +15,27 @@ typedef struct member {
   pthread_t thread;
 } member;
 
+/* Looks before the processor is offered to others: fewer after each wait that they did not suffice for, since then
+ * there are fewer processors than ranks; more again after each one that they did. */
+enum { LOOKS_MOST = 2048, LOOKS_LEAST = 16 };
+
 gable_status gi_ranks_wait(gable_comm *comm, atomic_uint *flag, unsigned value, int rank)
 {
   gable_status status = GABLE_OK;
-  gi_ranks *all = ((gi_ranks_end *)comm->state)->all;
+  gi_ranks_end *end = comm->state;
   unsigned looks = 0;
   double since = 0.0;
+  for (int k = 0; k < end->looks; k++) {
+    if (gi_reached(flag, value)) {
+      if (end->looks < LOOKS_MOST) end->looks += LOOKS_LEAST;
+      return GABLE_OK;
+    }
+    gi_pause();
+  }
+  if (end->looks > LOOKS_LEAST) end->looks /= 2;
   while (!gi_reached(flag, value)) {
     GI_TRY(gi_comm_wait(comm, rank, &looks, &since));
-    if (since == 0.0 || !atomic_load_explicit(&all->line[rank].left, memory_order_acquire)) continue;
+    if (since == 0.0 || !atomic_load_explicit(&end->all->line[rank].left, memory_order_acquire)) continue;
     GI_REQUIRE(gi_reached(flag, value), GABLE_ERR_BACKEND, "rank %d waits for rank %d, which has returned", comm->rank,
                rank);
   }
@@ -91,7 +103,7 @@ done:
 static gable_status run_member(const member *m)
 {
   gable_status status = GABLE_OK;
-  gi_ranks_end end = {m->all, 0};
+  gi_ranks_end end = {m->all, 0, LOOKS_MOST};
   gable_comm comm = {
       .transport = &gi_transport_ranks, .ctx = m->ctx, .rank = m->rank, .size = m->all->size, .state = &end};
   GI_TRY(gi_comm_init(&comm, m->where));
@@ -170,7 +182,7 @@ gable_status gi_ranks_self(gable_context *ctx, gable_comm **out)
   self_comm *s = NULL;
   GI_ALLOC_ZERO(ctx, s, 1);
   s->all = (gi_ranks){.ctx = ctx, .size = 1, .line = &s->line};
-  s->end = (gi_ranks_end){&s->all, 0};
+  s->end = (gi_ranks_end){&s->all, 0, LOOKS_MOST};
   s->comm =
       (gable_comm){.transport = &gi_transport_ranks, .ctx = ctx, .rank = 0, .size = 1, .owned = 1, .state = &s->end};
   GI_TRY(gi_comm_init(&s->comm, ctx->where));
@@ -197,6 +209,8 @@ const gi_transport gi_transport_ranks = {
     .start = gi_ranks_start,
     .out = gi_ranks_out,
     .post = gi_ranks_post,
+    .offer = gi_ranks_offer,
+    .settle = gi_ranks_settle,
     .in = gi_ranks_in,
     .here = gi_ranks_here,
     .done = gi_ranks_done,

@@ -25,6 +25,7 @@ typedef struct gi_ranks {
 typedef struct gi_ranks_end {
   gi_ranks *all;
   unsigned steps; /* of collectives so far */
+  int looks;      /* of the next wait before it offers its processor */
 } gi_ranks_end;
 
 /* Until *flag has come to value (modulo 2^32), which rank stores. */
@@ -41,6 +42,8 @@ void gi_ranks_link_destroy(gi_link *link);
 gable_status gi_ranks_start(gi_link *link);
 gable_status gi_ranks_out(gi_link *link, int k, void **message);
 gable_status gi_ranks_post(gi_link *link, int k);
+gable_status gi_ranks_offer(gi_link *link, int k, const void *message);
+gable_status gi_ranks_settle(gi_link *link, int k);
 gable_status gi_ranks_in(gi_link *link, int k, const void **message);
 int gi_ranks_here(gi_link *link, int k);
 void gi_ranks_done(gi_link *link, int k);

@@ -1,10 +1,23 @@
 /* ranks_link.c: links between threads: each message has a channel of two slots, so that a sender may be one round ahead
- * of its receiver.  A slot begins with its flag, and a short message shares the flag's cache line. */
+ * of its receiver.  A slot begins with its flag, and a short message shares the flag's cache line.
+ *
+ * A message may also be offered where it lies.  The receiver claims it and reads it there, one copy in all; where the
+ * sender needs its memory back before the receiver has come, it copies the message to the slot and claims it back. */
 #include "comm/ranks.h"
 
 #include <string.h>
 
-enum { SLOTS = 2, HEAD = 16, LINE = 64 };
+enum { SLOTS = 2, LINE = 64 };
+
+/* Where a message is. */
+enum { IN_SLOT, OFFERED, TAKEN };
+
+/* A slot, and after it the message. */
+typedef struct head {
+  atomic_uint flag; /* 1 + the round whose message this is */
+  atomic_int claim;
+  const void *source; /* of an offered message */
+} head;
 
 /* From one rank to another; whoever lets go of it last frees it. */
 typedef struct channel {
@@ -30,14 +43,14 @@ typedef struct ranks_link {
   end *out, *in; /* [n_out], [n_in] */
 } ranks_link;
 
-static atomic_uint *flag_of(channel *c, unsigned round)
+static head *slot_of(channel *c, unsigned round)
 {
-  return (atomic_uint *)(void *)(c->slots + (round % SLOTS) * c->slot_bytes);
+  return (head *)(void *)(c->slots + (round % SLOTS) * c->slot_bytes);
 }
 
-static void *message_of(channel *c, unsigned round)
+static void *message_of(head *h)
 {
-  return c->slots + (round % SLOTS) * c->slot_bytes + HEAD;
+  return h + 1;
 }
 
 static void let_go(channel *c)
@@ -48,7 +61,7 @@ static void let_go(channel *c)
 static gable_status make_channel(gable_context *ctx, int64_t bytes, channel **out)
 {
   gable_status status = GABLE_OK;
-  const size_t slot = ((size_t)bytes + HEAD + LINE - 1) / LINE * LINE;
+  const size_t slot = ((size_t)bytes + sizeof(head) + LINE - 1) / LINE * LINE;
   channel *c = gi_alloc(ctx, 1, sizeof *c + SLOTS * slot);
   GI_REQUIRE(c, GABLE_ERR_MEMORY, "out of memory: %.1f MB for messages", (double)(SLOTS * slot) / 1e6);
   atomic_init(&c->emptied, 0);
@@ -56,7 +69,10 @@ static gable_status make_channel(gable_context *ctx, int64_t bytes, channel **ou
   c->ctx = ctx;
   c->slot_bytes = slot;
   c->bytes = bytes;
-  for (unsigned s = 0; s < SLOTS; s++) atomic_init(flag_of(c, s), 0);
+  for (unsigned s = 0; s < SLOTS; s++) {
+    atomic_init(&slot_of(c, s)->flag, 0);
+    atomic_init(&slot_of(c, s)->claim, IN_SLOT);
+  }
   *out = c;
 done:
   return status;
@@ -160,33 +176,85 @@ gable_status gi_ranks_start(gi_link *link)
 }
 
 /* Round n (from 0) takes slot n modulo 2, free once round n - 2 is emptied. */
-gable_status gi_ranks_out(gi_link *link, int k, void **message)
+static gable_status free_slot(gi_link *link, end *e)
 {
   gable_status status = GABLE_OK;
-  end *e = &((ranks_link *)link)->out[k];
   if ((int)(e->emptied + SLOTS - 1 - e->rounds) < 0) {
     GI_TRY(gi_ranks_wait(link->comm, &e->channel->emptied, e->rounds - (SLOTS - 1), e->rank));
     e->emptied = atomic_load_explicit(&e->channel->emptied, memory_order_acquire);
   }
-  *message = message_of(e->channel, e->rounds);
+done:
+  return status;
+}
+
+static void publish(end *e, int claim)
+{
+  head *h = slot_of(e->channel, e->rounds);
+  atomic_store_explicit(&h->claim, claim, memory_order_relaxed);
+  gi_publish(&h->flag, ++e->rounds);
+}
+
+gable_status gi_ranks_out(gi_link *link, int k, void **message)
+{
+  gable_status status = GABLE_OK;
+  end *e = &((ranks_link *)link)->out[k];
+  GI_TRY(free_slot(link, e));
+  *message = message_of(slot_of(e->channel, e->rounds));
 done:
   return status;
 }
 
 gable_status gi_ranks_post(gi_link *link, int k)
 {
-  end *e = &((ranks_link *)link)->out[k];
-  gi_publish(flag_of(e->channel, e->rounds), e->rounds + 1);
-  e->rounds++;
+  publish(&((ranks_link *)link)->out[k], IN_SLOT);
   return GABLE_OK;
+}
+
+gable_status gi_ranks_offer(gi_link *link, int k, const void *message)
+{
+  gable_status status = GABLE_OK;
+  end *e = &((ranks_link *)link)->out[k];
+  GI_TRY(free_slot(link, e));
+  slot_of(e->channel, e->rounds)->source = message;
+  publish(e, OFFERED);
+done:
+  return status;
+}
+
+/* Looks for the receiver for about as long as a copy takes, then copies. */
+gable_status gi_ranks_settle(gi_link *link, int k)
+{
+  gable_status status = GABLE_OK;
+  end *e = &((ranks_link *)link)->out[k];
+  channel *c = e->channel;
+  head *h = slot_of(c, e->rounds - 1);
+  int claim = atomic_load_explicit(&h->claim, memory_order_relaxed);
+  if (claim == IN_SLOT || gi_reached(&c->emptied, e->rounds)) return GABLE_OK;
+  for (int64_t looks = c->bytes / LINE; looks > 0 && claim == OFFERED; looks -= 2) {
+    gi_pause();
+    claim = atomic_load_explicit(&h->claim, memory_order_relaxed);
+  }
+  if (claim == OFFERED) {
+    memcpy(message_of(h), h->source, (size_t)c->bytes);
+    if (atomic_compare_exchange_strong_explicit(&h->claim, &claim, IN_SLOT, memory_order_release, memory_order_relaxed))
+      return GABLE_OK;
+  }
+  GI_TRY(gi_ranks_wait(link->comm, &c->emptied, e->rounds, e->rank)); /* it is reading */
+done:
+  return status;
 }
 
 gable_status gi_ranks_in(gi_link *link, int k, const void **message)
 {
   gable_status status = GABLE_OK;
   end *e = &((ranks_link *)link)->in[k];
-  GI_TRY(gi_ranks_wait(link->comm, flag_of(e->channel, e->rounds), e->rounds + 1, e->rank));
-  *message = message_of(e->channel, e->rounds);
+  head *h = slot_of(e->channel, e->rounds);
+  GI_TRY(gi_ranks_wait(link->comm, &h->flag, e->rounds + 1, e->rank));
+  int claim = atomic_load_explicit(&h->claim, memory_order_acquire);
+  *message = message_of(h);
+  if (claim == OFFERED &&
+      atomic_compare_exchange_strong_explicit(&h->claim, &claim, TAKEN, memory_order_acquire, memory_order_acquire))
+    *message = h->source;
 done:
   return status;
 }
@@ -194,7 +262,7 @@ done:
 int gi_ranks_here(gi_link *link, int k)
 {
   end *e = &((ranks_link *)link)->in[k];
-  return gi_reached(flag_of(e->channel, e->rounds), e->rounds + 1);
+  return gi_reached(&slot_of(e->channel, e->rounds)->flag, e->rounds + 1);
 }
 
 void gi_ranks_done(gi_link *link, int k)

@@ -7,6 +7,8 @@
 
 #include "device/mirror.h"
 
+enum { IN_PLACE_LEAST = 4096 }; /* bytes */
+
 /* The side that sends, and the one that receives. */
 static const gi_forest_side *out_side(const gable_plan *p)
 {
@@ -72,6 +74,16 @@ static int local_first(const gable_plan *p)
   return p->moves == GABLE_FOREST_BCAST || (p->moves == GABLE_FOREST_REDUCE && p->forest->self_first);
 }
 
+/* Whether neighbour k may read its message in the caller's array: one run of it, longer than a copy is worth. */
+static const char *message_in_place(const gable_exchange *x, const gi_forest_side *s, int k)
+{
+  const gable_plan *p = x->plan;
+  const gik_map *m = &s->map[k];
+  const int plain = m->kind == GIK_MAP_CONTIGUOUS && p->options.fields == 1 && m->n * p->item >= IN_PLACE_LEAST &&
+                    !p->options.root_space && !p->options.leaf_space;
+  return plain && p->forest->comm->transport->offer ? x->from + m->start * p->item : NULL;
+}
+
 static gable_status send_all(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
@@ -82,12 +94,29 @@ static gable_status send_all(gable_exchange *x)
     void *message = NULL;
     const int m = gi_link_number(s, k);
     if (k == s->self) continue;
+    const char *in_place = message_in_place(x, s, k);
+    if (in_place) {
+      GI_TRY(t->offer(x->link, m, in_place));
+      continue;
+    }
     GI_TRY(t->out(x->link, m, &message));
     gi_open_memory(x);
     gi_pack(x, s, stride_of(p, s), k, x->from, message);
     gi_close_memory(x);
     GI_TRY(t->post(x->link, m));
   }
+done:
+  return status;
+}
+
+/* What was offered is the caller's again. */
+static gable_status settle_all(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  const gi_transport *t = x->plan->forest->comm->transport;
+  const gi_forest_side *s = out_side(x->plan);
+  for (int k = 0; k < s->n; k++)
+    if (k != s->self && message_in_place(x, s, k)) GI_TRY(t->settle(x->link, gi_link_number(s, k)));
 done:
   return status;
 }
@@ -133,6 +162,7 @@ gable_status gi_exchange_begin(gable_exchange *x, const void *from, void *to, vo
   x->phase = GI_SENT;
   if (x->reply) gi_comm_poll_add(p->forest->comm, &x->poll);
 done:
+  if (x->phase == GI_BROKEN) (void)settle_all(x);
   return status;
 }
 
@@ -174,8 +204,10 @@ gable_status gi_exchange_end(gable_exchange *x)
     x->phase = GI_BROKEN;
     GI_TRY(receive_all(x));
   }
+  GI_TRY(settle_all(x));
   x->phase = GI_IDLE;
 done:
+  if (x->phase == GI_BROKEN) (void)settle_all(x);
   return status;
 }
 

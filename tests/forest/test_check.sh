@@ -24,3 +24,15 @@ refused() {
 refused cpu/ranks:0 'is no place for ranks'
 refused cpu/threads:2 'is no place for ranks'
 refused cuda:0,1/peer 'no transport peer'
+
+# Each benchmark checks its first exchange; two short ones of each, and their JSON.
+json=
+[ "${CJSON:-no}" != yes ] || json="--json $BUILD/forest-check.json"
+for test in pingpong newpingpong unpack scatter halo; do
+    "$gable" forest $test --where cpu/ranks:2 --most 1024 $json >"$BUILD/forest-check.log" 2>&1 || {
+        echo "gable forest $test"
+        cat "$BUILD/forest-check.log"
+        exit 1
+    }
+    [ "${CJSON:-no}" != yes ] || grep -q '"checked":	true' "$BUILD/forest-check.json" || { echo "$test: not checked"; exit 1; }
+done

@@ -26,4 +26,11 @@ for mpi in openmpi mpich; do
     tried="$tried $mpi"
 done
 [ "$tried" ] || { echo "no MPI here (Debian packages: libopenmpi-dev openmpi-bin, libmpich-dev mpich)"; exit 77; }
+# libmpi.so is Open MPI's, libmpich.so the other's.
+launch=mpirun.openmpi
+[ -x "$BUILD/bin/gable-mpi" ] && ldd "$BUILD/bin/gable-mpi" | grep -q libmpich && launch=mpirun.mpich
+if [ -x "$BUILD/bin/gable-mpi" ] && command -v $launch >/dev/null 2>&1; then
+    run "gable under mpirun" $launch -n 3 "$BUILD/bin/gable" forest check --where cpu/mpi --cases 10
+    run "gable under mpirun" $launch -n 2 "$BUILD/bin/gable" forest pingpong --where cpu/mpi --most 64
+fi
 if ldd "$BUILD/lib/libgable.so" | grep -q mpi; then echo "libgable.so is bound to an MPI"; exit 1; fi

@@ -1,0 +1,202 @@
+/* forest_bench.c: ping-pong with and without sums and edges within a rank, and halos of a grid.
+ *
+ * One way is half a round trip: a bcast and the reduce back.  After a first exchange that is checked, a few round trips
+ * say how many make a batch of about a millisecond; the median and quartiles are over batches. */
+#define _POSIX_C_SOURCE 200809L
+#include "forest_bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BATCHES = 15 };
+
+static double now_s(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A forest with a bcast and a reduce on it, and this rank's arrays: two of each for pingpong, where what is sent is not
+ * what was received. */
+typedef struct bench {
+  gable_comm *comm;
+  gable_forest *f;
+  gable_exchange *down, *up;
+  gable_forest_info info;
+  double *root[2], *leaf[2];
+  int apart; /* arrays in turn */
+} bench;
+
+static gable_status make_exchange(gable_forest *f, gable_direction direction, gable_forest_op op, gable_exchange **out)
+{
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_plan *plan = NULL;
+  o.direction = direction;
+  o.op = op;
+  gable_status status = gable_plan_create(f, &o, &plan);
+  if (!status) status = gable_exchange_create(plan, NULL, out);
+  gable_plan_destroy(&plan);
+  return status;
+}
+
+static gable_status open_bench(bench *b, gable_forest_op down, gable_forest_op up)
+{
+  b->info = (gable_forest_info)GABLE_FOREST_INFO_INIT;
+  gable_status status = gable_forest_get_info(b->f, &b->info);
+  if (!status) status = make_exchange(b->f, GABLE_FOREST_BCAST, down, &b->down);
+  if (!status) status = make_exchange(b->f, GABLE_FOREST_REDUCE, up, &b->up);
+  for (int k = 0; k < 2; k++) {
+    b->root[k] = calloc((size_t)b->info.n_roots + 1, sizeof(double));
+    b->leaf[k] = calloc((size_t)b->info.leaf_space + 1, sizeof(double));
+  }
+  const int there = b->root[0] && b->root[1] && b->leaf[0] && b->leaf[1];
+  for (gable_off i = 0; there && i < b->info.n_roots; i++) b->root[0][i] = b->root[1][i] = 1 + (double)(i % 9);
+  return status ? status : gable_comm_agree(b->comm, there ? GABLE_OK : GABLE_ERR_MEMORY);
+}
+
+static void close_bench(bench *b)
+{
+  for (int k = 0; k < 2; k++) {
+    free(b->root[k]);
+    free(b->leaf[k]);
+  }
+  gable_exchange_destroy(&b->down);
+  gable_exchange_destroy(&b->up);
+  gable_forest_destroy(&b->f);
+}
+
+static gable_status round_trips(bench *b, long n)
+{
+  gable_status status = GABLE_OK;
+  const int other = b->apart;
+  for (long k = 0; k < n && !status; k++) {
+    status = gable_bcast_begin(b->down, b->root[0], b->leaf[other]);
+    if (!status) status = gable_exchange_end(b->down);
+    if (!status) status = gable_reduce_begin(b->up, b->leaf[0], b->root[other]);
+    if (!status) status = gable_exchange_end(b->up);
+  }
+  return status;
+}
+
+/* After one bcast every leaf has its root's value (op REPLACE and SUM onto zeros alike): roots are 1 + i modulo 9. */
+static gable_status check(bench *b, forest_row *row)
+{
+  const gable_off n = b->info.n_leaves;
+  gable_off *leaf = malloc(((size_t)n + 1) * sizeof *leaf);
+  gable_root *root = malloc(((size_t)n + 1) * sizeof *root);
+  int wrong = 0, all[1024];
+  gable_status status = gable_comm_agree(b->comm, leaf && root ? GABLE_OK : GABLE_ERR_MEMORY);
+  if (!status) status = gable_bcast_begin(b->down, b->root[0], b->leaf[b->apart]);
+  if (!status) status = gable_exchange_end(b->down);
+  if (!status) status = gable_forest_get_leaves(b->f, leaf, root);
+  for (gable_off i = 0; i < n && !status; i++) wrong |= b->leaf[b->apart][leaf[i]] != 1 + (double)(root[i].index % 9);
+  if (!status) status = gable_comm_allgather(b->comm, &wrong, sizeof wrong, all);
+  row->checked = !status;
+  for (int r = 0; r < gable_comm_size(b->comm) && !status; r++) row->checked &= !all[r];
+  free(leaf);
+  free(root);
+  return status;
+}
+
+static int by_value(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* Sums would grow without end: they are of zeros from here on. */
+static void clear(bench *b)
+{
+  for (int k = 0; k < 2; k++) {
+    memset(b->root[k], 0, (size_t)b->info.n_roots * sizeof(double));
+    memset(b->leaf[k], 0, (size_t)b->info.leaf_space * sizeof(double));
+  }
+}
+
+static gable_status measure(bench *b, forest_row *row)
+{
+  double t[BATCHES], all[1024];
+  gable_status status = check(b, row);
+  for (gable_off i = 0; i < b->info.n_leaves; i++) row->checksum += b->leaf[b->apart][i];
+  clear(b);
+  if (!status) status = round_trips(b, 3);
+  double from = now_s();
+  if (!status) status = round_trips(b, 5);
+  double mine = (now_s() - from) / 5;
+  if (!status) status = gable_comm_allgather(b->comm, &mine, sizeof mine, all);
+  if (status) return status;
+  const double wanted = 2e-3 / (all[0] > 1e-9 ? all[0] : 1e-9);
+  const long n = wanted < 3 ? 3 : wanted > 5000 ? 5000 : (long)wanted;
+  for (int k = 0; k < BATCHES && !status; k++) {
+    status = gable_comm_barrier(b->comm);
+    from = now_s();
+    if (!status) status = round_trips(b, n);
+    t[k] = (now_s() - from) / (2.0 * (double)n);
+  }
+  qsort(t, BATCHES, sizeof *t, by_value);
+  row->one_way_s = t[BATCHES / 2];
+  row->q1_s = t[BATCHES / 4];
+  row->q3_s = t[3 * BATCHES / 4];
+  row->gbytes_s = 1e-9 * (double)row->bytes / row->one_way_s;
+  return status;
+}
+
+/* n roots on rank 0, their leaves on rank 1, and on rank 0 too for scatter. */
+static gable_status pair_forest(gable_comm *comm, gable_off n, int local, gable_forest **out)
+{
+  const int rank = gable_comm_rank(comm);
+  const gable_off leaves = rank == 1 || (rank == 0 && local) ? n : 0;
+  gable_root *root = malloc(((size_t)leaves + 1) * sizeof *root);
+  gable_status status = gable_comm_agree(comm, root ? GABLE_OK : GABLE_ERR_MEMORY);
+  for (gable_off i = 0; i < leaves && !status; i++) root[i] = (gable_root){0, i};
+  if (!status) status = gable_forest_create(comm, rank ? 0 : n, leaves, NULL, root, out);
+  free(root);
+  return status;
+}
+
+static gable_status grid_forest(gable_comm *comm, gable_off n, gable_forest **out)
+{
+  gable_grid g = GABLE_GRID_INIT;
+  const int ranks = gable_comm_size(comm);
+  g.ranks[0] = 1;
+  while ((g.ranks[0] + 1) * (g.ranks[0] + 1) <= ranks) g.ranks[0]++;
+  while (ranks % g.ranks[0]) g.ranks[0]--;
+  g.ranks[1] = ranks / g.ranks[0];
+  for (int d = 0; d < 2; d++) g.cells[d] = n * g.ranks[d];
+  return gable_forest_create_grid(comm, &g, out);
+}
+
+static gable_status run_one(gable_comm *comm, const char *test, gable_off n, forest_row *row)
+{
+  const int halo = !strcmp(test, "halo"), sums = !strcmp(test, "unpack") || !strcmp(test, "scatter");
+  bench b = {.comm = comm, .apart = !strcmp(test, "pingpong")};
+  const char *codec = NULL;
+  memset(row, 0, sizeof *row);
+  row->n = n;
+  row->bytes = n * (gable_off)sizeof(double);
+  gable_status status = halo ? grid_forest(comm, n, &b.f) : pair_forest(comm, n, !strcmp(test, "scatter"), &b.f);
+  if (!status)
+    status = open_bench(&b, sums ? GABLE_FOREST_SUM : GABLE_FOREST_REPLACE,
+                        sums || halo ? GABLE_FOREST_SUM : GABLE_FOREST_REPLACE);
+  if (!status && b.info.leaf_ranks) {
+    status = gable_forest_get_leaf_rank(b.f, b.info.leaf_ranks - 1, NULL, NULL, &codec);
+    if (!status) snprintf(row->codec, sizeof row->codec, "%s", codec);
+  }
+  row->messages = b.info.leaf_ranks - (b.info.local_edges > 0);
+  if (!status) status = measure(&b, row);
+  close_bench(&b);
+  return status;
+}
+
+gable_status forest_bench(gable_comm *comm, const char *test, gable_off most, forest_row *rows, int *count)
+{
+  gable_status status = GABLE_OK;
+  const int halo = !strcmp(test, "halo");
+  *count = 0;
+  for (gable_off n = halo ? 4 : 1; (halo ? 8 * n * n : 8 * n) <= most && *count < FOREST_ROWS && !status; n *= 2)
+    status = run_one(comm, test, n, &rows[(*count)++]);
+  return status;
+}

@@ -1,0 +1,23 @@
+/* forest_bench.h: the tests of the star forest's literature, timed on any comm. */
+#ifndef TOOL_FOREST_BENCH_H
+#define TOOL_FOREST_BENCH_H
+
+#include <gable/gable.h>
+
+typedef struct forest_row {
+  gable_off n, bytes;           /* items of a message, and their bytes */
+  double one_way_s, q1_s, q3_s; /* median and quartiles over batches */
+  double gbytes_s;
+  int messages; /* of this rank in one exchange */
+  char codec[16];
+  double checksum;
+  int checked; /* the first exchange was right */
+} forest_row;
+
+enum { FOREST_ROWS = 40 };
+
+/* Collective.  test: "pingpong", "newpingpong", "unpack", "scatter" (ranks 0 and 1, 8 bytes to most), "halo" (a
+ * periodic grid of n x n cells a rank, n = 4 to most^(1/2)/8).  Rows are rank 0's. */
+gable_status forest_bench(gable_comm *comm, const char *test, gable_off most, forest_row *rows, int *count);
+
+#endif

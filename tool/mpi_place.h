@@ -1,0 +1,21 @@
+/* mpi_place.h: ranks that are processes, started by mpirun. */
+#ifndef TOOL_MPI_PLACE_H
+#define TOOL_MPI_PLACE_H
+
+#include <gable/gable.h>
+
+/* Whether the place is one of processes: "cpu/mpi". */
+int mpi_place_is(const char *where);
+
+/* For such a place, before any output: 0 when this program runs there.  Else the program beside it that can, gable-mpi,
+ * takes over with the same arguments and this does not return, or it is missing: a line on standard error, EXIT_FAILED.
+ */
+int mpi_place_enter(const char *where, char **argv);
+
+/* f on the comm of all processes; *rank: of this one. */
+gable_status mpi_place_run(const char *where, gable_rank_function f, void *user, int *rank);
+
+/* Before the process ends. */
+void mpi_place_leave(void);
+
+#endif
