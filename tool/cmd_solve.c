@@ -93,6 +93,7 @@ static gable_status analyse_and_factor(solve_run *r, const solve_request *q, sol
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
   options.tolerance = q->tolerance;
   options.refine_steps = (int)q->refine;
+  options.strict = q->strict;
   options.blas = !strcmp(q->blas, "openblas") ? GABLE_BLAS_OPENBLAS
                  : !strcmp(q->blas, "own")    ? GABLE_BLAS_OWN
                                               : GABLE_BLAS_AUTO;
@@ -212,7 +213,8 @@ static gable_status make_right_sides(solve_run *r, const solve_request *q, solve
   return r->x ? GABLE_OK : GABLE_ERR_MEMORY;
 }
 
-/* A missed tolerance goes to o->status, for there is an answer; all other failures are returned. */
+/* A missed tolerance and a numerically singular matrix go to o->status, for there is an answer; all other failures are
+ * returned. */
 static gable_status solve(solve_run *r, const solve_request *q, solve_outcome *o)
 {
   gable_status status = gable_solver_work_create(r->solver, o->columns > 0 ? o->columns : 1, &r->work);
@@ -221,7 +223,7 @@ static gable_status solve(solve_run *r, const solve_request *q, solve_outcome *o
   gable_vectors_view vb = vectors_of(r, o->columns, r->b), vx = vectors_of(r, o->columns, r->x);
   o->report = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   status = gable_solver_solve(r->solver, r->work, op_of(q), &vb, &vx);
-  if (status && status != GABLE_ERR_TOLERANCE) return status;
+  if (status && status != GABLE_ERR_TOLERANCE && status != GABLE_NUMERICALLY_SINGULAR) return status;
   o->status = status;
   status = gable_solver_work_report(r->work, &o->report);
   if (!status) status = estimate(r, q, o);
@@ -275,7 +277,7 @@ static int finish(solve_run *r, const solve_request *q, const solve_outcome *o, 
   solve_report_print(report_stream(q->json_path), q, o);
   solve_report_json(j, q, o);
   int rc = json_write(&j, q->json_path);
-  if (o->status) {
+  if (o->status == GABLE_ERR_TOLERANCE) {
     fprintf(stderr, "gable solve: the backward error is %.2e: %s%s\n", o->report.backward_error, o->report.reason,
             q->x_path ? " (x was written)" : "");
     rc = EXIT_FAILED;
@@ -305,7 +307,8 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
       option_flag(0, "transpose", "solve with the transpose of A", &q->transpose),
       option_choice(0, "blas", "auto|own|openblas",
                     "what multiplies large blocks; auto: OpenBLAS where it serves and is fast", &q->blas),
-      option_strict(&q->strict),
+      option_flag(0, "strict", "duplicate entries and a numerically singular matrix are errors; without, both are said",
+                  &q->strict),
       option_output(0, "save-factor", "F", "save the factor", &q->save_path),
       option_text(0, "load-factor", "F", "load a factor of the same matrix instead of factoring", &q->load_path),
       option_json(&q->json_path),

@@ -143,10 +143,12 @@ static void print_answer(FILE *out, const solve_outcome *r, double tolerance)
     report_line(out, "condition", "not known: the factor that was loaded is of other values");
   else
     report_line(out, "condition", "rcond %.1e, forward error below %.1e", r->rcond, r->forward_error);
-  if (r->rcond < DBL_EPSILON)
-    report_line(out, "", "numerically singular: x solves a system within rounding of this one, no more can be said");
-  report_line(out, r->status ? "NOT SOLVED" : "solved", "%s %s%s%s", r->status ? "after" : "all in",
-              human_seconds(r->total_s).s, r->status ? ": " : "", r->status ? w->reason : "");
+  if (r->status == GABLE_ERR_TOLERANCE)
+    report_line(out, "NOT SOLVED", "after %s: %s", human_seconds(r->total_s).s, w->reason);
+  else
+    report_line(out, r->status ? "numerically singular" : "solved", "%sall in %s",
+                r->status || r->rcond < DBL_EPSILON ? "x solves a system within rounding of this one: " : "",
+                human_seconds(r->total_s).s);
 }
 
 static double tolerance_of(const solve_request *q)
@@ -240,12 +242,12 @@ void solve_report_json(json *j, const solve_request *q, const solve_outcome *r)
   json_number(j, "backward_error", w->backward_error);
   json_number(j, "first_backward_error", w->first_error);
   json_number(j, "rcond", r->rcond);
-  json_bool(j, "numerically_singular", r->rcond < DBL_EPSILON);
+  json_bool(j, "numerically_singular", integer_of(r->solver, GABLE_SOLVER_NUMERICALLY_SINGULAR) != 0);
   json_number(j, "forward_error", r->forward_error);
   json_number(j, "estimate_s", r->estimate_s);
   json_number(j, "total_s", r->total_s);
   json_integer(j, "duplicates", r->matrix.duplicates);
-  json_bool(j, "solved", r->status == GABLE_OK);
+  json_bool(j, "solved", r->status != GABLE_ERR_TOLERANCE);
   json_text(j, "status", gable_status_text(r->status));
   json_text(j, "reason", w->reason);
 }

@@ -66,11 +66,12 @@ typedef struct gable_solver_options {
   int refine_steps;            /* corrections a solve may do; -1: as many as help; 0: none, and no GMRES */
   double tiny_pivot;           /* smaller pivots, relative to max |a_ij| after scaling, are replaced; 0: the default */
   gable_blas blas;             /* of large blocks */
+  int strict;                  /* 1: a numerically singular matrix is an error of factor and load; 0: see solve */
 } gable_solver_options;
 #define GABLE_SOLVER_OPTIONS_INIT                                                                                      \
   {                                                                                                                    \
     sizeof(gable_solver_options), GABLE_METHOD_AUTO, GABLE_ORDER_AUTO, NULL, GABLE_CHOICE_AUTO, GABLE_CHOICE_AUTO,     \
-        GABLE_TYPE_D, 0.0, -1, 0.0, GABLE_BLAS_AUTO                                                                    \
+        GABLE_TYPE_D, 0.0, -1, 0.0, GABLE_BLAS_AUTO, 0                                                                 \
   }
 
 /* Local.  options may be NULL.  The solver belongs to the caller; ctx must outlive it.  GABLE_ERR_UNAVAILABLE: an
@@ -107,9 +108,10 @@ GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_
  * was factored without a matching and came out badly is analysed again with one, unless reuse forbids it; see
  * GABLE_SOLVER_DRIFT.  GABLE_ERR_STATE before analyse, GABLE_ERR_NOT_FINITE where val holds NaN or infinity,
  * GABLE_ERR_ARGUMENT where it breaks the symmetry that the view declared (the entry is named): then s is as it was,
- * with its old values and factor.  GABLE_ERR_MEMORY says how much was wanted.  After that and any other error there is
- * no factor (solving is GABLE_ERR_STATE), the values are all old or all new, and the next call may be this one again;
- * or GABLE_ERR_STATE sends it back to gable_solver_analyse, where the structure was being made anew. */
+ * with its old values and factor.  GABLE_ERR_SINGULAR also where options.strict is set and the matrix is numerically
+ * singular.  GABLE_ERR_MEMORY says how much was wanted.  After that and any other error there is no factor (solving is
+ * GABLE_ERR_STATE), the values are all old or all new, and the next call may be this one again; or GABLE_ERR_STATE
+ * sends it back to gable_solver_analyse, where the structure was being made anew. */
 GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse reuse);
 
 /* Local.  Room for solves with s, up to max_rhs right-hand sides at a time are swept together (more are allowed).
@@ -128,6 +130,8 @@ GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *
  * backward error is at most the tolerance.  b is not written.  x may be b (the same data, type and layout); otherwise
  * they share no memory (GABLE_ERR_ARGUMENT).  Allocates nothing.  The same bits for every
  * number of threads. GABLE_ERR_TOLERANCE: x was written all the same, gable_last_error says why it is no better;
+ * GABLE_NUMERICALLY_SINGULAR, no error: x was written and meets the tolerance, but GABLE_SOLVER_NUMERICALLY_SINGULAR is
+ * 1, so that x is one of many, and may be huge (with options.strict the factorization fails instead);
  * GABLE_ERR_NOT_FINITE: b holds NaN or infinity (row and column are named), x is as it was;
  * GABLE_ERR_STATE: no factor, or a work from before it. */
 GABLE_API gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gable_op op,
@@ -189,6 +193,7 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(NNZ_U, int64_t, 1, "entries of U, the same way; for Cholesky and L D L^T those of L")                              \
   X(FLOPS, double, 1, "of the numeric factorization, multiplications and additions apart")                             \
   X(PERTURBED_PIVOTS, int64_t, 1, "tiny pivots that were replaced")                                                    \
+  X(NUMERICALLY_SINGULAR, int64_t, 1, "1: pivots were replaced, and rcond is below 2.2e-16")                           \
   X(GROWTH, double, 1, "max |U|, or |D L^T|, / max |A'|")                                                              \
   X(DRIFT, int64_t, 1, "1: the values have drifted from the analysis: analyse again")                                  \
   X(OTHER_VALUES, int64_t, 1, "1: the factor was loaded and is of other values of this pattern")                       \

@@ -27,7 +27,9 @@ extern "C" {
 #define GABLE_VERSION_PATCH 0
 #define GABLE_VERSION "0.1.0"
 
-/* name, value, text.  Positive: nothing was changed.  Negative: the object must be rebuilt or destroyed. */
+/* name, value, text.  Positive: nothing was changed, but for an answer that the last two come with.  Negative: the
+ * object must be rebuilt or destroyed.  NUMERICALLY_SINGULAR is no error: it comes in the place of OK, from
+ * gable_solver_solve alone. */
 #define GABLE_STATUS_LIST(X)                                                                                           \
   X(OK, 0, "success")                                                                                                  \
   X(ERR_ARGUMENT, 1, "invalid argument")                                                                               \
@@ -38,6 +40,7 @@ extern "C" {
   X(ERR_LIMIT, 6, "too large for this build")                                                                          \
   X(ERR_MISMATCH, 7, "belongs to another matrix or another version")                                                   \
   X(ERR_TOLERANCE, 8, "the tolerance was not reached")                                                                 \
+  X(NUMERICALLY_SINGULAR, 9, "numerically singular")                                                                   \
   X(ERR_MEMORY, -1, "out of memory")                                                                                   \
   X(ERR_SINGULAR, -2, "singular matrix")                                                                               \
   X(ERR_BACKEND, -3, "device or transport failure")                                                                    \

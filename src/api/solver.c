@@ -25,6 +25,7 @@ static gable_status copy_options(const gable_solver_options *given, gable_solver
   GI_REQUIRE(own->tiny_pivot >= 0 && own->tiny_pivot < 1, GABLE_ERR_ARGUMENT, "tiny pivot %g: give 0 to 1",
              own->tiny_pivot);
   GI_REQUIRE((int)own->blas >= 0 && own->blas <= GABLE_BLAS_OPENBLAS, GABLE_ERR_ARGUMENT, "blas %d", (int)own->blas);
+  GI_REQUIRE(own->strict == 0 || own->strict == 1, GABLE_ERR_ARGUMENT, "strict is %d: give 0 or 1", own->strict);
   GI_REQUIRE(own->refine_steps >= -1, GABLE_ERR_ARGUMENT, "refine_steps is %d: give -1 or more", own->refine_steps);
 done:
   return status;

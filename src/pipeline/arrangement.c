@@ -12,22 +12,6 @@
 #include "graph/symbolic/symbolic_symmetric.h"
 #include "pipeline/equilibrate.h"
 
-/* Is every diagonal entry as large as all others of its row, or of its column, together?  Then elimination is stable in
- * any symmetric order, and no matching does better. */
-static int diagonally_dominant(const gi_problem *p)
-{
-  int by_rows = 1, by_columns = 1;
-  const double *row_sum = p->norms, *col_sum = p->norms + 2 * (gable_off)p->n;
-  for (gable_idx i = 0; i < p->n && (by_rows || by_columns); i++) {
-    double d = 0;
-    for (gable_off k = p->rows.ptr[i]; k < p->rows.ptr[i + 1]; k++)
-      if (p->rows.idx[k] == i) d = fabs(p->rows.val[k]);
-    by_rows &= 2 * d >= row_sum[i] * (1 - 1e-12);
-    by_columns &= 2 * d >= col_sum[i] * (1 - 1e-12);
-  }
-  return by_rows || by_columns;
-}
-
 static gable_method choose_method(const gi_problem *p, const gable_solver_options *options)
 {
   if (options->method != GABLE_METHOD_AUTO) return options->method;
@@ -45,7 +29,7 @@ static int wants_matching(const gi_problem *p, const gable_solver_options *optio
   if (options->match != GABLE_CHOICE_AUTO) return options->match == GABLE_CHOICE_ALWAYS;
   if (!p->diagonal_full) return 1;
   if (!p->rows.val || p->pattern_symmetric) return 0;
-  return !diagonally_dominant(p);
+  return !gi_problem_is_dominant(p);
 }
 
 static void scale(const gi_problem *p, gi_arrangement *a)
@@ -371,7 +355,7 @@ done:
   return status;
 }
 
-gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, const gi_arrangement *old,
+gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, double threshold, const gi_arrangement *old,
                                gi_arrangement *out)
 {
   gable_status status = GABLE_OK;
@@ -382,7 +366,7 @@ gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, const 
   GI_TRY(arrangement_init(ctx, n, &a));
   GI_ALLOC(ctx, pivot_row, n);
   GI_ALLOC(ctx, perm, n);
-  GI_TRY(gi_partial_pivoting(ctx, a_prime, 0.1, pivot_row));
+  GI_TRY(gi_partial_pivoting(ctx, a_prime, threshold, pivot_row));
   double pivoted = gi_now();
   GI_TRY(structure_of_pivots(ctx, a_prime, old, pivot_row, perm, &a));
   a.structure_s = gi_now() - pivoted;

@@ -35,8 +35,9 @@ static inline gi_factor_kind gi_arrangement_kind(const gi_arrangement *a)
  * p->columns are taken.  GABLE_ERR_SINGULAR names a row that cannot be matched. */
 gable_status gi_arrange(gable_context *ctx, gi_problem *p, const gable_solver_options *options, gi_arrangement *out);
 /* The same order of columns, with the rows that threshold partial pivoting takes: for matrices on which static pivots
- * fail. a_prime: A' of old with its values, by columns. */
-gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, const gi_arrangement *old,
+ * fail. a_prime: A' of old with its values, by columns.  threshold: of the largest entry of its column that a pivot
+ * must have; 1: the largest itself. */
+gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, double threshold, const gi_arrangement *old,
                                gi_arrangement *out);
 
 void gi_arrangement_release(gable_context *ctx, gi_arrangement *a);

@@ -28,7 +28,7 @@ void gi_pipeline_clear(gable_solver *s)
   gi_problem_release(s->ctx, &s->problem);
   gi_free(s->ctx, s->user_order);
   s->user_order = NULL;
-  s->analyses = s->drift = 0;
+  s->analyses = s->drift = s->singular = 0;
   s->other_values = 0;
   s->factor_s = 0;
 }
@@ -74,12 +74,12 @@ done:
 }
 
 /* Arranges the problem anew with the rows that partial pivoting takes; A' has its values. */
-static gable_status arrange_pivots(gable_solver *s)
+static gable_status arrange_pivots(gable_solver *s, double threshold)
 {
   gable_status status = GABLE_OK;
   gi_arrangement a = {0}, *old = &s->arrangement;
   gi_factor_destroy(s->ctx, &s->factor);
-  GI_TRY(gi_arrange_pivots(s->ctx, &s->permuted.columns, old, &a));
+  GI_TRY(gi_arrange_pivots(s->ctx, &s->permuted.columns, threshold, old, &a));
   adopt(s, &a);
 done:
   if (status) drop_arrangement(s);
@@ -203,10 +203,17 @@ done:
   return status;
 }
 
+/* Static pivots of a matrix that is not dominant: L and U may be small everywhere and their inverses overflow. */
+static int may_hide_growth(const gable_solver *s)
+{
+  const gi_arrangement *a = &s->arrangement;
+  return a->method == GABLE_METHOD_LU && s->options.match == GABLE_CHOICE_AUTO && !gi_problem_is_dominant(&s->problem);
+}
+
 /* Do pivots and growth leave the factor above suspicion, or is it a Cholesky of all of A?  If not: can A x = b and A^T
  * x = b be solved with it, and its corrections alone, for a b that is in nobody's range by chance, of the rows' or
- * columns' own sizes? */
-static gable_status judge(gable_solver *s, int *good)
+ * columns' own sizes?  fresh: it was arranged for these values, and what hides from pivots and growth is looked for. */
+static gable_status judge(gable_solver *s, int fresh, int *good)
 {
   gable_status status = GABLE_OK;
   gable_solver_work *w = NULL;
@@ -214,7 +221,8 @@ static gable_status judge(gable_solver *s, int *good)
   const gi_factor *f = s->factor;
   gable_idx n = s->problem.n;
   const int small = f->perturbed == 0 && f->max_factor <= 1e6 * f->max_entry;
-  *good = f->kind == GI_CHOLESKY ? s->problem.values_symmetric : small;
+  s->overflows = 0;
+  *good = f->kind == GI_CHOLESKY ? s->problem.values_symmetric : small && !(fresh && may_hide_growth(s));
   if (*good) goto done;
   GI_TRY(gi_pipeline_work_create(s, 1, 0, &w));
   GI_ALLOC(s->ctx, b, n);
@@ -225,7 +233,10 @@ static gable_status judge(gable_solver *s, int *good)
   for (int op = GABLE_OP_N; op <= GABLE_OP_T && *good; op++) {
     const double *size = op == GABLE_OP_N ? a.row_max : a.col_max;
     for (gable_idx i = 0; i < n; i++) b[i] = (2 * gi_random_unit(&r) - 1) * size[i];
-    GI_TRY(gi_pipeline_refines(s, w, (gable_op)op, b, x, good));
+    double error;
+    GI_TRY(gi_pipeline_refines(s, w, (gable_op)op, b, x, &error));
+    *good = error <= gi_pipeline_tolerance(s, GABLE_TYPE_D);
+    s->overflows |= isinf(error);
   }
 done:
   gi_pipeline_work_destroy(&w);
@@ -266,12 +277,32 @@ static gable_status turn_from_ldlt(gable_solver *s, int *good)
   gable_status status = GABLE_OK;
   if (!s->arrangement.matched && s->options.match == GABLE_CHOICE_AUTO) {
     GI_TRY(again(s, GABLE_METHOD_LDLT, GABLE_CHOICE_ALWAYS, 0));
-    GI_TRY(judge(s, good));
+    GI_TRY(judge(s, 1, good));
   }
   if (*good || s->options.method != GABLE_METHOD_AUTO) goto done;
   gi_log(s->ctx, GABLE_LOG_INFO, "pivots of one and two columns are not enough: turning from L D L^T to LU");
   GI_TRY(again(s, GABLE_METHOD_LU, s->options.match, 0));
-  GI_TRY(judge(s, good));
+  GI_TRY(judge(s, 1, good));
+done:
+  return status;
+}
+
+/* Where the answer of all else overflows: columns as they came and the largest pivots, as LAPACK has them.  An order
+ * for low fill, or the scalings of a matching, may have made a triangle whose inverse no double holds. */
+static gable_status pivot_in_natural_order(gable_solver *s, int *good)
+{
+  gable_status status = GABLE_OK;
+  gable_solver_options how = s->options;
+  how.method = GABLE_METHOD_LU;
+  how.match = GABLE_CHOICE_NEVER;
+  how.blocks = GABLE_CHOICE_NEVER;
+  how.order = GABLE_ORDER_NATURAL;
+  gi_log(s->ctx, GABLE_LOG_INFO, "the answer overflows: turning to partial pivoting in the natural order");
+  GI_TRY(arrange(s, &how, 0));
+  GI_TRY(numeric(s));
+  GI_TRY(arrange_pivots(s, 1));
+  GI_TRY(numeric(s));
+  GI_TRY(judge(s, 1, good));
 done:
   return status;
 }
@@ -286,20 +317,23 @@ static gable_status factor_well(gable_solver *s, int may_arrange)
   const int chosen = s->options.method == GABLE_METHOD_AUTO;
   int good = 1;
   GI_TRY(factor_either(s));
-  GI_TRY(judge(s, &good));
+  GI_TRY(judge(s, may_arrange || s->structure != structure, &good));
   if (!good && (may_arrange || chosen) && s->arrangement.method == GABLE_METHOD_LDLT) GI_TRY(turn_from_ldlt(s, &good));
   may_arrange = (may_arrange || s->structure != structure) && s->options.match == GABLE_CHOICE_AUTO &&
                 s->arrangement.method == GABLE_METHOD_LU;
   if (!good && may_arrange && !s->arrangement.matched) {
     GI_TRY(again(s, GABLE_METHOD_LU, GABLE_CHOICE_ALWAYS, 0));
-    GI_TRY(judge(s, &good));
+    GI_TRY(judge(s, 1, &good));
   }
-  if (!good && may_arrange && s->arrangement.matched == 1) {
-    GI_TRY(arrange_pivots(s));
+  may_arrange = may_arrange && s->arrangement.matched == 1;
+  if (!good && may_arrange) {
+    GI_TRY(arrange_pivots(s, 0.1));
     GI_TRY(numeric(s));
-    GI_TRY(judge(s, &good));
+    GI_TRY(judge(s, 1, &good));
+    if (s->overflows && s->options.order == GABLE_ORDER_AUTO) GI_TRY(pivot_in_natural_order(s, &good));
   }
   s->drift = !good;
+  GI_TRY(gi_pipeline_find_singular(s));
 done:
   gi_permuted_empty(s->ctx, &s->permuted);
   return status;

@@ -30,6 +30,8 @@ struct gable_solver {
   uint64_t structure;       /* serial number of the arrangement: a work belongs to one */
   int analyses;
   int drift;
+  int overflows;         /* 1: the last factor that was tried gives an answer with infinity */
+  int singular;          /* 1: numerically */
   uint32_t other_values; /* not 0: the factor was loaded and is of other values, with this checksum (store.h) */
   double factor_s;
 };
@@ -66,13 +68,17 @@ gable_status gi_pipeline_to_device(gable_solver *s);
 /* gmres: 0 for gi_pipeline_refines alone. */
 gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, int gmres, gable_solver_work **out);
 void gi_pipeline_work_destroy(gable_solver_work **w);
+double gi_pipeline_tolerance(const gable_solver *s, gable_type type); /* of a solution of this type */
 gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gable_op op, const gable_vectors_view *b,
                                const gable_vectors_view *x);
-/* x [n] = op(A)^-1 b by the factor and its corrections, without GMRES; *enough: does that reach the tolerance? */
+/* x [n] = op(A)^-1 b by the factor and its corrections, without GMRES; *error: the backward error, maybe INFINITY. */
 gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, gable_op op, const double *b, double *x,
-                                 int *enough);
+                                 double *error);
 gable_status gi_pipeline_apply(const gable_solver *s, gable_solver_work *w, gable_op op, unsigned factors,
                                const gable_vectors_view *b, const gable_vectors_view *x);
+/* s->singular, of the factor that is there.  Where pivots were replaced it takes a few solves.  GABLE_ERR_SINGULAR
+ * where the options are strict. */
+gable_status gi_pipeline_find_singular(gable_solver *s);
 gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, double *rcond);
 gable_status gi_pipeline_forward_error(const gable_solver *s, gable_solver_work *w, gable_op op,
                                        const gable_vectors_view *b, const gable_vectors_view *x, double *forward_error);

@@ -203,6 +203,20 @@ void gi_problem_measure(gi_problem *p)
   p->measured = 1;
 }
 
+int gi_problem_is_dominant(const gi_problem *p)
+{
+  const double *row_sum = p->norms, *col_sum = p->values_symmetric ? row_sum : row_sum + 2 * (gable_off)p->n;
+  int by_rows = 1, by_columns = 1;
+  for (gable_idx i = 0; i < p->n && (by_rows || by_columns); i++) {
+    double d = 0;
+    for (gable_off k = p->rows.ptr[i]; k < p->rows.ptr[i + 1]; k++)
+      if (p->rows.idx[k] == i) d = fabs(p->rows.val[k]);
+    by_rows &= 2 * d >= row_sum[i] * (1 - 1e-12);
+    by_columns &= 2 * d >= col_sum[i] * (1 - 1e-12);
+  }
+  return by_rows || by_columns;
+}
+
 /* A symmetric pattern is its own transpose, and only its values change places. */
 static gable_status copy_mirrored(gable_context *ctx, const gi_problem *p, gi_csc *out)
 {

@@ -41,6 +41,10 @@ gable_status gi_problem_set_values(gable_context *ctx, gi_problem *p, const void
  * without them. */
 void gi_problem_measure(gi_problem *p);
 
+/* Is every diagonal entry as large as all others of its row, or of its column, together?  Then elimination is stable in
+ * any symmetric order, and no matching does better.  Measured before. */
+int gi_problem_is_dominant(const gi_problem *p);
+
 /* out (zeroed): A by columns, with values where there are any. */
 gable_status gi_problem_take_columns(gable_context *ctx, gi_problem *p, gi_csc *out);
 

@@ -33,6 +33,7 @@ static gi_phase needed(gable_solver_key key)
 {
   switch (key) {
   case GABLE_SOLVER_PERTURBED_PIVOTS:
+  case GABLE_SOLVER_NUMERICALLY_SINGULAR:
   case GABLE_SOLVER_GROWTH:
   case GABLE_SOLVER_DRIFT:
   case GABLE_SOLVER_OTHER_VALUES:
@@ -101,6 +102,7 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_NNZ_L: return entries_of_l(s);
   case GABLE_SOLVER_NNZ_U: return entries_of_u(s);
   case GABLE_SOLVER_PERTURBED_PIVOTS: return s->factor ? s->factor->perturbed : 0;
+  case GABLE_SOLVER_NUMERICALLY_SINGULAR: return s->singular;
   case GABLE_SOLVER_DRIFT: return s->drift;
   case GABLE_SOLVER_OTHER_VALUES: return s->other_values != 0;
   case GABLE_SOLVER_MEMORY_PREDICTED: return predicted(s);

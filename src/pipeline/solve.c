@@ -199,8 +199,7 @@ static void copy_out(double *from, gable_idx first, gable_idx count, const gable
     }
 }
 
-/* Of a solution of this type. */
-static double tolerance_for(const gable_solver *s, gable_type type)
+double gi_pipeline_tolerance(const gable_solver *s, gable_type type)
 {
   double asked = s->options.tolerance;
   if (type == GABLE_TYPE_S) return asked > 1e-6 ? asked : 1e-6;
@@ -213,7 +212,7 @@ static gi_refine_options refine_options_for(const gable_solver *s, gable_type ty
   const int steps = s->options.refine_steps;
   return (gi_refine_options){.max_steps = steps < 0 ? 20 : steps,
                              .max_gmres = steps == 0 ? 0 : most_gmres,
-                             .tolerance = tolerance_for(s, type) * (type == GABLE_TYPE_S ? 0.5 : 1)};
+                             .tolerance = gi_pipeline_tolerance(s, type) * (type == GABLE_TYPE_S ? 0.5 : 1)};
 }
 
 /* Columns first .. first+count-1, as many as fit the work. */
@@ -285,7 +284,7 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
   GI_TRY(take_vectors(s, w, 0, b, x, GI_VECTORS_IN_PLACE, &v));
   GI_TRY(check_finite(&v.b));
   *r = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
-  double tolerance = tolerance_for(s, x->type);
+  double tolerance = gi_pipeline_tolerance(s, x->type);
   for (gable_idx j = 0; j < b->count; j += w->columns) {
     gi_refine_result result;
     gable_idx count = b->count - j < w->columns ? b->count - j : w->columns;
@@ -307,12 +306,16 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
     GI_REQUIRE(0, GABLE_ERR_TOLERANCE, "the backward error is %.2e, the tolerance %.1e: %s", r->backward_error,
                tolerance, r->reason);
   }
+  GI_REQUIRE(
+      !s->singular, GABLE_NUMERICALLY_SINGULAR,
+      "the matrix is numerically singular: %lld pivots were replaced; x solves a system within rounding of this one",
+      (long long)s->factor->perturbed);
 done:
   return status;
 }
 
 gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, gable_op op, const double *b, double *x,
-                                 int *enough)
+                                 double *error)
 {
   gable_status status = GABLE_OK;
   const gable_off n = s->problem.n;
@@ -321,7 +324,7 @@ gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, ga
   gi_refine_result result;
   GI_TRY(sweep(s, w, op, 1, b, n, x, n));
   GI_TRY(gi_refine(&a, op, near_inverse, w, 1, b, n, x, n, &how, w->refine, &result));
-  *enough = result.backward_error <= how.tolerance;
+  *error = result.backward_error;
 done:
   return status;
 }
@@ -370,9 +373,25 @@ done:
   return status;
 }
 
+/* Corrected by refinement: a factor with replaced pivots alone has the inverse of another matrix. */
+static gable_status corrected_inverse(void *user, gable_op op, gable_idx count, const double *b, double *x)
+{
+  gable_status status = GABLE_OK;
+  gable_solver_work *w = user;
+  const gable_idx n = w->solver->problem.n;
+  double error;
+  for (gable_idx j = 0; j < count; j++) {
+    memcpy(w->b, b + (gable_off)j * n, (size_t)n * sizeof *w->b); /* x may be b */
+    GI_TRY(gi_pipeline_refines(w->solver, w, op, w->b, x + (gable_off)j * n, &error));
+  }
+done:
+  return status;
+}
+
 gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, double *rcond)
 {
   gable_status status = GABLE_OK;
+  const gi_near_inverse inverse = s->factor && s->factor->perturbed ? corrected_inverse : near_inverse;
   double norm = 0, inverse_norm;
   GI_TRY(check_work(s, w));
   GI_TRY(check_matrix(s));
@@ -380,9 +399,27 @@ gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, doub
   if (s->other_values) goto done;
   gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
   for (gable_idx j = 0; j < a.n; j++) norm = fmax(norm, a.col_sum[j]);
-  GI_TRY(gi_inverse_norm(a.n, GABLE_OP_N, NULL, near_inverse, w, w->scratch, &inverse_norm));
+  GI_TRY(gi_inverse_norm(a.n, GABLE_OP_N, NULL, inverse, w, w->scratch, &inverse_norm));
   *rcond = !a.n ? 1 : isfinite(inverse_norm) ? 1 / norm / inverse_norm : 0;
 done:
+  return status;
+}
+
+gable_status gi_pipeline_find_singular(gable_solver *s)
+{
+  gable_status status = GABLE_OK;
+  gable_solver_work *w = NULL;
+  double rcond;
+  s->singular = 0;
+  if (!s->factor->perturbed || s->other_values || !gi_pipeline_has_matrix(s)) goto done;
+  GI_TRY(gi_pipeline_work_create(s, 1, 0, &w));
+  GI_TRY(gi_pipeline_rcond(s, w, &rcond));
+  s->singular = rcond < DBL_EPSILON;
+  GI_REQUIRE(!s->singular || !s->options.strict, GABLE_ERR_SINGULAR,
+             "the matrix is numerically singular: %lld pivots were replaced, rcond is %.1e",
+             (long long)s->factor->perturbed, rcond);
+done:
+  gi_pipeline_work_destroy(&w);
   return status;
 }
 

@@ -385,6 +385,7 @@ static gable_status load_all(gable_solver *s, gi_source *source, const gi_store_
   s->other_values = h->values && h->values != gi_store_values(&s->problem) ? h->values : 0;
   s->structure++;
   s->phase = GI_PHASE_FACTORED;
+  GI_TRY(gi_pipeline_find_singular(s));
 done:
   if (status) gi_pipeline_clear(s);
   return status;

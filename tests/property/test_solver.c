@@ -46,6 +46,8 @@ static void check_system(const test_system *a, const char *name, uint64_t seed, 
   size_t n = (size_t)a->n;
   double *b = malloc((RHS * n + 1) * sizeof *b), *x = malloc((RHS * n + 1) * sizeof *x),
          *y = malloc((RHS * n + 1) * sizeof *y);
+  /* growth: rings of three rows are singular, and one alone is all there is */
+  const gable_status want = !strcmp(name, "growth") && n / 3 == 1 ? GABLE_NUMERICALLY_SINGULAR : GABLE_OK;
   CHECK_OK(gable_solver_create(ctx, options, &s));
   CHECK_OK(gable_solver_create(three_threads, options, &other));
   CHECK_OK(gable_solver_analyse(s, &v));
@@ -62,8 +64,7 @@ static void check_system(const test_system *a, const char *name, uint64_t seed, 
                        vy = test_vectors(a->n, RHS, y);
     memset(x, 0xff, RHS * n * sizeof *x);
     gable_status status = gable_solver_solve(s, w, op, &vb, &vx);
-    CHECK(status == GABLE_OK, "%s n %d seed %llu op %d: %s", name, a->n, (unsigned long long)seed, op,
-          gable_last_error());
+    CHECK(status == want, "%s n %d seed %llu op %d: %s", name, a->n, (unsigned long long)seed, op, gable_last_error());
     double worst = 0;
     for (size_t c = 0; c < RHS; c++) worst = fmax(worst, test_backward_error(a, op, b + c * n, x + c * n));
     /* The definition knows no tiny denominators, which the solver's own measure
@@ -74,12 +75,12 @@ static void check_system(const test_system *a, const char *name, uint64_t seed, 
     if (options == NULL && (!strcmp(name, "dominant") || !strcmp(name, "spd") || !strcmp(name, "negative")))
       check_sweep(s, w, a, name, op, b, y);
     memset(y, 0xff, RHS * n * sizeof *y);
-    CHECK_OK(gable_solver_solve(other, other_work, op, &vb, &vy));
+    CHECK(gable_solver_solve(other, other_work, op, &vb, &vy) == want, "%s", gable_last_error());
     CHECK(!memcmp(x, y, RHS * n * sizeof *x), "%s n %d seed %llu: other bits with 3 threads", name, a->n,
           (unsigned long long)seed);
     /* x may be b */
     memcpy(y, b, RHS * n * sizeof *y);
-    CHECK_OK(gable_solver_solve(s, w, op, &vy, &vy));
+    CHECK(gable_solver_solve(s, w, op, &vy, &vy) == want, "%s", gable_last_error());
     CHECK(!memcmp(x, y, RHS * n * sizeof *x), "%s: other bits in place", name);
   }
   gable_solver_work_destroy(&w);

@@ -1,4 +1,5 @@
-/* What a solver says about what it was given: NaN and infinity in b, and in values, by row and column from 0. */
+/* What a solver says about what it was given: NaN and infinity in b and in values, by row and column from 0; a matrix
+ * that is numerically singular. */
 #include "support/test.h"
 
 #include "support/systems.h"
@@ -84,11 +85,62 @@ static void rows_count_from_0(void)
     }
 }
 
+static int64_t integer_of(const gable_solver *s, gable_solver_key key)
+{
+  int64_t value = -1;
+  CHECK_OK(gable_solver_get(s, key, &value, sizeof value));
+  return value;
+}
+
+/* [1 2; 2 4]: an answer, and a status of its own; strict: an error of factor. */
+static void numerically_singular(void)
+{
+  int64_t ptr[] = {0, 2, 4};
+  gable_idx idx[] = {0, 1, 0, 1};
+  double val[] = {1, 2, 2, 4}, regular[] = {1, 2, 2, 5}, b[] = {1, 1}, x[2], rcond;
+  const test_system a = {2, ptr, idx, val};
+  gable_matrix_view v = test_system_view(&a);
+  for (int form = 0; form < 4; form++) {
+    gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+    gable_solver *s = NULL;
+    gable_solver_work *w = NULL;
+    gable_vectors_view vb = test_vectors(2, 1, b), vx = test_vectors(2, 1, x);
+    options.method = form & 1 ? GABLE_METHOD_LU : GABLE_METHOD_AUTO;
+    options.strict = form >> 1;
+    CHECK_OK(gable_solver_create(ctx, &options, &s));
+    CHECK_OK(gable_solver_analyse(s, &v));
+    if (options.strict) {
+      CHECK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING) == GABLE_ERR_SINGULAR &&
+                strstr(gable_last_error(), "numerically singular: 1 pivots"),
+            "form %d: %s", form, gable_last_error());
+    } else {
+      CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING));
+      CHECK(integer_of(s, GABLE_SOLVER_NUMERICALLY_SINGULAR) == 1, "form %d", form);
+      CHECK_OK(gable_solver_work_create(s, 1, &w));
+      memset(x, 0xff, sizeof x);
+      const gable_status status = gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx);
+      CHECK(status == GABLE_NUMERICALLY_SINGULAR, "form %d: %s", form, gable_last_error());
+      CHECK(test_backward_error(&a, GABLE_OP_N, b, x) <= 1e-12);
+      CHECK(isfinite(x[0]) && isfinite(x[1]));
+      CHECK_OK(gable_solver_rcond(s, w, &rcond));
+      CHECK(rcond < 2.2e-16, "form %d: rcond %g", form, rcond);
+      gable_solver_work_destroy(&w);
+    }
+    CHECK_OK(gable_solver_factor(s, regular, GABLE_REUSE_NOTHING));
+    CHECK(integer_of(s, GABLE_SOLVER_NUMERICALLY_SINGULAR) == 0, "form %d", form);
+    CHECK_OK(gable_solver_work_create(s, 1, &w));
+    CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx));
+    gable_solver_work_destroy(&w);
+    gable_solver_destroy(&s);
+  }
+}
+
 int main(void)
 {
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   not_finite_b();
   rows_count_from_0();
+  numerically_singular();
   gable_context_destroy(&ctx);
   return 0;
 }
