@@ -1,5 +1,4 @@
 /* cuda.cu: one GPU as a device. */
-#include <atomic>
 #include <climits>
 #include <cstdint>
 #include <cstring>
@@ -8,8 +7,8 @@
 #include <new>
 
 #include "cuda/current_device.cuh"
-#include "cuda/launch.cuh"
 #include "device/cuda_place.h"
+#include "device/mailbox.h"
 
 using gik::checked;
 using gik::current_device;
@@ -18,7 +17,7 @@ using gik::expected_failures;
 namespace
 {
 
-enum { LANDINGS = 32, MOST_KEPT = 64 };
+enum { MOST_KEPT = 64 };
 
 struct block {
   block *next;
@@ -36,9 +35,8 @@ struct place {
   int n_kept;
   cudaMemPool_t pool;
   cudaStream_t stream;
-  cudaEvent_t order;           /* between two streams: recorded and waited for under the lock */
-  char *mailbox;               /* pinned, [LANDINGS][GI_CUDA_LANDING] */
-  std::atomic<unsigned> taken; /* a bit for each mailbox */
+  cudaEvent_t order; /* between two streams: recorded and waited for under the lock */
+  gi_mailboxes mailboxes;
 };
 
 place *place_of(const gable_context *ctx)
@@ -86,7 +84,7 @@ void cuda_close(void *state)
   (void)here.enter(p->ordinal);
   drop_kept(p);
   if (p->stream) cudaStreamSynchronize(p->stream);
-  if (p->mailbox) cudaFreeHost(p->mailbox);
+  gi_mailboxes_release(&p->mailboxes);
   if (p->pool) cudaMemPoolDestroy(p->pool);
   if (p->order) cudaEventDestroy(p->order);
   if (p->stream) cudaStreamDestroy(p->stream);
@@ -138,8 +136,7 @@ gable_status cuda_open(int ordinal, void **state)
   GI_TRY(checked(cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, ordinal), "device attribute"));
   GI_TRY(open_pool(p));
   GI_TRY(open_streams(p));
-  GI_TRY(
-      checked(cudaHostAlloc((void **)&p->mailbox, LANDINGS * GI_CUDA_LANDING, cudaHostAllocPortable), "pinned memory"));
+  GI_TRY(gi_mailboxes_init(&p->mailboxes));
   *state = p;
   p = nullptr;
 done:
@@ -369,104 +366,9 @@ extern "C" int gi_cuda_processors(const gable_context *ctx)
   return place_of(ctx)->processors;
 }
 
-extern "C" void *gi_cuda_take_mailbox(gable_context *ctx)
+extern "C" gi_mailboxes *gi_cuda_mailboxes(const gable_context *ctx)
 {
-  place *p = place_of(ctx);
-  unsigned seen = p->taken.load(std::memory_order_relaxed);
-  for (;;) {
-    int i = 0;
-    while (i < LANDINGS && seen >> i & 1) i++;
-    if (i == LANDINGS) return nullptr;
-    if (p->taken.compare_exchange_weak(seen, seen | 1u << i, std::memory_order_acquire))
-      return p->mailbox + i * GI_CUDA_LANDING;
-  }
-}
-
-extern "C" void gi_cuda_give_mailbox(gable_context *ctx, void *mailbox)
-{
-  place *p = place_of(ctx);
-  if (mailbox) p->taken.fetch_and(~(1u << ((char *)mailbox - p->mailbox) / GI_CUDA_LANDING), std::memory_order_release);
-}
-
-/* "Not ready" counts as a failure of the query; where the application has an error pending it must not take its place:
- * then the host waits. */
-extern "C" gable_status gi_cuda_await(void *stream, const volatile unsigned *flag, const char *what)
-{
-  gable_status status = GABLE_OK;
-  const cudaStream_t on = (cudaStream_t)stream;
-  cudaError_t e = cudaErrorNotReady;
-  const expected_failures failures;
-  for (unsigned looks = 1; !*flag && e == cudaErrorNotReady; looks++) {
-    if (looks % 8192) continue;
-    e = failures.pending ? cudaStreamSynchronize(on) : cudaStreamQuery(on);
-    if (e == cudaErrorNotReady) failures.forget();
-  }
-  if (e != cudaErrorNotReady) GI_TRY(checked(e, what));
-  std::atomic_thread_fence(std::memory_order_acquire);
-  GI_REQUIRE(*flag, GABLE_ERR_BACKEND, "%s: the stream ended without a result", what);
-done:
-  return status;
-}
-
-namespace
-{
-
-enum { LANDING_WORDS = GI_CUDA_LANDING / sizeof(unsigned) - 1, POST_THREADS = 256 };
-
-/* One block: both lists one behind the other to pinned memory, then its last word, which was 0. */
-__global__ void __launch_bounds__(POST_THREADS)
-    post_kernel(volatile unsigned *mailbox, const unsigned *a, unsigned n_a, const unsigned *b, unsigned n_b)
-{
-  gik::next_launch();
-  gik::after_last_launch();
-  for (unsigned i = threadIdx.x; i < n_a + n_b; i += POST_THREADS) mailbox[i] = __ldcg(i < n_a ? a + i : b + i - n_a);
-  __threadfence_system();
-  __syncthreads();
-  if (!threadIdx.x) mailbox[LANDING_WORDS] = 1;
-}
-
-gable_status fetch_slowly(cudaStream_t stream, void *host, const void *device, size_t bytes)
-{
-  gable_status status = GABLE_OK;
-  if (!bytes) goto done;
-  GI_TRY(checked(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream), "copy to the host"));
-  GI_TRY(checked(cudaStreamSynchronize(stream), "copy to the host"));
-done:
-  return status;
-}
-
-} /* namespace */
-
-/* A copy by the driver and a wait for it take 10 us, a kernel that writes to the host's memory about half of that. */
-extern "C" gable_status gi_cuda_fetch_two(gable_context *ctx, void *stream, void *host_a, const void *a, size_t bytes_a,
-                                          void *host_b, const void *b, size_t bytes_b)
-{
-  gable_status status = GABLE_OK;
-  const size_t word = sizeof(unsigned), all = bytes_a + bytes_b;
-  const int fits = all && all <= LANDING_WORDS * word && !(bytes_a % word) && !(bytes_b % word);
-  unsigned *mailbox = fits ? (unsigned *)gi_cuda_take_mailbox(ctx) : nullptr;
-  if (mailbox) {
-    *(volatile unsigned *)(mailbox + LANDING_WORDS) = 0;
-    GI_TRY(gik::dependent_launch("copy to the host", stream, post_kernel, 1, POST_THREADS, 0, mailbox,
-                                 (const unsigned *)a, (unsigned)(bytes_a / word), (const unsigned *)b,
-                                 (unsigned)(bytes_b / word)));
-    GI_TRY(gi_cuda_await(stream, mailbox + LANDING_WORDS, "copy to the host"));
-    memcpy(host_a, mailbox, bytes_a);
-    memcpy(host_b, (const char *)mailbox + bytes_a, bytes_b);
-  } else {
-    GI_TRY(fetch_slowly((cudaStream_t)stream, host_a, a, bytes_a));
-    GI_TRY(fetch_slowly((cudaStream_t)stream, host_b, b, bytes_b));
-  }
-done:
-  if (status && mailbox)
-    cudaStreamSynchronize((cudaStream_t)stream); /* nothing may write to a mailbox that is given back */
-  gi_cuda_give_mailbox(ctx, mailbox);
-  return status;
-}
-
-extern "C" gable_status gi_cuda_fetch(gable_context *ctx, void *stream, void *host, const void *device, size_t bytes)
-{
-  return gi_cuda_fetch_two(ctx, stream, host, device, bytes, host, device, 0);
+  return &place_of(ctx)->mailboxes;
 }
 
 extern "C" int gi_cuda_ordinal(const gable_context *ctx)

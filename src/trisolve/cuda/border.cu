@@ -1,7 +1,6 @@
 /* border.cu: which values the tiles of a schedule need of one another. */
 #include "cuda/device_wait.cuh"
 #include "trisolve/cuda/border.cuh"
-#include "trisolve/cuda/small.cuh"
 
 using gik::NONE;
 
@@ -26,8 +25,8 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
 
 /* external: [n+1] where the entries of row k that are not local begin, when they are written row by row; the last: how
  * many.  b->rank: by place, the number of a row that another tile or a later record needs. */
-static gable_status rank_published(gi_device_memory *m, const gik_device_triangle *t, const schedule *s,
-                                   const place_of_rows w, unsigned *external, border *b)
+static gable_status rank_published(gi_arena *m, const gik_device_triangle *t, const schedule *s, const place_of_rows w,
+                                   unsigned *external, border *b)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
@@ -77,7 +76,7 @@ static border_bits bits_for(unsigned published, int levels, unsigned tiles)
 }
 
 /* Sorts the entries that are not local by that key. */
-static gable_status sort_border(gi_device_memory *m, const gik_device_triangle *t, const schedule *s, const u64 *level,
+static gable_status sort_border(gi_arena *m, const gik_device_triangle *t, const schedule *s, const u64 *level,
                                 const border *b, const unsigned *external, size_t entries, const border_bits bits,
                                 u64 **key, unsigned **entry)
 {
@@ -145,8 +144,8 @@ static __global__ void __launch_bounds__(SMALL_THREADS) number_border_kernel(con
 }
 
 /* Entries with one key share one border value; the keys of a tile are one run. */
-static gable_status number_border(gi_device_memory *keep, gi_device_memory *m, const u64 *key, const unsigned *entry,
-                                  size_t entries, const border_bits bits, unsigned tiles, border *b)
+static gable_status number_border(gi_arena *keep, gi_arena *m, const u64 *key, const unsigned *entry, size_t entries,
+                                  const border_bits bits, unsigned tiles, border *b)
 {
   gable_status status = GABLE_OK;
   unsigned *f = nullptr, count = 0;
@@ -173,8 +172,8 @@ done:
   return status;
 }
 
-gable_status find_border(gi_device_memory *keep, gi_device_memory *m, const gik_device_triangle *t, const schedule *s,
-                         const u64 *level, unsigned tiles, int levels, unsigned window, border *b)
+gable_status find_border(gi_arena *keep, gi_arena *m, const gik_device_triangle *t, const schedule *s, const u64 *level,
+                         unsigned tiles, int levels, unsigned window, border *b)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;

@@ -30,8 +30,8 @@ struct border {
 };
 
 /* b.list is kept, the rest is scratch. */
-gable_status find_border(gi_device_memory *keep, gi_device_memory *m, const gik_device_triangle *t, const schedule *s,
-                         const u64 *level, unsigned tiles, int levels, unsigned window, border *b);
+gable_status find_border(gi_arena *keep, gi_arena *m, const gik_device_triangle *t, const schedule *s, const u64 *level,
+                         unsigned tiles, int levels, unsigned window, border *b);
 
 } /* namespace gi */
 

@@ -37,7 +37,7 @@ struct near_counter {
 } /* namespace */
 
 /* Over the heads of chains of one chain level the distances of neighbours sum up to the largest minus the smallest. */
-gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t, const unsigned long long *level,
+gable_status gi_cuda_gap(gi_arena *scratch, const gik_device_triangle *t, const unsigned long long *level,
                          const unsigned *child, gi_profile *profile)
 {
   gable_status status = GABLE_OK;

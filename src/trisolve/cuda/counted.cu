@@ -3,10 +3,10 @@
 #include <cstring>
 #include <cub/block/block_scan.cuh>
 
-#include "cuda/launch.cuh"
+#include "cuda/last_block.cuh"
 #include "trisolve/cuda/classes.cuh"
 #include "trisolve/cuda/counts.cuh"
-#include "trisolve/cuda/pinned_mailbox.cuh"
+#include "trisolve/cuda/passes.cuh"
 
 using gik::NONE;
 using namespace gi;
@@ -248,10 +248,10 @@ __global__ void __launch_bounds__(WRITER_THREADS)
       w.write_lane(i);
     else
       w.write_gate(i - lanes);
-  if (!mailbox || !is_last_block(&found->written)) return;
+  if (!mailbox || !gik::is_last_block(&found->written)) return;
   if (!threadIdx.x) *(volatile unsigned *)&mailbox->records = __ldcg(&found->records);
   for (unsigned s = threadIdx.x; s < steps; s += 32) *(volatile unsigned *)&mailbox->step[s] = __ldcg(found->step + s);
-  post(mailbox);
+  post(&mailbox->posted);
 }
 
 } /* namespace */
@@ -293,8 +293,8 @@ done:
 }
 
 /* All that is kept, from one block. */
-static gable_status counted_arrays(gi_device_memory *keep, const gi_reading *reading, const gi_findings *found,
-                                   size_t bound, int types, gik_packed *out, gi_counted *c)
+static gable_status counted_arrays(gi_arena *keep, const gi_reading *reading, const gi_findings *found, size_t bound,
+                                   int types, gik_packed *out, gi_counted *c)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)reading->rows.n, slots = bound * (32 / (size_t)out->lanes), entries = found->entries;
@@ -303,7 +303,7 @@ static gable_status counted_arrays(gi_device_memory *keep, const gi_reading *rea
   all += (n + entries) * sizeof(double);              /* the other op's values */
   for (int type = 0; type < 2; type++)
     if (types >> type & 1) records[type] = bound * gik_packed_layout_of(out, type ? GABLE_TYPE_D : GABLE_TYPE_S).bytes;
-  GI_TRY(gi_device_reserve(keep, all + records[0] + records[1]));
+  GI_TRY(gi_arena_reserve(keep, all + records[0] + records[1]));
   GI_TRY(take(keep, slots, &c->row_at));
   GI_TRY(take(keep, slots, &c->run));
   GI_TRY(take(keep, entries, &c->plain.col));
@@ -311,7 +311,7 @@ static gable_status counted_arrays(gi_device_memory *keep, const gi_reading *rea
   GI_TRY(take(keep, n, &out->position));
   if (out->mixed) GI_TRY(take(keep, bound, &out->head));
   for (int type = 0; type < 2; type++)
-    if (types >> type & 1) GI_TRY(gi_device_take(keep, records[type], &out->record[type]));
+    if (types >> type & 1) GI_TRY(gi_arena_take(keep, records[type], &out->record[type]));
   c->plain.n = (int)n;
   c->plain.nnz = found->entries;
   c->plain.ptr = reading->count;
@@ -337,12 +337,11 @@ static size_t most_records(size_t n, unsigned slots, const gi_findings *found)
 
 /* How many records there are, and the first of each step; waits, where the last kernel writes to the mailbox for that.
  */
-static gable_status fetch_records(const gi_device_memory *m, const gi_reading *reading, gi_findings *mailbox,
-                                  gik_packed *out)
+static gable_status fetch_records(const gi_arena *m, const gi_reading *reading, gi_findings *mailbox, gik_packed *out)
 {
   gable_status status = GABLE_OK;
   if (mailbox) {
-    GI_TRY(gi_cuda_await(m->stream, &mailbox->posted, "records"));
+    GI_TRY(gi_mailbox_await(m->stream, &mailbox->posted, "records"));
     out->n_records = mailbox->records;
     memcpy(out->step, mailbox->step, (size_t)out->steps * sizeof *out->step);
   } else {
@@ -385,7 +384,7 @@ static void launch_writers(const counted_writer &w, size_t bound, gi_findings *f
     on->dependent(write_records_kernel, grid, WRITER_THREADS, 0, false, bound, w, found, (unsigned)steps, mailbox);
 }
 
-gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, const gi_tile_counts *counts,
+gable_status gi_cuda_counted(gi_arena *keep, const gi_reading *reading, const gi_tile_counts *counts,
                              const gi_findings *found, int types, gik_packed *out, gi_counted *counted)
 {
   gable_status status = GABLE_OK;

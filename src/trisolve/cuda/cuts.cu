@@ -38,11 +38,11 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
 {
   gable_status status = GABLE_OK;
   gi_tile_shape shape = {lanes_of[k], pairs_of[k], 1, 8, 16, 0, 0};
-  gi_device_mark before = {};
+  gi_arena_mark before = {};
   if (shape.lanes == 1 && !d->profile.gap && d->child)
     GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
   choose_cuts(&d->profile, d->triangle.n, tiles_are_busy(&d->profile, &d->triangle, t->options.typical_rhs), &shape);
-  before = gi_device_mark_of(&s->memory);
+  before = gi_arena_mark_of(&s->memory);
   for (int attempt = 0;; attempt++) {
     GI_TRY(gi_cuda_tiles(&s->memory, &d->triangle, d->level, &d->profile, &shape, types_of(t), &d->tiles, &d->row_at));
     for (int type = 0; type < 2; type++)
@@ -50,7 +50,7 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
           types_of(t) >> type & 1 ? gik_tiles_blocks(&d->tiles, type ? GABLE_TYPE_D : GABLE_TYPE_S, s->processors) : 1;
     if (d->solve_blocks[0] > 0 && d->solve_blocks[1] > 0 && d->tiles.slots <= 0xffff) break;
     GI_REQUIRE(attempt < 8, GABLE_ERR_LIMIT, "no tile shape fits: %d slots in the largest tile", d->tiles.slots);
-    gi_device_give_back_since(&s->memory, before);
+    gi_arena_release_since(&s->memory, before);
     if (t->method == GI_AUTO) { /* another attempt takes as long as this one, and its tiles are hardly better */
       d->method = GI_ROWS;
       d->tiles = gik_tiles{};

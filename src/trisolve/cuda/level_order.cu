@@ -9,7 +9,7 @@ namespace gi
 {
 
 /* *level: [n] by row of the matrix; of a row that was split, that of its last piece. */
-static gable_status level_of_rows(gi_device_memory *scratch, const side *d, size_t n, u64 **level)
+static gable_status level_of_rows(gi_arena *scratch, const side *d, size_t n, u64 **level)
 {
   gable_status status = GABLE_OK;
   const unsigned *row = d->triangle.row;
@@ -40,7 +40,7 @@ done:
 gable_status cuda_level_order(const gable_trisolve *t, gi_level_order *out)
 {
   gable_status status = GABLE_OK;
-  gi_device_memory scratch = gi_device_memory_of(t->ctx);
+  gi_arena scratch = gi_arena_of(t->ctx);
   const side *d = &((const state *)t->state)->of[GABLE_OP_N];
   const size_t n = (size_t)t->shape.n, starts = (size_t)d->profile.levels + 1;
   gik_device_triangle rows = {};
@@ -58,7 +58,7 @@ gable_status cuda_level_order(const gable_trisolve *t, gi_level_order *out)
   GI_TRY(host_take(t->ctx, starts, &out->start));
   GI_TRY(fetch(&scratch, out->start, start, starts));
 done:
-  gi_device_give_back(&scratch);
+  gi_arena_release(&scratch);
   return status;
 }
 

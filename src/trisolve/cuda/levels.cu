@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "cuda/launch.cuh"
+#include "cuda/last_block.cuh"
 #include "trisolve/cuda/counts.cuh"
-#include "trisolve/cuda/pinned_mailbox.cuh"
+#include "trisolve/cuda/passes.cuh"
 
 using gik::NONE;
 using namespace gi;
@@ -367,14 +367,14 @@ __device__ __forceinline__ void post_levels(gi_findings *found, const unsigned *
   constexpr unsigned words = offsetof(gi_findings, last_level) / sizeof(unsigned);
   static_assert(words < 32, "a lane a word, and one for the last level");
   const unsigned lane = threadIdx.x;
-  if (!is_last_block(&found->posted)) return;
+  if (!gik::is_last_block(&found->posted)) return;
   if (lane < words) ((volatile unsigned *)mailbox)[lane] = __ldcg((const unsigned *)found + lane);
   if (lane == words) {
     const int levels = __ldcg(&found->levels);
     *(volatile unsigned *)&mailbox->last_level =
         width && levels > 0 && levels <= GI_WIDTHS ? __ldcg(width + levels - 1) : 0;
   }
-  post(mailbox);
+  post(&mailbox->posted);
 }
 
 template <int THREADS, typename R>
@@ -406,9 +406,9 @@ static void launch_levels(const level_arguments<R> &g, int processors, int follo
     launch_tiles<256>(g, processors, on);
 }
 
-gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, const gik_device_triangle *t,
-                            gi_level_search which, unsigned long long **level, unsigned **child, int processors,
-                            gi_findings *f, gi_findings *found)
+gable_status gi_cuda_survey(gi_arena *m, gi_arena *scratch, const gik_device_triangle *t, gi_level_search which,
+                            unsigned long long **level, unsigned **child, int processors, gi_findings *f,
+                            gi_findings *found)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
@@ -445,10 +445,10 @@ static gable_status survey_rows(gable_context *ctx, const gi_reading *reading, c
     GI_TRY(on.status("levels"));
   }
   if (g.mailbox) {
-    GI_TRY(gi_cuda_await(reading->stream, &g.mailbox->posted, "levels"));
+    GI_TRY(gi_mailbox_await(reading->stream, &g.mailbox->posted, "levels"));
     *found = *g.mailbox;
   } else {
-    GI_TRY(gi_cuda_fetch(ctx, reading->stream, found, reading->found, sizeof *found));
+    GI_TRY(gi_mailbox_fetch(ctx, reading->stream, found, reading->found, sizeof *found));
   }
 done:
   return status;

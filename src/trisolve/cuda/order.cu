@@ -1,7 +1,6 @@
 /* order.cu: rows in the order of a key, dealt to tiles and records. */
 #include "cuda/device_wait.cuh"
 #include "trisolve/cuda/order.cuh"
-#include "trisolve/cuda/small.cuh"
 
 using gik::NONE;
 
@@ -9,7 +8,7 @@ namespace gi
 {
 
 template <typename K>
-gable_status place_rows(gi_device_memory *m, size_t n, K **key, int bits, unsigned **order, unsigned **position)
+gable_status place_rows(gi_arena *m, size_t n, K **key, int bits, unsigned **order, unsigned **position)
 {
   gable_status status = GABLE_OK;
   unsigned *value = nullptr, *place = nullptr;
@@ -46,8 +45,7 @@ template <typename K> static __device__ __forceinline__ unsigned first_equal(con
 
 /* Numbers the tiles (runs of equal key >> level_bits) in tile[p]; *count of them. */
 template <typename K>
-static gable_status number_tiles(gi_device_memory *m, size_t n, const K *key, int level_bits, unsigned *tile,
-                                 unsigned *count)
+static gable_status number_tiles(gi_arena *m, size_t n, const K *key, int level_bits, unsigned *tile, unsigned *count)
 {
   gable_status status = GABLE_OK;
   unsigned *flag = nullptr;
@@ -64,7 +62,7 @@ done:
 
 /* Records of at most rows rows of one key; a tile's records are padded to a multiple of batch. */
 template <typename K>
-static gable_status number_records(gi_device_memory *m, size_t n, const K *key, const schedule *s, unsigned tiles,
+static gable_status number_records(gi_arena *m, size_t n, const K *key, const schedule *s, unsigned tiles,
                                    unsigned rows, unsigned batch, unsigned **first, unsigned *records)
 {
   gable_status status = GABLE_OK;
@@ -139,7 +137,7 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
 }
 
 template <typename K>
-gable_status deal_rows(gi_device_memory *m, size_t n, const K *key, int level_bits, const schedule *s, unsigned rows,
+gable_status deal_rows(gi_arena *m, size_t n, const K *key, int level_bits, const schedule *s, unsigned rows,
                        unsigned batch, unsigned *tiles, unsigned **first, unsigned *records)
 {
   gable_status status = GABLE_OK;
@@ -162,14 +160,14 @@ done:
 }
 
 #define FOR_KEYS(K)                                                                                                    \
-  template gable_status place_rows(gi_device_memory *, size_t, K **, int, unsigned **, unsigned **);                   \
-  template gable_status deal_rows(gi_device_memory *, size_t, const K *, int, const schedule *, unsigned, unsigned,    \
+  template gable_status place_rows(gi_arena *, size_t, K **, int, unsigned **, unsigned **);                           \
+  template gable_status deal_rows(gi_arena *, size_t, const K *, int, const schedule *, unsigned, unsigned,            \
                                   unsigned *, unsigned **, unsigned *);
 FOR_KEYS(unsigned)
 FOR_KEYS(u64)
 #undef FOR_KEYS
 
-gable_status schedule_arrays(gi_device_memory *m, size_t n, schedule *s)
+gable_status schedule_arrays(gi_arena *m, size_t n, schedule *s)
 {
   gable_status status = GABLE_OK;
   GI_TRY(take(m, n, &s->tile));
@@ -183,12 +181,12 @@ done:
 
 using namespace gi;
 
-gable_status gi_cuda_order(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
-                           int levels, unsigned **order, unsigned **starts)
+gable_status gi_cuda_order(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level, int levels,
+                           unsigned **order, unsigned **starts)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
-  gi_device_memory scratch = gi_device_memory_of(keep->ctx);
+  gi_arena scratch = gi_arena_of(keep->ctx);
   unsigned *key = nullptr, *sorted = nullptr, *position = nullptr, *kept = nullptr, *start = nullptr;
   GI_TRY(take(&scratch, n, &key));
   GI_TRY(each(keep->stream, n, [=] __device__(size_t i) { key[i] = (unsigned)(level[i] >> 32); }));
@@ -203,6 +201,6 @@ gable_status gi_cuda_order(gi_device_memory *keep, const gik_device_triangle *t,
   *order = kept;
   *starts = start;
 done:
-  gi_device_give_back(&scratch);
+  gi_arena_release(&scratch);
   return status;
 }

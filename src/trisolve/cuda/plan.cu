@@ -149,8 +149,8 @@ static gable_status seed_values(const gable_trisolve *t, state *s, size_t n, siz
   gable_status status = GABLE_OK;
   for (int type = 0; type < 2; type++) {
     if (!(types_of(t) >> type & 1)) continue;
-    GI_TRY(gi_device_take(&s->memory, (nnz + 1) * (type ? 8 : 4), &m->val[type]));
-    GI_TRY(gi_device_take(&s->memory, (n + 1) * (type ? 8 : 4), &m->diagonal[type]));
+    GI_TRY(gi_arena_take(&s->memory, (nnz + 1) * (type ? 8 : 4), &m->val[type]));
+    GI_TRY(gi_arena_take(&s->memory, (n + 1) * (type ? 8 : 4), &m->diagonal[type]));
   }
 done:
   return status;
@@ -172,7 +172,7 @@ gable_status seed_schedule(const gable_trisolve *t, state *s, side *d)
   if (columns) GI_TRY(gi_cuda_transpose(&s->memory, &d->triangle, 0, &m->a));
   GI_TRY(gi_cuda_order(&s->memory, &d->triangle, d->level, m->levels, &m->order, &m->device_level));
   if (d->method == GI_ELMC || d->method == GI_GSF) {
-    GI_TRY(gi_device_take(&s->memory, (n + 1) * sizeof *m->parents, (void **)&m->parents));
+    GI_TRY(gi_arena_take(&s->memory, (n + 1) * sizeof *m->parents, (void **)&m->parents));
     on.launch(lengths_kernel, 512, 256, 0, (int)n, d->triangle.ptr, m->parents);
     GI_TRY(on.status("lengths"));
   }
@@ -186,7 +186,7 @@ done:
 gable_status count_levels(gable_trisolve *t, side *d)
 {
   gable_status status = GABLE_OK;
-  gi_device_memory scratch = gi_device_memory_of(t->ctx);
+  gi_arena scratch = gi_arena_of(t->ctx);
   const size_t count = (size_t)d->profile.levels + 1;
   unsigned *order = nullptr, *starts = nullptr;
   GI_TRY(gi_cuda_order(&scratch, &d->triangle, d->level, d->profile.levels, &order, &starts));
@@ -197,7 +197,7 @@ gable_status count_levels(gable_trisolve *t, side *d)
     if (rows > d->widest) d->widest = rows;
   }
 done:
-  gi_device_give_back(&scratch);
+  gi_arena_release(&scratch);
   return status;
 }
 
@@ -300,8 +300,8 @@ gable_status traverse_side(const gable_trisolve *t, state *s, const side *other,
   m->order = s->counted.order;
   m->parents = s->counted.parents;
   if (!m->order) {
-    GI_TRY(gi_device_take(&s->memory, (n + 1) * sizeof *m->parents, (void **)&m->parents));
-    GI_TRY(gi_device_take(&s->memory, (n + 1) * sizeof *m->order, (void **)&m->order));
+    GI_TRY(gi_arena_take(&s->memory, (n + 1) * sizeof *m->parents, (void **)&m->parents));
+    GI_TRY(gi_arena_take(&s->memory, (n + 1) * sizeof *m->order, (void **)&m->order));
     on.call([&] { return cudaMemsetAsync(m->parents, 0, n * sizeof *m->parents, on.stream); });
     on.launch(column_counts_kernel, 512, 256, 0, (int)n, (unsigned)nnz, m->a.col, m->order, m->parents);
     GI_TRY(on.status("column counts"));
@@ -312,8 +312,7 @@ done:
 }
 
 /* The view with its arrays in device memory: a's own, or copies in scratch. */
-gable_status on_device(gi_device_memory *scratch, const gi_shape *shape, const gable_matrix_view *a,
-                       gable_matrix_view *out)
+gable_status on_device(gi_arena *scratch, const gi_shape *shape, const gable_matrix_view *a, gable_matrix_view *out)
 {
   gable_status status = GABLE_OK;
   const size_t offset = gi_type_size(shape->offset_type), n = (size_t)shape->n, nnz = (size_t)shape->nnz;
@@ -321,8 +320,8 @@ gable_status on_device(gi_device_memory *scratch, const gi_shape *shape, const g
   const cudaStream_t stream = (cudaStream_t)scratch->stream;
   *out = *a;
   if (shape->space == GABLE_SPACE_DEVICE) goto done;
-  GI_TRY(gi_device_take(scratch, (n + 1) * offset, &ptr));
-  GI_TRY(gi_device_take(scratch, nnz * sizeof(gable_idx) + 4, &idx));
+  GI_TRY(gi_arena_take(scratch, (n + 1) * offset, &ptr));
+  GI_TRY(gi_arena_take(scratch, nnz * sizeof(gable_idx) + 4, &idx));
   GI_TRY(
       checked(cudaMemcpyAsync(ptr, a->ptr, (n + 1) * offset, cudaMemcpyHostToDevice, stream), "copy of the offsets"));
   if (nnz)
@@ -354,8 +353,8 @@ void cuda_release(gable_trisolve *t)
   for (int op = 0; op < 2; op++) gi_free(t->ctx, s->of[op].starts);
   if (s->updated) cudaEventDestroy(s->updated);
   pthread_mutex_destroy(&s->lock);
-  gi_device_give_back(&s->scratch);
-  gi_device_give_back(&s->memory);
+  gi_arena_release(&s->scratch);
+  gi_arena_release(&s->memory);
   gi_free(t->ctx, s);
   t->state = nullptr;
 }
@@ -367,12 +366,12 @@ static gable_status read_matrix(gable_trisolve *t, state *s, const gable_matrix_
   const size_t n = (size_t)t->shape.n, tiles = n / GI_TILE_ROWS + 1;
   const int counted = n <= MOST_COUNTED && (t->method == GI_AUTO || t->method == GI_ROWS);
   gable_matrix_view view;
-  GI_TRY(gi_device_reserve(&s->memory, 8 * n * sizeof(unsigned) + (16 << 10)));
-  GI_TRY(gi_device_reserve(&s->scratch,
-                           n * sizeof(unsigned) + counted * tiles * (GI_WIDTHS + 1) * sizeof(unsigned) + (64 << 10)));
+  GI_TRY(gi_arena_reserve(&s->memory, 8 * n * sizeof(unsigned) + (16 << 10)));
+  GI_TRY(gi_arena_reserve(&s->scratch,
+                          n * sizeof(unsigned) + counted * tiles * (GI_WIDTHS + 1) * sizeof(unsigned) + (64 << 10)));
   if (counted) {
-    GI_TRY(gi_device_take(&s->scratch, tiles * GI_WIDTHS * sizeof(unsigned), (void **)&s->counts.rows));
-    GI_TRY(gi_device_take(&s->scratch, tiles * sizeof(unsigned), (void **)&s->counts.entries));
+    GI_TRY(gi_arena_take(&s->scratch, tiles * GI_WIDTHS * sizeof(unsigned), (void **)&s->counts.rows));
+    GI_TRY(gi_arena_take(&s->scratch, tiles * sizeof(unsigned), (void **)&s->counts.entries));
   }
   GI_TRY(on_device(&s->scratch, &t->shape, a, &view));
   GI_TRY(gi_cuda_read(&s->memory, &t->shape, &view, t->options.diag == GABLE_DIAG_STORED, &s->reading));
@@ -416,7 +415,7 @@ static gable_status open_state(gable_trisolve *t, state **out)
   GI_TRY(host_take(t->ctx, 1, &s));
   pthread_mutex_init(&s->lock, nullptr);
   t->state = s;
-  s->memory = s->scratch = gi_device_memory_of(t->ctx);
+  s->memory = s->scratch = gi_arena_of(t->ctx);
   s->processors = gi_cuda_processors(t->ctx);
   s->updated = updated;
   updated = nullptr;
@@ -441,7 +440,7 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
   GI_TRY(open_state(t, &s));
   if (t->shape.space == GABLE_SPACE_DEVICE) GI_TRY(t->ctx->device->order_after(t->ctx, stream, t->stream));
   GI_TRY(read_matrix(t, s, a));
-  s->reading.mailbox = (gi_findings *)gi_cuda_take_mailbox(t->ctx);
+  s->reading.mailbox = (gi_findings *)gi_mailbox_take(t->ctx);
   s->of[stored].reverse = s->reading.rows.flip != 0;
   s->of[!stored].reverse = !s->of[stored].reverse;
   GI_TRY(survey_stored(t, s, &s->of[stored], asked[stored] ? search_of(t) : GI_NO_LEVELS));
@@ -453,14 +452,14 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
   for (int op = 0; op < 2; op++)
     if (!asked[op]) GI_TRY(traverse_side(t, s, &s->of[!op], &s->of[op]));
   if (t->shape.space == GABLE_SPACE_HOST) {
-    GI_TRY(gi_device_take(&s->memory, ((size_t)t->shape.nnz + 1) * gi_type_size(t->shape.value_type), &s->values));
-    GI_TRY(gi_device_take(&s->memory, ((size_t)t->shape.n + 1) * gi_type_size(t->shape.value_type), &s->diagonal));
+    GI_TRY(gi_arena_take(&s->memory, ((size_t)t->shape.nnz + 1) * gi_type_size(t->shape.value_type), &s->values));
+    GI_TRY(gi_arena_take(&s->memory, ((size_t)t->shape.n + 1) * gi_type_size(t->shape.value_type), &s->diagonal));
   }
   if (!s->counted.order) GI_TRY(checked(cudaStreamSynchronize(stream), "analysis"));
 done:
   if (status) cudaStreamSynchronize(stream); /* kernels may still write to the mailbox */
-  if (s) gi_device_give_back(&s->scratch);
-  if (s) gi_cuda_give_mailbox(t->ctx, s->reading.mailbox);
+  if (s) gi_arena_release(&s->scratch);
+  if (s) gi_mailbox_give(t->ctx, s->reading.mailbox);
   return status;
 }
 

@@ -218,7 +218,7 @@ unsigned blocks_for(size_t threads)
 
 } /* namespace */
 
-gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gable_matrix_view *a, int need_diagonal,
+gable_status gi_cuda_read(gi_arena *m, const gi_shape *shape, const gable_matrix_view *a, int need_diagonal,
                           gi_reading *out)
 {
   gable_status status = GABLE_OK;
@@ -230,7 +230,7 @@ gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gabl
   gik::launches on(m->stream);
   o.stream = m->stream;
   o.follow = 1;
-  GI_TRY(gi_device_take(m, cleared * sizeof(uint4), (void **)&o.found));
+  GI_TRY(gi_arena_take(m, cleared * sizeof(uint4), (void **)&o.found));
   o.width = (unsigned *)(o.found + 1);
   o.child = o.width + 2 * GI_WIDTHS;
   GI_TRY(take(m, (size_t)n, &o.rows.run));

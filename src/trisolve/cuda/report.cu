@@ -72,7 +72,7 @@ static gable_status stored_order(const gable_trisolve *t, const side *d, unsigne
   if (d->method == GI_ROWS) *count = (size_t)d->packed.n_records * (32 / (size_t)d->packed.lanes);
   GI_TRY(host_take(t->ctx, *count, list));
   if (from)
-    GI_TRY(gi_cuda_fetch(t->ctx, gi_own_stream(t->ctx), *list, from, *count * sizeof **list));
+    GI_TRY(gi_mailbox_fetch(t->ctx, gi_own_stream(t->ctx), *list, from, *count * sizeof **list));
   else
     for (size_t k = 0; k < *count; k++) (*list)[k] = (unsigned)k;
 done:
@@ -93,8 +93,8 @@ gable_status cuda_schedule(const gable_trisolve *t, gable_op op, gable_idx *orde
   GI_REQUIRE(d->level, GABLE_ERR_UNAVAILABLE, "no schedule was asked for this op (options.ops)");
   GI_TRY(host_take(t->ctx, n, &row));
   GI_TRY(host_take(t->ctx, n, &levels));
-  GI_TRY(gi_cuda_fetch(t->ctx, gi_own_stream(t->ctx), row, d->triangle.row, n * sizeof *row));
-  GI_TRY(gi_cuda_fetch(t->ctx, gi_own_stream(t->ctx), levels, d->level, n * sizeof *levels));
+  GI_TRY(gi_mailbox_fetch(t->ctx, gi_own_stream(t->ctx), row, d->triangle.row, n * sizeof *row));
+  GI_TRY(gi_mailbox_fetch(t->ctx, gi_own_stream(t->ctx), levels, d->level, n * sizeof *levels));
   GI_TRY(stored_order(t, d, &list, &count));
   for (size_t i = 0; i < count; i++) {
     const unsigned k = list[i];

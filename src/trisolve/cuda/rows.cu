@@ -24,8 +24,8 @@ struct level_order {
 
 } /* namespace */
 
-static gable_status sort_rows(gi_device_memory *m, const gik_device_triangle *t, const unsigned long long *level,
-                              int levels, const classes c, level_order *o)
+static gable_status sort_rows(gi_arena *m, const gik_device_triangle *t, const unsigned long long *level, int levels,
+                              const classes c, level_order *o)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
@@ -73,8 +73,7 @@ __global__ void __launch_bounds__(KEY_THREADS)
 } /* namespace */
 
 /* Records of rows of one key, `slots` places apart in row_at. */
-static gable_status number_rows(gi_device_memory *keep, gi_device_memory *m, size_t n, unsigned slots, const classes c,
-                                level_order *o)
+static gable_status number_rows(gi_arena *keep, gi_arena *m, size_t n, unsigned slots, const classes c, level_order *o)
 {
   gable_status status = GABLE_OK;
   const unsigned keys = (unsigned)o->keys, *key = o->key, *order = o->order;
@@ -168,8 +167,8 @@ struct packed_writer {
 
 /* Where values are taken from: their place, or, where levels are taken step by step, their row of x; of parts of rows
  * the place, marked. */
-static gable_status value_places(gi_device_memory *scratch, const gik_device_triangle *t, const level_order *o,
-                                 int stepped, const unsigned **out)
+static gable_status value_places(gi_arena *scratch, const gik_device_triangle *t, const level_order *o, int stepped,
+                                 const unsigned **out)
 {
   gable_status status = GABLE_OK;
   const unsigned *row = t->row, *position = o->position;
@@ -185,7 +184,7 @@ done:
 }
 
 /* The first record of each step, out of those of each key. */
-static gable_status fetch_steps(const gi_device_memory *m, const level_order *o, const classes c, gik_packed *out)
+static gable_status fetch_steps(const gi_arena *m, const level_order *o, const classes c, gik_packed *out)
 {
   gable_status status = GABLE_OK;
   unsigned *first = nullptr;
@@ -199,17 +198,17 @@ done:
   return status;
 }
 
-gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
+gable_status gi_cuda_packed(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level,
                             const gi_profile *profile, int types, gik_packed *out, unsigned **row_at)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
   const unsigned slots = 32 / (unsigned)out->lanes;
-  gi_device_memory scratch = gi_device_memory_of(keep->ctx);
+  gi_arena scratch = gi_arena_of(keep->ctx);
   const classes c = classes_of(out, profile->longest);
   level_order o = {};
   const unsigned *at = nullptr;
-  GI_TRY(gi_device_reserve(&scratch, 8 * n * sizeof(unsigned) + (64 << 10)));
+  GI_TRY(gi_arena_reserve(&scratch, 8 * n * sizeof(unsigned) + (64 << 10)));
   GI_TRY(sort_rows(&scratch, t, level, profile->levels, c, &o));
   GI_TRY(number_rows(keep, &scratch, n, slots, c, &o));
   GI_TRY(value_places(&scratch, t, &o, out->steps, &at));
@@ -217,7 +216,7 @@ gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t
   for (int type = 0; type < 2; type++) {
     if (!(types >> type & 1)) continue;
     const gik_packed_layout l = gik_packed_layout_of(out, type ? GABLE_TYPE_D : GABLE_TYPE_S);
-    GI_TRY(gi_device_take(keep, l.bytes * o.bound, &out->record[type]));
+    GI_TRY(gi_arena_take(keep, l.bytes * o.bound, &out->record[type]));
     const packed_writer w = {*t, o, at, c, slots, l, (char *)out->record[type], out->head};
     GI_TRY(each(keep->stream, o.bound * 32, w));
   }
@@ -230,6 +229,6 @@ gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t
   out->row = t->row;
   *row_at = o.row_at;
 done:
-  gi_device_give_back(&scratch);
+  gi_arena_release(&scratch);
   return status;
 }

@@ -3,43 +3,10 @@
 #ifndef GI_TRISOLVE_CUDA_SCHEDULE_H
 #define GI_TRISOLVE_CUDA_SCHEDULE_H
 
+#include "device/arena.h"
+#include "device/mailbox.h"
 #include "kernels/trisolve/trisolve_cuda.h"
 #include "trisolve/plan.h"
-
-/* Device memory of one analysis or one plan, cut from a few blocks and given back all at once. */
-typedef struct gi_device_memory {
-  gable_context *ctx;
-  void *stream; /* the context's: on which all that uses the memory is queued, or after which it is ordered */
-  int count;
-  size_t bytes;
-  char *at; /* what is left of the last block */
-  size_t left;
-  void *block[512];
-} gi_device_memory;
-
-/* Without memory yet. */
-gi_device_memory gi_device_memory_of(gable_context *ctx);
-
-/* *out = bytes of device memory that m owns, aligned to 256. */
-gable_status gi_device_take(gi_device_memory *m, size_t bytes, void **out);
-
-/* The next arrays, of so many bytes in all, come from one block. */
-gable_status gi_device_reserve(gi_device_memory *m, size_t bytes);
-void gi_device_give_back(gi_device_memory *m);
-
-/* A moment in the life of m: what was taken after it can be given back alone. */
-typedef struct gi_device_mark {
-  int count;
-  size_t bytes, left;
-  char *at;
-} gi_device_mark;
-
-inline gi_device_mark gi_device_mark_of(const gi_device_memory *m)
-{
-  return gi_device_mark{m->count, m->bytes, m->left, m->at};
-}
-
-void gi_device_give_back_since(gi_device_memory *m, gi_device_mark mark);
 
 enum { GI_SHAPES = 8 }; /* of records: each is for rows of at most so many entries */
 
@@ -79,6 +46,7 @@ typedef struct gi_findings {
   unsigned posted;  /* blocks that have seen all their levels; on the host: 1 when what was asked for is there */
   unsigned written; /* blocks that have written all their records */
 } gi_findings;
+static_assert(sizeof(gi_findings) <= GI_MAILBOX_BYTES, "a mailbox has room for what is found");
 
 /* The rows of a triangle in solve numbering, where they lie in the caller's matrix.  An entry is known by p: its place,
  * or, where rows are numbered from the end, ~place, so that p (as an int) always grows along a row and the diagonal is
@@ -110,24 +78,24 @@ typedef struct gi_reading {
 
 /* Reads and checks the rows of op(T) that a stores as they are: N of CSR, T of CSC; a's arrays are in device memory.
  * Nothing is waited for: faults and the size are told by the findings. */
-gable_status gi_cuda_read(gi_device_memory *m, const gi_shape *shape, const gable_matrix_view *a, int need_diagonal,
+gable_status gi_cuda_read(gi_arena *m, const gi_shape *shape, const gable_matrix_view *a, int need_diagonal,
                           gi_reading *out);
 
 /* The error that a finding stands for: GABLE_ERR_LIMIT, or _ARGUMENT or _SINGULAR with the row in *bad_row. */
 gable_status gi_cuda_refuse(const gi_findings *found, gable_idx *bad_row);
 
 /* The triangle that was read, of nnz entries, as arrays of its own; takes over row and count. */
-gable_status gi_cuda_triangle(gi_device_memory *m, gi_device_memory *scratch, const gi_reading *reading, unsigned nnz,
+gable_status gi_cuda_triangle(gi_arena *m, gi_arena *scratch, const gi_reading *reading, unsigned nnz,
                               gik_device_triangle *out);
 
 /* The columns of t, in the same numbering, or (turned) the rows of the transpose, numbered from the other end. */
-gable_status gi_cuda_transpose(gi_device_memory *m, const gik_device_triangle *t, int turned, gik_device_triangle *out);
+gable_status gi_cuda_transpose(gi_arena *m, const gik_device_triangle *t, int turned, gik_device_triangle *out);
 
 /* *out with room for nnz entries in n rows; ptr is set by the caller. */
-gable_status gi_cuda_triangle_arrays(gi_device_memory *m, int n, unsigned nnz, gik_device_triangle *out);
+gable_status gi_cuda_triangle_arrays(gi_arena *m, int n, unsigned nnz, gik_device_triangle *out);
 
 /* The row of each entry: [nnz]. */
-gable_status gi_cuda_rows_of(gi_device_memory *m, const gik_device_triangle *t, unsigned **out);
+gable_status gi_cuda_rows_of(gi_arena *m, const gik_device_triangle *t, unsigned **out);
 
 /* (level << 32 | chain level) of each row, and how many levels there are. */
 typedef struct gi_split_levels {
@@ -137,7 +105,7 @@ typedef struct gi_split_levels {
 
 /* t, whose longest row has `longest` entries, with no row longer than limit.  levels: those of t become those of its
  * parts too: a level that has rows of parts is lifted by one, and the parts lie below it; NULL: they are not known. */
-gable_status gi_cuda_split(gi_device_memory *m, gik_device_triangle *t, unsigned longest, unsigned limit,
+gable_status gi_cuda_split(gi_arena *m, gik_device_triangle *t, unsigned longest, unsigned limit,
                            gi_split_levels *levels);
 
 /* The shape of the smallest limit that all but one in fifty rows keep; 14, a lane for a whole row, only where it is
@@ -190,16 +158,16 @@ gable_status gi_cuda_survey_reading(gable_context *ctx, const gi_reading *readin
 
 /* Row lengths and levels of t, and found as the host's copy of f: waits.  child, level: [n] as in gi_reading; level is
  * taken from m.  Counts nothing by tiles. */
-gable_status gi_cuda_survey(gi_device_memory *m, gi_device_memory *scratch, const gik_device_triangle *t,
-                            gi_level_search which, unsigned long long **level, unsigned **child, int processors,
-                            gi_findings *f, gi_findings *found);
+gable_status gi_cuda_survey(gi_arena *m, gi_arena *scratch, const gik_device_triangle *t, gi_level_search which,
+                            unsigned long long **level, unsigned **child, int processors, gi_findings *f,
+                            gi_findings *found);
 
 /* profile->gap and near alone. */
-gable_status gi_cuda_gap(gi_device_memory *scratch, const gik_device_triangle *t, const unsigned long long *level,
+gable_status gi_cuda_gap(gi_arena *scratch, const gik_device_triangle *t, const unsigned long long *level,
                          const unsigned *child, gi_profile *profile);
 
 /* profile->narrow and wide alone, of at most GI_MOST_TALLIED levels. */
-gable_status gi_cuda_widths(gi_device_memory *scratch, int n, const unsigned long long *level, gi_profile *profile);
+gable_status gi_cuda_widths(gi_arena *scratch, int n, const unsigned long long *level, gi_profile *profile);
 
 typedef struct gi_tile_shape {
   int lanes, pairs, warps, pollers, window;
@@ -207,10 +175,10 @@ typedef struct gi_tile_shape {
 } gi_tile_shape;
 
 /* row_at: [records][rows of a record] the row of each slot, ~0: none; what an update needs. */
-gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
+gable_status gi_cuda_tiles(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level,
                            const gi_profile *profile, const gi_tile_shape *shape, int types, gik_tiles *out,
                            unsigned **row_at);
-gable_status gi_cuda_packed(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
+gable_status gi_cuda_packed(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level,
                             const gi_profile *profile, int types, gik_packed *out, unsigned **row_at);
 
 /* What method rows needs beyond its records. */
@@ -226,12 +194,12 @@ unsigned gi_cuda_keys(const gik_packed *packed, const gi_findings *found);
 
 /* The same as gi_cuda_packed, from a reading that was surveyed with counts, of which it takes over row, child and
  * count.  Waits for the count of records at its end. */
-gable_status gi_cuda_counted(gi_device_memory *keep, const gi_reading *reading, const gi_tile_counts *counts,
+gable_status gi_cuda_counted(gi_arena *keep, const gi_reading *reading, const gi_tile_counts *counts,
                              const gi_findings *found, int types, gik_packed *out, gi_counted *counted);
 
 /* Rows by level for the seed's methods: order [n] and starts [levels+1], both on the device. */
-gable_status gi_cuda_order(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
-                           int levels, unsigned **order, unsigned **starts);
+gable_status gi_cuda_order(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level, int levels,
+                           unsigned **order, unsigned **starts);
 
 /* New values. */
 typedef struct gi_values {
@@ -262,7 +230,7 @@ gi_records gi_records_of_packed(const gik_packed *packed);
  * ... p+count-1 of the caller's values and its diagonal at p+count; when reverse at ~p, ~(p+1) and so on; ~0: no row.
  * A part's diagonal is elsewhere, and so is that of a row whose entries are parts, which has no place. */
 enum : unsigned { GI_RUN_OF_PARTS = 1u << 31, GI_RUN_PART = 1u << 30, GI_RUN_LENGTH = GI_RUN_PART - 1 };
-gable_status gi_cuda_runs(gi_device_memory *m, const gik_device_triangle *t, int reverse, const unsigned *diagonal_from,
+gable_status gi_cuda_runs(gi_arena *m, const gik_device_triangle *t, int reverse, const unsigned *diagonal_from,
                           const gi_records *r, uint2 **out);
 
 gable_status gi_cuda_update_records(const gik_device_triangle *t, const gi_records *r, const gi_values *v);

@@ -6,7 +6,7 @@ using gik::NONE;
 using namespace gi;
 
 /* Levels that make room for a level of parts below them: [levels+1] how many there are before each. */
-static gable_status levels_with_parts(gi_device_memory *scratch, size_t n, const unsigned *parts, const u64 *level,
+static gable_status levels_with_parts(gi_arena *scratch, size_t n, const unsigned *parts, const u64 *level,
                                       size_t levels, unsigned **out)
 {
   gable_status status = GABLE_OK;
@@ -23,8 +23,8 @@ done:
 }
 
 /* The levels of o's rows from those of the whole ones: parts are one below their row, of its chain level. */
-static gable_status spread_levels(gi_device_memory *m, size_t n, unsigned added, const unsigned *parts,
-                                  const unsigned *wider, gi_split_levels *l)
+static gable_status spread_levels(gi_arena *m, size_t n, unsigned added, const unsigned *parts, const unsigned *wider,
+                                  gi_split_levels *l)
 {
   gable_status status = GABLE_OK;
   const u64 *from = l->level;
@@ -42,12 +42,12 @@ done:
 }
 
 /* One round: every row longer than limit becomes parts of at most limit entries and a row over the parts. */
-static gable_status split_round(gi_device_memory *m, gik_device_triangle *t, unsigned limit, gi_split_levels *l)
+static gable_status split_round(gi_arena *m, gik_device_triangle *t, unsigned limit, gi_split_levels *l)
 {
   gable_status status = GABLE_OK;
   const unsigned n = (unsigned)t->n;
   const gik_device_triangle s = *t;
-  gi_device_memory scratch = gi_device_memory_of(m->ctx);
+  gi_arena scratch = gi_arena_of(m->ctx);
   gik_device_triangle o = {};
   unsigned *parts = nullptr, *length = nullptr, *wider = nullptr, added = 0, got[2] = {0, 0};
   GI_TRY(take(&scratch, (size_t)n + 1, &parts));
@@ -92,11 +92,11 @@ static gable_status split_round(gi_device_memory *m, gik_device_triangle *t, uns
   }));
   *t = o;
 done:
-  gi_device_give_back(&scratch);
+  gi_arena_release(&scratch);
   return status;
 }
 
-gable_status gi_cuda_split(gi_device_memory *m, gik_device_triangle *t, unsigned longest, unsigned limit,
+gable_status gi_cuda_split(gi_arena *m, gik_device_triangle *t, unsigned longest, unsigned limit,
                            gi_split_levels *levels)
 {
   gable_status status = GABLE_OK;

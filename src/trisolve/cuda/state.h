@@ -42,7 +42,7 @@ struct side {
 };
 
 struct state {
-  gi_device_memory memory, scratch; /* scratch: of an analysis */
+  gi_arena memory, scratch; /* scratch: of an analysis */
   side of[2];
   gi_reading reading; /* of the stored op */
   gi_tile_counts counts;

@@ -24,8 +24,8 @@ static tile_cut cut_of(size_t n, const gi_profile *profile, const gi_tile_shape 
 /* Sorts the rows by (chain block + index block, chain block from the last on, level) and deals them to tiles and
  * records. */
 template <typename K>
-static gable_status tile_order(gi_device_memory *m, size_t n, const u64 *level, const tile_cut c, unsigned rows,
-                               schedule *s, unsigned *tiles, unsigned **first, unsigned *records)
+static gable_status tile_order(gi_arena *m, size_t n, const u64 *level, const tile_cut c, unsigned rows, schedule *s,
+                               unsigned *tiles, unsigned **first, unsigned *records)
 {
   gable_status status = GABLE_OK;
   K *key = nullptr;
@@ -87,15 +87,14 @@ struct tile_writer {
 
 } /* namespace */
 
-static gable_status write_tiles(gi_device_memory *keep, const gik_device_triangle *t, const schedule *s,
-                                const border *b, const unsigned *first, const unsigned *row_at, int type,
-                                gik_tiles *out)
+static gable_status write_tiles(gi_arena *keep, const gik_device_triangle *t, const schedule *s, const border *b,
+                                const unsigned *first, const unsigned *row_at, int type, gik_tiles *out)
 {
   gable_status status = GABLE_OK;
   const gable_type vectors = type ? GABLE_TYPE_D : GABLE_TYPE_S;
   const size_t bytes = gik_tiles_record_bytes(out->lanes, out->pairs, out->warps, vectors), size = type ? 8 : 4;
   tile_writer w = {};
-  GI_TRY(gi_device_take(keep, bytes * out->n_records, &out->record[type]));
+  GI_TRY(gi_arena_take(keep, bytes * out->n_records, &out->record[type]));
   w.t = *t;
   w.s = *s;
   w.b = *b;
@@ -132,8 +131,8 @@ static __global__ void list_tiles_kernel(unsigned tiles, const unsigned *border,
 }
 
 /* Where each tile's records and border begin, and the slots of the largest. */
-static gable_status list_tiles(gi_device_memory *keep, gi_device_memory *m, unsigned tiles, const border *b,
-                               const unsigned *first, unsigned window_slots, gik_tiles *o)
+static gable_status list_tiles(gi_arena *keep, gi_arena *m, unsigned tiles, const border *b, const unsigned *first,
+                               unsigned window_slots, gik_tiles *o)
 {
   gable_status status = GABLE_OK;
   unsigned *found = nullptr, got[2] = {0, 0};
@@ -151,7 +150,7 @@ done:
 }
 
 /* The row in each slot of each record, NONE where there is none; and the row of the matrix whose b it begins with. */
-static gable_status fill_slots(gi_device_memory *keep, const gik_device_triangle *t, const schedule *s, unsigned rows,
+static gable_status fill_slots(gi_arena *keep, const gik_device_triangle *t, const schedule *s, unsigned rows,
                                unsigned records, unsigned **row_at, unsigned **row)
 {
   gable_status status = GABLE_OK;
@@ -173,20 +172,20 @@ done:
   return status;
 }
 
-gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t, const unsigned long long *level,
+gable_status gi_cuda_tiles(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level,
                            const gi_profile *profile, const gi_tile_shape *shape, int types, gik_tiles *out,
                            unsigned **row_at)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
   const unsigned rows = 32 * (unsigned)shape->warps / (unsigned)shape->lanes, window = (unsigned)shape->window;
-  gi_device_memory scratch = gi_device_memory_of(keep->ctx);
+  gi_arena scratch = gi_arena_of(keep->ctx);
   schedule s = {};
   border b = {};
   const tile_cut cut = cut_of(n, profile, shape);
   unsigned tiles = 0, *first = nullptr, records = 0, *at = nullptr;
   gik_tiles o = {shape->lanes, shape->pairs, shape->warps, shape->pollers, shape->window};
-  GI_TRY(gi_device_reserve(&scratch, 24 * n * sizeof(unsigned) + t->nnz * sizeof(unsigned)));
+  GI_TRY(gi_arena_reserve(&scratch, 24 * n * sizeof(unsigned) + t->nnz * sizeof(unsigned)));
   GI_TRY(schedule_arrays(&scratch, n, &s));
   GI_REQUIRE(cut.bits <= 64, GABLE_ERR_LIMIT, "tiles: the order of %zu rows takes keys of %d bits: use method rows", n,
              cut.bits);
@@ -205,6 +204,6 @@ gable_status gi_cuda_tiles(gi_device_memory *keep, const gik_device_triangle *t,
   *row_at = at;
   *out = o;
 done:
-  gi_device_give_back(&scratch);
+  gi_arena_release(&scratch);
   return status;
 }

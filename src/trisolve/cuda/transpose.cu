@@ -3,7 +3,7 @@
 
 using namespace gi;
 
-gable_status gi_cuda_rows_of(gi_device_memory *m, const gik_device_triangle *t, unsigned **out)
+gable_status gi_cuda_rows_of(gi_arena *m, const gik_device_triangle *t, unsigned **out)
 {
   gable_status status = GABLE_OK;
   unsigned *row = nullptr;
@@ -14,12 +14,12 @@ done:
   return status;
 }
 
-gable_status gi_cuda_transpose(gi_device_memory *m, const gik_device_triangle *t, int turned, gik_device_triangle *out)
+gable_status gi_cuda_transpose(gi_arena *m, const gik_device_triangle *t, int turned, gik_device_triangle *out)
 {
   gable_status status = GABLE_OK;
   const unsigned n = (unsigned)t->n, nnz = t->nnz;
   const gik_device_triangle s = *t;
-  gi_device_memory scratch = gi_device_memory_of(m->ctx);
+  gi_arena scratch = gi_arena_of(m->ctx);
   gik_device_triangle o = {};
   unsigned *row = nullptr, *key = nullptr, *value = nullptr;
   GI_TRY(gi_cuda_rows_of(&scratch, t, &row));
@@ -51,6 +51,6 @@ gable_status gi_cuda_transpose(gi_device_memory *m, const gik_device_triangle *t
   }));
   *out = o;
 done:
-  gi_device_give_back(&scratch);
+  gi_arena_release(&scratch);
   return status;
 }

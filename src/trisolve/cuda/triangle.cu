@@ -4,7 +4,7 @@
 
 using namespace gi;
 
-gable_status gi_cuda_triangle_arrays(gi_device_memory *m, int n, unsigned nnz, gik_device_triangle *t)
+gable_status gi_cuda_triangle_arrays(gi_arena *m, int n, unsigned nnz, gik_device_triangle *t)
 {
   gable_status status = GABLE_OK;
   t->n = n;
@@ -18,7 +18,7 @@ done:
   return status;
 }
 
-gable_status gi_cuda_triangle(gi_device_memory *m, gi_device_memory *scratch, const gi_reading *reading, unsigned nnz,
+gable_status gi_cuda_triangle(gi_arena *m, gi_arena *scratch, const gi_reading *reading, unsigned nnz,
                               gik_device_triangle *out)
 {
   gable_status status = GABLE_OK;

@@ -231,7 +231,7 @@ gable_status gi_cuda_values_back(const gik_device_triangle *t, const gi_records 
   return type ? read_back<double>(t, r, 1, m, stream) : read_back<float>(t, r, 0, m, stream);
 }
 
-gable_status gi_cuda_runs(gi_device_memory *m, const gik_device_triangle *t, int reverse, const unsigned *diagonal_from,
+gable_status gi_cuda_runs(gi_arena *m, const gik_device_triangle *t, int reverse, const unsigned *diagonal_from,
                           const gi_records *r, uint2 **out)
 {
   gable_status status = GABLE_OK;

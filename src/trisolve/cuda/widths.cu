@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(TALLY_THREADS)
     if (own[l]) atomicAdd(rows + l, own[l]);
 }
 
-gable_status gi_cuda_widths(gi_device_memory *scratch, int n, const unsigned long long *level, gi_profile *profile)
+gable_status gi_cuda_widths(gi_arena *scratch, int n, const unsigned long long *level, gi_profile *profile)
 {
   gable_status status = GABLE_OK;
   const int levels = profile->levels, blocks = (n + TALLY_THREADS - 1) / TALLY_THREADS;

@@ -1,16 +1,13 @@
-/* small.cuh: passes of a small analysis in one block each, where launches and waits would take longer than work.
- */
-#ifndef GI_TRISOLVE_CUDA_SMALL_CUH
-#define GI_TRISOLVE_CUDA_SMALL_CUH
+/* small_scan.cuh: running sums and maxima by one block, where launches and waits would take longer than the work. */
+#ifndef GIK_SMALL_SCAN_CUH
+#define GIK_SMALL_SCAN_CUH
 
 #include <cub/block/block_scan.cuh>
 
-#include "trisolve/cuda/passes.cuh"
-
-namespace gi
+namespace gik
 {
 
-enum { SMALL_THREADS = 1024, SMALL_ITEMS = 8, SMALL_ROWS = 1 << 15, SMALL_ENTRIES = 1 << 13 };
+enum { SMALL_THREADS = 1024, SMALL_ITEMS = 8 };
 
 struct larger {
   __device__ unsigned operator()(unsigned a, unsigned b) const { return max(a, b); }
@@ -75,6 +72,6 @@ struct small_scan {
   }
 };
 
-} /* namespace gi */
+} /* namespace gik */
 
 #endif
