@@ -29,7 +29,8 @@ struct block {
  * back last are kept as they are, so that they do not pay for its bookkeeping.  All in the order of the context's
  * stream, which waits for no other and holds none up. */
 struct place {
-  int ordinal, processors;
+  int ordinal;
+  gik_gpu gpu;
   std::mutex lock;
   block *used, *kept; /* kept: the last one given back first */
   int n_kept;
@@ -93,15 +94,12 @@ void cuda_close(void *state)
 
 enum { OLDEST = 9 }; /* compute capability: bulk copies into shared memory and their barriers */
 
-gable_status check_capability(int ordinal)
+gable_status check_capability(const gik_gpu *gpu)
 {
   gable_status status = GABLE_OK;
-  int major = 0, minor = 0;
-  GI_TRY(checked(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal), "device attribute"));
-  GI_TRY(checked(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal), "device attribute"));
-  GI_REQUIRE(major >= OLDEST, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(gpu->major >= OLDEST, GABLE_ERR_UNAVAILABLE,
              "cuda:%d has compute capability %d.%d: Gable's kernels need %d.0, for its asynchronous bulk copies",
-             ordinal, major, minor, OLDEST);
+             gpu->ordinal, gpu->major, gpu->minor, OLDEST);
 done:
   return status;
 }
@@ -119,6 +117,7 @@ gable_status cuda_open(int ordinal, void **state)
 {
   gable_status status = GABLE_OK;
   int count = 0;
+  gik_gpu gpu = {};
   place *p = nullptr;
   current_device here;
   const expected_failures failures;
@@ -128,12 +127,13 @@ gable_status cuda_open(int ordinal, void **state)
   GI_REQUIRE(!e && count, GABLE_ERR_UNAVAILABLE, "no GPU answers: %s", e ? cudaGetErrorString(e) : "none is there");
   GI_REQUIRE(ordinal < count, GABLE_ERR_UNAVAILABLE, "cuda:%d: this machine has %d GPU%s", ordinal, count,
              count == 1 ? "" : "s");
-  GI_TRY(check_capability(ordinal));
+  GI_TRY(gik_gpu_read(ordinal, &gpu));
+  GI_TRY(check_capability(&gpu));
   GI_TRY(here.enter(ordinal));
   p = new (std::nothrow) place();
   GI_REQUIRE(p, GABLE_ERR_MEMORY, "out of memory for a device");
   p->ordinal = ordinal;
-  GI_TRY(checked(cudaDeviceGetAttribute(&p->processors, cudaDevAttrMultiProcessorCount, ordinal), "device attribute"));
+  p->gpu = gpu;
   GI_TRY(open_pool(p));
   GI_TRY(open_streams(p));
   GI_TRY(gi_mailboxes_init(&p->mailboxes));
@@ -361,9 +361,9 @@ void cuda_event_destroy(gable_context *ctx, void *event)
 
 } /* namespace */
 
-extern "C" int gi_cuda_processors(const gable_context *ctx)
+extern "C" const gik_gpu *gi_cuda_gpu(const gable_context *ctx)
 {
-  return place_of(ctx)->processors;
+  return &place_of(ctx)->gpu;
 }
 
 extern "C" gi_mailboxes *gi_cuda_mailboxes(const gable_context *ctx)

@@ -2,6 +2,7 @@
 #ifndef GI_CUDA_PLACE_H
 #define GI_CUDA_PLACE_H
 
+#include "cuda/attributes.h"
 #include "device/device.h"
 
 #ifdef __cplusplus
@@ -11,8 +12,8 @@ extern "C" {
 /* Of the context's GPU, as CUDA counts them. */
 int gi_cuda_ordinal(const gable_context *ctx);
 
-/* Multiprocessors of the context's GPU. */
-int gi_cuda_processors(const gable_context *ctx);
+/* What the driver says of it. */
+const gik_gpu *gi_cuda_gpu(const gable_context *ctx);
 
 struct gi_mailboxes *gi_cuda_mailboxes(const gable_context *ctx);
 

@@ -29,43 +29,45 @@ static int irregular(const gi_profile *p, const gik_device_triangle *t)
   return side_by_side(p, t->n) && p->near < 0.7 && p->chain_levels > 0.8 * p->levels;
 }
 
-/* Seconds a solve takes by tiles and by rows: levels times a step, constants measured on one H200 (docs/algorithms/
- * auto.md says how well they fit).  Chains of one chain level share a tile and its steps; a third dimension costs
- * journeys through L2 at every level.  Elsewhere, where levels are neither narrow nor of few chains, a tile takes as
- * many steps a level as its rows have lanes, and a level of rows takes longer the more values it waits for. */
-static void predict(const gi_profile *p, const gik_device_triangle *t, double *tiles_s, double *rows_s)
+/* Seconds a solve takes by tiles and by rows: levels times a step (docs/algorithms/auto.md says how well that fits).
+ * Chains of one chain level share a tile and its steps; a third dimension costs journeys through L2 at every level.
+ * Elsewhere, where levels are neither narrow nor of few chains, a tile takes as many steps a level as its rows have
+ * lanes, and a level of rows takes longer the more values it waits for. */
+static void predict(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, double *tiles_s,
+                    double *rows_s)
 {
   const double n = t->n, levels = p->levels ? p->levels : 1, width = n / levels, mean = t->nnz / (n > 0 ? n : 1);
   const double bytes = 12.0 * t->nnz + 40.0 * n, beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
-  const double flood = width > 5000 ? width - 5000 : 0; /* rows that wait for more than their operands */
-  double step = (0.10e-6 + 5e-9 * mean) * (beside > 1 ? beside : 1), hop = 0.40e-6 + 4e-9 * mean;
+  const double flood =
+      width > m->flood_rows ? width - m->flood_rows : 0; /* rows that wait for more than their operands */
+  double step = (m->step + m->step_entry * mean) * (beside > 1 ? beside : 1), hop = m->hop + m->hop_entry * mean;
   int scattered = irregular(p, t);
-  const double crossings = scattered ? 132 * 1.5e-6 : 0; /* the longest path goes through every tile */
+  const double crossings = scattered ? m->processors * m->crossing : 0; /* the longest path goes through every tile */
   if (side_by_side(p, t->n)) {
-    step = 0.30e-6;
+    step = m->side_step;
   } else if (narrow_levels(p, t)) {
-    step = 0.12e-6 + 8e-9 * mean;
+    step = m->narrow_step + m->narrow_entry * mean;
   } else if (beside >= 4) {
-    step = 0.12e-6 + 0.2e-9 * width * lanes_of[shape_in_tiles(p, t)];
+    step = m->narrow_step + m->wide_row * width * lanes_of[shape_in_tiles(p, t)];
     scattered = 1;
   }
-  if (scattered) hop = 0.343e-6 + 2.6e-9 * mean + 48.6e-9 * log2(1 + t->nnz / (100 * levels));
-  *rows_s = 6e-6 + p->levels * (hop + 2.2e-11 * flood * (1 + mean / 4)) + bytes / 3e12;
-  *tiles_s = 12e-6 + p->levels * step + crossings + bytes / 3e12;
+  if (scattered) hop = m->far_hop + m->far_entry * mean + m->far_log * log2(1 + t->nnz / (100 * levels));
+  *rows_s = m->rows_start + p->levels * (hop + m->flood * flood * (1 + mean / 4)) + bytes / m->bytes_s;
+  *tiles_s = m->tiles_start + p->levels * step + crossings + bytes / m->bytes_s;
 }
 
 /* Seconds that independent right-hand sides keep the whole GPU busy with tiles: scattered accesses to b and x, and the
  * matrix again for each. */
-static double busy_s(const gik_device_triangle *t, double rhs)
+static double busy_s(const cost_model *m, const gik_device_triangle *t, double rhs)
 {
-  return rhs * (2e-11 * t->n + 3e-12 * t->nnz);
+  return rhs * (m->busy_row * t->n + m->busy_entry * t->nnz);
 }
 
-int tiles_are_busy(const gi_profile *p, const gik_device_triangle *t, double rhs)
+int tiles_are_busy(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, double rhs)
 {
   double tiles = 0, rows = 0;
-  predict(p, t, &tiles, &rows);
-  return rhs > 1 && side_by_side(p, t->n) && busy_s(t, rhs) > 2 * tiles;
+  predict(m, p, t, &tiles, &rows);
+  return rhs > 1 && side_by_side(p, t->n) && busy_s(m, t, rhs) > 2 * tiles;
 }
 
 /* Their analysis takes longer, and the model is less sure of tiles, whose time depends on how they lie to one another.
@@ -77,16 +79,17 @@ static int tiles_win(double tiles_s, double rows_s)
 
 /* The same for several right-hand sides.  Independent ones share the GPU: tiles then take twice as long as for one.
  * Side by side they share each step, or each line of memory. */
-static void predict_many(const gi_profile *p, const gik_device_triangle *t, double rhs, double *tiles_s, double *rows_s)
+static void predict_many(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, double rhs,
+                         double *tiles_s, double *rows_s)
 {
-  const double busy = busy_s(t, rhs), width = (double)t->n / (p->levels + 1);
-  const double tiles = tiles_are_busy(p, t, rhs) ? 0.7 * busy : (side_by_side(p, t->n) ? 2.3 : 2.0) * *tiles_s;
+  const double busy = busy_s(m, t, rhs), width = (double)t->n / (p->levels + 1);
+  const double tiles = tiles_are_busy(m, p, t, rhs) ? 0.7 * busy : (side_by_side(p, t->n) ? 2.3 : 2.0) * *tiles_s;
   *tiles_s = tiles_win(*tiles_s, *rows_s) ? tiles : 10 * tiles; /* slower for one: slower for many */
   const int side = gik_packed_together(t->n, t->n ? (double)t->nnz / t->n : 0, width, (int)rhs);
   if (side == 1)
-    *rows_s = 1.15 * *rows_s + rhs * 2e-11 * t->n;
+    *rows_s = 1.15 * *rows_s + rhs * m->alone_row * t->n;
   else
-    *rows_s = 15e-6 + 0.62e-6 * p->levels + rhs * (2.4e-11 * t->n + 0.5e-12 * t->nnz);
+    *rows_s = m->many_start + m->many_hop * p->levels + rhs * (m->many_row * t->n + m->many_entry * t->nnz);
   /* independent tiles took 1.3 to 2.2 times as long on each of five triangles of long rows in narrow levels */
   if (side == 4 && !side_by_side(p, t->n) && *tiles_s < 2 * *rows_s) *tiles_s = 2 * *rows_s;
 }
@@ -110,10 +113,11 @@ static int soon_over(const gi_profile *p, const gik_device_triangle *t)
 }
 
 /* Seconds of rows that are taken level by level in so many launches. */
-static double stepped_s(const gik_device_triangle *t, int launches, double rhs)
+static double stepped_s(const cost_model *m, const gik_device_triangle *t, int launches, double rhs)
 {
-  if (rhs > 1) return 6e-6 + 6e-6 * launches + rhs * (4e-12 * t->n + 0.9e-12 * t->nnz);
-  return 6e-6 + 4.2e-6 * (launches - 1) + (12.0 * t->nnz + 40.0 * t->n) / 3e12;
+  if (rhs > 1)
+    return m->rows_start + m->many_launch * launches + rhs * (m->stepped_row * t->n + m->stepped_entry * t->nnz);
+  return m->rows_start + m->further_launch * (launches - 1) + (12.0 * t->nnz + 40.0 * t->n) / m->bytes_s;
 }
 
 enum { MOST_LAUNCHES = 8 };
@@ -125,43 +129,46 @@ static int launches_of(const gi_profile *p)
 }
 
 /* rows_s becomes what is less: the seconds of rows as they are, or level by level, which is told. */
-static int step_by_step(const gi_profile *p, const gik_device_triangle *t, int launches, double rhs, double *rows_s)
+static int step_by_step(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, int launches,
+                        double rhs, double *rows_s)
 {
-  const double seconds = stepped_s(t, launches, rhs);
+  const double seconds = stepped_s(m, t, launches, rhs);
   if (p->levels < 2 || p->levels > GIK_MOST_STEPS || launches > MOST_LAUNCHES || seconds >= 0.9 * *rows_s) return 0;
   *rows_s = seconds;
   return 1;
 }
 
-static void predict_for(const gi_profile *p, const gik_device_triangle *t, int rhs, double *tiles_s, double *rows_s)
+static void predict_for(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, int rhs,
+                        double *tiles_s, double *rows_s)
 {
-  predict(p, t, tiles_s, rows_s);
-  if (rhs > 1) predict_many(p, t, rhs, tiles_s, rows_s);
+  predict(m, p, t, tiles_s, rows_s);
+  if (rhs > 1) predict_many(m, p, t, rhs, tiles_s, rows_s);
 }
 
-int asks_for_widths(const gi_profile *p, const gik_device_triangle *t, int rhs, int rows_only)
+int asks_for_widths(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, int rhs, int rows_only)
 {
   gi_profile q = *p;
   double tiles = 0, rows = 0;
-  predict_for(p, t, rhs, &tiles, &rows);
-  if (p->levels > 3 && t->n > 10000.0 * p->levels && step_by_step(p, t, 3, rhs, &rows)) return 1;
+  predict_for(m, p, t, rhs, &tiles, &rows);
+  if (p->levels > 3 && t->n > 10000.0 * p->levels && step_by_step(m, p, t, 3, rhs, &rows)) return 1;
   if (rows_only || rhs > 1 || p->levels < 100 || p->levels > GI_MOST_TALLIED || side_by_side(p, t->n)) return 0;
   if (narrow_levels(p, t) || (tiles_win(tiles, rows) && !all_border(p, t))) return 0; /* tiles, whatever the widths */
   q.narrow = p->levels;
-  predict(&q, t, &tiles, &rows);
+  predict(m, &q, t, &tiles, &rows);
   return tiles_win(tiles, rows);
 }
 
 gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, side *s)
 {
+  const cost_model *m = s->model;
   double tiles = 0, rows = 0;
-  predict_for(p, t, rhs, &tiles, &rows);
-  const int steps = step_by_step(p, t, launches_of(p), rhs, &rows);
+  predict_for(m, p, t, rhs, &tiles, &rows);
+  const int steps = step_by_step(m, p, t, launches_of(p), rhs, &rows);
   if (all_border(p, t) || soon_over(p, t)) tiles = 10 * rows;
-  const gi_method m = tiles_win(tiles, rows) ? GI_TILES : GI_ROWS;
-  s->model_s = m == GI_TILES ? tiles : rows;
+  const gi_method best = tiles_win(tiles, rows) ? GI_TILES : GI_ROWS;
+  s->model_s = best == GI_TILES ? tiles : rows;
   s->chosen = choice{t->n, p->levels, p->chains, steps, 0, (double)t->nnz / (t->n ? t->n : 1), tiles, rows};
-  return m;
+  return best;
 }
 
 /* Records a ticket: one where levels are narrow, so that a level is spread over all processors; where they are so wide
@@ -177,8 +184,8 @@ int chunk_of(const gik_packed *p, int levels, int processors)
 static int steps_of(const gable_trisolve *t, const side *d)
 {
   double tiles = 0, rows = 0;
-  predict_for(&d->profile, &d->plain, t->options.typical_rhs, &tiles, &rows);
-  return step_by_step(&d->profile, &d->plain, launches_of(&d->profile), t->options.typical_rhs, &rows);
+  predict_for(d->model, &d->profile, &d->plain, t->options.typical_rhs, &tiles, &rows);
+  return step_by_step(d->model, &d->profile, &d->plain, launches_of(&d->profile), t->options.typical_rhs, &rows);
 }
 
 /* As many lanes a row as its length asks for. */

@@ -4,10 +4,12 @@
 namespace gi
 {
 
+enum { MEASURED_SHARED = 226 << 10 }; /* bytes that a block has where the cuts were measured */
+
 /* Chains that run side by side (many of one chain level: a grid with a third dimension) are cut by chain level and by
  * index into blocks of 64 chains, or of 32 where rows are long, for two warps (with many right-hand sides 32 for one,
  * since blocks are enough then); lone chains 32 at a time; otherwise intervals of index. */
-static void choose_cuts(const gi_profile *p, int n, int busy, gi_tile_shape *s)
+static void choose_cuts(const gik_gpu *gpu, const gi_profile *p, int n, int busy, gi_tile_shape *s)
 {
   const double beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
   const double length = p->chains ? (double)n / p->chains : 0;
@@ -29,8 +31,12 @@ static void choose_cuts(const gi_profile *p, int n, int busy, gi_tile_shape *s)
     s->chain_cut = (unsigned)(p->chain_levels / 32 + 1);
     s->window = 64;
   } else {
-    s->index_cut = (unsigned)(n / 132 + 1);
+    s->index_cut = (unsigned)(n / gpu->processors + 1);
     s->chain_cut = 0;
+  }
+  if (gpu->shared < MEASURED_SHARED) { /* smaller tiles need less of it */
+    s->index_cut = (unsigned)((double)s->index_cut * gpu->shared / MEASURED_SHARED) + (s->index_cut > 0);
+    s->chain_cut = (unsigned)((double)s->chain_cut * gpu->shared / MEASURED_SHARED) + (s->chain_cut > 0);
   }
 }
 
@@ -41,7 +47,8 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
   gi_arena_mark before = {};
   if (shape.lanes == 1 && !d->profile.gap && d->child)
     GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
-  choose_cuts(&d->profile, d->triangle.n, tiles_are_busy(&d->profile, &d->triangle, t->options.typical_rhs), &shape);
+  choose_cuts(gi_cuda_gpu(t->ctx), &d->profile, d->triangle.n,
+              tiles_are_busy(d->model, &d->profile, &d->triangle, t->options.typical_rhs), &shape);
   before = gi_arena_mark_of(&s->memory);
   for (int attempt = 0;; attempt++) {
     GI_TRY(gi_cuda_tiles(&s->memory, &d->triangle, d->level, &d->profile, &shape, types_of(t), &d->tiles, &d->row_at));

@@ -259,7 +259,7 @@ gable_status build_side(gable_trisolve *t, state *s, side *d)
     GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
   }
   if ((d->method == GI_AUTO || d->method == GI_ROWS) &&
-      asks_for_widths(&d->profile, &d->plain, t->options.typical_rhs, d->method == GI_ROWS))
+      asks_for_widths(d->model, &d->profile, &d->plain, t->options.typical_rhs, d->method == GI_ROWS))
     GI_TRY(gi_cuda_widths(&s->scratch, d->triangle.n, d->level, &d->profile));
   if (d->method == GI_AUTO)
     d->method = choose(&d->profile, &d->plain, t->options.typical_rhs, d);
@@ -416,7 +416,9 @@ static gable_status open_state(gable_trisolve *t, state **out)
   pthread_mutex_init(&s->lock, nullptr);
   t->state = s;
   s->memory = s->scratch = gi_arena_of(t->ctx);
-  s->processors = gi_cuda_processors(t->ctx);
+  s->processors = gi_cuda_gpu(t->ctx)->processors;
+  s->model = cost_model_of(gi_cuda_gpu(t->ctx));
+  s->of[0].model = s->of[1].model = &s->model;
   s->updated = updated;
   updated = nullptr;
   if (!s->updated) GI_TRY(checked(cudaEventCreateWithFlags(&s->updated, cudaEventDisableTiming), "event"));

@@ -8,6 +8,7 @@
 #include "cuda/current_device.cuh"
 #include "cuda/status.cuh"
 #include "device/cuda_place.h"
+#include "trisolve/cuda/cost_model.h"
 #include "trisolve/cuda/schedule.h"
 #include "trisolve/level_order.h"
 
@@ -22,6 +23,7 @@ struct choice {
 };
 
 struct side {
+  const cost_model *model;      /* of its state */
   gi_method method;             /* GI_AUTO: this op has no schedule */
   gik_device_triangle triangle; /* as the method stores it: long rows split by tiles and rows */
   gik_device_triangle plain;
@@ -55,6 +57,7 @@ struct state {
   gable_work *works; /* whose solves an update waits for */
   void *values, *diagonal;
   int processors;
+  cost_model model;
 };
 
 using gik::checked;
@@ -99,7 +102,7 @@ inline int side_by_side(const gi_profile *p, int n)
 
 /* Whether tiles for rhs right-hand sides keep the whole GPU busy, so that bytes and accesses count more than waiting.
  */
-int tiles_are_busy(const gi_profile *p, const gik_device_triangle *t, double rhs);
+int tiles_are_busy(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, double rhs);
 
 /* How many right-hand sides the slots of d's tiles have room for; cuda_together.cu. */
 void tiles_together(const gable_trisolve *t, const state *s, side *d);
@@ -109,7 +112,7 @@ int together(const side *d, gable_idx max_rhs, int type);
 
 /* Whether it matters how many levels are narrow or wide; cuda_widths.cu counts them.  rows_only: tiles are no choice.
  */
-int asks_for_widths(const gi_profile *p, const gik_device_triangle *t, int rhs, int rows_only);
+int asks_for_widths(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, int rhs, int rows_only);
 
 /* tiles or rows, with d->chosen and d->model_s. */
 gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, side *d);

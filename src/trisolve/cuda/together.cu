@@ -21,7 +21,7 @@ int together(const side *d, gable_idx max_rhs, int type)
 {
   const gable_idx rhs = max_rhs < GIK_MOST_RHS ? max_rhs : GIK_MOST_RHS;
   if (rhs < 2) return 1;
-  if (d->method == GI_TILES) return tiles_are_busy(&d->profile, &d->triangle, rhs) ? d->together[type] : 1;
+  if (d->method == GI_TILES) return tiles_are_busy(d->model, &d->profile, &d->triangle, rhs) ? d->together[type] : 1;
   if (d->method != GI_ROWS || d->packed.mixed) return 1;
   const double entries = d->triangle.n ? (double)d->triangle.nnz / d->triangle.n : 0;
   return gik_packed_together((int)d->packed.n_published, entries, d->packed.width, rhs);

@@ -1,5 +1,6 @@
 /* widths.cu: how many levels are narrow, and how many wide. */
 #include "cuda/device_wait.cuh"
+#include "device/cuda_place.h"
 #include "trisolve/cuda/passes.cuh"
 
 using gik::NONE;
@@ -31,12 +32,13 @@ gable_status gi_cuda_widths(gi_arena *scratch, int n, const unsigned long long *
 {
   gable_status status = GABLE_OK;
   const int levels = profile->levels, blocks = (n + TALLY_THREADS - 1) / TALLY_THREADS;
+  const int most = 2 * gi_cuda_gpu(scratch->ctx)->processors;
   unsigned *rows = nullptr, *counts = nullptr, found[2] = {0, 0};
   GI_TRY(take(scratch, (size_t)levels + 2, &rows));
   counts = rows + levels;
   GI_TRY(fill(scratch->stream, rows, 0, (size_t)levels + 2));
   GI_TRY(gik::dependent_launch("widths of levels", scratch->stream, tally_kernel,
-                               (unsigned)(blocks < 264 ? blocks : 264), TALLY_THREADS, 0, n, level, levels, rows));
+                               (unsigned)(blocks < most ? blocks : most), TALLY_THREADS, 0, n, level, levels, rows));
   GI_TRY(each(scratch->stream, (size_t)levels, [=] __device__(size_t l) {
     if (rows[l] < GI_NARROW_LEVEL) atomicAdd(counts, 1u);
     if (rows[l] >= GI_WIDE_LEVEL) atomicAdd(counts + 1, 1u);
