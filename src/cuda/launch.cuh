@@ -5,7 +5,8 @@
  * return on.status("what they do");
  *
  * The first launch that fails ends the sequence, and its own return code is the error.  cudaGetLastError is not asked:
- * it may hold an error of the application, which is neither ours to report nor ours to clear. */
+ * it may hold an error of the application, which is neither ours to report nor ours to clear.  A sequence without a
+ * stream is an error: nothing runs on CUDA's default stream unless a caller names it (cudaStreamLegacy). */
 #ifndef GIK_LAUNCH_CUH
 #define GIK_LAUNCH_CUH
 
@@ -19,7 +20,7 @@ class launches
 public:
   const cudaStream_t stream;
 
-  explicit launches(void *on) : stream((cudaStream_t)on) {}
+  explicit launches(void *on) : stream((cudaStream_t)on), error(on ? cudaSuccess : cudaErrorInvalidResourceHandle) {}
 
   /* kernel<<<grid, threads, shared, stream>>>(arguments...); shared: dynamic bytes a block. */
   template <typename... A, typename... B>
@@ -56,7 +57,7 @@ public:
   gable_status status(const char *what) const { return checked(error, what); }
 
 private:
-  cudaError_t error = cudaSuccess;
+  cudaError_t error;
 
   template <typename... A>
   cudaError_t by_address(const void *kernel, dim3 grid, unsigned threads, size_t shared, A... arguments)
