@@ -51,10 +51,6 @@ void forest_oracle(const forest_case *c, forest_data *d);
 /* The bytes of a number of each unit. */
 size_t forest_unit_bytes(gable_unit_type unit);
 
-const char *forest_unit_name(gable_unit_type unit);
-const char *forest_op_name(gable_forest_op op);
-const char *forest_direction_name(gable_direction direction);
-
 /* Whether the unit has the op. */
 int forest_unit_has(gable_unit_type unit, gable_forest_op op);
 

@@ -81,7 +81,7 @@ static void compare(const forest_case *c, const forest_data *found, const forest
     if (at == pairs[k].bytes) continue;
     if (!r->wrong++)
       snprintf(r->first, sizeof r->first, "%s: rank %d, %s, number %zu of %s %s", what, rank, pairs[k].name,
-               at / c->number, forest_unit_name(c->plan.unit), forest_op_name(c->plan.op));
+               at / c->number, gable_unit_type_text(c->plan.unit), gable_forest_op_text(c->plan.op));
   }
 }
 
@@ -147,7 +147,7 @@ gable_status forest_check(gable_comm *comm, long cases, uint64_t seed, forest_ch
     status = gable_comm_agree(comm, c ? GABLE_OK : GABLE_ERR_MEMORY);
     if (c)
       snprintf(what, sizeof what, "seed %llu, case %ld, %s", (unsigned long long)seed, k,
-               forest_direction_name(c->plan.direction));
+               gable_direction_text(c->plan.direction));
     if (!status) status = run_case(comm, c, what, r);
     forest_case_destroy(&c);
     r->cases++;

@@ -4,27 +4,6 @@
 
 #include "forest_case.h"
 
-static const char *const units[] = {"bytes", "char", "uchar",    "i32",      "i64",    "s",     "d",
-                                    "c",     "z",    "pair_i32", "pair_i64", "pair_s", "pair_d"};
-static const char *const ops[] = {"replace", "sum", "prod", "min",  "max",    "land",  "band",
-                                  "lor",     "bor", "lxor", "bxor", "minloc", "maxloc"};
-static const char *const directions[] = {"", "bcast", "reduce", "fetch", "gather", "scatter"};
-
-const char *forest_unit_name(gable_unit_type unit)
-{
-  return units[unit];
-}
-
-const char *forest_op_name(gable_forest_op op)
-{
-  return ops[op];
-}
-
-const char *forest_direction_name(gable_direction direction)
-{
-  return directions[direction];
-}
-
 /* Modulo 2^64; the caller keeps what fits. */
 static int64_t whole_op(gable_forest_op op, int64_t a, int64_t b)
 {

@@ -4,6 +4,7 @@
 #define GABLE_BINDINGS_H
 
 #include <gable/factors.h>
+#include <gable/forest.h>
 #include <gable/krylov.h>
 #include <gable/matrix.h>
 #include <gable/precond.h>
@@ -44,6 +45,11 @@ GABLE_API const char *gable_blas_text(gable_blas blas);
 GABLE_API const char *gable_sweep_text(gable_sweep sweep);
 GABLE_API const char *gable_krylov_solver_text(gable_krylov_solver solver);
 GABLE_API const char *gable_preconditioner_text(gable_preconditioner preconditioner);
+GABLE_API const char *gable_pattern_text(gable_pattern pattern);
+GABLE_API const char *gable_roots_text(gable_roots roots);
+GABLE_API const char *gable_unit_type_text(gable_unit_type unit);
+GABLE_API const char *gable_forest_op_text(gable_forest_op op);
+GABLE_API const char *gable_direction_text(gable_direction direction);
 GABLE_API const char *gable_solver_key_text(gable_solver_key key);
 
 /* *s = the defaults of the struct's GABLE_..._INIT macro; size: bytes of the caller's struct, which s->size becomes.
@@ -68,6 +74,10 @@ GABLE_API gable_status gable_precond_options_init(gable_precond_options *s, size
 GABLE_API gable_status gable_precond_info_init(gable_precond_info *s, size_t size);
 GABLE_API gable_status gable_krylov_options_init(gable_krylov_options *s, size_t size);
 GABLE_API gable_status gable_krylov_info_init(gable_krylov_info *s, size_t size);
+GABLE_API gable_status gable_message_passing_init(gable_message_passing *s, size_t size);
+GABLE_API gable_status gable_grid_init(gable_grid *s, size_t size);
+GABLE_API gable_status gable_forest_info_init(gable_forest_info *s, size_t size);
+GABLE_API gable_status gable_plan_options_init(gable_plan_options *s, size_t size);
 
 #ifdef __cplusplus
 }

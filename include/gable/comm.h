@@ -64,6 +64,10 @@ typedef struct gable_message_passing {
   void (*close)(void *user);                         /* Collective: user goes */
   int last_tag;                                      /* tags 0 to last_tag may be used; at least 32767 */
 } gable_message_passing;
+#define GABLE_MESSAGE_PASSING_INIT                                                                                     \
+  {                                                                                                                    \
+    sizeof(gable_message_passing), NULL, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 32767                               \
+  }
 
 /* Collective.  The comm over *m, which is copied; it calls m->close when it is destroyed, and when this fails.  ctx
  * must outlive it.  GABLE_ERR_ARGUMENT, _MEMORY, _BACKEND. */

@@ -60,7 +60,7 @@ static inline void gable_mpi_close(void *user)
  * what is made with it, unless MPI has MPI_THREAD_MULTIPLE.  GABLE_ERR_BACKEND: MPI_Comm_dup failed; _MEMORY. */
 static inline gable_status gable_comm_from_mpi(gable_context *ctx, MPI_Comm mpi, gable_comm **out)
 {
-  gable_message_passing m;
+  gable_message_passing m = GABLE_MESSAGE_PASSING_INIT;
   MPI_Comm *own = (MPI_Comm *)malloc(sizeof *own);
   int *tag = NULL, found = 0;
   if (!own) return GABLE_ERR_MEMORY;
@@ -69,7 +69,6 @@ static inline gable_status gable_comm_from_mpi(gable_context *ctx, MPI_Comm mpi,
     return GABLE_ERR_BACKEND;
   }
   MPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN);
-  m.size = sizeof m;
   m.user = own;
   MPI_Comm_rank(*own, &m.rank);
   MPI_Comm_size(*own, &m.ranks);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/structs.h"
+
 enum { MOST_RANKS = 1024 };
 
 /* "cpu/ranks:4" is device "cpu", transport ranks, 4. */
@@ -69,14 +71,18 @@ done:
 gable_status gable_comm_from_messages(gable_context *ctx, const gable_message_passing *m, gable_comm **out)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(m && m->size == sizeof *m, GABLE_ERR_ARGUMENT, "the functions are not those of this version");
+  gable_message_passing own = GABLE_MESSAGE_PASSING_INIT;
+  GI_REQUIRE(m, GABLE_ERR_ARGUMENT, "m is NULL");
+  GI_TRY(gi_take_message_passing(m, &own));
+  GI_REQUIRE(own.send_init && own.receive_init && own.start && own.test && own.request_free && own.close,
+             GABLE_ERR_ARGUMENT, "a function is NULL");
   GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "out" : "ctx");
   *out = NULL;
-  GI_REQUIRE(m->ranks >= 1 && m->rank >= 0 && m->rank < m->ranks && m->last_tag >= 1, GABLE_ERR_ARGUMENT,
-             "rank %d of %d, tags up to %d", m->rank, m->ranks, m->last_tag);
-  GI_TRY(gi_mpi_create(ctx, m, out));
+  GI_REQUIRE(own.ranks >= 1 && own.rank >= 0 && own.rank < own.ranks && own.last_tag >= 1, GABLE_ERR_ARGUMENT,
+             "rank %d of %d, tags up to %d", own.rank, own.ranks, own.last_tag);
+  GI_TRY(gi_mpi_create(ctx, &own, out));
 done:
-  if (status && m && m->size == sizeof *m && m->close) m->close(m->user);
+  if (status && own.close) own.close(own.user);
   return status;
 }
 

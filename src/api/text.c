@@ -51,6 +51,19 @@ GI_TEXT(sweep, {GABLE_SWEEP_FORWARD, "forward"}, {GABLE_SWEEP_BACKWARD, "backwar
 GI_TEXT(krylov_solver, {GABLE_KRYLOV_CG, "cg"}, {GABLE_KRYLOV_BICGSTAB, "bicgstab"}, {GABLE_KRYLOV_GMRES, "gmres"})
 GI_TEXT(preconditioner, {GABLE_PRECOND_NONE, "none"}, {GABLE_PRECOND_JACOBI, "jacobi"}, {GABLE_PRECOND_GS, "gs"},
         {GABLE_PRECOND_ILU0, "ilu0"}, {GABLE_PRECOND_IC0, "ic0"})
+GI_TEXT(pattern, {GABLE_PATTERN_ALLGATHER, "allgather"}, {GABLE_PATTERN_GATHER, "gather"},
+        {GABLE_PATTERN_ALLTOALL, "alltoall"})
+GI_TEXT(roots, {GABLE_ROOTS_SHARED, "shared"}, {GABLE_ROOTS_LOCAL, "local"})
+GI_TEXT(unit_type, {GABLE_UNIT_BYTES, "bytes"}, {GABLE_UNIT_CHAR, "char"}, {GABLE_UNIT_UCHAR, "uchar"},
+        {GABLE_UNIT_I32, "i32"}, {GABLE_UNIT_I64, "i64"}, {GABLE_UNIT_S, "s"}, {GABLE_UNIT_D, "d"}, {GABLE_UNIT_C, "c"},
+        {GABLE_UNIT_Z, "z"}, {GABLE_UNIT_PAIR_I32, "pair_i32"}, {GABLE_UNIT_PAIR_I64, "pair_i64"},
+        {GABLE_UNIT_PAIR_S, "pair_s"}, {GABLE_UNIT_PAIR_D, "pair_d"})
+GI_TEXT(forest_op, {GABLE_FOREST_REPLACE, "replace"}, {GABLE_FOREST_SUM, "sum"}, {GABLE_FOREST_PROD, "prod"},
+        {GABLE_FOREST_MIN, "min"}, {GABLE_FOREST_MAX, "max"}, {GABLE_FOREST_LAND, "land"}, {GABLE_FOREST_BAND, "band"},
+        {GABLE_FOREST_LOR, "lor"}, {GABLE_FOREST_BOR, "bor"}, {GABLE_FOREST_LXOR, "lxor"}, {GABLE_FOREST_BXOR, "bxor"},
+        {GABLE_FOREST_MINLOC, "minloc"}, {GABLE_FOREST_MAXLOC, "maxloc"})
+GI_TEXT(direction, {GABLE_FOREST_BCAST, "bcast"}, {GABLE_FOREST_REDUCE, "reduce"}, {GABLE_FOREST_FETCH, "fetch"},
+        {GABLE_FOREST_GATHER, "gather"}, {GABLE_FOREST_SCATTER, "scatter"})
 
 const char *gable_solver_key_text(gable_solver_key key)
 {
