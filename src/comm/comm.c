@@ -1,6 +1,8 @@
 /* comm.c: what all transports share: collectives on alltoall, agreement on errors, waiting. */
 #include "comm/comm.h"
 
+#include <sched.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -70,10 +72,29 @@ done:
   return status;
 }
 
+enum { SPINS = 256 }; /* looks before the processor is offered */
+static const double sleep_after_s = 0.01;
+
+/* One unsuccessful look; 1: the wait must be given up.  Unlike a team of a solve, which takes no more threads than
+ * there are processors, ranks may outnumber them: the one that is awaited may be in the queue, so the processor is
+ * yielded. */
+static int back_off(gi_team *t, int64_t what, unsigned *looks, double *since)
+{
+  if (++*looks < SPINS) {
+    gi_pause();
+    return 0;
+  }
+  sched_yield();
+  const double now = gi_now();
+  if (*since == 0.0) *since = now;
+  if (now - *since > sleep_after_s) gi_sleep();
+  return gi_give_up(t, what, now - *since);
+}
+
 gable_status gi_comm_wait(gable_comm *comm, int rank, unsigned *looks, double *since)
 {
   gable_status status = GABLE_OK;
-  const int gave_up = gi_back_off(&comm->waits, rank, looks, since);
+  const int gave_up = back_off(&comm->waits, rank, looks, since);
   if (*since != 0.0 && comm->polls && !comm->polling) {
     comm->polling = 1;
     for (gi_poll *p = comm->polls, *next; p; p = next) {
