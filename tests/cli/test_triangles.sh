@@ -43,7 +43,7 @@ for verb in trisolve smooth krylov 'bench matrices'; do
 done
 run 0 levels complex.mtx
 run 1 trisolve deficient.mtx
-says 'row 1' err
+says 'row 2' err
 for diagonal in unit dominant; do run 0 trisolve deficient.mtx --diagonal $diagonal --repeat 2; done
 says '2, 3' out
 run 1 smooth deficient.mtx
