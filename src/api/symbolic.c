@@ -18,18 +18,6 @@ struct gable_symbolic {
   gable_symbolic_info info;
 };
 
-static gable_status options_from(const gable_symbolic_options *given, gable_symbolic_options *own)
-{
-  gable_status status = GABLE_OK;
-  GI_TRY(gi_take_symbolic_options(given, own));
-  if (!own->order) own->order = "auto";
-  GI_REQUIRE(own->form >= GABLE_FORM_AUTO && own->form <= GABLE_FORM_CHOLESKY, GABLE_ERR_ARGUMENT, "form is %d",
-             (int)own->form);
-  GI_REQUIRE(own->max_width >= 0, GABLE_ERR_ARGUMENT, "max_width is %d", own->max_width);
-done:
-  return status;
-}
-
 static gable_status method_from(const char *name, gi_order_method *out)
 {
   gable_status status = GABLE_OK;
@@ -38,6 +26,20 @@ static gable_status method_from(const char *name, gi_order_method *out)
   GI_REQUIRE(m < GI_ORDER_METHODS, GABLE_ERR_ARGUMENT,
              "'%.40s' is no order: say auto, metis, amd, colamd, natural or user", name);
   *out = (gi_order_method)m;
+done:
+  return status;
+}
+
+static gable_status options_from(const gable_symbolic_options *given, gable_symbolic_options *own)
+{
+  gable_status status = GABLE_OK;
+  gi_order_method method = GI_ORDER_AUTO;
+  GI_TRY(gi_take_symbolic_options(given, own));
+  if (!own->order) own->order = "auto";
+  GI_TRY(method_from(own->order, &method));
+  GI_REQUIRE(own->form >= GABLE_FORM_AUTO && own->form <= GABLE_FORM_CHOLESKY, GABLE_ERR_ARGUMENT, "form is %d",
+             (int)own->form);
+  GI_REQUIRE(own->max_width >= 0, GABLE_ERR_ARGUMENT, "max_width is %d", own->max_width);
 done:
   return status;
 }
