@@ -29,10 +29,13 @@ typedef struct gable_context_options {
   void (*log)(void *user, gable_log_level level, const char *text);
   void *log_user;
 
-  /* phase, and the share of it done in [0,1].  Called from one thread at a time, at most about a hundred times a
-   * phase; a nonzero return cancels the phase with GABLE_ERR_CANCELLED.  Libraries are not interrupted: it is asked
-   * before and after AMD and COLAMD, and between the parts of METIS's dissection.  It must not factor: another solver's
-   * factorization may wait for the one that is asking. */
+  /* phase, and the share of it done in [0,1].  Called when a phase begins, about a hundred times while it lasts, and in
+   * a long one every 20 ms: by reading, writing, generating, analysing, factoring, by the set-up and the iterations of
+   * a Krylov solver, by the analysis and the sweeps of a smoother, and by the analysis of a triangular solve.  A
+   * nonzero return, in whichever call, cancels the phase with GABLE_ERR_CANCELLED.  One thread at a time calls it for
+   * one object.  Libraries are not interrupted: it is asked before and after AMD and COLAMD, and between the parts of
+   * METIS's dissection; nor is a solve.  It must not factor: another solver's factorization may wait for the one that
+   * is asking. */
   int (*progress)(void *user, const char *phase, double done);
   void *progress_user;
 

@@ -59,7 +59,7 @@ GABLE_API gable_status gable_smoother_update(gable_smoother *s, const void *val)
  * A x (of all right-hand sides together) before the first and after each sweep, or NULL.  Allocates nothing.  One call
  * at a time per smoother. On a GPU, with vectors in device memory and without history, it is ordered on the smoother's
  * stream and does not synchronise; gable_smoother_status tells what went wrong.  GABLE_ERR_DEADLINE names the row that
- * was waited for. */
+ * was waited for.  GABLE_ERR_CANCELLED, between two sweeps: x is as it was or what some sweeps made of it. */
 GABLE_API gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x,
                                             int sweeps, double *history);
 

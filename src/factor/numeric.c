@@ -103,13 +103,14 @@ static gable_off lower_bound(const gable_idx *idx, gable_off begin, gable_off en
   return begin;
 }
 
-/* Until supernode k has come to level; 1 when the factorization stops. */
+/* Until supernode k has come to level; 1 when the factorization stops.  Thread 0 asks the caller meanwhile. */
 static int wait_for(gi_numeric *x, gi_worker *w, gable_idx k, unsigned char level)
 {
   if (!x->parallel) return 0;
   gi_wait wait = {0};
   while (atomic_load_explicit(x->ready + k, memory_order_acquire) < level) {
     if (atomic_load_explicit(&x->stop, memory_order_relaxed)) return 1;
+    if (w->number == 0 && (w->status = gi_pulse_wait(&x->pulse)) != GABLE_OK) return 1;
     gi_pass_time(&x->team, &wait);
   }
   gi_wait_end(&x->team, &wait);

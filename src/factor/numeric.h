@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "base/pulse.h"
 #include "base/wait.h"
 #include "factor/factor.h"
 #include "factor/plan.h"
@@ -32,6 +33,7 @@ typedef struct gi_numeric {
   atomic_int stop;     /* 1: an error or a cancellation; all threads leave */
   gi_team team;        /* when it has lost, all threads but one leave */
   atomic_int at_work;  /* threads that have come and not left */
+  gi_pulse pulse;      /* of thread 0 */
 } gi_numeric;
 
 /* What one thread needs and finds. */

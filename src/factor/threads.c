@@ -7,6 +7,7 @@
 #include "kernels/dense/dense_ldlt.h"
 
 static const double flops_worth_a_thread = 1e6;
+static const double flops_of_a_look = 1e7; /* some milliseconds of one thread */
 
 int gi_factor_threads(const gi_layout *y, int threads)
 {
@@ -18,7 +19,6 @@ int gi_factor_threads(const gi_layout *y, int threads)
 typedef struct report {
   atomic_llong done; /* flops */
   double step;       /* flops of one thread between two looks; 0: nobody listens */
-  double told;       /* by thread 0 */
 } report;
 
 static void worker_release(gable_context *ctx, gi_worker *w)
@@ -63,7 +63,7 @@ gable_off gi_factor_run_bytes(const gi_factor *f, gable_idx widest, size_t value
   return gi_schedule_bytes(f->layout) + threads * (worker + (gable_off)sizeof(gi_worker)) + flags;
 }
 
-/* The flops of supernode j are done; thread 0, the caller's, tells. */
+/* So many flops are done; thread 0, the caller's, tells. */
 static int advance(gi_numeric *x, gi_worker *w, report *r, double flops)
 {
   if (r->step == 0) return 0;
@@ -71,9 +71,8 @@ static int advance(gi_numeric *x, gi_worker *w, report *r, double flops)
   if (w->flops < r->step) return 0;
   const double done = (double)(atomic_fetch_add(&r->done, (long long)w->flops)) + w->flops;
   w->flops = 0;
-  if (w->number > 0 || done < r->told + x->plan->flops / 100) return 0;
-  r->told = done;
-  w->status = gi_progress(x->ctx, "factor", fmin(1, done / x->plan->flops));
+  if (w->number > 0) return 0;
+  w->status = gi_pulse_tell(&x->pulse, done / x->plan->flops);
   return w->status != GABLE_OK;
 }
 
@@ -86,9 +85,9 @@ static int factor_chunk(gi_numeric *x, gi_worker *w, report *r, const gable_idx 
 {
   for (gable_idx i = 0; i < count; i++) {
     const gable_idx tiles = gi_tile_count(x->f, member[i]);
+    const double flops = x->plan->work[member[i]] / (double)tiles;
     for (gable_idx t = 0; t < tiles; t++)
-      if (factor_tile(x, w, member[i], t)) return 1;
-    if (advance(x, w, r, x->plan->work[member[i]])) return 1;
+      if (factor_tile(x, w, member[i], t) || advance(x, w, r, flops)) return 1;
     if (x->parallel && atomic_load_explicit(&x->stop, memory_order_relaxed)) return 1;
   }
   return 0;
@@ -232,10 +231,11 @@ gable_status gi_factor_run(gable_context *ctx, gi_factor *f, const gi_csc *a, co
   const int threads = f->choice.alone ? 1 : team;
   const double start = gi_now();
   double worked = gi_processor_seconds();
-  report r = {.step = ctx->options.progress ? f->plan->flops / 100 / threads + 1 : 0};
+  report r = {.step = ctx->options.progress ? fmin(f->plan->flops / 100 / threads + 1, flops_of_a_look) : 0};
   gi_numeric x = {.ctx = ctx, .f = f, .y = f->layout, .plan = f->plan, .a = a, .at = at, .tiny = how->tiny};
   x.parallel = threads > 1;
-  GI_TRY(gi_progress(ctx, "factor", 0));
+  x.pulse = gi_pulse_begin(ctx, "factor");
+  GI_TRY(gi_pulse_tell(&x.pulse, 0));
   GI_ALLOC_ZERO(ctx, workers, threads);
   for (int t = 0; t < threads; t++) {
     workers[t].number = t;

@@ -7,6 +7,7 @@
 
 #include <gable/krylov.h>
 
+#include "base/pulse.h"
 #include "krylov/cg.h"
 #include "krylov/device_krylov.h"
 #include "precond/precond.h"
@@ -36,6 +37,8 @@ struct gable_krylov_work {
   double *device_b, *device_x; /* [n] on a GPU, for vectors in host memory */
   gable_krylov_info info;
   double callback_s; /* in the caller's preconditioner, of this solve */
+  gi_pulse pulse;    /* of this solve */
+  double applied;    /* products with A of this solve so far */
 };
 
 /* options: of this version's size; the fields are checked and zeros become defaults. */

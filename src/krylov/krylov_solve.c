@@ -8,10 +8,19 @@
 #include "krylov/bicgstab.h"
 #include "krylov/krylov.h"
 
+/* Before each product with A, one or two of which an iteration does: the caller may cancel. */
+static gable_status ask(gable_krylov_work *w)
+{
+  const gable_krylov_options *o = &w->k->options;
+  const double each = o->solver == GABLE_KRYLOV_BICGSTAB ? 2 : 1;
+  return gi_pulse_tell(&w->pulse, w->applied++ / (each * o->max_iterations + 1));
+}
+
 static gable_status apply(void *user, const double *x, double *y)
 {
   gable_status status = GABLE_OK;
   const gable_krylov *k = ((gable_krylov_work *)user)->k;
+  GI_TRY(ask(user));
   if (k->apply)
     GI_TRY(k->apply(k->apply_user, x, y));
   else
@@ -198,6 +207,8 @@ gable_status gi_krylov_work_solve(gable_krylov_work *w, gable_space space, const
   const double start = gi_now();
   const gable_krylov *k = w->k;
   gi_stop stop = GI_STOP_ITERATIONS;
+  w->pulse = gi_pulse_begin(k->ctx, "krylov");
+  w->applied = 0;
   GI_TRY(k->ctx->device->enter(k->ctx, &before));
   GI_TRY((space == GABLE_SPACE_DEVICE ? solve_there
           : w->device_b               ? solve_on_device

@@ -1,18 +1,21 @@
 /* ilu0.c: ILU(0), row by row. */
 #include <math.h>
 
+#include "base/pulse.h"
 #include "precond/ilu0.h"
 
 gable_status gi_ilu0(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx, double *val,
                      gable_idx *bad_row)
 {
   gable_status status = GABLE_OK;
+  gi_pulse pulse = gi_pulse_begin(ctx, "ILU(0)");
   gable_off *place = NULL, *diagonal = NULL; /* of each column in row i, -1: none */
   *bad_row = -1;
   GI_ALLOC(ctx, place, n);
   GI_ALLOC(ctx, diagonal, n);
   for (gable_idx j = 0; j < n; j++) place[j] = -1;
   for (gable_idx i = 0; i < n; i++) {
+    if (i % GI_ROWS_A_LOOK == 0) GI_TRY(gi_pulse_tell(&pulse, (double)i / n));
     diagonal[i] = -1;
     for (gable_off p = ptr[i]; p < ptr[i + 1]; p++) place[idx[p]] = p;
     for (gable_off p = ptr[i]; p < ptr[i + 1] && idx[p] < i; p++) {

@@ -8,6 +8,8 @@
 
 #include "base/context.h"
 
+enum { GI_ROWS_A_LOOK = 1024 }; /* rows between two looks at whether the caller cancels */
+
 /* A by rows; val is overwritten: strictly lower part L (unit diagonal not stored), the rest U, L U ~ A on the pattern.
  * ptr: [n+1], idx: increasing within a row, a diagonal entry in every row.  GABLE_ERR_SINGULAR with *bad_row when a
  * pivot is zero or not finite.  O(sum of row lengths of the rows that each row uses). */

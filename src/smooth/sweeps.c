@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/pulse.h"
 #include "smooth/sweeps.h"
 #include "trisolve/cpu/cpu.h"
 
@@ -131,6 +132,7 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   s->nnz = shape->nnz;
   s->value_type = shape->value_type;
   GI_TRY(read_rows(ctx, shape, a, GABLE_PART_LOWER, &rows[0], &s->diagonal_from, bad_row));
+  GI_TRY(gi_progress(ctx, "analyse sweeps", 0.1));
   GI_TRY(read_rows(ctx, shape, a, GABLE_PART_UPPER, &rows[1], &again, bad_row));
   GI_TRY(compare(ctx, &rows[0], &rows[1], &s->in_place));
   GI_REQUIRE(s->in_place || s->n < (1 << 30), GABLE_ERR_LIMIT, "sweeps need a symmetric pattern from 2^30 rows on");
@@ -138,6 +140,7 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   for (int d = 0; d < 2; d++) {
     s->side[d].threads = options->threads;
     if (!((int)options->sweep & (1 << d))) continue;
+    GI_TRY(gi_progress(ctx, "analyse sweeps", d ? 0.6 : 0.2));
     GI_TRY(build_side(ctx, &rows[d], &rows[!d], method, s->value_type, s->in_place, &s->side[d], &s->scratch[d]));
   }
   *out = s;
@@ -200,6 +203,7 @@ static gable_status apply_one(gi_sweeps *s, const gi_sweep_run *run)
   gable_status status = GABLE_OK;
   const gable_type type = run->type;
   const gik_trisolve *plain = gik_trisolve_for(s->value_type, type);
+  gi_pulse pulse = gi_pulse_begin(s->ctx, "sweep");
   gik_vectors in = {.b = run->x, .x = s->unknowns, .b_row = run->x_step, .x_row = 1, .count = 1};
   gik_vectors back = {.b = s->unknowns, .x = run->x, .b_row = 1, .x_row = run->x_step, .count = 1};
   job j = {.s = s, .kernels = s->omega == 1.0 ? plain : gik_relaxation_for(s->value_type, type)};
@@ -214,6 +218,7 @@ static gable_status apply_one(gi_sweeps *s, const gi_sweep_run *run)
   keep_old(&j);
   if (run->history) run->history[0] += residual(&j);
   for (int k = 1; k <= run->sweeps; k++) {
+    if (k > 1) GI_TRY(gi_pulse_tell(&pulse, (double)(k - 1) / run->sweeps));
     GI_TRY(sweep_once(&j, 0));
     GI_TRY(sweep_once(&j, 1));
     if (run->history) run->history[k] += residual(&j);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/pulse.h"
 #include "device/device.h"
 #include "kernels/trisolve/sweep_rows.h"
 #include "smooth/resident_csr.h"
@@ -375,9 +376,11 @@ static gable_status sweep_all(job *j)
 {
   gable_status status = GABLE_OK;
   const gi_sweep_run *run = j->run;
+  gi_pulse pulse = gi_pulse_begin(j->s->ctx, "sweep");
   if (!run->sweeps || j->s->fused) GI_TRY(write_zero(j));
   if (run->history) GI_TRY(note(j, 0));
   for (int k = 1; k <= run->sweeps; k++) {
+    if (k > 1) GI_TRY(gi_pulse_tell(&pulse, (double)(k - 1) / run->sweeps));
     GI_TRY(sweep_once(j));
     if (run->history) GI_TRY(note(j, k));
   }

@@ -117,6 +117,7 @@ static gable_status time_one(void *user, gi_method method, gable_idx *bad_row, d
   gable_trisolve_options options = of->t->options;
   gable_trisolve *own = NULL;
   numbers n = {0};
+  GI_TRY(gi_progress(ctx, "candidates", 0));
   options.method = gi_method_name(method);
   options.time_candidates = 0;
   GI_TRY(gi_trisolve_create(ctx, &options, &own));

@@ -100,6 +100,7 @@ static gable_status cpu_analyse(gable_trisolve *t, const gable_matrix_view *a)
   GI_ALLOC_ZERO(ctx, state, 1);
   GI_TRY(gi_triangle_read(ctx, shape, a, t->options.diag == GABLE_DIAG_STORED, &pattern[own].rows,
                           &state->diagonal_from, &t->bad_row));
+  GI_TRY(gi_progress(ctx, "analyse triangle", 0.2));
   if (t->options.diag != GABLE_DIAG_STORED) {
     gi_free(ctx, state->diagonal_from);
     state->diagonal_from = NULL;
@@ -109,6 +110,7 @@ static gable_status cpu_analyse(gable_trisolve *t, const gable_matrix_view *a)
     gi_pattern *p = &pattern[op];
     if (!(t->options.ops & (1 << op))) continue;
     p->columns = pattern[!op].rows; /* borrowed */
+    GI_TRY(gi_progress(ctx, "analyse triangle", op == GABLE_OP_N ? 0.4 : 0.7));
     GI_TRY(gi_levels_find(ctx, p->rows.n, p->rows.ptr, p->rows.col, &p->levels));
     GI_TRY(side_build(t, p, &state->side[op]));
     if (t->method == GI_AUTO && t->options.time_candidates)

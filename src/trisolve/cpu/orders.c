@@ -63,6 +63,7 @@ static gable_status try_order(trial *t, gable_idx *order, gable_idx width, gable
   gi_lists lists;
   *gained = 0;
   memset(&lists, 0, sizeof lists);
+  GI_TRY(gi_progress(t->ctx, "tiles", 0.4));
   GI_TRY(gi_lists_pack(t->ctx, t->p->t, &t->p->units, order, NULL, 0, least, t->p->value_type, &lists));
   const double s = time_of(t, &lists.m);
   if (!best->lists.m.run) best->natural_s = s;

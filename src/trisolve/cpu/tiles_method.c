@@ -279,7 +279,8 @@ static gable_status adopt_fastest(workshop *w, gi_tiles *plans, int count, gi_si
   if (count > 1) GI_TRY(time_team(w, &best, &least));
   for (int k = 1; k < count; k++) {
     next = *side;
-    status = gi_tiles_adopt(&w->problem, &plans[k], &next);
+    status = gi_progress(w->ctx, "tiles", 0.7 + 0.3 * k / count);
+    if (!status) status = gi_tiles_adopt(&w->problem, &plans[k], &next);
     if (!status) status = time_team(w, &next, &s);
     if (!status && s < less * least) {
       const gi_side worse = best;
@@ -337,12 +338,14 @@ static gable_status build(gable_context *ctx, const gi_pattern *p, gable_type va
   memset(&w, 0, sizeof w);
   w.ctx = ctx;
   GI_TRY(prepare(&w, p, value_type));
+  GI_TRY(gi_progress(ctx, "tiles", 0.2));
   GI_TRY(gi_best_order_find(ctx, &w.problem.order, &w.alone));
   side->natural_s = w.alone.natural_s;
   side->alone_s = w.alone.seconds;
   side->width = w.alone.width;
   side->reordered = w.alone.order != NULL;
   side->serial_model_s = gi_row_cost(&w.row_cost, NULL, 0, w.problem.order.units.count);
+  GI_TRY(gi_progress(ctx, "tiles", 0.7));
   if (threads > 1) GI_TRY(build_team(&w, threads, side));
   if (!side->schedule) GI_TRY(build_alone(&w, side));
 done:
