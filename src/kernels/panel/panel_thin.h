@@ -12,7 +12,9 @@
 #ifndef GIK_PANEL_THIN_H
 #define GIK_PANEL_THIN_H
 
-#include "base/context.h"
+#include <gable/types.h>
+
+#include "base/portable.h"
 
 /* Is a supernode of w columns and m rows thin?  Its sweep is then compiled for w, and goes entry by entry. */
 static inline int gik_panel_thin(gable_idx w, gable_idx m)
