@@ -10,6 +10,7 @@
 #include "graph/order/order.h"
 #include "graph/symbolic/symbolic.h"
 #include "sparse/symmetry.h"
+#include "sparse/view.h"
 
 struct gable_symbolic {
   gable_context *ctx;
@@ -49,11 +50,12 @@ static gable_status read_matrix(gable_context *ctx, const gable_matrix_view *a, 
 {
   gable_status status = GABLE_OK;
   gi_csc half = {0};
-  GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
   gable_matrix_view view;
+  GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
   GI_TRY(gi_take_matrix_view(a, &view));
-  GI_REQUIRE(view.n_rows == view.n_cols && view.n_rows >= 0, GABLE_ERR_ARGUMENT, "the matrix is %d x %d, not square",
-             view.n_rows, view.n_cols);
+  GI_TRY(gi_view_check(&view));
+  GI_REQUIRE(view.n_rows == view.n_cols, GABLE_ERR_ARGUMENT, "the matrix is %d x %d, not square", view.n_rows,
+             view.n_cols);
   GI_TRY(gi_symmetry_check_view(ctx, &view));
   if (view.value_type != GABLE_TYPE_D && view.value_type != GABLE_TYPE_S) view.val = NULL;
   if (!view.val) view.value_type = GABLE_TYPE_D;

@@ -6,6 +6,7 @@
 
 #include "sparse/checksum.h"
 #include "sparse/symmetry.h"
+#include "sparse/view.h"
 
 static gable_off offset_at(const gable_matrix_view *view, gable_idx k)
 {
@@ -119,15 +120,13 @@ done:
 gable_status gi_problem_init(gable_context *ctx, const gable_matrix_view *view, gi_problem *p)
 {
   gable_status status = GABLE_OK;
+  GI_TRY(gi_view_check(view));
   GI_REQUIRE(view->n_rows == view->n_cols, GABLE_ERR_ARGUMENT, "the matrix is %d by %d: a solver needs a square one",
              view->n_rows, view->n_cols);
   GI_REQUIRE(view->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE,
              "the matrix is in device memory: give it in host memory");
   GI_REQUIRE(view->value_type == GABLE_TYPE_D || view->value_type == GABLE_TYPE_S, GABLE_ERR_UNAVAILABLE,
              "values are neither float nor double: complex matrices are not solved yet");
-  GI_REQUIRE(view->ptr && (view->offset_type == GABLE_TYPE_I32 || view->offset_type == GABLE_TYPE_I64) &&
-                 (view->format == GABLE_FORMAT_CSR || view->format == GABLE_FORMAT_CSC),
-             GABLE_ERR_ARGUMENT, "the view has no offsets, or an unknown format or offset type");
   p->n = view->n_rows;
   p->given = count_given(view);
   p->value_type = view->value_type;

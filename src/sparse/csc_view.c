@@ -2,36 +2,12 @@
 #include <string.h>
 
 #include "sparse/csc.h"
+#include "sparse/view.h"
 
 static gable_off offset_at(const gable_matrix_view *v, gable_idx k)
 {
   gable_off p = v->offset_type == GABLE_TYPE_I32 ? ((const int32_t *)v->ptr)[k] : ((const int64_t *)v->ptr)[k];
   return p - v->base;
-}
-
-static gable_status check_shape(const gable_matrix_view *v)
-{
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(v, GABLE_ERR_ARGUMENT, "the view is NULL");
-  GI_REQUIRE(v->n_rows >= 0 && v->n_cols >= 0, GABLE_ERR_ARGUMENT, "a view of %d by %d", v->n_rows, v->n_cols);
-  GI_REQUIRE(v->format == GABLE_FORMAT_CSR || v->format == GABLE_FORMAT_CSC, GABLE_ERR_ARGUMENT,
-             "view format %d: CSR or CSC", (int)v->format);
-  GI_REQUIRE(v->base == 0 || v->base == 1, GABLE_ERR_ARGUMENT, "view base %d: 0 or 1", v->base);
-  GI_REQUIRE(v->offset_type == GABLE_TYPE_I32 || v->offset_type == GABLE_TYPE_I64, GABLE_ERR_ARGUMENT,
-             "view offset type %d: GABLE_TYPE_I32 or GABLE_TYPE_I64", (int)v->offset_type);
-  GI_REQUIRE(v->value_type >= GABLE_TYPE_S && v->value_type <= GABLE_TYPE_Z, GABLE_ERR_ARGUMENT,
-             "view value type %d: GABLE_TYPE_S, _D, _C or _Z", (int)v->value_type);
-  GI_REQUIRE(v->space == GABLE_SPACE_HOST, GABLE_ERR_ARGUMENT, "the view must be in host memory here");
-  GI_REQUIRE(v->structure >= GABLE_STRUCTURE_GENERAL && v->structure <= GABLE_STRUCTURE_SPD, GABLE_ERR_ARGUMENT,
-             "view structure %d", (int)v->structure);
-  GI_REQUIRE(v->part >= GABLE_PART_FULL && v->part <= GABLE_PART_UPPER, GABLE_ERR_ARGUMENT, "view part %d",
-             (int)v->part);
-  GI_REQUIRE(v->ptr, GABLE_ERR_ARGUMENT, "the view has no ptr");
-  GI_REQUIRE(v->n_rows == v->n_cols || (v->structure == GABLE_STRUCTURE_GENERAL && v->part == GABLE_PART_FULL),
-             GABLE_ERR_ARGUMENT, "a symmetric or triangular view must be square; this one is %d by %d", v->n_rows,
-             v->n_cols);
-done:
-  return status;
 }
 
 /* Do idx[begin, end) increase within least .. most-1? */
@@ -118,7 +94,8 @@ done:
 gable_status gi_csc_lists_from_view(gable_context *ctx, const gable_matrix_view *view, gi_csc *out)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(check_shape(view));
+  GI_TRY(gi_view_check(view));
+  GI_REQUIRE(view->space == GABLE_SPACE_HOST, GABLE_ERR_ARGUMENT, "the view must be in host memory here");
   const int by_rows = view->format == GABLE_FORMAT_CSR;
   const gable_idx n_lists = by_rows ? view->n_rows : view->n_cols, n_inside = by_rows ? view->n_cols : view->n_rows;
   GI_TRY(check_entries(view, n_lists, n_inside));

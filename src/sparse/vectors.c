@@ -26,6 +26,8 @@ gable_status gi_vectors_take(const gable_vectors_view *v, const char *name, gabl
   GI_REQUIRE(v->n >= 0 && v->count >= 0, GABLE_ERR_ARGUMENT, "%s: n is %d, count is %d", name, v->n, v->count);
   GI_REQUIRE(v->type == GABLE_TYPE_S || v->type == GABLE_TYPE_D, GABLE_ERR_ARGUMENT,
              "%s: type is %d: GABLE_TYPE_S or GABLE_TYPE_D", name, (int)v->type);
+  GI_REQUIRE(v->space == GABLE_SPACE_HOST || v->space == GABLE_SPACE_DEVICE, GABLE_ERR_ARGUMENT,
+             "%s: space is %d: GABLE_SPACE_HOST or GABLE_SPACE_DEVICE", name, (int)v->space);
   GI_REQUIRE(v->major == GABLE_MAJOR_COL || v->major == GABLE_MAJOR_ROW, GABLE_ERR_ARGUMENT, "%s: major is %d", name,
              (int)v->major);
   const gable_idx lines = v->major == GABLE_MAJOR_COL ? v->count : v->n;

@@ -1,20 +1,14 @@
 /* shape.c: checks of the caller's views. */
+#include "sparse/view.h"
 #include "trisolve/plan.h"
 
 gable_status gi_shape_from(const gable_matrix_view *a, gable_part uplo, gi_shape *s)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
-  GI_REQUIRE(a->n_rows == a->n_cols && a->n_rows >= 0, GABLE_ERR_ARGUMENT, "the matrix is %d x %d, not square",
-             a->n_rows, a->n_cols);
-  GI_REQUIRE(a->format == GABLE_FORMAT_CSR || a->format == GABLE_FORMAT_CSC, GABLE_ERR_ARGUMENT,
-             "format is %d: CSR or CSC", (int)a->format);
-  GI_REQUIRE(a->base == 0 || a->base == 1, GABLE_ERR_ARGUMENT, "base is %d: 0 or 1", a->base);
-  GI_REQUIRE(a->offset_type == GABLE_TYPE_I32 || a->offset_type == GABLE_TYPE_I64, GABLE_ERR_ARGUMENT,
-             "offset_type is %d: I32 or I64", (int)a->offset_type);
+  GI_TRY(gi_view_check(a));
+  GI_REQUIRE(a->n_rows == a->n_cols, GABLE_ERR_ARGUMENT, "the matrix is %d x %d, not square", a->n_rows, a->n_cols);
   GI_REQUIRE(a->value_type == GABLE_TYPE_D || a->value_type == GABLE_TYPE_S, GABLE_ERR_UNAVAILABLE,
              "value_type is %d: triangular solves know S and D", (int)a->value_type);
-  GI_REQUIRE(a->ptr, GABLE_ERR_ARGUMENT, "ptr is NULL");
   *s = (gi_shape){.n = a->n_rows,
                   .format = a->format,
                   .base = a->base,

@@ -1,0 +1,20 @@
+/* view.h: the checks that every view of a caller's passes, before anything else is asked of it; its size is
+ * api/structs.h's. */
+#ifndef GI_VIEW_H
+#define GI_VIEW_H
+
+#include "base/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* GABLE_ERR_ARGUMENT: v is NULL, or has a negative dimension, an enumerator or a base out of range or no ptr,
+ * or is symmetric or triangular and not square.  No array is looked at: they may be in device memory. */
+gable_status gi_view_check(const gable_matrix_view *v);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
