@@ -114,6 +114,7 @@ gable_status gi_matrix_read(gable_context *ctx, gi_source *source, const gable_r
         gi_source_name(source));
     GI_TRY(gi_rb_read(source, options, a));
   }
+  GI_TRY(gi_matrix_check(source, options, a));
   GI_REQUIRE(!options->strict || a->duplicates == 0, GABLE_ERR_FORMAT,
              "%s: entries given twice: %lld; read without strict, they are summed", gi_source_name(source),
              (long long)a->duplicates);
