@@ -60,7 +60,8 @@ typedef enum gable_file_format {
 GABLE_API gable_status gable_matrix_read(gable_context *ctx, const char *path, const gable_read_options *options,
                                          gable_matrix **out);
 
-/* Local.  Writes to a temporary file beside path, then renames: path is whole or untouched.  GABLE_FILE_AUTO goes by
+/* Local.  Writes to a temporary file beside path (path.PID-K.tmp), then renames: path is whole or untouched; links are
+ * followed, and a file that exists keeps its rights.  GABLE_FILE_AUTO goes by
  * the name: .mtx, .rb (also .rua, .hb, ..) or .gbl; a further .gz compresses.  Of a symmetric matrix the text formats
  * keep the lower triangle.  GABLE_ERR_IO, _ARGUMENT, _MEMORY, _CANCELLED. */
 GABLE_API gable_status gable_matrix_write(const gable_matrix *a, const char *path, gable_file_format format);

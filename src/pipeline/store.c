@@ -123,7 +123,7 @@ static gi_store_header header_of(const gable_solver *s)
   return h;
 }
 
-static gable_status write_pieces(gable_context *ctx, gi_sink *sink, const piece *p, int count)
+static gable_status write_pieces(gi_sink *sink, const piece *p, int count)
 {
   gable_status status = GABLE_OK;
   for (int k = 0; k < count; k++) {
@@ -132,7 +132,7 @@ static gable_status write_pieces(gable_context *ctx, gi_sink *sink, const piece 
     uint64_t sum = gi_checksum(0, array, bytes);
     GI_TRY(gi_sink_write(sink, array, bytes));
     GI_TRY(gi_sink_write(sink, &sum, sizeof sum));
-    GI_TRY(gi_progress(ctx, "saving the factor", (double)(k + 1) / count));
+    GI_TRY(gi_sink_progress(sink, (double)(k + 1) / count));
   }
 done:
   return status;
@@ -156,7 +156,7 @@ gable_status gi_pipeline_save(const gable_solver *s, const char *path)
   GI_TRY(gi_sink_write(sink, &h, sizeof h));
   int count = structure_pieces(&h, &a, a.layout, pieces);
   count += factor_pieces(&h, a.layout, &f, pieces + count);
-  GI_TRY(write_pieces(s->ctx, sink, pieces, count));
+  GI_TRY(write_pieces(sink, pieces, count));
   GI_TRY(gi_sink_commit(&sink));
 done:
   gi_sink_abandon(&sink);

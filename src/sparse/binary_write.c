@@ -8,13 +8,12 @@
 
 enum { PIECE = 1 << 24 };
 
-static gable_status write_array(gi_sink *sink, const gable_matrix *a, const void *array, size_t n, double from,
-                                double to)
+static gable_status write_array(gi_sink *sink, const void *array, size_t n, double from, double to)
 {
   gable_status status = GABLE_OK;
   const char *at = array;
   for (size_t done = 0; done < n; done += PIECE) {
-    GI_TRY(gi_progress(a->ctx, "write", from + (to - from) * (double)done / (double)n));
+    GI_TRY(gi_sink_progress(sink, from + (to - from) * (double)done / (double)n));
     GI_TRY(gi_sink_write(sink, at + done, n - done < PIECE ? n - done : PIECE));
   }
 done:
@@ -45,10 +44,10 @@ gable_status gi_binary_write(gi_sink *sink, const gable_matrix *a)
   h.val_sum = words ? gi_checksum(0, c->val, val_bytes) : 0;
   h.header_sum = gi_checksum(0, &h, offsetof(gi_binary_header, header_sum));
   GI_TRY(gi_sink_write(sink, &h, sizeof h));
-  GI_TRY(write_array(sink, a, c->ptr, ptr_bytes, 0, 0.1));
-  GI_TRY(write_array(sink, a, c->idx, idx_bytes, 0.1, 0.4));
+  GI_TRY(write_array(sink, c->ptr, ptr_bytes, 0, 0.1));
+  GI_TRY(write_array(sink, c->idx, idx_bytes, 0.1, 0.4));
   GI_TRY(gi_sink_write(sink, zeros, nnz % 2 ? 4 : 0));
-  GI_TRY(write_array(sink, a, c->val, val_bytes, 0.4, 1));
+  GI_TRY(write_array(sink, c->val, val_bytes, 0.4, 1));
 done:
   return status;
 }

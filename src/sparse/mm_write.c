@@ -84,7 +84,7 @@ gable_status gi_mm_write(gi_sink *sink, const gable_matrix *a)
   GI_TRY(gi_sink_text(sink, "\n"));
   for (gable_idx j = 0; j < c.n_cols; j++) {
     gable_idx first = structure == GABLE_STRUCTURE_GENERAL ? 0 : structure == GABLE_STRUCTURE_SKEW ? j + 1 : j;
-    if (j % COLUMNS_PER_PROGRESS == 0) GI_TRY(gi_progress(a->ctx, "write", (double)j / c.n_cols));
+    if (j % COLUMNS_PER_PROGRESS == 0) GI_TRY(gi_sink_progress(sink, (double)j / c.n_cols));
     if (dense)
       GI_TRY(write_dense_column(sink, &c, j, first));
     else

@@ -131,10 +131,10 @@ gable_status gi_rb_write(gi_sink *sink, const gable_matrix *a)
   GI_TRY(write_header(a, &c, &ptr, &idx, &val));
   for (gable_idx j = 0; j <= c.n_cols; j++) GI_TRY(put_integer(&ptr, c.ptr[j] + 1));
   GI_TRY(end_fields(&ptr));
-  GI_TRY(gi_progress(a->ctx, "write", 0.1));
+  GI_TRY(gi_sink_progress(sink, 0.1));
   for (gable_off p = 0; p < nnz; p++) GI_TRY(put_integer(&idx, (int64_t)c.idx[p] + 1));
   GI_TRY(end_fields(&idx));
-  GI_TRY(gi_progress(a->ctx, "write", 0.3));
+  GI_TRY(gi_sink_progress(sink, 0.3));
   for (gable_off p = 0; p < nnz * gi_csc_words(&c); p++)
     GI_TRY(integers ? put_integer(&val, (int64_t)c.val[p]) : put_real(&val, c.val[p]));
   GI_TRY(end_fields(&val));

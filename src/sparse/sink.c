@@ -1,4 +1,3 @@
-#define _XOPEN_SOURCE 700 /* realpath */
 #define _FILE_OFFSET_BITS 64
 #include "sparse/sink.h"
 
@@ -6,14 +5,14 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/pulse.h"
 #include "sparse/gzip.h"
 
-enum { BUFFER_BYTES = 1 << 18, TEXT_BYTES = 512, NAME_TRIES = 100 };
+enum { BUFFER_BYTES = 1 << 18, PIECE_BYTES = 1 << 20, TEXT_BYTES = 512, NAME_TRIES = 100 };
 
 struct gi_sink {
   gable_context *ctx;
@@ -24,6 +23,7 @@ struct gi_sink {
   gi_deflate *deflate; /* NULL: plain */
   size_t used;
   char *buffer; /* [BUFFER_BYTES] */
+  gi_pulse pulse;
 };
 
 static gable_status push_raw(void *user, const void *bytes, size_t n)
@@ -32,7 +32,8 @@ static gable_status push_raw(void *user, const void *bytes, size_t n)
   gi_sink *s = user;
   const char *at = bytes;
   while (n) {
-    ssize_t put = write(s->fd, at, n);
+    GI_TRY(gi_pulse_wait(&s->pulse));
+    ssize_t put = write(s->fd, at, n < PIECE_BYTES ? n : PIECE_BYTES);
     if (put < 0 && errno == EINTR) continue;
     GI_REQUIRE(put >= 0, GABLE_ERR_IO, "cannot write %s: %s", s->path, strerror(errno));
     at += put;
@@ -54,6 +55,11 @@ static gable_status flush(gi_sink *s)
   return n ? push(s, s->buffer, n) : GABLE_OK;
 }
 
+gable_status gi_sink_progress(gi_sink *s, double done)
+{
+  return gi_pulse_tell(&s->pulse, done);
+}
+
 static gable_status copy_text(gable_context *ctx, const char *text, char **out)
 {
   gable_status status = GABLE_OK;
@@ -66,28 +72,59 @@ done:
   return status;
 }
 
-/* s->target = path, or what it links to. */
-static gable_status resolve(gi_sink *s)
+/* s->target, a link, becomes what it links to; *more: it was one. */
+static gable_status follow_link(gi_sink *s, int *more)
 {
-  struct stat about;
-  char *real = !lstat(s->path, &about) && S_ISLNK(about.st_mode) ? realpath(s->path, NULL) : NULL;
-  gable_status status = copy_text(s->ctx, real ? real : s->path, &s->target);
-  free(real);
+  enum { MOST = 4096 };
+  gable_status status = GABLE_OK;
+  char *to = NULL, *whole = NULL;
+  GI_ALLOC(s->ctx, to, MOST + 1);
+  const ssize_t length = readlink(s->target, to, MOST);
+  *more = length > 0;
+  if (!*more) goto done;
+  to[length] = 0;
+  const char *slash = *to == '/' ? NULL : strrchr(s->target, '/');
+  const size_t folder = slash ? (size_t)(slash - s->target) + 1 : 0;
+  GI_ALLOC(s->ctx, whole, folder + (size_t)length + 1);
+  memcpy(whole, s->target, folder);
+  memcpy(whole + folder, to, (size_t)length + 1);
+  gi_free(s->ctx, s->target);
+  s->target = whole;
+done:
+  gi_free(s->ctx, to);
   return status;
 }
 
-/* A new file beside the target, with the rights that the user's mask gives. */
-static gable_status open_temporary(gi_sink *s)
+/* s->target = path, or what it links to, which need not exist. */
+static gable_status resolve(gi_sink *s)
+{
+  enum { MOST_LINKS = 40 };
+  gable_status status = GABLE_OK;
+  int more = 1;
+  GI_TRY(copy_text(s->ctx, s->path, &s->target));
+  for (int k = 0; more && k < MOST_LINKS; k++) GI_TRY(follow_link(s, &more));
+done:
+  return status;
+}
+
+/* A new file beside the target, with the rights of what is there (about), else those that the user's mask gives. */
+static gable_status open_temporary(gi_sink *s, const struct stat *about)
 {
   gable_status status = GABLE_OK;
   size_t n = strlen(s->target) + 48;
   GI_ALLOC(s->ctx, s->temporary, n);
   for (int k = 0; k < NAME_TRIES && s->fd < 0; k++) {
     snprintf(s->temporary, n, "%s.%ld-%d.tmp", s->target, (long)getpid(), k);
-    s->fd = open(s->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    s->fd = open(s->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, about ? about->st_mode & 0777 : 0666);
     if (s->fd < 0 && errno != EEXIST) break;
   }
   int reason = errno;
+  if (s->fd >= 0 && about && fchmod(s->fd, about->st_mode & 07777)) { /* the mask may have taken some away */
+    reason = errno;
+    close(s->fd);
+    unlink(s->temporary);
+    s->fd = -1;
+  }
   if (s->fd < 0) {
     gi_free(s->ctx, s->temporary);
     s->temporary = NULL;
@@ -105,7 +142,7 @@ static gable_status open_target(gi_sink *s)
   GI_REQUIRE(!exists || !S_ISDIR(about.st_mode), GABLE_ERR_IO, "cannot write %s: it is a folder", s->path);
   GI_REQUIRE(!exists || !access(s->target, W_OK), GABLE_ERR_IO, "cannot write %s: %s", s->path, strerror(errno));
   if (!exists || S_ISREG(about.st_mode)) {
-    GI_TRY(open_temporary(s));
+    GI_TRY(open_temporary(s, exists ? &about : NULL));
   } else {
     s->fd = open(s->target, O_WRONLY | O_CLOEXEC);
     GI_REQUIRE(s->fd >= 0, GABLE_ERR_IO, "cannot write %s: %s", s->path, strerror(errno));
@@ -122,6 +159,7 @@ gable_status gi_sink_open(gable_context *ctx, const char *path, gi_sink **out)
   GI_ALLOC_ZERO(ctx, s, 1);
   s->ctx = ctx;
   s->fd = -1;
+  s->pulse = gi_pulse_begin(ctx, "write");
   GI_TRY(copy_text(ctx, path, &s->path));
   GI_ALLOC(ctx, s->buffer, BUFFER_BYTES);
   GI_TRY(resolve(s));

@@ -6,8 +6,9 @@
  * done:
  *   gi_sink_abandon(&sink);                    removes what was not committed
  *
- * The bytes go to a temporary file beside path, which is renamed.  What exists and is no regular file (a pipe, a
- * device) is written directly.  A name that ends in .gz is compressed. */
+ * The bytes go to a temporary file beside path (path.PID-K.tmp), which is renamed.  Links are followed, and a file that
+ * exists keeps its rights.  What exists and is no regular file (a pipe, a device) is written directly.  A name that
+ * ends in .gz is compressed. */
 #ifndef GI_SINK_H
 #define GI_SINK_H
 
@@ -24,6 +25,9 @@ gable_status gi_sink_text(gi_sink *sink, const char *format, ...) GI_PRINTF(2, 3
 /* *at = room for n <= 4096 bytes, to be filled and then counted by gi_sink_advance. */
 gable_status gi_sink_reserve(gi_sink *sink, size_t n, char **at);
 void gi_sink_advance(gi_sink *sink, const char *end);
+
+/* Tells the caller's progress which share is written; in between the sink asks by itself. */
+gable_status gi_sink_progress(gi_sink *sink, double done);
 
 /* GABLE_ERR_IO when the last bytes do not fit or the name cannot be given; *sink is NULL then too, nothing is left. */
 gable_status gi_sink_commit(gi_sink **sink);
