@@ -30,7 +30,7 @@ static gable_status copy_options(const gable_context_options *given, gable_conte
              "device_allocate and device_release: give both or none");
   if (!own->allocate) {
     own->memory_user = gi_pool_create();
-    GI_REQUIRE(own->memory_user, GABLE_ERR_MEMORY, "out of memory for a context");
+    GI_REQUIRE_MEMORY(own->memory_user, 1e5, "the memory pool of a context");
     own->allocate = gi_pool_allocate;
     own->release = gi_pool_release;
   }
@@ -92,7 +92,7 @@ gable_status gable_context_create(const char *where, const gable_context_options
   GI_TRY(copy_options(options, &own));
   ctx = own.allocate(own.memory_user, sizeof *ctx, 64);
   if (!ctx && own.allocate == gi_pool_allocate) gi_pool_destroy(own.memory_user);
-  GI_REQUIRE(ctx, GABLE_ERR_MEMORY, "out of memory for a context");
+  GI_REQUIRE_MEMORY(ctx, sizeof *ctx, "a context");
   memset(ctx, 0, sizeof *ctx);
   ctx->options = own;
   ctx->threads = own.threads;

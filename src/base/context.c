@@ -38,6 +38,39 @@ void *gi_grow(gable_context *ctx, void *p, gable_off used, gable_off count, size
   return larger;
 }
 
+/* What each folder of src allocates for, in the words of who calls the library; the first that fits. */
+static const struct {
+  const char *folder, *purpose;
+} purposes[] = {
+    {"src/sparse/", "a matrix"},
+    {"src/graph/order/", "the ordering"},
+    {"src/graph/match/", "the matching"},
+    {"src/graph/symbolic/", "the symbolic factorization"},
+    {"src/graph/", "the analysis of a pattern"},
+    {"src/factor/", "the numeric factorization"},
+    {"src/supernodal/", "the supernodal triangular solve"},
+    {"src/trisolve/", "a triangular solve"},
+    {"src/smooth/", "a smoother"},
+    {"src/precond/", "a preconditioner"},
+    {"src/krylov/", "an iterative solver"},
+    {"src/pipeline/", "the direct solver"},
+    {"src/device/", "a device"},
+};
+
+static const char *purpose_of(const char *file)
+{
+  for (size_t k = 0; k < sizeof purposes / sizeof *purposes; k++)
+    if (strstr(file, purposes[k].folder)) return purposes[k].purpose;
+  return "work space";
+}
+
+gable_status gi_raise_memory(double bytes, const char *purpose, const char *file, int line, const char *func)
+{
+  const int large = bytes >= 1e6;
+  return gi_raise(GABLE_ERR_MEMORY, file, line, func, "out of memory: %.*f %s for %s", large,
+                  large ? bytes / 1e6 : bytes, large ? "MB" : "bytes", purpose ? purpose : purpose_of(file));
+}
+
 void gi_log(const gable_context *ctx, gable_log_level level, const char *format, ...)
 {
   if (!ctx->options.log) return;

@@ -28,14 +28,24 @@ void gi_free(gable_context *ctx, void *p); /* NULL is fine */
 /* The larger block with the first used elements copied; on failure NULL and p stays as it was. */
 void *gi_grow(gable_context *ctx, void *p, gable_off used, gable_off count, size_t size);
 
-/* ptr = array of count elements of its own type, or raise GABLE_ERR_MEMORY with what it was for. */
+/* Raises GABLE_ERR_MEMORY with how many bytes were wanted and what for; purpose NULL: as the folder of file tells. */
+gable_status gi_raise_memory(double bytes, const char *purpose, const char *file, int line, const char *func);
+
+#define GI_REQUIRE_MEMORY(ptr, bytes, purpose)                                                                         \
+  do {                                                                                                                 \
+    if (GI_UNLIKELY(!(ptr))) {                                                                                         \
+      status = gi_raise_memory((double)(bytes), (purpose), __FILE__, __LINE__, __func__);                              \
+      goto done;                                                                                                       \
+    }                                                                                                                  \
+  } while (0)
+
+/* ptr = array of count elements of its own type, or raise GABLE_ERR_MEMORY. */
 #define GI_ALLOC(ctx, ptr, count) GI_ALLOC_WITH(gi_alloc, ctx, ptr, count)
 #define GI_ALLOC_ZERO(ctx, ptr, count) GI_ALLOC_WITH(gi_alloc_zero, ctx, ptr, count)
 #define GI_ALLOC_WITH(function, ctx, ptr, count)                                                                       \
   do {                                                                                                                 \
     (ptr) = function((ctx), (gable_off)(count), sizeof *(ptr));                                                        \
-    GI_REQUIRE((ptr) != NULL, GABLE_ERR_MEMORY, "out of memory: %.1f MB for %s",                                       \
-               (double)(count) * (double)sizeof *(ptr) / 1e6, #ptr);                                                   \
+    GI_REQUIRE_MEMORY(ptr, (double)(count) * (double)sizeof *(ptr), NULL);                                             \
   } while (0)
 
 void gi_log(const gable_context *ctx, gable_log_level level, const char *format, ...) GI_PRINTF(3, 4);

@@ -33,7 +33,7 @@ static gable_status cpu_alloc(gable_context *ctx, size_t bytes, void **out)
 {
   gable_status status = GABLE_OK;
   *out = gi_alloc(ctx, (gable_off)bytes, 1);
-  GI_REQUIRE(*out, GABLE_ERR_MEMORY, "out of memory: %.1f MB", (double)bytes / 1e6);
+  GI_REQUIRE_MEMORY(*out, bytes, "device memory");
 done:
   return status;
 }

@@ -32,7 +32,7 @@ static gable_status mirror_open(int ordinal, void **state)
   gable_status status = GABLE_OK;
   mirror *m = calloc(1, sizeof *m);
   (void)ordinal;
-  GI_REQUIRE(m, GABLE_ERR_MEMORY, "out of memory for a mirror");
+  GI_REQUIRE_MEMORY(m, sizeof *m, "a device");
   pthread_mutex_init(&m->lock, NULL);
   *state = m;
 done:

@@ -48,8 +48,9 @@ static gable_status worker_init(gable_context *ctx, const gi_factor *f, gi_worke
   const size_t value_size = f->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
   w->tools.pack = gi_alloc(ctx, pack, value_size);
   if (f->kind == GI_LDLT) w->scaled = gi_alloc(ctx, scaled_values(f, f->plan->widest), value_size);
-  GI_REQUIRE(w->tools.pack && (w->scaled || f->kind != GI_LDLT), GABLE_ERR_MEMORY,
-             "out of memory: work space of a thread of the factorization");
+  GI_REQUIRE_MEMORY(w->tools.pack && (w->scaled || f->kind != GI_LDLT),
+                    (double)value_size * (double)(pack + scaled_values(f, f->plan->widest)),
+                    "a thread of the factorization");
 done:
   return status;
 }

@@ -106,8 +106,9 @@ static gable_status build_side(gable_context *ctx, const gi_triangle *own, const
   gi_lists_release(ctx, &side->alone);
   side->lists = rows;
   if (side->method->scratch_bytes) {
-    *scratch = gi_alloc(ctx, (gable_off)side->method->scratch_bytes(side), 1);
-    GI_REQUIRE(*scratch, GABLE_ERR_MEMORY, "out of memory for the scratch of a sweep");
+    const size_t bytes = side->method->scratch_bytes(side);
+    *scratch = gi_alloc(ctx, (gable_off)bytes, 1);
+    GI_REQUIRE_MEMORY(*scratch, bytes, "the scratch of a sweep");
     side->method->scratch_init(side, *scratch);
   }
 done:

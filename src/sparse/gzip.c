@@ -37,7 +37,8 @@ gable_status gi_gzip_open(gable_context *ctx, const char *name, gi_gzip_pull *pu
   z->stream.zalloc = allocate;
   z->stream.zfree = release;
   z->stream.opaque = ctx;
-  GI_REQUIRE(inflateInit2(&z->stream, GZIP_WRAPPER) == Z_OK, GABLE_ERR_MEMORY, "out of memory to inflate %s", name);
+  GI_REQUIRE(inflateInit2(&z->stream, GZIP_WRAPPER) == Z_OK, GABLE_ERR_MEMORY,
+             "out of memory: about 50 kB to inflate %s", name);
   *out = z;
   z = NULL;
 done:
@@ -69,7 +70,7 @@ gable_status gi_gzip_read(gi_gzip *z, void *to, size_t capacity, size_t *got)
     }
     z->inside = 1;
     int rc = inflate(&z->stream, Z_NO_FLUSH);
-    GI_REQUIRE(rc != Z_MEM_ERROR, GABLE_ERR_MEMORY, "out of memory to inflate %s", z->name);
+    GI_REQUIRE(rc != Z_MEM_ERROR, GABLE_ERR_MEMORY, "out of memory: about 50 kB to inflate %s", z->name);
     GI_REQUIRE(rc == Z_OK || rc == Z_STREAM_END, GABLE_ERR_FORMAT, "%s: damaged gzip data (%s)", z->name,
                z->stream.msg ? z->stream.msg : "no progress");
     if (rc == Z_STREAM_END) { /* another member may follow */
@@ -114,7 +115,7 @@ gable_status gi_deflate_open(gable_context *ctx, const char *name, gi_gzip_push 
   z->stream.zfree = release;
   z->stream.opaque = ctx;
   int rc = deflateInit2(&z->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WRAPPER, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
-  GI_REQUIRE(rc == Z_OK, GABLE_ERR_MEMORY, "out of memory to compress %s", name);
+  GI_REQUIRE(rc == Z_OK, GABLE_ERR_MEMORY, "out of memory: about 300 kB to compress %s", name);
   *out = z;
   z = NULL;
 done:

@@ -34,7 +34,7 @@ static gable_status numbers_init(gable_context *ctx, const gi_shape *s, gable_id
   out->on_host = s->space == GABLE_SPACE_HOST;
   if (out->on_host) {
     out->val = gi_alloc(ctx, (gable_off)bytes, 1);
-    GI_REQUIRE(out->val, GABLE_ERR_MEMORY, "out of memory: %.1f MB to time candidates with", (double)bytes / 1e6);
+    GI_REQUIRE_MEMORY(out->val, bytes, "timing candidates");
     memset(out->val, FILLER, bytes);
   } else {
     GI_TRY(device->alloc(ctx, bytes, &out->val));

@@ -4,6 +4,7 @@
 
 #include "graph/order/order_parts.h"
 #include "support/failing_allocator.h"
+#include "support/memory_message.h"
 #include "support/systems.h"
 #include "support/test.h"
 
@@ -72,6 +73,7 @@ static long every_failure(stage *s, const char *name, gable_status (*prepare)(st
     }
     CHECK(status == GABLE_ERR_MEMORY, "%s, mode %d, allocation %ld: status %d: %s", name, (int)s->mode, k, (int)status,
           gable_last_error());
+    CHECK(memory_message_is_clear(), "%s, allocation %ld: %s", name, k, gable_last_error());
   }
 }
 

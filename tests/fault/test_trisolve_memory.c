@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "support/failing_allocator.h"
+#include "support/memory_message.h"
 #include "support/place.h"
 #include "support/plans.h"
 #include "support/triangles.h"
@@ -102,6 +103,7 @@ static void fail_all(bench *s, gable_status (*phase)(const bench *, const char *
     }
     CHECK(status == GABLE_ERR_MEMORY, "%s: mode %d, allocation %ld: %s", how, (int)s->mode, k,
           gable_status_text(status));
+    CHECK(test_place_is_gpu(s->ctx) || memory_message_is_clear(), "%s: allocation %ld: %s", how, k, gable_last_error());
   }
   failing_allocator_disarm(s->memory);
 }

@@ -141,7 +141,7 @@ static gable_status time_side(gable_trisolve *t, const gi_side *side, double *se
   GI_ALLOC_ZERO(t->ctx, x, n);
   if (side->method->scratch_bytes) {
     scratch = gi_alloc(t->ctx, (gable_off)side->method->scratch_bytes(side), 1);
-    GI_REQUIRE(scratch, GABLE_ERR_MEMORY, "out of memory for timing a method");
+    GI_REQUIRE_MEMORY(scratch, side->method->scratch_bytes(side), "timing a method");
     side->method->scratch_init(side, scratch);
   }
   v.b = b;

@@ -46,7 +46,7 @@ static gable_status allocate(gable_context *ctx, gable_idx n, gable_off nnz, gab
   GI_ALLOC(ctx, out->m.idx, nnz);
   GI_ALLOC(ctx, out->from, nnz);
   out->m.val = gi_alloc(ctx, nnz, gi_type_size(value_type));
-  GI_REQUIRE(out->m.val, GABLE_ERR_MEMORY, "out of memory for the values of a triangular solve");
+  GI_REQUIRE_MEMORY(out->m.val, (double)nnz * (double)gi_type_size(value_type), NULL);
   if (with_begin) GI_ALLOC(ctx, out->begin, (gable_off)n + 1);
 done:
   return status;

@@ -121,7 +121,7 @@ static gable_status allocate(gable_context *ctx, const packing *p, gable_idx par
   GI_ALLOC(ctx, out->m.run, (gable_off)runs + 1);
   GI_ALLOC(ctx, out->part, (gable_off)parts + 1);
   out->m.val = gi_alloc_zero(ctx, out->nnz, gi_type_size(type));
-  GI_REQUIRE(out->m.val, GABLE_ERR_MEMORY, "out of memory for the values of a triangular solve");
+  GI_REQUIRE_MEMORY(out->m.val, (double)out->nnz * (double)gi_type_size(type), NULL);
   for (gable_idx k = 0; k < t->n; k++) out->m.rdiag[k] = 1; /* until the first update, for timing */
 done:
   return status;

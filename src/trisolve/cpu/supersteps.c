@@ -4,8 +4,6 @@
 
 #include "trisolve/cpu/supersteps.h"
 
-static const char no_memory[] = "out of memory for the steps of a triangular solve";
-
 enum { ROW = 3, NOBODY = -1, FIRST_WEIGHT = 64 };
 static const double growth = 1.5;      /* of what each thread may take, from look to look */
 static const double busy_enough = 0.6; /* of the threads' time: below it, a step stays short */
@@ -60,7 +58,7 @@ static gable_status make_room(const growth_state *g, gable_idx **list, gable_idx
   if (count < *room) goto done;
   const gable_idx wanted = *room < g->n / 2 - 64 ? 2 * *room + 64 : g->n;
   gable_idx *grown = gi_grow(g->ctx, *list, count, wanted, sizeof **list);
-  GI_REQUIRE(grown, GABLE_ERR_MEMORY, no_memory);
+  GI_REQUIRE_MEMORY(grown, (double)wanted * sizeof **list, NULL);
   *list = grown;
   *room = wanted;
 done:
@@ -271,11 +269,14 @@ static gable_status make_step_room(const growth_state *g, gable_idx *room, gi_su
   const gable_idx wanted = 2 * *room + g->threads + 1;
   void *grown;
   if (out->count + g->threads < *room) goto done;
-  GI_REQUIRE(grown = gi_grow(g->ctx, out->cuts, out->count, wanted, sizeof *out->cuts), GABLE_ERR_MEMORY, no_memory);
+  grown = gi_grow(g->ctx, out->cuts, out->count, wanted, sizeof *out->cuts);
+  GI_REQUIRE_MEMORY(grown, (double)wanted * sizeof *out->cuts, NULL);
   out->cuts = grown;
-  GI_REQUIRE(grown = gi_grow(g->ctx, out->owner, out->count, wanted, sizeof *out->owner), GABLE_ERR_MEMORY, no_memory);
+  grown = gi_grow(g->ctx, out->owner, out->count, wanted, sizeof *out->owner);
+  GI_REQUIRE_MEMORY(grown, (double)wanted * sizeof *out->owner, NULL);
   out->owner = grown;
-  GI_REQUIRE(grown = gi_grow(g->ctx, out->step, out->count, wanted, sizeof *out->step), GABLE_ERR_MEMORY, no_memory);
+  grown = gi_grow(g->ctx, out->step, out->count, wanted, sizeof *out->step);
+  GI_REQUIRE_MEMORY(grown, (double)wanted * sizeof *out->step, NULL);
   out->step = grown;
   *room = wanted;
 done:

@@ -43,7 +43,7 @@ static gable_status append(clocks *c, gi_wait_for wait)
   gable_status status = GABLE_OK;
   if (c->used == c->room) {
     gi_wait_for *grown = gi_grow(c->b->ctx, c->wait, c->used, 2 * c->room + 16, sizeof *c->wait);
-    GI_REQUIRE(grown, GABLE_ERR_MEMORY, "out of memory for the waits of a triangular solve");
+    GI_REQUIRE_MEMORY(grown, (double)(2 * c->room + 16) * sizeof *grown, NULL);
     c->wait = grown;
     c->room = 2 * c->room + 16;
   }

@@ -250,7 +250,7 @@ static gable_status time_team(workshop *w, const gi_side *side, double *seconds)
   GI_ALLOC_ZERO(w->ctx, b, n);
   GI_ALLOC_ZERO(w->ctx, x, n);
   a = gi_alloc(w->ctx, (gable_off)scratch_bytes(side), 1);
-  GI_REQUIRE(a, GABLE_ERR_MEMORY, "out of memory for timing a team");
+  GI_REQUIRE_MEMORY(a, scratch_bytes(side), "timing a team");
   scratch_init(side, a);
   r.scratch = a;
   v.b = b;
