@@ -8,6 +8,7 @@
 #include "outfile.h"
 #include "report.h"
 #include "session.h"
+#include "stop.h"
 #include "verbs.h"
 
 static const char *const gpu_methods = "cusparse,auto,tiles,rows,levr,levc,elmr,elmc,gsf";
@@ -140,7 +141,7 @@ static int run_part(contest *c, const char *name, const bench_rows *rows)
     snprintf(b.matrix, sizeof b.matrix, "%s", name);
     progress_show(&c->session.bar, name, (double)k / c->count);
     bench_measure(one, &p, c->q->repeat, threads, &b);
-    if (session_stopped()) rc = EXIT_FAILED;
+    if (stop_asked()) rc = fail(c, name, GABLE_ERR_CANCELLED, stop_reason);
     if (rc) break;
     if (floor.s == 0) floor = workbench_floor(c->session.ctx, b.bytes, b.levels, 1);
     b.floor = floor;
@@ -173,6 +174,7 @@ static int run_next(contest *c, bench_queue *queue)
   char why[240] = "";
   const char *name = bench_queue_name(queue);
   const gable_status status = bench_queue_take(queue, &m, why, sizeof why);
+  if (status && stop_asked()) return fail(c, name, GABLE_ERR_CANCELLED, stop_reason);
   if (status && c->q->files[0]) return fail(c, name, status, why); /* who names a file wants it measured */
   if (status) {
     progress_erase(&c->session.bar);
@@ -235,6 +237,20 @@ static int answer(contest *c)
   return rc;
 }
 
+/* The last line of JSON when a signal ends the run. */
+static void watch_for_stop(const bench_request *q)
+{
+  bench_request copy = *q;
+  char *line = NULL;
+  size_t bytes = 0;
+  FILE *f = q->json ? open_memstream(&line, &bytes) : NULL;
+  if (!copy.machine) copy.machine = q->where;
+  if (f) bench_json_failure(f, &copy, "*", GABLE_ERR_CANCELLED, stop_reason);
+  if (f && fclose(f)) bytes = 0;
+  stop_prepare_line("bench", bytes ? line : NULL, q->json);
+  free(line);
+}
+
 static int run(bench_request *q)
 {
   contest c;
@@ -247,6 +263,7 @@ static int run(bench_request *q)
     perror("gable bench: --json");
     return EXIT_FAILED;
   }
+  watch_for_stop(q);
   gable_status status = session_open(&c.session, q->where, (int)q->threads);
   if (!q->machine) q->machine = status ? q->where : gable_context_where(c.session.ctx);
   int rc = status ? session_fail(&c.session, "bench", status) : answer(&c);

@@ -8,6 +8,7 @@
 #include "outfile.h"
 #include "report.h"
 #include "session.h"
+#include "stop.h"
 #include "stopwatch.h"
 #include "verbs.h"
 
@@ -102,6 +103,8 @@ int cmd_convert(int argc, char **argv)
   if (outfile_takes_matrix("gable convert", r.to, format_of(r.format))) return EXIT_FAILED;
   json *j = json_create();
   json_text(j, "matrix", r.from);
+  stop_prepare("convert", j, json_path);
+  stop_writes(r.to);
   gable_status status = session_open(&s, "cpu", 0);
   if (!status) status = convert(&s, &r, report_stream(json_path), j);
   rc = status ? failure_report(&s, "convert", status, NULL, &j, json_path) : json_write(&j, json_path);

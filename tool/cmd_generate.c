@@ -8,6 +8,7 @@
 #include "outfile.h"
 #include "report.h"
 #include "session.h"
+#include "stop.h"
 #include "verbs.h"
 
 enum { KIND_BYTES = 512 };
@@ -87,6 +88,8 @@ int cmd_generate(int argc, char **argv)
   if (!json_available(json_path) || outfile_takes_matrix("gable generate", r.to, GABLE_FILE_AUTO)) return EXIT_FAILED;
   r.kind = argument[0];
   json *j = json_create();
+  stop_prepare("generate", j, json_path);
+  stop_writes(r.to);
   gable_status status = session_open(&s, "cpu", 0);
   if (!status) status = generate(&s, &r, report_stream(json_path), j);
   rc = status ? failure_report(&s, "generate", status, NULL, &j, json_path) : json_write(&j, json_path);

@@ -9,6 +9,7 @@
 #include "plot_matrix.h"
 #include "report.h"
 #include "session.h"
+#include "stop.h"
 #include "stopwatch.h"
 #include "verbs.h"
 
@@ -174,6 +175,7 @@ int cmd_info(int argc, char **argv)
   if (!json_available(json_path) || outfile_possible("gable info", plot_path)) return EXIT_FAILED;
   json *j = json_create();
   json_text(j, "matrix", path[0]);
+  stop_prepare("info", j, json_path);
   gable_status status = session_open(&s, "cpu", 0);
   if (!status) status = find_facts(&s, path[0], strict, plot_path != NULL, &f);
   if (status) {

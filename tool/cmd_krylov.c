@@ -12,6 +12,7 @@
 #include "report.h"
 #include "right_side.h"
 #include "session.h"
+#include "stop.h"
 #include "verbs.h"
 
 typedef struct request {
@@ -201,6 +202,8 @@ int cmd_krylov(int argc, char **argv)
     return EXIT_FAILED;
   json *j = json_create();
   json_text(j, "matrix", q.path);
+  stop_prepare("krylov", j, q.json_path);
+  stop_writes(q.x_path);
   gable_status status = session_open(&s, q.where, (int)q.threads);
   if (!status) status = run(&s, &q, &r);
   if (!status || status == GABLE_ERR_TOLERANCE) report(&q, gable_context_where(s.ctx), &r, j);

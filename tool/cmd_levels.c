@@ -11,6 +11,7 @@
 #include "plot_levels.h"
 #include "report.h"
 #include "session.h"
+#include "stop.h"
 #include "verbs.h"
 
 /* Levels of one triangle, owned. */
@@ -166,6 +167,7 @@ int cmd_levels(int argc, char **argv)
   if (!json_available(json_path) || outfile_possible("gable levels", plot)) return EXIT_FAILED;
   json *j = json_create();
   json_text(j, "matrix", path[0]);
+  stop_prepare("levels", j, json_path);
   gable_status status = session_open(&s, "cpu", (int)threads);
   rc = status ? failure_report(&s, "levels", status, NULL, &j, json_path)
               : answer(&s, path[0], strict, plot, &j, json_path);

@@ -9,6 +9,7 @@
 #include "options.h"
 #include "report.h"
 #include "session.h"
+#include "stop.h"
 #include "stopwatch.h"
 #include "verbs.h"
 
@@ -78,7 +79,7 @@ static gable_status apply(place *p, gable_smoother *s, int sweeps, double *histo
   if (!status) status = gable_event_record(p->end, NULL);
   if (!status) status = gable_event_elapsed(p->begin, p->end, seconds);
   if (!status) status = gable_smoother_status(s, NULL);
-  return status || !session_stopped() ? status : GABLE_ERR_CANCELLED;
+  return status || !stop_asked() ? status : GABLE_ERR_CANCELLED;
 }
 
 /* The median of q->repeat, then once more for the residuals. */
@@ -192,6 +193,7 @@ int cmd_smooth(int argc, char **argv)
   r.history = calloc((size_t)q.sweeps + 1, sizeof *r.history);
   json *j = json_create();
   json_text(j, "matrix", q.path);
+  stop_prepare("smooth", j, q.json_path);
   gable_status status = session_open(&s, q.where, (int)q.threads);
   if (!status) status = r.history ? run(&s, &q, &r) : GABLE_ERR_MEMORY;
   if (status) {

@@ -15,6 +15,7 @@
 #include "right_side.h"
 #include "session.h"
 #include "solve_request.h"
+#include "stop.h"
 #include "stopwatch.h"
 #include "verbs.h"
 
@@ -168,7 +169,7 @@ static gable_status time_solves(solve_run *r, const solve_request *q, solve_outc
     for (size_t i = 0; i < entries; i++) b[i] = r->b[i] * (1 + (double)((i + (size_t)k) % 8) / 8);
     memset(r->x, 0xff, entries * sizeof *r->x);
     status = time_one(r, q, &vb, &vx, &times[k]);
-    if (!status && session_stopped()) status = GABLE_ERR_CANCELLED;
+    if (!status && stop_asked()) status = GABLE_ERR_CANCELLED;
   }
   if (!status) {
     quartiles t = stopwatch_quartiles(times, q->repeat);
@@ -233,11 +234,24 @@ static gable_status solve(solve_run *r, const solve_request *q, solve_outcome *o
   return status;
 }
 
+/* What is left behind when a signal stops the run. */
+static void watch_for_stop(const solve_request *q)
+{
+  json *j = json_create();
+  json_text(j, "matrix", q->matrix);
+  json_bool(j, "solved", 0);
+  stop_prepare("solve", j, q->json_path);
+  json_destroy(&j);
+  stop_writes(q->x_path);
+  stop_writes(q->save_path);
+}
+
 static gable_status run_all(solve_run *r, const solve_request *q, solve_outcome *o)
 {
   struct rusage usage;
   int64_t memory = 0;
   double begin = stopwatch_now();
+  watch_for_stop(q);
   gable_status status = session_open(&r->session, q->where, (int)q->threads);
   if (!status) status = read_matrix(r, q, o);
   if (!status) status = make_right_sides(r, q, o);

@@ -10,6 +10,7 @@
 #include "order_name.h"
 #include "report.h"
 #include "session.h"
+#include "stop.h"
 #include "verbs.h"
 
 typedef struct request {
@@ -215,6 +216,7 @@ int cmd_symbolic(int argc, char **argv)
   q.order_is_file = order == GABLE_ORDER_USER;
   json *j = json_create();
   json_text(j, "matrix", q.path);
+  stop_prepare("symbolic", j, q.json_path);
   gable_status status = session_open(&s, "cpu", (int)q.threads);
   if (!status) status = run(&s, &q, report_stream(q.json_path), j);
   rc = status ? failure_report(&s, "symbolic", status, NULL, &j, q.json_path) : json_write(&j, q.json_path);

@@ -9,6 +9,7 @@
 #include "options.h"
 #include "report.h"
 #include "session.h"
+#include "stop.h"
 #include "stopwatch.h"
 #include "triangle.h"
 #include "verbs.h"
@@ -67,7 +68,7 @@ static gable_status measure(gable_trisolve *plan, gable_work *work, const triang
     if (!status) status = workbench_stop(w, &times[k]);
     if (!status) status = gable_work_status(work, NULL);
     if (!status) status = workbench_fetch(w);
-    if (!status && session_stopped()) status = GABLE_ERR_CANCELLED;
+    if (!status && stop_asked()) status = GABLE_ERR_CANCELLED;
     if (status) break;
     double ratio = triangle_bound_ratio(t, op_of(q), &w->b[k % 2], &w->x);
     if (!(ratio <= r->worst)) r->worst = ratio;
@@ -256,6 +257,7 @@ int cmd_trisolve(int argc, char **argv)
   if (!json_available(q.json_path)) return EXIT_FAILED;
   json *j = json_create();
   json_text(j, "matrix", q.path);
+  stop_prepare("trisolve", j, q.json_path);
   gable_status status = session_open(&s, q.where, (int)q.threads);
   rc = status ? failure_report(&s, "trisolve", status, NULL, &j, q.json_path) : answer(&s, &q, &j);
   session_close(&s);

@@ -17,7 +17,7 @@ int failure_report(session *s, const char *verb, gable_status status, const char
   } else {
     session_fail(s, verb, status);
   }
-  if (json_path && status != GABLE_ERR_CANCELLED) {
+  if (json_path) {
     json_text(*j, "status", gable_status_text(status));
     json_text(*j, "reason", reason);
     (void)json_write(j, json_path);

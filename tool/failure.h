@@ -6,7 +6,7 @@
 #include "session.h"
 
 /* One line on standard error as of session_fail, and in *j, which may have keys already, "status" and "reason", written
- * to json_path unless it is NULL or the run was cancelled.  wrong: the reason where the tool found it itself; NULL or
+ * to json_path unless it is NULL.  wrong: the reason where the tool found it itself; NULL or
  * "": what the library says.  Frees *j; returns EXIT_FAILED. */
 int failure_report(session *s, const char *verb, gable_status status, const char *wrong, json **j,
                    const char *json_path);

@@ -6,6 +6,7 @@
 
 #include "nearest.h"
 #include "session.h"
+#include "stop.h"
 #include "verbs.h"
 
 typedef struct verb {
@@ -43,7 +44,7 @@ static int unknown_verb(const char *name)
 /* Output that could not be written (a full disk, a closed pipe) is no success. */
 static int finish(int status)
 {
-  session_end();
+  stop_end();
   if ((fflush(stdout) || ferror(stdout)) && status == EXIT_DONE) {
     perror("gable: standard output");
     return EXIT_FAILED;

@@ -4,6 +4,7 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "outfile.h"
@@ -82,6 +83,24 @@ void json_numbers(json *j, const char *key, const double *values, long long n)
 {
   json *list = json_array(j, key);
   for (long long k = 0; k < n; k++) json_number(list, NULL, values[k]);
+}
+
+char *json_failure_text(const json *j, const char *status, const char *reason)
+{
+  cJSON *copy = cJSON_Duplicate((const cJSON *)(const void *)j, 1);
+  json *k = (json *)(void *)copy;
+  json_text(k, "status", status);
+  json_text(k, "reason", reason);
+  char *printed = copy ? cJSON_Print(copy) : NULL, *text = NULL;
+  const size_t length = printed ? strlen(printed) : 0;
+  if (printed) text = malloc(length + 2);
+  if (text) {
+    memcpy(text, printed, length);
+    memcpy(text + length, "\n", 2);
+  }
+  cJSON_free(printed);
+  cJSON_Delete(copy);
+  return text;
 }
 
 static int write_file(const char *text, const char *path)

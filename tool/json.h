@@ -20,6 +20,10 @@ json *json_object(json *j, const char *key); /* owned by j; to be filled */
 json *json_array(json *j, const char *key);  /* the same; its elements are added with key NULL */
 void json_numbers(json *j, const char *key, const double *values, long long n);
 
+/* What j would be with "status" and "reason" added, as text with a newline that the caller frees; NULL: out of memory.
+ */
+char *json_failure_text(const json *j, const char *status, const char *reason);
+
 /* Writes j to path ('-': standard output; else a temporary file that is renamed) and frees it.  path NULL only frees.
  * Returns an exit status; a line on standard error says what went wrong. */
 int json_write(json **j, const char *path);

@@ -1,11 +1,13 @@
 #include "outfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "stop.h"
 #include "verbs.h"
 
 static int failed(const char *what, const char *path)
@@ -49,25 +51,82 @@ int outfile_takes_matrix(const char *what, const char *path, gable_file_format f
   return EXIT_FAILED;
 }
 
+/* path with what it links to; NULL: no link, or out of memory.  To be freed. */
+static char *link_of(const char *path)
+{
+  enum { MOST = 4096 };
+  char *to = malloc(MOST + 1);
+  const ssize_t length = to ? readlink(path, to, MOST) : -1;
+  if (length <= 0) {
+    free(to);
+    return NULL;
+  }
+  to[length] = 0;
+  const char *slash = strrchr(path, '/');
+  if (*to == '/' || !slash) return to;
+  const size_t folder = (size_t)(slash - path) + 1;
+  char *whole = malloc(folder + (size_t)length + 1);
+  if (whole) {
+    memcpy(whole, path, folder);
+    memcpy(whole + folder, to, (size_t)length + 1);
+  }
+  free(to);
+  return whole;
+}
+
+char *outfile_target(const char *path)
+{
+  enum { MOST_LINKS = 40 };
+  const size_t bytes = strlen(path) + 1;
+  char *target = malloc(bytes), *next;
+  if (target) memcpy(target, path, bytes);
+  for (int k = 0; target && k < MOST_LINKS && (next = link_of(target)); k++) {
+    free(target);
+    target = next;
+  }
+  return target;
+}
+
+/* A new file beside o->target, with the rights of the one that is there. */
+static FILE *open_temporary(outfile *o, int exists, mode_t mode)
+{
+  const size_t length = strlen(o->target) + 32;
+  o->temporary = malloc(length);
+  if (!o->temporary) return NULL;
+  snprintf(o->temporary, length, "%s.%ld.tmp", o->target, (long)getpid());
+  const int fd = open(o->temporary, O_WRONLY | O_CREAT | O_TRUNC, exists ? mode : 0666);
+  FILE *stream = fd >= 0 && (!exists || !fchmod(fd, mode)) ? fdopen(fd, "w") : NULL;
+  if (stream) {
+    stop_file_opened(o->temporary);
+  } else if (fd >= 0) {
+    close(fd);
+    remove(o->temporary);
+  }
+  return stream;
+}
+
+static void forget(outfile *o)
+{
+  if (o->temporary) stop_file_closed(o->temporary);
+  free(o->temporary);
+  free(o->target);
+  *o = (outfile){0};
+}
+
 int outfile_open(outfile *o, const char *what, const char *path)
 {
   struct stat about;
-  size_t length = strlen(path) + 32;
-  int exists = !stat(path, &about);
+  const int exists = !stat(path, &about);
   *o = (outfile){.path = path};
   if (exists && access(path, W_OK)) return failed(what, path);
-  if (exists && !S_ISREG(about.st_mode)) {
+  o->target = outfile_target(path);
+  if (o->target && exists && !S_ISREG(about.st_mode))
     o->stream = fopen(path, "w");
-  } else {
-    o->temporary = malloc(length);
-    if (!o->temporary) return failed(what, path);
-    snprintf(o->temporary, length, "%s.%ld.tmp", path, (long)getpid());
-    o->stream = fopen(o->temporary, "w");
-  }
+  else if (o->target)
+    o->stream = open_temporary(o, exists, exists ? about.st_mode & 07777 : 0);
   if (o->stream) return EXIT_DONE;
-  int rc = failed(what, path);
-  free(o->temporary);
-  o->temporary = NULL;
+  const int rc = failed(what, path);
+  forget(o);
   return rc;
 }
 
@@ -75,10 +134,9 @@ int outfile_close(outfile *o, const char *what)
 {
   int wrong = ferror(o->stream), rc = EXIT_DONE;
   wrong |= fclose(o->stream) != 0;
-  if (!wrong && o->temporary) wrong = rename(o->temporary, o->path) != 0;
+  if (!wrong && o->temporary) wrong = rename(o->temporary, o->target) != 0;
   if (wrong) rc = failed(what, o->path);
   if (wrong && o->temporary) remove(o->temporary);
-  free(o->temporary);
-  *o = (outfile){0};
+  forget(o);
   return rc;
 }

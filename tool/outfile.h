@@ -8,6 +8,7 @@
 typedef struct outfile {
   FILE *stream;
   char *temporary; /* NULL: written directly (a device, a pipe) */
+  char *target;    /* path with its links followed */
   const char *path;
 } outfile;
 
@@ -18,7 +19,11 @@ int outfile_possible(const char *what, const char *path);
 /* The same of a file of a matrix, whose name also says its format. */
 int outfile_takes_matrix(const char *what, const char *path, gable_file_format format);
 
-/* 0, or an exit status after a line on standard error, which begins with what. */
+/* path, or what it links to (which need not exist); to be freed.  NULL: out of memory. */
+char *outfile_target(const char *path);
+
+/* 0, or an exit status after a line on standard error, which begins with what.  Links are followed, and a file that
+ * exists keeps its rights. */
 int outfile_open(outfile *o, const char *what, const char *path);
 int outfile_close(outfile *o, const char *what); /* path is there now, or nothing is left */
 

@@ -1,10 +1,10 @@
 #include "session.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "stop.h"
 #include "verbs.h"
 
 static int trace_errors;        /* the tool is one thread and one run */
@@ -20,42 +20,6 @@ void session_trace_errors(void)
   trace_errors = 1;
 }
 
-static volatile sig_atomic_t stop_signal; /* 0, or the signal that asked the run to stop */
-
-static void note_stop(int number)
-{
-  stop_signal = number;
-}
-
-/* The first one cancels, so that nothing half-written is left; the second one ends the process as ever.  A file that
- * may grow no more is an error of writing, as a full disk is. */
-static void handle_signals(void)
-{
-  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-  for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-    struct sigaction before, handle;
-    memset(&handle, 0, sizeof handle);
-    handle.sa_handler = note_stop;
-    handle.sa_flags = (int)((unsigned)SA_RESETHAND | (unsigned)SA_RESTART);
-    sigemptyset(&handle.sa_mask);
-    if (!sigaction(numbers[k], NULL, &before) && before.sa_handler == SIG_DFL) sigaction(numbers[k], &handle, NULL);
-  }
-  signal(SIGXFSZ, SIG_IGN);
-}
-
-int session_stopped(void)
-{
-  return stop_signal != 0;
-}
-
-void session_end(void)
-{
-  if (!stop_signal) return;
-  fflush(stdout);
-  signal(stop_signal, SIG_DFL);
-  raise(stop_signal);
-}
-
 static void log_line(void *user, gable_log_level level, const char *text)
 {
   session *s = user;
@@ -65,14 +29,14 @@ static void log_line(void *user, gable_log_level level, const char *text)
 
 static int show_progress(void *user, const char *phase, double done)
 {
-  return stop_signal ? 1 : progress_show(&((session *)user)->bar, phase, done);
+  return stop_asked() ? 1 : progress_show(&((session *)user)->bar, phase, done);
 }
 
 gable_status session_open(session *s, const char *where, int threads)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   s->ctx = NULL;
-  handle_signals();
+  stop_watch();
   progress_init(&s->bar);
   options.threads = threads;
   options.log = log_line;
@@ -162,6 +126,10 @@ static void count_from_1(session_text *t)
 session_text session_reason(gable_status status)
 {
   session_text reason;
+  if (status == GABLE_ERR_CANCELLED && stop_asked()) {
+    snprintf(reason.text, sizeof reason.text, "%s", stop_reason);
+    return reason;
+  }
   const char *said = gable_last_error();
   const size_t length = strcspn(said, "\n");
   /* the tool's own lack of memory left no word, and what is there is about something else */

@@ -43,12 +43,6 @@ session_text session_reason(gable_status status);
  * (EXIT_FAILED).  "gable VERB: " comes first.  The progress bar is erased before. */
 int session_fail(session *s, const char *verb, gable_status status);
 
-/* 1: a signal asked the run to stop.  Phases of the library are cancelled by it; loops of the tool ask here. */
-int session_stopped(void);
-
-/* Before the process ends: a signal that stopped the run is given to whoever waits for it. */
-void session_end(void);
-
 /* From now on errors come with their trace. */
 void session_trace_errors(void);
 

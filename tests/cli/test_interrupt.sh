@@ -1,0 +1,102 @@
+#!/bin/sh
+# SIGINT and SIGTERM, at several moments of every verb: it ends by that signal within 0.2 s, leaves no output and no
+# temporary file, says so in one line and, where it was asked for, in its JSON.
+. tests/cli/frame.sh
+command -v python3 >/dev/null 2>&1 || { echo "no python3 to send signals and measure"; exit 77; }
+"$gable" generate laplacian7:70x70x70 -o big.gbl >out 2>err || wrong "generate"
+mkfifo pipe
+cat >interrupt.py <<'PY'
+import json, os, signal, subprocess, sys, time
+
+gable, has_json = sys.argv[1], sys.argv[2] == "yes"
+MOST, ATTEMPTS = 0.2, 6  # other work on the machine may delay a process: the best of some attempts counts
+runs = [
+    "info big.gbl --plot out.svg",
+    "symbolic big.gbl",
+    "symbolic big.gbl --order all",
+    "solve big.gbl --threads 2 -o out.mtx --save-factor out.factor",
+    "solve big.gbl --method lu --threads 1 -o out.mtx",
+    "krylov big.gbl --tolerance 1e-16 --iterations 1000000 -o out.mtx",
+    "krylov big.gbl --solver gmres --restart 200 --tolerance 1e-16 --iterations 1000000 --precond ilu0 -o out.mtx",
+    "krylov big.gbl --solver bicgstab --tolerance 1e-16 --iterations 1000000 --precond gs -o out.mtx",
+    "smooth big.gbl --sweeps 1000000 --repeat 2",
+    "smooth big.gbl --sweeps 1000000 --method levr --repeat 2",
+    "trisolve big.gbl --where cpu --repeat 1000000",
+    "levels big.gbl --plot out.svg",
+    "convert big.gbl out.mtx",
+    "convert big.gbl out.mtx.gz --expand",
+    "generate laplacian27:120x120x120 -o out.mtx",
+    "generate circuit:3000000 -o out.mtx",
+    "bench matrices big.gbl --where cpu --repeat 100000",
+    "info pipe",  # nobody writes to it
+]
+
+def alive(child):
+    return child.poll() is None
+
+def attempt(words, number, delay):
+    """Seconds from the signal to the end, None where the run was over before; checks what is left behind."""
+    verb = words[0]
+    for name in os.listdir("."):
+        if name.startswith(("out.", "j")):
+            os.unlink(name)
+    asked = has_json or verb == "bench"
+    child = subprocess.Popen([gable, *words, *(["--json", "j"] if asked else [])], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                             preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+    time.sleep(delay)
+    if not alive(child):
+        child.communicate()
+        return None
+    begin = time.monotonic()
+    child.send_signal(number)
+    said = child.communicate(timeout=20)[1]
+    took = time.monotonic() - begin
+    if child.returncode == 0:
+        return None
+    assert child.returncode == -number, (words, delay, child.returncode, said)
+    left = [name for name in os.listdir(".") if name.startswith("out.") or name.endswith(".tmp")]
+    assert not left, (words, delay, left)
+    if not said:
+        return None  # before the tool could take the signal
+    assert said.count(b"\n") <= 2 and b"stopped by a signal" in said, (words, said)
+    if asked:
+        with open("j") as file:
+            report = json.loads(file.read().splitlines()[-1]) if verb == "bench" else json.load(file)
+        assert report["status"] == "cancelled by the caller" and report["reason"] == "stopped by a signal", report
+        assert "matrix" in report or verb == "generate", report
+    return took
+
+worst, stopped = 0, 0
+for line in runs:
+    words = line.split()
+    seen = 0
+    for number in signal.SIGINT, signal.SIGTERM:
+        for delay in 0.06, 0.25, 0.7:
+            best = None
+            for _ in range(ATTEMPTS):
+                took = attempt(words, number, delay)
+                if took is None:
+                    break
+                best = took if best is None else min(best, took)
+                if best <= MOST:
+                    break
+            if best is None:
+                continue
+            assert best <= MOST, (line, number, delay, best)
+            worst, seen, stopped = max(worst, best), seen + 1, stopped + 1
+    assert seen, ("never stopped", line)
+print("%d runs were stopped, the slowest in %.3f s" % (stopped, worst))
+
+# An old output is left as it was.
+with open("out.mtx", "w") as file:
+    file.write("old\n")
+child = subprocess.Popen([gable, "krylov", "big.gbl", "--tolerance", "1e-16", "--iterations", "1000000", "-o", "out.mtx"],
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+time.sleep(0.5)
+child.send_signal(signal.SIGINT)
+assert child.wait(20) == -signal.SIGINT
+assert open("out.mtx").read() == "old\n"
+PY
+python3 interrupt.py "$gable" "${CJSON:-yes}" || wrong "an interrupted run"

@@ -1,0 +1,43 @@
+#!/bin/sh
+# An output that exists keeps its rights, and a link is written through: no output makes a file readable by others, or
+# replaces a link.
+. tests/cli/frame.sh
+mm 'coordinate real general' '2 2 2' '1 1 1' '2 2 1' >a.mtx
+
+# kept NAME ARGUMENT...: NAME is written with the mode that it had, first itself, then through two links, then new
+kept() {
+    name=$1
+    shift
+    for mode in 600 640 644; do
+        rm -rf there "$name" link
+        echo old >"$name"
+        chmod $mode "$name"
+        run 0 "$@"
+        [ "$(stat -c %a "$name")" = $mode ] || wrong "gable $*: mode $(stat -c %a "$name"), not $mode"
+        [ "$(head -c 3 "$name")" != old ] || wrong "gable $*: not written"
+    done
+    mkdir there
+    echo old >there/target
+    chmod 600 there/target
+    ln -s target there/second
+    rm "$name"
+    ln -s there/second "$name"
+    run 0 "$@"
+    { [ -L "$name" ] && [ -L there/second ]; } || wrong "gable $*: the link is gone"
+    [ "$(stat -c %a there/target)" = 600 ] || wrong "gable $*: mode $(stat -c %a there/target) behind a link"
+    [ "$(head -c 3 there/target)" != old ] || wrong "gable $*: not written through the link"
+    rm there/target
+    run 0 "$@"
+    { [ -L "$name" ] && [ -s there/target ]; } || wrong "gable $*: a link to nothing was not written through"
+    no_leftovers
+}
+kept b.mtx convert a.mtx b.mtx
+kept b.gbl convert a.mtx b.gbl
+kept x.mtx solve a.mtx -o x.mtx
+kept f solve a.mtx --save-factor f
+kept p.svg levels a.mtx --plot p.svg
+[ "${CJSON:-yes}" = yes ] || exit 0
+kept j info a.mtx --json j
+kept j solve a.mtx --json j
+run 1 solve nowhere.mtx --json j
+[ -L j ] || wrong "a failure replaces the link"
