@@ -99,6 +99,9 @@ static gable_status analyse_and_factor(solve_run *r, const solve_request *q, sol
                  : !strcmp(q->blas, "own")    ? GABLE_BLAS_OWN
                                               : GABLE_BLAS_AUTO;
   options.method = method_named(q->method);
+  options.match = !strcmp(q->match, "always")  ? GABLE_CHOICE_ALWAYS
+                  : !strcmp(q->match, "never") ? GABLE_CHOICE_NEVER
+                                               : GABLE_CHOICE_AUTO;
   gable_status status = choose_order(r, q, &options);
   if (!status) status = gable_solver_create(r->session.ctx, &options, &r->solver);
   if (status) return status;
@@ -310,9 +313,11 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
                   "metis, amd, colamd, natural, or a file with a permutation (default: AMD's or METIS's)", &q->order),
       option_choice(0, "method", "auto|lu|cholesky|ldlt",
                     "the factorization; auto: symmetric where the values are and that is good enough", &q->method),
+      option_choice(0, "match", "auto|never|always", "rows to columns first, for large entries on the diagonal",
+                    &q->match),
       option_text(0, "where", "cpu|cuda:N|mirror",
                   "where the factor is kept and solved with (default: cpu; the rest runs on the CPU)", &q->where),
-      option_integer(0, "threads", "N", "threads (default: one per processor)", &q->threads, 1, 1024),
+      option_threads(&q->threads),
       option_integer(0, "repeat", "R", "time the solve R times and report the median", &q->repeat, 1, 1000000),
       option_integer(0, "refine", "N", "at most N steps of refinement; 0: none (default: as many as help)", &q->refine,
                      0, 1000000),
@@ -346,14 +351,15 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
   if (q->load_path && (q->order || q->save_path))
     *rc = options_wrong("solve", "a loaded factor has its order, and is saved already: leave %s out",
                         q->order ? "--order" : "--save-factor");
-  if (q->load_path && strcmp(q->method, "auto"))
-    *rc = options_wrong("solve", "a loaded factor has its method: leave --method out");
+  if (q->load_path && (strcmp(q->method, "auto") || strcmp(q->match, "auto")))
+    *rc = options_wrong("solve", "a loaded factor has its method and its matching: leave --%s out",
+                        strcmp(q->method, "auto") ? "method" : "match");
   return *rc != EXIT_DONE;
 }
 
 int cmd_solve(int argc, char **argv)
 {
-  solve_request q = {.repeat = 1, .refine = -1, .blas = "auto", .method = "auto", .where = "cpu"};
+  solve_request q = {.repeat = 1, .refine = -1, .blas = "auto", .method = "auto", .match = "auto", .where = "cpu"};
   solve_outcome o = {.report = GABLE_SOLVE_REPORT_INIT};
   solve_run r = {.view = GABLE_MATRIX_VIEW_INIT};
   int rc;

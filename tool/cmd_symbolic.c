@@ -193,7 +193,7 @@ int cmd_symbolic(int argc, char **argv)
       option_choice(0, "form", "auto|symmetric|unsymmetric|cholesky", "which structure of the factors", &q.form),
       option_integer(0, "max-width", "W", "widest supernode (0: the default)", &q.max_width, 0, 1000000),
       option_flag(0, "exact", "no explicit zeros for the sake of wider supernodes", &q.exact),
-      option_integer(0, "threads", "N", "threads to use (0: one per processor)", &q.threads, 0, 1024),
+      option_threads(&q.threads),
       option_strict(&q.strict),
       option_json(&q.json_path),
       OPTION_END,

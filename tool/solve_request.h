@@ -7,7 +7,7 @@
 #include "json.h"
 
 typedef struct solve_request {
-  const char *matrix, *b_path, *x_path, *order, *method, *blas, *save_path, *load_path, *json_path, *where;
+  const char *matrix, *b_path, *x_path, *order, *method, *match, *blas, *save_path, *load_path, *json_path, *where;
   long rhs, threads, repeat, refine;
   double tolerance;
   int transpose, strict;

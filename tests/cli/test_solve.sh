@@ -47,6 +47,20 @@ run 1 solve a.mtx --order order.txt
 run 1 solve a.mtx --order metsi
 says 'did you mean metis' err
 
+# the choice of a matching; -t is --threads
+for match in never always; do
+    matched=false
+    [ $match = never ] || matched=true
+    run 0 solve a.mtx --match $match -t 1
+    [ "${CJSON:-yes}" = no ] || { run 0 solve a.mtx --match $match -t 1 --json j && says "\"matched\":.*$matched" j; }
+done
+run 2 solve a.mtx --match perhaps
+run 0 symbolic a.mtx -t 1
+for verb in trisolve krylov smooth bench; do
+    run 0 $verb --help
+    says 'or auto (default auto)' out
+done
+
 # n = 0 and n = 1, a symmetric file, duplicates
 mm 'coordinate real general' '0 0 0' >zero.mtx
 run 0 solve zero.mtx
@@ -194,6 +208,6 @@ run 2 solve a.mtx --tolerance 7
 run 2 solve a.mtx --tolerance 0 # no error is below it
 run 2 solve a.mtx -b b.mtx --rhs 2
 "$gable" solve --help >out 2>err || wrong "no help"
-for flag in -b -o --rhs --order --method --blas --threads --repeat --refine --tolerance --transpose --save-factor --load-factor --json --strict; do
+for flag in -b -o --rhs --order --method --match --blas --threads --repeat --refine --tolerance --transpose --save-factor --load-factor --json --strict; do
     says "$flag" out
 done
