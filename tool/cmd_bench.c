@@ -268,6 +268,7 @@ static int run(bench_request *q)
   if (!q->machine) q->machine = status ? q->where : gable_context_where(c.session.ctx);
   int rc = status ? session_fail(&c.session, "bench", status) : answer(&c);
   if (status && c.json) bench_json_failure(c.json, q, "*", status, session_reason(status).text);
+  stop_hold();
   for (int k = 0; k < c.count; k++) {
     contestant_free(&c.solver[k]);
     contestant_free(&c.sweeper[k]);

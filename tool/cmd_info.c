@@ -184,8 +184,9 @@ int cmd_info(int argc, char **argv)
     progress_erase(&s.bar);
     report(report_stream(json_path), &f);
     fill_json(j, &f);
-    rc = json_write(&j, json_path);
-    if (plot_path && rc == EXIT_DONE) rc = plot_matrix(plot_path, path[0], f.a, &f.shape, f.lower, f.upper);
+    rc = plot_path ? plot_matrix(plot_path, path[0], f.a, &f.shape, f.lower, f.upper) : EXIT_DONE;
+    const int written = json_write(&j, json_path);
+    if (rc == EXIT_DONE) rc = written;
   }
   release(&f);
   session_close(&s);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "stop.h"
 #include "verbs.h"
 
 int failure_report(session *s, const char *verb, gable_status status, const char *wrong, json **j,
@@ -10,6 +11,7 @@ int failure_report(session *s, const char *verb, gable_status status, const char
 {
   const session_text said = session_reason(status);
   const char *reason = said.text;
+  stop_hold();
   if (wrong && *wrong) {
     reason = wrong;
     progress_erase(&s->bar);

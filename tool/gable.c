@@ -44,7 +44,7 @@ static int unknown_verb(const char *name)
 /* Output that could not be written (a full disk, a closed pipe) is no success. */
 static int finish(int status)
 {
-  stop_end();
+  if (status != EXIT_DONE) stop_end();
   if ((fflush(stdout) || ferror(stdout)) && status == EXIT_DONE) {
     perror("gable: standard output");
     return EXIT_FAILED;

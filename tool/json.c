@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "outfile.h"
+#include "stop.h"
 #include "verbs.h"
 
 static cJSON *node(json *j)
@@ -115,6 +116,7 @@ static int write_file(const char *text, const char *path)
 int json_write(json **j, const char *path)
 {
   int rc = EXIT_DONE;
+  stop_hold();
   if (path) {
     char *text = *j ? cJSON_Print(node(*j)) : NULL;
     if (!text) {

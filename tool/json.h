@@ -24,8 +24,9 @@ void json_numbers(json *j, const char *key, const double *values, long long n);
  */
 char *json_failure_text(const json *j, const char *status, const char *reason);
 
-/* Writes j to path ('-': standard output; else a temporary file that is renamed) and frees it.  path NULL only frees.
- * Returns an exit status; a line on standard error says what went wrong. */
+/* The last thing that a verb writes (stop_hold).  Writes j to path ('-': standard output; else a temporary file that is
+ * renamed) and frees it.  path NULL only frees. Returns an exit status; a line on standard error says what went wrong.
+ */
 int json_write(json **j, const char *path);
 
 #endif

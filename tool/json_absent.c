@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "json.h"
+#include "stop.h"
 #include "verbs.h"
 
 int json_available(const char *path)
@@ -67,5 +68,6 @@ char *json_failure_text(const json *j, const char *status, const char *reason)
 int json_write(json **j, const char *path)
 {
   (void)j;
+  stop_hold();
   return json_available(path) ? EXIT_DONE : EXIT_FAILED;
 }

@@ -18,6 +18,7 @@ const char stop_reason[] = "stopped by a signal";
 enum { MOST_FILES = 8, PATIENCE_US = 100000 };
 
 static volatile sig_atomic_t stop_signal; /* 0, or the signal that asked the run to stop */
+static volatile sig_atomic_t held;        /* 1: no timer any more */
 
 /* The tool is one run: what its handler finds is static, and never freed. */
 static struct {
@@ -74,7 +75,14 @@ static void note_stop(int number)
 {
   const struct itimerval patience = {.it_value = {.tv_usec = PATIENCE_US}};
   stop_signal = number;
-  (void)setitimer(ITIMER_REAL, &patience, NULL);
+  if (!held) (void)setitimer(ITIMER_REAL, &patience, NULL);
+}
+
+void stop_hold(void)
+{
+  const struct itimerval never = {.it_value = {.tv_usec = 0}};
+  held = 1;
+  (void)setitimer(ITIMER_REAL, &never, NULL);
 }
 
 void stop_watch(void)

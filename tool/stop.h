@@ -17,7 +17,11 @@ void stop_watch(void);
 /* 1: a signal asked the run to stop.  Phases of the library are cancelled by it; loops of the tool ask here. */
 int stop_asked(void);
 
-/* Before the process ends: the signal that stopped the run is given to whoever waits for it. */
+/* The last output of the run is about to be written: from here on it ends by itself, without the timer. */
+void stop_hold(void);
+
+/* Before the process ends without what was asked for: the signal that stopped the run is given to whoever waits for it.
+ * A run that had done everything when the signal came has succeeded. */
 void stop_end(void);
 
 /* What the handler says of the run: "gable VERB: ..." on standard error, and j, copied, with "status" and "reason"

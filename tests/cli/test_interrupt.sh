@@ -1,6 +1,7 @@
 #!/bin/sh
 # SIGINT and SIGTERM, at several moments of every verb: it ends by that signal within 0.2 s, leaves no output and no
-# temporary file, says so in one line and, where it was asked for, in its JSON.
+# temporary file, says so in one line and, where it was asked for, in its JSON.  A run that had written everything by
+# then has succeeded.
 . tests/cli/frame.sh
 command -v python3 >/dev/null 2>&1 || { echo "no python3 to send signals and measure"; exit 77; }
 "$gable" generate laplacian7:70x70x70 -o big.gbl >out 2>err || wrong "generate"
