@@ -55,7 +55,8 @@ GABLE_API gable_status gable_krylov_analyse(gable_krylov *k, const gable_matrix_
  * that vanished. */
 GABLE_API gable_status gable_krylov_update(gable_krylov *k, const void *val);
 
-/* Local.  gable_krylov_analyse, then gable_krylov_update with a's values. */
+/* Local.  gable_krylov_analyse, then gable_krylov_update with a's values, and the work of gable_krylov_solve, which
+ * then allocates nothing; with a preconditioner of the caller's the first solve makes it. */
 GABLE_API gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a);
 
 /* y = M x for an operator M of the caller's, n by n: x, y [n] doubles in host memory that do not overlap.  Threads that

@@ -53,6 +53,8 @@ gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a
   GI_REQUIRE(view.val || !view.n_rows, GABLE_ERR_ARGUMENT, "the matrix's values are NULL");
   GI_TRY(gi_krylov_analyse(k, &view));
   GI_TRY(gi_krylov_update(k, view.val));
+  /* so that gable_krylov_solve allocates nothing; a preconditioner of the caller's may get its values later */
+  if (k->precond == k->own) GI_TRY(gi_krylov_work_create(k, &k->first));
 done:
   return status;
 }

@@ -23,7 +23,7 @@ struct gable_krylov {
   void *apply_user, *precondition_user;
   gable_precond *own;           /* of options.preconditioner, NULL without */
   const gable_precond *precond; /* own, the caller's, or NULL */
-  gable_krylov_work *first;     /* of gable_krylov_solve; made by the first solve */
+  gable_krylov_work *first;     /* of gable_krylov_solve; made by set_matrix or the first solve */
   double analyse_s, update_s;
 };
 
