@@ -47,7 +47,7 @@ says 'row 2' err
 for diagonal in unit dominant; do run 0 trisolve deficient.mtx --diagonal $diagonal --repeat 2; done
 says '2, 3' out
 run 1 smooth deficient.mtx
-says 'row 1' err
+says 'row 2' err
 run 1 krylov a.mtx --iterations 2 --tolerance 1e-14
 says 'after 2 iterations' err
 run 1 trisolve a.mtx --where cuda:99

@@ -100,7 +100,7 @@ static void check_round(const char *what, const char *method, const double *x, c
   const double rounding = test_method_repeats(method) ? 0 : 1e-9;
   for (size_t i = 0; i < n; i++) {
     const double meant = first[i] / scale_of(round);
-    CHECK(fabs(x[i] - meant) <= rounding * fabs(meant), "%s, %s: round %d, stream %d, row %zu: %g, not %g", what,
+    CHECK(fabs(x[i] - meant) <= rounding * fabs(meant), "%s, %s: round %d, stream %d, row %zu: %.17g, not %.17g", what,
           method, round, lane, i, x[i], meant);
   }
 }
