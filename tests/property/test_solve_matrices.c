@@ -39,7 +39,8 @@ static void solve_both(const char *name, gable_matrix *a)
     printf("%-24s op %d: %.1e (%.1e before %d steps), by the definition %.1e %.1e\n", name, transposed,
            report.backward_error, report.first_error, report.refine_steps, test_backward_error(&t, op, b, x),
            test_backward_error(&t, op, b + n, x + n));
-    CHECK(status == GABLE_OK && report.backward_error <= 1e-12, "%s op %d: %s", name, transposed, gable_last_error());
+    const int solved = status == GABLE_OK || status == GABLE_NUMERICALLY_SINGULAR; /* lhr07 is */
+    CHECK(solved && report.backward_error <= 1e-12, "%s op %d: %s", name, transposed, gable_last_error());
   }
   gable_solver_work_destroy(&w);
   gable_solver_destroy(&s);
