@@ -15,16 +15,22 @@ gable_off gi_pipeline_bytes(const gable_solver *s)
          (s->device ? gi_cluster_panels_bytes(s->device->panels) : 0);
 }
 
-/* What is held already, and the factor, A', and what the numeric phase takes besides, or the copies made after it. */
+enum { TRIAL_VECTORS = 12 }; /* of the solves that judge a new LU factor */
+
+/* What is held already, the factor, A', and the larger of what the numeric phase takes besides and what follows it: its
+ * plan, copies of thin panels, the solves that judge an LU factor. */
 static int64_t predicted(const gable_solver *s)
 {
   const gi_arrangement *a = &s->arrangement;
   if (s->triangles) return gi_pipeline_bytes(s);
   const gi_factor_kind kind = gi_arrangement_kind(a);
   const gable_off work = gi_factor_work_bytes(a->layout, kind, s->options.factor_type, s->ctx->threads);
-  const gable_off thin = gi_thin_bytes(a->layout, kind, s->options.factor_type);
+  const gi_problem *p = &s->problem;
+  const int dominant = p->rows.val && p->measured && gi_problem_is_dominant(p);
+  const gable_off trial = kind == GI_LU && !dominant ? TRIAL_VECTORS * (gable_off)sizeof(double) * s->problem.n : 0;
+  const gable_off after = gi_plan_bytes(a->layout) + gi_thin_bytes(a->layout, kind, s->options.factor_type) + trial;
   return (gable_off)sizeof *s + gi_problem_bytes(&s->problem) + gi_arrangement_bytes(a) +
-         gi_factor_bytes(a->layout, kind, s->options.factor_type) + (work > thin ? work : thin) +
+         gi_factor_bytes(a->layout, kind, s->options.factor_type) + (work > after ? work : after) +
          gi_permuted_most_bytes(&s->problem, kind != GI_LU);
 }
 

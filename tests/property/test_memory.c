@@ -72,7 +72,7 @@ static void check(const char *kind, int threads, gable_type type, gable_choice m
     CHECK(peak <= 1.05 * (double)predicted + 4096, "%s: %lld bytes predicted, %.0f taken", kind, (long long)predicted,
           peak);
     /* the plan of the factorization may take fewer threads than the context has, which the prediction does not know */
-    const double most = threads > 1 ? 1.4 : 1.2;
+    const double most = threads > 1 ? 1.4 : 1.25;
     CHECK((double)predicted <= most * peak, "%s: %lld bytes predicted, %.0f taken", kind, (long long)predicted, peak);
   }
   CHECK(fabs(said - held) <= 0.05 * held + 4096, "%s: %.0f bytes held, it says %.0f", kind, held, said);

@@ -29,6 +29,7 @@ static void *run_on_one(void *of)
 void test_on_one_processor(void (*run)(void *user), void *user)
 {
   pthread_t thread;
-  CHECK(!pthread_create(&thread, NULL, run_on_one, &(call){run, user}));
+  call c = {run, user}; /* outlives the block of CHECK */
+  CHECK(!pthread_create(&thread, NULL, run_on_one, &c));
   CHECK(!pthread_join(thread, NULL));
 }
