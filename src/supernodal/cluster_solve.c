@@ -50,7 +50,6 @@ struct gi_cluster_work {
   double *partial;
   unsigned *counter;
   double *v, *y, *slots; /* [n][rhs], [n][rhs], [slots][rhs] */
-  gable_off bytes;
 };
 
 static gable_status to_device(gable_context *ctx, const void *host, gable_off count, size_t size, void **out,
@@ -59,7 +58,7 @@ static gable_status to_device(gable_context *ctx, const void *host, gable_off co
   gable_status status = GABLE_OK;
   const size_t all = (size_t)count * size;
   GI_TRY(ctx->device->alloc(ctx, all, out));
-  *bytes += (gable_off)all;
+  if (bytes) *bytes += (gable_off)all;
   if (host && all) GI_TRY(ctx->device->copy_in(ctx, *out, host, all, NULL));
 done:
   return status;
@@ -361,11 +360,6 @@ gable_off gi_cluster_solver_bytes(const gi_cluster_solver *s)
   return s->bytes;
 }
 
-gable_idx gi_cluster_levels(const gi_cluster_solver *s)
-{
-  return s->panels->clusters->n_levels;
-}
-
 double gi_cluster_floor_bytes(const gi_cluster_solver *s, gable_idx rhs)
 {
   const gi_cluster_panels *p = s->panels;
@@ -388,11 +382,11 @@ gable_status gi_cluster_work_create(const gi_cluster_solver *s, gable_idx max_rh
   w->ctx = ctx;
   w->solver = s;
   w->rhs = max_rhs <= 1 ? 1 : max_rhs <= 4 ? 4 : GIK_CLUSTER_MOST_RHS;
-  GI_TRY(to_device(ctx, NULL, (gable_off)c->n * w->rhs, sizeof *w->v, (void **)&w->v, &w->bytes));
-  GI_TRY(to_device(ctx, NULL, (gable_off)c->n * w->rhs, sizeof *w->y, (void **)&w->y, &w->bytes));
-  GI_TRY(to_device(ctx, NULL, slots * w->rhs, sizeof *w->slots, (void **)&w->slots, &w->bytes));
-  GI_TRY(to_device(ctx, NULL, s->partials * w->rhs, sizeof *w->partial, (void **)&w->partial, &w->bytes));
-  GI_TRY(to_device(ctx, NULL, s->counters, sizeof *w->counter, (void **)&w->counter, &w->bytes));
+  GI_TRY(to_device(ctx, NULL, (gable_off)c->n * w->rhs, sizeof *w->v, (void **)&w->v, NULL));
+  GI_TRY(to_device(ctx, NULL, (gable_off)c->n * w->rhs, sizeof *w->y, (void **)&w->y, NULL));
+  GI_TRY(to_device(ctx, NULL, slots * w->rhs, sizeof *w->slots, (void **)&w->slots, NULL));
+  GI_TRY(to_device(ctx, NULL, s->partials * w->rhs, sizeof *w->partial, (void **)&w->partial, NULL));
+  GI_TRY(to_device(ctx, NULL, s->counters, sizeof *w->counter, (void **)&w->counter, NULL));
   GI_TRY(ctx->device->fill(ctx, w->counter, 0, (size_t)s->counters * sizeof *w->counter, NULL));
   GI_TRY(ctx->device->synchronise(ctx, NULL)); /* solves may run on other streams */
   *out = w;
@@ -411,11 +405,6 @@ void gi_cluster_work_destroy(gi_cluster_work **work)
   void *own[] = {w->v, w->y, w->slots, w->partial, w->counter};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
   gi_free(ctx, w);
-}
-
-gable_off gi_cluster_work_bytes(const gi_cluster_work *w)
-{
-  return w->bytes;
 }
 
 /* ---- one solve ---- */

@@ -32,12 +32,10 @@ gable_status gi_cluster_solver_update(gi_cluster_solver *s, const gi_cluster_out
 
 gable_off gi_cluster_solver_bytes(const gi_cluster_solver *s);            /* of device memory */
 double gi_cluster_floor_bytes(const gi_cluster_solver *s, gable_idx rhs); /* operators, lists and vectors once */
-gable_idx gi_cluster_levels(const gi_cluster_solver *s);                  /* launches of one sweep in one direction */
 
 /* Room for max_rhs right-hand sides at once (at most 16; more are solved in turns). */
 gable_status gi_cluster_work_create(const gi_cluster_solver *s, gable_idx max_rhs, gi_cluster_work **out);
 void gi_cluster_work_destroy(gi_cluster_work **work); /* NULL is fine */
-gable_off gi_cluster_work_bytes(const gi_cluster_work *w);
 
 /* Solves op(product of parts) x = b; parts are those of gi_solve, and only GI_SOLVE_ALL applies outside and F.  b and x
  * lie in the device's memory (space GABLE_SPACE_DEVICE; on the CPU in host memory), n rows, count columns, float or
