@@ -1,4 +1,5 @@
 /* stop.c: see stop.h.  What runs in a handler calls async-signal-safe functions alone, and setitimer, a system call. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -62,6 +63,7 @@ static void put_json(void)
 
 static void end_now(int number)
 {
+  const int before = errno; /* a signal of SIG_DFL that is blocked here comes after the handler's return */
   (void)number;
   for (int k = 0; k < MOST_FILES; k++)
     if (prepared.file[k]) (void)unlink(prepared.file[k]);
@@ -69,13 +71,16 @@ static void end_now(int number)
   if (prepared.message) put(STDERR_FILENO, prepared.message);
   signal(stop_signal, SIG_DFL);
   raise(stop_signal);
+  errno = before;
 }
 
 static void note_stop(int number)
 {
   const struct itimerval patience = {.it_value = {.tv_usec = PATIENCE_US}};
+  const int before = errno;
   stop_signal = number;
   if (!held) (void)setitimer(ITIMER_REAL, &patience, NULL);
+  errno = before;
 }
 
 void stop_hold(void)
