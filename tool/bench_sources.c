@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "session.h"
 #include "verbs.h"
 
 typedef struct seed_entry {
@@ -126,7 +127,7 @@ int bench_sources(const bench_request *q, int (*visit)(void *user, const bench_s
   for (int k = 0; k < BENCH_MOST_FILES && q->files[k]; k++) {
     bench_source s;
     snprintf(s.path, sizeof s.path, "%s", q->files[k]);
-    name_of(s.path, s.name, sizeof s.name);
+    name_of(session_name(s.path), s.name, sizeof s.name);
     const int rc = wanted(q, s.name) ? visit(user, &s) : EXIT_DONE;
     if (rc) return rc;
   }

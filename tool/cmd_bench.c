@@ -341,7 +341,11 @@ int cmd_bench(int argc, char **argv)
   if (strcmp(argument[0], "laplacian") && strcmp(argument[0], "matrices"))
     return options_wrong("bench", "'%s' is not measured: say laplacian or matrices", argument[0]);
   q.what = argument[0];
-  for (int k = 0; k < BENCH_MOST_FILES; k++) q.files[k] = argument[1 + k];
+  for (int k = 0, inputs = 0; k < BENCH_MOST_FILES; k++) {
+    q.files[k] = argument[1 + k];
+    inputs += q.files[k] && !strcmp(q.files[k], "-");
+    if (inputs > 1) return options_wrong("bench", "standard input is named twice, and can be read once");
+  }
   if (q.files[0] && !strcmp(q.what, "laplacian")) return options_wrong("bench", "laplacian takes no files");
   return outfile_possible("gable bench", q.plot) ? EXIT_FAILED : run(&q);
 }

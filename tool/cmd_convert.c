@@ -44,6 +44,7 @@ static gable_status convert(session *s, const request *r, FILE *out, json *j)
   reading.strict = r->strict;
   reading.accept_complex = 1;
   double begun = stopwatch_now();
+  session_about(r->from);
   gable_status status = gable_matrix_read(s->ctx, r->from, &reading, &a);
   double read_s = stopwatch_now() - begun;
   if (!status && r->expand) status = replace(&a, gable_matrix_expand);
@@ -55,7 +56,7 @@ static gable_status convert(session *s, const request *r, FILE *out, json *j)
   gable_matrix_destroy(&a);
   if (status) return status;
   progress_erase(&s->bar);
-  fprintf(out, "%s -> %s\n", r->from, r->to);
+  fprintf(out, "%s -> %s\n", session_name(r->from), r->to);
   report_line(out, "matrix", "%s x %s, %s entries stored", human_count(info.n_rows).s, human_count(info.n_cols).s,
               human_count((double)info.nnz).s);
   if (info.duplicates) report_line(out, "duplicates", "%s summed", human_count((double)info.duplicates).s);

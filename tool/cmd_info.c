@@ -54,6 +54,7 @@ static gable_status find_facts(session *s, const char *path, int strict, int plo
   reading.accept_complex = 1;
   *f = (facts){.path = path, .info = GABLE_MATRIX_INFO_INIT, .shape = GABLE_MATRIX_SHAPE_INIT};
   double begun = stopwatch_now();
+  session_about(path);
   gable_status status = gable_matrix_read(s->ctx, path, &reading, &stored);
   f->read_s = stopwatch_now() - begun;
   begun = stopwatch_now();
@@ -77,7 +78,7 @@ static void report(FILE *out, const facts *f)
   const gable_matrix_info *i = &f->info;
   const gable_matrix_shape *s = &f->shape;
   gable_idx smaller = i->n_rows < i->n_cols ? i->n_rows : i->n_cols;
-  fprintf(out, "%s\n", f->path);
+  fprintf(out, "%s\n", session_name(f->path));
   report_line(out, "rows x columns", "%s x %s", human_count(i->n_rows).s, human_count(i->n_cols).s);
   report_line(out, "entries", "%s (%s stored: %s)", human_count((double)s->nnz).s, human_count((double)i->nnz).s,
               parts[i->part]);
@@ -184,7 +185,7 @@ int cmd_info(int argc, char **argv)
     progress_erase(&s.bar);
     report(report_stream(json_path), &f);
     fill_json(j, &f);
-    rc = plot_path ? plot_matrix(plot_path, path[0], f.a, &f.shape, f.lower, f.upper) : EXIT_DONE;
+    rc = plot_path ? plot_matrix(plot_path, session_name(path[0]), f.a, &f.shape, f.lower, f.upper) : EXIT_DONE;
     const int written = json_write(&j, json_path);
     if (rc == EXIT_DONE) rc = written;
   }

@@ -55,8 +55,8 @@ static gable_status make_vectors(session *s, const request *q, const gable_matri
   else
     status = right_side_make(a, GABLE_OP_N, 0, &r->b);
   if (!status && (rows != r->n || columns != 1)) {
-    snprintf(r->wrong.text, sizeof r->wrong.text, "%.100s is %d x %d: give one column of %d rows", q->b_path, rows,
-             columns, r->n);
+    snprintf(r->wrong.text, sizeof r->wrong.text, "%.100s is %d x %d: give one column of %d rows",
+             session_name(q->b_path), rows, columns, r->n);
     return GABLE_ERR_MISMATCH;
   }
   if (status) return status;
@@ -128,8 +128,8 @@ static void report(const request *q, const char *where, const answer *r, json *j
   const gable_krylov_info *info = &r->info;
   FILE *out = report_stream(q->json_path);
   const double iteration = info->solve_s / (info->iterations > 0 ? info->iterations : 1);
-  fprintf(out, "%s: %s with %s on %s, b %s\n", q->path, q->solver, q->precond, where,
-          q->b_path ? q->b_path : "= A times ones");
+  fprintf(out, "%s: %s with %s on %s, b %s\n", session_name(q->path), q->solver, q->precond, where,
+          q->b_path ? session_name(q->b_path) : "= A times ones");
   report_line(out, "iterations", "%s, %s", human_count(info->iterations).s, info->stop);
   report_line(out, "residual", "%.3g by the recurrence, %.3g by b - A x", info->residual, info->true_residual);
   if (info->method_used[0]) report_line(out, "triangular solves", "%s", info->method_used);
@@ -198,6 +198,8 @@ int cmd_krylov(int argc, char **argv)
                          1};
   session s;
   if (options_parse(&usage, argc, argv, &q.path, &rc)) return rc;
+  if (q.b_path && !strcmp(q.b_path, "-") && !strcmp(q.path, "-"))
+    return options_wrong("krylov", "the matrix and -b both read standard input: name a file for one of them");
   if (!json_available(q.json_path) || outfile_takes_matrix("gable krylov", q.x_path, GABLE_FILE_AUTO))
     return EXIT_FAILED;
   json *j = json_create();

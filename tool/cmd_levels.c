@@ -125,10 +125,10 @@ static int answer(session *s, const char *path, int strict, const char *plot, js
     const level_sets sets[] = {
         {"lower triangle", both[0].count, both[0].rows, both[0].entries, both[0].seen.narrow, both[0].choice},
         {"upper triangle", both[1].count, both[1].rows, both[1].entries, both[1].seen.narrow, both[1].choice}};
-    const char *name = strrchr(path, '/');
-    rc = plot ? plot_levels(plot, name ? name + 1 : path, sets, 2) : EXIT_DONE;
+    const char *slash = strrchr(path, '/');
+    rc = plot ? plot_levels(plot, slash ? slash + 1 : session_name(path), sets, 2) : EXIT_DONE;
     FILE *out = report_stream(json_path);
-    fprintf(out, "%s\n", path);
+    fprintf(out, "%s\n", session_name(path));
     json_integer(*j, "n", view.n_rows);
     json_integer(*j, "duplicates", duplicates);
     report(out, *j, "lower", &both[0]);

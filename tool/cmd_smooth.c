@@ -128,7 +128,7 @@ static void report(const request *q, const char *where, const result *r, json *j
   FILE *out = report_stream(q->json_path);
   const double passes = sweep_of(q) == GABLE_SWEEP_SYMMETRIC ? 2 : 1;
   const double gflops = 2e-9 * passes * (double)r->info.nnz * (double)q->sweeps / r->apply_s;
-  fprintf(out, "%s: %ld %s sweep%s on %s, omega %g, b = 1, x = 0\n", q->path, q->sweeps, q->sweep,
+  fprintf(out, "%s: %ld %s sweep%s on %s, omega %g, b = 1, x = 0\n", session_name(q->path), q->sweeps, q->sweep,
           q->sweeps == 1 ? "" : "s", where, q->omega);
   report_line(out, "rows, entries", "%s, %s", human_count(r->n).s, human_count((double)r->info.nnz).s);
   report_line(out, "levels", "%s forward, %s backward", human_count(r->info.levels_forward).s,

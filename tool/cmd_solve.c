@@ -60,8 +60,8 @@ static gable_status read_matrix(solve_run *r, const solve_request *q, solve_outc
   if (status) return status;
   r->rows = r->view.n_rows;
   if (r->rows == r->view.n_cols) return GABLE_OK;
-  snprintf(r->wrong, sizeof r->wrong, "%.100s is %d by %d: a system to solve has a square matrix", q->matrix, r->rows,
-           r->view.n_cols);
+  snprintf(r->wrong, sizeof r->wrong, "%.100s is %d by %d: a system to solve has a square matrix",
+           session_name(q->matrix), r->rows, r->view.n_cols);
   return GABLE_ERR_ARGUMENT;
 }
 
@@ -209,7 +209,7 @@ static gable_status make_right_sides(solve_run *r, const solve_request *q, solve
   else
     status = right_side_make(&r->view, op_of(q), (gable_idx)q->rhs, &r->b);
   if (!status && rows != r->rows) {
-    snprintf(r->wrong, sizeof r->wrong, "%.100s has %d rows, the matrix %d", q->b_path, rows, r->rows);
+    snprintf(r->wrong, sizeof r->wrong, "%.100s has %d rows, the matrix %d", session_name(q->b_path), rows, r->rows);
     return GABLE_ERR_MISMATCH;
   }
   if (status) return status;
@@ -347,6 +347,8 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
       1};
   if (options_parse(&usage, argc, argv, &q->matrix, rc)) return 1;
   *rc = EXIT_DONE;
+  if (q->b_path && !strcmp(q->b_path, "-") && !strcmp(q->matrix, "-"))
+    *rc = options_wrong("solve", "the matrix and -b both read standard input: name a file for one of them");
   if (q->b_path && q->rhs) *rc = options_wrong("solve", "-b gives the right-hand sides: leave --rhs out");
   if (q->load_path && (q->order || q->save_path))
     *rc = options_wrong("solve", "a loaded factor has its order, and is saved already: leave %s out",

@@ -52,7 +52,7 @@ static double fill_of(const gable_symbolic_info *f)
 
 static void print_matrix(FILE *out, const request *q, const gable_symbolic_info *f)
 {
-  fprintf(out, "%s\n", q->path);
+  fprintf(out, "%s\n", session_name(q->path));
   report_line(out, "n, entries", "%s, %s", human_count(f->n).s, human_count((double)f->nnz).s);
   if (f->structural_rank < f->n)
     report_line(out, "structural rank", "%s: singular; taken as if the diagonal were there",

@@ -118,8 +118,8 @@ static double share_of(const result *r)
 static void print(FILE *out, const request *q, const char *where, const triangle *t, const result *r)
 {
   const double flops = 2.0 * (double)t->nnz * (double)q->rhs;
-  fprintf(out, "%s, %s triangle, op %s, %s, %ld right-hand side%s, on %s\n", q->path, q->uplo, q->op, q->type, q->rhs,
-          q->rhs == 1 ? "" : "s", where);
+  fprintf(out, "%s, %s triangle, op %s, %s, %ld right-hand side%s, on %s\n", session_name(q->path), q->uplo, q->op,
+          q->type, q->rhs, q->rhs == 1 ? "" : "s", where);
   report_line(out, "rows, entries", "%s, %s", human_count(r->info.n).s, human_count((double)r->info.nnz).s);
   if (r->info.widest > 0)
     report_line(out, "levels", "%s, the widest %s rows", human_count(r->info.levels).s, human_count(r->info.widest).s);

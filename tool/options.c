@@ -44,6 +44,8 @@ static void print_help(const command *usage)
 {
   printf("usage: gable %s%s%s [--options]\n\n%s\n\n", usage->verb, *usage->arguments ? " " : "", usage->arguments,
          usage->summary);
+  if (strstr(usage->arguments, ".mtx") || strstr(usage->arguments, "FROM"))
+    printf("The name '-' reads the matrix from standard input: any of the formats, compressed or not.\n\n");
   for (const option *o = usage->options; o->name; o++) print_option(o->letter, o->name, o->argument, o->help);
   print_option(0, "trace", NULL, "with an error, say where in the library it arose");
   print_option('h', "help", NULL, "this text");

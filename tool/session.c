@@ -12,7 +12,12 @@ static const char *matrix_path; /* of the matrix that rows and columns are said 
 
 void session_about(const char *path)
 {
-  matrix_path = path;
+  matrix_path = path ? session_name(path) : NULL;
+}
+
+const char *session_name(const char *path)
+{
+  return strcmp(path, "-") ? path : "standard input";
 }
 
 void session_trace_errors(void)
@@ -69,7 +74,7 @@ gable_status session_read(session *s, const char *path, const gable_read_options
   gable_status status = gable_matrix_read(s->ctx, path, how, out);
   if (!status) status = gable_matrix_get_info(*out, &info);
   *duplicates = info.duplicates;
-  if (!status) session_say_duplicates(s, path, info.duplicates);
+  if (!status) session_say_duplicates(s, session_name(path), info.duplicates);
   return status;
 }
 

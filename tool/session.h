@@ -32,6 +32,9 @@ typedef struct session_text {
   char text[1000];
 } session_text;
 
+/* A matrix's path as reports and messages show it: "standard input" for "-". */
+const char *session_name(const char *path);
+
 /* path, which stays the caller's: the matrix whose rows and columns errors name from now on; NULL: none. */
 void session_about(const char *path);
 

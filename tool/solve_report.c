@@ -5,6 +5,7 @@
 
 #include "order_name.h"
 #include "report.h"
+#include "session.h"
 #include "solve_request.h"
 
 const char *const solve_methods[4] = {"auto", "lu", "cholesky", "ldlt"};
@@ -52,7 +53,7 @@ static void print_matrix(FILE *out, const solve_request *q, const solve_outcome 
   const char *symmetry = integer_of(s, GABLE_SOLVER_SYMMETRIC_VALUES)    ? "symmetric"
                          : integer_of(s, GABLE_SOLVER_SYMMETRIC_PATTERN) ? "symmetric in pattern only"
                                                                          : "unsymmetric";
-  fprintf(out, "%s\n", q->matrix);
+  fprintf(out, "%s\n", session_name(q->matrix));
   report_line(out, "matrix", "%s x %s, %s entries (%.1f a row), %s", human_count((double)n).s, human_count((double)n).s,
               human_count((double)nnz).s, n ? (double)nnz / (double)n : 0.0, symmetry);
   if (r->matrix.duplicates)

@@ -19,18 +19,27 @@ struct gi_source {
   size_t memory_size;
   int64_t raw_size, raw_used; /* bytes as stored; raw_size INT64_MAX: not known (a pipe) */
   int64_t reported;           /* raw_used when progress was last told */
-  gi_gzip *gzip;              /* NULL: plain */
-  char *buffer;               /* [BUFFER_BYTES+1] */
-  size_t begin, end;          /* of what is in the buffer and not taken */
-  int at_end;                 /* nothing follows the buffer */
+  char *held;                 /* owned: bytes as stored that were taken and not used yet, or NULL */
+  size_t held_begin, held_end;
+  gi_gzip *gzip;     /* NULL: plain */
+  char *buffer;      /* [BUFFER_BYTES+1] */
+  size_t begin, end; /* of what is in the buffer and not taken */
+  int at_end;        /* nothing follows the buffer */
   gable_off line;
 };
 
-/* Bytes as stored. */
+/* Bytes as stored: first those that are held, then new ones. */
 static gable_status pull_raw(void *user, void *to, size_t capacity, size_t *got)
 {
   gable_status status = GABLE_OK;
   gi_source *s = user;
+  if (s->held_begin < s->held_end) {
+    size_t left = s->held_end - s->held_begin;
+    *got = left < capacity ? left : capacity;
+    memcpy(to, s->held + s->held_begin, *got);
+    s->held_begin += *got;
+    goto done;
+  }
   if (s->fd < 0) {
     size_t left = s->memory_size - (size_t)s->raw_used;
     *got = left < capacity ? left : capacity;
@@ -69,17 +78,19 @@ done:
   return status;
 }
 
-/* Looks at the first bytes, and begins again as gzip when they say so. */
+/* Looks at the first bytes; when they say gzip, what was read is held for the inflation, for a pipe has no way back. */
 static gable_status begin(gi_source *s)
 {
   gable_status status = GABLE_OK;
   GI_TRY(refill(s));
   if (s->end < 2 || (unsigned char)s->buffer[0] != 0x1f || (unsigned char)s->buffer[1] != 0x8b) goto done;
-  if (s->fd >= 0)
-    GI_REQUIRE(lseek(s->fd, 0, SEEK_SET) == 0, GABLE_ERR_IO, "%s: compressed data need a file, not a pipe", s->name);
-  s->raw_used = 0;
-  s->end = 0;
+  s->held = s->buffer;
+  s->held_begin = s->begin;
+  s->held_end = s->end;
+  s->buffer = NULL;
+  s->begin = s->end = 0;
   s->at_end = 0;
+  GI_ALLOC(s->ctx, s->buffer, BUFFER_BYTES + 1);
   GI_TRY(gi_gzip_open(s->ctx, s->name, pull_raw, s, &s->gzip));
   GI_TRY(refill(s));
 done:
@@ -109,11 +120,15 @@ gable_status gi_source_open_file(gable_context *ctx, const char *path, gi_source
   gable_status status = GABLE_OK;
   gi_source *s = NULL;
   struct stat about;
-  GI_TRY(create(ctx, path, &s));
-  s->fd = open(path, O_RDONLY | O_CLOEXEC);
-  GI_REQUIRE(s->fd >= 0, GABLE_ERR_IO, "%s: %s", path, strerror(errno));
-  GI_REQUIRE(!fstat(s->fd, &about), GABLE_ERR_IO, "%s: %s", path, strerror(errno));
-  GI_REQUIRE(!S_ISDIR(about.st_mode), GABLE_ERR_IO, "%s: is a folder, not a file", path);
+  const int is_input = !strcmp(path, "-");
+  const char *name = is_input ? "standard input" : path;
+  GI_TRY(create(ctx, name, &s));
+  GI_REQUIRE(!is_input || !isatty(STDIN_FILENO), GABLE_ERR_IO,
+             "standard input is a terminal: send a matrix into it by a pipe, or name a file");
+  s->fd = is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
+  GI_REQUIRE(s->fd >= 0, GABLE_ERR_IO, "%s: %s", name, strerror(errno));
+  GI_REQUIRE(!fstat(s->fd, &about), GABLE_ERR_IO, "%s: %s", name, strerror(errno));
+  GI_REQUIRE(!S_ISDIR(about.st_mode), GABLE_ERR_IO, "%s: is a folder, not a file", name);
   s->raw_size = S_ISREG(about.st_mode) ? (int64_t)about.st_size : INT64_MAX;
   GI_TRY(begin(s));
   *out = s;
@@ -147,6 +162,7 @@ void gi_source_close(gi_source **source)
   if (s->fd >= 0) close(s->fd);
   gi_gzip_close(s->ctx, &s->gzip);
   gi_free(s->ctx, s->name);
+  gi_free(s->ctx, s->held);
   gi_free(s->ctx, s->buffer);
   gi_free(s->ctx, s);
 }
@@ -229,7 +245,7 @@ int64_t gi_source_most_bytes_left(const gi_source *s)
 {
   int64_t buffered = (int64_t)(s->end - s->begin);
   if (s->raw_size == INT64_MAX) return INT64_MAX;
-  int64_t left = s->raw_size - s->raw_used;
+  int64_t left = s->raw_size - s->raw_used + (int64_t)(s->held_end - s->held_begin);
   if (left < 0) left = 0;
   if (!s->gzip) return buffered + left;
   /* What zlib holds back: the bytes taken in and not yet inflated, and a window. */
@@ -240,7 +256,7 @@ int64_t gi_source_most_bytes_left(const gi_source *s)
 int64_t gi_source_stored_bytes_left(const gi_source *s)
 {
   if (s->raw_size == INT64_MAX) return 0;
-  return s->raw_size - s->raw_used + (int64_t)(s->end - s->begin);
+  return s->raw_size - s->raw_used + (int64_t)(s->held_end - s->held_begin) + (int64_t)(s->end - s->begin);
 }
 
 gable_status gi_source_progress(gi_source *s)

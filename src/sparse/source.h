@@ -6,7 +6,8 @@
 
 typedef struct gi_source gi_source;
 
-/* Each names what is wrong and the file.  name is copied. */
+/* Each names what is wrong and the file.  name is copied.  The path "-" is standard input, "standard input" in
+ * messages; GABLE_ERR_IO where that is a terminal. */
 gable_status gi_source_open_file(gable_context *ctx, const char *path, gi_source **out);
 gable_status gi_source_open_memory(gable_context *ctx, const char *name, const void *bytes, size_t n, gi_source **out);
 void gi_source_close(gi_source **source); /* NULL is fine */
