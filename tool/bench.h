@@ -7,7 +7,7 @@
 #include "contestant.h"
 #include "stopwatch.h"
 
-enum { BENCH_MOST_METHODS = 16, BENCH_MOST_FILES = 15 };
+enum { BENCH_MOST_METHODS = 16 };
 
 /* One method on one triangle, or (part GABLE_PART_FULL) a forward and a backward sweep with the whole matrix. */
 typedef struct bench_result {
@@ -32,8 +32,9 @@ typedef struct bench_results {
 } bench_results;
 
 typedef struct bench_request {
-  const char *what;                    /* "laplacian" or "matrices" */
-  const char *files[BENCH_MOST_FILES]; /* NULL behind the last */
+  const char *what;         /* "laplacian" or "matrices" */
+  const char *const *files; /* [n_files] */
+  int n_files;
   const char *list, *folder, *only, *methods, *where, *uplo, *measure, *json, *plot, *machine, *commit;
   long rhs, repeat, threads;
   double limit_s;

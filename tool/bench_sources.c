@@ -123,8 +123,8 @@ static int visit_list(const bench_request *q, int (*visit)(void *, const bench_s
 int bench_sources(const bench_request *q, int (*visit)(void *user, const bench_source *source), void *user)
 {
   if (!strcmp(q->what, "laplacian")) return visit_grids(q, visit, user);
-  if (!q->files[0]) return visit_list(q, visit, user);
-  for (int k = 0; k < BENCH_MOST_FILES && q->files[k]; k++) {
+  if (!q->n_files) return visit_list(q, visit, user);
+  for (int k = 0; k < q->n_files; k++) {
     bench_source s;
     snprintf(s.path, sizeof s.path, "%s", q->files[k]);
     name_of(session_name(s.path), s.name, sizeof s.name);

@@ -175,7 +175,7 @@ static int run_next(contest *c, bench_queue *queue)
   const char *name = bench_queue_name(queue);
   const gable_status status = bench_queue_take(queue, &m, why, sizeof why);
   if (status && stop_asked()) return fail(c, name, GABLE_ERR_CANCELLED, stop_reason);
-  if (status && c->q->files[0]) return fail(c, name, status, why); /* who names a file wants it measured */
+  if (status && c->q->n_files) return fail(c, name, status, why); /* who names a file wants it measured */
   if (status) {
     progress_erase(&c->session.bar);
     fprintf(stderr, "gable bench: left out: %s\n", why);
@@ -286,6 +286,65 @@ static int run(bench_request *q)
   return rc;
 }
 
+static int parse(int argc, char **argv, bench_request *q, const char **argument, int *rc)
+{
+  const option options[] = {
+      option_text('m', "methods", "LIST",
+                  "commas between; of Gable's, and cusparse (default: all, and cusparse on a GPU)", &q->methods),
+      option_place("cpu, cuda:N or auto (default auto)", &q->where),
+      option_text('l', "list", "FILE",
+                  "names of matrices, one a line, each perhaps with what generates it\nwhere no folder has it "
+                  "(default bench/lists/gpu-matrices.txt)",
+                  &q->list),
+      option_text(0, "folder", "DIR[:DIR]", "where the matrices of a list are (default $GABLE_MATRICES)", &q->folder),
+      option_text(0, "only", "TEXT", "those with TEXT in their name", &q->only),
+      option_flag(0, "permuted", "the grids numbered at random, with random values", &q->permuted),
+      option_choice(0, "uplo", "both|lower|upper", "which triangles (default both)", &q->uplo),
+      option_choice(0, "measure", "both|solves|sweeps",
+                    "triangular solves, pairs of Gauss-Seidel sweeps (default both)", &q->measure),
+      option_integer(0, "rhs", "K", "right-hand sides at once; sweeps take one (default 1)", &q->rhs, 1, 100000),
+      option_integer('r', "repeat", "R", "solves to time, fewer where they take over a second (default 9)", &q->repeat,
+                     3, 100000),
+      option_real(0, "limit-seconds", "S", "begin no new matrix after so long (default: no limit)", &q->limit_s, 0,
+                  1e9),
+      option_threads(&q->threads),
+      option_strict(&q->strict),
+      option_output('p', "plot", "OUT.svg", "draw the times and their floors", &q->plot),
+      option_output(0, "json", "FILE", "one JSON object a line for each measurement, '-' for standard output",
+                    &q->json),
+      option_text(0, "machine", "TEXT", "its name in the results (default: the place)", &q->machine),
+      option_text(0, "commit", "TEXT", "of the sources, in the results", &q->commit),
+      OPTION_END,
+  };
+  const command usage = {
+      "bench",
+      "laplacian|matrices [A.mtx ...]",
+      "Measures triangular solves and Gauss-Seidel sweeps by every method, beside cuSPARSE on a GPU.\n"
+      "laplacian: the 20 grids of Li and Zhang's tables 1 and 2; matrices: the files that are named, any number of\n"
+      "them, else a list.\n"
+      "b changes and x is poisoned before every solve; solutions are held against their error bound.",
+      options,
+      "gable bench laplacian --where cuda:0 --json laplacian.json --plot laplacian.svg\n"
+      "gable bench laplacian --permuted --only 27-point --methods cusparse,auto\n"
+      "gable bench matrices --folder ../shared/matrices --rhs 16 --limit-seconds 300\n"
+      "gable bench matrices A.mtx B.mtx.gz --where cpu --methods auto,serial --measure solves\n",
+      1,
+      argc};
+  if (options_parse(&usage, argc, argv, argument, rc)) return 1;
+  q->what = argument[0];
+  q->files = argument + 1;
+  for (int inputs = 0; q->files[q->n_files]; q->n_files++) {
+    inputs += !strcmp(q->files[q->n_files], "-");
+    if (inputs > 1) *rc = options_wrong("bench", "standard input is named twice, and can be read once");
+    if (*rc) return 1;
+  }
+  if (strcmp(q->what, "laplacian") && strcmp(q->what, "matrices"))
+    *rc = options_wrong("bench", "'%s' is not measured: say laplacian or matrices", q->what);
+  else if (q->n_files && !strcmp(q->what, "laplacian"))
+    *rc = options_wrong("bench", "laplacian takes no files");
+  return *rc != EXIT_DONE;
+}
+
 int cmd_bench(int argc, char **argv)
 {
   bench_request q = {.list = "bench/lists/gpu-matrices.txt",
@@ -296,56 +355,11 @@ int cmd_bench(int argc, char **argv)
                      .commit = "unknown",
                      .rhs = 1,
                      .repeat = 9};
-  const char *argument[1 + BENCH_MOST_FILES];
-  int rc;
-  const option options[] = {
-      option_text('m', "methods", "LIST",
-                  "commas between; of Gable's, and cusparse (default: all, and cusparse on a GPU)", &q.methods),
-      option_place("cpu, cuda:N or auto (default auto)", &q.where),
-      option_text('l', "list", "FILE",
-                  "names of matrices, one a line, each perhaps with what generates it\nwhere no folder has it "
-                  "(default bench/lists/gpu-matrices.txt)",
-                  &q.list),
-      option_text(0, "folder", "DIR[:DIR]", "where the matrices of a list are (default $GABLE_MATRICES)", &q.folder),
-      option_text(0, "only", "TEXT", "those with TEXT in their name", &q.only),
-      option_flag(0, "permuted", "the grids numbered at random, with random values", &q.permuted),
-      option_choice(0, "uplo", "both|lower|upper", "which triangles (default both)", &q.uplo),
-      option_choice(0, "measure", "both|solves|sweeps",
-                    "triangular solves, pairs of Gauss-Seidel sweeps (default both)", &q.measure),
-      option_integer(0, "rhs", "K", "right-hand sides at once; sweeps take one (default 1)", &q.rhs, 1, 100000),
-      option_integer('r', "repeat", "R", "solves to time, fewer where they take over a second (default 9)", &q.repeat,
-                     3, 100000),
-      option_real(0, "limit-seconds", "S", "begin no new matrix after so long (default: no limit)", &q.limit_s, 0, 1e9),
-      option_threads(&q.threads),
-      option_strict(&q.strict),
-      option_output('p', "plot", "OUT.svg", "draw the times and their floors", &q.plot),
-      option_output(0, "json", "FILE", "one JSON object a line for each measurement, '-' for standard output", &q.json),
-      option_text(0, "machine", "TEXT", "its name in the results (default: the place)", &q.machine),
-      option_text(0, "commit", "TEXT", "of the sources, in the results", &q.commit),
-      OPTION_END,
-  };
-  const command usage = {
-      "bench",
-      "laplacian|matrices [A.mtx ...]",
-      "Measures triangular solves and Gauss-Seidel sweeps by every method, beside cuSPARSE on a GPU.\n"
-      "laplacian: the 20 grids of Li and Zhang's tables 1 and 2; matrices: the files that are named, else a list.\n"
-      "b changes and x is poisoned before every solve; solutions are held against their error bound.",
-      options,
-      "gable bench laplacian --where cuda:0 --json laplacian.json --plot laplacian.svg\n"
-      "gable bench laplacian --permuted --only 27-point --methods cusparse,auto\n"
-      "gable bench matrices --folder ../shared/matrices --rhs 16 --limit-seconds 300\n"
-      "gable bench matrices A.mtx B.mtx.gz --where cpu --methods auto,serial --measure solves\n",
-      1,
-      1 + BENCH_MOST_FILES};
-  if (options_parse(&usage, argc, argv, argument, &rc)) return rc;
-  if (strcmp(argument[0], "laplacian") && strcmp(argument[0], "matrices"))
-    return options_wrong("bench", "'%s' is not measured: say laplacian or matrices", argument[0]);
-  q.what = argument[0];
-  for (int k = 0, inputs = 0; k < BENCH_MOST_FILES; k++) {
-    q.files[k] = argument[1 + k];
-    inputs += q.files[k] && !strcmp(q.files[k], "-");
-    if (inputs > 1) return options_wrong("bench", "standard input is named twice, and can be read once");
-  }
-  if (q.files[0] && !strcmp(q.what, "laplacian")) return options_wrong("bench", "laplacian takes no files");
-  return outfile_possible("gable bench", q.plot) ? EXIT_FAILED : run(&q);
+  const char **argument = calloc((size_t)argc + 1, sizeof *argument); /* NULL behind the last */
+  int rc = EXIT_FAILED;
+  if (!argument) fprintf(stderr, "gable bench: out of memory\n");
+  if (argument && !parse(argc, argv, &q, argument, &rc))
+    rc = outfile_possible("gable bench", q.plot) ? EXIT_FAILED : run(&q);
+  free(argument);
+  return rc;
 }

@@ -104,7 +104,7 @@ typedef struct command {
   const char *verb, *arguments, *summary; /* "solve", "A.mtx", what it does, one or more lines */
   const option *options;                  /* closed by OPTION_END */
   const char *examples;                   /* lines, each closed by a newline */
-  int least, most;                        /* arguments without a dash; most at most 16 */
+  int least, most;                        /* arguments without a dash */
 } command;
 
 /* 0: go on, arguments[0..most-1] are set (NULL where not given).  1: return *exit_status at once (help was printed, or

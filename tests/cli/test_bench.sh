@@ -47,6 +47,20 @@ says '^grows .*upper' out
 says 'scaled to dominance, because' out
 [ "$(grep -c '"scaled_to_dominance":true' lines)" -eq 4 ] || wrong "not the two lower triangles alone are marked in the JSON"
 
+# any number of files, each measured once and in the order of the command
+mm 'coordinate real general' '2 2 3' '1 1 4' '2 2 4' '2 1 1' >small.mtx
+names=
+for k in 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do
+    cp small.mtx "n$k.mtx"
+    names="$names n$k.mtx"
+done
+# shellcheck disable=SC2086
+run 0 bench matrices $names --where cpu --methods serial --repeat 3 --uplo lower --measure solves --json lines
+sed 's/.*"matrix":"\([^"]*\)".*/\1.mtx/' lines >measured
+# shellcheck disable=SC2086
+printf '%s\n' $names | cmp -s - measured || wrong "25 files: measured $(tr '\n' ' ' <measured)"
+expect 0 "any number of" bench --help
+
 # wrong: what to measure, a method, a place, a list, a file
 run 2 bench
 run 2 bench triangles
