@@ -1,69 +1,51 @@
-/* bicgstab.c: see bicgstab.h. */
-#include <string.h>
-
-#include "krylov/bicgstab.h"
+/* bicgstab.c: BiCGSTAB with a right preconditioner, see iteration.h. */
+#include "krylov/iteration.h"
 
 typedef struct vectors {
   double *r, *shadow, *p, *v, *s, *t, *p_hat, *s_hat;
 } vectors;
 
-static vectors split(double *work, gable_idx n)
+static vectors split(double *at, gable_idx n)
 {
   const size_t m = (size_t)n;
-  return (vectors){work, work + m, work + 2 * m, work + 3 * m, work + 4 * m, work + 5 * m, work + 6 * m, work + 7 * m};
+  return (vectors){at, at + m, at + 2 * m, at + 3 * m, at + 4 * m, at + 5 * m, at + 6 * m, at + 7 * m};
 }
 
-/* out = A M^-1 in, hat = M^-1 in. */
-static gable_status apply_both(gable_idx n, gi_operator apply, gi_operator precondition, void *user, const double *in,
-                               double *hat, double *out)
+static gable_status iterate(gi_krylov_vectors *w, const vectors *v, gi_operator apply, gi_operator precondition,
+                            void *user, double *x)
 {
   gable_status status = GABLE_OK;
-  if (precondition)
-    GI_TRY(precondition(user, in, hat));
-  else
-    memcpy(hat, in, (size_t)n * sizeof *hat);
-  GI_TRY(apply(user, hat, out));
+  const gik_krylov *k = &w->k;
+  double *p_hat = precondition ? v->p_hat : v->p, *s_hat = precondition ? v->s_hat : v->s;
+  GI_TRY(w->steps->bi_direction(k, v->r, v->v, v->p));
+  if (precondition) GI_TRY(precondition(user, v->p, p_hat));
+  GI_TRY(apply(user, p_hat, v->v));
+  GI_TRY(w->steps->bi_alpha(k, v->shadow, v->v));
+  GI_TRY(w->steps->bi_half(k, v->r, v->v, v->s));
+  if (precondition) GI_TRY(precondition(user, v->s, s_hat));
+  GI_TRY(apply(user, s_hat, v->t));
+  GI_TRY(w->steps->bi_omega(k, v->t, v->s));
+  GI_TRY(w->steps->bi_step(k, p_hat, s_hat, v->s, v->t, v->shadow, x, v->r));
 done:
   return status;
 }
 
-gable_status gi_bicgstab(gable_idx n, gi_operator apply, gi_operator precondition, void *user, const double *b,
+gable_status gi_bicgstab(gi_krylov_vectors *w, gi_operator apply, gi_operator precondition, void *user, const double *b,
                          double *x, const gi_iteration *how, gi_iteration_result *result)
 {
   gable_status status = GABLE_OK;
-  const vectors w = split(how->work, n);
-  double norm = gi_norm2(n, b), rho = 1, alpha = 1, omega = 1;
-  if (norm == 0) norm = 1;
-  GI_TRY(apply(user, x, w.r));
-  for (gable_idx i = 0; i < n; i++) {
-    w.r[i] = w.shadow[i] = b[i] - w.r[i];
-    w.p[i] = w.v[i] = 0;
-  }
-  if (gi_iteration_note(how, result, 0, gi_norm2(n, w.r) / norm)) goto done;
-  for (gable_idx k = 1;; k++) {
-    const double next = gi_dot(n, w.shadow, w.r), beta = next / rho * (alpha / omega);
-    for (gable_idx i = 0; i < n; i++) w.p[i] = w.r[i] + beta * (w.p[i] - omega * w.v[i]);
-    GI_TRY(apply_both(n, apply, precondition, user, w.p, w.p_hat, w.v));
-    const double sv = gi_dot(n, w.shadow, w.v);
-    rho = next;
-    alpha = rho / sv;
-    if (rho == 0 || sv == 0) {
-      result->stop = GI_STOP_BREAKDOWN;
-      goto done;
-    }
-    for (gable_idx i = 0; i < n; i++) w.s[i] = w.r[i] - alpha * w.v[i];
-    GI_TRY(apply_both(n, apply, precondition, user, w.s, w.s_hat, w.t));
-    const double tt = gi_dot(n, w.t, w.t);
-    omega = tt > 0 ? gi_dot(n, w.t, w.s) / tt : 0;
-    for (gable_idx i = 0; i < n; i++) {
-      x[i] += alpha * w.p_hat[i] + omega * w.s_hat[i];
-      w.r[i] = w.s[i] - omega * w.t[i];
-    }
-    if (gi_iteration_note(how, result, k, gi_norm2(n, w.r) / norm)) goto done;
-    if (omega == 0) {
-      result->stop = GI_STOP_BREAKDOWN;
-      goto done;
-    }
+  const vectors v = split(w->vectors, w->k.n);
+  gik_krylov_state state;
+  gable_idx seen = 0;
+  GI_TRY(gi_krylov_begin(w, b, how));
+  GI_TRY(apply(user, x, v.t));
+  GI_TRY(w->steps->residual(&w->k, b, v.t, v.r));
+  GI_TRY(gi_krylov_look(w, how, &seen, &state, result));
+  if (state.stop) goto done;
+  GI_TRY(w->steps->bi_start(&w->k, v.r, v.shadow, v.p, v.v));
+  while (!state.stop) {
+    for (int i = 0; i < w->batch; i++) GI_TRY(iterate(w, &v, apply, precondition, user, x));
+    GI_TRY(gi_krylov_look(w, how, &seen, &state, result));
   }
 done:
   return status;

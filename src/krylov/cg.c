@@ -1,59 +1,41 @@
-/* cg.c: see cg.h. */
-#include <math.h>
-#include <string.h>
+/* cg.c: conjugate gradients, see iteration.h. */
+#include "krylov/iteration.h"
 
-#include "krylov/cg.h"
-
-int gi_iteration_note(const gi_iteration *how, gi_iteration_result *result, gable_idx k, double residual)
-{
-  result->iterations = k;
-  result->residual = residual;
-  if (how->history) how->history[k] = residual;
-  if (residual <= how->tolerance) {
-    result->stop = GI_STOP_CONVERGED;
-    return 1;
-  }
-  result->stop = isfinite(residual) ? GI_STOP_ITERATIONS : GI_STOP_NOT_FINITE;
-  return !isfinite(residual) || k == how->max_iterations;
-}
-
-static gable_status precondition_or_copy(gable_idx n, gi_operator precondition, void *user, const double *r, double *z)
-{
-  if (precondition) return precondition(user, r, z);
-  memcpy(z, r, (size_t)n * sizeof *z);
-  return GABLE_OK;
-}
-
-gable_status gi_cg(gable_idx n, gi_operator apply, gi_operator precondition, void *user, const double *b, double *x,
-                   const gi_iteration *how, gi_iteration_result *result)
+/* Iteration k from p on: x, r and their norm, then the next p. */
+static gable_status iterate(gi_krylov_vectors *w, gi_operator apply, gi_operator precondition, void *user, double *x)
 {
   gable_status status = GABLE_OK;
-  double *r = how->work, *z = r + n, *p = z + n, *q = p + n;
-  double norm = gi_norm2(n, b), rz;
-  if (norm == 0) norm = 1;
-  GI_TRY(apply(user, x, r));
-  for (gable_idx i = 0; i < n; i++) r[i] = b[i] - r[i];
-  if (gi_iteration_note(how, result, 0, gi_norm2(n, r) / norm)) goto done;
-  GI_TRY(precondition_or_copy(n, precondition, user, r, z));
-  memcpy(p, z, (size_t)n * sizeof *p);
-  rz = gi_dot(n, r, z);
-  for (gable_idx k = 1;; k++) {
-    GI_TRY(apply(user, p, q));
-    const double pq = gi_dot(n, p, q);
-    if (!(pq > 0) || !(rz > 0)) {
-      result->stop = GI_STOP_BREAKDOWN;
-      goto done;
-    }
-    const double alpha = rz / pq;
-    for (gable_idx i = 0; i < n; i++) {
-      x[i] += alpha * p[i];
-      r[i] -= alpha * q[i];
-    }
-    if (gi_iteration_note(how, result, k, gi_norm2(n, r) / norm)) goto done;
-    GI_TRY(precondition_or_copy(n, precondition, user, r, z));
-    const double next = gi_dot(n, r, z), beta = next / rz;
-    rz = next;
-    for (gable_idx i = 0; i < n; i++) p[i] = z[i] + beta * p[i];
+  const gik_krylov *k = &w->k;
+  const ptrdiff_t n = k->n;
+  double *r = w->vectors, *p = r + n, *q = p + n, *z = precondition ? q + n : r;
+  GI_TRY(apply(user, p, q));
+  GI_TRY(w->steps->cg_curvature(k, p, q));
+  GI_TRY(w->steps->cg_step(k, p, q, x, r));
+  if (precondition) GI_TRY(precondition(user, r, z));
+  GI_TRY(w->steps->cg_turn(k, r, z));
+  GI_TRY(w->steps->cg_direction(k, z, p));
+done:
+  return status;
+}
+
+gable_status gi_cg(gi_krylov_vectors *w, gi_operator apply, gi_operator precondition, void *user, const double *b,
+                   double *x, const gi_iteration *how, gi_iteration_result *result)
+{
+  gable_status status = GABLE_OK;
+  const ptrdiff_t n = w->k.n;
+  double *r = w->vectors, *p = r + n, *q = p + n, *z = precondition ? q + n : r;
+  gik_krylov_state state;
+  gable_idx seen = 0;
+  GI_TRY(gi_krylov_begin(w, b, how));
+  GI_TRY(apply(user, x, q));
+  GI_TRY(w->steps->residual(&w->k, b, q, r));
+  GI_TRY(gi_krylov_look(w, how, &seen, &state, result));
+  if (state.stop) goto done;
+  if (precondition) GI_TRY(precondition(user, r, z));
+  GI_TRY(w->steps->cg_start(&w->k, r, z, p));
+  while (!state.stop) {
+    for (int i = 0; i < w->batch; i++) GI_TRY(iterate(w, apply, precondition, user, x));
+    GI_TRY(gi_krylov_look(w, how, &seen, &state, result));
   }
 done:
   return status;

@@ -6,7 +6,6 @@
 #include "base/options.h"
 #include "base/timer.h"
 #include "device/device.h"
-#include "krylov/bicgstab.h"
 #include "sparse/symmetry.h"
 
 enum { MOST_RESTART = 65000 }; /* the kernels have a column of blocks for each vector of the basis */
@@ -161,32 +160,23 @@ done:
   return status;
 }
 
-static gable_status take_device(gable_krylov_work *w)
+static gable_status take_vectors(gable_krylov_work *w)
 {
   gable_status status = GABLE_OK;
   const gable_krylov *k = w->k;
+  const gable_krylov_options *o = &k->options;
   gable_context *ctx = k->ctx;
   const size_t bytes = (size_t)k->n * sizeof(double) + 1;
   void *b = NULL, *x = NULL;
-  GI_TRY(gi_device_krylov_init(ctx, &gik_krylov_steps_cuda, k->n,
-                               k->options.solver == GABLE_KRYLOV_GMRES ? k->options.restart : 0, k->precond != NULL,
-                               &w->device));
+  GI_TRY(gi_krylov_vectors_init(ctx, on_device(k) ? ctx->device : &gi_device_cpu, k->n,
+                                o->solver == GABLE_KRYLOV_GMRES ? o->restart : 0, k->precond || k->precondition,
+                                o->threads, &w->vectors));
+  if (!on_device(k)) goto done;
   GI_TRY(ctx->device->alloc(ctx, bytes, &b));
   w->device_b = b;
   GI_TRY(ctx->device->alloc(ctx, bytes, &x));
   w->device_x = x;
   GI_TRY(ctx->device->synchronise(ctx, NULL));
-done:
-  return status;
-}
-
-static gable_status take_host(gable_krylov_work *w)
-{
-  gable_status status = GABLE_OK;
-  const gable_krylov *k = w->k;
-  GI_ALLOC(k->ctx, w->vectors, (gable_off)(GI_BICGSTAB_VECTORS + 1) * k->n);
-  if (k->options.solver == GABLE_KRYLOV_GMRES)
-    GI_TRY(gi_gmres_work_create(k->ctx, k->n, k->options.restart, k->options.threads, &w->gmres));
 done:
   return status;
 }
@@ -204,7 +194,7 @@ gable_status gi_krylov_work_create(const gable_krylov *k, gable_krylov_work **ou
   w->generation = k->generation;
   w->info = (gable_krylov_info)GABLE_KRYLOV_INFO_INIT;
   if (k->precond) GI_TRY(gi_precond_work_create(k->precond, &w->precond));
-  GI_TRY((on_device(k) ? take_device : take_host)(w));
+  GI_TRY(take_vectors(w));
   *out = w;
   w = NULL;
 done:
@@ -220,9 +210,7 @@ void gi_krylov_work_destroy(gable_krylov_work **w)
   gable_context *ctx = p->k->ctx;
   *w = NULL;
   gi_precond_work_destroy(&p->precond);
-  gi_free(ctx, p->vectors);
-  gi_gmres_work_destroy(ctx, &p->gmres);
-  gi_device_krylov_release(&p->device);
+  gi_krylov_vectors_release(&p->vectors);
   ctx->device->release(ctx, p->device_b);
   ctx->device->release(ctx, p->device_x);
   gi_free(ctx, p);

@@ -8,8 +8,7 @@
 #include <gable/krylov.h>
 
 #include "base/pulse.h"
-#include "krylov/cg.h"
-#include "krylov/device_krylov.h"
+#include "krylov/iteration.h"
 #include "precond/precond.h"
 
 struct gable_krylov {
@@ -31,10 +30,8 @@ struct gable_krylov_work {
   const gable_krylov *k;
   uint64_t generation;
   gable_precond_work *precond;
-  double *vectors;      /* on the CPU: of CG or BiCGSTAB, and one more for the true residual */
-  gi_gmres_work *gmres; /* on the CPU */
-  gi_device_krylov device;
-  double *device_b, *device_x; /* [n] on a GPU, for vectors in host memory */
+  gi_krylov_vectors vectors;
+  double *device_b, *device_x; /* [n] on a GPU, for vectors in host memory; otherwise NULL */
   gable_krylov_info info;
   double callback_s; /* in the caller's preconditioner, of this solve */
   gi_pulse pulse;    /* of this solve */

@@ -5,7 +5,6 @@
 
 #include "base/timer.h"
 #include "device/device.h"
-#include "krylov/bicgstab.h"
 #include "krylov/krylov.h"
 
 /* Before each product with A, one or two of which an iteration does: the caller may cancel. */
@@ -43,42 +42,6 @@ done:
   return status;
 }
 
-static gi_operator preconditioner_of(const gable_krylov *k)
-{
-  return k->precond || k->precondition ? precondition : NULL;
-}
-
-static gi_stop stop_of(gi_gmres_reason reason)
-{
-  return reason == GI_GMRES_CONVERGED    ? GI_STOP_CONVERGED
-         : reason == GI_GMRES_ITERATIONS ? GI_STOP_ITERATIONS
-                                         : GI_STOP_NOT_FINITE;
-}
-
-static gable_status iterate(gable_krylov_work *w, const double *b, double *x, double *history, gi_stop *stop)
-{
-  gable_status status = GABLE_OK;
-  const gable_krylov *k = w->k;
-  const gable_krylov_options *o = &k->options;
-  const gi_operator m = preconditioner_of(k);
-  if (o->solver == GABLE_KRYLOV_GMRES) {
-    gi_gmres_result r;
-    GI_TRY(gi_gmres(apply, m, w, b, x, o->tolerance, o->max_iterations, history, w->gmres, &r));
-    w->info.iterations = r.iterations;
-    w->info.residual = r.residual;
-    *stop = stop_of(r.reason);
-  } else {
-    gi_iteration how = {o->tolerance, o->max_iterations, history, w->vectors};
-    gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};
-    GI_TRY((o->solver == GABLE_KRYLOV_CG ? gi_cg : gi_bicgstab)(k->n, apply, m, w, b, x, &how, &r));
-    w->info.iterations = r.iterations;
-    w->info.residual = r.residual;
-    *stop = r.stop;
-  }
-done:
-  return status;
-}
-
 /* The answer to b = 0, which no tolerance on ||b - A x|| / ||b|| could find: x = 0. */
 static void answer_zero(gable_krylov_work *w, double *history, gi_stop *stop)
 {
@@ -97,79 +60,44 @@ done:
   return status;
 }
 
-/* x, and the true residual in w->info. */
-static gable_status solve_on_host(gable_krylov_work *w, const double *b, double *x, double *history, gi_stop *stop)
-{
-  gable_status status = GABLE_OK;
-  const gable_idx n = w->k->n;
-  double *r = w->vectors + (size_t)GI_BICGSTAB_VECTORS * (size_t)n;
-  const double norm = gi_norm2(n, b);
-  GI_TRY(check_finite(n, b, "b"));
-  GI_TRY(check_finite(n, x, "x, the first iterate,"));
-  if (norm == 0) {
-    for (gable_idx i = 0; i < n; i++) x[i] = 0;
-    answer_zero(w, history, stop);
-    goto done;
-  }
-  w->callback_s = 0;
-  GI_TRY(iterate(w, b, x, history, stop));
-  w->info.precond_s = w->callback_s;
-  GI_TRY(apply(w, x, r));
-  for (gable_idx i = 0; i < n; i++) r[i] = b[i] - r[i];
-  w->info.true_residual = gi_norm2(n, r) / norm;
-done:
-  return status;
-}
-
-/* The 2-norm of v [n] on the device; waits for it. */
-static gable_status device_norm(gable_krylov_work *w, const double *v, double *norm)
-{
-  gable_status status = GABLE_OK;
-  gable_context *ctx = w->k->ctx;
-  double *parts = w->device.k.parts, *sum = parts + GIK_SQUARE_PARTS;
-  GI_TRY(w->k->rows.device.kernels->square(w->k->n, GABLE_TYPE_D, v, parts, sum, w->k->rows.stream));
-  GI_TRY(ctx->device->copy_out(ctx, norm, sum, sizeof *norm, NULL));
-  GI_TRY(ctx->device->synchronise(ctx, NULL));
-  *norm = sqrt(*norm);
-done:
-  return status;
-}
-
-/* b and x on the device. */
+/* b and x where the vectors of w are; x, and the true residual in w->info. */
 static gable_status solve_there(gable_krylov_work *w, const double *b, double *x, double *history, gi_stop *stop)
 {
   gable_status status = GABLE_OK;
   const gable_krylov *k = w->k;
   const gable_krylov_options *o = &k->options;
-  const gi_operator m = preconditioner_of(k);
-  const gi_iteration how = {o->tolerance, o->max_iterations, history, NULL};
-  const gik_product residual = {.type = GABLE_TYPE_D, /* b - A x */
-                                .b = b,
-                                .x = x,
-                                .y = w->device.vectors,
-                                .b_step = 1,
-                                .x_step = 1,
-                                .count = 1,
-                                .stream = k->rows.stream};
+  const gi_operator m = k->precond || k->precondition ? precondition : NULL;
+  const gi_iteration how = {o->tolerance, o->max_iterations, history};
   gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};
   double norm, left;
-  GI_TRY(device_norm(w, b, &norm));
+  GI_TRY(gi_krylov_norm(&w->vectors, b, &norm));
   GI_REQUIRE(isfinite(norm), GABLE_ERR_NOT_FINITE, "b holds NaN or infinity, or its 2-norm overflows");
   if (norm == 0) {
-    GI_TRY(k->rows.device.kernels->copy(k->n, GABLE_TYPE_D, NULL, 1, x, 1, k->rows.stream));
+    GI_TRY(w->vectors.device->fill(k->ctx, x, 0, (size_t)k->n * sizeof *x, NULL));
     answer_zero(w, history, stop);
     goto done;
   }
-  GI_TRY((o->solver == GABLE_KRYLOV_CG         ? gi_device_cg
-          : o->solver == GABLE_KRYLOV_BICGSTAB ? gi_device_bicgstab
-                                               : gi_device_gmres)(&w->device, apply, m, w, b, x, &how, &r));
+  w->callback_s = 0;
+  GI_TRY((o->solver == GABLE_KRYLOV_CG         ? gi_cg
+          : o->solver == GABLE_KRYLOV_BICGSTAB ? gi_bicgstab
+                                               : gi_gmres)(&w->vectors, apply, m, w, b, x, &how, &r));
   if (w->precond) GI_TRY(gi_precond_work_status(w->precond));
   w->info.iterations = r.iterations;
   w->info.residual = r.residual;
+  w->info.precond_s = w->device_b ? 0 : w->callback_s; /* on a GPU the callback returns before its work is done */
   *stop = r.stop;
-  GI_TRY(k->rows.device.kernels->product(&k->rows.device.a, &residual));
-  GI_TRY(device_norm(w, w->device.vectors, &left));
+  GI_TRY(gi_krylov_residual(&w->vectors, apply, w, b, x, &left));
   w->info.true_residual = left / norm;
+done:
+  return status;
+}
+
+static gable_status solve_on_host(gable_krylov_work *w, const double *b, double *x, double *history, gi_stop *stop)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(check_finite(w->k->n, b, "b"));
+  GI_TRY(check_finite(w->k->n, x, "x, the first iterate,"));
+  GI_TRY(solve_there(w, b, x, history, stop));
 done:
   return status;
 }

@@ -3,13 +3,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/krylov/dot.h"
+
 struct gi_refine_work {
   gable_idx n, columns;
-  double *r;     /* [columns * n] residuals of the columns that still move, packed */
-  double *d;     /* [columns * n] their corrections */
-  double *w;     /* [n] weights */
-  double *trial; /* [n] a column after its correction */
-  gi_gmres_work *gmres;
+  double *r;               /* [columns * n] residuals of the columns that still move, packed */
+  double *d;               /* [columns * n] their corrections */
+  double *w;               /* [n] weights */
+  double *trial;           /* [n] a column after its correction */
+  gi_krylov_vectors gmres; /* zeroed: none */
 };
 
 gable_status gi_refine_work_create(gable_context *ctx, gable_idx n, gable_idx columns, int gmres, gi_refine_work **out)
@@ -24,7 +26,8 @@ gable_status gi_refine_work_create(gable_context *ctx, gable_idx n, gable_idx co
   GI_ALLOC(ctx, k->w, n);
   GI_ALLOC(ctx, k->trial, n);
   if (gmres)
-    GI_TRY(gi_gmres_work_create(ctx, n, n < GI_GMRES_RESTART ? n + 1 : GI_GMRES_RESTART, ctx->threads, &k->gmres));
+    GI_TRY(gi_krylov_vectors_init(ctx, &gi_device_cpu, n, n < GI_GMRES_RESTART ? n + 1 : GI_GMRES_RESTART, 1,
+                                  ctx->threads, &k->gmres));
   *out = k;
   k = NULL;
 done:
@@ -41,7 +44,7 @@ void gi_refine_work_destroy(gable_context *ctx, gi_refine_work **work)
   gi_free(ctx, k->d);
   gi_free(ctx, k->w);
   gi_free(ctx, k->trial);
-  gi_gmres_work_destroy(ctx, &k->gmres);
+  gi_krylov_vectors_release(&k->gmres);
   gi_free(ctx, k);
 }
 
@@ -103,13 +106,12 @@ static gable_status with_gmres(const refinement *c, const double *b, double *x, 
       if (k->w[i] == 0) k->w[i] = heaviest > 0 ? heaviest : 1;
       k->r[i] /= k->w[i];
     }
-    double norm_r = gi_norm2(n, k->r);
-    gi_gmres_result result;
+    const gable_idx left = c->options->max_gmres - *iterations;
+    const gi_iteration how = {.tolerance = 0.1 * c->options->tolerance / gik_norm2(n, k->r),
+                              .max_iterations = left < GI_GMRES_RESTART ? left : GI_GMRES_RESTART};
+    gi_iteration_result result;
     memset(k->trial, 0, (size_t)n * sizeof *k->trial);
-    GI_TRY(gi_gmres(weighted_apply, weighted_precondition, &s, k->r, k->trial, 0.1 * c->options->tolerance / norm_r,
-                    c->options->max_gmres - *iterations < GI_GMRES_RESTART ? c->options->max_gmres - *iterations
-                                                                           : GI_GMRES_RESTART,
-                    NULL, k->gmres, &result));
+    GI_TRY(gi_gmres(&k->gmres, weighted_apply, weighted_precondition, &s, k->r, k->trial, &how, &result));
     *iterations += result.iterations;
     for (gable_idx i = 0; i < n; i++) k->trial[i] += x[i];
     gi_errors after = gi_backward_error(c->a, c->op, b, k->trial, k->r, k->w);

@@ -5,7 +5,7 @@
 #ifndef GI_REFINE_H
 #define GI_REFINE_H
 
-#include "krylov/gmres.h"
+#include "krylov/iteration.h"
 #include "sparse/csc.h"
 
 /* The matrix as the caller gave it, unscaled, and what its rows and columns weigh. */

@@ -2,7 +2,7 @@
  * threads share its vectors. */
 #include "support/test.h"
 
-#include "krylov/gmres.h"
+#include "krylov/iteration.h"
 
 enum { RESTART = 12, STEPS = 30 };
 
@@ -19,21 +19,22 @@ static double solve(int threads, gable_idx n, double *x)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   gable_context *ctx = NULL;
-  gi_gmres_work *w = NULL;
-  gi_gmres_result result;
+  const gi_iteration how = {.tolerance = 1e-14, .max_iterations = STEPS};
+  gi_krylov_vectors w = {0};
+  gi_iteration_result result;
   double *b = malloc((size_t)n * sizeof *b);
   options.threads = threads;
   CHECK(b);
   CHECK_OK(gable_context_create("cpu", &options, &ctx));
-  CHECK_OK(gi_gmres_work_create(ctx, n, RESTART, threads, &w));
+  CHECK_OK(gi_krylov_vectors_init(ctx, &gi_device_cpu, n, RESTART, 0, threads, &w));
   for (gable_idx i = 0; i < n; i++) {
     b[i] = 1 + i % 5;
     x[i] = 0;
   }
-  CHECK_OK(gi_gmres(apply, NULL, &n, b, x, 1e-14, STEPS, NULL, w, &result));
+  CHECK_OK(gi_gmres(&w, apply, NULL, &n, b, x, &how, &result));
   CHECK(result.iterations == STEPS && result.residual < 1, "%d iterations, residual %g", result.iterations,
         result.residual);
-  gi_gmres_work_destroy(ctx, &w);
+  gi_krylov_vectors_release(&w);
   gable_context_destroy(&ctx);
   free(b);
   return result.residual;

@@ -6,6 +6,7 @@
 #include <float.h>
 
 #include "base/random.h"
+#include "kernels/krylov/dot.h"
 #include "krylov/condition.h"
 #include "krylov/refine.h"
 
@@ -220,17 +221,18 @@ static gable_status graded(void *user, const double *x, double *y)
 static void check_basis(gable_context *ctx)
 {
   static witness w;
-  gi_gmres_work *work = NULL;
-  gi_gmres_result result;
+  const gi_iteration how = {.tolerance = 1e-13, .max_iterations = N - 10};
+  gi_krylov_vectors work = {0};
+  gi_iteration_result result;
   double b[N], x[N] = {0}, most = 0;
   for (int i = 0; i < N; i++) b[i] = 1;
-  CHECK_OK(gi_gmres_work_create(ctx, N, N, 1, &work));
-  CHECK_OK(gi_gmres(graded, NULL, &w, b, x, 1e-13, N - 10, NULL, work, &result));
+  CHECK_OK(gi_krylov_vectors_init(ctx, &gi_device_cpu, N, N, 0, 1, &work));
+  CHECK_OK(gi_gmres(&work, graded, NULL, &w, b, x, &how, &result));
   CHECK(w.count > 20, "%d vectors", w.count);
   for (int i = 1; i < w.count; i++) /* the first call is for b - A x */
-    for (int j = 1; j < i && i < w.count - 1; j++) most = fmax(most, fabs(gi_dot(N, w.basis[i], w.basis[j])));
+    for (int j = 1; j < i && i < w.count - 1; j++) most = fmax(most, fabs(gik_dot(N, w.basis[i], w.basis[j])));
   CHECK(most <= 1e-13, "basis vectors have the product %g", most);
-  gi_gmres_work_destroy(ctx, &work);
+  gi_krylov_vectors_release(&work);
 }
 
 /* An inverse of nothing, and one that is not finite, are said. */

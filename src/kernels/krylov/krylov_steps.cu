@@ -12,8 +12,7 @@ using gik::launches;
 namespace
 {
 
-enum { BLOCK = 256 };
-static_assert((int)GIK_DOT_PARTS == (int)BLOCK, "one block adds the parts");
+enum { BLOCK = 256, STEP_PARTS = 1024, DOT_PARTS = BLOCK /* one block adds them */ };
 
 /* each(i, sum): element i, which adds to sum[0..SUMS); end(state, sum): after all of them. */
 template <int SUMS, class Each, class End>
@@ -30,7 +29,7 @@ __global__ void __launch_bounds__(BLOCK)
 #pragma unroll
   for (int k = 0; k < SUMS; k++) {
     const double v = block_sum<BLOCK>(sum[k], of);
-    if (!threadIdx.x) parts[k * GIK_STEP_PARTS + blockIdx.x] = v;
+    if (!threadIdx.x) parts[k * STEP_PARTS + blockIdx.x] = v;
   }
   if (!threadIdx.x) {
     __threadfence();
@@ -42,7 +41,7 @@ __global__ void __launch_bounds__(BLOCK)
 #pragma unroll
   for (int k = 0; k < SUMS; k++) {
     double v = 0;
-    for (unsigned q = threadIdx.x; q < gridDim.x; q += BLOCK) v += __ldcg(parts + k * GIK_STEP_PARTS + q);
+    for (unsigned q = threadIdx.x; q < gridDim.x; q += BLOCK) v += __ldcg(parts + k * STEP_PARTS + q);
     sum[k] = block_sum<BLOCK>(v, of);
   }
   if (threadIdx.x) return;
@@ -61,7 +60,7 @@ __global__ void __launch_bounds__(BLOCK) map_kernel(gable_idx n, const gik_krylo
 template <int SUMS, class Each, class End> gable_status step(const gik_krylov *k, const char *what, Each each, End end)
 {
   const size_t wanted = ((size_t)k->n + 4 * BLOCK - 1) / (4 * BLOCK);
-  const unsigned blocks = wanted < 1 ? 1 : wanted < GIK_STEP_PARTS ? (unsigned)wanted : (unsigned)GIK_STEP_PARTS;
+  const unsigned blocks = wanted < 1 ? 1 : wanted < STEP_PARTS ? (unsigned)wanted : (unsigned)STEP_PARTS;
   launches on(k->stream);
   on.launch(step_kernel<SUMS, Each, End>, blocks, BLOCK, 0, k->n, k->state, k->parts, each, end);
   return on.status(what);
@@ -93,7 +92,10 @@ gable_status measure(const gik_krylov *k, const double *b)
 {
   return step<1>(
       k, "norm of b", [=] __device__(ptrdiff_t i, double *sum) { sum[0] = fma(b[i], b[i], sum[0]); },
-      [] __device__(gik_krylov_state * s, const double *sum) { s->norm_b = sum[0] == 0 ? 1 : sqrt(sum[0]); });
+      [] __device__(gik_krylov_state * s, const double *sum) {
+        s->norm = sqrt(sum[0]);
+        s->norm_b = sum[0] == 0 ? 1 : s->norm;
+      });
 }
 
 gable_status residual(const gik_krylov *k, const double *b, const double *q, double *r)
@@ -244,25 +246,24 @@ __global__ void __launch_bounds__(BLOCK)
   const double *column = (int)blockIdx.y < count ? basis + (ptrdiff_t)blockIdx.y * n : v;
   double sum = 0;
   if (wanted && !*wanted) return;
-  for (ptrdiff_t i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += GIK_DOT_PARTS * BLOCK)
-    sum = fma(column[i], v[i], sum);
+  for (ptrdiff_t i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += DOT_PARTS * BLOCK) sum = fma(column[i], v[i], sum);
   sum = block_sum<BLOCK>(sum, of);
-  if (!threadIdx.x) parts[blockIdx.y * GIK_DOT_PARTS + blockIdx.x] = sum;
+  if (!threadIdx.x) parts[blockIdx.y * DOT_PARTS + blockIdx.x] = sum;
 }
 
 __global__ void dots_end_kernel(const double *parts, double *h, const int *wanted)
 {
   __shared__ double of[BLOCK];
   if (wanted && !*wanted) return;
-  const double sum = block_sum<BLOCK>(parts[blockIdx.x * GIK_DOT_PARTS + threadIdx.x], of);
-  if (!threadIdx.x) h[blockIdx.x] = sum;
+  const double sum = block_sum<BLOCK>(parts[blockIdx.x * DOT_PARTS + threadIdx.x], of);
+  if (!threadIdx.x) h[blockIdx.x] = blockIdx.x + 1 < gridDim.x ? sum : sqrt(sum);
 }
 
 gable_status dots(const gik_krylov *k, int count, const double *basis, const double *v, double *parts_h, double *h,
                   int second)
 {
   const int *wanted = second ? &k->state->again : nullptr;
-  const dim3 grid(GIK_DOT_PARTS, (unsigned)count + 1);
+  const dim3 grid(DOT_PARTS, (unsigned)count + 1);
   launches on(k->stream);
   on.launch(dots_kernel, grid, BLOCK, 0, k->n, count, basis, v, parts_h, wanted);
   on.launch(dots_end_kernel, (unsigned)count + 1, BLOCK, 0, parts_h, h, wanted);
@@ -287,7 +288,7 @@ gable_status project(const gik_krylov *k, int count, const double *basis, const 
         if (second && !s->again) return;
         for (int j = 0; j < count; j++) total[j] = second ? total[j] + h[j] : h[j];
         s->norm = sqrt(sum[0]);
-        s->again = !(s->norm > 0.5 * sqrt(h[count]));
+        s->again = !(s->norm > 0.5 * h[count]);
       });
 }
 
@@ -327,5 +328,5 @@ gable_status scale(const gik_krylov *k, const double *d, const double *r, double
 } /* namespace */
 
 extern "C" const gik_krylov_steps gik_krylov_steps_cuda = {
-    measure,  residual, cg_start, cg_curvature, cg_step, cg_turn, cg_direction, bi_start, bi_direction,
-    bi_alpha, bi_half,  bi_omega, bi_step,      dots,    project, normalise,    combine,  scale};
+    STEP_PARTS,   DOT_PARTS, measure, residual, cg_start, cg_curvature, cg_step, cg_turn,   cg_direction, bi_start,
+    bi_direction, bi_alpha,  bi_half, bi_omega, bi_step,  dots,         project, normalise, combine,      scale};

@@ -1,5 +1,6 @@
-/* krylov_steps.h: the long vectors of CG, BiCGSTAB and GMRES on a GPU, with the scalars of the recurrences beside them,
- * so that no iteration has to ask the host.
+/* krylov_steps.h: the vector operations of CG, BiCGSTAB and GMRES, one table for each kind of device.
+ *
+ * The scalars of the recurrences stay beside the vectors, so no iteration of a GPU asks the host.
  *
  * Every sum is taken in a fixed order.  When an iteration has ended (state->stop), every step does nothing: x stays. */
 #ifndef GIK_KRYLOV_STEPS_H
@@ -13,7 +14,7 @@
 extern "C" {
 #endif
 
-enum { GIK_STEP_PARTS = 1024, GIK_STEP_SUMS = 2, GIK_DOT_PARTS = 256, GIK_HISTORY = 16 };
+enum { GIK_STEP_SUMS = 2, GIK_HISTORY = 16 };
 
 typedef enum gik_stop {
   GIK_RUNNING,
@@ -23,29 +24,32 @@ typedef enum gik_stop {
   GIK_STOP_NOT_FINITE
 } gik_stop;
 
-/* On the device; fetched now and then. */
+/* In the memory of the device; the host fetches it now and then. */
 typedef struct gik_krylov_state {
   double tolerance, norm_b;
   int max_iterations, iteration, stop;
-  unsigned arrived;            /* blocks of the reduction that runs */
+  unsigned arrived;            /* GPU: thread blocks of the reduction that runs */
   double residual;             /* ||r|| / ||b|| */
   double rz, alpha, beta;      /* CG; alpha and beta also BiCGSTAB's */
   double rho, omega;           /* BiCGSTAB */
-  double norm;                 /* GMRES: of the vector that was made orthogonal */
+  double norm;                 /* of measure's b, of residual's r; GMRES: of the vector that was made orthogonal */
   int again;                   /* GMRES: 1: much was cancelled, project once more; in combine: the update is finite */
   double history[GIK_HISTORY]; /* of iteration k at k % GIK_HISTORY */
 } gik_krylov_state;
 
-/* Vectors: [n]; their names are those of the recurrences in krylov/cg.c, bicgstab.c and gmres.c. */
+/* Vectors: [n]; krylov/cg.c, bicgstab.c and gmres.c name them so too. */
 typedef struct gik_krylov {
   gable_idx n;
   gik_krylov_state *state;
-  double *parts; /* [GIK_STEP_PARTS * GIK_STEP_SUMS] scratch */
-  void *stream;
+  double *parts; /* [step_parts * GIK_STEP_SUMS] scratch */
+  void *stream;  /* GPU */
+  int threads;   /* CPU */
 } gik_krylov;
 
 typedef struct gik_krylov_steps {
-  /* norm_b = ||b||, 1 instead of 0. */
+  int step_parts, dot_parts; /* doubles of scratch for each sum of a step, and for each product of dots */
+
+  /* norm = ||b||; norm_b too, but 1 instead of 0. */
   gable_status (*measure)(const gik_krylov *k, const double *b);
   /* r = b - q, state->norm = ||r||, which is the residual of iteration state->iteration. */
   gable_status (*residual)(const gik_krylov *k, const double *b, const double *q, double *r);
@@ -64,7 +68,7 @@ typedef struct gik_krylov_steps {
   gable_status (*bi_step)(const gik_krylov *k, const double *p_hat, const double *s_hat, const double *s,
                           const double *t, const double *shadow, double *x, double *r);
 
-  /* h_j = basis_j . v for j < count, the columns of basis n apart, and h_count = v . v; parts_h: [GIK_DOT_PARTS *
+  /* h_j = basis_j . v for j < count, the columns of basis n apart, and h_count = ||v||; parts_h: [dot_parts *
    * (count+1)] scratch.  second: only if state->again. */
   gable_status (*dots)(const gik_krylov *k, int count, const double *basis, const double *v, double *parts_h, double *h,
                        int second);
@@ -79,6 +83,7 @@ typedef struct gik_krylov_steps {
   gable_status (*scale)(const gik_krylov *k, const double *d, const double *r, double *z); /* z_i = r_i / d_i */
 } gik_krylov_steps;
 
+extern const gik_krylov_steps gik_krylov_steps_cpu;
 extern const gik_krylov_steps gik_krylov_steps_cuda; /* empty in a build without CUDA */
 
 #ifdef __cplusplus

@@ -1,0 +1,129 @@
+/* iteration.c: vectors, state, and looks at it. */
+#include "krylov/iteration.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { VECTORS = 8 }; /* of BiCGSTAB; CG has four */
+
+static const gik_krylov_steps *steps_of(const gi_device *device)
+{
+  return device == &gi_device_cuda ? &gik_krylov_steps_cuda : &gik_krylov_steps_cpu;
+}
+
+static gable_status take(gi_krylov_vectors *w, size_t count, double **out)
+{
+  gable_status status = GABLE_OK;
+  void *p = NULL;
+  GI_TRY(w->device->alloc(w->ctx, count * sizeof **out + 1, &p));
+  *out = p;
+done:
+  return status;
+}
+
+gable_status gi_krylov_vectors_init(gable_context *ctx, const gi_device *device, gable_idx n, gable_idx restart,
+                                    int preconditioned, int threads, gi_krylov_vectors *out)
+{
+  gable_status status = GABLE_OK;
+  void *p = NULL;
+  const gik_krylov_steps *steps = steps_of(device);
+  const size_t m = (size_t)n, r = (size_t)restart;
+  out->ctx = ctx;
+  out->device = device;
+  out->steps = steps;
+  out->k.n = n;
+  out->k.threads = threads;
+  out->k.stream = device->own_stream(ctx);
+  /* an idle GPU between two looks costs 10 us, an iteration too many its products and solves; a CPU waits for nobody */
+  out->batch = device != &gi_device_cuda || n >= 1000000 ? 1 : n < 100000 ? 8 : 4;
+  GI_TRY(take(out, (restart ? r + 1 : VECTORS) * m, &out->vectors));
+  GI_TRY(take(out, (size_t)steps->step_parts * GIK_STEP_SUMS, &out->k.parts));
+  GI_TRY(device->alloc(ctx, sizeof *out->k.state, &p));
+  out->k.state = p;
+  if (!restart) goto done;
+  if (preconditioned) GI_TRY(take(out, r * m, &out->z));
+  GI_TRY(take(out, ((size_t)steps->dot_parts + 3) * (r + 2), &out->small));
+  GI_TRY(gi_hessenberg_init(ctx, restart, &out->q));
+done:
+  return status;
+}
+
+void gi_krylov_vectors_release(gi_krylov_vectors *w)
+{
+  gable_context *ctx = w->ctx;
+  if (!ctx) return;
+  (void)w->device->synchronise(ctx, NULL);
+  w->device->release(ctx, w->vectors);
+  w->device->release(ctx, w->z);
+  w->device->release(ctx, w->small);
+  w->device->release(ctx, w->k.parts);
+  w->device->release(ctx, w->k.state);
+  gi_hessenberg_release(ctx, &w->q);
+  memset(w, 0, sizeof *w);
+}
+
+gable_status gi_krylov_begin(gi_krylov_vectors *w, const double *b, const gi_iteration *how)
+{
+  gable_status status = GABLE_OK;
+  const gik_krylov_state fresh = {.tolerance = how->tolerance, .norm_b = 1, .max_iterations = how->max_iterations};
+  GI_TRY(w->device->copy_in(w->ctx, w->k.state, &fresh, sizeof fresh, NULL));
+  GI_TRY(w->steps->measure(&w->k, b));
+done:
+  return status;
+}
+
+static gable_status fetch_state(gi_krylov_vectors *w, gik_krylov_state *state)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(w->device->copy_out(w->ctx, state, w->k.state, sizeof *state, NULL));
+  GI_TRY(w->device->synchronise(w->ctx, NULL));
+done:
+  return status;
+}
+
+gable_status gi_krylov_look(gi_krylov_vectors *w, const gi_iteration *how, gable_idx *seen, gik_krylov_state *state,
+                            gi_iteration_result *result)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(fetch_state(w, state));
+  for (; *seen <= state->iteration; ++*seen)
+    if (how->history) how->history[*seen] = state->history[*seen % GIK_HISTORY];
+  result->iterations = state->iteration;
+  result->residual = state->residual;
+  switch ((gik_stop)state->stop) {
+  case GIK_STOP_CONVERGED: result->stop = GI_STOP_CONVERGED; break;
+  case GIK_STOP_BREAKDOWN: result->stop = GI_STOP_BREAKDOWN; break;
+  case GIK_STOP_NOT_FINITE: result->stop = GI_STOP_NOT_FINITE; break;
+  case GIK_RUNNING:
+  case GIK_STOP_ITERATIONS: result->stop = GI_STOP_ITERATIONS;
+  }
+done:
+  return status;
+}
+
+gable_status gi_krylov_norm(gi_krylov_vectors *w, const double *b, double *norm)
+{
+  gable_status status = GABLE_OK;
+  const gi_iteration any = {.max_iterations = 1};
+  gik_krylov_state state;
+  GI_TRY(gi_krylov_begin(w, b, &any));
+  GI_TRY(fetch_state(w, &state));
+  *norm = state.norm;
+done:
+  return status;
+}
+
+gable_status gi_krylov_residual(gi_krylov_vectors *w, gi_operator apply, void *user, const double *b, const double *x,
+                                double *norm)
+{
+  gable_status status = GABLE_OK;
+  const gi_iteration any = {.max_iterations = 1};
+  gik_krylov_state state;
+  GI_TRY(gi_krylov_begin(w, b, &any));
+  GI_TRY(apply(user, x, w->vectors));
+  GI_TRY(w->steps->residual(&w->k, b, w->vectors, w->vectors));
+  GI_TRY(fetch_state(w, &state));
+  *norm = state.norm;
+done:
+  return status;
+}
