@@ -71,7 +71,10 @@ const double *bench_seed(const char *matrix);
 void bench_json(FILE *out, const bench_request *q, const char *where, const bench_result *r);
 /* Why the run ended without measuring a matrix, or any ("*"). */
 void bench_json_failure(FILE *out, const bench_request *q, const char *matrix, gable_status status, const char *reason);
-void bench_tables(FILE *out, const bench_results *r, const char *const *methods, int count, const char *machine);
+
+/* beside_seed: GFLOPS in the seed's columns, with its figures of a V100 and a P100; sensible for a GPU alone. */
+void bench_tables(FILE *out, const bench_results *r, const char *const *methods, int count, const char *machine,
+                  int beside_seed);
 
 /* Returns an exit status. */
 int bench_plot(const char *path, const bench_results *r, const char *const *methods, int count, const char *title);

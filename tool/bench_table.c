@@ -1,5 +1,6 @@
-/* bench_table.c: results as tables for people: times and shares of the floor, then GFLOPS in the layout of the seed's
- * tables 1, 2 and 5 with the seed's own figures below each line. */
+/* bench_table.c: results as tables for people: times and shares of the floor, then GFLOPS.  Those of a GPU have the
+ * layout of the seed's tables 1, 2 and 5, with the seed's figures of its GPUs below each line; those of a CPU have a
+ * column for each method and nothing else. */
 #include <math.h>
 #include <string.h>
 
@@ -27,6 +28,13 @@ static int first_of(const bench_results *r, size_t k, int any_part)
   return 1;
 }
 
+static int names_peer(const char *const *methods, int count)
+{
+  int m = 0;
+  while (m < count && strcmp(methods[m], "cusparse")) m++;
+  return m < count;
+}
+
 static void time_line(FILE *out, const bench_results *r, const bench_result *of, const char *const *methods, int count)
 {
   const bench_result *peer = bench_results_find(r, of->matrix, of->part, "cusparse"), *lead = lead_of(r, of, methods);
@@ -42,7 +50,7 @@ static void time_line(FILE *out, const bench_results *r, const bench_result *of,
   }
   if (peer && lead)
     fprintf(out, " %8.2f", peer->solve.median / lead->solve.median);
-  else
+  else if (names_peer(methods, count))
     fprintf(out, " %8s", "-");
   if (lead)
     fprintf(out, " %9.4f %9.4f %5.1f%%", 1e3 * lead->floor.bytes_s, 1e3 * lead->floor.hops_s,
@@ -52,15 +60,17 @@ static void time_line(FILE *out, const bench_results *r, const bench_result *of,
 
 static void time_table(FILE *out, const bench_results *r, const char *const *methods, int count, const char *machine)
 {
+  const int peer = names_peer(methods, count);
   int scaled = 0, lines = 0;
   for (size_t k = 0; k < r->count; k++) {
     const bench_result *of = &r->list[k];
     if (of->part == GABLE_PART_FULL || !first_of(r, k, 0)) continue;
     if (!lines++) {
-      fprintf(out, "\nMilliseconds of one solve, %d right-hand side%s, %s; gain: cuSPARSE over auto\n%-*s %-5s %8s",
-              of->rhs, of->rhs == 1 ? "" : "s", machine, NAME, "matrix", "", "levels");
+      fprintf(out, "\nMilliseconds of one solve, %d right-hand side%s, %s%s\n%-*s %-5s %8s", of->rhs,
+              of->rhs == 1 ? "" : "s", machine, peer ? "; gain: cuSPARSE over auto" : "", NAME, "matrix", "", "levels");
       for (int m = 0; m < count; m++) fprintf(out, " %9s", methods[m]);
-      fprintf(out, " %8s %9s %9s %6s\n", "gain", "bytes", "hops", "floor");
+      if (peer) fprintf(out, " %8s", "gain");
+      fprintf(out, " %9s %9s %6s\n", "bytes", "hops", "floor");
     }
     time_line(out, r, of, methods, count);
     scaled |= of->scaled;
@@ -97,26 +107,33 @@ static int is_seed_column(const char *method)
   return 0;
 }
 
+/* beside_seed: the seed's columns first. */
 static void gflops_line(FILE *out, const bench_results *r, const char *matrix, int sweeps, const char *const *methods,
-                        int count)
+                        int count, int beside_seed)
 {
-  fprintf(out, "%-*.*s %-14s", NAME, NAME, sweeps ? "" : matrix, sweeps ? "sweeps, here" : "solves, here");
-  for (int c = 0; c < SEED_COLUMNS; c++) gflops_cell(out, gflops_of(r, matrix, seed_columns[c], sweeps));
+  const char *what = sweeps ? "sweeps" : "solves";
+  fprintf(out, "%-*.*s %s%-*s", NAME, NAME, sweeps ? "" : matrix, what, beside_seed ? 8 : 0,
+          beside_seed ? ", here" : "");
+  for (int c = 0; c < SEED_COLUMNS && beside_seed; c++) gflops_cell(out, gflops_of(r, matrix, seed_columns[c], sweeps));
   for (int m = 0; m < count; m++)
-    if (!is_seed_column(methods[m])) gflops_cell(out, gflops_of(r, matrix, methods[m], sweeps));
+    if (!beside_seed || !is_seed_column(methods[m])) gflops_cell(out, gflops_of(r, matrix, methods[m], sweeps));
   fputc('\n', out);
 }
 
-static void gflops_header(FILE *out, const char *const *methods, int count)
+static void gflops_header(FILE *out, const char *const *methods, int count, int beside_seed)
 {
-  fprintf(
-      out,
-      "\nGFLOPS. sweeps: a forward and a backward Gauss-Seidel sweep, 2 x 2 x nnz; solves: a lower and an upper\n"
-      "triangular solve, 2 x their nnz.  V100, P100: sweeps as Li and Zhang measured them (tables 1, 2 and 5), CUS1\n"
-      "and CUS2 of cuSPARSE 9.2; here CUS2 is SpSV.\n%-*s %-14s %8s %8s %8s %8s %8s %8s %8s",
-      NAME, "matrix", "", "LEVR", "LEVC", "ELMR", "ELMC", "CUS1", "CUS2", "GSF");
+  fprintf(out,
+          "\nGFLOPS. sweeps: a forward and a backward Gauss-Seidel sweep, 2 x 2 x nnz; solves: a lower and an upper\n"
+          "triangular solve, 2 x their nnz.");
+  if (beside_seed)
+    fprintf(out,
+            "  V100, P100: sweeps as Li and Zhang measured them (tables 1, 2 and 5), CUS1\n"
+            "and CUS2 of cuSPARSE 9.2; here CUS2 is SpSV.\n%-*s %-14s %8s %8s %8s %8s %8s %8s %8s",
+            NAME, "matrix", "", "LEVR", "LEVC", "ELMR", "ELMC", "CUS1", "CUS2", "GSF");
+  else
+    fprintf(out, "\n%-*s %-6s", NAME, "matrix", "");
   for (int m = 0; m < count; m++)
-    if (!is_seed_column(methods[m])) fprintf(out, " %8s", methods[m]);
+    if (!beside_seed || !is_seed_column(methods[m])) fprintf(out, " %8s", methods[m]);
   fputc('\n', out);
 }
 
@@ -137,18 +154,18 @@ static void gflops_heading(FILE *out, const char *matrix, int *before)
     fprintf(out, "Table 5, general matrices\n");
 }
 
-static void gflops_table(FILE *out, const bench_results *r, const char *const *methods, int count)
+static void gflops_table(FILE *out, const bench_results *r, const char *const *methods, int count, int beside_seed)
 {
   static const char *const machines[] = {"P100, the seed", "V100, the seed"};
   int lines = 0, table = NO_TABLE;
   for (size_t k = 0; k < r->count; k++) {
     const char *matrix = r->list[k].matrix;
-    const double *seed = bench_seed(matrix);
+    const double *seed = beside_seed ? bench_seed(matrix) : NULL;
     if (!first_of(r, k, 1) || r->list[k].rhs != 1) continue;
-    if (!lines++) gflops_header(out, methods, count);
-    gflops_heading(out, matrix, &table);
-    gflops_line(out, r, matrix, 0, methods, count);
-    gflops_line(out, r, matrix, 1, methods, count);
+    if (!lines++) gflops_header(out, methods, count, beside_seed);
+    if (beside_seed) gflops_heading(out, matrix, &table);
+    gflops_line(out, r, matrix, 0, methods, count, beside_seed);
+    gflops_line(out, r, matrix, 1, methods, count, beside_seed);
     for (int gpu = 1; gpu >= 0 && seed; gpu--) {
       fprintf(out, "%-*s %-14s", NAME, "", machines[gpu]);
       for (int c = 0; c < SEED_COLUMNS; c++) gflops_cell(out, seed[SEED_COLUMNS * gpu + c]);
@@ -199,10 +216,11 @@ static void failures(FILE *out, const bench_results *r)
   }
 }
 
-void bench_tables(FILE *out, const bench_results *r, const char *const *methods, int count, const char *machine)
+void bench_tables(FILE *out, const bench_results *r, const char *const *methods, int count, const char *machine,
+                  int beside_seed)
 {
   time_table(out, r, methods, count, machine);
-  gflops_table(out, r, methods, count);
+  gflops_table(out, r, methods, count, beside_seed);
   fputc('\n', out);
   for (int m = 0; m < count; m++)
     if (strcmp(methods[m], "cusparse")) gain_line(out, r, methods[m]);

@@ -223,7 +223,8 @@ static int answer(contest *c)
   progress_erase(&c->session.bar);
   if (rc) return rc;
   if (!c->matrices) return fail(c, "*", GABLE_ERR_ARGUMENT, "no matrix was measured");
-  bench_tables(c->out, &c->results, c->method, c->count, c->q->machine);
+  bench_tables(c->out, &c->results, c->method, c->count, c->q->machine,
+               !strncmp(gable_context_where(c->session.ctx), "cuda", 4));
   if (c->q->plot) {
     char title[160];
     snprintf(title, sizeof title, "Triangular solves, %ld right-hand side%s, %s", c->q->rhs, c->q->rhs == 1 ? "" : "s",

@@ -5,11 +5,30 @@
 needs ZLIB "its matrices are compressed, and this build has no zlib"
 
 run 0 bench matrices "$data/west0479.mtx.gz" "$data/1138_bus.mtx.gz" --where cpu --repeat 3 --json lines --plot plot.svg --machine 'a "machine"'
-for word in 'Milliseconds of one solve' 'GFLOPS' west0479 1138_bus 'sweeps, here'; do says "$word" out; done
-if grep -q 'point stencil' out; then wrong "a matrix was taken for a grid"; fi
+for word in 'Milliseconds of one solve' 'GFLOPS' west0479 1138_bus '^ *sweeps  '; do says "$word" out; done
+# The tables of a CPU name no GPU of the seed, none of its columns and no cuSPARSE, and give each method a column.
+if grep -E 'point stencil|seed|[VP]100|CUS[12]|cuSPARSE|gain|their tables' out; then wrong "a CPU's tables are headed for a GPU"; fi
+methods='auto serial tiles levr levc elmr elmc gsf'
+[ "$(grep -c "^matrix  *$(echo "$methods" | sed 's/ /  */g')\$" out)" -eq 1 ] || wrong "the GFLOPS have not one column a method"
+! command -v python3 >/dev/null 2>&1 || python3 - "$methods" <<'PY' || wrong "the table of GFLOPS is not what the JSON says"
+import json, sys
+methods, rows, matrix, on, seen = sys.argv[1].split(), [json.loads(l) for l in open("lines")], None, False, 0
+def gflops(matrix, what, method):
+    these = [r for r in rows if r["matrix"] == matrix and r["method"] == method and (r["uplo"] == "both") == (what == "sweeps")]
+    return (4e-9 if what == "sweeps" else 2e-9) * sum(r["nnz"] for r in these) / sum(r["solve_s"] for r in these)
+for line in open("out"):
+    on |= line.startswith("GFLOPS")
+    words = line.split()
+    if not on or len(words) < 9 or words[-9] not in ("solves", "sweeps"): continue
+    matrix = words[0] if words[-9] == "solves" else matrix
+    for k, method in enumerate(methods):
+        want = gflops(matrix, words[-9], method)
+        assert abs(float(words[k - 8]) - want) <= 0.006 + 1e-3 * want, (matrix, words[-9], method, words[k - 8], want)
+        seen += 1
+assert seen == 32, seen
+PY
 says '</svg>' plot.svg
 says 'time of a solve, median' plot.svg
-says '^Matrices that their tables do not have' out
 [ "$(wc -l <lines)" -eq 48 ] || wrong "$(wc -l <lines) lines, not 48: two matrices, two triangles and sweeps, eight methods"
 for key in matrix uplo op type rhs method method_used where n nnz levels scaled_to_dominance analyse_s update_s first_solve_s solve_s \
     solve_q1_s solve_q3_s gflops gbytes_s floor_s share_of_floor max_error_bound_ratio why machine commit date; do
@@ -26,7 +45,7 @@ says '"matrix":"west0479"' out
 says 'nowhere is in none of the folders' err
 says 'Milliseconds of one solve, 3 right-hand sides' err
 run 0 bench matrices --list list --folder "$data" --where cpu --methods serial --only ecology2
-says 'V100, the seed' out
+if grep -q V100 out; then wrong "a CPU's table has the seed's V100"; fi
 run 1 bench matrices --list list --folder "$data" --only nobody --where cpu
 says 'no matrix was measured' err
 
