@@ -292,7 +292,7 @@ static int parse(int argc, char **argv, bench_request *q, const char **argument,
   const option options[] = {
       option_text('m', "methods", "LIST",
                   "commas between; of Gable's, and cusparse (default: all, and cusparse on a GPU)", &q->methods),
-      option_place("cpu, cuda:N or auto (default auto)", &q->where),
+      option_place(&q->where),
       option_text('l', "list", "FILE",
                   "names of matrices, one a line, each perhaps with what generates it\nwhere no folder has it "
                   "(default bench/lists/gpu-matrices.txt)",
@@ -350,7 +350,6 @@ int cmd_bench(int argc, char **argv)
 {
   bench_request q = {.list = "bench/lists/gpu-matrices.txt",
                      .folder = getenv("GABLE_MATRICES"),
-                     .where = "auto",
                      .uplo = "both",
                      .measure = "both",
                      .commit = "unknown",

@@ -149,10 +149,11 @@ static int known_test(const char *name)
 
 int cmd_forest(int argc, char **argv)
 {
-  request q = {.where = "cpu/ranks:2", .cases = 200, .seed = 1, .most = 4 << 20, .deadline = 60};
+  request q = {.where = "auto", .cases = 200, .seed = 1, .most = 4 << 20, .deadline = 60};
   int rc;
   const option options[] = {
-      option_text('w', "where", "PLACE", "cpu, cpu/ranks:N, mirror/ranks:N, cpu/mpi under mpirun (default cpu/ranks:2)",
+      option_text('w', "where", "PLACE",
+                  "cpu, cpu/ranks:N, mirror/ranks:N, cpu/mpi under mpirun, or auto: cpu/ranks:2\n(default auto)",
                   &q.where),
       option_integer(0, "cases", "N", "of check (default 200)", &q.cases, 1, 1000000000),
       option_integer(0, "seed", "S", "of check (default 1)", &q.seed, 0, 1000000000),
@@ -179,6 +180,7 @@ int cmd_forest(int argc, char **argv)
                          1};
   session s;
   if (options_parse(&usage, argc, argv, &q.test, &rc)) return rc;
+  if (!strcmp(q.where, "auto")) q.where = "cpu/ranks:2";
   if (!known_test(q.test)) return options_wrong("forest", "no test '%s': 'gable forest --help' lists them", q.test);
   if (mpi_place_is(q.where) && (rc = mpi_place_enter(q.where, argv - 1)) != 0) return rc;
   if (!json_available(q.json_path)) return EXIT_FAILED;

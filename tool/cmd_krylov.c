@@ -161,13 +161,8 @@ static void report(const request *q, const char *where, const answer *r, json *j
 
 int cmd_krylov(int argc, char **argv)
 {
-  request q = {.solver = "cg",
-               .precond = "none",
-               .method = "auto",
-               .where = "auto",
-               .tolerance = 1e-8,
-               .iterations = 1000,
-               .restart = 30};
+  request q = {
+      .solver = "cg", .precond = "none", .method = "auto", .tolerance = 1e-8, .iterations = 1000, .restart = 30};
   answer r = {.info = GABLE_KRYLOV_INFO_INIT, .precond = GABLE_PRECOND_INFO_INIT};
   int rc;
   const option options[] = {
@@ -178,7 +173,7 @@ int cmd_krylov(int argc, char **argv)
                     &q.solver),
       option_choice(0, "precond", "none|jacobi|gs|ilu0|ic0", "the preconditioner (default none)", &q.precond),
       option_method("of its triangular solves (default auto)", &q.method),
-      option_place("cpu, cuda:N or auto (default auto)", &q.where),
+      option_place(&q.where),
       option_real(0, "tolerance", "E", "on ||b - A x|| / ||b|| (default 1e-8)", &q.tolerance, 1e-16, 0.99),
       option_integer(0, "iterations", "N", "at most so many (default 1000)", &q.iterations, 1, 10000000),
       option_integer(0, "restart", "K", "of gmres (default 30)", &q.restart, 1, 10000),

@@ -162,7 +162,7 @@ static void report(const request *q, const char *where, const result *r, json *j
 
 int cmd_smooth(int argc, char **argv)
 {
-  request q = {.sweep = "symmetric", .method = "auto", .where = "auto", .omega = 1, .sweeps = 10, .repeat = 5};
+  request q = {.sweep = "symmetric", .method = "auto", .omega = 1, .sweeps = 10, .repeat = 5};
   result r;
   int rc;
   const option options[] = {
@@ -170,7 +170,7 @@ int cmd_smooth(int argc, char **argv)
       option_real(0, "omega", "W", "factor of relaxation; 1 is Gauss-Seidel (default 1)", &q.omega, 1e-6, 1.999999),
       option_integer('n', "sweeps", "N", "so many (default 10)", &q.sweeps, 1, 1000000),
       option_method("how (default auto)", &q.method),
-      option_place("cpu, cuda:N or auto (default auto)", &q.where),
+      option_place(&q.where),
       option_integer('r', "repeat", "R", "times to measure (default 5)", &q.repeat, 1, 100000),
       option_threads(&q.threads),
       option_strict(&q.strict),

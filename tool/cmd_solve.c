@@ -315,8 +315,7 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
                     "the factorization; auto: symmetric where the values are and that is good enough", &q->method),
       option_choice(0, "match", "auto|never|always", "rows to columns first, for large entries on the diagonal",
                     &q->match),
-      option_text(0, "where", "cpu|cuda:N|mirror",
-                  "where the factor is kept and solved with (default: cpu; the rest runs on the CPU)", &q->where),
+      option_place(&q->where),
       option_threads(&q->threads),
       option_integer(0, "repeat", "R", "time the solve R times and report the median", &q->repeat, 1, 1000000),
       option_integer(0, "refine", "N", "at most N steps of refinement; 0: none (default: as many as help)", &q->refine,
@@ -337,7 +336,8 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
       "solve",
       "A.mtx",
       "Solves A x = b by a direct factorization, refined until the componentwise backward error is at\n"
-      "most the tolerance, and reports what was done.  Exit status 0 only when it is.",
+      "most the tolerance, and reports what was done.  Exit status 0 only when it is.  A GPU keeps the factor and\n"
+      "solves with it; the CPU analyses and factors.",
       options,
       "gable solve A.mtx\n"
       "gable solve A.mtx.gz -b B.mtx -o X.mtx\n"
@@ -361,7 +361,7 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
 
 int cmd_solve(int argc, char **argv)
 {
-  solve_request q = {.repeat = 1, .refine = -1, .blas = "auto", .method = "auto", .match = "auto", .where = "cpu"};
+  solve_request q = {.repeat = 1, .refine = -1, .blas = "auto", .method = "auto", .match = "auto"};
   solve_outcome o = {.report = GABLE_SOLVE_REPORT_INIT};
   solve_run r = {.view = GABLE_MATRIX_VIEW_INIT};
   int rc;

@@ -57,9 +57,18 @@ static inline option option_real(char letter, const char *name, const char *argu
 {
   return (option){letter, name, argument, help, OPTION_REAL, value, least, most};
 }
-static inline option option_place(const char *help, const char **value)
+/* The --where of the verbs that a GPU can serve; *value becomes its default, the same for all of them. */
+static inline option option_place(const char **value)
 {
-  return (option){'w', "where", "PLACE", help, OPTION_PLACE, (void *)value, 0, 0};
+  *value = "auto";
+  return (option){'w',
+                  "where",
+                  "PLACE",
+                  "cpu, cuda:N or auto: a GPU where there is one, else the CPU (default auto)",
+                  OPTION_PLACE,
+                  (void *)value,
+                  0,
+                  0};
 }
 static inline option option_text(char letter, const char *name, const char *argument, const char *help,
                                  const char **value)

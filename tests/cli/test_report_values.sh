@@ -84,6 +84,28 @@ if [ "${ZLIB:-yes}" = yes ]; then
     is j refine_steps 1
 fi
 
+# One default place on every verb that has --where: what auto is here; another one that is asked for is taken.
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n9 9 17"
+    for (i = 1; i <= 9; i++) { print i, i, 4; if (i > 1) print i, i - 1, -1 } }' >two.mtx
+auto=
+for verb in "solve two.mtx" "trisolve two.mtx --repeat 1" "smooth two.mtx --repeat 1" "krylov two.mtx --precond ilu0" \
+    "bench matrices two.mtx --methods auto --repeat 3 --uplo lower --measure solves"; do
+    expect 0 "(default auto)" "${verb%% *}" --help
+    # shellcheck disable=SC2086
+    run 0 $verb --json j
+    auto=${auto:-$(value where j)}
+    is j where "$auto"
+    # shellcheck disable=SC2086
+    run 0 $verb --where auto --json j
+    is j where "$auto"
+done
+run 0 solve two.mtx --where mirror --json j
+is j where mirror
+case $auto in *cpu* | *cuda:0*) ;; *) wrong "auto is $auto" ;; esac
+expect 0 "(default auto)" forest --help
+run 0 forest check --cases 2 --json j
+is j where cpu/ranks:2 ranks 2
+
 # two levels of 1000 rows, wide enough to share: two barriers for two threads, none for one
 awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n2000 2000 3000"
     for (i = 1; i <= 2000; i++) { if (i > 1000) print i, i - 1000, 1; print i, i, 2 } }' >two.mtx
