@@ -32,11 +32,19 @@ enum { GI_WIDTHS = 1024 };                           /* levels, or other keys, o
 enum { GI_TILE_ROWS = 1024 };                        /* they are counted by tiles of so many rows */
 constexpr unsigned long long GI_NO_LEVEL = ~0ull;    /* of a row whose level is not known yet */
 
+/* What an update finds wrong with the values of a row. */
+enum gi_fault {
+  GI_FAULT_ZERO,       /* the diagonal entry is zero, or its reciprocal overflows */
+  GI_FAULT_NOT_FINITE, /* the diagonal entry is not finite */
+  GI_FAULT_OVERFLOW,   /* an entry overflows when divided by the diagonal entry */
+  GI_FAULTS
+};
+
 /* What the passes of an analysis find, in device memory, all zero before; the host looks at it once a survey. */
 typedef struct gi_findings {
   unsigned long long bad; /* ~ of the smallest (row << 3 | what is wrong); 0: nothing.  Else later passes do nothing */
   long long stored;       /* entries of the caller's matrix */
-  unsigned long long fault[2]; /* see gi_values */
+  unsigned long long fault[GI_FAULTS]; /* see gi_values */
   unsigned entries, longest, within[GI_SHAPES];
   unsigned follow; /* of a reading: rows whose last entry is the row before */
   int levels, chain_levels, chains;
@@ -207,7 +215,7 @@ typedef struct gi_values {
   const unsigned *diagonal_from; /* or NULL: unit (when diagonal is NULL too) */
   gable_type type;
   void *stream;
-  /* device, [2]: the largest (epoch << 32 | ~row) with a zero diagonal, with one that is not finite; epochs grow */
+  /* device, [GI_FAULTS]: the largest (epoch << 32 | ~row) with each fault; epochs grow */
   unsigned long long *fault, epoch;
 } gi_values;
 

@@ -102,7 +102,7 @@ gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagona
   s->updates++; /* faults of an update that fails half way are not those of the next */
   v.epoch = captured ? (unsigned long long)CAPTURED_EPOCH : s->updates;
   if (captured) s->captured = 1;
-  if (s->captured) GI_TRY(checked(cudaMemsetAsync(fault, 0, 2 * sizeof *fault, stream), "update"));
+  if (s->captured) GI_TRY(checked(cudaMemsetAsync(fault, 0, GI_FAULTS * sizeof *fault, stream), "update"));
   if (host) GI_TRY(bring_values(t, s, &v, stream));
   for (int op = 0; op < 2; op++) GI_TRY(update_side(s, op, &v));
   if (!captured) GI_TRY(checked(cudaEventRecord(s->updated, stream), "event"));
@@ -111,26 +111,30 @@ done:
   return status;
 }
 
-/* After everything on the stream: what the last update found wrong with the diagonal. */
+/* After everything on the stream: what the last update found wrong with the values. */
 gable_status find_fault(const gable_trisolve *t, cudaStream_t stream, gable_idx *bad_row)
 {
   gable_status status = GABLE_OK;
   const state *s = (const state *)t->state;
-  unsigned long long f[2] = {0, 0};
-  int row[2] = {0, 0}, first = 0;
+  unsigned long long f[GI_FAULTS] = {0};
+  int row[GI_FAULTS], first = INT_MAX;
   GI_TRY(checked(cudaMemcpyAsync(f, s->reading.found->fault, sizeof f, cudaMemcpyDeviceToHost, stream), "update"));
   GI_TRY(checked(cudaStreamSynchronize(stream), "update"));
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < GI_FAULTS; k++) {
     const unsigned epoch = (unsigned)(f[k] >> 32);
     row[k] = epoch == s->updates || epoch == CAPTURED_EPOCH ? (int)~(unsigned)f[k] : INT_MAX;
+    if (row[k] < first) first = row[k];
   }
-  first = row[0] < row[1] ? row[0] : row[1];
   if (first == INT_MAX) goto done;
   *bad_row = first;
-  GI_REQUIRE(row[0] < row[1], GABLE_ERR_NOT_FINITE, "the diagonal entry of row %d (counted from 0) is not finite",
-             first);
-  GI_REQUIRE(0, GABLE_ERR_SINGULAR,
+  GI_REQUIRE(row[GI_FAULT_NOT_FINITE] != first, GABLE_ERR_NOT_FINITE,
+             "the diagonal entry of row %d (counted from 0) is not finite", first);
+  GI_REQUIRE(row[GI_FAULT_ZERO] != first, GABLE_ERR_SINGULAR,
              "the diagonal entry of row %d (counted from 0) is zero, or its reciprocal overflows", first);
+  GI_REQUIRE(0, GABLE_ERR_LIMIT,
+             "an entry of row %d (counted from 0) overflows when divided by the diagonal entry, as methods tiles and "
+             "rows of a GPU do: scale the matrix, or take levr, levc, elmr or elmc",
+             first);
 done:
   return status;
 }

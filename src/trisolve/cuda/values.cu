@@ -8,15 +8,21 @@ using namespace gi;
 namespace
 {
 
-/* Faults of the diagonal: the smallest row of the newest update wins, so nothing is cleared. */
+/* Faults of the values: the smallest row of the newest update wins, so nothing is cleared. */
 struct fault_notes {
-  u64 *fault; /* [2] */
+  u64 *fault; /* [GI_FAULTS] */
   u64 epoch;
   static __device__ bool wrong(double d, double reciprocal)
   {
     return !isfinite(d) || d == 0.0 || !isfinite(reciprocal);
   }
-  __device__ void note(double d, int row) const { atomicMax(fault + !isfinite(d), epoch << 32 | (unsigned)~row); }
+  __device__ void note(double d, int row) const { put(isfinite(d) ? GI_FAULT_ZERO : GI_FAULT_NOT_FINITE, row); }
+  /* Records hold value / diagonal, which may overflow where substitution would not. */
+  static __device__ bool overflows(double value, double reciprocal, double quotient)
+  {
+    return !isfinite(quotient) && isfinite(value) && isfinite(reciprocal);
+  }
+  __device__ void put(gi_fault which, int row) const { atomicMax(fault + which, epoch << 32 | (unsigned)~row); }
 };
 
 /* The diagonal of the rows of the matrix; what is wrong with it is noted. */
@@ -64,11 +70,15 @@ template <typename M, typename T> struct lane_filler {
   diagonal_of<M> diagonal;
   const M *val;
 
-  __device__ T entry(unsigned q, unsigned end, double scale) const
+  __device__ T entry(unsigned q, unsigned end, double scale, unsigned row) const
   {
     if (q >= end) return 0;
     /* a part is minus the sum of its share, already scaled: its row adds it */
-    return t.from[q] == NONE ? (T)-1 : (T)((double)val[t.from[q]] * scale);
+    if (t.from[q] == NONE) return (T)-1;
+    const double v = (double)val[t.from[q]];
+    const T quotient = (T)(v * scale);
+    if (fault_notes::overflows(v, scale, (double)quotient)) diagonal.notes.put(GI_FAULT_OVERFLOW, (int)row);
+    return quotient;
   }
 
   __device__ void operator()(size_t i) const
@@ -76,11 +86,12 @@ template <typename M, typename T> struct lane_filler {
     const unsigned lane = (unsigned)(i % l.width), lanes = l.lanes_of(i / l.width), pairs = l.pairs_of(i / l.width);
     const unsigned slot = lane / lanes, part = lane % lanes, k = l.row_at[i / l.width * l.rows + slot];
     const unsigned begin = k == NONE ? 0 : t.ptr[k], end = k == NONE ? 0 : t.ptr[k + 1];
-    const double scale = k == NONE ? 0 : 1.0 / diagonal.at(t.parent[k]);
+    const unsigned row = k == NONE ? 0 : t.parent[k];
+    const double scale = k == NONE ? 0 : 1.0 / diagonal.at(row);
     char *r = l.record + i / l.width * l.bytes;
     for (unsigned m = 0; m < pairs; m++) {
       const unsigned q = begin + l.before(i / l.width) + 2 * m * lanes + part;
-      ((two<T> *)(r + l.values))[m * l.width + lane] = {entry(q, end, scale), entry(q + lanes, end, scale)};
+      ((two<T> *)(r + l.values))[m * l.width + lane] = {entry(q, end, scale, row), entry(q + lanes, end, scale, row)};
     }
     if (!part) ((T *)(r + l.inverse))[slot] = (T)scale;
   }
@@ -121,10 +132,16 @@ __global__ void __launch_bounds__(256) fill_runs_kernel(const record_layout l, u
     else if (diagonal.from)
       d = (double)val[diagonal.from[parent[l.row_at[at]]]];
     const double inverse = 1.0 / d, scale = over ? 1.0 : inverse; /* a part is already scaled */
+    bool overflow = false;
 #pragma unroll
     for (unsigned m = 0; m < PAIRS; m++)
-      if (!MIXED || m < pairs)
-        ((two<T> *)(r + l.values))[m * width + lane] = {(T)(v[2 * m] * scale), (T)(v[2 * m + 1] * scale)};
+      if (!MIXED || m < pairs) {
+        const two<T> quotient = {(T)(v[2 * m] * scale), (T)(v[2 * m + 1] * scale)};
+        ((two<T> *)(r + l.values))[m * width + lane] = quotient;
+        overflow |= fault_notes::overflows(v[2 * m], scale, (double)quotient.x) ||
+                    fault_notes::overflows(v[2 * m + 1], scale, (double)quotient.y);
+      }
+    if (overflow) diagonal.notes.put(GI_FAULT_OVERFLOW, (int)parent[l.row_at[at]]);
     if (part) continue;
     ((T *)(r + l.inverse))[slot] = (T)inverse;
     if (diagonal.notes.wrong(d, (double)(M)inverse)) diagonal.notes.note(d, (int)parent[l.row_at[at]]);
