@@ -290,15 +290,16 @@ static int run(bench_request *q)
 static int parse(int argc, char **argv, bench_request *q, const char **argument, int *rc)
 {
   const option options[] = {
-      option_text('m', "methods", "LIST",
+      option_text('m', "methods", "LIST", "LIST|" TRISOLVE_METHODS "|cusparse",
                   "commas between; of Gable's, and cusparse (default: all, and cusparse on a GPU)", &q->methods),
       option_place(&q->where),
-      option_text('l', "list", "FILE",
+      option_text('l', "list", "FILE", "FILE",
                   "names of matrices, one a line, each perhaps with what generates it\nwhere no folder has it "
                   "(default bench/lists/gpu-matrices.txt)",
                   &q->list),
-      option_text(0, "folder", "DIR[:DIR]", "where the matrices of a list are (default $GABLE_MATRICES)", &q->folder),
-      option_text(0, "only", "TEXT", "those with TEXT in their name", &q->only),
+      option_text(0, "folder", "DIR[:DIR]", "FOLDER", "where the matrices of a list are (default $GABLE_MATRICES)",
+                  &q->folder),
+      option_text(0, "only", "TEXT", NULL, "those with TEXT in their name", &q->only),
       option_flag(0, "permuted", "the grids numbered at random, with random values", &q->permuted),
       option_choice(0, "uplo", "both|lower|upper", "which triangles (default both)", &q->uplo),
       option_choice(0, "measure", "both|solves|sweeps",
@@ -313,8 +314,8 @@ static int parse(int argc, char **argv, bench_request *q, const char **argument,
       option_output('p', "plot", "OUT.svg", "draw the times and their floors", &q->plot),
       option_output(0, "json", "FILE", "one JSON object a line for each measurement, '-' for standard output",
                     &q->json),
-      option_text(0, "machine", "TEXT", "its name in the results (default: the place)", &q->machine),
-      option_text(0, "commit", "TEXT", "of the sources, in the results", &q->commit),
+      option_text(0, "machine", "TEXT", NULL, "its name in the results (default: the place)", &q->machine),
+      option_text(0, "commit", "TEXT", NULL, "of the sources, in the results", &q->commit),
       OPTION_END,
   };
   const command usage = {
@@ -330,7 +331,8 @@ static int parse(int argc, char **argv, bench_request *q, const char **argument,
       "gable bench matrices --folder ../shared/matrices --rhs 16 --limit-seconds 300\n"
       "gable bench matrices A.mtx B.mtx.gz --where cpu --methods auto,serial --measure solves\n",
       1,
-      argc};
+      argc,
+      "laplacian|matrices|FILE"};
   if (options_parse(&usage, argc, argv, argument, rc)) return 1;
   q->what = argument[0];
   q->files = argument + 1;

@@ -93,7 +93,8 @@ int cmd_convert(int argc, char **argv)
                          "gable convert A.rua A.mtx\n"
                          "gable convert A.mtx --expand full.mtx  both triangles\n",
                          2,
-                         2};
+                         2,
+                         "FILE"};
   session s;
   if (options_parse(&usage, argc, argv, path, &rc)) return rc;
   if (json_path && !strcmp(json_path, path[1]))

@@ -152,7 +152,7 @@ int cmd_forest(int argc, char **argv)
   request q = {.where = "auto", .cases = 200, .seed = 1, .most = 4 << 20, .deadline = 60};
   int rc;
   const option options[] = {
-      option_text('w', "where", "PLACE",
+      option_text('w', "where", "PLACE", "auto|cpu|cpu/ranks:2|cpu/ranks:4|mirror/ranks:2|cpu/mpi",
                   "cpu, cpu/ranks:N, mirror/ranks:N, cpu/mpi under mpirun, or auto: cpu/ranks:2\n(default auto)",
                   &q.where),
       option_integer(0, "cases", "N", "of check (default 200)", &q.cases, 1, 1000000000),
@@ -177,7 +177,8 @@ int cmd_forest(int argc, char **argv)
                          "gable forest pingpong --where cpu/ranks:2 --json pingpong.json\n"
                          "mpirun -n 4 gable forest halo --where cpu/mpi\n",
                          1,
-                         1};
+                         1,
+                         "check|pingpong|newpingpong|unpack|scatter|halo"};
   session s;
   if (options_parse(&usage, argc, argv, &q.test, &rc)) return rc;
   if (!strcmp(q.where, "auto")) q.where = "cpu/ranks:2";

@@ -57,10 +57,24 @@ static gable_status generate(session *s, const request *r, FILE *out, json *j)
   return GABLE_OK;
 }
 
+/* The kinds up to their colon, bars between: "laplacian5:|laplacian9:|...". */
+static void kind_words(char *words, size_t bytes)
+{
+  size_t used = 0;
+  *words = 0;
+  for (const char *line = gable_matrix_kinds(); *line;) {
+    const size_t length = strcspn(line, "\n"), name = strcspn(line, ": \n") + 1;
+    const int again = used >= name && !strncmp(words + used - name, line, name); /* those of one name stand together */
+    if (name <= length && line[name - 1] == ':' && !again && used + name + 2 <= bytes)
+      used += (size_t)snprintf(words + used, bytes - used, "%s%.*s", used ? "|" : "", (int)name, line);
+    line += length + (line[length] == '\n');
+  }
+}
+
 int cmd_generate(int argc, char **argv)
 {
   const char *argument[1], *json_path = NULL;
-  char summary[4096];
+  char summary[4096], words[KIND_BYTES];
   request r = {.seed = 1};
   int rc;
   const option options[] = {
@@ -72,6 +86,7 @@ int cmd_generate(int argc, char **argv)
       option_json(&json_path),
       OPTION_END,
   };
+  kind_words(words, sizeof words);
   snprintf(summary, sizeof summary, "Makes a test matrix.  KIND is one of\n\n%s", gable_matrix_kinds());
   const command usage = {"generate",
                          "KIND -o FILE",
@@ -81,7 +96,8 @@ int cmd_generate(int argc, char **argv)
                          "gable generate laplacian5:1000x1000 --random-values --random-numbering --seed 7 -o g.gbl\n"
                          "gable generate elasticity3d:40x10x10 -o beam.mtx.gz\n",
                          1,
-                         1};
+                         1,
+                         words};
   session s;
   if (options_parse(&usage, argc, argv, argument, &rc)) return rc;
   if (!r.to) return options_wrong("generate", "where to? give -o FILE");

@@ -169,7 +169,8 @@ int cmd_info(int argc, char **argv)
       "gable info A.mtx.gz --plot A.svg\n"
       "gable info A.mtx --json -\n",
       1,
-      1};
+      1,
+      "FILE"};
   session s;
   facts f = {0};
   if (options_parse(&usage, argc, argv, path, &rc)) return rc;

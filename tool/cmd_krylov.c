@@ -166,7 +166,7 @@ int cmd_krylov(int argc, char **argv)
   answer r = {.info = GABLE_KRYLOV_INFO_INIT, .precond = GABLE_PRECOND_INFO_INIT};
   int rc;
   const option options[] = {
-      option_text('b', "rhs-file", "B.mtx", "the right-hand side, array or coordinate (default: A times ones)",
+      option_text('b', "rhs-file", "B.mtx", "FILE", "the right-hand side, array or coordinate (default: A times ones)",
                   &q.b_path),
       option_output('o', "output", "X.mtx", "write x to this file", &q.x_path),
       option_choice(0, "solver", "cg|bicgstab|gmres", "the iteration (default cg: symmetric positive definite A)",
@@ -190,7 +190,8 @@ int cmd_krylov(int argc, char **argv)
                          "gable krylov A.mtx --solver bicgstab --precond ilu0 --where cuda:0\n"
                          "gable krylov A.mtx --solver gmres --precond ilu0 --restart 50 -b B.mtx -o X.mtx --json -\n",
                          1,
-                         1};
+                         1,
+                         "FILE"};
   session s;
   if (options_parse(&usage, argc, argv, &q.path, &rc)) return rc;
   if (q.b_path && !strcmp(q.b_path, "-") && !strcmp(q.path, "-"))

@@ -161,7 +161,8 @@ int cmd_levels(int argc, char **argv)
       options,
       "gable levels A.mtx --plot levels.svg\n",
       1,
-      1};
+      1,
+      "FILE"};
   session s;
   if (options_parse(&usage, argc, argv, path, &rc)) return rc;
   if (!json_available(json_path) || outfile_possible("gable levels", plot)) return EXIT_FAILED;

@@ -184,7 +184,8 @@ int cmd_smooth(int argc, char **argv)
                          "gable smooth A.mtx --sweeps 20\ngable smooth A.mtx --sweep forward --omega 1.5 --json -\n"
                          "gable smooth A.mtx --where cuda:0 --method elmr\n",
                          1,
-                         1};
+                         1,
+                         "FILE"};
   session s;
   memset(&r, 0, sizeof r);
   r.info = (gable_smoother_info)GABLE_SMOOTHER_INFO_INIT;

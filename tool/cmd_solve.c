@@ -305,11 +305,11 @@ static int finish(solve_run *r, const solve_request *q, const solve_outcome *o, 
 static int parse(int argc, char **argv, solve_request *q, int *rc)
 {
   const option options[] = {
-      option_text('b', "rhs-file", "B.mtx", "right-hand sides, array or coordinate (default: A times ones)",
+      option_text('b', "rhs-file", "B.mtx", "FILE", "right-hand sides, array or coordinate (default: A times ones)",
                   &q->b_path),
       option_output('o', "output", "X.mtx", "write x to this file", &q->x_path),
       option_integer(0, "rhs", "K", "K seeded right-hand sides instead", &q->rhs, 1, 1000000),
-      option_text(0, "order", "NAME",
+      option_text(0, "order", "NAME", ORDER_WORDS "|FILE",
                   "metis, amd, colamd, natural, or a file with a permutation (default: AMD's or METIS's)", &q->order),
       option_choice(0, "method", "auto|lu|cholesky|ldlt",
                     "the factorization; auto: symmetric where the values are and that is good enough", &q->method),
@@ -328,7 +328,8 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
       option_flag(0, "strict", "duplicate entries and a numerically singular matrix are errors; without, both are said",
                   &q->strict),
       option_output(0, "save-factor", "F", "save the factor", &q->save_path),
-      option_text(0, "load-factor", "F", "load a factor of the same matrix instead of factoring", &q->load_path),
+      option_text(0, "load-factor", "F", "FILE", "load a factor of the same matrix instead of factoring",
+                  &q->load_path),
       option_json(&q->json_path),
       OPTION_END,
   };
@@ -344,7 +345,8 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
       "gable solve A.mtx --rhs 16 --repeat 9 --json -\n"
       "gable solve A.mtx --save-factor A.factor && gable solve A.mtx --load-factor A.factor -b B.mtx\n",
       1,
-      1};
+      1,
+      "FILE"};
   if (options_parse(&usage, argc, argv, &q->matrix, rc)) return 1;
   *rc = EXIT_DONE;
   if (q->b_path && !strcmp(q->b_path, "-") && !strcmp(q->matrix, "-"))

@@ -188,8 +188,8 @@ int cmd_symbolic(int argc, char **argv)
   gable_order order = GABLE_ORDER_AUTO;
   int rc;
   const option options[] = {
-      option_text(0, "order", "NAME", "auto, metis, amd, colamd, natural, a file with a permutation, or all: a table",
-                  &q.order),
+      option_text(0, "order", "NAME", ORDER_WORDS "|all|FILE",
+                  "auto, metis, amd, colamd, natural, a file with a permutation, or all: a table", &q.order),
       option_choice(0, "form", "auto|symmetric|unsymmetric|cholesky", "which structure of the factors", &q.form),
       option_integer(0, "max-width", "W", "widest supernode (0: the default)", &q.max_width, 0, 1000000),
       option_flag(0, "exact", "no explicit zeros for the sake of wider supernodes", &q.exact),
@@ -208,7 +208,8 @@ int cmd_symbolic(int argc, char **argv)
       "gable symbolic A.mtx --order all\n"
       "gable symbolic A.mtx --form cholesky --json -\n",
       1,
-      1};
+      1,
+      "FILE"};
   session s;
   if (options_parse(&usage, argc, argv, &q.path, &rc)) return rc;
   if (!json_available(q.json_path)) return EXIT_FAILED;

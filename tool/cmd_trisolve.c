@@ -250,7 +250,8 @@ int cmd_trisolve(int argc, char **argv)
                          "gable trisolve A.mtx\n"
                          "gable trisolve A.mtx --uplo upper --op t --method tiles --repeat 100 --json -\n",
                          1,
-                         1};
+                         1,
+                         "FILE"};
   session s;
   if (options_parse(&usage, argc, argv, &q.path, &rc)) return rc;
   if (!json_available(q.json_path)) return EXIT_FAILED;

@@ -64,6 +64,36 @@ static void print_names(const command *usage)
   printf("--trace\n--help\n");
 }
 
+/* What completes the value of an option, as option.words. */
+static const char *words_of(const option *o)
+{
+  if (o->kind == OPTION_CHOICE) return o->argument;
+  if (o->kind == OPTION_PLACE) return "auto|cpu|cuda:0";
+  if (o->kind == OPTION_OUTPUT) return "FILE";
+  return o->kind == OPTION_TEXT && o->words ? o->words : "";
+}
+
+static void print_words(const char *words)
+{
+  for (; *words; words++) putchar(*words == '|' ? ' ' : *words);
+  putchar('\n');
+}
+
+/* A line for the arguments and one for each option with a value: its name, a tab and the words that complete it. */
+static void print_values(const command *usage)
+{
+  printf("ARGUMENT\t");
+  print_words(usage->words);
+  for (const option *o = usage->options; o->name; o++) {
+    if (o->kind == OPTION_FLAG) continue;
+    printf("--%s\t", o->name);
+    print_words(words_of(o));
+    if (!o->letter) continue;
+    printf("-%c\t", o->letter);
+    print_words(words_of(o));
+  }
+}
+
 static int is_choice(const char *choices, const char *text)
 {
   size_t n = strlen(text);
@@ -185,6 +215,9 @@ int options_parse(const command *usage, int argc, char **argv, const char **argu
       return 1;
     } else if (!strcmp(word, "--list-options")) {
       print_names(usage);
+      return 1;
+    } else if (!strcmp(word, "--list-values")) {
+      print_values(usage);
       return 1;
     } else if (!strcmp(word, "--trace")) {
       session_trace_errors();

@@ -7,7 +7,7 @@
  *       option_integer(0, "repeat", "R", "solve R times and report the median", &repeat, 1, 1000000),
  *       OPTION_END,
  *   };
- *   const command usage = {"solve", "A.mtx", "Solves A x = b.", options, "gable solve A.mtx -o X.mtx\n", 1, 1};
+ *   const command usage = {"solve", "A.mtx", "Solves A x = b.", options, "gable solve A.mtx -o X.mtx\n", 1, 1, "FILE"};
  *   const char *arguments[1];
  *   if (options_parse(&usage, argc, argv, arguments, &exit_status)) return exit_status;
  *
@@ -36,26 +36,28 @@ typedef struct option {
   option_kind kind;
   void *value; /* int *, long *, double *, const char **, const char ** by kind; keeps its default when not given */
   double least, most;
+  const char *words; /* what the completion offers for OPTION_TEXT: words between bars, and among them FILE (files),
+                        FOLDER (folders), LIST (any number of the words, commas between); NULL: nothing */
 } option;
 
 #define OPTION_END                                                                                                     \
   {                                                                                                                    \
-    0, NULL, NULL, NULL, OPTION_FLAG, NULL, 0, 0                                                                       \
+    0, NULL, NULL, NULL, OPTION_FLAG, NULL, 0, 0, NULL                                                                 \
   }
 
 static inline option option_flag(char letter, const char *name, const char *help, int *value)
 {
-  return (option){letter, name, NULL, help, OPTION_FLAG, value, 0, 0};
+  return (option){letter, name, NULL, help, OPTION_FLAG, value, 0, 0, NULL};
 }
 static inline option option_integer(char letter, const char *name, const char *argument, const char *help, long *value,
                                     long least, long most)
 {
-  return (option){letter, name, argument, help, OPTION_INTEGER, value, (double)least, (double)most};
+  return (option){letter, name, argument, help, OPTION_INTEGER, value, (double)least, (double)most, NULL};
 }
 static inline option option_real(char letter, const char *name, const char *argument, const char *help, double *value,
                                  double least, double most)
 {
-  return (option){letter, name, argument, help, OPTION_REAL, value, least, most};
+  return (option){letter, name, argument, help, OPTION_REAL, value, least, most, NULL};
 }
 /* The --where of the verbs that a GPU can serve; *value becomes its default, the same for all of them. */
 static inline option option_place(const char **value)
@@ -68,22 +70,23 @@ static inline option option_place(const char **value)
                   OPTION_PLACE,
                   (void *)value,
                   0,
-                  0};
+                  0,
+                  NULL};
 }
-static inline option option_text(char letter, const char *name, const char *argument, const char *help,
-                                 const char **value)
+static inline option option_text(char letter, const char *name, const char *argument, const char *words,
+                                 const char *help, const char **value)
 {
-  return (option){letter, name, argument, help, OPTION_TEXT, (void *)value, 0, 0};
+  return (option){letter, name, argument, help, OPTION_TEXT, (void *)value, 0, 0, words};
 }
 static inline option option_output(char letter, const char *name, const char *argument, const char *help,
                                    const char **value)
 {
-  return (option){letter, name, argument, help, OPTION_OUTPUT, (void *)value, 0, 0};
+  return (option){letter, name, argument, help, OPTION_OUTPUT, (void *)value, 0, 0, NULL};
 }
 static inline option option_choice(char letter, const char *name, const char *choices, const char *help,
                                    const char **value)
 {
-  return (option){letter, name, choices, help, OPTION_CHOICE, (void *)value, 0, 0};
+  return (option){letter, name, choices, help, OPTION_CHOICE, (void *)value, 0, 0, NULL};
 }
 /* The --json of every verb. */
 static inline option option_json(const char **value)
@@ -97,10 +100,12 @@ static inline option option_strict(int *value)
   return option_flag(0, "strict", "duplicate entries are an error; without, they are summed and counted", value);
 }
 
+#define TRISOLVE_METHODS "auto|serial|levr|levc|elmr|elmc|gsf|tiles|rows"
+
 /* The --method of the verbs of triangular solves. */
 static inline option option_method(const char *help, const char **value)
 {
-  return option_choice('m', "method", "auto|serial|levr|levc|elmr|elmc|gsf|tiles|rows", help, value);
+  return option_choice('m', "method", TRISOLVE_METHODS, help, value);
 }
 
 /* Their --threads; 0: not said. */
@@ -114,6 +119,7 @@ typedef struct command {
   const option *options;                  /* closed by OPTION_END */
   const char *examples;                   /* lines, each closed by a newline */
   int least, most;                        /* arguments without a dash */
+  const char *words;                      /* what the completion offers for them, as option.words */
 } command;
 
 /* 0: go on, arguments[0..most-1] are set (NULL where not given).  1: return *exit_status at once (help was printed, or

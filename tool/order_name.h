@@ -4,6 +4,9 @@
 
 #include <gable/gable.h>
 
+/* All of them, for the completion of --order. */
+#define ORDER_WORDS "auto|metis|amd|colamd|natural"
+
 /* The k-th order that the tool can be asked for by name, and NULL after the last; the first is "auto". */
 const char *order_known(int k);
 
