@@ -134,30 +134,48 @@ static gable_vectors_view vectors_of(const solve_run *r, gable_idx count, double
   return v;
 }
 
-/* One timed sweep; on a GPU between vectors in device memory. */
-static gable_status time_one(solve_run *r, const solve_request *q, const gable_vectors_view *b, gable_vectors_view *x,
-                             double *seconds)
+/* Where the timed sweeps read b and write x: on the CPU the caller's memory, on a GPU memory of its own. */
+typedef struct timed_vectors {
+  gable_context *ctx;
+  gable_vectors_view b, x;
+  size_t bytes; /* of each */
+} timed_vectors;
+
+static void timed_vectors_release(timed_vectors *t)
 {
-  gable_context *ctx = r->session.ctx;
-  gable_vectors_view vb = *b, vx = *x;
-  const size_t bytes = (size_t)b->n * (size_t)b->count * sizeof(double);
-  void *db = NULL, *dx = NULL;
+  if (t->b.space != GABLE_SPACE_DEVICE) return;
+  gable_device_free(t->ctx, &t->b.data);
+  gable_device_free(t->ctx, &t->x.data);
+}
+
+static gable_status timed_vectors_init(gable_context *ctx, const gable_vectors_view *b, const gable_vectors_view *x,
+                                       timed_vectors *t)
+{
   gable_status status = GABLE_OK;
-  if (gable_context_space(ctx) == GABLE_SPACE_DEVICE) {
-    vb.space = vx.space = GABLE_SPACE_DEVICE;
-    status = gable_device_alloc(ctx, bytes, &db);
-    if (!status) status = gable_device_alloc(ctx, bytes, &dx);
-    if (!status) status = gable_device_copy_in(ctx, db, b->data, bytes, NULL);
-    if (!status) status = gable_device_synchronise(ctx, NULL);
-    vb.data = db;
-    vx.data = dx;
+  *t = (timed_vectors){ctx, *b, *x, (size_t)b->n * (size_t)b->count * sizeof(double)};
+  if (gable_context_space(ctx) != GABLE_SPACE_DEVICE) return status;
+  t->b.space = t->x.space = GABLE_SPACE_DEVICE;
+  t->b.data = t->x.data = NULL;
+  status = gable_device_alloc(ctx, t->bytes, &t->b.data);
+  if (!status) status = gable_device_alloc(ctx, t->bytes, &t->x.data);
+  return status;
+}
+
+/* One timed sweep with the entries of b, from x poisoned. */
+static gable_status time_one(solve_run *r, const solve_request *q, const double *b, timed_vectors *t, double *seconds)
+{
+  gable_status status = GABLE_OK;
+  if (t->b.space == GABLE_SPACE_DEVICE) {
+    status = gable_device_copy_in(t->ctx, t->b.data, b, t->bytes, NULL);
+    if (!status) status = gable_device_fill(t->ctx, t->x.data, 0xff, t->bytes, NULL);
+    if (!status) status = gable_device_synchronise(t->ctx, NULL);
+  } else {
+    memset(t->x.data, 0xff, t->bytes);
   }
-  double begin = stopwatch_now();
-  if (!status) status = gable_solver_apply(r->solver, r->work, op_of(q), GABLE_FACTOR_ALL, &vb, &vx);
-  if (!status) status = gable_device_synchronise(ctx, NULL);
+  const double begin = stopwatch_now();
+  if (!status) status = gable_solver_apply(r->solver, r->work, op_of(q), GABLE_FACTOR_ALL, &t->b, &t->x);
+  if (!status) status = gable_device_synchronise(t->ctx, NULL);
   *seconds = stopwatch_now() - begin;
-  gable_device_free(ctx, &db);
-  gable_device_free(ctx, &dx);
   return status;
 }
 
@@ -166,20 +184,22 @@ static gable_status time_solves(solve_run *r, const solve_request *q, solve_outc
 {
   size_t entries = (size_t)r->rows * (size_t)o->columns;
   double *times = malloc((size_t)q->repeat * sizeof *times), *b = malloc((entries + 1) * sizeof *b);
-  gable_status status = times && b ? GABLE_OK : GABLE_ERR_MEMORY;
-  gable_vectors_view vb = vectors_of(r, o->columns, b), vx = vectors_of(r, o->columns, r->x);
+  timed_vectors t;
+  const gable_vectors_view vb = vectors_of(r, o->columns, b), vx = vectors_of(r, o->columns, r->x);
+  gable_status status = timed_vectors_init(r->session.ctx, &vb, &vx, &t);
+  if (!times || !b) status = GABLE_ERR_MEMORY;
   for (long k = 0; k < q->repeat && !status; k++) {
     for (size_t i = 0; i < entries; i++) b[i] = r->b[i] * (1 + (double)((i + (size_t)k) % 8) / 8);
-    memset(r->x, 0xff, entries * sizeof *r->x);
-    status = time_one(r, q, &vb, &vx, &times[k]);
+    status = time_one(r, q, b, &t, &times[k]);
     if (!status && stop_asked()) status = GABLE_ERR_CANCELLED;
   }
   if (!status) {
-    quartiles t = stopwatch_quartiles(times, q->repeat);
-    o->solve_q1_s = t.q1;
-    o->solve_s = t.median;
-    o->solve_q3_s = t.q3;
+    quartiles sorted = stopwatch_quartiles(times, q->repeat);
+    o->solve_q1_s = sorted.q1;
+    o->solve_s = sorted.median;
+    o->solve_q3_s = sorted.q3;
   }
+  timed_vectors_release(&t);
   free(times);
   free(b);
   return status;

@@ -99,8 +99,9 @@ for verb in "solve two.mtx" "trisolve two.mtx --repeat 1" "smooth two.mtx --repe
     run 0 $verb --where auto --json j
     is j where "$auto"
 done
-run 0 solve two.mtx --where mirror --json j
-is j where mirror
+run 0 solve two.mtx --where mirror --repeat 3 --rhs 2 --json j
+is j where mirror repeat 3 rhs 2 solved true
+holds j 'solve_q1_s > 0 && solve_q1_s <= solve_s && solve_s <= solve_q3_s'
 case $auto in *cpu* | *cuda:0*) ;; *) wrong "auto is $auto" ;; esac
 expect 0 "(default auto)" forest --help
 run 0 forest check --cases 2 --json j
