@@ -104,7 +104,9 @@ static void refined(FILE *out, const frame_input *in)
   gable_vectors_view left = right;
   left.data = x;
   gable_status status = b && x ? gable_solver_solve(s.solver, s.work, GABLE_OP_N, &right, &left) : GABLE_ERR_MEMORY;
-  if ((status == GABLE_OK || status == GABLE_ERR_TOLERANCE) && !gable_solver_work_report(s.work, &report))
+  const int solved = status == GABLE_OK || status == GABLE_NUMERICALLY_SINGULAR || status == GABLE_ERR_TOLERANCE;
+  if (status == GABLE_NUMERICALLY_SINGULAR) fprintf(out, ",\"numerically_singular\":true");
+  if (solved && !gable_solver_work_report(s.work, &report))
     fprintf(out, ",\"refined_error\":%.3g,\"refined_solve_s\":%.6g,\"refine_steps\":%d,\"gmres_iterations\":%d",
             report.backward_error, report.solve_s + report.refine_s, report.refine_steps, report.gmres_iterations);
   free(b);

@@ -19,5 +19,10 @@ says "$work/solve_once" examples/data/bcsstk18.mtx.gz
 says "$work/new_values"
 says "$work/inner_solver"
 for place in cpu mirror; do says "$work/triangles" $place; done
+# A numerically singular matrix has an answer that meets the tolerance: it is said, and no failure.
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n' >"$work/singular.mtx"
+says "$work/solve_once" "$work/singular.mtx"
+grep -q '^numerically singular: ' "$work/out" || { echo "solve_once does not say numerically singular"; cat "$work/out"; exit 1; }
+"$work/solve_once" examples/data/bcsstk18.mtx.gz | grep -q singular && { echo "solve_once takes a regular matrix for singular"; exit 1; }
 if "$work/triangles" cuda:99 >"$work/out" 2>&1; then echo "a GPU that is not there is no success"; exit 1; fi
 if "$work/solve_once" /nonexistent >"$work/out" 2>&1; then echo "a missing file is no success"; exit 1; fi

@@ -16,9 +16,16 @@ for p in "umfpack -lumfpack" "klu -lklu" "cholmod -lcholmod" "superlu -lsuperlu 
     name=${p%% *}
     if compile "$name" "bench/peers/frame.c bench/peers/$name.c ${p#* } -lm"; then here="$here $name"; else missing="$missing $name"; fi
 done
+# A numerically singular matrix is solved, reported with its refined error, and named.
+value() { sed -n "s/.*\"$2\":\([-+0-9.e]*\).*/\1/p" "$1"; }
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n' >"$work/singular.mtx"
+"$work/export" "$work/singular.mtx" "$work/singular.raw"
+"$work/gable" "$work/singular.raw" --seconds 0 >"$work/out" || { echo "gable died on a singular matrix"; cat "$work/out"; exit 1; }
+grep -q '"numerically_singular":true' "$work/out" || { echo "not said to be singular"; cat "$work/out"; exit 1; }
+awk -v e="$(value "$work/out" refined_error)" 'BEGIN { exit !(e != "" && e <= 1e-12) }' || { echo "singular, not refined"; cat "$work/out"; exit 1; }
+
 [ -n "$here" ] || { echo "no other solver is installed"; exit 77; }
 
-value() { sed -n "s/.*\"$2\":\([-+0-9.e]*\).*/\1/p" "$1"; }
 # right PROGRAM MATRIX OUT [OPTIONS]: ran, and its backward error, without refinement, is at most 1e-10 for Gable, 1e-6 for others
 right() {
     program=$1 matrix=$2 out=$3
