@@ -66,6 +66,27 @@ if [ -x "$prefix/bin/gable" ]; then
         [ -s "$prefix/$f" ] || { echo "not installed: $f"; exit 1; }
     done
 fi
+
+# pointed ROOT: what headers, man page, pages and examples below ROOT name is there too: docs/... of headers and man page, and
+# links of pages.
+pointed() {
+    doc=$1/share/doc/gable
+    grep -hoE 'docs/[A-Za-z0-9_/-]*[A-Za-z0-9](\.(md|svg))?' "$1"/include/gable/*.h "$doc"/examples/*.c | sort -u >"$work/names"
+    [ ! -f "$1/share/man/man1/gable.1" ] || sed 's/\\-/-/g' "$1/share/man/man1/gable.1" | grep -oE '(docs/[A-Za-z0-9_/-]+|README)\.md' | sort -u >>"$work/names"
+    [ "$(wc -l <"$work/names")" -ge 8 ] || { echo "few pages are named in headers and man page:"; cat "$work/names"; exit 1; }
+    while read -r name; do
+        [ -e "$doc/$name" ] || { echo "named and not installed: $name"; exit 1; }
+    done <"$work/names"
+    find "$doc" -name '*.md' >"$work/pages"
+    [ "$(wc -l <"$work/pages")" -ge 30 ] || { echo "$(wc -l <"$work/pages") pages are installed"; exit 1; }
+    while read -r page; do
+        sed -n 's/](\([^)#]*\)/\n\1\n/gp' "$page" | sed -n '/^[A-Za-z.][A-Za-z0-9_.\/-]*$/p' | grep -E '\.(md|svg|c)$|/' |
+            while read -r link; do
+                [ -e "${page%/*}/$link" ] || { echo "$page: the link $link leads nowhere"; exit 1; }
+            done || exit 1
+    done <"$work/pages"
+}
+pointed "$prefix"
 make -s uninstall BUILD="$BUILD" PREFIX="$prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 left=$(find "$prefix" ! -type d)
 [ -z "$left" ] || { echo "left behind by uninstall:"; echo "$left"; exit 1; }
@@ -75,6 +96,7 @@ left=$(find "$prefix" ! -type d)
 stage=$work/stage
 lib=lib/any-triplet
 make -s install BUILD="$BUILD" PREFIX=/opt/gable-test LIB=$lib DESTDIR="$stage" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+pointed "$stage/opt/gable-test"
 [ ! -e /opt/gable-test ] || { echo "something was installed outside DESTDIR"; exit 1; }
 if grep -r -l -I -e "$stage" "$stage" | grep .; then echo "these name the staging folder"; exit 1; fi
 if command -v pkg-config >/dev/null 2>&1; then
