@@ -178,7 +178,6 @@ gable_status bench_matrix_open(gable_context *ctx, const char *name, const char 
     status = take_both(a, transposed, m);
     if (status) snprintf(why, why_bytes, "%s: %s", source, gable_status_text(status));
   }
-  why[strcspn(why, "\n")] = 0;
   gable_matrix_destroy(&a);
   gable_matrix_destroy(&transposed);
   if (status) bench_matrix_close(m);

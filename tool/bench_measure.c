@@ -89,7 +89,7 @@ static gable_status solve_often(contestant *c, bench_problem *p, long repeats, i
 
 static void reason(bench_result *out, const char *text)
 {
-  snprintf(out->entry.why, sizeof out->entry.why, "%.*s", (int)strcspn(text, "\n"), text);
+  snprintf(out->entry.why, sizeof out->entry.why, "%s", text);
 }
 
 /* A solution that misses its bound, or sweeps that are not the plain ones, have failed too. */

@@ -15,8 +15,7 @@ typedef struct solver {
 /* The reason of the last failure, one line. */
 static int failed(contest_entry *e)
 {
-  const char *text = gable_last_error();
-  snprintf(e->why, sizeof e->why, "%.*s", (int)strcspn(text, "\n"), text);
+  snprintf(e->why, sizeof e->why, "%s", gable_last_error());
   return -1;
 }
 

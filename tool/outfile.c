@@ -46,8 +46,7 @@ int outfile_takes_matrix(const char *what, const char *path, gable_file_format f
 {
   int rc = outfile_possible(what, path);
   if (rc || !path || !gable_matrix_write_check(path, format)) return rc;
-  const char *text = gable_last_error();
-  fprintf(stderr, "%s: %.*s\n", what, (int)strcspn(text, "\n"), text);
+  fprintf(stderr, "%s: %s\n", what, gable_last_error());
   return EXIT_FAILED;
 }
 

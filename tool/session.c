@@ -123,6 +123,7 @@ static void count_from_1(session_text *t)
   for (; at; at = strstr(at, note)) memmove(at, at + strlen(note), strlen(at + strlen(note)) + 1);
   number_from_1(t, "row ");
   number_from_1(t, "column ");
+  number_from_1(t, "pivot ");
   if (!matrix_path || strstr(t->text, matrix_path)) return;
   const session_text bare = *t;
   snprintf(t->text, sizeof t->text, "%.300s: %.600s", matrix_path, bare.text);
@@ -136,10 +137,9 @@ session_text session_reason(gable_status status)
     return reason;
   }
   const char *said = gable_last_error();
-  const size_t length = strcspn(said, "\n");
   /* the tool's own lack of memory left no word, and what is there is about something else */
-  if (length && (status != GABLE_ERR_MEMORY || strstr(said, "memory")))
-    snprintf(reason.text, sizeof reason.text, "%.*s", (int)length, said);
+  if (*said && (status != GABLE_ERR_MEMORY || strstr(said, "memory")))
+    snprintf(reason.text, sizeof reason.text, "%s", said);
   else
     snprintf(reason.text, sizeof reason.text, "%s", gable_status_text(status));
   count_from_1(&reason);
@@ -148,9 +148,11 @@ session_text session_reason(gable_status status)
 
 int session_fail(session *s, const char *verb, gable_status status)
 {
-  const char *said = gable_last_error();
   progress_erase(&s->bar);
   fprintf(stderr, "gable %s: %s\n", verb, session_reason(status).text);
-  if (trace_errors) fprintf(stderr, "  (%s)%s\n", gable_status_text(status), said + strcspn(said, "\n"));
+  if (!trace_errors) return EXIT_FAILED;
+  fprintf(stderr, "  (%s)\n", gable_status_text(status));
+  for (const char *line = gable_last_trace(); *line; line += strcspn(line, "\n"), line += *line == '\n')
+    fprintf(stderr, "  %.*s\n", (int)strcspn(line, "\n"), line);
   return EXIT_FAILED;
 }

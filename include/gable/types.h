@@ -57,9 +57,14 @@ typedef enum gable_status {
 /* The fixed text of a status code; never NULL. */
 GABLE_API const char *gable_status_text(gable_status status);
 
-/* What went wrong in the last failed call of this thread, with its trace; "" when nothing did.
+/* What went wrong in the last failed call of this thread: one line, "" when nothing did.
  * Owned by the library; valid until the next failing call of the same thread. */
 GABLE_API const char *gable_last_error(void);
+
+/* Where in the library that error arose, for reports to the maintainers: "at FILE:LINE FUNCTION", then a line
+ * "by FILE:LINE FUNCTION" for each caller that passed it on; "" when nothing failed, or in another thread or process.
+ * Owned and valid as the line of gable_last_error. */
+GABLE_API const char *gable_last_trace(void);
 
 typedef int32_t gable_idx; /* rows, columns */
 typedef int64_t gable_off; /* counts of nonzeros and offsets into them */

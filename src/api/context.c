@@ -72,12 +72,12 @@ done:
 /* The first GPU, or the CPU; that there is no GPU is no error, and so not the last one. */
 static void open_any(gable_context *ctx)
 {
-  char said[GI_ERROR_BYTES];
-  snprintf(said, sizeof said, "%s", gable_last_error());
+  gi_error before;
+  gi_keep_error(&before);
   ctx->device = &gi_device_cuda;
   if (!ctx->device->open(0, &ctx->device_state)) return;
   ctx->device = &gi_device_cpu;
-  gi_adopt_error(said);
+  gi_adopt_error(&before);
 }
 
 gable_status gable_context_create(const char *where, const gable_context_options *options, gable_context **out)

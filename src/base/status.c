@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static GI_THREAD_LOCAL char record[GI_ERROR_BYTES];
+static GI_THREAD_LOCAL gi_error record;
 
 const char *gable_status_text(gable_status status)
 {
@@ -19,7 +19,12 @@ const char *gable_status_text(gable_status status)
 
 const char *gable_last_error(void)
 {
-  return record;
+  return record.message;
+}
+
+const char *gable_last_trace(void)
+{
+  return record.trace;
 }
 
 /* The last part of a path: traces name files, not folders. */
@@ -33,21 +38,25 @@ gable_status gi_raise(gable_status code, const char *file, int line, const char 
 {
   va_list args;
   va_start(args, format);
-  int used = vsnprintf(record, sizeof record, format, args);
+  if (vsnprintf(record.message, sizeof record.message, format, args) < 0) record.message[0] = 0;
   va_end(args);
-  if (used < 0) used = 0;
-  if ((size_t)used >= sizeof record) used = (int)sizeof record - 1;
-  snprintf(record + used, sizeof record - (size_t)used, "\n  at %s:%d %s", base_name(file), line, func);
+  snprintf(record.trace, sizeof record.trace, "at %s:%d %s", base_name(file), line, func);
   return code;
 }
 
 void gi_trace(const char *file, int line, const char *func)
 {
-  size_t used = strlen(record);
-  snprintf(record + used, sizeof record - used, "\n  by %s:%d %s", base_name(file), line, func);
+  size_t used = strlen(record.trace);
+  snprintf(record.trace + used, sizeof record.trace - used, "%sby %s:%d %s", used ? "\n" : "", base_name(file), line,
+           func);
 }
 
-void gi_adopt_error(const char *text)
+void gi_keep_error(gi_error *error)
 {
-  if (text != record) snprintf(record, sizeof record, "%s", text);
+  *error = record;
+}
+
+void gi_adopt_error(const gi_error *error)
+{
+  record = *error;
 }

@@ -10,7 +10,11 @@
 extern "C" {
 #endif
 
-enum { GI_ERROR_BYTES = 2048 }; /* of a thread's record, at most */
+/* What a thread remembers of its last error; what does not fit is cut off. */
+typedef struct gi_error {
+  char message[1024]; /* one line */
+  char trace[1024];   /* "at FILE:LINE FUNCTION", then lines "by FILE:LINE FUNCTION" */
+} gi_error;
 
 /* Writes the message and the place into this thread's record and returns code. */
 gable_status gi_raise(gable_status code, const char *file, int line, const char *func, const char *format, ...)
@@ -19,8 +23,10 @@ gable_status gi_raise(gable_status code, const char *file, int line, const char 
 /* Appends the place to the trace of this thread's record. */
 void gi_trace(const char *file, int line, const char *func);
 
-/* Copies a record made by another thread (its text) into this thread's: for errors inside parallel regions. */
-void gi_adopt_error(const char *text);
+/* *error = this thread's record, and the other way around: for errors inside parallel regions, and for calls whose
+ * failure is no error. */
+void gi_keep_error(gi_error *error);
+void gi_adopt_error(const gi_error *error);
 
 #ifdef __cplusplus
 }

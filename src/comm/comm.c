@@ -43,11 +43,10 @@ gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, v
   return comm->transport->alltoall(comm, &to, &from);
 }
 
-/* The text of the last error without its trace. */
-static void first_line(char *text, size_t size, gable_status own)
+/* The text of the last error, or of the status where there is none. */
+static void error_text(char *text, size_t size, gable_status own)
 {
   snprintf(text, size, "%.400s", gable_last_error());
-  text[strcspn(text, "\n")] = 0;
   if (!text[0]) snprintf(text, size, "%s", gable_status_text(own));
 }
 
@@ -58,7 +57,7 @@ gable_status gi_comm_agree(gable_comm *comm, gable_status own)
   int failed = 0;
   char text[AGREED_TEXT] = "";
   if (comm->size == 1) return own;
-  if (own) first_line(text, sizeof text, own);
+  if (own) error_text(text, sizeof text, own);
   GI_TRY(gi_comm_allgather(comm, &mine, sizeof mine, comm->statuses));
   while (failed < comm->size && !comm->statuses[failed]) failed++;
   if (failed == comm->size) goto done;

@@ -56,12 +56,10 @@ static void check_ilu0(const place *p, const char *name, const gi_csc *rows)
   memcpy(own, rows->val, nnz * sizeof *own);
   const gable_status cpu = gi_ilu0(p->cpu, rows->n_cols, rows->ptr, rows->idx, own, &bad_row);
   snprintf(message, sizeof message, "%s", cpu ? gable_last_error() : "");
-  message[strcspn(message, "\n")] = 0;
   const gable_status gpu = make(p->gpu, GABLE_PRECOND_ILU0, &view, &m);
   CHECK(cpu == gpu, "%s: %d on the CPU, %d on the GPU (%s)", name, (int)cpu, (int)gpu, gable_last_error());
   if (cpu) {
-    CHECK(!strncmp(message, gable_last_error(), strlen(message)), "%s: '%s' and '%s'", name, message,
-          gable_last_error());
+    CHECK(!strcmp(message, gable_last_error()), "%s: '%s' and '%s'", name, message, gable_last_error());
   } else {
     fetch(p->gpu, m->factor, nnz, theirs);
     for (size_t k = 0; k < nnz; k++)

@@ -9,7 +9,7 @@
 /* Does the last error say how many bytes are wanted and what for, in words, not in names of the code? */
 static inline int memory_message_is_clear(void)
 {
-  const char *text = gable_last_error(), *end = text + strcspn(text, "\n");
+  const char *text = gable_last_error(), *end = text + strlen(text);
   const char *amount = strstr(text, "out of memory: "), *purpose = amount ? strstr(amount, " for ") : NULL;
   if (!amount || amount >= end || strcspn(amount, "0123456789") >= (size_t)(end - amount)) return 0;
   if (!purpose || purpose >= end) return 1; /* "about 50 kB to inflate FILE" */

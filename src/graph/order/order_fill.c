@@ -10,7 +10,7 @@
 #include "graph/symbolic/symbolic_symmetric.h"
 
 /* Blocks below the first size are AMD's: dissection gains nothing there.  Below the second a thread costs more. */
-enum { SMALL_BLOCK = 400, SMALL_MATRIX = 4000, MESSAGE_BYTES = 2048 };
+enum { SMALL_BLOCK = 400, SMALL_MATRIX = 4000 };
 
 /* AMD is enough when L has at most LINEAR_FILL entries for each one of the lower triangle of A + A^T, or the
  * factorization at most LINEAR_WORK operations (AMD is ahead in fill below the first, over the real matrices of the
@@ -136,16 +136,16 @@ static gable_status run_metis(contest *c)
 static gable_status run_both(contest *c)
 {
   gable_status status = GABLE_OK, amd = GABLE_OK, metis = GABLE_OK;
-  char message[MESSAGE_BYTES] = "";
+  gi_error of_amd;
   GI_OMP(parallel num_threads(2))
   {
     if (omp_get_thread_num() == 1 || omp_get_num_threads() == 1) {
       amd = run_amd(c);
-      if (amd) snprintf(message, sizeof message, "%s", gable_last_error());
+      if (amd) gi_keep_error(&of_amd);
     }
     if (omp_get_thread_num() == 0) metis = run_metis(c);
   }
-  if (amd) gi_adopt_error(message);
+  if (amd) gi_adopt_error(&of_amd);
   GI_TRY(amd);
   GI_TRY(metis);
 done:
