@@ -127,7 +127,8 @@ static gable_status measure_entries(gi_factor *f, const gi_csc *a, int threads)
     if (largest > top) top = largest;
   }
   GI_REQUIRE(wrong == a->n_cols, GABLE_ERR_NOT_FINITE,
-             "column %d of the matrix to factor (permuted and scaled) has an entry that is NaN, infinite or too large",
+             "column %d (counted from 0) of the matrix to factor (permuted and scaled) has an entry that is NaN, "
+             "infinite or too large",
              wrong);
   f->max_entry = top;
 done:

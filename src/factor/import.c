@@ -15,11 +15,11 @@ typedef enum side { LOWER, LOWER_UNIT, UPPER, RIGHT_OF_BLOCKS } side;
 static gable_status check_diagonal(double d, gable_idx j, const char *name, side where, double largest)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(where != LOWER_UNIT || d == 1, GABLE_ERR_ARGUMENT, "%s: the diagonal of column %d is %g and must be one",
-             name, j, d);
-  GI_REQUIRE(d != 0, GABLE_ERR_SINGULAR, "%s: the diagonal of column %d is zero", name, j);
-  GI_REQUIRE(fabs(1 / d) <= largest, GABLE_ERR_SINGULAR, "%s: the diagonal of column %d is %g: no finite reciprocal",
-             name, j, d);
+  GI_REQUIRE(where != LOWER_UNIT || d == 1, GABLE_ERR_ARGUMENT,
+             "%s: the diagonal of column %d (counted from 0) is %g and must be one", name, j, d);
+  GI_REQUIRE(d != 0, GABLE_ERR_SINGULAR, "%s: the diagonal of column %d (counted from 0) is zero", name, j);
+  GI_REQUIRE(fabs(1 / d) <= largest, GABLE_ERR_SINGULAR,
+             "%s: the diagonal of column %d (counted from 0) is %g: no finite reciprocal", name, j, d);
 done:
   return status;
 }
@@ -37,19 +37,21 @@ static gable_status check_matrix(const gi_csc *a, gable_idx n, const char *name,
              "%s is not a square matrix of %d rows", name, n);
   for (gable_idx j = 0; j < n; j++) {
     int diagonal = where == LOWER_UNIT || where == RIGHT_OF_BLOCKS;
-    GI_REQUIRE(a->ptr[j + 1] >= a->ptr[j], GABLE_ERR_ARGUMENT, "%s: the offsets of column %d go back", name, j);
+    GI_REQUIRE(a->ptr[j + 1] >= a->ptr[j], GABLE_ERR_ARGUMENT, "%s: the offsets of column %d (counted from 0) go back",
+               name, j);
     for (gable_off q = a->ptr[j]; q < a->ptr[j + 1]; q++) {
       const gable_idx i = a->idx[q];
       GI_REQUIRE(i >= 0 && i < n && on_its_side(where, i, j), GABLE_ERR_ARGUMENT,
-                 "%s: entry (%d,%d) is on the wrong side of the diagonal", name, i, j);
-      GI_REQUIRE(q == a->ptr[j] || a->idx[q - 1] < i, GABLE_ERR_ARGUMENT, "%s: column %d is not in order at row %d",
-                 name, j, i);
-      GI_REQUIRE(fabs(a->val[q]) <= largest, GABLE_ERR_NOT_FINITE, "%s: entry (%d,%d) is not finite in this type", name,
-                 i, j);
+                 "%s: the entry in row %d of column %d (counted from 0) is on the wrong side of the diagonal", name, i,
+                 j);
+      GI_REQUIRE(q == a->ptr[j] || a->idx[q - 1] < i, GABLE_ERR_ARGUMENT,
+                 "%s: column %d is not in order at row %d (counted from 0)", name, j, i);
+      GI_REQUIRE(fabs(a->val[q]) <= largest, GABLE_ERR_NOT_FINITE,
+                 "%s: the entry in row %d of column %d (counted from 0) is not finite in this type", name, i, j);
       if (i == j) GI_TRY(check_diagonal(a->val[q], j, name, where, largest));
       diagonal |= i == j;
     }
-    GI_REQUIRE(diagonal, GABLE_ERR_SINGULAR, "%s: column %d has no diagonal", name, j);
+    GI_REQUIRE(diagonal, GABLE_ERR_SINGULAR, "%s: column %d (counted from 0) has no diagonal", name, j);
   }
 done:
   return status;
@@ -80,7 +82,8 @@ static gable_status find_blocks(gable_context *ctx, const gi_csc *l, const gi_cs
   for (gable_idx j = 0; j < n; j++)
     for (gable_off q = off->ptr[j]; q < off->ptr[j + 1]; q++)
       GI_REQUIRE(of[off->idx[q]] < of[j], GABLE_ERR_ARGUMENT,
-                 "F: entry (%d,%d) is not right of a diagonal block of L and U", off->idx[q], j);
+                 "F: the entry in row %d of column %d (counted from 0) is not right of a diagonal block of L and U",
+                 off->idx[q], j);
 done:
   gi_free(ctx, of);
   gi_free(ctx, reach);

@@ -168,8 +168,9 @@ static gable_status collect(gi_factor *f, const gi_worker *workers, int threads)
     if (!(w->largest <= f->max_factor) && !isnan(f->max_factor)) f->max_factor = w->largest;
   }
   GI_REQUIRE(failed < 0, GABLE_ERR_SINGULAR,
-             "not positive definite: pivot %lld of the elimination is not positive; other methods factor such a matrix",
-             (long long)failed + 1);
+             "not positive definite: pivot %d of the elimination (counted from 0) is not positive; other methods "
+             "factor such a matrix",
+             failed);
 done:
   return status;
 }

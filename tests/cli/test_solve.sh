@@ -143,7 +143,7 @@ run 2 solve a.mtx -o q.mtx --json=q.mtx
 [ ! -e q.mtx ] || wrong "q.mtx was written"
 mm 'coordinate real symmetric' '2 2 2' '1 1 1' '2 2 -1' >indefinite.mtx
 run 1 solve indefinite.mtx --method cholesky
-says 'pivot 2 .*other methods' err
+says 'indefinite.mtx: .*pivot 2 of the elimination is not positive; other methods' err
 
 # an OpenBLAS, or one line that says why not
 got=0

@@ -104,7 +104,10 @@ static void check_files(gable_context *ctx)
   check_file(ctx, "2 0 1 1\n", GABLE_ERR_FORMAT, wanted);
   check_file(ctx, "2 0 x\n", GABLE_ERR_FORMAT, wanted);
   check_file(ctx, "2 0 99999999999999999999\n", GABLE_ERR_FORMAT, wanted);
-  check_file(ctx, "2 2 1\n", GABLE_ERR_ARGUMENT, wanted);
+  check_file(ctx, "2\n2 1\n", GABLE_ERR_FORMAT, wanted);
+  CHECK(strstr(gable_last_error(), ":2: 2 comes a second time"), "%s", gable_last_error());
+  check_file(ctx, "0\n1\n3\n", GABLE_ERR_FORMAT, wanted);
+  CHECK(strstr(gable_last_error(), ":3: 3 in an order that counts from 0 to 2"), "%s", gable_last_error());
   CHECK(gi_order_read(ctx, "no/such/file", 3, perm) == GABLE_ERR_IO);
 }
 

@@ -66,7 +66,8 @@ static gable_status gather_upper(gable_context *ctx, const pattern *a, gable_off
   for (gable_idx j = 0; j < a->n; j++) {
     for (gable_off p = a->ptr[j + 1]; p-- > a->ptr[j] && a->idx[p] > last_unread(a, j);) {
       const int kind = edge_of(a, a->idx[p], j, &low, &high);
-      GI_REQUIRE(kind >= 0, GABLE_ERR_ARGUMENT, "entry (%d,%d) lies left of its diagonal block", a->idx[p], j);
+      GI_REQUIRE(kind >= 0, GABLE_ERR_ARGUMENT,
+                 "the entry in row %d of column %d (counted from 0) lies left of its diagonal block", a->idx[p], j);
       if (!kind) continue;
       upper_ptr[high]++;
       lower_count[low]++;
