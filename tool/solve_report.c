@@ -119,11 +119,19 @@ static void print_phases(FILE *out, const solve_request *q, const solve_outcome 
   phase(out, "estimate", r->estimate_s, whole, "condition and forward error");
 }
 
+/* count: of POSITIVE_, NEGATIVE_ and ZERO_EIGENVALUES; 0: the factor does not show them. */
+static int inertia_of(const gable_solver *s, int64_t count[3])
+{
+  return !gable_solver_get(s, GABLE_SOLVER_POSITIVE_EIGENVALUES, &count[0], sizeof *count) &&
+         !gable_solver_get(s, GABLE_SOLVER_NEGATIVE_EIGENVALUES, &count[1], sizeof *count) &&
+         !gable_solver_get(s, GABLE_SOLVER_ZERO_EIGENVALUES, &count[2], sizeof *count);
+}
+
 static void print_factor(FILE *out, const solve_outcome *r)
 {
   const gable_solver *s = r->solver;
   double entries = factor_entries(s), nnz = (double)integer_of(s, GABLE_SOLVER_NNZ);
-  int64_t perturbed = integer_of(s, GABLE_SOLVER_PERTURBED_PIVOTS);
+  int64_t perturbed = integer_of(s, GABLE_SOLVER_PERTURBED_PIVOTS), inertia[3];
   if (is_symmetric(s)) nnz = (nnz + (double)integer_of(s, GABLE_SOLVER_N)) / 2;
   fputc('\n', out);
   report_line(out, "factor", "%s entries, %.2f for one of the matrix", human_count(entries).s,
@@ -132,6 +140,9 @@ static void print_factor(FILE *out, const solve_outcome *r)
               human_bytes((double)r->memory_bytes).s,
               human_bytes((double)integer_of(s, GABLE_SOLVER_MEMORY_PREDICTED)).s, human_bytes(r->peak_bytes).s);
   if (perturbed) report_line(out, "pivots", "%s tiny ones replaced", human_count((double)perturbed).s);
+  if (inertia_of(s, inertia))
+    report_line(out, "inertia", "%lld positive and %lld negative eigenvalues, %lld too small to tell",
+                (long long)inertia[0], (long long)inertia[1], (long long)inertia[2]);
   if (integer_of(s, GABLE_SOLVER_DRIFT)) report_line(out, "quality", "poor: pivots or growth ask for another analysis");
 }
 
@@ -192,6 +203,8 @@ static void json_factor(json *j, const solve_outcome *r)
 {
   const gable_solver *s = r->solver;
   double factor = real_of(s, GABLE_SOLVER_FACTOR_S), flops = real_of(s, GABLE_SOLVER_FLOPS);
+  int64_t inertia[3];
+  const int shown = inertia_of(s, inertia);
   json_number(j, "factor_s", factor);
   json_text(j, "blas", gable_solver_blas(s));
   json_integer(j, "nnz_l", integer_of(s, GABLE_SOLVER_NNZ_L));
@@ -206,6 +219,9 @@ static void json_factor(json *j, const solve_outcome *r)
   json_bool(j, "other_values", integer_of(s, GABLE_SOLVER_OTHER_VALUES) != 0);
   json_number(j, "log_abs_determinant", real_of(s, GABLE_SOLVER_LOG_ABS_DETERMINANT));
   json_integer(j, "sign_determinant", integer_of(s, GABLE_SOLVER_SIGN_DETERMINANT));
+  json_number(j, "positive_eigenvalues", shown ? (double)inertia[0] : (double)NAN);
+  json_number(j, "negative_eigenvalues", shown ? (double)inertia[1] : (double)NAN);
+  json_number(j, "zero_eigenvalues", shown ? (double)inertia[2] : (double)NAN);
   json_integer(j, "memory_bytes", r->memory_bytes);
   json_integer(j, "memory_predicted_bytes", integer_of(s, GABLE_SOLVER_MEMORY_PREDICTED));
   json_number(j, "peak_bytes", r->peak_bytes);

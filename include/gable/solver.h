@@ -103,10 +103,10 @@ GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_
  * that were analysed.  With GABLE_REUSE_ALL nothing of the structure is allocated after the first factorization under
  * an analysis, which makes what all of them share.  The values decide the method, whatever reuse says: a pivot that
  * Cholesky cannot take turns the solver to L D L^T, pivots that are not enough for that one turn it to LU, and so do
- * values that are no longer symmetric; works are made again then.  A method that was asked for stays: Cholesky is
- * GABLE_ERR_SINGULAR at such a pivot, and both are GABLE_ERR_ARGUMENT for values that are not symmetric.  A matrix that
- * was factored without a matching and came out badly is analysed again with one, unless reuse forbids it; see
- * GABLE_SOLVER_DRIFT.  GABLE_ERR_STATE before analyse, GABLE_ERR_NOT_FINITE where val holds NaN or infinity,
+ * values that are no longer symmetric; works that do not fit are made again then.  A method that was asked for stays:
+ * Cholesky is GABLE_ERR_SINGULAR at such a pivot, and both are GABLE_ERR_ARGUMENT for values that are not symmetric.  A
+ * matrix that was factored without a matching and came out badly is analysed again with one, unless reuse forbids it;
+ * see GABLE_SOLVER_DRIFT.  GABLE_ERR_STATE before analyse, GABLE_ERR_NOT_FINITE where val holds NaN or infinity,
  * GABLE_ERR_ARGUMENT where it breaks the symmetry that the view declared (the entry is named): then s is as it was,
  * with its old values and factor.  GABLE_ERR_SINGULAR also where options.strict is set and the matrix is numerically
  * singular.  GABLE_ERR_MEMORY says how much was wanted.  After that and any other error there is no factor (solving is
@@ -115,8 +115,9 @@ GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_
 GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse reuse);
 
 /* Local.  Room for solves with s, up to max_rhs right-hand sides at a time are swept together (more are allowed).
- * Belongs to the caller; must not outlive s, and is made again after analyse, or after a factorization that was
- * analysed again. */
+ * Belongs to the caller; must not outlive s.  It stays good when s is analysed again, as by GABLE_REUSE_PATTERN, as
+ * long as the new structure needs no more room: the next solve looks, in O(n), and is GABLE_ERR_STATE where it does,
+ * where n, or symmetric by unsymmetric, changed, and on a GPU; then make it again. */
 GABLE_API gable_status gable_solver_work_create(const gable_solver *s, gable_idx max_rhs, gable_solver_work **out);
 
 /* NULL is fine; sets *w to NULL. */
@@ -133,7 +134,7 @@ GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *
  * GABLE_NUMERICALLY_SINGULAR, no error: x was written and meets the tolerance, but GABLE_SOLVER_NUMERICALLY_SINGULAR is
  * 1, so that x is one of many, and may be huge (with options.strict the factorization fails instead);
  * GABLE_ERR_NOT_FINITE: b holds NaN or infinity (row and column are named), x is as it was;
- * GABLE_ERR_STATE: no factor, or a work from before it. */
+ * GABLE_ERR_STATE: no factor, or a work that does not fit its structure. */
 GABLE_API gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gable_op op,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
@@ -202,6 +203,9 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(SOLVE_BYTES, double, 1, "bytes that one sweep for one right-hand side reads and writes at least")                  \
   X(LOG_ABS_DETERMINANT, double, 1, "log |det A|, a replaced pivot counted as what it became: finite")                 \
   X(SIGN_DETERMINANT, int64_t, 1, "1 or -1, of the same; for PERTURBED_PIVOTS above 0 take it for none")               \
+  X(POSITIVE_EIGENVALUES, int64_t, 1, "of a symmetric A, by the signs of its pivots (its inertia); of LU not known")   \
+  X(NEGATIVE_EIGENVALUES, int64_t, 1, "the same way")                                                                  \
+  X(ZERO_EIGENVALUES, int64_t, 1, "replaced pivots of L D L^T: eigenvalues whose sign rounding hides")                 \
   X(DEVICE_BYTES, int64_t, 1, "device memory that holds the factor; 0 on the CPU")                                     \
   X(DEVICE_LEVELS, int64_t, 1, "launches of one sweep in one direction there")                                         \
   X(PREPARE_S, double, 1, "seconds: merging supernodes and inverting their blocks for the device")                     \
@@ -228,7 +232,7 @@ typedef enum gable_solver_key {
 } gable_solver_key;
 
 /* Local.  Copies what key names to out; bytes is the size of out and must be exactly that of the type times the count
- * of the list above.  GABLE_ERR_STATE when it is not known yet. */
+ * of the list above.  GABLE_ERR_STATE when it is not known: not yet, or not of this kind of factor. */
 GABLE_API gable_status gable_solver_get(const gable_solver *s, gable_solver_key key, void *out, size_t bytes);
 
 /* Local.  Writes analysis and factor to path (a temporary file first, then renamed): versioned, checksummed.

@@ -45,7 +45,9 @@ struct gable_factors {
 
 struct gable_solver_work {
   const gable_solver *solver;
-  uint64_t structure;
+  uint64_t
+      structure; /* that the places and the sweep are of; one more is taken over where the arrays are large enough */
+  gable_idx n;
   gable_context *ctx;
   gable_idx columns; /* at a time */
   gi_solve_work *sweep;
@@ -53,6 +55,7 @@ struct gable_solver_work {
   gi_device_sweep *device;          /* NULL: sweeps run on the CPU */
   void *stream;                     /* of solves with vectors in device memory; NULL: the default */
   gable_idx *row_place, *col_place; /* [n] inverses of the arrangement's permutations; one array where they are one */
+  gable_idx *own_col_place;         /* [n] for col_place, or NULL: they are one as long as A' is symmetric */
   gi_refine_work *refine;
   double *b, *x;   /* [columns * n] for vectors that are not plain columns of doubles */
   double *scratch; /* [4n] of the estimates */
@@ -100,6 +103,14 @@ static inline int gi_pipeline_has_matrix(const gable_solver *s)
 
 /* log |det A| and the sign of det A, from the factor and its arrangement.  O(n). */
 gable_status gi_pipeline_determinant(const gable_solver *s, double *log_abs, int *sign);
+
+/* Eigenvalues of a symmetric A by their signs; zero: replaced pivots, whose sign rounding hides. */
+typedef struct gi_inertia {
+  gable_idx positive, negative, zero; /* n together */
+} gi_inertia;
+/* From the pivots of Cholesky or L D L^T.  O(n).  GABLE_ERR_STATE: the factor is LU, or of other values, or imported
+ * with other orders or scalings for rows than for columns. */
+gable_status gi_pipeline_inertia(const gable_solver *s, gi_inertia *out);
 
 /* The matrix, and what the options of s say about it: the user's order is copied, Cholesky needs symmetry.  s is left
  * alone, so that what is wrong with the matrix costs nothing; in is zeroed before, and released after. */

@@ -45,6 +45,9 @@ static gi_phase needed(gable_solver_key key)
   case GABLE_SOLVER_OTHER_VALUES:
   case GABLE_SOLVER_LOG_ABS_DETERMINANT:
   case GABLE_SOLVER_SIGN_DETERMINANT:
+  case GABLE_SOLVER_POSITIVE_EIGENVALUES:
+  case GABLE_SOLVER_NEGATIVE_EIGENVALUES:
+  case GABLE_SOLVER_ZERO_EIGENVALUES:
   case GABLE_SOLVER_FACTOR_S:
   case GABLE_SOLVER_SOLVE_BYTES:
   case GABLE_SOLVER_DEVICE_BYTES:
@@ -186,6 +189,24 @@ done:
   return status;
 }
 
+static int about_inertia(gable_solver_key key)
+{
+  return key == GABLE_SOLVER_POSITIVE_EIGENVALUES || key == GABLE_SOLVER_NEGATIVE_EIGENVALUES ||
+         key == GABLE_SOLVER_ZERO_EIGENVALUES;
+}
+
+static gable_status copy_inertia(const gable_solver *s, gable_solver_key key, int64_t *out)
+{
+  gable_status status = GABLE_OK;
+  gi_inertia found;
+  GI_TRY(gi_pipeline_inertia(s, &found));
+  *out = key == GABLE_SOLVER_POSITIVE_EIGENVALUES   ? found.positive
+         : key == GABLE_SOLVER_NEGATIVE_EIGENVALUES ? found.negative
+                                                    : found.zero;
+done:
+  return status;
+}
+
 gable_status gi_pipeline_get(const gable_solver *s, gable_solver_key key, void *out, size_t bytes)
 {
   gable_status status = GABLE_OK;
@@ -201,6 +222,8 @@ gable_status gi_pipeline_get(const gable_solver *s, gable_solver_key key, void *
   GI_REQUIRE(bytes == want, GABLE_ERR_ARGUMENT, "%s takes %zu bytes, not %zu", shape->name, want, bytes);
   if (key == GABLE_SOLVER_SIGN_DETERMINANT || key == GABLE_SOLVER_LOG_ABS_DETERMINANT)
     GI_TRY(copy_determinant(s, key, out));
+  else if (about_inertia(key))
+    GI_TRY(copy_inertia(s, key, out));
   else if (shape->array)
     copy_array(s, key, out);
   else if (shape->real)

@@ -47,6 +47,17 @@ is j n 10 nnz 100 method lu order natural nnz_l 55 nnz_u 55 flops 615 supernodes
 run 0 solve dense.mtx --method lu --order natural
 says '^ *factor  *100 entries, 1.00 for one of the matrix' out
 
+# eigenvalues 1, 3 and, of the pair of zeros on the diagonal, 2 and -2; LU does not show them
+mm 'coordinate real symmetric' '4 4 4' '1 1 2' '2 1 1' '2 2 2' '4 3 2' >pair.mtx
+run 0 solve pair.mtx --method ldlt --json j
+is j method ldlt positive_eigenvalues 3 negative_eigenvalues 1 zero_eigenvalues 0 sign_determinant -1
+run 0 solve pair.mtx --method ldlt
+says '^ *inertia  *3 positive and 1 negative eigenvalues, 0 too small to tell' out
+run 0 solve pair.mtx --method lu --json j
+is j method lu positive_eigenvalues null negative_eigenvalues null zero_eigenvalues null
+run 0 solve pair.mtx --method lu
+! grep -q inertia out || wrong "the inertia of LU: $(cat out)"
+
 # the upper triangle and one entry below: L fills its last row, U is the triangle
 awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n12 12 79"; print 12, 1, 1
     for (j = 1; j <= 12; j++) for (i = 1; i <= j; i++) print i, j, i == j ? 40 : 1 }' >upper.mtx
