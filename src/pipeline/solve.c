@@ -9,18 +9,30 @@
 #include "pipeline/pipeline.h"
 #include "sparse/vectors.h"
 
-static gable_status find_places(const gable_solver *s, gable_solver_work *w)
+/* 1: rows and columns of A' are numbered alike. */
+static int one_order(const gable_solver *s)
 {
-  gable_status status = GABLE_OK;
+  const gi_arrangement *a = &s->arrangement;
+  return !memcmp(a->row_perm, a->col_perm, (size_t)s->problem.n * sizeof *a->row_perm);
+}
+
+static void find_places(const gable_solver *s, gable_solver_work *w)
+{
   const gi_arrangement *a = &s->arrangement;
   const gable_idx n = s->problem.n;
-  GI_ALLOC(w->ctx, w->row_place, n);
   for (gable_idx k = 0; k < n; k++) w->row_place[a->row_perm[k]] = k;
-  w->col_place = w->row_place;
-  if (!memcmp(a->row_perm, a->col_perm, (size_t)n * sizeof *a->row_perm)) goto done;
-  w->col_place = NULL;
-  GI_ALLOC(w->ctx, w->col_place, n);
+  w->col_place = one_order(s) ? w->row_place : w->own_col_place;
+  if (w->col_place == w->row_place) return;
   for (gable_idx k = 0; k < n; k++) w->col_place[a->col_perm[k]] = k;
+}
+
+/* The places; those of columns for an LU whose matching may change with the values, too. */
+static gable_status take_places(const gable_solver *s, gable_solver_work *w)
+{
+  gable_status status = GABLE_OK;
+  GI_ALLOC(w->ctx, w->row_place, s->problem.n);
+  if (s->arrangement.method == GABLE_METHOD_LU || !one_order(s)) GI_ALLOC(w->ctx, w->own_col_place, s->problem.n);
+  find_places(s, w);
 done:
   return status;
 }
@@ -35,6 +47,7 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, i
   GI_ALLOC_ZERO(ctx, w, 1);
   w->ctx = ctx;
   w->solver = s;
+  w->n = s->problem.n;
   w->structure = s->structure;
   w->columns = max_rhs < GI_REFINE_COLUMNS ? max_rhs : GI_REFINE_COLUMNS;
   w->report = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
@@ -42,7 +55,7 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, i
   if (!s->triangles) GI_TRY(gi_solve_work_create(ctx, s->arrangement.plan, ctx->threads, w->columns, &w->sweep));
   GI_TRY(gi_refine_work_create(ctx, s->problem.n, w->columns, gmres, &w->refine));
   if (s->device && gmres) GI_TRY(gi_device_sweep_create(ctx, s->device, w->columns, &w->device));
-  GI_TRY(find_places(s, w));
+  GI_TRY(take_places(s, w));
   GI_ALLOC(ctx, w->b, n * w->columns);
   GI_ALLOC(ctx, w->x, n * w->columns);
   GI_ALLOC(ctx, w->scratch, 4 * n);
@@ -61,7 +74,7 @@ void gi_pipeline_work_destroy(gable_solver_work **work)
   gi_solve_work_destroy(w->ctx, &w->sweep);
   gi_triangles_work_destroy(&w->triangles);
   gi_device_sweep_destroy(w->ctx, &w->device);
-  if (w->col_place != w->row_place) gi_free(w->ctx, w->col_place);
+  gi_free(w->ctx, w->own_col_place);
   gi_free(w->ctx, w->row_place);
   gi_refine_work_destroy(w->ctx, &w->refine);
   gi_free(w->ctx, w->b);
@@ -113,20 +126,32 @@ static gable_status near_inverse(void *user, gable_op op, gable_idx count, const
   return sweep(w->solver, w, op, count, b, n ? n : 1, x, n ? n : 1);
 }
 
-static gable_status check_work(const gable_solver *s, const gable_solver_work *w)
+/* Makes w a work of the analysis that s has now; 0: its arrays are too small for that. */
+static int fit_work(const gable_solver *s, gable_solver_work *w)
+{
+  if (!w->sweep || w->device || s->triangles || s->device || w->n != s->problem.n) return 0;
+  if (!w->own_col_place && !one_order(s)) return 0;
+  if (!gi_solve_work_fit(w->sweep, s->arrangement.plan)) return 0;
+  find_places(s, w);
+  w->structure = s->structure;
+  return 1;
+}
+
+static gable_status check_work(const gable_solver *s, gable_solver_work *w)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(s->phase == GI_PHASE_FACTORED, GABLE_ERR_STATE, "there is no factor: call gable_solver_factor first");
-  GI_REQUIRE(w->solver == s && w->structure == s->structure, GABLE_ERR_STATE,
-             "this work was made for another analysis: make a new one with gable_solver_work_create");
+  GI_REQUIRE(w->solver == s, GABLE_ERR_STATE, "this work was made for another solver");
+  GI_REQUIRE(w->structure == s->structure || fit_work(s, w), GABLE_ERR_STATE,
+             "this work was made for another analysis and does not fit this one: make a new one with "
+             "gable_solver_work_create");
 done:
   return status;
 }
 
 /* device: vectors in device memory are fine. */
-static gable_status take_vectors(const gable_solver *s, const gable_solver_work *w, int device,
-                                 const gable_vectors_view *b, const gable_vectors_view *x, gi_sharing sharing,
-                                 gi_vectors_pair *own)
+static gable_status take_vectors(const gable_solver *s, gable_solver_work *w, int device, const gable_vectors_view *b,
+                                 const gable_vectors_view *x, gi_sharing sharing, gi_vectors_pair *own)
 {
   gable_status status = GABLE_OK;
   const int fine = device && w->device;

@@ -34,6 +34,9 @@ gable_off gi_solve_plan_bytes(const gi_solve_plan *plan);
  * threads: fewer when the plan has not thread_values for each. */
 gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan, int threads, gable_idx max_rhs,
                                   gi_solve_work **out);
+/* Makes the work one of this plan, where its arrays are large enough; returns 0, with the work as it was, where they
+ * are not.  O(n_parts^2).  No solve with the work may be in flight. */
+int gi_solve_work_fit(gi_solve_work *work, const gi_solve_plan *plan);
 void gi_solve_work_destroy(gable_context *ctx, gi_solve_work **work); /* NULL is fine */
 gable_off gi_solve_work_bytes(const gi_solve_work *work);
 

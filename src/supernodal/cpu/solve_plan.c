@@ -201,8 +201,10 @@ gable_off gi_solve_plan_bytes(const gi_solve_plan *p)
 
 /* Parts to threads, the dearest first, each to the thread with the least: fixed, so that a part mostly finds its panels
  * in the cache of the core that swept it last time. */
-static void assign_parts(gi_solve_work *w, gable_off *load, const gi_solve_plan *p)
+static void assign_parts(gi_solve_work *w)
 {
+  const gi_solve_plan *p = w->plan;
+  for (int t = 0; t < w->threads; t++) w->load[t] = 0;
   for (gable_idx k = 0; k < p->n_parts; k++) w->owner[k] = -1;
   for (gable_idx done = 0; done < p->n_parts; done++) {
     gable_idx dearest = -1;
@@ -210,10 +212,40 @@ static void assign_parts(gi_solve_work *w, gable_off *load, const gi_solve_plan 
     for (gable_idx k = 0; k < p->n_parts; k++) {
       if (w->owner[k] < 0 && (dearest < 0 || p->part[k].cost > p->part[dearest].cost)) dearest = k;
     }
-    for (int t = 1; t < w->threads; t++) least = load[t] < load[least] ? t : least;
+    for (int t = 1; t < w->threads; t++) least = w->load[t] < w->load[least] ? t : least;
     w->owner[dearest] = least;
-    load[least] += p->part[dearest].cost;
+    w->load[least] += p->part[dearest].cost;
   }
+}
+
+/* What a work of a plan needs. */
+typedef struct work_sizes {
+  int threads;
+  gable_off stride, y, z;
+  gable_idx items;
+} work_sizes;
+
+static work_sizes sizes_for(const gi_solve_plan *plan, int threads, gable_idx rhs)
+{
+  work_sizes need;
+  const gable_off worth = plan->values / plan->thread_values;
+  need.threads = worth < threads ? (worth < 1 ? 1 : (int)worth) : threads;
+  need.stride = ((gable_off)plan->longest + 16 + 15) / 8 * 8;
+  need.y = ((gable_off)plan->layout->n + plan->slots) * rhs;
+  need.z = need.stride * need.threads;
+  need.items = plan->n_parts > need.threads ? plan->n_parts : need.threads;
+  return need;
+}
+
+static void take_plan(gi_solve_work *w, const gi_solve_plan *plan, const work_sizes *need)
+{
+  w->plan = plan;
+  w->threads = need->threads;
+  w->stride = need->stride;
+  w->phase = 0;
+  for (gable_idx i = 0; i < w->items_room; i++) atomic_init(w->claimed + i, 0);
+  gi_team_choice_begin(&w->choice);
+  assign_parts(w);
 }
 
 gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan, int threads, gable_idx max_rhs,
@@ -221,34 +253,42 @@ gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan,
 {
   gable_status status = GABLE_OK;
   gi_solve_work *w = NULL;
-  gable_off *load = NULL;
   *out = NULL;
   GI_REQUIRE(threads >= 1 && max_rhs >= 0, GABLE_ERR_ARGUMENT, "%d threads and %d right-hand sides", threads, max_rhs);
   GI_ALLOC_ZERO(ctx, w, 1);
   w->ctx = ctx;
-  w->plan = plan;
-  const gable_off worth = plan->values / plan->thread_values;
-  w->threads = threads = worth < threads ? (worth < 1 ? 1 : (int)worth) : threads;
   w->rhs = max_rhs <= 1 ? 1 : gik_panel_kernels_for(GABLE_TYPE_D, GABLE_TYPE_D, max_rhs)->rhs;
-  w->stride = ((gable_off)plan->longest + 16 + 15) / 8 * 8;
-  const gable_off rows = (gable_off)plan->layout->n + plan->slots;
-  GI_ALLOC(ctx, w->y, rows * w->rhs);
-  GI_ALLOC_ZERO(ctx, w->z, w->stride * threads);
-  GI_ALLOC(ctx, w->owner, plan->n_parts);
-  const gable_idx items = plan->n_parts > threads ? plan->n_parts : threads;
-  GI_ALLOC(ctx, w->claimed, items);
-  for (gable_idx i = 0; i < items; i++) atomic_init(w->claimed + i, 0);
-  gi_team_choice_begin(&w->choice);
-  GI_ALLOC_ZERO(ctx, load, threads);
-  w->bytes = (gable_off)sizeof *w + 8 * (rows * w->rhs + w->stride * threads) + 4 * (gable_off)plan->n_parts +
-             8 * (gable_off)items;
-  assign_parts(w, load, plan);
+  w->threads_wanted = threads;
+  const work_sizes need = sizes_for(plan, threads, w->rhs);
+  w->y_room = need.y;
+  w->z_room = need.z;
+  w->parts_room = plan->n_parts;
+  w->items_room = need.items;
+  w->threads_room = need.threads;
+  GI_ALLOC(ctx, w->y, w->y_room);
+  GI_ALLOC_ZERO(ctx, w->z, w->z_room);
+  GI_ALLOC(ctx, w->owner, w->parts_room);
+  GI_ALLOC(ctx, w->claimed, w->items_room);
+  GI_ALLOC(ctx, w->load, w->threads_room);
+  w->bytes = (gable_off)sizeof *w + 8 * (w->y_room + w->z_room) + 4 * (gable_off)w->parts_room +
+             8 * ((gable_off)w->items_room + w->threads_room);
+  take_plan(w, plan, &need);
   *out = w;
   w = NULL;
 done:
-  gi_free(ctx, load);
   gi_solve_work_destroy(ctx, &w);
   return status;
+}
+
+int gi_solve_work_fit(gi_solve_work *w, const gi_solve_plan *plan)
+{
+  const work_sizes need = sizes_for(plan, w->threads_wanted, w->rhs);
+  if (need.y > w->y_room || need.z > w->z_room || plan->n_parts > w->parts_room || need.items > w->items_room ||
+      need.threads > w->threads_room)
+    return 0;
+  memset(w->z, 0, (size_t)w->z_room * sizeof *w->z);
+  take_plan(w, plan, &need);
+  return 1;
 }
 
 void gi_solve_work_destroy(gable_context *ctx, gi_solve_work **work)
@@ -258,6 +298,7 @@ void gi_solve_work_destroy(gable_context *ctx, gi_solve_work **work)
   gi_free(ctx, (*work)->z);
   gi_free(ctx, (*work)->owner);
   gi_free(ctx, (*work)->claimed);
+  gi_free(ctx, (*work)->load);
   gi_free(ctx, *work);
   *work = NULL;
 }

@@ -58,6 +58,10 @@ struct gi_solve_work {
   double *y;                      /* [(n + slots) rhs] */
   double *z;                      /* [threads stride] */
   int *owner;                     /* [n_parts] thread that takes each part first */
+  gable_off *load;                /* [threads] values of a thread's parts */
+  gable_off y_room, z_room;       /* numbers that y and z have room for */
+  gable_idx parts_room, items_room;
+  int threads_wanted, threads_room;
   gable_off bytes;
 };
 
