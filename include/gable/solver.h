@@ -123,18 +123,23 @@ GABLE_API gable_status gable_solver_work_create(const gable_solver *s, gable_idx
 /* NULL is fine; sets *w to NULL. */
 GABLE_API void gable_solver_work_destroy(gable_solver_work **w);
 
-/* Local.  The stream on which gable_solver_apply runs with vectors in device memory; see gable/device.h; NULL: the
+/* Local.  The stream of solves with vectors in device memory; see gable/device.h; NULL: the
  * context's own.  It must live for as long as w has it.  No effect on the CPU. */
 GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *stream);
 
-/* Local.  op(A) x = b for b->count columns, host memory, GABLE_TYPE_S or GABLE_TYPE_D, refined until the componentwise
+/* Local.  op(A) x = b for b->count columns, GABLE_TYPE_S or GABLE_TYPE_D, refined until the componentwise
  * backward error is at most the tolerance.  b is not written.  x may be b (the same data, type and layout); otherwise
  * they share no memory (GABLE_ERR_ARGUMENT).  Allocates nothing.  The same bits for every
  * number of threads. GABLE_ERR_TOLERANCE: x was written all the same, gable_last_error says why it is no better;
  * GABLE_NUMERICALLY_SINGULAR, no error: x was written and meets the tolerance, but GABLE_SOLVER_NUMERICALLY_SINGULAR is
  * 1, so that x is one of many, and may be huge (with options.strict the factorization fails instead);
  * GABLE_ERR_NOT_FINITE: b holds NaN or infinity (row and column are named), x is as it was;
- * GABLE_ERR_STATE: no factor, or a work that does not fit its structure. */
+ * GABLE_ERR_STATE: no factor, or a work that does not fit its structure.
+ *
+ * b and x in device memory (context on a GPU, both there): the call enqueues the solve on w's stream and returns.  It
+ * waits for nothing and may be captured in a CUDA graph.  The device tests the backward errors itself and does at most
+ * refine_steps corrections, 2 for -1, and no GMRES.  gable_solver_work_status tells what came of it.  x has the same
+ * bits in every run, and a column the bits that it has alone. */
 GABLE_API gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gable_op op,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
@@ -150,6 +155,12 @@ enum { GABLE_FACTOR_L = 1, GABLE_FACTOR_D = 2, GABLE_FACTOR_U = 4, GABLE_FACTOR_
  * column those that it has alone. */
 GABLE_API gable_status gable_solver_apply(const gable_solver *s, gable_solver_work *w, gable_op op, int factors,
                                           const gable_vectors_view *b, gable_vectors_view *x);
+
+/* Local.  Waits for w's stream.  The worst of the solves with vectors in device memory since the last call: GABLE_OK;
+ * GABLE_ERR_TOLERANCE: x was written, its backward error is too large, solve it with vectors in host memory;
+ * GABLE_ERR_NOT_FINITE: b holds NaN or infinity (row and column are named), x was written.  gable_solver_work_report
+ * has the figures.  GABLE_OK on a CPU. */
+GABLE_API gable_status gable_solver_work_status(gable_solver_work *w);
 
 typedef struct gable_solve_report { /* of the last gable_solver_solve with a work; of its worst column */
   size_t size;
@@ -206,7 +217,7 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(POSITIVE_EIGENVALUES, int64_t, 1, "of a symmetric A, by the signs of its pivots (its inertia); of LU not known")   \
   X(NEGATIVE_EIGENVALUES, int64_t, 1, "the same way")                                                                  \
   X(ZERO_EIGENVALUES, int64_t, 1, "replaced pivots of L D L^T: eigenvalues whose sign rounding hides")                 \
-  X(DEVICE_BYTES, int64_t, 1, "device memory that holds the factor; 0 on the CPU")                                     \
+  X(DEVICE_BYTES, int64_t, 1, "device memory that holds factor and matrix; 0 on the CPU")                              \
   X(DEVICE_LEVELS, int64_t, 1, "launches of one sweep in one direction there")                                         \
   X(PREPARE_S, double, 1, "seconds: merging supernodes and inverting their blocks for the device")                     \
   X(UPLOAD_S, double, 1, "seconds: copying the prepared factor there")                                                 \

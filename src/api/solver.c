@@ -159,6 +159,15 @@ done:
   return status;
 }
 
+gable_status gable_solver_work_status(gable_solver_work *w)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
+  GI_TRY(gi_pipeline_work_status(w));
+done:
+  return status;
+}
+
 gable_status gable_solver_rcond(const gable_solver *s, gable_solver_work *w, double *rcond)
 {
   gable_status status = GABLE_OK;

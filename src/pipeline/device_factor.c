@@ -100,7 +100,7 @@ gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d,
   if (!n || !count) goto done;
   for (gable_idx j = 0; j < count; j++)
     GI_TRY(ctx->device->copy_in(ctx, (char *)w->b + (size_t)j * column, b + j * ldb, column, NULL));
-  GI_TRY(gi_cluster_solve(d->solver, w->clusters, op, parts, &in, &out, NULL));
+  GI_TRY(gi_cluster_solve(d->solver, w->clusters, op, parts, &in, &out, NULL, NULL));
   for (gable_idx j = 0; j < count; j++)
     GI_TRY(ctx->device->copy_out(ctx, x + j * ldx, (char *)w->x + (size_t)j * column, column, NULL));
   GI_TRY(ctx->device->synchronise(ctx, NULL));

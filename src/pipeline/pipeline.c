@@ -15,6 +15,7 @@
 static void drop_arrangement(gable_solver *s)
 {
   gi_device_factor_destroy(s->ctx, &s->device);
+  gi_device_matrix_destroy(s->ctx, &s->device_matrix);
   gi_factor_destroy(s->ctx, &s->factor);
   gi_triangles_destroy(&s->triangles);
   gi_permuted_release(s->ctx, &s->permuted);
@@ -392,6 +393,10 @@ gable_status gi_pipeline_to_device(gable_solver *s)
   if (s->ctx->device->kind == GI_ON_CPU || s->triangles) goto done;
   GI_TRY(gi_device_factor_update(s->ctx, &s->arrangement, s->factor, &s->device));
   if (before && before != s->device) s->structure++; /* works of the old one are refused */
+  if (gi_pipeline_has_matrix(s))
+    GI_TRY(gi_device_matrix_update(s->ctx, &s->problem, &s->device_matrix));
+  else
+    gi_device_matrix_destroy(s->ctx, &s->device_matrix);
 done:
   if (status) s->phase = GI_PHASE_ANALYSED;
   return status;

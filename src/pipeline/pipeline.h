@@ -7,6 +7,8 @@
 #include "factor/export.h"
 #include "pipeline/arrangement.h"
 #include "pipeline/device_factor.h"
+#include "pipeline/device_matrix.h"
+#include "pipeline/device_solve.h"
 #include "pipeline/permuted.h"
 #include "pipeline/triangles.h"
 #include "supernodal/cpu/solve.h"
@@ -25,9 +27,10 @@ struct gable_solver {
   gi_arrangement arrangement;
   gi_permuted permuted;
   gi_factor *factor;
-  gi_triangles *triangles;  /* imported factors instead of factor; arrangement.layout and .plan are NULL then */
-  gi_device_factor *device; /* the factor where the context is, or NULL: on the CPU */
-  uint64_t structure;       /* serial number of the arrangement: a work belongs to one */
+  gi_triangles *triangles;         /* imported factors instead of factor; arrangement.layout and .plan are NULL then */
+  gi_device_factor *device;        /* the factor where the context is, or NULL: on the CPU */
+  gi_device_matrix *device_matrix; /* the matrix there; NULL: no device, or factors without their matrix */
+  uint64_t structure;              /* serial number of the arrangement: a work belongs to one */
   int analyses;
   int drift;
   int overflows;         /* 1: the last factor that was tried gives an answer with infinity */
@@ -51,9 +54,11 @@ struct gable_solver_work {
   gable_context *ctx;
   gable_idx columns; /* at a time */
   gi_solve_work *sweep;
-  gi_triangles_work *triangles;     /* instead of sweep */
-  gi_device_sweep *device;          /* NULL: sweeps run on the CPU */
-  void *stream;                     /* of solves with vectors in device memory; NULL: the default */
+  gi_triangles_work *triangles;            /* instead of sweep */
+  gi_device_sweep *device;                 /* NULL: sweeps run on the CPU */
+  gi_device_refinement *device_refinement; /* NULL: none is possible there */
+  double device_tolerance;                 /* of the last solve there */
+  void *stream;                            /* of solves with vectors in device memory; NULL: the default */
   gable_idx *row_place, *col_place; /* [n] inverses of the arrangement's permutations; one array where they are one */
   gable_idx *own_col_place;         /* [n] for col_place, or NULL: they are one as long as A' is symmetric */
   gi_refine_work *refine;
@@ -74,6 +79,8 @@ void gi_pipeline_work_destroy(gable_solver_work **w);
 double gi_pipeline_tolerance(const gable_solver *s, gable_type type); /* of a solution of this type */
 gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gable_op op, const gable_vectors_view *b,
                                const gable_vectors_view *x);
+/* What came of the solves with vectors in device memory since the last call; waits for the work's stream. */
+gable_status gi_pipeline_work_status(gable_solver_work *w);
 /* x [n] = op(A)^-1 b by the factor and its corrections, without GMRES; *error: the backward error, maybe INFINITY. */
 gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, gable_op op, const double *b, double *x,
                                  double *error);

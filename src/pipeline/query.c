@@ -116,7 +116,8 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_OTHER_VALUES: return s->other_values != 0;
   case GABLE_SOLVER_MEMORY_PREDICTED: return predicted(s);
   case GABLE_SOLVER_MEMORY: return gi_pipeline_bytes(s);
-  case GABLE_SOLVER_DEVICE_BYTES: return s->device ? gi_cluster_solver_bytes(s->device->solver) : 0;
+  case GABLE_SOLVER_DEVICE_BYTES:
+    return s->device ? gi_cluster_solver_bytes(s->device->solver) + gi_device_matrix_bytes(s->device_matrix) : 0;
   case GABLE_SOLVER_DEVICE_LEVELS: return s->device ? s->device->clusters->n_levels : 0;
   case GABLE_SOLVER_ANALYSES: return s->analyses;
   case GABLE_SOLVER_ELEMENTWISE: return s->triangles != NULL;

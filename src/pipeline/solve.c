@@ -55,6 +55,8 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, i
   if (!s->triangles) GI_TRY(gi_solve_work_create(ctx, s->arrangement.plan, ctx->threads, w->columns, &w->sweep));
   GI_TRY(gi_refine_work_create(ctx, s->problem.n, w->columns, gmres, &w->refine));
   if (s->device && gmres) GI_TRY(gi_device_sweep_create(ctx, s->device, w->columns, &w->device));
+  if (w->device && s->device_matrix)
+    GI_TRY(gi_device_refinement_create(ctx, s->problem.n, w->columns, &w->device_refinement));
   GI_TRY(take_places(s, w));
   GI_ALLOC(ctx, w->b, n * w->columns);
   GI_ALLOC(ctx, w->x, n * w->columns);
@@ -74,6 +76,7 @@ void gi_pipeline_work_destroy(gable_solver_work **work)
   gi_solve_work_destroy(w->ctx, &w->sweep);
   gi_triangles_work_destroy(&w->triangles);
   gi_device_sweep_destroy(w->ctx, &w->device);
+  gi_device_refinement_destroy(w->ctx, &w->device_refinement);
   gi_free(w->ctx, w->own_col_place);
   gi_free(w->ctx, w->row_place);
   gi_refine_work_destroy(w->ctx, &w->refine);
@@ -158,8 +161,8 @@ static gable_status take_vectors(const gable_solver *s, gable_solver_work *w, in
   GI_TRY(check_work(s, w));
   GI_TRY(gi_vectors_take_pair(b, x, s->problem.n, GABLE_TYPE_S, sharing, own)); /* floats go with any factor */
   GI_REQUIRE(fine || (b->space == GABLE_SPACE_HOST && x->space == GABLE_SPACE_HOST), GABLE_ERR_UNAVAILABLE,
-             "vectors in device memory: %s",
-             w->device ? "gable_solver_apply takes them, refined solves take host memory" : "give them in host memory");
+             "vectors in device memory: %s", w->device ? "give them in host memory here" : "give them in host memory");
+  GI_REQUIRE(b->space == x->space, GABLE_ERR_UNAVAILABLE, "b and x lie in different memories: give both in one");
 done:
   return status;
 }
@@ -299,6 +302,64 @@ static void explain(gable_solve_report *r, gi_refine_reason reason, double toler
   }
 }
 
+static gable_status check_singular(const gable_solver *s)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(
+      !s->singular, GABLE_NUMERICALLY_SINGULAR,
+      "the matrix is numerically singular: %lld pivots were replaced; x solves a system within rounding of this one",
+      (long long)s->factor->perturbed);
+done:
+  return status;
+}
+
+/* Enqueues; gi_pipeline_work_status tells what came of it. */
+static gable_status solve_on_device(const gable_solver *s, gable_solver_work *w, gable_op op,
+                                    const gable_vectors_view *b, const gable_vectors_view *x)
+{
+  gable_status status = GABLE_OK;
+  gi_refine_options how = refine_options_for(s, x->type, 0);
+  if (s->options.refine_steps < 0) how.max_steps = GI_DEVICE_STEPS;
+  w->device_tolerance = gi_pipeline_tolerance(s, x->type);
+  if (w->device_refinement)
+    GI_TRY(gi_device_solve(s->ctx, s->device, s->device_matrix, w->device, w->device_refinement, op, how.tolerance,
+                           how.max_steps, b, x, w->stream));
+  else
+    GI_TRY(gi_cluster_solve(s->device->solver, w->device->clusters, op, GI_SOLVE_ALL, b, x, NULL, w->stream));
+  GI_TRY(check_singular(s));
+done:
+  return status;
+}
+
+gable_status gi_pipeline_work_status(gable_solver_work *w)
+{
+  gable_status status = GABLE_OK;
+  gable_solve_report *r = &w->report;
+  gik_refine_summary found;
+  if (!w->device) goto done;
+  if (!w->device_refinement) {
+    GI_TRY(w->ctx->device->synchronise(w->ctx, w->stream));
+    goto done;
+  }
+  GI_TRY(gi_device_refinement_look(w->ctx, w->device_refinement, w->stream, &found));
+  *r = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
+  r->backward_error = found.backward;
+  r->first_error = found.first;
+  r->refine_steps = found.steps;
+  r->worst = found.worst;
+  GI_REQUIRE(!found.bad_row, GABLE_ERR_NOT_FINITE, "b holds NaN or infinity in row %d, column %d (counted from 0)",
+             found.bad_row - 1, found.bad_column - 1);
+  if (!(found.backward <= w->device_tolerance)) {
+    snprintf(r->reason, sizeof r->reason, "%s",
+             isfinite(found.backward) ? "vectors in device memory get a few corrections and no GMRES"
+                                      : "the answer overflows: it holds NaN or infinity");
+    GI_REQUIRE(0, GABLE_ERR_TOLERANCE, "the backward error is %.2e, the tolerance %.1e: %s", found.backward,
+               w->device_tolerance, r->reason);
+  }
+done:
+  return status;
+}
+
 gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gable_op op, const gable_vectors_view *b,
                                const gable_vectors_view *x)
 {
@@ -306,7 +367,11 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
   gi_refine_reason reason = GI_REFINE_DONE;
   gable_solve_report *r = &w->report;
   gi_vectors_pair v;
-  GI_TRY(take_vectors(s, w, 0, b, x, GI_VECTORS_IN_PLACE, &v));
+  GI_TRY(take_vectors(s, w, 1, b, x, GI_VECTORS_IN_PLACE, &v));
+  if (v.b.space == GABLE_SPACE_DEVICE) {
+    status = solve_on_device(s, w, op, &v.b, &v.x);
+    goto done;
+  }
   GI_TRY(check_finite(&v.b));
   *r = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   double tolerance = gi_pipeline_tolerance(s, x->type);
@@ -331,10 +396,7 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
     GI_REQUIRE(0, GABLE_ERR_TOLERANCE, "the backward error is %.2e, the tolerance %.1e: %s", r->backward_error,
                tolerance, r->reason);
   }
-  GI_REQUIRE(
-      !s->singular, GABLE_NUMERICALLY_SINGULAR,
-      "the matrix is numerically singular: %lld pivots were replaced; x solves a system within rounding of this one",
-      (long long)s->factor->perturbed);
+  GI_TRY(check_singular(s));
 done:
   return status;
 }
@@ -374,9 +436,8 @@ static gable_status apply_on_device(const gable_solver *s, gable_solver_work *w,
                                     const gable_vectors_view *b, const gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(b->space == x->space, GABLE_ERR_UNAVAILABLE, "b and x lie in different memories: give both in one");
   if (b->space == GABLE_SPACE_DEVICE)
-    GI_TRY(gi_cluster_solve(s->device->solver, w->device->clusters, op, factors, b, x, w->stream));
+    GI_TRY(gi_cluster_solve(s->device->solver, w->device->clusters, op, factors, b, x, NULL, w->stream));
   else
     GI_TRY(apply_from_host(s, w, op, factors, b, x));
 done:

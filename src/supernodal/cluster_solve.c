@@ -413,6 +413,7 @@ typedef struct flight {
   const gi_cluster_solver *s;
   gi_cluster_work *w;
   gable_idx rhs;
+  const int *going; /* see gi_cluster_solve */
   void *stream;
 } flight;
 
@@ -439,7 +440,8 @@ static gable_status product(const flight *f, int kind, gable_idx level, const do
                                  .out = out,
                                  .slots = f->w->slots,
                                  .partial = f->w->partial,
-                                 .counter = f->w->counter};
+                                 .counter = f->w->counter,
+                                 .going = f->going};
   return s->steps->product(s->ctx, &p, tiles->tile + tiles->ptr[level], tiles->ptr[level + 1] - tiles->ptr[level],
                            f->stream);
 }
@@ -569,7 +571,7 @@ done:
 }
 
 gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, gable_op op, unsigned parts,
-                              const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
+                              const gable_vectors_view *b, const gable_vectors_view *x, const int *going, void *stream)
 {
   gable_status status = GABLE_OK;
   const int mirror = s->ctx->device->kind == GI_ON_MIRROR;
@@ -580,7 +582,7 @@ gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, ga
   if (mirror) gi_mirror_enter(s->ctx);
   for (gable_idx column = 0; column < b->count; column += w->rhs) {
     const gable_idx left = b->count - column, count = left < w->rhs ? left : w->rhs;
-    const flight f = {s, w, count == 1 ? 1 : count <= 4 ? 4 : w->rhs, gi_stream_of(s->ctx, stream)};
+    const flight f = {s, w, count == 1 ? 1 : count <= 4 ? 4 : w->rhs, going, gi_stream_of(s->ctx, stream)};
     GI_TRY(solve_columns(&f, op, parts, b, x, column, count));
   }
 done:

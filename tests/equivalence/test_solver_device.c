@@ -144,7 +144,8 @@ static void check_refused(void)
   gable_vectors_view host = test_vectors(a.n, 1, x), device = host;
   device.space = GABLE_SPACE_DEVICE;
   device.data = d;
-  CHECK(gable_solver_solve(s, w, GABLE_OP_N, &device, &device) == GABLE_ERR_UNAVAILABLE, "a refined solve there");
+  CHECK(gable_solver_solve(s, w, GABLE_OP_N, &host, &device) == GABLE_ERR_UNAVAILABLE,
+        "b and x of a refined solve in different memories");
   CHECK(gable_solver_apply(s, w, GABLE_OP_N, GABLE_FACTOR_ALL, &host, &device) == GABLE_ERR_UNAVAILABLE,
         "b and x in different memories");
   gable_device_free(ctx, &d);

@@ -77,7 +77,7 @@ static long every_failure(stage *s, const char *name, gable_status (*prepare)(st
   }
 }
 
-static void one_kind(test_kind kind, gable_idx n, failing_mode mode)
+static void one_kind(const char *where, test_kind kind, gable_idx n, failing_mode mode)
 {
   gable_context_options options = failing_allocator_options(&memory);
   gable_context *ctx = NULL;
@@ -87,7 +87,7 @@ static void one_kind(test_kind kind, gable_idx n, failing_mode mode)
              .b = calloc((size_t)n, 2 * sizeof(double)),
              .x = calloc((size_t)n, 2 * sizeof(double))};
   options.threads = 2;
-  CHECK_OK(gable_context_create("cpu", &options, &ctx));
+  CHECK_OK(gable_context_create(where, &options, &ctx));
   gable_solver_options how = GABLE_SOLVER_OPTIONS_INIT;
   if (mode == FAIL_ONE) /* the automatic order does without METIS where an allocation for that fails */
     how.order = gi_order_has_amd() ? GABLE_ORDER_AMD : GABLE_ORDER_NATURAL;
@@ -171,11 +171,13 @@ int main(void)
   CHECK(fd >= 0);
   close(fd);
   for (int mode = 0; mode < FAIL_MODES; mode++) {
-    one_kind(TEST_SPD, 60, (failing_mode)mode);
-    one_kind(TEST_INDEFINITE, 60, (failing_mode)mode);
-    one_kind(TEST_SADDLE, 60, (failing_mode)mode);
-    one_kind(TEST_REDUCIBLE, 60, (failing_mode)mode);
-    one_kind(TEST_GROWTH, 150, (failing_mode)mode);
+    one_kind("cpu", TEST_SPD, 60, (failing_mode)mode);
+    one_kind("cpu", TEST_INDEFINITE, 60, (failing_mode)mode);
+    one_kind("cpu", TEST_SADDLE, 60, (failing_mode)mode);
+    one_kind("cpu", TEST_REDUCIBLE, 60, (failing_mode)mode);
+    one_kind("cpu", TEST_GROWTH, 150, (failing_mode)mode);
+    one_kind("mirror", TEST_SPD, 60, (failing_mode)mode);
+    one_kind("mirror", TEST_REDUCIBLE, 60, (failing_mode)mode);
     values_stay_whole((failing_mode)mode);
   }
   unlink(path);

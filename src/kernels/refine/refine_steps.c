@@ -1,0 +1,121 @@
+/* refine_steps.c: the plain version, one column after the other. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define JUDGE static inline
+#include "kernels/refine/judge.inc"
+
+static double entry(const gik_refine_outside *v, gable_off i, gable_off j)
+{
+  const gable_off k = i * v->row + j * v->step;
+  return v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[k] : ((const double *)v->data)[k];
+}
+
+static gable_status load(const gik_refine *f, const gik_refine_outside *b, void *stream)
+{
+  (void)stream;
+  memset(f->column, 0, (size_t)f->count * sizeof *f->column);
+  f->summary->going = f->count;
+  for (gable_off j = 0; j < f->count; j++)
+    for (gable_idx i = 0; i < f->a.n; i++) {
+      f->b[j * f->a.n + i] = entry(b, i, j);
+      if (!isfinite(f->b[j * f->a.n + i]) && !f->column[j].bad_row) f->column[j].bad_row = i + 1;
+    }
+  return GABLE_OK;
+}
+
+static gable_status residual(const gik_refine *f, void *stream)
+{
+  const gik_refine_matrix *a = &f->a;
+  (void)stream;
+  for (gable_off j = 0; j < f->count; j++) {
+    const double *b = f->b + j * a->n, *x = f->x + j * a->n;
+    double *r = f->r + j * a->n, *weight = f->weight + j * a->n;
+    if (f->column[j].ended) continue;
+    for (gable_idx i = 0; i < a->n; i++) {
+      double sum = b[i], size = 0;
+      for (gable_off k = a->ptr[i]; k < a->ptr[i + 1]; k++) {
+        const double term = a->val[k] * x[a->idx[k]];
+        sum -= term;
+        size += fabs(term);
+      }
+      r[i] = sum;
+      weight[i] = size;
+    }
+  }
+  return GABLE_OK;
+}
+
+/* The backward errors of column j. */
+static void measure(const gik_refine *f, gable_off j, double *backward, double *strict)
+{
+  const gik_refine_matrix *a = &f->a;
+  const double *b = f->b + j * a->n, *x = f->x + j * a->n, *r = f->r + j * a->n, *weight = f->weight + j * a->n;
+  const double slack = 1000 * (double)a->n * DBL_EPSILON;
+  double norm_x = 0, omega_1 = 0, omega_2 = 0;
+  int finite = 1;
+  *strict = 0;
+  for (gable_idx i = 0; i < a->n; i++) {
+    norm_x = fmax(norm_x, fabs(x[i]));
+    finite &= isfinite(x[i]) && isfinite(r[i]);
+  }
+  for (gable_idx i = 0; i < a->n && finite; i++) {
+    const double size = fabs(r[i]), w = weight[i] + fabs(b[i]);
+    if (!(size > 0)) continue;
+    *strict = fmax(*strict, size / w);
+    if (w > slack * (a->top[i] * norm_x + fabs(b[i])))
+      omega_1 = fmax(omega_1, size / w);
+    else
+      omega_2 = fmax(omega_2, size / (weight[i] + a->sum[i] * norm_x));
+  }
+  *backward = finite ? omega_1 + omega_2 : INFINITY;
+  if (!finite) *strict = INFINITY;
+}
+
+static gable_status judge(const gik_refine *f, void *stream)
+{
+  (void)stream;
+  f->summary->going = 0;
+  for (int j = 0; j < f->count; j++) {
+    gik_refine_column *c = &f->column[j];
+    double backward, strict;
+    if (c->ended) continue;
+    measure(f, j, &backward, &strict);
+    gik_judge_column(c, backward, strict, f->tolerance, f->max_steps);
+    f->summary->going += !c->ended;
+  }
+  return GABLE_OK;
+}
+
+static gable_status correct(const gik_refine *f, void *stream)
+{
+  const gable_off n = f->a.n;
+  (void)stream;
+  for (gable_off j = 0; j < f->count; j++)
+    for (gable_off e = j * n; e < (j + 1) * n && !f->column[j].ended; e++) {
+      f->old[e] = f->x[e];
+      f->x[e] += f->r[e];
+    }
+  return GABLE_OK;
+}
+
+static gable_status finish(const gik_refine *f, const gik_refine_outside *x, int first, void *stream)
+{
+  const gable_off n = f->a.n;
+  (void)stream;
+  for (gable_off j = 0; j < f->count; j++) {
+    const double *from = (f->column[j].taken_back ? f->old : f->x) + j * n;
+    for (gable_off i = 0; i < n; i++) {
+      const gable_off k = i * x->row + j * x->step;
+      if (x->type == GABLE_TYPE_S)
+        ((float *)x->data)[k] = (float)from[i];
+      else
+        ((double *)x->data)[k] = from[i];
+    }
+    gik_add_column(f->summary, &f->column[j], first + (int)j);
+  }
+  return GABLE_OK;
+}
+
+const gik_refine_steps gik_refine_steps_cpu = {load, residual, judge, correct, finish};

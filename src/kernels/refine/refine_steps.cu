@@ -1,0 +1,224 @@
+/* refine_steps.cu: see refine_steps.h.
+ *
+ * residual: LANES lanes share a row of A and add their terms in a fixed order; the columns of x go one after another.
+ * judge: a thread an entry; blocks take maxima by atomicMax of bits, and the last block to arrive decides. */
+#include <cfloat>
+#include <cmath>
+
+#include "cuda/launch.cuh"
+#define JUDGE static __device__ inline
+#include "kernels/refine/judge.inc"
+
+namespace
+{
+
+enum { THREADS = 256, LANES = 8, MOST_BLOCKS = 2048 };
+constexpr unsigned ALL_LANES = 0xffffffffu;
+constexpr uint64_t NOT_FINITE = ~0ull; /* above every number */
+
+/* Takes the maximum over a warp of bits v to *at. */
+__device__ __forceinline__ void put_largest(uint64_t *at, uint64_t v)
+{
+  for (int d = 16; d; d /= 2) {
+    const uint64_t other = __shfl_xor_sync(ALL_LANES, v, d);
+    v = other > v ? other : v;
+  }
+  if (threadIdx.x % 32 == 0 && v) atomicMax((unsigned long long *)at, (unsigned long long)v);
+}
+
+__device__ __forceinline__ uint64_t bits_of(double v)
+{
+  return (uint64_t)__double_as_longlong(v);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(THREADS) load_kernel(const gik_refine f, const gik_refine_outside b)
+{
+  const gable_off n = f.a.n, e = (gable_off)blockIdx.x * THREADS + threadIdx.x;
+  if (e >= n * f.count) return;
+  const double v = (double)((const T *)b.data)[e % n * b.row + e / n * b.step];
+  f.b[e] = v;
+  /* ~row, so that the lowest row is the largest; finish turns it */
+  if (!isfinite(v)) atomicMax((unsigned long long *)&f.column[e / n].strict_bits, ~(unsigned long long)(e % n));
+}
+
+__global__ void fresh_kernel(const gik_refine f)
+{
+  if ((int)threadIdx.x < f.count) f.column[threadIdx.x] = gik_refine_column{};
+  if (!threadIdx.x) f.summary->going = f.count;
+}
+
+/* The lowest row in which b is not finite, out of what load left. */
+__global__ void bad_rows_kernel(const gik_refine f)
+{
+  if ((int)threadIdx.x >= f.count) return;
+  gik_refine_column *c = f.column + threadIdx.x;
+  c->bad_row = c->strict_bits ? (int)~c->strict_bits + 1 : 0;
+  c->strict_bits = 0;
+}
+
+__global__ void __launch_bounds__(THREADS) residual_kernel(const gik_refine f)
+{
+  const gable_idx n = f.a.n, rows = (gable_idx)(gridDim.x * (THREADS / LANES));
+  const int lane = threadIdx.x % LANES;
+  if (!f.summary->going) return;
+  for (gable_idx j = 0; j < f.count; j++) {
+    const double *x = f.x + (gable_off)j * n;
+    uint64_t largest = 0;
+    if (f.column[j].ended) continue;
+    for (gable_idx first = (gable_idx)(blockIdx.x * (THREADS / LANES)); first < n; first += rows) {
+      const gable_idx i = first + (gable_idx)threadIdx.x / LANES;
+      const bool mine = i < n;
+      double sum = 0, size = 0;
+      for (gable_off k = mine ? f.a.ptr[i] + lane : 0; mine && k < f.a.ptr[i + 1]; k += LANES) {
+        const double term = f.a.val[k] * x[f.a.idx[k]];
+        sum += term;
+        size += fabs(term);
+      }
+      for (int d = LANES / 2; d; d /= 2) {
+        sum += __shfl_xor_sync(ALL_LANES, sum, d);
+        size += __shfl_xor_sync(ALL_LANES, size, d);
+      }
+      if (!mine || lane) continue;
+      const gable_off e = (gable_off)j * n + i;
+      const double r = f.b[e] - sum, entry = x[i];
+      const uint64_t bits = isfinite(r) && isfinite(entry) ? bits_of(fabs(entry)) : NOT_FINITE;
+      f.r[e] = r;
+      f.weight[e] = size;
+      largest = bits > largest ? bits : largest;
+    }
+    put_largest(&f.column[j].norm_x, largest);
+  }
+}
+
+__global__ void __launch_bounds__(THREADS) judge_kernel(const gik_refine f)
+{
+  __shared__ bool last;
+  const gable_idx n = f.a.n;
+  const double slack = 1000 * (double)n * DBL_EPSILON;
+  if (!f.summary->going) return;
+  for (gable_idx j = 0; j < f.count; j++) {
+    uint64_t strict = 0, omega_1 = 0, omega_2 = 0;
+    if (f.column[j].ended) continue;
+    const uint64_t norm_bits = f.column[j].norm_x;
+    const double norm_x = __longlong_as_double((long long)norm_bits);
+    for (gable_idx i = (gable_idx)(blockIdx.x * THREADS + threadIdx.x); i < n && norm_bits != NOT_FINITE;
+         i += (gable_idx)(gridDim.x * THREADS)) {
+      const gable_off e = (gable_off)j * n + i;
+      const double size = fabs(f.r[e]), b = fabs(f.b[e]), w = f.weight[e] + b;
+      if (!(size > 0)) continue;
+      const uint64_t ratio = bits_of(size / w);
+      strict = ratio > strict ? ratio : strict;
+      if (w > slack * (f.a.top[i] * norm_x + b)) {
+        omega_1 = ratio > omega_1 ? ratio : omega_1;
+      } else {
+        const uint64_t other = bits_of(size / (f.weight[e] + f.a.sum[i] * norm_x));
+        omega_2 = other > omega_2 ? other : omega_2;
+      }
+    }
+    put_largest(&f.column[j].strict_bits, strict);
+    put_largest(&f.column[j].omega_1, omega_1);
+    put_largest(&f.column[j].omega_2, omega_2);
+  }
+  __threadfence();
+  __syncthreads();
+  if (!threadIdx.x) last = atomicAdd(&f.summary->arrived, 1u) == gridDim.x - 1;
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  __shared__ int going;
+  if (!threadIdx.x) going = 0;
+  __syncthreads();
+  if ((int)threadIdx.x < f.count && !f.column[threadIdx.x].ended) {
+    gik_refine_column c = f.column[threadIdx.x];
+    const bool finite = __ldcg((const unsigned long long *)&f.column[threadIdx.x].norm_x) != NOT_FINITE;
+    const auto number = [](const uint64_t *bits) {
+      return __longlong_as_double((long long)__ldcg((const unsigned long long *)bits));
+    };
+    const gik_refine_column *at = f.column + threadIdx.x;
+    const double backward = finite ? number(&at->omega_1) + number(&at->omega_2) : HUGE_VAL;
+    const double strict = finite ? number(&at->strict_bits) : HUGE_VAL;
+    gik_judge_column(&c, backward, strict, f.tolerance, f.max_steps);
+    c.norm_x = c.strict_bits = c.omega_1 = c.omega_2 = 0;
+    f.column[threadIdx.x] = c;
+    if (!c.ended) atomicAdd(&going, 1);
+  }
+  __syncthreads();
+  if (threadIdx.x) return;
+  f.summary->arrived = 0;
+  f.summary->going = going;
+}
+
+__global__ void __launch_bounds__(THREADS) correct_kernel(const gik_refine f)
+{
+  const gable_off n = f.a.n, e = (gable_off)blockIdx.x * THREADS + threadIdx.x;
+  if (e >= n * f.count || f.column[e / n].ended) return;
+  const double x = f.x[e];
+  f.old[e] = x;
+  f.x[e] = x + f.r[e];
+}
+
+template <typename T>
+__global__ void __launch_bounds__(THREADS) finish_kernel(const gik_refine f, const gik_refine_outside x, int first)
+{
+  const gable_off n = f.a.n, e = (gable_off)blockIdx.x * THREADS + threadIdx.x;
+  if (!e)
+    for (int j = 0; j < f.count; j++) gik_add_column(f.summary, f.column + j, first + j);
+  if (e >= n * f.count) return;
+  ((T *)x.data)[e % n * x.row + e / n * x.step] = (T)(f.column[e / n].taken_back ? f.old[e] : f.x[e]);
+}
+
+unsigned blocks_of(const gik_refine *f)
+{
+  return (unsigned)(((gable_off)f->a.n * f->count + THREADS - 1) / THREADS);
+}
+
+/* Blocks of which each thread, or each group of lanes, takes several rows where there are many. */
+unsigned shared_blocks(const gik_refine *f, int lanes)
+{
+  const gable_off wanted = ((gable_off)f->a.n * lanes + THREADS - 1) / THREADS;
+  return (unsigned)(wanted < 1 ? 1 : wanted < MOST_BLOCKS ? wanted : (gable_off)MOST_BLOCKS);
+}
+
+gable_status load(const gik_refine *f, const gik_refine_outside *b, void *stream)
+{
+  gik::launches on(stream);
+  on.launch(fresh_kernel, 1, GIK_REFINE_COLUMNS, 0, *f);
+  if (f->a.n)
+    on.launch(b->type == GABLE_TYPE_S ? load_kernel<float> : load_kernel<double>, blocks_of(f), THREADS, 0, *f, *b);
+  on.launch(bad_rows_kernel, 1, GIK_REFINE_COLUMNS, 0, *f);
+  return on.status("right-hand sides of a refined solve");
+}
+
+gable_status residual(const gik_refine *f, void *stream)
+{
+  gik::launches on(stream);
+  on.launch(residual_kernel, shared_blocks(f, LANES), THREADS, 0, *f);
+  return on.status("residual");
+}
+
+gable_status judge(const gik_refine *f, void *stream)
+{
+  gik::launches on(stream);
+  on.launch(judge_kernel, shared_blocks(f, 1), THREADS, 0, *f);
+  return on.status("backward errors");
+}
+
+gable_status correct(const gik_refine *f, void *stream)
+{
+  gik::launches on(stream);
+  if (f->a.n) on.launch(correct_kernel, blocks_of(f), THREADS, 0, *f);
+  return on.status("correction");
+}
+
+gable_status finish(const gik_refine *f, const gik_refine_outside *x, int first, void *stream)
+{
+  gik::launches on(stream);
+  const unsigned blocks = blocks_of(f) ? blocks_of(f) : 1;
+  on.launch(x->type == GABLE_TYPE_S ? finish_kernel<float> : finish_kernel<double>, blocks, THREADS, 0, *f, *x, first);
+  return on.status("solutions of a refined solve");
+}
+
+} /* namespace */
+
+extern "C" const gik_refine_steps gik_refine_steps_cuda = {load, residual, judge, correct, finish};

@@ -1,0 +1,88 @@
+/* refine_steps.h: iterative refinement with vectors on a device, several columns at a time, without a question to the
+ * host.
+ *
+ *   load | solve B -> X | residual, judge | correct (after solve R -> R), residual, judge | ... | finish
+ *
+ * The state of each column lies beside the vectors.  judge computes the backward errors of krylov/refine.h and decides
+ * as refine.c does: a column ends when its strict error meets the tolerance, when a correction gains less than a factor
+ * of two, or after max_steps; a correction that makes it worse is taken back.  A column that has ended stays as it is.
+ * Maxima do not depend on the order in which they are taken, and every sum has a fixed one: the same bits in every run,
+ * and for a column whatever stands beside it.  Launches are asynchronous on the stream and allocate nothing. */
+#ifndef GIK_REFINE_STEPS_H
+#define GIK_REFINE_STEPS_H
+
+#include <stdint.h>
+
+#include <gable/types.h>
+
+#include "base/context.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GIK_REFINE_COLUMNS = 16 };
+
+/* A or its transpose by rows, with the sum and the maximum of |a_ij| of each row. */
+typedef struct gik_refine_matrix {
+  gable_idx n;
+  const gable_off *ptr; /* [n+1] */
+  const gable_idx *idx;
+  const double *val, *sum, *top;
+} gik_refine_matrix;
+
+/* Of one column; in device memory, zero before its first look. */
+typedef struct gik_refine_column {
+  double backward, strict, first; /* errors of x; the backward error before the first correction */
+  int looks;                      /* that judge has taken */
+  int ended, taken_back;
+  int bad_row; /* the lowest row in which b is not finite, plus one; 0: none */
+  /* What a look collects: bits of numbers that are not negative, which have the order of integers. */
+  uint64_t norm_x, strict_bits, omega_1, omega_2;
+} gik_refine_column;
+
+/* Of all columns since the last reset: zero at first. */
+typedef struct gik_refine_summary {
+  double backward, first;         /* the largest */
+  int worst, bad_row, bad_column; /* column of the largest backward error; rows and columns plus one, 0: none */
+  int steps;
+  int going;        /* columns of this group that have not ended */
+  unsigned arrived; /* thread blocks of the kernel that runs */
+} gik_refine_summary;
+
+/* Columns of n doubles, one after another. */
+typedef struct gik_refine {
+  gik_refine_matrix a;
+  int count; /* at most GIK_REFINE_COLUMNS */
+  double *b, *x, *r, *weight, *old;
+  gik_refine_column *column; /* [count] */
+  gik_refine_summary *summary;
+  double tolerance;
+  int max_steps;
+} gik_refine;
+
+/* Columns of a caller: entry (i,j) at data[i*row + j*step], float or double. */
+typedef struct gik_refine_outside {
+  gable_type type;
+  void *data;
+  gable_off row, step;
+} gik_refine_outside;
+
+typedef struct gik_refine_steps {
+  gable_status (*load)(const gik_refine *f, const gik_refine_outside *b, void *stream); /* B, fresh columns */
+  gable_status (*residual)(const gik_refine *f, void *stream); /* r = b - A x, weight = |A||x|, ||x||_inf */
+  gable_status (*judge)(const gik_refine *f, void *stream);
+  gable_status (*correct)(const gik_refine *f, void *stream); /* old = x, x += r */
+  /* Takes back what made columns worse, gives x to the caller, and adds the columns, the first of which is the caller's
+   * number first, to the summary. */
+  gable_status (*finish)(const gik_refine *f, const gik_refine_outside *x, int first, void *stream);
+} gik_refine_steps;
+
+extern const gik_refine_steps gik_refine_steps_cpu;
+extern const gik_refine_steps gik_refine_steps_cuda; /* without CUDA: all NULL */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

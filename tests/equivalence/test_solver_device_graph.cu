@@ -1,0 +1,148 @@
+/* Refined solves captured in a CUDA graph: replays with new b, and after new values, have the bits of the same solves
+ * without a graph; four works on four cudaStreamNonBlocking streams side by side, a hundred times, have the same. */
+#include <cuda_runtime.h>
+
+#include "support/test.h"
+
+extern "C" {
+#include "support/systems.h"
+}
+
+#include "support/place.h"
+
+#define CHECK_CUDA(call) CHECK((call) == cudaSuccess, "%s", #call)
+
+enum { N = 400, RHS = 3, LANES = 4, ROUNDS = 100, SIDES = 5 };
+
+static gable_context *ctx;
+
+/* Right-hand sides number k, another for each k. */
+static void fill(double *b, int k)
+{
+  for (int e = 0; e < N * RHS; e++) b[e] = (e * 7 + k * 5) % 13 - 6.25;
+}
+
+static gable_vectors_view device_vectors(void *data)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.space = gable_context_space(ctx);
+  v.n = N;
+  v.ld = N;
+  v.count = RHS;
+  v.data = data;
+  return v;
+}
+
+static void *take(size_t bytes)
+{
+  void *p = NULL;
+  CHECK_OK(gable_device_alloc(ctx, bytes, &p));
+  CHECK_OK(gable_device_synchronise(ctx, NULL));
+  return p;
+}
+
+static void check_same(const double *x, const double *wanted, const char *what, int k)
+{
+  for (int e = 0; e < N * RHS; e++)
+    CHECK(x[e] == wanted[e], "%s %d: entry %d is %.17g, not %.17g", what, k, e, x[e], wanted[e]);
+}
+
+static void check_kind(test_kind kind, gable_type factor_type)
+{
+  const size_t bytes = sizeof(double) * N * RHS;
+  test_system a = test_system_make(kind, N, 11);
+  const gable_matrix_view v = test_system_view(&a);
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  options.factor_type = factor_type;
+  gable_solver *s = test_factored(ctx, &v, &options);
+  gable_solver_work *w[LANES];
+  cudaStream_t stream[LANES];
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
+  void *b[SIDES], *from = take(bytes), *to = take(bytes), *all = take(bytes * LANES * ROUNDS);
+  double *host = (double *)malloc(bytes), *wanted = (double *)malloc(bytes * SIDES);
+  double *lanes = (double *)malloc(bytes * LANES * ROUNDS);
+  CHECK(host && wanted && lanes, "memory");
+  for (int k = 0; k < LANES; k++) {
+    CHECK_CUDA(cudaStreamCreateWithFlags(&stream[k], cudaStreamNonBlocking));
+    CHECK_OK(gable_solver_work_create(s, RHS, &w[k]));
+    CHECK_OK(gable_solver_work_set_stream(w[k], stream[k]));
+  }
+  for (int k = 0; k < SIDES; k++) {
+    b[k] = take(bytes);
+    fill(host, k);
+    CHECK_OK(gable_device_copy_in(ctx, b[k], host, bytes, stream[0]));
+    CHECK_OK(gable_device_synchronise(ctx, stream[0]));
+  }
+  for (int values = 0; values < 2; values++) {
+    for (int k = 0; k < SIDES; k++) {
+      gable_vectors_view in = device_vectors(b[k]), out = device_vectors(to);
+      CHECK_OK(gable_solver_solve(s, w[0], GABLE_OP_N, &in, &out));
+      CHECK_OK(gable_solver_work_status(w[0]));
+      CHECK_OK(gable_device_copy_out(ctx, wanted + (size_t)k * N * RHS, to, bytes, stream[0]));
+      CHECK_OK(gable_device_synchronise(ctx, stream[0]));
+      for (int j = 0; j < RHS; j++) {
+        fill(host, k);
+        const double error = test_backward_error(&a, GABLE_OP_N, host + j * N, wanted + (k * RHS + j) * N);
+        CHECK(error <= 1e-9, "%s: backward error %g", test_kind_name(kind), error);
+      }
+    }
+    if (!values) { /* the graph of the first values serves the next ones, under the same analysis */
+      gable_vectors_view in = device_vectors(from), out = device_vectors(to);
+      CHECK_CUDA(cudaStreamBeginCapture(stream[0], cudaStreamCaptureModeThreadLocal));
+      CHECK_OK(gable_solver_solve(s, w[0], GABLE_OP_N, &in, &out));
+      CHECK_CUDA(cudaStreamEndCapture(stream[0], &graph));
+      CHECK_CUDA(cudaGraphInstantiate(&replay, graph, 0));
+    }
+    for (int k = 0; k < SIDES; k++) {
+      CHECK_CUDA(cudaMemcpyAsync(from, b[k], bytes, cudaMemcpyDeviceToDevice, stream[0]));
+      CHECK_CUDA(cudaGraphLaunch(replay, stream[0]));
+      CHECK_CUDA(cudaMemcpyAsync(host, to, bytes, cudaMemcpyDeviceToHost, stream[0]));
+      CHECK_OK(gable_solver_work_status(w[0]));
+      check_same(host, wanted + (size_t)k * N * RHS, "replay", k);
+    }
+    for (int round = 0; round < ROUNDS; round++)
+      for (int k = 0; k < LANES; k++) {
+        gable_vectors_view in = device_vectors(b[round % SIDES]);
+        gable_vectors_view out = device_vectors((char *)all + bytes * (size_t)(round * LANES + k));
+        CHECK_OK(gable_solver_solve(s, w[k], GABLE_OP_N, &in, &out));
+      }
+    for (int k = 0; k < LANES; k++) CHECK_OK(gable_solver_work_status(w[k]));
+    CHECK_OK(gable_device_copy_out(ctx, lanes, all, bytes * LANES * ROUNDS, stream[0]));
+    CHECK_OK(gable_device_synchronise(ctx, stream[0]));
+    for (int k = 0; k < ROUNDS * LANES; k++)
+      check_same(lanes + (size_t)k * N * RHS, wanted + (size_t)(k / LANES % SIDES) * N * RHS, "solve", k);
+    for (int64_t k = 0; k < a.ptr[N]; k++) a.val[k] *= 1.25;
+    if (!values) CHECK_OK(gable_solver_factor(s, a.val, GABLE_REUSE_ALL));
+  }
+  CHECK_CUDA(cudaGraphExecDestroy(replay));
+  CHECK_CUDA(cudaGraphDestroy(graph));
+  for (int k = 0; k < LANES; k++) {
+    gable_solver_work_destroy(&w[k]);
+    CHECK_CUDA(cudaStreamDestroy(stream[k]));
+  }
+  for (int k = 0; k < SIDES; k++) gable_device_free(ctx, &b[k]);
+  gable_device_free(ctx, &from);
+  gable_device_free(ctx, &to);
+  gable_device_free(ctx, &all);
+  gable_solver_destroy(&s);
+  test_system_free(&a);
+  free(host);
+  free(wanted);
+  free(lanes);
+}
+
+int main(int argc, char **argv)
+{
+  char program[] = "test_solver_device_graph", where[] = "cuda:0";
+  char *words[] = {program, where, NULL};
+  ctx = test_place(2, argc > 1 ? argv : words, NULL);
+  if (!test_place_is_gpu(ctx)) SKIP("the graphs of a GPU");
+  check_kind(TEST_DOMINANT, GABLE_TYPE_D);
+  check_kind(TEST_REDUCIBLE, GABLE_TYPE_D);
+  check_kind(TEST_SPD, GABLE_TYPE_D);
+  check_kind(TEST_INDEFINITE, GABLE_TYPE_D);
+  check_kind(TEST_SPD, GABLE_TYPE_S);
+  gable_context_destroy(&ctx);
+  return 0;
+}

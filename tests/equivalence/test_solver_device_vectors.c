@@ -1,0 +1,240 @@
+/* Refined solves with vectors in device memory: systems of every kind, both ops, layouts, types and numbers of columns;
+ * the bits of a column alone; what gable_solver_work_status and the report tell; NaN in b; new values. */
+#include "support/test.h"
+
+#include "support/place.h"
+#include "support/systems.h"
+
+#define JUDGE static inline
+#include "kernels/refine/judge.inc"
+
+enum { MOST = 20, MAX_RHS = 16 };
+
+static gable_context *ctx;
+
+/* Vectors of both memories: data on the host, device on the device. */
+typedef struct columns {
+  gable_vectors_view view; /* of the device */
+  void *host;
+  size_t bytes;
+} columns;
+
+static columns columns_make(gable_idx n, gable_idx count, gable_type type, gable_major major)
+{
+  columns c = {.view = GABLE_VECTORS_VIEW_INIT};
+  const gable_idx length = major == GABLE_MAJOR_COL ? n : count, lists = major == GABLE_MAJOR_COL ? count : n;
+  c.view.space = GABLE_SPACE_DEVICE;
+  c.view.type = type;
+  c.view.major = major;
+  c.view.n = n;
+  c.view.count = count;
+  c.view.ld = length + 3;
+  c.bytes = (size_t)(length + 3) * (size_t)lists * (type == GABLE_TYPE_S ? sizeof(float) : sizeof(double));
+  c.host = calloc(c.bytes + 1, 1);
+  CHECK(c.host, "memory");
+  CHECK_OK(gable_device_alloc(ctx, c.bytes + 1, &c.view.data));
+  return c;
+}
+
+static void columns_drop(columns *c)
+{
+  gable_device_free(ctx, &c->view.data);
+  free(c->host);
+}
+
+static size_t place(const columns *c, gable_idx i, gable_idx j)
+{
+  return (size_t)(c->view.major == GABLE_MAJOR_COL ? i + j * c->view.ld : i * c->view.ld + j);
+}
+
+static double get(const columns *c, gable_idx i, gable_idx j)
+{
+  const size_t k = place(c, i, j);
+  return c->view.type == GABLE_TYPE_S ? (double)((const float *)c->host)[k] : ((const double *)c->host)[k];
+}
+
+static void set(columns *c, gable_idx i, gable_idx j, double v)
+{
+  const size_t k = place(c, i, j);
+  if (c->view.type == GABLE_TYPE_S)
+    ((float *)c->host)[k] = (float)v;
+  else
+    ((double *)c->host)[k] = v;
+}
+
+/* Multiples of 1/2, so that floats hold them. */
+static void fill(columns *b)
+{
+  for (gable_idx j = 0; j < b->view.count; j++)
+    for (gable_idx i = 0; i < b->view.n; i++) set(b, i, j, (i * 7 + j * 3) % 11 - 4.5);
+}
+
+static void put(const columns *c)
+{
+  CHECK_OK(gable_device_copy_in(ctx, c->view.data, c->host, c->bytes, NULL));
+  CHECK_OK(gable_device_synchronise(ctx, NULL));
+}
+
+static void fetch(columns *c)
+{
+  CHECK_OK(gable_device_copy_out(ctx, c->host, c->view.data, c->bytes, NULL));
+  CHECK_OK(gable_device_synchronise(ctx, NULL));
+}
+
+static double error_of(const test_system *a, gable_op op, const columns *b, const columns *x, gable_idx j)
+{
+  double *one = malloc((size_t)a->n * 2 * sizeof *one), error;
+  CHECK(one, "memory");
+  for (gable_idx i = 0; i < a->n; i++) {
+    one[i] = get(b, i, j);
+    one[a->n + i] = get(x, i, j);
+  }
+  error = test_backward_error(a, op, one, one + a->n);
+  free(one);
+  return error;
+}
+
+static void check_shape(const test_system *a, const gable_solver *s, gable_solver_work *w, gable_op op, gable_type type,
+                        gable_major major, gable_idx count, const char *what)
+{
+  columns b = columns_make(a->n, count, type, major), x = columns_make(a->n, count, type, major);
+  columns one_b = columns_make(a->n, 1, type, GABLE_MAJOR_COL), one_x = columns_make(a->n, 1, type, GABLE_MAJOR_COL);
+  gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
+  fill(&b);
+  put(&b);
+  CHECK_OK(gable_solver_solve(s, w, op, &b.view, &x.view));
+  CHECK_OK(gable_solver_work_status(w));
+  CHECK_OK(gable_solver_work_report(w, &report));
+  CHECK(report.backward_error <= (type == GABLE_TYPE_S ? 5e-7 : 1e-12) && report.refine_steps <= 2 &&
+            report.first_error >= report.backward_error && report.worst < count,
+        "%s: error %g, first %g, %d steps, column %d", what, report.backward_error, report.first_error,
+        report.refine_steps, report.worst);
+  fetch(&x);
+  for (gable_idx j = 0; j < count; j++) {
+    const double error = error_of(a, op, &b, &x, j);
+    CHECK(error <= (type == GABLE_TYPE_S ? 1e-5 : 1e-9), "%s, op %d, column %d of %d: backward error %g", what, op, j,
+          count, error);
+  }
+  for (gable_idx j = 0; j<count; j += count> 1 ? count - 1 : 1) {
+    for (gable_idx i = 0; i < a->n; i++) set(&one_b, i, 0, get(&b, i, j));
+    put(&one_b);
+    CHECK_OK(gable_solver_solve(s, w, op, &one_b.view, &one_x.view));
+    fetch(&one_x);
+    for (gable_idx i = 0; i < a->n; i++)
+      CHECK(get(&one_x, i, 0) == get(&x, i, j), "%s, op %d: other bits in column %d alone, row %d", what, op, j, i);
+  }
+  CHECK_OK(gable_solver_work_status(w));
+  CHECK_OK(gable_solver_solve(s, w, op, &b.view, &b.view)); /* in place */
+  CHECK_OK(gable_solver_work_status(w));
+  fetch(&b);
+  for (gable_idx i = 0; i < a->n; i++)
+    CHECK(get(&b, i, count - 1) == get(&x, i, count - 1), "%s, op %d: other bits in place, row %d", what, op, i);
+  columns_drop(&b);
+  columns_drop(&x);
+  columns_drop(&one_b);
+  columns_drop(&one_x);
+}
+
+static void check_kind(test_kind kind, gable_idx n, gable_type factor_type)
+{
+  test_system a = test_system_make(kind, n, 3);
+  const gable_matrix_view v = test_system_view(&a);
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_solver_work *w = NULL;
+  options.factor_type = factor_type;
+  gable_solver *s = test_factored(ctx, &v, &options);
+  CHECK_OK(gable_solver_work_create(s, MAX_RHS, &w));
+  for (int round = 0; round < 2; round++) {
+    for (int op = 0; op < 2; op++) {
+      check_shape(&a, s, w, (gable_op)op, GABLE_TYPE_D, GABLE_MAJOR_COL, 1, test_kind_name(kind));
+      check_shape(&a, s, w, (gable_op)op, GABLE_TYPE_D, GABLE_MAJOR_ROW, 5, test_kind_name(kind));
+      check_shape(&a, s, w, (gable_op)op, GABLE_TYPE_S, GABLE_MAJOR_COL, MOST, test_kind_name(kind));
+      check_shape(&a, s, w, (gable_op)op, GABLE_TYPE_D, GABLE_MAJOR_COL, MOST, test_kind_name(kind));
+    }
+    for (int64_t k = 0; k < a.ptr[n]; k++) a.val[k] *= 2; /* keeps whatever symmetry there is */
+    if (!round) CHECK_OK(gable_solver_factor(s, a.val, GABLE_REUSE_ROWS));
+  }
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  test_system_free(&a);
+}
+
+/* What is wrong is told once, with its place, and is gone then. */
+static void check_reports(void)
+{
+  test_system a = test_system_make(TEST_DOMINANT, 70, 9);
+  const gable_matrix_view v = test_system_view(&a);
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_solver_work *w = NULL;
+  gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
+  columns b = columns_make(a.n, 3, GABLE_TYPE_D, GABLE_MAJOR_COL), x = columns_make(a.n, 3, GABLE_TYPE_D, 0);
+  options.factor_type = GABLE_TYPE_S;
+  options.refine_steps = 0;
+  gable_solver *s = test_factored(ctx, &v, &options);
+  CHECK_OK(gable_solver_work_create(s, 3, &w));
+  fill(&b);
+  put(&b);
+  CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &b.view, &x.view));
+  CHECK(gable_solver_work_status(w) == GABLE_ERR_TOLERANCE, "a float factor without a correction");
+  CHECK_OK(gable_solver_work_report(w, &report));
+  CHECK(report.backward_error > 1e-12 && report.backward_error < 1e-5 && report.first_error == report.backward_error &&
+            !report.refine_steps && report.reason[0],
+        "error %g, first %g, %d steps", report.backward_error, report.first_error, report.refine_steps);
+  CHECK_OK(gable_solver_work_status(w));
+  set(&b, 40, 1, NAN);
+  set(&b, 60, 1, INFINITY);
+  put(&b);
+  CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &b.view, &x.view));
+  CHECK(gable_solver_work_status(w) == GABLE_ERR_NOT_FINITE, "NaN in b");
+  CHECK(strstr(gable_last_error(), "row 40, column 1 (counted from 0)"), "%s", gable_last_error());
+  CHECK_OK(gable_solver_work_status(w));
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  columns_drop(&b);
+  columns_drop(&x);
+  test_system_free(&a);
+}
+
+/* What refine.c does after each error, with tolerance 1e-12 and three corrections at most. */
+static void check_judge(void)
+{
+  static const struct {
+    double error[4];
+    int looks, taken_back;
+    double kept;
+  } cases[] = {{{1e-13}, 1, 0, 1e-13},
+               {{1e-8, 1e-13}, 2, 0, 1e-13},
+               {{1e-8, 1e-7}, 2, 1, 1e-8},
+               {{1e-8, 0.6e-8}, 2, 0, 0.6e-8},
+               {{1e-4, 1e-6, 1e-8, 1e-10}, 4, 0, 1e-10},
+               {{HUGE_VAL}, 1, 0, HUGE_VAL},
+               {{1e-8, HUGE_VAL}, 2, 1, 1e-8}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    gik_refine_column c = {0};
+    int looks = 0;
+    while (!c.ended && looks < 4) {
+      gik_judge_column(&c, cases[k].error[looks], cases[k].error[looks], 1e-12, 3);
+      looks++;
+    }
+    CHECK(c.ended && looks == cases[k].looks && c.taken_back == cases[k].taken_back && c.backward == cases[k].kept &&
+              c.first == cases[k].error[0],
+          "case %zu: %d looks, taken back %d, error %g", k, looks, c.taken_back, c.backward);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  check_judge();
+  ctx = test_place(argc, argv, NULL);
+  if (gable_context_space(ctx) != GABLE_SPACE_DEVICE) SKIP("the CPU has no device memory: give mirror or cuda:0");
+  for (int kind = 0; kind < TEST_KINDS; kind++) {
+    if (kind == TEST_WILD || kind == TEST_GROWTH) continue; /* by GMRES, which is the host's */
+    check_kind((test_kind)kind, kind == TEST_DENSE ? 40 : 130, GABLE_TYPE_D);
+  }
+  check_kind(TEST_DOMINANT, 45, GABLE_TYPE_S);
+  check_kind(TEST_SPD, 45, GABLE_TYPE_S);
+  check_kind(TEST_DOMINANT, 1, GABLE_TYPE_D);
+  check_reports();
+  gable_context_destroy(&ctx);
+  return 0;
+}
