@@ -363,6 +363,19 @@ module gable
     integer(c_int) :: accept_pattern
     integer(c_int) :: accept_nonfinite
   end type
+  type, bind(C) :: gable_coo_view
+    integer(c_size_t) :: size
+    integer(c_int32_t) :: n_rows
+    integer(c_int32_t) :: n_cols
+    integer(c_int64_t) :: count
+    integer(c_int) :: base
+    integer(c_int) :: value_type
+    integer(c_int) :: structure
+    integer(c_int) :: part
+    type(c_ptr) :: row = c_null_ptr
+    type(c_ptr) :: col = c_null_ptr
+    type(c_ptr) :: val = c_null_ptr
+  end type
   type, bind(C) :: gable_matrix_shape
     integer(c_size_t) :: size
     integer(c_int64_t) :: nnz
@@ -1131,6 +1144,25 @@ module gable
       type(c_ptr), intent(inout) :: out
       integer(c_int) :: gable_matrix_from_view
     end function
+    function gable_matrix_from_coo(ctx, triplets, map, out) bind(C, name="gable_matrix_from_coo")
+      import
+      type(c_ptr), value :: ctx
+      type(gable_coo_view), intent(in), optional :: triplets
+      type(c_ptr), intent(inout) :: map
+      type(c_ptr), intent(inout) :: out
+      integer(c_int) :: gable_matrix_from_coo
+    end function
+    function gable_coo_update(map, val, a) bind(C, name="gable_coo_update")
+      import
+      type(c_ptr), value :: map
+      type(c_ptr), value :: val
+      type(c_ptr), value :: a
+      integer(c_int) :: gable_coo_update
+    end function
+    subroutine gable_coo_destroy(map) bind(C, name="gable_coo_destroy")
+      import
+      type(c_ptr), intent(inout) :: map
+    end subroutine
     function gable_matrix_from_vectors(ctx, vectors, out) bind(C, name="gable_matrix_from_vectors")
       import
       type(c_ptr), value :: ctx
@@ -1534,6 +1566,12 @@ module gable
       type(gable_matrix_shape), intent(inout), optional :: s
       integer(c_size_t), value :: size
       integer(c_int) :: gable_matrix_shape_init
+    end function
+    function gable_coo_view_init(s, size) bind(C, name="gable_coo_view_init")
+      import
+      type(gable_coo_view), intent(inout), optional :: s
+      integer(c_size_t), value :: size
+      integer(c_int) :: gable_coo_view_init
     end function
     function gable_read_options_init(s, size) bind(C, name="gable_read_options_init")
       import

@@ -59,6 +59,7 @@ GABLE_API gable_status gable_vectors_view_init(gable_vectors_view *s, size_t siz
 GABLE_API gable_status gable_context_options_init(gable_context_options *s, size_t size);
 GABLE_API gable_status gable_matrix_info_init(gable_matrix_info *s, size_t size);
 GABLE_API gable_status gable_matrix_shape_init(gable_matrix_shape *s, size_t size);
+GABLE_API gable_status gable_coo_view_init(gable_coo_view *s, size_t size);
 GABLE_API gable_status gable_read_options_init(gable_read_options *s, size_t size);
 GABLE_API gable_status gable_symbolic_options_init(gable_symbolic_options *s, size_t size);
 GABLE_API gable_status gable_symbolic_info_init(gable_symbolic_info *s, size_t size);

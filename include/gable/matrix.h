@@ -74,6 +74,44 @@ GABLE_API gable_status gable_matrix_write_check(const char *path, gable_file_for
  * which entry is out of range or out of order. */
 GABLE_API gable_status gable_matrix_from_view(gable_context *ctx, const gable_matrix_view *view, gable_matrix **out);
 
+/* Triplets (row[k], col[k], val[k]) of the caller's, in any order; those at one place are one entry, their sum. */
+typedef struct gable_coo_view {
+  size_t size; /* of this struct, so that it can grow */
+  gable_idx n_rows, n_cols;
+  gable_off count; /* of triplets */
+  int base;        /* of row and col: 0 or 1 */
+  gable_type value_type;
+  gable_structure structure;
+  gable_part part;            /* GABLE_PART_LOWER, _UPPER: triplets of the other triangle are left out */
+  const gable_idx *row, *col; /* [count] */
+  const void *val;            /* [count] or NULL: pattern only */
+} gable_coo_view;
+#define GABLE_COO_VIEW_INIT                                                                                            \
+  {                                                                                                                    \
+    sizeof(gable_coo_view), 0, 0, 0, 0, GABLE_TYPE_D, GABLE_STRUCTURE_GENERAL, GABLE_PART_FULL, NULL, NULL, NULL       \
+  }
+
+typedef struct gable_coo gable_coo;
+
+/* Local.  a_ij = sum of val[k] over the triplets k with (row[k], col[k]) = (i, j), added in double, from the first to
+ * the last; every sum is an entry, zeros too.  Structure and part are those of the matrix; whether the triplets have
+ * the symmetry that they declare is checked by what uses it, as of a view.  map: NULL, or where each triplet went, for
+ * gable_coo_update; belongs to the caller.  O(count + n_rows + n_cols) in time and memory; the map has 8 bytes for each
+ * triplet and each entry.  GABLE_ERR_ARGUMENT: an index out of range (the triplet is named), or a symmetric matrix that
+ * is not square; GABLE_ERR_NOT_FINITE: a triplet, or a sum that overflows. */
+GABLE_API gable_status gable_matrix_from_coo(gable_context *ctx, const gable_coo_view *triplets, gable_coo **map,
+                                             gable_matrix **out);
+
+/* Local.  The sums of new values val, [count] in the order and type of the triplets, in the place of a's; a was made
+ * with map, and its view stays valid, with the new values.  The same bits as those of a new matrix.  Threads may share
+ * map.  O(count); allocates nothing but the values of a pattern.  After an error a is as it was: GABLE_ERR_NOT_FINITE
+ * as above, GABLE_ERR_MISMATCH: a has another number of rows, columns or entries, or is complex where the triplets are
+ * real. */
+GABLE_API gable_status gable_coo_update(const gable_coo *map, const void *val, gable_matrix *a);
+
+/* NULL is fine; sets *map to NULL. */
+GABLE_API void gable_coo_destroy(gable_coo **map);
+
 /* Local.  A copy of dense vectors, all entries stored, to be written as an 'array' file. */
 GABLE_API gable_status gable_matrix_from_vectors(gable_context *ctx, const gable_vectors_view *vectors,
                                                  gable_matrix **out);

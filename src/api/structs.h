@@ -17,6 +17,7 @@
   X(matrix_info, dense, GABLE_MATRIX_INFO_INIT)                                                                        \
   X(matrix_shape, upper_widest, GABLE_MATRIX_SHAPE_INIT)                                                               \
   X(read_options, accept_nonfinite, GABLE_READ_OPTIONS_INIT)                                                           \
+  X(coo_view, val, GABLE_COO_VIEW_INIT)                                                                                \
   X(symbolic_options, exact, GABLE_SYMBOLIC_OPTIONS_INIT)                                                              \
   X(symbolic_info, symbolic_s, GABLE_SYMBOLIC_INFO_INIT)                                                               \
   X(symbolic_view, off_row, GABLE_SYMBOLIC_VIEW_INIT)                                                                  \

@@ -71,6 +71,26 @@ static gable_status write_file(gable_context *ctx, const char *name)
   return status;
 }
 
+static gable_status assemble(gable_context *ctx, const char *what)
+{
+  static const gable_idx row[] = {0, 2, 2, 1, 0}, col[] = {1, 0, 0, 1, 1};
+  static const double val[] = {1, 2, 3, 4, 5};
+  gable_coo_view v = GABLE_COO_VIEW_INIT;
+  gable_coo *map = NULL;
+  gable_matrix *a = NULL;
+  v.n_rows = v.n_cols = 3;
+  v.count = 5;
+  v.row = row;
+  v.col = col;
+  v.val = *what == 'v' ? val : NULL;
+  gable_status status = gable_matrix_from_coo(ctx, &v, &map, &a);
+  CHECK(!status == (a != NULL && map != NULL), "%s", what);
+  if (!status) status = gable_coo_update(map, val, a); /* a pattern takes memory for them */
+  gable_coo_destroy(&map);
+  gable_matrix_destroy(&a);
+  return status;
+}
+
 static void fail_each_in(failing_mode mode, phase *run, const char *what)
 {
   failing_allocator memory = failing_allocator_init();
@@ -124,6 +144,8 @@ int main(void)
     fail_each(generate, kinds[k]);
     fail_each(look_at, kinds[k]);
   }
+  fail_each(assemble, "values");
+  fail_each(assemble, "pattern");
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) fail_each(write_file, names[k]);
   CHECK(!rmdir(folder), "%s", folder);
   return 0;

@@ -127,6 +127,14 @@ static gable_status matrix_from_view(void *s)
   return status;
 }
 
+static gable_status matrix_from_coo(void *s)
+{
+  gable_matrix *made = NULL;
+  const gable_status status = gable_matrix_from_coo(ctx, s, NULL, &made);
+  gable_matrix_destroy(&made);
+  return status;
+}
+
 static gable_status matrix_from_vectors(void *s)
 {
   gable_matrix *made = NULL;
@@ -412,6 +420,9 @@ static void check_inputs(void)
   INPUT(smoother_options, max_rhs, GABLE_SMOOTHER_OPTIONS_INIT, make_smoother);
   INPUT(precond_options, threads, GABLE_PRECOND_OPTIONS_INIT, make_precond);
   INPUT(krylov_options, threads, GABLE_KRYLOV_OPTIONS_INIT, make_krylov);
+  const gable_coo_view triplets = {sizeof triplets, N,   N,   N,  0, GABLE_TYPE_D, GABLE_STRUCTURE_GENERAL,
+                                   GABLE_PART_FULL, idx, idx, val};
+  VIEW(coo_view, val, GABLE_COO_VIEW_INIT, matrix_from_coo, triplets);
   VIEW(factors_view, col_scale, GABLE_FACTORS_VIEW_INIT, import_factors, f);
   for (size_t k = 0; k < sizeof of_matrix / sizeof *of_matrix; k++)
     VIEW(matrix_view, val, GABLE_MATRIX_VIEW_INIT, of_matrix[k], a_view());
