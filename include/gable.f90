@@ -601,6 +601,11 @@ module gable
       type(gable_vectors_view), intent(inout), optional :: x
       integer(c_int) :: gable_solver_apply
     end function
+    function gable_solver_work_status(w) bind(C, name="gable_solver_work_status")
+      import
+      type(c_ptr), value :: w
+      integer(c_int) :: gable_solver_work_status
+    end function
     function gable_solver_work_report(w, report) bind(C, name="gable_solver_work_report")
       import
       type(c_ptr), value :: w
