@@ -114,17 +114,20 @@ static void number_from_1(session_text *t, const char *word)
   if (used < sizeof t->text) snprintf(t->text + used, sizeof t->text - used, "%s", from);
 }
 
-/* The library counts rows and columns from 0 and says so; files, and those who read them, count from 1. */
+/* The library counts rows and columns from 0 and says so; files, and those who read them, count from 1.  What is said
+ * of "the matrix" is said of its file too. */
 static void count_from_1(session_text *t)
 {
   static const char note[] = " (counted from 0)";
   char *at = strstr(t->text, note);
-  if (!at) return;
-  for (; at; at = strstr(at, note)) memmove(at, at + strlen(note), strlen(at + strlen(note)) + 1);
-  number_from_1(t, "row ");
-  number_from_1(t, "column ");
-  number_from_1(t, "pivot ");
-  if (!matrix_path || strstr(t->text, matrix_path)) return;
+  const int about_matrix = at || strstr(t->text, "the matrix ");
+  if (at) {
+    for (; at; at = strstr(at, note)) memmove(at, at + strlen(note), strlen(at + strlen(note)) + 1);
+    number_from_1(t, "row ");
+    number_from_1(t, "column ");
+    number_from_1(t, "pivot ");
+  }
+  if (!about_matrix || !matrix_path || strstr(t->text, matrix_path)) return;
   const session_text bare = *t;
   snprintf(t->text, sizeof t->text, "%.300s: %.600s", matrix_path, bare.text);
 }

@@ -19,6 +19,11 @@ gable_status gi_entries_reserve(gable_context *ctx, gi_entries *e, gable_off cap
     GI_REQUIRE(larger, GABLE_ERR_MEMORY, "out of memory: %.1f MB for entries", megabytes);
     e->val = larger;
   }
+  if (e->with_lines) {
+    larger = gi_grow(ctx, e->line, e->count, capacity, sizeof *e->line);
+    GI_REQUIRE(larger, GABLE_ERR_MEMORY, "out of memory: %.1f MB for entries", megabytes);
+    e->line = larger;
+  }
   e->capacity = capacity;
 done:
   return status;
@@ -29,6 +34,8 @@ void gi_entries_release(gable_context *ctx, gi_entries *e)
   gi_free(ctx, e->row);
   gi_free(ctx, e->col);
   gi_free(ctx, e->val);
+  gi_free(ctx, e->line);
+  e->line = NULL;
   e->row = e->col = NULL;
   e->val = NULL;
   e->count = e->capacity = 0;
@@ -42,6 +49,48 @@ static void copy_value(const gi_entries *e, gable_off p, gi_csc *to, gable_off q
     to->val[2 * q] = e->val[2 * p];
     to->val[2 * q + 1] = e->val[2 * p + 1];
   }
+}
+
+/* next [count], head [n_cols]: the entries of each column as a list in the order of the file, closed by -1. */
+static void link_columns(const gi_entries *e, gable_off *head, gable_off *next)
+{
+  for (gable_idx j = 0; j < e->n_cols; j++) head[j] = -1;
+  for (gable_off k = e->count - 1; k >= 0; k--) {
+    next[k] = head[e->col[k]];
+    head[e->col[k]] = k;
+  }
+}
+
+gable_status gi_entries_refuse_duplicates(gable_context *ctx, const gi_source *source, const gi_entries *e)
+{
+  gable_status status = GABLE_OK;
+  gable_off *head = NULL, *next = NULL, *last = NULL, first = -1, before = -1, count = 0;
+  GI_ALLOC(ctx, head, (gable_off)e->n_cols + 1);
+  GI_ALLOC(ctx, next, e->count + 1);
+  GI_ALLOC(ctx, last, (gable_off)e->n_rows + 1); /* the last entry of each row in the columns so far */
+  for (gable_idx i = 0; i < e->n_rows; i++) last[i] = -1;
+  link_columns(e, head, next);
+  for (gable_idx j = 0; j < e->n_cols; j++)
+    for (gable_off k = head[j]; k >= 0; k = next[k]) {
+      const gable_off other = last[e->row[k]];
+      last[e->row[k]] = k;
+      if (other < 0 || e->col[other] != j) continue;
+      count++;
+      if (first >= 0 && k > first) continue;
+      first = k;
+      before = other;
+    }
+  GI_REQUIRE(
+      !count, GABLE_ERR_FORMAT,
+      "%s:%lld: entry (%d, %d) stands in line %lld too; entries given twice: %lld; read without strict, they are "
+      "summed",
+      gi_source_name(source), (long long)e->line[first], e->row[first] + 1, e->col[first] + 1,
+      (long long)e->line[before], (long long)count);
+done:
+  gi_free(ctx, head);
+  gi_free(ctx, next);
+  gi_free(ctx, last);
+  return status;
 }
 
 /* Do the entries come by columns, and by increasing rows in each? */

@@ -3,6 +3,7 @@
 #define GI_ENTRIES_H
 
 #include "sparse/csc.h"
+#include "sparse/source.h"
 
 typedef struct gi_entries {
   gable_idx n_rows, n_cols;
@@ -10,10 +11,16 @@ typedef struct gi_entries {
   gable_off count, capacity;
   gable_idx *row, *col; /* [capacity] */
   double *val;          /* [words*capacity] */
+  int with_lines;
+  int64_t *line; /* [capacity] with_lines: of the file, for the message about duplicates; else NULL */
 } gi_entries;
 
 gable_status gi_entries_reserve(gable_context *ctx, gi_entries *e, gable_off capacity);
 void gi_entries_release(gable_context *ctx, gi_entries *e);
+
+/* GABLE_ERR_FORMAT when two entries stand at the same place: names the first that repeats another, and both lines.
+ * Needs lines. */
+gable_status gi_entries_refuse_duplicates(gable_context *ctx, const gi_source *source, const gi_entries *e);
 
 /* *out = the sum of the entries; releases them on the way, so that memory peaks at less than twice the entries.
  * Entries at the same place are summed in the order in which they came; *duplicates: how many were summed away. */

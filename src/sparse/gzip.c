@@ -11,7 +11,8 @@ struct gi_gzip {
   gi_gzip_pull *pull;
   void *user;
   z_stream stream;
-  int inside; /* a member has begun and not ended */
+  int inside;    /* a member has begun and not ended */
+  int64_t taken; /* compressed bytes */
   unsigned char input[INPUT_BYTES];
 };
 
@@ -53,6 +54,7 @@ static gable_status fill(gi_gzip *z)
   gable_status status = z->pull(z->user, z->input, INPUT_BYTES, &got);
   z->stream.next_in = z->input;
   z->stream.avail_in = (unsigned)got;
+  z->taken += (int64_t)got;
   return status;
 }
 
@@ -65,14 +67,15 @@ gable_status gi_gzip_read(gi_gzip *z, void *to, size_t capacity, size_t *got)
   while (z->stream.avail_out == room && room) {
     if (!z->stream.avail_in) GI_TRY(fill(z));
     if (!z->stream.avail_in) {
-      GI_REQUIRE(!z->inside, GABLE_ERR_FORMAT, "%s: the compressed file ends early: it was cut off", z->name);
+      GI_REQUIRE(!z->inside, GABLE_ERR_FORMAT, "%s: byte %lld: the compressed file ends early: it was cut off", z->name,
+                 (long long)z->taken);
       break;
     }
     z->inside = 1;
     int rc = inflate(&z->stream, Z_NO_FLUSH);
     GI_REQUIRE(rc != Z_MEM_ERROR, GABLE_ERR_MEMORY, "out of memory: about 50 kB to inflate %s", z->name);
-    GI_REQUIRE(rc == Z_OK || rc == Z_STREAM_END, GABLE_ERR_FORMAT, "%s: damaged gzip data (%s)", z->name,
-               z->stream.msg ? z->stream.msg : "no progress");
+    GI_REQUIRE(rc == Z_OK || rc == Z_STREAM_END, GABLE_ERR_FORMAT, "%s: byte %lld: damaged gzip data (%s)", z->name,
+               (long long)(z->taken - z->stream.avail_in), z->stream.msg ? z->stream.msg : "no progress");
     if (rc == Z_STREAM_END) { /* another member may follow */
       z->inside = 0;
       inflateReset(&z->stream);

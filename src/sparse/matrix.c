@@ -1,7 +1,6 @@
 /* matrix.c: gable_matrix, and the reader for the format that a file's first bytes show. */
 #include "sparse/matrix.h"
 
-#include <stdio.h>
 #include <string.h>
 
 gable_status gi_matrix_create(gable_context *ctx, gable_matrix **out)
@@ -15,13 +14,14 @@ done:
   return status;
 }
 
-gable_status gi_check_field(const gi_source *source, const gable_read_options *options, gable_field field)
+gable_status gi_check_field(const gi_source *source, const gable_read_options *options, gable_field field, int64_t byte)
 {
   gable_status status = GABLE_OK;
+  const gi_place place = gi_source_place(source, byte);
   GI_REQUIRE(field != GABLE_FIELD_COMPLEX || options->accept_complex, GABLE_ERR_FORMAT,
-             "%s: a complex matrix, where real values are needed", gi_source_name(source));
+             "%s%s: a complex matrix, where real values are needed", gi_source_name(source), place.text);
   GI_REQUIRE(field != GABLE_FIELD_PATTERN || options->accept_pattern, GABLE_ERR_FORMAT,
-             "%s: a pattern without values, where values are needed", gi_source_name(source));
+             "%s%s: a pattern without values, where values are needed", gi_source_name(source), place.text);
 done:
   return status;
 }
@@ -49,15 +49,13 @@ done:
   return status;
 }
 
-gable_status gi_check_dimensions(const gi_source *source, int64_t n_rows, int64_t n_cols, int64_t count)
+gable_status gi_check_dimensions(const gi_source *source, int64_t n_rows, int64_t n_cols, int64_t count, int64_t byte)
 {
   gable_status status = GABLE_OK;
-  const int64_t larger = n_rows > n_cols ? n_rows : n_cols, line = gi_source_line_number(source);
-  char where[24] = "";
-  if (line > 0) snprintf(where, sizeof where, ":%lld", (long long)line);
+  const int64_t larger = n_rows > n_cols ? n_rows : n_cols;
   GI_REQUIRE(larger <= GI_UNCHECKED_DIMENSION || larger / GI_MOST_EMPTY <= count, GABLE_ERR_LIMIT,
-             "%s%s: %lld by %lld for %lld entries: the header cannot be right", gi_source_name(source), where,
-             (long long)n_rows, (long long)n_cols, (long long)count);
+             "%s%s: %lld by %lld for %lld entries: the header cannot be right", gi_source_name(source),
+             gi_source_place(source, byte).text, (long long)n_rows, (long long)n_cols, (long long)count);
 done:
   return status;
 }
@@ -115,9 +113,6 @@ gable_status gi_matrix_read(gable_context *ctx, gi_source *source, const gable_r
     GI_TRY(gi_rb_read(source, options, a));
   }
   GI_TRY(gi_matrix_check(source, options, a));
-  GI_REQUIRE(!options->strict || a->duplicates == 0, GABLE_ERR_FORMAT,
-             "%s: entries given twice: %lld; read without strict, they are summed", gi_source_name(source),
-             (long long)a->duplicates);
   *out = a;
   a = NULL;
 done:

@@ -55,14 +55,16 @@ gable_status gi_matrix_file_part(const gable_matrix *a, gi_csc *out, int *own);
 gable_status gi_check_side(const gi_source *source, gable_structure structure, gable_idx i, gable_idx j,
                            const double *value, int words, gable_part *part);
 
-/* Refuses a header with so many rows or columns for so few entries that it must be damaged. */
-gable_status gi_check_dimensions(const gi_source *source, int64_t n_rows, int64_t n_cols, int64_t count);
+/* Refuses a header with so many rows or columns for so few entries that it must be damaged.  byte: where a binary file
+ * has them; text has its line. */
+gable_status gi_check_dimensions(const gi_source *source, int64_t n_rows, int64_t n_cols, int64_t count, int64_t byte);
 
 /* Refuses a matrix that was read whole and contradicts its own field or structure, or whose duplicates sum to what
  * options do not accept.  O(nnz). */
 gable_status gi_matrix_check(const gi_source *source, const gable_read_options *options, const gable_matrix *a);
 
-/* Refuses, by the options, fields that the caller does not take.  line: for the message. */
-gable_status gi_check_field(const gi_source *source, const gable_read_options *options, gable_field field);
+/* Refuses, by the options, fields that the caller does not take.  byte: as above. */
+gable_status gi_check_field(const gi_source *source, const gable_read_options *options, gable_field field,
+                            int64_t byte);
 
 #endif

@@ -1,7 +1,10 @@
 /* matrix_check.c: what a matrix just read must not contradict: its field, its structure, and what sums of duplicates
  * made of its values.  What passes is what the writers and the solvers take. */
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 
+#include "sparse/binary.h"
 #include "sparse/matrix.h"
 #include "sparse/symmetry.h"
 
@@ -37,12 +40,16 @@ gable_status gi_matrix_check(const gi_source *source, const gable_read_options *
   const gi_csc *c = &a->csc;
   const char *name = gi_source_name(source);
   const int words = gi_csc_words(c);
+  char header[40] =
+      ":3"; /* the type of a Rutherford-Boeing file; what Matrix Market's first line says was checked there */
+  if (!gi_source_line_number(source))
+    snprintf(header, sizeof header, ": byte %d", (int)offsetof(gi_binary_header, structure));
   GI_REQUIRE(a->structure != GABLE_STRUCTURE_HERMITIAN || a->field == GABLE_FIELD_COMPLEX, GABLE_ERR_FORMAT,
-             "%s: a hermitian matrix that is not complex", name);
+             "%s%s: a hermitian matrix that is not complex", name, header);
   GI_REQUIRE(a->structure != GABLE_STRUCTURE_SPD || a->field != GABLE_FIELD_COMPLEX, GABLE_ERR_FORMAT,
-             "%s: a symmetric positive definite matrix that is complex", name);
+             "%s%s: a symmetric positive definite matrix that is complex", name, header);
   GI_REQUIRE(a->structure != GABLE_STRUCTURE_SKEW || a->field != GABLE_FIELD_PATTERN, GABLE_ERR_FORMAT,
-             "%s: a skew-symmetric pattern", name);
+             "%s%s: a skew-symmetric pattern", name, header);
   for (gable_idx j = 0; j < c->n_cols && words; j++)
     for (gable_off p = c->ptr[j]; p < c->ptr[j + 1]; p++) {
       const double *value = c->val + words * p;
@@ -52,7 +59,7 @@ gable_status gi_matrix_check(const gi_source *source, const gable_read_options *
   if (a->field == GABLE_FIELD_COMPLEX || !gi_declares_symmetry(a->structure, a->part)) goto done;
   status = gi_symmetry_check(a->ctx, c, 0, a->structure, NULL, GABLE_TYPE_D, c->val);
   GI_REQUIRE(status != GABLE_ERR_ARGUMENT, GABLE_ERR_FORMAT,
-             "%s: both triangles are stored, and contradict the symmetry that the header declares", name);
+             "%s%s: both triangles are stored, and contradict the symmetry that the header declares", name, header);
 done:
   return status;
 }

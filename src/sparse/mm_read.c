@@ -139,7 +139,7 @@ static gable_status check_promise(gi_source *s, const header *h)
   GI_REQUIRE(h->count <= most / least + 1, GABLE_ERR_FORMAT,
              AT "the header promises %lld entries, the rest of the file can hold at most %lld", HERE(s),
              (long long)h->count, (long long)(most / least + 1));
-  GI_TRY(gi_check_dimensions(s, h->n_rows, h->n_cols, h->count));
+  GI_TRY(gi_check_dimensions(s, h->n_rows, h->n_cols, h->count, 0));
 done:
   return status;
 }
@@ -215,6 +215,7 @@ static gable_status read_coordinates(gi_source *s, const header *h, const gable_
     GI_TRY(read_index(s, &p, "column", h->n_cols, e->col + k));
     if (e->words) GI_TRY(read_value(s, h, options, &p, e->val + e->words * k));
     GI_REQUIRE(gi_skip_blanks(p) >= end, GABLE_ERR_FORMAT, AT "text after the entry", HERE(s));
+    if (e->line) e->line[k] = gi_source_line_number(s);
     if (h->structure != GABLE_STRUCTURE_GENERAL)
       GI_TRY(gi_check_side(s, h->structure, e->row[k], e->col[k], e->words ? e->val + e->words * k : NULL, e->words,
                            part));
@@ -274,18 +275,20 @@ gable_status gi_mm_read(gi_source *s, const gable_read_options *options, gable_m
   header h = {0};
   gi_entries e = {0};
   GI_TRY(read_banner(s, &h));
-  GI_TRY(gi_check_field(s, options, h.field));
+  GI_TRY(gi_check_field(s, options, h.field, 0));
   GI_TRY(read_sizes(s, &h));
   if (h.dense) h.count = array_count(&h);
   GI_TRY(check_promise(s, &h));
   e.n_rows = (gable_idx)h.n_rows;
   e.n_cols = (gable_idx)h.n_cols;
   e.words = h.field == GABLE_FIELD_PATTERN ? 0 : h.field == GABLE_FIELD_COMPLEX ? 2 : 1;
+  e.with_lines = options->strict && !h.dense;
   if (h.dense)
     GI_TRY(read_array(s, &h, options, ctx, &e));
   else
     GI_TRY(read_coordinates(s, &h, options, ctx, &e, &a->part));
   GI_TRY(check_end(s, &h));
+  if (e.with_lines) GI_TRY(gi_entries_refuse_duplicates(ctx, s, &e));
   a->field = h.field;
   a->structure = h.structure;
   a->dense = h.dense;

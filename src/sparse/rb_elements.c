@@ -5,12 +5,16 @@
 
 #include "sparse/rb_fields.h"
 
-/* The lists of all elements; *out is the caller's to free even on failure. */
-static gable_status read_variables(gable_context *ctx, gi_source *s, const gi_rb_header *h, gable_idx **out)
+/* The lists of all elements, none of which holds a variable twice; *out is the caller's to free even on failure. */
+static gable_status read_variables(gable_context *ctx, gi_source *s, const gi_rb_header *h, const gable_off *ptr,
+                                   gable_idx **out)
 {
   gable_status status = GABLE_OK;
   gi_rb_fields f = {.source = s, .format = h->idx};
+  gable_idx *last = NULL; /* [n_rows] the last element, from 1, that lists each */
   gable_off capacity = 0;
+  gable_idx l = 0;
+  GI_ALLOC_ZERO(ctx, last, h->n_rows);
   for (gable_off k = 0; k < h->count; k++) {
     int64_t variable = 0;
     if (k == capacity) {
@@ -20,31 +24,28 @@ static gable_status read_variables(gable_context *ctx, gi_source *s, const gi_rb
       *out = more;
       capacity = larger;
     }
+    while (k == ptr[l + 1]) l++;
     GI_TRY(gi_rb_next_integer(&f, "variables", 1, h->n_rows, &variable));
+    GI_REQUIRE(last[variable - 1] != l + 1, GABLE_ERR_FORMAT, AT "element %d lists variable %lld twice", HERE(s), l + 1,
+               (long long)variable);
+    last[variable - 1] = l + 1;
     (*out)[k] = (gable_idx)(variable - 1);
     if (k % GI_RB_FIELDS_PER_PROGRESS == 0) GI_TRY(gi_source_progress(s));
   }
 done:
+  gi_free(ctx, last);
   return status;
 }
 
-/* No element lists a variable twice, and together they have as many values as the header says. */
-static gable_status check_elements(gable_context *ctx, gi_source *s, const gi_rb_header *h, const gable_off *ptr,
-                                   const gable_idx *variable, gable_off *total)
+/* The elements together have as many values as the header, line 3, says. */
+static gable_status count_values(const gi_source *s, const gi_rb_header *h, const gable_off *ptr, gable_off *total)
 {
   gable_status status = GABLE_OK;
-  gable_idx *last = NULL; /* [n_rows] the last element, from 1, that lists each */
   *total = 0;
-  GI_ALLOC_ZERO(ctx, last, h->n_rows);
   for (gable_idx l = 0; l < h->n_cols; l++) {
-    for (gable_off k = ptr[l]; k < ptr[l + 1]; k++) {
-      GI_REQUIRE(last[variable[k]] != l + 1, GABLE_ERR_FORMAT, "%s: element %d lists variable %d twice",
-                 gi_source_name(s), l + 1, variable[k] + 1);
-      last[variable[k]] = l + 1;
-    }
     const gable_off m = ptr[l + 1] - ptr[l]; /* at most n_rows, below 2^31 */
     const gable_off values = h->structure == GABLE_STRUCTURE_GENERAL ? m * m : m * (m + 1) / 2;
-    GI_REQUIRE(*total <= INT64_MAX / 32 - values, GABLE_ERR_LIMIT, "%s: too many values in its elements",
+    GI_REQUIRE(*total <= INT64_MAX / 32 - values, GABLE_ERR_LIMIT, "%s:3: too many values in its elements",
                gi_source_name(s));
     *total += values;
   }
@@ -52,7 +53,6 @@ static gable_status check_elements(gable_context *ctx, gi_source *s, const gi_rb
              "%s:3: the header promises %lld values, the elements have %lld", gi_source_name(s),
              (long long)h->element_values, (long long)*total);
 done:
-  gi_free(ctx, last);
   return status;
 }
 
@@ -81,8 +81,8 @@ gable_status gi_rb_read_elements(gable_context *ctx, gi_source *s, const gi_rb_h
   gable_off *ptr = NULL, total;
   gable_idx *variable = NULL;
   GI_TRY(gi_rb_read_offsets(ctx, s, h, &ptr));
-  GI_TRY(read_variables(ctx, s, h, &variable));
-  GI_TRY(check_elements(ctx, s, h, ptr, variable, &total));
+  GI_TRY(read_variables(ctx, s, h, ptr, &variable));
+  GI_TRY(count_values(s, h, ptr, &total));
   GI_TRY(gi_entries_reserve(ctx, e, total));
   for (gable_idx l = 0; l < h->n_cols; l++)
     for (gable_off c = ptr[l]; c < ptr[l + 1]; c++)

@@ -77,13 +77,13 @@ static gable_status check_sizes(gi_source *s, const gi_rb_header *h)
              AT "the header promises %lld %s and %lld entries, more than the rest of the file can hold", HERE(s),
              (long long)h->n_cols, h->elemental ? "elements" : "columns",
              (long long)(h->elemental ? values : h->count));
-  GI_TRY(gi_check_dimensions(s, h->n_rows, h->elemental ? 0 : h->n_cols, h->count));
+  GI_TRY(gi_check_dimensions(s, h->n_rows, h->elemental ? 0 : h->n_cols, h->count, 0));
 done:
   return status;
 }
 
 /* Line 3: the type and the sizes. */
-static gable_status read_type(gi_source *s, const char *line, gi_rb_header *h)
+static gable_status read_type(gi_source *s, const char *line, const gable_read_options *options, gi_rb_header *h)
 {
   gable_status status = GABLE_OK;
   int64_t sizes[4];
@@ -97,11 +97,12 @@ static gable_status read_type(gi_source *s, const char *line, gi_rb_header *h)
   h->n_rows = sizes[0], h->n_cols = sizes[1], h->count = sizes[2], h->element_values = sizes[3];
   if (h->value_lines == 0 && h->count > 0) h->field = GABLE_FIELD_PATTERN;
   GI_TRY(check_sizes(s, h));
+  GI_TRY(gi_check_field(s, options, h->field, 0));
 done:
   return status;
 }
 
-static gable_status read_header(gi_source *s, gi_rb_header *h)
+static gable_status read_header(gi_source *s, const gable_read_options *options, gi_rb_header *h)
 {
   gable_status status = GABLE_OK;
   const char *line;
@@ -112,7 +113,7 @@ static gable_status read_header(gi_source *s, gi_rb_header *h)
   h->value_lines = lines[3];
   h->rhs_lines = lines[4];
   GI_TRY(header_line(s, &line));
-  GI_TRY(read_type(s, line, h));
+  GI_TRY(read_type(s, line, options, h));
   GI_TRY(header_line(s, &line));
   GI_TRY(gi_rb_parse_format(s, &line, "i", &h->ptr));
   GI_TRY(gi_rb_parse_format(s, &line, "i", &h->idx));
@@ -122,8 +123,9 @@ done:
   return status;
 }
 
+/* Symmetric files: each entry's side is checked while its line is at hand, a diagonal's value with the values. */
 static gable_status read_indices(gable_context *ctx, gi_source *s, const gi_rb_header *h, const gable_off *ptr,
-                                 gi_entries *e)
+                                 gi_entries *e, gable_part *part)
 {
   gable_status status = GABLE_OK;
   gi_rb_fields f = {.source = s, .format = h->idx};
@@ -136,6 +138,9 @@ static gable_status read_indices(gable_context *ctx, gi_source *s, const gi_rb_h
     e->row[k] = (gable_idx)(row - 1);
     e->col[k] = j;
     e->count = k + 1;
+    if (e->line) e->line[k] = gi_source_line_number(s);
+    if (h->structure != GABLE_STRUCTURE_GENERAL)
+      GI_TRY(gi_check_side(s, h->structure, e->row[k], e->col[k], NULL, 0, part));
     if (k % GI_RB_FIELDS_PER_PROGRESS == 0) GI_TRY(gi_source_progress(s));
   }
 done:
@@ -146,35 +151,30 @@ static gable_status read_values(gi_source *s, const gi_rb_header *h, const gable
 {
   gable_status status = GABLE_OK;
   gi_rb_fields f = {.source = s, .format = h->val};
-  for (gable_off k = 0; k < e->words * h->count; k++) {
-    GI_TRY(gi_rb_next_value(&f, options, e->val + k));
+  gable_part part = GABLE_PART_FULL;
+  for (gable_off k = 0; k < h->count; k++) {
+    double *value = e->val + e->words * k;
+    for (int w = 0; w < e->words; w++) GI_TRY(gi_rb_next_value(&f, options, value + w));
+    if (h->structure != GABLE_STRUCTURE_GENERAL && e->row[k] == e->col[k])
+      GI_TRY(gi_check_side(s, h->structure, e->row[k], e->col[k], value, e->words, &part));
     if (k % GI_RB_FIELDS_PER_PROGRESS == 0) GI_TRY(gi_source_progress(s));
   }
 done:
   return status;
 }
 
-/* The entries of an assembled matrix. */
+/* The entries of an assembled matrix; *part: which triangle those of a symmetric one are in. */
 static gable_status read_assembled(gable_context *ctx, gi_source *s, const gi_rb_header *h,
-                                   const gable_read_options *options, gi_entries *e)
+                                   const gable_read_options *options, gi_entries *e, gable_part *part)
 {
   gable_status status = GABLE_OK;
   gable_off *ptr = NULL;
   GI_TRY(gi_rb_read_offsets(ctx, s, h, &ptr));
-  GI_TRY(read_indices(ctx, s, h, ptr, e));
+  GI_TRY(read_indices(ctx, s, h, ptr, e, part));
+  if (e->with_lines) GI_TRY(gi_entries_refuse_duplicates(ctx, s, e));
   if (e->words) GI_TRY(read_values(s, h, options, e));
 done:
   gi_free(ctx, ptr);
-  return status;
-}
-
-static gable_status check_sides(gi_source *s, const gi_rb_header *h, const gi_entries *e, gable_part *part)
-{
-  gable_status status = GABLE_OK;
-  for (gable_off k = 0; h->structure != GABLE_STRUCTURE_GENERAL && k < e->count; k++)
-    GI_TRY(
-        gi_check_side(s, h->structure, e->row[k], e->col[k], e->words ? e->val + e->words * k : NULL, e->words, part));
-done:
   return status;
 }
 
@@ -184,16 +184,15 @@ gable_status gi_rb_read(gi_source *s, const gable_read_options *options, gable_m
   gable_context *ctx = a->ctx;
   gi_rb_header h = {0};
   gi_entries e = {0};
-  GI_TRY(read_header(s, &h));
-  GI_TRY(gi_check_field(s, options, h.field));
+  GI_TRY(read_header(s, options, &h));
   e.n_rows = (gable_idx)h.n_rows;
   e.n_cols = (gable_idx)(h.elemental ? h.n_rows : h.n_cols);
   e.words = h.field == GABLE_FIELD_PATTERN ? 0 : h.field == GABLE_FIELD_COMPLEX ? 2 : 1;
+  e.with_lines = options->strict && !h.elemental;
   if (h.elemental)
     GI_TRY(gi_rb_read_elements(ctx, s, &h, options, &e));
   else
-    GI_TRY(read_assembled(ctx, s, &h, options, &e));
-  GI_TRY(check_sides(s, &h, &e, &a->part));
+    GI_TRY(read_assembled(ctx, s, &h, options, &e, &a->part));
   a->field = h.field;
   a->structure = h.structure;
   if (h.structure != GABLE_STRUCTURE_GENERAL && a->part == GABLE_PART_FULL) a->part = GABLE_PART_LOWER;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@ struct gi_source {
   size_t begin, end; /* of what is in the buffer and not taken */
   int at_end;        /* nothing follows the buffer */
   gable_off line;
+  int64_t offset; /* of the bytes that gi_source_read gave */
 };
 
 /* Bytes as stored: first those that are held, then new ones. */
@@ -177,6 +179,16 @@ gable_off gi_source_line_number(const gi_source *source)
   return source->line;
 }
 
+gi_place gi_source_place(const gi_source *source, int64_t byte)
+{
+  gi_place place;
+  if (source->line > 0)
+    snprintf(place.text, sizeof place.text, ":%lld", (long long)source->line);
+  else
+    snprintf(place.text, sizeof place.text, ": byte %lld", (long long)byte);
+  return place;
+}
+
 gable_status gi_source_peek(gi_source *s, const char **bytes, size_t *n)
 {
   gable_status status = GABLE_OK;
@@ -232,10 +244,12 @@ gable_status gi_source_read(gi_source *s, void *to, size_t n)
       s->begin += got;
     } else {
       GI_TRY(pull(s, at, n, &got));
-      GI_REQUIRE(got, GABLE_ERR_FORMAT, "%s: the file ends early: %zu bytes are missing", s->name, n);
+      GI_REQUIRE(got, GABLE_ERR_FORMAT, "%s: byte %lld: the file ends early: %zu bytes are missing", s->name,
+                 (long long)s->offset, n);
     }
     at += got;
     n -= got;
+    s->offset += (int64_t)got;
   }
 done:
   return status;

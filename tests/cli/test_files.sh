@@ -46,6 +46,19 @@ cmp a.mtx b.mtx || wrong "not the same after three formats"
 expect 0 "12 x 12" convert a.mtx full.mtx --expand
 grep -q "^12 12 46$" full.mtx || wrong "--expand: $(head -n 2 full.mtx)"
 expect 1 "row 0 is not in 1 .. 2" info "$data/mangled/row-zero.mtx"
+mm 'coordinate real general' '3 2 1' '1 1 2' >wide.mtx
+mm 'coordinate real general' '3 3 3' '1 1 4' '2 1 1' '3 3 4' >hole.mtx
+for verb in solve symbolic levels trisolve smooth krylov "bench matrices"; do
+    # shellcheck disable=SC2086
+    run 1 $verb wide.mtx
+    grep -qE 'wide.mtx(:| is) .*(3 x 2, not square|3 by 2)' err || wrong "$verb: a matrix that is not square, without its file"
+done
+for verb in solve trisolve smooth "krylov --precond ilu0" "krylov --precond jacobi"; do
+    # shellcheck disable=SC2086
+    expect 1 "row 2" $verb hole.mtx
+    says 'hole.mtx: ' err
+done
+expect 1 "young1c.mtx.gz:1: a complex matrix" solve "$data/young1c.mtx.gz"
 "$gable" info "$data/mangled/row-zero.mtx" --trace >out 2>err
 says '  at mm_read.c:' err
 expect 1 "given twice: 1; read without strict" info "$data/mangled/duplicates.mtx" --strict

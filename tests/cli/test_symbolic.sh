@@ -42,7 +42,7 @@ run 1 symbolic absent.mtx
 run 1 symbolic path.mtx --order absent.txt
 printf '4\n2\n1\n1\n' >twice.txt
 run 1 symbolic path.mtx --order twice.txt
-says twice err
+says "twice.txt:4: 1 comes a second time" err
 run 2 symbolic path.mtx --form best
 run 2 symbolic
 run 2 symbolic path.mtx --max-width -1

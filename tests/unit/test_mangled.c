@@ -57,7 +57,12 @@ static void check_file(gable_context *ctx, const expected *e)
   CHECK(!strcmp(status_name(status), e->status), "%s: status %s, expected %s: %s", e->file, status_name(status),
         e->status, text);
   CHECK(!a && strstr(text, e->piece), "%s: '%s' does not hold '%s'", e->file, text, e->piece);
-  CHECK(!strncmp(text, folder, strlen(folder)), "%s: '%s' does not begin with the file", e->file, text);
+  CHECK(!strncmp(text, path, strlen(path)), "%s: '%s' does not begin with the file", e->file, text);
+  int line = 0;
+  const char *place = text + strlen(path);
+  const int placed = sscanf(place, ":%d:", &line) == 1 || sscanf(place, ": byte %d", &line) == 1 ||
+                     sscanf(place, ": bytes %d", &line) == 1;
+  CHECK(placed || strstr(text, "the file is empty"), "%s: '%s' names no line and no byte", e->file, text);
 }
 
 /* Each file of the folder is in the list. */

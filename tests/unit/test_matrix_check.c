@@ -1,5 +1,6 @@
 /* What a reader takes, the writers write and the readers take again; what contradicts itself is refused with its place:
  * duplicates that sum to infinity, diagonals that skew and hermitian matrices cannot have, forged headers. */
+#include <math.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -100,9 +101,11 @@ static void binaries(void)
       {GABLE_FIELD_PATTERN, GABLE_STRUCTURE_SKEW, low, ones, "skew-symmetric pattern"},
       {GABLE_FIELD_REAL, GABLE_STRUCTURE_SKEW, low, ones, "no diagonal"},
       {GABLE_FIELD_COMPLEX, GABLE_STRUCTURE_HERMITIAN, low, ones, "is real"},
-      {GABLE_FIELD_COMPLEX, GABLE_STRUCTURE_SPD, low, ones, "complex"},
+      {GABLE_FIELD_COMPLEX, GABLE_STRUCTURE_SPD, low, ones,
+       "test: byte 20: a symmetric positive definite matrix that is complex"},
       {GABLE_FIELD_INTEGER, GABLE_STRUCTURE_GENERAL, full, halves, "integer"},
-      {GABLE_FIELD_REAL, GABLE_STRUCTURE_SYMMETRIC, full, slanted, "contradict"},
+      {GABLE_FIELD_REAL, GABLE_STRUCTURE_SYMMETRIC, full, slanted,
+       "test: byte 20: both triangles are stored, and contradict"},
   };
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
     const gable_status status = read_forged(wrong[k].field, wrong[k].structure, wrong[k].part, wrong[k].val);
@@ -111,11 +114,50 @@ static void binaries(void)
   }
 }
 
+/* What is wrong inside arrays whose checksums are right is named by its byte: the header has 120, the offsets 24 and
+ * the indices 12 and 4 of padding. */
+static void binary_bytes(void)
+{
+  const struct {
+    int64_t ptr[3];
+    int32_t idx[3];
+    double val[3];
+    gable_status status;
+    const char *piece;
+  } wrong[] = {
+      {{1, 2, 3}, {0, 1, 1}, {1, 1, 1}, GABLE_ERR_FORMAT, "test: byte 120: the first column offset is 1"},
+      {{0, 4, 3}, {0, 1, 1}, {1, 1, 1}, GABLE_ERR_FORMAT, "test: byte 136: the offset of column 3, 3, decreases"},
+      {{0, 2, 2}, {0, 1, 1}, {1, 1, 1}, GABLE_ERR_FORMAT, "test: byte 136: the last column offset is 2"},
+      {{0, 2, 3}, {0, 0, 1}, {1, 1, 1}, GABLE_ERR_FORMAT, "test: byte 148: row 1 in column 1 is out of order"},
+      {{0, 2, 3}, {0, 1, 2}, {1, 1, 1}, GABLE_ERR_FORMAT, "test: byte 152: row 3 in column 2 is out of order"},
+      {{0, 2, 3}, {0, 1, 1}, {1, 1, INFINITY}, GABLE_ERR_NOT_FINITE, "test: byte 176: a value in column 2"},
+  };
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+    forged f = {.h = {.version = GI_BINARY_VERSION, .order = GI_BINARY_ORDER}};
+    memcpy(f.h.magic, GI_BINARY_MAGIC, sizeof f.h.magic);
+    f.h.field = GABLE_FIELD_REAL;
+    f.h.words = 1;
+    f.h.n_rows = f.h.n_cols = 2;
+    f.h.nnz = 3;
+    memcpy(f.ptr, wrong[k].ptr, sizeof wrong[k].ptr);
+    memcpy(f.idx, wrong[k].idx, sizeof wrong[k].idx);
+    memcpy(f.val, wrong[k].val, sizeof wrong[k].val);
+    f.h.ptr_sum = gi_checksum(0, f.ptr, sizeof f.ptr);
+    f.h.idx_sum = gi_checksum(0, f.idx, 3 * sizeof *f.idx);
+    f.h.val_sum = gi_checksum(0, f.val, 3 * sizeof *f.val);
+    f.h.header_sum = gi_checksum(0, &f.h, offsetof(gi_binary_header, header_sum));
+    const gable_status status = read_bytes(&f, offsetof(forged, val) + 3 * sizeof *f.val, 0);
+    CHECK(status == wrong[k].status && !strncmp(gable_last_error(), wrong[k].piece, strlen(wrong[k].piece)),
+          "%zu: %s: %s", k, gable_status_text(status), gable_last_error());
+  }
+}
+
 int main(void)
 {
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   texts();
   binaries();
+  binary_bytes();
   gable_context_destroy(&ctx);
   return 0;
 }

@@ -101,6 +101,7 @@ static void check_files(gable_context *ctx)
   check_file(ctx, "2 0 1\n", GABLE_OK, wanted);
   check_file(ctx, "% from one\n3\n1\n2", GABLE_OK, wanted);
   check_file(ctx, "2 0\n", GABLE_ERR_FORMAT, wanted);
+  CHECK(strstr(gable_last_error(), ":2: the file ends after 2 of 3"), "%s", gable_last_error());
   check_file(ctx, "2 0 1 1\n", GABLE_ERR_FORMAT, wanted);
   check_file(ctx, "2 0 x\n", GABLE_ERR_FORMAT, wanted);
   check_file(ctx, "2 0 99999999999999999999\n", GABLE_ERR_FORMAT, wanted);

@@ -59,7 +59,8 @@ static gable_status read_entries(FILE *in, const char *path, gable_idx n, gable_
   for (gable_idx k = 0; k < n; k++) {
     const int next = skip_blanks(in, &line);
     GI_REQUIRE(!ferror(in), GABLE_ERR_IO, "%s: %s", path, strerror(errno));
-    GI_REQUIRE(next != EOF, GABLE_ERR_FORMAT, "%s ends after %d of %d numbers of the order", path, k, n);
+    GI_REQUIRE(next != EOF, GABLE_ERR_FORMAT, "%s:%ld: the file ends after %d of %d numbers of the order", path, line,
+               k, n);
     const int64_t value = read_number(in);
     GI_REQUIRE(value >= 0 && value <= n, GABLE_ERR_FORMAT, "%s:%ld: no row number of a matrix of order %d", path, line,
                n);
