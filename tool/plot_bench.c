@@ -86,7 +86,7 @@ static void draw_label(FILE *f, const scale *s, const bench_result *b, int line)
   char name[100];
   const double y = TOP + line * LINE + LINE / 2.0;
   snprintf(name, sizeof name, "%s%s, %s", b->matrix, b->scaled ? "*" : "", bench_part_name(b->part));
-  svg_words(f, LEFT - 12, y + 4, "end", 12, "#222222", name);
+  svg_words_within(f, LEFT - 12, y + 4, "end", 12, "#222222", LEFT - 20, name);
   if (b->floor.s > 0)
     fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"3\" height=\"12\" fill=\"#bbbbbb\"/>\n",
             across(s, b->floor.s) - 1.5, y - 6);
@@ -126,7 +126,7 @@ int bench_plot(const char *path, const bench_results *r, const char *const *meth
   if (rc) return rc;
   const scale s = scale_of(r);
   svg_open(o.stream, WIDTH, TOP + lines * LINE + BOTTOM);
-  svg_words(o.stream, LEFT, 30, "start", 18, "#222222", title);
+  svg_words_within(o.stream, LEFT, 30, "start", 18, "#222222", WIDTH - LEFT - RIGHT, title);
   draw_legend(o.stream, methods, count);
   if (lines) {
     draw_axis(o.stream, &s, lines);

@@ -121,7 +121,7 @@ static void draw_panel(FILE *f, const level_sets *s, double y)
            "%s: %s levels, the widest %s rows; %s levels with %.0f%% of the work are wide enough to share", s->name,
            human_count(s->count).s, human_count(widest).s, human_count(shared).s,
            total > 0 ? 100 * shared_work / total : 0);
-  svg_words(f, LEFT, y - 3 * LINE - 15, "start", 15, "#222222", line);
+  svg_words(f, LEFT, y - 3 * LINE - 15, "start", 13, "#222222", line);
   snprintf(line, sizeof line, "auto: %s", s->choice);
   draw_wrapped(f, y - 2 * LINE - 12, line);
   if (!s->count) return;
@@ -155,7 +155,7 @@ int plot_levels(const char *path, const char *title, const level_sets *sets, int
   if (rc) return rc;
   const int total = TOP + count * (PANEL + GAP) - 20;
   svg_open(o.stream, WIDTH, total);
-  svg_words(o.stream, LEFT, 30, "start", 18, "#222222", title);
+  svg_words_within(o.stream, LEFT, 30, "start", 18, "#222222", plot_width(), title);
   draw_legend(o.stream, 44);
   for (int k = 0; k < count; k++) draw_panel(o.stream, &sets[k], TOP + 22 + k * (PANEL + GAP));
   fputs("</svg>\n", o.stream);

@@ -134,10 +134,10 @@ static void draw_levels(FILE *f, const gable_idx *width, gable_idx n_levels, gab
   char words[160];
   double most = pow(10, ceil(log10(widest > 1 ? widest : 2)));
   snprintf(words, sizeof words, "Level sets of the %s triangle", name);
-  svg_words(f, PANEL_X, top - 14, "start", 15, "#222", words);
+  svg_words(f, PANEL_X, top - 30, "start", 15, "#222", words);
   snprintf(words, sizeof words, "%s levels, on average %.1f rows, at most %s", human_count(n_levels).s,
            (double)n / n_levels, human_count(widest).s);
-  svg_words(f, PANEL_X + PANEL_W, top - 14, "end", 12, "#555", words);
+  svg_words(f, PANEL_X, top - 12, "start", 12, "#555", words);
   for (double k = 1; k <= most; k *= 10) {
     double y = top + PANEL_H - PANEL_H * log10(k) / log10(most);
     line(f, PANEL_X, y, PANEL_X + PANEL_W, y, "#e4e4e4");
@@ -171,7 +171,7 @@ int plot_matrix(const char *path, const char *name, const gable_matrix *a, const
   svg_open(f, WIDTH, HEIGHT);
   const char *slash = strrchr(name, '/');
   snprintf(title, sizeof title, "%s", slash ? slash + 1 : name);
-  svg_words(f, MARGIN, 34, "start", 20, "#111", title);
+  svg_words_within(f, MARGIN, 34, "start", 20, "#111", WIDTH - 2 * MARGIN, title);
   snprintf(title, sizeof title, "%s x %s, %s entries", human_count(info.n_rows).s, human_count(info.n_cols).s,
            human_count((double)shape->nnz).s);
   svg_words(f, MARGIN, 56, "start", 13, "#555", title);

@@ -1,6 +1,8 @@
 /* svg.c: see svg.h. */
 #include "svg.h"
 
+#include <string.h>
+
 void svg_open(FILE *f, int width, int height)
 {
   fprintf(f,
@@ -24,4 +26,18 @@ void svg_words(FILE *f, double x, double y, const char *anchor, int size, const 
       fputc(*s, f);
   }
   fputs("</text>\n", f);
+}
+
+void svg_words_within(FILE *f, double x, double y, const char *anchor, int size, const char *colour, double width,
+                      const char *s)
+{
+  char cut[256];
+  int room = (int)(width / (0.6 * size));
+  if (room > (int)sizeof cut - 1) room = (int)sizeof cut - 1;
+  if (room < 4) room = 4;
+  if (strlen(s) <= (size_t)room)
+    snprintf(cut, sizeof cut, "%s", s);
+  else
+    snprintf(cut, sizeof cut, "%.*s...", room - 3, s);
+  svg_words(f, x, y, anchor, size, colour, cut);
 }

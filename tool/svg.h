@@ -10,4 +10,8 @@ void svg_open(FILE *f, int width, int height);
 /* anchor: "start", "middle" or "end" of the text is at (x, y). */
 void svg_words(FILE *f, double x, double y, const char *anchor, int size, const char *colour, const char *s);
 
+/* The same, cut short with "..." where it would be wider than so many pixels at 0.6 of size a character. */
+void svg_words_within(FILE *f, double x, double y, const char *anchor, int size, const char *colour, double width,
+                      const char *s);
+
 #endif
