@@ -163,9 +163,10 @@ module gable
   integer(c_int), parameter :: GABLE_PRECOND_GS = 2
   integer(c_int), parameter :: GABLE_PRECOND_ILU0 = 3
   integer(c_int), parameter :: GABLE_PRECOND_IC0 = 4
-  integer(c_int), parameter :: GABLE_KRYLOV_CG = 0
-  integer(c_int), parameter :: GABLE_KRYLOV_BICGSTAB = 1
-  integer(c_int), parameter :: GABLE_KRYLOV_GMRES = 2
+  integer(c_int), parameter :: GABLE_KRYLOV_AUTO = 0
+  integer(c_int), parameter :: GABLE_KRYLOV_CG = 1
+  integer(c_int), parameter :: GABLE_KRYLOV_BICGSTAB = 2
+  integer(c_int), parameter :: GABLE_KRYLOV_GMRES = 3
   integer(c_int), parameter :: GABLE_FIELD_PATTERN = 0
   integer(c_int), parameter :: GABLE_FIELD_REAL = 1
   integer(c_int), parameter :: GABLE_FIELD_INTEGER = 2
@@ -343,6 +344,7 @@ module gable
     real(c_double) :: setup_s
     real(c_double) :: solve_s
     real(c_double) :: precond_s
+    integer(c_int) :: solver
   end type
   type, bind(C) :: gable_matrix_info
     integer(c_size_t) :: size
@@ -1070,6 +1072,13 @@ module gable
       type(c_funptr), value :: apply
       type(c_ptr), value :: user
       integer(c_int) :: gable_krylov_set_precond_function
+    end function
+    function gable_krylov_set_monitor(k, monitor, user) bind(C, name="gable_krylov_set_monitor")
+      import
+      type(c_ptr), value :: k
+      type(c_funptr), value :: monitor
+      type(c_ptr), value :: user
+      integer(c_int) :: gable_krylov_set_monitor
     end function
     function gable_krylov_work_create(k, out) bind(C, name="gable_krylov_work_create")
       import

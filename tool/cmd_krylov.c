@@ -25,7 +25,7 @@ typedef struct request {
 /* name: one of the words that the options allow */
 static gable_krylov_solver solver_of(const char *name)
 {
-  int k = GABLE_KRYLOV_CG;
+  int k = GABLE_KRYLOV_AUTO;
   while (k < GABLE_KRYLOV_GMRES && strcmp(name, gable_krylov_solver_text((gable_krylov_solver)k))) k++;
   return (gable_krylov_solver)k;
 }
@@ -128,7 +128,8 @@ static void report(const request *q, const char *where, const answer *r, json *j
   const gable_krylov_info *info = &r->info;
   FILE *out = report_stream(q->json_path);
   const double iteration = info->solve_s / (info->iterations > 0 ? info->iterations : 1);
-  fprintf(out, "%s: %s with %s on %s, b %s\n", session_name(q->path), q->solver, q->precond, where,
+  const char *solver = gable_krylov_solver_text(info->solver);
+  fprintf(out, "%s: %s with %s on %s, b %s\n", session_name(q->path), solver, q->precond, where,
           q->b_path ? session_name(q->b_path) : "= A times ones");
   report_line(out, "iterations", "%s, %s", human_count(info->iterations).s, info->stop);
   report_line(out, "residual", "%.3g by the recurrence, %.3g by b - A x", info->residual, info->true_residual);
@@ -137,7 +138,7 @@ static void report(const request *q, const char *where, const answer *r, json *j
   report_line(out, "set-up, solve", "%s, %s (%s an iteration)", human_seconds(info->setup_s).s,
               human_seconds(info->solve_s).s, human_seconds(iteration).s);
   if (info->precond_s > 0) report_line(out, "preconditioner", "%s of the solve", human_seconds(info->precond_s).s);
-  json_text(j, "solver", q->solver);
+  json_text(j, "solver", solver);
   json_text(j, "precond", q->precond);
   json_text(j, "where", where);
   json_integer(j, "n", r->n);
@@ -162,15 +163,15 @@ static void report(const request *q, const char *where, const answer *r, json *j
 int cmd_krylov(int argc, char **argv)
 {
   request q = {
-      .solver = "cg", .precond = "none", .method = "auto", .tolerance = 1e-8, .iterations = 1000, .restart = 30};
+      .solver = "auto", .precond = "none", .method = "auto", .tolerance = 1e-8, .iterations = 1000, .restart = 30};
   answer r = {.info = GABLE_KRYLOV_INFO_INIT, .precond = GABLE_PRECOND_INFO_INIT};
   int rc;
   const option options[] = {
       option_text('b', "rhs-file", "B.mtx", "FILE", "the right-hand side, array or coordinate (default: A times ones)",
                   &q.b_path),
       option_output('o', "output", "X.mtx", "write x to this file", &q.x_path),
-      option_choice(0, "solver", "cg|bicgstab|gmres", "the iteration (default cg: symmetric positive definite A)",
-                    &q.solver),
+      option_choice(0, "solver", "auto|cg|bicgstab|gmres",
+                    "the iteration (default auto: cg for a symmetric A, else bicgstab)", &q.solver),
       option_choice(0, "precond", "none|jacobi|gs|ilu0|ic0", "the preconditioner (default none)", &q.precond),
       option_method("of its triangular solves (default auto)", &q.method),
       option_place(&q.where),

@@ -136,7 +136,7 @@ static void ending(FILE *out)
 
 static void one(gable_context *ctx, const rows *a, gable_krylov_solver solver, gable_preconditioner precond, FILE *out)
 {
-  static const char *const solvers[] = {"cg", "bicgstab", "gmres"};
+  static const char *const solvers[] = {"auto", "cg", "bicgstab", "gmres"};
   static const char *const preconds[] = {"none", "jacobi", "gs", "ilu0", "ic0"};
   const gable_matrix_view view = view_of(a);
   gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;

@@ -21,9 +21,11 @@ typedef struct gable_krylov gable_krylov;
 typedef struct gable_krylov_work gable_krylov_work;
 
 typedef enum gable_krylov_solver {
-  GABLE_KRYLOV_CG = 0,
-  GABLE_KRYLOV_BICGSTAB = 1,
-  GABLE_KRYLOV_GMRES = 2
+  GABLE_KRYLOV_AUTO = 0, /* CG where A is symmetric and the preconditioner with it, else BiCGSTAB.  The values tell on a
+                            CPU, what the view declares on a GPU; A or a preconditioner by callback: BiCGSTAB */
+  GABLE_KRYLOV_CG = 1,   /* of symmetric positive definite matrices */
+  GABLE_KRYLOV_BICGSTAB = 2,
+  GABLE_KRYLOV_GMRES = 3
 } gable_krylov_solver;
 
 typedef struct gable_krylov_options {
@@ -37,7 +39,7 @@ typedef struct gable_krylov_options {
 } gable_krylov_options;
 #define GABLE_KRYLOV_OPTIONS_INIT                                                                                      \
   {                                                                                                                    \
-    sizeof(gable_krylov_options), GABLE_KRYLOV_CG, GABLE_PRECOND_NONE, NULL, 0.0, 0, 0, 0                              \
+    sizeof(gable_krylov_options), GABLE_KRYLOV_AUTO, GABLE_PRECOND_NONE, NULL, 0.0, 0, 0, 0                            \
   }
 
 /* Local.  options may be NULL; nothing of them is kept but a copy.  ctx must outlive the solver.
@@ -76,6 +78,15 @@ GABLE_API gable_status gable_krylov_set_precond(gable_krylov *k, const gable_pre
  * change; GMRES takes any.  GABLE_ERR_UNAVAILABLE: on a GPU. */
 GABLE_API gable_status gable_krylov_set_precond_function(gable_krylov *k, gable_apply_function *apply, void *user);
 
+/* What follows a solve: called after iteration 0, which is the start, and after each other one in order, with ||b - A
+ * x|| / ||b|| of the recurrence.  Not 0: the solve ends with GABLE_ERR_CANCELLED.  On the thread that solves; threads
+ * that share a solver call it side by side.  On a GPU it hears of up to 8 iterations at once, when they are done. */
+typedef int gable_monitor_function(void *user, gable_idx iteration, double residual);
+
+/* Local.  monitor of all later solves; NULL: none.  user must outlive the solves.  No solve may run meanwhile; works
+ * stay. */
+GABLE_API gable_status gable_krylov_set_monitor(gable_krylov *k, gable_monitor_function *monitor, void *user);
+
 /* Local.  The vectors of one solve at a time; any number of works per solver.  Belongs to the caller and must not
  * outlive k.  GABLE_ERR_STATE: A or the preconditioner has no values; GABLE_ERR_MISMATCH: they differ in size or
  * context. */
@@ -84,19 +95,20 @@ GABLE_API gable_status gable_krylov_work_create(const gable_krylov *k, gable_kry
 typedef struct gable_krylov_info {
   size_t size; /* of this struct, so that it can grow */
   gable_idx iterations;
-  double residual;      /* ||b - A x|| / ||b|| of the recurrence when it ended */
-  double true_residual; /* the same, computed from x */
-  int converged;        /* 1: true_residual is at most ten times the tolerance and the recurrence reached it */
-  char stop[24];        /* "converged", "iterations", "breakdown" or "not finite" */
-  char method_used[16]; /* of the triangular solves; "" without */
-  double shift;         /* IC(0): by which share the diagonal had to be enlarged */
-  double setup_s;       /* of the last analysis and update, copies between memories included */
-  double solve_s;       /* of the last solve, the same way */
-  double precond_s;     /* its share in the preconditioner; 0 on a GPU, where nobody waits to see */
+  double residual;            /* ||b - A x|| / ||b|| of the recurrence when it ended */
+  double true_residual;       /* the same, computed from x */
+  int converged;              /* 1: true_residual is at most ten times the tolerance and the recurrence reached it */
+  char stop[24];              /* "converged", "iterations", "breakdown" or "not finite" */
+  char method_used[16];       /* of the triangular solves; "" without */
+  double shift;               /* IC(0): by which share the diagonal had to be enlarged */
+  double setup_s;             /* of the last analysis and update, copies between memories included */
+  double solve_s;             /* of the last solve, the same way */
+  double precond_s;           /* its share in the preconditioner; 0 on a GPU, where nobody waits to see */
+  gable_krylov_solver solver; /* that solves; for GABLE_KRYLOV_AUTO the one that was chosen */
 } gable_krylov_info;
 #define GABLE_KRYLOV_INFO_INIT                                                                                         \
   {                                                                                                                    \
-    sizeof(gable_krylov_info), 0, 0.0, 0.0, 0, "", "", 0.0, 0.0, 0.0, 0.0                                              \
+    sizeof(gable_krylov_info), 0, 0.0, 0.0, 0, "", "", 0.0, 0.0, 0.0, 0.0, GABLE_KRYLOV_AUTO                           \
   }
 
 /* Local.  A x = b from the x that is given, one column of doubles each that share no memory, both in host memory or
@@ -105,8 +117,9 @@ typedef struct gable_krylov_info {
  * filled up to info.iterations (GMRES: those of b - A x at every restart and at the end), or NULL.  b = 0 has x = 0.
  * GABLE_ERR_TOLERANCE: the tolerance was not reached, x is the last iterate; GABLE_ERR_NOT_FINITE: NaN or infinity in b
  * or x (host memory: the row is named), x is as it was; GABLE_ERR_DEADLINE: a wait of 10 s on a GPU, with its row;
- * GABLE_ERR_CANCELLED, between two products with A: x is no answer; GABLE_ERR_MISMATCH: w is of an earlier A or
- * preconditioner.  One solve at a time per work; works that solve side by side ask the progress function side by side.
+ * GABLE_ERR_CANCELLED, between two products with A or by the monitor: x is no answer; GABLE_ERR_MISMATCH: w is of an
+ * earlier A or preconditioner.  One solve at a time per work; works that solve side by side ask the progress function
+ * side by side.
  */
 GABLE_API gable_status gable_krylov_work_solve(gable_krylov_work *w, const gable_vectors_view *b, gable_vectors_view *x,
                                                double *history);

@@ -89,6 +89,16 @@ done:
   return status;
 }
 
+gable_status gable_krylov_set_monitor(gable_krylov *k, gable_monitor_function *monitor, void *user)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
+  k->monitor = monitor;
+  k->monitor_user = user;
+done:
+  return status;
+}
+
 gable_status gable_krylov_work_create(const gable_krylov *k, gable_krylov_work **out)
 {
   gable_status status = GABLE_OK;

@@ -48,7 +48,8 @@ GI_TEXT(choice, {GABLE_CHOICE_AUTO, "auto"}, {GABLE_CHOICE_NEVER, "never"}, {GAB
 GI_TEXT(blas, {GABLE_BLAS_AUTO, "auto"}, {GABLE_BLAS_OWN, "own"}, {GABLE_BLAS_OPENBLAS, "openblas"})
 GI_TEXT(sweep, {GABLE_SWEEP_FORWARD, "forward"}, {GABLE_SWEEP_BACKWARD, "backward"},
         {GABLE_SWEEP_SYMMETRIC, "symmetric"})
-GI_TEXT(krylov_solver, {GABLE_KRYLOV_CG, "cg"}, {GABLE_KRYLOV_BICGSTAB, "bicgstab"}, {GABLE_KRYLOV_GMRES, "gmres"})
+GI_TEXT(krylov_solver, {GABLE_KRYLOV_AUTO, "auto"}, {GABLE_KRYLOV_CG, "cg"}, {GABLE_KRYLOV_BICGSTAB, "bicgstab"},
+        {GABLE_KRYLOV_GMRES, "gmres"})
 GI_TEXT(preconditioner, {GABLE_PRECOND_NONE, "none"}, {GABLE_PRECOND_JACOBI, "jacobi"}, {GABLE_PRECOND_GS, "gs"},
         {GABLE_PRECOND_ILU0, "ilu0"}, {GABLE_PRECOND_IC0, "ic0"})
 GI_TEXT(pattern, {GABLE_PATTERN_ALLGATHER, "allgather"}, {GABLE_PATTERN_GATHER, "gather"},

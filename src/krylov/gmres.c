@@ -69,7 +69,8 @@ gable_status gi_gmres(gi_krylov_vectors *w, gi_operator apply, gi_operator preco
                       double *x, const gi_iteration *how, gi_iteration_result *result)
 {
   gable_status status = GABLE_OK;
-  const gi_iteration quiet = {how->tolerance, how->max_iterations, NULL}; /* the state knows the restarts alone */
+  const gi_iteration quiet = {.tolerance = how->tolerance,
+                              .max_iterations = how->max_iterations}; /* the state knows the restarts alone */
   gik_krylov_state state;
   gable_idx seen = 0;
   *result = (gi_iteration_result){GI_STOP_ITERATIONS, 0, 0};
@@ -78,6 +79,7 @@ gable_status gi_gmres(gi_krylov_vectors *w, gi_operator apply, gi_operator preco
     GI_TRY(start(w, apply, user, b, x, result));
     GI_TRY(gi_krylov_look(w, &quiet, &seen, &state, result));
     if (how->history) how->history[result->iterations] = state.residual;
+    if (how->monitor && !result->iterations) GI_TRY(how->monitor(how->user, 0, state.residual));
     if (state.stop) goto done;
     gable_idx k = 0;
     w->q.g[0] = state.norm;
@@ -89,6 +91,7 @@ gable_status gi_gmres(gi_krylov_vectors *w, gi_operator apply, gi_operator preco
       gi_hessenberg_rotate(&w->q, k++);
       result->iterations++;
       if (how->history) how->history[result->iterations] = fabs(w->q.g[k]) / state.norm_b;
+      if (how->monitor) GI_TRY(how->monitor(how->user, result->iterations, fabs(w->q.g[k]) / state.norm_b));
       if (column[k - 1] == 0) break;
     }
     if (!k) {

@@ -86,8 +86,11 @@ gable_status gi_krylov_look(gi_krylov_vectors *w, const gi_iteration *how, gable
 {
   gable_status status = GABLE_OK;
   GI_TRY(fetch_state(w, state));
-  for (; *seen <= state->iteration; ++*seen)
-    if (how->history) how->history[*seen] = state->history[*seen % GIK_HISTORY];
+  for (; *seen <= state->iteration; ++*seen) {
+    const double residual = state->history[*seen % GIK_HISTORY];
+    if (how->history) how->history[*seen] = residual;
+    if (how->monitor) GI_TRY(how->monitor(how->user, *seen, residual));
+  }
   result->iterations = state->iteration;
   result->residual = state->residual;
   switch ((gik_stop)state->stop) {

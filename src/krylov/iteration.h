@@ -23,6 +23,9 @@ typedef struct gi_iteration {
   double tolerance; /* on ||b - A x|| / ||b|| */
   gable_idx max_iterations;
   double *history; /* [max_iterations+1] relative residuals of the recurrence, or NULL */
+  gable_status (*monitor)(void *user, gable_idx iteration, double residual); /* of each from 0 on, in order, or NULL; an
+                                                                              * error ends the solve */
+  void *user;
 } gi_iteration;
 
 typedef enum gi_stop { GI_STOP_CONVERGED, GI_STOP_ITERATIONS, GI_STOP_BREAKDOWN, GI_STOP_NOT_FINITE } gi_stop;

@@ -19,7 +19,7 @@ static gable_status fill_options(const gable_context *ctx, gable_krylov_options 
 {
   gable_status status = GABLE_OK;
   gi_method method = GI_AUTO;
-  GI_REQUIRE(o->solver >= GABLE_KRYLOV_CG && o->solver <= GABLE_KRYLOV_GMRES, GABLE_ERR_ARGUMENT, "solver is %d",
+  GI_REQUIRE((int)o->solver >= 0 && o->solver <= GABLE_KRYLOV_GMRES, GABLE_ERR_ARGUMENT, "solver is %d",
              (int)o->solver);
   GI_REQUIRE(o->preconditioner >= GABLE_PRECOND_NONE && o->preconditioner <= GABLE_PRECOND_IC0, GABLE_ERR_ARGUMENT,
              "preconditioner is %d", (int)o->preconditioner);
@@ -72,6 +72,26 @@ void gi_krylov_destroy(gable_krylov **k)
   gi_free(p->ctx, p);
 }
 
+gable_krylov_solver gi_krylov_solver_of(const gable_krylov *k)
+{
+  if (k->options.solver != GABLE_KRYLOV_AUTO) return k->options.solver;
+  return k->symmetric && !k->apply && !k->precondition ? GABLE_KRYLOV_CG : GABLE_KRYLOV_BICGSTAB;
+}
+
+/* k->symmetric, of the values on a CPU; that they are not is no error. */
+static gable_status find_symmetry(gable_krylov *k)
+{
+  gi_error before;
+  if (k->options.solver != GABLE_KRYLOV_AUTO || k->rows.on_device) return GABLE_OK;
+  gi_keep_error(&before);
+  const gable_status status =
+      gi_symmetry_check(k->ctx, &k->rows.host, 1, GABLE_STRUCTURE_SYMMETRIC, NULL, GABLE_TYPE_D, k->rows.host.val);
+  k->symmetric = !status;
+  if (status != GABLE_ERR_ARGUMENT) return status;
+  gi_adopt_error(&before);
+  return GABLE_OK;
+}
+
 /* Works of what was before are refused from now on. */
 static void change(gable_krylov *k)
 {
@@ -94,6 +114,7 @@ gable_status gi_krylov_analyse(gable_krylov *k, const gable_matrix_view *a)
   GI_TRY(gi_matrix_rows_init(k->ctx, a, own, &k->rows));
   k->n = k->rows.n;
   if (own) GI_TRY(gi_precond_analyse_rows(k->own, &k->rows));
+  k->symmetric = a->structure == GABLE_STRUCTURE_SYMMETRIC || a->structure == GABLE_STRUCTURE_SPD;
   k->phase = GI_ANALYSED;
   k->update_s = 0;
   k->analyse_s = gi_now() - start;
@@ -110,6 +131,7 @@ gable_status gi_krylov_update(gable_krylov *k, const void *val)
   k->phase = GI_ANALYSED;
   GI_TRY(k->ctx->device->enter(k->ctx, &before));
   GI_TRY(gi_matrix_rows_update(k->ctx, &k->rows, val));
+  GI_TRY(find_symmetry(k));
   if (k->own && k->precond == k->own) GI_TRY(gi_precond_update_rows(k->own));
   GI_TRY(k->ctx->device->synchronise(k->ctx, NULL));
   k->phase = GI_UPDATED;
@@ -220,6 +242,7 @@ void gi_krylov_info(const gable_krylov *k, const gable_krylov_work *w, gable_kry
 {
   *info = w ? w->info : (gable_krylov_info)GABLE_KRYLOV_INFO_INIT;
   info->setup_s = k->analyse_s + k->update_s;
+  info->solver = gi_krylov_solver_of(k);
   if (!k->precond) return;
   memcpy(info->method_used, k->precond->method_used, sizeof info->method_used);
   info->shift = k->precond->shift;

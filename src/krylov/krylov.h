@@ -20,6 +20,9 @@ struct gable_krylov {
   gi_matrix_rows rows; /* A, unless apply is there */
   gable_apply_function *apply, *precondition; /* the caller's, or NULL */
   void *apply_user, *precondition_user;
+  gable_monitor_function *monitor; /* or NULL */
+  void *monitor_user;
+  int symmetric;                /* 1: A, by its values or, on a GPU, by what its view declares */
   gable_precond *own;           /* of options.preconditioner, NULL without */
   const gable_precond *precond; /* own, the caller's, or NULL */
   gable_krylov_work *first;     /* of gable_krylov_solve; made by set_matrix or the first solve */
@@ -49,6 +52,9 @@ void gi_krylov_set_precond(gable_krylov *k, const gable_precond *p, gable_apply_
 
 gable_status gi_krylov_work_create(const gable_krylov *k, gable_krylov_work **out);
 void gi_krylov_work_destroy(gable_krylov_work **w);
+
+/* The solver of the options; for GABLE_KRYLOV_AUTO the one that suits A and the preconditioner there are now. */
+gable_krylov_solver gi_krylov_solver_of(const gable_krylov *k);
 
 /* b, x: [n] in this space; errors are those of gable_krylov_solve. */
 gable_status gi_krylov_work_solve(gable_krylov_work *w, gable_space space, const double *b, double *x, double *history);

@@ -11,7 +11,7 @@
 static gable_status ask(gable_krylov_work *w)
 {
   const gable_krylov_options *o = &w->k->options;
-  const double each = o->solver == GABLE_KRYLOV_BICGSTAB ? 2 : 1;
+  const double each = gi_krylov_solver_of(w->k) == GABLE_KRYLOV_BICGSTAB ? 2 : 1;
   return gi_pulse_tell(&w->pulse, w->applied++ / (each * o->max_iterations + 1));
 }
 
@@ -42,6 +42,16 @@ done:
   return status;
 }
 
+static gable_status monitor(void *user, gable_idx iteration, double residual)
+{
+  gable_status status = GABLE_OK;
+  const gable_krylov *k = ((gable_krylov_work *)user)->k;
+  GI_REQUIRE(!k->monitor(k->monitor_user, iteration, residual), GABLE_ERR_CANCELLED,
+             "the monitor stopped the solver after %d iterations, at ||b - A x|| / ||b|| = %.3g", iteration, residual);
+done:
+  return status;
+}
+
 /* The answer to b = 0, which no tolerance on ||b - A x|| / ||b|| could find: x = 0. */
 static void answer_zero(gable_krylov_work *w, double *history, gi_stop *stop)
 {
@@ -67,7 +77,8 @@ static gable_status solve_there(gable_krylov_work *w, const double *b, double *x
   const gable_krylov *k = w->k;
   const gable_krylov_options *o = &k->options;
   const gi_operator m = k->precond || k->precondition ? precondition : NULL;
-  const gi_iteration how = {o->tolerance, o->max_iterations, history};
+  const gable_krylov_solver solver = gi_krylov_solver_of(k);
+  const gi_iteration how = {o->tolerance, o->max_iterations, history, k->monitor ? monitor : NULL, w};
   gi_iteration_result r = {GI_STOP_ITERATIONS, 0, 0};
   double norm, left;
   GI_TRY(gi_krylov_norm(&w->vectors, b, &norm));
@@ -78,9 +89,9 @@ static gable_status solve_there(gable_krylov_work *w, const double *b, double *x
     goto done;
   }
   w->callback_s = 0;
-  GI_TRY((o->solver == GABLE_KRYLOV_CG         ? gi_cg
-          : o->solver == GABLE_KRYLOV_BICGSTAB ? gi_bicgstab
-                                               : gi_gmres)(&w->vectors, apply, m, w, b, x, &how, &r));
+  GI_TRY((solver == GABLE_KRYLOV_CG         ? gi_cg
+          : solver == GABLE_KRYLOV_BICGSTAB ? gi_bicgstab
+                                            : gi_gmres)(&w->vectors, apply, m, w, b, x, &how, &r));
   if (w->precond) GI_TRY(gi_precond_work_status(w->precond));
   w->info.iterations = r.iterations;
   w->info.residual = r.residual;

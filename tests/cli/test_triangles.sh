@@ -22,6 +22,11 @@ run 0 smooth a.mtx --sweep forward --omega 1.3 --sweeps 5 --repeat 2
 for word in forward levels residual 'a sweep'; do says "$word" out; done
 for precond in none jacobi gs ilu0 ic0; do run 0 krylov a.mtx --precond $precond; done
 says iterations out
+mm 'coordinate real general' '2 2 3' '1 1 2' '1 2 1' '2 2 3' >windy.mtx
+run 0 krylov windy.mtx # the default solver goes by the matrix
+says 'bicgstab with none' out
+run 0 krylov a.mtx
+says 'cg with none' out
 run 0 krylov a.mtx --solver gmres --restart 5 --precond ilu0
 
 # One number an entry, and a square matrix: anything else is refused, not misread
