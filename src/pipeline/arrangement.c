@@ -6,7 +6,6 @@
 #include "base/timer.h"
 #include "factor/partial_pivoting.h"
 #include "graph/btf.h"
-#include "graph/match/match.h"
 #include "graph/match/pairs.h"
 #include "graph/order/order.h"
 #include "graph/symbolic/symbolic_symmetric.h"
@@ -55,11 +54,11 @@ void gi_arrangement_rescale(const gi_problem *p, gi_arrangement *a)
 }
 
 /* row_of [n]: the row of A that stands on the diagonal of each column, and the scalings.  columns: A. */
-static gable_status match_and_scale(gable_context *ctx, const gi_problem *p, const gi_csc *columns, gi_arrangement *a,
+static gable_status match_and_scale(gable_context *ctx, gi_problem *p, const gi_csc *columns, gi_arrangement *a,
                                     gable_idx *row_of)
 {
   gable_status status = GABLE_OK;
-  gi_matching m = {0};
+  const gi_matching *m = &p->matching;
   unsigned char *taken = NULL;
   a->rank = p->n;
   if (!a->matched) {
@@ -67,20 +66,19 @@ static gable_status match_and_scale(gable_context *ctx, const gi_problem *p, con
     scale(p, a);
     goto done;
   }
-  GI_TRY(gi_match(ctx, columns, &m));
-  a->rank = m.rank;
+  GI_TRY(gi_problem_match(ctx, p, columns));
+  a->rank = m->rank;
   GI_ALLOC_ZERO(ctx, taken, p->n);
   for (gable_idx j = 0; j < p->n; j++)
-    if (m.row_of[j] >= 0) taken[m.row_of[j]] = 1;
+    if (m->row_of[j] >= 0) taken[m->row_of[j]] = 1;
   for (gable_idx i = 0; i < p->n; i++)
     GI_REQUIRE(taken[i], GABLE_ERR_SINGULAR,
                "the matrix is structurally singular: rank %d of %d, no column is left for row %d (counted from 0)",
-               m.rank, p->n, i);
-  memcpy(row_of, m.row_of, (size_t)p->n * sizeof *row_of);
-  memcpy(a->r, m.r, (size_t)p->n * sizeof *a->r);
-  memcpy(a->c, m.c, (size_t)p->n * sizeof *a->c);
+               m->rank, p->n, i);
+  memcpy(row_of, m->row_of, (size_t)p->n * sizeof *row_of);
+  memcpy(a->r, m->r, (size_t)p->n * sizeof *a->r);
+  memcpy(a->c, m->c, (size_t)p->n * sizeof *a->c);
 done:
-  gi_match_release(ctx, &m);
   gi_free(ctx, taken);
   return status;
 }

@@ -186,6 +186,7 @@ gable_status gi_problem_set_values(gable_context *ctx, gi_problem *p, const void
   gi_gather_values(&p->from_caller, p->value_type, val, p->rows.val);
   p->values_symmetric = p->pattern_symmetric && gi_gather_transpose_values(&p->rows, cursor, p->mirrored);
   look_at_diagonal(p);
+  gi_problem_forget_matching(ctx, p);
   p->measured = 0;
   if (!p->pattern_symmetric) gi_problem_measure(p); /* the arrangement looks at them */
 done:
@@ -216,6 +217,16 @@ int gi_problem_is_dominant(const gi_problem *p)
   return by_rows || by_columns;
 }
 
+gable_status gi_problem_match(gable_context *ctx, gi_problem *p, const gi_csc *columns)
+{
+  return p->matching.row_of ? GABLE_OK : gi_match(ctx, columns, &p->matching);
+}
+
+void gi_problem_forget_matching(gable_context *ctx, gi_problem *p)
+{
+  gi_match_release(ctx, &p->matching);
+}
+
 /* A symmetric pattern is its own transpose, and only its values change places. */
 static gable_status copy_mirrored(gable_context *ctx, const gi_problem *p, gi_csc *out)
 {
@@ -243,6 +254,7 @@ void gi_problem_release(gable_context *ctx, gi_problem *p)
   gi_csc_release(ctx, &p->rows);
   gi_csc_release(ctx, &p->columns);
   gi_gather_release(ctx, &p->from_caller);
+  gi_problem_forget_matching(ctx, p);
   gi_free(ctx, p->norms);
   memset(p, 0, sizeof *p);
 }
@@ -258,5 +270,6 @@ gable_off gi_problem_bytes(const gi_problem *p)
 {
   if (!p->rows.ptr) return 0;
   gable_off n = p->n, nnz = p->rows.ptr[n];
-  return nnz * (p->rows.val ? 12 : 4) + 8 * (n + 1) + 32 * n + gi_gather_bytes(&p->from_caller);
+  return nnz * (p->rows.val ? 12 : 4) + 8 * (n + 1) + 32 * n + gi_gather_bytes(&p->from_caller) +
+         (p->matching.row_of ? 20 * n : 0);
 }

@@ -2,6 +2,7 @@
 #ifndef GI_PROBLEM_H
 #define GI_PROBLEM_H
 
+#include "graph/match/match.h"
 #include "krylov/refine.h"
 #include "pipeline/gather.h"
 #include "sparse/csc.h"
@@ -25,6 +26,7 @@ typedef struct gi_problem {
   const char *declared_why; /* how a message begins; NULL: the view declares it */
   double *norms;            /* [4n] sums and maxima of rows, then of columns unless values are symmetric */
   int measured;             /* 1: norms are those of the values */
+  gi_matching matching;     /* of the values, once it was asked for; row_of is NULL before */
 } gi_problem;
 
 /* The pattern of the view (checked), and its values when it has any.  p: zeroed. */
@@ -44,6 +46,12 @@ void gi_problem_measure(gi_problem *p);
 /* Is every diagonal entry as large as all others of its row, or of its column, together?  Then elimination is stable in
  * any symmetric order, and no matching does better.  Measured before. */
 int gi_problem_is_dominant(const gi_problem *p);
+
+/* p->matching of the values that are there, or of the pattern, found once.  columns: A by columns; of a symmetric A its
+ * rows will do. */
+gable_status gi_problem_match(gable_context *ctx, gi_problem *p, const gi_csc *columns);
+/* Gives the memory of p->matching back. */
+void gi_problem_forget_matching(gable_context *ctx, gi_problem *p);
 
 /* out (zeroed): A by columns, with values where there are any. */
 gable_status gi_problem_take_columns(gable_context *ctx, gi_problem *p, gi_csc *out);
