@@ -121,7 +121,10 @@ module gable
   integer(c_int), parameter :: GABLE_SOLVER_ROW_SCALE = 42
   integer(c_int), parameter :: GABLE_SOLVER_COLUMN_SCALE = 43
   integer(c_int), parameter :: GABLE_SOLVER_DIAGONAL = 44
-  integer(c_int), parameter :: GABLE_SOLVER_KEYS = 45
+  integer(c_int), parameter :: GABLE_SOLVER_REJECTED = 45
+  integer(c_int), parameter :: GABLE_SOLVER_REJECTED_S = 46
+  integer(c_int), parameter :: GABLE_SOLVER_JUDGE_S = 47
+  integer(c_int), parameter :: GABLE_SOLVER_KEYS = 48
   integer(c_int), parameter :: GABLE_PATTERN_ALLGATHER = 1
   integer(c_int), parameter :: GABLE_PATTERN_GATHER = 2
   integer(c_int), parameter :: GABLE_PATTERN_ALLTOALL = 3

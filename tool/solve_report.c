@@ -76,8 +76,10 @@ static void print_phases(FILE *out, const solve_request *q, const solve_outcome 
   const gable_solve_report *w = &r->report;
   double match = real_of(s, GABLE_SOLVER_MATCH_S), order = real_of(s, GABLE_SOLVER_ORDER_S);
   double symbolic = real_of(s, GABLE_SOLVER_SYMBOLIC_S), factor = real_of(s, GABLE_SOLVER_FACTOR_S);
-  double whole = r->read_s + r->load_s + match + order + symbolic + factor + real_of(s, GABLE_SOLVER_PREPARE_S) +
-                 real_of(s, GABLE_SOLVER_UPLOAD_S) + r->solve_s + w->refine_s + r->estimate_s;
+  double rejected = real_of(s, GABLE_SOLVER_REJECTED_S), judge = real_of(s, GABLE_SOLVER_JUDGE_S);
+  double whole = r->read_s + r->load_s + match + order + symbolic + factor + rejected + judge +
+                 real_of(s, GABLE_SOLVER_PREPARE_S) + real_of(s, GABLE_SOLVER_UPLOAD_S) + r->solve_s + w->refine_s +
+                 r->estimate_s;
   double flops = real_of(s, GABLE_SOLVER_FLOPS);
   char what[240];
   fputc('\n', out);
@@ -91,17 +93,24 @@ static void print_phases(FILE *out, const solve_request *q, const solve_outcome 
     snprintf(what, sizeof what, "%s%s", order_name(integer_of(s, GABLE_SOLVER_ORDER)),
              integer_of(s, GABLE_SOLVER_ORDER_FALLBACK) ? ", for METIS had too little memory" : "");
     phase(out, "order", order, whole, what);
+    char times[48] = "";
+    const long long analyses = integer_of(s, GABLE_SOLVER_ANALYSES), tried = integer_of(s, GABLE_SOLVER_REJECTED);
+    if (analyses > 1) snprintf(times, sizeof times, "; analysed %lld times", analyses);
     snprintf(what, sizeof what, "%s supernodes, tree of height %s, in %s; the rest is reading%s",
              human_count((double)integer_of(s, GABLE_SOLVER_SUPERNODES)).s,
              human_count((double)integer_of(s, GABLE_SOLVER_TREE_HEIGHT)).s,
-             human_seconds(real_of(s, GABLE_SOLVER_STRUCTURE_S)).s,
-             integer_of(s, GABLE_SOLVER_ANALYSES) > 1 ? "; analysed twice, the first would not do" : "");
+             human_seconds(real_of(s, GABLE_SOLVER_STRUCTURE_S)).s, times);
     phase(out, "symbolic", symbolic, whole, what);
     snprintf(what, sizeof what, "%s, %s", human_rate(flops, "flop").s,
              human_rate(factor > 0 ? flops / factor : 0, "flop").s);
     char *per_second = strstr(what, "/s,"); /* the first is a count, not a rate */
     if (per_second) memmove(per_second, per_second + 2, strlen(per_second + 2) + 1);
     phase(out, "factor", factor, whole, what);
+    if (tried) {
+      snprintf(what, sizeof what, "%lld factorization%s tried before, not good enough", tried, tried == 1 ? "" : "s");
+      phase(out, "rejected", rejected, whole, what);
+    }
+    if (judge > 0) phase(out, "judge", judge, whole, "trial solves, that the factor is good enough");
   }
   if (integer_of(s, GABLE_SOLVER_DEVICE_BYTES)) {
     snprintf(what, sizeof what, "blocks merged to %s levels, and inverted",
@@ -206,6 +215,9 @@ static void json_factor(json *j, const solve_outcome *r)
   int64_t inertia[3];
   const int shown = inertia_of(s, inertia);
   json_number(j, "factor_s", factor);
+  json_integer(j, "rejected_factors", integer_of(s, GABLE_SOLVER_REJECTED));
+  json_number(j, "rejected_s", real_of(s, GABLE_SOLVER_REJECTED_S));
+  json_number(j, "judge_s", real_of(s, GABLE_SOLVER_JUDGE_S));
   json_text(j, "blas", gable_solver_blas(s));
   json_integer(j, "nnz_l", integer_of(s, GABLE_SOLVER_NNZ_L));
   json_integer(j, "nnz_u", integer_of(s, GABLE_SOLVER_NNZ_U));

@@ -226,14 +226,17 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(SYMBOLIC_S, double, 1, "seconds: reading the matrix, symbolic factorization, the plans made from it")              \
   X(STRUCTURE_S, double, 1, "seconds of SYMBOLIC_S: tree, column counts, supernodes and their lists of rows")          \
   X(FACTOR_S, double, 1, "seconds: the last numeric factorization, the gather included")                               \
-  X(ANALYSES, int64_t, 1, "times that the structure was analysed, 2 when a first one was not good enough")             \
+  X(ANALYSES, int64_t, 1, "times that the structure was analysed since gable_solver_analyse")                          \
   X(PATTERN_HASH, int64_t, 1, "of the analysed pattern")                                                               \
   X(ELEMENTWISE, int64_t, 1, "1: imported factors are solved element by element, since panels would store many zeros") \
   X(ROW_ORDER, gable_idx, n, "row k of A' is this row of A")                                                           \
   X(COLUMN_ORDER, gable_idx, n, "column k of A' is this column of A")                                                  \
   X(ROW_SCALE, double, n, "R, by rows of A; negative where -A was found positive definite")                            \
   X(COLUMN_SCALE, double, n, "C, by columns of A")                                                                     \
-  X(DIAGONAL, double, n, "pivots, in the order of A'; of L D L^T the diagonal of D")
+  X(DIAGONAL, double, n, "pivots, in the order of A'; of L D L^T the diagonal of D")                                   \
+  X(REJECTED, int64_t, 1, "factorizations that the last gable_solver_factor tried and did not keep")                   \
+  X(REJECTED_S, double, 1, "seconds: their numeric phases")                                                            \
+  X(JUDGE_S, double, 1, "seconds: solves that judge factors, in the last gable_solver_factor")
 
 typedef enum gable_solver_key {
 #define GABLE_SOLVER_KEY_ENUM(name, type, count, text) GABLE_SOLVER_##name,

@@ -93,7 +93,7 @@ gable_status gable_solver_work_create(const gable_solver *s, gable_idx max_rhs, 
   GI_REQUIRE(s && out, GABLE_ERR_ARGUMENT, "the solver or out is NULL");
   *out = NULL;
   GI_REQUIRE(max_rhs >= 1, GABLE_ERR_ARGUMENT, "max_rhs is %d: give 1 or more", max_rhs);
-  GI_TRY(gi_pipeline_work_create(s, max_rhs, 1, out));
+  GI_TRY(gi_pipeline_work_create(s, max_rhs, GI_GMRES_RESTART, 1, out));
 done:
   return status;
 }

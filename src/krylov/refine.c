@@ -11,10 +11,12 @@ struct gi_refine_work {
   double *d;               /* [columns * n] their corrections */
   double *w;               /* [n] weights */
   double *trial;           /* [n] a column after its correction */
+  gable_idx restart;       /* of GMRES, 0: there is none */
   gi_krylov_vectors gmres; /* zeroed: none */
 };
 
-gable_status gi_refine_work_create(gable_context *ctx, gable_idx n, gable_idx columns, int gmres, gi_refine_work **out)
+gable_status gi_refine_work_create(gable_context *ctx, gable_idx n, gable_idx columns, gable_idx restart,
+                                   gi_refine_work **out)
 {
   gable_status status = GABLE_OK;
   gi_refine_work *k = NULL;
@@ -25,9 +27,8 @@ gable_status gi_refine_work_create(gable_context *ctx, gable_idx n, gable_idx co
   GI_ALLOC(ctx, k->d, (gable_off)n * k->columns);
   GI_ALLOC(ctx, k->w, n);
   GI_ALLOC(ctx, k->trial, n);
-  if (gmres)
-    GI_TRY(gi_krylov_vectors_init(ctx, &gi_device_cpu, n, n < GI_GMRES_RESTART ? n + 1 : GI_GMRES_RESTART, 1,
-                                  ctx->threads, &k->gmres));
+  k->restart = restart < n + 1 ? restart : n + 1;
+  if (restart) GI_TRY(gi_krylov_vectors_init(ctx, &gi_device_cpu, n, k->restart, 1, ctx->threads, &k->gmres));
   *out = k;
   k = NULL;
 done:
@@ -108,7 +109,7 @@ static gable_status with_gmres(const refinement *c, const double *b, double *x, 
     }
     const gable_idx left = c->options->max_gmres - *iterations;
     const gi_iteration how = {.tolerance = 0.1 * c->options->tolerance / gik_norm2(n, k->r),
-                              .max_iterations = left < GI_GMRES_RESTART ? left : GI_GMRES_RESTART};
+                              .max_iterations = left < k->restart ? left : k->restart};
     gi_iteration_result result;
     memset(k->trial, 0, (size_t)n * sizeof *k->trial);
     GI_TRY(gi_gmres(&k->gmres, weighted_apply, weighted_precondition, &s, k->r, k->trial, &how, &result));

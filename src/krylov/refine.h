@@ -59,8 +59,10 @@ typedef struct gi_refine_result {     /* the worst column's */
 typedef struct gi_refine_work gi_refine_work;
 enum { GI_REFINE_COLUMNS = 16, GI_GMRES_RESTART = 24 };
 
-/* Room for up to GI_REFINE_COLUMNS columns at a time; gmres: 0 for corrections alone, max_gmres is 0 then. */
-gable_status gi_refine_work_create(gable_context *ctx, gable_idx n, gable_idx columns, int gmres, gi_refine_work **out);
+/* Room for up to GI_REFINE_COLUMNS columns at a time, and for a basis of restart vectors of GMRES; restart 0: for
+ * corrections alone, max_gmres is 0 then. */
+gable_status gi_refine_work_create(gable_context *ctx, gable_idx n, gable_idx columns, gable_idx restart,
+                                   gi_refine_work **out);
 void gi_refine_work_destroy(gable_context *ctx, gi_refine_work **work); /* NULL is fine */
 
 /* Betters the columns of x, [n] each at ldx, until the strict backward error of each is at most the tolerance, or

@@ -18,6 +18,7 @@ typedef struct gi_arrangement {
   gable_idx rank;
   gable_idx *row_perm, *col_perm; /* [n] row and column of A that come k-th in A' */
   double *r, *c;                  /* [n] scalings, by rows and columns of A */
+  int keeps_small;                /* 1: pivots down to 64 epsilon are kept: nothing grew over them */
   int loaded;                     /* 1: the layout is from a file, and no numbers were put into it here */
   gi_layout *layout;
   gi_solve_plan *plan;

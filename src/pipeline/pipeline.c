@@ -1,19 +1,18 @@
-/* pipeline.c: analyse and factor, with the turns that a factorization may take: Cholesky to L D L^T, that to LU, and no
- * matching to one. */
+/* pipeline.c: analyse and factor; attempts.c decides which factorization is kept. */
 #include "pipeline/pipeline.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
-#include "base/random.h"
 #include "base/timer.h"
 #include "device/device.h"
 #include "factor/closure.h"
 #include "graph/order/order.h"
+#include "pipeline/attempts.h"
 
-static void drop_arrangement(gable_solver *s)
+void gi_pipeline_drop_arrangement(gable_solver *s)
 {
+  gi_attempt_release(s->ctx, &s->aside);
   gi_device_factor_destroy(s->ctx, &s->device);
   gi_device_matrix_destroy(s->ctx, &s->device_matrix);
   gi_factor_destroy(s->ctx, &s->factor);
@@ -25,23 +24,25 @@ static void drop_arrangement(gable_solver *s)
 
 void gi_pipeline_clear(gable_solver *s)
 {
-  drop_arrangement(s);
+  gi_pipeline_drop_arrangement(s);
   gi_problem_release(s->ctx, &s->problem);
   gi_free(s->ctx, s->user_order);
   s->user_order = NULL;
-  s->analyses = s->drift = s->singular = 0;
+  s->analyses = s->drift = s->singular = s->rejected = 0;
   s->other_values = 0;
-  s->factor_s = 0;
+  s->factor_s = s->rejected_s = s->judge_s = 0;
 }
 
-/* Puts *a, which is taken, in the place of the arrangement; the times of the old one stay counted. */
-static void adopt(gable_solver *s, gi_arrangement *a)
+void gi_pipeline_adopt(gable_solver *s, gi_arrangement *a)
 {
   a->order_s += s->arrangement.order_s;
   a->match_s += s->arrangement.match_s;
   a->symbolic_s += s->arrangement.symbolic_s;
   a->structure_s += s->arrangement.structure_s;
-  drop_arrangement(s);
+  gi_attempt aside = s->aside;
+  memset(&s->aside, 0, sizeof s->aside);
+  gi_pipeline_drop_arrangement(s);
+  s->aside = aside;
   s->arrangement = *a;
   memset(a, 0, sizeof *a);
   s->structure++;
@@ -49,8 +50,7 @@ static void adopt(gable_solver *s, gi_arrangement *a)
   s->phase = GI_PHASE_ANALYSED;
 }
 
-/* Arranges the problem anew; keep_order: the order of columns there is serves again. */
-static gable_status arrange(gable_solver *s, const gable_solver_options *options, int keep_order)
+gable_status gi_pipeline_arrange(gable_solver *s, const gable_solver_options *options, int keep_order)
 {
   gable_status status = GABLE_OK;
   gable_solver_options how = *options;
@@ -68,22 +68,9 @@ static gable_status arrange(gable_solver *s, const gable_solver_options *options
     a.order = order;
     a.starved = old->starved;
   }
-  adopt(s, &a);
+  gi_pipeline_adopt(s, &a);
 done:
-  if (status) drop_arrangement(s);
-  return status;
-}
-
-/* Arranges the problem anew with the rows that partial pivoting takes; A' has its values. */
-static gable_status arrange_pivots(gable_solver *s, double threshold)
-{
-  gable_status status = GABLE_OK;
-  gi_arrangement a = {0}, *old = &s->arrangement;
-  gi_factor_destroy(s->ctx, &s->factor);
-  GI_TRY(gi_arrange_pivots(s->ctx, &s->permuted.columns, threshold, old, &a));
-  adopt(s, &a);
-done:
-  if (status) drop_arrangement(s);
+  if (status) gi_pipeline_drop_arrangement(s);
   return status;
 }
 
@@ -140,8 +127,9 @@ gable_status gi_pipeline_analyse(gable_solver *s, const gable_matrix_view *a)
   GI_TRY(gi_pipeline_read(s, a, &in));
   double read = gi_now();
   gi_pipeline_take(s, &in);
-  status = arrange(s, &s->options, 0);
-  gi_csc_release(s->ctx, &s->problem.columns); /* serve no longer */
+  status = gi_pipeline_arrange(s, &s->options, 0);
+  gi_csc_release(s->ctx, &s->problem.columns);                                                     /* serve no longer */
+  if (s->arrangement.method != GABLE_METHOD_LDLT) gi_problem_forget_matching(s->ctx, &s->problem); /* nor does it */
   if (status) gi_pipeline_clear(s);
   GI_TRY(status);
   s->arrangement.symbolic_s += read - begin;
@@ -175,8 +163,7 @@ done:
   return status;
 }
 
-/* The numbers, under the arrangement that is there.  The values of A' stay: pivoting may ask for them. */
-static gable_status numeric(gable_solver *s)
+gable_status gi_pipeline_numeric(gable_solver *s)
 {
   gable_status status = GABLE_OK;
   gi_arrangement *a = &s->arrangement;
@@ -191,152 +178,18 @@ static gable_status numeric(gable_solver *s)
   GI_TRY(gi_permuted_fill(s->ctx, &s->permuted, &s->problem, a->row_perm, a->col_perm, a->r, a->c));
   gi_factor_options how = {
       .threads = s->ctx->threads, .tiny = s->options.tiny_pivot, .blas = s->blas.library ? &s->blas : NULL};
-  if (a->matched == 2 && how.tiny == 0) how.tiny = 1e-20; /* the largest pivot of its column is small for a reason */
+  if (how.tiny == 0 && a->matched == 2) how.tiny = 1e-20; /* the largest pivot of its column is small for a reason */
+  if (how.tiny == 0 && a->keeps_small)
+    how.tiny = 64 * (s->options.factor_type == GABLE_TYPE_S ? FLT_EPSILON : DBL_EPSILON);
   gik_blas_begin(how.blas, how.threads);
   status = gi_factor_numeric(s->ctx, s->factor, &s->permuted.columns, kind == GI_LU ? &s->permuted.rows : NULL, &how);
   gik_blas_end(how.blas, how.threads);
   GI_TRY(status);
   GI_TRY(gi_thin_update(s->ctx, a->plan, s->factor));
-  s->factor_s = gi_now() - begin;
   s->other_values = 0;
   s->phase = GI_PHASE_FACTORED;
 done:
-  return status;
-}
-
-/* Static pivots of a matrix that is not dominant: L and U may be small everywhere and their inverses overflow. */
-static int may_hide_growth(const gable_solver *s)
-{
-  const gi_arrangement *a = &s->arrangement;
-  return a->method == GABLE_METHOD_LU && s->options.match == GABLE_CHOICE_AUTO && !gi_problem_is_dominant(&s->problem);
-}
-
-/* Do pivots and growth leave the factor above suspicion, or is it a Cholesky of all of A?  If not: can A x = b and A^T
- * x = b be solved with it, and its corrections alone, for a b that is in nobody's range by chance, of the rows' or
- * columns' own sizes?  fresh: it was arranged for these values, and what hides from pivots and growth is looked for. */
-static gable_status judge(gable_solver *s, int fresh, int *good)
-{
-  gable_status status = GABLE_OK;
-  gable_solver_work *w = NULL;
-  double *b = NULL, *x = NULL;
-  const gi_factor *f = s->factor;
-  gable_idx n = s->problem.n;
-  const int small = f->perturbed == 0 && f->max_factor <= 1e6 * f->max_entry;
-  s->overflows = 0;
-  *good = f->kind == GI_CHOLESKY ? s->problem.values_symmetric : small && !(fresh && may_hide_growth(s));
-  if (*good) goto done;
-  GI_TRY(gi_pipeline_work_create(s, 1, 0, &w));
-  GI_ALLOC(s->ctx, b, n);
-  GI_ALLOC(s->ctx, x, n);
-  gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
-  gi_random r = gi_random_seed(1);
-  *good = 1;
-  for (int op = GABLE_OP_N; op <= GABLE_OP_T && *good; op++) {
-    const double *size = op == GABLE_OP_N ? a.row_max : a.col_max;
-    for (gable_idx i = 0; i < n; i++) b[i] = (2 * gi_random_unit(&r) - 1) * size[i];
-    double error;
-    GI_TRY(gi_pipeline_refines(s, w, (gable_op)op, b, x, &error));
-    *good = error <= gi_pipeline_tolerance(s, GABLE_TYPE_D);
-    s->overflows |= isinf(error);
-  }
-done:
-  gi_pipeline_work_destroy(&w);
-  gi_free(s->ctx, b);
-  gi_free(s->ctx, x);
-  return status;
-}
-
-/* The numbers of a problem arranged anew. */
-static gable_status again(gable_solver *s, gable_method method, gable_choice match, int keep_order)
-{
-  gable_status status = GABLE_OK;
-  gable_solver_options second = s->options;
-  second.method = method;
-  second.match = match;
-  GI_TRY(arrange(s, &second, keep_order));
-  GI_TRY(numeric(s));
-done:
-  return status;
-}
-
-/* Cholesky where it was chosen; where it fails L D L^T with the same order. */
-static gable_status factor_either(gable_solver *s)
-{
-  gable_status status = numeric(s);
-  if (status != GABLE_ERR_SINGULAR || s->arrangement.method != GABLE_METHOD_CHOLESKY ||
-      s->options.method != GABLE_METHOD_AUTO)
-    return status;
-  const gable_method next = s->problem.values_symmetric ? GABLE_METHOD_LDLT : GABLE_METHOD_LU;
-  gi_log(s->ctx, GABLE_LOG_INFO, "not positive definite: turning from Cholesky to %s",
-         next == GABLE_METHOD_LDLT ? "L D L^T" : "LU");
-  return again(s, next, s->options.match, 1);
-}
-
-/* An L D L^T that came out badly: once more with the pairs of a matching, if it had none, then LU. */
-static gable_status turn_from_ldlt(gable_solver *s, int *good)
-{
-  gable_status status = GABLE_OK;
-  if (!s->arrangement.matched && s->options.match == GABLE_CHOICE_AUTO) {
-    GI_TRY(again(s, GABLE_METHOD_LDLT, GABLE_CHOICE_ALWAYS, 0));
-    GI_TRY(judge(s, 1, good));
-  }
-  if (*good || s->options.method != GABLE_METHOD_AUTO) goto done;
-  gi_log(s->ctx, GABLE_LOG_INFO, "pivots of one and two columns are not enough: turning from L D L^T to LU");
-  GI_TRY(again(s, GABLE_METHOD_LU, s->options.match, 0));
-  GI_TRY(judge(s, 1, good));
-done:
-  return status;
-}
-
-/* Where the answer of all else overflows: columns as they came and the largest pivots, as LAPACK has them.  An order
- * for low fill, or the scalings of a matching, may have made a triangle whose inverse no double holds. */
-static gable_status pivot_in_natural_order(gable_solver *s, int *good)
-{
-  gable_status status = GABLE_OK;
-  gable_solver_options how = s->options;
-  how.method = GABLE_METHOD_LU;
-  how.match = GABLE_CHOICE_NEVER;
-  how.blocks = GABLE_CHOICE_NEVER;
-  how.order = GABLE_ORDER_NATURAL;
-  gi_log(s->ctx, GABLE_LOG_INFO, "the answer overflows: turning to partial pivoting in the natural order");
-  GI_TRY(arrange(s, &how, 0));
-  GI_TRY(numeric(s));
-  GI_TRY(arrange_pivots(s, 1));
-  GI_TRY(numeric(s));
-  GI_TRY(judge(s, 1, good));
-done:
-  return status;
-}
-
-/* Factors under the arrangement.  A symmetric method that was chosen here is left as soon as these values want another
- * one.  What else comes out badly is, where may_arrange or an arrangement was left, arranged anew: an LU gets a
- * matching if it had none, and then the rows of partial pivoting. */
-static gable_status factor_well(gable_solver *s, int may_arrange)
-{
-  gable_status status = GABLE_OK;
-  const uint64_t structure = s->structure;
-  const int chosen = s->options.method == GABLE_METHOD_AUTO;
-  int good = 1;
-  GI_TRY(factor_either(s));
-  GI_TRY(judge(s, may_arrange || s->structure != structure, &good));
-  if (!good && (may_arrange || chosen) && s->arrangement.method == GABLE_METHOD_LDLT) GI_TRY(turn_from_ldlt(s, &good));
-  may_arrange = (may_arrange || s->structure != structure) && s->options.match == GABLE_CHOICE_AUTO &&
-                s->arrangement.method == GABLE_METHOD_LU;
-  if (!good && may_arrange && !s->arrangement.matched) {
-    GI_TRY(again(s, GABLE_METHOD_LU, GABLE_CHOICE_ALWAYS, 0));
-    GI_TRY(judge(s, 1, &good));
-  }
-  may_arrange = may_arrange && s->arrangement.matched == 1;
-  if (!good && may_arrange) {
-    GI_TRY(arrange_pivots(s, 0.1));
-    GI_TRY(numeric(s));
-    GI_TRY(judge(s, 1, &good));
-    if (s->overflows && s->options.order == GABLE_ORDER_AUTO) GI_TRY(pivot_in_natural_order(s, &good));
-  }
-  s->drift = !good;
-  GI_TRY(gi_pipeline_find_singular(s));
-done:
-  gi_permuted_empty(s->ctx, &s->permuted);
+  s->factor_s = gi_now() - begin;
   return status;
 }
 
@@ -351,7 +204,7 @@ static gable_status leave_symmetry(gable_solver *s, int *left)
   if (!*left) return GABLE_OK;
   gi_log(s->ctx, GABLE_LOG_INFO, "the values are no longer symmetric: turning from %s to LU",
          method == GABLE_METHOD_LDLT ? "L D L^T" : "Cholesky");
-  return arrange(s, &s->options, 0);
+  return gi_pipeline_arrange(s, &s->options, 0);
 }
 
 static gable_status factor_values(gable_solver *s, const void *val, gable_reuse reuse)
@@ -363,11 +216,11 @@ static gable_status factor_values(gable_solver *s, const void *val, gable_reuse 
   GI_REQUIRE(s->options.method != GABLE_METHOD_LDLT || s->problem.values_symmetric, GABLE_ERR_ARGUMENT,
              "L D L^T was asked for, but the values are not symmetric");
   if (reuse <= GABLE_REUSE_PATTERN && (val || !first))
-    GI_TRY(arrange(s, &s->options, 0));
+    GI_TRY(gi_pipeline_arrange(s, &s->options, 0));
   else
     GI_TRY(leave_symmetry(s, &left));
   if (reuse == GABLE_REUSE_ROWS && !left) gi_arrangement_rescale(&s->problem, &s->arrangement);
-  GI_TRY(factor_well(s, reuse <= GABLE_REUSE_PATTERN || (first && !val) || left));
+  GI_TRY(gi_attempts_factor(s, reuse <= GABLE_REUSE_PATTERN || (first && !val) || left));
 done:
   if (status && s->phase == GI_PHASE_FACTORED) s->phase = GI_PHASE_ANALYSED;
   return status;

@@ -6,6 +6,7 @@
 
 #include "factor/export.h"
 #include "pipeline/arrangement.h"
+#include "pipeline/attempt.h"
 #include "pipeline/device_factor.h"
 #include "pipeline/device_matrix.h"
 #include "pipeline/device_solve.h"
@@ -33,10 +34,14 @@ struct gable_solver {
   uint64_t structure;              /* serial number of the arrangement: a work belongs to one */
   int analyses;
   int drift;
-  int overflows;         /* 1: the last factor that was tried gives an answer with infinity */
+  gi_verdict verdict;    /* on the factor that is there */
+  gi_attempt aside;      /* the best factor that was rejected, while others are tried */
+  int rejected;          /* factorizations that the last gable_solver_factor tried and did not keep */
   int singular;          /* 1: numerically */
   uint32_t other_values; /* not 0: the factor was loaded and is of other values, with this checksum (store.h) */
   double factor_s;
+  double rejected_s; /* numeric phases of the rejected ones */
+  double judge_s;    /* solves that judge factors */
 };
 
 struct gable_factors {
@@ -53,6 +58,7 @@ struct gable_solver_work {
   gable_idx n;
   gable_context *ctx;
   gable_idx columns; /* at a time */
+  gable_idx restart; /* of GMRES, 0: there is none */
   gi_solve_work *sweep;
   gi_triangles_work *triangles;            /* instead of sweep */
   gi_device_sweep *device;                 /* NULL: sweeps run on the CPU */
@@ -73,17 +79,19 @@ gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse re
 /* The factor to the context's device, where that is not the CPU: after each factorization, load and import. */
 gable_status gi_pipeline_to_device(gable_solver *s);
 
-/* gmres: 0 for gi_pipeline_refines alone. */
-gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, int gmres, gable_solver_work **out);
+/* restart: of GMRES, 0 for gi_pipeline_refines without it.  on_device: 1: sweeps run where the factor is, 0: on the
+ * CPU. */
+gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, gable_idx restart, int on_device,
+                                     gable_solver_work **out);
 void gi_pipeline_work_destroy(gable_solver_work **w);
 double gi_pipeline_tolerance(const gable_solver *s, gable_type type); /* of a solution of this type */
 gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gable_op op, const gable_vectors_view *b,
                                const gable_vectors_view *x);
 /* What came of the solves with vectors in device memory since the last call; waits for the work's stream. */
 gable_status gi_pipeline_work_status(gable_solver_work *w);
-/* x [n] = op(A)^-1 b by the factor and its corrections, without GMRES; *error: the backward error, maybe INFINITY. */
+/* x [n] = op(A)^-1 b by the factor, its corrections and, where w has room for it, at most most_gmres iterations. */
 gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, gable_op op, const double *b, double *x,
-                                 double *error);
+                                 gable_idx most_gmres, gi_refine_result *result);
 gable_status gi_pipeline_apply(const gable_solver *s, gable_solver_work *w, gable_op op, unsigned factors,
                                const gable_vectors_view *b, const gable_vectors_view *x);
 /* s->singular, of the factor that is there.  Where pivots were replaced it takes a few solves.  GABLE_ERR_SINGULAR

@@ -49,6 +49,9 @@ static gi_phase needed(gable_solver_key key)
   case GABLE_SOLVER_NEGATIVE_EIGENVALUES:
   case GABLE_SOLVER_ZERO_EIGENVALUES:
   case GABLE_SOLVER_FACTOR_S:
+  case GABLE_SOLVER_REJECTED:
+  case GABLE_SOLVER_REJECTED_S:
+  case GABLE_SOLVER_JUDGE_S:
   case GABLE_SOLVER_SOLVE_BYTES:
   case GABLE_SOLVER_DEVICE_BYTES:
   case GABLE_SOLVER_DEVICE_LEVELS:
@@ -121,6 +124,7 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_DEVICE_LEVELS: return s->device ? s->device->clusters->n_levels : 0;
   case GABLE_SOLVER_ANALYSES: return s->analyses;
   case GABLE_SOLVER_ELEMENTWISE: return s->triangles != NULL;
+  case GABLE_SOLVER_REJECTED: return s->rejected;
   case GABLE_SOLVER_PATTERN_HASH: return (int64_t)s->problem.hash;
   default: return 0;
   }
@@ -138,6 +142,8 @@ static double real_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_SYMBOLIC_S: return a->symbolic_s;
   case GABLE_SOLVER_STRUCTURE_S: return a->structure_s;
   case GABLE_SOLVER_FACTOR_S: return s->factor_s;
+  case GABLE_SOLVER_REJECTED_S: return s->rejected_s;
+  case GABLE_SOLVER_JUDGE_S: return s->judge_s;
   case GABLE_SOLVER_PREPARE_S: return s->device ? s->device->prepare_s : 0;
   case GABLE_SOLVER_UPLOAD_S: return s->device ? s->device->upload_s : 0;
   case GABLE_SOLVER_SOLVE_BYTES: return least_bytes(s);

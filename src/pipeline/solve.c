@@ -37,7 +37,8 @@ done:
   return status;
 }
 
-gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, int gmres, gable_solver_work **out)
+gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, gable_idx restart, int on_device,
+                                     gable_solver_work **out)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = s->ctx;
@@ -53,8 +54,9 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, i
   w->report = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   if (s->triangles) GI_TRY(gi_triangles_work_create(s->triangles, w->columns, &w->triangles));
   if (!s->triangles) GI_TRY(gi_solve_work_create(ctx, s->arrangement.plan, ctx->threads, w->columns, &w->sweep));
-  GI_TRY(gi_refine_work_create(ctx, s->problem.n, w->columns, gmres, &w->refine));
-  if (s->device && gmres) GI_TRY(gi_device_sweep_create(ctx, s->device, w->columns, &w->device));
+  w->restart = restart;
+  GI_TRY(gi_refine_work_create(ctx, s->problem.n, w->columns, restart, &w->refine));
+  if (s->device && on_device) GI_TRY(gi_device_sweep_create(ctx, s->device, w->columns, &w->device));
   if (w->device && s->device_matrix)
     GI_TRY(gi_device_refinement_create(ctx, s->problem.n, w->columns, &w->device_refinement));
   GI_TRY(take_places(s, w));
@@ -402,16 +404,14 @@ done:
 }
 
 gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, gable_op op, const double *b, double *x,
-                                 double *error)
+                                 gable_idx most_gmres, gi_refine_result *result)
 {
   gable_status status = GABLE_OK;
   const gable_off n = s->problem.n;
   const gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
-  const gi_refine_options how = refine_options_for(s, GABLE_TYPE_D, 0);
-  gi_refine_result result;
+  const gi_refine_options how = refine_options_for(s, GABLE_TYPE_D, w->restart ? most_gmres : 0);
   GI_TRY(sweep(s, w, op, 1, b, n, x, n));
-  GI_TRY(gi_refine(&a, op, near_inverse, w, 1, b, n, x, n, &how, w->refine, &result));
-  *error = result.backward_error;
+  GI_TRY(gi_refine(&a, op, near_inverse, w, 1, b, n, x, n, &how, w->refine, result));
 done:
   return status;
 }
@@ -465,10 +465,10 @@ static gable_status corrected_inverse(void *user, gable_op op, gable_idx count, 
   gable_status status = GABLE_OK;
   gable_solver_work *w = user;
   const gable_idx n = w->solver->problem.n;
-  double error;
+  gi_refine_result result;
   for (gable_idx j = 0; j < count; j++) {
     memcpy(w->b, b + (gable_off)j * n, (size_t)n * sizeof *w->b); /* x may be b */
-    GI_TRY(gi_pipeline_refines(w->solver, w, op, w->b, x + (gable_off)j * n, &error));
+    GI_TRY(gi_pipeline_refines(w->solver, w, op, w->b, x + (gable_off)j * n, GI_GMRES_RESTART, &result));
   }
 done:
   return status;
@@ -498,7 +498,7 @@ gable_status gi_pipeline_find_singular(gable_solver *s)
   double rcond;
   s->singular = 0;
   if (!s->factor->perturbed || s->other_values || !gi_pipeline_has_matrix(s)) goto done;
-  GI_TRY(gi_pipeline_work_create(s, 1, 0, &w));
+  GI_TRY(gi_pipeline_work_create(s, 1, s->verdict.gmres ? GI_GMRES_RESTART : 0, 0, &w));
   GI_TRY(gi_pipeline_rcond(s, w, &rcond));
   s->singular = rcond < DBL_EPSILON;
   GI_REQUIRE(!s->singular || !s->options.strict, GABLE_ERR_SINGULAR,

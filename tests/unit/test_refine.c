@@ -256,7 +256,7 @@ int main(void)
   static dense m, poor;
   static sparse s;
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
-  CHECK_OK(gi_refine_work_create(ctx, N, 3, 1, &work));
+  CHECK_OK(gi_refine_work_create(ctx, N, 3, GI_GMRES_RESTART, &work));
   gi_refine_options options = {10, 60, 1e-14};
   int by_gmres = 0, by_factor = 0;
   for (uint64_t seed = 1; seed <= 60; seed++) {

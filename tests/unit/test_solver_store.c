@@ -46,7 +46,8 @@ static void round_trip(test_kind kind, gable_idx n, gable_type type)
   for (int key = 0; key < GABLE_SOLVER_KEYS; key++) {
     double mine = 0, theirs = 0;
     if (key == GABLE_SOLVER_MEMORY || key == GABLE_SOLVER_ANALYSES || key == GABLE_SOLVER_ORDER_S ||
-        key == GABLE_SOLVER_MATCH_S || key == GABLE_SOLVER_SYMBOLIC_S || key == GABLE_SOLVER_STRUCTURE_S ||
+        key == GABLE_SOLVER_MATCH_S || key == GABLE_SOLVER_REJECTED || key == GABLE_SOLVER_REJECTED_S ||
+        key == GABLE_SOLVER_JUDGE_S || key == GABLE_SOLVER_SYMBOLIC_S || key == GABLE_SOLVER_STRUCTURE_S ||
         key == GABLE_SOLVER_FACTOR_S)
       continue;
     if (gable_solver_get(s, (gable_solver_key)key, &mine, sizeof mine)) continue; /* an array */
