@@ -44,6 +44,8 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-
 CFLAGS ?=
 ALL_CFLAGS = -std=c11 $(OPT) $(WARN) $(if $(filter yes,$(WERROR)),-Werror) -fPIC -fvisibility=hidden -fno-math-errno \
 	-D_POSIX_C_SOURCE=200809L -Iinclude -Isrc $(SANFLAGS) $(OPENMP_CFLAGS) $(METIS_CFLAGS) $(SUITESPARSE_CFLAGS) $(CFLAGS)
+# Long unrolled loops, which -O3 compiles for twice as long and makes no faster.
+$(BUILD)/src/kernels/panel/%.c.o: OPT := $(if $(filter yes,$(DEBUG)),-O1,-O2) -g1
 # a*b + c may be one operation in the dense kernels and in substitution.
 $(BUILD)/src/kernels/dense/dense.c.o $(BUILD)/src/kernels/dense/dense_ldlt.c.o $(BUILD)/src/kernels/trisolve/trisolve_rows.c.o $(BUILD)/src/kernels/trisolve/trisolve_elements.c.o: OPT += -ffp-contract=fast
 $(BUILD)/src/kernels/dense/blas.c.o: OPT += $(BLAS_CFLAGS)

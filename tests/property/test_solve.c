@@ -301,6 +301,42 @@ static void check_late(gable_context *ctx, gi_random *r, const setting *s, gable
   gi_solve_work_destroy(ctx, &w);
 }
 
+/* What is compiled for each level of the instruction set that this processor has: the bits of the baseline. */
+static void check_levels(gable_context *ctx, gi_random *r, const setting *s, gable_op op)
+{
+  gi_solve_work *w = NULL;
+  CHECK_OK(gi_solve_work_create(ctx, s->plan, 1, 16, &w));
+  const size_t entries = (size_t)s->n * 16;
+  double *b = malloc(entries * 8 + 8), *base = malloc(entries * 8 + 8);
+  const int single = s->factor->type == GABLE_TYPE_S && gi_random_below(r, 2);
+  for (size_t i = 0; i < entries; i++) {
+    const double v = gi_random_unit(r) - 0.5;
+    if (single)
+      ((float *)b)[i] = (float)v;
+    else
+      b[i] = v;
+  }
+  for (gable_idx rhs = 1; rhs <= 16; rhs = rhs == 1 ? 4 : 2 * rhs) {
+    for (int level = 0; level <= gi_level(); level++) {
+      gi_solve_team team = {.plan = s->plan, .factor = s->factor, .work = w, .op = op, .parts = GI_SOLVE_ALL};
+      team.kernels = gik_panel_kernels_at(level, s->factor->type, single ? GABLE_TYPE_S : GABLE_TYPE_D, rhs);
+      CHECK(team.kernels->rhs == rhs);
+      if (op == GABLE_OP_N) team.thin = s->factor->thin;
+      const size_t bytes = (size_t)s->n * (size_t)rhs * team.kernels->vector;
+      team.y = w->y;
+      team.z = w->z;
+      team.threads = 1;
+      memcpy(w->y, b, bytes);
+      gi_solve_sweep(&team);
+      if (!level) memcpy(base, w->y, bytes);
+      CHECK(!memcmp(base, w->y, bytes), "level %d, %d right-hand sides, op %d: other bits", level, (int)rhs, op);
+    }
+  }
+  free(b);
+  free(base);
+  gi_solve_work_destroy(ctx, &w);
+}
+
 static void check_seed(gable_context *ctx, uint64_t seed, failing_allocator *memory, gable_off *records)
 {
   gi_random r = gi_random_seed(seed);
@@ -322,6 +358,8 @@ static void check_seed(gable_context *ctx, uint64_t seed, failing_allocator *mem
   check_company(ctx, &r, &s, (gable_op)gi_random_below(&r, 2));
   check_late(ctx, &r, &s, GABLE_OP_N);
   check_late(ctx, &r, &s, GABLE_OP_T);
+  check_levels(ctx, &r, &s, GABLE_OP_N);
+  check_levels(ctx, &r, &s, GABLE_OP_T);
   gi_solve_plan_destroy(ctx, &s.plan);
   dense_factor_free(&s.dense);
   gi_factor_destroy(ctx, &s.factor);

@@ -1,17 +1,32 @@
-/* panel_sweep.c: which sweeps serve which types and how many right-hand sides. */
+/* panel_sweep.c: which sweeps serve which types, how many right-hand sides and which processor. */
 #include "kernels/panel/panel_sweep_table.h"
 
-#define ALL(types)                                                                                                     \
+#define ALL(level, types)                                                                                              \
   {                                                                                                                    \
-    &gik_panel_kernels_##types##_1, &gik_panel_kernels_##types##_4, &gik_panel_kernels_##types##_8,                    \
-        &gik_panel_kernels_##types##_16                                                                                \
+    &gik_panel_kernels_##types##_1_##level, &gik_panel_kernels_##types##_4_##level,                                    \
+        &gik_panel_kernels_##types##_8_##level, &gik_panel_kernels_##types##_16_##level                                \
+  }
+#define LEVEL(level)                                                                                                   \
+  {                                                                                                                    \
+    ALL(level, d), ALL(level, s), ALL(level, mixed)                                                                    \
   }
 
-static const gik_panel_kernels *const of_d[4] = ALL(d), *const of_s[4] = ALL(s), *const of_mixed[4] = ALL(mixed);
+static const gik_panel_kernels *const kernels[GI_LEVELS][3][4] = {
+    LEVEL(level0),
+#if GI_LEVELS > 1
+    LEVEL(level1),
+    LEVEL(level2),
+#endif
+};
+
+const gik_panel_kernels *gik_panel_kernels_at(int level, gable_type value, gable_type vector, gable_idx nrhs)
+{
+  const int count = nrhs <= 1 ? 0 : nrhs <= 4 ? 1 : nrhs <= 8 ? 2 : 3;
+  if (value == GABLE_TYPE_D) return vector == GABLE_TYPE_D ? kernels[level][0][count] : NULL;
+  return kernels[level][vector == GABLE_TYPE_S ? 1 : 2][count];
+}
 
 const gik_panel_kernels *gik_panel_kernels_for(gable_type value, gable_type vector, gable_idx nrhs)
 {
-  const int count = nrhs <= 1 ? 0 : nrhs <= 4 ? 1 : nrhs <= 8 ? 2 : 3;
-  if (value == GABLE_TYPE_D) return vector == GABLE_TYPE_D ? of_d[count] : NULL;
-  return vector == GABLE_TYPE_S ? of_s[count] : of_mixed[count];
+  return gik_panel_kernels_at(gi_level(), value, vector, nrhs);
 }

@@ -62,4 +62,7 @@ typedef struct gik_panel_kernels {
  * the least R >= nrhs, or with the largest. */
 const gik_panel_kernels *gik_panel_kernels_for(gable_type value, gable_type vector, gable_idx nrhs);
 
+/* The same of a level <= gi_level() (base/portable.h).  All levels have the same bits. */
+const gik_panel_kernels *gik_panel_kernels_at(int level, gable_type value, gable_type vector, gable_idx nrhs);
+
 #endif

@@ -3,21 +3,9 @@
 
 #include <string.h>
 
+#define TYPES d
 #define V double
 #define X double
-#define R 4
-#define THIN_WIDEST 0
-#define LANES 4
-#define VU d4
-#define VX d4
-#define NAME(stem) stem##_4
-#define KERNELS gik_panel_kernels_d_4
-#include "kernels/panel/panel_sweep.inc"
-#define R 8
-#define THIN_WIDEST 0
-#define LANES 8
-#define VU d8
-#define VX d8
-#define NAME(stem) stem##_8
-#define KERNELS gik_panel_kernels_d_8
-#include "kernels/panel/panel_sweep.inc"
+#define X_BYTES 8
+#define LEVEL_BODY "kernels/panel/panel_sweep_few.inc"
+#include "base/each_level.inc"

@@ -3,14 +3,10 @@
 
 #include <string.h>
 
+#define TYPES d
 #define V double
 #define X double
-#define R 16
-#define THIN_WIDEST 8
-#define EACH_REST
-#define LANES 8
-#define VU d8
-#define VX d8
-#define NAME(stem) stem##_16
-#define KERNELS gik_panel_kernels_d_16
-#include "kernels/panel/panel_sweep.inc"
+#define X_BYTES 8
+#define THIN_WIDEST_OF_16 4
+#define LEVEL_BODY "kernels/panel/panel_sweep_multi_rhs.inc"
+#include "base/each_level.inc"

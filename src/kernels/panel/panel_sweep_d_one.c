@@ -3,15 +3,11 @@
 
 #include <string.h>
 
+#define TYPES d
 #define V double
 #define X double
+#define X_BYTES 8
 #define XM int64_t
-#define VM dm8
-#define R 1
-#define THIN_WIDEST 8
-#define LANES 8
-#define VU d8
-#define VX d8
-#define NAME(stem) stem##_1
-#define KERNELS gik_panel_kernels_d_1
-#include "kernels/panel/panel_sweep.inc"
+#define THIN_WIDEST_OF_ONE 8
+#define LEVEL_BODY "kernels/panel/panel_sweep_one.inc"
+#include "base/each_level.inc"

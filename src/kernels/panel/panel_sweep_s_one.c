@@ -3,15 +3,11 @@
 
 #include <string.h>
 
+#define TYPES s
 #define V float
 #define X float
+#define X_BYTES 4
 #define XM int32_t
-#define VM sm8
-#define R 1
-#define THIN_WIDEST 4
-#define LANES 8
-#define VU s8
-#define VX s8
-#define NAME(stem) stem##_1
-#define KERNELS gik_panel_kernels_s_1
-#include "kernels/panel/panel_sweep.inc"
+#define THIN_WIDEST_OF_ONE 4
+#define LEVEL_BODY "kernels/panel/panel_sweep_one.inc"
+#include "base/each_level.inc"

@@ -1,21 +1,23 @@
-/* panel_sweep_table.h: what the files that compile panel_sweep.inc share: vectors of the compiler's, and the names of
- * the tables. */
+/* panel_sweep_table.h: what the files that compile panel_sweep.inc share: the names of the tables. */
 #ifndef GIK_PANEL_SWEEP_TABLE_H
 #define GIK_PANEL_SWEEP_TABLE_H
 
 #include "kernels/panel/panel_sweep.h"
 
-/* Whatever the registers hold: the lanes, and so the bits, are the same everywhere. */
-typedef double d4 __attribute__((vector_size(32)));
-typedef double d8 __attribute__((vector_size(64)));
-typedef float s4 __attribute__((vector_size(16)));
-typedef float s8 __attribute__((vector_size(32)));
-typedef int64_t dm8 __attribute__((vector_size(64)));
-typedef int32_t sm8 __attribute__((vector_size(32)));
+#define PANEL_NAME_OF(stem, types, rhs) stem##_##types##_##rhs
+#define PANEL_NAME(stem, types, rhs) PANEL_NAME_OF(stem, types, rhs)
 
-/* By types and R; mixed: float values, double vectors.  One file each or a few, so that none compiles for long. */
-extern const gik_panel_kernels gik_panel_kernels_d_1, gik_panel_kernels_d_4, gik_panel_kernels_d_8,
-    gik_panel_kernels_d_16, gik_panel_kernels_s_1, gik_panel_kernels_s_4, gik_panel_kernels_s_8, gik_panel_kernels_s_16,
-    gik_panel_kernels_mixed_1, gik_panel_kernels_mixed_4, gik_panel_kernels_mixed_8, gik_panel_kernels_mixed_16;
+/* By types, R and level; mixed: float values, double vectors.  One file each or a few, so that none compiles for long.
+ */
+#define PANEL_EACH_RHS(level, types)                                                                                   \
+  gik_panel_kernels_##types##_1_##level, gik_panel_kernels_##types##_4_##level, gik_panel_kernels_##types##_8_##level, \
+      gik_panel_kernels_##types##_16_##level
+#define PANEL_EXTERN(level)                                                                                            \
+  extern const gik_panel_kernels PANEL_EACH_RHS(level, d), PANEL_EACH_RHS(level, s), PANEL_EACH_RHS(level, mixed);
+PANEL_EXTERN(level0)
+#if GI_LEVELS > 1
+PANEL_EXTERN(level1)
+PANEL_EXTERN(level2)
+#endif
 
 #endif

@@ -1,0 +1,11 @@
+/* panel_sweep_mixed_few.c: the sweeps of panel_sweep.h for float values, double vectors, 4 or 8 right-hand sides. */
+#include "kernels/panel/panel_sweep_table.h"
+
+#include <string.h>
+
+#define TYPES mixed
+#define V float
+#define X double
+#define X_BYTES 8
+#define LEVEL_BODY "kernels/panel/panel_sweep_few.inc"
+#include "base/each_level.inc"
