@@ -1311,6 +1311,17 @@ module gable
       type(gable_symbolic_view), intent(inout), optional :: view
       integer(c_int) :: gable_symbolic_get_view
     end function
+    function gable_symbolic_get_blocks(s, merged, n_blocks, level, columns, rows) bind(C, &
+        name="gable_symbolic_get_blocks")
+      import
+      type(c_ptr), value :: s
+      integer(c_int), value :: merged
+      integer(c_int32_t), intent(inout), optional :: n_blocks
+      integer(c_int32_t), intent(inout), optional, dimension(*) :: level
+      integer(c_int32_t), intent(inout), optional, dimension(*) :: columns
+      integer(c_int32_t), intent(inout), optional, dimension(*) :: rows
+      integer(c_int) :: gable_symbolic_get_blocks
+    end function
     subroutine gable_symbolic_destroy(s) bind(C, name="gable_symbolic_destroy")
       import
       type(c_ptr), intent(inout) :: s

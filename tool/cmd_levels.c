@@ -4,9 +4,11 @@
 
 #include <gable/gable.h>
 
+#include "block_levels.h"
 #include "failure.h"
 #include "json.h"
 #include "options.h"
+#include "order_name.h"
 #include "outfile.h"
 #include "plot_levels.h"
 #include "report.h"
@@ -142,36 +144,118 @@ static int answer(session *s, const char *path, int strict, const char *plot, js
   return rc;
 }
 
+typedef struct request {
+  const char *path, *plot, *json_path, *order;
+  int strict, supernodal;
+  long threads;
+  gable_order order_taken; /* of order */
+} request;
+
+/* --order NAME or FILE. */
+static gable_status analyse_blocks(session *s, const request *q, const gable_matrix_view *view, gable_symbolic **out)
+{
+  gable_symbolic_options options = GABLE_SYMBOLIC_OPTIONS_INIT;
+  gable_idx *order = NULL;
+  gable_status status = GABLE_OK;
+  options.order = q->order;
+  if (q->order_taken == GABLE_ORDER_USER) {
+    order = malloc(((size_t)view->n_cols + 1) * sizeof *order);
+    status = order ? gable_order_read(s->ctx, q->order, view->n_cols, order) : GABLE_ERR_MEMORY;
+    options.order = "user";
+    options.user_order = order;
+  }
+  if (!status) status = gable_symbolic_create(s->ctx, view, &options, out);
+  free(order);
+  return status;
+}
+
+/* Blocks of the factors.  Frees *j. */
+static int answer_blocks(session *s, const request *q, json **j)
+{
+  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
+  gable_symbolic_info info = GABLE_SYMBOLIC_INFO_INIT;
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  gable_matrix *a = NULL;
+  gable_symbolic *symbolic = NULL;
+  gable_off duplicates = 0;
+  block_levels before = {0, 0, NULL}, after = {0, 0, NULL};
+  int rc;
+  reading.strict = q->strict;
+  gable_status status = session_read(s, q->path, &reading, &a, &duplicates);
+  if (!status) status = gable_matrix_get_view(a, &view);
+  if (!status) status = analyse_blocks(s, q, &view, &symbolic);
+  if (!status) status = gable_symbolic_get_info(symbolic, &info);
+  if (!status) status = block_levels_find(symbolic, 0, &before);
+  if (!status) status = block_levels_find(symbolic, 1, &after);
+  if (status) {
+    rc = failure_report(s, "levels", status, NULL, j, q->json_path);
+  } else {
+    const char *slash = strrchr(q->path, '/');
+    FILE *out = report_stream(q->json_path);
+    progress_erase(&s->bar);
+    rc = q->plot ? plot_blocks(q->plot, slash ? slash + 1 : session_name(q->path), &before, &after) : EXIT_DONE;
+    fprintf(out, "%s\n", session_name(q->path));
+    report_line(out, "rows, order", "%s, %s", human_count(info.n).s, info.order);
+    block_levels_print(out, &before, &after);
+    json_integer(*j, "n", info.n);
+    json_integer(*j, "duplicates", duplicates);
+    json_text(*j, "order", info.order);
+    block_levels_json(*j, "supernodes", &before);
+    block_levels_json(*j, "merged", &after);
+    const int written = json_write(j, q->json_path);
+    if (rc == EXIT_DONE) rc = written;
+  }
+  block_levels_release(&before);
+  block_levels_release(&after);
+  gable_symbolic_destroy(&symbolic);
+  gable_matrix_destroy(&a);
+  return rc;
+}
+
 int cmd_levels(int argc, char **argv)
 {
-  const char *path[1], *plot = NULL, *json_path = NULL;
-  long threads = 0;
-  int strict = 0, rc;
+  request q = {0};
+  int rc;
   const option options[] = {
-      option_output('p', "plot", "OUT.svg", "draw the width of each level, the work so far, and who does what", &plot),
-      option_integer('t', "threads", "T", "for which auto decides (default: one per processor)", &threads, 0, 1024),
-      option_strict(&strict),
-      option_json(&json_path),
+      option_output('p', "plot", "OUT.svg", "draw the width of each level, the work so far, and who does what",
+                    &q.plot),
+      option_flag(0, "supernodal", "the blocks of the factors of A instead, before and after merging", &q.supernodal),
+      option_text(0, "order", "NAME", ORDER_WORDS "|FILE",
+                  "of --supernodal: auto, metis, amd, colamd, natural, or a file with a permutation", &q.order),
+      option_integer('t', "threads", "T", "for which auto decides (default: one per processor)", &q.threads, 0, 1024),
+      option_strict(&q.strict),
+      option_json(&q.json_path),
       OPTION_END,
   };
   const command usage = {
       "levels",
       "A.mtx",
-      "Shows the level sets of both triangles of A: rows of one level can be solved at the same time.",
+      "Shows the level sets of both triangles of A: rows of one level can be solved at the same time.\n"
+      "With --supernodal the levels of a solve with the factor L of A: blocks of columns of one level\n"
+      "(supernodes, then as a solve on a GPU merges them) can be solved at the same time.",
       options,
-      "gable levels A.mtx --plot levels.svg\n",
+      "gable levels A.mtx --plot levels.svg\n"
+      "gable levels A.mtx --supernodal --order metis --plot blocks.svg\n",
       1,
       1,
       "FILE"};
   session s;
-  if (options_parse(&usage, argc, argv, path, &rc)) return rc;
-  if (!json_available(json_path) || outfile_possible("gable levels", plot)) return EXIT_FAILED;
+  if (options_parse(&usage, argc, argv, &q.path, &rc)) return rc;
+  if (q.order && !q.supernodal)
+    return options_wrong("levels", "--order is of --supernodal: the levels of A have no order");
+  if (!q.order) q.order = "auto";
+  if (!json_available(q.json_path) || outfile_possible("gable levels", q.plot)) return EXIT_FAILED;
+  if (order_named("levels", q.order, &q.order_taken)) return EXIT_FAILED;
   json *j = json_create();
-  json_text(j, "matrix", path[0]);
-  stop_prepare("levels", j, json_path);
-  gable_status status = session_open(&s, "cpu", (int)threads);
-  rc = status ? failure_report(&s, "levels", status, NULL, &j, json_path)
-              : answer(&s, path[0], strict, plot, &j, json_path);
+  json_text(j, "matrix", q.path);
+  stop_prepare("levels", j, q.json_path);
+  gable_status status = session_open(&s, "cpu", (int)q.threads);
+  if (status)
+    rc = failure_report(&s, "levels", status, NULL, &j, q.json_path);
+  else if (q.supernodal)
+    rc = answer_blocks(&s, &q, &j);
+  else
+    rc = answer(&s, q.path, q.strict, q.plot, &j, q.json_path);
   session_close(&s);
   return rc;
 }

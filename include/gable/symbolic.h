@@ -91,6 +91,13 @@ typedef struct gable_symbolic_view {
   }
 GABLE_API gable_status gable_symbolic_get_view(const gable_symbolic *s, gable_symbolic_view *view);
 
+/* Local.  The blocks of columns that a triangular solve with L takes level by level: each supernode (merged 0), or the
+ * supernodes as a solve on a GPU merges them (1).  *n_blocks of them, by increasing level.  level, columns, rows
+ * [supernodes], each may be NULL: of each block its level from 0, its columns, and the rows of L below them.  O(rows of
+ * L, sorted).  GABLE_ERR_MEMORY. */
+GABLE_API gable_status gable_symbolic_get_blocks(const gable_symbolic *s, int merged, gable_idx *n_blocks,
+                                                 gable_idx *level, gable_idx *columns, gable_idx *rows);
+
 /* NULL is fine; sets *s to NULL. */
 GABLE_API void gable_symbolic_destroy(gable_symbolic **s);
 

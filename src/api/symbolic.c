@@ -11,6 +11,7 @@
 #include "graph/symbolic/symbolic.h"
 #include "sparse/symmetry.h"
 #include "sparse/view.h"
+#include "supernodal/clusters.h"
 
 struct gable_symbolic {
   gable_context *ctx;
@@ -237,6 +238,28 @@ gable_status gable_symbolic_get_view(const gable_symbolic *s, gable_symbolic_vie
                                    y->lptr,    y->lrow, y->uptr, y->ucol,    y->block,    y->off_ptr, y->off_row};
   GI_TRY(gi_give_symbolic_view(&own, view));
 done:
+  return status;
+}
+
+gable_status gable_symbolic_get_blocks(const gable_symbolic *s, int merged, gable_idx *n_blocks, gable_idx *level,
+                                       gable_idx *columns, gable_idx *rows)
+{
+  gable_status status = GABLE_OK;
+  gi_cluster_options options = GI_CLUSTER_OPTIONS_INIT;
+  gi_clusters *c = NULL;
+  GI_REQUIRE(s && n_blocks, GABLE_ERR_ARGUMENT, "%s is NULL", s ? "n_blocks" : "the symbolic object");
+  GI_REQUIRE(merged == 0 || merged == 1, GABLE_ERR_ARGUMENT, "merged is %d: 0 or 1", merged);
+  if (!merged) options.max_width = 1;
+  GI_TRY(gi_clusters_create(s->ctx, s->layout, &options, &c));
+  *n_blocks = c->count;
+  for (gable_idx l = 0; l < c->n_levels; l++)
+    for (gable_idx k = c->level_ptr[l]; k < c->level_ptr[l + 1]; k++) {
+      if (level) level[k] = l;
+      if (columns) columns[k] = gi_cluster_width(c, k);
+      if (rows) rows[k] = (gable_idx)(c->l.ptr[k + 1] - c->l.ptr[k]);
+    }
+done:
+  if (s) gi_clusters_destroy(s->ctx, &c);
   return status;
 }
 

@@ -28,6 +28,8 @@ for m in grid.mtx a-*.mtx one.mtx wide.mtx west0479.mtx.gz 1138_bus.mtx.gz; do
     [ "$m" != wide.mtx ] || continue
     run 0 levels "$m" --plot levels.svg
     apart levels.svg
+    run 0 levels "$m" --supernodal --plot blocks.svg
+    apart blocks.svg
     run 0 bench matrices "$m" --where cpu --methods auto,serial,levr --repeat 3 --measure solves --plot bench.svg \
         --machine "a machine with a name that is longer than the picture of its times is wide, since its owner says everything"
     apart bench.svg

@@ -136,4 +136,38 @@ awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n25 25 49"; ro
 run 0 levels widths.mtx --json j
 sed -n '/"lower"/,/}/p' j >lower
 is lower levels 5 rows_q1 3 rows_median 5 rows_q3 7 rows_widest 9 nnz 41
+
+# Blocks of the factors: a diagonal matrix has 7 of one column and one row in one level; those of a grid are the supernodes that
+# symbolic counts, their columns add up to n, and merging leaves fewer in fewer levels.  The table says what the JSON says.
+mm 'coordinate real general' '7 7 7' '1 1 1' '2 2 1' '3 3 1' '4 4 1' '5 5 1' '6 6 1' '7 7 1' >diagonal.mtx
+run 0 levels diagonal.mtx --supernodal --json j
+grep -q '"supernodes"' j || wrong "no supernodes"
+sed -n '/"supernodes"/,/}/p' j >part
+is part blocks 7 levels 1 blocks_by_level '[7]' columns_by_level '[7]' widest_by_level '[1]' tallest_by_level '[1]'
+run 0 generate laplacian7:12x12x12 -o grid.mtx
+run 0 symbolic grid.mtx --order amd --json j
+supernodes=$(value supernodes j)
+run 0 levels grid.mtx --supernodal --order amd --plot blocks.svg --json j
+is j n 1728 order amd
+if command -v python3 >/dev/null 2>&1; then
+    run 0 levels grid.mtx --supernodal --order amd
+    python3 - "$supernodes" <<'PY2' || wrong "the blocks of a grid"
+import json, sys
+j, out = json.load(open("j")), open("out").read()
+for key in "supernodes", "merged":
+    b = j[key]
+    assert all(len(b[k]) == b["levels"] for k in ("blocks_by_level", "columns_by_level", "widest_by_level", "tallest_by_level")), b
+    assert sum(b["blocks_by_level"]) == b["blocks"] and sum(b["columns_by_level"]) == 1728, b
+    assert all(w * n >= c >= w + n - 1 and t >= w for n, c, w, t in zip(b["blocks_by_level"], b["columns_by_level"], b["widest_by_level"],
+                                                                      b["tallest_by_level"])), b
+    line = f'{b["blocks"]:,} blocks in {b["levels"]} levels; the widest {max(b["widest_by_level"]):,} columns, the tallest {max(b["tallest_by_level"]):,} rows'
+    assert line in out, (line, out)
+assert j["supernodes"]["blocks"] == int(sys.argv[1]) > j["merged"]["blocks"], sys.argv[1]
+assert j["supernodes"]["levels"] > j["merged"]["levels"]
+svg = open("blocks.svg").read()
+assert svg.count('fill="#89bedc"') == 1 + j["supernodes"]["levels"] + j["merged"]["levels"], svg.count('fill="#89bedc"')
+PY2
+fi
+expect 2 "is of --supernodal" levels grid.mtx --order amd
+expect 1 "no order has this name" levels grid.mtx --supernodal --order amb
 exit 0
