@@ -682,6 +682,12 @@ module gable
       type(gable_matrix_view), intent(in), optional :: a
       integer(c_int) :: gable_solver_import
     end function
+    function gable_set_error(why, text) bind(C, name="gable_set_error")
+      import
+      integer(c_int), value :: why
+      character(kind=c_char), intent(in), optional, dimension(*) :: text
+      integer(c_int) :: gable_set_error
+    end function
     function gable_comm_run(where, f, user) bind(C, name="gable_comm_run")
       import
       character(kind=c_char), intent(in), optional, dimension(*) :: where

@@ -65,6 +65,10 @@ GABLE_API void gable_factors_destroy(gable_factors **f);
  * GABLE_ERR_MEMORY.  After an error s holds nothing. */
 GABLE_API gable_status gable_solver_import(gable_solver *s, const gable_factors_view *f, const gable_matrix_view *a);
 
+/* Local.  Returns why, and makes text, which is copied, what gable_last_error says in this thread: for code that calls
+ * the library for others, as the adapters of gable/adapters/ do.  GABLE_OK leaves the last error alone. */
+GABLE_API gable_status gable_set_error(gable_status why, const char *text);
+
 #ifdef __cplusplus
 }
 #endif

@@ -77,3 +77,11 @@ gable_status gable_solver_import(gable_solver *s, const gable_factors_view *f, c
 done:
   return status;
 }
+
+gable_status gable_set_error(gable_status why, const char *text)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(!why, why, "%s", text ? text : gable_status_text(why));
+done:
+  return status;
+}

@@ -10,19 +10,22 @@ typedef struct from_matrix { /* by columns, from 0 */
   double *val;
 } from_matrix;
 
-typedef struct from_columns {
-  int *ptr, *idx;
-  double *val;
-} from_columns;
-
-from_columns from_room(int n, int nnz);
-void from_sort(int n, from_columns *c); /* rows increasing in each column */
-gable_matrix_view from_view(int n, const from_columns *c);
-
 extern const char *const from_name;
 extern const int from_definite; /* 1: it factors positive definite matrices alone */
 
-/* Factors a and says what came out; the arrays are the program's, never freed.  0: done. */
-int from_factor(const from_matrix *a, gable_factors_view *f);
+extern int from_sign; /* -1: the last factor is that of -A */
+
+/* Factors a, in the way number k of the package's, and keeps the factor until the next call.  0: done; -1: there is no
+ * such way. */
+int from_factor(const from_matrix *a, int k);
+
+/* The adapter's import of that factor; v may be NULL. */
+gable_status from_import(gable_solver *s, const gable_matrix_view *v);
+
+/* x = A^-1 b by the package.  0: done. */
+int from_solve(const double *b, double *x);
+
+/* What the adapter must refuse, tried on s; returns what is wrong, or NULL. */
+const char *from_refuses(gable_solver *s);
 
 #endif

@@ -1,84 +1,110 @@
-/* SuperLU: L U = P A Q; L by supernodes, whose diagonal blocks hold U's triangle as well, U by columns without those.
- */
+/* SuperLU: by dgstrf (0), and by dgssvx with equilibration (1). */
 #include <stdlib.h>
+#include <string.h>
 #include <superlu/slu_ddefs.h>
 
 #include "from.h"
+#include <gable/adapters/superlu.h>
 
 const char *const from_name = "SuperLU";
 const int from_definite = 0;
+int from_sign = 1;
 
-/* The columns of the supernodal l, and of u with what l holds of it. */
-static void split(const SuperMatrix *l, const SuperMatrix *u, from_columns *lower, from_columns *upper)
-{
-  const SCformat *panels = l->Store;
-  const NCformat *above = u->Store;
-  const double *panel = panels->nzval, *value = above->nzval;
-  int nl = 0, nu = 0;
-  for (int j = 0; j < l->ncol; j++) {
-    const int first = panels->sup_to_col[panels->col_to_sup[j]];
-    lower->ptr[j] = nl;
-    upper->ptr[j] = nu;
-    for (int_t k = above->colptr[j]; k < above->colptr[j + 1]; k++, nu++) {
-      upper->idx[nu] = above->rowind[k];
-      upper->val[nu] = value[k];
-    }
-    const double *column = panel + panels->nzval_colptr[j];
-    for (int_t k = panels->rowind_colptr[first]; k < panels->rowind_colptr[first + 1]; k++, column++) {
-      const int i = panels->rowind[k];
-      if (i <= j) {
-        upper->idx[nu] = i;
-        upper->val[nu++] = *column;
-      } else {
-        lower->idx[nl] = i;
-        lower->val[nl++] = *column;
-      }
-    }
-  }
-  lower->ptr[l->ncol] = nl;
-  upper->ptr[l->ncol] = nu;
-}
+static int n, have, *rows, *columns;
+static char equed[2];
+static double *row_scale, *col_scale;
+static SuperMatrix l, u;
 
-/* perm[k] becomes the place of k. */
-static void invert(int n, int *perm, int *scratch)
+static void release(void)
 {
-  for (int k = 0; k < n; k++) scratch[perm[k]] = k;
-  for (int k = 0; k < n; k++) perm[k] = scratch[k];
-}
-
-int from_factor(const from_matrix *a, gable_factors_view *f)
-{
-  const int n = a->n;
-  const size_t bytes = (size_t)n * sizeof(int);
-  int *columns = malloc(bytes), *rows = malloc(bytes), *tree = malloc(bytes), info = 0;
-  superlu_options_t options;
-  SuperMatrix given, permuted, l, u;
-  GlobalLU_t glu;
-  SuperLUStat_t stat;
-  set_default_options(&options);
-  StatInit(&stat);
-  dCreate_CompCol_Matrix(&given, n, n, a->ptr[n], a->val, a->idx, a->ptr, SLU_NC, SLU_D, SLU_GE);
-  get_perm_c((int)COLAMD, &given, columns);
-  sp_preorder(&options, &given, columns, tree, &permuted);
-  dgstrf(&options, &permuted, sp_ienv(2), sp_ienv(1), tree, NULL, 0, columns, rows, &l, &u, &glu, &stat, &info);
-  if (info) return 1;
-  const int most = (int)(((SCformat *)l.Store)->nnz + ((NCformat *)u.Store)->nnz) + n;
-  from_columns lower = from_room(n, most), upper = from_room(n, most);
-  split(&l, &u, &lower, &upper);
-  from_sort(n, &lower);
-  from_sort(n, &upper);
-  invert(n, rows, tree);
-  invert(n, columns, tree);
+  if (!have) return;
+  have = 0;
   Destroy_SuperNode_Matrix(&l);
   Destroy_CompCol_Matrix(&u);
-  Destroy_CompCol_Permuted(&permuted);
-  Destroy_SuperMatrix_Store(&given);
+  free(rows);
+  free(columns);
+  free(row_scale);
+  free(col_scale);
+}
+
+int from_factor(const from_matrix *a, int k)
+{
+  superlu_options_t options;
+  SuperMatrix given, none_b, none_x;
+  GlobalLU_t glu;
+  SuperLUStat_t stat;
+  mem_usage_t memory;
+  int info = 0;
+  release();
+  if (k > 1) return -1;
+  n = a->n;
+  const size_t bytes = (size_t)n * sizeof(int), room = (size_t)a->ptr[n];
+  int *tree = malloc(bytes), *ptr = malloc(bytes + sizeof(int)), *idx = malloc(room * sizeof *idx);
+  double *val = malloc(room * sizeof *val), growth, rcond;
+  rows = malloc(bytes);
+  columns = malloc(bytes);
+  row_scale = malloc((size_t)n * sizeof *row_scale);
+  col_scale = malloc((size_t)n * sizeof *col_scale);
+  memcpy(ptr, a->ptr, bytes + sizeof(int));
+  memcpy(idx, a->idx, room * sizeof *idx);
+  memcpy(val, a->val, room * sizeof *val);
+  set_default_options(&options);
+  StatInit(&stat);
+  dCreate_CompCol_Matrix(&given, n, n, a->ptr[n], val, idx, ptr, SLU_NC, SLU_D, SLU_GE);
+  equed[0] = 'N';
+  if (k == 0) {
+    SuperMatrix permuted;
+    get_perm_c((int)COLAMD, &given, columns);
+    sp_preorder(&options, &given, columns, tree, &permuted);
+    dgstrf(&options, &permuted, sp_ienv(2), sp_ienv(1), tree, NULL, 0, columns, rows, &l, &u, &glu, &stat, &info);
+    Destroy_CompCol_Permuted(&permuted);
+  } else {
+    dCreate_Dense_Matrix(&none_b, n, 0, NULL, n, SLU_DN, SLU_D, SLU_GE);
+    dCreate_Dense_Matrix(&none_x, n, 0, NULL, n, SLU_DN, SLU_D, SLU_GE);
+    options.Equil = YES;
+    dgssvx(&options, &given, columns, rows, tree, equed, row_scale, col_scale, &l, &u, NULL, 0, &none_b, &none_x,
+           &growth, &rcond, NULL, NULL, &glu, &memory, &stat, &info);
+    Destroy_SuperMatrix_Store(&none_b);
+    Destroy_SuperMatrix_Store(&none_x);
+    if (info == n + 1) info = 0; /* ill conditioned, but factored */
+  }
+  Destroy_CompCol_Matrix(&given);
   StatFree(&stat);
   free(tree);
-  f->n = n;
-  f->l = from_view(n, &lower);
-  f->u = from_view(n, &upper);
-  f->row_order = rows;
-  f->col_order = columns;
-  return 0;
+  have = info == 0;
+  return info ? 1 : 0;
+}
+
+gable_status from_import(gable_solver *s, const gable_matrix_view *v)
+{
+  return gable_import_superlu(s, &l, &u, rows, columns, equed[0], row_scale, col_scale, v);
+}
+
+int from_solve(const double *b, double *x)
+{
+  const int by_rows = equed[0] == 'R' || equed[0] == 'B', by_columns = equed[0] == 'C' || equed[0] == 'B';
+  SuperMatrix right;
+  SuperLUStat_t stat;
+  int info = 0;
+  for (int i = 0; i < n; i++) x[i] = by_rows ? row_scale[i] * b[i] : b[i];
+  dCreate_Dense_Matrix(&right, n, 1, x, n, SLU_DN, SLU_D, SLU_GE);
+  StatInit(&stat);
+  dgstrs(NOTRANS, &l, &u, columns, rows, &right, &stat, &info);
+  StatFree(&stat);
+  Destroy_SuperMatrix_Store(&right);
+  for (int i = 0; i < n && by_columns; i++) x[i] *= col_scale[i];
+  return info;
+}
+
+const char *from_refuses(gable_solver *s)
+{
+  if (gable_import_superlu(s, &u, &l, rows, columns, 'N', NULL, NULL, NULL) != GABLE_ERR_ARGUMENT) return "L for U";
+  if (gable_import_superlu(s, &l, &u, rows, columns, 'B', row_scale, NULL, NULL) != GABLE_ERR_ARGUMENT)
+    return "no column scaling";
+  if (gable_import_superlu(s, NULL, &u, rows, columns, 'N', NULL, NULL, NULL) != GABLE_ERR_ARGUMENT) return "no L";
+  const int kept = rows[0];
+  rows[0] = n;
+  const gable_status status = gable_import_superlu(s, &l, &u, rows, columns, 'N', NULL, NULL, NULL);
+  rows[0] = kept;
+  return status == GABLE_ERR_ARGUMENT ? NULL : "a permutation out of range";
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Factors that UMFPACK, KLU, SuperLU and CHOLMOD made, imported and solved with.  The other library is linked to a program of this test alone.
+# Factors that UMFPACK, KLU, SuperLU and CHOLMOD made, imported by the adapters and solved with; and the examples of the adapters.  The other library is linked to a program of this test alone.
 set -eu
 [ -z "${SAN:-}" ] || { echo "not under a sanitizer: the other libraries were not built for it"; exit 77; }
 work=$(mktemp -d)
@@ -21,6 +21,13 @@ for name in umfpack klu superlu cholmod; do
         "$BUILD/lib/libgable.a" "-l$name" $LIBS -lm
     # shellcheck disable=SC2086
     "$work/$name" $matrices
+    # shellcheck disable=SC2086
+    $CC -std=c11 -Wall -Wextra -D_POSIX_C_SOURCE=200809L -Werror -Iinclude -o "$work/example-$name" "examples/adapters/$name.c" \
+        "$BUILD/lib/libgable.a" "-l$name" $LIBS -lm
+    [ "${ZLIB:-yes}" != yes ] || for place in cpu mirror; do
+        "$work/example-$name" examples/data/bcsstk18.mtx.gz $place
+    done
+    ! "$work/example-$name" /nonexistent 2>/dev/null || { echo "a missing file is no success"; exit 1; }
     here="$here $name"
 done
 [ -n "$here" ] || { echo "none of UMFPACK, KLU, SuperLU and CHOLMOD is installed"; exit 77; }
