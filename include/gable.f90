@@ -166,6 +166,8 @@ module gable
   integer(c_int), parameter :: GABLE_PRECOND_GS = 2
   integer(c_int), parameter :: GABLE_PRECOND_ILU0 = 3
   integer(c_int), parameter :: GABLE_PRECOND_IC0 = 4
+  integer(c_int), parameter :: GABLE_PRECOND_ILUK = 5
+  integer(c_int), parameter :: GABLE_PRECOND_ILUT = 6
   integer(c_int), parameter :: GABLE_KRYLOV_AUTO = 0
   integer(c_int), parameter :: GABLE_KRYLOV_CG = 1
   integer(c_int), parameter :: GABLE_KRYLOV_BICGSTAB = 2
@@ -315,6 +317,9 @@ module gable
     type(c_ptr) :: method = c_null_ptr
     real(c_double) :: deadline_s
     integer(c_int) :: threads
+    integer(c_int32_t) :: level
+    real(c_double) :: drop
+    integer(c_int32_t) :: row_fill
   end type
   type, bind(C) :: gable_precond_info
     integer(c_size_t) :: size
@@ -324,6 +329,7 @@ module gable
     real(c_double) :: shift
     real(c_double) :: analyse_s
     real(c_double) :: update_s
+    integer(c_int64_t) :: nnz
   end type
   type, bind(C) :: gable_krylov_options
     integer(c_size_t) :: size
@@ -334,6 +340,9 @@ module gable
     integer(c_int32_t) :: max_iterations
     integer(c_int32_t) :: restart
     integer(c_int) :: threads
+    integer(c_int32_t) :: level
+    real(c_double) :: drop
+    integer(c_int32_t) :: row_fill
   end type
   type, bind(C) :: gable_krylov_info
     integer(c_size_t) :: size

@@ -17,8 +17,8 @@
 
 typedef struct request {
   const char *path, *b_path, *x_path, *solver, *precond, *method, *where, *json_path;
-  double tolerance;
-  long iterations, restart, threads;
+  double tolerance, drop;
+  long iterations, restart, threads, level, row_fill;
   int strict;
 } request;
 
@@ -33,7 +33,7 @@ static gable_krylov_solver solver_of(const char *name)
 static gable_preconditioner preconditioner_of(const char *name)
 {
   int k = GABLE_PRECOND_NONE;
-  while (k < GABLE_PRECOND_IC0 && strcmp(name, gable_preconditioner_text((gable_preconditioner)k))) k++;
+  while (k < GABLE_PRECOND_ILUT && strcmp(name, gable_preconditioner_text((gable_preconditioner)k))) k++;
   return (gable_preconditioner)k;
 }
 
@@ -84,6 +84,9 @@ static gable_status make_precond(session *s, const request *q, const gable_matri
   gable_precond_options options = GABLE_PRECOND_OPTIONS_INIT;
   options.kind = preconditioner_of(q->precond);
   options.method = q->method;
+  options.level = (gable_idx)q->level;
+  options.drop = q->drop;
+  options.row_fill = (gable_idx)q->row_fill;
   if (options.kind == GABLE_PRECOND_NONE) return GABLE_OK;
   gable_status status = gable_precond_create(s->ctx, &options, p);
   if (!status) status = gable_precond_analyse(*p, a);
@@ -134,6 +137,9 @@ static void report(const request *q, const char *where, const answer *r, json *j
   report_line(out, "iterations", "%s, %s", human_count(info->iterations).s, info->stop);
   report_line(out, "residual", "%.3g by the recurrence, %.3g by b - A x", info->residual, info->true_residual);
   if (info->method_used[0]) report_line(out, "triangular solves", "%s", info->method_used);
+  if (r->precond.nnz)
+    report_line(out, "factors", "%s entries, %.2f for one of the matrix", human_count((double)r->precond.nnz).s,
+                (double)r->precond.nnz / (double)(r->nnz ? r->nnz : 1));
   if (info->shift > 0) report_line(out, "IC(0) shift", "%.3g of the diagonal", info->shift);
   report_line(out, "set-up, solve", "%s, %s (%s an iteration)", human_seconds(info->setup_s).s,
               human_seconds(info->solve_s).s, human_seconds(iteration).s);
@@ -153,6 +159,7 @@ static void report(const request *q, const char *where, const answer *r, json *j
   json_number(j, "true_residual", info->true_residual);
   json_number(j, "tolerance", q->tolerance);
   json_number(j, "shift", info->shift);
+  if (r->precond.nnz) json_integer(j, "precond_nnz", r->precond.nnz);
   json_number(j, "setup_s", info->setup_s);
   json_number(j, "solve_s", info->solve_s);
   json_number(j, "iteration_s", iteration);
@@ -162,8 +169,15 @@ static void report(const request *q, const char *where, const answer *r, json *j
 
 int cmd_krylov(int argc, char **argv)
 {
-  request q = {
-      .solver = "auto", .precond = "none", .method = "auto", .tolerance = 1e-8, .iterations = 1000, .restart = 30};
+  request q = {.solver = "auto",
+               .precond = "none",
+               .method = "auto",
+               .tolerance = 1e-8,
+               .drop = 1e-3,
+               .iterations = 1000,
+               .restart = 30,
+               .level = 1,
+               .row_fill = 10};
   answer r = {.info = GABLE_KRYLOV_INFO_INIT, .precond = GABLE_PRECOND_INFO_INIT};
   int rc;
   const option options[] = {
@@ -172,7 +186,12 @@ int cmd_krylov(int argc, char **argv)
       option_output('o', "output", "X.mtx", "write x to this file", &q.x_path),
       option_choice(0, "solver", "auto|cg|bicgstab|gmres",
                     "the iteration (default auto: cg for a symmetric A, else bicgstab)", &q.solver),
-      option_choice(0, "precond", "none|jacobi|gs|ilu0|ic0", "the preconditioner (default none)", &q.precond),
+      option_choice(0, "precond", "none|jacobi|gs|ilu0|ic0|iluk|ilut", "the preconditioner (default none)", &q.precond),
+      option_integer(0, "level", "K", "of iluk: fill up to this level (default 1)", &q.level, 0, 1000000),
+      option_real(0, "drop", "T", "of ilut: leave out what is below T times the norm of its row (default 1e-3)",
+                  &q.drop, 0, 1e9),
+      option_integer(0, "row-fill", "P", "of ilut: keep P entries of a row on either side of the diagonal (default 10)",
+                     &q.row_fill, 0, 2000000000),
       option_method("of its triangular solves (default auto)", &q.method),
       option_place(&q.where),
       option_real(0, "tolerance", "E", "on ||b - A x|| / ||b|| (default 1e-8)", &q.tolerance, 1e-16, 0.99),
@@ -189,6 +208,7 @@ int cmd_krylov(int argc, char **argv)
                          options,
                          "gable krylov A.mtx --solver cg --precond ic0\n"
                          "gable krylov A.mtx --solver bicgstab --precond ilu0 --where cuda:0\n"
+                         "gable krylov A.mtx --precond ilut --drop 1e-4 --row-fill 20\n"
                          "gable krylov A.mtx --solver gmres --precond ilu0 --restart 50 -b B.mtx -o X.mtx --json -\n",
                          1,
                          1,

@@ -21,9 +21,10 @@ typedef struct gable_krylov gable_krylov;
 typedef struct gable_krylov_work gable_krylov_work;
 
 typedef enum gable_krylov_solver {
-  GABLE_KRYLOV_AUTO = 0, /* CG where A is symmetric and the preconditioner with it, else BiCGSTAB.  The values tell on a
-                            CPU, what the view declares on a GPU; A or a preconditioner by callback: BiCGSTAB */
-  GABLE_KRYLOV_CG = 1,   /* of symmetric positive definite matrices */
+  GABLE_KRYLOV_AUTO =
+      0,               /* CG where A is symmetric and the preconditioner with it, else BiCGSTAB.  The values tell on a
+                          CPU, what the view declares on a GPU; with ILUT, or A or a preconditioner by callback: BiCGSTAB */
+  GABLE_KRYLOV_CG = 1, /* of symmetric positive definite matrices */
   GABLE_KRYLOV_BICGSTAB = 2,
   GABLE_KRYLOV_GMRES = 3
 } gable_krylov_solver;
@@ -36,10 +37,13 @@ typedef struct gable_krylov_options {
   double tolerance;                  /* on ||b - A x|| / ||b||; 0: 1e-8 */
   gable_idx max_iterations, restart; /* 0: 1000; 0: 30 (GMRES), at most 65000 */
   int threads;                       /* at most so many; 0: the context's */
+  gable_idx level;                   /* of GABLE_PRECOND_ILUK, */
+  double drop;                       /* of GABLE_PRECOND_ILUT, */
+  gable_idx row_fill;                /* as in gable_precond_options */
 } gable_krylov_options;
 #define GABLE_KRYLOV_OPTIONS_INIT                                                                                      \
   {                                                                                                                    \
-    sizeof(gable_krylov_options), GABLE_KRYLOV_AUTO, GABLE_PRECOND_NONE, NULL, 0.0, 0, 0, 0                            \
+    sizeof(gable_krylov_options), GABLE_KRYLOV_AUTO, GABLE_PRECOND_NONE, NULL, 0.0, 0, 0, 0, 1, 1e-3, 10               \
   }
 
 /* Local.  options may be NULL; nothing of them is kept but a copy.  ctx must outlive the solver.

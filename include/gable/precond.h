@@ -22,7 +22,9 @@ typedef enum gable_preconditioner {
   GABLE_PRECOND_JACOBI = 1, /* the diagonal */
   GABLE_PRECOND_GS = 2,     /* one symmetric Gauss-Seidel sweep from zero */
   GABLE_PRECOND_ILU0 = 3,
-  GABLE_PRECOND_IC0 = 4 /* of the lower triangle; the matrix is taken to be symmetric */
+  GABLE_PRECOND_IC0 = 4,  /* of the lower triangle; the matrix is taken to be symmetric */
+  GABLE_PRECOND_ILUK = 5, /* ILU with fill up to a level, in a pattern that the matrix's pattern gives; on a CPU */
+  GABLE_PRECOND_ILUT = 6  /* ILU with a threshold and a bound on the row, in a pattern that the values give; on a CPU */
 } gable_preconditioner;
 
 typedef struct gable_precond_options {
@@ -31,15 +33,18 @@ typedef struct gable_precond_options {
   const char *method; /* of the triangular solves and sweeps; NULL is "auto" */
   double deadline_s;  /* as in gable_trisolve_options */
   int threads;        /* at most so many; 0: the context's */
+  gable_idx level;    /* ILUK: entries of a level above this are left out; 0: the pattern of A and the diagonal */
+  double drop;        /* ILUT: entries below drop ||a_i||_2 are left out of row i */
+  gable_idx row_fill; /* ILUT: entries that a row keeps on either side of the diagonal, the largest ones */
 } gable_precond_options;
 #define GABLE_PRECOND_OPTIONS_INIT                                                                                     \
   {                                                                                                                    \
-    sizeof(gable_precond_options), GABLE_PRECOND_NONE, NULL, 0.0, 0                                                    \
+    sizeof(gable_precond_options), GABLE_PRECOND_NONE, NULL, 0.0, 0, 1, 1e-3, 10                                       \
   }
 
 /* Local.  options may be NULL; nothing of them is kept but a copy.  ctx must outlive the preconditioner.
- * GABLE_ERR_ARGUMENT: an option is out of range, or method is no method; GABLE_ERR_UNAVAILABLE: it does not run where
- * ctx does. */
+ * GABLE_ERR_ARGUMENT: an option is out of range, or method is no method; GABLE_ERR_UNAVAILABLE: it, or ILUK or ILUT,
+ * does not run where ctx does. */
 GABLE_API gable_status gable_precond_create(gable_context *ctx, const gable_precond_options *options,
                                             gable_precond **out);
 
@@ -47,12 +52,14 @@ GABLE_API gable_status gable_precond_create(gable_context *ctx, const gable_prec
  * analyses the triangular solves; a's values serve only to check a symmetry that a declares.  May be called again with
  * another matrix; works are made again then.  GABLE_ERR_ARGUMENT: not square, an index out of range or out of order, an
  * entry that breaks a declared symmetry (host memory); GABLE_ERR_UNAVAILABLE: another type, one triangle;
- * GABLE_ERR_SINGULAR: a row without a diagonal entry, which every kind but NONE needs (Jacobi on a CPU: in update);
+ * GABLE_ERR_SINGULAR: a row without a diagonal entry, which every kind but NONE, ILUK and ILUT needs (Jacobi on a CPU:
+ * in update);
  * GABLE_ERR_LIMIT: as gable_trisolve_analyse. */
 GABLE_API gable_status gable_precond_analyse(gable_precond *p, const gable_matrix_view *a);
 
 /* Local.  Factors the values val, [nnz] in the order and the memory of the analysed matrix.  No apply may run
- * meanwhile.  GABLE_ERR_SINGULAR names the row of a pivot that vanished; then p waits for another update. */
+ * meanwhile; works stay.  ILUT finds its pattern and analyses its triangular solves anew.  GABLE_ERR_SINGULAR names the
+ * row of a pivot that vanished; then p waits for another update. */
 GABLE_API gable_status gable_precond_update(gable_precond *p, const void *val);
 
 /* Local.  Scratch of one apply at a time; any number of works per preconditioner.  Belongs to the caller, must not
@@ -60,9 +67,10 @@ GABLE_API gable_status gable_precond_update(gable_precond *p, const void *val);
 GABLE_API gable_status gable_precond_work_create(const gable_precond *p, gable_precond_work **out);
 
 /* Local.  z ~ A^-1 r: one column of doubles each, without gaps, in the memory of the context's place
- * (gable_context_space); r and z share no memory.  Allocates nothing.  On a GPU it is ordered on gable_context_stream
- * and not waited for; gable_precond_work_status tells what went wrong.  GABLE_ERR_STATE: before update;
- * GABLE_ERR_MISMATCH: a work of another preconditioner or of an earlier analysis; GABLE_ERR_DEADLINE. */
+ * (gable_context_space); r and z share no memory.  Allocates nothing, but for a work of ILUT after an update.  On a GPU
+ * it is ordered on gable_context_stream and not waited for; gable_precond_work_status tells what went wrong.
+ * GABLE_ERR_STATE: before update; GABLE_ERR_MISMATCH: a work of another preconditioner or of an earlier analysis;
+ * GABLE_ERR_DEADLINE. */
 GABLE_API gable_status gable_precond_apply(const gable_precond *p, gable_precond_work *w, const gable_vectors_view *r,
                                            gable_vectors_view *z);
 
@@ -78,10 +86,11 @@ typedef struct gable_precond_info {
   char method_used[16];       /* of the triangular solves; "" without */
   double shift;               /* IC(0): share by which the last update enlarged the diagonal */
   double analyse_s, update_s; /* of the last call */
+  gable_off nnz;              /* ILUK, ILUT: entries of L and U together, the diagonal once; 0: other kinds */
 } gable_precond_info;
 #define GABLE_PRECOND_INFO_INIT                                                                                        \
   {                                                                                                                    \
-    sizeof(gable_precond_info), GABLE_PRECOND_NONE, 0, "", 0.0, 0.0, 0.0                                               \
+    sizeof(gable_precond_info), GABLE_PRECOND_NONE, 0, "", 0.0, 0.0, 0.0, 0                                            \
   }
 
 /* Local.  After analyse. */

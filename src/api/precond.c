@@ -115,6 +115,7 @@ gable_status gable_precond_get_info(const gable_precond *p, gable_precond_info *
   own.n = p->rows->n;
   memcpy(own.method_used, p->method_used, sizeof own.method_used);
   own.shift = p->shift;
+  own.nnz = p->nnz;
   own.analyse_s = p->analyse_s;
   own.update_s = p->update_s;
   GI_TRY(gi_give_precond_info(&own, info));

@@ -51,7 +51,8 @@ GI_TEXT(sweep, {GABLE_SWEEP_FORWARD, "forward"}, {GABLE_SWEEP_BACKWARD, "backwar
 GI_TEXT(krylov_solver, {GABLE_KRYLOV_AUTO, "auto"}, {GABLE_KRYLOV_CG, "cg"}, {GABLE_KRYLOV_BICGSTAB, "bicgstab"},
         {GABLE_KRYLOV_GMRES, "gmres"})
 GI_TEXT(preconditioner, {GABLE_PRECOND_NONE, "none"}, {GABLE_PRECOND_JACOBI, "jacobi"}, {GABLE_PRECOND_GS, "gs"},
-        {GABLE_PRECOND_ILU0, "ilu0"}, {GABLE_PRECOND_IC0, "ic0"})
+        {GABLE_PRECOND_ILU0, "ilu0"}, {GABLE_PRECOND_IC0, "ic0"}, {GABLE_PRECOND_ILUK, "iluk"},
+        {GABLE_PRECOND_ILUT, "ilut"})
 GI_TEXT(pattern, {GABLE_PATTERN_ALLGATHER, "allgather"}, {GABLE_PATTERN_GATHER, "gather"},
         {GABLE_PATTERN_ALLTOALL, "alltoall"})
 GI_TEXT(roots, {GABLE_ROOTS_SHARED, "shared"}, {GABLE_ROOTS_LOCAL, "local"})

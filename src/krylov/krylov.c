@@ -21,7 +21,7 @@ static gable_status fill_options(const gable_context *ctx, gable_krylov_options 
   gi_method method = GI_AUTO;
   GI_REQUIRE((int)o->solver >= 0 && o->solver <= GABLE_KRYLOV_GMRES, GABLE_ERR_ARGUMENT, "solver is %d",
              (int)o->solver);
-  GI_REQUIRE(o->preconditioner >= GABLE_PRECOND_NONE && o->preconditioner <= GABLE_PRECOND_IC0, GABLE_ERR_ARGUMENT,
+  GI_REQUIRE((int)o->preconditioner >= 0 && o->preconditioner <= GABLE_PRECOND_ILUT, GABLE_ERR_ARGUMENT,
              "preconditioner is %d", (int)o->preconditioner);
   GI_REQUIRE(o->tolerance >= 0 && o->tolerance < 1, GABLE_ERR_ARGUMENT, "tolerance is %g", o->tolerance);
   GI_REQUIRE(o->max_iterations >= 0 && o->restart >= 0, GABLE_ERR_ARGUMENT, "max_iterations is %d, restart %d",
@@ -52,6 +52,9 @@ gable_status gi_krylov_create(gable_context *ctx, const gable_krylov_options *op
   precond.kind = own.preconditioner;
   precond.method = own.method;
   precond.threads = own.threads;
+  precond.level = own.level;
+  precond.drop = own.drop;
+  precond.row_fill = own.row_fill;
   if (precond.kind != GABLE_PRECOND_NONE) GI_TRY(gi_precond_create(ctx, &precond, &k->own));
   k->precond = k->own;
   *out = k;
@@ -75,7 +78,8 @@ void gi_krylov_destroy(gable_krylov **k)
 gable_krylov_solver gi_krylov_solver_of(const gable_krylov *k)
 {
   if (k->options.solver != GABLE_KRYLOV_AUTO) return k->options.solver;
-  return k->symmetric && !k->apply && !k->precondition ? GABLE_KRYLOV_CG : GABLE_KRYLOV_BICGSTAB;
+  const int symmetric = !k->precondition && (!k->precond || k->precond->options.kind != GABLE_PRECOND_ILUT);
+  return k->symmetric && symmetric && !k->apply ? GABLE_KRYLOV_CG : GABLE_KRYLOV_BICGSTAB;
 }
 
 /* k->symmetric, of the values on a CPU; that they are not is no error. */

@@ -3,17 +3,22 @@
 #include <string.h>
 
 #include "precond/ilu0.h"
+#include "precond/ilu_fill.h"
 #include "precond/precond.h"
 #include "smooth/smoother.h"
 
 typedef struct host {
   gi_csc lower;                   /* IC(0): the lower triangle by rows, the diagonal last */
+  gi_csc fill;                    /* ILU(k), ILUT: L and U by rows, in one matrix */
+  gable_off *place;               /* ILU(k): [nnz of A] of A's entries in fill */
+  uint64_t serial;                /* counts analyses of first and second */
   gable_trisolve *first, *second; /* applied one after the other; second NULL: first again, with second_op */
   gable_op second_op;
   gable_smoother *smoother;
 } host;
 
 typedef struct host_work {
+  uint64_t serial; /* of the plans that first and second are of */
   gable_work *first, *second;
 } host_work;
 
@@ -23,6 +28,9 @@ static void forget(gable_precond *p, host *h)
   gi_free(p->ctx, p->factor);
   p->factor = NULL;
   gi_csc_release(p->ctx, &h->lower);
+  gi_csc_release(p->ctx, &h->fill);
+  gi_free(p->ctx, h->place);
+  h->place = NULL;
 }
 
 static void release(gable_precond *p)
@@ -78,6 +86,33 @@ done:
   return status;
 }
 
+/* Plans for L, its unit diagonal not stored, and U in one pattern by rows. */
+static gable_status plan_lu(gable_precond *p, const gi_csc *rows, host *h)
+{
+  gable_status status = GABLE_OK;
+  const gable_matrix_view view = view_of(rows);
+  h->serial++;
+  h->second_op = GABLE_OP_N;
+  p->method_used[0] = 0;
+  GI_TRY(gi_precond_plan(p, &view, GABLE_PART_LOWER, GABLE_DIAG_UNIT, GABLE_TRISOLVE_N, &h->first));
+  GI_TRY(gi_precond_plan(p, &view, GABLE_PART_UPPER, GABLE_DIAG_STORED, GABLE_TRISOLVE_N, &h->second));
+done:
+  return status;
+}
+
+static gable_status analyse_iluk(gable_precond *p, const gi_csc *rows, host *h)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(gi_iluk_pattern(p->ctx, rows, p->options.level, &h->fill));
+  p->nnz = h->fill.ptr[rows->n_cols];
+  GI_ALLOC(p->ctx, h->fill.val, p->nnz);
+  GI_ALLOC(p->ctx, h->place, rows->ptr[rows->n_cols]);
+  gi_iluk_places(rows, &h->fill, h->place);
+  GI_TRY(plan_lu(p, &h->fill, h));
+done:
+  return status;
+}
+
 static gable_status analyse(gable_precond *p)
 {
   gable_status status = GABLE_OK;
@@ -90,9 +125,7 @@ static gable_status analyse(gable_precond *p)
   forget(p, h);
   if (kind == GABLE_PRECOND_ILU0) {
     GI_ALLOC(p->ctx, p->factor, rows->ptr[rows->n_cols]);
-    GI_TRY(gi_precond_plan(p, &view, GABLE_PART_LOWER, GABLE_DIAG_UNIT, GABLE_TRISOLVE_N, &h->first));
-    GI_TRY(gi_precond_plan(p, &view, GABLE_PART_UPPER, GABLE_DIAG_STORED, GABLE_TRISOLVE_N, &h->second));
-    h->second_op = GABLE_OP_N;
+    GI_TRY(plan_lu(p, rows, h));
   } else if (kind == GABLE_PRECOND_IC0) {
     GI_TRY(keep_lower(p->ctx, rows, &h->lower));
     GI_ALLOC(p->ctx, p->factor, h->lower.ptr[rows->n_cols]);
@@ -103,7 +136,9 @@ static gable_status analyse(gable_precond *p)
     GI_ALLOC(p->ctx, p->factor, rows->n_cols);
   } else if (kind == GABLE_PRECOND_GS) {
     GI_TRY(analyse_gs(p, &view, h));
-  }
+  } else if (kind == GABLE_PRECOND_ILUK) {
+    GI_TRY(analyse_iluk(p, rows, h));
+  } /* ILUT: its pattern comes with the values */
 done:
   return status;
 }
@@ -118,6 +153,35 @@ static gable_status update_ilu0(gable_precond *p, host *h)
   GI_TRY(gi_ilu0(p->ctx, rows->n_cols, rows->ptr, rows->idx, p->factor, &bad_row));
   GI_TRY(gi_trisolve_update(h->first, p->factor, NULL));
   GI_TRY(gi_trisolve_update(h->second, p->factor, NULL));
+done:
+  return status;
+}
+
+static gable_status update_iluk(gable_precond *p, host *h)
+{
+  gable_status status = GABLE_OK;
+  const gi_csc *rows = &p->rows->host;
+  gi_csc *f = &h->fill;
+  gable_idx bad_row;
+  for (gable_off q = 0; q < p->nnz; q++) f->val[q] = 0;
+  for (gable_off q = 0; q < rows->ptr[rows->n_cols]; q++) f->val[h->place[q]] = rows->val[q];
+  GI_TRY(gi_ilu_in_pattern(p->ctx, "ILU(k)", rows->n_cols, f->ptr, f->idx, f->val, &bad_row));
+  GI_TRY(gi_trisolve_update(h->first, f->val, NULL));
+  GI_TRY(gi_trisolve_update(h->second, f->val, NULL));
+done:
+  return status;
+}
+
+static gable_status update_ilut(gable_precond *p, host *h)
+{
+  gable_status status = GABLE_OK;
+  const gi_csc *rows = &p->rows->host;
+  gi_csc_release(p->ctx, &h->fill);
+  GI_TRY(gi_ilut(p->ctx, rows, p->options.drop, p->options.row_fill, &h->fill));
+  p->nnz = h->fill.ptr[rows->n_cols];
+  GI_TRY(plan_lu(p, &h->fill, h));
+  GI_TRY(gi_trisolve_update(h->first, h->fill.val, NULL));
+  GI_TRY(gi_trisolve_update(h->second, h->fill.val, NULL));
 done:
   return status;
 }
@@ -158,8 +222,23 @@ static gable_status update(gable_precond *p)
   const gable_preconditioner kind = p->options.kind;
   if (kind == GABLE_PRECOND_ILU0) GI_TRY(update_ilu0(p, h));
   if (kind == GABLE_PRECOND_IC0) GI_TRY(update_ic0(p, h));
+  if (kind == GABLE_PRECOND_ILUK) GI_TRY(update_iluk(p, h));
+  if (kind == GABLE_PRECOND_ILUT) GI_TRY(update_ilut(p, h));
   if (kind == GABLE_PRECOND_GS) GI_TRY(gi_smoother_update(h->smoother, p->rows->host.val));
   if (kind == GABLE_PRECOND_JACOBI) GI_TRY(update_jacobi(&p->rows->host, p->factor));
+done:
+  return status;
+}
+
+/* Works of the plans that there are now, in the place of those of an earlier analysis. */
+static gable_status take_works(const host *h, host_work *own)
+{
+  gable_status status = GABLE_OK;
+  gi_work_destroy(&own->first);
+  gi_work_destroy(&own->second);
+  if (h->first) GI_TRY(gi_work_create(h->first, 1, &own->first));
+  if (h->second) GI_TRY(gi_work_create(h->second, 1, &own->second));
+  own->serial = h->serial;
 done:
   return status;
 }
@@ -167,12 +246,10 @@ done:
 static gable_status work_init(gable_precond_work *w)
 {
   gable_status status = GABLE_OK;
-  const host *h = w->plan->state;
   host_work *own = NULL;
   GI_ALLOC_ZERO(w->plan->ctx, own, 1);
   w->state = own;
-  if (h->first) GI_TRY(gi_work_create(h->first, 1, &own->first));
-  if (h->second) GI_TRY(gi_work_create(h->second, 1, &own->second));
+  GI_TRY(take_works(w->plan->state, own));
 done:
   return status;
 }
@@ -199,7 +276,7 @@ static gable_status apply(const gable_precond *p, gable_precond_work *w, const d
 {
   gable_status status = GABLE_OK;
   const host *h = p->state;
-  const host_work *own = w->state;
+  host_work *own = w->state;
   const gable_idx n = p->rows->n;
   gable_vectors_view in = column(n, r), out = column(n, z);
   if (p->options.kind == GABLE_PRECOND_NONE) {
@@ -210,6 +287,7 @@ static gable_status apply(const gable_precond *p, gable_precond_work *w, const d
     if (n) memset(z, 0, (size_t)n * sizeof *z);
     GI_TRY(gi_smoother_apply(h->smoother, &in, &out, 1, NULL));
   } else {
+    if (own->serial != h->serial) GI_TRY(take_works(h, own)); /* ILUT was updated */
     GI_TRY(gi_trisolve_solve(h->first, own->first, GABLE_OP_N, &in, &out));
     GI_TRY(gi_trisolve_solve(h->second ? h->second : h->first, h->second ? own->second : own->first, h->second_op, &out,
                              &out));

@@ -16,6 +16,10 @@ enum { GI_ROWS_A_LOOK = 1024 }; /* rows between two looks at whether the caller 
 gable_status gi_ilu0(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx, double *val,
                      gable_idx *bad_row);
 
+/* The same for any pattern that holds A's, with zeros in val where A has no entry: ILU(k).  name: for messages. */
+gable_status gi_ilu_in_pattern(gable_context *ctx, const char *name, gable_idx n, const gable_off *ptr,
+                               const gable_idx *idx, double *val, gable_idx *bad_row);
+
 /* The lower triangle of a symmetric A by rows, the diagonal last in each row; factor: [ptr[n]] becomes L with
  * L L^T ~ A + shift diag(A) on the pattern.  *shift is the start on entry (0 to begin with); as long as a pivot is not
  * positive it is doubled (from 1e-3) and the factorization begun again, until it would exceed 10: GABLE_ERR_SINGULAR.

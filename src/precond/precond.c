@@ -12,8 +12,13 @@ static gable_status fill_options(const gable_context *ctx, gable_precond_options
 {
   gable_status status = GABLE_OK;
   gi_method method = GI_AUTO;
-  GI_REQUIRE(o->kind >= GABLE_PRECOND_NONE && o->kind <= GABLE_PRECOND_IC0, GABLE_ERR_ARGUMENT, "kind is %d",
-             (int)o->kind);
+  GI_REQUIRE((int)o->kind >= 0 && o->kind <= GABLE_PRECOND_ILUT, GABLE_ERR_ARGUMENT, "kind is %d", (int)o->kind);
+  GI_REQUIRE(o->level >= 0, GABLE_ERR_ARGUMENT, "level is %d: give 0 or more", o->level);
+  GI_REQUIRE(o->drop >= 0 && o->drop <= 1e9, GABLE_ERR_ARGUMENT, "drop is %g: give 0 or more", o->drop);
+  GI_REQUIRE(o->row_fill >= 0, GABLE_ERR_ARGUMENT, "row_fill is %d: give 0 or more", o->row_fill);
+  GI_REQUIRE(o->kind < GABLE_PRECOND_ILUK || ctx->device->kind != GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
+             "%s runs on a CPU, this context is %s: take ilu0 or ic0, or a context on cpu",
+             o->kind == GABLE_PRECOND_ILUK ? "ILU(k)" : "ILUT", ctx->where);
   GI_REQUIRE(o->deadline_s >= 0 && o->deadline_s <= 1e9, GABLE_ERR_ARGUMENT, "deadline_s is %g", o->deadline_s);
   GI_TRY(gi_options_threads(&o->threads, ctx->threads, ctx->threads));
   GI_TRY(gi_method_from(ctx, o->method, &method));
@@ -58,6 +63,7 @@ gable_status gi_precond_analyse_rows(gable_precond *p, const gi_matrix_rows *row
   p->generation++;
   p->shift = 0;
   p->method_used[0] = 0;
+  p->nnz = 0;
   if (rows != &p->own) gi_matrix_rows_release(p->ctx, &p->own);
   p->rows = rows;
   GI_TRY(p->ctx->device->enter(p->ctx, &before));

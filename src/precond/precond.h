@@ -35,6 +35,7 @@ struct gable_precond {
   double *factor;      /* the place's, in its memory: ILU(0), IC(0) in the pattern of the rows (CPU, IC(0): of their
                         * lower triangle); Jacobi: [n] reciprocals on the CPU, the diagonal on a GPU */
   double shift, analyse_s, update_s;
+  gable_off nnz; /* of ILU(k) and ILUT */
   char method_used[16];
 };
 

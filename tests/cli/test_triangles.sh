@@ -20,9 +20,19 @@ run 0 levels empty.mtx --plot empty.svg
 says '0 levels' empty.svg
 run 0 smooth a.mtx --sweep forward --omega 1.3 --sweeps 5 --repeat 2
 for word in forward levels residual 'a sweep'; do says "$word" out; done
-for precond in none jacobi gs ilu0 ic0; do run 0 krylov a.mtx --precond $precond; done
+for precond in none jacobi gs ilu0 ic0 iluk ilut; do run 0 krylov a.mtx --precond $precond; done
 says iterations out
 mm 'coordinate real general' '2 2 3' '1 1 2' '1 2 1' '2 2 3' >windy.mtx
+for level in 0 2 40; do # a grid's levels fill more and more of the band
+    run 0 krylov a.mtx --precond iluk --level $level
+    tr -d , <out | grep -oE 'factors  *[0-9]+' | grep -oE '[0-9]+$' >>entries
+done
+sort -nu entries | cmp - entries || wrong "entries of ILU(0), (2), (40): $(cat entries)"
+[ "$(wc -l <entries)" -eq 3 ] || wrong "--level changes nothing: $(cat entries)"
+run 0 krylov a.mtx --precond ilut --drop 1 --row-fill 0
+says 'factors' out
+run 2 krylov a.mtx --precond iluk --level -1
+run 2 krylov a.mtx --precond ilut --drop -1
 run 0 krylov windy.mtx # the default solver goes by the matrix
 says 'bicgstab with none' out
 run 0 krylov a.mtx

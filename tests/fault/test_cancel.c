@@ -175,7 +175,7 @@ static void iterations(stage *s, listener *l)
   s->how.max_iterations = 10;
   s->how.restart = 4;
   for (int solver = GABLE_KRYLOV_CG; solver <= GABLE_KRYLOV_GMRES; solver++) {
-    for (int p = GABLE_PRECOND_NONE; p <= GABLE_PRECOND_IC0; p++) {
+    for (int p = GABLE_PRECOND_NONE; p <= GABLE_PRECOND_ILUT; p++) {
       s->how.solver = (gable_krylov_solver)solver;
       s->how.preconditioner = (gable_preconditioner)p;
       CHECK_OK(gable_krylov_create(s->ctx, &s->how, &s->krylov));

@@ -57,9 +57,11 @@ static gable_status krylov(const bench *s, const char *precond)
   gable_krylov_options options = GABLE_KRYLOV_OPTIONS_INIT;
   gable_krylov *k = NULL;
   options.solver = GABLE_KRYLOV_GMRES;
-  options.preconditioner = !strcmp(precond, "ilu0")  ? GABLE_PRECOND_ILU0
-                           : !strcmp(precond, "ic0") ? GABLE_PRECOND_IC0
-                                                     : GABLE_PRECOND_GS;
+  options.preconditioner = !strcmp(precond, "ilu0")   ? GABLE_PRECOND_ILU0
+                           : !strcmp(precond, "ic0")  ? GABLE_PRECOND_IC0
+                           : !strcmp(precond, "iluk") ? GABLE_PRECOND_ILUK
+                           : !strcmp(precond, "ilut") ? GABLE_PRECOND_ILUT
+                                                      : GABLE_PRECOND_GS;
   memset(s->x, 0, (size_t)s->t.n * 8);
   gable_status status = gable_krylov_create(s->ctx, &options, &k);
   if (!status) status = gable_krylov_set_matrix(k, &s->view);
@@ -111,7 +113,7 @@ static void fail_all(bench *s, gable_status (*phase)(const bench *, const char *
 /* Alone each allocation fails in a small triangle, which is quick. */
 static void every_phase(bench *s, gable_idx most)
 {
-  static const char *const preconditioners[] = {"ilu0", "ic0", "gs"};
+  static const char *const preconditioners[] = {"ilu0", "ic0", "iluk", "ilut", "gs"};
   const char *const *methods = test_place_methods(s->ctx);
   s->t = test_triangle_named_small("7 point grid", 1, most);
   test_triangle_set_diagonal(&s->t, 2);

@@ -108,7 +108,7 @@ static void forget_words(void)
 static void refuse_enumerators(void)
 {
   REFUSE(gable_krylov_options, GABLE_KRYLOV_OPTIONS_INIT, solver, make_krylov(&options), -1, 4, 77);
-  REFUSE(gable_krylov_options, GABLE_KRYLOV_OPTIONS_INIT, preconditioner, make_krylov(&options), -1, 5, 77);
+  REFUSE(gable_krylov_options, GABLE_KRYLOV_OPTIONS_INIT, preconditioner, make_krylov(&options), -1, 7, 77);
   REFUSE(gable_smoother_options, GABLE_SMOOTHER_OPTIONS_INIT, sweep, make_smoother(&options), -1, 0, 4);
   REFUSE(gable_trisolve_options, GABLE_TRISOLVE_OPTIONS_INIT, uplo, make_trisolve(&options), -1, 3, 77);
   REFUSE(gable_trisolve_options, GABLE_TRISOLVE_OPTIONS_INIT, diag, make_trisolve(&options), -1, 3, 77);

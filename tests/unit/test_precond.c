@@ -112,7 +112,7 @@ static void apply_forward(const chain *c, gable_preconditioner kind, const doubl
   if (kind == GABLE_PRECOND_NONE) memcpy(y, z, sizeof t);
   if (kind == GABLE_PRECOND_JACOBI)
     for (gable_idx i = 0; i < N; i++) y[i] = c->val[c->ptr[i] + (i > 0)] * z[i];
-  if (kind == GABLE_PRECOND_ILU0 || kind == GABLE_PRECOND_IC0) multiply(c, z, y);
+  if (kind >= GABLE_PRECOND_ILU0) multiply(c, z, y);
   if (kind != GABLE_PRECOND_GS) return;
   for (gable_idx i = 0; i < N; i++) { /* t = z + D^-1 U z, y = (D + L) t */
     const int64_t d = c->ptr[i] + (i > 0);
@@ -402,11 +402,17 @@ int main(int argc, char **argv)
   options.threads = 2;
   ctx = test_place(argc, argv, &options);
   const int host = !strcmp(gable_context_where(ctx), "cpu") || test_place_is_mirror(ctx);
-  for (int kind = GABLE_PRECOND_NONE; kind <= GABLE_PRECOND_IC0; kind++) {
+  for (int kind = GABLE_PRECOND_NONE; kind <= (host ? GABLE_PRECOND_ILUT : GABLE_PRECOND_IC0); kind++) {
     check_kind((gable_preconditioner)kind);
     check_columns((gable_preconditioner)kind);
     for (int s = GABLE_KRYLOV_CG; s <= GABLE_KRYLOV_GMRES; s++)
       check_krylov((gable_krylov_solver)s, (gable_preconditioner)kind);
+  }
+  for (int kind = GABLE_PRECOND_ILUK; kind <= GABLE_PRECOND_ILUT && !host; kind++) {
+    gable_precond_options o = GABLE_PRECOND_OPTIONS_INIT;
+    gable_precond *p = NULL;
+    o.kind = (gable_preconditioner)kind;
+    CHECK(gable_precond_create(ctx, &o, &p) == GABLE_ERR_UNAVAILABLE && !p && strstr(gable_last_error(), "on a CPU"));
   }
   check_phases();
   for (int s = GABLE_KRYLOV_CG; s <= GABLE_KRYLOV_GMRES && host; s++) check_callbacks((gable_krylov_solver)s);
