@@ -102,7 +102,7 @@ typedef struct gable_krylov_info {
   double residual;            /* ||b - A x|| / ||b|| of the recurrence when it ended */
   double true_residual;       /* the same, computed from x */
   int converged;              /* 1: true_residual is at most ten times the tolerance and the recurrence reached it */
-  char stop[24];              /* "converged", "iterations", "breakdown" or "not finite" */
+  char stop[24];              /* "converged", "iterations", "breakdown", "not finite" or "cancelled" */
   char method_used[16];       /* of the triangular solves; "" without */
   double shift;               /* IC(0): by which share the diagonal had to be enlarged */
   double setup_s;             /* of the last analysis and update, copies between memories included */

@@ -86,13 +86,13 @@ gable_status gi_krylov_look(gi_krylov_vectors *w, const gi_iteration *how, gable
 {
   gable_status status = GABLE_OK;
   GI_TRY(fetch_state(w, state));
+  result->iterations = state->iteration;
+  result->residual = state->residual;
   for (; *seen <= state->iteration; ++*seen) {
     const double residual = state->history[*seen % GIK_HISTORY];
     if (how->history) how->history[*seen] = residual;
     if (how->monitor) GI_TRY(how->monitor(how->user, *seen, residual));
   }
-  result->iterations = state->iteration;
-  result->residual = state->residual;
   switch ((gik_stop)state->stop) {
   case GIK_STOP_CONVERGED: result->stop = GI_STOP_CONVERGED; break;
   case GIK_STOP_BREAKDOWN: result->stop = GI_STOP_BREAKDOWN; break;

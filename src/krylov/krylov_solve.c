@@ -89,12 +89,13 @@ static gable_status solve_there(gable_krylov_work *w, const double *b, double *x
     goto done;
   }
   w->callback_s = 0;
-  GI_TRY((solver == GABLE_KRYLOV_CG         ? gi_cg
-          : solver == GABLE_KRYLOV_BICGSTAB ? gi_bicgstab
-                                            : gi_gmres)(&w->vectors, apply, m, w, b, x, &how, &r));
-  if (w->precond) GI_TRY(gi_precond_work_status(w->precond));
-  w->info.iterations = r.iterations;
+  status = (solver == GABLE_KRYLOV_CG         ? gi_cg
+            : solver == GABLE_KRYLOV_BICGSTAB ? gi_bicgstab
+                                              : gi_gmres)(&w->vectors, apply, m, w, b, x, &how, &r);
+  w->info.iterations = r.iterations; /* those before an error too */
   w->info.residual = r.residual;
+  GI_TRY(status);
+  if (w->precond) GI_TRY(gi_precond_work_status(w->precond));
   w->info.precond_s = w->device_b ? 0 : w->callback_s; /* on a GPU the callback returns before its work is done */
   *stop = r.stop;
   GI_TRY(gi_krylov_residual(&w->vectors, apply, w, b, x, &left));
@@ -146,6 +147,7 @@ gable_status gi_krylov_work_solve(gable_krylov_work *w, gable_space space, const
   const double start = gi_now();
   const gable_krylov *k = w->k;
   gi_stop stop = GI_STOP_ITERATIONS;
+  w->info = (gable_krylov_info)GABLE_KRYLOV_INFO_INIT;
   w->pulse = gi_pulse_begin(k->ctx, "krylov");
   w->applied = 0;
   GI_TRY(k->ctx->device->enter(k->ctx, &before));
@@ -159,6 +161,7 @@ gable_status gi_krylov_work_solve(gable_krylov_work *w, gable_space space, const
              "%s after %d iterations: ||b - A x|| / ||b|| is %.3g, not %.3g: %s", stops[stop].failure,
              w->info.iterations, w->info.true_residual, k->options.tolerance, stops[stop].advice);
 done:
+  if (status == GABLE_ERR_CANCELLED) snprintf(w->info.stop, sizeof w->info.stop, "cancelled");
   k->ctx->device->leave(k->ctx, before);
   return status;
 }

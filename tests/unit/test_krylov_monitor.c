@@ -87,13 +87,17 @@ static void check_monitor(gable_krylov_solver solver)
   for (int i = 0; i <= info.iterations; i++) /* GMRES computes the one at a restart again */
     CHECK(fabs(l.residual[i] - history[i]) <= 1e-6 * history[i], "residual %d: %g, %g", i, l.residual[i], history[i]);
   CHECK(!memcmp(x, a.x, sizeof x), "the monitor changes the answer");
-  for (int stop = 0; stop < info.iterations; stop += 1 + info.iterations / 9) {
+  const int most = info.iterations;
+  for (int stop = 0; stop < most; stop += 1 + most / 9) {
     l.calls = 0;
     l.stop_at = stop;
     CHECK(solve(k, &a, NULL) == GABLE_ERR_CANCELLED, "stop at %d", stop);
     char said[60];
     snprintf(said, sizeof said, "the monitor stopped the solver after %d iterations", stop);
     CHECK(l.calls == stop + 1 && strstr(gable_last_error(), said), "%d calls: %s", l.calls, gable_last_error());
+    CHECK_OK(gable_krylov_get_info(k, &info));
+    CHECK(info.iterations == stop && !info.converged && !strcmp(info.stop, "cancelled"), "%d, '%s'", info.iterations,
+          info.stop);
   }
   CHECK_OK(gable_krylov_set_monitor(k, NULL, NULL));
   l.calls = 0;
