@@ -78,7 +78,7 @@ values_in_shell() {
     offers 'gable bench m' 'matrices'
     offers 'gable bench matrices --methods auto,s' 'auto,serial'
     offers 'gable convert --format ' 'name mtx rb gbl'
-    offers 'gable krylov --precond i' 'ilu0 ic0'
+    offers 'gable krylov --precond i' 'ilu0 ic0 iluk ilut'
     offers 'gable solve --rhs ' ''
     offers 'gable solve x.mtx -o fil' 'file-one.mtx'
     offers 'gable solve fil' 'file-one.mtx'

@@ -11,9 +11,9 @@
     ALL(level, d), ALL(level, s), ALL(level, mixed)                                                                    \
   }
 
-static const gik_panel_kernels *const kernels[GI_LEVELS][3][4] = {
+static const gik_panel_kernels *const kernels[GI_INSTRUCTION_SETS][3][4] = {
     LEVEL(level0),
-#if GI_LEVELS > 1
+#if GI_INSTRUCTION_SETS > 1
     LEVEL(level1),
     LEVEL(level2),
 #endif

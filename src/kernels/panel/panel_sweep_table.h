@@ -15,7 +15,7 @@
 #define PANEL_EXTERN(level)                                                                                            \
   extern const gik_panel_kernels PANEL_EACH_RHS(level, d), PANEL_EACH_RHS(level, s), PANEL_EACH_RHS(level, mixed);
 PANEL_EXTERN(level0)
-#if GI_LEVELS > 1
+#if GI_INSTRUCTION_SETS > 1
 PANEL_EXTERN(level1)
 PANEL_EXTERN(level2)
 #endif
