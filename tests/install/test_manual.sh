@@ -38,7 +38,8 @@ cat >"$work/a.mtx" <<'MTX'
 MTX
 words() { "$tool" "$1" --list-values | awk -F'\t' -v name="$2" '$1 == name { print $2 }'; }
 for w in $(words symbolic --order); do
-    [ "$w" = FILE ] || "$tool" symbolic "$work/a.mtx" --order "$w" >"$work/log" 2>&1 || { cat "$work/log"; echo "--order $w is offered and refused"; exit 1; }
+    [ "$w" = FILE ] || "$tool" symbolic "$work/a.mtx" --order "$w" >"$work/log" 2>&1 || grep -q "is not in this build: install" "$work/log" ||
+        { cat "$work/log"; echo "--order $w is offered and refused"; exit 1; }
 done
 for w in $(words generate ARGUMENT); do
     case $w in *:) ;; *) echo "a kind without a colon: $w"; exit 1 ;; esac
