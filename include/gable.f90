@@ -264,6 +264,8 @@ module gable
     type(c_ptr) :: col_order = c_null_ptr
     type(c_ptr) :: row_scale = c_null_ptr
     type(c_ptr) :: col_scale = c_null_ptr
+    integer(c_int32_t) :: n_supernodes
+    type(c_ptr) :: supernodes = c_null_ptr
   end type
   type, bind(C) :: gable_message_passing
     integer(c_size_t) :: size

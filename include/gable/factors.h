@@ -23,11 +23,13 @@ typedef struct gable_factors_view {
   gable_matrix_view l, u, f;
   const gable_idx *row_order, *col_order; /* [n] from 0; NULL: as they are */
   const double *row_scale, *col_scale;    /* [n] factors of the rows and columns of A, not of A'; NULL: ones */
+  gable_idx n_supernodes;
+  const gable_idx *supernodes; /* [n_supernodes+1] first column of L of each, n at the end; 0 and NULL: not known */
 } gable_factors_view;
 #define GABLE_FACTORS_VIEW_INIT                                                                                        \
   {                                                                                                                    \
     sizeof(gable_factors_view), 0, GABLE_MATRIX_VIEW_INIT, GABLE_MATRIX_VIEW_INIT, GABLE_MATRIX_VIEW_INIT, NULL, NULL, \
-        NULL, NULL                                                                                                     \
+        NULL, NULL, 0, NULL                                                                                            \
   }
 
 typedef struct gable_factors gable_factors; /* owns what its view shows */
@@ -36,8 +38,9 @@ typedef struct gable_factors gable_factors; /* owns what its view shows */
  * zeros that supernodes store are left out.  The identity above holds to rounding (of float, if the factor is) but for
  * the GABLE_SOLVER_PERTURBED_PIVOTS, whose diagonal entries were replaced.  row_order has the exchanges inside
  * supernodes in it, which GABLE_SOLVER_ROW_ORDER has not.  L D L^T leaves as L U, with exchanges of columns in
- * col_order, too.  L has its ones stored.  The object belongs to the caller and may outlive s, but not its context.
- * GABLE_ERR_STATE: there is no factor; GABLE_ERR_MEMORY. */
+ * col_order, too.  L has its ones stored.  supernodes are those of the panels, none where GABLE_SOLVER_ELEMENTWISE
+ * is 1.  The object belongs to the caller and may outlive s, but not its context. GABLE_ERR_STATE: there is no factor;
+ * GABLE_ERR_MEMORY. */
 GABLE_API gable_status gable_solver_export(const gable_solver *s, gable_factors **out);
 
 /* Borrowed arrays of f, valid until it is destroyed. */
@@ -57,12 +60,15 @@ GABLE_API void gable_factors_destroy(gable_factors **f);
  *                          gable_solver_save and the keys about supernodes, tree and flops are GABLE_ERR_STATE;
  *   gable_solver_rcond, gable_solver_forward_error, gable_solver_save and the keys about A want a (else
  *                          GABLE_ERR_STATE);
+ *   supernodes             of f are those of the panels, as they are: their columns stay together, whatever their
+ *                          width, with zeros where the lists of rows differ.  Without them, for ELEMENTWISE, and where
+ *                          an entry over its pivot overflows, they are found again or not used;
  *   gable_solver_factor    is GABLE_ERR_STATE, whatever is to be reused: the structure belongs to L and U alone; after
  *                          gable_solver_analyse s is as any other.
  * Factor type and tolerance are those of the options of s.  GABLE_ERR_ARGUMENT names what is out of place: sizes that
  * differ, entries on the wrong side of the diagonal or of the blocks, out of range or out of order, an order that is no
- * permutation, a scale of zero; GABLE_ERR_SINGULAR a diagonal entry that is missing or zero; GABLE_ERR_NOT_FINITE;
- * GABLE_ERR_MEMORY.  After an error s holds nothing. */
+ * permutation, a scale of zero, supernodes that do not cut the columns; GABLE_ERR_SINGULAR a diagonal entry that is
+ * missing or zero; GABLE_ERR_NOT_FINITE; GABLE_ERR_MEMORY.  After an error s holds nothing. */
 GABLE_API gable_status gable_solver_import(gable_solver *s, const gable_factors_view *f, const gable_matrix_view *a);
 
 /* Local.  Returns why, and makes text, which is copied, what gable_last_error says in this thread: for code that calls

@@ -41,6 +41,8 @@ gable_status gable_factors_get_view(const gable_factors *f, gable_factors_view *
   own.col_order = f->col_order;
   own.row_scale = f->row_scale;
   own.col_scale = f->col_scale;
+  own.n_supernodes = f->n_super;
+  own.supernodes = f->super;
   GI_TRY(gi_give_factors_view(&own, view));
 done:
   return status;

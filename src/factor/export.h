@@ -27,12 +27,14 @@ gable_status gi_factor_check_columns(const gi_csc *l, const gi_csc *u, const gi_
 gable_status gi_factor_grows(gable_context *ctx, const gi_csc *l, const gi_csc *u, int *grows);
 
 /* A factor of the matrix M = l u + off (u NULL: l l^T) with its rows and columns renumbered: entry (i,j) of A' is entry
- * (perm[i], perm[j]) of M.  perm [n]: out, a postorder that makes supernodes of the columns; whoever has P A Q = l u
+ * (perm[i], perm[j]) of M.  perm [n]: out, a postorder that makes supernodes of the columns.  begins [n]: 1 where a
+ * supernode of M begins, and these are used, but for factors with a quotient that is not finite (import.c); NULL: they
+ * are found.  Whoever has P A Q = l u
  * composes it with both sides.  l: lower triangular, for LU with or without its unit diagonal; u: upper triangular with
  * its diagonal; off: NULL, or what stands right of the diagonal blocks of l and u.  The layout and the factor are the
  * caller's.  GABLE_ERR_ARGUMENT names the first entry that is out of
  * place, GABLE_ERR_SINGULAR a zero on a diagonal (or what has no finite reciprocal), GABLE_ERR_NOT_FINITE. */
 gable_status gi_factor_import(gable_context *ctx, const gi_csc *l, const gi_csc *u, const gi_csc *off, gable_type type,
-                              gable_idx *perm, gi_layout **layout, gi_factor **factor);
+                              const unsigned char *begins, gable_idx *perm, gi_layout **layout, gi_factor **factor);
 
 #endif

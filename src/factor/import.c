@@ -57,9 +57,10 @@ done:
   return status;
 }
 
-/* block [n+1], *n_blocks: the finest cut of 0 .. n-1 that no entry of l and u crosses; off must be right of it. */
+/* block [n+1], *n_blocks: the finest cut of 0 .. n-1 that no entry of l and u and no given supernode crosses; off must
+ * be right of it. */
 static gable_status find_blocks(gable_context *ctx, const gi_csc *l, const gi_csc *u, const gi_csc *off,
-                                gable_idx *block, gable_idx *n_blocks)
+                                const unsigned char *begins, gable_idx *block, gable_idx *n_blocks)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = l->n_cols;
@@ -70,6 +71,7 @@ static gable_status find_blocks(gable_context *ctx, const gi_csc *l, const gi_cs
   for (gable_idx j = 0; j < n; j++) {
     const gable_idx first = u->idx[u->ptr[j]];
     if (reach[first] < j) reach[first] = j;
+    if (begins && j > 0 && !begins[j] && reach[j - 1] < j) reach[j - 1] = j;
   }
   gable_idx end = -1;
   for (gable_idx k = 0; k < n; k++) {
@@ -90,12 +92,13 @@ done:
   return status;
 }
 
-/* All of them (NULL: none) in one pattern, the diagonal left out: the symbolic phase adds it. */
-static gable_status join(gable_context *ctx, const gi_csc *const part[3], gi_csc *out)
+/* All of them (NULL: none) in one pattern, the diagonal left out: the symbolic phase adds it.  Columns of a given
+ * supernode get the entry below their diagonal, if L has it or not. */
+static gable_status join(gable_context *ctx, const gi_csc *const part[3], const unsigned char *begins, gi_csc *out)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = part[0]->n_cols;
-  gable_off most = 0, count = 0;
+  gable_off most = begins ? n : 0, count = 0;
   for (int m = 0; m < 3; m++) most += part[m] ? part[m]->ptr[n] : 0;
   out->n_rows = out->n_cols = n;
   GI_ALLOC(ctx, out->ptr, n + 1);
@@ -105,6 +108,7 @@ static gable_status join(gable_context *ctx, const gi_csc *const part[3], gi_csc
     for (int m = 0; m < 3; m++)
       for (gable_off q = part[m] ? part[m]->ptr[j] : 0; part[m] && q < part[m]->ptr[j + 1]; q++)
         if (part[m]->idx[q] != j) out->idx[count++] = part[m]->idx[q];
+    if (begins && j + 1 < n && !begins[j + 1]) out->idx[count++] = j + 1;
   }
   out->ptr[n] = count;
 done:
@@ -239,7 +243,7 @@ done:
 }
 
 gable_status gi_factor_import(gable_context *ctx, const gi_csc *l, const gi_csc *u, const gi_csc *off, gable_type type,
-                              gable_idx *perm, gi_layout **layout, gi_factor **factor)
+                              const unsigned char *begins, gable_idx *perm, gi_layout **layout, gi_factor **factor)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = l->n_cols;
@@ -248,21 +252,23 @@ gable_status gi_factor_import(gable_context *ctx, const gi_csc *l, const gi_csc 
   gi_csc pattern = {0};
   gable_idx *place_of = NULL, *block = NULL;
   gi_symbolic_options options = {.form = u ? GI_SYMBOLIC_AUTO : GI_SYMBOLIC_SYMMETRIC, .cholesky = !u};
+  int steep = 0;
   *layout = NULL;
   *factor = NULL;
   GI_TRY(gi_factor_check_columns(l, u, off, type));
-  if (off && off->ptr[n]) {
-    GI_ALLOC(ctx, block, n + 1);
-    GI_TRY(find_blocks(ctx, l, u, off, block, &options.n_blocks));
-    options.block = block;
-  }
-  int steep = 0;
   GI_TRY(is_steep(ctx, l, u, largest, &steep));
   if (steep) { /* one column each: nothing is divided before it is known */
     options.max_width = 1;
     options.exact = 1;
+    begins = NULL;
   }
-  GI_TRY(join(ctx, parts, &pattern));
+  options.begins = begins;
+  if (off && off->ptr[n]) {
+    GI_ALLOC(ctx, block, n + 1);
+    GI_TRY(find_blocks(ctx, l, u, off, begins, block, &options.n_blocks));
+    options.block = block;
+  }
+  GI_TRY(join(ctx, parts, begins, &pattern));
   for (gable_idx k = 0; k < n; k++) perm[k] = k;
   GI_TRY(gi_symbolic(ctx, n, pattern.ptr, pattern.idx, perm, &options, layout));
   GI_TRY(gi_factor_create(ctx, *layout, u ? GI_LU : GI_CHOLESKY, type, factor));

@@ -22,6 +22,11 @@ gable_status gi_pipeline_export(const gable_solver *s, gable_factors **out)
   GI_ALLOC(s->ctx, f->col_scale, n);
   for (size_t k = 0; k < n; k++) f->columns.row_of[k] = a->row_perm[f->columns.row_of[k]];
   for (size_t k = 0; k < n; k++) f->col_order[k] = a->col_perm[f->columns.col_of ? f->columns.col_of[k] : (gable_idx)k];
+  if (!s->triangles && n) {
+    f->n_super = a->layout->n_super;
+    GI_ALLOC(s->ctx, f->super, (size_t)f->n_super + 1);
+    memcpy(f->super, a->layout->super, ((size_t)f->n_super + 1) * sizeof *f->super);
+  }
   memcpy(f->row_scale, a->r, n * sizeof *f->row_scale);
   memcpy(f->col_scale, a->c, n * sizeof *f->col_scale);
   *out = f;
@@ -38,6 +43,7 @@ void gi_factors_destroy(gable_factors **factors)
   *factors = NULL;
   gi_factor_columns_release(f->ctx, &f->columns);
   gi_free(f->ctx, f->col_order);
+  gi_free(f->ctx, f->super);
   gi_free(f->ctx, f->row_scale);
   gi_free(f->ctx, f->col_scale);
   gi_free(f->ctx, f);
@@ -87,6 +93,25 @@ done:
   return status;
 }
 
+/* *begins [n]: 1 where a supernode of f begins; NULL where f gives none. */
+static gable_status mark_supernodes(gable_context *ctx, const gable_factors_view *f, unsigned char **begins)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx *super = f->supernodes, count = f->n_supernodes;
+  GI_REQUIRE(count >= 0 && (!count || super), GABLE_ERR_ARGUMENT, "%d supernodes without their columns", count);
+  if (!count) goto done;
+  GI_ALLOC_ZERO(ctx, *begins, f->n);
+  GI_REQUIRE(super[0] == 0 && super[count] == f->n, GABLE_ERR_ARGUMENT,
+             "the supernodes have columns %d to %d, the factors 0 to %d", super[0], super[count], f->n);
+  for (gable_idx k = 0; k < count; k++) {
+    GI_REQUIRE(super[k] < super[k + 1] && super[k + 1] <= f->n, GABLE_ERR_ARGUMENT,
+               "supernode %d (counted from 0) has columns %d to %d of %d", k, super[k], super[k + 1], f->n);
+    (*begins)[super[k]] = 1;
+  }
+done:
+  return status;
+}
+
 /* s->factor with its layout and plan, or s->triangles, of the triangles, which may be taken.  perm [n]: entry (i,j) of
  * A' is entry (perm[i], perm[j]) of L U + F. */
 static gable_status place_numbers(gable_solver *s, const gable_factors_view *f, triangles *t, gable_idx *perm)
@@ -96,7 +121,9 @@ static gable_status place_numbers(gable_solver *s, const gable_factors_view *f, 
   const gable_type type = s->options.factor_type;
   gi_csc *u = f->u.ptr ? &t->u : NULL;
   const gi_csc *off = f->f.ptr ? &t->f : NULL;
+  unsigned char *begins = NULL;
   int grows = 0;
+  GI_TRY(mark_supernodes(s->ctx, f, &begins));
   GI_TRY(gi_factor_check_columns(&t->l, u, off, type));
   if (!off || !off->ptr[f->n]) GI_TRY(gi_factor_grows(s->ctx, &t->l, u, &grows));
   if (grows) {
@@ -104,10 +131,11 @@ static gable_status place_numbers(gable_solver *s, const gable_factors_view *f, 
     GI_TRY(gi_triangles_create(s->ctx, &t->l, u, type, &s->triangles));
     goto done;
   }
-  GI_TRY(gi_factor_import(s->ctx, &t->l, u, off, type, perm, &a->layout, &s->factor));
+  GI_TRY(gi_factor_import(s->ctx, &t->l, u, off, type, begins, perm, &a->layout, &s->factor));
   GI_TRY(gi_solve_plan_create(s->ctx, a->layout, NULL, &a->plan));
   GI_TRY(gi_thin_update(s->ctx, a->plan, s->factor));
 done:
+  gi_free(s->ctx, begins);
   return status;
 }
 

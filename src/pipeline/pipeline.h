@@ -48,6 +48,7 @@ struct gable_factors {
   gable_context *ctx;
   gi_factor_columns columns; /* row_of: rows of A */
   gable_idx *col_order;      /* [n] */
+  gable_idx n_super, *super; /* [n_super+1] first column of each supernode, or NULL */
   double *row_scale, *col_scale;
 };
 

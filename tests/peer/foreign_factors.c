@@ -56,6 +56,35 @@ static double backward_error(const from_matrix *a, gable_op op, const double *b,
   return worst;
 }
 
+/* The supernodes of s are the package's: the same columns of A, in the same order. */
+static void check_supernodes(const char *name, int way, const gable_solver *s, int n)
+{
+  const int *first, *column, count = from_supernodes(&first, &column);
+  gable_factors *out = NULL;
+  gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
+  int64_t elementwise;
+  int widest = 0, *place = malloc((size_t)n * sizeof *place), *begins = calloc((size_t)n + 1, sizeof *begins);
+  if (!count) goto done;
+  MUST(!gable_solver_get(s, GABLE_SOLVER_ELEMENTWISE, &elementwise, sizeof elementwise) && !elementwise);
+  MUST(!gable_solver_export(s, &out) && !gable_factors_get_view(out, &f));
+  MUST(f.n_supernodes == count);
+  for (int k = 0; k < n; k++) place[f.col_order[k]] = k;
+  for (int k = 0; k <= count; k++) begins[f.supernodes[k]] = 1;
+  for (int k = 0; k < count; k++) {
+    if (first[k + 1] - first[k] > widest) widest = first[k + 1] - first[k];
+    for (int j = first[k]; j < first[k + 1]; j++) {
+      const int at = place[column[j]];
+      MUST(begins[at] == (j == first[k]) && begins[at + 1] == (j + 1 == first[k + 1]));
+      MUST(j == first[k] || at == place[column[j - 1]] + 1);
+    }
+  }
+  printf("%s (%d) of %s: %d supernodes, of up to %d columns, kept\n", from_name, way, name, count, widest);
+done:
+  gable_factors_destroy(&out);
+  free(place);
+  free(begins);
+}
+
 /* Solves with the factor that was made last, with the matrix and without it, both ops. */
 static void check_factor(gable_context *ctx, const char *name, int way, const from_matrix *a,
                          const gable_matrix_view *v)
@@ -71,6 +100,7 @@ static void check_factor(gable_context *ctx, const char *name, int way, const fr
     gable_solver_work *w = NULL;
     MUST(!gable_solver_create(ctx, NULL, &s));
     MUST(!from_import(s, with ? v : NULL));
+    check_supernodes(name, way, s, a->n);
     MUST(!gable_solver_work_create(s, 1, &w));
     for (int op = 0; op < 2; op++) {
       gable_vectors_view vb = vector(a->n, b), vx = vector(a->n, x);

@@ -25,6 +25,10 @@ gable_status from_import(gable_solver *s, const gable_matrix_view *v);
 /* x = A^-1 b by the package.  0: done. */
 int from_solve(const double *b, double *x);
 
+/* The package's supernodes: their number, 0 where it has none; *first [+1]: the first column of each, *column: the
+ * column of A that stands at each place. */
+int from_supernodes(const int **first, const int **column);
+
 /* What the adapter must refuse, tried on s; returns what is wrong, or NULL. */
 const char *from_refuses(gable_solver *s);
 

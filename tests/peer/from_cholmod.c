@@ -67,6 +67,15 @@ int from_solve(const double *b, double *x)
   return 0;
 }
 
+int from_supernodes(const int **first, const int **column)
+{
+  *first = *column = NULL;
+  if (!l->is_super) return 0;
+  *first = l->super;
+  *column = l->Perm;
+  return (int)l->nsuper;
+}
+
 const char *from_refuses(gable_solver *s)
 {
   cholmod_factor other = *l;

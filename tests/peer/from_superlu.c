@@ -96,6 +96,18 @@ int from_solve(const double *b, double *x)
   return info;
 }
 
+int from_supernodes(const int **first, const int **column)
+{
+  const SCformat *panels = l.Store;
+  static int *at = NULL;
+  free(at);
+  at = malloc((size_t)n * sizeof *at);
+  for (int j = 0; j < n; j++) at[columns[j]] = j;
+  *first = panels->sup_to_col;
+  *column = at;
+  return (int)panels->nsuper + 1;
+}
+
 const char *from_refuses(gable_solver *s)
 {
   if (gable_import_superlu(s, &u, &l, rows, columns, 'N', NULL, NULL, NULL) != GABLE_ERR_ARGUMENT) return "L for U";

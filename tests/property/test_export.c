@@ -4,6 +4,7 @@
 
 #include "factor/export.h"
 #include "supernodal/cpu/solve.h"
+#include "support/certificate.h"
 #include "support/failing_allocator.h"
 #include "support/random_factor.h"
 #include "support/small_layout.h"
@@ -66,15 +67,30 @@ static void solve(gable_context *ctx, const gi_factor *f, gable_op op, double *x
   gi_solve_plan_destroy(ctx, &plan);
 }
 
-static void check_import(gable_context *ctx, gi_random *r, const gi_factor *f, const gi_factor_columns *c)
+/* The supernodes of y are those that begin where begins is 1, column perm[k] being column k of y. */
+static void check_supernodes(const gi_layout *y, const unsigned char *begins, const gable_idx *perm)
+{
+  for (gable_idx k = 0; k < y->n; k++) {
+    const int first = y->super[y->of[k]] == k;
+    CHECK(first == begins[perm[k]], "column %d: %d", perm[k], first);
+    CHECK(first || perm[k] == perm[k - 1] + 1, "columns %d and %d side by side", perm[k - 1], perm[k]);
+  }
+}
+
+/* given: with supernodes of any columns. */
+static void check_import(gable_context *ctx, gi_random *r, const gi_factor *f, const gi_factor_columns *c, int given)
 {
   const gable_idx n = f->layout->n;
   const size_t bytes = (size_t)n * sizeof(double) + 1;
   gable_idx *perm = malloc((size_t)n * sizeof *perm + 1);
+  unsigned char *begins = given ? malloc((size_t)n + 1) : NULL;
   gi_layout *layout = NULL;
   gi_factor *back = NULL;
-  CHECK_OK(
-      gi_factor_import(ctx, &c->l, f->kind == GI_CHOLESKY ? NULL : &c->u, NULL, GABLE_TYPE_D, perm, &layout, &back));
+  for (gable_idx k = 0; given && k < n; k++) begins[k] = k == 0 || gi_random_below(r, 3) == 0;
+  CHECK_OK(gi_factor_import(ctx, &c->l, f->kind == GI_CHOLESKY ? NULL : &c->u, NULL, GABLE_TYPE_D, begins, perm,
+                            &layout, &back));
+  check_layout(layout, f->kind == GI_CHOLESKY);
+  if (given) check_supernodes(layout, begins, perm);
   for (int op = 0; op < 2; op++) {
     double *ours = malloc(bytes), *theirs = malloc(bytes), size = 0;
     double *b = malloc(bytes);
@@ -95,6 +111,7 @@ static void check_import(gable_context *ctx, gi_random *r, const gi_factor *f, c
   gi_factor_destroy(ctx, &back);
   gi_layout_destroy(ctx, &layout);
   free(perm);
+  free(begins);
 }
 
 static void check_seed(gable_context *ctx, uint64_t seed)
@@ -117,7 +134,8 @@ static void check_seed(gable_context *ctx, uint64_t seed)
   gi_factor_columns c = {0};
   CHECK_OK(gi_factor_export(ctx, f, &c));
   check_product(ctx, f, &c);
-  check_import(ctx, &r, f, &c);
+  check_import(ctx, &r, f, &c, 0);
+  check_import(ctx, &r, f, &c, 1);
   gi_factor_columns_release(ctx, &c);
   gi_factor_destroy(ctx, &f);
   gi_layout_destroy(ctx, &layout);
@@ -133,17 +151,17 @@ static void check_refusals(gable_context *ctx)
   const gi_csc u = {.n_rows = 2, .n_cols = 2, .ptr = up, .idx = ui, .val = uv};
   gi_layout *layout = NULL;
   gi_factor *f = NULL;
-  CHECK(gi_factor_import(ctx, &u, &l, NULL, GABLE_TYPE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
+  CHECK(gi_factor_import(ctx, &u, &l, NULL, GABLE_TYPE_D, NULL, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
   uv[2] = 0;
-  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_TYPE_D, perm, &layout, &f) == GABLE_ERR_SINGULAR);
+  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_TYPE_D, NULL, perm, &layout, &f) == GABLE_ERR_SINGULAR);
   uv[2] = NAN;
-  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_TYPE_D, perm, &layout, &f) == GABLE_ERR_NOT_FINITE);
+  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_TYPE_D, NULL, perm, &layout, &f) == GABLE_ERR_NOT_FINITE);
   uv[2] = 3;
   lv[0] = 2;
-  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_TYPE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
+  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_TYPE_D, NULL, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
   lv[0] = 1;
   li[1] = 2;
-  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_TYPE_D, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
+  CHECK(gi_factor_import(ctx, &l, &u, NULL, GABLE_TYPE_D, NULL, perm, &layout, &f) == GABLE_ERR_ARGUMENT);
   CHECK(!layout && !f);
 }
 
@@ -153,7 +171,7 @@ static void check_two(gable_context *ctx, const gi_csc *l, const gi_csc *u, cons
   gi_layout *layout = NULL;
   gi_factor *f = NULL;
   gable_idx perm[2];
-  CHECK_OK(gi_factor_import(ctx, l, u, NULL, GABLE_TYPE_D, perm, &layout, &f));
+  CHECK_OK(gi_factor_import(ctx, l, u, NULL, GABLE_TYPE_D, NULL, perm, &layout, &f));
   double v[2] = {b[perm[0]], b[perm[1]]};
   solve(ctx, f, GABLE_OP_N, v);
   for (int k = 0; k < 2; k++)

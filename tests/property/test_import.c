@@ -184,10 +184,47 @@ static void check_all(gi_random *r, const given *g, const gable_solver *s, gable
   gable_solver_work_destroy(&w);
 }
 
+/* super [at most n+1]: supernodes of any columns, no longer than the blocks of F allow; returns their number. */
+static gable_idx cut(gi_random *r, const given *g, gable_idx *super)
+{
+  gable_idx count = 0;
+  for (gable_idx k = 0; k < g->n; k++) {
+    int apart = k == 0 || gi_random_below(r, 3) == 0;
+    for (gable_idx j = k; j < g->n; j++) /* F right of row k - 1: a block may end there */
+      for (gable_idx i = 0; i < k; i++) apart |= g->f[i + j * MAX_N] != 0;
+    if (apart) super[count++] = k;
+  }
+  super[count] = g->n;
+  return count;
+}
+
+/* The factors that leave have the supernodes that came, their columns side by side. */
+static void check_supernodes(const given *g, const gable_solver *s, const gable_factors_view *v)
+{
+  gable_factors *out = NULL;
+  gable_factors_view back = GABLE_FACTORS_VIEW_INIT;
+  int64_t elementwise;
+  gable_idx at[MAX_N];
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_ELEMENTWISE, &elementwise, sizeof elementwise));
+  CHECK_OK(gable_solver_export(s, &out));
+  CHECK_OK(gable_factors_get_view(out, &back));
+  CHECK(back.n_supernodes == (elementwise ? 0 : v->n_supernodes), "%d supernodes came, %d leave", v->n_supernodes,
+        back.n_supernodes);
+  for (gable_idx k = 0; k < back.n_supernodes; k++)
+    for (gable_idx j = back.supernodes[k]; j < back.supernodes[k + 1]; j++)
+      at[back.col_order[j]] = j - back.supernodes[k];
+  for (gable_idx k = 0; k < back.n_supernodes; k++)
+    for (gable_idx j = v->supernodes[k]; j < v->supernodes[k + 1]; j++)
+      CHECK(at[g->col_order[j]] == j - v->supernodes[k], "column %d is number %d of its supernode", j,
+            at[g->col_order[j]]);
+  gable_factors_destroy(&out);
+}
+
 static void apart(gable_context *ctx, uint64_t seed)
 {
   static given g;
   static columns l, u, f;
+  gable_idx super[MAX_N + 1];
   gi_random r = gi_random_seed(seed);
   gable_factors_view v = GABLE_FACTORS_VIEW_INIT;
   gable_solver *s = NULL;
@@ -201,11 +238,16 @@ static void apart(gable_context *ctx, uint64_t seed)
   v.col_order = g.col_order;
   if (g.scaled) v.row_scale = g.row_scale;
   if (g.scaled) v.col_scale = g.col_scale;
+  if (seed % 2) {
+    v.n_supernodes = cut(&r, &g, super);
+    v.supernodes = super;
+  }
   for (int types = 0; types < 4; types++) { /* of the factor and of the vectors */
     gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
     options.factor_type = types & 1 ? GABLE_TYPE_S : GABLE_TYPE_D;
     CHECK_OK(gable_solver_create(ctx, &options, &s));
     CHECK_OK(gable_solver_import(s, &v, NULL));
+    if (v.supernodes) check_supernodes(&g, s, &v);
     check_all(&r, &g, s, types & 2 ? GABLE_TYPE_S : GABLE_TYPE_D, types ? 1e-3 : 1e-9);
     gable_solver_destroy(&s);
   }
@@ -308,6 +350,43 @@ static void preconditions(gable_context *ctx, const char *kind)
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
 }
 
+/* What is no cut of the columns is refused, and so is a supernode in two blocks. */
+static void refuses(gable_context *ctx)
+{
+  const int64_t ptr[] = {0, 1, 2, 3}, off_ptr[] = {0, 0, 1, 1};
+  const gable_idx idx[] = {0, 1, 2}, off_idx[] = {0};
+  const double val[] = {1, 1, 1};
+  const struct {
+    gable_idx count, super[4];
+    int block;
+  } wrong[] = {{-1, {0, 3}, 0},      {1, {1, 3}, 0},       {1, {0, 2}, 0},        {2, {0, 0, 3}, 0},
+               {3, {0, 2, 1, 3}, 0}, {3, {0, 4, 2, 3}, 0}, {3, {0, -1, 2, 3}, 0}, {2, {0, 2, 3}, 1}};
+  gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
+  gable_solver *s = NULL;
+  CHECK_OK(gable_solver_create(ctx, NULL, &s));
+  f.n = f.l.n_rows = f.l.n_cols = 3;
+  f.l.format = GABLE_FORMAT_CSC;
+  f.l.ptr = ptr;
+  f.l.idx = idx;
+  f.l.val = val;
+  f.u = f.f = f.l;
+  f.f.ptr = off_ptr;
+  f.f.idx = off_idx;
+  f.n_supernodes = 1;
+  CHECK(gable_solver_import(s, &f, NULL) == GABLE_ERR_ARGUMENT, "no columns");
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+    f.n_supernodes = wrong[k].count;
+    f.supernodes = wrong[k].super;
+    CHECK(gable_solver_import(s, &f, NULL) == GABLE_ERR_ARGUMENT, "%d: %s", (int)k, gable_last_error());
+    CHECK(strstr(gable_last_error(), wrong[k].block ? "right of a diagonal block" : "supernode"), "%d: %s", (int)k,
+          gable_last_error());
+  }
+  f.n_supernodes = 2;
+  f.supernodes = (const gable_idx[]){0, 1, 3};
+  CHECK_OK(gable_solver_import(s, &f, NULL));
+  gable_solver_destroy(&s);
+}
+
 int main(void)
 {
   gable_context *ctx = NULL;
@@ -316,6 +395,7 @@ int main(void)
     fprintf(stderr, "seed %d\n", (int)seed);
     apart(ctx, seed);
   }
+  refuses(ctx);
   preconditions(ctx, "laplacian5:25x20");
   preconditions(ctx, "convection2d:20x20");
   preconditions(ctx, "laplacian7:8x8x8,values=random");

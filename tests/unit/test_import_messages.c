@@ -28,7 +28,7 @@ static void refused(gable_context *ctx, gable_status wanted, const char *message
   gable_idx perm[N];
   gi_layout *layout = NULL;
   gi_factor *factor = NULL;
-  const gable_status status = gi_factor_import(ctx, &l, &u, &f, GABLE_TYPE_D, perm, &layout, &factor);
+  const gable_status status = gi_factor_import(ctx, &l, &u, &f, GABLE_TYPE_D, NULL, perm, &layout, &factor);
   CHECK(status == wanted, "%s: %d, %s", message, (int)status, gable_last_error());
   CHECK(!status || !strcmp(gable_last_error(), message), "'%s' and not '%s'", gable_last_error(), message);
   gi_factor_destroy(ctx, &factor);

@@ -68,16 +68,16 @@ static inline int gable_cholmod_diagonal(gable_columns *l, gable_columns *u)
 }
 
 /* Local.  Makes the factor l of P A P^T the factor of s (gable_solver_import): supernodal or simplicial, L L^T or
- * L D L^T; an L D L^T whose D is not positive is imported as L U with U = D L^T.  a: the matrix, with values, or NULL.
- * Arrays are copied; l is not changed.  O(entries) in time and memory.  GABLE_ERR_ARGUMENT: l is NULL or complex;
- * GABLE_ERR_STATE: it has no numbers; GABLE_ERR_SINGULAR: CHOLMOD stopped at a column; GABLE_ERR_MEMORY; those of
- * gable_solver_import. */
+ * L D L^T.  The supernodes of a supernodal factor are used as they are.  An L D L^T whose D is not positive is imported
+ * as L U with U = D L^T.  a: the matrix, with values, or NULL. Arrays are copied; l is not changed.  O(entries) in time
+ * and memory.  GABLE_ERR_ARGUMENT: l is NULL or complex; GABLE_ERR_STATE: it has no numbers; GABLE_ERR_SINGULAR:
+ * CHOLMOD stopped at a column; GABLE_ERR_MEMORY; those of gable_solver_import. */
 static inline gable_status gable_import_cholmod(gable_solver *s, const cholmod_factor *l, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
   gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
   gable_columns lower = {0, NULL, NULL, NULL}, upper = {0, NULL, NULL, NULL};
-  gable_idx *order = NULL;
+  gable_idx *order = NULL, *supernodes = NULL;
   if (!s || !l) return gable_set_error(GABLE_ERR_ARGUMENT, "CHOLMOD: the solver or the factor is NULL");
   if (l->xtype == CHOLMOD_PATTERN || !l->x)
     return gable_set_error(GABLE_ERR_STATE, "CHOLMOD: the factor has no numbers: call cholmod_factorize first");
@@ -104,8 +104,17 @@ static inline gable_status gable_import_cholmod(gable_solver *s, const cholmod_f
     f.l = gable_columns_view(&lower);
     if (upper.ptr) f.u = gable_columns_view(&upper);
     f.row_order = f.col_order = order;
-    status = gable_solver_import(s, &f, a);
   }
+  if (!status && l->is_super && l->n) {
+    supernodes = (gable_idx *)malloc((l->nsuper + 1) * sizeof *supernodes);
+    if (!supernodes) status = gable_set_error(GABLE_ERR_MEMORY, "out of memory for the supernodes of CHOLMOD");
+    for (size_t k = 0; supernodes && k <= l->nsuper; k++)
+      supernodes[k] = (gable_idx)gable_cholmod_integer(l, l->super, (int64_t)k);
+    f.n_supernodes = (gable_idx)l->nsuper;
+    f.supernodes = supernodes;
+  }
+  if (!status) status = gable_solver_import(s, &f, a);
+  free(supernodes);
   free(order);
   gable_columns_release(&lower);
   gable_columns_release(&upper);

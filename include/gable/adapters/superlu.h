@@ -39,8 +39,9 @@ static inline void gable_superlu_split(const SuperMatrix *l, const SuperMatrix *
 /* Local.  Makes L U = P_r (R A C) P_c^T of dgstrf, dgssv or dgssvx the factor of s (gable_solver_import): l is
  * supernodal (SLU_SC), u by columns (SLU_NC), perm_r and perm_c [n] as SuperLU returns them.  equed, row_scale (R) and
  * col_scale (C), [n] each: of dgssvx, 'N' and NULL where nothing was scaled.  a: the matrix as it was before any
- * scaling, with values, or NULL.  Arrays are copied; SuperLU's objects are not changed.  O(entries) in time and memory.
- * GABLE_ERR_ARGUMENT: matrices of another storage, type or size; GABLE_ERR_MEMORY; those of gable_solver_import. */
+ * scaling, with values, or NULL.  The supernodes of L are used as they are.  Arrays are copied; SuperLU's objects are
+ * not changed.  O(entries) in time and memory. GABLE_ERR_ARGUMENT: matrices of another storage, type or size;
+ * GABLE_ERR_MEMORY; those of gable_solver_import. */
 static inline gable_status gable_import_superlu(gable_solver *s, const SuperMatrix *l, const SuperMatrix *u,
                                                 const int *perm_r, const int *perm_c, char equed,
                                                 const double *row_scale, const double *col_scale,
@@ -58,7 +59,8 @@ static inline gable_status gable_import_superlu(gable_solver *s, const SuperMatr
     return gable_set_error(GABLE_ERR_ARGUMENT, "SuperLU: give L (SLU_SC) and U (SLU_NC) of one square double matrix");
   if ((by_rows && !row_scale) || (by_columns && !col_scale))
     return gable_set_error(GABLE_ERR_ARGUMENT, "SuperLU: equed asks for a scaling that is NULL");
-  const int64_t most = (int64_t)((SCformat *)l->Store)->nnz + (int64_t)((NCformat *)u->Store)->nnz + l->ncol;
+  const SCformat *panels = (const SCformat *)l->Store;
+  const int64_t most = (int64_t)panels->nnz + (int64_t)((NCformat *)u->Store)->nnz + l->ncol;
   status = gable_columns_take(&lower, l->ncol, most);
   if (!status) status = gable_columns_take(&upper, l->ncol, most);
   if (!status) gable_superlu_split(l, u, &lower, &upper);
@@ -74,6 +76,8 @@ static inline gable_status gable_import_superlu(gable_solver *s, const SuperMatr
     f.col_order = columns;
     f.row_scale = by_rows ? row_scale : NULL;
     f.col_scale = by_columns ? col_scale : NULL;
+    f.n_supernodes = l->ncol ? (gable_idx)panels->nsuper + 1 : 0; /* nsuper is the last one */
+    f.supernodes = panels->sup_to_col;
     status = gable_solver_import(s, &f, a);
   }
   free(rows);

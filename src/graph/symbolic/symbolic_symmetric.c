@@ -120,15 +120,16 @@ done:
   return status;
 }
 
-/* Tree and counts in the order given, then both postordered with the longest column last among siblings. */
-static void count_and_postorder(gable_idx n, const gable_off *upper_ptr, const gable_idx *upper_idx, gi_tree *t,
-                                gable_idx *perm, gable_idx *work)
+/* Tree and counts in the order given, then both postordered with the longest column last among siblings; by_number:
+ * with the last column last, so that neighbours that are child and parent stay neighbours. */
+static void count_and_postorder(gable_idx n, const gable_off *upper_ptr, const gable_idx *upper_idx, int by_number,
+                                gi_tree *t, gable_idx *perm, gable_idx *work)
 {
   gable_idx *parent = work, *count = work + n, *scratch = work + 2 * (size_t)n; /* scratch [4n] */
   gi_etree(n, upper_ptr, upper_idx, parent, scratch);
   gi_postorder(n, parent, NULL, t->old, scratch);
   gi_column_counts(n, t->lower_ptr, t->lower_idx, parent, t->old, count, scratch);
-  gi_postorder(n, parent, count, t->old, scratch);
+  if (!by_number) gi_postorder(n, parent, count, t->old, scratch);
   for (gable_idx k = 0; k < n; k++) t->place[t->old[k]] = k;
   t->nnz = 0;
   for (gable_idx k = 0; k < n; k++) {
@@ -168,10 +169,14 @@ gable_status gi_tree_analyse(gable_context *ctx, gable_idx n, const gable_off *p
   }
   GI_TRY(gather_upper(ctx, &a, upper_ptr, &upper_idx, t.lower_ptr));
   GI_TRY(transpose_upper(ctx, n, upper_ptr, upper_idx, options->mirrored, work, &t));
-  count_and_postorder(n, upper_ptr, upper_idx, &t, perm, work);
+  count_and_postorder(n, upper_ptr, upper_idx, options->begins != NULL, &t, perm, work);
   if (options->mate) GI_ALLOC_ZERO(ctx, t.tied, n);
   for (gable_idx k = 0; options->mate && k + 1 < n; k++)
     t.tied[k] = options->mate[perm[k]] == perm[k + 1] && perm[k] != perm[k + 1];
+  if (options->begins) {
+    GI_ALLOC(ctx, t.begins, n);
+    for (gable_idx k = 0; k < n; k++) t.begins[k] = options->begins[t.old[k]];
+  }
   *out = t;
   t = (gi_tree){0};
 done:
@@ -189,6 +194,7 @@ void gi_tree_release(gable_context *ctx, gi_tree *tree)
   gi_free(ctx, tree->lower_ptr);
   gi_free(ctx, tree->lower_idx);
   gi_free(ctx, tree->tied);
+  gi_free(ctx, tree->begins);
   gi_free(ctx, tree->old);
   gi_free(ctx, tree->place);
   *tree = (gi_tree){0};
@@ -259,6 +265,13 @@ static gable_status find_supernodes(gable_context *ctx, const gi_tree *t, int ex
   gable_status status = GABLE_OK;
   gable_idx *work = NULL;
   double *zeros = NULL;
+  if (t->begins) {
+    *n_wide = 0;
+    for (gable_idx k = 0; k < t->n; k++)
+      if (t->begins[k]) wide[(*n_wide)++] = k;
+    wide[*n_wide] = t->n;
+    goto done;
+  }
   GI_ALLOC(ctx, work, 2 * (gable_off)t->n);
   *n_wide = gi_supernodes_fundamental(t->n, t->parent, t->count, wide, work);
   if (!exact) {

@@ -15,6 +15,7 @@ typedef struct gi_tree {
   gable_off *lower_ptr; /* [n+1] strict lower triangle of the pattern in the order first given */
   gable_idx *lower_idx;
   unsigned char *tied;    /* [n] 1: columns k and k+1 are a pair (gi_symbolic_options); NULL: there are none */
+  unsigned char *begins;  /* [n] 1: a given supernode begins at column k; NULL: none were given */
   gable_idx *old, *place; /* [n] from places to the order first given, and back */
 } gi_tree;
 

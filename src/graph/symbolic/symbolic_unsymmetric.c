@@ -106,14 +106,16 @@ static void count_entries(unsymmetric *u)
   u->nnz[1] += 1 + u->side[1].n_live;
 }
 
-/* Adds column k to the open supernode s when s reaches it from both sides and the zeros are few; 1 when it did.  Column
+/* Adds column k to the open supernode s where they were given as one (joins), or when s reaches it from both sides and
+ * the zeros are few; 1 when it did.  Column
  * and row k then hold all that s has beyond them, so the joined supernode has their structure: it costs zeros in the
  * columns before, and no fill further on. */
-static int try_join(unsymmetric *u, gable_idx s, gable_idx k)
+static int try_join(unsymmetric *u, gable_idx s, gable_idx k, int joins)
 {
   side *l = &u->side[0], *r = &u->side[1];
   const gable_idx width = k - u->super[s];
-  if (l->mark[k] != s || r->mark[k] != s || width >= u->max_width) return 0;
+  const int reached_l = l->mark[k] == s, reached_u = r->mark[k] == s;
+  if (!joins && (!reached_l || !reached_u || width >= u->max_width)) return 0;
   const gable_off open_l = l->n_open, live_l = l->n_live, open_u = r->n_open, live_u = r->n_live;
   add_matrix(u, 0, s, k);
   add_matrix(u, 1, s, k);
@@ -121,13 +123,13 @@ static int try_join(unsymmetric *u, gable_idx s, gable_idx k)
   const double more = (double)(l->n_live - live_l + r->n_live - live_u);
   const double zeros = u->zeros + width * more;
   const double wide = width + 1, total = wide * (wide + (double)(l->n_live + r->n_live - 2));
-  if (u->exact ? zeros > 0 : !gi_supernodes_worth(wide, zeros, total)) {
+  if (!joins && (u->exact ? zeros > 0 : !gi_supernodes_worth(wide, zeros, total))) {
     undo(l, open_l, live_l);
     undo(r, open_u, live_u);
     return 0;
   }
-  l->n_live--; /* k itself */
-  r->n_live--;
+  l->n_live -= reached_l; /* k itself */
+  r->n_live -= reached_u;
   u->zeros = zeros;
   count_entries(u);
   return 1;
@@ -270,14 +272,15 @@ done:
 }
 
 /* All columns; *gave_up when the panels hold too much. */
-static gable_status eliminate(unsymmetric *u, const gi_symbolic_options *options, gable_off most_values, int *gave_up)
+static gable_status eliminate(unsymmetric *u, const unsigned char *begins, const gi_symbolic_options *options,
+                              gable_off most_values, int *gave_up)
 {
   gable_status status = GABLE_OK;
   gable_idx block = 0;
   u->block_end = options->n_blocks > 1 ? 0 : u->n;
   for (gable_idx k = 0; k < u->n; k++) {
     while (k == u->block_end) u->block_end = options->block[++block];
-    if (k == 0 || !try_join(u, u->n_super, k)) {
+    if (k == 0 || (begins && begins[k]) || !try_join(u, u->n_super, k, begins != NULL)) {
       if (k > 0) GI_TRY(close_supernode(u, k));
       start_supernode(u, k);
       *gave_up = most_values >= 0 && u->values > most_values;
@@ -345,7 +348,7 @@ gable_status gi_unsymmetric_layout(gable_context *ctx, gable_idx n, const gable_
   unsymmetric u = {0};
   int gave_up = 0;
   GI_TRY(unsymmetric_init(ctx, n, ptr, idx, perm, options, &u));
-  GI_TRY(eliminate(&u, options, most_values, &gave_up));
+  GI_TRY(eliminate(&u, tree->begins, options, most_values, &gave_up));
   if (!gave_up) GI_TRY(make_layout(&u, tree, out));
 done:
   unsymmetric_release(&u);
