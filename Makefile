@@ -56,7 +56,7 @@ LIBS = $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(BLAS_LIBS) $(CUDA_LIBS) 
 
 # Optional parts: x.c where the library is there, x_absent.c where it is not.
 OPTIONAL_ZLIB := src/sparse/gzip.c
-OPTIONAL_METIS := src/graph/order/order_metis.c
+OPTIONAL_METIS := src/graph/order/order_metis.c tool/parts_metis.c
 OPTIONAL_SUITESPARSE := src/graph/order/order_amd.c
 OPTIONAL_CJSON := tool/json.c
 OPTIONAL_BLAS := src/kernels/dense/blas.c

@@ -1,13 +1,16 @@
-/* cmd_forest.c: star forests on ranks: checked against a serial program, measured, shown. */
+/* cmd_forest.c: star forests on ranks: checked against a serial program, measured, used by products and solves. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <gable/gable.h>
 
 #include "failure.h"
 #include "forest_bench.h"
 #include "forest_check.h"
+#include "forest_parts.h"
+#include "forest_solve.h"
 #include "json.h"
 #include "mpi_place.h"
 #include "options.h"
@@ -15,13 +18,14 @@
 #include "session.h"
 #include "verbs.h"
 
-static const char *const tests[] = {"check", "pingpong", "newpingpong", "unpack", "scatter", "halo"};
+static const char *const tests[] = {"check", "pingpong", "newpingpong", "unpack", "scatter", "halo", "spmv", "cg"};
 enum { N_TESTS = sizeof tests / sizeof *tests };
 
 typedef struct request {
-  const char *test, *where, *json_path;
-  long cases, seed, most;
-  double deadline;
+  const char *argument[2]; /* the test, and the matrix of those that have one */
+  const char *test, *matrix, *where, *json_path, *parts;
+  long cases, seed, most, iterations;
+  double deadline, tolerance;
 } request;
 
 /* What the ranks make together; rank 0 writes it. */
@@ -31,7 +35,16 @@ typedef struct outcome {
   char wrong[256]; /* the first wrong array of any rank */
   forest_row rows[FOREST_ROWS];
   int n_rows, ranks;
+  forest_solve_result solved;
+  session *s;
+  gable_matrix *a; /* of spmv and cg: of this process, read by all its ranks */
+  int32_t *part;
 } outcome;
+
+static int has_matrix(const request *q)
+{
+  return !strcmp(q->test, "spmv") || !strcmp(q->test, "cg");
+}
 
 static gable_status run_check(gable_comm *comm, outcome *o)
 {
@@ -57,12 +70,59 @@ static gable_status run_bench(gable_comm *comm, outcome *o)
   return GABLE_OK;
 }
 
+/* Both triangles of a file's matrix, or of a generated one. */
+static gable_status read_matrix(session *s, const char *path, gable_matrix **out)
+{
+  gable_read_options reading = GABLE_READ_OPTIONS_INIT;
+  gable_matrix *one = NULL;
+  struct stat about;
+  gable_off duplicates = 0;
+  reading.accept_complex = 0;
+  reading.accept_pattern = 0;
+  gable_status status = stat(path, &about) && strchr(path, ':') ? gable_matrix_generate(s->ctx, path, 1, &one)
+                                                                : session_read(s, path, &reading, &one, &duplicates);
+  if (!status) status = gable_matrix_expand(one, out);
+  gable_matrix_destroy(&one);
+  return status;
+}
+
+static gable_status read_problem(outcome *o)
+{
+  gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
+  gable_status status = read_matrix(o->s, o->q->matrix, &o->a);
+  if (!status) status = gable_matrix_get_info(o->a, &info);
+  if (status) return status;
+  if (info.n_rows != info.n_cols) {
+    snprintf(o->wrong, sizeof o->wrong, "%.100s is %d x %d: give a square matrix", o->q->matrix, info.n_rows,
+             info.n_cols);
+    return GABLE_ERR_ARGUMENT;
+  }
+  o->part = malloc(((size_t)info.n_rows + 1) * sizeof *o->part);
+  return o->part ? forest_parts(o->a, o->q->parts, o->ranks, o->part, o->wrong, sizeof o->wrong) : GABLE_ERR_MEMORY;
+}
+
+/* Threads share what rank 0 reads; each process reads for itself. */
+static gable_status run_solve(gable_comm *comm, outcome *o)
+{
+  const forest_solve_options options = {!strcmp(o->q->test, "cg"), o->q->tolerance, o->q->iterations};
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  forest_solve_result r;
+  gable_status status = gable_comm_agree(comm, gable_comm_rank(comm) ? GABLE_OK : read_problem(o));
+  if (!status) status = gable_comm_agree(comm, o->part ? GABLE_OK : read_problem(o));
+  if (!status) status = gable_matrix_get_view(o->a, &view);
+  if (!status) status = forest_solve(comm, &view, o->part, &options, &r);
+  if (status || gable_comm_rank(comm)) return status;
+  o->solved = r;
+  return GABLE_OK;
+}
+
 static gable_status run_rank(gable_comm *comm, void *user)
 {
   outcome *o = user;
   gable_status status = gable_comm_set_deadline(comm, o->q->deadline);
-  if (!gable_comm_rank(comm)) o->ranks = gable_comm_size(comm);
+  if (!gable_comm_rank(comm) || !o->ranks) o->ranks = gable_comm_size(comm);
   if (status) return status;
+  if (has_matrix(o->q)) return run_solve(comm, o);
   return strcmp(o->q->test, "check") ? run_bench(comm, o) : run_check(comm, o);
 }
 
@@ -114,12 +174,63 @@ static int report_bench(const request *q, const outcome *o, json *j)
   return wrong ? EXIT_FAILED : EXIT_DONE;
 }
 
+static int report_solve(const request *q, const outcome *o, json *j)
+{
+  FILE *out = report_stream(q->json_path);
+  const forest_solve_result *r = &o->solved;
+  const int cg = !strcmp(q->test, "cg");
+  fprintf(out, "forest %s on %s: %s, parts %s\n", q->test, q->where, q->matrix, q->parts);
+  report_line(out, "rows, entries", "%s, %s; %s to %s rows a rank", human_count(r->n).s, human_count((double)r->nnz).s,
+              human_count(r->rows_least).s, human_count(r->rows_most).s);
+  report_line(out, "halo", "%s ghosts of all ranks, %s; rank 0 sends %d message%s%s%s", human_count((double)r->edges).s,
+              human_bytes(8.0 * (double)r->edges).s, r->messages, r->messages == 1 ? "" : "s",
+              *r->codec ? ", the first " : "", r->codec);
+  if (cg)
+    report_line(out, "iterations", "%s, %s; residual %.3g by the recurrence, %.3g by b - A x",
+                human_count(r->iterations).s, r->converged ? "converged" : "not converged", r->residual,
+                r->true_residual);
+  report_line(out, cg ? "an iteration" : "a product", "%s (quartiles %s, %s); its sums alone %s",
+              human_seconds(r->one_way_s).s, human_seconds(r->q1_s).s, human_seconds(r->q3_s).s,
+              human_seconds(r->local_s).s);
+  report_line(out, "check", r->checked ? "the bits of the serial program" : "NOT the bits of the serial program");
+  json_text(j, "matrix", q->matrix);
+  json_text(j, "parts", q->parts);
+  json_integer(j, "n", r->n);
+  json_integer(j, "nnz", r->nnz);
+  json_text(j, "unit", "d");
+  json_text(j, "op", "replace");
+  json_integer(j, "bytes", 8 * r->edges);
+  json_integer(j, "rows_least", r->rows_least);
+  json_integer(j, "rows_most", r->rows_most);
+  json_number(j, "one_way_s", r->one_way_s);
+  json_number(j, "q1_s", r->q1_s);
+  json_number(j, "q3_s", r->q3_s);
+  json_number(j, "local_s", r->local_s);
+  json_integer(j, "messages", r->messages);
+  json_text(j, "codec", *r->codec ? r->codec : NULL);
+  json_bool(j, "atomics", 0);
+  if (cg) {
+    json_integer(j, "iterations", r->iterations);
+    json_bool(j, "converged", r->converged);
+    json_number(j, "residual", r->residual);
+    json_number(j, "true_residual", r->true_residual);
+  }
+  json_number(j, "checksum", r->checksum);
+  json_bool(j, "checked", r->checked);
+  if (!r->checked) fprintf(stderr, "gable forest: the ranks have other bits than the serial program\n");
+  if (cg && !r->converged)
+    fprintf(stderr, "gable forest: cg stopped after %d iterations above the tolerance\n", (int)r->iterations);
+  return r->checked && (!cg || r->converged) ? EXIT_DONE : EXIT_FAILED;
+}
+
 static int report(const request *q, const outcome *o, json **j)
 {
   json_text(*j, "test", q->test);
   json_text(*j, "where", q->where);
   json_integer(*j, "ranks", o->ranks);
-  const int checked = strcmp(q->test, "check") ? report_bench(q, o, *j) : report_check(q, o, *j);
+  const int checked = has_matrix(q)               ? report_solve(q, o, *j)
+                      : !strcmp(q->test, "check") ? report_check(q, o, *j)
+                                                  : report_bench(q, o, *j);
   const int written = json_write(j, q->json_path);
   return checked ? checked : written;
 }
@@ -131,10 +242,11 @@ static int run(session *s, const request *q, outcome *o)
   json *j = json_create();
   gable_status status = session_open(s, "cpu", 1);
   o->q = q;
+  o->s = s;
   if (!status)
     status =
         mpi_place_is(q->where) ? mpi_place_run(q->where, run_rank, o, &rank) : gable_comm_run(q->where, run_rank, o);
-  if (status) return failure_report(s, "forest", status, NULL, &j, rank ? NULL : q->json_path);
+  if (status) return failure_report(s, "forest", status, o->wrong, &j, rank ? NULL : q->json_path);
   if (!rank) return report(q, o, &j);
   json_destroy(&j);
   return EXIT_DONE;
@@ -149,7 +261,14 @@ static int known_test(const char *name)
 
 int cmd_forest(int argc, char **argv)
 {
-  request q = {.where = "auto", .cases = 200, .seed = 1, .most = 4 << 20, .deadline = 60};
+  request q = {.where = "auto",
+               .cases = 200,
+               .seed = 1,
+               .most = 4 << 20,
+               .deadline = 60,
+               .parts = "block",
+               .iterations = 1000,
+               .tolerance = 1e-8};
   int rc;
   const option options[] = {
       option_text('w', "where", "PLACE", "auto|cpu|cpu/ranks:2|cpu/ranks:4|mirror/ranks:2|cpu/mpi",
@@ -160,34 +279,53 @@ int cmd_forest(int argc, char **argv)
       option_integer(0, "most", "B", "largest message in bytes, for halo the largest block (default 4194304)", &q.most,
                      8, 1L << 40),
       option_real(0, "deadline", "S", "a rank waits so many seconds for another (default 60)", &q.deadline, 1e-3, 1e6),
+      option_text(0, "parts", "P", "block|metis|FILE",
+                  "of spmv and cg, the rank of each row: block (neighbouring rows), metis, or a file with\none rank a "
+                  "line (default block)",
+                  &q.parts),
+      option_real(0, "tolerance", "E", "of cg, on ||b - A x|| / ||b|| (default 1e-8)", &q.tolerance, 1e-16, 0.99),
+      option_integer(0, "iterations", "N", "of cg, at most so many (default 1000)", &q.iterations, 1, 10000000),
       option_json(&q.json_path),
       OPTION_END,
   };
   const command usage = {"forest",
-                         "TEST",
+                         "TEST [A.mtx|KIND]",
                          "Runs a test of star forests on ranks:\n"
                          "  check         random forests, units, ops, directions against a serial program, bit by bit\n"
                          "  pingpong      a message from rank 0 to rank 1 and back, sent and received apart\n"
                          "  newpingpong   the same with one array on each rank\n"
                          "  unpack        the same with sums\n"
                          "  scatter       the same with sums, and leaves on rank 0 too\n"
-                         "  halo          ghost cells of a periodic grid, n x n cells a rank",
+                         "  halo          ghost cells of a periodic grid, n x n cells a rank\n"
+                         "  spmv A.mtx    y = A x, rows of A cut over ranks, against the serial product, bit by bit\n"
+                         "  cg A.mtx      conjugate gradients for A x = A times ones, the same way\n"
+                         "A matrix is a file or what 'gable generate' takes, as laplacian5:300x300.",
                          options,
                          "gable forest check --where cpu/ranks:4 --cases 1000 --seed 7\n"
                          "gable forest pingpong --where cpu/ranks:2 --json pingpong.json\n"
+                         "gable forest cg laplacian5:300x300 --where cpu/ranks:4 --parts metis\n"
                          "mpirun -n 4 gable forest halo --where cpu/mpi\n",
                          1,
-                         1,
-                         "check|pingpong|newpingpong|unpack|scatter|halo"};
+                         2,
+                         "check|pingpong|newpingpong|unpack|scatter|halo|spmv|cg|FILE"};
   session s;
-  if (options_parse(&usage, argc, argv, &q.test, &rc)) return rc;
+  if (options_parse(&usage, argc, argv, q.argument, &rc)) return rc;
+  q.test = q.argument[0];
+  q.matrix = q.argument[1];
   if (!strcmp(q.where, "auto")) q.where = "cpu/ranks:2";
   if (!known_test(q.test)) return options_wrong("forest", "no test '%s': 'gable forest --help' lists them", q.test);
+  if (has_matrix(&q) != !!q.matrix)
+    return options_wrong("forest", has_matrix(&q) ? "%s of which matrix? give a file or a kind" : "%s has no matrix",
+                         q.test);
+  if (q.matrix && !strcmp(q.matrix, "-") && mpi_place_is(q.where))
+    return options_wrong("forest", "standard input is of one process: name a file for %s", q.where);
   if (mpi_place_is(q.where) && (rc = mpi_place_enter(q.where, argv - 1)) != 0) return rc;
   if (!json_available(q.json_path)) return EXIT_FAILED;
   outcome *o = calloc(1, sizeof *o);
   if (!o) return EXIT_FAILED;
   rc = run(&s, &q, o);
+  gable_matrix_destroy(&o->a);
+  free(o->part);
   session_close(&s);
   free(o);
   if (mpi_place_is(q.where)) mpi_place_leave();

@@ -22,6 +22,11 @@ for mpi in openmpi mpich; do
     # shellcheck disable=SC2086
     run "compile with $mpi" mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -D_POSIX_C_SOURCE=200809L -Iinclude tests/forest/mpi_check.c \
         tool/forest_check.c tool/forest_case.c tool/forest_oracle.c "$BUILD/lib/libgable.a" $LIBS -o "$work/check.$mpi"
+    # shellcheck disable=SC2086
+    run "compile the example with $mpi" mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -DPROCESSES -Iinclude examples/forest_cg.c \
+        "$BUILD/lib/libgable.a" $LIBS -o "$work/cg.$mpi"
+    run "the example with $mpi" mpirun.$mpi -n 3 "$work/cg.$mpi"
+    awk '$1 == "cpu/mpi:" && $NF <= 1e-12 { right = 1 } END { exit !right }' "$work/log" || { cat "$work/log"; exit 1; }
     for n in 1 2 3 4; do run "$mpi, $n ranks" mpirun.$mpi -n $n "$work/check.$mpi" 40; done
     tried="$tried $mpi"
 done

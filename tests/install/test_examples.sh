@@ -19,6 +19,7 @@ says "$work/solve_once" examples/data/bcsstk18.mtx.gz
 says "$work/new_values"
 says "$work/inner_solver"
 for place in cpu mirror; do says "$work/triangles" $place; done
+for place in cpu cpu/ranks:2 cpu/ranks:3 mirror/ranks:4; do says "$work/forest_cg" $place; done
 # A numerically singular matrix has an answer that meets the tolerance: it is said, and no failure.
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n' >"$work/singular.mtx"
 says "$work/solve_once" "$work/singular.mtx"

@@ -1,0 +1,62 @@
+#!/bin/sh
+# Products and conjugate gradients on matrices that are cut over ranks: the bits of the serial program, on every place and with every way
+# to cut; and what is wrong with a matrix or a file of parts is said.
+set -u
+gable=$BUILD/bin/gable
+[ -x "$gable" ] || { echo "no tool in this build"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+"$gable" generate laplacian5:20x15 -o "$work/a.mtx" >/dev/null || exit 1
+"$gable" generate circuit:300 -o "$work/u.mtx" >/dev/null || exit 1
+seq 300 | awk '{ print $1 * 7 % 3 % 2 * 2 }' >"$work/parts" # rank 1 has no row
+metis=metis
+if ! "$gable" forest spmv "$work/a.mtx" --parts metis >"$work/log" 2>&1; then
+    grep -q 'this build has no METIS' "$work/log" || { cat "$work/log"; exit 1; }
+    metis=
+fi
+right() {
+    "$@" >"$work/log" 2>&1 || { echo "failed: $*"; cat "$work/log"; exit 1; }
+    grep -q 'the bits of the serial program$' "$work/log" || { echo "not right: $*"; cat "$work/log"; exit 1; }
+}
+for where in cpu cpu/ranks:2 cpu/ranks:3 cpu/ranks:4 mirror/ranks:3; do
+    for parts in block $metis; do
+        right "$gable" forest spmv "$work/u.mtx" --where $where --parts $parts
+        right "$gable" forest cg "$work/a.mtx" --where $where --parts $parts
+    done
+done
+for t in spmv cg; do right "$gable" forest $t "$work/a.mtx" --where cpu/ranks:3 --parts "$work/parts"; done
+right "$gable" forest spmv laplacian9:30x30 --where cpu/ranks:2
+grep -q '^  halo  *60 ghosts of all ranks' "$work/log" || { echo "the halo of two blocks of a grid is not two rows:"; cat "$work/log"; exit 1; }
+
+# The same number of ranks gives the same bits on threads and processes.
+if [ "${CJSON:-no}" = yes ] && [ -x "$BUILD/bin/gable-mpi" ] && [ -z "${SAN:-}" ]; then
+    launch=mpirun.openmpi
+    ldd "$BUILD/bin/gable-mpi" | grep -q libmpich && launch=mpirun.mpich
+    if command -v $launch >/dev/null 2>&1; then
+        right "$gable" forest cg "$work/a.mtx" --where cpu/ranks:3 --json "$work/ranks.json"
+        right $launch -n 3 "$gable" forest cg "$work/a.mtx" --where cpu/mpi --json "$work/mpi.json"
+        for f in ranks mpi; do grep '"checksum"\|residual"\|"iterations"' "$work/$f.json" >"$work/$f"; done
+        cmp "$work/ranks" "$work/mpi" || { cat "$work/ranks" "$work/mpi"; exit 1; }
+    fi
+fi
+
+# refused TEXT ARGUMENT...
+refused() {
+    text=$1
+    shift
+    if "$gable" forest "$@" >"$work/log" 2>&1; then echo "taken: $*"; exit 1; fi
+    grep -q "$text" "$work/log" || { echo "not '$text': $*"; cat "$work/log"; exit 1; }
+}
+head -n 99 "$work/parts" >"$work/short"
+{ cat "$work/parts"; echo 0; } >"$work/long"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n' >"$work/wide.mtx"
+refused 'spmv of which matrix' spmv
+refused 'halo has no matrix' halo "$work/a.mtx"
+refused 'is 2 x 3: give a square matrix' spmv "$work/wide.mtx"
+refused 'No such file' spmv "$work/none.mtx"
+refused 'line 100 is none' spmv "$work/a.mtx" --where cpu/ranks:3 --parts "$work/short"
+refused 'line 301 is one too many' spmv "$work/a.mtx" --where cpu/ranks:3 --parts "$work/long"
+refused 'line 1: rank 2 of 2 ranks' spmv "$work/a.mtx" --where cpu/ranks:2 --parts "$work/parts"
+refused 'cg stopped after 3 iterations' cg "$work/a.mtx" --iterations 3
