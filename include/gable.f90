@@ -72,6 +72,9 @@ module gable
   integer(c_int), parameter :: GABLE_BLAS_AUTO = 0
   integer(c_int), parameter :: GABLE_BLAS_OWN = 1
   integer(c_int), parameter :: GABLE_BLAS_OPENBLAS = 2
+  integer(c_int), parameter :: GABLE_PLACE_CONTEXT = 0
+  integer(c_int), parameter :: GABLE_PLACE_HOST = 1
+  integer(c_int), parameter :: GABLE_PLACE_SHORTER = 2
   integer(c_int), parameter :: GABLE_FACTOR_L = 1
   integer(c_int), parameter :: GABLE_FACTOR_D = 2
   integer(c_int), parameter :: GABLE_FACTOR_U = 4
@@ -106,25 +109,28 @@ module gable
   integer(c_int), parameter :: GABLE_SOLVER_ZERO_EIGENVALUES = 27
   integer(c_int), parameter :: GABLE_SOLVER_DEVICE_BYTES = 28
   integer(c_int), parameter :: GABLE_SOLVER_DEVICE_LEVELS = 29
-  integer(c_int), parameter :: GABLE_SOLVER_PREPARE_S = 30
-  integer(c_int), parameter :: GABLE_SOLVER_UPLOAD_S = 31
-  integer(c_int), parameter :: GABLE_SOLVER_ORDER_S = 32
-  integer(c_int), parameter :: GABLE_SOLVER_MATCH_S = 33
-  integer(c_int), parameter :: GABLE_SOLVER_SYMBOLIC_S = 34
-  integer(c_int), parameter :: GABLE_SOLVER_STRUCTURE_S = 35
-  integer(c_int), parameter :: GABLE_SOLVER_FACTOR_S = 36
-  integer(c_int), parameter :: GABLE_SOLVER_ANALYSES = 37
-  integer(c_int), parameter :: GABLE_SOLVER_PATTERN_HASH = 38
-  integer(c_int), parameter :: GABLE_SOLVER_ELEMENTWISE = 39
-  integer(c_int), parameter :: GABLE_SOLVER_ROW_ORDER = 40
-  integer(c_int), parameter :: GABLE_SOLVER_COLUMN_ORDER = 41
-  integer(c_int), parameter :: GABLE_SOLVER_ROW_SCALE = 42
-  integer(c_int), parameter :: GABLE_SOLVER_COLUMN_SCALE = 43
-  integer(c_int), parameter :: GABLE_SOLVER_DIAGONAL = 44
-  integer(c_int), parameter :: GABLE_SOLVER_REJECTED = 45
-  integer(c_int), parameter :: GABLE_SOLVER_REJECTED_S = 46
-  integer(c_int), parameter :: GABLE_SOLVER_JUDGE_S = 47
-  integer(c_int), parameter :: GABLE_SOLVER_KEYS = 48
+  integer(c_int), parameter :: GABLE_SOLVER_ON_DEVICE = 30
+  integer(c_int), parameter :: GABLE_SOLVER_PREDICTED_HOST_S = 31
+  integer(c_int), parameter :: GABLE_SOLVER_PREDICTED_DEVICE_S = 32
+  integer(c_int), parameter :: GABLE_SOLVER_PREPARE_S = 33
+  integer(c_int), parameter :: GABLE_SOLVER_UPLOAD_S = 34
+  integer(c_int), parameter :: GABLE_SOLVER_ORDER_S = 35
+  integer(c_int), parameter :: GABLE_SOLVER_MATCH_S = 36
+  integer(c_int), parameter :: GABLE_SOLVER_SYMBOLIC_S = 37
+  integer(c_int), parameter :: GABLE_SOLVER_STRUCTURE_S = 38
+  integer(c_int), parameter :: GABLE_SOLVER_FACTOR_S = 39
+  integer(c_int), parameter :: GABLE_SOLVER_ANALYSES = 40
+  integer(c_int), parameter :: GABLE_SOLVER_PATTERN_HASH = 41
+  integer(c_int), parameter :: GABLE_SOLVER_ELEMENTWISE = 42
+  integer(c_int), parameter :: GABLE_SOLVER_ROW_ORDER = 43
+  integer(c_int), parameter :: GABLE_SOLVER_COLUMN_ORDER = 44
+  integer(c_int), parameter :: GABLE_SOLVER_ROW_SCALE = 45
+  integer(c_int), parameter :: GABLE_SOLVER_COLUMN_SCALE = 46
+  integer(c_int), parameter :: GABLE_SOLVER_DIAGONAL = 47
+  integer(c_int), parameter :: GABLE_SOLVER_REJECTED = 48
+  integer(c_int), parameter :: GABLE_SOLVER_REJECTED_S = 49
+  integer(c_int), parameter :: GABLE_SOLVER_JUDGE_S = 50
+  integer(c_int), parameter :: GABLE_SOLVER_KEYS = 51
   integer(c_int), parameter :: GABLE_PATTERN_ALLGATHER = 1
   integer(c_int), parameter :: GABLE_PATTERN_GATHER = 2
   integer(c_int), parameter :: GABLE_PATTERN_ALLTOALL = 3
@@ -242,6 +248,9 @@ module gable
     real(c_double) :: tiny_pivot
     integer(c_int) :: blas
     integer(c_int) :: strict
+    integer(c_int) :: place
+    integer(c_int64_t) :: solves
+    integer(c_int32_t) :: solve_rhs
   end type
   type, bind(C) :: gable_solve_report
     integer(c_size_t) :: size
@@ -1536,6 +1545,11 @@ module gable
       import
       integer(c_int), value :: blas
       type(c_ptr) :: gable_blas_text
+    end function
+    function gable_place_text(place) bind(C, name="gable_place_text")
+      import
+      integer(c_int), value :: place
+      type(c_ptr) :: gable_place_text
     end function
     function gable_sweep_text(sweep) bind(C, name="gable_sweep_text")
       import

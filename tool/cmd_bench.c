@@ -143,7 +143,7 @@ static int run_part(contest *c, const char *name, const bench_rows *rows)
     bench_measure(one, &p, c->q->repeat, threads, &b);
     if (stop_asked()) rc = fail(c, name, GABLE_ERR_CANCELLED, stop_reason);
     if (rc) break;
-    if (floor.s == 0) floor = workbench_floor(c->session.ctx, b.bytes, b.levels, 1);
+    if (floor.s == 0) floor = workbench_floor(gable_context_where(c->session.ctx), b.bytes, b.levels, 1);
     b.floor = floor;
     rc = record(c, &b);
   }

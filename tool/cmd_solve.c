@@ -18,6 +18,7 @@
 #include "stop.h"
 #include "stopwatch.h"
 #include "verbs.h"
+#include "workbench.h"
 
 /* Everything that one run owns. */
 typedef struct solve_run {
@@ -82,6 +83,53 @@ static void drop_matrix(solve_run *r)
   r->view = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
 }
 
+/* Solves below which no GPU is looked at: starting and filling one costs more, whatever the matrix
+ * (src/pipeline/place.c predicts at least 5 windows of right-hand sides on one thread). */
+enum { LEAST_SOLVES = 5, WINDOW = 16 };
+
+static gable_idx columns_expected(const solve_request *q)
+{
+  return q->rhs ? (gable_idx)q->rhs : 1;
+}
+
+/* What a GPU has against being used, or "". */
+static void ask_for_gpu(char *why, size_t room)
+{
+  gable_context *gpu = NULL;
+  if (gable_context_create("cuda:0", NULL, &gpu)) snprintf(why, room, "no GPU: %s", gable_last_error());
+  gable_context_destroy(&gpu);
+}
+
+/* --where auto: the GPU is left alone where few solves are asked for; else the solver predicts. */
+static gable_status open_place(solve_run *r, const solve_request *q, solve_outcome *o)
+{
+  const int chosen = strcmp(q->where, "auto") != 0;
+  const int few = q->repeat * ((columns_expected(q) + WINDOW - 1) / WINDOW) < LEAST_SOLVES;
+  gable_status status = session_open(&r->session, !chosen && few ? "cpu" : q->where, (int)q->threads);
+  if (status || chosen) return status;
+  if (few)
+    snprintf(o->why, sizeof o->why, "fewer than %d solves do not repay a GPU", LEAST_SOLVES);
+  else if (gable_context_space(r->session.ctx) == GABLE_SPACE_HOST)
+    ask_for_gpu(o->why, sizeof o->why);
+  return GABLE_OK;
+}
+
+/* Where the sweeps run, now that there is a factor. */
+static gable_status find_place(solve_run *r, const solve_request *q, solve_outcome *o)
+{
+  int64_t on_device = 0;
+  double host_s = 0, device_s = 0;
+  gable_status status = gable_solver_get(r->solver, GABLE_SOLVER_ON_DEVICE, &on_device, sizeof on_device);
+  if (!status) status = gable_solver_get(r->solver, GABLE_SOLVER_PREDICTED_HOST_S, &host_s, sizeof host_s);
+  if (!status) status = gable_solver_get(r->solver, GABLE_SOLVER_PREDICTED_DEVICE_S, &device_s, sizeof device_s);
+  o->where = on_device ? gable_context_where(r->session.ctx) : "cpu";
+  o->threads = gable_context_threads(r->session.ctx);
+  if (!strcmp(q->where, "auto") && !*o->why)
+    snprintf(o->why, sizeof o->why, "%ld solves take %.2g s on the CPU and %.2g s on the GPU, as predicted", q->repeat,
+             host_s, device_s);
+  return status;
+}
+
 static gable_method method_named(const char *name)
 {
   int m = GABLE_METHOD_LDLT;
@@ -99,6 +147,9 @@ static gable_status analyse_and_factor(solve_run *r, const solve_request *q, sol
                  : !strcmp(q->blas, "own")    ? GABLE_BLAS_OWN
                                               : GABLE_BLAS_AUTO;
   options.method = method_named(q->method);
+  options.place = strcmp(q->where, "auto") ? GABLE_PLACE_CONTEXT : GABLE_PLACE_SHORTER;
+  options.solves = q->repeat;
+  options.solve_rhs = o->columns;
   options.match = !strcmp(q->match, "always")  ? GABLE_CHOICE_ALWAYS
                   : !strcmp(q->match, "never") ? GABLE_CHOICE_NEVER
                                                : GABLE_CHOICE_AUTO;
@@ -148,12 +199,12 @@ static void timed_vectors_release(timed_vectors *t)
   gable_device_free(t->ctx, &t->x.data);
 }
 
-static gable_status timed_vectors_init(gable_context *ctx, const gable_vectors_view *b, const gable_vectors_view *x,
-                                       timed_vectors *t)
+static gable_status timed_vectors_init(gable_context *ctx, int on_device, const gable_vectors_view *b,
+                                       const gable_vectors_view *x, timed_vectors *t)
 {
   gable_status status = GABLE_OK;
   *t = (timed_vectors){ctx, *b, *x, (size_t)b->n * (size_t)b->count * sizeof(double)};
-  if (gable_context_space(ctx) != GABLE_SPACE_DEVICE) return status;
+  if (!on_device) return status;
   t->b.space = t->x.space = GABLE_SPACE_DEVICE;
   t->b.data = t->x.data = NULL;
   status = gable_device_alloc(ctx, t->bytes, &t->b.data);
@@ -179,6 +230,15 @@ static gable_status time_one(solve_run *r, const solve_request *q, const double 
   return status;
 }
 
+/* Reading the bytes of a solve once, where it is worth the time. */
+static void measure_floor(const solve_run *r, const solve_request *q, solve_outcome *o)
+{
+  double bytes = 0;
+  if (q->repeat < 2 || gable_solver_get(r->solver, GABLE_SOLVER_SOLVE_BYTES, &bytes, sizeof bytes)) return;
+  bytes += 16.0 * r->rows * (o->columns - 1);
+  o->floor_s = workbench_floor(o->where, bytes, 0, o->threads).s;
+}
+
 /* repeat sweeps without refinement; b changes, and x is poisoned, before each. */
 static gable_status time_solves(solve_run *r, const solve_request *q, solve_outcome *o)
 {
@@ -186,7 +246,7 @@ static gable_status time_solves(solve_run *r, const solve_request *q, solve_outc
   double *times = malloc((size_t)q->repeat * sizeof *times), *b = malloc((entries + 1) * sizeof *b);
   timed_vectors t;
   const gable_vectors_view vb = vectors_of(r, o->columns, b), vx = vectors_of(r, o->columns, r->x);
-  gable_status status = timed_vectors_init(r->session.ctx, &vb, &vx, &t);
+  gable_status status = timed_vectors_init(r->session.ctx, strcmp(o->where, "cpu") != 0, &vb, &vx, &t);
   if (!times || !b) status = GABLE_ERR_MEMORY;
   for (long k = 0; k < q->repeat && !status; k++) {
     for (size_t i = 0; i < entries; i++) b[i] = r->b[i] * (1 + (double)((i + (size_t)k) % 8) / 8);
@@ -244,6 +304,7 @@ static gable_status solve(solve_run *r, const solve_request *q, solve_outcome *o
   gable_status status = gable_solver_work_create(r->solver, o->columns > 0 ? o->columns : 1, &r->work);
   if (!status) status = time_solves(r, q, o);
   if (status) return status;
+  measure_floor(r, q, o);
   gable_vectors_view vb = vectors_of(r, o->columns, r->b), vx = vectors_of(r, o->columns, r->x);
   o->report = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   status = gable_solver_solve(r->solver, r->work, op_of(q), &vb, &vx);
@@ -275,14 +336,13 @@ static gable_status run_all(solve_run *r, const solve_request *q, solve_outcome 
   int64_t memory = 0;
   double begin = stopwatch_now();
   watch_for_stop(q);
-  gable_status status = session_open(&r->session, q->where, (int)q->threads);
+  gable_status status = open_place(r, q, o);
   if (!status) status = read_matrix(r, q, o);
   if (!status) status = make_right_sides(r, q, o);
   if (!status) status = analyse_and_factor(r, q, o);
+  if (!status) status = find_place(r, q, o);
   if (!status) status = solve(r, q, o);
   if (status) return status;
-  o->where = gable_context_where(r->session.ctx);
-  o->threads = gable_context_threads(r->session.ctx);
   status = gable_solver_get(r->solver, GABLE_SOLVER_MEMORY, &memory, sizeof memory);
   o->memory_bytes = memory;
   o->peak_bytes = getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss * 1024;
@@ -335,7 +395,8 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
                     "the factorization; auto: symmetric where the values are and that is good enough", &q->method),
       option_choice(0, "match", "auto|never|always", "rows to columns first, for large entries on the diagonal",
                     &q->match),
-      option_place(&q->where),
+      option_place_of(&q->where,
+                      "cpu, cuda:N or auto: a GPU where it makes the solves of --repeat end sooner (default auto)"),
       option_threads(&q->threads),
       option_integer(0, "repeat", "R", "time the solve R times and report the median", &q->repeat, 1, 1000000),
       option_integer(0, "refine", "N", "at most N steps of refinement; 0: none (default: as many as help)", &q->refine,

@@ -103,7 +103,7 @@ static gable_status run(session *s, const triangle *t, const request *q, result 
   if (!status) status = measure(plan, work, t, q, &bench, r);
   if (!status) status = gable_trisolve_get_info(plan, op_of(q), &r->info);
   r->bytes = workbench_bytes(&shape, (double)t->nnz, t->value_type);
-  if (!status) r->floor = workbench_floor(s->ctx, r->bytes, r->info.levels, r->info.threads);
+  if (!status) r->floor = workbench_floor(gable_context_where(s->ctx), r->bytes, r->info.levels, r->info.threads);
   gable_work_destroy(&work);
   workbench_close(&bench);
   gable_trisolve_destroy(&plan);

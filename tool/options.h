@@ -60,18 +60,14 @@ static inline option option_real(char letter, const char *name, const char *argu
   return (option){letter, name, argument, help, OPTION_REAL, value, least, most, NULL};
 }
 /* The --where of the verbs that a GPU can serve; *value becomes its default, the same for all of them. */
-static inline option option_place(const char **value)
+static inline option option_place_of(const char **value, const char *help)
 {
   *value = "auto";
-  return (option){'w',
-                  "where",
-                  "PLACE",
-                  "cpu, cuda:N or auto: a GPU where there is one, else the CPU (default auto)",
-                  OPTION_PLACE,
-                  (void *)value,
-                  0,
-                  0,
-                  NULL};
+  return (option){'w', "where", "PLACE", help, OPTION_PLACE, (void *)value, 0, 0, NULL};
+}
+static inline option option_place(const char **value)
+{
+  return option_place_of(value, "cpu, cuda:N or auto: a GPU where there is one, else the CPU (default auto)");
 }
 static inline option option_text(char letter, const char *name, const char *argument, const char *words,
                                  const char *help, const char **value)

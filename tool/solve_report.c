@@ -64,6 +64,7 @@ static void print_matrix(FILE *out, const solve_request *q, const solve_outcome 
   static const char *const methods[] = {"", "LU with static pivoting", "Cholesky", "L D L^T with static pivoting"};
   report_line(out, "method", "%s%s, on %s with %d thread%s", methods[integer_of(s, GABLE_SOLVER_METHOD) & 3],
               rows[integer_of(s, GABLE_SOLVER_MATCHED) & 3], r->where, r->threads, r->threads == 1 ? "" : "s");
+  if (*r->why) report_line(out, "where", "%s: %s", r->where, r->why);
   if (strcmp(gable_solver_blas(s), "own")) report_line(out, "large blocks", "%s", gable_solver_blas(s));
   if (integer_of(s, GABLE_SOLVER_BLOCKS) > 1)
     report_line(out, "block triangular", "%s diagonal blocks",
@@ -121,6 +122,10 @@ static void print_phases(FILE *out, const solve_request *q, const solve_outcome 
   }
   snprintf(what, sizeof what, "%d right-hand side%s%s", r->columns, r->columns == 1 ? "" : "s",
            q->repeat > 1 ? ", the median of the repeats" : "");
+  if (r->floor_s > 0 && r->solve_s > 0)
+    snprintf(what + strlen(what), sizeof what - strlen(what), "; reading %s once takes %s (%s)",
+             human_bytes(real_of(s, GABLE_SOLVER_SOLVE_BYTES)).s, human_seconds(r->floor_s).s,
+             human_percent(r->floor_s / r->solve_s).s);
   phase(out, "solve", r->solve_s, whole, what);
   snprintf(what, sizeof what, "%d step%s%s", w->refine_steps, w->refine_steps == 1 ? "" : "s",
            w->gmres_iterations ? ", then GMRES" : "");
@@ -247,6 +252,9 @@ void solve_report_json(json *j, const solve_request *q, const solve_outcome *r)
   json_text(j, "where_factor", "cpu");
   json_text(j, "where_solve", r->where);
   json_text(j, "where_refine", "cpu");
+  json_text(j, "where_reason", r->why);
+  json_number(j, "predicted_host_s", real_of(r->solver, GABLE_SOLVER_PREDICTED_HOST_S));
+  json_number(j, "predicted_device_s", real_of(r->solver, GABLE_SOLVER_PREDICTED_DEVICE_S));
   json_integer(j, "threads", r->threads);
   json_number(j, "read_s", r->read_s);
   json_analysis(j, r->solver);
@@ -264,6 +272,8 @@ void solve_report_json(json *j, const solve_request *q, const solve_outcome *r)
   json_number(j, "solve_s", r->solve_s);
   json_number(j, "solve_q1_s", r->solve_q1_s);
   json_number(j, "solve_q3_s", r->solve_q3_s);
+  json_number(j, "floor_s", r->floor_s > 0 ? r->floor_s : (double)NAN);
+  json_number(j, "share", r->floor_s > 0 && r->solve_s > 0 ? r->floor_s / r->solve_s : (double)NAN);
   json_number(j, "refine_s", w->refine_s);
   json_integer(j, "refine_steps", w->refine_steps);
   json_integer(j, "gmres_iterations", w->gmres_iterations);

@@ -15,12 +15,14 @@ typedef struct solve_request {
 } solve_request;
 
 typedef struct solve_outcome {
-  const char *where;
+  const char *where; /* of the sweeps */
+  char why[200];     /* why auto took it; "" where it was not asked */
   int threads;
   gable_idx columns;
   gable_matrix_info matrix;
   double read_s, load_s, save_s, write_s, estimate_s, total_s;
   double solve_q1_s, solve_s, solve_q3_s; /* quartiles over the repeats */
+  double floor_s;                         /* of one of them, by its bytes; 0: not measured */
   double rcond, forward_error;
   double peak_bytes; /* of the process */
   gable_off memory_bytes;

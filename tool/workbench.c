@@ -86,11 +86,11 @@ gable_status workbench_fetch(workbench *w)
   return status ? status : gable_device_synchronise(w->ctx, w->stream);
 }
 
-solve_floor workbench_floor(const gable_context *ctx, double bytes, double levels, int threads)
+solve_floor workbench_floor(const char *where, double bytes, double levels, int threads)
 {
   static const double h200_bytes_s = 4.28e12, h200_hop_s = 0.07e-6;
   solve_floor f = {0, 0, 0};
-  if (gable_context_space(ctx) == GABLE_SPACE_DEVICE) {
+  if (!strncmp(where, "cuda", 4)) {
     f.bytes_s = bytes / h200_bytes_s;
     f.hops_s = levels * h200_hop_s;
   } else {

@@ -26,13 +26,13 @@ gable_status workbench_stop(workbench *w, double *seconds);
 /* x of the host becomes what the solve wrote. */
 gable_status workbench_fetch(workbench *w);
 
-/* Seconds below which no solve of this place comes: reading bytes once, and one hop a level.  On a GPU the constants of
- * an H200 (docs/benchmarks.md); on the CPU the bytes are read for it by one thread, whose time is divided by threads,
- * and a hop costs nothing. */
+/* Seconds below which no solve at this place (gable_context_where) comes: reading bytes once, and one hop a level.  On
+ * a GPU the constants of an H200 (docs/benchmarks.md); on the CPU the bytes are read for it by one thread, whose time
+ * is divided by threads, and a hop costs nothing. */
 typedef struct solve_floor {
   double bytes_s, hops_s, s; /* s: the larger of both */
 } solve_floor;
-solve_floor workbench_floor(const gable_context *ctx, double bytes, double levels, int threads);
+solve_floor workbench_floor(const char *where, double bytes, double levels, int threads);
 
 /* What a solve has to move at least: a triangle of nnz entries with its indices, row pointers, b and x. */
 double workbench_bytes(const gable_vectors_view *x, double nnz, gable_type values);

@@ -54,6 +54,14 @@ typedef enum gable_blas {
   GABLE_BLAS_OPENBLAS = 2 /* the system's OpenBLAS; gable_solver_create fails where it cannot serve */
 } gable_blas;
 
+/* Where a context on a GPU keeps the factor and sweeps.  On the CPU all are the same. */
+typedef enum gable_place {
+  GABLE_PLACE_CONTEXT = 0, /* on the GPU */
+  GABLE_PLACE_HOST = 1,    /* on the CPU: vectors lie in host memory */
+  GABLE_PLACE_SHORTER = 2  /* on the GPU where preparation, upload and options.solves solves are predicted to take less
+                              time than these solves on the CPU, else on the CPU (docs/algorithms/decisions.md) */
+} gable_place;
+
 typedef struct gable_solver_options {
   size_t size; /* of this struct, so that it can grow */
   gable_method method;
@@ -67,11 +75,14 @@ typedef struct gable_solver_options {
   double tiny_pivot;           /* smaller pivots, relative to max |a_ij| after scaling, are replaced; 0: the default */
   gable_blas blas;             /* of large blocks */
   int strict;                  /* 1: a numerically singular matrix is an error of factor and load; 0: see solve */
+  gable_place place;           /* of factor and sweeps */
+  int64_t solves;              /* expected with one factor, for GABLE_PLACE_SHORTER; at least 0 */
+  gable_idx solve_rhs;         /* right-hand sides in each of them; at least 0 */
 } gable_solver_options;
 #define GABLE_SOLVER_OPTIONS_INIT                                                                                      \
   {                                                                                                                    \
     sizeof(gable_solver_options), GABLE_METHOD_AUTO, GABLE_ORDER_AUTO, NULL, GABLE_CHOICE_AUTO, GABLE_CHOICE_AUTO,     \
-        GABLE_TYPE_D, 0.0, -1, 0.0, GABLE_BLAS_AUTO, 0                                                                 \
+        GABLE_TYPE_D, 0.0, -1, 0.0, GABLE_BLAS_AUTO, 0, GABLE_PLACE_CONTEXT, 1, 1                                      \
   }
 
 /* Local.  options may be NULL.  The solver belongs to the caller; ctx must outlive it.  GABLE_ERR_UNAVAILABLE: an
@@ -219,6 +230,9 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(ZERO_EIGENVALUES, int64_t, 1, "replaced pivots of L D L^T: eigenvalues whose sign rounding hides")                 \
   X(DEVICE_BYTES, int64_t, 1, "device memory that holds factor and matrix; 0 on the CPU")                              \
   X(DEVICE_LEVELS, int64_t, 1, "launches of one sweep in one direction there")                                         \
+  X(ON_DEVICE, int64_t, 1, "1: the sweeps run on the context's GPU, 0: on the CPU")                                    \
+  X(PREDICTED_HOST_S, double, 1, "seconds predicted for options.solves solves on the CPU")                             \
+  X(PREDICTED_DEVICE_S, double, 1, "seconds predicted for these on a GPU, preparation and upload included")            \
   X(PREPARE_S, double, 1, "seconds: merging supernodes and inverting their blocks for the device")                     \
   X(UPLOAD_S, double, 1, "seconds: copying the prepared factor there")                                                 \
   X(ORDER_S, double, 1, "seconds: ordering")                                                                           \

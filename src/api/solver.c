@@ -26,6 +26,10 @@ static gable_status copy_options(const gable_solver_options *given, gable_solver
              own->tiny_pivot);
   GI_REQUIRE((int)own->blas >= 0 && own->blas <= GABLE_BLAS_OPENBLAS, GABLE_ERR_ARGUMENT, "blas %d", (int)own->blas);
   GI_REQUIRE(own->strict == 0 || own->strict == 1, GABLE_ERR_ARGUMENT, "strict is %d: give 0 or 1", own->strict);
+  GI_REQUIRE((int)own->place >= 0 && own->place <= GABLE_PLACE_SHORTER, GABLE_ERR_ARGUMENT, "place %d",
+             (int)own->place);
+  GI_REQUIRE(own->solves >= 0 && own->solve_rhs >= 0, GABLE_ERR_ARGUMENT, "%lld solves of %d right-hand sides expected",
+             (long long)own->solves, own->solve_rhs);
   GI_REQUIRE(own->refine_steps >= -1, GABLE_ERR_ARGUMENT, "refine_steps is %d: give -1 or more", own->refine_steps);
 done:
   return status;

@@ -239,11 +239,42 @@ done:
   return status;
 }
 
+void gi_pipeline_predict(const gable_solver *s, double *host_s, double *device_s)
+{
+  const gi_layout *y = s->arrangement.layout;
+  const double solves = (double)s->options.solves;
+  const gable_idx rhs = s->options.solve_rhs;
+  const gable_off u = s->arrangement.method == GABLE_METHOD_LU ? y->nnz_u : y->nnz_l;
+  const gi_solve_size size = {.supernodes = y->n_super,
+                              .entries = (double)(y->nnz_l + u),
+                              .blocks = y->n_blocks,
+                              .bytes = gi_solve_floor_bytes(s->arrangement.plan, s->factor, 1),
+                              .threads = gi_solve_plan_threads(s->arrangement.plan, s->ctx->threads)};
+  *host_s = solves * gi_place_host_solve_s(&size, rhs);
+  *device_s = gi_place_prepare_s(&size) + solves * gi_place_device_solve_s(&size, rhs);
+}
+
+static int belongs_on_device(const gable_solver *s)
+{
+  double host_s, device_s;
+  if (s->ctx->device->kind == GI_ON_CPU || s->triangles || s->options.place == GABLE_PLACE_HOST) return 0;
+  if (s->options.place == GABLE_PLACE_CONTEXT) return 1;
+  gi_pipeline_predict(s, &host_s, &device_s);
+  gi_log(s->ctx, GABLE_LOG_INFO, "%lld solves: %.2e s predicted on the CPU, %.2e s on the GPU",
+         (long long)s->options.solves, host_s, device_s);
+  return device_s < host_s;
+}
+
 gable_status gi_pipeline_to_device(gable_solver *s)
 {
   gable_status status = GABLE_OK;
   const gi_device_factor *before = s->device;
-  if (s->ctx->device->kind == GI_ON_CPU || s->triangles) goto done;
+  if (!belongs_on_device(s)) {
+    if (before) s->structure++;
+    gi_device_factor_destroy(s->ctx, &s->device);
+    gi_device_matrix_destroy(s->ctx, &s->device_matrix);
+    goto done;
+  }
   GI_TRY(gi_device_factor_update(s->ctx, &s->arrangement, s->factor, &s->device));
   if (before && before != s->device) s->structure++; /* works of the old one are refused */
   if (gi_pipeline_has_matrix(s))

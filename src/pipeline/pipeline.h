@@ -11,6 +11,7 @@
 #include "pipeline/device_matrix.h"
 #include "pipeline/device_solve.h"
 #include "pipeline/permuted.h"
+#include "pipeline/place.h"
 #include "pipeline/triangles.h"
 #include "supernodal/cpu/solve.h"
 #include "supernodal/cpu/thin_panels.h"
@@ -79,6 +80,10 @@ gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse re
 
 /* The factor to the context's device, where that is not the CPU: after each factorization, load and import. */
 gable_status gi_pipeline_to_device(gable_solver *s);
+
+/* Seconds that options.solves solves are predicted to take on the CPU, and on a GPU with what prepares them.  There are
+ * panels. */
+void gi_pipeline_predict(const gable_solver *s, double *host_s, double *device_s);
 
 /* restart: of GMRES, 0 for gi_pipeline_refines without it.  on_device: 1: sweeps run where the factor is, 0: on the
  * CPU. */

@@ -55,6 +55,9 @@ static gi_phase needed(gable_solver_key key)
   case GABLE_SOLVER_SOLVE_BYTES:
   case GABLE_SOLVER_DEVICE_BYTES:
   case GABLE_SOLVER_DEVICE_LEVELS:
+  case GABLE_SOLVER_ON_DEVICE:
+  case GABLE_SOLVER_PREDICTED_HOST_S:
+  case GABLE_SOLVER_PREDICTED_DEVICE_S:
   case GABLE_SOLVER_PREPARE_S:
   case GABLE_SOLVER_UPLOAD_S:
   case GABLE_SOLVER_DIAGONAL: return GI_PHASE_FACTORED;
@@ -72,7 +75,8 @@ static int about_matrix(gable_solver_key key)
 /* Keys about panels and their tree. */
 static int about_panels(gable_solver_key key)
 {
-  return key == GABLE_SOLVER_SUPERNODES || key == GABLE_SOLVER_TREE_HEIGHT || key == GABLE_SOLVER_FLOPS;
+  return key == GABLE_SOLVER_SUPERNODES || key == GABLE_SOLVER_TREE_HEIGHT || key == GABLE_SOLVER_FLOPS ||
+         key == GABLE_SOLVER_PREDICTED_HOST_S || key == GABLE_SOLVER_PREDICTED_DEVICE_S;
 }
 
 static gable_off entries_of_l(const gable_solver *s)
@@ -122,12 +126,20 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_DEVICE_BYTES:
     return s->device ? gi_cluster_solver_bytes(s->device->solver) + gi_device_matrix_bytes(s->device_matrix) : 0;
   case GABLE_SOLVER_DEVICE_LEVELS: return s->device ? s->device->clusters->n_levels : 0;
+  case GABLE_SOLVER_ON_DEVICE: return s->device != NULL;
   case GABLE_SOLVER_ANALYSES: return s->analyses;
   case GABLE_SOLVER_ELEMENTWISE: return s->triangles != NULL;
   case GABLE_SOLVER_REJECTED: return s->rejected;
   case GABLE_SOLVER_PATTERN_HASH: return (int64_t)s->problem.hash;
   default: return 0;
   }
+}
+
+static double predicted_s(const gable_solver *s, int device)
+{
+  double host_s, device_s;
+  gi_pipeline_predict(s, &host_s, &device_s);
+  return device ? device_s : host_s;
 }
 
 static double real_of(const gable_solver *s, gable_solver_key key)
@@ -144,6 +156,8 @@ static double real_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_FACTOR_S: return s->factor_s;
   case GABLE_SOLVER_REJECTED_S: return s->rejected_s;
   case GABLE_SOLVER_JUDGE_S: return s->judge_s;
+  case GABLE_SOLVER_PREDICTED_HOST_S: return predicted_s(s, 0);
+  case GABLE_SOLVER_PREDICTED_DEVICE_S: return predicted_s(s, 1);
   case GABLE_SOLVER_PREPARE_S: return s->device ? s->device->prepare_s : 0;
   case GABLE_SOLVER_UPLOAD_S: return s->device ? s->device->upload_s : 0;
   case GABLE_SOLVER_SOLVE_BYTES: return least_bytes(s);

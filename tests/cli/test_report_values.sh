@@ -99,7 +99,7 @@ fi
 awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n9 9 17"
     for (i = 1; i <= 9; i++) { print i, i, 4; if (i > 1) print i, i - 1, -1 } }' >two.mtx
 auto=
-for verb in "solve two.mtx" "trisolve two.mtx --repeat 1" "smooth two.mtx --repeat 1" "krylov two.mtx --precond ilu0" \
+for verb in "trisolve two.mtx --repeat 1" "smooth two.mtx --repeat 1" "krylov two.mtx --precond ilu0" \
     "bench matrices two.mtx --methods auto --repeat 3 --uplo lower --measure solves"; do
     expect 0 "(default auto)" "${verb%% *}" --help
     # shellcheck disable=SC2086
@@ -110,8 +110,23 @@ for verb in "solve two.mtx" "trisolve two.mtx --repeat 1" "smooth two.mtx --repe
     run 0 $verb --where auto --json j
     is j where "$auto"
 done
+# solve starts no GPU for one solve, and says where it solved and why
+expect 0 "(default auto)" solve --help
+run 0 solve two.mtx --json j
+is j where cpu where_solve cpu where_order cpu where_factor cpu where_reason "fewer than 5 solves do not repay a GPU" device_bytes 0 prepare_s 0 upload_s 0 floor_s null share null
+says 'where  *cpu: fewer than 5 solves do not repay a GPU' out
+run 0 solve two.mtx --where cpu --json j
+is j where cpu where_reason ""
+case $auto in
+*cpu*)
+    run 0 solve two.mtx --repeat 5 --json j
+    is j where cpu where_solve cpu device_bytes 0
+    case $(value where_reason j) in "no GPU: "?*) ;; *) wrong "without a GPU the reason is $(value where_reason j)" ;; esac ;;
+esac
 run 0 solve two.mtx --where mirror --repeat 3 --rhs 2 --json j
-is j where mirror repeat 3 rhs 2 solved true
+is j where mirror where_solve mirror repeat 3 rhs 2 solved true where_reason ""
+holds j 'floor_s > 0 && share > 0 && solve_bytes > 0 && device_bytes > 0 && device_levels > 0 && prepare_s > 0 && upload_s > 0'
+holds j 'predicted_host_s > 0 && predicted_device_s > predicted_host_s && share * solve_s <= 1.000001 * floor_s && share * solve_s >= 0.999999 * floor_s'
 holds j 'solve_q1_s > 0 && solve_q1_s <= solve_s && solve_s <= solve_q3_s'
 case $auto in *cpu* | *cuda:0*) ;; *) wrong "auto is $auto" ;; esac
 expect 0 "(default auto)" forest --help

@@ -30,6 +30,9 @@ gable_status gi_solve_plan_create(gable_context *ctx, const gi_layout *layout, c
 void gi_solve_plan_destroy(gable_context *ctx, gi_solve_plan **plan); /* NULL is fine */
 gable_off gi_solve_plan_bytes(const gi_solve_plan *plan);
 
+/* Threads of at most most that a work of the plan sweeps with. */
+int gi_solve_plan_threads(const gi_solve_plan *plan, int most);
+
 /* Room for solves with up to max_rhs right-hand sides at once (more are solved in turns of 16) on at most threads
  * threads: fewer when the plan has not thread_values for each. */
 gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan, int threads, gable_idx max_rhs,

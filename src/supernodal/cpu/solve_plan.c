@@ -225,11 +225,16 @@ typedef struct work_sizes {
   gable_idx items;
 } work_sizes;
 
+int gi_solve_plan_threads(const gi_solve_plan *plan, int most)
+{
+  const gable_off worth = plan->values / plan->thread_values;
+  return worth < most ? (worth < 1 ? 1 : (int)worth) : most;
+}
+
 static work_sizes sizes_for(const gi_solve_plan *plan, int threads, gable_idx rhs)
 {
   work_sizes need;
-  const gable_off worth = plan->values / plan->thread_values;
-  need.threads = worth < threads ? (worth < 1 ? 1 : (int)worth) : threads;
+  need.threads = gi_solve_plan_threads(plan, threads);
   need.stride = ((gable_off)plan->longest + 16 + 15) / 8 * 8;
   need.y = ((gable_off)plan->layout->n + plan->slots) * rhs;
   need.z = need.stride * need.threads;

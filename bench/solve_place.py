@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Fits the cost function of src/pipeline/place.c to the recorded results and prints its constants and their errors.
+
+solve_place.py [--check]: --check compares with the constants of the source, to one part in a hundred."""
+import json
+import math
+import os
+import re
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+TERMS = ("fixed", "supernode", "entry", "byte", "block")
+VALUES = {
+    "fixed": lambda r: 1,
+    "supernode": lambda r: r["supernodes"],
+    "entry": lambda r: r["nnz_l"] + r["nnz_u"],
+    "byte": lambda r: r["solve_bytes"],
+    "block": lambda r: r["blocks"],
+}
+
+
+def lines(name):
+    with open(os.path.join(ROOT, "bench/results", name), encoding="utf-8") as f:
+        return [json.loads(line) for line in f]
+
+
+def host(name):
+    """Gable's own runs, one for each matrix and way."""
+    runs = [r for r in lines(name) if r.get("peer") == "gable" and r.get("ok") and r.get("solve_bytes")]
+    return list({(r["matrix"], r["mode"], r["variant"], r["given_order"]): r for r in runs}.values())
+
+
+def solve(m):
+    """m [n][n+1]: Gauss and Jordan with row exchanges."""
+    n = len(m)
+    for i in range(n):
+        p = max(range(i, n), key=lambda k: abs(m[k][i]))
+        m[i], m[p] = m[p], m[i]
+        for k in range(n):
+            if k != i:
+                f = m[k][i] / m[i][i]
+                m[k] = [a - f * b for a, b in zip(m[k], m[i])]
+    return [m[i][n] / m[i][i] for i in range(n)]
+
+
+def fit(runs, terms, seconds):
+    """Least squares of relative errors over the terms; those whose constant is negative leave, one after another."""
+    terms = list(terms)
+    while True:
+        a = [[VALUES[t](r) / seconds(r) for t in terms] for r in runs]
+        n = range(len(terms))
+        x = solve([[sum(row[i] * row[j] for row in a) for j in n] + [sum(row[i] for row in a)] for i in n])
+        if min(x) >= 0:
+            break
+        terms.pop(x.index(min(x)))
+    cost = dict.fromkeys(TERMS, 0.0) | dict(zip(terms, x))
+    off = sorted(abs(math.log(sum(cost[t] * VALUES[t](r) for t in terms) / seconds(r))) for r in runs)
+    return cost, math.exp(off[len(off) // 2]), math.exp(off[-1])
+
+
+def source():
+    """The constants of place.c, in its order."""
+    with open(os.path.join(ROOT, "src/pipeline/place.c"), encoding="utf-8") as f:
+        found = re.findall(r"\{([-0-9.e]+, [-0-9.e]+, [-0-9.e]+, [-0-9.e]+, [-0-9.e]+)\}", f.read())
+    return [[float(x) for x in c.split(", ")] for c in found]
+
+
+def main():
+    one, two = host("cpu-2026-11-22-18h.jsonl"), host("cpu-2-threads-2026-11-22.jsonl")
+    gpu = lines("supernodal-h200.json")
+    sweep, panels = ("fixed", "supernode", "byte"), ("fixed", "entry", "block")
+    fits = [
+        ("CPU, 1 thread", fit(one, sweep, lambda r: r["solve_s"])),
+        ("CPU, 1 thread, 16 right-hand sides", fit(one, sweep, lambda r: r["solve16_s"])),
+        ("CPU, 2 threads", fit(two, sweep, lambda r: r["solve_s"])),
+        ("CPU, 2 threads, 16 right-hand sides", fit(two, sweep, lambda r: r["solve16_s"])),
+    ]
+    for rhs, name in ((1, "GPU"), (16, "GPU, 16 right-hand sides")):
+        fits.append((name, fit([r for r in gpu if r["rhs"] == rhs], panels, lambda r: r["solve_s"])))
+    fits.append(("preparation and upload", fit([r for r in gpu if r["rhs"] == 1], ("fixed", "supernode", "entry"),
+                                               lambda r: r["prepare_s"] + r["upload_s"])))
+    for name, (cost, median, worst) in fits:
+        print(f"{name}: {{{', '.join(f'{cost[t]:.3g}' for t in TERMS)}}}, off by {median:.2f} (median), {worst:.2f} (worst)")
+    if "--check" in sys.argv[1:]:
+        for have, (name, (cost, _, _)) in zip(source(), fits, strict=True):
+            for h, t in zip(have, TERMS):
+                if abs(h - cost[t]) > 0.01 * abs(cost[t]):
+                    sys.exit(f"solve_place.py: {name}: {t} is {h:g} in place.c and {cost[t]:.3g} by the results")
+
+
+main()

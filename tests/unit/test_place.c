@@ -1,0 +1,123 @@
+/* Where the sweeps of a solver run: predicted times grow with what they count, and options.place with them decides on
+ * the mirror, which stands for a GPU. */
+#include "pipeline/place.h"
+#include "support/systems.h"
+#include "support/test.h"
+
+static void check_costs(void)
+{
+  const gi_solve_size small = {1000, 1e5, 1, 1e6, 1};
+  gi_solve_size z[5] = {small, small, small, small, small};
+  z[1].supernodes *= 10;
+  z[2].entries *= 1000;
+  z[3].bytes *= 10;
+  z[4].blocks *= 10000;
+  CHECK(gi_place_host_solve_s(&z[1], 1) > gi_place_host_solve_s(&small, 1), "supernodes");
+  CHECK(gi_place_host_solve_s(&z[3], 1) > gi_place_host_solve_s(&small, 1), "bytes");
+  CHECK(gi_place_device_solve_s(&z[2], 1) > gi_place_device_solve_s(&small, 1), "entries");
+  CHECK(gi_place_device_solve_s(&z[4], 1) > gi_place_device_solve_s(&small, 1), "blocks");
+  CHECK(gi_place_prepare_s(&z[1]) > gi_place_prepare_s(&small), "preparation: supernodes");
+  CHECK(gi_place_prepare_s(&z[2]) > gi_place_prepare_s(&small), "preparation: entries");
+  for (gable_idx rhs = 1; rhs < 40; rhs++) {
+    CHECK(gi_place_host_solve_s(&small, rhs + 1) > gi_place_host_solve_s(&small, rhs), "%d right-hand sides", rhs);
+    CHECK(gi_place_device_solve_s(&small, rhs + 1) > gi_place_device_solve_s(&small, rhs), "%d right-hand sides", rhs);
+  }
+  CHECK(gi_place_host_solve_s(&small, 0) == 0 && gi_place_device_solve_s(&small, 0) == 0, "no right-hand side");
+  z[0].threads = 16;
+  CHECK(gi_place_host_solve_s(&z[0], 1) < gi_place_host_solve_s(&small, 1), "16 threads");
+}
+
+/* Do the sweeps run on the device?  A solve and, where they do not, vectors in device memory. */
+static int on_device(gable_context *ctx, const test_system *a, gable_place place, int64_t solves, gable_idx rhs)
+{
+  const gable_matrix_view v = test_system_view(a);
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_solver_work *w = NULL;
+  int64_t there = -1, bytes = -1;
+  double host_s = 0, device_s = 0, *b = malloc((size_t)a->n * sizeof *b), *x = malloc((size_t)a->n * sizeof *x);
+  CHECK(b && x);
+  options.place = place;
+  options.solves = solves;
+  options.solve_rhs = rhs;
+  gable_solver *s = test_factored(ctx, &v, &options);
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_ON_DEVICE, &there, sizeof there));
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_DEVICE_BYTES, &bytes, sizeof bytes));
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_PREDICTED_HOST_S, &host_s, sizeof host_s));
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_PREDICTED_DEVICE_S, &device_s, sizeof device_s));
+  CHECK(there == (bytes > 0), "on device %d, %lld bytes there", (int)there, (long long)bytes);
+  if (place == GABLE_PLACE_SHORTER && gable_context_space(ctx) == GABLE_SPACE_DEVICE)
+    CHECK(there == (device_s < host_s), "on device %d: %g s there, %g s on the CPU", (int)there, device_s, host_s);
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  for (gable_idx i = 0; i < a->n; i++) b[i] = 1 + i % 3;
+  gable_vectors_view vb = test_vectors(a->n, 1, b), vx = test_vectors(a->n, 1, x);
+  CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx));
+  CHECK(test_backward_error(a, GABLE_OP_N, b, x) <= 1e-12, "place %d", (int)place);
+  if (!there && gable_context_space(ctx) == GABLE_SPACE_DEVICE) {
+    void *memory = NULL;
+    CHECK_OK(gable_device_alloc(ctx, (size_t)a->n * sizeof *b, &memory));
+    vb.space = vx.space = GABLE_SPACE_DEVICE;
+    vb.data = vx.data = memory;
+    CHECK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx) == GABLE_ERR_UNAVAILABLE, "device vectors, host factor");
+    gable_device_free(ctx, &memory);
+  }
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  free(b);
+  free(x);
+  return (int)there;
+}
+
+static void check_places(const char *where)
+{
+  const int mirror = !strcmp(where, "mirror");
+  gable_context *ctx = NULL;
+  test_system a = test_system_make(TEST_SPD, 400, 3);
+  CHECK_OK(gable_context_create(where, NULL, &ctx));
+  CHECK(on_device(ctx, &a, GABLE_PLACE_CONTEXT, 1, 1) == mirror, "%s: context", where);
+  CHECK(on_device(ctx, &a, GABLE_PLACE_HOST, 1000000, 16) == 0, "%s: host", where);
+  CHECK(on_device(ctx, &a, GABLE_PLACE_SHORTER, 1, 1) == 0, "%s: one solve of a small matrix", where);
+  on_device(ctx, &a, GABLE_PLACE_SHORTER, 1000, 16);
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_solver *s = NULL;
+  options.place = (gable_place)3;
+  CHECK(gable_solver_create(ctx, &options, &s) == GABLE_ERR_ARGUMENT, "place 3");
+  options.place = GABLE_PLACE_SHORTER;
+  options.solves = -1;
+  CHECK(gable_solver_create(ctx, &options, &s) == GABLE_ERR_ARGUMENT, "-1 solves");
+  test_system_free(&a);
+  gable_context_destroy(&ctx);
+}
+
+/* A factor of 10^6 entries and more: many solves are worth the preparation. */
+static void check_large(void)
+{
+  gable_context *ctx = NULL;
+  gable_matrix *matrix = NULL;
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  gable_context_options one = GABLE_CONTEXT_OPTIONS_INIT;
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  one.threads = 1;
+  CHECK_OK(gable_context_create("mirror", &one, &ctx));
+  CHECK_OK(gable_matrix_generate(ctx, "laplacian5:150x150", 1, &matrix));
+  CHECK_OK(gable_matrix_get_view(matrix, &v));
+  options.place = GABLE_PLACE_SHORTER;
+  for (int many = 0; many < 2; many++) {
+    int64_t there = -1;
+    options.solves = many ? 100000 : 10;
+    gable_solver *s = test_factored(ctx, &v, &options);
+    CHECK_OK(gable_solver_get(s, GABLE_SOLVER_ON_DEVICE, &there, sizeof there));
+    CHECK(there == many, "%d solves: on device %d", (int)options.solves, (int)there);
+    gable_solver_destroy(&s);
+  }
+  gable_matrix_destroy(&matrix);
+  gable_context_destroy(&ctx);
+}
+
+int main(void)
+{
+  check_costs();
+  check_places("cpu");
+  check_places("mirror");
+  check_large();
+  return 0;
+}
