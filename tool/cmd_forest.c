@@ -1,4 +1,5 @@
-/* cmd_forest.c: star forests on ranks: checked against a serial program, measured, used by products and solves. */
+/* cmd_forest.c: star forests on ranks: checked against a serial program, measured, used by products and solves, shown.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +11,23 @@
 #include "forest_bench.h"
 #include "forest_check.h"
 #include "forest_parts.h"
+#include "forest_show.h"
 #include "forest_solve.h"
 #include "json.h"
 #include "mpi_place.h"
 #include "options.h"
+#include "outfile.h"
 #include "report.h"
 #include "session.h"
 #include "verbs.h"
 
-static const char *const tests[] = {"check", "pingpong", "newpingpong", "unpack", "scatter", "halo", "spmv", "cg"};
+static const char *const tests[] = {"check", "pingpong", "newpingpong", "unpack", "scatter",
+                                    "halo",  "spmv",     "cg",          "show"};
 enum { N_TESTS = sizeof tests / sizeof *tests };
 
 typedef struct request {
   const char *argument[2]; /* the test, and the matrix of those that have one */
-  const char *test, *matrix, *where, *json_path, *parts;
+  const char *test, *matrix, *where, *json_path, *parts, *plot;
   long cases, seed, most, iterations;
   double deadline, tolerance;
 } request;
@@ -36,14 +40,21 @@ typedef struct outcome {
   forest_row rows[FOREST_ROWS];
   int n_rows, ranks;
   forest_solve_result solved;
+  forest_shape shape;
   session *s;
+  char title[400]; /* of what show shows */
   gable_matrix *a; /* of spmv and cg: of this process, read by all its ranks */
   int32_t *part;
 } outcome;
 
-static int has_matrix(const request *q)
+static int is(const request *q, const char *test)
 {
-  return !strcmp(q->test, "spmv") || !strcmp(q->test, "cg");
+  return !strcmp(q->test, test);
+}
+
+static int solves(const request *q)
+{
+  return is(q, "spmv") || is(q, "cg");
 }
 
 static gable_status run_check(gable_comm *comm, outcome *o)
@@ -102,17 +113,48 @@ static gable_status read_problem(outcome *o)
 }
 
 /* Threads share what rank 0 reads; each process reads for itself. */
-static gable_status run_solve(gable_comm *comm, outcome *o)
+static gable_status share_problem(gable_comm *comm, outcome *o, gable_matrix_view *view)
 {
-  const forest_solve_options options = {!strcmp(o->q->test, "cg"), o->q->tolerance, o->q->iterations};
-  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
-  forest_solve_result r;
   gable_status status = gable_comm_agree(comm, gable_comm_rank(comm) ? GABLE_OK : read_problem(o));
   if (!status) status = gable_comm_agree(comm, o->part ? GABLE_OK : read_problem(o));
-  if (!status) status = gable_matrix_get_view(o->a, &view);
+  return status ? status : gable_matrix_get_view(o->a, view);
+}
+
+static gable_status run_solve(gable_comm *comm, outcome *o)
+{
+  const forest_solve_options options = {is(o->q, "cg"), o->q->tolerance, o->q->iterations};
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  forest_solve_result r;
+  gable_status status = share_problem(comm, o, &view);
   if (!status) status = forest_solve(comm, &view, o->part, &options, &r);
   if (status || gable_comm_rank(comm)) return status;
   o->solved = r;
+  return GABLE_OK;
+}
+
+/* The halo of a matrix, or of the periodic grid with the largest blocks. */
+static gable_status run_show(gable_comm *comm, outcome *o)
+{
+  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
+  gable_forest *grid = NULL;
+  forest_rows rows;
+  forest_shape shape;
+  gable_off n = 4;
+  memset(&rows, 0, sizeof rows);
+  memset(&shape, 0, sizeof shape);
+  while (8 * 4 * n * n <= o->q->most) n *= 2;
+  gable_status status = o->q->matrix ? share_problem(comm, o, &view) : forest_bench_grid(comm, n, &grid);
+  if (!status && o->q->matrix) status = forest_rows_open(comm, &view, o->part, &rows);
+  if (!status) status = forest_shape_open(comm, grid ? grid : rows.halo, &shape);
+  forest_rows_close(&rows);
+  gable_forest_destroy(&grid);
+  if (status || gable_comm_rank(comm)) {
+    forest_shape_close(&shape);
+    return status;
+  }
+  o->shape = shape;
+  if (!o->q->matrix)
+    snprintf(o->title, sizeof o->title, "periodic grid, %lld x %lld cells a rank", (long long)n, (long long)n);
   return GABLE_OK;
 }
 
@@ -122,8 +164,9 @@ static gable_status run_rank(gable_comm *comm, void *user)
   gable_status status = gable_comm_set_deadline(comm, o->q->deadline);
   if (!gable_comm_rank(comm) || !o->ranks) o->ranks = gable_comm_size(comm);
   if (status) return status;
-  if (has_matrix(o->q)) return run_solve(comm, o);
-  return strcmp(o->q->test, "check") ? run_bench(comm, o) : run_check(comm, o);
+  if (solves(o->q)) return run_solve(comm, o);
+  if (is(o->q, "show")) return run_show(comm, o);
+  return is(o->q, "check") ? run_check(comm, o) : run_bench(comm, o);
 }
 
 static int report_check(const request *q, const outcome *o, json *j)
@@ -178,7 +221,7 @@ static int report_solve(const request *q, const outcome *o, json *j)
 {
   FILE *out = report_stream(q->json_path);
   const forest_solve_result *r = &o->solved;
-  const int cg = !strcmp(q->test, "cg");
+  const int cg = is(q, "cg");
   fprintf(out, "forest %s on %s: %s, parts %s\n", q->test, q->where, q->matrix, q->parts);
   report_line(out, "rows, entries", "%s, %s; %s to %s rows a rank", human_count(r->n).s, human_count((double)r->nnz).s,
               human_count(r->rows_least).s, human_count(r->rows_most).s);
@@ -223,14 +266,28 @@ static int report_solve(const request *q, const outcome *o, json *j)
   return r->checked && (!cg || r->converged) ? EXIT_DONE : EXIT_FAILED;
 }
 
+static int report_show(const request *q, const outcome *o, json *j)
+{
+  FILE *out = report_stream(q->json_path);
+  char title[600];
+  if (q->matrix)
+    snprintf(title, sizeof title, "halo of %.300s on %.60s, parts %.200s", session_name(q->matrix), q->where, q->parts);
+  else
+    snprintf(title, sizeof title, "halo of a %.300s on %.60s", o->title, q->where);
+  fprintf(out, "%s\n", title);
+  forest_show(&o->shape, out, j);
+  return q->plot ? plot_forest(q->plot, title, &o->shape) : EXIT_DONE;
+}
+
 static int report(const request *q, const outcome *o, json **j)
 {
   json_text(*j, "test", q->test);
   json_text(*j, "where", q->where);
   json_integer(*j, "ranks", o->ranks);
-  const int checked = has_matrix(q)               ? report_solve(q, o, *j)
-                      : !strcmp(q->test, "check") ? report_check(q, o, *j)
-                                                  : report_bench(q, o, *j);
+  const int checked = solves(q)        ? report_solve(q, o, *j)
+                      : is(q, "show")  ? report_show(q, o, *j)
+                      : is(q, "check") ? report_check(q, o, *j)
+                                       : report_bench(q, o, *j);
   const int written = json_write(j, q->json_path);
   return checked ? checked : written;
 }
@@ -285,6 +342,7 @@ int cmd_forest(int argc, char **argv)
                   &q.parts),
       option_real(0, "tolerance", "E", "of cg, on ||b - A x|| / ||b|| (default 1e-8)", &q.tolerance, 1e-16, 0.99),
       option_integer(0, "iterations", "N", "of cg, at most so many (default 1000)", &q.iterations, 1, 10000000),
+      option_output('p', "plot", "OUT.svg", "of show: draw ranks, edges, bytes, codecs", &q.plot),
       option_json(&q.json_path),
       OPTION_END,
   };
@@ -299,32 +357,35 @@ int cmd_forest(int argc, char **argv)
                          "  halo          ghost cells of a periodic grid, n x n cells a rank\n"
                          "  spmv A.mtx    y = A x, rows of A cut over ranks, against the serial product, bit by bit\n"
                          "  cg A.mtx      conjugate gradients for A x = A times ones, the same way\n"
+                         "  show [A.mtx]  who sends what to whom: the halo of A, or of a periodic grid\n"
                          "A matrix is a file or what 'gable generate' takes, as laplacian5:300x300.",
                          options,
                          "gable forest check --where cpu/ranks:4 --cases 1000 --seed 7\n"
                          "gable forest pingpong --where cpu/ranks:2 --json pingpong.json\n"
                          "gable forest cg laplacian5:300x300 --where cpu/ranks:4 --parts metis\n"
+                         "gable forest show laplacian5:300x300 --where cpu/ranks:4 --plot halo.svg\n"
                          "mpirun -n 4 gable forest halo --where cpu/mpi\n",
                          1,
                          2,
-                         "check|pingpong|newpingpong|unpack|scatter|halo|spmv|cg|FILE"};
+                         "check|pingpong|newpingpong|unpack|scatter|halo|spmv|cg|show|FILE"};
   session s;
   if (options_parse(&usage, argc, argv, q.argument, &rc)) return rc;
   q.test = q.argument[0];
   q.matrix = q.argument[1];
   if (!strcmp(q.where, "auto")) q.where = "cpu/ranks:2";
   if (!known_test(q.test)) return options_wrong("forest", "no test '%s': 'gable forest --help' lists them", q.test);
-  if (has_matrix(&q) != !!q.matrix)
-    return options_wrong("forest", has_matrix(&q) ? "%s of which matrix? give a file or a kind" : "%s has no matrix",
-                         q.test);
+  if (solves(&q) && !q.matrix) return options_wrong("forest", "%s of which matrix? give a file or a kind", q.test);
+  if (!solves(&q) && !is(&q, "show") && q.matrix) return options_wrong("forest", "%s has no matrix", q.test);
+  if (!is(&q, "show") && q.plot) return options_wrong("forest", "--plot is of show");
   if (q.matrix && !strcmp(q.matrix, "-") && mpi_place_is(q.where))
     return options_wrong("forest", "standard input is of one process: name a file for %s", q.where);
   if (mpi_place_is(q.where) && (rc = mpi_place_enter(q.where, argv - 1)) != 0) return rc;
-  if (!json_available(q.json_path)) return EXIT_FAILED;
+  if (!json_available(q.json_path) || outfile_possible("gable forest", q.plot)) return EXIT_FAILED;
   outcome *o = calloc(1, sizeof *o);
   if (!o) return EXIT_FAILED;
   rc = run(&s, &q, o);
   gable_matrix_destroy(&o->a);
+  forest_shape_close(&o->shape);
   free(o->part);
   session_close(&s);
   free(o);

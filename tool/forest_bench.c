@@ -157,7 +157,7 @@ static gable_status pair_forest(gable_comm *comm, gable_off n, int local, gable_
   return status;
 }
 
-static gable_status grid_forest(gable_comm *comm, gable_off n, gable_forest **out)
+gable_status forest_bench_grid(gable_comm *comm, gable_off n, gable_forest **out)
 {
   gable_grid g = GABLE_GRID_INIT;
   const int ranks = gable_comm_size(comm);
@@ -177,7 +177,7 @@ static gable_status run_one(gable_comm *comm, const char *test, gable_off n, for
   memset(row, 0, sizeof *row);
   row->n = n;
   row->bytes = n * (gable_off)sizeof(double);
-  gable_status status = halo ? grid_forest(comm, n, &b.f) : pair_forest(comm, n, !strcmp(test, "scatter"), &b.f);
+  gable_status status = halo ? forest_bench_grid(comm, n, &b.f) : pair_forest(comm, n, !strcmp(test, "scatter"), &b.f);
   if (!status)
     status = open_bench(&b, sums ? GABLE_FOREST_SUM : GABLE_FOREST_REPLACE,
                         sums || halo ? GABLE_FOREST_SUM : GABLE_FOREST_REPLACE);

@@ -20,4 +20,7 @@ enum { FOREST_ROWS = 40 };
  * periodic grid of n x n cells a rank, n = 4 to most^(1/2)/8).  Rows are rank 0's. */
 gable_status forest_bench(gable_comm *comm, const char *test, gable_off most, forest_row *rows, int *count);
 
+/* Collective.  The forest of "halo" with n x n cells a rank. */
+gable_status forest_bench_grid(gable_comm *comm, gable_off n, gable_forest **out);
+
 #endif

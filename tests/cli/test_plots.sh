@@ -34,3 +34,9 @@ for m in grid.mtx a-*.mtx one.mtx wide.mtx west0479.mtx.gz 1138_bus.mtx.gz; do
         --machine "a machine with a name that is longer than the picture of its times is wide, since its owner says everything"
     apart bench.svg
 done
+for ranks in 1 2 8 9 40; do
+    run 0 forest show grid.mtx --where cpu/ranks:$ranks --plot show.svg
+    apart show.svg
+done
+run 0 forest show --where cpu/ranks:6 --plot show.svg
+apart show.svg

@@ -30,6 +30,16 @@ for t in spmv cg; do right "$gable" forest $t "$work/a.mtx" --where cpu/ranks:3 
 right "$gable" forest spmv laplacian9:30x30 --where cpu/ranks:2
 grep -q '^  halo  *60 ghosts of all ranks' "$work/log" || { echo "the halo of two blocks of a grid is not two rows:"; cat "$work/log"; exit 1; }
 
+# Who sends what to whom: the rows of a grid of 20 x 15 in three blocks, and the ghosts of a periodic grid of 2 x 2 blocks.
+shown() {
+    text=$1
+    shift
+    "$gable" forest show "$@" >"$work/log" 2>&1 && grep -q "$text" "$work/log" || { echo "not '$text': show $*"; cat "$work/log"; exit 1; }
+}
+shown '^  1 -> 2  *20 edges, 160 B, contiguous to contiguous$' "$work/a.mtx" --where cpu/ranks:3 --plot "$work/show.svg"
+grep -q '>4 messages, 640 B; an edge is 8 B<' "$work/show.svg" || { echo "not in the picture: 4 messages"; exit 1; }
+shown '^  3 -> 1  *16 edges, 128 B, box to box$' --where cpu/ranks:4 --most 512
+
 # The same number of ranks gives the same bits on threads and processes.
 if [ "${CJSON:-no}" = yes ] && [ -x "$BUILD/bin/gable-mpi" ] && [ -z "${SAN:-}" ]; then
     launch=mpirun.openmpi
@@ -47,12 +57,13 @@ refused() {
     text=$1
     shift
     if "$gable" forest "$@" >"$work/log" 2>&1; then echo "taken: $*"; exit 1; fi
-    grep -q "$text" "$work/log" || { echo "not '$text': $*"; cat "$work/log"; exit 1; }
+    grep -q -e "$text" "$work/log" || { echo "not '$text': $*"; cat "$work/log"; exit 1; }
 }
 head -n 99 "$work/parts" >"$work/short"
 { cat "$work/parts"; echo 0; } >"$work/long"
 printf '%%%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n' >"$work/wide.mtx"
 refused 'spmv of which matrix' spmv
+refused '--plot is of show' halo --plot "$work/p.svg"
 refused 'halo has no matrix' halo "$work/a.mtx"
 refused 'is 2 x 3: give a square matrix' spmv "$work/wide.mtx"
 refused 'No such file' spmv "$work/none.mtx"
