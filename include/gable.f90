@@ -193,6 +193,7 @@ module gable
   integer(c_int), parameter :: GABLE_FORM_SYMMETRIC = 1
   integer(c_int), parameter :: GABLE_FORM_UNSYMMETRIC = 2
   integer(c_int), parameter :: GABLE_FORM_CHOLESKY = 3
+  integer(c_int), parameter :: GABLE_FORM_LDLT = 4
   integer(c_int), parameter :: GABLE_TRISOLVE_N = 1
   integer(c_int), parameter :: GABLE_TRISOLVE_T = 2
 

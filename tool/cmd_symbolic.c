@@ -21,10 +21,10 @@ typedef struct request {
 } request;
 
 /* In the order of gable_form. */
-static const char *const forms[] = {"auto", "symmetric", "unsymmetric", "cholesky"};
+static const char *const forms[] = {"auto", "symmetric", "unsymmetric", "cholesky", "ldlt"};
 static gable_form form_of(const char *name)
 {
-  int f = GABLE_FORM_CHOLESKY;
+  int f = GABLE_FORM_LDLT;
   while (f > GABLE_FORM_AUTO && strcmp(forms[f], name)) f--;
   return (gable_form)f;
 }
@@ -45,9 +45,14 @@ static gable_status analyse(session *s, const gable_matrix_view *a, const reques
   return status;
 }
 
+static int has_no_u(const gable_symbolic_info *f)
+{
+  return f->form == GABLE_FORM_CHOLESKY || f->form == GABLE_FORM_LDLT;
+}
+
 static double fill_of(const gable_symbolic_info *f)
 {
-  return (double)(f->form == GABLE_FORM_CHOLESKY ? f->nnz_l : f->nnz_l + f->nnz_u - f->n);
+  return (double)(has_no_u(f) ? f->nnz_l : f->nnz_l + f->nnz_u - f->n);
 }
 
 static void print_matrix(FILE *out, const request *q, const gable_symbolic_info *f)
@@ -69,8 +74,8 @@ static void print_one(FILE *out, const gable_symbolic_info *f)
   report_line(out, "order", "%s in %s%s", f->order, human_seconds(f->order_s).s,
               f->long_rows ? ", very long rows last" : "");
   report_line(out, "structure", "%s in %s", forms[f->form], human_seconds(f->symbolic_s).s);
-  report_line(out, f->form == GABLE_FORM_CHOLESKY ? "entries of L" : "entries of L + U", "%s (%.2f times A)",
-              human_count(fill_of(f)).s, fill_of(f) / (double)(f->nnz ? f->nnz : 1));
+  report_line(out, has_no_u(f) ? "entries of L" : "entries of L + U", "%s (%.2f times A)", human_count(fill_of(f)).s,
+              fill_of(f) / (double)(f->nnz ? f->nnz : 1));
   report_line(out, "stored", "%s numbers, %s indices", human_count((double)f->stored).s,
               human_count((double)f->indices).s);
   report_line(out, "supernodes", "%s, the widest of %s columns", human_count(f->supernodes).s,
@@ -171,7 +176,6 @@ static gable_status run(session *s, request *q, FILE *out, json *j)
   gable_off duplicates = 0;
   reading.strict = q->strict;
   reading.accept_complex = 1;
-  reading.accept_nonfinite = 1;
   gable_status status = session_read(s, q->path, &reading, &a, &duplicates);
   if (!status) status = gable_matrix_get_view(a, &view);
   if (!status) status = read_order(s, q, view.n_cols);
@@ -190,7 +194,7 @@ int cmd_symbolic(int argc, char **argv)
   const option options[] = {
       option_text(0, "order", "NAME", ORDER_WORDS "|all|FILE",
                   "auto, metis, amd, colamd, natural, a file with a permutation, or all: a table", &q.order),
-      option_choice(0, "form", "auto|symmetric|unsymmetric|cholesky", "which structure of the factors", &q.form),
+      option_choice(0, "form", "auto|symmetric|unsymmetric|cholesky|ldlt", "which structure of the factors", &q.form),
       option_integer(0, "max-width", "W", "widest supernode (0: the default)", &q.max_width, 0, 1000000),
       option_flag(0, "exact", "no explicit zeros for the sake of wider supernodes", &q.exact),
       option_threads(&q.threads),
@@ -201,7 +205,8 @@ int cmd_symbolic(int argc, char **argv)
   const command usage = {
       "symbolic",
       "A.mtx",
-      "Predicts the factors of a matrix: fill, supernodes, elimination tree, operations and memory.\n"
+      "Predicts the factors of a matrix as `gable solve` arranges them: fill, supernodes, elimination tree,\n"
+      "operations and memory.\n"
       "Pattern and complex files will do: no number is factored.",
       options,
       "gable symbolic A.mtx\n"

@@ -1,8 +1,10 @@
-/* symbolic.h: what the factors of a matrix will look like, from its pattern alone: order, fill, supernodes, work,
+/* symbolic.h: what the factors of a matrix will look like before a number is factored: order, fill, supernodes, work,
  * memory.
  *
- * gable_solver does this as a part of its analysis; this object is for those who want to know before, to compare
- * orders, or to read the structure.  docs/algorithms/symbolic.md tells how, docs/layout.md what the arrays mean. */
+ * This is the analysis of gable_solver: with the same values and options it finds the structure of
+ * gable_solver_analyse.  gable_solver_factor takes another one where pivots reject that (GABLE_SOLVER_ANALYSES above
+ * 1).  The object is for those who want to know before, to compare orders, or to read the structure.
+ * docs/algorithms/symbolic.md tells how, docs/layout.md what the arrays mean. */
 #ifndef GABLE_SYMBOLIC_H
 #define GABLE_SYMBOLIC_H
 
@@ -15,10 +17,11 @@ extern "C" {
 typedef struct gable_symbolic gable_symbolic;
 
 typedef enum gable_form {
-  GABLE_FORM_AUTO = 0,        /* the cheaper one */
+  GABLE_FORM_AUTO = 0,        /* the one that gable_solver_analyse takes */
   GABLE_FORM_SYMMETRIC = 1,   /* the pattern of A + A^T: one list for the rows of L and the columns of U */
   GABLE_FORM_UNSYMMETRIC = 2, /* the exact pattern of L U without exchanges between supernodes */
-  GABLE_FORM_CHOLESKY = 3     /* of L L^T: symmetric, no U */
+  GABLE_FORM_CHOLESKY = 3,    /* of L L^T: symmetric, no U */
+  GABLE_FORM_LDLT = 4         /* of L D L^T: symmetric, no U, rows that a matching pairs stay together */
 } gable_form;
 
 typedef struct gable_symbolic_options {
@@ -37,11 +40,12 @@ typedef struct gable_symbolic_options {
   }
 
 /* Local.  Square a in host memory: CSR or CSC, base 0 or 1, 32 or 64 bit offsets; one triangle of a symmetric one does.
- * Values are read only to match rows with columns where the pattern is not symmetric or the diagonal has gaps
- * (GABLE_TYPE_S and GABLE_TYPE_D; a pattern is matched by its entries, and kept as it is when it is symmetric).  A
- * structurally singular matrix is no error: it is taken as if its diagonal were there, and structural_rank says what it
- * is. Nothing of a is kept.  GABLE_ERR_ARGUMENT (an entry that breaks a declared symmetry is named),
- * GABLE_ERR_UNAVAILABLE (the order's library is not in this build), GABLE_ERR_MEMORY, GABLE_ERR_CANCELLED. */
+ * Values decide the method and are matched, as gable_solver_analyse does it (GABLE_TYPE_S and GABLE_TYPE_D; those of
+ * other types are not read).  A pattern is matched by its entries, and kept as it is where it is symmetric.  A
+ * structurally singular matrix is no error: it is taken as if its diagonal were there,
+ * and structural_rank says what it is.  Nothing of a is kept.  GABLE_ERR_ARGUMENT (an entry that breaks a declared
+ * symmetry is named; GABLE_FORM_LDLT of an unsymmetric pattern), GABLE_ERR_NOT_FINITE, GABLE_ERR_UNAVAILABLE (the
+ * order's library is not in this build), GABLE_ERR_MEMORY, GABLE_ERR_CANCELLED. */
 GABLE_API gable_status gable_symbolic_create(gable_context *ctx, const gable_matrix_view *a,
                                              const gable_symbolic_options *options, gable_symbolic **out);
 

@@ -75,8 +75,10 @@ GABLE_API gable_status gable_trisolve_set_stream(gable_trisolve *t, void *stream
 
 /* Local.  New values, in the order and the memory space of the analysed matrix ([nnz] of its value type): a gather, no
  * analysis.  GABLE_ERR_SINGULAR: a zero diagonal entry (or one whose reciprocal overflows); GABLE_ERR_NOT_FINITE: NaN
- * or infinity on the diagonal; each names the row, and so does gable_trisolve_get_info.  After such an error the plan
- * waits for another update.
+ * or infinity on the diagonal; GABLE_ERR_LIMIT: an entry that overflows when it is divided by the diagonal entry of its
+ * row, since methods tiles and rows store such quotients on a GPU (other methods and the CPU divide last, and
+ * take it); each names the row, and so does gable_trisolve_get_info.  After such an error the plan waits for another
+ * update.
  *
  * On a GPU the gather is ordered on the plan's stream (gable_trisolve_set_stream).  It begins when the solves asked for
  * so far with all works of the plan are done, whatever their streams, and solves asked for later begin when it is done:
@@ -120,7 +122,8 @@ GABLE_API gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work 
                                             const gable_vectors_view *b, gable_vectors_view *x);
 
 /* Local.  What went wrong in solves with w since the last call of this function: GABLE_OK, GABLE_ERR_SINGULAR,
- * GABLE_ERR_NOT_FINITE or GABLE_ERR_DEADLINE, and the row (may be NULL; -1 when there is none; counted from 0).  Waits
+ * GABLE_ERR_NOT_FINITE, GABLE_ERR_DEADLINE or, of an update with values in device memory, GABLE_ERR_LIMIT (a quotient
+ * overflows: see gable_trisolve_update), and the row (may be NULL; -1 when there is none; counted from 0).  Waits
  * for w's stream. */
 GABLE_API gable_status gable_work_status(gable_work *w, gable_idx *row);
 

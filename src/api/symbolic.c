@@ -1,14 +1,11 @@
-/* symbolic.c: gable_symbolic: matching, block triangular form, order and structure of one pattern. */
+/* symbolic.c: gable_symbolic: what a solver arranges, without the numbers. */
 #include <gable/symbolic.h>
 
 #include <string.h>
 
 #include "api/structs.h"
-#include "base/timer.h"
-#include "graph/btf.h"
-#include "graph/match/match.h"
 #include "graph/order/order.h"
-#include "graph/symbolic/symbolic.h"
+#include "pipeline/arrangement.h"
 #include "sparse/symmetry.h"
 #include "sparse/view.h"
 #include "supernodal/clusters.h"
@@ -39,123 +36,86 @@ static gable_status options_from(const gable_symbolic_options *given, gable_symb
   GI_TRY(gi_take_symbolic_options(given, own));
   if (!own->order) own->order = "auto";
   GI_TRY(method_from(own->order, &method));
-  GI_REQUIRE(own->form >= GABLE_FORM_AUTO && own->form <= GABLE_FORM_CHOLESKY, GABLE_ERR_ARGUMENT, "form is %d",
+  GI_REQUIRE(own->form >= GABLE_FORM_AUTO && own->form <= GABLE_FORM_LDLT, GABLE_ERR_ARGUMENT, "form is %d",
              (int)own->form);
   GI_REQUIRE(own->max_width >= 0, GABLE_ERR_ARGUMENT, "max_width is %d", own->max_width);
 done:
   return status;
 }
 
-/* *out: A with both triangles, by columns; values only where matching can use them. */
-static gable_status read_matrix(gable_context *ctx, const gable_matrix_view *a, gi_csc *out)
+/* p: the pattern of a, and its values where matching can use them. */
+static gable_status read_matrix(gable_context *ctx, const gable_matrix_view *a, gi_problem *p)
 {
   gable_status status = GABLE_OK;
-  gi_csc half = {0};
   gable_matrix_view view;
   GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
   GI_TRY(gi_take_matrix_view(a, &view));
   GI_TRY(gi_view_check(&view));
-  GI_REQUIRE(view.n_rows == view.n_cols, GABLE_ERR_ARGUMENT, "the matrix is %d x %d, not square", view.n_rows,
-             view.n_cols);
   GI_TRY(gi_symmetry_check_view(ctx, &view));
-  if (view.value_type != GABLE_TYPE_D && view.value_type != GABLE_TYPE_S) view.val = NULL;
-  if (!view.val) view.value_type = GABLE_TYPE_D;
-  if (view.structure == GABLE_STRUCTURE_GENERAL || view.part == GABLE_PART_FULL) {
-    GI_TRY(gi_csc_from_view(ctx, &view, out));
-  } else {
-    GI_TRY(gi_csc_from_view(ctx, &view, &half));
-    GI_TRY(gi_csc_expand(ctx, &half, view.structure, out));
+  if (view.value_type != GABLE_TYPE_D && view.value_type != GABLE_TYPE_S) {
+    view.val = NULL;
+    view.value_type = GABLE_TYPE_D;
   }
+  GI_TRY(gi_problem_init(ctx, &view, p));
 done:
-  gi_csc_release(ctx, &half);
   return status;
 }
 
-/* Is the pattern symmetric, and does the diagonal have an entry that is not zero in each column? */
-static gable_status look_at(gable_context *ctx, const gi_csc *a, int *symmetric, int *full_diagonal)
+/* What the solver is asked for by these options.  A symmetric pattern without values is a graph: its diagonal counts as
+ * there. */
+static gable_status solver_options_from(const gable_symbolic_options *options, const gi_problem *p,
+                                        gable_solver_options *out)
 {
+  const int graph = p->pattern_symmetric && !p->rows.val;
+  static const gable_method method_of[] = {GABLE_METHOD_AUTO, GABLE_METHOD_LU, GABLE_METHOD_LU, GABLE_METHOD_CHOLESKY,
+                                           GABLE_METHOD_LDLT};
   gable_status status = GABLE_OK;
-  const gable_idx n = a->n_cols;
-  gi_csc t = {0}, pattern = *a;
-  pattern.val = NULL;
-  GI_TRY(gi_csc_transpose(ctx, &pattern, &t));
-  *symmetric = !memcmp(a->ptr, t.ptr, ((size_t)n + 1) * sizeof *t.ptr) &&
-               !memcmp(a->idx, t.idx, (size_t)t.ptr[n] * sizeof *t.idx);
-  gable_idx diagonal = 0;
-  for (gable_idx j = 0; j < n; j++) {
-    for (gable_off p = a->ptr[j]; p < a->ptr[j + 1]; p++) diagonal += a->idx[p] == j && !(a->val && a->val[p] == 0);
-  }
-  *full_diagonal = diagonal == n;
+  gi_order_method order = GI_ORDER_AUTO;
+  *out = (gable_solver_options)GABLE_SOLVER_OPTIONS_INIT;
+  GI_TRY(method_from(options->order, &order));
+  out->order = (gable_order)order;
+  out->user_order = options->user_order;
+  out->method = method_of[options->form];
+  out->match = options->keep_rows || graph ? GABLE_CHOICE_NEVER : GABLE_CHOICE_AUTO;
+  out->blocks = options->keep_whole ? GABLE_CHOICE_NEVER : GABLE_CHOICE_AUTO;
 done:
-  gi_csc_release(ctx, &t);
   return status;
 }
 
-/* s->rows: the row matched with each column.  a loses its values, and its rows become the columns they are matched
- * with.
- */
-static gable_status match_rows(gable_symbolic *s, const gable_symbolic_options *options, gi_csc *a)
+static gable_form form_of(const gi_arrangement *a)
 {
-  gable_status status = GABLE_OK;
-  gable_context *ctx = s->ctx;
-  const gable_idx n = a->n_cols;
-  const double begin = gi_now();
-  gi_matching m = {0};
-  gable_idx *column_of = NULL;
-  int symmetric, full_diagonal;
-  for (gable_idx j = 0; j < n; j++) s->rows[j] = j;
-  GI_TRY(look_at(ctx, a, &symmetric, &full_diagonal));
-  const int wanted = a->val ? !symmetric || !full_diagonal : !symmetric && !full_diagonal;
-  if (!wanted || options->keep_rows || options->form == GABLE_FORM_CHOLESKY) goto done;
-  GI_TRY(gi_match(ctx, a, &m));
-  s->info.structural_rank = m.rank;
-  if (m.rank < n) goto done;
-  s->info.matched = 1;
-  memcpy(s->rows, m.row_of, (size_t)n * sizeof *s->rows);
-  GI_ALLOC(ctx, column_of, n);
-  for (gable_idx j = 0; j < n; j++) column_of[s->rows[j]] = j;
-  for (gable_off p = 0; p < a->ptr[n]; p++) a->idx[p] = column_of[a->idx[p]];
-done:
-  gi_match_release(ctx, &m);
-  gi_free(ctx, column_of);
-  s->info.match_s = gi_now() - begin;
-  return status;
+  if (a->method == GABLE_METHOD_CHOLESKY) return GABLE_FORM_CHOLESKY;
+  if (a->method == GABLE_METHOD_LDLT) return GABLE_FORM_LDLT;
+  return a->layout->symmetric ? GABLE_FORM_SYMMETRIC : GABLE_FORM_UNSYMMETRIC;
 }
 
-/* a: rows matched.  s->cols and the layout. */
-static gable_status order_and_structure(gable_symbolic *s, const gable_symbolic_options *options, const gi_csc *a)
+/* Arranges as gable_solver_analyse does, and keeps permutations and layout. */
+static gable_status arrange(gable_symbolic *s, const gable_symbolic_options *options, gi_problem *p)
 {
   gable_status status = GABLE_OK;
-  const gable_idx n = a->n_cols;
-  const int cholesky = options->form == GABLE_FORM_CHOLESKY;
-  gable_idx *block = NULL;
-  const double begin = gi_now();
-  gi_order_options how = {.user = options->user_order};
-  gi_order_report found = {0};
-  GI_TRY(method_from(options->order, &how.method));
-  if (!cholesky && !options->keep_whole) {
-    GI_ALLOC(s->ctx, block, (gable_off)n + 1);
-    GI_TRY(gi_btf(s->ctx, n, a->ptr, a->idx, NULL, s->cols, block, &how.n_blocks));
-    how.block = block;
-  }
-  GI_TRY(gi_order(s->ctx, n, a->ptr, a->idx, &how, s->cols, &found));
-  const double ordered = gi_now();
-  const gi_symbolic_options form = {
-      .form = cholesky ? GI_SYMBOLIC_SYMMETRIC : (gi_symbolic_form)options->form,
-      .cholesky = cholesky,
-      .n_blocks = how.n_blocks,
-      .block = block,
-      .max_width = options->max_width,
-      .exact = options->exact,
-  };
-  GI_TRY(gi_symbolic(s->ctx, n, a->ptr, a->idx, s->cols, &form, &s->layout));
-  s->info.order_s = ordered - begin;
-  s->info.symbolic_s = gi_now() - ordered;
-  s->info.order = gi_order_name(found.used);
-  s->info.long_rows = found.long_rows;
-  s->info.form = cholesky ? GABLE_FORM_CHOLESKY : s->layout->symmetric ? GABLE_FORM_SYMMETRIC : GABLE_FORM_UNSYMMETRIC;
+  gable_solver_options how;
+  gi_arrangement a = {0};
+  GI_TRY(solver_options_from(options, p, &how));
+  GI_REQUIRE(how.method != GABLE_METHOD_LDLT || p->pattern_symmetric, GABLE_ERR_ARGUMENT,
+             "L D L^T was asked for, but the pattern of the matrix is not symmetric");
+  const int plain = options->form == GABLE_FORM_SYMMETRIC || options->form == GABLE_FORM_UNSYMMETRIC;
+  const gi_prediction predicted = {.form = plain ? (gi_symbolic_form)options->form : GI_SYMBOLIC_AUTO,
+                                   .max_width = options->max_width,
+                                   .exact = options->exact};
+  GI_TRY(gi_arrange(s->ctx, p, &how, &predicted, &a));
+  s->info.structural_rank = a.rank;
+  s->info.matched = a.matched;
+  s->info.match_s = a.match_s;
+  s->info.order_s = a.order_s;
+  s->info.symbolic_s = a.symbolic_s;
+  s->info.order = gi_order_name((gi_order_method)a.order);
+  s->info.long_rows = a.long_rows;
+  s->info.form = form_of(&a);
+  s->rows = a.row_perm, s->cols = a.col_perm, s->layout = a.layout;
+  a.row_perm = a.col_perm = NULL;
+  a.layout = NULL;
 done:
-  gi_free(s->ctx, block);
+  gi_arrangement_release(s->ctx, &a);
   return status;
 }
 
@@ -192,31 +152,23 @@ gable_status gable_symbolic_create(gable_context *ctx, const gable_matrix_view *
   gable_status status = GABLE_OK;
   gable_symbolic *s = NULL;
   gable_symbolic_options own;
-  gi_csc matrix = {0};
-  gable_idx *row_of = NULL;
+  gi_problem problem = {0};
   GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "out" : "ctx");
   *out = NULL;
   GI_TRY(options_from(options, &own));
-  GI_TRY(read_matrix(ctx, a, &matrix));
+  GI_TRY(read_matrix(ctx, a, &problem));
   GI_ALLOC_ZERO(ctx, s, 1);
   s->ctx = ctx;
   s->info = (gable_symbolic_info)GABLE_SYMBOLIC_INFO_INIT;
-  s->info.n = s->info.structural_rank = matrix.n_cols;
-  s->info.nnz = matrix.ptr[matrix.n_cols];
-  GI_ALLOC(ctx, s->rows, matrix.n_cols);
-  GI_ALLOC(ctx, s->cols, matrix.n_cols);
-  GI_ALLOC(ctx, row_of, matrix.n_cols);
-  GI_TRY(match_rows(s, &own, &matrix));
-  GI_TRY(order_and_structure(s, &own, &matrix));
-  if (matrix.n_cols) memcpy(row_of, s->rows, (size_t)matrix.n_cols * sizeof *row_of);
-  for (gable_idx k = 0; k < matrix.n_cols; k++) s->rows[k] = row_of[s->cols[k]];
+  s->info.n = problem.n;
+  s->info.nnz = problem.rows.ptr[problem.n];
+  GI_TRY(arrange(s, &own, &problem));
   fill_info(s);
   *out = s;
   s = NULL;
 done:
   gable_symbolic_destroy(&s);
-  gi_csc_release(ctx, &matrix);
-  if (ctx) gi_free(ctx, row_of);
+  if (ctx) gi_problem_release(ctx, &problem);
   return status;
 }
 

@@ -37,7 +37,7 @@ GI_TEXT(field, {GABLE_FIELD_PATTERN, "pattern"}, {GABLE_FIELD_REAL, "real"}, {GA
 GI_TEXT(file_format, {GABLE_FILE_AUTO, "auto"}, {GABLE_FILE_MATRIX_MARKET, "matrix market"},
         {GABLE_FILE_RUTHERFORD_BOEING, "rutherford-boeing"}, {GABLE_FILE_BINARY, "binary"})
 GI_TEXT(form, {GABLE_FORM_AUTO, "auto"}, {GABLE_FORM_SYMMETRIC, "symmetric"}, {GABLE_FORM_UNSYMMETRIC, "unsymmetric"},
-        {GABLE_FORM_CHOLESKY, "cholesky"})
+        {GABLE_FORM_CHOLESKY, "cholesky"}, {GABLE_FORM_LDLT, "ldlt"})
 GI_TEXT(method, {GABLE_METHOD_AUTO, "auto"}, {GABLE_METHOD_LU, "lu"}, {GABLE_METHOD_CHOLESKY, "cholesky"},
         {GABLE_METHOD_LDLT, "ldlt"})
 GI_TEXT(order, {GABLE_ORDER_AUTO, "auto"}, {GABLE_ORDER_METIS, "metis"}, {GABLE_ORDER_AMD, "amd"},

@@ -53,21 +53,12 @@ void gi_arrangement_rescale(const gi_problem *p, gi_arrangement *a)
   scale(p, a);
 }
 
-/* row_of [n]: the row of A that stands on the diagonal of each column, and the scalings.  columns: A. */
-static gable_status match_and_scale(gable_context *ctx, gi_problem *p, const gi_csc *columns, gi_arrangement *a,
-                                    gable_idx *row_of)
+static gable_status check_rank(gable_context *ctx, const gi_problem *p)
 {
   gable_status status = GABLE_OK;
   const gi_matching *m = &p->matching;
   unsigned char *taken = NULL;
-  a->rank = p->n;
-  if (!a->matched) {
-    for (gable_idx j = 0; j < p->n; j++) row_of[j] = j;
-    scale(p, a);
-    goto done;
-  }
-  GI_TRY(gi_problem_match(ctx, p, columns));
-  a->rank = m->rank;
+  if (m->rank == p->n) return GABLE_OK;
   GI_ALLOC_ZERO(ctx, taken, p->n);
   for (gable_idx j = 0; j < p->n; j++)
     if (m->row_of[j] >= 0) taken[m->row_of[j]] = 1;
@@ -75,11 +66,35 @@ static gable_status match_and_scale(gable_context *ctx, gi_problem *p, const gi_
     GI_REQUIRE(taken[i], GABLE_ERR_SINGULAR,
                "the matrix is structurally singular: rank %d of %d, no column is left for row %d (counted from 0)",
                m->rank, p->n, i);
+done:
+  gi_free(ctx, taken);
+  return status;
+}
+
+/* row_of [n]: the row of A that stands on the diagonal of each column, and the scalings.  columns: A. */
+static gable_status match_and_scale(gable_context *ctx, gi_problem *p, const gi_prediction *predicted,
+                                    const gi_csc *columns, gi_arrangement *a, gable_idx *row_of)
+{
+  gable_status status = GABLE_OK;
+  const gi_matching *m = &p->matching;
+  a->rank = p->n;
+  if (a->matched) {
+    GI_TRY(gi_problem_match(ctx, p, columns));
+    a->rank = m->rank;
+    if (predicted)
+      a->matched = a->rank == p->n;
+    else
+      GI_TRY(check_rank(ctx, p));
+  }
+  if (!a->matched) {
+    for (gable_idx j = 0; j < p->n; j++) row_of[j] = j;
+    if (!predicted) scale(p, a);
+    goto done;
+  }
   memcpy(row_of, m->row_of, (size_t)p->n * sizeof *row_of);
   memcpy(a->r, m->r, (size_t)p->n * sizeof *a->r);
   memcpy(a->c, m->c, (size_t)p->n * sizeof *a->c);
 done:
-  gi_free(ctx, taken);
   return status;
 }
 
@@ -99,7 +114,8 @@ done:
 /* Matching and scalings; *b = pattern of A with its rows matched, by columns, unsorted; that of A^T where the pattern
  * is symmetric and nothing was permuted (*borrowed = 1: the arrays are the problem's). */
 static gable_status match_rows(gable_context *ctx, gi_problem *p, const gable_solver_options *options,
-                               gi_arrangement *a, gable_idx *row_of, gi_csc *b, int *borrowed)
+                               const gi_prediction *predicted, gi_arrangement *a, gable_idx *row_of, gi_csc *b,
+                               int *borrowed)
 {
   gable_status status = GABLE_OK;
   double begin = gi_now();
@@ -109,16 +125,33 @@ static gable_status match_rows(gable_context *ctx, gi_problem *p, const gable_so
     *b = p->rows;
   else
     GI_TRY(gi_problem_take_columns(ctx, p, b));
-  GI_TRY(match_and_scale(ctx, p, b, a, row_of));
+  GI_TRY(match_and_scale(ctx, p, predicted, b, a, row_of));
   if (a->matched && a->method == GABLE_METHOD_LU) GI_TRY(relabel_rows(ctx, row_of, b));
 done:
   a->match_s += gi_now() - begin;
   return status;
 }
 
+/* What a prediction asks of the structure. */
+static void wish(const gi_prediction *predicted, gi_symbolic_options *form)
+{
+  if (!predicted) return;
+  form->max_width = predicted->max_width;
+  form->exact = predicted->exact;
+  if (!form->cholesky && predicted->form != GI_SYMBOLIC_AUTO) form->form = predicted->form;
+}
+
+static void take_report(const gi_order_report *found, gi_arrangement *a)
+{
+  a->order = (gable_order)found->used;
+  a->starved = found->metis_starved;
+  a->long_rows = found->long_rows;
+}
+
 /* a->col_perm: block triangular form, fill-reducing order, postorder; a->layout.  mirrored: b is, both triangles. */
 static gable_status order_and_structure(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
-                                        const gi_csc *b, int mirrored, gi_arrangement *a)
+                                        const gi_prediction *predicted, const gi_csc *b, int mirrored,
+                                        gi_arrangement *a)
 {
   gable_status status = GABLE_OK;
   gable_idx *block = NULL, n_blocks = 1;
@@ -132,8 +165,7 @@ static gable_status order_and_structure(gable_context *ctx, const gi_problem *p,
       (gi_order_method)options->order, options->user_order, n_blocks, n_blocks > 1 ? block : NULL, mirrored, &tree};
   gi_order_report found = {0};
   GI_TRY(gi_order(ctx, p->n, b->ptr, b->idx, &how, a->col_perm, &found));
-  a->order = (gable_order)found.used;
-  a->starved = found.metis_starved;
+  take_report(&found, a);
   double ordered = gi_now() - found.tree_s; /* the tree counts as symbolic */
   a->order_s += ordered - begin;
   gi_symbolic_options form = {
@@ -142,9 +174,10 @@ static gable_status order_and_structure(gable_context *ctx, const gi_problem *p,
   if (a->matched && !form.cholesky) form.form = GI_SYMBOLIC_AUTO;
   if (n_blocks <= 1) form.block = NULL;
   if (tree.parent) form.tree = &tree;
+  wish(predicted, &form);
   GI_TRY(gi_symbolic(ctx, p->n, b->ptr, b->idx, a->col_perm, &form, &a->layout));
   a->structure_s += gi_now() - ordered;
-  GI_TRY(gi_solve_plan_create(ctx, a->layout, NULL, &a->plan));
+  if (!predicted) GI_TRY(gi_solve_plan_create(ctx, a->layout, NULL, &a->plan));
   a->symbolic_s += gi_now() - ordered;
 done:
   gi_free(ctx, block);
@@ -175,7 +208,7 @@ done:
 
 /* The same with the rows of a matrix in pairs (mate [n]), which are ordered as one and share a structure. */
 static gable_status order_pairs(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
-                                const gable_idx *mate, gi_arrangement *a)
+                                const gi_prediction *predicted, const gable_idx *mate, gi_arrangement *a)
 {
   gable_status status = GABLE_OK;
   gable_idx *of = NULL, *node = NULL, *user = NULL, *perm = NULL;
@@ -189,16 +222,16 @@ static gable_status order_pairs(gable_context *ctx, const gi_problem *p, const g
   GI_ALLOC(ctx, perm, small.n_cols);
   gi_order_options how = {.method = (gi_order_method)options->order, .user = user, .mirrored = 1};
   GI_TRY(gi_order(ctx, small.n_cols, small.ptr, small.idx, &how, perm, &found));
-  a->order = (gable_order)found.used;
-  a->starved = found.metis_starved;
+  take_report(&found, a);
   gi_pairs_expand(small.n_cols, perm, mate, node, a->col_perm);
   const double ordered = gi_now();
   a->order_s += ordered - begin;
   GI_TRY(gi_pairs_spread(ctx, &small, mate, node, p->n, &whole));
-  const gi_symbolic_options form = {.form = GI_SYMBOLIC_SYMMETRIC, .cholesky = 1, .mirrored = 1, .mate = mate};
+  gi_symbolic_options form = {.form = GI_SYMBOLIC_SYMMETRIC, .cholesky = 1, .mirrored = 1, .mate = mate};
+  wish(predicted, &form);
   GI_TRY(gi_symbolic(ctx, p->n, whole.ptr, whole.idx, a->col_perm, &form, &a->layout));
   a->structure_s += gi_now() - ordered;
-  GI_TRY(gi_solve_plan_create(ctx, a->layout, NULL, &a->plan));
+  if (!predicted) GI_TRY(gi_solve_plan_create(ctx, a->layout, NULL, &a->plan));
   a->symbolic_s += gi_now() - ordered;
 done:
   gi_free(ctx, of);
@@ -213,7 +246,7 @@ done:
 /* The scalings r and c of a matching of a symmetric matrix are as good the other way round, and their geometric means
  * are good, and symmetric; *row_of, the matching, becomes pairs, and then the identity. */
 static gable_status arrange_pairs(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
-                                  gable_idx *row_of, gi_arrangement *a)
+                                  const gi_prediction *predicted, gable_idx *row_of, gi_arrangement *a)
 {
   gable_status status = GABLE_OK;
   gable_idx *mate = NULL;
@@ -221,7 +254,7 @@ static gable_status arrange_pairs(gable_context *ctx, const gi_problem *p, const
   for (gable_idx i = 0; i < p->n; i++) a->r[i] = a->c[i] = sqrt(a->r[i]) * sqrt(a->c[i]);
   GI_TRY(gi_pairs(ctx, &p->rows, row_of, a->r, mate));
   for (gable_idx i = 0; i < p->n; i++) row_of[i] = i;
-  GI_TRY(order_pairs(ctx, p, options, mate, a));
+  GI_TRY(order_pairs(ctx, p, options, predicted, mate, a));
 done:
   gi_free(ctx, mate);
   return status;
@@ -239,7 +272,7 @@ done:
 }
 
 static gable_status arrange_by(gable_context *ctx, gi_problem *p, const gable_solver_options *options,
-                               gable_method method, gi_arrangement *out)
+                               const gi_prediction *predicted, gable_method method, gi_arrangement *out)
 {
   gable_status status = GABLE_OK;
   gable_idx *row_of = NULL;
@@ -248,11 +281,11 @@ static gable_status arrange_by(gable_context *ctx, gi_problem *p, const gable_so
   gi_arrangement a = {.method = method};
   GI_TRY(arrangement_init(ctx, p->n, &a));
   GI_ALLOC(ctx, row_of, p->n);
-  GI_TRY(match_rows(ctx, p, options, &a, row_of, &b, &borrowed));
+  GI_TRY(match_rows(ctx, p, options, predicted, &a, row_of, &b, &borrowed));
   if (a.matched && a.method == GABLE_METHOD_LDLT)
-    GI_TRY(arrange_pairs(ctx, p, options, row_of, &a));
+    GI_TRY(arrange_pairs(ctx, p, options, predicted, row_of, &a));
   else
-    GI_TRY(order_and_structure(ctx, p, options, &b, borrowed, &a));
+    GI_TRY(order_and_structure(ctx, p, options, predicted, &b, borrowed, &a));
   for (gable_idx k = 0; k < p->n; k++) a.row_perm[k] = row_of[a.col_perm[k]];
   *out = a;
   memset(&a, 0, sizeof a);
@@ -296,13 +329,14 @@ static int wants_comparison(const gi_problem *p, const gable_solver_options *opt
          (is_hollow(p) || panel_values(a) <= CACHED_VALUES);
 }
 
-gable_status gi_arrange(gable_context *ctx, gi_problem *p, const gable_solver_options *options, gi_arrangement *out)
+gable_status gi_arrange(gable_context *ctx, gi_problem *p, const gable_solver_options *options,
+                        const gi_prediction *predicted, gi_arrangement *out)
 {
   gable_status status = GABLE_OK;
   gi_arrangement a = {0}, lu = {0}, *kept = &a;
-  GI_TRY(arrange_by(ctx, p, options, choose_method(p, options), &a));
+  GI_TRY(arrange_by(ctx, p, options, predicted, choose_method(p, options), &a));
   if (wants_comparison(p, options, &a)) {
-    GI_TRY(arrange_by(ctx, p, options, GABLE_METHOD_LU, &lu));
+    GI_TRY(arrange_by(ctx, p, options, predicted, GABLE_METHOD_LU, &lu));
     if (lu_is_cheaper(&a, &lu)) kept = &lu;
     const gi_arrangement *other = kept == &a ? &lu : &a;
     kept->order_s += other->order_s;

@@ -4,6 +4,7 @@
 
 #include <gable/solver.h>
 
+#include "graph/symbolic/symbolic.h"
 #include "pipeline/problem.h"
 #include "supernodal/cpu/solve.h"
 
@@ -14,6 +15,7 @@ typedef struct gi_arrangement {
   gable_method method; /* never AUTO */
   gable_order order;   /* never AUTO */
   int starved;         /* 1: gi_order_report.metis_starved */
+  gable_idx long_rows; /* gi_order_report.long_rows */
   int matched;         /* 1: by gi_match; 2: and then by partial pivoting; GI_ROWS_IMPORTED */
   gable_idx rank;
   gable_idx *row_perm, *col_perm; /* [n] row and column of A that come k-th in A' */
@@ -32,9 +34,20 @@ static inline gi_factor_kind gi_arrangement_kind(const gi_arrangement *a)
   return a->method == GABLE_METHOD_CHOLESKY ? GI_CHOLESKY : a->method == GABLE_METHOD_LDLT ? GI_LDLT : GI_LU;
 }
 
+/* What a prediction asks for beside the options of a solver. */
+typedef struct gi_prediction {
+  gi_symbolic_form form; /* of an LU; AUTO: as a solver has it */
+  gable_idx max_width;   /* gi_symbolic_options */
+  int exact;
+} gi_prediction;
+
 /* options: all filled in, match not GABLE_CHOICE_AUTO against the problem's interest: see docs/solver.md.  out: zeroed.
- * p->columns are taken.  GABLE_ERR_SINGULAR names a row that cannot be matched. */
-gable_status gi_arrange(gable_context *ctx, gi_problem *p, const gable_solver_options *options, gi_arrangement *out);
+ * p->columns are taken.  GABLE_ERR_SINGULAR names a row that cannot be matched.
+ * predicted: NULL for a solver.  Else out has neither scalings nor a plan, and where rows cannot be matched they all
+ * stay where they are. */
+gable_status gi_arrange(gable_context *ctx, gi_problem *p, const gable_solver_options *options,
+                        const gi_prediction *predicted, gi_arrangement *out);
+
 /* The same order of columns, with the rows that threshold partial pivoting takes: for matrices on which static pivots
  * fail. a_prime: A' of old with its values, by columns.  threshold: of the largest entry of its column that a pivot
  * must have; 1: the largest itself. */

@@ -63,7 +63,7 @@ gable_status gi_pipeline_arrange(gable_solver *s, const gable_solver_options *op
   }
   gi_factor_destroy(s->ctx, &s->factor);
   gi_permuted_release(s->ctx, &s->permuted);
-  GI_TRY(gi_arrange(s->ctx, &s->problem, &how, &a));
+  GI_TRY(gi_arrange(s->ctx, &s->problem, &how, NULL, &a));
   if (keep_order) {
     a.order = order;
     a.starved = old->starved;

@@ -113,7 +113,7 @@ static void refuse_enumerators(void)
   REFUSE(gable_trisolve_options, GABLE_TRISOLVE_OPTIONS_INIT, uplo, make_trisolve(&options), -1, 3, 77);
   REFUSE(gable_trisolve_options, GABLE_TRISOLVE_OPTIONS_INIT, diag, make_trisolve(&options), -1, 3, 77);
   REFUSE(gable_trisolve_options, GABLE_TRISOLVE_OPTIONS_INIT, ops, make_trisolve(&options), -1, 4, 77);
-  REFUSE(gable_symbolic_options, GABLE_SYMBOLIC_OPTIONS_INIT, form, make_symbolic(&options), -1, 4, 77);
+  REFUSE(gable_symbolic_options, GABLE_SYMBOLIC_OPTIONS_INIT, form, make_symbolic(&options), -1, 5, 77);
   REFUSE(gable_solver_options, GABLE_SOLVER_OPTIONS_INIT, method, make_solver(&options), -1, 4, 77);
   REFUSE(gable_solver_options, GABLE_SOLVER_OPTIONS_INIT, order, make_solver(&options), -1, 6, 77);
   REFUSE(gable_solver_options, GABLE_SOLVER_OPTIONS_INIT, match, make_solver(&options), -1, 3, 77);
