@@ -47,10 +47,10 @@ ALL_CFLAGS = -std=c11 $(OPT) $(WARN) $(if $(filter yes,$(WERROR)),-Werror) -fPIC
 # Long unrolled loops, which -O3 compiles for twice as long and makes no faster.
 $(BUILD)/src/kernels/panel/%.c.o: OPT := $(if $(filter yes,$(DEBUG)),-O1,-O2) -g1
 # a*b + c may be one operation in the dense kernels and in substitution.
-$(BUILD)/src/kernels/dense/dense.c.o $(BUILD)/src/kernels/dense/dense_ldlt.c.o $(BUILD)/src/kernels/trisolve/trisolve_rows.c.o $(BUILD)/src/kernels/trisolve/trisolve_elements.c.o: OPT += -ffp-contract=fast
+$(BUILD)/src/kernels/dense/dense.c.o $(BUILD)/src/kernels/dense/dense_ldlt.c.o $(BUILD)/src/kernels/trisolve/substitution_cpu.c.o $(BUILD)/src/kernels/trisolve/seed_cpu.c.o: OPT += -ffp-contract=fast
 $(BUILD)/src/kernels/dense/blas.c.o: OPT += $(BLAS_CFLAGS)
 # Short loops over short rows: where a function begins within a cache line decides up to a third of their speed.
-$(BUILD)/src/kernels/trisolve/trisolve_rows.c.o: OPT += -falign-functions=64
+$(BUILD)/src/kernels/trisolve/substitution_cpu.c.o: OPT += -falign-functions=64
 
 LIBS = $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(BLAS_LIBS) $(CUDA_LIBS) $(OPENMP_CFLAGS) -lpthread -lm
 

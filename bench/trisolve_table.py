@@ -110,7 +110,7 @@ def summary():
 LAUNCH_S = 9e-6  # an update of one row takes 5 to 9 us
 
 
-def many_allowed(name, one):
+def multi_rhs_allowed(name, one):
     """Of 16 right-hand sides: the time over what is allowed, four times that of one or twice the bytes' floor."""
     alone = {key[:2]: r["auto"] for key, r in load([RESULTS / one]).items() if "auto" in r}
     return [r["auto"]["solve_s"] / max(4 * alone[key[:2]]["solve_s"], 2 * r["auto"]["floor_bytes_s"])
@@ -122,7 +122,7 @@ def goals():
     grids, real, seed = pairs_of("laplacian-h200.json", ""), pairs_of("matrices-h200.json", ""), pairs_of("matrices-seed-h200.json", "")
     permuted = pairs_of("laplacian-permuted-h200.json", "")
     many = pairs_of("laplacian-16rhs-h200.json", "") + pairs_of("matrices-16rhs-h200.json", "")
-    allowed = many_allowed("laplacian-16rhs-h200.json", "laplacian-h200.json") + many_allowed("matrices-16rhs-h200.json", "matrices-h200.json")
+    allowed = multi_rhs_allowed("laplacian-16rhs-h200.json", "laplacian-h200.json") + multi_rhs_allowed("matrices-16rhs-h200.json", "matrices-h200.json")
     if not (grids and real and seed and permuted and many):
         return []
     single = grids + permuted + real + seed

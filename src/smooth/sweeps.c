@@ -13,8 +13,8 @@ typedef struct gi_sweeps {
   gable_off nnz;
   gable_type value_type;
   int in_place;
-  gi_side side[2];  /* forward, backward; without a method where not asked for */
-  void *scratch[2]; /* the methods' */
+  gi_op_plan op_plan[2]; /* forward, backward; without a method where not asked for */
+  void *scratch[2];      /* the methods' */
   gable_off *diagonal_from;
   double *unknowns; /* [n], or [2n]: new values, then old ones; float when the vectors are */
 } gi_sweeps;
@@ -35,7 +35,7 @@ static void release(void *state)
   if (!s) return;
   gable_context *ctx = s->ctx;
   for (int d = 0; d < 2; d++) {
-    gi_side_release(ctx, &s->side[d]);
+    gi_op_plan_release(ctx, &s->op_plan[d]);
     gi_free(ctx, s->scratch[d]);
   }
   gi_free(ctx, s->diagonal_from);
@@ -83,8 +83,9 @@ static const gi_cpu_method *method_of(gi_method m)
 }
 
 /* The schedule of own, then lists of whole rows in its order. */
-static gable_status build_side(gable_context *ctx, const gi_triangle *own, const gi_triangle *other, gi_method method,
-                               gable_type value_type, int in_place, gi_side *side, void **scratch)
+static gable_status build_op_plan(gable_context *ctx, const gi_triangle *own, const gi_triangle *other,
+                                  gi_method method, gable_type value_type, int in_place, gi_op_plan *op_plan,
+                                  void **scratch)
 {
   gable_status status = GABLE_OK;
   gi_pattern p;
@@ -92,24 +93,24 @@ static gable_status build_side(gable_context *ctx, const gi_triangle *own, const
   memset(&p, 0, sizeof p);
   p.rows = *own; /* borrowed */
   GI_TRY(gi_levels_find(ctx, own->n, own->ptr, own->col, &p.levels));
-  side->levels = p.levels.count;
-  side->widest = p.levels.widest;
+  op_plan->levels = p.levels.count;
+  op_plan->widest = p.levels.widest;
   if (method == GI_AUTO) {
-    GI_TRY(gi_auto_build(ctx, &p, value_type, side));
+    GI_TRY(gi_auto_build(ctx, &p, value_type, op_plan));
   } else {
-    snprintf(side->why, sizeof side->why, "asked for");
-    side->method = method_of(method);
-    GI_TRY(side->method->build(ctx, &p, value_type, side));
+    snprintf(op_plan->why, sizeof op_plan->why, "asked for");
+    op_plan->method = method_of(method);
+    GI_TRY(op_plan->method->build(ctx, &p, value_type, op_plan));
   }
-  GI_TRY(gi_lists_build_rows(ctx, own, other, side->lists.m.row, value_type, in_place ? 0 : own->n, &rows));
-  gi_lists_release(ctx, &side->lists);
-  gi_lists_release(ctx, &side->alone);
-  side->lists = rows;
-  if (side->method->scratch_bytes) {
-    const size_t bytes = side->method->scratch_bytes(side);
+  GI_TRY(gi_lists_build_rows(ctx, own, other, op_plan->lists.m.row, value_type, in_place ? 0 : own->n, &rows));
+  gi_lists_release(ctx, &op_plan->lists);
+  gi_lists_release(ctx, &op_plan->alone);
+  op_plan->lists = rows;
+  if (op_plan->method->scratch_bytes) {
+    const size_t bytes = op_plan->method->scratch_bytes(op_plan);
     *scratch = gi_alloc(ctx, (gable_off)bytes, 1);
     GI_REQUIRE_MEMORY(*scratch, bytes, "the scratch of a sweep");
-    side->method->scratch_init(side, *scratch);
+    op_plan->method->scratch_init(op_plan, *scratch);
   }
 done:
   gi_levels_release(ctx, &p.levels);
@@ -139,10 +140,10 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   GI_REQUIRE(s->in_place || s->n < (1 << 30), GABLE_ERR_LIMIT, "sweeps need a symmetric pattern from 2^30 rows on");
   GI_ALLOC(ctx, s->unknowns, (gable_off)s->n * (s->in_place ? 1 : 2));
   for (int d = 0; d < 2; d++) {
-    s->side[d].threads = options->threads;
+    s->op_plan[d].threads = options->threads;
     if (!((int)options->sweep & (1 << d))) continue;
     GI_TRY(gi_progress(ctx, "analyse sweeps", d ? 0.6 : 0.2));
-    GI_TRY(build_side(ctx, &rows[d], &rows[!d], method, s->value_type, s->in_place, &s->side[d], &s->scratch[d]));
+    GI_TRY(build_op_plan(ctx, &rows[d], &rows[!d], method, s->value_type, s->in_place, &s->op_plan[d], &s->scratch[d]));
   }
   *out = s;
   s = NULL;
@@ -159,7 +160,7 @@ static gable_status update(void *state, const void *val, gable_idx *bad_row)
   gi_sweeps *s = state;
   gable_status status = GABLE_OK;
   for (int d = 0; d < 2; d++)
-    if (s->side[d].method) GI_TRY(gi_lists_update(&s->side[d].lists, val, s->diagonal_from, NULL, bad_row));
+    if (s->op_plan[d].method) GI_TRY(gi_lists_update(&s->op_plan[d].lists, val, s->diagonal_from, NULL, bad_row));
 done:
   return status;
 }
@@ -167,8 +168,8 @@ done:
 /* What one call of apply works on. */
 typedef struct job {
   gi_sweeps *s;
-  const gik_trisolve *kernels;
-  const gik_elements *elements;
+  const gik_substitution *kernels;
+  const gik_seed_cpu *elements;
   gik_vectors v;
   size_t bytes; /* of n values */
 } job;
@@ -182,10 +183,10 @@ static void keep_old(const job *j)
 static gable_status sweep_once(job *j, int d)
 {
   gable_status status = GABLE_OK;
-  const gi_side *side = &j->s->side[d];
-  gi_run run = {side, j->kernels, j->elements, &j->v, j->s->scratch[d], j->s->deadline_s, GABLE_OK, -1};
-  if (!side->method) goto done;
-  side->method->run(&run);
+  const gi_op_plan *op_plan = &j->s->op_plan[d];
+  gi_run run = {op_plan, j->kernels, j->elements, &j->v, j->s->scratch[d], j->s->deadline_s, GABLE_OK, -1};
+  if (!op_plan->method) goto done;
+  op_plan->method->run(&run);
   GI_REQUIRE(!run.status, run.status, "a sweep waited longer than %g s for row %d (counted from 0)", j->s->deadline_s,
              run.row);
   keep_old(j);
@@ -195,20 +196,20 @@ done:
 
 static double residual(const job *j)
 {
-  const gi_side *side = &j->s->side[j->s->side[0].method ? 0 : 1];
-  return j->kernels->residual(&side->lists.m, &j->v);
+  const gi_op_plan *op_plan = &j->s->op_plan[j->s->op_plan[0].method ? 0 : 1];
+  return j->kernels->residual(&op_plan->lists.m, &j->v);
 }
 
 static gable_status apply_one(gi_sweeps *s, const gi_sweep_run *run)
 {
   gable_status status = GABLE_OK;
   const gable_type type = run->type;
-  const gik_trisolve *plain = gik_trisolve_for(s->value_type, type);
+  const gik_substitution *plain = gik_substitution_for(s->value_type, type);
   gi_pulse pulse = gi_pulse_begin(s->ctx, "sweep");
   gik_vectors in = {.b = run->x, .x = s->unknowns, .b_row = run->x_step, .x_row = 1, .count = 1};
   gik_vectors back = {.b = s->unknowns, .x = run->x, .b_row = 1, .x_row = run->x_step, .count = 1};
   job j = {.s = s, .kernels = s->omega == 1.0 ? plain : gik_relaxation_for(s->value_type, type)};
-  j.elements = gik_elements_for(s->value_type, type);
+  j.elements = gik_seed_cpu_for(s->value_type, type);
   j.bytes = (size_t)s->n * gi_type_size(type);
   j.v = (gik_vectors){.b = run->b, .x = s->unknowns, .b_row = run->b_step, .x_row = 1, .count = 1, .omega = s->omega};
   j.v.old = s->in_place ? 0 : s->n;
@@ -251,13 +252,13 @@ static gable_status status_of(void *state, gable_idx *row)
 static void info_of(const void *state, gable_smoother_info *info)
 {
   const gi_sweeps *s = state;
-  const gi_side *side = &s->side[s->side[0].method ? 0 : 1];
-  snprintf(info->method_used, sizeof info->method_used, "%s", side->method->name);
-  snprintf(info->why, sizeof info->why, "%s", side->why);
+  const gi_op_plan *op_plan = &s->op_plan[s->op_plan[0].method ? 0 : 1];
+  snprintf(info->method_used, sizeof info->method_used, "%s", op_plan->method->name);
+  snprintf(info->why, sizeof info->why, "%s", op_plan->why);
   info->in_place = s->in_place;
   info->nnz = s->nnz;
-  info->levels_forward = s->side[0].method ? s->side[0].levels : 0;
-  info->levels_backward = s->side[1].method ? s->side[1].levels : 0;
+  info->levels_forward = s->op_plan[0].method ? s->op_plan[0].levels : 0;
+  info->levels_backward = s->op_plan[1].method ? s->op_plan[1].levels : 0;
 }
 
 const gi_sweep_kind gi_sweeps_lists = {analyse, update, apply, NULL, status_of, info_of, release};

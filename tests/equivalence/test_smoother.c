@@ -122,7 +122,7 @@ static void sweep_on_host(job *j)
 
 /* Three row-major columns of twice, once and thrice the values, swept together or in turns: the same to rounding, for
  * sweeps are linear. */
-static void sweep_many(const job *j)
+static void sweep_multi_rhs(const job *j)
 {
   enum { COLUMNS = 3 };
   static const double factor[COLUMNS] = {2, 1, 3};
@@ -242,7 +242,7 @@ static void check(gable_context *ctx, const square *a, const char *method, gable
     }
     (on_host ? sweep_on_host : sweep_in_place)(&j);
     compare(&j, sweep, omega, on_host);
-    if (on_host) sweep_many(&j);
+    if (on_host) sweep_multi_rhs(&j);
   }
   CHECK_OK(gable_smoother_get_info(j.smoother, &info));
   CHECK(!symmetric || info.in_place, "%s", method);

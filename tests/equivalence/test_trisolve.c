@@ -330,7 +330,7 @@ int main(int argc, char **argv)
 {
   uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 20240607;
   const gable_idx most = argc > 3 ? (gable_idx)strtol(argv[3], NULL, 10) : INT32_MAX;
-  const int turns = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 12;
+  const int rounds = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 12;
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   options.threads = 2;
   deadline_s = argc > 3 ? 300 : 0;
@@ -342,10 +342,10 @@ int main(int argc, char **argv)
     test_triangle lower = test_triangle_make_small(kind, seed, most);
     const char *const *methods = test_place_methods(ctx);
     for (int m = 0; methods[m]; m++)
-      for (int turn = 0; turn < (lower.n > 50000 ? 1 : turns); turn++) {
+      for (int round = 0; round < (lower.n > 50000 ? 1 : rounds); round++) {
         if (argc > 5 && strcmp(argv[5], methods[m])) continue;
         requests++;
-        gi_random r = gi_random_seed(seed + (uint64_t)(1000 * kind + 100 * m + turn));
+        gi_random r = gi_random_seed(seed + (uint64_t)(1000 * kind + 100 * m + round));
         request q = draw(&r, methods[m]);
         current.q = &q;
         current.shape = test_triangle_name(kind);

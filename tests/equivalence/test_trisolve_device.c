@@ -223,7 +223,7 @@ static void check_update(const char *method)
 }
 
 /* More right-hand sides than one launch takes, then few again with the same work. */
-static void check_many(const char *method)
+static void check_multi_rhs(const char *method)
 {
   enum { MANY = GIK_MOST_RHS + 77 };
   test_triangle t = test_triangle_named("dense", 6);
@@ -454,8 +454,8 @@ int main(int argc, char **argv)
       check_repeats(*method, "wide levels of uneven rows");
     }
   }
-  check_many("auto");
-  check_many("tiles");
+  check_multi_rhs("auto");
+  check_multi_rhs("tiles");
   check_large(test_place_is_gpu(ctx) ? "rows" : "auto", 0);
   check_large(test_place_is_gpu(ctx) ? "rows" : "auto", GABLE_TRISOLVE_N);
   for (int ops = 0; ops <= GABLE_TRISOLVE_N; ops += GABLE_TRISOLVE_N) {
@@ -468,7 +468,7 @@ int main(int argc, char **argv)
     }
   }
   if (test_place_is_gpu(ctx)) {
-    check_many("rows");
+    check_multi_rhs("rows");
     for (int ops = 0; ops <= GABLE_TRISOLVE_N; ops += GABLE_TRISOLVE_N) {
       check_steps(6, ops);    /* rows of one record each */
       check_steps(200, ops);  /* of several lanes */

@@ -231,7 +231,7 @@ static void *run_often(void *argument)
 }
 
 /* From one thread: both GPUs have all their solves under way before anything is waited for. */
-static void take_turns(place g[2], const double *expected)
+static void alternate(place g[2], const double *expected)
 {
   for (int round = 0; round < ROUNDS; round++) {
     for (int m = 0; m < MOST_METHODS; m++)
@@ -266,7 +266,7 @@ int main(int argc, char **argv)
   for (int k = 0; k < 2; k++) l[k] = (lane){&g[k], expected};
   for (int k = 0; k < 2; k++) CHECK(!pthread_create(&thread[k], NULL, run_often, &l[k]));
   for (int k = 0; k < 2; k++) CHECK(!pthread_join(thread[k], NULL));
-  take_turns(g, expected);
+  alternate(g, expected);
   for (int k = 1; k >= 0; k--) {
     close_place(&g[k]);
     gable_context_destroy(&ctx[k]);

@@ -1,4 +1,4 @@
-/* test_trisolve_orders.c: units and windows against their definitions, and which way solves take turns. */
+/* test_trisolve_orders.c: blocks and windows against their definitions, and which way solves take turns. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,15 +26,15 @@ static int has(const gable_off *ptr, const gable_idx *col, gable_idx k, gable_id
   return 0;
 }
 
-/* Rows of a unit have the same columns before it and all rows of it; units depend on each other as their rows do. */
-static void check_units(const char *name, gable_idx n, const gable_off *ptr, const gable_idx *col,
-                        const gi_row_blocks *u)
+/* Rows of a block have the same columns before it and all rows of it; blocks depend on each other as their rows do. */
+static void check_blocks(const char *name, gable_idx n, const gable_off *ptr, const gable_idx *col,
+                         const gi_row_blocks *u)
 {
   gable_idx *of = malloc(((size_t)n + 1) * sizeof *of);
   CHECK(u->start[0] == 0 && u->start[u->count] == n, "%s", name);
   for (gable_idx q = 0; q < u->count; q++) {
     const gable_idx first = u->start[q];
-    CHECK(first < u->start[q + 1] && u->start[q + 1] - first <= 4, "%s: unit %d", name, q);
+    CHECK(first < u->start[q + 1] && u->start[q + 1] - first <= 4, "%s: block %d", name, q);
     for (gable_idx k = first; k < u->start[q + 1]; k++) {
       of[k] = q;
       CHECK(ptr[k + 1] - ptr[k] == ptr[first + 1] - ptr[first] + k - first, "%s: row %d", name, k);
@@ -42,11 +42,11 @@ static void check_units(const char *name, gable_idx n, const gable_off *ptr, con
       for (gable_idx j = first; j < k; j++) CHECK(has(ptr, col, k, j), "%s: row %d", name, k);
     }
     for (gable_off p = ptr[first]; p < ptr[first + 1]; p++)
-      CHECK(has(u->ptr, u->col, q, of[col[p]]), "%s: unit %d", name, q);
+      CHECK(has(u->ptr, u->col, q, of[col[p]]), "%s: block %d", name, q);
     for (gable_off p = u->ptr[q]; p < u->ptr[q + 1]; p++) {
       int found = 0;
       for (gable_off r = ptr[first]; r < ptr[first + 1]; r++) found |= of[col[r]] == u->col[p];
-      CHECK(found, "%s: unit %d", name, q);
+      CHECK(found, "%s: block %d", name, q);
     }
   }
   free(of);
@@ -91,7 +91,7 @@ static int team_of(gi_thread_switch *t, int solves, double alone, double team)
   return by_team;
 }
 
-static void check_turns(void)
+static void check_thread_switch(void)
 {
   gi_thread_switch t;
   gi_thread_switch_begin(&t);
@@ -109,13 +109,13 @@ int main(void)
     test_triangle t = test_triangle_make(kind, 7);
     gable_off *ptr = malloc(((size_t)t.n + 1) * sizeof *ptr);
     gable_idx *col = malloc(((size_t)t.ptr[t.n] + 1) * sizeof *col), *base = malloc(((size_t)t.n + 1) * sizeof *base);
-    gi_row_blocks units;
+    gi_row_blocks blocks;
     strict_part(&t, ptr, col);
-    CHECK_OK(gi_row_blocks_find(ctx, t.n, ptr, col, 4, &units));
-    CHECK(!units.count == (strcmp(name, "dense") && strcmp(name, "several unknowns a node")), "%s: %d units", name,
-          units.count);
-    if (units.count) check_units(name, t.n, ptr, col, &units);
-    gi_row_blocks_release(ctx, &units);
+    CHECK_OK(gi_row_blocks_find(ctx, t.n, ptr, col, 4, &blocks));
+    CHECK(!blocks.count == (strcmp(name, "dense") && strcmp(name, "several unknowns a node")), "%s: %d blocks", name,
+          blocks.count);
+    if (blocks.count) check_blocks(name, t.n, ptr, col, &blocks);
+    gi_row_blocks_release(ctx, &blocks);
     check_windows(ctx, name, t.n, ptr, col, NULL);
     for (gable_idx k = 0; k < t.n; k++) base[k] = (k | 1) < t.n && !has(ptr, col, k | 1, k & ~1) ? k ^ 1 : k;
     check_windows(ctx, name, t.n, ptr, col, base);
@@ -124,7 +124,7 @@ int main(void)
     free(base);
     test_triangle_free(&t);
   }
-  check_turns();
+  check_thread_switch();
   gable_context_destroy(&ctx);
   return 0;
 }

@@ -85,14 +85,14 @@ typedef struct fault {
 } fault;
 
 /* An entry of the last row becomes the row itself. */
-static fault waits_for_itself(gi_side *s)
+static fault waits_for_itself(gi_op_plan *s)
 {
   const gable_idx k = s->lists.m.n - 1, row = s->lists.m.row[k];
   return (fault){&s->lists.m.idx[s->lists.begin[k]], row, row};
 }
 
 /* The last row in order counts one dependency too many. */
-static fault counts_too_many(gi_side *s)
+static fault counts_too_many(gi_op_plan *s)
 {
   const gable_idx row = s->lists.m.row[s->lists.m.n - 1];
   gable_idx *count = (gable_idx *)s->schedule + row;
@@ -100,7 +100,7 @@ static fault counts_too_many(gi_side *s)
 }
 
 /* The last tile that waits for another waits for itself. */
-static fault tile_waits_for_itself(gi_side *s)
+static fault tile_waits_for_itself(gi_op_plan *s)
 {
   const gi_tiles *t = s->schedule;
   CHECK(t->threads == 2, "%d threads", t->threads);
@@ -117,7 +117,7 @@ static fault tile_waits_for_itself(gi_side *s)
 }
 
 /* The error names the row, the work remembers it, and all is well once the schedule is. */
-static void check_deadline(problem *g, const char *method, fault (*plant)(gi_side *side))
+static void check_deadline(problem *g, const char *method, fault (*plant)(gi_op_plan *op_plan))
 {
   gable_trisolve *plan = plan_of(g, method, 1);
   gable_work *w = NULL;
@@ -128,7 +128,7 @@ static void check_deadline(problem *g, const char *method, fault (*plant)(gi_sid
   CHECK_OK(solve(plan, w, g, good));
   gable_work_destroy(&w);
   CHECK_OK(gable_work_create(plan, 1, &w));
-  const fault f = plant(gi_cpu_side(plan, GABLE_OP_N));
+  const fault f = plant(gi_cpu_op_plan(plan, GABLE_OP_N));
   const gable_idx kept = *f.at;
   *f.at = f.value;
   const double start = gi_now();

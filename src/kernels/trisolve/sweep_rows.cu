@@ -4,7 +4,7 @@
  * after that, for it is made of what was read. */
 #include "cuda/launch.cuh"
 #include "kernels/trisolve/element_flow.cuh"
-#include "kernels/trisolve/level_runs.cuh"
+#include "kernels/trisolve/narrow_levels.cuh"
 #include "kernels/trisolve/sweep_rows.h"
 
 namespace gik
@@ -186,7 +186,7 @@ static void levels_run(const sweep_arguments<A, V> &g, const gik_sweep_order *o,
 {
   const unsigned rows = SWEEP_BLOCK / P, chain_rows = CHAIN_BLOCK / P;
   for (int m = 0; m < o->levels;) {
-    const int e = run_end(o->start, o->levels, m, chain_rows);
+    const int e = narrow_levels_end(o->start, o->levels, m, chain_rows);
     const unsigned width = o->start[m + 1] - o->start[m];
     if (width <= chain_rows)
       on->dependent(sweep_chain_kernel<A, V, P>, 1, CHAIN_BLOCK, 0, !m, g, o->device_start, m, e);

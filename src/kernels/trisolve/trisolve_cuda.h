@@ -74,15 +74,19 @@ size_t gik_tiles_record_bytes(int lanes, int pairs, int warps, gable_type vector
 int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors);
 gable_status gik_tiles_solve(const gik_tiles *t, gable_type vectors, int blocks, const gik_solve *s);
 
-/* The same for q (2 or 4) right-hand sides at a time; published as gik_packed_solve_many has it. */
-int gik_tiles_many_blocks(const gik_tiles *t, int q, gable_type vectors, int processors);
-gable_status gik_tiles_solve_many(const gik_tiles *t, int q, gable_type vectors, int blocks, const gik_solve *s);
+/* The same for q (2 or 4) right-hand sides at a time; published as gik_rows_cuda_solve_multi_rhs has it. */
+int gik_tiles_multi_rhs_blocks(const gik_tiles *t, int q, gable_type vectors, int processors);
+gable_status gik_tiles_solve_multi_rhs(const gik_tiles *t, int q, gable_type vectors, int blocks, const gik_solve *s);
 
-enum { GIK_PACKED_WARPS = 4 }; /* of a block */
-enum { GIK_MOST_STEPS = 64 };  /* levels that are taken one when the other is done */
+enum { GIK_ROWS_CUDA_WARPS = 4 }; /* of a block */
+enum { GIK_MOST_STEPS = 64 };     /* levels that are taken one when the other is done */
 
-/* Pairs of entries a lane in mixed records; entries that one has room for, and that a row may have. */
-enum { GIK_MIXED_PAIRS = 4, GIK_MIXED_ROOM = 64 * GIK_MIXED_PAIRS, GIK_MIXED_LONGEST = 8 * GIK_MIXED_ROOM };
+/* Pairs of entries a lane in variable records; entries that one has room for, and that a row may have. */
+enum {
+  GIK_VARIABLE_PAIRS = 4,
+  GIK_VARIABLE_ROOM = 64 * GIK_VARIABLE_PAIRS,
+  GIK_VARIABLE_LONGEST = 8 * GIK_VARIABLE_ROOM
+};
 
 /* A record whose rows have lanes of their own number: rows of one level that need as many.  What 32 lanes have no room
  * for is in the records that follow, which are no work of their own. */
@@ -95,10 +99,10 @@ typedef struct gik_head {
 } gik_head;
 
 /* rows: records of 32/lanes rows in level order; every value goes through L2. */
-typedef struct gik_packed {
-  int lanes, pairs; /* lanes a row (mixed: 1), pairs of entries a lane that a record has room for */
+typedef struct gik_rows_cuda {
+  int lanes, pairs; /* lanes a row (variable: 1), pairs of entries a lane that a record has room for */
   int blocks;       /* of 4 warps, a processor, at most */
-  int chunk;        /* records a ticket, at most GIK_PACKED_WARPS */
+  int chunk;        /* records a ticket, at most GIK_ROWS_CUDA_WARPS */
   int gated;        /* 1: a warp first waits, politely, for a row some levels up */
   int classed;      /* 1: the rows of a level are sorted by length, and a record's unused pairs are not read */
   unsigned n_records, n_published;
@@ -106,43 +110,43 @@ typedef struct gik_packed {
   unsigned unread;    /* no row waits for a place from here on; ~0: not known */
   unsigned *position; /* [n_published] place of each row */
   unsigned *row;      /* [n_published] its row of the matrix; ~0: a part */
-  int mixed;          /* 1: each record has its own lanes a row, see head */
+  int variable;       /* 1: each record has its own lanes a row, see head */
   int parts;          /* 1: some rows were split */
   int long_rows;      /* 1: some rows go on in further records */
-  gik_head *head;     /* [n_records] of mixed records; else NULL: they stand in the records */
-  int steps;          /* levels, if each is taken when the one before is done (mixed records); 0: values are awaited */
+  gik_head *head;     /* [n_records] of variable records; else NULL: they stand in the records */
+  int steps; /* levels, if each is taken when the one before is done (variable records); 0: values are awaited */
   unsigned step[GIK_MOST_STEPS + 1]; /* first record of each, and the end of the last */
   void *record[2];
-} gik_packed;
+} gik_rows_cuda;
 
 /* Bytes into a record of p, and bytes from record to record. */
-typedef struct gik_packed_layout {
+typedef struct gik_record_layout {
   size_t row, inverse, values, places, bytes;
-} gik_packed_layout;
+} gik_record_layout;
 
-gik_packed_layout gik_packed_layout_of(const gik_packed *p, gable_type vectors);
+gik_record_layout gik_record_layout_of(const gik_rows_cuda *p, gable_type vectors);
 
 /* 1 when a kernel of this shape was compiled. */
-int gik_packed_shape(int lanes, int pairs);
+int gik_rows_cuda_has_shape(int lanes, int pairs);
 
 /* One right-hand side after the other. */
-gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
+gable_status gik_rows_cuda_solve(const gik_rows_cuda *p, gable_type vectors, const gik_solve *s);
 
-/* The same from mixed records: for gik_packed_solve. */
-gable_status gik_mixed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
+/* The same from variable records: for gik_rows_cuda_solve. */
+gable_status gik_rows_cuda_solve_variable(const gik_rows_cuda *p, gable_type vectors, const gik_solve *s);
 
 /* Level by level, where p has steps: places in its records are rows of x, or, with the highest bit, of published, which
  * is [count][n_published] and holds the parts of rows. */
-gable_status gik_stepped_solve(const gik_packed *p, gable_type vectors, const gik_solve *s);
-int gik_stepped_launches(const gik_packed *p);
+gable_status gik_rows_cuda_solve_by_level(const gik_rows_cuda *p, gable_type vectors, const gik_solve *s);
+int gik_rows_cuda_launches(const gik_rows_cuda *p);
 
 /* Right-hand sides that are solved together by a work for up to count, with n rows of `entries` in levels of `width`,
  * in the mean: 1, 4, 8, 16. */
-int gik_packed_together(int n, double entries, double width, int count);
+int gik_rows_cuda_together(int n, double entries, double width, int count);
 
-/* q of gik_packed_together at a time; published is [ceil(count/q)][2][n_published][q], all of it "not yet" in the half
- * that is used next, and bit c of parity belongs to right-hand sides cq ... cq+q-1. */
-gable_status gik_packed_solve_many(const gik_packed *p, int q, gable_type vectors, const gik_solve *s);
+/* q of gik_rows_cuda_together at a time; published is [ceil(count/q)][2][n_published][q], all of it "not yet" in the
+ * half that is used next, and bit c of parity belongs to right-hand sides cq ... cq+q-1. */
+gable_status gik_rows_cuda_solve_multi_rhs(const gik_rows_cuda *p, int q, gable_type vectors, const gik_solve *s);
 
 /* The methods of Li and Zhang (and of Liu et al., gsf), on plain compressed rows or columns. */
 typedef struct gik_seed {

@@ -1,4 +1,4 @@
-/* cpu.c: the CPU backend: a side for each op, and the method that each side was given. */
+/* cpu.c: the CPU backend: a plan for each op, and the method that solves it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,8 +6,8 @@
 #include "trisolve/cpu/cpu.h"
 
 typedef struct cpu_state {
-  gi_side side[2];          /* of GABLE_OP_N, GABLE_OP_T */
-  gi_side rival[2];         /* auto that times: the other candidate, until the first update */
+  gi_op_plan op_plan[2];    /* of GABLE_OP_N, GABLE_OP_T */
+  gi_op_plan rival[2];      /* auto that times: the other candidate, until the first update */
   gable_off *diagonal_from; /* [n] place in val of each row's diagonal entry, -1 without; NULL: unit or separate */
 } cpu_state;
 
@@ -16,7 +16,7 @@ static const gi_cpu_method *const methods[GI_METHODS] = {
     [GI_ELMC] = &gi_cpu_elmc,     [GI_GSF] = &gi_cpu_gsf,   [GI_TILES] = &gi_cpu_tiles,
 };
 
-void gi_side_release(gable_context *ctx, gi_side *s)
+void gi_op_plan_release(gable_context *ctx, gi_op_plan *s)
 {
   if (s->method && s->method->release)
     s->method->release(ctx, s);
@@ -28,19 +28,19 @@ void gi_side_release(gable_context *ctx, gi_side *s)
   memset(s, 0, sizeof *s);
 }
 
-gi_side *gi_cpu_side(gable_trisolve *t, gable_op op)
+gi_op_plan *gi_cpu_op_plan(gable_trisolve *t, gable_op op)
 {
   cpu_state *s = t->state;
-  return &s->side[op];
+  return &s->op_plan[op];
 }
 
 static void state_release(gable_context *ctx, cpu_state *s)
 {
   if (!s) return;
-  gi_side_release(ctx, &s->side[GABLE_OP_N]);
-  gi_side_release(ctx, &s->side[GABLE_OP_T]);
-  gi_side_release(ctx, &s->rival[GABLE_OP_N]);
-  gi_side_release(ctx, &s->rival[GABLE_OP_T]);
+  gi_op_plan_release(ctx, &s->op_plan[GABLE_OP_N]);
+  gi_op_plan_release(ctx, &s->op_plan[GABLE_OP_T]);
+  gi_op_plan_release(ctx, &s->rival[GABLE_OP_N]);
+  gi_op_plan_release(ctx, &s->rival[GABLE_OP_T]);
   gi_free(ctx, s->diagonal_from);
   gi_free(ctx, s);
 }
@@ -51,34 +51,34 @@ static void cpu_release(gable_trisolve *t)
   t->state = NULL;
 }
 
-static gable_status side_build(gable_trisolve *t, const gi_pattern *p, gi_side *side)
+static gable_status op_plan_build(gable_trisolve *t, const gi_pattern *p, gi_op_plan *op_plan)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = p->rows.n;
-  side->threads = t->options.threads;
-  side->levels = p->levels.count;
-  side->widest = p->levels.widest;
-  GI_ALLOC(t->ctx, side->level, n);
-  for (gable_idx k = 0; k < n; k++) side->level[gi_natural(&p->rows, k)] = p->levels.level[k];
+  op_plan->threads = t->options.threads;
+  op_plan->levels = p->levels.count;
+  op_plan->widest = p->levels.widest;
+  GI_ALLOC(t->ctx, op_plan->level, n);
+  for (gable_idx k = 0; k < n; k++) op_plan->level[gi_natural(&p->rows, k)] = p->levels.level[k];
   if (t->method == GI_AUTO) {
-    GI_TRY(gi_auto_build(t->ctx, p, t->shape.value_type, side));
+    GI_TRY(gi_auto_build(t->ctx, p, t->shape.value_type, op_plan));
     goto done;
   }
-  snprintf(side->why, sizeof side->why, "asked for");
-  side->method = methods[t->method];
-  GI_TRY(side->method->build(t->ctx, p, t->shape.value_type, side));
+  snprintf(op_plan->why, sizeof op_plan->why, "asked for");
+  op_plan->method = methods[t->method];
+  GI_TRY(op_plan->method->build(t->ctx, p, t->shape.value_type, op_plan));
 done:
   return status;
 }
 
 /* serial when tiles were chosen, and the other way round. */
-static gable_status rival_build(gable_trisolve *t, const gi_pattern *p, const gi_side *side, gi_side *rival)
+static gable_status rival_build(gable_trisolve *t, const gi_pattern *p, const gi_op_plan *op_plan, gi_op_plan *rival)
 {
   gable_status status = GABLE_OK;
   rival->threads = t->options.threads;
-  rival->levels = side->levels;
-  rival->widest = side->widest;
-  rival->method = side->method == &gi_cpu_serial ? &gi_cpu_tiles : &gi_cpu_serial;
+  rival->levels = op_plan->levels;
+  rival->widest = op_plan->widest;
+  rival->method = op_plan->method == &gi_cpu_serial ? &gi_cpu_tiles : &gi_cpu_serial;
   GI_TRY(rival->method->build(t->ctx, p, t->shape.value_type, rival));
 done:
   return status;
@@ -112,9 +112,9 @@ static gable_status cpu_analyse(gable_trisolve *t, const gable_matrix_view *a)
     p->columns = pattern[!op].rows; /* borrowed */
     GI_TRY(gi_progress(ctx, "analyse triangle", op == GABLE_OP_N ? 0.4 : 0.7));
     GI_TRY(gi_levels_find(ctx, p->rows.n, p->rows.ptr, p->rows.col, &p->levels));
-    GI_TRY(side_build(t, p, &state->side[op]));
+    GI_TRY(op_plan_build(t, p, &state->op_plan[op]));
     if (t->method == GI_AUTO && t->options.time_candidates)
-      GI_TRY(rival_build(t, p, &state->side[op], &state->rival[op]));
+      GI_TRY(rival_build(t, p, &state->op_plan[op], &state->rival[op]));
   }
   t->state = state;
   state = NULL;
@@ -128,7 +128,7 @@ done:
 }
 
 /* Seconds of the fastest of a few solves with one right-hand side. */
-static gable_status time_side(gable_trisolve *t, const gi_side *side, double *seconds)
+static gable_status time_op_plan(gable_trisolve *t, const gi_op_plan *op_plan, double *seconds)
 {
   enum { TRIES = 7 };
   gable_status status = GABLE_OK;
@@ -136,20 +136,21 @@ static gable_status time_side(gable_trisolve *t, const gi_side *side, double *se
   double *b = NULL, *x = NULL;
   void *scratch = NULL;
   gik_vectors v = {.b_row = 1, .x_row = 1, .count = 1};
-  gi_run run = {side, gik_trisolve_for(t->shape.value_type, t->shape.value_type), NULL, &v, NULL, 10.0, GABLE_OK, -1};
+  gi_run run = {op_plan, gik_substitution_for(t->shape.value_type, t->shape.value_type), NULL, &v, NULL, 10.0, GABLE_OK,
+                -1};
   GI_ALLOC_ZERO(t->ctx, b, n);
   GI_ALLOC_ZERO(t->ctx, x, n);
-  if (side->method->scratch_bytes) {
-    scratch = gi_alloc(t->ctx, (gable_off)side->method->scratch_bytes(side), 1);
-    GI_REQUIRE_MEMORY(scratch, side->method->scratch_bytes(side), "timing a method");
-    side->method->scratch_init(side, scratch);
+  if (op_plan->method->scratch_bytes) {
+    scratch = gi_alloc(t->ctx, (gable_off)op_plan->method->scratch_bytes(op_plan), 1);
+    GI_REQUIRE_MEMORY(scratch, op_plan->method->scratch_bytes(op_plan), "timing a method");
+    op_plan->method->scratch_init(op_plan, scratch);
   }
   v.b = b;
   v.x = x;
   run.scratch = scratch;
   for (int k = 0; k < TRIES; k++) {
     const double start = gi_now();
-    side->method->run(&run);
+    op_plan->method->run(&run);
     const double s = gi_now() - start;
     if (k == 0 || s < *seconds) *seconds = s;
   }
@@ -161,30 +162,30 @@ done:
 }
 
 /* Times both candidates of one op and keeps the faster; the rival's values must be there. */
-static gable_status settle(gable_trisolve *t, gi_side *side, gi_side *rival)
+static gable_status settle(gable_trisolve *t, gi_op_plan *op_plan, gi_op_plan *rival)
 {
   gable_status status = GABLE_OK;
   double own = 0, other = 0;
   char seen[120];
-  GI_TRY(time_side(t, side, &own));
-  GI_TRY(time_side(t, rival, &other));
-  snprintf(seen, sizeof seen, "timed: %s %.3g ms, %s %.3g ms", side->method->name, 1e3 * own, rival->method->name,
+  GI_TRY(time_op_plan(t, op_plan, &own));
+  GI_TRY(time_op_plan(t, rival, &other));
+  snprintf(seen, sizeof seen, "timed: %s %.3g ms, %s %.3g ms", op_plan->method->name, 1e3 * own, rival->method->name,
            1e3 * other);
   if (other < own) {
-    gi_side kept = *side;
-    *side = *rival;
+    gi_op_plan kept = *op_plan;
+    *op_plan = *rival;
     *rival = kept;
-    side->level = rival->level;
+    op_plan->level = rival->level;
     rival->level = NULL;
   }
-  gi_side_release(t->ctx, rival);
-  snprintf(side->why, sizeof side->why, "%s", seen);
+  gi_op_plan_release(t->ctx, rival);
+  snprintf(op_plan->why, sizeof op_plan->why, "%s", seen);
 done:
   return status;
 }
 
-static gable_status side_update(gi_side *s, const void *val, const gable_off *diagonal_from, const void *diagonal,
-                                gable_idx *bad_row)
+static gable_status op_plan_update(gi_op_plan *s, const void *val, const gable_off *diagonal_from, const void *diagonal,
+                                   gable_idx *bad_row)
 {
   gable_status status = GABLE_OK;
   GI_TRY(gi_lists_update(&s->lists, val, diagonal_from, diagonal, bad_row));
@@ -198,18 +199,18 @@ static gable_status cpu_update(gable_trisolve *t, const void *val, const void *d
   gable_status status = GABLE_OK;
   cpu_state *s = t->state;
   for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) {
-    if (!s->side[op].method) continue;
-    GI_TRY(side_update(&s->side[op], val, s->diagonal_from, diagonal, &t->bad_row));
+    if (!s->op_plan[op].method) continue;
+    GI_TRY(op_plan_update(&s->op_plan[op], val, s->diagonal_from, diagonal, &t->bad_row));
     if (!s->rival[op].method) continue;
-    GI_TRY(side_update(&s->rival[op], val, s->diagonal_from, diagonal, &t->bad_row));
-    GI_TRY(settle(t, &s->side[op], &s->rival[op]));
+    GI_TRY(op_plan_update(&s->rival[op], val, s->diagonal_from, diagonal, &t->bad_row));
+    GI_TRY(settle(t, &s->op_plan[op], &s->rival[op]));
     t->generation++; /* works are for the method that was kept */
   }
 done:
   return status;
 }
 
-static size_t side_scratch(const gi_side *s)
+static size_t op_plan_scratch(const gi_op_plan *s)
 {
   return s->method && s->method->scratch_bytes ? (s->method->scratch_bytes(s) + 63) / 64 * 64 : 0;
 }
@@ -218,7 +219,7 @@ static void cpu_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *h
 {
   const cpu_state *s = t->state;
   (void)max_rhs;
-  *host = side_scratch(&s->side[GABLE_OP_N]) + side_scratch(&s->side[GABLE_OP_T]);
+  *host = op_plan_scratch(&s->op_plan[GABLE_OP_N]) + op_plan_scratch(&s->op_plan[GABLE_OP_T]);
   *device = 0;
 }
 
@@ -226,15 +227,15 @@ static void cpu_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *h
 static void *scratch_of(const gable_work *w, int op)
 {
   const cpu_state *s = w->plan->state;
-  return (char *)w->host + (op == GABLE_OP_N ? 0 : side_scratch(&s->side[GABLE_OP_N]));
+  return (char *)w->host + (op == GABLE_OP_N ? 0 : op_plan_scratch(&s->op_plan[GABLE_OP_N]));
 }
 
 static gable_status cpu_work_init(gable_work *w)
 {
   const cpu_state *s = w->plan->state;
   for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) {
-    const gi_side *side = &s->side[op];
-    if (side->method && side->method->scratch_init) side->method->scratch_init(side, scratch_of(w, op));
+    const gi_op_plan *op_plan = &s->op_plan[op];
+    if (op_plan->method && op_plan->method->scratch_init) op_plan->method->scratch_init(op_plan, scratch_of(w, op));
   }
   return GABLE_OK;
 }
@@ -258,7 +259,7 @@ static gik_vectors block_of(const gable_vectors_view *b, const gable_vectors_vie
 
 /* op without a schedule of its own, from the other op's lists, last one first: rows of the other op are columns of this
  * one, and the other way round. */
-static void traverse(const gi_side *other, const gik_trisolve *kernels, const gik_vectors *v)
+static void traverse(const gi_op_plan *other, const gik_substitution *kernels, const gik_vectors *v)
 {
   const gik_lists *m = &other->lists.m;
   if (other->method->traverse) {
@@ -279,8 +280,8 @@ static gable_status cpu_solve(const gable_trisolve *t, gable_work *w, gable_op o
 {
   gable_status status = GABLE_OK;
   const cpu_state *s = t->state;
-  const gi_side *own = &s->side[op], *other = &s->side[!op];
-  const gik_trisolve *kernels = gik_trisolve_for(t->shape.value_type, b->type);
+  const gi_op_plan *own = &s->op_plan[op], *other = &s->op_plan[!op];
+  const gik_substitution *kernels = gik_substitution_for(t->shape.value_type, b->type);
   GI_REQUIRE(b->space == GABLE_SPACE_HOST && x->space == GABLE_SPACE_HOST, GABLE_ERR_ARGUMENT,
              "vectors in device memory, but the plan is on the CPU");
   for (gable_idx first = 0; first < b->count; first += GIK_RHS_BLOCK) {
@@ -288,7 +289,7 @@ static gable_status cpu_solve(const gable_trisolve *t, gable_work *w, gable_op o
     gik_vectors v = block_of(b, x, first, count);
     gi_run run = {own,
                   kernels,
-                  gik_elements_for(t->shape.value_type, b->type),
+                  gik_seed_cpu_for(t->shape.value_type, b->type),
                   &v,
                   scratch_of(w, (int)op),
                   t->options.deadline_s,
@@ -316,15 +317,15 @@ static gable_status cpu_work_status(gable_work *w)
   return GABLE_OK;
 }
 
-/* The side that serves op, and whether it is op's own. */
-static const gi_side *serving(const gable_trisolve *t, gable_op op, int *traversed)
+/* The plan that serves op, and whether it is op's own. */
+static const gi_op_plan *serving(const gable_trisolve *t, gable_op op, int *traversed)
 {
   const cpu_state *s = t->state;
-  *traversed = !s->side[op].method;
-  return &s->side[*traversed ? !op : op];
+  *traversed = !s->op_plan[op].method;
+  return &s->op_plan[*traversed ? !op : op];
 }
 
-static size_t side_bytes(const gi_side *s, gable_idx n)
+static size_t op_plan_bytes(const gi_op_plan *s, gable_idx n)
 {
   if (!s->method) return 0;
   return gi_lists_bytes(&s->lists) + gi_lists_bytes(&s->alone) + s->schedule_bytes +
@@ -335,7 +336,7 @@ static gable_status cpu_info(const gable_trisolve *t, gable_op op, gable_trisolv
 {
   int traversed = 0;
   const cpu_state *state = t->state;
-  const gi_side *s = serving(t, op, &traversed);
+  const gi_op_plan *s = serving(t, op, &traversed);
   info->n = t->shape.n;
   info->nnz = s->lists.nnz + info->n;
   info->levels = s->levels;
@@ -343,7 +344,7 @@ static gable_status cpu_info(const gable_trisolve *t, gable_op op, gable_trisolv
   info->plan_bytes_host = sizeof *t + sizeof *state;
   if (state->diagonal_from) info->plan_bytes_host += (size_t)info->n * sizeof *state->diagonal_from;
   for (int o = GABLE_OP_N; o <= GABLE_OP_T; o++)
-    info->plan_bytes_host += side_bytes(&state->side[o], info->n) + side_bytes(&state->rival[o], info->n);
+    info->plan_bytes_host += op_plan_bytes(&state->op_plan[o], info->n) + op_plan_bytes(&state->rival[o], info->n);
   if (traversed) {
     snprintf(info->method_used, sizeof info->method_used, "serial");
     snprintf(info->why, sizeof info->why,
@@ -368,7 +369,7 @@ static gable_status cpu_schedule(const gable_trisolve *t, gable_op op, gable_idx
 {
   gable_status status = GABLE_OK;
   int traversed = 0;
-  const gi_side *s = serving(t, op, &traversed);
+  const gi_op_plan *s = serving(t, op, &traversed);
   const gable_idx n = t->shape.n;
   GI_REQUIRE(!traversed, GABLE_ERR_UNAVAILABLE, "no schedule was asked for this op (options.ops)");
   if (order) memcpy(order, s->lists.m.row, (size_t)n * sizeof *order);

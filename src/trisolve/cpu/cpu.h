@@ -3,7 +3,7 @@
 #define GI_TRISOLVE_CPU_H
 
 #include "graph/levels.h"
-#include "kernels/trisolve/trisolve_elements.h"
+#include "kernels/trisolve/seed_cpu.h"
 #include "trisolve/cpu/lists.h"
 #include "trisolve/plan.h"
 
@@ -15,8 +15,8 @@ typedef struct gi_pattern {
 } gi_pattern;
 
 /* One op of a plan on the CPU. */
-typedef struct gi_side {
-  const struct gi_cpu_method *method; /* NULL: this op has no schedule, it goes through the other side's lists */
+typedef struct gi_op_plan {
+  const struct gi_cpu_method *method; /* NULL: this op has no schedule, it goes through the lists of the other op */
   gi_lists lists;
   gi_lists alone; /* tiles on several threads: the same rows as is best on one; n is 0: not there */
   void *schedule; /* the method's own; see its file */
@@ -28,17 +28,17 @@ typedef struct gi_side {
   int sparing;                    /* tiles: several threads only where they promise a gain over the best of one */
   double model_s, serial_model_s; /* what the model says of this method, and of serial */
   double natural_s, alone_s;      /* tiles, timed on one thread: in the natural order, in the best one */
-  gable_idx width;                /* tiles: windows of so many units are the best on one thread; 0: another order */
+  gable_idx width;                /* tiles: windows of so many blocks are the best on one thread; 0: another order */
   int reordered;                  /* tiles: that order is not the natural one */
   int as_serial;                  /* tiles: on one thread, and nothing that serial does not do */
   char why[240];
-} gi_side;
+} gi_op_plan;
 
 /* One solve of at most GIK_RHS_BLOCK right-hand sides. */
 typedef struct gi_run {
-  const gi_side *side;
-  const gik_trisolve *kernels;
-  const gik_elements *elements;
+  const gi_op_plan *op_plan;
+  const gik_substitution *kernels;
+  const gik_seed_cpu *elements;
   const gik_vectors *v;
   void *scratch; /* the method's scratch_bytes */
   double deadline_s;
@@ -59,28 +59,28 @@ typedef struct gi_cpu_method {
   const char *name;
   int scatter; /* 1: lists hold columns of op(T), and x must hold b before run */
 
-  /* Lists and schedule of side from the pattern; side->threads is the most it may use. */
-  gable_status (*build)(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side);
+  /* Lists and schedule of op_plan from the pattern; op_plan->threads is the most it may use. */
+  gable_status (*build)(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan);
   void (*run)(gi_run *r);
 
   /* The other op from these lists, by the opposite kernel in the opposite order; NULL: storage is in that order. */
-  void (*traverse)(const gi_side *side, const gik_trisolve *kernels, const gik_vectors *v);
+  void (*traverse)(const gi_op_plan *op_plan, const gik_substitution *kernels, const gik_vectors *v);
 
-  size_t (*scratch_bytes)(const gi_side *side);             /* NULL: none */
-  void (*scratch_init)(const gi_side *side, void *scratch); /* NULL: nothing to do */
-  void (*release)(gable_context *ctx, gi_side *side);       /* the schedule; NULL: plain gi_free */
+  size_t (*scratch_bytes)(const gi_op_plan *op_plan);             /* NULL: none */
+  void (*scratch_init)(const gi_op_plan *op_plan, void *scratch); /* NULL: nothing to do */
+  void (*release)(gable_context *ctx, gi_op_plan *op_plan);       /* the schedule; NULL: plain gi_free */
 } gi_cpu_method;
 
 extern const gi_cpu_method gi_cpu_serial, gi_cpu_levr, gi_cpu_levc, gi_cpu_elmr, gi_cpu_elmc, gi_cpu_gsf, gi_cpu_tiles;
 
 /* Takes tiles, in the order and on the threads that it finds best, or serial where that is the natural order on one
- * thread, and says why in side->why. */
-gable_status gi_auto_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side);
+ * thread, and says why in op_plan->why. */
+gable_status gi_auto_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan);
 
 /* The schedule of one op of an analysed plan on the CPU, for tests that plant faults in it. */
-gi_side *gi_cpu_side(gable_trisolve *t, gable_op op);
+gi_op_plan *gi_cpu_op_plan(gable_trisolve *t, gable_op op);
 
-/* Frees what side owns, which is then empty.  Fine on a zeroed one. */
-void gi_side_release(gable_context *ctx, gi_side *side);
+/* Frees what op_plan owns, which is then empty.  Fine on a zeroed one. */
+void gi_op_plan_release(gable_context *ctx, gi_op_plan *op_plan);
 
 #endif

@@ -15,80 +15,81 @@ typedef struct flags {
   unsigned epoch;
   gi_team_choice choice;
   int size;         /* threads of the last solve */
-  gable_idx *stop;  /* [side->threads] list before which each stopped */
+  gable_idx *stop;  /* [op_plan->threads] list before which each stopped */
   atomic_uint of[]; /* [n] by row */
 } flags;
 
-static size_t scratch_bytes(const gi_side *side)
+static size_t scratch_bytes(const gi_op_plan *op_plan)
 {
-  return sizeof(flags) + (size_t)side->lists.m.n * sizeof(atomic_uint) + (size_t)side->threads * sizeof(gable_idx);
+  return sizeof(flags) + (size_t)op_plan->lists.m.n * sizeof(atomic_uint) +
+         (size_t)op_plan->threads * sizeof(gable_idx);
 }
 
-static void scratch_init(const gi_side *side, void *scratch)
+static void scratch_init(const gi_op_plan *op_plan, void *scratch)
 {
   flags *f = scratch;
   f->epoch = 0;
   f->size = 0;
   gi_team_choice_begin(&f->choice);
-  f->stop = (gable_idx *)(void *)(f->of + side->lists.m.n);
-  for (gable_idx i = 0; i < side->lists.m.n; i++) atomic_init(&f->of[i], 0);
+  f->stop = (gable_idx *)(void *)(f->of + op_plan->lists.m.n);
+  for (gable_idx i = 0; i < op_plan->lists.m.n; i++) atomic_init(&f->of[i], 0);
 }
 
 static gable_status build(gable_context *ctx, const gi_pattern *p, const gi_triangle *lists, int levelled,
-                          gable_type value_type, gi_side *side)
+                          gable_type value_type, gi_op_plan *op_plan)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = p->rows.n;
   gable_idx *order = NULL;
   GI_ALLOC(ctx, order, n);
   for (gable_idx k = 0; k < n; k++) order[k] = gi_natural(&p->rows, levelled ? p->levels.order[k] : k);
-  GI_TRY(gi_lists_build(ctx, lists, order, value_type, 1, &side->lists));
-  side->launches = 1;
+  GI_TRY(gi_lists_build(ctx, lists, order, value_type, 1, &op_plan->lists));
+  op_plan->launches = 1;
 done:
   gi_free(ctx, order);
   return status;
 }
 
-static gable_status elmr_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side)
+static gable_status elmr_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
 {
-  side->waits = p->rows.ptr[p->rows.n];
-  return build(ctx, p, &p->rows, 1, value_type, side);
+  op_plan->waits = p->rows.ptr[p->rows.n];
+  return build(ctx, p, &p->rows, 1, value_type, op_plan);
 }
 
 /* The counts that a solve starts from: dependencies of each row. */
 static gable_status counted_build(gable_context *ctx, const gi_pattern *p, int levelled, gable_type value_type,
-                                  gi_side *side)
+                                  gi_op_plan *op_plan)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = p->rows.n;
   unsigned *count = NULL;
-  GI_TRY(build(ctx, p, &p->columns, levelled, value_type, side));
+  GI_TRY(build(ctx, p, &p->columns, levelled, value_type, op_plan));
   GI_ALLOC(ctx, count, n);
-  side->schedule = count;
-  side->schedule_bytes = (size_t)n * sizeof *count;
+  op_plan->schedule = count;
+  op_plan->schedule_bytes = (size_t)n * sizeof *count;
   for (gable_idx k = 0; k < n; k++) count[gi_natural(&p->rows, k)] = (unsigned)(p->rows.ptr[k + 1] - p->rows.ptr[k]);
-  side->waits = n;
-  side->atomics = 2 * p->rows.ptr[n];
+  op_plan->waits = n;
+  op_plan->atomics = 2 * p->rows.ptr[n];
 done:
   return status;
 }
 
-static gable_status elmc_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side)
+static gable_status elmc_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
 {
-  return counted_build(ctx, p, 1, value_type, side);
+  return counted_build(ctx, p, 1, value_type, op_plan);
 }
 
-static gable_status gsf_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side)
+static gable_status gsf_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
 {
-  return counted_build(ctx, p, 0, value_type, side);
+  return counted_build(ctx, p, 0, value_type, op_plan);
 }
 
 /* Lists first, first+step, ..; returns the one before which a wait was given up. */
 static gable_idx walk(gi_run *r, gable_idx first, gable_idx step, gi_team *team)
 {
   flags *f = r->scratch;
-  const gi_lists *l = &r->side->lists;
-  if (r->side->method->scatter)
+  const gi_lists *l = &r->op_plan->lists;
+  if (r->op_plan->method->scatter)
     return r->elements->columns_when_counted(&l->m, l->begin, first, step, r->v, f->of, team);
   return r->elements->rows_when_ready(&l->m, l->begin, first, step, r->v, f->of, f->epoch, team);
 }
@@ -97,7 +98,7 @@ static gable_idx walk(gi_run *r, gable_idx first, gable_idx step, gi_team *team)
 static void finish_alone(gi_run *r, gi_team *team)
 {
   const flags *f = r->scratch;
-  const gable_idx n = r->side->lists.m.n;
+  const gable_idx n = r->op_plan->lists.m.n;
   gi_team_init(team, r->deadline_s);
   for (gable_idx k = 0; k < n; k++)
     if (k >= f->stop[k % f->size] && walk(r, k, n - k, team) == k) return;
@@ -107,7 +108,7 @@ static void run(gi_run *r)
 {
   flags *f = r->scratch;
   gi_team team;
-  const int threads = f->choice.alone ? 1 : r->side->threads;
+  const int threads = f->choice.alone ? 1 : r->op_plan->threads;
   const double start = gi_now();
   gi_team_begin(&team, r->deadline_s, threads);
   GI_OMP(parallel num_threads(threads))
@@ -139,8 +140,9 @@ static void elmr_run(gi_run *r)
 static void counted_run(gi_run *r)
 {
   flags *f = r->scratch;
-  const unsigned *count = r->side->schedule;
-  for (gable_idx i = 0; i < r->side->lists.m.n; i++) atomic_store_explicit(&f->of[i], count[i], memory_order_relaxed);
+  const unsigned *count = r->op_plan->schedule;
+  for (gable_idx i = 0; i < r->op_plan->lists.m.n; i++)
+    atomic_store_explicit(&f->of[i], count[i], memory_order_relaxed);
   run(r);
 }
 

@@ -19,7 +19,7 @@ typedef struct stage {
 typedef struct progress {
   gi_team_choice choice;
   int size;         /* its threads */
-  gable_idx done[]; /* [side->threads] stages whose share each has done */
+  gable_idx done[]; /* [op_plan->threads] stages whose share each has done */
 } progress;
 
 typedef struct levelled {
@@ -27,22 +27,22 @@ typedef struct levelled {
   stage *stages; /* [count] */
 } levelled;
 
-static size_t scratch_bytes(const gi_side *side)
+static size_t scratch_bytes(const gi_op_plan *op_plan)
 {
-  return sizeof(progress) + (size_t)side->threads * sizeof(gable_idx);
+  return sizeof(progress) + (size_t)op_plan->threads * sizeof(gable_idx);
 }
 
-static void scratch_init(const gi_side *side, void *scratch)
+static void scratch_init(const gi_op_plan *op_plan, void *scratch)
 {
   progress *p = scratch;
-  (void)side;
+  (void)op_plan;
   p->size = 0;
   gi_team_choice_begin(&p->choice);
 }
 
-static void levelled_release(gable_context *ctx, gi_side *side)
+static void levelled_release(gable_context *ctx, gi_op_plan *op_plan)
 {
-  levelled *s = side->schedule;
+  levelled *s = op_plan->schedule;
   if (s) {
     gi_free(ctx, s->stages);
     gi_free(ctx, s);
@@ -70,7 +70,7 @@ static gable_idx cut(const gi_levels *levels, const gable_off *begin, stage *out
 }
 
 static gable_status build(gable_context *ctx, const gi_pattern *p, const gi_triangle *lists, gable_type value_type,
-                          gi_side *side)
+                          gi_op_plan *op_plan)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = p->rows.n;
@@ -78,30 +78,30 @@ static gable_status build(gable_context *ctx, const gi_pattern *p, const gi_tria
   levelled *s = NULL;
   GI_ALLOC(ctx, order, n);
   for (gable_idx k = 0; k < n; k++) order[k] = gi_natural(&p->rows, p->levels.order[k]);
-  GI_TRY(gi_lists_build(ctx, lists, order, value_type, 1, &side->lists));
+  GI_TRY(gi_lists_build(ctx, lists, order, value_type, 1, &op_plan->lists));
   GI_ALLOC_ZERO(ctx, s, 1);
-  side->schedule = s;
-  s->count = cut(&p->levels, side->lists.begin, NULL);
+  op_plan->schedule = s;
+  s->count = cut(&p->levels, op_plan->lists.begin, NULL);
   GI_ALLOC(ctx, s->stages, s->count);
-  cut(&p->levels, side->lists.begin, s->stages);
-  side->barriers = side->threads > 1 ? s->count : 0;
-  side->launches = 1;
-  side->narrow = NARROW;
-  side->schedule_bytes = sizeof *s + (size_t)s->count * sizeof *s->stages;
+  cut(&p->levels, op_plan->lists.begin, s->stages);
+  op_plan->barriers = op_plan->threads > 1 ? s->count : 0;
+  op_plan->launches = 1;
+  op_plan->narrow = NARROW;
+  op_plan->schedule_bytes = sizeof *s + (size_t)s->count * sizeof *s->stages;
 done:
   gi_free(ctx, order);
   return status;
 }
 
-static gable_status levr_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side)
+static gable_status levr_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
 {
-  return build(ctx, p, &p->rows, value_type, side);
+  return build(ctx, p, &p->rows, value_type, op_plan);
 }
 
-static gable_status levc_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side)
+static gable_status levc_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
 {
-  side->atomics = p->columns.ptr[p->columns.n];
-  return build(ctx, p, &p->columns, value_type, side);
+  op_plan->atomics = p->columns.ptr[p->columns.n];
+  return build(ctx, p, &p->columns, value_type, op_plan);
 }
 
 typedef void run_lists(const gik_lists *m, gable_idx k0, gable_idx k1, gable_off p0, const gik_vectors *v);
@@ -109,8 +109,8 @@ typedef void run_lists(const gik_lists *m, gable_idx k0, gable_idx k1, gable_off
 /* What one thread of size does in stage a. */
 static void do_share(const gi_run *r, run_lists *kernel, const stage *a, int thread, int size)
 {
-  const gik_lists *m = &r->side->lists.m;
-  const gable_off *entries = r->side->lists.begin;
+  const gik_lists *m = &r->op_plan->lists.m;
+  const gable_off *entries = r->op_plan->lists.begin;
   if (a->shared) {
     gable_off rows = a->end - a->begin;
     gable_idx k0 = (gable_idx)(a->begin + rows * thread / size);
@@ -124,10 +124,10 @@ static void do_share(const gi_run *r, run_lists *kernel, const stage *a, int thr
 /* What one thread of size does; returns the number of stages whose share it has done. */
 static gable_idx walk(gi_run *r, run_lists *kernel, gi_team *team, int thread, int size)
 {
-  const levelled *s = r->side->schedule;
+  const levelled *s = r->op_plan->schedule;
   for (gable_idx g = 0; g < s->count; g++) {
     do_share(r, kernel, &s->stages[g], thread, size);
-    if (gi_team_barrier(team, size, r->side->lists.m.row[s->stages[g].begin])) return g + 1;
+    if (gi_team_barrier(team, size, r->op_plan->lists.m.row[s->stages[g].begin])) return g + 1;
   }
   return s->count;
 }
@@ -135,7 +135,7 @@ static gable_idx walk(gi_run *r, run_lists *kernel, gi_team *team, int thread, i
 /* What a team that has lost has left. */
 static void finish_alone(gi_run *r, run_lists *kernel)
 {
-  const levelled *s = r->side->schedule;
+  const levelled *s = r->op_plan->schedule;
   const progress *p = r->scratch;
   for (gable_idx g = 0; g < s->count; g++)
     for (int t = 0; t < p->size; t++)
@@ -146,7 +146,7 @@ static void run(gi_run *r, run_lists *kernel)
 {
   gi_team team;
   progress *p = r->scratch;
-  const int threads = p->choice.alone ? 1 : r->side->threads;
+  const int threads = p->choice.alone ? 1 : r->op_plan->threads;
   const double start = gi_now();
   gi_team_begin(&team, r->deadline_s, threads);
   GI_OMP(parallel num_threads(threads))

@@ -27,7 +27,7 @@ static size_t indices(const gi_lists *l)
 size_t gi_lists_bytes(const gi_lists *l)
 {
   size_t n = (size_t)l->m.n, nnz = (size_t)l->nnz;
-  return n * (sizeof *l->m.row + sizeof *l->m.rdiag) + (l->m.run ? (size_t)l->units : n) * sizeof *l->m.len +
+  return n * (sizeof *l->m.row + sizeof *l->m.rdiag) + (l->m.run ? (size_t)l->blocks : n) * sizeof *l->m.len +
          (l->begin ? (n + 1) * sizeof *l->begin : 0) + (size_t)l->m.runs * sizeof *l->m.run +
          indices(l) * sizeof *l->m.idx + nnz * (sizeof *l->from + gi_type_size(l->m.value_type));
 }
@@ -129,7 +129,7 @@ gable_status gi_lists_update(gi_lists *l, const void *val, const gable_off *diag
                d);
     GI_REQUIRE(0, GABLE_ERR_SINGULAR, "the diagonal entry of row %d (counted from 0) is zero", bad);
   }
-  gik_trisolve_for(l->m.value_type, l->m.value_type)->gather(l->m.val, val, l->from, l->nnz);
+  gik_substitution_for(l->m.value_type, l->m.value_type)->gather(l->m.val, val, l->from, l->nnz);
 done:
   return status;
 }

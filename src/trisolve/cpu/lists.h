@@ -2,7 +2,7 @@
 #ifndef GI_TRISOLVE_LISTS_H
 #define GI_TRISOLVE_LISTS_H
 
-#include "kernels/trisolve/trisolve_rows.h"
+#include "kernels/trisolve/substitution_cpu.h"
 #include "trisolve/triangle.h"
 
 typedef struct gi_lists {
@@ -11,7 +11,7 @@ typedef struct gi_lists {
   gable_off *from;  /* [nnz] place in the caller's val */
   gable_off *begin; /* [n+1] of each list, or NULL where the method walks lists in order, or they are packed */
   gable_idx *part;  /* packed: [parts+1] the first run of each part; NULL: one part */
-  gable_idx units;  /* packed: how many */
+  gable_idx blocks; /* packed: how many */
 } gi_lists;
 
 /* Lists of t (rows of op(T), or its columns when t is the other op's triangle) in the given order: order[k] is a row in
@@ -19,21 +19,21 @@ typedef struct gi_lists {
 gable_status gi_lists_build(gable_context *ctx, const gi_triangle *t, const gable_idx *order, gable_type value_type,
                             int with_begin, gi_lists *out);
 
-/* Which rows make a unit, in solve numbering: unit u is rows start[u] .. start[u+1]-1, or row u alone when start is
+/* Which rows make a block, in solve numbering: block u is rows start[u] .. start[u+1]-1, or row u alone when start is
  * NULL. */
-typedef struct gi_block_rows {
+typedef struct gi_block_starts {
   gable_idx count;
   const gable_idx *start;
-} gi_block_rows;
+} gi_block_starts;
 
 enum { GI_RUN = 12 }; /* a good least */
 
-/* The same packed (kernels/trisolve/trisolve_rows.h): units of t in the given order (NULL: 0, 1, ...), [parts+1] cuts
- * places in it that no run goes across (NULL: none); least: so many units of a kind make a run of their own.  Until the
- * first update values are 0 and reciprocals 1. */
-gable_status gi_lists_pack(gable_context *ctx, const gi_triangle *t, const gi_block_rows *units, const gable_idx *order,
-                           const gable_idx *cuts, gable_idx parts, gable_idx least, gable_type value_type,
-                           gi_lists *out);
+/* The same packed (kernels/trisolve/substitution_cpu.h): blocks of t in the given order (NULL: 0, 1, ...), [parts+1]
+ * cuts places in it that no run goes across (NULL: none); least: so many blocks of a kind make a run of their own.
+ * Until the first update values are 0 and reciprocals 1. */
+gable_status gi_lists_pack(gable_context *ctx, const gi_triangle *t, const gi_block_starts *blocks,
+                           const gable_idx *order, const gable_idx *cuts, gable_idx parts, gable_idx least,
+                           gable_type value_type, gi_lists *out);
 
 /* Whole rows without the diagonal, for sweeps: list k holds first the entries of row order[k] in other, then those in
  * own, the triangle whose order this is.  shift is added to the indices of other's. */

@@ -6,7 +6,7 @@
 #include "trisolve/cpu/windows.h"
 
 enum { TRIES = 5, ROUNDS = 12, NARROWEST = 64, WIDEST = 4096 };
-static const gable_idx one_run = INT32_MAX; /* units of any kind together */
+static const gable_idx one_run = INT32_MAX; /* blocks of any kind together */
 static const double sample_s = 15e-6;       /* a sample is as many solves as take so long */
 static const double long_s = 5e-3;          /* solves beyond are tried twice */
 static const double clear_gain = 0.85;      /* of it: not doubted */
@@ -21,10 +21,10 @@ void gi_best_order_release(gable_context *ctx, gi_best_order *o)
 
 typedef struct trial {
   gable_context *ctx;
-  const gi_order_problem *p;
-  const gik_trisolve *kernels;
+  const gi_block_order_problem *p;
+  const gik_substitution *kernels;
   gik_vectors v;
-  unsigned char *kind; /* [units] */
+  unsigned char *kind; /* [blocks] */
   gi_best_order *best;
   gi_lists plain; /* the natural order as one run, once another is better */
 } trial;
@@ -64,7 +64,7 @@ static gable_status try_order(trial *t, gable_idx *order, gable_idx width, gable
   *gained = 0;
   memset(&lists, 0, sizeof lists);
   GI_TRY(gi_progress(t->ctx, "tiles", 0.4));
-  GI_TRY(gi_lists_pack(t->ctx, t->p->t, &t->p->units, order, NULL, 0, least, t->p->value_type, &lists));
+  GI_TRY(gi_lists_pack(t->ctx, t->p->t, &t->p->blocks, order, NULL, 0, least, t->p->value_type, &lists));
   const double s = time_of(t, &lists.m);
   if (!best->lists.m.run) best->natural_s = s;
   if (best->lists.m.run && s > gain_wanted * best->seconds) goto done;
@@ -90,7 +90,7 @@ done:
 static gable_status try_interleaved(trial *t)
 {
   gable_status status = GABLE_OK;
-  const gable_idx n = t->p->units.count, *given = t->p->interleaved;
+  const gable_idx n = t->p->blocks.count, *given = t->p->interleaved;
   gable_idx *order = NULL, moved = 0;
   int gained;
   for (gable_idx k = 0; given && k < n; k++) moved += given[k] != k;
@@ -105,7 +105,7 @@ done:
 static gable_status try_window(trial *t, gable_idx width, int *gained)
 {
   gable_status status = GABLE_OK;
-  const gable_idx n = t->p->units.count;
+  const gable_idx n = t->p->blocks.count;
   const gi_window_rows rows = {n, t->p->ptr, t->p->col, t->kind};
   gable_idx *order = NULL, *cuts = NULL, windows = 0;
   GI_ALLOC(t->ctx, order, n);
@@ -128,7 +128,7 @@ static gable_status try_windows(trial *t)
   int gained = 1;
   for (gable_idx width = NARROWEST; width <= WIDEST && (gained || width == 4 * NARROWEST); width *= 4) {
     GI_TRY(try_window(t, width, &gained));
-    if (t->p->units.count <= width) break;
+    if (t->p->blocks.count <= width) break;
   }
 done:
   return status;
@@ -139,7 +139,7 @@ static gable_status try_one_run(trial *t)
 {
   gable_status status = GABLE_OK;
   const gi_best_order *best = t->best;
-  const gable_idx n = t->p->units.count;
+  const gable_idx n = t->p->blocks.count;
   gable_idx *order = NULL;
   int gained;
   if (!best->order || best->lists.m.runs < 2 || n / best->lists.m.runs > 4 * GI_RUN) goto done;
@@ -176,22 +176,22 @@ static void settle(trial *t)
   best->seconds = plain;
 }
 
-void gi_row_block_kinds(const gi_order_problem *p, unsigned char *kind)
+void gi_row_block_kinds(const gi_block_order_problem *p, unsigned char *kind)
 {
-  for (gable_idx u = 0; u < p->units.count; u++) {
-    const gable_idx row = p->units.start ? p->units.start[u] : u;
-    const gable_idx rows = p->units.start ? p->units.start[u + 1] - row : 1;
+  for (gable_idx u = 0; u < p->blocks.count; u++) {
+    const gable_idx row = p->blocks.start ? p->blocks.start[u] : u;
+    const gable_idx rows = p->blocks.start ? p->blocks.start[u + 1] - row : 1;
     const gable_off len = p->t->ptr[row + 1] - p->t->ptr[row];
     kind[u] = (unsigned char)(rows > 1 ? GIK_ROWS + rows - 1 : len <= GIK_SHORT ? len : GIK_ROWS);
   }
 }
 
-gable_status gi_best_order_find(gable_context *ctx, const gi_order_problem *p, gi_best_order *out)
+gable_status gi_best_order_find(gable_context *ctx, const gi_block_order_problem *p, gi_best_order *out)
 {
   gable_status status = GABLE_OK;
   trial t = {.ctx = ctx,
              .p = p,
-             .kernels = gik_trisolve_for(p->value_type, p->value_type),
+             .kernels = gik_substitution_for(p->value_type, p->value_type),
              .v = {.b_row = 1, .x_row = 1, .count = 1},
              .best = out};
   double *b = NULL, *x = NULL;
@@ -199,7 +199,7 @@ gable_status gi_best_order_find(gable_context *ctx, const gi_order_problem *p, g
   memset(out, 0, sizeof *out);
   GI_ALLOC_ZERO(ctx, b, p->t->n);
   GI_ALLOC_ZERO(ctx, x, p->t->n);
-  GI_ALLOC(ctx, t.kind, p->units.count);
+  GI_ALLOC(ctx, t.kind, p->blocks.count);
   t.v.b = b;
   t.v.x = x;
   gi_row_block_kinds(p, t.kind);

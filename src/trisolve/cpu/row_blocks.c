@@ -1,9 +1,9 @@
-/* row_blocks.c: one pass over neighbouring rows, and the graph of the units. */
+/* row_blocks.c: one pass over neighbouring rows, and the graph of the blocks. */
 #include <string.h>
 
 #include "trisolve/cpu/row_blocks.h"
 
-enum { ALIKE = 3 }; /* entries that a unit's rows have in common, at least */
+enum { ALIKE = 3 }; /* entries that a block's rows have in common, at least */
 
 void gi_row_blocks_release(gable_context *ctx, gi_row_blocks *u)
 {
@@ -13,7 +13,7 @@ void gi_row_blocks_release(gable_context *ctx, gi_row_blocks *u)
   memset(u, 0, sizeof *u);
 }
 
-/* Whether row k can follow the rows first .. k-1 of a unit: the same entries before first, then all rows up to k. */
+/* Whether row k can follow the rows first .. k-1 of a block: the same entries before first, then all rows up to k. */
 static int follows(const gable_off *ptr, const gable_idx *col, gable_idx first, gable_idx k)
 {
   const gable_off len = ptr[first + 1] - ptr[first];
@@ -30,7 +30,7 @@ static gable_idx end_of(gable_idx n, const gable_off *ptr, const gable_idx *col,
   return end;
 }
 
-/* The units that each unit's first row depends on; columns increase, and so do their units. */
+/* The blocks that each block's first row depends on; columns increase, and so do their blocks. */
 static gable_off quotient(gi_row_blocks *u, const gable_off *ptr, const gable_idx *col, const gable_idx *unit_of)
 {
   gable_off used = 0;
@@ -62,7 +62,7 @@ gable_status gi_row_blocks_find(gable_context *ctx, gable_idx n, const gable_off
     if (ptr[k + 1] - ptr[k] > longest) longest = ptr[k + 1] - ptr[k];
     for (; k < end; k++) unit_of[k] = out->count;
   }
-  if (3 * inside < ptr[n] || !ptr[n] || longest > GI_UNITS_LONGEST) {
+  if (3 * inside < ptr[n] || !ptr[n] || longest > GI_ROW_BLOCK_LONGEST) {
     out->count = 0;
     goto done;
   }

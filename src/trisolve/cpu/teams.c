@@ -41,7 +41,7 @@ static gable_status try_plan(candidates *c, const gi_tile_plan *plan)
   const gi_tile_costs costs = costs_of(plan->threads);
   gi_tiles tiles;
   int k = c->count;
-  GI_TRY(gi_tiles_build(p->ctx, p->order.units.count, p->row_cost, plan, &costs, &tiles));
+  GI_TRY(gi_tiles_build(p->ctx, p->order.blocks.count, p->row_cost, plan, &costs, &tiles));
   tiles.model_s += launch_s;
   while (k > 0 && tiles.model_s < c->best[k - 1].model_s) k--;
   if (k == GI_TEAM_PLANS) {
@@ -75,7 +75,7 @@ static gable_status try_supersteps(candidates *c, gable_off wait)
 {
   gable_status status = GABLE_OK;
   const gi_team_problem *p = c->p;
-  const gable_idx n = p->order.units.count;
+  const gable_idx n = p->order.blocks.count;
   gi_supersteps steps;
   memset(&steps, 0, sizeof steps);
   if (n / (p->levels->count + 1) < ROWS_A_LEVEL * c->threads) goto done;
@@ -92,7 +92,7 @@ gable_status gi_team_plans(const gi_team_problem *p, int threads, gi_tiles *plan
   gable_status status = GABLE_OK;
   candidates c = {p, threads, plans, 0};
   const gi_interleaved *base = p->base;
-  const gable_idx n = p->order.units.count;
+  const gable_idx n = p->order.blocks.count;
   const gable_idx *cuts = p->levels->count < n / SMALL_TILE ? p->levels->start : NULL;
   const gable_off tile = TILE / p->size_by, small = SMALL_TILE / p->size_by;
   const double one = gi_row_cost(p->row_cost, base->order, 0, n);
@@ -112,6 +112,6 @@ done:
 gable_status gi_one_tile(const gi_team_problem *p, const gable_idx *order, gi_tiles *out)
 {
   const gi_tile_costs costs = costs_of(1);
-  return gi_tiles_build(p->ctx, p->order.units.count, p->row_cost, &(gi_tile_plan){order, NULL, NULL, 1, whole}, &costs,
-                        out);
+  return gi_tiles_build(p->ctx, p->order.blocks.count, p->row_cost, &(gi_tile_plan){order, NULL, NULL, 1, whole},
+                        &costs, out);
 }

@@ -7,15 +7,15 @@
 #include "trisolve/cpu/orders.h"
 #include "trisolve/cpu/tiles.h"
 
-/* What candidates are made from: the graph of units, or of rows where there are none. */
+/* What candidates are made from: the graph of blocks, or of rows where there are none. */
 typedef struct gi_team_problem {
   gable_context *ctx;
-  gi_order_problem order;
+  gi_block_order_problem order;
   const gi_levels *levels;    /* of the graph */
   const gi_interleaved *base; /* an order of it */
   gi_row_cost_model *row_cost;
   gable_off size_by; /* entries of the triangle for each one of the graph */
-  gable_idx window;  /* units of a tile that are sorted together at most; 0: all */
+  gable_idx window;  /* blocks of a tile that are sorted together at most; 0: all */
 } gi_team_problem;
 
 enum { GI_TEAM_PLANS = 3 };
@@ -27,10 +27,10 @@ gable_status gi_team_plans(const gi_team_problem *p, int threads, gi_tiles *plan
 /* The tiles of one thread, whole; order: NULL is 0, 1, ... */
 gable_status gi_one_tile(const gi_team_problem *p, const gable_idx *order, gi_tiles *out);
 
-/* Takes the tiles: schedule, lists and counters of side from them. */
-gable_status gi_tiles_adopt(const gi_team_problem *p, gi_tiles *tiles, gi_side *side);
+/* Takes the tiles: schedule, lists and counters of op_plan from them. */
+gable_status gi_tiles_adopt(const gi_team_problem *p, gi_tiles *tiles, gi_op_plan *op_plan);
 
-/* What gi_tiles_adopt has made; leaves the rest of side.  Fine where there is nothing. */
-void gi_tiles_drop(gable_context *ctx, gi_side *side);
+/* What gi_tiles_adopt has made; leaves the rest of op_plan.  Fine where there is nothing. */
+void gi_tiles_drop(gable_context *ctx, gi_op_plan *op_plan);
 
 #endif

@@ -15,8 +15,8 @@ typedef struct progress {
 
 typedef struct scratch_area {
   unsigned base;
-  gable_idx count;        /* right-hand sides of the last solve; turns is for that count */
-  gi_thread_switch turns; /* alone or with the team: both give the same bits */
+  gable_idx count;       /* right-hand sides of the last solve;  team is for that count */
+  gi_thread_switch team; /* alone or with the team: both give the same bits */
   char apart[64];
   progress of[]; /* [threads] */
 } scratch_area;
@@ -30,44 +30,45 @@ enum {
   PLANS = GI_TEAM_PLANS + 1
 };
 
-static const double unit_gain = 0.6; /* an entry's cost in a unit, over its cost in a row */
-static const double least_s = 4e-6;  /* a solve that is worth a second thread; */
-static const double promise = 1.6;   /* of the time on one thread, what the model may say at most, if sparing; */
-static const double short_s = 20e-6; /* 1 for solves below: there a team's launch and the clocks count */
-static const double less = 0.97;     /* of the time so far, for another plan */
+static const double block_gain = 0.6; /* an entry's cost in a block, over its cost in a row */
+static const double least_s = 4e-6;   /* a solve that is worth a second thread; */
+static const double promise = 1.6;    /* of the time on one thread, what the model may say at most, if sparing; */
+static const double short_s = 20e-6;  /* 1 for solves below: there a team's launch and the clocks count */
+static const double less = 0.97;      /* of the time so far, for another plan */
 static const double never_s = 1e9;
 static const double gain_wanted = 1.15; /* by the model, if not */
 
-static size_t scratch_bytes(const gi_side *side)
+static size_t scratch_bytes(const gi_op_plan *op_plan)
 {
-  return sizeof(scratch_area) + (size_t)side->threads * sizeof(progress);
+  return sizeof(scratch_area) + (size_t)op_plan->threads * sizeof(progress);
 }
 
-static void scratch_init(const gi_side *side, void *scratch)
+static void scratch_init(const gi_op_plan *op_plan, void *scratch)
 {
   scratch_area *a = scratch;
   memset(a, 0, sizeof *a);
-  for (int t = 0; t < side->threads; t++) atomic_init(&a->of[t].done, 0);
+  for (int t = 0; t < op_plan->threads; t++) atomic_init(&a->of[t].done, 0);
 }
 
 static void run_tile(const gi_run *r, gable_idx tile)
 {
-  const gi_tiles *s = r->side->schedule;
-  const gable_idx k0 = s->start[tile], *part = r->side->lists.part;
+  const gi_tiles *s = r->op_plan->schedule;
+  const gable_idx k0 = s->start[tile], *part = r->op_plan->lists.part;
   if (part)
-    r->kernels->packed(&r->side->lists.m, part[tile], part[tile + 1], r->v);
+    r->kernels->packed(&r->op_plan->lists.m, part[tile], part[tile + 1], r->v);
   else
-    r->kernels->rows(&r->side->lists.m, k0, s->start[tile + 1], r->side->lists.begin[k0], r->v);
+    r->kernels->rows(&r->op_plan->lists.m, k0, s->start[tile + 1], r->op_plan->lists.begin[k0], r->v);
 }
 
 /* One tile of thread's, after what it waits for; 1: a wait was given up. */
 static int run_in_turn(const gi_run *r, scratch_area *a, gi_team *team, int thread, gable_idx tile)
 {
-  const gi_tiles *s = r->side->schedule;
+  const gi_tiles *s = r->op_plan->schedule;
   for (gable_idx w = s->wait_start[tile]; w < s->wait_start[tile + 1]; w++) {
     const gi_wait_for *f = &s->wait[w];
     const gable_idx last = s->start[s->first[f->thread] + f->tiles] - 1;
-    if (gi_wait_reach(team, &a->of[f->thread].done, a->base + (unsigned)f->tiles, r->side->lists.m.row[last])) return 1;
+    if (gi_wait_reach(team, &a->of[f->thread].done, a->base + (unsigned)f->tiles, r->op_plan->lists.m.row[last]))
+      return 1;
   }
   run_tile(r, tile);
   gi_publish(&a->of[thread].done, a->base + (unsigned)(tile + 1 - s->first[thread]));
@@ -77,7 +78,7 @@ static int run_in_turn(const gi_run *r, scratch_area *a, gi_team *team, int thre
 /* What one thread does. */
 static void run_thread(const gi_run *r, scratch_area *a, gi_team *team, int thread)
 {
-  const gi_tiles *s = r->side->schedule;
+  const gi_tiles *s = r->op_plan->schedule;
   for (gable_idx tile = s->first[thread]; tile < s->first[thread + 1]; tile++)
     if (run_in_turn(r, a, team, thread, tile)) return;
 }
@@ -85,7 +86,7 @@ static void run_thread(const gi_run *r, scratch_area *a, gi_team *team, int thre
 /* What a team that has lost has left. */
 static void finish_alone(const gi_run *r, scratch_area *a, gi_team *team)
 {
-  const gi_tiles *s = r->side->schedule;
+  const gi_tiles *s = r->op_plan->schedule;
   gi_team_init(team, r->deadline_s);
   for (gable_idx k = 0; k < s->count; k++) {
     const gable_idx tile = s->sequence[k];
@@ -100,8 +101,8 @@ static void finish_alone(const gi_run *r, scratch_area *a, gi_team *team)
 /* Everything on this thread; bit for bit what a team computes. */
 static void run_alone(gi_run *r)
 {
-  const gi_tiles *s = r->side->schedule;
-  const gi_lists *alone = &r->side->alone;
+  const gi_tiles *s = r->op_plan->schedule;
+  const gi_lists *alone = &r->op_plan->alone;
   if (alone->m.n)
     r->kernels->packed(&alone->m, 0, alone->m.runs, r->v);
   else
@@ -111,7 +112,7 @@ static void run_alone(gi_run *r)
 /* Returns 0 when the system gave fewer threads, and nothing was done. */
 static int run_team(gi_run *r, scratch_area *a)
 {
-  const gi_tiles *s = r->side->schedule;
+  const gi_tiles *s = r->op_plan->schedule;
   gi_team team;
   int complete = 0;
   gi_team_begin(&team, r->deadline_s, s->threads);
@@ -137,7 +138,7 @@ static int run_team(gi_run *r, scratch_area *a)
 
 static void run(gi_run *r)
 {
-  const gi_tiles *s = r->side->schedule;
+  const gi_tiles *s = r->op_plan->schedule;
   scratch_area *a = r->scratch;
   if (s->threads == 1) {
     run_alone(r);
@@ -145,17 +146,17 @@ static void run(gi_run *r)
   }
   if (a->count != r->v->count) {
     a->count = r->v->count;
-    gi_thread_switch_begin(&a->turns);
+    gi_thread_switch_begin(&a->team);
   }
   const double start = gi_now();
-  if (a->turns.way == GI_ALONE || !run_team(r, a)) run_alone(r);
-  gi_thread_switch_learn(&a->turns, gi_now() - start);
+  if (a->team.way == GI_ALONE || !run_team(r, a)) run_alone(r);
+  gi_thread_switch_learn(&a->team, gi_now() - start);
 }
 
-static void traverse(const gi_side *side, const gik_trisolve *kernels, const gik_vectors *v)
+static void traverse(const gi_op_plan *op_plan, const gik_substitution *kernels, const gik_vectors *v)
 {
-  const gi_tiles *s = side->schedule;
-  const gi_lists *l = &side->lists;
+  const gi_tiles *s = op_plan->schedule;
+  const gi_lists *l = &op_plan->lists;
   for (gable_idx k = s->count - 1; k >= 0; k--)
     kernels->packed_back(&l->m, l->part[s->sequence[k]], l->part[s->sequence[k] + 1], v);
 }
@@ -163,39 +164,39 @@ static void traverse(const gi_side *side, const gik_trisolve *kernels, const gik
 /* What a plan is made from. */
 typedef struct workshop {
   gable_context *ctx;
-  gi_row_blocks units; /* count 0: rows */
-  gi_levels own;       /* of units; empty where there are none */
+  gi_row_blocks blocks; /* count 0: rows */
+  gi_levels own;        /* of blocks; empty where there are none */
   gi_row_cost_model row_cost;
   gi_interleaved base;
   gi_best_order alone;
   gi_team_problem problem; /* borrows from the others */
 } workshop;
 
-/* Units, their graph, and how long a unit takes, which is more than a row. */
+/* Blocks, their graph, and how long a block takes, which is more than a row. */
 static gable_status prepare(workshop *w, const gi_pattern *p, gable_type value_type)
 {
   gable_status status = GABLE_OK;
   const gi_triangle *t = &p->rows;
-  gi_block_rows units = {t->n, NULL};
+  gi_block_starts blocks = {t->n, NULL};
   gi_team_problem *q = &w->problem;
   *q = (gi_team_problem){.ctx = w->ctx, .levels = &p->levels, .base = &w->base, .row_cost = &w->row_cost, .size_by = 1};
-  GI_TRY(gi_row_blocks_find(w->ctx, t->n, t->ptr, t->col, GIK_UNIT_ROWS, &w->units));
-  if (!w->units.count) {
+  GI_TRY(gi_row_blocks_find(w->ctx, t->n, t->ptr, t->col, GIK_BLOCK_ROWS, &w->blocks));
+  if (!w->blocks.count) {
     GI_TRY(gi_row_cost_model_init(w->ctx, t->n, t->ptr, t->col, &w->row_cost));
   } else {
-    const double rows = (double)t->n / w->units.count;
-    const double entries = (double)t->ptr[t->n] / (double)(w->units.ptr[w->units.count] + 1);
-    units = (gi_block_rows){w->units.count, w->units.start};
+    const double rows = (double)t->n / w->blocks.count;
+    const double entries = (double)t->ptr[t->n] / (double)(w->blocks.ptr[w->blocks.count] + 1);
+    blocks = (gi_block_starts){w->blocks.count, w->blocks.start};
     q->levels = &w->own;
-    GI_TRY(gi_levels_find(w->ctx, units.count, w->units.ptr, w->units.col, &w->own));
-    GI_TRY(gi_row_cost_model_init(w->ctx, units.count, w->units.ptr, w->units.col, &w->row_cost));
+    GI_TRY(gi_levels_find(w->ctx, blocks.count, w->blocks.ptr, w->blocks.col, &w->own));
+    GI_TRY(gi_row_cost_model_init(w->ctx, blocks.count, w->blocks.ptr, w->blocks.col, &w->row_cost));
     w->row_cost.row *= rows;
     w->row_cost.latency *= rows;
-    w->row_cost.entry *= unit_gain * entries;
+    w->row_cost.entry *= block_gain * entries;
     q->size_by = entries > 1 ? (gable_off)(entries + 0.5) : 1;
   }
-  GI_TRY(gi_interleave(w->ctx, units.count, &w->row_cost, WIDTH, &w->base));
-  q->order = (gi_order_problem){t, units, w->row_cost.ptr, w->row_cost.col, w->base.order, value_type};
+  GI_TRY(gi_interleave(w->ctx, blocks.count, &w->row_cost, WIDTH, &w->base));
+  q->order = (gi_block_order_problem){t, blocks, w->row_cost.ptr, w->row_cost.col, w->base.order, value_type};
 done:
   return status;
 }
@@ -206,7 +207,7 @@ static void release_workshop(workshop *w)
   gi_row_cost_model_release(w->ctx, &w->row_cost);
   gi_interleaved_release(w->ctx, &w->base);
   gi_levels_release(w->ctx, &w->own);
-  gi_row_blocks_release(w->ctx, &w->units);
+  gi_row_blocks_release(w->ctx, &w->blocks);
 }
 
 /* The model knows no caches: what an entry and a row cost here is what the natural order took. */
@@ -218,25 +219,25 @@ static void calibrate(gi_row_cost_model *row_cost, double timed_s, double model_
 }
 
 /* One thread, in the order of best: one tile. */
-static gable_status build_alone(workshop *w, gi_side *side)
+static gable_status build_alone(workshop *w, gi_op_plan *op_plan)
 {
   gable_status status = GABLE_OK;
   gi_best_order *best = &w->alone;
   gi_tiles tiles;
-  side->as_serial = !best->order && !w->units.count && best->lists.m.runs <= 1;
+  op_plan->as_serial = !best->order && !w->blocks.count && best->lists.m.runs <= 1;
   GI_TRY(gi_one_tile(&w->problem, best->order, &tiles));
-  status = gi_tiles_adopt(&w->problem, &tiles, side);
+  status = gi_tiles_adopt(&w->problem, &tiles, op_plan);
   gi_tiles_release(w->ctx, &tiles);
   if (status) goto done;
-  gi_lists_release(w->ctx, &side->lists);
-  side->lists = best->lists;
+  gi_lists_release(w->ctx, &op_plan->lists);
+  op_plan->lists = best->lists;
   memset(&best->lists, 0, sizeof best->lists);
 done:
   return status;
 }
 
 /* Seconds of the fastest of a few solves by the team, with zeros for values; longer than any where there is none. */
-static gable_status time_team(workshop *w, const gi_side *side, double *seconds)
+static gable_status time_team(workshop *w, const gi_op_plan *op_plan, double *seconds)
 {
   enum { WARM = 2, TRIES = 9 };
   gable_status status = GABLE_OK;
@@ -245,13 +246,13 @@ static gable_status time_team(workshop *w, const gi_side *side, double *seconds)
   double *b = NULL, *x = NULL;
   scratch_area *a = NULL;
   gik_vectors v = {.b_row = 1, .x_row = 1, .count = 1};
-  gi_run r = {side, gik_trisolve_for(type, type), NULL, &v, NULL, 10.0, GABLE_OK, -1};
+  gi_run r = {op_plan, gik_substitution_for(type, type), NULL, &v, NULL, 10.0, GABLE_OK, -1};
   *seconds = never_s;
   GI_ALLOC_ZERO(w->ctx, b, n);
   GI_ALLOC_ZERO(w->ctx, x, n);
-  a = gi_alloc(w->ctx, (gable_off)scratch_bytes(side), 1);
-  GI_REQUIRE_MEMORY(a, scratch_bytes(side), "timing a team");
-  scratch_init(side, a);
+  a = gi_alloc(w->ctx, (gable_off)scratch_bytes(op_plan), 1);
+  GI_REQUIRE_MEMORY(a, scratch_bytes(op_plan), "timing a team");
+  scratch_init(op_plan, a);
   r.scratch = a;
   v.b = b;
   v.x = x;
@@ -269,21 +270,21 @@ done:
 }
 
 /* Adopts the plan that is fastest when it is tried; the first one where there are no processors to try it on. */
-static gable_status adopt_fastest(workshop *w, gi_tiles *plans, int count, gi_side *side)
+static gable_status adopt_fastest(workshop *w, gi_tiles *plans, int count, gi_op_plan *op_plan)
 {
   gable_status status = GABLE_OK;
-  gi_side best = *side, next;
+  gi_op_plan best = *op_plan, next;
   double least = never_s, s = 0;
   if (plans[0].threads > omp_get_num_procs() || omp_in_parallel()) count = 1;
   GI_TRY(gi_tiles_adopt(&w->problem, &plans[0], &best));
   if (count > 1) GI_TRY(time_team(w, &best, &least));
   for (int k = 1; k < count; k++) {
-    next = *side;
+    next = *op_plan;
     status = gi_progress(w->ctx, "tiles", 0.7 + 0.3 * k / count);
     if (!status) status = gi_tiles_adopt(&w->problem, &plans[k], &next);
     if (!status) status = time_team(w, &next, &s);
     if (!status && s < less * least) {
-      const gi_side worse = best;
+      const gi_op_plan worse = best;
       best = next;
       next = worse;
       least = s;
@@ -295,34 +296,34 @@ done:
   if (status)
     gi_tiles_drop(w->ctx, &best);
   else
-    *side = best;
+    *op_plan = best;
   return status;
 }
 
 /* The lists of several threads, with those of one beside them; no schedule where one is better.  A plan that was asked
  * for by name is the model's alone, the same on every machine. */
-static gable_status build_team(workshop *w, int threads, gi_side *side)
+static gable_status build_team(workshop *w, int threads, gi_op_plan *op_plan)
 {
   gable_status status = GABLE_OK;
-  const double one = gi_row_cost(&w->row_cost, w->base.order, 0, w->problem.order.units.count);
+  const double one = gi_row_cost(&w->row_cost, w->base.order, 0, w->problem.order.blocks.count);
   const double most = w->alone.seconds < short_s ? 1 : promise;
-  const double wanted = side->sparing ? most * w->alone.seconds : one / gain_wanted;
+  const double wanted = op_plan->sparing ? most * w->alone.seconds : one / gain_wanted;
   gi_tiles plans[PLANS], half[GI_TEAM_PLANS];
   int count = 0, halves = 0;
   memset(plans, 0, sizeof plans);
   memset(half, 0, sizeof half);
-  if ((side->sparing ? w->alone.seconds : one) < least_s) goto done;
-  if (side->sparing) calibrate(&w->row_cost, w->alone.natural_s, side->serial_model_s);
+  if ((op_plan->sparing ? w->alone.seconds : one) < least_s) goto done;
+  if (op_plan->sparing) calibrate(&w->row_cost, w->alone.natural_s, op_plan->serial_model_s);
   w->problem.window = w->alone.width ? w->alone.width : w->alone.order ? GROUPED : NARROW;
   GI_TRY(gi_team_plans(&w->problem, threads, plans, &count));
-  if (side->sparing && threads >= MANY) {
+  if (op_plan->sparing && threads >= MANY) {
     GI_TRY(gi_team_plans(&w->problem, threads / 2, half, &halves));
     plans[count++] = half[0];
     memset(&half[0], 0, sizeof half[0]);
   }
   if (plans[0].model_s > wanted) goto done;
-  GI_TRY(adopt_fastest(w, plans, side->sparing ? count : 1, side));
-  side->alone = w->alone.lists;
+  GI_TRY(adopt_fastest(w, plans, op_plan->sparing ? count : 1, op_plan));
+  op_plan->alone = w->alone.lists;
   memset(&w->alone.lists, 0, sizeof w->alone.lists);
 done:
   for (int k = 0; k < count; k++) gi_tiles_release(w->ctx, &plans[k]);
@@ -330,24 +331,24 @@ done:
   return status;
 }
 
-static gable_status build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_side *side)
+static gable_status build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
 {
   gable_status status = GABLE_OK;
-  const int threads = side->threads < MAX_THREADS ? side->threads : MAX_THREADS;
+  const int threads = op_plan->threads < MAX_THREADS ? op_plan->threads : MAX_THREADS;
   workshop w;
   memset(&w, 0, sizeof w);
   w.ctx = ctx;
   GI_TRY(prepare(&w, p, value_type));
   GI_TRY(gi_progress(ctx, "tiles", 0.2));
   GI_TRY(gi_best_order_find(ctx, &w.problem.order, &w.alone));
-  side->natural_s = w.alone.natural_s;
-  side->alone_s = w.alone.seconds;
-  side->width = w.alone.width;
-  side->reordered = w.alone.order != NULL;
-  side->serial_model_s = gi_row_cost(&w.row_cost, NULL, 0, w.problem.order.units.count);
+  op_plan->natural_s = w.alone.natural_s;
+  op_plan->alone_s = w.alone.seconds;
+  op_plan->width = w.alone.width;
+  op_plan->reordered = w.alone.order != NULL;
+  op_plan->serial_model_s = gi_row_cost(&w.row_cost, NULL, 0, w.problem.order.blocks.count);
   GI_TRY(gi_progress(ctx, "tiles", 0.7));
-  if (threads > 1) GI_TRY(build_team(&w, threads, side));
-  if (!side->schedule) GI_TRY(build_alone(&w, side));
+  if (threads > 1) GI_TRY(build_team(&w, threads, op_plan));
+  if (!op_plan->schedule) GI_TRY(build_alone(&w, op_plan));
 done:
   release_workshop(&w);
   return status;

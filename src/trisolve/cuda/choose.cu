@@ -79,19 +79,20 @@ static int tiles_win(double tiles_s, double rows_s)
 
 /* The same for several right-hand sides.  Independent ones share the GPU: tiles then take twice as long as for one.
  * Side by side they share each step, or each line of memory. */
-static void predict_many(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, double rhs,
-                         double *tiles_s, double *rows_s)
+static void predict_multi_rhs(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, double rhs,
+                              double *tiles_s, double *rows_s)
 {
   const double busy = busy_s(m, t, rhs), width = (double)t->n / (p->levels + 1);
   const double tiles = tiles_are_busy(m, p, t, rhs) ? 0.7 * busy : (side_by_side(p, t->n) ? 2.3 : 2.0) * *tiles_s;
   *tiles_s = tiles_win(*tiles_s, *rows_s) ? tiles : 10 * tiles; /* slower for one: slower for many */
-  const int side = gik_packed_together(t->n, t->n ? (double)t->nnz / t->n : 0, width, (int)rhs);
-  if (side == 1)
+  const int beside = gik_rows_cuda_together(t->n, t->n ? (double)t->nnz / t->n : 0, width, (int)rhs);
+  if (beside == 1)
     *rows_s = 1.15 * *rows_s + rhs * m->alone_row * t->n;
   else
-    *rows_s = m->many_start + m->many_hop * p->levels + rhs * (m->many_row * t->n + m->many_entry * t->nnz);
+    *rows_s = m->multi_rhs_start + m->multi_rhs_hop * p->levels +
+              rhs * (m->multi_rhs_row * t->n + m->multi_rhs_entry * t->nnz);
   /* independent tiles took 1.3 to 2.2 times as long on each of five triangles of long rows in narrow levels */
-  if (side == 4 && !side_by_side(p, t->n) && *tiles_s < 2 * *rows_s) *tiles_s = 2 * *rows_s;
+  if (beside == 4 && !side_by_side(p, t->n) && *tiles_s < 2 * *rows_s) *tiles_s = 2 * *rows_s;
 }
 
 /* Whether tiles would be border for the most part: long rows, rows without chains, regular chains side by side of which
@@ -113,10 +114,10 @@ static int soon_over(const gi_profile *p, const gik_device_triangle *t)
 }
 
 /* Seconds of rows that are taken level by level in so many launches. */
-static double stepped_s(const cost_model *m, const gik_device_triangle *t, int launches, double rhs)
+static double by_level_s(const cost_model *m, const gik_device_triangle *t, int launches, double rhs)
 {
   if (rhs > 1)
-    return m->rows_start + m->many_launch * launches + rhs * (m->stepped_row * t->n + m->stepped_entry * t->nnz);
+    return m->rows_start + m->multi_rhs_launch * launches + rhs * (m->by_level_row * t->n + m->by_level_entry * t->nnz);
   return m->rows_start + m->further_launch * (launches - 1) + (12.0 * t->nnz + 40.0 * t->n) / m->bytes_s;
 }
 
@@ -132,7 +133,7 @@ static int launches_of(const gi_profile *p)
 static int step_by_step(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, int launches,
                         double rhs, double *rows_s)
 {
-  const double seconds = stepped_s(m, t, launches, rhs);
+  const double seconds = by_level_s(m, t, launches, rhs);
   if (p->levels < 2 || p->levels > GIK_MOST_STEPS || launches > MOST_LAUNCHES || seconds >= 0.9 * *rows_s) return 0;
   *rows_s = seconds;
   return 1;
@@ -142,7 +143,7 @@ static void predict_for(const cost_model *m, const gi_profile *p, const gik_devi
                         double *tiles_s, double *rows_s)
 {
   predict(m, p, t, tiles_s, rows_s);
-  if (rhs > 1) predict_many(m, p, t, rhs, tiles_s, rows_s);
+  if (rhs > 1) predict_multi_rhs(m, p, t, rhs, tiles_s, rows_s);
 }
 
 int asks_for_widths(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, int rhs, int rows_only)
@@ -158,7 +159,7 @@ int asks_for_widths(const cost_model *m, const gi_profile *p, const gik_device_t
   return tiles_win(tiles, rows);
 }
 
-gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, side *s)
+gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, op_plan *s)
 {
   const cost_model *m = s->model;
   double tiles = 0, rows = 0;
@@ -173,15 +174,15 @@ gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, sid
 
 /* Records a ticket: one where levels are narrow, so that a level is spread over all processors; where they are so wide
  * that tickets themselves take time, up to the warps of a block (more than those was slower than one). */
-int chunk_of(const gik_packed *p, int levels, int processors)
+int chunk_of(const gik_rows_cuda *p, int levels, int processors)
 {
-  if (!p->mixed) return 1; /* of records that are all alike, 5 points at random lost 5%, kkt_CONT-300 up to 9% */
+  if (!p->variable) return 1; /* of records that are all alike, 5 points at random lost 5%, kkt_CONT-300 up to 9% */
   const double spread = (double)p->n_records / (levels > 0 ? levels : 1) / (4.0 * processors);
-  return spread >= GIK_PACKED_WARPS ? GIK_PACKED_WARPS : spread > 1 ? (int)spread : 1;
+  return spread >= GIK_ROWS_CUDA_WARPS ? GIK_ROWS_CUDA_WARPS : spread > 1 ? (int)spread : 1;
 }
 
 /* Whether rows are taken level by level. */
-static int steps_of(const gable_trisolve *t, const side *d)
+static int steps_of(const gable_trisolve *t, const op_plan *d)
 {
   double tiles = 0, rows = 0;
   predict_for(d->model, &d->profile, &d->plain, t->options.typical_rhs, &tiles, &rows);
@@ -189,14 +190,14 @@ static int steps_of(const gable_trisolve *t, const side *d)
 }
 
 /* As many lanes a row as its length asks for. */
-static void mix(gik_packed *p)
+static void mix(gik_rows_cuda *p)
 {
-  p->mixed = 1;
+  p->variable = 1;
   p->lanes = 1;
-  p->pairs = GIK_MIXED_PAIRS;
+  p->pairs = GIK_VARIABLE_PAIRS;
 }
 
-void rows_shape(const gable_trisolve *t, side *d, int k)
+void rows_shape(const gable_trisolve *t, op_plan *d, int k)
 {
   const unsigned limit = gi_limit_of(k);
   const double width = (double)d->triangle.n / (d->profile.levels + 1);
@@ -204,8 +205,8 @@ void rows_shape(const gable_trisolve *t, side *d, int k)
   const double room = (double)d->triangle.n * limit;             /* entries of records that are all alike: */
   const int uneven = limit >= 8 && d->triangle.nnz * 1.3 < room; /* a quarter of them would be holes; */
   const int hollow = width > 64 && d->triangle.nnz * 6.0 < room; /* five sixths */
-  gik_packed *p = &d->packed;
-  *p = gik_packed{lanes_of[k], pairs_of[k]};
+  gik_rows_cuda *p = &d->rows;
+  *p = gik_rows_cuda{lanes_of[k], pairs_of[k]};
   p->width = width;
   p->unread = ~0u;
   p->blocks = 4;
@@ -214,7 +215,7 @@ void rows_shape(const gable_trisolve *t, side *d, int k)
     mix(p);
     p->steps = d->profile.levels;
   } else if (((width > 1024 && uneven) || hollow) &&
-             gik_packed_together(t->shape.n, entries, width, t->options.typical_rhs) == 1) {
+             gik_rows_cuda_together(t->shape.n, entries, width, t->options.typical_rhs) == 1) {
     mix(p); /* several right-hand sides are independent pieces of work then */
     if (width > 1024) {
       p->blocks = 6;
@@ -225,14 +226,14 @@ void rows_shape(const gable_trisolve *t, side *d, int k)
     const int lanes = (int)(limit / 8), pairs = 4;
     p->classed = 1;
     p->blocks = 8;
-    if (limit % 8 == 0 && gik_packed_shape(lanes, pairs)) {
+    if (limit % 8 == 0 && gik_rows_cuda_has_shape(lanes, pairs)) {
       p->lanes = lanes;
       p->pairs = pairs;
     }
   }
 }
 
-int shape_of(const side *d)
+int shape_of(const op_plan *d)
 {
   const int wide_lane = has_long_chains(&d->profile, d->triangle.n);
   int k = gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->plain.n, wide_lane);

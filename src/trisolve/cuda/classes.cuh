@@ -1,7 +1,7 @@
 /* classes.cuh: how the rows of a level are dealt to records: all alike; sorted by the pairs of entries a lane that
- * they use; mixed: sorted by the lanes that they need, fewest that keep them within GIK_MIXED_PAIRS a lane, and by the
- * pairs that they then use, or, beyond GIK_MIXED_ROOM entries, by the records.  Within a level the class of long rows
- * comes first. */
+ * they use; variable: sorted by the lanes that they need, fewest that keep them within GIK_VARIABLE_PAIRS a lane, and
+ * by the pairs that they then use, or, beyond GIK_VARIABLE_ROOM entries, by the records.  Within a level the class of
+ * long rows comes first. */
 #ifndef GI_TRISOLVE_CUDA_CLASSES_CUH
 #define GI_TRISOLVE_CUDA_CLASSES_CUH
 
@@ -13,29 +13,29 @@ namespace gi
 struct classes {
   enum { MOST_BITS = 5 };           /* of 32 lanes */
   unsigned lane_bits, pairs, count; /* count: of a level */
-  bool mixed;
+  bool variable;
 
   __host__ __device__ unsigned lane_bits_of(unsigned entries) const
   {
-    unsigned b = mixed ? 0 : lane_bits;
-    while (mixed && entries > 2 * pairs << b && b < MOST_BITS) b++;
+    unsigned b = variable ? 0 : lane_bits;
+    while (variable && entries > 2 * pairs << b && b < MOST_BITS) b++;
     return b;
   }
   /* Of one row. */
   __host__ __device__ unsigned records_of(unsigned entries) const
   {
-    return mixed && entries > GIK_MIXED_ROOM ? (entries + GIK_MIXED_ROOM - 1) / GIK_MIXED_ROOM : 1;
+    return variable && entries > GIK_VARIABLE_ROOM ? (entries + GIK_VARIABLE_ROOM - 1) / GIK_VARIABLE_ROOM : 1;
   }
   __host__ __device__ unsigned pairs_of(unsigned entries) const
   {
     const unsigned b = lane_bits_of(entries);
     return records_of(entries) > 1 ? pairs : (entries + (2u << b) - 1) >> (b + 1);
   }
-  /* By length, without gaps: pairs in use (mixed rows of several lanes use more than half), then records. */
+  /* By length, without gaps: pairs in use (variable rows of several lanes use more than half), then records. */
   __host__ __device__ unsigned rank(unsigned entries) const
   {
     const unsigned b = lane_bits_of(entries), half = pairs / 2;
-    return pairs_of(entries) + (mixed ? b * half : 0) + records_of(entries) - 1;
+    return pairs_of(entries) + (variable ? b * half : 0) + records_of(entries) - 1;
   }
   __device__ unsigned key(unsigned level, unsigned entries) const
   {
@@ -45,23 +45,23 @@ struct classes {
   __device__ unsigned rows(unsigned key) const
   {
     const unsigned r = count - 1 - key % count, half = pairs / 2, b = r > pairs ? (r - pairs + half - 1) / half : 0;
-    return 32 >> (!mixed ? lane_bits : min(b, (unsigned)MOST_BITS));
+    return 32 >> (!variable ? lane_bits : min(b, (unsigned)MOST_BITS));
   }
   /* Records of a row of this key. */
   __device__ unsigned records(unsigned key) const
   {
     const unsigned r = count - 1 - key % count, full = pairs + MOST_BITS * (pairs / 2); /* ranks of one record */
-    return mixed && r > full ? r - full + 1 : 1;
+    return variable && r > full ? r - full + 1 : 1;
   }
 };
 
 /* longest: entries of the longest row. */
-inline classes classes_of(const gik_packed *p, unsigned longest)
+inline classes classes_of(const gik_rows_cuda *p, unsigned longest)
 {
-  const unsigned most = GIK_MIXED_LONGEST; /* longer rows were split */
-  classes c = {(unsigned)bits_of((u64)p->lanes) - 1, (unsigned)p->pairs, 1, p->mixed != 0};
-  if (p->mixed || p->classed)
-    c.count = c.rank(p->mixed ? (longest < most ? longest : most) : 2u * c.pairs << c.lane_bits) + 1;
+  const unsigned most = GIK_VARIABLE_LONGEST; /* longer rows were split */
+  classes c = {(unsigned)bits_of((u64)p->lanes) - 1, (unsigned)p->pairs, 1, p->variable != 0};
+  if (p->variable || p->classed)
+    c.count = c.rank(p->variable ? (longest < most ? longest : most) : 2u * c.pairs << c.lane_bits) + 1;
   return c;
 }
 

@@ -21,16 +21,16 @@ static const cost_model measured[] = {
 /* Waiting takes cycles; launches are the host's and stay. */
 static void scale_waits(cost_model *m, double factor)
 {
-  double *const waits[] = {&m->step,     &m->step_entry, &m->side_step, &m->narrow_step, &m->narrow_entry,
-                           &m->wide_row, &m->hop,        &m->hop_entry, &m->far_hop,     &m->far_entry,
-                           &m->far_log,  &m->crossing,   &m->many_hop};
+  double *const waits[] = {&m->step,     &m->step_entry, &m->side_step,    &m->narrow_step, &m->narrow_entry,
+                           &m->wide_row, &m->hop,        &m->hop_entry,    &m->far_hop,     &m->far_entry,
+                           &m->far_log,  &m->crossing,   &m->multi_rhs_hop};
   for (double *w : waits) *w *= factor;
 }
 
 static void scale_transfers(cost_model *m, double factor)
 {
-  double *const each[] = {&m->flood,      &m->busy_row,  &m->busy_entry,  &m->many_row,
-                          &m->many_entry, &m->alone_row, &m->stepped_row, &m->stepped_entry};
+  double *const each[] = {&m->flood,           &m->busy_row,  &m->busy_entry,   &m->multi_rhs_row,
+                          &m->multi_rhs_entry, &m->alone_row, &m->by_level_row, &m->by_level_entry};
   for (double *t : each) *t *= factor;
   m->bytes_s /= factor;
 }

@@ -26,9 +26,10 @@ struct cost_model {
   double further_launch;              /* rows level by level: each launch but the first */
 
   /* Several right-hand sides; rows and entries once for each. */
-  double busy_row, busy_entry;                                  /* tiles that keep the whole GPU busy */
-  double many_start, many_hop, many_row, many_entry, alone_row; /* rows: side by side; alone: one after the other */
-  double many_launch, stepped_row, stepped_entry;               /* rows level by level */
+  double busy_row, busy_entry; /* tiles that keep the whole GPU busy */
+  double multi_rhs_start, multi_rhs_hop, multi_rhs_row, multi_rhs_entry,
+      alone_row;                                         /* rows: side by side; alone: one after the other */
+  double multi_rhs_launch, by_level_row, by_level_entry; /* rows level by level */
 };
 
 /* The row of gpu's class; of no class: the last row's waits scaled by the clock, its transfers by the bandwidth. */

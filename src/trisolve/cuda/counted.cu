@@ -152,10 +152,10 @@ struct counted_writer {
   const unsigned *position, *row_at, *row, *ptr, *records;
   const unsigned *at; /* [n] where the value of a row will be */
   unsigned slots;
-  gik_packed_layout l;
+  gik_record_layout l;
   char *record;
-  gik_head *mixed; /* heads of mixed records; NULL: they stand in the records */
-  unsigned gates;  /* warps wait at gates */
+  gik_head *variable; /* heads of variable records; NULL: they stand in the records */
+  unsigned gates;     /* warps wait at gates */
   uint2 *run_at;
   unsigned *col, *parents;
 
@@ -186,7 +186,7 @@ struct counted_writer {
     if (i >= *records) return;
     const unsigned *list = row_at + i * slots, first = list[0];
     const bool goes_on = c.records_of(rows.run[first].y) > 1 && records_before(list, i, slots);
-    unsigned *gate = mixed ? &mixed[i].gate : (unsigned *)(record + i * l.bytes) + 2;
+    unsigned *gate = variable ? &variable[i].gate : (unsigned *)(record + i * l.bytes) + 2;
     *gate = goes_on ? NONE : gate_of(first);
   }
 
@@ -196,13 +196,13 @@ struct counted_writer {
     const unsigned *list = row_at + i / 32 * slots, first = list[0], lane = (unsigned)(i % 32);
     const unsigned longest = rows.run[first].y, bits = c.lane_bits_of(longest), lanes = 1u << bits;
     const unsigned slot = lane >> bits, part = lane & (lanes - 1), k = list[slot];
-    const unsigned pairs = mixed ? c.pairs_of(longest) : c.pairs, records = c.records_of(longest);
+    const unsigned pairs = variable ? c.pairs_of(longest) : c.pairs, records = c.records_of(longest);
     const unsigned before = records > 1 ? records_before(list, i / 32, slots) : 0;
     const uint2 own = k == NONE ? make_uint2(0, 0) : rows.run[k];
     const unsigned filled = (unsigned)__popc(__ballot_sync(gik::ALL, !part && k != NONE));
     char *r = record + i / 32 * l.bytes;
     for (unsigned m = 0; m < pairs; m++) {
-      const unsigned j = before * GIK_MIXED_ROOM + 2 * m * lanes + part, a = place_of(k, own, j),
+      const unsigned j = before * GIK_VARIABLE_ROOM + 2 * m * lanes + part, a = place_of(k, own, j),
                      b = place_of(k, own, j + lanes);
       ((uint2 *)(r + l.places))[m * 32 + lane] = make_uint2(a, b);
     }
@@ -214,8 +214,8 @@ struct counted_writer {
     if (k == NONE) memset(r + l.inverse + slot * size, 0, size);
     ((unsigned *)(r + l.row))[slot] = k == NONE ? NONE : row[k];
     if (lane) return;
-    if (mixed) {
-      gik_head *h = mixed + i / 32;
+    if (variable) {
+      gik_head *h = variable + i / 32;
       h->first = position[k];
       h->rows = before ? 0 : filled;
       if (!gates) h->gate = NONE;
@@ -256,9 +256,9 @@ __global__ void __launch_bounds__(WRITER_THREADS)
 
 } /* namespace */
 
-unsigned gi_cuda_keys(const gik_packed *packed, const gi_findings *found)
+unsigned gi_cuda_keys(const gik_rows_cuda *rows, const gi_findings *found)
 {
-  return found->levels > GI_WIDTHS ? ~0u : (unsigned)found->levels * classes_of(packed, found->longest).count;
+  return found->levels > GI_WIDTHS ? ~0u : (unsigned)found->levels * classes_of(rows, found->longest).count;
 }
 
 static_assert(sizeof(key_table) <= 16 << 10, "a block has 48 KB of shared memory unless it asks for more");
@@ -294,7 +294,7 @@ done:
 
 /* All that is kept, from one block. */
 static gable_status counted_arrays(gi_arena *keep, const gi_reading *reading, const gi_findings *found, size_t bound,
-                                   int types, gik_packed *out, gi_counted *c)
+                                   int types, gik_rows_cuda *out, gi_counted *c)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)reading->rows.n, slots = bound * (32 / (size_t)out->lanes), entries = found->entries;
@@ -302,14 +302,14 @@ static gable_status counted_arrays(gi_arena *keep, const gi_reading *reading, co
   all += (2 * n + entries) * sizeof(unsigned) + 8192; /* and what is lost between arrays */
   all += (n + entries) * sizeof(double);              /* the other op's values */
   for (int type = 0; type < 2; type++)
-    if (types >> type & 1) records[type] = bound * gik_packed_layout_of(out, type ? GABLE_TYPE_D : GABLE_TYPE_S).bytes;
+    if (types >> type & 1) records[type] = bound * gik_record_layout_of(out, type ? GABLE_TYPE_D : GABLE_TYPE_S).bytes;
   GI_TRY(gi_arena_reserve(keep, all + records[0] + records[1]));
   GI_TRY(take(keep, slots, &c->row_at));
   GI_TRY(take(keep, slots, &c->run));
   GI_TRY(take(keep, entries, &c->plain.col));
   GI_TRY(take(keep, n, &c->order));
   GI_TRY(take(keep, n, &out->position));
-  if (out->mixed) GI_TRY(take(keep, bound, &out->head));
+  if (out->variable) GI_TRY(take(keep, bound, &out->head));
   for (int type = 0; type < 2; type++)
     if (types >> type & 1) GI_TRY(gi_arena_take(keep, records[type], &out->record[type]));
   c->plain.n = (int)n;
@@ -322,7 +322,7 @@ done:
   return status;
 }
 
-/* Full records of n rows at most; found: their lengths where records are mixed. */
+/* Full records of n rows at most; found: their lengths where records are variable. */
 static size_t most_records(size_t n, unsigned slots, const gi_findings *found)
 {
   size_t records = n / slots;
@@ -332,12 +332,13 @@ static size_t most_records(size_t n, unsigned slots, const gi_findings *found)
     const size_t longer = n - found->within[i];
     if (limit >= 8 && limit <= 64 && limit != 14) records += longer * (limit == 64 ? 32 : limit / 4) / 32;
   }
-  return records + found->entries / GIK_MIXED_ROOM + GI_SHAPES; /* what the divisions have dropped */
+  return records + found->entries / GIK_VARIABLE_ROOM + GI_SHAPES; /* what the divisions have dropped */
 }
 
 /* How many records there are, and the first of each step; waits, where the last kernel writes to the mailbox for that.
  */
-static gable_status fetch_records(const gi_arena *m, const gi_reading *reading, gi_findings *mailbox, gik_packed *out)
+static gable_status fetch_records(const gi_arena *m, const gi_reading *reading, gi_findings *mailbox,
+                                  gik_rows_cuda *out)
 {
   gable_status status = GABLE_OK;
   if (mailbox) {
@@ -354,7 +355,7 @@ done:
 }
 
 /* For the records of one type of vectors; without what is written once: run_at, col and parents. */
-static counted_writer writer_of(const gi_reading *reading, const classes k, const gik_packed *p, const gi_counted *c,
+static counted_writer writer_of(const gi_reading *reading, const classes k, const gik_rows_cuda *p, const gi_counted *c,
                                 int type)
 {
   counted_writer w = {};
@@ -367,9 +368,9 @@ static counted_writer writer_of(const gi_reading *reading, const classes k, cons
   w.records = &reading->found->records;
   w.at = p->steps ? reading->row : p->position;
   w.slots = 32 / (unsigned)p->lanes;
-  w.l = gik_packed_layout_of(p, type ? GABLE_TYPE_D : GABLE_TYPE_S);
+  w.l = gik_record_layout_of(p, type ? GABLE_TYPE_D : GABLE_TYPE_S);
   w.record = (char *)p->record[type];
-  w.mixed = p->head;
+  w.variable = p->head;
   w.gates = p->gated && !p->steps;
   return w;
 }
@@ -385,13 +386,13 @@ static void launch_writers(const counted_writer &w, size_t bound, gi_findings *f
 }
 
 gable_status gi_cuda_counted(gi_arena *keep, const gi_reading *reading, const gi_tile_counts *counts,
-                             const gi_findings *found, int types, gik_packed *out, gi_counted *counted)
+                             const gi_findings *found, int types, gik_rows_cuda *out, gi_counted *counted)
 {
   gable_status status = GABLE_OK;
   const classes k = classes_of(out, found->longest);
   const size_t n = (size_t)reading->rows.n;
   const unsigned keys = gi_cuda_keys(out, found), slots = 32 / (unsigned)out->lanes;
-  const size_t bound = most_records(n, slots, out->mixed ? found : nullptr) + (keys < n ? keys : n);
+  const size_t bound = most_records(n, slots, out->variable ? found : nullptr) + (keys < n ? keys : n);
   gi_findings *mailbox = n ? reading->mailbox : nullptr;
   gi_counted c = {};
   gik::launches on(keep->stream);
@@ -412,7 +413,7 @@ gable_status gi_cuda_counted(gi_arena *keep, const gi_reading *reading, const gi
   GI_TRY(on.status("records"));
   GI_TRY(fetch_records(keep, reading, mailbox, out));
   out->n_published = (unsigned)n;
-  out->long_rows = out->mixed && found->longest > GIK_MIXED_ROOM;
+  out->long_rows = out->variable && found->longest > GIK_VARIABLE_ROOM;
   *counted = c;
 done:
   return status;

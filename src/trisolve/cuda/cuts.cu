@@ -40,7 +40,7 @@ static void choose_cuts(const gik_gpu *gpu, const gi_profile *p, int n, int busy
   }
 }
 
-gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k)
+gable_status tiles_shape(const gable_trisolve *t, state *s, op_plan *d, int k)
 {
   gable_status status = GABLE_OK;
   gi_tile_shape shape = {lanes_of[k], pairs_of[k], 1, 8, 16, 0, 0};

@@ -9,7 +9,7 @@ namespace gi
 {
 
 /* *level: [n] by row of the matrix; of a row that was split, that of its last piece. */
-static gable_status level_of_rows(gi_arena *scratch, const side *d, size_t n, u64 **level)
+static gable_status level_of_rows(gi_arena *scratch, const op_plan *d, size_t n, u64 **level)
 {
   gable_status status = GABLE_OK;
   const unsigned *row = d->triangle.row;
@@ -41,7 +41,7 @@ gable_status cuda_level_order(const gable_trisolve *t, gi_level_order *out)
 {
   gable_status status = GABLE_OK;
   gi_arena scratch = gi_arena_of(t->ctx);
-  const side *d = &((const state *)t->state)->of[GABLE_OP_N];
+  const op_plan *d = &((const state *)t->state)->of[GABLE_OP_N];
   const size_t n = (size_t)t->shape.n, starts = (size_t)d->profile.levels + 1;
   gik_device_triangle rows = {};
   unsigned *order = nullptr, *start = nullptr;

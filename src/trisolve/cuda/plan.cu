@@ -1,4 +1,4 @@
-/* plan.cu: analysis by the GPU backend: both sides of a plan, as far as they were asked for. */
+/* plan.cu: analysis by the GPU backend: a plan for each op that was asked for. */
 #include <climits>
 #include <cstring>
 
@@ -23,7 +23,7 @@ void profile_of(const gi_findings *f, gi_profile *p)
   p->chains = f->chains;
 }
 
-unsigned limit_of(const side *d)
+unsigned limit_of(const op_plan *d)
 {
   return gi_limit_of(gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->plain.n, 1));
 }
@@ -38,7 +38,7 @@ gi_level_search search_of(const gable_trisolve *t)
 
 /* The longest row that d's method m, as far as it is known, takes as it is.  A few long rows stay whole, or in parts
  * that fill a record, until it is known that tiles are to solve them, or rows in narrow levels. */
-unsigned longest_of(const gable_trisolve *t, const side *d, gi_method m)
+unsigned longest_of(const gable_trisolve *t, const op_plan *d, gi_method m)
 {
   const unsigned limit = limit_of(d), n = (unsigned)d->plain.n, most = gi_longest_whole(n);
   const int narrow = m != GI_AUTO && n <= 64.0 * (d->profile.levels + 1);
@@ -51,7 +51,7 @@ unsigned longest_of(const gable_trisolve *t, const side *d, gi_method m)
 }
 
 /* What a survey has found of d, but for its triangle. */
-gable_status take_findings(gable_trisolve *t, const gi_findings *f, side *d)
+gable_status take_findings(gable_trisolve *t, const gi_findings *f, op_plan *d)
 {
   gable_status status = GABLE_OK;
   GI_TRY(gi_cuda_refuse(f, &t->bad_row));
@@ -65,7 +65,7 @@ done:
 }
 
 /* d->triangle with arrays of its own. */
-gable_status make_triangle(state *s, side *d)
+gable_status make_triangle(state *s, op_plan *d)
 {
   gable_status status = GABLE_OK;
   if (d->triangle.ptr) goto done;
@@ -78,7 +78,7 @@ done:
 enum { MOST_COUNTED = 1 << 19 }; /* rows that a reading counts by tiles */
 
 /* The stored op: what was read, row lengths, and levels unless rows have to be split before. */
-gable_status survey_stored(gable_trisolve *t, state *s, side *d, gi_level_search which)
+gable_status survey_stored(gable_trisolve *t, state *s, op_plan *d, gi_level_search which)
 {
   gable_status status = GABLE_OK;
   const int copied = t->shape.n > MOST_COUNTED && which != GI_NO_LEVELS;
@@ -109,13 +109,14 @@ inline double most_lifted(gi_method m, int again)
 /* d's triangle with its long rows split for method m, so that no thread waits for all of a long row, and its levels:
  * from those of whole rows, where they are known already and become few more by that or matter less, or by a survey.
  * The lengths are those of whole rows. */
-gable_status split_rows(const gable_trisolve *t, state *s, side *d, gi_method m)
+gable_status split_rows(const gable_trisolve *t, state *s, op_plan *d, gi_method m)
 {
   gable_status status = GABLE_OK;
   gi_findings f = {};
   gi_split_levels known = {d->level, d->profile.levels};
   const int lanes = lanes_of[gi_limit_shape(d->profile.within, d->profile.longest, (unsigned)d->plain.n, 1)];
-  const unsigned most = longest_of(t, d, m), parts = most < GIK_MIXED_ROOM ? limit_of(d) : (unsigned)GIK_MIXED_ROOM;
+  const unsigned most = longest_of(t, d, m),
+                 parts = most < GIK_VARIABLE_ROOM ? limit_of(d) : (unsigned)GIK_VARIABLE_ROOM;
   const int again = d->triangle.whole != nullptr;
   if (d->longest <= most) goto done;
   GI_TRY(make_triangle(s, d));
@@ -156,7 +157,7 @@ done:
   return status;
 }
 
-gable_status seed_schedule(const gable_trisolve *t, state *s, side *d)
+gable_status seed_schedule(const gable_trisolve *t, state *s, op_plan *d)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)d->triangle.n, nnz = d->triangle.nnz;
@@ -183,7 +184,7 @@ done:
 }
 
 /* Rows of each level, on the host: for the report and for the launches of the level methods. */
-gable_status count_levels(gable_trisolve *t, side *d)
+gable_status count_levels(gable_trisolve *t, op_plan *d)
 {
   gable_status status = GABLE_OK;
   gi_arena scratch = gi_arena_of(t->ctx);
@@ -202,29 +203,29 @@ done:
 }
 
 /* Whether rows can be placed by counting: few keys, and tiles so few that each can add up those before it. */
-int by_counting(const gable_trisolve *t, const state *s, const side *d)
+int by_counting(const gable_trisolve *t, const state *s, const op_plan *d)
 {
-  const double tiles = (double)t->shape.n / GI_TILE_ROWS, keys = gi_cuda_keys(&d->packed, &s->found);
+  const double tiles = (double)t->shape.n / GI_TILE_ROWS, keys = gi_cuda_keys(&d->rows, &s->found);
   const int one_op = t->options.ops != (GABLE_TRISOLVE_N | GABLE_TRISOLVE_T);
   return one_op && s->counts.rows && !d->triangle.ptr && keys <= GI_WIDTHS && tiles * tiles * keys < 1e8;
 }
 
 /* The schedule and records of rows by counting, straight from what was read. */
-gable_status counted_schedule(const gable_trisolve *t, state *s, side *d)
+gable_status counted_schedule(const gable_trisolve *t, state *s, op_plan *d)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(gi_cuda_counted(&s->memory, &s->reading, &s->counts, &s->found, types_of(t), &d->packed, &s->counted));
-  if (s->found.last_level) d->packed.unread = (unsigned)d->triangle.n - s->found.last_level;
+  GI_TRY(gi_cuda_counted(&s->memory, &s->reading, &s->counts, &s->found, types_of(t), &d->rows, &s->counted));
+  if (s->found.last_level) d->rows.unread = (unsigned)d->triangle.n - s->found.last_level;
   d->row_at = s->counted.row_at;
   d->run = s->counted.run;
   d->triangle = d->plain = s->counted.plain;
-  d->packed.chunk = chunk_of(&d->packed, d->profile.levels, s->processors);
+  d->rows.chunk = chunk_of(&d->rows, d->profile.levels, s->processors);
 done:
   return status;
 }
 
 /* The schedule and records of tiles and rows.  Rows that are whole and of the stored op are updated by runs. */
-gable_status records_schedule(const gable_trisolve *t, state *s, side *d)
+gable_status records_schedule(const gable_trisolve *t, state *s, op_plan *d)
 {
   gable_status status = GABLE_OK;
   const int k = shape_of(d), stored = d == &s->of[t->shape.format == GABLE_FORMAT_CSR ? GABLE_OP_N : GABLE_OP_T];
@@ -236,10 +237,10 @@ gable_status records_schedule(const gable_trisolve *t, state *s, side *d)
   }
   if (stored) GI_TRY(make_triangle(s, d));
   if (d->method == GI_TILES) GI_TRY(tiles_shape(t, s, d, k));
-  if (d->method == GI_ROWS && !d->packed.lanes) rows_shape(t, d, k); /* tiles did not fit */
+  if (d->method == GI_ROWS && !d->rows.lanes) rows_shape(t, d, k); /* tiles did not fit */
   if (d->method == GI_ROWS) {
-    GI_TRY(gi_cuda_packed(&s->memory, &d->triangle, d->level, &d->profile, types_of(t), &d->packed, &d->row_at));
-    d->packed.chunk = chunk_of(&d->packed, d->profile.levels, s->processors);
+    GI_TRY(gi_cuda_rows(&s->memory, &d->triangle, d->level, &d->profile, types_of(t), &d->rows, &d->row_at));
+    d->rows.chunk = chunk_of(&d->rows, d->profile.levels, s->processors);
   }
   if (!stored) goto done;
   r = records_of(d);
@@ -249,7 +250,7 @@ done:
 }
 
 /* After d's first survey. */
-gable_status build_side(gable_trisolve *t, state *s, side *d)
+gable_status build_op_plan(gable_trisolve *t, state *s, op_plan *d)
 {
   gable_status status = GABLE_OK;
   GI_TRY(split_rows(t, s, d, t->method));
@@ -285,7 +286,7 @@ __global__ void column_counts_kernel(int n, unsigned nnz, const unsigned *col, u
 }
 
 /* An op without a schedule of its own: the other one's rows are its columns, taken from the last to the first (gsf). */
-gable_status traverse_side(const gable_trisolve *t, state *s, const side *other, side *d)
+gable_status traverse_op_plan(const gable_trisolve *t, state *s, const op_plan *other, op_plan *d)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)other->plain.n, nnz = other->plain.nnz;
@@ -380,7 +381,7 @@ done:
 }
 
 /* The other op's triangle and its first survey; the stored one's is needed for it. */
-static gable_status turn_matrix(gable_trisolve *t, state *s, side *stored, side *d)
+static gable_status turn_matrix(gable_trisolve *t, state *s, op_plan *stored, op_plan *d)
 {
   gable_status status = GABLE_OK;
   gi_findings f = {};
@@ -446,13 +447,13 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
   s->of[stored].reverse = s->reading.rows.flip != 0;
   s->of[!stored].reverse = !s->of[stored].reverse;
   GI_TRY(survey_stored(t, s, &s->of[stored], asked[stored] ? search_of(t) : GI_NO_LEVELS));
-  if (asked[stored]) GI_TRY(build_side(t, s, &s->of[stored]));
+  if (asked[stored]) GI_TRY(build_op_plan(t, s, &s->of[stored]));
   if (asked[!stored]) {
     GI_TRY(turn_matrix(t, s, &s->of[stored], &s->of[!stored]));
-    GI_TRY(build_side(t, s, &s->of[!stored]));
+    GI_TRY(build_op_plan(t, s, &s->of[!stored]));
   }
   for (int op = 0; op < 2; op++)
-    if (!asked[op]) GI_TRY(traverse_side(t, s, &s->of[!op], &s->of[op]));
+    if (!asked[op]) GI_TRY(traverse_op_plan(t, s, &s->of[!op], &s->of[op]));
   if (t->shape.space == GABLE_SPACE_HOST) {
     GI_TRY(gi_arena_take(&s->memory, ((size_t)t->shape.nnz + 1) * gi_type_size(t->shape.value_type), &s->values));
     GI_TRY(gi_arena_take(&s->memory, ((size_t)t->shape.n + 1) * gi_type_size(t->shape.value_type), &s->diagonal));

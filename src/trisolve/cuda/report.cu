@@ -23,7 +23,7 @@ static void tell_why(const choice *c, char *out, size_t size)
 gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *i)
 {
   const state *s = (const state *)t->state;
-  const side *d = &s->of[op];
+  const op_plan *d = &s->of[op];
   snprintf(i->method_used, sizeof i->method_used, "%s", gi_method_name(d->method));
   tell_why(&d->chosen, i->why, sizeof i->why);
   i->n = t->shape.n;
@@ -40,10 +40,10 @@ gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info
     i->waits = d->tiles.n_borders;
     break;
   case GI_ROWS:
-    i->threads = d->packed.lanes;
-    i->waits = d->packed.steps ? 0 : d->triangle.nnz;
-    i->barriers = d->packed.steps ? d->packed.steps - 1 : 0;
-    if (d->packed.steps) i->launches = gik_stepped_launches(&d->packed);
+    i->threads = d->rows.lanes;
+    i->waits = d->rows.steps ? 0 : d->triangle.nnz;
+    i->barriers = d->rows.steps ? d->rows.steps - 1 : 0;
+    if (d->rows.steps) i->launches = gik_rows_cuda_launches(&d->rows);
     break;
   case GI_LEVR:
   case GI_LEVC:
@@ -62,14 +62,14 @@ gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info
 }
 
 /* *list: the rows of the triangle in the order in which d's method stores them, ~0 for none; *count of them. */
-static gable_status stored_order(const gable_trisolve *t, const side *d, unsigned **list, size_t *count)
+static gable_status stored_order(const gable_trisolve *t, const op_plan *d, unsigned **list, size_t *count)
 {
   gable_status status = GABLE_OK;
   const unsigned *from = d->method == GI_TILES || d->method == GI_ROWS ? d->row_at : d->seed.order;
   *count = (size_t)d->triangle.n;
   if (d->method == GI_TILES)
     *count = (size_t)d->tiles.n_records * (32 * (size_t)d->tiles.warps / (size_t)d->tiles.lanes);
-  if (d->method == GI_ROWS) *count = (size_t)d->packed.n_records * (32 / (size_t)d->packed.lanes);
+  if (d->method == GI_ROWS) *count = (size_t)d->rows.n_records * (32 / (size_t)d->rows.lanes);
   GI_TRY(host_take(t->ctx, *count, list));
   if (from)
     GI_TRY(gi_mailbox_fetch(t->ctx, gi_own_stream(t->ctx), *list, from, *count * sizeof **list));
@@ -83,11 +83,11 @@ gable_status cuda_schedule(const gable_trisolve *t, gable_op op, gable_idx *orde
 {
   gable_status status = GABLE_OK;
   const state *s = (const state *)t->state;
-  const side *d = &s->of[op];
+  const op_plan *d = &s->of[op];
   const size_t n = (size_t)d->triangle.n;
   unsigned *row = nullptr, *list = nullptr;
   unsigned long long *levels = nullptr;
-  size_t count = 0, q = 0, again = d->method == GI_ROWS && d->packed.mixed ? 32 / (size_t)d->packed.lanes : 0;
+  size_t count = 0, q = 0, again = d->method == GI_ROWS && d->rows.variable ? 32 / (size_t)d->rows.lanes : 0;
   current_device here;
   GI_TRY(here.enter(gi_cuda_ordinal(t->ctx)));
   GI_REQUIRE(d->level, GABLE_ERR_UNAVAILABLE, "no schedule was asked for this op (options.ops)");

@@ -19,7 +19,7 @@ struct level_order {
   unsigned *start;            /* [keys+1] place */
   unsigned *record;           /* [keys+1] first record; the last: how many there are */
   unsigned *row_at;           /* [bound * slots] row of a record's slot; ~0: none */
-  size_t keys, bound;         /* records at most; mixed: as many as there are */
+  size_t keys, bound;         /* records at most; variable: as many as there are */
 };
 
 } /* namespace */
@@ -87,8 +87,8 @@ static gable_status number_rows(gi_arena *keep, gi_arena *m, size_t n, unsigned 
     for (unsigned l = before + 1; l <= here; l++) start[l] = (unsigned)p;
   }));
   GI_TRY(gik::dependent_launch("analysis", m->stream, count_records_kernel, 1, KEY_THREADS, 0, keys, start, c, record));
-  if (c.mixed) GI_TRY(fetch(m, &records, record + keys, 1)); /* no good bound is known */
-  o->bound = c.mixed ? records : n / slots + (o->keys < n ? o->keys : n);
+  if (c.variable) GI_TRY(fetch(m, &records, record + keys, 1)); /* no good bound is known */
+  o->bound = c.variable ? records : n / slots + (o->keys < n ? o->keys : n);
   GI_TRY(take(keep, o->bound * slots, &row_at));
   GI_TRY(fill(keep->stream, row_at, NONE, o->bound * slots));
   GI_TRY(each(keep->stream, n, [=] __device__(size_t p) {
@@ -109,15 +109,15 @@ namespace
 {
 
 /* Fixed parts of the records, a lane at a time. */
-struct packed_writer {
+struct rows_writer {
   gik_device_triangle t;
   level_order o;
   const unsigned *at; /* [n] where the value of a row will be */
   classes c;
   unsigned slots;
-  gik_packed_layout l;
+  gik_record_layout l;
   char *record;
-  gik_head *mixed; /* heads of mixed records; NULL: they stand in the records */
+  gik_head *variable; /* heads of variable records; NULL: they stand in the records */
 
   __device__ unsigned entries(unsigned k) const { return k == NONE ? 0 : t.ptr[k + 1] - t.ptr[k]; }
 
@@ -128,14 +128,14 @@ struct packed_writer {
     unsigned gate = k, up = 0;
     for (; up < GATE_STEPS && t.ptr[gate + 1] > t.ptr[gate]; up++) gate = t.col[t.ptr[gate + 1] - 1];
     gate = up == GATE_STEPS ? o.position[gate] : NONE;
-    if (mixed)
-      mixed[i] = gik_head{p,
-                          before ? 0 : rows,
-                          before ? NONE : gate,
-                          (unsigned char)c.lane_bits_of(entries(k)),
-                          (unsigned char)c.pairs_of(entries(k)),
-                          (unsigned char)before,
-                          (unsigned char)(c.records_of(entries(k)) - 1 - before)};
+    if (variable)
+      variable[i] = gik_head{p,
+                             before ? 0 : rows,
+                             before ? NONE : gate,
+                             (unsigned char)c.lane_bits_of(entries(k)),
+                             (unsigned char)c.pairs_of(entries(k)),
+                             (unsigned char)before,
+                             (unsigned char)(c.records_of(entries(k)) - 1 - before)};
     else
       *(uint4 *)(record + i * l.bytes) = make_uint4(p, rows, gate, 0);
   }
@@ -149,8 +149,8 @@ struct packed_writer {
     const unsigned before = c.records_of(entries(row[0])) > 1 ? records_before(row, i / 32, slots) : 0;
     const unsigned first = k == NONE ? 0 : t.ptr[k], count = entries(k);
     char *r = record + i / 32 * l.bytes;
-    for (unsigned m = 0, used = mixed ? c.pairs_of(entries(row[0])) : c.pairs; m < used; m++) {
-      const unsigned a = before * GIK_MIXED_ROOM + 2 * m * lanes + part, b = a + lanes;
+    for (unsigned m = 0, used = variable ? c.pairs_of(entries(row[0])) : c.pairs; m < used; m++) {
+      const unsigned a = before * GIK_VARIABLE_ROOM + 2 * m * lanes + part, b = a + lanes;
       ((uint2 *)(r + l.places))[m * 32 + lane] =
           make_uint2(a < count ? at[t.col[first + a]] : NONE, b < count ? at[t.col[first + b]] : NONE);
     }
@@ -167,14 +167,14 @@ struct packed_writer {
 
 /* Where values are taken from: their place, or, where levels are taken step by step, their row of x; of parts of rows
  * the place, marked. */
-static gable_status value_places(gi_arena *scratch, const gik_device_triangle *t, const level_order *o, int stepped,
+static gable_status value_places(gi_arena *scratch, const gik_device_triangle *t, const level_order *o, int by_level,
                                  const unsigned **out)
 {
   gable_status status = GABLE_OK;
   const unsigned *row = t->row, *position = o->position;
   unsigned *at = nullptr;
-  *out = stepped ? t->row : o->position;
-  if (!stepped || !t->whole) goto done;
+  *out = by_level ? t->row : o->position;
+  if (!by_level || !t->whole) goto done;
   GI_TRY(take(scratch, (size_t)t->n, &at));
   GI_TRY(each(scratch->stream, (size_t)t->n,
               [=] __device__(size_t k) { at[k] = row[k] == NONE ? position[k] | PART : row[k]; }));
@@ -184,7 +184,7 @@ done:
 }
 
 /* The first record of each step, out of those of each key. */
-static gable_status fetch_steps(const gi_arena *m, const level_order *o, const classes c, gik_packed *out)
+static gable_status fetch_steps(const gi_arena *m, const level_order *o, const classes c, gik_rows_cuda *out)
 {
   gable_status status = GABLE_OK;
   unsigned *first = nullptr;
@@ -198,8 +198,8 @@ done:
   return status;
 }
 
-gable_status gi_cuda_packed(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level,
-                            const gi_profile *profile, int types, gik_packed *out, unsigned **row_at)
+gable_status gi_cuda_rows(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level,
+                          const gi_profile *profile, int types, gik_rows_cuda *out, unsigned **row_at)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
@@ -212,18 +212,18 @@ gable_status gi_cuda_packed(gi_arena *keep, const gik_device_triangle *t, const 
   GI_TRY(sort_rows(&scratch, t, level, profile->levels, c, &o));
   GI_TRY(number_rows(keep, &scratch, n, slots, c, &o));
   GI_TRY(value_places(&scratch, t, &o, out->steps, &at));
-  if (out->mixed) GI_TRY(take(keep, o.bound, &out->head));
+  if (out->variable) GI_TRY(take(keep, o.bound, &out->head));
   for (int type = 0; type < 2; type++) {
     if (!(types >> type & 1)) continue;
-    const gik_packed_layout l = gik_packed_layout_of(out, type ? GABLE_TYPE_D : GABLE_TYPE_S);
+    const gik_record_layout l = gik_record_layout_of(out, type ? GABLE_TYPE_D : GABLE_TYPE_S);
     GI_TRY(gi_arena_take(keep, l.bytes * o.bound, &out->record[type]));
-    const packed_writer w = {*t, o, at, c, slots, l, (char *)out->record[type], out->head};
+    const rows_writer w = {*t, o, at, c, slots, l, (char *)out->record[type], out->head};
     GI_TRY(each(keep->stream, o.bound * 32, w));
   }
   GI_TRY(fetch(keep, &out->n_records, o.record + o.keys, 1));
   GI_TRY(fetch_steps(keep, &o, c, out));
   out->n_published = (unsigned)n;
-  out->long_rows = out->mixed && !t->whole && profile->longest > GIK_MIXED_ROOM;
+  out->long_rows = out->variable && !t->whole && profile->longest > GIK_VARIABLE_ROOM;
   out->parts = t->whole != nullptr;
   out->position = o.position;
   out->row = t->row;

@@ -50,7 +50,7 @@ typedef struct gi_findings {
   int levels, chain_levels, chains;
   unsigned ticket, records;
   unsigned last_level;               /* on the host: rows of the last level; 0: not counted */
-  unsigned step[GIK_MOST_STEPS + 1]; /* see gik_packed */
+  unsigned step[GIK_MOST_STEPS + 1]; /* see gik_rows_cuda */
   unsigned posted;  /* blocks that have seen all their levels; on the host: 1 when what was asked for is there */
   unsigned written; /* blocks that have written all their records */
 } gi_findings;
@@ -137,13 +137,13 @@ typedef enum gi_level_search {
 
 enum { GI_WHOLE_ROW = 32, GI_FEW_ROWS = 1 << 15 }; /* rows of 32 are never split by method rows */
 
-/* The longest row that mixed records take whole. */
+/* The longest row that variable records take whole. */
 inline __host__ __device__ unsigned gi_longest_whole(unsigned n)
 {
-  return n <= GI_FEW_ROWS ? GIK_MIXED_LONGEST : GIK_MIXED_ROOM;
+  return n <= GI_FEW_ROWS ? GIK_VARIABLE_LONGEST : GIK_VARIABLE_ROOM;
 }
 
-/* Whether records would be full of holes if they were all alike: long rows then stay whole, in mixed records, where
+/* Whether records would be full of holes if they were all alike: long rows then stay whole, in variable records, where
  * levels are wide (rows_shape: hollow).  Very long ones only where rows are few, since their levels take longer to find
  * than those of their parts. */
 inline __host__ __device__ int gi_long_rows_are_few(unsigned longest, unsigned entries, unsigned n)
@@ -186,8 +186,8 @@ typedef struct gi_tile_shape {
 gable_status gi_cuda_tiles(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level,
                            const gi_profile *profile, const gi_tile_shape *shape, int types, gik_tiles *out,
                            unsigned **row_at);
-gable_status gi_cuda_packed(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level,
-                            const gi_profile *profile, int types, gik_packed *out, unsigned **row_at);
+gable_status gi_cuda_rows(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level,
+                          const gi_profile *profile, int types, gik_rows_cuda *out, unsigned **row_at);
 
 /* What method rows needs beyond its records. */
 typedef struct gi_counted {
@@ -198,12 +198,12 @@ typedef struct gi_counted {
 } gi_counted;
 
 /* Keys by which the rows are sorted; gi_cuda_counted takes GI_WIDTHS at most. */
-unsigned gi_cuda_keys(const gik_packed *packed, const gi_findings *found);
+unsigned gi_cuda_keys(const gik_rows_cuda *rows, const gi_findings *found);
 
-/* The same as gi_cuda_packed, from a reading that was surveyed with counts, of which it takes over row, child and
+/* The same as gi_cuda_rows, from a reading that was surveyed with counts, of which it takes over row, child and
  * count.  Waits for the count of records at its end. */
 gable_status gi_cuda_counted(gi_arena *keep, const gi_reading *reading, const gi_tile_counts *counts,
-                             const gi_findings *found, int types, gik_packed *out, gi_counted *counted);
+                             const gi_findings *found, int types, gik_rows_cuda *out, gi_counted *counted);
 
 /* Rows by level for the seed's methods: order [n] and starts [levels+1], both on the device. */
 gable_status gi_cuda_order(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level, int levels,
@@ -227,12 +227,12 @@ typedef struct gi_records {
   int reverse;                 /* of the triangle */
   const unsigned *row_at;      /* [count][rows] */
   const uint2 *run;            /* [count][rows], or NULL; see gi_cuda_runs */
-  const gik_head *head;        /* [count] where records are mixed; else NULL */
+  const gik_head *head;        /* [count] where records are variable; else NULL */
 } gi_records;
 
 /* All but reverse, row_at and run. */
 gi_records gi_records_of_tiles(const gik_tiles *tiles);
-gi_records gi_records_of_packed(const gik_packed *packed);
+gi_records gi_records_of_rows(const gik_rows_cuda *rows);
 
 /* For rows that are stored as they are solved: (p, count) of each slot, where the row's entries are at places p, p+1,
  * ... p+count-1 of the caller's values and its diagonal at p+count; when reverse at ~p, ~(p+1) and so on; ~0: no row.

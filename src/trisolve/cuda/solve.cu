@@ -23,16 +23,16 @@ struct area {
 enum { MOST_AREAS = 2 };
 
 /* Numbers that a solve of one right-hand side publishes, in both halves. */
-size_t published_of(const side *d)
+size_t published_of(const op_plan *d)
 {
   if (d->method == GI_TILES) return 2 * (size_t)d->tiles.n_published;
-  if (d->method == GI_ROWS && d->packed.steps) return d->triangle.whole ? (size_t)d->packed.n_published : 0;
-  if (d->method == GI_ROWS) return 2 * (size_t)d->packed.n_published;
+  if (d->method == GI_ROWS && d->rows.steps) return d->triangle.whole ? (size_t)d->rows.n_published : 0;
+  if (d->method == GI_ROWS) return 2 * (size_t)d->rows.n_published;
   return d->method == GI_AUTO ? 0 : (d->method == GI_ELMR ? 2 : 1) * (size_t)d->triangle.n;
 }
 
-/* The areas of a side from *at on, which is moved behind them; returns how many. */
-int areas_of(const side *d, gable_idx max_rhs, int type, size_t *at, area out[MOST_AREAS])
+/* The areas of an op's plan from *at on, which is moved behind them; returns how many. */
+int areas_of(const op_plan *d, gable_idx max_rhs, int type, size_t *at, area out[MOST_AREAS])
 {
   const size_t rhs = (size_t)(max_rhs < GIK_MOST_RHS ? max_rhs : GIK_MOST_RHS), size = type ? 8 : 4;
   const size_t q = (size_t)together(d, max_rhs, type);
@@ -46,7 +46,7 @@ int areas_of(const side *d, gable_idx max_rhs, int type, size_t *at, area out[MO
   return count;
 }
 
-/* All areas of a work: f(side, type, area) until one fails. */
+/* All areas of a work: f(op_plan, type, area) until one fails. */
 template <typename F> gable_status each_area(const gable_trisolve *t, gable_idx max_rhs, F f)
 {
   gable_status status = GABLE_OK;
@@ -126,15 +126,15 @@ gable_status stage_copy(const gable_vectors_view *v, void *stage, int in, cudaSt
                  "copy of the vectors");
 }
 
-gable_status launch(const side *d, gable_type type, int q, const gik_solve *r)
+gable_status launch(const op_plan *d, gable_type type, int q, const gik_solve *r)
 {
   switch (d->method) {
   case GI_TILES:
-    return q > 1 ? gik_tiles_solve_many(&d->tiles, q, type, d->many_blocks[type == GABLE_TYPE_D], r)
+    return q > 1 ? gik_tiles_solve_multi_rhs(&d->tiles, q, type, d->multi_rhs_blocks[type == GABLE_TYPE_D], r)
                  : gik_tiles_solve(&d->tiles, type, d->solve_blocks[type == GABLE_TYPE_D], r);
   case GI_ROWS:
-    if (d->packed.steps) return gik_stepped_solve(&d->packed, type, r);
-    return q > 1 ? gik_packed_solve_many(&d->packed, q, type, r) : gik_packed_solve(&d->packed, type, r);
+    if (d->rows.steps) return gik_rows_cuda_solve_by_level(&d->rows, type, r);
+    return q > 1 ? gik_rows_cuda_solve_multi_rhs(&d->rows, q, type, r) : gik_rows_cuda_solve(&d->rows, type, r);
   case GI_LEVR: return gik_levr_solve(&d->seed, type, r);
   case GI_LEVC: return gik_levc_solve(&d->seed, type, r);
   case GI_ELMR: return gik_elmr_solve(&d->seed, type, r);
@@ -209,7 +209,7 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
 {
   gable_status status = GABLE_OK;
   const state *s = (const state *)t->state;
-  const side *d = &s->of[op];
+  const op_plan *d = &s->of[op];
   const int host = b->space == GABLE_SPACE_HOST;
   const int q = b->count > 1 ? together(d, w->max_rhs, b->type == GABLE_TYPE_D) : 1;
   char *stage = (char *)w->device + stage_of(t, w->max_rhs);

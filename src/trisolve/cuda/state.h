@@ -1,4 +1,4 @@
-/* state.h: what the GPU backend keeps of a plan: one side for each op, with its triangle, schedule and method. */
+/* state.h: what the GPU backend keeps of a plan: one op_plan for each op, with its triangle, schedule and method. */
 #ifndef GI_TRISOLVE_CUDA_STATE_H
 #define GI_TRISOLVE_CUDA_STATE_H
 
@@ -22,7 +22,7 @@ struct choice {
   const char *why;
 };
 
-struct side {
+struct op_plan {
   const cost_model *model;      /* of its state */
   gi_method method;             /* GI_AUTO: this op has no schedule */
   gik_device_triangle triangle; /* as the method stores it: long rows split by tiles and rows */
@@ -34,18 +34,18 @@ struct side {
   unsigned *row_at;          /* by record and slot: see gi_cuda_tiles */
   uint2 *run;                /* the same, see gi_cuda_runs */
   gik_tiles tiles;
-  gik_packed packed;
+  gik_rows_cuda rows;
   gik_seed seed;
   unsigned *starts; /* host, [levels+1]: for the seed's methods */
   int widest, reverse, solve_blocks[2];
-  int together[2], many_blocks[2]; /* tiles: right-hand sides that slots have room for, and blocks then, by type */
+  int together[2], multi_rhs_blocks[2]; /* tiles: right-hand sides that slots have room for, and blocks then, by type */
   double model_s;
   choice chosen;
 };
 
 struct state {
   gi_arena memory, scratch; /* scratch: of an analysis */
-  side of[2];
+  op_plan of[2];
   gi_reading reading; /* of the stored op */
   gi_tile_counts counts;
   gi_findings found;   /* of the reading */
@@ -82,11 +82,11 @@ inline int types_of(const gable_trisolve *t)
 extern const int lanes_of[GI_SHAPES], pairs_of[GI_SHAPES];
 
 /* The shape of d's records; how rows are packed; records a ticket. */
-int shape_of(const side *d);
-void rows_shape(const gable_trisolve *t, side *d, int k);
-int chunk_of(const gik_packed *p, int levels, int processors);
+int shape_of(const op_plan *d);
+void rows_shape(const gable_trisolve *t, op_plan *d, int k);
+int chunk_of(const gik_rows_cuda *p, int levels, int processors);
 
-gable_status tiles_shape(const gable_trisolve *t, state *s, side *d, int k); /* cuda_cuts.cu */
+gable_status tiles_shape(const gable_trisolve *t, state *s, op_plan *d, int k); /* cuda_cuts.cu */
 
 /* Chains of 16 rows and more, in the mean. */
 inline int has_long_chains(const gi_profile *p, int n)
@@ -105,17 +105,17 @@ inline int side_by_side(const gi_profile *p, int n)
 int tiles_are_busy(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, double rhs);
 
 /* How many right-hand sides the slots of d's tiles have room for; cuda_together.cu. */
-void tiles_together(const gable_trisolve *t, const state *s, side *d);
+void tiles_together(const gable_trisolve *t, const state *s, op_plan *d);
 
 /* How many right-hand sides a work for max_rhs of them solves at a time; type: 0 float, 1 double. */
-int together(const side *d, gable_idx max_rhs, int type);
+int together(const op_plan *d, gable_idx max_rhs, int type);
 
 /* Whether it matters how many levels are narrow or wide; cuda_widths.cu counts them.  rows_only: tiles are no choice.
  */
 int asks_for_widths(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, int rhs, int rows_only);
 
 /* tiles or rows, with d->chosen and d->model_s. */
-gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, side *d);
+gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, op_plan *d);
 
 /* The epoch of faults that captured updates find: later than that of any other. */
 enum : unsigned { CAPTURED_EPOCH = 0xffffffffu };
@@ -134,7 +134,7 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a);
 void cuda_release(gable_trisolve *t);
 
 /* The records of d, whose method is tiles or rows. */
-gi_records records_of(const side *d);
+gi_records records_of(const op_plan *d);
 
 /* An op without a schedule whose values are fetched from the other one's records by those who solve with it. */
 inline int borrows(const state *s, int op)

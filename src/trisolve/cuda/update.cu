@@ -6,9 +6,9 @@
 namespace gi
 {
 
-gi_records records_of(const side *d)
+gi_records records_of(const op_plan *d)
 {
-  gi_records r = d->method == GI_TILES ? gi_records_of_tiles(&d->tiles) : gi_records_of_packed(&d->packed);
+  gi_records r = d->method == GI_TILES ? gi_records_of_tiles(&d->tiles) : gi_records_of_rows(&d->rows);
   r.reverse = d->reverse;
   r.row_at = d->row_at;
   r.run = d->run;
@@ -17,7 +17,7 @@ gi_records records_of(const side *d)
 
 static gable_status update_side(const state *s, int op, const gi_values *v)
 {
-  const side *d = &s->of[op];
+  const op_plan *d = &s->of[op];
   if (d->method == GI_AUTO || !d->triangle.n || borrows(s, op)) return GABLE_OK;
   if (d->method != GI_TILES && d->method != GI_ROWS) return gi_cuda_update_seed(&d->seed, v);
   const gi_records r = records_of(d);
@@ -27,7 +27,7 @@ static gable_status update_side(const state *s, int op, const gi_values *v)
 gable_status borrow_values(const state *s, gable_work *w, int op, int type)
 {
   gable_status status = GABLE_OK;
-  const side *other = &s->of[!op];
+  const op_plan *other = &s->of[!op];
   bool capturing = false;
   gi_records r;
   if (!borrows(s, op)) goto done;

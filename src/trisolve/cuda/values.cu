@@ -55,7 +55,7 @@ struct record_layout {
   __device__ unsigned lanes_of(size_t r) const { return head ? 1u << head[r].lane_bits : lanes; }
   __device__ unsigned pairs_of(size_t r) const { return head ? head[r].pairs : pairs; }
   /* Entries of the row that are in records before. */
-  __device__ unsigned before(size_t r) const { return head ? head[r].before * GIK_MIXED_ROOM : 0; }
+  __device__ unsigned before(size_t r) const { return head ? head[r].before * GIK_VARIABLE_ROOM : 0; }
 };
 
 template <typename T> struct __align__(2 * sizeof(T)) two
@@ -100,7 +100,7 @@ template <typename M, typename T> struct lane_filler {
 /* The same by runs, so that nothing but runs and values is read, and where a slot has no row nothing is written: zeros
  * stand there since the analysis.  BACKWARDS: a row's entries go from the last place in the caller's values to the
  * first. */
-template <typename M, typename T, int PAIRS, bool MIXED, bool BACKWARDS>
+template <typename M, typename T, int PAIRS, bool VARIABLE, bool BACKWARDS>
 __global__ void __launch_bounds__(256) fill_runs_kernel(const record_layout l, unsigned width_bits, unsigned lane_bits,
                                                         const unsigned *parent, const diagonal_of<M> diagonal)
 {
@@ -109,9 +109,9 @@ __global__ void __launch_bounds__(256) fill_runs_kernel(const record_layout l, u
   for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i >> width_bits < l.count;
        i += (size_t)gridDim.x * blockDim.x) {
     const size_t record = i >> width_bits;
-    const unsigned bits = MIXED ? l.head[record].lane_bits : lane_bits, lanes = 1u << bits;
-    const unsigned pairs = MIXED ? l.head[record].pairs : PAIRS;
-    const unsigned before = MIXED ? l.head[record].before * GIK_MIXED_ROOM : 0;
+    const unsigned bits = VARIABLE ? l.head[record].lane_bits : lane_bits, lanes = 1u << bits;
+    const unsigned pairs = VARIABLE ? l.head[record].pairs : PAIRS;
+    const unsigned before = VARIABLE ? l.head[record].before * GIK_VARIABLE_ROOM : 0;
     const unsigned lane = (unsigned)i & (width - 1), slot = lane >> bits, part = lane & (lanes - 1);
     const size_t at = (record << (width_bits - lane_bits)) + slot;
     const uint2 run = l.run[at];
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(256) fill_runs_kernel(const record_layout l, u
     bool overflow = false;
 #pragma unroll
     for (unsigned m = 0; m < PAIRS; m++)
-      if (!MIXED || m < pairs) {
+      if (!VARIABLE || m < pairs) {
         const two<T> quotient = {(T)(v[2 * m] * scale), (T)(v[2 * m + 1] * scale)};
         ((two<T> *)(r + l.values))[m * width + lane] = quotient;
         overflow |= fault_notes::overflows(v[2 * m], scale, (double)quotient.x) ||
@@ -188,7 +188,7 @@ static record_layout layout_of(const gi_records *r, int type)
   return l;
 }
 
-template <typename M, typename T, int PAIRS, bool MIXED>
+template <typename M, typename T, int PAIRS, bool VARIABLE>
 static gable_status launch_runs(const gik_device_triangle *t, const record_layout *l, const diagonal_of<M> &d,
                                 int backwards, void *stream)
 {
@@ -198,7 +198,8 @@ static gable_status launch_runs(const gik_device_triangle *t, const record_layou
   const unsigned width = (unsigned)bits_of(l->width) - 1, lanes = (unsigned)bits_of(l->lanes) - 1;
   gik::launches on(stream);
   if (blocks)
-    on.launch(backwards ? fill_runs_kernel<M, T, PAIRS, MIXED, true> : fill_runs_kernel<M, T, PAIRS, MIXED, false>,
+    on.launch(backwards ? fill_runs_kernel<M, T, PAIRS, VARIABLE, true>
+                        : fill_runs_kernel<M, T, PAIRS, VARIABLE, false>,
               grid, (unsigned)threads, 0, *l, width, lanes, t->parent, d);
   return on.status("update");
 }
@@ -209,7 +210,7 @@ static gable_status fill(const gik_device_triangle *t, const gi_records *r, int 
   const record_layout l = layout_of(r, type);
   const diagonal_of<M> d = diagonal_from<M>(v);
   if (l.run && l.head) {
-    return launch_runs<M, T, GIK_MIXED_PAIRS, true>(t, &l, d, r->reverse, v->stream);
+    return launch_runs<M, T, GIK_VARIABLE_PAIRS, true>(t, &l, d, r->reverse, v->stream);
   }
   switch (l.run ? l.pairs : 0) {
   case 1: return launch_runs<M, T, 1, false>(t, &l, d, r->reverse, v->stream);
@@ -291,15 +292,15 @@ gi_records gi_records_of_tiles(const gik_tiles *tiles)
   return r;
 }
 
-gi_records gi_records_of_packed(const gik_packed *packed)
+gi_records gi_records_of_rows(const gik_rows_cuda *rows)
 {
-  gi_records r = {{packed->record[0], packed->record[1]}, packed->n_records};
-  r.lanes = (unsigned)packed->lanes;
-  r.pairs = (unsigned)packed->pairs;
+  gi_records r = {{rows->record[0], rows->record[1]}, rows->n_records};
+  r.lanes = (unsigned)rows->lanes;
+  r.pairs = (unsigned)rows->pairs;
   r.rows = 32 / r.lanes;
-  r.head = packed->head;
+  r.head = rows->head;
   for (int type = 0; type < 2; type++) {
-    const gik_packed_layout l = gik_packed_layout_of(packed, type ? GABLE_TYPE_D : GABLE_TYPE_S);
+    const gik_record_layout l = gik_record_layout_of(packed, type ? GABLE_TYPE_D : GABLE_TYPE_S);
     r.bytes[type] = l.bytes;
     r.inverse[type] = l.inverse;
     r.values[type] = l.values;

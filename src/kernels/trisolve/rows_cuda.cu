@@ -1,17 +1,17 @@
-/* trisolve_packed.cu: rows packed in level order, every value through L2.
+/* rows_cuda.cu: rows packed in level order, every value through L2.
  *
  * A warp takes a record of 32/P rows of one level by ticket, P lanes a row, loads everything that it can, and polls the
  * values it needs.  Published values lie in schedule order, so that neighbours in a level poll neighbouring words.
  * With a gate the warp first waits for one value some levels up, so that rows far from their turn leave L2 alone. */
 #include "cuda/launch.cuh"
-#include "kernels/trisolve/packed_flow.cuh"
+#include "kernels/trisolve/rows_cuda_flow.cuh"
 
 namespace gik
 {
 
 /* head {first place, rows, gate, -} | row [32/P] | 1/diagonal [32/P] | values [KP][32] pairs | places
  * [KP][32] pairs */
-template <typename T, int P, int KP> struct packed_layout {
+template <typename T, int P, int KP> struct rows_layout {
   static constexpr int R = 32 / P;
   static constexpr int row = 16, inverse = (row + R * 4 + 7) / 8 * 8;
   static constexpr int values = (inverse + R * (int)sizeof(T) + 15) / 16 * 16;
@@ -19,9 +19,9 @@ template <typename T, int P, int KP> struct packed_layout {
 };
 
 template <typename T, int P, int KP>
-static __global__ void __launch_bounds__(GIK_PACKED_WARPS * 32) packed_kernel(const packed_arguments<T> g)
+static __global__ void __launch_bounds__(GIK_ROWS_CUDA_WARPS * 32) rows_kernel(const rows_arguments<T> g)
 {
-  typedef packed_layout<T, P, KP> L;
+  typedef rows_layout<T, P, KP> L;
   __shared__ dealer::shared dealt;
   const int lane = threadIdx.x % 32, r = lane / P;
   const unsigned first_parity = g.control->parity[0];
@@ -73,35 +73,35 @@ static __global__ void __launch_bounds__(GIK_PACKED_WARPS * 32) packed_kernel(co
 #define GIK_SHAPES(X)                                                                                                  \
   X(1, 1) X(1, 2) X(1, 4) X(1, 7) X(2, 2) X(2, 4) X(4, 1) X(4, 2) X(4, 4) X(8, 2) X(16, 2) X(8, 4) X(32, 4)
 
-template <typename T> using packed_function = void (*)(const packed_arguments<T>);
+template <typename T> using rows_function = void (*)(const rows_arguments<T>);
 
-template <typename T> static packed_function<T> packed_pick(int lanes, int pairs)
+template <typename T> static rows_function<T> rows_pick(int lanes, int pairs)
 {
 #define GIK_PICK(P, KP)                                                                                                \
-  if (lanes == P && pairs == KP) return packed_kernel<T, P, KP>;
+  if (lanes == P && pairs == KP) return rows_kernel<T, P, KP>;
   GIK_SHAPES(GIK_PICK)
 #undef GIK_PICK
   return nullptr;
 }
 
-template <typename T> static void packed_launch(const gik_packed *p, const gik_solve *s, launches *on)
+template <typename T> static void rows_launch(const gik_rows_cuda *p, const gik_solve *s, launches *on)
 {
-  const packed_function<T> f = packed_pick<T>(p->lanes, p->pairs);
+  const rows_function<T> f = rows_pick<T>(p->lanes, p->pairs);
   const unsigned pieces = p->n_records * (unsigned)s->v.count;
-  const packed_arguments<T> g = packed_arguments_of<T>(p, s, pieces);
-  const unsigned grid = packed_grid(p, pieces, s->v.count, s->processors);
-  on->launch(f, grid, GIK_PACKED_WARPS * 32, 0, g);
+  const rows_arguments<T> g = rows_arguments_of<T>(p, s, pieces);
+  const unsigned grid = rows_grid(p, pieces, s->v.count, s->processors);
+  on->launch(f, grid, GIK_ROWS_CUDA_WARPS * 32, 0, g);
 }
 
 } /* namespace gik */
 
 extern "C" {
 
-gik_packed_layout gik_packed_layout_of(const gik_packed *p, gable_type vectors)
+gik_record_layout gik_record_layout_of(const gik_rows_cuda *p, gable_type vectors)
 {
   const size_t size = vectors == GABLE_TYPE_D ? 8 : 4, rows = 32 / (size_t)p->lanes, k = (size_t)p->pairs;
-  gik_packed_layout l = {16};
-  if (p->mixed) {
+  gik_record_layout l = {16};
+  if (p->variable) {
     l.places = k * 64 * size;
     l.inverse = l.places + k * 256;
     l.row = l.inverse + rows * size;
@@ -115,21 +115,21 @@ gik_packed_layout gik_packed_layout_of(const gik_packed *p, gable_type vectors)
   return l;
 }
 
-int gik_packed_shape(int lanes, int pairs)
+int gik_rows_cuda_has_shape(int lanes, int pairs)
 {
-  return gik::packed_pick<double>(lanes, pairs) != nullptr;
+  return gik::rows_pick<double>(lanes, pairs) != nullptr;
 }
 
-gable_status gik_packed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)
+gable_status gik_rows_cuda_solve(const gik_rows_cuda *p, gable_type vectors, const gik_solve *s)
 {
   gable_status status = GABLE_OK;
   gik::launches on(s->stream);
   GI_TRY(gik::countable("rows", (double)p->n_records * s->v.count));
-  if (p->mixed) return gik_mixed_solve(p, vectors, s);
+  if (p->variable) return gik_rows_cuda_solve_variable(p, vectors, s);
   if (vectors == GABLE_TYPE_D)
-    gik::packed_launch<double>(p, s, &on);
+    gik::rows_launch<double>(p, s, &on);
   else
-    gik::packed_launch<float>(p, s, &on);
+    gik::rows_launch<float>(p, s, &on);
   GI_TRY(on.status("rows"));
 done:
   return status;

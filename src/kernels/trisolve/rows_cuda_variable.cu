@@ -1,17 +1,17 @@
-/* trisolve_mixed.cu: rows packed in level order, each record with as many lanes a row as its rows are long.
+/* rows_cuda_variable.cu: rows packed in level order, each record with as many lanes a row as its rows are long.
  *
  * For wide levels of uneven rows, where bytes and the number of records count.  What a row has no room for in one
  * record is in those that follow, whose turn is empty.  The heads of records lie apart and are read one record ahead,
  * so that only what a record uses is read, and brought into L2 before its turn. */
 #include "cuda/launch.cuh"
-#include "kernels/trisolve/mixed_record.cuh"
-#include "kernels/trisolve/packed_flow.cuh"
+#include "kernels/trisolve/rows_cuda_flow.cuh"
+#include "kernels/trisolve/rows_cuda_variable.cuh"
 
 namespace gik
 {
 
 /* A piece of a warp, and its record's head. */
-struct mixed_turn {
+struct variable_turn {
   unsigned piece;
   uint4 head; /* gik_head */
 
@@ -19,7 +19,7 @@ struct mixed_turn {
   __device__ __forceinline__ unsigned pairs() const { return head.y ? head.w >> 8 & 0xff : 0; }
   __device__ __forceinline__ unsigned after() const { return head.y ? head.w >> 24 : 0; }
 
-  template <typename T> __device__ __forceinline__ void look(const packed_arguments<T> &g, const uint4 *heads)
+  template <typename T> __device__ __forceinline__ void look(const rows_arguments<T> &g, const uint4 *heads)
   {
     piece = __shfl_sync(ALL, piece, 0);
     head = piece < g.pieces ? heads[piece / g.count] : make_uint4(0, 0, 0, 0);
@@ -28,15 +28,15 @@ struct mixed_turn {
 
 /* LONG: some rows go on in further records. */
 template <typename T, bool LONG>
-static __global__ void __launch_bounds__(GIK_PACKED_WARPS * 32, 6)
-    mixed_kernel(const packed_arguments<T> g, const uint4 *heads)
+static __global__ void __launch_bounds__(GIK_ROWS_CUDA_WARPS * 32, 6)
+    variable_kernel(const rows_arguments<T> g, const uint4 *heads)
 {
-  typedef mixed_layout<T> L;
+  typedef variable_layout<T> L;
   enum { K = L::K };
   __shared__ dealer::shared dealt;
   const unsigned lane = threadIdx.x % 32, first_parity = g.control->parity[0];
   dealer deal(&dealt, g.control, g.chunk, g.pieces);
-  mixed_turn now = {}, then = {};
+  variable_turn now = {}, then = {};
   if (!lane) now.piece = deal.draw();
   now.look(g, heads);
   for (; now.piece < g.pieces; now = then) {
@@ -61,7 +61,7 @@ static __global__ void __launch_bounds__(GIK_PACKED_WARPS * 32, 6)
     if (!lane) deal.settle();
     then.look(g, heads);
     if (then.piece < g.pieces)
-      prefetch_mixed<T>(g.record + (size_t)(then.piece / g.count) * L::bytes, then.pairs(), lane);
+      prefetch_variable<T>(g.record + (size_t)(then.piece / g.count) * L::bytes, then.pairs(), lane);
     if (g.gated && now.head.z != NONE)
       await_gate(mine + now.head.z, g.control, g.deadline_ns, r < now.head.y ? (int)(row & ~PART) : -1);
     await<T, K>(v, place, mine, g.control, g.deadline_ns, (int)(row & ~PART));
@@ -82,24 +82,24 @@ static __global__ void __launch_bounds__(GIK_PACKED_WARPS * 32, 6)
   leave(g.control, g.count);
 }
 
-template <typename T> static void mixed_launch(const gik_packed *p, const gik_solve *s, launches *on)
+template <typename T> static void variable_launch(const gik_rows_cuda *p, const gik_solve *s, launches *on)
 {
   const unsigned pieces = p->n_records * (unsigned)s->v.count;
-  const packed_arguments<T> g = packed_arguments_of<T>(p, s, pieces);
-  const unsigned grid = packed_grid(p, pieces, s->v.count, s->processors);
-  void (*const f)(const packed_arguments<T>, const uint4 *) =
-      p->long_rows ? mixed_kernel<T, true> : mixed_kernel<T, false>;
-  on->launch(f, grid, GIK_PACKED_WARPS * 32, 0, g, (const uint4 *)p->head);
+  const rows_arguments<T> g = rows_arguments_of<T>(p, s, pieces);
+  const unsigned grid = rows_grid(p, pieces, s->v.count, s->processors);
+  void (*const f)(const rows_arguments<T>, const uint4 *) =
+      p->long_rows ? variable_kernel<T, true> : variable_kernel<T, false>;
+  on->launch(f, grid, GIK_ROWS_CUDA_WARPS * 32, 0, g, (const uint4 *)p->head);
 }
 
 } /* namespace gik */
 
-extern "C" gable_status gik_mixed_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)
+extern "C" gable_status gik_rows_cuda_solve_variable(const gik_rows_cuda *p, gable_type vectors, const gik_solve *s)
 {
   gik::launches on(s->stream);
   if (vectors == GABLE_TYPE_D)
-    gik::mixed_launch<double>(p, s, &on);
+    gik::variable_launch<double>(p, s, &on);
   else
-    gik::mixed_launch<float>(p, s, &on);
+    gik::variable_launch<float>(p, s, &on);
   return on.status("rows");
 }

@@ -1,4 +1,4 @@
-/* trisolve_seed.cu: LEVR, LEVC, ELMR and ELMC of Li and Zhang (SIAM PP 2020, section 5.1), and GSF of Liu et al.
+/* seed_cuda.cu: LEVR, LEVC, ELMR and ELMC of Li and Zhang (SIAM PP 2020, section 5.1), and GSF of Liu et al.
  *
  * What differs from the kernels printed there: what no other row changes is read before anything is waited for, the
  * blocks of the element methods all run at once instead of being trusted to start in order, in ELMR a value is its own
@@ -6,7 +6,7 @@
  * sides are solved one after another. */
 #include "cuda/launch.cuh"
 #include "kernels/trisolve/element_flow.cuh"
-#include "kernels/trisolve/level_runs.cuh"
+#include "kernels/trisolve/narrow_levels.cuh"
 
 namespace gik
 {
@@ -221,7 +221,7 @@ template <typename T, int K, bool COLUMNS>
 static void levels_run(const gik_seed *m, const seed_arguments<T> &g, launches *on)
 {
   for (int l = 0; l < m->levels;) {
-    const int e = run_end(m->level, m->levels, l, chain_rows(m));
+    const int e = narrow_levels_end(m->level, m->levels, l, chain_rows(m));
     const unsigned rows = m->level[l + 1] - m->level[l], at_once = SEED_BLOCK / K;
     if (rows <= chain_rows(m))
       on->dependent(level_chain_kernel<T, K, COLUMNS>, 1, CHAIN_BLOCK, 0, !l, g, m->device_level, l, e);
@@ -300,7 +300,7 @@ extern "C" {
 
 int gik_seed_launches(const gik_seed *m)
 {
-  return gik::run_count(m->level, m->levels, gik::chain_rows(m));
+  return gik::level_launches(m->level, m->levels, gik::chain_rows(m));
 }
 
 gable_status gik_levr_solve(const gik_seed *m, gable_type vectors, const gik_solve *s)

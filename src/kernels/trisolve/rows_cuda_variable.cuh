@@ -1,23 +1,23 @@
-/* mixed_record.cuh: how a mixed record lies in memory, and how its entries are read. */
-#ifndef GIK_MIXED_RECORD_CUH
-#define GIK_MIXED_RECORD_CUH
+/* rows_cuda_variable.cuh: how a variable record lies in memory, and how its entries are read. */
+#ifndef GIK_ROWS_CUDA_VARIABLE_CUH
+#define GIK_ROWS_CUDA_VARIABLE_CUH
 
-#include "kernels/trisolve/packed_flow.cuh"
+#include "kernels/trisolve/rows_cuda_flow.cuh"
 
 namespace gik
 {
 
 /* values [K][32] pairs | places [K][32] pairs | 1/diagonal [32] | row [32] */
-template <typename T> struct mixed_layout {
-  static constexpr int K = GIK_MIXED_PAIRS, places = K * 64 * (int)sizeof(T), inverse = places + K * 256;
+template <typename T> struct variable_layout {
+  static constexpr int K = GIK_VARIABLE_PAIRS, places = K * 64 * (int)sizeof(T), inverse = places + K * 256;
   static constexpr int row = inverse + 32 * (int)sizeof(T), bytes = row + 128;
 };
 
 /* The used parts of a record into L2, a line of 128 bytes a lane. */
 template <typename T>
-static __device__ __forceinline__ void prefetch_mixed(const char *record, unsigned pairs, unsigned lane)
+static __device__ __forceinline__ void prefetch_variable(const char *record, unsigned pairs, unsigned lane)
 {
-  typedef mixed_layout<T> L;
+  typedef variable_layout<T> L;
   const unsigned values = pairs * (64 * (unsigned)sizeof(T) / 128), places = values + 2 * pairs;
   if (lane < values)
     prefetch_line(record + lane * 128);
@@ -66,12 +66,12 @@ static __device__ __forceinline__ void load_entries(two<T> *a, uint2 *place, con
                                                     unsigned lane, unsigned long long policy)
 {
 #pragma unroll
-  for (int k = 0; k < GIK_MIXED_PAIRS; k++) {
+  for (int k = 0; k < GIK_VARIABLE_PAIRS; k++) {
     a[k] = {0, 0};
     place[k] = make_uint2(NONE, NONE);
     if (k < pairs) {
       a[k] = stream_pair<T>((const two<T> *)record + k * 32 + lane, policy);
-      place[k] = stream_places((const uint2 *)(record + mixed_layout<T>::places) + k * 32 + lane, policy);
+      place[k] = stream_places((const uint2 *)(record + variable_layout<T>::places) + k * 32 + lane, policy);
     }
   }
 }

@@ -1,4 +1,4 @@
-/* trisolve_tiles.cu: warps that stream tiles.
+/* tiles_cuda.cu: warps that stream tiles.
  *
  * A block takes a tile by ticket; see tile_kernel.cuh.  Three kinds of warps share it.  W warps compute, in step with
  * each other: a record holds 32 W / P rows of one level, P lanes a row; the operands are slots of shared memory, so a

@@ -1,12 +1,12 @@
-/* trisolve_stepped.cu: rows packed in level order, one level after another.
+/* rows_cuda_by_level.cu: rows packed in level order, one level after another.
  *
  * For few, wide levels, where waiting for single values costs more than waiting for a whole level does: no value is
  * published beside x, nothing is polled, and what a level's rows are made of is read while the level before is still
- * being solved.  A warp takes the rows of one mixed record, for R right-hand sides at a time; levels of few records
+ * being solved.  A warp takes the rows of one variable record, for R right-hand sides at a time; levels of few records
  * that follow one another are one launch, of a block for some right-hand sides each. */
 #include "cuda/launch.cuh"
-#include "kernels/trisolve/level_runs.cuh"
-#include "kernels/trisolve/mixed_record.cuh"
+#include "kernels/trisolve/narrow_levels.cuh"
+#include "kernels/trisolve/rows_cuda_variable.cuh"
 
 namespace gik
 {
@@ -18,7 +18,7 @@ enum {
   STEP_BUSY = 24               /* warps a processor that are enough */
 };
 
-template <typename T> struct stepped_arguments {
+template <typename T> struct level_arguments {
   const char *record;
   const uint4 *head; /* gik_head */
   const T *b;
@@ -39,9 +39,9 @@ static __device__ __forceinline__ float load_l2(const float *p)
 }
 
 /* The rows of one record, and R right-hand sides. */
-template <typename T, int R, bool PARTS> struct stepped_rows {
-  typedef mixed_layout<T> L;
-  enum { K = GIK_MIXED_PAIRS };
+template <typename T, int R, bool PARTS> struct by_level_rows {
+  typedef variable_layout<T> L;
+  enum { K = GIK_VARIABLE_PAIRS };
   const char *record;
   uint4 head; /* gik_head; no rows: nothing to do */
   unsigned slot;
@@ -56,7 +56,7 @@ template <typename T, int R, bool PARTS> struct stepped_rows {
   __device__ __forceinline__ unsigned lanes() const { return 1u << (head.w & 0xff); }
 
   /* What no other row changes, with b of the right-hand sides from rhs on. */
-  __device__ __forceinline__ void fetch(const stepped_arguments<T> &g, unsigned q, unsigned rhs)
+  __device__ __forceinline__ void fetch(const level_arguments<T> &g, unsigned q, unsigned rhs)
   {
     const unsigned lane = threadIdx.x % 32;
     record = g.record + (size_t)q * L::bytes;
@@ -72,21 +72,21 @@ template <typename T, int R, bool PARTS> struct stepped_rows {
     take_b(g, rhs);
   }
 
-  __device__ __forceinline__ void take_b(const stepped_arguments<T> &g, unsigned rhs)
+  __device__ __forceinline__ void take_b(const level_arguments<T> &g, unsigned rhs)
   {
 #pragma unroll
     for (int r = 0; r < R; r++)
       sum[r] = own && row >= 0 && rhs + r < g.count ? g.b[row * g.b_row + (rhs + r) * g.b_rhs] * inverse : (T)0;
   }
 
-  __device__ __forceinline__ T value(const stepped_arguments<T> &g, unsigned at, unsigned r) const
+  __device__ __forceinline__ T value(const level_arguments<T> &g, unsigned at, unsigned r) const
   {
     if (at == NONE || r >= g.count) return 0;
     if (PARTS && at & PART) return load_l2(g.part + (size_t)r * g.n + (at & ~PART));
     return load_l2(g.x + at * g.x_row + r * g.x_rhs);
   }
 
-  __device__ __forceinline__ void subtract(const stepped_arguments<T> &g, unsigned rhs)
+  __device__ __forceinline__ void subtract(const level_arguments<T> &g, unsigned rhs)
   {
     T v[R][2 * K];
 #pragma unroll
@@ -101,7 +101,7 @@ template <typename T, int R, bool PARTS> struct stepped_rows {
   }
 
   /* The rest of a long row, whose records follow. */
-  __device__ __forceinline__ void subtract_rest(const stepped_arguments<T> &g, unsigned rhs)
+  __device__ __forceinline__ void subtract_rest(const level_arguments<T> &g, unsigned rhs)
   {
     const unsigned lane = threadIdx.x % 32;
     for (unsigned q = 1; q <= after(); q++) {
@@ -112,7 +112,7 @@ template <typename T, int R, bool PARTS> struct stepped_rows {
   }
 
   /* For right-hand sides rhs ... end-1, of which b of the first R is there. */
-  __device__ __forceinline__ void solve(const stepped_arguments<T> &g, unsigned rhs, unsigned end)
+  __device__ __forceinline__ void solve(const level_arguments<T> &g, unsigned rhs, unsigned end)
   {
     if (!head.y) return;
     for (; rhs < end; rhs += R) {
@@ -137,10 +137,10 @@ template <typename T, int R, bool PARTS> struct stepped_rows {
 /* Records first ... end-1 of one level. */
 template <typename T, int R, bool PARTS>
 static __global__ void __launch_bounds__(STEP_WARPS * 32)
-    step_kernel(const stepped_arguments<T> g, unsigned first, unsigned end)
+    step_kernel(const level_arguments<T> g, unsigned first, unsigned end)
 {
   const unsigned q = first + blockIdx.x * STEP_WARPS + threadIdx.x / 32, rhs = blockIdx.y * g.span;
-  stepped_rows<T, R, PARTS> rows;
+  by_level_rows<T, R, PARTS> rows;
   next_launch();
   rows.head.y = 0;
   if (q < end) rows.fetch(g, q, rhs);
@@ -155,10 +155,10 @@ struct step_table {
 /* Levels l ... last-1 of few records, by one block for each so many right-hand sides, a barrier between two. */
 template <typename T, int R, bool PARTS>
 static __global__ void __launch_bounds__(RUN_WARPS * 32)
-    run_kernel(const stepped_arguments<T> g, const step_table step, int l, int last)
+    run_kernel(const level_arguments<T> g, const step_table step, int l, int last)
 {
   const unsigned warp = threadIdx.x / 32, rhs = blockIdx.y * g.span, end = min(rhs + g.span, g.count);
-  stepped_rows<T, R, PARTS> rows;
+  by_level_rows<T, R, PARTS> rows;
   next_launch();
   rows.head.y = 0;
   if (step.first[l] + warp < step.first[l + 1]) rows.fetch(g, step.first[l] + warp, rhs);
@@ -185,13 +185,13 @@ static unsigned span_of(unsigned records, unsigned count, unsigned together, int
 }
 
 template <typename T, int R, bool PARTS>
-static void stepped_run(const gik_packed *p, stepped_arguments<T> g, int processors, launches *on)
+static void by_level_run(const gik_rows_cuda *p, level_arguments<T> g, int processors, launches *on)
 {
   step_table table;
   for (int l = 0; l <= p->steps; l++) table.first[l] = p->step[l];
   for (int l = 0; l < p->steps;) {
     const unsigned records = p->step[l + 1] - p->step[l];
-    const int end = run_end(p->step, p->steps, l, RUN_RECORDS), run = records <= RUN_RECORDS;
+    const int end = narrow_levels_end(p->step, p->steps, l, RUN_RECORDS), run = records <= RUN_RECORDS;
     g.span = run ? R : span_of(records, g.count, R, processors);
     const dim3 grid(run ? 1 : (records + STEP_WARPS - 1) / STEP_WARPS, (g.count + g.span - 1) / g.span);
     if (run)
@@ -202,9 +202,9 @@ static void stepped_run(const gik_packed *p, stepped_arguments<T> g, int process
   }
 }
 
-template <typename T> static void stepped_launch(const gik_packed *p, const gik_solve *s, launches *on)
+template <typename T> static void by_level_launch(const gik_rows_cuda *p, const gik_solve *s, launches *on)
 {
-  stepped_arguments<T> g = {};
+  level_arguments<T> g = {};
   g.record = (const char *)p->record[sizeof(T) == 8];
   g.head = (const uint4 *)p->head;
   g.b = (const T *)s->v.b;
@@ -217,27 +217,27 @@ template <typename T> static void stepped_launch(const gik_packed *p, const gik_
   g.x_row = s->v.x_row;
   g.x_rhs = s->v.x_rhs;
   if (g.count == 1)
-    (p->parts ? stepped_run<T, 1, true> : stepped_run<T, 1, false>)(p, g, s->processors, on);
+    (p->parts ? by_level_run<T, 1, true> : by_level_run<T, 1, false>)(p, g, s->processors, on);
   else
-    (p->parts ? stepped_run<T, 2, true> : stepped_run<T, 2, false>)(p, g, s->processors, on);
+    (p->parts ? by_level_run<T, 2, true> : by_level_run<T, 2, false>)(p, g, s->processors, on);
 }
 
 } /* namespace gik */
 
 extern "C" {
 
-int gik_stepped_launches(const gik_packed *p)
+int gik_rows_cuda_launches(const gik_rows_cuda *p)
 {
-  return gik::run_count(p->step, p->steps, gik::RUN_RECORDS);
+  return gik::level_launches(p->step, p->steps, gik::RUN_RECORDS);
 }
 
-gable_status gik_stepped_solve(const gik_packed *p, gable_type vectors, const gik_solve *s)
+gable_status gik_rows_cuda_solve_by_level(const gik_rows_cuda *p, gable_type vectors, const gik_solve *s)
 {
   gik::launches on(s->stream);
   if (vectors == GABLE_TYPE_D)
-    gik::stepped_launch<double>(p, s, &on);
+    gik::by_level_launch<double>(p, s, &on);
   else
-    gik::stepped_launch<float>(p, s, &on);
+    gik::by_level_launch<float>(p, s, &on);
   return on.status("rows by level");
 }
 

@@ -1,6 +1,6 @@
-/* packed_flow.cuh: what the kernels of packed rows share: their arguments, and the wait for a row's operands. */
-#ifndef GIK_PACKED_FLOW_CUH
-#define GIK_PACKED_FLOW_CUH
+/* rows_cuda_flow.cuh: what the kernels of packed rows share: their arguments, and the wait for a row's operands. */
+#ifndef GIK_ROWS_CUDA_FLOW_CUH
+#define GIK_ROWS_CUDA_FLOW_CUH
 
 #include "cuda/device_wait.cuh"
 #include "kernels/trisolve/trisolve_cuda.h"
@@ -8,7 +8,7 @@
 namespace gik
 {
 
-template <typename T> struct packed_arguments {
+template <typename T> struct rows_arguments {
   const char *record;
   unsigned n_records, n_published, pieces, count, chunk;
   int gated;
@@ -26,7 +26,7 @@ template <typename T> struct __align__(2 * sizeof(T)) two
 
 /* pieces: records times right-hand sides. */
 template <typename T>
-static packed_arguments<T> packed_arguments_of(const gik_packed *p, const gik_solve *s, unsigned pieces)
+static rows_arguments<T> rows_arguments_of(const gik_rows_cuda *p, const gik_solve *s, unsigned pieces)
 {
   return {(const char *)p->record[sizeof(T) == 8],
           p->n_records,
@@ -49,14 +49,14 @@ static packed_arguments<T> packed_arguments_of(const gik_packed *p, const gik_so
 /* Blocks of a solve of so many right-hand sides: enough for the rows of the few levels that can be at work together.
  * More would poll for longer, and those that others wait for would come later.  But records that L2 cannot keep, and
  * nothing reads ahead, come from memory while others are being solved. */
-static inline unsigned packed_grid(const gik_packed *p, unsigned pieces, int count, int processors)
+static inline unsigned rows_grid(const gik_rows_cuda *p, unsigned pieces, int count, int processors)
 {
-  const double rows = p->width * count, each = p->mixed ? 5000 : 3000;
+  const double rows = p->width * count, each = p->variable ? 5000 : 3000;
   const double most = (count > 1 ? 3 : 2) + rows / each;
-  const int large = !p->mixed && 64.0 * p->pairs * p->n_records > 3e6 && p->width > 300; /* entries of 12 bytes */
+  const int large = !p->variable && 64.0 * p->pairs * p->n_records > 3e6 && p->width > 300; /* entries of 12 bytes */
   const int all = p->classed || large || most > p->blocks;
   const unsigned allowed = (unsigned)(all ? p->blocks : most) * (unsigned)processors;
-  const unsigned wanted = (pieces + GIK_PACKED_WARPS - 1) / GIK_PACKED_WARPS;
+  const unsigned wanted = (pieces + GIK_ROWS_CUDA_WARPS - 1) / GIK_ROWS_CUDA_WARPS;
   return wanted < allowed ? wanted : allowed;
 }
 

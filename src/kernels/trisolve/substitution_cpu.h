@@ -1,26 +1,26 @@
-/* trisolve_rows.h: substitution over a run of rows (gather) or columns (scatter) that lie in memory in the order in
+/* substitution_cpu.h: substitution over a run of rows (gather) or columns (scatter) that lie in memory in the order in
  * which they are solved. */
-#ifndef GIK_TRISOLVE_ROWS_H
-#define GIK_TRISOLVE_ROWS_H
+#ifndef GIK_SUBSTITUTION_CPU_H
+#define GIK_SUBSTITUTION_CPU_H
 
 #include <gable/types.h>
 
-/* Rows can also be packed in units: up to GIK_UNIT_ROWS rows that follow each other in the schedule, need the same
- * unknowns from before the unit, and each all the earlier ones of the unit.  A run is units of one kind.  A unit's
+/* Rows can also be packed in blocks: up to GIK_BLOCK_ROWS rows that follow each other in the schedule, need the same
+ * unknowns from before the block, and each all the earlier ones of the block.  A run is blocks of one kind.  A block's
  * indices are those of the unknowns before it, once for all its rows; its values are those of each such unknown in row
- * after row, then those inside the unit, row after row. */
-enum { GIK_UNIT_ROWS = 4, GIK_SHORT = 8, GIK_ROWS = GIK_SHORT + 1, GIK_UNITS };
+ * after row, then those inside the block, row after row. */
+enum { GIK_BLOCK_ROWS = 4, GIK_SHORT = 8, GIK_ROWS = GIK_SHORT + 1, GIK_BLOCKS };
 
 typedef struct gik_run {
-  int32_t kind;               /* 0..GIK_SHORT: single rows of so many entries; GIK_ROWS: single rows; GIK_UNITS */
-  gable_idx row, unit, count; /* the first row and unit, and how many units */
-  gable_off idx, val;         /* where theirs begin */
+  int32_t kind;                /* 0..GIK_SHORT: single rows of so many entries; GIK_ROWS: single rows; GIK_BLOCKS */
+  gable_idx row, block, count; /* the first row and block, and how many blocks */
+  gable_off idx, val;          /* where theirs begin */
 } gik_run;
 
-/* What m->len says of a unit of a run of kind GIK_UNITS; of GIK_ROWS it is the number of entries. */
+/* What m->len says of a block of a run of kind GIK_BLOCKS; of GIK_ROWS it is the number of entries. */
 static inline int32_t gik_row_block_shape(int32_t len, int rows)
 {
-  return len * GIK_UNIT_ROWS + rows - 1;
+  return len * GIK_BLOCK_ROWS + rows - 1;
 }
 
 /* A strict triangle and the reciprocals of its diagonal, in schedule order.  List k belongs to row row[k]; its entries
@@ -34,7 +34,7 @@ typedef struct gik_lists {
   void *val;      /* [nnz] of value_type */
   double *rdiag;  /* [n] 1 / diagonal of row[k] */
   gable_type value_type;
-  gik_run *run; /* [runs] packed: len is [units], idx is shorter than val; NULL: not packed */
+  gik_run *run; /* [runs] packed: len is [blocks], idx is shorter than val; NULL: not packed */
   gable_idx runs;
 } gik_lists;
 
@@ -50,7 +50,7 @@ typedef struct gik_vectors {
 
 enum { GIK_RHS_BLOCK = 8 }; /* right-hand sides that one pass over the matrix serves */
 
-typedef struct gik_trisolve {
+typedef struct gik_substitution {
   /* x_i = (b_i - sum_j l_ij x_j) / l_ii for lists k0 <= k < k1 in order; p0 is the start of list k0.  v->count at most
    * GIK_RHS_BLOCK. */
   void (*rows)(const gik_lists *m, gable_idx k0, gable_idx k1, gable_off p0, const gik_vectors *v);
@@ -73,13 +73,13 @@ typedef struct gik_trisolve {
 
   /* The sum of (b_i - sum_j a_ij x_j - x_i / rdiag)^2 over all rows, of one right-hand side, in list order. */
   double (*residual)(const gik_lists *m, const gik_vectors *v);
-} gik_trisolve;
+} gik_substitution;
 
 /* The same table for sweeps: rows does x_i = y + omega ((b_i - sum_j a_ij x_j) / a_ii - y) with y the old value of x_i.
  */
-const gik_trisolve *gik_relaxation_for(gable_type value_type, gable_type vector_type);
+const gik_substitution *gik_relaxation_for(gable_type value_type, gable_type vector_type);
 
 /* The kernels for a matrix and vectors of these types, or NULL: (S,S), (S,D) and (D,D) there are. */
-const gik_trisolve *gik_trisolve_for(gable_type value_type, gable_type vector_type);
+const gik_substitution *gik_substitution_for(gable_type value_type, gable_type vector_type);
 
 #endif

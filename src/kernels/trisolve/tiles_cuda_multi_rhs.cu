@@ -1,6 +1,6 @@
-/* trisolve_tiles_multi_rhs.cu: tiles for Q right-hand sides at a time.
+/* tiles_cuda_multi_rhs.cu: tiles for Q right-hand sides at a time.
  *
- * The schedule and the records are those of trisolve_tiles.cu, and so are the kinds of warps; a slot holds Q numbers,
+ * The schedule and the records are those of tiles_cuda.cu, and so are the kinds of warps; a slot holds Q numbers,
  * one of each right-hand side, so that a record is read, a step begun and a border value waited for once for all of
  * them.  Accesses to b and x bound the time, so loading warps make both, by runs of neighbouring rows. */
 #include "kernels/trisolve/tile_kernel.cuh"
@@ -16,7 +16,7 @@ template <typename L, int KP, int W> struct short_ring {
 
 /* Where a block's parts lie in shared memory. */
 template <typename T, int P_, int KP_, int W, int Q>
-struct many_block : tile_in_hand<T, layout<T, P_, KP_, W>, short_ring<layout<T, P_, KP_, W>, KP_, W>, W, Q> {
+struct multi_rhs_block : tile_in_hand<T, layout<T, P_, KP_, W>, short_ring<layout<T, P_, KP_, W>, KP_, W>, W, Q> {
   typedef layout<T, P_, KP_, W> L;
   typedef short_ring<L, KP_, W> K;
   typedef vec2<T> V; /* what a slot holds, H times, so many bytes apart */
@@ -77,7 +77,7 @@ struct many_block : tile_in_hand<T, layout<T, P_, KP_, W>, short_ring<layout<T, 
 };
 
 /* What a lane holds of a record; see step of tile_record.cuh. */
-template <typename T, int P, int KP, int W, int Q> struct many_step {
+template <typename T, int P, int KP, int W, int Q> struct multi_rhs_step {
   typedef layout<T, P, KP, W> L;
   enum { H = Q / 2, OPERANDS = 2 * KP };
   pair<T> a[KP];
@@ -164,7 +164,7 @@ template <typename T, int P, int KP, int W, int Q> struct many_step {
 
 /* The published results of a lane on their way out: of the Q of a row, the pairs that are congruent to the lane modulo
  * P. */
-template <typename T, int P, int Q> struct many_outgoing {
+template <typename T, int P, int Q> struct multi_rhs_outgoing {
   enum { H = Q / 2, E = P >= H ? 1 : H / P };
   vec2<T> r[E];
   unsigned place = NONE;
@@ -194,8 +194,8 @@ template <typename T, int P, int Q> struct many_outgoing {
 
 /* A step some of whose operands are not there yet: looks until they are, or the deadline has passed. */
 template <typename S, typename T>
-static __device__ __forceinline__ void await_many(const S &now, vec2<T> *sum, unsigned plane, int lane,
-                                                  gik_control *control, unsigned long long deadline_ns)
+static __device__ __forceinline__ void await_multi_rhs(const S &now, vec2<T> *sum, unsigned plane, int lane,
+                                                       gik_control *control, unsigned long long deadline_ns)
 {
   patience p;
   for (;;) {
@@ -210,16 +210,16 @@ static __device__ __forceinline__ void await_many(const S &now, vec2<T> *sum, un
 
 /* One computing warp's way through a tile; t: thread among the computing ones. */
 template <typename T, int P, int KP, int W, int Q>
-static __device__ __forceinline__ void compute(const many_block<T, P, KP, W, Q> &k, const tiles_arguments<T> &g,
+static __device__ __forceinline__ void compute(const multi_rhs_block<T, P, KP, W, Q> &k, const tiles_arguments<T> &g,
                                                cursor<short_ring<layout<T, P, KP, W>, KP, W>::D> &c, int t)
 {
   typedef layout<T, P, KP, W> L;
   typedef short_ring<L, KP, W> K;
-  typedef many_step<T, P, KP, W, Q> S;
+  typedef multi_rhs_step<T, P, KP, W, Q> S;
   const int lane = t % 32, part = lane % P;
   const unsigned number = (unsigned)sizeof(vec2<T>), wrap = k.local * number, own = k.slots + (1 + t / P) * number;
   S now, then;
-  many_outgoing<T, P, Q> last;
+  multi_rhs_outgoing<T, P, Q> last;
   unsigned offset = 0;
   if (!k.copies) return;
   barrier_wait(k.full + 8 * c.at, c.phase);
@@ -239,7 +239,7 @@ static __device__ __forceinline__ void compute(const many_block<T, P, KP, W, Q> 
         then.fetch(k.record_at(following.at), k.b_at(following.at), k.slots, t);
       }
       now.dot(sum, v, lane);
-      if (__any_sync(ALL, S::suspect(sum))) await_many(now, sum, k.plane(), lane, g.control, g.deadline_ns);
+      if (__any_sync(ALL, S::suspect(sum))) await_multi_rhs(now, sum, k.plane(), lane, g.control, g.deadline_ns);
       last.take(sum, own + offset, k.plane(), now.place, part);
       group_barrier<1, W>();
       offset += L::R * number;
@@ -259,8 +259,8 @@ template <typename T> struct several {
   template <int P, int KP, int W> tile_variant<T> of() const
   {
     enum { NP = 4 };
-    if (q == 2) return tile_variant_of<many_block<T, P, KP, W, 2>, NP>();
-    return tile_variant_of<many_block<T, P, KP, W, 4>, NP>();
+    if (q == 2) return tile_variant_of<multi_rhs_block<T, P, KP, W, 2>, NP>();
+    return tile_variant_of<multi_rhs_block<T, P, KP, W, 4>, NP>();
   }
 };
 
@@ -273,13 +273,13 @@ template <typename T> static tile_variant<T> several_variant(const gik_tiles *t,
 
 extern "C" {
 
-int gik_tiles_many_blocks(const gik_tiles *t, int q, gable_type vectors, int processors)
+int gik_tiles_multi_rhs_blocks(const gik_tiles *t, int q, gable_type vectors, int processors)
 {
   return vectors == GABLE_TYPE_D ? gik::tile_blocks(gik::several_variant<double>(t, q), t, processors)
                                  : gik::tile_blocks(gik::several_variant<float>(t, q), t, processors);
 }
 
-gable_status gik_tiles_solve_many(const gik_tiles *t, int q, gable_type vectors, int blocks, const gik_solve *s)
+gable_status gik_tiles_solve_multi_rhs(const gik_tiles *t, int q, gable_type vectors, int blocks, const gik_solve *s)
 {
   return vectors == GABLE_TYPE_D ? gik::tile_launch(gik::several_variant<double>(t, q), t, q, s, blocks)
                                  : gik::tile_launch(gik::several_variant<float>(t, q), t, q, s, blocks);

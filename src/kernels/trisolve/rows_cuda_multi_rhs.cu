@@ -1,4 +1,4 @@
-/* trisolve_packed_multi_rhs.cu: rows packed in level order for several right-hand sides at once.
+/* rows_cuda_multi_rhs.cu: rows packed in level order for several right-hand sides at once.
  *
  * Q right-hand sides lie side by side in the published values, so that an entry's operand is one line of memory, read
  * by Q/2 lanes; the matrix and the waiting are shared by all of them.  A warp takes 64/Q rows of a record, or, where a
@@ -12,9 +12,9 @@
 namespace gik
 {
 
-enum { MANY_WARPS = 4 };
+enum { MULTI_RHS_WARPS = 4 };
 
-template <typename T> struct many_arguments {
+template <typename T> struct multi_rhs_arguments {
   const char *record;
   unsigned n_published, pieces, chunks, count;
   unsigned ticket, unread;         /* pieces a ticket; no row waits for places from here on */
@@ -36,8 +36,8 @@ template <typename T, int E> struct batch {
   vec2<T> v[E];
 
   /* Entries first, first + step, ... of those below end. */
-  __device__ __forceinline__ void fetch(const many_arguments<T> &g, const char *record, unsigned slot, unsigned first,
-                                        unsigned step, unsigned end)
+  __device__ __forceinline__ void fetch(const multi_rhs_arguments<T> &g, const char *record, unsigned slot,
+                                        unsigned first, unsigned step, unsigned end)
   {
 #pragma unroll
     for (int u = 0; u < E; u++) {
@@ -67,7 +67,7 @@ template <typename T, int E> struct batch {
 
   /* s minus the sum over the entries; waits for all of them together. */
   template <int Q>
-  __device__ __forceinline__ void subtract(vec2<T> *s, const T *mine, const many_arguments<T> &g, int row)
+  __device__ __forceinline__ void subtract(vec2<T> *s, const T *mine, const multi_rhs_arguments<T> &g, int row)
   {
     patience p;
     for (;;) {
@@ -89,13 +89,13 @@ template <typename T, int E> struct batch {
 };
 
 /* Which rows and right-hand sides a warp does of a piece, and which of them this lane. */
-template <typename T, int Q> struct many_task {
+template <typename T, int Q> struct multi_rhs_task {
   static constexpr unsigned L = Q / 2, GROUPS = 32 / L;
   unsigned rows, part, parts, slot, chunk, rhs;
   const char *record;
 
-  many_task() = default;
-  __device__ __forceinline__ many_task(const many_arguments<T> &g, unsigned piece)
+  multi_rhs_task() = default;
+  __device__ __forceinline__ multi_rhs_task(const multi_rhs_arguments<T> &g, unsigned piece)
   {
     const unsigned lane = threadIdx.x % 32, group = lane / L, rest = piece % (g.split * g.chunks);
     rows = g.rows < GROUPS ? g.rows : GROUPS;
@@ -110,8 +110,8 @@ template <typename T, int Q> struct many_task {
 
 /* A piece of a record for one chunk of Q right-hand sides, as a warp comes to know it: what stands in the record, then
  * b and a first look at the values of its first entries. */
-template <typename T, int Q, int E> struct many_piece {
-  many_task<T, Q> m;
+template <typename T, int Q, int E> struct multi_rhs_piece {
+  multi_rhs_task<T, Q> m;
   uint4 head;
   int row;
   T inverse;
@@ -119,9 +119,9 @@ template <typename T, int Q, int E> struct many_piece {
   vec2<T> b;
   T *mine, *next; /* published values of this solve and of the next one, from those of this lane on */
 
-  __device__ __forceinline__ void fetch(const many_arguments<T> &g, unsigned piece)
+  __device__ __forceinline__ void fetch(const multi_rhs_arguments<T> &g, unsigned piece)
   {
-    m = many_task<T, Q>(g, piece);
+    m = multi_rhs_task<T, Q>(g, piece);
     first.fetch(g, m.record, m.slot, m.part, m.parts, end(g));
     head = *(const uint4 *)m.record;
     row = ((const int *)(m.record + 16))[m.slot];
@@ -129,7 +129,7 @@ template <typename T, int Q, int E> struct many_piece {
   }
 
   /* b lies in the caller's vectors, or where the next solve's values will. */
-  __device__ __forceinline__ void look(const many_arguments<T> &g, unsigned first_parity)
+  __device__ __forceinline__ void look(const multi_rhs_arguments<T> &g, unsigned first_parity)
   {
     const unsigned copy = copy_of(g.control, first_parity, m.chunk), mate = threadIdx.x % 32 % m.L * 2;
     mine = g.published + (size_t)(2 * m.chunk + copy) * g.n_published * Q + mate;
@@ -144,7 +144,7 @@ template <typename T, int Q, int E> struct many_piece {
     first.template look<Q>(mine);
   }
 
-  __device__ __forceinline__ vec2<T> solve(const many_arguments<T> &g)
+  __device__ __forceinline__ vec2<T> solve(const multi_rhs_arguments<T> &g)
   {
     const unsigned stride = E * m.parts;
     vec2<T> s = {b.x * inverse, b.y * inverse};
@@ -164,7 +164,7 @@ template <typename T, int Q, int E> struct many_piece {
     return s;
   }
 
-  __device__ __forceinline__ void store(const many_arguments<T> &g, vec2<T> s) const
+  __device__ __forceinline__ void store(const multi_rhs_arguments<T> &g, vec2<T> s) const
   {
     if (!own()) return;
     if (head.x + m.slot < g.unread) {
@@ -177,29 +177,29 @@ template <typename T, int Q, int E> struct many_piece {
   }
 
 private:
-  __device__ __forceinline__ bool one(const many_arguments<T> &g) const { return m.rhs < g.count; }
-  __device__ __forceinline__ bool both(const many_arguments<T> &g) const { return m.rhs + 1 < g.count; }
+  __device__ __forceinline__ bool one(const multi_rhs_arguments<T> &g) const { return m.rhs < g.count; }
+  __device__ __forceinline__ bool both(const multi_rhs_arguments<T> &g) const { return m.rhs + 1 < g.count; }
   __device__ __forceinline__ bool own() const { return m.slot < head.y && !m.part; }
   __device__ __forceinline__ bool real() const { return own() && row >= 0; }
   __device__ __forceinline__ size_t at() const { return (size_t)(head.x + m.slot) * Q; }
-  __device__ __forceinline__ unsigned end(const many_arguments<T> &g) const { return one(g) ? g.entries : 0; }
+  __device__ __forceinline__ unsigned end(const multi_rhs_arguments<T> &g) const { return one(g) ? g.entries : 0; }
 };
 
 /* A warp reads the record of its next piece while it waits for the values of the one at hand. */
 template <typename T, int Q, int E>
-static __global__ void __launch_bounds__(MANY_WARPS * 32) many_kernel(const many_arguments<T> g)
+static __global__ void __launch_bounds__(MULTI_RHS_WARPS * 32) multi_rhs_kernel(const multi_rhs_arguments<T> g)
 {
   const int lane = threadIdx.x % 32;
   const unsigned first_parity = g.control->parity[0];
   unsigned piece = 0, later = 0, left = g.ticket; /* left: of this ticket, the piece at hand included */
-  many_piece<T, Q, E> coming;
+  multi_rhs_piece<T, Q, E> coming;
   if (!lane) piece = atomicAdd(&g.control->ticket, g.ticket);
   piece = __shfl_sync(ALL, piece, 0);
   if (piece < g.pieces) coming.fetch(g, piece);
   next_launch();
   after_last_launch(); /* b is turned */
   while (piece < g.pieces) {
-    many_piece<T, Q, E> now = coming;
+    multi_rhs_piece<T, Q, E> now = coming;
     if (left == 1 && !lane) later = atomicAdd(&g.control->ticket, g.ticket);
     now.look(g, first_parity);
     piece = left > 1 ? piece + 1 : __shfl_sync(ALL, later, 0);
@@ -212,54 +212,55 @@ static __global__ void __launch_bounds__(MANY_WARPS * 32) many_kernel(const many
 }
 
 /* In the mean, of so many chunks of q right-hand sides. */
-static double pieces_of_level(const gik_packed *p, unsigned chunks, int q)
+static double pieces_of_level(const gik_rows_cuda *p, unsigned chunks, int q)
 {
   return p->width * chunks * q / 64;
 }
 
 /* Blocks a processor, by the pieces of a level: more would only wait for longer. */
-static unsigned many_blocks(double pieces)
+static unsigned multi_rhs_blocks(double pieces)
 {
   return pieces >= 1000 ? 5 : pieces >= 70 ? 3 : 2;
 }
 
 /* b into the half of the next solve's values, the solve, and x out of it again. */
 template <typename T, int Q>
-static void many_steps(const gik_packed *p, const many_arguments<T> &g, int processors, launches *on)
+static void multi_rhs_steps(const gik_rows_cuda *p, const multi_rhs_arguments<T> &g, int processors, launches *on)
 {
-  const unsigned most = many_blocks(pieces_of_level(p, g.chunks, Q)) * (unsigned)processors;
-  const unsigned wanted = (g.pieces + MANY_WARPS - 1) / MANY_WARPS, grid = wanted < most ? wanted : most;
+  const unsigned most = multi_rhs_blocks(pieces_of_level(p, g.chunks, Q)) * (unsigned)processors;
+  const unsigned wanted = (g.pieces + MULTI_RHS_WARPS - 1) / MULTI_RHS_WARPS, grid = wanted < most ? wanted : most;
   const turning<T> t = {g.b,       g.x,           g.published, g.b_row,  g.b_rhs, g.x_row,    g.x_rhs,
                         g.control, g.n_published, g.count,     g.chunks, p->row,  p->position};
   const dim3 turners = turn_grid<T, Q>(t, processors);
   if (g.turned) on->launch(turn_in_kernel<T, Q>, turners, TURN_THREADS, 0, t);
-  on->dependent(g.entries <= 4 ? many_kernel<T, Q, 4> : many_kernel<T, Q, 8>, grid, MANY_WARPS * 32, 0, !g.turned, g);
+  on->dependent(g.entries <= 4 ? multi_rhs_kernel<T, Q, 4> : multi_rhs_kernel<T, Q, 8>, grid, MULTI_RHS_WARPS * 32, 0,
+                !g.turned, g);
   if (g.turned) on->dependent(turn_out_kernel<T, Q>, turners, TURN_THREADS, 0, false, t);
 }
 
 template <typename T>
-static void many_run(const gik_packed *p, int q, const many_arguments<T> &g, int processors, launches *on)
+static void multi_rhs_run(const gik_rows_cuda *p, int q, const multi_rhs_arguments<T> &g, int processors, launches *on)
 {
   switch (q) {
-  case 4: many_steps<T, 4>(p, g, processors, on); break;
-  case 8: many_steps<T, 8>(p, g, processors, on); break;
-  default: many_steps<T, 16>(p, g, processors, on);
+  case 4: multi_rhs_steps<T, 4>(p, g, processors, on); break;
+  case 8: multi_rhs_steps<T, 8>(p, g, processors, on); break;
+  default: multi_rhs_steps<T, 16>(p, g, processors, on);
   }
 }
 
 /* Pieces a ticket of one warp, by those of a level.  Tickets of one piece take 0.76 ns each, which bounds levels so
  * wide that warps enough are busy with more. */
-static unsigned many_ticket(double pieces)
+static unsigned multi_rhs_ticket(double pieces)
 {
   return pieces >= 16e3 ? 4 : pieces >= 6e3 ? 2 : 1;
 }
 
 template <typename T>
-static void many_launch(const gik_packed *p, int q, gable_type type, const gik_solve *s, launches *on)
+static void multi_rhs_launch(const gik_rows_cuda *p, int q, gable_type type, const gik_solve *s, launches *on)
 {
   const size_t size = sizeof(T), rows = 32 / (size_t)p->lanes, groups = 64 / (size_t)q;
-  const gik_packed_layout l = gik_packed_layout_of(p, type);
-  many_arguments<T> g = {};
+  const gik_record_layout l = gik_record_layout_of(p, type);
+  multi_rhs_arguments<T> g = {};
   g.record = (const char *)p->record[type == GABLE_TYPE_D];
   g.n_published = p->n_published;
   g.chunks = (unsigned)((s->v.count + q - 1) / q);
@@ -285,16 +286,16 @@ static void many_launch(const gik_packed *p, int q, gable_type type, const gik_s
   /* rows of a level lie far apart in every column: where the vectors are large and levels many, they are turned */
   g.turned = (s->v.b_rhs != 1 || s->v.x_rhs != 1) && p->width < p->n_published / 16.0 &&
              (double)p->n_published * s->v.count * size > 30e6;
-  g.ticket = many_ticket(pieces_of_level(p, g.chunks, q));
+  g.ticket = multi_rhs_ticket(pieces_of_level(p, g.chunks, q));
   g.unread = g.turned ? NONE : p->unread; /* turned: x is fetched from there */
-  many_run<T>(p, q, g, s->processors, on);
+  multi_rhs_run<T>(p, q, g, s->processors, on);
 }
 
 } /* namespace gik */
 
 extern "C" {
 
-int gik_packed_together(int n, double entries, double width, int count)
+int gik_rows_cuda_together(int n, double entries, double width, int count)
 {
   const double numbers = (double)n * count;
   if (count <= 1 || (count < 4 && numbers < 400e3)) return 1;
@@ -306,15 +307,15 @@ int gik_packed_together(int n, double entries, double width, int count)
   return long_rows && count >= 4 && numbers < 4e6 ? 4 : 1;
 }
 
-gable_status gik_packed_solve_many(const gik_packed *p, int q, gable_type vectors, const gik_solve *s)
+gable_status gik_rows_cuda_solve_multi_rhs(const gik_rows_cuda *p, int q, gable_type vectors, const gik_solve *s)
 {
   gable_status status = GABLE_OK;
   gik::launches on(s->stream);
   GI_TRY(gik::countable("rows", 8.0 * p->n_records * ((s->v.count + q - 1) / q))); /* at most 8 pieces a record */
   if (vectors == GABLE_TYPE_D)
-    gik::many_launch<double>(p, q, vectors, s, &on);
+    gik::multi_rhs_launch<double>(p, q, vectors, s, &on);
   else
-    gik::many_launch<float>(p, q, vectors, s, &on);
+    gik::multi_rhs_launch<float>(p, q, vectors, s, &on);
   GI_TRY(on.status("rows"));
 done:
   return status;

@@ -1,13 +1,13 @@
-/* trisolve_elements.h: the scatter and waiting kernels of the seed's methods (Li and Zhang), on threads.
+/* seed_cpu.h: the scatter and waiting kernels of the seed's methods (Li and Zhang), on threads.
  *
  * One call is what one thread does; the team's other threads do the rest. */
-#ifndef GIK_TRISOLVE_ELEMENTS_H
-#define GIK_TRISOLVE_ELEMENTS_H
+#ifndef GIK_SEED_CPU_H
+#define GIK_SEED_CPU_H
 
 #include "base/wait.h"
-#include "kernels/trisolve/trisolve_rows.h"
+#include "kernels/trisolve/substitution_cpu.h"
 
-typedef struct gik_elements {
+typedef struct gik_seed_cpu {
   /* LEVC: x_i /= l_ii and x_j -= l_ij x_i atomically, for lists k0 <= k < k1 whose x_i is complete. */
   void (*columns)(const gik_lists *m, gable_idx k0, gable_idx k1, gable_off p0, const gik_vectors *v);
 
@@ -20,9 +20,9 @@ typedef struct gik_elements {
    * Returns as rows_when_ready. */
   gable_idx (*columns_when_counted)(const gik_lists *m, const gable_off *begin, gable_idx first, gable_idx step,
                                     const gik_vectors *v, atomic_uint *count, gi_team *team);
-} gik_elements;
+} gik_seed_cpu;
 
-/* As gik_trisolve_for. */
-const gik_elements *gik_elements_for(gable_type value_type, gable_type vector_type);
+/* As gik_substitution_for. */
+const gik_seed_cpu *gik_seed_cpu_for(gable_type value_type, gable_type vector_type);
 
 #endif
