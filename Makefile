@@ -5,7 +5,7 @@
 # make mutants    plants known faults in a copy, one at a time: some test must fail (MUTANTS="name ..."; docs/testing.md)
 # make fuzz       a million mangled inputs for each reader (FUZZ_RUNS, FUZZ_SEED)
 # make libfuzzer  the same number that libFuzzer steers by coverage, under sanitizers (FUZZ_SEED; needs clang: FUZZ_CLANG, FUZZ_FLAGS)
-# make bench      the speed tables (needs the peers: see docs/benchmarks.md)
+# make bench      the speed tables (needs the reference solvers: see docs/benchmarks.md)
 # make bench-trisolve   triangular solves on the CPU, beside MKL
 # make install    DESTDIR, PREFIX (/usr/local) and LIB (lib); make uninstall takes the same files away
 # make docs       the pages of the public headers, in build/docs (needs doxygen)
@@ -67,20 +67,20 @@ without := $(foreach p,$(OPTIONAL),$(if $(filter yes,$(HAVE_$p)),$(call absent,$
 # Sources are found by folder, subfolders too.
 SRC := $(shell find src -name '*.c' -o -name '*.cu')
 ifeq ($(HAVE_CUDA),yes)
-without += $(filter %/cuda_absent.c,$(SRC)) tool/contestant_cusparse_absent.c
+without += $(filter %/cuda_absent.c,$(SRC)) tool/bench_solver_cusparse_absent.c
 CUDA_SRC := $(filter %.cu,$(SRC))
 CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(shell command -v $(NVCC)))
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt -lpthread -lstdc++
 CUDA_ARCH ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
 CUDA_CFLAGS := -isystem $(CUDA_HOME)/include
 else
-without += tool/contestant_cusparse.c
+without += tool/bench_solver_cusparse.c
 endif
 LIB_SRC := $(sort $(filter-out $(without),$(filter %.c,$(SRC))))
 # gable needs no MPI; gable-mpi is the same program with one.
 TOOL_SRC := $(filter-out $(without) tool/mpi_place.c,$(wildcard tool/*.c))
 MPI_TOOL_SRC := $(if $(filter yes,$(HAVE_MPI)),$(filter-out tool/mpi_place_absent.c,$(TOOL_SRC)) tool/mpi_place.c)
-TEST_SRC := $(wildcard tests/unit/test_*.c tests/equivalence/test_*.c tests/property/test_*.c tests/fault/test_*.c tests/peer/test_*.c tests/forest/test_*.c)
+TEST_SRC := $(wildcard tests/unit/test_*.c tests/equivalence/test_*.c tests/property/test_*.c tests/fault/test_*.c tests/reference/test_*.c tests/forest/test_*.c)
 CUDA_TEST_SRC := $(if $(filter yes,$(HAVE_CUDA)),$(wildcard tests/*/test_*.cu))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""make bench: Gable and its peers on the same matrices, the same machine, the same number of threads.
+"""make bench: Gable and the reference solvers on the same matrices, the same machine, the same number of threads.
 
 Builds one program per solver that is installed (a missing one is named and left out), measures each on each matrix at its own order
 and at Gable's, and writes one JSON line a run to bench/results.  bench/tables.py turns such a file into tables and verdicts.
 
   make bench                                   everything: hours
   make bench BENCH="--quick"                   a dozen matrices, one thread: minutes
-  make bench BENCH="--only xenon1 --threads 1 --peers cholmod,mumps"
+  make bench BENCH="--only xenon1 --threads 1 --solvers cholmod,mumps"
   make bench BENCH="--out FILE --resume"       goes on with a run that was stopped, or with part of the matrices
 """
 import argparse
@@ -29,7 +29,7 @@ CC = shlex.split(os.environ.get("CC", "cc"))
 FLAGS = ["-std=c11", "-O3", "-D_POSIX_C_SOURCE=200809L"]
 
 # name: (libraries, Debian package, the variants at its own order)
-PEERS = {
+SOLVERS = {
     "umfpack": (["-lumfpack"], "libsuitesparse-dev", [""]),
     "klu": (["-lklu"], "libsuitesparse-dev", [""]),
     "cholmod": (["-lcholmod"], "libsuitesparse-dev", [""]),
@@ -39,7 +39,7 @@ PEERS = {
 GENERATED = ["laplacian5:300x300", "laplacian5:1000x1000", "laplacian9:400x400", "laplacian7:30x30x30", "laplacian7:60x60x60",
              "laplacian27:30x30x30", "convection3d:40x40x40", "elasticity2d:150x150", "elasticity3d:20x20x20", "circuit:100000"]
 TOO_LARGE = {"cage13": "its factor takes 38 GB and 1e14 operations (gable symbolic)"}
-TIMES, LEAST_LIMIT = 10, 10  # a peer's run ends at so many times Gable's whole run, but not before so many seconds
+TIMES, LEAST_LIMIT = 10, 10  # a solver's run ends at so many times Gable's whole run, but not before so many seconds
 QUICK = ["bcsstk18", "bcsstk38", "xenon1", "add20", "pf_jac_case13659pegase", "cage10", "nsjac", "ff_aneurysm_elasticity", "c-62",
          "laplacian5:300x300", "laplacian7:30x30x30", "circuit:20000"]
 
@@ -59,7 +59,7 @@ def once(record):
 
 
 def pthread_blas():
-    """The folder of the OpenBLAS with threads, for the peers; None: whatever BLAS the machine links by itself."""
+    """The folder of the OpenBLAS with threads, for the solvers; None: whatever BLAS the machine links by itself."""
     found = sorted(pathlib.Path("/usr/lib").glob("*/openblas-pthread/libopenblas.so"))
     return found[0].parent if found else None
 
@@ -68,23 +68,23 @@ def build(blas):
     BUILD.mkdir(parents=True, exist_ok=True)
     lib = ROOT / os.environ.get("BUILD", "build") / "lib"
     own = ["-I", str(ROOT / "include"), str(lib / "libgable.a"), *shlex.split(os.environ.get("LIBS", "")), "-lm"]
-    frame = str(ROOT / "bench/peers/frame.c")
+    frame = str(ROOT / "bench/reference_solvers/frame.c")
     jobs = {"export": [str(ROOT / "bench/drivers/export.c"), *own],
             "bandwidth": [str(ROOT / "bench/drivers/bandwidth.c"), str(ROOT / "tool/stopwatch.c"), "-lpthread"],
-            "gable": [frame, str(ROOT / "bench/peers/gable.c"), *own]}
+            "gable": [frame, str(ROOT / "bench/reference_solvers/gable.c"), *own]}
     where = ["-L" + str(blas), "-Wl,-rpath," + str(blas), "-lopenblas"] if blas else ["-lblas", "-llapack"]
-    for name, (libraries, _, _) in PEERS.items():
-        jobs[name] = [frame, str(ROOT / f"bench/peers/{name}.c"), *libraries, *where, "-lm"]
+    for name, (libraries, _, _) in SOLVERS.items():
+        jobs[name] = [frame, str(ROOT / f"bench/reference_solvers/{name}.c"), *libraries, *where, "-lm"]
     missing = []
     for name, rest in jobs.items():
         result = subprocess.run([*CC, *FLAGS, "-o", str(BUILD / name), *rest], capture_output=True, text=True)
         if result.returncode == 0:
             continue
-        if name not in PEERS:
+        if name not in SOLVERS:
             sys.exit(f"bench: {name} was not built\n{result.stderr}")
         missing.append(name)
-        print(f"bench: left out: {name} (Debian package: {PEERS[name][1]})", flush=True)
-    return [p for p in PEERS if p not in missing]
+        print(f"bench: left out: {name} (Debian package: {SOLVERS[name][1]})", flush=True)
+    return [p for p in SOLVERS if p not in missing]
 
 
 def machine():
@@ -161,8 +161,8 @@ def better(first, second):
 
 
 class Bench:
-    def __init__(self, arguments, out, peers):
-        self.arguments, self.out, self.peers = arguments, out, peers
+    def __init__(self, arguments, out, solvers):
+        self.arguments, self.out, self.solvers = arguments, out, solvers
 
     def put(self, *records):
         self.out.write("".join(json.dumps(record) + "\n" for record in records))
@@ -205,15 +205,15 @@ class Bench:
             runs = [own]
             spd = own["ok"] and own["options"].startswith("cholesky")
             mode = "spd" if spd else "symmetric" if symmetric(raw) else "general"
-            for peer in self.peers:
-                if peer == "cholmod" and not spd:
+            for solver in self.solvers:
+                if solver == "cholmod" and not spd:
                     continue
-                modes = {"mumps": [mode] if mode != "symmetric" else ["symmetric", "general"]}.get(peer, ["spd" if spd else "general"])
+                modes = {"mumps": [mode] if mode != "symmetric" else ["symmetric", "general"]}.get(solver, ["spd" if spd else "general"])
                 for m in modes:
-                    for variant in PEERS[peer][2]:
-                        runs.append(self.one(name, count, peer, raw, limit, "--mode", m, "--variant", variant, kind=kind, variant=variant))
+                    for variant in SOLVERS[solver][2]:
+                        runs.append(self.one(name, count, solver, raw, limit, "--mode", m, "--variant", variant, kind=kind, variant=variant))
                     if order.exists():
-                        runs.append(self.one(name, count, peer, raw, limit, "--mode", m, "--given", str(order), kind=kind))
+                        runs.append(self.one(name, count, solver, raw, limit, "--mode", m, "--given", str(order), kind=kind))
             seconds = sum(run.get("run_s", self.arguments.limit) for run in runs)
             rounds = self.arguments.rounds if seconds <= LONG_ROUND else 1
             if rounds > 1 and seconds <= SHORT_ROUND:
@@ -249,11 +249,11 @@ def sources(arguments):
     return [f for f in found if f[0] in GENERATED or ":" not in f[0]]
 
 
-def header(now, peers, threads, seconds):
+def header(now, solvers, threads, seconds):
     bandwidth = {t: read_bandwidth(t) for t in threads}
     compiler = subprocess.run([*CC, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
     return {"record": "machine", **machine(), "commit": commit(), "date": f"{now:%Y-%m-%dT%H:%MZ}", "compiler": compiler,
-            "flags": " ".join(FLAGS), "peers": peers, "seconds": seconds,
+            "flags": " ".join(FLAGS), "peers": solvers, "seconds": seconds,
             "read_bytes_per_s": {str(t): b["read_bytes_per_s"] for t, b in bandwidth.items()}}
 
 
@@ -272,9 +272,9 @@ def main():
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", help="matrices, by name, with commas")
-    parser.add_argument("--peers", help="with commas; gable always runs")
+    parser.add_argument("--solvers", help="with commas; gable always runs")
     parser.add_argument("--threads", default="1,2", help="with commas (1,2)")
-    parser.add_argument("--limit", type=float, default=90, help="seconds a run may take (90); a peer's at most 10 and ten times Gable's")
+    parser.add_argument("--limit", type=float, default=90, help="seconds a run may take (90); a solver's at most 10 and ten times Gable's")
     parser.add_argument("--seconds", type=float, default=0.5, help="spent on repeating each timed phase (0.5)")
     parser.add_argument("--rounds", type=int, default=1, help="of all solvers on a matrix where one takes 20 s at most; three times as many where one takes 6; "
                         "the least time counts (1)")
@@ -282,17 +282,17 @@ def main():
     parser.add_argument("--out", help="the file of results (bench/results/cpu-DATE.jsonl)")
     arguments = parser.parse_args()
     threads = [int(t) for t in ("1" if arguments.quick else arguments.threads).split(",")]
-    peers = build(pthread_blas())
-    if arguments.peers is not None:
-        peers = [p for p in peers if p in arguments.peers.split(",")]
+    solvers = build(pthread_blas())
+    if arguments.solvers is not None:
+        solvers = [p for p in solvers if p in arguments.solvers.split(",")]
     now = datetime.datetime.now(datetime.timezone.utc)
     path = pathlib.Path(arguments.out or ROOT / f"bench/results/cpu-{now:%Y-%m-%d-%H%M}{'-quick' * arguments.quick}.jsonl")
     path.parent.mkdir(parents=True, exist_ok=True)
     before = stands(path, arguments.resume, threads)
     with open(path, "a" if before else "w") as out, tempfile.TemporaryDirectory() as work:
-        bench = Bench(arguments, out, peers)
+        bench = Bench(arguments, out, solvers)
         if not before:
-            bench.put(header(now, peers, threads, arguments.seconds))
+            bench.put(header(now, solvers, threads, arguments.seconds))
         for name, source, kind in sources(arguments):
             if name in TOO_LARGE:
                 print(f"{name}: left out: {TOO_LARGE[name]}", flush=True)

@@ -3,7 +3,7 @@
 
   bench/tables.py RESULTS.jsonl ...              prints all
   bench/tables.py --results RESULTS.jsonl ...     puts the summary between the marks of docs/results.md
-Ratios are peer / Gable: above 1 Gable is faster.  A peer counts with the better of its runs, figure by figure.
+Ratios are reference / Gable: above 1 Gable is faster.  A reference solver counts with the better of its runs, figure by figure.
 """
 import argparse
 import json
@@ -48,13 +48,13 @@ class Case:
     def spd(self):
         return self.form == "LLt"
 
-    def pick(self, value, peers, where=lambda r: True):
-        """(smallest value, its peer) over the runs of these peers, or None."""
-        found = [(value(r), r["peer"]) for r in self.runs if r["peer"] in peers and where(r)]
+    def pick(self, value, references, where=lambda r: True):
+        """(smallest value, its reference) over the runs of these references, or None."""
+        found = [(value(r), r["peer"]) for r in self.runs if r["peer"] in references and where(r)]
         return min(found) if found else None
 
-    def ratio(self, value, peers, where=lambda r: True):
-        best = self.pick(value, peers, where)
+    def ratio(self, value, references, where=lambda r: True):
+        best = self.pick(value, references, where)
         return best[0] / value(self.gable) if best and value(self.gable) > 0 else None
 
     def total(self, run):
@@ -106,7 +106,7 @@ def row(case):
             cell(case.ratio(case.total, ALL)), f"{g['backward_error']:.0e}, {g['refined_error']:.0e}"]
 
 
-HEAD = ["matrix", "n", "", "nnz of the factor", "factor", "best peer / Gable", "solve", "best peer / Gable", "16 / 1", "all phases, ratio", "error, refined"]
+HEAD = ["matrix", "n", "", "nnz of the factor", "factor", "best reference / Gable", "solve", "best reference / Gable", "16 / 1", "all phases, ratio", "error, refined"]
 
 
 def markdown(head, rows):
@@ -125,13 +125,13 @@ def verdicts(machine, cases):
         if value == value and value is not None:
             out.append((what, target, pattern.format(value), "yes" if fine else "NO"))
 
-    def level(what, group, value, peers, target, where=lambda r: True):
-        m = mean_of_known([c.ratio(value, peers, where) for c in group])
-        say(f"{what} ({sum(c.ratio(value, peers, where) is not None for c in group)} matrices)", f"mean >= {target}", m, m >= target)
+    def level(what, group, value, references, target, where=lambda r: True):
+        m = mean_of_known([c.ratio(value, references, where) for c in group])
+        say(f"{what} ({sum(c.ratio(value, references, where) is not None for c in group)} matrices)", f"mean >= {target}", m, m >= target)
 
     factor = lambda r: r["factor_s"]
     solve = lambda r: r["solve_s"]
-    level("factor, best LU peer / Gable, not positive definite, peers as LU", general, factor, LU, 1, lambda r: r["mode"] == "general")
+    level("factor, best LU reference / Gable, not positive definite, references as LU", general, factor, LU, 1, lambda r: r["mode"] == "general")
     level("the same, MUMPS as LDLt where symmetric", general, factor, LU, 1)
     level("factor, CHOLMOD / Gable, positive definite", spd, factor, ("cholmod",), 1)
     circuits = [c for c in general if "circuit" in c.kind]
@@ -144,7 +144,7 @@ def verdicts(machine, cases):
     if share:
         say(f"solve, share of read bandwidth, factors above the last-level cache ({len(large)})", "mean >= 0.80", mean(share), mean(share) >= 0.8, "{:.3f}")
         say("the least of them", ">= 0.80", min(share), min(share) >= 0.8)
-    level("solve, best peer / Gable, the other factors", small, solve, ALL, 2)
+    level("solve, best reference / Gable, the other factors", small, solve, ALL, 2)
     beyond = [c.ratio(solve, ALL) for c in cases if c.gable["solve_s"] > 5e-6]
     beyond = [r for r in beyond if r]
     if beyond:
@@ -166,12 +166,12 @@ def verdicts(machine, cases):
                 f"<= {1e3 * bar:g}", 1e3 * took, took <= bar)
     totals = [c.ratio(c.total, ALL) for c in cases]
     total = mean_of_known(totals)
-    say(f"analyse + factor + solve, best peer / Gable ({sum(t is not None for t in totals)})", "mean >= 1", total, total >= 1)
+    say(f"analyse + factor + solve, best reference / Gable ({sum(t is not None for t in totals)})", "mean >= 1", total, total >= 1)
     memory = lambda r: r["peak_rss_bytes"] - r["rss_before_bytes"]
     heavy = [c.ratio(memory, ALL, lambda r: r["given_order"]) for c in cases if c.gable["nnz_l"] * 8 > 1e8]
     heavy = [1 / r for r in heavy if r]
     if heavy:
-        say(f"peak memory, Gable / thriftiest peer at the same order, factors above 100 MB ({len(heavy)}), the worst", "<= 1.2", max(heavy), max(heavy) <= 1.2)
+        say(f"peak memory, Gable / thriftiest reference at the same order, factors above 100 MB ({len(heavy)}), the worst", "<= 1.2", max(heavy), max(heavy) <= 1.2)
     wrong = [c for c in cases if c.gable["refined_error"] > TOLERANCE]
     say(f"matrices above backward error 1e-12 after refinement, of {len(cases)}", "0", len(wrong), not wrong, "{:.0f}")
     return out
@@ -184,14 +184,14 @@ def heading(machine, threads):
 
 
 def unanswered(cases):
-    """Peer by peer, the runs that gave no answer: over the limit, out of memory, too far off."""
+    """Solver by solver, the runs that gave no answer: over the limit, out of memory, too far off."""
     found = {}
     for c in cases:
-        for peer, tried in c.tried.items():
+        for reference, tried in c.tried.items():
             why = sorted({t for t in tried if t != "fine"})
-            if why and peer != "gable":
-                found.setdefault(peer, []).append(f"{c.name} ({'; '.join(why)}; {sum(t != 'fine' for t in tried)} of {len(tried)} runs)")
-    return ["Runs of peers without an answer:\n", *(f"- {peer}: {', '.join(at)}" for peer, at in sorted(found.items())), ""] if found else []
+            if why and reference != "gable":
+                found.setdefault(reference, []).append(f"{c.name} ({'; '.join(why)}; {sum(t != 'fine' for t in tried)} of {len(tried)} runs)")
+    return ["Runs of reference solvers without an answer:\n", *(f"- {reference}: {', '.join(at)}" for reference, at in sorted(found.items())), ""] if found else []
 
 
 def report(path):
@@ -225,7 +225,7 @@ def main():
     if arguments.readme:
         names = ", ".join(f"`{pathlib.Path(path).resolve().relative_to(ROOT)}`" for path in arguments.results)
         tables = "\n".join(short for _, short in reports)
-        put("docs/results.md", "bench", f"From {names} by `bench/tables.py --results`. Ratios are peer / Gable: above 1 Gable is faster.\n\n{tables}")
+        put("docs/results.md", "bench", f"From {names} by `bench/tables.py --results`. Ratios are reference / Gable: above 1 Gable is faster.\n\n{tables}")
     return 0
 
 

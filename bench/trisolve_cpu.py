@@ -3,7 +3,7 @@
 
 Both triangles of every square real or pattern matrix of $GABLE_MATRICES (else ../shared/matrices) with at least 1000 rows, and of a
 few grids: one JSON line a triangle, method and number of threads in bench/results/trisolve-cpu-DATE.jsonl, then its tables.
-MKL: --mkl or $GABLE_MKL names libmkl_rt.so or a folder that holds it (PyPI packages mkl, mkl-devel); without it that peer is left out.
+MKL: --mkl or $GABLE_MKL names libmkl_rt.so or a folder that holds it (PyPI packages mkl, mkl-devel); without it that solver is left out.
 
   make bench-trisolve TRISOLVE="--mkl folder/lib --only xenon1,cage11 --methods serial,tiles,auto"
 """
@@ -30,7 +30,7 @@ def build():
     lib = ROOT / os.environ.get("BUILD", "build") / "lib"
     program = run.BUILD / "trisolve_cpu"
     command = [*run.CC, *run.FLAGS, "-fopenmp", "-I", str(ROOT / "include"), str(ROOT / "bench/drivers/trisolve_cpu.c"), str(ROOT / "tool/stopwatch.c"),
-               str(ROOT / "bench/peers/mkl_trsv.c"), str(lib / "libgable.a"), *shlex.split(os.environ.get("LIBS", "")), "-lm", "-ldl",
+               str(ROOT / "bench/reference_solvers/mkl_trsv.c"), str(lib / "libgable.a"), *shlex.split(os.environ.get("LIBS", "")), "-lm", "-ldl",
                "-o", str(program)]
     subprocess.run(command, check=True)
     return program

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "contestant.h"
+#include "bench_solver.h"
 #include "stopwatch.h"
 
 enum { BENCH_MOST_METHODS = 16 };
@@ -58,8 +58,8 @@ void bench_results_free(bench_results *r);
 /* "lower", "upper", or "sweeps" of the whole. */
 const char *bench_part_name(gable_part part);
 
-/* Measures one contestant; where repeats solves are wanted, and fewer when they take more than a second. */
-void bench_measure(contestant *c, bench_problem *p, long repeats, int threads, bench_result *out);
+/* Measures one solver; where repeats solves are wanted, and fewer when they take more than a second. */
+void bench_measure(bench_solver *c, bench_problem *p, long repeats, int threads, bench_result *out);
 
 /* 2 operations an entry and right-hand side; of a pair of sweeps twice as many. */
 double bench_gflops(const bench_result *r);

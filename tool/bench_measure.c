@@ -1,4 +1,4 @@
-/* bench_measure.c: one contestant on one problem: prepared, solved again and again, checked. */
+/* bench_measure.c: one solver on one problem: prepared, solved again and again, checked. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static double sweep_error(bench_problem *p, int turn)
   return most > 0 ? worst / most : worst;
 }
 
-static gable_status one_solve(contestant *c, bench_problem *p, int turn, double *seconds)
+static gable_status one_solve(bench_solver *c, bench_problem *p, int turn, double *seconds)
 {
   gable_status status = workbench_start(&p->bench, c->start);
   if (!status && c->solve(c, p, turn)) status = GABLE_ERR_BACKEND;
@@ -67,7 +67,7 @@ static gable_status check(bench_problem *p, int turn, int threads, double *worst
 }
 
 /* A first solve, then repeats, at least LEAST_REPEATS and a second's worth; the first two and the last are checked. */
-static gable_status solve_often(contestant *c, bench_problem *p, long repeats, int threads, bench_result *out)
+static gable_status solve_often(bench_solver *c, bench_problem *p, long repeats, int threads, bench_result *out)
 {
   double *times = malloc((size_t)(repeats + 1) * sizeof *times), total = 0;
   gable_status status = times ? GABLE_OK : GABLE_ERR_MEMORY;
@@ -103,7 +103,7 @@ static void judge(bench_result *out)
            sweeps ? "wrong: differs by %.3g from the plain sweeps" : "wrong: %.3g times its error bound", out->error);
 }
 
-void bench_measure(contestant *c, bench_problem *p, long repeats, int threads, bench_result *out)
+void bench_measure(bench_solver *c, bench_problem *p, long repeats, int threads, bench_result *out)
 {
   out->method = c->name;
   out->part = p->rows->part;

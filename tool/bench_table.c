@@ -28,7 +28,7 @@ static int first_of(const bench_results *r, size_t k, int any_part)
   return 1;
 }
 
-static int names_peer(const char *const *methods, int count)
+static int has_cusparse(const char *const *methods, int count)
 {
   int m = 0;
   while (m < count && strcmp(methods[m], "cusparse")) m++;
@@ -37,7 +37,8 @@ static int names_peer(const char *const *methods, int count)
 
 static void time_line(FILE *out, const bench_results *r, const bench_result *of, const char *const *methods, int count)
 {
-  const bench_result *peer = bench_results_find(r, of->matrix, of->part, "cusparse"), *lead = lead_of(r, of, methods);
+  const bench_result *cusparse = bench_results_find(r, of->matrix, of->part, "cusparse"),
+                     *lead = lead_of(r, of, methods);
   char name[96];
   snprintf(name, sizeof name, "%s%s", of->matrix, of->scaled ? "*" : "");
   fprintf(out, "%-*s %-5s %8d", NAME, name, bench_part_name(of->part), of->levels);
@@ -48,9 +49,9 @@ static void time_line(FILE *out, const bench_results *r, const bench_result *of,
     else
       fprintf(out, " %9s", "-");
   }
-  if (peer && lead)
-    fprintf(out, " %8.2f", peer->solve.median / lead->solve.median);
-  else if (names_peer(methods, count))
+  if (cusparse && lead)
+    fprintf(out, " %8.2f", cusparse->solve.median / lead->solve.median);
+  else if (has_cusparse(methods, count))
     fprintf(out, " %8s", "-");
   if (lead)
     fprintf(out, " %9.4f %9.4f %5.1f%%", 1e3 * lead->floor.bytes_s, 1e3 * lead->floor.hops_s,
@@ -60,16 +61,17 @@ static void time_line(FILE *out, const bench_results *r, const bench_result *of,
 
 static void time_table(FILE *out, const bench_results *r, const char *const *methods, int count, const char *machine)
 {
-  const int peer = names_peer(methods, count);
+  const int cusparse = has_cusparse(methods, count);
   int scaled = 0, lines = 0;
   for (size_t k = 0; k < r->count; k++) {
     const bench_result *of = &r->list[k];
     if (of->part == GABLE_PART_FULL || !first_of(r, k, 0)) continue;
     if (!lines++) {
       fprintf(out, "\nMilliseconds of one solve, %d right-hand side%s, %s%s\n%-*s %-5s %8s", of->rhs,
-              of->rhs == 1 ? "" : "s", machine, peer ? "; gain: cuSPARSE over auto" : "", NAME, "matrix", "", "levels");
+              of->rhs == 1 ? "" : "s", machine, cusparse ? "; gain: cuSPARSE over auto" : "", NAME, "matrix", "",
+              "levels");
       for (int m = 0; m < count; m++) fprintf(out, " %9s", methods[m]);
-      if (peer) fprintf(out, " %8s", "gain");
+      if (cusparse) fprintf(out, " %8s", "gain");
       fprintf(out, " %9s %9s %6s\n", "bytes", "hops", "floor");
     }
     time_line(out, r, of, methods, count);
@@ -180,15 +182,16 @@ typedef struct gains {
   int count, total_wins, analysis_halves;
 } gains;
 
-static void gains_add(gains *g, const bench_result *own, const bench_result *peer)
+static void gains_add(gains *g, const bench_result *own, const bench_result *cusparse)
 {
-  const double gain = peer->solve.median / own->solve.median, analysis = own->entry.analyse_s / peer->entry.analyse_s;
+  const double gain = cusparse->solve.median / own->solve.median,
+               analysis = own->entry.analyse_s / cusparse->entry.analyse_s;
   g->logs += log(gain);
   g->analysis_logs += log(analysis);
   g->least = g->count && g->least < gain ? g->least : gain;
   g->most = gain > g->most ? gain : g->most;
   g->analysis_halves += analysis <= 0.5;
-  g->total_wins += own->entry.analyse_s + own->solve.median < peer->entry.analyse_s + peer->solve.median;
+  g->total_wins += own->entry.analyse_s + own->solve.median < cusparse->entry.analyse_s + cusparse->solve.median;
   g->count++;
 }
 
@@ -197,8 +200,8 @@ static void gain_line(FILE *out, const bench_results *r, const char *method)
   gains g = {0};
   for (size_t k = 0; k < r->count; k++) {
     const bench_result *b = &r->list[k];
-    const bench_result *peer = bench_results_find(r, b->matrix, b->part, "cusparse");
-    if (!strcmp(b->method, method) && !b->failed && peer && b->part != GABLE_PART_FULL) gains_add(&g, b, peer);
+    const bench_result *cusparse = bench_results_find(r, b->matrix, b->part, "cusparse");
+    if (!strcmp(b->method, method) && !b->failed && cusparse && b->part != GABLE_PART_FULL) gains_add(&g, b, cusparse);
   }
   if (!g.count) return;
   fprintf(out, "%-8s over cuSPARSE: geometric mean %.2f, least %.2f, largest %.2f over %d solves\n", method,

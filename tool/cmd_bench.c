@@ -20,7 +20,7 @@ typedef struct contest {
   const bench_request *q;
   char *names; /* owned: the list of methods, cut at its commas */
   const char *method[BENCH_MOST_METHODS];
-  contestant solver[BENCH_MOST_METHODS], sweeper[BENCH_MOST_METHODS]; /* name NULL: takes no part */
+  bench_solver solver[BENCH_MOST_METHODS], sweeper[BENCH_MOST_METHODS]; /* name NULL: takes no part */
   int count;
   bench_results results;
   FILE *out, *json;
@@ -63,13 +63,13 @@ static int add_method(contest *c, const char *name)
   if (c->count == BENCH_MOST_METHODS) return options_wrong("bench", "--methods names more than %d", BENCH_MOST_METHODS);
   const int k = c->count;
   if (!strcmp(name, "cusparse")) {
-    if (!contestant_cusparse(&c->solver[k], why, sizeof why)) {
+    if (!bench_solver_cusparse(&c->solver[k], why, sizeof why)) {
       fprintf(stderr, "gable bench: %s: left out\n", why);
       return EXIT_DONE;
     }
   } else if (!has_method(c, name, &rc)) {
     return rc;
-  } else if (!contestant_gable(name, &c->solver[k]) || !contestant_sweeps(name, &c->sweeper[k])) {
+  } else if (!bench_solver_gable(name, &c->solver[k]) || !bench_solver_sweeps(name, &c->sweeper[k])) {
     return fail(c, "*", GABLE_ERR_MEMORY, "out of memory");
   }
   c->method[k] = name;
@@ -119,7 +119,7 @@ static int record(contest *c, const bench_result *b)
   return EXIT_DONE;
 }
 
-/* All contestants on one triangle, or (a whole matrix) all sweepers. */
+/* All solvers on one triangle, or (a whole matrix) all sweepers. */
 static int run_part(contest *c, const char *name, const bench_rows *rows)
 {
   bench_problem p;
@@ -134,7 +134,7 @@ static int run_part(contest *c, const char *name, const bench_rows *rows)
   }
   progress_forget(&c->session.bar);
   for (int k = 0; k < c->count && rc == EXIT_DONE; k++) {
-    contestant *one = sweeps ? &c->sweeper[k] : &c->solver[k];
+    bench_solver *one = sweeps ? &c->sweeper[k] : &c->solver[k];
     bench_result b;
     if (!one->name) continue;
     memset(&b, 0, sizeof b);
@@ -271,8 +271,8 @@ static int run(bench_request *q)
   if (status && c.json) bench_json_failure(c.json, q, "*", status, session_reason(status).text);
   stop_hold();
   for (int k = 0; k < c.count; k++) {
-    contestant_free(&c.solver[k]);
-    contestant_free(&c.sweeper[k]);
+    bench_solver_free(&c.solver[k]);
+    bench_solver_free(&c.sweeper[k]);
   }
   if (c.json && c.json != stdout) {
     const int wrong = ferror(c.json);

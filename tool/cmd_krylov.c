@@ -10,7 +10,7 @@
 #include "options.h"
 #include "outfile.h"
 #include "report.h"
-#include "right_side.h"
+#include "rhs.h"
 #include "session.h"
 #include "stop.h"
 #include "verbs.h"
@@ -51,9 +51,9 @@ static gable_status make_vectors(session *s, const request *q, const gable_matri
   gable_status status;
   gable_idx rows = r->n, columns = 1;
   if (q->b_path)
-    status = right_side_read(s, q->b_path, q->strict, &r->b, &rows, &columns);
+    status = rhs_read(s, q->b_path, q->strict, &r->b, &rows, &columns);
   else
-    status = right_side_make(a, GABLE_OP_N, 0, &r->b);
+    status = rhs_make(a, GABLE_OP_N, 0, &r->b);
   if (!status && (rows != r->n || columns != 1)) {
     snprintf(r->wrong.text, sizeof r->wrong.text, "%.100s is %d x %d: give one column of %d rows",
              session_name(q->b_path), rows, columns, r->n);
@@ -72,7 +72,7 @@ static gable_status iterate(session *s, const request *q, gable_krylov *k, answe
   if (status && status != GABLE_ERR_TOLERANCE) return status;
   const session_text missed = session_reason(status);
   (void)gable_krylov_get_info(k, &r->info);
-  const gable_status written = q->x_path ? right_side_write(s->ctx, q->x_path, r->n, 1, r->x) : GABLE_OK;
+  const gable_status written = q->x_path ? rhs_write(s->ctx, q->x_path, r->n, 1, r->x) : GABLE_OK;
   if (written) return written;
   if (status) r->wrong = missed;
   return status;

@@ -12,7 +12,7 @@
 #include "order_name.h"
 #include "outfile.h"
 #include "report.h"
-#include "right_side.h"
+#include "rhs.h"
 #include "session.h"
 #include "solve_request.h"
 #include "stop.h"
@@ -285,9 +285,9 @@ static gable_status make_right_sides(solve_run *r, const solve_request *q, solve
   gable_idx rows = r->rows;
   o->columns = q->rhs ? (gable_idx)q->rhs : 1;
   if (q->b_path)
-    status = right_side_read(&r->session, q->b_path, q->strict, &r->b, &rows, &o->columns);
+    status = rhs_read(&r->session, q->b_path, q->strict, &r->b, &rows, &o->columns);
   else
-    status = right_side_make(&r->view, op_of(q), (gable_idx)q->rhs, &r->b);
+    status = rhs_make(&r->view, op_of(q), (gable_idx)q->rhs, &r->b);
   if (!status && rows != r->rows) {
     snprintf(r->wrong, sizeof r->wrong, "%.100s has %d rows, the matrix %d", session_name(q->b_path), rows, r->rows);
     return GABLE_ERR_MISMATCH;
@@ -313,7 +313,7 @@ static gable_status solve(solve_run *r, const solve_request *q, solve_outcome *o
   status = gable_solver_work_report(r->work, &o->report);
   if (!status) status = estimate(r, q, o);
   double begin = stopwatch_now();
-  if (!status && q->x_path) status = right_side_write(r->session.ctx, q->x_path, r->rows, o->columns, r->x);
+  if (!status && q->x_path) status = rhs_write(r->session.ctx, q->x_path, r->rows, o->columns, r->x);
   o->write_s = stopwatch_now() - begin;
   return status;
 }

@@ -1,4 +1,4 @@
-/* export.c: a matrix for the peers to read without a parser of their own.
+/* export.c: a matrix for the reference solvers to read without a parser of their own.
  *
  *   export A.mtx OUT.raw            a file that Gable reads
  *   export laplacian5:300x300 OUT.raw   or a matrix that Gable generates (a name with a colon)

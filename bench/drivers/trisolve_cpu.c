@@ -18,7 +18,7 @@
 
 #include <gable/gable.h>
 
-#include "../peers/mkl_trsv.h"
+#include "../reference_solvers/mkl_trsv.h"
 #include "reading.h"
 
 enum { SAMPLES = 4000, TURNS = 10, METHODS = 32, COUNTS = 8, CHAIN = 4096, LARGE = 1000000 };

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "factor/export.h"
-#include "graph/symbolic/closure.h"
+#include "graph/symbolic/fill_count.h"
 #include "graph/symbolic/symbolic.h"
 
 /* What one matrix may hold; largest: in magnitude, of the type that its values are kept in. */
@@ -235,7 +235,7 @@ gable_status gi_factor_grows(gable_context *ctx, const gi_csc *l, const gi_csc *
   if (!u) u = &transpose;
   entries = entries_off_diagonal(l) + entries_off_diagonal(u) + l->n_cols;
   most = entries + entries / 2;
-  GI_TRY(gi_closure_count(ctx, l, u, most, &count));
+  GI_TRY(gi_fill_count(ctx, l, u, most, &count));
   *grows = count > most;
 done:
   gi_csc_release(ctx, &transpose);

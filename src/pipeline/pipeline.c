@@ -6,7 +6,7 @@
 
 #include "base/timer.h"
 #include "device/device.h"
-#include "factor/closure.h"
+#include "factor/layout_check.h"
 #include "graph/order/order.h"
 #include "pipeline/attempts.h"
 

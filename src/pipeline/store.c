@@ -4,9 +4,9 @@
  * against the matrix and against the length of the file, before anything is allocated; then each array by its checksum;
  * then all that it says, for a forged file must not lead anywhere: the structure keeps what a layout promises
  * (graph/symbolic/layout.h), so that a solve stays inside the panels and its threads out of each other's way, and
- * before a numeric factorization it is looked at once more (factor/closure.h).  What the layout implies is not stored.
- * The numbers are finite; whether they are those of the matrix, the backward error of each solve tells.  Byte order:
- * the machine's. */
+ * before a numeric factorization it is looked at once more (factor/layout_check.h).  What the layout implies is not
+ * stored. The numbers are finite; whether they are those of the matrix, the backward error of each solve tells.  Byte
+ * order: the machine's. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>

@@ -323,4 +323,4 @@ done:
   return status;
 }
 
-const gi_precond_place gi_precond_device = {analyse, update, work_init, work_release, apply, status_of, release};
+const gi_precond_backend gi_precond_device = {analyse, update, work_init, work_release, apply, status_of, release};

@@ -303,4 +303,4 @@ static gable_status status_of(gable_precond_work *w)
   return GABLE_OK;
 }
 
-const gi_precond_place gi_precond_host = {analyse, update, work_init, work_release, apply, status_of, release};
+const gi_precond_backend gi_precond_host = {analyse, update, work_init, work_release, apply, status_of, release};

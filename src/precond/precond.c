@@ -1,4 +1,4 @@
-/* precond.c: the preconditioner, from its options to its work; a place does the rest. */
+/* precond.c: the preconditioner, from its options to its work; a backend does the rest. */
 #include "precond/precond.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ gable_status gi_precond_create(gable_context *ctx, const gable_precond_options *
   GI_ALLOC_ZERO(ctx, p, 1);
   p->ctx = ctx;
   p->options = own;
-  p->place = ctx->device->kind == GI_ON_CUDA ? &gi_precond_device : &gi_precond_host;
+  p->backend = ctx->device->kind == GI_ON_CUDA ? &gi_precond_device : &gi_precond_host;
   *out = p;
 done:
   return status;
@@ -49,7 +49,7 @@ void gi_precond_destroy(gable_precond **p)
   if (!p || !*p) return;
   gable_precond *gone = *p;
   *p = NULL;
-  gone->place->release(gone);
+  gone->backend->release(gone);
   gi_matrix_rows_release(gone->ctx, &gone->own);
   gi_free(gone->ctx, gone);
 }
@@ -67,7 +67,7 @@ gable_status gi_precond_analyse_rows(gable_precond *p, const gi_matrix_rows *row
   if (rows != &p->own) gi_matrix_rows_release(p->ctx, &p->own);
   p->rows = rows;
   GI_TRY(p->ctx->device->enter(p->ctx, &before));
-  GI_TRY(p->place->analyse(p));
+  GI_TRY(p->backend->analyse(p));
   p->phase = GI_ANALYSED;
   p->analyse_s = gi_now() - start;
 done:
@@ -83,7 +83,7 @@ gable_status gi_precond_update_rows(gable_precond *p)
   p->phase = GI_ANALYSED;
   p->shift = 0;
   GI_TRY(p->ctx->device->enter(p->ctx, &before));
-  GI_TRY(p->place->update(p));
+  GI_TRY(p->backend->update(p));
   p->phase = GI_UPDATED;
   p->update_s = gi_now() - start;
 done:
@@ -133,7 +133,7 @@ gable_status gi_precond_work_create(const gable_precond *p, gable_precond_work *
   w->plan = p;
   w->generation = p->generation;
   GI_TRY(p->ctx->device->enter(p->ctx, &before));
-  GI_TRY(p->place->work_init(w));
+  GI_TRY(p->backend->work_init(w));
   *out = w;
   w = NULL;
 done:
@@ -148,7 +148,7 @@ void gi_precond_work_destroy(gable_precond_work **w)
   gable_precond_work *gone = *w;
   gable_context *ctx = gone->plan->ctx;
   *w = NULL;
-  gone->plan->place->work_release(gone);
+  gone->plan->backend->work_release(gone);
   gi_free(ctx, gone);
 }
 
@@ -156,7 +156,7 @@ gable_status gi_precond_apply(const gable_precond *p, gable_precond_work *w, con
 {
   gable_status status = GABLE_OK;
   const double start = gi_now();
-  GI_TRY(p->place->apply(p, w, r, z));
+  GI_TRY(p->backend->apply(p, w, r, z));
 done:
   w->seconds += gi_now() - start;
   return status;
@@ -168,7 +168,7 @@ gable_status gi_precond_work_status(gable_precond_work *w)
   gable_context *ctx = w->plan->ctx;
   int before = GI_NOT_ENTERED;
   GI_TRY(ctx->device->enter(ctx, &before));
-  GI_TRY(w->plan->place->status(w));
+  GI_TRY(w->plan->backend->status(w));
 done:
   ctx->device->leave(ctx, before);
   return status;

@@ -1,4 +1,4 @@
-/* precond.h: gable_precond inside the library, and the table that a place fills.
+/* precond.h: gable_precond inside the library, and the table that a backend fills.
  *
  * api/precond.c checks arguments and phases, then calls these; Krylov solvers call them directly. */
 #ifndef GI_PRECOND_H
@@ -9,8 +9,8 @@
 #include "precond/matrix_rows.h"
 #include "trisolve/trisolve.h"
 
-/* How one place makes and applies preconditioners; p->rows holds the matrix. */
-typedef struct gi_precond_place {
+/* How one backend makes and applies preconditioners; p->rows holds the matrix. */
+typedef struct gi_precond_backend {
   gable_status (*analyse)(gable_precond *p); /* p->state is NULL or of an earlier analysis, which works still know */
   gable_status (*update)(gable_precond *p);
   gable_status (*work_init)(gable_precond_work *w); /* what is there after an error is released */
@@ -19,20 +19,20 @@ typedef struct gi_precond_place {
   gable_status (*apply)(const gable_precond *p, gable_precond_work *w, const double *r, double *z);
   gable_status (*status)(gable_precond_work *w);
   void (*release)(gable_precond *p);
-} gi_precond_place;
+} gi_precond_backend;
 
-extern const gi_precond_place gi_precond_host, gi_precond_device;
+extern const gi_precond_backend gi_precond_host, gi_precond_device;
 
 struct gable_precond {
   gable_context *ctx;
   gable_precond_options options; /* filled in */
-  const gi_precond_place *place;
+  const gi_precond_backend *backend;
   const gi_matrix_rows *rows; /* own, or the Krylov solver's */
   gi_matrix_rows own;
   gi_phase phase;
   uint64_t generation; /* counts analyses, so that an old work is refused */
-  void *state;         /* the place's */
-  double *factor;      /* the place's, in its memory: ILU(0), IC(0) in the pattern of the rows (CPU, IC(0): of their
+  void *state;         /* the backend's */
+  double *factor;      /* the backend's, in its memory: ILU(0), IC(0) in the pattern of the rows (CPU, IC(0): of their
                         * lower triangle); Jacobi: [n] reciprocals on the CPU, the diagonal on a GPU */
   double shift, analyse_s, update_s;
   gable_off nnz; /* of ILU(k) and ILUT */
@@ -42,7 +42,7 @@ struct gable_precond {
 struct gable_precond_work {
   const gable_precond *plan;
   uint64_t generation;
-  void *state;    /* the place's */
+  void *state;    /* the backend's */
   double seconds; /* spent in apply so far, waits for a GPU not included */
 };
 

@@ -17,11 +17,11 @@ done:
 gable_status gi_check_field(const gi_source *source, const gable_read_options *options, gable_field field, int64_t byte)
 {
   gable_status status = GABLE_OK;
-  const gi_place place = gi_source_place(source, byte);
+  const gi_source_position position = gi_source_position_of(source, byte);
   GI_REQUIRE(field != GABLE_FIELD_COMPLEX || options->accept_complex, GABLE_ERR_FORMAT,
-             "%s%s: a complex matrix, where real values are needed", gi_source_name(source), place.text);
+             "%s%s: a complex matrix, where real values are needed", gi_source_name(source), position.text);
   GI_REQUIRE(field != GABLE_FIELD_PATTERN || options->accept_pattern, GABLE_ERR_FORMAT,
-             "%s%s: a pattern without values, where values are needed", gi_source_name(source), place.text);
+             "%s%s: a pattern without values, where values are needed", gi_source_name(source), position.text);
 done:
   return status;
 }
@@ -55,7 +55,7 @@ gable_status gi_check_dimensions(const gi_source *source, int64_t n_rows, int64_
   const int64_t larger = n_rows > n_cols ? n_rows : n_cols;
   GI_REQUIRE(larger <= GI_UNCHECKED_DIMENSION || larger / GI_MOST_EMPTY <= count, GABLE_ERR_LIMIT,
              "%s%s: %lld by %lld for %lld entries: the header cannot be right", gi_source_name(source),
-             gi_source_place(source, byte).text, (long long)n_rows, (long long)n_cols, (long long)count);
+             gi_source_position_of(source, byte).text, (long long)n_rows, (long long)n_cols, (long long)count);
 done:
   return status;
 }

@@ -179,14 +179,14 @@ gable_off gi_source_line_number(const gi_source *source)
   return source->line;
 }
 
-gi_place gi_source_place(const gi_source *source, int64_t byte)
+gi_source_position gi_source_position_of(const gi_source *source, int64_t byte)
 {
-  gi_place place;
+  gi_source_position position;
   if (source->line > 0)
-    snprintf(place.text, sizeof place.text, ":%lld", (long long)source->line);
+    snprintf(position.text, sizeof position.text, ":%lld", (long long)source->line);
   else
-    snprintf(place.text, sizeof place.text, ": byte %lld", (long long)byte);
-  return place;
+    snprintf(position.text, sizeof position.text, ": byte %lld", (long long)byte);
+  return position;
 }
 
 gable_status gi_source_peek(gi_source *s, const char **bytes, size_t *n)

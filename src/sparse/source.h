@@ -20,10 +20,10 @@ gable_off gi_source_line_number(const gi_source *source);
 
 /* Where a message says that something is: ":12", the line that gi_source_line gave last; where no line was given, the
  * byte (from 0) of a binary file: ": byte 16". */
-typedef struct gi_place {
+typedef struct gi_source_position {
   char text[40];
-} gi_place;
-gi_place gi_source_place(const gi_source *source, int64_t byte);
+} gi_source_position;
+gi_source_position gi_source_position_of(const gi_source *source, int64_t byte);
 
 /* The first bytes, not taken: *n of them, fewer than asked for only in a short file. */
 gable_status gi_source_peek(gi_source *source, const char **bytes, size_t *n);

@@ -1,11 +1,11 @@
 /* Incomplete factors, of which panels would store many zeros, are imported as they are and solved element by element:
- * against two triangular solves, with permutations and scalings; and the count of the closure that decides it, against
+ * against two triangular solves, with permutations and scalings; and the fill count that decides it, against
  * dense elimination. */
 #include "support/test.h"
 
 #include "base/context.h"
 #include "base/random.h"
-#include "graph/symbolic/closure.h"
+#include "graph/symbolic/fill_count.h"
 #include "support/failing_allocator.h"
 #include "support/systems.h"
 
@@ -449,7 +449,7 @@ static void memory_fails(void)
   given_free(&g);
 }
 
-static void closure_of_random(uint64_t seed)
+static void fill_of_random(uint64_t seed)
 {
   gi_random r = gi_random_seed(seed);
   const gable_idx n = (gable_idx)gi_random_below(&r, SMALL + 1);
@@ -480,11 +480,11 @@ static void closure_of_random(uint64_t seed)
   for (gable_idx j = 0; j < n; j++)
     for (gable_idx i = 0; i < n; i++) wanted += full[j][i];
   for (gable_off most = 0; most <= wanted + 2; most += 1 + gi_random_below(&r, 4)) {
-    CHECK_OK(gi_closure_count(ctx, &l, &u, most, &count));
+    CHECK_OK(gi_fill_count(ctx, &l, &u, most, &count));
     CHECK(count == (wanted <= most ? wanted : most + 1), "seed %d: %lld of %lld, at most %lld", (int)seed,
           (long long)count, (long long)wanted, (long long)most);
   }
-  CHECK_OK(gi_closure_count(ctx, &l, &u, wanted, &count));
+  CHECK_OK(gi_fill_count(ctx, &l, &u, wanted, &count));
   CHECK(count == wanted, "seed %d", (int)seed);
   gi_csc_release(ctx, &l);
   gi_csc_release(ctx, &u);
@@ -493,7 +493,7 @@ static void closure_of_random(uint64_t seed)
 int main(void)
 {
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
-  for (uint64_t seed = 1; seed <= 500; seed++) closure_of_random(seed);
+  for (uint64_t seed = 1; seed <= 500; seed++) fill_of_random(seed);
   large();
   complete();
   memory_fails();

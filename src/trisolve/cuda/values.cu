@@ -300,7 +300,7 @@ gi_records gi_records_of_rows(const gik_rows_cuda *rows)
   r.rows = 32 / r.lanes;
   r.head = rows->head;
   for (int type = 0; type < 2; type++) {
-    const gik_record_layout l = gik_record_layout_of(packed, type ? GABLE_TYPE_D : GABLE_TYPE_S);
+    const gik_record_layout l = gik_record_layout_of(rows, type ? GABLE_TYPE_D : GABLE_TYPE_S);
     r.bytes[type] = l.bytes;
     r.inverse[type] = l.inverse;
     r.values[type] = l.values;

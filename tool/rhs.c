@@ -1,4 +1,4 @@
-#include "right_side.h"
+#include "rhs.h"
 
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@ static double *allocate(gable_idx n, gable_idx count)
   return malloc(((size_t)n * (size_t)count + 1) * sizeof(double));
 }
 
-gable_status right_side_read(session *s, const char *path, int strict, double **data, gable_idx *rows, gable_idx *count)
+gable_status rhs_read(session *s, const char *path, int strict, double **data, gable_idx *rows, gable_idx *count)
 {
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
   gable_matrix *file = NULL;
@@ -37,7 +37,7 @@ static double seeded(uint64_t k)
   return (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1;
 }
 
-gable_status right_side_make(const gable_matrix_view *a, gable_op op, gable_idx count, double **data)
+gable_status rhs_make(const gable_matrix_view *a, gable_op op, gable_idx count, double **data)
 {
   const int64_t *ptr = a->ptr;
   const double *val = a->val;
@@ -62,7 +62,7 @@ gable_status right_side_make(const gable_matrix_view *a, gable_op op, gable_idx 
   return GABLE_OK;
 }
 
-gable_status right_side_write(gable_context *ctx, const char *path, gable_idx n, gable_idx count, double *data)
+gable_status rhs_write(gable_context *ctx, const char *path, gable_idx n, gable_idx count, double *data)
 {
   gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
   gable_matrix *file = NULL;

@@ -43,7 +43,7 @@ static double resident_bytes(void)
 /* The first line of why, without what JSON would have to escape. */
 static void fail(const char *phase, const char *why)
 {
-  printf("{\"peer\":\"%s\",\"ok\":false,\"phase\":\"%s\",\"reason\":\"", peer.name, phase);
+  printf("{\"peer\":\"%s\",\"ok\":false,\"phase\":\"%s\",\"reason\":\"", solver.name, phase);
   for (; *why && *why != '\n'; why++) putchar(*why == '"' || *why == '\\' || *why < ' ' ? '\'' : *why);
   printf("\"}\n");
   exit(0);
@@ -165,9 +165,9 @@ static double time_solves(const frame_input *in, int count, double seconds, int 
   double spent = 0;
   while (k < MOST_REPEATS && (k < 5 || spent < seconds)) {
     for (size_t i = 0; i < size; i++) b[i] = draw(&seed);
-    for (size_t i = 0; i < size; i++) x[i] = peer.in_place ? b[i] : NAN;
+    for (size_t i = 0; i < size; i++) x[i] = solver.in_place ? b[i] : NAN;
     double start = now();
-    const char *why = peer.solve(in, b, x, count);
+    const char *why = solver.solve(in, b, x, count);
     t[k] = now() - start;
     if (why) fail("solve", why);
     spent += t[k++];
@@ -187,8 +187,8 @@ static double time_solves(const frame_input *in, int count, double seconds, int 
 
 static void write_order(const char *path, const frame_input *in)
 {
-  const int *column = peer.permutation ? peer.permutation(in, 0) : NULL;
-  const int *row = column ? peer.permutation(in, 1) : NULL;
+  const int *column = solver.permutation ? solver.permutation(in, 0) : NULL;
+  const int *row = column ? solver.permutation(in, 1) : NULL;
   FILE *f = row ? fopen(path, "w") : NULL;
   if (!f) fail("write", "no order to write, or no place to write it");
   for (int k = 0; k < in->a->n; k++) fprintf(f, "%d %d\n", column[k], row[k]);
@@ -206,14 +206,14 @@ static void print_number(const char *key, double value)
 static void measure(const frame_arguments *arg, const frame_input *in)
 {
   double base = resident_bytes();
-  double order_s = time_phase("order", peer.order, in);
-  double symbolic_s = time_phase("symbolic", peer.symbolic, in);
-  if (peer.split) peer.split(in, &order_s, &symbolic_s);
+  double order_s = time_phase("order", solver.order, in);
+  double symbolic_s = time_phase("symbolic", solver.symbolic, in);
+  if (solver.split) solver.split(in, &order_s, &symbolic_s);
   double factor[MOST_REPEATS], spent = 0, error = 0;
   int factors = 0, solves, solves16;
   double peak = 0; /* of one analysis and one factorization */
   do {
-    factor[factors] = time_phase("factor", peer.factor, in);
+    factor[factors] = time_phase("factor", solver.factor, in);
     spent += factor[factors++];
     if (factors == 1) peak = peak_bytes();
   } while (factors < 5 && spent < arg->seconds);
@@ -224,22 +224,23 @@ static void measure(const frame_arguments *arg, const frame_input *in)
 
   printf("{\"peer\":\"%s\",\"ok\":true,\"mode\":\"%s\",\"variant\":\"%s\",\"given_order\":%s,\"threads\":%d,\"n\":%d,"
          "\"nnz\":%lld",
-         peer.name, in->mode, in->variant, in->given ? "true" : "false", in->threads, in->a->n, (long long)in->a->nnz);
+         solver.name, in->mode, in->variant, in->given ? "true" : "false", in->threads, in->a->n,
+         (long long)in->a->nnz);
   print_number("order_s", order_s);
   print_number("symbolic_s", symbolic_s);
-  printf(",\"symbolic_apart\":%s", peer.symbolic || peer.split ? "true" : "false");
+  printf(",\"symbolic_apart\":%s", solver.symbolic || solver.split ? "true" : "false");
   print_number("first_factor_s", first_factor_s);
   print_number("factor_s", median(factor, factors));
   print_number("solve_s", solve_s);
   print_number("solve16_s", solve16_s);
   printf(",\"factors\":%d,\"solves\":%d,\"solves16\":%d", factors, solves, solves16);
-  print_number("nnz_l", peer.nnz_l ? peer.nnz_l(in) : NAN);
+  print_number("nnz_l", solver.nnz_l ? solver.nnz_l(in) : NAN);
   print_number("rss_before_bytes", base);
   print_number("peak_rss_bytes", peak);
   print_number("backward_error", error);
-  if (peer.extra) peer.extra(stdout, in);
+  if (solver.extra) solver.extra(stdout, in);
   printf(",\"options\":\"");
-  peer.options(stdout, in);
+  solver.options(stdout, in);
   printf("\"}\n");
 }
 

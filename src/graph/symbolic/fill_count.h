@@ -1,7 +1,7 @@
-/* closure.h: the entries that eliminating a pattern leads to, counted without
+/* fill_count.h: the entries that eliminating a pattern leads to, counted without
  * keeping the structure. */
-#ifndef GI_SYMBOLIC_CLOSURE_H
-#define GI_SYMBOLIC_CLOSURE_H
+#ifndef GI_FILL_COUNT_H
+#define GI_FILL_COUNT_H
 
 #include "sparse/csc.h"
 
@@ -11,6 +11,6 @@
  * is that of l and u together; most + 1 as soon as there are more than most.
  * Memory for most indices; time of Gilbert and Peierls's algorithm with
  * Eisenstat and Liu's symmetric pruning.  GABLE_ERR_MEMORY. */
-gable_status gi_closure_count(gable_context *ctx, const gi_csc *l, const gi_csc *u, gable_off most, gable_off *count);
+gable_status gi_fill_count(gable_context *ctx, const gi_csc *l, const gi_csc *u, gable_off most, gable_off *count);
 
 #endif

@@ -1,12 +1,12 @@
-/* contestant_cusparse.c: cuSPARSE's SpSV and SpSM.  The library is opened at run time, so that the tool starts where it
- * is missing; its types come from its header. */
+/* bench_solver_cusparse.c: cuSPARSE's SpSV and SpSM.  The library is opened at run time, so that the tool starts where
+ * it is missing; its types come from its header. */
 #include <cusparse.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "contestant.h"
+#include "bench_solver.h"
 #include "stopwatch.h"
 
 #define FUNCTIONS(X)                                                                                                   \
@@ -41,7 +41,7 @@ typedef struct library {
 #undef MEMBER
 } library;
 
-typedef struct peer {
+typedef struct cusparse_solver {
   library lib;
   gable_context *ctx;
   void *stream;
@@ -54,13 +54,13 @@ typedef struct peer {
   void *buffer;
   cusparseStatus_t error;
   const char *where; /* the call that failed */
-} peer;
+} cusparse_solver;
 
 static const cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
 static const double unit = 1;
 
 /* Remembers the first call that failed. */
-static int wrong(peer *p, cusparseStatus_t error, const char *where)
+static int wrong(cusparse_solver *p, cusparseStatus_t error, const char *where)
 {
   if (error && !p->error) {
     p->error = error;
@@ -84,7 +84,7 @@ static int load(library *lib)
   return 1;
 }
 
-static int open_matrix(peer *s, const bench_problem *p)
+static int open_matrix(cusparse_solver *s, const bench_problem *p)
 {
   cusparseFillMode_t fill = p->rows->part == GABLE_PART_UPPER ? CUSPARSE_FILL_MODE_UPPER : CUSPARSE_FILL_MODE_LOWER;
   cusparseDiagType_t diagonal = CUSPARSE_DIAG_TYPE_NON_UNIT;
@@ -96,7 +96,7 @@ static int open_matrix(peer *s, const bench_problem *p)
          CALL(s, cusparseSpMatSetAttribute, s->a, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof diagonal);
 }
 
-static int open_vectors(peer *s, const bench_problem *p)
+static int open_vectors(cusparse_solver *s, const bench_problem *p)
 {
   const int64_t n = p->rows->n, count = p->bench.x.count;
   void *b = p->bench.there_b[0].data, *x = p->bench.there_x.data;
@@ -107,7 +107,7 @@ static int open_vectors(peer *s, const bench_problem *p)
          CALL(s, cusparseCreateDnMat, &s->xs, n, count, n, x, CUDA_R_64F, CUSPARSE_ORDER_COL);
 }
 
-static void drop_analysis(peer *s)
+static void drop_analysis(cusparse_solver *s)
 {
   if (s->one) s->lib.cusparseSpSV_destroyDescr(s->one);
   if (s->many) s->lib.cusparseSpSM_destroyDescr(s->many);
@@ -116,7 +116,7 @@ static void drop_analysis(peer *s)
   gable_device_free(s->ctx, &s->buffer);
 }
 
-static int analyse_one(peer *s, double *seconds)
+static int analyse_one(cusparse_solver *s, double *seconds)
 {
   size_t bytes = 0;
   if (CALL(s, cusparseSpSV_createDescr, &s->one) ||
@@ -133,7 +133,7 @@ static int analyse_one(peer *s, double *seconds)
   return status != GABLE_OK;
 }
 
-static int analyse_many(peer *s, double *seconds)
+static int analyse_multi_rhs(cusparse_solver *s, double *seconds)
 {
   size_t bytes = 0;
   if (CALL(s, cusparseSpSM_createDescr, &s->many) ||
@@ -150,16 +150,16 @@ static int analyse_many(peer *s, double *seconds)
   return status != GABLE_OK;
 }
 
-static int prepare(contestant *c, const bench_problem *p, contest_entry *e)
+static int prepare(bench_solver *c, const bench_problem *p, contest_entry *e)
 {
-  peer *s = c->state;
+  cusparse_solver *s = c->state;
   const int single = p->bench.x.count == 1;
   s->ctx = p->ctx;
   s->stream = p->bench.stream;
   int rc = open_matrix(s, p) || open_vectors(s, p);
   for (int twice = 0; twice < 2 && !rc; twice++) {
     drop_analysis(s);
-    rc = single ? analyse_one(s, &e->analyse_s) : analyse_many(s, &e->analyse_s);
+    rc = single ? analyse_one(s, &e->analyse_s) : analyse_multi_rhs(s, &e->analyse_s);
   }
   snprintf(e->used, sizeof e->used, "%s", single ? "SpSV" : "SpSM");
   if (rc)
@@ -168,38 +168,38 @@ static int prepare(contestant *c, const bench_problem *p, contest_entry *e)
   return rc ? -1 : 0;
 }
 
-static int solve_one(peer *s)
+static int solve_one(cusparse_solver *s)
 {
   return CALL(s, cusparseSpSV_solve, s->handle, plain, &unit, s->a, s->b, s->x, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT,
               s->one);
 }
 
-static int solve_many(peer *s)
+static int solve_multi_rhs(cusparse_solver *s)
 {
   return CALL(s, cusparseSpSM_solve, s->handle, plain, plain, &unit, s->a, s->bs, s->xs, CUDA_R_64F,
               CUSPARSE_SPSM_ALG_DEFAULT, s->many);
 }
 
-static int solve(contestant *c, const bench_problem *p, int turn)
+static int solve(bench_solver *c, const bench_problem *p, int turn)
 {
-  peer *s = c->state;
+  cusparse_solver *s = c->state;
   void *b = p->bench.there_b[turn].data;
   const int single = p->bench.x.count == 1;
   const int rc = single ? CALL(s, cusparseDnVecSetValues, s->b, b) || solve_one(s)
-                        : CALL(s, cusparseDnMatSetValues, s->bs, b) || solve_many(s);
+                        : CALL(s, cusparseDnMatSetValues, s->bs, b) || solve_multi_rhs(s);
   return rc ? -1 : 0;
 }
 
-static int verdict(contestant *c, contest_entry *e)
+static int verdict(bench_solver *c, contest_entry *e)
 {
-  const peer *s = c->state;
+  const cusparse_solver *s = c->state;
   if (s->error) snprintf(e->why, sizeof e->why, "%s: %s", s->where, s->lib.cusparseGetErrorString(s->error));
   return s->error ? -1 : 0;
 }
 
-static void clear(contestant *c)
+static void clear(bench_solver *c)
 {
-  peer *s = c->state;
+  cusparse_solver *s = c->state;
   const library lib = s->lib;
   if (s->ctx) gable_device_synchronise(s->ctx, s->stream);
   drop_analysis(s);
@@ -209,12 +209,12 @@ static void clear(contestant *c)
   if (s->xs) s->lib.cusparseDestroyDnMat(s->xs);
   if (s->a) s->lib.cusparseDestroySpMat(s->a);
   if (s->handle) s->lib.cusparseDestroy(s->handle);
-  *s = (peer){.lib = lib}; /* stays open until the tool ends */
+  *s = (cusparse_solver){.lib = lib}; /* stays open until the tool ends */
 }
 
-int contestant_cusparse(contestant *c, char *why, size_t why_bytes)
+int bench_solver_cusparse(bench_solver *c, char *why, size_t why_bytes)
 {
-  peer *s = calloc(1, sizeof *s);
+  cusparse_solver *s = calloc(1, sizeof *s);
   if (!s || !load(&s->lib)) {
     const char *text = s ? dlerror() : "out of memory";
     snprintf(why, why_bytes, "no cuSPARSE to compare with: %s", text ? text : "a function is missing");
@@ -222,6 +222,6 @@ int contestant_cusparse(contestant *c, char *why, size_t why_bytes)
     free(s);
     return 0;
   }
-  *c = (contestant){"cusparse", 0xff, prepare, solve, verdict, clear, s};
+  *c = (bench_solver){"cusparse", 0xff, prepare, solve, verdict, clear, s};
   return 1;
 }

@@ -97,10 +97,10 @@ static void options(FILE *out, const frame_input *in)
           CHOLMOD_SUBSUB_VERSION, in->given ? "Gable's order" : "METIS");
 }
 
-const frame_peer peer = {.name = "cholmod",
-                         .order = order,
-                         .symbolic = symbolic,
-                         .factor = factor,
-                         .solve = solve,
-                         .nnz_l = nnz_l,
-                         .options = options};
+const frame_solver solver = {.name = "cholmod",
+                             .order = order,
+                             .symbolic = symbolic,
+                             .factor = factor,
+                             .solve = solve,
+                             .nnz_l = nnz_l,
+                             .options = options};

@@ -1,20 +1,20 @@
 #!/bin/sh
-# Gable beside the solvers that are installed, through the programs of bench/peers: every answer is right, and the entries of the
-# Cholesky factor under one and the same order are as many as CHOLMOD counts.  The peers are programs of their own.
+# Gable beside the solvers that are installed, through the programs of bench/reference_solvers: every answer is right, and the entries of the
+# Cholesky factor under one and the same order are as many as CHOLMOD counts.  The reference solvers are programs of their own.
 set -eu
 [ "${ZLIB:-yes}" = yes ] || { echo "its matrices are compressed, and this build has no zlib"; exit 77; }
-[ -z "${SAN:-}" ] || { echo "not under a sanitizer: the peers were not built for it"; exit 77; }
+[ -z "${SAN:-}" ] || { echo "not under a sanitizer: the reference solvers were not built for it"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # shellcheck disable=SC2086
 compile() { $CC -std=c11 -O2 -D_POSIX_C_SOURCE=200809L -Iinclude -o "$work/$1" $2 2>"$work/why"; }
 own="$BUILD/lib/libgable.a $LIBS -lm"
 compile export "bench/drivers/export.c $own" || { cat "$work/why"; exit 1; }
-compile gable "bench/peers/frame.c bench/peers/gable.c $own" || { cat "$work/why"; exit 1; }
+compile gable "bench/reference_solvers/frame.c bench/reference_solvers/gable.c $own" || { cat "$work/why"; exit 1; }
 here= missing=
 for p in "umfpack -lumfpack" "klu -lklu" "cholmod -lcholmod" "superlu -lsuperlu -lblas" "mumps -ldmumps_seq -lmetis"; do
     name=${p%% *}
-    if compile "$name" "bench/peers/frame.c bench/peers/$name.c ${p#* } -lm"; then here="$here $name"; else missing="$missing $name"; fi
+    if compile "$name" "bench/reference_solvers/frame.c bench/reference_solvers/$name.c ${p#* } -lm"; then here="$here $name"; else missing="$missing $name"; fi
 done
 # A numerically singular matrix is solved, reported with its refined error, and named.
 value() { sed -n "s/.*\"$2\":\([-+0-9.e]*\).*/\1/p" "$1"; }

@@ -74,10 +74,10 @@ static void options(FILE *out, const frame_input *in)
           in->given ? "Gable's column order, symmetric mode, pivot threshold 0.1" : "COLAMD, pivot threshold 1");
 }
 
-const frame_peer peer = {.name = "superlu",
-                         .in_place = 1,
-                         .order = order,
-                         .factor = factor,
-                         .solve = solve,
-                         .nnz_l = nnz_l,
-                         .options = options};
+const frame_solver solver = {.name = "superlu",
+                             .in_place = 1,
+                             .order = order,
+                             .factor = factor,
+                             .solve = solve,
+                             .nnz_l = nnz_l,
+                             .options = options};

@@ -1,5 +1,5 @@
-/* contestant.c: the problem that is put to every contestant. */
-#include "contestant.h"
+/* bench_solver.c: the problem that is put to every solver. */
+#include "bench_solver.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ void bench_problem_close(bench_problem *p)
   memset(p, 0, sizeof *p);
 }
 
-void contestant_free(contestant *c)
+void bench_solver_free(bench_solver *c)
 {
   if (c->state) c->clear(c);
   free(c->state);

@@ -1,4 +1,4 @@
-#include "factor/closure.h"
+#include "factor/layout_check.h"
 
 #include "factor/plan.h"
 

@@ -17,7 +17,7 @@ for name in umfpack klu superlu cholmod; do
         continue
     fi
     # shellcheck disable=SC2086
-    $CC -std=c11 -O1 -D_POSIX_C_SOURCE=200809L -Iinclude -o "$work/$name" tests/peer/foreign_factors.c "tests/peer/from_$name.c" \
+    $CC -std=c11 -O1 -D_POSIX_C_SOURCE=200809L -Iinclude -o "$work/$name" tests/reference/foreign_factors.c "tests/reference/from_$name.c" \
         "$BUILD/lib/libgable.a" "-l$name" $LIBS -lm
     # shellcheck disable=SC2086
     "$work/$name" $matrices

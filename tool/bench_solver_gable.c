@@ -1,9 +1,9 @@
-/* contestant_gable.c: methods of Gable's, solving and sweeping. */
+/* bench_solver_gable.c: methods of Gable's, solving and sweeping. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "contestant.h"
+#include "bench_solver.h"
 #include "stopwatch.h"
 
 typedef struct solver {
@@ -46,7 +46,7 @@ static gable_status timed_update(const bench_problem *p, gable_trisolve *plan, d
   return status;
 }
 
-static int gable_prepare(contestant *c, const bench_problem *p, contest_entry *e)
+static int gable_prepare(bench_solver *c, const bench_problem *p, contest_entry *e)
 {
   solver *s = c->state;
   gable_trisolve_options o = GABLE_TRISOLVE_OPTIONS_INIT;
@@ -67,14 +67,14 @@ static int gable_prepare(contestant *c, const bench_problem *p, contest_entry *e
   return status ? failed(e) : 0;
 }
 
-static int gable_solve(contestant *c, const bench_problem *p, int turn)
+static int gable_solve(bench_solver *c, const bench_problem *p, int turn)
 {
   solver *s = c->state;
   gable_vectors_view x = p->bench.there_x;
   return gable_trisolve_solve(s->plan, s->work, GABLE_OP_N, &p->bench.there_b[turn], &x) ? -1 : 0;
 }
 
-static int gable_verdict(contestant *c, contest_entry *e)
+static int gable_verdict(bench_solver *c, contest_entry *e)
 {
   solver *s = c->state;
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
@@ -84,7 +84,7 @@ static int gable_verdict(contestant *c, contest_entry *e)
   return 0;
 }
 
-static void clear(contestant *c)
+static void clear(bench_solver *c)
 {
   solver *s = c->state;
   gable_work_destroy(&s->work);
@@ -92,23 +92,23 @@ static void clear(contestant *c)
   gable_smoother_destroy(&s->smoother);
 }
 
-static int contestant_of(const char *method, contestant *c)
+static int bench_solver_of(const char *method, bench_solver *c)
 {
-  *c = (contestant){.name = method, .start = 0xff, .clear = clear};
+  *c = (bench_solver){.name = method, .start = 0xff, .clear = clear};
   c->state = calloc(1, sizeof(solver));
   return c->state != NULL;
 }
 
-int contestant_gable(const char *method, contestant *c)
+int bench_solver_gable(const char *method, bench_solver *c)
 {
-  const int rc = contestant_of(method, c);
+  const int rc = bench_solver_of(method, c);
   c->prepare = gable_prepare;
   c->solve = gable_solve;
   c->verdict = gable_verdict;
   return rc;
 }
 
-static int sweeps_prepare(contestant *c, const bench_problem *p, contest_entry *e)
+static int sweeps_prepare(bench_solver *c, const bench_problem *p, contest_entry *e)
 {
   solver *s = c->state;
   gable_smoother_options o = GABLE_SMOOTHER_OPTIONS_INIT;
@@ -130,14 +130,14 @@ static int sweeps_prepare(contestant *c, const bench_problem *p, contest_entry *
   return status ? failed(e) : 0;
 }
 
-static int sweeps_solve(contestant *c, const bench_problem *p, int turn)
+static int sweeps_solve(bench_solver *c, const bench_problem *p, int turn)
 {
   solver *s = c->state;
   gable_vectors_view x = p->bench.there_x;
   return gable_smoother_apply(s->smoother, &p->bench.there_b[turn], &x, 1, NULL) ? -1 : 0;
 }
 
-static int sweeps_verdict(contestant *c, contest_entry *e)
+static int sweeps_verdict(bench_solver *c, contest_entry *e)
 {
   solver *s = c->state;
   gable_smoother_info info = GABLE_SMOOTHER_INFO_INIT;
@@ -147,9 +147,9 @@ static int sweeps_verdict(contestant *c, contest_entry *e)
   return 0;
 }
 
-int contestant_sweeps(const char *method, contestant *c)
+int bench_solver_sweeps(const char *method, bench_solver *c)
 {
-  const int rc = contestant_of(method, c);
+  const int rc = bench_solver_of(method, c);
   c->start = 0;
   c->prepare = sweeps_prepare;
   c->solve = sweeps_solve;

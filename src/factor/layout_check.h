@@ -1,6 +1,6 @@
-/* closure.h: a layout that nobody here has made, before numbers are put into it. */
-#ifndef GI_FACTOR_CLOSURE_H
-#define GI_FACTOR_CLOSURE_H
+/* layout_check.h: validates a layout read from an untrusted file. */
+#ifndef GI_LAYOUT_CHECK_H
+#define GI_LAYOUT_CHECK_H
 
 #include "factor/factor.h"
 

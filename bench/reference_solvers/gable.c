@@ -146,12 +146,12 @@ static const int *permutation(const frame_input *in, int rows)
   return gable_solver_get(s.solver, rows ? GABLE_SOLVER_ROW_ORDER : GABLE_SOLVER_COLUMN_ORDER, *p, bytes) ? NULL : *p;
 }
 
-const frame_peer peer = {.name = "gable",
-                         .order = order,
-                         .factor = factor,
-                         .solve = solve,
-                         .nnz_l = nnz_l,
-                         .split = split,
-                         .extra = extra,
-                         .options = options,
-                         .permutation = permutation};
+const frame_solver solver = {.name = "gable",
+                             .order = order,
+                             .factor = factor,
+                             .solve = solve,
+                             .nnz_l = nnz_l,
+                             .split = split,
+                             .extra = extra,
+                             .options = options,
+                             .permutation = permutation};

@@ -1,5 +1,5 @@
 /* frame.h: what a solver shows to be measured.  One program per solver: frame.c holds main, the solver's file defines
- * `peer`.
+ * `solver`.
  *
  * Every phase returns NULL, or a text that says why it could not be done. */
 #ifndef BENCH_FRAME_H
@@ -29,7 +29,7 @@ typedef struct frame_input {
   int threads;
 } frame_input;
 
-typedef struct frame_peer {
+typedef struct frame_solver {
   const char *name;
   int in_place; /* 1: solve finds b in x and overwrites it */
   const char *(*order)(const frame_input *in);
@@ -44,8 +44,8 @@ typedef struct frame_peer {
   void (*extra)(FILE *out, const frame_input *in); /* NULL, or more members of the JSON object */
   const int *(*permutation)(const frame_input *in,
                             int rows); /* NULL, or the order of columns or rows, to be given to others */
-} frame_peer;
+} frame_solver;
 
-extern const frame_peer peer;
+extern const frame_solver solver;
 
 #endif

@@ -1,4 +1,4 @@
-/* exchange.c: the factors of a solver for others to read, and the factors of others for a solver. */
+/* import_export.c: the factors of a solver for others to read, and the factors of others for a solver. */
 #include <math.h>
 #include <string.h>
 

@@ -63,5 +63,5 @@ static void options(FILE *out, const frame_input *in)
           used == UMFPACK_STRATEGY_SYMMETRIC ? "symmetric" : "unsymmetric");
 }
 
-const frame_peer peer = {
+const frame_solver solver = {
     .name = "umfpack", .order = order, .factor = factor, .solve = solve, .nnz_l = nnz_l, .options = options};

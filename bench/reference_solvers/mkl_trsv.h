@@ -1,4 +1,5 @@
-/* mkl_trsv.h: Intel MKL's mkl_sparse_d_trsv as a peer; its library is opened at run time and never linked. */
+/* mkl_trsv.h: Intel MKL's mkl_sparse_d_trsv as a reference solver; its library is opened at run time and never linked.
+ */
 #ifndef BENCH_MKL_TRSV_H
 #define BENCH_MKL_TRSV_H
 

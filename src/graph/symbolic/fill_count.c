@@ -1,11 +1,11 @@
-/* closure.c: how many entries L + U gets where its pattern is eliminated.
+/* fill_count.c: how many entries L + U gets where its pattern is eliminated.
  *
  * J. R. Gilbert and T. Peierls, SIAM J. Sci. Stat. Comput. 9 (1988): column j
  * of L + U is what the entries of column j of the matrix reach over columns of
  * L.  S. C. Eisenstat and J. W. H. Liu, SIAM J. Matrix Anal. Appl. 13 (1992):
  * once u_kj and l_jk are both there, column j of L has all rows of column k
  * beyond j, and searches in column k may end at row j. */
-#include "graph/symbolic/closure.h"
+#include "graph/symbolic/fill_count.h"
 
 typedef struct search {
   gable_off *begin;          /* [n+1] column k of L, the diagonal left out, is
@@ -102,7 +102,7 @@ done:
   return status;
 }
 
-gable_status gi_closure_count(gable_context *ctx, const gi_csc *l, const gi_csc *u, gable_off most, gable_off *count)
+gable_status gi_fill_count(gable_context *ctx, const gi_csc *l, const gi_csc *u, gable_off most, gable_off *count)
 {
   gable_status status = GABLE_OK;
   search s = {0};

@@ -49,5 +49,5 @@ static void options(FILE *out, const frame_input *in)
           in->given ? "Gable's order for rows and columns" : "block triangular form, AMD in each block");
 }
 
-const frame_peer peer = {
+const frame_solver solver = {
     .name = "klu", .in_place = 1, .order = order, .factor = factor, .solve = solve, .nnz_l = nnz_l, .options = options};

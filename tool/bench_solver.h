@@ -1,6 +1,6 @@
-/* contestant.h: whoever solves with a triangle in `gable bench`: a method of Gable's, or another library. */
-#ifndef TOOL_CONTESTANT_H
-#define TOOL_CONTESTANT_H
+/* bench_solver.h: whoever solves with a triangle in `gable bench`: a method of Gable's, or another library. */
+#ifndef TOOL_BENCH_SOLVER_H
+#define TOOL_BENCH_SOLVER_H
 
 #include "bench_matrix.h"
 #include "workbench.h"
@@ -20,40 +20,40 @@ typedef struct bench_problem {
 gable_status bench_problem_open(gable_context *ctx, const bench_rows *rows, gable_idx rhs, bench_problem *p);
 void bench_problem_close(bench_problem *p);
 
-/* What a contestant says of itself when it is ready; times in seconds. */
+/* What a solver says of itself when it is ready; times in seconds. */
 typedef struct contest_entry {
   double analyse_s, update_s;
   char used[16], why[240];
 } contest_entry;
 
-typedef struct contestant contestant;
-struct contestant {
+typedef struct bench_solver bench_solver;
+struct bench_solver {
   const char *name;
   int start; /* the byte that x is filled with before a solve: poison, or 0 where x is a start */
 
   /* Analyses the pattern and takes the values; both are timed, the second time each.  0, or -1 with the reason in
    * e->why; clear is called in either case. */
-  int (*prepare)(contestant *c, const bench_problem *p, contest_entry *e);
+  int (*prepare)(bench_solver *c, const bench_problem *p, contest_entry *e);
 
   /* x of the problem from b[turn], asynchronously on the problem's stream. */
-  int (*solve)(contestant *c, const bench_problem *p, int turn);
+  int (*solve)(bench_solver *c, const bench_problem *p, int turn);
 
   /* After the solves: 0 when all of them went well. */
-  int (*verdict)(contestant *c, contest_entry *e);
-  void (*clear)(contestant *c); /* ready for another problem */
+  int (*verdict)(bench_solver *c, contest_entry *e);
+  void (*clear)(bench_solver *c); /* ready for another problem */
 
   void *state; /* its own */
 };
 
-void contestant_free(contestant *c);
+void bench_solver_free(bench_solver *c);
 
 /* A method of Gable's by name; sweeps: forward and backward Gauss-Seidel sweeps with a whole matrix instead of a
  * solve.  method must outlive it.  0: out of memory. */
-int contestant_gable(const char *method, contestant *c);
-int contestant_sweeps(const char *method, contestant *c);
+int bench_solver_gable(const char *method, bench_solver *c);
+int bench_solver_sweeps(const char *method, bench_solver *c);
 
 /* cuSPARSE: SpSV, or SpSM for several right-hand sides; opened once.  0 with the reason when this build or this machine
  * has none. */
-int contestant_cusparse(contestant *c, char *why, size_t why_bytes);
+int bench_solver_cusparse(bench_solver *c, char *why, size_t why_bytes);
 
 #endif

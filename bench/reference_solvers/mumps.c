@@ -155,10 +155,10 @@ static void options(FILE *out, const frame_input *in)
           s.icntl[13]);
 }
 
-const frame_peer peer = {.name = "mumps",
-                         .in_place = 1,
-                         .order = order,
-                         .factor = factor,
-                         .solve = solve,
-                         .nnz_l = nnz_l,
-                         .options = options};
+const frame_solver solver = {.name = "mumps",
+                             .in_place = 1,
+                             .order = order,
+                             .factor = factor,
+                             .solve = solve,
+                             .nnz_l = nnz_l,
+                             .options = options};
