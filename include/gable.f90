@@ -676,6 +676,21 @@ module gable
       character(kind=c_char), intent(in), optional, dimension(*) :: path
       integer(c_int) :: gable_solver_load
     end function
+    function gable_solver_save_memory(s, buffer, bytes) bind(C, name="gable_solver_save_memory")
+      import
+      type(c_ptr), value :: s
+      type(c_ptr), value :: buffer
+      integer(c_size_t), intent(inout), optional, dimension(*) :: bytes
+      integer(c_int) :: gable_solver_save_memory
+    end function
+    function gable_solver_load_memory(s, a, buffer, bytes) bind(C, name="gable_solver_load_memory")
+      import
+      type(c_ptr), value :: s
+      type(gable_matrix_view), intent(in), optional :: a
+      type(c_ptr), value :: buffer
+      integer(c_size_t), value :: bytes
+      integer(c_int) :: gable_solver_load_memory
+    end function
     subroutine gable_solver_destroy(s) bind(C, name="gable_solver_destroy")
       import
       type(c_ptr), intent(inout) :: s

@@ -276,6 +276,14 @@ GABLE_API gable_status gable_solver_save(const gable_solver *s, const char *path
  * holding nothing. */
 GABLE_API gable_status gable_solver_load(gable_solver *s, const gable_matrix_view *a, const char *path);
 
+/* Local.  The same in memory: writes to buffer what gable_solver_save writes to a file.  *bytes: the bytes of buffer;
+ * on return those of the saved factor.  buffer NULL: only the size.  GABLE_ERR_ARGUMENT: buffer is too small. */
+GABLE_API gable_status gable_solver_save_memory(const gable_solver *s, void *buffer, size_t *bytes);
+
+/* Local.  gable_solver_load from buffer [bytes], which is not kept; it may come from a file, too. */
+GABLE_API gable_status gable_solver_load_memory(gable_solver *s, const gable_matrix_view *a, const void *buffer,
+                                                size_t bytes);
+
 /* NULL is fine; sets *s to NULL. */
 GABLE_API void gable_solver_destroy(gable_solver **s);
 

@@ -223,6 +223,27 @@ done:
   return status;
 }
 
+gable_status gable_solver_save_memory(const gable_solver *s, void *buffer, size_t *bytes)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s && bytes, GABLE_ERR_ARGUMENT, "%s is NULL", s ? "bytes" : "the solver");
+  GI_TRY(gi_pipeline_save_memory(s, buffer, bytes));
+done:
+  return status;
+}
+
+gable_status gable_solver_load_memory(gable_solver *s, const gable_matrix_view *a, const void *buffer, size_t bytes)
+{
+  gable_status status = GABLE_OK;
+  gable_matrix_view view;
+  GI_REQUIRE(s && a && buffer, GABLE_ERR_ARGUMENT, "the solver, the matrix or the buffer is NULL");
+  GI_TRY(gi_take_matrix_view(a, &view));
+  GI_TRY(gi_pipeline_load_memory(s, &view, buffer, bytes));
+  GI_TRY(gi_pipeline_to_device(s));
+done:
+  return status;
+}
+
 gable_status gable_order_read(gable_context *ctx, const char *path, gable_idx n, gable_idx *order)
 {
   gable_status status = GABLE_OK;

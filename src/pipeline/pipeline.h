@@ -111,6 +111,8 @@ gable_status gi_pipeline_get(const gable_solver *s, gable_solver_key key, void *
 gable_off gi_pipeline_bytes(const gable_solver *s);
 gable_status gi_pipeline_save(const gable_solver *s, const char *path);
 gable_status gi_pipeline_load(gable_solver *s, const gable_matrix_view *a, const char *path);
+gable_status gi_pipeline_save_memory(const gable_solver *s, void *buffer, size_t *bytes);
+gable_status gi_pipeline_load_memory(gable_solver *s, const gable_matrix_view *a, const void *buffer, size_t bytes);
 
 gable_status gi_pipeline_export(const gable_solver *s, gable_factors **out);
 void gi_factors_destroy(gable_factors **f);

@@ -138,26 +138,71 @@ done:
   return status;
 }
 
-gable_status gi_pipeline_save(const gable_solver *s, const char *path)
+/* What is saved of a factor: a header, then pieces of copies of its structs. */
+typedef struct image {
+  gi_store_header h;
+  gi_arrangement a;
+  gi_factor f;
+  piece pieces[MOST_PIECES];
+  int count;
+  size_t bytes;
+} image;
+
+static gable_status image_of(const gable_solver *s, image *m)
 {
   gable_status status = GABLE_OK;
-  gi_sink *sink = NULL;
-  piece pieces[MOST_PIECES];
   GI_REQUIRE(s->phase == GI_PHASE_FACTORED, GABLE_ERR_STATE,
              "there is no factor to save: call gable_solver_factor first");
   GI_REQUIRE(!s->triangles, GABLE_ERR_STATE,
              "imported factors that are solved element by element are not saved: import them again instead");
   GI_REQUIRE(gi_pipeline_has_matrix(s), GABLE_ERR_STATE,
              "a factor is saved for its matrix: import it together with that");
-  gi_store_header h = header_of(s);
-  gi_arrangement a = s->arrangement;
-  gi_factor f = *s->factor;
+  m->h = header_of(s);
+  m->a = s->arrangement;
+  m->f = *s->factor;
+  m->count = structure_pieces(&m->h, &m->a, m->a.layout, m->pieces);
+  m->count += factor_pieces(&m->h, m->a.layout, &m->f, m->pieces + m->count);
+  m->bytes = sizeof m->h;
+  for (int k = 0; k < m->count; k++) m->bytes += (size_t)m->pieces[k].count * m->pieces[k].size + sizeof(uint64_t);
+done:
+  return status;
+}
+
+static gable_status write_image(const image *m, gi_sink **sink)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(gi_sink_write(*sink, &m->h, sizeof m->h));
+  GI_TRY(write_pieces(*sink, m->pieces, m->count));
+  GI_TRY(gi_sink_commit(sink));
+done:
+  return status;
+}
+
+gable_status gi_pipeline_save(const gable_solver *s, const char *path)
+{
+  gable_status status = GABLE_OK;
+  gi_sink *sink = NULL;
+  image m;
+  GI_TRY(image_of(s, &m));
   GI_TRY(gi_sink_open(s->ctx, path, &sink));
-  GI_TRY(gi_sink_write(sink, &h, sizeof h));
-  int count = structure_pieces(&h, &a, a.layout, pieces);
-  count += factor_pieces(&h, a.layout, &f, pieces + count);
-  GI_TRY(write_pieces(sink, pieces, count));
-  GI_TRY(gi_sink_commit(&sink));
+  GI_TRY(write_image(&m, &sink));
+done:
+  gi_sink_abandon(&sink);
+  return status;
+}
+
+gable_status gi_pipeline_save_memory(const gable_solver *s, void *buffer, size_t *bytes)
+{
+  gable_status status = GABLE_OK;
+  gi_sink *sink = NULL;
+  image m;
+  const size_t room = *bytes;
+  GI_TRY(image_of(s, &m));
+  *bytes = m.bytes;
+  if (!buffer) goto done;
+  GI_REQUIRE(room >= m.bytes, GABLE_ERR_ARGUMENT, "buffer has %zu bytes, the factor takes %zu", room, m.bytes);
+  GI_TRY(gi_sink_open_memory(s->ctx, buffer, room, &sink));
+  GI_TRY(write_image(&m, &sink));
 done:
   gi_sink_abandon(&sink);
   return status;
@@ -416,6 +461,17 @@ gable_status gi_pipeline_load(gable_solver *s, const gable_matrix_view *view, co
   gable_status status = GABLE_OK;
   gi_source *source = NULL;
   GI_TRY(gi_source_open_file(s->ctx, path, &source));
+  GI_TRY(gi_store_read(s, view, source));
+done:
+  gi_source_close(&source);
+  return status;
+}
+
+gable_status gi_pipeline_load_memory(gable_solver *s, const gable_matrix_view *view, const void *buffer, size_t bytes)
+{
+  gable_status status = GABLE_OK;
+  gi_source *source = NULL;
+  GI_TRY(gi_source_open_memory(s->ctx, "the saved factor", buffer, bytes, &source));
   GI_TRY(gi_store_read(s, view, source));
 done:
   gi_source_close(&source);

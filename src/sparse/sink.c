@@ -19,6 +19,8 @@ struct gi_sink {
   char *path;      /* as given, for messages */
   char *target;    /* path with links resolved */
   char *temporary; /* NULL: target is written directly */
+  char *memory;    /* the caller's; NULL: fd */
+  size_t room;     /* bytes of memory that are left */
   int fd;
   gi_deflate *deflate; /* NULL: plain */
   size_t used;
@@ -31,6 +33,13 @@ static gable_status push_raw(void *user, const void *bytes, size_t n)
   gable_status status = GABLE_OK;
   gi_sink *s = user;
   const char *at = bytes;
+  if (s->memory) {
+    GI_REQUIRE(n <= s->room, GABLE_ERR_ARGUMENT, "the buffer is too small by %zu bytes", n - s->room);
+    memcpy(s->memory, bytes, n);
+    s->memory += n;
+    s->room -= n;
+    goto done;
+  }
   while (n) {
     GI_TRY(gi_pulse_wait(&s->pulse));
     ssize_t put = write(s->fd, at, n < PIECE_BYTES ? n : PIECE_BYTES);
@@ -151,17 +160,41 @@ done:
   return status;
 }
 
+static gable_status create(gable_context *ctx, gi_sink **out)
+{
+  gable_status status = GABLE_OK;
+  gi_sink *s = NULL;
+  GI_ALLOC_ZERO(ctx, s, 1);
+  s->ctx = ctx;
+  s->fd = -1;
+  s->pulse = gi_pulse_begin(ctx, "write");
+  *out = s;
+  GI_ALLOC(ctx, s->buffer, BUFFER_BYTES);
+done:
+  return status;
+}
+
+gable_status gi_sink_open_memory(gable_context *ctx, void *buffer, size_t room, gi_sink **out)
+{
+  gable_status status = GABLE_OK;
+  gi_sink *s = NULL;
+  GI_TRY(create(ctx, &s));
+  s->memory = buffer;
+  s->room = room;
+  *out = s;
+  s = NULL;
+done:
+  gi_sink_abandon(&s);
+  return status;
+}
+
 gable_status gi_sink_open(gable_context *ctx, const char *path, gi_sink **out)
 {
   gable_status status = GABLE_OK;
   gi_sink *s = NULL;
   size_t n = strlen(path);
-  GI_ALLOC_ZERO(ctx, s, 1);
-  s->ctx = ctx;
-  s->fd = -1;
-  s->pulse = gi_pulse_begin(ctx, "write");
+  GI_TRY(create(ctx, &s));
   GI_TRY(copy_text(ctx, path, &s->path));
-  GI_ALLOC(ctx, s->buffer, BUFFER_BYTES);
   GI_TRY(resolve(s));
   if (n > 3 && !strcmp(path + n - 3, ".gz")) GI_TRY(gi_deflate_open(ctx, path, push_raw, s, &s->deflate));
   GI_TRY(open_target(s));
@@ -217,6 +250,7 @@ gable_status gi_sink_commit(gi_sink **sink)
   gi_sink *s = *sink;
   GI_TRY(flush(s));
   if (s->deflate) GI_TRY(gi_deflate_finish(s->deflate));
+  if (s->memory) goto done;
   int fd = s->fd;
   s->fd = -1;
   GI_REQUIRE(!close(fd), GABLE_ERR_IO, "cannot write %s: %s", s->path, strerror(errno));

@@ -8,7 +8,7 @@
  *
  * The bytes go to a temporary file beside path (path.PID-K.tmp), which is renamed.  Links are followed, and a file that
  * exists keeps its rights.  What exists and is no regular file (a pipe, a device) is written directly.  A name that
- * ends in .gz is compressed. */
+ * ends in .gz is compressed.  gi_sink_open_memory writes to the caller's memory instead. */
 #ifndef GI_SINK_H
 #define GI_SINK_H
 
@@ -17,6 +17,10 @@
 typedef struct gi_sink gi_sink;
 
 gable_status gi_sink_open(gable_context *ctx, const char *path, gi_sink **out);
+
+/* buffer [room] is the caller's; more bytes are GABLE_ERR_ARGUMENT.  What was written stays, committed or not. */
+gable_status gi_sink_open_memory(gable_context *ctx, void *buffer, size_t room, gi_sink **out);
+
 gable_status gi_sink_write(gi_sink *sink, const void *bytes, size_t n);
 
 /* Formatted text of at most 500 bytes.  Numbers with a point depend on the locale: see gi_format_double. */

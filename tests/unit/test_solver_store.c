@@ -308,6 +308,44 @@ static void refusals(void)
   test_system_free(&other);
 }
 
+/* Memory holds the bytes of the file, no more and no fewer; a shorter buffer is refused and says what is needed. */
+static void in_memory(test_kind kind)
+{
+  enum { N = 60 };
+  test_system a = test_system_make(kind, N, 5);
+  gable_solver *s = factored(&a, NULL), *loaded = NULL;
+  const gable_matrix_view v = test_system_view(&a);
+  size_t bytes = 0, again, in_file;
+  double b[N], x[N], y[N];
+  for (gable_idx i = 0; i < N; i++) b[i] = 1 + i % 3;
+  CHECK_OK(gable_solver_save(s, path));
+  char *file = read_file(&in_file);
+  CHECK_OK(gable_solver_save_memory(s, NULL, &bytes));
+  CHECK(bytes == in_file, "%zu bytes, %zu in the file", bytes, in_file);
+  char *buffer = malloc(bytes + 1);
+  buffer[bytes] = 77;
+  again = bytes - 1;
+  CHECK(gable_solver_save_memory(s, buffer, &again) == GABLE_ERR_ARGUMENT && again == bytes);
+  again = bytes + 1;
+  CHECK_OK(gable_solver_save_memory(s, buffer, &again));
+  CHECK(again == bytes && buffer[bytes] == 77 && !memcmp(buffer, file, bytes), "other bytes than the file's");
+  CHECK_OK(gable_solver_create(ctx, NULL, &loaded));
+  CHECK(gable_solver_save_memory(loaded, NULL, &again) == GABLE_ERR_STATE);
+  CHECK_OK(gable_solver_load_memory(loaded, &v, buffer, bytes));
+  solve(s, N, GABLE_OP_N, b, x);
+  solve(loaded, N, GABLE_OP_N, b, y);
+  CHECK(!memcmp(x, y, sizeof x), "other bits after loading from memory");
+  for (size_t k = 0; k < bytes; k += 1 + bytes / 50)
+    CHECK(gable_solver_load_memory(loaded, &v, buffer, k) == GABLE_ERR_FORMAT, "%zu of %zu bytes were enough", k,
+          bytes);
+  CHECK(gable_solver_load_memory(loaded, &v, NULL, 0) == GABLE_ERR_ARGUMENT);
+  gable_solver_destroy(&s);
+  gable_solver_destroy(&loaded);
+  test_system_free(&a);
+  free(buffer);
+  free(file);
+}
+
 int main(void)
 {
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
@@ -321,6 +359,7 @@ int main(void)
   round_trip(TEST_DOMINANT, 0, GABLE_TYPE_D);
   round_trip(TEST_DOMINANT, 80, GABLE_TYPE_S);
   round_trip(TEST_SPD, 80, GABLE_TYPE_S);
+  for (int kind = 0; kind < TEST_KINDS; kind++) in_memory((test_kind)kind);
   factor_after_loading();
   drift_is_kept();
   other_values();
