@@ -2,7 +2,7 @@
 """smooth_table.py [FILE.json...]: Gauss-Seidel sweeps on a GPU in the layout of Li and Zhang's tables 1, 2 and 5, in GFLOPS of
 2 x 2 x nnz a pair of sweeps, with their own figures below each line; from JSON lines of `gable bench --measure sweeps`
 (default: bench/results/smooth-*-h200.json).
-smooth_table.py --docs: writes them between the marks of docs/algorithms/gauss-seidel.md, and the summary between those of docs/results.md."""
+smooth_table.py --docs: writes them between the marks of bench/results/smooth-h200.md, and the summary between those of docs/results.md."""
 import json
 import re
 import sys
@@ -87,7 +87,7 @@ def main():
     rows, runs = load(names)
     seed = seed_figures()
     if "--docs" in sys.argv[1:]:
-        put("docs/algorithms/gauss-seidel.md", "smooth", tables(rows, runs, seed))
+        put("bench/results/smooth-h200.md", "smooth", tables(rows, runs, seed))
         put("docs/results.md", "smooth", summary(rows, runs, seed))
     else:
         print(tables(rows, runs, seed), "\n\n", summary(rows, runs, seed), sep="")

@@ -2,7 +2,7 @@
 """trisolve_cpu_table.py FILE.jsonl: the triangular solves of bench/trisolve_cpu.py as tables in Markdown.
 trisolve_cpu_table.py --results FILE.jsonl: their summary between the marks of docs/results.md.
 trisolve_cpu_table.py --scaling [--results] FILE.jsonl: auto on more and more threads, as a table, also in docs/results.md.
-trisolve_cpu_table.py --docs FILE.jsonl SCALING.jsonl: every row of both with its floor and the share reached, to docs/trisolve-cpu.md.
+trisolve_cpu_table.py --docs FILE.jsonl SCALING.jsonl: every row of both with its floor and the share reached, to bench/results/trisolve-cpu.md.
 
 best: the fastest of a plain serial loop, Gable's serial, and MKL on one and on several threads, of those with a right result."""
 import json
@@ -143,14 +143,14 @@ def floors(rows):
 
 def docs(paths):
     text = ["# Triangular solves on the CPU: every row, its floor and the share reached", "",
-            "Written by `bench/trisolve_cpu_table.py --docs " + " ".join(str(p) for p in paths) + "`; how it is measured: [benchmarks.md](benchmarks.md).",
+            "Written by `bench/trisolve_cpu_table.py --docs " + " ".join(str(p) for p in paths) + "`; how it is measured: [benchmarks.md](../../docs/benchmarks.md).",
             "Microseconds, medians. Floor, of the most threads in the row: reading the bytes with so many threads, from the caches where they fit, or levels x "
             "the latency of a row on one core, whichever is more (`of`). Share: floor over `auto` on the most threads. What lies between: "
-            "[algorithms/tiles.md](algorithms/tiles.md).", ""]
+            "[algorithms/tiles.md](../../docs/algorithms/tiles.md).", ""]
     for path in paths:
         rows = load(ROOT / path)
         text += [f"## {about(rows)}", "", f"From `{path}`.", "", floors(rows), ""]
-    (ROOT / "docs/trisolve-cpu.md").write_text("\n".join(text))
+    (ROOT / "bench/results/trisolve-cpu.md").write_text("\n".join(text))
 
 
 def main():

@@ -2,7 +2,7 @@
 """trisolve_table.py FILE.json...: the tables of the triangular solves on a GPU, in Markdown, from JSON lines of
 `gable bench --json`: cuSPARSE's time, each method's, its gain, the floor, the share of it that is reached, both analyses.
 trisolve_table.py --results: the summary of bench/results between the marks of docs/results.md, and all its lines between those of
-docs/trisolve-gpu.md."""
+bench/results/trisolve-gpu.md."""
 import json
 import math
 import re
@@ -235,7 +235,7 @@ def long_tables():
 def main():
     if sys.argv[1:] == ["--results"]:
         put("docs/results.md", "gpu", summary())
-        put("docs/trisolve-gpu.md", "gpu", long_tables())
+        put("bench/results/trisolve-gpu.md", "gpu", long_tables())
         return
     rows = load(sys.argv[1:])
     print("\n".join(table(rows)))
