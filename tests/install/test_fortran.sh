@@ -27,9 +27,12 @@ while read -r f; do
     grep -q "name=\"$f\")" include/gable.f90 || { echo "no interface for $f"; exit 1; }
 done <"$work/functions"
 
+# linked by the compiler that made the library, which knows its OpenMP and its sanitizers
+fortran=$(dirname "$(gfortran -print-file-name=libgfortran.so)")
 build() { # FROM TO
+    gfortran -std=f2018 -Wall -Werror -J"$work" -c "$1" -o "$2.o"
     # shellcheck disable=SC2086
-    gfortran -std=f2018 -Wall -Werror -J"$work" $san "$1" "$work/gable.o" -o "$2" "$BUILD/lib/libgable.a" $LIBS
+    $CC $san "$2.o" "$work/gable.o" -o "$2" "$BUILD/lib/libgable.a" $LIBS -L"$fortran" -lgfortran
 }
 for e in examples/fortran/*.f90; do
     build "$e" "$work/example"
