@@ -1,7 +1,7 @@
-/* context.h: where work runs, with whose memory, and who hears of it.
+/* context.h: the place where work runs, its allocators and its callbacks.
  *
- * A context is immutable after creation and may be shared by threads.  It must outlive every object created with it,
- * and does not go across fork: a lock that another thread held stays held in the child, which makes its own. */
+ * A context is immutable after creation and may be shared by threads.  It must outlive every object created with it. Do
+ * not use it after fork: create a new context in the child process.  */
 #ifndef GABLE_CONTEXT_H
 #define GABLE_CONTEXT_H
 
@@ -19,30 +19,29 @@ typedef struct gable_context_options {
   size_t size; /* of this struct, so that it can grow */
   int threads; /* 0: one per processor that this process may use */
 
-  /* Host memory.  allocate and release: both or none; memory_user is handed to them.  allocate returns NULL when it has
-   * none; alignment is a power of two. */
+  /* Host memory.  Set both functions or none; they receive memory_user. allocate returns NULL when memory is exhausted;
+   * alignment is a power of two.  */
   void *(*allocate)(void *user, size_t bytes, size_t alignment);
   void (*release)(void *user, void *p);
   void *memory_user;
 
-  /* One line of text, without a newline.  NULL: silence (the library never prints). */
+  /* Receives one line of text without a newline.  NULL: no log; the library never prints.  */
   void (*log)(void *user, gable_log_level level, const char *text);
   void *log_user;
 
-  /* phase, and the share of it done in [0,1].  Called when a phase begins, about a hundred times while it lasts, and in
-   * a long one every 20 ms: by reading, writing, generating, analysing, factoring, by the set-up and the iterations of
-   * a Krylov solver, by the analysis and the sweeps of a smoother, and by the analysis of a triangular solve.  A
-   * nonzero return, in whichever call, cancels the phase with GABLE_ERR_CANCELLED.  One thread at a time calls it for
-   * one object.  Libraries are not interrupted: it is asked before and after AMD and COLAMD, and between the parts of
-   * METIS's dissection; nor is a solve.  It must not factor: another solver's factorization may wait for the one that
-   * is asking. */
+  /* Receives the name of the phase and the fraction done, in [0,1].  Readers, writers, generators, analyses,
+   * factorizations, smoother sweeps and Krylov iterations call it: at the start, about a hundred times, and at least
+   * every 20 ms.  A nonzero return cancels the phase with GABLE_ERR_CANCELLED. One thread at a time calls it for one
+   * object.  AMD and COLAMD are not interrupted, METIS only between dissections, triangular and direct solves never. It
+   * must not call gable_solver_factor: that may deadlock with the factorization that calls it.  */
   int (*progress)(void *user, const char *phase, double done);
   void *progress_user;
 
-  /* Memory of the GPU, for plans, works, vectors and scratch: both or none, and none anywhere else; device_memory_user
-   * is handed to them.  device_allocate returns bytes of memory of this context's GPU, aligned to 256, free for
-   * whatever gable_context_stream does next, or NULL when it has none; device_release is called when nothing on that
-   * stream uses p any more.  Without them a pool of the context's own serves, which is faster: it waits for nobody. */
+  /* GPU memory for plans, works, vectors and scratch.  Set both functions or none; they receive device_memory_user and
+   * must be NULL where the context is on no GPU. device_allocate returns memory of this context's GPU, aligned to 256
+   * bytes and usable in the order of gable_context_stream, or NULL. The library calls device_release when no work on
+   * that stream uses p.  Default: the context's own stream-ordered pool, which is faster because it never synchronises.
+   */
   void *(*device_allocate)(void *user, size_t bytes);
   void (*device_release)(void *user, void *p);
   void *device_memory_user;
@@ -62,7 +61,7 @@ GABLE_API gable_status gable_context_create(const char *where, const gable_conte
 /* NULL is fine; sets *ctx to NULL. */
 GABLE_API void gable_context_destroy(gable_context **ctx);
 
-/* Where this context runs, "cpu", "mirror" or "cuda:0"; owned by the context. */
+/* Where this context runs, "cpu", "mirror" or "cuda:0"; owned by the context.  */
 GABLE_API const char *gable_context_where(const gable_context *ctx);
 GABLE_API int gable_context_threads(const gable_context *ctx);
 

@@ -1,14 +1,14 @@
-/* device.h: memory, streams and clocks of the place where a context runs, so that vectors can stay there.
+/* device.h: device memory, streams and events of a context, for vectors that stay on the GPU.
  *
  * Streams: every argument named stream is a cudaStream_t of the context's GPU, and the work is ordered on it.  NULL is
  * the context's own stream (gable_context_stream), which is non-blocking: it neither waits for CUDA's default stream
  * nor holds it up.  A program whose own work is on CUDA's default stream passes cudaStreamLegacy, or
- * cudaStreamPerThread. Gable itself never uses the default stream and never synchronises a device.  Every call gives
+ * cudaStreamPerThread.  Gable itself never uses the default stream and never synchronises a device.  Every call gives
  * the calling thread back the CUDA device that it had, and leaves a CUDA error that is pending (cudaGetLastError) where
  * it is.
  *
  * On the CPU the same calls work: its memory is the host's, its only stream is NULL, and everything is done when a call
- * returns.  A program written with them runs in both places. */
+ * returns.  A program written with them runs in both places.  */
 #ifndef GABLE_DEVICE_H
 #define GABLE_DEVICE_H
 
@@ -19,18 +19,18 @@ extern "C" {
 #endif
 
 /* Where memory of gable_device_alloc lies: GABLE_SPACE_DEVICE on a GPU, GABLE_SPACE_HOST on the CPU; for the space of a
- * view. */
+ * view.  */
 GABLE_API gable_space gable_context_space(const gable_context *ctx);
 
 /* The context's own stream (cudaStream_t): for an event that the program's work on another stream waits for, or the
- * other way round.  It belongs to the context.  NULL without a GPU. */
+ * other way round.  Owned by the context.  NULL without a GPU. */
 GABLE_API void *gable_context_stream(const gable_context *ctx);
 
 /* Local.  bytes of memory of the context's place, uninitialised, aligned to 256 bytes on a GPU and 64 on the CPU, ready
  * for every stream; 0 bytes give a valid pointer.  It belongs to the caller.  GABLE_ERR_MEMORY, _BACKEND. */
 GABLE_API gable_status gable_device_alloc(gable_context *ctx, size_t bytes, void **out);
 
-/* Local.  NULL is fine; sets *p to NULL.  Whatever was asked of it on a stream must be over. */
+/* Local.  NULL is fine; sets *p to NULL. All work on p must be complete.  */
 GABLE_API void gable_device_free(gable_context *ctx, void **p);
 
 /* Local.  bytes from the host to memory of the context's place, and back, in the order of the stream.  host
@@ -44,26 +44,28 @@ GABLE_API gable_status gable_device_copy_out(gable_context *ctx, void *host, con
 /* Local.  Every byte becomes byte, in the order of the stream.  GABLE_ERR_BACKEND. */
 GABLE_API gable_status gable_device_fill(gable_context *ctx, void *device, int byte, size_t bytes, void *stream);
 
-/* Local.  Waits until everything asked of the stream is done.  GABLE_ERR_BACKEND: one of these failed. */
+/* Local.  Waits until all work enqueued on the stream is complete.  GABLE_ERR_BACKEND: some of it failed.  */
 GABLE_API gable_status gable_device_synchronise(gable_context *ctx, void *stream);
 
 /* Local.  A new stream (cudaStreamNonBlocking), ordered with no other; for gable_work_set_stream.  It belongs to the
  * caller.  NULL on the CPU.  GABLE_ERR_BACKEND. */
 GABLE_API gable_status gable_stream_create(gable_context *ctx, void **out);
 
-/* Local.  NULL is fine; sets *stream to NULL.  What it was asked is still done. */
+/* Local.  NULL is fine; sets *stream to NULL. Work that is enqueued still completes.  */
 GABLE_API void gable_stream_destroy(gable_context *ctx, void **stream);
 
-/* A moment in a stream. */
+/* A point in the order of a stream (cudaEvent_t with timing).  */
 typedef struct gable_event gable_event;
 
 /* Local.  ctx must outlive it.  GABLE_ERR_MEMORY, _BACKEND. */
 GABLE_API gable_status gable_event_create(gable_context *ctx, gable_event **out);
 
-/* Local.  The moment when everything asked of the stream so far is done; the last call counts.  GABLE_ERR_BACKEND. */
+/* Local.  Records e after all work enqueued on the stream so far; a later call replaces the record.  GABLE_ERR_BACKEND.
+ */
 GABLE_API gable_status gable_event_record(gable_event *e, void *stream);
 
-/* Local.  Waits for end; *seconds from begin to end.  GABLE_ERR_STATE: one was never recorded; GABLE_ERR_BACKEND. */
+/* Local.  Waits for end.  *seconds: elapsed from begin to end.  GABLE_ERR_STATE: an event was not recorded;
+ * GABLE_ERR_BACKEND. */
 GABLE_API gable_status gable_event_elapsed(gable_event *begin, gable_event *end, double *seconds);
 
 /* NULL is fine; sets *e to NULL. */

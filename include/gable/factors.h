@@ -1,5 +1,5 @@
-/* factors.h: the factors of a solver as compressed columns with their permutations and scalings, and factors made
- * elsewhere for a solver to solve with.  docs/solver.md has an example of each. */
+/* factors.h: exports the factors of a solver as compressed columns with permutations and scalings, and imports factors
+ * of other packages. docs/solver.md has an example of each.  */
 #ifndef GABLE_FACTORS_H
 #define GABLE_FACTORS_H
 
@@ -16,7 +16,7 @@ extern "C" {
  *                  entries right of the diagonal blocks of a block triangular form
  *   A' = L L^T     when u.ptr is NULL: L with its diagonal, no F
  *
- * f.ptr is NULL when there is no F.  l, u and f have this version's size. */
+ * f.ptr is NULL when there is no F.  l, u and f have this version's size.  */
 typedef struct gable_factors_view {
   size_t size; /* of this struct, so that it can grow */
   gable_idx n;
@@ -39,11 +39,11 @@ typedef struct gable_factors gable_factors; /* owns what its view shows */
  * the GABLE_SOLVER_PERTURBED_PIVOTS, whose diagonal entries were replaced.  row_order has the exchanges inside
  * supernodes in it, which GABLE_SOLVER_ROW_ORDER has not.  L D L^T leaves as L U, with exchanges of columns in
  * col_order, too.  L has its ones stored.  supernodes are those of the panels, none where GABLE_SOLVER_ELEMENTWISE
- * is 1.  The object belongs to the caller and may outlive s, but not its context. GABLE_ERR_STATE: there is no factor;
+ * is 1.  The object belongs to the caller and may outlive s, but not its context.  GABLE_ERR_STATE: there is no factor;
  * GABLE_ERR_MEMORY. */
 GABLE_API gable_status gable_solver_export(const gable_solver *s, gable_factors **out);
 
-/* Borrowed arrays of f, valid until it is destroyed. */
+/* Borrowed arrays of f, valid until it is destroyed.  */
 GABLE_API gable_status gable_factors_get_view(const gable_factors *f, gable_factors_view *view);
 
 /* NULL is fine; sets *f to NULL. */
@@ -68,11 +68,11 @@ GABLE_API void gable_factors_destroy(gable_factors **f);
  * Factor type and tolerance are those of the options of s.  GABLE_ERR_ARGUMENT names what is out of place: sizes that
  * differ, entries on the wrong side of the diagonal or of the blocks, out of range or out of order, an order that is no
  * permutation, a scale of zero, supernodes that do not cut the columns; GABLE_ERR_SINGULAR a diagonal entry that is
- * missing or zero; GABLE_ERR_NOT_FINITE; GABLE_ERR_MEMORY.  After an error s holds nothing. */
+ * missing or zero; GABLE_ERR_NOT_FINITE; GABLE_ERR_MEMORY.  After an error s holds nothing.  */
 GABLE_API gable_status gable_solver_import(gable_solver *s, const gable_factors_view *f, const gable_matrix_view *a);
 
-/* Local.  Returns why, and makes text, which is copied, what gable_last_error says in this thread: for code that calls
- * the library for others, as the adapters of gable/adapters/ do.  GABLE_OK leaves the last error alone. */
+/* Local.  Returns why and sets gable_last_error of this thread to text, which is copied.  For code between the library
+ * and its user, such as gable/adapters/. GABLE_OK changes nothing.  */
 GABLE_API gable_status gable_set_error(gable_status why, const char *text);
 
 #ifdef __cplusplus

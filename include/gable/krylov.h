@@ -2,11 +2,10 @@
  *
  *   create -> set_matrix, or analyse (pattern) and update (values), or set_operator (a callback) -> solve
  *
- * In double precision, on the CPU or on a GPU, where factors and vectors stay in its memory and the host asks for the
- * residual at most once in an iteration.  The preconditioner is made from options.preconditioner, or is a gable_precond
- * of the caller's, or a callback.  Threads may share a solver between two changes of it, each with its own
- * gable_krylov_work.  The results have the same bits in every run on one place, unless method is levc, elmc or gsf;
- * docs/algorithms/krylov.md says where places differ. */
+ * Double precision, on the CPU or on a GPU, where matrix, factors and vectors stay in device memory and the host reads
+ * the residual at most once an iteration.  The preconditioner comes from options.preconditioner, a gable_precond of the
+ * caller, or a callback.  Threads share a solver, each with its own gable_krylov_work, while nobody changes it. Results
+ * are bitwise repeatable on one place, unless method is levc, elmc or gsf (docs/algorithms/krylov.md).  */
 #ifndef GABLE_KRYLOV_H
 #define GABLE_KRYLOV_H
 
@@ -46,54 +45,53 @@ typedef struct gable_krylov_options {
     sizeof(gable_krylov_options), GABLE_KRYLOV_AUTO, GABLE_PRECOND_NONE, NULL, 0.0, 0, 0, 0, 1, 1e-3, 10               \
   }
 
-/* Local.  options may be NULL; nothing of them is kept but a copy.  ctx must outlive the solver.
+/* Local.  options may be NULL; they are copied. ctx must outlive the solver.
  * GABLE_ERR_ARGUMENT: an option is out of range, or method is no method; GABLE_ERR_UNAVAILABLE: it does not run where
- * ctx does. */
+ * ctx does.  */
 GABLE_API gable_status gable_krylov_create(gable_context *ctx, const gable_krylov_options *options, gable_krylov **out);
 
 /* Local.  Copies the pattern of the square matrix a (GABLE_TYPE_D; symmetric ones with both triangles; device memory on
  * a GPU only) and analyses the preconditioner of the options; a's values serve only to check a symmetry that a
- * declares.  Works are made again after it.  Errors: as gable_precond_analyse. */
+ * declares.  Create works again after it.  Errors: as gable_precond_analyse.  */
 GABLE_API gable_status gable_krylov_analyse(gable_krylov *k, const gable_matrix_view *a);
 
 /* Local.  Copies the values val, [nnz] in the order and the memory of the analysed matrix, and updates the
- * preconditioner of the options.  Works stay; no solve may run meanwhile.  GABLE_ERR_SINGULAR names the row of a pivot
- * that vanished. */
+ * preconditioner of the options.  Works stay valid; no solve may run at the same time.  GABLE_ERR_SINGULAR names the
+ * row of a zero pivot.  */
 GABLE_API gable_status gable_krylov_update(gable_krylov *k, const void *val);
 
 /* Local.  gable_krylov_analyse, then gable_krylov_update with a's values, and the work of gable_krylov_solve, which
- * then allocates nothing; with a preconditioner of the caller's the first solve makes it. */
+ * then allocates nothing; with a preconditioner of the caller's the first solve makes it.  */
 GABLE_API gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a);
 
-/* y = M x for an operator M of the caller's, n by n: x, y [n] doubles in host memory that do not overlap.  Threads that
- * share a solver call it side by side.  Any status but GABLE_OK ends the solve, which returns it. */
+/* y = M x for an n x n operator M of the caller: x, y [n] doubles in host memory that do not overlap.  Threads that
+ * share a solver call it concurrently.  A status other than GABLE_OK ends the solve, which returns it.  */
 typedef gable_status gable_apply_function(void *user, const double *x, double *y);
 
-/* Local.  A is apply instead of a matrix; its preconditioner is GABLE_PRECOND_NONE, a gable_precond or a callback.
- * user must outlive the solves.  Works are made again after it.  GABLE_ERR_UNAVAILABLE: on a GPU. */
+/* Local.  Uses apply as A instead of a matrix, with GABLE_PRECOND_NONE, a gable_precond or a callback. user must
+ * outlive the solves.  Create works again after it.  GABLE_ERR_UNAVAILABLE: on a GPU. */
 GABLE_API gable_status gable_krylov_set_operator(gable_krylov *k, gable_idx n, gable_apply_function *apply, void *user);
 
-/* Local.  Solves are preconditioned by p, which has A's rows, the context of k, and values before a work is made; p
- * must outlive k's works, and its values may be updated between solves.  NULL: again the preconditioner of the options,
- * after the next gable_krylov_set_matrix.  Works are made again after it. */
+/* Local.  Preconditions solves by p, which has the rows of A and the context of k.  Update p before a work is created;
+ * later updates between solves are allowed. p must outlive k's works.  NULL: the preconditioner of the options, after
+ * the next gable_krylov_set_matrix.  Create works again after it.  */
 GABLE_API gable_status gable_krylov_set_precond(gable_krylov *k, const gable_precond *p);
 
-/* Local.  Solves are preconditioned by apply, y ~ A^-1 x.  CG wants a symmetric positive definite one that does not
- * change; GMRES takes any.  GABLE_ERR_UNAVAILABLE: on a GPU. */
+/* Local.  Preconditions solves by apply, y = M^-1 x.  CG needs a constant symmetric positive definite M; GMRES is
+ * flexible and takes any.  GABLE_ERR_UNAVAILABLE: on a GPU. */
 GABLE_API gable_status gable_krylov_set_precond_function(gable_krylov *k, gable_apply_function *apply, void *user);
 
-/* What follows a solve: called after iteration 0, which is the start, and after each other one in order, with ||b - A
- * x|| / ||b|| of the recurrence.  Not 0: the solve ends with GABLE_ERR_CANCELLED.  On the thread that solves; threads
- * that share a solver call it side by side.  On a GPU it hears of up to 8 iterations at once, when they are done. */
+/* Called on the solving thread after iteration 0 (the start) and each later one, with ||b - A x|| / ||b|| of the
+ * recurrence.  A nonzero return ends the solve with GABLE_ERR_CANCELLED. Threads that share a solver call it
+ * concurrently.  On a GPU the calls come in batches of up to 8 finished iterations.  */
 typedef int gable_monitor_function(void *user, gable_idx iteration, double residual);
 
-/* Local.  monitor of all later solves; NULL: none.  user must outlive the solves.  No solve may run meanwhile; works
- * stay. */
+/* Local.  Sets the monitor of later solves; NULL: none. user must outlive the solves.  No solve may run at the same
+ * time; works stay valid.  */
 GABLE_API gable_status gable_krylov_set_monitor(gable_krylov *k, gable_monitor_function *monitor, void *user);
 
-/* Local.  The vectors of one solve at a time; any number of works per solver.  Belongs to the caller and must not
- * outlive k.  GABLE_ERR_STATE: A or the preconditioner has no values; GABLE_ERR_MISMATCH: they differ in size or
- * context. */
+/* Local.  The vectors for one solve at a time; any number of works per solver.  The caller owns it; it must not outlive
+ * k.  GABLE_ERR_STATE: A or the preconditioner has no values; GABLE_ERR_MISMATCH: they differ in size or context.  */
 GABLE_API gable_status gable_krylov_work_create(const gable_krylov *k, gable_krylov_work **out);
 
 typedef struct gable_krylov_info {
@@ -115,31 +113,31 @@ typedef struct gable_krylov_info {
     sizeof(gable_krylov_info), 0, 0.0, 0.0, 0, "", "", 0.0, 0.0, 0.0, 0.0, GABLE_KRYLOV_AUTO                           \
   }
 
-/* Local.  A x = b from the x that is given, one column of doubles each that share no memory, both in host memory or
- * both in the memory of the context's GPU, where no copy is made: what writes b and x must be done, or be queued on
- * gable_context_stream.  x is there when it returns.  history: [max_iterations+1] relative residuals of the recurrence,
+/* Local.  Solves A x = b, starting from x: one column of doubles each, not overlapping, both in host memory or both in
+ * device memory of the context's GPU (no copies).  Earlier writes to b and x must be complete or enqueued on
+ * gable_context_stream.  The call is synchronous.  history: [max_iterations+1] relative residuals of the recurrence,
  * filled up to info.iterations (GMRES: those of b - A x at every restart and at the end), or NULL.  b = 0 has x = 0.
  * GABLE_ERR_TOLERANCE: the tolerance was not reached, x is the last iterate; GABLE_ERR_NOT_FINITE: NaN or infinity in b
  * or x (host memory: the row is named), x is as it was; GABLE_ERR_DEADLINE: a wait of 10 s on a GPU, with its row;
  * GABLE_ERR_CANCELLED, between two products with A or by the monitor: x is no answer; GABLE_ERR_MISMATCH: w is of an
- * earlier A or preconditioner.  One solve at a time per work; works that solve side by side ask the progress function
- * side by side.
+ * earlier A or preconditioner.  One solve at a time per work; concurrent solves call the progress function
+ * concurrently.
  */
 GABLE_API gable_status gable_krylov_work_solve(gable_krylov_work *w, const gable_vectors_view *b, gable_vectors_view *x,
                                                double *history);
 
-/* Local.  The same with a work that belongs to k and is made by the first call; one call at a time per solver. */
+/* Local.  The same with a work that k owns and the first call creates; one call at a time per solver.  */
 GABLE_API gable_status gable_krylov_solve_vectors(gable_krylov *k, const gable_vectors_view *b, gable_vectors_view *x,
                                                   double *history);
 
-/* Local.  The same; b, x: [n] in host memory. */
+/* Local.  The same; b, x: [n] in host memory.  */
 GABLE_API gable_status gable_krylov_solve(gable_krylov *k, const double *b, double *x, double *history);
 
-/* Local.  Of k's set-up and of the last solve with w, or with the work that belongs to k. */
+/* Local.  Of the set-up of k and the last solve with w, or with the work that k owns.  */
 GABLE_API gable_status gable_krylov_work_get_info(const gable_krylov_work *w, gable_krylov_info *info);
 GABLE_API gable_status gable_krylov_get_info(const gable_krylov *k, gable_krylov_info *info);
 
-/* NULL is fine; sets *w, *k to NULL.  Works go before their solver. */
+/* NULL is fine; sets *w, *k to NULL.  Destroy works before their solver.  */
 GABLE_API void gable_krylov_work_destroy(gable_krylov_work **w);
 GABLE_API void gable_krylov_destroy(gable_krylov **k);
 

@@ -1,10 +1,10 @@
-/* precond.h: z ~ A^-1 r, by an approximation of A that is solved with triangular solves or sweeps.
+/* precond.h: preconditioners: z = M^-1 r with M close to A, by the diagonal, a sweep or triangular solves.
  *
  *   create -> analyse (pattern) -> update (values, as often as they change) -> work -> apply
  *
- * In double precision.  A preconditioner is immutable between two updates: threads may share it, each with its own
- * gable_precond_work; with GABLE_PRECOND_GS one apply at a time per preconditioner.  gable_krylov takes one
- * (gable_krylov_set_precond), or makes one of its own. */
+ * Double precision.  A preconditioner is const between two updates, so threads share it, each with its own
+ * gable_precond_work.  GABLE_PRECOND_GS allows one apply at a time.  gable_krylov takes one (gable_krylov_set_precond),
+ * or makes one of its own.  */
 #ifndef GABLE_PRECOND_H
 #define GABLE_PRECOND_H
 
@@ -23,8 +23,8 @@ typedef enum gable_preconditioner {
   GABLE_PRECOND_GS = 2,     /* one symmetric Gauss-Seidel sweep from zero */
   GABLE_PRECOND_ILU0 = 3,
   GABLE_PRECOND_IC0 = 4,  /* of the lower triangle; the matrix is taken to be symmetric */
-  GABLE_PRECOND_ILUK = 5, /* ILU with fill up to a level, in a pattern that the matrix's pattern gives; on a CPU */
-  GABLE_PRECOND_ILUT = 6  /* ILU with a threshold and a bound on the row, in a pattern that the values give; on a CPU */
+  GABLE_PRECOND_ILUK = 5, /* ILU(k): the pattern of A decides the fill; CPU only */
+  GABLE_PRECOND_ILUT = 6  /* ILUT(tau, p): the values decide the fill; CPU only */
 } gable_preconditioner;
 
 typedef struct gable_precond_options {
@@ -42,40 +42,38 @@ typedef struct gable_precond_options {
     sizeof(gable_precond_options), GABLE_PRECOND_NONE, NULL, 0.0, 0, 1, 1e-3, 10                                       \
   }
 
-/* Local.  options may be NULL; nothing of them is kept but a copy.  ctx must outlive the preconditioner.
+/* Local.  options may be NULL; they are copied. ctx must outlive the preconditioner.
  * GABLE_ERR_ARGUMENT: an option is out of range, or method is no method; GABLE_ERR_UNAVAILABLE: it, or ILUK or ILUT,
- * does not run where ctx does. */
+ * does not run where ctx does.  */
 GABLE_API gable_status gable_precond_create(gable_context *ctx, const gable_precond_options *options,
                                             gable_precond **out);
 
 /* Local.  Copies the pattern of the square matrix a (GABLE_TYPE_D, both triangles; device memory on a GPU only) and
  * analyses the triangular solves; a's values serve only to check a symmetry that a declares.  May be called again with
- * another matrix; works are made again then.  GABLE_ERR_ARGUMENT: not square, an index out of range or out of order, an
+ * another matrix; then create works again.  GABLE_ERR_ARGUMENT: not square, an index out of range or out of order, an
  * entry that breaks a declared symmetry (host memory); GABLE_ERR_UNAVAILABLE: another type, one triangle;
  * GABLE_ERR_SINGULAR: a row without a diagonal entry, which every kind but NONE, ILUK and ILUT needs (Jacobi on a CPU:
  * in update);
- * GABLE_ERR_LIMIT: as gable_trisolve_analyse. */
+ * GABLE_ERR_LIMIT: as gable_trisolve_analyse.  */
 GABLE_API gable_status gable_precond_analyse(gable_precond *p, const gable_matrix_view *a);
 
-/* Local.  Factors the values val, [nnz] in the order and the memory of the analysed matrix.  No apply may run
- * meanwhile; works stay.  ILUT finds its pattern and analyses its triangular solves anew.  GABLE_ERR_SINGULAR names the
- * row of a pivot that vanished; then p waits for another update. */
+/* Local.  Factors the values val, [nnz] in the order and the memory of the analysed matrix.  No apply may run at the
+ * same time; works stay valid.  ILUT computes a new pattern and analyses its triangular solves again.
+ * GABLE_ERR_SINGULAR names the row of a zero pivot; then call update again before apply.  */
 GABLE_API gable_status gable_precond_update(gable_precond *p, const void *val);
 
-/* Local.  Scratch of one apply at a time; any number of works per preconditioner.  Belongs to the caller, must not
- * outlive p, and is made after the first update that follows an analysis. */
+/* Local.  Scratch memory for one apply at a time; any number of works per preconditioner.  The caller owns it.  It must
+ * not outlive p.  Create it after the first update that follows an analysis.  */
 GABLE_API gable_status gable_precond_work_create(const gable_precond *p, gable_precond_work **out);
 
-/* Local.  z ~ A^-1 r: one column of doubles each, without gaps, in the memory of the context's place
- * (gable_context_space); r and z share no memory.  Allocates nothing, but for a work of ILUT after an update.  On a GPU
- * it is ordered on gable_context_stream and not waited for; gable_precond_work_status tells what went wrong.
- * GABLE_ERR_STATE: before update; GABLE_ERR_MISMATCH: a work of another preconditioner or of an earlier analysis;
- * GABLE_ERR_DEADLINE. */
+/* Local.  z = M^-1 r: one contiguous column of doubles each, in the memory space of the context (gable_context_space);
+ * r and z do not overlap.  Allocates nothing, except with ILUT after an update.  On a GPU the call is asynchronous on
+ * gable_context_stream; gable_precond_work_status returns its errors.  GABLE_ERR_STATE: before update;
+ * GABLE_ERR_MISMATCH: a work of another preconditioner or of an earlier analysis; GABLE_ERR_DEADLINE. */
 GABLE_API gable_status gable_precond_apply(const gable_precond *p, gable_precond_work *w, const gable_vectors_view *r,
                                            gable_vectors_view *z);
 
-/* Local.  What went wrong in calls of apply with w since the last call of this function.  Waits for
- * gable_context_stream.
+/* Local.  Waits for gable_context_stream.  Returns the error of applies with w since the last call.
  */
 GABLE_API gable_status gable_precond_work_status(gable_precond_work *w);
 
@@ -93,10 +91,10 @@ typedef struct gable_precond_info {
     sizeof(gable_precond_info), GABLE_PRECOND_NONE, 0, "", 0.0, 0.0, 0.0, 0                                            \
   }
 
-/* Local.  After analyse. */
+/* Local.  After analyse.  */
 GABLE_API gable_status gable_precond_get_info(const gable_precond *p, gable_precond_info *info);
 
-/* NULL is fine; sets *w, *p to NULL.  Works go before their preconditioner. */
+/* NULL is fine; sets *w, *p to NULL.  Destroy works before their preconditioner.  */
 GABLE_API void gable_precond_work_destroy(gable_precond_work **w);
 GABLE_API void gable_precond_destroy(gable_precond **p);
 

@@ -1,9 +1,10 @@
-/* smooth.h: Gauss-Seidel and SOR sweeps with a whole sparse matrix, exact and in the order of its rows.
+/* smooth.h: Gauss-Seidel and SOR sweeps with a sparse matrix, in the order of its rows (no colouring, no block Jacobi).
  *
- * Forward: x_i = (1 - omega) x_i + omega (b_i - sum_{j != i} a_ij x_j) / a_ii for i = 0, 1, ..., each x_j as new as it
- * is then.  The sweep of each direction runs on the schedule of the triangle that it follows.  One pass over whole rows
- * works in place when the pattern of the matrix is symmetric; otherwise a second vector keeps the old values (Li and
- * Zhang, section 5.2).  Other methods multiply by the old values first and solve for the new ones then (equation 5.3).
+ * Forward: x_i = (1 - omega) x_i + omega (b_i - sum_{j != i} a_ij x_j) / a_ii for i = 0, 1, ..., with the newest value
+ * of each x_j.  The sweep of each direction runs on the schedule of the triangle that it follows.  One pass over whole
+ * rows works in place when the pattern of the matrix is symmetric; otherwise a second vector keeps the old values (Li
+ * and Zhang, section 5.2).  Other methods multiply by the old values first and solve for the new ones then
+ * (equation 5.3).
  */
 #ifndef GABLE_SMOOTH_H
 #define GABLE_SMOOTH_H
@@ -25,51 +26,51 @@ typedef enum gable_sweep {
 typedef struct gable_smoother_options {
   size_t size; /* of this struct, so that it can grow */
   /* "serial" (CPU), "levr", "levc", "elmr", "elmc", "gsf", "tiles", "rows" (GPU) or "auto" (NULL).  One pass: on the
-   * CPU serial, levr, tiles and auto; on a GPU levr and elmr. */
+   * CPU serial, levr, tiles and auto; on a GPU levr and elmr.  */
   const char *method;
   gable_sweep sweep;
   double omega; /* factor of relaxation, in (0,2); 1 is Gauss-Seidel.  Methods of more than one pass keep a_ii / omega
-                 * in the matrix's type: with a float matrix theirs is this to 6e-8. */
+                 * in the matrix's type: with a float matrix theirs is this to 6e-8.  */
   double deadline_s; /* as in gable_trisolve_options */
   int threads;       /* at most so many; 0: the context's */
-  gable_idx max_rhs; /* right-hand sides that apply sweeps together, more of them in turns; 0: 1.  Room for so many is
-                      * taken at once.  Methods of one pass take them one by one all the same. */
+  gable_idx max_rhs; /* right-hand sides swept together; apply splits more into groups; 0: 1. Memory grows with it.
+                        One-pass methods sweep them one by one. */
 } gable_smoother_options;
 #define GABLE_SMOOTHER_OPTIONS_INIT                                                                                    \
   {                                                                                                                    \
     sizeof(gable_smoother_options), NULL, GABLE_SWEEP_SYMMETRIC, 1.0, 0.0, 0, 0                                        \
   }
 
-/* Local.  options may be NULL.  ctx must outlive the smoother.  GABLE_ERR_UNAVAILABLE: a method that this place does
- * not have. */
+/* Local.  options may be NULL.  ctx must outlive the smoother.  GABLE_ERR_UNAVAILABLE: the method does not run at this
+ * place.  */
 GABLE_API gable_status gable_smoother_create(gable_context *ctx, const gable_smoother_options *options,
                                              gable_smoother **out);
 
-/* Local.  Pattern of the square matrix a (both triangles; device memory on a GPU only), not kept.  GABLE_ERR_SINGULAR:
- * a row without a diagonal entry; GABLE_ERR_ARGUMENT: an index out of range or out of order, with its row, or an entry
- * without the mirror image that a symmetry declared by a (host memory) promises;
+/* Local.  Analyses the pattern of the square matrix a (both triangles; device memory on a GPU only) and keeps no
+ * pointer to it.  GABLE_ERR_SINGULAR: a row without a diagonal entry; GABLE_ERR_ARGUMENT: an index out of range or out
+ * of order, with its row, or an entry without the mirror image that a symmetry declared by a (host memory) promises;
  * GABLE_ERR_LIMIT: 2^31 entries or more, but for the methods of one pass on the CPU. */
 GABLE_API gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *a);
 
-/* Local.  Values in the order and the memory of the analysed matrix; errors as gable_trisolve_update. */
+/* Local.  Values in the order and the memory of the analysed matrix; errors as gable_trisolve_update.  */
 GABLE_API gable_status gable_smoother_update(gable_smoother *s, const void *val);
 
-/* Local.  sweeps sweeps of A x = b from the x that is given; b and x share no memory (GABLE_ERR_ARGUMENT), are in the
- * same memory and have the matrix's type, or double with a float matrix.  history: [sweeps+1] (host) the 2-norm of b -
- * A x (of all right-hand sides together) before the first and after each sweep, or NULL.  Allocates nothing.  One call
- * at a time per smoother. On a GPU, with vectors in device memory and without history, it is ordered on the smoother's
- * stream and does not synchronise; gable_smoother_status tells what went wrong.  GABLE_ERR_DEADLINE names the row that
- * was waited for.  GABLE_ERR_CANCELLED, between two sweeps: x is as it was or what some sweeps made of it. */
+/* Local.  Does the given number of sweeps on A x = b, starting from x. b and x do not overlap, are in the same memory
+ * space and have the matrix's type, or double with a float matrix.  history: [sweeps+1] (host) the 2-norm of b - A x
+ * (of all right-hand sides together) before the first and after each sweep, or NULL.  Allocates nothing.  One call at a
+ * time per smoother.  On a GPU, with vectors in device memory and without history, it is ordered on the smoother's
+ * stream and does not synchronise; gable_smoother_status returns its errors.  GABLE_ERR_DEADLINE names the row that was
+ * awaited.  GABLE_ERR_CANCELLED, between two sweeps: x has the result of no or some sweeps.  */
 GABLE_API gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x,
                                             int sweeps, double *history);
 
-/* Local.  The stream of the calls of update and apply that follow; see gable/device.h; NULL, as at first: the context's
- * own.  It must live for as long as the smoother has it, and comes after what the one before was asked.  update waits
- * for it, since it reads back what is wrong with the diagonal, and so cannot be captured.  No effect on the CPU. */
+/* Local.  Sets the stream of later updates and sweeps.  NULL, the default: gable_context_stream.  The new stream first
+ * waits for the old one.  The stream must outlive its use by the smoother. update waits for the stream, because it
+ * reads back errors of the diagonal, and cannot be captured.  No effect on the CPU. */
 GABLE_API gable_status gable_smoother_set_stream(gable_smoother *s, void *stream);
 
-/* Local.  What went wrong in asynchronous calls of apply since the last call of this function, and the row (may be
- * NULL; -1 when there is none; counted from 0).  Waits for the stream. */
+/* Local.  Waits for the stream.  Returns the error of asynchronous applies since the last call.  *row (may be NULL):
+ * its row from 0, or -1.  */
 GABLE_API gable_status gable_smoother_status(gable_smoother *s, gable_idx *row);
 
 typedef struct gable_smoother_info {
@@ -85,7 +86,7 @@ typedef struct gable_smoother_info {
     sizeof(gable_smoother_info), "", "", 0, 0, 0, 0                                                                    \
   }
 
-/* Local.  After analyse. */
+/* Local.  After analyse.  */
 GABLE_API gable_status gable_smoother_get_info(const gable_smoother *s, gable_smoother_info *info);
 
 /* NULL is fine; sets *s to NULL. */

@@ -1,11 +1,11 @@
-/* solver.h: A x = b for a square sparse A, by a direct factorization and iterative refinement.
+/* solver.h: solves A x = b for a square sparse A by direct factorization and iterative refinement.
  *
  *   create -> analyse (pattern, and values where there are any) -> factor (values) -> solve, as often as wanted
  *
  * Symmetric positive definite matrices are factored by Cholesky, other symmetric ones as L D L^T with pivots of one and
- * two columns, all others by LU with static pivoting after a weighted matching; docs/solver.md tells what is done and
- * why.  The factor is immutable between two calls of gable_solver_factor: threads may share it, each with its own
- * gable_solver_work.  */
+ * two columns, all others by LU with static pivoting after a weighted matching; docs/solver.md explains the choices.
+ * The factor is const between two calls of gable_solver_factor: threads share it, each with its own gable_solver_work.
+ */
 #ifndef GABLE_SOLVER_H
 #define GABLE_SOLVER_H
 
@@ -35,9 +35,9 @@ typedef enum gable_order {
   GABLE_ORDER_USER = 5
 } gable_order;
 
-/* What a new factorization keeps of the old analysis. */
+/* What gable_solver_factor keeps of the analysis.  */
 typedef enum gable_reuse {
-  GABLE_REUSE_NOTHING = 0, /* everything is done again with the new values */
+  GABLE_REUSE_NOTHING = 0, /* nothing: analyses again with the new values */
   GABLE_REUSE_PATTERN = 1, /* the pattern; matching, scalings, order and structure are found again */
   GABLE_REUSE_ROWS = 2,    /* and the row permutation, the order and the structure; scalings are found again */
   GABLE_REUSE_ALL = 3      /* and the scalings: a gather and the numeric factorization, nothing else */
@@ -54,7 +54,7 @@ typedef enum gable_blas {
   GABLE_BLAS_OPENBLAS = 2 /* the system's OpenBLAS; gable_solver_create fails where it cannot serve */
 } gable_blas;
 
-/* Where a context on a GPU keeps the factor and sweeps.  On the CPU all are the same. */
+/* Where a context on a GPU keeps the factor and sweeps.  On the CPU all are the same.  */
 typedef enum gable_place {
   GABLE_PLACE_CONTEXT = 0, /* on the GPU */
   GABLE_PLACE_HOST = 1,    /* on the CPU: vectors lie in host memory */
@@ -85,76 +85,73 @@ typedef struct gable_solver_options {
         GABLE_TYPE_D, 0.0, -1, 0.0, GABLE_BLAS_AUTO, 0, GABLE_PLACE_CONTEXT, 1, 1                                      \
   }
 
-/* Local.  options may be NULL.  The solver belongs to the caller; ctx must outlive it.  GABLE_ERR_UNAVAILABLE: an
- * OpenBLAS was asked for, and none is there that the threads of ctx may call at once without starting threads of its
- * own; its settings are the process's and are left as they are.  A serial one is taken where ctx has one thread, and
- * then nobody in the process but Gable may call it meanwhile.  Factorizations side by side whose calls together would
- * be more than an OpenBLAS has room for wait for each other. */
+/* Local.  options may be NULL.  The solver belongs to the caller; ctx must outlive it.  GABLE_ERR_UNAVAILABLE:
+ * GABLE_BLAS_OPENBLAS, and no installed OpenBLAS can be called by all threads of ctx at once without starting threads
+ * of its own.  Gable changes no setting of an OpenBLAS. With one thread a serial OpenBLAS serves; then no other code of
+ * the process may call it at the same time.  Concurrent factorizations wait where they exceed the number of callers
+ * that an OpenBLAS supports.  */
 GABLE_API gable_status gable_solver_create(gable_context *ctx, const gable_solver_options *options, gable_solver **out);
 
-/* Local.  "own", or the words of the OpenBLAS that multiplies large blocks: version, options, kind of threads; with
- * GABLE_BLAS_AUTO chosen by the first factorization.  Belongs to s. */
+/* Local.  "own", or version, options and thread model of the OpenBLAS that multiplies large blocks; with
+ * GABLE_BLAS_AUTO the first factorization chooses.  Owned by s.  */
 GABLE_API const char *gable_solver_blas(const gable_solver *s);
 
-/* Local.  order [n] = the permutation in a text file: n integers from 0 or from 1, lines that begin with % or # left
- * out. GABLE_ERR_IO, GABLE_ERR_FORMAT with the line. */
+/* Local.  Reads a permutation from a text file to order [n]: n integers from 0 or from 1; lines that begin with % or #
+ * are comments.  GABLE_ERR_IO, GABLE_ERR_FORMAT with the line.  */
 GABLE_API gable_status gable_order_read(gable_context *ctx, const char *path, gable_idx n, gable_idx *order);
 
 /* Local.  Reads the pattern of a, n by n, and its values where a->val is there (matching and scaling need them, and
  * only then can Cholesky be chosen without a promise): CSR or CSC, base 0 or 1, 32 or 64 bit offsets, GABLE_TYPE_S or
- * GABLE_TYPE_D, full or, for a symmetric one, one triangle.  Nothing of a is kept but a copy.  May be called again with
- * another matrix: s is as it was when that is found wrong (GABLE_ERR_ARGUMENT, _NOT_FINITE), and is to be analysed
- * again after any other error.  A view with both triangles that declares a symmetry must have it, in its pattern and,
- * beyond rounding, in its values; GABLE_ERR_ARGUMENT names an entry without its mirror image. GABLE_ERR_SINGULAR: the
- * structural rank is below n, and an unmatched row is named; GABLE_ERR_NOT_FINITE, _ARGUMENT (not square, indices
- * wrong), _UNAVAILABLE (the order asked for is not in this build), _MEMORY, _CANCELLED. */
+ * GABLE_TYPE_D, full or, for a symmetric one, one triangle.  a is copied.  May be called again with another matrix: an
+ * invalid one (GABLE_ERR_ARGUMENT, _NOT_FINITE) leaves s unchanged; after any other error analyse again.  A view with
+ * both triangles that declares a symmetry must have it, in its pattern and, beyond rounding, in its values;
+ * GABLE_ERR_ARGUMENT names an entry without its mirror image.  GABLE_ERR_SINGULAR: the structural rank is below n, and
+ * an unmatched row is named; GABLE_ERR_NOT_FINITE, _ARGUMENT (not square, indices wrong), _UNAVAILABLE (the order asked
+ * for is not in this build), _MEMORY, _CANCELLED. */
 GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_view *a);
 
 /* Local.  Factors the matrix with the values val, [nnz] in the order and type of the analysed view; NULL: the values
- * that were analysed.  With GABLE_REUSE_ALL nothing of the structure is allocated after the first factorization under
- * an analysis, which makes what all of them share.  The values decide the method, whatever reuse says: a pivot that
- * Cholesky cannot take turns the solver to L D L^T, pivots that are not enough for that one turn it to LU, and so do
- * values that are no longer symmetric; works that do not fit are made again then.  A method that was asked for stays:
- * Cholesky is GABLE_ERR_SINGULAR at such a pivot, and both are GABLE_ERR_ARGUMENT for values that are not symmetric.  A
- * matrix that was factored without a matching and came out badly is analysed again with one, unless reuse forbids it;
- * see GABLE_SOLVER_DRIFT.  GABLE_ERR_STATE before analyse, GABLE_ERR_NOT_FINITE where val holds NaN or infinity,
- * GABLE_ERR_ARGUMENT where it breaks the symmetry that the view declared (the entry is named): then s is as it was,
- * with its old values and factor.  GABLE_ERR_SINGULAR also where options.strict is set and the matrix is numerically
- * singular.  GABLE_ERR_MEMORY says how much was wanted.  After that and any other error there is no factor (solving is
- * GABLE_ERR_STATE), the values are all old or all new, and the next call may be this one again; or GABLE_ERR_STATE
- * sends it back to gable_solver_analyse, where the structure was being made anew. */
+ * that were analysed.  With GABLE_REUSE_ALL only the first factorization after an analysis allocates structure.  The
+ * values decide the method, whatever reuse is: where a Cholesky pivot is not positive the solver takes L D L^T; where
+ * that is unstable, or the values are no longer symmetric, LU. Create works again where they do not fit then.  An
+ * explicit method stays: Cholesky returns GABLE_ERR_SINGULAR at such a pivot, and both symmetric methods
+ * GABLE_ERR_ARGUMENT for unsymmetric values.  A matrix that was factored without a matching and has a large backward
+ * error is analysed again with one, unless reuse forbids it; see GABLE_SOLVER_DRIFT.  These errors leave s with its old
+ * values and factor: GABLE_ERR_STATE before analyse; GABLE_ERR_NOT_FINITE, NaN or infinity in val; GABLE_ERR_ARGUMENT,
+ * val breaks the declared symmetry (the entry is named).  GABLE_ERR_SINGULAR also with options.strict for a numerically
+ * singular matrix.  GABLE_ERR_MEMORY names the bytes.  After these and other errors there is no factor, and solve
+ * returns GABLE_ERR_STATE. Retry factor; if it returns GABLE_ERR_STATE, call analyse first.  */
 GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse reuse);
 
-/* Local.  Room for solves with s, up to max_rhs right-hand sides at a time are swept together (more are allowed).
- * Belongs to the caller; must not outlive s.  It stays good when s is analysed again, as by GABLE_REUSE_PATTERN, as
- * long as the new structure needs no more room: the next solve looks, in O(n), and is GABLE_ERR_STATE where it does,
- * where n, or symmetric by unsymmetric, changed, and on a GPU; then make it again. */
+/* Local.  Scratch memory and stream for solves with s.  Up to max_rhs right-hand sides are solved together; a solve may
+ * have more.  The caller owns it; it must not outlive s.  After a new analysis, GABLE_REUSE_PATTERN included, the next
+ * solve checks in O(n) whether the work still fits.  It returns GABLE_ERR_STATE where the structure needs more memory,
+ * n or the symmetry changed, or the context is on a GPU; then create the work again.  */
 GABLE_API gable_status gable_solver_work_create(const gable_solver *s, gable_idx max_rhs, gable_solver_work **out);
 
 /* NULL is fine; sets *w to NULL. */
 GABLE_API void gable_solver_work_destroy(gable_solver_work **w);
 
-/* Local.  The stream of solves with vectors in device memory; see gable/device.h; NULL: the
- * context's own.  It must live for as long as w has it.  No effect on the CPU. */
+/* Local.  Sets the stream of solves with vectors in device memory.  NULL, the default: gable_context_stream.  The
+ * stream must outlive its use by w.  No effect on the CPU. */
 GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *stream);
 
 /* Local.  op(A) x = b for b->count columns, GABLE_TYPE_S or GABLE_TYPE_D, refined until the componentwise
  * backward error is at most the tolerance.  b is not written.  x may be b (the same data, type and layout); otherwise
  * they share no memory (GABLE_ERR_ARGUMENT).  Allocates nothing.  The same bits for every
- * number of threads. GABLE_ERR_TOLERANCE: x was written all the same, gable_last_error says why it is no better;
- * GABLE_NUMERICALLY_SINGULAR, no error: x was written and meets the tolerance, but GABLE_SOLVER_NUMERICALLY_SINGULAR is
- * 1, so that x is one of many, and may be huge (with options.strict the factorization fails instead);
- * GABLE_ERR_NOT_FINITE: b holds NaN or infinity (row and column are named), x is as it was;
- * GABLE_ERR_STATE: no factor, or a work that does not fit its structure.
+ * number of threads.  GABLE_ERR_TOLERANCE: x is written and misses the tolerance; gable_last_error has the reason;
+ * GABLE_NUMERICALLY_SINGULAR, a warning: x is written and meets the tolerance, but it is one of many solutions and may
+ * be huge (with options.strict the factorization fails instead); GABLE_ERR_NOT_FINITE: b holds NaN or infinity (row and
+ * column are named), x is as it was; GABLE_ERR_STATE: no factor, or a work that does not fit its structure.
  *
- * b and x in device memory (context on a GPU, both there): the call enqueues the solve on w's stream and returns.  It
- * waits for nothing and may be captured in a CUDA graph.  The device tests the backward errors itself and does at most
- * refine_steps corrections, 2 for -1, and no GMRES.  gable_solver_work_status tells what came of it.  x has the same
- * bits in every run, and a column the bits that it has alone. */
+ * b and x in device memory (context on a GPU, both there): the call enqueues the solve on w's stream and returns.  The
+ * call does not synchronise and may be captured in a CUDA graph.  The device tests the backward errors and does at most
+ * refine_steps corrections, 2 for -1, and no GMRES. gable_solver_work_status returns the outcome.  x has the same bits
+ * in every run, and a column the bits that it has alone.  */
 GABLE_API gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gable_op op,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
-/* Which factors gable_solver_apply uses. */
+/* Which factors gable_solver_apply uses.  */
 enum { GABLE_FACTOR_L = 1, GABLE_FACTOR_D = 2, GABLE_FACTOR_U = 4, GABLE_FACTOR_ALL = 7 };
 
 /* Local.  One sweep with the factor, no refinement and no backward error: op(A) x = b for GABLE_FACTOR_ALL.  With fewer
@@ -163,12 +160,12 @@ enum { GABLE_FACTOR_L = 1, GABLE_FACTOR_D = 2, GABLE_FACTOR_U = 4, GABLE_FACTOR_
  * has D with blocks of order 1 and 2 and U = L^T, the exchanges inside supernodes in L and U.  Allocates
  * nothing.  x and b as for gable_solver_solve.  On a GPU they lie both in host or both in device memory; with device
  * memory the call is ordered on w's stream and does not wait for it.  There x has the same bits in every run, and a
- * column those that it has alone. */
+ * column those that it has alone.  */
 GABLE_API gable_status gable_solver_apply(const gable_solver *s, gable_solver_work *w, gable_op op, int factors,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
-/* Local.  Waits for w's stream.  The worst of the solves with vectors in device memory since the last call: GABLE_OK;
- * GABLE_ERR_TOLERANCE: x was written, its backward error is too large, solve it with vectors in host memory;
+/* Local.  Waits for w's stream.  Returns the worst status of solves with vectors in device memory since the last call:
+ * GABLE_OK; GABLE_ERR_TOLERANCE: x is written and misses the tolerance: solve with vectors in host memory;
  * GABLE_ERR_NOT_FINITE: b holds NaN or infinity (row and column are named), x was written.  gable_solver_work_report
  * has the figures.  GABLE_OK on a CPU. */
 GABLE_API gable_status gable_solver_work_status(gable_solver_work *w);
@@ -192,13 +189,13 @@ GABLE_API gable_status gable_solver_work_report(const gable_solver_work *w, gabl
 /* Local.  Estimates by Hager and Higham; a few solves each.  rcond = 1 / (||A||_1 ||A^-1||_1), 0 where no double holds
  * ||A^-1||_1: below 2.2e-16 the matrix is numerically singular.  forward_error bounds max |x - x_true| / max |x| for
  * the column b, x (one column, GABLE_TYPE_D).  Both are NaN, and the determinant with them, where
- * GABLE_SOLVER_OTHER_VALUES is 1. */
+ * GABLE_SOLVER_OTHER_VALUES is 1.  */
 GABLE_API gable_status gable_solver_rcond(const gable_solver *s, gable_solver_work *w, double *rcond);
 GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_solver_work *w, gable_op op,
                                                   const gable_vectors_view *b, const gable_vectors_view *x,
                                                   double *forward_error);
 
-/* key, type of one element, elements ('1' or 'n'), meaning. */
+/* key, type of one element, elements ('1' or 'n'), meaning.  */
 #define GABLE_SOLVER_KEY_LIST(X)                                                                                       \
   X(N, int64_t, 1, "rows and columns")                                                                                 \
   X(NNZ, int64_t, 1, "entries of A, both triangles of a symmetric one")                                                \
@@ -260,27 +257,26 @@ typedef enum gable_solver_key {
 } gable_solver_key;
 
 /* Local.  Copies what key names to out; bytes is the size of out and must be exactly that of the type times the count
- * of the list above.  GABLE_ERR_STATE when it is not known: not yet, or not of this kind of factor. */
+ * of the list above.  GABLE_ERR_STATE when it is not known: not yet, or not of this kind of factor.  */
 GABLE_API gable_status gable_solver_get(const gable_solver *s, gable_solver_key key, void *out, size_t bytes);
 
 /* Local.  Writes analysis and factor to path (a temporary file first, then renamed): versioned, checksummed.
- * GABLE_ERR_STATE: there is no factor, or GABLE_SOLVER_ELEMENTWISE is 1. */
+ * GABLE_ERR_STATE: there is no factor, or GABLE_SOLVER_ELEMENTWISE is 1.  */
 GABLE_API gable_status gable_solver_save(const gable_solver *s, const char *path);
 
 /* Local.  Reads what gable_solver_save wrote, for the matrix a with values: afterwards s is as it was when saved, and
- * solves with a refine against these values.  Only the times and GABLE_SOLVER_ANALYSES are those of this process, so
- * zero; GABLE_SOLVER_DRIFT is about the values that were factored: what a's own are worth to this factor, the backward
- * error of a solve tells.  With GABLE_ORDER_USER the order is read again, for a later GABLE_REUSE_NOTHING.
- * GABLE_ERR_MISMATCH: another version, another pattern; GABLE_ERR_FORMAT: no factor, or damaged.  When the matrix, the
- * file's name or its header is wrong, s is as it was; damage that is found later, and GABLE_ERR_MEMORY, leave it
- * holding nothing. */
+ * solves with a refine against these values.  Times and GABLE_SOLVER_ANALYSES are those of this process, so zero.
+ * GABLE_SOLVER_DRIFT refers to the values that were factored, not to those of a.  With GABLE_ORDER_USER load reads the
+ * order again, for a later GABLE_REUSE_NOTHING. GABLE_ERR_MISMATCH: another version, another pattern; GABLE_ERR_FORMAT:
+ * no factor, or damaged.  A wrong matrix, file name or header leaves s unchanged; damage found later and
+ * GABLE_ERR_MEMORY leave it empty.  */
 GABLE_API gable_status gable_solver_load(gable_solver *s, const gable_matrix_view *a, const char *path);
 
 /* Local.  The same in memory: writes to buffer what gable_solver_save writes to a file.  *bytes: the bytes of buffer;
- * on return those of the saved factor.  buffer NULL: only the size.  GABLE_ERR_ARGUMENT: buffer is too small. */
+ * on return those of the saved factor.  buffer NULL: only the size.  GABLE_ERR_ARGUMENT: buffer is too small.  */
 GABLE_API gable_status gable_solver_save_memory(const gable_solver *s, void *buffer, size_t *bytes);
 
-/* Local.  gable_solver_load from buffer [bytes], which is not kept; it may come from a file, too. */
+/* Local.  gable_solver_load from buffer [bytes], which is not kept; it may come from a file, too.  */
 GABLE_API gable_status gable_solver_load_memory(gable_solver *s, const gable_matrix_view *a, const void *buffer,
                                                 size_t bytes);
 

@@ -1,10 +1,9 @@
-/* symbolic.h: what the factors of a matrix will look like before a number is factored: order, fill, supernodes, work,
- * memory.
+/* symbolic.h: predicts order, fill, supernodes, flops and memory of the factors of a matrix, without factoring it.
  *
  * This is the analysis of gable_solver: with the same values and options it finds the structure of
  * gable_solver_analyse.  gable_solver_factor takes another one where pivots reject that (GABLE_SOLVER_ANALYSES above
- * 1).  The object is for those who want to know before, to compare orders, or to read the structure.
- * docs/algorithms/symbolic.md tells how, docs/layout.md what the arrays mean. */
+ * 1).  Use it to predict, to compare orders or to read the structure. docs/algorithms/symbolic.md explains the
+ * algorithm, docs/layout.md the arrays.  */
 #ifndef GABLE_SYMBOLIC_H
 #define GABLE_SYMBOLIC_H
 
@@ -29,10 +28,10 @@ typedef struct gable_symbolic_options {
   const char *order;           /* "auto", "metis", "amd", "colamd", "natural", "user"; NULL: "auto" */
   const gable_idx *user_order; /* [n] of "user": user_order[k] comes k-th; read by create only */
   gable_form form;
-  int keep_rows;       /* 1: rows are not matched with columns; the diagonal is taken as there */
+  int keep_rows;       /* 1: no matching; missing diagonal entries count as present */
   int keep_whole;      /* 1: no block triangular form */
   gable_idx max_width; /* of a supernode; 0: the default */
-  int exact;           /* 1: no explicit zeros for the sake of wider supernodes */
+  int exact;           /* 1: supernodes are not merged where that stores explicit zeros */
 } gable_symbolic_options;
 #define GABLE_SYMBOLIC_OPTIONS_INIT                                                                                    \
   {                                                                                                                    \
@@ -74,7 +73,7 @@ typedef struct gable_symbolic_info {
   }
 GABLE_API gable_status gable_symbolic_get_info(const gable_symbolic *s, gable_symbolic_info *info);
 
-/* The arrays, borrowed until s is destroyed; rows and columns are those of A' = A(rows, cols). */
+/* The arrays, borrowed until s is destroyed; rows and columns are those of A' = A(rows, cols).  */
 typedef struct gable_symbolic_view {
   size_t size;
   const gable_idx *rows, *cols; /* [n] row and column of A that come k-th */

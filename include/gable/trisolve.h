@@ -1,9 +1,9 @@
-/* trisolve.h: x with op(T) x = b, for T one triangle of a sparse matrix, element by element.
+/* trisolve.h: solves op(T) x = b for one triangle T of a sparse matrix, like SpSV and SpSM of cuSPARSE.
  *
  * Three phases: analyse (pattern), update (values), solve.  One plan serves T and its transpose, many threads and many
  * streams at once, each with its own gable_work.  Methods LEVR, LEVC, ELMR and ELMC follow Li and Zhang, "Efficient
  * Parallel Implementations of Sparse Triangular Solves for GPU Architectures" (SIAM PP 2020); docs/algorithms has a
- * page for each. */
+ * page for each.  */
 #ifndef GABLE_TRISOLVE_H
 #define GABLE_TRISOLVE_H
 
@@ -22,120 +22,117 @@ typedef struct gable_trisolve_options {
   size_t size; /* of this struct, so that it can grow */
 
   /* "serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles", "rows" or "auto" (NULL is "auto").
-   * serial is the CPU's alone, rows the GPU's; see docs/algorithms. */
+   * serial is the CPU's alone, rows the GPU's; see docs/algorithms.  */
   const char *method;
 
-  /* The triangle of the matrix that is used; entries of the other one are ignored.  GABLE_PART_FULL: the triangle that
-   * the view says is stored (its part), and an entry outside of it is GABLE_ERR_ARGUMENT. */
+  /* Which triangle to solve with; entries of the other one are ignored.  GABLE_PART_FULL: the part of the view, where
+   * an entry of the other triangle is GABLE_ERR_ARGUMENT. */
   gable_part uplo;
 
-  /* GABLE_DIAG_STORED: the matrix's own, one in every row.  GABLE_DIAG_UNIT: ones; stored diagonal entries are ignored.
-   * GABLE_DIAG_SEPARATE: a vector, given to gable_trisolve_update_with_diagonal; stored diagonal entries are ignored.
+  /* GABLE_DIAG_STORED: every row stores its diagonal entry.  GABLE_DIAG_UNIT: ones.  GABLE_DIAG_SEPARATE: the vector of
+   * gable_trisolve_update_with_diagonal.  The last two ignore stored diagonal entries.
    */
   gable_diag diag;
 
-  /* GABLE_TRISOLVE_N | GABLE_TRISOLVE_T: for which op a schedule is stored.  0: both.  The other op works too, slowly:
-   * on the CPU by a column-oriented traversal of the same storage on one thread; on a GPU by method gsf, and the first
-   * such solve of a work after an update, and every replay of a captured one, fetches the values from that storage. */
+  /* Which ops get a schedule of their own: GABLE_TRISOLVE_N | GABLE_TRISOLVE_T, or 0 for both.  The other op is slower:
+   * on the CPU one thread traverses the same storage by columns; on a GPU method gsf solves it.  There the first such
+   * solve of a work after an update, and each graph replay, gathers the values.  */
   int ops;
 
-  /* Seconds that a solve may wait for one value before it ends with GABLE_ERR_DEADLINE and the row.  0: 10. */
+  /* Seconds that a solve waits for one value before it ends with GABLE_ERR_DEADLINE and the row. 0: 10 s.  */
   double deadline_s;
 
-  /* 1: "auto" times its candidates instead of believing its model, and why says what they took.  On the CPU at the
-   * first update, and works are made after it; on a GPU in every analysis, which takes three of them and some solves.
-   * The choice is then no longer the same from run to run. */
+  /* 1: "auto" times its candidates instead of using its cost model; gable_trisolve_info.why has the times.  The CPU
+   * times them in the first update, so create works after it.  A GPU times them in every analysis, which then costs
+   * about three analyses and some solves.  The choice may differ from run to run.  */
   int time_candidates;
 
   int threads;           /* at most so many; 0: the context's */
-  gable_idx typical_rhs; /* for how many right-hand sides "auto" decides; 0: one */
+  gable_idx typical_rhs; /* right-hand sides that "auto" optimises for; 0: one */
 } gable_trisolve_options;
 #define GABLE_TRISOLVE_OPTIONS_INIT                                                                                    \
   {                                                                                                                    \
     sizeof(gable_trisolve_options), NULL, GABLE_PART_FULL, GABLE_DIAG_STORED, 0, 0.0, 0, 0, 0                          \
   }
 
-/* Local.  options may be NULL.  The plan belongs to the caller; ctx must outlive it. */
+/* Local.  options may be NULL.  The plan belongs to the caller; ctx must outlive it.  */
 GABLE_API gable_status gable_trisolve_create(gable_context *ctx, const gable_trisolve_options *options,
                                              gable_trisolve **out);
 
 /* Local.  Reads the pattern of the square matrix a: CSR or CSC, base 0 or 1, any offset type, host or device memory;
- * its values are not looked at.  May be called again with another matrix.  a's arrays are not kept.  The plan's memory
- * comes from the allocators of the context, on a GPU too, which may be the caller's (gable_context_options);
- * gable_trisolve_get_info tells how much it took.  GABLE_ERR_ARGUMENT: not square, an index out of range or out of
- * order, or an entry outside of the promised triangle, each with its row; GABLE_ERR_SINGULAR: a row without a diagonal
- * entry (GABLE_DIAG_STORED); GABLE_ERR_LIMIT, on a GPU alone: 2^31 - 1 entries or more in the caller's matrix, or
- * method tiles where none fits. */
+ * it does not read values and keeps no pointer to a.  May be called again with another matrix.  The plan takes memory
+ * from the allocators of the context (gable_context_options); gable_trisolve_get_info returns its size.
+ * GABLE_ERR_ARGUMENT: not square, an index out of range or out of order, or an entry outside of the promised triangle,
+ * each with its row; GABLE_ERR_SINGULAR: a row without a diagonal entry (GABLE_DIAG_STORED); GABLE_ERR_LIMIT, on a GPU
+ * alone: 2^31 - 1 entries or more in the caller's matrix, or method tiles where none fits.  */
 GABLE_API gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *a);
 
-/* Local.  The stream of updates from now on, and the one after whose work analyse reads a matrix in device memory; see
- * gable/device.h; NULL, as at first: the context's own.  It must live for as long as the plan has it, and comes after
- * what the one before was asked.  No effect on the CPU. */
+/* Local.  Sets the stream of later updates; analyse reads a matrix in device memory in its order, too.  NULL, the
+ * default: gable_context_stream.  The new stream first waits for the old one.  The stream must outlive its use by the
+ * plan.  No effect on the CPU. */
 GABLE_API gable_status gable_trisolve_set_stream(gable_trisolve *t, void *stream);
 
-/* Local.  New values, in the order and the memory space of the analysed matrix ([nnz] of its value type): a gather, no
- * analysis.  GABLE_ERR_SINGULAR: a zero diagonal entry (or one whose reciprocal overflows); GABLE_ERR_NOT_FINITE: NaN
- * or infinity on the diagonal; GABLE_ERR_LIMIT: an entry that overflows when it is divided by the diagonal entry of its
- * row, since methods tiles and rows store such quotients on a GPU (other methods and the CPU divide last, and
- * take it); each names the row, and so does gable_trisolve_get_info.  After such an error the plan waits for another
- * update.
+/* Local.  Replaces the values: val [nnz] in the order, type and memory space of the analysed matrix.  Cost: one gather,
+ * no analysis.  GABLE_ERR_SINGULAR: a zero diagonal entry (or one whose reciprocal overflows); GABLE_ERR_NOT_FINITE:
+ * NaN or infinity on the diagonal; GABLE_ERR_LIMIT: an entry that overflows when it is divided by the diagonal entry of
+ * its row, since methods tiles and rows store such quotients on a GPU (other methods and the CPU divide last, and take
+ * it); the message and gable_trisolve_get_info name the row.  After such an error call update again before solve.
  *
- * On a GPU the gather is ordered on the plan's stream (gable_trisolve_set_stream).  It begins when the solves asked for
- * so far with all works of the plan are done, whatever their streams, and solves asked for later begin when it is done:
- * events see to both, the host waits for nothing.  Solves and updates may not be asked for by two threads at once. With
- * val in device memory the call returns at once, and gable_work_status tells what is wrong with the diagonal, until the
- * next update; with val in host memory it waits for the plan's stream and tells that itself.
+ * On a GPU the gather is ordered on the plan's stream (gable_trisolve_set_stream).  Events order it after all earlier
+ * solves with works of the plan, on any stream, and before all later ones; the host does not wait.  Two threads must
+ * not call solve and update of one plan at the same time.  With val in device memory the call is asynchronous, and
+ * gable_work_status reports a bad diagonal until the next update.  With val in host memory the call waits for the
+ * plan's stream and returns that status.
  *
  * In a CUDA graph: with val in device memory an update may be captured (GABLE_ERR_STATE from host memory, for the fault
- * is read back).  A replay takes the values that val holds then.  The library does not see replays: the caller orders
- * them, and replays of captured solves, with solves and updates on other streams; inside one graph, and on one stream,
- * the order is that of the calls.  What is wrong with the diagonal in a replay is told by gable_work_status, too. */
+ * is read back).  A replay reads the values that val holds at that time.  The library does not see replays: the caller
+ * orders them, and replays of captured solves, against work on other streams.  Within one graph or stream the order is
+ * that of the calls. gable_work_status reports a bad diagonal of a replay, too.  */
 GABLE_API gable_status gable_trisolve_update(gable_trisolve *t, const void *val);
 
-/* Local.  The same for GABLE_DIAG_SEPARATE: diagonal is [n] of the matrix's value type, in its memory space. */
+/* Local.  The same for GABLE_DIAG_SEPARATE: diagonal is [n] of the matrix's value type, in its memory space.  */
 GABLE_API gable_status gable_trisolve_update_with_diagonal(gable_trisolve *t, const void *val, const void *diagonal);
 
-/* Local.  Scratch for up to max_rhs right-hand sides; belongs to the caller, must not outlive t, and is made again
- * after t is analysed again.  One solve at a time per work; any number of works per plan. */
+/* Local.  Scratch memory and stream for solves with up to max_rhs right-hand sides.  The caller owns it.  It must not
+ * outlive t; create it again after t is analysed again.  One solve at a time per work; any number of works per plan. */
 GABLE_API gable_status gable_work_create(const gable_trisolve *t, gable_idx max_rhs, gable_work **out);
 
-/* Local.  Bytes that gable_work_create_in wants, in host and in device memory (0 on the CPU). */
+/* Local.  Bytes of host and of device memory (0 on the CPU) that gable_work_create_in needs.  */
 GABLE_API gable_status gable_trisolve_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host,
                                                  size_t *device);
 
 /* Local.  The same as gable_work_create in the caller's memory, host aligned to 64 and device to 256 bytes, which must
- * outlive the work; nothing is allocated. */
+ * outlive the work; nothing is allocated.  */
 GABLE_API gable_status gable_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host, void *device,
                                             gable_work **out);
 
-/* Local.  The stream on which solves with w run; see gable/device.h; NULL, as at first: the context's own.  It must
- * live for as long as w has it, and comes after what the one before was asked.  No effect on the CPU. */
+/* Local.  Sets the stream of solves with w.  NULL, the default: gable_context_stream.  The new stream first waits for
+ * the old one.  The stream must outlive its use by w.  No effect on the CPU. */
 GABLE_API gable_status gable_work_set_stream(gable_work *w, void *stream);
 
 /* Local.  op(T) x = b for count right-hand sides (b->count == x->count <= max_rhs).  b is not written; x may be b (the
  * same data, layout and type), otherwise they share no memory (GABLE_ERR_ARGUMENT).  Types: those of the matrix, or
- * double vectors with a float matrix.  Allocates nothing.  On the CPU it returns when x is there; on a GPU with vectors
- * in device memory it is ordered on w's stream, does not synchronise and can be captured in a CUDA graph; vectors in
- * host memory go there and back in the call, which then waits for the stream.  A NaN in b or in a value comes out as
- * NaN where it belongs. GABLE_ERR_DEADLINE names the row that was waited for (on a GPU: that waited). */
+ * double vectors with a float matrix.  Allocates nothing.  On the CPU the call is synchronous.  On a GPU, vectors in
+ * device memory: the solve is enqueued on w's stream and can be captured in a CUDA graph; vectors in host memory: the
+ * call copies them and waits for the stream.  NaN in b or in a value reaches exactly the unknowns that depend on it.
+ * GABLE_ERR_DEADLINE names the row that was awaited (GPU: that waited).  */
 GABLE_API gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op op,
                                             const gable_vectors_view *b, gable_vectors_view *x);
 
-/* Local.  What went wrong in solves with w since the last call of this function: GABLE_OK, GABLE_ERR_SINGULAR,
- * GABLE_ERR_NOT_FINITE, GABLE_ERR_DEADLINE or, of an update with values in device memory, GABLE_ERR_LIMIT (a quotient
- * overflows: see gable_trisolve_update), and the row (may be NULL; -1 when there is none; counted from 0).  Waits
- * for w's stream. */
+/* Local.  Waits for w's stream.  Returns the error of asynchronous solves since the last call: GABLE_OK,
+ * GABLE_ERR_SINGULAR, GABLE_ERR_NOT_FINITE, GABLE_ERR_DEADLINE or, of an update with values in device memory,
+ * GABLE_ERR_LIMIT (a quotient overflows: see gable_trisolve_update).  *row (may be NULL): its row from 0, or -1.  */
 GABLE_API gable_status gable_work_status(gable_work *w, gable_idx *row);
 
 /* NULL is fine; sets *w to NULL. */
 GABLE_API void gable_work_destroy(gable_work **w);
 GABLE_API void gable_trisolve_destroy(gable_trisolve **t);
 
-/* What analysis found and what a solve of one op does. */
+/* What analysis found and what a solve of one op does.  */
 typedef struct gable_trisolve_info {
   size_t size; /* of this struct, so that it can grow */
   char method[16], method_used[16];
-  char why[240]; /* what auto saw and how it decided; "asked for" otherwise */
+  char why[240]; /* the figures by which auto decided; "asked for" otherwise */
   gable_idx n;
   gable_off nnz;    /* entries of the triangle that is solved with, the diagonal included */
   gable_idx levels; /* length of the longest dependency chain, in rows (tiles, rows of a GPU: parts of long ones too) */
@@ -157,7 +154,7 @@ typedef struct gable_trisolve_info {
     sizeof(gable_trisolve_info), "", "", "", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, -1, 0                  \
   }
 
-/* Local.  After analyse.  info->size must be set (GABLE_TRISOLVE_INFO_INIT). */
+/* Local.  After analyse.  info->size must be set (GABLE_TRISOLVE_INFO_INIT).  */
 GABLE_API gable_status gable_trisolve_get_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info);
 
 /* Local.  After analyse.  order: [n] rows in the order in which storage holds them; level: [n] of each row, from 0, in

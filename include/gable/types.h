@@ -1,4 +1,4 @@
-/* types.h: the words that every part of Gable shares: status codes, number types, borrowed views.
+/* types.h: status codes, number types and borrowed views, shared by all headers.
  *
  * Indices of rows and columns are 32 bit, counts of nonzeros and offsets into them are 64 bit.
  *
@@ -27,9 +27,9 @@ extern "C" {
 #define GABLE_VERSION_PATCH 0
 #define GABLE_VERSION "0.1.0"
 
-/* name, value, text.  Positive: nothing was changed, but for an answer that the last two come with.  Negative: the
- * object must be rebuilt or destroyed.  NUMERICALLY_SINGULAR is no error: it comes in the place of OK, from
- * gable_solver_solve alone. */
+/* name, value, text.  A positive code leaves the object usable; ERR_TOLERANCE and NUMERICALLY_SINGULAR also write x.
+ * After a negative code rebuild or destroy the object, unless the prototype says otherwise.  NUMERICALLY_SINGULAR is a
+ * warning: only gable_solver_solve returns it, instead of OK. */
 #define GABLE_STATUS_LIST(X)                                                                                           \
   X(OK, 0, "success")                                                                                                  \
   X(ERR_ARGUMENT, 1, "invalid argument")                                                                               \
@@ -58,12 +58,12 @@ typedef enum gable_status {
 GABLE_API const char *gable_status_text(gable_status status);
 
 /* What went wrong in the last failed call of this thread: one line, "" when nothing did.
- * Owned by the library; valid until the next failing call of the same thread. */
+ * Owned by the library; valid until the next failing call of the same thread.  */
 GABLE_API const char *gable_last_error(void);
 
 /* Where in the library that error arose, for reports to the maintainers: "at FILE:LINE FUNCTION", then a line
  * "by FILE:LINE FUNCTION" for each caller that passed it on; "" when nothing failed, or in another thread or process.
- * Owned and valid as the line of gable_last_error. */
+ * Owned and valid as the line of gable_last_error.  */
 GABLE_API const char *gable_last_trace(void);
 
 typedef int32_t gable_idx; /* rows, columns */
@@ -92,7 +92,7 @@ typedef enum gable_space { GABLE_SPACE_HOST = 0, GABLE_SPACE_DEVICE = 1 } gable_
 typedef enum gable_op { GABLE_OP_N = 0, GABLE_OP_T = 1 } gable_op;
 typedef enum gable_major { GABLE_MAJOR_COL = 0, GABLE_MAJOR_ROW = 1 } gable_major;
 
-/* A sparse matrix of the caller's: borrowed for the length of a call, never written. */
+/* A sparse matrix of the caller.  The library reads it during the call only and never writes it.  */
 typedef struct gable_matrix_view {
   size_t size; /* of this struct, so that it can grow */
   gable_idx n_rows, n_cols;
@@ -113,11 +113,12 @@ typedef struct gable_matrix_view {
         GABLE_PART_FULL, GABLE_SPACE_HOST, NULL, NULL, NULL                                                            \
   }
 
-/* Dense vectors of the caller's, side by side.  Written only where a prototype says so.
+/* n x count dense vectors of the caller: the columns are right-hand sides or solutions.  A call writes them only where
+ * its prototype says so.
  *
  * Two views of one call share memory when some byte belongs to entries of both.  Views with equal steps from column to
  * column (row to row) may alternate in memory, as the even and the odd columns of one array do; views with different
- * steps count as sharing memory when the ranges from first to last entry cross. */
+ * steps count as sharing memory when the ranges from first to last entry cross.  */
 typedef struct gable_vectors_view {
   size_t size;
   gable_type type; /* GABLE_TYPE_S or GABLE_TYPE_D */
