@@ -1,6 +1,7 @@
 /* backward_error.c: residuals and the weights that they are measured by. */
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "krylov/refine.h"
@@ -131,28 +132,257 @@ static void residual_transposed(const gi_system *a, const double *b, const doubl
   for (int t = 0; t < threads; t++) residual_columns(a->rows, share_of(a, t, threads), b, x, r, w);
 }
 
+/* What the rows of one column have shown so far. */
+typedef struct tally {
+  double omega_1, omega_2, strict;
+  int finite; /* 0: some x or r is not */
+} tally;
+
+static const tally nothing = {0, 0, 0, 1};
+
+static inline double larger(double a, double b)
+{
+  return a > b ? a : b;
+}
+
+/* What a row is measured against: its entries, the column's norm of x. */
+typedef struct measure {
+  const double *sum, *top; /* [n] */
+  double slack;
+} measure;
+
+static measure measure_of(const gi_system *a, gable_op op)
+{
+  const double slack = 1000 * (double)a->n * DBL_EPSILON;
+  return op == GABLE_OP_N ? (measure){a->row_sum, a->row_max, slack} : (measure){a->col_sum, a->col_max, slack};
+}
+
+/* Row i: its residual r, w = (|A||x|)_i, b_i. */
+static inline void judge_row(const measure *m, gable_idx i, double r, double w, double b, double norm_x, tally *t)
+{
+  const double size = fabs(r), of_b = fabs(b), weight = w + of_b, ratio = size > 0 ? size / weight : 0;
+  const int heavy = weight > m->slack * (m->top[i] * norm_x + of_b);
+  t->finite &= size <= DBL_MAX;
+  t->strict = larger(t->strict, ratio);
+  t->omega_1 = larger(t->omega_1, heavy ? ratio : 0);
+  if (!heavy && size > 0) t->omega_2 = larger(t->omega_2, size / (w + m->sum[i] * norm_x));
+}
+
+static gi_errors errors_of(const tally *t)
+{
+  return t->finite ? (gi_errors){t->omega_1 + t->omega_2, t->strict} : (gi_errors){INFINITY, INFINITY};
+}
+
+/* Two numbers: the widest vector that every x86-64 holds in a register. */
+typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
+typedef int64_t pair_bits __attribute__((vector_size(16), aligned(8), may_alias));
+
+static const pair_bits no_sign = {INT64_MAX, INT64_MAX};
+
+static inline pair size_of(pair v)
+{
+  return (pair)((pair_bits)v & no_sign);
+}
+
+static inline pair larger_pair(pair a, pair b)
+{
+  const pair_bits first = (pair_bits)(a > b);
+  return (pair)((first & (pair_bits)a) | (~first & (pair_bits)b));
+}
+
+/* ||x||_inf; infinite where an entry is not finite. */
+static double norm_of(gable_idx n, const double *x)
+{
+  const pair most = {DBL_MAX, DBL_MAX};
+  const double last = n % 2 ? fabs(x[n - 1]) : 0;
+  pair top = {0};
+  pair_bits finite = {-1, -1};
+  for (gable_idx i = 0; i + 1 < n; i += 2) {
+    const pair size = size_of(*(const pair *)(x + i));
+    top = larger_pair(size, top);
+    finite &= (pair_bits)(size <= most);
+  }
+  return finite[0] && finite[1] && last <= DBL_MAX ? larger(last, larger(top[0], top[1])) : INFINITY;
+}
+
 gi_errors gi_backward_error(const gi_system *a, gable_op op, const double *b, const double *x, double *r, double *w)
 {
-  const double *sum = op == GABLE_OP_N ? a->row_sum : a->col_sum, *top = op == GABLE_OP_N ? a->row_max : a->col_max;
-  double norm_x = 0, omega_1 = 0, omega_2 = 0, strict = 0, slack = 1000 * (double)a->n * DBL_EPSILON;
-  int finite = 1;
+  const measure m = measure_of(a, op);
+  const double norm_x = norm_of(a->n, x);
+  tally t = nothing;
   (op == GABLE_OP_N ? residual_plain : residual_transposed)(a, b, x, r, w);
+  t.finite = norm_x <= DBL_MAX;
   for (gable_idx i = 0; i < a->n; i++) {
-    norm_x = fmax(norm_x, fabs(x[i]));
-    finite &= isfinite(x[i]) && isfinite(r[i]);
+    judge_row(&m, i, r[i], w[i], b[i], norm_x, &t);
+    w[i] += fabs(b[i]);
   }
-  if (!finite) return (gi_errors){INFINITY, INFINITY};
-  for (gable_idx i = 0; i < a->n; i++) {
-    double size = fabs(r[i]), weight = w[i] + fabs(b[i]);
-    if (size > 0) {
-      double ratio = size / weight;
-      strict = fmax(strict, ratio);
-      if (weight > slack * (top[i] * norm_x + fabs(b[i])))
-        omega_1 = fmax(omega_1, ratio);
-      else
-        omega_2 = fmax(omega_2, size / (w[i] + sum[i] * norm_x));
+  return errors_of(&t);
+}
+
+enum { TOGETHER = GI_ERROR_COLUMNS };
+
+/* Up to TOGETHER columns; the last one stands for those that are not there. */
+typedef struct block {
+  const double *column[TOGETHER];
+} block;
+
+/* What the rows of two columns have shown so far. */
+typedef struct tally_pair {
+  pair omega_1, omega_2, strict;
+  pair_bits finite; /* -1 or 0 */
+} tally_pair;
+
+static block block_of(gable_idx count, const double *v, gable_off ld)
+{
+  block out;
+  for (gable_idx c = 0; c < TOGETHER; c++) out.column[c] = v + (c < count ? c : count - 1) * ld;
+  return out;
+}
+
+static inline pair load_pair(const block *v, int c, gable_idx i)
+{
+  return (pair){v->column[c][i], v->column[c + 1][i]};
+}
+
+static void interleave(gable_idx n, const block *v, double *out)
+{
+  pair *to = (pair *)out;
+  for (gable_idx i = 0; i < n; i++, to += TOGETHER / 2)
+    for (int c = 0; c < TOGETHER; c += 2) to[c / 2] = load_pair(v, c, i);
+}
+
+/* residual_columns for a block; r holds b, w zeros. */
+static void residual_block(const gi_csc *rows, columns part, const block *x, double *r, double *w)
+{
+  for (gable_idx i = 0; i < rows->n_cols; i++) {
+    const pair x0 = load_pair(x, 0, i), x2 = load_pair(x, 2, i);
+    for (gable_off k = first_from(rows, i, part.begin); k < rows->ptr[i + 1] && rows->idx[k] < part.end; k++) {
+      const double value = rows->val[k];
+      const pair term0 = value * x0, term2 = value * x2;
+      pair *to = (pair *)(r + (gable_off)rows->idx[k] * TOGETHER),
+           *size = (pair *)(w + (gable_off)rows->idx[k] * TOGETHER);
+      to[0] -= term0;
+      to[1] -= term2;
+      size[0] += size_of(term0);
+      size[1] += size_of(term2);
     }
-    w[i] = weight;
   }
-  return (gi_errors){omega_1 + omega_2, strict};
+}
+
+enum { CHUNK = 128 }; /* rows whose residuals stay in the first cache until they are judged */
+
+/* judge_row for two columns. */
+static inline void judge_pair(const measure *m, gable_idx i, pair r, pair w, pair b, pair norm_x, tally_pair *t)
+{
+  const pair zero = {0}, size = size_of(r), of_b = size_of(b), weight = w + of_b, most = {DBL_MAX, DBL_MAX};
+  const pair_bits wrong = (pair_bits)(size > zero);
+  const pair_bits heavy = (pair_bits)(weight > m->slack * (m->top[i] * norm_x + of_b)), light = wrong & ~heavy;
+  const pair ratio = (pair)((pair_bits)(size / weight) & wrong);
+  t->finite &= (pair_bits)(size <= most);
+  t->strict = larger_pair(t->strict, ratio);
+  t->omega_1 = larger_pair(t->omega_1, (pair)((pair_bits)ratio & heavy));
+  if (light[0] | light[1]) {
+    const pair other = size / (w + m->sum[i] * norm_x);
+    t->omega_2 = larger_pair(t->omega_2, (pair)((pair_bits)other & light));
+  }
+}
+
+/* Rows begin .. end-1, with r and w of the first of them first, interleaved. */
+static void judge_chunk(const measure *m, gable_idx begin, gable_idx end, const double *r, const double *w,
+                        const block *b, const double *norm_x, tally_pair *t)
+{
+  for (int c = 0; c < TOGETHER; c += 2) {
+    const pair norm = {norm_x[c], norm_x[c + 1]};
+    tally_pair own = t[c / 2];
+    for (gable_idx i = begin; i < end; i++) {
+      const gable_off k = (gable_off)(i - begin) * TOGETHER + c;
+      judge_pair(m, i, *(const pair *)(r + k), *(const pair *)(w + k), load_pair(b, c, i), norm, &own);
+    }
+    t[c / 2] = own;
+  }
+}
+
+/* The rows of part of b - A x for a block: x interleaved. */
+static void judge_rows(const gi_system *a, const measure *m, columns part, const block *b, const double *x,
+                       const double *norm_x, tally_pair *t)
+{
+  const gi_csc *rows = a->rows;
+  double r[TOGETHER * CHUNK], w[TOGETHER * CHUNK];
+  for (gable_idx begin = part.begin; begin < part.end; begin += CHUNK) {
+    const gable_idx end = part.end - begin < CHUNK ? part.end : begin + CHUNK;
+    for (gable_idx i = begin; i < end; i++) {
+      pair sum0 = load_pair(b, 0, i), sum2 = load_pair(b, 2, i), size0 = {0}, size2 = {0};
+      for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {
+        const double value = rows->val[k];
+        const pair *from = (const pair *)(x + (gable_off)rows->idx[k] * TOGETHER);
+        const pair term0 = value * from[0], term2 = value * from[1];
+        sum0 -= term0;
+        sum2 -= term2;
+        size0 += size_of(term0);
+        size2 += size_of(term2);
+      }
+      pair *to = (pair *)(r + (gable_off)(i - begin) * TOGETHER),
+           *size = (pair *)(w + (gable_off)(i - begin) * TOGETHER);
+      to[0] = sum0;
+      to[1] = sum2;
+      size[0] = size0;
+      size[1] = size2;
+    }
+    judge_chunk(m, begin, end, r, w, b, norm_x, t);
+  }
+}
+
+/* The same for A^T, where the residual is there. */
+static void judge_residual(const measure *m, columns part, const block *b, const double *r, const double *w,
+                           const double *norm_x, tally_pair *t)
+{
+  for (gable_idx begin = part.begin; begin < part.end; begin += CHUNK) {
+    const gable_idx end = part.end - begin < CHUNK ? part.end : begin + CHUNK;
+    const gable_off first = (gable_off)begin * TOGETHER;
+    judge_chunk(m, begin, end, r + first, w + first, b, norm_x, t);
+  }
+}
+
+/* Maxima: in which order the threads come does not matter. */
+static void add_tally(const tally_pair *from, tally *to)
+{
+  for (int c = 0; c < TOGETHER; c++) {
+    const tally_pair *f = &from[c / 2];
+    to[c].omega_1 = larger(to[c].omega_1, f->omega_1[c % 2]);
+    to[c].omega_2 = larger(to[c].omega_2, f->omega_2[c % 2]);
+    to[c].strict = larger(to[c].strict, f->strict[c % 2]);
+    to[c].finite &= f->finite[c % 2] != 0;
+  }
+}
+
+void gi_backward_errors(const gi_system *a, gable_op op, gable_idx count, const double *b, gable_off ldb,
+                        const double *x, gable_off ldx, double *scratch, double *more, gi_errors *errors)
+{
+  const measure m = measure_of(a, op);
+  const block of_b = block_of(count, b, ldb), of_x = block_of(count, x, ldx);
+  const int threads = threads_for(a);
+  double norm_x[TOGETHER];
+  tally all[TOGETHER];
+  for (int c = 0; c < TOGETHER; c++) {
+    norm_x[c] = c < count ? norm_of(a->n, of_x.column[c]) : norm_x[count - 1];
+    all[c] = nothing;
+    all[c].finite = norm_x[c] <= DBL_MAX;
+  }
+  interleave(a->n, op == GABLE_OP_N ? &of_x : &of_b, scratch);
+  if (op != GABLE_OP_N) memset(more, 0, (size_t)a->n * TOGETHER * sizeof *more);
+  GI_OMP(parallel for schedule(static) num_threads(threads))
+  for (int k = 0; k < threads; k++) {
+    const columns part = share_of(a, k, threads);
+    const tally_pair none = {.finite = {-1, -1}};
+    tally_pair own[TOGETHER / 2] = {none, none};
+    if (op == GABLE_OP_N) {
+      judge_rows(a, &m, part, &of_b, scratch, norm_x, own);
+    } else {
+      residual_block(a->rows, part, &of_x, scratch, more);
+      judge_residual(&m, part, &of_b, scratch, more, norm_x, own);
+    }
+    GI_OMP(critical(gable_backward_errors))
+    add_tally(own, all);
+  }
+  for (gable_idx c = 0; c < count; c++) errors[c] = errors_of(&all[c]);
 }

@@ -141,6 +141,20 @@ static int promising(gi_errors new, gi_errors old, double tolerance)
   return new.strict > tolerance && (old.backward > tolerance || new.strict < 0.5 * old.strict);
 }
 
+/* error [count] of the columns as they are.  Several together, where the work's blocks are wide enough to help. */
+static void first_errors(const refinement *c, gable_idx count, const double *b, gable_off ldb, const double *x,
+                         gable_off ldx, gi_errors *error)
+{
+  const gi_refine_work *k = c->work;
+  for (gable_idx j = 0; j < count; j += GI_ERROR_COLUMNS) {
+    const gable_idx some = count - j < GI_ERROR_COLUMNS ? count - j : GI_ERROR_COLUMNS;
+    if (some == 1)
+      error[j] = gi_backward_error(c->a, c->op, b + j * ldb, x + j * ldx, k->r, k->w);
+    else
+      gi_backward_errors(c->a, c->op, some, b + j * ldb, ldb, x + j * ldx, ldx, k->r, k->d, error + j);
+  }
+}
+
 /* Corrects columns 0 .. count-1 together until each is done or no longer gains a factor of 2; error [count] is that of
  * each, *first_error the largest backward error before. */
 static gable_status with_factor(const refinement *c, gable_idx count, const double *b, gable_off ldb, double *x,
@@ -150,8 +164,11 @@ static gable_status with_factor(const refinement *c, gable_idx count, const doub
   gi_refine_work *k = c->work;
   double tolerance = c->options->tolerance;
   gable_idx active[GI_REFINE_COLUMNS], n_active = 0, n = k->n;
+  const int together = count > 1 && k->columns >= GI_ERROR_COLUMNS;
+  if (together) first_errors(c, count, b, ldb, x, ldx, error);
   for (gable_idx j = 0; j < count; j++) {
-    error[j] = gi_backward_error(c->a, c->op, b + j * ldb, x + j * ldx, k->r + (gable_off)n_active * n, k->w);
+    if (!together || error[j].strict > tolerance) /* the residual is wanted */
+      error[j] = gi_backward_error(c->a, c->op, b + j * ldb, x + j * ldx, k->r + (gable_off)n_active * n, k->w);
     *first_error = fmax(*first_error, error[j].backward);
     if (error[j].strict > tolerance && isfinite(error[j].backward)) active[n_active++] = j;
   }

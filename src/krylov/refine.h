@@ -33,6 +33,12 @@ typedef struct gi_errors {
  *   omega_2 = max |r_i| / ((|A||x|)_i + sum_j |a_ij| ||x||_inf) over the others; 0/0 = 0. */
 gi_errors gi_backward_error(const gi_system *a, gable_op op, const double *b, const double *x, double *r, double *w);
 
+/* The errors [count] of count columns, 1 <= count <= GI_ERROR_COLUMNS, in one pass over A: those of gi_backward_error,
+ * bit by bit.  scratch, more: [GI_ERROR_COLUMNS n] each.  The same for every number of threads. */
+enum { GI_ERROR_COLUMNS = 4 };
+void gi_backward_errors(const gi_system *a, gable_op op, gable_idx count, const double *b, gable_off ldb,
+                        const double *x, gable_off ldx, double *scratch, double *more, gi_errors *errors);
+
 /* X = op(A)^-1 B nearly, for count columns with leading dimension n; X may be B. */
 typedef gable_status (*gi_near_inverse)(void *user, gable_op op, gable_idx count, const double *b, double *x);
 

@@ -44,6 +44,23 @@ static void plain(const double *b, const double *x, double *y, double *r, double
   for (gable_idx j = 0; j < N; j++) w[j] += fabs(b[j]);
 }
 
+/* Several columns in one pass: the errors of each alone, whoever shares the rows. */
+static void check_columns(const gi_system *a, gable_op op, gi_random *r)
+{
+  enum { COLUMNS = GI_ERROR_COLUMNS };
+  static double b[COLUMNS * N], x[COLUMNS * N], scratch[COLUMNS * N], more[COLUMNS * N], residual[N], weight[N];
+  gi_errors together[COLUMNS];
+  for (gable_idx i = 0; i < COLUMNS * N; i++) {
+    b[i] = gi_random_unit(r);
+    x[i] = gi_random_unit(r) - 0.5;
+  }
+  gi_backward_errors(a, op, COLUMNS, b, N, x, N, scratch, more, together);
+  for (gable_idx c = 0; c < COLUMNS; c++) {
+    const gi_errors alone = gi_backward_error(a, op, b + c * N, x + c * N, residual, weight);
+    CHECK(!memcmp(&together[c], &alone, sizeof alone), "op %d, %d threads: column %d differs", op, a->threads, c);
+  }
+}
+
 int main(void)
 {
   static double b[N], x[N], y[3][N], r[3][N], w[3][N];
@@ -68,6 +85,7 @@ int main(void)
       CHECK(!memcmp(y[at], y[with], sizeof *y), "op %d, %d threads: another product", op, threads);
       CHECK(!memcmp(r[at], r[with], sizeof *r), "op %d, %d threads: another residual", op, threads);
       CHECK(!memcmp(w[at], w[with], sizeof *w), "op %d, %d threads: other weights", op, threads);
+      check_columns(&a, which, &random);
     }
   }
   return 0;

@@ -136,6 +136,22 @@ static void check_deceived(void)
   for (int op = 0; op < 2; op++) check_condition(&m, (gable_op)op, NULL);
 }
 
+/* Columns together have the errors of each alone; x and b at leading dimension N. */
+static void check_together(const gi_system *a, gable_op op, const double *b, const double *x)
+{
+  double r[N], w[N], scratch[GI_ERROR_COLUMNS * N], more[GI_ERROR_COLUMNS * N];
+  gi_errors together[GI_ERROR_COLUMNS];
+  for (gable_idx count = 1; count <= GI_ERROR_COLUMNS; count++) {
+    gi_backward_errors(a, op, count, b, N, x, N, scratch, more, together);
+    for (gable_idx c = 0; c < count; c++) {
+      const gi_errors alone = gi_backward_error(a, op, b + c * N, x + c * N, r, w);
+      CHECK(together[c].backward == alone.backward && together[c].strict == alone.strict,
+            "column %d of %d: %.17g and %.17g together, %.17g and %.17g alone", c, count, together[c].backward,
+            together[c].strict, alone.backward, alone.strict);
+    }
+  }
+}
+
 /* r overflows though A, x and b are finite. */
 static void check_overflow(void)
 {
@@ -148,6 +164,12 @@ static void check_overflow(void)
   for (int op = 0; op < 2; op++) {
     const gi_errors error = gi_backward_error(&a, (gable_op)op, b, x, r, w);
     CHECK(isinf(error.backward) && isinf(error.strict), "%g and %g", error.backward, error.strict);
+    const double columns[][2] = {{1, 1}, {1e300, 1}, {1, NAN}}, ones[3][2] = {{1, 1}, {1, 1}, {1, 1}};
+    double scratch[2 * GI_ERROR_COLUMNS], more[2 * GI_ERROR_COLUMNS];
+    gi_errors of[3];
+    gi_backward_errors(&a, (gable_op)op, 3, ones[0], 2, columns[0], 2, scratch, more, of);
+    CHECK(of[0].backward == 1 && isinf(of[1].backward) && isinf(of[2].strict), "%g, %g, %g", of[0].backward,
+          of[1].backward, of[2].strict);
   }
 }
 
@@ -282,6 +304,7 @@ int main(void)
                            exact = defined_error(&m, op, b, x);
         CHECK(fabs(mine - exact) <= 1e-13 + 1e-10 * exact, "seed %llu: %g, by definition %g", (unsigned long long)seed,
               mine, exact);
+        check_together(&s.system, op, b, x);
         CHECK_OK(gi_refine(&s.system, op, near_inverse, &poor, 5, b, N, x, N, &options, work, &result));
         CHECK(result.reason == GI_REFINE_DONE && result.backward_error <= 1e-14,
               "seed %llu op %d kind %d: backward error %g after %g, %d steps, "
