@@ -6,7 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
-tried=
+tried= missing=
 
 # run WHAT COMMAND...: says what it printed when it fails
 run() {
@@ -18,7 +18,7 @@ run() {
     exit 1
 }
 for mpi in openmpi mpich; do
-    command -v mpicc.$mpi >/dev/null 2>&1 && command -v mpirun.$mpi >/dev/null 2>&1 || continue
+    command -v mpicc.$mpi >/dev/null 2>&1 && command -v mpirun.$mpi >/dev/null 2>&1 || { missing="$missing $mpi"; continue; }
     # shellcheck disable=SC2086
     run "compile with $mpi" mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -D_POSIX_C_SOURCE=200809L -Iinclude tests/forest/mpi_check.c \
         tool/forest_check.c tool/forest_case.c tool/forest_oracle.c "$BUILD/lib/libgable.a" $LIBS -o "$work/check.$mpi"
@@ -39,3 +39,4 @@ if [ -x "$BUILD/bin/gable-mpi" ] && command -v $launch >/dev/null 2>&1; then
     run "gable under mpirun" $launch -n 2 "$BUILD/bin/gable" forest pingpong --where cpu/mpi --most 64
 fi
 if ldd "$BUILD/lib/libgable.so" | grep -q mpi; then echo "libgable.so is bound to an MPI"; exit 1; fi
+[ -z "$missing" ] || { echo "right with$tried; not installed:$missing"; exit 77; }
