@@ -1323,6 +1323,37 @@ module gable
       integer(c_int32_t), intent(inout), optional :: row
       integer(c_int) :: gable_smoother_status
     end function
+    function gable_smoother_work_create(s, out) bind(C, name="gable_smoother_work_create")
+      import
+      type(c_ptr), value :: s
+      type(c_ptr), intent(inout) :: out
+      integer(c_int) :: gable_smoother_work_create
+    end function
+    function gable_smoother_work_apply(w, b, x, sweeps, history) bind(C, name="gable_smoother_work_apply")
+      import
+      type(c_ptr), value :: w
+      type(gable_vectors_view), intent(in), optional :: b
+      type(gable_vectors_view), intent(inout), optional :: x
+      integer(c_int), value :: sweeps
+      real(c_double), intent(inout), optional, dimension(*) :: history
+      integer(c_int) :: gable_smoother_work_apply
+    end function
+    function gable_smoother_work_set_stream(w, stream) bind(C, name="gable_smoother_work_set_stream")
+      import
+      type(c_ptr), value :: w
+      type(c_ptr), value :: stream
+      integer(c_int) :: gable_smoother_work_set_stream
+    end function
+    function gable_smoother_work_status(w, row) bind(C, name="gable_smoother_work_status")
+      import
+      type(c_ptr), value :: w
+      integer(c_int32_t), intent(inout), optional :: row
+      integer(c_int) :: gable_smoother_work_status
+    end function
+    subroutine gable_smoother_work_destroy(w) bind(C, name="gable_smoother_work_destroy")
+      import
+      type(c_ptr), intent(inout) :: w
+    end subroutine
     function gable_smoother_get_info(s, info) bind(C, name="gable_smoother_get_info")
       import
       type(c_ptr), value :: s

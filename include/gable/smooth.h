@@ -16,6 +16,7 @@ extern "C" {
 #endif
 
 typedef struct gable_smoother gable_smoother;
+typedef struct gable_smoother_work gable_smoother_work;
 
 typedef enum gable_sweep {
   GABLE_SWEEP_FORWARD = 1,
@@ -72,6 +73,27 @@ GABLE_API gable_status gable_smoother_set_stream(gable_smoother *s, void *stream
 /* Local.  Waits for the stream.  Returns the error of asynchronous applies since the last call.  *row (may be NULL):
  * its row from 0, or -1.  */
 GABLE_API gable_status gable_smoother_status(gable_smoother *s, gable_idx *row);
+
+/* Local.  Scratch memory and stream for one apply at a time, so that threads share a smoother.  Any number of works per
+ * smoother.  The caller owns it and destroys it before s.  Create it after an update, and again after analyse.
+ * GABLE_ERR_STATE: before update; GABLE_ERR_MEMORY. */
+GABLE_API gable_status gable_smoother_work_create(const gable_smoother *s, gable_smoother_work **out);
+
+/* Local.  gable_smoother_apply with w.  No analyse or update of the smoother may run at the same time; on a GPU call
+ * gable_smoother_work_status before them.  GABLE_ERR_MISMATCH: w is of an earlier analysis. */
+GABLE_API gable_status gable_smoother_work_apply(gable_smoother_work *w, const gable_vectors_view *b,
+                                                 gable_vectors_view *x, int sweeps, double *history);
+
+/* Local.  Sets the stream of applies with w.  NULL, the default: gable_context_stream.  The new stream first waits for
+ * the old one.  The stream must outlive its use by w.  No effect on the CPU. */
+GABLE_API gable_status gable_smoother_work_set_stream(gable_smoother_work *w, void *stream);
+
+/* Local.  Waits for the stream of w.  Returns the error of asynchronous applies with w since the last call.  *row (may
+ * be NULL): its row from 0, or -1. */
+GABLE_API gable_status gable_smoother_work_status(gable_smoother_work *w, gable_idx *row);
+
+/* NULL is fine; sets *w to NULL. */
+GABLE_API void gable_smoother_work_destroy(gable_smoother_work **w);
 
 typedef struct gable_smoother_info {
   size_t size;          /* of this struct, so that it can grow */

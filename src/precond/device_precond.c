@@ -13,7 +13,8 @@ typedef struct device_state {
   gable_trisolve *first, *second; /* applied one after the other; second NULL: first again, with second_op */
   gable_op second_op;
   gi_level_order order; /* ILU(0), IC(0): rows by level of first */
-  void *sweeps;         /* a state of gi_sweeps_whole */
+  void *sweeps;         /* a state of gi_sweeps_whole, */
+  void *sweep_work;     /* and its work, from the first update on */
 } device_state;
 
 typedef struct device_work {
@@ -26,6 +27,8 @@ static void forget(gable_precond *p, device_state *d)
 {
   (void)p->ctx->device->synchronise(p->ctx, NULL);
   gi_level_order_release(p->ctx, &d->order);
+  gi_sweeps_whole.work_release(d->sweep_work);
+  d->sweep_work = NULL;
   gi_sweeps_whole.release(d->sweeps);
   d->sweeps = NULL;
   p->ctx->device->release(p->ctx, p->factor);
@@ -174,6 +177,7 @@ static gable_status update(gable_precond *p)
   if (kind == GABLE_PRECOND_IC0) GI_TRY(update_ic0(p, d));
   if (kind == GABLE_PRECOND_JACOBI) GI_TRY(update_jacobi(p));
   if (kind == GABLE_PRECOND_GS) GI_TRY(gi_sweeps_whole.update(d->sweeps, p->rows->device.val, &bad_row));
+  if (kind == GABLE_PRECOND_GS && !d->sweep_work) GI_TRY(gi_sweeps_whole.work_create(d->sweeps, &d->sweep_work));
 done:
   return status;
 }
@@ -284,7 +288,7 @@ static gable_status sweep(const device_state *d, const double *r, double *z)
                             .count = 1,
                             .from_zero = 1,
                             .sweeps = 1};
-  return gi_sweeps_whole.apply(d->sweeps, &run);
+  return gi_sweeps_whole.apply(d->sweep_work, &run);
 }
 
 static gable_status apply(const gable_precond *p, gable_precond_work *w, const double *r, double *z)
@@ -318,7 +322,7 @@ static gable_status status_of(gable_precond_work *w)
   gable_idx row;
   if (own->first) GI_TRY(gi_work_status(own->first, &row));
   if (own->second) GI_TRY(gi_work_status(own->second, &row));
-  if (d->sweeps) GI_TRY(gi_sweeps_whole.status(d->sweeps, &row));
+  if (d->sweep_work) GI_TRY(gi_sweeps_whole.status(d->sweep_work, &row));
 done:
   return status;
 }

@@ -20,6 +20,7 @@ typedef struct host {
 typedef struct host_work {
   uint64_t serial; /* of the plans that first and second are of */
   gable_work *first, *second;
+  gable_smoother_work *sweeps;
 } host_work;
 
 /* What an analysis made anew. */
@@ -236,8 +237,10 @@ static gable_status take_works(const host *h, host_work *own)
   gable_status status = GABLE_OK;
   gi_work_destroy(&own->first);
   gi_work_destroy(&own->second);
+  gi_smoother_work_destroy(&own->sweeps);
   if (h->first) GI_TRY(gi_work_create(h->first, 1, &own->first));
   if (h->second) GI_TRY(gi_work_create(h->second, 1, &own->second));
+  if (h->smoother) GI_TRY(gi_smoother_work_create(h->smoother, &own->sweeps));
   own->serial = h->serial;
 done:
   return status;
@@ -260,6 +263,7 @@ static void work_release(gable_precond_work *w)
   if (!own) return;
   gi_work_destroy(&own->first);
   gi_work_destroy(&own->second);
+  gi_smoother_work_destroy(&own->sweeps);
   gi_free(w->plan->ctx, own);
 }
 
@@ -285,7 +289,7 @@ static gable_status apply(const gable_precond *p, gable_precond_work *w, const d
     for (gable_idx i = 0; i < n; i++) z[i] = r[i] * p->factor[i];
   } else if (p->options.kind == GABLE_PRECOND_GS) {
     if (n) memset(z, 0, (size_t)n * sizeof *z);
-    GI_TRY(gi_smoother_apply(h->smoother, &in, &out, 1, NULL));
+    GI_TRY(gi_smoother_work_apply(own->sweeps, &in, &out, 1, NULL));
   } else {
     if (own->serial != h->serial) GI_TRY(take_works(h, own)); /* ILUT was updated */
     GI_TRY(gi_trisolve_solve(h->first, own->first, GABLE_OP_N, &in, &out));

@@ -2,10 +2,34 @@
 #include "smooth/smoother.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 #include "base/options.h"
 #include "device/device.h"
 #include "sparse/symmetry.h"
+
+/* What analyse made, until the smoother and the last work have done with it. */
+typedef struct gi_sweep_plan {
+  gable_context *ctx;
+  const gi_sweep_kind *kind;
+  void *state;
+  atomic_int users;
+} gi_sweep_plan;
+
+static void drop_plan(gi_sweep_plan *p)
+{
+  if (!p || atomic_fetch_sub(&p->users, 1) > 1) return;
+  p->kind->release(p->state);
+  gi_free(p->ctx, p);
+}
+
+/* The works that were made so far keep the plan; s has none. */
+static void forget_plan(gable_smoother *s)
+{
+  gi_smoother_work_destroy(&s->own);
+  drop_plan(s->plan);
+  s->plan = NULL;
+}
 
 static gable_status fill_options(const gable_context *ctx, gable_smoother_options *o)
 {
@@ -64,14 +88,15 @@ void gi_smoother_destroy(gable_smoother **s)
   if (!s || !*s) return;
   gable_smoother *p = *s;
   *s = NULL;
-  p->kind->release(p->state);
+  forget_plan(p);
   gi_free(p->ctx, p);
 }
 
-/* To the state, once there is one. */
+/* To plan and work, once they are there. */
 static void pass_stream(gable_smoother *s)
 {
-  if (s->state && s->kind->set_stream) s->kind->set_stream(s->state, s->stream);
+  if (s->plan && s->kind->set_stream) s->kind->set_stream(s->plan->state, s->stream);
+  if (s->own && s->kind->work_set_stream) s->kind->work_set_stream(s->own->state, s->stream);
 }
 
 gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
@@ -80,8 +105,8 @@ gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
   int before = GI_NOT_ENTERED;
   gable_idx bad_row;
   gable_matrix_view pattern;
-  s->kind->release(s->state);
-  s->state = NULL;
+  gi_sweep_plan *plan = NULL;
+  forget_plan(s);
   s->updated = 0;
   GI_TRY(gi_shape_from(a, GABLE_PART_LOWER, &s->shape));
   GI_REQUIRE(s->shape.space == GABLE_SPACE_HOST || s->ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
@@ -90,15 +115,19 @@ gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
              "one triangle of a symmetric matrix: sweeps want both, gable_matrix_expand makes them");
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
   GI_TRY(s->ctx->device->order_after(s->ctx, gi_own_stream(s->ctx), s->stream));
-  GI_TRY(s->kind->analyse(s->ctx, &s->shape, a, s->method, &s->options, &bad_row, &s->state));
-  pass_stream(s);
+  GI_ALLOC_ZERO(s->ctx, plan, 1);
+  plan->ctx = s->ctx;
+  plan->kind = s->kind;
+  atomic_init(&plan->users, 1);
+  GI_TRY(s->kind->analyse(s->ctx, &s->shape, a, s->method, &s->options, &bad_row, &plan->state));
   pattern = *a;
   pattern.val = NULL; /* no sweep trusts in symmetric values */
-  status = gi_symmetry_check_view(s->ctx, &pattern);
-  if (status) s->kind->release(s->state);
-  if (status) s->state = NULL;
-  GI_TRY(status);
+  GI_TRY(gi_symmetry_check_view(s->ctx, &pattern));
+  s->plan = plan;
+  plan = NULL;
+  pass_stream(s);
 done:
+  drop_plan(plan);
   s->ctx->device->leave(s->ctx, before);
   return status;
 }
@@ -110,17 +139,51 @@ gable_status gi_smoother_update(gable_smoother *s, const void *val)
   gable_idx bad_row;
   s->updated = 0;
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
-  GI_TRY(s->kind->update(s->state, val, &bad_row));
+  GI_TRY(s->kind->update(s->plan->state, val, &bad_row));
+  if (!s->own) GI_TRY(gi_smoother_work_create(s, &s->own));
+  pass_stream(s);
   s->updated = 1;
 done:
   s->ctx->device->leave(s->ctx, before);
   return status;
 }
 
-gable_status gi_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x, int sweeps,
-                               double *history)
+gable_status gi_smoother_work_create(const gable_smoother *s, gable_smoother_work **out)
 {
   gable_status status = GABLE_OK;
+  int before = GI_NOT_ENTERED;
+  gable_smoother_work *w = NULL;
+  *out = NULL;
+  GI_TRY(s->ctx->device->enter(s->ctx, &before));
+  GI_ALLOC_ZERO(s->ctx, w, 1);
+  w->smoother = s;
+  w->plan = s->plan;
+  atomic_fetch_add(&w->plan->users, 1);
+  GI_TRY(s->kind->work_create(w->plan->state, &w->state));
+  *out = w;
+  w = NULL;
+done:
+  gi_smoother_work_destroy(&w);
+  s->ctx->device->leave(s->ctx, before);
+  return status;
+}
+
+void gi_smoother_work_destroy(gable_smoother_work **work)
+{
+  if (!work || !*work) return;
+  gable_smoother_work *w = *work;
+  gable_context *ctx = w->plan->ctx;
+  *work = NULL;
+  w->plan->kind->work_release(w->state);
+  drop_plan(w->plan);
+  gi_free(ctx, w);
+}
+
+gable_status gi_smoother_work_apply(gable_smoother_work *w, const gable_vectors_view *b, gable_vectors_view *x,
+                                    int sweeps, double *history)
+{
+  gable_status status = GABLE_OK;
+  const gable_smoother *s = w->smoother;
   int before = GI_NOT_ENTERED;
   gi_sweep_run all = {.type = b->type, .space = b->space, .sweeps = sweeps, .history = history};
   all.b = b->data;
@@ -132,12 +195,29 @@ gable_status gi_smoother_apply(gable_smoother *s, const gable_vectors_view *b, g
   for (gable_off j = 0; j < b->count && b->n; j += s->options.max_rhs) {
     gi_sweep_run some = gi_sweep_column(&all, (gable_idx)j);
     some.count = b->count - j < s->options.max_rhs ? (gable_idx)(b->count - j) : s->options.max_rhs;
-    GI_TRY(s->kind->apply(s->state, &some));
+    GI_TRY(s->kind->apply(w->state, &some));
   }
   for (int k = 0; history && k <= sweeps; k++) history[k] = sqrt(history[k]);
 done:
   s->ctx->device->leave(s->ctx, before);
   return status;
+}
+
+gable_status gi_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x, int sweeps,
+                               double *history)
+{
+  return gi_smoother_work_apply(s->own, b, x, sweeps, history);
+}
+
+void gi_smoother_work_set_stream(gable_smoother_work *w, void *stream)
+{
+  const gi_sweep_plan *p = w->plan;
+  if (p->kind->work_set_stream) p->kind->work_set_stream(w->state, gi_stream_of(p->ctx, stream));
+}
+
+void gi_smoother_info(const gable_smoother *s, gable_smoother_info *info)
+{
+  s->kind->info(s->plan->state, info);
 }
 
 void gi_smoother_set_stream(gable_smoother *s, void *stream)
@@ -146,14 +226,21 @@ void gi_smoother_set_stream(gable_smoother *s, void *stream)
   pass_stream(s);
 }
 
-gable_status gi_smoother_status(gable_smoother *s, gable_idx *row)
+gable_status gi_smoother_work_status(gable_smoother_work *w, gable_idx *row)
 {
   gable_status status = GABLE_OK;
   int before = GI_NOT_ENTERED;
+  gable_context *ctx = w->plan->ctx;
   gable_idx none;
-  GI_TRY(s->ctx->device->enter(s->ctx, &before));
-  GI_TRY(s->kind->status(s->state, row ? row : &none));
+  GI_TRY(ctx->device->enter(ctx, &before));
+  GI_TRY(w->plan->kind->status(w->state, row ? row : &none));
 done:
-  s->ctx->device->leave(s->ctx, before);
+  ctx->device->leave(ctx, before);
   return status;
+}
+
+gable_status gi_smoother_status(gable_smoother *s, gable_idx *row)
+{
+  if (row) *row = -1;
+  return s->own ? gi_smoother_work_status(s->own, row) : GABLE_OK;
 }

@@ -16,10 +16,18 @@ struct gable_smoother {
   gable_smoother_options options; /* filled in */
   gi_method method;
   const gi_sweep_kind *kind;
-  void *state; /* kind's; NULL before analyse */
+  struct gi_sweep_plan *plan; /* of kind, shared with the works; NULL before analyse */
+  gable_smoother_work *own;   /* of gi_smoother_apply; from the first update on */
   void *stream;
   gi_shape shape;
   int updated;
+};
+
+/* Keeps the plan that it was made for, whatever becomes of its smoother. */
+struct gable_smoother_work {
+  const gable_smoother *smoother;
+  struct gi_sweep_plan *plan;
+  void *state; /* plan's kind's */
 };
 
 /* options: of this version's size; the fields are checked and zeros become defaults.  GABLE_ERR_ARGUMENT,
@@ -30,11 +38,20 @@ void gi_smoother_destroy(gable_smoother **s); /* NULL is fine; sets *s to NULL *
 /* Errors are those of gable_smoother_analyse, _update and _apply; b and x are checked against s. */
 gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a);
 gable_status gi_smoother_update(gable_smoother *s, const void *val);
+gable_status gi_smoother_work_create(const gable_smoother *s, gable_smoother_work **out);
+void gi_smoother_work_destroy(gable_smoother_work **w); /* NULL is fine; sets *w to NULL */
+gable_status gi_smoother_work_apply(gable_smoother_work *w, const gable_vectors_view *b, gable_vectors_view *x,
+                                    int sweeps, double *history);
+void gi_smoother_work_set_stream(gable_smoother_work *w, void *stream);
+gable_status gi_smoother_work_status(gable_smoother_work *w, gable_idx *row);
+
+/* With the smoother's own work. */
 gable_status gi_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x, int sweeps,
                                double *history);
 
 void gi_smoother_set_stream(gable_smoother *s, void *stream);
 gable_status gi_smoother_status(gable_smoother *s, gable_idx *row);
+void gi_smoother_info(const gable_smoother *s, gable_smoother_info *info);
 
 #ifdef __cplusplus
 }

@@ -14,10 +14,14 @@ typedef struct gi_sweeps {
   gable_type value_type;
   int in_place;
   gi_op_plan op_plan[2]; /* forward, backward; without a method where not asked for */
-  void *scratch[2];      /* the methods' */
   gable_off *diagonal_from;
-  double *unknowns; /* [n], or [2n]: new values, then old ones; float when the vectors are */
 } gi_sweeps;
+
+typedef struct sweeps_work {
+  const gi_sweeps *s;
+  void *scratch[2]; /* the methods' */
+  double *unknowns; /* [n], or [2n]: new values, then old ones; float when the vectors are */
+} sweeps_work;
 
 gi_sweep_run gi_sweep_column(const gi_sweep_run *run, gable_idx j)
 {
@@ -34,12 +38,8 @@ static void release(void *state)
   gi_sweeps *s = state;
   if (!s) return;
   gable_context *ctx = s->ctx;
-  for (int d = 0; d < 2; d++) {
-    gi_op_plan_release(ctx, &s->op_plan[d]);
-    gi_free(ctx, s->scratch[d]);
-  }
+  for (int d = 0; d < 2; d++) gi_op_plan_release(ctx, &s->op_plan[d]);
   gi_free(ctx, s->diagonal_from);
-  gi_free(ctx, s->unknowns);
   gi_free(ctx, s);
 }
 
@@ -84,8 +84,7 @@ static const gi_cpu_method *method_of(gi_method m)
 
 /* The schedule of own, then lists of whole rows in its order. */
 static gable_status build_op_plan(gable_context *ctx, const gi_triangle *own, const gi_triangle *other,
-                                  gi_method method, gable_type value_type, int in_place, gi_op_plan *op_plan,
-                                  void **scratch)
+                                  gi_method method, gable_type value_type, int in_place, gi_op_plan *op_plan)
 {
   gable_status status = GABLE_OK;
   gi_pattern p;
@@ -106,12 +105,6 @@ static gable_status build_op_plan(gable_context *ctx, const gi_triangle *own, co
   gi_lists_release(ctx, &op_plan->lists);
   gi_lists_release(ctx, &op_plan->alone);
   op_plan->lists = rows;
-  if (op_plan->method->scratch_bytes) {
-    const size_t bytes = op_plan->method->scratch_bytes(op_plan);
-    *scratch = gi_alloc(ctx, (gable_off)bytes, 1);
-    GI_REQUIRE_MEMORY(*scratch, bytes, "the scratch of a sweep");
-    op_plan->method->scratch_init(op_plan, *scratch);
-  }
 done:
   gi_levels_release(ctx, &p.levels);
   return status;
@@ -138,12 +131,11 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   GI_TRY(read_rows(ctx, shape, a, GABLE_PART_UPPER, &rows[1], &again, bad_row));
   GI_TRY(compare(ctx, &rows[0], &rows[1], &s->in_place));
   GI_REQUIRE(s->in_place || s->n < (1 << 30), GABLE_ERR_LIMIT, "sweeps need a symmetric pattern from 2^30 rows on");
-  GI_ALLOC(ctx, s->unknowns, (gable_off)s->n * (s->in_place ? 1 : 2));
   for (int d = 0; d < 2; d++) {
     s->op_plan[d].threads = options->threads;
     if (!((int)options->sweep & (1 << d))) continue;
     GI_TRY(gi_progress(ctx, "analyse sweeps", d ? 0.6 : 0.2));
-    GI_TRY(build_op_plan(ctx, &rows[d], &rows[!d], method, s->value_type, s->in_place, &s->op_plan[d], &s->scratch[d]));
+    GI_TRY(build_op_plan(ctx, &rows[d], &rows[!d], method, s->value_type, s->in_place, &s->op_plan[d]));
   }
   *out = s;
   s = NULL;
@@ -165,9 +157,43 @@ done:
   return status;
 }
 
+static void work_release(void *work)
+{
+  sweeps_work *w = work;
+  if (!w) return;
+  gable_context *ctx = w->s->ctx;
+  for (int d = 0; d < 2; d++) gi_free(ctx, w->scratch[d]);
+  gi_free(ctx, w->unknowns);
+  gi_free(ctx, w);
+}
+
+static gable_status work_create(const void *state, void **out)
+{
+  gable_status status = GABLE_OK;
+  const gi_sweeps *s = state;
+  sweeps_work *w = NULL;
+  GI_ALLOC_ZERO(s->ctx, w, 1);
+  w->s = s;
+  GI_ALLOC(s->ctx, w->unknowns, (gable_off)s->n * (s->in_place ? 1 : 2));
+  for (int d = 0; d < 2; d++) {
+    const gi_op_plan *op_plan = &s->op_plan[d];
+    if (!op_plan->method || !op_plan->method->scratch_bytes) continue;
+    const size_t bytes = op_plan->method->scratch_bytes(op_plan);
+    w->scratch[d] = gi_alloc(s->ctx, (gable_off)bytes, 1);
+    GI_REQUIRE_MEMORY(w->scratch[d], bytes, "the scratch of a sweep");
+    op_plan->method->scratch_init(op_plan, w->scratch[d]);
+  }
+  *out = w;
+  w = NULL;
+done:
+  work_release(w);
+  return status;
+}
+
 /* What one call of apply works on. */
 typedef struct job {
-  gi_sweeps *s;
+  const gi_sweeps *s;
+  sweeps_work *w;
   const gik_substitution *kernels;
   const gik_seed_cpu *elements;
   gik_vectors v;
@@ -184,7 +210,7 @@ static gable_status sweep_once(job *j, int d)
 {
   gable_status status = GABLE_OK;
   const gi_op_plan *op_plan = &j->s->op_plan[d];
-  gi_run run = {op_plan, j->kernels, j->elements, &j->v, j->s->scratch[d], j->s->deadline_s, GABLE_OK, -1};
+  gi_run run = {op_plan, j->kernels, j->elements, &j->v, j->w->scratch[d], j->s->deadline_s, GABLE_OK, -1};
   if (!op_plan->method) goto done;
   op_plan->method->run(&run);
   GI_REQUIRE(!run.status, run.status, "a sweep waited longer than %g s for row %d (counted from 0)", j->s->deadline_s,
@@ -200,21 +226,22 @@ static double residual(const job *j)
   return j->kernels->residual(&op_plan->lists.m, &j->v);
 }
 
-static gable_status apply_one(gi_sweeps *s, const gi_sweep_run *run)
+static gable_status apply_one(sweeps_work *w, const gi_sweep_run *run)
 {
   gable_status status = GABLE_OK;
+  const gi_sweeps *s = w->s;
   const gable_type type = run->type;
   const gik_substitution *plain = gik_substitution_for(s->value_type, type);
   gi_pulse pulse = gi_pulse_begin(s->ctx, "sweep");
-  gik_vectors in = {.b = run->x, .x = s->unknowns, .b_row = run->x_step, .x_row = 1, .count = 1};
-  gik_vectors back = {.b = s->unknowns, .x = run->x, .b_row = 1, .x_row = run->x_step, .count = 1};
-  job j = {.s = s, .kernels = s->omega == 1.0 ? plain : gik_relaxation_for(s->value_type, type)};
+  gik_vectors in = {.b = run->x, .x = w->unknowns, .b_row = run->x_step, .x_row = 1, .count = 1};
+  gik_vectors back = {.b = w->unknowns, .x = run->x, .b_row = 1, .x_row = run->x_step, .count = 1};
+  job j = {.s = s, .w = w, .kernels = s->omega == 1.0 ? plain : gik_relaxation_for(s->value_type, type)};
   j.elements = gik_seed_cpu_for(s->value_type, type);
   j.bytes = (size_t)s->n * gi_type_size(type);
-  j.v = (gik_vectors){.b = run->b, .x = s->unknowns, .b_row = run->b_step, .x_row = 1, .count = 1, .omega = s->omega};
+  j.v = (gik_vectors){.b = run->b, .x = w->unknowns, .b_row = run->b_step, .x_row = 1, .count = 1, .omega = s->omega};
   j.v.old = s->in_place ? 0 : s->n;
   if (run->from_zero)
-    memset(s->unknowns, 0, j.bytes);
+    memset(w->unknowns, 0, j.bytes);
   else
     plain->copy(&in, 0, s->n);
   keep_old(&j);
@@ -231,20 +258,20 @@ done:
 }
 
 /* Right-hand sides one after another. */
-static gable_status apply(void *state, const gi_sweep_run *run)
+static gable_status apply(void *work, const gi_sweep_run *run)
 {
   gable_status status = GABLE_OK;
   for (gable_idx j = 0; j < run->count; j++) {
     const gi_sweep_run one = gi_sweep_column(run, j);
-    GI_TRY(apply_one(state, &one));
+    GI_TRY(apply_one(work, &one));
   }
 done:
   return status;
 }
 
-static gable_status status_of(void *state, gable_idx *row)
+static gable_status status_of(void *work, gable_idx *row)
 {
-  (void)state;
+  (void)work;
   *row = -1;
   return GABLE_OK;
 }
@@ -261,4 +288,5 @@ static void info_of(const void *state, gable_smoother_info *info)
   info->levels_backward = s->op_plan[1].method ? s->op_plan[1].levels : 0;
 }
 
-const gi_sweep_kind gi_sweeps_lists = {analyse, update, apply, NULL, status_of, info_of, release};
+const gi_sweep_kind gi_sweeps_lists = {analyse, update,    work_create, apply,        NULL,
+                                       NULL,    status_of, info_of,     work_release, release};

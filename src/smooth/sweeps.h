@@ -27,20 +27,24 @@ typedef struct gi_sweep_run {
 /* Column j of it alone. */
 gi_sweep_run gi_sweep_column(const gi_sweep_run *run, gable_idx j);
 
-/* A way to sweep.  state is made by analyse, which frees what it has when it fails. */
+/* A way to sweep.  state is made by analyse, which frees what it has when it fails; apply does not change it.  A work
+ * holds the vectors of one apply at a time; it is made after the first update and released before its state. */
 typedef struct gi_sweep_kind {
   /* options: filled in.  shape: of a, with uplo of no meaning. */
   gable_status (*analyse)(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gi_method method,
                           const gable_smoother_options *options, gable_idx *bad_row, void **state);
   gable_status (*update)(void *state, const void *val, gable_idx *bad_row);
-  gable_status (*apply)(void *state, const gi_sweep_run *run);
-  /* On which apply works from now on, and which status and release wait for (at first the context's); NULL: these
-   * sweeps have no use for one. */
+  gable_status (*work_create)(const void *state, void **work);
+  gable_status (*apply)(void *work, const gi_sweep_run *run);
+  /* The stream of later updates, and that of later applies, status and work_release, at first the context's own; NULL:
+   * these sweeps have no use for one. */
   void (*set_stream)(void *state, void *stream);
-  /* What went wrong in asynchronous sweeps since the last call; waits. */
-  gable_status (*status)(void *state, gable_idx *row);
+  void (*work_set_stream)(void *work, void *stream);
+  /* What went wrong in asynchronous sweeps with work since the last call; waits. */
+  gable_status (*status)(void *work, gable_idx *row);
   void (*info)(const void *state, gable_smoother_info *info);
-  void (*release)(void *state); /* NULL is fine */
+  void (*work_release)(void *work); /* NULL is fine */
+  void (*release)(void *state);     /* the same */
 } gi_sweep_kind;
 
 /* On the CPU, one pass over lists of whole rows, in place where it can be: serial, levr, tiles, auto. */

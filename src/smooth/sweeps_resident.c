@@ -21,7 +21,6 @@ enum { HISTORY = 64 }; /* norms that wait on the device */
 /* One direction: d == 0 forward (new values below the diagonal), d == 1 backward. */
 typedef struct direction {
   gable_trisolve *plan; /* NULL: not asked for */
-  gable_work *work;
   gable_idx levels;
   gi_level_order rows; /* fused alone */
 } direction;
@@ -34,15 +33,21 @@ typedef struct whole {
   int staged; /* 1: vectors of host memory go through b and x */
   gi_resident_csr rows;
   direction to[2];
-  void *relaxed;           /* [n] diag(A) / omega */
-  int *fault;              /* [2] */
+  void *relaxed; /* [n] diag(A) / omega */
+  int *fault;    /* [2] */
+  void *stream;  /* of updates */
+} whole;
+
+typedef struct whole_work {
+  const whole *s;
+  gable_work *to[2];       /* of the plans; NULL where fused */
   void *y, *b, *x;         /* [n * max_rhs] double each; y also holds old values where fused */
   void *host;              /* [n] in host memory */
   double *parts, *norms;   /* [GIK_SQUARE_PARTS], [HISTORY] */
   gik_control *control[2]; /* fused elements, for float and for double vectors */
   void *published[2];      /* [2n] */
   void *stream;
-} whole;
+} whole_work;
 
 static void release(void *state)
 {
@@ -51,16 +56,27 @@ static void release(void *state)
   const gi_device *device = s->ctx->device;
   (void)device->synchronise(s->ctx, s->stream);
   for (int d = 0; d < 2; d++) {
-    gi_work_destroy(&s->to[d].work);
     gi_trisolve_destroy(&s->to[d].plan);
     gi_level_order_release(s->ctx, &s->to[d].rows);
   }
-  void *const owned[] = {s->relaxed,    s->fault,        s->y,           s->b, s->x, s->parts, s->norms, s->control[0],
-                         s->control[1], s->published[0], s->published[1]};
-  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) device->release(s->ctx, owned[k]);
+  device->release(s->ctx, s->relaxed);
+  device->release(s->ctx, s->fault);
   gi_resident_csr_release(s->ctx, &s->rows);
-  gi_free(s->ctx, s->host);
   gi_free(s->ctx, s);
+}
+
+static void work_release(void *work)
+{
+  whole_work *w = work;
+  if (!w) return;
+  gable_context *ctx = w->s->ctx;
+  (void)ctx->device->synchronise(ctx, w->stream);
+  for (int d = 0; d < 2; d++) gi_work_destroy(&w->to[d]);
+  void *const owned[] = {w->y,           w->b, w->x, w->parts, w->norms, w->control[0], w->control[1], w->published[0],
+                         w->published[1]};
+  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) ctx->device->release(ctx, owned[k]);
+  gi_free(ctx, w->host);
+  gi_free(ctx, w);
 }
 
 /* The plan for (d + L) or (d + U); fused methods take its levels alone. */
@@ -87,49 +103,78 @@ done:
   return status;
 }
 
-static gable_status take(whole *s, size_t bytes, void **out)
+static gable_status take(const whole *s, size_t bytes, void **out)
 {
   return s->ctx->device->alloc(s->ctx, bytes, out);
 }
 
-static gable_status make_scratch(whole *s)
+static gable_status make_diagonal(whole *s)
 {
   gable_status status = GABLE_OK;
-  const size_t bytes = ((size_t)s->rows.a.n + 1) * sizeof(double), all = bytes * (size_t)s->options.max_rhs;
   void *p = NULL;
-  GI_TRY(take(s, bytes, &s->relaxed));
-  GI_TRY(take(s, all, &s->y));
-  if (s->staged) {
-    GI_TRY(take(s, all, &s->b));
-    GI_TRY(take(s, all, &s->x));
-    s->host = gi_alloc(s->ctx, (gable_off)bytes, 1);
-    GI_REQUIRE(s->host, GABLE_ERR_MEMORY, "out of memory: %.1f MB for a vector", (double)bytes / 1e6);
-  }
+  GI_TRY(take(s, ((size_t)s->rows.a.n + 1) * sizeof(double), &s->relaxed));
   GI_TRY(take(s, 2 * sizeof *s->fault, &p));
   s->fault = p;
-  GI_TRY(take(s, GIK_SQUARE_PARTS * sizeof *s->parts, &p));
-  s->parts = p;
-  GI_TRY(take(s, HISTORY * sizeof *s->norms, &p));
-  s->norms = p;
+done:
+  return status;
+}
+
+static gable_status make_vectors(whole_work *w)
+{
+  gable_status status = GABLE_OK;
+  const whole *s = w->s;
+  const size_t bytes = ((size_t)s->rows.a.n + 1) * sizeof(double), all = bytes * (size_t)s->options.max_rhs;
+  void *p = NULL;
+  GI_TRY(take(s, all, &w->y));
+  if (s->staged) {
+    GI_TRY(take(s, all, &w->b));
+    GI_TRY(take(s, all, &w->x));
+    w->host = gi_alloc(s->ctx, (gable_off)bytes, 1);
+    GI_REQUIRE(w->host, GABLE_ERR_MEMORY, "out of memory: %.1f MB for a vector", (double)bytes / 1e6);
+  }
+  GI_TRY(take(s, GIK_SQUARE_PARTS * sizeof *w->parts, &p));
+  w->parts = p;
+  GI_TRY(take(s, HISTORY * sizeof *w->norms, &p));
+  w->norms = p;
 done:
   return status;
 }
 
 /* Control and published values of the sweeps in one kernel, for each type of vectors that this matrix takes. */
-static gable_status make_published(whole *s)
+static gable_status make_published(whole_work *w)
 {
   gable_status status = GABLE_OK;
+  const whole *s = w->s;
   const gable_idx n = s->rows.a.n;
   for (int k = s->rows.a.value_type == GABLE_TYPE_D; k < 2; k++) {
     const gable_type type = k ? GABLE_TYPE_D : GABLE_TYPE_S;
     void *p = NULL;
-    GI_TRY(take(s, sizeof *s->control[k], &p));
-    s->control[k] = p;
-    GI_TRY(take(s, (2 * (size_t)n + 1) * gi_type_size(type), &s->published[k]));
-    GI_TRY(gik_row_sweeps_cuda.prepare(s->control[k], s->published[k], n, type, gi_own_stream(s->ctx)));
+    GI_TRY(take(s, sizeof *w->control[k], &p));
+    w->control[k] = p;
+    GI_TRY(take(s, (2 * (size_t)n + 1) * gi_type_size(type), &w->published[k]));
+    GI_TRY(gik_row_sweeps_cuda.prepare(w->control[k], w->published[k], n, type, gi_own_stream(s->ctx)));
   }
   GI_TRY(s->ctx->device->synchronise(s->ctx, NULL));
 done:
+  return status;
+}
+
+static gable_status work_create(const void *state, void **out)
+{
+  gable_status status = GABLE_OK;
+  const whole *s = state;
+  whole_work *w = NULL;
+  GI_ALLOC_ZERO(s->ctx, w, 1);
+  w->s = s;
+  w->stream = gi_own_stream(s->ctx);
+  GI_TRY(make_vectors(w));
+  if (s->fused) GI_TRY(make_published(w));
+  for (int d = 0; d < 2 && !s->fused; d++)
+    if (s->to[d].plan) GI_TRY(gi_work_create(s->to[d].plan, s->options.max_rhs, &w->to[d]));
+  *out = w;
+  w = NULL;
+done:
+  work_release(w);
   return status;
 }
 
@@ -151,8 +196,7 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   GI_TRY(gi_resident_csr_init(ctx, shape, a, 1, bad_row, &s->rows));
   for (int d = 0; d < 2; d++)
     if ((int)options->sweep & (1 << d)) GI_TRY(make_direction(s, &s->to[d]));
-  GI_TRY(make_scratch(s));
-  if (s->fused) GI_TRY(make_published(s));
+  GI_TRY(make_diagonal(s));
   *out = s;
   s = NULL;
 done:
@@ -177,20 +221,16 @@ static gable_status update(void *state, const void *val, gable_idx *bad_row)
              "the diagonal entry of row %d (counted from 0) is not finite", fault[1]);
   GI_REQUIRE(fault[0] == INT_MAX, GABLE_ERR_SINGULAR,
              "the diagonal entry of row %d (counted from 0) is zero, or its reciprocal overflows", fault[0]);
-  for (int d = 0; d < 2 && !s->fused; d++) {
-    if (!s->to[d].plan) continue;
-    GI_TRY(gi_trisolve_update(s->to[d].plan, s->rows.val, s->relaxed));
-    if (s->to[d].work) continue;
-    GI_TRY(gi_work_create(s->to[d].plan, s->options.max_rhs, &s->to[d].work));
-    GI_TRY(gi_work_set_stream(s->to[d].work, s->stream));
-  }
+  for (int d = 0; d < 2 && !s->fused; d++)
+    if (s->to[d].plan) GI_TRY(gi_trisolve_update(s->to[d].plan, s->rows.val, s->relaxed));
 done:
   return status;
 }
 
 /* What one call of apply works on, all in the memory of the place. */
 typedef struct job {
-  whole *s;
+  const whole *s;
+  whole_work *w;
   const gi_sweep_run *run;
   const void *b;
   void *x;
@@ -203,14 +243,14 @@ static gik_product product_of(const job *j, gik_part part, const void *relaxed)
 {
   gik_product p = {.part = part, .type = j->run->type, .b = j->b, .relaxed = relaxed, .x = j->zero ? NULL : j->x};
   p.exact = j->s->options.omega == 1;
-  p.y = j->s->y;
+  p.y = j->w->y;
   p.b_step = j->b_step;
   p.x_step = j->x_step;
   p.b_rhs = j->b_rhs;
   p.x_rhs = j->x_rhs;
   p.count = j->count;
   p.threads = j->s->options.threads;
-  p.stream = j->s->stream;
+  p.stream = j->w->stream;
   return p;
 }
 
@@ -231,11 +271,11 @@ static gable_vectors_view columns(const job *j, void *data, ptrdiff_t step, ptrd
 static gable_status sweep_split(job *j, int d, int after)
 {
   gable_status status = GABLE_OK;
-  whole *s = j->s;
+  const whole *s = j->s;
   gik_product p = product_of(j, d ? GIK_BELOW : GIK_ABOVE, s->relaxed);
-  gable_vectors_view y = columns(j, s->y, 1, s->rows.a.n), x = columns(j, j->x, j->x_step, j->x_rhs);
+  gable_vectors_view y = columns(j, j->w->y, 1, s->rows.a.n), x = columns(j, j->x, j->x_step, j->x_rhs);
   GI_TRY((after ? s->rows.kernels->turn : s->rows.kernels->product)(&s->rows.a, &p));
-  GI_TRY(gi_trisolve_solve(s->to[d].plan, s->to[d].work, GABLE_OP_N, &y, &x));
+  GI_TRY(gi_trisolve_solve(s->to[d].plan, j->w->to[d], GABLE_OP_N, &y, &x));
   j->zero = 0;
 done:
   return status;
@@ -244,18 +284,19 @@ done:
 static gable_status sweep_fused(job *j, int d)
 {
   gable_status status = GABLE_OK;
-  whole *s = j->s;
+  const whole *s = j->s;
+  const whole_work *w = j->w;
   const gi_sweep_run *r = j->run;
   const gi_level_order *rows = &s->to[d].rows;
   const gik_sweep_order order = {d, rows->levels, rows->list, rows->start, rows->device_start};
   gik_sweep sweep = {.type = r->type, .b = j->b, .x = j->x, .b_step = j->b_step, .x_step = j->x_step};
-  sweep.old = s->rows.symmetric ? NULL : s->y;
+  sweep.old = s->rows.symmetric ? NULL : w->y;
   sweep.omega = s->options.omega;
-  sweep.control = s->control[r->type == GABLE_TYPE_D];
-  sweep.published = s->published[r->type == GABLE_TYPE_D];
+  sweep.control = w->control[r->type == GABLE_TYPE_D];
+  sweep.published = w->published[r->type == GABLE_TYPE_D];
   sweep.deadline_ns = (unsigned long long)(s->options.deadline_s * 1e9);
-  sweep.stream = s->stream;
-  if (sweep.old) GI_TRY(s->rows.kernels->copy(s->rows.a.n, r->type, j->x, j->x_step, s->y, 1, s->stream));
+  sweep.stream = w->stream;
+  if (sweep.old) GI_TRY(s->rows.kernels->copy(s->rows.a.n, r->type, j->x, j->x_step, w->y, 1, w->stream));
   if (s->method == GI_LEVR)
     GI_TRY(gik_row_sweeps_cuda.levels(&s->rows.a, &order, &sweep));
   else
@@ -284,16 +325,17 @@ done:
 static gable_status note(job *j, int k)
 {
   gable_status status = GABLE_OK;
-  whole *s = j->s;
+  const whole *s = j->s;
+  whole_work *w = j->w;
   const gi_device *device = s->ctx->device;
   gik_product p = product_of(j, GIK_WHOLE, NULL);
-  double norms[HISTORY], *norm = s->norms + k % HISTORY;
+  double norms[HISTORY], *norm = w->norms + k % HISTORY;
   const int waiting = k % HISTORY + 1;
   GI_TRY(s->rows.kernels->product(&s->rows.a, &p));
-  GI_TRY(s->rows.kernels->square(s->rows.a.n * j->count, j->run->type, s->y, s->parts, norm, s->stream));
+  GI_TRY(s->rows.kernels->square(s->rows.a.n * j->count, j->run->type, w->y, w->parts, norm, w->stream));
   if (waiting < HISTORY && k < j->run->sweeps) goto done;
-  GI_TRY(device->copy_out(s->ctx, norms, s->norms, (size_t)waiting * sizeof *norms, s->stream));
-  GI_TRY(device->synchronise(s->ctx, s->stream));
+  GI_TRY(device->copy_out(s->ctx, norms, w->norms, (size_t)waiting * sizeof *norms, w->stream));
+  GI_TRY(device->synchronise(s->ctx, w->stream));
   for (int i = 0; i < waiting; i++) j->run->history[k + 1 - waiting + i] += norms[i];
 done:
   return status;
@@ -303,15 +345,16 @@ done:
 static gable_status bring(const job *j, const void *host, ptrdiff_t step, ptrdiff_t rhs, void *device)
 {
   gable_status status = GABLE_OK;
-  whole *s = j->s;
+  const whole *s = j->s;
+  whole_work *w = j->w;
   const gable_idx n = s->rows.a.n;
   const size_t one = gi_type_size(j->run->type), bytes = (size_t)n * one;
   for (gable_idx c = 0; c < j->count; c++) {
     const char *from = (const char *)host + c * rhs * (ptrdiff_t)one;
-    if (step != 1) GI_TRY(gik_row_products_cpu.copy(n, j->run->type, from, step, s->host, 1, NULL));
-    GI_TRY(s->ctx->device->copy_in(s->ctx, (char *)device + (size_t)c * bytes, step == 1 ? from : s->host, bytes,
-                                   s->stream));
-    GI_TRY(s->ctx->device->synchronise(s->ctx, s->stream));
+    if (step != 1) GI_TRY(gik_row_products_cpu.copy(n, j->run->type, from, step, w->host, 1, NULL));
+    GI_TRY(s->ctx->device->copy_in(s->ctx, (char *)device + (size_t)c * bytes, step == 1 ? from : w->host, bytes,
+                                   w->stream));
+    GI_TRY(s->ctx->device->synchronise(s->ctx, w->stream));
   }
 done:
   return status;
@@ -320,37 +363,39 @@ done:
 static gable_status take_back(const job *j)
 {
   gable_status status = GABLE_OK;
-  whole *s = j->s;
+  const whole *s = j->s;
+  whole_work *w = j->w;
   const gi_sweep_run *r = j->run;
   const gable_idx n = s->rows.a.n;
   const size_t one = gi_type_size(r->type), bytes = (size_t)n * one;
   for (gable_idx c = 0; c < j->count; c++) {
     char *to = (char *)r->x + c * r->x_rhs * (ptrdiff_t)one;
-    GI_TRY(s->ctx->device->copy_out(s->ctx, r->x_step == 1 ? to : s->host, (char *)s->x + (size_t)c * bytes, bytes,
-                                    s->stream));
-    GI_TRY(s->ctx->device->synchronise(s->ctx, s->stream));
-    if (r->x_step != 1) GI_TRY(gik_row_products_cpu.copy(n, r->type, s->host, 1, to, r->x_step, NULL));
+    GI_TRY(s->ctx->device->copy_out(s->ctx, r->x_step == 1 ? to : w->host, (char *)w->x + (size_t)c * bytes, bytes,
+                                    w->stream));
+    GI_TRY(s->ctx->device->synchronise(s->ctx, w->stream));
+    if (r->x_step != 1) GI_TRY(gik_row_products_cpu.copy(n, r->type, w->host, 1, to, r->x_step, NULL));
   }
 done:
   return status;
 }
 
-static gable_status status_of(void *state, gable_idx *row)
+static gable_status status_of(void *work, gable_idx *row)
 {
   gable_status status = GABLE_OK;
-  whole *s = state;
+  whole_work *w = work;
+  const whole *s = w->s;
   *row = -1;
   for (int d = 0; d < 2; d++)
-    if (s->to[d].work) GI_TRY(gi_work_status(s->to[d].work, row));
+    if (w->to[d]) GI_TRY(gi_work_status(w->to[d], row));
   for (int k = 0; k < 2 && s->fused; k++) {
     gik_control c;
-    if (!s->control[k]) continue;
-    GI_TRY(s->ctx->device->copy_out(s->ctx, &c, s->control[k], sizeof c, s->stream));
-    GI_TRY(s->ctx->device->synchronise(s->ctx, s->stream));
+    if (!w->control[k]) continue;
+    GI_TRY(s->ctx->device->copy_out(s->ctx, &c, w->control[k], sizeof c, w->stream));
+    GI_TRY(s->ctx->device->synchronise(s->ctx, w->stream));
     if (c.fault_row < 0) continue;
     *row = c.fault_row;
-    GI_TRY(gik_row_sweeps_cuda.prepare(s->control[k], s->published[k], s->rows.a.n, k ? GABLE_TYPE_D : GABLE_TYPE_S,
-                                       s->stream));
+    GI_TRY(gik_row_sweeps_cuda.prepare(w->control[k], w->published[k], s->rows.a.n, k ? GABLE_TYPE_D : GABLE_TYPE_S,
+                                       w->stream));
     GI_REQUIRE(0, GABLE_ERR_DEADLINE, "a sweep waited longer than %g s for row %d (counted from 0)",
                s->options.deadline_s, c.fault_row);
   }
@@ -366,7 +411,7 @@ static gable_status write_zero(job *j)
   const size_t one = gi_type_size(j->run->type);
   for (gable_idx c = 0; c < j->count && j->zero; c++)
     GI_TRY(s->rows.kernels->copy(s->rows.a.n, j->run->type, NULL, 1, (char *)j->x + c * j->x_rhs * (ptrdiff_t)one,
-                                 j->x_step, s->stream));
+                                 j->x_step, j->w->stream));
   j->zero = 0;
 done:
   return status;
@@ -388,35 +433,36 @@ done:
   return status;
 }
 
-static gable_status apply_together(whole *s, const gi_sweep_run *run)
+static gable_status apply_together(whole_work *w, const gi_sweep_run *run)
 {
   gable_status status = GABLE_OK;
+  const whole *s = w->s;
   const gable_idx n = s->rows.a.n;
   gable_idx row;
   const int staged = s->staged && run->space == GABLE_SPACE_HOST;
-  job j = {s, run, run->b, run->x, run->b_step, run->x_step, run->b_rhs, run->x_rhs, run->count, run->from_zero};
+  job j = {s, w, run, run->b, run->x, run->b_step, run->x_step, run->b_rhs, run->x_rhs, run->count, run->from_zero};
   if (staged) {
-    j = (job){s, run, s->b, s->x, 1, 1, n, n, run->count, run->from_zero};
-    GI_TRY(bring(&j, run->b, run->b_step, run->b_rhs, s->b));
-    if (!j.zero) GI_TRY(bring(&j, run->x, run->x_step, run->x_rhs, s->x));
+    j = (job){s, w, run, w->b, w->x, 1, 1, n, n, run->count, run->from_zero};
+    GI_TRY(bring(&j, run->b, run->b_step, run->b_rhs, w->b));
+    if (!j.zero) GI_TRY(bring(&j, run->x, run->x_step, run->x_rhs, w->x));
   }
   GI_TRY(sweep_all(&j));
   if (!staged) goto done;
   GI_TRY(take_back(&j));
-  GI_TRY(status_of(s, &row));
+  GI_TRY(status_of(w, &row));
 done:
   return status;
 }
 
 /* In one kernel right-hand sides go one after another. */
-static gable_status apply(void *state, const gi_sweep_run *run)
+static gable_status apply(void *work, const gi_sweep_run *run)
 {
   gable_status status = GABLE_OK;
-  whole *s = state;
-  if (!s->fused) GI_TRY(apply_together(s, run));
-  for (gable_idx c = 0; c < run->count && s->fused; c++) {
+  whole_work *w = work;
+  if (!w->s->fused) GI_TRY(apply_together(w, run));
+  for (gable_idx c = 0; c < run->count && w->s->fused; c++) {
     const gi_sweep_run one = gi_sweep_column(run, c);
-    GI_TRY(apply_together(s, &one));
+    GI_TRY(apply_together(w, &one));
   }
 done:
   return status;
@@ -427,10 +473,17 @@ static void set_stream(void *state, void *stream)
   whole *s = state;
   (void)s->ctx->device->order_after(s->ctx, stream, s->stream);
   s->stream = stream;
-  for (int d = 0; d < 2; d++) {
+  for (int d = 0; d < 2; d++)
     if (s->to[d].plan) (void)gi_trisolve_set_stream(s->to[d].plan, stream);
-    if (s->to[d].work) (void)gi_work_set_stream(s->to[d].work, stream);
-  }
+}
+
+static void work_set_stream(void *work, void *stream)
+{
+  whole_work *w = work;
+  (void)w->s->ctx->device->order_after(w->s->ctx, stream, w->stream);
+  w->stream = stream;
+  for (int d = 0; d < 2; d++)
+    if (w->to[d]) (void)gi_work_set_stream(w->to[d], stream);
 }
 
 static void info_of(const void *state, gable_smoother_info *info)
@@ -446,4 +499,5 @@ static void info_of(const void *state, gable_smoother_info *info)
   info->levels_backward = s->to[1].levels;
 }
 
-const gi_sweep_kind gi_sweeps_whole = {analyse, update, apply, set_stream, status_of, info_of, release};
+const gi_sweep_kind gi_sweeps_whole = {analyse,         update,    work_create, apply,        set_stream,
+                                       work_set_stream, status_of, info_of,     work_release, release};
