@@ -39,7 +39,7 @@ $(BUILD)/config.mk: scripts/configure Makefile
 	@scripts/configure $@
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
-# Line numbers for backtraces and profiles; variables, which cost a fifth of the time to compile, with DEBUG=yes.
+# Line numbers for backtraces and profiles; variables, which cost an eighth of the time to compile, with DEBUG=yes.
 OPT := $(if $(filter yes,$(DEBUG)),-O1 -g,-O3 -g1)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 CFLAGS ?=
