@@ -252,6 +252,7 @@ module gable
     integer(c_int) :: place
     integer(c_int64_t) :: solves
     integer(c_int32_t) :: solve_rhs
+    integer(c_int) :: unchecked
   end type
   type, bind(C) :: gable_solve_report
     integer(c_size_t) :: size
@@ -447,6 +448,7 @@ module gable
     integer(c_int) :: keep_whole
     integer(c_int32_t) :: max_width
     integer(c_int) :: exact
+    integer(c_int64_t) :: solves
   end type
   type, bind(C) :: gable_symbolic_info
     integer(c_size_t) :: size

@@ -92,6 +92,13 @@ static gable_idx columns_expected(const solve_request *q)
   return q->rhs ? (gable_idx)q->rhs : 1;
 }
 
+/* Those of --repeat where they are more than a few; who solves once here may well solve again. */
+static long solves_expected(const solve_request *q)
+{
+  const long usual = 10;
+  return q->expected_solves ? q->expected_solves : q->repeat >= LEAST_SOLVES ? q->repeat : usual;
+}
+
 /* What a GPU has against being used, or "". */
 static void ask_for_gpu(char *why, size_t room)
 {
@@ -104,7 +111,8 @@ static void ask_for_gpu(char *why, size_t room)
 static gable_status open_place(solve_run *r, const solve_request *q, solve_outcome *o)
 {
   const int chosen = strcmp(q->where, "auto") != 0;
-  const int few = q->repeat * ((columns_expected(q) + WINDOW - 1) / WINDOW) < LEAST_SOLVES;
+  const long solves = q->expected_solves ? q->expected_solves : q->repeat;
+  const int few = solves * ((columns_expected(q) + WINDOW - 1) / WINDOW) < LEAST_SOLVES;
   gable_status status = session_open(&r->session, !chosen && few ? "cpu" : q->where, (int)q->threads);
   if (status || chosen) return status;
   if (few)
@@ -125,8 +133,8 @@ static gable_status find_place(solve_run *r, const solve_request *q, solve_outco
   o->where = on_device ? gable_context_where(r->session.ctx) : "cpu";
   o->threads = gable_context_threads(r->session.ctx);
   if (!strcmp(q->where, "auto") && !*o->why)
-    snprintf(o->why, sizeof o->why, "%ld solves take %.2g s on the CPU and %.2g s on the GPU, as predicted", q->repeat,
-             host_s, device_s);
+    snprintf(o->why, sizeof o->why, "%ld solves take %.2g s on the CPU and %.2g s on the GPU, as predicted",
+             solves_expected(q), host_s, device_s);
   return status;
 }
 
@@ -148,7 +156,7 @@ static gable_status analyse_and_factor(solve_run *r, const solve_request *q, sol
                                               : GABLE_BLAS_AUTO;
   options.method = method_named(q->method);
   options.place = strcmp(q->where, "auto") ? GABLE_PLACE_CONTEXT : GABLE_PLACE_SHORTER;
-  options.solves = q->repeat;
+  options.solves = solves_expected(q);
   options.solve_rhs = o->columns;
   options.match = !strcmp(q->match, "always")  ? GABLE_CHOICE_ALWAYS
                   : !strcmp(q->match, "never") ? GABLE_CHOICE_NEVER
@@ -391,6 +399,9 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
       option_integer(0, "rhs", "K", "K seeded right-hand sides instead", &q->rhs, 1, 1000000),
       option_text(0, "order", "NAME", ORDER_WORDS "|FILE",
                   "metis, amd, colamd, natural, or a file with a permutation (default: AMD's or METIS's)", &q->order),
+      option_integer(0, "expected-solves", "N",
+                     "solves with the factor, which analysis and GPU have to pay for (default: 10, or --repeat from 5)",
+                     &q->expected_solves, 1, 1000000000),
       option_choice(0, "method", "auto|lu|cholesky|ldlt",
                     "the factorization; auto: symmetric where the values are and that is good enough", &q->method),
       option_choice(0, "match", "auto|never|always", "rows to columns first, for large entries on the diagonal",

@@ -16,7 +16,7 @@
 typedef struct request {
   const char *path, *order, *form, *json_path;
   int exact, strict, order_is_file;
-  long max_width, threads;
+  long max_width, threads, solves;
   gable_idx *user_order; /* of --order FILE, or NULL */
 } request;
 
@@ -38,6 +38,7 @@ static gable_status analyse(session *s, const gable_matrix_view *a, const reques
   options.user_order = q->user_order;
   options.form = form_of(q->form);
   options.exact = q->exact;
+  options.solves = q->solves;
   options.max_width = (gable_idx)q->max_width;
   gable_status status = gable_symbolic_create(s->ctx, a, &options, &symbolic);
   if (!status) status = gable_symbolic_get_info(symbolic, info);
@@ -188,7 +189,7 @@ static gable_status run(session *s, request *q, FILE *out, json *j)
 
 int cmd_symbolic(int argc, char **argv)
 {
-  request q = {.order = "auto", .form = "auto"};
+  request q = {.order = "auto", .form = "auto", .solves = 10};
   gable_order order = GABLE_ORDER_AUTO;
   int rc;
   const option options[] = {
@@ -196,6 +197,8 @@ int cmd_symbolic(int argc, char **argv)
                   "auto, metis, amd, colamd, natural, a file with a permutation, or all: a table", &q.order),
       option_choice(0, "form", "auto|symmetric|unsymmetric|cholesky|ldlt", "which structure of the factors", &q.form),
       option_integer(0, "max-width", "W", "widest supernode (0: the default)", &q.max_width, 0, 1000000),
+      option_integer(0, "expected-solves", "N", "solves with the factor, which an order has to pay for (default 10)",
+                     &q.solves, 1, 1000000000),
       option_flag(0, "exact", "no explicit zeros for the sake of wider supernodes", &q.exact),
       option_threads(&q.threads),
       option_strict(&q.strict),

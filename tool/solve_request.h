@@ -8,7 +8,7 @@
 
 typedef struct solve_request {
   const char *matrix, *b_path, *x_path, *order, *method, *match, *blas, *save_path, *load_path, *json_path, *where;
-  long rhs, threads, repeat, refine;
+  long rhs, threads, repeat, refine, expected_solves;
   double tolerance;
   int transpose, strict;
   gable_order order_taken; /* of order; GABLE_ORDER_AUTO without */

@@ -26,8 +26,8 @@ typedef enum gable_method {
 } gable_method;
 
 typedef enum gable_order {
-  GABLE_ORDER_AUTO = 0, /* AMD or METIS, whichever predicts less fill; AMD alone where it leaves little for METIS to
-                           save (docs/algorithms/symbolic.md): who solves very often may want to ask for METIS there */
+  GABLE_ORDER_AUTO = 0, /* AMD or METIS, whichever predicts less fill; AMD alone where METIS is not expected to earn its
+                           time in options.solves solves (docs/algorithms/symbolic.md) */
   GABLE_ORDER_METIS = 1,
   GABLE_ORDER_AMD = 2,
   GABLE_ORDER_COLAMD = 3,
@@ -76,13 +76,14 @@ typedef struct gable_solver_options {
   gable_blas blas;             /* of large blocks */
   int strict;                  /* 1: a numerically singular matrix is an error of factor and load; 0: see solve */
   gable_place place;           /* of factor and sweeps */
-  int64_t solves;              /* expected with one factor, for GABLE_PLACE_SHORTER; at least 0 */
-  gable_idx solve_rhs;         /* right-hand sides in each of them; at least 0 */
+  int64_t solves;      /* expected with one factor: analysis and GABLE_PLACE_SHORTER weigh costs by them; at least 0 */
+  gable_idx solve_rhs; /* right-hand sides in each of them; at least 0 */
+  int unchecked;       /* 1, with refine_steps 0 alone: a solve computes no backward error: NaN in its report */
 } gable_solver_options;
 #define GABLE_SOLVER_OPTIONS_INIT                                                                                      \
   {                                                                                                                    \
     sizeof(gable_solver_options), GABLE_METHOD_AUTO, GABLE_ORDER_AUTO, NULL, GABLE_CHOICE_AUTO, GABLE_CHOICE_AUTO,     \
-        GABLE_TYPE_D, 0.0, -1, 0.0, GABLE_BLAS_AUTO, 0, GABLE_PLACE_CONTEXT, 1, 1                                      \
+        GABLE_TYPE_D, 0.0, -1, 0.0, GABLE_BLAS_AUTO, 0, GABLE_PLACE_CONTEXT, 10, 1, 0                                  \
   }
 
 /* Local.  options may be NULL.  The solver belongs to the caller; ctx must outlive it.  GABLE_ERR_UNAVAILABLE:
@@ -172,7 +173,7 @@ GABLE_API gable_status gable_solver_work_status(gable_solver_work *w);
 
 typedef struct gable_solve_report { /* of the last gable_solver_solve with a work; of its worst column */
   size_t size;
-  double backward_error; /* componentwise, on A as it was given; NaN when factors were imported without A */
+  double backward_error; /* componentwise, on A as it was given; NaN when unchecked, or without A */
   double first_error;    /* before refinement */
   int refine_steps;      /* corrections by the factor */
   int gmres_iterations;  /* where corrections stalled */

@@ -32,10 +32,11 @@ typedef struct gable_symbolic_options {
   int keep_whole;      /* 1: no block triangular form */
   gable_idx max_width; /* of a supernode; 0: the default */
   int exact;           /* 1: supernodes are not merged where that stores explicit zeros */
+  int64_t solves;      /* expected with one factor, as in gable_solver_options; at least 0 */
 } gable_symbolic_options;
 #define GABLE_SYMBOLIC_OPTIONS_INIT                                                                                    \
   {                                                                                                                    \
-    sizeof(gable_symbolic_options), NULL, NULL, GABLE_FORM_AUTO, 0, 0, 0, 0                                            \
+    sizeof(gable_symbolic_options), NULL, NULL, GABLE_FORM_AUTO, 0, 0, 0, 0, 10                                        \
   }
 
 /* Local.  Square a in host memory: CSR or CSC, base 0 or 1, 32 or 64 bit offsets; one triangle of a symmetric one does.

@@ -30,6 +30,9 @@ static gable_status copy_options(const gable_solver_options *given, gable_solver
              (int)own->place);
   GI_REQUIRE(own->solves >= 0 && own->solve_rhs >= 0, GABLE_ERR_ARGUMENT, "%lld solves of %d right-hand sides expected",
              (long long)own->solves, own->solve_rhs);
+  GI_REQUIRE(own->unchecked == 0 || (own->unchecked == 1 && own->refine_steps == 0), GABLE_ERR_ARGUMENT,
+             "unchecked is %d with refine_steps %d: give 0, or 1 with refine_steps 0", own->unchecked,
+             own->refine_steps);
   GI_REQUIRE(own->refine_steps >= -1, GABLE_ERR_ARGUMENT, "refine_steps is %d: give -1 or more", own->refine_steps);
 done:
   return status;

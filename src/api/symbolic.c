@@ -38,6 +38,7 @@ static gable_status options_from(const gable_symbolic_options *given, gable_symb
   GI_TRY(method_from(own->order, &method));
   GI_REQUIRE(own->form >= GABLE_FORM_AUTO && own->form <= GABLE_FORM_LDLT, GABLE_ERR_ARGUMENT, "form is %d",
              (int)own->form);
+  GI_REQUIRE(own->solves >= 0, GABLE_ERR_ARGUMENT, "%lld solves expected", (long long)own->solves);
   GI_REQUIRE(own->max_width >= 0, GABLE_ERR_ARGUMENT, "max_width is %d", own->max_width);
 done:
   return status;
@@ -75,6 +76,7 @@ static gable_status solver_options_from(const gable_symbolic_options *options, c
   GI_TRY(method_from(options->order, &order));
   out->order = (gable_order)order;
   out->user_order = options->user_order;
+  out->solves = options->solves;
   out->method = method_of[options->form];
   out->match = options->keep_rows || graph ? GABLE_CHOICE_NEVER : GABLE_CHOICE_AUTO;
   out->blocks = options->keep_whole ? GABLE_CHOICE_NEVER : GABLE_CHOICE_AUTO;

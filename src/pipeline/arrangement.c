@@ -148,6 +148,11 @@ static void take_report(const gi_order_report *found, gi_arrangement *a)
   a->long_rows = found->long_rows;
 }
 
+static double solves_expected(const gable_solver_options *options)
+{
+  return options->solves > 1 ? (double)options->solves : 1;
+}
+
 /* a->col_perm: block triangular form, fill-reducing order, postorder; a->layout.  mirrored: b is, both triangles. */
 static gable_status order_and_structure(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
                                         const gi_prediction *predicted, const gi_csc *b, int mirrored,
@@ -162,7 +167,8 @@ static gable_status order_and_structure(gable_context *ctx, const gi_problem *p,
     GI_TRY(gi_btf(ctx, p->n, b->ptr, b->idx, NULL, a->col_perm, block, &n_blocks));
   }
   gi_order_options how = {
-      (gi_order_method)options->order, options->user_order, n_blocks, n_blocks > 1 ? block : NULL, mirrored, &tree};
+      (gi_order_method)options->order, options->user_order, n_blocks, n_blocks > 1 ? block : NULL, mirrored, &tree,
+      solves_expected(options)};
   gi_order_report found = {0};
   GI_TRY(gi_order(ctx, p->n, b->ptr, b->idx, &how, a->col_perm, &found));
   take_report(&found, a);
@@ -220,7 +226,8 @@ static gable_status order_pairs(gable_context *ctx, const gi_problem *p, const g
   GI_TRY(gi_pairs_gather(ctx, &p->rows, mate, of, node, &small));
   GI_TRY(order_of_nodes(ctx, p->n, options, of, small.n_cols, &user));
   GI_ALLOC(ctx, perm, small.n_cols);
-  gi_order_options how = {.method = (gi_order_method)options->order, .user = user, .mirrored = 1};
+  gi_order_options how = {
+      .method = (gi_order_method)options->order, .user = user, .mirrored = 1, .solves = solves_expected(options)};
   GI_TRY(gi_order(ctx, small.n_cols, small.ptr, small.idx, &how, perm, &found));
   take_report(&found, a);
   gi_pairs_expand(small.n_cols, perm, mate, node, a->col_perm);

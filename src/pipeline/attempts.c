@@ -12,9 +12,10 @@
  * entry of a sweep. */
 static gable_idx good_iterations(const gable_solver *s)
 {
-  enum { SOLVES = 10, ATTEMPT = 40, FLOPS = 10, LEAST = 2, MOST = 8 };
+  enum { ATTEMPT = 40, FLOPS = 10, LEAST = 2, MOST = 8 };
+  const double solves = s->options.solves > 1 ? (double)s->options.solves : 1;
   const gi_layout *y = s->arrangement.layout;
-  const double sweeps = ATTEMPT + y->flops / (FLOPS * (double)(y->nnz_l + y->nnz_u + 1)), each = sweeps / SOLVES - 2;
+  const double sweeps = ATTEMPT + y->flops / (FLOPS * (double)(y->nnz_l + y->nnz_u + 1)), each = sweeps / solves - 2;
   return each < LEAST ? LEAST : each > MOST ? MOST : (gable_idx)each;
 }
 

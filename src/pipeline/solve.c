@@ -57,7 +57,7 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, g
   w->restart = restart;
   GI_TRY(gi_refine_work_create(ctx, s->problem.n, w->columns, restart, &w->refine));
   if (s->device && on_device) GI_TRY(gi_device_sweep_create(ctx, s->device, w->columns, &w->device));
-  if (w->device && s->device_matrix)
+  if (w->device && s->device_matrix && !s->options.unchecked)
     GI_TRY(gi_device_refinement_create(ctx, s->problem.n, w->columns, &w->device_refinement));
   GI_TRY(take_places(s, w));
   GI_ALLOC(ctx, w->b, n * w->columns);
@@ -200,6 +200,12 @@ done:
   return status;
 }
 
+/* Does a solve compute its backward error? */
+static int is_checked(const gable_solver *s)
+{
+  return gi_pipeline_has_matrix(s) && !s->options.unchecked;
+}
+
 static int plain(const gable_vectors_view *v)
 {
   return v->type == GABLE_TYPE_D && v->major == GABLE_MAJOR_COL;
@@ -269,7 +275,7 @@ static gable_status solve_block(const gable_solver *s, gable_solver_work *w, gab
   GI_TRY(sweep(s, w, op, count, from, ldb, to, ldx));
   double swept = gi_now();
   w->report.solve_s += swept - begin;
-  if (!gi_pipeline_has_matrix(s)) {
+  if (!is_checked(s)) {
     if (to == w->x) copy_out(to, first, count, x);
     goto done;
   }
@@ -381,7 +387,7 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
     gi_refine_result result;
     gable_idx count = b->count - j < w->columns ? b->count - j : w->columns;
     GI_TRY(solve_block(s, w, op, &v.b, &v.x, j, count, &result));
-    if (!gi_pipeline_has_matrix(s)) continue;
+    if (!is_checked(s)) continue;
     if (!(result.backward_error <= r->backward_error)) {
       r->backward_error = result.backward_error;
       r->worst = j + result.worst;
@@ -391,7 +397,7 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
     if (result.steps > r->refine_steps) r->refine_steps = result.steps;
     if (result.gmres_iterations > r->gmres_iterations) r->gmres_iterations = result.gmres_iterations;
   }
-  if (!gi_pipeline_has_matrix(s)) {
+  if (!is_checked(s)) {
     r->backward_error = r->first_error = NAN;
   } else if (!(r->backward_error <= tolerance)) {
     explain(r, reason, tolerance);

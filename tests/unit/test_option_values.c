@@ -119,6 +119,7 @@ static void refuse_enumerators(void)
   REFUSE(gable_solver_options, GABLE_SOLVER_OPTIONS_INIT, match, make_solver(&options), -1, 3, 77);
   REFUSE(gable_solver_options, GABLE_SOLVER_OPTIONS_INIT, blocks, make_solver(&options), -1, 3, 77);
   REFUSE(gable_solver_options, GABLE_SOLVER_OPTIONS_INIT, factor_type, make_solver(&options), 0, 2, 5);
+  REFUSE(gable_solver_options, GABLE_SOLVER_OPTIONS_INIT, unchecked, make_solver(&options), -1, 1, 2);
   REFUSE(gable_solver_options, GABLE_SOLVER_OPTIONS_INIT, blas, make_solver(&options), -1, 3, 77);
 }
 

@@ -172,6 +172,43 @@ static void check_threads(gable_context *ctx)
 }
 
 /* A symmetric pattern of which that is known is ordered as if it were not. */
+/* METIS is asked where so many solves repay it. */
+static void check_solves(void)
+{
+  gable_context *ctx = NULL;
+  gable_context_options one = GABLE_CONTEXT_OPTIONS_INIT;
+  gable_matrix *lower = NULL;
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  one.threads = 1;
+  CHECK_OK(gable_context_create("cpu", &one, &ctx));
+  CHECK_OK(gable_matrix_generate(ctx, "laplacian7:20x20x20", 1, &lower));
+  CHECK_OK(gable_matrix_get_view(lower, &v));
+  gable_idx *order = malloc((size_t)v.n_cols * sizeof *order);
+  CHECK(order);
+  for (int many = 0; many < 2; many++) {
+    gi_order_options options = {.solves = many ? 100000 : 10};
+    gi_order_report report;
+    gable_symbolic_options ask = GABLE_SYMBOLIC_OPTIONS_INIT;
+    gable_symbolic_info info = GABLE_SYMBOLIC_INFO_INIT;
+    gable_symbolic *s = NULL;
+    CHECK_OK(gi_order(ctx, v.n_cols, v.ptr, v.idx, &options, order, &report));
+    CHECK((report.fill_metis > 0) == many, "%g solves: METIS's fill is %lld", options.solves,
+          (long long)report.fill_metis);
+    ask.solves = (int64_t)options.solves;
+    CHECK_OK(gable_symbolic_create(ctx, &v, &ask, &s));
+    CHECK_OK(gable_symbolic_get_info(s, &info));
+    CHECK(!strcmp(info.order, many ? "metis" : "amd"), "%g solves: %s", options.solves, info.order);
+    gable_symbolic_destroy(&s);
+  }
+  gable_symbolic_options ask = GABLE_SYMBOLIC_OPTIONS_INIT;
+  gable_symbolic *none = NULL;
+  ask.solves = -1;
+  CHECK(gable_symbolic_create(ctx, &v, &ask, &none) == GABLE_ERR_ARGUMENT && !none);
+  free(order);
+  gable_matrix_destroy(&lower);
+  gable_context_destroy(&ctx);
+}
+
 static void check_mirrored(gable_context *ctx)
 {
   static gable_idx first[N];
@@ -255,6 +292,7 @@ int main(void)
   check_blocks(ctx);
   check_threads(ctx);
   check_mirrored(ctx);
+  if (gi_order_has_metis() && gi_order_has_amd()) check_solves();
   check_progress(1);
   check_progress(6);
   CHECK_OK(gi_order(ctx, 0, ptr, idx, NULL, perm, NULL));

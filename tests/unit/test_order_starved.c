@@ -24,7 +24,7 @@ static void hear(void *user, gable_log_level level, const char *text)
 static void check_orders(gable_context *ctx, const gable_matrix_view *v, int *warnings)
 {
   const gable_idx n = v->n_cols;
-  gi_order_options options = {.method = GI_ORDER_AUTO};
+  gi_order_options options = {.method = GI_ORDER_AUTO, .solves = 100000};
   gi_order_report report;
   gable_idx *amd = malloc((size_t)n * sizeof *amd), *found = malloc((size_t)n * sizeof *found);
   CHECK(amd && found);
@@ -44,7 +44,8 @@ static void check_solver(gable_context *ctx, const gable_matrix_view *v)
   gable_solver *s = NULL;
   int64_t order, fallback;
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
-  CHECK_OK(gable_solver_create(ctx, NULL, &s));
+  options.solves = 100000; /* so that METIS is asked */
+  CHECK_OK(gable_solver_create(ctx, &options, &s));
   CHECK_OK(gable_solver_analyse(s, v));
   CHECK_OK(gable_solver_get(s, GABLE_SOLVER_ORDER, &order, sizeof order));
   CHECK_OK(gable_solver_get(s, GABLE_SOLVER_ORDER_FALLBACK, &fallback, sizeof fallback));

@@ -29,7 +29,7 @@ static gable_status order_by(gable_context *ctx, const gi_order_problem *p, cons
   report->used = options->method;
   report->long_rows = p->n_long;
   switch (options->method) {
-  case GI_ORDER_AUTO: GI_TRY(gi_order_by_fill(ctx, p, perm, options->tree, report)); break;
+  case GI_ORDER_AUTO: GI_TRY(gi_order_by_fill(ctx, p, options->solves, perm, options->tree, report)); break;
   case GI_ORDER_METIS: GI_TRY(gi_order_by_metis(ctx, p, NULL, perm)); break;
   case GI_ORDER_AMD: GI_TRY(gi_order_by_amd(ctx, p, perm)); break;
   case GI_ORDER_COLAMD: GI_TRY(gi_order_colamd(ctx, p->n, p->ptr, p->idx, p->block_of, perm)); break;

@@ -25,6 +25,7 @@ typedef struct gi_order_options {
   int mirrored;           /* 1: see gi_symbolic_options */
   struct gi_tree *tree;   /* NULL, or a zeroed one: out, the tree of the order, for gi_symbolic, where one was made on
                              the way (else it stays zeroed); the caller releases it */
+  double solves;          /* expected with the factor, for GI_ORDER_AUTO; 0: 10 */
 } gi_order_options;
 
 typedef struct gi_order_report {

@@ -13,16 +13,20 @@
 enum { SMALL_BLOCK = 400, SMALL_MATRIX = 4000 };
 
 /* AMD is enough when L has at most LINEAR_FILL entries for each one of the lower triangle of A + A^T, or the
- * factorization at most LINEAR_WORK operations (AMD is ahead in fill below the first, over the real matrices of the
- * test collection; below the second dissection saved at most a sixth of the fill), or at most DISSECTION operations for
- * each such entry of the graph with its indistinguishable nodes gathered, which is what METIS sees: dissection takes as
- * long as 20000, and saves at most two thirds of them, so it would not earn its time in one factorization.  Up to 20000
- * that holds; between 6000 and there METIS is asked all the same, for a factor is mostly solved with more than once. */
-static const double LINEAR_FILL = 3, LINEAR_WORK = 1700, DISSECTION = 6000;
+ * factorization at most LINEAR_WORK operations: AMD is ahead in fill below the first, over the real matrices of the
+ * test collection; below the second dissection saved at most a sixth of the fill.
+ *
+ * Else METIS is asked where it is expected to earn its time.  Operations of the factorization are the unit: dissection
+ * takes DISSECTION of them for each entry of the lower triangle of the graph that METIS sees, with indistinguishable
+ * nodes gathered; it saves SAVED_WORK of the factorization, and in each solve SAVED_SOLVE for each entry of L (an entry
+ * takes 28, and a third of them is saved). */
+static const double LINEAR_FILL = 3, LINEAR_WORK = 1700;
+static const double DISSECTION = 18000, SAVED_WORK = 0.5, SAVED_SOLVE = 9, DEFAULT_SOLVES = 10;
 
 typedef struct contest {
   gable_context *ctx;
   const gi_order_problem *p;
+  double solves;                    /* expected with the factor */
   gable_idx *amd, *metis;           /* [n] the two orders */
   gable_off *fill_amd, *fill_metis; /* [n_blocks] nnz(L) */
   gi_tree tree_amd, tree_metis;
@@ -86,12 +90,13 @@ static gable_status judge_amd(contest *c)
     }
     const double entries = (double)(twice / 2 + p->block[b + 1] - p->block[b]);
     c->linear[b] = (double)c->fill_amd[b] <= LINEAR_FILL * entries || work <= LINEAR_WORK * entries;
-    if (c->linear[b] || p->ordered[b] < SMALL_BLOCK || work > DISSECTION * entries) continue;
+    const double saved = SAVED_WORK * work + SAVED_SOLVE * c->solves * (double)c->fill_amd[b];
+    if (c->linear[b] || p->ordered[b] < SMALL_BLOCK || saved > DISSECTION * entries) continue;
     if (!gathered) {
       GI_ALLOC(c->ctx, gathered, p->n_blocks);
       GI_TRY(count_gathered(c, gathered));
     }
-    c->linear[b] = work <= DISSECTION * (double)gathered[b];
+    c->linear[b] = saved <= DISSECTION * (double)gathered[b];
   }
 done:
   gi_free(c->ctx, gathered);
@@ -205,11 +210,11 @@ static gable_status order_without_amd(gable_context *ctx, const gi_order_problem
   return GABLE_OK;
 }
 
-gable_status gi_order_by_fill(gable_context *ctx, const gi_order_problem *p, gable_idx *perm, gi_tree *tree,
-                              gi_order_report *report)
+gable_status gi_order_by_fill(gable_context *ctx, const gi_order_problem *p, double solves, gable_idx *perm,
+                              gi_tree *tree, gi_order_report *report)
 {
   gable_status status = GABLE_OK;
-  contest c = {.ctx = ctx, .p = p};
+  contest c = {.ctx = ctx, .p = p, .solves = solves > 0 ? solves : DEFAULT_SOLVES};
   if (!gi_order_has_amd()) return order_without_amd(ctx, p, perm, report);
   GI_ALLOC(ctx, c.amd, p->n);
   GI_ALLOC(ctx, c.metis, p->n);

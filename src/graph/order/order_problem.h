@@ -39,8 +39,8 @@ typedef struct gi_block_filter {
 gable_status gi_order_by_metis(gable_context *ctx, const gi_order_problem *p, const gi_block_filter *filter,
                                gable_idx *perm);
 
-/* perm [n]: the better of both in each block.  tree: see gi_order_options. */
-gable_status gi_order_by_fill(gable_context *ctx, const gi_order_problem *p, gable_idx *perm, struct gi_tree *tree,
-                              gi_order_report *report);
+/* perm [n]: the better of both in each block.  solves, tree: see gi_order_options. */
+gable_status gi_order_by_fill(gable_context *ctx, const gi_order_problem *p, double solves, gable_idx *perm,
+                              struct gi_tree *tree, gi_order_report *report);
 
 #endif
