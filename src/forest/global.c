@@ -1,4 +1,5 @@
 /* global.c: forests whose roots are numbered over all ranks, and the patterns that follow from a number of roots. */
+#include "base/checked.h"
 #include "forest/algebra.h"
 
 /* first [size + 1]: of the roots of each rank, in order. */
@@ -13,7 +14,9 @@ static gable_status layout(gable_comm *comm, int64_t n_roots, int64_t **first)
   GI_TRY(gi_comm_agree(comm, local));
   GI_TRY(gi_comm_allgather(comm, &n_roots, sizeof n_roots, *first + 1));
   (*first)[0] = 0;
-  for (int r = 0; r < comm->size; r++) (*first)[r + 1] += (*first)[r];
+  for (int r = 0; r < comm->size; r++)
+    GI_REQUIRE(!gi_add_off((*first)[r + 1], (*first)[r], &(*first)[r + 1]), GABLE_ERR_LIMIT,
+               "ranks 0 to %d have more than 2^63 roots", r);
 done:
   return status;
 }
@@ -81,11 +84,21 @@ done:
   return status;
 }
 
+static gable_status count_roots(gable_comm *comm, gable_pattern pattern, int64_t n, int64_t *n_roots)
+{
+  gable_status status = GABLE_OK;
+  const int64_t times = pattern == GABLE_PATTERN_ALLTOALL ? comm->size : 1;
+  GI_REQUIRE(!gi_mul_off(n, times, n_roots), GABLE_ERR_LIMIT, "alltoall: %lld roots for each rank", (long long)n);
+done:
+  return status;
+}
+
 gable_status gi_forest_pattern(gable_comm *comm, gable_pattern pattern, int64_t n, gable_forest **out)
 {
   gable_status status = GABLE_OK;
-  int64_t *first = NULL, n_leaves = 0, n_roots = pattern == GABLE_PATTERN_ALLTOALL ? n * comm->size : n;
+  int64_t *first = NULL, n_leaves = 0, n_roots = 0;
   gable_root *root = NULL;
+  GI_AGREE(comm, count_roots(comm, pattern, n, &n_roots));
   GI_TRY(layout(comm, n_roots, &first));
   GI_AGREE(comm, pattern_roots(comm, pattern, n, first, &n_leaves, &root));
   GI_TRY(gi_forest_create(comm, n_roots, n_leaves, NULL, root, out));

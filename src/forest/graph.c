@@ -84,8 +84,8 @@ static gable_status check_leaves(gable_comm *comm, edges *e)
   GI_ALLOC_ZERO(comm->ctx, e->all_roots, comm->size);
   for (int64_t i = 0; i < e->n; i++) {
     e->position[i] = position_of(e, i);
-    GI_REQUIRE(e->position[i] >= 0, GABLE_ERR_ARGUMENT, "leaf %lld has position %lld", (long long)i,
-               (long long)e->position[i]);
+    GI_REQUIRE(e->position[i] >= 0 && e->position[i] < INT64_MAX, GABLE_ERR_ARGUMENT, "leaf %lld has position %lld",
+               (long long)i, (long long)e->position[i]);
     GI_REQUIRE(e->root[i].rank >= 0 && e->root[i].rank < comm->size, GABLE_ERR_ARGUMENT,
                "leaf %lld has its root on rank %d of %d", (long long)i, (int)e->root[i].rank, comm->size);
   }
@@ -128,20 +128,50 @@ done:
   return status;
 }
 
-/* Degrees, and whether roots meet more than once; seen [n_roots] of zeros. */
+enum { ROOTS_AN_EDGE = 4, FEW_ROOTS = 1024 };
+
+/* *number [edges of the roots side]: the roots' own, or, where they are many more than the edges, numbers by increasing
+ * root among those with leaves, in *made, which the caller frees; *count: above the largest. */
+static gable_status number_roots(const gable_forest *f, const int64_t **number, int64_t **made, int64_t *count)
+{
+  gable_status status = GABLE_OK;
+  const int64_t *index = f->roots.index, n = f->roots.n ? f->roots.ptr[f->roots.n] : 0;
+  int64_t *order = NULL, *room = NULL;
+  *number = index;
+  *count = f->n_roots;
+  if (f->n_roots / ROOTS_AN_EDGE <= n + FEW_ROOTS) goto done;
+  GI_ALLOC(f->ctx, order, n);
+  GI_ALLOC(f->ctx, room, n);
+  GI_ALLOC(f->ctx, *made, n);
+  gi_sort_order(index, n, order, room);
+  *number = *made;
+  *count = 0;
+  for (int64_t k = 0; k < n; k++) {
+    if (!k || index[order[k]] != index[order[k - 1]]) ++*count;
+    (*made)[order[k]] = *count - 1;
+  }
+done:
+  gi_free(f->ctx, order);
+  gi_free(f->ctx, room);
+  return status;
+}
+
+/* Degrees, and whether roots meet more than once; seen: zeros at first. */
 static gable_status look_at_roots(gable_forest *f)
 {
   gable_status status = GABLE_OK;
   const gi_forest_side *s = &f->roots;
-  int64_t *seen = NULL, *degree = NULL;
+  const int64_t *number = NULL;
+  int64_t *seen = NULL, *degree = NULL, *made = NULL, count = 0;
   GI_ALLOC(f->ctx, f->apart, s->n);
-  GI_ALLOC_ZERO(f->ctx, seen, f->n_roots);
-  GI_ALLOC_ZERO(f->ctx, degree, f->n_roots);
+  GI_TRY(number_roots(f, &number, &made, &count));
+  GI_ALLOC_ZERO(f->ctx, seen, count);
+  GI_ALLOC_ZERO(f->ctx, degree, count);
   f->self_first = 1;
   for (int k = 0; k < s->n; k++) {
     f->apart[k] = 1;
     for (int64_t e = s->ptr[k]; e < s->ptr[k + 1]; e++) {
-      const int64_t r = s->index[e];
+      const int64_t r = number[e];
       if (seen[r] == k + 1) f->apart[k] = 0;
       if (k == s->self && degree[r] && seen[r] != k + 1) f->self_first = 0;
       seen[r] = k + 1;
@@ -149,6 +179,7 @@ static gable_status look_at_roots(gable_forest *f)
     }
   }
 done:
+  gi_free(f->ctx, made);
   gi_free(f->ctx, seen);
   gi_free(f->ctx, degree);
   return status;

@@ -1,4 +1,5 @@
 /* grid.c: ghost cells of a periodic grid; dimension d of block b has the cells [b*n/r, (b+1)*n/r). */
+#include "base/checked.h"
 #include "forest/algebra.h"
 
 static int64_t first_cell(const gable_grid *g, int d, int64_t block)
@@ -27,6 +28,8 @@ static gable_status check_grid(gable_comm *comm, const gable_grid *g, block *b)
   int64_t ranks = 1, rank = comm->rank;
   b->cells = b->room = 1;
   for (int d = 0; d < 3; d++) {
+    GI_REQUIRE(g->cells[d] <= INT64_MAX / comm->size / 2 && g->width <= INT64_MAX / 4, GABLE_ERR_LIMIT,
+               "dimension %d: %lld cells, width %lld", d, (long long)g->cells[d], (long long)g->width);
     GI_REQUIRE(g->cells[d] >= 1 && g->ranks[d] >= 1 && g->ranks[d] <= comm->size && g->width >= 0, GABLE_ERR_ARGUMENT,
                "dimension %d: %lld cells on %d ranks, width %lld", d, (long long)g->cells[d], g->ranks[d],
                (long long)g->width);
@@ -39,8 +42,9 @@ static gable_status check_grid(gable_comm *comm, const gable_grid *g, block *b)
                g->ranks[d], (long long)(b->ghosts[d] > 1 ? b->ghosts[d] : 1));
     b->first[d] = first_cell(g, d, at);
     b->n[d] = first_cell(g, d, at + 1) - b->first[d];
-    b->cells *= b->n[d];
-    b->room *= b->n[d] + 2 * b->ghosts[d];
+    GI_REQUIRE(!gi_mul_off(b->room, b->n[d] + 2 * b->ghosts[d], &b->room), GABLE_ERR_LIMIT,
+               "a block has more than 2^63 cells");
+    b->cells *= b->n[d]; /* not more */
   }
   GI_REQUIRE(ranks == comm->size, GABLE_ERR_ARGUMENT, "%d x %d x %d blocks for %d ranks", g->ranks[0], g->ranks[1],
              g->ranks[2], comm->size);

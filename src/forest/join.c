@@ -17,7 +17,8 @@ static gable_status check_parts(int64_t n, const gable_forest *const *f, gable_r
     GI_REQUIRE(roots == GABLE_ROOTS_LOCAL || f[k]->n_roots == f[0]->n_roots, GABLE_ERR_ARGUMENT,
                "forest %lld has %lld roots, forest 0 has %lld: they share none", (long long)k, (long long)f[k]->n_roots,
                (long long)f[0]->n_roots);
-    GI_REQUIRE(offset[k] >= 0, GABLE_ERR_ARGUMENT, "offset[%lld] = %lld", (long long)k, (long long)offset[k]);
+    GI_REQUIRE(offset[k] >= 0 && offset[k] < INT64_MAX - f[k]->leaf_space, GABLE_ERR_ARGUMENT, "offset[%lld] = %lld",
+               (long long)k, (long long)offset[k]);
     edges += f[k]->n_leaves;
   }
   GI_ALLOC_ZERO(ctx, *base, (n + 1) * f[0]->comm->size);

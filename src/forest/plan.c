@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/checked.h"
 #include "device/device.h"
 #include "forest/algebra.h"
 
@@ -87,6 +88,25 @@ done:
   return status;
 }
 
+/* The bytes of an array of items with strided fields, and of all edges, are numbers. */
+static gable_status check_sizes(const gable_plan *p)
+{
+  gable_status status = GABLE_OK;
+  const gable_forest *f = p->forest;
+  const int64_t stride[] = {p->options.root_stride, p->options.leaf_stride}, items[] = {f->n_roots, f->leaf_space};
+  const int64_t edges[] = {f->n_leaves, f->roots.n ? f->roots.ptr[f->roots.n] : 0};
+  for (int k = 0; k < 2; k++) {
+    int64_t bytes = 0;
+    const int all = gi_mul_off(stride[k], p->options.fields - 1, &bytes) || gi_add_off(bytes, items[k], &bytes) ||
+                    gi_mul_off(bytes, p->item, &bytes);
+    const int sent = gi_mul_off(edges[k], p->item, &bytes) || gi_mul_off(bytes, p->options.fields, &bytes);
+    GI_REQUIRE(!all && !sent, GABLE_ERR_LIMIT, "%lld fields of %lld items, %lld bytes each, are more than 2^63 bytes",
+               (long long)p->options.fields, (long long)stride[k], (long long)p->item);
+  }
+done:
+  return status;
+}
+
 gable_status gi_forest_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out)
 {
   gable_status status = GABLE_OK;
@@ -97,10 +117,12 @@ gable_status gi_forest_plan_create(gable_forest *f, const gable_plan_options *op
   GI_TRY(gi_comm_allgather(f->comm, &own, sizeof own, all));
   GI_AGREE(f->comm, compare(f->comm->rank, &own, &all[0]));
   GI_TRY(choose_forest(f, p));
+  GI_AGREE(f->comm, check_sizes(p));
   *out = p;
   p = NULL;
 done:
   gi_free(f->ctx, all);
+  if (p) gi_forest_release(p->forest);
   gi_free(f->ctx, p);
   return status;
 }

@@ -3,13 +3,14 @@
 
 #include <stddef.h>
 
-/* Blocks of block indices each, of which the first repeats at distance s: how many from the beginning. */
+/* Blocks of block indices each, of which the first repeats at distance s: how many from the beginning.  b * s may pass
+ * 2^63, so it wraps. */
 static int64_t repeats(const int64_t *index, int64_t n, int64_t block, int64_t s)
 {
   int64_t b = 1;
   for (; (b + 1) * block <= n; b++)
     for (int64_t i = 0; i < block; i++)
-      if (index[b * block + i] != index[i] + b * s) return b;
+      if (index[b * block + i] != (int64_t)((uint64_t)index[i] + (uint64_t)b * (uint64_t)s)) return b;
   return b;
 }
 

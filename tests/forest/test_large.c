@@ -1,0 +1,154 @@
+/* Counts beyond 2^31: leaves and roots far apart in arrays that are reserved and never filled, and sizes beyond 2^63.
+ */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "support/test.h"
+
+enum { LEAVES = 5, FIELDS = 2 };
+static const gable_off far = (gable_off)3 << 30; /* roots of a rank */
+
+/* So many bytes, zeros, of which only the touched pages exist; NULL: the system does not give addresses away. */
+static signed char *reserve(gable_off bytes)
+{
+  void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? NULL : p;
+}
+
+static gable_exchange *exchange_of(gable_forest *f, gable_direction direction, gable_forest_op op)
+{
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  o.direction = direction;
+  o.op = op;
+  o.unit = GABLE_UNIT_CHAR;
+  o.fields = FIELDS;
+  o.root_stride = far + 7;
+  o.leaf_stride = 2 * far;
+  CHECK_OK(gable_plan_create(f, &o, &plan));
+  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  gable_plan_destroy(&plan);
+  return x;
+}
+
+static gable_off leaf_place(int i)
+{
+  return (gable_off)i << 30;
+}
+
+static gable_off root_place(int i)
+{
+  return far - 1 - 1000 * (gable_off)i * i;
+}
+
+/* Leaf i of each rank is joined to a root of the next one: positions are a box, roots a list, both beyond 2^31. */
+static gable_status strides(gable_comm *comm, void *user)
+{
+  const int me = gable_comm_rank(comm), size = gable_comm_size(comm), next = (me + 1) % size;
+  gable_off leaf[LEAVES], global[LEAVES], degree_most = 0;
+  gable_forest *f = NULL;
+  gable_forest_info info = GABLE_FOREST_INFO_INIT;
+  (void)user;
+  for (int i = 0; i < LEAVES; i++) {
+    leaf[i] = leaf_place(i);
+    global[i] = next * far + root_place(i);
+  }
+  CHECK_OK(gable_forest_create_global(comm, far, LEAVES, leaf, global, &f));
+  CHECK_OK(gable_forest_get_info(f, &info));
+  degree_most = info.max_degree;
+  CHECK(info.leaf_space == leaf_place(LEAVES - 1) + 1 && degree_most == 1, "%lld", (long long)info.leaf_space);
+  const gable_off root_bytes = (FIELDS - 1) * (far + 7) + far, leaf_bytes = (FIELDS - 1) * 2 * far + info.leaf_space;
+  signed char *root = reserve(root_bytes), *to = reserve(leaf_bytes), *update = reserve(leaf_bytes);
+  const gable_status there = root && to && update ? GABLE_OK : GABLE_ERR_MEMORY;
+  if (gable_comm_agree(comm, there)) SKIP("no address space of %g GB", (double)(root_bytes + 2 * leaf_bytes) / 1e9);
+  gable_exchange *down = exchange_of(f, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE);
+  gable_exchange *up = exchange_of(f, GABLE_FOREST_REDUCE, GABLE_FOREST_SUM);
+  gable_exchange *fetch = exchange_of(f, GABLE_FOREST_FETCH, GABLE_FOREST_SUM);
+  for (int g = 0; g < FIELDS; g++)
+    for (int i = 0; i < LEAVES; i++) root[g * (far + 7) + root_place(i)] = (signed char)(10 * me + 2 * i + g);
+  CHECK_OK(gable_bcast_begin(down, root, to));
+  CHECK_OK(gable_exchange_end(down));
+  CHECK_OK(gable_reduce_begin(up, to, root)); /* twice its own */
+  CHECK_OK(gable_exchange_end(up));
+  CHECK_OK(gable_fetch_begin(fetch, root, to, update)); /* three times; update: twice */
+  CHECK_OK(gable_exchange_end(fetch));
+  for (int g = 0; g < FIELDS; g++)
+    for (int i = 0; i < LEAVES; i++) {
+      const int mine = 10 * me + 2 * i + g, theirs = 10 * next + 2 * i + g;
+      const gable_off at = g * 2 * far + leaf_place(i);
+      CHECK(to[at] == theirs, "leaf %d of field %d: %d, not %d", i, g, to[at], theirs);
+      CHECK(update[at] == 2 * theirs, "update %d of field %d: %d, not %d", i, g, update[at], 2 * theirs);
+      const int sum = root[g * (far + 7) + root_place(i)];
+      CHECK(sum == 3 * mine, "root %d of field %d: %d, not %d", i, g, sum, 3 * mine);
+    }
+  gable_exchange_destroy(&down);
+  gable_exchange_destroy(&up);
+  gable_exchange_destroy(&fetch);
+  gable_forest_destroy(&f);
+  munmap(root, (size_t)root_bytes);
+  munmap(to, (size_t)leaf_bytes);
+  munmap(update, (size_t)leaf_bytes);
+  return GABLE_OK;
+}
+
+static void expect(gable_status found, gable_status right, const char *text)
+{
+  CHECK(found == right && strstr(gable_last_error(), text), "%d: %s, not %d: %s", (int)found, gable_last_error(),
+        (int)right, text);
+}
+
+/* Roots with and without a duplicate among very many: what reductions need to know of them. */
+static gable_status degrees(gable_comm *comm, void *user)
+{
+  const int me = gable_comm_rank(comm);
+  const gable_root root[4] = {{0, INT64_MAX - 1}, {0, 5}, {1, 5}, {0, 5}};
+  gable_forest *f = NULL;
+  gable_forest_info info = GABLE_FOREST_INFO_INIT;
+  (void)user;
+  CHECK_OK(gable_forest_create(comm, INT64_MAX, 4, NULL, root, &f));
+  CHECK_OK(gable_forest_get_info(f, &info));
+  CHECK(info.max_degree == (me == 0 ? 2 : me == 1) * gable_comm_size(comm), "%lld", (long long)info.max_degree);
+  gable_forest_destroy(&f);
+  return GABLE_OK;
+}
+
+static gable_status overflows(gable_comm *comm, void *user)
+{
+  const gable_root root = {0, 3};
+  const gable_off last = INT64_MAX, global = 0, offset[2] = {0, INT64_MAX - 1};
+  gable_grid g = GABLE_GRID_INIT;
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL, *none = NULL;
+  gable_plan *plan = NULL;
+  (void)user;
+  expect(gable_forest_create(comm, 9, 1, &last, &root, &none), GABLE_ERR_ARGUMENT, "position 9223372036854775807");
+  expect(gable_forest_create_global(comm, INT64_MAX / 2, 1, NULL, &global, &none), GABLE_ERR_LIMIT, "2^63 roots");
+  expect(gable_forest_create_pattern(comm, GABLE_PATTERN_ALLTOALL, INT64_MAX / 2, &none), GABLE_ERR_LIMIT, "alltoall");
+  g.ranks[0] = gable_comm_size(comm);
+  for (int d = 0; d < 3; d++) g.cells[d] = (gable_off)1 << 40;
+  expect(gable_forest_create_grid(comm, &g, &none), GABLE_ERR_LIMIT, "2^63 cells");
+  g.cells[0] = INT64_MAX;
+  expect(gable_forest_create_grid(comm, &g, &none), GABLE_ERR_LIMIT, "dimension 0");
+  CHECK_OK(gable_forest_create(comm, far, 1, NULL, &root, &f));
+  const gable_forest *const both[] = {f, f};
+  expect(gable_forest_concatenate(2, both, GABLE_ROOTS_SHARED, offset, &none), GABLE_ERR_ARGUMENT, "offset[1]");
+  o.fields = 3;
+  o.root_stride = INT64_MAX / 4;
+  expect(gable_plan_create(f, &o, &plan), GABLE_ERR_LIMIT, "2^63 bytes");
+  o.root_stride = 0;
+  o.fields = INT64_MAX;
+  expect(gable_plan_create(f, &o, &plan), GABLE_ERR_LIMIT, "2^63 bytes");
+  CHECK(!none && !plan, "an object with an error");
+  gable_forest_destroy(&f);
+  return GABLE_OK;
+}
+
+int main(void)
+{
+  CHECK_OK(gable_comm_run("cpu/ranks:3", overflows, NULL));
+  CHECK_OK(gable_comm_run("cpu/ranks:3", degrees, NULL));
+  CHECK_OK(gable_comm_run("cpu/ranks:3", strides, NULL));
+  return 0;
+}
