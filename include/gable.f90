@@ -290,6 +290,8 @@ module gable
     type(c_funptr) :: request_free = c_null_funptr
     type(c_funptr) :: close = c_null_funptr
     integer(c_int) :: last_tag
+    type(c_funptr) :: share = c_null_funptr
+    type(c_funptr) :: unshare = c_null_funptr
   end type
   type, bind(C) :: gable_root
     integer(c_int32_t) :: rank

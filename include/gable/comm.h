@@ -63,10 +63,16 @@ typedef struct gable_message_passing {
   void (*request_free)(void *user, void *request);   /* of one that is done */
   void (*close)(void *user);                         /* Collective: user goes */
   int last_tag;                                      /* tags 0 to last_tag may be used; at least 32767 */
+
+  /* Memory that the ranks of one node share; both Collective, both NULL where there is none.  share: bytes of each
+   * rank, a multiple of 64; at [ranks]: where each rank's are in this process, aligned to 64; NULL of a rank on another
+   * node. unshare: before close. */
+  int (*share)(void *user, int64_t bytes, void **at, void **window);
+  void (*unshare)(void *user, void *window);
 } gable_message_passing;
 #define GABLE_MESSAGE_PASSING_INIT                                                                                     \
   {                                                                                                                    \
-    sizeof(gable_message_passing), NULL, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 32767                               \
+    sizeof(gable_message_passing), NULL, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 32767, NULL, NULL                   \
   }
 
 /* Collective.  The comm over *m, which is copied; it calls m->close when it is destroyed, and when this fails.  ctx

@@ -76,6 +76,7 @@ gable_status gable_comm_from_messages(gable_context *ctx, const gable_message_pa
   GI_TRY(gi_take_message_passing(m, &own));
   GI_REQUIRE(own.send_init && own.receive_init && own.start && own.test && own.request_free && own.close,
              GABLE_ERR_ARGUMENT, "a function is NULL");
+  GI_REQUIRE(!own.share == !own.unshare, GABLE_ERR_ARGUMENT, "%s is NULL", own.share ? "unshare" : "share");
   GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "out" : "ctx");
   *out = NULL;
   GI_REQUIRE(own.ranks >= 1 && own.rank >= 0 && own.rank < own.ranks && own.last_tag >= 1, GABLE_ERR_ARGUMENT,

@@ -43,6 +43,9 @@ static inline int64_t gi_block_bytes(const gi_blocks *b, int rank)
   return b->bytes ? b->bytes[rank] : 0;
 }
 
+/* shared.h */
+typedef struct gi_shared gi_shared;
+
 /* Entries are NULL where a transport is not in this build, and *_stream entries where it has no kernels of its own. */
 typedef struct gi_transport {
   const char *name; /* as in a place: "ranks", "mpi", "peer", "nvshmem", "nccl" */
@@ -69,6 +72,14 @@ typedef struct gi_transport {
   gable_status (*in)(gi_link *link, int k, const void **message); /* waits for it */
   int (*here)(gi_link *link, int k);                              /* whether in would not wait */
   void (*done)(gi_link *link, int k);
+
+  /* Symmetric memory (shared.h).  create: Collective, the same status on every rank, bytes [multiple of 64] of zeros;
+   * destroy: local, awaits nobody. */
+  gable_status (*shared_create)(gable_comm *comm, int64_t bytes, gi_shared **out);
+  void (*shared_destroy)(gi_shared *s);
+
+  /* Whether the rank has ended, so that waiting for it is in vain.  NULL: the transport cannot know. */
+  int (*gone)(gable_comm *comm, int rank);
 
   /* The comm's end; not of one that run made. */
   void (*destroy)(gable_comm *comm);

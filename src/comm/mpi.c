@@ -76,6 +76,7 @@ static void mpi_destroy(gable_comm *comm)
   gable_context *ctx = comm->ctx;
   gi_mpi *s = comm->state;
   gi_mpi_links_collect(comm, 1);
+  gi_mpi_windows_free(comm);
   s->m.close(s->m.user);
   gi_comm_release(comm);
   gi_free(ctx, s); /* comm lies in it */
@@ -92,6 +93,8 @@ const gi_transport gi_transport_mpi = {
     .in = gi_mpi_in,
     .here = gi_mpi_here,
     .done = gi_mpi_done,
+    .shared_create = gi_mpi_shared_create,
+    .shared_destroy = gi_mpi_shared_destroy,
     .destroy = mpi_destroy,
 };
 

@@ -19,6 +19,11 @@ typedef struct member {
  * there are fewer processors than ranks; more again after each one that they did. */
 enum { LOOKS_MOST = 2048, LOOKS_LEAST = 16 };
 
+static int ranks_gone(gable_comm *comm, int rank)
+{
+  return atomic_load_explicit(&((gi_ranks_end *)comm->state)->all->line[rank].left, memory_order_acquire);
+}
+
 gable_status gi_ranks_wait(gable_comm *comm, atomic_uint *flag, unsigned value, int rank)
 {
   gable_status status = GABLE_OK;
@@ -35,7 +40,7 @@ gable_status gi_ranks_wait(gable_comm *comm, atomic_uint *flag, unsigned value, 
   if (end->looks > LOOKS_LEAST) end->looks /= 2;
   while (!gi_reached(flag, value)) {
     GI_TRY(gi_comm_wait(comm, rank, &looks, &since));
-    if (since == 0.0 || !atomic_load_explicit(&end->all->line[rank].left, memory_order_acquire)) continue;
+    if (since == 0.0 || !ranks_gone(comm, rank)) continue;
     GI_REQUIRE(gi_reached(flag, value), GABLE_ERR_BACKEND, "rank %d waits for rank %d, which has returned", comm->rank,
                rank);
   }
@@ -214,5 +219,8 @@ const gi_transport gi_transport_ranks = {
     .in = gi_ranks_in,
     .here = gi_ranks_here,
     .done = gi_ranks_done,
+    .shared_create = gi_ranks_shared_create,
+    .shared_destroy = gi_ranks_shared_destroy,
+    .gone = ranks_gone,
     .destroy = ranks_destroy,
 };

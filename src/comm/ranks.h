@@ -36,6 +36,10 @@ static inline int gi_reached(atomic_uint *flag, unsigned value)
   return (int)(atomic_load_explicit(flag, memory_order_acquire) - value) >= 0;
 }
 
+/* ranks_shared.c */
+gable_status gi_ranks_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out);
+void gi_ranks_shared_destroy(gi_shared *s);
+
 /* ranks_link.c */
 gable_status gi_ranks_link_create(gable_comm *comm, const gi_link_shape *shape, gi_link **out);
 void gi_ranks_link_destroy(gi_link *link);

@@ -9,6 +9,8 @@
 #include <gable/mpi.h>
 
 #include "../../tool/forest_check.h"
+#include "comm/shared.h"
+#include "support/random_dag.h"
 
 static int failed(const char *what, gable_status status)
 {
@@ -22,6 +24,28 @@ static int check(gable_comm *comm, long cases)
   if (failed("forest_check", forest_check(comm, cases, 5, &r))) return 1;
   if (r.wrong) fprintf(stderr, "%s\n", r.first);
   return r.wrong != 0;
+}
+
+/* Random task graphs in symmetric memory; and a window serves again, with zeros. */
+static int check_shared(gable_comm *comm)
+{
+  long wrong = 0, wrong_blocks = 0;
+  if (failed("random_dag_values", random_dag_values(comm, 100000, 1, 5, &wrong))) return 1;
+  if (failed("random_dag_blocks", random_dag_blocks(comm, 500, 2, 6, &wrong_blocks))) return 1;
+  if (wrong || wrong_blocks) fprintf(stderr, "%ld values and %ld blocks are wrong\n", wrong, wrong_blocks);
+  const int me = gable_comm_rank(comm);
+  gi_shared *s[2] = {NULL, NULL}, *later = NULL;
+  for (int k = 0; k < 2; k++)
+    if (failed("gi_shared_create", gi_shared_create(comm, 4096, &s[k]))) return 1;
+  char *const at[2] = {s[0]->at[me], s[1]->at[me]};
+  memset(at[0], 1, 64);
+  memset(at[1], 1, 64);
+  for (int k = 0; k < 2; k++) gi_shared_destroy(s[(k + me) % 2]);
+  if (failed("gi_shared_create", gi_shared_create(comm, 4096, &later))) return 1;
+  const int again = at[0] != at[1] && (later->at[me] == at[0] || later->at[me] == at[1]) && !later->at[me][0];
+  gi_shared_destroy(later);
+  if (!again) fprintf(stderr, "a window does not serve again, or not with zeros\n");
+  return wrong || wrong_blocks || !again;
 }
 
 /* The last rank sleeps beyond the deadline of the others, each of which must name it; then it comes. */
@@ -70,7 +94,7 @@ int main(int argc, char **argv)
   MPI_Init(&argc, &argv);
   int wrong = failed("gable_context_create", gable_context_create("cpu", &options, &ctx));
   if (!wrong) wrong = failed("gable_comm_from_mpi", gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm));
-  if (!wrong) wrong = check(comm, argc > 1 ? atol(argv[1]) : 100) || be_wrong(comm);
+  if (!wrong) wrong = check(comm, argc > 1 ? atol(argv[1]) : 100) || check_shared(comm) || be_wrong(comm);
   gable_comm_destroy(&comm);
   if (!wrong) wrong = be_late(ctx);
   if (wrong) MPI_Abort(MPI_COMM_WORLD, 1);

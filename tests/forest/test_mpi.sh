@@ -20,8 +20,8 @@ run() {
 for mpi in openmpi mpich; do
     command -v mpicc.$mpi >/dev/null 2>&1 && command -v mpirun.$mpi >/dev/null 2>&1 || { missing="$missing $mpi"; continue; }
     # shellcheck disable=SC2086
-    run "compile with $mpi" mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -D_POSIX_C_SOURCE=200809L -Iinclude tests/forest/mpi_check.c \
-        tool/forest_check.c tool/forest_case.c tool/forest_oracle.c "$BUILD/lib/libgable.a" $LIBS -o "$work/check.$mpi"
+    run "compile with $mpi" mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -Itests tests/forest/mpi_check.c \
+        tests/support/random_dag.c tool/forest_check.c tool/forest_case.c tool/forest_oracle.c "$BUILD/lib/libgable.a" $LIBS -o "$work/check.$mpi"
     # shellcheck disable=SC2086
     run "compile the example with $mpi" mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -DPROCESSES -Iinclude examples/forest_cg.c \
         "$BUILD/lib/libgable.a" $LIBS -o "$work/cg.$mpi"

@@ -1,0 +1,96 @@
+/* Symmetric memory: random task graphs over ranks have the bits of a serial program; what a rank that is not there
+ * means for those who wait; memory goes back in any order. */
+#include "comm/shared.h"
+#include "support/random_dag.h"
+#include "support/test.h"
+
+static gable_status graphs(gable_comm *comm, void *user)
+{
+  const int small = *(int *)user;
+  long wrong = 0;
+  CHECK_OK(random_dag_values(comm, small ? 2000 : 100000, 2, 5, &wrong));
+  CHECK(!wrong, "%ld values differ", wrong);
+  for (int seed = 1; seed <= (small ? 2 : 5); seed++) {
+    CHECK_OK(random_dag_blocks(comm, small ? 300 : 3000, 3, (uint64_t)seed, &wrong));
+    CHECK(!wrong, "seed %d: %ld blocks differ", seed, wrong);
+  }
+  return GABLE_OK;
+}
+
+/* Zeros at first; each rank writes into every other's bytes, and reads its own. */
+static gable_status places(gable_comm *comm, void *user)
+{
+  const int me = gable_comm_rank(comm), size = gable_comm_size(comm);
+  gi_shared *s[3] = {NULL, NULL, NULL};
+  (void)user;
+  for (int k = 0; k < 3; k++) CHECK_OK(gi_shared_create(comm, 8 * size + k, &s[k]));
+  for (int k = 0; k < 3; k++) {
+    CHECK(s[k]->bytes >= 8 * size + k && s[k]->bytes % 64 == 0, "%lld bytes", (long long)s[k]->bytes);
+    for (int r = 0; r < size; r++) {
+      CHECK((uintptr_t)s[k]->at[r] % 64 == 0, "not aligned");
+      CHECK(atomic_load(gi_shared_word(s[k], r, 8 * me)) == 0, "not zero");
+    }
+  }
+  CHECK_OK(gable_comm_barrier(comm));
+  gi_shared_clear(s[0], 0, size);
+  CHECK_OK(gable_comm_barrier(comm));
+  for (int r = 0; r < size; r++) gi_put_value(s[0], r, 8 * me, 100 * me + r);
+  for (int r = 0; r < size; r++) {
+    double value = 0;
+    CHECK_OK(gi_wait_value(s[0], 8 * r, r, &value));
+    CHECK(value == 100 * r + me, "%g from rank %d", value, r);
+  }
+  /* A computed NaN is a value. */
+  gi_put_value(s[1], me, 0, NAN);
+  double value = 0;
+  CHECK(gi_value_here(s[1], 0, &value) && isnan(value), "a NaN is not yet there");
+  int from[1] = {0};
+  uint64_t none = 0;
+  int64_t at = 0;
+  CHECK(gi_wait_any(s[2], 0, 1, &none, 1, from, &at) == GABLE_ERR_STATE, "nothing is awaited");
+  for (int k = 0; k < 3; k++) gi_shared_destroy(s[(k + me) % 3]); /* in another order on each rank */
+  CHECK(gi_shared_create(comm, -1, &s[0]) == GABLE_ERR_ARGUMENT, "-1 bytes");
+  return GABLE_OK;
+}
+
+/* Rank 0 waits for a value and for a flag of rank 1, which returns, or comes too late. */
+static gable_status absent(gable_comm *comm, void *user)
+{
+  const int returns = *(int *)user;
+  gi_shared *s = NULL;
+  gable_status status = GABLE_OK;
+  double value = 0;
+  int from[2] = {1, 1};
+  uint64_t mask = 3;
+  int64_t k = 0;
+  CHECK_OK(gi_shared_create(comm, 64, &s));
+  gi_shared_clear(s, 0, 1);
+  CHECK_OK(gable_comm_barrier(comm));
+  if (!gable_comm_rank(comm)) {
+    CHECK_OK(gable_comm_set_deadline(comm, returns ? 60 : 0.05));
+    const gable_status expected = returns ? GABLE_ERR_BACKEND : GABLE_ERR_DEADLINE;
+    status = gi_wait_value(s, 0, 1, &value);
+    CHECK(status == expected && strstr(gable_last_error(), "for rank 1"), "%d: %s", (int)status, gable_last_error());
+    status = gi_wait_any(s, 8, 2, &mask, 1, from, &k);
+    CHECK(status == expected && strstr(gable_last_error(), "for rank 1"), "%d: %s", (int)status, gable_last_error());
+  } else if (!returns) {
+    const struct timespec t = {0, 300000000};
+    nanosleep(&t, NULL);
+  }
+  gi_shared_destroy(s);
+  return GABLE_OK;
+}
+
+int main(int argc, char **argv)
+{
+  int small = argc > 1, yes = 1, no = 0;
+  (void)argv;
+  static const char *const where[] = {"cpu", "cpu/ranks:2", "cpu/ranks:3", "cpu/ranks:4", "mirror/ranks:2"};
+  for (size_t k = 0; k < sizeof where / sizeof *where; k++) {
+    CHECK_OK(gable_comm_run(where[k], places, NULL));
+    CHECK_OK(gable_comm_run(where[k], graphs, k == 2 ? &small : &yes));
+  }
+  CHECK_OK(gable_comm_run("cpu/ranks:2", absent, &yes));
+  CHECK_OK(gable_comm_run("cpu/ranks:2", absent, &no));
+  return 0;
+}
