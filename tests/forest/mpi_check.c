@@ -1,5 +1,6 @@
 /* A program over MPI: random forests against a serial program, and a rank that comes late.  test_mpi.sh compiles it
  * with each MPI that it finds, against one and the same library. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,33 @@ static int be_wrong(gable_comm *comm)
   return 1;
 }
 
+/* The last rank is killed between two rounds of a halo; the others must not wait beyond the deadline. */
+static int lose_a_rank(gable_comm *comm)
+{
+  gable_grid g = GABLE_GRID_INIT;
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  gi_shared *s = NULL;
+  double root[4] = {1, 2, 3, 4}, leaf[6];
+  gable_status status = gable_comm_set_deadline(comm, 1);
+  g.ranks[0] = gable_comm_size(comm);
+  g.cells[0] = 4 * (gable_off)g.ranks[0];
+  if (!status) status = gi_shared_create(comm, 1 << 20, &s);
+  if (!status) status = gable_forest_create_grid(comm, &g, &f);
+  if (!status) status = gable_plan_create(f, &o, &plan);
+  if (!status) status = gable_exchange_create(plan, NULL, &x);
+  for (int round = 0; round < 1000 && !status; round++) {
+    if (round == 10 && gable_comm_rank(comm) == g.ranks[0] - 1) raise(SIGKILL);
+    status = gable_bcast_begin(x, root, leaf);
+    if (!status) status = gable_exchange_end(x);
+  }
+  fprintf(stderr, "rank %d: %s\n", gable_comm_rank(comm), status ? gable_last_error() : "no error");
+  sleep(2); /* the others say it too */
+  return 1;
+}
+
 int main(int argc, char **argv)
 {
   gable_context *ctx = NULL;
@@ -94,6 +122,7 @@ int main(int argc, char **argv)
   MPI_Init(&argc, &argv);
   int wrong = failed("gable_context_create", gable_context_create("cpu", &options, &ctx));
   if (!wrong) wrong = failed("gable_comm_from_mpi", gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm));
+  if (!wrong && argc > 1 && !strcmp(argv[1], "kill")) wrong = lose_a_rank(comm);
   if (!wrong) wrong = check(comm, argc > 1 ? atol(argv[1]) : 100) || check_shared(comm) || be_wrong(comm);
   gable_comm_destroy(&comm);
   if (!wrong) wrong = be_late(ctx);

@@ -17,6 +17,20 @@ run() {
     tail -n 20 "$work/log"
     exit 1
 }
+# lost MPI: the last of three ranks is killed; the run ends soon, and leaves no process and no segment that nobody has mapped.
+lost() {
+    ls /dev/shm >"$work/before" 2>/dev/null
+    from=$(date +%s)
+    timeout -k 5 60 mpirun.$1 -n 3 "$work/check.$1" kill >"$work/log" 2>&1 </dev/null && { echo "$1: a killed rank is no error"; exit 1; }
+    took=$(($(date +%s) - from))
+    [ $took -lt 40 ] || { echo "$1: $took s after a rank was killed"; cat "$work/log"; exit 1; }
+    sleep 1
+    pgrep -f "$work/check.$1 kill" >/dev/null && { echo "$1: processes are left of a run with a killed rank"; exit 1; }
+    for s in $(ls /dev/shm 2>/dev/null | grep -v -x -F -f "$work/before"); do
+        [ -e "/dev/shm/$s" ] && ! grep -q -s -F "/dev/shm/$s" /proc/[0-9]*/maps && { echo "$1: /dev/shm/$s is left of a killed rank"; exit 1; }
+    done
+    return 0
+}
 for mpi in openmpi mpich; do
     command -v mpicc.$mpi >/dev/null 2>&1 && command -v mpirun.$mpi >/dev/null 2>&1 || { missing="$missing $mpi"; continue; }
     # shellcheck disable=SC2086
@@ -28,6 +42,7 @@ for mpi in openmpi mpich; do
     run "the example with $mpi" mpirun.$mpi -n 3 "$work/cg.$mpi"
     awk '$1 == "cpu/mpi:" && $NF <= 1e-12 { right = 1 } END { exit !right }' "$work/log" || { cat "$work/log"; exit 1; }
     for n in 1 2 3 4; do run "$mpi, $n ranks" mpirun.$mpi -n $n "$work/check.$mpi" 40; done
+    lost $mpi
     tried="$tried $mpi"
 done
 [ "$tried" ] || { echo "no MPI here (Debian packages: libopenmpi-dev openmpi-bin, libmpich-dev mpich)"; exit 77; }
