@@ -1,5 +1,6 @@
 /* cmd_forest.c: star forests on ranks: checked against a serial program, measured, used by products and solves, shown.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,8 @@ enum { N_TESTS = sizeof tests / sizeof *tests };
 
 typedef struct request {
   const char *argument[2]; /* the test, and the matrix of those that have one */
-  const char *test, *matrix, *where, *json_path, *parts, *plot;
+  const char *test, *matrix, *where, *json_path, *parts, *plot, *model;
+  int captured;
   long cases, seed, most, iterations;
   double deadline, tolerance;
 } request;
@@ -203,8 +205,13 @@ static int report_bench(const request *q, const outcome *o, json *j)
     json_number(row, "one_way_s", r->one_way_s);
     json_number(row, "q1_s", r->q1_s);
     json_number(row, "q3_s", r->q3_s);
+    json_number(row, "floor_s", r->floor_s);
+    json_number(row, "model_s", NAN);
     json_number(row, "gbytes_s", r->gbytes_s);
+    json_integer(row, "syncs", 0);
+    json_integer(row, "launches", 0);
     json_integer(row, "messages", r->messages);
+    json_integer(row, "puts", 0);
     json_text(row, "codec", r->codec);
     json_number(row, "checksum", r->checksum);
     json_bool(row, "checked", r->checked);
@@ -284,6 +291,8 @@ static int report(const request *q, const outcome *o, json **j)
   json_text(*j, "test", q->test);
   json_text(*j, "where", q->where);
   json_integer(*j, "ranks", o->ranks);
+  json_text(*j, "model", NULL);
+  json_bool(*j, "captured", 0);
   const int checked = solves(q)        ? report_solve(q, o, *j)
                       : is(q, "show")  ? report_show(q, o, *j)
                       : is(q, "check") ? report_check(q, o, *j)
@@ -342,6 +351,9 @@ int cmd_forest(int argc, char **argv)
                   &q.parts),
       option_real(0, "tolerance", "E", "of cg, on ||b - A x|| / ||b|| (default 1e-8)", &q.tolerance, 1e-16, 0.99),
       option_integer(0, "iterations", "N", "of cg, at most so many (default 1000)", &q.iterations, 1, 10000000),
+      option_choice(0, "model", "a|b|c",
+                    "where streams are known: a nowhere, b before sends, c everywhere; of places on a GPU", &q.model),
+      option_flag(0, "captured", "exchanges replayed from a graph; of places on a GPU", &q.captured),
       option_output('p', "plot", "OUT.svg", "of show: draw ranks, edges, bytes, codecs", &q.plot),
       option_json(&q.json_path),
       OPTION_END,
@@ -379,6 +391,9 @@ int cmd_forest(int argc, char **argv)
   if (!is(&q, "show") && q.plot) return options_wrong("forest", "--plot is of show");
   if (q.matrix && !strcmp(q.matrix, "-") && mpi_place_is(q.where))
     return options_wrong("forest", "standard input is of one process: name a file for %s", q.where);
+  if (q.model || q.captured)
+    return options_wrong("forest", "--%s is of places on a GPU: %s has no streams", q.model ? "model" : "captured",
+                         q.where);
   if (mpi_place_is(q.where) && (rc = mpi_place_enter(q.where, argv - 1)) != 0) return rc;
   if (!json_available(q.json_path) || outfile_possible("gable forest", q.plot)) return EXIT_FAILED;
   outcome *o = calloc(1, sizeof *o);

@@ -8,10 +8,11 @@ typedef struct forest_row {
   gable_off n, bytes;           /* items of a message, and their bytes */
   double one_way_s, q1_s, q3_s; /* median and quartiles over batches */
   double gbytes_s;
-  int messages; /* of this rank in one exchange */
+  double floor_s; /* one copy of the bytes of a message by one rank; 0: no memory for it */
+  int messages;   /* of this rank in one exchange */
   char codec[16];
-  double checksum;
-  int checked; /* the first exchange was right */
+  double checksum; /* sum of all ranks' leaves after the first exchange */
+  int checked;     /* which was right */
 } forest_row;
 
 enum { FOREST_ROWS = 40 };

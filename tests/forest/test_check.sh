@@ -25,6 +25,9 @@ refused cpu/ranks:0 'is no place for ranks'
 refused cpu/threads:2 'is no place for ranks'
 refused cuda:0,1/peer 'no transport peer'
 
+if "$gable" forest halo --where cpu/ranks:2 --model b >"$BUILD/forest-check.log" 2>&1; then echo "--model was taken on a CPU"; exit 1; fi
+grep -q 'cpu/ranks:2 has no streams' "$BUILD/forest-check.log" || { cat "$BUILD/forest-check.log"; exit 1; }
+
 # Each benchmark checks its first exchange; two short ones of each, and their JSON.
 json=
 [ "${CJSON:-no}" != yes ] || json="--json $BUILD/forest-check.json"
@@ -35,4 +38,8 @@ for test in pingpong newpingpong unpack scatter halo; do
         exit 1
     }
     [ "${CJSON:-no}" != yes ] || grep -q '"checked":	true' "$BUILD/forest-check.json" || { echo "$test: not checked"; exit 1; }
+    [ "${CJSON:-no}" != yes ] || ! grep -q '"checksum":	0,' "$BUILD/forest-check.json" || { echo "$test: a checksum of nothing"; exit 1; }
+    for key in test where ranks model captured n unit op bytes one_way_s q1_s q3_s floor_s model_s gbytes_s syncs launches messages puts codec atomics checksum; do
+        [ "${CJSON:-no}" != yes ] || grep -q "\"$key\":" "$BUILD/forest-check.json" || { echo "$test: no key $key"; exit 1; }
+    done
 done
