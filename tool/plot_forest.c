@@ -29,7 +29,7 @@ static range range_of(const forest_shape *s)
   for (int k = 0; k < s->n; k++) {
     const double e = (double)s->pair[k].edges;
     if (s->pair[k].root_rank == s->pair[k].leaf_rank) continue;
-    if (!r.most || e < r.least) r.least = e;
+    if (r.most == 0 || e < r.least) r.least = e;
     if (e > r.most) r.most = e;
   }
   return r;
