@@ -75,6 +75,12 @@ module gable
   integer(c_int), parameter :: GABLE_PLACE_CONTEXT = 0
   integer(c_int), parameter :: GABLE_PLACE_HOST = 1
   integer(c_int), parameter :: GABLE_PLACE_SHORTER = 2
+  integer(c_int), parameter :: GABLE_SOLVE_AUTO = 0
+  integer(c_int), parameter :: GABLE_SOLVE_LEVELS = 1
+  integer(c_int), parameter :: GABLE_SOLVE_BATCHED = 2
+  integer(c_int), parameter :: GABLE_SOLVE_INVERTED = 3
+  integer(c_int), parameter :: GABLE_SOLVE_MERGED = 4
+  integer(c_int), parameter :: GABLE_SOLVE_PARTITIONED = 5
   integer(c_int), parameter :: GABLE_FACTOR_L = 1
   integer(c_int), parameter :: GABLE_FACTOR_D = 2
   integer(c_int), parameter :: GABLE_FACTOR_U = 4
@@ -110,27 +116,28 @@ module gable
   integer(c_int), parameter :: GABLE_SOLVER_DEVICE_BYTES = 28
   integer(c_int), parameter :: GABLE_SOLVER_DEVICE_LEVELS = 29
   integer(c_int), parameter :: GABLE_SOLVER_ON_DEVICE = 30
-  integer(c_int), parameter :: GABLE_SOLVER_PREDICTED_HOST_S = 31
-  integer(c_int), parameter :: GABLE_SOLVER_PREDICTED_DEVICE_S = 32
-  integer(c_int), parameter :: GABLE_SOLVER_PREPARE_S = 33
-  integer(c_int), parameter :: GABLE_SOLVER_UPLOAD_S = 34
-  integer(c_int), parameter :: GABLE_SOLVER_ORDER_S = 35
-  integer(c_int), parameter :: GABLE_SOLVER_MATCH_S = 36
-  integer(c_int), parameter :: GABLE_SOLVER_SYMBOLIC_S = 37
-  integer(c_int), parameter :: GABLE_SOLVER_STRUCTURE_S = 38
-  integer(c_int), parameter :: GABLE_SOLVER_FACTOR_S = 39
-  integer(c_int), parameter :: GABLE_SOLVER_ANALYSES = 40
-  integer(c_int), parameter :: GABLE_SOLVER_PATTERN_HASH = 41
-  integer(c_int), parameter :: GABLE_SOLVER_ELEMENTWISE = 42
-  integer(c_int), parameter :: GABLE_SOLVER_ROW_ORDER = 43
-  integer(c_int), parameter :: GABLE_SOLVER_COLUMN_ORDER = 44
-  integer(c_int), parameter :: GABLE_SOLVER_ROW_SCALE = 45
-  integer(c_int), parameter :: GABLE_SOLVER_COLUMN_SCALE = 46
-  integer(c_int), parameter :: GABLE_SOLVER_DIAGONAL = 47
-  integer(c_int), parameter :: GABLE_SOLVER_REJECTED = 48
-  integer(c_int), parameter :: GABLE_SOLVER_REJECTED_S = 49
-  integer(c_int), parameter :: GABLE_SOLVER_JUDGE_S = 50
-  integer(c_int), parameter :: GABLE_SOLVER_KEYS = 51
+  integer(c_int), parameter :: GABLE_SOLVER_SOLVE_LEVELS = 31
+  integer(c_int), parameter :: GABLE_SOLVER_PREDICTED_HOST_S = 32
+  integer(c_int), parameter :: GABLE_SOLVER_PREDICTED_DEVICE_S = 33
+  integer(c_int), parameter :: GABLE_SOLVER_PREPARE_S = 34
+  integer(c_int), parameter :: GABLE_SOLVER_UPLOAD_S = 35
+  integer(c_int), parameter :: GABLE_SOLVER_ORDER_S = 36
+  integer(c_int), parameter :: GABLE_SOLVER_MATCH_S = 37
+  integer(c_int), parameter :: GABLE_SOLVER_SYMBOLIC_S = 38
+  integer(c_int), parameter :: GABLE_SOLVER_STRUCTURE_S = 39
+  integer(c_int), parameter :: GABLE_SOLVER_FACTOR_S = 40
+  integer(c_int), parameter :: GABLE_SOLVER_ANALYSES = 41
+  integer(c_int), parameter :: GABLE_SOLVER_PATTERN_HASH = 42
+  integer(c_int), parameter :: GABLE_SOLVER_ELEMENTWISE = 43
+  integer(c_int), parameter :: GABLE_SOLVER_ROW_ORDER = 44
+  integer(c_int), parameter :: GABLE_SOLVER_COLUMN_ORDER = 45
+  integer(c_int), parameter :: GABLE_SOLVER_ROW_SCALE = 46
+  integer(c_int), parameter :: GABLE_SOLVER_COLUMN_SCALE = 47
+  integer(c_int), parameter :: GABLE_SOLVER_DIAGONAL = 48
+  integer(c_int), parameter :: GABLE_SOLVER_REJECTED = 49
+  integer(c_int), parameter :: GABLE_SOLVER_REJECTED_S = 50
+  integer(c_int), parameter :: GABLE_SOLVER_JUDGE_S = 51
+  integer(c_int), parameter :: GABLE_SOLVER_KEYS = 52
   integer(c_int), parameter :: GABLE_PATTERN_ALLGATHER = 1
   integer(c_int), parameter :: GABLE_PATTERN_GATHER = 2
   integer(c_int), parameter :: GABLE_PATTERN_ALLTOALL = 3
@@ -253,6 +260,8 @@ module gable
     integer(c_int64_t) :: solves
     integer(c_int32_t) :: solve_rhs
     integer(c_int) :: unchecked
+    integer(c_int) :: solve_method
+    integer(c_int) :: merge_blocks
   end type
   type, bind(C) :: gable_solve_report
     integer(c_size_t) :: size
@@ -1601,6 +1610,11 @@ module gable
       import
       integer(c_int), value :: place
       type(c_ptr) :: gable_place_text
+    end function
+    function gable_solve_method_text(method) bind(C, name="gable_solve_method_text")
+      import
+      integer(c_int), value :: method
+      type(c_ptr) :: gable_solve_method_text
     end function
     function gable_sweep_text(sweep) bind(C, name="gable_sweep_text")
       import

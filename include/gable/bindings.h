@@ -43,6 +43,7 @@ GABLE_API const char *gable_reuse_text(gable_reuse reuse);
 GABLE_API const char *gable_choice_text(gable_choice choice);
 GABLE_API const char *gable_blas_text(gable_blas blas);
 GABLE_API const char *gable_place_text(gable_place place);
+GABLE_API const char *gable_solve_method_text(gable_solve_method method);
 GABLE_API const char *gable_sweep_text(gable_sweep sweep);
 GABLE_API const char *gable_krylov_solver_text(gable_krylov_solver solver);
 GABLE_API const char *gable_preconditioner_text(gable_preconditioner preconditioner);

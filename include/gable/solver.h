@@ -62,6 +62,17 @@ typedef enum gable_place {
                               time than these solves on the CPU, else on the CPU (docs/algorithms/decisions.md) */
 } gable_place;
 
+/* How the sweeps of a solve run (docs/algorithms/solve-methods.md).  All but GABLE_SOLVE_AUTO are those of the
+ * literature as plain loops on one CPU thread, for comparison; they keep a copy of the factor in double. */
+typedef enum gable_solve_method {
+  GABLE_SOLVE_AUTO = 0,       /* Gable's own */
+  GABLE_SOLVE_LEVELS = 1,     /* levels of supernodes, one block after another */
+  GABLE_SOLVE_BATCHED = 2,    /* all diagonal blocks of a level, then all blocks below */
+  GABLE_SOLVE_INVERTED = 3,   /* the same with inverted diagonal blocks */
+  GABLE_SOLVE_MERGED = 4,     /* the inverse is multiplied into the block below: one batch a level */
+  GABLE_SOLVE_PARTITIONED = 5 /* the inverse of each level as a sparse matrix */
+} gable_solve_method;
+
 typedef struct gable_solver_options {
   size_t size; /* of this struct, so that it can grow */
   gable_method method;
@@ -79,11 +90,14 @@ typedef struct gable_solver_options {
   int64_t solves;      /* expected with one factor: analysis and GABLE_PLACE_SHORTER weigh costs by them; at least 0 */
   gable_idx solve_rhs; /* right-hand sides in each of them; at least 0 */
   int unchecked;       /* 1, with refine_steps 0 alone: a solve computes no backward error: NaN in its report */
+  gable_solve_method solve_method; /* but for GABLE_SOLVE_AUTO: sweeps on the CPU; GABLE_ERR_UNAVAILABLE on a GPU with
+                                      GABLE_PLACE_CONTEXT */
+  int merge_blocks;                /* 1: these methods merge block columns of one pattern that follow each other */
 } gable_solver_options;
 #define GABLE_SOLVER_OPTIONS_INIT                                                                                      \
   {                                                                                                                    \
     sizeof(gable_solver_options), GABLE_METHOD_AUTO, GABLE_ORDER_AUTO, NULL, GABLE_CHOICE_AUTO, GABLE_CHOICE_AUTO,     \
-        GABLE_TYPE_D, 0.0, -1, 0.0, GABLE_BLAS_AUTO, 0, GABLE_PLACE_CONTEXT, 10, 1, 0                                  \
+        GABLE_TYPE_D, 0.0, -1, 0.0, GABLE_BLAS_AUTO, 0, GABLE_PLACE_CONTEXT, 10, 1, 0, GABLE_SOLVE_AUTO, 0             \
   }
 
 /* Local.  options may be NULL.  The solver belongs to the caller; ctx must outlive it.  GABLE_ERR_UNAVAILABLE:
@@ -229,9 +243,10 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(DEVICE_BYTES, int64_t, 1, "device memory that holds factor and matrix; 0 on the CPU")                              \
   X(DEVICE_LEVELS, int64_t, 1, "launches of one sweep in one direction there")                                         \
   X(ON_DEVICE, int64_t, 1, "1: the sweeps run on the context's GPU, 0: on the CPU")                                    \
+  X(SOLVE_LEVELS, int64_t, 1, "levels of both sweeps of a named solve method, one after another; 0: of no other")      \
   X(PREDICTED_HOST_S, double, 1, "seconds predicted for options.solves solves on the CPU")                             \
   X(PREDICTED_DEVICE_S, double, 1, "seconds predicted for these on a GPU, preparation and upload included")            \
-  X(PREPARE_S, double, 1, "seconds: merging supernodes and inverting their blocks for the device")                     \
+  X(PREPARE_S, double, 1, "seconds: merging supernodes and inverting their blocks, for the device or a named method")  \
   X(UPLOAD_S, double, 1, "seconds: copying the prepared factor there")                                                 \
   X(ORDER_S, double, 1, "seconds: ordering")                                                                           \
   X(MATCH_S, double, 1, "seconds: equilibration and matching")                                                         \

@@ -75,7 +75,7 @@ gable_status gable_solver_import(gable_solver *s, const gable_factors_view *f, c
   GI_TRY(check_inner(&factors.f, "F"));
   GI_TRY(gi_take_matrix_view(a, &matrix));
   GI_TRY(gi_pipeline_import(s, &factors, a ? &matrix : NULL));
-  GI_TRY(gi_pipeline_to_device(s));
+  GI_TRY(gi_pipeline_prepare(s));
 done:
   return status;
 }

@@ -1,4 +1,5 @@
 /* solver.c: arguments and phases of gable_solver; the work is the pipeline's. */
+#include <gable/bindings.h>
 #include <gable/solver.h>
 
 #include <string.h>
@@ -33,6 +34,10 @@ static gable_status copy_options(const gable_solver_options *given, gable_solver
   GI_REQUIRE(own->unchecked == 0 || (own->unchecked == 1 && own->refine_steps == 0), GABLE_ERR_ARGUMENT,
              "unchecked is %d with refine_steps %d: give 0, or 1 with refine_steps 0", own->unchecked,
              own->refine_steps);
+  GI_REQUIRE((int)own->solve_method >= 0 && own->solve_method <= GABLE_SOLVE_PARTITIONED, GABLE_ERR_ARGUMENT,
+             "solve method %d", (int)own->solve_method);
+  GI_REQUIRE(own->merge_blocks == 0 || own->merge_blocks == 1, GABLE_ERR_ARGUMENT, "merge_blocks is %d: give 0 or 1",
+             own->merge_blocks);
   GI_REQUIRE(own->refine_steps >= -1, GABLE_ERR_ARGUMENT, "refine_steps is %d: give -1 or more", own->refine_steps);
 done:
   return status;
@@ -46,6 +51,9 @@ gable_status gable_solver_create(gable_context *ctx, const gable_solver_options 
   GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "ctx or out is NULL");
   *out = NULL;
   GI_TRY(copy_options(options, &own));
+  GI_REQUIRE(!own.solve_method || own.place != GABLE_PLACE_CONTEXT || ctx->device->kind == GI_ON_CPU,
+             GABLE_ERR_UNAVAILABLE, "solve method '%s' runs on the CPU alone: create the context there or set place",
+             gable_solve_method_text(own.solve_method));
   GI_ALLOC_ZERO(ctx, s, 1);
   s->ctx = ctx;
   s->options = own;
@@ -89,7 +97,7 @@ gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse r
   GI_REQUIRE(s, GABLE_ERR_ARGUMENT, "the solver is NULL");
   GI_REQUIRE((int)reuse >= 0 && reuse <= GABLE_REUSE_ALL, GABLE_ERR_ARGUMENT, "reuse level %d", (int)reuse);
   GI_TRY(gi_pipeline_factor(s, val, reuse));
-  GI_TRY(gi_pipeline_to_device(s));
+  GI_TRY(gi_pipeline_prepare(s));
 done:
   return status;
 }
@@ -221,7 +229,7 @@ gable_status gable_solver_load(gable_solver *s, const gable_matrix_view *a, cons
   GI_REQUIRE(s && a && path, GABLE_ERR_ARGUMENT, "the solver, the matrix or the path is NULL");
   GI_TRY(gi_take_matrix_view(a, &view));
   GI_TRY(gi_pipeline_load(s, &view, path));
-  GI_TRY(gi_pipeline_to_device(s));
+  GI_TRY(gi_pipeline_prepare(s));
 done:
   return status;
 }
@@ -242,7 +250,7 @@ gable_status gable_solver_load_memory(gable_solver *s, const gable_matrix_view *
   GI_REQUIRE(s && a && buffer, GABLE_ERR_ARGUMENT, "the solver, the matrix or the buffer is NULL");
   GI_TRY(gi_take_matrix_view(a, &view));
   GI_TRY(gi_pipeline_load_memory(s, &view, buffer, bytes));
-  GI_TRY(gi_pipeline_to_device(s));
+  GI_TRY(gi_pipeline_prepare(s));
 done:
   return status;
 }

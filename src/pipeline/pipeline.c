@@ -15,6 +15,7 @@ void gi_pipeline_drop_arrangement(gable_solver *s)
   gi_attempt_release(s->ctx, &s->aside);
   gi_device_factor_destroy(s->ctx, &s->device);
   gi_device_matrix_destroy(s->ctx, &s->device_matrix);
+  gi_solve_method_destroy(s->ctx, &s->named);
   gi_factor_destroy(s->ctx, &s->factor);
   gi_triangles_destroy(&s->triangles);
   gi_permuted_release(s->ctx, &s->permuted);
@@ -258,6 +259,7 @@ static int belongs_on_device(const gable_solver *s)
 {
   double host_s, device_s;
   if (s->ctx->device->kind == GI_ON_CPU || s->triangles || s->options.place == GABLE_PLACE_HOST) return 0;
+  if (s->options.solve_method) return 0;
   if (s->options.place == GABLE_PLACE_CONTEXT) return 1;
   gi_pipeline_predict(s, &host_s, &device_s);
   gi_log(s->ctx, GABLE_LOG_INFO, "%lld solves: %.2e s predicted on the CPU, %.2e s on the GPU",
@@ -265,10 +267,15 @@ static int belongs_on_device(const gable_solver *s)
   return device_s < host_s;
 }
 
-gable_status gi_pipeline_to_device(gable_solver *s)
+gable_status gi_pipeline_prepare(gable_solver *s)
 {
   gable_status status = GABLE_OK;
   const gi_device_factor *before = s->device;
+  const double begin = gi_now();
+  gi_solve_method_destroy(s->ctx, &s->named);
+  if (s->options.solve_method && !s->triangles)
+    GI_TRY(gi_solve_method_create(s->ctx, s->factor, s->options.solve_method, s->options.merge_blocks, &s->named));
+  s->named_s = gi_now() - begin;
   if (!belongs_on_device(s)) {
     if (before) s->structure++;
     gi_device_factor_destroy(s->ctx, &s->device);

@@ -14,6 +14,7 @@
 #include "pipeline/place.h"
 #include "pipeline/triangles.h"
 #include "supernodal/cpu/solve.h"
+#include "supernodal/cpu/solve_method.h"
 #include "supernodal/cpu/thin_panels.h"
 
 typedef enum gi_phase { GI_PHASE_EMPTY = 0, GI_PHASE_ANALYSED = 1, GI_PHASE_FACTORED = 2 } gi_phase;
@@ -30,6 +31,8 @@ struct gable_solver {
   gi_permuted permuted;
   gi_factor *factor;
   gi_triangles *triangles;         /* imported factors instead of factor; arrangement.layout and .plan are NULL then */
+  gi_solve_method *named;          /* the factor in the form of options.solve_method, or NULL */
+  double named_s;                  /* seconds that it took */
   gi_device_factor *device;        /* the factor where the context is, or NULL: on the CPU */
   gi_device_matrix *device_matrix; /* the matrix there; NULL: no device, or factors without their matrix */
   uint64_t structure;              /* serial number of the arrangement: a work belongs to one */
@@ -63,6 +66,7 @@ struct gable_solver_work {
   gable_idx restart; /* of GMRES, 0: there is none */
   gi_solve_work *sweep;
   gi_triangles_work *triangles;            /* instead of sweep */
+  gi_solve_method_work *named;             /* beside sweep, of options.solve_method; NULL: none */
   gi_device_sweep *device;                 /* NULL: sweeps run on the CPU */
   gi_device_refinement *device_refinement; /* NULL: none is possible there */
   double device_tolerance;                 /* of the last solve there */
@@ -78,8 +82,9 @@ struct gable_solver_work {
 gable_status gi_pipeline_analyse(gable_solver *s, const gable_matrix_view *a);
 gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse reuse);
 
-/* The factor to the context's device, where that is not the CPU: after each factorization, load and import. */
-gable_status gi_pipeline_to_device(gable_solver *s);
+/* What sweeps read, after each factorization, load and import: the factor on the context's device, where that is not
+ * the CPU, and in the form of options.solve_method. */
+gable_status gi_pipeline_prepare(gable_solver *s);
 
 /* Seconds that options.solves solves are predicted to take on the CPU, and on a GPU with what prepares them.  There are
  * panels. */

@@ -54,6 +54,7 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, g
   w->report = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   if (s->triangles) GI_TRY(gi_triangles_work_create(s->triangles, w->columns, &w->triangles));
   if (!s->triangles) GI_TRY(gi_solve_work_create(ctx, s->arrangement.plan, ctx->threads, w->columns, &w->sweep));
+  if (on_device && s->options.solve_method) GI_TRY(gi_solve_method_work_create(ctx, w->n, w->columns, &w->named));
   w->restart = restart;
   GI_TRY(gi_refine_work_create(ctx, s->problem.n, w->columns, restart, &w->refine));
   if (s->device && on_device) GI_TRY(gi_device_sweep_create(ctx, s->device, w->columns, &w->device));
@@ -76,6 +77,7 @@ void gi_pipeline_work_destroy(gable_solver_work **work)
   gable_solver_work *w = *work;
   *work = NULL;
   gi_solve_work_destroy(w->ctx, &w->sweep);
+  gi_solve_method_work_destroy(w->ctx, &w->named);
   gi_triangles_work_destroy(&w->triangles);
   gi_device_sweep_destroy(w->ctx, &w->device);
   gi_device_refinement_destroy(w->ctx, &w->device_refinement);
@@ -112,6 +114,7 @@ static gable_status sweep_views(const gable_solver *s, gable_solver_work *w, gab
                                 const gable_vectors_view *b, const gable_vectors_view *x, const gi_solve_frame *frame)
 {
   if (s->triangles) return gi_triangles_solve(s->triangles, w->triangles, op, parts, b, x, frame);
+  if (w->named) return gi_solve_method_solve(s->named, w->named, op, parts, b, x, frame);
   return gi_solve(s->arrangement.plan, s->factor, w->sweep, op, parts, b, x, frame);
 }
 

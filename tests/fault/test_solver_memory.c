@@ -77,7 +77,7 @@ static long every_failure(stage *s, const char *name, gable_status (*prepare)(st
   }
 }
 
-static void one_kind(const char *where, test_kind kind, gable_idx n, failing_mode mode)
+static void one_kind(const char *where, test_kind kind, gable_idx n, failing_mode mode, gable_solve_method method)
 {
   gable_context_options options = failing_allocator_options(&memory);
   gable_context *ctx = NULL;
@@ -91,6 +91,8 @@ static void one_kind(const char *where, test_kind kind, gable_idx n, failing_mod
   gable_solver_options how = GABLE_SOLVER_OPTIONS_INIT;
   if (mode == FAIL_ONE) /* the automatic order does without METIS where an allocation for that fails */
     how.order = gi_order_has_amd() ? GABLE_ORDER_AMD : GABLE_ORDER_NATURAL;
+  how.solve_method = method;
+  how.merge_blocks = method == GABLE_SOLVE_PARTITIONED;
   CHECK_OK(gable_solver_create(ctx, &how, &s.solver));
   CHECK(every_failure(&s, "analyse", NULL, analyse) > 10);
   CHECK(every_failure(&s, "factor", analyse, factor) > 5);
@@ -171,13 +173,15 @@ int main(void)
   CHECK(fd >= 0);
   close(fd);
   for (int mode = 0; mode < FAIL_MODES; mode++) {
-    one_kind("cpu", TEST_SPD, 60, (failing_mode)mode);
-    one_kind("cpu", TEST_INDEFINITE, 60, (failing_mode)mode);
-    one_kind("cpu", TEST_SADDLE, 60, (failing_mode)mode);
-    one_kind("cpu", TEST_REDUCIBLE, 60, (failing_mode)mode);
-    one_kind("cpu", TEST_GROWTH, 150, (failing_mode)mode);
-    one_kind("mirror", TEST_SPD, 60, (failing_mode)mode);
-    one_kind("mirror", TEST_REDUCIBLE, 60, (failing_mode)mode);
+    one_kind("cpu", TEST_SPD, 60, (failing_mode)mode, GABLE_SOLVE_AUTO);
+    one_kind("cpu", TEST_INDEFINITE, 60, (failing_mode)mode, GABLE_SOLVE_AUTO);
+    one_kind("cpu", TEST_SADDLE, 60, (failing_mode)mode, GABLE_SOLVE_AUTO);
+    one_kind("cpu", TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_AUTO);
+    one_kind("cpu", TEST_GROWTH, 150, (failing_mode)mode, GABLE_SOLVE_AUTO);
+    one_kind("mirror", TEST_SPD, 60, (failing_mode)mode, GABLE_SOLVE_AUTO);
+    one_kind("mirror", TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_AUTO);
+    one_kind("cpu", TEST_SPD, 60, (failing_mode)mode, GABLE_SOLVE_MERGED);
+    one_kind("cpu", TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_PARTITIONED);
     values_stay_whole((failing_mode)mode);
   }
   unlink(path);
