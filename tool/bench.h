@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "bench_solver.h"
+#include "session.h"
 #include "stopwatch.h"
 
 enum { BENCH_MOST_METHODS = 16 };
@@ -32,12 +33,13 @@ typedef struct bench_results {
 } bench_results;
 
 typedef struct bench_request {
-  const char *what;         /* "laplacian" or "matrices" */
+  const char *what;         /* "laplacian", "matrices" or "supernodal" */
   const char *const *files; /* [n_files] */
   int n_files;
   const char *list, *folder, *only, *methods, *where, *uplo, *measure, *json, *plot, *machine, *commit;
   long rhs, repeat, threads;
   double limit_s;
+  int merge_blocks;
   int permuted, strict;
 } bench_request;
 
@@ -67,6 +69,20 @@ double bench_gflops(const bench_result *r);
 /* The seed's GFLOPS of a matrix: [14] P100 and V100, each LEVR LEVC ELMR ELMC CUS1 CUS2 GSF; NULL: not in its tables.
  */
 const double *bench_seed(const char *matrix);
+
+/* A method on a factor (bench_supernodal.c). */
+typedef struct supernodal_result {
+  const char *matrix, *method, *where, *kind; /* kind: lu, cholesky, ldlt */
+  int64_t n, nnz_l, nnz_u, levels;
+  double prepare_s, floor_s;
+  quartiles solve;
+  double first_error, backward_error; /* before and after refinement */
+  int missed;                         /* 1: the refined solution misses the tolerance */
+} supernodal_result;
+
+/* All methods on all sources of q; returns an exit status.  lines: JSON, or NULL. */
+int bench_supernodal(session *s, const bench_request *q, FILE *out, FILE *lines);
+void bench_json_supernodal(FILE *out, const bench_request *q, const supernodal_result *r);
 
 void bench_json(FILE *out, const bench_request *q, const char *where, const bench_result *r);
 /* Why the run ended without measuring a matrix, or any ("*"). */

@@ -71,6 +71,30 @@ void bench_json_failure(FILE *f, const bench_request *q, const char *matrix, gab
   close_line(f, q);
 }
 
+void bench_json_supernodal(FILE *f, const bench_request *q, const supernodal_result *r)
+{
+  fputc('{', f);
+  text(f, "matrix", r->matrix);
+  text(f, "kind", r->kind);
+  integer(f, "n", r->n);
+  integer(f, "nnz_l", r->nnz_l);
+  integer(f, "nnz_u", r->nnz_u);
+  text(f, "method", r->method);
+  fprintf(f, "\"merge_blocks\":%s,", q->merge_blocks ? "true" : "false");
+  integer(f, "levels", r->levels);
+  integer(f, "rhs", q->rhs);
+  text(f, "where", r->where);
+  number(f, "prepare_s", r->prepare_s);
+  number(f, "solve_s", r->solve.median);
+  number(f, "q1_s", r->solve.q1);
+  number(f, "q3_s", r->solve.q3);
+  number(f, "floor_s", r->floor_s);
+  number(f, "share", r->solve.median > 0 ? r->floor_s / r->solve.median : 0);
+  number(f, "backward_error", r->backward_error);
+  number(f, "first_backward_error", r->first_error);
+  close_line(f, q);
+}
+
 void bench_json(FILE *f, const bench_request *q, const char *where, const bench_result *r)
 {
   fputc('{', f);

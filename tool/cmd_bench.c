@@ -218,6 +218,7 @@ static int any_wrong(const contest *c)
 
 static int answer(contest *c)
 {
+  if (!strcmp(c->q->what, "supernodal")) return bench_supernodal(&c->session, c->q, c->out, c->json);
   int rc = open_methods(c);
   if (rc == EXIT_DONE) rc = run_all(c);
   progress_erase(&c->session.bar);
@@ -290,8 +291,11 @@ static int run(bench_request *q)
 static int parse(int argc, char **argv, bench_request *q, const char **argument, int *rc)
 {
   const option options[] = {
-      option_text('m', "methods", "LIST", "LIST|" TRISOLVE_METHODS "|cusparse",
-                  "commas between; of Gable's, and cusparse (default: all, and cusparse on a GPU)", &q->methods),
+      option_text('m', "methods", "LIST",
+                  "LIST|" TRISOLVE_METHODS "|cusparse|levels|batched|inverted|merged|partitioned",
+                  "commas between; of Gable's, and cusparse (default: all, and cusparse on a GPU);\nof supernodal: "
+                  "auto, levels, batched, inverted, merged, partitioned",
+                  &q->methods),
       option_place(&q->where),
       option_text('l', "list", "FILE", "FILE",
                   "names of matrices, one a line, each perhaps with what generates it\nwhere no folder has it "
@@ -300,6 +304,7 @@ static int parse(int argc, char **argv, bench_request *q, const char **argument,
       option_text(0, "folder", "DIR[:DIR]", "FOLDER", "where the matrices of a list are (default $GABLE_MATRICES)",
                   &q->folder),
       option_text(0, "only", "TEXT", NULL, "those with TEXT in their name", &q->only),
+      option_flag(0, "merge-blocks", "supernodal: named methods merge block columns of one pattern", &q->merge_blocks),
       option_flag(0, "permuted", "the grids numbered at random, with random values", &q->permuted),
       option_choice(0, "uplo", "both|lower|upper", "which triangles (default both)", &q->uplo),
       option_choice(0, "measure", "both|solves|sweeps",
@@ -320,19 +325,20 @@ static int parse(int argc, char **argv, bench_request *q, const char **argument,
   };
   const command usage = {
       "bench",
-      "laplacian|matrices [A.mtx ...]",
+      "laplacian|matrices|supernodal [A.mtx ...]",
       "Measures triangular solves and Gauss-Seidel sweeps by every method, beside cuSPARSE on a GPU.\n"
       "laplacian: the 20 grids of Li and Zhang's tables 1 and 2; matrices: the files that are named, any number of\n"
-      "them, else a list.\n"
+      "them, else a list; supernodal: solves with the factors of these matrices by every solve method.\n"
       "b changes and x is poisoned before every solve; solutions are held against their error bound.",
       options,
       "gable bench laplacian --where cuda:0 --json laplacian.json --plot laplacian.svg\n"
       "gable bench laplacian --permuted --only 27-point --methods cusparse,auto\n"
       "gable bench matrices --folder ../shared/matrices --rhs 16 --limit-seconds 300\n"
-      "gable bench matrices A.mtx B.mtx.gz --where cpu --methods auto,serial --measure solves\n",
+      "gable bench matrices A.mtx B.mtx.gz --where cpu --methods auto,serial --measure solves\n"
+      "gable bench supernodal A.mtx laplacian7:30x30x30 --rhs 16 --json supernodal.json\n",
       1,
       argc,
-      "laplacian|matrices|FILE"};
+      "laplacian|matrices|supernodal|FILE"};
   if (options_parse(&usage, argc, argv, argument, rc)) return 1;
   q->what = argument[0];
   q->files = argument + 1;
@@ -341,8 +347,13 @@ static int parse(int argc, char **argv, bench_request *q, const char **argument,
     if (inputs > 1) *rc = options_wrong("bench", "standard input is named twice, and can be read once");
     if (*rc) return 1;
   }
-  if (strcmp(q->what, "laplacian") && strcmp(q->what, "matrices"))
-    *rc = options_wrong("bench", "'%s' is not measured: say laplacian or matrices", q->what);
+  const int supernodal = !strcmp(q->what, "supernodal");
+  if (strcmp(q->what, "laplacian") && strcmp(q->what, "matrices") && !supernodal)
+    *rc = options_wrong("bench", "'%s' is not measured: say laplacian, matrices or supernodal", q->what);
+  else if (supernodal && q->plot)
+    *rc = options_wrong("bench", "supernodal draws no picture: leave --plot out");
+  else if (!supernodal && q->merge_blocks)
+    *rc = options_wrong("bench", "--merge-blocks goes with supernodal");
   else if (q->n_files && !strcmp(q->what, "laplacian"))
     *rc = options_wrong("bench", "laplacian takes no files");
   return *rc != EXIT_DONE;

@@ -110,12 +110,14 @@ static void ask_for_gpu(char *why, size_t room)
 /* --where auto: the GPU is left alone where few solves are asked for; else the solver predicts. */
 static gable_status open_place(solve_run *r, const solve_request *q, solve_outcome *o)
 {
-  const int chosen = strcmp(q->where, "auto") != 0;
+  const int chosen = strcmp(q->where, "auto") != 0, named = strcmp(q->solve_method, "auto") != 0;
   const long solves = q->expected_solves ? q->expected_solves : q->repeat;
   const int few = solves * ((columns_expected(q) + WINDOW - 1) / WINDOW) < LEAST_SOLVES;
-  gable_status status = session_open(&r->session, !chosen && few ? "cpu" : q->where, (int)q->threads);
+  gable_status status = session_open(&r->session, !chosen && (few || named) ? "cpu" : q->where, (int)q->threads);
   if (status || chosen) return status;
-  if (few)
+  if (named)
+    snprintf(o->why, sizeof o->why, "solve method %s runs on the CPU alone", q->solve_method);
+  else if (few)
     snprintf(o->why, sizeof o->why, "fewer than %d solves do not repay a GPU", LEAST_SOLVES);
   else if (gable_context_space(r->session.ctx) == GABLE_SPACE_HOST)
     ask_for_gpu(o->why, sizeof o->why);
@@ -145,6 +147,13 @@ static gable_method method_named(const char *name)
   return (gable_method)m;
 }
 
+static gable_solve_method solve_method_named(const char *name)
+{
+  int m = GABLE_SOLVE_PARTITIONED;
+  while (m > 0 && strcmp(gable_solve_method_text((gable_solve_method)m), name)) m--;
+  return (gable_solve_method)m;
+}
+
 static gable_status analyse_and_factor(solve_run *r, const solve_request *q, solve_outcome *o)
 {
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
@@ -157,6 +166,8 @@ static gable_status analyse_and_factor(solve_run *r, const solve_request *q, sol
   options.method = method_named(q->method);
   options.place = strcmp(q->where, "auto") ? GABLE_PLACE_CONTEXT : GABLE_PLACE_SHORTER;
   options.solves = solves_expected(q);
+  options.solve_method = solve_method_named(q->solve_method);
+  options.merge_blocks = q->merge_blocks;
   options.solve_rhs = o->columns;
   options.match = !strcmp(q->match, "always")  ? GABLE_CHOICE_ALWAYS
                   : !strcmp(q->match, "never") ? GABLE_CHOICE_NEVER
@@ -404,6 +415,10 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
                      &q->expected_solves, 1, 1000000000),
       option_choice(0, "method", "auto|lu|cholesky|ldlt",
                     "the factorization; auto: symmetric where the values are and that is good enough", &q->method),
+      option_choice(0, "solve-method", "auto|levels|batched|inverted|merged|partitioned",
+                    "how the sweeps run; auto: Gable's own, the others those of the literature, on the CPU",
+                    &q->solve_method),
+      option_flag(0, "merge-blocks", "these methods merge block columns of one pattern", &q->merge_blocks),
       option_choice(0, "match", "auto|never|always", "rows to columns first, for large entries on the diagonal",
                     &q->match),
       option_place_of(&q->where,
@@ -450,12 +465,15 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
   if (q->load_path && (strcmp(q->method, "auto") || strcmp(q->match, "auto")))
     *rc = options_wrong("solve", "a loaded factor has its method and its matching: leave --%s out",
                         strcmp(q->method, "auto") ? "method" : "match");
+  if (q->merge_blocks && !strcmp(q->solve_method, "auto"))
+    *rc = options_wrong("solve", "--merge-blocks goes with a --solve-method other than auto");
   return *rc != EXIT_DONE;
 }
 
 int cmd_solve(int argc, char **argv)
 {
-  solve_request q = {.repeat = 1, .refine = -1, .blas = "auto", .method = "auto", .match = "auto"};
+  solve_request q = {
+      .repeat = 1, .refine = -1, .blas = "auto", .method = "auto", .match = "auto", .solve_method = "auto"};
   solve_outcome o = {.report = GABLE_SOLVE_REPORT_INIT};
   solve_run r = {.view = GABLE_MATRIX_VIEW_INIT};
   int rc;

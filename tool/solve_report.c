@@ -120,6 +120,11 @@ static void print_phases(FILE *out, const solve_request *q, const solve_outcome 
     snprintf(what, sizeof what, "%s to %s", human_bytes((double)integer_of(s, GABLE_SOLVER_DEVICE_BYTES)).s, r->where);
     phase(out, "upload", real_of(s, GABLE_SOLVER_UPLOAD_S), whole, what);
   }
+  if (strcmp(q->solve_method, "auto")) {
+    snprintf(what, sizeof what, "method %s%s, %s levels in both sweeps", q->solve_method,
+             q->merge_blocks ? ", blocks merged" : "", human_count((double)integer_of(s, GABLE_SOLVER_SOLVE_LEVELS)).s);
+    phase(out, "prepare", real_of(s, GABLE_SOLVER_PREPARE_S), whole, what);
+  }
   snprintf(what, sizeof what, "%d right-hand side%s%s", r->columns, r->columns == 1 ? "" : "s",
            q->repeat > 1 ? ", the median of the repeats" : "");
   if (r->floor_s > 0 && r->solve_s > 0)
@@ -150,7 +155,7 @@ static void print_factor(FILE *out, const solve_outcome *r)
   fputc('\n', out);
   report_line(out, "factor", "%s entries, %.2f for one of the matrix", human_count(entries).s,
               nnz > 0 ? entries / nnz : 0.0);
-  report_line(out, "memory", "%s held (at most %s predicted), the whole process %s at its peak",
+  report_line(out, "memory", "%s held (at most %s predicted for the factorization), the whole process %s at its peak",
               human_bytes((double)r->memory_bytes).s,
               human_bytes((double)integer_of(s, GABLE_SOLVER_MEMORY_PREDICTED)).s, human_bytes(r->peak_bytes).s);
   if (perturbed) report_line(out, "pivots", "%s tiny ones replaced", human_count((double)perturbed).s);
@@ -253,6 +258,9 @@ void solve_report_json(json *j, const solve_request *q, const solve_outcome *r)
   json_text(j, "where_solve", r->where);
   json_text(j, "where_refine", "cpu");
   json_text(j, "where_reason", r->why);
+  json_text(j, "solve_method", q->solve_method);
+  json_bool(j, "merge_blocks", q->merge_blocks);
+  json_integer(j, "solve_levels", integer_of(r->solver, GABLE_SOLVER_SOLVE_LEVELS));
   json_number(j, "predicted_host_s", real_of(r->solver, GABLE_SOLVER_PREDICTED_HOST_S));
   json_number(j, "predicted_device_s", real_of(r->solver, GABLE_SOLVER_PREDICTED_DEVICE_S));
   json_integer(j, "threads", r->threads);

@@ -7,10 +7,11 @@
 #include "json.h"
 
 typedef struct solve_request {
-  const char *matrix, *b_path, *x_path, *order, *method, *match, *blas, *save_path, *load_path, *json_path, *where;
+  const char *matrix, *b_path, *x_path, *order, *method, *match, *blas, *save_path, *load_path, *json_path, *where,
+      *solve_method;
   long rhs, threads, repeat, refine, expected_solves;
   double tolerance;
-  int transpose, strict;
+  int transpose, strict, merge_blocks;
   gable_order order_taken; /* of order; GABLE_ORDER_AUTO without */
 } solve_request;
 

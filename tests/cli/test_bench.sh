@@ -37,6 +37,26 @@ done
 says '"machine":"a \\"machine\\""' lines
 ! command -v python3 >/dev/null 2>&1 || python3 -c 'import json; [json.loads(l) for l in open("lines")]' || wrong "a line is no JSON"
 
+# solves with whole factors by every method, merged and not, and what is refused
+run 0 bench supernodal "$data/west0479.mtx.gz" laplacian5:9x8 --where cpu --repeat 3 --rhs 2 --json lines --commit c0ffee
+[ "$(wc -l <lines)" -eq 12 ] || wrong "$(wc -l <lines) lines, not 12: two matrices, six methods"
+for key in matrix kind n nnz_l nnz_u method rhs where prepare_s solve_s q1_s q3_s floor_s share backward_error machine commit date; do
+    [ "$(grep -c "\"$key\":" lines)" -eq 12 ] || wrong "not every line has $key"
+done
+for method in auto levels batched inverted merged partitioned; do
+    [ "$(grep -c "\"method\":\"$method\"" lines)" -eq 2 ] || wrong "no two lines of $method"
+done
+says '"matrix":"laplacian5:9x8","kind":"cholesky","n":72' lines
+run 0 bench supernodal laplacian5:9x8 --where cpu --repeat 3 --merge-blocks --methods merged,levels --json lines
+[ "$(grep -c '"merge_blocks":true' lines)" -eq 2 ] || wrong "merged blocks are not in the JSON"
+run 2 bench supernodal laplacian5:9x8 --where cpu --methods nobody
+says "no solve method 'nobody'" err
+run 2 bench supernodal laplacian5:9x8 --where mirror --methods levels
+says "'levels' has no form on a GPU" err
+run 0 bench supernodal laplacian5:9x8 --where mirror --repeat 3
+run 1 bench supernodal nowhere.mtx --where cpu
+run 2 bench matrices a.mtx --merge-blocks
+
 # lists: a file of a folder, a recipe for where there is none, a name that nobody has
 printf '# names\nwest0479\necology2 twin:n=900,nnz=4000,levels=50\n\nnowhere\n' >list
 run 0 bench matrices --list list --folder "$data" --where cpu --methods auto,serial --uplo lower --rhs 3 --json -
@@ -83,7 +103,7 @@ expect 0 "any number of" bench --help
 # wrong: what to measure, a method, a place, a list, a file
 run 2 bench
 run 2 bench triangles
-says 'laplacian or matrices' err
+says 'laplacian, matrices or supernodal' err
 run 2 bench laplacian "$data/west0479.mtx.gz"
 run 1 bench matrices --list no-such-list
 says 'no-such-list' err

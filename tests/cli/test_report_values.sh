@@ -123,6 +123,18 @@ case $auto in
     is j where cpu where_solve cpu device_bytes 0
     case $(value where_reason j) in "no GPU: "?*) ;; *) wrong "without a GPU the reason is $(value where_reason j)" ;; esac ;;
 esac
+for method in levels batched inverted merged partitioned; do
+    run 0 solve two.mtx --solve-method $method --rhs 3 --json j
+    is j where_solve cpu solve_method $method merge_blocks false solved true where_reason "solve method $method runs on the CPU alone"
+    levels=$(value solve_levels j)
+    [ "$levels" -gt 0 ] || wrong "$method: $levels levels"
+    run 0 solve two.mtx --solve-method $method --merge-blocks --json j
+    is j merge_blocks true solved true
+    [ "$(value solve_levels j)" -le "$levels" ] || wrong "$method: merging makes more levels"
+    expect 1 "solve method '$method' runs on the CPU alone" solve two.mtx --solve-method $method --where mirror
+done
+run 2 solve two.mtx --merge-blocks
+run 2 solve two.mtx --solve-method nobody
 run 0 solve two.mtx --where mirror --repeat 3 --rhs 2 --json j
 is j where mirror where_solve mirror repeat 3 rhs 2 solved true where_reason ""
 holds j 'floor_s > 0 && share > 0 && solve_bytes > 0 && device_bytes > 0 && device_levels > 0 && prepare_s > 0 && upload_s > 0'
