@@ -203,8 +203,9 @@ GABLE_API gable_status gable_solver_work_report(const gable_solver_work *w, gabl
 
 /* Local.  Estimates by Hager and Higham; a few solves each.  rcond = 1 / (||A||_1 ||A^-1||_1), 0 where no double holds
  * ||A^-1||_1: below 2.2e-16 the matrix is numerically singular.  forward_error bounds max |x - x_true| / max |x| for
- * the column b, x (one column, GABLE_TYPE_D).  Both are NaN, and the determinant with them, where
- * GABLE_SOLVER_OTHER_VALUES is 1.  */
+ * the column b, x (one column).  It may lie in device memory where solves take such vectors: then the call waits for
+ * w's stream, copies b and x to the host and estimates there, with sweeps on the device; it is not for a CUDA graph.
+ * Both are NaN, and the determinant with them, where GABLE_SOLVER_OTHER_VALUES is 1. */
 GABLE_API gable_status gable_solver_rcond(const gable_solver *s, gable_solver_work *w, double *rcond);
 GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_solver_work *w, gable_op op,
                                                   const gable_vectors_view *b, const gable_vectors_view *x,

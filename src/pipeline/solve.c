@@ -157,16 +157,14 @@ done:
   return status;
 }
 
-/* device: vectors in device memory are fine. */
-static gable_status take_vectors(const gable_solver *s, gable_solver_work *w, int device, const gable_vectors_view *b,
+static gable_status take_vectors(const gable_solver *s, gable_solver_work *w, const gable_vectors_view *b,
                                  const gable_vectors_view *x, gi_sharing sharing, gi_vectors_pair *own)
 {
   gable_status status = GABLE_OK;
-  const int fine = device && w->device;
   GI_TRY(check_work(s, w));
   GI_TRY(gi_vectors_take_pair(b, x, s->problem.n, GABLE_TYPE_S, sharing, own)); /* floats go with any factor */
-  GI_REQUIRE(fine || (b->space == GABLE_SPACE_HOST && x->space == GABLE_SPACE_HOST), GABLE_ERR_UNAVAILABLE,
-             "vectors in device memory: %s", w->device ? "give them in host memory here" : "give them in host memory");
+  GI_REQUIRE(w->device || (b->space == GABLE_SPACE_HOST && x->space == GABLE_SPACE_HOST), GABLE_ERR_UNAVAILABLE,
+             "vectors in device memory: give them in host memory");
   GI_REQUIRE(b->space == x->space, GABLE_ERR_UNAVAILABLE, "b and x lie in different memories: give both in one");
 done:
   return status;
@@ -378,7 +376,7 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
   gi_refine_reason reason = GI_REFINE_DONE;
   gable_solve_report *r = &w->report;
   gi_vectors_pair v;
-  GI_TRY(take_vectors(s, w, 1, b, x, GI_VECTORS_IN_PLACE, &v));
+  GI_TRY(take_vectors(s, w, b, x, GI_VECTORS_IN_PLACE, &v));
   if (v.b.space == GABLE_SPACE_DEVICE) {
     status = solve_on_device(s, w, op, &v.b, &v.x);
     goto done;
@@ -458,7 +456,7 @@ gable_status gi_pipeline_apply(const gable_solver *s, gable_solver_work *w, gabl
 {
   gable_status status = GABLE_OK;
   gi_vectors_pair v;
-  GI_TRY(take_vectors(s, w, 1, b, x, GI_VECTORS_IN_PLACE, &v));
+  GI_TRY(take_vectors(s, w, b, x, GI_VECTORS_IN_PLACE, &v));
   gi_solve_frame f = frame(s, w, op);
   if (w->device)
     GI_TRY(apply_on_device(s, w, op, factors, &v.b, &v.x));
@@ -518,6 +516,27 @@ done:
   return status;
 }
 
+/* Column 0 of v into to [n]; from device memory by way of room of its own, waiting for the work's stream. */
+static gable_status copy_column(gable_solver_work *w, const gable_vectors_view *v, double *to)
+{
+  gable_status status = GABLE_OK;
+  gable_vectors_view here = *v;
+  const gable_off entries = !v->n ? 0 : v->major == GABLE_MAJOR_COL ? v->n : (v->n - 1) * v->ld + 1;
+  const gable_off bytes = entries * (v->type == GABLE_TYPE_S ? (gable_off)sizeof(float) : (gable_off)sizeof(double));
+  char *room = NULL;
+  if (v->space == GABLE_SPACE_DEVICE) {
+    GI_ALLOC(w->ctx, room, bytes);
+    GI_TRY(w->ctx->device->copy_out(w->ctx, room, v->data, (size_t)bytes, w->stream));
+    GI_TRY(w->ctx->device->synchronise(w->ctx, w->stream));
+    here.data = room;
+    here.space = GABLE_SPACE_HOST;
+  }
+  copy_in(&here, 0, 1, to);
+done:
+  gi_free(w->ctx, room);
+  return status;
+}
+
 /* || |A^-1| f ||_inf / ||x||_inf with f = |r| + (n_i + 1) eps (|A||x| + |b|), n_i entries in row i: LAPACK's bound. */
 gable_status gi_pipeline_forward_error(const gable_solver *s, gable_solver_work *w, gable_op op,
                                        const gable_vectors_view *b, const gable_vectors_view *x, double *forward_error)
@@ -526,13 +545,13 @@ gable_status gi_pipeline_forward_error(const gable_solver *s, gable_solver_work 
   gable_off n = s->problem.n;
   double *f = w->scratch + 2 * n, *weight = w->scratch + 3 * n, norm_x = 0, norm;
   gi_vectors_pair v;
-  GI_TRY(take_vectors(s, w, 0, b, x, GI_VECTORS_READ, &v));
+  GI_TRY(take_vectors(s, w, b, x, GI_VECTORS_READ, &v));
   GI_TRY(check_matrix(s));
   GI_REQUIRE(b->count == 1, GABLE_ERR_ARGUMENT, "%d columns: forward errors are estimated one at a time", b->count);
   *forward_error = NAN;
   if (s->other_values) goto done;
-  copy_in(&v.b, 0, 1, w->b);
-  copy_in(&v.x, 0, 1, w->x);
+  GI_TRY(copy_column(w, &v.b, w->b));
+  GI_TRY(copy_column(w, &v.x, w->x));
   gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
   double longest = 1;
   for (gable_idx i = 0; i < n; i++) longest = fmax(longest, (double)(a.rows->ptr[i + 1] - a.rows->ptr[i] + 1));

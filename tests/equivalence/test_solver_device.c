@@ -65,6 +65,41 @@ static void check_device_vectors(const test_system *a, const gable_solver *s, ga
   free(y);
 }
 
+/* Forward errors of vectors in device memory, by columns and by rows, are those of the same vectors in host memory. */
+static void check_forward_error(const test_system *a, const gable_solver *s, gable_solver_work *w, const char *what)
+{
+  enum { LD = 3 };
+  double *b = right_sides(a->n, LD), *x = right_sides(a->n, LD), host, device;
+  const size_t bytes = (size_t)a->n * LD * sizeof *b;
+  void *db = NULL, *dx = NULL;
+  CHECK_OK(gable_device_alloc(ctx, bytes, &db));
+  CHECK_OK(gable_device_alloc(ctx, bytes, &dx));
+  for (int rows = 0; rows < 2; rows++) {
+    gable_vectors_view vb = test_vectors(a->n, 1, b), vx = test_vectors(a->n, 1, x), ub, ux;
+    if (rows) {
+      vb.major = vx.major = GABLE_MAJOR_ROW;
+      vb.ld = vx.ld = LD;
+    }
+    CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx));
+    CHECK_OK(gable_device_copy_in(ctx, db, b, bytes, NULL));
+    CHECK_OK(gable_device_copy_in(ctx, dx, x, bytes, NULL));
+    CHECK_OK(gable_device_synchronise(ctx, NULL));
+    ub = vb;
+    ux = vx;
+    ub.space = ux.space = GABLE_SPACE_DEVICE;
+    ub.data = db;
+    ux.data = dx;
+    CHECK_OK(gable_solver_forward_error(s, w, GABLE_OP_N, &vb, &vx, &host));
+    CHECK_OK(gable_solver_forward_error(s, w, GABLE_OP_N, &ub, &ux, &device));
+    CHECK(host == device || (host != host && device != device),
+          "%s: forward error %.17g of the host's, %.17g of the device's", what, host, device);
+  }
+  gable_device_free(ctx, &db);
+  gable_device_free(ctx, &dx);
+  free(b);
+  free(x);
+}
+
 static void check_kind(test_kind kind, gable_idx n, gable_type factor_type)
 {
   test_system a = test_system_make(kind, n, 3);
@@ -79,6 +114,7 @@ static void check_kind(test_kind kind, gable_idx n, gable_type factor_type)
   CHECK_OK(gable_solver_work_create(s, RHS, &w));
   check_solved(&a, s, w, test_kind_name(kind));
   check_device_vectors(&a, s, w, test_kind_name(kind));
+  if (n) check_forward_error(&a, s, w, test_kind_name(kind));
   for (int64_t k = 0; k < a.ptr[n]; k++) a.val[k] *= 2; /* keeps whatever symmetry there is */
   /* tiny rows of the wild system meet the tolerance by the library's definition alone, once scalings are kept */
   for (int reuse = kind == TEST_WILD ? GABLE_REUSE_NOTHING : GABLE_REUSE_ALL; reuse >= GABLE_REUSE_ROWS; reuse--) {
