@@ -1,0 +1,141 @@
+/* Solves with factors of extreme shapes, imported with supernodes of one column each, by Gable's own sweeps on the CPU
+ * and on the mirror, and by the named methods: a chain of 10^6, 10^5 roots, no row, one row, one dense block; each
+ * against its recurrence. */
+#include "support/test.h"
+
+#include <gable/factors.h>
+
+#include "support/systems.h"
+
+typedef struct triangle {
+  int64_t *ptr;
+  gable_idx *idx;
+  double *val;
+} triangle;
+
+/* Columns j of 1 and, in the next below rows, -below/(j+1). */
+static triangle unit_lower(gable_idx n, gable_idx below)
+{
+  const size_t most = (size_t)n * ((size_t)below + 1);
+  triangle t = {malloc(((size_t)n + 1) * sizeof *t.ptr), malloc(most * sizeof *t.idx + 1),
+                malloc(most * sizeof *t.val + 1)};
+  int64_t count = 0;
+  CHECK(t.ptr && t.idx && t.val);
+  for (gable_idx j = 0; j < n; j++) {
+    t.ptr[j] = count;
+    for (gable_idx i = j; i < n && i <= j + below; i++) {
+      t.idx[count] = i;
+      t.val[count++] = i == j ? 1 : -0.5 / below;
+    }
+  }
+  t.ptr[n] = count;
+  return t;
+}
+
+/* U = diag(2): L U has the pattern of L. */
+static triangle twos(gable_idx n)
+{
+  triangle t = unit_lower(n, 0);
+  for (gable_idx j = 0; j < n; j++) t.val[j] = 2;
+  return t;
+}
+
+static gable_matrix_view view_of(gable_idx n, const triangle *t)
+{
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  v.n_rows = v.n_cols = n;
+  v.format = GABLE_FORMAT_CSC;
+  v.ptr = t->ptr;
+  v.idx = t->idx;
+  v.val = t->val;
+  return v;
+}
+
+static void drop(triangle *t)
+{
+  free(t->ptr);
+  free(t->idx);
+  free(t->val);
+}
+
+/* x of L (2 x) = b, or of its transpose. */
+static void expect(gable_idx n, const triangle *l, gable_op op, const double *b, double *x)
+{
+  if (op == GABLE_OP_N) {
+    memcpy(x, b, (size_t)n * sizeof *x);
+    for (gable_idx j = 0; j < n; j++)
+      for (int64_t k = l->ptr[j] + 1; k < l->ptr[j + 1]; k++) x[l->idx[k]] -= l->val[k] * x[j];
+    for (gable_idx j = 0; j < n; j++) x[j] /= 2;
+  } else {
+    for (gable_idx j = n - 1; j >= 0; j--) {
+      x[j] = b[j] / 2;
+      for (int64_t k = l->ptr[j] + 1; k < l->ptr[j + 1]; k++) x[j] -= l->val[k] * x[l->idx[k]];
+    }
+  }
+}
+
+static void check(gable_context *ctx, const char *name, gable_idx n, gable_idx below, gable_solve_method method,
+                  int merge)
+{
+  triangle l = unit_lower(n, below), u = twos(n);
+  gable_idx *each = malloc(((size_t)n + 1) * sizeof *each);
+  double *b = malloc((size_t)n * sizeof *b + 1), *x = malloc((size_t)n * sizeof *x + 1),
+         *want = malloc((size_t)n * sizeof *want + 1);
+  gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_solver *s = NULL;
+  gable_solver_work *w = NULL;
+  int64_t supernodes;
+  CHECK(each && b && x && want);
+  for (gable_idx k = 0; k <= n; k++) each[k] = k;
+  for (gable_idx k = 0; k < n; k++) b[k] = 1 + k % 5;
+  f.n = n;
+  f.l = view_of(n, &l);
+  f.u = view_of(n, &u);
+  f.n_supernodes = n;
+  f.supernodes = each;
+  options.solve_method = method;
+  options.merge_blocks = merge;
+  CHECK_OK(gable_solver_create(ctx, &options, &s));
+  CHECK_OK(gable_solver_import(s, &f, NULL));
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_SUPERNODES, &supernodes, sizeof supernodes));
+  CHECK(supernodes == n, "%s: %lld supernodes", name, (long long)supernodes);
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  for (int op = 0; op < 2; op++) {
+    gable_vectors_view vb = test_vectors(n, 1, b), vx = test_vectors(n, 1, x);
+    CHECK_OK(gable_solver_solve(s, w, (gable_op)op, &vb, &vx));
+    expect(n, &l, (gable_op)op, b, want);
+    for (gable_idx k = 0; k < n; k++)
+      CHECK(fabs(x[k] - want[k]) <= 1e-13 * fabs(want[k]), "%s, %s, op %d, row %d: %.17g, not %.17g", name,
+            gable_solve_method_text(method), op, k, x[k], want[k]);
+  }
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  drop(&l);
+  drop(&u);
+  free(each);
+  free(b);
+  free(x);
+  free(want);
+}
+
+static void check_shapes(const char *where, gable_solve_method method, int merge, gable_idx chain, gable_idx roots)
+{
+  gable_context *ctx = NULL;
+  CHECK_OK(gable_context_create(where, NULL, &ctx));
+  check(ctx, "a chain", chain, 1, method, merge);
+  check(ctx, "roots alone", roots, 0, method, merge);
+  check(ctx, "no row", 0, 1, method, merge);
+  check(ctx, "one row", 1, 1, method, merge);
+  check(ctx, "one dense block", 90, 90, method, merge);
+  gable_context_destroy(&ctx);
+}
+
+int main(void)
+{
+  check_shapes("cpu", GABLE_SOLVE_AUTO, 0, 1000000, 100000);
+  check_shapes("mirror", GABLE_SOLVE_AUTO, 0, 30000, 100000);
+  for (int m = GABLE_SOLVE_LEVELS; m <= GABLE_SOLVE_PARTITIONED; m++)
+    for (int merge = 0; merge < 2; merge++) check_shapes("cpu", (gable_solve_method)m, merge, 3000, 10000);
+  return 0;
+}
