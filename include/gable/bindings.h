@@ -1,5 +1,5 @@
 /* bindings.h: version, names of enumerators and default structs as functions, for callers without the C preprocessor
- * (ctypes, Fortran).  */
+ * (ctypes, Fortran). */
 #ifndef GABLE_BINDINGS_H
 #define GABLE_BINDINGS_H
 
@@ -18,13 +18,13 @@ extern "C" {
 #endif
 
 /* The version of the library that runs, which may be newer than the headers: 10000 major + 100 minor + patch, and
- * "major.minor.patch".  GABLE_VERSION_NUMBER is that of the headers.  */
+ * "major.minor.patch".  GABLE_VERSION_NUMBER is that of the headers. */
 #define GABLE_VERSION_NUMBER (10000 * GABLE_VERSION_MAJOR + 100 * GABLE_VERSION_MINOR + GABLE_VERSION_PATCH)
 GABLE_API int gable_version(void);
 GABLE_API const char *gable_version_text(void);
 
 /* The name of an enumerator, as in GABLE_OP_N: "n"; "unknown" for any other value.  Of a key of gable_solver_get: its
- * meaning.  Static text.  */
+ * meaning.  Static text. */
 GABLE_API const char *gable_type_text(gable_type type);
 GABLE_API const char *gable_format_text(gable_format format);
 GABLE_API const char *gable_structure_text(gable_structure structure);

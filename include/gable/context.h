@@ -1,7 +1,7 @@
 /* context.h: the place where work runs, its allocators and its callbacks.
  *
  * A context is immutable after creation and may be shared by threads.  It must outlive every object created with it. Do
- * not use it after fork: create a new context in the child process.  */
+ * not use it after fork: create a new context in the child process. */
 #ifndef GABLE_CONTEXT_H
 #define GABLE_CONTEXT_H
 
@@ -20,12 +20,12 @@ typedef struct gable_context_options {
   int threads; /* 0: one per processor that this process may use */
 
   /* Host memory.  Set both functions or none; they receive memory_user. allocate returns NULL when memory is exhausted;
-   * alignment is a power of two.  */
+   * alignment is a power of two. */
   void *(*allocate)(void *user, size_t bytes, size_t alignment);
   void (*release)(void *user, void *p);
   void *memory_user;
 
-  /* Receives one line of text without a newline.  NULL: no log; the library never prints.  */
+  /* Receives one line of text without a newline.  NULL: no log; the library never prints. */
   void (*log)(void *user, gable_log_level level, const char *text);
   void *log_user;
 
@@ -33,7 +33,7 @@ typedef struct gable_context_options {
    * factorizations, smoother sweeps and Krylov iterations call it: at the start, about a hundred times, and at least
    * every 20 ms.  A nonzero return cancels the phase with GABLE_ERR_CANCELLED. One thread at a time calls it for one
    * object.  AMD and COLAMD are not interrupted, METIS only between dissections, triangular and direct solves never. It
-   * must not call gable_solver_factor: that may deadlock with the factorization that calls it.  */
+   * must not call gable_solver_factor: that may deadlock with the factorization that calls it. */
   int (*progress)(void *user, const char *phase, double done);
   void *progress_user;
 
@@ -61,7 +61,7 @@ GABLE_API gable_status gable_context_create(const char *where, const gable_conte
 /* NULL is fine; sets *ctx to NULL. */
 GABLE_API void gable_context_destroy(gable_context **ctx);
 
-/* Where this context runs, "cpu", "mirror" or "cuda:0"; owned by the context.  */
+/* Where this context runs, "cpu", "mirror" or "cuda:0"; owned by the context. */
 GABLE_API const char *gable_context_where(const gable_context *ctx);
 GABLE_API int gable_context_threads(const gable_context *ctx);
 

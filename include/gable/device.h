@@ -8,7 +8,7 @@
  * it is.
  *
  * On the CPU the same calls work: its memory is the host's, its only stream is NULL, and everything is done when a call
- * returns.  A program written with them runs in both places.  */
+ * returns.  A program written with them runs in both places. */
 #ifndef GABLE_DEVICE_H
 #define GABLE_DEVICE_H
 
@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /* Where memory of gable_device_alloc lies: GABLE_SPACE_DEVICE on a GPU, GABLE_SPACE_HOST on the CPU; for the space of a
- * view.  */
+ * view. */
 GABLE_API gable_space gable_context_space(const gable_context *ctx);
 
 /* The context's own stream (cudaStream_t): for an event that the program's work on another stream waits for, or the
@@ -30,7 +30,7 @@ GABLE_API void *gable_context_stream(const gable_context *ctx);
  * for every stream; 0 bytes give a valid pointer.  It belongs to the caller.  GABLE_ERR_MEMORY, _BACKEND. */
 GABLE_API gable_status gable_device_alloc(gable_context *ctx, size_t bytes, void **out);
 
-/* Local.  NULL is fine; sets *p to NULL. All work on p must be complete.  */
+/* Local.  NULL is fine; sets *p to NULL. All work on p must be complete. */
 GABLE_API void gable_device_free(gable_context *ctx, void **p);
 
 /* Local.  bytes from the host to memory of the context's place, and back, in the order of the stream.  host
@@ -44,17 +44,17 @@ GABLE_API gable_status gable_device_copy_out(gable_context *ctx, void *host, con
 /* Local.  Every byte becomes byte, in the order of the stream.  GABLE_ERR_BACKEND. */
 GABLE_API gable_status gable_device_fill(gable_context *ctx, void *device, int byte, size_t bytes, void *stream);
 
-/* Local.  Waits until all work enqueued on the stream is complete.  GABLE_ERR_BACKEND: some of it failed.  */
+/* Local.  Waits until all work enqueued on the stream is complete.  GABLE_ERR_BACKEND: some of it failed. */
 GABLE_API gable_status gable_device_synchronise(gable_context *ctx, void *stream);
 
 /* Local.  A new stream (cudaStreamNonBlocking), ordered with no other; for gable_work_set_stream.  It belongs to the
  * caller.  NULL on the CPU.  GABLE_ERR_BACKEND. */
 GABLE_API gable_status gable_stream_create(gable_context *ctx, void **out);
 
-/* Local.  NULL is fine; sets *stream to NULL. Work that is enqueued still completes.  */
+/* Local.  NULL is fine; sets *stream to NULL. Work that is enqueued still completes. */
 GABLE_API void gable_stream_destroy(gable_context *ctx, void **stream);
 
-/* A point in the order of a stream (cudaEvent_t with timing).  */
+/* A point in the order of a stream (cudaEvent_t with timing). */
 typedef struct gable_event gable_event;
 
 /* Local.  ctx must outlive it.  GABLE_ERR_MEMORY, _BACKEND. */

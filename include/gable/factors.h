@@ -1,5 +1,5 @@
 /* factors.h: exports the factors of a solver as compressed columns with permutations and scalings, and imports factors
- * of other packages. docs/solver.md has an example of each.  */
+ * of other packages. docs/solver.md has an example of each. */
 #ifndef GABLE_FACTORS_H
 #define GABLE_FACTORS_H
 
@@ -16,7 +16,7 @@ extern "C" {
  *                  entries right of the diagonal blocks of a block triangular form
  *   A' = L L^T     when u.ptr is NULL: L with its diagonal, no F
  *
- * f.ptr is NULL when there is no F.  l, u and f have this version's size.  */
+ * f.ptr is NULL when there is no F.  l, u and f have this version's size. */
 typedef struct gable_factors_view {
   size_t size; /* of this struct, so that it can grow */
   gable_idx n;
@@ -43,7 +43,7 @@ typedef struct gable_factors gable_factors; /* owns what its view shows */
  * GABLE_ERR_MEMORY. */
 GABLE_API gable_status gable_solver_export(const gable_solver *s, gable_factors **out);
 
-/* Borrowed arrays of f, valid until it is destroyed.  */
+/* Borrowed arrays of f, valid until it is destroyed. */
 GABLE_API gable_status gable_factors_get_view(const gable_factors *f, gable_factors_view *view);
 
 /* NULL is fine; sets *f to NULL. */
@@ -68,11 +68,11 @@ GABLE_API void gable_factors_destroy(gable_factors **f);
  * Factor type and tolerance are those of the options of s.  GABLE_ERR_ARGUMENT names what is out of place: sizes that
  * differ, entries on the wrong side of the diagonal or of the blocks, out of range or out of order, an order that is no
  * permutation, a scale of zero, supernodes that do not cut the columns; GABLE_ERR_SINGULAR a diagonal entry that is
- * missing or zero; GABLE_ERR_NOT_FINITE; GABLE_ERR_MEMORY.  After an error s holds nothing.  */
+ * missing or zero; GABLE_ERR_NOT_FINITE; GABLE_ERR_MEMORY.  After an error s holds nothing. */
 GABLE_API gable_status gable_solver_import(gable_solver *s, const gable_factors_view *f, const gable_matrix_view *a);
 
 /* Local.  Returns why and sets gable_last_error of this thread to text, which is copied.  For code between the library
- * and its user, such as gable/adapters/. GABLE_OK changes nothing.  */
+ * and its user, such as gable/adapters/. GABLE_OK changes nothing. */
 GABLE_API gable_status gable_set_error(gable_status why, const char *text);
 
 #ifdef __cplusplus

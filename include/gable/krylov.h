@@ -5,7 +5,7 @@
  * Double precision, on the CPU or on a GPU, where matrix, factors and vectors stay in device memory and the host reads
  * the residual at most once an iteration.  The preconditioner comes from options.preconditioner, a gable_precond of the
  * caller, or a callback.  Threads share a solver, each with its own gable_krylov_work, while nobody changes it. Results
- * are bitwise repeatable on one place, unless method is levc, elmc or gsf (docs/algorithms/krylov.md).  */
+ * are bitwise repeatable on one place, unless method is levc, elmc or gsf (docs/algorithms/krylov.md). */
 #ifndef GABLE_KRYLOV_H
 #define GABLE_KRYLOV_H
 
@@ -47,25 +47,25 @@ typedef struct gable_krylov_options {
 
 /* Local.  options may be NULL; they are copied. ctx must outlive the solver.
  * GABLE_ERR_ARGUMENT: an option is out of range, or method is no method; GABLE_ERR_UNAVAILABLE: it does not run where
- * ctx does.  */
+ * ctx does. */
 GABLE_API gable_status gable_krylov_create(gable_context *ctx, const gable_krylov_options *options, gable_krylov **out);
 
 /* Local.  Copies the pattern of the square matrix a (GABLE_TYPE_D; symmetric ones with both triangles; device memory on
  * a GPU only) and analyses the preconditioner of the options; a's values serve only to check a symmetry that a
- * declares.  Create works again after it.  Errors: as gable_precond_analyse.  */
+ * declares.  Create works again after it.  Errors: as gable_precond_analyse. */
 GABLE_API gable_status gable_krylov_analyse(gable_krylov *k, const gable_matrix_view *a);
 
 /* Local.  Copies the values val, [nnz] in the order and the memory of the analysed matrix, and updates the
  * preconditioner of the options.  Works stay valid; no solve may run at the same time.  GABLE_ERR_SINGULAR names the
- * row of a zero pivot.  */
+ * row of a zero pivot. */
 GABLE_API gable_status gable_krylov_update(gable_krylov *k, const void *val);
 
 /* Local.  gable_krylov_analyse, then gable_krylov_update with a's values, and the work of gable_krylov_solve, which
- * then allocates nothing; with a preconditioner of the caller's the first solve makes it.  */
+ * then allocates nothing; with a preconditioner of the caller's the first solve makes it. */
 GABLE_API gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a);
 
 /* y = M x for an n x n operator M of the caller: x, y [n] doubles in host memory that do not overlap.  Threads that
- * share a solver call it concurrently.  A status other than GABLE_OK ends the solve, which returns it.  */
+ * share a solver call it concurrently.  A status other than GABLE_OK ends the solve, which returns it. */
 typedef gable_status gable_apply_function(void *user, const double *x, double *y);
 
 /* Local.  Uses apply as A instead of a matrix, with GABLE_PRECOND_NONE, a gable_precond or a callback. user must
@@ -74,7 +74,7 @@ GABLE_API gable_status gable_krylov_set_operator(gable_krylov *k, gable_idx n, g
 
 /* Local.  Preconditions solves by p, which has the rows of A and the context of k.  Update p before a work is created;
  * later updates between solves are allowed. p must outlive k's works.  NULL: the preconditioner of the options, after
- * the next gable_krylov_set_matrix.  Create works again after it.  */
+ * the next gable_krylov_set_matrix.  Create works again after it. */
 GABLE_API gable_status gable_krylov_set_precond(gable_krylov *k, const gable_precond *p);
 
 /* Local.  Preconditions solves by apply, y = M^-1 x.  CG needs a constant symmetric positive definite M; GMRES is
@@ -83,15 +83,15 @@ GABLE_API gable_status gable_krylov_set_precond_function(gable_krylov *k, gable_
 
 /* Called on the solving thread after iteration 0 (the start) and each later one, with ||b - A x|| / ||b|| of the
  * recurrence.  A nonzero return ends the solve with GABLE_ERR_CANCELLED. Threads that share a solver call it
- * concurrently.  On a GPU the calls come in batches of up to 8 finished iterations.  */
+ * concurrently.  On a GPU the calls come in batches of up to 8 finished iterations. */
 typedef int gable_monitor_function(void *user, gable_idx iteration, double residual);
 
 /* Local.  Sets the monitor of later solves; NULL: none. user must outlive the solves.  No solve may run at the same
- * time; works stay valid.  */
+ * time; works stay valid. */
 GABLE_API gable_status gable_krylov_set_monitor(gable_krylov *k, gable_monitor_function *monitor, void *user);
 
 /* Local.  The vectors for one solve at a time; any number of works per solver.  The caller owns it; it must not outlive
- * k.  GABLE_ERR_STATE: A or the preconditioner has no values; GABLE_ERR_MISMATCH: they differ in size or context.  */
+ * k.  GABLE_ERR_STATE: A or the preconditioner has no values; GABLE_ERR_MISMATCH: they differ in size or context. */
 GABLE_API gable_status gable_krylov_work_create(const gable_krylov *k, gable_krylov_work **out);
 
 typedef struct gable_krylov_info {
@@ -126,18 +126,18 @@ typedef struct gable_krylov_info {
 GABLE_API gable_status gable_krylov_work_solve(gable_krylov_work *w, const gable_vectors_view *b, gable_vectors_view *x,
                                                double *history);
 
-/* Local.  The same with a work that k owns and the first call creates; one call at a time per solver.  */
+/* Local.  The same with a work that k owns and the first call creates; one call at a time per solver. */
 GABLE_API gable_status gable_krylov_solve_vectors(gable_krylov *k, const gable_vectors_view *b, gable_vectors_view *x,
                                                   double *history);
 
-/* Local.  The same; b, x: [n] in host memory.  */
+/* Local.  The same; b, x: [n] in host memory. */
 GABLE_API gable_status gable_krylov_solve(gable_krylov *k, const double *b, double *x, double *history);
 
-/* Local.  Of the set-up of k and the last solve with w, or with the work that k owns.  */
+/* Local.  Of the set-up of k and the last solve with w, or with the work that k owns. */
 GABLE_API gable_status gable_krylov_work_get_info(const gable_krylov_work *w, gable_krylov_info *info);
 GABLE_API gable_status gable_krylov_get_info(const gable_krylov *k, gable_krylov_info *info);
 
-/* NULL is fine; sets *w, *k to NULL.  Destroy works before their solver.  */
+/* NULL is fine; sets *w, *k to NULL.  Destroy works before their solver. */
 GABLE_API void gable_krylov_work_destroy(gable_krylov_work **w);
 GABLE_API void gable_krylov_destroy(gable_krylov **k);
 

@@ -1,7 +1,7 @@
 /* matrix.h: a sparse matrix that owns its arrays on the host: read, written, generated, converted, described.
  *
  * Entries are stored compressed by columns (CSC), indices increasing within a column, 0 based, 64-bit offsets.
- * A symmetric matrix from a file has one triangle until gable_matrix_expand adds the other.  */
+ * A symmetric matrix from a file has one triangle until gable_matrix_expand adds the other. */
 #ifndef GABLE_MATRIX_H
 #define GABLE_MATRIX_H
 
@@ -67,14 +67,14 @@ GABLE_API gable_status gable_matrix_read(gable_context *ctx, const char *path, c
 GABLE_API gable_status gable_matrix_write(const gable_matrix *a, const char *path, gable_file_format format);
 
 /* Local.  Checks path and format as gable_matrix_write would, without opening a file, so that a long computation can
- * fail early: GABLE_ERR_ARGUMENT when the name shows no format, _UNAVAILABLE when this build cannot compress.  */
+ * fail early: GABLE_ERR_ARGUMENT when the name shows no format, _UNAVAILABLE when this build cannot compress. */
 GABLE_API gable_status gable_matrix_write_check(const char *path, gable_file_format format);
 
 /* Local.  A copy of what the view shows; CSR or CSC, base 0 or 1, any offset type.  Checked: GABLE_ERR_ARGUMENT says
- * which entry is out of range or out of order.  */
+ * which entry is out of range or out of order. */
 GABLE_API gable_status gable_matrix_from_view(gable_context *ctx, const gable_matrix_view *view, gable_matrix **out);
 
-/* Triplets (row[k], col[k], val[k]) of the caller (COO), in any order; duplicates are summed.  */
+/* Triplets (row[k], col[k], val[k]) of the caller (COO), in any order; duplicates are summed. */
 typedef struct gable_coo_view {
   size_t size; /* of this struct, so that it can grow */
   gable_idx n_rows, n_cols;
@@ -98,7 +98,7 @@ typedef struct gable_coo gable_coo;
  * the symmetry that they declare is checked by what uses it, as of a view.  map: NULL, or where each triplet went, for
  * gable_coo_update; belongs to the caller.  O(count + n_rows + n_cols) in time and memory; the map has 8 bytes for each
  * triplet and each entry.  GABLE_ERR_ARGUMENT: an index out of range (the triplet is named), or a symmetric matrix that
- * is not square; GABLE_ERR_NOT_FINITE: a triplet, or a sum that overflows.  */
+ * is not square; GABLE_ERR_NOT_FINITE: a triplet, or a sum that overflows. */
 GABLE_API gable_status gable_matrix_from_coo(gable_context *ctx, const gable_coo_view *triplets, gable_coo **map,
                                              gable_matrix **out);
 
@@ -106,13 +106,13 @@ GABLE_API gable_status gable_matrix_from_coo(gable_context *ctx, const gable_coo
  * with map, and its view stays valid, with the new values.  The same bits as those of a new matrix.  Threads may share
  * map.  O(count); allocates nothing but the values of a pattern.  After an error a is as it was: GABLE_ERR_NOT_FINITE
  * as above, GABLE_ERR_MISMATCH: a has another number of rows, columns or entries, or is complex where the triplets are
- * real.  */
+ * real. */
 GABLE_API gable_status gable_coo_update(const gable_coo *map, const void *val, gable_matrix *a);
 
 /* NULL is fine; sets *map to NULL. */
 GABLE_API void gable_coo_destroy(gable_coo **map);
 
-/* Local.  A copy of dense vectors, all entries stored, to be written as an 'array' file.  */
+/* Local.  A copy of dense vectors, all entries stored, to be written as an 'array' file. */
 GABLE_API gable_status gable_matrix_from_vectors(gable_context *ctx, const gable_vectors_view *vectors,
                                                  gable_matrix **out);
 
@@ -122,16 +122,16 @@ GABLE_API gable_status gable_matrix_from_vectors(gable_context *ctx, const gable
  * GABLE_ERR_ARGUMENT, _LIMIT, _MEMORY, _CANCELLED. */
 GABLE_API gable_status gable_matrix_generate(gable_context *ctx, const char *kind, uint64_t seed, gable_matrix **out);
 
-/* The kinds that gable_matrix_generate knows, a line each; static text.  */
+/* The kinds that gable_matrix_generate knows, a line each; static text. */
 GABLE_API const char *gable_matrix_kinds(void);
 
-/* Local.  The same matrix with both triangles stored; a copy where nothing is to do.  */
+/* Local.  The same matrix with both triangles stored; a copy where nothing is to do. */
 GABLE_API gable_status gable_matrix_expand(const gable_matrix *a, gable_matrix **out);
 GABLE_API gable_status gable_matrix_transpose(const gable_matrix *a, gable_matrix **out);
 
 GABLE_API gable_status gable_matrix_get_info(const gable_matrix *a, gable_matrix_info *info);
 
-/* Statistics of a matrix, both triangles of a symmetric one.  Rectangular matrices have no levels and no symmetry.  */
+/* Statistics of a matrix, both triangles of a symmetric one.  Rectangular matrices have no levels and no symmetry. */
 typedef struct gable_matrix_shape {
   size_t size;
   gable_off nnz;                              /* of both triangles */
@@ -154,12 +154,12 @@ typedef struct gable_matrix_shape {
 GABLE_API gable_status gable_matrix_describe(const gable_matrix *a, gable_matrix_shape *shape);
 
 /* Local.  width [levels], as many as gable_matrix_describe said: rows in each level of the triangle, GABLE_PART_LOWER
- * or GABLE_PART_UPPER.  GABLE_ERR_ARGUMENT when the matrix is not square or levels is another number.  */
+ * or GABLE_PART_UPPER.  GABLE_ERR_ARGUMENT when the matrix is not square or levels is another number. */
 GABLE_API gable_status gable_matrix_level_widths(const gable_matrix *a, gable_part triangle, gable_idx levels,
                                                  gable_idx *width);
 
 /* Borrowed arrays of a, valid until it is destroyed: CSC, base 0, 64-bit offsets, values GABLE_TYPE_D (GABLE_TYPE_Z for
- * a complex matrix, NULL for a pattern).  */
+ * a complex matrix, NULL for a pattern). */
 GABLE_API gable_status gable_matrix_get_view(const gable_matrix *a, gable_matrix_view *view);
 
 /* NULL is fine; sets *a to NULL. */

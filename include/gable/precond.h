@@ -4,7 +4,7 @@
  *
  * Double precision.  A preconditioner is const between two updates, so threads share it, each with its own
  * gable_precond_work.  On a GPU GABLE_PRECOND_GS allows one apply at a time.  gable_krylov takes one
- * (gable_krylov_set_precond), or makes one of its own.  */
+ * (gable_krylov_set_precond), or makes one of its own. */
 #ifndef GABLE_PRECOND_H
 #define GABLE_PRECOND_H
 
@@ -44,7 +44,7 @@ typedef struct gable_precond_options {
 
 /* Local.  options may be NULL; they are copied. ctx must outlive the preconditioner.
  * GABLE_ERR_ARGUMENT: an option is out of range, or method is no method; GABLE_ERR_UNAVAILABLE: it, or ILUK or ILUT,
- * does not run where ctx does.  */
+ * does not run where ctx does. */
 GABLE_API gable_status gable_precond_create(gable_context *ctx, const gable_precond_options *options,
                                             gable_precond **out);
 
@@ -54,16 +54,16 @@ GABLE_API gable_status gable_precond_create(gable_context *ctx, const gable_prec
  * entry that breaks a declared symmetry (host memory); GABLE_ERR_UNAVAILABLE: another type, one triangle;
  * GABLE_ERR_SINGULAR: a row without a diagonal entry, which every kind but NONE, ILUK and ILUT needs (Jacobi on a CPU:
  * in update);
- * GABLE_ERR_LIMIT: as gable_trisolve_analyse.  */
+ * GABLE_ERR_LIMIT: as gable_trisolve_analyse. */
 GABLE_API gable_status gable_precond_analyse(gable_precond *p, const gable_matrix_view *a);
 
 /* Local.  Factors the values val, [nnz] in the order and the memory of the analysed matrix.  No apply may run at the
  * same time; works stay valid.  ILUT computes a new pattern and analyses its triangular solves again.
- * GABLE_ERR_SINGULAR names the row of a zero pivot; then call update again before apply.  */
+ * GABLE_ERR_SINGULAR names the row of a zero pivot; then call update again before apply. */
 GABLE_API gable_status gable_precond_update(gable_precond *p, const void *val);
 
 /* Local.  Scratch memory for one apply at a time; any number of works per preconditioner.  The caller owns it.  It must
- * not outlive p.  Create it after the first update that follows an analysis.  */
+ * not outlive p.  Create it after the first update that follows an analysis. */
 GABLE_API gable_status gable_precond_work_create(const gable_precond *p, gable_precond_work **out);
 
 /* Local.  z = M^-1 r: one contiguous column of doubles each, in the memory space of the context (gable_context_space);
@@ -91,10 +91,10 @@ typedef struct gable_precond_info {
     sizeof(gable_precond_info), GABLE_PRECOND_NONE, 0, "", 0.0, 0.0, 0.0, 0                                            \
   }
 
-/* Local.  After analyse.  */
+/* Local.  After analyse. */
 GABLE_API gable_status gable_precond_get_info(const gable_precond *p, gable_precond_info *info);
 
-/* NULL is fine; sets *w, *p to NULL.  Destroy works before their preconditioner.  */
+/* NULL is fine; sets *w, *p to NULL.  Destroy works before their preconditioner. */
 GABLE_API void gable_precond_work_destroy(gable_precond_work **w);
 GABLE_API void gable_precond_destroy(gable_precond **p);
 

@@ -27,11 +27,11 @@ typedef enum gable_sweep {
 typedef struct gable_smoother_options {
   size_t size; /* of this struct, so that it can grow */
   /* "serial" (CPU), "levr", "levc", "elmr", "elmc", "gsf", "tiles", "rows" (GPU) or "auto" (NULL).  One pass: on the
-   * CPU serial, levr, tiles and auto; on a GPU levr and elmr.  */
+   * CPU serial, levr, tiles and auto; on a GPU levr and elmr. */
   const char *method;
   gable_sweep sweep;
   double omega; /* factor of relaxation, in (0,2); 1 is Gauss-Seidel.  Methods of more than one pass keep a_ii / omega
-                 * in the matrix's type: with a float matrix theirs is this to 6e-8.  */
+                 * in the matrix's type: with a float matrix theirs is this to 6e-8. */
   double deadline_s; /* as in gable_trisolve_options */
   int threads;       /* at most so many; 0: the context's */
   gable_idx max_rhs; /* right-hand sides swept together; apply splits more into groups; 0: 1. Memory grows with it.
@@ -43,7 +43,7 @@ typedef struct gable_smoother_options {
   }
 
 /* Local.  options may be NULL.  ctx must outlive the smoother.  GABLE_ERR_UNAVAILABLE: the method does not run at this
- * place.  */
+ * place. */
 GABLE_API gable_status gable_smoother_create(gable_context *ctx, const gable_smoother_options *options,
                                              gable_smoother **out);
 
@@ -53,7 +53,7 @@ GABLE_API gable_status gable_smoother_create(gable_context *ctx, const gable_smo
  * GABLE_ERR_LIMIT: 2^31 entries or more, but for the methods of one pass on the CPU. */
 GABLE_API gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *a);
 
-/* Local.  Values in the order and the memory of the analysed matrix; errors as gable_trisolve_update.  */
+/* Local.  Values in the order and the memory of the analysed matrix; errors as gable_trisolve_update. */
 GABLE_API gable_status gable_smoother_update(gable_smoother *s, const void *val);
 
 /* Local.  Does the given number of sweeps on A x = b, starting from x. b and x do not overlap, are in the same memory
@@ -61,7 +61,7 @@ GABLE_API gable_status gable_smoother_update(gable_smoother *s, const void *val)
  * (of all right-hand sides together) before the first and after each sweep, or NULL.  Allocates nothing.  One call at a
  * time per smoother.  On a GPU, with vectors in device memory and without history, it is ordered on the smoother's
  * stream and does not synchronise; gable_smoother_status returns its errors.  GABLE_ERR_DEADLINE names the row that was
- * awaited.  GABLE_ERR_CANCELLED, between two sweeps: x has the result of no or some sweeps.  */
+ * awaited.  GABLE_ERR_CANCELLED, between two sweeps: x has the result of no or some sweeps. */
 GABLE_API gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x,
                                             int sweeps, double *history);
 
@@ -71,7 +71,7 @@ GABLE_API gable_status gable_smoother_apply(gable_smoother *s, const gable_vecto
 GABLE_API gable_status gable_smoother_set_stream(gable_smoother *s, void *stream);
 
 /* Local.  Waits for the stream.  Returns the error of asynchronous applies since the last call.  *row (may be NULL):
- * its row from 0, or -1.  */
+ * its row from 0, or -1. */
 GABLE_API gable_status gable_smoother_status(gable_smoother *s, gable_idx *row);
 
 /* Local.  Scratch memory and stream for one apply at a time, so that threads share a smoother.  Any number of works per
@@ -108,7 +108,7 @@ typedef struct gable_smoother_info {
     sizeof(gable_smoother_info), "", "", 0, 0, 0, 0                                                                    \
   }
 
-/* Local.  After analyse.  */
+/* Local.  After analyse. */
 GABLE_API gable_status gable_smoother_get_info(const gable_smoother *s, gable_smoother_info *info);
 
 /* NULL is fine; sets *s to NULL. */

@@ -35,7 +35,7 @@ typedef enum gable_order {
   GABLE_ORDER_USER = 5
 } gable_order;
 
-/* What gable_solver_factor keeps of the analysis.  */
+/* What gable_solver_factor keeps of the analysis. */
 typedef enum gable_reuse {
   GABLE_REUSE_NOTHING = 0, /* nothing: analyses again with the new values */
   GABLE_REUSE_PATTERN = 1, /* the pattern; matching, scalings, order and structure are found again */
@@ -54,7 +54,7 @@ typedef enum gable_blas {
   GABLE_BLAS_OPENBLAS = 2 /* the system's OpenBLAS; gable_solver_create fails where it cannot serve */
 } gable_blas;
 
-/* Where a context on a GPU keeps the factor and sweeps.  On the CPU all are the same.  */
+/* Where a context on a GPU keeps the factor and sweeps.  On the CPU all are the same. */
 typedef enum gable_place {
   GABLE_PLACE_CONTEXT = 0, /* on the GPU */
   GABLE_PLACE_HOST = 1,    /* on the CPU: vectors lie in host memory */
@@ -104,15 +104,15 @@ typedef struct gable_solver_options {
  * GABLE_BLAS_OPENBLAS, and no installed OpenBLAS can be called by all threads of ctx at once without starting threads
  * of its own.  Gable changes no setting of an OpenBLAS. With one thread a serial OpenBLAS serves; then no other code of
  * the process may call it at the same time.  Concurrent factorizations wait where they exceed the number of callers
- * that an OpenBLAS supports.  */
+ * that an OpenBLAS supports. */
 GABLE_API gable_status gable_solver_create(gable_context *ctx, const gable_solver_options *options, gable_solver **out);
 
 /* Local.  "own", or version, options and thread model of the OpenBLAS that multiplies large blocks; with
- * GABLE_BLAS_AUTO the first factorization chooses.  Owned by s.  */
+ * GABLE_BLAS_AUTO the first factorization chooses.  Owned by s. */
 GABLE_API const char *gable_solver_blas(const gable_solver *s);
 
 /* Local.  Reads a permutation from a text file to order [n]: n integers from 0 or from 1; lines that begin with % or #
- * are comments.  GABLE_ERR_IO, GABLE_ERR_FORMAT with the line.  */
+ * are comments.  GABLE_ERR_IO, GABLE_ERR_FORMAT with the line. */
 GABLE_API gable_status gable_order_read(gable_context *ctx, const char *path, gable_idx n, gable_idx *order);
 
 /* Local.  Reads the pattern of a, n by n, and its values where a->val is there (matching and scaling need them, and
@@ -135,13 +135,13 @@ GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_
  * values and factor: GABLE_ERR_STATE before analyse; GABLE_ERR_NOT_FINITE, NaN or infinity in val; GABLE_ERR_ARGUMENT,
  * val breaks the declared symmetry (the entry is named).  GABLE_ERR_SINGULAR also with options.strict for a numerically
  * singular matrix.  GABLE_ERR_MEMORY names the bytes.  After these and other errors there is no factor, and solve
- * returns GABLE_ERR_STATE. Retry factor; if it returns GABLE_ERR_STATE, call analyse first.  */
+ * returns GABLE_ERR_STATE. Retry factor; if it returns GABLE_ERR_STATE, call analyse first. */
 GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse reuse);
 
 /* Local.  Scratch memory and stream for solves with s.  Up to max_rhs right-hand sides are solved together; a solve may
  * have more.  The caller owns it; it must not outlive s.  After a new analysis, GABLE_REUSE_PATTERN included, the next
  * solve checks in O(n) whether the work still fits.  It returns GABLE_ERR_STATE where the structure needs more memory,
- * n or the symmetry changed, or the context is on a GPU; then create the work again.  */
+ * n or the symmetry changed, or the context is on a GPU; then create the work again. */
 GABLE_API gable_status gable_solver_work_create(const gable_solver *s, gable_idx max_rhs, gable_solver_work **out);
 
 /* NULL is fine; sets *w to NULL. */
@@ -162,11 +162,11 @@ GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *
  * b and x in device memory (context on a GPU, both there): the call enqueues the solve on w's stream and returns.  The
  * call does not synchronise and may be captured in a CUDA graph.  The device tests the backward errors and does at most
  * refine_steps corrections, 2 for -1, and no GMRES. gable_solver_work_status returns the outcome.  x has the same bits
- * in every run, and a column the bits that it has alone.  */
+ * in every run, and a column the bits that it has alone. */
 GABLE_API gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gable_op op,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
-/* Which factors gable_solver_apply uses.  */
+/* Which factors gable_solver_apply uses. */
 enum { GABLE_FACTOR_L = 1, GABLE_FACTOR_D = 2, GABLE_FACTOR_U = 4, GABLE_FACTOR_ALL = 7 };
 
 /* Local.  One sweep with the factor, no refinement and no backward error: op(A) x = b for GABLE_FACTOR_ALL.  With fewer
@@ -175,7 +175,7 @@ enum { GABLE_FACTOR_L = 1, GABLE_FACTOR_D = 2, GABLE_FACTOR_U = 4, GABLE_FACTOR_
  * has D with blocks of order 1 and 2 and U = L^T, the exchanges inside supernodes in L and U.  Allocates
  * nothing.  x and b as for gable_solver_solve.  On a GPU they lie both in host or both in device memory; with device
  * memory the call is ordered on w's stream and does not wait for it.  There x has the same bits in every run, and a
- * column those that it has alone.  */
+ * column those that it has alone. */
 GABLE_API gable_status gable_solver_apply(const gable_solver *s, gable_solver_work *w, gable_op op, int factors,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
@@ -211,7 +211,7 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
                                                   const gable_vectors_view *b, const gable_vectors_view *x,
                                                   double *forward_error);
 
-/* key, type of one element, elements ('1' or 'n'), meaning.  */
+/* key, type of one element, elements ('1' or 'n'), meaning. */
 #define GABLE_SOLVER_KEY_LIST(X)                                                                                       \
   X(N, int64_t, 1, "rows and columns")                                                                                 \
   X(NNZ, int64_t, 1, "entries of A, both triangles of a symmetric one")                                                \
@@ -274,11 +274,11 @@ typedef enum gable_solver_key {
 } gable_solver_key;
 
 /* Local.  Copies what key names to out; bytes is the size of out and must be exactly that of the type times the count
- * of the list above.  GABLE_ERR_STATE when it is not known: not yet, or not of this kind of factor.  */
+ * of the list above.  GABLE_ERR_STATE when it is not known: not yet, or not of this kind of factor. */
 GABLE_API gable_status gable_solver_get(const gable_solver *s, gable_solver_key key, void *out, size_t bytes);
 
 /* Local.  Writes analysis and factor to path (a temporary file first, then renamed): versioned, checksummed.
- * GABLE_ERR_STATE: there is no factor, or GABLE_SOLVER_ELEMENTWISE is 1.  */
+ * GABLE_ERR_STATE: there is no factor, or GABLE_SOLVER_ELEMENTWISE is 1. */
 GABLE_API gable_status gable_solver_save(const gable_solver *s, const char *path);
 
 /* Local.  Reads what gable_solver_save wrote, for the matrix a with values: afterwards s is as it was when saved, and
@@ -286,14 +286,14 @@ GABLE_API gable_status gable_solver_save(const gable_solver *s, const char *path
  * GABLE_SOLVER_DRIFT refers to the values that were factored, not to those of a.  With GABLE_ORDER_USER load reads the
  * order again, for a later GABLE_REUSE_NOTHING. GABLE_ERR_MISMATCH: another version, another pattern; GABLE_ERR_FORMAT:
  * no factor, or damaged.  A wrong matrix, file name or header leaves s unchanged; damage found later and
- * GABLE_ERR_MEMORY leave it empty.  */
+ * GABLE_ERR_MEMORY leave it empty. */
 GABLE_API gable_status gable_solver_load(gable_solver *s, const gable_matrix_view *a, const char *path);
 
 /* Local.  The same in memory: writes to buffer what gable_solver_save writes to a file.  *bytes: the bytes of buffer;
- * on return those of the saved factor.  buffer NULL: only the size.  GABLE_ERR_ARGUMENT: buffer is too small.  */
+ * on return those of the saved factor.  buffer NULL: only the size.  GABLE_ERR_ARGUMENT: buffer is too small. */
 GABLE_API gable_status gable_solver_save_memory(const gable_solver *s, void *buffer, size_t *bytes);
 
-/* Local.  gable_solver_load from buffer [bytes], which is not kept; it may come from a file, too.  */
+/* Local.  gable_solver_load from buffer [bytes], which is not kept; it may come from a file, too. */
 GABLE_API gable_status gable_solver_load_memory(gable_solver *s, const gable_matrix_view *a, const void *buffer,
                                                 size_t bytes);
 

@@ -3,7 +3,7 @@
  * This is the analysis of gable_solver: with the same values and options it finds the structure of
  * gable_solver_analyse.  gable_solver_factor takes another one where pivots reject that (GABLE_SOLVER_ANALYSES above
  * 1).  Use it to predict, to compare orders or to read the structure. docs/algorithms/symbolic.md explains the
- * algorithm, docs/layout.md the arrays.  */
+ * algorithm, docs/layout.md the arrays. */
 #ifndef GABLE_SYMBOLIC_H
 #define GABLE_SYMBOLIC_H
 
@@ -74,7 +74,7 @@ typedef struct gable_symbolic_info {
   }
 GABLE_API gable_status gable_symbolic_get_info(const gable_symbolic *s, gable_symbolic_info *info);
 
-/* The arrays, borrowed until s is destroyed; rows and columns are those of A' = A(rows, cols).  */
+/* The arrays, borrowed until s is destroyed; rows and columns are those of A' = A(rows, cols). */
 typedef struct gable_symbolic_view {
   size_t size;
   const gable_idx *rows, *cols; /* [n] row and column of A that come k-th */

@@ -3,7 +3,7 @@
  * Three phases: analyse (pattern), update (values), solve.  One plan serves T and its transpose, many threads and many
  * streams at once, each with its own gable_work.  Methods LEVR, LEVC, ELMR and ELMC follow Li and Zhang, "Efficient
  * Parallel Implementations of Sparse Triangular Solves for GPU Architectures" (SIAM PP 2020); docs/algorithms has a
- * page for each.  */
+ * page for each. */
 #ifndef GABLE_TRISOLVE_H
 #define GABLE_TRISOLVE_H
 
@@ -22,7 +22,7 @@ typedef struct gable_trisolve_options {
   size_t size; /* of this struct, so that it can grow */
 
   /* "serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles", "rows" or "auto" (NULL is "auto").
-   * serial is the CPU's alone, rows the GPU's; see docs/algorithms.  */
+   * serial is the CPU's alone, rows the GPU's; see docs/algorithms. */
   const char *method;
 
   /* Which triangle to solve with; entries of the other one are ignored.  GABLE_PART_FULL: the part of the view, where
@@ -36,15 +36,15 @@ typedef struct gable_trisolve_options {
 
   /* Which ops get a schedule of their own: GABLE_TRISOLVE_N | GABLE_TRISOLVE_T, or 0 for both.  The other op is slower:
    * on the CPU one thread traverses the same storage by columns; on a GPU method gsf solves it.  There the first such
-   * solve of a work after an update, and each graph replay, gathers the values.  */
+   * solve of a work after an update, and each graph replay, gathers the values. */
   int ops;
 
-  /* Seconds that a solve waits for one value before it ends with GABLE_ERR_DEADLINE and the row. 0: 10 s.  */
+  /* Seconds that a solve waits for one value before it ends with GABLE_ERR_DEADLINE and the row. 0: 10 s. */
   double deadline_s;
 
   /* 1: "auto" times its candidates instead of using its cost model; gable_trisolve_info.why has the times.  The CPU
    * times them in the first update, so create works after it.  A GPU times them in every analysis, which then costs
-   * about three analyses and some solves.  The choice may differ from run to run.  */
+   * about three analyses and some solves.  The choice may differ from run to run. */
   int time_candidates;
 
   int threads;           /* at most so many; 0: the context's */
@@ -55,7 +55,7 @@ typedef struct gable_trisolve_options {
     sizeof(gable_trisolve_options), NULL, GABLE_PART_FULL, GABLE_DIAG_STORED, 0, 0.0, 0, 0, 0                          \
   }
 
-/* Local.  options may be NULL.  The plan belongs to the caller; ctx must outlive it.  */
+/* Local.  options may be NULL.  The plan belongs to the caller; ctx must outlive it. */
 GABLE_API gable_status gable_trisolve_create(gable_context *ctx, const gable_trisolve_options *options,
                                              gable_trisolve **out);
 
@@ -64,7 +64,7 @@ GABLE_API gable_status gable_trisolve_create(gable_context *ctx, const gable_tri
  * from the allocators of the context (gable_context_options); gable_trisolve_get_info returns its size.
  * GABLE_ERR_ARGUMENT: not square, an index out of range or out of order, or an entry outside of the promised triangle,
  * each with its row; GABLE_ERR_SINGULAR: a row without a diagonal entry (GABLE_DIAG_STORED); GABLE_ERR_LIMIT, on a GPU
- * alone: 2^31 - 1 entries or more in the caller's matrix, or method tiles where none fits.  */
+ * alone: 2^31 - 1 entries or more in the caller's matrix, or method tiles where none fits. */
 GABLE_API gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *a);
 
 /* Local.  Sets the stream of later updates; analyse reads a matrix in device memory in its order, too.  NULL, the
@@ -87,22 +87,22 @@ GABLE_API gable_status gable_trisolve_set_stream(gable_trisolve *t, void *stream
  * In a CUDA graph: with val in device memory an update may be captured (GABLE_ERR_STATE from host memory, for the fault
  * is read back).  A replay reads the values that val holds at that time.  The library does not see replays: the caller
  * orders them, and replays of captured solves, against work on other streams.  Within one graph or stream the order is
- * that of the calls. gable_work_status reports a bad diagonal of a replay, too.  */
+ * that of the calls. gable_work_status reports a bad diagonal of a replay, too. */
 GABLE_API gable_status gable_trisolve_update(gable_trisolve *t, const void *val);
 
-/* Local.  The same for GABLE_DIAG_SEPARATE: diagonal is [n] of the matrix's value type, in its memory space.  */
+/* Local.  The same for GABLE_DIAG_SEPARATE: diagonal is [n] of the matrix's value type, in its memory space. */
 GABLE_API gable_status gable_trisolve_update_with_diagonal(gable_trisolve *t, const void *val, const void *diagonal);
 
 /* Local.  Scratch memory and stream for solves with up to max_rhs right-hand sides.  The caller owns it.  It must not
  * outlive t; create it again after t is analysed again.  One solve at a time per work; any number of works per plan. */
 GABLE_API gable_status gable_work_create(const gable_trisolve *t, gable_idx max_rhs, gable_work **out);
 
-/* Local.  Bytes of host and of device memory (0 on the CPU) that gable_work_create_in needs.  */
+/* Local.  Bytes of host and of device memory (0 on the CPU) that gable_work_create_in needs. */
 GABLE_API gable_status gable_trisolve_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host,
                                                  size_t *device);
 
 /* Local.  The same as gable_work_create in the caller's memory, host aligned to 64 and device to 256 bytes, which must
- * outlive the work; nothing is allocated.  */
+ * outlive the work; nothing is allocated. */
 GABLE_API gable_status gable_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host, void *device,
                                             gable_work **out);
 
@@ -115,20 +115,20 @@ GABLE_API gable_status gable_work_set_stream(gable_work *w, void *stream);
  * double vectors with a float matrix.  Allocates nothing.  On the CPU the call is synchronous.  On a GPU, vectors in
  * device memory: the solve is enqueued on w's stream and can be captured in a CUDA graph; vectors in host memory: the
  * call copies them and waits for the stream.  NaN in b or in a value reaches exactly the unknowns that depend on it.
- * GABLE_ERR_DEADLINE names the row that was awaited (GPU: that waited).  */
+ * GABLE_ERR_DEADLINE names the row that was awaited (GPU: that waited). */
 GABLE_API gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op op,
                                             const gable_vectors_view *b, gable_vectors_view *x);
 
 /* Local.  Waits for w's stream.  Returns the error of asynchronous solves since the last call: GABLE_OK,
  * GABLE_ERR_SINGULAR, GABLE_ERR_NOT_FINITE, GABLE_ERR_DEADLINE or, of an update with values in device memory,
- * GABLE_ERR_LIMIT (a quotient overflows: see gable_trisolve_update).  *row (may be NULL): its row from 0, or -1.  */
+ * GABLE_ERR_LIMIT (a quotient overflows: see gable_trisolve_update).  *row (may be NULL): its row from 0, or -1. */
 GABLE_API gable_status gable_work_status(gable_work *w, gable_idx *row);
 
 /* NULL is fine; sets *w to NULL. */
 GABLE_API void gable_work_destroy(gable_work **w);
 GABLE_API void gable_trisolve_destroy(gable_trisolve **t);
 
-/* What analysis found and what a solve of one op does.  */
+/* What analysis found and what a solve of one op does. */
 typedef struct gable_trisolve_info {
   size_t size; /* of this struct, so that it can grow */
   char method[16], method_used[16];
@@ -154,7 +154,7 @@ typedef struct gable_trisolve_info {
     sizeof(gable_trisolve_info), "", "", "", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, -1, 0                  \
   }
 
-/* Local.  After analyse.  info->size must be set (GABLE_TRISOLVE_INFO_INIT).  */
+/* Local.  After analyse.  info->size must be set (GABLE_TRISOLVE_INFO_INIT). */
 GABLE_API gable_status gable_trisolve_get_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info);
 
 /* Local.  After analyse.  order: [n] rows in the order in which storage holds them; level: [n] of each row, from 0, in

@@ -58,12 +58,12 @@ typedef enum gable_status {
 GABLE_API const char *gable_status_text(gable_status status);
 
 /* What went wrong in the last failed call of this thread: one line, "" when nothing did.
- * Owned by the library; valid until the next failing call of the same thread.  */
+ * Owned by the library; valid until the next failing call of the same thread. */
 GABLE_API const char *gable_last_error(void);
 
 /* Where in the library that error arose, for reports to the maintainers: "at FILE:LINE FUNCTION", then a line
  * "by FILE:LINE FUNCTION" for each caller that passed it on; "" when nothing failed, or in another thread or process.
- * Owned and valid as the line of gable_last_error.  */
+ * Owned and valid as the line of gable_last_error. */
 GABLE_API const char *gable_last_trace(void);
 
 typedef int32_t gable_idx; /* rows, columns */
@@ -92,7 +92,7 @@ typedef enum gable_space { GABLE_SPACE_HOST = 0, GABLE_SPACE_DEVICE = 1 } gable_
 typedef enum gable_op { GABLE_OP_N = 0, GABLE_OP_T = 1 } gable_op;
 typedef enum gable_major { GABLE_MAJOR_COL = 0, GABLE_MAJOR_ROW = 1 } gable_major;
 
-/* A sparse matrix of the caller.  The library reads it during the call only and never writes it.  */
+/* A sparse matrix of the caller.  The library reads it during the call only and never writes it. */
 typedef struct gable_matrix_view {
   size_t size; /* of this struct, so that it can grow */
   gable_idx n_rows, n_cols;
@@ -118,7 +118,7 @@ typedef struct gable_matrix_view {
  *
  * Two views of one call share memory when some byte belongs to entries of both.  Views with equal steps from column to
  * column (row to row) may alternate in memory, as the even and the odd columns of one array do; views with different
- * steps count as sharing memory when the ranges from first to last entry cross.  */
+ * steps count as sharing memory when the ranges from first to last entry cross. */
 typedef struct gable_vectors_view {
   size_t size;
   gable_type type; /* GABLE_TYPE_S or GABLE_TYPE_D */
