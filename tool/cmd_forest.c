@@ -99,7 +99,7 @@ static gable_status read_matrix(session *s, const char *path, gable_matrix **out
   return status;
 }
 
-static gable_status read_problem(outcome *o)
+static gable_status read_problem(outcome *o, int ranks)
 {
   gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
   gable_status status = read_matrix(o->s, o->q->matrix, &o->a);
@@ -111,14 +111,15 @@ static gable_status read_problem(outcome *o)
     return GABLE_ERR_ARGUMENT;
   }
   o->part = malloc(((size_t)info.n_rows + 1) * sizeof *o->part);
-  return o->part ? forest_parts(o->a, o->q->parts, o->ranks, o->part, o->wrong, sizeof o->wrong) : GABLE_ERR_MEMORY;
+  return o->part ? forest_parts(o->a, o->q->parts, ranks, o->part, o->wrong, sizeof o->wrong) : GABLE_ERR_MEMORY;
 }
 
 /* Threads share what rank 0 reads; each process reads for itself. */
 static gable_status share_problem(gable_comm *comm, outcome *o, gable_matrix_view *view)
 {
-  gable_status status = gable_comm_agree(comm, gable_comm_rank(comm) ? GABLE_OK : read_problem(o));
-  if (!status) status = gable_comm_agree(comm, o->part ? GABLE_OK : read_problem(o));
+  const int ranks = gable_comm_size(comm);
+  gable_status status = gable_comm_agree(comm, gable_comm_rank(comm) ? GABLE_OK : read_problem(o, ranks));
+  if (!status) status = gable_comm_agree(comm, o->part ? GABLE_OK : read_problem(o, ranks));
   return status ? status : gable_matrix_get_view(o->a, view);
 }
 
@@ -164,7 +165,7 @@ static gable_status run_rank(gable_comm *comm, void *user)
 {
   outcome *o = user;
   gable_status status = gable_comm_set_deadline(comm, o->q->deadline);
-  if (!gable_comm_rank(comm) || !o->ranks) o->ranks = gable_comm_size(comm);
+  if (!gable_comm_rank(comm)) o->ranks = gable_comm_size(comm);
   if (status) return status;
   if (solves(o->q)) return run_solve(comm, o);
   if (is(o->q, "show")) return run_show(comm, o);
