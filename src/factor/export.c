@@ -21,8 +21,7 @@ static void add(gi_csc *a, gable_off *count, gable_idx row, double value, int al
   a->val[(*count)++] = value;
 }
 
-/* position [n]: of each row of A' in L U; row_of: the inverse. */
-static void resolve_exchanges(const gi_factor *f, gable_idx *row_of, gable_idx *position)
+void gi_factor_resolve_exchanges(const gi_factor *f, gable_idx *row_of, gable_idx *position)
 {
   const gable_idx n = f->layout->n;
   for (gable_idx k = 0; k < n; k++) row_of[k] = k;
@@ -231,7 +230,7 @@ gable_status gi_factor_export(gable_context *ctx, const gi_factor *factor, gi_fa
   gable_idx *position = NULL;
   GI_ALLOC(ctx, position, y->n);
   GI_ALLOC(ctx, out->row_of, y->n);
-  resolve_exchanges(factor, out->row_of, position);
+  gi_factor_resolve_exchanges(factor, out->row_of, position);
   if (factor->kind == GI_LDLT) {
     GI_TRY(export_ldlt(ctx, factor, position, out));
     goto done;

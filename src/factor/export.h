@@ -15,6 +15,9 @@ typedef struct gi_factor_columns {
   gable_idx *col_of; /* [n], or NULL: the identity */
 } gi_factor_columns;
 
+/* The exchanges of f's pivots: row row_of[k] of A' is row k of L U, position [n] the inverse. */
+void gi_factor_resolve_exchanges(const gi_factor *f, gable_idx *row_of, gable_idx *position);
+
 /* out zeroed; release frees it, also after an error.  GABLE_ERR_MEMORY. */
 gable_status gi_factor_export(gable_context *ctx, const gi_factor *factor, gi_factor_columns *out);
 void gi_factor_columns_release(gable_context *ctx, gi_factor_columns *c);

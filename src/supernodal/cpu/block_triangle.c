@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "factor/export.h"
+
 /* Where supernode s has its panel: rows below, and entry (i, k) of the triangle. */
 typedef struct source {
   const gi_factor *f;
@@ -284,19 +286,6 @@ done:
   return status;
 }
 
-/* place [n]: of each row of A' after the exchanges. */
-static void find_places(const gi_factor *f, gable_idx *place, gable_idx *row_of)
-{
-  const gable_idx n = f->layout->n;
-  for (gable_idx k = 0; k < n; k++) row_of[k] = k;
-  for (gable_idx k = 0; f->pivot && k < n; k++) {
-    const gable_idx held = row_of[k];
-    row_of[k] = row_of[f->pivot[k]];
-    row_of[f->pivot[k]] = held;
-  }
-  for (gable_idx k = 0; k < n; k++) place[row_of[k]] = k;
-}
-
 gable_status gi_block_triangle_create(gable_context *ctx, const gi_factor *f, int upper, gable_solve_method method,
                                       int merge, gi_block_triangle **out)
 {
@@ -311,7 +300,7 @@ gable_status gi_block_triangle_create(gable_context *ctx, const gi_factor *f, in
   GI_ALLOC(ctx, block, y->n_super);
   GI_ALLOC(ctx, place, y->n);
   GI_ALLOC(ctx, work, y->n);
-  find_places(f, place, work);
+  gi_factor_resolve_exchanges(f, work, place);
   const source a = {f, upper, place};
   GI_TRY(cut(ctx, &a, merge, t, block));
   GI_ALLOC(ctx, t->row, t->row_at[t->n_blocks]);
