@@ -111,23 +111,85 @@ static void visit(const forest_case *c, unsigned char *root, unsigned char *leaf
     combine(c->plan.unit, c->plan.op, bytes, (down ? leaf : root) + w * bytes, (down ? root : leaf) + w * bytes);
 }
 
-void forest_oracle(const forest_case *c, forest_data *d)
+/* One item. */
+static void combine_item(const forest_case *c, unsigned char *a, const unsigned char *b)
+{
+  for (size_t w = 0; w < (size_t)c->plan.count; w++)
+    combine(c->plan.unit, c->plan.op, c->number, a + w * c->number, b + w * c->number);
+}
+
+/* The fixed tree of gable/forest.h: v [n] items become v[0]. */
+static void fold_tree(const forest_case *c, size_t item, unsigned char *v, gable_off n)
+{
+  while (n > 1) {
+    const gable_off blocks = (n + 255) / 256;
+    for (gable_off b = 0; b < blocks; b++) {
+      unsigned char *block = v + (size_t)(256 * b) * item;
+      const gable_off m = n - 256 * b < 256 ? n - 256 * b : 256, lanes = m < 32 ? m : 32;
+      for (gable_off j = 32; j < m; j++) combine_item(c, block + (size_t)(j % 32) * item, block + (size_t)j * item);
+      for (gable_off h = 16; h; h /= 2)
+        for (gable_off l = 0; l < h && l + h < lanes; l++)
+          combine_item(c, block + (size_t)l * item, block + (size_t)(l + h) * item);
+      memmove(v + (size_t)b * item, block, item);
+    }
+    n = blocks;
+  }
+}
+
+/* A root with more than 64 leaves: they are reduced by the tree. */
+static int is_wide(const forest_case *c, gable_root r)
+{
+  const gable_off *first = c->part[r.rank].first_slot + r.index;
+  return c->plan.direction == GABLE_FOREST_REDUCE && c->plan.op != GABLE_FOREST_REPLACE && first[1] - first[0] > 64;
+}
+
+/* values: of field f, for each rank as many items as it has edges, by root. */
+static void reduce_wide(const forest_case *c, forest_data *d, gable_off f, size_t item, unsigned char **values)
+{
+  for (int q = 0; q < c->ranks; q++)
+    for (gable_off i = 0; i < c->part[q].n_roots; i++) {
+      const gable_off first = c->part[q].first_slot[i], n = c->part[q].first_slot[i + 1] - first;
+      if (!is_wide(c, (gable_root){q, i})) continue;
+      fold_tree(c, item, values[q] + (size_t)first * item, n);
+      combine_item(c, d->root[q] + (size_t)(f * c->root_stride[q] + i) * item, values[q] + (size_t)first * item);
+    }
+}
+
+/* All edges of one field. */
+static void visit_edges(const forest_case *c, forest_data *d, gable_off f, gable_off **slot, unsigned char **values)
 {
   const size_t item = c->number * (size_t)c->plan.count;
   const int multi = c->plan.direction >= GABLE_FOREST_GATHER;
-  gable_off **slot = calloc((size_t)c->ranks, sizeof *slot); /* edges of each root so far */
-  for (int q = 0; q < c->ranks; q++) slot[q] = calloc((size_t)c->part[q].n_roots + 1, sizeof **slot);
+  for (int q = 0; q < c->ranks; q++) memset(slot[q], 0, (size_t)c->part[q].n_roots * sizeof **slot);
   for (int q = 0; q < c->ranks; q++)
     for (gable_off k = 0; k < c->part[q].n_leaves; k++) {
       const gable_off i = c->part[q].order[k];
       const gable_root r = c->part[q].root[i];
-      const gable_off at = multi ? c->part[r.rank].first_slot[r.index] + slot[r.rank][r.index]++ : r.index;
-      for (gable_off f = 0; f < c->plan.fields; f++) {
-        const size_t leaf = (size_t)(f * c->leaf_stride[q] + c->part[q].leaf[i]) * item;
+      const gable_off s = c->part[r.rank].first_slot[r.index] + slot[r.rank][r.index]++, at = multi ? s : r.index;
+      const size_t leaf = (size_t)(f * c->leaf_stride[q] + c->part[q].leaf[i]) * item;
+      if (is_wide(c, r))
+        memcpy(values[r.rank] + (size_t)s * item, d->leaf[q] + leaf, item);
+      else
         visit(c, d->root[r.rank] + (size_t)(f * c->root_stride[r.rank] + at) * item, d->leaf[q] + leaf,
               d->update[q] + leaf);
-      }
     }
-  for (int q = 0; q < c->ranks; q++) free(slot[q]);
+  reduce_wide(c, d, f, item, values);
+}
+
+void forest_oracle(const forest_case *c, forest_data *d)
+{
+  const size_t n = (size_t)c->ranks, item = c->number * (size_t)c->plan.count;
+  gable_off **slot = calloc(n, sizeof *slot);         /* edges of each root so far */
+  unsigned char **values = calloc(n, sizeof *values); /* of wide roots, in the order of their leaves */
+  for (int q = 0; q < c->ranks; q++) {
+    slot[q] = calloc((size_t)c->part[q].n_roots + 1, sizeof **slot);
+    values[q] = calloc((size_t)c->part[q].n_multi + 1, item);
+  }
+  for (gable_off f = 0; f < c->plan.fields; f++) visit_edges(c, d, f, slot, values);
+  for (int q = 0; q < c->ranks; q++) {
+    free(slot[q]);
+    free(values[q]);
+  }
   free(slot);
+  free(values);
 }

@@ -11,8 +11,13 @@
  * ranks begin the exchanges of one gable_exchange in the same order.  Between begin and end the caller changes no entry
  * that is sent and touches none that is written.  begin and end allocate nothing.
  *
- * Sums have one order: a root takes its leaves by increasing (rank, position of the leaf), after its own value.  So the
- * bits are the same on every transport.
+ * A root takes its leaves in one order, whatever the transport and the place, so the bits are the same everywhere.
+ * With at most 64 leaves: root = op(... op(root, v[0]) ..., v[n-1]), v by increasing (rank, position of the leaf).
+ * With more, for every op but REPLACE, root = op(root, T), T by a fixed tree:
+ *   1  blocks of 256 consecutive v; in a block lane l of 32 folds v[l], v[l + 32], v[l + 64], ... in this order
+ *   2  for h = 16, 8, 4, 2, 1: lane l < h = op(lane l, lane l + h), where lane l + h has a value
+ *   3  lane 0 of each block is a value of the next level, from 1 again, until one is left, T
+ * Fetch-and-op takes leaves one by one, however many.
  *
  * After J. Zhang, R. T. Mills, B. Smith: Evaluation of PETSc on a heterogeneous architecture, part II: basic
  * communication performance, 2020. */
@@ -173,10 +178,9 @@ typedef enum gable_unit_type {
   GABLE_UNIT_PAIR_D = 12  /* struct { double value; int64_t place; } */
 } gable_unit_type;
 
-/* Integers wrap.  MIN and MAX keep the first of equal values, MINLOC and MAXLOC the smaller place.  Logical ops give 0
- * or
- * 1.  Which types: REPLACE all; SUM and PROD numbers; MIN and MAX real numbers; logical and bitwise ops integers and
- * chars; MINLOC and MAXLOC pairs. */
+/* Integers wrap.  MIN and MAX keep the first of equal values, in the order of combining; MINLOC and MAXLOC the smaller
+ * place.  Logical ops give 0 or 1.  Which types: REPLACE all; SUM and PROD numbers; MIN and MAX real numbers; logical
+ * and bitwise ops integers and chars; MINLOC and MAXLOC pairs. */
 typedef enum gable_forest_op {
   GABLE_FOREST_REPLACE = 0, /* of several leaves the last counts */
   GABLE_FOREST_SUM = 1,
@@ -195,7 +199,7 @@ typedef enum gable_forest_op {
 
 typedef enum gable_direction {
   GABLE_FOREST_BCAST = 1,  /* leaf = op(leaf, root) */
-  GABLE_FOREST_REDUCE = 2, /* root = op(... op(root, first leaf) ..., last leaf) */
+  GABLE_FOREST_REDUCE = 2, /* root = op(root, its leaves), in the order above */
   GABLE_FOREST_FETCH = 3,  /* for each leaf in order: update = root; root = op(root, leaf) */
   GABLE_FOREST_GATHER = 4, /* multi root = leaf: one entry for each edge, as of gable_forest_multi */
   GABLE_FOREST_SCATTER = 5 /* leaf = multi root */

@@ -2,10 +2,13 @@
  *
  * begin  1 pack the message to each neighbour and post it
  *        2 combine the edges within this rank, where the order of sums allows it before the others
- * end    3 by increasing rank: wait for the neighbour's message and combine it, this rank's own edges in their place */
+ * end    3 by increasing rank: wait for the neighbour's message and combine it, this rank's own edges in their place
+ *        4 combine the trees of wide roots into them */
 #include "forest/plan.h"
 
+#include "base/checked.h"
 #include "device/mirror.h"
+#include "kernels/forest/wide_tree.h"
 
 enum { IN_PLACE_LEAST = 4096 }; /* bytes */
 
@@ -57,15 +60,69 @@ void gi_unpack(const gable_exchange *x, const gi_forest_side *s, int64_t stride,
     gik_combine_maps(c, array + f * stride * p->item, to, message + f * to->n * p->item, &whole, p->options.count);
 }
 
+/* The wide roots that a plan takes by trees; NULL: none. */
+static const gi_wide *trees_of(const gable_plan *p)
+{
+  return p->moves == GABLE_FOREST_REDUCE && p->options.op != GABLE_FOREST_REPLACE ? p->forest->wide : NULL;
+}
+
+/* The tree of wide root i of a field. */
+static gik_tree tree_of(const gable_exchange *x, const gi_wide *w, int64_t field, int64_t i)
+{
+  const gable_plan *p = x->plan;
+  return (gik_tree){p->combine, p->copy, p->options.count, x->lanes + (field * w->lane[w->n] + w->lane[i]) * p->item};
+}
+
+/* Neighbour k's leaves, of which a field is so many items of from: into narrow roots, and into the trees of wide ones.
+ */
+static void reduce_wide(const gable_exchange *x, const gi_wide *w, int k, const char *from, int64_t items)
+{
+  const gable_plan *p = x->plan;
+  for (int64_t f = 0; f < p->options.fields; f++, from += items * p->item) {
+    gik_combine_maps(p->combine, x->to + f * p->options.root_stride * p->item, &w->to[k], from, &w->from[k],
+                     p->options.count);
+    for (int64_t i = w->part_ptr[k]; i < w->part_ptr[k + 1]; i++) {
+      const gi_wide_part *part = &w->part[i];
+      const gik_tree t = tree_of(x, w, f, part->root);
+      gik_tree_feed(&t, part->first, from, &part->from);
+    }
+  }
+}
+
+static void finish_wide(const gable_exchange *x)
+{
+  const gable_plan *p = x->plan;
+  const gi_wide *w = trees_of(p);
+  for (int64_t f = 0; w && f < p->options.fields; f++)
+    for (int64_t i = 0; i < w->n; i++) {
+      const gik_tree t = tree_of(x, w, f, i);
+      gik_tree_finish(&t, w->degree[i], x->to + (f * p->options.root_stride + w->root[i]) * p->item);
+    }
+}
+
 /* This rank's leaves of its own roots. */
 static void combine_local(const gable_exchange *x)
 {
   const gable_plan *p = x->plan;
   const gi_forest_side *out = out_side(p), *in = in_side(p);
   if (out->self < 0) return;
+  if (trees_of(p)) {
+    reduce_wide(x, trees_of(p), in->self, x->from, p->options.leaf_stride);
+    return;
+  }
   for (int64_t f = 0; f < p->options.fields; f++)
     gik_combine_maps(p->combine, x->to + f * stride_of(p, in) * p->item, &in->map[in->self],
                      x->from + f * stride_of(p, out) * p->item, &out->map[out->self], p->options.count);
+}
+
+static void combine_message(const gable_exchange *x, int k, const char *message)
+{
+  const gable_plan *p = x->plan;
+  const gi_forest_side *s = in_side(p);
+  if (trees_of(p))
+    reduce_wide(x, trees_of(p), k, message, s->map[k].n);
+  else
+    gi_unpack(x, s, stride_of(p, s), k, p->combine, x->to, message);
 }
 
 /* Whether the local edges may come first. */
@@ -179,12 +236,15 @@ static gable_status receive_all(gable_exchange *x)
     if (k != s->self) GI_TRY(t->in(x->link, m, &message));
     gi_open_memory(x);
     if (message)
-      gi_unpack(x, s, stride_of(p, s), k, p->combine, x->to, message);
+      combine_message(x, k, message);
     else if (local)
       combine_local(x);
     gi_close_memory(x);
     if (message) t->done(x->link, m);
   }
+  gi_open_memory(x);
+  finish_wide(x);
+  gi_close_memory(x);
 done:
   return status;
 }
@@ -232,11 +292,18 @@ static gable_status make_exchange(gable_plan *p, shapes *w, gable_exchange **out
 {
   gable_status status = GABLE_OK;
   const gable_forest *f = p->forest;
+  const gi_wide *wide = trees_of(p);
+  int64_t bytes = 0;
   GI_ALLOC(f->ctx, w->root_rank, f->roots.n);
   GI_ALLOC(f->ctx, w->root_bytes, f->roots.n);
   GI_ALLOC(f->ctx, w->leaf_rank, f->leaves.n);
   GI_ALLOC(f->ctx, w->leaf_bytes, f->leaves.n);
   GI_ALLOC_ZERO(f->ctx, *out, 1);
+  if (!wide) goto done;
+  GI_REQUIRE(!gi_mul_off(wide->lane[wide->n], p->item, &bytes) && !gi_mul_off(bytes, p->options.fields, &bytes),
+             GABLE_ERR_LIMIT, "%lld wide roots, %lld fields of %lld bytes: their partial sums pass 2^63 bytes",
+             (long long)wide->n, (long long)p->options.fields, (long long)p->item);
+  GI_ALLOC(f->ctx, (*out)->lanes, bytes);
 done:
   return status;
 }
@@ -262,10 +329,12 @@ gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange *
   *out = x;
   x = NULL;
 done:
-  if (x && x->plan)
+  if (x && x->plan) {
     gi_exchange_destroy(x);
-  else
+  } else if (x) {
+    gi_free(comm->ctx, x->lanes);
     gi_free(comm->ctx, x);
+  }
   gi_free(comm->ctx, w.root_rank);
   gi_free(comm->ctx, w.root_bytes);
   gi_free(comm->ctx, w.leaf_rank);
@@ -280,6 +349,7 @@ void gi_exchange_destroy(gable_exchange *x)
   gi_comm_poll_remove(comm, &x->poll);
   if (x->link) comm->transport->link_destroy(x->link);
   if (x->reply) comm->transport->link_destroy(x->reply);
+  gi_free(comm->ctx, x->lanes);
   gi_free(comm->ctx, x);
   gi_forest_plan_release(plan);
 }

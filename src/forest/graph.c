@@ -178,6 +178,7 @@ static gable_status look_at_roots(gable_forest *f)
       if (++degree[r] > f->max_degree) f->max_degree = degree[r];
     }
   }
+  GI_TRY(gi_wide_create(f, number, degree, count));
 done:
   gi_free(f->ctx, made);
   gi_free(f->ctx, seen);
@@ -258,6 +259,7 @@ void gi_forest_release(gable_forest *f)
   gi_forest_side_release(ctx, &f->roots);
   gi_free(ctx, f->leaf_root);
   gi_free(ctx, f->apart);
+  gi_wide_release(ctx, f->wide);
   gi_free(ctx, f);
 }
 

@@ -21,6 +21,25 @@ typedef struct gi_forest_side {
   int64_t *runs;  /* what maps of runs point to */
 } gi_forest_side;
 
+/* A wide root's edges with one neighbour: their places in its message, or the positions of this rank's own leaves. */
+typedef struct gi_wide_part {
+  int64_t root;  /* which of the wide roots */
+  int64_t first; /* number of the first value in the root's tree */
+  gik_map from;
+} gi_wide_part;
+
+/* Roots with more than GIK_WIDE_DEGREE leaves, which reductions other than REPLACE take by the tree of wide_tree.h;
+ * and the edges of all other roots, by neighbour of the roots side. */
+typedef struct gi_wide {
+  int64_t n;
+  int64_t *root, *degree; /* [n] by increasing root */
+  int64_t *lane;          /* [n + 1] where the lanes of each tree begin, in items */
+  int64_t *part_ptr;      /* [neighbours + 1] */
+  gi_wide_part *part;     /* [part_ptr[neighbours]] of a neighbour by increasing root */
+  gik_map *to, *from;     /* [neighbours] narrow edges: root, and place as in a part */
+  int64_t *index;         /* what maps point to */
+} gi_wide;
+
 struct gable_forest {
   gable_comm *comm;
   gable_context *ctx;
@@ -30,6 +49,7 @@ struct gable_forest {
   int64_t *leaf_root;   /* [n_leaves] the index of each leaf's root, in the order of leaves.index */
   unsigned char *apart; /* [roots.n] 1: no root twice among this neighbour's edges */
   int self_first;       /* no root of a local edge has a leaf on a lower rank */
+  gi_wide *wide;        /* NULL: no root is wide */
   gable_forest *multi;  /* gable_forest_multi, once a plan has needed it */
 };
 
@@ -46,6 +66,11 @@ gable_status gi_forest_side_init(gable_context *ctx, gi_forest_side *s, int own,
                                  int64_t *index);
 gable_status gi_forest_side_maps(gable_context *ctx, gi_forest_side *s);
 void gi_forest_side_release(gable_context *ctx, gi_forest_side *s);
+
+/* wide.c: f->wide.  number [edges of the roots side] in [0, count): the root of each edge, in increasing order of
+ * roots; degree [count].  What was made when it fails is the forest's. */
+gable_status gi_wide_create(gable_forest *f, const int64_t *number, const int64_t *degree, int64_t count);
+void gi_wide_release(gable_context *ctx, gi_wide *w);
 
 /* sort.c: order [n]: the numbers 0 to n-1 by increasing key, equal ones in their order; room [n]. */
 void gi_sort_order(const int64_t *key, int64_t n, int64_t *order, int64_t *room);

@@ -28,6 +28,7 @@ struct gable_exchange {
   const char *from; /* the caller's arrays: what is sent */
   char *to;         /* what is combined into */
   char *update;     /* of a fetch */
+  char *lanes;      /* of the trees of wide roots, field after field; NULL: the plan needs none */
 };
 
 gable_status gi_forest_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out);

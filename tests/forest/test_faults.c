@@ -174,6 +174,26 @@ typedef struct scarce {
   int in_exchange; /* allocations between begin and end */
 } scarce;
 
+/* One root with 40 leaves on each rank, which is a wide one. */
+static gable_status reduce_hub(gable_comm *comm)
+{
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_root root[40];
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  for (int i = 0; i < 40; i++) root[i] = (gable_root){1, 0};
+  o.direction = GABLE_FOREST_REDUCE;
+  o.op = GABLE_FOREST_SUM;
+  gable_status status = gable_forest_create(comm, 1, 40, NULL, root, &f);
+  if (!status) status = gable_plan_create(f, &o, &plan);
+  if (!status) status = gable_exchange_create(plan, NULL, &x);
+  gable_exchange_destroy(&x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  return status;
+}
+
 static gable_status work(gable_comm *comm, scarce *s)
 {
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
@@ -181,9 +201,10 @@ static gable_status work(gable_comm *comm, scarce *s)
   gable_plan *plan = NULL;
   gable_exchange *x = NULL;
   double root[2] = {1, 2}, leaf[2] = {0, 0}, update[2] = {0, 0};
+  gable_status status = reduce_hub(comm);
   o.direction = GABLE_FOREST_FETCH;
   o.op = GABLE_FOREST_SUM;
-  gable_status status = ring(comm, &f);
+  if (!status) status = ring(comm, &f);
   if (!status) status = gable_forest_compose(f, f, &composed);
   if (!status) status = gable_plan_create(composed, &o, &plan);
   if (!status) status = gable_exchange_create(plan, NULL, &x);
