@@ -17,6 +17,9 @@ typedef struct gik_gpu {
 
 gable_status gik_gpu_read(int ordinal, gik_gpu *out);
 
+/* GABLE_ERR_UNAVAILABLE with the GPU's compute capability where the kernels do not run on it. */
+gable_status gik_gpu_check(const gik_gpu *gpu);
+
 #ifdef __cplusplus
 }
 #endif

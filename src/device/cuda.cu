@@ -92,18 +92,6 @@ void cuda_close(void *state)
   delete p;
 }
 
-enum { OLDEST = 9 }; /* compute capability: bulk copies into shared memory and their barriers */
-
-gable_status check_capability(const gik_gpu *gpu)
-{
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(gpu->major >= OLDEST, GABLE_ERR_UNAVAILABLE,
-             "cuda:%d has compute capability %d.%d: Gable's kernels need %d.0, for its asynchronous bulk copies",
-             gpu->ordinal, gpu->major, gpu->minor, OLDEST);
-done:
-  return status;
-}
-
 gable_status open_streams(place *p)
 {
   gable_status status = GABLE_OK;
@@ -128,7 +116,7 @@ gable_status cuda_open(int ordinal, void **state)
   GI_REQUIRE(ordinal < count, GABLE_ERR_UNAVAILABLE, "cuda:%d: this machine has %d GPU%s", ordinal, count,
              count == 1 ? "" : "s");
   GI_TRY(gik_gpu_read(ordinal, &gpu));
-  GI_TRY(check_capability(&gpu));
+  GI_TRY(gik_gpu_check(&gpu));
   GI_TRY(here.enter(ordinal));
   p = new (std::nothrow) place();
   GI_REQUIRE(p, GABLE_ERR_MEMORY, "out of memory for a device");
