@@ -182,15 +182,18 @@ static void invert(gable_idx w, double *a, gable_off ld)
   }
 }
 
-/* B := B D^-1, D^-1 in its place. */
+/* B := B D^-1, D^-1 in its place: column j of the product needs columns j and later. */
 static void merge_inverse(gable_idx w, gable_idx rows, double *a, gable_off ld)
 {
-  for (gable_idx j = 0; j < w; j++) /* column j of the product needs columns j and later */
-    for (gable_idx i = 0; i < rows; i++) {
-      double sum = 0;
-      for (gable_idx k = j; k < w; k++) sum += a[w + i + k * ld] * a[k + j * ld];
-      a[w + i + j * ld] = sum;
+  for (gable_idx j = 0; j < w; j++) {
+    double *GI_RESTRICT to = a + w + j * ld;
+    const double own = a[j + j * ld];
+    for (gable_idx i = 0; i < rows; i++) to[i] *= own;
+    for (gable_idx k = j + 1; k < w; k++) {
+      const double *GI_RESTRICT from = a + w + k * ld, d = a[k + j * ld];
+      for (gable_idx i = 0; i < rows; i++) to[i] += d * from[i];
     }
+  }
 }
 
 /* mark [n]: the level that changes the row last, -1 at first.  Counts or writes the entries of the levels' inverses. */
@@ -276,6 +279,7 @@ static gable_status prepare(gable_context *ctx, gi_block_triangle *t)
   gable_status status = GABLE_OK;
   const gable_solve_method m = t->method;
   if (m == GABLE_SOLVE_LEVELS || m == GABLE_SOLVE_BATCHED) goto done;
+  GI_OMP(parallel for num_threads(ctx->threads) schedule(dynamic, 16))
   for (gable_idx b = 0; b < t->n_blocks; b++) {
     const gable_idx w = t->first[b + 1] - t->first[b], rows = (gable_idx)(t->row_at[b + 1] - t->row_at[b]);
     invert(w, t->value + t->value_at[b], (gable_off)w + rows);
