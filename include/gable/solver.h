@@ -63,7 +63,8 @@ typedef enum gable_place {
 } gable_place;
 
 /* How the sweeps of a solve run (docs/algorithms/solve-methods.md).  All but GABLE_SOLVE_AUTO are those of the
- * literature as plain loops on one CPU thread, for comparison; they keep a copy of the factor in double. */
+ * literature, for comparison: on a GPU in launches level by level, on the CPU as plain loops on one thread.  They keep
+ * a copy of the factor in double where they run. */
 typedef enum gable_solve_method {
   GABLE_SOLVE_AUTO = 0,       /* Gable's own */
   GABLE_SOLVE_LEVELS = 1,     /* levels of supernodes, one block after another */
@@ -90,8 +91,8 @@ typedef struct gable_solver_options {
   int64_t solves;      /* expected with one factor: analysis and GABLE_PLACE_SHORTER weigh costs by them; at least 0 */
   gable_idx solve_rhs; /* right-hand sides in each of them; at least 0 */
   int unchecked;       /* 1, with refine_steps 0 alone: a solve computes no backward error: NaN in its report */
-  gable_solve_method solve_method; /* but for GABLE_SOLVE_AUTO: sweeps on the CPU; GABLE_ERR_UNAVAILABLE on a GPU with
-                                      GABLE_PLACE_CONTEXT */
+  gable_solve_method solve_method; /* GABLE_SOLVE_LEVELS on a GPU opens cuBLAS: GABLE_ERR_UNAVAILABLE of
+                                      gable_solver_work_create where that is missing */
   int merge_blocks;                /* 1: these methods merge block columns of one pattern that follow each other */
 } gable_solver_options;
 #define GABLE_SOLVER_OPTIONS_INIT                                                                                      \

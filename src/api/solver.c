@@ -51,9 +51,6 @@ gable_status gable_solver_create(gable_context *ctx, const gable_solver_options 
   GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "ctx or out is NULL");
   *out = NULL;
   GI_TRY(copy_options(options, &own));
-  GI_REQUIRE(!own.solve_method || own.place != GABLE_PLACE_CONTEXT || ctx->device->kind == GI_ON_CPU,
-             GABLE_ERR_UNAVAILABLE, "solve method '%s' runs on the CPU alone: create the context there or set place",
-             gable_solve_method_text(own.solve_method));
   GI_ALLOC_ZERO(ctx, s, 1);
   s->ctx = ctx;
   s->options = own;

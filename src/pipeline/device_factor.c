@@ -20,22 +20,56 @@ done:
   return status;
 }
 
+static gable_status update_clusters(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
+                                    const gi_cluster_outside *outside, gi_device_factor **d)
+{
+  gable_status status = GABLE_OK;
+  const double begin = gi_now();
+  if (!*d) GI_TRY(make_lists(ctx, a, f, outside, d));
+  GI_TRY(gi_cluster_panels_update(ctx, f, (*d)->panels));
+  (*d)->prepare_s = gi_now() - begin;
+  GI_TRY(gi_cluster_solver_update((*d)->solver, outside, NULL));
+  GI_TRY(ctx->device->synchronise(ctx, NULL));
+  (*d)->upload_s = gi_now() - begin - (*d)->prepare_s;
+done:
+  return status;
+}
+
+static gable_status update_named(gable_context *ctx, const gi_factor *f, gable_solve_method method, int merge,
+                                 const gi_cluster_outside *outside, gi_device_factor **d, int *moved)
+{
+  gable_status status = GABLE_OK;
+  if (!*d) GI_ALLOC_ZERO(ctx, *d, 1);
+  GI_TRY(gi_method_solver_update(ctx, f, method, merge, outside, &(*d)->named, moved));
+  const gi_method_times times = gi_method_solver_times((*d)->named);
+  (*d)->prepare_s = times.prepare_s;
+  (*d)->upload_s = times.upload_s;
+done:
+  return status;
+}
+
+/* Does d serve f? */
+static int fits(const gi_device_factor *d, const gi_factor *f)
+{
+  if (d->named) return gi_method_solver_fits(d->named, f);
+  return d->clusters->layout == f->layout && d->panels->kind == f->kind && d->panels->type == f->type;
+}
+
 gable_status gi_device_factor_update(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
-                                     gi_device_factor **out)
+                                     gable_solve_method method, int merge, gi_device_factor **out, int *moved)
 {
   gable_status status = GABLE_OK;
   const gi_cluster_outside outside = {a->row_perm, a->col_perm, a->r, a->c};
-  const double begin = gi_now();
   gi_device_factor *d = *out;
   *out = NULL;
-  if (d && (d->clusters->layout != a->layout || d->panels->kind != f->kind || d->panels->type != f->type))
-    gi_device_factor_destroy(ctx, &d);
-  if (!d) GI_TRY(make_lists(ctx, a, f, &outside, &d));
-  GI_TRY(gi_cluster_panels_update(ctx, f, d->panels));
-  d->prepare_s = gi_now() - begin;
-  GI_TRY(gi_cluster_solver_update(d->solver, &outside, NULL));
-  GI_TRY(ctx->device->synchronise(ctx, NULL));
-  d->upload_s = gi_now() - begin - d->prepare_s;
+  *moved = 0;
+  if (d && !fits(d, f)) gi_device_factor_destroy(ctx, &d);
+  if (!d) *moved = 1;
+  if (method)
+    GI_TRY(update_named(ctx, f, method, merge, &outside, &d, moved));
+  else
+    GI_TRY(update_clusters(ctx, a, f, &outside, &d));
+  d->n = a->layout->n;
   *out = d;
   d = NULL;
 done:
@@ -51,17 +85,36 @@ void gi_device_factor_destroy(gable_context *ctx, gi_device_factor **factor)
   gi_cluster_solver_destroy(ctx, &d->solver);
   gi_cluster_panels_destroy(ctx, &d->panels);
   gi_clusters_destroy(ctx, &d->clusters);
+  gi_method_solver_destroy(ctx, &d->named);
   gi_free(ctx, d);
+}
+
+gable_off gi_device_factor_host_bytes(const gi_device_factor *d)
+{
+  return d->named ? 0 : gi_cluster_panels_bytes(d->panels);
+}
+
+gable_off gi_device_factor_bytes(const gi_device_factor *d)
+{
+  return d->named ? gi_method_solver_bytes(d->named) : gi_cluster_solver_bytes(d->solver);
+}
+
+double gi_device_factor_floor_bytes(const gi_device_factor *d)
+{
+  return d->named ? gi_method_floor_bytes(d->named, 1) : gi_cluster_floor_bytes(d->solver, 1);
 }
 
 gable_status gi_device_sweep_create(gable_context *ctx, const gi_device_factor *d, gable_idx columns,
                                     gi_device_sweep **out)
 {
   gable_status status = GABLE_OK;
-  const size_t bytes = (size_t)columns * (size_t)d->clusters->n * sizeof(double);
+  const size_t bytes = (size_t)columns * (size_t)d->n * sizeof(double);
   gi_device_sweep *w = NULL;
   GI_ALLOC_ZERO(ctx, w, 1);
-  GI_TRY(gi_cluster_work_create(d->solver, columns, &w->clusters));
+  if (d->named)
+    GI_TRY(gi_method_work_create(d->named, columns, &w->named));
+  else
+    GI_TRY(gi_cluster_work_create(d->solver, columns, &w->clusters));
   GI_TRY(ctx->device->alloc(ctx, bytes, &w->b));
   GI_TRY(ctx->device->alloc(ctx, bytes, &w->x));
   *out = w;
@@ -77,9 +130,18 @@ void gi_device_sweep_destroy(gable_context *ctx, gi_device_sweep **sweep)
   if (!w) return;
   *sweep = NULL;
   gi_cluster_work_destroy(&w->clusters);
+  gi_method_work_destroy(&w->named);
   ctx->device->release(ctx, w->b);
   ctx->device->release(ctx, w->x);
   gi_free(ctx, w);
+}
+
+gable_status gi_device_sweep_solve(const gi_device_factor *d, gi_device_sweep *w, gable_op op, unsigned parts,
+                                   const gable_vectors_view *b, const gable_vectors_view *x, const int *going,
+                                   void *stream)
+{
+  return d->named ? gi_method_solve(d->named, w->named, op, parts, b, x, going, stream)
+                  : gi_cluster_solve(d->solver, w->clusters, op, parts, b, x, going, stream);
 }
 
 gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d, gi_device_sweep *w, gable_op op,
@@ -87,7 +149,7 @@ gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d,
                                   gable_off ldx)
 {
   gable_status status = GABLE_OK;
-  const gable_idx n = d->clusters->n;
+  const gable_idx n = d->n;
   const size_t column = (size_t)n * sizeof(double);
   gable_vectors_view in = GABLE_VECTORS_VIEW_INIT, out;
   in.space = GABLE_SPACE_DEVICE;
@@ -100,7 +162,7 @@ gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d,
   if (!n || !count) goto done;
   for (gable_idx j = 0; j < count; j++)
     GI_TRY(ctx->device->copy_in(ctx, (char *)w->b + (size_t)j * column, b + j * ldb, column, NULL));
-  GI_TRY(gi_cluster_solve(d->solver, w->clusters, op, parts, &in, &out, NULL, NULL));
+  GI_TRY(gi_device_sweep_solve(d, w, op, parts, &in, &out, NULL, NULL));
   for (gable_idx j = 0; j < count; j++)
     GI_TRY(ctx->device->copy_out(ctx, x + j * ldx, (char *)w->x + (size_t)j * column, column, NULL));
   GI_TRY(ctx->device->synchronise(ctx, NULL));

@@ -4,30 +4,46 @@
 
 #include "pipeline/arrangement.h"
 #include "supernodal/cluster_solve.h"
+#include "supernodal/method_solve.h"
 
+/* A factor there: over clusters, or in the form of a named method. */
 typedef struct gi_device_factor {
-  gi_clusters *clusters;
+  gable_idx n;
+  gi_clusters *clusters; /* these three NULL: named is not */
   gi_cluster_panels *panels;
   gi_cluster_solver *solver;
+  gi_method_solver *named;
   double prepare_s, upload_s; /* of the last factorization */
 } gi_device_factor;
 
 /* Work vectors and staging of one solve in flight. */
 typedef struct gi_device_sweep {
-  gi_cluster_work *clusters;
+  gi_cluster_work *clusters; /* NULL: named is not */
+  gi_method_work *named;
   void *b, *x; /* [columns*n] doubles on the device */
 } gi_device_sweep;
 
-/* f's numbers on the device of ctx; lists are made anew where *d is NULL.  After an error *d is NULL. */
+/* f's numbers on the device of ctx, in the form of method; lists are made anew where *d is NULL.  After an error *d is
+ * NULL.  *moved: 1: works made so far are of no use any more. */
 gable_status gi_device_factor_update(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
-                                     gi_device_factor **d);
+                                     gable_solve_method method, int merge, gi_device_factor **d, int *moved);
 void gi_device_factor_destroy(gable_context *ctx, gi_device_factor **d); /* NULL is fine */
+
+gable_off gi_device_factor_host_bytes(const gi_device_factor *d);
+gable_off gi_device_factor_bytes(const gi_device_factor *d); /* of device memory */
+double
+gi_device_factor_floor_bytes(const gi_device_factor *d); /* that a solve of one right-hand side reads and writes */
 
 gable_status gi_device_sweep_create(gable_context *ctx, const gi_device_factor *d, gable_idx columns,
                                     gi_device_sweep **out);
 void gi_device_sweep_destroy(gable_context *ctx, gi_device_sweep **w); /* NULL is fine */
 
-/* gi_cluster_solve for count columns of doubles in host memory, leading dimensions ldb and ldx; waits for x. */
+/* gi_cluster_solve or gi_method_solve. */
+gable_status gi_device_sweep_solve(const gi_device_factor *d, gi_device_sweep *w, gable_op op, unsigned parts,
+                                   const gable_vectors_view *b, const gable_vectors_view *x, const int *going,
+                                   void *stream);
+
+/* The same for count columns of doubles in host memory, leading dimensions ldb and ldx; waits for x. */
 gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d, gi_device_sweep *w, gable_op op,
                                   unsigned parts, gable_idx count, const double *b, gable_off ldb, double *x,
                                   gable_off ldx);

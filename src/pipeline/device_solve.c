@@ -90,8 +90,7 @@ typedef struct flight {
 static gable_status sweep_columns(const flight *f, const gik_refine *r, double *from, double *to)
 {
   const gable_vectors_view b = dense(r->a.n, r->count, from), x = dense(r->a.n, r->count, to);
-  return gi_cluster_solve(f->factor->solver, f->sweep->clusters, f->op, GI_SOLVE_ALL, &b, &x, &r->summary->going,
-                          f->stream);
+  return gi_device_sweep_solve(f->factor, f->sweep, f->op, GI_SOLVE_ALL, &b, &x, &r->summary->going, f->stream);
 }
 
 static gable_status solve_columns(const flight *f, const gik_refine *r, const gable_vectors_view *b,

@@ -259,7 +259,6 @@ static int belongs_on_device(const gable_solver *s)
 {
   double host_s, device_s;
   if (s->ctx->device->kind == GI_ON_CPU || s->triangles || s->options.place == GABLE_PLACE_HOST) return 0;
-  if (s->options.solve_method) return 0;
   if (s->options.place == GABLE_PLACE_CONTEXT) return 1;
   gi_pipeline_predict(s, &host_s, &device_s);
   gi_log(s->ctx, GABLE_LOG_INFO, "%lld solves: %.2e s predicted on the CPU, %.2e s on the GPU",
@@ -270,20 +269,23 @@ static int belongs_on_device(const gable_solver *s)
 gable_status gi_pipeline_prepare(gable_solver *s)
 {
   gable_status status = GABLE_OK;
-  const gi_device_factor *before = s->device;
+  const gable_solver_options *o = &s->options;
+  const int before = s->device != NULL;
+  int moved;
   const double begin = gi_now();
   gi_solve_method_destroy(s->ctx, &s->named);
-  if (s->options.solve_method && !s->triangles)
-    GI_TRY(gi_solve_method_create(s->ctx, s->factor, s->options.solve_method, s->options.merge_blocks, &s->named));
-  s->named_s = gi_now() - begin;
   if (!belongs_on_device(s)) {
+    if (o->solve_method && !s->triangles)
+      GI_TRY(gi_solve_method_create(s->ctx, s->factor, o->solve_method, o->merge_blocks, &s->named));
+    s->named_s = gi_now() - begin;
     if (before) s->structure++;
     gi_device_factor_destroy(s->ctx, &s->device);
     gi_device_matrix_destroy(s->ctx, &s->device_matrix);
     goto done;
   }
-  GI_TRY(gi_device_factor_update(s->ctx, &s->arrangement, s->factor, &s->device));
-  if (before && before != s->device) s->structure++; /* works of the old one are refused */
+  GI_TRY(gi_device_factor_update(s->ctx, &s->arrangement, s->factor, o->solve_method, o->merge_blocks, &s->device,
+                                 &moved));
+  if (before && moved) s->structure++; /* works of the old one are refused */
   if (gi_pipeline_has_matrix(s))
     GI_TRY(gi_device_matrix_update(s->ctx, &s->problem, &s->device_matrix));
   else

@@ -54,7 +54,7 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, g
   w->report = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   if (s->triangles) GI_TRY(gi_triangles_work_create(s->triangles, w->columns, &w->triangles));
   if (!s->triangles) GI_TRY(gi_solve_work_create(ctx, s->arrangement.plan, ctx->threads, w->columns, &w->sweep));
-  if (on_device && s->options.solve_method) GI_TRY(gi_solve_method_work_create(ctx, w->n, w->columns, &w->named));
+  if (on_device && s->named) GI_TRY(gi_solve_method_work_create(ctx, w->n, w->columns, &w->named));
   w->restart = restart;
   GI_TRY(gi_refine_work_create(ctx, s->problem.n, w->columns, restart, &w->refine));
   if (s->device && on_device) GI_TRY(gi_device_sweep_create(ctx, s->device, w->columns, &w->device));
@@ -334,7 +334,7 @@ static gable_status solve_on_device(const gable_solver *s, gable_solver_work *w,
     GI_TRY(gi_device_solve(s->ctx, s->device, s->device_matrix, w->device, w->device_refinement, op, how.tolerance,
                            how.max_steps, b, x, w->stream));
   else
-    GI_TRY(gi_cluster_solve(s->device->solver, w->device->clusters, op, GI_SOLVE_ALL, b, x, NULL, w->stream));
+    GI_TRY(gi_device_sweep_solve(s->device, w->device, op, GI_SOLVE_ALL, b, x, NULL, w->stream));
   GI_TRY(check_singular(s));
 done:
   return status;
@@ -444,7 +444,7 @@ static gable_status apply_on_device(const gable_solver *s, gable_solver_work *w,
 {
   gable_status status = GABLE_OK;
   if (b->space == GABLE_SPACE_DEVICE)
-    GI_TRY(gi_cluster_solve(s->device->solver, w->device->clusters, op, factors, b, x, NULL, w->stream));
+    GI_TRY(gi_device_sweep_solve(s->device, w->device, op, factors, b, x, NULL, w->stream));
   else
     GI_TRY(apply_from_host(s, w, op, factors, b, x));
 done:

@@ -182,6 +182,9 @@ int main(void)
     one_kind("mirror", TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_AUTO);
     one_kind("cpu", TEST_SPD, 60, (failing_mode)mode, GABLE_SOLVE_MERGED);
     one_kind("cpu", TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_PARTITIONED);
+    one_kind("mirror", TEST_SPD, 60, (failing_mode)mode, GABLE_SOLVE_BATCHED);
+    one_kind("mirror", TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_PARTITIONED);
+    one_kind("mirror", TEST_INDEFINITE, 60, (failing_mode)mode, GABLE_SOLVE_LEVELS);
     values_stay_whole((failing_mode)mode);
   }
   unlink(path);

@@ -1,0 +1,272 @@
+/* The named solve methods on the place that the first argument names, with random factors of random layouts: every part
+ * and op against the dense product within the written bound, for every kind, type, width and major order, merged or
+ * not, with and without a block triangular form; the same bits twice and in any company; new numbers at the same
+ * addresses. Then solvers of every kind, refined, with new values under the same work.  test_device_methods PLACE SEEDS
+ * METHOD */
+#include "support/test.h"
+
+#include "device/device.h"
+#include "supernodal/method_solve.h"
+#include "support/place.h"
+#include "support/random_factor.h"
+#include "support/small_layout.h"
+#include "support/systems.h"
+
+enum { SEEDS = 40, LAST = GABLE_SOLVE_PARTITIONED, BOUND = 32 };
+
+static gable_context *ctx, *host;
+
+/* Vectors in the memory of the place, and what is in them. */
+typedef struct vectors {
+  gable_vectors_view view;
+  void *host;
+  size_t bytes;
+} vectors;
+
+static size_t entry(const gable_vectors_view *v, gable_idx i, gable_idx j)
+{
+  return (size_t)(v->major == GABLE_MAJOR_COL ? i + j * v->ld : i * v->ld + j);
+}
+
+static double value_at(const vectors *v, gable_idx i, gable_idx j)
+{
+  const size_t k = entry(&v->view, i, j);
+  return v->view.type == GABLE_TYPE_S ? (double)((const float *)v->host)[k] : ((const double *)v->host)[k];
+}
+
+static vectors vectors_new(gi_random *r, gable_idx n, gable_type type, gable_idx count, gable_major major)
+{
+  vectors v = {.view = GABLE_VECTORS_VIEW_INIT};
+  v.view.type = type;
+  v.view.n = n;
+  v.view.count = count;
+  v.view.major = major;
+  v.view.ld = major == GABLE_MAJOR_COL ? n + 3 : count + 2;
+  v.view.space = GABLE_SPACE_DEVICE;
+  const size_t entries = (size_t)((major == GABLE_MAJOR_COL ? count : n) * v.view.ld + 1);
+  v.bytes = entries * (type == GABLE_TYPE_S ? 4 : 8);
+  v.host = malloc(v.bytes);
+  for (size_t k = 0; k < entries; k++) {
+    const double value = gi_random_unit(r) - 0.5;
+    if (type == GABLE_TYPE_S)
+      ((float *)v.host)[k] = (float)value;
+    else
+      ((double *)v.host)[k] = value;
+  }
+  CHECK_OK(ctx->device->alloc(ctx, v.bytes, &v.view.data));
+  CHECK_OK(ctx->device->copy_in(ctx, v.view.data, v.host, v.bytes, NULL));
+  return v;
+}
+
+static void vectors_read(vectors *v)
+{
+  CHECK_OK(ctx->device->copy_out(ctx, v->host, v->view.data, v->bytes, NULL));
+  CHECK_OK(ctx->device->synchronise(ctx, NULL));
+}
+
+static void vectors_free(vectors *v)
+{
+  ctx->device->release(ctx, v->view.data);
+  free(v->host);
+}
+
+/* One method on one factor. */
+typedef struct setting {
+  const gi_factor *f;
+  const dense_factor *dense;
+  gable_solve_method method;
+  int merge;
+  gi_method_solver *solver;
+} setting;
+
+static void check_bound(const setting *s, const vectors *b, const vectors *x, unsigned parts, gable_op op)
+{
+  const gable_idx n = s->f->layout->n;
+  const int single = x->view.type == GABLE_TYPE_S || b->view.type == GABLE_TYPE_S || s->f->type == GABLE_TYPE_S;
+  double *one_b = malloc(((size_t)n + 1) * 8), *one_x = malloc(((size_t)n + 1) * 8);
+  for (gable_idx j = 0; j < b->view.count; j++) {
+    for (gable_idx i = 0; i < n; i++) {
+      one_b[i] = value_at(b, i, j);
+      one_x[i] = value_at(x, i, j);
+    }
+    const double ratio = dense_factor_ratio(s->dense, parts, op, one_x, one_b, single);
+    CHECK(ratio <= BOUND, "%s%s, kind %d, n %d, parts %u, op %d, column %d of %d: %g times the bound",
+          gable_solve_method_text(s->method), s->merge ? ", merged" : "", (int)s->f->kind, n, parts, (int)op, j,
+          b->view.count, ratio);
+  }
+  free(one_b);
+  free(one_x);
+}
+
+/* Column j of several is the column alone; of levels, another width has other bits. */
+static void check_alone(const setting *s, gi_random *r, const vectors *b, const vectors *x, unsigned parts, gable_op op,
+                        gable_idx j)
+{
+  const gable_idx n = s->f->layout->n;
+  gi_method_work *w = NULL;
+  vectors one = vectors_new(r, n, x->view.type, 1, GABLE_MAJOR_COL), from = *b;
+  from.view.count = 1;
+  from.view.data =
+      (char *)b->view.data + entry(&b->view, 0, j) * (b->view.type == GABLE_TYPE_S ? sizeof(float) : sizeof(double));
+  CHECK_OK(gi_method_work_create(s->solver, 1, &w));
+  CHECK_OK(gi_method_solve(s->solver, w, op, parts, &from.view, &one.view, NULL, NULL));
+  vectors_read(&one);
+  for (gable_idx i = 0; i < n && s->method != GABLE_SOLVE_LEVELS; i++)
+    CHECK(value_at(&one, i, 0) == value_at(x, i, j),
+          "%s, parts %u op %d column %d of %d row %d: alone %.17g, not %.17g", gable_solve_method_text(s->method),
+          parts, (int)op, j, b->view.count, i, value_at(&one, i, 0), value_at(x, i, j));
+  gi_method_work_destroy(&w);
+  vectors_free(&one);
+}
+
+static void check_parts(const setting *s, gi_random *r, unsigned parts, gable_op op)
+{
+  static const gable_idx counts[] = {1, 2, 4, 7, 16, 19};
+  const gable_idx n = s->f->layout->n, count = counts[gi_random_below(r, 6)];
+  gi_method_work *w = NULL;
+  vectors b =
+      vectors_new(r, n, gi_random_below(r, 3) ? GABLE_TYPE_D : GABLE_TYPE_S, count, (gable_major)gi_random_below(r, 2));
+  vectors x =
+      vectors_new(r, n, gi_random_below(r, 3) ? GABLE_TYPE_D : GABLE_TYPE_S, count, (gable_major)gi_random_below(r, 2));
+  CHECK_OK(gi_method_work_create(s->solver, count, &w));
+  CHECK_OK(gi_method_solve(s->solver, w, op, parts, &b.view, &x.view, NULL, NULL));
+  vectors_read(&x);
+  check_bound(s, &b, &x, parts, op);
+  void *first = malloc(x.bytes);
+  memcpy(first, x.host, x.bytes);
+  for (int repeat = 0; repeat < 2; repeat++) {
+    CHECK_OK(gi_method_solve(s->solver, w, op, parts, &b.view, &x.view, NULL, NULL));
+    vectors_read(&x);
+    CHECK(!memcmp(first, x.host, x.bytes), "%s, parts %u op %d: other bits in run %d",
+          gable_solve_method_text(s->method), parts, (int)op, repeat);
+  }
+  check_alone(s, r, &b, &x, parts, op, (gable_idx)gi_random_below(r, (uint64_t)count));
+  gi_method_work_destroy(&w);
+  free(first);
+  vectors_free(&b);
+  vectors_free(&x);
+}
+
+static gi_layout *random_layout(gi_random *r, gable_idx n, int symmetric, int half, int wide)
+{
+  unsigned char *pattern = small_pattern(r, n, wide ? 0.3 : (0.5 + 3 * gi_random_unit(r)) / (n + 1), symmetric);
+  const gable_idx width = wide ? 128 : (gable_idx)(1 + gi_random_below(r, 40));
+  gi_layout *y;
+  if (n > 6 && !half && gi_random_below(r, 2)) {
+    const gable_idx block[] = {0, n / 5, n / 5 + 1, n / 2, n};
+    y = small_layout_blocks(host, r, 4, block, pattern, symmetric, width);
+  } else {
+    y = small_layout(host, r, n, pattern, half, symmetric, width);
+  }
+  free(pattern);
+  return y;
+}
+
+/* Two factors after each other under one layout; the second one finds the memory of the first. */
+static void check_method(gi_random *r, const gi_layout *y, gi_factor *const f[2], const dense_factor dense[2],
+                         gable_solve_method method, int merge)
+{
+  setting s = {.method = method, .merge = merge};
+  const gi_cluster_outside none = {0};
+  for (int numbers = 0; numbers < 2; numbers++) {
+    int moved = 0;
+    s.f = f[numbers];
+    s.dense = &dense[numbers];
+    CHECK_OK(gi_method_solver_update(ctx, s.f, method, merge, &none, &s.solver, &moved));
+    CHECK(moved == !numbers || method == GABLE_SOLVE_PARTITIONED, "%s: numbers %d, moved %d",
+          gable_solve_method_text(method), numbers, moved);
+    CHECK(gi_method_solver_levels(s.solver) > 0 || !y->n, "no levels");
+    for (unsigned parts = 1; parts <= GI_SOLVE_ALL; parts++)
+      for (int op = 0; op < 2; op++) check_parts(&s, r, parts, (gable_op)op);
+  }
+  gi_method_solver_destroy(ctx, &s.solver);
+}
+
+static void check_seed(uint64_t seed, gable_solve_method only)
+{
+  gi_random r = gi_random_seed(seed);
+  const int symmetric = (int)gi_random_below(&r, 2), half = symmetric && gi_random_below(&r, 2);
+  const gi_factor_kind kind = !half ? GI_LU : gi_random_below(&r, 2) ? GI_LDLT : GI_CHOLESKY;
+  const gable_type type = gi_random_below(&r, 3) ? GABLE_TYPE_D : GABLE_TYPE_S;
+  const int wide = seed % 10 == 7;
+  const gable_idx n = (gable_idx)gi_random_below(&r, seed % 4 ? 60 : 200) + (wide ? 400 : 0);
+  gi_layout *y = random_layout(&r, n, symmetric, half, wide);
+  gi_factor *f[2];
+  dense_factor dense[2];
+  for (int k = 0; k < 2; k++) {
+    f[k] = random_factor(host, &r, y, kind, type);
+    dense[k] = dense_factor_of(f[k]);
+  }
+  for (int method = GABLE_SOLVE_LEVELS; method <= LAST; method++)
+    for (int merge = 0; merge < 2 && (!only || only == (gable_solve_method)method); merge++)
+      check_method(&r, y, f, dense, (gable_solve_method)method, merge);
+  for (int k = 0; k < 2; k++) {
+    dense_factor_free(&dense[k]);
+    gi_factor_destroy(host, &f[k]);
+  }
+  gi_layout_destroy(host, &y);
+}
+
+/* Refined to the tolerance, both ops, new values under the same work where addresses stay. */
+static void check_solver(test_kind kind, gable_solve_method method, int merge)
+{
+  enum { COUNT = 3 };
+  test_system a = test_system_make(kind, 150, 7);
+  const gable_matrix_view v = test_system_view(&a);
+  const size_t entries = (size_t)a.n * COUNT;
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_solver_work *w = NULL;
+  double *b = malloc(entries * 8), *x = malloc(entries * 8);
+  gable_vectors_view vb = test_vectors(a.n, COUNT, b), vx = test_vectors(a.n, COUNT, x);
+  int64_t levels, bytes, on_device;
+  for (size_t k = 0; k < entries; k++) b[k] = (double)(k * 7 % 11) - 4.5;
+  options.solve_method = method;
+  options.merge_blocks = merge;
+  gable_solver *s = test_factored(ctx, &v, &options);
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_SOLVE_LEVELS, &levels, sizeof levels));
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_DEVICE_BYTES, &bytes, sizeof bytes));
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_ON_DEVICE, &on_device, sizeof on_device));
+  CHECK(levels > 0 && bytes > 0 && on_device, "%d levels, %d bytes, on device %d", (int)levels, (int)bytes,
+        (int)on_device);
+  for (int values = 0; values < 2; values++) {
+    if (!values || method == GABLE_SOLVE_PARTITIONED) {
+      gable_solver_work_destroy(&w);
+      CHECK_OK(gable_solver_work_create(s, COUNT, &w));
+    }
+    for (int op = 0; op < 2; op++) {
+      CHECK_OK(gable_solver_solve(s, w, (gable_op)op, &vb, &vx));
+      for (gable_idx j = 0; j < COUNT; j++) {
+        const double error = test_backward_error(&a, (gable_op)op, b + j * a.n, x + j * a.n);
+        CHECK(error <= 1e-9, "%s, %s, op %d: backward error %g", test_kind_name(kind), gable_solve_method_text(method),
+              op, error);
+      }
+    }
+    for (int64_t k = 0; k < a.ptr[a.n]; k++) a.val[k] *= 1.25;
+    if (!values) CHECK_OK(gable_solver_factor(s, a.val, GABLE_REUSE_ALL));
+  }
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  test_system_free(&a);
+  free(b);
+  free(x);
+}
+
+int main(int argc, char **argv)
+{
+  ctx = test_place(argc, argv, NULL);
+  const long seeds = argc > 2 ? atol(argv[2]) : SEEDS;
+  const gable_solve_method only = (gable_solve_method)(argc > 3 ? atoi(argv[3]) : 0);
+  if (gable_context_space(ctx) == GABLE_SPACE_HOST) SKIP("a device");
+  CHECK_OK(gable_context_create("cpu", NULL, &host));
+  for (long seed = 1; seed <= seeds; seed++) {
+    printf("seed %ld\n", seed);
+    check_seed((uint64_t)seed, only);
+  }
+  for (int kind = 0; kind < TEST_PERMUTATION; kind++)
+    for (int method = GABLE_SOLVE_LEVELS; method <= LAST; method++)
+      for (int merge = 0; merge < 2 && (!only || only == (gable_solve_method)method); merge++)
+        if (kind != TEST_WILD && kind != TEST_GROWTH) check_solver((test_kind)kind, (gable_solve_method)method, merge);
+  gable_context_destroy(&ctx);
+  gable_context_destroy(&host);
+  return 0;
+}
