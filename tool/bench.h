@@ -73,8 +73,9 @@ const double *bench_seed(const char *matrix);
 /* A method on a factor (bench_supernodal.c). */
 typedef struct supernodal_result {
   const char *matrix, *method, *where, *kind; /* kind: lu, cholesky, ldlt */
-  int64_t n, nnz_l, nnz_u, levels;
-  double prepare_s, floor_s;
+  int64_t n, nnz_l, nnz_u, levels, device_bytes;
+  double prepare_s, upload_s, floor_s;
+  int graph; /* 1: solves were timed in a captured graph */
   quartiles solve;
   double first_error, backward_error; /* before and after refinement */
   int missed;                         /* 1: the refined solution misses the tolerance */

@@ -85,6 +85,9 @@ void bench_json_supernodal(FILE *f, const bench_request *q, const supernodal_res
   integer(f, "rhs", q->rhs);
   text(f, "where", r->where);
   number(f, "prepare_s", r->prepare_s);
+  number(f, "upload_s", r->upload_s);
+  integer(f, "device_bytes", r->device_bytes);
+  fprintf(f, "\"graph\":%s,", r->graph ? "true" : "false");
   number(f, "solve_s", r->solve.median);
   number(f, "q1_s", r->solve.q1);
   number(f, "q3_s", r->solve.q3);

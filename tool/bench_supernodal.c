@@ -1,15 +1,18 @@
 /* bench_supernodal.c: `gable bench supernodal`: solves with the factors of whole matrices by every solve method. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "bench_factors.h"
+#include "bench_graph.h"
 #include "options.h"
 #include "report.h"
 #include "stop.h"
 #include "verbs.h"
 
-static const char *const every_method = "auto,levels,batched,inverted,merged,partitioned";
+static const char *const every_method = "cusparse,auto,levels,batched,inverted,merged,partitioned";
 
 typedef struct supernodal_run {
   session *session;
@@ -17,6 +20,9 @@ typedef struct supernodal_run {
   FILE *out, *json;         /* json: lines, or NULL */
   gable_matrix_view matrix; /* of the source at hand */
   const char *name;
+  gable_solver *factored; /* on the CPU */
+  void *saved;            /* [saved_bytes] its factor */
+  size_t saved_bytes;
   int matrices, missed;
 } supernodal_run;
 
@@ -42,33 +48,76 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   return value;
 }
 
-/* repeat sweeps with b of two kinds in turn and x poisoned, then one refined solve for the backward error. */
-static gable_status measure(supernodal_run *r, const gable_solver *s, workbench *bench, supernodal_result *out)
+/* A method of Gable's as a sweep. */
+typedef struct method_sweep {
+  const gable_solver *solver;
+  gable_solver_work *work;
+  workbench *bench;
+} method_sweep;
+
+static int method_solve_turn(bench_sweep *s, int turn)
 {
-  gable_solver_work *work = NULL;
-  gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
+  method_sweep *g = s->state;
+  return gable_solver_apply(g->solver, g->work, GABLE_OP_N, GABLE_FACTOR_ALL, &g->bench->there_b[turn],
+                            &g->bench->there_x) != GABLE_OK;
+}
+
+/* One solve from each b. */
+typedef struct one_turn {
+  bench_sweep *sweep;
+  int turn;
+} one_turn;
+
+static int run_turn(void *user)
+{
+  one_turn *t = user;
+  return t->sweep->solve(t->sweep, t->turn);
+}
+
+/* repeat sweeps with b of two kinds in turn and x poisoned: captured in a graph where that goes, so that a GPU and not
+ * the host's launches are timed. */
+static gable_status time_sweeps(const supernodal_run *r, bench_sweep *sweep, workbench *bench, supernodal_result *out)
+{
   const long repeat = r->q->repeat;
+  one_turn turns[2] = {{sweep, 0}, {sweep, 1}};
+  bench_graph *graph[2] = {NULL, NULL};
   double *times = malloc((size_t)repeat * sizeof *times);
-  gable_status status = times ? gable_solver_work_create(s, bench->x.count, &work) : GABLE_ERR_MEMORY;
-  if (!status) status = gable_solver_work_set_stream(work, bench->stream);
+  gable_status status = times ? GABLE_OK : GABLE_ERR_MEMORY;
+  for (int k = 0; k < 2 && !status; k++) status = run_turn(&turns[k]) ? GABLE_ERR_BACKEND : GABLE_OK;
+  if (!status) status = gable_device_synchronise(bench->ctx, bench->stream);
+  for (int k = 0; k < 2 && !status; k++) graph[k] = bench_graph_capture(bench->stream, run_turn, &turns[k]);
+  out->graph = graph[0] && graph[1];
   for (long k = 0; k < repeat && !status; k++) {
     status = workbench_start(bench, 0xff);
-    if (!status)
-      status = gable_solver_apply(s, work, GABLE_OP_N, GABLE_FACTOR_ALL, &bench->there_b[k % 2], &bench->there_x);
+    if (!status && (out->graph ? bench_graph_launch(graph[k % 2]) : run_turn(&turns[k % 2])))
+      status = GABLE_ERR_BACKEND;
     if (!status) status = workbench_stop(bench, &times[k]);
     if (!status && stop_asked()) status = GABLE_ERR_CANCELLED;
   }
   if (!status) out->solve = stopwatch_quartiles(times, repeat);
+  for (int k = 0; k < 2; k++) bench_graph_destroy(graph[k]);
+  free(times);
+  return status;
+}
+
+/* The sweeps, then one refined solve for the backward error. */
+static gable_status measure(supernodal_run *r, const gable_solver *s, workbench *bench, supernodal_result *out)
+{
+  method_sweep own = {s, NULL, bench};
+  bench_sweep sweep = {0, 0, method_solve_turn, NULL, &own};
+  gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
+  gable_status status = gable_solver_work_create(s, bench->x.count, &own.work);
+  if (!status) status = gable_solver_work_set_stream(own.work, bench->stream);
+  if (!status) status = time_sweeps(r, &sweep, bench, out);
   if (!status) {
-    const gable_status solved = gable_solver_solve(s, work, GABLE_OP_N, &bench->b[0], &bench->x);
+    const gable_status solved = gable_solver_solve(s, own.work, GABLE_OP_N, &bench->b[0], &bench->x);
     out->missed = solved == GABLE_ERR_TOLERANCE;
     if (!out->missed && solved != GABLE_NUMERICALLY_SINGULAR) status = solved;
   }
-  if (!status) status = gable_solver_work_report(work, &report);
+  if (!status) status = gable_solver_work_report(own.work, &report);
   out->backward_error = report.backward_error;
   out->first_error = report.first_error;
-  gable_solver_work_destroy(&work);
-  free(times);
+  gable_solver_work_destroy(&own.work);
   return status;
 }
 
@@ -77,44 +126,98 @@ static void say(supernodal_run *r, const supernodal_result *b)
   progress_erase(&r->session->bar);
   fprintf(r->out,
           "%-24s %-12s %-9s prepare %9s, solve %9s (%s to %s), floor %9s %5s, backward error %.1e, refined %.1e\n",
-          b->matrix, b->method, b->kind, human_seconds(b->prepare_s).s, human_seconds(b->solve.median).s,
+          b->matrix, b->method, b->kind, human_seconds(b->prepare_s + b->upload_s).s, human_seconds(b->solve.median).s,
           human_seconds(b->solve.q1).s, human_seconds(b->solve.q3).s, human_seconds(b->floor_s).s,
           human_percent(b->solve.median > 0 ? b->floor_s / b->solve.median : 0).s, b->first_error, b->backward_error);
   fflush(r->out);
 }
 
-/* One method on the matrix at hand. */
+/* What every method has in common, of the factor at hand. */
+static supernodal_result describe(const supernodal_run *r, const char *method)
+{
+  supernodal_result b;
+  memset(&b, 0, sizeof b);
+  b.matrix = r->name;
+  b.method = method;
+  b.where = gable_context_where(r->session->ctx);
+  b.kind = gable_method_text((gable_method)integer_of(r->factored, GABLE_SOLVER_METHOD));
+  b.n = r->matrix.n_rows;
+  b.nnz_l = integer_of(r->factored, GABLE_SOLVER_NNZ_L);
+  b.nnz_u = integer_of(r->factored, GABLE_SOLVER_NNZ_U);
+  return b;
+}
+
+static void record(supernodal_run *r, supernodal_result *b, double bytes, int threads)
+{
+  b->floor_s = workbench_floor(b->where, bytes, 0, threads).s;
+  say(r, b);
+  if (r->json) bench_json_supernodal(r->json, r->q, b);
+  r->missed += b->missed;
+}
+
+/* One method on the factor at hand. */
 static gable_status run_method(supernodal_run *r, gable_solve_method method, workbench *bench)
 {
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
   gable_solver *s = NULL;
-  supernodal_result b;
-  memset(&b, 0, sizeof b);
+  supernodal_result b = describe(r, gable_solve_method_text(method));
   options.solve_method = method;
   options.merge_blocks = r->q->merge_blocks;
   gable_status status = gable_solver_create(r->session->ctx, &options, &s);
-  if (!status) status = gable_solver_analyse(s, &r->matrix);
-  if (!status) status = gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING);
+  if (!status) status = gable_solver_load_memory(s, &r->matrix, r->saved, r->saved_bytes);
   if (!status) status = measure(r, s, bench, &b);
   if (!status) {
     const double bytes = real_of(s, GABLE_SOLVER_SOLVE_BYTES) + 16.0 * r->matrix.n_rows * ((double)r->q->rhs - 1);
-    b.matrix = r->name;
-    b.method = gable_solve_method_text(method);
-    b.where = gable_context_where(r->session->ctx);
-    b.kind = gable_method_text((gable_method)integer_of(s, GABLE_SOLVER_METHOD));
-    b.n = r->matrix.n_rows;
-    b.nnz_l = integer_of(s, GABLE_SOLVER_NNZ_L);
-    b.nnz_u = integer_of(s, GABLE_SOLVER_NNZ_U);
     b.levels = integer_of(s, GABLE_SOLVER_SOLVE_LEVELS);
-    b.prepare_s = real_of(s, GABLE_SOLVER_PREPARE_S) + real_of(s, GABLE_SOLVER_UPLOAD_S);
-    b.floor_s =
-        workbench_floor(b.where, bytes, 0, method == GABLE_SOLVE_AUTO ? gable_context_threads(r->session->ctx) : 1).s;
-    say(r, &b);
-    if (r->json) bench_json_supernodal(r->json, r->q, &b);
-    r->missed += b.missed;
+    b.device_bytes = integer_of(s, GABLE_SOLVER_DEVICE_BYTES);
+    b.upload_s = real_of(s, GABLE_SOLVER_UPLOAD_S);
+    b.prepare_s = real_of(s, GABLE_SOLVER_PREPARE_S);
+    record(r, &b, bytes, method == GABLE_SOLVE_AUTO ? gable_context_threads(r->session->ctx) : 1);
   }
   gable_solver_destroy(&s);
   return status;
+}
+
+/* cuSPARSE on the factors at hand; where it is missing that is said and no more. */
+static gable_status run_cusparse(supernodal_run *r, workbench *bench)
+{
+  bench_sweep sweep;
+  supernodal_result b = describe(r, "cusparse");
+  char why[240];
+  if (!bench_factors_cusparse(r->factored, bench, &sweep, why, sizeof why)) {
+    progress_erase(&r->session->bar);
+    fprintf(stderr, "gable bench: cusparse: %s: left out\n", why);
+    return GABLE_OK;
+  }
+  const gable_status status = time_sweeps(r, &sweep, bench, &b);
+  b.prepare_s = sweep.prepare_s;
+  b.backward_error = b.first_error = NAN;
+  if (!status) record(r, &b, sweep.bytes, 1);
+  sweep.close(&sweep);
+  return status;
+}
+
+/* The factor that all methods take: made once, on the CPU. */
+static gable_status make_factor(supernodal_run *r)
+{
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  options.place = GABLE_PLACE_HOST;
+  gable_status status = gable_solver_create(r->session->ctx, &options, &r->factored);
+  if (!status) status = gable_solver_analyse(r->factored, &r->matrix);
+  if (!status) status = gable_solver_factor(r->factored, NULL, GABLE_REUSE_NOTHING);
+  if (!status) status = gable_solver_save_memory(r->factored, NULL, &r->saved_bytes);
+  if (!status) {
+    r->saved = malloc(r->saved_bytes + 1);
+    status = r->saved ? gable_solver_save_memory(r->factored, r->saved, &r->saved_bytes) : GABLE_ERR_MEMORY;
+  }
+  return status;
+}
+
+static void drop_factor(supernodal_run *r)
+{
+  gable_solver_destroy(&r->factored);
+  free(r->saved);
+  r->saved = NULL;
 }
 
 /* -1: there is none. */
@@ -127,22 +230,32 @@ static int method_named(const char *name, size_t length)
   return -1;
 }
 
-/* Each method of the list in turn; on a GPU Gable's own alone. */
+static int is_cusparse(const char *name, size_t length)
+{
+  return length == strlen("cusparse") && !strncmp(name, "cusparse", length);
+}
+
+/* Each method of the list in turn; on a GPU cuSPARSE first. */
 static gable_status run_methods(supernodal_run *r)
 {
-  const int on_device = gable_context_space(r->session->ctx) == GABLE_SPACE_DEVICE;
-  const char *name = r->q->methods ? r->q->methods : on_device ? "auto" : every_method;
+  const int on_gpu = !strncmp(gable_context_where(r->session->ctx), "cuda", 4);
+  const char *name = r->q->methods ? r->q->methods : on_gpu ? every_method : every_method + strlen("cusparse,");
   gable_vectors_view shape = GABLE_VECTORS_VIEW_INIT;
   workbench bench;
   shape.n = r->matrix.n_rows;
   shape.ld = shape.n;
   shape.count = (gable_idx)r->q->rhs;
   gable_status status = workbench_open(r->session->ctx, &shape, &bench);
+  if (!status) status = make_factor(r);
   for (size_t length; *name && !status; name += length + (name[length] == ',')) {
     length = strcspn(name, ",");
     progress_forget(&r->session->bar);
-    if (length) status = run_method(r, (gable_solve_method)method_named(name, length), &bench);
+    if (is_cusparse(name, length))
+      status = run_cusparse(r, &bench);
+    else if (length)
+      status = run_method(r, (gable_solve_method)method_named(name, length), &bench);
   }
+  drop_factor(r);
   workbench_close(&bench);
   return status;
 }
@@ -177,11 +290,8 @@ int bench_supernodal(session *s, const bench_request *q, FILE *out, FILE *lines)
   for (const char *name = q->methods ? q->methods : ""; *name; name += *name == ',') {
     const size_t length = strcspn(name, ",");
     const int method = method_named(name, length);
-    if (length && method < 0)
+    if (length && method < 0 && !is_cusparse(name, length))
       return options_wrong("bench", "--methods: no solve method '%.*s': say %s", (int)length, name, every_method);
-    if (method > 0 && gable_context_space(s->ctx) == GABLE_SPACE_DEVICE)
-      return options_wrong("bench", "--methods: '%.*s' has no form on a GPU: say auto, or --where cpu", (int)length,
-                           name);
     name += length;
   }
   const int rc = bench_sources(q, run_source, &r);

@@ -110,14 +110,12 @@ static void ask_for_gpu(char *why, size_t room)
 /* --where auto: the GPU is left alone where few solves are asked for; else the solver predicts. */
 static gable_status open_place(solve_run *r, const solve_request *q, solve_outcome *o)
 {
-  const int chosen = strcmp(q->where, "auto") != 0, named = strcmp(q->solve_method, "auto") != 0;
+  const int chosen = strcmp(q->where, "auto") != 0;
   const long solves = q->expected_solves ? q->expected_solves : q->repeat;
   const int few = solves * ((columns_expected(q) + WINDOW - 1) / WINDOW) < LEAST_SOLVES;
-  gable_status status = session_open(&r->session, !chosen && (few || named) ? "cpu" : q->where, (int)q->threads);
+  gable_status status = session_open(&r->session, !chosen && few ? "cpu" : q->where, (int)q->threads);
   if (status || chosen) return status;
-  if (named)
-    snprintf(o->why, sizeof o->why, "solve method %s runs on the CPU alone", q->solve_method);
-  else if (few)
+  if (few)
     snprintf(o->why, sizeof o->why, "fewer than %d solves do not repay a GPU", LEAST_SOLVES);
   else if (gable_context_space(r->session.ctx) == GABLE_SPACE_HOST)
     ask_for_gpu(o->why, sizeof o->why);

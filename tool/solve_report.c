@@ -113,17 +113,17 @@ static void print_phases(FILE *out, const solve_request *q, const solve_outcome 
     }
     if (judge > 0) phase(out, "judge", judge, whole, "trial solves, that the factor is good enough");
   }
-  if (integer_of(s, GABLE_SOLVER_DEVICE_BYTES)) {
-    snprintf(what, sizeof what, "blocks merged to %s levels, and inverted",
-             human_count((double)integer_of(s, GABLE_SOLVER_DEVICE_LEVELS)).s);
-    phase(out, "prepare", real_of(s, GABLE_SOLVER_PREPARE_S), whole, what);
-    snprintf(what, sizeof what, "%s to %s", human_bytes((double)integer_of(s, GABLE_SOLVER_DEVICE_BYTES)).s, r->where);
-    phase(out, "upload", real_of(s, GABLE_SOLVER_UPLOAD_S), whole, what);
-  }
-  if (strcmp(q->solve_method, "auto")) {
+  if (strcmp(q->solve_method, "auto"))
     snprintf(what, sizeof what, "method %s%s, %s levels in both sweeps", q->solve_method,
              q->merge_blocks ? ", blocks merged" : "", human_count((double)integer_of(s, GABLE_SOLVER_SOLVE_LEVELS)).s);
+  else
+    snprintf(what, sizeof what, "blocks merged to %s levels, and inverted",
+             human_count((double)integer_of(s, GABLE_SOLVER_DEVICE_LEVELS)).s);
+  if (integer_of(s, GABLE_SOLVER_DEVICE_BYTES) || strcmp(q->solve_method, "auto"))
     phase(out, "prepare", real_of(s, GABLE_SOLVER_PREPARE_S), whole, what);
+  if (integer_of(s, GABLE_SOLVER_DEVICE_BYTES)) {
+    snprintf(what, sizeof what, "%s to %s", human_bytes((double)integer_of(s, GABLE_SOLVER_DEVICE_BYTES)).s, r->where);
+    phase(out, "upload", real_of(s, GABLE_SOLVER_UPLOAD_S), whole, what);
   }
   snprintf(what, sizeof what, "%d right-hand side%s%s", r->columns, r->columns == 1 ? "" : "s",
            q->repeat > 1 ? ", the median of the repeats" : "");

@@ -51,9 +51,11 @@ run 0 bench supernodal laplacian5:9x8 --where cpu --repeat 3 --merge-blocks --me
 [ "$(grep -c '"merge_blocks":true' lines)" -eq 2 ] || wrong "merged blocks are not in the JSON"
 run 2 bench supernodal laplacian5:9x8 --where cpu --methods nobody
 says "no solve method 'nobody'" err
-run 2 bench supernodal laplacian5:9x8 --where mirror --methods levels
-says "'levels' has no form on a GPU" err
-run 0 bench supernodal laplacian5:9x8 --where mirror --repeat 3
+run 0 bench supernodal laplacian5:9x8 --where mirror --repeat 3 --json lines
+[ "$(grep -c '"where":"mirror".*"graph":false' lines)" -eq 6 ] || wrong "the mirror has not all six methods"
+run 0 bench supernodal laplacian5:9x8 --where cpu --repeat 3 --methods cusparse,auto --json lines
+says 'cusparse: .*left out' err
+[ "$(wc -l <lines)" -eq 1 ] || wrong "cuSPARSE solved on the CPU"
 run 1 bench supernodal nowhere.mtx --where cpu
 run 2 bench matrices a.mtx --merge-blocks
 

@@ -125,13 +125,16 @@ case $auto in
 esac
 for method in levels batched inverted merged partitioned; do
     run 0 solve two.mtx --solve-method $method --rhs 3 --json j
-    is j where_solve cpu solve_method $method merge_blocks false solved true where_reason "solve method $method runs on the CPU alone"
+    is j where_solve cpu solve_method $method merge_blocks false solved true where_reason "fewer than 5 solves do not repay a GPU"
     levels=$(value solve_levels j)
     [ "$levels" -gt 0 ] || wrong "$method: $levels levels"
     run 0 solve two.mtx --solve-method $method --merge-blocks --json j
     is j merge_blocks true solved true
     [ "$(value solve_levels j)" -le "$levels" ] || wrong "$method: merging makes more levels"
-    expect 1 "solve method '$method' runs on the CPU alone" solve two.mtx --solve-method $method --where mirror
+    run 0 solve two.mtx --solve-method $method --where mirror --repeat 3 --rhs 2 --json j
+    is j where_solve mirror solve_method $method solve_levels "$levels" solved true where_reason ""
+    holds j 'device_bytes > 0 && prepare_s > 0 && upload_s > 0 && solve_bytes > 0'
+    says "method $method, .* levels in both sweeps" out
 done
 run 2 solve two.mtx --merge-blocks
 run 2 solve two.mtx --solve-method nobody
