@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "supernodal/cluster_operator.h"
-
 /* F(i,j) by rows (side 0) or columns (side 1), entries in the order of the factor's off. */
 static gable_status make_off(gable_context *ctx, const gi_clusters *c, const gable_idx *place, int side,
                              gi_cluster_panels *p)
@@ -75,6 +73,46 @@ done:
   return status;
 }
 
+/* Work of both operators of a cluster, in multiplications, about. */
+static double work_of(const gi_cluster_panels *p, gable_idx j)
+{
+  const gable_off values = p->lower_at[j + 1] - p->lower_at[j] + (p->upper ? p->upper_at[j + 1] - p->upper_at[j] : 0);
+  return (double)gi_cluster_width(p->clusters, j) * (double)values;
+}
+
+static gable_off columns_to_tasks(const gi_clusters *c, const gi_cluster_side *side, gable_idx j, int upper,
+                                  gi_operator_task *task)
+{
+  const gable_off w = gi_cluster_width(c, j), all = w + side->ptr[j + 1] - side->ptr[j];
+  const gable_idx columns = (gable_idx)(upper ? all : w), step = gi_operator_step(w, all);
+  gable_off count = 0;
+  for (gable_idx k = 0; k < columns; k += step, count++)
+    if (task) task[count] = (gi_operator_task){j, j + 1, {k, columns - k < step ? columns : k + step}, upper};
+  return count;
+}
+
+/* Small clusters together, large ones by columns; from the roots on, which are large.  task NULL: only counted. */
+static gable_off list_tasks(const gi_cluster_panels *p, gi_operator_task *task)
+{
+  enum { SMALL = 1000000 };
+  const gi_clusters *c = p->clusters;
+  gable_off count = 0;
+  for (gable_idx end = c->count; end > 0;) {
+    double work = work_of(p, end - 1);
+    gable_idx begin = end - 1;
+    if (work > 4 * SMALL) {
+      count += columns_to_tasks(c, &c->l, begin, 0, task ? task + count : NULL);
+      if (p->upper) count += columns_to_tasks(c, &c->u, begin, 1, task ? task + count : NULL);
+    } else {
+      while (begin > 0 && work + work_of(p, begin - 1) <= SMALL) work += work_of(p, --begin);
+      if (task) task[count] = (gi_operator_task){begin, end, {0, 0}, 0};
+      count++;
+    }
+    end = begin;
+  }
+  return count;
+}
+
 gable_status gi_cluster_panels_create(gable_context *ctx, const gi_clusters *clusters, gi_factor_kind kind,
                                       gable_type type, gi_cluster_panels **out)
 {
@@ -93,6 +131,9 @@ gable_status gi_cluster_panels_create(gable_context *ctx, const gi_clusters *clu
   GI_ALLOC(ctx, p->dinv, clusters->n);
   if (kind == GI_LDLT) GI_ALLOC(ctx, p->coupling, clusters->n);
   GI_TRY(make_both_off(ctx, clusters, p));
+  p->tasks = list_tasks(p, NULL);
+  GI_ALLOC(ctx, p->task, p->tasks);
+  list_tasks(p, p->task);
   *out = p;
   p = NULL;
 done:
@@ -111,6 +152,7 @@ void gi_cluster_panels_destroy(gable_context *ctx, gi_cluster_panels **panels)
   gi_free(ctx, p->upper);
   gi_free(ctx, p->dinv);
   gi_free(ctx, p->coupling);
+  gi_free(ctx, p->task);
   for (int side = 0; side < 2; side++) {
     gi_free(ctx, p->off_ptr[side]);
     gi_free(ctx, p->off_col[side]);
@@ -125,15 +167,8 @@ gable_off gi_cluster_panels_bytes(const gi_cluster_panels *p)
   const gi_clusters *c = p->clusters;
   const gable_off value = p->type == GABLE_TYPE_S ? 4 : 8, off = p->off[0] ? p->off_ptr[0][c->n] : 0;
   const gable_off values = p->lower_at[c->count] + (p->upper ? p->upper_at[c->count] : 0);
-  return values * value + 16 * c->count + (p->coupling ? 16 : 8) * c->n + 2 * off * (12 + value);
-}
-
-static void put(const gi_cluster_panels *p, void *values, gable_off at, const double *from, gable_off count)
-{
-  if (p->type == GABLE_TYPE_S)
-    for (gable_off k = 0; k < count; k++) ((float *)values)[at + k] = (float)from[k];
-  else
-    memcpy((double *)values + at, from, (size_t)count * sizeof *from);
+  return values * value + p->tasks * (gable_off)sizeof *p->task + 16 * c->count + (p->coupling ? 16 : 8) * c->n +
+         2 * off * (12 + value);
 }
 
 static void update_vectors(const gi_factor *f, gi_cluster_panels *p)
@@ -148,35 +183,64 @@ static void update_vectors(const gi_factor *f, gi_cluster_panels *p)
              bytes);
 }
 
+/* Those in float are made in double first. */
+static void compute_columns(const gi_factor *f, const gi_cluster_panels *p, gable_idx j, int upper,
+                            gi_operator_columns columns, const gi_operator_room *room)
+{
+  const gi_clusters *c = p->clusters;
+  const gi_cluster_side *side = upper ? &c->u : &c->l;
+  const gable_off w = gi_cluster_width(c, j), all = w + side->ptr[j + 1] - side->ptr[j], rows = upper ? w : all;
+  const gable_off ld = upper ? all : w, count = columns.end - columns.begin;
+  const gable_off at = (upper ? p->upper_at : p->lower_at)[j] + columns.begin;
+  void *values = upper ? p->upper : p->lower;
+  const gi_operator_part part = {columns, room->own ? room->own : (double *)values + at, room->own ? count : ld};
+  (upper ? gi_upper_operator : gi_lower_operator)(c, f, j, &part, room);
+  for (gable_off i = 0; room->own && i < rows; i++)
+    for (gable_off k = 0; k < count; k++) ((float *)values)[at + i * ld + k] = (float)part.dense[i * count + k];
+}
+
+static void compute_operator(const gi_factor *f, const gi_cluster_panels *p, gable_idx j, int upper,
+                             const gi_operator_room *room)
+{
+  const gi_clusters *c = p->clusters;
+  const gi_cluster_side *side = upper ? &c->u : &c->l;
+  const gable_off w = gi_cluster_width(c, j), all = w + side->ptr[j + 1] - side->ptr[j];
+  const gable_idx columns = (gable_idx)(upper ? all : w), step = gi_operator_step(w, all);
+  for (gable_idx k = 0; k < columns; k += step)
+    compute_columns(f, p, j, upper, (gi_operator_columns){k, columns - k < step ? columns : k + step}, room);
+}
+
+static void run_task(const gi_factor *f, const gi_cluster_panels *p, const gi_operator_task *t,
+                     const gi_operator_room *room)
+{
+  if (t->columns.begin < t->columns.end) {
+    compute_columns(f, p, t->begin, t->upper, t->columns, room);
+    return;
+  }
+  for (gable_idx j = t->begin; j < t->end; j++) {
+    compute_operator(f, p, j, 0, room);
+    if (p->upper) compute_operator(f, p, j, 1, room);
+  }
+}
+
 gable_status gi_cluster_panels_update(gable_context *ctx, const gi_factor *f, gi_cluster_panels *p)
 {
   gable_status status = GABLE_OK;
   const gi_clusters *c = p->clusters;
   const int threads = ctx->threads;
   gable_off most = 0;
-  double *dense = NULL;
-  gable_idx *local = NULL;
+  gi_operator_room *room = NULL;
   for (gable_idx j = 0; j < c->count; j++) {
-    const gable_off size = p->lower_at[j + 1] - p->lower_at[j],
-                    other = p->upper ? p->upper_at[j + 1] - p->upper_at[j] : 0;
-    if (size > most) most = size;
-    if (other > most) most = other;
+    const gable_off rows = gi_cluster_width(c, j) + c->l.ptr[j + 1] - c->l.ptr[j];
+    if (rows > most) most = rows;
   }
-  GI_ALLOC(ctx, dense, threads * most);
-  GI_ALLOC(ctx, local, (gable_off)threads * c->n);
+  GI_ALLOC_ZERO(ctx, room, threads);
+  for (int t = 0; t < threads; t++) GI_TRY(gi_operator_room_init(ctx, c->layout, p->type, most, &room[t]));
   update_vectors(f, p);
   GI_OMP(parallel for num_threads(threads) schedule(dynamic))
-  for (gable_idx j = 0; j < c->count; j++) {
-    const int me = omp_get_thread_num();
-    const gi_operator_room room = {dense + me * most, local + (gable_off)me * c->n};
-    gi_lower_operator(c, f, j, &room);
-    put(p, p->lower, p->lower_at[j], room.dense, p->lower_at[j + 1] - p->lower_at[j]);
-    if (!p->upper) continue;
-    gi_upper_operator(c, f, j, &room);
-    put(p, p->upper, p->upper_at[j], room.dense, p->upper_at[j + 1] - p->upper_at[j]);
-  }
+  for (gable_off k = 0; k < p->tasks; k++) run_task(f, p, &p->task[k], &room[omp_get_thread_num()]);
 done:
-  gi_free(ctx, dense);
-  gi_free(ctx, local);
+  for (int t = 0; room && t < threads; t++) gi_operator_room_release(ctx, &room[t]);
+  gi_free(ctx, room);
   return status;
 }

@@ -12,7 +12,14 @@
 #define GI_CLUSTER_PANELS_H
 
 #include "factor/factor.h"
-#include "supernodal/clusters.h"
+#include "supernodal/cluster_operator.h"
+
+/* What one thread computes at a time: both operators of clusters begin .. end-1; or, of one alone, columns of one. */
+typedef struct gi_operator_task {
+  gable_idx begin, end;
+  gi_operator_columns columns; /* empty: all of both operators */
+  int upper;
+} gi_operator_task;
 
 typedef struct gi_cluster_panels {
   const gi_clusters *clusters; /* borrowed */
@@ -27,6 +34,8 @@ typedef struct gi_cluster_panels {
   gable_idx *off_col[2];  /* [nnz F] */
   gable_off *off_from[2]; /* [nnz F] place in the factor's off */
   void *off[2];           /* [nnz F] values */
+  gi_operator_task *task; /* [tasks] */
+  gable_off tasks;
 } gi_cluster_panels;
 
 /* Memory and lists for factors of this kind and type; no numbers yet. */
