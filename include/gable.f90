@@ -174,6 +174,11 @@ module gable
   integer(c_int), parameter :: GABLE_FOREST_FETCH = 3
   integer(c_int), parameter :: GABLE_FOREST_GATHER = 4
   integer(c_int), parameter :: GABLE_FOREST_SCATTER = 5
+  integer(c_int), parameter :: GABLE_PATH_AUTO = 0
+  integer(c_int), parameter :: GABLE_PATH_DIRECT = 1
+  integer(c_int), parameter :: GABLE_PATH_BUFFER = 2
+  integer(c_int), parameter :: GABLE_PATH_REQUEST = 3
+  integer(c_int), parameter :: GABLE_PATH_WINDOW = 4
   integer(c_int), parameter :: GABLE_PRECOND_NONE = 0
   integer(c_int), parameter :: GABLE_PRECOND_JACOBI = 1
   integer(c_int), parameter :: GABLE_PRECOND_GS = 2
@@ -334,6 +339,7 @@ module gable
     integer(c_int64_t) :: leaf_stride
     integer(c_int) :: root_space
     integer(c_int) :: leaf_space
+    integer(c_int) :: path
   end type
   type, bind(C) :: gable_precond_options
     integer(c_size_t) :: size

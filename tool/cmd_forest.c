@@ -28,7 +28,7 @@ enum { N_TESTS = sizeof tests / sizeof *tests };
 
 typedef struct request {
   const char *argument[2]; /* the test, and the matrix of those that have one */
-  const char *test, *matrix, *where, *json_path, *parts, *plot, *model;
+  const char *test, *matrix, *where, *json_path, *parts, *plot, *model, *path;
   int captured;
   long cases, seed, most, iterations;
   double deadline, tolerance;
@@ -59,11 +59,21 @@ static int solves(const request *q)
   return is(q, "spmv") || is(q, "cg");
 }
 
+/* In the order of gable_path. */
+static const char *const paths[] = {"auto", "direct", "buffer", "request", "window"};
+
+static gable_path path_of(const request *q)
+{
+  int k = 0;
+  while (strcmp(q->path, paths[k])) k++;
+  return (gable_path)k;
+}
+
 static gable_status run_check(gable_comm *comm, outcome *o)
 {
   forest_check_result r;
   char all[1024][sizeof r.first];
-  gable_status status = forest_check(comm, o->q->cases, (uint64_t)o->q->seed, &r);
+  gable_status status = forest_check(comm, o->q->cases, (uint64_t)o->q->seed, path_of(o->q), &r);
   if (!status) status = gable_comm_allgather(comm, r.first, sizeof r.first, all);
   if (status || gable_comm_rank(comm)) return status;
   o->check = r;
@@ -76,7 +86,7 @@ static gable_status run_bench(gable_comm *comm, outcome *o)
 {
   forest_row rows[FOREST_ROWS];
   int n = 0;
-  const gable_status status = forest_bench(comm, o->q->test, o->q->most, rows, &n);
+  const gable_status status = forest_bench(comm, o->q->test, o->q->most, path_of(o->q), rows, &n);
   if (status || gable_comm_rank(comm)) return status;
   memcpy(o->rows, rows, sizeof rows);
   o->n_rows = n;
@@ -206,6 +216,7 @@ static int report_bench(const request *q, const outcome *o, json *j)
     json_number(row, "one_way_s", r->one_way_s);
     json_number(row, "q1_s", r->q1_s);
     json_number(row, "q3_s", r->q3_s);
+    json_number(row, "setup_s", r->setup_s);
     json_number(row, "floor_s", r->floor_s);
     json_number(row, "model_s", NAN);
     json_number(row, "gbytes_s", r->gbytes_s);
@@ -292,6 +303,7 @@ static int report(const request *q, const outcome *o, json **j)
   json_text(*j, "test", q->test);
   json_text(*j, "where", q->where);
   json_integer(*j, "ranks", o->ranks);
+  json_text(*j, "path", q->path);
   json_text(*j, "model", NULL);
   json_bool(*j, "captured", 0);
   const int checked = solves(q)        ? report_solve(q, o, *j)
@@ -333,6 +345,7 @@ int cmd_forest(int argc, char **argv)
                .seed = 1,
                .most = 4 << 20,
                .deadline = 60,
+               .path = "auto",
                .parts = "block",
                .iterations = 1000,
                .tolerance = 1e-8};
@@ -346,6 +359,11 @@ int cmd_forest(int argc, char **argv)
       option_integer(0, "most", "B", "largest message in bytes, for halo the largest block (default 4194304)", &q.most,
                      8, 1L << 40),
       option_real(0, "deadline", "S", "a rank waits so many seconds for another (default 60)", &q.deadline, 1e-3, 1e6),
+      option_choice(
+          0, "path", "auto|direct|buffer|request|window",
+          "of messages, but in spmv and cg: direct (read where they lie), buffer (of threads), request\n(MPI's, "
+          "persistent), window (of processes of one node) (default auto)",
+          &q.path),
       option_text(0, "parts", "P", "block|metis|FILE",
                   "of spmv and cg, the rank of each row: block (neighbouring rows), metis, or a file with\none rank a "
                   "line (default block)",

@@ -23,20 +23,23 @@ static double now_s(void)
  * what was received. */
 typedef struct bench {
   gable_comm *comm;
+  gable_path path;
   gable_forest *f;
   gable_exchange *down, *up;
   gable_forest_info info;
   double *root[2], *leaf[2];
   int apart; /* arrays in turn */
+  double setup_s;
 } bench;
 
-static gable_status make_exchange(gable_forest *f, gable_direction direction, gable_forest_op op, gable_exchange **out)
+static gable_status make_exchange(const bench *b, gable_direction direction, gable_forest_op op, gable_exchange **out)
 {
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
   gable_plan *plan = NULL;
   o.direction = direction;
   o.op = op;
-  gable_status status = gable_plan_create(f, &o, &plan);
+  o.path = b->path;
+  gable_status status = gable_plan_create(b->f, &o, &plan);
   if (!status) status = gable_exchange_create(plan, NULL, out);
   gable_plan_destroy(&plan);
   return status;
@@ -46,8 +49,10 @@ static gable_status open_bench(bench *b, gable_forest_op down, gable_forest_op u
 {
   b->info = (gable_forest_info)GABLE_FOREST_INFO_INIT;
   gable_status status = gable_forest_get_info(b->f, &b->info);
-  if (!status) status = make_exchange(b->f, GABLE_FOREST_BCAST, down, &b->down);
-  if (!status) status = make_exchange(b->f, GABLE_FOREST_REDUCE, up, &b->up);
+  const double begun = now_s();
+  if (!status) status = make_exchange(b, GABLE_FOREST_BCAST, down, &b->down);
+  if (!status) status = make_exchange(b, GABLE_FOREST_REDUCE, up, &b->up);
+  b->setup_s += now_s() - begun;
   for (int k = 0; k < 2; k++) {
     b->root[k] = calloc((size_t)b->info.n_roots + 1, sizeof(double));
     b->leaf[k] = calloc((size_t)b->info.leaf_space + 1, sizeof(double));
@@ -147,8 +152,11 @@ static gable_status measure(bench *b, forest_row *row)
   if (!status) status = gable_comm_allgather(b->comm, &mine, sizeof mine, all);
   for (int r = 0; r < gable_comm_size(b->comm) && !status; r++) row->checksum += all[r];
   clear(b);
-  if (!status) status = round_trips(b, 3);
   double from = now_s();
+  if (!status) status = round_trips(b, 1);
+  row->setup_s = b->setup_s + now_s() - from;
+  if (!status) status = round_trips(b, 2);
+  from = now_s();
   if (!status) status = round_trips(b, 5);
   mine = (now_s() - from) / 5;
   if (!status) status = gable_comm_allgather(b->comm, &mine, sizeof mine, all);
@@ -195,15 +203,18 @@ gable_status forest_bench_grid(gable_comm *comm, gable_off n, gable_forest **out
   return gable_forest_create_grid(comm, &g, out);
 }
 
-static gable_status run_one(gable_comm *comm, const char *test, gable_off n, forest_row *row)
+static gable_status run_one(gable_comm *comm, const char *test, gable_off n, gable_path path, forest_row *row)
 {
   const int halo = !strcmp(test, "halo"), sums = !strcmp(test, "unpack") || !strcmp(test, "scatter");
-  bench b = {.comm = comm, .apart = !strcmp(test, "pingpong")};
+  bench b = {.comm = comm, .path = path, .apart = !strcmp(test, "pingpong")};
   const char *codec = NULL;
   memset(row, 0, sizeof *row);
   row->n = n;
   row->bytes = n * (gable_off)sizeof(double);
-  gable_status status = halo ? forest_bench_grid(comm, n, &b.f) : pair_forest(comm, n, !strcmp(test, "scatter"), &b.f);
+  gable_status status = gable_comm_barrier(comm);
+  b.setup_s = -now_s();
+  if (!status) status = halo ? forest_bench_grid(comm, n, &b.f) : pair_forest(comm, n, !strcmp(test, "scatter"), &b.f);
+  b.setup_s += now_s();
   if (!status)
     status = open_bench(&b, sums ? GABLE_FOREST_SUM : GABLE_FOREST_REPLACE,
                         sums || halo ? GABLE_FOREST_SUM : GABLE_FOREST_REPLACE);
@@ -217,12 +228,13 @@ static gable_status run_one(gable_comm *comm, const char *test, gable_off n, for
   return status;
 }
 
-gable_status forest_bench(gable_comm *comm, const char *test, gable_off most, forest_row *rows, int *count)
+gable_status forest_bench(gable_comm *comm, const char *test, gable_off most, gable_path path, forest_row *rows,
+                          int *count)
 {
   gable_status status = GABLE_OK;
   const int halo = !strcmp(test, "halo");
   *count = 0;
   for (gable_off n = halo ? 4 : 1; (halo ? 8 * n * n : 8 * n) <= most && *count < FOREST_ROWS && !status; n *= 2)
-    status = run_one(comm, test, n, &rows[(*count)++]);
+    status = run_one(comm, test, n, path, &rows[(*count)++]);
   return status;
 }

@@ -115,7 +115,8 @@ static gable_status run_round(gable_comm *comm, const forest_case *c, gable_exch
   return status;
 }
 
-static gable_status run_case(gable_comm *comm, const forest_case *c, const char *what, forest_check_result *r)
+static gable_status run_case(gable_comm *comm, const forest_case *c, gable_path path, const char *what,
+                             forest_check_result *r)
 {
   const int rank = gable_comm_rank(comm);
   const forest_part *p = &c->part[rank];
@@ -123,6 +124,7 @@ static gable_status run_case(gable_comm *comm, const forest_case *c, const char 
   gable_forest *f = NULL;
   gable_plan *plan = NULL;
   gable_exchange *x[PAIR] = {NULL, NULL};
+  options.path = path;
   options.root_stride = c->root_stride[rank];
   options.leaf_stride = c->leaf_stride[rank];
   gable_status status = gable_forest_create(comm, p->n_roots, p->n_leaves, p->leaf, p->root, &f);
@@ -136,7 +138,7 @@ static gable_status run_case(gable_comm *comm, const forest_case *c, const char 
   return status;
 }
 
-gable_status forest_check(gable_comm *comm, long cases, uint64_t seed, forest_check_result *r)
+gable_status forest_check(gable_comm *comm, long cases, uint64_t seed, gable_path path, forest_check_result *r)
 {
   gable_status status = GABLE_OK;
   int32_t wrong[1024] = {0};
@@ -148,7 +150,7 @@ gable_status forest_check(gable_comm *comm, long cases, uint64_t seed, forest_ch
     if (c)
       snprintf(what, sizeof what, "seed %llu, case %ld, %s", (unsigned long long)seed, k,
                gable_direction_text(c->plan.direction));
-    if (!status) status = run_case(comm, c, what, r);
+    if (!status) status = run_case(comm, c, path, what, r);
     forest_case_destroy(&c);
     r->cases++;
     const int32_t mine = r->wrong > 0;

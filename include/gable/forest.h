@@ -205,6 +205,16 @@ typedef enum gable_direction {
   GABLE_FOREST_SCATTER = 5 /* leaf = multi root */
 } gable_direction;
 
+/* How messages go between two ranks.  Every path gives the same bits. */
+typedef enum gable_path {
+  GABLE_PATH_AUTO = 0, /* the fastest that these ranks have */
+  GABLE_PATH_DIRECT =
+      1, /* messages that are one run of an array are read where they lie; others as by BUFFER or WINDOW */
+  GABLE_PATH_BUFFER = 2,  /* threads: copied through memory of the process */
+  GABLE_PATH_REQUEST = 3, /* processes: persistent requests of MPI */
+  GABLE_PATH_WINDOW = 4   /* processes of one node: copied through a window that MPI shares between them */
+} gable_path;
+
 /* Field f of root i is count numbers beside each other, number (f*root_stride + i)*count of the array; leaves
  * likewise. */
 typedef struct gable_plan_options {
@@ -216,19 +226,22 @@ typedef struct gable_plan_options {
   gable_off fields;                   /* >= 1 */
   gable_off root_stride, leaf_stride; /* items from field to field; 0: n_roots, leaf_space */
   gable_space root_space, leaf_space; /* where the arrays lie */
+  gable_path path;                    /* of messages; to be measured or tested, not to be chosen */
 } gable_plan_options;
 #define GABLE_PLAN_OPTIONS_INIT                                                                                        \
   {                                                                                                                    \
     sizeof(gable_plan_options), GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_D, 1, 1, 0, 0, GABLE_SPACE_HOST,  \
-        GABLE_SPACE_HOST                                                                                               \
+        GABLE_SPACE_HOST, GABLE_PATH_AUTO                                                                              \
   }
 
 /* Collective.  f may be destroyed while the plan lives.  GABLE_ERR_ARGUMENT: an op that the unit has not, or options
- * that differ between ranks (strides and spaces may); _UNAVAILABLE: device memory on this place; _MEMORY. */
+ * that differ between ranks (strides and spaces may); _UNAVAILABLE: device memory on this place, or a path that the
+ * transport has not; _MEMORY. */
 GABLE_API gable_status gable_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out);
 GABLE_API void gable_plan_destroy(gable_plan **plan); /* Local; exchanges keep what they need */
 
-/* Collective.  stream: a cudaStream_t on a GPU, else NULL; work is ordered on it. */
+/* Collective.  stream: a cudaStream_t on a GPU, else NULL; work is ordered on it.  GABLE_ERR_UNAVAILABLE: these ranks
+ * have no such path, the message names why; _MEMORY. */
 GABLE_API gable_status gable_exchange_create(gable_plan *plan, void *stream, gable_exchange **out);
 
 /* Local: awaits nobody.  An exchange under way must have ended, or have failed. */

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { AGREED_TEXT = 512 };
 
@@ -15,6 +16,7 @@ gable_status gi_comm_init(gable_comm *comm, const char *where)
   gable_status status = GABLE_OK;
   snprintf(comm->where, sizeof comm->where, "%s", where);
   gi_team_init(&comm->waits, default_deadline_s);
+  gi_comm_share_processors(comm, comm->size);
   GI_ALLOC_ZERO(comm->ctx, comm->at, comm->size);
   GI_ALLOC_ZERO(comm->ctx, comm->bytes, comm->size);
   GI_ALLOC_ZERO(comm->ctx, comm->statuses, comm->size);
@@ -71,29 +73,37 @@ done:
   return status;
 }
 
-enum { SPINS = 256 }; /* looks before the processor is offered */
-static const double sleep_after_s = 0.01;
+enum { SPINS = 64 }; /* looks before the first one at the clock */
+static const double patience_s = 1e-3, short_patience_s = 1e-5, sleep_after_s = 0.01;
+
+void gi_comm_share_processors(gable_comm *comm, int ranks)
+{
+  comm->patience_s = ranks <= sysconf(_SC_NPROCESSORS_ONLN) ? patience_s : short_patience_s;
+}
 
 /* One unsuccessful look; 1: the wait must be given up.  Unlike a team of a solve, which takes no more threads than
  * there are processors, ranks may outnumber them: the one that is awaited may be in the queue, so the processor is
- * yielded. */
-static int back_off(gi_team *t, int64_t what, unsigned *looks, double *since)
+ * yielded, at once where they do.  Where they do not, a yield gives milliseconds to another program. */
+static int back_off(gable_comm *comm, int64_t what, unsigned *looks, double *since)
 {
   if (++*looks < SPINS) {
     gi_pause();
     return 0;
   }
-  sched_yield();
   const double now = gi_now();
   if (*since == 0.0) *since = now;
+  if (now - *since > comm->patience_s)
+    sched_yield();
+  else
+    gi_pause();
   if (now - *since > sleep_after_s) gi_sleep();
-  return gi_give_up(t, what, now - *since);
+  return gi_give_up(&comm->waits, what, now - *since);
 }
 
 gable_status gi_comm_wait(gable_comm *comm, int rank, unsigned *looks, double *since)
 {
   gable_status status = GABLE_OK;
-  const int gave_up = back_off(&comm->waits, rank, looks, since);
+  const int gave_up = back_off(comm, rank, looks, since);
   if (*since != 0.0 && comm->polls && !comm->polling) {
     comm->polling = 1;
     for (gi_poll *p = comm->polls, *next; p; p = next) {

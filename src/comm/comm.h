@@ -12,13 +12,15 @@
 #ifndef GI_COMM_H
 #define GI_COMM_H
 
-#include <gable/comm.h>
+#include <gable/forest.h>
 
 #include "base/context.h"
 #include "base/wait.h"
 
+/* transport: the comm's, or another table of the same transport for links of another kind. */
 typedef struct gi_link {
   gable_comm *comm;
+  const struct gi_transport *transport;
 } gi_link;
 
 /* Neighbours by increasing rank, never the own one; bytes > 0. */
@@ -56,8 +58,12 @@ typedef struct gi_transport {
   /* Collective; allocates nothing.  in->bytes[q] on rank r equals out->bytes[r] on rank q. */
   gable_status (*alltoall)(gable_comm *comm, const gi_blocks *out, const gi_blocks *in);
 
-  /* Collective.  create returns the same status on every rank. */
-  gable_status (*link_create)(gable_comm *comm, const gi_link_shape *shape, gi_link **out);
+  unsigned paths;      /* bit 1 << gable_path: those that link_create knows */
+  int64_t offer_least; /* bytes from which a message is better offered than copied */
+
+  /* Collective.  create returns the same status on every rank, and takes a path that paths has;
+   * GABLE_ERR_UNAVAILABLE: these ranks have no such path between them. */
+  gable_status (*link_create)(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link **out);
   void (*link_destroy)(gi_link *link); /* local; awaits nobody */
 
   gable_status (*start)(gi_link *link);
@@ -70,6 +76,7 @@ typedef struct gi_transport {
   gable_status (*settle)(gi_link *link, int k);
 
   gable_status (*in)(gi_link *link, int k, const void **message); /* waits for it */
+  gable_status (*take)(gi_link *link, int k, void *to);           /* instead of in: copies it there; NULL: cannot */
   int (*here)(gi_link *link, int k);                              /* whether in would not wait */
   void (*done)(gi_link *link, int k);
 
@@ -103,13 +110,17 @@ struct gable_comm {
   int rank, size;
   int owned; /* by the caller, who destroys it */
   char where[64];
-  gi_team waits;  /* of this rank: its deadline */
-  gi_poll *polls; /* under way */
+  gi_team waits;     /* of this rank: its deadline */
+  double patience_s; /* of a wait before the processor is offered to others */
+  gi_poll *polls;    /* under way */
   int polling;
   int64_t *at, *bytes; /* [size] for collectives that must not allocate */
   int32_t *statuses;   /* [size] */
   void *state;         /* the transport's */
 };
+
+/* So many ranks run on this machine: whether a wait may keep its processor. */
+void gi_comm_share_processors(gable_comm *comm, int ranks);
 
 /* Fills a comm whose ctx, rank, size and transport are set; release gives back what this took. */
 gable_status gi_comm_init(gable_comm *comm, const char *where);

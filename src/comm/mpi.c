@@ -76,6 +76,7 @@ static void mpi_destroy(gable_comm *comm)
   gable_context *ctx = comm->ctx;
   gi_mpi *s = comm->state;
   gi_mpi_links_collect(comm, 1);
+  gi_node_close(comm);
   gi_mpi_windows_free(comm);
   s->m.close(s->m.user);
   gi_comm_release(comm);
@@ -85,6 +86,7 @@ static void mpi_destroy(gable_comm *comm)
 const gi_transport gi_transport_mpi = {
     .name = "mpi",
     .alltoall = mpi_alltoall,
+    .paths = 1u << GABLE_PATH_AUTO | 1u << GABLE_PATH_DIRECT | 1u << GABLE_PATH_REQUEST | 1u << GABLE_PATH_WINDOW,
     .link_create = gi_mpi_link_create,
     .link_destroy = gi_mpi_link_destroy,
     .start = gi_mpi_start,

@@ -7,13 +7,16 @@
 enum { GI_MPI_PIECE = 1 << 30 }; /* bytes of one message at most */
 
 struct gi_mpi_link;
+struct gi_node;
 
 typedef struct gi_mpi {
   gable_comm comm;
   gable_message_passing m;
   int next_tag;                  /* of links; 0 is of collectives */
   struct gi_mpi_window *windows; /* all that were shared, the last one first; they go with the comm */
+  struct gi_mpi_link *links;     /* of requests, in use */
   struct gi_mpi_link *retired;   /* destroyed while something they sent was under way */
+  struct gi_node *node;          /* NULL: no link has asked for it */
 } gi_mpi;
 
 /* Whether the request is done; *failed: MPI said no. */
@@ -25,8 +28,17 @@ gable_status gi_mpi_shared_create(gable_comm *comm, int64_t bytes, gi_shared **o
 void gi_mpi_shared_destroy(gi_shared *s);
 void gi_mpi_windows_free(gable_comm *comm); /* Collective */
 
+/* mpi_node.c: links between processes of one node.  open: Collective; GABLE_ERR_UNAVAILABLE where the ranks are on
+ * several nodes, or direct is true and they cannot read each other's memory. */
+gable_status gi_node_open(gable_comm *comm, int direct);
+gable_status gi_node_link_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link **out);
+void gi_node_close(gable_comm *comm);
+
+/* Sees to messages of requests while this rank waits for something else. */
+void gi_mpi_progress(gable_comm *comm);
+
 /* mpi_link.c */
-gable_status gi_mpi_link_create(gable_comm *comm, const gi_link_shape *shape, gi_link **out);
+gable_status gi_mpi_link_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link **out);
 void gi_mpi_link_destroy(gi_link *link);
 gable_status gi_mpi_start(gi_link *link);
 gable_status gi_mpi_out(gi_link *link, int k, void **message);

@@ -1,4 +1,4 @@
-/* mpi_link.c: links of persistent requests, each on a buffer of its own. */
+/* mpi_link.c: links of persistent requests, each on a buffer of its own; and which links a path means. */
 #include "comm/mpi.h"
 
 /* One message of a link, in pieces that fit in an int. */
@@ -12,7 +12,7 @@ typedef struct mpi_message {
 
 typedef struct gi_mpi_link {
   gi_link base;
-  struct gi_mpi_link *next; /* of retired ones */
+  struct gi_mpi_link *next; /* of those in use, or retired */
   int n_out, n_in;
   mpi_message *out, *in; /* [n_out], [n_in] */
 } mpi_link;
@@ -44,6 +44,7 @@ static gable_status make_link(gable_comm *comm, const gi_link_shape *shape, int 
   GI_ALLOC_ZERO(comm->ctx, l, 1);
   *out = l;
   l->base.comm = comm;
+  l->base.transport = &gi_transport_mpi;
   GI_ALLOC_ZERO(comm->ctx, l->out, shape->n_out);
   GI_ALLOC_ZERO(comm->ctx, l->in, shape->n_in);
   l->n_out = shape->n_out;
@@ -57,7 +58,7 @@ done:
 }
 
 /* Tags repeat after last_tag links, of which no two that far apart live at once. */
-gable_status gi_mpi_link_create(gable_comm *comm, const gi_link_shape *shape, gi_link **out)
+static gable_status request_link_create(gable_comm *comm, const gi_link_shape *shape, gi_link **out)
 {
   gable_status status = GABLE_OK;
   gi_mpi *s = comm->state;
@@ -65,12 +66,27 @@ gable_status gi_mpi_link_create(gable_comm *comm, const gi_link_shape *shape, gi
   const int tag = s->next_tag;
   s->next_tag = tag < s->m.last_tag ? tag + 1 : 1;
   gi_mpi_links_collect(comm, 0);
-  GI_AGREE(comm, make_link(comm, shape, tag, &l));
+  status = make_link(comm, shape, tag, &l);
+  if (l) {
+    l->next = s->links;
+    s->links = l;
+  }
+  GI_TRY(gi_comm_agree(comm, status));
   *out = &l->base;
   l = NULL;
 done:
   if (l) gi_mpi_link_destroy(&l->base);
   return status;
+}
+
+/* Within one node by its window, where the ranks read each other's memory by that; else by requests. */
+gable_status gi_mpi_link_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link **out)
+{
+  gable_status status = GABLE_OK;
+  if (path == GABLE_PATH_REQUEST) return request_link_create(comm, shape, out);
+  status = gi_node_open(comm, path == GABLE_PATH_DIRECT);
+  if (status == GABLE_ERR_UNAVAILABLE && path == GABLE_PATH_AUTO) return request_link_create(comm, shape, out);
+  return status ? status : gi_node_link_create(comm, shape, path, out);
 }
 
 static void free_messages(gable_comm *comm, mpi_message *g, int n)
@@ -128,9 +144,20 @@ void gi_mpi_link_destroy(gi_link *link)
   mpi_link *l = (mpi_link *)link;
   if (!l) return;
   gi_mpi *s = l->base.comm->state;
+  mpi_link **at = &s->links;
+  while (*at && *at != l) at = &(*at)->next;
+  if (*at) *at = l->next;
   l->next = s->retired;
   s->retired = l;
   gi_mpi_links_collect(l->base.comm, 0);
+}
+
+void gi_mpi_progress(gable_comm *comm)
+{
+  const gi_mpi *s = comm->state;
+  for (const mpi_link *l = s->links; l; l = l->next)
+    for (int k = 0; k < l->n_out; k++)
+      if (!message_here(comm, &l->out[k])) return; /* looking at one that is under way sees to all */
 }
 
 static gable_status start_message(gable_comm *comm, const mpi_message *g)

@@ -2,7 +2,7 @@
 #ifndef GI_RANKS_H
 #define GI_RANKS_H
 
-#include "comm/comm.h"
+#include "comm/channel.h"
 
 /* Of one rank, read by all; in cache lines of its own. */
 typedef struct gi_rank_line {
@@ -31,25 +31,11 @@ typedef struct gi_ranks_end {
 /* Until *flag has come to value (modulo 2^32), which rank stores. */
 gable_status gi_ranks_wait(gable_comm *comm, atomic_uint *flag, unsigned value, int rank);
 
-static inline int gi_reached(atomic_uint *flag, unsigned value)
-{
-  return (int)(atomic_load_explicit(flag, memory_order_acquire) - value) >= 0;
-}
-
 /* ranks_shared.c */
 gable_status gi_ranks_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out);
 void gi_ranks_shared_destroy(gi_shared *s);
 
 /* ranks_link.c */
-gable_status gi_ranks_link_create(gable_comm *comm, const gi_link_shape *shape, gi_link **out);
-void gi_ranks_link_destroy(gi_link *link);
-gable_status gi_ranks_start(gi_link *link);
-gable_status gi_ranks_out(gi_link *link, int k, void **message);
-gable_status gi_ranks_post(gi_link *link, int k);
-gable_status gi_ranks_offer(gi_link *link, int k, const void *message);
-gable_status gi_ranks_settle(gi_link *link, int k);
-gable_status gi_ranks_in(gi_link *link, int k, const void **message);
-int gi_ranks_here(gi_link *link, int k);
-void gi_ranks_done(gi_link *link, int k);
+gable_status gi_ranks_link_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link **out);
 
 #endif

@@ -10,8 +10,6 @@
 #include "device/mirror.h"
 #include "kernels/forest/wide_tree.h"
 
-enum { IN_PLACE_LEAST = 4096 }; /* bytes */
-
 /* The side that sends, and the one that receives. */
 static const gi_forest_side *out_side(const gable_plan *p)
 {
@@ -131,21 +129,27 @@ static int local_first(const gable_plan *p)
   return p->moves == GABLE_FOREST_BCAST || (p->moves == GABLE_FOREST_REDUCE && p->forest->self_first);
 }
 
-/* Whether neighbour k may read its message in the caller's array: one run of it, longer than a copy is worth. */
+/* Whether neighbour k's message is one run of the caller's array, in host memory. */
+static int is_plain(const gable_exchange *x, const gi_forest_side *s, int k)
+{
+  const gable_plan_options *o = &x->plan->options;
+  return s->map[k].kind == GIK_MAP_CONTIGUOUS && o->fields == 1 && !o->root_space && !o->leaf_space;
+}
+
+/* Where neighbour k may read its message in the caller's array: of so many bytes that a copy costs more. */
 static const char *message_in_place(const gable_exchange *x, const gi_forest_side *s, int k)
 {
   const gable_plan *p = x->plan;
   const gik_map *m = &s->map[k];
-  const int plain = m->kind == GIK_MAP_CONTIGUOUS && p->options.fields == 1 && m->n * p->item >= IN_PLACE_LEAST &&
-                    !p->options.root_space && !p->options.leaf_space;
-  return plain && p->forest->comm->transport->offer ? x->from + m->start * p->item : NULL;
+  const int offers = x->offer_least && m->n * p->item >= x->offer_least && is_plain(x, s, k);
+  return offers ? x->from + m->start * p->item : NULL;
 }
 
 static gable_status send_all(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
   const gable_plan *p = x->plan;
-  const gi_transport *t = p->forest->comm->transport;
+  const gi_transport *t = x->link->transport;
   const gi_forest_side *s = out_side(p);
   for (int k = 0; k < s->n; k++) {
     void *message = NULL;
@@ -170,7 +174,7 @@ done:
 static gable_status settle_all(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
-  const gi_transport *t = x->plan->forest->comm->transport;
+  const gi_transport *t = x->link->transport;
   const gi_forest_side *s = out_side(x->plan);
   for (int k = 0; k < s->n; k++)
     if (k != s->self && message_in_place(x, s, k)) GI_TRY(t->settle(x->link, gi_link_number(s, k)));
@@ -198,7 +202,7 @@ gable_status gi_exchange_begin(gable_exchange *x, const void *from, void *to, vo
 {
   gable_status status = GABLE_OK;
   const gable_plan *p = x->plan;
-  const gi_transport *t = p->forest->comm->transport;
+  const gi_transport *t = x->link->transport;
   GI_REQUIRE(x->phase == GI_IDLE, GABLE_ERR_STATE,
              x->phase == GI_BROKEN ? "the exchange has failed before" : "the exchange has not ended");
   GI_TRY(check_array(x, out_side(p), from, "what is sent"));
@@ -227,12 +231,17 @@ static gable_status receive_all(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
   const gable_plan *p = x->plan;
-  const gi_transport *t = p->forest->comm->transport;
+  const gi_transport *t = x->link->transport;
   const gi_forest_side *s = in_side(p);
   const int local = !local_first(p);
   for (int k = 0; k < s->n; k++) {
     const void *message = NULL;
     const int m = gi_link_number(s, k);
+    if (k != s->self && p->options.op == GABLE_FOREST_REPLACE && t->take && is_plain(x, s, k)) {
+      GI_TRY(t->take(x->link, m, x->to + s->map[k].start * p->item));
+      t->done(x->link, m);
+      continue;
+    }
     if (k != s->self) GI_TRY(t->in(x->link, m, &message));
     gi_open_memory(x);
     if (message)
@@ -324,8 +333,11 @@ gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange *
   const int n_leaves = link_side(plan, &f->leaves, w.leaf_rank, w.leaf_bytes);
   const gi_link_shape down = {n_roots, n_leaves, w.root_rank, w.leaf_rank, w.root_bytes, w.leaf_bytes};
   const gi_link_shape up = {n_leaves, n_roots, w.leaf_rank, w.root_rank, w.leaf_bytes, w.root_bytes};
-  GI_TRY(comm->transport->link_create(comm, plan->moves == GABLE_FOREST_BCAST ? &down : &up, &x->link));
-  if (plan->moves == GABLE_FOREST_FETCH) GI_TRY(comm->transport->link_create(comm, &down, &x->reply));
+  const gable_path path = plan->options.path;
+  GI_TRY(comm->transport->link_create(comm, plan->moves == GABLE_FOREST_BCAST ? &down : &up, path, &x->link));
+  if (plan->moves == GABLE_FOREST_FETCH) GI_TRY(comm->transport->link_create(comm, &down, path, &x->reply));
+  if (x->link->transport->offer)
+    x->offer_least = path == GABLE_PATH_DIRECT ? 1 : path == GABLE_PATH_AUTO ? x->link->transport->offer_least : 0;
   *out = x;
   x = NULL;
 done:
@@ -347,8 +359,8 @@ void gi_exchange_destroy(gable_exchange *x)
   gable_plan *plan = x->plan;
   gable_comm *comm = plan->forest->comm;
   gi_comm_poll_remove(comm, &x->poll);
-  if (x->link) comm->transport->link_destroy(x->link);
-  if (x->reply) comm->transport->link_destroy(x->reply);
+  if (x->link) x->link->transport->link_destroy(x->link);
+  if (x->reply) x->reply->transport->link_destroy(x->reply);
   gi_free(comm->ctx, x->lanes);
   gi_free(comm->ctx, x);
   gi_forest_plan_release(plan);

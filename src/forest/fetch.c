@@ -22,7 +22,7 @@ gable_status gi_fetch_roots(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
   const gi_forest_side *s = &x->plan->forest->roots;
-  const gi_transport *t = x->plan->forest->comm->transport;
+  const gi_transport *t = x->link->transport;
   for (int k = 0; k < s->n; k++) {
     const void *message = NULL;
     void *reply = x->update;
@@ -47,7 +47,7 @@ gable_status gi_fetch_leaves(gable_exchange *x)
   gable_status status = GABLE_OK;
   const gable_plan *p = x->plan;
   const gi_forest_side *s = &p->forest->leaves;
-  const gi_transport *t = p->forest->comm->transport;
+  const gi_transport *t = x->link->transport;
   for (int k = 0; k < s->n; k++) {
     const void *message = NULL;
     const int m = gi_link_number(s, k);
@@ -66,7 +66,7 @@ void gi_fetch_poll(gi_poll *poll)
 {
   gable_exchange *x = (gable_exchange *)poll; /* its first member */
   const gi_forest_side *s = &x->plan->forest->roots;
-  const gi_transport *t = x->plan->forest->comm->transport;
+  const gi_transport *t = x->link->transport;
   if (x->phase != GI_SENT) return;
   for (int k = 0; k < s->n; k++)
     if (k != s->self && !t->here(x->link, gi_link_number(s, k))) return;

@@ -9,7 +9,7 @@
 
 /* What all ranks must say alike. */
 typedef struct agreed {
-  int64_t direction, op, unit, count, fields;
+  int64_t direction, op, unit, count, fields, path;
 } agreed;
 
 static gable_status check_space(const gable_context *ctx, gable_space space)
@@ -18,6 +18,17 @@ static gable_status check_space(const gable_context *ctx, gable_space space)
   GI_REQUIRE(space == GABLE_SPACE_HOST || space == GABLE_SPACE_DEVICE, GABLE_ERR_ARGUMENT, "no space %d", (int)space);
   GI_REQUIRE(space == GABLE_SPACE_HOST || ctx->device->kind == GI_ON_MIRROR, GABLE_ERR_UNAVAILABLE,
              "exchanges between arrays in device memory on %s: this build has no transport for it", ctx->where);
+done:
+  return status;
+}
+
+static gable_status check_path(const gable_comm *comm, gable_path path)
+{
+  gable_status status = GABLE_OK;
+  static const char *const names[] = {"auto", "direct", "buffer", "request", "window"};
+  GI_REQUIRE(path >= GABLE_PATH_AUTO && path <= GABLE_PATH_WINDOW, GABLE_ERR_ARGUMENT, "no path %d", (int)path);
+  GI_REQUIRE(comm->transport->paths >> path & 1, GABLE_ERR_UNAVAILABLE, "transport %s has no path %s",
+             comm->transport->name, names[path]);
 done:
   return status;
 }
@@ -35,6 +46,7 @@ static gable_status check_options(const gable_forest *f, const gable_plan_option
              "items of %lld numbers, %lld fields", (long long)o->count, (long long)o->fields);
   GI_REQUIRE(o->root_stride >= 0 && o->leaf_stride >= 0, GABLE_ERR_ARGUMENT, "strides %lld and %lld",
              (long long)o->root_stride, (long long)o->leaf_stride);
+  GI_TRY(check_path(f->comm, o->path));
   GI_TRY(check_space(f->ctx, o->root_space));
   GI_TRY(check_space(f->ctx, o->leaf_space));
 done:
@@ -45,10 +57,10 @@ done:
 static gable_status compare(int rank, const agreed *own, const agreed *first)
 {
   gable_status status = GABLE_OK;
-  static const char *const names[] = {"direction", "op", "unit", "count", "fields"};
-  const int64_t mine[] = {own->direction, own->op, own->unit, own->count, own->fields};
-  const int64_t theirs[] = {first->direction, first->op, first->unit, first->count, first->fields};
-  for (int k = 0; k < 5; k++)
+  static const char *const names[] = {"direction", "op", "unit", "count", "fields", "path"};
+  const int64_t mine[] = {own->direction, own->op, own->unit, own->count, own->fields, own->path};
+  const int64_t theirs[] = {first->direction, first->op, first->unit, first->count, first->fields, first->path};
+  for (size_t k = 0; k < sizeof mine / sizeof *mine; k++)
     GI_REQUIRE(mine[k] == theirs[k], GABLE_ERR_ARGUMENT, "plans differ: %s is %lld on rank %d and %lld on rank 0",
                names[k], (long long)mine[k], rank, (long long)theirs[k]);
 done:
@@ -112,7 +124,7 @@ gable_status gi_forest_plan_create(gable_forest *f, const gable_plan_options *op
   gable_status status = GABLE_OK;
   gable_plan *p = NULL;
   agreed *all = NULL;
-  const agreed own = {options->direction, options->op, options->unit, options->count, options->fields};
+  const agreed own = {options->direction, options->op, options->unit, options->count, options->fields, options->path};
   GI_AGREE(f->comm, make_plan(f, options, &all, &p));
   GI_TRY(gi_comm_allgather(f->comm, &own, sizeof own, all));
   GI_AGREE(f->comm, compare(f->comm->rank, &own, &all[0]));

@@ -25,10 +25,11 @@ struct gable_exchange {
   gi_link *link;  /* root to leaf for bcast, leaf to root for reduce and fetch */
   gi_link *reply; /* of a fetch, root to leaf */
   gi_phase phase;
-  const char *from; /* the caller's arrays: what is sent */
-  char *to;         /* what is combined into */
-  char *update;     /* of a fetch */
-  char *lanes;      /* of the trees of wide roots, field after field; NULL: the plan needs none */
+  const char *from;    /* the caller's arrays: what is sent */
+  char *to;            /* what is combined into */
+  char *update;        /* of a fetch */
+  int64_t offer_least; /* bytes from which messages are offered in the caller's array; 0: none are */
+  char *lanes;         /* of the trees of wide roots, field after field; NULL: the plan needs none */
 };
 
 gable_status gi_forest_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out);

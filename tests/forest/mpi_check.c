@@ -19,12 +19,34 @@ static int failed(const char *what, gable_status status)
   return status != GABLE_OK;
 }
 
-static int check(gable_comm *comm, long cases)
+static int check(gable_comm *comm, long cases, gable_path path)
 {
   forest_check_result r;
-  if (failed("forest_check", forest_check(comm, cases, 5, &r))) return 1;
+  if (failed("forest_check", forest_check(comm, cases, 5, path, &r))) return 1;
   if (r.wrong) fprintf(stderr, "%s\n", r.first);
   return r.wrong != 0;
+}
+
+/* Each path of this place; where the system lets no process read another, direct must say so. */
+static int check_paths(gable_comm *comm, long cases)
+{
+  static const gable_path paths[] = {GABLE_PATH_AUTO, GABLE_PATH_REQUEST, GABLE_PATH_WINDOW, GABLE_PATH_DIRECT};
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  o.path = GABLE_PATH_DIRECT;
+  gable_status status = gable_forest_create(comm, 0, 0, NULL, NULL, &f);
+  if (!status) status = gable_plan_create(f, &o, &plan);
+  if (failed("a plan of path direct", status)) return 1;
+  const int direct = !gable_exchange_create(plan, NULL, &x);
+  if (!direct && !gable_comm_rank(comm)) fprintf(stderr, "not tried: %s\n", gable_last_error());
+  gable_exchange_destroy(&x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  for (int k = 0; k < 3 + direct; k++)
+    if (check(comm, cases, paths[k])) return 1;
+  return 0;
 }
 
 /* Random task graphs in symmetric memory; and a window serves again, with zeros. */
@@ -123,7 +145,7 @@ int main(int argc, char **argv)
   int wrong = failed("gable_context_create", gable_context_create("cpu", &options, &ctx));
   if (!wrong) wrong = failed("gable_comm_from_mpi", gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm));
   if (!wrong && argc > 1 && !strcmp(argv[1], "kill")) wrong = lose_a_rank(comm);
-  if (!wrong) wrong = check(comm, argc > 1 ? atol(argv[1]) : 100) || check_shared(comm) || be_wrong(comm);
+  if (!wrong) wrong = check_paths(comm, argc > 1 ? atol(argv[1]) : 100) || check_shared(comm) || be_wrong(comm);
   gable_comm_destroy(&comm);
   if (!wrong) wrong = be_late(ctx);
   if (wrong) MPI_Abort(MPI_COMM_WORLD, 1);

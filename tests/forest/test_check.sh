@@ -16,6 +16,14 @@ for where in cpu cpu/ranks:2 cpu/ranks:3 cpu/ranks:4 mirror/ranks:3; do
     done
 done
 
+for path in direct buffer; do
+    "$gable" forest check --where cpu/ranks:3 --cases $n --path $path >"$BUILD/forest-check.log" 2>&1 || { cat "$BUILD/forest-check.log"; exit 1; }
+done
+for path in request window; do
+    if "$gable" forest check --where cpu/ranks:2 --cases 1 --path $path >"$BUILD/forest-check.log" 2>&1; then echo "--path $path was taken"; exit 1; fi
+    grep -q "transport ranks has no path $path" "$BUILD/forest-check.log" || { cat "$BUILD/forest-check.log"; exit 1; }
+done
+
 # refused WHERE TEXT: the place is refused with that text
 refused() {
     if "$gable" forest check --where "$1" --cases 1 >"$BUILD/forest-check.log" 2>&1; then echo "$1 was taken"; exit 1; fi
@@ -39,7 +47,7 @@ for test in pingpong newpingpong unpack scatter halo; do
     }
     [ "${CJSON:-no}" != yes ] || grep -q '"checked":	true' "$BUILD/forest-check.json" || { echo "$test: not checked"; exit 1; }
     [ "${CJSON:-no}" != yes ] || ! grep -q '"checksum":	0,' "$BUILD/forest-check.json" || { echo "$test: a checksum of nothing"; exit 1; }
-    for key in test where ranks model captured n unit op bytes one_way_s q1_s q3_s floor_s model_s gbytes_s syncs launches messages puts codec atomics checksum; do
+    for key in test where ranks model captured n unit op bytes one_way_s q1_s q3_s setup_s path floor_s model_s gbytes_s syncs launches messages puts codec atomics checksum; do
         [ "${CJSON:-no}" != yes ] || grep -q "\"$key\":" "$BUILD/forest-check.json" || { echo "$test: no key $key"; exit 1; }
     done
 done

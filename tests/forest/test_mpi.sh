@@ -12,7 +12,7 @@ tried= missing=
 run() {
     what=$1
     shift
-    timeout 120 "$@" >"$work/log" 2>&1 </dev/null && return
+    timeout 240 "$@" >"$work/log" 2>&1 </dev/null && return
     echo "$what: $*"
     tail -n 20 "$work/log"
     exit 1
@@ -41,7 +41,7 @@ for mpi in openmpi mpich; do
         "$BUILD/lib/libgable.a" $LIBS -o "$work/cg.$mpi"
     run "the example with $mpi" mpirun.$mpi -n 3 "$work/cg.$mpi"
     awk '$1 == "cpu/mpi:" && $NF <= 1e-12 { right = 1 } END { exit !right }' "$work/log" || { cat "$work/log"; exit 1; }
-    for n in 1 2 3 4; do run "$mpi, $n ranks" mpirun.$mpi -n $n "$work/check.$mpi" 40; done
+    for n in 1 2 3 4; do run "$mpi, $n ranks" mpirun.$mpi -n $n "$work/check.$mpi" 20; done
     lost $mpi
     tried="$tried $mpi"
 done

@@ -1,0 +1,300 @@
+/* channel.c: see channel.h. */
+#include "comm/channel.h"
+
+#include <string.h>
+
+enum { SLOTS = GI_CHANNEL_SLOTS, LINE = GI_CHANNEL_LINE };
+
+/* Where a message is. */
+enum { IN_SLOT, OFFERED, TAKEN };
+
+/* A slot, and after it the message. */
+typedef struct head {
+  atomic_uint flag; /* 1 + the round whose message this is */
+  atomic_int claim;
+  const void *source; /* of an offered message, in the sender's process */
+} head;
+
+static head *slot_of(gi_channel *c, unsigned round)
+{
+  return (head *)(void *)(c->slots + (round % SLOTS) * (size_t)c->slot_bytes);
+}
+
+static void *message_of(head *h)
+{
+  return h + 1;
+}
+
+static int64_t slot_bytes(int64_t message)
+{
+  return (message + (int64_t)sizeof(head) + LINE - 1) / LINE * LINE;
+}
+
+int64_t gi_channel_bytes(int64_t message)
+{
+  return (int64_t)sizeof(gi_channel) + SLOTS * slot_bytes(message);
+}
+
+void gi_channel_init(gi_channel *c, int64_t message)
+{
+  atomic_init(&c->emptied, 0);
+  atomic_init(&c->holders, 2);
+  c->slot_bytes = slot_bytes(message);
+  c->bytes = message;
+  for (unsigned s = 0; s < SLOTS; s++) {
+    atomic_init(&slot_of(c, s)->flag, 0);
+    atomic_init(&slot_of(c, s)->claim, IN_SLOT);
+  }
+}
+
+static void let_go(gi_channel_link *l, gi_channel *c)
+{
+  if (c && atomic_fetch_sub_explicit(&c->holders, 1, memory_order_acq_rel) == 1) l->memory->drop(l->base.comm, c);
+}
+
+static gable_status make_ends(gable_comm *comm, const gi_link_shape *shape, gi_channel_link **out)
+{
+  gable_status status = GABLE_OK;
+  gi_channel_link *l = NULL;
+  GI_ALLOC_ZERO(comm->ctx, l, 1);
+  *out = l;
+  l->base.comm = comm;
+  GI_ALLOC_ZERO(comm->ctx, l->out, shape->n_out);
+  GI_ALLOC_ZERO(comm->ctx, l->in, shape->n_in);
+  l->n_out = shape->n_out;
+  l->n_in = shape->n_in;
+  for (int k = 0; k < l->n_out; k++) l->out[k].rank = shape->out_rank[k];
+  for (int k = 0; k < l->n_in; k++) l->in[k].rank = shape->in_rank[k];
+done:
+  return status;
+}
+
+/* What ranks tell each other about channels; a block for each rank. */
+typedef struct told {
+  int64_t *to, *from, *at, *to_bytes, *from_bytes; /* [size] in one array */
+} told;
+
+static gable_status make_told(gable_comm *comm, told *w)
+{
+  gable_status status = GABLE_OK;
+  const int64_t n = comm->size;
+  GI_ALLOC_ZERO(comm->ctx, w->to, 5 * n);
+  w->from = w->to + n;
+  w->at = w->from + n;
+  w->to_bytes = w->at + n;
+  w->from_bytes = w->to_bytes + n;
+  for (int r = 0; r < n; r++) w->at[r] = r * (int64_t)sizeof *w->to;
+done:
+  return status;
+}
+
+static gable_status find_channels(gi_channel_link *l, const gi_link_shape *shape, const told *w)
+{
+  gable_status status = GABLE_OK;
+  gable_comm *comm = l->base.comm;
+  for (int k = 0; k < l->n_out; k++) {
+    gi_channel *c = l->memory->find(comm, l->out[k].rank, w->from[l->out[k].rank]);
+    l->out[k].channel = c;
+    GI_REQUIRE(c->bytes == shape->out_bytes[k], GABLE_ERR_BACKEND, "rank %d expects another length than rank %d",
+               l->out[k].rank, comm->rank);
+  }
+done:
+  return status;
+}
+
+/* Receivers, who make channels, tell senders where they are. */
+static gable_status pass_channels(gi_channel_link *l, const gi_link_shape *shape)
+{
+  gable_status status = GABLE_OK;
+  gable_comm *comm = l->base.comm;
+  told w = {NULL, NULL, NULL, NULL, NULL};
+  GI_AGREE(comm, make_told(comm, &w));
+  for (int k = 0; k < l->n_in; k++) {
+    w.to[l->in[k].rank] = l->memory->tell(comm, l->in[k].channel);
+    w.to_bytes[l->in[k].rank] = sizeof *w.to;
+  }
+  for (int k = 0; k < l->n_out; k++) w.from_bytes[l->out[k].rank] = sizeof *w.from;
+  const gi_blocks give = {(char *)w.to, w.at, w.to_bytes}, take = {(char *)w.from, w.at, w.from_bytes};
+  GI_TRY(comm->transport->alltoall(comm, &give, &take));
+  GI_AGREE(comm, find_channels(l, shape, &w));
+done:
+  gi_free(comm->ctx, w.to);
+  return status;
+}
+
+gable_status gi_channel_link_create(gable_comm *comm, const gi_channel_memory *memory, const gi_transport *transport,
+                                    const gi_link_shape *shape, gi_link **out)
+{
+  gable_status status = GABLE_OK;
+  gi_channel_link *l = NULL;
+  GI_AGREE(comm, make_ends(comm, shape, &l));
+  l->memory = memory;
+  l->base.transport = transport;
+  GI_TRY(memory->make(comm, l->n_in, l->in, shape->in_bytes));
+  GI_TRY(pass_channels(l, shape));
+  *out = &l->base;
+  l = NULL;
+done:
+  if (l) {
+    /* No sender holds the channels of this rank: they are let go of for both ends, but where a rank was awaited in
+     * vain, which may still look: then they go with their context. */
+    const int all_know = !atomic_load_explicit(&comm->waits.failed, memory_order_relaxed);
+    for (int k = 0; l->in && all_know && k < l->n_in; k++) let_go(l, l->in[k].channel);
+    for (int k = 0; l->out && k < l->n_out; k++) l->out[k].channel = NULL;
+    gi_channel_link_destroy(&l->base);
+  }
+  return status;
+}
+
+void gi_channel_link_destroy(gi_link *link)
+{
+  gi_channel_link *l = (gi_channel_link *)link;
+  if (!l) return;
+  for (int k = 0; l->out && k < l->n_out; k++) let_go(l, l->out[k].channel);
+  for (int k = 0; l->in && k < l->n_in; k++) let_go(l, l->in[k].channel);
+  gi_free(l->base.comm->ctx, l->out);
+  gi_free(l->base.comm->ctx, l->in);
+  gi_free(l->base.comm->ctx, l);
+}
+
+gable_status gi_channel_start(gi_link *link)
+{
+  (void)link;
+  return GABLE_OK;
+}
+
+static gable_status wait_for(gi_link *link, atomic_uint *flag, unsigned value, int rank)
+{
+  return ((gi_channel_link *)link)->memory->wait(link->comm, flag, value, rank);
+}
+
+/* Round n (from 0) takes slot n modulo 2, free once round n - 2 is emptied. */
+static gable_status free_slot(gi_link *link, gi_channel_end *e)
+{
+  gable_status status = GABLE_OK;
+  if ((int)(e->emptied + SLOTS - 1 - e->rounds) < 0) {
+    GI_TRY(wait_for(link, &e->channel->emptied, e->rounds - (SLOTS - 1), e->rank));
+    e->emptied = atomic_load_explicit(&e->channel->emptied, memory_order_acquire);
+  }
+done:
+  return status;
+}
+
+static void publish(gi_channel_end *e, int claim)
+{
+  head *h = slot_of(e->channel, e->rounds);
+  atomic_store_explicit(&h->claim, claim, memory_order_relaxed);
+  gi_publish(&h->flag, ++e->rounds);
+}
+
+gable_status gi_channel_out(gi_link *link, int k, void **message)
+{
+  gable_status status = GABLE_OK;
+  gi_channel_end *e = &((gi_channel_link *)link)->out[k];
+  GI_TRY(free_slot(link, e));
+  *message = message_of(slot_of(e->channel, e->rounds));
+done:
+  return status;
+}
+
+gable_status gi_channel_post(gi_link *link, int k)
+{
+  publish(&((gi_channel_link *)link)->out[k], IN_SLOT);
+  return GABLE_OK;
+}
+
+gable_status gi_channel_offer(gi_link *link, int k, const void *message)
+{
+  gable_status status = GABLE_OK;
+  gi_channel_end *e = &((gi_channel_link *)link)->out[k];
+  GI_TRY(free_slot(link, e));
+  slot_of(e->channel, e->rounds)->source = message;
+  publish(e, OFFERED);
+done:
+  return status;
+}
+
+/* Looks for the receiver for about as long as a copy takes, then copies. */
+gable_status gi_channel_settle(gi_link *link, int k)
+{
+  gable_status status = GABLE_OK;
+  gi_channel_end *e = &((gi_channel_link *)link)->out[k];
+  gi_channel *c = e->channel;
+  head *h = slot_of(c, e->rounds - 1);
+  int claim = atomic_load_explicit(&h->claim, memory_order_relaxed);
+  if (claim == IN_SLOT || gi_reached(&c->emptied, e->rounds)) return GABLE_OK;
+  for (int64_t looks = c->bytes / LINE; looks > 0 && claim == OFFERED; looks -= 2) {
+    gi_pause();
+    claim = atomic_load_explicit(&h->claim, memory_order_relaxed);
+  }
+  if (claim == OFFERED) {
+    memcpy(message_of(h), h->source, (size_t)c->bytes);
+    if (atomic_compare_exchange_strong_explicit(&h->claim, &claim, IN_SLOT, memory_order_release, memory_order_relaxed))
+      return GABLE_OK;
+  }
+  GI_TRY(wait_for(link, &c->emptied, e->rounds, e->rank)); /* it is reading */
+done:
+  return status;
+}
+
+/* Waits for the message; *source: where it lies, when this rank has claimed it, else NULL. */
+static gable_status claim_message(gi_link *link, int k, head **at, const void **source)
+{
+  gable_status status = GABLE_OK;
+  gi_channel_end *e = &((gi_channel_link *)link)->in[k];
+  head *h = slot_of(e->channel, e->rounds);
+  *at = h;
+  *source = NULL;
+  GI_TRY(wait_for(link, &h->flag, e->rounds + 1, e->rank));
+  int claim = atomic_load_explicit(&h->claim, memory_order_acquire);
+  if (claim == OFFERED &&
+      atomic_compare_exchange_strong_explicit(&h->claim, &claim, TAKEN, memory_order_acquire, memory_order_acquire))
+    *source = h->source;
+done:
+  return status;
+}
+
+gable_status gi_channel_in(gi_link *link, int k, const void **message)
+{
+  gable_status status = GABLE_OK;
+  const gi_channel_link *l = (const gi_channel_link *)link;
+  const gi_channel_end *e = &l->in[k];
+  const void *source = NULL;
+  head *h = NULL;
+  GI_TRY(claim_message(link, k, &h, &source));
+  *message = source ? source : message_of(h);
+  if (!source || !l->memory->read) goto done;
+  GI_TRY(
+      l->memory->read(link->comm, e->rank, source, message_of(h), e->channel->bytes)); /* the sender leaves the slot */
+  *message = message_of(h);
+done:
+  return status;
+}
+
+gable_status gi_channel_take(gi_link *link, int k, void *to)
+{
+  gable_status status = GABLE_OK;
+  const gi_channel_link *l = (const gi_channel_link *)link;
+  const gi_channel_end *e = &l->in[k];
+  const void *source = NULL;
+  head *h = NULL;
+  GI_TRY(claim_message(link, k, &h, &source));
+  if (source && l->memory->read)
+    GI_TRY(l->memory->read(link->comm, e->rank, source, to, e->channel->bytes));
+  else
+    memcpy(to, source ? source : message_of(h), (size_t)e->channel->bytes);
+done:
+  return status;
+}
+
+int gi_channel_here(gi_link *link, int k)
+{
+  gi_channel_end *e = &((gi_channel_link *)link)->in[k];
+  return gi_reached(&slot_of(e->channel, e->rounds)->flag, e->rounds + 1);
+}
+
+void gi_channel_done(gi_link *link, int k)
+{
+  gi_channel_end *e = &((gi_channel_link *)link)->in[k];
+  gi_publish(&e->channel->emptied, ++e->rounds);
+}
