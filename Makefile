@@ -7,6 +7,7 @@
 # make libfuzzer  the same number that libFuzzer steers by coverage, under sanitizers (FUZZ_SEED; needs clang: FUZZ_CLANG, FUZZ_FLAGS)
 # make bench      the speed tables (needs the reference solvers: see docs/benchmarks.md)
 # make bench-trisolve   triangular solves on the CPU, beside MKL
+# make bench-forest     star forests on the CPU, beside PETSc
 # make install    DESTDIR, PREFIX (/usr/local) and LIB (lib); make uninstall takes the same files away
 # make docs       the pages of the public headers, in build/docs (needs doxygen)
 # Variables: CC, BUILD (build), DEBUG=yes, SAN (address,undefined or thread), WERROR=yes, CUDA=yes, and METIS, SUITESPARSE,
@@ -102,7 +103,7 @@ comma := ,
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-4s %s\n' $1 $2)
 
-.PHONY: all lib tests check mutants fuzz fuzzers libfuzzer demo bench bench-trisolve docs layers manual clean install uninstall format help
+.PHONY: all lib tests check mutants fuzz fuzzers libfuzzer demo bench bench-trisolve bench-forest docs layers manual clean install uninstall format help
 all: $(if $(wildcard tool/gable.c),$(TOOL) $(MPI_TOOL)) $(STATIC) $(SHARED)
 lib: $(STATIC) $(SHARED)
 tests: $(TESTS)
@@ -186,6 +187,9 @@ bench: all
 
 bench-trisolve: all
 	@BUILD="$(BUILD)" CC="$(CC)" LIBS="$(LIBS)" python3 bench/trisolve_cpu.py $(TRISOLVE)
+
+bench-forest: all
+	@BUILD="$(BUILD)" python3 bench/forest.py $(FOREST)
 
 layers: $(LIB_OBJ)
 	@python3 scripts/layers.py $(BUILD)

@@ -204,13 +204,13 @@ static int report_bench(const request *q, const outcome *o, json *j)
   FILE *out = report_stream(q->json_path);
   json *rows = json_array(j, "rows");
   int wrong = 0;
-  fprintf(out, "forest %s on %s, one way: median, quartiles\n", q->test, q->where);
+  fprintf(out, "forest %s on %s, one way: median, quartiles, model\n", q->test, q->where);
   for (int k = 0; k < o->n_rows; k++) {
     const forest_row *r = &o->rows[k];
     json *row = json_object(rows, NULL);
-    fprintf(out, "  %12s  %10s  %10s  %10s  %6.2f GB/s  %s%s\n", human_bytes((double)r->bytes).s,
-            human_seconds(r->one_way_s).s, human_seconds(r->q1_s).s, human_seconds(r->q3_s).s, r->gbytes_s, r->codec,
-            r->checked ? "" : "  WRONG");
+    fprintf(out, "  %12s  %10s  %10s  %10s  %10s  %6.2f GB/s  %s%s\n", human_bytes((double)r->bytes).s,
+            human_seconds(r->one_way_s).s, human_seconds(r->q1_s).s, human_seconds(r->q3_s).s,
+            r->model_s > 0 ? human_seconds(r->model_s).s : "-", r->gbytes_s, r->codec, r->checked ? "" : "  WRONG");
     json_integer(row, "n", r->n);
     json_integer(row, "bytes", r->bytes);
     json_number(row, "one_way_s", r->one_way_s);
@@ -218,7 +218,7 @@ static int report_bench(const request *q, const outcome *o, json *j)
     json_number(row, "q3_s", r->q3_s);
     json_number(row, "setup_s", r->setup_s);
     json_number(row, "floor_s", r->floor_s);
-    json_number(row, "model_s", NAN);
+    json_number(row, "model_s", r->model_s > 0 ? r->model_s : NAN);
     json_number(row, "gbytes_s", r->gbytes_s);
     json_integer(row, "syncs", 0);
     json_integer(row, "launches", 0);

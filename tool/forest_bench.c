@@ -121,19 +121,21 @@ static void clear(bench *b)
   }
 }
 
-/* The median of copies of so many bytes, each after a change. */
-static double copy_floor(gable_off bytes)
+/* The median of copies, or of sums of doubles into an array, of so many bytes, each after a change; 0: no memory. */
+static double loop_time(gable_off bytes, int sums)
 {
   double t[BATCHES] = {0};
+  const size_t count = (size_t)(bytes + 7) / 8;
   const long n = bytes < 65536 ? 200 : 4;
-  char *from = calloc((size_t)bytes, 1), *to = calloc((size_t)bytes, 1);
-  volatile char last = 0;
+  double *from = calloc(count, sizeof *from), *to = calloc(count, sizeof *to);
+  volatile double last = 0;
   for (int k = 0; k < BATCHES && from && to; k++) {
     const double begun = now_s();
     for (long i = 0; i < n; i++) {
-      from[i % bytes]++;
-      memcpy(to, from, (size_t)bytes);
-      last = to[i % bytes];
+      from[(size_t)i % count] += 1;
+      for (size_t e = 0; e < count && sums; e++) to[e] += from[e];
+      if (!sums) memcpy(to, from, (size_t)bytes);
+      last = to[(size_t)i % count];
     }
     t[k] = (now_s() - begun) / (double)n;
   }
@@ -173,7 +175,7 @@ static gable_status measure(bench *b, forest_row *row)
   row->one_way_s = t[BATCHES / 2];
   row->q1_s = t[BATCHES / 4];
   row->q3_s = t[3 * BATCHES / 4];
-  row->floor_s = gable_comm_rank(b->comm) ? 0 : copy_floor(row->bytes);
+  row->floor_s = gable_comm_rank(b->comm) ? 0 : loop_time(row->bytes, 0);
   row->gbytes_s = 1e-9 * (double)row->bytes / row->one_way_s;
   return status;
 }
@@ -228,13 +230,51 @@ static gable_status run_one(gable_comm *comm, const char *test, gable_off n, gab
   return status;
 }
 
+/* l = alpha + beta*bytes of a message, as the seed of star forests fits it: by the shortest pingpong and the longest.
+ */
+typedef struct message_time {
+  double alpha, beta;
+} message_time;
+
+static gable_status fit_messages(gable_comm *comm, gable_off most, gable_path path, message_time *l)
+{
+  forest_row least, largest;
+  gable_off n = 1;
+  while (16 * n <= most) n *= 2;
+  gable_status status = run_one(comm, "pingpong", 1, path, &least);
+  if (!status) status = run_one(comm, "pingpong", n, path, &largest);
+  if (status) return status;
+  l->alpha = least.one_way_s;
+  l->beta = (largest.one_way_s - least.one_way_s) / (double)(8 * n);
+  return GABLE_OK;
+}
+
+/* Pack and unpack of one run of an array are part of l.  The halo is the mean of its bcast, which replaces, and its
+ * reduce, which sums; its messages are two edges of the block, and its local edges the block. */
+static double model_of(const char *test, const forest_row *row, const message_time *l)
+{
+  const int halo = !strcmp(test, "halo");
+  const gable_off n = row->n, sent = halo ? 16 * n : row->bytes, kept = halo ? 8 * n * n : row->bytes;
+  const double message = l->alpha + l->beta * (double)sent, sum = loop_time(sent, 1);
+  if (halo) {
+    const double local = (loop_time(kept, 0) + loop_time(kept, 1)) / 2;
+    return loop_time(sent, 0) + (message > local ? message : local) + (loop_time(sent, 0) + sum) / 2;
+  }
+  if (!strcmp(test, "unpack")) return message + sum;
+  return strcmp(test, "scatter") ? message : (message > sum ? message : sum) + sum;
+}
+
 gable_status forest_bench(gable_comm *comm, const char *test, gable_off most, gable_path path, forest_row *rows,
                           int *count)
 {
-  gable_status status = GABLE_OK;
-  const int halo = !strcmp(test, "halo");
+  const int halo = !strcmp(test, "halo"), pair = gable_comm_size(comm) > 1;
+  message_time l = {0, 0};
+  gable_status status = pair ? fit_messages(comm, most, path, &l) : GABLE_OK;
   *count = 0;
-  for (gable_off n = halo ? 4 : 1; (halo ? 8 * n * n : 8 * n) <= most && *count < FOREST_ROWS && !status; n *= 2)
-    status = run_one(comm, test, n, path, &rows[(*count)++]);
+  for (gable_off n = halo ? 4 : 1; (halo ? 8 * n * n : 8 * n) <= most && *count < FOREST_ROWS && !status; n *= 2) {
+    forest_row *row = &rows[(*count)++];
+    status = run_one(comm, test, n, path, row);
+    if (!status && !gable_comm_rank(comm)) row->model_s = pair ? model_of(test, row, &l) : 0;
+  }
   return status;
 }

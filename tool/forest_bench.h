@@ -8,6 +8,8 @@ typedef struct forest_row {
   gable_off n, bytes;           /* items of a message, and their bytes */
   double one_way_s, q1_s, q3_s; /* median and quartiles over batches */
   double gbytes_s;
+  double
+      model_s; /* T(pack) + max(l, T(local edges)) + T(unpack); l = alpha + beta*bytes, by pingpong in the same run */
   double floor_s; /* one copy of the bytes of a message by one rank; 0: no memory for it */
   double setup_s; /* the forest, its plans and exchanges, and the first exchange in both directions */
   int messages;   /* of this rank in one exchange */

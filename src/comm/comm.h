@@ -60,6 +60,7 @@ typedef struct gi_transport {
 
   unsigned paths;      /* bit 1 << gable_path: those that link_create knows */
   int64_t offer_least; /* bytes from which a message is better offered than copied */
+  int offer_replaces;  /* 1: only where it replaces: receivers copy it before they combine it with what is there */
 
   /* Collective.  create returns the same status on every rank, and takes a path that paths has;
    * GABLE_ERR_UNAVAILABLE: these ranks have no such path between them. */

@@ -302,8 +302,12 @@ static const gi_channel_memory reads = {make_channels, tell_channel, find_channe
   .link_destroy = gi_channel_link_destroy, .start = gi_channel_start, .out = gi_channel_out, .post = gi_channel_post,  \
   .in = gi_channel_in, .take = gi_channel_take, .here = gi_channel_here, .done = gi_channel_done
 
-static const gi_transport transport_direct = {
-    .name = "mpi", NODE_LINKS, .offer = gi_channel_offer, .settle = gi_channel_settle, .offer_least = 8192};
+static const gi_transport transport_direct = {.name = "mpi",
+                                              NODE_LINKS,
+                                              .offer = gi_channel_offer,
+                                              .settle = gi_channel_settle,
+                                              .offer_least = 8192,
+                                              .offer_replaces = 1};
 static const gi_transport transport_window = {.name = "mpi", NODE_LINKS};
 
 gable_status gi_node_link_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link **out)

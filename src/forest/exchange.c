@@ -317,6 +317,14 @@ done:
   return status;
 }
 
+/* Bytes from which messages are offered; 0: none are. */
+static int64_t least_offer(const gable_plan *p, const gi_transport *t)
+{
+  if (!t->offer || p->options.path == GABLE_PATH_BUFFER || p->options.path == GABLE_PATH_WINDOW) return 0;
+  if (p->options.path == GABLE_PATH_DIRECT) return 1;
+  return t->offer_replaces && p->options.op != GABLE_FOREST_REPLACE ? 0 : t->offer_least;
+}
+
 gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange **out)
 {
   gable_status status = GABLE_OK;
@@ -336,8 +344,7 @@ gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange *
   const gable_path path = plan->options.path;
   GI_TRY(comm->transport->link_create(comm, plan->moves == GABLE_FOREST_BCAST ? &down : &up, path, &x->link));
   if (plan->moves == GABLE_FOREST_FETCH) GI_TRY(comm->transport->link_create(comm, &down, path, &x->reply));
-  if (x->link->transport->offer)
-    x->offer_least = path == GABLE_PATH_DIRECT ? 1 : path == GABLE_PATH_AUTO ? x->link->transport->offer_least : 0;
+  x->offer_least = least_offer(plan, x->link->transport);
   *out = x;
   x = NULL;
 done:
