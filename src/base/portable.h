@@ -85,11 +85,13 @@ static inline int omp_in_parallel(void)
  *
  * GI_CLONES before a function: compiled for each, chosen when the program starts by what the processor can do.  Not
  * under sanitizers, whose runtimes are not ready when the choice is made. GI_INSTRUCTION_SETS: how many levels
- * base/each_level.inc compiles a file for; gi_level: the highest that the processor has. */
+ * base/each_level.inc compiles a file for; gi_level: the highest that the processor has; GI_PLAIN_BASELINE: 1 where the
+ * lowest is for processors that are rare by now. */
 #if defined(__x86_64__) && defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__) &&                               \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__CUDACC__)
 #define GI_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #define GI_INSTRUCTION_SETS 3
+#define GI_PLAIN_BASELINE 1
 #define GI_BEGIN_LEVEL(arch) GI_PRAGMA(GCC push_options) GI_PRAGMA(GCC target(arch))
 #define GI_END_LEVEL GI_PRAGMA(GCC pop_options)
 static inline int gi_level(void)
@@ -99,6 +101,7 @@ static inline int gi_level(void)
 #else
 #define GI_CLONES
 #define GI_INSTRUCTION_SETS 1
+#define GI_PLAIN_BASELINE 0
 static inline int gi_level(void)
 {
   return 0;

@@ -18,8 +18,6 @@ enum {
   STRIP = 24  /* columns of a product that skips what is above the diagonal */
 };
 
-#define UNROLL GI_PRAGMA(GCC unroll 8)
-
 #define LEVEL_BODY "kernels/dense/dense_types.inc"
 #include "base/each_level.inc"
 
