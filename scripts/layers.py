@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-LEVEL = {"base": 0, "sparse": 1, "cuda": 2, "graph": 2, "kernels": 3, "device": 4, "comm": 4, "forest": 5, "factor": 5,
+LEVEL = {"base": 0, "sparse": 1, "cuda": 2, "graph": 2, "kernels": 3, "device": 4, "comm": 5, "factor": 5, "forest": 6,
          "trisolve": 6, "supernodal": 6, "gsofa": 6, "smooth": 7, "precond": 8, "dist": 8, "krylov": 9,
          "pipeline": 10, "api": 11}
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)

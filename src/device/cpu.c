@@ -129,6 +129,43 @@ static void cpu_event_destroy(gable_context *ctx, void *event)
   gi_free(ctx, event);
 }
 
+static gable_status cpu_await_event(gable_context *ctx, void *stream, void *event)
+{
+  (void)ctx;
+  (void)stream;
+  (void)event;
+  return GABLE_OK;
+}
+
+static int cpu_event_done(gable_context *ctx, void *event, int wait)
+{
+  (void)ctx;
+  (void)event;
+  (void)wait;
+  return 1;
+}
+
+static gable_status cpu_pinned_alloc(gable_context *ctx, size_t bytes, void **out)
+{
+  gable_status status = GABLE_OK;
+  *out = gi_alloc_zero(ctx, (gable_off)bytes, 1);
+  GI_REQUIRE_MEMORY(*out, bytes, "pinned memory");
+done:
+  return status;
+}
+
+static void cpu_pinned_release(gable_context *ctx, void *p)
+{
+  gi_free(ctx, p);
+}
+
+static gable_status cpu_open_to(gable_context *ctx, const gable_context *other)
+{
+  (void)ctx;
+  (void)other;
+  return GABLE_OK;
+}
+
 const gi_device gi_device_cpu = {
     .name = "cpu",
     .kind = GI_ON_CPU,
@@ -150,4 +187,9 @@ const gi_device gi_device_cpu = {
     .event_record = cpu_event_record,
     .event_elapsed = cpu_event_elapsed,
     .event_destroy = cpu_event_destroy,
+    .await_event = cpu_await_event,
+    .event_done = cpu_event_done,
+    .pinned_alloc = cpu_pinned_alloc,
+    .pinned_release = cpu_pinned_release,
+    .open_to = cpu_open_to,
 };

@@ -347,6 +347,63 @@ void cuda_event_destroy(gable_context *ctx, void *event)
   cudaEventDestroy((cudaEvent_t)event);
 }
 
+gable_status cuda_await_event(gable_context *ctx, void *stream, void *event)
+{
+  current_device here;
+  const gable_status status = here.enter(place_of(ctx)->ordinal);
+  return status ? status : checked(cudaStreamWaitEvent(stream_of(ctx, stream), (cudaEvent_t)event, 0), "event");
+}
+
+/* A device that has failed will do no more of it. */
+int cuda_event_done(gable_context *ctx, void *event, int wait)
+{
+  const expected_failures failures;
+  (void)ctx;
+  const cudaError_t e = wait ? cudaEventSynchronize((cudaEvent_t)event) : cudaEventQuery((cudaEvent_t)event);
+  if (e) failures.forget();
+  return e != cudaErrorNotReady;
+}
+
+gable_status cuda_pinned_alloc(gable_context *ctx, size_t bytes, void **out)
+{
+  gable_status status = GABLE_OK;
+  cudaError_t e = cudaSuccess;
+  current_device here;
+  const expected_failures failures;
+  *out = nullptr;
+  GI_TRY(here.enter(place_of(ctx)->ordinal));
+  e = cudaHostAlloc(out, bytes ? bytes : 1, cudaHostAllocPortable);
+  if (e) failures.forget();
+  GI_REQUIRE(!e, e == cudaErrorMemoryAllocation ? GABLE_ERR_MEMORY : GABLE_ERR_BACKEND, "%.1f MB of pinned memory: %s",
+             (double)bytes / 1e6, cudaGetErrorString(e));
+  memset(*out, 0, bytes);
+done:
+  return status;
+}
+
+void cuda_pinned_release(gable_context *ctx, void *p)
+{
+  (void)ctx;
+  if (p) cudaFreeHost(p);
+}
+
+gable_status cuda_open_to(gable_context *ctx, const gable_context *other)
+{
+  gable_status status = GABLE_OK;
+  const int from = place_of(other)->ordinal, to = place_of(ctx)->ordinal;
+  int can = 0;
+  cudaMemAccessDesc access = {};
+  if (from == to) return GABLE_OK;
+  GI_TRY(checked(cudaDeviceCanAccessPeer(&can, from, to), "peer access"));
+  GI_REQUIRE(can, GABLE_ERR_UNAVAILABLE, "cuda:%d cannot reach the memory of cuda:%d", from, to);
+  access.location.type = cudaMemLocationTypeDevice;
+  access.location.id = from;
+  access.flags = cudaMemAccessFlagsProtReadWrite;
+  GI_TRY(checked(cudaMemPoolSetAccess(place_of(ctx)->pool, &access, 1), "peer access"));
+done:
+  return status;
+}
+
 } /* namespace */
 
 extern "C" const gik_gpu *gi_cuda_gpu(const gable_context *ctx)
@@ -381,8 +438,9 @@ void cuda_leave(const gable_context *ctx, int before)
 } /* namespace */
 
 extern "C" const gi_device gi_device_cuda = {
-    "cuda",           GI_ON_CUDA,        cuda_open,         cuda_close,         cuda_enter,
-    cuda_leave,       cuda_alloc,        cuda_release,      cuda_copy_in,       cuda_copy_out,
-    cuda_synchronise, cuda_fill,         cuda_own_stream,   cuda_stream_create, cuda_stream_destroy,
-    cuda_order_after, cuda_event_create, cuda_event_record, cuda_event_elapsed, cuda_event_destroy,
+    "cuda",           GI_ON_CUDA,        cuda_open,         cuda_close,          cuda_enter,
+    cuda_leave,       cuda_alloc,        cuda_release,      cuda_copy_in,        cuda_copy_out,
+    cuda_synchronise, cuda_fill,         cuda_own_stream,   cuda_stream_create,  cuda_stream_destroy,
+    cuda_order_after, cuda_event_create, cuda_event_record, cuda_event_elapsed,  cuda_event_destroy,
+    cuda_await_event, cuda_event_done,   cuda_pinned_alloc, cuda_pinned_release, cuda_open_to,
 };

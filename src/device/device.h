@@ -50,6 +50,21 @@ typedef struct gi_device {
   gable_status (*event_record)(gable_context *ctx, void *event, void *stream);
   gable_status (*event_elapsed)(gable_context *ctx, void *begin, void *end, double *seconds);
   void (*event_destroy)(gable_context *ctx, void *event);
+
+  /* What stream is asked from now on begins when what stood before the event in its stream is done; in a capture too,
+   * which stream then joins. */
+  gable_status (*await_event)(gable_context *ctx, void *stream, void *event);
+
+  /* Whether what stood before the event in its stream is done; wait: waits for it. */
+  int (*event_done)(gable_context *ctx, void *event, int wait);
+
+  /* Host memory, of zeros, that kernels of this device and copies reach without the driver's help.  Both may wait for
+   * the device. */
+  gable_status (*pinned_alloc)(gable_context *ctx, size_t bytes, void **out);
+  void (*pinned_release)(gable_context *ctx, void *p);
+
+  /* From now on kernels of other's device reach memory of ctx.  GABLE_ERR_UNAVAILABLE where the hardware cannot. */
+  gable_status (*open_to)(gable_context *ctx, const gable_context *other);
 } gi_device;
 
 enum { GI_NOT_ENTERED = -1 };

@@ -247,6 +247,31 @@ static void mirror_event_destroy(gable_context *ctx, void *event)
   gi_device_cpu.event_destroy(ctx, event);
 }
 
+static gable_status mirror_await_event(gable_context *ctx, void *stream, void *event)
+{
+  return gi_device_cpu.await_event(ctx, stream, event);
+}
+
+static int mirror_event_done(gable_context *ctx, void *event, int wait)
+{
+  return gi_device_cpu.event_done(ctx, event, wait);
+}
+
+static gable_status mirror_pinned_alloc(gable_context *ctx, size_t bytes, void **out)
+{
+  return gi_device_cpu.pinned_alloc(ctx, bytes, out);
+}
+
+static void mirror_pinned_release(gable_context *ctx, void *p)
+{
+  gi_device_cpu.pinned_release(ctx, p);
+}
+
+static gable_status mirror_open_to(gable_context *ctx, const gable_context *other)
+{
+  return gi_device_cpu.open_to(ctx, other);
+}
+
 const gi_device gi_device_mirror = {
     .name = "mirror",
     .kind = GI_ON_MIRROR,
@@ -268,4 +293,9 @@ const gi_device gi_device_mirror = {
     .event_record = mirror_event_record,
     .event_elapsed = mirror_event_elapsed,
     .event_destroy = mirror_event_destroy,
+    .await_event = mirror_await_event,
+    .event_done = mirror_event_done,
+    .pinned_alloc = mirror_pinned_alloc,
+    .pinned_release = mirror_pinned_release,
+    .open_to = mirror_open_to,
 };
