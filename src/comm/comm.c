@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device/device.h"
+
 enum { AGREED_TEXT = 512 };
 
 static const double default_deadline_s = 60.0;
@@ -26,6 +28,7 @@ done:
 
 void gi_comm_release(gable_comm *comm)
 {
+  gi_comm_reap(comm, 1);
   gi_free(comm->ctx, comm->at);
   gi_free(comm->ctx, comm->bytes);
   gi_free(comm->ctx, comm->statuses);
@@ -130,4 +133,35 @@ void gi_comm_poll_remove(gable_comm *comm, gi_poll *p)
   gi_poll **at = &comm->polls;
   while (*at && *at != p) at = &(*at)->next;
   if (*at) *at = p->next;
+}
+
+gable_status gi_comm_check_kernels(gable_comm *comm)
+{
+  gable_status status = GABLE_OK;
+  const int awaited =
+      comm->fault ? atomic_load_explicit((atomic_int *)(void *)comm->fault, memory_order_acquire) - 1 : -1;
+  GI_REQUIRE(awaited < 0, GABLE_ERR_DEADLINE, "rank %d waited %.3g s for rank %d, which did not come", comm->rank,
+             comm->waits.deadline_s, awaited);
+done:
+  return status;
+}
+
+void gi_comm_later(gable_comm *comm, gi_later *l)
+{
+  l->next = comm->laters;
+  comm->laters = l;
+}
+
+void gi_comm_reap(gable_comm *comm, int wait)
+{
+  gi_later **at = &comm->laters;
+  while (*at) {
+    gi_later *l = *at;
+    if (!comm->ctx->device->event_done(comm->ctx, l->event, wait)) {
+      at = &l->next;
+      continue;
+    }
+    *at = l->next;
+    l->free(l);
+  }
 }

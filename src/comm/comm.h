@@ -85,6 +85,7 @@ typedef struct gi_transport {
    * destroy: local, awaits nobody. */
   gable_status (*shared_create)(gable_comm *comm, int64_t bytes, gi_shared **out);
   void (*shared_destroy)(gi_shared *s);
+  int shared_on_device; /* 1: it is device memory, which kernels of every rank reach */
 
   /* Whether the rank has ended, so that waiting for it is in vain.  NULL: the transport cannot know. */
   int (*gone)(gable_comm *comm, int rank);
@@ -105,6 +106,13 @@ typedef struct gi_poll {
   void (*poll)(struct gi_poll *p);
 } gi_poll;
 
+/* What can be given back once a stream has come to an event: freed then, at a later set-up or at the comm's end. */
+typedef struct gi_later {
+  struct gi_later *next;
+  void *event; /* of the comm's context, recorded */
+  void (*free)(struct gi_later *l);
+} gi_later;
+
 struct gable_comm {
   const gi_transport *transport;
   gable_context *ctx;
@@ -115,6 +123,8 @@ struct gable_comm {
   double patience_s; /* of a wait before the processor is offered to others */
   gi_poll *polls;    /* under way */
   int polling;
+  gi_later *laters;
+  int *fault; /* host memory that kernels write: 1 + the rank that one of them awaited in vain; NULL: none waits */
   int64_t *at, *bytes; /* [size] for collectives that must not allocate */
   int32_t *statuses;   /* [size] */
   void *state;         /* the transport's */
@@ -143,6 +153,13 @@ gable_status gi_comm_wait(gable_comm *comm, int rank, unsigned *looks, double *s
 
 void gi_comm_poll_add(gable_comm *comm, gi_poll *p);
 void gi_comm_poll_remove(gable_comm *comm, gi_poll *p);
+
+/* GABLE_ERR_DEADLINE where a kernel of this rank has waited in vain. */
+gable_status gi_comm_check_kernels(gable_comm *comm);
+
+/* l->free is called when the stream has come to l->event.  reap: for those that are done; wait: for all. */
+void gi_comm_later(gable_comm *comm, gi_later *l);
+void gi_comm_reap(gable_comm *comm, int wait);
 
 /* Collective.  The comm of one rank, and the one over messages, each with its own memory from ctx. */
 gable_status gi_ranks_self(gable_context *ctx, gable_comm **out);

@@ -6,11 +6,13 @@
 #include <string.h>
 
 typedef struct member {
+  const gi_transport *transport;
   gi_ranks *all;
   gable_context *ctx;
   gable_rank_function f;
   void *user;
   const char *where;
+  char *faults;
   int rank;
   pthread_t thread;
 } member;
@@ -19,7 +21,7 @@ typedef struct member {
  * there are fewer processors than ranks; more again after each one that they did. */
 enum { LOOKS_MOST = 2048, LOOKS_LEAST = 16 };
 
-static int ranks_gone(gable_comm *comm, int rank)
+int gi_ranks_gone(gable_comm *comm, int rank)
 {
   return atomic_load_explicit(&((gi_ranks_end *)comm->state)->all->line[rank].left, memory_order_acquire);
 }
@@ -40,7 +42,7 @@ gable_status gi_ranks_wait(gable_comm *comm, atomic_uint *flag, unsigned value, 
   if (end->looks > LOOKS_LEAST) end->looks /= 2;
   while (!gi_reached(flag, value)) {
     GI_TRY(gi_comm_wait(comm, rank, &looks, &since));
-    if (since == 0.0 || !ranks_gone(comm, rank)) continue;
+    if (since == 0.0 || !gi_ranks_gone(comm, rank)) continue;
     GI_REQUIRE(gi_reached(flag, value), GABLE_ERR_BACKEND, "rank %d waits for rank %d, which has returned", comm->rank,
                rank);
   }
@@ -78,7 +80,7 @@ done:
 }
 
 /* Every rank takes what the others have for it, in place; a rank that gives up waits until nobody reads its blocks. */
-static gable_status ranks_alltoall(gable_comm *comm, const gi_blocks *out, const gi_blocks *in)
+gable_status gi_ranks_alltoall(gable_comm *comm, const gi_blocks *out, const gi_blocks *in)
 {
   gable_status status = GABLE_OK;
   gi_rank_line *own = &((gi_ranks_end *)comm->state)->all->line[comm->rank];
@@ -109,8 +111,8 @@ static gable_status run_member(const member *m)
 {
   gable_status status = GABLE_OK;
   gi_ranks_end end = {m->all, 0, LOOKS_MOST};
-  gable_comm comm = {
-      .transport = &gi_transport_ranks, .ctx = m->ctx, .rank = m->rank, .size = m->all->size, .state = &end};
+  gable_comm comm = {.transport = m->transport, .ctx = m->ctx, .rank = m->rank, .size = m->all->size, .state = &end};
+  if (m->faults) comm.fault = (int *)(void *)(m->faults + m->rank * GI_FAULT_BYTES);
   GI_TRY(gi_comm_init(&comm, m->where));
   GI_TRY(m->f(&comm, m->user));
 done:
@@ -148,7 +150,8 @@ static void start_members(member *members, int size)
     }
 }
 
-static gable_status ranks_run(gable_context *const *ctx, int size, const char *where, gable_rank_function f, void *user)
+gable_status gi_ranks_run(const gi_transport *transport, gable_context *const *ctx, int size, const char *where,
+                          void *faults, gable_rank_function f, void *user)
 {
   gable_status status = GABLE_OK;
   member *members = NULL;
@@ -156,8 +159,7 @@ static gable_status ranks_run(gable_context *const *ctx, int size, const char *w
   GI_ALLOC_ZERO(ctx[0], members, size);
   GI_ALLOC_ZERO(ctx[0], all.line, size);
   atomic_init(&all.first_failure, 0);
-  for (int r = 0; r < size; r++)
-    members[r] = (member){.all = &all, .ctx = ctx[r], .f = f, .user = user, .where = where, .rank = r};
+  for (int r = 0; r < size; r++) members[r] = (member){transport, &all, ctx[r], f, user, where, faults, .rank = r};
   start_members(members, size);
   run_thread(&members[0]);
   for (int r = 1; r < size; r++)
@@ -171,6 +173,11 @@ done:
   gi_free(ctx[0], all.line);
   gi_free(ctx[0], members);
   return status;
+}
+
+static gable_status ranks_run(gable_context *const *ctx, int size, const char *where, gable_rank_function f, void *user)
+{
+  return gi_ranks_run(&gi_transport_ranks, ctx, size, where, NULL, f, user);
 }
 
 /* A comm of one rank with all that it needs. */
@@ -208,7 +215,7 @@ static void ranks_destroy(gable_comm *comm)
 const gi_transport gi_transport_ranks = {
     .name = "ranks",
     .run = ranks_run,
-    .alltoall = ranks_alltoall,
+    .alltoall = gi_ranks_alltoall,
     .paths = 1u << GABLE_PATH_AUTO | 1u << GABLE_PATH_DIRECT | 1u << GABLE_PATH_BUFFER,
     .offer_least = 4096,
     .link_create = gi_ranks_link_create,
@@ -224,6 +231,6 @@ const gi_transport gi_transport_ranks = {
     .done = gi_channel_done,
     .shared_create = gi_ranks_shared_create,
     .shared_destroy = gi_ranks_shared_destroy,
-    .gone = ranks_gone,
+    .gone = gi_ranks_gone,
     .destroy = ranks_destroy,
 };

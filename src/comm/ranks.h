@@ -31,6 +31,14 @@ typedef struct gi_ranks_end {
 /* Until *flag has come to value (modulo 2^32), which rank stores. */
 gable_status gi_ranks_wait(gable_comm *comm, atomic_uint *flag, unsigned value, int rank);
 
+/* For transports whose ranks are threads too: the comms that f gets have this one, and fault words in faults
+ * [size * GI_FAULT_BYTES] (NULL: none). */
+enum { GI_FAULT_BYTES = 64 };
+gable_status gi_ranks_run(const gi_transport *transport, gable_context *const *ctx, int size, const char *where,
+                          void *faults, gable_rank_function f, void *user);
+gable_status gi_ranks_alltoall(gable_comm *comm, const gi_blocks *out, const gi_blocks *in);
+int gi_ranks_gone(gable_comm *comm, int rank);
+
 /* ranks_shared.c */
 gable_status gi_ranks_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out);
 void gi_ranks_shared_destroy(gi_shared *s);

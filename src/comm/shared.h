@@ -13,9 +13,10 @@
 
 struct gi_shared {
   gable_comm *comm;
-  int64_t bytes; /* of each rank, a multiple of 64 */
-  char **at;     /* [size] where each rank's are in this rank's memory, aligned to 64 */
-  void *state;   /* the transport's */
+  int64_t bytes;       /* of each rank, a multiple of 64 */
+  char **at;           /* [size] where each rank's are in this rank's memory, aligned to 64 */
+  void *state;         /* the transport's */
+  gable_context **ctx; /* [size] of device memory: whose each rank's is; NULL: host memory */
 };
 
 /* A signalling NaN, which no arithmetic returns: a computed NaN is a quiet one, so it is a value (device_wait.cuh has

@@ -1,0 +1,110 @@
+/* peer_shared.c: symmetric memory on devices: each rank's own, all given back by whoever lets go of it last. */
+#include "comm/peer.h"
+#include "comm/ranks.h"
+#include "device/device.h"
+
+/* Of one rank. */
+typedef struct part {
+  gable_context *ctx;
+  char *at;
+} part;
+
+typedef struct block {
+  _Alignas(64) atomic_int holders;
+  gable_context *ctx;
+  int size;
+  part part[];
+} block;
+
+/* What each rank tells the others; rank 0 brings the block. */
+typedef struct offer {
+  part part;
+  block *of_all;
+} offer;
+
+static void release_part(const part *p)
+{
+  if (p->at) p->ctx->device->release(p->ctx, p->at);
+}
+
+static void let_go(block *b)
+{
+  if (!b || atomic_fetch_sub_explicit(&b->holders, 1, memory_order_acq_rel) != 1) return;
+  for (int r = 0; r < b->size; r++) release_part(&b->part[r]);
+  gi_free(b->ctx, b);
+}
+
+static gable_status make_memory(gable_context *ctx, int64_t bytes, part *own)
+{
+  gable_status status = GABLE_OK;
+  void *p = NULL;
+  own->ctx = ctx;
+  if (!bytes) goto done;
+  GI_TRY(ctx->device->alloc(ctx, (size_t)bytes, &p));
+  own->at = p;
+  GI_TRY(ctx->device->fill(ctx, p, 0, (size_t)bytes, NULL));
+  GI_TRY(ctx->device->synchronise(ctx, NULL));
+done:
+  return status;
+}
+
+static gable_status make_parts(gable_comm *comm, int64_t bytes, gi_shared **out, offer *own, offer **all)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = ((gi_ranks_end *)comm->state)->all->ctx;
+  gi_shared *s = NULL;
+  GI_ALLOC_ZERO(comm->ctx, s, 1);
+  *out = s;
+  s->comm = comm;
+  s->bytes = bytes;
+  GI_ALLOC_ZERO(comm->ctx, s->at, comm->size);
+  GI_ALLOC_ZERO(comm->ctx, s->ctx, comm->size);
+  GI_ALLOC_ZERO(comm->ctx, *all, comm->size);
+  GI_TRY(make_memory(comm->ctx, bytes, &own->part));
+  if (comm->rank) goto done;
+  own->of_all = gi_alloc_zero(ctx, 1, sizeof *own->of_all + (size_t)comm->size * sizeof(part));
+  GI_REQUIRE(own->of_all, GABLE_ERR_MEMORY, "out of memory for %d ranks", comm->size);
+  atomic_init(&own->of_all->holders, comm->size);
+  own->of_all->ctx = ctx;
+  own->of_all->size = comm->size;
+done:
+  return status;
+}
+
+static void release_handle(gi_shared *s)
+{
+  gable_context *ctx = s->comm->ctx;
+  gi_free(ctx, s->at);
+  gi_free(ctx, s->ctx);
+  gi_free(ctx, s);
+}
+
+gable_status gi_peer_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out)
+{
+  gable_status status = GABLE_OK;
+  gi_shared *s = NULL;
+  offer own = {{NULL, NULL}, NULL}, *all = NULL;
+  GI_AGREE(comm, make_parts(comm, bytes, &s, &own, &all));
+  GI_TRY(gi_comm_allgather(comm, &own, sizeof own, all));
+  s->state = all[0].of_all;
+  all[0].of_all->part[comm->rank] = own.part;
+  for (int r = 0; r < comm->size; r++) {
+    s->at[r] = all[r].part.at;
+    s->ctx[r] = all[r].part.ctx;
+  }
+  own = (offer){{NULL, NULL}, NULL};
+  *out = s;
+  s = NULL;
+done:
+  release_part(&own.part);
+  if (own.of_all) gi_free(own.of_all->ctx, own.of_all);
+  if (s) release_handle(s);
+  gi_free(comm->ctx, all);
+  return status;
+}
+
+void gi_peer_shared_destroy(gi_shared *s)
+{
+  let_go(s->state);
+  release_handle(s);
+}

@@ -1,0 +1,154 @@
+/* window.c: see window.h.
+ *
+ *   1  each rank lays its lines and slots out in its own bytes: a line for each message that goes out, then a line and
+ *      two slots for each that comes in; symmetric memory has the bytes of the largest
+ *   2  receivers tell senders where their slots are, senders tell receivers where they await that these are empty */
+#include "comm/window.h"
+
+enum { LINE = 128, SLOT = 256, SLOTS = 2 };
+
+/* Where a message's words and slots are in a rank's bytes, and the message's length. */
+typedef struct place {
+  int64_t at, bytes;
+} place;
+
+typedef struct layout {
+  place *out, *in;                               /* [n_out], [n_in] of this rank */
+  place *far_out, *far_in;                       /* [size] of the other ends, by rank */
+  place *give;                                   /* [size] */
+  int64_t *at, *give_bytes, *take_bytes, *sizes; /* [size] */
+  int64_t bytes;
+} layout;
+
+static int64_t round_up(int64_t n, int64_t to)
+{
+  return (n + to - 1) / to * to;
+}
+
+static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, layout *l)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = comm->ctx;
+  GI_ALLOC_ZERO(ctx, l->out, shape->n_out);
+  GI_ALLOC_ZERO(ctx, l->in, shape->n_in);
+  GI_ALLOC_ZERO(ctx, l->far_out, comm->size);
+  GI_ALLOC_ZERO(ctx, l->far_in, comm->size);
+  GI_ALLOC_ZERO(ctx, l->give, comm->size);
+  GI_ALLOC_ZERO(ctx, l->at, comm->size);
+  GI_ALLOC_ZERO(ctx, l->give_bytes, comm->size);
+  GI_ALLOC_ZERO(ctx, l->take_bytes, comm->size);
+  GI_ALLOC_ZERO(ctx, l->sizes, comm->size);
+  for (int k = 0; k < shape->n_out; k++) {
+    l->out[k] = (place){l->bytes, shape->out_bytes[k]};
+    l->bytes += LINE;
+  }
+  l->bytes = round_up(l->bytes, SLOT);
+  for (int k = 0; k < shape->n_in; k++) {
+    l->in[k] = (place){l->bytes, shape->in_bytes[k]};
+    l->bytes += SLOT + SLOTS * round_up(shape->in_bytes[k], SLOT);
+  }
+done:
+  return status;
+}
+
+static void drop_layout(gable_context *ctx, layout *l)
+{
+  void *const all[] = {l->out, l->in, l->far_out, l->far_in, l->give, l->at, l->give_bytes, l->take_bytes, l->sizes};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) gi_free(ctx, all[k]);
+}
+
+/* own [n] goes to the ranks to, far [size] comes from the n_from ranks from. */
+static gable_status trade(gable_comm *comm, layout *l, int n, const int *to, const place *own, int n_from,
+                          const int *from, place *far)
+{
+  for (int r = 0; r < comm->size; r++) {
+    l->at[r] = r * (int64_t)sizeof *far;
+    l->give_bytes[r] = l->take_bytes[r] = 0;
+  }
+  for (int k = 0; k < n; k++) {
+    l->give[to[k]] = own[k];
+    l->give_bytes[to[k]] = sizeof *own;
+  }
+  for (int k = 0; k < n_from; k++) l->take_bytes[from[k]] = sizeof *far;
+  const gi_blocks give = {(char *)l->give, l->at, l->give_bytes}, take = {(char *)far, l->at, l->take_bytes};
+  return comm->transport->alltoall(comm, &give, &take);
+}
+
+static gable_status make_window(gable_comm *comm, const gi_link_shape *shape, gi_window **out)
+{
+  gable_status status = GABLE_OK;
+  gi_window *w = NULL;
+  GI_ALLOC_ZERO(comm->ctx, w, 1);
+  *out = w;
+  GI_ALLOC_ZERO(comm->ctx, w->out, shape->n_out);
+  GI_ALLOC_ZERO(comm->ctx, w->in, shape->n_in);
+done:
+  return status;
+}
+
+/* The message in rank's bytes at p. */
+static gi_window_end end_of(const gi_shared *s, int rank, int64_t p, int64_t bytes)
+{
+  char *at = s->at[rank] + p;
+  return (gi_window_end){{at + SLOT, at + SLOT + round_up(bytes, SLOT)}, NULL, NULL};
+}
+
+static gable_status connect(gable_comm *comm, const gi_link_shape *shape, const layout *l, gi_window *w)
+{
+  gable_status status = GABLE_OK;
+  const gi_shared *s = w->memory;
+  for (int k = 0; k < shape->n_out; k++) {
+    const int r = shape->out_rank[k];
+    GI_REQUIRE(l->far_in[r].bytes == shape->out_bytes[k], GABLE_ERR_BACKEND,
+               "rank %d expects another length than rank %d", r, comm->rank);
+    w->out[k] = end_of(s, r, l->far_in[r].at, shape->out_bytes[k]);
+    w->out[k].await = (unsigned *)(void *)(s->at[comm->rank] + l->out[k].at);
+    w->out[k].raise = (unsigned *)(void *)(s->at[r] + l->far_in[r].at);
+  }
+  for (int k = 0; k < shape->n_in; k++) {
+    const int r = shape->in_rank[k];
+    w->in[k] = end_of(s, comm->rank, l->in[k].at, shape->in_bytes[k]);
+    w->in[k].await = (unsigned *)(void *)(s->at[comm->rank] + l->in[k].at);
+    w->in[k].raise = (unsigned *)(void *)(s->at[r] + l->far_out[r].at);
+  }
+done:
+  return status;
+}
+
+gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, gi_window **out)
+{
+  gable_status status = GABLE_OK;
+  layout l = {0};
+  gi_window *w = NULL;
+  int64_t most = 0;
+  GI_AGREE(comm, make_layout(comm, shape, &l));
+  GI_AGREE(comm, make_window(comm, shape, &w));
+  GI_TRY(gi_comm_allgather(comm, &l.bytes, sizeof l.bytes, l.sizes));
+  for (int r = 0; r < comm->size; r++) most = l.sizes[r] > most ? l.sizes[r] : most;
+  GI_TRY(gi_shared_create(comm, most, &w->memory));
+  GI_TRY(trade(comm, &l, shape->n_in, shape->in_rank, l.in, shape->n_out, shape->out_rank, l.far_in));
+  GI_TRY(trade(comm, &l, shape->n_out, shape->out_rank, l.out, shape->n_in, shape->in_rank, l.far_out));
+  GI_AGREE(comm, connect(comm, shape, &l, w));
+  *out = w;
+  w = NULL;
+done:
+  if (w && !w->memory) {
+    gi_free(comm->ctx, w->out);
+    gi_free(comm->ctx, w->in);
+    gi_free(comm->ctx, w);
+  } else {
+    gi_window_destroy(w);
+  }
+  drop_layout(comm->ctx, &l);
+  return status;
+}
+
+void gi_window_destroy(gi_window *w)
+{
+  if (!w) return;
+  gable_context *ctx = w->memory->comm->ctx;
+  gi_shared_destroy(w->memory);
+  gi_free(ctx, w->out);
+  gi_free(ctx, w->in);
+  gi_free(ctx, w);
+}
