@@ -341,6 +341,14 @@ module gable
     integer(c_int) :: leaf_space
     integer(c_int) :: path
   end type
+  type, bind(C) :: gable_exchange_info
+    integer(c_size_t) :: size
+    integer(c_int64_t) :: rounds
+    integer(c_int64_t) :: messages
+    integer(c_int64_t) :: puts
+    integer(c_int64_t) :: launches
+    integer(c_int64_t) :: syncs
+  end type
   type, bind(C) :: gable_precond_options
     integer(c_size_t) :: size
     integer(c_int) :: kind
@@ -1038,6 +1046,17 @@ module gable
       import
       type(c_ptr), value :: x
       integer(c_int) :: gable_exchange_end
+    end function
+    function gable_exchange_get_info(x, info) bind(C, name="gable_exchange_get_info")
+      import
+      type(c_ptr), value :: x
+      type(gable_exchange_info), intent(inout), optional :: info
+      integer(c_int) :: gable_exchange_get_info
+    end function
+    function gable_exchange_wait(x) bind(C, name="gable_exchange_wait")
+      import
+      type(c_ptr), value :: x
+      integer(c_int) :: gable_exchange_wait
     end function
     function gable_precond_create(ctx, options, out) bind(C, name="gable_precond_create")
       import
@@ -1810,6 +1829,12 @@ module gable
       type(gable_forest_info), intent(inout), optional :: s
       integer(c_size_t), value :: size
       integer(c_int) :: gable_forest_info_init
+    end function
+    function gable_exchange_info_init(s, size) bind(C, name="gable_exchange_info_init")
+      import
+      type(gable_exchange_info), intent(inout), optional :: s
+      integer(c_size_t), value :: size
+      integer(c_int) :: gable_exchange_info_init
     end function
     function gable_plan_options_init(s, size) bind(C, name="gable_plan_options_init")
       import

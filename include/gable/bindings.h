@@ -80,6 +80,7 @@ GABLE_API gable_status gable_krylov_info_init(gable_krylov_info *s, size_t size)
 GABLE_API gable_status gable_message_passing_init(gable_message_passing *s, size_t size);
 GABLE_API gable_status gable_grid_init(gable_grid *s, size_t size);
 GABLE_API gable_status gable_forest_info_init(gable_forest_info *s, size_t size);
+GABLE_API gable_status gable_exchange_info_init(gable_exchange_info *s, size_t size);
 GABLE_API gable_status gable_plan_options_init(gable_plan_options *s, size_t size);
 
 #ifdef __cplusplus

@@ -240,8 +240,8 @@ typedef struct gable_plan_options {
 GABLE_API gable_status gable_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out);
 GABLE_API void gable_plan_destroy(gable_plan **plan); /* Local; exchanges keep what they need */
 
-/* Collective.  stream: a cudaStream_t on a GPU, else NULL; work is ordered on it.  GABLE_ERR_UNAVAILABLE: these ranks
- * have no such path, the message names why; _MEMORY. */
+/* Collective.  stream: a cudaStream_t on a GPU, NULL for the context's own; work is ordered on it.
+ * GABLE_ERR_UNAVAILABLE: these ranks have no such path, the message names why; _MEMORY. */
 GABLE_API gable_status gable_exchange_create(gable_plan *plan, void *stream, gable_exchange **out);
 
 /* Local: awaits nobody.  An exchange under way must have ended, or have failed. */
@@ -256,8 +256,30 @@ GABLE_API gable_status gable_fetch_begin(gable_exchange *x, void *root, const vo
 GABLE_API gable_status gable_gather_begin(gable_exchange *x, const void *leaf, void *multi_root);
 GABLE_API gable_status gable_scatter_begin(gable_exchange *x, const void *multi_root, void *leaf);
 
-/* Local.  When it returns, what this rank receives is written and what it sends may be changed. */
+/* Local.  When it returns, what this rank receives is written and what it sends may be changed; between arrays in
+ * device memory by what the exchange's stream is asked from then on. */
 GABLE_API gable_status gable_exchange_end(gable_exchange *x);
+
+/* What the rank has done for an exchange since it was made. */
+typedef struct gable_exchange_info {
+  size_t size;        /* of this struct */
+  gable_off rounds;   /* begun */
+  gable_off messages; /* sent */
+  gable_off puts;     /* of these, stored in the receiver's memory by a kernel */
+  gable_off launches; /* of kernels; a captured one counts once */
+  gable_off syncs;    /* how often begin or end have waited for the stream */
+} gable_exchange_info;
+#define GABLE_EXCHANGE_INFO_INIT                                                                                       \
+  {                                                                                                                    \
+    sizeof(gable_exchange_info), 0, 0, 0, 0, 0                                                                         \
+  }
+
+/* Local. */
+GABLE_API gable_status gable_exchange_get_info(const gable_exchange *x, gable_exchange_info *info);
+
+/* Local.  Waits for the exchange's stream, after end.  GABLE_ERR_DEADLINE: a kernel waited for a rank in vain, which
+ * the next begin or end says too.  In host memory there is nothing to wait for. */
+GABLE_API gable_status gable_exchange_wait(gable_exchange *x);
 
 #ifdef __cplusplus
 }

@@ -9,51 +9,76 @@
 
 enum { MOST_RANKS = 1024 };
 
-/* "cpu/ranks:4" is device "cpu", transport ranks, 4. */
-static gable_status read_place(const char *where, char *device, size_t size, const gi_transport **transport, int *ranks)
+/* "cpu/ranks:4" is device "cpu", transport ranks, 4; "cuda:0,1/peer" devices "cuda:0,1", transport peer, 2. */
+typedef struct place {
+  char devices[64];
+  const gi_transport *transport;
+  int ranks;
+} place;
+
+/* How many devices a list of them has. */
+static int count_devices(const char *devices)
+{
+  int n = 1;
+  for (const char *c = devices; *c; c++) n += *c == ',';
+  return n;
+}
+
+static gable_status read_place(const char *where, place *p)
 {
   gable_status status = GABLE_OK;
   static const gi_transport *const known[] = {&gi_transport_ranks, &gi_transport_mpi, &gi_transport_peer,
                                               &gi_transport_nvshmem, &gi_transport_nccl};
   const char *slash = strchr(where, '/');
   const char *name = slash ? slash + 1 : "ranks:1";
-  const size_t length = strcspn(name, ":");
+  const size_t length = strcspn(name, ":"), devices = slash ? (size_t)(slash - where) : strlen(where);
   char *end = NULL;
   long n = 1;
-  snprintf(device, size, "%.*s", (int)(slash ? slash - where : (long)strlen(where)), where);
-  *transport = NULL;
+  *p = (place){"", NULL, 1};
   for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-    if (strlen(known[k]->name) == length && !strncmp(name, known[k]->name, length)) *transport = known[k];
+    if (strlen(known[k]->name) == length && !strncmp(name, known[k]->name, length)) p->transport = known[k];
+  snprintf(p->devices, sizeof p->devices, "%.*s", (int)(devices < sizeof p->devices ? devices : 0), where);
+  n = count_devices(p->devices);
   if (name[length]) n = strtol(name + length + 1, &end, 10);
-  GI_REQUIRE(*transport && (!end || (!*end && end > name + length + 1)) && n >= 1 && n <= MOST_RANKS,
-             GABLE_ERR_ARGUMENT, "'%.60s' is no place for ranks: say cpu, cpu/ranks:4 or mirror/ranks:4, at most %d",
-             where, MOST_RANKS);
-  GI_REQUIRE(*transport != &gi_transport_mpi, GABLE_ERR_ARGUMENT,
+  GI_REQUIRE(p->transport && (!end || (!*end && end > name + length + 1)) && n >= 1 && n <= MOST_RANKS && *p->devices,
+             GABLE_ERR_ARGUMENT,
+             "'%.60s' is no place for ranks: say cpu, cpu/ranks:4, mirror/peer:4 or cuda:0,1/peer, at most %d", where,
+             MOST_RANKS);
+  GI_REQUIRE(p->transport != &gi_transport_mpi, GABLE_ERR_ARGUMENT,
              "'%.60s': processes start before their comm: gable_comm_from_mpi of gable/mpi.h makes it", where);
-  GI_REQUIRE((*transport)->run, GABLE_ERR_UNAVAILABLE, "'%.60s': this build has no transport %s", where,
-             (*transport)->name);
-  *ranks = (int)n;
+  GI_REQUIRE(p->transport->run, GABLE_ERR_UNAVAILABLE, "'%.60s': this build has no transport %s", where,
+             p->transport->name);
+  p->ranks = (int)n;
 done:
   return status;
+}
+
+/* The device of rank r: of "cuda:0,1" cuda:0 and cuda:1 in turn. */
+static gable_status open_device(const place *p, int r, const gable_context_options *options, gable_context **ctx)
+{
+  char name[64];
+  const char *colon = strchr(p->devices, ':'), *at = colon ? colon + 1 : p->devices;
+  for (int k = r % count_devices(p->devices); k > 0; k--) at = strchr(at, ',') + 1;
+  const int prefix = colon ? (int)(colon + 1 - p->devices) : 0, length = (int)strcspn(at, ",");
+  snprintf(name, sizeof name, "%.*s%.*s", prefix, p->devices, length, at);
+  return gable_context_create(name, options, ctx);
 }
 
 gable_status gable_comm_run(const char *where, gable_rank_function f, void *user)
 {
   gable_status status = GABLE_OK;
-  const gi_transport *transport = NULL;
   gable_context **ctx = NULL;
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
-  char device[32];
-  int ranks = 0;
+  place p = {.ranks = 0};
   options.threads = 1;
   GI_REQUIRE(where && f, GABLE_ERR_ARGUMENT, "%s is NULL", where ? "f" : "where");
-  GI_TRY(read_place(where, device, sizeof device, &transport, &ranks));
-  ctx = calloc((size_t)ranks, sizeof(gable_context *)); /* before there is a context to take it from */
-  GI_REQUIRE(ctx, GABLE_ERR_MEMORY, "out of memory for %d ranks", ranks);
-  for (int r = 0; r < ranks; r++) GI_TRY(gable_context_create(device, &options, &ctx[r]));
-  GI_TRY(transport->run(ctx, ranks, where, f, user));
+  GI_TRY(read_place(where, &p));
+  ctx = calloc((size_t)p.ranks, sizeof(gable_context *)); /* before there is a context to take it from */
+  GI_REQUIRE(ctx, GABLE_ERR_MEMORY, "out of memory for %d ranks", p.ranks);
+  for (int r = 0; r < p.ranks; r++) GI_TRY(open_device(&p, r, &options, &ctx[r]));
+  GI_TRY(p.transport->run(ctx, p.ranks, where, f, user));
 done:
-  for (int r = ranks - 1; ctx && r >= 0; r--) gable_context_destroy(&ctx[r]);
+  for (int r = p.ranks - 1; ctx && r >= 0; r--) gable_context_destroy(&ctx[r]);
   free(ctx);
   return status;
 }

@@ -83,3 +83,23 @@ gable_status gable_exchange_end(gable_exchange *x)
 done:
   return status;
 }
+
+gable_status gable_exchange_wait(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(x, GABLE_ERR_ARGUMENT, "x is NULL");
+  GI_TRY(gi_exchange_wait(x));
+done:
+  return status;
+}
+
+gable_status gable_exchange_get_info(const gable_exchange *x, gable_exchange_info *info)
+{
+  gable_status status = GABLE_OK;
+  gable_exchange_info own = GABLE_EXCHANGE_INFO_INIT;
+  GI_REQUIRE(x && info, GABLE_ERR_ARGUMENT, "%s is NULL", x ? "info" : "x");
+  gi_exchange_describe(x, &own);
+  GI_TRY(gi_give_exchange_info(&own, info));
+done:
+  return status;
+}

@@ -35,6 +35,7 @@
   X(message_passing, unshare, GABLE_MESSAGE_PASSING_INIT)                                                              \
   X(grid, box, GABLE_GRID_INIT)                                                                                        \
   X(forest_info, max_degree, GABLE_FOREST_INFO_INIT)                                                                   \
+  X(exchange_info, syncs, GABLE_EXCHANGE_INFO_INIT)                                                                    \
   X(plan_options, path, GABLE_PLAN_OPTIONS_INIT)
 
 /* Bytes up to the end of a member. */

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "device/mirror.h"
+#include "forest/device_exchange.h"
 #include "kernels/forest/wide_tree.h"
 
 /* The side that sends, and the one that receives. */
@@ -174,10 +175,9 @@ done:
 static gable_status settle_all(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
-  const gi_transport *t = x->link->transport;
   const gi_forest_side *s = out_side(x->plan);
-  for (int k = 0; k < s->n; k++)
-    if (k != s->self && message_in_place(x, s, k)) GI_TRY(t->settle(x->link, gi_link_number(s, k)));
+  for (int k = 0; k < s->n && x->link; k++)
+    if (k != s->self && message_in_place(x, s, k)) GI_TRY(x->link->transport->settle(x->link, gi_link_number(s, k)));
 done:
   return status;
 }
@@ -191,9 +191,27 @@ static gable_status check_array(const gable_exchange *x, const gi_forest_side *s
   const int64_t items = roots ? p->forest->n_roots : p->forest->leaf_space;
   if (!s->n) goto done;
   GI_REQUIRE(array, GABLE_ERR_ARGUMENT, "%s is NULL", name);
-  if ((roots ? p->options.root_space : p->options.leaf_space) == GABLE_SPACE_DEVICE)
+  const gable_space space = roots ? p->options.root_space : p->options.leaf_space;
+  if (space == GABLE_SPACE_DEVICE && p->forest->ctx->device->kind == GI_ON_MIRROR)
     GI_TRY(gi_mirror_require(p->forest->ctx, array,
                              (size_t)(((p->options.fields - 1) * stride_of(p, s) + items) * p->item), name));
+done:
+  return status;
+}
+
+/* Messages go out, and the own edges that may come first. */
+static gable_status send(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  if (x->link) GI_TRY(x->link->transport->start(x->link));
+  if (x->reply) GI_TRY(x->reply->transport->start(x->reply));
+  if (x->device) return gi_device_send(x);
+  GI_TRY(send_all(x));
+  if (local_first(x->plan)) {
+    gi_open_memory(x);
+    combine_local(x);
+    gi_close_memory(x);
+  }
 done:
   return status;
 }
@@ -202,7 +220,6 @@ gable_status gi_exchange_begin(gable_exchange *x, const void *from, void *to, vo
 {
   gable_status status = GABLE_OK;
   const gable_plan *p = x->plan;
-  const gi_transport *t = x->link->transport;
   GI_REQUIRE(x->phase == GI_IDLE, GABLE_ERR_STATE,
              x->phase == GI_BROKEN ? "the exchange has failed before" : "the exchange has not ended");
   GI_TRY(check_array(x, out_side(p), from, "what is sent"));
@@ -212,14 +229,8 @@ gable_status gi_exchange_begin(gable_exchange *x, const void *from, void *to, vo
   x->to = to;
   x->update = update;
   x->phase = GI_BROKEN; /* until all is sent */
-  GI_TRY(t->start(x->link));
-  if (x->reply) GI_TRY(t->start(x->reply));
-  GI_TRY(send_all(x));
-  if (local_first(p)) {
-    gi_open_memory(x);
-    combine_local(x);
-    gi_close_memory(x);
-  }
+  GI_TRY(send(x));
+  x->rounds++;
   x->phase = GI_SENT;
   if (x->reply) gi_comm_poll_add(p->forest->comm, &x->poll);
 done:
@@ -271,13 +282,38 @@ gable_status gi_exchange_end(gable_exchange *x)
     GI_TRY(gi_fetch_leaves(x));
   } else {
     x->phase = GI_BROKEN;
-    GI_TRY(receive_all(x));
+    GI_TRY(x->device ? gi_device_receive(x) : receive_all(x));
   }
   GI_TRY(settle_all(x));
   x->phase = GI_IDLE;
 done:
   if (x->phase == GI_BROKEN) (void)settle_all(x);
   return status;
+}
+
+gable_status gi_exchange_wait(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(x->phase == GI_IDLE, GABLE_ERR_STATE,
+             x->phase == GI_BROKEN ? "the exchange has failed before" : "the exchange has not ended");
+  if (!x->device) goto done;
+  x->phase = GI_BROKEN;
+  GI_TRY(gi_device_wait(x));
+  x->phase = GI_IDLE;
+done:
+  return status;
+}
+
+void gi_exchange_describe(const gable_exchange *x, gable_exchange_info *info)
+{
+  const gi_forest_side *s = out_side(x->plan), *reply = in_side(x->plan);
+  info->rounds = x->rounds;
+  info->messages = x->rounds * (s->n - (s->self >= 0));
+  if (x->plan->moves == GABLE_FOREST_FETCH) info->messages += x->rounds * (reply->n - (reply->self >= 0));
+  if (!x->device) return;
+  if (x->device->window) info->puts = info->messages;
+  info->launches = x->device->launches;
+  info->syncs = x->device->syncs;
 }
 
 /* Bytes of each message and the ranks at its other end; ranks and bytes [s->n]. */
@@ -341,10 +377,16 @@ gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange *
   const int n_leaves = link_side(plan, &f->leaves, w.leaf_rank, w.leaf_bytes);
   const gi_link_shape down = {n_roots, n_leaves, w.root_rank, w.leaf_rank, w.root_bytes, w.leaf_bytes};
   const gi_link_shape up = {n_leaves, n_roots, w.leaf_rank, w.root_rank, w.leaf_bytes, w.root_bytes};
+  const int fetches = plan->moves == GABLE_FOREST_FETCH;
   const gable_path path = plan->options.path;
-  GI_TRY(comm->transport->link_create(comm, plan->moves == GABLE_FOREST_BCAST ? &down : &up, path, &x->link));
-  if (plan->moves == GABLE_FOREST_FETCH) GI_TRY(comm->transport->link_create(comm, &down, path, &x->reply));
-  x->offer_least = least_offer(plan, x->link->transport);
+  gi_device_shapes links = {plan->moves == GABLE_FOREST_BCAST ? down : up, {0}};
+  if (fetches) links.reply = down;
+  if (gi_on_device(plan)) GI_TRY(gi_device_create(x, &links));
+  if (!x->device || !x->device->window) {
+    GI_TRY(comm->transport->link_create(comm, &links.link, path, &x->link));
+    if (fetches) GI_TRY(comm->transport->link_create(comm, &down, path, &x->reply));
+    x->offer_least = least_offer(plan, x->link->transport);
+  }
   *out = x;
   x = NULL;
 done:
@@ -369,6 +411,7 @@ void gi_exchange_destroy(gable_exchange *x)
   if (x->link) x->link->transport->link_destroy(x->link);
   if (x->reply) x->reply->transport->link_destroy(x->reply);
   gi_free(comm->ctx, x->lanes);
+  gi_device_destroy(x);
   gi_free(comm->ctx, x);
   gi_forest_plan_release(plan);
 }

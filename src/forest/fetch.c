@@ -2,6 +2,7 @@
  *
  * Leaves send in begin.  The roots' rank combines by increasing (rank, leaf) and replies: in its own end, or while it
  * waits for anything else, so that exchanges that end in different orders do not wait in a circle. */
+#include "forest/device_exchange.h"
 #include "forest/plan.h"
 
 /* Combines neighbour k's values, in message (NULL: this rank's own leaves), fetched values into reply. */
@@ -23,6 +24,7 @@ gable_status gi_fetch_roots(gable_exchange *x)
   gable_status status = GABLE_OK;
   const gi_forest_side *s = &x->plan->forest->roots;
   const gi_transport *t = x->link->transport;
+  if (x->device) return gi_device_fetch_roots(x);
   for (int k = 0; k < s->n; k++) {
     const void *message = NULL;
     void *reply = x->update;
@@ -48,6 +50,7 @@ gable_status gi_fetch_leaves(gable_exchange *x)
   const gable_plan *p = x->plan;
   const gi_forest_side *s = &p->forest->leaves;
   const gi_transport *t = x->link->transport;
+  if (x->device) return gi_device_fetch_leaves(x);
   for (int k = 0; k < s->n; k++) {
     const void *message = NULL;
     const int m = gi_link_number(s, k);

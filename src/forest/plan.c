@@ -16,8 +16,8 @@ static gable_status check_space(const gable_context *ctx, gable_space space)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(space == GABLE_SPACE_HOST || space == GABLE_SPACE_DEVICE, GABLE_ERR_ARGUMENT, "no space %d", (int)space);
-  GI_REQUIRE(space == GABLE_SPACE_HOST || ctx->device->kind == GI_ON_MIRROR, GABLE_ERR_UNAVAILABLE,
-             "exchanges between arrays in device memory on %s: this build has no transport for it", ctx->where);
+  GI_REQUIRE(space == GABLE_SPACE_HOST || ctx->device->kind != GI_ON_CPU, GABLE_ERR_ARGUMENT,
+             "arrays in device memory, and %s has none", ctx->where);
 done:
   return status;
 }
@@ -49,6 +49,8 @@ static gable_status check_options(const gable_forest *f, const gable_plan_option
   GI_TRY(check_path(f->comm, o->path));
   GI_TRY(check_space(f->ctx, o->root_space));
   GI_TRY(check_space(f->ctx, o->leaf_space));
+  GI_REQUIRE(o->root_space == o->leaf_space || f->ctx->device->kind != GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
+             "roots and leaves of one plan lie both in host memory or both in device memory on %s", f->ctx->where);
 done:
   return status;
 }

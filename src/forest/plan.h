@@ -25,11 +25,13 @@ struct gable_exchange {
   gi_link *link;  /* root to leaf for bcast, leaf to root for reduce and fetch */
   gi_link *reply; /* of a fetch, root to leaf */
   gi_phase phase;
-  const char *from;    /* the caller's arrays: what is sent */
-  char *to;            /* what is combined into */
-  char *update;        /* of a fetch */
-  int64_t offer_least; /* bytes from which messages are offered in the caller's array; 0: none are */
-  char *lanes;         /* of the trees of wide roots, field after field; NULL: the plan needs none */
+  int64_t rounds;                    /* begun */
+  const char *from;                  /* the caller's arrays: what is sent */
+  char *to;                          /* what is combined into */
+  char *update;                      /* of a fetch */
+  int64_t offer_least;               /* bytes from which messages are offered in the caller's array; 0: none are */
+  char *lanes;                       /* of the trees of wide roots, field after field; NULL: the plan needs none */
+  struct gi_device_exchange *device; /* between arrays in device memory; with windows there are no links */
 };
 
 gable_status gi_forest_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out);
@@ -39,6 +41,8 @@ gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange *
 void gi_exchange_destroy(gable_exchange *x);
 gable_status gi_exchange_begin(gable_exchange *x, const void *from, void *to, void *update);
 gable_status gi_exchange_end(gable_exchange *x);
+gable_status gi_exchange_wait(gable_exchange *x);
+void gi_exchange_describe(const gable_exchange *x, gable_exchange_info *info);
 
 /* fetch.c: the roots' half, when every message is here, and the leaves'. */
 gable_status gi_fetch_roots(gable_exchange *x);

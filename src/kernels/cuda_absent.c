@@ -1,4 +1,5 @@
 /* cuda_absent.c: this build has no CUDA; no context can lead to these tables. */
+#include "kernels/forest/exchange_steps.h"
 #include "kernels/krylov/incomplete.h"
 #include "kernels/krylov/krylov_steps.h"
 #include "kernels/refine/refine_steps.h"
@@ -15,3 +16,4 @@ const gik_krylov_steps gik_krylov_steps_cuda = {0};
 const gik_block_steps gik_block_steps_cuda = {0};
 const gik_cluster_steps gik_cluster_steps_cuda = {0};
 const gik_refine_steps gik_refine_steps_cuda = {0};
+const gik_exchange_steps gik_exchange_steps_cuda = {0};

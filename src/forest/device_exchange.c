@@ -1,0 +1,366 @@
+/* device_exchange.c: see device_exchange.h.
+ *
+ * With windows                          staged
+ * begin  send                           send, wait for the stream, post the messages
+ *        fetch, on the side stream
+ * end    receive                        wait for the messages, receive
+ *                                       (of a fetch: fetch, post the replies, wait for those of others, receive) */
+#include "forest/device_exchange.h"
+
+#include <string.h>
+
+#include "device/mirror.h"
+#include "kernels/forest/wide_tree.h"
+
+enum { MESSAGE = 256 /* alignment */ };
+
+int gi_on_device(const gable_plan *p)
+{
+  return p->options.root_space == GABLE_SPACE_DEVICE && p->options.leaf_space == GABLE_SPACE_DEVICE;
+}
+
+/* Device memory that kernels of this rank touch is open for the mirror's: its own, and where windows lie. */
+static void each_memory(const gi_device_exchange *d, void (*of)(gable_context *ctx))
+{
+  const gi_window *const windows[] = {d->window, d->reply};
+  if (d->ctx->device->kind != GI_ON_MIRROR) return;
+  of(d->ctx);
+  for (int k = 0; k < 2; k++)
+    for (int r = 0; windows[k] && r < windows[k]->memory->comm->size; r++) of(windows[k]->memory->ctx[r]);
+}
+
+/* One step on a stream, for the arrays of this round. */
+static gable_status run_step(gable_exchange *x, gable_status (*step)(const gik_exchange_step *s, void *stream),
+                             gik_exchange_step *s, void *stream)
+{
+  const gi_device_exchange *d = x->device;
+  int before = GI_NOT_ENTERED;
+  s->deadline_s = x->plan->forest->comm->waits.deadline_s;
+  gable_status status = d->ctx->device->enter(d->ctx, &before);
+  each_memory(d, gi_mirror_enter);
+  if (!status) status = step(s, stream);
+  each_memory(d, gi_mirror_leave);
+  d->ctx->device->leave(d->ctx, before);
+  return status;
+}
+
+/* Messages of a link's side. */
+static gable_status make_room(gable_context *ctx, int n, const int64_t *bytes, gi_room *room)
+{
+  gable_status status = GABLE_OK;
+  void *p = NULL;
+  GI_ALLOC_ZERO(ctx, room->at, n + 1);
+  room->n = n;
+  for (int k = 0; k < n; k++) room->at[k + 1] = room->at[k] + (bytes[k] + MESSAGE - 1) / MESSAGE * MESSAGE;
+  GI_TRY(ctx->device->pinned_alloc(ctx, (size_t)room->at[n], &p));
+  room->bytes = p;
+done:
+  return status;
+}
+
+static void drop_room(gable_context *ctx, gi_room *room)
+{
+  if (room->bytes) ctx->device->pinned_release(ctx, room->bytes);
+  gi_free(ctx, room->at);
+}
+
+static gable_status make_rooms(gi_device_exchange *d, const gi_device_shapes *shapes)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(make_room(d->ctx, shapes->link.n_out, shapes->link.out_bytes, &d->out));
+  GI_TRY(make_room(d->ctx, shapes->link.n_in, shapes->link.in_bytes, &d->in));
+  GI_TRY(make_room(d->ctx, shapes->reply.n_out, shapes->reply.out_bytes, &d->reply_out));
+  GI_TRY(make_room(d->ctx, shapes->reply.n_in, shapes->reply.in_bytes, &d->reply_in));
+done:
+  return status;
+}
+
+/* What all steps of the exchange share. */
+static gable_status init_step(const gable_exchange *x, gik_exchange_control *controls, int number,
+                              const gi_forest_side *from, gik_exchange_step *s)
+{
+  gable_status status = GABLE_OK;
+  const gable_plan *p = x->plan;
+  void *done_of_rows = NULL;
+  const size_t bytes = (size_t)(from->n + 2) * sizeof *s->row_done;
+  gi_arena *m = &x->device->memory;
+  *s = (gik_exchange_step){.unit = p->options.unit, .op = p->options.op};
+  s->fields = p->options.fields;
+  s->width = p->options.count;
+  s->control = controls + number;
+  s->controls = controls;
+  s->launches = &x->device->launches;
+  s->fault = p->forest->comm->fault;
+  GI_TRY(gi_arena_take(m, bytes, &done_of_rows));
+  GI_TRY(m->ctx->device->fill(m->ctx, done_of_rows, 0, bytes, NULL));
+  s->row_done = done_of_rows;
+done:
+  return status;
+}
+
+static gable_status own_edges(const gable_exchange *x, const gi_forest_side *from, const gi_forest_side *to,
+                              gik_exchange_step *s)
+{
+  gable_status status = GABLE_OK;
+  gi_arena *m = &x->device->memory;
+  const int all_shared = s->roots.n && !s->roots.shared;
+  if (from->self < 0 || all_shared) goto done;
+  GI_TRY(gi_device_indices(m, from, from->self, &s->own_from));
+  GI_TRY(gi_device_indices(m, to, to->self, &s->own_to));
+  s->own = s->own_from.n;
+done:
+  return status;
+}
+
+static gable_status take_lanes(gi_device_exchange *d, size_t bytes, gik_exchange_step *s)
+{
+  void *p = NULL;
+  const gable_status status = gi_arena_take(&d->memory, bytes, &p);
+  s->lanes = p;
+  return status;
+}
+
+static gable_status make_steps(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  gi_device_exchange *d = x->device;
+  const gable_plan *p = x->plan;
+  const gable_forest *f = p->forest;
+  const int fetches = p->moves == GABLE_FOREST_FETCH, down = p->moves == GABLE_FOREST_BCAST;
+  const gi_forest_side *from = down ? &f->roots : &f->leaves, *to = down ? &f->leaves : &f->roots;
+  const int64_t from_stride = down ? p->options.root_stride : p->options.leaf_stride;
+  const int64_t to_stride = down ? p->options.leaf_stride : p->options.root_stride;
+  const gi_window_end *out = d->window ? d->window->out : NULL, *in = d->window ? d->window->in : NULL;
+  const gi_window_end *reply_out = d->reply ? d->reply->out : NULL, *reply_in = d->reply ? d->reply->in : NULL;
+  const size_t bytes = GIK_EXCHANGE_STEPS * sizeof(gik_exchange_control);
+  void *controls = NULL;
+  GI_TRY(gi_arena_take(&d->memory, bytes, &controls));
+  GI_TRY(d->ctx->device->fill(d->ctx, controls, 0, bytes, NULL));
+  GI_TRY(init_step(x, controls, 0, from, &d->send));
+  GI_TRY(init_step(x, controls, 1, to, fetches ? &d->fetch : &d->receive));
+  gik_exchange_step *last = fetches ? &d->fetch : &d->receive;
+  if (!down) GI_TRY(gi_device_roots(&d->memory, f, p->options.op, fetches, &last->roots));
+  if (last->roots.wide) GI_TRY(take_lanes(d, (size_t)(gik_tree_items(f->max_degree) * p->item), last));
+  d->send.roots = last->roots;
+  GI_TRY(own_edges(x, from, to, &d->send));
+  GI_TRY(gi_device_rows(&d->memory, from, out, &d->out, &d->send, &d->send.rows));
+  GI_TRY(gi_device_rows(&d->memory, to, in, &d->in, last, &last->rows));
+  d->send.from_stride = last->from_stride = from_stride;
+  d->send.to_stride = last->to_stride = to_stride;
+  if (!fetches) goto done;
+  GI_TRY(gi_device_rows(&d->memory, to, reply_out, &d->reply_out, last, &last->reply));
+  GI_TRY(init_step(x, controls, 2, from, &d->receive));
+  d->receive.op = GABLE_FOREST_REPLACE;
+  d->receive.to_stride = p->options.leaf_stride;
+  GI_TRY(gi_device_rows(&d->memory, from, reply_in, &d->reply_in, &d->receive, &d->receive.rows));
+done:
+  return status;
+}
+
+static gable_status make_device(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = x->plan->forest->ctx;
+  gi_device_exchange *d = NULL;
+  GI_ALLOC_ZERO(ctx, d, 1);
+  x->device = d;
+  d->ctx = ctx;
+  d->steps = ctx->device->kind == GI_ON_CUDA ? &gik_exchange_steps_cuda : &gik_exchange_steps_cpu;
+  d->memory = gi_arena_of(ctx);
+  d->stream = gi_stream_of(ctx, x->stream);
+  GI_TRY(ctx->device->event_create(ctx, &d->later.event));
+done:
+  return status;
+}
+
+static gable_status fill_device(gable_exchange *x, const gi_device_shapes *shapes)
+{
+  gable_status status = GABLE_OK;
+  gi_device_exchange *d = x->device;
+  if (!d->window) GI_TRY(make_rooms(d, shapes));
+  if (d->reply) {
+    GI_TRY(d->ctx->device->stream_create(d->ctx, &d->side));
+    GI_TRY(d->ctx->device->event_create(d->ctx, &d->turn));
+  }
+  GI_TRY(make_steps(x));
+  GI_TRY(d->ctx->device->synchronise(d->ctx, NULL));
+done:
+  return status;
+}
+
+/* A fetch needs a stream beside the caller's, which the mirror, where a call returns when it is done, has not. */
+static int has_windows(const gable_plan *p)
+{
+  const gable_forest *f = p->forest;
+  return f->comm->transport->shared_on_device &&
+         (p->moves != GABLE_FOREST_FETCH || f->ctx->device->kind != GI_ON_MIRROR);
+}
+
+gable_status gi_device_create(gable_exchange *x, const gi_device_shapes *shapes)
+{
+  gable_status status = GABLE_OK;
+  gable_comm *comm = x->plan->forest->comm;
+  gi_comm_reap(comm, 0);
+  GI_AGREE(comm, make_device(x));
+  if (has_windows(x->plan)) {
+    GI_TRY(gi_window_create(comm, &shapes->link, &x->device->window));
+    if (x->plan->moves == GABLE_FOREST_FETCH) GI_TRY(gi_window_create(comm, &shapes->reply, &x->device->reply));
+  }
+  GI_AGREE(comm, fill_device(x, shapes));
+done:
+  return status;
+}
+
+static void free_device(gi_later *l)
+{
+  gi_device_exchange *d = (gi_device_exchange *)l; /* its first member */
+  gable_context *ctx = d->ctx;
+  if (d->side) ctx->device->stream_destroy(ctx, d->side);
+  gi_window_destroy(d->window);
+  gi_window_destroy(d->reply);
+  gi_arena_release(&d->memory);
+  drop_room(ctx, &d->out);
+  drop_room(ctx, &d->in);
+  drop_room(ctx, &d->reply_out);
+  drop_room(ctx, &d->reply_in);
+  if (d->turn) ctx->device->event_destroy(ctx, d->turn);
+  if (d->later.event) ctx->device->event_destroy(ctx, d->later.event);
+  gi_free(ctx, d);
+}
+
+void gi_device_destroy(gable_exchange *x)
+{
+  gi_device_exchange *d = x->device;
+  gable_comm *comm = x->plan->forest->comm;
+  if (!d) return;
+  d->later.free = free_device;
+  if (d->later.event && !d->ctx->device->event_record(d->ctx, d->later.event, d->stream))
+    gi_comm_later(comm, &d->later);
+  else
+    free_device(&d->later);
+}
+
+static gable_status await_stream(gi_device_exchange *d)
+{
+  d->syncs++;
+  return d->ctx->device->synchronise(d->ctx, d->stream);
+}
+
+/* Messages from the room to the link's other ends. */
+static gable_status post_all(gable_exchange *x, gi_link *link, const gi_forest_side *s, const gi_room *room)
+{
+  gable_status status = GABLE_OK;
+  const gable_plan *p = x->plan;
+  const gi_transport *t = link->transport;
+  GI_TRY(await_stream(x->device));
+  for (int k = 0; k < s->n; k++) {
+    void *message = NULL;
+    const int m = gi_link_number(s, k);
+    if (k == s->self) continue;
+    GI_TRY(t->out(link, m, &message));
+    memcpy(message, room->bytes + room->at[m], (size_t)(s->map[k].n * p->item * p->options.fields));
+    GI_TRY(t->post(link, m));
+  }
+done:
+  return status;
+}
+
+static gable_status take_all(gable_exchange *x, gi_link *link, const gi_forest_side *s, const gi_room *room)
+{
+  gable_status status = GABLE_OK;
+  const gable_plan *p = x->plan;
+  const gi_transport *t = link->transport;
+  GI_TRY(await_stream(x->device)); /* the room may still be read */
+  for (int k = 0; k < s->n; k++) {
+    const void *message = NULL;
+    const int m = gi_link_number(s, k);
+    if (k == s->self) continue;
+    GI_TRY(t->in(link, m, &message));
+    memcpy(room->bytes + room->at[m], message, (size_t)(s->map[k].n * p->item * p->options.fields));
+    t->done(link, m);
+  }
+done:
+  return status;
+}
+
+static const gi_forest_side *out_side(const gable_plan *p)
+{
+  return p->moves == GABLE_FOREST_BCAST ? &p->forest->roots : &p->forest->leaves;
+}
+
+static const gi_forest_side *in_side(const gable_plan *p)
+{
+  return p->moves == GABLE_FOREST_BCAST ? &p->forest->leaves : &p->forest->roots;
+}
+
+/* What stream is asked from now on comes after what earlier has been asked, in a graph that is captured too. */
+static gable_status follow(gi_device_exchange *d, void *stream, void *earlier)
+{
+  const gable_status status = d->ctx->device->event_record(d->ctx, d->turn, earlier);
+  return status ? status : d->ctx->device->await_event(d->ctx, stream, d->turn);
+}
+
+gable_status gi_device_send(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  gi_device_exchange *d = x->device;
+  const int fetches = x->plan->moves == GABLE_FOREST_FETCH;
+  gik_exchange_step *last = fetches ? &d->fetch : &d->receive;
+  GI_TRY(gi_comm_check_kernels(x->plan->forest->comm));
+  d->send.from = last->from = x->from;
+  d->send.to = last->to = x->to;
+  if (fetches) d->fetch.update = d->receive.to = x->update;
+  GI_TRY(run_step(x, d->steps->send, &d->send, d->stream));
+  if (!d->window) {
+    GI_TRY(post_all(x, x->link, out_side(x->plan), &d->out));
+  } else if (fetches) {
+    GI_TRY(follow(d, d->side, d->stream));
+    GI_TRY(run_step(x, d->steps->fetch, &d->fetch, d->side));
+  }
+done:
+  return status;
+}
+
+gable_status gi_device_receive(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  gi_device_exchange *d = x->device;
+  GI_TRY(gi_comm_check_kernels(x->plan->forest->comm));
+  if (!d->window) GI_TRY(take_all(x, x->link, in_side(x->plan), &d->in));
+  if (d->side) GI_TRY(follow(d, d->stream, d->side));
+  GI_TRY(run_step(x, d->steps->receive, &d->receive, d->stream));
+done:
+  return status;
+}
+
+gable_status gi_device_fetch_roots(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  gi_device_exchange *d = x->device;
+  const gi_forest_side *s = &x->plan->forest->roots;
+  GI_TRY(take_all(x, x->link, s, &d->in));
+  GI_TRY(run_step(x, d->steps->fetch, &d->fetch, d->stream));
+  GI_TRY(post_all(x, x->reply, s, &d->reply_out));
+done:
+  return status;
+}
+
+gable_status gi_device_fetch_leaves(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  gi_device_exchange *d = x->device;
+  GI_TRY(take_all(x, x->reply, &x->plan->forest->leaves, &d->reply_in));
+  GI_TRY(run_step(x, d->steps->receive, &d->receive, d->stream));
+done:
+  return status;
+}
+
+gable_status gi_device_wait(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  gi_device_exchange *d = x->device;
+  GI_TRY(d->ctx->device->synchronise(d->ctx, d->stream));
+  GI_TRY(gi_comm_check_kernels(x->plan->forest->comm));
+done:
+  return status;
+}

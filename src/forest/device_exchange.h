@@ -1,0 +1,66 @@
+/* device_exchange.h: an exchange between arrays in device memory, by the steps of exchange_steps.h on a stream.
+ *
+ * Two data paths.  With a window kernels store each message where the receiver reads it, and wait for each other: begin
+ * and end only enqueue.  Else messages are staged: kernels write them to pinned memory, from where they go by the
+ * transport's link; begin waits for the stream, end for the messages. */
+#ifndef GI_FOREST_DEVICE_EXCHANGE_H
+#define GI_FOREST_DEVICE_EXCHANGE_H
+
+#include "comm/window.h"
+#include "device/arena.h"
+#include "forest/plan.h"
+#include "kernels/forest/exchange_steps.h"
+
+/* The messages of one link, staged. */
+typedef struct gi_room {
+  char *bytes; /* pinned */
+  int64_t *at; /* [n + 1] where each message begins */
+  int n;
+} gi_room;
+
+typedef struct gi_device_exchange {
+  gi_later later; /* first: freed when the stream is done with it */
+  gable_context *ctx;
+  const gik_exchange_steps *steps;
+  gi_arena memory;
+  gi_window *window, *reply; /* NULL: staged */
+  gi_room out, in, reply_out, reply_in;
+  void *stream, *side; /* side: of a fetch with windows: the roots' half, which must not hold up the stream */
+  void *turn;          /* event between the two */
+  gik_exchange_step send, receive, fetch;
+  int64_t launches, syncs; /* so far, of gable_exchange_info */
+} gi_device_exchange;
+
+/* Of a link's two sides, as its shape has them; reply: of a fetch. */
+typedef struct gi_device_shapes {
+  gi_link_shape link, reply;
+} gi_device_shapes;
+
+/* Whether exchanges of the plan go this way. */
+int gi_on_device(const gable_plan *p);
+
+/* Collective. */
+gable_status gi_device_create(gable_exchange *x, const gi_device_shapes *shapes);
+void gi_device_destroy(gable_exchange *x); /* Local; after links are no more in use */
+
+/* What exchange.c and fetch.c do for arrays in host memory. */
+gable_status gi_device_send(gable_exchange *x);
+gable_status gi_device_receive(gable_exchange *x);
+gable_status gi_device_fetch_roots(gable_exchange *x);
+gable_status gi_device_fetch_leaves(gable_exchange *x);
+
+/* Until the stream has done what was enqueued; GABLE_ERR_DEADLINE where a kernel has waited in vain. */
+gable_status gi_device_wait(gable_exchange *x);
+
+/* device_rows.c: what steps read, in device memory.  Both may end with GABLE_ERR_MEMORY. */
+gable_status gi_device_indices(gi_arena *m, const gi_forest_side *s, int k, gik_indices *out);
+
+/* Rows of the side's neighbours but the own rank; ends: their messages in a window, or NULL: in room. */
+gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_window_end *ends, const gi_room *room,
+                            gik_exchange_step *step, const gik_row **rows);
+
+/* Roots that have several edges; of those that a reduction with op takes by the tree, the last; fetch: every root with
+ * an edge, and none by the tree. */
+gable_status gi_device_roots(gi_arena *m, const gable_forest *f, gable_forest_op op, int fetch, gik_shared_roots *out);
+
+#endif

@@ -1,0 +1,189 @@
+/* exchange_steps.c: the steps of an exchange on the CPU, for the mirror: item by item, flags by C11 atomics. */
+#include "kernels/forest/exchange_steps.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "base/wait.h"
+#include "kernels/forest/wide_tree.h"
+
+typedef struct items {
+  const gik_combine *op, *copy;
+  int64_t width, bytes;
+} items;
+
+static items items_of(const gik_exchange_step *s)
+{
+  const gik_combine *op = gik_combine_for(s->unit, s->op), *copy = gik_combine_for(s->unit, GABLE_FOREST_REPLACE);
+  return (items){op, copy, s->width, (int64_t)op->number * s->width};
+}
+
+static int is_shared(const gik_exchange_step *s, int64_t root)
+{
+  return s->roots.shared && s->roots.shared[root / 32] >> (root % 32) & 1;
+}
+
+static unsigned flag_of(unsigned *flag)
+{
+  return atomic_load_explicit((atomic_uint *)(void *)flag, memory_order_acquire);
+}
+
+/* Whether the flag has come to round, modulo 2^32; 0: the deadline has passed, here or in another step. */
+static int await_round(const gik_exchange_step *s, unsigned *flag, unsigned round, int rank)
+{
+  double since = 0;
+  if (s->control->aborted) return 0;
+  for (unsigned looks = 0; (int)(flag_of(flag) - round) < 0; looks++) {
+    gi_pause();
+    if (looks < GI_SPINS) continue;
+    const double now = gi_now();
+    if (since == 0) since = now;
+    gi_sleep();
+    if (now - since <= s->deadline_s) continue;
+    for (int k = 0; k < GIK_EXCHANGE_STEPS; k++) s->controls[k].aborted = 1;
+    atomic_store_explicit((atomic_int *)(void *)s->fault, 1 + rank, memory_order_relaxed);
+    return 0;
+  }
+  return 1;
+}
+
+static void raise_round(const gik_row *r, unsigned round)
+{
+  if (r->raise) atomic_store_explicit((atomic_uint *)(void *)r->raise, round, memory_order_release);
+}
+
+/* All rows' flags; lead: how far they are ahead of rounds that are done. */
+static int await_rows(const gik_exchange_step *s, const gik_row *rows, unsigned round)
+{
+  for (int k = 0; k < s->n_rows; k++)
+    if (rows[k].await && !await_round(s, rows[k].await, round, rows[k].rank)) return 0;
+  return 1;
+}
+
+static void send_row(const gik_exchange_step *s, const items *it, const gik_row *r)
+{
+  char *slot = r->slot[s->control->round % 2];
+  for (int64_t f = 0; f < s->fields; f++)
+    for (int64_t i = 0; i < r->mine.n; i++)
+      it->copy->strided(slot + (f * r->mine.n + i) * it->bytes, 1,
+                        s->from + (f * s->from_stride + gik_index_at(&r->mine, i)) * it->bytes, 1, 1, it->width);
+}
+
+static void combine_own(const gik_exchange_step *s, const items *it)
+{
+  for (int64_t f = 0; f < s->fields; f++)
+    for (int64_t i = 0; i < s->own; i++) {
+      const int64_t to = gik_index_at(&s->own_to, i);
+      if (is_shared(s, to)) continue;
+      it->op->strided(s->to + (f * s->to_stride + to) * it->bytes, 1,
+                      s->from + (f * s->from_stride + gik_index_at(&s->own_from, i)) * it->bytes, 1, 1, it->width);
+    }
+}
+
+static gable_status load(void)
+{
+  return GABLE_OK;
+}
+
+static gable_status send(const gik_exchange_step *s, void *stream)
+{
+  const items it = items_of(s);
+  const unsigned round = s->control->round;
+  (void)stream;
+  if (!await_rows(s, s->rows, round - 1)) return GABLE_OK;
+  for (int k = 0; k < s->n_rows; k++) {
+    send_row(s, &it, &s->rows[k]);
+    raise_round(&s->rows[k], round + 1);
+  }
+  combine_own(s, &it);
+  s->control->round = round + 1;
+  return GABLE_OK;
+}
+
+static void receive_row(const gik_exchange_step *s, const items *it, const gik_row *r)
+{
+  const char *slot = r->slot[s->control->round % 2];
+  for (int64_t f = 0; f < s->fields; f++)
+    for (int64_t i = 0; i < r->mine.n; i++) {
+      const int64_t to = gik_index_at(&r->mine, i);
+      if (is_shared(s, to)) continue;
+      it->op->strided(s->to + (f * s->to_stride + to) * it->bytes, 1, slot + (f * r->mine.n + i) * it->bytes, 1, 1,
+                      it->width);
+    }
+}
+
+/* The value of edge e of a shared root, in field f. */
+static const char *value_of(const gik_exchange_step *s, const items *it, int64_t f, int64_t e)
+{
+  const int k = s->roots.row[e];
+  if (k == s->n_rows) return s->from + (f * s->from_stride + s->roots.item[e]) * it->bytes;
+  return s->rows[k].slot[s->control->round % 2] + (f * s->rows[k].mine.n + s->roots.item[e]) * it->bytes;
+}
+
+static void receive_root(const gik_exchange_step *s, const items *it, int64_t f, int64_t r)
+{
+  static const gik_map one = {.kind = GIK_MAP_CONTIGUOUS, .n = 1};
+  const gik_shared_roots *q = &s->roots;
+  const gik_tree tree = {it->op, it->copy, it->width, s->lanes};
+  const int wide = r >= q->n - q->wide;
+  char *root = s->to + (f * s->to_stride + q->root[r]) * it->bytes;
+  for (int64_t e = q->ptr[r]; e < q->ptr[r + 1]; e++)
+    if (wide)
+      gik_tree_feed(&tree, e - q->ptr[r], value_of(s, it, f, e), &one);
+    else
+      it->op->strided(root, 1, value_of(s, it, f, e), 1, 1, it->width);
+  if (wide) gik_tree_finish(&tree, q->ptr[r + 1] - q->ptr[r], root);
+}
+
+static void receive_shared(const gik_exchange_step *s, const items *it)
+{
+  for (int64_t f = 0; f < s->fields; f++)
+    for (int64_t r = 0; r < s->roots.n; r++) receive_root(s, it, f, r);
+}
+
+static gable_status receive(const gik_exchange_step *s, void *stream)
+{
+  const items it = items_of(s);
+  const unsigned round = s->control->round;
+  (void)stream;
+  if (!await_rows(s, s->rows, round + 1)) return GABLE_OK;
+  if (!s->roots.n || s->roots.shared)
+    for (int k = 0; k < s->n_rows; k++) receive_row(s, &it, &s->rows[k]);
+  receive_shared(s, &it);
+  for (int k = 0; k < s->n_rows; k++) raise_round(&s->rows[k], round + 1);
+  s->control->round = round + 1;
+  return GABLE_OK;
+}
+
+static char *reply_to(const gik_exchange_step *s, const items *it, int64_t f, int64_t e)
+{
+  const int k = s->roots.row[e];
+  if (k == s->n_rows) return s->update + (f * s->from_stride + s->roots.item[e]) * it->bytes;
+  return s->reply[k].slot[s->control->round % 2] + (f * s->rows[k].mine.n + s->roots.item[e]) * it->bytes;
+}
+
+static gable_status fetch(const gik_exchange_step *s, void *stream)
+{
+  const items it = items_of(s);
+  const gik_shared_roots *q = &s->roots;
+  const unsigned round = s->control->round;
+  (void)stream;
+  if (!await_rows(s, s->rows, round + 1) || !await_rows(s, s->reply, round - 1)) return GABLE_OK;
+  for (int64_t f = 0; f < s->fields; f++)
+    for (int64_t r = 0; r < q->n; r++) {
+      char *root = s->to + (f * s->to_stride + q->root[r]) * it.bytes;
+      for (int64_t e = q->ptr[r]; e < q->ptr[r + 1]; e++) {
+        memcpy(reply_to(s, &it, f, e), root, (size_t)it.bytes);
+        it.op->strided(root, 1, value_of(s, &it, f, e), 1, 1, it.width);
+      }
+    }
+  for (int k = 0; k < s->n_rows; k++) {
+    raise_round(&s->reply[k], round + 1);
+    raise_round(&s->rows[k], round + 1);
+  }
+  s->control->round = round + 1;
+  return GABLE_OK;
+}
+
+const gik_exchange_steps gik_exchange_steps_cpu = {load, send, receive, fetch};

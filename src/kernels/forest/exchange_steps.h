@@ -1,0 +1,141 @@
+/* exchange_steps.h: the steps of an exchange between arrays in device memory, one table for each kind of device.
+ *
+ * A rank's neighbours are rows.  A row has a message of n items for each field, field after field, at slot[round % 2].
+ *
+ *   send     slot[f*n + i] = from[f*from_stride + p(i)]         for each row, p: its indices; then raises the row's
+ * flag to[.. q(i)] = op(to[.. q(i)], from[.. p(i)])       for this rank's own edges, but those of shared roots receive
+ * to[f*to_stride + p(i)] = op(to[..], slot[f*n + i]) for each row, but edges of shared roots to[r] = op(... op(to[r],
+ * v_1) ..., v_k)            for each shared root r and its values in their order, of wide roots by the tree of
+ * wide_tree.h fetch    reply_j = to[r], to[r] = op(to[r], v_j)            for each root r and its values in their order
+ *
+ * A flag counts rounds: with a window (comm/window.h) send waits until the receiver has emptied the slot, receive and
+ * fetch wait for the messages; where await is NULL the caller has waited.  Rounds are counted in device memory, so that
+ * a captured graph can be replayed.  A wait ends after the deadline: *fault then is 1 + the rank that was awaited, and
+ * no step of the exchange does anything any more.
+ *
+ * A kernel that waits has few blocks, so that waiting kernels leave room for those that they wait for, on one GPU too:
+ * larger steps are begun by `await`, a kernel of one block. */
+#ifndef GIK_FOREST_EXCHANGE_STEPS_H
+#define GIK_FOREST_EXCHANGE_STEPS_H
+
+#include <gable/forest.h>
+
+#include "base/portable.h"
+#include "base/status.h"
+#include "kernels/forest/index_map.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Division of 0 <= i < 2^31 by a constant: (i * factor) >> shift. */
+typedef struct gik_divisor {
+  int64_t by;
+  uint32_t factor;
+  int shift;
+} gik_divisor;
+
+/* Indices p(i), 0 <= i < n, where kernels can read them: a map (index_map.h) whose runs are listed. */
+typedef struct gik_indices {
+  int64_t n, start;
+  int64_t stride[3];
+  gik_divisor extent[2];  /* of a box: its first two dimensions */
+  const int32_t *list;    /* device memory; NULL: contiguous or box */
+  const int64_t *list_64; /* where an index passes 2^31 */
+  int kind, small;        /* GIK_MAP_CONTIGUOUS, _BOX or _LIST; 1: n < 2^31 */
+} gik_indices;
+
+static inline gik_divisor gik_divisor_of(int64_t by)
+{
+  gik_divisor d = {by, 0, 31};
+  while ((INT64_C(1) << (d.shift - 31)) < by && d.shift < 62) d.shift++;
+  if (by < INT64_C(1) << 31) d.factor = (uint32_t)(((UINT64_C(1) << d.shift) + (uint64_t)by - 1) / (uint64_t)by);
+  return d;
+}
+
+GI_HD int64_t gik_divide(const gik_divisor *d, int64_t i, int small)
+{
+  return small ? (int64_t)((uint64_t)(uint32_t)i * d->factor >> d->shift) : i / d->by;
+}
+
+GI_HD int64_t gik_index_at(const gik_indices *m, int64_t i)
+{
+  if (m->kind == GIK_MAP_CONTIGUOUS) return m->start + i;
+  if (m->kind == GIK_MAP_LIST) return m->list ? m->list[i] : m->list_64[i];
+  const int64_t row = gik_divide(&m->extent[0], i, m->small), plane = gik_divide(&m->extent[1], row, m->small);
+  return m->start + (i - row * m->extent[0].by) * m->stride[0] + (row - plane * m->extent[1].by) * m->stride[1] +
+         plane * m->stride[2];
+}
+
+/* The edges with one neighbour. */
+typedef struct gik_row {
+  gik_indices mine; /* in this rank's array */
+  char *slot[2];    /* the message of even and odd rounds; at the receiver */
+  unsigned *await;  /* here: send: rounds that the receiver has emptied; receive: rounds that the sender has filled */
+  unsigned *raise;  /* at the other end: what that one awaits; NULL where await is */
+  int rank;
+} gik_row;
+
+/* Roots with several edges, each with its edges in the order of sums. */
+typedef struct gik_shared_roots {
+  int64_t n, wide;        /* wide: so many at the end are taken by the tree */
+  const int64_t *ptr;     /* [n + 1] */
+  const int64_t *root;    /* [n] */
+  const int32_t *row;     /* [ptr[n]] whose edge it is: a row, or the number of rows for this rank's own leaves */
+  const int64_t *item;    /* [ptr[n]] its place in the message, or its leaf's position */
+  const uint32_t *shared; /* bit r: root r is one of them; NULL: with n > 0 all roots with edges are */
+} gik_shared_roots;
+
+/* Of one step, in device memory, which kernels read in one access; zeros at first. */
+typedef struct gik_exchange_control {
+  unsigned round; /* how often the step has been done */
+  unsigned done;  /* GPU: rows that are finished; 0 between launches */
+  int aborted;    /* 1: a step of the exchange has waited in vain */
+  int unused;
+} gik_exchange_control;
+
+enum { GIK_EXCHANGE_STEPS = 3 };
+
+enum { GIK_ROWS_INLINE = 4 };
+
+/* One step.  Arrays are in device memory. */
+typedef struct gik_exchange_step {
+  gable_unit_type unit;
+  gable_forest_op op;
+  int64_t fields, width;        /* numbers of an item */
+  int n_rows, windows;          /* windows: 1: rows have flags */
+  int64_t largest;              /* edges of the largest row */
+  const gik_row *rows;          /* [n_rows] */
+  gik_row few[GIK_ROWS_INLINE]; /* the same, where they are no more */
+  gik_indices own_from, own_to; /* send: of this rank's own edges */
+  int64_t own;                  /* send: how many there are to be combined */
+  gik_shared_roots roots;       /* send: shared alone */
+  const gik_row *reply;         /* fetch: [n_rows] where replies go; slot, await, raise */
+  const char *from;
+  char *to;
+  char *lanes;  /* scratch for one number's tree, on the mirror */
+  char *update; /* fetch: of this rank's own leaves */
+  int64_t from_stride, to_stride;
+  gik_exchange_control *control;
+  unsigned *row_done;             /* [n_rows + 2] GPU: blocks that are done with the row, zeros between launches */
+  gik_exchange_control *controls; /* [GIK_EXCHANGE_STEPS] of all steps of the exchange: one gives up for all */
+  int *fault;                     /* host memory that the device may write */
+  double deadline_s;
+  int64_t *launches; /* counted here */
+} gik_exchange_step;
+
+typedef struct gik_exchange_steps {
+  gable_status (*load)(void); /* brings the kernels to the current device, where that could have to wait */
+  gable_status (*send)(const gik_exchange_step *s, void *stream);
+  gable_status (*receive)(const gik_exchange_step *s, void *stream);
+  gable_status (*fetch)(const gik_exchange_step *s, void *stream);
+} gik_exchange_steps;
+
+extern const gik_exchange_steps gik_exchange_steps_cpu;
+extern const gik_exchange_steps gik_exchange_steps_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
