@@ -86,7 +86,7 @@ static gable_status run_bench(gable_comm *comm, outcome *o)
 {
   forest_row rows[FOREST_ROWS];
   int n = 0;
-  const gable_status status = forest_bench(comm, o->q->test, o->q->most, path_of(o->q), rows, &n);
+  const gable_status status = forest_bench(comm, o->q->test, o->q->most, path_of(o->q), o->q->captured, rows, &n);
   if (status || gable_comm_rank(comm)) return status;
   memcpy(o->rows, rows, sizeof rows);
   o->n_rows = n;
@@ -220,10 +220,10 @@ static int report_bench(const request *q, const outcome *o, json *j)
     json_number(row, "floor_s", r->floor_s);
     json_number(row, "model_s", r->model_s > 0 ? r->model_s : NAN);
     json_number(row, "gbytes_s", r->gbytes_s);
-    json_integer(row, "syncs", 0);
-    json_integer(row, "launches", 0);
+    json_number(row, "syncs", r->syncs);
+    json_number(row, "launches", r->launches);
     json_integer(row, "messages", r->messages);
-    json_integer(row, "puts", 0);
+    json_number(row, "puts", r->puts);
     json_text(row, "codec", r->codec);
     json_number(row, "checksum", r->checksum);
     json_bool(row, "checked", r->checked);
@@ -298,14 +298,21 @@ static int report_show(const request *q, const outcome *o, json *j)
   return q->plot ? plot_forest(q->plot, title, &o->shape) : EXIT_DONE;
 }
 
+/* Where streams are known: with windows everywhere, staged before sends. */
+static const char *model_of(const request *q)
+{
+  if (strncmp(q->where, "cuda", 4)) return NULL;
+  return strstr(q->where, "/peer") ? "c" : "b";
+}
+
 static int report(const request *q, const outcome *o, json **j)
 {
   json_text(*j, "test", q->test);
   json_text(*j, "where", q->where);
   json_integer(*j, "ranks", o->ranks);
   json_text(*j, "path", q->path);
-  json_text(*j, "model", NULL);
-  json_bool(*j, "captured", 0);
+  json_text(*j, "model", model_of(q));
+  json_bool(*j, "captured", q->captured);
   const int checked = solves(q)        ? report_solve(q, o, *j)
                       : is(q, "show")  ? report_show(q, o, *j)
                       : is(q, "check") ? report_check(q, o, *j)
@@ -351,9 +358,11 @@ int cmd_forest(int argc, char **argv)
                .tolerance = 1e-8};
   int rc;
   const option options[] = {
-      option_text('w', "where", "PLACE", "auto|cpu|cpu/ranks:2|cpu/ranks:4|mirror/ranks:2|cpu/mpi",
-                  "cpu, cpu/ranks:N, mirror/ranks:N, cpu/mpi under mpirun, or auto: cpu/ranks:2\n(default auto)",
-                  &q.where),
+      option_text(
+          'w', "where", "PLACE", "auto|cpu|cpu/ranks:2|cpu/ranks:4|mirror/ranks:2|mirror/peer:2|cpu/mpi|cuda:0,1/peer",
+          "cpu, cpu/ranks:N, cpu/mpi under mpirun, cuda:0,1/peer (a rank each; cuda:0/peer:2 for two on one GPU),\n"
+          "cuda:0/ranks:N (staged by the host), mirror/peer:N, mirror/ranks:N, or auto: cpu/ranks:2 (default auto)",
+          &q.where),
       option_integer(0, "cases", "N", "of check (default 200)", &q.cases, 1, 1000000000),
       option_integer(0, "seed", "S", "of check (default 1)", &q.seed, 0, 1000000000),
       option_integer(0, "most", "B", "largest message in bytes, for halo the largest block (default 4194304)", &q.most,
@@ -410,10 +419,14 @@ int cmd_forest(int argc, char **argv)
   if (!is(&q, "show") && q.plot) return options_wrong("forest", "--plot is of show");
   if (q.matrix && !strcmp(q.matrix, "-") && mpi_place_is(q.where))
     return options_wrong("forest", "standard input is of one process: name a file for %s", q.where);
-  if (q.model || q.captured)
+  const int on_gpu = !strncmp(q.where, "cuda", 4);
+  if ((q.model || q.captured) && !on_gpu)
     return options_wrong("forest", "--%s is of places on a GPU: %s has no streams", q.model ? "model" : "captured",
                          q.where);
+  if (q.model && strcmp(q.model, model_of(&q)))
+    return options_wrong("forest", "%s has model %s, not %s", q.where, model_of(&q), q.model);
   if (mpi_place_is(q.where) && (rc = mpi_place_enter(q.where, argv - 1)) != 0) return rc;
+  if (on_gpu) setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0); /* streams of ranks on one GPU in queues of their own */
   if (!json_available(q.json_path) || outfile_possible("gable forest", q.plot)) return EXIT_FAILED;
   outcome *o = calloc(1, sizeof *o);
   if (!o) return EXIT_FAILED;

@@ -5,12 +5,14 @@
 #define _POSIX_C_SOURCE 200809L
 #include "forest_bench.h"
 
+#include "bench_graph.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { BATCHES = 15 };
+enum { BATCHES = 15, CAPTURED = 20 /* round trips of a graph */ };
 
 static double now_s(void)
 {
@@ -27,8 +29,11 @@ typedef struct bench {
   gable_forest *f;
   gable_exchange *down, *up;
   gable_forest_info info;
-  double *root[2], *leaf[2];
-  int apart; /* arrays in turn */
+  double *root[2], *leaf[2]; /* memory of the place */
+  double *host;              /* as large as the larger one */
+  int apart;                 /* arrays in turn */
+  int captured;
+  bench_graph *graph; /* of CAPTURED round trips; NULL: each is enqueued */
   double setup_s;
 } bench;
 
@@ -36,6 +41,7 @@ static gable_status make_exchange(const bench *b, gable_direction direction, gab
 {
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
   gable_plan *plan = NULL;
+  o.root_space = o.leaf_space = gable_context_space(gable_comm_context(b->comm));
   o.direction = direction;
   o.op = op;
   o.path = b->path;
@@ -43,6 +49,38 @@ static gable_status make_exchange(const bench *b, gable_direction direction, gab
   if (!status) status = gable_exchange_create(plan, NULL, out);
   gable_plan_destroy(&plan);
   return status;
+}
+
+/* n zeros, or 1 + i modulo 9 for roots. */
+static gable_status set(bench *b, double *array, gable_off n, int roots)
+{
+  for (gable_off i = 0; i < n; i++) b->host[i] = roots ? 1 + (double)(i % 9) : 0;
+  return gable_device_copy_in(gable_comm_context(b->comm), array, b->host, (size_t)n * sizeof *array, NULL);
+}
+
+static gable_status set_all(bench *b, int roots)
+{
+  gable_status status = GABLE_OK;
+  for (int k = 0; k < 2 && !status; k++) {
+    status = set(b, b->root[k], b->info.n_roots, roots);
+    if (!status) status = set(b, b->leaf[k], b->info.leaf_space, 0);
+  }
+  return status;
+}
+
+static gable_status take_arrays(bench *b)
+{
+  gable_context *ctx = gable_comm_context(b->comm);
+  const gable_off most = b->info.n_roots > b->info.leaf_space ? b->info.n_roots : b->info.leaf_space;
+  gable_status status = GABLE_OK;
+  b->host = malloc(((size_t)most + 1) * sizeof *b->host);
+  if (!b->host) return GABLE_ERR_MEMORY;
+  for (int k = 0; k < 2 && !status; k++) {
+    status = gable_device_alloc(ctx, ((size_t)b->info.n_roots + 1) * sizeof(double), (void **)&b->root[k]);
+    if (!status)
+      status = gable_device_alloc(ctx, ((size_t)b->info.leaf_space + 1) * sizeof(double), (void **)&b->leaf[k]);
+  }
+  return status ? status : set_all(b, 1);
 }
 
 static gable_status open_bench(bench *b, gable_forest_op down, gable_forest_op up)
@@ -53,27 +91,24 @@ static gable_status open_bench(bench *b, gable_forest_op down, gable_forest_op u
   if (!status) status = make_exchange(b, GABLE_FOREST_BCAST, down, &b->down);
   if (!status) status = make_exchange(b, GABLE_FOREST_REDUCE, up, &b->up);
   b->setup_s += now_s() - begun;
-  for (int k = 0; k < 2; k++) {
-    b->root[k] = calloc((size_t)b->info.n_roots + 1, sizeof(double));
-    b->leaf[k] = calloc((size_t)b->info.leaf_space + 1, sizeof(double));
-  }
-  const int there = b->root[0] && b->root[1] && b->leaf[0] && b->leaf[1];
-  for (gable_off i = 0; there && i < b->info.n_roots; i++) b->root[0][i] = b->root[1][i] = 1 + (double)(i % 9);
-  return status ? status : gable_comm_agree(b->comm, there ? GABLE_OK : GABLE_ERR_MEMORY);
+  return status ? status : gable_comm_agree(b->comm, take_arrays(b));
 }
 
 static void close_bench(bench *b)
 {
+  gable_context *ctx = gable_comm_context(b->comm);
+  bench_graph_destroy(b->graph);
   for (int k = 0; k < 2; k++) {
-    free(b->root[k]);
-    free(b->leaf[k]);
+    gable_device_free(ctx, (void **)&b->root[k]);
+    gable_device_free(ctx, (void **)&b->leaf[k]);
   }
+  free(b->host);
   gable_exchange_destroy(&b->down);
   gable_exchange_destroy(&b->up);
   gable_forest_destroy(&b->f);
 }
 
-static gable_status round_trips(bench *b, long n)
+static gable_status enqueue(bench *b, long n)
 {
   gable_status status = GABLE_OK;
   const int other = b->apart;
@@ -84,6 +119,33 @@ static gable_status round_trips(bench *b, long n)
     if (!status) status = gable_exchange_end(b->up);
   }
   return status;
+}
+
+static int enqueue_captured(void *user)
+{
+  return enqueue(user, CAPTURED) != GABLE_OK;
+}
+
+/* Until they are done; captured ones by the graph. */
+static gable_status round_trips(bench *b, long n)
+{
+  gable_status status = GABLE_OK;
+  if (b->graph)
+    for (long k = 0; k < n && !status; k += CAPTURED)
+      status = bench_graph_launch(b->graph) ? GABLE_ERR_BACKEND : GABLE_OK;
+  else
+    status = enqueue(b, n);
+  if (!status) status = gable_exchange_wait(b->down);
+  return status ? status : gable_exchange_wait(b->up);
+}
+
+/* What the last bcast wrote, into b->host. */
+static gable_status fetch_leaves(bench *b)
+{
+  gable_context *ctx = gable_comm_context(b->comm);
+  const size_t bytes = (size_t)b->info.leaf_space * sizeof(double);
+  gable_status status = gable_device_copy_out(ctx, b->host, b->leaf[b->apart], bytes, NULL);
+  return status ? status : gable_device_synchronise(ctx, NULL);
 }
 
 /* After one bcast every leaf has its root's value (op REPLACE and SUM onto zeros alike): roots are 1 + i modulo 9. */
@@ -97,7 +159,9 @@ static gable_status check(bench *b, forest_row *row)
   if (!status) status = gable_bcast_begin(b->down, b->root[0], b->leaf[b->apart]);
   if (!status) status = gable_exchange_end(b->down);
   if (!status) status = gable_forest_get_leaves(b->f, leaf, root);
-  for (gable_off i = 0; i < n && !status; i++) wrong |= b->leaf[b->apart][leaf[i]] != 1 + (double)(root[i].index % 9);
+  if (!status) status = gable_exchange_wait(b->down);
+  if (!status) status = fetch_leaves(b);
+  for (gable_off i = 0; i < n && !status; i++) wrong |= b->host[leaf[i]] != 1 + (double)(root[i].index % 9);
   if (!status) status = gable_comm_allgather(b->comm, &wrong, sizeof wrong, all);
   row->checked = !status;
   for (int r = 0; r < gable_comm_size(b->comm) && !status; r++) row->checked &= !all[r];
@@ -106,19 +170,16 @@ static gable_status check(bench *b, forest_row *row)
   return status;
 }
 
+/* Whether arrays lie in host memory: there is no model of a GPU, and no floor. */
+static int on_host(gable_comm *comm)
+{
+  return gable_context_space(gable_comm_context(comm)) == GABLE_SPACE_HOST;
+}
+
 static int by_value(const void *a, const void *b)
 {
   const double x = *(const double *)a, y = *(const double *)b;
   return x < y ? -1 : x > y;
-}
-
-/* Sums would grow without end: they are of zeros from here on. */
-static void clear(bench *b)
-{
-  for (int k = 0; k < 2; k++) {
-    memset(b->root[k], 0, (size_t)b->info.n_roots * sizeof(double));
-    memset(b->leaf[k], 0, (size_t)b->info.leaf_space * sizeof(double));
-  }
 }
 
 /* The median of copies, or of sums of doubles into an array, of so many bytes, each after a change; 0: no memory. */
@@ -146,25 +207,58 @@ static double loop_time(gable_off bytes, int sums)
   return t[BATCHES / 2];
 }
 
+/* Sums of both exchanges so far. */
+static gable_status count(const bench *b, double sign, forest_row *row)
+{
+  gable_status status = GABLE_OK;
+  const gable_exchange *const both[] = {b->down, b->up};
+  for (int k = 0; k < 2 && !status; k++) {
+    gable_exchange_info info = GABLE_EXCHANGE_INFO_INIT;
+    status = gable_exchange_get_info(both[k], &info);
+    row->puts += sign * (double)info.puts;
+    row->launches += sign * (double)info.launches;
+    row->syncs += sign * (double)info.syncs;
+  }
+  return status;
+}
+
+/* One round trip by itself: what it makes the rank do. */
+static gable_status count_one(bench *b, forest_row *row)
+{
+  gable_status status = count(b, -0.5, row);
+  if (!status) status = enqueue(b, 1);
+  if (!status) status = gable_exchange_wait(b->up);
+  return status ? status : count(b, 0.5, row);
+}
+
 static gable_status measure(bench *b, forest_row *row)
 {
   double t[BATCHES], all[1024], mine = 0;
   gable_status status = check(b, row);
-  for (gable_off i = 0; i < b->info.n_leaves; i++) mine += b->leaf[b->apart][i];
+  for (gable_off i = 0; i < b->info.n_leaves && !status; i++) mine += b->host[i];
   if (!status) status = gable_comm_allgather(b->comm, &mine, sizeof mine, all);
   for (int r = 0; r < gable_comm_size(b->comm) && !status; r++) row->checksum += all[r];
-  clear(b);
+  if (!status) status = set_all(b, 0); /* sums would grow without end: they are of zeros from here on */
+  if (!status) status = gable_comm_barrier(b->comm);
+  if (!status) status = count_one(b, row);
+  if (!status) status = gable_comm_barrier(b->comm);
+  if (b->captured) {
+    if (!status) b->graph = bench_graph_capture(gable_context_stream(gable_comm_context(b->comm)), enqueue_captured, b);
+    if (!status && !b->graph) status = GABLE_ERR_UNAVAILABLE;
+    status = gable_comm_agree(b->comm, status); /* no graph is made while kernels of another rank wait */
+  }
   double from = now_s();
   if (!status) status = round_trips(b, 1);
   row->setup_s = b->setup_s + now_s() - from;
   if (!status) status = round_trips(b, 2);
   from = now_s();
   if (!status) status = round_trips(b, 5);
-  mine = (now_s() - from) / 5;
+  mine = (now_s() - from) / (b->captured ? CAPTURED : 5);
   if (!status) status = gable_comm_allgather(b->comm, &mine, sizeof mine, all);
   if (status) return status;
   const double wanted = 2e-3 / (all[0] > 1e-9 ? all[0] : 1e-9);
-  const long n = wanted < 3 ? 3 : wanted > 5000 ? 5000 : (long)wanted;
+  const long few = wanted < 3 ? 3 : wanted > 5000 ? 5000 : (long)wanted;
+  const long n = b->captured ? (few + CAPTURED - 1) / CAPTURED * CAPTURED : few;
   for (int k = 0; k < BATCHES && !status; k++) {
     status = gable_comm_barrier(b->comm);
     from = now_s();
@@ -175,7 +269,8 @@ static gable_status measure(bench *b, forest_row *row)
   row->one_way_s = t[BATCHES / 2];
   row->q1_s = t[BATCHES / 4];
   row->q3_s = t[3 * BATCHES / 4];
-  row->floor_s = gable_comm_rank(b->comm) ? 0 : loop_time(row->bytes, 0);
+  row->floor_s = 0;
+  if (!gable_comm_rank(b->comm) && on_host(b->comm)) row->floor_s = loop_time(row->bytes, 0);
   row->gbytes_s = 1e-9 * (double)row->bytes / row->one_way_s;
   return status;
 }
@@ -205,10 +300,11 @@ gable_status forest_bench_grid(gable_comm *comm, gable_off n, gable_forest **out
   return gable_forest_create_grid(comm, &g, out);
 }
 
-static gable_status run_one(gable_comm *comm, const char *test, gable_off n, gable_path path, forest_row *row)
+static gable_status run_one(gable_comm *comm, const char *test, gable_off n, gable_path path, int captured,
+                            forest_row *row)
 {
   const int halo = !strcmp(test, "halo"), sums = !strcmp(test, "unpack") || !strcmp(test, "scatter");
-  bench b = {.comm = comm, .path = path, .apart = !strcmp(test, "pingpong")};
+  bench b = {.comm = comm, .path = path, .captured = captured, .apart = !strcmp(test, "pingpong")};
   const char *codec = NULL;
   memset(row, 0, sizeof *row);
   row->n = n;
@@ -236,13 +332,13 @@ typedef struct message_time {
   double alpha, beta;
 } message_time;
 
-static gable_status fit_messages(gable_comm *comm, gable_off most, gable_path path, message_time *l)
+static gable_status fit_messages(gable_comm *comm, gable_off most, gable_path path, int captured, message_time *l)
 {
   forest_row least, largest;
   gable_off n = 1;
   while (16 * n <= most) n *= 2;
-  gable_status status = run_one(comm, "pingpong", 1, path, &least);
-  if (!status) status = run_one(comm, "pingpong", n, path, &largest);
+  gable_status status = run_one(comm, "pingpong", 1, path, captured, &least);
+  if (!status) status = run_one(comm, "pingpong", n, path, captured, &largest);
   if (status) return status;
   l->alpha = least.one_way_s;
   l->beta = (largest.one_way_s - least.one_way_s) / (double)(8 * n);
@@ -264,17 +360,17 @@ static double model_of(const char *test, const forest_row *row, const message_ti
   return strcmp(test, "scatter") ? message : (message > sum ? message : sum) + sum;
 }
 
-gable_status forest_bench(gable_comm *comm, const char *test, gable_off most, gable_path path, forest_row *rows,
-                          int *count)
+gable_status forest_bench(gable_comm *comm, const char *test, gable_off most, gable_path path, int captured,
+                          forest_row *rows, int *count)
 {
   const int halo = !strcmp(test, "halo"), pair = gable_comm_size(comm) > 1;
   message_time l = {0, 0};
-  gable_status status = pair ? fit_messages(comm, most, path, &l) : GABLE_OK;
+  gable_status status = pair && on_host(comm) ? fit_messages(comm, most, path, captured, &l) : GABLE_OK;
   *count = 0;
   for (gable_off n = halo ? 4 : 1; (halo ? 8 * n * n : 8 * n) <= most && *count < FOREST_ROWS && !status; n *= 2) {
     forest_row *row = &rows[(*count)++];
-    status = run_one(comm, test, n, path, row);
-    if (!status && !gable_comm_rank(comm)) row->model_s = pair ? model_of(test, row, &l) : 0;
+    status = run_one(comm, test, n, path, captured, row);
+    if (!status && !gable_comm_rank(comm)) row->model_s = pair && on_host(comm) ? model_of(test, row, &l) : 0;
   }
   return status;
 }

@@ -10,9 +10,10 @@ typedef struct forest_row {
   double gbytes_s;
   double
       model_s; /* T(pack) + max(l, T(local edges)) + T(unpack); l = alpha + beta*bytes, by pingpong in the same run */
-  double floor_s; /* one copy of the bytes of a message by one rank; 0: no memory for it */
-  double setup_s; /* the forest, its plans and exchanges, and the first exchange in both directions */
-  int messages;   /* of this rank in one exchange */
+  double floor_s;               /* one copy of the bytes of a message by one rank; 0: not measured */
+  double setup_s;               /* the forest, its plans and exchanges, and the first exchange in both directions */
+  int messages;                 /* of this rank in one exchange */
+  double puts, launches, syncs; /* of this rank, in the mean of one way: gable_exchange_info */
   char codec[16];
   double checksum; /* sum of all ranks' leaves after the first exchange */
   int checked;     /* which was right */
@@ -22,8 +23,8 @@ enum { FOREST_ROWS = 40 };
 
 /* Collective.  test: "pingpong", "newpingpong", "unpack", "scatter" (ranks 0 and 1, 8 bytes to most), "halo" (a
  * periodic grid of n x n cells a rank, n = 4 to most^(1/2)/8).  Rows are rank 0's. */
-gable_status forest_bench(gable_comm *comm, const char *test, gable_off most, gable_path path, forest_row *rows,
-                          int *count);
+gable_status forest_bench(gable_comm *comm, const char *test, gable_off most, gable_path path, int captured,
+                          forest_row *rows, int *count);
 
 /* Collective.  The forest of "halo" with n x n cells a rank. */
 gable_status forest_bench_grid(gable_comm *comm, gable_off n, gable_forest **out);

@@ -99,6 +99,7 @@ static gable_status run_round(gable_comm *comm, const forest_case *c, gable_exch
     status = data[k] ? put(ctx, data[k], rank, &a[k]) : GABLE_ERR_MEMORY;
   }
   if (!status) status = run_pair(c, x, a, (unsigned)(epoch + rank));
+  for (int k = 0; k < PAIR && !status; k++) status = gable_exchange_wait(x[k]);
   for (int k = 0; k < PAIR && !status; k++) {
     forest_data *right = forest_data_create(c, PAIR * epoch + k);
     if (!right) return GABLE_ERR_MEMORY;

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Random star forests on ranks of threads and on the mirror, against a serial program: the tool's own check, and that it names what
+# Random star forests on ranks of threads and on the mirror (staged and with windows), against a serial program: the tool's own check, and that it names what
 # is wrong with its arguments.
 set -u
 gable=$BUILD/bin/gable
 [ -x "$gable" ] || { echo "no tool in this build"; exit 77; }
 n=150
 [ -z "${SAN:-}" ] || n=20
-for where in cpu cpu/ranks:2 cpu/ranks:3 cpu/ranks:4 mirror/ranks:3; do
+for where in cpu cpu/ranks:2 cpu/ranks:3 cpu/ranks:4 mirror/ranks:3 mirror/peer:1 mirror/peer:3; do
     for seed in 1 2; do
         "$gable" forest check --where $where --cases $n --seed $seed >"$BUILD/forest-check.log" 2>&1 || {
             echo "gable forest check --where $where --cases $n --seed $seed"
@@ -31,7 +31,8 @@ refused() {
 }
 refused cpu/ranks:0 'is no place for ranks'
 refused cpu/threads:2 'is no place for ranks'
-refused cuda:0,1/peer 'no transport peer'
+refused cuda:0,1/nccl 'no transport nccl'
+refused cpu/peer:2 'no device memory'
 
 if "$gable" forest halo --where cpu/ranks:2 --model b >"$BUILD/forest-check.log" 2>&1; then echo "--model was taken on a CPU"; exit 1; fi
 grep -q 'cpu/ranks:2 has no streams' "$BUILD/forest-check.log" || { cat "$BUILD/forest-check.log"; exit 1; }
