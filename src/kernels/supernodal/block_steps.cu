@@ -2,7 +2,8 @@
  * one.
  *
  * Outline of a product:
- *   1. while the launch before still runs: read the tile, fetch the panel into L2
+ *   1. while the launch before still runs: read the tile and the lists, and the first values of the panel into
+ * registers
  *   2. gather the inputs into shared memory, with what lower levels left in slots
  *   3. a lane owns a row (transposed: the lanes of a team share a column), warps share the columns (the rows)
  *   4. reduce over warps, or over the lanes of a team, in a fixed order
@@ -18,6 +19,7 @@ namespace
 {
 
 enum { WARPS = GIK_BLOCK_WARPS, THREADS = 32 * WARPS, NARROW = GIK_BLOCK_NARROW, BUFFER = 4096, HALF = BUFFER / 2 };
+enum { WARP_BUFFER = BUFFER / WARPS, AHEAD = 16 }; /* AHEAD: values of a panel that a thread reads before it waits */
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
 struct panel {
@@ -39,35 +41,12 @@ __device__ __forceinline__ panel panel_of(const gik_block_panels &p, gable_idx b
   return c;
 }
 
-template <int R> __device__ __forceinline__ double slots_of(const gik_block_batch &p, gable_off position, int r)
-{
-  double sum = 0;
-  const gable_off end = p.panels.in_ptr[position + 1];
-  for (gable_off k = p.panels.in_ptr[position]; k < end; k++) sum += p.slots[(gable_off)p.panels.in_slot[k] * R + r];
-  return sum;
-}
-
-/* Forward input k of the block. */
-template <int R> __device__ __forceinline__ double input(const gik_block_batch &p, const panel &c, gable_idx k, int r)
-{
-  const double own = p.own[(gable_off)(c.first + k) * R + r];
-  return p.part == GIK_BLOCK_BELOW ? own : own - slots_of<R>(p, c.position + k, r);
-}
-
-/* Input i of a transposed product. */
-template <int R>
-__device__ __forceinline__ double tall_input(const gik_block_batch &p, const panel &c, gable_idx i, int r)
-{
-  if (i < c.w) return p.own[(gable_off)(c.first + i) * R + r];
-  return -p.x[(gable_off)p.panels.row[c.list + i - c.w] * R + r];
-}
-
 __device__ __forceinline__ void prefetch_l2(const void *p)
 {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
 
-/* Rows begin .. end-1 of columns from .. to-1, by count threads. */
+/* Rows begin .. end-1 of columns from .. to-1 into L2, by count threads. */
 __device__ __forceinline__ void prefetch(const panel &c, gable_idx begin, gable_idx end, gable_idx from, gable_idx to,
                                          int thread, int count)
 {
@@ -77,14 +56,69 @@ __device__ __forceinline__ void prefetch(const panel &c, gable_idx begin, gable_
     prefetch_l2(c.m + (from + e / lines) * c.ld + begin + e % lines * LINE);
 }
 
+/* Which slots a position adds; the list is read when this is made, before the launch waits. */
+struct slot_list {
+  gable_off begin, end;
+  gable_idx first;
+};
+
+__device__ __forceinline__ slot_list slots_at(const gik_block_batch &p, gable_off position)
+{
+  slot_list l = {p.panels.in_ptr[position], p.panels.in_ptr[position + 1], 0};
+  if (l.begin < l.end) l.first = p.panels.in_slot[l.begin];
+  return l;
+}
+
+template <int R> __device__ __forceinline__ double sum_of(const gik_block_batch &p, const slot_list &l, int r)
+{
+  double sum = 0;
+  if (l.begin < l.end) sum = p.slots[(gable_off)l.first * R + r];
+  for (gable_off k = l.begin + 1; k < l.end; k++) sum += p.slots[(gable_off)p.panels.in_slot[k] * R + r];
+  return sum;
+}
+
+/* Forward input k of the block. */
+template <int R>
+__device__ __forceinline__ double input(const gik_block_batch &p, const panel &c, gable_idx k, int r,
+                                        const slot_list &l)
+{
+  const double own = p.own[(gable_off)(c.first + k) * R + r];
+  return p.part == GIK_BLOCK_BELOW ? own : own - sum_of<R>(p, l, r);
+}
+
+template <int R> __device__ __forceinline__ double input(const gik_block_batch &p, const panel &c, gable_idx k, int r)
+{
+  return input<R>(p, c, k, r, slots_at(p, c.position + k));
+}
+
+/* Of input i of a transposed product: its row in the vector. */
+__device__ __forceinline__ gable_idx tall_row(const gik_block_batch &p, const panel &c, gable_idx i)
+{
+  return i < c.w ? c.first + i : p.panels.row[c.list + i - c.w];
+}
+
+template <int R>
+__device__ __forceinline__ double tall_input(const gik_block_batch &p, const panel &c, gable_idx i, int r,
+                                             gable_idx row)
+{
+  return i < c.w ? p.own[(gable_off)row * R + r] : -p.x[(gable_off)row * R + r];
+}
+
 /* Step 5 of a product. */
 template <int R>
-__device__ __forceinline__ void put(const gik_block_batch &p, const panel &c, gable_idx i, int r, double sum)
+__device__ __forceinline__ void put(const gik_block_batch &p, const panel &c, gable_idx i, int r, double sum,
+                                    const slot_list &l)
 {
   if (i < c.w)
     p.out[(gable_off)(c.first + i) * R + r] = sum;
   else
-    p.slots[(c.list + i - c.w) * R + r] = sum + slots_of<R>(p, c.position + i, r);
+    p.slots[(c.list + i - c.w) * R + r] = sum + sum_of<R>(p, l, r);
+}
+
+/* The slots that output i adds: none where it is one of the block's columns. */
+__device__ __forceinline__ slot_list slots_out(const gik_block_batch &p, const panel &c, gable_idx i, gable_idx end)
+{
+  return i >= c.w && i < end ? slots_at(p, c.position + i) : slot_list{0, 0, 0};
 }
 
 /* Step 5 of a transposed product. */
@@ -101,30 +135,46 @@ __device__ __forceinline__ double entry(const panel &c, gable_idx i, gable_idx k
   return i >= c.w || k <= i ? c.m[i + (gable_off)k * c.ld] : 0;
 }
 
+template <int R> __device__ __forceinline__ void multiply_add(double a, const double *g, double (&sum)[R])
+{
+#pragma unroll
+  for (int r = 0; r < R; r++) sum[r] += a * g[r];
+}
+
 template <int R> __device__ void wide_product(const gik_block_batch &p, const gik_block_tile &t, double *buffer)
 {
   constexpr int STEP = HALF / R, GROUP = R < 4 ? R : 4;
   double *part = buffer + HALF; /* [WARPS][32][GROUP] */
   const panel c = panel_of(p.panels, t.block);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const gable_idx i = t.begin + lane, columns = t.end < c.w ? t.end : c.w;
-  double sum[R] = {};
-  prefetch(c, t.begin, t.end, 0, columns, threadIdx.x, THREADS);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, columns = min(t.end, c.w);
+  const gable_idx i = t.begin + lane, out = t.begin + (gable_idx)threadIdx.x / GROUP;
+  const slot_list in = p.part == GIK_BLOCK_BELOW || (int)threadIdx.x / R >= columns
+                           ? slot_list{0, 0, 0}
+                           : slots_at(p, c.position + threadIdx.x / R);
+  const slot_list added = slots_out(p, c, out, (int)threadIdx.x < 32 * GROUP ? t.end : 0);
+  double a[AHEAD], sum[R] = {};
+#pragma unroll
+  for (int q = 0; q < AHEAD; q++) {
+    const int k = warp + q * WARPS;
+    a[q] = i < t.end && k < columns ? entry(c, i, k) : 0;
+  }
+  prefetch(c, t.begin, t.end, AHEAD * WARPS, columns, threadIdx.x, THREADS);
   gik::after_last_launch();
   if (p.going && !*p.going) return;
-  for (gable_idx from = 0; from < columns; from += STEP) {
+  for (int from = 0; from < columns; from += STEP) {
     const int count = min(STEP, columns - from);
     __syncthreads();
-    for (int e = threadIdx.x; e < count * R; e += THREADS) buffer[e] = input<R>(p, c, from + e / R, e % R);
+    for (int e = threadIdx.x; e < count * R; e += THREADS)
+      buffer[e] = from || e >= THREADS ? input<R>(p, c, from + e / R, e % R) : input<R>(p, c, e / R, e % R, in);
     __syncthreads();
-    if (i < t.end) {
-#pragma unroll 8
-      for (int k = warp; k < count; k += WARPS) {
-        const double a = entry(c, i, from + k);
+    if (i >= t.end) continue;
+    const int kept = from ? 0 : AHEAD;
 #pragma unroll
-        for (int r = 0; r < R; r++) sum[r] += a * buffer[k * R + r];
-      }
-    }
+    for (int q = 0; q < AHEAD; q++)
+      if (q < kept && warp + q * WARPS < count) multiply_add<R>(a[q], buffer + (warp + q * WARPS) * R, sum);
+#pragma unroll 8
+    for (int k = warp + kept * WARPS; k < count; k += WARPS)
+      multiply_add<R>(entry(c, i, from + k), buffer + k * R, sum);
   }
 #pragma unroll
   for (int first = 0; first < R; first += GROUP) {
@@ -132,71 +182,92 @@ template <int R> __device__ void wide_product(const gik_block_batch &p, const gi
 #pragma unroll
     for (int r = 0; r < GROUP; r++) part[(warp * 32 + lane) * GROUP + r] = sum[first + r];
     __syncthreads();
-    for (int e = threadIdx.x; e < 32 * GROUP; e += THREADS) {
-      const int row = e / GROUP, r = e % GROUP;
-      double all = part[row * GROUP + r];
-      for (int k = 1; k < WARPS; k++) all += part[(k * 32 + row) * GROUP + r];
-      if (t.begin + row < t.end) put<R>(p, c, t.begin + row, first + r, all);
-    }
+    if ((int)threadIdx.x >= 32 * GROUP || out >= t.end) continue;
+    double all = part[threadIdx.x];
+    for (int k = 1; k < WARPS; k++) all += part[k * 32 * GROUP + threadIdx.x];
+    put<R>(p, c, out, first + threadIdx.x % GROUP, all, added);
   }
 }
 
+/* Rows begin .. end-1, a lane a row; g: the inputs of all columns. */
 template <int R> __device__ void narrow_product(const gik_block_batch &p, const gik_block_tile &t, double *g)
 {
   const panel c = panel_of(p.panels, t.block);
-  const int lane = threadIdx.x % 32;
-  const gable_idx columns = t.end < c.w ? t.end : c.w;
+  const int lane = threadIdx.x % 32, columns = min(t.end, c.w);
+  const slot_list in =
+      p.part == GIK_BLOCK_BELOW || lane / R >= columns ? slot_list{0, 0, 0} : slots_at(p, c.position + lane / R);
+  const gable_idx own = t.begin + lane;
+  const slot_list added = slots_out(p, c, own, t.end);
+  double a[AHEAD];
+#pragma unroll
+  for (int k = 0; k < AHEAD; k++) a[k] = own < t.end && k < columns ? entry(c, own, k) : 0;
   prefetch(c, t.begin, t.end, 0, columns, lane, 32);
   gik::after_last_launch();
   if (p.going && !*p.going) return;
-  for (int e = lane; e < columns * R; e += 32) g[e] = input<R>(p, c, e / R, e % R);
+  for (int e = lane; e < columns * R; e += 32)
+    g[e] = e >= 32 ? input<R>(p, c, e / R, e % R) : input<R>(p, c, e / R, e % R, in);
   __syncwarp();
-  for (gable_idx i = t.begin + lane; i < t.end; i += 32) {
+  for (gable_idx i = own; i < t.end; i += 32) {
     double sum[R] = {};
+    const int kept = i == own ? AHEAD : 0;
+#pragma unroll
+    for (int k = 0; k < AHEAD; k++)
+      if (k < kept && k < columns) multiply_add<R>(a[k], g + k * R, sum);
 #pragma unroll 8
-    for (int k = 0; k < columns; k++) {
-      const double a = entry(c, i, k);
+    for (int k = kept; k < columns; k++) multiply_add<R>(entry(c, i, k), g + k * R, sum);
+    const slot_list l = i == own ? added : slots_out(p, c, i, t.end);
 #pragma unroll
-      for (int r = 0; r < R; r++) sum[r] += a * g[k * R + r];
-    }
-#pragma unroll
-    for (int r = 0; r < R; r++) put<R>(p, c, i, r, sum[r]);
+    for (int r = 0; r < R; r++) put<R>(p, c, i, r, sum[r], l);
   }
 }
 
-template <int R> __device__ __forceinline__ void over_lanes(double (&sum)[R])
+template <int N> __device__ __forceinline__ void over_lanes(double (&sum)[N])
 {
 #pragma unroll
-  for (int r = 0; r < R; r++)
+  for (int r = 0; r < N; r++)
     for (int o = 16; o; o /= 2) sum[r] += __shfl_xor_sync(ALL_LANES, sum[r], o);
 }
 
-/* Teams of t.team warps, a column each; the columns of a tile are at most WARPS / t.team. */
-template <int R> __device__ void wide_transposed(const gik_block_batch &p, const gik_block_tile &t, double *buffer)
+/* Teams of t.team warps, a column each; the columns of a tile are at most WARPS / t.team.  STEP is a multiple of what a
+ * team takes at a time, so that a lane has the same inputs whatever R. */
+template <int R>
+__device__ void wide_transposed(const gik_block_batch &p, const gik_block_tile &t, double *buffer, double *part)
 {
-  constexpr int STEP = HALF / R;
-  double *part = buffer + HALF; /* [WARPS][R] */
+  constexpr int STEP = BUFFER / R;
+  static_assert(STEP % THREADS == 0, "a lane has the same inputs for every R");
   const panel c = panel_of(p.panels, t.block);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, mate = warp % t.team;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, mate = warp % t.team, stride = 32 * t.team;
   const gable_idx k = t.begin + warp / t.team, begin = p.part & GIK_BLOCK_DIAGONAL ? 0 : c.w,
                   end = p.part & GIK_BLOCK_BELOW ? (gable_idx)c.ld : c.w;
-  double sum[R] = {};
-  prefetch(c, begin > t.begin ? begin : t.begin, end, t.begin, t.end, threadIdx.x, THREADS);
+  const gable_idx own = begin + (gable_idx)threadIdx.x / R, own_row = own < end ? tall_row(p, c, own) : 0;
+  double a[AHEAD], sum[R] = {};
+#pragma unroll
+  for (int q = 0; q < AHEAD; q++) {
+    const gable_idx i = begin + mate * 32 + lane + q * stride;
+    a[q] = k < t.end && i < end ? entry(c, i, k) : 0;
+  }
+  prefetch(c, begin + AHEAD * stride, max(end, begin + AHEAD * stride), t.begin, t.end, threadIdx.x, THREADS);
   gik::after_last_launch();
   if (p.going && !*p.going) return;
   for (gable_idx from = begin; from < end; from += STEP) {
     const int count = min(STEP, end - from);
     __syncthreads();
-    for (int e = threadIdx.x; e < count * R; e += THREADS) buffer[e] = tall_input<R>(p, c, from + e / R, e % R);
-    __syncthreads();
-    if (k < t.end) {
-#pragma unroll 8
-      for (int i = mate * 32 + lane; i < count; i += 32 * t.team) {
-        const double a = entry(c, from + i, k);
-#pragma unroll
-        for (int r = 0; r < R; r++) sum[r] += a * buffer[i * R + r];
-      }
+    for (int e = threadIdx.x; e < count * R; e += THREADS) {
+      const gable_idx i = from + e / R;
+      buffer[e] = tall_input<R>(p, c, i, e % R, from == begin && e < THREADS ? own_row : tall_row(p, c, i));
     }
+    __syncthreads();
+    if (k >= t.end) continue;
+    const int base = from - begin; /* what AHEAD covers of this step */
+#pragma unroll
+    for (int q = 0; q < AHEAD; q++) {
+      const int i = mate * 32 + lane + q * stride - base;
+      if (i >= 0 && i < count) multiply_add<R>(a[q], buffer + i * R, sum);
+    }
+    const int done = max(AHEAD * stride - base, 0);
+#pragma unroll 8
+    for (int i = mate * 32 + lane + done; i < count; i += stride)
+      multiply_add<R>(entry(c, from + i, k), buffer + i * R, sum);
   }
   over_lanes<R>(sum);
 #pragma unroll
@@ -209,28 +280,42 @@ template <int R> __device__ void wide_transposed(const gik_block_batch &p, const
   put_column<R>(p, c, k, lane, all);
 }
 
-/* A column after another. */
-template <int R> __device__ void narrow_transposed(const gik_block_batch &p, const gik_block_tile &t)
+/* Some columns at a time; inputs in g where they fit. */
+template <int R> __device__ void narrow_transposed(const gik_block_batch &p, const gik_block_tile &t, double *g)
 {
+  constexpr int COLUMNS = R == 1 ? 8 : R == 4 ? 4 : 1;
   const panel c = panel_of(p.panels, t.block);
   const int lane = threadIdx.x % 32;
   const gable_idx begin = p.part & GIK_BLOCK_DIAGONAL ? 0 : c.w, end = p.part & GIK_BLOCK_BELOW ? (gable_idx)c.ld : c.w;
+  const gable_idx own = begin + lane / R, own_row = own < end ? tall_row(p, c, own) : 0;
+  const bool fits = (end - begin) * R <= WARP_BUFFER;
   prefetch(c, begin, end, t.begin, t.end, lane, 32);
   gik::after_last_launch();
   if (p.going && !*p.going) return;
-#pragma unroll 4
-  for (gable_idx k = t.begin; k < t.end; k++) {
-    double sum[R] = {};
-#pragma unroll 4
+  for (int e = lane; fits && e < (end - begin) * R; e += 32) {
+    const gable_idx i = begin + e / R;
+    g[e] = tall_input<R>(p, c, i, e % R, e < 32 ? own_row : tall_row(p, c, i));
+  }
+  __syncwarp();
+  for (gable_idx first = t.begin; first < t.end; first += COLUMNS) {
+    double sum[COLUMNS * R] = {};
+#pragma unroll 2
     for (gable_idx i = begin + lane; i < end; i += 32) {
-      const double a = entry(c, i, k);
+      double a[COLUMNS], v[R];
+      const gable_idx row = fits ? 0 : tall_row(p, c, i);
 #pragma unroll
-      for (int r = 0; r < R; r++) sum[r] += a * tall_input<R>(p, c, i, r);
+      for (int q = 0; q < COLUMNS; q++) a[q] = first + q < t.end ? entry(c, i, first + q) : 0;
+#pragma unroll
+      for (int r = 0; r < R; r++) v[r] = fits ? g[(i - begin) * R + r] : tall_input<R>(p, c, i, r, row);
+#pragma unroll
+      for (int q = 0; q < COLUMNS; q++)
+#pragma unroll
+        for (int r = 0; r < R; r++) sum[q * R + r] += a[q] * v[r];
     }
-    over_lanes<R>(sum);
+    over_lanes<COLUMNS * R>(sum);
 #pragma unroll
-    for (int r = 0; r < R; r++)
-      if (lane == r) put_column<R>(p, c, k, r, sum[r]);
+    for (int e = 0; e < COLUMNS * R; e++)
+      if (lane == e % 32 && first + e / R < t.end) put_column<R>(p, c, first + e / R, e % R, sum[e]);
   }
 }
 
@@ -257,166 +342,156 @@ __global__ void __launch_bounds__(THREADS) product_kernel(const gik_block_batch 
   else if (wide)
     wide_product<R>(p, t, buffer);
   else
-    narrow_product<R>(p, t, buffer + threadIdx.x / 32 * (BUFFER / WARPS));
+    narrow_product<R>(p, t, buffer + threadIdx.x / 32 * WARP_BUFFER);
 }
 
 template <int R>
 __global__ void __launch_bounds__(THREADS) transposed_kernel(const gik_block_batch p, const gik_block_tiles tiles)
 {
   __shared__ double buffer[BUFFER];
+  __shared__ double part[WARPS * R];
   bool wide;
   gik_block_tile t;
   gik::next_launch();
   if (!take_tile(tiles, wide, t))
     gik::after_last_launch();
   else if (wide)
-    wide_transposed<R>(p, t, buffer);
+    wide_transposed<R>(p, t, buffer, part);
   else
-    narrow_transposed<R>(p, t);
+    narrow_transposed<R>(p, t, buffer + threadIdx.x / 32 * WARP_BUFFER);
 }
 
-/* x of a lane's row k < w of a triangle of at most 32 columns at d; entry(i, j) is row i of column j.  The reciprocals
- * are taken at once, so that no division stands on the chain. */
-template <int R, typename F>
-__device__ __forceinline__ void substitute_warp(gable_idx w, bool transposed, F entry_at, double (&x)[R])
+/* ---- TRSM ---- */
+
+/* A triangle of w <= 32 columns in a warp: lane i has row i (transposed: column i) in a, its other entries zero, and
+ * x_i of N columns.  Rows are scaled by the reciprocals of the diagonal first: each step is then a shuffle and a
+ * multiplication. */
+template <int N>
+__device__ __forceinline__ void substitute_warp(int w, bool transposed, double (&a)[NARROW], double (&x)[N])
 {
   const int lane = threadIdx.x % 32;
-  const double inverse = lane < w ? 1 / entry_at(lane, lane) : 0;
-#pragma unroll 4
-  for (int at = 0; at < w; at++) {
-    const int k = transposed ? w - 1 - at : at;
-    const bool mine = transposed ? lane < k : lane > k && lane < w;
-    const double a = mine ? transposed ? entry_at(k, lane) : entry_at(lane, k) : 0;
+  double diagonal = 1;
 #pragma unroll
-    for (int r = 0; r < R; r++) {
-      if (lane == k) x[r] *= inverse;
-      const double from = __shfl_sync(ALL_LANES, x[r], k);
-      if (mine) x[r] -= a * from;
-    }
+  for (int k = 0; k < NARROW; k++)
+    if (lane == k && lane < w) diagonal = a[k];
+  const double inverse = 1 / diagonal;
+#pragma unroll
+  for (int k = 0; k < NARROW; k++) a[k] = lane == k ? 0 : a[k] * inverse;
+#pragma unroll
+  for (int n = 0; n < N; n++) x[n] *= inverse;
+  if (transposed) {
+#pragma unroll
+    for (int k = NARROW - 1; k >= 0; k--)
+#pragma unroll
+      for (int n = 0; n < N; n++) x[n] -= a[k] * __shfl_sync(ALL_LANES, x[n], k);
+  } else {
+#pragma unroll
+    for (int k = 0; k < NARROW; k++)
+#pragma unroll
+      for (int n = 0; n < N; n++) x[n] -= a[k] * __shfl_sync(ALL_LANES, x[n], k);
   }
 }
 
-/* A triangle of at most 32 columns. */
+/* Row lane (transposed: column lane) of the triangle of columns k0 .. k0+w-1. */
+__device__ __forceinline__ void read_triangle(const panel &c, gable_idx k0, int w, bool transposed, double (&a)[NARROW])
+{
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int k = 0; k < NARROW; k++) {
+    const bool mine = lane < w && k < w && (transposed ? k >= lane : k <= lane);
+    const gable_idx i = k0 + (transposed ? k : lane), j = k0 + (transposed ? lane : k);
+    a[k] = mine ? c.m[i + (gable_off)j * c.ld] : 0;
+  }
+}
+
 template <int R> __device__ void narrow_substitute(const gik_block_batch &p, const gik_block_tile &t)
 {
   const panel c = panel_of(p.panels, t.block);
   const int lane = threadIdx.x % 32;
-  double x[R] = {};
-  prefetch(c, 0, c.w, 0, c.w, lane, 32);
+  const bool mine = lane < c.w;
+  const slot_list in = mine && !p.transposed ? slots_at(p, c.position + lane) : slot_list{0, 0, 0};
+  double a[NARROW], x[R] = {};
+  read_triangle(c, 0, c.w, p.transposed, a);
   gik::after_last_launch();
   if (p.going && !*p.going) return;
 #pragma unroll
   for (int r = 0; r < R; r++)
-    if (lane < c.w) x[r] = p.transposed ? tall_input<R>(p, c, lane, r) : input<R>(p, c, lane, r);
-  substitute_warp<R>(
-      c.w, p.transposed, [&](int i, int k) { return c.m[i + (gable_off)k * c.ld]; }, x);
+    if (mine) x[r] = p.own[(gable_off)(c.first + lane) * R + r] - sum_of<R>(p, in, r);
+  substitute_warp<R>(c.w, p.transposed, a, x);
 #pragma unroll
   for (int r = 0; r < R; r++)
-    if (lane < c.w) p.out[(gable_off)(c.first + lane) * R + r] = x[r];
+    if (mine) p.out[(gable_off)(c.first + lane) * R + r] = x[r];
 }
 
-/* Columns k0 .. k1-1 of the triangle at hand: warp 0 solves with their diagonal block, x [32][R] what comes out. */
-template <int R>
-__device__ void substitute_strip(const gik_block_batch &p, const panel &c, gable_idx k0, gable_idx k1,
-                                 double (*d)[NARROW + 1], double *x)
+/* Strips of 32 columns one after another.  A warp solves with the strip's triangle for some of the right-hand sides;
+ * then each thread takes the strip off its output, whose entries it has read before.  x: [w][R] in shared memory where
+ * it fits, else the output itself. */
+template <int R> __device__ void wide_substitute(const gik_block_batch &p, const gik_block_tile &t, double *shared)
 {
-  const int lane = threadIdx.x % 32;
-  const gable_idx w = k1 - k0;
-  __syncthreads();
-  for (int e = threadIdx.x; e < NARROW * w; e += THREADS)
-    if (e % NARROW < w) d[e % NARROW][e / NARROW] = entry(c, k0 + e % NARROW, k0 + e / NARROW);
-  __syncthreads();
-  if (threadIdx.x < 32) {
-    double v[R] = {};
-    double *out = p.out + (gable_off)(c.first + k0 + lane) * R;
-#pragma unroll
-    for (int r = 0; r < R; r++)
-      if (lane < w) v[r] = out[r];
-    substitute_warp<R>(
-        w, p.transposed, [&](int i, int k) { return d[i][k]; }, v);
-#pragma unroll
-    for (int r = 0; r < R; r++) {
-      if (lane < w) out[r] = v[r];
-      x[lane * R + r] = v[r];
-    }
-  }
-  __syncthreads();
-}
-
-/* Rows below the strip: out -= D x. */
-template <int R>
-__device__ void update_below(const gik_block_batch &p, const panel &c, gable_idx k0, gable_idx k1, const double *x)
-{
-  for (gable_idx i = k1 + (gable_idx)threadIdx.x; i < c.w; i += THREADS) {
-    double *out = p.out + (gable_off)(c.first + i) * R, sum[R] = {};
-#pragma unroll 8
-    for (gable_idx k = k0; k < k1; k++) {
-      const double a = c.m[i + (gable_off)k * c.ld];
-#pragma unroll
-      for (int r = 0; r < R; r++) sum[r] += a * x[(k - k0) * R + r];
-    }
-#pragma unroll
-    for (int r = 0; r < R; r++) out[r] -= sum[r];
-  }
-}
-
-/* The strip's columns: out -= what D^T has of the rows below it; a warp a column. */
-template <int R> __device__ void update_strip(const gik_block_batch &p, const panel &c, gable_idx k0, gable_idx k1)
-{
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  __syncthreads();
-  for (gable_idx k = k0 + warp; k < k1; k += WARPS) {
-    double sum[R] = {};
-#pragma unroll 4
-    for (gable_idx i = k1 + lane; i < c.w; i += 32) {
-      const double a = c.m[i + (gable_off)k * c.ld];
-#pragma unroll
-      for (int r = 0; r < R; r++) sum[r] += a * p.out[(gable_off)(c.first + i) * R + r];
-    }
-    over_lanes<R>(sum);
-#pragma unroll
-    for (int r = 0; r < R; r++)
-      if (lane == r) p.out[(gable_off)(c.first + k) * R + r] -= sum[r];
-  }
-}
-
-/* Strips of 32 columns one after another. */
-template <int R>
-__device__ void wide_substitute(const gik_block_batch &p, const gik_block_tile &t, double (*d)[NARROW + 1], double *x)
-{
+  constexpr int EACH = R < WARPS ? 1 : R / WARPS;
   const panel c = panel_of(p.panels, t.block);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, strips = (c.w + NARROW - 1) / NARROW;
+  const bool fits = c.w * R <= BUFFER;
+  double *out = p.out + (gable_off)c.first * R, *x = fits ? shared : out;
+  double a[NARROW], d[NARROW];
   prefetch(c, 0, c.w, 0, c.w, threadIdx.x, THREADS);
   gik::after_last_launch();
   if (p.going && !*p.going) return;
   for (gable_off e = threadIdx.x; e < (gable_off)c.w * R; e += THREADS) {
     const gable_idx k = (gable_idx)(e / R);
-    const int r = (int)(e % R);
-    p.out[(gable_off)c.first * R + e] = p.transposed ? tall_input<R>(p, c, k, r) : input<R>(p, c, k, r);
+    x[e] = p.transposed ? p.own[(gable_off)c.first * R + e] : input<R>(p, c, k, (int)(e % R));
   }
-  const gable_idx strips = (c.w + NARROW - 1) / NARROW;
-  for (gable_idx s = 0; s < strips; s++) {
+  for (int s = 0; s < strips; s++) {
     const gable_idx k0 = (p.transposed ? strips - 1 - s : s) * NARROW, k1 = min(k0 + NARROW, c.w);
-    if (p.transposed) update_strip<R>(p, c, k0, k1);
-    substitute_strip<R>(p, c, k0, k1, d, x);
-    if (!p.transposed) update_below<R>(p, c, k0, k1, x);
+    const gable_idx begin = p.transposed ? 0 : k1, end = p.transposed ? k0 : c.w;
+    if (warp * EACH < R) read_triangle(c, k0, k1 - k0, p.transposed, d);
+    for (gable_idx o = begin + (gable_idx)threadIdx.x, once = 1; once || o < end; o += THREADS, once = 0) {
+#pragma unroll
+      for (int k = 0; k < NARROW; k++)
+        a[k] = o < end && k0 + k < k1 ? c.m[p.transposed ? k0 + k + (gable_off)o * c.ld : o + (k0 + k) * c.ld] : 0;
+      if (once) {
+        __syncthreads();
+        if (warp * EACH < R) {
+          double v[EACH];
+          double *at = x + (gable_off)(k0 + lane) * R + warp * EACH;
+#pragma unroll
+          for (int n = 0; n < EACH; n++) v[n] = k0 + lane < k1 ? at[n] : 0;
+          substitute_warp<EACH>(k1 - k0, p.transposed, d, v);
+#pragma unroll
+          for (int n = 0; n < EACH; n++)
+            if (k0 + lane < k1) at[n] = v[n];
+        }
+        __syncthreads();
+      }
+      if (o >= end) continue;
+      double sum[R] = {};
+#pragma unroll
+      for (int k = 0; k < NARROW; k++)
+        if (k0 + k < k1) multiply_add<R>(a[k], x + (gable_off)(k0 + k) * R, sum);
+#pragma unroll
+      for (int r = 0; r < R; r++) x[(gable_off)o * R + r] -= sum[r];
+    }
   }
+  __syncthreads();
+  for (gable_off e = threadIdx.x; fits && e < (gable_off)c.w * R; e += THREADS) out[e] = x[e];
 }
 
 template <int R>
 __global__ void __launch_bounds__(THREADS) substitute_kernel(const gik_block_batch p, const gik_block_tiles tiles)
 {
-  __shared__ double d[NARROW][NARROW + 1];
-  __shared__ double x[NARROW * R];
+  __shared__ double x[BUFFER];
   bool wide;
   gik_block_tile t;
   gik::next_launch();
   if (!take_tile(tiles, wide, t))
     gik::after_last_launch();
   else if (wide)
-    wide_substitute<R>(p, t, d, x);
+    wide_substitute<R>(p, t, x);
   else
     narrow_substitute<R>(p, t);
 }
+
+/* ---- SpMV ---- */
 
 /* Row i of [v; y]. */
 template <int R> __device__ __forceinline__ double *row_of(const gik_block_rows &p, gable_idx i)
@@ -424,36 +499,44 @@ template <int R> __device__ __forceinline__ double *row_of(const gik_block_rows 
   return i < p.n ? p.v + (gable_off)i * R : p.y + (gable_off)(i - p.n) * R;
 }
 
-/* p.lanes threads a row. */
+/* p.lanes threads a row; the first entries of each are read before it waits. */
 template <int R> __global__ void __launch_bounds__(THREADS) rows_kernel(const gik_block_rows p)
 {
+  enum { FEW = 4 };
   __shared__ double part[WARPS][R];
   const int lanes = p.lanes, lane = threadIdx.x % lanes;
   const gable_idx q = p.begin + (gable_idx)(blockIdx.x * (THREADS / lanes) + threadIdx.x / lanes);
   const bool any = q < p.end;
-  const gable_off begin = any ? p.ptr[q] : 0, end = any ? p.ptr[q + 1] : 0;
-  double sum[R] = {};
   gik::next_launch();
-  for (gable_off k = begin + lane * 8; k < end; k += lanes * 8) {
+  const gable_off begin = any ? p.ptr[q] : 0, end = any ? p.ptr[q + 1] : 0;
+  const gable_idx to = any ? p.row[q] : 0;
+  double a[FEW], sum[R] = {};
+  gable_idx col[FEW];
+#pragma unroll
+  for (int n = 0; n < FEW; n++) {
+    const gable_off k = begin + lane + n * lanes;
+    a[n] = k < end ? p.value[k] : 0;
+    col[n] = k < end ? p.col[k] : -1;
+  }
+  for (gable_off k = begin + FEW * lanes + lane * 16; k < end; k += lanes * 16) {
     prefetch_l2(p.value + k);
     prefetch_l2(p.col + k);
   }
   gik::after_last_launch();
   if (p.going && !*p.going) return;
-#pragma unroll 4
-  for (gable_off k = begin + lane; k < end; k += lanes) {
-    const double a = p.value[k];
-    const double *u = row_of<R>(p, p.col[k]);
 #pragma unroll
-    for (int r = 0; r < R; r++) sum[r] += a * u[r];
-  }
+  for (int n = 0; n < FEW; n++)
+    if (col[n] >= 0) multiply_add<R>(a[n], row_of<R>(p, col[n]), sum);
+#pragma unroll 4
+  for (gable_off k = begin + lane + FEW * lanes; k < end; k += lanes)
+    multiply_add<R>(p.value[k], row_of<R>(p, p.col[k]), sum);
 #pragma unroll
   for (int r = 0; r < R; r++)
     for (int o = (lanes < 32 ? lanes : 32) / 2; o; o /= 2) sum[r] += __shfl_xor_sync(ALL_LANES, sum[r], o);
   if (lanes <= 32) {
 #pragma unroll
     for (int r = 0; r < R; r++)
-      if (any && r % lanes == lane) row_of<R>(p, p.row[q])[r] = sum[r];
+      if (any && r % lanes == lane) row_of<R>(p, to)[r] = sum[r];
     return;
   }
 #pragma unroll
@@ -463,7 +546,7 @@ template <int R> __global__ void __launch_bounds__(THREADS) rows_kernel(const gi
   if (!any || threadIdx.x >= R) return;
   double all = part[0][threadIdx.x];
   for (int w = 1; w < WARPS; w++) all += part[w][threadIdx.x];
-  row_of<R>(p, p.row[q])[threadIdx.x] = all;
+  row_of<R>(p, to)[threadIdx.x] = all;
 }
 
 unsigned blocks_of(const gik_block_tiles *tiles)
