@@ -72,14 +72,14 @@ without := $(foreach p,$(OPTIONAL),$(if $(filter yes,$(HAVE_$p)),$(call absent,$
 # Sources are found by folder, subfolders too.
 SRC := $(shell find src -name '*.c' -o -name '*.cu')
 ifeq ($(HAVE_CUDA),yes)
-without += $(filter %/cuda_absent.c,$(SRC)) tool/bench_solver_cusparse_absent.c tool/bench_graph_absent.c
+without += $(filter %/cuda_absent.c,$(SRC)) tool/bench_solver_cusparse_absent.c tool/bench_graph_absent.c tool/bench_cudss_absent.c
 CUDA_SRC := $(filter %.cu,$(SRC))
 CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(shell command -v $(NVCC)))
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt -lpthread -lstdc++
 CUDA_ARCH ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
 CUDA_CFLAGS := -isystem $(CUDA_HOME)/include
 else
-without += tool/bench_solver_cusparse.c tool/bench_graph.c
+without += tool/bench_solver_cusparse.c tool/bench_graph.c tool/bench_cudss.c
 endif
 LIB_SRC := $(sort $(filter-out $(without),$(filter %.c,$(SRC))))
 # gable needs no MPI; gable-mpi is the same program with one.

@@ -36,7 +36,7 @@ typedef struct bench_request {
   const char *what;         /* "laplacian", "matrices" or "supernodal" */
   const char *const *files; /* [n_files] */
   int n_files;
-  const char *list, *folder, *only, *methods, *where, *uplo, *measure, *json, *plot, *machine, *commit;
+  const char *list, *folder, *only, *methods, *where, *uplo, *measure, *json, *plot, *machine, *commit, *cudss;
   long rhs, repeat, threads;
   double limit_s;
   int merge_blocks;

@@ -23,6 +23,7 @@ typedef struct supernodal_run {
   gable_solver *factored; /* on the CPU */
   void *saved;            /* [saved_bytes] its factor */
   size_t saved_bytes;
+  double begun;
   int matrices, missed;
 } supernodal_run;
 
@@ -74,24 +75,32 @@ static int run_turn(void *user)
   return t->sweep->solve(t->sweep, t->turn);
 }
 
-/* repeat sweeps with b of two kinds in turn and x poisoned: captured in a graph where that goes, so that a GPU and not
- * the host's launches are timed. */
+/* x poisoned, then a sweep from one b: of the graph, where there is one. */
+static gable_status time_one(bench_graph *graph, one_turn *turn, workbench *bench, double *seconds)
+{
+  gable_status status = workbench_start(bench, 0xff);
+  if (!status && (graph ? bench_graph_launch(graph) : run_turn(turn))) status = GABLE_ERR_BACKEND;
+  return status ? status : workbench_stop(bench, seconds);
+}
+
+/* Sweeps with b of two kinds in turn, fewer than asked for where they take over two seconds: captured in a graph where
+ * that goes, so that a GPU and not the host's launches are timed, but for very long ones. */
 static gable_status time_sweeps(const supernodal_run *r, bench_sweep *sweep, workbench *bench, supernodal_result *out)
 {
-  const long repeat = r->q->repeat;
+  static const double longest = 0.25, all = 2;
+  long repeat = r->q->repeat;
+  double once = 0;
   one_turn turns[2] = {{sweep, 0}, {sweep, 1}};
   bench_graph *graph[2] = {NULL, NULL};
   double *times = malloc((size_t)repeat * sizeof *times);
   gable_status status = times ? GABLE_OK : GABLE_ERR_MEMORY;
-  for (int k = 0; k < 2 && !status; k++) status = run_turn(&turns[k]) ? GABLE_ERR_BACKEND : GABLE_OK;
-  if (!status) status = gable_device_synchronise(bench->ctx, bench->stream);
-  for (int k = 0; k < 2 && !status; k++) graph[k] = bench_graph_capture(bench->stream, run_turn, &turns[k]);
+  for (int k = 0; k < 2 && !status; k++) status = time_one(NULL, &turns[k], bench, &once);
+  if (once * (double)repeat > all) repeat = once * 3 > all ? 3 : (long)(all / once);
+  for (int k = 0; k < 2 && !status && !sweep->direct && once < longest; k++)
+    graph[k] = bench_graph_capture(bench->stream, run_turn, &turns[k]);
   out->graph = graph[0] && graph[1];
   for (long k = 0; k < repeat && !status; k++) {
-    status = workbench_start(bench, 0xff);
-    if (!status && (out->graph ? bench_graph_launch(graph[k % 2]) : run_turn(&turns[k % 2])))
-      status = GABLE_ERR_BACKEND;
-    if (!status) status = workbench_stop(bench, &times[k]);
+    status = time_one(out->graph ? graph[k % 2] : NULL, &turns[k % 2], bench, &times[k]);
     if (!status && stop_asked()) status = GABLE_ERR_CANCELLED;
   }
   if (!status) out->solve = stopwatch_quartiles(times, repeat);
@@ -104,7 +113,7 @@ static gable_status time_sweeps(const supernodal_run *r, bench_sweep *sweep, wor
 static gable_status measure(supernodal_run *r, const gable_solver *s, workbench *bench, supernodal_result *out)
 {
   method_sweep own = {s, NULL, bench};
-  bench_sweep sweep = {0, 0, method_solve_turn, NULL, &own};
+  bench_sweep sweep = {.solve = method_solve_turn, .state = &own};
   gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
   gable_status status = gable_solver_work_create(s, bench->x.count, &own.work);
   if (!status) status = gable_solver_work_set_stream(own.work, bench->stream);
@@ -178,20 +187,41 @@ static gable_status run_method(supernodal_run *r, gable_solve_method method, wor
   return status;
 }
 
-/* cuSPARSE on the factors at hand; where it is missing that is said and no more. */
-static gable_status run_cusparse(supernodal_run *r, workbench *bench)
+/* Backward error of the last solve's first column. */
+static gable_status judge(bench_sweep *sweep, workbench *bench, supernodal_result *out)
+{
+  gable_status status = run_turn(&(one_turn){sweep, 0}) ? GABLE_ERR_BACKEND : workbench_fetch(bench);
+  if (!status) out->first_error = sweep->error(sweep, bench->b[0].data, bench->x.data);
+  out->backward_error = out->first_error; /* they refine nothing here */
+  return status;
+}
+
+static int open_other(const supernodal_run *r, const char *method, workbench *bench, bench_sweep *sweep, char *why,
+                      size_t why_bytes)
+{
+  if (strncmp(gable_context_where(bench->ctx), "cuda", 4)) {
+    snprintf(why, why_bytes, "it runs on a GPU alone");
+    return 0;
+  }
+  if (!strcmp(method, "cusparse")) return bench_factors_cusparse(r->factored, bench, sweep, why, why_bytes);
+  return bench_factors_cudss(r->q->cudss, &r->matrix, (gable_method)integer_of(r->factored, GABLE_SOLVER_METHOD), bench,
+                             sweep, why, why_bytes);
+}
+
+/* Another package; where it is missing or fails that is said and no more. */
+static gable_status run_other(supernodal_run *r, const char *method, workbench *bench)
 {
   bench_sweep sweep;
-  supernodal_result b = describe(r, "cusparse");
+  supernodal_result b = describe(r, method);
   char why[240];
-  if (!bench_factors_cusparse(r->factored, bench, &sweep, why, sizeof why)) {
+  if (!open_other(r, method, bench, &sweep, why, sizeof why)) {
     progress_erase(&r->session->bar);
-    fprintf(stderr, "gable bench: cusparse: %s: left out\n", why);
+    fprintf(stderr, "gable bench: %s: %s: left out\n", method, why);
     return GABLE_OK;
   }
-  const gable_status status = time_sweeps(r, &sweep, bench, &b);
+  gable_status status = time_sweeps(r, &sweep, bench, &b);
+  if (!status) status = judge(&sweep, bench, &b);
   b.prepare_s = sweep.prepare_s;
-  b.backward_error = b.first_error = NAN;
   if (!status) record(r, &b, sweep.bytes, 1);
   sweep.close(&sweep);
   return status;
@@ -230,9 +260,13 @@ static int method_named(const char *name, size_t length)
   return -1;
 }
 
-static int is_cusparse(const char *name, size_t length)
+/* The package of that name, or NULL: a method of Gable's. */
+static const char *package_named(const char *name, size_t length)
 {
-  return length == strlen("cusparse") && !strncmp(name, "cusparse", length);
+  static const char *const packages[] = {"cusparse", "cudss"};
+  for (size_t k = 0; k < sizeof packages / sizeof *packages; k++)
+    if (strlen(packages[k]) == length && !strncmp(name, packages[k], length)) return packages[k];
+  return NULL;
 }
 
 /* Each method of the list in turn; on a GPU cuSPARSE first. */
@@ -250,10 +284,16 @@ static gable_status run_methods(supernodal_run *r)
   for (size_t length; *name && !status; name += length + (name[length] == ',')) {
     length = strcspn(name, ",");
     progress_forget(&r->session->bar);
-    if (is_cusparse(name, length))
-      status = run_cusparse(r, &bench);
+    const char *package = package_named(name, length);
+    if (package)
+      status = run_other(r, package, &bench);
     else if (length)
       status = run_method(r, (gable_solve_method)method_named(name, length), &bench);
+    if (status == GABLE_ERR_UNAVAILABLE) { /* a method whose library is missing */
+      progress_erase(&r->session->bar);
+      fprintf(stderr, "gable bench: %.*s: %s: left out\n", (int)length, name, session_reason(status).text);
+      status = GABLE_OK;
+    }
   }
   drop_factor(r);
   workbench_close(&bench);
@@ -266,6 +306,10 @@ static int run_source(void *user, const bench_source *source)
   gable_matrix *matrix = NULL;
   gable_off duplicates;
   gable_status status;
+  if (r->q->limit_s > 0 && stopwatch_now() - r->begun > r->q->limit_s) {
+    fprintf(stderr, "gable bench: the time is over (--limit-seconds), left out: %s\n", source->name);
+    return EXIT_DONE;
+  }
   r->name = source->name;
   r->matrix = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
   if (strchr(source->path, ':') && access(source->path, R_OK)) {
@@ -286,11 +330,11 @@ static int run_source(void *user, const bench_source *source)
 
 int bench_supernodal(session *s, const bench_request *q, FILE *out, FILE *lines)
 {
-  supernodal_run r = {.session = s, .q = q, .out = out, .json = lines, .name = "*"};
+  supernodal_run r = {.session = s, .q = q, .out = out, .json = lines, .name = "*", .begun = stopwatch_now()};
   for (const char *name = q->methods ? q->methods : ""; *name; name += *name == ',') {
     const size_t length = strcspn(name, ",");
     const int method = method_named(name, length);
-    if (length && method < 0 && !is_cusparse(name, length))
+    if (length && method < 0 && !package_named(name, length))
       return options_wrong("bench", "--methods: no solve method '%.*s': say %s", (int)length, name, every_method);
     name += length;
   }
