@@ -112,25 +112,34 @@ done:
   return status;
 }
 
-gable_status gi_node_open(gable_comm *comm, int direct)
+static gable_status find_node(gable_comm *comm)
 {
   gable_status status = GABLE_OK;
   reader *all = NULL;
+  GI_AGREE(comm, make_node(comm, &all));
+  GI_TRY(add_window(comm, WINDOW_LEAST));
+  GI_TRY(try_reading(comm, all));
+done:
+  gi_free(comm->ctx, all);
+  return status;
+}
+
+gable_status gi_node_open(gable_comm *comm, int direct)
+{
+  gable_status status = GABLE_OK;
   if (!node_of(comm)) {
-    GI_AGREE(comm, make_node(comm, &all));
-    status = add_window(comm, WINDOW_LEAST);
-    node_of(comm)->several = status == GABLE_ERR_UNAVAILABLE;
-    if (status) {
-      if (!node_of(comm)->several) gi_node_close(comm);
-      goto done;
+    status = find_node(comm);
+    if (status && status != GABLE_ERR_UNAVAILABLE) {
+      gi_node_close(comm);
+      return status;
     }
-    GI_TRY(try_reading(comm, all));
+    node_of(comm)->several = status == GABLE_ERR_UNAVAILABLE;
   }
+  status = GABLE_OK;
   GI_REQUIRE(!node_of(comm)->several, GABLE_ERR_UNAVAILABLE, "the ranks are on several nodes: path window is of one");
   GI_REQUIRE(!direct || node_of(comm)->reads, GABLE_ERR_UNAVAILABLE,
              "path direct: the system lets no process read the memory of another");
 done:
-  gi_free(comm->ctx, all);
   return status;
 }
 

@@ -11,6 +11,8 @@
 
 #include "../../tool/forest_check.h"
 #include "comm/shared.h"
+#include "support/failing_allocator.h"
+#include "support/forest_cases.h"
 #include "support/random_dag.h"
 
 static int failed(const char *what, gable_status status)
@@ -44,8 +46,10 @@ static int check_paths(gable_comm *comm, long cases)
   gable_exchange_destroy(&x);
   gable_plan_destroy(&plan);
   gable_forest_destroy(&f);
-  for (int k = 0; k < 3 + direct; k++)
+  for (int k = 0; k < 3 + direct; k++) {
     if (check(comm, cases, paths[k])) return 1;
+    forest_cases(comm, paths[k], 2 * cases);
+  }
   return 0;
 }
 
@@ -108,6 +112,49 @@ static int be_wrong(gable_comm *comm)
   return 1;
 }
 
+/* Each allocation of the last rank fails in turn: the same error on every rank, which names it, and the comm works on.
+ */
+static int lack_memory(gable_comm *comm, failing_allocator *memory)
+{
+  static const gable_path paths[] = {GABLE_PATH_AUTO, GABLE_PATH_REQUEST};
+  const int last = gable_comm_size(comm) - 1, scarce = gable_comm_rank(comm) == last;
+  char text[60];
+  snprintf(text, sizeof text, last ? "rank %d: out of memory" : "out of memory", last);
+  for (int p = 0; p < 2; p++)
+    for (long k = 0;; k++) {
+      gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+      gable_root root = {0, 0};
+      gable_forest *f = NULL;
+      gable_plan *plan = NULL;
+      gable_exchange *x = NULL;
+      int failures = 0, all[64];
+      o.path = paths[p];
+      o.count = 200000; /* more than a window has at first */
+      if (scarce) failing_allocator_arm(memory, k);
+      gable_status status = gable_forest_create(comm, 1, 1, NULL, &root, &f);
+      if (!status) status = gable_plan_create(f, &o, &plan);
+      if (!status) status = gable_exchange_create(plan, NULL, &x);
+      if (scarce) {
+        failures = (int)memory->failures;
+        failing_allocator_disarm(memory);
+      }
+      if (status && (status != GABLE_ERR_MEMORY || !strstr(gable_last_error(), text))) {
+        fprintf(stderr, "allocation %ld: %d, '%s' is not in '%s'\n", k, (int)status, text, gable_last_error());
+        return 1;
+      }
+      gable_exchange_destroy(&x);
+      gable_plan_destroy(&plan);
+      gable_forest_destroy(&f);
+      if (failed("after a failed allocation", gable_comm_allgather(comm, &failures, sizeof failures, all))) return 1;
+      if (!all[last]) break;
+      if (!status) {
+        fprintf(stderr, "allocation %ld failed, and no rank says so\n", k);
+        return 1;
+      }
+    }
+  return 0;
+}
+
 /* The last rank is killed between two rounds of a halo; the others must not wait beyond the deadline. */
 static int lose_a_rank(gable_comm *comm)
 {
@@ -139,12 +186,20 @@ int main(int argc, char **argv)
 {
   gable_context *ctx = NULL;
   gable_comm *comm = NULL;
-  gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
+  failing_allocator memory = failing_allocator_init();
+  gable_context_options options = failing_allocator_options(&memory);
   options.threads = 1;
   MPI_Init(&argc, &argv);
   int wrong = failed("gable_context_create", gable_context_create("cpu", &options, &ctx));
   if (!wrong) wrong = failed("gable_comm_from_mpi", gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm));
   if (!wrong && argc > 1 && !strcmp(argv[1], "kill")) wrong = lose_a_rank(comm);
+  if (!wrong && argc > 1 && !strcmp(argv[1], "long")) {
+    forest_long_message(comm, GABLE_PATH_REQUEST);
+    gable_comm_destroy(&comm);
+    MPI_Finalize();
+    return 0;
+  }
+  if (!wrong) wrong = lack_memory(comm, &memory);
   if (!wrong) wrong = check_paths(comm, argc > 1 ? atol(argv[1]) : 100) || check_shared(comm) || be_wrong(comm);
   gable_comm_destroy(&comm);
   if (!wrong) wrong = be_late(ctx);

@@ -1,0 +1,320 @@
+/* forest_cases.c: see forest_cases.h.  PetscSF's faults are named by their commits in PETSc. */
+#include "support/forest_cases.h"
+
+#include "base/random.h"
+#include "support/test.h"
+
+typedef struct setting {
+  gable_comm *comm;
+  gable_path path;
+  int me, size;
+} setting;
+
+static gable_plan_options plan_of(const setting *s, gable_direction direction, gable_forest_op op, gable_unit_type unit)
+{
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  o.direction = direction;
+  o.op = op;
+  o.unit = unit;
+  o.path = s->path;
+  return o;
+}
+
+static gable_exchange *exchange_of(gable_forest *f, const gable_plan_options *o)
+{
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  CHECK_OK(gable_plan_create(f, o, &plan));
+  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  gable_plan_destroy(&plan);
+  return x;
+}
+
+enum { RING = 3000 }; /* items of a message: long enough to be offered where it lies */
+
+/* Leaf i of each rank is root i of the next, but where the ranks are odd and empty. */
+static gable_forest *ring_of(const setting *s, int empty)
+{
+  gable_root root[RING];
+  gable_forest *f = NULL;
+  int next = (s->me + 1) % s->size;
+  while (empty && next % 2) next = (next + 1) % s->size;
+  for (int i = 0; i < RING; i++) root[i] = (gable_root){next, i};
+  CHECK_OK(gable_forest_create(s->comm, empty && s->me % 2 ? 0 : RING, empty && s->me % 2 ? 0 : RING, NULL, root, &f));
+  return f;
+}
+
+static int64_t stamp(int rank, int64_t epoch, int64_t i)
+{
+  return ((int64_t)rank << 48) + (epoch << 20) + i;
+}
+
+/* Two bcasts under way, ended in their order (A B A B) or against it (A B B A), the orders different on each rank; some
+ * ranks have nothing (PETSc's ex24). */
+static void two_under_way(const setting *s, int against, int empty, long rounds)
+{
+  gable_forest *f = ring_of(s, empty);
+  const gable_plan_options o = plan_of(s, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_I64);
+  gable_exchange *x[2] = {exchange_of(f, &o), exchange_of(f, &o)};
+  gable_root from[RING];
+  gable_forest_info info = GABLE_FOREST_INFO_INIT;
+  static _Thread_local int64_t root[2][RING], leaf[2][RING];
+  CHECK_OK(gable_forest_get_info(f, &info));
+  CHECK_OK(gable_forest_get_leaves(f, NULL, from));
+  for (long e = 0; e < rounds; e++) {
+    const int first = (s->me + (int)e) % 2;
+    for (int k = 0; k < 2; k++)
+      for (int i = 0; i < RING; i++) root[k][i] = stamp(s->me, 2 * e + k, i);
+    for (int k = 0; k < 2; k++) CHECK_OK(gable_bcast_begin(x[first ^ k], root[first ^ k], leaf[first ^ k]));
+    for (int k = 0; k < 2; k++) CHECK_OK(gable_exchange_end(x[first ^ k ^ against]));
+    for (int k = 0; k < 2; k++)
+      for (gable_off i = 0; i < info.n_leaves; i++)
+        CHECK(leaf[k][i] == stamp(from[i].rank, 2 * e + k, i), "round %ld, exchange %d, leaf %lld", e, k, (long long)i);
+  }
+  for (int k = 0; k < 2; k++) gable_exchange_destroy(&x[k]);
+  gable_forest_destroy(&f);
+}
+
+/* Random edges: n roots and leaves a rank. */
+static gable_forest *random_forest(const setting *s, uint64_t seed, gable_off n)
+{
+  gi_random r = gi_random_seed(seed + (uint64_t)s->me);
+  gable_forest *f = NULL;
+  gable_root *root = malloc((size_t)n * sizeof *root);
+  CHECK(root, "memory");
+  for (gable_off i = 0; i < n; i++)
+    root[i] = (gable_root){(int32_t)gi_random_below(&r, s->size), gi_random_below(&r, i % 3 ? n : 1)};
+  CHECK_OK(gable_forest_create(s->comm, n, n, NULL, root, &f));
+  free(root);
+  return f;
+}
+
+/* sum over leaves of (bcast r)*l = sum over roots of r*(reduce l), in whole numbers. */
+static void adjoint(const setting *s)
+{
+  enum { N = 500 };
+  gable_forest *f = random_forest(s, 11, N);
+  const gable_plan_options down = plan_of(s, GABLE_FOREST_BCAST, GABLE_FOREST_SUM, GABLE_UNIT_I64);
+  const gable_plan_options up = plan_of(s, GABLE_FOREST_REDUCE, GABLE_FOREST_SUM, GABLE_UNIT_I64);
+  gable_exchange *bcast = exchange_of(f, &down), *reduce = exchange_of(f, &up);
+  int64_t r[N], l[N], to_leaf[N] = {0}, to_root[N] = {0}, sums[2] = {0, 0}, all[2 * 64];
+  for (int i = 0; i < N; i++) {
+    r[i] = 1 + (s->me * 31 + i * 7) % 1000;
+    l[i] = 1 + (s->me * 17 + i * 13) % 1000;
+  }
+  CHECK_OK(gable_bcast_begin(bcast, r, to_leaf));
+  CHECK_OK(gable_reduce_begin(reduce, l, to_root));
+  CHECK_OK(gable_exchange_end(reduce));
+  CHECK_OK(gable_exchange_end(bcast));
+  for (int i = 0; i < N; i++) {
+    sums[0] += to_leaf[i] * l[i];
+    sums[1] += to_root[i] * r[i];
+  }
+  CHECK(s->size <= 64, "%d ranks", s->size);
+  CHECK_OK(gable_comm_allgather(s->comm, sums, sizeof sums, all));
+  sums[0] = sums[1] = 0;
+  for (int q = 0; q < 2 * s->size; q++) sums[q % 2] += all[q];
+  CHECK(sums[0] == sums[1] && sums[0] > 0, "%lld and %lld", (long long)sums[0], (long long)sums[1]);
+  gable_exchange_destroy(&bcast);
+  gable_exchange_destroy(&reduce);
+  gable_forest_destroy(&f);
+}
+
+/* 646b835dd74: a rank that only receives saw what was there before.  Rank 0 sends to all others; new values, and arrays
+ * at new addresses, in every round (97a85fb49b5: an address that came back after a free was taken for the old array).
+ */
+static void receives_only(const setting *s, long rounds)
+{
+  gable_root root[RING];
+  gable_forest *f = NULL;
+  for (int i = 0; i < RING; i++) root[i] = (gable_root){0, RING - 1 - i};
+  CHECK_OK(gable_forest_create(s->comm, s->me ? 0 : RING, s->me ? RING : 0, NULL, root, &f));
+  const gable_plan_options o = plan_of(s, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_I64);
+  gable_exchange *x = exchange_of(f, &o);
+  for (long e = 0; e < rounds; e++) {
+    int64_t *mine = malloc((size_t)(RING + e) * sizeof *mine);
+    CHECK(mine, "memory");
+    for (int i = 0; i < RING; i++) mine[i] = s->me ? -1 : stamp(0, e, i);
+    CHECK_OK(gable_bcast_begin(x, s->me ? NULL : mine, s->me ? mine : NULL));
+    CHECK_OK(gable_exchange_end(x));
+    for (int i = 0; i < RING && s->me; i++)
+      CHECK(mine[i] == stamp(0, e, RING - 1 - i), "round %ld, leaf %d: %llx", e, i, (unsigned long long)mine[i]);
+    free(mine);
+  }
+  gable_exchange_destroy(&x);
+  gable_forest_destroy(&f);
+}
+
+/* 41751ff936f, 3e21cddb284: ranks with nothing, and arrays that are NULL, in every direction. */
+static void nothing_at_all(const setting *s)
+{
+  gable_forest *f = NULL;
+  CHECK_OK(gable_forest_create(s->comm, 0, 0, NULL, NULL, &f));
+  for (int d = GABLE_FOREST_BCAST; d <= GABLE_FOREST_SCATTER; d++) {
+    const gable_plan_options o = plan_of(s, (gable_direction)d, GABLE_FOREST_REPLACE, GABLE_UNIT_D);
+    gable_exchange *x = exchange_of(f, &o);
+    for (int k = 0; k < 3; k++) {
+      CHECK_OK(d == GABLE_FOREST_BCAST    ? gable_bcast_begin(x, NULL, NULL)
+               : d == GABLE_FOREST_REDUCE ? gable_reduce_begin(x, NULL, NULL)
+               : d == GABLE_FOREST_FETCH  ? gable_fetch_begin(x, NULL, NULL, NULL)
+               : d == GABLE_FOREST_GATHER ? gable_gather_begin(x, NULL, NULL)
+                                          : gable_scatter_begin(x, NULL, NULL));
+      CHECK_OK(gable_exchange_end(x));
+    }
+    gable_exchange_destroy(&x);
+  }
+  gable_forest_destroy(&f);
+}
+
+/* 07e87b31898: a reduction that replaces, local leaves and others on one root: the last (rank, position) stays. */
+static void reduce_replaces(const setting *s)
+{
+  const gable_root root[3] = {{0, 0}, {0, 0}, {0, 1}};
+  gable_forest *f = NULL;
+  CHECK_OK(gable_forest_create(s->comm, 2, s->me == s->size - 1 ? 2 : 3, NULL, root, &f));
+  const gable_plan_options o = plan_of(s, GABLE_FOREST_REDUCE, GABLE_FOREST_REPLACE, GABLE_UNIT_Z);
+  gable_exchange *x = exchange_of(f, &o);
+  double leaf[6], to[4] = {-1, -1, -1, -1};
+  for (int i = 0; i < 6; i++) leaf[i] = 10 * s->me + i;
+  CHECK_OK(gable_reduce_begin(x, leaf, to));
+  CHECK_OK(gable_exchange_end(x));
+  const double second = s->size > 1 ? 10 * (s->size - 2) + 4 : -1;
+  if (!s->me) CHECK(to[0] == 10 * (s->size - 1) + 2 && to[2] == second, "%g, %g", to[0], to[2]);
+  gable_exchange_destroy(&x);
+  gable_forest_destroy(&f);
+}
+
+/* 35409886bcb: the size of a block was dropped where leaves are strided: 3 numbers an item, 2 fields, every fourth
+ * position. */
+static void strided_blocks(const setting *s)
+{
+  enum { N = 40, W = 3, FIELDS = 2, SPACE = 4 * N };
+  gable_off leaf[N];
+  gable_root root[N];
+  gable_forest *f = NULL;
+  for (int i = 0; i < N; i++) {
+    leaf[i] = 4 * i;
+    root[i] = (gable_root){(s->me + 1) % s->size, i};
+  }
+  CHECK_OK(gable_forest_create(s->comm, N, N, leaf, root, &f));
+  gable_plan_options o = plan_of(s, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_I32);
+  o.count = W;
+  o.fields = FIELDS;
+  o.leaf_stride = SPACE;
+  gable_exchange *x = exchange_of(f, &o);
+  int32_t from[FIELDS * N * W], to[FIELDS * SPACE * W];
+  for (int i = 0; i < FIELDS * N * W; i++) from[i] = 1000 * s->me + i;
+  for (int i = 0; i < FIELDS * SPACE * W; i++) to[i] = -1;
+  CHECK_OK(gable_bcast_begin(x, from, to));
+  CHECK_OK(gable_exchange_end(x));
+  for (int i = 0; i < FIELDS * SPACE * W; i++) {
+    const int g = i / (SPACE * W), p = i / W % SPACE, w = i % W;
+    const int32_t right = p % 4 ? -1 : 1000 * ((s->me + 1) % s->size) + (g * N + p / 4) * W + w;
+    CHECK(to[i] == right, "field %d, position %d, number %d: %d, not %d", g, p, w, to[i], right);
+  }
+  gable_exchange_destroy(&x);
+  gable_forest_destroy(&f);
+}
+
+/* PetscSF fetches with sums alone, and chars had no sign under MAX (its ex1): each op on 4 leaves a rank of one root.
+ */
+static void fetch_every_op(const setting *s)
+{
+  static const gable_forest_op ops[] = {GABLE_FOREST_REPLACE, GABLE_FOREST_SUM, GABLE_FOREST_PROD, GABLE_FOREST_MIN,
+                                        GABLE_FOREST_MAX,     GABLE_FOREST_BOR, GABLE_FOREST_BXOR};
+  gable_root root[4] = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+  gable_forest *f = NULL;
+  CHECK_OK(gable_forest_create(s->comm, 1, 4, NULL, root, &f));
+  for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
+    const gable_plan_options o = plan_of(s, GABLE_FOREST_FETCH, ops[k], GABLE_UNIT_CHAR);
+    gable_exchange *x = exchange_of(f, &o);
+    signed char to = -5, leaf[4], update[4], value = -5;
+    for (int i = 0; i < 4; i++) leaf[i] = (signed char)(s->me + 3 * i - 6);
+    CHECK_OK(gable_fetch_begin(x, &to, leaf, update));
+    CHECK_OK(gable_exchange_end(x));
+    for (int q = 0; q < s->size; q++)
+      for (int i = 0; i < 4; i++) {
+        const signed char l = (signed char)(q + 3 * i - 6);
+        CHECK(q != s->me || update[i] == value, "op %d: update %d is %d, not %d", (int)ops[k], i, update[i], value);
+        value = (signed char)(ops[k] == GABLE_FOREST_REPLACE ? l
+                              : ops[k] == GABLE_FOREST_SUM   ? value + l
+                              : ops[k] == GABLE_FOREST_PROD  ? value * l
+                              : ops[k] == GABLE_FOREST_MIN   ? (l < value ? l : value)
+                              : ops[k] == GABLE_FOREST_MAX   ? (l > value ? l : value)
+                              : ops[k] == GABLE_FOREST_BOR   ? value | l
+                                                             : value ^ l);
+      }
+    CHECK(s->me || to == value, "op %d: the root is %d, not %d", (int)ops[k], to, value);
+    gable_exchange_destroy(&x);
+  }
+  gable_forest_destroy(&f);
+}
+
+/* Plans that differ on the last rank, in each option that all must share. */
+static void plans_differ(const setting *s)
+{
+  gable_forest *f = ring_of(s, 0);
+  for (int k = 0; k < 5 && s->size > 1; k++) {
+    static const char *const what[] = {"direction", "op", "unit", "count", "fields"};
+    const int other = s->me == s->size - 1;
+    gable_plan_options o = plan_of(s, GABLE_FOREST_REDUCE, GABLE_FOREST_SUM, GABLE_UNIT_D);
+    gable_plan *plan = NULL;
+    char text[80];
+    if (other && k == 0) o.direction = GABLE_FOREST_BCAST;
+    if (other && k == 1) o.op = GABLE_FOREST_MAX;
+    if (other && k == 2) o.unit = GABLE_UNIT_I64;
+    if (other && k == 3) o.count = 2;
+    if (other && k == 4) o.fields = 2;
+    snprintf(text, sizeof text, "rank %d: plans differ: %s is ", s->size - 1, what[k]);
+    CHECK(gable_plan_create(f, &o, &plan) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), text) && !plan,
+          "'%s' is not in '%s'", text, gable_last_error());
+  }
+  gable_forest_destroy(&f);
+}
+
+void forest_cases(gable_comm *comm, gable_path path, long rounds)
+{
+  const setting s = {comm, path, gable_comm_rank(comm), gable_comm_size(comm)};
+  for (int k = 0; k < 4; k++) two_under_way(&s, k % 2, k / 2, rounds);
+  adjoint(&s);
+  receives_only(&s, rounds / 10 + 3);
+  nothing_at_all(&s);
+  reduce_replaces(&s);
+  strided_blocks(&s);
+  fetch_every_op(&s);
+  plans_differ(&s);
+}
+
+/* Items of 1 MiB, so that the graph is small. */
+enum { LONG_ITEM = 1 << 20, LONG_ITEMS = (1 << 11) + 3 };
+
+int64_t forest_long_message_bytes(gable_path path)
+{
+  const int64_t copies = path == GABLE_PATH_DIRECT ? 2 : path == GABLE_PATH_REQUEST ? 4 : 3;
+  return copies * LONG_ITEM * LONG_ITEMS;
+}
+
+void forest_long_message(gable_comm *comm, gable_path path)
+{
+  const setting s = {comm, path, gable_comm_rank(comm), gable_comm_size(comm)};
+  const int reads = s.me == s.size - 1 && s.me > 0, sends = s.me == 0;
+  gable_root root[LONG_ITEMS];
+  gable_forest *f = NULL;
+  for (int i = 0; i < LONG_ITEMS; i++) root[i] = (gable_root){0, i};
+  CHECK_OK(gable_forest_create(comm, sends ? LONG_ITEMS : 0, reads ? LONG_ITEMS : 0, NULL, root, &f));
+  gable_plan_options o = plan_of(&s, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_I64);
+  o.count = LONG_ITEM / 8;
+  gable_exchange *x = exchange_of(f, &o);
+  const int64_t n = (int64_t)LONG_ITEMS * LONG_ITEM / 8;
+  int64_t *a = sends || reads ? malloc((size_t)n * sizeof *a) : NULL;
+  CHECK_OK(gable_comm_agree(comm, a || !(sends || reads) ? GABLE_OK : GABLE_ERR_MEMORY));
+  for (int64_t i = 0; i < n && sends; i++) a[i] = 3 * i + 1;
+  CHECK_OK(gable_bcast_begin(x, sends ? a : NULL, reads ? a : NULL));
+  CHECK_OK(gable_exchange_end(x));
+  for (int64_t i = 0; i < n && reads; i++)
+    CHECK(a[i] == 3 * i + 1, "number %lld is %lld", (long long)i, (long long)a[i]);
+  CHECK_OK(gable_comm_barrier(comm));
+  free(a);
+  gable_exchange_destroy(&x);
+  gable_forest_destroy(&f);
+}

@@ -1,0 +1,16 @@
+/* forest_cases.h: exchanges by name, on any comm and path: several under way, many in a row, adjoints, and what went
+ * wrong in PetscSF before.  A case that fails ends the program. */
+#ifndef TEST_FOREST_CASES_H
+#define TEST_FOREST_CASES_H
+
+#include <gable/gable.h>
+
+/* Collective.  Every case. */
+void forest_cases(gable_comm *comm, gable_path path, long rounds);
+
+/* Collective.  One message of more than 2^31 bytes from rank 0 to the last rank and back; *needed: bytes of memory that
+ * all ranks take together. */
+int64_t forest_long_message_bytes(gable_path path);
+void forest_long_message(gable_comm *comm, gable_path path);
+
+#endif
