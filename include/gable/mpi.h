@@ -1,4 +1,5 @@
-/* mpi.h: a gable_comm over an MPI communicator.  This header alone includes <mpi.h>.
+/* mpi.h: a gable_comm over an MPI communicator, and units and ops by their MPI names.  This header alone includes
+ * <mpi.h>.
  *
  * It is compiled in the caller's program and hands MPI's functions to the library as a table: so one library serves
  * every MPI, and needs none where none is used. */
@@ -8,7 +9,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-#include <gable/comm.h>
+#include <gable/forest.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -137,6 +138,82 @@ static inline gable_status gable_comm_from_mpi(gable_context *ctx, MPI_Comm mpi,
   MPI_Comm_get_attr(own->comm, MPI_TAG_UB, &tag, &found);
   m.last_tag = found ? *tag : 32767;
   return gable_comm_from_messages(ctx, &m, out);
+}
+
+/* The unit of a predefined type; 1: forests have no such numbers. */
+static inline int gable_mpi_number(MPI_Datatype type, gable_unit_type *unit)
+{
+  if (type == MPI_CHAR || type == MPI_SIGNED_CHAR || type == MPI_INT8_T)
+    *unit = GABLE_UNIT_CHAR;
+  else if (type == MPI_UNSIGNED_CHAR || type == MPI_UINT8_T || type == MPI_BYTE)
+    *unit = GABLE_UNIT_UCHAR;
+  else if (type == MPI_INT32_T || (type == MPI_INT && sizeof(int) == 4) || (type == MPI_LONG && sizeof(long) == 4))
+    *unit = GABLE_UNIT_I32;
+  else if (type == MPI_INT64_T || type == MPI_LONG_LONG || (type == MPI_LONG && sizeof(long) == 8))
+    *unit = GABLE_UNIT_I64;
+  else if (type == MPI_FLOAT)
+    *unit = GABLE_UNIT_S;
+  else if (type == MPI_DOUBLE)
+    *unit = GABLE_UNIT_D;
+  else if (type == MPI_C_FLOAT_COMPLEX)
+    *unit = GABLE_UNIT_C;
+  else if (type == MPI_C_DOUBLE_COMPLEX)
+    *unit = GABLE_UNIT_Z;
+  else if (type == MPI_2INT)
+    *unit = GABLE_UNIT_PAIR_I32;
+  else if (type == MPI_FLOAT_INT)
+    *unit = GABLE_UNIT_PAIR_S;
+  else
+    return 1;
+  return 0;
+}
+
+/* 1: items of the type do not lie beside each other as runs of bytes that belong to them.  Of a struct the bytes
+ * between members belong to it. */
+static inline int gable_mpi_unit(MPI_Datatype type, gable_unit_type *unit, gable_off *count)
+{
+  int integers = 0, addresses = 0, types = 0, combiner = 0, size = 0;
+  MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  if (MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return 1;
+  *count = 1;
+  if (combiner == MPI_COMBINER_NAMED && !gable_mpi_number(type, unit)) return 0;
+  if (combiner == MPI_COMBINER_DUP || combiner == MPI_COMBINER_CONTIGUOUS) {
+    int times[1] = {1}, wrong;
+    MPI_Aint none[1];
+    MPI_Datatype inner[1];
+    if (MPI_Type_get_contents(type, integers, addresses, types, times, none, inner) != MPI_SUCCESS) return 1;
+    wrong = gable_mpi_unit(inner[0], unit, count);
+    MPI_Type_get_envelope(inner[0], &integers, &addresses, &types, &combiner);
+    if (combiner != MPI_COMBINER_NAMED) MPI_Type_free(&inner[0]);
+    *count *= times[0];
+    return wrong;
+  }
+  MPI_Type_size(type, &size);
+  MPI_Type_get_extent(type, &lower, &extent);
+  MPI_Type_get_true_extent(type, &true_lower, &true_extent);
+  *unit = GABLE_UNIT_BYTES;
+  *count = (gable_off)extent;
+  return lower != 0 || true_lower != 0 || true_extent > extent || extent <= 0 ||
+         (size != extent && combiner != MPI_COMBINER_STRUCT && combiner != MPI_COMBINER_NAMED);
+}
+
+/* Local.  o->unit, count and op of an MPI type and op.  Types: the numbers above, MPI_2INT and MPI_FLOAT_INT; of these
+ * contiguous and duplicated types, so many numbers an item; every other type as opaque bytes, which MPI_REPLACE alone
+ * moves.  GABLE_ERR_ARGUMENT: an item with gaps that belong to others (vectors, types resized), or an op of the
+ * caller's.  gable_plan_create says whether the unit has the op. */
+static inline gable_status gable_plan_options_from_mpi(MPI_Datatype type, MPI_Op op, gable_plan_options *o)
+{
+  const MPI_Op ops[] = {MPI_REPLACE, MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX,    MPI_LAND,  MPI_BAND,
+                        MPI_LOR,     MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC}; /* as gable_forest_op */
+  gable_unit_type unit = GABLE_UNIT_BYTES;
+  gable_off count = 1;
+  int k = 0;
+  while (k <= (int)GABLE_FOREST_MAXLOC && ops[k] != op) k++;
+  if (!o || k > (int)GABLE_FOREST_MAXLOC || gable_mpi_unit(type, &unit, &count)) return GABLE_ERR_ARGUMENT;
+  o->unit = unit;
+  o->count = count;
+  o->op = (gable_forest_op)k;
+  return GABLE_OK;
 }
 
 #ifdef __cplusplus

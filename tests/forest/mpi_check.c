@@ -53,6 +53,74 @@ static int check_paths(gable_comm *comm, long cases)
   return 0;
 }
 
+typedef struct expected_unit {
+  MPI_Datatype type;
+  gable_status status;
+  gable_unit_type unit;
+  gable_off count;
+} expected_unit;
+
+/* MPI's names for units and ops; and a sum of items of three doubles from every rank. */
+static int check_types(gable_comm *comm)
+{
+  typedef struct particle {
+    double x[2];
+    int kind; /* and four bytes that nobody uses */
+  } particle;
+  MPI_Datatype three, copy, both, vector, narrow, members[] = {MPI_DOUBLE, MPI_INT};
+  const int lengths[] = {2, 1};
+  const MPI_Aint at[] = {0, 16};
+  MPI_Type_contiguous(3, MPI_DOUBLE, &three);
+  MPI_Type_dup(three, &copy);
+  MPI_Type_create_struct(2, lengths, at, members, &both);
+  MPI_Type_vector(2, 1, 3, MPI_DOUBLE, &vector);
+  MPI_Type_create_resized(three, 0, 8, &narrow);
+  const expected_unit right[] = {{MPI_DOUBLE, GABLE_OK, GABLE_UNIT_D, 1},
+                                 {MPI_INT, GABLE_OK, GABLE_UNIT_I32, 1},
+                                 {MPI_C_DOUBLE_COMPLEX, GABLE_OK, GABLE_UNIT_Z, 1},
+                                 {MPI_2INT, GABLE_OK, GABLE_UNIT_PAIR_I32, 1},
+                                 {three, GABLE_OK, GABLE_UNIT_D, 3},
+                                 {copy, GABLE_OK, GABLE_UNIT_D, 3},
+                                 {MPI_DOUBLE_INT, GABLE_OK, GABLE_UNIT_BYTES, 16},
+                                 {both, GABLE_OK, GABLE_UNIT_BYTES, sizeof(particle)},
+                                 {vector, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1},
+                                 {narrow, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1}};
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  int wrong = 0;
+  for (size_t k = 0; k < sizeof right / sizeof *right; k++) {
+    o = (gable_plan_options)GABLE_PLAN_OPTIONS_INIT;
+    const gable_status status = gable_plan_options_from_mpi(right[k].type, MPI_REPLACE, &o);
+    if (status == right[k].status && o.unit == right[k].unit && o.count == right[k].count) continue;
+    fprintf(stderr, "type %d: status %d, unit %d, count %lld\n", (int)k, (int)status, (int)o.unit, (long long)o.count);
+    wrong = 1;
+  }
+  const gable_root root = {0, 0};
+  const int rank = gable_comm_rank(comm), size = gable_comm_size(comm);
+  double leaf[3] = {rank + 1, 2, 3 * rank}, sum[3] = {0, 0, 0};
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  o = (gable_plan_options)GABLE_PLAN_OPTIONS_INIT;
+  o.direction = GABLE_FOREST_REDUCE;
+  gable_status status = gable_plan_options_from_mpi(copy, MPI_SUM, &o);
+  if (!status) status = gable_forest_create(comm, rank ? 0 : 1, 1, NULL, &root, &f);
+  if (!status) status = gable_plan_create(f, &o, &plan);
+  if (!status) status = gable_exchange_create(plan, NULL, &x);
+  if (!status) status = gable_reduce_begin(x, leaf, sum);
+  if (!status) status = gable_exchange_end(x);
+  wrong |= failed("a sum of items of three", status);
+  if (!rank && (sum[0] != size * (size + 1) / 2.0 || sum[1] != 2.0 * size || sum[2] != 3 * size * (size - 1) / 2.0)) {
+    fprintf(stderr, "three sums: %g %g %g\n", sum[0], sum[1], sum[2]);
+    wrong = 1;
+  }
+  gable_exchange_destroy(&x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  MPI_Datatype *const own[] = {&three, &copy, &both, &vector, &narrow};
+  for (size_t k = 0; k < sizeof own / sizeof *own; k++) MPI_Type_free(own[k]);
+  return wrong;
+}
+
 /* Random task graphs in symmetric memory; and a window serves again, with zeros. */
 static int check_shared(gable_comm *comm)
 {
@@ -200,7 +268,9 @@ int main(int argc, char **argv)
     return 0;
   }
   if (!wrong) wrong = lack_memory(comm, &memory);
-  if (!wrong) wrong = check_paths(comm, argc > 1 ? atol(argv[1]) : 100) || check_shared(comm) || be_wrong(comm);
+  if (!wrong)
+    wrong =
+        check_paths(comm, argc > 1 ? atol(argv[1]) : 100) || check_types(comm) || check_shared(comm) || be_wrong(comm);
   gable_comm_destroy(&comm);
   if (!wrong) wrong = be_late(ctx);
   if (wrong) MPI_Abort(MPI_COMM_WORLD, 1);
