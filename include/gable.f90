@@ -454,6 +454,7 @@ module gable
     real(c_double) :: deadline_s
     integer(c_int) :: threads
     integer(c_int32_t) :: max_rhs
+    integer(c_int64_t) :: sweeps
   end type
   type, bind(C) :: gable_smoother_info
     integer(c_size_t) :: size
@@ -525,6 +526,7 @@ module gable
     integer(c_int) :: time_candidates
     integer(c_int) :: threads
     integer(c_int32_t) :: typical_rhs
+    integer(c_int64_t) :: solves
   end type
   type, bind(C) :: gable_trisolve_info
     integer(c_size_t) :: size

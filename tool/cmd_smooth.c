@@ -16,7 +16,7 @@
 typedef struct request {
   const char *path, *sweep, *method, *where, *json_path;
   double omega;
-  long sweeps, repeat, threads;
+  long sweeps, expected, repeat, threads;
   int strict;
 } request;
 
@@ -107,6 +107,7 @@ static gable_status run(session *s, const request *q, result *r)
   options.method = q->method;
   options.sweep = sweep_of(q);
   options.omega = q->omega;
+  options.sweeps = q->expected ? q->expected : q->sweeps;
   gable_status status = session_read_whole(s, q->path, q->strict, &a, &view, &r->duplicates);
   if (!status) status = gable_smoother_create(s->ctx, &options, &smoother);
   r->n = view.n_rows;
@@ -169,6 +170,8 @@ int cmd_smooth(int argc, char **argv)
       option_choice(0, "sweep", "forward|backward|symmetric", "in which order (default symmetric)", &q.sweep),
       option_real(0, "omega", "W", "factor of relaxation; 1 is Gauss-Seidel (default 1)", &q.omega, 1e-6, 1.999999),
       option_integer('n', "sweeps", "N", "so many (default 10)", &q.sweeps, 1, 1000000),
+      option_integer(0, "expected-sweeps", "N", "sweeps that an analysis has to pay for (default: those of --sweeps)",
+                     &q.expected, 1, INT32_MAX),
       option_method("how (default auto)", &q.method),
       option_place(&q.where),
       option_integer('r', "repeat", "R", "times to measure (default 5)", &q.repeat, 1, 100000),

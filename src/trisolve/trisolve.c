@@ -17,6 +17,7 @@ static gable_status fill_options(const gable_context *ctx, gable_trisolve_option
   GI_REQUIRE(o->deadline_s >= 0.0 && o->deadline_s <= 1e9, GABLE_ERR_ARGUMENT, "deadline_s is %g", o->deadline_s);
   GI_TRY(gi_options_threads(&o->threads, ctx->threads, ctx->threads));
   GI_REQUIRE(o->typical_rhs >= 0, GABLE_ERR_ARGUMENT, "typical_rhs is %d", o->typical_rhs);
+  GI_REQUIRE(o->solves >= 0, GABLE_ERR_ARGUMENT, "solves is %lld", (long long)o->solves);
   if (!o->ops) o->ops = GABLE_TRISOLVE_N | GABLE_TRISOLVE_T;
   if (o->deadline_s == 0.0) o->deadline_s = 10.0;
   if (!o->typical_rhs) o->typical_rhs = 1;

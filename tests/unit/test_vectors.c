@@ -16,6 +16,8 @@ static gable_trisolve *triangle;
 static gable_work *triangle_work;
 static gable_smoother *smoother;
 static gable_krylov *krylov;
+static gable_precond *precond;
+static gable_precond_work *precond_work;
 
 typedef gable_status call(const gable_vectors_view *b, gable_vectors_view *x);
 
@@ -54,6 +56,11 @@ static gable_status iterate_plain(const gable_vectors_view *b, gable_vectors_vie
   return gable_krylov_solve(krylov, b->data, x->data, NULL);
 }
 
+static gable_status precondition(const gable_vectors_view *b, gable_vectors_view *x)
+{
+  return gable_precond_apply(precond, precond_work, b, x);
+}
+
 static const struct {
   const char *name;
   call *run;
@@ -62,7 +69,7 @@ static const struct {
 } calls[] = {{"solver_solve", solve, 1, RHS},        {"solver_apply", apply, 1, RHS},
              {"solver_apply of L", apply_l, 1, RHS}, {"trisolve_solve", trisolve, 1, RHS},
              {"smoother_apply", smooth, 0, RHS},     {"krylov_solve_vectors", iterate, 0, 1},
-             {"krylov_solve", iterate_plain, 0, 1}};
+             {"krylov_solve", iterate_plain, 0, 1},  {"precond_apply", precondition, 0, 1}};
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
 static void make_objects(const test_system *a)
@@ -83,6 +90,12 @@ static void make_objects(const test_system *a)
   how.solver = GABLE_KRYLOV_GMRES;
   CHECK_OK(gable_krylov_create(ctx, &how, &krylov));
   CHECK_OK(gable_krylov_set_matrix(krylov, &v));
+  gable_precond_options incomplete = GABLE_PRECOND_OPTIONS_INIT;
+  incomplete.kind = GABLE_PRECOND_ILU0;
+  CHECK_OK(gable_precond_create(ctx, &incomplete, &precond));
+  CHECK_OK(gable_precond_analyse(precond, &v));
+  CHECK_OK(gable_precond_update(precond, v.val));
+  CHECK_OK(gable_precond_work_create(precond, &precond_work));
 }
 
 static void destroy_objects(void)
@@ -93,6 +106,8 @@ static void destroy_objects(void)
   gable_trisolve_destroy(&triangle);
   gable_smoother_destroy(&smoother);
   gable_krylov_destroy(&krylov);
+  gable_precond_work_destroy(&precond_work);
+  gable_precond_destroy(&precond);
 }
 
 static gable_vectors_view view_of(double *data, gable_idx count, gable_major major, gable_off ld)

@@ -56,6 +56,7 @@ static gable_status op_plan_build(gable_trisolve *t, const gi_pattern *p, gi_op_
   gable_status status = GABLE_OK;
   const gable_idx n = p->rows.n;
   op_plan->threads = t->options.threads;
+  op_plan->solves = t->options.time_candidates ? 0 : t->options.solves * t->options.typical_rhs;
   op_plan->levels = p->levels.count;
   op_plan->widest = p->levels.widest;
   GI_ALLOC(t->ctx, op_plan->level, n);

@@ -25,6 +25,7 @@ typedef struct gi_op_plan {
   int threads;
   gable_off tiles, waits, barriers, atomics, launches, narrow;
   size_t schedule_bytes;
+  int64_t solves;                 /* auto: expected, of one right-hand side; 0: many */
   int sparing;                    /* tiles: several threads only where they promise a gain over the best of one */
   double model_s, serial_model_s; /* what the model says of this method, and of serial */
   double natural_s, alone_s;      /* tiles, timed on one thread: in the natural order, in the best one */
