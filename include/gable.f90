@@ -1683,6 +1683,11 @@ module gable
       integer(c_int), value :: direction
       type(c_ptr) :: gable_direction_text
     end function
+    function gable_path_text(path) bind(C, name="gable_path_text")
+      import
+      integer(c_int), value :: path
+      type(c_ptr) :: gable_path_text
+    end function
     function gable_solver_key_text(key) bind(C, name="gable_solver_key_text")
       import
       integer(c_int), value :: key

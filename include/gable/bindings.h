@@ -52,6 +52,7 @@ GABLE_API const char *gable_roots_text(gable_roots roots);
 GABLE_API const char *gable_unit_type_text(gable_unit_type unit);
 GABLE_API const char *gable_forest_op_text(gable_forest_op op);
 GABLE_API const char *gable_direction_text(gable_direction direction);
+GABLE_API const char *gable_path_text(gable_path path);
 GABLE_API const char *gable_solver_key_text(gable_solver_key key);
 
 /* *s = the defaults of the struct's GABLE_..._INIT macro; size: bytes of the caller's struct, which s->size becomes.
