@@ -161,9 +161,10 @@ GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *
  * column are named), x is as it was; GABLE_ERR_STATE: no factor, or a work that does not fit its structure.
  *
  * b and x in device memory (context on a GPU, both there): the call enqueues the solve on w's stream and returns.  The
- * call does not synchronise and may be captured in a CUDA graph.  The device tests the backward errors and does at most
- * refine_steps corrections, 2 for -1, and no GMRES. gable_solver_work_status returns the outcome.  x has the same bits
- * in every run, and a column the bits that it has alone. */
+ * device tests the backward errors, corrects and runs GMRES.  The call does not synchronise (with a driver before CUDA
+ * 12.4 it waits for each correction) and may be captured in a CUDA graph, which then has conditional nodes but for
+ * refine_steps 0.  gable_solver_work_status returns the outcome.  x has the same bits in every run, and a column the
+ * bits that it has alone. */
 GABLE_API gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gable_op op,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 

@@ -8,7 +8,7 @@ enum { VECTORS = 8 }; /* of BiCGSTAB; CG has four */
 
 static const gik_krylov_steps *steps_of(const gi_device *device)
 {
-  return device == &gi_device_cuda ? &gik_krylov_steps_cuda : &gik_krylov_steps_cpu;
+  return device->kind == GI_ON_CUDA ? &gik_krylov_steps_cuda : &gik_krylov_steps_cpu;
 }
 
 static gable_status take(gi_krylov_vectors *w, size_t count, double **out)
@@ -19,6 +19,16 @@ static gable_status take(gi_krylov_vectors *w, size_t count, double **out)
   *out = p;
 done:
   return status;
+}
+
+/* Arrays of r+2 numbers, so that none is too small for any use. */
+static gik_gmres split(gable_idx restart, double *basis, double *small)
+{
+  const size_t step = (size_t)restart + 2;
+  return (gik_gmres){restart,          basis,
+                     small + 4 * step, small,
+                     small + step,     small + 2 * step,
+                     small + 3 * step, small + 4 * step + step * (size_t)restart};
 }
 
 gable_status gi_krylov_vectors_init(gable_context *ctx, const gi_device *device, gable_idx n, gable_idx restart,
@@ -35,15 +45,16 @@ gable_status gi_krylov_vectors_init(gable_context *ctx, const gi_device *device,
   out->k.threads = threads;
   out->k.stream = device->own_stream(ctx);
   /* an idle GPU between two looks costs 10 us, an iteration too many its products and solves; a CPU waits for nobody */
-  out->batch = device != &gi_device_cuda || n >= 1000000 ? 1 : n < 100000 ? 8 : 4;
-  GI_TRY(take(out, (restart ? r + 1 : VECTORS) * m, &out->vectors));
+  out->batch = device->kind != GI_ON_CUDA || n >= 1000000 ? 1 : n < 100000 ? 8 : 4;
+  GI_TRY(take(out, (restart ? r + 2 : VECTORS) * m, &out->vectors));
   GI_TRY(take(out, (size_t)steps->step_parts * GIK_STEP_SUMS, &out->k.parts));
   GI_TRY(device->alloc(ctx, sizeof *out->k.state, &p));
   out->k.state = p;
   if (!restart) goto done;
   if (preconditioned) GI_TRY(take(out, r * m, &out->z));
-  GI_TRY(take(out, ((size_t)steps->dot_parts + 3) * (r + 2), &out->small));
-  GI_TRY(gi_hessenberg_init(ctx, restart, &out->q));
+  GI_TRY(take(out, (r + (size_t)steps->dot_parts + 4) * (r + 2), &out->small));
+  out->q = split(restart, out->vectors, out->small);
+  out->step = out->vectors + (r + 1) * m;
 done:
   return status;
 }
@@ -58,7 +69,6 @@ void gi_krylov_vectors_release(gi_krylov_vectors *w)
   w->device->release(ctx, w->small);
   w->device->release(ctx, w->k.parts);
   w->device->release(ctx, w->k.state);
-  gi_hessenberg_release(ctx, &w->q);
   memset(w, 0, sizeof *w);
 }
 

@@ -1,7 +1,7 @@
 /* iteration.h: CG, BiCGSTAB and restarted flexible GMRES, written once over the vector operations of a device.
  *
  * Operators are callbacks.  The scalars of a recurrence lie beside the vectors, in gik_krylov_state, and the device
- * itself notices the end: the host looks once in a batch of iterations (GMRES: in each).
+ * itself notices the end: the host looks once in a batch of iterations.
  *
  * M. R. Hestenes and E. Stiefel, Methods of conjugate gradients for solving linear systems, J. Res. NBS 49 (1952);
  * H. A. van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution of nonsymmetric
@@ -13,7 +13,6 @@
 
 #include "device/device.h"
 #include "kernels/krylov/krylov_steps.h"
-#include "krylov/hessenberg.h"
 
 /* y = operator x; x and y [n] in the memory of the vectors, they do not overlap.  On a GPU ordered on the context's
  * stream. */
@@ -41,10 +40,11 @@ typedef struct gi_krylov_vectors {
   const gi_device *device; /* ctx->device, or gi_device_cpu for vectors in host memory */
   const gik_krylov_steps *steps;
   gik_krylov k;
-  double *vectors; /* [count * n] */
+  double *vectors; /* [count * n]; of GMRES the basis and step */
   double *z;       /* GMRES with a preconditioner: [restart * n] the basis preconditioned, of which updates are made */
-  double *small;   /* GMRES: coefficients, and partial sums of them */
-  gi_hessenberg q; /* GMRES */
+  double *step;    /* GMRES: [n] the update */
+  double *small;   /* GMRES: coefficients, and partial sums of them, those of q */
+  gik_gmres q;     /* GMRES */
   int batch;       /* iterations between two looks at the state */
 } gi_krylov_vectors;
 
@@ -76,6 +76,11 @@ gable_status gi_bicgstab(gi_krylov_vectors *w, gi_operator apply, gi_operator pr
                          double *x, const gi_iteration *how, gi_iteration_result *result);
 gable_status gi_gmres(gi_krylov_vectors *w, gi_operator apply, gi_operator precondition, void *user, const double *b,
                       double *x, const gi_iteration *how, gi_iteration_result *result);
+
+/* The end of an iteration of GMRES: v, A z_k, is made orthogonal to the basis and enlarges it; at most `most` vectors
+ * are there before. */
+gable_status gi_gmres_orthogonalise(const gik_krylov_steps *steps, const gik_krylov *k, const gik_gmres *q, int most,
+                                    double *v);
 
 /* For the three: puts a fresh state with the norm of b on the device; waits for the device and notes what happened
  * since iteration *seen in result and how->history. */

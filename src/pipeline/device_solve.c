@@ -1,58 +1,42 @@
-/* device_solve.c: the sequence of launches of a refined solve. */
+/* device_solve.c: the sequence of launches of a refined solve.
+ *
+ *   load | recorded: sweep, residual, judge | while columns go on: a correction | GMRES, column by column | finish
+ *
+ * load and finish know the caller's vectors; what is between them knows the work's alone, so that it is recorded once
+ * for each op and width (device/loop.h). */
 #include "pipeline/device_solve.h"
 
 #include <string.h>
 
 #include "device/device.h"
+#include "device/loop.h"
 #include "device/mirror.h"
+#include "krylov/iteration.h"
+
+/* Solves of one op for up to count columns: what its recording captures. */
+typedef struct course {
+  gi_device_refinement *work;
+  gable_op op;
+  gable_idx count;
+  gik_refine_matrix matrix; /* at the time */
+  gi_recording *recording;
+} course;
+
+enum { WIDTHS = 3 }; /* 1, 4 and all columns, as the products of a sweep have them */
 
 struct gi_device_refinement {
+  gi_device_problem at;
   gable_idx n, columns;
   const gik_refine_steps *steps;
   double *r, *weight, *old; /* [columns * n] */
   gik_refine_column *column;
   gik_refine_summary *summary;
+  gik_refine_control *control;
+  int unrolled;            /* corrections that are enqueued; negative: loops */
+  gi_krylov_vectors gmres; /* zeroed: none */
+  double *direction;       /* [n] of GMRES */
+  course course[2][WIDTHS];
 };
-
-gable_status gi_device_refinement_create(gable_context *ctx, gable_idx n, gable_idx columns, gi_device_refinement **out)
-{
-  gable_status status = GABLE_OK;
-  const gi_device *device = ctx->device;
-  const size_t bytes = (size_t)n * (size_t)columns * sizeof(double) + 1;
-  gi_device_refinement *w = NULL;
-  GI_ALLOC_ZERO(ctx, w, 1);
-  w->n = n;
-  w->columns = columns;
-  w->steps = device->kind == GI_ON_CUDA ? &gik_refine_steps_cuda : &gik_refine_steps_cpu;
-  double **const vectors[] = {&w->r, &w->weight, &w->old};
-  for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
-    void *p = NULL;
-    GI_TRY(device->alloc(ctx, bytes, &p));
-    *vectors[k] = p;
-  }
-  void *p = NULL;
-  GI_TRY(device->alloc(ctx, (size_t)columns * sizeof *w->column, &p));
-  w->column = p;
-  GI_TRY(device->alloc(ctx, sizeof *w->summary, &p));
-  w->summary = p;
-  GI_TRY(device->fill(ctx, w->summary, 0, sizeof *w->summary, NULL));
-  GI_TRY(device->synchronise(ctx, NULL)); /* solves may run on other streams */
-  *out = w;
-  w = NULL;
-done:
-  gi_device_refinement_destroy(ctx, &w);
-  return status;
-}
-
-void gi_device_refinement_destroy(gable_context *ctx, gi_device_refinement **work)
-{
-  gi_device_refinement *w = work ? *work : NULL;
-  if (!w) return;
-  *work = NULL;
-  void *const own[] = {w->r, w->weight, w->old, w->column, w->summary};
-  for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
-  gi_free(ctx, w);
-}
 
 static gable_off element_step(const gable_vectors_view *v, int columns)
 {
@@ -76,66 +60,237 @@ static gable_vectors_view dense(gable_idx n, gable_idx count, double *data)
   return v;
 }
 
-/* What solve_columns hands to its steps. */
-typedef struct flight {
-  gable_context *ctx;
-  const gi_device_factor *factor;
-  gi_device_sweep *sweep;
-  const gik_refine_steps *steps;
-  gable_op op;
-  void *stream;
-} flight;
-
-/* to = op(A)^-1 from by the factor alone; skipped where no column goes on. */
-static gable_status sweep_columns(const flight *f, const gik_refine *r, double *from, double *to)
+static gik_refine refine_of(const course *c)
 {
-  const gable_vectors_view b = dense(r->a.n, r->count, from), x = dense(r->a.n, r->count, to);
-  return gi_device_sweep_solve(f->factor, f->sweep, f->op, GI_SOLVE_ALL, &b, &x, &r->summary->going, f->stream);
+  const gi_device_refinement *w = c->work;
+  return (gik_refine){.a = gi_device_matrix_of(w->at.matrix, c->op),
+                      .count = c->count,
+                      .b = w->at.sweep->b,
+                      .x = w->at.sweep->x,
+                      .r = w->r,
+                      .weight = w->weight,
+                      .old = w->old,
+                      .column = w->column,
+                      .summary = w->summary,
+                      .control = w->control};
 }
 
-static gable_status solve_columns(const flight *f, const gik_refine *r, const gable_vectors_view *b,
-                                  const gable_vectors_view *x, gable_idx first)
+/* to = op(A)^-1 from by the factor alone. */
+static gable_status sweep_columns(const course *c, gable_idx count, double *from, double *to, void *stream)
+{
+  const gi_device_problem *at = &c->work->at;
+  const gable_vectors_view b = dense(c->work->n, count, from), x = dense(c->work->n, count, to);
+  return gi_device_sweep_solve(at->factor, at->sweep, c->op, GI_SOLVE_ALL, &b, &x, NULL, stream);
+}
+
+/* ---- GMRES ---- */
+
+static gik_refine_gmres gmres_on(gi_device_refinement *w, void *stream)
+{
+  gik_refine_gmres g = {w->gmres.k, w->gmres.q, w->gmres.z, w->direction, w->gmres.step};
+  g.krylov.stream = stream;
+  return g;
+}
+
+/* One iteration. */
+static gable_status enlarge_basis(void *user, void *stream)
 {
   gable_status status = GABLE_OK;
-  const gik_refine_outside from = outside_of(b, first), to = outside_of(x, first);
-  GI_TRY(f->steps->load(r, &from, f->stream));
-  GI_TRY(sweep_columns(f, r, r->b, r->x));
-  GI_TRY(f->steps->residual(r, f->stream));
-  GI_TRY(f->steps->judge(r, f->stream));
-  for (int step = 0; step < r->max_steps; step++) {
-    GI_TRY(sweep_columns(f, r, r->r, r->r));
-    GI_TRY(f->steps->correct(r, f->stream));
-    GI_TRY(f->steps->residual(r, f->stream));
-    GI_TRY(f->steps->judge(r, f->stream));
-  }
-  GI_TRY(f->steps->finish(r, &to, first, f->stream));
+  const course *c = user;
+  gi_device_refinement *w = c->work;
+  const gik_refine r = refine_of(c);
+  const gik_refine_gmres g = gmres_on(w, stream);
+  GI_TRY(w->steps->direct(&r, &g, stream));
+  GI_TRY(sweep_columns(c, 1, w->direction, w->direction, stream));
+  GI_TRY(w->steps->product(&r, &g, stream));
+  GI_TRY(gi_gmres_orthogonalise(w->gmres.steps, &g.krylov, &g.q, g.q.restart, w->gmres.step));
 done:
   return status;
 }
 
-gable_status gi_device_solve(gable_context *ctx, const gi_device_factor *d, const gi_device_matrix *m,
-                             gi_device_sweep *sweep, gi_device_refinement *w, gable_op op, double tolerance,
-                             int max_steps, const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
+/* A restart, with new weights. */
+static gable_status one_cycle(void *user, void *stream)
 {
   gable_status status = GABLE_OK;
-  const flight f = {ctx, d, sweep, w->steps, op, gi_stream_of(ctx, stream)};
-  gik_refine r = {.a = gi_device_matrix_of(m, op),
-                  .b = sweep->b,
-                  .x = sweep->x,
-                  .r = w->r,
-                  .weight = w->weight,
-                  .old = w->old,
-                  .column = w->column,
-                  .summary = w->summary,
-                  .tolerance = tolerance,
-                  .max_steps = max_steps};
+  const course *c = user;
+  gi_device_refinement *w = c->work;
+  const gik_krylov_steps *vectors = w->gmres.steps;
+  const gik_refine r = refine_of(c);
+  const gik_refine_gmres g = gmres_on(w, stream);
+  GI_TRY(w->steps->residual(&r, stream));
+  GI_TRY(w->steps->weigh(&r, &g, stream));
+  GI_TRY(vectors->measure(&g.krylov, g.q.basis));
+  GI_TRY(w->steps->aim(&r, &g, stream));
+  GI_TRY(vectors->cycle(&g.krylov, &g.q));
+  GI_TRY(gi_loop(w->at.ctx, stream, &g.krylov.state->cycling, enlarge_basis, user));
+  GI_TRY(vectors->combine(&g.krylov, &g.q, g.z, g.step, NULL));
+  GI_TRY(w->steps->accept(&r, &g, stream));
+  GI_TRY(w->steps->residual(&r, stream));
+  GI_TRY(w->steps->judge(&r, stream));
+  GI_TRY(w->steps->pick(&r, stream));
+done:
+  return status;
+}
+
+/* One correction of the columns that go on. */
+static gable_status correct_once(void *user, void *stream)
+{
+  gable_status status = GABLE_OK;
+  const course *c = user;
+  gi_device_refinement *w = c->work;
+  const gik_refine r = refine_of(c);
+  GI_TRY(sweep_columns(c, c->count, r.r, r.r, stream));
+  GI_TRY(w->steps->correct(&r, stream));
+  GI_TRY(w->steps->residual(&r, stream));
+  GI_TRY(w->steps->judge(&r, stream));
+done:
+  return status;
+}
+
+/* ---- a solve between load and finish ---- */
+
+static gable_status solve_and_refine(void *user, void *stream)
+{
+  gable_status status = GABLE_OK;
+  const course *c = user;
+  gi_device_refinement *w = c->work;
+  const gik_refine r = refine_of(c);
+  GI_TRY(sweep_columns(c, c->count, r.b, r.x, stream));
+  GI_TRY(w->steps->residual(&r, stream));
+  GI_TRY(w->steps->judge(&r, stream));
+  for (int step = 0; step < w->unrolled; step++) GI_TRY(correct_once(user, stream));
+  if (w->unrolled < 0) GI_TRY(gi_loop(w->at.ctx, stream, &w->summary->going, correct_once, user));
+  if (!w->gmres.ctx) goto done;
+  GI_TRY(w->steps->pick(&r, stream));
+  GI_TRY(gi_loop(w->at.ctx, stream, &w->control->going, one_cycle, user));
+done:
+  return status;
+}
+
+static gable_status take(const gi_device_problem *at, size_t bytes, void *out)
+{
+  gable_status status = GABLE_OK;
+  void *p = NULL;
+  GI_TRY(at->ctx->device->alloc(at->ctx, bytes + 1, &p));
+  memcpy(out, &p, sizeof p);
+done:
+  return status;
+}
+
+static gable_status take_gmres(gi_device_refinement *w, gable_idx restart)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = w->at.ctx;
+  const gable_idx most = restart < w->n + 1 ? restart : w->n + 1;
+  if (!restart) goto done;
+  GI_TRY(gi_krylov_vectors_init(ctx, ctx->device, w->n, most, 1, ctx->threads, &w->gmres));
+  GI_TRY(take(&w->at, (size_t)w->n * sizeof *w->direction, &w->direction));
+done:
+  return status;
+}
+
+static gable_status record(gi_device_refinement *w)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx width[WIDTHS] = {1, w->columns < 4 ? w->columns : 4, w->columns};
+  for (int op = 0; op < 2; op++)
+    for (int k = 0; k < WIDTHS; k++) {
+      course *c = &w->course[op][k];
+      *c = (course){w, (gable_op)op, width[k], gi_device_matrix_of(w->at.matrix, (gable_op)op), NULL};
+      if (w->unrolled < 0 && (!k || width[k] > width[k - 1]))
+        GI_TRY(gi_recording_create(w->at.ctx, solve_and_refine, c, &c->recording));
+    }
+done:
+  return status;
+}
+
+/* ---- the work ---- */
+
+gable_status gi_device_refinement_create(const gi_device_problem *problem, gable_idx columns, int unrolled,
+                                         gable_idx restart, gi_device_refinement **out)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = problem->ctx;
+  const gi_device *device = ctx->device;
+  gi_device_refinement *w = NULL;
+  GI_ALLOC_ZERO(ctx, w, 1);
+  w->at = *problem;
+  w->n = problem->factor->n;
+  w->columns = columns;
+  w->unrolled = unrolled;
+  w->steps = device->kind == GI_ON_CUDA ? &gik_refine_steps_cuda : &gik_refine_steps_cpu;
+  double **const vectors[] = {&w->r, &w->weight, &w->old};
+  for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+    GI_TRY(take(problem, (size_t)w->n * (size_t)columns * sizeof(double), vectors[k]));
+  GI_TRY(take(problem, GIK_REFINE_COLUMNS * sizeof *w->column, &w->column));
+  GI_TRY(take(problem, sizeof *w->summary, &w->summary));
+  GI_TRY(take(problem, sizeof *w->control, &w->control));
+  GI_TRY(device->fill(ctx, w->summary, 0, sizeof *w->summary, NULL));
+  GI_TRY(take_gmres(w, unrolled < 0 ? restart : 0));
+  GI_TRY(record(w));
+  GI_TRY(device->synchronise(ctx, NULL)); /* solves may run on other streams */
+  *out = w;
+  w = NULL;
+done:
+  gi_device_refinement_destroy(ctx, &w);
+  return status;
+}
+
+void gi_device_refinement_destroy(gable_context *ctx, gi_device_refinement **work)
+{
+  gi_device_refinement *w = work ? *work : NULL;
+  if (!w) return;
+  *work = NULL;
+  for (int k = 0; k < 2 * WIDTHS; k++) gi_recording_destroy(ctx, &w->course[k / WIDTHS][k % WIDTHS].recording);
+  gi_krylov_vectors_release(&w->gmres);
+  void *const own[] = {w->r, w->weight, w->old, w->column, w->summary, w->control, w->direction};
+  for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
+  gi_free(ctx, w);
+}
+
+/* ---- one solve ---- */
+
+static const course *course_for(const gi_device_refinement *w, gable_op op, gable_idx count)
+{
+  const course *c = w->course[op];
+  while (c->count < count) c++;
+  return c;
+}
+
+static gable_status solve_columns(const course *c, const gi_device_refine_options *how, const gable_vectors_view *b,
+                                  const gable_vectors_view *x, gable_idx first, gable_idx count, void *stream)
+{
+  gable_status status = GABLE_OK;
+  gik_refine r = refine_of(c);
+  const gik_refine_outside from = outside_of(b, first), to = outside_of(x, first);
+  r.count = count;
+  r.tolerance = how->tolerance;
+  r.max_steps = how->max_steps;
+  r.max_gmres = how->max_gmres;
+  GI_REQUIRE(c->matrix.val == r.a.val, GABLE_ERR_STATE,
+             "the matrix has moved on the device since this work was made: make a new one");
+  GI_TRY(c->work->steps->load(&r, &from, stream));
+  if (c->recording)
+    GI_TRY(gi_recording_play(c->recording, stream));
+  else
+    GI_TRY(solve_and_refine((void *)(uintptr_t)c, stream));
+  GI_TRY(c->work->steps->finish(&r, &to, first, stream));
+done:
+  return status;
+}
+
+gable_status gi_device_solve(gi_device_refinement *w, gable_op op, const gi_device_refine_options *how,
+                             const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = w->at.ctx;
   const int mirror = ctx->device->kind == GI_ON_MIRROR;
   int before = GI_NOT_ENTERED;
   GI_TRY(ctx->device->enter(ctx, &before));
   if (mirror) gi_mirror_enter(ctx);
   for (gable_idx first = 0; first < b->count; first += w->columns) {
-    r.count = b->count - first < w->columns ? b->count - first : w->columns;
-    GI_TRY(solve_columns(&f, &r, b, x, first));
+    const gable_idx count = b->count - first < w->columns ? b->count - first : w->columns;
+    GI_TRY(solve_columns(course_for(w, op, count), how, b, x, first, count, gi_stream_of(ctx, stream)));
   }
 done:
   if (mirror) gi_mirror_leave(ctx);

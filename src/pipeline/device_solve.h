@@ -5,22 +5,33 @@
 #include "pipeline/device_factor.h"
 #include "pipeline/device_matrix.h"
 
-/* Corrections that a solve there does at most where the options name no number: each is enqueued, needed or not. */
-enum { GI_DEVICE_STEPS = 2 };
-
 /* Vectors and states of one refined solve in flight. */
 typedef struct gi_device_refinement gi_device_refinement;
 
-gable_status gi_device_refinement_create(gable_context *ctx, gable_idx n, gable_idx columns,
-                                         gi_device_refinement **out);
+/* Where a refinement takes place: borrowed, and the same for all its solves. */
+typedef struct gi_device_problem {
+  gable_context *ctx;
+  const gi_device_factor *factor;
+  const gi_device_matrix *matrix;
+  gi_device_sweep *sweep;
+} gi_device_problem;
+
+/* unrolled: corrections that every solve enqueues, needed or not, without GMRES; negative: as many as help, in loops on
+ * the device, then GMRES of this restart, 0: none. */
+gable_status gi_device_refinement_create(const gi_device_problem *problem, gable_idx columns, int unrolled,
+                                         gable_idx restart, gi_device_refinement **out);
 void gi_device_refinement_destroy(gable_context *ctx, gi_device_refinement **w); /* NULL is fine */
 
-/* op(A) x = b for vectors of any layout in device memory; x may be b.  At most max_steps corrections by the factor,
- * fewer where the strict backward error meets the tolerance or they stop to help.  Ordered on stream, waits for
- * nothing, allocates nothing; what came of it is told by gi_device_refinement_look. */
-gable_status gi_device_solve(gable_context *ctx, const gi_device_factor *d, const gi_device_matrix *m,
-                             gi_device_sweep *sweep, gi_device_refinement *w, gable_op op, double tolerance,
-                             int max_steps, const gable_vectors_view *b, const gable_vectors_view *x, void *stream);
+typedef struct gi_device_refine_options {
+  double tolerance;
+  int max_steps, max_gmres; /* corrections by the factor; then iterations of GMRES, for each column that stalled */
+} gi_device_refine_options;
+
+/* op(A) x = b for vectors of any layout in device memory; x may be b.  Fewer corrections where the strict backward
+ * error meets the tolerance or they stop to help.  Ordered on stream, waits for nothing, allocates nothing; what came
+ * of it is told by gi_device_refinement_look.  GABLE_ERR_STATE: matrix or factor lie elsewhere than when w was made. */
+gable_status gi_device_solve(gi_device_refinement *w, gable_op op, const gi_device_refine_options *how,
+                             const gable_vectors_view *b, const gable_vectors_view *x, void *stream);
 
 /* The worst of all solves since the last look; waits for the stream. */
 gable_status gi_device_refinement_look(gable_context *ctx, gi_device_refinement *w, void *stream,

@@ -291,6 +291,9 @@ gable_status gi_pipeline_prepare(gable_solver *s)
   else
     gi_device_matrix_destroy(s->ctx, &s->device_matrix);
 done:
-  if (status) s->phase = GI_PHASE_ANALYSED;
+  if (status) {
+    s->phase = GI_PHASE_ANALYSED;
+    s->structure++; /* works may refer to what is gone */
+  }
   return status;
 }

@@ -9,6 +9,8 @@
 #include "pipeline/pipeline.h"
 #include "sparse/vectors.h"
 
+enum { MOST_GMRES = 5 * GI_GMRES_RESTART }; /* iterations a column */
+
 /* 1: rows and columns of A' are numbered alike. */
 static int one_order(const gable_solver *s)
 {
@@ -37,6 +39,16 @@ done:
   return status;
 }
 
+/* Corrections that a solve on a device enqueues, negative: it loops there.  What cuBLAS launches may not stand in a
+ * loop. */
+static int unrolled_steps(const gable_solver *s)
+{
+  enum { FEW = 2 };
+  const int steps = s->options.refine_steps;
+  if (s->options.solve_method != GABLE_SOLVE_LEVELS) return steps ? -1 : 0;
+  return steps < 0 ? FEW : steps;
+}
+
 gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, gable_idx restart, int on_device,
                                      gable_solver_work **out)
 {
@@ -58,8 +70,10 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, g
   w->restart = restart;
   GI_TRY(gi_refine_work_create(ctx, s->problem.n, w->columns, restart, &w->refine));
   if (s->device && on_device) GI_TRY(gi_device_sweep_create(ctx, s->device, w->columns, &w->device));
-  if (w->device && s->device_matrix && !s->options.unchecked)
-    GI_TRY(gi_device_refinement_create(ctx, s->problem.n, w->columns, &w->device_refinement));
+  if (w->device && s->device_matrix && !s->options.unchecked) {
+    const gi_device_problem at = {ctx, s->device, s->device_matrix, w->device};
+    GI_TRY(gi_device_refinement_create(&at, w->columns, unrolled_steps(s), restart, &w->device_refinement));
+  }
   GI_TRY(take_places(s, w));
   GI_ALLOC(ctx, w->b, n * w->columns);
   GI_ALLOC(ctx, w->x, n * w->columns);
@@ -281,7 +295,7 @@ static gable_status solve_block(const gable_solver *s, gable_solver_work *w, gab
     goto done;
   }
   gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
-  const gi_refine_options how = refine_options_for(s, x->type, 5 * GI_GMRES_RESTART);
+  const gi_refine_options how = refine_options_for(s, x->type, MOST_GMRES);
   GI_TRY(gi_refine(&a, op, near_inverse, w, count, from, ldb, to, ldx, &how, w->refine, result));
   if (to == w->x) copy_out(to, first, count, x);
   if (x->type == GABLE_TYPE_S) /* what rounding x made of it */
@@ -327,12 +341,12 @@ static gable_status solve_on_device(const gable_solver *s, gable_solver_work *w,
                                     const gable_vectors_view *b, const gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
-  gi_refine_options how = refine_options_for(s, x->type, 0);
-  if (s->options.refine_steps < 0) how.max_steps = GI_DEVICE_STEPS;
+  const gi_refine_options wanted = refine_options_for(s, x->type, w->restart ? MOST_GMRES : 0);
+  const int unrolled = unrolled_steps(s);
+  const gi_device_refine_options how = {wanted.tolerance, unrolled < 0 ? wanted.max_steps : unrolled, wanted.max_gmres};
   w->device_tolerance = gi_pipeline_tolerance(s, x->type);
   if (w->device_refinement)
-    GI_TRY(gi_device_solve(s->ctx, s->device, s->device_matrix, w->device, w->device_refinement, op, how.tolerance,
-                           how.max_steps, b, x, w->stream));
+    GI_TRY(gi_device_solve(w->device_refinement, op, &how, b, x, w->stream));
   else
     GI_TRY(gi_device_sweep_solve(s->device, w->device, op, GI_SOLVE_ALL, b, x, NULL, w->stream));
   GI_TRY(check_singular(s));
@@ -355,13 +369,15 @@ gable_status gi_pipeline_work_status(gable_solver_work *w)
   r->backward_error = found.backward;
   r->first_error = found.first;
   r->refine_steps = found.steps;
+  r->gmres_iterations = found.gmres;
   r->worst = found.worst;
   GI_REQUIRE(!found.bad_row, GABLE_ERR_NOT_FINITE, "b holds NaN or infinity in row %d, column %d (counted from 0)",
              found.bad_row - 1, found.bad_column - 1);
   if (!(found.backward <= w->device_tolerance)) {
     snprintf(r->reason, sizeof r->reason, "%s",
-             isfinite(found.backward) ? "vectors in device memory get a few corrections and no GMRES"
-                                      : "the answer overflows: it holds NaN or infinity");
+             !isfinite(found.backward) ? "the answer overflows: it holds NaN or infinity"
+             : found.gmres             ? "neither refinement nor GMRES brings it further down"
+                                       : "refinement was limited to a few steps, without GMRES");
     GI_REQUIRE(0, GABLE_ERR_TOLERANCE, "the backward error is %.2e, the tolerance %.1e: %s", found.backward,
                w->device_tolerance, r->reason);
   }

@@ -105,8 +105,8 @@ static void check_shape(const test_system *a, const gable_solver *s, gable_solve
   CHECK_OK(gable_solver_solve(s, w, op, &b.view, &x.view));
   CHECK_OK(gable_solver_work_status(w));
   CHECK_OK(gable_solver_work_report(w, &report));
-  CHECK(report.backward_error <= (type == GABLE_TYPE_S ? 5e-7 : 1e-12) && report.refine_steps <= 2 &&
-            report.first_error >= report.backward_error && report.worst < count,
+  CHECK(report.backward_error <= (type == GABLE_TYPE_S ? 5e-7 : 1e-12) && report.first_error >= report.backward_error &&
+            report.worst < count,
         "%s: error %g, first %g, %d steps, column %d", what, report.backward_error, report.first_error,
         report.refine_steps, report.worst);
   fetch(&x);
@@ -148,12 +148,65 @@ static void check_kind(test_kind kind, gable_idx n, gable_type factor_type)
     for (int op = 0; op < 2; op++) {
       check_shape(&a, s, w, (gable_op)op, GABLE_TYPE_D, GABLE_MAJOR_COL, 1, test_kind_name(kind));
       check_shape(&a, s, w, (gable_op)op, GABLE_TYPE_D, GABLE_MAJOR_ROW, 5, test_kind_name(kind));
-      check_shape(&a, s, w, (gable_op)op, GABLE_TYPE_S, GABLE_MAJOR_COL, MOST, test_kind_name(kind));
+      if (kind != TEST_WILD) /* no float holds it */
+        check_shape(&a, s, w, (gable_op)op, GABLE_TYPE_S, GABLE_MAJOR_COL, MOST, test_kind_name(kind));
       check_shape(&a, s, w, (gable_op)op, GABLE_TYPE_D, GABLE_MAJOR_COL, MOST, test_kind_name(kind));
     }
+    if (kind == TEST_WILD) break;                         /* tiny rows meet the tolerance by the library's definition */
     for (int64_t k = 0; k < a.ptr[n]; k++) a.val[k] *= 2; /* keeps whatever symmetry there is */
     if (!round) CHECK_OK(gable_solver_factor(s, a.val, GABLE_REUSE_ROWS));
   }
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  test_system_free(&a);
+}
+
+/* GMRES on the device: the tolerance is met, with about as many iterations as on the host; the same bits in every run
+ * and for a column alone. */
+static void check_gmres(gable_op op, gable_type type)
+{
+  enum { N = 300, COLUMNS = 4, RUNS = 20 };
+  test_system a = test_system_make(TEST_UNSYMMETRIC, N, 13);
+  gable_solver_work *w = NULL;
+  gable_solve_report host = GABLE_SOLVE_REPORT_INIT, device = GABLE_SOLVE_REPORT_INIT;
+  columns b = columns_make(N, COLUMNS, type, GABLE_MAJOR_COL), x = columns_make(N, COLUMNS, type, GABLE_MAJOR_ROW);
+  columns one = columns_make(N, 1, type, GABLE_MAJOR_COL), first = columns_make(N, 1, type, GABLE_MAJOR_COL);
+  double *near = calloc((size_t)N * COLUMNS, sizeof *near);
+  gable_solver *s = test_misfit(ctx, &a);
+  gable_vectors_view from = b.view, to = test_vectors(N, COLUMNS, near);
+  CHECK_OK(gable_solver_work_create(s, COLUMNS, &w));
+  fill(&b);
+  put(&b);
+  from.space = GABLE_SPACE_HOST;
+  from.data = b.host;
+  CHECK_OK(gable_solver_solve(s, w, op, &from, &to));
+  CHECK_OK(gable_solver_work_report(w, &host));
+  CHECK_OK(gable_solver_solve(s, w, op, &b.view, &x.view));
+  CHECK_OK(gable_solver_work_status(w));
+  CHECK_OK(gable_solver_work_report(w, &device));
+  CHECK(host.gmres_iterations > 5 && device.gmres_iterations > 5 &&
+            device.gmres_iterations <= 2 * host.gmres_iterations + 8,
+        "%d iterations on the host, %d on the device", host.gmres_iterations, device.gmres_iterations);
+  fetch(&x);
+  for (gable_idx j = 0; j < COLUMNS; j++) {
+    const double error = error_of(&a, op, &b, &x, j);
+    CHECK(error <= (type == GABLE_TYPE_S ? 1e-6 : 1e-12), "op %d, column %d: backward error %g", op, j, error);
+  }
+  for (int run = 0; run < RUNS; run++) {
+    const gable_idx j = run % COLUMNS;
+    for (gable_idx i = 0; i < N; i++) set(&one, i, 0, get(&b, i, j));
+    put(&one);
+    CHECK_OK(gable_solver_solve(s, w, op, &one.view, &first.view));
+    fetch(&first);
+    for (gable_idx i = 0; i < N; i++)
+      CHECK(get(&first, i, 0) == get(&x, i, j), "op %d, run %d: other bits in column %d alone, row %d", op, run, j, i);
+  }
+  CHECK_OK(gable_solver_work_status(w));
+  free(near);
+  columns_drop(&b);
+  columns_drop(&x);
+  columns_drop(&one);
+  columns_drop(&first);
   gable_solver_work_destroy(&w);
   gable_solver_destroy(&s);
   test_system_free(&a);
@@ -222,18 +275,48 @@ static void check_judge(void)
   }
 }
 
+/* A cycle of GMRES that makes a column worse is taken back; one that gains less than a factor of two is the last. */
+static void check_judge_cycle(void)
+{
+  static const struct {
+    double error;
+    int taken_back, ended;
+    double kept;
+  } cases[] = {{1e-7, 1, 1, 1e-8}, {1e-8, 1, 1, 1e-8},   {0.6e-8, 0, 1, 0.6e-8},
+               {1e-9, 0, 0, 1e-9}, {1e-13, 0, 1, 1e-13}, {HUGE_VAL, 1, 1, 1e-8}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    gik_refine_column c[2] = {{.backward = 1e-13, .ended = 1}, {.backward = 1e-8, .ended = 1}};
+    gik_refine_control s = {.tolerance = 1e-12, .count = 2, .max_gmres = 40, .column = -1};
+    gik_pick_column(c, &s);
+    CHECK(s.going && s.column == 1 && !c[1].ended && c[0].ended, "column %d, going %d", s.column, s.going);
+    gik_judge_cycle(&c[1], &s, cases[k].error, cases[k].error, 24);
+    CHECK(c[1].taken_back == cases[k].taken_back && c[1].ended == cases[k].ended && c[1].backward == cases[k].kept &&
+              c[1].gmres == 24,
+          "case %zu: taken back %d, ended %d, error %g", k, c[1].taken_back, c[1].ended, c[1].backward);
+    gik_pick_column(c, &s);
+    CHECK(s.going == !cases[k].ended, "case %zu: going %d", k, s.going);
+    if (!s.going) continue;
+    gik_judge_cycle(&c[1], &s, 1e-11, 1e-11, 24);
+    CHECK(c[1].ended && c[1].gmres == 48, "beyond the most iterations");
+  }
+}
+
 int main(int argc, char **argv)
 {
   check_judge();
+  check_judge_cycle();
   ctx = test_place(argc, argv, NULL);
   if (gable_context_space(ctx) != GABLE_SPACE_DEVICE) SKIP("the CPU has no device memory: give mirror or cuda:0");
   for (int kind = 0; kind < TEST_KINDS; kind++) {
-    if (kind == TEST_WILD || kind == TEST_GROWTH) continue; /* by GMRES, which is the host's */
     check_kind((test_kind)kind, kind == TEST_DENSE ? 40 : 130, GABLE_TYPE_D);
   }
   check_kind(TEST_DOMINANT, 45, GABLE_TYPE_S);
   check_kind(TEST_SPD, 45, GABLE_TYPE_S);
   check_kind(TEST_DOMINANT, 1, GABLE_TYPE_D);
+  for (int op = 0; op < 2; op++) {
+    check_gmres((gable_op)op, GABLE_TYPE_D);
+    check_gmres((gable_op)op, GABLE_TYPE_S);
+  }
   check_reports();
   gable_context_destroy(&ctx);
   return 0;

@@ -1,6 +1,6 @@
-/* The k-th allocation of device memory and all after it fail, for every k, in triangular solves, sweeps and Krylov
- * solvers and in vectors of the caller's: an error that says so, nothing is left behind, and the next attempt works. On
- * the mirror the caller's vectors alone are device memory. */
+/* The k-th allocation of device memory and all after it fail, for every k, in triangular solves, sweeps, Krylov and
+ * direct solvers and in vectors of the caller's: an error that says so, nothing is left behind, and the next attempt
+ * works.  On the mirror direct solvers and the caller's vectors alone take device memory. */
 #include "support/test.h"
 
 #include "device/device.h"
@@ -87,6 +87,30 @@ static gable_status krylov(bench *s, const char *precond)
   return status;
 }
 
+/* Refined solves with vectors in device memory, and estimates; new values take no more of it. */
+static gable_status direct(bench *s, const char *how)
+{
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_solver *solver = NULL;
+  gable_solver_work *w = NULL;
+  double rcond = 0;
+  options.factor_type = !strcmp(how, "float factor") ? GABLE_TYPE_S : GABLE_TYPE_D;
+  options.refine_steps = !strcmp(how, "without refinement") ? 0 : -1;
+  gable_status status = gable_solver_create(s->ctx, &options, &solver);
+  if (!status) status = gable_solver_analyse(solver, &s->view);
+  if (!status) status = gable_solver_factor(solver, NULL, GABLE_REUSE_ALL);
+  if (!status) status = gable_solver_work_create(solver, 2, &w);
+  const long before = memory.count;
+  if (!status) status = gable_solver_factor(solver, s->t.val, GABLE_REUSE_ALL);
+  for (int op = 0; op < 2 && !status; op++) status = gable_solver_solve(solver, w, (gable_op)op, &s->b, &s->b);
+  if (!status) status = gable_solver_work_status(w);
+  if (!status) status = gable_solver_rcond(solver, w, &rcond);
+  CHECK(memory.count == before, "%s: new values or solves allocate device memory", how);
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&solver);
+  return status;
+}
+
 /* b in device memory, then the phase. */
 static gable_status attempt(bench *s, gable_status (*phase)(bench *, const char *), const char *how)
 {
@@ -159,6 +183,9 @@ int main(int argc, char **argv)
   fail_all(&s, smooth, "auto");
   fail_all(&s, krylov, "ilu0");
   fail_all(&s, krylov, "jacobi");
+  fail_all(&s, direct, "double factor");
+  fail_all(&s, direct, "float factor");
+  fail_all(&s, direct, "without refinement");
   ctx->device = memory.own;
   gable_context_destroy(&ctx);
   CHECK(atomic_load(&host.live) == 0, "%ld blocks of host memory are left", atomic_load(&host.live));

@@ -10,6 +10,10 @@
 #include "kernels/krylov/dot.h"
 #include "kernels/krylov/krylov_steps.h"
 
+#define SMALL static
+#define SYNCHRONISE
+#include "kernels/krylov/hessenberg.inc"
+
 enum { PIECES = 64, LONG = 1 << 16 };
 
 /* What a step reads and writes; piece functions name them. */
@@ -269,20 +273,20 @@ static void dots_piece(const operands *o, gable_off begin, gable_off end, double
   parts[(gable_off)o->count * PIECES] = gik_dot(end - begin, v, v);
 }
 
-static gable_status dots(const gik_krylov *k, int count, const double *basis, const double *v, double *parts_h,
-                         double *h, int second)
+static gable_status dots(const gik_krylov *k, const gik_gmres *q, int most, const double *v, int second)
 {
-  const operands o = {.in = {basis, v}, .n = k->n, .count = count};
-  const int pieces = k->n < LONG ? 1 : PIECES;
+  const int count = k->state->column + 1, pieces = k->n < LONG ? 1 : PIECES;
+  const operands o = {.in = {q->basis, v}, .n = k->n, .count = count};
   const gable_off n = k->n;
-  if (k->state->stop || (second && !k->state->again)) return GABLE_OK;
+  (void)most;
+  if (!k->state->cycling || (second && !k->state->again)) return GABLE_OK;
   GI_OMP(parallel for schedule(static) num_threads(k->threads) if (pieces > 1))
-  for (int p = 0; p < pieces; p++) dots_piece(&o, n * p / pieces, n * (p + 1) / pieces, parts_h + p);
+  for (int p = 0; p < pieces; p++) dots_piece(&o, n * p / pieces, n * (p + 1) / pieces, q->parts + p);
   for (int j = 0; j <= count; j++) {
-    h[j] = 0;
-    for (int p = 0; p < pieces; p++) h[j] += parts_h[(gable_off)j * PIECES + p];
+    q->dots[j] = 0;
+    for (int p = 0; p < pieces; p++) q->dots[j] += q->parts[(gable_off)j * PIECES + p];
   }
-  h[count] = gik_norm2_of(n, v, h[count]);
+  q->dots[count] = gik_norm2_of(n, v, q->dots[count]);
   return GABLE_OK;
 }
 
@@ -310,34 +314,48 @@ static void project_piece(const operands *o, gable_off begin, gable_off end, dou
   sum[0] += gik_dot(end - begin, v + begin, v + begin);
 }
 
-static gable_status project(const gik_krylov *k, int count, const double *basis, const double *h, double *v,
-                            double *total, int second)
+static gable_status project(const gik_krylov *k, const gik_gmres *q, double *v, int second)
 {
   double sum[2];
   gik_krylov_state *s = k->state;
-  if (s->stop || (second && !s->again)) return GABLE_OK;
-  each_piece(k, &(operands){.in = {basis, h}, .out = {v}, .n = k->n, .count = count}, project_piece, sum);
-  for (int j = 0; j < count; j++) total[j] = second ? total[j] + h[j] : h[j];
+  double *h = q->h + (gable_off)s->column * (q->restart + 1);
+  const int count = s->column + 1;
+  if (!s->cycling || (second && !s->again)) return GABLE_OK;
+  each_piece(k, &(operands){.in = {q->basis, q->dots}, .out = {v}, .n = k->n, .count = count}, project_piece, sum);
+  for (int j = 0; j < count; j++) h[j] = second ? h[j] + q->dots[j] : q->dots[j];
   s->norm = gik_norm2_of(k->n, v, sum[0]);
-  s->again = !(s->norm > 0.5 * h[count]);
+  s->again = !(s->norm > 0.5 * q->dots[count]);
   return GABLE_OK;
 }
 
 static void divide_piece(const operands *o, gable_off begin, gable_off end, double sum[2])
 {
-  const double norm = o->state->norm;
+  const double norm = o->state->norm > 0 ? o->state->norm : 1, *from = o->in[0];
   double *v = o->out[0];
   (void)sum;
-  for (gable_off i = begin; i < end; i++) v[i] /= norm;
+  for (gable_off i = begin; i < end; i++) v[i] = from[i] / norm;
 }
 
-static gable_status normalise(const gik_krylov *k, double *v, double *total_end)
+static gable_status cycle(const gik_krylov *k, const gik_gmres *q)
 {
   double sum[2];
   gik_krylov_state *s = k->state;
+  s->column = 0;
+  s->cycling = !s->stop;
   if (s->stop) return GABLE_OK;
-  if (s->norm > 0) each_piece(k, &(operands){.state = s, .out = {v}}, divide_piece, sum);
-  *total_end = s->norm;
+  each_piece(k, &(operands){.state = s, .in = {q->basis}, .out = {q->basis}}, divide_piece, sum);
+  q->g[0] = s->norm;
+  return GABLE_OK;
+}
+
+static gable_status enlarge(const gik_krylov *k, const gik_gmres *q, const double *v)
+{
+  double sum[2];
+  gik_krylov_state *s = k->state;
+  if (!s->cycling) return GABLE_OK;
+  double *next = q->basis + (gable_off)(s->column + 1) * k->n;
+  each_piece(k, &(operands){.state = s, .in = {v}, .out = {next}}, divide_piece, sum);
+  gik_end_column(q, s);
   return GABLE_OK;
 }
 
@@ -349,13 +367,15 @@ static void combine_piece(const operands *o, gable_off begin, gable_off end, dou
   for (gable_off i = begin; i < end; i++) sum[0] += !isfinite(step[i]);
 }
 
-static gable_status combine(const gik_krylov *k, int count, const double *z, const double *y, double *step, double *x)
+static gable_status combine(const gik_krylov *k, const gik_gmres *q, const double *z, double *step, double *x)
 {
   double sum[2];
+  const int count = k->state->column;
   if (k->state->stop) return GABLE_OK;
-  each_piece(k, &(operands){.in = {z, y}, .out = {step}, .n = k->n, .count = count}, combine_piece, sum);
+  gik_back_substitute(q, count, 0, 1);
+  each_piece(k, &(operands){.in = {z, q->g}, .out = {step}, .n = k->n, .count = count}, combine_piece, sum);
   k->state->again = sum[0] == 0;
-  for (gable_idx i = 0; k->state->again && i < k->n; i++) x[i] += step[i];
+  for (gable_idx i = 0; x && k->state->again && i < k->n; i++) x[i] += step[i];
   return GABLE_OK;
 }
 
@@ -381,9 +401,10 @@ const gik_krylov_steps gik_krylov_steps_cpu = {
     .bi_half = bi_half,
     .bi_omega = bi_omega,
     .bi_step = bi_step,
+    .cycle = cycle,
     .dots = dots,
     .project = project,
-    .normalise = normalise,
+    .enlarge = enlarge,
     .combine = combine,
     .scale = scale,
 };

@@ -5,6 +5,9 @@
 #include "cuda/block_sum.cuh"
 #include "cuda/launch.cuh"
 #include "kernels/krylov/krylov_steps.h"
+#define SMALL static __device__ inline
+#define SYNCHRONISE __syncwarp()
+#include "kernels/krylov/hessenberg.inc"
 
 using gik::block_sum;
 using gik::launches;
@@ -238,84 +241,136 @@ gable_status bi_step(const gik_krylov *k, const double *p_hat, const double *s_h
       });
 }
 
+/* Does a step of GMRES work? */
+__device__ __forceinline__ bool works(const gik_krylov_state *s, int second)
+{
+  return s->cycling && (!second || s->again);
+}
+
 /* parts[j][block] = what the block adds to basis_j . v, and after the last j to v . v. */
 __global__ void __launch_bounds__(BLOCK)
-    dots_kernel(gable_idx n, int count, const double *basis, const double *v, double *parts, const int *wanted)
+    dots_kernel(gable_idx n, const gik_gmres q, const double *v, const gik_krylov_state *s, int second)
 {
   __shared__ double of[BLOCK];
-  const double *column = (int)blockIdx.y < count ? basis + (ptrdiff_t)blockIdx.y * n : v;
+  const int j = (int)blockIdx.y, k = s->column;
+  if (!works(s, second) || j > k + 1) return;
+  const double *column = j <= k ? q.basis + (ptrdiff_t)j * n : v;
   double sum = 0;
-  if (wanted && !*wanted) return;
   for (ptrdiff_t i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += DOT_PARTS * BLOCK) sum = fma(column[i], v[i], sum);
   sum = block_sum<BLOCK>(sum, of);
-  if (!threadIdx.x) parts[blockIdx.y * DOT_PARTS + blockIdx.x] = sum;
+  if (!threadIdx.x) q.parts[j * DOT_PARTS + blockIdx.x] = sum;
 }
 
-__global__ void dots_end_kernel(const double *parts, double *h, const int *wanted)
+__global__ void dots_end_kernel(const gik_gmres q, const gik_krylov_state *s, int second)
 {
   __shared__ double of[BLOCK];
-  if (wanted && !*wanted) return;
-  const double sum = block_sum<BLOCK>(parts[blockIdx.x * DOT_PARTS + threadIdx.x], of);
-  if (!threadIdx.x) h[blockIdx.x] = blockIdx.x + 1 < gridDim.x ? sum : sqrt(sum);
+  const int j = (int)blockIdx.x, k = s->column;
+  if (!works(s, second) || j > k + 1) return;
+  const double sum = block_sum<BLOCK>(q.parts[j * DOT_PARTS + threadIdx.x], of);
+  if (!threadIdx.x) q.dots[j] = j <= k ? sum : sqrt(sum);
 }
 
-gable_status dots(const gik_krylov *k, int count, const double *basis, const double *v, double *parts_h, double *h,
-                  int second)
+gable_status dots(const gik_krylov *k, const gik_gmres *q, int most, const double *v, int second)
 {
-  const int *wanted = second ? &k->state->again : nullptr;
-  const dim3 grid(DOT_PARTS, (unsigned)count + 1);
+  const dim3 grid(DOT_PARTS, (unsigned)most + 1);
   launches on(k->stream);
-  on.launch(dots_kernel, grid, BLOCK, 0, k->n, count, basis, v, parts_h, wanted);
-  on.launch(dots_end_kernel, (unsigned)count + 1, BLOCK, 0, parts_h, h, wanted);
+  on.launch(dots_kernel, grid, BLOCK, 0, k->n, *q, v, k->state, second);
+  on.launch(dots_end_kernel, (unsigned)most + 1, BLOCK, 0, *q, k->state, second);
   return on.status("GMRES");
 }
 
-gable_status project(const gik_krylov *k, int count, const double *basis, const double *h, double *v, double *total,
-                     int second)
+gable_status project(const gik_krylov *k, const gik_gmres *to, double *v, int second)
 {
   const ptrdiff_t n = k->n;
   const gik_krylov_state *state = k->state;
+  const gik_gmres q = *to;
   return step<1>(
       k, "GMRES",
       [=] __device__(ptrdiff_t i, double *sum) {
-        if (second && !state->again) return;
+        if (!works(state, second)) return;
         double value = v[i];
-        for (int j = 0; j < count; j++) value = fma(-h[j], basis[j * n + i], value);
+        for (int j = 0; j <= state->column; j++) value = fma(-q.dots[j], q.basis[j * n + i], value);
         v[i] = value;
         sum[0] = fma(value, value, sum[0]);
       },
       [=] __device__(gik_krylov_state * s, const double *sum) {
-        if (second && !s->again) return;
-        for (int j = 0; j < count; j++) total[j] = second ? total[j] + h[j] : h[j];
+        if (!works(s, second)) return;
+        double *h = q.h + (ptrdiff_t)s->column * (q.restart + 1);
+        for (int j = 0; j <= s->column; j++) h[j] = second ? h[j] + q.dots[j] : q.dots[j];
         s->norm = sqrt(sum[0]);
-        s->again = !(s->norm > 0.5 * h[count]);
+        s->again = !(s->norm > 0.5 * q.dots[s->column + 1]);
       });
 }
 
-gable_status normalise(const gik_krylov *k, double *v, double *total_end)
+__global__ void begin_cycle_kernel(const gik_gmres q, gik_krylov_state *s)
 {
-  return map(k, "GMRES", [=] __device__(const gik_krylov_state *s, ptrdiff_t i) {
-    if (s->norm > 0) v[i] /= s->norm;
-    if (i == 0) *total_end = s->norm;
-  });
+  s->column = 0;
+  s->cycling = !s->stop;
+  q.g[0] = s->norm;
 }
 
-gable_status combine(const gik_krylov *k, int count, const double *z, const double *y, double *out, double *x)
+gable_status cycle(const gik_krylov *k, const gik_gmres *q)
+{
+  gable_status status = GABLE_OK;
+  double *v = q->basis;
+  launches on(k->stream);
+  GI_TRY(map(k, "GMRES", [=] __device__(const gik_krylov_state *s, ptrdiff_t i) {
+    if (s->norm > 0) v[i] /= s->norm;
+  }));
+  on.launch(begin_cycle_kernel, 1, 1, 0, *q, k->state);
+  GI_TRY(on.status("GMRES"));
+done:
+  return status;
+}
+
+__global__ void end_column_kernel(const gik_gmres q, gik_krylov_state *s)
+{
+  if (s->cycling) gik_end_column(&q, s);
+}
+
+gable_status enlarge(const gik_krylov *k, const gik_gmres *to, const double *v)
 {
   gable_status status = GABLE_OK;
   const ptrdiff_t n = k->n;
+  const gik_gmres q = *to;
+  launches on(k->stream);
+  GI_TRY(map(k, "GMRES", [=] __device__(const gik_krylov_state *s, ptrdiff_t i) {
+    if (s->cycling) q.basis[(s->column + 1) * n + i] = s->norm > 0 ? v[i] / s->norm : v[i];
+  }));
+  on.launch(end_column_kernel, 1, 1, 0, q, k->state);
+  GI_TRY(on.status("GMRES"));
+done:
+  return status;
+}
+
+/* One warp. */
+__global__ void least_squares_kernel(const gik_gmres q, const gik_krylov_state *s)
+{
+  if (!s->stop) gik_back_substitute(&q, s->column, (int)threadIdx.x, 32);
+}
+
+gable_status combine(const gik_krylov *k, const gik_gmres *to, const double *z, double *out, double *x)
+{
+  gable_status status = GABLE_OK;
+  const ptrdiff_t n = k->n;
+  const gik_krylov_state *state = k->state;
+  const double *y = to->g;
+  launches on(k->stream);
+  on.launch(least_squares_kernel, 1, 32, 0, *to, k->state);
+  GI_TRY(on.status("GMRES"));
   GI_TRY(step<1>(
       k, "GMRES",
       [=] __device__(ptrdiff_t i, double *sum) {
         double value = 0;
-        for (int j = 0; j < count; j++) value = fma(y[j], z[j * n + i], value);
+        for (int j = 0; j < state->column; j++) value = fma(y[j], z[j * n + i], value);
         out[i] = value;
         sum[0] += !isfinite(value);
       },
       [] __device__(gik_krylov_state * s, const double *sum) { s->again = sum[0] == 0; }));
-  GI_TRY(map(k, "GMRES", [=] __device__(const gik_krylov_state *s, ptrdiff_t i) {
-    if (s->again) x[i] += out[i];
-  }));
+  if (x)
+    GI_TRY(map(k, "GMRES", [=] __device__(const gik_krylov_state *s, ptrdiff_t i) {
+      if (s->again) x[i] += out[i];
+    }));
 done:
   return status;
 }
@@ -328,5 +383,6 @@ gable_status scale(const gik_krylov *k, const double *d, const double *r, double
 } /* namespace */
 
 extern "C" const gik_krylov_steps gik_krylov_steps_cuda = {
-    STEP_PARTS,   DOT_PARTS, measure, residual, cg_start, cg_curvature, cg_step, cg_turn,   cg_direction, bi_start,
-    bi_direction, bi_alpha,  bi_half, bi_omega, bi_step,  dots,         project, normalise, combine,      scale};
+    STEP_PARTS, DOT_PARTS,    measure,  residual,     cg_start, cg_curvature, cg_step,
+    cg_turn,    cg_direction, bi_start, bi_direction, bi_alpha, bi_half,      bi_omega,
+    bi_step,    cycle,        dots,     project,      enlarge,  combine,      scale};

@@ -34,6 +34,8 @@ typedef struct gik_krylov_state {
   double rho, omega;           /* BiCGSTAB */
   double norm;                 /* of measure's b, of residual's r; GMRES: of the vector that was made orthogonal */
   int again;                   /* GMRES: 1: much was cancelled, project once more; in combine: the update is finite */
+  int column;                  /* GMRES: vectors of the basis that the operator was applied to */
+  int cycling;                 /* GMRES: 1: the basis grows, 0: it is time for combine */
   double history[GIK_HISTORY]; /* of iteration k at k % GIK_HISTORY */
 } gik_krylov_state;
 
@@ -45,6 +47,18 @@ typedef struct gik_krylov {
   void *stream;  /* GPU */
   int threads;   /* CPU */
 } gik_krylov;
+
+/* The basis of GMRES, and its small least squares problem, column by column, by Givens rotations. */
+typedef struct gik_gmres {
+  int restart;
+  double *basis;  /* [restart+1][n] */
+  double *h;      /* [restart][restart+1] the Hessenberg matrix by columns: R after the rotations */
+  double *cosine; /* [restart] */
+  double *sine;   /* [restart] */
+  double *g;      /* [restart+1] rotated right-hand side: |g[k]| is the residual's norm after k columns; in combine y */
+  double *dots;   /* [restart+1] of one projection */
+  double *parts;  /* [dot_parts * (restart+1)] scratch */
+} gik_gmres;
 
 typedef struct gik_krylov_steps {
   int step_parts, dot_parts; /* doubles of scratch for each sum of a step, and for each product of dots */
@@ -68,17 +82,20 @@ typedef struct gik_krylov_steps {
   gable_status (*bi_step)(const gik_krylov *k, const double *p_hat, const double *s_hat, const double *s,
                           const double *t, const double *shadow, double *x, double *r);
 
-  /* h_j = basis_j . v for j < count, the columns of basis n apart, and h_count = ||v||; parts_h: [dot_parts *
-   * (count+1)] scratch.  second: only if state->again. */
-  gable_status (*dots)(const gik_krylov *k, int count, const double *basis, const double *v, double *parts_h, double *h,
-                       int second);
-  /* v -= sum_j h_j basis_j in the order of j; total_j = h_j; state->norm = ||v||, again = it is less than half of what
-   * it was.  second: only if state->again, and total_j += h_j. */
-  gable_status (*project)(const gik_krylov *k, int count, const double *basis, const double *h, double *v,
-                          double *total, int second);
-  gable_status (*normalise)(const gik_krylov *k, double *v, double *total_end); /* v /= norm; *total_end = norm */
-  /* x += Z y, unless an entry of Z y is not finite; step: [n] scratch. */
-  gable_status (*combine)(const gik_krylov *k, int count, const double *z, const double *y, double *step, double *x);
+  /* The steps of GMRES; but for cycle and combine they do nothing unless state->cycling.  k stands for state->column.
+   *
+   * A cycle begins: basis_0 = r / norm for the r there, whose norm residual has left; column 0. */
+  gable_status (*cycle)(const gik_krylov *k, const gik_gmres *q);
+  /* dots_j = basis_j . v for j <= k, and dots_k+1 = ||v||; k < most.  second: only if state->again. */
+  gable_status (*dots)(const gik_krylov *k, const gik_gmres *q, int most, const double *v, int second);
+  /* v -= sum_j dots_j basis_j in the order of j; h_jk = dots_j; state->norm = ||v||, again = it is less than half of
+   * what it was.  second: only if state->again, and h_jk += dots_j. */
+  gable_status (*project)(const gik_krylov *k, const gik_gmres *q, double *v, int second);
+  /* basis_k+1 = v / norm, where v may be; rotates column k, one more iteration; the cycle ends when the residual meets
+   * the tolerance, with the last column, the last iteration, a column of zeros or one that is not finite. */
+  gable_status (*enlarge)(const gik_krylov *k, const gik_gmres *q, const double *v);
+  /* R y = g; step = Z y, [n]; state->again: all of it is finite; then x += step.  x may be NULL. */
+  gable_status (*combine)(const gik_krylov *k, const gik_gmres *q, const double *z, double *step, double *x);
 
   gable_status (*scale)(const gik_krylov *k, const double *d, const double *r, double *z); /* z_i = r_i / d_i */
 } gik_krylov_steps;

@@ -15,7 +15,10 @@ static double entry(const gik_refine_outside *v, gable_off i, gable_off j)
 static gable_status load(const gik_refine *f, const gik_refine_outside *b, void *stream)
 {
   (void)stream;
-  memset(f->column, 0, (size_t)f->count * sizeof *f->column);
+  memset(f->column, 0, GIK_REFINE_COLUMNS * sizeof *f->column);
+  for (int j = f->count; j < GIK_REFINE_COLUMNS; j++) f->column[j].ended = 1;
+  *f->control = (gik_refine_control){
+      .tolerance = f->tolerance, .count = f->count, .max_steps = f->max_steps, .max_gmres = f->max_gmres, .column = -1};
   f->summary->going = f->count;
   for (gable_off j = 0; j < f->count; j++)
     for (gable_idx i = 0; i < f->a.n; i++) {
@@ -82,7 +85,10 @@ static gable_status judge(const gik_refine *f, void *stream)
     double backward, strict;
     if (c->ended) continue;
     measure(f, j, &backward, &strict);
-    gik_judge_column(c, backward, strict, f->tolerance, f->max_steps);
+    if (f->control->going)
+      gik_judge_cycle(c, f->control, backward, strict, f->control->cycle);
+    else
+      gik_judge_column(c, backward, strict, f->control->tolerance, f->control->max_steps);
     f->summary->going += !c->ended;
   }
   return GABLE_OK;
@@ -118,4 +124,81 @@ static gable_status finish(const gik_refine *f, const gik_refine_outside *x, int
   return GABLE_OK;
 }
 
-const gik_refine_steps gik_refine_steps_cpu = {load, residual, judge, correct, finish};
+static gable_status pick(const gik_refine *f, void *stream)
+{
+  gik_refine_control *s = f->control;
+  (void)stream;
+  gik_pick_column(f->column, s);
+  f->summary->going = s->going;
+  if (!s->going) return GABLE_OK;
+  const gable_off n = f->a.n, e = s->column * n;
+  if (f->column[s->column].taken_back) memcpy(f->x + e, f->old + e, (size_t)n * sizeof *f->x);
+  f->column[s->column].taken_back = 0;
+  return GABLE_OK;
+}
+
+static gable_status weigh(const gik_refine *f, const gik_refine_gmres *g, void *stream)
+{
+  const gable_idx n = f->a.n;
+  const gable_off e = (gable_off)f->control->column * n;
+  const double *b = f->b + e, *x = f->x + e, *r = f->r + e;
+  double *weight = f->weight + e, norm_x = 0, heaviest = 0;
+  (void)stream;
+  for (gable_idx i = 0; i < n; i++) {
+    weight[i] += fabs(b[i]);
+    norm_x = fmax(norm_x, fabs(x[i]));
+    heaviest = fmax(heaviest, weight[i]);
+  }
+  for (gable_idx i = 0; i < n; i++) {
+    weight[i] = gik_row_weight(weight[i], f->a.sum[i], norm_x, heaviest);
+    g->q.basis[i] = r[i] / weight[i];
+  }
+  *g->krylov.state = (gik_krylov_state){.norm_b = 1};
+  return GABLE_OK;
+}
+
+static gable_status aim(const gik_refine *f, const gik_refine_gmres *g, void *stream)
+{
+  (void)stream;
+  gik_aim(f->control, g->krylov.state, g->q.restart);
+  return GABLE_OK;
+}
+
+static gable_status direct(const gik_refine *f, const gik_refine_gmres *g, void *stream)
+{
+  const gable_idx n = f->a.n;
+  const double *weight = f->weight + (gable_off)f->control->column * n;
+  const double *basis = g->q.basis + (gable_off)g->krylov.state->column * n;
+  (void)stream;
+  for (gable_idx i = 0; i < n; i++) g->direction[i] = basis[i] * weight[i];
+  return GABLE_OK;
+}
+
+static gable_status product(const gik_refine *f, const gik_refine_gmres *g, void *stream)
+{
+  const gik_refine_matrix *a = &f->a;
+  const double *weight = f->weight + (gable_off)f->control->column * a->n;
+  (void)stream;
+  memcpy(g->z + (gable_off)g->krylov.state->column * a->n, g->direction, (size_t)a->n * sizeof *g->z);
+  for (gable_idx i = 0; i < a->n; i++) {
+    double sum = 0;
+    for (gable_off k = a->ptr[i]; k < a->ptr[i + 1]; k++) sum += a->val[k] * g->direction[a->idx[k]];
+    g->step[i] = sum / weight[i];
+  }
+  return GABLE_OK;
+}
+
+static gable_status accept(const gik_refine *f, const gik_refine_gmres *g, void *stream)
+{
+  const gable_idx n = f->a.n;
+  const gik_krylov_state *state = g->krylov.state;
+  double *x = f->x + (gable_off)f->control->column * n, *old = f->old + (gable_off)f->control->column * n;
+  (void)stream;
+  f->control->cycle = state->iteration;
+  memcpy(old, x, (size_t)n * sizeof *x);
+  for (gable_idx i = 0; i < n && state->column && state->again; i++) x[i] += g->step[i];
+  return GABLE_OK;
+}
+
+const gik_refine_steps gik_refine_steps_cpu = {load,  residual, judge,  correct, finish, pick,
+                                               weigh, aim,      direct, product, accept};

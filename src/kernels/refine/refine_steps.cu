@@ -1,6 +1,7 @@
 /* refine_steps.cu: see refine_steps.h.
  *
  * residual: LANES lanes share a row of A and add their terms in a fixed order; the columns of x go one after another.
+ * GMRES: kernels of one thread take decisions, the others a column.
  * judge: a thread an entry; blocks take maxima by atomicMax of bits, and the last block to arrive decides. */
 #include <cfloat>
 #include <cmath>
@@ -44,8 +45,18 @@ __global__ void __launch_bounds__(THREADS) load_kernel(const gik_refine f, const
 
 __global__ void fresh_kernel(const gik_refine f)
 {
-  if ((int)threadIdx.x < f.count) f.column[threadIdx.x] = gik_refine_column{};
-  if (!threadIdx.x) f.summary->going = f.count;
+  gik_refine_column c = {};
+  c.ended = (int)threadIdx.x >= f.count;
+  f.column[threadIdx.x] = c;
+  if (threadIdx.x) return;
+  gik_refine_control s = {};
+  s.tolerance = f.tolerance;
+  s.count = f.count;
+  s.max_steps = f.max_steps;
+  s.max_gmres = f.max_gmres;
+  s.column = -1;
+  *f.control = s;
+  f.summary->going = f.count;
 }
 
 /* The lowest row in which b is not finite, out of what load left. */
@@ -138,7 +149,10 @@ __global__ void __launch_bounds__(THREADS) judge_kernel(const gik_refine f)
     const gik_refine_column *at = f.column + threadIdx.x;
     const double backward = finite ? number(&at->omega_1) + number(&at->omega_2) : HUGE_VAL;
     const double strict = finite ? number(&at->strict_bits) : HUGE_VAL;
-    gik_judge_column(&c, backward, strict, f.tolerance, f.max_steps);
+    if (f.control->going)
+      gik_judge_cycle(&c, f.control, backward, strict, f.control->cycle);
+    else
+      gik_judge_column(&c, backward, strict, f.control->tolerance, f.control->max_steps);
     c.norm_x = c.strict_bits = c.omega_1 = c.omega_2 = 0;
     f.column[threadIdx.x] = c;
     if (!c.ended) atomicAdd(&going, 1);
@@ -166,6 +180,73 @@ __global__ void __launch_bounds__(THREADS) finish_kernel(const gik_refine f, con
     for (int j = 0; j < f.count; j++) gik_add_column(f.summary, f.column + j, first + j);
   if (e >= n * f.count) return;
   ((T *)x.data)[e % n * x.row + e / n * x.step] = (T)(f.column[e / n].taken_back ? f.old[e] : f.x[e]);
+}
+
+/* ---- GMRES ---- */
+
+__global__ void pick_kernel(const gik_refine f)
+{
+  gik_pick_column(f.column, f.control);
+  f.summary->going = f.control->going;
+}
+
+/* What an element of the column at hand does: each(i, e), e its place in X. */
+template <class Each> __global__ void __launch_bounds__(THREADS) column_kernel(const gik_refine f, Each each)
+{
+  const gable_idx i = (gable_idx)(blockIdx.x * THREADS + threadIdx.x);
+  if (i < f.a.n && f.control->going) each(i, (gable_off)f.control->column * f.a.n + i);
+}
+
+__global__ void __launch_bounds__(THREADS) heaviest_kernel(const gik_refine f)
+{
+  const gable_off first = (gable_off)f.control->column * f.a.n;
+  uint64_t largest = 0;
+  for (gable_idx i = (gable_idx)(blockIdx.x * THREADS + threadIdx.x); i < f.a.n;
+       i += (gable_idx)(gridDim.x * THREADS)) {
+    const uint64_t bits = bits_of(f.weight[first + i] + fabs(f.b[first + i]));
+    largest = bits > largest ? bits : largest;
+  }
+  put_largest(&f.control->heaviest, largest);
+}
+
+__global__ void fresh_state_kernel(const gik_refine f, gik_krylov_state *state)
+{
+  gik_krylov_state fresh = {};
+  fresh.norm_b = 1;
+  *state = fresh;
+  f.column[f.control->column].norm_x = 0;
+  f.column[f.control->column].taken_back = 0;
+}
+
+__global__ void aim_kernel(const gik_refine f, gik_krylov_state *state, int restart)
+{
+  gik_aim(f.control, state, restart);
+}
+
+/* LANES lanes a row, as residual_kernel. */
+__global__ void __launch_bounds__(THREADS) product_kernel(const gik_refine f, const gik_refine_gmres g)
+{
+  const gable_idx n = f.a.n, rows = (gable_idx)(gridDim.x * (THREADS / LANES));
+  const int lane = threadIdx.x % LANES;
+  const double *weight = f.weight + (gable_off)f.control->column * n;
+  double *z = g.z + (gable_off)g.krylov.state->column * n;
+  if (!g.krylov.state->cycling) return;
+  for (gable_idx first = (gable_idx)(blockIdx.x * (THREADS / LANES)); first < n; first += rows) {
+    const gable_idx i = first + (gable_idx)threadIdx.x / LANES;
+    const bool mine = i < n;
+    double sum = 0;
+    for (gable_off k = mine ? f.a.ptr[i] + lane : 0; mine && k < f.a.ptr[i + 1]; k += LANES)
+      sum += f.a.val[k] * g.direction[f.a.idx[k]];
+    for (int d = LANES / 2; d; d /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, d);
+    if (!mine || lane) continue;
+    g.step[i] = sum / weight[i];
+    z[i] = g.direction[i];
+  }
+}
+
+__global__ void end_cycle_kernel(const gik_refine f, const gik_krylov_state *state)
+{
+  f.control->cycle = state->iteration;
 }
 
 unsigned blocks_of(const gik_refine *f)
@@ -219,6 +300,85 @@ gable_status finish(const gik_refine *f, const gik_refine_outside *x, int first,
   return on.status("solutions of a refined solve");
 }
 
+template <class Each> void each_of_column(gik::launches *on, const gik_refine *f, Each each)
+{
+  const unsigned blocks = ((unsigned)f->a.n + THREADS - 1) / THREADS;
+  if (blocks) on->launch(column_kernel<Each>, blocks, THREADS, 0, *f, each);
+}
+
+gable_status pick(const gik_refine *f, void *stream)
+{
+  gik::launches on(stream);
+  const gik_refine_column *column = f->column;
+  const gik_refine_control *s = f->control;
+  double *x = f->x, *old = f->old;
+  on.launch(pick_kernel, 1, 1, 0, *f);
+  each_of_column(&on, f, [=] __device__(gable_idx, gable_off e) {
+    if (column[s->column].taken_back) x[e] = old[e];
+  });
+  return on.status("column of GMRES");
+}
+
+gable_status weigh(const gik_refine *f, const gik_refine_gmres *g, void *stream)
+{
+  gik::launches on(stream);
+  const gik_refine_column *column = f->column;
+  const gik_refine_control *s = f->control;
+  const double *b = f->b, *r = f->r, *sum = f->a.sum;
+  double *weight = f->weight, *basis = g->q.basis;
+  on.launch(heaviest_kernel, shared_blocks(f, 1), THREADS, 0, *f);
+  each_of_column(&on, f, [=] __device__(gable_idx i, gable_off e) {
+    const double norm_x = __longlong_as_double((long long)column[s->column].norm_x);
+    const double w =
+        gik_row_weight(weight[e] + fabs(b[e]), sum[i], norm_x, __longlong_as_double((long long)s->heaviest));
+    weight[e] = w;
+    basis[i] = r[e] / w;
+  });
+  on.launch(fresh_state_kernel, 1, 1, 0, *f, g->krylov.state);
+  return on.status("weights of GMRES");
+}
+
+gable_status aim(const gik_refine *f, const gik_refine_gmres *g, void *stream)
+{
+  gik::launches on(stream);
+  on.launch(aim_kernel, 1, 1, 0, *f, g->krylov.state, g->q.restart);
+  return on.status("GMRES");
+}
+
+gable_status direct(const gik_refine *f, const gik_refine_gmres *g, void *stream)
+{
+  gik::launches on(stream);
+  const gik_krylov_state *state = g->krylov.state;
+  const double *weight = f->weight, *basis = g->q.basis;
+  const gable_off n = f->a.n;
+  double *direction = g->direction;
+  each_of_column(&on, f,
+                 [=] __device__(gable_idx i, gable_off e) { direction[i] = basis[state->column * n + i] * weight[e]; });
+  return on.status("direction of GMRES");
+}
+
+gable_status product(const gik_refine *f, const gik_refine_gmres *g, void *stream)
+{
+  gik::launches on(stream);
+  on.launch(product_kernel, shared_blocks(f, LANES), THREADS, 0, *f, *g);
+  return on.status("product of GMRES");
+}
+
+gable_status accept(const gik_refine *f, const gik_refine_gmres *g, void *stream)
+{
+  gik::launches on(stream);
+  const gik_krylov_state *state = g->krylov.state;
+  const double *step = g->step;
+  double *x = f->x, *old = f->old;
+  on.launch(end_cycle_kernel, 1, 1, 0, *f, g->krylov.state);
+  each_of_column(&on, f, [=] __device__(gable_idx i, gable_off e) {
+    old[e] = x[e];
+    if (state->column && state->again) x[e] += step[i];
+  });
+  return on.status("update of GMRES");
+}
+
 } /* namespace */
 
-extern "C" const gik_refine_steps gik_refine_steps_cuda = {load, residual, judge, correct, finish};
+extern "C" const gik_refine_steps gik_refine_steps_cuda = {load,  residual, judge,  correct, finish, pick,
+                                                           weigh, aim,      direct, product, accept};

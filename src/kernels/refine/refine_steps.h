@@ -1,11 +1,20 @@
 /* refine_steps.h: iterative refinement with vectors on a device, several columns at a time, without a question to the
  * host.
  *
- *   load | solve B -> X | residual, judge | correct (after solve R -> R), residual, judge | ... | finish
+ *   load | solve B -> X | residual, judge | while going: solve R -> R, correct, residual, judge | finish
  *
  * The state of each column lies beside the vectors.  judge computes the backward errors of krylov/refine.h and decides
  * as refine.c does: a column ends when its strict error meets the tolerance, when a correction gains less than a factor
  * of two, or after max_steps; a correction that makes it worse is taken back.  A column that has ended stays as it is.
+ *
+ * Columns that ended above the tolerance go on by GMRES, one after another, as in refine.c:
+ *
+ *   pick | while going: residual, weigh, measure, aim, cycle |
+ *                         while cycling: direct, solve, product, orthogonalise |
+ *                       combine, accept, residual, judge, pick
+ *
+ * with measure, cycle, combine and what makes orthogonal of krylov_steps.h.
+ *
  * Maxima do not depend on the order in which they are taken, and every sum has a fixed one: the same bits in every run,
  * and for a column whatever stands beside it.  Launches are asynchronous on the stream and allocate nothing. */
 #ifndef GIK_REFINE_STEPS_H
@@ -16,6 +25,7 @@
 #include <gable/types.h>
 
 #include "base/context.h"
+#include "kernels/krylov/krylov_steps.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +46,7 @@ typedef struct gik_refine_column {
   double backward, strict, first; /* errors of x; the backward error before the first correction */
   int looks;                      /* that judge has taken */
   int ended, taken_back;
+  int gmres;   /* iterations */
   int bad_row; /* the lowest row in which b is not finite, plus one; 0: none */
   /* What a look collects: bits of numbers that are not negative, which have the order of integers. */
   uint64_t norm_x, strict_bits, omega_1, omega_2;
@@ -45,21 +56,42 @@ typedef struct gik_refine_column {
 typedef struct gik_refine_summary {
   double backward, first;         /* the largest */
   int worst, bad_row, bad_column; /* column of the largest backward error; rows and columns plus one, 0: none */
-  int steps;
-  int going;        /* columns of this group that have not ended */
-  unsigned arrived; /* thread blocks of the kernel that runs */
+  int steps, gmres;               /* the most of a column */
+  int going;                      /* columns of this group that have not ended */
+  unsigned arrived;               /* thread blocks of the kernel that runs */
 } gik_refine_summary;
+
+/* What a solve is asked for, and the column at which GMRES works; in device memory. */
+typedef struct gik_refine_control {
+  double tolerance;
+  int count, max_steps, max_gmres;
+  int column;        /* -1: none yet */
+  int going;         /* 1: it is to go on */
+  int iterations;    /* that it has had */
+  int cycle;         /* those of the last cycle */
+  uint64_t heaviest; /* bits of the largest weight */
+} gik_refine_control;
 
 /* Columns of n doubles, one after another. */
 typedef struct gik_refine {
   gik_refine_matrix a;
   int count; /* at most GIK_REFINE_COLUMNS */
   double *b, *x, *r, *weight, *old;
-  gik_refine_column *column; /* [count] */
+  gik_refine_column *column; /* [GIK_REFINE_COLUMNS] */
   gik_refine_summary *summary;
-  double tolerance;
-  int max_steps;
+  double tolerance;         /* load puts these three into control */
+  int max_steps, max_gmres; /* corrections; then iterations of GMRES, of a column */
+  gik_refine_control *control;
 } gik_refine;
+
+/* Vectors of GMRES. */
+typedef struct gik_refine_gmres {
+  gik_krylov krylov;
+  gik_gmres q;
+  double *z;         /* [restart][n] preconditioned vectors of the basis */
+  double *direction; /* [n] the one that is being made */
+  double *step;      /* [n] A direction, and the update of a cycle */
+} gik_refine_gmres;
 
 /* Columns of a caller: entry (i,j) at data[i*row + j*step], float or double. */
 typedef struct gik_refine_outside {
@@ -76,6 +108,19 @@ typedef struct gik_refine_steps {
   /* Takes back what made columns worse, gives x to the caller, and adds the columns, the first of which is the caller's
    * number first, to the summary. */
   gable_status (*finish)(const gik_refine *f, const gik_refine_outside *x, int first, void *stream);
+
+  /* GMRES for the column control->column, j. */
+  gable_status (*pick)(const gik_refine *f,
+                       void *stream); /* the next one, if j has ended; takes back what made it worse */
+  /* basis_0 = r / weight, weight_i = max(|A||x| + |b|, 2^-40 sum_k |a_ik| ||x||), the largest where that is 0; state:
+   * fresh. */
+  gable_status (*weigh)(const gik_refine *f, const gik_refine_gmres *g, void *stream);
+  /* The norm of basis_0 is known: a tenth of the tolerance is to be reached. */
+  gable_status (*aim)(const gik_refine *f, const gik_refine_gmres *g, void *stream);
+  gable_status (*direct)(const gik_refine *f, const gik_refine_gmres *g, void *stream); /* direction = weight basis_k */
+  /* z_k = direction, step = (A direction) / weight. */
+  gable_status (*product)(const gik_refine *f, const gik_refine_gmres *g, void *stream);
+  gable_status (*accept)(const gik_refine *f, const gik_refine_gmres *g, void *stream); /* old = x, x += step */
 } gik_refine_steps;
 
 extern const gik_refine_steps gik_refine_steps_cpu;
