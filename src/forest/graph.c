@@ -54,14 +54,14 @@ done:
   return status;
 }
 
-/* What one rank brings; given: the caller's. */
+/* What one rank brings: the caller's n_roots, n, leaf, root; order and room only where positions do not increase. */
 typedef struct edges {
   int64_t n_roots, n;
   const int64_t *leaf;
   const gable_root *root;
-  int64_t *position, *order, *room; /* [n] */
-  int64_t *counts, *incoming;       /* [size] edges with roots, and with leaves, of each rank */
-  int64_t *all_roots;               /* [size] n_roots of each rank */
+  int64_t *order, *room;      /* [n] leaves by increasing position; NULL: as they are */
+  int64_t *counts, *incoming; /* [size] edges with roots, and with leaves, of each rank */
+  int64_t *all_roots;         /* [size] n_roots of each rank */
 } edges;
 
 static int64_t position_of(const edges *e, int64_t i)
@@ -69,31 +69,38 @@ static int64_t position_of(const edges *e, int64_t i)
   return e->leaf ? e->leaf[i] : i;
 }
 
+static int64_t leaf_at(const edges *e, int64_t k)
+{
+  return e->order ? e->order[k] : k;
+}
+
 /* Leaves are where they may be, and each place is taken once. */
 static gable_status check_leaves(gable_comm *comm, edges *e)
 {
   gable_status status = GABLE_OK;
+  int increasing = 1;
   GI_REQUIRE(e->n_roots >= 0 && e->n >= 0, GABLE_ERR_ARGUMENT, "%lld roots, %lld leaves", (long long)e->n_roots,
              (long long)e->n);
   GI_REQUIRE(e->root || !e->n, GABLE_ERR_ARGUMENT, "root is NULL");
-  GI_ALLOC(comm->ctx, e->position, e->n);
-  GI_ALLOC(comm->ctx, e->order, e->n);
-  GI_ALLOC(comm->ctx, e->room, e->n);
   GI_ALLOC_ZERO(comm->ctx, e->counts, comm->size);
   GI_ALLOC_ZERO(comm->ctx, e->incoming, comm->size);
   GI_ALLOC_ZERO(comm->ctx, e->all_roots, comm->size);
   for (int64_t i = 0; i < e->n; i++) {
-    e->position[i] = position_of(e, i);
-    GI_REQUIRE(e->position[i] >= 0 && e->position[i] < INT64_MAX, GABLE_ERR_ARGUMENT, "leaf %lld has position %lld",
-               (long long)i, (long long)e->position[i]);
+    const int64_t position = position_of(e, i);
+    GI_REQUIRE(position >= 0 && position < INT64_MAX, GABLE_ERR_ARGUMENT, "leaf %lld has position %lld", (long long)i,
+               (long long)position);
+    increasing &= !i || position_of(e, i - 1) < position;
     GI_REQUIRE(e->root[i].rank >= 0 && e->root[i].rank < comm->size, GABLE_ERR_ARGUMENT,
                "leaf %lld has its root on rank %d of %d", (long long)i, (int)e->root[i].rank, comm->size);
   }
-  gi_sort_order(e->position, e->n, e->order, e->room);
+  if (increasing) goto done;
+  GI_ALLOC(comm->ctx, e->order, e->n);
+  GI_ALLOC(comm->ctx, e->room, e->n);
+  gi_sort_order(e->leaf, e->n, e->order, e->room);
   for (int64_t k = 1; k < e->n; k++)
-    GI_REQUIRE(e->position[e->order[k - 1]] != e->position[e->order[k]], GABLE_ERR_ARGUMENT,
+    GI_REQUIRE(e->leaf[e->order[k - 1]] != e->leaf[e->order[k]], GABLE_ERR_ARGUMENT,
                "leaves %lld and %lld have the same position %lld", (long long)e->order[k - 1], (long long)e->order[k],
-               (long long)e->position[e->order[k]]);
+               (long long)e->leaf[e->order[k]]);
 done:
   return status;
 }
@@ -108,10 +115,10 @@ static gable_status build_leaves(gable_forest *f, edges *e)
     const gable_root r = e->root[i];
     GI_REQUIRE(r.index >= 0 && r.index < e->all_roots[r.rank], GABLE_ERR_ARGUMENT,
                "leaf %lld at position %lld: rank %d has %lld roots, and no root %lld", (long long)i,
-               (long long)e->position[i], (int)r.rank, (long long)e->all_roots[r.rank], (long long)r.index);
+               (long long)position_of(e, i), (int)r.rank, (long long)e->all_roots[r.rank], (long long)r.index);
     e->counts[r.rank]++;
   }
-  f->leaf_space = e->n ? e->position[e->order[e->n - 1]] + 1 : 0;
+  f->leaf_space = e->n ? position_of(e, leaf_at(e, e->n - 1)) + 1 : 0;
   GI_ALLOC(ctx, index, e->n);
   GI_ALLOC(ctx, f->leaf_root, e->n);
   GI_TRY(gi_forest_side_init(ctx, &f->leaves, f->comm->rank, f->comm->size, e->counts, index));
@@ -119,8 +126,8 @@ static gable_status build_leaves(gable_forest *f, edges *e)
   int64_t *next = e->incoming; /* free until counts are traded */
   for (int k = 0; k < f->leaves.n; k++) next[f->leaves.rank[k]] = f->leaves.ptr[k];
   for (int64_t k = 0; k < e->n; k++) {
-    const int64_t i = e->order[k], at = next[e->root[i].rank]++;
-    f->leaves.index[at] = e->position[i];
+    const int64_t i = leaf_at(e, k), at = next[e->root[i].rank]++;
+    f->leaves.index[at] = position_of(e, i);
     f->leaf_root[at] = e->root[i].index;
   }
 done:
@@ -164,10 +171,15 @@ static gable_status look_at_roots(gable_forest *f)
   const int64_t *number = NULL;
   int64_t *seen = NULL, *degree = NULL, *made = NULL, count = 0;
   GI_ALLOC(f->ctx, f->apart, s->n);
+  f->self_first = 1;
+  if (s->n == 1 && s->map[0].kind == GIK_MAP_CONTIGUOUS) { /* each root once, as in most exchanges of a pair */
+    f->apart[0] = 1;
+    f->max_degree = 1;
+    goto done;
+  }
   GI_TRY(number_roots(f, &number, &made, &count));
   GI_ALLOC_ZERO(f->ctx, seen, count);
   GI_ALLOC_ZERO(f->ctx, degree, count);
-  f->self_first = 1;
   for (int k = 0; k < s->n; k++) {
     f->apart[k] = 1;
     for (int64_t e = s->ptr[k]; e < s->ptr[k + 1]; e++) {
@@ -241,7 +253,6 @@ gable_status gi_forest_create(gable_comm *comm, int64_t n_roots, int64_t n_leave
   f = NULL;
 done:
   gi_forest_release(f);
-  gi_free(ctx, e.position);
   gi_free(ctx, e.order);
   gi_free(ctx, e.room);
   gi_free(ctx, e.counts);

@@ -66,7 +66,7 @@ static gable_root root_of(const gable_grid *g, const block *b, const int64_t *p)
 }
 
 /* The cells of the array, but without corners for a star. */
-static void add_cells(const gable_grid *g, const block *b, gi_edge_list *l)
+static void add_cells(const gable_grid *g, const block *b, int rank, gi_edge_list *l)
 {
   int64_t p[3], position = 0;
   for (p[2] = -b->ghosts[2]; p[2] < b->n[2] + b->ghosts[2]; p[2]++)
@@ -74,7 +74,10 @@ static void add_cells(const gable_grid *g, const block *b, gi_edge_list *l)
       for (p[0] = -b->ghosts[0]; p[0] < b->n[0] + b->ghosts[0]; p[0]++, position++) {
         int outside = 0;
         for (int d = 0; d < 3; d++) outside += p[d] < 0 || p[d] >= b->n[d];
-        if (outside <= 1 || g->box) gi_edge_list_add(l, position, root_of(g, b, p));
+        if (!outside) /* most of them: no divisions */
+          gi_edge_list_add(l, position, (gable_root){rank, p[0] + b->n[0] * (p[1] + b->n[1] * p[2])});
+        else if (outside == 1 || g->box)
+          gi_edge_list_add(l, position, root_of(g, b, p));
       }
 }
 
@@ -85,7 +88,7 @@ gable_status gi_forest_grid(gable_comm *comm, const gable_grid *grid, gable_fore
   block b;
   GI_AGREE(comm, check_grid(comm, grid, &b));
   GI_AGREE(comm, gi_edge_list_init(comm->ctx, &l, b.room));
-  add_cells(grid, &b, &l);
+  add_cells(grid, &b, comm->rank, &l);
   GI_TRY(gi_forest_create(comm, b.cells, l.n, l.leaf, l.root, out));
 done:
   gi_edge_list_release(comm->ctx, &l);
