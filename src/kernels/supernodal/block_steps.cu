@@ -18,8 +18,10 @@
 namespace
 {
 
-enum { WARPS = GIK_BLOCK_WARPS, THREADS = 32 * WARPS, NARROW = GIK_BLOCK_NARROW, BUFFER = 4096, HALF = BUFFER / 2 };
-enum { WARP_BUFFER = BUFFER / WARPS, AHEAD = 16 }; /* AHEAD: values of a panel that a thread reads before it waits */
+/* ROOM: inputs times right-hand sides that are in shared memory at a time; AHEAD: values of a panel that a thread reads
+ * before it waits. */
+enum { WARPS = GIK_BLOCK_WARPS, THREADS = 32 * WARPS, NARROW = GIK_BLOCK_NARROW, ROOM = 4096, AHEAD = 16 };
+enum { BUFFER = ROOM / 4 * 5, WARP_BUFFER = BUFFER / WARPS };
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
 struct panel {
@@ -135,24 +137,50 @@ __device__ __forceinline__ double entry(const panel &c, gable_idx i, gable_idx k
   return i >= c.w || k <= i ? c.m[i + (gable_off)k * c.ld] : 0;
 }
 
+/* sum += a g; g is aligned to 16 bytes where R is even. */
 template <int R> __device__ __forceinline__ void multiply_add(double a, const double *g, double (&sum)[R])
+{
+  if constexpr (R == 1) {
+    sum[0] += a * g[0];
+  } else {
+#pragma unroll
+    for (int r = 0; r < R; r += 2) {
+      const double2 two = *(const double2 *)(g + r);
+      sum[r] += a * two.x;
+      sum[r + 1] += a * two.y;
+    }
+  }
+}
+
+template <int R> __device__ __forceinline__ void multiply_add_apart(double a, const double *g, double (&sum)[R])
 {
 #pragma unroll
   for (int r = 0; r < R; r++) sum[r] += a * g[r];
 }
 
-template <int R> __device__ void wide_product(const gik_block_batch &p, const gik_block_tile &t, double *buffer)
+/* Apart by an odd number of doubles, so that lanes of neighbouring rows meet different banks. */
+template <int R> __device__ __forceinline__ constexpr int pitch()
 {
-  constexpr int STEP = HALF / R, GROUP = R < 4 ? R : 4;
-  double *part = buffer + HALF; /* [WARPS][32][GROUP] */
+  return R == 1 ? 1 : R + 1;
+}
+
+/* Slots of the inputs and outputs of a wide tile. */
+struct tile_lists {
+  slot_list in[THREADS], out[32];
+};
+
+template <int R>
+__device__ void wide_product(const gik_block_batch &p, const gik_block_tile &t, double *buffer, tile_lists &lists)
+{
+  constexpr int STEP = ROOM / R, LINE = 33; /* LINE: of part [WARPS][R][LINE] */
+  static_assert(WARPS * R * LINE <= BUFFER, "sums of all warps fit");
   const panel c = panel_of(p.panels, t.block);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, columns = min(t.end, c.w);
-  const gable_idx i = t.begin + lane, out = t.begin + (gable_idx)threadIdx.x / GROUP;
-  const slot_list in = p.part == GIK_BLOCK_BELOW || (int)threadIdx.x / R >= columns
-                           ? slot_list{0, 0, 0}
-                           : slots_at(p, c.position + threadIdx.x / R);
-  const slot_list added = slots_out(p, c, out, (int)threadIdx.x < 32 * GROUP ? t.end : 0);
+  const gable_idx i = t.begin + lane;
   double a[AHEAD], sum[R] = {};
+  if (p.part != GIK_BLOCK_BELOW && (int)threadIdx.x < columns)
+    lists.in[threadIdx.x] = slots_at(p, c.position + threadIdx.x);
+  if (!warp) lists.out[lane] = slots_out(p, c, i, t.end);
 #pragma unroll
   for (int q = 0; q < AHEAD; q++) {
     const int k = warp + q * WARPS;
@@ -164,8 +192,11 @@ template <int R> __device__ void wide_product(const gik_block_batch &p, const gi
   for (int from = 0; from < columns; from += STEP) {
     const int count = min(STEP, columns - from);
     __syncthreads();
-    for (int e = threadIdx.x; e < count * R; e += THREADS)
-      buffer[e] = from || e >= THREADS ? input<R>(p, c, from + e / R, e % R) : input<R>(p, c, e / R, e % R, in);
+#pragma unroll 4
+    for (int e = threadIdx.x; e < count * R; e += THREADS) {
+      const int k = from + e / R;
+      buffer[e] = k < THREADS ? input<R>(p, c, k, e % R, lists.in[k]) : input<R>(p, c, k, e % R);
+    }
     __syncthreads();
     if (i >= t.end) continue;
     const int kept = from ? 0 : AHEAD;
@@ -176,16 +207,16 @@ template <int R> __device__ void wide_product(const gik_block_batch &p, const gi
     for (int k = warp + kept * WARPS; k < count; k += WARPS)
       multiply_add<R>(entry(c, i, from + k), buffer + k * R, sum);
   }
+  __syncthreads();
 #pragma unroll
-  for (int first = 0; first < R; first += GROUP) {
-    __syncthreads();
-#pragma unroll
-    for (int r = 0; r < GROUP; r++) part[(warp * 32 + lane) * GROUP + r] = sum[first + r];
-    __syncthreads();
-    if ((int)threadIdx.x >= 32 * GROUP || out >= t.end) continue;
-    double all = part[threadIdx.x];
-    for (int k = 1; k < WARPS; k++) all += part[k * 32 * GROUP + threadIdx.x];
-    put<R>(p, c, out, first + threadIdx.x % GROUP, all, added);
+  for (int r = 0; r < R; r++) buffer[(warp * R + r) * LINE + lane] = sum[r];
+  __syncthreads();
+#pragma unroll 2
+  for (int e = threadIdx.x; e < 32 * R; e += THREADS) {
+    const int row = e / R, r = e % R;
+    double all = buffer[r * LINE + row];
+    for (int k = 1; k < WARPS; k++) all += buffer[(k * R + r) * LINE + row];
+    if (t.begin + row < t.end) put<R>(p, c, t.begin + row, r, all, lists.out[row]);
   }
 }
 
@@ -233,8 +264,8 @@ template <int N> __device__ __forceinline__ void over_lanes(double (&sum)[N])
 template <int R>
 __device__ void wide_transposed(const gik_block_batch &p, const gik_block_tile &t, double *buffer, double *part)
 {
-  constexpr int STEP = BUFFER / R;
-  static_assert(STEP % THREADS == 0, "a lane has the same inputs for every R");
+  constexpr int STEP = ROOM / R, PITCH = pitch<R>();
+  static_assert(STEP % THREADS == 0 && STEP * PITCH <= BUFFER, "a lane has the same inputs for every R");
   const panel c = panel_of(p.panels, t.block);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, mate = warp % t.team, stride = 32 * t.team;
   const gable_idx k = t.begin + warp / t.team, begin = p.part & GIK_BLOCK_DIAGONAL ? 0 : c.w,
@@ -252,9 +283,11 @@ __device__ void wide_transposed(const gik_block_batch &p, const gik_block_tile &
   for (gable_idx from = begin; from < end; from += STEP) {
     const int count = min(STEP, end - from);
     __syncthreads();
+#pragma unroll 4
     for (int e = threadIdx.x; e < count * R; e += THREADS) {
       const gable_idx i = from + e / R;
-      buffer[e] = tall_input<R>(p, c, i, e % R, from == begin && e < THREADS ? own_row : tall_row(p, c, i));
+      buffer[e / R * PITCH + e % R] =
+          tall_input<R>(p, c, i, e % R, from == begin && e < THREADS ? own_row : tall_row(p, c, i));
     }
     __syncthreads();
     if (k >= t.end) continue;
@@ -262,12 +295,12 @@ __device__ void wide_transposed(const gik_block_batch &p, const gik_block_tile &
 #pragma unroll
     for (int q = 0; q < AHEAD; q++) {
       const int i = mate * 32 + lane + q * stride - base;
-      if (i >= 0 && i < count) multiply_add<R>(a[q], buffer + i * R, sum);
+      if (i >= 0 && i < count) multiply_add_apart<R>(a[q], buffer + i * PITCH, sum);
     }
     const int done = max(AHEAD * stride - base, 0);
 #pragma unroll 8
     for (int i = mate * 32 + lane + done; i < count; i += stride)
-      multiply_add<R>(entry(c, from + i, k), buffer + i * R, sum);
+      multiply_add_apart<R>(entry(c, from + i, k), buffer + i * PITCH, sum);
   }
   over_lanes<R>(sum);
 #pragma unroll
@@ -283,18 +316,18 @@ __device__ void wide_transposed(const gik_block_batch &p, const gik_block_tile &
 /* Some columns at a time; inputs in g where they fit. */
 template <int R> __device__ void narrow_transposed(const gik_block_batch &p, const gik_block_tile &t, double *g)
 {
-  constexpr int COLUMNS = R == 1 ? 8 : R == 4 ? 4 : 1;
+  constexpr int COLUMNS = R == 1 ? 8 : R == 4 ? 4 : 1, PITCH = pitch<R>();
   const panel c = panel_of(p.panels, t.block);
   const int lane = threadIdx.x % 32;
   const gable_idx begin = p.part & GIK_BLOCK_DIAGONAL ? 0 : c.w, end = p.part & GIK_BLOCK_BELOW ? (gable_idx)c.ld : c.w;
   const gable_idx own = begin + lane / R, own_row = own < end ? tall_row(p, c, own) : 0;
-  const bool fits = (end - begin) * R <= WARP_BUFFER;
+  const bool fits = (end - begin) * PITCH <= WARP_BUFFER;
   prefetch(c, begin, end, t.begin, t.end, lane, 32);
   gik::after_last_launch();
   if (p.going && !*p.going) return;
   for (int e = lane; fits && e < (end - begin) * R; e += 32) {
     const gable_idx i = begin + e / R;
-    g[e] = tall_input<R>(p, c, i, e % R, e < 32 ? own_row : tall_row(p, c, i));
+    g[e / R * PITCH + e % R] = tall_input<R>(p, c, i, e % R, e < 32 ? own_row : tall_row(p, c, i));
   }
   __syncwarp();
   for (gable_idx first = t.begin; first < t.end; first += COLUMNS) {
@@ -306,7 +339,7 @@ template <int R> __device__ void narrow_transposed(const gik_block_batch &p, con
 #pragma unroll
       for (int q = 0; q < COLUMNS; q++) a[q] = first + q < t.end ? entry(c, i, first + q) : 0;
 #pragma unroll
-      for (int r = 0; r < R; r++) v[r] = fits ? g[(i - begin) * R + r] : tall_input<R>(p, c, i, r, row);
+      for (int r = 0; r < R; r++) v[r] = fits ? g[(i - begin) * PITCH + r] : tall_input<R>(p, c, i, r, row);
 #pragma unroll
       for (int q = 0; q < COLUMNS; q++)
 #pragma unroll
@@ -333,14 +366,15 @@ __device__ __forceinline__ bool take_tile(const gik_block_tiles &tiles, bool &wi
 template <int R>
 __global__ void __launch_bounds__(THREADS) product_kernel(const gik_block_batch p, const gik_block_tiles tiles)
 {
-  __shared__ double buffer[BUFFER];
+  __shared__ __align__(16) double buffer[BUFFER];
+  __shared__ tile_lists lists;
   bool wide;
   gik_block_tile t;
   gik::next_launch();
   if (!take_tile(tiles, wide, t))
     gik::after_last_launch();
   else if (wide)
-    wide_product<R>(p, t, buffer);
+    wide_product<R>(p, t, buffer, lists);
   else
     narrow_product<R>(p, t, buffer + threadIdx.x / 32 * WARP_BUFFER);
 }
@@ -431,7 +465,7 @@ template <int R> __device__ void wide_substitute(const gik_block_batch &p, const
   constexpr int EACH = R < WARPS ? 1 : R / WARPS;
   const panel c = panel_of(p.panels, t.block);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, strips = (c.w + NARROW - 1) / NARROW;
-  const bool fits = c.w * R <= BUFFER;
+  const bool fits = c.w * R <= ROOM;
   double *out = p.out + (gable_off)c.first * R, *x = fits ? shared : out;
   double a[NARROW], d[NARROW];
   prefetch(c, 0, c.w, 0, c.w, threadIdx.x, THREADS);
@@ -479,7 +513,7 @@ template <int R> __device__ void wide_substitute(const gik_block_batch &p, const
 template <int R>
 __global__ void __launch_bounds__(THREADS) substitute_kernel(const gik_block_batch p, const gik_block_tiles tiles)
 {
-  __shared__ double x[BUFFER];
+  __shared__ __align__(16) double x[ROOM];
   bool wide;
   gik_block_tile t;
   gik::next_launch();
