@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/portable.h"
 #include "krylov/refine.h"
 
 static void column_norms(const gi_csc *rows, double *sum, double *top)
@@ -221,16 +222,28 @@ gi_errors gi_backward_error(const gi_system *a, gable_op op, const double *b, co
 
 enum { TOGETHER = GI_ERROR_COLUMNS };
 
+/* A number for each column.  Not an argument by value: how it is handed over depends on the instruction set. */
+typedef double quad __attribute__((vector_size(8 * TOGETHER), aligned(8), may_alias));
+typedef int64_t quad_bits __attribute__((vector_size(8 * TOGETHER), aligned(8), may_alias));
+
+static const quad_bits no_signs = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+static const quad largest_numbers = {DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX};
+
+#define SIZE_OF(v) ((quad)((quad_bits)(v)&no_signs))
+#define WHERE(bits, v) ((quad)((bits) & (quad_bits)(v)))
+#define LARGER(a, b) ((quad)(((quad_bits)((a) > (b)) & (quad_bits)(a)) | (~(quad_bits)((a) > (b)) & (quad_bits)(b))))
+#define LOAD(v, i) ((quad){(v)->column[0][i], (v)->column[1][i], (v)->column[2][i], (v)->column[3][i]})
+
 /* Up to TOGETHER columns; the last one stands for those that are not there. */
 typedef struct block {
   const double *column[TOGETHER];
 } block;
 
-/* What the rows of two columns have shown so far. */
-typedef struct tally_pair {
-  pair omega_1, omega_2, strict;
-  pair_bits finite; /* -1 or 0 */
-} tally_pair;
+/* What the rows of the columns have shown so far. */
+typedef struct tally_block {
+  quad omega_1, omega_2, strict;
+  quad_bits finite; /* -1 or 0 */
+} tally_block;
 
 static block block_of(gable_idx count, const double *v, gable_off ld)
 {
@@ -239,119 +252,92 @@ static block block_of(gable_idx count, const double *v, gable_off ld)
   return out;
 }
 
-static inline pair load_pair(const block *v, int c, gable_idx i)
+GI_CLONES static void interleave(gable_idx n, const block *v, double *out)
 {
-  return (pair){v->column[c][i], v->column[c + 1][i]};
-}
-
-static void interleave(gable_idx n, const block *v, double *out)
-{
-  pair *to = (pair *)out;
-  for (gable_idx i = 0; i < n; i++, to += TOGETHER / 2)
-    for (int c = 0; c < TOGETHER; c += 2) to[c / 2] = load_pair(v, c, i);
+  const block from = *v; /* which no store to out can change */
+  quad *to = (quad *)out;
+  for (gable_idx i = 0; i < n; i++) to[i] = LOAD(&from, i);
 }
 
 /* residual_columns for a block; r holds b, w zeros. */
-static void residual_block(const gi_csc *rows, columns part, const block *x, double *r, double *w)
+GI_CLONES static void residual_block(const gi_csc *rows, const columns *part, const block *x, double *r, double *w)
 {
+  const block from = *x;
   for (gable_idx i = 0; i < rows->n_cols; i++) {
-    const pair x0 = load_pair(x, 0, i), x2 = load_pair(x, 2, i);
-    for (gable_off k = first_from(rows, i, part.begin); k < rows->ptr[i + 1] && rows->idx[k] < part.end; k++) {
-      const double value = rows->val[k];
-      const pair term0 = value * x0, term2 = value * x2;
-      pair *to = (pair *)(r + (gable_off)rows->idx[k] * TOGETHER),
-           *size = (pair *)(w + (gable_off)rows->idx[k] * TOGETHER);
-      to[0] -= term0;
-      to[1] -= term2;
-      size[0] += size_of(term0);
-      size[1] += size_of(term2);
+    const quad xi = LOAD(&from, i);
+    for (gable_off k = first_from(rows, i, part->begin); k < rows->ptr[i + 1] && rows->idx[k] < part->end; k++) {
+      const quad term = rows->val[k] * xi;
+      ((quad *)r)[rows->idx[k]] -= term;
+      ((quad *)w)[rows->idx[k]] += SIZE_OF(term);
     }
   }
 }
 
 enum { CHUNK = 128 }; /* rows whose residuals stay in the first cache until they are judged */
 
-/* judge_row for two columns. */
-static inline void judge_pair(const measure *m, gable_idx i, pair r, pair w, pair b, pair norm_x, tally_pair *t)
+/* judge_row for rows begin .. end-1 of a block; r and w of the first of them first. */
+static GI_INLINE void judge_chunk(const measure *m, gable_idx begin, gable_idx end, const quad *r, const quad *w,
+                                  const block *b, const quad *norm_x, tally_block *t)
 {
-  const pair zero = {0}, size = size_of(r), of_b = size_of(b), weight = w + of_b, most = {DBL_MAX, DBL_MAX};
-  const pair_bits wrong = (pair_bits)(size > zero);
-  const pair_bits heavy = (pair_bits)(weight > m->slack * (m->top[i] * norm_x + of_b)), light = wrong & ~heavy;
-  const pair ratio = (pair)((pair_bits)(size / weight) & wrong);
-  t->finite &= (pair_bits)(size <= most);
-  t->strict = larger_pair(t->strict, ratio);
-  t->omega_1 = larger_pair(t->omega_1, (pair)((pair_bits)ratio & heavy));
-  if (light[0] | light[1]) {
-    const pair other = size / (w + m->sum[i] * norm_x);
-    t->omega_2 = larger_pair(t->omega_2, (pair)((pair_bits)other & light));
-  }
-}
-
-/* Rows begin .. end-1, with r and w of the first of them first, interleaved. */
-static void judge_chunk(const measure *m, gable_idx begin, gable_idx end, const double *r, const double *w,
-                        const block *b, const double *norm_x, tally_pair *t)
-{
-  for (int c = 0; c < TOGETHER; c += 2) {
-    const pair norm = {norm_x[c], norm_x[c + 1]};
-    tally_pair own = t[c / 2];
-    for (gable_idx i = begin; i < end; i++) {
-      const gable_off k = (gable_off)(i - begin) * TOGETHER + c;
-      judge_pair(m, i, *(const pair *)(r + k), *(const pair *)(w + k), load_pair(b, c, i), norm, &own);
+  const quad zero = {0};
+  tally_block own = *t;
+  for (gable_idx i = begin; i < end; i++, r++, w++) {
+    const quad size = SIZE_OF(*r), bi = LOAD(b, i), of_b = SIZE_OF(bi), weight = *w + of_b;
+    const quad_bits wrong = (quad_bits)(size > zero);
+    const quad_bits heavy = (quad_bits)(weight > m->slack * (m->top[i] * *norm_x + of_b)), light = wrong & ~heavy;
+    const quad ratio = WHERE(wrong, size / weight), of_heavy = WHERE(heavy, ratio);
+    own.finite &= (quad_bits)(size <= largest_numbers);
+    own.strict = LARGER(own.strict, ratio);
+    own.omega_1 = LARGER(own.omega_1, of_heavy);
+    if (light[0] | light[1] | light[2] | light[3]) {
+      const quad other = WHERE(light, size / (*w + m->sum[i] * *norm_x));
+      own.omega_2 = LARGER(own.omega_2, other);
     }
-    t[c / 2] = own;
   }
+  *t = own;
 }
 
 /* The rows of part of b - A x for a block: x interleaved. */
-static void judge_rows(const gi_system *a, const measure *m, columns part, const block *b, const double *x,
-                       const double *norm_x, tally_pair *t)
+GI_CLONES static void judge_rows(const gi_csc *rows, const measure *m, const columns *part, const block *b,
+                                 const double *x, const double *norm_x, tally_block *t)
 {
-  const gi_csc *rows = a->rows;
-  double r[TOGETHER * CHUNK], w[TOGETHER * CHUNK];
-  for (gable_idx begin = part.begin; begin < part.end; begin += CHUNK) {
-    const gable_idx end = part.end - begin < CHUNK ? part.end : begin + CHUNK;
+  const block of_b = *b;
+  const quad norms = *(const quad *)norm_x, *xs = (const quad *)x;
+  quad r[CHUNK], w[CHUNK];
+  for (gable_idx begin = part->begin; begin < part->end; begin += CHUNK) {
+    const gable_idx end = part->end - begin < CHUNK ? part->end : begin + CHUNK;
     for (gable_idx i = begin; i < end; i++) {
-      pair sum0 = load_pair(b, 0, i), sum2 = load_pair(b, 2, i), size0 = {0}, size2 = {0};
+      quad sum = LOAD(&of_b, i), size = {0};
       for (gable_off k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {
-        const double value = rows->val[k];
-        const pair *from = (const pair *)(x + (gable_off)rows->idx[k] * TOGETHER);
-        const pair term0 = value * from[0], term2 = value * from[1];
-        sum0 -= term0;
-        sum2 -= term2;
-        size0 += size_of(term0);
-        size2 += size_of(term2);
+        const quad term = rows->val[k] * xs[rows->idx[k]];
+        sum -= term;
+        size += SIZE_OF(term);
       }
-      pair *to = (pair *)(r + (gable_off)(i - begin) * TOGETHER),
-           *size = (pair *)(w + (gable_off)(i - begin) * TOGETHER);
-      to[0] = sum0;
-      to[1] = sum2;
-      size[0] = size0;
-      size[1] = size2;
+      r[i - begin] = sum;
+      w[i - begin] = size;
     }
-    judge_chunk(m, begin, end, r, w, b, norm_x, t);
+    judge_chunk(m, begin, end, r, w, &of_b, &norms, t);
   }
 }
 
 /* The same for A^T, where the residual is there. */
-static void judge_residual(const measure *m, columns part, const block *b, const double *r, const double *w,
-                           const double *norm_x, tally_pair *t)
+GI_CLONES static void judge_residual(const measure *m, const columns *part, const block *b, const double *r,
+                                     const double *w, const double *norm_x, tally_block *t)
 {
-  for (gable_idx begin = part.begin; begin < part.end; begin += CHUNK) {
-    const gable_idx end = part.end - begin < CHUNK ? part.end : begin + CHUNK;
-    const gable_off first = (gable_off)begin * TOGETHER;
-    judge_chunk(m, begin, end, r + first, w + first, b, norm_x, t);
-  }
+  const block of_b = *b;
+  const quad norms = *(const quad *)norm_x;
+  judge_chunk(m, part->begin, part->end, (const quad *)r + part->begin, (const quad *)w + part->begin, &of_b, &norms,
+              t);
 }
 
 /* Maxima: in which order the threads come does not matter. */
-static void add_tally(const tally_pair *from, tally *to)
+static void add_tally(const tally_block *from, tally *to)
 {
   for (int c = 0; c < TOGETHER; c++) {
-    const tally_pair *f = &from[c / 2];
-    to[c].omega_1 = larger(to[c].omega_1, f->omega_1[c % 2]);
-    to[c].omega_2 = larger(to[c].omega_2, f->omega_2[c % 2]);
-    to[c].strict = larger(to[c].strict, f->strict[c % 2]);
-    to[c].finite &= f->finite[c % 2] != 0;
+    to[c].omega_1 = larger(to[c].omega_1, from->omega_1[c]);
+    to[c].omega_2 = larger(to[c].omega_2, from->omega_2[c]);
+    to[c].strict = larger(to[c].strict, from->strict[c]);
+    to[c].finite &= from->finite[c] != 0;
   }
 }
 
@@ -373,16 +359,15 @@ void gi_backward_errors(const gi_system *a, gable_op op, gable_idx count, const 
   GI_OMP(parallel for schedule(static) num_threads(threads))
   for (int k = 0; k < threads; k++) {
     const columns part = share_of(a, k, threads);
-    const tally_pair none = {.finite = {-1, -1}};
-    tally_pair own[TOGETHER / 2] = {none, none};
+    tally_block own = {.finite = {-1, -1, -1, -1}};
     if (op == GABLE_OP_N) {
-      judge_rows(a, &m, part, &of_b, scratch, norm_x, own);
+      judge_rows(a->rows, &m, &part, &of_b, scratch, norm_x, &own);
     } else {
-      residual_block(a->rows, part, &of_x, scratch, more);
-      judge_residual(&m, part, &of_b, scratch, more, norm_x, own);
+      residual_block(a->rows, &part, &of_x, scratch, more);
+      judge_residual(&m, &part, &of_b, scratch, more, norm_x, &own);
     }
     GI_OMP(critical(gable_backward_errors))
-    add_tally(own, all);
+    add_tally(&own, all);
   }
   for (gable_idx c = 0; c < count; c++) errors[c] = errors_of(&all[c]);
 }

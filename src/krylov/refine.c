@@ -23,8 +23,9 @@ gable_status gi_refine_work_create(gable_context *ctx, gable_idx n, gable_idx co
   GI_ALLOC_ZERO(ctx, k, 1);
   k->n = n;
   k->columns = columns < GI_REFINE_COLUMNS ? columns : GI_REFINE_COLUMNS;
-  GI_ALLOC(ctx, k->r, (gable_off)n * k->columns);
-  GI_ALLOC(ctx, k->d, (gable_off)n * k->columns);
+  const gable_off room = k->columns > 1 && k->columns < GI_ERROR_COLUMNS ? GI_ERROR_COLUMNS : k->columns;
+  GI_ALLOC(ctx, k->r, room * n);
+  GI_ALLOC(ctx, k->d, room * n);
   GI_ALLOC(ctx, k->w, n);
   GI_ALLOC(ctx, k->trial, n);
   k->restart = restart < n + 1 ? restart : n + 1;
@@ -141,7 +142,7 @@ static int promising(gi_errors new, gi_errors old, double tolerance)
   return new.strict > tolerance && (old.backward > tolerance || new.strict < 0.5 * old.strict);
 }
 
-/* error [count] of the columns as they are.  Several together, where the work's blocks are wide enough to help. */
+/* error [count] of the columns as they are, several together. */
 static void first_errors(const refinement *c, gable_idx count, const double *b, gable_off ldb, const double *x,
                          gable_off ldx, gi_errors *error)
 {
@@ -164,7 +165,7 @@ static gable_status with_factor(const refinement *c, gable_idx count, const doub
   gi_refine_work *k = c->work;
   double tolerance = c->options->tolerance;
   gable_idx active[GI_REFINE_COLUMNS], n_active = 0, n = k->n;
-  const int together = count > 1 && k->columns >= GI_ERROR_COLUMNS;
+  const int together = count > 1;
   if (together) first_errors(c, count, b, ldb, x, ldx, error);
   for (gable_idx j = 0; j < count; j++) {
     if (!together || error[j].strict > tolerance) /* the residual is wanted */
