@@ -1,6 +1,8 @@
 /* device_factor.c: a factor of the CPU, made ready for a solve on the context's device. */
 #include "pipeline/device_factor.h"
 
+#include <float.h>
+
 #include "base/timer.h"
 #include "device/device.h"
 
@@ -20,13 +22,24 @@ done:
   return status;
 }
 
+/* Do the operators serve?  Each correction by products that leave residuals of this size gains a factor of MOST; see
+ * docs/notebook/supernodal.md for what real matrices have. */
+static int inverses_serve(const gi_cluster_panels *p)
+{
+  static const double MOST = 0.25;
+  return p->residual * (p->type == GABLE_TYPE_S ? (double)FLT_EPSILON : DBL_EPSILON) < MOST;
+}
+
+/* *serves 0: nothing was uploaded. */
 static gable_status update_clusters(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
-                                    const gi_cluster_outside *outside, gi_device_factor **d)
+                                    const gi_cluster_outside *outside, gi_device_factor **d, int *serves)
 {
   gable_status status = GABLE_OK;
   const double begin = gi_now();
   if (!*d) GI_TRY(make_lists(ctx, a, f, outside, d));
   GI_TRY(gi_cluster_panels_update(ctx, f, (*d)->panels));
+  *serves = inverses_serve((*d)->panels);
+  if (!*serves) goto done;
   (*d)->prepare_s = gi_now() - begin;
   GI_TRY(gi_cluster_solver_update((*d)->solver, outside, NULL));
   GI_TRY(ctx->device->synchronise(ctx, NULL));
@@ -44,6 +57,23 @@ static gable_status update_named(gable_context *ctx, const gi_factor *f, gable_s
   const gi_method_times times = gi_method_solver_times((*d)->named);
   (*d)->prepare_s = times.prepare_s;
   (*d)->upload_s = times.upload_s;
+done:
+  return status;
+}
+
+/* By operators of clusters; from the first values on whose inverses do not serve, by substitution inside the blocks. */
+static gable_status update_own(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
+                               const gi_cluster_outside *outside, gi_device_factor **d, int *moved)
+{
+  gable_status status = GABLE_OK;
+  int serves = 0;
+  if (!*d || !(*d)->named) {
+    GI_TRY(update_clusters(ctx, a, f, outside, d, &serves));
+    if (serves) goto done;
+    gi_device_factor_destroy(ctx, d);
+    *moved = 1;
+  }
+  GI_TRY(update_named(ctx, f, GABLE_SOLVE_BATCHED, 1, outside, d, moved));
 done:
   return status;
 }
@@ -68,7 +98,7 @@ gable_status gi_device_factor_update(gable_context *ctx, const gi_arrangement *a
   if (method)
     GI_TRY(update_named(ctx, f, method, merge, &outside, &d, moved));
   else
-    GI_TRY(update_clusters(ctx, a, f, &outside, &d));
+    GI_TRY(update_own(ctx, a, f, &outside, &d, moved));
   d->n = a->layout->n;
   *out = d;
   d = NULL;

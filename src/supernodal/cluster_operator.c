@@ -9,6 +9,7 @@
  * Rows of X are consecutive in memory, so the dense kernels see X^T by columns: L X = B is X^T L^T = B^T. */
 #include "supernodal/cluster_operator.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/dense/dense.h"
@@ -37,6 +38,7 @@ gable_status gi_operator_room_init(gable_context *ctx, const gi_layout *y, gable
   GI_ALLOC(ctx, room->row, rows);
   GI_ALLOC(ctx, room->start, y->n_super);
   GI_ALLOC(ctx, room->inverse, width);
+  GI_ALLOC(ctx, room->size, most);
   GI_ALLOC(ctx, pack, gik_pack_size(GI_OPERATOR_MOST_COLUMNS, GIK_PACK_COLUMNS, GIK_PACK_DEPTH));
   room->pack = pack;
   if (type == GABLE_TYPE_D) goto done;
@@ -53,6 +55,7 @@ void gi_operator_room_release(gable_context *ctx, gi_operator_room *room)
   gi_free(ctx, room->row);
   gi_free(ctx, room->start);
   gi_free(ctx, room->inverse);
+  gi_free(ctx, room->size);
   gi_free(ctx, room->pack);
   gi_free(ctx, room->panel);
   memset(room, 0, sizeof *room);
@@ -91,8 +94,36 @@ static void clear(const gi_operator_part *part, gable_off rows)
   for (gable_off i = 0; i < rows; i++) memset(part->dense + i * part->ld, 0, (size_t)count * sizeof *part->dense);
 }
 
+/* max over the columns k of sum_i size_i |X(i,k)|, i < width. */
+static double largest_residual(const gi_operator_part *part, gable_idx width, const double *size)
+{
+  const gable_idx count = part->columns.end - part->columns.begin;
+  double sum[GI_OPERATOR_MOST_COLUMNS] = {0}, largest = 0;
+  for (gable_idx i = 0; i < width; i++)
+    for (gable_idx k = 0; k < count; k++) sum[k] += size[i] * fabs(part->dense[i * part->ld + k]);
+  for (gable_idx k = 0; k < count; k++)
+    if (!(sum[k] <= largest)) largest = isfinite(sum[k]) ? sum[k] : (double)INFINITY;
+  return largest;
+}
+
+/* size of the columns of supernode s: what L has in the rows of the cluster, `width` of them. */
+static void measure_lower(const gi_factor *f, gable_idx s, gable_idx width, const double *l,
+                          const gi_operator_room *room)
+{
+  const gi_layout *y = f->layout;
+  const gable_idx w = gi_layout_width(y, s), nl = gi_layout_nl(y, s);
+  double *size = room->size + room->local[y->super[s]];
+  for (gable_idx k = 0; k < w; k++, l += w + nl) {
+    double sum = f->kind == GI_CHOLESKY ? 1 / room->inverse[k] : 1;
+    for (gable_idx i = k + 1; i < w; i++) sum += fabs(l[i]);
+    for (gable_idx i = 0; i < nl && room->row[i] < width; i++) sum += fabs(l[w + i]); /* rows come in order */
+    size[k] = sum;
+  }
+}
+
 /* lower: what supernode s does to the columns. */
-static void lower_supernode(const gi_factor *f, gable_idx s, const gi_operator_part *part, const gi_operator_room *room)
+static void lower_supernode(const gi_factor *f, gable_idx s, gable_idx width, const gi_operator_part *part,
+                            const gi_operator_room *room)
 {
   const gi_layout *y = f->layout;
   const gik_tools tools = {room->pack, NULL};
@@ -101,11 +132,13 @@ static void lower_supernode(const gi_factor *f, gable_idx s, const gi_operator_p
   const gable_idx from = room->start[s] > begin ? room->start[s] - begin : 0, count = end - begin - from;
   const gable_off ldl = w + nl, ld = part->ld;
   double *x = part->dense + from, *own = x + o * ld;
+  for (gable_idx k = 0; k < w; k++) room->size[o + k] = 0; /* X has no such row here */
   if (count <= 0) return;
   const double *l = values_of(f, f->l, y->lval[s], ldl * w, room->panel);
   for (gable_idx k = 0; f->pivot && k < w; k++) exchange(own + k * ld, own + (f->pivot[first + k] - first) * ld, count);
   for (gable_idx k = 0; k < w; k++) room->inverse[k] = gi_factor_value(f, f->dinv, first + k);
   for (gable_idx i = 0; i < nl; i++) room->row[i] = room->local[y->lrow[y->lptr[s] + i]];
+  measure_lower(f, s, width, l, room);
   gik_solve_right_large_d(count, w, own, ld, l, 1, ldl, f->kind == GI_CHOLESKY ? room->inverse : NULL, &tools);
   gik_multiply_large_d(count, nl, w, own, ld, l + w, 1, ldl, x, ld, NULL, room->row, 0, &tools);
 }
@@ -122,15 +155,16 @@ static void find_starts(const gi_clusters *c, gable_idx j, const gi_operator_roo
   }
 }
 
-void gi_lower_operator(const gi_clusters *c, const gi_factor *f, gable_idx j, const gi_operator_part *part,
-                       const gi_operator_room *room)
+double gi_lower_operator(const gi_clusters *c, const gi_factor *f, gable_idx j, const gi_operator_part *part,
+                         const gi_operator_room *room)
 {
-  const gable_idx begin = part->columns.begin;
+  const gable_idx begin = part->columns.begin, w = gi_cluster_width(c, j);
   locate(c, &c->l, j, room->local);
   find_starts(c, j, room);
-  clear(part, gi_cluster_width(c, j) + c->l.ptr[j + 1] - c->l.ptr[j]);
+  clear(part, w + c->l.ptr[j + 1] - c->l.ptr[j]);
   for (gable_idx k = begin; k < part->columns.end; k++) part->dense[k * part->ld + k - begin] = 1;
-  for (gable_idx m = c->member_ptr[j]; m < c->member_ptr[j + 1]; m++) lower_supernode(f, c->member[m], part, room);
+  for (gable_idx m = c->member_ptr[j]; m < c->member_ptr[j + 1]; m++) lower_supernode(f, c->member[m], w, part, room);
+  return largest_residual(part, w, room->size);
 }
 
 /* Rows o .. o+w-1 of Z minus u, nu x w, times the rows of Z of later columns of the cluster, a run of which at a time
@@ -157,6 +191,22 @@ static void subtract_later(const gi_layout *y, gable_idx s, gable_idx width, con
   }
 }
 
+/* Adds |U| of supernode s to the sums of the columns of the cluster: of its diagonal block, and right of it. */
+static void measure_diagonal(gable_idx w, const double *l, gable_off ldl, double *size)
+{
+  for (gable_idx i = 0; i < w; i++)
+    for (gable_idx k = 0; k <= i; k++) size[i] += fabs(l[k + i * ldl]);
+}
+
+static void measure_right(const gi_layout *y, gable_idx s, gable_idx width, const double *u,
+                          const gi_operator_room *room)
+{
+  const gable_idx w = gi_layout_width(y, s), nu = gi_layout_nu(y, s), *column = y->ucol + y->uptr[s];
+  for (gable_idx k = 0; k < w; k++, u += nu)
+    for (gable_idx e = 0; e < nu && room->local[column[e]] < width; e++) /* columns come in order */
+      room->size[room->local[column[e]]] += fabs(u[e]);
+}
+
 /* upper: the rows of supernode s. */
 static void upper_supernode(const gi_factor *f, gable_idx s, gable_idx width, const gi_operator_part *part,
                             const gi_operator_room *room)
@@ -170,20 +220,28 @@ static void upper_supernode(const gi_factor *f, gable_idx s, gable_idx width, co
   if (from >= count) return;
   for (gable_idx k = 0; k < w; k++)
     if (o + k >= begin && o + k < part->columns.end) own[k * ld + o + k - begin] = 1;
-  subtract_later(y, s, width, values_of(f, f->u, y->uval[s], (gable_off)nu * w, room->panel), part, room);
+  const double *u = values_of(f, f->u, y->uval[s], (gable_off)nu * w, room->panel);
+  const int inverse = begin < width; /* columns of it are among these */
+  if (inverse) measure_right(y, s, width, u, room);
+  subtract_later(y, s, width, u, part, room);
   const double *l = values_of(f, f->l, y->lval[s], ldl * w, room->panel);
+  if (inverse) measure_diagonal(w, l, ldl, room->size + o);
   for (gable_idx k = 0; k < w; k++) room->inverse[k] = gi_factor_value(f, f->dinv, first + w - 1 - k);
   /* Z^T U^T = B^T with rows and columns of U in reverse order, so that U^T is an upper triangle */
   gik_solve_right_large_d(count - from, w, own + (w - 1) * ld + from, -ld, l + (w - 1) * (1 + ldl), -1, -ldl,
                           room->inverse, &tools);
 }
 
-void gi_upper_operator(const gi_clusters *c, const gi_factor *f, gable_idx j, const gi_operator_part *part,
-                       const gi_operator_room *room)
+double gi_upper_operator(const gi_clusters *c, const gi_factor *f, gable_idx j, const gi_operator_part *part,
+                         const gi_operator_room *room)
 {
   const gable_idx w = gi_cluster_width(c, j);
   locate(c, &c->u, j, room->local);
   clear(part, w);
+  memset(room->size, 0, (size_t)w * sizeof *room->size);
   for (gable_idx m = c->member_ptr[j + 1] - 1; m >= c->member_ptr[j]; m--)
     upper_supernode(f, c->member[m], w, part, room);
+  gi_operator_part own = *part; /* the inverse alone, without what stands right of it */
+  if (own.columns.end > w) own.columns.end = w;
+  return own.columns.begin < w ? largest_residual(&own, w, room->size) : 0;
 }

@@ -25,6 +25,7 @@ typedef struct gi_operator_room {
   double *panel;    /* [most values of an L or U panel] of a float factor in double; NULL: factors in double */
   double *inverse;  /* [most columns of a supernode] */
   void *pack;       /* of the dense kernels */
+  double *size;     /* [most rows and columns] sums of |L_JJ| or |U_JJ| by columns */
 } gi_operator_room;
 
 /* Room for clusters of this layout and of at most `most` rows and columns. */
@@ -40,10 +41,12 @@ typedef struct gi_operator_part {
 } gi_operator_part;
 
 /* Columns of lower_J of cluster_panels.h, (w + nl) rows; of upper_J, w rows (LU alone).  O(w (w + nl or nu)) a column.
- */
-void gi_lower_operator(const gi_clusters *c, const gi_factor *f, gable_idx j, const gi_operator_part *part,
-                       const gi_operator_room *room);
-void gi_upper_operator(const gi_clusters *c, const gi_factor *f, gable_idx j, const gi_operator_part *part,
-                       const gi_operator_room *room);
+ * Return max_k sum_i (|T| |T^-1|)(i,k) for T = L_JJ or U_JJ and the columns k of T^-1 among these: by so much a product
+ * with the inverse may leave a larger residual than a substitution (Higham, Accuracy and Stability of Numerical
+ * Algorithms, 2nd edition, section 14.1); infinite where T^-1 overflows. */
+double gi_lower_operator(const gi_clusters *c, const gi_factor *f, gable_idx j, const gi_operator_part *part,
+                         const gi_operator_room *room);
+double gi_upper_operator(const gi_clusters *c, const gi_factor *f, gable_idx j, const gi_operator_part *part,
+                         const gi_operator_room *room);
 
 #endif

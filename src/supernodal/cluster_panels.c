@@ -1,6 +1,7 @@
 /* cluster_panels.c: operators of clusters by substitution with the unit matrix, and F in solve order. */
 #include "supernodal/cluster_panels.h"
 
+#include <math.h>
 #include <string.h>
 
 /* F(i,j) by rows (side 0) or columns (side 1), entries in the order of the factor's off. */
@@ -184,8 +185,8 @@ static void update_vectors(const gi_factor *f, gi_cluster_panels *p)
 }
 
 /* Those in float are made in double first. */
-static void compute_columns(const gi_factor *f, const gi_cluster_panels *p, gable_idx j, int upper,
-                            gi_operator_columns columns, const gi_operator_room *room)
+static double compute_columns(const gi_factor *f, const gi_cluster_panels *p, gable_idx j, int upper,
+                              gi_operator_columns columns, const gi_operator_room *room)
 {
   const gi_clusters *c = p->clusters;
   const gi_cluster_side *side = upper ? &c->u : &c->l;
@@ -194,33 +195,38 @@ static void compute_columns(const gi_factor *f, const gi_cluster_panels *p, gabl
   const gable_off at = (upper ? p->upper_at : p->lower_at)[j] + columns.begin;
   void *values = upper ? p->upper : p->lower;
   const gi_operator_part part = {columns, room->own ? room->own : (double *)values + at, room->own ? count : ld};
-  (upper ? gi_upper_operator : gi_lower_operator)(c, f, j, &part, room);
+  const double residual = (upper ? gi_upper_operator : gi_lower_operator)(c, f, j, &part, room);
   for (gable_off i = 0; room->own && i < rows; i++)
     for (gable_off k = 0; k < count; k++) ((float *)values)[at + i * ld + k] = (float)part.dense[i * count + k];
+  return residual;
 }
 
-static void compute_operator(const gi_factor *f, const gi_cluster_panels *p, gable_idx j, int upper,
-                             const gi_operator_room *room)
+static double compute_operator(const gi_factor *f, const gi_cluster_panels *p, gable_idx j, int upper,
+                               const gi_operator_room *room)
 {
   const gi_clusters *c = p->clusters;
   const gi_cluster_side *side = upper ? &c->u : &c->l;
   const gable_off w = gi_cluster_width(c, j), all = w + side->ptr[j + 1] - side->ptr[j];
   const gable_idx columns = (gable_idx)(upper ? all : w), step = gi_operator_step(w, all);
+  double largest = 0;
   for (gable_idx k = 0; k < columns; k += step)
-    compute_columns(f, p, j, upper, (gi_operator_columns){k, columns - k < step ? columns : k + step}, room);
+    largest = fmax(largest, compute_columns(f, p, j, upper,
+                                            (gi_operator_columns){k, columns - k < step ? columns : k + step}, room));
+  return largest;
 }
 
-static void run_task(const gi_factor *f, const gi_cluster_panels *p, const gi_operator_task *t,
-                     const gi_operator_room *room)
+static double run_task(const gi_factor *f, const gi_cluster_panels *p, const gi_operator_task *t,
+                       const gi_operator_room *room)
 {
   if (t->columns.begin < t->columns.end) {
-    compute_columns(f, p, t->begin, t->upper, t->columns, room);
-    return;
+    return compute_columns(f, p, t->begin, t->upper, t->columns, room);
   }
+  double largest = 0;
   for (gable_idx j = t->begin; j < t->end; j++) {
-    compute_operator(f, p, j, 0, room);
-    if (p->upper) compute_operator(f, p, j, 1, room);
+    largest = fmax(largest, compute_operator(f, p, j, 0, room));
+    if (p->upper) largest = fmax(largest, compute_operator(f, p, j, 1, room));
   }
+  return largest;
 }
 
 gable_status gi_cluster_panels_update(gable_context *ctx, const gi_factor *f, gi_cluster_panels *p)
@@ -237,8 +243,11 @@ gable_status gi_cluster_panels_update(gable_context *ctx, const gi_factor *f, gi
   GI_ALLOC_ZERO(ctx, room, threads);
   for (int t = 0; t < threads; t++) GI_TRY(gi_operator_room_init(ctx, c->layout, p->type, most, &room[t]));
   update_vectors(f, p);
-  GI_OMP(parallel for num_threads(threads) schedule(dynamic))
-  for (gable_off k = 0; k < p->tasks; k++) run_task(f, p, &p->task[k], &room[omp_get_thread_num()]);
+  double largest = 0;
+  GI_OMP(parallel for num_threads(threads) schedule(dynamic) reduction(max : largest))
+  for (gable_off k = 0; k < p->tasks; k++)
+    largest = fmax(largest, run_task(f, p, &p->task[k], &room[omp_get_thread_num()]));
+  p->residual = largest;
 done:
   for (int t = 0; room && t < threads; t++) gi_operator_room_release(ctx, &room[t]);
   gi_free(ctx, room);

@@ -36,6 +36,7 @@ typedef struct gi_cluster_panels {
   void *off[2];           /* [nnz F] values */
   gi_operator_task *task; /* [tasks] */
   gable_off tasks;
+  double residual; /* largest of what gi_lower_operator and gi_upper_operator return, of the last update */
 } gi_cluster_panels;
 
 /* Memory and lists for factors of this kind and type; no numbers yet. */

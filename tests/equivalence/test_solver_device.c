@@ -144,6 +144,49 @@ static void check_turn(void)
   test_system_free(&a);
 }
 
+/* Ones on the diagonal, minus ones above it: the inverse has entries of 2^(n-2), and a product with it no digit of an x
+ * of ones; substitution loses none.  First with values whose inverse is as good. */
+static void check_ill_conditioned(void)
+{
+  enum { N = 90 };
+  test_system a = test_system_make(TEST_DENSE, N, 5);
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_solver_work *w = NULL;
+  gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
+  double b[N], x[N], *mild = malloc((size_t)a.ptr[N] * sizeof *mild);
+  int64_t levels = 0;
+  for (gable_idx j = 0; j < N; j++)
+    for (int64_t k = a.ptr[j]; k < a.ptr[j + 1]; k++) {
+      mild[k] = a.idx[k] == j ? 1 : a.idx[k] < j ? -1e-3 : 1e-9;
+      a.val[k] = a.idx[k] == j ? 1 : a.idx[k] < j ? -1 : 1e-90;
+    }
+  gable_matrix_view v = test_system_view(&a);
+  v.val = mild;
+  options.match = options.blocks = GABLE_CHOICE_NEVER;
+  options.order = GABLE_ORDER_NATURAL;
+  options.method = GABLE_METHOD_LU;
+  options.refine_steps = 0;
+  gable_solver *s = test_factored(ctx, &v, &options);
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_SOLVE_LEVELS, &levels, sizeof levels));
+  CHECK(!levels, "a good inverse was not used");
+  for (int i = 0; i < N; i++) b[i] = 2.0 + i - N;
+  for (int round = 0; round < 2; round++) {
+    CHECK_OK(gable_solver_factor(s, a.val, GABLE_REUSE_ALL));
+    CHECK_OK(gable_solver_get(s, GABLE_SOLVER_SOLVE_LEVELS, &levels, sizeof levels));
+    CHECK(levels, "inverses without a digit were used");
+    if (!round) CHECK_OK(gable_solver_work_create(s, 1, &w)); /* a second factorization keeps it */
+    gable_vectors_view vb = test_vectors(N, 1, b), vx = test_vectors(N, 1, x);
+    CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx));
+    CHECK_OK(gable_solver_work_report(w, &report));
+    CHECK(report.first_error < 1e-14, "backward error %g", report.first_error);
+    for (int i = 0; i < N; i++) CHECK(x[i] == 1, "x[%d] is %.17g", i, x[i]);
+  }
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  test_system_free(&a);
+  free(mild);
+}
+
 static void check_saved(void)
 {
   test_system a = test_system_make(TEST_UNSYMMETRIC, 80, 7);
@@ -201,6 +244,7 @@ int main(int argc, char **argv)
   }
   check_kind(TEST_DOMINANT, 1, GABLE_TYPE_D);
   check_turn();
+  check_ill_conditioned();
   check_saved();
   check_refused();
   gable_context_destroy(&ctx);
