@@ -174,6 +174,11 @@ gable_status gi_device_sweep_solve(const gi_device_factor *d, gi_device_sweep *w
                   : gi_cluster_solve(d->solver, w->clusters, op, parts, b, x, going, stream);
 }
 
+gable_status gi_device_sweep_check(gable_context *ctx, gi_device_sweep *w, void *stream)
+{
+  return w->clusters ? gi_cluster_work_check(w->clusters, stream) : ctx->device->synchronise(ctx, stream);
+}
+
 gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d, gi_device_sweep *w, gable_op op,
                                   unsigned parts, gable_idx count, const double *b, gable_off ldb, double *x,
                                   gable_off ldx)
@@ -195,7 +200,7 @@ gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d,
   GI_TRY(gi_device_sweep_solve(d, w, op, parts, &in, &out, NULL, NULL));
   for (gable_idx j = 0; j < count; j++)
     GI_TRY(ctx->device->copy_out(ctx, x + j * ldx, (char *)w->x + (size_t)j * column, column, NULL));
-  GI_TRY(ctx->device->synchronise(ctx, NULL));
+  GI_TRY(gi_device_sweep_check(ctx, w, NULL));
 done:
   return status;
 }

@@ -48,4 +48,7 @@ gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d,
                                   unsigned parts, gable_idx count, const double *b, gable_off ldb, double *x,
                                   gable_off ldx);
 
+/* Waits for stream; what gi_cluster_work_check says of the sweeps so far. */
+gable_status gi_device_sweep_check(gable_context *ctx, gi_device_sweep *w, void *stream);
+
 #endif

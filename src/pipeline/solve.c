@@ -360,10 +360,8 @@ gable_status gi_pipeline_work_status(gable_solver_work *w)
   gable_solve_report *r = &w->report;
   gik_refine_summary found;
   if (!w->device) goto done;
-  if (!w->device_refinement) {
-    GI_TRY(w->ctx->device->synchronise(w->ctx, w->stream));
-    goto done;
-  }
+  GI_TRY(gi_device_sweep_check(w->ctx, w->device, w->stream));
+  if (!w->device_refinement) goto done;
   GI_TRY(gi_device_refinement_look(w->ctx, w->device_refinement, w->stream, &found));
   *r = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   r->backward_error = found.backward;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_WIDTH = 512, SMALL = 2048 };
+enum { MAX_WIDTH = 512, SMALL = 64, LEVEL = 100000 };
 static const double GROWTH = 0.25;
 
 typedef struct merging {
@@ -14,6 +14,8 @@ typedef struct merging {
   gable_idx *level;   /* [n_super] */
   gable_idx *child;   /* [n_super] the first child, and */
   gable_idx *sibling; /* [n_super] the next one */
+  gable_idx *height;  /* [n_super] in the tree of supernodes */
+  gable_idx *count;   /* [n_super] supernodes of each height */
 } merging;
 
 /* Values of the dense operators of a cluster of w columns whose last supernode is s. */
@@ -43,6 +45,23 @@ static gable_idx sort_children(const merging *m, gable_idx s, height *list)
   return count;
 }
 
+/* Values that taking the cluster of c may add: its share of what all of its height may. */
+static double allowance(const merging *m, gable_idx c)
+{
+  const double share = (double)m->options.level / m->count[m->height[c]];
+  return share > (double)m->options.small ? share : (double)m->options.small;
+}
+
+static void find_heights(merging *m)
+{
+  const gi_layout *y = m->layout;
+  for (gable_idx s = 0; s < y->n_super; s++) m->height[s] = m->count[s] = 0;
+  for (gable_idx s = 0; s < y->n_super; s++) {
+    m->count[m->height[s]]++;
+    if (y->parent[s] >= 0 && m->height[y->parent[s]] <= m->height[s]) m->height[y->parent[s]] = m->height[s] + 1;
+  }
+}
+
 static void merge_children(merging *m, gable_idx s, const height *list, gable_idx count)
 {
   gable_idx k = 0;
@@ -51,7 +70,7 @@ static void merge_children(merging *m, gable_idx s, const height *list, gable_id
     const gable_idx c = list[k].s, w = m->width[s] + m->width[c];
     const double apart = values(m, s, m->width[s]) + values(m, c, m->width[c]);
     if (w > m->options.max_width) break;
-    if (values(m, s, w) > (1 + m->options.growth) * apart + (double)m->options.small) break;
+    if (values(m, s, w) > (1 + m->options.growth) * apart + allowance(m, c)) break;
     m->root[c] = s;
     m->width[s] = w;
   }
@@ -67,6 +86,8 @@ static gable_status merging_init(gable_context *ctx, const gi_layout *y, merging
   GI_ALLOC(ctx, m->level, y->n_super);
   GI_ALLOC(ctx, m->child, y->n_super);
   GI_ALLOC(ctx, m->sibling, y->n_super);
+  GI_ALLOC(ctx, m->height, y->n_super);
+  GI_ALLOC(ctx, m->count, y->n_super);
   for (gable_idx s = 0; s < y->n_super; s++) m->child[s] = m->sibling[s] = -1;
   for (gable_idx s = y->n_super - 1; s >= 0; s--)
     if (y->parent[s] >= 0) {
@@ -87,8 +108,10 @@ gable_status gi_cluster_merge(gable_context *ctx, const gi_layout *layout, const
   if (m.options.max_width <= 0) m.options.max_width = MAX_WIDTH;
   if (m.options.growth < 0) m.options.growth = GROWTH;
   if (m.options.small < 0) m.options.small = SMALL;
+  if (m.options.level < 0) m.options.level = LEVEL;
   GI_ALLOC(ctx, list, layout->n_super);
   GI_TRY(merging_init(ctx, layout, &m));
+  find_heights(&m);
   for (gable_idx s = 0; s < layout->n_super; s++) root[s] = s;
   for (gable_idx s = 0; s < layout->n_super; s++) merge_children(&m, s, list, sort_children(&m, s, list));
   for (gable_idx s = layout->n_super - 1; s >= 0; s--) root[s] = root[root[s]]; /* root[s] > s is final already */
@@ -97,6 +120,8 @@ done:
   gi_free(ctx, m.level);
   gi_free(ctx, m.child);
   gi_free(ctx, m.sibling);
+  gi_free(ctx, m.height);
+  gi_free(ctx, m.count);
   gi_free(ctx, list);
   return status;
 }

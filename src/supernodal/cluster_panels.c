@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "supernodal/cluster_root.h"
+
 /* F(i,j) by rows (side 0) or columns (side 1), entries in the order of the factor's off. */
 static gable_status make_off(gable_context *ctx, const gi_clusters *c, const gable_idx *place, int side,
                              gi_cluster_panels *p)
@@ -58,6 +60,19 @@ static gable_status make_offsets(gable_context *ctx, const gi_clusters *c, const
   for (gable_idx j = 0; j < c->count; j++) {
     const gable_off w = gi_cluster_width(c, j);
     at[j + 1] = at[j] + w * (w + side->ptr[j + 1] - side->ptr[j]);
+  }
+done:
+  return status;
+}
+
+static gable_status make_root_offsets(gable_context *ctx, const gi_clusters *c, gable_off **out)
+{
+  gable_status status = GABLE_OK;
+  GI_ALLOC(ctx, *out, c->count + 1);
+  (*out)[0] = 0;
+  for (gable_idx j = 0; j < c->count; j++) {
+    const gable_off w = gi_cluster_is_root(c, j) ? gi_cluster_width(c, j) : 0;
+    (*out)[j + 1] = (*out)[j] + w * w;
   }
 done:
   return status;
@@ -129,6 +144,8 @@ gable_status gi_cluster_panels_create(gable_context *ctx, const gi_clusters *clu
     GI_TRY(make_offsets(ctx, clusters, &clusters->u, &p->upper_at));
     GI_TRY(make_values(ctx, p->upper_at[clusters->count], type, &p->upper));
   }
+  GI_TRY(make_root_offsets(ctx, clusters, &p->root_at));
+  GI_TRY(make_values(ctx, p->root_at[clusters->count], type, &p->root));
   GI_ALLOC(ctx, p->dinv, clusters->n);
   if (kind == GI_LDLT) GI_ALLOC(ctx, p->coupling, clusters->n);
   GI_TRY(make_both_off(ctx, clusters, p));
@@ -150,6 +167,8 @@ void gi_cluster_panels_destroy(gable_context *ctx, gi_cluster_panels **panels)
   gi_free(ctx, p->lower_at);
   gi_free(ctx, p->upper_at);
   gi_free(ctx, p->lower);
+  gi_free(ctx, p->root_at);
+  gi_free(ctx, p->root);
   gi_free(ctx, p->upper);
   gi_free(ctx, p->dinv);
   gi_free(ctx, p->coupling);
@@ -167,8 +186,8 @@ gable_off gi_cluster_panels_bytes(const gi_cluster_panels *p)
 {
   const gi_clusters *c = p->clusters;
   const gable_off value = p->type == GABLE_TYPE_S ? 4 : 8, off = p->off[0] ? p->off_ptr[0][c->n] : 0;
-  const gable_off values = p->lower_at[c->count] + (p->upper ? p->upper_at[c->count] : 0);
-  return values * value + p->tasks * (gable_off)sizeof *p->task + 16 * c->count + (p->coupling ? 16 : 8) * c->n +
+  const gable_off values = p->lower_at[c->count] + (p->upper ? p->upper_at[c->count] : 0) + p->root_at[c->count];
+  return values * value + p->tasks * (gable_off)sizeof *p->task + 24 * c->count + (p->coupling ? 16 : 8) * c->n +
          2 * off * (12 + value);
 }
 
@@ -248,6 +267,7 @@ gable_status gi_cluster_panels_update(gable_context *ctx, const gi_factor *f, gi
   for (gable_off k = 0; k < p->tasks; k++)
     largest = fmax(largest, run_task(f, p, &p->task[k], &room[omp_get_thread_num()]));
   p->residual = largest;
+  GI_TRY(gi_cluster_roots_update(ctx, p));
 done:
   for (int t = 0; room && t < threads; t++) gi_operator_room_release(ctx, &room[t]);
   gi_free(ctx, room);

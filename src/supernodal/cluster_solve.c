@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "device/mirror.h"
 #include "kernels/supernodal/cluster_steps.h"
+#include "supernodal/cluster_dataflow.h"
 
 /* One triangle's lists on the device. */
 typedef struct device_side {
@@ -41,6 +42,7 @@ struct gi_cluster_solver {
   gable_off partials; /* of split tiles: the most values and counters of a level */
   gable_idx counters;
   gable_off bytes;
+  gi_cluster_dataflow *flow; /* of all parts together */
 };
 
 struct gi_cluster_work {
@@ -50,6 +52,7 @@ struct gi_cluster_work {
   double *partial;
   unsigned *counter;
   double *v, *y, *slots; /* [n][rhs], [n][rhs], [slots][rhs] */
+  gi_dataflow_work *flow;
 };
 
 static gable_status to_device(gable_context *ctx, const void *host, gable_off count, size_t size, void **out,
@@ -297,6 +300,7 @@ gable_status gi_cluster_solver_create(gable_context *ctx, const gi_cluster_panel
   if (panels->coupling) GI_TRY(to_device(ctx, NULL, c->n, sizeof *s->coupling, (void **)&s->coupling, &s->bytes));
   GI_TRY(off_to_device(s));
   GI_TRY(outside_to_device(s, outside ? outside : &none));
+  GI_TRY(gi_cluster_dataflow_create(ctx, panels, outside ? outside : &none, &s->flow));
   GI_TRY(make_all_tiles(s));
   *out = s;
   s = NULL;
@@ -324,6 +328,7 @@ void gi_cluster_solver_destroy(gable_context *ctx, gi_cluster_solver **solver)
                  s->coupling, s->off_ptr[0], s->off_ptr[1], s->off_col[0], s->off_col[1], s->off[0],
                  s->off[1],   s->order,      s->rows,       s->cols,       s->row_scale,  s->col_scale};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
+  gi_cluster_dataflow_destroy(ctx, &s->flow);
   for (int k = 0; k < PRODUCTS; k++) {
     ctx->device->release(ctx, s->tiles[k].tile);
     gi_free(ctx, s->tiles[k].ptr);
@@ -351,13 +356,14 @@ gable_status gi_cluster_solver_update(gi_cluster_solver *s, const gi_cluster_out
   GI_TRY(refresh(s, s->coupling, p->coupling, n, sizeof *p->dinv, stream));
   for (int side = 0; side < 2 && p->off[0]; side++)
     GI_TRY(refresh(s, s->off[side], p->off[side], p->off_ptr[side][n], size, stream));
+  GI_TRY(gi_cluster_dataflow_update(s->flow, stream));
 done:
   return status;
 }
 
 gable_off gi_cluster_solver_bytes(const gi_cluster_solver *s)
 {
-  return s->bytes;
+  return s->bytes + gi_cluster_dataflow_bytes(s->flow);
 }
 
 double gi_cluster_floor_bytes(const gi_cluster_solver *s, gable_idx rhs)
@@ -365,8 +371,9 @@ double gi_cluster_floor_bytes(const gi_cluster_solver *s, gable_idx rhs)
   const gi_cluster_panels *p = s->panels;
   const gi_clusters *c = p->clusters;
   const gable_off lower = p->lower_at[c->count], upper = p->upper ? p->upper_at[c->count] : lower;
+  const gable_off values = lower + upper - p->root_at[c->count]; /* a root's own, and not its two others */
   const double rows = (double)(c->l.ptr[c->count] + c->u.ptr[c->count]);
-  return (double)(lower + upper) * (double)value_bytes(p) + 4 * rows + 16.0 * c->n * rhs;
+  return (double)values * (double)value_bytes(p) + 4 * rows + 16.0 * c->n * rhs;
 }
 
 /* ---- the work ---- */
@@ -388,6 +395,7 @@ gable_status gi_cluster_work_create(const gi_cluster_solver *s, gable_idx max_rh
   GI_TRY(to_device(ctx, NULL, s->partials * w->rhs, sizeof *w->partial, (void **)&w->partial, NULL));
   GI_TRY(to_device(ctx, NULL, s->counters, sizeof *w->counter, (void **)&w->counter, NULL));
   GI_TRY(ctx->device->fill(ctx, w->counter, 0, (size_t)s->counters * sizeof *w->counter, NULL));
+  GI_TRY(gi_dataflow_work_create(s->flow, w->rhs, &w->flow));
   GI_TRY(ctx->device->synchronise(ctx, NULL)); /* solves may run on other streams */
   *out = w;
   w = NULL;
@@ -404,6 +412,7 @@ void gi_cluster_work_destroy(gi_cluster_work **work)
   gable_context *ctx = w->ctx;
   void *own[] = {w->v, w->y, w->slots, w->partial, w->counter};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
+  gi_dataflow_work_destroy(ctx, &w->flow);
   gi_free(ctx, w);
 }
 
@@ -570,6 +579,55 @@ done:
   return status;
 }
 
+/* ---- all parts: one launch ---- */
+
+static gable_off element_bytes(const gable_vectors_view *v)
+{
+  return v->type == GABLE_TYPE_S ? (gable_off)sizeof(float) : (gable_off)sizeof(double);
+}
+
+static int overlap(const gable_vectors_view *a, const gable_vectors_view *b)
+{
+  const gable_vectors_view *v[] = {a, b};
+  const char *begin[2], *end[2];
+  for (int k = 0; k < 2; k++) {
+    const gable_off lines = v[k]->major == GABLE_MAJOR_COL ? v[k]->count : v[k]->n;
+    begin[k] = v[k]->data;
+    end[k] = begin[k] + lines * v[k]->ld * element_bytes(v[k]);
+  }
+  return begin[0] < end[1] && begin[1] < end[0];
+}
+
+static gik_flow_vectors flow_vectors(const gable_vectors_view *v, gable_idx column, const double *scale)
+{
+  const gable_off row = v->major == GABLE_MAJOR_COL ? 1 : v->ld, step = v->major == GABLE_MAJOR_COL ? v->ld : 1;
+  return (gik_flow_vectors){v->type, (char *)v->data + column * step * element_bytes(v), scale, row, step};
+}
+
+/* x that overlaps b is made beside it: tasks store parts of x while others still read b. */
+static gable_status solve_all(const flight *f, gable_op op, const gable_vectors_view *b, const gable_vectors_view *x,
+                              gable_idx column, gable_idx count)
+{
+  gable_status status = GABLE_OK;
+  const gi_cluster_solver *s = f->s;
+  const int beside = overlap(b, x);
+  const double *scale_in = op == GABLE_OP_N ? s->row_scale : s->col_scale,
+               *scale_out = op == GABLE_OP_N ? s->col_scale : s->row_scale;
+  const gik_flow_vectors room = {GABLE_TYPE_D, f->w->v, scale_out, f->rhs, 1};
+  const gi_dataflow_launch launch = {.op = op,
+                                     .rhs = f->rhs,
+                                     .count = count,
+                                     .values = {s->l.values, s->u.values},
+                                     .b = flow_vectors(b, column, scale_in),
+                                     .x = beside ? room : flow_vectors(x, column, scale_out),
+                                     .going = f->going,
+                                     .stream = f->stream};
+  GI_TRY(gi_dataflow_solve(s->flow, f->w->flow, &launch));
+  if (beside) GI_TRY(move(f, 0, x, column, count, NULL, NULL, f->w->v));
+done:
+  return status;
+}
+
 gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, gable_op op, unsigned parts,
                               const gable_vectors_view *b, const gable_vectors_view *x, const int *going, void *stream)
 {
@@ -583,10 +641,18 @@ gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, ga
   for (gable_idx column = 0; column < b->count; column += w->rhs) {
     const gable_idx left = b->count - column, count = left < w->rhs ? left : w->rhs;
     const flight f = {s, w, count == 1 ? 1 : count <= 4 ? 4 : w->rhs, going, gi_stream_of(s->ctx, stream)};
-    GI_TRY(solve_columns(&f, op, parts, b, x, column, count));
+    if (parts == GI_SOLVE_ALL)
+      GI_TRY(solve_all(&f, op, b, x, column, count));
+    else
+      GI_TRY(solve_columns(&f, op, parts, b, x, column, count));
   }
 done:
   if (mirror) gi_mirror_leave(s->ctx);
   s->ctx->device->leave(s->ctx, before);
   return status;
+}
+
+gable_status gi_cluster_work_check(gi_cluster_work *w, void *stream)
+{
+  return gi_dataflow_work_check(w->solver->flow, w->flow, stream);
 }

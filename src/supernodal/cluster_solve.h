@@ -44,4 +44,7 @@ void gi_cluster_work_destroy(gi_cluster_work **work); /* NULL is fine */
 gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, gable_op op, unsigned parts,
                               const gable_vectors_view *b, const gable_vectors_view *x, const int *going, void *stream);
 
+/* Waits for stream.  GABLE_ERR_DEADLINE, once, where a value of an earlier solve never came; names the cluster. */
+gable_status gi_cluster_work_check(gi_cluster_work *w, void *stream);
+
 #endif

@@ -41,10 +41,11 @@ typedef struct gi_cluster_options {
   gable_idx max_width; /* columns of a merged cluster, at most; 0: the default; 1: nothing is merged */
   double growth;       /* a merge may multiply the values of its parts by 1 + growth; negative: the default */
   gable_off small;     /* and add this many values; negative: the default */
+  gable_off level;     /* or this many over the number of supernodes of equal height; negative: the default */
 } gi_cluster_options;
 #define GI_CLUSTER_OPTIONS_INIT                                                                                        \
   {                                                                                                                    \
-    0, -1, -1                                                                                                          \
+    0, -1, -1, -1                                                                                                      \
   }
 
 /* layout is borrowed and outlives the clusters.  options may be NULL.  O(rows in the layout, sorted).
@@ -56,6 +57,12 @@ void gi_clusters_destroy(gable_context *ctx, gi_clusters **clusters); /* NULL is
 static inline gable_idx gi_cluster_width(const gi_clusters *c, gable_idx j)
 {
   return c->first[j + 1] - c->first[j];
+}
+
+/* Neither rows below nor columns right of it. */
+static inline int gi_cluster_is_root(const gi_clusters *c, gable_idx j)
+{
+  return c->l.ptr[j + 1] == c->l.ptr[j] && c->u.ptr[j + 1] == c->u.ptr[j];
 }
 
 #endif

@@ -139,6 +139,7 @@ static void check_parts(const setting *s, gi_random *r, unsigned parts, gable_op
   CHECK_OK(gi_cluster_work_create(s->solver, count, &w));
   CHECK_OK(gi_cluster_solve(s->solver, w, op, parts, &b.view, &x.view, NULL, NULL));
   vectors_read(s, &x);
+  CHECK_OK(gi_cluster_work_check(w, NULL));
   check_bound(s, &b, &x, parts, op);
   void *first = malloc(x.bytes);
   memcpy(first, x.host, x.bytes);
@@ -235,7 +236,7 @@ static void check_seed(gable_context *ctx, gable_context *host, uint64_t seed)
   setting s = {.ctx = ctx, .host = host, .n = (gable_idx)gi_random_below(&r, seed % 4 ? 60 : 250)};
   if (dense) s.n += 500;
   const gi_cluster_options options = {(gable_idx)(1 + gi_random_below(&r, dense ? 400 : 40)), 3 * gi_random_unit(&r),
-                                      gi_random_below(&r, 2000)};
+                                      gi_random_below(&r, 2000), gi_random_below(&r, 2000)};
   s.layout = random_layout(host, &r, s.n, symmetric, half, dense);
   CHECK_OK(gi_clusters_create(ctx, s.layout, gi_random_below(&r, 4) ? &options : NULL, &s.clusters));
   check_links(s.clusters, &s.clusters->l);

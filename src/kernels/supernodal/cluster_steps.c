@@ -134,7 +134,7 @@ static gable_status give(gable_context *ctx, const gik_cluster_frame *p, void *s
   (void)ctx, (void)stream;
   for (gable_idx k = 0; k < p->n; k++)
     for (gable_idx r = 0; r < p->count; r++) {
-      const gable_idx i = p->place[k];
+      const gable_idx i = p->place ? p->place[k] : k;
       const double v = p->work[(gable_off)k * p->rhs + r];
       const double scaled = p->scale ? p->scale[i] * v : v;
       if (p->type == GABLE_TYPE_S)

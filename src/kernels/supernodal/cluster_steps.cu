@@ -310,7 +310,7 @@ template <typename T> __global__ void __launch_bounds__(THREADS) give_kernel(con
   gik::next_launch();
   gik::after_last_launch();
   if (e >= (gable_off)p.n * p.rhs) return;
-  const gable_idx i = p.place[e / p.rhs], r = (gable_idx)(e % p.rhs);
+  const gable_idx k = (gable_idx)(e / p.rhs), i = p.place ? p.place[k] : k, r = (gable_idx)(e % p.rhs);
   if (r >= p.count) return;
   const double v = p.work[e];
   ((T *)p.data)[i * p.row + r * p.column] = (T)(p.scale ? p.scale[i] * v : v);

@@ -70,7 +70,8 @@ typedef struct gik_cluster_diagonal {
 
 /* Between the caller's vectors and a work vector.  Entry (i,j) of the caller's at data[i*row + j*column], float or
  * double.  in:  work[k] = scale[place[k]] data[place[k]] for k < n, columns beyond count are zero;
- * out: data[place[k]] = scale[place[k]] work[k].  scale NULL: ones. */
+ * out: data[place[k]] = scale[place[k]] work[k].  scale NULL: ones.
+ * out alone: place NULL: k. */
 typedef struct gik_cluster_frame {
   gable_idx n, count, rhs;
   gable_type type;

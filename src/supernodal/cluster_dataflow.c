@@ -1,0 +1,321 @@
+/* cluster_dataflow.c: the tasks of both directions on the device, and the boards of their values. */
+#include "supernodal/cluster_dataflow.h"
+
+#include <string.h>
+
+#include "device/device.h"
+#include "device/mirror.h"
+#include "kernels/supernodal/cluster_flow.h"
+#include "supernodal/cluster_tasks.h"
+
+enum { DIRECTIONS = 2, WIDTHS = 3 };
+enum { WORKERS = 396 };              /* thread blocks at a time on an H200 */
+static const double DEADLINE_S = 10; /* of one wait */
+static const gable_idx WIDTH[] = {1, 4, 16};
+
+/* Tasks of op N or T. */
+typedef struct direction {
+  gable_idx tasks, record_bytes;
+  gable_idx blocks[WIDTHS];
+  gable_off places;
+  gable_off *at;
+  unsigned char *stream;
+} direction;
+
+struct gi_cluster_dataflow {
+  gable_context *ctx;
+  const gi_cluster_panels *panels;
+  const gik_cluster_flows *kernels;
+  direction way[DIRECTIONS];
+  int shared;                 /* op T is op N */
+  void *root;                 /* operators of roots */
+  double *coefficient, *held; /* on the device; on the host */
+  gable_off off_at[2], diagonal_at, coupling_at, coefficients;
+  gable_off bytes, stream_bytes;
+};
+
+/* A board holds the values of one direction and width, with a control block of its own. */
+struct gi_dataflow_work {
+  double *board[DIRECTIONS][WIDTHS];
+  gik_control *control; /* [DIRECTIONS][WIDTHS] */
+};
+
+/* ---- the coefficients ---- */
+
+static void place_coefficients(gi_cluster_dataflow *f)
+{
+  const gi_cluster_panels *p = f->panels;
+  const gable_idx n = p->clusters->n;
+  const gable_off off = p->off[0] ? p->off_ptr[0][n] : 0;
+  f->off_at[0] = 0;
+  f->off_at[1] = off;
+  f->diagonal_at = p->kind == GI_LDLT ? 2 * off : -1;
+  f->coupling_at = 2 * off + n;
+  f->coefficients = 2 * off + (p->kind == GI_LDLT ? 2 * (gable_off)n : 0);
+}
+
+static size_t value_size(const gi_cluster_panels *p)
+{
+  return p->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
+}
+
+static double off_value(const gi_cluster_panels *p, int side, gable_off k)
+{
+  return p->type == GABLE_TYPE_S ? (double)((const float *)p->off[side])[k] : ((const double *)p->off[side])[k];
+}
+
+gable_status gi_cluster_dataflow_update(gi_cluster_dataflow *f, void *stream)
+{
+  gable_status status = GABLE_OK;
+  const gi_cluster_panels *p = f->panels;
+  const gable_idx n = p->clusters->n;
+  for (int side = 0; side < 2 && p->off[0]; side++)
+    for (gable_off k = 0; k < p->off_ptr[side][n]; k++) f->held[f->off_at[side] + k] = -off_value(p, side, k);
+  if (f->diagonal_at >= 0) {
+    memcpy(f->held + f->diagonal_at, p->dinv, (size_t)n * sizeof *p->dinv);
+    memcpy(f->held + f->coupling_at, p->coupling, (size_t)n * sizeof *p->coupling);
+  }
+  const gable_off roots = p->root_at[p->clusters->count];
+  if (roots) GI_TRY(f->ctx->device->copy_in(f->ctx, f->root, p->root, (size_t)roots * value_size(p), stream));
+  if (f->coefficients)
+    GI_TRY(f->ctx->device->copy_in(f->ctx, f->coefficient, f->held, (size_t)f->coefficients * sizeof *f->held, stream));
+done:
+  return status;
+}
+
+/* ---- the tasks ---- */
+
+static gi_task_plan plan_direction(const gi_cluster_dataflow *f, gable_op op, const gable_idx *source,
+                                   const gable_idx *target)
+{
+  const gi_cluster_panels *p = f->panels;
+  const gi_clusters *c = p->clusters;
+  const int lu = p->upper_at != NULL, side = op == GABLE_OP_N ? 0 : 1;
+  const gi_task_sweep lower = {&c->l, p->lower_at, 0, 0}, upper = {&c->u, p->upper_at, 0, 1};
+  gi_task_plan plan = {.clusters = c,
+                       .forward = lu && op == GABLE_OP_T ? upper : lower,
+                       .backward = lu && op == GABLE_OP_N ? upper : lower,
+                       .root = {NULL, p->root_at, lu && op == GABLE_OP_T, 2},
+                       .source = source,
+                       .target = target,
+                       .off_ptr = p->off_ptr[side],
+                       .off_col = p->off_col[side],
+                       .off_at = f->off_at[side],
+                       .diagonal_at = f->diagonal_at,
+                       .coupling_at = f->coupling_at,
+                       .workers = WORKERS};
+  plan.forward.transposed = lu && op == GABLE_OP_T;
+  plan.backward.transposed = !lu || op == GABLE_OP_T;
+  return plan;
+}
+
+static gable_status upload(gable_context *ctx, const void *host, gable_off count, size_t size, void **out,
+                           gable_off *bytes)
+{
+  gable_status status = GABLE_OK;
+  const size_t all = (size_t)count * size;
+  GI_TRY(ctx->device->alloc(ctx, all, out));
+  *bytes += (gable_off)all;
+  if (host && all) GI_TRY(ctx->device->copy_in(ctx, *out, host, all, NULL));
+done:
+  return status;
+}
+
+static gable_status make_direction(gi_cluster_dataflow *f, gable_op op, const gable_idx *source,
+                                   const gable_idx *target)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = f->ctx;
+  const gi_task_plan plan = plan_direction(f, op, source, target);
+  direction *d = &f->way[op == GABLE_OP_N ? 0 : 1];
+  gi_cluster_tasks t = {0};
+  int before = GI_NOT_ENTERED;
+  GI_TRY(gi_cluster_tasks_init(ctx, &plan, &t));
+  d->tasks = t.count;
+  d->record_bytes = t.record_bytes;
+  d->places = t.places;
+  if (op == GABLE_OP_N) f->stream_bytes = t.at[t.count];
+  GI_TRY(upload(ctx, t.at, t.count + 1, sizeof *t.at, (void **)&d->at, &f->bytes));
+  GI_TRY(upload(ctx, t.stream, t.at[t.count], 1, (void **)&d->stream, &f->bytes));
+  GI_TRY(ctx->device->synchronise(ctx, NULL)); /* before the host's tasks go */
+  GI_TRY(ctx->device->enter(ctx, &before));
+  for (int k = 0; k < WIDTHS; k++) {
+    const gik_cluster_flow p = {
+        .tasks = d->tasks, .record_bytes = d->record_bytes, .type = f->panels->type, .rhs = WIDTH[k]};
+    GI_TRY(f->kernels->prepare(ctx, &p, &d->blocks[k]));
+  }
+done:
+  ctx->device->leave(ctx, before);
+  gi_cluster_tasks_release(ctx, &t);
+  return status;
+}
+
+static gable_status make_directions(gi_cluster_dataflow *f, const gi_cluster_outside *o)
+{
+  gable_status status = GABLE_OK;
+  const gi_clusters *c = f->panels->clusters;
+  gable_idx *rows = NULL, *cols = NULL;
+  GI_ALLOC(f->ctx, rows, c->n);
+  GI_ALLOC(f->ctx, cols, c->n);
+  for (gable_idx k = 0; k < c->n; k++) {
+    rows[k] = o->row_perm ? o->row_perm[c->order[k]] : c->order[k];
+    cols[k] = o->col_perm ? o->col_perm[c->order[k]] : c->order[k];
+  }
+  f->shared = f->panels->kind != GI_LU && !memcmp(rows, cols, (size_t)c->n * sizeof *rows);
+  GI_TRY(make_direction(f, GABLE_OP_N, rows, cols));
+  if (!f->shared) GI_TRY(make_direction(f, GABLE_OP_T, cols, rows));
+done:
+  gi_free(f->ctx, rows);
+  gi_free(f->ctx, cols);
+  return status;
+}
+
+gable_status gi_cluster_dataflow_create(gable_context *ctx, const gi_cluster_panels *panels,
+                                        const gi_cluster_outside *outside, gi_cluster_dataflow **out)
+{
+  gable_status status = GABLE_OK;
+  gi_cluster_dataflow *f = NULL;
+  GI_ALLOC_ZERO(ctx, f, 1);
+  f->ctx = ctx;
+  f->panels = panels;
+  f->kernels = ctx->device->kind == GI_ON_CUDA ? &gik_cluster_flows_cuda : &gik_cluster_flows_cpu;
+  place_coefficients(f);
+  GI_REQUIRE(f->coefficients < INT32_MAX, GABLE_ERR_LIMIT, "%lld entries right of the diagonal blocks",
+             (long long)f->coefficients);
+  GI_ALLOC(ctx, f->held, f->coefficients);
+  GI_TRY(upload(ctx, NULL, f->coefficients, sizeof *f->coefficient, (void **)&f->coefficient, &f->bytes));
+  GI_TRY(upload(ctx, NULL, panels->root_at[panels->clusters->count], value_size(panels), &f->root, &f->bytes));
+  GI_TRY(make_directions(f, outside));
+  *out = f;
+  f = NULL;
+done:
+  gi_cluster_dataflow_destroy(ctx, &f);
+  return status;
+}
+
+void gi_cluster_dataflow_destroy(gable_context *ctx, gi_cluster_dataflow **flow)
+{
+  gi_cluster_dataflow *f = flow ? *flow : NULL;
+  if (!f) return;
+  *flow = NULL;
+  for (int k = 0; k < DIRECTIONS; k++) {
+    ctx->device->release(ctx, f->way[k].at);
+    ctx->device->release(ctx, f->way[k].stream);
+  }
+  ctx->device->release(ctx, f->root);
+  ctx->device->release(ctx, f->coefficient);
+  gi_free(ctx, f->held);
+  gi_free(ctx, f);
+}
+
+gable_off gi_cluster_dataflow_bytes(const gi_cluster_dataflow *f)
+{
+  return f->bytes;
+}
+
+gable_off gi_cluster_dataflow_stream(const gi_cluster_dataflow *f)
+{
+  return f->stream_bytes;
+}
+
+/* ---- the boards ---- */
+
+/* Both copies of a board become empty. */
+static gable_status clear_board(const gi_cluster_dataflow *f, const gi_dataflow_work *w, int way, int width,
+                                void *stream)
+{
+  const gable_off places = 2 * f->way[way].places * WIDTH[width];
+  const int mirror = f->ctx->device->kind == GI_ON_MIRROR;
+  if (mirror) gi_mirror_enter(f->ctx);
+  const gable_status status = f->kernels->clear(f->ctx, w->board[way][width], places, gi_stream_of(f->ctx, stream));
+  if (mirror) gi_mirror_leave(f->ctx);
+  return status;
+}
+
+gable_status gi_dataflow_work_create(const gi_cluster_dataflow *f, gable_idx rhs, gi_dataflow_work **out)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = f->ctx;
+  gik_control start[DIRECTIONS * WIDTHS];
+  gi_dataflow_work *w = NULL;
+  memset(start, 0, sizeof start);
+  for (int k = 0; k < DIRECTIONS * WIDTHS; k++) start[k].fault_row = -1;
+  GI_ALLOC_ZERO(ctx, w, 1);
+  GI_TRY(ctx->device->alloc(ctx, sizeof start, (void **)&w->control));
+  GI_TRY(ctx->device->copy_in(ctx, w->control, start, sizeof start, NULL));
+  for (int way = 0; way < DIRECTIONS; way++)
+    for (int k = 0; k < WIDTHS && WIDTH[k] <= rhs && !(way && f->shared); k++) {
+      const gable_off places = 2 * f->way[way].places * WIDTH[k];
+      GI_TRY(ctx->device->alloc(ctx, (size_t)places * sizeof(double), (void **)&w->board[way][k]));
+      GI_TRY(clear_board(f, w, way, k, NULL));
+    }
+  GI_TRY(ctx->device->synchronise(ctx, NULL)); /* solves may run on other streams */
+  *out = w;
+  w = NULL;
+done:
+  gi_dataflow_work_destroy(ctx, &w);
+  return status;
+}
+
+void gi_dataflow_work_destroy(gable_context *ctx, gi_dataflow_work **work)
+{
+  gi_dataflow_work *w = work ? *work : NULL;
+  if (!w) return;
+  *work = NULL;
+  for (int way = 0; way < DIRECTIONS; way++)
+    for (int k = 0; k < WIDTHS; k++) ctx->device->release(ctx, w->board[way][k]);
+  ctx->device->release(ctx, w->control);
+  gi_free(ctx, w);
+}
+
+gable_status gi_dataflow_solve(const gi_cluster_dataflow *f, gi_dataflow_work *w, const gi_dataflow_launch *launch)
+{
+  const int way = launch->op == GABLE_OP_N || f->shared ? 0 : 1;
+  const int width = launch->rhs == 1 ? 0 : launch->rhs == 4 ? 1 : 2;
+  const direction *d = &f->way[way];
+  const gik_cluster_flow p = {
+      .tasks = d->tasks,
+      .task_at = d->at,
+      .stream = d->stream,
+      .record_bytes = d->record_bytes,
+      .type = f->panels->type,
+      .values = {launch->values[0], launch->values[1], f->root},
+      .coefficient = f->coefficient,
+      .places = d->places,
+      .blocks = d->blocks[width],
+      .rhs = launch->rhs,
+      .count = launch->count,
+      .board = w->board[way][width],
+      .control = w->control + way * WIDTHS + width,
+      .b = launch->b,
+      .x = launch->x,
+      .going = launch->going,
+      .skip = launch->skip,
+      .deadline_ns = (unsigned long long)((launch->deadline_s > 0 ? launch->deadline_s : DEADLINE_S) * 1e9)};
+  const int mirror = f->ctx->device->kind == GI_ON_MIRROR;
+  if (mirror) gi_mirror_enter(f->ctx);
+  const gable_status status = f->kernels->solve(f->ctx, &p, launch->stream);
+  if (mirror) gi_mirror_leave(f->ctx);
+  return status;
+}
+
+gable_status gi_dataflow_work_check(const gi_cluster_dataflow *f, gi_dataflow_work *w, void *stream)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = f->ctx;
+  gik_control now[DIRECTIONS * WIDTHS];
+  const int none = -1;
+  int cluster = -1;
+  GI_TRY(ctx->device->copy_out(ctx, now, w->control, sizeof now, stream));
+  GI_TRY(ctx->device->synchronise(ctx, stream));
+  for (int k = 0; k < DIRECTIONS * WIDTHS; k++) {
+    if (now[k].fault_row < 0) continue;
+    cluster = now[k].fault_row;
+    GI_TRY(ctx->device->copy_in(ctx, &w->control[k].fault_row, &none, sizeof none, stream));
+    GI_TRY(clear_board(f, w, k / WIDTHS, k % WIDTHS, stream));
+  }
+  GI_REQUIRE(cluster < 0, GABLE_ERR_DEADLINE,
+             "cluster %d of a solve waits for a value that does not come: x is not the solution", cluster);
+done:
+  return status;
+}
