@@ -72,7 +72,7 @@ without := $(foreach p,$(OPTIONAL),$(if $(filter yes,$(HAVE_$p)),$(call absent,$
 # Sources are found by folder, subfolders too.
 SRC := $(shell find src -name '*.c' -o -name '*.cu')
 ifeq ($(HAVE_CUDA),yes)
-without += $(filter %/cuda_absent.c,$(SRC)) tool/bench_solver_cusparse_absent.c tool/bench_graph_absent.c tool/bench_cudss_absent.c
+without += $(filter %/cuda_absent.c,$(SRC)) tool/bench_solver_cusparse_absent.c tool/bench_graph_absent.c tool/bench_cudss_absent.c tool/forest_product_absent.c
 CUDA_SRC := $(filter %.cu,$(SRC))
 CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(shell command -v $(NVCC)))
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt -lpthread -lstdc++
@@ -83,7 +83,7 @@ without += tool/bench_solver_cusparse.c tool/bench_graph.c tool/bench_cudss.c
 endif
 LIB_SRC := $(sort $(filter-out $(without),$(filter %.c,$(SRC))))
 # gable needs no MPI; gable-mpi is the same program with one.
-TOOL_SRC := $(filter-out $(without) tool/mpi_place.c,$(wildcard tool/*.c))
+TOOL_SRC := $(filter-out $(without) tool/mpi_place.c,$(wildcard tool/*.c)) $(if $(filter yes,$(HAVE_CUDA)),$(wildcard tool/*.cu))
 MPI_TOOL_SRC := $(if $(filter yes,$(HAVE_MPI)),$(filter-out tool/mpi_place_absent.c,$(TOOL_SRC)) tool/mpi_place.c)
 TEST_SRC := $(wildcard tests/unit/test_*.c tests/equivalence/test_*.c tests/property/test_*.c tests/fault/test_*.c tests/reference/test_*.c tests/forest/test_*.c)
 CUDA_TEST_SRC := $(if $(filter yes,$(HAVE_CUDA)),$(wildcard tests/*/test_*.cu))
@@ -119,7 +119,7 @@ $(BUILD)/%.c.o: %.c $(BUILD)/config.mk
 $(BUILD)/%.cu.o: %.cu $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)
-	$(Q)$(NVCC) -std=c++17 -O3 -lineinfo --extended-lambda $(CUDA_ARCH) -Iinclude -Isrc $(if $(filter tests/%,$<),-Itests) -Werror all-warnings \
+	$(Q)$(NVCC) -std=c++17 -O3 -lineinfo --extended-lambda $(CUDA_ARCH) -Iinclude $(if $(filter tool/%,$<),,-Isrc) $(if $(filter tests/%,$<),-Itests) -Werror all-warnings \
 		-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra,-Wno-missing-field-initializers,-Werror -MMD -MP -c $< -o $@
 
 $(STATIC): $(LIB_OBJ)

@@ -423,6 +423,9 @@ int cmd_forest(int argc, char **argv)
   if ((q.model || q.captured) && !on_gpu)
     return options_wrong("forest", "--%s is of places on a GPU: %s has no streams", q.model ? "model" : "captured",
                          q.where);
+  if (on_gpu && is(&q, "cg"))
+    return options_wrong("forest", "cg runs on the CPU: its sums have the order of a serial program; %s has spmv",
+                         q.where);
   if (q.model && strcmp(q.model, model_of(&q)))
     return options_wrong("forest", "%s has model %s, not %s", q.where, model_of(&q), q.model);
   if (mpi_place_is(q.where) && (rc = mpi_place_enter(q.where, argv - 1)) != 0) return rc;

@@ -54,6 +54,7 @@ static gable_status make_halo(forest_rows *r, const gable_root *root)
 {
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
   gable_plan *plan = NULL;
+  o.root_space = o.leaf_space = r->device ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST;
   gable_off *leaf = malloc(((size_t)r->ghosts + 1) * sizeof *leaf);
   gable_status status = gable_comm_agree(r->comm, leaf ? GABLE_OK : GABLE_ERR_MEMORY);
   for (gable_idx k = 0; k < r->ghosts && !status; k++) leaf[k] = r->n + k;
@@ -72,6 +73,11 @@ static gable_status find_homes(const gable_matrix_view *a, const int32_t *part, 
   for (gable_idx i = 0; next && i < a->n_rows; i++) home[i] = next[part[i]]++;
   free(next);
   return next ? GABLE_OK : GABLE_ERR_MEMORY;
+}
+
+int forest_rows_on_gpu(const gable_comm *comm)
+{
+  return !strncmp(gable_comm_where(comm), "cuda", 4);
 }
 
 gable_status forest_rows_open(gable_comm *comm, const gable_matrix_view *a, const int32_t *part, forest_rows *r)
@@ -93,6 +99,7 @@ gable_status forest_rows_open(gable_comm *comm, const gable_matrix_view *a, cons
   if (!status) {
     fill_rows(a, part, place, home, r, root);
     order_rows(r);
+    if (forest_rows_on_gpu(comm)) status = forest_product_open(r, &r->device);
   }
   status = gable_comm_agree(comm, status);
   if (!status) status = make_halo(r, root);
@@ -106,6 +113,7 @@ void forest_rows_close(forest_rows *r)
 {
   gable_exchange_destroy(&r->exchange);
   gable_forest_destroy(&r->halo);
+  forest_product_close(r->device);
   free(r->order);
   free(r->ptr);
   free(r->col);
@@ -113,27 +121,27 @@ void forest_rows_close(forest_rows *r)
   memset(r, 0, sizeof *r);
 }
 
-static void sum_rows(const forest_rows *r, gable_idx from, gable_idx to, const double *x, double *y)
+static gable_status sum_rows(const forest_rows *r, gable_idx from, gable_idx to, const double *x, double *y)
 {
+  if (r->device) return forest_product_sum(r->device, from, to, x, y);
   for (gable_idx k = from; k < to; k++) {
     const gable_idx i = r->order[k];
     double sum = 0;
     for (int64_t p = r->ptr[i]; p < r->ptr[i + 1]; p++) sum += r->val[p] * x[r->col[p]];
     y[i] = sum;
   }
+  return GABLE_OK;
 }
 
 gable_status forest_rows_product(forest_rows *r, double *x, double *y)
 {
   gable_status status = gable_bcast_begin(r->exchange, x, x);
-  if (status) return status;
-  sum_rows(r, 0, r->inner, x, y);
-  status = gable_exchange_end(r->exchange);
-  if (!status) sum_rows(r, r->inner, r->n, x, y);
-  return status;
+  if (!status) status = sum_rows(r, 0, r->inner, x, y);
+  if (!status) status = gable_exchange_end(r->exchange);
+  return status ? status : sum_rows(r, r->inner, r->n, x, y);
 }
 
-void forest_rows_local(const forest_rows *r, const double *x, double *y)
+gable_status forest_rows_local(const forest_rows *r, const double *x, double *y)
 {
-  sum_rows(r, 0, r->n, x, y);
+  return sum_rows(r, 0, r->n, x, y);
 }

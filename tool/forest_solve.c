@@ -74,6 +74,7 @@ typedef struct equations {
   const gable_matrix_view *a;
   const int32_t *part;
   gable_idx n;
+  double *x, *y; /* of products that are measured: of the rank's vectors, or in device memory */
 } equations;
 
 static gable_status product(const equations *e, double *x, double *y)
@@ -193,6 +194,27 @@ static gable_status compare(const equations *whole, const forest_solve_options *
   return status;
 }
 
+/* What is enqueued is done. */
+static gable_status finish(const equations *e)
+{
+  return gable_device_synchronise(gable_comm_context(e->rows->comm), NULL);
+}
+
+/* y = A x of v->p into v->b, by arrays in device memory that stay for the measurement. */
+static gable_status product_on_gpu(equations *e, vectors *v)
+{
+  gable_context *ctx = gable_comm_context(e->rows->comm);
+  const size_t n = (size_t)e->n * sizeof(double), ghosts = (size_t)e->rows->ghosts * sizeof(double);
+  gable_status status = gable_device_alloc(ctx, n + ghosts, (void **)&e->x);
+  if (!status) status = gable_device_alloc(ctx, n, (void **)&e->y);
+  if (!status) status = gable_device_copy_in(ctx, e->x, v->p, n + ghosts, NULL);
+  status = gable_comm_agree(e->rows->comm, status);
+  if (!status) status = product(e, e->x, e->y);
+  if (!status) status = gable_exchange_wait(e->rows->exchange); /* before a copy to pageable memory */
+  if (!status) status = gable_device_copy_out(ctx, v->b, e->y, n, NULL);
+  return status ? status : finish(e);
+}
+
 /* Batches of products, or whole solves; seconds of one product or iteration. */
 static gable_status measure(const equations *e, const forest_solve_options *o, vectors *v, forest_solve_result *out)
 {
@@ -200,7 +222,8 @@ static gable_status measure(const equations *e, const forest_solve_options *o, v
   outcome cg = {0, 0, 0};
   double t[BATCHES], from = stopwatch_now(), first = 0, *all = malloc((size_t)e->sums.ranks * sizeof *all);
   gable_status status = gable_comm_agree(comm, all ? GABLE_OK : GABLE_ERR_MEMORY);
-  if (!status) status = product(e, v->p, v->q);
+  if (!status) status = product(e, e->x, e->y);
+  if (!status) status = finish(e);
   const double mine = stopwatch_now() - from;
   if (!status) status = gable_comm_allgather(comm, &mine, sizeof mine, all);
   if (!status) first = all[0]; /* the same on every rank, and so is the number of products */
@@ -209,7 +232,8 @@ static gable_status measure(const equations *e, const forest_solve_options *o, v
   for (int k = 0; k < batches && !status; k++) {
     status = gable_comm_barrier(comm);
     from = stopwatch_now();
-    for (long i = 0; i < many && !status && !o->cg; i++) status = product(e, v->p, v->q);
+    for (long i = 0; i < many && !status && !o->cg; i++) status = product(e, e->x, e->y);
+    if (!status) status = finish(e);
     if (!status && o->cg) status = iterate(e, o, v, &cg);
     t[k] = (stopwatch_now() - from) / (double)(!o->cg ? many : cg.iterations ? cg.iterations : 1);
   }
@@ -220,7 +244,8 @@ static gable_status measure(const equations *e, const forest_solve_options *o, v
   if (!status) status = gable_comm_barrier(comm);
   for (int k = 0; k < BATCHES && !status; k++) {
     from = stopwatch_now();
-    for (long i = 0; i < many; i++) forest_rows_local(e->rows, v->p, v->q);
+    for (long i = 0; i < many && !status; i++) status = forest_rows_local(e->rows, e->x, e->y);
+    if (!status) status = finish(e);
     t[k] = (stopwatch_now() - from) / (double)many;
   }
   out->local_s = stopwatch_quartiles(t, BATCHES).median;
@@ -270,7 +295,7 @@ gable_status forest_solve(gable_comm *comm, const gable_matrix_view *a, const in
   double *found = NULL;
   memset(out, 0, sizeof *out);
   gable_status status = forest_rows_open(comm, a, part, &rows);
-  equations e = {&rows, {NULL, NULL, 0}, a, part, rows.n};
+  equations e = {&rows, {NULL, NULL, 0}, a, part, rows.n, NULL, NULL};
   if (!status) status = summation_open(comm, &e.sums);
   if (!status) {
     found = gable_comm_rank(comm) ? NULL : calloc((size_t)a->n_rows + 1, sizeof *found);
@@ -279,7 +304,11 @@ gable_status forest_solve(gable_comm *comm, const gable_matrix_view *a, const in
   }
   if (!status) {
     own_values(&e, o->cg, v.p);
-    status = product(&e, v.p, v.b);
+    status = rows.device ? product_on_gpu(&e, &v) : product(&e, v.p, v.b);
+  }
+  if (!rows.device) {
+    e.x = v.p;
+    e.y = v.q;
   }
   if (!status && o->cg) status = iterate(&e, o, &v, &cg);
   out->iterations = cg.iterations;
@@ -287,12 +316,16 @@ gable_status forest_solve(gable_comm *comm, const gable_matrix_view *a, const in
   out->converged = cg.converged;
   if (!status) status = collect(&rows, a, part, o->cg ? v.x : v.b, found);
   if (!status) {
-    const equations whole = {NULL, e.sums, a, part, a->n_rows};
+    const equations whole = {NULL, e.sums, a, part, a->n_rows, NULL, NULL};
     status = gable_comm_agree(comm, found ? compare(&whole, o, found, out) : GABLE_OK);
   }
   if (!status) status = describe(&rows, a, out);
   if (!status) status = measure(&e, o, &v, out);
   summation_close(&e.sums);
+  if (rows.device) {
+    gable_device_free(gable_comm_context(comm), (void **)&e.x);
+    gable_device_free(gable_comm_context(comm), (void **)&e.y);
+  }
   vectors_close(&v);
   forest_rows_close(&rows);
   free(found);
