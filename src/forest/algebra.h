@@ -19,8 +19,8 @@ static inline void gi_edge_list_add(gi_edge_list *l, int64_t leaf, gable_root ro
   l->root[l->n++] = root;
 }
 
-/* Collective: one exchange of items of bytes each, replaced, along f. */
-gable_status gi_forest_move(gable_forest *f, gable_direction direction, int64_t bytes, const void *from, void *to);
+/* Collective: from [edges of one side] of each edge to its other end, to [edges]; up: from leaves to roots. */
+gable_status gi_forest_trade(const gable_forest *f, int up, size_t bytes, const void *from, void *to);
 
 gable_status gi_forest_multi(const gable_forest *f, gable_forest **out);
 gable_status gi_forest_inverse(gable_forest *f, gable_forest **out);

@@ -137,12 +137,10 @@ done:
 
 enum { ROOTS_AN_EDGE = 4, FEW_ROOTS = 1024 };
 
-/* *number [edges of the roots side]: the roots' own, or, where they are many more than the edges, numbers by increasing
- * root among those with leaves, in *made, which the caller frees; *count: above the largest. */
-static gable_status number_roots(const gable_forest *f, const int64_t **number, int64_t **made, int64_t *count)
+gable_status gi_number_roots(const gable_forest *f, const int64_t **number, int64_t **made, int64_t *count)
 {
   gable_status status = GABLE_OK;
-  const int64_t *index = f->roots.index, n = f->roots.n ? f->roots.ptr[f->roots.n] : 0;
+  const int64_t *index = f->roots.index, n = gi_edges(&f->roots);
   int64_t *order = NULL, *room = NULL;
   *number = index;
   *count = f->n_roots;
@@ -177,7 +175,7 @@ static gable_status look_at_roots(gable_forest *f)
     f->max_degree = 1;
     goto done;
   }
-  GI_TRY(number_roots(f, &number, &made, &count));
+  GI_TRY(gi_number_roots(f, &number, &made, &count));
   GI_ALLOC_ZERO(f->ctx, seen, count);
   GI_ALLOC_ZERO(f->ctx, degree, count);
   for (int k = 0; k < s->n; k++) {

@@ -21,6 +21,11 @@ typedef struct gi_forest_side {
   int64_t *runs;  /* what maps of runs point to */
 } gi_forest_side;
 
+static inline int64_t gi_edges(const gi_forest_side *s)
+{
+  return s->n ? s->ptr[s->n] : 0;
+}
+
 /* A wide root's edges with one neighbour: their places in its message, or the positions of this rank's own leaves. */
 typedef struct gi_wide_part {
   int64_t root;  /* which of the wide roots */
@@ -58,6 +63,10 @@ gable_status gi_forest_create(gable_comm *comm, int64_t n_roots, int64_t n_leave
                               const gable_root *root, gable_forest **out);
 void gi_forest_release(gable_forest *f); /* one reference less; NULL is fine */
 
+/* *number [edges of the roots side]: the roots' own, or, where they are many more than the edges, numbers by increasing
+ * root among those with leaves, in *made, which the caller frees; *count: above the largest. */
+gable_status gi_number_roots(const gable_forest *f, const int64_t **number, int64_t **made, int64_t *count);
+
 /* This rank's edges: leaf positions and roots in the order of the leaves side; arrays [n_leaves] of the caller's. */
 void gi_forest_edges(const gable_forest *f, int64_t *leaf, gable_root *root);
 
@@ -74,6 +83,8 @@ void gi_wide_release(gable_context *ctx, gi_wide *w);
 
 /* sort.c: order [n]: the numbers 0 to n-1 by increasing key, equal ones in their order; room [n]. */
 void gi_sort_order(const int64_t *key, int64_t n, int64_t *order, int64_t *room);
+void gi_sort_numbers(int64_t *number, int64_t n);
+int gi_is_among(const int64_t *sorted, int64_t n, int64_t value);
 
 /* Collective: out[r] of each rank to in[rank] of rank r; and out[r] elements of from, by rank, to each rank, in[r] into
  * to. */

@@ -1,6 +1,4 @@
 /* join.c: several forests in one: concatenated, merged; and the forest of the ranks themselves. */
-#include <string.h>
-
 #include "forest/algebra.h"
 
 /* base [n * size]: where the roots of f[k] on rank r begin. */
@@ -56,14 +54,17 @@ done:
   return status;
 }
 
-static gable_status make_merge(const gable_forest *a, const gable_forest *b, unsigned char **taken, gi_edge_list *l)
+/* taken [leaves of b]: their positions, sorted. */
+static gable_status make_merge(const gable_forest *a, const gable_forest *b, int64_t **taken, gi_edge_list *l)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(a->comm == b->comm, GABLE_ERR_MISMATCH, "the forests have different comms");
   GI_REQUIRE(a->n_roots == b->n_roots, GABLE_ERR_ARGUMENT, "forests of %lld and %lld roots", (long long)a->n_roots,
              (long long)b->n_roots);
-  GI_ALLOC_ZERO(a->ctx, *taken, a->leaf_space);
+  GI_ALLOC(a->ctx, *taken, b->n_leaves);
   GI_TRY(gi_edge_list_init(a->ctx, l, a->n_leaves + b->n_leaves));
+  gi_forest_edges(b, *taken, NULL);
+  gi_sort_numbers(*taken, b->n_leaves);
 done:
   return status;
 }
@@ -72,15 +73,13 @@ gable_status gi_forest_merge(const gable_forest *a, const gable_forest *b, gable
 {
   gable_status status = GABLE_OK;
   gi_edge_list l = {0, NULL, NULL};
-  unsigned char *taken = NULL;
+  int64_t *taken = NULL;
   GI_AGREE(a->comm, make_merge(a, b, &taken, &l));
   gi_forest_edges(b, l.leaf, l.root);
   l.n = b->n_leaves;
-  for (int64_t e = 0; e < l.n; e++)
-    if (l.leaf[e] < a->leaf_space) taken[l.leaf[e]] = 1;
   for (int k = 0; k < a->leaves.n; k++)
     for (int64_t e = a->leaves.ptr[k]; e < a->leaves.ptr[k + 1]; e++)
-      if (!taken[a->leaves.index[e]])
+      if (!gi_is_among(taken, b->n_leaves, a->leaves.index[e]))
         gi_edge_list_add(&l, a->leaves.index[e], (gable_root){a->leaves.rank[k], a->leaf_root[e]});
   GI_TRY(gi_forest_create(a->comm, a->n_roots, l.n, l.leaf, l.root, out));
 done:

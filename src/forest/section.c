@@ -5,18 +5,19 @@ typedef struct span {
   int64_t count, offset;
 } span;
 
+/* at_root, at_leaf [edges]. */
 static gable_status make_spans(const gable_forest *f, int64_t n_roots, const int64_t *count, const int64_t *offset,
                                span **at_root, span **at_leaf)
 {
   gable_status status = GABLE_OK;
-  GI_ALLOC(f->ctx, *at_root, f->n_roots);
-  GI_ALLOC_ZERO(f->ctx, *at_leaf, f->leaf_space);
-  for (int64_t i = 0; i < f->n_roots; i++) {
+  GI_ALLOC(f->ctx, *at_root, gi_edges(&f->roots));
+  GI_ALLOC(f->ctx, *at_leaf, f->n_leaves);
+  for (int64_t i = 0; i < f->n_roots; i++)
     GI_REQUIRE(count[i] >= 0 && offset[i] >= 0 && offset[i] <= n_roots - count[i], GABLE_ERR_ARGUMENT,
                "point %lld has roots %lld to %lld of %lld", (long long)i, (long long)offset[i],
                (long long)(offset[i] + count[i] - 1), (long long)n_roots);
-    (*at_root)[i] = (span){count[i], offset[i]};
-  }
+  for (int64_t e = 0; e < gi_edges(&f->roots); e++)
+    (*at_root)[e] = (span){count[f->roots.index[e]], offset[f->roots.index[e]]};
 done:
   return status;
 }
@@ -25,7 +26,7 @@ static gable_status make_edges(const gable_forest *f, const span *at_leaf, gi_ed
 {
   gable_status status = GABLE_OK;
   int64_t n = 0;
-  for (int64_t e = 0; e < f->n_leaves; e++) n += at_leaf[f->leaves.index[e]].count;
+  for (int64_t e = 0; e < f->n_leaves; e++) n += at_leaf[e].count;
   GI_TRY(gi_edge_list_init(f->ctx, l, n));
 done:
   return status;
@@ -39,14 +40,12 @@ gable_status gi_forest_section(gable_forest *points, int64_t n_roots, const int6
   span *at_root = NULL, *at_leaf = NULL;
   gi_edge_list l = {0, NULL, NULL};
   GI_AGREE(points->comm, make_spans(points, n_roots, count, root_offset, &at_root, &at_leaf));
-  GI_TRY(gi_forest_move(points, GABLE_FOREST_BCAST, sizeof *at_root, at_root, at_leaf));
+  GI_TRY(gi_forest_trade(points, 0, sizeof *at_root, at_root, at_leaf));
   GI_AGREE(points->comm, make_edges(points, at_leaf, &l));
   for (int k = 0; k < s->n; k++)
-    for (int64_t e = s->ptr[k]; e < s->ptr[k + 1]; e++) {
-      const span *p = &at_leaf[s->index[e]];
-      for (int64_t i = 0; i < p->count; i++)
-        gi_edge_list_add(&l, leaf_offset[s->index[e]] + i, (gable_root){s->rank[k], p->offset + i});
-    }
+    for (int64_t e = s->ptr[k]; e < s->ptr[k + 1]; e++)
+      for (int64_t i = 0; i < at_leaf[e].count; i++)
+        gi_edge_list_add(&l, leaf_offset[s->index[e]] + i, (gable_root){s->rank[k], at_leaf[e].offset + i});
   GI_TRY(gi_forest_create(points->comm, n_roots, l.n, l.leaf, l.root, out));
 done:
   gi_free(points->ctx, at_root);

@@ -1,4 +1,5 @@
-/* sort.c: a stable merge sort of indices by their keys, bottom up. */
+/* sort.c: a stable merge sort of indices by their keys, bottom up; and sorted numbers. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "forest/graph.h"
@@ -27,4 +28,20 @@ void gi_sort_order(const int64_t *key, int64_t n, int64_t *order, int64_t *room)
     to = other;
   }
   if (from != order) memcpy(order, from, (size_t)n * sizeof *order);
+}
+
+static int by_value(const void *a, const void *b)
+{
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+void gi_sort_numbers(int64_t *number, int64_t n)
+{
+  if (n) qsort(number, (size_t)n, sizeof *number, by_value);
+}
+
+int gi_is_among(const int64_t *sorted, int64_t n, int64_t value)
+{
+  return n && bsearch(&value, sorted, (size_t)n, sizeof *sorted, by_value) != NULL;
 }

@@ -194,6 +194,21 @@ static gable_status reduce_hub(gable_comm *comm)
   return status;
 }
 
+/* Each way to a forest from the ring. */
+static gable_status algebra_of(gable_forest *f)
+{
+  const gable_off keep[] = {1}, count[] = {1, 2}, offset[] = {0, 1};
+  gable_forest *g[6] = {NULL};
+  gable_status status = gable_forest_inverse(f, &g[0]);
+  if (!status) status = gable_forest_multi(f, &g[1]);
+  if (!status) status = gable_forest_embed_roots(f, 1, keep, &g[2]);
+  if (!status) status = gable_forest_embed_leaves(f, 1, keep, &g[3]);
+  if (!status) status = gable_forest_merge(f, f, &g[4]);
+  if (!status) status = gable_forest_create_section(f, 3, count, offset, offset, &g[5]);
+  for (int k = 0; k < 6; k++) gable_forest_destroy(&g[k]);
+  return status;
+}
+
 static gable_status work(gable_comm *comm, scarce *s)
 {
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
@@ -205,6 +220,7 @@ static gable_status work(gable_comm *comm, scarce *s)
   o.direction = GABLE_FOREST_FETCH;
   o.op = GABLE_FOREST_SUM;
   if (!status) status = ring(comm, &f);
+  if (!status) status = algebra_of(f);
   if (!status) status = gable_forest_compose(f, f, &composed);
   if (!status) status = gable_plan_create(composed, &o, &plan);
   if (!status) status = gable_exchange_create(plan, NULL, &x);

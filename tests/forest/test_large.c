@@ -114,6 +114,50 @@ static gable_status degrees(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+/* The algebra takes memory for edges alone: 2^62 roots and positions, one edge on each rank. */
+static gable_status algebra(gable_comm *comm, void *user)
+{
+  const int me = gable_comm_rank(comm), size = gable_comm_size(comm);
+  const gable_off many = (gable_off)1 << 62, place = many - 5;
+  const gable_root next = {(me + 1) % size, many - 1 - me}, from_place = {(me + 1) % size, place};
+  gable_forest *a = NULL, *b = NULL, *c = NULL;
+  gable_forest_info info = GABLE_FOREST_INFO_INIT;
+  gable_off leaf = 0;
+  gable_root root = {0, 0};
+  (void)user;
+  CHECK_OK(gable_forest_create(comm, many, 1, &place, &next, &a));
+  CHECK_OK(gable_forest_create(comm, many, 1, &place, &from_place, &b));
+  CHECK_OK(gable_forest_compose(a, b, &c)); /* two ranks on */
+  CHECK_OK(gable_forest_get_leaves(c, &leaf, &root));
+  CHECK(leaf == place && root.rank == (me + 2) % size && root.index == many - 1 - (me + 1) % size, "%lld of rank %d",
+        (long long)root.index, (int)root.rank);
+  gable_forest_destroy(&c);
+  CHECK_OK(gable_forest_inverse(a, &c));
+  CHECK_OK(gable_forest_get_leaves(c, &leaf, &root));
+  CHECK(leaf == many - 1 - (me + size - 1) % size && root.rank == (me + size - 1) % size && root.index == place,
+        "leaf %lld", (long long)leaf);
+  gable_forest_destroy(&c);
+  CHECK_OK(gable_forest_multi(a, &c));
+  CHECK_OK(gable_forest_get_info(c, &info));
+  CHECK(info.n_roots == 1 && info.leaf_space == place + 1, "%lld roots", (long long)info.n_roots);
+  gable_forest_destroy(&c);
+  CHECK_OK(gable_forest_embed_roots(a, 1, &next.index, &c)); /* of this rank: another one than its leaf has */
+  CHECK_OK(gable_forest_get_info(c, &info));
+  CHECK(info.n_leaves == 0, "%lld leaves", (long long)info.n_leaves);
+  gable_forest_destroy(&c);
+  CHECK_OK(gable_forest_embed_leaves(a, 1, &place, &c));
+  CHECK_OK(gable_forest_get_info(c, &info));
+  CHECK(info.n_leaves == 1, "%lld leaves", (long long)info.n_leaves);
+  gable_forest_destroy(&c);
+  CHECK_OK(gable_forest_merge(a, b, &c));
+  CHECK_OK(gable_forest_get_leaves(c, &leaf, &root));
+  CHECK(root.index == place, "%lld", (long long)root.index);
+  gable_forest_destroy(&c);
+  gable_forest_destroy(&a);
+  gable_forest_destroy(&b);
+  return GABLE_OK;
+}
+
 static gable_status overflows(gable_comm *comm, void *user)
 {
   const gable_root root = {0, 3};
@@ -149,6 +193,7 @@ int main(void)
 {
   CHECK_OK(gable_comm_run("cpu/ranks:3", overflows, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", degrees, NULL));
+  CHECK_OK(gable_comm_run("cpu/ranks:3", algebra, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", strides, NULL));
   return 0;
 }
