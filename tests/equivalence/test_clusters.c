@@ -8,6 +8,7 @@
 #include "support/place.h"
 #include "support/random_factor.h"
 #include "support/small_layout.h"
+#include "support/vectors.h"
 
 enum { SEEDS = 60 };
 
@@ -32,30 +33,12 @@ typedef struct vectors {
   size_t bytes;
 } vectors;
 
-static size_t entry(const gable_vectors_view *v, gable_idx i, gable_idx j)
-{
-  return (size_t)(v->major == GABLE_MAJOR_COL ? i + j * v->ld : i * v->ld + j);
-}
-
 static vectors vectors_new(const setting *s, gi_random *r, gable_type type, gable_idx count, gable_major major)
 {
-  vectors v = {.view = GABLE_VECTORS_VIEW_INIT};
-  v.view.type = type;
-  v.view.n = s->n;
-  v.view.count = count;
-  v.view.major = major;
-  v.view.ld = major == GABLE_MAJOR_COL ? s->n + 3 : count + 2;
+  vectors v = {.view = test_gapped_view(NULL, type, s->n, count, major)};
   v.view.space = GABLE_SPACE_DEVICE;
-  const size_t entries = (size_t)((major == GABLE_MAJOR_COL ? count : s->n) * v.view.ld + 1);
-  v.bytes = entries * (type == GABLE_TYPE_S ? 4 : 8);
-  v.host = malloc(v.bytes);
-  for (size_t k = 0; k < entries; k++) {
-    const double value = gi_random_unit(r) - 0.5;
-    if (type == GABLE_TYPE_S)
-      ((float *)v.host)[k] = (float)value;
-    else
-      ((double *)v.host)[k] = value;
-  }
+  v.bytes = test_extent(&v.view) * (type == GABLE_TYPE_S ? 4 : 8);
+  v.host = test_random_vectors(r, &v.view);
   CHECK_OK(s->ctx->device->alloc(s->ctx, v.bytes, &v.view.data));
   CHECK_OK(s->ctx->device->copy_in(s->ctx, v.view.data, v.host, v.bytes, NULL));
   return v;
@@ -75,7 +58,7 @@ static void vectors_free(const setting *s, vectors *v)
 
 static double value_at(const vectors *v, gable_idx i, gable_idx j)
 {
-  const size_t k = entry(&v->view, i, j);
+  const size_t k = test_entry(&v->view, i, j);
   return v->view.type == GABLE_TYPE_S ? (double)((const float *)v->host)[k] : ((const double *)v->host)[k];
 }
 
@@ -153,8 +136,8 @@ static void check_parts(const setting *s, gi_random *r, unsigned parts, gable_op
   for (gable_idx j = 0; j < count; j++) {
     vectors one = vectors_new(s, r, x.view.type, 1, GABLE_MAJOR_COL), from = b;
     from.view.count = 1;
-    from.view.data =
-        (char *)b.view.data + entry(&b.view, 0, j) * (b.view.type == GABLE_TYPE_S ? sizeof(float) : sizeof(double));
+    from.view.data = (char *)b.view.data +
+                     test_entry(&b.view, 0, j) * (b.view.type == GABLE_TYPE_S ? sizeof(float) : sizeof(double));
     CHECK_OK(gi_cluster_solve(s->solver, w, op, parts, &from.view, &one.view, NULL, NULL));
     vectors_read(s, &one);
     for (gable_idx i = 0; i < s->n; i++)
@@ -190,7 +173,8 @@ static void check_outside(const setting *s, gi_random *r)
           x = vectors_new(s, r, GABLE_TYPE_D, 2, GABLE_MAJOR_COL);
   vectors c = vectors_new(s, r, GABLE_TYPE_D, 2, GABLE_MAJOR_COL);
   for (gable_idx j = 0; j < 2; j++)
-    for (gable_idx k = 0; k < n; k++) ((double *)c.host)[entry(&c.view, k, j)] = scale[p[k]] * value_at(&b, p[k], j);
+    for (gable_idx k = 0; k < n; k++)
+      ((double *)c.host)[test_entry(&c.view, k, j)] = scale[p[k]] * value_at(&b, p[k], j);
   CHECK_OK(s->ctx->device->copy_in(s->ctx, c.view.data, c.host, c.bytes, NULL));
   CHECK_OK(gi_cluster_solve(s->solver, plain, GABLE_OP_N, GI_SOLVE_ALL, &c.view, &x.view, NULL, NULL));
   CHECK_OK(gi_cluster_solve(around, w, GABLE_OP_N, GI_SOLVE_ALL, &b.view, &b.view, NULL, NULL));

@@ -7,43 +7,9 @@
 #include "support/random_factor.h"
 #include "support/small_layout.h"
 #include "support/systems.h"
+#include "support/vectors.h"
 
 enum { SEEDS = 24, LAST = GABLE_SOLVE_PARTITIONED };
-
-static gable_vectors_view view_of(void *data, gable_type type, gable_idx n, gable_idx count, gable_major major)
-{
-  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
-  v.type = type;
-  v.n = n;
-  v.count = count;
-  v.ld = major == GABLE_MAJOR_COL ? n + 3 : count + 2;
-  v.major = major;
-  v.data = data;
-  return v;
-}
-
-static size_t entry(const gable_vectors_view *v, gable_idx i, gable_idx j)
-{
-  return (size_t)(v->major == GABLE_MAJOR_COL ? i + j * v->ld : i * v->ld + j);
-}
-
-static double value_at(const gable_vectors_view *v, gable_idx i, gable_idx j)
-{
-  return v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[entry(v, i, j)]
-                                 : ((const double *)v->data)[entry(v, i, j)];
-}
-
-static void *random_vectors(gi_random *r, const gable_vectors_view *v)
-{
-  const size_t count = (size_t)((v->major == GABLE_MAJOR_COL ? v->count : v->n) * v->ld + 1);
-  double *d = malloc(count * 8 + 8);
-  for (size_t k = 0; k < count; k++)
-    if (v->type == GABLE_TYPE_S)
-      ((float *)(void *)d)[k] = (float)(gi_random_unit(r) - 0.5);
-    else
-      d[k] = gi_random_unit(r) - 0.5;
-  return d;
-}
 
 static gable_idx cut(gi_random *r, gable_idx n, gable_idx *block)
 {
@@ -73,12 +39,12 @@ static void check_alone(const gi_solve_method *m, gi_solve_method_work *w, gable
 {
   const gable_idx n = b->n, j = b->count - 1;
   double *one = malloc(((size_t)n + 4) * 8);
-  gable_vectors_view v = view_of(one, GABLE_TYPE_D, n, 1, GABLE_MAJOR_COL);
-  for (gable_idx i = 0; i < n; i++) one[i] = value_at(b, i, j);
+  gable_vectors_view v = test_gapped_view(one, GABLE_TYPE_D, n, 1, GABLE_MAJOR_COL);
+  for (gable_idx i = 0; i < n; i++) one[i] = test_value(b, i, j);
   CHECK_OK(gi_solve_method_solve(m, w, op, parts, &v, &v, NULL));
   for (gable_idx i = 0; i < n; i++)
-    CHECK(value_at(x, i, j) == (x->type == GABLE_TYPE_S ? (double)(float)one[i] : one[i]),
-          "row %d of column %d: %.17g, alone %.17g", i, j, value_at(x, i, j), one[i]);
+    CHECK(test_value(x, i, j) == (x->type == GABLE_TYPE_S ? (double)(float)one[i] : one[i]),
+          "row %d of column %d: %.17g, alone %.17g", i, j, test_value(x, i, j), one[i]);
   free(one);
 }
 
@@ -96,15 +62,15 @@ static void check_method(gable_context *ctx, gi_random *r, const gi_factor *f, c
     for (int op = 0; op < 2; op++) {
       const gable_idx count = counts[gi_random_below(r, 6)];
       const gable_type type = gi_random_below(r, 3) ? GABLE_TYPE_D : GABLE_TYPE_S;
-      gable_vectors_view b = view_of(NULL, type, n, count, (gable_major)gi_random_below(r, 2));
-      gable_vectors_view x = view_of(NULL, type, n, count, (gable_major)gi_random_below(r, 2));
-      b.data = random_vectors(r, &b);
-      x.data = random_vectors(r, &x);
+      gable_vectors_view b = test_gapped_view(NULL, type, n, count, (gable_major)gi_random_below(r, 2));
+      gable_vectors_view x = test_gapped_view(NULL, type, n, count, (gable_major)gi_random_below(r, 2));
+      b.data = test_random_vectors(r, &b);
+      x.data = test_random_vectors(r, &x);
       CHECK_OK(gi_solve_method_solve(m, w, (gable_op)op, parts, &b, &x, NULL));
       for (gable_idx j = 0; j < count; j++) {
         for (gable_idx i = 0; i < n; i++) {
-          one_b[i] = value_at(&b, i, j);
-          one_x[i] = value_at(&x, i, j);
+          one_b[i] = test_value(&b, i, j);
+          one_x[i] = test_value(&x, i, j);
         }
         const double ratio = dense_factor_ratio(dense, parts, (gable_op)op, one_x, one_b,
                                                 type == GABLE_TYPE_S || f->type == GABLE_TYPE_S);

@@ -2,6 +2,7 @@
  * bound, the same bits for every number of threads and every cut that has the same parts, and no allocation;
  * with and without a block triangular form; shared by several callers. */
 #include "support/test.h"
+#include "support/vectors.h"
 
 #include "supernodal/cpu/solve_sweep.h"
 #include "supernodal/cpu/thin_panels.h"
@@ -21,57 +22,14 @@ typedef struct setting {
   dense_factor dense;
 } setting;
 
-static gable_vectors_view view_of(void *data, gable_type type, gable_idx n, gable_idx count, gable_major major)
-{
-  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
-  v.type = type;
-  v.n = n;
-  v.count = count;
-  v.ld = major == GABLE_MAJOR_COL ? n + 3 : count + 2;
-  v.major = major;
-  v.data = data;
-  return v;
-}
-
-static size_t entry(const gable_vectors_view *v, gable_idx i, gable_idx j)
-{
-  return (size_t)(v->major == GABLE_MAJOR_COL ? i + j * v->ld : i * v->ld + j);
-}
-
-static size_t extent(const gable_vectors_view *v)
-{
-  return (size_t)((v->major == GABLE_MAJOR_COL ? v->count : v->n) * v->ld + 1);
-}
-
-static void *random_vectors(gi_random *r, const gable_vectors_view *v)
-{
-  const size_t count = extent(v);
-  double *d = malloc(count * 8 + 8);
-  for (size_t k = 0; k < count; k++) {
-    const double value = gi_random_unit(r) - 0.5;
-    if (v->type == GABLE_TYPE_S) {
-      ((float *)(void *)d)[k] = (float)value;
-    } else {
-      d[k] = value;
-    }
-  }
-  return d;
-}
-
-static double value_at(const gable_vectors_view *v, gable_idx i, gable_idx j)
-{
-  return v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[entry(v, i, j)]
-                                 : ((const double *)v->data)[entry(v, i, j)];
-}
-
 static void check_bound(const setting *s, const gable_vectors_view *b, const gable_vectors_view *x, unsigned parts,
                         gable_op op)
 {
   double *one_b = malloc(((size_t)s->n + 1) * 8), *one_x = malloc(((size_t)s->n + 1) * 8);
   for (gable_idx j = 0; j < b->count; j++) {
     for (gable_idx i = 0; i < s->n; i++) {
-      one_b[i] = value_at(b, i, j);
-      one_x[i] = value_at(x, i, j);
+      one_b[i] = test_value(b, i, j);
+      one_x[i] = test_value(x, i, j);
     }
     const double ratio = dense_factor_ratio(&s->dense, parts, op, one_x, one_b,
                                             x->type == GABLE_TYPE_S || s->factor->type == GABLE_TYPE_S);
@@ -85,7 +43,7 @@ static void check_bound(const setting *s, const gable_vectors_view *b, const gab
 static void check_threads(gable_context *ctx, const setting *s, unsigned parts, gable_op op,
                           const gable_vectors_view *b, gable_vectors_view *x)
 {
-  const size_t bytes = extent(x) * (x->type == GABLE_TYPE_S ? 4 : 8);
+  const size_t bytes = test_extent(x) * (x->type == GABLE_TYPE_S ? 4 : 8);
   void *first = NULL;
   for (size_t k = 0; k < sizeof thread_counts / sizeof *thread_counts; k++) {
     gi_solve_work *w = NULL;
@@ -113,10 +71,10 @@ static void check_solves(gable_context *ctx, gi_random *r, const setting *s)
     for (int op = 0; op < 2; op++) {
       const gable_idx count = counts[gi_random_below(r, 6)];
       const gable_type type = gi_random_below(r, 3) ? GABLE_TYPE_D : GABLE_TYPE_S;
-      gable_vectors_view b = view_of(NULL, type, s->n, count, (gable_major)gi_random_below(r, 2));
-      gable_vectors_view x = view_of(NULL, type, s->n, count, (gable_major)gi_random_below(r, 2));
-      b.data = random_vectors(r, &b);
-      x.data = random_vectors(r, &x);
+      gable_vectors_view b = test_gapped_view(NULL, type, s->n, count, (gable_major)gi_random_below(r, 2));
+      gable_vectors_view x = test_gapped_view(NULL, type, s->n, count, (gable_major)gi_random_below(r, 2));
+      b.data = test_random_vectors(r, &b);
+      x.data = test_random_vectors(r, &x);
       check_threads(ctx, s, parts, (gable_op)op, &b, &x);
       free(b.data);
       free(x.data);
@@ -141,14 +99,14 @@ static void check_frame(gable_context *ctx, gi_random *r, const setting *s, fail
     p[i] = p[a], p[a] = held;
     q[i] = q[c], q[c] = other;
   }
-  gable_vectors_view b = view_of(NULL, GABLE_TYPE_D, n, 3, GABLE_MAJOR_COL), y = b, x = b;
-  b.data = random_vectors(r, &b);
-  y.data = random_vectors(r, &y);
-  x.data = random_vectors(r, &x);
+  gable_vectors_view b = test_gapped_view(NULL, GABLE_TYPE_D, n, 3, GABLE_MAJOR_COL), y = b, x = b;
+  b.data = test_random_vectors(r, &b);
+  y.data = test_random_vectors(r, &y);
+  x.data = test_random_vectors(r, &x);
   gi_solve_work *w = NULL;
   CHECK_OK(gi_solve_work_create(ctx, s->plan, 2, 3, &w));
   for (gable_idx j = 0; j < 3; j++)
-    for (gable_idx i = 0; i < n; i++) ((double *)y.data)[entry(&y, p[i], j)] = rs[i] * value_at(&b, i, j);
+    for (gable_idx i = 0; i < n; i++) ((double *)y.data)[test_entry(&y, p[i], j)] = rs[i] * test_value(&b, i, j);
   CHECK_OK(gi_solve(s->plan, s->factor, w, GABLE_OP_N, GI_SOLVE_ALL, &y, &y, NULL));
   const gi_solve_frame frame = {p, rs, q, cs, 0}, adding = {p, rs, q, cs, 1};
   failing_allocator_arm(memory, 0);
@@ -158,7 +116,7 @@ static void check_frame(gable_context *ctx, gi_random *r, const setting *s, fail
   for (int times = 1; times <= 2; times++) {
     for (gable_idx j = 0; j < 3; j++)
       for (gable_idx i = 0; i < n; i++)
-        CHECK(value_at(&x, i, j) == times * (cs[i] * value_at(&y, q[i], j)), "row %d times %d", i, times);
+        CHECK(test_value(&x, i, j) == times * (cs[i] * test_value(&y, q[i], j)), "row %d times %d", i, times);
     CHECK_OK(gi_solve(s->plan, s->factor, w, GABLE_OP_N, GI_SOLVE_ALL, &b, &x, &adding));
   }
   gi_solve_work_destroy(ctx, &w);
@@ -205,12 +163,12 @@ static void check_sharing(gable_context *ctx, gi_random *r, const setting *s)
 {
   enum { USERS = 4 };
   gi_solve_work *w[USERS] = {0};
-  gable_vectors_view b = view_of(NULL, GABLE_TYPE_D, s->n, 2, GABLE_MAJOR_COL), x[USERS];
-  b.data = random_vectors(r, &b);
+  gable_vectors_view b = test_gapped_view(NULL, GABLE_TYPE_D, s->n, 2, GABLE_MAJOR_COL), x[USERS];
+  b.data = test_random_vectors(r, &b);
   for (int u = 0; u < USERS; u++) {
     CHECK_OK(gi_solve_work_create(ctx, s->plan, 1, 2, &w[u]));
     x[u] = b;
-    x[u].data = random_vectors(r, &b);
+    x[u].data = test_random_vectors(r, &b);
   }
   GI_OMP(parallel for num_threads(USERS) schedule(static, 1))
   for (int u = 0; u < USERS; u++) {
@@ -218,14 +176,14 @@ static void check_sharing(gable_context *ctx, gi_random *r, const setting *s)
       CHECK_OK(gi_solve(s->plan, s->factor, w[u], (gable_op)(repeat % 2), GI_SOLVE_ALL, &b, &x[u], NULL));
   }
   gable_vectors_view alone = b;
-  alone.data = random_vectors(r, &b);
+  alone.data = test_random_vectors(r, &b);
   for (int u = 0; u < USERS; u++) {
     const gable_op last = (gable_op)((19 + u) % 2);
     CHECK_OK(gi_solve(s->plan, s->factor, w[0], last, GI_SOLVE_ALL, &b, &alone, NULL));
     for (gable_idx j = 0; j < 2; j++)
       for (gable_idx i = 0; i < s->n; i++)
-        CHECK(value_at(&x[u], i, j) == value_at(&alone, i, j), "user %d op %d row %d: %g, alone %g", u, last, i,
-              value_at(&x[u], i, j), value_at(&alone, i, j));
+        CHECK(test_value(&x[u], i, j) == test_value(&alone, i, j), "user %d op %d row %d: %g, alone %g", u, last, i,
+              test_value(&x[u], i, j), test_value(&alone, i, j));
   }
   for (int u = 0; u < USERS; u++) {
     gi_solve_work_destroy(ctx, &w[u]);
@@ -240,23 +198,23 @@ static void check_company(gable_context *ctx, gi_random *r, const setting *s, ga
 {
   enum { MANY = 19 };
   gi_solve_work *w = NULL;
-  gable_vectors_view b = view_of(NULL, GABLE_TYPE_D, s->n, MANY, GABLE_MAJOR_COL), x = b;
-  gable_vectors_view two = view_of(NULL, GABLE_TYPE_D, s->n, 2, GABLE_MAJOR_ROW), y = two;
-  b.data = random_vectors(r, &b);
-  x.data = random_vectors(r, &x);
-  two.data = random_vectors(r, &two);
-  y.data = random_vectors(r, &y);
+  gable_vectors_view b = test_gapped_view(NULL, GABLE_TYPE_D, s->n, MANY, GABLE_MAJOR_COL), x = b;
+  gable_vectors_view two = test_gapped_view(NULL, GABLE_TYPE_D, s->n, 2, GABLE_MAJOR_ROW), y = two;
+  b.data = test_random_vectors(r, &b);
+  x.data = test_random_vectors(r, &x);
+  two.data = test_random_vectors(r, &two);
+  y.data = test_random_vectors(r, &y);
   CHECK_OK(gi_solve_work_create(ctx, s->plan, 2, MANY, &w));
   CHECK_OK(gi_solve(s->plan, s->factor, w, op, GI_SOLVE_ALL, &b, &x, NULL));
   for (gable_idx j = 0; j < MANY; j++) {
     const gable_idx column[2] = {j, (j + 1) % MANY};
     for (gable_idx i = 0; i < s->n; i++)
-      for (gable_idx k = 0; k < 2; k++) ((double *)two.data)[entry(&two, i, k)] = value_at(&b, i, column[k]);
+      for (gable_idx k = 0; k < 2; k++) ((double *)two.data)[test_entry(&two, i, k)] = test_value(&b, i, column[k]);
     CHECK_OK(gi_solve(s->plan, s->factor, w, op, GI_SOLVE_ALL, &two, &y, NULL));
     for (gable_idx i = 0; i < s->n; i++)
       for (gable_idx k = 0; k < 2; k++)
-        CHECK(value_at(&y, i, k) == value_at(&x, i, column[k]), "op %d column %d row %d: other company, other bits", op,
-              column[k], i);
+        CHECK(test_value(&y, i, k) == test_value(&x, i, column[k]), "op %d column %d row %d: other company, other bits",
+              op, column[k], i);
   }
   gi_solve_work_destroy(ctx, &w);
   free(b.data);
