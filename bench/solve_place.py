@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Fits the cost function of src/pipeline/place.c to the recorded results and prints its constants and their errors.
 
-solve_place.py [--check]: --check compares with the constants of the source, to one part in a hundred."""
+solve_place.py [--check]: --check compares with the constants of the source, to one part in a hundred.
+solve_place.py --measured FILE: objects of `gable solve --json` with --where cpu, cuda:0 and auto (device-run's supernodal-place.json): the time
+of preparation and --repeat solves where auto went over that of the better place, upload left out."""
 import json
 import math
 import os
@@ -65,7 +67,32 @@ def source():
     return [[float(x) for x in c.split(", ")] for c in found]
 
 
+def measured(path):
+    """Prints each matrix with its two totals and where auto went, then the worst ratio."""
+    runs, at = {}, 0
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    while text[at:].strip():
+        at += len(text[at:]) - len(text[at:].lstrip())
+        r, at = json.JSONDecoder().raw_decode(text, at)
+        if "solve_s" in r:
+            runs.setdefault((r["matrix"], r["rhs"]), {})["auto" if r["where_reason"] else r["where"]] = r
+    worst = 0
+    for (matrix, rhs), by in sorted(runs.items()):
+        if not {"cpu", "cuda:0", "auto"} <= set(by):
+            print(f"{matrix}, {rhs}: only {', '.join(by)}")
+            continue
+        total = {w: by[w]["repeat"] * by[w]["solve_s"] + (by[w]["prepare_s"] if w != "cpu" else 0) for w in ("cpu", "cuda:0")}
+        went = by["auto"]["where_solve"]
+        ratio = total[went] / min(total.values())
+        worst = max(worst, ratio)
+        print(f"{matrix}, {rhs}: cpu {total['cpu']:.3g} s, cuda:0 {total['cuda:0']:.3g} s, auto {went}: {ratio:.2f} of the better")
+    print(f"worst {worst:.2f}")
+
+
 def main():
+    if sys.argv[1:2] == ["--measured"]:
+        return measured(sys.argv[2])
     one, two = host("cpu-2026-11-22-18h.jsonl"), host("cpu-2-threads-2026-11-22.jsonl")
     gpu = lines("supernodal-h200.json")
     sweep, panels = ("fixed", "supernode", "byte"), ("fixed", "entry", "block")
