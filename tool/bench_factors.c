@@ -14,6 +14,7 @@ typedef struct factor_pair {
   bench_problem problem[2];
   bench_solver solver[2];
   void *own_b[2]; /* the second problem's right-hand sides, in whose place it reads the first one's solution */
+  void *own_x;    /* its solution, which the bench's x takes the place of */
   void *own_stream[2];
 } factor_pair;
 
@@ -65,6 +66,7 @@ static void pair_close(bench_sweep *s)
   for (int k = 1; k >= 0; k--) {
     bench_solver_free(&p->solver[k]);
     if (p->own_b[k]) p->problem[k].bench.there_b[0].data = p->own_b[k];
+    if (k && p->own_x) p->problem[k].bench.there_x.data = p->own_x;
     if (p->own_stream[k]) p->problem[k].bench.stream = p->own_stream[k];
     bench_problem_close(&p->problem[k]);
     bench_rows_free(&p->rows[k]);
@@ -127,6 +129,8 @@ static gable_status open_problems(factor_pair *p, const gable_solver *s, workben
   if (status) return status;
   p->own_b[1] = p->problem[1].bench.there_b[0].data;
   p->problem[1].bench.there_b[0].data = p->problem[0].bench.there_x.data;
+  p->own_x = p->problem[1].bench.there_x.data;
+  p->problem[1].bench.there_x.data = bench->there_x.data;
   return status;
 }
 
