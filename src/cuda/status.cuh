@@ -17,19 +17,6 @@ done:
   return status;
 }
 
-/* For calls of ours whose failure is an answer and no error, as an allocation that is tried again: such a failure
- * becomes the thread's last error, which the application must not find.  An error that was pending before stays. */
-class expected_failures
-{
-public:
-  void forget() const
-  {
-    if (!pending) (void)cudaGetLastError();
-  }
-
-  const cudaError_t pending = cudaPeekAtLastError(); /* the application's */
-};
-
 } /* namespace gik */
 
 #endif

@@ -7,12 +7,13 @@
 #include <new>
 
 #include "cuda/current_device.cuh"
+#include "cuda/undisturbed.cuh"
 #include "device/cuda_place.h"
 #include "device/mailbox.h"
 
 using gik::checked;
 using gik::current_device;
-using gik::expected_failures;
+using gik::undisturbed;
 
 namespace
 {
@@ -108,10 +109,8 @@ gable_status cuda_open(int ordinal, void **state)
   gik_gpu gpu = {};
   place *p = nullptr;
   current_device here;
-  const expected_failures failures;
-  const cudaError_t e = cudaGetDeviceCount(&count);
+  const cudaError_t e = undisturbed([&] { return cudaGetDeviceCount(&count); });
   *state = nullptr;
-  if (e) failures.forget();
   GI_REQUIRE(!e && count, GABLE_ERR_UNAVAILABLE, "no GPU answers: %s", e ? cudaGetErrorString(e) : "none is there");
   GI_REQUIRE(ordinal < count, GABLE_ERR_UNAVAILABLE, "cuda:%d: this machine has %d GPU%s", ordinal, count,
              count == 1 ? "" : "s");
@@ -151,15 +150,13 @@ gable_status fresh_block(place *p, size_t bytes, block **out)
 {
   gable_status status = GABLE_OK;
   cudaError_t e = cudaSuccess;
-  const expected_failures failures;
   block *b = new (std::nothrow) block{nullptr, nullptr, bytes};
   GI_REQUIRE(b, GABLE_ERR_MEMORY, "out of memory for a block of device memory");
-  e = cudaMallocFromPoolAsync(&b->p, bytes, p->pool, p->stream);
+  e = undisturbed([&] { return cudaMallocFromPoolAsync(&b->p, bytes, p->pool, p->stream); });
   if (e == cudaErrorMemoryAllocation) {
     drop_kept(p);
-    e = cudaMallocFromPoolAsync(&b->p, bytes, p->pool, p->stream);
+    e = undisturbed([&] { return cudaMallocFromPoolAsync(&b->p, bytes, p->pool, p->stream); });
   }
-  failures.forget();
   GI_REQUIRE(!e, e == cudaErrorMemoryAllocation ? GABLE_ERR_MEMORY : GABLE_ERR_BACKEND, "%.1f MB of device memory: %s",
              (double)bytes / 1e6, cudaGetErrorString(e));
   *out = b;
@@ -357,10 +354,9 @@ gable_status cuda_await_event(gable_context *ctx, void *stream, void *event)
 /* A device that has failed will do no more of it. */
 int cuda_event_done(gable_context *ctx, void *event, int wait)
 {
-  const expected_failures failures;
+  const cudaEvent_t of = (cudaEvent_t)event;
   (void)ctx;
-  const cudaError_t e = wait ? cudaEventSynchronize((cudaEvent_t)event) : cudaEventQuery((cudaEvent_t)event);
-  if (e) failures.forget();
+  const cudaError_t e = undisturbed([&] { return wait ? cudaEventSynchronize(of) : cudaEventQuery(of); });
   return e != cudaErrorNotReady;
 }
 
@@ -369,11 +365,9 @@ gable_status cuda_pinned_alloc(gable_context *ctx, size_t bytes, void **out)
   gable_status status = GABLE_OK;
   cudaError_t e = cudaSuccess;
   current_device here;
-  const expected_failures failures;
   *out = nullptr;
   GI_TRY(here.enter(place_of(ctx)->ordinal));
-  e = cudaHostAlloc(out, bytes ? bytes : 1, cudaHostAllocPortable);
-  if (e) failures.forget();
+  e = undisturbed([&] { return cudaHostAlloc(out, bytes ? bytes : 1, cudaHostAllocPortable); });
   GI_REQUIRE(!e, e == cudaErrorMemoryAllocation ? GABLE_ERR_MEMORY : GABLE_ERR_BACKEND, "%.1f MB of pinned memory: %s",
              (double)bytes / 1e6, cudaGetErrorString(e));
   memset(*out, 0, bytes);

@@ -4,10 +4,11 @@
 #include <cstring>
 
 #include "cuda/launch.cuh"
+#include "cuda/undisturbed.cuh"
 #include "device/cuda_place.h"
 
 using gik::checked;
-using gik::expected_failures;
+using gik::undisturbed;
 
 enum { COUNT = 32 };
 
@@ -43,18 +44,17 @@ extern "C" void gi_mailbox_give(gable_context *ctx, void *mailbox)
   if (mailbox) __atomic_fetch_and(&p->taken, ~(1u << i), __ATOMIC_RELEASE);
 }
 
-/* "Not ready" counts as a failure of the query; where the application has an error pending it must not take its place:
- * then the host waits. */
+/* "Not ready" counts as a failure of the query.  Where the application has an error pending, the host waits instead,
+ * for a thread for each look would cost more. */
 extern "C" gable_status gi_mailbox_await(void *stream, const volatile unsigned *flag, const char *what)
 {
   gable_status status = GABLE_OK;
   const cudaStream_t on = (cudaStream_t)stream;
   cudaError_t e = cudaErrorNotReady;
-  const expected_failures failures;
+  const bool pending = cudaPeekAtLastError() != cudaSuccess;
   for (unsigned looks = 1; !*flag && e == cudaErrorNotReady; looks++) {
     if (looks % 8192) continue;
-    e = failures.pending ? cudaStreamSynchronize(on) : cudaStreamQuery(on);
-    if (e == cudaErrorNotReady) failures.forget();
+    e = pending ? cudaStreamSynchronize(on) : undisturbed([&] { return cudaStreamQuery(on); });
   }
   if (e != cudaErrorNotReady) GI_TRY(checked(e, what));
   __atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -1,37 +1,17 @@
 /* scan_sort.cu: prefix sums and radix sorts by CUB. */
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
-#include <system_error>
-#include <thread>
 
 #include "cuda/status.cuh"
+#include "cuda/undisturbed.cuh"
 #include "device/arena.cuh"
 #include "device/scan_sort.cuh"
 
 using gik::checked;
+using gik::undisturbed;
 
 namespace gi
 {
-
-/* f(), which asks for the thread's last error after launches of its own, and would take an error that the program has
- * pending for one of them: then it runs in a thread that has no errors yet. */
-template <typename F> static cudaError_t without_pending_error(F f)
-{
-  cudaError_t e = cudaSuccess;
-  int device = 0;
-  if (cudaPeekAtLastError() == cudaSuccess) return f();
-  e = cudaGetDevice(&device);
-  if (e) return e;
-  try {
-    std::thread([&] {
-      e = cudaSetDevice(device);
-      if (!e) e = f();
-    }).join();
-  } catch (const std::system_error &) {
-    e = cudaErrorOperatingSystem;
-  }
-  return e;
-}
 
 gable_status offsets(gi_arena *m, unsigned *in, unsigned *out, size_t n)
 {
@@ -39,13 +19,11 @@ gable_status offsets(gi_arena *m, unsigned *in, unsigned *out, size_t n)
   const cudaStream_t stream = (cudaStream_t)m->stream;
   size_t bytes = 0;
   void *space = nullptr;
-  GI_TRY(checked(
-      without_pending_error([&] { return cub::DeviceScan::ExclusiveSum(nullptr, bytes, in, out, n + 1, stream); }),
-      "scan"));
+  GI_TRY(checked(undisturbed([&] { return cub::DeviceScan::ExclusiveSum(nullptr, bytes, in, out, n + 1, stream); }),
+                 "scan"));
   GI_TRY(gi_arena_take(m, bytes, &space));
-  GI_TRY(checked(
-      without_pending_error([&] { return cub::DeviceScan::ExclusiveSum(space, bytes, in, out, n + 1, stream); }),
-      "scan"));
+  GI_TRY(checked(undisturbed([&] { return cub::DeviceScan::ExclusiveSum(space, bytes, in, out, n + 1, stream); }),
+                 "scan"));
 done:
   return status;
 }
@@ -64,13 +42,11 @@ template <typename K> static gable_status sort_keys(gi_arena *m, K **key, unsign
   GI_TRY(take(m, n, &other_value));
   k = cub::DoubleBuffer<K>(*key, other_key);
   v = cub::DoubleBuffer<unsigned>(*value, other_value);
-  GI_TRY(checked(
-      without_pending_error([&] { return cub::DeviceRadixSort::SortPairs(nullptr, bytes, k, v, n, 0, bits, stream); }),
-      "sort"));
+  GI_TRY(checked(undisturbed([&] { return cub::DeviceRadixSort::SortPairs(nullptr, bytes, k, v, n, 0, bits, stream); }),
+                 "sort"));
   GI_TRY(gi_arena_take(m, bytes, &space));
-  GI_TRY(checked(
-      without_pending_error([&] { return cub::DeviceRadixSort::SortPairs(space, bytes, k, v, n, 0, bits, stream); }),
-      "sort"));
+  GI_TRY(checked(undisturbed([&] { return cub::DeviceRadixSort::SortPairs(space, bytes, k, v, n, 0, bits, stream); }),
+                 "sort"));
   *key = k.Current();
   *value = v.Current();
 done:

@@ -6,6 +6,7 @@
 #include <climits>
 
 #include "cuda/launch.cuh"
+#include "cuda/undisturbed.cuh"
 #include "kernels/trisolve/tile_flow.cuh"
 
 namespace gik
@@ -109,14 +110,13 @@ template <typename T> static int tile_blocks(const tile_variant<T> &v, const gik
 {
   const size_t bytes = v.kernel ? v.bytes(tile_capacity(t)) : 0, most = most_shared();
   int blocks = 0;
-  const expected_failures failures;
   if (!v.kernel || v.held > t->window || bytes > most) return 0;
   /* the limit belongs to the function, not to this plan: always the largest */
-  if (!cudaFuncSetAttribute(v.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most) &&
-      !cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, v.kernel, v.threads, bytes))
-    return blocks * processors;
-  failures.forget();
-  return 0;
+  const cudaError_t e = undisturbed([&] {
+    const cudaError_t set = cudaFuncSetAttribute(v.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most);
+    return set ? set : cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, v.kernel, v.threads, bytes);
+  });
+  return e ? 0 : blocks * processors;
 }
 
 /* q: right-hand sides of a set. */

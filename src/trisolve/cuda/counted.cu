@@ -4,6 +4,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "cuda/last_block.cuh"
+#include "cuda/undisturbed.cuh"
 #include "trisolve/cuda/classes.cuh"
 #include "trisolve/cuda/counts.cuh"
 #include "trisolve/cuda/passes.cuh"
@@ -284,7 +285,10 @@ static gable_status place_all(const gi_reading *reading, const gi_tile_counts *c
   g.found = reading->found;
   g.steps = (unsigned)steps;
   if (room > always)
-    GI_TRY(checked(cudaFuncSetAttribute(place_rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST_ROOM),
+    GI_TRY(checked(gik::undisturbed([] {
+                     return cudaFuncSetAttribute(place_rows_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                 MOST_ROOM);
+                   }),
                    "places"));
   if (n) on.dependent(place_rows_kernel, tiles, GI_TILE_ROWS, room, c.count == 1, g);
   GI_TRY(on.status("places"));
