@@ -12,6 +12,7 @@
 
 #include "cuda/device_wait.cuh"
 #include "cuda/launch.cuh"
+#include "cuda/undisturbed.cuh"
 #include "kernels/supernodal/cluster_flow.h"
 
 namespace
@@ -460,8 +461,10 @@ template <typename T, int R> cudaError_t count_blocks(const gik_cluster_flow *p,
   if (!error) error = cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (!error) error = cudaFuncGetAttributes(&kernel, flow_kernel<T, R>);
   if (!error)
-    error = cudaFuncSetAttribute(flow_kernel<T, R>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 most_shared - (int)kernel.sharedSizeBytes);
+    error = gik::undisturbed([&] {
+      return cudaFuncSetAttribute(flow_kernel<T, R>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  most_shared - (int)kernel.sharedSizeBytes);
+    });
   if (!error)
     error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, flow_kernel<T, R>, THREADS, shared_bytes<R>(p));
   const gable_idx most = (gable_idx)((each < 1 ? 1 : each) * processors);
