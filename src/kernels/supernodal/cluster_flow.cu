@@ -19,7 +19,7 @@ namespace
 {
 
 enum { COMPUTE = 256, WARPS = COMPUTE / 32, THREADS = COMPUTE + 32, RECORDS = 3 };
-enum { AHEAD = 16 }; /* steps of 4 inputs that a warp has in registers */
+enum { AHEAD = 8 }; /* steps of 4 inputs that a warp has in registers */
 enum { CHUNK = AHEAD * GIK_FLOW_STEP };
 enum { GROUP = GIK_FLOW_PAD / GIK_FLOW_STEP }; /* steps whose inputs are there together, zeros beyond a strip's last */
 enum { COMPUTE_BARRIER = 1 };
@@ -28,7 +28,7 @@ enum { COMPUTE_BARRIER = 1 };
 template <int R> struct shape {
   static constexpr int PITCH = R == 16 ? 20 : R;
   static constexpr int HALVES = R == 16 ? 2 : 1; /* groups of 8 right-hand sides */
-  static constexpr int BLOCKS = 2;               /* of a multiprocessor */
+  static constexpr int BLOCKS = R == 16 ? 2 : 3; /* of a multiprocessor */
   static constexpr size_t V = (size_t)GIK_FLOW_INPUTS * PITCH, ADD = (size_t)GIK_FLOW_OUTPUTS * R,
                           SUM = (size_t)GIK_FLOW_STRIPS * GIK_FLOW_STRIP * R;
   static constexpr size_t BYTES = (V + 2 * ADD + SUM) * sizeof(double);
