@@ -167,11 +167,10 @@ void gi_device_sweep_destroy(gable_context *ctx, gi_device_sweep **sweep)
 }
 
 gable_status gi_device_sweep_solve(const gi_device_factor *d, gi_device_sweep *w, gable_op op, unsigned parts,
-                                   const gable_vectors_view *b, const gable_vectors_view *x, const int *going,
-                                   void *stream)
+                                   const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
 {
-  return d->named ? gi_method_solve(d->named, w->named, op, parts, b, x, going, stream)
-                  : gi_cluster_solve(d->solver, w->clusters, op, parts, b, x, going, stream);
+  return d->named ? gi_method_solve(d->named, w->named, op, parts, b, x, stream)
+                  : gi_cluster_solve(d->solver, w->clusters, op, parts, b, x, stream);
 }
 
 gable_status gi_device_sweep_check(gable_context *ctx, gi_device_sweep *w, void *stream)
@@ -197,7 +196,7 @@ gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d,
   if (!n || !count) goto done;
   for (gable_idx j = 0; j < count; j++)
     GI_TRY(ctx->device->copy_in(ctx, (char *)w->b + (size_t)j * column, b + j * ldb, column, NULL));
-  GI_TRY(gi_device_sweep_solve(d, w, op, parts, &in, &out, NULL, NULL));
+  GI_TRY(gi_device_sweep_solve(d, w, op, parts, &in, &out, NULL));
   for (gable_idx j = 0; j < count; j++)
     GI_TRY(ctx->device->copy_out(ctx, x + j * ldx, (char *)w->x + (size_t)j * column, column, NULL));
   GI_TRY(gi_device_sweep_check(ctx, w, NULL));

@@ -40,8 +40,7 @@ void gi_device_sweep_destroy(gable_context *ctx, gi_device_sweep **w); /* NULL i
 
 /* gi_cluster_solve or gi_method_solve. */
 gable_status gi_device_sweep_solve(const gi_device_factor *d, gi_device_sweep *w, gable_op op, unsigned parts,
-                                   const gable_vectors_view *b, const gable_vectors_view *x, const int *going,
-                                   void *stream);
+                                   const gable_vectors_view *b, const gable_vectors_view *x, void *stream);
 
 /* The same for count columns of doubles in host memory, leading dimensions ldb and ldx; waits for x. */
 gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d, gi_device_sweep *w, gable_op op,

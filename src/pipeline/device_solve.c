@@ -80,7 +80,7 @@ static gable_status sweep_columns(const course *c, gable_idx count, double *from
 {
   const gi_device_problem *at = &c->work->at;
   const gable_vectors_view b = dense(c->work->n, count, from), x = dense(c->work->n, count, to);
-  return gi_device_sweep_solve(at->factor, at->sweep, c->op, GI_SOLVE_ALL, &b, &x, NULL, stream);
+  return gi_device_sweep_solve(at->factor, at->sweep, c->op, GI_SOLVE_ALL, &b, &x, stream);
 }
 
 /* ---- GMRES ---- */

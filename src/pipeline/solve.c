@@ -348,7 +348,7 @@ static gable_status solve_on_device(const gable_solver *s, gable_solver_work *w,
   if (w->device_refinement)
     GI_TRY(gi_device_solve(w->device_refinement, op, &how, b, x, w->stream));
   else
-    GI_TRY(gi_device_sweep_solve(s->device, w->device, op, GI_SOLVE_ALL, b, x, NULL, w->stream));
+    GI_TRY(gi_device_sweep_solve(s->device, w->device, op, GI_SOLVE_ALL, b, x, w->stream));
   GI_TRY(check_singular(s));
 done:
   return status;
@@ -458,7 +458,7 @@ static gable_status apply_on_device(const gable_solver *s, gable_solver_work *w,
 {
   gable_status status = GABLE_OK;
   if (b->space == GABLE_SPACE_DEVICE)
-    GI_TRY(gi_device_sweep_solve(s->device, w->device, op, factors, b, x, NULL, w->stream));
+    GI_TRY(gi_device_sweep_solve(s->device, w->device, op, factors, b, x, w->stream));
   else
     GI_TRY(apply_from_host(s, w, op, factors, b, x));
 done:

@@ -289,7 +289,6 @@ gable_status gi_dataflow_solve(const gi_cluster_dataflow *f, gi_dataflow_work *w
       .control = w->control + way * WIDTHS + width,
       .b = launch->b,
       .x = launch->x,
-      .going = launch->going,
       .skip = launch->skip,
       .deadline_ns = (unsigned long long)((launch->deadline_s > 0 ? launch->deadline_s : DEADLINE_S) * 1e9)};
   const int mirror = f->ctx->device->kind == GI_ON_MIRROR;

@@ -19,7 +19,6 @@ typedef struct gi_dataflow_launch {
   gable_idx rhs, count;  /* 1, 4 or 16; columns */
   const void *values[2]; /* lower, upper; on the device */
   gik_flow_vectors b, x; /* x does not overlap b */
-  const int *going;
   void *stream;
   gable_idx skip;    /* tests: so many tasks are missing */
   double deadline_s; /* of a wait; 0: the default */

@@ -422,7 +422,6 @@ typedef struct flight {
   const gi_cluster_solver *s;
   gi_cluster_work *w;
   gable_idx rhs;
-  const int *going; /* see gi_cluster_solve */
   void *stream;
 } flight;
 
@@ -449,8 +448,7 @@ static gable_status product(const flight *f, int kind, gable_idx level, const do
                                  .out = out,
                                  .slots = f->w->slots,
                                  .partial = f->w->partial,
-                                 .counter = f->w->counter,
-                                 .going = f->going};
+                                 .counter = f->w->counter};
   return s->steps->product(s->ctx, &p, tiles->tile + tiles->ptr[level], tiles->ptr[level + 1] - tiles->ptr[level],
                            f->stream);
 }
@@ -620,7 +618,6 @@ static gable_status solve_all(const flight *f, gable_op op, const gable_vectors_
                                      .values = {s->l.values, s->u.values},
                                      .b = flow_vectors(b, column, scale_in),
                                      .x = beside ? room : flow_vectors(x, column, scale_out),
-                                     .going = f->going,
                                      .stream = f->stream};
   GI_TRY(gi_dataflow_solve(s->flow, f->w->flow, &launch));
   if (beside) GI_TRY(move(f, 0, x, column, count, NULL, NULL, f->w->v));
@@ -629,7 +626,7 @@ done:
 }
 
 gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, gable_op op, unsigned parts,
-                              const gable_vectors_view *b, const gable_vectors_view *x, const int *going, void *stream)
+                              const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
 {
   gable_status status = GABLE_OK;
   const int mirror = s->ctx->device->kind == GI_ON_MIRROR;
@@ -640,7 +637,7 @@ gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, ga
   if (mirror) gi_mirror_enter(s->ctx);
   for (gable_idx column = 0; column < b->count; column += w->rhs) {
     const gable_idx left = b->count - column, count = left < w->rhs ? left : w->rhs;
-    const flight f = {s, w, count == 1 ? 1 : count <= 4 ? 4 : w->rhs, going, gi_stream_of(s->ctx, stream)};
+    const flight f = {s, w, count == 1 ? 1 : count <= 4 ? 4 : w->rhs, gi_stream_of(s->ctx, stream)};
     if (parts == GI_SOLVE_ALL)
       GI_TRY(solve_all(&f, op, b, x, column, count));
     else

@@ -39,10 +39,9 @@ void gi_cluster_work_destroy(gi_cluster_work **work); /* NULL is fine */
 
 /* Solves op(product of parts) x = b; parts are those of gi_solve, and only GI_SOLVE_ALL applies outside and F.  b and x
  * lie in the device's memory (space GABLE_SPACE_DEVICE; on the CPU in host memory), n rows, count columns, float or
- * double; x may be b.  going: in device memory, products do nothing where it is 0, and x is then of no use; NULL: they
- * work.  Ordered on stream, allocates nothing, waits for nothing. */
+ * double; x may be b.  Ordered on stream, allocates nothing, waits for nothing. */
 gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, gable_op op, unsigned parts,
-                              const gable_vectors_view *b, const gable_vectors_view *x, const int *going, void *stream);
+                              const gable_vectors_view *b, const gable_vectors_view *x, void *stream);
 
 /* Waits for stream.  GABLE_ERR_DEADLINE, once, where a value of an earlier solve never came; names the cluster. */
 gable_status gi_cluster_work_check(gi_cluster_work *w, void *stream);

@@ -74,7 +74,6 @@ typedef struct flight {
   const gi_method_solver *s;
   gi_method_work *w;
   gable_idx rhs;
-  const int *going;
   void *stream;
 } flight;
 
@@ -94,8 +93,7 @@ static gable_status run_batch(const flight *f, const gi_method_triangle *t, int 
                              .own = !transposed && number ? out : in,
                              .x = out,
                              .out = batch->own_out ? in : out,
-                             .slots = f->w->slots,
-                             .going = f->going};
+                             .slots = f->w->slots};
   return (batch->substitute ? f->s->steps->substitute : f->s->steps->product)(f->s->ctx, &p, &tiles, f->stream);
 }
 
@@ -113,8 +111,7 @@ static gable_status run_rows(const flight *f, const gi_method_triangle *t, int t
                             .col = q->col.at,
                             .value = q->value.at,
                             .v = v,
-                            .y = y,
-                            .going = f->going};
+                            .y = y};
   return f->s->steps->rows(f->s->ctx, &p, f->stream);
 }
 
@@ -274,7 +271,7 @@ done:
 }
 
 gable_status gi_method_solve(const gi_method_solver *s, gi_method_work *w, gable_op op, unsigned parts,
-                             const gable_vectors_view *b, const gable_vectors_view *x, const int *going, void *stream)
+                             const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
 {
   gable_status status = GABLE_OK;
   const int mirror = s->ctx->device->kind == GI_ON_MIRROR;
@@ -285,7 +282,7 @@ gable_status gi_method_solve(const gi_method_solver *s, gi_method_work *w, gable
   if (mirror) gi_mirror_enter(s->ctx);
   for (gable_idx column = 0; column < b->count; column += w->rhs) {
     const gable_idx left = b->count - column, count = left < w->rhs ? left : w->rhs;
-    const flight f = {s, w, count == 1 ? 1 : count <= 4 ? 4 : w->rhs, going, gi_stream_of(s->ctx, stream)};
+    const flight f = {s, w, count == 1 ? 1 : count <= 4 ? 4 : w->rhs, gi_stream_of(s->ctx, stream)};
     GI_TRY(solve_columns(&f, op, parts, b, x, column, count));
   }
 done:

@@ -39,9 +39,9 @@ double gi_method_floor_bytes(const gi_method_solver *s,
 gable_status gi_method_work_create(const gi_method_solver *s, gable_idx max_rhs, gi_method_work **out);
 void gi_method_work_destroy(gi_method_work **work); /* NULL is fine */
 
-/* As gi_cluster_solve.  `levels` does not look at going, and its bits depend on how many right-hand sides it takes at
- * once: 1, up to 4, or up to 16. */
+/* As gi_cluster_solve.  The bits of `levels` depend on how many right-hand sides it takes at once: 1, up to 4, or up
+ * to 16. */
 gable_status gi_method_solve(const gi_method_solver *s, gi_method_work *w, gable_op op, unsigned parts,
-                             const gable_vectors_view *b, const gable_vectors_view *x, const int *going, void *stream);
+                             const gable_vectors_view *b, const gable_vectors_view *x, void *stream);
 
 #endif

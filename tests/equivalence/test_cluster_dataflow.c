@@ -35,7 +35,7 @@ static void solve(const setting *s, gable_op op, gable_idx count, double *x)
   to = b;
   to.data = s->x;
   CHECK_OK(s->ctx->device->fill(s->ctx, s->x, 0xff, bytes, NULL));
-  CHECK_OK(gi_cluster_solve(s->solver, s->work, op, GI_SOLVE_ALL, &b, &to, NULL, NULL));
+  CHECK_OK(gi_cluster_solve(s->solver, s->work, op, GI_SOLVE_ALL, &b, &to, NULL));
   CHECK_OK(gi_cluster_work_check(s->work, NULL));
   CHECK_OK(s->ctx->device->copy_out(s->ctx, x, s->x, bytes, NULL));
   CHECK_OK(s->ctx->device->synchronise(s->ctx, NULL));

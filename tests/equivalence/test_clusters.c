@@ -120,14 +120,14 @@ static void check_parts(const setting *s, gi_random *r, unsigned parts, gable_op
   vectors x =
       vectors_new(s, r, gi_random_below(r, 3) ? GABLE_TYPE_D : GABLE_TYPE_S, count, (gable_major)gi_random_below(r, 2));
   CHECK_OK(gi_cluster_work_create(s->solver, count, &w));
-  CHECK_OK(gi_cluster_solve(s->solver, w, op, parts, &b.view, &x.view, NULL, NULL));
+  CHECK_OK(gi_cluster_solve(s->solver, w, op, parts, &b.view, &x.view, NULL));
   vectors_read(s, &x);
   CHECK_OK(gi_cluster_work_check(w, NULL));
   check_bound(s, &b, &x, parts, op);
   void *first = malloc(x.bytes);
   memcpy(first, x.host, x.bytes);
   for (int repeat = 0; repeat < 3; repeat++) {
-    CHECK_OK(gi_cluster_solve(s->solver, w, op, parts, &b.view, &x.view, NULL, NULL));
+    CHECK_OK(gi_cluster_solve(s->solver, w, op, parts, &b.view, &x.view, NULL));
     vectors_read(s, &x);
     CHECK(!memcmp(first, x.host, x.bytes), "parts %u op %d: other bits in run %d", parts, op, repeat);
   }
@@ -138,7 +138,7 @@ static void check_parts(const setting *s, gi_random *r, unsigned parts, gable_op
     from.view.count = 1;
     from.view.data = (char *)b.view.data +
                      test_entry(&b.view, 0, j) * (b.view.type == GABLE_TYPE_S ? sizeof(float) : sizeof(double));
-    CHECK_OK(gi_cluster_solve(s->solver, w, op, parts, &from.view, &one.view, NULL, NULL));
+    CHECK_OK(gi_cluster_solve(s->solver, w, op, parts, &from.view, &one.view, NULL));
     vectors_read(s, &one);
     for (gable_idx i = 0; i < s->n; i++)
       CHECK(value_at(&one, i, 0) == value_at(&x, i, j),
@@ -176,8 +176,8 @@ static void check_outside(const setting *s, gi_random *r)
     for (gable_idx k = 0; k < n; k++)
       ((double *)c.host)[test_entry(&c.view, k, j)] = scale[p[k]] * value_at(&b, p[k], j);
   CHECK_OK(s->ctx->device->copy_in(s->ctx, c.view.data, c.host, c.bytes, NULL));
-  CHECK_OK(gi_cluster_solve(s->solver, plain, GABLE_OP_N, GI_SOLVE_ALL, &c.view, &x.view, NULL, NULL));
-  CHECK_OK(gi_cluster_solve(around, w, GABLE_OP_N, GI_SOLVE_ALL, &b.view, &b.view, NULL, NULL));
+  CHECK_OK(gi_cluster_solve(s->solver, plain, GABLE_OP_N, GI_SOLVE_ALL, &c.view, &x.view, NULL));
+  CHECK_OK(gi_cluster_solve(around, w, GABLE_OP_N, GI_SOLVE_ALL, &b.view, &b.view, NULL));
   vectors_read(s, &x);
   vectors_read(s, &b);
   for (gable_idx j = 0; j < 2; j++)

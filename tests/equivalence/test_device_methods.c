@@ -109,7 +109,7 @@ static void check_alone(const setting *s, gi_random *r, const vectors *b, const 
   from.view.data =
       (char *)b->view.data + entry(&b->view, 0, j) * (b->view.type == GABLE_TYPE_S ? sizeof(float) : sizeof(double));
   CHECK_OK(gi_method_work_create(s->solver, 1, &w));
-  CHECK_OK(gi_method_solve(s->solver, w, op, parts, &from.view, &one.view, NULL, NULL));
+  CHECK_OK(gi_method_solve(s->solver, w, op, parts, &from.view, &one.view, NULL));
   vectors_read(&one);
   for (gable_idx i = 0; i < n && s->method != GABLE_SOLVE_LEVELS; i++)
     CHECK(value_at(&one, i, 0) == value_at(x, i, j),
@@ -129,13 +129,13 @@ static void check_parts(const setting *s, gi_random *r, unsigned parts, gable_op
   vectors x =
       vectors_new(r, n, gi_random_below(r, 3) ? GABLE_TYPE_D : GABLE_TYPE_S, count, (gable_major)gi_random_below(r, 2));
   CHECK_OK(gi_method_work_create(s->solver, count, &w));
-  CHECK_OK(gi_method_solve(s->solver, w, op, parts, &b.view, &x.view, NULL, NULL));
+  CHECK_OK(gi_method_solve(s->solver, w, op, parts, &b.view, &x.view, NULL));
   vectors_read(&x);
   check_bound(s, &b, &x, parts, op);
   void *first = malloc(x.bytes);
   memcpy(first, x.host, x.bytes);
   for (int repeat = 0; repeat < 2; repeat++) {
-    CHECK_OK(gi_method_solve(s->solver, w, op, parts, &b.view, &x.view, NULL, NULL));
+    CHECK_OK(gi_method_solve(s->solver, w, op, parts, &b.view, &x.view, NULL));
     vectors_read(&x);
     CHECK(!memcmp(first, x.host, x.bytes), "%s, parts %u op %d: other bits in run %d",
           gable_solve_method_text(s->method), parts, (int)op, repeat);

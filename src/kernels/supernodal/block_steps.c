@@ -67,7 +67,6 @@ static void backward_tile(const gik_block_batch *p, const gik_block_tile *t)
 static gable_status product(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream)
 {
   (void)ctx, (void)stream;
-  if (p->going && !*p->going) return GABLE_OK;
   for (const gik_block_tile *t = tiles->tile; t < tiles->tile + tiles->wide + tiles->narrow; t++)
     if (p->transposed)
       backward_tile(p, t);
@@ -93,7 +92,6 @@ static void substitute_block(gable_idx w, const double *d, gable_off ld, int tra
 static gable_status substitute(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream)
 {
   (void)ctx, (void)stream;
-  if (p->going && !*p->going) return GABLE_OK;
   for (const gik_block_tile *t = tiles->tile; t < tiles->tile + tiles->wide + tiles->narrow; t++) {
     const block b = block_of(&p->panels, t->block);
     for (gable_idx k = 0; k < b.w; k++)
@@ -113,7 +111,6 @@ static double *row_of(const gik_block_rows *p, gable_idx i)
 static gable_status rows(gable_context *ctx, const gik_block_rows *p, void *stream)
 {
   (void)ctx, (void)stream;
-  if (p->going && !*p->going) return GABLE_OK;
   for (gable_idx q = p->begin; q < p->end; q++)
     for (gable_idx r = 0; r < p->rhs; r++) {
       double sum = 0;

@@ -188,7 +188,6 @@ __device__ void wide_product(const gik_block_batch &p, const gik_block_tile &t, 
   }
   prefetch(c, t.begin, t.end, AHEAD * WARPS, columns, threadIdx.x, THREADS);
   gik::after_last_launch();
-  if (p.going && !*p.going) return;
   for (int from = 0; from < columns; from += STEP) {
     const int count = min(STEP, columns - from);
     __syncthreads();
@@ -234,7 +233,6 @@ template <int R> __device__ void narrow_product(const gik_block_batch &p, const 
   for (int k = 0; k < AHEAD; k++) a[k] = own < t.end && k < columns ? entry(c, own, k) : 0;
   prefetch(c, t.begin, t.end, 0, columns, lane, 32);
   gik::after_last_launch();
-  if (p.going && !*p.going) return;
   for (int e = lane; e < columns * R; e += 32)
     g[e] = e >= 32 ? input<R>(p, c, e / R, e % R) : input<R>(p, c, e / R, e % R, in);
   __syncwarp();
@@ -279,7 +277,6 @@ __device__ void wide_transposed(const gik_block_batch &p, const gik_block_tile &
   }
   prefetch(c, begin + AHEAD * stride, max(end, begin + AHEAD * stride), t.begin, t.end, threadIdx.x, THREADS);
   gik::after_last_launch();
-  if (p.going && !*p.going) return;
   for (gable_idx from = begin; from < end; from += STEP) {
     const int count = min(STEP, end - from);
     __syncthreads();
@@ -324,7 +321,6 @@ template <int R> __device__ void narrow_transposed(const gik_block_batch &p, con
   const bool fits = (end - begin) * PITCH <= WARP_BUFFER;
   prefetch(c, begin, end, t.begin, t.end, lane, 32);
   gik::after_last_launch();
-  if (p.going && !*p.going) return;
   for (int e = lane; fits && e < (end - begin) * R; e += 32) {
     const gable_idx i = begin + e / R;
     g[e / R * PITCH + e % R] = tall_input<R>(p, c, i, e % R, e < 32 ? own_row : tall_row(p, c, i));
@@ -447,7 +443,6 @@ template <int R> __device__ void narrow_substitute(const gik_block_batch &p, con
   double a[NARROW], x[R] = {};
   read_triangle(c, 0, c.w, p.transposed, a);
   gik::after_last_launch();
-  if (p.going && !*p.going) return;
 #pragma unroll
   for (int r = 0; r < R; r++)
     if (mine) x[r] = p.own[(gable_off)(c.first + lane) * R + r] - sum_of<R>(p, in, r);
@@ -470,7 +465,6 @@ template <int R> __device__ void wide_substitute(const gik_block_batch &p, const
   double a[NARROW], d[NARROW];
   prefetch(c, 0, c.w, 0, c.w, threadIdx.x, THREADS);
   gik::after_last_launch();
-  if (p.going && !*p.going) return;
   for (gable_off e = threadIdx.x; e < (gable_off)c.w * R; e += THREADS) {
     const gable_idx k = (gable_idx)(e / R);
     x[e] = p.transposed ? p.own[(gable_off)c.first * R + e] : input<R>(p, c, k, (int)(e % R));
@@ -557,7 +551,6 @@ template <int R> __global__ void __launch_bounds__(THREADS) rows_kernel(const gi
     prefetch_l2(p.col + k);
   }
   gik::after_last_launch();
-  if (p.going && !*p.going) return;
 #pragma unroll
   for (int n = 0; n < FEW; n++)
     if (col[n] >= 0) multiply_add<R>(a[n], row_of<R>(p, col[n]), sum);

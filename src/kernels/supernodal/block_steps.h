@@ -57,7 +57,6 @@ typedef struct gik_block_batch {
   gable_idx rhs; /* 1, 4 or 16 */
   const double *own, *x;
   double *out, *slots;
-  const int *going; /* in device memory; 0 there: the launch does nothing; NULL: it works */
 } gik_block_batch;
 
 /* SpMV in place: u_row[q] = sum over k of value[k] u_col[k] for rows begin <= q < end, u = [v; y] of 2n rows.  What one
@@ -69,7 +68,6 @@ typedef struct gik_block_rows {
   const gable_idx *col;
   const double *value;
   double *v, *y;
-  const int *going;
 } gik_block_rows;
 
 /* One block by calls for dense matrices: v_J := D^-1 v_J, v_I -= B v_J; transposed: v_J -= B^T v_I, v_J := D^-T v_J.

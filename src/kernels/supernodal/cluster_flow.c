@@ -106,7 +106,6 @@ static gable_status solve(gable_context *ctx, const gik_cluster_flow *p, void *s
   const int parity = (int)(p->control->parity[0] & 1);
   flight f = {.p = p, .own = p->board + parity * size, .next = p->board + !parity * size};
   (void)ctx, (void)stream;
-  if (p->going && !*p->going) return GABLE_OK;
   for (gable_idx k = p->skip; k < p->tasks; k++) {
     f.record = p->stream + p->task_at[k];
     f.t = (const gik_flow_task *)f.record;

@@ -422,7 +422,6 @@ __global__ void __launch_bounds__(THREADS, shape<R>::BLOCKS) flow_kernel(const g
   double *const numbers = (double *)bytes;
   const room<R> shared = {numbers, numbers + shape<R>::V, numbers + shape<R>::V + 2 * shape<R>::ADD,
                           bytes + shape<R>::BYTES};
-  if (p.going && !*p.going) return;
   if (!threadIdx.x) {
     for (int b = 0; b < RECORDS; b++) {
       gik::barrier_init(gik::shared_address(&control.full[b]), 1);

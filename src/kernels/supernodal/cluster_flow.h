@@ -83,7 +83,6 @@ typedef struct gik_cluster_flow {
   double *board;        /* [2][places][rhs] */
   gik_control *control;
   gik_flow_vectors b, x; /* x does not overlap b */
-  const int *going;      /* as in gik_cluster_product */
   unsigned long long deadline_ns;
 } gik_cluster_flow;
 

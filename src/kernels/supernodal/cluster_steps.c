@@ -62,7 +62,6 @@ static gable_status product(gable_context *ctx, const gik_cluster_product *p, co
                             gable_idx count, void *stream)
 {
   (void)ctx, (void)stream;
-  if (p->going && !*p->going) return GABLE_OK;
   for (const gik_cluster_tile *t = tiles; t < tiles + count; t++) {
     double *partial = p->partial + (t->partial + (gable_off)t->part * (t->end - t->begin)) * p->rhs;
     for (gable_idx o = t->begin; o < t->end; o++)

@@ -161,7 +161,6 @@ __global__ void __launch_bounds__(THREADS) direct_kernel(const gik_cluster_produ
     for (gable_idx i = t.in_begin + (gable_idx)(threadIdx.x % 8 * LINE_VALUES); i < t.in_end; i += 8 * LINE_VALUES)
       prefetch_l2(m + (gable_off)o * c.inputs + i);
   gik::after_last_launch();
-  if (p.going && !*p.going) return;
   for (gable_idx base = t.begin; base < t.end; base += groups * ROWS) {
     double sum[ROWS][R] = {};
     const T *row[ROWS];
@@ -214,7 +213,6 @@ __global__ void __launch_bounds__(THREADS) transposed_kernel(const gik_cluster_p
   for (gable_idx i = t.in_begin + (gable_idx)threadIdx.x; i < t.in_end; i += THREADS)
     for (gable_idx o = t.begin; o < t.end; o += 128 / sizeof(T)) prefetch_l2(m + (gable_off)i * c.outputs + o);
   gik::after_last_launch();
-  if (p.going && !*p.going) return;
   for (gable_idx base = t.begin; base < t.end; base += width) {
     double sum[R] = {};
     const T *column = m + min(base + lane % width, t.end - 1);

@@ -45,7 +45,6 @@ typedef struct gik_cluster_product {
   double *out, *slots;
   double *partial;   /* [..][rhs] */
   unsigned *counter; /* all zero between launches */
-  const int *going;  /* in device memory; 0 there: the launch does nothing; NULL: it works */
 } gik_cluster_product;
 
 /* v_i -= sum over F's entries k of row i: value[k] x[col[k]], rows begin .. end-1. */
