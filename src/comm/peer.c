@@ -10,12 +10,10 @@ static gable_status prepare(gable_context *ctx)
 {
   gable_status status = GABLE_OK;
   int before = GI_NOT_ENTERED;
-  const gik_exchange_steps *steps =
-      ctx->device->kind == GI_ON_CUDA ? &gik_exchange_steps_cuda : &gik_exchange_steps_cpu;
   GI_REQUIRE(ctx->device->kind != GI_ON_CPU, GABLE_ERR_ARGUMENT, "%s has no device memory for the transport peer",
              ctx->where);
   GI_TRY(ctx->device->enter(ctx, &before));
-  GI_TRY(steps->load());
+  GI_TRY(ctx->device->kernels->exchange_steps->load());
 done:
   ctx->device->leave(ctx, before);
   return status;

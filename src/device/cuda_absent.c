@@ -15,7 +15,8 @@ static void absent_close(void *state)
   (void)state;
 }
 
-const gi_device gi_device_cuda = {.name = "cuda", .kind = GI_ON_CUDA, .open = absent_open, .close = absent_close};
+const gi_device gi_device_cuda = {
+    .name = "cuda", .kind = GI_ON_CUDA, .kernels = &gik_kernels_cuda, .open = absent_open, .close = absent_close};
 
 /* No context can lead to these. */
 gable_status gi_loop_cuda(gable_context *ctx, void *stream, const int *flag, gi_launches *body, void *user)

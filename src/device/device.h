@@ -5,6 +5,7 @@
 #define GI_DEVICE_H
 
 #include "base/context.h"
+#include "kernels/list.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +16,7 @@ typedef enum gi_device_kind { GI_ON_CPU, GI_ON_MIRROR, GI_ON_CUDA } gi_device_ki
 typedef struct gi_device {
   const char *name; /* "cpu", "mirror", "cuda" */
   gi_device_kind kind;
+  const gik_kernels *kernels;
 
   /* *state for ordinal, or GABLE_ERR_UNAVAILABLE with what is missing. */
   gable_status (*open)(int ordinal, void **state);

@@ -165,7 +165,7 @@ static gable_status make_device(gable_exchange *x)
   GI_ALLOC_ZERO(ctx, d, 1);
   x->device = d;
   d->ctx = ctx;
-  d->steps = ctx->device->kind == GI_ON_CUDA ? &gik_exchange_steps_cuda : &gik_exchange_steps_cpu;
+  d->steps = ctx->device->kernels->exchange_steps;
   d->memory = gi_arena_of(ctx);
   d->stream = gi_stream_of(ctx, x->stream);
   GI_TRY(ctx->device->event_create(ctx, &d->later.event));

@@ -6,11 +6,6 @@
 
 enum { VECTORS = 8 }; /* of BiCGSTAB; CG has four */
 
-static const gik_krylov_steps *steps_of(const gi_device *device)
-{
-  return device->kind == GI_ON_CUDA ? &gik_krylov_steps_cuda : &gik_krylov_steps_cpu;
-}
-
 static gable_status take(gi_krylov_vectors *w, size_t count, double **out)
 {
   gable_status status = GABLE_OK;
@@ -36,7 +31,7 @@ gable_status gi_krylov_vectors_init(gable_context *ctx, const gi_device *device,
 {
   gable_status status = GABLE_OK;
   void *p = NULL;
-  const gik_krylov_steps *steps = steps_of(device);
+  const gik_krylov_steps *steps = device->kernels->krylov_steps;
   const size_t m = (size_t)n, r = (size_t)restart;
   out->ctx = ctx;
   out->device = device;

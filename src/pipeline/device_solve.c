@@ -218,7 +218,7 @@ gable_status gi_device_refinement_create(const gi_device_problem *problem, gable
   w->n = problem->factor->n;
   w->columns = columns;
   w->unrolled = unrolled;
-  w->steps = device->kind == GI_ON_CUDA ? &gik_refine_steps_cuda : &gik_refine_steps_cpu;
+  w->steps = device->kernels->refine_steps;
   double **const vectors[] = {&w->r, &w->weight, &w->old};
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
     GI_TRY(take(problem, (size_t)w->n * (size_t)columns * sizeof(double), vectors[k]));

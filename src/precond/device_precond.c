@@ -80,8 +80,8 @@ static gable_status attempt(const gable_precond *p, scratch *s, gable_idx *bad_r
   s->f.shift = p->shift;
   GI_TRY(device->copy_in(p->ctx, s->f.control, &fresh, sizeof fresh, NULL));
   GI_TRY(device->copy_in(p->ctx, s->f.fault, &none, sizeof none, NULL));
-  GI_TRY((p->options.kind == GABLE_PRECOND_IC0 ? gik_incomplete_factors_cuda.ic0
-                                               : gik_incomplete_factors_cuda.ilu0)(&s->f));
+  const gik_incomplete_factors *kernels = device->kernels->incomplete_factors;
+  GI_TRY((p->options.kind == GABLE_PRECOND_IC0 ? kernels->ic0 : kernels->ilu0)(&s->f));
   GI_TRY(device->copy_out(p->ctx, &control, s->f.control, sizeof control, NULL));
   GI_TRY(device->copy_out(p->ctx, &fault, s->f.fault, sizeof fault, NULL));
   GI_TRY(device->synchronise(p->ctx, NULL));
@@ -302,7 +302,7 @@ static gable_status apply(const gable_precond *p, gable_precond_work *w, const d
     GI_TRY(rows->kernels->copy(p->rows->n, GABLE_TYPE_D, r, 1, z, 1, p->rows->stream));
   } else if (p->options.kind == GABLE_PRECOND_JACOBI) {
     const gik_krylov all = {.n = p->rows->n, .state = own->never_stopped, .stream = p->rows->stream};
-    GI_TRY(gik_krylov_steps_cuda.scale(&all, p->factor, r, z));
+    GI_TRY(p->ctx->device->kernels->krylov_steps->scale(&all, p->factor, r, z));
   } else if (p->options.kind == GABLE_PRECOND_GS) {
     GI_TRY(sweep(d, r, z));
   } else {

@@ -223,7 +223,7 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
                                    int need_diagonal, gi_resident_csr *out, int *fine)
 {
   gable_status status = GABLE_OK;
-  const gik_row_patterns *kernels = &gik_row_patterns_cuda;
+  const gik_row_patterns *kernels = ctx->device->kernels->row_patterns;
   const size_t n = (size_t)shape->n;
   const int wide = shape->offset_type == GABLE_TYPE_I64;
   gik_pattern_flags found = {0};
@@ -296,12 +296,12 @@ gable_status gi_resident_csr_init(gable_context *ctx, const gi_shape *shape, con
   const int device = ctx->device->kind == GI_ON_CUDA;
   int fine = 0;
   *bad_row = -1;
-  if (device && shape->format == GABLE_FORMAT_CSR) {
+  if (ctx->device->kernels->row_patterns && shape->format == GABLE_FORMAT_CSR) {
     GI_TRY(read_on_device(ctx, shape, a, need_diagonal, out, &fine));
     if (!fine) gi_resident_csr_release(ctx, out);
   }
   if (!fine) GI_TRY(read_on_host(ctx, shape, a, need_diagonal, bad_row, out));
-  out->kernels = device ? &gik_row_products_cuda : &gik_row_products_cpu;
+  out->kernels = ctx->device->kernels->row_products;
   out->takes_host_values = device && shape->space == GABLE_SPACE_HOST;
   GI_TRY(ctx->device->alloc(ctx, out->a.nnz * size + 1, &out->val));
   if (out->from && out->takes_host_values) GI_TRY(ctx->device->alloc(ctx, out->a.nnz * size + 1, &out->caller_val));

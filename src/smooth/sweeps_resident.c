@@ -29,8 +29,8 @@ typedef struct whole {
   gable_context *ctx;
   gable_smoother_options options;
   gi_method method;
-  int fused;  /* 1: levr or elmr of the GPU */
-  int staged; /* 1: vectors of host memory go through b and x */
+  const gik_row_sweeps *fused; /* levr and elmr of the GPU, or NULL */
+  int staged;                  /* 1: vectors of host memory go through b and x */
   gi_resident_csr rows;
   direction to[2];
   void *relaxed; /* [n] diag(A) / omega */
@@ -153,7 +153,7 @@ static gable_status make_published(whole_work *w)
     GI_TRY(take(s, sizeof *w->control[k], &p));
     w->control[k] = p;
     GI_TRY(take(s, (2 * (size_t)n + 1) * gi_type_size(type), &w->published[k]));
-    GI_TRY(gik_row_sweeps_cuda.prepare(w->control[k], w->published[k], n, type, gi_own_stream(s->ctx)));
+    GI_TRY(s->fused->prepare(w->control[k], w->published[k], n, type, gi_own_stream(s->ctx)));
   }
   GI_TRY(s->ctx->device->synchronise(s->ctx, NULL));
 done:
@@ -193,7 +193,7 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   GI_REQUIRE((gable_off)shape->n * options->max_rhs <= INT_MAX, GABLE_ERR_LIMIT,
              "%d rows and %d right-hand sides at once are too many: give a smaller max_rhs", shape->n,
              options->max_rhs);
-  s->fused = s->staged && (method == GI_LEVR || method == GI_ELMR);
+  if (method == GI_LEVR || method == GI_ELMR) s->fused = ctx->device->kernels->row_sweeps;
   GI_TRY(gi_resident_csr_init(ctx, shape, a, 1, bad_row, &s->rows));
   for (int d = 0; d < 2; d++)
     if ((int)options->sweep & (1 << d)) GI_TRY(make_direction(s, &s->to[d]));
@@ -298,10 +298,7 @@ static gable_status sweep_fused(job *j, int d)
   sweep.deadline_ns = (unsigned long long)(s->options.deadline_s * 1e9);
   sweep.stream = w->stream;
   if (sweep.old) GI_TRY(s->rows.kernels->copy(s->rows.a.n, r->type, j->x, j->x_step, w->y, 1, w->stream));
-  if (s->method == GI_LEVR)
-    GI_TRY(gik_row_sweeps_cuda.levels(&s->rows.a, &order, &sweep));
-  else
-    GI_TRY(gik_row_sweeps_cuda.elements(&s->rows.a, &order, &sweep));
+  GI_TRY((s->method == GI_LEVR ? s->fused->levels : s->fused->elements)(&s->rows.a, &order, &sweep));
 done:
   return status;
 }
@@ -395,8 +392,7 @@ static gable_status status_of(void *work, gable_idx *row)
     GI_TRY(s->ctx->device->synchronise(s->ctx, w->stream));
     if (c.fault_row < 0) continue;
     *row = c.fault_row;
-    GI_TRY(gik_row_sweeps_cuda.prepare(w->control[k], w->published[k], s->rows.a.n, k ? GABLE_TYPE_D : GABLE_TYPE_S,
-                                       w->stream));
+    GI_TRY(s->fused->prepare(w->control[k], w->published[k], s->rows.a.n, k ? GABLE_TYPE_D : GABLE_TYPE_S, w->stream));
     GI_REQUIRE(0, GABLE_ERR_DEADLINE, "a sweep waited longer than %g s for row %d (counted from 0)",
                s->options.deadline_s, c.fault_row);
   }

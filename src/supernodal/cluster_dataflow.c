@@ -178,7 +178,7 @@ gable_status gi_cluster_dataflow_create(gable_context *ctx, const gi_cluster_pan
   GI_ALLOC_ZERO(ctx, f, 1);
   f->ctx = ctx;
   f->panels = panels;
-  f->kernels = ctx->device->kind == GI_ON_CUDA ? &gik_cluster_flows_cuda : &gik_cluster_flows_cpu;
+  f->kernels = ctx->device->kernels->cluster_flows;
   place_coefficients(f);
   GI_REQUIRE(f->coefficients < INT32_MAX, GABLE_ERR_LIMIT, "%lld entries right of the diagonal blocks",
              (long long)f->coefficients);

@@ -283,7 +283,7 @@ gable_status gi_cluster_solver_create(gable_context *ctx, const gi_cluster_panel
   GI_ALLOC_ZERO(ctx, s, 1);
   s->ctx = ctx;
   s->panels = panels;
-  s->steps = ctx->device->kind == GI_ON_CUDA ? &gik_cluster_steps_cuda : &gik_cluster_steps_cpu;
+  s->steps = ctx->device->kernels->cluster_steps;
   GI_TRY(to_device(ctx, c->first, c->count + 1, sizeof *c->first, (void **)&s->first, &s->bytes));
   GI_TRY(side_to_device(s, &c->l, &s->l));
   GI_TRY(values_to_device(s, panels->lower_at, &s->l));

@@ -148,8 +148,8 @@ gable_status gi_method_solver_update(gable_context *ctx, const gi_factor *f, gab
     s->method = method;
     s->merge = merge;
     s->has_off = f->layout->off_ptr && f->off;
-    s->steps = ctx->device->kind == GI_ON_CUDA ? &gik_block_steps_cuda : &gik_block_steps_cpu;
-    s->frame = ctx->device->kind == GI_ON_CUDA ? &gik_cluster_steps_cuda : &gik_cluster_steps_cpu;
+    s->steps = ctx->device->kernels->block_steps;
+    s->frame = ctx->device->kernels->cluster_steps;
     GI_TRY(gi_method_order_init(ctx, f, &s->order));
   }
   s->times = (gi_method_times){0, 0};

@@ -23,6 +23,7 @@
 #include "base/portable.h"
 #include "base/status.h"
 #include "kernels/forest/index_map.h"
+#include "kernels/list.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -124,15 +125,12 @@ typedef struct gik_exchange_step {
   int64_t *launches; /* counted here */
 } gik_exchange_step;
 
-typedef struct gik_exchange_steps {
+struct gik_exchange_steps {
   gable_status (*load)(void); /* brings the kernels to the current device, where that could have to wait */
   gable_status (*send)(const gik_exchange_step *s, void *stream);
   gable_status (*receive)(const gik_exchange_step *s, void *stream);
   gable_status (*fetch)(const gik_exchange_step *s, void *stream);
-} gik_exchange_steps;
-
-extern const gik_exchange_steps gik_exchange_steps_cpu;
-extern const gik_exchange_steps gik_exchange_steps_cuda;
+};
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #ifndef GIK_INCOMPLETE_H
 #define GIK_INCOMPLETE_H
 
+#include "kernels/list.h"
 #include "kernels/sparse/row_product.h"
 #include "kernels/trisolve/trisolve_cuda.h"
 
@@ -21,14 +22,12 @@ typedef struct gik_incomplete {
   void *stream;
 } gik_incomplete;
 
-typedef struct gik_incomplete_factors {
+struct gik_incomplete_factors {
   /* factor = strictly lower L (unit diagonal) and U, L U ~ A: the same operations in the same order as the CPU's. */
   gable_status (*ilu0)(const gik_incomplete *f);
   /* lower part of factor = L, L L^T ~ A + shift diag(A), from the lower part of A; the upper part is left alone. */
   gable_status (*ic0)(const gik_incomplete *f);
-} gik_incomplete_factors;
-
-extern const gik_incomplete_factors gik_incomplete_factors_cuda; /* empty in a build without CUDA */
+};
 
 #ifdef __cplusplus
 }

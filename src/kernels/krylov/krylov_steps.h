@@ -9,6 +9,7 @@
 #include <gable/types.h>
 
 #include "base/status.h"
+#include "kernels/list.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,7 +61,7 @@ typedef struct gik_gmres {
   double *parts;  /* [dot_parts * (restart+1)] scratch */
 } gik_gmres;
 
-typedef struct gik_krylov_steps {
+struct gik_krylov_steps {
   int step_parts, dot_parts; /* doubles of scratch for each sum of a step, and for each product of dots */
 
   /* norm = ||b||; norm_b too, but 1 instead of 0. */
@@ -98,10 +99,7 @@ typedef struct gik_krylov_steps {
   gable_status (*combine)(const gik_krylov *k, const gik_gmres *q, const double *z, double *step, double *x);
 
   gable_status (*scale)(const gik_krylov *k, const double *d, const double *r, double *z); /* z_i = r_i / d_i */
-} gik_krylov_steps;
-
-extern const gik_krylov_steps gik_krylov_steps_cpu;
-extern const gik_krylov_steps gik_krylov_steps_cuda; /* empty in a build without CUDA */
+};
 
 #ifdef __cplusplus
 }

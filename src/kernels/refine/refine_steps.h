@@ -26,6 +26,7 @@
 
 #include "base/context.h"
 #include "kernels/krylov/krylov_steps.h"
+#include "kernels/list.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -100,7 +101,7 @@ typedef struct gik_refine_outside {
   gable_off row, step;
 } gik_refine_outside;
 
-typedef struct gik_refine_steps {
+struct gik_refine_steps {
   gable_status (*load)(const gik_refine *f, const gik_refine_outside *b, void *stream); /* B, fresh columns */
   gable_status (*residual)(const gik_refine *f, void *stream); /* r = b - A x, weight = |A||x|, ||x||_inf */
   gable_status (*judge)(const gik_refine *f, void *stream);
@@ -121,10 +122,7 @@ typedef struct gik_refine_steps {
   /* z_k = direction, step = (A direction) / weight. */
   gable_status (*product)(const gik_refine *f, const gik_refine_gmres *g, void *stream);
   gable_status (*accept)(const gik_refine *f, const gik_refine_gmres *g, void *stream); /* old = x, x += step */
-} gik_refine_steps;
-
-extern const gik_refine_steps gik_refine_steps_cpu;
-extern const gik_refine_steps gik_refine_steps_cuda; /* without CUDA: all NULL */
+};
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #ifndef GIK_ROW_PATTERN_H
 #define GIK_ROW_PATTERN_H
 
+#include "kernels/list.h"
 #include "kernels/sparse/row_product.h"
 
 #ifdef __cplusplus
@@ -17,7 +18,7 @@ typedef struct gik_pattern_flags {
   int unequal;              /* 1: an entry left of the diagonal has none across from it */
 } gik_pattern_flags;
 
-typedef struct gik_row_patterns {
+struct gik_row_patterns {
   /* ptr: [n+1] from the caller's offsets, 64 bits when wide. */
   gable_status (*offsets)(gable_idx n, unsigned nnz, const void *from, int wide, int base, unsigned *ptr,
                           gik_pattern_flags *flags, void *stream);
@@ -26,9 +27,7 @@ typedef struct gik_row_patterns {
                           unsigned *diagonal, gik_pattern_flags *flags, void *stream);
   /* Rows that are regular and have their diagonals. */
   gable_status (*compare)(const gik_rows *a, gik_pattern_flags *flags, void *stream);
-} gik_row_patterns;
-
-extern const gik_row_patterns gik_row_patterns_cuda; /* empty in a build without CUDA */
+};
 
 #ifdef __cplusplus
 }

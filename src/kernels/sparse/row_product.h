@@ -8,6 +8,7 @@
 #include <gable/types.h>
 
 #include "base/status.h"
+#include "kernels/list.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,7 +48,7 @@ typedef struct gik_product {
 /* Sums of squares: partial sums in a fixed order, so that they are the same in every run. */
 enum { GIK_SQUARE_PARTS = 256 };
 
-typedef struct gik_row_products {
+struct gik_row_products {
   /* y_i = b_i - sum_{j in part} a_ij x_j + (d_i - a_ii) x_i, or with b == NULL y_i = sum_{j in part} a_ij x_j. */
   gable_status (*product)(const gik_rows *a, const gik_product *p);
 
@@ -69,10 +70,7 @@ typedef struct gik_row_products {
 
   /* *sum = the sum of y_i^2; parts: [GIK_SQUARE_PARTS] scratch. */
   gable_status (*square)(gable_idx n, gable_type type, const void *y, double *parts, double *sum, void *stream);
-} gik_row_products;
-
-extern const gik_row_products gik_row_products_cpu;
-extern const gik_row_products gik_row_products_cuda; /* empty in a build without CUDA */
+};
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@
 #include <gable/types.h>
 
 #include "base/context.h"
+#include "kernels/list.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -80,7 +81,7 @@ typedef struct gik_block_call {
   double *at, *v, *room; /* at: v of the block's columns */
 } gik_block_call;
 
-typedef struct gik_block_steps {
+struct gik_block_steps {
   gable_status (*product)(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream);
   gable_status (*substitute)(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream);
   gable_status (*rows)(gable_context *ctx, const gik_block_rows *p, void *stream);
@@ -91,10 +92,7 @@ typedef struct gik_block_steps {
   void (*calls_close)(gable_context *ctx, void **calls); /* NULL is fine */
   gable_status (*calls_begin)(gable_context *ctx, void *calls, void *stream);
   gable_status (*call)(gable_context *ctx, void *calls, const gik_block_call *p, void *stream);
-} gik_block_steps;
-
-extern const gik_block_steps gik_block_steps_cpu;  /* plain loops: the oracle, and the mirror's */
-extern const gik_block_steps gik_block_steps_cuda; /* without CUDA: all NULL */
+};
 
 #ifdef __cplusplus
 }

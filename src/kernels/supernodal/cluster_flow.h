@@ -18,6 +18,7 @@
 
 #include "base/context.h"
 #include "cuda/control.h"
+#include "kernels/list.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -86,7 +87,7 @@ typedef struct gik_cluster_flow {
   unsigned long long deadline_ns;
 } gik_cluster_flow;
 
-typedef struct gik_cluster_flows {
+struct gik_cluster_flows {
   /* How many blocks a solve of p's tasks, type, record_bytes and rhs is launched with; once before such solves. */
   gable_status (*prepare)(gable_context *ctx, const gik_cluster_flow *p, gable_idx *blocks);
   /* Asynchronous on stream.  The plain one ends with GABLE_ERR_DEADLINE where a task reads what no earlier one stores.
@@ -94,10 +95,7 @@ typedef struct gik_cluster_flows {
   gable_status (*solve)(gable_context *ctx, const gik_cluster_flow *p, void *stream);
   /* count places of board become NOT_YET. */
   gable_status (*clear)(gable_context *ctx, double *board, gable_off count, void *stream);
-} gik_cluster_flows;
-
-extern const gik_cluster_flows gik_cluster_flows_cpu;  /* serial, in the order of the list */
-extern const gik_cluster_flows gik_cluster_flows_cuda; /* without CUDA: all NULL */
+};
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 #include <gable/types.h>
 
 #include "base/context.h"
+#include "kernels/list.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -81,17 +82,14 @@ typedef struct gik_cluster_frame {
   double *work;
 } gik_cluster_frame;
 
-typedef struct gik_cluster_steps {
+struct gik_cluster_steps {
   gable_status (*product)(gable_context *ctx, const gik_cluster_product *p, const gik_cluster_tile *tiles,
                           gable_idx count, void *stream);
   gable_status (*off)(gable_context *ctx, const gik_cluster_off *p, void *stream);
   gable_status (*diagonal)(gable_context *ctx, const gik_cluster_diagonal *p, void *stream);
   gable_status (*take)(gable_context *ctx, const gik_cluster_frame *p, void *stream);
   gable_status (*give)(gable_context *ctx, const gik_cluster_frame *p, void *stream);
-} gik_cluster_steps;
-
-extern const gik_cluster_steps gik_cluster_steps_cpu;  /* plain loops: the oracle, and the mirror's */
-extern const gik_cluster_steps gik_cluster_steps_cuda; /* without CUDA: all NULL */
+};
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #ifndef GIK_SWEEP_ROWS_H
 #define GIK_SWEEP_ROWS_H
 
+#include "kernels/list.h"
 #include "kernels/sparse/row_product.h"
 #include "kernels/trisolve/trisolve_cuda.h"
 
@@ -30,13 +31,11 @@ typedef struct gik_sweep {
   void *stream;
 } gik_sweep;
 
-typedef struct gik_row_sweeps {
+struct gik_row_sweeps {
   gable_status (*levels)(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s);
   gable_status (*elements)(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s);
   gable_status (*prepare)(gik_control *control, void *published, gable_idx n, gable_type type, void *stream);
-} gik_row_sweeps;
-
-extern const gik_row_sweeps gik_row_sweeps_cuda; /* empty in a build without CUDA */
+};
 
 #ifdef __cplusplus
 }
