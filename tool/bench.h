@@ -23,6 +23,9 @@ typedef struct bench_result {
   int scaled;
   double first_s;
   quartiles solve;
+  double batch_s; /* of one of batch solves back to back on a GPU; 0: not measured so */
+  long batch;
+  int batch_graph; /* 1: in one captured graph, 0: one launch after another on a stream */
   solve_floor floor;
   double bytes, error; /* over its bound; of sweeps: difference to the plain loop over the largest entry of x */
 } bench_result;
@@ -37,9 +40,10 @@ typedef struct bench_request {
   const char *const *files; /* [n_files] */
   int n_files;
   const char *list, *folder, *only, *methods, *where, *uplo, *measure, *json, *plot, *machine, *commit, *cudss;
+  const char *op, *type, *layout; /* as `gable trisolve` has them */
   long rhs, repeat, threads;
   double limit_s;
-  int merge_blocks;
+  int merge_blocks, both_ops;
   int permuted, strict;
 } bench_request;
 

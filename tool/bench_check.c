@@ -14,21 +14,22 @@ typedef struct share {
   double worst;
 } share;
 
-static size_t place(const gable_vectors_view *v, gable_idx i, gable_idx j)
+static double entry(const gable_vectors_view *v, gable_idx i, gable_idx j)
 {
-  return (size_t)(v->major == GABLE_MAJOR_COL ? i + j * v->ld : i * v->ld + j);
+  const size_t at = (size_t)(v->major == GABLE_MAJOR_COL ? i + j * v->ld : i * v->ld + j);
+  return v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[at] : ((const double *)v->data)[at];
 }
 
 static double row_ratio(const share *s, gable_idx i, gable_idx rhs)
 {
-  const double *b = s->b->data, *x = s->x->data;
-  double r = b[place(s->b, i, rhs)], size = fabs(r);
+  const double eps = s->x->type == GABLE_TYPE_S ? 0x1p-24 : 0x1p-53;
+  double r = entry(s->b, i, rhs), size = fabs(r);
   for (int32_t p = s->t->ptr[i]; p < s->t->ptr[i + 1]; p++) {
-    const double term = s->t->val[p] * x[place(s->x, s->t->idx[p], rhs)];
+    const double term = s->t->val[p] * entry(s->x, s->t->idx[p], rhs);
     r -= term;
     size += fabs(term);
   }
-  const double bound = 4.0 * (s->t->ptr[i + 1] - s->t->ptr[i]) * 0x1p-53 * size;
+  const double bound = 4.0 * (s->t->ptr[i + 1] - s->t->ptr[i]) * eps * size;
   if (!(fabs(r) <= 1e308)) return INFINITY;
   return r == 0 ? 0 : fabs(r) / bound;
 }

@@ -121,7 +121,8 @@ static gable_status open_problems(factor_pair *p, const gable_solver *s, workben
               : !rows_of_transpose(&v.l, GABLE_PART_UPPER, &p->rows[1]))
     return GABLE_ERR_MEMORY;
   for (int k = 0; k < 2 && !status; k++) {
-    status = bench_problem_open(bench->ctx, &p->rows[k], bench->x.count, &p->problem[k]);
+    const bench_shape shape = {.rhs = bench->x.count, .values = GABLE_TYPE_D, .vectors = GABLE_TYPE_D};
+    status = bench_problem_open(bench->ctx, &p->rows[k], &p->rows[k], &shape, &p->problem[k]);
     if (status) break;
     p->own_stream[k] = p->problem[k].bench.stream;
     p->problem[k].bench.stream = bench->stream;

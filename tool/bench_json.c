@@ -40,6 +40,11 @@ static void times(FILE *f, const bench_result *r)
   number(f, "solve_s", r->solve.median);
   number(f, "solve_q1_s", r->solve.q1);
   number(f, "solve_q3_s", r->solve.q3);
+  if (r->batch_s > 0) {
+    number(f, "batch_solve_s", r->batch_s);
+    integer(f, "batch", r->batch);
+    fprintf(f, "\"batch_graph\":%s,", r->batch_graph ? "true" : "false");
+  }
   number(f, "gflops", bench_gflops(r));
   number(f, "gbytes_s", r->solve.median > 0 ? 1e-9 * r->bytes / r->solve.median : 0);
   number(f, "floor_s", r->floor.s);
@@ -104,9 +109,11 @@ void bench_json(FILE *f, const bench_request *q, const char *where, const bench_
   text(f, "matrix", r->matrix);
   text(f, "uplo", r->part == GABLE_PART_FULL ? "both" : r->part == GABLE_PART_LOWER ? "lower" : "upper");
   if (r->part == GABLE_PART_FULL) text(f, "sweep", "symmetric");
-  text(f, "op", "n");
-  text(f, "type", "d");
+  text(f, "op", q->op);
+  text(f, "type", q->type);
   integer(f, "rhs", r->rhs);
+  text(f, "layout", q->layout);
+  fprintf(f, "\"both_ops\":%s,", q->both_ops ? "true" : "false");
   text(f, "method", r->method);
   text(f, "method_used", r->entry.used);
   text(f, "where", where);

@@ -17,7 +17,10 @@ void bench_rows_free(bench_rows *r)
 
 void bench_matrix_close(bench_matrix *m)
 {
-  for (int k = 0; k < 2; k++) bench_rows_free(&m->part[k]);
+  for (int k = 0; k < 2; k++) {
+    bench_rows_free(&m->part[k]);
+    bench_rows_free(&m->transposed[k]);
+  }
 }
 
 static int inside(gable_part part, gable_idx i, gable_idx j)
@@ -72,7 +75,7 @@ static int32_t diagonal_of(const bench_rows *r, gable_idx i)
 
 /* Levels, and whether plain substitution overflows: with b = 1, or with any b of such size, where sums may not cancel
  * as they happen to do with that one. */
-static gable_status rows_walk(bench_rows *r, int *overflows)
+static gable_status rows_walk(bench_rows *r, int single, int *overflows)
 {
   gable_idx *level = malloc(((size_t)r->n + 1) * sizeof *level);
   double *x = malloc(((size_t)r->n + 1) * 2 * sizeof *x), *most = x ? x + r->n + 1 : NULL, worst = 0, worst_of_any = 0;
@@ -95,7 +98,7 @@ static gable_status rows_walk(bench_rows *r, int *overflows)
     if (!(most[i] <= worst_of_any)) worst_of_any = most[i];
     if (level[i] >= r->levels) r->levels = level[i] + 1;
   }
-  *overflows = !(worst < 1e100 && worst_of_any < 1e250);
+  *overflows = !(worst < (single ? 1e15 : 1e100) && worst_of_any < (single ? 1e35 : 1e250));
   free(level);
   free(x);
   return status;
@@ -114,13 +117,49 @@ static void rows_scale(bench_rows *r)
   r->scaled = 1;
 }
 
-static gable_status rows_finish(const gable_matrix_view *by_rows, gable_part part, bench_rows *r)
+static void rows_round(bench_rows *r)
+{
+  for (gable_off p = 0; p < r->nnz; p++) r->val[p] = (float)r->val[p];
+}
+
+static gable_status rows_transpose(const bench_rows *r, bench_rows *t)
+{
+  memset(t, 0, sizeof *t);
+  gable_status status = rows_allocate(t, r->n, r->nnz);
+  if (status) return status;
+  t->part = r->part == GABLE_PART_LOWER ? GABLE_PART_UPPER : GABLE_PART_LOWER;
+  t->scaled = r->scaled;
+  memset(t->ptr, 0, ((size_t)r->n + 1) * sizeof *t->ptr);
+  for (gable_off p = 0; p < r->nnz; p++) t->ptr[r->idx[p] + 1]++;
+  for (gable_idx i = 0; i < r->n; i++) t->ptr[i + 1] += t->ptr[i];
+  for (gable_idx i = 0; i < r->n; i++)
+    for (int32_t p = r->ptr[i]; p < r->ptr[i + 1]; p++) {
+      const int32_t at = t->ptr[r->idx[p]]++;
+      t->idx[at] = i;
+      t->val[at] = r->val[p];
+    }
+  for (gable_idx i = r->n; i > 0; i--) t->ptr[i] = t->ptr[i - 1];
+  t->ptr[0] = 0;
+  return GABLE_OK;
+}
+
+/* One triangle, and its transpose where that is asked for, scaled where a substitution with either overflows. */
+static gable_status rows_finish(const gable_matrix_view *by_rows, gable_part part, const bench_reading *how,
+                                bench_rows *r, bench_rows *transposed)
 {
   int overflows = 0;
   gable_status status = rows_take(by_rows, part, r);
-  if (!status) status = rows_walk(r, &overflows);
+  if (!status) status = rows_walk(r, how->single, &overflows);
+  if (!status && !overflows && how->transpose) {
+    status = rows_transpose(r, transposed);
+    if (!status) status = rows_walk(transposed, how->single, &overflows);
+    if (overflows) bench_rows_free(transposed);
+  }
   if (!status && overflows) rows_scale(r);
-  return status;
+  if (!status && how->single) rows_round(r);
+  if (status || !how->transpose) return status;
+  bench_rows_free(transposed);
+  return rows_transpose(r, transposed);
 }
 
 static gable_status read_or_generate(gable_context *ctx, const char *source, int strict, gable_matrix **out)
@@ -143,24 +182,26 @@ static int has_upper(const gable_matrix_view *by_columns)
 
 /* a, which is square, by columns and by rows; what is stored of a symmetric matrix is its lower triangle, whose columns
  * are the rows of the upper one. */
-static gable_status take_both(const gable_matrix *a, const gable_matrix *transposed, bench_matrix *m)
+static gable_status take_both(const gable_matrix *a, const gable_matrix *transposed, const bench_reading *how,
+                              bench_matrix *m)
 {
   gable_matrix_view columns = GABLE_MATRIX_VIEW_INIT, rows = GABLE_MATRIX_VIEW_INIT;
   gable_status status = gable_matrix_get_view(a, &columns);
   if (!status) status = gable_matrix_get_view(transposed, &rows);
-  if (!status) status = rows_finish(&rows, GABLE_PART_LOWER, &m->part[0]);
-  if (!status) status = rows_finish(has_upper(&columns) ? &rows : &columns, GABLE_PART_UPPER, &m->part[1]);
+  if (!status) status = rows_finish(&rows, GABLE_PART_LOWER, how, &m->part[0], &m->transposed[0]);
+  if (!status)
+    status = rows_finish(has_upper(&columns) ? &rows : &columns, GABLE_PART_UPPER, how, &m->part[1], &m->transposed[1]);
   return status;
 }
 
-gable_status bench_matrix_open(gable_context *ctx, const char *name, const char *source, int strict, bench_matrix *m,
-                               char *why, size_t why_bytes)
+gable_status bench_matrix_open(gable_context *ctx, const char *name, const char *source, const bench_reading *how,
+                               bench_matrix *m, char *why, size_t why_bytes)
 {
   gable_matrix *a = NULL, *full = NULL, *transposed = NULL;
   gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
   memset(m, 0, sizeof *m);
   snprintf(m->name, sizeof m->name, "%s", name);
-  gable_status status = read_or_generate(ctx, source, strict, &a);
+  gable_status status = read_or_generate(ctx, source, how->strict, &a);
   if (!status) status = gable_matrix_get_info(a, &info);
   m->duplicates = info.duplicates;
   if (!status && !(info.structure == GABLE_STRUCTURE_SYMMETRIC && info.part == GABLE_PART_LOWER)) {
@@ -175,7 +216,7 @@ gable_status bench_matrix_open(gable_context *ctx, const char *name, const char 
     status = GABLE_ERR_ARGUMENT;
     snprintf(why, why_bytes, "%s is %d by %d, not square", source, info.n_rows, info.n_cols);
   } else {
-    status = take_both(a, transposed, m);
+    status = take_both(a, transposed, how, m);
     if (status) snprintf(why, why_bytes, "%s: %s", source, gable_status_text(status));
   }
   gable_matrix_destroy(&a);

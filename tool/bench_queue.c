@@ -11,7 +11,8 @@
 struct bench_job {
   const bench_source *source;
   pthread_t thread;
-  int begun, threaded, strict;
+  int begun, threaded;
+  bench_reading how;
   atomic_int done;
   bench_matrix matrix;
   gable_status status;
@@ -34,7 +35,8 @@ static int keep(void *user, const bench_source *source)
 
 int bench_queue_open(const bench_request *q, int ahead, bench_queue *queue)
 {
-  *queue = (bench_queue){.ahead = ahead, .strict = q->strict};
+  *queue = (bench_queue){.ahead = ahead,
+                         .how = {.strict = q->strict, .single = *q->type == 's', .transpose = *q->op == 't'}};
   queue->jobs = calloc((size_t)ahead + 1, sizeof *queue->jobs);
   return queue->jobs ? bench_sources(q, keep, queue) : EXIT_FAILED;
 }
@@ -51,7 +53,7 @@ static void *make_ready(void *of)
   gable_context *ctx = NULL;
   j->status = gable_context_create("cpu", NULL, &ctx);
   if (!j->status)
-    j->status = bench_matrix_open(ctx, j->source->name, j->source->path, j->strict, &j->matrix, j->why, sizeof j->why);
+    j->status = bench_matrix_open(ctx, j->source->name, j->source->path, &j->how, &j->matrix, j->why, sizeof j->why);
   gable_context_destroy(&ctx);
   atomic_store(&j->done, 1);
   return NULL;
@@ -68,7 +70,7 @@ static void begin(bench_queue *queue, size_t k)
   if (k >= queue->count || j->begun) return;
   memset(j, 0, sizeof *j);
   j->source = &queue->sources[k];
-  j->strict = queue->strict;
+  j->how = queue->how;
   j->begun = 1;
   j->threaded = queue->ahead > 0 && !pthread_create(&j->thread, NULL, make_ready, j);
   if (!j->threaded) make_ready(j);

@@ -10,7 +10,8 @@ typedef struct bench_queue {
   bench_source *sources; /* [count] */
   size_t count, room, next;
   bench_job *jobs; /* [ahead + 1], a ring: source k in jobs[k % (ahead + 1)] */
-  int ahead, strict;
+  int ahead;
+  bench_reading how;
 } bench_queue;
 
 /* ahead: how many matrices are made ready while one is measured; 0 where that would disturb.  An exit status. */

@@ -5,19 +5,32 @@
 #include "bench_matrix.h"
 #include "workbench.h"
 
+/* What is asked of every solver beside the triangle. */
+typedef struct bench_shape {
+  gable_idx rhs;
+  gable_op op;                /* what rows is solved with: itself or its transpose */
+  gable_type values, vectors; /* GABLE_TYPE_D or GABLE_TYPE_S */
+  gable_major major;          /* of several right-hand sides */
+  int both_ops;               /* 1: Gable's plans serve the other op, too (the library's default) */
+} bench_shape;
+
 /* One triangle where solves run: on the CPU the host's own arrays. */
 typedef struct bench_problem {
   gable_context *ctx;
-  const bench_rows *rows;
+  bench_shape shape;
+  const bench_rows *rows, *equations; /* the stored matrix; op(rows), which solutions are held against */
   int32_t *ptr;
   gable_idx *idx;
-  double *val;
+  void *val;        /* of shape.values */
+  float *single;    /* [nnz] on the host where shape.values is GABLE_TYPE_S, or NULL */
   workbench bench;  /* its vectors and its stream */
   double *plain[2]; /* [n] for each b: what plain sweeps give, or NULL: not asked for so far */
 } bench_problem;
 
-/* rhs: right-hand sides, column major, ld n. */
-gable_status bench_problem_open(gable_context *ctx, const bench_rows *rows, gable_idx rhs, bench_problem *p);
+/* Solves with rows, which must outlive p.  equations: rows, or with GABLE_OP_T their transpose.  Vectors have no gaps.
+ */
+gable_status bench_problem_open(gable_context *ctx, const bench_rows *rows, const bench_rows *equations,
+                                const bench_shape *shape, bench_problem *p);
 void bench_problem_close(bench_problem *p);
 
 /* What a solver says of itself when it is ready; times in seconds. */

@@ -52,12 +52,16 @@ typedef struct cusparse_solver {
   cusparseSpSVDescr_t one;
   cusparseSpSMDescr_t many;
   void *buffer;
+  cusparseOperation_t op;
+  cudaDataType type;
+  const void *unit; /* 1 of that type */
   cusparseStatus_t error;
   const char *where; /* the call that failed */
 } cusparse_solver;
 
 static const cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
-static const double unit = 1;
+static const double unit_d = 1;
+static const float unit_s = 1;
 
 /* Remembers the first call that failed. */
 static int wrong(cusparse_solver *p, cusparseStatus_t error, const char *where)
@@ -91,20 +95,20 @@ static int open_matrix(cusparse_solver *s, const bench_problem *p)
   const int64_t n = p->rows->n;
   return CALL(s, cusparseCreate, &s->handle) || CALL(s, cusparseSetStream, s->handle, p->bench.stream) ||
          CALL(s, cusparseCreateCsr, &s->a, n, n, p->rows->nnz, p->ptr, p->idx, p->val, CUSPARSE_INDEX_32I,
-              CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F) ||
+              CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, s->type) ||
          CALL(s, cusparseSpMatSetAttribute, s->a, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof fill) ||
          CALL(s, cusparseSpMatSetAttribute, s->a, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof diagonal);
 }
 
 static int open_vectors(cusparse_solver *s, const bench_problem *p)
 {
-  const int64_t n = p->rows->n, count = p->bench.x.count;
+  const int64_t n = p->rows->n, count = p->bench.x.count, ld = p->bench.x.ld;
+  const cusparseOrder_t order = p->shape.major == GABLE_MAJOR_ROW ? CUSPARSE_ORDER_ROW : CUSPARSE_ORDER_COL;
   void *b = p->bench.there_b[0].data, *x = p->bench.there_x.data;
   if (count == 1)
-    return CALL(s, cusparseCreateDnVec, &s->b, n, b, CUDA_R_64F) ||
-           CALL(s, cusparseCreateDnVec, &s->x, n, x, CUDA_R_64F);
-  return CALL(s, cusparseCreateDnMat, &s->bs, n, count, n, b, CUDA_R_64F, CUSPARSE_ORDER_COL) ||
-         CALL(s, cusparseCreateDnMat, &s->xs, n, count, n, x, CUDA_R_64F, CUSPARSE_ORDER_COL);
+    return CALL(s, cusparseCreateDnVec, &s->b, n, b, s->type) || CALL(s, cusparseCreateDnVec, &s->x, n, x, s->type);
+  return CALL(s, cusparseCreateDnMat, &s->bs, n, count, ld, b, s->type, order) ||
+         CALL(s, cusparseCreateDnMat, &s->xs, n, count, ld, x, s->type, order);
 }
 
 static void drop_analysis(cusparse_solver *s)
@@ -120,12 +124,12 @@ static int analyse_one(cusparse_solver *s, double *seconds)
 {
   size_t bytes = 0;
   if (CALL(s, cusparseSpSV_createDescr, &s->one) ||
-      CALL(s, cusparseSpSV_bufferSize, s->handle, plain, &unit, s->a, s->b, s->x, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT,
+      CALL(s, cusparseSpSV_bufferSize, s->handle, s->op, s->unit, s->a, s->b, s->x, s->type, CUSPARSE_SPSV_ALG_DEFAULT,
            s->one, &bytes) ||
       gable_device_alloc(s->ctx, bytes, &s->buffer))
     return 1;
   const double start = stopwatch_now();
-  if (CALL(s, cusparseSpSV_analysis, s->handle, plain, &unit, s->a, s->b, s->x, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT,
+  if (CALL(s, cusparseSpSV_analysis, s->handle, s->op, s->unit, s->a, s->b, s->x, s->type, CUSPARSE_SPSV_ALG_DEFAULT,
            s->one, s->buffer))
     return 1;
   const gable_status status = gable_device_synchronise(s->ctx, s->stream);
@@ -137,12 +141,12 @@ static int analyse_multi_rhs(cusparse_solver *s, double *seconds)
 {
   size_t bytes = 0;
   if (CALL(s, cusparseSpSM_createDescr, &s->many) ||
-      CALL(s, cusparseSpSM_bufferSize, s->handle, plain, plain, &unit, s->a, s->bs, s->xs, CUDA_R_64F,
+      CALL(s, cusparseSpSM_bufferSize, s->handle, s->op, plain, s->unit, s->a, s->bs, s->xs, s->type,
            CUSPARSE_SPSM_ALG_DEFAULT, s->many, &bytes) ||
       gable_device_alloc(s->ctx, bytes, &s->buffer))
     return 1;
   const double start = stopwatch_now();
-  if (CALL(s, cusparseSpSM_analysis, s->handle, plain, plain, &unit, s->a, s->bs, s->xs, CUDA_R_64F,
+  if (CALL(s, cusparseSpSM_analysis, s->handle, s->op, plain, s->unit, s->a, s->bs, s->xs, s->type,
            CUSPARSE_SPSM_ALG_DEFAULT, s->many, s->buffer))
     return 1;
   const gable_status status = gable_device_synchronise(s->ctx, s->stream);
@@ -156,6 +160,13 @@ static int prepare(bench_solver *c, const bench_problem *p, contest_entry *e)
   const int single = p->bench.x.count == 1;
   s->ctx = p->ctx;
   s->stream = p->bench.stream;
+  s->op = p->shape.op == GABLE_OP_T ? CUSPARSE_OPERATION_TRANSPOSE : plain;
+  s->type = p->shape.values == GABLE_TYPE_S ? CUDA_R_32F : CUDA_R_64F;
+  s->unit = p->shape.values == GABLE_TYPE_S ? (const void *)&unit_s : &unit_d;
+  if (p->shape.values != p->shape.vectors) {
+    snprintf(e->why, sizeof e->why, "it takes no float matrix with double vectors");
+    return -1;
+  }
   int rc = open_matrix(s, p) || open_vectors(s, p);
   for (int twice = 0; twice < 2 && !rc; twice++) {
     drop_analysis(s);
@@ -170,13 +181,13 @@ static int prepare(bench_solver *c, const bench_problem *p, contest_entry *e)
 
 static int solve_one(cusparse_solver *s)
 {
-  return CALL(s, cusparseSpSV_solve, s->handle, plain, &unit, s->a, s->b, s->x, CUDA_R_64F, CUSPARSE_SPSV_ALG_DEFAULT,
+  return CALL(s, cusparseSpSV_solve, s->handle, s->op, s->unit, s->a, s->b, s->x, s->type, CUSPARSE_SPSV_ALG_DEFAULT,
               s->one);
 }
 
 static int solve_multi_rhs(cusparse_solver *s)
 {
-  return CALL(s, cusparseSpSM_solve, s->handle, plain, plain, &unit, s->a, s->bs, s->xs, CUDA_R_64F,
+  return CALL(s, cusparseSpSM_solve, s->handle, s->op, plain, s->unit, s->a, s->bs, s->xs, s->type,
               CUSPARSE_SPSM_ALG_DEFAULT, s->many);
 }
 

@@ -10,6 +10,7 @@ typedef struct solver {
   gable_trisolve *plan;
   gable_work *work;
   gable_smoother *smoother;
+  gable_op op;
 } solver;
 
 /* The reason of the last failure, one line. */
@@ -24,6 +25,7 @@ static gable_matrix_view view_of(const bench_problem *p)
   gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
   a.n_rows = a.n_cols = p->rows->n;
   a.offset_type = GABLE_TYPE_I32;
+  a.value_type = p->shape.values;
   a.part = p->rows->part;
   a.space = gable_context_space(p->ctx);
   a.ptr = p->ptr;
@@ -51,8 +53,9 @@ static int gable_prepare(bench_solver *c, const bench_problem *p, contest_entry 
   solver *s = c->state;
   gable_trisolve_options o = GABLE_TRISOLVE_OPTIONS_INIT;
   const gable_matrix_view a = view_of(p);
+  s->op = p->shape.op;
   o.method = c->name;
-  o.ops = GABLE_TRISOLVE_N;
+  o.ops = p->shape.both_ops ? 0 : p->shape.op == GABLE_OP_T ? GABLE_TRISOLVE_T : GABLE_TRISOLVE_N;
   o.typical_rhs = p->bench.x.count;
   gable_status status = gable_trisolve_create(p->ctx, &o, &s->plan);
   for (int twice = 0; twice < 2 && !status; twice++) {
@@ -71,14 +74,14 @@ static int gable_solve(bench_solver *c, const bench_problem *p, int turn)
 {
   solver *s = c->state;
   gable_vectors_view x = p->bench.there_x;
-  return gable_trisolve_solve(s->plan, s->work, GABLE_OP_N, &p->bench.there_b[turn], &x) ? -1 : 0;
+  return gable_trisolve_solve(s->plan, s->work, s->op, &p->bench.there_b[turn], &x) ? -1 : 0;
 }
 
 static int gable_verdict(bench_solver *c, contest_entry *e)
 {
   solver *s = c->state;
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
-  if (gable_work_status(s->work, NULL) || gable_trisolve_get_info(s->plan, GABLE_OP_N, &info)) return failed(e);
+  if (gable_work_status(s->work, NULL) || gable_trisolve_get_info(s->plan, s->op, &info)) return failed(e);
   memcpy(e->used, info.method_used, sizeof e->used);
   memcpy(e->why, info.why, sizeof e->why);
   return 0;

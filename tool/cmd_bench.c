@@ -120,13 +120,20 @@ static int record(contest *c, const bench_result *b)
 }
 
 /* All solvers on one triangle, or (a whole matrix) all sweepers. */
-static int run_part(contest *c, const char *name, const bench_rows *rows)
+static int run_part(contest *c, const char *name, const bench_rows *rows, const bench_rows *transposed)
 {
   bench_problem p;
   const int sweeps = rows->part == GABLE_PART_FULL, threads = gable_context_threads(c->session.ctx);
+  const bench_shape shape = {.rhs = (gable_idx)(sweeps ? 1 : c->q->rhs),
+                             .op = *c->q->op == 't' ? GABLE_OP_T : GABLE_OP_N,
+                             .values = *c->q->type == 's' ? GABLE_TYPE_S : GABLE_TYPE_D,
+                             .vectors = strcmp(c->q->type, "s") ? GABLE_TYPE_D : GABLE_TYPE_S,
+                             .major = *c->q->layout == 'r' ? GABLE_MAJOR_ROW : GABLE_MAJOR_COL,
+                             .both_ops = c->q->both_ops};
   solve_floor floor = {0, 0, 0};
   int rc = EXIT_DONE;
-  gable_status status = bench_problem_open(c->session.ctx, rows, (gable_idx)(sweeps ? 1 : c->q->rhs), &p);
+  gable_status status =
+      bench_problem_open(c->session.ctx, rows, shape.op == GABLE_OP_T ? transposed : rows, &shape, &p);
   if (status) {
     char why[240];
     snprintf(why, sizeof why, "%s: no room for its vectors: %s", name, gable_status_text(status));
@@ -156,13 +163,13 @@ static int run_matrix(contest *c, const bench_matrix *m)
   int rc = EXIT_DONE;
   for (int k = 0; k < 2 && rc == EXIT_DONE && measures(c->q, "solves"); k++)
     if (!strcmp(c->q->uplo, "both") || !strcmp(c->q->uplo, k ? "upper" : "lower"))
-      rc = run_part(c, m->name, &m->part[k]);
-  if (rc == EXIT_DONE && measures(c->q, "sweeps") && c->q->rhs == 1) {
+      rc = run_part(c, m->name, &m->part[k], &m->transposed[k]);
+  if (rc == EXIT_DONE && measures(c->q, "sweeps") && c->q->rhs == 1 && *c->q->op == 'n' && *c->q->type == 'd') {
     bench_rows whole;
     const gable_status status = bench_matrix_whole(m, &whole);
     char why[240];
     snprintf(why, sizeof why, "%s: sweeps: %s", m->name, gable_status_text(status));
-    rc = status ? fail(c, m->name, status, why) : run_part(c, m->name, &whole);
+    rc = status ? fail(c, m->name, status, why) : run_part(c, m->name, &whole, NULL);
     bench_rows_free(&whole);
   }
   return rc;
@@ -303,12 +310,18 @@ static int parse(int argc, char **argv, bench_request *q, const char **argument,
                   &q->list),
       option_text(0, "folder", "DIR[:DIR]", "FOLDER", "where the matrices of a list are (default $GABLE_MATRICES)",
                   &q->folder),
-      option_text(0, "only", "TEXT", NULL, "those with TEXT in their name", &q->only),
+      option_text(0, "only", "TEXT[,TEXT]", NULL, "those with one of these in their name", &q->only),
       option_text(0, "cudss", "FILE", "FILE", "supernodal: the library of method cudss (default libcudss.so.1)",
                   &q->cudss),
       option_flag(0, "merge-blocks", "supernodal: named methods merge block columns of one pattern", &q->merge_blocks),
       option_flag(0, "permuted", "the grids numbered at random, with random values", &q->permuted),
       option_choice(0, "uplo", "both|lower|upper", "which triangles (default both)", &q->uplo),
+      option_choice(0, "op", "n|t", "solves with the triangle or its transpose (default n)", &q->op),
+      option_choice(0, "type", "d|s|sd", "double, single, or a single matrix with double vectors (default d)",
+                    &q->type),
+      option_choice(0, "layout", "column|row", "of several right-hand sides (default column)", &q->layout),
+      option_flag(0, "both-ops", "Gable's plans serve both ops, the library's default (here: the measured op alone)",
+                  &q->both_ops),
       option_choice(0, "measure", "both|solves|sweeps",
                     "triangular solves, pairs of Gauss-Seidel sweeps (default both)", &q->measure),
       option_integer(0, "rhs", "K", "right-hand sides at once; sweeps take one (default 1)", &q->rhs, 1, 100000),
@@ -356,6 +369,8 @@ static int parse(int argc, char **argv, bench_request *q, const char **argument,
     *rc = options_wrong("bench", "supernodal draws no picture: leave --plot out");
   else if (!supernodal && q->merge_blocks)
     *rc = options_wrong("bench", "--merge-blocks goes with supernodal");
+  else if (supernodal && (*q->op != 'n' || *q->type != 'd' || *q->layout != 'c' || q->both_ops))
+    *rc = options_wrong("bench", "--op, --type, --layout and --both-ops go with triangles, not with supernodal");
   else if (q->n_files && !strcmp(q->what, "laplacian"))
     *rc = options_wrong("bench", "laplacian takes no files");
   return *rc != EXIT_DONE;
@@ -367,6 +382,9 @@ int cmd_bench(int argc, char **argv)
                      .folder = getenv("GABLE_MATRICES"),
                      .uplo = "both",
                      .measure = "both",
+                     .op = "n",
+                     .type = "d",
+                     .layout = "column",
                      .commit = "unknown",
                      .rhs = 1,
                      .repeat = 9};

@@ -30,7 +30,7 @@ PY
 says '</svg>' plot.svg
 says 'time of a solve, median' plot.svg
 [ "$(wc -l <lines)" -eq 48 ] || wrong "$(wc -l <lines) lines, not 48: two matrices, two triangles and sweeps, eight methods"
-for key in matrix uplo op type rhs method method_used where n nnz levels scaled_to_dominance analyse_s update_s first_solve_s solve_s \
+for key in matrix uplo op type rhs layout both_ops method method_used where n nnz levels scaled_to_dominance analyse_s update_s first_solve_s solve_s \
     solve_q1_s solve_q3_s gflops gbytes_s floor_s share_of_floor max_error_bound_ratio why machine commit date; do
     says "\"$key\":" lines
 done
@@ -58,6 +58,26 @@ says 'cusparse: .*left out' err
 [ "$(wc -l <lines)" -eq 1 ] || wrong "cuSPARSE solved on the CPU"
 run 1 bench supernodal nowhere.mtx --where cpu
 run 2 bench matrices a.mtx --merge-blocks
+
+# the transpose, single precision, a single matrix with double vectors, right-hand sides by rows, both ops planned
+while read -r words; do
+    # shellcheck disable=SC2086
+    run 0 bench matrices "$data/west0479.mtx.gz" "$data/1138_bus.mtx.gz" --where cpu --methods auto,serial,elmc --repeat 3 --measure solves \
+        --json lines $words
+    [ "$(grep -c '"max_error_bound_ratio":0' lines)" -eq 12 ] || wrong "$words: not 12 solves within their bound: $(cat lines)"
+done <<'WORDS'
+--op t
+--type s --op t
+--type sd
+--rhs 3 --layout row
+--rhs 3 --layout row --type s --both-ops
+WORDS
+says '"type":"s","rhs":3,"layout":"row","both_ops":true' lines
+run 2 bench supernodal laplacian5:9x8 --where cpu --op t
+says 'go with triangles' err
+printf 'west0479\n1138_bus\n' >list
+run 0 bench matrices --folder "$data" --list list --where cpu --methods serial --only 0479,west0,nobody --json lines
+[ "$(wc -l <lines)" -eq 3 ] || wrong "--only with two texts: $(cat lines)"
 
 # lists: a file of a folder, a recipe for where there is none, a name that nobody has
 printf '# names\nwest0479\necology2 twin:n=900,nnz=4000,levels=50\n\nnowhere\n' >list
