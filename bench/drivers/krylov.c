@@ -3,15 +3,15 @@
  *   krylov WHERE OUT.json [A.mtx ...]   without files: the first grid of each kind of Li and Zhang's tables 1 and 2; on
  *                                       the CPU one of them, and CG with IC(0) alone
  *
- * Built by scripts/device-run.  b = A times ones, x = 0, tolerance 1e-8, at most 100 iterations; the second of two runs
- * counts, copies of b and x included.  Files: the diagonal is made dominant, so that every solver has its answer. */
+ * Built by scripts/device-run OUT drivers.  b = A times ones, x = 0, tolerance 1e-8, at most 100 iterations; the second
+ * of two runs counts, copies of b and x included.  Files: the diagonal is made dominant, so that every solver has its
+ * answer. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include <gable/gable.h>
+#include "matrices.h"
 
 typedef struct rows {
   char name[128];
@@ -122,18 +122,6 @@ static gable_matrix_view view_of(const rows *a)
   return v;
 }
 
-static void ending(FILE *out)
-{
-  char date[32];
-  const time_t t = time(NULL);
-  struct tm utc;
-  strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&t, &utc));
-  fprintf(out, ",\"machine\":\"%s\",\"commit\":\"%s\",\"date\":\"%s\"}\n",
-          getenv("GABLE_BENCH_MACHINE") ? getenv("GABLE_BENCH_MACHINE") : "unnamed",
-          getenv("GABLE_BENCH_COMMIT") ? getenv("GABLE_BENCH_COMMIT") : "unknown", date);
-  fflush(out);
-}
-
 static void one(gable_context *ctx, const rows *a, gable_krylov_solver solver, gable_preconditioner precond, FILE *out)
 {
   static const char *const solvers[] = {"auto", "cg", "bicgstab", "gmres"};
@@ -174,7 +162,7 @@ static void one(gable_context *ctx, const rows *a, gable_krylov_solver solver, g
             a->name, solvers[solver], preconds[precond], info.method_used, gable_context_where(ctx), a->n,
             (long long)a->ptr[a->n], info.iterations, info.stop, info.true_residual, info.shift, setup, info.solve_s,
             each);
-    ending(out);
+    end_line(out);
     printf("%-26s %-8s %-6s %-6s %4d iterations %-10s residual %.2g setup %9.3f ms, iteration %8.4f ms\n", a->name,
            solvers[solver], preconds[precond], gable_context_where(ctx), info.iterations, info.stop, info.true_residual,
            1e3 * setup, 1e3 * each);
