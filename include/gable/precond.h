@@ -3,8 +3,7 @@
  *   create -> analyse (pattern) -> update (values, as often as they change) -> work -> apply
  *
  * Double precision.  A preconditioner is const between two updates, so threads share it, each with its own
- * gable_precond_work.  On a GPU GABLE_PRECOND_GS allows one apply at a time.  gable_krylov takes one
- * (gable_krylov_set_precond), or makes one of its own. */
+ * gable_precond_work.  gable_krylov takes one (gable_krylov_set_precond), or makes one of its own. */
 #ifndef GABLE_PRECOND_H
 #define GABLE_PRECOND_H
 

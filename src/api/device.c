@@ -11,7 +11,7 @@ struct gable_event {
 
 gable_space gable_context_space(const gable_context *ctx)
 {
-  return ctx->device->kind == GI_ON_CPU ? GABLE_SPACE_HOST : GABLE_SPACE_DEVICE;
+  return ctx->device->space;
 }
 
 void *gable_context_stream(const gable_context *ctx)

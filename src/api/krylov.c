@@ -120,8 +120,8 @@ static gable_status check_vector(const gable_krylov *k, const gable_vectors_view
   gable_status status = GABLE_OK;
   GI_REQUIRE(v->count == 1 && (v->major == GABLE_MAJOR_COL || v->ld == 1), GABLE_ERR_UNAVAILABLE,
              "%s has %d columns or gaps: Krylov solvers want one dense vector", name, v->count);
-  GI_REQUIRE(v->space == GABLE_SPACE_HOST || k->ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
-             "%s is in device memory, this context is %s", name, k->ctx->where);
+  GI_REQUIRE(v->space == GABLE_SPACE_HOST || k->ctx->device->vectors->space == GABLE_SPACE_DEVICE,
+             GABLE_ERR_UNAVAILABLE, "%s is in device memory, this context is %s", name, k->ctx->where);
 done:
   return status;
 }

@@ -63,7 +63,7 @@ void gable_precond_work_destroy(gable_precond_work **w)
 static gable_status check_vector(const gable_precond *p, const gable_vectors_view *v, const char *name)
 {
   gable_status status = GABLE_OK;
-  const gable_space space = p->ctx->device->kind == GI_ON_CUDA ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST;
+  const gable_space space = p->device->space;
   GI_REQUIRE(v->count == 1 && (v->major == GABLE_MAJOR_COL || v->ld == 1), GABLE_ERR_UNAVAILABLE,
              "%s has %d columns or gaps: give one dense vector", name, v->count);
   GI_REQUIRE(v->space == space, GABLE_ERR_UNAVAILABLE, "%s is in %s memory, this context is %s", name,

@@ -41,6 +41,7 @@ gable_status gable_smoother_update(gable_smoother *s, const void *val)
   GI_REQUIRE(s->plan, GABLE_ERR_STATE, "update before analyse");
   GI_REQUIRE(val || !s->shape.n, GABLE_ERR_ARGUMENT, "val is NULL");
   GI_TRY(gi_smoother_update(s, val));
+  GI_TRY(gi_smoother_own_work(s));
 done:
   return status;
 }
@@ -58,8 +59,8 @@ static gable_status take_vectors(const gable_smoother *s, const gable_vectors_vi
   GI_TRY(gi_vectors_take_pair(&v->b, &v->x, s->shape.n, s->shape.value_type, GI_VECTORS_APART, v));
   GI_REQUIRE(b->type == x->type, GABLE_ERR_ARGUMENT, "b and x differ in type");
   GI_REQUIRE(b->space == x->space, GABLE_ERR_ARGUMENT, "b and x are in different memories");
-  GI_REQUIRE(b->space == GABLE_SPACE_HOST || s->ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
-             "the vectors are in device memory, this context is %s", s->ctx->where);
+  GI_REQUIRE(b->space == GABLE_SPACE_HOST || s->ctx->device->vectors->space == GABLE_SPACE_DEVICE,
+             GABLE_ERR_UNAVAILABLE, "the vectors are in device memory, this context is %s", s->ctx->where);
 done:
   return status;
 }
@@ -100,7 +101,7 @@ gable_status gable_smoother_work_apply(gable_smoother_work *w, const gable_vecto
   GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
   GI_REQUIRE(w->plan == w->smoother->plan, GABLE_ERR_MISMATCH, "the work is of an earlier analysis: create it again");
   GI_TRY(take_vectors(w->smoother, b, x, sweeps, &v));
-  GI_TRY(gi_smoother_work_apply(w, &v.b, &v.x, sweeps, history));
+  GI_TRY(gi_smoother_work_apply(w, &v.b, &v.x, 0, sweeps, history));
 done:
   return status;
 }

@@ -169,6 +169,8 @@ static gable_status cpu_open_to(gable_context *ctx, const gable_context *other)
 const gi_device gi_device_cpu = {
     .name = "cpu",
     .kind = GI_ON_CPU,
+    .space = GABLE_SPACE_HOST,
+    .vectors = &gi_device_cpu,
     .kernels = &gik_kernels_cpu,
     .open = cpu_open,
     .close = cpu_close,

@@ -434,6 +434,8 @@ void cuda_leave(const gable_context *ctx, int before)
 extern "C" const gi_device gi_device_cuda = {
     "cuda",
     GI_ON_CUDA,
+    GABLE_SPACE_DEVICE,
+    &gi_device_cuda,
     &gik_kernels_cuda,
     cuda_open,
     cuda_close,

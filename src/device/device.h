@@ -16,6 +16,9 @@ typedef enum gi_device_kind { GI_ON_CPU, GI_ON_MIRROR, GI_ON_CUDA } gi_device_ki
 typedef struct gi_device {
   const char *name; /* "cpu", "mirror", "cuda" */
   gi_device_kind kind;
+  gable_space space; /* of its memory, as views name it */
+  /* In whose memory sweeps, preconditioners and Krylov solvers keep their vectors: itself; the mirror's is the CPU. */
+  const struct gi_device *vectors;
   const gik_kernels *kernels;
 
   /* *state for ordinal, or GABLE_ERR_UNAVAILABLE with what is missing. */

@@ -275,6 +275,8 @@ static gable_status mirror_open_to(gable_context *ctx, const gable_context *othe
 const gi_device gi_device_mirror = {
     .name = "mirror",
     .kind = GI_ON_MIRROR,
+    .space = GABLE_SPACE_DEVICE,
+    .vectors = &gi_device_cpu,
     .kernels = &gik_kernels_cpu,
     .open = mirror_open,
     .close = mirror_close,

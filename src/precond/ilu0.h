@@ -20,11 +20,10 @@ gable_status gi_ilu0(gable_context *ctx, gable_idx n, const gable_off *ptr, cons
 gable_status gi_ilu_in_pattern(gable_context *ctx, const char *name, gable_idx n, const gable_off *ptr,
                                const gable_idx *idx, double *val, gable_idx *bad_row);
 
-/* The lower triangle of a symmetric A by rows, the diagonal last in each row; factor: [ptr[n]] becomes L with
- * L L^T ~ A + shift diag(A) on the pattern.  *shift is the start on entry (0 to begin with); as long as a pivot is not
- * positive it is doubled (from 1e-3) and the factorization begun again, until it would exceed 10: GABLE_ERR_SINGULAR.
- */
+/* The lower triangle of A by rows, as above, of a symmetric A; factor: [ptr[n]], of which the lower triangle becomes L
+ * with L L^T ~ A + shift diag(A) on its pattern.  *bad_row: the first row whose pivot is not positive, where the
+ * factorization ends; -1: none.  GABLE_ERR_SINGULAR with *bad_row: a row has no diagonal entry. */
 gable_status gi_ic0(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx, const double *val,
-                    double *factor, double *shift, gable_idx *bad_row);
+                    double *factor, double shift, gable_idx *bad_row);
 
 #endif

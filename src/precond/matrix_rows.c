@@ -1,5 +1,7 @@
 #include "precond/matrix_rows.h"
 
+#include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "device/device.h"
@@ -48,7 +50,7 @@ gable_status gi_matrix_rows_init(gable_context *ctx, const gable_matrix_view *a,
   GI_REQUIRE(a->value_type == GABLE_TYPE_D && a->part == GABLE_PART_FULL, GABLE_ERR_UNAVAILABLE,
              "give a matrix of doubles with both triangles");
   out->n = shape.n;
-  out->on_device = ctx->device->kind == GI_ON_CUDA;
+  out->on_device = ctx->device->vectors->space == GABLE_SPACE_DEVICE;
   out->stream = gi_own_stream(ctx);
   if (out->on_device)
     GI_TRY(gi_resident_csr_init(ctx, &shape, a, need_diagonal, &bad_row, &out->device));
@@ -94,14 +96,60 @@ gable_status gi_matrix_rows_multiply(const gi_matrix_rows *r, int threads, const
   return GABLE_OK;
 }
 
-gable_matrix_view gi_matrix_rows_view(const gable_context *ctx, const gi_matrix_rows *r)
+gable_matrix_view gi_rows_view(const gi_csc *rows)
 {
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
-  if (r->on_device) return gi_resident_csr_view(ctx, &r->device);
-  v.n_rows = v.n_cols = r->n;
-  v.ptr = r->host.ptr;
-  v.idx = r->host.idx;
+  v.n_rows = v.n_cols = rows->n_cols;
+  v.ptr = rows->ptr;
+  v.idx = rows->idx;
   return v;
+}
+
+gable_matrix_view gi_matrix_rows_view(const gi_matrix_rows *r)
+{
+  return r->on_device ? gi_resident_csr_view(&r->device) : gi_rows_view(&r->host);
+}
+
+const double *gi_matrix_rows_values(const gi_matrix_rows *r)
+{
+  return r->on_device ? r->device.val : r->host.val;
+}
+
+gable_off gi_matrix_rows_nnz(const gi_matrix_rows *r)
+{
+  return r->on_device ? (gable_off)r->device.a.nnz : r->host.ptr[r->n];
+}
+
+static gable_status diagonal_on_device(gable_context *ctx, const gi_resident_csr *rows, double *d, gable_idx *bad_row)
+{
+  gable_status status = GABLE_OK;
+  int fault[2] = {INT_MAX, INT_MAX};
+  void *on_device = NULL;
+  GI_TRY(ctx->device->alloc(ctx, sizeof fault, &on_device));
+  GI_TRY(ctx->device->copy_in(ctx, on_device, fault, sizeof fault, NULL));
+  GI_TRY(rows->kernels->relax(&rows->a, 1.0, d, on_device, gi_own_stream(ctx)));
+  GI_TRY(ctx->device->copy_out(ctx, fault, on_device, sizeof fault, NULL));
+  GI_TRY(ctx->device->synchronise(ctx, NULL));
+  if (fault[1] < fault[0]) fault[0] = fault[1];
+  *bad_row = fault[0] < INT_MAX ? fault[0] : -1;
+done:
+  ctx->device->release(ctx, on_device);
+  return status;
+}
+
+gable_status gi_matrix_rows_diagonal(gable_context *ctx, const gi_matrix_rows *r, double *d, gable_idx *bad_row)
+{
+  const gi_csc *a = &r->host;
+  if (r->on_device) return diagonal_on_device(ctx, &r->device, d, bad_row);
+  for (gable_idx i = 0; i < a->n_cols; i++) {
+    *bad_row = i;
+    d[i] = 0;
+    for (gable_off q = a->ptr[i]; q < a->ptr[i + 1]; q++)
+      if (a->idx[q] == i) d[i] = a->val[q];
+    if (!isfinite(1 / d[i]) || 1 / d[i] == 0) return GABLE_OK;
+  }
+  *bad_row = -1;
+  return GABLE_OK;
 }
 
 void gi_matrix_rows_release(gable_context *ctx, gi_matrix_rows *r)

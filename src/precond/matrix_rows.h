@@ -27,8 +27,17 @@ gable_status gi_matrix_rows_update(gable_context *ctx, gi_matrix_rows *r, const 
  */
 gable_status gi_matrix_rows_multiply(const gi_matrix_rows *r, int threads, const double *x, double *y);
 
-/* The pattern by rows, in the memory of the place; its values are those of host.val or device.val. */
-gable_matrix_view gi_matrix_rows_view(const gable_context *ctx, const gi_matrix_rows *r);
+/* The pattern by rows, in the memory of the place; values are those of gi_matrix_rows_values. */
+gable_matrix_view gi_matrix_rows_view(const gi_matrix_rows *r);
+gable_matrix_view gi_rows_view(const gi_csc *rows); /* of the columns of rows as rows, in host memory */
+
+/* The values of the last update, in the order of the pattern and the memory of the place; their number. */
+const double *gi_matrix_rows_values(const gi_matrix_rows *r);
+gable_off gi_matrix_rows_nnz(const gi_matrix_rows *r);
+
+/* d [n] = diag(A), in the memory of the place.  *bad_row: the lowest row whose diagonal entry is missing, zero or not
+ * finite, or has no finite reciprocal; -1: none.  Waits. */
+gable_status gi_matrix_rows_diagonal(gable_context *ctx, const gi_matrix_rows *r, double *d, gable_idx *bad_row);
 
 void gi_matrix_rows_release(gable_context *ctx, gi_matrix_rows *r); /* fine on a zeroed one, and twice */
 

@@ -1,12 +1,18 @@
-/* precond.c: the preconditioner, from its options to its work; a backend does the rest. */
+/* precond.c: the preconditioner, from its options to its work; its kind does the rest. */
 #include "precond/precond.h"
 
 #include <string.h>
 
 #include "base/options.h"
 #include "base/timer.h"
-#include "device/device.h"
 #include "sparse/symmetry.h"
+
+static const gi_precond_kind *const kinds[] = {
+    [GABLE_PRECOND_NONE] = &gi_precond_none, [GABLE_PRECOND_JACOBI] = &gi_precond_jacobi,
+    [GABLE_PRECOND_GS] = &gi_precond_gs,     [GABLE_PRECOND_ILU0] = &gi_precond_ilu0,
+    [GABLE_PRECOND_IC0] = &gi_precond_ic0,   [GABLE_PRECOND_ILUK] = &gi_precond_iluk,
+    [GABLE_PRECOND_ILUT] = &gi_precond_ilut,
+};
 
 static gable_status fill_options(const gable_context *ctx, gable_precond_options *o)
 {
@@ -16,9 +22,9 @@ static gable_status fill_options(const gable_context *ctx, gable_precond_options
   GI_REQUIRE(o->level >= 0, GABLE_ERR_ARGUMENT, "level is %d: give 0 or more", o->level);
   GI_REQUIRE(o->drop >= 0 && o->drop <= 1e9, GABLE_ERR_ARGUMENT, "drop is %g: give 0 or more", o->drop);
   GI_REQUIRE(o->row_fill >= 0, GABLE_ERR_ARGUMENT, "row_fill is %d: give 0 or more", o->row_fill);
-  GI_REQUIRE(o->kind < GABLE_PRECOND_ILUK || ctx->device->kind != GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
-             "%s runs on a CPU, this context is %s: take ilu0 or ic0, or a context on cpu",
-             o->kind == GABLE_PRECOND_ILUK ? "ILU(k)" : "ILUT", ctx->where);
+  GI_REQUIRE(kinds[o->kind]->anywhere || ctx->device->vectors->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE,
+             "%s runs on a CPU, this context is %s: take ilu0 or ic0, or a context on cpu", kinds[o->kind]->name,
+             ctx->where);
   GI_REQUIRE(o->deadline_s >= 0 && o->deadline_s <= 1e9, GABLE_ERR_ARGUMENT, "deadline_s is %g", o->deadline_s);
   GI_TRY(gi_options_threads(&o->threads, ctx->threads, ctx->threads));
   GI_TRY(gi_method_from(ctx, o->method, &method));
@@ -38,10 +44,43 @@ gable_status gi_precond_create(gable_context *ctx, const gable_precond_options *
   GI_ALLOC_ZERO(ctx, p, 1);
   p->ctx = ctx;
   p->options = own;
-  p->backend = ctx->device->kind == GI_ON_CUDA ? &gi_precond_device : &gi_precond_host;
+  p->kind = kinds[own.kind];
+  p->device = ctx->device->vectors;
   *out = p;
 done:
   return status;
+}
+
+gable_status gi_precond_alloc(const gable_precond *p, gable_off count, double **out)
+{
+  gable_status status = GABLE_OK;
+  void *taken = NULL;
+  GI_TRY(p->device->alloc(p->ctx, (size_t)count * sizeof **out + 1, &taken));
+  *out = taken;
+done:
+  return status;
+}
+
+gable_vectors_view gi_precond_column(const gable_precond *p, const double *data)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.space = p->device->space;
+  v.n = p->rows->n;
+  v.ld = v.n;
+  memcpy(&v.data, &data, sizeof data); /* b is not written, but the view has no const */
+  return v;
+}
+
+/* What an analysis made anew; works still know the plans. */
+static void forget(gable_precond *p)
+{
+  (void)p->device->synchronise(p->ctx, NULL);
+  gi_level_order_release(p->ctx, &p->order);
+  p->device->release(p->ctx, p->factor);
+  p->factor = NULL;
+  gi_csc_release(p->ctx, &p->fill);
+  gi_free(p->ctx, p->place);
+  p->place = NULL;
 }
 
 void gi_precond_destroy(gable_precond **p)
@@ -49,7 +88,10 @@ void gi_precond_destroy(gable_precond **p)
   if (!p || !*p) return;
   gable_precond *gone = *p;
   *p = NULL;
-  gone->backend->release(gone);
+  forget(gone);
+  gi_trisolve_destroy(&gone->first);
+  gi_trisolve_destroy(&gone->second);
+  gi_smoother_destroy(&gone->smoother);
   gi_matrix_rows_release(gone->ctx, &gone->own);
   gi_free(gone->ctx, gone);
 }
@@ -67,7 +109,8 @@ gable_status gi_precond_analyse_rows(gable_precond *p, const gi_matrix_rows *row
   if (rows != &p->own) gi_matrix_rows_release(p->ctx, &p->own);
   p->rows = rows;
   GI_TRY(p->ctx->device->enter(p->ctx, &before));
-  GI_TRY(p->backend->analyse(p));
+  forget(p);
+  GI_TRY(p->kind->analyse(p));
   p->phase = GI_ANALYSED;
   p->analyse_s = gi_now() - start;
 done:
@@ -83,7 +126,7 @@ gable_status gi_precond_update_rows(gable_precond *p)
   p->phase = GI_ANALYSED;
   p->shift = 0;
   GI_TRY(p->ctx->device->enter(p->ctx, &before));
-  GI_TRY(p->backend->update(p));
+  GI_TRY(p->kind->update(p));
   p->phase = GI_UPDATED;
   p->update_s = gi_now() - start;
 done:
@@ -133,7 +176,7 @@ gable_status gi_precond_work_create(const gable_precond *p, gable_precond_work *
   w->plan = p;
   w->generation = p->generation;
   GI_TRY(p->ctx->device->enter(p->ctx, &before));
-  GI_TRY(p->backend->work_init(w));
+  if (p->kind->work_init) GI_TRY(p->kind->work_init(w));
   *out = w;
   w = NULL;
 done:
@@ -148,7 +191,10 @@ void gi_precond_work_destroy(gable_precond_work **w)
   gable_precond_work *gone = *w;
   gable_context *ctx = gone->plan->ctx;
   *w = NULL;
-  gone->plan->backend->work_release(gone);
+  gi_work_destroy(&gone->first);
+  gi_work_destroy(&gone->second);
+  gi_smoother_work_destroy(&gone->sweeps);
+  gone->plan->device->release(ctx, gone->never_stopped);
   gi_free(ctx, gone);
 }
 
@@ -156,7 +202,7 @@ gable_status gi_precond_apply(const gable_precond *p, gable_precond_work *w, con
 {
   gable_status status = GABLE_OK;
   const double start = gi_now();
-  GI_TRY(p->backend->apply(p, w, r, z));
+  GI_TRY(p->kind->apply(p, w, r, z));
 done:
   w->seconds += gi_now() - start;
   return status;
@@ -167,29 +213,12 @@ gable_status gi_precond_work_status(gable_precond_work *w)
   gable_status status = GABLE_OK;
   gable_context *ctx = w->plan->ctx;
   int before = GI_NOT_ENTERED;
+  gable_idx row;
   GI_TRY(ctx->device->enter(ctx, &before));
-  GI_TRY(w->plan->backend->status(w));
+  if (w->first) GI_TRY(gi_work_status(w->first, &row));
+  if (w->second) GI_TRY(gi_work_status(w->second, &row));
+  if (w->sweeps) GI_TRY(gi_smoother_work_status(w->sweeps, &row));
 done:
   ctx->device->leave(ctx, before);
-  return status;
-}
-
-gable_status gi_precond_plan(gable_precond *p, const gable_matrix_view *view, gable_part uplo, gable_diag diag, int ops,
-                             gable_trisolve **plan)
-{
-  gable_status status = GABLE_OK;
-  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
-  gable_trisolve_info info;
-  options.method = p->options.method;
-  options.uplo = uplo;
-  options.diag = diag;
-  options.ops = ops;
-  options.deadline_s = p->options.deadline_s;
-  options.threads = p->options.threads;
-  if (!*plan) GI_TRY(gi_trisolve_create(p->ctx, &options, plan));
-  GI_TRY(gi_trisolve_analyse(*plan, view));
-  GI_TRY(gi_trisolve_get_info(*plan, GABLE_OP_N, &info));
-  if (!p->method_used[0]) memcpy(p->method_used, info.method_used, sizeof p->method_used);
-done:
   return status;
 }

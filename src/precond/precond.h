@@ -1,4 +1,4 @@
-/* precond.h: gable_precond inside the library, and the table that a backend fills.
+/* precond.h: gable_precond inside the library, and the table that a kind of preconditioner fills.
  *
  * api/precond.c checks arguments and phases, then calls these; Krylov solvers call them directly. */
 #ifndef GI_PRECOND_H
@@ -6,34 +6,45 @@
 
 #include <gable/precond.h>
 
+#include "device/device.h"
+#include "kernels/krylov/krylov_steps.h"
 #include "precond/matrix_rows.h"
+#include "smooth/smoother.h"
+#include "trisolve/level_order.h"
 #include "trisolve/trisolve.h"
 
-/* How one backend makes and applies preconditioners; p->rows holds the matrix. */
-typedef struct gi_precond_backend {
-  gable_status (*analyse)(gable_precond *p); /* p->state is NULL or of an earlier analysis, which works still know */
+/* What one kind does; p->rows holds the matrix.  The context's device is the current one. */
+typedef struct gi_precond_kind {
+  const char *name;                          /* for messages */
+  int anywhere;                              /* 0: the rows must be in host memory */
+  gable_status (*analyse)(gable_precond *p); /* replaces what an earlier analysis made, but for plans */
   gable_status (*update)(gable_precond *p);
-  gable_status (*work_init)(gable_precond_work *w); /* what is there after an error is released */
-  void (*work_release)(gable_precond_work *w);
-  /* r, z: [n] in the memory of the place. */
+  gable_status (*work_init)(gable_precond_work *w); /* NULL: nothing to do; an error leaves what is released */
+  /* r, z: [n] in the memory of p->device. */
   gable_status (*apply)(const gable_precond *p, gable_precond_work *w, const double *r, double *z);
-  gable_status (*status)(gable_precond_work *w);
-  void (*release)(gable_precond *p);
-} gi_precond_backend;
+} gi_precond_kind;
 
-extern const gi_precond_backend gi_precond_host, gi_precond_device;
+/* splittings.c; incomplete.c */
+extern const gi_precond_kind gi_precond_none, gi_precond_jacobi, gi_precond_gs;
+extern const gi_precond_kind gi_precond_ilu0, gi_precond_ic0, gi_precond_iluk, gi_precond_ilut;
 
 struct gable_precond {
   gable_context *ctx;
   gable_precond_options options; /* filled in */
-  const gi_precond_backend *backend;
+  const gi_precond_kind *kind;
+  const gi_device *device;    /* ctx->device->vectors: factor and the vectors of apply are in its memory */
   const gi_matrix_rows *rows; /* own, or the Krylov solver's */
   gi_matrix_rows own;
   gi_phase phase;
-  uint64_t generation; /* counts analyses, so that an old work is refused */
-  void *state;         /* the backend's */
-  double *factor;      /* the backend's, in its memory: ILU(0), IC(0) in the pattern of the rows (CPU, IC(0): of their
-                        * lower triangle); Jacobi: [n] reciprocals on the CPU, the diagonal on a GPU */
+  uint64_t generation;            /* counts analyses, so that an old work is refused */
+  double *factor;                 /* ILU(0), IC(0): [nnz] in the pattern of the rows; Jacobi: [n] the diagonal */
+  gi_csc fill;                    /* ILU(k), ILUT: L and U by rows, in one matrix */
+  gable_off *place;               /* ILU(k): [nnz of A] of A's entries in fill */
+  gi_level_order order;           /* ILU(0), IC(0) on a GPU: rows by level of first */
+  uint64_t serial;                /* counts analyses of first and second */
+  gable_trisolve *first, *second; /* applied one after the other; second NULL: first again, with second_op */
+  gable_op second_op;
+  gable_smoother *smoother; /* Gauss-Seidel */
   double shift, analyse_s, update_s;
   gable_off nnz; /* of ILU(k) and ILUT */
   char method_used[16];
@@ -41,9 +52,11 @@ struct gable_precond {
 
 struct gable_precond_work {
   const gable_precond *plan;
-  uint64_t generation;
-  void *state;    /* the backend's */
-  double seconds; /* spent in apply so far, waits for a GPU not included */
+  uint64_t generation, serial; /* of plan; of the plans that first and second are of */
+  gable_work *first, *second;
+  gable_smoother_work *sweeps;
+  gik_krylov_state *never_stopped; /* Jacobi */
+  double seconds;                  /* spent in apply so far, waits for a GPU not included */
 };
 
 /* options: of this version's size; the fields are checked and zeros become defaults. */
@@ -65,9 +78,8 @@ void gi_precond_work_destroy(gable_precond_work **w);
 gable_status gi_precond_apply(const gable_precond *p, gable_precond_work *w, const double *r, double *z);
 gable_status gi_precond_work_status(gable_precond_work *w);
 
-/* A plan for one triangle of the view, analysed: *plan of an earlier analysis, which works still know, or a new one.
- * p->method_used is that of the first one. */
-gable_status gi_precond_plan(gable_precond *p, const gable_matrix_view *view, gable_part uplo, gable_diag diag, int ops,
-                             gable_trisolve **plan);
+/* For kinds: *out = count numbers in the memory of p->device; a vector [n] there. */
+gable_status gi_precond_alloc(const gable_precond *p, gable_off count, double **out);
+gable_vectors_view gi_precond_column(const gable_precond *p, const double *data);
 
 #endif

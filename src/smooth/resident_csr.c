@@ -39,8 +39,8 @@ static gable_status fetch(gable_context *ctx, const gi_shape *shape, const gable
   if (device) {
     raw = gi_alloc(ctx, (gable_off)bytes, 1);
     GI_REQUIRE(raw, GABLE_ERR_MEMORY, "out of memory: %.1f MB for offsets", (double)bytes / 1e6);
-    GI_TRY(ctx->device->copy_out(ctx, raw, a->ptr, bytes, NULL));
-    GI_TRY(ctx->device->synchronise(ctx, NULL));
+    GI_TRY(ctx->device->vectors->copy_out(ctx, raw, a->ptr, bytes, NULL));
+    GI_TRY(ctx->device->vectors->synchronise(ctx, NULL));
     host.ptr = raw;
   }
   for (gable_idx i = 0; i <= n; i++) h->offset[i] = gi_offset_at(&host, i) - shape->base;
@@ -51,8 +51,8 @@ static gable_status fetch(gable_context *ctx, const gi_shape *shape, const gable
   h->given = a->idx;
   if (!device) goto done;
   GI_ALLOC(ctx, h->index, h->offset[n]);
-  GI_TRY(ctx->device->copy_out(ctx, h->index, a->idx, (size_t)h->offset[n] * sizeof *a->idx, NULL));
-  GI_TRY(ctx->device->synchronise(ctx, NULL));
+  GI_TRY(ctx->device->vectors->copy_out(ctx, h->index, a->idx, (size_t)h->offset[n] * sizeof *a->idx, NULL));
+  GI_TRY(ctx->device->vectors->synchronise(ctx, NULL));
   h->given = h->index;
 done:
   gi_free(ctx, raw);
@@ -148,12 +148,12 @@ static gable_status carry(gable_context *ctx, const void *host, size_t bytes, vo
 {
   gable_status status = GABLE_OK;
   void *p = NULL;
-  GI_TRY(ctx->device->alloc(ctx, bytes + 1, &p));
-  GI_TRY(ctx->device->copy_in(ctx, p, host, bytes, NULL));
+  GI_TRY(ctx->device->vectors->alloc(ctx, bytes + 1, &p));
+  GI_TRY(ctx->device->vectors->copy_in(ctx, p, host, bytes, NULL));
   *out = p;
   p = NULL;
 done:
-  ctx->device->release(ctx, p);
+  ctx->device->vectors->release(ctx, p);
   return status;
 }
 
@@ -199,8 +199,8 @@ static gable_status count_entries(gable_context *ctx, const gi_shape *shape, con
   if (shape->space == GABLE_SPACE_HOST) {
     memcpy(to, last, width);
   } else {
-    GI_TRY(ctx->device->copy_out(ctx, to, last, width, NULL));
-    GI_TRY(ctx->device->synchronise(ctx, NULL));
+    GI_TRY(ctx->device->vectors->copy_out(ctx, to, last, width, NULL));
+    GI_TRY(ctx->device->vectors->synchronise(ctx, NULL));
   }
   *nnz = wide + narrow - shape->base;
   GI_REQUIRE(*nnz >= 0 && *nnz < INT_MAX, GABLE_ERR_LIMIT, "%lld entries: these sweeps hold fewer than 2^31",
@@ -212,8 +212,8 @@ done:
 static gable_status look(gable_context *ctx, const gik_pattern_flags *device, gik_pattern_flags *out)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(ctx->device->copy_out(ctx, out, device, sizeof *out, NULL));
-  GI_TRY(ctx->device->synchronise(ctx, NULL));
+  GI_TRY(ctx->device->vectors->copy_out(ctx, out, device, sizeof *out, NULL));
+  GI_TRY(ctx->device->vectors->synchronise(ctx, NULL));
 done:
   return status;
 }
@@ -223,7 +223,7 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
                                    int need_diagonal, gi_resident_csr *out, int *fine)
 {
   gable_status status = GABLE_OK;
-  const gik_row_patterns *kernels = ctx->device->kernels->row_patterns;
+  const gik_row_patterns *kernels = ctx->device->vectors->kernels->row_patterns;
   const size_t n = (size_t)shape->n;
   const int wide = shape->offset_type == GABLE_TYPE_I64;
   gik_pattern_flags found = {0};
@@ -234,15 +234,15 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
   GI_TRY(count_entries(ctx, shape, a, &nnz));
   GI_TRY(carry(ctx, &found, sizeof found, &flags));
   GI_TRY(place(ctx, shape, a->ptr, (n + 1) * gi_type_size(shape->offset_type), &own_ptr, &ptr));
-  GI_TRY(ctx->device->alloc(ctx, (n + 1) * sizeof *out->ptr, &p));
+  GI_TRY(ctx->device->vectors->alloc(ctx, (n + 1) * sizeof *out->ptr, &p));
   out->ptr = p;
   GI_TRY(kernels->offsets(shape->n, (unsigned)nnz, ptr, wide, shape->base, out->ptr, flags, gi_own_stream(ctx)));
   GI_TRY(look(ctx, flags, &found));
   if (found.irregular) goto done;
   GI_TRY(place(ctx, shape, a->idx, (size_t)nnz * sizeof *a->idx, &own_idx, &idx));
-  GI_TRY(ctx->device->alloc(ctx, (size_t)nnz * sizeof *out->idx + 1, &p));
+  GI_TRY(ctx->device->vectors->alloc(ctx, (size_t)nnz * sizeof *out->idx + 1, &p));
   out->idx = p;
-  GI_TRY(ctx->device->alloc(ctx, n * sizeof *out->diagonal + 1, &p));
+  GI_TRY(ctx->device->vectors->alloc(ctx, n * sizeof *out->diagonal + 1, &p));
   out->diagonal = p;
   GI_TRY(kernels->indices(shape->n, out->ptr, shape->base, idx, out->idx, out->diagonal, flags, gi_own_stream(ctx)));
   GI_TRY(look(ctx, flags, &found));
@@ -255,9 +255,9 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
   }
   *fine = 1;
 done:
-  ctx->device->release(ctx, own_ptr);
-  ctx->device->release(ctx, own_idx);
-  ctx->device->release(ctx, flags);
+  ctx->device->vectors->release(ctx, own_ptr);
+  ctx->device->vectors->release(ctx, own_idx);
+  ctx->device->vectors->release(ctx, flags);
   return status;
 }
 
@@ -282,7 +282,7 @@ static gable_status read_on_host(gable_context *ctx, const gi_shape *shape, cons
   if (need_diagonal) GI_TRY(compare(ctx, shape, &h, &out->symmetric));
   GI_TRY(carry_all(ctx, &h, n, nnz, out));
   out->a = (gik_rows){shape->n, (unsigned)nnz, out->ptr, out->diagonal, out->idx, NULL, shape->value_type};
-  GI_TRY(ctx->device->synchronise(ctx, NULL));
+  GI_TRY(ctx->device->vectors->synchronise(ctx, NULL));
 done:
   release_host(ctx, &h);
   return status;
@@ -293,18 +293,19 @@ gable_status gi_resident_csr_init(gable_context *ctx, const gi_shape *shape, con
 {
   gable_status status = GABLE_OK;
   const size_t size = gi_type_size(shape->value_type);
-  const int device = ctx->device->kind == GI_ON_CUDA;
   int fine = 0;
   *bad_row = -1;
-  if (ctx->device->kernels->row_patterns && shape->format == GABLE_FORMAT_CSR) {
+  if (ctx->device->vectors->kernels->row_patterns && shape->format == GABLE_FORMAT_CSR) {
     GI_TRY(read_on_device(ctx, shape, a, need_diagonal, out, &fine));
     if (!fine) gi_resident_csr_release(ctx, out);
   }
   if (!fine) GI_TRY(read_on_host(ctx, shape, a, need_diagonal, bad_row, out));
-  out->kernels = ctx->device->kernels->row_products;
-  out->takes_host_values = device && shape->space == GABLE_SPACE_HOST;
-  GI_TRY(ctx->device->alloc(ctx, out->a.nnz * size + 1, &out->val));
-  if (out->from && out->takes_host_values) GI_TRY(ctx->device->alloc(ctx, out->a.nnz * size + 1, &out->caller_val));
+  out->kernels = ctx->device->vectors->kernels->row_products;
+  out->space = ctx->device->vectors->space;
+  out->takes_host_values = out->space == GABLE_SPACE_DEVICE && shape->space == GABLE_SPACE_HOST;
+  GI_TRY(ctx->device->vectors->alloc(ctx, out->a.nnz * size + 1, &out->val));
+  if (out->from && out->takes_host_values)
+    GI_TRY(ctx->device->vectors->alloc(ctx, out->a.nnz * size + 1, &out->caller_val));
   out->a.val = out->val;
 done:
   return status;
@@ -315,23 +316,23 @@ gable_status gi_resident_csr_update(gable_context *ctx, gi_resident_csr *w, cons
   gable_status status = GABLE_OK;
   const size_t bytes = w->a.nnz * gi_type_size(w->a.value_type);
   if (!w->from) {
-    GI_TRY(ctx->device->copy_in(ctx, w->val, val, bytes, stream));
+    GI_TRY(ctx->device->vectors->copy_in(ctx, w->val, val, bytes, stream));
     goto done;
   }
-  if (w->takes_host_values) GI_TRY(ctx->device->copy_in(ctx, w->caller_val, val, bytes, stream));
+  if (w->takes_host_values) GI_TRY(ctx->device->vectors->copy_in(ctx, w->caller_val, val, bytes, stream));
   GI_TRY(w->kernels->gather(w->val, w->takes_host_values ? w->caller_val : val, w->from, w->a.nnz, w->a.value_type,
                             gi_stream_of(ctx, stream)));
 done:
   return status;
 }
 
-gable_matrix_view gi_resident_csr_view(const gable_context *ctx, const gi_resident_csr *w)
+gable_matrix_view gi_resident_csr_view(const gi_resident_csr *w)
 {
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
   v.n_rows = v.n_cols = w->a.n;
   v.offset_type = GABLE_TYPE_I32;
   v.value_type = w->a.value_type;
-  v.space = ctx->device->kind == GI_ON_CUDA ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST;
+  v.space = w->space;
   v.ptr = w->a.ptr;
   v.idx = w->a.idx;
   return v;
@@ -340,6 +341,6 @@ gable_matrix_view gi_resident_csr_view(const gable_context *ctx, const gi_reside
 void gi_resident_csr_release(gable_context *ctx, gi_resident_csr *w)
 {
   void *const owned[] = {w->ptr, w->diagonal, w->idx, w->from, w->val, w->caller_val};
-  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) ctx->device->release(ctx, owned[k]);
+  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) ctx->device->vectors->release(ctx, owned[k]);
   memset(w, 0, sizeof *w);
 }

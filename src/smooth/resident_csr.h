@@ -7,6 +7,7 @@
 
 typedef struct gi_resident_csr {
   const gik_row_products *kernels;
+  gable_space space;        /* of the arrays, all in the memory of the context's device->vectors */
   gik_rows a;               /* what the kernels see: the arrays below */
   unsigned *ptr, *diagonal; /* [n+1], [n] */
   gable_idx *idx;           /* [nnz] */
@@ -27,7 +28,7 @@ gable_status gi_resident_csr_init(gable_context *ctx, const gi_shape *shape, con
 gable_status gi_resident_csr_update(gable_context *ctx, gi_resident_csr *w, const void *val, void *stream);
 
 /* The matrix as a view for plans of this context: by rows, 32-bit offsets, in the memory of the place. */
-gable_matrix_view gi_resident_csr_view(const gable_context *ctx, const gi_resident_csr *w);
+gable_matrix_view gi_resident_csr_view(const gi_resident_csr *w);
 
 /* Fine on a zeroed one, and twice. */
 void gi_resident_csr_release(gable_context *ctx, gi_resident_csr *w);

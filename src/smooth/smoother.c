@@ -50,17 +50,8 @@ done:
 /* Methods that work on lists of rows in host memory; the others take the matrix whole, where the device has it. */
 static int by_lists(const gable_context *ctx, gi_method m)
 {
-  return ctx->device->kind != GI_ON_CUDA && (m == GI_SERIAL || m == GI_LEVR || m == GI_TILES || m == GI_AUTO);
-}
-
-static gable_status method_from(const gable_context *ctx, const char *name, gi_method *out)
-{
-  gable_status status = GABLE_OK;
-  GI_TRY(gi_method_from(ctx, name, out));
-  GI_REQUIRE(ctx->device->kind != GI_ON_MIRROR || by_lists(ctx, *out), GABLE_ERR_UNAVAILABLE,
-             "sweeps by method %s do not run on the mirror: say serial, levr, tiles or auto", name);
-done:
-  return status;
+  return ctx->device->vectors->space == GABLE_SPACE_HOST &&
+         (m == GI_SERIAL || m == GI_LEVR || m == GI_TILES || m == GI_AUTO);
 }
 
 gable_status gi_smoother_create(gable_context *ctx, const gable_smoother_options *options, gable_smoother **out)
@@ -71,7 +62,7 @@ gable_status gi_smoother_create(gable_context *ctx, const gable_smoother_options
   gi_method method = GI_AUTO;
   *out = NULL;
   GI_TRY(fill_options(ctx, &own));
-  GI_TRY(method_from(ctx, own.method, &method));
+  GI_TRY(gi_method_from(ctx, own.method, &method));
   GI_ALLOC_ZERO(ctx, s, 1);
   s->ctx = ctx;
   s->stream = gi_own_stream(ctx);
@@ -110,8 +101,8 @@ gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
   forget_plan(s);
   s->updated = 0;
   GI_TRY(gi_shape_from(a, GABLE_PART_LOWER, &s->shape));
-  GI_REQUIRE(s->shape.space == GABLE_SPACE_HOST || s->ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
-             "the matrix is in device memory, this context is %s", s->ctx->where);
+  GI_REQUIRE(s->shape.space == GABLE_SPACE_HOST || s->ctx->device->vectors->space == GABLE_SPACE_DEVICE,
+             GABLE_ERR_UNAVAILABLE, "the matrix is in device memory, this context is %s", s->ctx->where);
   GI_REQUIRE(a->structure == GABLE_STRUCTURE_GENERAL || a->part == GABLE_PART_FULL, GABLE_ERR_ARGUMENT,
              "one triangle of a symmetric matrix: sweeps want both, gable_matrix_expand makes them");
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
@@ -141,11 +132,20 @@ gable_status gi_smoother_update(gable_smoother *s, const void *val)
   s->updated = 0;
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
   GI_TRY(s->kind->update(s->plan->state, val, &bad_row));
-  if (!s->own) GI_TRY(gi_smoother_work_create(s, &s->own));
   pass_stream(s);
   s->updated = 1;
 done:
   s->ctx->device->leave(s->ctx, before);
+  return status;
+}
+
+gable_status gi_smoother_own_work(gable_smoother *s)
+{
+  gable_status status = GABLE_OK;
+  if (s->own) goto done;
+  GI_TRY(gi_smoother_work_create(s, &s->own));
+  pass_stream(s);
+done:
   return status;
 }
 
@@ -181,12 +181,12 @@ void gi_smoother_work_destroy(gable_smoother_work **work)
 }
 
 gable_status gi_smoother_work_apply(gable_smoother_work *w, const gable_vectors_view *b, gable_vectors_view *x,
-                                    int sweeps, double *history)
+                                    int from_zero, int sweeps, double *history)
 {
   gable_status status = GABLE_OK;
   const gable_smoother *s = w->smoother;
   int before = GI_NOT_ENTERED;
-  gi_sweep_run all = {.type = b->type, .space = b->space, .sweeps = sweeps, .history = history};
+  gi_sweep_run all = {.type = b->type, .space = b->space, .from_zero = from_zero, .sweeps = sweeps, .history = history};
   all.b = b->data;
   all.x = x->data;
   gi_strides_of(b, &all.b_step, &all.b_rhs);
@@ -207,7 +207,7 @@ done:
 gable_status gi_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x, int sweeps,
                                double *history)
 {
-  return gi_smoother_work_apply(s->own, b, x, sweeps, history);
+  return gi_smoother_work_apply(s->own, b, x, 0, sweeps, history);
 }
 
 void gi_smoother_work_set_stream(gable_smoother_work *w, void *stream)

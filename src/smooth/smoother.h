@@ -17,7 +17,7 @@ struct gable_smoother {
   gi_method method;
   const gi_sweep_kind *kind;
   struct gi_sweep_plan *plan; /* of kind, shared with the works; NULL before analyse */
-  gable_smoother_work *own;   /* of gi_smoother_apply; from the first update on */
+  gable_smoother_work *own;   /* of gi_smoother_apply, or NULL */
   void *stream;
   gi_shape shape;
   int updated;
@@ -38,10 +38,14 @@ void gi_smoother_destroy(gable_smoother **s); /* NULL is fine; sets *s to NULL *
 /* Errors are those of gable_smoother_analyse, _update and _apply; b and x are checked against s. */
 gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a);
 gable_status gi_smoother_update(gable_smoother *s, const void *val);
+/* The work of gi_smoother_apply, where there is none yet; after an update. */
+gable_status gi_smoother_own_work(gable_smoother *s);
+
+/* from_zero: 1: x is zero, whatever it holds. */
 gable_status gi_smoother_work_create(const gable_smoother *s, gable_smoother_work **out);
 void gi_smoother_work_destroy(gable_smoother_work **w); /* NULL is fine; sets *w to NULL */
 gable_status gi_smoother_work_apply(gable_smoother_work *w, const gable_vectors_view *b, gable_vectors_view *x,
-                                    int sweeps, double *history);
+                                    int from_zero, int sweeps, double *history);
 void gi_smoother_work_set_stream(gable_smoother_work *w, void *stream);
 gable_status gi_smoother_work_status(gable_smoother_work *w, gable_idx *row);
 

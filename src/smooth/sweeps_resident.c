@@ -27,10 +27,10 @@ typedef struct direction {
 
 typedef struct whole {
   gable_context *ctx;
+  const gi_device *device; /* ctx->device->vectors: in whose memory everything below is */
   gable_smoother_options options;
   gi_method method;
   const gik_row_sweeps *fused; /* levr and elmr of the GPU, or NULL */
-  int staged;                  /* 1: vectors of host memory go through b and x */
   gi_resident_csr rows;
   direction to[2];
   void *relaxed; /* [n] diag(A) / omega */
@@ -53,7 +53,7 @@ static void release(void *state)
 {
   whole *s = state;
   if (!s) return;
-  const gi_device *device = s->ctx->device;
+  const gi_device *device = s->device;
   (void)device->synchronise(s->ctx, s->stream);
   for (int d = 0; d < 2; d++) {
     gi_trisolve_destroy(&s->to[d].plan);
@@ -70,11 +70,11 @@ static void work_release(void *work)
   whole_work *w = work;
   if (!w) return;
   gable_context *ctx = w->s->ctx;
-  (void)ctx->device->synchronise(ctx, w->stream);
+  (void)w->s->device->synchronise(ctx, w->stream);
   for (int d = 0; d < 2; d++) gi_work_destroy(&w->to[d]);
   void *const owned[] = {w->y,           w->b, w->x, w->parts, w->norms, w->control[0], w->control[1], w->published[0],
                          w->published[1]};
-  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) ctx->device->release(ctx, owned[k]);
+  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) w->s->device->release(ctx, owned[k]);
   gi_free(ctx, w->host);
   gi_free(ctx, w);
 }
@@ -85,7 +85,7 @@ static gable_status make_direction(whole *s, direction *d)
   gable_status status = GABLE_OK;
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
-  const gable_matrix_view view = gi_resident_csr_view(s->ctx, &s->rows);
+  const gable_matrix_view view = gi_resident_csr_view(&s->rows);
   options.method = gi_method_name(s->fused ? GI_LEVR : s->method);
   options.uplo = d == &s->to[0] ? GABLE_PART_LOWER : GABLE_PART_UPPER;
   options.diag = GABLE_DIAG_SEPARATE;
@@ -106,7 +106,7 @@ done:
 
 static gable_status take(const whole *s, size_t bytes, void **out)
 {
-  return s->ctx->device->alloc(s->ctx, bytes, out);
+  return s->device->alloc(s->ctx, bytes, out);
 }
 
 static gable_status make_diagonal(whole *s)
@@ -127,7 +127,7 @@ static gable_status make_vectors(whole_work *w)
   const size_t bytes = ((size_t)s->rows.a.n + 1) * sizeof(double), all = bytes * (size_t)s->options.max_rhs;
   void *p = NULL;
   GI_TRY(take(s, all, &w->y));
-  if (s->staged) {
+  if (s->device->space == GABLE_SPACE_DEVICE) { /* where vectors of host memory go through */
     GI_TRY(take(s, all, &w->b));
     GI_TRY(take(s, all, &w->x));
     w->host = gi_alloc(s->ctx, (gable_off)bytes, 1);
@@ -155,7 +155,7 @@ static gable_status make_published(whole_work *w)
     GI_TRY(take(s, (2 * (size_t)n + 1) * gi_type_size(type), &w->published[k]));
     GI_TRY(s->fused->prepare(w->control[k], w->published[k], n, type, gi_own_stream(s->ctx)));
   }
-  GI_TRY(s->ctx->device->synchronise(s->ctx, NULL));
+  GI_TRY(s->device->synchronise(s->ctx, NULL));
 done:
   return status;
 }
@@ -188,12 +188,12 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   s->ctx = ctx;
   s->options = *options;
   s->method = method;
-  s->staged = ctx->device->kind == GI_ON_CUDA;
+  s->device = ctx->device->vectors;
   s->stream = gi_own_stream(ctx);
   GI_REQUIRE((gable_off)shape->n * options->max_rhs <= INT_MAX, GABLE_ERR_LIMIT,
              "%d rows and %d right-hand sides at once are too many: give a smaller max_rhs", shape->n,
              options->max_rhs);
-  if (method == GI_LEVR || method == GI_ELMR) s->fused = ctx->device->kernels->row_sweeps;
+  if (method == GI_LEVR || method == GI_ELMR) s->fused = s->device->kernels->row_sweeps;
   GI_TRY(gi_resident_csr_init(ctx, shape, a, 1, bad_row, &s->rows));
   for (int d = 0; d < 2; d++)
     if ((int)options->sweep & (1 << d)) GI_TRY(make_direction(s, &s->to[d]));
@@ -213,10 +213,10 @@ static gable_status update(void *state, const void *val, gable_idx *bad_row)
   int fault[2] = {INT_MAX, INT_MAX};
   *bad_row = -1;
   GI_TRY(gi_resident_csr_update(ctx, &s->rows, val, s->stream));
-  GI_TRY(ctx->device->copy_in(ctx, s->fault, fault, sizeof fault, s->stream));
+  GI_TRY(s->device->copy_in(ctx, s->fault, fault, sizeof fault, s->stream));
   GI_TRY(s->rows.kernels->relax(&s->rows.a, s->options.omega, s->relaxed, s->fault, s->stream));
-  GI_TRY(ctx->device->copy_out(ctx, fault, s->fault, sizeof fault, s->stream));
-  GI_TRY(ctx->device->synchronise(ctx, s->stream));
+  GI_TRY(s->device->copy_out(ctx, fault, s->fault, sizeof fault, s->stream));
+  GI_TRY(s->device->synchronise(ctx, s->stream));
   *bad_row = fault[0] < fault[1] ? fault[0] : fault[1] < INT_MAX ? fault[1] : -1;
   GI_REQUIRE(fault[1] == INT_MAX || fault[0] < fault[1], GABLE_ERR_NOT_FINITE,
              "the diagonal entry of row %d (counted from 0) is not finite", fault[1]);
@@ -259,7 +259,7 @@ static gable_vectors_view columns(const job *j, void *data, ptrdiff_t step, ptrd
 {
   gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
   v.type = j->run->type;
-  v.space = j->s->staged ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST;
+  v.space = j->s->device->space;
   v.n = j->s->rows.a.n;
   v.count = j->count;
   v.major = step == 1 ? GABLE_MAJOR_COL : GABLE_MAJOR_ROW;
@@ -325,7 +325,7 @@ static gable_status note(job *j, int k)
   gable_status status = GABLE_OK;
   const whole *s = j->s;
   whole_work *w = j->w;
-  const gi_device *device = s->ctx->device;
+  const gi_device *device = s->device;
   gik_product p = product_of(j, GIK_WHOLE, NULL);
   double norms[HISTORY], *norm = w->norms + k % HISTORY;
   const int waiting = k % HISTORY + 1;
@@ -350,9 +350,9 @@ static gable_status bring(const job *j, const void *host, ptrdiff_t step, ptrdif
   for (gable_idx c = 0; c < j->count; c++) {
     const char *from = (const char *)host + c * rhs * (ptrdiff_t)one;
     if (step != 1) GI_TRY(gik_row_products_cpu.copy(n, j->run->type, from, step, w->host, 1, NULL));
-    GI_TRY(s->ctx->device->copy_in(s->ctx, (char *)device + (size_t)c * bytes, step == 1 ? from : w->host, bytes,
-                                   w->stream));
-    GI_TRY(s->ctx->device->synchronise(s->ctx, w->stream));
+    GI_TRY(
+        s->device->copy_in(s->ctx, (char *)device + (size_t)c * bytes, step == 1 ? from : w->host, bytes, w->stream));
+    GI_TRY(s->device->synchronise(s->ctx, w->stream));
   }
 done:
   return status;
@@ -368,9 +368,9 @@ static gable_status take_back(const job *j)
   const size_t one = gi_type_size(r->type), bytes = (size_t)n * one;
   for (gable_idx c = 0; c < j->count; c++) {
     char *to = (char *)r->x + c * r->x_rhs * (ptrdiff_t)one;
-    GI_TRY(s->ctx->device->copy_out(s->ctx, r->x_step == 1 ? to : w->host, (char *)w->x + (size_t)c * bytes, bytes,
-                                    w->stream));
-    GI_TRY(s->ctx->device->synchronise(s->ctx, w->stream));
+    GI_TRY(
+        s->device->copy_out(s->ctx, r->x_step == 1 ? to : w->host, (char *)w->x + (size_t)c * bytes, bytes, w->stream));
+    GI_TRY(s->device->synchronise(s->ctx, w->stream));
     if (r->x_step != 1) GI_TRY(gik_row_products_cpu.copy(n, r->type, w->host, 1, to, r->x_step, NULL));
   }
 done:
@@ -388,8 +388,8 @@ static gable_status status_of(void *work, gable_idx *row)
   for (int k = 0; k < 2 && s->fused; k++) {
     gik_control c;
     if (!w->control[k]) continue;
-    GI_TRY(s->ctx->device->copy_out(s->ctx, &c, w->control[k], sizeof c, w->stream));
-    GI_TRY(s->ctx->device->synchronise(s->ctx, w->stream));
+    GI_TRY(s->device->copy_out(s->ctx, &c, w->control[k], sizeof c, w->stream));
+    GI_TRY(s->device->synchronise(s->ctx, w->stream));
     if (c.fault_row < 0) continue;
     *row = c.fault_row;
     GI_TRY(s->fused->prepare(w->control[k], w->published[k], s->rows.a.n, k ? GABLE_TYPE_D : GABLE_TYPE_S, w->stream));
@@ -436,7 +436,7 @@ static gable_status apply_together(whole_work *w, const gi_sweep_run *run)
   const whole *s = w->s;
   const gable_idx n = s->rows.a.n;
   gable_idx row;
-  const int staged = s->staged && run->space == GABLE_SPACE_HOST;
+  const int staged = s->device->space != run->space;
   job j = {s, w, run, run->b, run->x, run->b_step, run->x_step, run->b_rhs, run->x_rhs, run->count, run->from_zero};
   if (staged) {
     j = (job){s, w, run, w->b, w->x, 1, 1, n, n, run->count, run->from_zero};
@@ -468,7 +468,7 @@ done:
 static void set_stream(void *state, void *stream)
 {
   whole *s = state;
-  (void)s->ctx->device->order_after(s->ctx, stream, s->stream);
+  (void)s->device->order_after(s->ctx, stream, s->stream);
   s->stream = stream;
   for (int d = 0; d < 2; d++)
     if (s->to[d].plan) (void)gi_trisolve_set_stream(s->to[d].plan, stream);
@@ -477,7 +477,7 @@ static void set_stream(void *state, void *stream)
 static void work_set_stream(void *work, void *stream)
 {
   whole_work *w = work;
-  (void)w->s->ctx->device->order_after(w->s->ctx, stream, w->stream);
+  (void)w->s->device->order_after(w->s->ctx, stream, w->stream);
   w->stream = stream;
   for (int d = 0; d < 2; d++)
     if (w->to[d]) (void)gi_work_set_stream(w->to[d], stream);

@@ -384,7 +384,7 @@ int main(int argc, char **argv)
   const long most = argc > 2 ? atol(argv[2]) : 50000; /* rows */
   long checks = 0;
   deadline_s = argc > 2 ? 300 : 0;
-  const char *const *methods = test_place_sweeps(ctx);
+  const char *const *methods = test_place_methods(ctx);
   for (int m = 0; methods[m]; m++) check_nan(ctx, methods[m]);
   for (int kind = 0; test_triangle_name(kind); kind++)
     for (int symmetric = 0; symmetric < 2; symmetric++) {

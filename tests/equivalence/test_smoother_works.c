@@ -145,7 +145,7 @@ int main(int argc, char **argv)
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   options.threads = 2;
   ctx = test_place(argc, argv, &options);
-  for (const char *const *method = test_place_sweeps(ctx); *method; method++) check_smoother(*method);
+  for (const char *const *method = test_place_methods(ctx); *method; method++) check_smoother(*method);
   if (!test_place_is_gpu(ctx) && !test_place_is_mirror(ctx)) check_precond();
   gable_context_destroy(&ctx);
   return 0;

@@ -29,12 +29,6 @@ int test_place_is_mirror(const gable_context *ctx)
   return !strcmp(gable_context_where(ctx), "mirror");
 }
 
-const char *const *test_place_sweeps(const gable_context *ctx)
-{
-  static const char *const mirror[] = {"serial", "levr", "tiles", "auto", NULL};
-  return test_place_is_mirror(ctx) ? mirror : test_place_methods(ctx);
-}
-
 int test_method_repeats(const char *method)
 {
   return strcmp(method, "levc") && strcmp(method, "elmc") && strcmp(method, "gsf");

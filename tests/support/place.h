@@ -14,10 +14,8 @@ gable_context *test_place(int argc, char **argv, const gable_context_options *op
 int test_place_is_gpu(const gable_context *ctx);
 int test_place_is_mirror(const gable_context *ctx);
 
-/* The methods of triangular solves there, and those of sweeps, closed by NULL; those whose atomics forbid the same bits
- * twice. */
+/* The methods of triangular solves and sweeps there, closed by NULL; those whose atomics forbid the same bits twice. */
 const char *const *test_place_methods(const gable_context *ctx);
-const char *const *test_place_sweeps(const gable_context *ctx);
 int test_method_repeats(const char *method);
 
 #ifdef __cplusplus

@@ -417,6 +417,7 @@ int main(int argc, char **argv)
   check_phases();
   for (int s = GABLE_KRYLOV_CG; s <= GABLE_KRYLOV_GMRES && host; s++) check_callbacks((gable_krylov_solver)s);
   check_threads(GABLE_KRYLOV_CG, GABLE_PRECOND_IC0);
+  check_threads(GABLE_KRYLOV_CG, GABLE_PRECOND_GS);
   check_threads(GABLE_KRYLOV_BICGSTAB, GABLE_PRECOND_ILU0);
   check_threads(GABLE_KRYLOV_GMRES, GABLE_PRECOND_JACOBI);
   gable_context_destroy(&ctx);

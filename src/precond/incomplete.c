@@ -1,0 +1,275 @@
+/* incomplete.c: ILU(0), IC(0), ILU(k) and ILUT: an incomplete factorization, applied by two triangular solves. */
+#include <limits.h>
+#include <string.h>
+
+#include "kernels/krylov/incomplete.h"
+#include "precond/ilu0.h"
+#include "precond/ilu_fill.h"
+#include "precond/precond.h"
+
+/* A plan for one triangle of the view: *plan of an earlier analysis, which works still know, or a new one. */
+static gable_status plan_triangle(gable_precond *p, const gable_matrix_view *view, gable_part uplo, gable_diag diag,
+                                  int ops, gable_trisolve **plan)
+{
+  gable_status status = GABLE_OK;
+  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+  options.method = p->options.method;
+  options.uplo = uplo;
+  options.diag = diag;
+  options.ops = ops;
+  options.deadline_s = p->options.deadline_s;
+  options.threads = p->options.threads;
+  if (!*plan) GI_TRY(gi_trisolve_create(p->ctx, &options, plan));
+  GI_TRY(gi_trisolve_analyse(*plan, view));
+done:
+  return status;
+}
+
+static gable_status note_method(gable_precond *p)
+{
+  gable_status status = GABLE_OK;
+  gable_trisolve_info info;
+  GI_TRY(gi_trisolve_get_info(p->first, GABLE_OP_N, &info));
+  memcpy(p->method_used, info.method_used, sizeof p->method_used);
+done:
+  return status;
+}
+
+/* Plans for L, its unit diagonal not stored, and U in one pattern by rows. */
+static gable_status plan_lu(gable_precond *p, const gable_matrix_view *view)
+{
+  gable_status status = GABLE_OK;
+  p->serial++;
+  p->second_op = GABLE_OP_N;
+  GI_TRY(plan_triangle(p, view, GABLE_PART_LOWER, GABLE_DIAG_UNIT, GABLE_TRISOLVE_N, &p->first));
+  GI_TRY(plan_triangle(p, view, GABLE_PART_UPPER, GABLE_DIAG_STORED, GABLE_TRISOLVE_N, &p->second));
+  GI_TRY(note_method(p));
+done:
+  return status;
+}
+
+/* The factor of a pattern that is A's, and on a GPU the order of its rows. */
+static gable_status take_factor(gable_precond *p)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(gi_precond_alloc(p, gi_matrix_rows_nnz(p->rows), &p->factor));
+  if (p->device->kernels->incomplete_factors) GI_TRY(gi_level_order_make(p->first, &p->order));
+done:
+  return status;
+}
+
+static gable_status analyse_ilu0(gable_precond *p)
+{
+  gable_status status = GABLE_OK;
+  const gable_matrix_view view = gi_matrix_rows_view(p->rows);
+  GI_TRY(plan_lu(p, &view));
+  GI_TRY(take_factor(p));
+done:
+  return status;
+}
+
+static gable_status analyse_ic0(gable_precond *p)
+{
+  gable_status status = GABLE_OK;
+  const gable_matrix_view view = gi_matrix_rows_view(p->rows);
+  p->serial++;
+  p->second_op = GABLE_OP_T;
+  GI_TRY(plan_triangle(p, &view, GABLE_PART_LOWER, GABLE_DIAG_STORED, GABLE_TRISOLVE_N | GABLE_TRISOLVE_T, &p->first));
+  GI_TRY(note_method(p));
+  GI_TRY(take_factor(p));
+done:
+  return status;
+}
+
+static gable_status analyse_iluk(gable_precond *p)
+{
+  gable_status status = GABLE_OK;
+  const gi_csc *rows = &p->rows->host;
+  GI_TRY(gi_iluk_pattern(p->ctx, rows, p->options.level, &p->fill));
+  p->nnz = p->fill.ptr[rows->n_cols];
+  GI_ALLOC(p->ctx, p->fill.val, p->nnz);
+  GI_ALLOC(p->ctx, p->place, rows->ptr[rows->n_cols]);
+  gi_iluk_places(rows, &p->fill, p->place);
+  const gable_matrix_view view = gi_rows_view(&p->fill);
+  GI_TRY(plan_lu(p, &view));
+done:
+  return status;
+}
+
+/* The pattern of ILUT comes with the values. */
+static gable_status analyse_ilut(gable_precond *p)
+{
+  (void)p;
+  return GABLE_OK;
+}
+
+/* What a GPU's factorization needs besides the factor, in one block: control, fault, ready [n]. */
+static gable_status factor_on_gpu(const gable_precond *p, gable_status (*factor)(const gik_incomplete *f),
+                                  gable_idx *bad_row)
+{
+  gable_status status = GABLE_OK;
+  const gi_device *device = p->device;
+  const size_t room = (sizeof(gik_control) + 63) / 64 * 64;
+  gik_control control = {.fault_row = -1};
+  int fault = INT_MAX;
+  void *block = NULL;
+  GI_TRY(device->alloc(p->ctx, room + 64 + (size_t)p->rows->n, &block));
+  const gik_incomplete f = {.a = &p->rows->device.a,
+                            .order = p->order.list,
+                            .factor = p->factor,
+                            .shift = p->shift,
+                            .ready = (unsigned char *)block + room + 64,
+                            .fault = (int *)((char *)block + room),
+                            .control = block,
+                            .deadline_ns = (unsigned long long)(p->options.deadline_s * 1e9),
+                            .stream = p->rows->stream};
+  GI_TRY(device->copy_in(p->ctx, f.control, &control, sizeof control, NULL));
+  GI_TRY(device->copy_in(p->ctx, f.fault, &fault, sizeof fault, NULL));
+  GI_TRY(factor(&f));
+  GI_TRY(device->copy_out(p->ctx, &control, f.control, sizeof control, NULL));
+  GI_TRY(device->copy_out(p->ctx, &fault, f.fault, sizeof fault, NULL));
+  GI_TRY(device->synchronise(p->ctx, NULL));
+  GI_REQUIRE(control.fault_row < 0, GABLE_ERR_DEADLINE,
+             "a factorization waited longer than %g s for row %d (counted from 0)", p->options.deadline_s,
+             control.fault_row);
+  *bad_row = fault == INT_MAX ? -1 : fault;
+done:
+  device->release(p->ctx, block);
+  return status;
+}
+
+static gable_status fetch_pivot(const gable_precond *p, gable_idx row, double *pivot)
+{
+  gable_status status = GABLE_OK;
+  unsigned at = 0;
+  GI_TRY(p->device->copy_out(p->ctx, &at, p->rows->device.diagonal + row, sizeof at, NULL));
+  GI_TRY(p->device->synchronise(p->ctx, NULL));
+  GI_TRY(p->device->copy_out(p->ctx, pivot, p->factor + at, sizeof *pivot, NULL));
+  GI_TRY(p->device->synchronise(p->ctx, NULL));
+done:
+  return status;
+}
+
+static gable_status factor_ilu0(gable_precond *p)
+{
+  gable_status status = GABLE_OK;
+  const gik_incomplete_factors *gpu = p->device->kernels->incomplete_factors;
+  const gi_csc *rows = &p->rows->host;
+  gable_idx bad_row = -1;
+  double pivot = 0;
+  if (!gpu) {
+    const gable_off nnz = gi_matrix_rows_nnz(p->rows);
+    if (nnz) memcpy(p->factor, rows->val, (size_t)nnz * sizeof *p->factor);
+    GI_TRY(gi_ilu0(p->ctx, rows->n_cols, rows->ptr, rows->idx, p->factor, &bad_row));
+    goto done;
+  }
+  GI_TRY(factor_on_gpu(p, gpu->ilu0, &bad_row));
+  if (bad_row >= 0) GI_TRY(fetch_pivot(p, bad_row, &pivot));
+  GI_REQUIRE(bad_row < 0, GABLE_ERR_SINGULAR, "ILU(0): the pivot of row %d (counted from 0) is %g", bad_row, pivot);
+done:
+  return status;
+}
+
+static gable_status factor_ic0(const gable_precond *p, gable_idx *bad_row)
+{
+  const gik_incomplete_factors *gpu = p->device->kernels->incomplete_factors;
+  const gi_csc *rows = &p->rows->host;
+  if (gpu) return factor_on_gpu(p, gpu->ic0, bad_row);
+  return gi_ic0(p->ctx, rows->n_cols, rows->ptr, rows->idx, rows->val, p->factor, p->shift, bad_row);
+}
+
+static gable_status update_plans(gable_precond *p, const double *factor)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(gi_trisolve_update(p->first, factor, NULL));
+  if (p->second) GI_TRY(gi_trisolve_update(p->second, factor, NULL));
+done:
+  return status;
+}
+
+static gable_status update_ilu0(gable_precond *p)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(factor_ilu0(p));
+  GI_TRY(update_plans(p, p->factor));
+done:
+  return status;
+}
+
+/* Where IC(0) breaks down it begins again with the diagonal enlarged: by 1e-3, then twice as much, at most by 10. */
+static gable_status update_ic0(gable_precond *p)
+{
+  gable_status status = GABLE_OK;
+  gable_idx bad_row = -1;
+  for (;;) {
+    GI_TRY(factor_ic0(p, &bad_row));
+    if (bad_row < 0) break;
+    const double next = p->shift > 0 ? 2 * p->shift : 1e-3;
+    GI_REQUIRE(next <= 10, GABLE_ERR_SINGULAR,
+               "IC(0): the pivot of row %d (counted from 0) is not positive, even with the diagonal enlarged %g times",
+               bad_row, 1 + p->shift);
+    p->shift = next;
+  }
+  GI_TRY(update_plans(p, p->factor));
+done:
+  return status;
+}
+
+static gable_status update_iluk(gable_precond *p)
+{
+  gable_status status = GABLE_OK;
+  const gi_csc *rows = &p->rows->host;
+  gi_csc *f = &p->fill;
+  gable_idx bad_row;
+  for (gable_off q = 0; q < p->nnz; q++) f->val[q] = 0;
+  for (gable_off q = 0; q < rows->ptr[rows->n_cols]; q++) f->val[p->place[q]] = rows->val[q];
+  GI_TRY(gi_ilu_in_pattern(p->ctx, "ILU(k)", rows->n_cols, f->ptr, f->idx, f->val, &bad_row));
+  GI_TRY(update_plans(p, f->val));
+done:
+  return status;
+}
+
+static gable_status update_ilut(gable_precond *p)
+{
+  gable_status status = GABLE_OK;
+  gi_csc_release(p->ctx, &p->fill);
+  GI_TRY(gi_ilut(p->ctx, &p->rows->host, p->options.drop, p->options.row_fill, &p->fill));
+  p->nnz = p->fill.ptr[p->rows->n];
+  const gable_matrix_view view = gi_rows_view(&p->fill);
+  GI_TRY(plan_lu(p, &view));
+  GI_TRY(update_plans(p, p->fill.val));
+done:
+  return status;
+}
+
+/* Works of the plans that there are now, in the place of those of an earlier analysis. */
+static gable_status take_works(gable_precond_work *w)
+{
+  gable_status status = GABLE_OK;
+  const gable_precond *p = w->plan;
+  gi_work_destroy(&w->first);
+  gi_work_destroy(&w->second);
+  GI_TRY(gi_work_create(p->first, 1, &w->first));
+  if (p->second) GI_TRY(gi_work_create(p->second, 1, &w->second));
+  w->serial = p->serial;
+done:
+  return status;
+}
+
+static gable_status apply(const gable_precond *p, gable_precond_work *w, const double *r, double *z)
+{
+  gable_status status = GABLE_OK;
+  const gable_vectors_view in = gi_precond_column(p, r);
+  gable_vectors_view out = gi_precond_column(p, z);
+  if (w->serial != p->serial) GI_TRY(take_works(w)); /* ILUT was updated */
+  GI_TRY(gi_trisolve_solve(p->first, w->first, GABLE_OP_N, &in, &out));
+  GI_TRY(
+      gi_trisolve_solve(p->second ? p->second : p->first, p->second ? w->second : w->first, p->second_op, &out, &out));
+done:
+  return status;
+}
+
+const gi_precond_kind gi_precond_ilu0 = {"ILU(0)", 1, analyse_ilu0, update_ilu0, take_works, apply};
+const gi_precond_kind gi_precond_ic0 = {"IC(0)", 1, analyse_ic0, update_ic0, take_works, apply};
+const gi_precond_kind gi_precond_iluk = {"ILU(k)", 0, analyse_iluk, update_iluk, take_works, apply};
+const gi_precond_kind gi_precond_ilut = {"ILUT", 0, analyse_ilut, update_ilut, take_works, apply};

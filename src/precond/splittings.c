@@ -1,0 +1,86 @@
+/* splittings.c: preconditioners that need no factorization: none, Jacobi, one Gauss-Seidel sweep. */
+#include "kernels/krylov/krylov_steps.h"
+#include "kernels/sparse/row_product.h"
+#include "precond/precond.h"
+
+static gable_status nothing(gable_precond *p)
+{
+  (void)p;
+  return GABLE_OK;
+}
+
+static gable_status copy(const gable_precond *p, gable_precond_work *w, const double *r, double *z)
+{
+  (void)w;
+  return p->device->kernels->row_products->copy(p->rows->n, GABLE_TYPE_D, r, 1, z, 1, p->rows->stream);
+}
+
+static gable_status analyse_jacobi(gable_precond *p)
+{
+  return gi_precond_alloc(p, p->rows->n, &p->factor);
+}
+
+static gable_status update_jacobi(gable_precond *p)
+{
+  gable_status status = GABLE_OK;
+  gable_idx bad_row;
+  GI_TRY(gi_matrix_rows_diagonal(p->ctx, p->rows, p->factor, &bad_row));
+  GI_REQUIRE(bad_row < 0, GABLE_ERR_SINGULAR,
+             "Jacobi: the diagonal entry of row %d (counted from 0) is zero, missing or not finite", bad_row);
+done:
+  return status;
+}
+
+/* The step that scales does nothing where an iteration has stopped: this one never does. */
+static gable_status work_jacobi(gable_precond_work *w)
+{
+  gable_status status = GABLE_OK;
+  const gable_precond *p = w->plan;
+  void *state = NULL;
+  GI_TRY(p->device->alloc(p->ctx, sizeof *w->never_stopped, &state));
+  w->never_stopped = state;
+  GI_TRY(p->device->fill(p->ctx, state, 0, sizeof *w->never_stopped, NULL));
+done:
+  return status;
+}
+
+static gable_status apply_jacobi(const gable_precond *p, gable_precond_work *w, const double *r, double *z)
+{
+  const gik_krylov all = {.n = p->rows->n, .state = w->never_stopped, .stream = p->rows->stream};
+  return p->device->kernels->krylov_steps->scale(&all, p->factor, r, z);
+}
+
+static gable_status analyse_gs(gable_precond *p)
+{
+  gable_status status = GABLE_OK;
+  gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
+  const gable_matrix_view view = gi_matrix_rows_view(p->rows);
+  options.method = p->options.method;
+  options.threads = p->options.threads;
+  options.deadline_s = p->options.deadline_s;
+  if (!p->smoother) GI_TRY(gi_smoother_create(p->ctx, &options, &p->smoother));
+  GI_TRY(gi_smoother_analyse(p->smoother, &view));
+done:
+  return status;
+}
+
+static gable_status update_gs(gable_precond *p)
+{
+  return gi_smoother_update(p->smoother, gi_matrix_rows_values(p->rows));
+}
+
+static gable_status work_gs(gable_precond_work *w)
+{
+  return gi_smoother_work_create(w->plan->smoother, &w->sweeps);
+}
+
+static gable_status apply_gs(const gable_precond *p, gable_precond_work *w, const double *r, double *z)
+{
+  const gable_vectors_view in = gi_precond_column(p, r);
+  gable_vectors_view out = gi_precond_column(p, z);
+  return gi_smoother_work_apply(w->sweeps, &in, &out, 1, 1, NULL);
+}
+
+const gi_precond_kind gi_precond_none = {"no preconditioner", 1, nothing, nothing, NULL, copy};
+const gi_precond_kind gi_precond_jacobi = {"Jacobi", 1, analyse_jacobi, update_jacobi, work_jacobi, apply_jacobi};
+const gi_precond_kind gi_precond_gs = {"Gauss-Seidel", 1, analyse_gs, update_gs, work_gs, apply_gs};
