@@ -11,6 +11,7 @@
 #include "support/random_factor.h"
 #include "support/small_layout.h"
 #include "support/systems.h"
+#include "support/vectors.h"
 
 enum { SEEDS = 40, LAST = GABLE_SOLVE_PARTITIONED, BOUND = 32 };
 
@@ -23,36 +24,19 @@ typedef struct vectors {
   size_t bytes;
 } vectors;
 
-static size_t entry(const gable_vectors_view *v, gable_idx i, gable_idx j)
-{
-  return (size_t)(v->major == GABLE_MAJOR_COL ? i + j * v->ld : i * v->ld + j);
-}
-
 static double value_at(const vectors *v, gable_idx i, gable_idx j)
 {
-  const size_t k = entry(&v->view, i, j);
-  return v->view.type == GABLE_TYPE_S ? (double)((const float *)v->host)[k] : ((const double *)v->host)[k];
+  gable_vectors_view here = v->view;
+  here.data = v->host;
+  return test_value(&here, i, j);
 }
 
 static vectors vectors_new(gi_random *r, gable_idx n, gable_type type, gable_idx count, gable_major major)
 {
-  vectors v = {.view = GABLE_VECTORS_VIEW_INIT};
-  v.view.type = type;
-  v.view.n = n;
-  v.view.count = count;
-  v.view.major = major;
-  v.view.ld = major == GABLE_MAJOR_COL ? n + 3 : count + 2;
+  vectors v = {.view = test_gapped_view(NULL, type, n, count, major)};
   v.view.space = GABLE_SPACE_DEVICE;
-  const size_t entries = (size_t)((major == GABLE_MAJOR_COL ? count : n) * v.view.ld + 1);
-  v.bytes = entries * (type == GABLE_TYPE_S ? 4 : 8);
-  v.host = malloc(v.bytes);
-  for (size_t k = 0; k < entries; k++) {
-    const double value = gi_random_unit(r) - 0.5;
-    if (type == GABLE_TYPE_S)
-      ((float *)v.host)[k] = (float)value;
-    else
-      ((double *)v.host)[k] = value;
-  }
+  v.bytes = test_extent(&v.view) * (type == GABLE_TYPE_S ? 4 : 8);
+  v.host = test_random_vectors(r, &v.view);
   CHECK_OK(ctx->device->alloc(ctx, v.bytes, &v.view.data));
   CHECK_OK(ctx->device->copy_in(ctx, v.view.data, v.host, v.bytes, NULL));
   return v;
@@ -106,8 +90,8 @@ static void check_alone(const setting *s, gi_random *r, const vectors *b, const 
   gi_method_work *w = NULL;
   vectors one = vectors_new(r, n, x->view.type, 1, GABLE_MAJOR_COL), from = *b;
   from.view.count = 1;
-  from.view.data =
-      (char *)b->view.data + entry(&b->view, 0, j) * (b->view.type == GABLE_TYPE_S ? sizeof(float) : sizeof(double));
+  from.view.data = (char *)b->view.data +
+                   test_entry(&b->view, 0, j) * (b->view.type == GABLE_TYPE_S ? sizeof(float) : sizeof(double));
   CHECK_OK(gi_method_work_create(s->solver, 1, &w));
   CHECK_OK(gi_method_solve(s->solver, w, op, parts, &from.view, &one.view, NULL));
   vectors_read(&one);
