@@ -1,29 +1,20 @@
 #!/usr/bin/env python3
 """chart.py: docs/figures/gain.svg, the geometric mean and the least gain of each set of bench/results as bars."""
-import json
-import re
-
 from marks import ROOT, mean
+from trisolve_lines import gain, pairs_of, size_class
 
-RESULTS = ROOT / "bench/results"
-# label, file, pattern of the matrices, test of a line
+# label, file, pattern of the matrices, number of the size class
 GPU = [("5 points, 2D", "laplacian-h200.json", "^5-", None), ("9 points, 2D", "laplacian-h200.json", "^9-", None),
        ("7 points, 3D", "laplacian-h200.json", "^7-", None), ("27 points, 3D", "laplacian-h200.json", "^27-", None),
-       ("real, below 20,000 rows", "matrices-h200.json", "", lambda r: r["n"] < 20000),
-       ("real, other", "matrices-h200.json", "", lambda r: r["n"] >= 20000 and r["nnz"] <= 1000000),
-       ("real, above 10^6 entries", "matrices-h200.json", "", lambda r: r["n"] >= 20000 and r["nnz"] > 1000000),
+       ("real, below 20,000 rows", "matrices-h200.json", "", 0), ("real, in between", "matrices-h200.json", "", 1),
+       ("real, above 10^6 entries", "matrices-h200.json", "", 2),
        ("real, 16 right-hand sides", "matrices-16rhs-h200.json", "", None)]
 WIDTH, ROW, LEFT, UNIT = 760, 26, 250, 26
 
 
-def gains(name, pattern, test):
+def gains(name, pattern, size):
     """cuSPARSE's time over auto's of the lines that match"""
-    rows = {}
-    for line in open(RESULTS / name):
-        r = json.loads(line)
-        if "error" not in r and "status" not in r and re.search(pattern, r["matrix"]) and (not test or test(r)):
-            rows.setdefault((r["matrix"], r["uplo"]), {})[r["method"]] = r["solve_s"]
-    return [r["cusparse"] / r["auto"] for r in rows.values() if "cusparse" in r and "auto" in r]
+    return [gain(p) for p in pairs_of(name, pattern) if size is None or size_class(p[1]) == size]
 
 
 def bar(y, label, values):
@@ -37,7 +28,7 @@ def bar(y, label, values):
 
 def main():
     height = 60 + ROW * len(GPU)
-    body = [bar(44 + ROW * k, label, gains(name, pattern, test)) for k, (label, name, pattern, test) in enumerate(GPU)]
+    body = [bar(44 + ROW * k, label, gains(name, pattern, size)) for k, (label, name, pattern, size) in enumerate(GPU)]
     (ROOT / "docs/figures").mkdir(exist_ok=True)
     (ROOT / "docs/figures/gain.svg").write_text(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="13">'

@@ -3,19 +3,19 @@
 `gable bench --json`: cuSPARSE's time, each method's, its gain, the floor, the share of it that is reached, both analyses.
 trisolve_table.py --results: the summary of bench/results between the marks of docs/results.md, and all its lines between those of
 bench/results/trisolve-gpu.md."""
-import json
 import math
 import re
 import sys
 
-from marks import ROOT, mean, put
+from marks import mean, put
+from trisolve_lines import RESULTS, SIZES, gain, load, pairs_of, run_of, seconds, size_class, total
 
-RESULTS = ROOT / "bench/results"
-# file, pattern of the matrices, name
+# file, pattern of the matrices or number of a size class, name
 SETS = [("laplacian-h200.json", r"^5-", "5 points, two dimensions"), ("laplacian-h200.json", r"^9-", "9 points, two dimensions"),
         ("laplacian-h200.json", r"^7-", "7 points, three dimensions"), ("laplacian-h200.json", r"^27-", "27 points, three dimensions"),
         ("laplacian-h200.json", "", "all 20 Laplacians"), ("laplacian-permuted-h200.json", "", "the Laplacians numbered at random, random values"),
-        ("matrices-h200.json", "", "triangles of real matrices"),
+        ("matrices-h200.json", "", "triangles of real matrices"), ("matrices-h200.json", 0, f"of them {SIZES[0]}"),
+        ("matrices-h200.json", 1, f"of them {SIZES[1]}"), ("matrices-h200.json", 2, f"of them {SIZES[2]}"),
         ("matrices-seed-h200.json", "", "the seed's table 4, mostly twins"),
         ("laplacian-16rhs-h200.json", r"^5-", "16 right-hand sides against SpSM, 5 points"),
         ("laplacian-16rhs-h200.json", r"^[^5]", "16 right-hand sides against SpSM, 9, 7 and 27 points"),
@@ -31,20 +31,8 @@ RANGES = [(0, 1), (1, 1.5), (1.5, 2), (2, 3), (3, 5), (5, 10), (10, math.inf)]
 STAR = "\\* off-diagonal entries scaled to dominance, because plain substitution overflows"
 
 
-def load(names):
-    """{(matrix, triangle, right-hand sides): {method: line}}"""
-    rows = {}
-    for name in names:
-        for line in open(name):
-            r = json.loads(line)
-            if "sweep" in r or "error" in r or "status" in r or "permuted" in r["matrix"] and "methods" in str(name):
-                continue
-            rows.setdefault((r["matrix"], r["uplo"], r["rhs"]), {})[r["method"]] = r
-    return rows
-
-
-def us(seconds):
-    return f"{seconds * 1e6:.0f}" if seconds >= 1e-4 else f"{seconds * 1e6:.1f}"
+def us(s):
+    return f"{s * 1e6:.0f}" if s >= 1e-4 else f"{s * 1e6:.1f}"
 
 
 def bound(r):
@@ -52,68 +40,58 @@ def bound(r):
 
 
 def share(r):
-    return r["floor_s"] / r["solve_s"]
+    return r["floor_s"] / seconds(r, r)
 
 
 def table(rows):
     """A line for each triangle."""
     methods = sorted({m for r in rows.values() for m in r} - {"cusparse", "auto"})
-    out = ["| matrix | triangle | rhs | rows | levels | cuSPARSE us | auto us | gain | by | floor us | of | reached | analysis: cuSPARSE us | auto us "
-           "| of it | with a solve | update us |" + "".join(f" {m} us | gain |" for m in methods), "|---" * (17 + 2 * len(methods)) + "|"]
+    out = ["| matrix | triangle | rhs | rows | levels | timed | cuSPARSE us | auto us | gain | by | floor us | of | reached | analysis: cuSPARSE us | auto us "
+           "| of it | with update and first solve | update us |" + "".join(f" {m} us | gain |" for m in methods), "|---" * (18 + 2 * len(methods)) + "|"]
     scaled = False
     for (matrix, uplo, rhs), r in rows.items():
         if "cusparse" not in r or "auto" not in r:
             continue
         peer, auto, cells = r["cusparse"], r["auto"], []
         for m in methods:
-            cells.append(f' {us(r[m]["solve_s"])} | {peer["solve_s"] / r[m]["solve_s"]:.2f} |' if m in r else " | |")
+            cells.append(f' {us(seconds(r[m], auto))} | {seconds(peer, auto) / seconds(r[m], auto):.2f} |' if m in r else " | |")
         star = "\\*" if peer["scaled_to_dominance"] else ""
         scaled |= peer["scaled_to_dominance"]
-        both = (auto["analyse_s"] + auto["solve_s"]) / (peer["analyse_s"] + peer["solve_s"])
-        out.append(f'| {matrix}{star} | {uplo} | {rhs} | {auto["n"]} | {auto["levels"]} | {us(peer["solve_s"])} | {us(auto["solve_s"])} '
-                   f'| {peer["solve_s"] / auto["solve_s"]:.2f} | {auto["method_used"]} | {us(auto["floor_s"])} | {bound(auto)} | {share(auto):.0%} '
+        both = total(auto) / total(peer)
+        how = "graph" if seconds(auto, auto) != auto["solve_s"] else "alone"
+        out.append(f'| {matrix}{star} | {uplo} | {rhs} | {auto["n"]} | {auto["levels"]} | {how} | {us(seconds(peer, auto))} | {us(seconds(auto, auto))} '
+                   f'| {gain((peer, auto)):.2f} | {auto["method_used"]} | {us(auto["floor_s"])} | {bound(auto)} | {share(auto):.0%} '
                    f'| {us(peer["analyse_s"])} | {us(auto["analyse_s"])} | {auto["analyse_s"] / peer["analyse_s"]:.2f} | {both:.2f} '
                    f'| {us(auto["update_s"])} |' + "".join(cells))
     return out + (["", STAR] if scaled else [])
 
 
-def pairs_of(name, pattern):
-    path = RESULTS / name
-    return [(r["cusparse"], r["auto"]) for key, r in (load([path]) if path.exists() else {}).items()
-            if re.search(pattern, key[0]) and "cusparse" in r and "auto" in r]
-
-
-def run_of(lines):
-    """Machine and date, and the commits, of some lines."""
-    return ("; ".join(sorted({f'{r["machine"]}, {r["date"]}' for r in lines})), ", ".join(sorted({r["commit"] for r in lines})))
-
-
 def summary():
     """The table of docs/results.md: a line a set of bench/results, and which run it is."""
     lines = ["| set | solves | gain of `auto`, geometric mean | least | below 1 | share of the floor reached | analysis over cuSPARSE's | above 0.5 "
-             "| slower than it with one solve | commit |", "|---" * 10 + "|"]
+             "| analysis, update and first solve slower | commit |", "|---" * 10 + "|"]
     runs = set()
     for name, pattern, text in SETS:
-        pairs = pairs_of(name, pattern)
+        pairs = [p for p in pairs_of(name) if size_class(p[1]) == pattern] if isinstance(pattern, int) else pairs_of(name, pattern)
         if not pairs:
             continue
-        gain = [p["solve_s"] / a["solve_s"] for p, a in pairs]
+        gains = [gain(pair) for pair in pairs]
         analysis = [a["analyse_s"] / p["analyse_s"] for p, a in pairs]
-        lost = sum(a["analyse_s"] + a["solve_s"] > p["analyse_s"] + p["solve_s"] for p, a in pairs)
+        lost = sum(total(a) > total(p) for p, a in pairs)
         run, commits = run_of([a for _, a in pairs])
         runs.add(run)
-        lines.append(f"| {text} | {len(pairs)} | {mean(gain):.1f} | {min(gain):.2f} | {sum(g < 1 for g in gain)} | {mean([share(a) for _, a in pairs]):.0%} "
+        lines.append(f"| {text} | {len(pairs)} | {mean(gains):.1f} | {min(gains):.2f} | {sum(g < 1 for g in gains)} | {mean([share(a) for _, a in pairs]):.0%} "
                      f"| {mean(analysis):.2f} | {sum(v > 0.5 for v in analysis)} | {lost} | {commits} |")
     return "\n".join(lines + [""] + [f"{run}." for run in sorted(runs)])
 
 
-LAUNCH_S = 9e-6  # an update of one row takes 5 to 9 us
+LAUNCH_S = 2.5e-6  # of one kernel on an H200, from one stream
 
 
 def multi_rhs_allowed(name, one):
     """Of 16 right-hand sides: the time over what is allowed, four times that of one or twice the bytes' floor."""
     alone = {key[:2]: r["auto"] for key, r in load([RESULTS / one]).items() if "auto" in r}
-    return [r["auto"]["solve_s"] / max(4 * alone[key[:2]]["solve_s"], 2 * r["auto"]["floor_bytes_s"])
+    return [seconds(r["auto"], r["auto"]) / max(4 * seconds(alone[key[:2]], alone[key[:2]]), 2 * r["auto"]["floor_bytes_s"])
             for key, r in load([RESULTS / name]).items() if "auto" in r and key[:2] in alone]
 
 
@@ -128,10 +106,10 @@ def goals():
     single = grids + permuted + real + seed
 
     def gains(pairs, pattern=""):
-        return [p["solve_s"] / a["solve_s"] for p, a in pairs if re.search(pattern, a["matrix"])]
+        return [gain(pair) for pair in pairs if re.search(pattern, pair[1]["matrix"])]
 
     analysis = [a["analyse_s"] / p["analyse_s"] for p, a in single]
-    both = [(a["analyse_s"] + a["solve_s"]) / (p["analyse_s"] + p["solve_s"]) for p, a in single]
+    both = [total(a) / total(p) for p, a in single]
     updates = [a["update_s"] / (1.5 * 20 * a["nnz"] / 4.28e12 + LAUNCH_S) for _, a in single]
     lines = ["## What was aimed at", "", "| what | goal | measured | reached |", "|---|---|---|---|"]
 
@@ -157,8 +135,8 @@ def goals():
     least("the same", 3, gains(many))
     most("16 right-hand sides over what is allowed: four times one, or twice the floor of bytes", 1, allowed)
     most("analysis over SpSV_analysis", 0.5, analysis)
-    most("analysis and one solve over SpSV's", 1, both)
-    most(f"update over 1.5 floors of its bytes (20 an entry) and a launch ({LAUNCH_S * 1e6:.0f} us)", 1, updates)
+    most("analysis, update and first solve over SpSV's", 1, both)
+    most(f"update over 1.5 floors of its bytes (20 an entry) and a launch ({LAUNCH_S * 1e6:.1f} us)", 1, updates)
     return lines + [""]
 
 
@@ -166,7 +144,7 @@ def in_ranges(pairs):
     """How many solves gain how much, and which matrices are in the lowest ranges."""
     out = ["| gain | solves | share of the floor reached | which |", "|---|---|---|---|"]
     for low, high in RANGES:
-        own = [(p, a) for p, a in pairs if low <= p["solve_s"] / a["solve_s"] < high]
+        own = [(p, a) for p, a in pairs if low <= gain((p, a)) < high]
         if not own:
             continue
         names = sorted({a["matrix"] for _, a in own}, key=str.lower)
@@ -185,9 +163,10 @@ def methods_table():
             continue
         sources += [line for r in rows for line in r.values()]
         for m in order:
-            gain = [r["cusparse"]["solve_s"] / r[m]["solve_s"] for r in rows if m in r]
-            cells.append(f"{mean(gain):.2f} ({min(gain):.2f})" if gain else "")
-        best = [min(r[m]["solve_s"] for m in order[1:] if m in r) / r["auto"]["solve_s"] for r in rows if {"auto", "tiles", "rows"} <= r.keys()]
+            gains = [seconds(r["cusparse"], r["auto"]) / seconds(r[m], r["auto"]) for r in rows if m in r and "auto" in r]
+            cells.append(f"{mean(gains):.2f} ({min(gains):.2f})" if gains else "")
+        best = [min(seconds(r[m], r["auto"]) for m in order[1:] if m in r) / seconds(r["auto"], r["auto"])
+                for r in rows if {"auto", "tiles", "rows"} <= r.keys()]
         cells.append(f"{mean(best):.2f} ({min(best):.2f})" if best else "")
         lines.append(f"| {text} | {len(rows)} | " + " | ".join(cells) + " |")
     if not lines:
@@ -202,7 +181,7 @@ def methods_table():
 def twin_check():
     """Real matrices beside their twins, of their files and of three numbers alone."""
     def both(pairs):
-        return {(a["matrix"].removesuffix(" (twin)"), a["uplo"]): (p["solve_s"] / a["solve_s"], a["analyse_s"] / p["analyse_s"]) for p, a in pairs}
+        return {(a["matrix"].removesuffix(" (twin)"), a["uplo"]): (gain((p, a)), a["analyse_s"] / p["analyse_s"]) for p, a in pairs}
     twins, real = both(pairs_of("twin-check-h200.json", "")), both(pairs_of("matrices-h200.json", ""))
     keys = [(key[0].removesuffix("-file"), key[1]) for key in twins if key[0].endswith("-file")]
     if not keys:
@@ -223,7 +202,7 @@ def twin_check():
 def long_tables():
     out = goals() + methods_table() + twin_check()
     for name, title in LONG:
-        pairs = pairs_of(name, "")
+        pairs = pairs_of(name)
         if not pairs:
             continue
         run, commits = run_of([a for _, a in pairs])
@@ -240,9 +219,9 @@ def main():
     rows = load(sys.argv[1:])
     print("\n".join(table(rows)))
     for m in sorted({m for r in rows.values() for m in r} - {"cusparse"}):
-        gain = [r["cusparse"]["solve_s"] / r[m]["solve_s"] for r in rows.values() if m in r and "cusparse" in r]
-        if gain:
-            print(f"\n{m}: geometric mean {mean(gain):.2f}, least {min(gain):.2f}, largest {max(gain):.2f} over {len(gain)} solves", end="")
+        gains = [seconds(r["cusparse"], r.get("auto", r[m])) / seconds(r[m], r.get("auto", r[m])) for r in rows.values() if m in r and "cusparse" in r]
+        if gains:
+            print(f"\n{m}: geometric mean {mean(gains):.2f}, least {min(gains):.2f}, largest {max(gains):.2f} over {len(gains)} solves", end="")
     print()
 
 
