@@ -20,6 +20,7 @@
 #include "outfile.h"
 #include "report.h"
 #include "session.h"
+#include "stop.h"
 #include "verbs.h"
 
 static const char *const tests[] = {"check", "pingpong", "newpingpong", "unpack", "scatter",
@@ -255,7 +256,6 @@ static int report_solve(const request *q, const outcome *o, json *j)
               human_seconds(r->one_way_s).s, human_seconds(r->q1_s).s, human_seconds(r->q3_s).s,
               human_seconds(r->local_s).s);
   report_line(out, "check", r->checked ? "the bits of the serial program" : "NOT the bits of the serial program");
-  json_text(j, "matrix", q->matrix);
   json_text(j, "parts", q->parts);
   json_integer(j, "n", r->n);
   json_integer(j, "nnz", r->nnz);
@@ -305,14 +305,21 @@ static const char *model_of(const request *q)
   return strstr(q->where, "/peer") ? "c" : "b";
 }
 
+static json *request_json(const request *q)
+{
+  json *j = json_create();
+  json_text(j, "test", q->test);
+  if (q->matrix) json_text(j, "matrix", q->matrix);
+  json_text(j, "where", q->where);
+  json_text(j, "path", q->path);
+  json_text(j, "model", model_of(q));
+  json_bool(j, "captured", q->captured);
+  return j;
+}
+
 static int report(const request *q, const outcome *o, json **j)
 {
-  json_text(*j, "test", q->test);
-  json_text(*j, "where", q->where);
   json_integer(*j, "ranks", o->ranks);
-  json_text(*j, "path", q->path);
-  json_text(*j, "model", model_of(q));
-  json_bool(*j, "captured", q->captured);
   const int checked = solves(q)        ? report_solve(q, o, *j)
                       : is(q, "show")  ? report_show(q, o, *j)
                       : is(q, "check") ? report_check(q, o, *j)
@@ -322,16 +329,15 @@ static int report(const request *q, const outcome *o, json **j)
 }
 
 /* On processes all of them come here, and rank 0 alone reports. */
-static int run(session *s, const request *q, outcome *o)
+static int run(session *s, const request *q, int rank, outcome *o)
 {
-  int rank = 0;
-  json *j = json_create();
+  json *j = request_json(q);
+  if (!rank) stop_prepare("forest", j, q->json_path);
   gable_status status = session_open(s, "cpu", 1);
   o->q = q;
   o->s = s;
   if (!status)
-    status =
-        mpi_place_is(q->where) ? mpi_place_run(q->where, run_rank, o, &rank) : gable_comm_run(q->where, run_rank, o);
+    status = mpi_place_is(q->where) ? mpi_place_run(q->where, run_rank, o) : gable_comm_run(q->where, run_rank, o);
   if (status) return failure_report(s, "forest", status, o->wrong, &j, rank ? NULL : q->json_path);
   if (!rank) return report(q, o, &j);
   json_destroy(&j);
@@ -356,7 +362,7 @@ int cmd_forest(int argc, char **argv)
                .parts = "block",
                .iterations = 1000,
                .tolerance = 1e-8};
-  int rc;
+  int rc, rank = 0;
   const option options[] = {
       option_text(
           'w', "where", "PLACE", "auto|cpu|cpu/ranks:2|cpu/ranks:4|mirror/ranks:2|mirror/peer:2|cpu/mpi|cuda:0,1/peer",
@@ -428,12 +434,12 @@ int cmd_forest(int argc, char **argv)
                          q.where);
   if (q.model && strcmp(q.model, model_of(&q)))
     return options_wrong("forest", "%s has model %s, not %s", q.where, model_of(&q), q.model);
-  if (mpi_place_is(q.where) && (rc = mpi_place_enter(q.where, argv - 1)) != 0) return rc;
+  if (mpi_place_is(q.where) && (rc = mpi_place_enter(q.where, argv - 1, &rank)) != 0) return rc;
   if (on_gpu) setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0); /* streams of ranks on one GPU in queues of their own */
   if (!json_available(q.json_path) || outfile_possible("gable forest", q.plot)) return EXIT_FAILED;
   outcome *o = calloc(1, sizeof *o);
   if (!o) return EXIT_FAILED;
-  rc = run(&s, &q, o);
+  rc = run(&s, &q, rank, o);
   gable_matrix_destroy(&o->a);
   forest_shape_close(&o->shape);
   free(o->part);

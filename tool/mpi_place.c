@@ -12,15 +12,16 @@ int mpi_place_is(const char *where)
   return slash && !strcmp(slash, "/mpi");
 }
 
-int mpi_place_enter(const char *where, char **argv)
+int mpi_place_enter(const char *where, char **argv, int *rank)
 {
   (void)where;
   (void)argv;
   MPI_Init(NULL, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, rank);
   return 0;
 }
 
-gable_status mpi_place_run(const char *where, gable_rank_function f, void *user, int *rank)
+gable_status mpi_place_run(const char *where, gable_rank_function f, void *user)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   gable_context *ctx = NULL;
@@ -28,7 +29,6 @@ gable_status mpi_place_run(const char *where, gable_rank_function f, void *user,
   char device[32];
   snprintf(device, sizeof device, "%.*s", (int)strcspn(where, "/"), where);
   options.threads = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, rank);
   gable_status status = gable_context_create(device, &options, &ctx);
   if (!status) status = gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm);
   if (!status) status = f(comm, user);

@@ -7,13 +7,13 @@
 /* Whether the place is one of processes: "cpu/mpi". */
 int mpi_place_is(const char *where);
 
-/* For such a place, before any output: 0 when this program runs there.  Else the program beside it that can, gable-mpi,
- * takes over with the same arguments and this does not return, or it is missing: a line on standard error, EXIT_FAILED.
- */
-int mpi_place_enter(const char *where, char **argv);
+/* For such a place, before any output: 0 and the *rank of this process when this program runs there.  Else the program
+ * beside it that can, gable-mpi, takes over with the same arguments and this does not return, or it is missing: a line
+ * on standard error, EXIT_FAILED. */
+int mpi_place_enter(const char *where, char **argv, int *rank);
 
-/* f on the comm of all processes; *rank: of this one. */
-gable_status mpi_place_run(const char *where, gable_rank_function f, void *user, int *rank);
+/* f on the comm of all processes. */
+gable_status mpi_place_run(const char *where, gable_rank_function f, void *user);
 
 /* Before the process ends. */
 void mpi_place_leave(void);

@@ -13,9 +13,10 @@ int mpi_place_is(const char *where)
   return slash && !strcmp(slash, "/mpi");
 }
 
-int mpi_place_enter(const char *where, char **argv)
+int mpi_place_enter(const char *where, char **argv, int *rank)
 {
   char path[4096];
+  *rank = 0;
   const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 8);
   if (n > 0) {
     memcpy(path + n, "-mpi", 5);
@@ -25,12 +26,11 @@ int mpi_place_enter(const char *where, char **argv)
   return EXIT_FAILED;
 }
 
-gable_status mpi_place_run(const char *where, gable_rank_function f, void *user, int *rank)
+gable_status mpi_place_run(const char *where, gable_rank_function f, void *user)
 {
   (void)where;
   (void)f;
   (void)user;
-  *rank = 0;
   return GABLE_ERR_UNAVAILABLE;
 }
 

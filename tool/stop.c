@@ -16,7 +16,7 @@
 
 const char stop_reason[] = "stopped by a signal";
 
-enum { MOST_FILES = 8, PATIENCE_US = 100000 };
+enum { MOST_FILES = 8, PATIENCE_US = 50000 };
 
 static volatile sig_atomic_t stop_signal; /* 0, or the signal that asked the run to stop */
 static volatile sig_atomic_t held;        /* 1: no timer any more */

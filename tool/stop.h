@@ -1,5 +1,5 @@
 /* stop.h: how a run ends that SIGINT, SIGTERM or SIGHUP stops: within 0.2 s, without a half-written file, with its
- * JSON.
+ * JSON.  The kernel then frees the memory of the process: 0.1 s for a few gigabytes.
  *
  * The first signal asks the library to cancel (stop_asked) and sets a timer.  Where nobody has ended the run by then (a
  * library orders, a pipe gives nothing to read), the timer's handler does: it removes the temporary files, writes the
