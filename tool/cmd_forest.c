@@ -364,11 +364,12 @@ int cmd_forest(int argc, char **argv)
                .tolerance = 1e-8};
   int rc, rank = 0;
   const option options[] = {
-      option_text(
-          'w', "where", "PLACE", "auto|cpu|cpu/ranks:2|cpu/ranks:4|mirror/ranks:2|mirror/peer:2|cpu/mpi|cuda:0,1/peer",
-          "cpu, cpu/ranks:N, cpu/mpi under mpirun, cuda:0,1/peer (a rank each; cuda:0/peer:2 for two on one GPU),\n"
-          "cuda:0/ranks:N (staged by the host), mirror/peer:N, mirror/ranks:N, or auto: cpu/ranks:2 (default auto)",
-          &q.where),
+      option_text('w', "where", "PLACE",
+                  "auto|cpu|cpu/ranks:2|cpu/ranks:4|mirror/ranks:2|mirror/peer:2|cpu/mpi|cuda/mpi|cuda:0,1/peer",
+                  "cpu, cpu/ranks:N, cpu/mpi and cuda/mpi under mpirun, cuda:0,1/peer (a rank each;\n"
+                  "cuda:0/peer:2 for two on one GPU), cuda:0/ranks:N (staged by the host), mirror/peer:N,\n"
+                  "mirror/ranks:N, or auto: cpu/ranks:2 (default auto)",
+                  &q.where),
       option_integer(0, "cases", "N", "of check (default 200)", &q.cases, 1, 1000000000),
       option_integer(0, "seed", "S", "of check (default 1)", &q.seed, 0, 1000000000),
       option_integer(0, "most", "B", "largest message in bytes, for halo the largest block (default 4194304)", &q.most,

@@ -221,7 +221,9 @@ typedef enum gable_direction {
 typedef enum gable_path {
   GABLE_PATH_AUTO = 0, /* the fastest that these ranks have */
   GABLE_PATH_DIRECT =
-      1, /* messages that are one run of an array are read where they lie; others as by BUFFER or WINDOW */
+      1, /* messages that are one run of an array are read where they lie, others as by BUFFER or WINDOW; between arrays
+          * in device memory kernels store into the receiver's memory: of processes by CUDA IPC, which AUTO takes where
+          * each has a device of its own, and else stages by host memory */
   GABLE_PATH_BUFFER = 2,  /* threads: copied through memory of the process */
   GABLE_PATH_REQUEST = 3, /* processes: persistent requests of MPI */
   GABLE_PATH_WINDOW = 4   /* processes of one node: copied through a window that MPI shares between them */

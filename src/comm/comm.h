@@ -81,11 +81,11 @@ typedef struct gi_transport {
   int (*here)(gi_link *link, int k);                              /* whether in would not wait */
   void (*done)(gi_link *link, int k);
 
-  /* Symmetric memory (shared.h).  create: Collective, the same status on every rank, bytes [multiple of 64] of zeros;
-   * destroy: local, awaits nobody. */
+  /* Symmetric memory (shared.h), bytes [multiple of 64] of zeros.  Collective, the same status on every rank.
+   * device_create: device memory, which kernels of every rank reach; forced: also where the ranks share a device in
+   * such a way that kernels that wait for each other are slow.  GABLE_ERR_UNAVAILABLE: these ranks have none. */
   gable_status (*shared_create)(gable_comm *comm, int64_t bytes, gi_shared **out);
-  void (*shared_destroy)(gi_shared *s);
-  int shared_on_device; /* 1: it is device memory, which kernels of every rank reach */
+  gable_status (*device_create)(gable_comm *comm, int64_t bytes, int forced, gi_shared **out);
 
   /* Whether the rank has ended, so that waiting for it is in vain.  NULL: the transport cannot know. */
   int (*gone)(gable_comm *comm, int rank);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device/device.h"
+
 int gi_mpi_test(gable_comm *comm, void *request, int *failed)
 {
   const gable_message_passing *m = &((gi_mpi *)comm->state)->m;
@@ -75,9 +77,11 @@ static void mpi_destroy(gable_comm *comm)
 {
   gable_context *ctx = comm->ctx;
   gi_mpi *s = comm->state;
+  gi_comm_reap(comm, 1); /* exchanges between device arrays hold windows */
   gi_mpi_links_collect(comm, 1);
   gi_node_close(comm);
   gi_mpi_windows_free(comm);
+  if (comm->fault) ctx->device->pinned_release(ctx, comm->fault);
   s->m.close(s->m.user);
   gi_comm_release(comm);
   gi_free(ctx, s); /* comm lies in it */
@@ -96,7 +100,7 @@ const gi_transport gi_transport_mpi = {
     .here = gi_mpi_here,
     .done = gi_mpi_done,
     .shared_create = gi_mpi_shared_create,
-    .shared_destroy = gi_mpi_shared_destroy,
+    .device_create = gi_mpi_device_create,
     .destroy = mpi_destroy,
 };
 

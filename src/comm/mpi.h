@@ -9,24 +9,41 @@ enum { GI_MPI_PIECE = 1 << 30 }; /* bytes of one message at most */
 struct gi_mpi_link;
 struct gi_node;
 
+/* What these ranks are to each other as processes with a device: not known yet; on devices whose memory the others
+ * cannot open; some on one device, where the system lets their kernels run by turns; each on its own. */
+typedef enum gi_mpi_devices { GI_MPI_UNKNOWN, GI_MPI_APART, GI_MPI_BY_TURNS, GI_MPI_ONE_EACH } gi_mpi_devices;
+
 typedef struct gi_mpi {
   gable_comm comm;
   gable_message_passing m;
-  int next_tag;                  /* of links; 0 is of collectives */
-  struct gi_mpi_window *windows; /* all that were shared, the last one first; they go with the comm */
-  struct gi_mpi_link *links;     /* of requests, in use */
-  struct gi_mpi_link *retired;   /* destroyed while something they sent was under way */
-  struct gi_node *node;          /* NULL: no link has asked for it */
+  int next_tag;                     /* of links; 0 is of collectives */
+  struct gi_mpi_window *windows[2]; /* of host and of device memory, the last one first; they go with the comm */
+  gi_mpi_devices devices;
+  struct gi_mpi_link *links;   /* of requests, in use */
+  struct gi_mpi_link *retired; /* destroyed while something they sent was under way */
+  struct gi_node *node;        /* NULL: no link has asked for it */
 } gi_mpi;
 
 /* Whether the request is done; *failed: MPI said no. */
 int gi_mpi_test(gable_comm *comm, void *request, int *failed);
 gable_status gi_mpi_wait(gable_comm *comm, void *request, int rank);
 
-/* mpi_shared.c */
+/* mpi_shared.c; device: mpi_device.c */
 gable_status gi_mpi_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out);
-void gi_mpi_shared_destroy(gi_shared *s);
+gable_status gi_mpi_device_create(gable_comm *comm, int64_t bytes, int forced, gi_shared **out);
 void gi_mpi_windows_free(gable_comm *comm); /* Collective */
+
+/* How a window's memory is had.  share: Collective; at [size]; *window: unshare's, where some of it is there though
+ * it failed.  clear: of this rank's. */
+typedef struct gi_mpi_sharing {
+  gable_status (*share)(gable_comm *comm, int64_t bytes, void **at, void **window);
+  void (*unshare)(gable_comm *comm, void *window);
+  gable_status (*clear)(gable_comm *comm, void *at, int64_t bytes);
+  int list; /* of gi_mpi's windows */
+} gi_mpi_sharing;
+
+/* Collective.  Symmetric memory in a window that no rank uses any more, or a new one. */
+gable_status gi_mpi_window_create(gable_comm *comm, const gi_mpi_sharing *by, int64_t bytes, gi_shared **out);
 
 /* mpi_node.c: links between processes of one node.  open: Collective; GABLE_ERR_UNAVAILABLE where the ranks are on
  * several nodes, or direct is true and they cannot read each other's memory. */

@@ -151,7 +151,7 @@ void gi_node_close(gable_comm *comm)
     next = r->next;
     gi_free(comm->ctx, r);
   }
-  for (int k = 0; k < n->windows; k++) gi_mpi_shared_destroy(n->window[k]);
+  for (int k = 0; k < n->windows; k++) gi_shared_destroy(n->window[k]);
   gi_free(comm->ctx, n->pid);
   gi_free(comm->ctx, n);
   ((gi_mpi *)comm->state)->node = NULL;

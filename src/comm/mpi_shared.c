@@ -1,7 +1,8 @@
 /* mpi_shared.c: symmetric memory of processes on one node, in windows that they share.
  *
- * MPI frees a window collectively, and destroying symmetric memory is local: so windows belong to the comm until it
- * goes, and one that every rank is done with serves again. */
+ * MPI frees a window collectively, CUDA an exported allocation when nobody has it open any more, and destroying
+ * symmetric memory is local: so windows belong to the comm until it goes, and one that every rank is done with serves
+ * again. */
 #include <string.h>
 
 #include "comm/mpi.h"
@@ -9,13 +10,23 @@
 
 typedef struct gi_mpi_window {
   struct gi_mpi_window *next; /* made before this one: the same list on every rank */
-  void *window;               /* of unshare */
-  void **at;                  /* [size] */
-  int64_t bytes;              /* of each rank */
-  int used;                   /* by this rank */
+  const gi_mpi_sharing *by;
+  void *window;  /* of by->unshare */
+  void **at;     /* [size] */
+  int64_t bytes; /* of each rank */
+  int used;      /* by this rank */
 } gi_mpi_window;
 
-static gable_status make_parts(gable_comm *comm, gi_shared **out, gi_mpi_window **window, uint64_t **masks)
+static void destroy(gi_shared *s)
+{
+  gable_context *ctx = s->comm->ctx;
+  ((gi_mpi_window *)s->state)->used = 0;
+  gi_free(ctx, s->at);
+  gi_free(ctx, s);
+}
+
+static gable_status make_parts(gable_comm *comm, const gi_mpi_sharing *by, gi_shared **out, gi_mpi_window **window,
+                               uint64_t **masks)
 {
   gable_status status = GABLE_OK;
   gi_shared *s = NULL;
@@ -23,9 +34,11 @@ static gable_status make_parts(gable_comm *comm, gi_shared **out, gi_mpi_window 
   GI_ALLOC_ZERO(comm->ctx, s, 1);
   *out = s;
   s->comm = comm;
+  s->destroy = destroy;
   GI_ALLOC_ZERO(comm->ctx, s->at, comm->size);
   GI_ALLOC_ZERO(comm->ctx, w, 1);
   *window = w;
+  w->by = by;
   GI_ALLOC_ZERO(comm->ctx, w->at, comm->size);
   GI_ALLOC_ZERO(comm->ctx, *masks, comm->size);
 done:
@@ -33,68 +46,58 @@ done:
 }
 
 /* Collective.  The first of the last 64 windows that no rank uses and that is large enough, or NULL. */
-static gable_status find_unused(gable_comm *comm, int64_t bytes, uint64_t *masks, gi_mpi_window **out)
+static gable_status find_unused(gable_comm *comm, gi_mpi_window *list, int64_t bytes, uint64_t *masks,
+                                gi_mpi_window **out)
 {
   gable_status status = GABLE_OK;
-  gi_mpi *m = comm->state;
   uint64_t free_here = 0, free_everywhere = ~UINT64_C(0);
   int k = 0;
-  for (const gi_mpi_window *w = m->windows; w && k < 64; w = w->next, k++)
+  for (const gi_mpi_window *w = list; w && k < 64; w = w->next, k++)
     if (!w->used && w->bytes >= bytes) free_here |= UINT64_C(1) << k;
   GI_TRY(gi_comm_allgather(comm, &free_here, sizeof free_here, masks));
   for (int r = 0; r < comm->size; r++) free_everywhere &= masks[r];
   k = 0;
   *out = NULL;
-  for (gi_mpi_window *w = m->windows; w && k < 64 && !*out; w = w->next, k++)
+  for (gi_mpi_window *w = list; w && k < 64 && !*out; w = w->next, k++)
     if (free_everywhere >> k & 1) *out = w;
 done:
   return status;
 }
 
-/* Collective.  A window that MPI gives belongs to the comm whether or not all of it can be used. */
+/* Collective.  A window that is there belongs to the comm whether or not all of it can be used. */
 static gable_status share(gable_comm *comm, int64_t bytes, gi_mpi_window **window)
 {
-  gable_status status = GABLE_OK;
   gi_mpi *m = comm->state;
-  gi_mpi_window *w = *window;
-  const int wrong = m->m.share(m->m.user, bytes, w->at, &w->window);
+  gi_mpi_window *w = *window, **list = &m->windows[w->by->list];
+  const gable_status status = w->by->share(comm, bytes, w->at, &w->window);
   if (w->window) {
     w->bytes = bytes;
     w->used = 1; /* for good, where it cannot be used */
-    w->next = m->windows;
-    m->windows = w;
+    w->next = *list;
+    *list = w;
     *window = NULL;
   }
-  GI_REQUIRE(!wrong, GABLE_ERR_MEMORY, "no window of %.1f MB for each rank", (double)bytes / 1e6);
-  for (int r = 0; r < comm->size; r++) {
-    GI_REQUIRE((uintptr_t)w->at[r] % 64 == 0, GABLE_ERR_BACKEND, "the window of rank %d is not aligned to 64", r);
-    GI_REQUIRE(w->at[r], GABLE_ERR_UNAVAILABLE, "rank %d is on another node, which shares no memory with rank %d", r,
-               comm->rank);
-  }
-done:
   return status;
 }
 
-gable_status gi_mpi_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out)
+gable_status gi_mpi_window_create(gable_comm *comm, const gi_mpi_sharing *by, int64_t bytes, gi_shared **out)
 {
   gable_status status = GABLE_OK;
   gi_mpi *m = comm->state;
   gi_shared *s = NULL;
   gi_mpi_window *fresh = NULL, *w = NULL;
   uint64_t *masks = NULL;
-  GI_AGREE(comm, make_parts(comm, &s, &fresh, &masks));
-  GI_REQUIRE(m->m.share, GABLE_ERR_UNAVAILABLE, "these processes share no memory");
-  GI_TRY(find_unused(comm, bytes, masks, &w));
+  GI_AGREE(comm, make_parts(comm, by, &s, &fresh, &masks));
+  GI_TRY(find_unused(comm, m->windows[by->list], bytes, masks, &w));
   if (!w) {
     GI_AGREE(comm, share(comm, bytes, &fresh));
-    w = m->windows;
+    w = m->windows[by->list];
   }
   w->used = 1;
   s->state = w;
   s->bytes = bytes;
   for (int r = 0; r < comm->size; r++) s->at[r] = w->at[r];
-  memset(s->at[comm->rank], 0, (size_t)bytes);
-  GI_TRY(gi_comm_agree(comm, GABLE_OK)); /* no rank writes before all are zero */
+  GI_AGREE(comm, by->clear(comm, s->at[comm->rank], bytes)); /* no rank writes before all are zero */
   *out = s;
   s = NULL;
 done:
@@ -107,22 +110,53 @@ done:
   return status;
 }
 
-void gi_mpi_shared_destroy(gi_shared *s)
+static gable_status share_host(gable_comm *comm, int64_t bytes, void **at, void **window)
 {
-  gable_context *ctx = s->comm->ctx;
-  ((gi_mpi_window *)s->state)->used = 0;
-  gi_free(ctx, s->at);
-  gi_free(ctx, s);
+  gable_status status = GABLE_OK;
+  const gable_message_passing *m = &((gi_mpi *)comm->state)->m;
+  const int wrong = m->share(m->user, bytes, at, window);
+  GI_REQUIRE(!wrong, GABLE_ERR_MEMORY, "no window of %.1f MB for each rank", (double)bytes / 1e6);
+  for (int r = 0; r < comm->size; r++) {
+    GI_REQUIRE((uintptr_t)at[r] % 64 == 0, GABLE_ERR_BACKEND, "the window of rank %d is not aligned to 64", r);
+    GI_REQUIRE(at[r], GABLE_ERR_UNAVAILABLE, "rank %d is on another node, which shares no memory with rank %d", r,
+               comm->rank);
+  }
+done:
+  return status;
+}
+
+static void unshare_host(gable_comm *comm, void *window)
+{
+  const gable_message_passing *m = &((gi_mpi *)comm->state)->m;
+  m->unshare(m->user, window);
+}
+
+static gable_status clear_host(gable_comm *comm, void *at, int64_t bytes)
+{
+  (void)comm;
+  memset(at, 0, (size_t)bytes);
+  return GABLE_OK;
+}
+
+gable_status gi_mpi_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out)
+{
+  gable_status status = GABLE_OK;
+  static const gi_mpi_sharing host = {share_host, unshare_host, clear_host, 0};
+  GI_REQUIRE(((gi_mpi *)comm->state)->m.share, GABLE_ERR_UNAVAILABLE, "these processes share no memory");
+  GI_TRY(gi_mpi_window_create(comm, &host, bytes, out));
+done:
+  return status;
 }
 
 void gi_mpi_windows_free(gable_comm *comm)
 {
   gi_mpi *m = comm->state;
-  while (m->windows) {
-    gi_mpi_window *w = m->windows;
-    m->windows = w->next;
-    m->m.unshare(m->m.user, w->window);
-    gi_free(comm->ctx, w->at);
-    gi_free(comm->ctx, w);
-  }
+  for (int k = 0; k < 2; k++)
+    while (m->windows[k]) {
+      gi_mpi_window *w = m->windows[k];
+      m->windows[k] = w->next;
+      w->by->unshare(comm, w->window);
+      gi_free(comm->ctx, w->at);
+      gi_free(comm->ctx, w);
+    }
 }

@@ -1,17 +1,16 @@
 /* peer.c: ranks that are threads of this process, each with a device of its own or several on one: kernels store where
  * another rank reads.  What is set up, and arrays in host memory, go as between threads (ranks.c). */
-#include "comm/peer.h"
+#include "comm/device_memory.h"
 #include "comm/ranks.h"
 #include "device/device.h"
 #include "kernels/forest/exchange_steps.h"
 
-/* Each device loads the kernels that wait now: later that might have to wait for one of them. */
-static gable_status prepare(gable_context *ctx)
+gable_status gi_load_waiting_kernels(gable_context *ctx, const char *transport)
 {
   gable_status status = GABLE_OK;
   int before = GI_NOT_ENTERED;
-  GI_REQUIRE(ctx->device->kind != GI_ON_CPU, GABLE_ERR_ARGUMENT, "%s has no device memory for the transport peer",
-             ctx->where);
+  GI_REQUIRE(ctx->device->kind != GI_ON_CPU, GABLE_ERR_ARGUMENT, "%s has no device memory for the transport %s",
+             ctx->where, transport);
   GI_TRY(ctx->device->enter(ctx, &before));
   GI_TRY(ctx->device->kernels->exchange_steps->load());
 done:
@@ -25,7 +24,7 @@ static gable_status peer_run(gable_context *const *ctx, int size, const char *wh
   gable_status status = GABLE_OK;
   void *faults = NULL;
   for (int r = 0; r < size; r++) {
-    GI_TRY(prepare(ctx[r]));
+    GI_TRY(gi_load_waiting_kernels(ctx[r], "peer"));
     for (int q = 0; q < size; q++) GI_TRY(ctx[r]->device->open_to(ctx[r], ctx[q]));
   }
   GI_TRY(ctx[0]->device->pinned_alloc(ctx[0], (size_t)size * GI_FAULT_BYTES, &faults));
@@ -41,8 +40,7 @@ const gi_transport gi_transport_peer = {
     .alltoall = gi_ranks_alltoall,
     .paths = 1u << GABLE_PATH_AUTO | 1u << GABLE_PATH_DIRECT | 1u << GABLE_PATH_BUFFER,
     .link_create = gi_ranks_link_create,
-    .shared_create = gi_peer_shared_create,
-    .shared_destroy = gi_peer_shared_destroy,
-    .shared_on_device = 1,
+    .shared_create = gi_ranks_shared_create,
+    .device_create = gi_ranks_device_create,
     .gone = gi_ranks_gone,
 };

@@ -230,7 +230,6 @@ const gi_transport gi_transport_ranks = {
     .here = gi_channel_here,
     .done = gi_channel_done,
     .shared_create = gi_ranks_shared_create,
-    .shared_destroy = gi_ranks_shared_destroy,
     .gone = gi_ranks_gone,
     .destroy = ranks_destroy,
 };

@@ -3,21 +3,36 @@
 
 enum { LINE = 64 };
 
-gable_status gi_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out)
+/* *whole: bytes up to the next cache line. */
+static gable_status check_bytes(const gable_comm *comm, int there, int64_t bytes, int64_t *whole)
 {
   gable_status status = GABLE_OK;
-  *out = NULL;
-  GI_REQUIRE(comm->transport->shared_create, GABLE_ERR_UNAVAILABLE, "the transport %s has no symmetric memory",
-             comm->transport->name);
+  GI_REQUIRE(there, GABLE_ERR_UNAVAILABLE, "the transport %s has no symmetric memory", comm->transport->name);
   GI_REQUIRE(bytes >= 0 && bytes <= INT64_MAX / 2 / comm->size, GABLE_ERR_ARGUMENT, "%lld bytes", (long long)bytes);
-  GI_TRY(comm->transport->shared_create(comm, (bytes + LINE - 1) / LINE * LINE, out));
+  *whole = (bytes + LINE - 1) / LINE * LINE;
 done:
   return status;
 }
 
+gable_status gi_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out)
+{
+  int64_t whole = 0;
+  const gable_status status = check_bytes(comm, comm->transport->shared_create != NULL, bytes, &whole);
+  *out = NULL;
+  return status ? status : comm->transport->shared_create(comm, whole, out);
+}
+
+gable_status gi_shared_create_on_device(gable_comm *comm, int64_t bytes, int forced, gi_shared **out)
+{
+  int64_t whole = 0;
+  const gable_status status = check_bytes(comm, comm->transport->device_create != NULL, bytes, &whole);
+  *out = NULL;
+  return status ? status : comm->transport->device_create(comm, whole, forced, out);
+}
+
 void gi_shared_destroy(gi_shared *s)
 {
-  if (s) s->comm->transport->shared_destroy(s);
+  if (s) s->destroy(s);
 }
 
 void gi_shared_clear(gi_shared *s, int64_t offset, int64_t n)

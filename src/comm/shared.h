@@ -13,10 +13,11 @@
 
 struct gi_shared {
   gable_comm *comm;
-  int64_t bytes;       /* of each rank, a multiple of 64 */
-  char **at;           /* [size] where each rank's are in this rank's memory, aligned to 64 */
-  void *state;         /* the transport's */
-  gable_context **ctx; /* [size] of device memory: whose each rank's is; NULL: host memory */
+  int64_t bytes;                 /* of each rank, a multiple of 64 */
+  char **at;                     /* [size] where each rank's are in this rank's memory, aligned to 64 */
+  void *state;                   /* the transport's */
+  void (*destroy)(gi_shared *s); /* Local; awaits nobody */
+  gable_context **ctx;           /* [size] of device memory of this process: whose each rank's is; else NULL */
 };
 
 /* A signalling NaN, which no arithmetic returns: a computed NaN is a quiet one, so it is a value (device_wait.cuh has
@@ -25,6 +26,9 @@ struct gi_shared {
 
 /* Collective.  All bytes are zero.  GABLE_ERR_UNAVAILABLE: the transport has none, or a rank is on another node. */
 gable_status gi_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out);
+
+/* Collective.  The same in device memory, which kernels of every rank reach; forced: see comm.h. */
+gable_status gi_shared_create_on_device(gable_comm *comm, int64_t bytes, int forced, gi_shared **out);
 void gi_shared_destroy(gi_shared *s); /* Local; awaits nobody; NULL is fine */
 
 /* Local.  n words at offset of this rank's bytes become "not yet".  The others may put after a barrier. */

@@ -26,7 +26,8 @@ static void each_memory(const gi_device_exchange *d, void (*of)(gable_context *c
   if (d->ctx->device->kind != GI_ON_MIRROR) return;
   of(d->ctx);
   for (int k = 0; k < 2; k++)
-    for (int r = 0; windows[k] && r < windows[k]->memory->comm->size; r++) of(windows[k]->memory->ctx[r]);
+    for (int r = 0; windows[k] && windows[k]->memory->ctx && r < windows[k]->memory->comm->size; r++)
+      of(windows[k]->memory->ctx[r]);
 }
 
 /* One step on a stream, for the arrays of this round. */
@@ -188,12 +189,27 @@ done:
   return status;
 }
 
-/* A fetch needs a stream beside the caller's, which the mirror, where a call returns when it is done, has not. */
-static int has_windows(const gable_plan *p)
+/* Whether the exchange may have windows.  A fetch needs a stream beside the caller's, which the mirror, where a call
+ * returns when it is done, has not. */
+static int wants_windows(const gable_plan *p)
 {
-  const gable_forest *f = p->forest;
-  return f->comm->transport->shared_on_device &&
-         (p->moves != GABLE_FOREST_FETCH || f->ctx->device->kind != GI_ON_MIRROR);
+  const gable_path path = p->options.path;
+  const int fetches = p->moves == GABLE_FOREST_FETCH;
+  return p->forest->comm->transport->device_create && (path == GABLE_PATH_AUTO || path == GABLE_PATH_DIRECT) &&
+         !(fetches && p->forest->ctx->device->kind == GI_ON_MIRROR);
+}
+
+/* Collective.  Both, or neither where these ranks have none and the path leaves the choice. */
+static gable_status make_windows(gable_exchange *x, const gi_device_shapes *shapes)
+{
+  gi_device_exchange *d = x->device;
+  gable_comm *comm = x->plan->forest->comm;
+  const int forced = x->plan->options.path == GABLE_PATH_DIRECT;
+  gable_status status = gi_window_create(comm, &shapes->link, forced, &d->window);
+  if (status == GABLE_ERR_UNAVAILABLE && !forced) return GABLE_OK;
+  if (!status && x->plan->moves == GABLE_FOREST_FETCH)
+    status = gi_window_create(comm, &shapes->reply, forced, &d->reply);
+  return status;
 }
 
 gable_status gi_device_create(gable_exchange *x, const gi_device_shapes *shapes)
@@ -202,10 +218,7 @@ gable_status gi_device_create(gable_exchange *x, const gi_device_shapes *shapes)
   gable_comm *comm = x->plan->forest->comm;
   gi_comm_reap(comm, 0);
   GI_AGREE(comm, make_device(x));
-  if (has_windows(x->plan)) {
-    GI_TRY(gi_window_create(comm, &shapes->link, &x->device->window));
-    if (x->plan->moves == GABLE_FOREST_FETCH) GI_TRY(gi_window_create(comm, &shapes->reply, &x->device->reply));
-  }
+  if (wants_windows(x->plan)) GI_TRY(make_windows(x, shapes));
   GI_AGREE(comm, fill_device(x, shapes));
 done:
   return status;

@@ -378,11 +378,12 @@ gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange *
   const gi_link_shape down = {n_roots, n_leaves, w.root_rank, w.leaf_rank, w.root_bytes, w.leaf_bytes};
   const gi_link_shape up = {n_leaves, n_roots, w.leaf_rank, w.root_rank, w.leaf_bytes, w.root_bytes};
   const int fetches = plan->moves == GABLE_FOREST_FETCH;
-  const gable_path path = plan->options.path;
+  const gable_path asked = plan->options.path;
   gi_device_shapes links = {plan->moves == GABLE_FOREST_BCAST ? down : up, {0}};
   if (fetches) links.reply = down;
   if (gi_on_device(plan)) GI_TRY(gi_device_create(x, &links));
   if (!x->device || !x->device->window) {
+    const gable_path path = x->device && asked == GABLE_PATH_DIRECT ? GABLE_PATH_AUTO : asked; /* staged */
     GI_TRY(comm->transport->link_create(comm, &links.link, path, &x->link));
     if (fetches) GI_TRY(comm->transport->link_create(comm, &down, path, &x->reply));
     x->offer_least = least_offer(plan, x->link->transport);

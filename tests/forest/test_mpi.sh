@@ -57,6 +57,16 @@ launch=mpirun.openmpi
 if [ -x "$BUILD/bin/gable-mpi" ] && command -v $launch >/dev/null 2>&1; then
     run "gable under mpirun" $launch -n 3 "$BUILD/bin/gable" forest check --where cpu/mpi --cases 10
     run "gable under mpirun" $launch -n 2 "$BUILD/bin/gable" forest pingpong --where cpu/mpi --most 64
+    # Arrays in device memory: stored in each other's windows, as between GPUs by CUDA IPC, and staged.
+    for path in auto direct window request; do
+        run "device memory, path $path" $launch -n 3 "$BUILD/bin/gable" forest check --where mirror/mpi --cases 40 --path $path
+    done
+    [ "${CJSON:-no}" != yes ] || {
+        run "device memory" $launch -n 2 "$BUILD/bin/gable" forest pingpong --where mirror/mpi --path direct --most 64 --json "$work/direct.json"
+        grep -q '"puts":	0.5' "$work/direct.json" || { echo "no message was stored in a window"; exit 1; }
+        run "device memory" $launch -n 2 "$BUILD/bin/gable" forest pingpong --where mirror/mpi --path window --most 64 --json "$work/staged.json"
+        grep -q '"puts":	0,' "$work/staged.json" || { echo "path window is not staged"; exit 1; }
+    }
 fi
 if ldd "$BUILD/lib/libgable.so" | grep -q mpi; then echo "libgable.so is bound to an MPI"; exit 1; fi
 [ -z "$missing" ] || { echo "right with$tried; not installed:$missing"; exit 77; }
