@@ -76,13 +76,13 @@ static void list_u(const gi_factor *f, gi_csc *u)
 static gable_status sort(gable_context *ctx, gi_csc *a)
 {
   gable_status status = GABLE_OK;
-  gi_csc turned = {0};
-  GI_TRY(gi_csc_transpose(ctx, a, &turned));
+  gi_csc transposed = {0};
+  GI_TRY(gi_csc_transpose(ctx, a, &transposed));
   gi_csc_release(ctx, a);
   *a = (gi_csc){0};
-  GI_TRY(gi_csc_transpose(ctx, &turned, a));
+  GI_TRY(gi_csc_transpose(ctx, &transposed, a));
 done:
-  gi_csc_release(ctx, &turned);
+  gi_csc_release(ctx, &transposed);
   return status;
 }
 

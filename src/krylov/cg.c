@@ -12,7 +12,7 @@ static gable_status iterate(gi_krylov_vectors *w, gi_operator apply, gi_operator
   GI_TRY(w->steps->cg_curvature(k, p, q));
   GI_TRY(w->steps->cg_step(k, p, q, x, r));
   if (precondition) GI_TRY(precondition(user, r, z));
-  GI_TRY(w->steps->cg_turn(k, r, z));
+  GI_TRY(w->steps->cg_beta(k, r, z));
   GI_TRY(w->steps->cg_direction(k, z, p));
 done:
   return status;

@@ -8,9 +8,9 @@
 struct gi_device_matrix {
   gable_idx n;
   gable_off nnz;
-  uint64_t hash;   /* of the pattern */
-  gable_off *from; /* [nnz] host: entry of A that an entry of A^T is */
-  double *turned;  /* [nnz] host: values of A^T */
+  uint64_t hash;      /* of the pattern */
+  gable_off *from;    /* [nnz] host: entry of A that an entry of A^T is */
+  double *transposed; /* [nnz] host: values of A^T */
   struct {
     gable_off *ptr;
     gable_idx *idx;
@@ -52,7 +52,7 @@ done:
 }
 
 /* Columns of a as rows, by counting; from notes where each entry stood. */
-static void turn(const gi_csc *rows, gable_idx n, gable_off *ptr, gable_idx *idx, gable_off *from)
+static void transpose_lists(const gi_csc *rows, gable_idx n, gable_off *ptr, gable_idx *idx, gable_off *from)
 {
   const gable_off nnz = rows->ptr[n];
   memset(ptr, 0, ((size_t)n + 1) * sizeof *ptr);
@@ -79,11 +79,11 @@ static gable_status create(gable_context *ctx, const gi_problem *p, gi_device_ma
   m->nnz = p->rows.ptr[p->n];
   m->hash = p->hash;
   GI_ALLOC(ctx, m->from, m->nnz);
-  GI_ALLOC(ctx, m->turned, m->nnz);
+  GI_ALLOC(ctx, m->transposed, m->nnz);
   GI_ALLOC(ctx, ptr, (gable_off)m->n + 1);
   GI_ALLOC(ctx, idx, m->nnz);
   GI_TRY(take_side(ctx, m, GABLE_OP_N, p->rows.ptr, p->rows.idx));
-  turn(&p->rows, m->n, ptr, idx, m->from);
+  transpose_lists(&p->rows, m->n, ptr, idx, m->from);
   GI_TRY(take_side(ctx, m, GABLE_OP_T, ptr, idx));
   *out = m;
   m = NULL;
@@ -115,9 +115,9 @@ gable_status gi_device_matrix_update(gable_context *ctx, gi_problem *p, gi_devic
   if (!m) GI_TRY(create(ctx, p, &m));
   gi_problem_measure(p);
   const gi_system a = gi_problem_system(p, ctx->threads);
-  for (gable_off k = 0; k < m->nnz; k++) m->turned[k] = p->rows.val[m->from[k]];
+  for (gable_off k = 0; k < m->nnz; k++) m->transposed[k] = p->rows.val[m->from[k]];
   GI_TRY(put_values(ctx, m, GABLE_OP_N, p->rows.val, a.row_sum, a.row_max));
-  GI_TRY(put_values(ctx, m, GABLE_OP_T, m->turned, a.col_sum, a.col_max));
+  GI_TRY(put_values(ctx, m, GABLE_OP_T, m->transposed, a.col_sum, a.col_max));
   GI_TRY(ctx->device->synchronise(ctx, NULL));
   *out = m;
   m = NULL;
@@ -136,7 +136,7 @@ void gi_device_matrix_destroy(gable_context *ctx, gi_device_matrix **matrix)
     for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
   }
   gi_free(ctx, m->from);
-  gi_free(ctx, m->turned);
+  gi_free(ctx, m->transposed);
   gi_free(ctx, m);
 }
 

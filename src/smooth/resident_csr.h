@@ -19,7 +19,7 @@ typedef struct gi_resident_csr {
 
 /* The pattern of a, which shape describes.  GABLE_ERR_ARGUMENT: an index out of range or out of order;
  * GABLE_ERR_SINGULAR: a row without a diagonal entry, when need_diagonal; each with *bad_row (-1: none).  O(nnz), on a
- * GPU where a lies by rows; columns are turned on the host.  out must be zeroed; what is there after an error is
+ * GPU where a lies by rows; columns are transposed on the host.  out must be zeroed; what is there after an error is
  * released by its owner. */
 gable_status gi_resident_csr_init(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a,
                                   int need_diagonal, gable_idx *bad_row, gi_resident_csr *out);

@@ -275,7 +275,7 @@ static gable_status sweep_split(job *j, int d, int after)
   const whole *s = j->s;
   gik_product p = product_of(j, d ? GIK_BELOW : GIK_ABOVE, s->relaxed);
   gable_vectors_view y = columns(j, j->w->y, 1, s->rows.a.n), x = columns(j, j->x, j->x_step, j->x_rhs);
-  GI_TRY((after ? s->rows.kernels->turn : s->rows.kernels->product)(&s->rows.a, &p));
+  GI_TRY((after ? s->rows.kernels->return_rhs : s->rows.kernels->product)(&s->rows.a, &p));
   GI_TRY(gi_trisolve_solve(s->to[d].plan, j->w->to[d], GABLE_OP_N, &y, &x));
   j->zero = 0;
 done:

@@ -112,11 +112,11 @@ gable_status gi_csc_permute(gable_context *ctx, const gi_csc *a, const gable_idx
                             gi_csc *out)
 {
   gable_status status = GABLE_OK;
-  gi_csc turned = {0};
-  GI_TRY(gi_csc_permute_transposed(ctx, a, row_perm, col_perm, &turned));
-  GI_TRY(transpose_through(ctx, &turned, NULL, NULL, out));
+  gi_csc transposed = {0};
+  GI_TRY(gi_csc_permute_transposed(ctx, a, row_perm, col_perm, &transposed));
+  GI_TRY(transpose_through(ctx, &transposed, NULL, NULL, out));
 done:
-  gi_csc_release(ctx, &turned);
+  gi_csc_release(ctx, &transposed);
   return status;
 }
 

@@ -21,7 +21,7 @@ struct request {
   gable_idx rhs;
   gable_type type;
   gable_idx longest; /* of the rows of two levels that are taken one after the other; 0: of a grid */
-  int wide;          /* levels so wide, not of a grid, that many right-hand sides are turned */
+  int wide;          /* levels so wide, not of a grid, that many right-hand sides are transposed */
 };
 
 struct problem {
@@ -195,8 +195,8 @@ int main(int argc, char **argv)
     q.method = "rows";
     for (q.longest = 6; q.longest < 4000; q.longest += 2994) check_graph(&q); /* whole rows, and some split */
   }
-  const request turned = {"rows", GABLE_OP_N, GABLE_TRISOLVE_N, 61, GABLE_TYPE_D, 0, 1}; /* 64,000 rows: 31 MB */
-  check_graph(&turned);
+  const request transposed = {"rows", GABLE_OP_N, GABLE_TRISOLVE_N, 61, GABLE_TYPE_D, 0, 1}; /* 64,000 rows: 31 MB */
+  check_graph(&transposed);
   gable_context_destroy(&ctx);
   return 0;
 }

@@ -30,9 +30,9 @@ static void check_product(gable_context *ctx, const gi_factor *f, const gi_facto
   const size_t square = (size_t)n * (size_t)n + 1;
   double *product = calloc(square, sizeof *product);
   dense_factor d = dense_factor_of(f);
-  gi_csc turned = {0};
-  if (f->kind == GI_CHOLESKY) CHECK_OK(gi_csc_transpose(ctx, &c->l, &turned));
-  add_product(product, n, &c->l, f->kind == GI_CHOLESKY ? &turned : &c->u);
+  gi_csc transposed = {0};
+  if (f->kind == GI_CHOLESKY) CHECK_OK(gi_csc_transpose(ctx, &c->l, &transposed));
+  add_product(product, n, &c->l, f->kind == GI_CHOLESKY ? &transposed : &c->u);
   for (gable_idx i = 0; i < n; i++)
     for (gable_idx j = 0; j < n; j++) {
       double sum = 0, size = 1;
@@ -47,7 +47,7 @@ static void check_product(gable_context *ctx, const gi_factor *f, const gi_facto
       CHECK(fabs(sum - product[i + j * n]) <= 16 * n * 0x1p-53 * size, "entry (%d,%d): %g, not %g", i, j,
             product[i + j * n], sum);
     }
-  gi_csc_release(ctx, &turned);
+  gi_csc_release(ctx, &transposed);
   dense_factor_free(&d);
   free(product);
 }

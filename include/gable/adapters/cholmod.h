@@ -60,7 +60,7 @@ static inline int gable_cholmod_diagonal(gable_columns *l, gable_columns *u)
     for (int64_t k = l->ptr[j] + 1; k < l->ptr[j + 1]; k++) l->val[k] *= root;
   }
   if (positive) return 1;
-  gable_columns_turn(l, u); /* column j of u: row j of l, its diagonal D last */
+  gable_columns_transpose(l, u); /* column j of u: row j of l, its diagonal D last */
   for (gable_idx j = 0; j < n; j++)
     for (int64_t k = u->ptr[j]; k < u->ptr[j + 1] - 1; k++) u->val[k] *= l->val[l->ptr[u->idx[k]]];
   for (gable_idx j = 0; j < n; j++) l->val[l->ptr[j]] = 1;

@@ -38,7 +38,7 @@ static inline gable_status gable_columns_take(gable_columns *c, gable_idx n, int
 }
 
 /* to = from^T, whose columns come out sorted. */
-static inline void gable_columns_turn(const gable_columns *from, gable_columns *to)
+static inline void gable_columns_transpose(const gable_columns *from, gable_columns *to)
 {
   const gable_idx n = from->n;
   memset(to->ptr, 0, ((size_t)n + 1) * sizeof *to->ptr);
@@ -57,12 +57,12 @@ static inline void gable_columns_turn(const gable_columns *from, gable_columns *
 /* Rows increasing in each column.  O(n + entries); every row is within the matrix. */
 static inline gable_status gable_columns_sort(gable_columns *c)
 {
-  gable_columns turned = {0, NULL, NULL, NULL};
-  const gable_status status = gable_columns_take(&turned, c->n, c->ptr[c->n]);
+  gable_columns transposed = {0, NULL, NULL, NULL};
+  const gable_status status = gable_columns_take(&transposed, c->n, c->ptr[c->n]);
   if (status) return status;
-  gable_columns_turn(c, &turned);
-  gable_columns_turn(&turned, c);
-  gable_columns_release(&turned);
+  gable_columns_transpose(c, &transposed);
+  gable_columns_transpose(&transposed, c);
+  gable_columns_release(&transposed);
   return GABLE_OK;
 }
 

@@ -141,7 +141,7 @@ static gable_status cg_step(const gik_krylov *k, const double *p, const double *
   return GABLE_OK;
 }
 
-static gable_status cg_turn(const gik_krylov *k, const double *r, const double *z)
+static gable_status cg_beta(const gik_krylov *k, const double *r, const double *z)
 {
   gik_krylov_state *s = k->state;
   if (s->stop) return GABLE_OK;
@@ -393,7 +393,7 @@ const gik_krylov_steps gik_krylov_steps_cpu = {
     .cg_start = cg_start,
     .cg_curvature = cg_curvature,
     .cg_step = cg_step,
-    .cg_turn = cg_turn,
+    .cg_beta = cg_beta,
     .cg_direction = cg_direction,
     .bi_start = bi_start,
     .bi_direction = bi_direction,

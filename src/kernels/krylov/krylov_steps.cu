@@ -154,7 +154,7 @@ gable_status cg_step(const gik_krylov *k, const double *p, const double *q, doub
       });
 }
 
-gable_status cg_turn(const gik_krylov *k, const double *r, const double *z)
+gable_status cg_beta(const gik_krylov *k, const double *r, const double *z)
 {
   return step<1>(
       k, "CG", [=] __device__(ptrdiff_t i, double *sum) { sum[0] = fma(r[i], z[i], sum[0]); },
@@ -384,5 +384,5 @@ gable_status scale(const gik_krylov *k, const double *d, const double *r, double
 
 extern "C" const gik_krylov_steps gik_krylov_steps_cuda = {
     STEP_PARTS, DOT_PARTS,    measure,  residual,     cg_start, cg_curvature, cg_step,
-    cg_turn,    cg_direction, bi_start, bi_direction, bi_alpha, bi_half,      bi_omega,
+    cg_beta,    cg_direction, bi_start, bi_direction, bi_alpha, bi_half,      bi_omega,
     bi_step,    cycle,        dots,     project,      enlarge,  combine,      scale};

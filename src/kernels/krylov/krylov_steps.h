@@ -72,7 +72,7 @@ struct gik_krylov_steps {
   gable_status (*cg_start)(const gik_krylov *k, const double *r, const double *z, double *p); /* p = z, rz */
   gable_status (*cg_curvature)(const gik_krylov *k, const double *p, const double *q);        /* alpha, or breakdown */
   gable_status (*cg_step)(const gik_krylov *k, const double *p, const double *q, double *x, double *r);
-  gable_status (*cg_turn)(const gik_krylov *k, const double *r, const double *z); /* beta, rz */
+  gable_status (*cg_beta)(const gik_krylov *k, const double *r, const double *z); /* beta, rz */
   gable_status (*cg_direction)(const gik_krylov *k, const double *z, double *p);
 
   gable_status (*bi_start)(const gik_krylov *k, const double *r, double *shadow, double *p, double *v);

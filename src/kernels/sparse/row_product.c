@@ -13,9 +13,9 @@ static gable_status product(const gik_rows *a, const gik_product *p)
   return GABLE_OK;
 }
 
-static gable_status turn(const gik_rows *a, const gik_product *p)
+static gable_status return_rhs(const gik_rows *a, const gik_product *p)
 {
-  (a->value_type == GABLE_TYPE_D ? turn_dd : p->type == GABLE_TYPE_D ? turn_sd : turn_ss)(a, p);
+  (a->value_type == GABLE_TYPE_D ? return_rhs_dd : p->type == GABLE_TYPE_D ? return_rhs_sd : return_rhs_ss)(a, p);
   return GABLE_OK;
 }
 
@@ -82,4 +82,4 @@ static gable_status square(gable_idx n, gable_type type, const void *y, double *
 }
 
 const gik_row_products gik_row_products_cpu = {
-    .product = product, .turn = turn, .relax = relax, .gather = gather, .copy = copy, .square = square};
+    .product = product, .return_rhs = return_rhs, .relax = relax, .gather = gather, .copy = copy, .square = square};

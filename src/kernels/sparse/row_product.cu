@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(BLOCK) product_kernel(const gik_rows a, gik_pa
 }
 
 template <typename A, typename V>
-__global__ void __launch_bounds__(BLOCK) turn_kernel(const gik_rows a, const vectors<A, V> v)
+__global__ void __launch_bounds__(BLOCK) return_rhs_kernel(const gik_rows a, const vectors<A, V> v)
 {
   const gable_idx i = (gable_idx)(blockIdx.x * BLOCK + threadIdx.x);
   if (i >= a.n) return;
@@ -145,18 +145,18 @@ gable_status product(const gik_rows *a, const gik_product *p)
   return on.status("product");
 }
 
-gable_status turn(const gik_rows *a, const gik_product *p)
+gable_status return_rhs(const gik_rows *a, const gik_product *p)
 {
   const unsigned blocks = blocks_for((size_t)a->n);
   launches on(p->stream);
   if (!a->n) return GABLE_OK;
   if (a->value_type == GABLE_TYPE_D)
-    on.launch(turn_kernel<double, double>, blocks, BLOCK, 0, *a, vectors_of<double, double>(p));
+    on.launch(return_rhs_kernel<double, double>, blocks, BLOCK, 0, *a, vectors_of<double, double>(p));
   else if (p->type == GABLE_TYPE_D)
-    on.launch(turn_kernel<float, double>, blocks, BLOCK, 0, *a, vectors_of<float, double>(p));
+    on.launch(return_rhs_kernel<float, double>, blocks, BLOCK, 0, *a, vectors_of<float, double>(p));
   else
-    on.launch(turn_kernel<float, float>, blocks, BLOCK, 0, *a, vectors_of<float, float>(p));
-  return on.status("turn of a sweep");
+    on.launch(return_rhs_kernel<float, float>, blocks, BLOCK, 0, *a, vectors_of<float, float>(p));
+  return on.status("right-hand side of a sweep back");
 }
 
 template <typename A> __global__ void relax_kernel(const gik_rows a, double omega, A *d, int *fault)
@@ -252,4 +252,4 @@ gable_status square(gable_idx n, gable_type type, const void *y, double *parts, 
 
 } /* namespace */
 
-extern "C" const gik_row_products gik_row_products_cuda = {product, turn, relax, gather, copy, square};
+extern "C" const gik_row_products gik_row_products_cuda = {product, return_rhs, relax, gather, copy, square};

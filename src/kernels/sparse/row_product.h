@@ -54,7 +54,7 @@ struct gik_row_products {
 
   /* y = b - y + (2 d - diag(A)) x: after (d + L) x = y, the right-hand side of the sweep that comes back, and likewise
    * with U. */
-  gable_status (*turn)(const gik_rows *a, const gik_product *p);
+  gable_status (*return_rhs)(const gik_rows *a, const gik_product *p);
 
   /* d_i = a_ii / omega.  fault: [2] the lowest row whose d_i or 1 / d_i is zero or infinite, and the lowest that is not
    * finite; both are lowered only. */

@@ -25,7 +25,7 @@ template <typename T> struct multi_rhs_arguments {
   T *x, *published; /* [chunks][2][n_published][Q] */
   gik_control *control;
   ptrdiff_t b_row, b_rhs, x_row, x_rhs;
-  int turned; /* b is in place already, and x stays there */
+  int transposed; /* b is in place already, and x stays there */
   unsigned long long deadline_ns;
 };
 
@@ -135,7 +135,7 @@ template <typename T, int Q, int E> struct multi_rhs_piece {
     mine = g.published + (size_t)(2 * m.chunk + copy) * g.n_published * Q + mate;
     next = g.published + (size_t)(2 * m.chunk + (copy ^ 1)) * g.n_published * Q + mate;
     b = {0, 0};
-    if (g.turned) {
+    if (g.transposed) {
       if (real() && one(g)) b = load_vec2(next + at());
     } else {
       if (real() && one(g)) b.x = g.b[row * g.b_row + m.rhs * g.b_rhs];
@@ -171,7 +171,7 @@ template <typename T, int Q, int E> struct multi_rhs_piece {
       if (one(g)) store_vec2(mine + at(), s);
       store_vec2(next + at(), vec2_not_yet<T>());
     }
-    if (g.turned) return;
+    if (g.transposed) return;
     if (real() && one(g)) g.x[row * g.x_row + m.rhs * g.x_rhs] = s.x;
     if (real() && both(g)) g.x[row * g.x_row + (m.rhs + 1) * g.x_rhs] = s.y;
   }
@@ -197,7 +197,7 @@ static __global__ void __launch_bounds__(MULTI_RHS_WARPS * 32) multi_rhs_kernel(
   piece = __shfl_sync(ALL, piece, 0);
   if (piece < g.pieces) coming.fetch(g, piece);
   next_launch();
-  after_last_launch(); /* b is turned */
+  after_last_launch(); /* b is transposed */
   while (piece < g.pieces) {
     multi_rhs_piece<T, Q, E> now = coming;
     if (left == 1 && !lane) later = atomicAdd(&g.control->ticket, g.ticket);
@@ -229,13 +229,13 @@ static void multi_rhs_steps(const gik_rows_cuda *p, const multi_rhs_arguments<T>
 {
   const unsigned most = multi_rhs_blocks(pieces_of_level(p, g.chunks, Q)) * (unsigned)processors;
   const unsigned wanted = (g.pieces + MULTI_RHS_WARPS - 1) / MULTI_RHS_WARPS, grid = wanted < most ? wanted : most;
-  const turning<T> t = {g.b,       g.x,           g.published, g.b_row,  g.b_rhs, g.x_row,    g.x_rhs,
-                        g.control, g.n_published, g.count,     g.chunks, p->row,  p->position};
-  const dim3 turners = turn_grid<T, Q>(t, processors);
-  if (g.turned) on->launch(turn_in_kernel<T, Q>, turners, TURN_THREADS, 0, t);
+  const transposition<T> t = {g.b,       g.x,           g.published, g.b_row,  g.b_rhs, g.x_row,    g.x_rhs,
+                              g.control, g.n_published, g.count,     g.chunks, p->row,  p->position};
+  const dim3 transposers = transpose_grid<T, Q>(t, processors);
+  if (g.transposed) on->launch(transpose_in_kernel<T, Q>, transposers, TRANSPOSE_THREADS, 0, t);
   on->dependent(g.entries <= 4 ? multi_rhs_kernel<T, Q, 4> : multi_rhs_kernel<T, Q, 8>, grid, MULTI_RHS_WARPS * 32, 0,
-                !g.turned, g);
-  if (g.turned) on->dependent(turn_out_kernel<T, Q>, turners, TURN_THREADS, 0, false, t);
+                !g.transposed, g);
+  if (g.transposed) on->dependent(transpose_out_kernel<T, Q>, transposers, TRANSPOSE_THREADS, 0, false, t);
 }
 
 template <typename T>
@@ -283,11 +283,11 @@ static void multi_rhs_launch(const gik_rows_cuda *p, int q, gable_type type, con
   g.x_row = s->v.x_row;
   g.x_rhs = s->v.x_rhs;
   g.deadline_ns = s->deadline_ns;
-  /* rows of a level lie far apart in every column: where the vectors are large and levels many, they are turned */
-  g.turned = (s->v.b_rhs != 1 || s->v.x_rhs != 1) && p->width < p->n_published / 16.0 &&
-             (double)p->n_published * s->v.count * size > 30e6;
+  /* rows of a level lie far apart in every column: where the vectors are large and levels many, they are transposed */
+  g.transposed = (s->v.b_rhs != 1 || s->v.x_rhs != 1) && p->width < p->n_published / 16.0 &&
+                 (double)p->n_published * s->v.count * size > 30e6;
   g.ticket = multi_rhs_ticket(pieces_of_level(p, g.chunks, q));
-  g.unread = g.turned ? NONE : p->unread; /* turned: x is fetched from there */
+  g.unread = g.transposed ? NONE : p->unread; /* transposed: x is fetched from there */
   multi_rhs_run<T>(p, q, g, s->processors, on);
 }
 

@@ -1,7 +1,7 @@
 /* thread_switch.c: medians of a few solves each way. */
 #include "trisolve/cpu/thread_switch.h"
 
-enum { TRIAL = GI_TURNS_KEPT + 4, SHORTEST_PAUSE = 64, LONGEST_PAUSE = 4096 };
+enum { TRIAL = GI_TIMES_KEPT + 4, SHORTEST_PAUSE = 64, LONGEST_PAUSE = 4096 };
 static const double trials_cost = 0.03; /* of all time */
 static const double slow = 1.1;         /* times the other way's time: worth an early trial */
 static const double team_gain = 0.97;   /* of the time alone, before a team is taken: two processors for one solve */
@@ -13,13 +13,13 @@ void gi_thread_switch_begin(gi_thread_switch *t)
 
 static double median(const double *last)
 {
-  double sorted[GI_TURNS_KEPT];
-  for (int k = 0; k < GI_TURNS_KEPT; k++) {
+  double sorted[GI_TIMES_KEPT];
+  for (int k = 0; k < GI_TIMES_KEPT; k++) {
     int j = k;
     for (; j > 0 && sorted[j - 1] > last[k]; j--) sorted[j] = sorted[j - 1];
     sorted[j] = last[k];
   }
-  return sorted[GI_TURNS_KEPT / 2];
+  return sorted[GI_TIMES_KEPT / 2];
 }
 
 /* For how many solves this way is taken before the other is tried. */
@@ -33,7 +33,7 @@ static int pause_after(const gi_thread_switch *t)
 void gi_thread_switch_learn(gi_thread_switch *t, double seconds)
 {
   const double other = t->seconds[!t->way];
-  t->last[t->left % GI_TURNS_KEPT] = seconds;
+  t->last[t->left % GI_TIMES_KEPT] = seconds;
   if (!t->trial && seconds > slow * other && t->left > 2 * TRIAL) t->left -= t->left / 4;
   if (--t->left > 0) return;
   t->seconds[t->way] = median(t->last);

@@ -381,7 +381,7 @@ done:
 }
 
 /* The other op's triangle and its first survey; the stored one's is needed for it. */
-static gable_status turn_matrix(gable_trisolve *t, state *s, op_plan *stored, op_plan *d)
+static gable_status transpose_matrix(gable_trisolve *t, state *s, op_plan *stored, op_plan *d)
 {
   gable_status status = GABLE_OK;
   gi_findings f = {};
@@ -449,7 +449,7 @@ gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a)
   GI_TRY(survey_stored(t, s, &s->of[stored], asked[stored] ? search_of(t) : GI_NO_LEVELS));
   if (asked[stored]) GI_TRY(build_op_plan(t, s, &s->of[stored]));
   if (asked[!stored]) {
-    GI_TRY(turn_matrix(t, s, &s->of[stored], &s->of[!stored]));
+    GI_TRY(transpose_matrix(t, s, &s->of[stored], &s->of[!stored]));
     GI_TRY(build_op_plan(t, s, &s->of[!stored]));
   }
   for (int op = 0; op < 2; op++)

@@ -96,8 +96,8 @@ gable_status gi_cuda_refuse(const gi_findings *found, gable_idx *bad_row);
 gable_status gi_cuda_triangle(gi_arena *m, gi_arena *scratch, const gi_reading *reading, unsigned nnz,
                               gik_device_triangle *out);
 
-/* The columns of t, in the same numbering, or (turned) the rows of the transpose, numbered from the other end. */
-gable_status gi_cuda_transpose(gi_arena *m, const gik_device_triangle *t, int turned, gik_device_triangle *out);
+/* The columns of t, in the same numbering, or (mirrored) the rows of the transpose, numbered from the other end. */
+gable_status gi_cuda_transpose(gi_arena *m, const gik_device_triangle *t, int mirrored, gik_device_triangle *out);
 
 /* *out with room for nnz entries in n rows; ptr is set by the caller. */
 gable_status gi_cuda_triangle_arrays(gi_arena *m, int n, unsigned nnz, gik_device_triangle *out);

@@ -14,7 +14,7 @@ done:
   return status;
 }
 
-gable_status gi_cuda_transpose(gi_arena *m, const gik_device_triangle *t, int turned, gik_device_triangle *out)
+gable_status gi_cuda_transpose(gi_arena *m, const gik_device_triangle *t, int mirrored, gik_device_triangle *out)
 {
   gable_status status = GABLE_OK;
   const unsigned n = (unsigned)t->n, nnz = t->nnz;
@@ -27,9 +27,9 @@ gable_status gi_cuda_transpose(gi_arena *m, const gik_device_triangle *t, int tu
   GI_TRY(take(&scratch, nnz, &value));
   GI_TRY(gi_cuda_triangle_arrays(m, (int)n, nnz, &o));
   GI_TRY(each(m->stream, nnz, [=] __device__(size_t i) {
-    const unsigned p = turned ? nnz - 1 - (unsigned)i : (unsigned)i;
+    const unsigned p = mirrored ? nnz - 1 - (unsigned)i : (unsigned)i;
     value[i] = p;
-    key[i] = turned ? n - 1 - s.col[p] : s.col[p];
+    key[i] = mirrored ? n - 1 - s.col[p] : s.col[p];
   }));
   GI_TRY(sort(&scratch, &key, &value, nnz, bits_of(n ? n - 1 : 0)));
   GI_TRY(each(m->stream, (size_t)n + 1, [=] __device__(size_t k) {
@@ -42,11 +42,11 @@ gable_status gi_cuda_transpose(gi_arena *m, const gik_device_triangle *t, int tu
         hi = mid;
     }
     o.ptr[k] = lo;
-    if (k < n) o.row[k] = s.row[turned ? n - 1 - k : k];
+    if (k < n) o.row[k] = s.row[mirrored ? n - 1 - k : k];
   }));
   GI_TRY(each(m->stream, nnz, [=] __device__(size_t i) {
     const unsigned p = value[i];
-    o.col[i] = turned ? n - 1 - row[p] : row[p];
+    o.col[i] = mirrored ? n - 1 - row[p] : row[p];
     o.from[i] = s.from[p];
   }));
   *out = o;
