@@ -126,6 +126,14 @@ typedef struct source {
   const gable_idx *row_index, *wide_index; /* those arrays */
 } source;
 
+/* Does supernode u->k have columns of U (for a piece of L; rows of L for one of U) inside the target supernode? */
+static inline int touches(const gi_layout *y, const piece *p, const gi_update *u)
+{
+  const gable_idx end = y->super[p->j + 1];
+  if (p->side == SIDE_L) return u->u < gi_layout_nu(y, u->k) && y->ucol[y->uptr[u->k] + u->u] < end;
+  return u->l < gi_layout_nl(y, u->k) && y->lrow[y->lptr[u->k] + u->l] < end;
+}
+
 static int product_of(const gi_layout *y, const piece *p, const gi_update *u, source *out)
 {
   const gable_idx k = u->k, end = y->super[p->j + 1], nl = gi_layout_nl(y, k), nu = gi_layout_nu(y, k);

@@ -99,6 +99,20 @@ static void list_top(const gi_factor *f, const gi_plan *plan, const gable_idx *o
   }
 }
 
+/* For one thread: a single chunk of all supernodes in order, nothing at the top. */
+static gable_status schedule_alone(gable_context *ctx, gable_idx n, gi_schedule *s)
+{
+  gable_status status = GABLE_OK;
+  GI_ALLOC(ctx, s->chunk_ptr, 2);
+  GI_ALLOC(ctx, s->member, n);
+  s->n_chunks = n > 0;
+  s->chunk_ptr[0] = 0;
+  s->chunk_ptr[s->n_chunks] = n;
+  for (gable_idx j = 0; j < n; j++) s->member[j] = j;
+done:
+  return status;
+}
+
 gable_off gi_schedule_bytes(const gi_layout *y)
 {
   return y->n_super * (gable_off)(5 * sizeof(gable_idx) + sizeof(gable_off) + sizeof(double) + sizeof(chunk));
@@ -114,12 +128,18 @@ gable_status gi_schedule_create(gable_context *ctx, const gi_factor *f, int thre
   double *weight = NULL;
   chunk *list = NULL;
   GI_ALLOC_ZERO(ctx, s, 1);
+  if (threads == 1) {
+    GI_TRY(schedule_alone(ctx, n, s));
+    *out = s;
+    s = NULL;
+    goto done;
+  }
   GI_ALLOC(ctx, of, n);
   GI_ALLOC(ctx, ticket, n);
   GI_ALLOC(ctx, weight, n);
   GI_ALLOC(ctx, list, n);
   const double total = weigh(y, f->plan, weight);
-  s->n_chunks = bundle(y, weight, threads > 1 ? total / threads / SHARES : total, of, list);
+  s->n_chunks = bundle(y, weight, total / threads / SHARES, of, list);
   for (gable_idx j = 0; j < n; j++) s->n_top += of[j] == TOP;
   GI_ALLOC(ctx, s->chunk_ptr, (gable_off)s->n_chunks + 1);
   GI_ALLOC(ctx, s->member, n - s->n_top);
