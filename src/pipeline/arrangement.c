@@ -6,6 +6,7 @@
 #include "base/timer.h"
 #include "factor/partial_pivoting.h"
 #include "graph/btf.h"
+#include "graph/match/matching_cardinality.h"
 #include "graph/match/pairs.h"
 #include "graph/order/order.h"
 #include "graph/symbolic/symbolic_symmetric.h"
@@ -20,15 +21,70 @@ static gable_method choose_method(const gi_problem *p, const gable_solver_option
   return one_sign ? GABLE_METHOD_CHOLESKY : GABLE_METHOD_LDLT;
 }
 
-/* A symmetric pattern with nothing missing on the diagonal keeps its symmetry: a matching would take it, and fill would
- * grow.  Pivots inside the supernodes and refinement mostly do; gi_pipeline_factor comes back with a matching where
- * they do not. */
-static int wants_matching(const gi_problem *p, const gable_solver_options *options)
+static gable_idx diagonal_zeros(const gi_problem *p)
 {
-  if (options->match != GABLE_CHOICE_AUTO) return options->match == GABLE_CHOICE_ALWAYS;
-  if (!p->diagonal_full) return 1;
-  if (!p->rows.val || p->pattern_symmetric) return 0;
-  return !gi_problem_is_dominant(p);
+  gable_idx full = 0;
+  for (gable_idx i = 0; i < p->n; i++)
+    for (gable_off k = p->rows.ptr[i]; k < p->rows.ptr[i + 1]; k++) full += p->rows.idx[k] == i && p->rows.val[k] != 0;
+  return p->n - full;
+}
+
+/* Zeros on more than half of the diagonal: there are pairs (0 b; b 0), whose columns half fill a panel, and A may be
+ * two unsymmetric matrices in one, (0 B; B^T 0), which LU takes apart. */
+static int is_hollow(const gi_problem *p)
+{
+  return diagonal_zeros(p) > p->n / 2;
+}
+
+/* Symmetric values with zeros on at most a third of the diagonal: fill reaches most of those before they are pivots,
+ * while pairs would cost a matching, a second order and wider panels. */
+static int has_few_zeros(const gi_problem *p)
+{
+  return p->rows.val && diagonal_zeros(p) <= p->n / 3;
+}
+
+/* *full = 1: all rows can be paired with columns by entries that are not 0. */
+static gable_status has_full_rank(gable_context *ctx, const gi_problem *p, int *full)
+{
+  gable_status status = GABLE_OK;
+  gable_off *ptr = NULL, count = 0;
+  gable_idx *idx = NULL, *row_of = NULL, rank = 0;
+  GI_ALLOC(ctx, ptr, (gable_off)p->n + 1);
+  GI_ALLOC(ctx, idx, p->rows.ptr[p->n]);
+  GI_ALLOC(ctx, row_of, p->n);
+  for (gable_idx i = 0; i < p->n; i++) {
+    ptr[i] = count;
+    for (gable_off k = p->rows.ptr[i]; k < p->rows.ptr[i + 1]; k++)
+      if (p->rows.val[k] != 0) idx[count++] = p->rows.idx[k];
+  }
+  ptr[p->n] = count;
+  GI_TRY(gi_matching_cardinality(ctx, p->n, p->n, ptr, idx, row_of, &rank));
+  *full = rank == p->n;
+done:
+  gi_free(ctx, ptr);
+  gi_free(ctx, idx);
+  gi_free(ctx, row_of);
+  return status;
+}
+
+/* A symmetric pattern with nothing missing on the diagonal keeps its symmetry: a matching would take it, and fill would
+ * grow.  Pivots inside the supernodes and refinement mostly do; gi_attempts_factor comes back with a matching where
+ * they do not. */
+static gable_status wants_matching(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
+                                   gable_method method, int *wanted)
+{
+  gable_status status = GABLE_OK;
+  int full = 0;
+  if (options->match != GABLE_CHOICE_AUTO) {
+    *wanted = options->match == GABLE_CHOICE_ALWAYS;
+  } else if (!p->diagonal_full) {
+    if (method == GABLE_METHOD_LDLT && has_few_zeros(p)) GI_TRY(has_full_rank(ctx, p, &full));
+    *wanted = !full;
+  } else {
+    *wanted = p->rows.val && !p->pattern_symmetric && !gi_problem_is_dominant(p);
+  }
+done:
+  return status;
 }
 
 static void scale(const gi_problem *p, gi_arrangement *a)
@@ -119,7 +175,7 @@ static gable_status match_rows(gable_context *ctx, gi_problem *p, const gable_so
 {
   gable_status status = GABLE_OK;
   double begin = gi_now();
-  a->matched = a->method != GABLE_METHOD_CHOLESKY && wants_matching(p, options);
+  if (a->method != GABLE_METHOD_CHOLESKY) GI_TRY(wants_matching(ctx, p, options, a->method, &a->matched));
   *borrowed = p->pattern_symmetric && (!a->matched || a->method == GABLE_METHOD_LDLT);
   if (*borrowed)
     *b = p->rows;
@@ -301,16 +357,6 @@ done:
   gi_free(ctx, row_of);
   gi_arrangement_release(ctx, &a);
   return status;
-}
-
-/* Zeros on more than half of the diagonal: there are pairs (0 b; b 0), whose columns half fill a panel, and A may be
- * two unsymmetric matrices in one, (0 B; B^T 0), which LU takes apart. */
-static int is_hollow(const gi_problem *p)
-{
-  gable_idx full = 0;
-  for (gable_idx i = 0; i < p->n; i++)
-    for (gable_off k = p->rows.ptr[i]; k < p->rows.ptr[i + 1]; k++) full += p->rows.idx[k] == i && p->rows.val[k] != 0;
-  return full < p->n - full;
 }
 
 /* Numbers of a factor that stays in a cache: it may well be larger, if its solves read less. */

@@ -132,11 +132,56 @@ static void best_is_kept(void)
         matched[0], matched[1], matched[2]);
 }
 
+/* [T B^T; B 0] with T tridiagonal of order LEAD, B the sums of neighbours: zeros on a fifth of the diagonal.  empty:
+ * the last row of B is zero. */
+enum { LEAD = 8, CONSTRAINTS = 2, ORDER = LEAD + CONSTRAINTS };
+
+static double saddle_entry(int i, int j, int empty)
+{
+  if (i < LEAD && j < LEAD) return i == j ? 4 : abs(i - j) == 1 ? -1 : 0;
+  if (i >= LEAD && j >= LEAD) return 0;
+  const int row = (i > j ? i : j) - LEAD, column = i < j ? i : j;
+  return (column == 4 * row || column == 4 * row + 1) && !(empty && row == CONSTRAINTS - 1);
+}
+
+/* Few zeros on the diagonal of a symmetric matrix: no matching where the factor without one is good; where rows cannot
+ * be paired at all the analysis says so. */
+static void few_zeros_need_no_matching(void)
+{
+  for (int empty = 0; empty < 2; empty++) {
+    int64_t ptr[ORDER + 1] = {0};
+    gable_idx idx[ORDER * ORDER];
+    double val[ORDER * ORDER];
+    for (int j = 0; j < ORDER; j++) {
+      ptr[j + 1] = ptr[j];
+      for (int i = 0; i < ORDER; i++) {
+        if (saddle_entry(i, j, empty) == 0) continue;
+        idx[ptr[j + 1]] = i;
+        val[ptr[j + 1]++] = saddle_entry(i, j, empty);
+      }
+    }
+    const test_system a = {ORDER, ptr, idx, val};
+    gable_matrix_view v = test_system_view(&a);
+    gable_solver *s = NULL;
+    CHECK_OK(gable_solver_create(ctx, NULL, &s));
+    const gable_status status = gable_solver_analyse(s, &v);
+    CHECK(status == (empty ? GABLE_ERR_SINGULAR : GABLE_OK), "%d: %s", (int)status, gable_last_error());
+    if (!empty) {
+      CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_ALL));
+      CHECK(integer_of(s, GABLE_SOLVER_METHOD) == GABLE_METHOD_LDLT && integer_of(s, GABLE_SOLVER_MATCHED) == 0);
+      CHECK(integer_of(s, GABLE_SOLVER_ANALYSES) == 1 && integer_of(s, GABLE_SOLVER_DRIFT) == 0);
+      CHECK(solve(s, &a, GABLE_OP_N, GABLE_OK).gmres_iterations == 0);
+    }
+    gable_solver_destroy(&s);
+  }
+}
+
 int main(void)
 {
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   small_pivots_stay();
   matched_once();
+  few_zeros_need_no_matching();
   best_is_kept();
   gable_context_destroy(&ctx);
   return 0;
