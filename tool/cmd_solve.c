@@ -84,7 +84,7 @@ static void drop_matrix(solve_run *r)
 }
 
 /* Solves below which no GPU is looked at: starting and filling one costs more, whatever the matrix
- * (src/pipeline/place.c predicts at least 5 windows of right-hand sides on one thread). */
+ * (src/pipeline/device_cost.c predicts at least 5 windows of right-hand sides on one thread). */
 enum { LEAST_SOLVES = 5, WINDOW = 16 };
 
 static gable_idx columns_expected(const solve_request *q)

@@ -251,8 +251,8 @@ void gi_pipeline_predict(const gable_solver *s, double *host_s, double *device_s
                               .blocks = y->n_blocks,
                               .bytes = gi_solve_floor_bytes(s->arrangement.plan, s->factor, 1),
                               .threads = gi_solve_plan_threads(s->arrangement.plan, s->ctx->threads)};
-  *host_s = solves * gi_place_host_solve_s(&size, rhs);
-  *device_s = gi_place_prepare_s(&size) + solves * gi_place_device_solve_s(&size, rhs);
+  *host_s = solves * gi_cost_host_solve_s(&size, rhs);
+  *device_s = gi_cost_prepare_s(&size) + solves * gi_cost_device_solve_s(&size, rhs);
 }
 
 static int belongs_on_device(const gable_solver *s)

@@ -1,8 +1,8 @@
-/* place.h: is a factor worth its preparation on a GPU?  A cost function of its size.
+/* device_cost.h: is a factor worth its preparation on a GPU?  A cost function of its size.
  *
- * bench/solve_place.py fits the constants to bench/results (CPU: one and two threads, 63 and 28 matrices; H200: 14). */
-#ifndef GI_PLACE_H
-#define GI_PLACE_H
+ * bench/device_cost.py fits the constants to bench/results (CPU: one and two threads, 63 and 28 matrices; H200: 14). */
+#ifndef GI_DEVICE_COST_H
+#define GI_DEVICE_COST_H
 
 #include <gable/types.h>
 
@@ -13,10 +13,10 @@ typedef struct gi_solve_size {
 } gi_solve_size;
 
 /* Seconds of one solve for rhs right-hand sides, in windows of 16. */
-double gi_place_host_solve_s(const gi_solve_size *size, gable_idx rhs);
-double gi_place_device_solve_s(const gi_solve_size *size, gable_idx rhs);
+double gi_cost_host_solve_s(const gi_solve_size *size, gable_idx rhs);
+double gi_cost_device_solve_s(const gi_solve_size *size, gable_idx rhs);
 
 /* Seconds of merging, inverting and uploading. */
-double gi_place_prepare_s(const gi_solve_size *size);
+double gi_cost_prepare_s(const gi_solve_size *size);
 
 #endif

@@ -1,6 +1,6 @@
 /* Where the sweeps of a solver run: predicted times grow with what they count, and options.place with them decides on
  * the mirror, which stands for a GPU. */
-#include "pipeline/place.h"
+#include "pipeline/device_cost.h"
 #include "support/systems.h"
 #include "support/test.h"
 
@@ -12,19 +12,19 @@ static void check_costs(void)
   z[2].entries *= 1000;
   z[3].bytes *= 10;
   z[4].blocks *= 10000;
-  CHECK(gi_place_host_solve_s(&z[1], 1) > gi_place_host_solve_s(&small, 1), "supernodes");
-  CHECK(gi_place_host_solve_s(&z[3], 1) > gi_place_host_solve_s(&small, 1), "bytes");
-  CHECK(gi_place_device_solve_s(&z[2], 1) > gi_place_device_solve_s(&small, 1), "entries");
-  CHECK(gi_place_device_solve_s(&z[4], 1) > gi_place_device_solve_s(&small, 1), "blocks");
-  CHECK(gi_place_prepare_s(&z[1]) > gi_place_prepare_s(&small), "preparation: supernodes");
-  CHECK(gi_place_prepare_s(&z[2]) > gi_place_prepare_s(&small), "preparation: entries");
+  CHECK(gi_cost_host_solve_s(&z[1], 1) > gi_cost_host_solve_s(&small, 1), "supernodes");
+  CHECK(gi_cost_host_solve_s(&z[3], 1) > gi_cost_host_solve_s(&small, 1), "bytes");
+  CHECK(gi_cost_device_solve_s(&z[2], 1) > gi_cost_device_solve_s(&small, 1), "entries");
+  CHECK(gi_cost_device_solve_s(&z[4], 1) > gi_cost_device_solve_s(&small, 1), "blocks");
+  CHECK(gi_cost_prepare_s(&z[1]) > gi_cost_prepare_s(&small), "preparation: supernodes");
+  CHECK(gi_cost_prepare_s(&z[2]) > gi_cost_prepare_s(&small), "preparation: entries");
   for (gable_idx rhs = 1; rhs < 40; rhs++) {
-    CHECK(gi_place_host_solve_s(&small, rhs + 1) > gi_place_host_solve_s(&small, rhs), "%d right-hand sides", rhs);
-    CHECK(gi_place_device_solve_s(&small, rhs + 1) > gi_place_device_solve_s(&small, rhs), "%d right-hand sides", rhs);
+    CHECK(gi_cost_host_solve_s(&small, rhs + 1) > gi_cost_host_solve_s(&small, rhs), "%d right-hand sides", rhs);
+    CHECK(gi_cost_device_solve_s(&small, rhs + 1) > gi_cost_device_solve_s(&small, rhs), "%d right-hand sides", rhs);
   }
-  CHECK(gi_place_host_solve_s(&small, 0) == 0 && gi_place_device_solve_s(&small, 0) == 0, "no right-hand side");
+  CHECK(gi_cost_host_solve_s(&small, 0) == 0 && gi_cost_device_solve_s(&small, 0) == 0, "no right-hand side");
   z[0].threads = 16;
-  CHECK(gi_place_host_solve_s(&z[0], 1) < gi_place_host_solve_s(&small, 1), "16 threads");
+  CHECK(gi_cost_host_solve_s(&z[0], 1) < gi_cost_host_solve_s(&small, 1), "16 threads");
 }
 
 /* Do the sweeps run on the device?  A solve and, where they do not, vectors in device memory. */

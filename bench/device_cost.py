@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Fits the cost function of src/pipeline/place.c to the recorded results and prints its constants and their errors.
+"""Fits the cost function of src/pipeline/device_cost.c to the recorded results and prints its constants and their errors.
 
-solve_place.py [--check]: --check compares with the constants of the source, to one part in a hundred.
-solve_place.py --measured FILE: objects of `gable solve --json` with --where cpu, cuda:0 and auto (device-run's supernodal-place.json): the time
+device_cost.py [--check]: --check compares with the constants of the source, to one part in a hundred.
+device_cost.py --measured FILE: objects of `gable solve --json` with --where cpu, cuda:0 and auto (device-run's supernodal-where.json): the time
 of preparation and --repeat solves where auto went over that of the better place, upload left out."""
 import json
 import math
@@ -61,8 +61,8 @@ def fit(runs, terms, seconds):
 
 
 def source():
-    """The constants of place.c, in its order."""
-    with open(os.path.join(ROOT, "src/pipeline/place.c"), encoding="utf-8") as f:
+    """The constants of device_cost.c, in its order."""
+    with open(os.path.join(ROOT, "src/pipeline/device_cost.c"), encoding="utf-8") as f:
         found = re.findall(r"\{([-0-9.e]+, [-0-9.e]+, [-0-9.e]+, [-0-9.e]+, [-0-9.e]+)\}", f.read())
     return [[float(x) for x in c.split(", ")] for c in found]
 
@@ -112,7 +112,7 @@ def main():
         for have, (name, (cost, _, _)) in zip(source(), fits, strict=True):
             for h, t in zip(have, TERMS):
                 if abs(h - cost[t]) > 0.01 * abs(cost[t]):
-                    sys.exit(f"solve_place.py: {name}: {t} is {h:g} in place.c and {cost[t]:.3g} by the results")
+                    sys.exit(f"device_cost.py: {name}: {t} is {h:g} in device_cost.c and {cost[t]:.3g} by the results")
 
 
 main()
