@@ -148,8 +148,8 @@ GABLE_API gable_status gable_solver_work_create(const gable_solver *s, gable_idx
 /* NULL is fine; sets *w to NULL. */
 GABLE_API void gable_solver_work_destroy(gable_solver_work **w);
 
-/* Local.  Sets the stream of solves with vectors in device memory.  NULL, the default: gable_context_stream.  The
- * stream must outlive its use by w.  No effect on the CPU. */
+/* Local.  Sets the stream of w's solves on a GPU.  NULL, the default: gable_context_stream.  The stream must outlive
+ * its use by w.  No effect on the CPU. */
 GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *stream);
 
 /* Local.  op(A) x = b for b->count columns, GABLE_TYPE_S or GABLE_TYPE_D, refined until the componentwise
@@ -159,6 +159,9 @@ GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *
  * GABLE_NUMERICALLY_SINGULAR, a warning: x is written and meets the tolerance, but it is one of many solutions and may
  * be huge (with options.strict the factorization fails instead); GABLE_ERR_NOT_FINITE: b holds NaN or infinity (row and
  * column are named), x is as it was; GABLE_ERR_STATE: no factor, or a work that does not fit its structure.
+ *
+ * Where the factor is on a GPU, so are refinement, backward errors and GMRES: b in host memory goes up on w's stream, x
+ * comes down, with the bits of vectors in device memory; the call waits for x.
  *
  * b and x in device memory (context on a GPU, both there): the call enqueues the solve on w's stream and returns.  The
  * device tests the backward errors, corrects and runs GMRES.  The call does not synchronise (with a driver before CUDA
@@ -182,20 +185,20 @@ GABLE_API gable_status gable_solver_apply(const gable_solver *s, gable_solver_wo
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
 /* Local.  Waits for w's stream.  Returns the worst status of solves with vectors in device memory since the last call:
- * GABLE_OK; GABLE_ERR_TOLERANCE: x is written and misses the tolerance: solve with vectors in host memory;
- * GABLE_ERR_NOT_FINITE: b holds NaN or infinity (row and column are named), x was written.  gable_solver_work_report
- * has the figures.  GABLE_OK on a CPU. */
+ * GABLE_OK; GABLE_ERR_TOLERANCE: x is written and misses the tolerance; GABLE_ERR_NOT_FINITE: b holds NaN or infinity
+ * (row and column are named), x was written; GABLE_ERR_DEADLINE: a value of a sweep never came.
+ * gable_solver_work_report has the figures, the seconds summed over these solves.  GABLE_OK on a CPU. */
 GABLE_API gable_status gable_solver_work_status(gable_solver_work *w);
 
 typedef struct gable_solve_report { /* of the last gable_solver_solve with a work; of its worst column */
   size_t size;
-  double backward_error; /* componentwise, on A as it was given; NaN when unchecked, or without A */
-  double first_error;    /* before refinement */
-  int refine_steps;      /* corrections by the factor */
-  int gmres_iterations;  /* where corrections stalled */
-  gable_idx worst;       /* column with the largest backward error */
-  double solve_s, refine_s;
-  char reason[120]; /* why the tolerance was missed; "" when it was not */
+  double backward_error;    /* componentwise, on A as it was given; NaN when unchecked, or without A */
+  double first_error;       /* before refinement */
+  int refine_steps;         /* corrections by the factor */
+  int gmres_iterations;     /* where corrections stalled */
+  gable_idx worst;          /* column with the largest backward error */
+  double solve_s, refine_s; /* seconds of the first sweeps; of backward errors, corrections and GMRES */
+  char reason[120];         /* why the tolerance was missed; "" when it was not */
 } gable_solve_report;
 #define GABLE_SOLVE_REPORT_INIT                                                                                        \
   {                                                                                                                    \
@@ -205,9 +208,9 @@ GABLE_API gable_status gable_solver_work_report(const gable_solver_work *w, gabl
 
 /* Local.  Estimates by Hager and Higham; a few solves each.  rcond = 1 / (||A||_1 ||A^-1||_1), 0 where no double holds
  * ||A^-1||_1: below 2.2e-16 the matrix is numerically singular.  forward_error bounds max |x - x_true| / max |x| for
- * the column b, x (one column).  It may lie in device memory where solves take such vectors: then the call waits for
- * w's stream, copies b and x to the host and estimates there, with sweeps on the device; it is not for a CUDA graph.
- * Both are NaN, and the determinant with them, where GABLE_SOLVER_OTHER_VALUES is 1. */
+ * the column b, x (one column), which may lie in device memory where solves take such vectors.  Where the factor is on
+ * a GPU the vectors of an estimate are there too; both calls wait for w's stream and are not for a CUDA graph. Both are
+ * NaN, and the determinant with them, where GABLE_SOLVER_OTHER_VALUES is 1. */
 GABLE_API gable_status gable_solver_rcond(const gable_solver *s, gable_solver_work *w, double *rcond);
 GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_solver_work *w, gable_op op,
                                                   const gable_vectors_view *b, const gable_vectors_view *x,

@@ -18,6 +18,7 @@ extern "C" {
   X(incomplete_factors, GPU) /* krylov/incomplete.h */                                                                 \
   X(krylov_steps, PLAIN)     /* krylov/krylov_steps.h */                                                               \
   X(refine_steps, PLAIN)     /* refine/refine_steps.h */                                                               \
+  X(estimate_steps, PLAIN)   /* refine/estimate_steps.h */                                                             \
   X(block_steps, PLAIN)      /* supernodal/block_steps.h */                                                            \
   X(cluster_steps, PLAIN)    /* supernodal/cluster_steps.h */                                                          \
   X(cluster_flows, PLAIN)    /* supernodal/cluster_flow.h */                                                           \

@@ -1,79 +1,89 @@
 #include "krylov/condition.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { MOST_ROUNDS = 5 };
 
-static double sum_abs(gable_idx n, const double *x)
+gi_estimate_place gi_estimate_on_host(gable_context *ctx, gik_estimate *state)
 {
-  double sum = 0;
-  for (gable_idx i = 0; i < n; i++) sum += fabs(x[i]);
-  return sum;
+  memset(state, 0, sizeof *state);
+  return (gi_estimate_place){ctx, &gi_device_cpu, state, NULL};
 }
 
-/* y = B x, B = diag(d) op(A)^-1. */
-static gable_status apply(gable_idx n, gable_op op, const double *d, gi_near_inverse inverse, void *user,
-                          const double *x, double *y)
+gable_status gi_estimate_look(const gi_estimate_place *at, gik_estimate *out)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(inverse(user, op, 1, x, y));
-  if (d)
-    for (gable_idx i = 0; i < n; i++) y[i] *= d[i];
+  GI_TRY(at->device->copy_out(at->ctx, out, at->state, offsetof(gik_estimate, part), at->stream));
+  GI_TRY(at->device->synchronise(at->ctx, at->stream));
+done:
+  return status;
+}
+
+/* y = B x, B = diag(d) op(A)^-1, and the sum of its entries' sizes. */
+static gable_status apply(const gi_estimate_place *at, const gi_inverse *of, const double *x, double *y, double *sum)
+{
+  gable_status status = GABLE_OK;
+  gik_estimate found;
+  GI_TRY(of->inverse(of->user, of->op, 1, x, y));
+  GI_TRY(at->device->kernels->estimate_steps->weigh(of->n, of->d, y, at->state, at->stream));
+  GI_TRY(gi_estimate_look(at, &found));
+  *sum = found.sum;
 done:
   return status;
 }
 
 /* x = B^T s, s = signs of y; y is scratch after. */
-static gable_status apply_transposed_signs(gable_idx n, gable_op op, const double *d, gi_near_inverse inverse,
-                                           void *user, double *y, double *x)
+static gable_status apply_transposed_signs(const gi_estimate_place *at, const gi_inverse *of, double *y, double *x)
 {
-  for (gable_idx i = 0; i < n; i++) y[i] = (y[i] < 0 ? -1 : 1) * (d ? d[i] : 1);
-  return inverse(user, op == GABLE_OP_N ? GABLE_OP_T : GABLE_OP_N, 1, y, x);
+  gable_status status = GABLE_OK;
+  GI_TRY(at->device->kernels->estimate_steps->signs(of->n, of->d, y, at->stream));
+  GI_TRY(of->inverse(of->user, of->op == GABLE_OP_N ? GABLE_OP_T : GABLE_OP_N, 1, y, x));
+done:
+  return status;
 }
 
 /* Higham's last guess, a vector with alternating signs and growing entries, for the matrices that deceive the
  * iteration. */
-static gable_status alternative(gable_idx n, gable_op op, const double *d, gi_near_inverse inverse, void *user,
-                                double *x, double *y, double *norm)
+static gable_status alternative(const gi_estimate_place *at, const gi_inverse *of, double *x, double *y, double *norm)
 {
   gable_status status = GABLE_OK;
-  for (gable_idx i = 0; i < n; i++) x[i] = (i % 2 ? -1 : 1) * (1 + (n > 1 ? (double)i / (double)(n - 1) : 0));
-  GI_TRY(apply(n, op, d, inverse, user, x, y));
-  double guess = 2 * sum_abs(n, y) / (3 * (double)n);
+  double sum;
+  GI_TRY(at->device->kernels->estimate_steps->alternate(of->n, x, at->stream));
+  GI_TRY(apply(at, of, x, y, &sum));
+  const double guess = 2 * sum / (3 * (double)of->n);
   if (!(guess <= *norm)) *norm = isfinite(guess) ? guess : (double)INFINITY;
 done:
   return status;
 }
 
-gable_status gi_inverse_norm(gable_idx n, gable_op op, const double *d, gi_near_inverse inverse, void *user,
-                             double *work, double *norm)
+gable_status gi_inverse_norm(const gi_estimate_place *at, const gi_inverse *of, double *work, double *norm)
 {
   gable_status status = GABLE_OK;
-  double *x = work, *y = work + n;
+  double *x = work, *y = work + of->n;
   gable_idx last = -1;
   *norm = 0;
-  if (!n) return GABLE_OK;
-  for (gable_idx i = 0; i < n; i++) x[i] = 1.0 / (double)n;
+  if (!of->n) return GABLE_OK;
+  GI_TRY(at->device->kernels->estimate_steps->start(of->n, x, at->stream));
   for (int round = 0; round < MOST_ROUNDS; round++) {
-    GI_TRY(apply(n, op, d, inverse, user, x, y));
-    double reached = sum_abs(n, y);
+    double reached;
+    gik_estimate found;
+    GI_TRY(apply(at, of, x, y, &reached));
     if (!isfinite(reached)) {
       *norm = INFINITY;
       goto done;
     }
     if (round && reached <= *norm) break;
     *norm = reached;
-    GI_TRY(apply_transposed_signs(n, op, d, inverse, user, y, x));
-    gable_idx best = 0;
-    for (gable_idx i = 1; i < n; i++)
-      if (fabs(x[i]) > fabs(x[best])) best = i;
-    if (best == last || (round && fabs(x[best]) <= fabs(x[last]))) break;
-    last = best;
-    memset(x, 0, (size_t)n * sizeof *x);
-    x[best] = 1;
+    GI_TRY(apply_transposed_signs(at, of, y, x));
+    GI_TRY(at->device->kernels->estimate_steps->largest(of->n, x, last, at->state, at->stream));
+    GI_TRY(gi_estimate_look(at, &found));
+    if (found.best < 0 || found.best == last || (round && found.largest <= found.last)) break;
+    last = found.best;
+    GI_TRY(at->device->kernels->estimate_steps->unit(of->n, last, x, at->stream));
   }
-  GI_TRY(alternative(n, op, d, inverse, user, x, y, norm));
+  GI_TRY(alternative(at, of, x, y, norm));
 done:
   return status;
 }

@@ -145,8 +145,11 @@ gable_status gi_device_sweep_create(gable_context *ctx, const gi_device_factor *
     GI_TRY(gi_method_work_create(d->named, columns, &w->named));
   else
     GI_TRY(gi_cluster_work_create(d->solver, columns, &w->clusters));
-  GI_TRY(ctx->device->alloc(ctx, bytes, &w->b));
-  GI_TRY(ctx->device->alloc(ctx, bytes, &w->x));
+  for (int k = 0; k < 2; k++) {
+    void *p = NULL;
+    GI_TRY(ctx->device->alloc(ctx, bytes, &p));
+    *(k ? &w->x : &w->b) = p;
+  }
   *out = w;
   w = NULL;
 done:
@@ -178,28 +181,42 @@ gable_status gi_device_sweep_check(gable_context *ctx, gi_device_sweep *w, void 
   return w->clusters ? gi_cluster_work_check(w->clusters, stream) : ctx->device->synchronise(ctx, stream);
 }
 
-gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d, gi_device_sweep *w, gable_op op,
-                                  unsigned parts, gable_idx count, const double *b, gable_off ldb, double *x,
-                                  gable_off ldx)
+gable_status gi_host_columns_up(gable_context *ctx, const gi_host_columns *v, gable_idx n, double *to, void *stream)
 {
   gable_status status = GABLE_OK;
-  const gable_idx n = d->n;
-  const size_t column = (size_t)n * sizeof(double);
+  for (gable_idx j = 0; j < v->count && n; j++)
+    GI_TRY(ctx->device->copy_in(ctx, to + (gable_off)j * n, v->b + j * v->ldb, (size_t)n * sizeof *to, stream));
+done:
+  return status;
+}
+
+gable_status gi_host_columns_down(gable_context *ctx, const gi_host_columns *v, gable_idx n, const double *from,
+                                  void *stream)
+{
+  gable_status status = GABLE_OK;
+  for (gable_idx j = 0; j < v->count && n; j++)
+    GI_TRY(ctx->device->copy_out(ctx, v->x + j * v->ldx, from + (gable_off)j * n, (size_t)n * sizeof *from, stream));
+done:
+  return status;
+}
+
+gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d, gi_device_sweep *w, gable_op op,
+                                  unsigned parts, const gi_host_columns *v, void *stream)
+{
+  gable_status status = GABLE_OK;
   gable_vectors_view in = GABLE_VECTORS_VIEW_INIT, out;
   in.space = GABLE_SPACE_DEVICE;
-  in.n = n;
-  in.count = count;
-  in.ld = n;
+  in.n = d->n;
+  in.count = v->count;
+  in.ld = d->n;
   in.data = w->b;
   out = in;
   out.data = w->x;
-  if (!n || !count) goto done;
-  for (gable_idx j = 0; j < count; j++)
-    GI_TRY(ctx->device->copy_in(ctx, (char *)w->b + (size_t)j * column, b + j * ldb, column, NULL));
-  GI_TRY(gi_device_sweep_solve(d, w, op, parts, &in, &out, NULL));
-  for (gable_idx j = 0; j < count; j++)
-    GI_TRY(ctx->device->copy_out(ctx, x + j * ldx, (char *)w->x + (size_t)j * column, column, NULL));
-  GI_TRY(gi_device_sweep_check(ctx, w, NULL));
+  if (!d->n || !v->count) goto done;
+  GI_TRY(gi_host_columns_up(ctx, v, d->n, w->b, stream));
+  GI_TRY(gi_device_sweep_solve(d, w, op, parts, &in, &out, stream));
+  GI_TRY(gi_host_columns_down(ctx, v, d->n, w->x, stream));
+  GI_TRY(gi_device_sweep_check(ctx, w, stream));
 done:
   return status;
 }

@@ -20,7 +20,7 @@ typedef struct gi_device_factor {
 typedef struct gi_device_sweep {
   gi_cluster_work *clusters; /* NULL: named is not */
   gi_method_work *named;
-  void *b, *x; /* [columns*n] doubles on the device */
+  double *b, *x; /* [columns*n] on the device */
 } gi_device_sweep;
 
 /* f's numbers on the device of ctx, in the form of method; lists are made anew where *d is NULL.  After an error *d is
@@ -42,10 +42,22 @@ void gi_device_sweep_destroy(gable_context *ctx, gi_device_sweep **w); /* NULL i
 gable_status gi_device_sweep_solve(const gi_device_factor *d, gi_device_sweep *w, gable_op op, unsigned parts,
                                    const gable_vectors_view *b, const gable_vectors_view *x, void *stream);
 
-/* The same for count columns of doubles in host memory, leading dimensions ldb and ldx; waits for x. */
+/* Columns of n doubles in host memory; x may be b. */
+typedef struct gi_host_columns {
+  const double *b;
+  double *x;
+  gable_off ldb, ldx;
+  gable_idx first, count; /* first: the caller's number of column 0 */
+} gi_host_columns;
+
+/* To and from n doubles a column in device memory, one after another, in the order of stream. */
+gable_status gi_host_columns_up(gable_context *ctx, const gi_host_columns *v, gable_idx n, double *to, void *stream);
+gable_status gi_host_columns_down(gable_context *ctx, const gi_host_columns *v, gable_idx n, const double *from,
+                                  void *stream);
+
+/* The same for these, at most as many as w takes at a time; waits for x. */
 gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d, gi_device_sweep *w, gable_op op,
-                                  unsigned parts, gable_idx count, const double *b, gable_off ldb, double *x,
-                                  gable_off ldx);
+                                  unsigned parts, const gi_host_columns *columns, void *stream);
 
 /* Waits for stream; what gi_cluster_work_check says of the sweeps so far. */
 gable_status gi_device_sweep_check(gable_context *ctx, gi_device_sweep *w, void *stream);

@@ -3,7 +3,7 @@
  *   load | recorded: sweep, residual, judge | while columns go on: a correction | GMRES, column by column | finish
  *
  * load and finish know the caller's vectors; what is between them knows the work's alone, so that it is recorded once
- * for each op and width (device/loop.h). */
+ * for each op and width (device/loop.h).  Vectors in host memory go by way of X. */
 #include "pipeline/device_solve.h"
 
 #include <string.h>
@@ -20,6 +20,7 @@ typedef struct course {
   gable_idx count;
   gik_refine_matrix matrix; /* at the time */
   gi_recording *recording;
+  int loops; /* 0: so many corrections as the work unrolls, no GMRES */
 } course;
 
 enum { WIDTHS = 3 }; /* 1, 4 and all columns, as the products of a sweep have them */
@@ -30,7 +31,7 @@ struct gi_device_refinement {
   const gik_refine_steps *steps;
   double *r, *weight, *old; /* [columns * n] */
   gik_refine_column *column;
-  gik_refine_summary *summary;
+  gik_refine_summary *summary[GI_REFINE_REPORTS];
   gik_refine_control *control;
   int unrolled;            /* corrections that are enqueued; negative: loops */
   gi_krylov_vectors gmres; /* zeroed: none */
@@ -71,7 +72,6 @@ static gik_refine refine_of(const course *c)
                       .weight = w->weight,
                       .old = w->old,
                       .column = w->column,
-                      .summary = w->summary,
                       .control = w->control};
 }
 
@@ -158,8 +158,9 @@ static gable_status solve_and_refine(void *user, void *stream)
   GI_TRY(sweep_columns(c, c->count, r.b, r.x, stream));
   GI_TRY(w->steps->residual(&r, stream));
   GI_TRY(w->steps->judge(&r, stream));
-  for (int step = 0; step < w->unrolled; step++) GI_TRY(correct_once(user, stream));
-  if (w->unrolled < 0) GI_TRY(gi_loop(w->at.ctx, stream, &w->summary->going, correct_once, user));
+  for (int step = 0; step < w->unrolled && !c->loops; step++) GI_TRY(correct_once(user, stream));
+  if (!c->loops) goto done;
+  GI_TRY(gi_loop(w->at.ctx, stream, &w->control->active, correct_once, user));
   if (!w->gmres.ctx) goto done;
   GI_TRY(w->steps->pick(&r, stream));
   GI_TRY(gi_loop(w->at.ctx, stream, &w->control->going, one_cycle, user));
@@ -196,8 +197,8 @@ static gable_status record(gi_device_refinement *w)
   for (int op = 0; op < 2; op++)
     for (int k = 0; k < WIDTHS; k++) {
       course *c = &w->course[op][k];
-      *c = (course){w, (gable_op)op, width[k], gi_device_matrix_of(w->at.matrix, (gable_op)op), NULL};
-      if (w->unrolled < 0 && (!k || width[k] > width[k - 1]))
+      *c = (course){w, (gable_op)op, width[k], gi_device_matrix_of(w->at.matrix, (gable_op)op), NULL, w->unrolled < 0};
+      if (c->loops && (!k || width[k] > width[k - 1]))
         GI_TRY(gi_recording_create(w->at.ctx, solve_and_refine, c, &c->recording));
     }
 done:
@@ -223,10 +224,12 @@ gable_status gi_device_refinement_create(const gi_device_problem *problem, gable
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
     GI_TRY(take(problem, (size_t)w->n * (size_t)columns * sizeof(double), vectors[k]));
   GI_TRY(take(problem, GIK_REFINE_COLUMNS * sizeof *w->column, &w->column));
-  GI_TRY(take(problem, sizeof *w->summary, &w->summary));
+  for (int k = 0; k < GI_REFINE_REPORTS; k++) {
+    GI_TRY(take(problem, sizeof **w->summary, &w->summary[k]));
+    GI_TRY(device->fill(ctx, w->summary[k], 0, sizeof **w->summary, NULL));
+  }
   GI_TRY(take(problem, sizeof *w->control, &w->control));
-  GI_TRY(device->fill(ctx, w->summary, 0, sizeof *w->summary, NULL));
-  GI_TRY(take_gmres(w, unrolled < 0 ? restart : 0));
+  GI_TRY(take_gmres(w, restart));
   GI_TRY(record(w));
   GI_TRY(device->synchronise(ctx, NULL)); /* solves may run on other streams */
   *out = w;
@@ -243,8 +246,9 @@ void gi_device_refinement_destroy(gable_context *ctx, gi_device_refinement **wor
   *work = NULL;
   for (int k = 0; k < 2 * WIDTHS; k++) gi_recording_destroy(ctx, &w->course[k / WIDTHS][k % WIDTHS].recording);
   gi_krylov_vectors_release(&w->gmres);
-  void *const own[] = {w->r, w->weight, w->old, w->column, w->summary, w->control, w->direction};
+  void *const own[] = {w->r, w->weight, w->old, w->column, w->control, w->direction};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
+  for (int k = 0; k < GI_REFINE_REPORTS; k++) ctx->device->release(ctx, w->summary[k]);
   gi_free(ctx, w);
 }
 
@@ -257,25 +261,55 @@ static const course *course_for(const gi_device_refinement *w, gable_op op, gabl
   return c;
 }
 
-static gable_status solve_columns(const course *c, const gi_device_refine_options *how, const gable_vectors_view *b,
-                                  const gable_vectors_view *x, gable_idx first, gable_idx count, void *stream)
+/* Columns of b and x in device memory, the first of which is the caller's number first. */
+typedef struct columns {
+  gik_refine_outside b, x;
+  gable_idx first, count;
+} columns;
+
+static gable_status solve_columns(const course *c, const gi_device_refine_options *how, const columns *v, void *stream)
 {
   gable_status status = GABLE_OK;
+  const gik_refine_steps *steps = c->work->steps;
   gik_refine r = refine_of(c);
-  const gik_refine_outside from = outside_of(b, first), to = outside_of(x, first);
-  r.count = count;
+  r.count = v->count;
   r.tolerance = how->tolerance;
   r.max_steps = how->max_steps;
   r.max_gmres = how->max_gmres;
+  r.summary = c->work->summary[how->report];
   GI_REQUIRE(c->matrix.val == r.a.val, GABLE_ERR_STATE,
              "the matrix has moved on the device since this work was made: make a new one");
-  GI_TRY(c->work->steps->load(&r, &from, stream));
+  GI_TRY(steps->load(&r, &v->b, stream));
   if (c->recording)
     GI_TRY(gi_recording_play(c->recording, stream));
   else
     GI_TRY(solve_and_refine((void *)(uintptr_t)c, stream));
-  GI_TRY(c->work->steps->finish(&r, &to, first, stream));
+  if (how->to_float) {
+    GI_TRY(steps->round(&r, stream));
+    GI_TRY(steps->residual(&r, stream));
+    GI_TRY(steps->judge(&r, stream));
+  }
+  GI_TRY(steps->finish(&r, &v->x, v->first, stream));
 done:
+  return status;
+}
+
+/* The kernels of one group of columns. */
+static gable_status enter_and_solve(const course *recorded, const gi_device_refine_options *how, const columns *v,
+                                    void *stream)
+{
+  gable_status status = GABLE_OK;
+  course c = *recorded;
+  gable_context *ctx = c.work->at.ctx;
+  const int mirror = ctx->device->kind == GI_ON_MIRROR;
+  int before = GI_NOT_ENTERED;
+  GI_TRY(ctx->device->enter(ctx, &before));
+  if (mirror) gi_mirror_enter(ctx);
+  c.loops |= how->loops;
+  status = solve_columns(&c, how, v, gi_stream_of(ctx, stream));
+  if (mirror) gi_mirror_leave(ctx);
+done:
+  ctx->device->leave(ctx, before);
   return status;
 }
 
@@ -283,28 +317,40 @@ gable_status gi_device_solve(gi_device_refinement *w, gable_op op, const gi_devi
                              const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
 {
   gable_status status = GABLE_OK;
-  gable_context *ctx = w->at.ctx;
-  const int mirror = ctx->device->kind == GI_ON_MIRROR;
-  int before = GI_NOT_ENTERED;
-  GI_TRY(ctx->device->enter(ctx, &before));
-  if (mirror) gi_mirror_enter(ctx);
   for (gable_idx first = 0; first < b->count; first += w->columns) {
     const gable_idx count = b->count - first < w->columns ? b->count - first : w->columns;
-    GI_TRY(solve_columns(course_for(w, op, count), how, b, x, first, count, gi_stream_of(ctx, stream)));
+    const columns v = {outside_of(b, first), outside_of(x, first), first, count};
+    GI_TRY(enter_and_solve(course_for(w, op, count), how, &v, stream));
   }
 done:
-  if (mirror) gi_mirror_leave(ctx);
-  ctx->device->leave(ctx, before);
   return status;
 }
 
-gable_status gi_device_refinement_look(gable_context *ctx, gi_device_refinement *w, void *stream,
+gable_status gi_device_solve_host(gi_device_refinement *w, gable_op op, const gi_device_refine_options *how,
+                                  const gi_host_columns *v, void *stream)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = w->at.ctx;
+  gi_device_sweep *sweep = w->at.sweep;
+  const gable_vectors_view there = dense(w->n, v->count, sweep->x);
+  const columns staged = {outside_of(&there, 0), outside_of(&there, 0), v->first, v->count};
+  GI_TRY(gi_host_columns_up(ctx, v, w->n, sweep->x, stream));
+  GI_TRY(enter_and_solve(course_for(w, op, v->count), how, &staged, stream));
+  GI_TRY(gi_host_columns_down(ctx, v, w->n, sweep->x, stream));
+  GI_TRY(gi_device_sweep_check(ctx, sweep, stream));
+done:
+  if (status) (void)ctx->device->fill(ctx, w->summary[how->report], 0, sizeof **w->summary, stream);
+  return status;
+}
+
+gable_status gi_device_refinement_look(gi_device_refinement *w, gi_refine_report report, void *stream,
                                        gik_refine_summary *out)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(ctx->device->copy_out(ctx, out, w->summary, sizeof *out, stream));
+  gable_context *ctx = w->at.ctx;
+  GI_TRY(ctx->device->copy_out(ctx, out, w->summary[report], sizeof *out, stream));
   GI_TRY(ctx->device->synchronise(ctx, stream));
-  GI_TRY(ctx->device->fill(ctx, w->summary, 0, sizeof *out, stream));
+  GI_TRY(ctx->device->fill(ctx, w->summary[report], 0, sizeof *out, stream));
 done:
   return status;
 }

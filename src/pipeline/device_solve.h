@@ -1,4 +1,4 @@
-/* device_solve.h: refined solves with vectors in the memory of the context's GPU (or the mirror). */
+/* device_solve.h: refined solves on the context's GPU (or the mirror). */
 #ifndef GI_DEVICE_SOLVE_H
 #define GI_DEVICE_SOLVE_H
 
@@ -22,9 +22,20 @@ gable_status gi_device_refinement_create(const gi_device_problem *problem, gable
                                          gable_idx restart, gi_device_refinement **out);
 void gi_device_refinement_destroy(gable_context *ctx, gi_device_refinement **w); /* NULL is fine */
 
+/* Where figures of solves are collected until the next look. */
+typedef enum gi_refine_report {
+  GI_REPORT_DEVICE, /* of vectors in device memory */
+  GI_REPORT_HOST,
+  GI_REPORT_NONE, /* nobody looks */
+  GI_REFINE_REPORTS
+} gi_refine_report;
+
 typedef struct gi_device_refine_options {
   double tolerance;
   int max_steps, max_gmres; /* corrections by the factor; then iterations of GMRES, for each column that stalled */
+  int to_float;             /* 1: x is rounded to float before its backward error is reported */
+  int loops;                /* 1: they loop, whatever w unrolls; where nothing was recorded the host looks after each */
+  gi_refine_report report;
 } gi_device_refine_options;
 
 /* op(A) x = b for vectors of any layout in device memory; x may be b.  Fewer corrections where the strict backward
@@ -33,8 +44,13 @@ typedef struct gi_device_refine_options {
 gable_status gi_device_solve(gi_device_refinement *w, gable_op op, const gi_device_refine_options *how,
                              const gable_vectors_view *b, const gable_vectors_view *x, void *stream);
 
-/* The worst of all solves since the last look; waits for the stream. */
-gable_status gi_device_refinement_look(gable_context *ctx, gi_device_refinement *w, void *stream,
+/* The same for vectors in host memory, at most as many columns as w takes at a time: b goes up, x comes down, between
+ * them is a solve with vectors in device memory.  Waits for x.  Beside its errors GABLE_ERR_DEADLINE. */
+gable_status gi_device_solve_host(gi_device_refinement *w, gable_op op, const gi_device_refine_options *how,
+                                  const gi_host_columns *columns, void *stream);
+
+/* The worst of all solves with this report since the last look; waits for the stream. */
+gable_status gi_device_refinement_look(gi_device_refinement *w, gi_refine_report report, void *stream,
                                        gik_refine_summary *out);
 
 #endif

@@ -56,26 +56,30 @@ struct gable_factors {
   double *row_scale, *col_scale;
 };
 
+typedef struct gi_estimate_room gi_estimate_room; /* work.h */
+
 struct gable_solver_work {
   const gable_solver *solver;
   uint64_t
       structure; /* that the places and the sweep are of; one more is taken over where the arrays are large enough */
   gable_idx n;
   gable_context *ctx;
-  gable_idx columns; /* at a time */
-  gable_idx restart; /* of GMRES, 0: there is none */
-  gi_solve_work *sweep;
+  gable_idx columns;                       /* at a time */
+  gable_idx restart;                       /* of GMRES, 0: there is none */
+  gi_solve_work *sweep;                    /* on the CPU, as what follows up to device */
   gi_triangles_work *triangles;            /* instead of sweep */
   gi_solve_method_work *named;             /* beside sweep, of options.solve_method; NULL: none */
   gi_device_sweep *device;                 /* NULL: sweeps run on the CPU */
   gi_device_refinement *device_refinement; /* NULL: none is possible there */
-  double device_tolerance;                 /* of the last solve there */
-  void *stream;                            /* of solves with vectors in device memory; NULL: the default */
+  gi_estimate_room *estimate;              /* NULL: on the CPU, or there is no matrix */
+  double device_tolerance;                 /* of the last solve with vectors there */
+  int device_gmres;                        /* iterations that it was allowed */
+  void *stream;                            /* of the work's solves on the device; NULL: the default */
   gable_idx *row_place, *col_place; /* [n] inverses of the arrangement's permutations; one array where they are one */
   gable_idx *own_col_place;         /* [n] for col_place, or NULL: they are one as long as A' is symmetric */
-  gi_refine_work *refine;
-  double *b, *x;   /* [columns * n] for vectors that are not plain columns of doubles */
-  double *scratch; /* [4n] of the estimates */
+  gi_refine_work *refine;           /* on the CPU */
+  double *b, *x;                    /* [columns * n] for vectors that are not plain columns of doubles */
+  double *scratch;                  /* [4n] of the estimates on the CPU */
   gable_solve_report report;
 };
 

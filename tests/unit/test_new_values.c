@@ -3,6 +3,7 @@
  * repairs a wrong factor. */
 #include "support/test.h"
 
+#include "support/place.h"
 #include "support/systems.h"
 
 enum { N = 200 };
@@ -155,9 +156,9 @@ static void every_float_is_looked_at(void)
   test_system_free(&a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-  CHECK_OK(gable_context_create("cpu", NULL, &ctx));
+  ctx = test_place(argc, argv, NULL);
   sweeps_have_new_values(TEST_DOMINANT, GABLE_METHOD_LU);
   sweeps_have_new_values(TEST_SPD, GABLE_METHOD_CHOLESKY);
   sweeps_have_new_values(TEST_SPD, GABLE_METHOD_LDLT);

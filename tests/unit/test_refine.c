@@ -118,7 +118,10 @@ static void check_condition(const dense *m, gable_op op, const double *d)
     exact = fmax(exact, sum);
   }
   dense copy = *m;
-  CHECK_OK(gi_inverse_norm(N, op, d, near_inverse, &copy, work, &estimate));
+  gik_estimate state;
+  const gi_estimate_place at = gi_estimate_on_host(NULL, &state);
+  const gi_inverse of = {N, op, d, near_inverse, &copy};
+  CHECK_OK(gi_inverse_norm(&at, &of, work, &estimate));
   CHECK(estimate <= exact * (1 + 1e-10) && estimate >= exact / 10, "estimate %g of %g", estimate, exact);
 }
 

@@ -2,6 +2,7 @@
  * that is numerically singular. */
 #include "support/test.h"
 
+#include "support/place.h"
 #include "support/systems.h"
 
 enum { N = 30 };
@@ -135,9 +136,9 @@ static void numerically_singular(void)
   }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-  CHECK_OK(gable_context_create("cpu", NULL, &ctx));
+  ctx = test_place(argc, argv, NULL);
   not_finite_b();
   rows_count_from_0();
   numerically_singular();

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/timer.h"
+
 #define JUDGE static inline
 #include "kernels/refine/judge.inc"
 
@@ -12,14 +14,23 @@ static double entry(const gik_refine_outside *v, gable_off i, gable_off j)
   return v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[k] : ((const double *)v->data)[k];
 }
 
+static int64_t clock_now(void)
+{
+  return (int64_t)(1e9 * gi_now());
+}
+
 static gable_status load(const gik_refine *f, const gik_refine_outside *b, void *stream)
 {
   (void)stream;
   memset(f->column, 0, GIK_REFINE_COLUMNS * sizeof *f->column);
   for (int j = f->count; j < GIK_REFINE_COLUMNS; j++) f->column[j].ended = 1;
-  *f->control = (gik_refine_control){
-      .tolerance = f->tolerance, .count = f->count, .max_steps = f->max_steps, .max_gmres = f->max_gmres, .column = -1};
-  f->summary->going = f->count;
+  *f->control = (gik_refine_control){.tolerance = f->tolerance,
+                                     .count = f->count,
+                                     .max_steps = f->max_steps,
+                                     .max_gmres = f->max_gmres,
+                                     .active = f->count,
+                                     .column = -1,
+                                     .begin = clock_now()};
   for (gable_off j = 0; j < f->count; j++)
     for (gable_idx i = 0; i < f->a.n; i++) {
       f->b[j * f->a.n + i] = entry(b, i, j);
@@ -32,6 +43,7 @@ static gable_status residual(const gik_refine *f, void *stream)
 {
   const gik_refine_matrix *a = &f->a;
   (void)stream;
+  if (!f->control->swept) f->control->swept = clock_now();
   for (gable_off j = 0; j < f->count; j++) {
     const double *b = f->b + j * a->n, *x = f->x + j * a->n;
     double *r = f->r + j * a->n, *weight = f->weight + j * a->n;
@@ -79,17 +91,14 @@ static void measure(const gik_refine *f, gable_off j, double *backward, double *
 static gable_status judge(const gik_refine *f, void *stream)
 {
   (void)stream;
-  f->summary->going = 0;
+  f->control->active = 0;
   for (int j = 0; j < f->count; j++) {
     gik_refine_column *c = &f->column[j];
     double backward, strict;
     if (c->ended) continue;
     measure(f, j, &backward, &strict);
-    if (f->control->going)
-      gik_judge_cycle(c, f->control, backward, strict, f->control->cycle);
-    else
-      gik_judge_column(c, backward, strict, f->control->tolerance, f->control->max_steps);
-    f->summary->going += !c->ended;
+    gik_judge_look(c, f->control, backward, strict);
+    f->control->active += !c->ended;
   }
   return GABLE_OK;
 }
@@ -103,6 +112,20 @@ static gable_status correct(const gik_refine *f, void *stream)
       f->old[e] = f->x[e];
       f->x[e] += f->r[e];
     }
+  return GABLE_OK;
+}
+
+static gable_status round_to_float(const gik_refine *f, void *stream)
+{
+  const gable_off n = f->a.n;
+  (void)stream;
+  for (gable_off j = 0; j < f->count; j++) {
+    const double *from = (f->column[j].taken_back ? f->old : f->x) + j * n;
+    for (gable_off i = 0; i < n; i++) f->x[j * n + i] = (double)(float)from[i];
+    f->column[j].taken_back = f->column[j].ended = 0;
+  }
+  f->control->active = f->count;
+  f->control->rounded = 1;
   return GABLE_OK;
 }
 
@@ -121,6 +144,7 @@ static gable_status finish(const gik_refine *f, const gik_refine_outside *x, int
     }
     gik_add_column(f->summary, &f->column[j], first + (int)j);
   }
+  gik_add_times(f->summary, f->control, clock_now());
   return GABLE_OK;
 }
 
@@ -129,7 +153,7 @@ static gable_status pick(const gik_refine *f, void *stream)
   gik_refine_control *s = f->control;
   (void)stream;
   gik_pick_column(f->column, s);
-  f->summary->going = s->going;
+  s->active = s->going;
   if (!s->going) return GABLE_OK;
   const gable_off n = f->a.n, e = s->column * n;
   if (f->column[s->column].taken_back) memcpy(f->x + e, f->old + e, (size_t)n * sizeof *f->x);
@@ -200,5 +224,5 @@ static gable_status accept(const gik_refine *f, const gik_refine_gmres *g, void 
   return GABLE_OK;
 }
 
-const gik_refine_steps gik_refine_steps_cpu = {load,  residual, judge,  correct, finish, pick,
-                                               weigh, aim,      direct, product, accept};
+const gik_refine_steps gik_refine_steps_cpu = {load, residual, judge, correct, round_to_float, finish,
+                                               pick, weigh,    aim,   direct,  product,        accept};

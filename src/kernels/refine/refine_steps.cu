@@ -32,6 +32,13 @@ __device__ __forceinline__ uint64_t bits_of(double v)
   return (uint64_t)__double_as_longlong(v);
 }
 
+__device__ __forceinline__ int64_t clock_now()
+{
+  uint64_t now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return (int64_t)now;
+}
+
 template <typename T>
 __global__ void __launch_bounds__(THREADS) load_kernel(const gik_refine f, const gik_refine_outside b)
 {
@@ -54,9 +61,10 @@ __global__ void fresh_kernel(const gik_refine f)
   s.count = f.count;
   s.max_steps = f.max_steps;
   s.max_gmres = f.max_gmres;
+  s.active = f.count;
   s.column = -1;
+  s.begin = clock_now();
   *f.control = s;
-  f.summary->going = f.count;
 }
 
 /* The lowest row in which b is not finite, out of what load left. */
@@ -72,7 +80,8 @@ __global__ void __launch_bounds__(THREADS) residual_kernel(const gik_refine f)
 {
   const gable_idx n = f.a.n, rows = (gable_idx)(gridDim.x * (THREADS / LANES));
   const int lane = threadIdx.x % LANES;
-  if (!f.summary->going) return;
+  if (!f.control->active) return;
+  if (!blockIdx.x && !threadIdx.x && !f.control->swept) f.control->swept = clock_now();
   for (gable_idx j = 0; j < f.count; j++) {
     const double *x = f.x + (gable_off)j * n;
     uint64_t largest = 0;
@@ -107,7 +116,7 @@ __global__ void __launch_bounds__(THREADS) judge_kernel(const gik_refine f)
   __shared__ bool last;
   const gable_idx n = f.a.n;
   const double slack = 1000 * (double)n * DBL_EPSILON;
-  if (!f.summary->going) return;
+  if (!f.control->active) return;
   for (gable_idx j = 0; j < f.count; j++) {
     uint64_t strict = 0, omega_1 = 0, omega_2 = 0;
     if (f.column[j].ended) continue;
@@ -133,7 +142,7 @@ __global__ void __launch_bounds__(THREADS) judge_kernel(const gik_refine f)
   }
   __threadfence();
   __syncthreads();
-  if (!threadIdx.x) last = atomicAdd(&f.summary->arrived, 1u) == gridDim.x - 1;
+  if (!threadIdx.x) last = atomicAdd(&f.control->arrived, 1u) == gridDim.x - 1;
   __syncthreads();
   if (!last) return;
   __threadfence();
@@ -149,18 +158,15 @@ __global__ void __launch_bounds__(THREADS) judge_kernel(const gik_refine f)
     const gik_refine_column *at = f.column + threadIdx.x;
     const double backward = finite ? number(&at->omega_1) + number(&at->omega_2) : HUGE_VAL;
     const double strict = finite ? number(&at->strict_bits) : HUGE_VAL;
-    if (f.control->going)
-      gik_judge_cycle(&c, f.control, backward, strict, f.control->cycle);
-    else
-      gik_judge_column(&c, backward, strict, f.control->tolerance, f.control->max_steps);
+    gik_judge_look(&c, f.control, backward, strict);
     c.norm_x = c.strict_bits = c.omega_1 = c.omega_2 = 0;
     f.column[threadIdx.x] = c;
     if (!c.ended) atomicAdd(&going, 1);
   }
   __syncthreads();
   if (threadIdx.x) return;
-  f.summary->arrived = 0;
-  f.summary->going = going;
+  f.control->arrived = 0;
+  f.control->active = going;
 }
 
 __global__ void __launch_bounds__(THREADS) correct_kernel(const gik_refine f)
@@ -172,12 +178,28 @@ __global__ void __launch_bounds__(THREADS) correct_kernel(const gik_refine f)
   f.x[e] = x + f.r[e];
 }
 
+__global__ void __launch_bounds__(THREADS) round_kernel(const gik_refine f)
+{
+  const gable_off n = f.a.n, e = (gable_off)blockIdx.x * THREADS + threadIdx.x;
+  if (e < n * f.count) f.x[e] = (double)(float)(f.column[e / n].taken_back ? f.old[e] : f.x[e]);
+}
+
+__global__ void rounded_kernel(const gik_refine f)
+{
+  if ((int)threadIdx.x < f.count) f.column[threadIdx.x].taken_back = f.column[threadIdx.x].ended = 0;
+  if (threadIdx.x) return;
+  f.control->active = f.count;
+  f.control->rounded = 1;
+}
+
 template <typename T>
 __global__ void __launch_bounds__(THREADS) finish_kernel(const gik_refine f, const gik_refine_outside x, int first)
 {
   const gable_off n = f.a.n, e = (gable_off)blockIdx.x * THREADS + threadIdx.x;
-  if (!e)
+  if (!e) {
     for (int j = 0; j < f.count; j++) gik_add_column(f.summary, f.column + j, first + j);
+    gik_add_times(f.summary, f.control, clock_now());
+  }
   if (e >= n * f.count) return;
   ((T *)x.data)[e % n * x.row + e / n * x.step] = (T)(f.column[e / n].taken_back ? f.old[e] : f.x[e]);
 }
@@ -187,7 +209,7 @@ __global__ void __launch_bounds__(THREADS) finish_kernel(const gik_refine f, con
 __global__ void pick_kernel(const gik_refine f)
 {
   gik_pick_column(f.column, f.control);
-  f.summary->going = f.control->going;
+  f.control->active = f.control->going;
 }
 
 /* What an element of the column at hand does: each(i, e), e its place in X. */
@@ -292,6 +314,14 @@ gable_status correct(const gik_refine *f, void *stream)
   return on.status("correction");
 }
 
+gable_status round_to_float(const gik_refine *f, void *stream)
+{
+  gik::launches on(stream);
+  if (f->a.n) on.launch(round_kernel, blocks_of(f), THREADS, 0, *f);
+  on.launch(rounded_kernel, 1, GIK_REFINE_COLUMNS, 0, *f);
+  return on.status("rounding of solutions");
+}
+
 gable_status finish(const gik_refine *f, const gik_refine_outside *x, int first, void *stream)
 {
   gik::launches on(stream);
@@ -380,5 +410,5 @@ gable_status accept(const gik_refine *f, const gik_refine_gmres *g, void *stream
 
 } /* namespace */
 
-extern "C" const gik_refine_steps gik_refine_steps_cuda = {load,  residual, judge,  correct, finish, pick,
-                                                           weigh, aim,      direct, product, accept};
+extern "C" const gik_refine_steps gik_refine_steps_cuda = {load, residual, judge, correct, round_to_float, finish,
+                                                           pick, weigh,    aim,   direct,  product,        accept};

@@ -1,7 +1,8 @@
 /* refine_steps.h: iterative refinement with vectors on a device, several columns at a time, without a question to the
  * host.
  *
- *   load | solve B -> X | residual, judge | while going: solve R -> R, correct, residual, judge | finish
+ *   load | solve B -> X | residual, judge | while active: solve R -> R, correct, residual, judge |
+ *        to float: round, residual, judge | finish
  *
  * The state of each column lies beside the vectors.  judge computes the backward errors of krylov/refine.h and decides
  * as refine.c does: a column ends when its strict error meets the tolerance, when a correction gains less than a factor
@@ -58,14 +59,18 @@ typedef struct gik_refine_summary {
   double backward, first;         /* the largest */
   int worst, bad_row, bad_column; /* column of the largest backward error; rows and columns plus one, 0: none */
   int steps, gmres;               /* the most of a column */
-  int going;                      /* columns of this group that have not ended */
-  unsigned arrived;               /* thread blocks of the kernel that runs */
+  double solve_s, refine_s;       /* sums: from load to the first residual, from there to finish */
 } gik_refine_summary;
 
-/* What a solve is asked for, and the column at which GMRES works; in device memory. */
+/* What a solve is asked for, how far it is, and the column at which GMRES works; in device memory. */
 typedef struct gik_refine_control {
   double tolerance;
   int count, max_steps, max_gmres;
+  int active;        /* columns that have not ended */
+  int rounded;       /* 1: x has the precision of float, judge measures it and changes nothing */
+  unsigned arrived;  /* thread blocks of the kernel that runs */
+  int64_t begin;     /* nanoseconds of the device's clock at load */
+  int64_t swept;     /* and at the first residual, 0: not yet */
   int column;        /* -1: none yet */
   int going;         /* 1: it is to go on */
   int iterations;    /* that it has had */
@@ -106,6 +111,8 @@ struct gik_refine_steps {
   gable_status (*residual)(const gik_refine *f, void *stream); /* r = b - A x, weight = |A||x|, ||x||_inf */
   gable_status (*judge)(const gik_refine *f, void *stream);
   gable_status (*correct)(const gik_refine *f, void *stream); /* old = x, x += r */
+  /* Takes back what made columns worse and rounds x to float; every column is active again. */
+  gable_status (*round)(const gik_refine *f, void *stream);
   /* Takes back what made columns worse, gives x to the caller, and adds the columns, the first of which is the caller's
    * number first, to the summary. */
   gable_status (*finish)(const gik_refine *f, const gik_refine_outside *x, int first, void *stream);
