@@ -125,6 +125,10 @@ done:
 void gik_blas_open_if_good(int threads, gik_blas *blas)
 {
   if (gik_blas_open(threads > 1 ? threads : 2, blas)) return; /* two: never a serial one, which others may be in */
+  if (gi_level() == 2 && !blas->small) {                      /* its kernels have half the width of the own ones */
+    gik_blas_close(blas);
+    return;
+  }
   blas->least = LEAST_IN_PLACE;
   blas->in_place = 1;
 }

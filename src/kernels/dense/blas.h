@@ -39,7 +39,7 @@ typedef struct gik_blas {
  * It is given every product of 96 rows, columns and terms.  Opening takes some milliseconds.  blas is zeroed before. */
 gable_status gik_blas_open(int threads, gik_blas *blas);
 /* The same for those products alone that it computes about as fast as the own kernels, or faster: in place, from 64 on.
- * One that any thread of the process may call at any time; none: library stays NULL. */
+ * One that any thread of the process may call at any time, with vectors as wide as theirs; none: library stays NULL. */
 void gik_blas_open_if_good(int threads, gik_blas *blas);
 void gik_blas_close(gik_blas *blas);
 
