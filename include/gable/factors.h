@@ -36,8 +36,8 @@ typedef struct gable_factors gable_factors; /* owns what its view shows */
 
 /* Local.  A copy of the factors of s: L and U (with U's diagonal) by columns, base 0, rows increasing, GABLE_TYPE_D;
  * zeros that supernodes store are left out.  The identity above holds to rounding (of float, if the factor is) but for
- * the GABLE_SOLVER_PERTURBED_PIVOTS, whose diagonal entries were replaced.  row_order has the exchanges inside
- * supernodes in it, which GABLE_SOLVER_ROW_ORDER has not.  L D L^T leaves as L U, with exchanges of columns in
+ * the GABLE_SOLVER_PERTURBED_PIVOTS, whose diagonal entries were replaced.  row_order has the interchanges inside
+ * supernodes in it, which GABLE_SOLVER_ROW_ORDER has not.  L D L^T leaves as L U, with interchanges of columns in
  * col_order, too.  L has its ones stored.  supernodes are those of the panels, none where GABLE_SOLVER_ELEMENTWISE
  * is 1.  The object belongs to the caller and may outlive s, but not its context.  GABLE_ERR_STATE: there is no factor;
  * GABLE_ERR_MEMORY. */

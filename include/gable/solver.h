@@ -177,7 +177,7 @@ enum { GABLE_FACTOR_L = 1, GABLE_FACTOR_D = 2, GABLE_FACTOR_U = 4, GABLE_FACTOR_
 /* Local.  One sweep with the factor, no refinement and no backward error: op(A) x = b for GABLE_FACTOR_ALL.  With fewer
  * factors the system is that of A' = (R A C)(row order, column order) = L D U (entries right of diagonal blocks belong
  * to no factor) and b and x are numbered and scaled as A' is; for Cholesky D is the identity and U = L^T; L D L^T
- * has D with blocks of order 1 and 2 and U = L^T, the exchanges inside supernodes in L and U.  Allocates
+ * has D with blocks of order 1 and 2 and U = L^T, the interchanges inside supernodes in L and U.  Allocates
  * nothing.  x and b as for gable_solver_solve.  On a GPU they lie both in host or both in device memory; with device
  * memory the call is ordered on w's stream and does not wait for it.  There x has the same bits in every run, and a
  * column those that it has alone. */

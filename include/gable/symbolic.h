@@ -18,7 +18,7 @@ typedef struct gable_symbolic gable_symbolic;
 typedef enum gable_form {
   GABLE_FORM_AUTO = 0,        /* the one that gable_solver_analyse takes */
   GABLE_FORM_SYMMETRIC = 1,   /* the pattern of A + A^T: one list for the rows of L and the columns of U */
-  GABLE_FORM_UNSYMMETRIC = 2, /* the exact pattern of L U without exchanges between supernodes */
+  GABLE_FORM_UNSYMMETRIC = 2, /* the exact pattern of L U without interchanges between supernodes */
   GABLE_FORM_CHOLESKY = 3,    /* of L L^T: symmetric, no U */
   GABLE_FORM_LDLT = 4         /* of L D L^T: symmetric, no U, rows that a matching pairs stay together */
 } gable_form;

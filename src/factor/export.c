@@ -21,7 +21,7 @@ static void add(gi_csc *a, gable_off *count, gable_idx row, double value, int al
   a->val[(*count)++] = value;
 }
 
-void gi_factor_resolve_exchanges(const gi_factor *f, gable_idx *row_of, gable_idx *position)
+void gi_factor_resolve_interchanges(const gi_factor *f, gable_idx *row_of, gable_idx *position)
 {
   const gable_idx n = f->layout->n;
   for (gable_idx k = 0; k < n; k++) row_of[k] = k;
@@ -86,7 +86,7 @@ done:
   return status;
 }
 
-/* A pivot of two columns as L2 U2 with its rows exchanged or not: (1 0; t 1) (p q; 0 r). */
+/* A pivot of two columns as L2 U2 with its rows interchanged or not: (1 0; t 1) (p q; 0 r). */
 typedef struct pair {
   int swapped;
   double t, p, q, r;
@@ -111,8 +111,8 @@ static pair pair_at(const gi_factor *f, gable_idx s, gable_idx k)
   return split(gi_factor_value(f, f->l, at), gi_factor_value(f, f->l, at + ld), gi_factor_value(f, f->l, at + ld + 1));
 }
 
-/* after [n]: place of row k of L D L^T once the rows of pairs are exchanged. */
-static void exchange_pairs(const gi_factor *f, gable_idx *after)
+/* after [n]: place of row k of L D L^T once the rows of pairs are interchanged. */
+static void interchange_pairs(const gi_factor *f, gable_idx *after)
 {
   const gi_layout *y = f->layout;
   for (gable_idx k = 0; k < y->n; k++) after[k] = k;
@@ -195,7 +195,7 @@ static gable_status export_ldlt(gable_context *ctx, const gi_factor *f, const ga
   gable_idx *after = NULL;
   GI_ALLOC(ctx, after, y->n);
   GI_ALLOC(ctx, out->col_of, y->n);
-  exchange_pairs(f, after);
+  interchange_pairs(f, after);
   GI_TRY(create(ctx, y->n, most, &out->l));
   GI_TRY(create(ctx, y->n, most, &rows));
   GI_TRY(list_ldlt(ctx, f, position, after, &out->l, &rows));
@@ -230,7 +230,7 @@ gable_status gi_factor_export(gable_context *ctx, const gi_factor *factor, gi_fa
   gable_idx *position = NULL;
   GI_ALLOC(ctx, position, y->n);
   GI_ALLOC(ctx, out->row_of, y->n);
-  gi_factor_resolve_exchanges(factor, out->row_of, position);
+  gi_factor_resolve_interchanges(factor, out->row_of, position);
   if (factor->kind == GI_LDLT) {
     GI_TRY(export_ldlt(ctx, factor, position, out));
     goto done;

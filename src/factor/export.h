@@ -6,17 +6,17 @@
 
 /* LU: row row_of[k] of A' is row k of L U + F.  l is unit lower triangular with its ones stored, u upper triangular.
  * Cholesky: A' = l l^T, row_of is the identity, u and f are empty (ptr NULL), and so is f without a block triangular
- * form.  L D L^T comes out as an LU whose columns were exchanged, too: column col_of[k] of A' is column k of L U, and
- * rows of a pivot of two columns once more, for a triangle each.  Entries that are exactly zero (supernodes hold some)
- * are left out, the diagonals are not. */
+ * form.  L D L^T comes out as an LU whose columns were interchanged, too: column col_of[k] of A' is column k of L U,
+ * and rows of a pivot of two columns once more, for a triangle each.  Entries that are exactly zero (supernodes hold
+ * some) are left out, the diagonals are not. */
 typedef struct gi_factor_columns {
   gi_csc l, u, f;
   gable_idx *row_of; /* [n] */
   gable_idx *col_of; /* [n], or NULL: the identity */
 } gi_factor_columns;
 
-/* The exchanges of f's pivots: row row_of[k] of A' is row k of L U, position [n] the inverse. */
-void gi_factor_resolve_exchanges(const gi_factor *f, gable_idx *row_of, gable_idx *position);
+/* The interchanges of f's pivots: row row_of[k] of A' is row k of L U, position [n] the inverse. */
+void gi_factor_resolve_interchanges(const gi_factor *f, gable_idx *row_of, gable_idx *position);
 
 /* out zeroed; release frees it, also after an error.  GABLE_ERR_MEMORY. */
 gable_status gi_factor_export(gable_context *ctx, const gi_factor *factor, gi_factor_columns *out);

@@ -1,12 +1,13 @@
 /* factor.h: the numbers of a factor, in the panels of its layout.
  *
- * LU: P A' = L U (+ F in block triangular form), P exchanging rows inside diagonal blocks only.  Cholesky: A' = L L^T.
- * L D L^T: P A' P^T = L D L^T, P exchanging rows and columns inside diagonal blocks, D of blocks of order 1 and 2; the
- * strict lower triangle of a diagonal block has L there, its diagonal and, where columns k, k+1 are one block of D,
- * place (k,k+1) have D.
+ * LU: P A' = L U (+ F in block triangular form), P interchanging rows inside diagonal blocks only.  Cholesky: A' = L
+ * L^T. L D L^T: P A' P^T = L D L^T, P interchanging rows and columns inside diagonal blocks, D of blocks of order 1 and
+ * 2; the strict lower triangle of a diagonal block has L there, its diagonal and, where columns k, k+1 are one block of
+ * D, place (k,k+1) have D.
  *
- * The rows of an L panel keep their numbers of A': the exchanges of supernode J apply to J's own diagonal block and U
- * panel, not to the panels of earlier supernodes, so that a solve exchanges the entries of J when it comes to J. */
+ * The rows of an L panel keep their numbers of A': the interchanges of supernode J apply to J's own diagonal block and
+ * U panel, not to the panels of earlier supernodes, so that a solve interchanges the entries of J when it comes to J.
+ */
 #ifndef GI_FACTOR_H
 #define GI_FACTOR_H
 
@@ -23,12 +24,12 @@ typedef struct gi_factor {
   const gi_layout *layout; /* borrowed; outlives the factor */
   void *l;                 /* [layout->lval[n_super]] */
   void *u;                 /* [layout->uval[n_super]] or NULL (not LU) */
-  void *dinv;     /* [n] reciprocals of the diagonal of U (LU) or of L (Cholesky); diagonal of D^-1 (L D L^T) */
-  void *coupling; /* [n] D^-1 at (k,k+1), 0 where these are not one block of D; NULL: not L D L^T */
-  void *off;      /* [off_ptr[n]] values of F, or NULL */
-  gable_idx
-      *pivot; /* [n] LAPACK style: row k of A' was exchanged with row pivot[k] >= k of the same supernode; NULL: none */
-  gable_idx perturbed;          /* tiny pivots replaced */
+  void *dinv;          /* [n] reciprocals of the diagonal of U (LU) or of L (Cholesky); diagonal of D^-1 (L D L^T) */
+  void *coupling;      /* [n] D^-1 at (k,k+1), 0 where these are not one block of D; NULL: not L D L^T */
+  void *off;           /* [off_ptr[n]] values of F, or NULL */
+  gable_idx *pivot;    /* [n] LAPACK style: row k of A' was interchanged with row pivot[k] >= k of the same supernode;
+                          NULL: none */
+  gable_idx perturbed; /* tiny pivots replaced */
   double max_entry, max_factor; /* largest magnitudes in A' and in U, or D L^T: growth */
   gable_off bytes;              /* held by this factor, the layout not counted */
   double flops;                 /* of one numeric factorization, set by the first one */
@@ -59,7 +60,7 @@ static inline double gi_factor_value(const gi_factor *f, const void *values, gab
   return f->type == GABLE_TYPE_S ? (double)((const float *)values)[k] : ((const double *)values)[k];
 }
 
-/* The pivot of column k of A' as it stands after the exchanges: of U, L or D its diagonal. */
+/* The pivot of column k of A' as it stands after the interchanges: of U, L or D its diagonal. */
 double gi_factor_pivot(const gi_factor *f, gable_idx k);
 
 /* a: A' (permuted and scaled) by columns.  at: A'^T by columns (so A' by rows), for LU alone; Cholesky reads the

@@ -7,7 +7,7 @@
 #include "kernels/dense/dense_ldlt.h"
 
 enum { READY_DIAGONAL = 1, READY = 2 };
-static const double prefer_diagonal = 0.1; /* of the largest of its column in the block: then no exchange */
+static const double prefer_diagonal = 0.1; /* of the largest of its column in the block: then no interchange */
 
 typedef enum side { SIDE_L, SIDE_U } side;
 

@@ -77,7 +77,7 @@ gable_status gi_pipeline_determinant(const gable_solver *s, double *log_abs, int
   for (gable_idx k = 0; k < s->problem.n; k++) {
     multiply(&scales, a->r[k]);
     multiply(&scales, a->c[k]);
-    odd ^= f && f->kind == GI_LU && f->pivot[k] != k; /* L D L^T exchanges columns, too */
+    odd ^= f && f->kind == GI_LU && f->pivot[k] != k; /* L D L^T interchanges columns, too */
   }
   for (gable_idx k = 0; k < s->problem.n; k++) multiply(&inverse, inverse_block(s, &k));
   odd ^= (inverse.part < 0 && a->method != GABLE_METHOD_CHOLESKY) ^ (scales.part < 0);

@@ -344,7 +344,7 @@ static const char *numbers_fault(const gi_layout *y, const gi_factor *f)
   if (!all_numbers_finite(y, f)) return "a number is NaN or infinite";
   for (gable_idx k = 0; k < y->n; k++) zero |= gi_factor_value(f, f->dinv, k) == 0;
   if (zero && f->kind != GI_LDLT) return "the reciprocal of a pivot is zero";
-  if (!pivots_right(y, f)) return "a row is exchanged with one of another supernode";
+  if (!pivots_right(y, f)) return "a row is interchanged with one of another supernode";
   return blocks_right(y, f) ? NULL : "a pivot of two columns leaves its supernode";
 }
 

@@ -250,7 +250,7 @@ static gable_status move(const flight *f, int in, const gable_vectors_view *v, g
   return (in ? f->s->frame->take : f->s->frame->give)(f->s->ctx, &p, f->stream);
 }
 
-/* Rows of L are exchanged, and columns of a symmetric factor's U; without frame the parts that are there decide. */
+/* Rows of L are interchanged, and columns of a symmetric factor's U; without frame the parts that are there decide. */
 static gable_status solve_columns(const flight *f, gable_op op, unsigned parts, const gable_vectors_view *b,
                                   const gable_vectors_view *x, gable_idx column, gable_idx count)
 {
@@ -258,9 +258,9 @@ static gable_status solve_columns(const flight *f, gable_op op, unsigned parts, 
   const gi_method_solver *s = f->s;
   const int all = parts == GI_SOLVE_ALL, plain = op == GABLE_OP_N, lu = s->kind == GI_LU;
   const sequence q = plan_sequence(s, op, parts);
-  const int exchanged_in = q.forward && (plain || !lu), exchanged_out = q.backward && (!plain || !lu);
-  const gi_resident *from = all ? (plain ? &s->rows : &s->cols) : exchanged_in ? &s->exchanged : &s->plain;
-  const gi_resident *to = all ? (plain ? &s->cols : &s->rows) : exchanged_out ? &s->exchanged : &s->plain;
+  const int interchanged_in = q.forward && (plain || !lu), interchanged_out = q.backward && (!plain || !lu);
+  const gi_resident *from = all ? (plain ? &s->rows : &s->cols) : interchanged_in ? &s->interchanged : &s->plain;
+  const gi_resident *to = all ? (plain ? &s->cols : &s->rows) : interchanged_out ? &s->interchanged : &s->plain;
   double *in = f->w->v, *out = f->w->y;
   if (s->method == GABLE_SOLVE_LEVELS) GI_TRY(s->steps->calls_begin(s->ctx, f->w->calls, f->stream));
   GI_TRY(move(f, 1, b, column, count, from, all ? (plain ? &s->row_scale : &s->col_scale) : NULL, in));

@@ -32,7 +32,7 @@ done:
   return status;
 }
 
-/* row_of [n]: row of A' that is k-th after the exchanges. */
+/* row_of [n]: row of A' that is k-th after the interchanges. */
 static gable_status bring_frame(gi_method_solver *s, const gi_factor *f, const gi_cluster_outside *o,
                                 const gable_idx *row_of, int *moved)
 {
@@ -45,7 +45,7 @@ static gable_status bring_frame(gi_method_solver *s, const gi_factor *f, const g
   GI_TRY(bring_values(s, f, f->dinv, values, &s->dinv, moved));
   if (f->kind == GI_LDLT) GI_TRY(bring_values(s, f, f->coupling, values, &s->coupling, moved));
   GI_TRY(bring_numbers(s, NULL, NULL, numbers, &s->plain, moved));
-  GI_TRY(bring_numbers(s, row_of, NULL, numbers, &s->exchanged, moved));
+  GI_TRY(bring_numbers(s, row_of, NULL, numbers, &s->interchanged, moved));
   GI_TRY(bring_numbers(s, row_of, o->row_perm, numbers, &s->rows, moved));
   GI_TRY(bring_numbers(s, f->kind == GI_LU ? NULL : row_of, o->col_perm, numbers, &s->cols, moved));
   if (o->row_scale) GI_TRY(gi_resident_bring(s->ctx, &s->row_scale, o->row_scale, n, sizeof *values, moved));
@@ -56,7 +56,8 @@ done:
   return status;
 }
 
-/* F by rows (side 0) or columns (side 1), its rows as they stand after the exchanges: place_of [n] of each row of A'.
+/* F by rows (side 0) or columns (side 1), its rows as they stand after the interchanges: place_of [n] of each row of
+ * A'.
  */
 static gable_status bring_off(gi_method_solver *s, const gi_factor *f, const gable_idx *place_of, int side, int *moved)
 {
@@ -103,7 +104,7 @@ static gable_status bring_surroundings(gi_method_solver *s, const gi_factor *f, 
   gable_idx *row_of = NULL, *place_of = NULL;
   GI_ALLOC(s->ctx, row_of, n);
   GI_ALLOC(s->ctx, place_of, n);
-  gi_factor_resolve_exchanges(f, row_of, place_of);
+  gi_factor_resolve_interchanges(f, row_of, place_of);
   GI_TRY(bring_frame(s, f, outside, row_of, moved));
   for (int side = 0; side < 2 && s->has_off; side++) GI_TRY(bring_off(s, f, place_of, side, moved));
 done:
@@ -170,7 +171,7 @@ enum { RESIDENTS = 14 };
 
 static void list_residents(gi_method_solver *s, gi_resident *own[RESIDENTS])
 {
-  gi_resident *const all[RESIDENTS] = {&s->dinv,       &s->coupling,    &s->plain,        &s->exchanged,
+  gi_resident *const all[RESIDENTS] = {&s->dinv,       &s->coupling,    &s->plain,        &s->interchanged,
                                        &s->rows,       &s->cols,        &s->row_scale,    &s->col_scale,
                                        &s->off[0].ptr, &s->off[0].col,  &s->off[0].value, &s->off[1].ptr,
                                        &s->off[1].col, &s->off[1].value};

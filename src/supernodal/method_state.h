@@ -21,7 +21,8 @@ struct gi_method_solver {
   gi_method_order order;
   gi_method_triangle l, u; /* u: empty where U is L^T */
   gi_resident dinv, coupling;
-  gi_resident plain, exchanged, rows, cols; /* [n] number of the k-th: of A', after the exchanges, of the caller's */
+  gi_resident plain, interchanged, rows,
+      cols; /* [n] number of the k-th: of A', after the interchanges, of the caller's */
   gi_resident row_scale, col_scale;
   method_off off[2];
   gi_method_times times;

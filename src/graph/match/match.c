@@ -108,7 +108,7 @@ static void scan_column(search *s, gable_idx j, double base, double *length, gab
   }
 }
 
-/* Exchanges matched and unmatched entries along the path that ends in the free row i, and keeps the duals feasible. */
+/* Augments along the path that ends in the free row i, and keeps the duals feasible. */
 static void augment(search *s, gable_idx j0, gable_idx i, double length)
 {
   gable_idx end = i, j;
@@ -290,7 +290,7 @@ static int shift_one(search *s, gable_idx j)
   return 0;
 }
 
-/* First duals, and a matching within their tight entries: the diagonal first, then any, then exchanges of one. */
+/* First duals, and a matching within their tight entries: the diagonal first, then any, then augmentations by one. */
 static void cheap_assignment(search *s)
 {
   gable_idx n = s->n;

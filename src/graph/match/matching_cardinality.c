@@ -49,7 +49,7 @@ static int find_depths(search *s)
 }
 
 /* Columns path[0..top] are linked by the entries before next: each takes that row from the one behind it. */
-static void exchange(search *s, const gable_idx *path, gable_idx top)
+static void flip_path(search *s, const gable_idx *path, gable_idx top)
 {
   for (gable_idx k = 0; k <= top; k++) {
     gable_idx i = s->idx[s->next[path[k]] - 1];
@@ -59,7 +59,7 @@ static void exchange(search *s, const gable_idx *path, gable_idx top)
   s->size++;
 }
 
-/* Looks for a path of increasing depth from the free column to a free row, and exchanges along it. */
+/* Looks for a path of increasing depth from the free column to a free row, and augments along it. */
 static void augment(search *s, gable_idx column)
 {
   gable_idx *path = s->queue, top = 0;
@@ -73,7 +73,7 @@ static void augment(search *s, gable_idx column)
     }
     gable_idx k = s->col_of[s->idx[s->next[j]++]];
     if (k < 0) {
-      exchange(s, path, top);
+      flip_path(s, path, top);
       return;
     }
     if (s->depth[k] == s->depth[j] + 1) path[++top] = k;

@@ -18,7 +18,7 @@
  * panel is U(J, ucol)^T: nu x w, column major, ld = nu, at u + uval[s].  So both panels are tall, and one kernel serves
  * both. A symmetric pattern has lrow == ucol (one array, two names); Cholesky has no U values.
  *
- * The structure is closed under row exchanges inside each diagonal block, so a factorization may pivot there.
+ * The structure is closed under row interchanges inside each diagonal block, so a factorization may pivot there.
  *
  * Block triangular form: super-nodes of one diagonal block of the form are consecutive, no panel leaves its block, and
  * the entries of A' right of the diagonal blocks are kept as they are (off_*): A' = L U + F with L, U block diagonal.

@@ -5,9 +5,10 @@
 #include "graph/symbolic/layout.h"
 
 typedef enum gi_symbolic_form {
-  GI_SYMBOLIC_AUTO = 0,       /* the cheaper in predicted fill */
-  GI_SYMBOLIC_SYMMETRIC = 1,  /* pattern of A + A^T */
-  GI_SYMBOLIC_UNSYMMETRIC = 2 /* exact pattern of LU without pivoting, closed under exchanges inside diagonal blocks */
+  GI_SYMBOLIC_AUTO = 0,      /* the cheaper in predicted fill */
+  GI_SYMBOLIC_SYMMETRIC = 1, /* pattern of A + A^T */
+  GI_SYMBOLIC_UNSYMMETRIC =
+      2 /* exact pattern of LU without pivoting, closed under interchanges inside diagonal blocks */
 } gi_symbolic_form;
 
 typedef struct gi_symbolic_options {

@@ -1,4 +1,4 @@
-/* symbolic_unsymmetric.h: the exact form: L and U of LU without exchanges between supernodes, each with its own rows
+/* symbolic_unsymmetric.h: the exact form: L and U of LU without interchanges between supernodes, each with its own rows
  * and columns. */
 #ifndef GI_SYMBOLIC_UNSYMMETRIC_H
 #define GI_SYMBOLIC_UNSYMMETRIC_H

@@ -12,7 +12,7 @@ enum { GIK_LDLT_STEP = 24 }; /* columns that are eliminated before what is right
 /* gik_ldlt: P A P^T = L D L^T in place, n x n, its lower triangle read.  Afterwards L is below the diagonal (the ones
  * of its diagonal not stored, zero beside a pivot of two columns), D on the diagonal, and where columns k, k+1 are one
  * pivot its third number at (k,k+1); the rest of the upper triangle is zero.  pivot [n], 0 based: rows and columns k
- * and pivot[k] >= k were exchanged, in this order.  inverse, coupling [n]: D^-1, its diagonal, and (k,k+1) at k, 0
+ * and pivot[k] >= k were interchanged, in this order.  inverse, coupling [n]: D^-1, its diagonal, and (k,k+1) at k, 0
  * where columns k, k+1 are not one pivot.  A pivot below tiny is replaced by +-tiny; returns how many were.
  * work [n (GIK_LDLT_STEP + 1)].
  * gik_ldlt_times: to (m x w, column major) = X D, X m x w, D(k,k) at d[k + k ldd] as gik_ldlt leaves it.

@@ -9,7 +9,7 @@
 typedef struct source {
   const gi_factor *f;
   int upper;
-  const gable_idx *place; /* [n] of each row of A' after the exchanges; upper: not looked at */
+  const gable_idx *place; /* [n] of each row of A' after the interchanges; upper: not looked at */
 } source;
 
 static gable_idx rows_of(const source *a, gable_idx s, const gable_idx **row)
@@ -82,7 +82,8 @@ done:
   return status;
 }
 
-/* The rows of each block, increasing: exchanges leave each supernode's rows among themselves, so few are out of order.
+/* The rows of each block, increasing: interchanges leave each supernode's rows among themselves, so few are out of
+ * order.
  */
 static void sort(gable_idx *row, gable_off count)
 {
@@ -304,7 +305,7 @@ gable_status gi_block_triangle_create(gable_context *ctx, const gi_factor *f, in
   GI_ALLOC(ctx, block, y->n_super);
   GI_ALLOC(ctx, place, y->n);
   GI_ALLOC(ctx, work, y->n);
-  gi_factor_resolve_exchanges(f, work, place);
+  gi_factor_resolve_interchanges(f, work, place);
   const source a = {f, upper, place};
   GI_TRY(cut(ctx, &a, merge, t, block));
   GI_ALLOC(ctx, t->row, t->row_at[t->n_blocks]);

@@ -1,9 +1,8 @@
 /* solve.h: solves with a factor over its supernodal layout: forward and backward sweeps over the panels.
  *
- *   A' = P^T L D U + F   (LU: L and U unit triangular, P the exchanges inside diagonal blocks, F right of the blocks of
- *                         the block triangular form; D U is what the panels hold)
- *   A' = L L^T           (Cholesky: D is the identity, U is L^T)
- *   A' = P^T L D L^T P   (L D L^T: D has blocks of order 1 and 2, U is L^T P)
+ *   A' = P^T L D U + F   (LU: L and U unit triangular, P the interchanges inside diagonal blocks, F right of the blocks
+ * of the block triangular form; D U is what the panels hold) A' = L L^T           (Cholesky: D is the identity, U is
+ * L^T) A' = P^T L D L^T P   (L D L^T: D has blocks of order 1 and 2, U is L^T P)
  *
  * The plan belongs to the layout and serves every factor of it.  It cuts the elimination tree into parts whose number
  * and shape do not depend on the threads, so a solve gives the same bits for every number of threads. */

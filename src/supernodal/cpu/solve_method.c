@@ -8,7 +8,7 @@
 struct gi_solve_method {
   const gi_factor *f;
   gi_block_triangle *l, *u; /* u: NULL where U is L^T */
-  gable_idx *row_of;        /* [n] row of A' that is k-th after the exchanges */
+  gable_idx *row_of;        /* [n] row of A' that is k-th after the interchanges */
   double *inverse;          /* [n] of the diagonal of D; LU: of U's */
 };
 
@@ -108,8 +108,8 @@ typedef struct sweep {
   double *y, *room;
 } sweep;
 
-/* Rows j0 .. j1-1: to the order after the exchanges, or back. */
-static void exchange(const sweep *s, gable_idx j0, gable_idx j1, int back)
+/* Rows j0 .. j1-1: to the order after the interchanges, or back. */
+static void interchange(const sweep *s, gable_idx j0, gable_idx j1, int back)
 {
   const gable_idx rhs = s->rhs, *row_of = s->m->row_of;
   if (!s->m->f->pivot) return;
@@ -159,11 +159,11 @@ static void solve_stage(const sweep *s, gable_idx stage)
   const int has_l = (s->parts & GI_SOLVE_L) != 0, has_u = (s->parts & GI_SOLVE_U) != 0;
   const int first = plain ? has_l : has_u, second = plain ? has_u : has_l;
   if (!plain) off_blocks(s, j0, j1);
-  if (first && (plain || !lu)) exchange(s, j0, j1, 0);
+  if (first && (plain || !lu)) interchange(s, j0, j1, 0);
   if (first) gi_block_triangle_solve(plain || !lu ? m->l : m->u, stage, GABLE_OP_N, s->rhs, s->y, s->room);
   diagonal(s, j0, j1);
   if (second) gi_block_triangle_solve(plain && lu ? m->u : m->l, stage, GABLE_OP_T, s->rhs, s->y, s->room);
-  if (second && (!plain || !lu)) exchange(s, j0, j1, 1);
+  if (second && (!plain || !lu)) interchange(s, j0, j1, 1);
   if (plain) off_blocks(s, j0, j1);
 }
 
