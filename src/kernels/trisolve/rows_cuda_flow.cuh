@@ -54,7 +54,7 @@ static inline unsigned rows_grid(const gik_rows_cuda *p, unsigned pieces, int co
   const double rows = p->width * count, each = p->variable ? 5000 : 3000;
   const double most = (count > 1 ? 3 : 2) + rows / each;
   const int large = !p->variable && 64.0 * p->pairs * p->n_records > 3e6 && p->width > 300; /* entries of 12 bytes */
-  const int all = p->classed || large || most > p->blocks;
+  const int all = large || most > p->blocks;
   const unsigned allowed = (unsigned)(all ? p->blocks : most) * (unsigned)processors;
   const unsigned wanted = (pieces + GIK_ROWS_CUDA_WARPS - 1) / GIK_ROWS_CUDA_WARPS;
   return wanted < allowed ? wanted : allowed;

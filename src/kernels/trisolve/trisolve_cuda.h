@@ -104,7 +104,6 @@ typedef struct gik_rows_cuda {
   int blocks;       /* of 4 warps, a processor, at most */
   int chunk;        /* records a ticket, at most GIK_ROWS_CUDA_WARPS */
   int gated;        /* 1: a warp first waits, politely, for a row some levels up */
-  int classed;      /* 1: the rows of a level are sorted by length, and a record's unused pairs are not read */
   unsigned n_records, n_published;
   double width;       /* mean rows of a level */
   unsigned unread;    /* no row waits for a place from here on; ~0: not known */

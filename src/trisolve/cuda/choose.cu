@@ -222,9 +222,8 @@ void rows_shape(const gable_trisolve *t, op_plan *d, int k)
       p->gated = 0;
     }
   } else if (width > 8192 && uneven) {
-    /* levels so wide that bytes count more than latency: more rows a record, and none of the padding is read */
+    /* levels so wide that bytes count more than latency: more rows a record */
     const int lanes = (int)(limit / 8), pairs = 4;
-    p->classed = 1;
     p->blocks = 8;
     if (limit % 8 == 0 && gik_rows_cuda_has_shape(lanes, pairs)) {
       p->lanes = lanes;

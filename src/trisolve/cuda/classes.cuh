@@ -1,7 +1,6 @@
-/* classes.cuh: how the rows of a level are dealt to records: all alike; sorted by the pairs of entries a lane that
- * they use; variable: sorted by the lanes that they need, fewest that keep them within GIK_VARIABLE_PAIRS a lane, and
- * by the pairs that they then use, or, beyond GIK_VARIABLE_ROOM entries, by the records.  Within a level the class of
- * long rows comes first. */
+/* classes.cuh: how the rows of a level are dealt to records: all alike; variable: sorted by the lanes that they need,
+ * fewest that keep them within GIK_VARIABLE_PAIRS a lane, and by the pairs that they then use, or, beyond
+ * GIK_VARIABLE_ROOM entries, by the records.  Within a level the class of long rows comes first. */
 #ifndef GI_TRISOLVE_CUDA_CLASSES_CUH
 #define GI_TRISOLVE_CUDA_CLASSES_CUH
 
@@ -31,21 +30,22 @@ struct classes {
     const unsigned b = lane_bits_of(entries);
     return records_of(entries) > 1 ? pairs : (entries + (2u << b) - 1) >> (b + 1);
   }
-  /* By length, without gaps: pairs in use (variable rows of several lanes use more than half), then records. */
+  /* Of a variable row, by length, without gaps: pairs in use (rows of several lanes use more than half), then records.
+   */
   __host__ __device__ unsigned rank(unsigned entries) const
   {
     const unsigned b = lane_bits_of(entries), half = pairs / 2;
-    return pairs_of(entries) + (variable ? b * half : 0) + records_of(entries) - 1;
+    return pairs_of(entries) + b * half + records_of(entries) - 1;
   }
   __device__ unsigned key(unsigned level, unsigned entries) const
   {
-    return count == 1 ? level : level * count + (count - 1 - rank(entries));
+    return !variable ? level : level * count + (count - 1 - rank(entries));
   }
   /* Rows of a record of this key, whose lanes follow from the rank. */
   __device__ unsigned rows(unsigned key) const
   {
     const unsigned r = count - 1 - key % count, half = pairs / 2, b = r > pairs ? (r - pairs + half - 1) / half : 0;
-    return 32 >> (!variable ? lane_bits : min(b, (unsigned)MOST_BITS));
+    return 32 >> (variable ? min(b, (unsigned)MOST_BITS) : lane_bits);
   }
   /* Records of a row of this key. */
   __device__ unsigned records(unsigned key) const
@@ -60,8 +60,7 @@ inline classes classes_of(const gik_rows_cuda *p, unsigned longest)
 {
   const unsigned most = GIK_VARIABLE_LONGEST; /* longer rows were split */
   classes c = {(unsigned)bits_of((u64)p->lanes) - 1, (unsigned)p->pairs, 1, p->variable != 0};
-  if (p->variable || p->classed)
-    c.count = c.rank(p->variable ? (longest < most ? longest : most) : 2u * c.pairs << c.lane_bits) + 1;
+  if (p->variable) c.count = c.rank(longest < most ? longest : most) + 1;
   return c;
 }
 
