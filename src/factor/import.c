@@ -10,12 +10,12 @@
 #include "graph/symbolic/symbolic.h"
 
 /* What one matrix may hold; largest: in magnitude, of the type that its values are kept in. */
-typedef enum side { LOWER, LOWER_UNIT, UPPER, RIGHT_OF_BLOCKS } side;
+typedef enum shape { LOWER, LOWER_UNIT, UPPER, RIGHT_OF_BLOCKS } shape;
 
-static gable_status check_diagonal(double d, gable_idx j, const char *name, side where, double largest)
+static gable_status check_diagonal(double d, gable_idx j, const char *name, shape wanted, double largest)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(where != LOWER_UNIT || d == 1, GABLE_ERR_ARGUMENT,
+  GI_REQUIRE(wanted != LOWER_UNIT || d == 1, GABLE_ERR_ARGUMENT,
              "%s: the diagonal of column %d (counted from 0) is %g and must be one", name, j, d);
   GI_REQUIRE(d != 0, GABLE_ERR_SINGULAR, "%s: the diagonal of column %d (counted from 0) is zero", name, j);
   GI_REQUIRE(fabs(1 / d) <= largest, GABLE_ERR_SINGULAR,
@@ -24,31 +24,31 @@ done:
   return status;
 }
 
-static int on_its_side(side where, gable_idx i, gable_idx j)
+static int has_shape(shape wanted, gable_idx i, gable_idx j)
 {
-  return where == UPPER ? i <= j : where == RIGHT_OF_BLOCKS ? i < j : i >= j;
+  return wanted == UPPER ? i <= j : wanted == RIGHT_OF_BLOCKS ? i < j : i >= j;
 }
 
 /* The matrix is square, in order, finite, on its side of the diagonal, and has the diagonal that it needs. */
-static gable_status check_matrix(const gi_csc *a, gable_idx n, const char *name, side where, double largest)
+static gable_status check_matrix(const gi_csc *a, gable_idx n, const char *name, shape wanted, double largest)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(a->n_rows == n && a->n_cols == n && a->ptr && a->ptr[0] == 0, GABLE_ERR_ARGUMENT,
              "%s is not a square matrix of %d rows", name, n);
   for (gable_idx j = 0; j < n; j++) {
-    int diagonal = where == LOWER_UNIT || where == RIGHT_OF_BLOCKS;
+    int diagonal = wanted == LOWER_UNIT || wanted == RIGHT_OF_BLOCKS;
     GI_REQUIRE(a->ptr[j + 1] >= a->ptr[j], GABLE_ERR_ARGUMENT, "%s: the offsets of column %d (counted from 0) go back",
                name, j);
     for (gable_off q = a->ptr[j]; q < a->ptr[j + 1]; q++) {
       const gable_idx i = a->idx[q];
-      GI_REQUIRE(i >= 0 && i < n && on_its_side(where, i, j), GABLE_ERR_ARGUMENT,
+      GI_REQUIRE(i >= 0 && i < n && has_shape(wanted, i, j), GABLE_ERR_ARGUMENT,
                  "%s: the entry in row %d of column %d (counted from 0) is on the wrong side of the diagonal", name, i,
                  j);
       GI_REQUIRE(q == a->ptr[j] || a->idx[q - 1] < i, GABLE_ERR_ARGUMENT,
                  "%s: column %d is not in order at row %d (counted from 0)", name, j, i);
       GI_REQUIRE(fabs(a->val[q]) <= largest, GABLE_ERR_NOT_FINITE,
                  "%s: the entry in row %d of column %d (counted from 0) is not finite in this type", name, i, j);
-      if (i == j) GI_TRY(check_diagonal(a->val[q], j, name, where, largest));
+      if (i == j) GI_TRY(check_diagonal(a->val[q], j, name, wanted, largest));
       diagonal |= i == j;
     }
     GI_REQUIRE(diagonal, GABLE_ERR_SINGULAR, "%s: column %d (counted from 0) has no diagonal", name, j);

@@ -9,11 +9,11 @@
 enum { READY_DIAGONAL = 1, READY = 2 };
 static const double prefer_diagonal = 0.1; /* of the largest of its column in the block: then no interchange */
 
-typedef enum side { SIDE_L, SIDE_U } side;
+typedef enum panel_kind { PANEL_L, PANEL_U } panel_kind;
 
 /* Rows [begin, end) of one panel of supernode j, counted from the panel's top. */
 typedef struct piece {
-  side side;
+  panel_kind panel;
   gable_idx j, begin, end;
 } piece;
 
@@ -61,13 +61,13 @@ static int pieces_of(const gi_factor *f, gable_idx j, gable_idx t, piece part[2]
 {
   const gable_idx all = l_rows(f, j), nu = u_rows(f, j), first = first_rows(f, j), more = tiles_of(all - first);
   if (t == 0) {
-    part[0] = (piece){SIDE_L, j, 0, first};
-    part[1] = (piece){SIDE_U, j, 0, nu};
+    part[0] = (piece){PANEL_L, j, 0, first};
+    part[1] = (piece){PANEL_U, j, 0, nu};
     return nu > 0 && all + nu <= GI_TILE_WHOLE ? 2 : 1;
   }
-  const side s = t <= more ? SIDE_L : SIDE_U;
-  const gable_idx begin = s == SIDE_L ? first + (t - 1) * GI_TILE : (t - 1 - more) * GI_TILE;
-  const gable_idx rows = s == SIDE_L ? all : nu;
+  const panel_kind s = t <= more ? PANEL_L : PANEL_U;
+  const gable_idx begin = s == PANEL_L ? first + (t - 1) * GI_TILE : (t - 1 - more) * GI_TILE;
+  const gable_idx rows = s == PANEL_L ? all : nu;
   part[0] = (piece){s, j, begin, begin + GI_TILE < rows ? begin + GI_TILE : rows};
   return 1;
 }
@@ -75,7 +75,7 @@ static int pieces_of(const gi_factor *f, gable_idx j, gable_idx t, piece part[2]
 /* The row or column of A' that row i of the panel of p is. */
 static gable_idx place_of(const gi_layout *y, const piece *p, gable_idx i)
 {
-  if (p->side == SIDE_U) return y->ucol[y->uptr[p->j] + i];
+  if (p->panel == PANEL_U) return y->ucol[y->uptr[p->j] + i];
   const gable_idx w = gi_layout_width(y, p->j);
   return i < w ? y->super[p->j] + i : y->lrow[y->lptr[p->j] + i - w];
 }
@@ -83,9 +83,9 @@ static gable_idx place_of(const gi_layout *y, const piece *p, gable_idx i)
 static void fill_map(const gi_layout *y, const piece *p, gable_idx *map)
 {
   gable_idx i = p->begin;
-  const gable_idx w = p->side == SIDE_L ? gi_layout_width(y, p->j) : 0;
+  const gable_idx w = p->panel == PANEL_L ? gi_layout_width(y, p->j) : 0;
   for (; i < w && i < p->end; i++) map[y->super[p->j] + i] = i;
-  const gable_idx *row = p->side == SIDE_L ? y->lrow + y->lptr[p->j] - w : y->ucol + y->uptr[p->j];
+  const gable_idx *row = p->panel == PANEL_L ? y->lrow + y->lptr[p->j] - w : y->ucol + y->uptr[p->j];
   for (; i < p->end; i++) map[row[i]] = i;
 }
 
@@ -120,7 +120,7 @@ static int wait_for(gi_numeric *x, gi_worker *w, gable_idx k, unsigned char leve
 
 /* What supernode u->k gives to a piece: C(rows, columns) -= tall wide^T, by places in its arrays. */
 typedef struct source {
-  side tall;                               /* the panel of k that holds the rows of the target */
+  panel_kind tall;                         /* the panel of k that holds the rows of the target */
   gable_idx rows_begin, rows_end;          /* places in its index array */
   gable_idx columns_begin, columns_end;    /* places in the other one */
   const gable_idx *row_index, *wide_index; /* those arrays */
@@ -130,7 +130,7 @@ typedef struct source {
 static inline int touches(const gi_layout *y, const piece *p, const gi_update *u)
 {
   const gable_idx end = y->super[p->j + 1];
-  if (p->side == SIDE_L) return u->u < gi_layout_nu(y, u->k) && y->ucol[y->uptr[u->k] + u->u] < end;
+  if (p->panel == PANEL_L) return u->u < gi_layout_nu(y, u->k) && y->ucol[y->uptr[u->k] + u->u] < end;
   return u->l < gi_layout_nl(y, u->k) && y->lrow[y->lptr[u->k] + u->l] < end;
 }
 
@@ -138,7 +138,7 @@ static int product_of(const gi_layout *y, const piece *p, const gi_update *u, so
 {
   const gable_idx k = u->k, end = y->super[p->j + 1], nl = gi_layout_nl(y, k), nu = gi_layout_nu(y, k);
   const gable_idx *lrow = y->lrow + y->lptr[k], *ucol = y->ucol + y->uptr[k];
-  const int lower = p->side == SIDE_L;
+  const int lower = p->panel == PANEL_L;
   const gable_idx *wide = lower ? ucol : lrow, *tall = lower ? lrow : ucol;
   const gable_idx n_wide = lower ? nu : nl, n_tall = lower ? nl : nu;
   gable_idx b = lower ? u->u : u->l, e = b;
@@ -149,7 +149,7 @@ static int product_of(const gi_layout *y, const piece *p, const gi_update *u, so
   r = (gable_idx)lower_bound(tall, r, r_end, low);
   if (r_end > r && tall[r_end - 1] > high) r_end = (gable_idx)lower_bound(tall, r, r_end, high + 1);
   if (r == r_end) return 0;
-  *out = (source){p->side, r, r_end, b, e, tall, wide};
+  *out = (source){p->panel, r, r_end, b, e, tall, wide};
   return 1;
 }
 

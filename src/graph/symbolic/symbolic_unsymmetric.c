@@ -19,26 +19,26 @@
 #include "graph/symbolic/supernodes.h"
 #include "sparse/csc.h"
 
-/* Side 0 is L: lists of rows; side 1 is U: lists of columns.  What waits on one side gives to the other. */
-typedef struct side {
+/* Factor 0 is L: lists of rows; factor 1 is U: lists of columns.  What waits in one gives to the other. */
+typedef struct factor_lists {
   gi_csc a;       /* the pattern of A' (L) or of its transpose (U), by columns */
   gable_off *ptr; /* [n+1] of the lists of closed supernodes */
   gable_idx *list;
   gable_off room;           /* of list */
   gable_off *at;            /* [n] by supernode: its first element that has not been reached */
   gable_idx *head, *next;   /* [n] supernodes that wait at a row (column); [n] lists of them */
-  gable_idx *gave;          /* [n] by supernode: the last one that got its list of this side */
+  gable_idx *gave;          /* [n] by supernode: the last one that got its list of this factor_lists */
   gable_idx *mark;          /* [n] the last supernode whose open list holds the element */
   gable_idx *open;          /* [n] list of the open supernode, unsorted; may hold columns of its own */
   gable_off n_open, n_live; /* elements; those beyond the last column */
-} side;
+} factor_lists;
 
 typedef struct unsymmetric {
   gable_context *ctx;
   gable_idx n, n_super, max_width;
   int exact;
   gable_idx block_end; /* of the diagonal block that is under way */
-  side side[2];
+  factor_lists factor[2];
   gable_idx *super; /* [n+1] */
   gable_idx *spare; /* [n] */
   double zeros;     /* in the open supernode */
@@ -46,7 +46,7 @@ typedef struct unsymmetric {
   gable_off nnz[2]; /* exact, of L and U, the diagonal counted in both */
 } unsymmetric;
 
-static inline void add(side *d, gable_idx s, gable_idx element)
+static inline void add(factor_lists *d, gable_idx s, gable_idx element)
 {
   if (d->mark[element] == s) return;
   d->mark[element] = s;
@@ -57,7 +57,7 @@ static inline void add(side *d, gable_idx s, gable_idx element)
 /* The entries of A in column (row) k beyond k. */
 static void add_matrix(unsymmetric *u, int which, gable_idx s, gable_idx k)
 {
-  side *d = &u->side[which];
+  factor_lists *d = &u->factor[which];
   for (gable_off p = d->a.ptr[k]; p < d->a.ptr[k + 1]; p++) {
     const gable_idx i = d->a.idx[p];
     if (i > k && i < u->block_end) add(d, s, i);
@@ -65,7 +65,7 @@ static void add_matrix(unsymmetric *u, int which, gable_idx s, gable_idx k)
 }
 
 /* The elements of t's list beyond k. */
-static void add_list(side *d, gable_idx s, gable_idx t, gable_idx k)
+static void add_list(factor_lists *d, gable_idx s, gable_idx t, gable_idx k)
 {
   for (gable_off p = d->at[t]; p < d->ptr[t + 1]; p++) {
     if (d->list[p] > k) add(d, s, d->list[p]);
@@ -73,7 +73,7 @@ static void add_list(side *d, gable_idx s, gable_idx t, gable_idx k)
 }
 
 /* Supernode t waits at the next element of its list. */
-static inline void wait_on(side *d, gable_idx t)
+static inline void wait_on(factor_lists *d, gable_idx t)
 {
   if (d->at[t] == d->ptr[t + 1]) return;
   const gable_idx element = d->list[d->at[t]];
@@ -85,14 +85,14 @@ static inline void wait_on(side *d, gable_idx t)
 static void add_waiting(unsymmetric *u, gable_idx s, gable_idx k)
 {
   for (int d = 0; d < 2; d++) {
-    side *other = &u->side[1 - d];
-    for (gable_idx t = u->side[d].head[k]; t >= 0; t = u->side[d].next[t]) {
+    factor_lists *other = &u->factor[1 - d];
+    for (gable_idx t = u->factor[d].head[k]; t >= 0; t = u->factor[d].next[t]) {
       if (other->gave[t] != s) add_list(other, s, t, k);
     }
   }
 }
 
-static void undo(side *d, gable_off n_open, gable_off n_live)
+static void undo(factor_lists *d, gable_off n_open, gable_off n_live)
 {
   for (gable_off p = n_open; p < d->n_open; p++) d->mark[d->open[p]] = -1;
   d->n_open = n_open;
@@ -102,8 +102,8 @@ static void undo(side *d, gable_off n_open, gable_off n_live)
 /* Column k of L and row k of U are known: that is what the open lists hold beyond k. */
 static void count_entries(unsymmetric *u)
 {
-  u->nnz[0] += 1 + u->side[0].n_live;
-  u->nnz[1] += 1 + u->side[1].n_live;
+  u->nnz[0] += 1 + u->factor[0].n_live;
+  u->nnz[1] += 1 + u->factor[1].n_live;
 }
 
 /* Adds column k to the open supernode s where they were given as one (joins), or when s reaches it from both sides and
@@ -112,7 +112,7 @@ static void count_entries(unsymmetric *u)
  * columns before, and no fill further on. */
 static int try_join(unsymmetric *u, gable_idx s, gable_idx k, int joins)
 {
-  side *l = &u->side[0], *r = &u->side[1];
+  factor_lists *l = &u->factor[0], *r = &u->factor[1];
   const gable_idx width = k - u->super[s];
   const int reached_l = l->mark[k] == s, reached_u = r->mark[k] == s;
   if (!joins && (!reached_l || !reached_u || width >= u->max_width)) return 0;
@@ -138,11 +138,11 @@ static int try_join(unsymmetric *u, gable_idx s, gable_idx k, int joins)
 /* Moves the supernodes that wait at k to their next row (column), or out when s has got both of their lists. */
 static void pass_on(unsymmetric *u, gable_idx s, gable_idx k)
 {
-  side *l = &u->side[0], *r = &u->side[1];
+  factor_lists *l = &u->factor[0], *r = &u->factor[1];
   for (gable_idx t = l->head[k]; t >= 0; t = l->next[t]) r->gave[t] = s;
   for (gable_idx t = r->head[k]; t >= 0; t = r->next[t]) l->gave[t] = s;
   for (int d = 0; d < 2; d++) {
-    side *here = &u->side[d];
+    factor_lists *here = &u->factor[d];
     gable_idx t = here->head[k];
     here->head[k] = -1;
     for (gable_idx after; t >= 0; t = after) {
@@ -164,7 +164,7 @@ static void start_supernode(unsymmetric *u, gable_idx k)
   u->super[s] = k;
   u->zeros = 0;
   for (int d = 0; d < 2; d++) {
-    u->side[d].n_open = u->side[d].n_live = 0;
+    u->factor[d].n_open = u->factor[d].n_live = 0;
     add_matrix(u, d, s, k);
   }
   add_waiting(u, s, k);
@@ -172,7 +172,7 @@ static void start_supernode(unsymmetric *u, gable_idx k)
 }
 
 /* Makes room for count more elements. */
-static gable_status reserve(gable_context *ctx, side *d, gable_off used, gable_off count)
+static gable_status reserve(gable_context *ctx, factor_lists *d, gable_off used, gable_off count)
 {
   gable_status status = GABLE_OK;
   if (used + count > d->room) {
@@ -196,7 +196,7 @@ static gable_status close_supernode(unsymmetric *u, gable_idx end)
   const gable_off width = end - u->super[s];
   gable_off below = 0;
   for (int i = 0; i < 2; i++) {
-    side *d = &u->side[i];
+    factor_lists *d = &u->factor[i];
     const gable_off first = d->ptr[s];
     gable_off count = 0;
     for (gable_off p = 0; p < d->n_open; p++) {
@@ -216,7 +216,7 @@ done:
   return status;
 }
 
-static gable_status side_init(gable_context *ctx, gable_idx n, gable_off room, side *d)
+static gable_status lists_init(gable_context *ctx, gable_idx n, gable_off room, factor_lists *d)
 {
   gable_status status = GABLE_OK;
   d->room = room;
@@ -238,7 +238,7 @@ done:
 static void unsymmetric_release(unsymmetric *u)
 {
   for (int i = 0; i < 2; i++) {
-    side *d = &u->side[i];
+    factor_lists *d = &u->factor[i];
     gi_csc_release(u->ctx, &d->a);
     gi_free(u->ctx, d->ptr);
     gi_free(u->ctx, d->list);
@@ -262,11 +262,11 @@ static gable_status unsymmetric_init(gable_context *ctx, gable_idx n, const gabl
   u->n = n;
   u->max_width = gi_symbolic_max_width(options);
   u->exact = options->exact;
-  for (int d = 0; d < 2; d++) GI_TRY(side_init(ctx, n, ptr[n] + n, &u->side[d]));
+  for (int d = 0; d < 2; d++) GI_TRY(lists_init(ctx, n, ptr[n] + n, &u->factor[d]));
   GI_ALLOC(ctx, u->super, (gable_off)n + 1);
   GI_ALLOC(ctx, u->spare, n);
-  GI_TRY(gi_csc_permute_transposed(ctx, &a, perm, perm, &u->side[1].a));
-  GI_TRY(gi_csc_transpose(ctx, &u->side[1].a, &u->side[0].a));
+  GI_TRY(gi_csc_permute_transposed(ctx, &a, perm, perm, &u->factor[1].a));
+  GI_TRY(gi_csc_transpose(ctx, &u->factor[1].a, &u->factor[0].a));
 done:
   return status;
 }
@@ -295,7 +295,7 @@ done:
 }
 
 /* The lists become the layout's, cut to their length when much is left over. */
-static gable_status take_list(gable_context *ctx, side *d, gable_idx n_super, gable_off **ptr, gable_idx **list)
+static gable_status take_list(gable_context *ctx, factor_lists *d, gable_idx n_super, gable_off **ptr, gable_idx **list)
 {
   gable_status status = GABLE_OK;
   const gable_off used = d->ptr[n_super];
@@ -321,8 +321,8 @@ static gable_status make_layout(unsymmetric *u, const gi_tree *tree, gi_layout *
   GI_ALLOC(ctx, y->parent, y->n_super);
   GI_ALLOC(ctx, y->lval, (gable_off)y->n_super + 1);
   GI_ALLOC(ctx, y->uval, (gable_off)y->n_super + 1);
-  GI_TRY(take_list(ctx, &u->side[0], y->n_super, &y->lptr, &y->lrow));
-  GI_TRY(take_list(ctx, &u->side[1], y->n_super, &y->uptr, &y->ucol));
+  GI_TRY(take_list(ctx, &u->factor[0], y->n_super, &y->lptr, &y->lrow));
+  GI_TRY(take_list(ctx, &u->factor[1], y->n_super, &y->uptr, &y->ucol));
   for (gable_idx s = 0; s < y->n_super; s++) {
     for (gable_idx k = y->super[s]; k < y->super[s + 1]; k++) y->of[k] = s;
   }
