@@ -242,7 +242,7 @@ static int report_solve(const request *q, const outcome *o, json *j)
   FILE *out = report_stream(q->json_path);
   const forest_solve_result *r = &o->solved;
   const int cg = is(q, "cg");
-  fprintf(out, "forest %s on %s: %s, parts %s\n", q->test, q->where, q->matrix, q->parts);
+  fprintf(out, "forest %s on %s: %s, parts %s\n", q->test, q->where, session_name(q->matrix), q->parts);
   report_line(out, "rows, entries", "%s, %s; %s to %s rows a rank", human_count(r->n).s, human_count((double)r->nnz).s,
               human_count(r->rows_least).s, human_count(r->rows_most).s);
   report_line(out, "halo", "%s ghosts of all ranks, %s; rank 0 sends %d message%s%s%s", human_count((double)r->edges).s,

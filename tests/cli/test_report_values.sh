@@ -121,7 +121,7 @@ case $auto in
 *cpu*)
     run 0 solve two.mtx --repeat 5 --json j
     is j where cpu where_solve cpu device_bytes 0
-    case $(value where_reason j) in "no GPU: "?*) ;; *) wrong "without a GPU the reason is $(value where_reason j)" ;; esac ;;
+    case $(value where_reason j) in *make*) wrong "a report tells how to build: $(value where_reason j)" ;; "no GPU: "?*) ;; *) wrong "without a GPU the reason is $(value where_reason j)" ;; esac ;;
 esac
 for method in levels batched inverted merged partitioned; do
     run 0 solve two.mtx --solve-method $method --rhs 3 --json j
