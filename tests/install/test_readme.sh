@@ -43,6 +43,6 @@ $CC -std=c11 -Wall -Wextra -Wpedantic -Werror ${SAN:+-fsanitize=$SAN} -Iinclude 
 "$work/main" || { echo "the fifteen lines of README.md do not solve"; exit 1; }
 command -v python3 >/dev/null 2>&1 || exit 0
 mkdir -p "$work/bench" "$work/docs/figures"
-cp -r bench/chart.py bench/marks.py bench/results "$work/bench"
+cp -r bench/chart.py bench/marks.py bench/trisolve_lines.py bench/results "$work/bench"
 python3 "$work/bench/chart.py"
 cmp "$work/docs/figures/gain.svg" docs/figures/gain.svg || { echo "docs/figures/gain.svg is not what bench/chart.py makes"; exit 1; }
