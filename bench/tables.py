@@ -114,6 +114,12 @@ def markdown(head, rows):
     return "\n".join(lines + ["| " + " | ".join(r) + " |" for r in rows])
 
 
+def set_aside():
+    """Names of bench/lists/set-aside.txt."""
+    lines = (ROOT / "bench/lists/set-aside.txt").read_text().splitlines()
+    return {name for line in lines if not line.startswith("#") for name in line.split()}
+
+
 def verdicts(machine, cases):
     """(what, target, reached, yes or no) for the targets; cases of one number of threads."""
     threads = cases[0].threads
@@ -167,6 +173,14 @@ def verdicts(machine, cases):
     totals = [c.ratio(c.total, ALL) for c in cases]
     total = mean_of_known(totals)
     say(f"analyse + factor + solve, best reference / Gable ({sum(t is not None for t in totals)})", "mean >= 1", total, total >= 1)
+    aside = set_aside()
+    real = [(c.name in aside, t) for c, t in zip(cases, totals) if t and ":" not in c.name]
+    for what, some in (("real matrices", [t for _, t in real]), ("of them, those set aside from tuning", [t for apart, t in real if apart])):
+        if some:
+            near = sum(t >= 1 / 1.2 for t in some) / len(some)
+            say(f"the same, {what} ({len(some)})", "mean >= 1.3", mean(some), mean(some) >= 1.3)
+            say(f"the same, {what}: share at 1.2 times the best reference or below", ">= 0.90", near, near >= 0.9)
+            say(f"the same, {what}: Gable / best reference, the worst", "<= 2", 1 / min(some), min(some) >= 0.5)
     memory = lambda r: r["peak_rss_bytes"] - r["rss_before_bytes"]
     heavy = [c.ratio(memory, ALL, lambda r: r["given_order"]) for c in cases if c.gable["nnz_l"] * 8 > 1e8]
     heavy = [1 / r for r in heavy if r]
@@ -217,13 +231,13 @@ def report(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", nargs="+")
-    parser.add_argument("--results", action="store_true")
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--results", dest="insert", action="store_true", help="into docs/results.md")
     arguments = parser.parse_args()
-    reports = [report(path) for path in arguments.results]
+    reports = [report(path) for path in arguments.files]
     print("\n".join(whole for whole, _ in reports))
-    if arguments.readme:
-        names = ", ".join(f"`{pathlib.Path(path).resolve().relative_to(ROOT)}`" for path in arguments.results)
+    if arguments.insert:
+        names = ", ".join(f"`{pathlib.Path(path).resolve().relative_to(ROOT)}`" for path in arguments.files)
         tables = "\n".join(short for _, short in reports)
         put("docs/results.md", "bench", f"From {names} by `bench/tables.py --results`. Ratios are reference / Gable: above 1 Gable is faster.\n\n{tables}")
     return 0
