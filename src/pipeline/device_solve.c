@@ -339,8 +339,14 @@ gable_status gi_device_solve_host(gi_device_refinement *w, gable_op op, const gi
   GI_TRY(gi_host_columns_down(ctx, v, w->n, sweep->x, stream));
   GI_TRY(gi_device_sweep_check(ctx, sweep, stream));
 done:
-  if (status) (void)ctx->device->fill(ctx, w->summary[how->report], 0, sizeof **w->summary, stream);
+  if (status) gi_device_refinement_forget(w, how->report, stream);
   return status;
+}
+
+void gi_device_refinement_forget(gi_device_refinement *w, gi_refine_report report, void *stream)
+{
+  gable_context *ctx = w->at.ctx;
+  (void)ctx->device->fill(ctx, w->summary[report], 0, sizeof **w->summary, stream);
 }
 
 gable_status gi_device_refinement_look(gi_device_refinement *w, gi_refine_report report, void *stream,

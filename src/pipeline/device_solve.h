@@ -53,4 +53,7 @@ gable_status gi_device_solve_host(gi_device_refinement *w, gable_op op, const gi
 gable_status gi_device_refinement_look(gi_device_refinement *w, gi_refine_report report, void *stream,
                                        gik_refine_summary *out);
 
+/* Nobody will look at them. */
+void gi_device_refinement_forget(gi_device_refinement *w, gi_refine_report report, void *stream);
+
 #endif

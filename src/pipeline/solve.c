@@ -283,7 +283,11 @@ gable_status gi_pipeline_work_status(gable_solver_work *w)
 {
   gable_status status = GABLE_OK;
   if (!w->device) goto done;
-  GI_TRY(gi_device_sweep_check(w->ctx, w->device, w->stream));
+  status = gi_device_sweep_check(w->ctx, w->device, w->stream);
+  if (status) {
+    if (w->device_refinement) gi_device_refinement_forget(w->device_refinement, GI_REPORT_DEVICE, w->stream);
+    goto done;
+  }
   if (w->device_refinement) GI_TRY(read_summary(w, GI_REPORT_DEVICE, w->device_tolerance, w->device_gmres > 0));
 done:
   return status;

@@ -23,6 +23,7 @@ on_mirror equivalence/test_device_methods ${SAN:+4}
 on_mirror equivalence/test_solver_device
 on_mirror equivalence/test_solver_device_vectors
 on_mirror equivalence/test_solver_device_apply
+on_mirror equivalence/test_solver_deadline
 for t in estimates solver_verdict new_values; do on_mirror unit/test_$t; done
 on_mirror equivalence/test_smoother ${SAN:+1000}
 on_mirror equivalence/test_krylov ${SAN:+12}
