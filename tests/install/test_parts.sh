@@ -28,3 +28,14 @@ is yes "$(look CUDA=yes NVCC="$work/nvcc" | cut -d ' ' -f 2)" 'then make CUDA=ye
 is yes "$(look | cut -d ' ' -f 2)" 'then make'
 grep -q "^NVCC := $work/nvcc\$" "$work/config.mk" || { echo "which nvcc it was is forgotten"; exit 1; }
 is no "$(look CUDA=no | cut -d ' ' -f 2)" 'then make CUDA=no'
+# An MPI, which gable-mpi alone is compiled with, has nothing else compiled again; any other part has.
+compiled() { env -u MAKEFLAGS -u MAKELEVEL -u MPI -u METIS make -s BUILD="$work" "$@" "$work/parts.mk" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }; }
+compiled MPI=no
+touch "$work/then"
+sleep 0.02
+printf 'HAVE_MPI := yes\n' >>"$work/config.mk"
+compiled
+[ -z "$(find "$work/parts.mk" -newer "$work/then")" ] || { echo "all is compiled again for an MPI"; exit 1; }
+printf 'METIS_CFLAGS := -Isomewhere\n' >>"$work/config.mk"
+compiled
+[ "$(find "$work/parts.mk" -newer "$work/then")" ] || { echo "other flags, and nothing is compiled again"; exit 1; }
