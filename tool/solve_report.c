@@ -256,7 +256,7 @@ void solve_report_json(json *j, const solve_request *q, const solve_outcome *r)
   json_text(j, "where_order", "cpu");
   json_text(j, "where_factor", "cpu");
   json_text(j, "where_solve", r->where);
-  json_text(j, "where_refine", "cpu");
+  json_text(j, "where_refine", r->where);
   json_text(j, "where_reason", r->why);
   json_text(j, "solve_method", q->solve_method);
   json_bool(j, "merge_blocks", q->merge_blocks);
