@@ -226,7 +226,8 @@ typedef enum gable_path {
           * each has a device of its own, and else stages by host memory */
   GABLE_PATH_BUFFER = 2,  /* threads: copied through memory of the process */
   GABLE_PATH_REQUEST = 3, /* processes: persistent requests of MPI */
-  GABLE_PATH_WINDOW = 4   /* processes of one node: copied through a window that MPI shares between them */
+  GABLE_PATH_WINDOW = 4,  /* processes of one node: copied through a window that MPI shares between them */
+  GABLE_PATH_NCCL = 5     /* arrays in device memory: by NCCL, on a stream; each rank needs a GPU of its own */
 } gable_path;
 
 /* Field f of root i is count numbers beside each other, number (f*root_stride + i)*count of the array; leaves

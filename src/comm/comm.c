@@ -29,6 +29,7 @@ done:
 void gi_comm_release(gable_comm *comm)
 {
   gi_comm_reap(comm, 1);
+  if (comm->close_channels) comm->close_channels(comm);
   gi_free(comm->ctx, comm->at);
   gi_free(comm->ctx, comm->bytes);
   gi_free(comm->ctx, comm->statuses);

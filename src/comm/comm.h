@@ -87,6 +87,9 @@ typedef struct gi_transport {
   gable_status (*shared_create)(gable_comm *comm, int64_t bytes, gi_shared **out);
   gable_status (*device_create)(gable_comm *comm, int64_t bytes, int forced, gi_shared **out);
 
+  /* Device arrays by a library's calls on a stream (stream_link.h).  NULL: by windows, or staged. */
+  const struct gi_stream_messages *messages;
+
   /* Whether the rank has ended, so that waiting for it is in vain.  NULL: the transport cannot know. */
   int (*gone)(gable_comm *comm, int rank);
 
@@ -125,15 +128,18 @@ struct gable_comm {
   int polling;
   gi_later *laters;
   int *fault; /* host memory that kernels write: 1 + the rank that one of them awaited in vain; NULL: none waits */
-  int64_t *at, *bytes; /* [size] for collectives that must not allocate */
-  int32_t *statuses;   /* [size] */
-  void *state;         /* the transport's */
+  int64_t *at, *bytes;                      /* [size] for collectives that must not allocate */
+  int32_t *statuses;                        /* [size] */
+  struct gi_nccl_channel *channels;         /* of links that NCCL carries, the last one first */
+  void (*close_channels)(gable_comm *comm); /* Collective; NULL: there were none */
+  void *state;                              /* the transport's */
 };
 
 /* So many ranks run on this machine: whether a wait may keep its processor. */
 void gi_comm_share_processors(gable_comm *comm, int ranks);
 
-/* Fills a comm whose ctx, rank, size and transport are set; release gives back what this took. */
+/* Fills a comm whose ctx, rank, size and transport are set; release gives back what this took, and takes leave of
+ * libraries that carried its messages: Collective where close_channels is set. */
 gable_status gi_comm_init(gable_comm *comm, const char *where);
 void gi_comm_release(gable_comm *comm);
 

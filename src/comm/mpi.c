@@ -82,6 +82,8 @@ static void mpi_destroy(gable_comm *comm)
   gi_node_close(comm);
   gi_mpi_windows_free(comm);
   if (comm->fault) ctx->device->pinned_release(ctx, comm->fault);
+  if (comm->close_channels) comm->close_channels(comm);
+  comm->close_channels = NULL;
   s->m.close(s->m.user);
   gi_comm_release(comm);
   gi_free(ctx, s); /* comm lies in it */
@@ -90,7 +92,8 @@ static void mpi_destroy(gable_comm *comm)
 const gi_transport gi_transport_mpi = {
     .name = "mpi",
     .alltoall = mpi_alltoall,
-    .paths = 1u << GABLE_PATH_AUTO | 1u << GABLE_PATH_DIRECT | 1u << GABLE_PATH_REQUEST | 1u << GABLE_PATH_WINDOW,
+    .paths = 1u << GABLE_PATH_AUTO | 1u << GABLE_PATH_DIRECT | 1u << GABLE_PATH_REQUEST | 1u << GABLE_PATH_WINDOW |
+             1u << GABLE_PATH_NCCL,
     .link_create = gi_mpi_link_create,
     .link_destroy = gi_mpi_link_destroy,
     .start = gi_mpi_start,

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "comm/stream_link.h"
+
 typedef struct member {
   const gi_transport *transport;
   gi_ranks *all;
@@ -116,6 +118,7 @@ static gable_status run_member(const member *m)
   GI_TRY(gi_comm_init(&comm, m->where));
   GI_TRY(m->f(&comm, m->user));
 done:
+  if (status && comm.channels) comm.transport->messages->abort(&comm); /* others may never come */
   gi_comm_release(&comm);
   return status;
 }

@@ -1,10 +1,11 @@
 /* device_exchange.c: see device_exchange.h.
  *
- * With windows                          staged
- * begin  send                           send, wait for the stream, post the messages
- *        fetch, on the side stream
- * end    receive                        wait for the messages, receive
- *                                       (of a fetch: fetch, post the replies, wait for those of others, receive) */
+ * With windows                   with stream links                   staged
+ * begin  send                    send; on the side stream a round,   send, wait for the stream, post the messages
+ *        fetch, on the side      of a fetch: fetch, a round back
+ * end    receive                 receive                             wait for the messages, receive (of a fetch: fetch,
+ *                                                                    post replies, wait for those of others, receive)
+ */
 #include "forest/device_exchange.h"
 
 #include <string.h>
@@ -46,32 +47,38 @@ static gable_status run_step(gable_exchange *x, gable_status (*step)(const gik_e
 }
 
 /* Messages of a link's side. */
-static gable_status make_room(gable_context *ctx, int n, const int64_t *bytes, gi_room *room)
+static gable_status make_room(gable_context *ctx, int n, const int64_t *bytes, gi_arena *device, gi_room *room)
 {
   gable_status status = GABLE_OK;
   void *p = NULL;
   GI_ALLOC_ZERO(ctx, room->at, n + 1);
   room->n = n;
   for (int k = 0; k < n; k++) room->at[k + 1] = room->at[k] + (bytes[k] + MESSAGE - 1) / MESSAGE * MESSAGE;
-  GI_TRY(ctx->device->pinned_alloc(ctx, (size_t)room->at[n], &p));
+  if (device)
+    GI_TRY(gi_arena_take(device, (size_t)room->at[n], &p));
+  else
+    GI_TRY(ctx->device->pinned_alloc(ctx, (size_t)room->at[n], &p));
   room->bytes = p;
+  room->pinned = !device;
 done:
   return status;
 }
 
 static void drop_room(gable_context *ctx, gi_room *room)
 {
-  if (room->bytes) ctx->device->pinned_release(ctx, room->bytes);
+  if (room->pinned) ctx->device->pinned_release(ctx, room->bytes);
   gi_free(ctx, room->at);
 }
 
-static gable_status make_rooms(gi_device_exchange *d, const gi_device_shapes *shapes)
+/* on_device: for stream links, else for what is staged. */
+static gable_status make_rooms(gi_device_exchange *d, const gi_device_shapes *shapes, int on_device)
 {
+  gi_arena *m = on_device ? &d->memory : NULL;
   gable_status status = GABLE_OK;
-  GI_TRY(make_room(d->ctx, shapes->link.n_out, shapes->link.out_bytes, &d->out));
-  GI_TRY(make_room(d->ctx, shapes->link.n_in, shapes->link.in_bytes, &d->in));
-  GI_TRY(make_room(d->ctx, shapes->reply.n_out, shapes->reply.out_bytes, &d->reply_out));
-  GI_TRY(make_room(d->ctx, shapes->reply.n_in, shapes->reply.in_bytes, &d->reply_in));
+  GI_TRY(make_room(d->ctx, shapes->link.n_out, shapes->link.out_bytes, m, &d->out));
+  GI_TRY(make_room(d->ctx, shapes->link.n_in, shapes->link.in_bytes, m, &d->in));
+  GI_TRY(make_room(d->ctx, shapes->reply.n_out, shapes->reply.out_bytes, m, &d->reply_out));
+  GI_TRY(make_room(d->ctx, shapes->reply.n_in, shapes->reply.in_bytes, m, &d->reply_in));
 done:
   return status;
 }
@@ -174,12 +181,22 @@ done:
   return status;
 }
 
+/* What carries the plan's messages between device memories; NULL: windows do, or the host. */
+static const gi_stream_messages *messages_of(const gable_plan *p)
+{
+  if (p->options.path == GABLE_PATH_NCCL) return &gi_nccl_messages;
+  return p->options.path == GABLE_PATH_AUTO || p->options.path == GABLE_PATH_DIRECT
+             ? p->forest->comm->transport->messages
+             : NULL;
+}
+
 static gable_status fill_device(gable_exchange *x, const gi_device_shapes *shapes)
 {
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
-  if (!d->window) GI_TRY(make_rooms(d, shapes));
-  if (d->reply) {
+  const int carries = messages_of(x->plan) != NULL;
+  if (!d->window) GI_TRY(make_rooms(d, shapes, carries));
+  if (d->reply || carries) {
     GI_TRY(d->ctx->device->stream_create(d->ctx, &d->side));
     GI_TRY(d->ctx->device->event_create(d->ctx, &d->turn));
   }
@@ -212,6 +229,26 @@ static gable_status make_windows(gable_exchange *x, const gi_device_shapes *shap
   return status;
 }
 
+/* Collective. */
+static gable_status make_carried(gable_exchange *x, const gi_device_shapes *shapes)
+{
+  gable_status status = GABLE_OK;
+  gi_device_exchange *d = x->device;
+  gable_comm *comm = x->plan->forest->comm;
+  const gi_stream_messages *by = messages_of(x->plan);
+  const gi_stream_room out = {d->out.bytes, d->out.at}, in = {d->in.bytes, d->in.at};
+  const gi_stream_room reply_out = {d->reply_out.bytes, d->reply_out.at},
+                       reply_in = {d->reply_in.bytes, d->reply_in.at};
+  GI_REQUIRE(by->create, GABLE_ERR_UNAVAILABLE, "this build has no path nccl");
+  each_memory(d, gi_mirror_enter); /* the first round is made there */
+  status = by->create(comm, &shapes->link, out, in, d->side, &d->carried);
+  if (!status && x->plan->moves == GABLE_FOREST_FETCH)
+    status = by->create(comm, &shapes->reply, reply_out, reply_in, d->side, &d->carried_back);
+  each_memory(d, gi_mirror_leave);
+done:
+  return status;
+}
+
 gable_status gi_device_create(gable_exchange *x, const gi_device_shapes *shapes)
 {
   gable_status status = GABLE_OK;
@@ -220,6 +257,7 @@ gable_status gi_device_create(gable_exchange *x, const gi_device_shapes *shapes)
   GI_AGREE(comm, make_device(x));
   if (wants_windows(x->plan)) GI_TRY(make_windows(x, shapes));
   GI_AGREE(comm, fill_device(x, shapes));
+  if (messages_of(x->plan)) GI_TRY(make_carried(x, shapes));
 done:
   return status;
 }
@@ -229,6 +267,8 @@ static void free_device(gi_later *l)
   gi_device_exchange *d = (gi_device_exchange *)l; /* its first member */
   gable_context *ctx = d->ctx;
   if (d->side) ctx->device->stream_destroy(ctx, d->side);
+  if (d->carried) d->carried->by->destroy(d->carried);
+  if (d->carried_back) d->carried_back->by->destroy(d->carried_back);
   gi_window_destroy(d->window);
   gi_window_destroy(d->reply);
   gi_arena_release(&d->memory);
@@ -313,6 +353,31 @@ static gable_status follow(gi_device_exchange *d, void *stream, void *earlier)
   return status ? status : d->ctx->device->await_event(d->ctx, stream, d->turn);
 }
 
+/* On the mirror the library that carries messages is one that reads and writes at once. */
+static gable_status run_round(gable_exchange *x, gi_stream_link *l)
+{
+  gi_device_exchange *d = x->device;
+  each_memory(d, gi_mirror_enter);
+  const gable_status status = l->by->round(l, d->side);
+  each_memory(d, gi_mirror_leave);
+  d->launches++;
+  return status;
+}
+
+/* What follows the send on the side stream. */
+static gable_status carry(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  gi_device_exchange *d = x->device;
+  GI_TRY(follow(d, d->side, d->stream));
+  GI_TRY(run_round(x, d->carried));
+  if (!d->carried_back) goto done;
+  GI_TRY(run_step(x, d->steps->fetch, &d->fetch, d->side));
+  GI_TRY(run_round(x, d->carried_back));
+done:
+  return status;
+}
+
 gable_status gi_device_send(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
@@ -324,7 +389,9 @@ gable_status gi_device_send(gable_exchange *x)
   d->send.to = last->to = x->to;
   if (fetches) d->fetch.update = d->receive.to = x->update;
   GI_TRY(run_step(x, d->steps->send, &d->send, d->stream));
-  if (!d->window) {
+  if (d->carried) {
+    GI_TRY(carry(x));
+  } else if (!d->window) {
     GI_TRY(post_all(x, x->link, out_side(x->plan), &d->out));
   } else if (fetches) {
     GI_TRY(follow(d, d->side, d->stream));
@@ -339,7 +406,7 @@ gable_status gi_device_receive(gable_exchange *x)
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
   GI_TRY(gi_comm_check_kernels(x->plan->forest->comm));
-  if (!d->window) GI_TRY(take_all(x, x->link, in_side(x->plan), &d->in));
+  if (!d->window && !d->carried) GI_TRY(take_all(x, x->link, in_side(x->plan), &d->in));
   if (d->side) GI_TRY(follow(d, d->stream, d->side));
   GI_TRY(run_step(x, d->steps->receive, &d->receive, d->stream));
 done:
@@ -368,10 +435,29 @@ done:
   return status;
 }
 
+/* A library's messages have no deadline of their own: where the stream has not come to its end by then, they are given
+ * up. */
+static gable_status await_carried(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  gi_device_exchange *d = x->device;
+  gable_comm *comm = x->plan->forest->comm;
+  const gi_forest_side *s = in_side(x->plan);
+  const int awaited = s->n > 1 && s->self == 0 ? s->rank[1] : s->n ? s->rank[0] : comm->rank;
+  unsigned looks = 0;
+  double since = 0.0;
+  GI_TRY(d->ctx->device->event_record(d->ctx, d->later.event, d->stream));
+  while (!d->ctx->device->event_done(d->ctx, d->later.event, 0)) GI_TRY(gi_comm_wait(comm, awaited, &looks, &since));
+done:
+  if (status) d->carried->by->abort(comm);
+  return status;
+}
+
 gable_status gi_device_wait(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
+  if (d->carried) GI_TRY(await_carried(x));
   GI_TRY(d->ctx->device->synchronise(d->ctx, d->stream));
   GI_TRY(gi_comm_check_kernels(x->plan->forest->comm));
 done:

@@ -1,21 +1,23 @@
 /* device_exchange.h: an exchange between arrays in device memory, by the steps of exchange_steps.h on a stream.
  *
- * Two data paths.  With a window kernels store each message where the receiver reads it, and wait for each other: begin
- * and end only enqueue.  Else messages are staged: kernels write them to pinned memory, from where they go by the
- * transport's link; begin waits for the stream, end for the messages. */
+ * Three data paths.  With a window kernels store each message where the receiver reads it, and wait for each other.
+ * With a stream link (comm/stream_link.h) kernels pack messages in device memory, and a library carries them on a
+ * stream beside the caller's.  Of both begin and end only enqueue.  Else messages are staged: kernels write them to
+ * pinned memory, from where they go by the transport's link; begin waits for the stream, end for the messages. */
 #ifndef GI_FOREST_DEVICE_EXCHANGE_H
 #define GI_FOREST_DEVICE_EXCHANGE_H
 
+#include "comm/stream_link.h"
 #include "comm/window.h"
 #include "device/arena.h"
 #include "forest/plan.h"
 #include "kernels/forest/exchange_steps.h"
 
-/* The messages of one link, staged. */
+/* The messages of one side of a link, where there is no window. */
 typedef struct gi_room {
-  char *bytes; /* pinned */
+  char *bytes; /* pinned, or of a stream link the device's */
   int64_t *at; /* [n + 1] where each message begins */
-  int n;
+  int n, pinned;
 } gi_room;
 
 typedef struct gi_device_exchange {
@@ -23,9 +25,10 @@ typedef struct gi_device_exchange {
   gable_context *ctx;
   const gik_exchange_steps *steps;
   gi_arena memory;
-  gi_window *window, *reply; /* NULL: staged */
+  gi_window *window, *reply;              /* NULL: there are none */
+  gi_stream_link *carried, *carried_back; /* NULL: there are none; back: replies of a fetch */
   gi_room out, in, reply_out, reply_in;
-  void *stream, *side; /* side: of a fetch with windows: the roots' half, which must not hold up the stream */
+  void *stream, *side; /* side: what must not hold up the stream: the roots' half of a fetch, rounds of stream links */
   void *turn;          /* event between the two */
   gik_exchange_step send, receive, fetch;
   int64_t launches, syncs; /* so far, of gable_exchange_info */

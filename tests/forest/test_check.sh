@@ -31,7 +31,7 @@ refused() {
 }
 refused cpu/ranks:0 'is no place for ranks'
 refused cpu/threads:2 'is no place for ranks'
-refused cuda:0,1/nccl 'no transport nccl'
+refused cpu/nccl:2 'nccl'
 refused cpu/peer:2 'no device memory'
 
 if "$gable" forest halo --where cpu/ranks:2 --model b >"$BUILD/forest-check.log" 2>&1; then echo "--model was taken on a CPU"; exit 1; fi

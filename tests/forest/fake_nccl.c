@@ -1,0 +1,171 @@
+/* fake_nccl.c: what Gable calls of NCCL, between threads on a CPU and at once instead of on a stream: test_nccl.sh
+ * builds it as libnccl.so.2, so that the mirror runs what a GPU runs.  A send is copied to a queue, a receive waits for
+ * it. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANKS = 8, OPS = 64 };
+
+typedef struct id {
+  char internal[128];
+} id;
+
+typedef struct message {
+  struct message *next;
+  size_t bytes;
+  char data[];
+} message;
+
+/* The ranks that were made from one id. */
+typedef struct group {
+  struct group *next;
+  long number;
+  int left;
+  message *queue[RANKS][RANKS]; /* from, to */
+} group;
+
+typedef struct member {
+  group *all;
+  int rank;
+} member;
+
+typedef struct op {
+  member *m;
+  const void *from;
+  void *to;
+  size_t bytes;
+  int peer;
+} op;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+static group *groups;
+static long last_number;
+static _Thread_local op ops[OPS];
+static _Thread_local int n_ops;
+
+int ncclGetUniqueId(id *out);
+int ncclCommInitRank(void **comm, int ranks, id of, int rank);
+int ncclCommDestroy(void *comm);
+int ncclCommAbort(void *comm);
+const char *ncclGetErrorString(int result);
+const char *ncclGetLastError(void *comm);
+int ncclGroupStart(void);
+int ncclGroupEnd(void);
+int ncclSend(const void *p, size_t count, int type, int peer, void *comm, void *stream);
+int ncclRecv(void *p, size_t count, int type, int peer, void *comm, void *stream);
+
+int ncclGetUniqueId(id *out)
+{
+  pthread_mutex_lock(&lock);
+  last_number++;
+  memcpy(out->internal, &last_number, sizeof last_number);
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+int ncclCommInitRank(void **comm, int ranks, id of, int rank)
+{
+  long number = 0;
+  member *m = malloc(sizeof *m);
+  memcpy(&number, of.internal, sizeof number);
+  pthread_mutex_lock(&lock);
+  group *g = groups;
+  while (g && g->number != number) g = g->next;
+  if (!g) {
+    g = calloc(1, sizeof *g);
+    g->next = groups;
+    g->number = number;
+    groups = g;
+  }
+  g->left++;
+  pthread_cond_broadcast(&news);
+  while (g->left < ranks) pthread_cond_wait(&news, &lock); /* as NCCL, all come before one goes on */
+  pthread_mutex_unlock(&lock);
+  *m = (member){g, rank};
+  *comm = m;
+  return ranks > RANKS;
+}
+
+int ncclCommDestroy(void *comm)
+{
+  free(comm);
+  return 0;
+}
+
+int ncclCommAbort(void *comm)
+{
+  return ncclCommDestroy(comm);
+}
+
+const char *ncclGetErrorString(int result)
+{
+  return result ? "fake error" : "no error";
+}
+
+const char *ncclGetLastError(void *comm)
+{
+  (void)comm;
+  return "";
+}
+
+int ncclGroupStart(void)
+{
+  n_ops = 0;
+  return 0;
+}
+
+static void send_one(const op *o)
+{
+  message *g = malloc(sizeof *g + o->bytes), **at = &o->m->all->queue[o->m->rank][o->peer];
+  g->next = NULL;
+  g->bytes = o->bytes;
+  memcpy(g->data, o->from, o->bytes);
+  while (*at) at = &(*at)->next;
+  *at = g;
+  pthread_cond_broadcast(&news);
+}
+
+static int receive_one(const op *o)
+{
+  message **at = &o->m->all->queue[o->peer][o->m->rank];
+  while (!*at) pthread_cond_wait(&news, &lock);
+  message *g = *at;
+  *at = g->next;
+  const int wrong = g->bytes != o->bytes;
+  if (!wrong) memcpy(o->to, g->data, g->bytes);
+  free(g);
+  return wrong;
+}
+
+int ncclGroupEnd(void)
+{
+  int wrong = n_ops > OPS;
+  pthread_mutex_lock(&lock);
+  for (int k = 0; k < n_ops && !wrong; k++)
+    if (ops[k].from) send_one(&ops[k]);
+  for (int k = 0; k < n_ops && !wrong; k++)
+    if (ops[k].to) wrong = receive_one(&ops[k]);
+  pthread_mutex_unlock(&lock);
+  return wrong;
+}
+
+static int add(op o)
+{
+  if (n_ops < OPS) ops[n_ops] = o;
+  n_ops++;
+  return n_ops > OPS;
+}
+
+int ncclSend(const void *p, size_t count, int type, int peer, void *comm, void *stream)
+{
+  (void)stream;
+  return type != 0 || add((op){comm, p, NULL, count, peer});
+}
+
+int ncclRecv(void *p, size_t count, int type, int peer, void *comm, void *stream)
+{
+  (void)stream;
+  return type != 0 || add((op){comm, NULL, p, count, peer});
+}
