@@ -11,7 +11,7 @@
 # make install    DESTDIR, PREFIX (/usr/local) and LIB (lib); make uninstall takes the same files away
 # make docs       the pages of the public headers, in build/docs (needs doxygen)
 # Variables: CC, BUILD (build), DEBUG=yes, SAN (address,undefined or thread), WERROR=yes, CUDA=yes, and METIS, SUITESPARSE,
-# ZLIB, CJSON, OPENMP, BLAS (an OpenBLAS opened at run time), NCCL (one opened at run time), MPI (the program gable-mpi) = yes, no or auto; what parts a build has stays until make is told otherwise.
+# ZLIB, CJSON, OPENMP, BLAS (an OpenBLAS opened at run time), NCCL, NVSHMEM (likewise), MPI (the program gable-mpi) = yes, no or auto; what parts a build has stays until make is told otherwise.
 .DEFAULT_GOAL := all
 ifeq ($(MAKELEVEL)$(findstring j,$(filter-out --%,$(MAKEFLAGS))),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
@@ -25,13 +25,13 @@ DEMO ?= examples/data/bcsstk18.mtx.gz
 CC ?= cc
 NVCC ?= nvcc
 CUDA ?= no
-export CC NVCC CUDA METIS SUITESPARSE ZLIB CJSON OPENMP BLAS NCCL MPI MPICC CJSON_CFLAGS CJSON_LIBS
+export CC NVCC CUDA METIS SUITESPARSE ZLIB CJSON OPENMP BLAS NCCL NVSHMEM MPI MPICC CJSON_CFLAGS CJSON_LIBS
 
 ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
 -include $(BUILD)/config.mk
 # A part that the command line wants otherwise than the last build: all are looked for again, and everything is compiled again.
 otherwise = $(and $(filter command,$(origin $1)),$(filter yes no,$($1)),$(filter-out $($1),$(HAVE_$1)))
-ifneq ($(strip $(foreach p,OPENMP ZLIB METIS SUITESPARSE CJSON BLAS NCCL MPI CUDA,$(call otherwise,$p))),)
+ifneq ($(strip $(foreach p,OPENMP ZLIB METIS SUITESPARSE CJSON BLAS NCCL NVSHMEM MPI CUDA,$(call otherwise,$p))),)
 $(BUILD)/config.mk: look_again
 .PHONY: look_again
 endif
@@ -60,7 +60,7 @@ $(BUILD)/src/kernels/dense/blas.c.o: OPT += $(BLAS_CFLAGS)
 # the compiler makes vectors of there, gathers and halves of four sums, takes longer than the loops written out.
 $(BUILD)/src/kernels/trisolve/substitution_cpu.c.o: OPT += -falign-functions=64 -fno-tree-vectorize
 
-LIBS = $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(BLAS_LIBS) $(NCCL_LIBS) $(CUDA_LIBS) $(OPENMP_CFLAGS) -lpthread -lm
+LIBS = $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(BLAS_LIBS) $(NCCL_LIBS) $(NVSHMEM_LIBS) $(CUDA_LIBS) $(OPENMP_CFLAGS) -lpthread -lm
 
 # Optional parts: x.c where the library is there, x_absent.c where it is not.
 OPTIONAL_ZLIB := src/sparse/gzip.c
@@ -69,7 +69,8 @@ OPTIONAL_SUITESPARSE := src/graph/order/order_amd.c
 OPTIONAL_CJSON := tool/json.c
 OPTIONAL_BLAS := src/kernels/dense/blas.c
 OPTIONAL_NCCL := src/comm/nccl.c
-OPTIONAL := ZLIB METIS SUITESPARSE CJSON BLAS NCCL
+OPTIONAL_NVSHMEM := src/comm/nvshmem.c
+OPTIONAL := ZLIB METIS SUITESPARSE CJSON BLAS NCCL NVSHMEM
 absent = $(wildcard $(patsubst %.c,%_absent.c,$(OPTIONAL_$1)))
 without := $(foreach p,$(OPTIONAL),$(if $(filter yes,$(HAVE_$p)),$(call absent,$p),$(OPTIONAL_$p)))
 

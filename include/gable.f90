@@ -180,6 +180,7 @@ module gable
   integer(c_int), parameter :: GABLE_PATH_REQUEST = 3
   integer(c_int), parameter :: GABLE_PATH_WINDOW = 4
   integer(c_int), parameter :: GABLE_PATH_NCCL = 5
+  integer(c_int), parameter :: GABLE_PATH_NVSHMEM = 6
   integer(c_int), parameter :: GABLE_PRECOND_NONE = 0
   integer(c_int), parameter :: GABLE_PRECOND_JACOBI = 1
   integer(c_int), parameter :: GABLE_PRECOND_GS = 2

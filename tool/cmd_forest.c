@@ -61,13 +61,14 @@ static int solves(const request *q)
 }
 
 /* In the order of gable_path. */
-static const char *const paths[] = {"auto", "direct", "buffer", "request", "window", "nccl"};
+static const char *const paths[] = {"auto", "direct", "buffer", "request", "window", "nccl", "nvshmem"};
 
 static gable_path path_of(const request *q)
 {
+  const char *slash = strchr(q->where, '/');
   int k = 0;
   while (strcmp(q->path, paths[k])) k++;
-  return (gable_path)k;
+  return k == GABLE_PATH_AUTO && slash && !strcmp(slash, "/nvshmem") ? GABLE_PATH_NVSHMEM : (gable_path)k;
 }
 
 static gable_status run_check(gable_comm *comm, outcome *o)
@@ -364,21 +365,22 @@ int cmd_forest(int argc, char **argv)
                .tolerance = 1e-8};
   int rc, rank = 0;
   const option options[] = {
-      option_text('w', "where", "PLACE",
-                  "auto|cpu|cpu/ranks:2|cpu/ranks:4|mirror/ranks:2|mirror/peer:2|cpu/mpi|cuda/mpi|cuda:0,1/peer",
-                  "cpu, cpu/ranks:N, cpu/mpi and cuda/mpi under mpirun, cuda:0,1/peer (a rank each;\n"
-                  "cuda:0/peer:2 for two on one GPU), cuda:0/ranks:N (staged by the host), mirror/peer:N,\n"
-                  "mirror/ranks:N, or auto: cpu/ranks:2 (default auto)",
-                  &q.where),
+      option_text(
+          'w', "where", "PLACE",
+          "auto|cpu|cpu/ranks:2|cpu/ranks:4|mirror/ranks:2|mirror/peer:2|cpu/mpi|cuda/mpi|cuda/nvshmem|cuda:0,1/peer",
+          "cpu, cpu/ranks:N, cpu/mpi, cuda/mpi and cuda/nvshmem under mpirun, cuda:0,1/peer (a rank each;\n"
+          "cuda:0/peer:2 for two on one GPU), cuda:0/ranks:N (staged by the host), mirror/peer:N,\n"
+          "mirror/ranks:N, or auto: cpu/ranks:2 (default auto)",
+          &q.where),
       option_integer(0, "cases", "N", "of check (default 200)", &q.cases, 1, 1000000000),
       option_integer(0, "seed", "S", "of check (default 1)", &q.seed, 0, 1000000000),
       option_integer(0, "most", "B", "largest message in bytes, for halo the largest block (default 4194304)", &q.most,
                      8, 1L << 40),
       option_real(0, "deadline", "S", "a rank waits so many seconds for another (default 60)", &q.deadline, 1e-3, 1e6),
       option_choice(
-          0, "path", "auto|direct|buffer|request|window|nccl",
+          0, "path", "auto|direct|buffer|request|window|nccl|nvshmem",
           "of messages, but in spmv and cg: direct (read where they lie), buffer (of threads), request\n(MPI's, "
-          "persistent), window (of processes of one node), nccl (device memory) (default auto)",
+          "persistent), window (of processes of one node), nccl, nvshmem (device memory) (default auto)",
           &q.path),
       option_text(0, "parts", "P", "block|metis|FILE",
                   "of spmv and cg, the rank of each row: block (neighbouring rows), metis, or a file with\none rank a "

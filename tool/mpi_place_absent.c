@@ -10,7 +10,7 @@
 int mpi_place_is(const char *where)
 {
   const char *slash = strchr(where, '/');
-  return slash && !strcmp(slash, "/mpi");
+  return slash && (!strcmp(slash, "/mpi") || !strcmp(slash, "/nvshmem"));
 }
 
 int mpi_place_enter(const char *where, char **argv, int *rank)

@@ -227,7 +227,8 @@ typedef enum gable_path {
   GABLE_PATH_BUFFER = 2,  /* threads: copied through memory of the process */
   GABLE_PATH_REQUEST = 3, /* processes: persistent requests of MPI */
   GABLE_PATH_WINDOW = 4,  /* processes of one node: copied through a window that MPI shares between them */
-  GABLE_PATH_NCCL = 5     /* arrays in device memory: by NCCL, on a stream; each rank needs a GPU of its own */
+  GABLE_PATH_NCCL = 5,    /* arrays in device memory: by NCCL, on a stream; each rank needs a GPU of its own */
+  GABLE_PATH_NVSHMEM = 6  /* arrays in device memory of processes: as DIRECT, in memory of NVSHMEM's heap */
 } gable_path;
 
 /* Field f of root i is count numbers beside each other, number (f*root_stride + i)*count of the array; leaves

@@ -28,7 +28,7 @@ static gable_status read_place(const char *where, place *p)
 {
   gable_status status = GABLE_OK;
   static const gi_transport *const known[] = {&gi_transport_ranks, &gi_transport_mpi, &gi_transport_peer,
-                                              &gi_transport_nvshmem, &gi_transport_nccl};
+                                              &gi_transport_nccl};
   const char *slash = strchr(where, '/');
   const char *name = slash ? slash + 1 : "ranks:1";
   const size_t length = strcspn(name, ":"), devices = slash ? (size_t)(slash - where) : strlen(where);
@@ -39,6 +39,7 @@ static gable_status read_place(const char *where, place *p)
     if (strlen(known[k]->name) == length && !strncmp(name, known[k]->name, length)) p->transport = known[k];
   snprintf(p->devices, sizeof p->devices, "%.*s", (int)(devices < sizeof p->devices ? devices : 0), where);
   n = count_devices(p->devices);
+  if (!strcmp(name, "nvshmem")) p->transport = &gi_transport_mpi; /* a path of processes */
   if (name[length]) n = strtol(name + length + 1, &end, 10);
   GI_REQUIRE(p->transport && (!end || (!*end && end > name + length + 1)) && n >= 1 && n <= MOST_RANKS && *p->devices,
              GABLE_ERR_ARGUMENT,

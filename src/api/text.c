@@ -70,7 +70,8 @@ GI_TEXT(forest_op, {GABLE_FOREST_REPLACE, "replace"}, {GABLE_FOREST_SUM, "sum"},
 GI_TEXT(direction, {GABLE_FOREST_BCAST, "bcast"}, {GABLE_FOREST_REDUCE, "reduce"}, {GABLE_FOREST_FETCH, "fetch"},
         {GABLE_FOREST_GATHER, "gather"}, {GABLE_FOREST_SCATTER, "scatter"})
 GI_TEXT(path, {GABLE_PATH_AUTO, "auto"}, {GABLE_PATH_DIRECT, "direct"}, {GABLE_PATH_BUFFER, "buffer"},
-        {GABLE_PATH_REQUEST, "request"}, {GABLE_PATH_WINDOW, "window"}, {GABLE_PATH_NCCL, "nccl"})
+        {GABLE_PATH_REQUEST, "request"}, {GABLE_PATH_WINDOW, "window"}, {GABLE_PATH_NCCL, "nccl"},
+        {GABLE_PATH_NVSHMEM, "nvshmem"})
 
 const char *gable_solver_key_text(gable_solver_key key)
 {

@@ -50,7 +50,7 @@ typedef struct gi_shared gi_shared;
 
 /* Entries are NULL where a transport is not in this build, and *_stream entries where it has no kernels of its own. */
 typedef struct gi_transport {
-  const char *name; /* as in a place: "ranks", "mpi", "peer", "nvshmem", "nccl" */
+  const char *name; /* as in a place: "ranks", "mpi", "peer", "nccl" */
 
   /* Runs f on each of size ranks of this process, rank r on ctx[r]. */
   gable_status (*run)(gable_context *const *ctx, int size, const char *where, gable_rank_function f, void *user);
@@ -82,10 +82,11 @@ typedef struct gi_transport {
   void (*done)(gi_link *link, int k);
 
   /* Symmetric memory (shared.h), bytes [multiple of 64] of zeros.  Collective, the same status on every rank.
-   * device_create: device memory, which kernels of every rank reach; forced: also where the ranks share a device in
-   * such a way that kernels that wait for each other are slow.  GABLE_ERR_UNAVAILABLE: these ranks have none. */
+   * device_create: device memory, which kernels of every rank reach.  path: GABLE_PATH_AUTO; _DIRECT: also where the
+   * ranks share a device in such a way that kernels that wait for each other are slow; _NVSHMEM: from its heap.
+   * GABLE_ERR_UNAVAILABLE: these ranks have none. */
   gable_status (*shared_create)(gable_comm *comm, int64_t bytes, gi_shared **out);
-  gable_status (*device_create)(gable_comm *comm, int64_t bytes, int forced, gi_shared **out);
+  gable_status (*device_create)(gable_comm *comm, int64_t bytes, gable_path path, gi_shared **out);
 
   /* Device arrays by a library's calls on a stream (stream_link.h).  NULL: by windows, or staged. */
   const struct gi_stream_messages *messages;
@@ -100,7 +101,6 @@ typedef struct gi_transport {
 extern const gi_transport gi_transport_ranks;
 extern const gi_transport gi_transport_mpi;
 extern const gi_transport gi_transport_peer;
-extern const gi_transport gi_transport_nvshmem;
 extern const gi_transport gi_transport_nccl;
 
 /* Work that another rank may be waiting for while this one waits: polled by every wait of the comm. */

@@ -81,6 +81,7 @@ static void mpi_destroy(gable_comm *comm)
   gi_mpi_links_collect(comm, 1);
   gi_node_close(comm);
   gi_mpi_windows_free(comm);
+  gi_nvshmem_close(comm);
   if (comm->fault) ctx->device->pinned_release(ctx, comm->fault);
   if (comm->close_channels) comm->close_channels(comm);
   comm->close_channels = NULL;
@@ -93,7 +94,7 @@ const gi_transport gi_transport_mpi = {
     .name = "mpi",
     .alltoall = mpi_alltoall,
     .paths = 1u << GABLE_PATH_AUTO | 1u << GABLE_PATH_DIRECT | 1u << GABLE_PATH_REQUEST | 1u << GABLE_PATH_WINDOW |
-             1u << GABLE_PATH_NCCL,
+             1u << GABLE_PATH_NCCL | 1u << GABLE_PATH_NVSHMEM,
     .link_create = gi_mpi_link_create,
     .link_destroy = gi_mpi_link_destroy,
     .start = gi_mpi_start,

@@ -9,6 +9,9 @@ enum { GI_MPI_PIECE = 1 << 30 }; /* bytes of one message at most */
 struct gi_mpi_link;
 struct gi_node;
 
+/* Lists of windows: MPI's, by CUDA IPC, from NVSHMEM's heap. */
+enum { GI_MPI_OF_HOST, GI_MPI_OF_IPC, GI_MPI_OF_NVSHMEM, GI_MPI_WINDOWS };
+
 /* What these ranks are to each other as processes with a device: not known yet; on devices whose memory the others
  * cannot open; some on one device, where the system lets their kernels run by turns; each on its own. */
 typedef enum gi_mpi_devices { GI_MPI_UNKNOWN, GI_MPI_APART, GI_MPI_BY_TURNS, GI_MPI_ONE_EACH } gi_mpi_devices;
@@ -16,8 +19,10 @@ typedef enum gi_mpi_devices { GI_MPI_UNKNOWN, GI_MPI_APART, GI_MPI_BY_TURNS, GI_
 typedef struct gi_mpi {
   gable_comm comm;
   gable_message_passing m;
-  int next_tag;                     /* of links; 0 is of collectives */
-  struct gi_mpi_window *windows[2]; /* of host and of device memory, the last one first; they go with the comm */
+  int next_tag;                                  /* of links; 0 is of collectives */
+  struct gi_mpi_window *windows[GI_MPI_WINDOWS]; /* the last one first; they go with the comm */
+  int *pe;                                       /* [size] NVSHMEM's numbers of the ranks; NULL: not used */
+  int counted;                                   /* pe: this comm is one of those that NVSHMEM is kept for */
   gi_mpi_devices devices;
   struct gi_mpi_link *links;   /* of requests, in use */
   struct gi_mpi_link *retired; /* destroyed while something they sent was under way */
@@ -30,7 +35,8 @@ gable_status gi_mpi_wait(gable_comm *comm, void *request, int rank);
 
 /* mpi_shared.c; device: mpi_device.c */
 gable_status gi_mpi_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out);
-gable_status gi_mpi_device_create(gable_comm *comm, int64_t bytes, int forced, gi_shared **out);
+gable_status gi_mpi_device_create(gable_comm *comm, int64_t bytes, gable_path path, gi_shared **out);
+gable_status gi_mpi_clear_device(gable_comm *comm, void *at, int64_t bytes);
 void gi_mpi_windows_free(gable_comm *comm); /* Collective */
 
 /* How a window's memory is had.  share: Collective; at [size]; *window: unshare's, where some of it is there though
@@ -53,6 +59,10 @@ void gi_node_close(gable_comm *comm);
 
 /* Sees to messages of requests while this rank waits for something else. */
 void gi_mpi_progress(gable_comm *comm);
+
+/* nvshmem.c.  Collective; GABLE_ERR_UNAVAILABLE: no library, or ranks that reach each other by messages alone. */
+gable_status gi_nvshmem_device_create(gable_comm *comm, int64_t bytes, gi_shared **out);
+void gi_nvshmem_close(gable_comm *comm); /* Collective */
 
 /* mpi_link.c */
 gable_status gi_mpi_link_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link **out);

@@ -91,7 +91,7 @@ static void unshare(gable_comm *comm, void *window)
   drop_window(comm, w);
 }
 
-static gable_status clear(gable_comm *comm, void *at, int64_t bytes)
+gable_status gi_mpi_clear_device(gable_comm *comm, void *at, int64_t bytes)
 {
   const gi_device *device = comm->ctx->device;
   const gable_status status = device->fill(comm->ctx, at, 0, (size_t)bytes, NULL);
@@ -135,18 +135,20 @@ done:
   return status;
 }
 
-gable_status gi_mpi_device_create(gable_comm *comm, int64_t bytes, int forced, gi_shared **out)
+gable_status gi_mpi_device_create(gable_comm *comm, int64_t bytes, gable_path path, gi_shared **out)
 {
   gable_status status = GABLE_OK;
-  static const gi_mpi_sharing by_ipc = {share, unshare, clear, 1};
+  static const gi_mpi_sharing by_ipc = {share, unshare, gi_mpi_clear_device, GI_MPI_OF_IPC};
   gi_mpi *m = comm->state;
   int64_t whole = window_least;
-  GI_TRY(gi_node_open(comm, 0));
   if (!m->devices) GI_TRY(find_devices(comm));
-  GI_REQUIRE(m->devices != GI_MPI_APART, GABLE_ERR_UNAVAILABLE, "the processes cannot open each other's device memory");
-  GI_REQUIRE(forced || m->devices == GI_MPI_ONE_EACH, GABLE_ERR_UNAVAILABLE, "several processes share a device");
-  if (comm->ctx->device->kind == GI_ON_MIRROR) return gi_mpi_shared_create(comm, bytes, out);
   while (whole < bytes) whole *= 2;
+  if (path == GABLE_PATH_NVSHMEM) return gi_nvshmem_device_create(comm, whole, out);
+  GI_TRY(gi_node_open(comm, 0));
+  GI_REQUIRE(m->devices != GI_MPI_APART, GABLE_ERR_UNAVAILABLE, "the processes cannot open each other's device memory");
+  GI_REQUIRE(path == GABLE_PATH_DIRECT || m->devices == GI_MPI_ONE_EACH, GABLE_ERR_UNAVAILABLE,
+             "several processes share a device");
+  if (comm->ctx->device->kind == GI_ON_MIRROR) return gi_mpi_shared_create(comm, bytes, out);
   status = gi_mpi_window_create(comm, &by_ipc, whole, out);
   if (status == GABLE_ERR_UNAVAILABLE) m->devices = GI_MPI_APART;
 done:

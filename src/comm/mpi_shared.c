@@ -141,7 +141,7 @@ static gable_status clear_host(gable_comm *comm, void *at, int64_t bytes)
 gable_status gi_mpi_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out)
 {
   gable_status status = GABLE_OK;
-  static const gi_mpi_sharing host = {share_host, unshare_host, clear_host, 0};
+  static const gi_mpi_sharing host = {share_host, unshare_host, clear_host, GI_MPI_OF_HOST};
   GI_REQUIRE(((gi_mpi *)comm->state)->m.share, GABLE_ERR_UNAVAILABLE, "these processes share no memory");
   GI_TRY(gi_mpi_window_create(comm, &host, bytes, out));
 done:
@@ -151,7 +151,7 @@ done:
 void gi_mpi_windows_free(gable_comm *comm)
 {
   gi_mpi *m = comm->state;
-  for (int k = 0; k < 2; k++)
+  for (int k = 0; k < GI_MPI_WINDOWS; k++)
     while (m->windows[k]) {
       gi_mpi_window *w = m->windows[k];
       m->windows[k] = w->next;

@@ -41,7 +41,7 @@ int gi_ranks_gone(gable_comm *comm, int rank);
 
 /* ranks_shared.c */
 gable_status gi_ranks_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out);
-gable_status gi_ranks_device_create(gable_comm *comm, int64_t bytes, int forced, gi_shared **out);
+gable_status gi_ranks_device_create(gable_comm *comm, int64_t bytes, gable_path path, gi_shared **out);
 
 /* ranks_link.c */
 gable_status gi_ranks_link_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link **out);

@@ -129,8 +129,8 @@ gable_status gi_ranks_shared_create(gable_comm *comm, int64_t bytes, gi_shared *
   return create(comm, bytes, 0, out);
 }
 
-gable_status gi_ranks_device_create(gable_comm *comm, int64_t bytes, int forced, gi_shared **out)
+gable_status gi_ranks_device_create(gable_comm *comm, int64_t bytes, gable_path path, gi_shared **out)
 {
-  (void)forced;
+  (void)path;
   return create(comm, bytes, 1, out);
 }

@@ -22,12 +22,12 @@ gable_status gi_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out)
   return status ? status : comm->transport->shared_create(comm, whole, out);
 }
 
-gable_status gi_shared_create_on_device(gable_comm *comm, int64_t bytes, int forced, gi_shared **out)
+gable_status gi_shared_create_on_device(gable_comm *comm, int64_t bytes, gable_path path, gi_shared **out)
 {
   int64_t whole = 0;
   const gable_status status = check_bytes(comm, comm->transport->device_create != NULL, bytes, &whole);
   *out = NULL;
-  return status ? status : comm->transport->device_create(comm, whole, forced, out);
+  return status ? status : comm->transport->device_create(comm, whole, path, out);
 }
 
 void gi_shared_destroy(gi_shared *s)

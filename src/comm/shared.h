@@ -27,8 +27,8 @@ struct gi_shared {
 /* Collective.  All bytes are zero.  GABLE_ERR_UNAVAILABLE: the transport has none, or a rank is on another node. */
 gable_status gi_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out);
 
-/* Collective.  The same in device memory, which kernels of every rank reach; forced: see comm.h. */
-gable_status gi_shared_create_on_device(gable_comm *comm, int64_t bytes, int forced, gi_shared **out);
+/* Collective.  The same in device memory, which kernels of every rank reach; path: see comm.h. */
+gable_status gi_shared_create_on_device(gable_comm *comm, int64_t bytes, gable_path path, gi_shared **out);
 void gi_shared_destroy(gi_shared *s); /* Local; awaits nobody; NULL is fine */
 
 /* Local.  n words at offset of this rank's bytes become "not yet".  The others may put after a barrier. */

@@ -115,7 +115,7 @@ done:
   return status;
 }
 
-gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, int forced, gi_window **out)
+gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_window **out)
 {
   gable_status status = GABLE_OK;
   layout l = {0};
@@ -125,7 +125,7 @@ gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, int 
   GI_AGREE(comm, make_window(comm, shape, &w));
   GI_TRY(gi_comm_allgather(comm, &l.bytes, sizeof l.bytes, l.sizes));
   for (int r = 0; r < comm->size; r++) most = l.sizes[r] > most ? l.sizes[r] : most;
-  GI_TRY(gi_shared_create_on_device(comm, most, forced, &w->memory));
+  GI_TRY(gi_shared_create_on_device(comm, most, path, &w->memory));
   GI_TRY(trade(comm, &l, shape->n_in, shape->in_rank, l.in, shape->n_out, shape->out_rank, l.far_in));
   GI_TRY(trade(comm, &l, shape->n_out, shape->out_rank, l.out, shape->n_in, shape->in_rank, l.far_out));
   GI_AGREE(comm, connect(comm, shape, &l, w));

@@ -20,9 +20,9 @@ typedef struct gi_window {
   gi_window_end *out, *in; /* [n_out], [n_in] of the shape */
 } gi_window;
 
-/* Collective.  forced: see comm.h.  GABLE_ERR_UNAVAILABLE: these ranks share no device memory; _MEMORY, _BACKEND (ranks
+/* Collective.  path: see comm.h.  GABLE_ERR_UNAVAILABLE: these ranks share no device memory; _MEMORY, _BACKEND (ranks
  * that expect different lengths). */
-gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, int forced, gi_window **out);
+gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_window **out);
 void gi_window_destroy(gi_window *w); /* Local; when no kernel of this rank uses it any more; NULL is fine */
 
 #endif

@@ -212,7 +212,8 @@ static int wants_windows(const gable_plan *p)
 {
   const gable_path path = p->options.path;
   const int fetches = p->moves == GABLE_FOREST_FETCH;
-  return p->forest->comm->transport->device_create && (path == GABLE_PATH_AUTO || path == GABLE_PATH_DIRECT) &&
+  return p->forest->comm->transport->device_create &&
+         (path == GABLE_PATH_AUTO || path == GABLE_PATH_DIRECT || path == GABLE_PATH_NVSHMEM) &&
          !(fetches && p->forest->ctx->device->kind == GI_ON_MIRROR);
 }
 
@@ -221,11 +222,10 @@ static gable_status make_windows(gable_exchange *x, const gi_device_shapes *shap
 {
   gi_device_exchange *d = x->device;
   gable_comm *comm = x->plan->forest->comm;
-  const int forced = x->plan->options.path == GABLE_PATH_DIRECT;
-  gable_status status = gi_window_create(comm, &shapes->link, forced, &d->window);
-  if (status == GABLE_ERR_UNAVAILABLE && !forced) return GABLE_OK;
-  if (!status && x->plan->moves == GABLE_FOREST_FETCH)
-    status = gi_window_create(comm, &shapes->reply, forced, &d->reply);
+  const gable_path path = x->plan->options.path;
+  gable_status status = gi_window_create(comm, &shapes->link, path, &d->window);
+  if (status == GABLE_ERR_UNAVAILABLE && path == GABLE_PATH_AUTO) return GABLE_OK;
+  if (!status && x->plan->moves == GABLE_FOREST_FETCH) status = gi_window_create(comm, &shapes->reply, path, &d->reply);
   return status;
 }
 

@@ -382,7 +382,8 @@ gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange *
   gi_device_shapes links = {plan->moves == GABLE_FOREST_BCAST ? down : up, {0}};
   if (fetches) links.reply = down;
   if (gi_on_device(plan)) GI_TRY(gi_device_create(x, &links));
-  GI_REQUIRE(asked != GABLE_PATH_NCCL || x->device, GABLE_ERR_UNAVAILABLE, "path nccl is of arrays in device memory");
+  GI_REQUIRE(asked < GABLE_PATH_NCCL || x->device, GABLE_ERR_UNAVAILABLE,
+             "paths nccl and nvshmem are of arrays in device memory");
   if (!x->device || (!x->device->window && !x->device->carried)) {
     const gable_path path = x->device && asked == GABLE_PATH_DIRECT ? GABLE_PATH_AUTO : asked; /* staged */
     GI_TRY(comm->transport->link_create(comm, &links.link, path, &x->link));

@@ -32,4 +32,5 @@ for h in /usr/include /usr/local/cuda/include $(python3 -c 'import nvidia.nccl a
 done
 [ "$found" ] || { echo "right; no nccl.h to compare with"; exit 0; }
 cuda=/usr/local/cuda/include
+[ -f "$cuda/cuda_runtime.h" ] || { echo "right; no cuda_runtime.h"; exit 0; }
 "${CXX:-g++}" -std=c++17 -fsyntax-only -isystem "$found" -isystem "$cuda" tests/forest/nccl_header.cc 2>"$work/log" || { cat "$work/log"; exit 1; }
