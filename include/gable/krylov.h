@@ -65,7 +65,8 @@ GABLE_API gable_status gable_krylov_update(gable_krylov *k, const void *val);
 GABLE_API gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a);
 
 /* y = M x for an n x n operator M of the caller: x, y [n] doubles in host memory that do not overlap.  Threads that
- * share a solver call it concurrently.  A status other than GABLE_OK ends the solve, which returns it. */
+ * share a solver call it concurrently.  A status other than GABLE_OK ends the solve, which returns it; where apply set
+ * no error (gable_set_error, or a failed call of the library) gable_last_error names apply and the status. */
 typedef gable_status gable_apply_function(void *user, const double *x, double *y);
 
 /* Local.  Uses apply as A instead of a matrix, with GABLE_PRECOND_NONE, a gable_precond or a callback. user must
@@ -97,10 +98,10 @@ GABLE_API gable_status gable_krylov_work_create(const gable_krylov *k, gable_kry
 typedef struct gable_krylov_info {
   size_t size; /* of this struct, so that it can grow */
   gable_idx iterations;
-  double residual;            /* ||b - A x|| / ||b|| of the recurrence when it ended */
-  double true_residual;       /* the same, computed from x */
-  int converged;              /* 1: true_residual is at most ten times the tolerance and the recurrence reached it */
-  char stop[24];              /* "converged", "iterations", "breakdown", "not finite" or "cancelled" */
+  double residual;      /* ||b - A x|| / ||b|| of the recurrence when it ended */
+  double true_residual; /* the same, computed from x */
+  int converged;        /* 1: true_residual is at most ten times the tolerance and the recurrence reached it */
+  char stop[24]; /* "converged", "iterations", "breakdown", "not finite", "cancelled" or, where a call failed, "" */
   char method_used[16];       /* of the triangular solves; "" without */
   double shift;               /* IC(0): by which share the diagonal had to be enlarged */
   double setup_s;             /* of the last analysis and update, copies between memories included */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 static GI_THREAD_LOCAL gi_error record;
+static GI_THREAD_LOCAL unsigned errors;
 
 const char *gable_status_text(gable_status status)
 {
@@ -37,6 +38,7 @@ static const char *base_name(const char *path)
 gable_status gi_raise(gable_status code, const char *file, int line, const char *func, const char *format, ...)
 {
   va_list args;
+  errors++;
   va_start(args, format);
   if (vsnprintf(record.message, sizeof record.message, format, args) < 0) record.message[0] = 0;
   va_end(args);
@@ -58,5 +60,19 @@ void gi_keep_error(gi_error *error)
 
 void gi_adopt_error(const gi_error *error)
 {
+  errors++;
   record = *error;
+}
+
+unsigned gi_error_count(void)
+{
+  return errors;
+}
+
+gable_status gi_from_caller(gable_status returned, unsigned before, const char *name)
+{
+  if (returned && errors == before)
+    gi_raise(returned, __FILE__, __LINE__, __func__, "%s returned %d: %s", name, (int)returned,
+             gable_status_text(returned));
+  return returned;
 }

@@ -23,6 +23,13 @@ gable_status gi_raise(gable_status code, const char *file, int line, const char 
 /* Appends the place to the trace of this thread's record. */
 void gi_trace(const char *file, int line, const char *func);
 
+/* Errors that this thread has recorded so far. */
+unsigned gi_error_count(void);
+
+/* returned, by a function of the caller's, called `name` in errors.  An error that left no record of its own since
+ * gi_error_count() was `before` gets one: gable_last_error is not about an older one. */
+gable_status gi_from_caller(gable_status returned, unsigned before, const char *name);
+
 /* *error = this thread's record, and the other way around: for errors inside parallel regions, and for calls whose
  * failure is no error. */
 void gi_keep_error(gi_error *error);

@@ -116,7 +116,8 @@ static gable_status run_member(const member *m)
   gable_comm comm = {.transport = m->transport, .ctx = m->ctx, .rank = m->rank, .size = m->all->size, .state = &end};
   if (m->faults) comm.fault = (int *)(void *)(m->faults + m->rank * GI_FAULT_BYTES);
   GI_TRY(gi_comm_init(&comm, m->where));
-  GI_TRY(m->f(&comm, m->user));
+  const unsigned before = gi_error_count();
+  GI_TRY(gi_from_caller(m->f(&comm, m->user), before, "its function"));
 done:
   if (status && comm.channels) comm.transport->messages->abort(&comm); /* others may never come */
   gi_comm_release(&comm);

@@ -15,13 +15,20 @@ static gable_status ask(gable_krylov_work *w)
   return gi_pulse_tell(&w->pulse, w->applied++ / (each * o->max_iterations + 1));
 }
 
+/* y = M x by a function of the caller's. */
+static gable_status call(gable_apply_function *f, void *user, const char *name, const double *x, double *y)
+{
+  const unsigned before = gi_error_count();
+  return gi_from_caller(f(user, x, y), before, name);
+}
+
 static gable_status apply(void *user, const double *x, double *y)
 {
   gable_status status = GABLE_OK;
   const gable_krylov *k = ((gable_krylov_work *)user)->k;
   GI_TRY(ask(user));
   if (k->apply)
-    GI_TRY(k->apply(k->apply_user, x, y));
+    GI_TRY(call(k->apply, k->apply_user, "the operator", x, y));
   else
     GI_TRY(gi_matrix_rows_multiply(&k->rows, k->options.threads, x, y));
 done:
@@ -36,7 +43,7 @@ static gable_status precondition(void *user, const double *r, double *z)
   if (w->k->precond)
     GI_TRY(gi_precond_apply(w->k->precond, w->precond, r, z));
   else
-    GI_TRY(w->k->precondition(w->k->precondition_user, r, z));
+    GI_TRY(call(w->k->precondition, w->k->precondition_user, "the preconditioner", r, z));
 done:
   w->callback_s += gi_now() - start;
   return status;

@@ -278,8 +278,9 @@ int main(void)
   CHECK_OK(gable_comm_run("cpu/ranks:3", bad_plans, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", states, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", agrees, NULL));
-  CHECK(gable_comm_run("cpu/ranks:3", fails_itself, NULL) == GABLE_ERR_IO, "%s", gable_last_error());
-  CHECK(strstr(gable_last_error(), "rank 1"), "%s", gable_last_error());
+  for (int k = 0; k < 2; k++) /* the second time with an older error of this thread */
+    expect(gable_comm_run("cpu/ranks:3", fails_itself, NULL), GABLE_ERR_IO,
+           "rank 1: its function returned 4: file cannot be read or written");
   test_absence();
   test_memory();
   return 0;

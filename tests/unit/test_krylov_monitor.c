@@ -170,9 +170,47 @@ static void check_auto(void)
   gable_krylov_destroy(&k);
 }
 
+static gable_status fail(void *user, const double *x, double *y)
+{
+  const char *text = user;
+  (void)x;
+  (void)y;
+  return text ? gable_set_error(GABLE_ERR_IO, text) : GABLE_ERR_IO;
+}
+
+/* The error of a callback is its own where it left one, and never an older one. */
+static void check_failing_callbacks(void)
+{
+  static char said[] = "the disk is full";
+  static band a;
+  (void)view_of(&a);
+  make_values(&a, 0);
+  for (int s = GABLE_KRYLOV_CG; s <= GABLE_KRYLOV_GMRES; s++)
+    for (int preconditions = 0; preconditions < 2; preconditions++)
+      for (int speaks = 0; speaks < 2; speaks++) {
+        gable_krylov_options o = GABLE_KRYLOV_OPTIONS_INIT;
+        gable_krylov *k = NULL;
+        o.solver = (gable_krylov_solver)s;
+        CHECK_OK(gable_krylov_create(ctx, &o, &k));
+        CHECK_OK(gable_krylov_set_operator(k, N, preconditions ? multiply : fail,
+                                           preconditions ? (void *)&a
+                                           : speaks      ? said
+                                                         : NULL));
+        if (preconditions) CHECK_OK(gable_krylov_set_precond_function(k, fail, speaks ? said : NULL));
+        CHECK(gable_set_error(GABLE_ERR_LIMIT, "an older one") == GABLE_ERR_LIMIT);
+        CHECK(gable_krylov_solve(k, a.b, a.x, NULL) == GABLE_ERR_IO);
+        const char *expected = speaks          ? said
+                               : preconditions ? "the preconditioner returned 4: file cannot be read or written"
+                                               : "the operator returned 4: file cannot be read or written";
+        CHECK(!strcmp(gable_last_error(), expected), "solver %d: '%s', not '%s'", s, gable_last_error(), expected);
+        gable_krylov_destroy(&k);
+      }
+}
+
 int main(void)
 {
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
+  check_failing_callbacks();
   for (int s = GABLE_KRYLOV_CG; s <= GABLE_KRYLOV_GMRES; s++) check_monitor((gable_krylov_solver)s);
   check_auto();
   gable_context_destroy(&ctx);
