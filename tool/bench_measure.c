@@ -71,13 +71,15 @@ static gable_status check(bench_problem *p, int turn, int threads, double *worst
   return GABLE_OK;
 }
 
-/* A first solve, then repeats, at least LEAST_REPEATS and a second's worth; the first two and the last are checked. */
+/* A first solve, then repeats: a second's worth, at least LEAST_REPEATS where they take 1.5 seconds at most.
+ * The first two and the last are checked. */
 static gable_status solve_often(bench_solver *c, bench_problem *p, long repeats, int threads, bench_result *out)
 {
   double *times = malloc((size_t)(repeats + 1) * sizeof *times), total = 0;
   gable_status status = times ? GABLE_OK : GABLE_ERR_MEMORY;
   long done = 0;
-  while (!status && done <= repeats && (done <= LEAST_REPEATS || total < enough_s)) {
+  while (!status && done <= repeats &&
+         (done < 2 || total < enough_s || (done <= LEAST_REPEATS && total < 1.5 * enough_s))) {
     status = one_solve(c, p, (int)(done % 2), &times[done]);
     total += done && !status ? times[done] : 0;
     if (!status && done < 2) status = check(p, (int)(done % 2), threads, &out->error);
