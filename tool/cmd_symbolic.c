@@ -209,7 +209,8 @@ int cmd_symbolic(int argc, char **argv)
       "symbolic",
       "A.mtx",
       "Predicts the factors of a matrix as `gable solve` arranges them: fill, supernodes, elimination tree,\n"
-      "operations and memory.\n"
+      "operations and memory.  Where pivots reject that structure, `gable solve` analyses again (\"analyses\"\n"
+      "in its JSON).\n"
       "Pattern and complex files will do: no number is factored.",
       options,
       "gable symbolic A.mtx\n"

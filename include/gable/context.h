@@ -52,9 +52,10 @@ typedef struct gable_context_options {
   }
 
 /* Local.  where: "cpu", "cuda:0" and so on, "mirror" (the CPU with device memory that the host cannot touch, for tests
- * of programs that are meant for a GPU; gable_trisolve alone takes views in it) or "auto" (NULL is "auto": the GPU
- * when the build has it and one answers, else the CPU; gable_context_where says which).  An explicit
- * "cuda:0" never falls back: GABLE_ERR_UNAVAILABLE names what is missing.  options may be NULL. */
+ * of programs that are meant for a GPU; gable_trisolve takes matrices and vectors in it, gable_solver vectors,
+ * exchanges arrays) or "auto" (NULL is "auto": the GPU when the build has it and one answers, else the CPU;
+ * gable_context_where says which).  An explicit "cuda:0" never falls back: GABLE_ERR_UNAVAILABLE names what is missing.
+ * options may be NULL. */
 GABLE_API gable_status gable_context_create(const char *where, const gable_context_options *options,
                                             gable_context **out);
 

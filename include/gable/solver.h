@@ -238,7 +238,7 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(GROWTH, double, 1, "max |U|, or |D L^T|, / max |A'|")                                                              \
   X(DRIFT, int64_t, 1, "1: the values have drifted from the analysis: analyse again")                                  \
   X(OTHER_VALUES, int64_t, 1, "1: the factor was loaded and is of other values of this pattern")                       \
-  X(MEMORY_PREDICTED, int64_t, 1, "bytes that the solver will hold at most while it factors, known after analyse")     \
+  X(MEMORY_PREDICTED, int64_t, 1, "bytes it will hold at most while it factors, without the copy of a solve_method")   \
   X(MEMORY, int64_t, 1, "bytes held by the solver now")                                                                \
   X(SOLVE_BYTES, double, 1, "bytes that one sweep for one right-hand side reads and writes at least")                  \
   X(LOG_ABS_DETERMINANT, double, 1, "log |det A|, a replaced pivot counted as what it became: finite")                 \
