@@ -11,36 +11,57 @@ enum { ROUNDS = 3, PAIR = 2 };
 /* This rank's arrays where the library works: the data's own, or copies in device memory. */
 typedef struct arrays {
   void *root, *leaf, *update;
+  gable_space root_space, leaf_space;
 } arrays;
 
-static gable_status place_array(gable_context *ctx, const void *host, size_t bytes, void **out)
+static gable_status place_array(gable_context *ctx, gable_space space, void *host, size_t bytes, void **out)
 {
-  gable_status status = gable_device_alloc(ctx, bytes, out);
+  gable_status status = GABLE_OK;
+  *out = host;
+  if (space == GABLE_SPACE_HOST) return GABLE_OK;
+  status = gable_device_alloc(ctx, bytes, out);
   if (!status) status = gable_device_copy_in(ctx, *out, host, bytes, NULL);
   return status;
 }
 
 static gable_status put(gable_context *ctx, const forest_data *d, int rank, arrays *a)
 {
-  gable_status status = place_array(ctx, d->root[rank], d->root_bytes[rank], &a->root);
-  if (!status) status = place_array(ctx, d->leaf[rank], d->leaf_bytes[rank], &a->leaf);
-  if (!status) status = place_array(ctx, d->update[rank], d->leaf_bytes[rank], &a->update);
+  gable_status status = place_array(ctx, a->root_space, d->root[rank], d->root_bytes[rank], &a->root);
+  if (!status) status = place_array(ctx, a->leaf_space, d->leaf[rank], d->leaf_bytes[rank], &a->leaf);
+  if (!status) status = place_array(ctx, a->leaf_space, d->update[rank], d->leaf_bytes[rank], &a->update);
   return status;
+}
+
+static gable_status take_array(gable_context *ctx, gable_space space, void *host, const void *from, size_t bytes)
+{
+  return space == GABLE_SPACE_HOST ? GABLE_OK : gable_device_copy_out(ctx, host, from, bytes, NULL);
 }
 
 static gable_status take(gable_context *ctx, forest_data *d, int rank, const arrays *a)
 {
-  gable_status status = gable_device_copy_out(ctx, d->root[rank], a->root, d->root_bytes[rank], NULL);
-  if (!status) status = gable_device_copy_out(ctx, d->leaf[rank], a->leaf, d->leaf_bytes[rank], NULL);
-  if (!status) status = gable_device_copy_out(ctx, d->update[rank], a->update, d->leaf_bytes[rank], NULL);
+  gable_status status = take_array(ctx, a->root_space, d->root[rank], a->root, d->root_bytes[rank]);
+  if (!status) status = take_array(ctx, a->leaf_space, d->leaf[rank], a->leaf, d->leaf_bytes[rank]);
+  if (!status) status = take_array(ctx, a->leaf_space, d->update[rank], a->update, d->leaf_bytes[rank]);
   return status ? status : gable_device_synchronise(ctx, NULL);
 }
 
 static void drop(gable_context *ctx, arrays *a)
 {
-  gable_device_free(ctx, &a->root);
+  if (a->root_space == GABLE_SPACE_DEVICE) gable_device_free(ctx, &a->root);
+  if (a->leaf_space != GABLE_SPACE_DEVICE) return;
   gable_device_free(ctx, &a->leaf);
   gable_device_free(ctx, &a->update);
+}
+
+/* Where this rank's arrays of a case lie, on a device: of every other case in its memory, else in either, different on
+ * each rank. */
+static void choose_spaces(gable_context *ctx, uint64_t seed, long number, int rank, gable_plan_options *o)
+{
+  forest_random r = {seed * 0x9E3779B97F4A7C15u ^ (uint64_t)number << 20 ^ (uint64_t)rank};
+  o->root_space = o->leaf_space = gable_context_space(ctx);
+  if (o->root_space == GABLE_SPACE_HOST || number % 2 == 0) return;
+  o->root_space = forest_random_below(&r, 2) ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST;
+  o->leaf_space = forest_random_below(&r, 2) ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST;
 }
 
 static gable_status begin(gable_direction direction, gable_exchange *x, const arrays *a)
@@ -86,13 +107,14 @@ static void compare(const forest_case *c, const forest_data *found, const forest
 }
 
 /* One round of both exchanges with values of this epoch. */
-static gable_status run_round(gable_comm *comm, const forest_case *c, gable_exchange *const *x, int64_t epoch,
-                              const char *what, forest_check_result *r)
+static gable_status run_round(gable_comm *comm, const forest_case *c, const gable_plan_options *o,
+                              gable_exchange *const *x, int64_t epoch, const char *what, forest_check_result *r)
 {
   gable_context *ctx = gable_comm_context(comm);
   const int rank = gable_comm_rank(comm);
   forest_data *data[PAIR] = {NULL, NULL};
-  arrays a[PAIR] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
+  const arrays none = {NULL, NULL, NULL, o->root_space, o->leaf_space};
+  arrays a[PAIR] = {none, none};
   gable_status status = GABLE_OK;
   for (int k = 0; k < PAIR && !status; k++) {
     data[k] = forest_data_create(c, PAIR * epoch + k);
@@ -116,24 +138,23 @@ static gable_status run_round(gable_comm *comm, const forest_case *c, gable_exch
   return status;
 }
 
-static gable_status run_case(gable_comm *comm, const forest_case *c, gable_path path, const char *what,
+/* o: of this rank's plan. */
+static gable_status run_case(gable_comm *comm, const forest_case *c, gable_plan_options *o, const char *what,
                              forest_check_result *r)
 {
   const int rank = gable_comm_rank(comm);
   const forest_part *p = &c->part[rank];
-  gable_plan_options options = c->plan;
   gable_forest *f = NULL;
   gable_plan *plan = NULL;
   gable_exchange *x[PAIR] = {NULL, NULL};
-  options.path = path;
-  options.root_stride = c->root_stride[rank];
-  options.leaf_stride = c->leaf_stride[rank];
+  o->root_stride = c->root_stride[rank];
+  o->leaf_stride = c->leaf_stride[rank];
   gable_status status = gable_forest_create(comm, p->n_roots, p->n_leaves, p->leaf, p->root, &f);
-  if (!status) status = gable_plan_create(f, &options, &plan);
+  if (!status) status = gable_plan_create(f, o, &plan);
   for (int k = 0; k < PAIR && !status; k++) status = gable_exchange_create(plan, NULL, &x[k]);
   gable_forest_destroy(&f); /* the exchanges keep what they need */
   gable_plan_destroy(&plan);
-  for (int64_t e = 0; e < ROUNDS && !status; e++) status = run_round(comm, c, x, e, what, r);
+  for (int64_t e = 0; e < ROUNDS && !status; e++) status = run_round(comm, c, o, x, e, what, r);
   for (int k = 0; k < PAIR; k++) gable_exchange_destroy(&x[k]);
   for (int q = 0; q < c->ranks; q++) r->edges += (long)c->part[q].n_leaves;
   return status;
@@ -151,7 +172,12 @@ gable_status forest_check(gable_comm *comm, long cases, uint64_t seed, gable_pat
     if (c)
       snprintf(what, sizeof what, "seed %llu, case %ld, %s", (unsigned long long)seed, k,
                gable_direction_text(c->plan.direction));
-    if (!status) status = run_case(comm, c, path, what, r);
+    if (!status) {
+      gable_plan_options o = c->plan;
+      o.path = path;
+      choose_spaces(gable_comm_context(comm), seed, k, gable_comm_rank(comm), &o);
+      status = run_case(comm, c, &o, what, r);
+    }
     forest_case_destroy(&c);
     r->cases++;
     const int32_t mine = r->wrong > 0;

@@ -241,7 +241,8 @@ typedef struct gable_plan_options {
   gable_off count;                    /* numbers (or bytes) of an item, >= 1 */
   gable_off fields;                   /* >= 1 */
   gable_off root_stride, leaf_stride; /* items from field to field; 0: n_roots, leaf_space */
-  gable_space root_space, leaf_space; /* where the arrays lie */
+  gable_space root_space, leaf_space; /* where the arrays lie; may differ between ranks.  Where some rank's is on a
+                                       * device, begin and end wait for the stream where one of this rank's is not */
   gable_path path;                    /* of messages; to be measured or tested, not to be chosen */
 } gable_plan_options;
 #define GABLE_PLAN_OPTIONS_INIT                                                                                        \

@@ -15,11 +15,6 @@
 
 enum { MESSAGE = 256 /* alignment */ };
 
-int gi_on_device(const gable_plan *p)
-{
-  return p->options.root_space == GABLE_SPACE_DEVICE && p->options.leaf_space == GABLE_SPACE_DEVICE;
-}
-
 /* Device memory that kernels of this rank touch is open for the mirror's: its own, and where windows lie. */
 static void each_memory(const gi_device_exchange *d, void (*of)(gable_context *ctx))
 {
@@ -200,6 +195,7 @@ static gable_status fill_device(gable_exchange *x, const gi_device_shapes *shape
     GI_TRY(d->ctx->device->stream_create(d->ctx, &d->side));
     GI_TRY(d->ctx->device->event_create(d->ctx, &d->turn));
   }
+  GI_TRY(gi_shadows_create(x->plan, &d->memory, &d->shadows));
   GI_TRY(make_steps(x));
   GI_TRY(d->ctx->device->synchronise(d->ctx, NULL));
 done:
@@ -272,6 +268,7 @@ static void free_device(gi_later *l)
   gi_window_destroy(d->window);
   gi_window_destroy(d->reply);
   gi_arena_release(&d->memory);
+  gi_shadows_release(ctx, &d->shadows);
   drop_room(ctx, &d->out);
   drop_room(ctx, &d->in);
   drop_room(ctx, &d->reply_out);
@@ -385,6 +382,11 @@ gable_status gi_device_send(gable_exchange *x)
   const int fetches = x->plan->moves == GABLE_FOREST_FETCH;
   gik_exchange_step *last = fetches ? &d->fetch : &d->receive;
   GI_TRY(gi_comm_check_kernels(x->plan->forest->comm));
+  if (gi_shadows_any(&d->shadows)) {
+    d->syncs++;
+    GI_TRY(gi_device_wait(x));
+    GI_TRY(gi_shadows_in(x, &d->shadows, d->stream));
+  }
   d->send.from = last->from = x->from;
   d->send.to = last->to = x->to;
   if (fetches) d->fetch.update = d->receive.to = x->update;
@@ -401,6 +403,20 @@ done:
   return status;
 }
 
+/* What was received for arrays in host memory. */
+static gable_status give_out(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  gi_device_exchange *d = x->device;
+  if (!d->shadows.to.users && !d->shadows.update.users) goto done;
+  GI_TRY(gi_shadows_out(x, &d->shadows, d->stream));
+  d->syncs++;
+  GI_TRY(gi_device_wait(x));
+  gi_shadows_put(x, &d->shadows);
+done:
+  return status;
+}
+
 gable_status gi_device_receive(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
@@ -409,6 +425,7 @@ gable_status gi_device_receive(gable_exchange *x)
   if (!d->window && !d->carried) GI_TRY(take_all(x, x->link, in_side(x->plan), &d->in));
   if (d->side) GI_TRY(follow(d, d->stream, d->side));
   GI_TRY(run_step(x, d->steps->receive, &d->receive, d->stream));
+  GI_TRY(give_out(x));
 done:
   return status;
 }
@@ -431,6 +448,7 @@ gable_status gi_device_fetch_leaves(gable_exchange *x)
   gi_device_exchange *d = x->device;
   GI_TRY(take_all(x, x->reply, &x->plan->forest->leaves, &d->reply_in));
   GI_TRY(run_step(x, d->steps->receive, &d->receive, d->stream));
+  GI_TRY(give_out(x));
 done:
   return status;
 }

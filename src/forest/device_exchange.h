@@ -11,6 +11,7 @@
 #include "comm/window.h"
 #include "device/arena.h"
 #include "forest/plan.h"
+#include "forest/shadow.h"
 #include "kernels/forest/exchange_steps.h"
 
 /* The messages of one side of a link, where there is no window. */
@@ -28,6 +29,7 @@ typedef struct gi_device_exchange {
   gi_window *window, *reply;              /* NULL: there are none */
   gi_stream_link *carried, *carried_back; /* NULL: there are none; back: replies of a fetch */
   gi_room out, in, reply_out, reply_in;
+  gi_shadows shadows;  /* of arrays in host memory */
   void *stream, *side; /* side: what must not hold up the stream: the roots' half of a fetch, rounds of stream links */
   void *turn;          /* event between the two */
   gik_exchange_step send, receive, fetch;
@@ -38,9 +40,6 @@ typedef struct gi_device_exchange {
 typedef struct gi_device_shapes {
   gi_link_shape link, reply;
 } gi_device_shapes;
-
-/* Whether exchanges of the plan go this way. */
-int gi_on_device(const gable_plan *p);
 
 /* Collective. */
 gable_status gi_device_create(gable_exchange *x, const gi_device_shapes *shapes);

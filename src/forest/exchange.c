@@ -27,18 +27,6 @@ static int64_t stride_of(const gable_plan *p, const gi_forest_side *s)
   return s == &p->forest->roots ? p->options.root_stride : p->options.leaf_stride;
 }
 
-void gi_open_memory(const gable_exchange *x)
-{
-  const gable_plan *p = x->plan;
-  if (p->options.root_space || p->options.leaf_space) gi_mirror_enter(p->forest->ctx);
-}
-
-void gi_close_memory(const gable_exchange *x)
-{
-  const gable_plan *p = x->plan;
-  if (p->options.root_space || p->options.leaf_space) gi_mirror_leave(p->forest->ctx);
-}
-
 void gi_pack(const gable_exchange *x, const gi_forest_side *s, int64_t stride, int k, const char *array, char *message)
 {
   const gable_plan *p = x->plan;
@@ -133,8 +121,7 @@ static int local_first(const gable_plan *p)
 /* Whether neighbour k's message is one run of the caller's array, in host memory. */
 static int is_plain(const gable_exchange *x, const gi_forest_side *s, int k)
 {
-  const gable_plan_options *o = &x->plan->options;
-  return s->map[k].kind == GIK_MAP_CONTIGUOUS && o->fields == 1 && !o->root_space && !o->leaf_space;
+  return s->map[k].kind == GIK_MAP_CONTIGUOUS && x->plan->options.fields == 1 && !x->plan->on_device;
 }
 
 /* Where neighbour k may read its message in the caller's array: of so many bytes that a copy costs more. */
@@ -162,9 +149,7 @@ static gable_status send_all(gable_exchange *x)
       continue;
     }
     GI_TRY(t->out(x->link, m, &message));
-    gi_open_memory(x);
     gi_pack(x, s, stride_of(p, s), k, x->from, message);
-    gi_close_memory(x);
     GI_TRY(t->post(x->link, m));
   }
 done:
@@ -207,11 +192,7 @@ static gable_status send(gable_exchange *x)
   if (x->reply) GI_TRY(x->reply->transport->start(x->reply));
   if (x->device) return gi_device_send(x);
   GI_TRY(send_all(x));
-  if (local_first(x->plan)) {
-    gi_open_memory(x);
-    combine_local(x);
-    gi_close_memory(x);
-  }
+  if (local_first(x->plan)) combine_local(x);
 done:
   return status;
 }
@@ -254,17 +235,13 @@ static gable_status receive_all(gable_exchange *x)
       continue;
     }
     if (k != s->self) GI_TRY(t->in(x->link, m, &message));
-    gi_open_memory(x);
     if (message)
       combine_message(x, k, message);
     else if (local)
       combine_local(x);
-    gi_close_memory(x);
     if (message) t->done(x->link, m);
   }
-  gi_open_memory(x);
   finish_wide(x);
-  gi_close_memory(x);
 done:
   return status;
 }
@@ -381,7 +358,7 @@ gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange *
   const gable_path asked = plan->options.path;
   gi_device_shapes links = {plan->moves == GABLE_FOREST_BCAST ? down : up, {0}};
   if (fetches) links.reply = down;
-  if (gi_on_device(plan)) GI_TRY(gi_device_create(x, &links));
+  if (plan->on_device) GI_TRY(gi_device_create(x, &links));
   GI_REQUIRE(asked < GABLE_PATH_NCCL || x->device, GABLE_ERR_UNAVAILABLE,
              "paths nccl and nvshmem are of arrays in device memory");
   if (!x->device || (!x->device->window && !x->device->carried)) {

@@ -33,9 +33,7 @@ gable_status gi_fetch_roots(gable_exchange *x)
       GI_TRY(t->in(x->link, m, &message));
       GI_TRY(t->out(x->reply, m, &reply));
     }
-    gi_open_memory(x);
     fetch_from(x, k, message, reply);
-    gi_close_memory(x);
     if (k == s->self) continue;
     t->done(x->link, m);
     GI_TRY(t->post(x->reply, m));
@@ -56,9 +54,7 @@ gable_status gi_fetch_leaves(gable_exchange *x)
     const int m = gi_link_number(s, k);
     if (k == s->self) continue;
     GI_TRY(t->in(x->reply, m, &message));
-    gi_open_memory(x);
     gi_unpack(x, s, p->options.leaf_stride, k, p->copy, x->update, message);
-    gi_close_memory(x);
     t->done(x->reply, m);
   }
 done:

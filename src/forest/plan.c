@@ -10,6 +10,7 @@
 /* What all ranks must say alike. */
 typedef struct agreed {
   int64_t direction, op, unit, count, fields, path;
+  int64_t on_device; /* may differ: an array of this rank lies in device memory */
 } agreed;
 
 static gable_status check_space(const gable_context *ctx, gable_space space)
@@ -49,8 +50,6 @@ static gable_status check_options(const gable_forest *f, const gable_plan_option
   GI_TRY(check_path(f->comm, o->path));
   GI_TRY(check_space(f->ctx, o->root_space));
   GI_TRY(check_space(f->ctx, o->leaf_space));
-  GI_REQUIRE(o->root_space == o->leaf_space || f->ctx->device->kind != GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
-             "roots and leaves of one plan lie both in host memory or both in device memory on %s", f->ctx->where);
 done:
   return status;
 }
@@ -121,22 +120,39 @@ done:
   return status;
 }
 
+static gable_status check_device(const gable_plan *p, const gable_context *ctx)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(!p->on_device || ctx->device->kind != GI_ON_CPU, GABLE_ERR_UNAVAILABLE,
+             "another rank's arrays lie in device memory, and %s has none", ctx->where);
+done:
+  return status;
+}
+
 gable_status gi_forest_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out)
 {
   gable_status status = GABLE_OK;
   gable_plan *p = NULL;
   agreed *all = NULL;
-  const agreed own = {options->direction, options->op, options->unit, options->count, options->fields, options->path};
+  const agreed own = {options->direction,
+                      options->op,
+                      options->unit,
+                      options->count,
+                      options->fields,
+                      options->path,
+                      options->root_space == GABLE_SPACE_DEVICE || options->leaf_space == GABLE_SPACE_DEVICE};
   GI_AGREE(f->comm, make_plan(f, options, &all, &p));
   GI_TRY(gi_comm_allgather(f->comm, &own, sizeof own, all));
   GI_AGREE(f->comm, compare(f->comm->rank, &own, &all[0]));
+  for (int r = 0; r < f->comm->size; r++) p->on_device |= all[r].on_device != 0;
+  GI_AGREE(f->comm, check_device(p, f->ctx));
   GI_TRY(choose_forest(f, p));
   GI_AGREE(f->comm, check_sizes(p));
   *out = p;
   p = NULL;
 done:
   gi_free(f->ctx, all);
-  if (p) gi_forest_release(p->forest);
+  if (p && p->forest) gi_forest_release(p->forest);
   gi_free(f->ctx, p);
   return status;
 }

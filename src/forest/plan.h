@@ -13,6 +13,7 @@ struct gable_plan {
   const gik_combine *combine; /* of the op */
   const gik_combine *copy;    /* of the same unit */
   int64_t item;               /* bytes */
+  int on_device;              /* 1: some rank has an array in device memory: all ranks exchange there */
 };
 
 /* How far an exchange has come. */
@@ -59,9 +60,5 @@ static inline int gi_link_number(const gi_forest_side *s, int k)
 {
   return s->self >= 0 && k > s->self ? k - 1 : k;
 }
-
-/* Around what touches device memory on the mirror. */
-void gi_open_memory(const gable_exchange *x);
-void gi_close_memory(const gable_exchange *x);
 
 #endif

@@ -269,6 +269,41 @@ static void test_memory(const gi_transport *t)
   for (int r = 0; r < RANKS; r++) gable_context_destroy(&ctx[r]);
 }
 
+/* Roots in device memory, leaves in host memory at positions 1 and 3 of 5: the others are the caller's while the
+ * exchange is under way. */
+static gable_status mixed(gable_comm *comm, void *user)
+{
+  gable_context *ctx = gable_comm_context(comm);
+  const int rank = gable_comm_rank(comm), next = (rank + 1) % gable_comm_size(comm);
+  const gable_off position[] = {1, 3};
+  const gable_root root_of[] = {{next, 1}, {next, 0}};
+  double root[2] = {10.0 * rank + 1, 10.0 * rank + 2}, leaf[5] = {-1, -1, -1, -1, -1};
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  void *on_device = NULL;
+  (void)user;
+  o.root_space = GABLE_SPACE_DEVICE;
+  CHECK_OK(gable_device_alloc(ctx, sizeof root, &on_device));
+  CHECK_OK(gable_device_copy_in(ctx, on_device, root, sizeof root, NULL));
+  CHECK_OK(gable_forest_create(comm, 2, 2, position, root_of, &f));
+  CHECK_OK(gable_plan_create(f, &o, &plan));
+  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  for (int round = 0; round < 3; round++) {
+    CHECK_OK(gable_bcast_begin(x, on_device, leaf));
+    leaf[0] = leaf[2] = leaf[4] = 7.0 + round;
+    CHECK_OK(gable_exchange_end(x));
+    CHECK(leaf[1] == 10.0 * next + 2 && leaf[3] == 10.0 * next + 1, "%g and %g", leaf[1], leaf[3]);
+    for (int k = 0; k < 5; k += 2) CHECK(leaf[k] == 7.0 + round, "position %d has no edge and became %g", k, leaf[k]);
+  }
+  gable_exchange_destroy(&x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  gable_device_free(ctx, &on_device);
+  return GABLE_OK;
+}
+
 int main(int argc, char **argv)
 {
   const gable_off small[] = {3, 190, 1000, 0}, large[] = {3, 190, 1000, 100000, 0};
@@ -276,6 +311,8 @@ int main(int argc, char **argv)
   CHECK_OK(gable_comm_run(place("peer:3"), hubs, argc > 1 ? (void *)large : (void *)small));
   CHECK_OK(gable_comm_run(place("ranks:2"), hubs, (void *)small));
   CHECK_OK(gable_comm_run(place("peer:1"), hubs, (void *)small));
+  CHECK_OK(gable_comm_run(place("peer:2"), mixed, NULL));
+  CHECK_OK(gable_comm_run(place("ranks:3"), mixed, NULL));
   test_absence();
   CHECK(gable_comm_run("cpu/peer:2", hubs, (void *)small) == GABLE_ERR_ARGUMENT, "%s", gable_last_error());
   if (argc > 1) return 0;
