@@ -109,27 +109,37 @@ static gable_status copy_off(gi_factor *f, const gi_csc *a)
   return status;
 }
 
+/* The first column with an entry that is not at most `most`; n where there is none. */
+static gable_idx first_beyond(const gi_csc *a, double most)
+{
+  for (gable_idx j = 0; j < a->n_cols; j++)
+    for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++)
+      if (!(fabs(a->val[k]) <= most)) return j;
+  return a->n_cols;
+}
+
 /* max_entry of the factor, with the entries checked. */
 static gable_status measure_entries(gi_factor *f, const gi_csc *a, int threads)
 {
-  enum { FEW = 100000 };
+  enum { FEW = 100000, PIECE = 8192 };
   gable_status status = GABLE_OK;
   const double most = f->type == GABLE_TYPE_S ? FLT_MAX : DBL_MAX;
+  const gable_off nnz = a->ptr[a->n_cols];
   double top = 0;
-  gable_idx wrong = a->n_cols; /* the first column that is */
-  const int crew = a->ptr[a->n_cols] < FEW ? 1 : threads;
+  int wrong = 0;
+  const int crew = nnz < FEW ? 1 : threads;
   (void)crew; /* a build without OpenMP has one thread */
-  GI_OMP(parallel for schedule(static) num_threads(crew) reduction(max : top) reduction(min : wrong))
-  for (gable_idx j = 0; j < a->n_cols; j++) {
-    const gable_off begin = a->ptr[j], count = a->ptr[j + 1] - begin;
-    const double largest = gik_largest_d((gable_idx)count, 1, a->val + begin, count);
-    if (!(largest <= most) && j < wrong) wrong = j;
+  GI_OMP(parallel for schedule(static) num_threads(crew) reduction(max : top) reduction(| : wrong) if (crew > 1))
+  for (gable_off k = 0; k < nnz; k += PIECE) {
+    const gable_off count = nnz - k < PIECE ? nnz - k : PIECE;
+    const double largest = gik_largest_d((gable_idx)count, 1, a->val + k, count);
+    wrong |= !(largest <= most);
     if (largest > top) top = largest;
   }
-  GI_REQUIRE(wrong == a->n_cols, GABLE_ERR_NOT_FINITE,
+  GI_REQUIRE(!wrong, GABLE_ERR_NOT_FINITE,
              "column %d (counted from 0) of the matrix to factor (permuted and scaled) has an entry that is NaN, "
              "infinite or too large",
-             wrong);
+             first_beyond(a, most));
   f->max_entry = top;
 done:
   return status;
