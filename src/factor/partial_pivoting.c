@@ -79,6 +79,22 @@ static gable_idx search(growing *g, gable_idx row, gable_idx column, gable_idx t
   return top;
 }
 
+/* x(row) -= val value; the rows are distinct.  Four at a time, loads before stores. */
+static inline void subtract(const gable_idx *row, const double *val, gable_off count, double value, double *x)
+{
+  gable_off m = 0;
+  for (; m + 4 <= count; m += 4) {
+    const gable_idx a = row[m], b = row[m + 1], c = row[m + 2], d = row[m + 3];
+    const double xa = x[a] - val[m] * value, xb = x[b] - val[m + 1] * value, xc = x[c] - val[m + 2] * value,
+                 xd = x[d] - val[m + 3] * value;
+    x[a] = xa;
+    x[b] = xb;
+    x[c] = xc;
+    x[d] = xd;
+  }
+  for (; m < count; m++) x[row[m]] -= val[m] * value;
+}
+
 /* x = L^-1 a(:, j) on the rows reach[top..n). */
 static gable_idx eliminate(growing *g, gable_idx j)
 {
@@ -91,7 +107,7 @@ static gable_idx eliminate(growing *g, gable_idx j)
     gable_idx i = g->reach[p], k = g->column_of[i];
     double value = g->x[i];
     if (k < 0 || value == 0) continue;
-    for (gable_off m = g->l_ptr[k]; m < g->l_ptr[k + 1]; m++) g->x[g->l_row[m]] -= g->l_val[m] * value;
+    subtract(g->l_row + g->l_ptr[k], g->l_val + g->l_ptr[k], g->l_ptr[k + 1] - g->l_ptr[k], value, g->x);
   }
   return top;
 }
