@@ -157,8 +157,8 @@ def methods_table():
     """Every method over cuSPARSE, a line a set."""
     order, lines, sources = ["auto", "tiles", "rows", "levr", "levc", "elmr", "elmc", "gsf"], [], []
     for name, pattern, text in METHODS:
-        paths, cells = [p for p in (RESULTS / name, RESULTS / name.replace("methods", "gsf")) if p.exists()], []
-        rows = [r for key, r in load(paths).items() if re.search(pattern, key[0]) and "cusparse" in r]
+        path, cells = RESULTS / name, []
+        rows = [r for key, r in (load([path]) if path.exists() else {}).items() if re.search(pattern, key[0]) and "cusparse" in r]
         if not rows:
             continue
         sources += [line for r in rows for line in r.values()]
@@ -174,7 +174,7 @@ def methods_table():
     run, commits = run_of(sources)
     return ["## Every method over cuSPARSE", "",
             "Geometric mean and, in brackets, the least of SpSV's time over the method's; the last column is the fastest method's time over `auto`'s: "
-            "below 1 another one would have been faster. gsf on grids: the first of each kind and 5 points 128x32768.", "",
+            "below 1 another one would have been faster. Grids: the first of each kind and 128x32768.", "",
             "| set | solves | " + " | ".join(order) + " | fastest over auto |", "|---" * (len(order) + 3) + "|"] + lines + ["", f"{run}, commit {commits}.", ""]
 
 

@@ -51,8 +51,7 @@ def printed():
     path = RESULTS / "printed-kernels-h200.json"
     if not path.exists():
         return "Not measured so far."
-    own = load([p for p in (RESULTS / "laplacian-methods-h200.json", RESULTS / "laplacian-gsf-h200.json",
-                          RESULTS / "matrices-methods-h200.json") if p.exists()])
+    own = load([p for p in (RESULTS / "laplacian-methods-h200.json", RESULTS / "matrices-methods-h200.json") if p.exists()])
     theirs = load([path])
     lines = ["| lower triangle | levels | " + " | ".join(f"{m}: printed, ours" for m in METHODS) + " | auto |", "|---" * (len(METHODS) + 3) + "|"]
     ratios = {m: [] for m in METHODS}
