@@ -22,11 +22,12 @@ typedef gable_status (*gable_rank_function)(gable_comm *comm, void *user);
 /* Local.  Runs f(comm, user) on a thread for each rank and returns when all of them have.  where: a device for all
  * ranks, or a list that they take in turn, and a transport with the number of ranks (one for each device of the list if
  * it is not given): "cpu" (one rank, on the calling thread), "cpu/ranks:4", "cuda:0,1/peer" (kernels store into each
- * other's memory), "cuda:0/peer:2", "cuda:0/ranks:2" (staged by the host), "mirror/peer:4", "mirror/ranks:4".  Each
- * rank has a context of its own with one thread.  Ranks that share a GPU need a hardware queue for each stream with
- * exchanges, else one may wait behind another until the deadline: set CUDA_DEVICE_MAX_CONNECTIONS (8; at most 32).
- * Returns the status of the rank that failed first; gable_last_error names it.  What user points to is shared by the
- * ranks.  GABLE_ERR_ARGUMENT, _UNAVAILABLE (a transport that this build lacks, by name), _MEMORY. */
+ * other's memory), "cuda:0/peer:2", "cuda:0,1/nccl" (NCCL, which is opened then), "cuda:0/ranks:2" (staged by the
+ * host), "mirror/peer:4", "mirror/ranks:4".  Each rank has a context of its own with one thread.  Ranks that share a
+ * GPU need a hardware queue for each stream with exchanges, else one may wait behind another until the deadline: set
+ * CUDA_DEVICE_MAX_CONNECTIONS (8; at most 32). Returns the status of the rank that failed first; gable_last_error names
+ * it.  What user points to is shared by the ranks.  GABLE_ERR_ARGUMENT, _UNAVAILABLE (a transport that this build
+ * lacks, by name), _MEMORY. */
 GABLE_API gable_status gable_comm_run(const char *where, gable_rank_function f, void *user);
 
 /* Local.  The comm of one rank on ctx, which must outlive it.  Destroy it.  GABLE_ERR_MEMORY. */

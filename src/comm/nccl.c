@@ -102,6 +102,13 @@ typedef struct link {
 
 static void close_all(gable_comm *comm);
 
+/* For good: NCCL ends what is under way on it. */
+static void give_up(channel *c)
+{
+  if (c->comm) nccl.abort(c->comm);
+  c->comm = NULL;
+}
+
 static void drop_link(gable_comm *comm, link *l)
 {
   void *const all[] = {l->out_rank, l->in_rank, l->out_bytes, l->in_bytes, l->out, l->in};
@@ -151,7 +158,7 @@ static gable_status find_unused(gable_comm *comm, uint64_t *masks, channel **out
   uint64_t free_here = 0, free_everywhere = ~UINT64_C(0);
   int k = 0;
   for (const channel *c = comm->channels; c && k < 64; c = c->next, k++)
-    if (!c->used) free_here |= UINT64_C(1) << k;
+    if (!c->used && c->comm) free_here |= UINT64_C(1) << k;
   GI_TRY(gi_comm_allgather(comm, &free_here, sizeof free_here, masks));
   for (int r = 0; r < comm->size; r++) free_everywhere &= masks[r];
   k = 0;
@@ -185,6 +192,7 @@ static gable_status enqueue(const link *l, void *stream)
   gable_comm *comm = l->base.comm;
   int wrong = 0, before = GI_NOT_ENTERED;
   if (!l->n_out && !l->n_in) goto done;
+  GI_REQUIRE(l->channel->comm, GABLE_ERR_STATE, "the messages by nccl were given up");
   GI_TRY(comm->ctx->device->enter(comm->ctx, &before));
   wrong = nccl.group_start();
   for (int k = 0; k < l->n_out && !wrong; k++)
@@ -203,14 +211,24 @@ static gable_status nccl_round(gi_stream_link *base, void *stream)
   return enqueue((const link *)base, stream);
 }
 
-/* NCCL connects two ranks at their first message, and allocates for it: the first round is here. */
+/* NCCL connects two ranks at their first message, and allocates for it: the first round is here.  Where it does not
+ * come to its end by the deadline, the channel is given up. */
 static gable_status connect(const link *l, void *stream)
 {
   gable_status status = GABLE_OK;
-  const gable_context *ctx = l->base.comm->ctx;
+  gable_comm *comm = l->base.comm;
+  const gi_device *device = comm->ctx->device;
+  const int awaited = l->n_in ? l->in_rank[0] : l->n_out ? l->out_rank[0] : comm->rank;
+  void *event = NULL;
+  unsigned looks = 0;
+  double since = 0.0;
+  GI_TRY(device->event_create(comm->ctx, &event));
   GI_TRY(enqueue(l, stream));
-  GI_TRY(ctx->device->synchronise(l->base.comm->ctx, stream));
+  GI_TRY(device->event_record(comm->ctx, event, stream));
+  while (!device->event_done(comm->ctx, event, 0)) GI_TRY(gi_comm_wait(comm, awaited, &looks, &since));
 done:
+  if (status) give_up(l->channel);
+  if (event) device->event_destroy(comm->ctx, event);
   return status;
 }
 
@@ -253,11 +271,7 @@ static void nccl_destroy(gi_stream_link *base)
 
 static void nccl_abort(gable_comm *comm)
 {
-  for (channel *c = comm->channels; c; c = c->next) {
-    if (c->comm) nccl.abort(c->comm);
-    c->comm = NULL;
-    c->used = 1; /* for good */
-  }
+  for (channel *c = comm->channels; c; c = c->next) give_up(c);
 }
 
 /* Where all ranks have come to their end without an error, NCCL takes leave in order; else each rank for itself. */
