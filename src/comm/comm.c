@@ -49,6 +49,14 @@ gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, v
   return comm->transport->alltoall(comm, &to, &from);
 }
 
+gable_status gi_comm_common_bits(gable_comm *comm, uint64_t own, uint64_t *each, uint64_t *common)
+{
+  const gable_status status = gi_comm_allgather(comm, &own, sizeof own, each);
+  *common = status ? 0 : own;
+  for (int r = 0; r < comm->size && !status; r++) *common &= each[r];
+  return status;
+}
+
 /* The text of the last error, or of the status where there is none. */
 static void error_text(char *text, size_t size, gable_status own)
 {

@@ -147,6 +147,9 @@ void gi_comm_release(gable_comm *comm);
 gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, void *out);
 gable_status gi_comm_agree(gable_comm *comm, gable_status own);
 
+/* Collective; allocates nothing.  *common: the bits that own has on every rank; each [size] is scratch. */
+gable_status gi_comm_common_bits(gable_comm *comm, uint64_t own, uint64_t *each, uint64_t *common);
+
 /* Collective, after a local phase: every rank goes to done: where one rank failed. */
 #define GI_AGREE(comm, call)                                                                                           \
   do {                                                                                                                 \

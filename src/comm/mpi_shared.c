@@ -50,12 +50,11 @@ static gable_status find_unused(gable_comm *comm, gi_mpi_window *list, int64_t b
                                 gi_mpi_window **out)
 {
   gable_status status = GABLE_OK;
-  uint64_t free_here = 0, free_everywhere = ~UINT64_C(0);
+  uint64_t free_here = 0, free_everywhere = 0;
   int k = 0;
   for (const gi_mpi_window *w = list; w && k < 64; w = w->next, k++)
     if (!w->used && w->bytes >= bytes) free_here |= UINT64_C(1) << k;
-  GI_TRY(gi_comm_allgather(comm, &free_here, sizeof free_here, masks));
-  for (int r = 0; r < comm->size; r++) free_everywhere &= masks[r];
+  GI_TRY(gi_comm_common_bits(comm, free_here, masks, &free_everywhere));
   k = 0;
   *out = NULL;
   for (gi_mpi_window *w = list; w && k < 64 && !*out; w = w->next, k++)

@@ -155,12 +155,11 @@ done:
 static gable_status find_unused(gable_comm *comm, uint64_t *masks, channel **out)
 {
   gable_status status = GABLE_OK;
-  uint64_t free_here = 0, free_everywhere = ~UINT64_C(0);
+  uint64_t free_here = 0, free_everywhere = 0;
   int k = 0;
   for (const channel *c = comm->channels; c && k < 64; c = c->next, k++)
     if (!c->used && c->comm) free_here |= UINT64_C(1) << k;
-  GI_TRY(gi_comm_allgather(comm, &free_here, sizeof free_here, masks));
-  for (int r = 0; r < comm->size; r++) free_everywhere &= masks[r];
+  GI_TRY(gi_comm_common_bits(comm, free_here, masks, &free_everywhere));
   k = 0;
   *out = NULL;
   for (channel *c = comm->channels; c && k < 64 && !*out; c = c->next, k++)

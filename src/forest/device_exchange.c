@@ -333,16 +333,6 @@ done:
   return status;
 }
 
-static const gi_forest_side *out_side(const gable_plan *p)
-{
-  return p->moves == GABLE_FOREST_BCAST ? &p->forest->roots : &p->forest->leaves;
-}
-
-static const gi_forest_side *in_side(const gable_plan *p)
-{
-  return p->moves == GABLE_FOREST_BCAST ? &p->forest->leaves : &p->forest->roots;
-}
-
 /* What stream is asked from now on comes after what earlier has been asked, in a graph that is captured too. */
 static gable_status follow(gi_device_exchange *d, void *stream, void *earlier)
 {
@@ -394,7 +384,7 @@ gable_status gi_device_send(gable_exchange *x)
   if (d->carried) {
     GI_TRY(carry(x));
   } else if (!d->window) {
-    GI_TRY(post_all(x, x->link, out_side(x->plan), &d->out));
+    GI_TRY(post_all(x, x->link, gi_out_side(x->plan), &d->out));
   } else if (fetches) {
     GI_TRY(follow(d, d->side, d->stream));
     GI_TRY(run_step(x, d->steps->fetch, &d->fetch, d->side));
@@ -422,7 +412,7 @@ gable_status gi_device_receive(gable_exchange *x)
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
   GI_TRY(gi_comm_check_kernels(x->plan->forest->comm));
-  if (!d->window && !d->carried) GI_TRY(take_all(x, x->link, in_side(x->plan), &d->in));
+  if (!d->window && !d->carried) GI_TRY(take_all(x, x->link, gi_in_side(x->plan), &d->in));
   if (d->side) GI_TRY(follow(d, d->stream, d->side));
   GI_TRY(run_step(x, d->steps->receive, &d->receive, d->stream));
   GI_TRY(give_out(x));
@@ -460,7 +450,7 @@ static gable_status await_carried(gable_exchange *x)
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
   gable_comm *comm = x->plan->forest->comm;
-  const gi_forest_side *s = in_side(x->plan);
+  const gi_forest_side *s = gi_in_side(x->plan);
   const int awaited = s->n > 1 && s->self == 0 ? s->rank[1] : s->n ? s->rank[0] : comm->rank;
   unsigned looks = 0;
   double since = 0.0;

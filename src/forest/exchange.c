@@ -11,17 +11,6 @@
 #include "forest/device_exchange.h"
 #include "kernels/forest/wide_tree.h"
 
-/* The side that sends, and the one that receives. */
-static const gi_forest_side *out_side(const gable_plan *p)
-{
-  return p->moves == GABLE_FOREST_BCAST ? &p->forest->roots : &p->forest->leaves;
-}
-
-static const gi_forest_side *in_side(const gable_plan *p)
-{
-  return p->moves == GABLE_FOREST_BCAST ? &p->forest->leaves : &p->forest->roots;
-}
-
 static int64_t stride_of(const gable_plan *p, const gi_forest_side *s)
 {
   return s == &p->forest->roots ? p->options.root_stride : p->options.leaf_stride;
@@ -91,7 +80,7 @@ static void finish_wide(const gable_exchange *x)
 static void combine_local(const gable_exchange *x)
 {
   const gable_plan *p = x->plan;
-  const gi_forest_side *out = out_side(p), *in = in_side(p);
+  const gi_forest_side *out = gi_out_side(p), *in = gi_in_side(p);
   if (out->self < 0) return;
   if (trees_of(p)) {
     reduce_wide(x, trees_of(p), in->self, x->from, p->options.leaf_stride);
@@ -105,7 +94,7 @@ static void combine_local(const gable_exchange *x)
 static void combine_message(const gable_exchange *x, int k, const char *message)
 {
   const gable_plan *p = x->plan;
-  const gi_forest_side *s = in_side(p);
+  const gi_forest_side *s = gi_in_side(p);
   if (trees_of(p))
     reduce_wide(x, trees_of(p), k, message, s->map[k].n);
   else
@@ -138,7 +127,7 @@ static gable_status send_all(gable_exchange *x)
   gable_status status = GABLE_OK;
   const gable_plan *p = x->plan;
   const gi_transport *t = x->link->transport;
-  const gi_forest_side *s = out_side(p);
+  const gi_forest_side *s = gi_out_side(p);
   for (int k = 0; k < s->n; k++) {
     void *message = NULL;
     const int m = gi_link_number(s, k);
@@ -160,7 +149,7 @@ done:
 static gable_status settle_all(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
-  const gi_forest_side *s = out_side(x->plan);
+  const gi_forest_side *s = gi_out_side(x->plan);
   for (int k = 0; k < s->n && x->link; k++)
     if (k != s->self && message_in_place(x, s, k)) GI_TRY(x->link->transport->settle(x->link, gi_link_number(s, k)));
 done:
@@ -203,8 +192,8 @@ gable_status gi_exchange_begin(gable_exchange *x, const void *from, void *to, vo
   const gable_plan *p = x->plan;
   GI_REQUIRE(x->phase == GI_IDLE, GABLE_ERR_STATE,
              x->phase == GI_BROKEN ? "the exchange has failed before" : "the exchange has not ended");
-  GI_TRY(check_array(x, out_side(p), from, "what is sent"));
-  GI_TRY(check_array(x, in_side(p), to, "what is received"));
+  GI_TRY(check_array(x, gi_out_side(p), from, "what is sent"));
+  GI_TRY(check_array(x, gi_in_side(p), to, "what is received"));
   if (p->moves == GABLE_FOREST_FETCH) GI_TRY(check_array(x, &p->forest->leaves, update, "update"));
   x->from = from;
   x->to = to;
@@ -224,7 +213,7 @@ static gable_status receive_all(gable_exchange *x)
   gable_status status = GABLE_OK;
   const gable_plan *p = x->plan;
   const gi_transport *t = x->link->transport;
-  const gi_forest_side *s = in_side(p);
+  const gi_forest_side *s = gi_in_side(p);
   const int local = !local_first(p);
   for (int k = 0; k < s->n; k++) {
     const void *message = NULL;
@@ -283,7 +272,7 @@ done:
 
 void gi_exchange_describe(const gable_exchange *x, gable_exchange_info *info)
 {
-  const gi_forest_side *s = out_side(x->plan), *reply = in_side(x->plan);
+  const gi_forest_side *s = gi_out_side(x->plan), *reply = gi_in_side(x->plan);
   info->rounds = x->rounds;
   info->messages = x->rounds * (s->n - (s->self >= 0));
   if (x->plan->moves == GABLE_FOREST_FETCH) info->messages += x->rounds * (reply->n - (reply->self >= 0));

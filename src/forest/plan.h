@@ -16,6 +16,17 @@ struct gable_plan {
   int on_device;              /* 1: some rank has an array in device memory: all ranks exchange there */
 };
 
+/* The side that sends, and the one that receives. */
+static inline const gi_forest_side *gi_out_side(const gable_plan *p)
+{
+  return p->moves == GABLE_FOREST_BCAST ? &p->forest->roots : &p->forest->leaves;
+}
+
+static inline const gi_forest_side *gi_in_side(const gable_plan *p)
+{
+  return p->moves == GABLE_FOREST_BCAST ? &p->forest->leaves : &p->forest->roots;
+}
+
 /* How far an exchange has come. */
 typedef enum gi_phase { GI_IDLE, GI_SENT, GI_FETCHED, GI_BROKEN } gi_phase;
 

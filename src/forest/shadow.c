@@ -94,11 +94,7 @@ static void put_entries(const gable_plan *p, const gi_forest_side *side, int64_t
 void gi_shadows_put(const gable_exchange *x, const gi_shadows *s)
 {
   const gable_plan *p = x->plan;
-  const int down = p->moves == GABLE_FOREST_BCAST;
-  const int64_t root_stride = p->options.root_stride, leaf_stride = p->options.leaf_stride;
-  if (down)
-    put_entries(p, &p->forest->leaves, leaf_stride, &s->to);
-  else
-    put_entries(p, &p->forest->roots, root_stride, &s->to);
-  put_entries(p, &p->forest->leaves, leaf_stride, &s->update);
+  const gi_forest_side *to = gi_in_side(p);
+  put_entries(p, to, to == &p->forest->roots ? p->options.root_stride : p->options.leaf_stride, &s->to);
+  put_entries(p, &p->forest->leaves, p->options.leaf_stride, &s->update);
 }
