@@ -177,7 +177,7 @@ fuzzers: $(FUZZERS)
 # checks of unrolled kernels take clang four minutes to compile: the plain ones are looped over instead.
 libfuzzer: BUILD := $(BUILD)/libfuzzer
 libfuzzer:
-	@$(MAKE) BUILD=$(BUILD) CC="$(FUZZ_CLANG)" SAN=address,undefined CFLAGS="-fsanitize=fuzzer-no-link -DPLAIN_LEVELS" FUZZ_LINK=-fsanitize=fuzzer OPENMP=no fuzzers
+	@$(MAKE) BUILD=$(BUILD) CC="$(FUZZ_CLANG)" SAN=address,undefined CFLAGS="-g1 -fsanitize=fuzzer-no-link -DPLAIN_LEVELS" FUZZ_LINK=-fsanitize=fuzzer OPENMP=no fuzzers
 	@for f in $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ_SRC)); do mkdir -p $(BUILD)/corpus/$$f && echo "libFuzzer: $$f" && \
 		$(BUILD)/tests/fuzz/fuzz_$$f -runs=$(FUZZ_RUNS) -max_len=16384 -print_final_stats=1 $(FUZZ_SEED:%=-seed=%) $(FUZZ_FLAGS) \
 		-artifact_prefix=$(BUILD)/ $(BUILD)/corpus/$$f tests/fuzz/corpus/$$f || exit 1; done
