@@ -169,13 +169,11 @@ done:
 
 /* Matching and scalings; *b = pattern of A with its rows matched, by columns, unsorted; that of A^T where the pattern
  * is symmetric and nothing was permuted (*borrowed = 1: the arrays are the problem's). */
-static gable_status match_rows(gable_context *ctx, gi_problem *p, const gable_solver_options *options,
-                               const gi_prediction *predicted, gi_arrangement *a, gable_idx *row_of, gi_csc *b,
-                               int *borrowed)
+static gable_status match_rows(gable_context *ctx, gi_problem *p, const gi_prediction *predicted, gi_arrangement *a,
+                               gable_idx *row_of, gi_csc *b, int *borrowed)
 {
   gable_status status = GABLE_OK;
   double begin = gi_now();
-  if (a->method != GABLE_METHOD_CHOLESKY) GI_TRY(wants_matching(ctx, p, options, a->method, &a->matched));
   *borrowed = p->pattern_symmetric && (!a->matched || a->method == GABLE_METHOD_LDLT);
   if (*borrowed)
     *b = p->rows;
@@ -335,16 +333,16 @@ done:
 }
 
 static gable_status arrange_by(gable_context *ctx, gi_problem *p, const gable_solver_options *options,
-                               const gi_prediction *predicted, gable_method method, gi_arrangement *out)
+                               const gi_prediction *predicted, gable_method method, int matched, gi_arrangement *out)
 {
   gable_status status = GABLE_OK;
   gable_idx *row_of = NULL;
   gi_csc b = {0};
   int borrowed = 1;
-  gi_arrangement a = {.method = method};
+  gi_arrangement a = {.method = method, .matched = matched};
   GI_TRY(arrangement_init(ctx, p->n, &a));
   GI_ALLOC(ctx, row_of, p->n);
-  GI_TRY(match_rows(ctx, p, options, predicted, &a, row_of, &b, &borrowed));
+  GI_TRY(match_rows(ctx, p, predicted, &a, row_of, &b, &borrowed));
   if (a.matched && a.method == GABLE_METHOD_LDLT)
     GI_TRY(arrange_pairs(ctx, p, options, predicted, row_of, &a));
   else
@@ -359,8 +357,9 @@ done:
   return status;
 }
 
-/* Numbers of a factor that stays in a cache: it may well be larger, if its solves read less. */
-enum { CACHED_VALUES = 1 << 20 };
+/* Numbers of a factor that stays in a cache: it may well be larger, if its solves read less.  Entries of a matrix whose
+ * LU always was the cheaper one: no pairs are arranged to find that out. */
+enum { CACHED_VALUES = 1 << 20, FEW_ENTRIES = CACHED_VALUES / 32 };
 
 static gable_off panel_values(const gi_arrangement *a)
 {
@@ -387,9 +386,13 @@ gable_status gi_arrange(gable_context *ctx, gi_problem *p, const gable_solver_op
 {
   gable_status status = GABLE_OK;
   gi_arrangement a = {0}, lu = {0}, *kept = &a;
-  GI_TRY(arrange_by(ctx, p, options, predicted, choose_method(p, options), &a));
+  gable_method method = choose_method(p, options);
+  int matched = 0;
+  if (method != GABLE_METHOD_CHOLESKY) GI_TRY(wants_matching(ctx, p, options, method, &matched));
+  if (matched && options->method == GABLE_METHOD_AUTO && p->rows.ptr[p->n] <= FEW_ENTRIES) method = GABLE_METHOD_LU;
+  GI_TRY(arrange_by(ctx, p, options, predicted, method, matched, &a));
   if (wants_comparison(p, options, &a)) {
-    GI_TRY(arrange_by(ctx, p, options, predicted, GABLE_METHOD_LU, &lu));
+    GI_TRY(arrange_by(ctx, p, options, predicted, GABLE_METHOD_LU, 1, &lu));
     if (lu_is_cheaper(&a, &lu)) kept = &lu;
     const gi_arrangement *other = kept == &a ? &lu : &a;
     kept->order_s += other->order_s;
