@@ -82,7 +82,7 @@ gable_status gable_krylov_set_precond_function(gable_krylov *k, gable_apply_func
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(k && apply, GABLE_ERR_ARGUMENT, "%s is NULL", k ? "apply" : "the solver");
-  GI_REQUIRE(k->ctx->device->kind != GI_ON_CUDA, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(k->ctx->device->vectors->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE,
              "preconditioners by callback want vectors in host memory: use a context on cpu");
   gi_krylov_set_precond(k, NULL, apply, user);
 done:

@@ -9,6 +9,7 @@
 #include "cuda/current_device.cuh"
 #include "cuda/undisturbed.cuh"
 #include "device/cuda_place.h"
+#include "device/loop.h"
 #include "device/mailbox.h"
 
 using gik::checked;
@@ -460,4 +461,10 @@ extern "C" const gi_device gi_device_cuda = {
     cuda_pinned_alloc,
     cuda_pinned_release,
     cuda_open_to,
+    nullptr,
+    nullptr,
+    gi_loop_cuda,
+    gi_recording_capture_cuda,
+    gi_recording_play_cuda,
+    gi_recording_release_cuda,
 };

@@ -13,6 +13,9 @@ extern "C" {
 
 typedef enum gi_device_kind { GI_ON_CPU, GI_ON_MIRROR, GI_ON_CUDA } gi_device_kind;
 
+/* Enqueues launches on stream. */
+typedef gable_status gi_launches(void *user, void *stream);
+
 typedef struct gi_device {
   const char *name; /* "cpu", "mirror", "cuda" */
   gi_device_kind kind;
@@ -70,9 +73,29 @@ typedef struct gi_device {
 
   /* From now on kernels of other's device reach memory of ctx.  GABLE_ERR_UNAVAILABLE where the hardware cannot. */
   gable_status (*open_to)(gable_context *ctx, const gable_context *other);
+
+  /* Around kernels: between the two they may touch memory of ctx.  Pairs nest.  NULL: they always may. */
+  void (*kernels_begin)(gable_context *ctx);
+  void (*kernels_end)(gable_context *ctx);
+
+  /* What loop.h asks of a GPU; all NULL: the host looks at the flag and repeats. */
+  gable_status (*loop)(gable_context *ctx, void *stream, const int *flag, gi_launches *body, void *user);
+  gable_status (*capture)(gable_context *ctx, gi_launches *launches, void *user, void **graph);
+  gable_status (*play)(void *graph, gi_launches *launches, void *user, void *stream);
+  void (*graph_destroy)(void *graph);
 } gi_device;
 
 enum { GI_NOT_ENTERED = -1 };
+
+static inline void gi_kernels_begin(gable_context *ctx)
+{
+  if (ctx->device->kernels_begin) ctx->device->kernels_begin(ctx);
+}
+
+static inline void gi_kernels_end(gable_context *ctx)
+{
+  if (ctx->device->kernels_end) ctx->device->kernels_end(ctx);
+}
 
 /* The context's own stream; NULL without a GPU. */
 static inline void *gi_own_stream(const gable_context *ctx)

@@ -12,7 +12,7 @@ gable_status gi_loop(gable_context *ctx, void *stream, const int *flag, gi_launc
 {
   gable_status status = GABLE_OK;
   int going = 1;
-  if (ctx->device->kind == GI_ON_CUDA) return gi_loop_cuda(ctx, stream, flag, body, user);
+  if (ctx->device->loop) return ctx->device->loop(ctx, stream, flag, body, user);
   for (;;) {
     GI_TRY(ctx->device->copy_out(ctx, &going, flag, sizeof going, stream));
     if (!going) break;
@@ -30,7 +30,7 @@ gable_status gi_recording_create(gable_context *ctx, gi_launches *launches, void
   r->ctx = ctx;
   r->launches = launches;
   r->user = user;
-  if (ctx->device->kind == GI_ON_CUDA) GI_TRY(gi_recording_capture_cuda(ctx, launches, user, &r->graph));
+  if (ctx->device->capture) GI_TRY(ctx->device->capture(ctx, launches, user, &r->graph));
   *out = r;
   r = NULL;
 done:
@@ -43,12 +43,12 @@ void gi_recording_destroy(gable_context *ctx, gi_recording **recording)
   gi_recording *r = recording ? *recording : NULL;
   if (!r) return;
   *recording = NULL;
-  if (r->graph) gi_recording_release_cuda(r->graph);
+  if (r->graph) ctx->device->graph_destroy(r->graph);
   gi_free(ctx, r);
 }
 
 gable_status gi_recording_play(gi_recording *r, void *stream)
 {
-  if (r->ctx->device->kind != GI_ON_CUDA) return r->launches(r->user, stream);
-  return gi_recording_play_cuda(r->graph, r->launches, r->user, stream);
+  if (!r->ctx->device->play) return r->launches(r->user, stream);
+  return r->ctx->device->play(r->graph, r->launches, r->user, stream);
 }

@@ -12,9 +12,6 @@
 extern "C" {
 #endif
 
-/* Enqueues launches on stream. */
-typedef gable_status gi_launches(void *user, void *stream);
-
 /* Repeats body while *flag (in device memory) is not 0. */
 gable_status gi_loop(gable_context *ctx, void *stream, const int *flag, gi_launches *body, void *user);
 
@@ -29,7 +26,7 @@ void gi_recording_destroy(gable_context *ctx, gi_recording **recording); /* NULL
  * become part of that graph.  One recording does not run beside itself. */
 gable_status gi_recording_play(gi_recording *recording, void *stream);
 
-/* Of a GPU; loop.cu, cuda_absent.c. */
+/* Of a GPU's table; loop.cu. */
 gable_status gi_loop_cuda(gable_context *ctx, void *stream, const int *flag, gi_launches *body, void *user);
 gable_status gi_recording_capture_cuda(gable_context *ctx, gi_launches *launches, void *user, void **graph);
 gable_status gi_recording_play_cuda(void *graph, gi_launches *launches, void *user, void *stream);

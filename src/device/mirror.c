@@ -301,4 +301,6 @@ const gi_device gi_device_mirror = {
     .pinned_alloc = mirror_pinned_alloc,
     .pinned_release = mirror_pinned_release,
     .open_to = mirror_open_to,
+    .kernels_begin = gi_mirror_enter,
+    .kernels_end = gi_mirror_leave,
 };

@@ -19,7 +19,6 @@ enum { MESSAGE = 256 /* alignment */ };
 static void each_memory(const gi_device_exchange *d, void (*of)(gable_context *ctx))
 {
   const gi_window *const windows[] = {d->window, d->reply};
-  if (d->ctx->device->kind != GI_ON_MIRROR) return;
   of(d->ctx);
   for (int k = 0; k < 2; k++)
     for (int r = 0; windows[k] && windows[k]->memory->ctx && r < windows[k]->memory->comm->size; r++)
@@ -34,9 +33,9 @@ static gable_status run_step(gable_exchange *x, gable_status (*step)(const gik_e
   int before = GI_NOT_ENTERED;
   s->deadline_s = x->plan->forest->comm->waits.deadline_s;
   gable_status status = d->ctx->device->enter(d->ctx, &before);
-  each_memory(d, gi_mirror_enter);
+  each_memory(d, gi_kernels_begin);
   if (!status) status = step(s, stream);
-  each_memory(d, gi_mirror_leave);
+  each_memory(d, gi_kernels_end);
   d->ctx->device->leave(d->ctx, before);
   return status;
 }
@@ -236,11 +235,11 @@ static gable_status make_carried(gable_exchange *x, const gi_device_shapes *shap
   const gi_stream_room reply_out = {d->reply_out.bytes, d->reply_out.at},
                        reply_in = {d->reply_in.bytes, d->reply_in.at};
   GI_REQUIRE(by->create, GABLE_ERR_UNAVAILABLE, "this build has no path nccl");
-  each_memory(d, gi_mirror_enter); /* the first round is made there */
+  each_memory(d, gi_kernels_begin); /* the first round is made there */
   status = by->create(comm, &shapes->link, out, in, d->side, &d->carried);
   if (!status && x->plan->moves == GABLE_FOREST_FETCH)
     status = by->create(comm, &shapes->reply, reply_out, reply_in, d->side, &d->carried_back);
-  each_memory(d, gi_mirror_leave);
+  each_memory(d, gi_kernels_end);
 done:
   return status;
 }
@@ -344,9 +343,9 @@ static gable_status follow(gi_device_exchange *d, void *stream, void *earlier)
 static gable_status run_round(gable_exchange *x, gi_stream_link *l)
 {
   gi_device_exchange *d = x->device;
-  each_memory(d, gi_mirror_enter);
+  each_memory(d, gi_kernels_begin);
   const gable_status status = l->by->round(l, d->side);
-  each_memory(d, gi_mirror_leave);
+  each_memory(d, gi_kernels_end);
   d->launches++;
   return status;
 }

@@ -10,7 +10,6 @@
 
 #include "device/device.h"
 #include "device/loop.h"
-#include "device/mirror.h"
 #include "krylov/iteration.h"
 
 /* Solves of one op for up to count columns: what its recording captures. */
@@ -301,13 +300,12 @@ static gable_status enter_and_solve(const course *recorded, const gi_device_refi
   gable_status status = GABLE_OK;
   course c = *recorded;
   gable_context *ctx = c.work->at.ctx;
-  const int mirror = ctx->device->kind == GI_ON_MIRROR;
   int before = GI_NOT_ENTERED;
   GI_TRY(ctx->device->enter(ctx, &before));
-  if (mirror) gi_mirror_enter(ctx);
+  gi_kernels_begin(ctx);
   c.loops |= how->loops;
   status = solve_columns(&c, how, v, gi_stream_of(ctx, stream));
-  if (mirror) gi_mirror_leave(ctx);
+  gi_kernels_end(ctx);
 done:
   ctx->device->leave(ctx, before);
   return status;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "device/arena.h"
-#include "device/mirror.h"
 #include "krylov/condition.h"
 #include "pipeline/work.h"
 
@@ -99,7 +98,7 @@ static gi_estimate_place place_of(const gable_solver_work *w)
 static gable_status enter(gable_context *ctx, int *before)
 {
   *before = GI_NOT_ENTERED;
-  if (ctx->device->kind == GI_ON_MIRROR) gi_mirror_enter(ctx);
+  gi_kernels_begin(ctx);
   return ctx->device->enter(ctx, before);
 }
 
@@ -109,7 +108,7 @@ static gable_status leave(gable_solver_work *w, int before, gable_status status)
   gable_context *ctx = w->ctx;
   const gable_status found = gi_device_sweep_check(ctx, w->device, w->stream);
   ctx->device->leave(ctx, before);
-  if (ctx->device->kind == GI_ON_MIRROR) gi_mirror_leave(ctx);
+  gi_kernels_end(ctx);
   return status ? status : found;
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "device/mirror.h"
 #include "kernels/supernodal/cluster_flow.h"
 #include "supernodal/cluster_tasks.h"
 
@@ -225,10 +224,9 @@ static gable_status clear_board(const gi_cluster_dataflow *f, const gi_dataflow_
                                 void *stream)
 {
   const gable_off places = 2 * f->way[way].places * WIDTH[width];
-  const int mirror = f->ctx->device->kind == GI_ON_MIRROR;
-  if (mirror) gi_mirror_enter(f->ctx);
+  gi_kernels_begin(f->ctx);
   const gable_status status = f->kernels->clear(f->ctx, w->board[way][width], places, gi_stream_of(f->ctx, stream));
-  if (mirror) gi_mirror_leave(f->ctx);
+  gi_kernels_end(f->ctx);
   return status;
 }
 
@@ -291,10 +289,9 @@ gable_status gi_dataflow_solve(const gi_cluster_dataflow *f, gi_dataflow_work *w
       .x = launch->x,
       .skip = launch->skip,
       .deadline_ns = (unsigned long long)((launch->deadline_s > 0 ? launch->deadline_s : DEADLINE_S) * 1e9)};
-  const int mirror = f->ctx->device->kind == GI_ON_MIRROR;
-  if (mirror) gi_mirror_enter(f->ctx);
+  gi_kernels_begin(f->ctx);
   const gable_status status = f->kernels->solve(f->ctx, &p, launch->stream);
-  if (mirror) gi_mirror_leave(f->ctx);
+  gi_kernels_end(f->ctx);
   return status;
 }
 

@@ -7,7 +7,6 @@
 #include "supernodal/cluster_solve.h"
 
 #include "device/device.h"
-#include "device/mirror.h"
 #include "kernels/supernodal/cluster_steps.h"
 #include "supernodal/cluster_dataflow.h"
 
@@ -629,12 +628,11 @@ gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, ga
                               const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
 {
   gable_status status = GABLE_OK;
-  const int mirror = s->ctx->device->kind == GI_ON_MIRROR;
   int before = GI_NOT_ENTERED;
+  gi_kernels_begin(s->ctx);
   GI_REQUIRE(w->solver == s, GABLE_ERR_ARGUMENT, "the work object belongs to another factor");
   GI_REQUIRE(parts && !(parts & ~(unsigned)GI_SOLVE_ALL), GABLE_ERR_ARGUMENT, "no such parts of a factor: %u", parts);
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
-  if (mirror) gi_mirror_enter(s->ctx);
   for (gable_idx column = 0; column < b->count; column += w->rhs) {
     const gable_idx left = b->count - column, count = left < w->rhs ? left : w->rhs;
     const flight f = {s, w, count == 1 ? 1 : count <= 4 ? 4 : w->rhs, gi_stream_of(s->ctx, stream)};
@@ -644,7 +642,7 @@ gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, ga
       GI_TRY(solve_columns(&f, op, parts, b, x, column, count));
   }
 done:
-  if (mirror) gi_mirror_leave(s->ctx);
+  gi_kernels_end(s->ctx);
   s->ctx->device->leave(s->ctx, before);
   return status;
 }

@@ -4,7 +4,6 @@
  *
  * op N of an LU factor: forward L, backward (D U)^T.  op T: forward (D U)^T, backward L.  Symmetric factors: L both
  * times. */
-#include "device/mirror.h"
 #include "supernodal/method_state.h"
 
 enum { CALL_ROOM = 4 << 20 }; /* bytes that cuBLAS may use */
@@ -274,19 +273,18 @@ gable_status gi_method_solve(const gi_method_solver *s, gi_method_work *w, gable
                              const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
 {
   gable_status status = GABLE_OK;
-  const int mirror = s->ctx->device->kind == GI_ON_MIRROR;
   int before = GI_NOT_ENTERED;
+  gi_kernels_begin(s->ctx);
   GI_REQUIRE(w->solver == s, GABLE_ERR_ARGUMENT, "the work object belongs to another factor");
   GI_REQUIRE(parts && !(parts & ~(unsigned)GI_SOLVE_ALL), GABLE_ERR_ARGUMENT, "no such parts of a factor: %u", parts);
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
-  if (mirror) gi_mirror_enter(s->ctx);
   for (gable_idx column = 0; column < b->count; column += w->rhs) {
     const gable_idx left = b->count - column, count = left < w->rhs ? left : w->rhs;
     const flight f = {s, w, count == 1 ? 1 : count <= 4 ? 4 : w->rhs, gi_stream_of(s->ctx, stream)};
     GI_TRY(solve_columns(&f, op, parts, b, x, column, count));
   }
 done:
-  if (mirror) gi_mirror_leave(s->ctx);
+  gi_kernels_end(s->ctx);
   s->ctx->device->leave(s->ctx, before);
   return status;
 }

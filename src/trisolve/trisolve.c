@@ -7,6 +7,9 @@
 #include "base/timer.h"
 #include "device/device.h"
 
+static const gi_trisolve_backend *const backends[] = {
+    [GI_ON_CPU] = &gi_trisolve_cpu, [GI_ON_MIRROR] = &gi_trisolve_mirror, [GI_ON_CUDA] = &gi_trisolve_cuda};
+
 static gable_status fill_options(const gable_context *ctx, gable_trisolve_options *o)
 {
   gable_status status = GABLE_OK;
@@ -42,9 +45,7 @@ gable_status gi_trisolve_create(gable_context *ctx, const gable_trisolve_options
   t->method = method;
   t->stream = gi_own_stream(ctx);
   t->bad_row = -1;
-  t->backend = ctx->device->kind == GI_ON_CUDA     ? &gi_trisolve_cuda
-               : ctx->device->kind == GI_ON_MIRROR ? &gi_trisolve_mirror
-                                                   : &gi_trisolve_cpu;
+  t->backend = backends[ctx->device->kind];
   *out = t;
 done:
   return status;
