@@ -20,10 +20,10 @@ typedef struct gable_krylov gable_krylov;
 typedef struct gable_krylov_work gable_krylov_work;
 
 typedef enum gable_krylov_solver {
-  GABLE_KRYLOV_AUTO =
-      0,               /* CG where A is symmetric and the preconditioner with it, else BiCGSTAB.  The values tell on a
-                          CPU, what the view declares on a GPU; with ILUT, or A or a preconditioner by callback: BiCGSTAB */
-  GABLE_KRYLOV_CG = 1, /* of symmetric positive definite matrices */
+  GABLE_KRYLOV_AUTO = 0, /* CG where A is symmetric with a positive diagonal and the preconditioner symmetric, else
+                            BiCGSTAB. The values tell on a CPU, what the view declares on a GPU; with ILUT, or A or a
+                            preconditioner by callback: BiCGSTAB */
+  GABLE_KRYLOV_CG = 1,   /* of symmetric positive definite matrices */
   GABLE_KRYLOV_BICGSTAB = 2,
   GABLE_KRYLOV_GMRES = 3
 } gable_krylov_solver;

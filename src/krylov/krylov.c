@@ -79,10 +79,20 @@ gable_krylov_solver gi_krylov_solver_of(const gable_krylov *k)
 {
   if (k->options.solver != GABLE_KRYLOV_AUTO) return k->options.solver;
   const int symmetric = !k->precondition && (!k->precond || k->precond->options.kind != GABLE_PRECOND_ILUT);
-  return k->symmetric && symmetric && !k->apply ? GABLE_KRYLOV_CG : GABLE_KRYLOV_BICGSTAB;
+  return k->maybe_definite && symmetric && !k->apply ? GABLE_KRYLOV_CG : GABLE_KRYLOV_BICGSTAB;
 }
 
-/* k->symmetric, of the values on a CPU; that they are not is no error. */
+static int has_positive_diagonal(const gi_csc *rows)
+{
+  for (gable_idx i = 0; i < rows->n_cols; i++) {
+    gable_off k = rows->ptr[i];
+    while (k < rows->ptr[i + 1] && rows->idx[k] != i) k++;
+    if (k == rows->ptr[i + 1] || !(rows->val[k] > 0)) return 0;
+  }
+  return 1;
+}
+
+/* k->maybe_definite, of the values on a CPU; that they are not symmetric is no error. */
 static gable_status find_symmetry(gable_krylov *k)
 {
   gi_error before;
@@ -90,7 +100,7 @@ static gable_status find_symmetry(gable_krylov *k)
   gi_keep_error(&before);
   const gable_status status =
       gi_symmetry_check(k->ctx, &k->rows.host, 1, GABLE_STRUCTURE_SYMMETRIC, NULL, GABLE_TYPE_D, k->rows.host.val);
-  k->symmetric = !status;
+  k->maybe_definite = !status && has_positive_diagonal(&k->rows.host);
   if (status != GABLE_ERR_ARGUMENT) return status;
   gi_adopt_error(&before);
   return GABLE_OK;
@@ -118,7 +128,7 @@ gable_status gi_krylov_analyse(gable_krylov *k, const gable_matrix_view *a)
   GI_TRY(gi_matrix_rows_init(k->ctx, a, own, &k->rows));
   k->n = k->rows.n;
   if (own) GI_TRY(gi_precond_analyse_rows(k->own, &k->rows));
-  k->symmetric = a->structure == GABLE_STRUCTURE_SYMMETRIC || a->structure == GABLE_STRUCTURE_SPD;
+  k->maybe_definite = a->structure == GABLE_STRUCTURE_SYMMETRIC || a->structure == GABLE_STRUCTURE_SPD;
   k->phase = GI_ANALYSED;
   k->update_s = 0;
   k->analyse_s = gi_now() - start;

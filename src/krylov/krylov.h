@@ -22,8 +22,8 @@ struct gable_krylov {
   void *apply_user, *precondition_user;
   gable_monitor_function *monitor; /* or NULL */
   void *monitor_user;
-  int symmetric;                /* 1: A, by its values or, on a GPU, by what its view declares */
-  gable_precond *own;           /* of options.preconditioner, NULL without */
+  int maybe_definite; /* 1: A is symmetric with a positive diagonal, by its values or, on a GPU, as its view declares */
+  gable_precond *own; /* of options.preconditioner, NULL without */
   const gable_precond *precond; /* own, the caller's, or NULL */
   gable_krylov_work *first;     /* of gable_krylov_solve; made by set_matrix or the first solve */
   double analyse_s, update_s;

@@ -164,6 +164,13 @@ static void check_auto(void)
     CHECK(solver_of(k, &a) == (gable_krylov_solver)s);
     gable_krylov_destroy(&k);
   }
+  for (int negative = 0; negative < 2; negative++) { /* CG ends at a negative definite A at once: BiCGSTAB solves it */
+    make_values(&a, 0);
+    for (int64_t p = 0; p < a.ptr[N]; p++) a.val[p] *= negative ? -1 : 1;
+    k = made(GABLE_KRYLOV_AUTO, GABLE_PRECOND_NONE, &v);
+    CHECK(solver_of(k, &a) == (negative ? GABLE_KRYLOV_BICGSTAB : GABLE_KRYLOV_CG), "negative %d", negative);
+    gable_krylov_destroy(&k);
+  }
   v.n_rows = v.n_cols = 0; /* nothing is symmetric */
   k = made(GABLE_KRYLOV_AUTO, GABLE_PRECOND_NONE, &v);
   CHECK_OK(gable_krylov_solve(k, a.b, a.x, NULL));
