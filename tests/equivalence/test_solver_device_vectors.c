@@ -196,6 +196,48 @@ static void check_kind(test_kind kind, gable_idx n, gable_type factor_type)
   test_system_free(&a);
 }
 
+/* More columns than a work takes at a time, by 64. */
+static void check_many(test_kind kind)
+{
+  enum { N = 90, MANY = 1024 };
+  test_system a = test_system_make(kind, N, 6);
+  const gable_matrix_view v = test_system_view(&a);
+  gable_solver_work *w = NULL;
+  gable_solver *s = test_factored(ctx, &v, NULL);
+  CHECK_OK(gable_solver_work_create(s, MAX_RHS, &w));
+  check_shape(&a, s, w, GABLE_OP_N, GABLE_TYPE_D, GABLE_MAJOR_COL, MANY, "1024 columns");
+  check_shape(&a, s, w, GABLE_OP_T, GABLE_TYPE_D, GABLE_MAJOR_ROW, MANY, "1024 columns by rows");
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  test_system_free(&a);
+}
+
+/* No row: every call is fine, and rcond is 1. */
+static void check_empty(void)
+{
+  int64_t ptr[] = {0};
+  gable_idx idx[] = {0};
+  double val[] = {0}, number = -1;
+  const test_system a = {0, ptr, idx, val};
+  const gable_matrix_view v = test_system_view(&a);
+  gable_solver *s = test_factored(ctx, &v, NULL);
+  gable_solver_work *w = NULL;
+  columns b = columns_make(0, 3, GABLE_TYPE_D, GABLE_MAJOR_COL), x = columns_make(0, 3, GABLE_TYPE_D, GABLE_MAJOR_COL);
+  gable_vectors_view host = b.view;
+  host.space = GABLE_SPACE_HOST;
+  host.data = b.host;
+  CHECK_OK(gable_solver_work_create(s, 3, &w));
+  CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &b.view, &x.view));
+  CHECK_OK(gable_solver_work_status(w));
+  CHECK_OK(gable_solver_solve(s, w, GABLE_OP_T, &host, &host));
+  CHECK_OK(gable_solver_rcond(s, w, &number));
+  CHECK(number == 1, "rcond %g", number);
+  columns_drop(&b);
+  columns_drop(&x);
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+}
+
 /* GMRES on the device: the tolerance is met, with about as many iterations as on the host; the same bits in every run
  * and for a column alone. */
 static void check_gmres(gable_op op, gable_type type)
@@ -364,6 +406,9 @@ int main(int argc, char **argv)
     check_gmres((gable_op)op, GABLE_TYPE_S);
   }
   check_reports();
+  check_many(TEST_SPD);
+  check_many(TEST_UNSYMMETRIC);
+  check_empty();
   gable_context_destroy(&ctx);
   return 0;
 }
