@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fits the cost function of src/pipeline/device_cost.c to the recorded results and prints its constants and their errors.
+"""Fits the cost function of src/pipeline/device_cost.c to the recorded results and prints its constants and their errors: every second matrix
+by name is fitted, the errors are those of the others.
 
 device_cost.py [--check]: --check compares with the constants of the source, to one part in a hundred.
 device_cost.py --measured FILE: objects of `gable solve --json` with --where cpu, cuda:0 and auto (device-run's supernodal-where.json): the time
@@ -11,14 +12,22 @@ import re
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-TERMS = ("fixed", "supernode", "entry", "byte", "block")
+TERMS = ("fixed", "supernode", "entry", "byte")
 VALUES = {
     "fixed": lambda r: 1,
     "supernode": lambda r: r["supernodes"],
     "entry": lambda r: r["nnz_l"] + r["nnz_u"],
-    "byte": lambda r: r["solve_bytes"],
-    "block": lambda r: r["blocks"],
+    "byte": lambda r: r["solve_bytes"] * math.sqrt(1 / threads(r)),
 }
+
+
+THREAD_VALUES = 524288  # of a factor that earn one thread more in a sweep (src/supernodal/cpu/solve_plan.c)
+
+
+def threads(r):
+    if "nnz_u" not in r:
+        return r["threads"]
+    return max(1, min(r["threads"], (r["nnz_l"] + r["nnz_u"]) // THREAD_VALUES))
 
 
 def lines(name):
@@ -26,10 +35,26 @@ def lines(name):
         return [json.loads(line) for line in f]
 
 
+def objects(path):
+    with open(path, encoding="utf-8") as f:
+        text, at = f.read(), 0
+    while text[at:].strip():
+        at += len(text[at:]) - len(text[at:].lstrip())
+        r, at = json.JSONDecoder().raw_decode(text, at)
+        if "solve_s" in r:
+            yield r
+
+
 def host(name):
     """Gable's own runs, one for each matrix and way."""
     runs = [r for r in lines(name) if r.get("peer") == "gable" and r.get("ok") and r.get("solve_bytes")]
     return list({(r["matrix"], r["mode"], r["variant"], r["given_order"]): r for r in runs}.values())
+
+
+def with_supernodes(rows, others):
+    """Rows of `gable bench supernodal` with what `gable solve` says of their factors."""
+    known = {r["matrix"]: r["supernodes"] for r in others}
+    return [r | {"supernodes": known[r["matrix"]]} for r in rows if r["matrix"] in known]
 
 
 def solve(m):
@@ -45,8 +70,12 @@ def solve(m):
     return [m[i][n] / m[i][i] for i in range(n)]
 
 
-def fit(runs, terms, seconds):
-    """Least squares of relative errors over the terms; those whose constant is negative leave, one after another."""
+def fit(all_runs, terms, seconds):
+    """Least squares of relative errors over the terms, of every second matrix by name; terms whose constant is negative leave, one after
+    another.  Then the errors of the other matrices, the median and the worst."""
+    names = sorted({r["matrix"] for r in all_runs})
+    runs = [r for r in all_runs if r["matrix"] in names[::2]]
+    others = [r for r in all_runs if r["matrix"] in names[1::2]]
     terms = list(terms)
     while True:
         a = [[VALUES[t](r) / seconds(r) for t in terms] for r in runs]
@@ -56,27 +85,22 @@ def fit(runs, terms, seconds):
             break
         terms.pop(x.index(min(x)))
     cost = dict.fromkeys(TERMS, 0.0) | dict(zip(terms, x))
-    off = sorted(abs(math.log(sum(cost[t] * VALUES[t](r) for t in terms) / seconds(r))) for r in runs)
+    off = sorted(abs(math.log(sum(cost[t] * VALUES[t](r) for t in terms) / seconds(r))) for r in others)
     return cost, math.exp(off[len(off) // 2]), math.exp(off[-1])
 
 
 def source():
     """The constants of device_cost.c, in its order."""
     with open(os.path.join(ROOT, "src/pipeline/device_cost.c"), encoding="utf-8") as f:
-        found = re.findall(r"\{([-0-9.e]+, [-0-9.e]+, [-0-9.e]+, [-0-9.e]+, [-0-9.e]+)\}", f.read())
+        found = re.findall(r"\{([-0-9.e]+, [-0-9.e]+, [-0-9.e]+, [-0-9.e]+)\}", f.read())
     return [[float(x) for x in c.split(", ")] for c in found]
 
 
 def measured(path):
     """Prints each matrix with its two totals and where auto went, then the worst ratio."""
-    runs, at = {}, 0
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
-    while text[at:].strip():
-        at += len(text[at:]) - len(text[at:].lstrip())
-        r, at = json.JSONDecoder().raw_decode(text, at)
-        if "solve_s" in r:
-            runs.setdefault((r["matrix"], r["rhs"]), {})["auto" if r["where_reason"] else r["where"]] = r
+    runs = {}
+    for r in objects(path):
+        runs.setdefault((r["matrix"], r["rhs"]), {})["auto" if r["where_reason"] else r["where"]] = r
     worst = 0
     for (matrix, rhs), by in sorted(runs.items()):
         if not {"cpu", "cuda:0", "auto"} <= set(by):
@@ -93,19 +117,22 @@ def measured(path):
 def main():
     if sys.argv[1:2] == ["--measured"]:
         return measured(sys.argv[2])
-    one, two = host("cpu-2026-11-22-18h.jsonl"), host("cpu-2-threads-2026-11-22.jsonl")
-    gpu = lines("supernodal-h200.json")
-    sweep, panels = ("fixed", "supernode", "byte"), ("fixed", "entry", "block")
+    one = host("cpu-2026-11-22-18h.jsonl")
+    two = [r for r in host("cpu-2-threads-2026-11-22.jsonl") if r["solve_bytes"] >= 16 * THREAD_VALUES]
+    where = lines("supernodal-where-h200.json")
+    many = [r for r in where if r["where_solve"] == "cpu" and threads(r) > 1]
+    gpu = with_supernodes([r for r in lines("supernodal-auto-h200.json") if r["method"] == "auto"], where)
+    sweep, panels = ("fixed", "supernode", "byte"), ("fixed", "supernode", "entry")
     fits = [
         ("CPU, 1 thread", fit(one, sweep, lambda r: r["solve_s"])),
         ("CPU, 1 thread, 16 right-hand sides", fit(one, sweep, lambda r: r["solve16_s"])),
-        ("CPU, 2 threads", fit(two, sweep, lambda r: r["solve_s"])),
+        ("CPU, 2 to 16 threads", fit(many, sweep, lambda r: r["solve_s"])),
         ("CPU, 2 threads, 16 right-hand sides", fit(two, sweep, lambda r: r["solve16_s"])),
     ]
     for rhs, name in ((1, "GPU"), (16, "GPU, 16 right-hand sides")):
         fits.append((name, fit([r for r in gpu if r["rhs"] == rhs], panels, lambda r: r["solve_s"])))
-    fits.append(("preparation and upload", fit([r for r in gpu if r["rhs"] == 1], ("fixed", "supernode", "entry"),
-                                               lambda r: r["prepare_s"] + r["upload_s"])))
+    there = [r for r in where if r["where_solve"] != "cpu"]
+    fits.append(("preparation and upload", fit(there, panels, lambda r: r["prepare_s"] + r["upload_s"])))
     for name, (cost, median, worst) in fits:
         print(f"{name}: {{{', '.join(f'{cost[t]:.3g}' for t in TERMS)}}}, off by {median:.2f} (median), {worst:.2f} (worst)")
     if "--check" in sys.argv[1:]:

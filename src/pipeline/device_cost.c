@@ -2,22 +2,24 @@
 
 #include <math.h>
 
-/* seconds = fixed + supernode * supernodes + entry * entries + byte * bytes + block * blocks */
+/* seconds = fixed + supernode * supernodes + entry * entries + byte * bytes / sqrt(threads): bandwidth grows with the
+ * square root of threads up to 16, where it was measured. */
 typedef struct cost {
-  double fixed, supernode, entry, byte, block;
+  double fixed, supernode, entry, byte;
 } cost;
 
 /* For one right-hand side and for 16.  bench/device_cost.py prints these. */
-static const cost host_1[2] = {{0, 4.38e-9, 0, 2.97e-11, 0}, {0, 1.84e-8, 0, 8.48e-11, 0}};
-static const cost host_2[2] = {{0, 5.58e-9, 0, 2.55e-11, 0}, {0, 4.53e-8, 0, 6.42e-11, 0}};
-static const cost device[2] = {{1.53e-4, 0, 5.74e-12, 0, 8.39e-9}, {4.03e-4, 0, 4.40e-11, 0, 2.45e-8}};
-static const cost preparation = {1.13e-2, 4.76e-7, 3.57e-9, 0, 0};
+static const cost host_one[2] = {{0, 5.14e-09, 0, 2.96e-11}, {0, 1.94e-08, 0, 8.6e-11}};
+static const cost host_many[2] = {{0.000136, 5.12e-09, 0, 5.05e-11}, {0.000135, 1.26e-07, 0, 7.22e-11}};
+static const cost device[2] = {{2.45e-05, 3.38e-09, 8.34e-12, 0}, {9.4e-05, 1.14e-08, 2.13e-11, 0}};
+static const cost preparation = {0.0143, 3.19e-06, 4.34e-09, 0};
 
 enum { WINDOW = 16 };
 
 static double seconds(const cost *c, const gi_solve_size *z)
 {
-  return c->fixed + c->supernode * z->supernodes + c->entry * z->entries + c->byte * z->bytes + c->block * z->blocks;
+  return c->fixed + c->supernode * z->supernodes + c->entry * z->entries +
+         c->byte * z->bytes / sqrt(z->threads < 1 ? 1 : z->threads);
 }
 
 /* Full windows, and the rest between one and 16. */
@@ -28,11 +30,9 @@ static double solve_s(const cost c[2], const gi_solve_size *z, gable_idx rhs)
   return all * (rhs / WINDOW) + (rest ? one + (all - one) * (rest - 1) / (WINDOW - 1) : 0);
 }
 
-/* Beyond two threads nothing was measured: memory bandwidth is taken to grow with the square root. */
 double gi_cost_host_solve_s(const gi_solve_size *size, gable_idx rhs)
 {
-  if (size->threads < 2) return solve_s(host_1, size, rhs);
-  return solve_s(host_2, size, rhs) * sqrt(2.0 / size->threads);
+  return solve_s(size->threads < 2 ? host_one : host_many, size, rhs);
 }
 
 double gi_cost_device_solve_s(const gi_solve_size *size, gable_idx rhs)

@@ -1,15 +1,15 @@
 /* device_cost.h: is a factor worth its preparation on a GPU?  A cost function of its size.
  *
- * bench/device_cost.py fits the constants to bench/results (CPU: one and two threads, 63 and 28 matrices; H200: 14). */
+ * bench/device_cost.py fits the constants to bench/results. */
 #ifndef GI_DEVICE_COST_H
 #define GI_DEVICE_COST_H
 
 #include <gable/types.h>
 
 typedef struct gi_solve_size {
-  double supernodes, entries, blocks; /* entries: of L and of U, diagonals included; diagonal blocks */
-  double bytes;                       /* that a sweep on the CPU reads and writes at least */
-  int threads;                        /* that a sweep on the CPU uses */
+  double supernodes, entries; /* entries: of L and of U, diagonals included */
+  double bytes;               /* that a sweep on the CPU reads and writes at least */
+  int threads;                /* that a sweep on the CPU uses */
 } gi_solve_size;
 
 /* Seconds of one solve for rhs right-hand sides, in windows of 16. */

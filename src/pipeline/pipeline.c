@@ -248,7 +248,6 @@ void gi_pipeline_predict(const gable_solver *s, double *host_s, double *device_s
   const gable_off u = s->arrangement.method == GABLE_METHOD_LU ? y->nnz_u : y->nnz_l;
   const gi_solve_size size = {.supernodes = y->n_super,
                               .entries = (double)(y->nnz_l + u),
-                              .blocks = y->n_blocks,
                               .bytes = gi_solve_floor_bytes(s->arrangement.plan, s->factor, 1),
                               .threads = gi_solve_plan_threads(s->arrangement.plan, s->ctx->threads)};
   *host_s = solves * gi_cost_host_solve_s(&size, rhs);
