@@ -157,13 +157,23 @@ static __device__ __forceinline__ void barrier_wait(unsigned a, unsigned phase)
                "r"(phase)
                : "memory");
 }
-/* bytes from global to shared memory by the copy engine; barrier's phase ends when they are there. */
-static __device__ __forceinline__ void copy_bulk(unsigned to, const void *from, unsigned bytes, unsigned barrier)
+/* The phase of barrier ends when copies of so many bytes in all are there. */
+static __device__ __forceinline__ void copy_expect(unsigned barrier, unsigned bytes)
 {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+/* bytes from global to shared memory by the copy engine, some of those that barrier expects. */
+static __device__ __forceinline__ void copy_part(unsigned to, const void *from, unsigned bytes, unsigned barrier)
+{
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
                "l"(from), "r"(bytes), "r"(barrier)
                : "memory");
+}
+/* A copy that is all that its barrier expects. */
+static __device__ __forceinline__ void copy_bulk(unsigned to, const void *from, unsigned bytes, unsigned barrier)
+{
+  copy_expect(barrier, bytes);
+  copy_part(to, from, bytes, barrier);
 }
 /* One number of this lane, asynchronously; copy_arrive ties the lane's copies so far to a barrier. */
 template <typename T> static __device__ __forceinline__ void copy_one(unsigned to, const T *from)

@@ -8,28 +8,29 @@
 #include "supernodal/cluster_tasks.h"
 
 enum { DIRECTIONS = 2, WIDTHS = 3 };
-enum { WORKERS = 396 };              /* thread blocks at a time on an H200 */
 static const double DEADLINE_S = 10; /* of one wait */
 static const gable_idx WIDTH[] = {1, 4, 16};
 
 /* Tasks of op N or T. */
 typedef struct direction {
-  gable_idx tasks, record_bytes;
-  gable_idx blocks[WIDTHS];
-  gable_off places;
-  gable_off *at;
-  unsigned char *stream;
+  gable_idx tasks;
+  gable_idx blocks[WIDTHS], ring[WIDTHS];
+  gable_off places, sources;
+  gik_flow_at *at;
+  gik_flow_source *source;
+  unsigned char *records, *values;
 } direction;
 
 struct gi_cluster_dataflow {
   gable_context *ctx;
   const gi_cluster_panels *panels;
   const gik_cluster_flows *kernels;
+  gik_flow_limits limits;
   direction way[DIRECTIONS];
   int shared;                 /* op T is op N */
-  void *root;                 /* operators of roots */
+  void *inverse;              /* inverse_J of all clusters */
   double *coefficient, *held; /* on the device; on the host */
-  gable_off off_at[2], diagonal_at, coupling_at, coefficients;
+  gable_off off_at[2], coefficients;
   gable_off bytes, stream_bytes;
 };
 
@@ -48,9 +49,7 @@ static void place_coefficients(gi_cluster_dataflow *f)
   const gable_off off = p->off[0] ? p->off_ptr[0][n] : 0;
   f->off_at[0] = 0;
   f->off_at[1] = off;
-  f->diagonal_at = p->kind == GI_LDLT ? 2 * off : -1;
-  f->coupling_at = 2 * off + n;
-  f->coefficients = 2 * off + (p->kind == GI_LDLT ? 2 * (gable_off)n : 0);
+  f->coefficients = 2 * off;
 }
 
 static size_t value_size(const gi_cluster_panels *p)
@@ -63,21 +62,35 @@ static double off_value(const gi_cluster_panels *p, int side, gable_off k)
   return p->type == GABLE_TYPE_S ? (double)((const float *)p->off[side])[k] : ((const double *)p->off[side])[k];
 }
 
-gable_status gi_cluster_dataflow_update(gi_cluster_dataflow *f, void *stream)
+/* The operators into the strips of one direction. */
+static gable_status pack(gi_cluster_dataflow *f, const direction *d, const void *const values[2], void *stream)
+{
+  const gik_flow_pack p = {.sources = d->sources,
+                           .source = d->source,
+                           .type = f->panels->type,
+                           .operators = {values[0], values[1], f->inverse},
+                           .packed = d->values};
+  int before = GI_NOT_ENTERED;
+  gable_status status = f->ctx->device->enter(f->ctx, &before);
+  gi_kernels_begin(f->ctx);
+  if (!status) status = f->kernels->pack(f->ctx, &p, gi_stream_of(f->ctx, stream));
+  gi_kernels_end(f->ctx);
+  f->ctx->device->leave(f->ctx, before);
+  return status;
+}
+
+gable_status gi_cluster_dataflow_update(gi_cluster_dataflow *f, const void *const values[2], void *stream)
 {
   gable_status status = GABLE_OK;
   const gi_cluster_panels *p = f->panels;
   const gable_idx n = p->clusters->n;
   for (int side = 0; side < 2 && p->off[0]; side++)
     for (gable_off k = 0; k < p->off_ptr[side][n]; k++) f->held[f->off_at[side] + k] = -off_value(p, side, k);
-  if (f->diagonal_at >= 0) {
-    memcpy(f->held + f->diagonal_at, p->dinv, (size_t)n * sizeof *p->dinv);
-    memcpy(f->held + f->coupling_at, p->coupling, (size_t)n * sizeof *p->coupling);
-  }
-  const gable_off roots = p->root_at[p->clusters->count];
-  if (roots) GI_TRY(f->ctx->device->copy_in(f->ctx, f->root, p->root, (size_t)roots * value_size(p), stream));
+  const gable_off inverses = p->inverse_at[p->clusters->count];
+  GI_TRY(f->ctx->device->copy_in(f->ctx, f->inverse, p->inverse, (size_t)inverses * value_size(p), stream));
   if (f->coefficients)
     GI_TRY(f->ctx->device->copy_in(f->ctx, f->coefficient, f->held, (size_t)f->coefficients * sizeof *f->held, stream));
+  for (int k = 0; k < DIRECTIONS; k++) GI_TRY(pack(f, &f->way[k], values, stream));
 done:
   return status;
 }
@@ -94,15 +107,14 @@ static gi_task_plan plan_direction(const gi_cluster_dataflow *f, gable_op op, co
   gi_task_plan plan = {.clusters = c,
                        .forward = lu && op == GABLE_OP_T ? upper : lower,
                        .backward = lu && op == GABLE_OP_N ? upper : lower,
-                       .root = {NULL, p->root_at, lu && op == GABLE_OP_T, 2},
+                       .inverse = {NULL, p->inverse_at, lu && op == GABLE_OP_T, 2},
                        .source = source,
                        .target = target,
                        .off_ptr = p->off_ptr[side],
                        .off_col = p->off_col[side],
                        .off_at = f->off_at[side],
-                       .diagonal_at = f->diagonal_at,
-                       .coupling_at = f->coupling_at,
-                       .workers = WORKERS};
+                       .type = p->type,
+                       .limits = f->limits};
   plan.forward.transposed = lu && op == GABLE_OP_T;
   plan.backward.transposed = !lu || op == GABLE_OP_T;
   return plan;
@@ -131,21 +143,34 @@ static gable_status make_direction(gi_cluster_dataflow *f, gable_op op, const ga
   int before = GI_NOT_ENTERED;
   GI_TRY(gi_cluster_tasks_init(ctx, &plan, &t));
   d->tasks = t.count;
-  d->record_bytes = t.record_bytes;
   d->places = t.places;
-  if (op == GABLE_OP_N) f->stream_bytes = t.at[t.count];
+  d->sources = t.sources;
+  const gik_flow_at end = t.at[t.count];
+  if (op == GABLE_OP_N) f->stream_bytes = end.record + end.values;
   GI_TRY(upload(ctx, t.at, t.count + 1, sizeof *t.at, (void **)&d->at, &f->bytes));
-  GI_TRY(upload(ctx, t.stream, t.at[t.count], 1, (void **)&d->stream, &f->bytes));
+  GI_TRY(upload(ctx, t.records, end.record, 1, (void **)&d->records, &f->bytes));
+  GI_TRY(upload(ctx, t.source, t.sources, sizeof *t.source, (void **)&d->source, &f->bytes));
+  GI_TRY(upload(ctx, NULL, end.values, 1, (void **)&d->values, &f->bytes));
   GI_TRY(ctx->device->synchronise(ctx, NULL)); /* before the host's tasks go */
   GI_TRY(ctx->device->enter(ctx, &before));
   for (int k = 0; k < WIDTHS; k++) {
-    const gik_cluster_flow p = {
-        .tasks = d->tasks, .record_bytes = d->record_bytes, .type = f->panels->type, .rhs = WIDTH[k]};
-    GI_TRY(f->kernels->prepare(ctx, &p, &d->blocks[k]));
+    gik_cluster_flow p = {.tasks = d->tasks, .limits = f->limits, .type = f->panels->type, .rhs = WIDTH[k]};
+    GI_TRY(f->kernels->prepare(ctx, &p));
+    d->blocks[k] = p.blocks;
+    d->ring[k] = p.ring;
   }
 done:
   ctx->device->leave(ctx, before);
   gi_cluster_tasks_release(ctx, &t);
+  return status;
+}
+
+static gable_status read_limits(gi_cluster_dataflow *f)
+{
+  int before = GI_NOT_ENTERED;
+  gable_status status = f->ctx->device->enter(f->ctx, &before);
+  if (!status) status = f->kernels->limits(f->ctx, &f->limits);
+  f->ctx->device->leave(f->ctx, before);
   return status;
 }
 
@@ -178,12 +203,13 @@ gable_status gi_cluster_dataflow_create(gable_context *ctx, const gi_cluster_pan
   f->ctx = ctx;
   f->panels = panels;
   f->kernels = ctx->device->kernels->cluster_flows;
+  GI_TRY(read_limits(f));
   place_coefficients(f);
   GI_REQUIRE(f->coefficients < INT32_MAX, GABLE_ERR_LIMIT, "%lld entries right of the diagonal blocks",
              (long long)f->coefficients);
   GI_ALLOC(ctx, f->held, f->coefficients);
   GI_TRY(upload(ctx, NULL, f->coefficients, sizeof *f->coefficient, (void **)&f->coefficient, &f->bytes));
-  GI_TRY(upload(ctx, NULL, panels->root_at[panels->clusters->count], value_size(panels), &f->root, &f->bytes));
+  GI_TRY(upload(ctx, NULL, panels->inverse_at[panels->clusters->count], value_size(panels), &f->inverse, &f->bytes));
   GI_TRY(make_directions(f, outside));
   *out = f;
   f = NULL;
@@ -199,9 +225,11 @@ void gi_cluster_dataflow_destroy(gable_context *ctx, gi_cluster_dataflow **flow)
   *flow = NULL;
   for (int k = 0; k < DIRECTIONS; k++) {
     ctx->device->release(ctx, f->way[k].at);
-    ctx->device->release(ctx, f->way[k].stream);
+    ctx->device->release(ctx, f->way[k].records);
+    ctx->device->release(ctx, f->way[k].source);
+    ctx->device->release(ctx, f->way[k].values);
   }
-  ctx->device->release(ctx, f->root);
+  ctx->device->release(ctx, f->inverse);
   ctx->device->release(ctx, f->coefficient);
   gi_free(ctx, f->held);
   gi_free(ctx, f);
@@ -273,14 +301,15 @@ gable_status gi_dataflow_solve(const gi_cluster_dataflow *f, gi_dataflow_work *w
   const direction *d = &f->way[way];
   const gik_cluster_flow p = {
       .tasks = d->tasks,
-      .task_at = d->at,
-      .stream = d->stream,
-      .record_bytes = d->record_bytes,
+      .at = d->at,
+      .records = d->records,
+      .values = d->values,
       .type = f->panels->type,
-      .values = {launch->values[0], launch->values[1], f->root},
       .coefficient = f->coefficient,
       .places = d->places,
+      .limits = f->limits,
       .blocks = d->blocks[width],
+      .ring = d->ring[width],
       .rhs = launch->rhs,
       .count = launch->count,
       .board = w->board[way][width],

@@ -17,7 +17,6 @@ typedef struct gi_dataflow_work gi_dataflow_work;
 typedef struct gi_dataflow_launch {
   gable_op op;
   gable_idx rhs, count;  /* 1, 4 or 16; columns */
-  const void *values[2]; /* lower, upper; on the device */
   gik_flow_vectors b, x; /* x does not overlap b */
   void *stream;
   gable_idx skip;    /* tests: so many tasks are missing */
@@ -29,10 +28,12 @@ gable_status gi_cluster_dataflow_create(gable_context *ctx, const gi_cluster_pan
                                         const gi_cluster_outside *outside, gi_cluster_dataflow **out);
 void gi_cluster_dataflow_destroy(gable_context *ctx, gi_cluster_dataflow **flow); /* NULL is fine */
 
-/* The coefficients of F and D^-1 that panels holds now, in the order of stream. */
-gable_status gi_cluster_dataflow_update(gi_cluster_dataflow *flow, void *stream);
-gable_off gi_cluster_dataflow_bytes(const gi_cluster_dataflow *flow);  /* of device memory */
-gable_off gi_cluster_dataflow_stream(const gi_cluster_dataflow *flow); /* bytes of the records that one solve reads */
+/* The coefficients of F and the inverses that panels holds now, and the operators in values: lower, upper (LU), on the
+ * device. In the order of stream; values may go when it is done. */
+gable_status gi_cluster_dataflow_update(gi_cluster_dataflow *flow, const void *const values[2], void *stream);
+gable_off gi_cluster_dataflow_bytes(const gi_cluster_dataflow *flow); /* of device memory */
+gable_off
+gi_cluster_dataflow_stream(const gi_cluster_dataflow *flow); /* bytes of the records and values that one solve reads */
 
 /* For up to rhs (1, 4, 16) right-hand sides at once. */
 gable_status gi_dataflow_work_create(const gi_cluster_dataflow *flow, gable_idx rhs, gi_dataflow_work **out);

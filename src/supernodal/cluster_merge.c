@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_WIDTH = 512, SMALL = 64, LEVEL = 100000 };
+enum { MAX_WIDTH = 1024, SMALL = 64, LEVEL = 200000 };
 static const double GROWTH = 0.25;
 
 typedef struct merging {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "supernodal/cluster_root.h"
+#include "supernodal/cluster_inverse.h"
 
 /* F(i,j) by rows (side 0) or columns (side 1), entries in the order of the factor's off. */
 static gable_status make_off(gable_context *ctx, const gi_clusters *c, const gable_idx *place, int side,
@@ -65,13 +65,13 @@ done:
   return status;
 }
 
-static gable_status make_root_offsets(gable_context *ctx, const gi_clusters *c, gable_off **out)
+static gable_status make_inverse_offsets(gable_context *ctx, const gi_clusters *c, gable_off **out)
 {
   gable_status status = GABLE_OK;
   GI_ALLOC(ctx, *out, c->count + 1);
   (*out)[0] = 0;
   for (gable_idx j = 0; j < c->count; j++) {
-    const gable_off w = gi_cluster_is_root(c, j) ? gi_cluster_width(c, j) : 0;
+    const gable_off w = gi_cluster_width(c, j);
     (*out)[j + 1] = (*out)[j] + w * w;
   }
 done:
@@ -144,8 +144,8 @@ gable_status gi_cluster_panels_create(gable_context *ctx, const gi_clusters *clu
     GI_TRY(make_offsets(ctx, clusters, &clusters->u, &p->upper_at));
     GI_TRY(make_values(ctx, p->upper_at[clusters->count], type, &p->upper));
   }
-  GI_TRY(make_root_offsets(ctx, clusters, &p->root_at));
-  GI_TRY(make_values(ctx, p->root_at[clusters->count], type, &p->root));
+  GI_TRY(make_inverse_offsets(ctx, clusters, &p->inverse_at));
+  GI_TRY(make_values(ctx, p->inverse_at[clusters->count], type, &p->inverse));
   GI_ALLOC(ctx, p->dinv, clusters->n);
   if (kind == GI_LDLT) GI_ALLOC(ctx, p->coupling, clusters->n);
   GI_TRY(make_both_off(ctx, clusters, p));
@@ -167,8 +167,8 @@ void gi_cluster_panels_destroy(gable_context *ctx, gi_cluster_panels **panels)
   gi_free(ctx, p->lower_at);
   gi_free(ctx, p->upper_at);
   gi_free(ctx, p->lower);
-  gi_free(ctx, p->root_at);
-  gi_free(ctx, p->root);
+  gi_free(ctx, p->inverse_at);
+  gi_free(ctx, p->inverse);
   gi_free(ctx, p->upper);
   gi_free(ctx, p->dinv);
   gi_free(ctx, p->coupling);
@@ -186,7 +186,7 @@ gable_off gi_cluster_panels_bytes(const gi_cluster_panels *p)
 {
   const gi_clusters *c = p->clusters;
   const gable_off value = p->type == GABLE_TYPE_S ? 4 : 8, off = p->off[0] ? p->off_ptr[0][c->n] : 0;
-  const gable_off values = p->lower_at[c->count] + (p->upper ? p->upper_at[c->count] : 0) + p->root_at[c->count];
+  const gable_off values = p->lower_at[c->count] + (p->upper ? p->upper_at[c->count] : 0) + p->inverse_at[c->count];
   return values * value + p->tasks * (gable_off)sizeof *p->task + 24 * c->count + (p->coupling ? 16 : 8) * c->n +
          2 * off * (12 + value);
 }
@@ -267,7 +267,7 @@ gable_status gi_cluster_panels_update(gable_context *ctx, const gi_factor *f, gi
   for (gable_off k = 0; k < p->tasks; k++)
     largest = fmax(largest, run_task(f, p, &p->task[k], &room[omp_get_thread_num()]));
   p->residual = largest;
-  GI_TRY(gi_cluster_roots_update(ctx, p));
+  GI_TRY(gi_cluster_inverses_update(ctx, p));
 done:
   for (int t = 0; room && t < threads; t++) gi_operator_room_release(ctx, &room[t]);
   gi_free(ctx, room);

@@ -2,11 +2,11 @@
  *
  *   lower_J = [ inv(L_JJ) ; -L_IJ inv(L_JJ) ] P_J   (w + nl) x w    forward:  [y_J; contributions] = lower_J g
  *   upper_J = [ inv(U_JJ) , -inv(U_JJ) U_JI ]       w x (w + nu)    backward: x_J = upper_J [y_J; x_I]
- *   root_J  = upper_J lower_J                       w x w           both, where I is empty: x_J = root_J g
+ *   inverse_J = upper_JJ lower_JJ                   w x w           both, inside J: its share of x_J = inverse_J g
  *
  * with J the cluster's columns, I its rows, P_J the exchanges inside its supernodes.  L_JJ of several supernodes is
  * block triangular.  Cholesky and L D L^T: upper_J = lower_J^T, which is not stored; D^-1 stands between the sweeps
- * and the factors of root_J.
+ * and the factors of inverse_J.
  *
  * F. L. Alvarado, A. Pothen, R. Schreiber, Highly parallel sparse triangular solution (1993); I. Yamazaki, S.
  * Rajamanickam, N. Ellingwood, Performance portable supernode-based sparse triangular solver (2020). */
@@ -26,12 +26,12 @@ typedef struct gi_operator_task {
 typedef struct gi_cluster_panels {
   const gi_clusters *clusters; /* borrowed */
   gi_factor_kind kind;
-  gable_type type;     /* of lower, upper and off: the factor's */
-  gable_off *lower_at; /* [count+1] offsets of the operators, row major without gaps */
-  gable_off *upper_at; /* [count+1], or NULL (not LU) */
-  void *lower, *upper; /* upper NULL: not LU */
-  gable_off *root_at;  /* [count+1] of root_J; none of clusters with rows */
-  void *root;
+  gable_type type;       /* of lower, upper and off: the factor's */
+  gable_off *lower_at;   /* [count+1] offsets of the operators, row major without gaps */
+  gable_off *upper_at;   /* [count+1], or NULL (not LU) */
+  void *lower, *upper;   /* upper NULL: not LU */
+  gable_off *inverse_at; /* [count+1] of inverse_J */
+  void *inverse;
   double *dinv;           /* [n] D^-1 in solve order (LU: of the diagonal of U) */
   double *coupling;       /* [n] D^-1 at (k,k+1) in solve order, or NULL */
   gable_off *off_ptr[2];  /* [n+1] F by rows and by columns, in solve order, or NULL */

@@ -18,22 +18,25 @@ typedef struct gi_task_sweep {
 } gi_task_sweep;
 
 /* What one direction of a solve computes.  Coefficients are numbered as gik_cluster_flow's: entry k of F negated at
- * off_at + k; D^-1 of column k at diagonal_at + k, entry (k,k+1) of it at coupling_at + k. */
+ * off_at + k. */
 typedef struct gi_task_plan {
   const gi_clusters *clusters;
   gi_task_sweep forward, backward;
-  gi_task_sweep root;               /* of clusters without rows, both sweeps at once; side is not read */
+  gi_task_sweep inverse;            /* inside a cluster, both sweeps at once; side is not read */
   const gable_idx *source, *target; /* [n] the caller's row of b, of x for column k */
   const gable_off *off_ptr;         /* [n+1] F by rows, or NULL */
   const gable_idx *off_col;
-  gable_off off_at, diagonal_at, coupling_at; /* diagonal_at < 0: no D */
-  gable_idx workers;                          /* thread blocks that work at a time, about */
+  gable_off off_at;
+  gable_type type; /* of the operators */
+  gik_flow_limits limits;
 } gi_task_plan;
 
 typedef struct gi_cluster_tasks {
-  gable_idx count, record_bytes; /* of the longest record */
-  gable_off *at;                 /* [count+1] */
-  unsigned char *stream;         /* [at[count]] records, see cluster_flow.h */
+  gable_idx count;
+  gik_flow_at *at;         /* [count+1] */
+  unsigned char *records;  /* [at[count].record], see cluster_flow.h */
+  gable_off sources;       /* of all tasks, in their order */
+  gik_flow_source *source; /* [sources] */
   gable_off places;
 } gi_cluster_tasks;
 

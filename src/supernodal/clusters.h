@@ -59,10 +59,4 @@ static inline gable_idx gi_cluster_width(const gi_clusters *c, gable_idx j)
   return c->first[j + 1] - c->first[j];
 }
 
-/* Neither rows below nor columns right of it. */
-static inline int gi_cluster_is_root(const gi_clusters *c, gable_idx j)
-{
-  return c->l.ptr[j + 1] == c->l.ptr[j] && c->u.ptr[j + 1] == c->u.ptr[j];
-}
-
 #endif

@@ -78,12 +78,11 @@ static void check_missing(const setting *s)
     x[k] = malloc(((size_t)s->n + 1) * sizeof **x);
   }
   CHECK_OK(gi_cluster_dataflow_create(s->ctx, p, &none, &flow));
-  CHECK_OK(gi_cluster_dataflow_update(flow, NULL));
+  CHECK_OK(gi_cluster_dataflow_update(flow, (const void *const *)values, NULL));
   CHECK_OK(gi_dataflow_work_create(flow, 1, &w));
   gi_dataflow_launch launch = {.op = GABLE_OP_N,
                                .rhs = 1,
                                .count = 1,
-                               .values = {values[0], values[1]},
                                .b = {GABLE_TYPE_D, s->b, NULL, 1, s->n},
                                .x = {GABLE_TYPE_D, s->x, NULL, 1, s->n},
                                .stream = gi_own_stream(s->ctx)};

@@ -1,441 +1,344 @@
 /* cluster_flow.cu: the solve in one launch: a thread block takes task after task.
  *
- * Outline; a block is COMPUTE / 32 computing warps and one that fetches:
- *   fetch    1. take a ticket; copy the task's record into shared memory as soon as a buffer is free
- *            2. fetch the operator of the task into L2
- *   compute  1. load the first values of this warp's strip into registers: they arrive while it waits for inputs
- *            2. gather the inputs; a place that is not there yet is asked again
- *            3. multiply on the FP64 tensor cores, 8 outputs x 4 inputs x 8 right-hand sides at a time
- *            4. add the parts and what the outputs add; store on the board and into x; clear the other copy
- * One right-hand side takes the same path as 16, so that a column has the bits that it has alone. */
+ * Outline; a block is one fetching warp, GROUPS groups of gathering warps and COMPUTE computing warps:
+ *   fetch    takes a ticket; copies the task's record and values into the ring as soon as there is room (copy engine)
+ *   gather   a group takes the next task of the block and sums its inputs into its own v, so GROUPS tasks wait for
+ *            inputs at a time; the one that has them first is computed first
+ *   compute  1. multiply strips by v on the FP64 tensor cores, 8 outputs x 4 inputs x 8 right-hand sides at a time
+ *            2. where warps share a strip's inputs: add their parts
+ *            3. add what the outputs add; store on the board and into x; clear the other copy
+ * The task with the lowest ticket that is not done waits for done ones alone, and is in the ring of its block, with a
+ * group or next for one: it can go on.  One right-hand side takes the same path as 16, so that a column has the bits
+ * that it has alone.
+ *
+ * Barriers, for task k of the block and its e-th gathered one: full[k % QUEUE] (the copies) -> gathered[e % GROUPS] ->
+ * used[group] (v is free) and empty[k % QUEUE] (the piece of the ring is free).  Generic reads of a piece are ordered
+ * before the next copy into it by the arrival at empty, which the fetching warp waits for. */
 #include <cuda_runtime.h>
 
 #include "cuda/device_wait.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/undisturbed.cuh"
-#include "kernels/supernodal/cluster_flow.h"
+#include "kernels/supernodal/cluster_gather.cuh"
+#include "kernels/supernodal/cluster_ring.h"
 
 namespace
 {
 
-enum { COMPUTE = 256, WARPS = COMPUTE / 32, THREADS = COMPUTE + 32, RECORDS = 3 };
-enum { AHEAD = 8 }; /* steps of 4 inputs that a warp has in registers */
-enum { CHUNK = AHEAD * GIK_FLOW_STEP };
-enum { GROUP = GIK_FLOW_PAD / GIK_FLOW_STEP }; /* steps whose inputs are there together, zeros beyond a strip's last */
-enum { COMPUTE_BARRIER = 1 };
+enum { COMPUTE = 8, QUEUE = 8, CHAINS = 4 };
 
-/* Widths of the arrays in shared memory; the pitch spreads a fragment over all banks. */
+/* How a block is made up. */
+template <int R> struct make_up {
+  static constexpr int GROUPS = R == 1 ? 3 : 2, GATHER = R == 1 ? 5 : 7; /* warps of a group */
+  static constexpr int THREADS = (COMPUTE + GROUPS * GATHER + 1) * WARP;
+};
+
+/* Widths of the arrays in shared memory. */
 template <int R> struct shape {
-  static constexpr int PITCH = R == 16 ? 20 : R;
-  static constexpr int HALVES = R == 16 ? 2 : 1; /* groups of 8 right-hand sides */
-  static constexpr int BLOCKS = R == 16 ? 2 : 3; /* of a multiprocessor */
-  static constexpr size_t V = (size_t)GIK_FLOW_INPUTS * PITCH, ADD = (size_t)GIK_FLOW_OUTPUTS * R,
-                          SUM = (size_t)GIK_FLOW_STRIPS * GIK_FLOW_STRIP * R;
-  static constexpr size_t BYTES = (V + 2 * ADD + SUM) * sizeof(double);
+  static constexpr int HALVES = R == 16 ? 2 : 1;  /* groups of 8 right-hand sides */
+  static constexpr int PART = GIK_FLOW_STRIP * R; /* sums of one strip */
+  static constexpr int PARTS = GIK_FLOW_SHARED * PART;
 };
 
 /* What a block shares. */
-template <int R> struct room {
-  double *v, *add, *sum; /* [inputs][PITCH], [2][outputs][R], [strips][8][R] */
-  unsigned char *record; /* [RECORDS][record_bytes] */
+struct room {
+  unsigned char *ring;
+  double *v, *part; /* [GROUPS][sums][R], [2][GIK_FLOW_SHARED][8][R] */
 };
 
-struct control_block {
-  unsigned long long full[RECORDS], empty[RECORDS];
-  int last[RECORDS]; /* no task is left */
+/* A task whose inputs are in a group's v. */
+struct ready {
+  unsigned task;
+  int group; /* -1: the group has met the end */
+};
+
+template <int GROUPS> struct control_block {
+  unsigned long long full[QUEUE], empty[QUEUE], gathered[GROUPS], used[GROUPS];
+  unsigned place[QUEUE], end[QUEUE];     /* of a piece; end: see gik_ring_take */
+  int last[QUEUE];                       /* no task is left */
+  unsigned taken, gathers, mine[GROUPS]; /* mine: the task that each group took */
+  ready line[GROUPS];
 };
 
 __device__ __forceinline__ void compute_barrier()
 {
-  asm volatile("bar.sync %0, %1;" ::"n"((int)COMPUTE_BARRIER), "n"((int)COMPUTE) : "memory");
+  asm volatile("bar.sync %0, %1;" ::"n"((int)COMPUTE_BARRIER), "n"(COMPUTE * WARP) : "memory");
 }
 
 /* c += a b for 8 x 4 times 4 x 8. */
 __device__ __forceinline__ void multiply(double c[2], double a, double b)
 {
-  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-               : "+d"(c[0]), "+d"(c[1])
-               : "d"(a), "d"(b));
-}
-
-__device__ __forceinline__ double load_value(const double *p)
-{
-  double v;
-  asm volatile("ld.global.nc.L1::no_allocate.f64 %0, [%1];" : "=d"(v) : "l"(p));
-  return v;
-}
-__device__ __forceinline__ float load_value(const float *p)
-{
-  float v;
-  asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(v) : "l"(p));
-  return v;
-}
-
-__device__ __forceinline__ double load_entry(const gik_flow_vectors &v, gable_idx i, int r)
-{
-  const gable_off k = i * v.row + r * v.column;
-  const double value = v.type == GABLE_TYPE_S ? (double)((const float *)v.data)[k] : ((const double *)v.data)[k];
-  return v.scale ? v.scale[i] * value : value;
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+      : "+d"(c[0]), "+d"(c[1])
+      : "d"(a), "d"(b));
 }
 
 __device__ __forceinline__ void store_entry(const gik_flow_vectors &v, gable_idx i, int r, double value)
 {
   const gable_off k = i * v.row + r * v.column;
-  if (v.scale) value *= v.scale[i];
   if (v.type == GABLE_TYPE_S)
     ((float *)v.data)[k] = (float)value;
   else
     ((double *)v.data)[k] = value;
 }
 
-/* Fetch 2: the operator of a task into L2, by the lanes of the fetching warp: rows as they lie in memory, whole or cut
- * to a strip's inputs; of a transposed operator the eight values that a strip takes of each row. */
-template <typename T> __device__ void prefetch_operator(const gik_cluster_flow &p, const unsigned char *record)
+/* ---- fetch ---- */
+
+/* By one lane.  The next ticket is under way while this one's copies are begun: a block holds the tasks in its ring and
+ * one more. */
+template <int GROUPS> __device__ void fetch(const gik_cluster_flow &p, unsigned char *ring, control_block<GROUPS> *c)
 {
-  const gik_flow_task *t = (const gik_flow_task *)record;
-  const gik_flow_strip *strip = (const gik_flow_strip *)(record + t->strip);
-  const int lane = threadIdx.x % 32;
-  for (int e = lane; e < t->strips * GIK_FLOW_STRIP; e += 32) {
-    const gik_flow_strip &s = strip[e / GIK_FLOW_STRIP];
-    const int row = e % GIK_FLOW_STRIP;
-    if (s.step_in == 1 && row < s.rows)
-      gik::prefetch_bulk((const T *)p.values[s.side] + s.at + (gable_off)row * s.step_out, s.inputs * sizeof(T));
+  gik_ring room = {(unsigned)p.ring, 0, 0, 0};
+  unsigned done = 0, k = 0; /* done: pieces that are free again */
+  unsigned ticket = p.skip + atomicAdd(&p.control->ticket, 1u);
+  for (; ticket < (unsigned)p.tasks; k++) {
+    const gik_flow_at at = p.at[ticket], next = p.at[ticket + 1];
+    const unsigned slot = k % QUEUE, full = gik::shared_address(&c->full[slot]);
+    const unsigned record = (unsigned)(next.record - at.record), values = (unsigned)(next.values - at.values);
+    unsigned place = 0, end = 0;
+    ticket = p.skip + atomicAdd(&p.control->ticket, 1u);
+    while (k - done == QUEUE || !gik_ring_take(&room, record + values, &place, &end)) {
+      gik::barrier_wait(gik::shared_address(&c->empty[done % QUEUE]), done / QUEUE & 1);
+      room.tail = c->end[done++ % QUEUE];
+    }
+    c->end[slot] = end;
+    c->place[slot] = place;
+    gik::copy_expect(full, record + values);
+    gik::copy_part(gik::shared_address(ring + place), p.records + at.record, record, full);
+    if (values) gik::copy_part(gik::shared_address(ring + place + record), p.values + at.values, values, full);
   }
-  for (int k = 0; k < t->strips; k++) {
-    const gik_flow_strip &s = strip[k];
-    if (s.step_in == 1) continue;
-    const T *m = (const T *)p.values[s.side] + s.at;
-    for (int i = lane; i < s.inputs; i += 32) gik::prefetch_line(m + (gable_off)i * s.step_in);
+  for (int e = 0; e < GROUPS; e++, k++) { /* each group meets one of them */
+    for (; k - done >= QUEUE; done++) gik::barrier_wait(gik::shared_address(&c->empty[done % QUEUE]), done / QUEUE & 1);
+    c->last[k % QUEUE] = 1;
+    gik::barrier_arrive(gik::shared_address(&c->full[k % QUEUE]));
   }
 }
 
-/* A ticket is taken when a buffer is free, so a block holds RECORDS tasks at most; operators are fetched one task
- * later, when the record is there. */
-template <typename T> __device__ void fetch(const gik_cluster_flow &p, unsigned char *records, control_block *shared)
+/* ---- gather ---- */
+
+/* A group has one task at most between its push and the last read of its v, so GROUPS places in line are enough. */
+template <int GROUPS> __device__ __forceinline__ void push(control_block<GROUPS> *c, unsigned task, int group)
 {
-  const int lane = threadIdx.x % 32;
-  for (unsigned k = 0;; k++) {
-    const unsigned buffer = k % RECORDS, last = (k + RECORDS - 1) % RECORDS;
-    const unsigned full = gik::shared_address(&shared->full[buffer]);
-    int more = 0;
-    if (k >= RECORDS) gik::barrier_wait(gik::shared_address(&shared->empty[buffer]), (k / RECORDS - 1) & 1);
-    if (!lane) {
-      const unsigned ticket = p.skip + atomicAdd(&p.control->ticket, 1u);
-      more = ticket < (unsigned)p.tasks;
-      if (more) {
-        const gable_off at = p.task_at[ticket], end = p.task_at[ticket + 1];
-        gik::copy_bulk(gik::shared_address(records + (size_t)buffer * p.record_bytes), p.stream + at,
-                       (unsigned)(end - at), full);
-      } else {
-        shared->last[buffer] = 1;
-        gik::barrier_arrive(full);
-      }
-    }
-    more = __shfl_sync(gik::ALL, more, 0);
-    if (k) {
-      gik::barrier_wait(gik::shared_address(&shared->full[last]), ((k - 1) / RECORDS) & 1);
-      prefetch_operator<T>(p, records + (size_t)last * p.record_bytes);
-    }
-    if (!more) return;
+  const unsigned e = atomicAdd(&c->gathers, 1u) % GROUPS;
+  c->line[e] = {task, group};
+  gik::barrier_arrive(gik::shared_address(&c->gathered[e]));
+}
+
+template <int R, int GROUPS, int WARPS>
+__device__ void gather(const gik_cluster_flow &p, const room &shared, control_block<GROUPS> *c, const double *own,
+                       int group, int thread)
+{
+  double *const v = shared.v + group * p.limits.sums * R;
+  for (unsigned round = 0;; round++) {
+    if (!thread) c->mine[group] = atomicAdd(&c->taken, 1u);
+    group_barrier(group, WARPS * WARP);
+    const unsigned k = c->mine[group], slot = k % QUEUE;
+    gik::barrier_wait(gik::shared_address(&c->full[slot]), k / QUEUE & 1);
+    const int last = c->last[slot];
+    if (round) gik::barrier_wait(gik::shared_address(&c->used[group]), (round - 1) & 1);
+    if (!last) gather_task<R, WARPS>(p, own, shared.ring + c->place[slot], thread, v);
+    group_barrier(group, WARPS * WARP);
+    if (!thread) push(c, k, last ? -1 : group);
+    if (last) return;
   }
 }
 
-/* Compute 2.  Sums of gathered terms, C of a list at once, N right-hand sides a thread. */
-template <int R> struct gatherer {
-  static constexpr int N = R == 16 ? 2 : 1;
-  static constexpr int LANES = R / N, GROUPS = COMPUTE / LANES, LISTS = R == 16 ? 2 : 1, C = R == 16 ? 2 : 4;
+/* ---- compute ---- */
 
-  const gik_cluster_flow &p;
-  const double *own; /* the copy of the board in use, at this thread's first right-hand side */
-  gik::patience patience;
-  int r;
-  gable_idx cluster;
+/* This lane's row of a strip: what becomes of it. */
+struct destination {
+  gik_flow_out to;
+  int add; /* q of v, or -1 */
+  double scale;
 
-  __device__ __forceinline__ void load(gable_idx id, double v[N])
+  __device__ __forceinline__ destination(const gik_cluster_flow &p, const unsigned char *record, int o)
   {
-    const double *at = own + (gable_off)id * R;
-    if (N == 2)
-      asm volatile("ld.relaxed.gpu.global.v2.f64 {%0,%1}, [%2];" : "=d"(v[0]), "=d"(v[N - 1]) : "l"(at) : "memory");
-    else
-      v[0] = gik::load_relaxed(at);
-  }
-
-  __device__ __forceinline__ bool missing(const double v[N])
-  {
-    return gik::not_yet(v[0]) || (N == 2 && gik::not_yet(v[N - 1]));
-  }
-
-  /* Asks for all places that are still empty together; those with id < 0 are none. */
-  template <int M> __device__ __forceinline__ void wait(const gable_idx (&id)[M], double (&v)[M][N])
-  {
-    for (;;) {
-      bool again = false;
-#pragma unroll
-      for (int k = 0; k < M; k++) again |= id[k] >= 0 && missing(v[k]);
-      if (!again || patience.lost(p.control, p.deadline_ns, cluster)) return;
-#pragma unroll
-      for (int k = 0; k < M; k++)
-        if (id[k] >= 0 && missing(v[k])) load(id[k], v[k]);
-    }
-  }
-
-  /* Lists q, q + GROUPS, ... of LISTS into sum. */
-  __device__ __forceinline__ void terms(const unsigned short *ptr, const gable_idx *term, int q, int count,
-                                        double sum[LISTS][N])
-  {
-    int at[LISTS], end[LISTS];
-    bool more = false;
-#pragma unroll
-    for (int u = 0; u < LISTS; u++) {
-      const bool there = q + u * GROUPS < count;
-      at[u] = there ? ptr[q + u * GROUPS] : 0;
-      end[u] = there ? ptr[q + u * GROUPS + 1] : 0;
-      more |= at[u] < end[u];
-#pragma unroll
-      for (int n = 0; n < N; n++) sum[u][n] = 0;
-    }
-    while (more) {
-      gable_idx id[LISTS * C];
-      double v[LISTS * C][N];
-      more = false;
-#pragma unroll
-      for (int u = 0; u < LISTS; u++)
-#pragma unroll
-        for (int c = 0; c < C; c++) {
-          const bool there = at[u] + c < end[u];
-          id[u * C + c] = there ? term[at[u] + c] : 0;
-#pragma unroll
-          for (int n = 0; n < N; n++) v[u * C + c][n] = 0;
-          if (there && id[u * C + c] >= 0) load(id[u * C + c], v[u * C + c]);
-          if (there && id[u * C + c] < 0)
-#pragma unroll
-            for (int n = 0; n < N; n++)
-              if (r + n < p.count) v[u * C + c][n] = load_entry(p.b, ~id[u * C + c], r + n);
-        }
-      wait(id, v);
-#pragma unroll
-      for (int u = 0; u < LISTS; u++) {
-#pragma unroll
-        for (int c = 0; c < C; c++)
-#pragma unroll
-          for (int n = 0; n < N; n++) sum[u][n] += v[u * C + c][n];
-        at[u] += C;
-        more |= at[u] < end[u];
-      }
-    }
-  }
-
-  /* Products of list q, C at a time; coefficients that are zero stand for no product. */
-  __device__ __forceinline__ void products(const unsigned short *ptr, const gable_idx *product, int q, double sum[N])
-  {
-    const int end = ptr[q + 1];
-    for (int k = ptr[q]; k < end; k += C) {
-      gable_idx id[C];
-      double a[C], v[C][N];
-#pragma unroll
-      for (int c = 0; c < C; c++) {
-        const bool there = k + c < end;
-        id[c] = there ? product[2 * (k + c) + 1] : -1;
-        a[c] = there ? p.coefficient[product[2 * (k + c)]] : 0;
-        if (there) load(id[c], v[c]);
-      }
-#pragma unroll
-      for (int c = 0; c < C; c++)
-        if (a[c] == 0) id[c] = -1;
-      wait(id, v);
-#pragma unroll
-      for (int c = 0; c < C; c++)
-#pragma unroll
-        for (int n = 0; n < N; n++)
-          if (a[c] != 0) sum[n] += a[c] * v[c][n];
-    }
-  }
-};
-
-template <int R>
-__device__ void gather(const gik_cluster_flow &p, const double *own, const unsigned char *record, double *v,
-                       double *add)
-{
-  typedef gatherer<R> G;
-  const gik_flow_task *t = (const gik_flow_task *)record;
-  const int group = threadIdx.x / G::LANES, r = threadIdx.x % G::LANES * G::N;
-  const int inputs = t->add < 0 ? t->sums : t->add;
-  G g = {p, own + r, {}, r, t->cluster};
-  for (int base = group; base < t->sums; base += G::GROUPS * G::LISTS) {
-    double sum[G::LISTS][G::N];
-    g.terms((const unsigned short *)(record + t->ptr), (const gable_idx *)(record + t->term), base, t->sums, sum);
-#pragma unroll
-    for (int u = 0; u < G::LISTS; u++) {
-      const int q = base + u * G::GROUPS;
-      if (q >= t->sums) break;
-      if (t->product_ptr)
-        g.products((const unsigned short *)(record + t->product_ptr), (const gable_idx *)(record + t->product), q,
-                   sum[u]);
-      double *to = q < inputs ? v + q * shape<R>::PITCH + r : add + (q - inputs) * R + r;
-#pragma unroll
-      for (int n = 0; n < G::N; n++) to[n] = sum[u][n];
-    }
-  }
-}
-
-/* A warp's way over its strips, CHUNK inputs at a time. */
-struct cursor {
-  const gik_flow_strip *strip;
-  int s, strips, begin; /* first input of the chunk */
-
-  __device__ __forceinline__ bool there() const { return s < strips; }
-  __device__ __forceinline__ int left() const { return strip[s].inputs - begin; }
-  __device__ __forceinline__ bool ends() const { return left() <= CHUNK; }
-  __device__ __forceinline__ cursor next() const
-  {
-    cursor n = *this;
-    n.begin += CHUNK;
-    if (ends()) {
-      n.s += WARPS;
-      n.begin = 0;
-    }
-    return n;
-  }
-};
-
-/* Where this lane's values of a chunk lie. */
-template <typename T> struct lane_values {
-  const T *at;
-  gable_off step;
-  int left; /* inputs from this lane's first one; <= 0: none */
-
-  __device__ __forceinline__ lane_values(const gik_cluster_flow &p, const cursor &c)
-  {
-    const int row = threadIdx.x % 32 / 4, k = threadIdx.x % 4;
-    left = 0;
-    at = NULL;
-    step = 0;
-    if (!c.there()) return;
-    const gik_flow_strip &s = c.strip[c.s];
-    at = (const T *)p.values[s.side] + s.at + (gable_off)row * s.step_out + (gable_off)(c.begin + k) * s.step_in;
-    step = (gable_off)s.step_in * GIK_FLOW_STEP;
-    left = row < s.rows ? s.inputs - c.begin - k : 0;
-  }
-  __device__ __forceinline__ T load(int j) const { return j * GIK_FLOW_STEP < left ? load_value(at + j * step) : T(0); }
-};
-
-/* Compute 3. */
-template <typename T, int R>
-__device__ __forceinline__ void multiply_strips(const gik_cluster_flow &p, cursor c, T a[AHEAD], const double *v,
-                                                double *sums)
-{
-  constexpr int HALVES = shape<R>::HALVES, PITCH = shape<R>::PITCH;
-  const int lane = threadIdx.x % 32, k = lane % 4, n = R == 1 ? 0 : lane / 4 % R;
-  double acc[HALVES][2][2] = {};
-  while (c.there()) {
-    const cursor next = c.next();
-    const lane_values<T> more(p, next);
-    const int left = c.left();
-    const double *in = v + (c.strip[c.s].first + c.begin + k) * PITCH + n;
-#pragma unroll
-    for (int group = 0; group < AHEAD; group += GROUP) {
-      if (group * GIK_FLOW_STEP < left) {
-        double b[GROUP][HALVES];
-#pragma unroll
-        for (int j = 0; j < GROUP; j++)
-#pragma unroll
-          for (int h = 0; h < HALVES; h++) b[j][h] = in[(group + j) * GIK_FLOW_STEP * PITCH + h * 8];
-#pragma unroll
-        for (int j = 0; j < GROUP; j++)
-#pragma unroll
-          for (int h = 0; h < HALVES; h++) multiply(acc[h][j % 2], (double)a[group + j], b[j][h]);
-      }
-#pragma unroll
-      for (int j = 0; j < GROUP; j++) a[group + j] = more.load(group + j);
-    }
-    if (c.ends()) {
-      double *to = sums + (c.s * GIK_FLOW_STRIP + lane / 4) * R;
-#pragma unroll
-      for (int h = 0; h < HALVES; h++)
-#pragma unroll
-        for (int e = 0; e < 2; e++) {
-          const int column = h * 8 + 2 * k + e;
-          if (column < R) to[column] = acc[h][0][e] + acc[h][1][e];
-          acc[h][0][e] = acc[h][1][e] = 0;
-        }
-    }
-    c = next;
-  }
-}
-
-/* Compute 4. */
-template <int R>
-__device__ void finish(const gik_cluster_flow &p, double *own, double *next, const unsigned char *record,
-                       const double *add, const double *sums)
-{
-  const gik_flow_task *t = (const gik_flow_task *)record;
-  const gik_flow_out *out = (const gik_flow_out *)(record + t->out);
-  const int parts = t->strips ? t->parts : 0;
-  for (int e = threadIdx.x; e < t->outputs * R; e += COMPUTE) {
-    const int o = e / R, r = e % R;
-    const gik_flow_out to = out[o];
-    double sum = 0;
-    if (to.id < 0) continue;
-    for (int part = 0; part < parts; part++)
-      sum += sums[((o / GIK_FLOW_STRIP * parts + part) * GIK_FLOW_STRIP + o % GIK_FLOW_STRIP) * R + r];
-    if (t->add >= 0) sum += add[o * R + r];
-    gik::store_relaxed(own + (gable_off)to.id * R + r, sum);
-    gik::store_not_yet(next + (gable_off)to.id * R + r);
-    if (to.x >= 0 && r < p.count) store_entry(p.x, to.x, r, sum);
-  }
-}
-
-template <typename T, int R>
-__device__ void compute(const gik_cluster_flow &p, const room<R> &shared, control_block *control)
-{
-  const gable_off size = p.places * R;
-  const unsigned parity = *(volatile unsigned *)&p.control->parity[0] & 1;
-  double *own = p.board + (parity ? size : 0), *next = p.board + (parity ? 0 : size);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  for (unsigned k = 0;; k++) {
-    const unsigned buffer = k % RECORDS;
-    gik::barrier_wait(gik::shared_address(&control->full[buffer]), (k / RECORDS) & 1);
-    if (control->last[buffer]) return;
-    const unsigned char *record = shared.record + (size_t)buffer * p.record_bytes;
     const gik_flow_task *t = (const gik_flow_task *)record;
-    const cursor c = {(const gik_flow_strip *)(record + t->strip), warp, t->strips, 0};
-    double *add = shared.add + (k & 1) * shape<R>::ADD;
-    const lane_values<T> first(p, c);
-    T a[AHEAD];
+    to = ((const gik_flow_out *)(record + t->out))[o];
+    add = t->add < 0 ? -1 : t->add + o;
+    scale = to.x >= 0 && p.x.scale ? p.x.scale[to.x] : 1;
+  }
+};
+
+/* Compute 3: this lane's two columns of each half. */
+template <int R>
+__device__ __forceinline__ void finish(const gik_cluster_flow &p, double *own, double *next, const destination &d,
+                                       const double *v, const double (&sum)[shape<R>::HALVES][2])
+{
+  if (d.to.id < 0) return;
 #pragma unroll
-    for (int j = 0; j < AHEAD; j++) a[j] = first.load(j);
-    gather<R>(p, own, record, shared.v, add);
-    compute_barrier();
-    multiply_strips<T, R>(p, c, a, shared.v, shared.sum);
-    compute_barrier();
-    finish<R>(p, own, next, record, add, shared.sum);
+  for (int h = 0; h < shape<R>::HALVES; h++)
+#pragma unroll
+    for (int e = 0; e < 2; e++) {
+      const int r = h * 8 + threadIdx.x % 4 * 2 + e;
+      if (r >= R) continue;
+      const double value = d.add < 0 ? sum[h][e] : sum[h][e] + v[place_of<R>(d.add, r)];
+      gik::store_relaxed(own + (gable_off)d.to.id * R + r, value);
+      gik::store_not_yet(next + (gable_off)d.to.id * R + r);
+      if (d.to.x >= 0 && r < p.count) store_entry(p.x, d.to.x, r, d.scale * value);
+    }
+}
+
+/* Compute 1: chain c adds steps c, c + CHAINS, ... */
+template <typename T, int R>
+__device__ __forceinline__ void multiply_strip(const unsigned char *record, const gik_flow_strip &s, const double *v,
+                                               double (&sum)[shape<R>::HALVES][2])
+{
+  constexpr int HALVES = shape<R>::HALVES;
+  const int lane = threadIdx.x % WARP, k = lane % 4, n = R == 1 ? 0 : lane / 4 % R;
+  const T *a = (const T *)(record + s.values) + lane;
+  const double *b[HALVES];
+  double acc[CHAINS][HALVES][2] = {};
+#pragma unroll
+  for (int h = 0; h < HALVES; h++) b[h] = v + s.first * R + place_of<R>(k, h * 8 + n);
+  int step = 0;
+  for (; step + CHAINS <= s.steps; step += CHAINS) {
+    double x[CHAINS], y[CHAINS][HALVES];
+#pragma unroll
+    for (int c = 0; c < CHAINS; c++) {
+      x[c] = (double)a[c * GIK_FLOW_TILE];
+#pragma unroll
+      for (int h = 0; h < HALVES; h++) y[c][h] = b[h][c * GIK_FLOW_STEP * R];
+    }
+#pragma unroll
+    for (int c = 0; c < CHAINS; c++)
+#pragma unroll
+      for (int h = 0; h < HALVES; h++) multiply(acc[c][h], x[c], y[c][h]);
+    a += CHAINS * GIK_FLOW_TILE;
+#pragma unroll
+    for (int h = 0; h < HALVES; h++) b[h] += CHAINS * GIK_FLOW_STEP * R;
+  }
+#pragma unroll
+  for (int c = 0; c < CHAINS - 1; c++)
+    if (step + c < s.steps)
+#pragma unroll
+      for (int h = 0; h < HALVES; h++) multiply(acc[c][h], (double)a[c * GIK_FLOW_TILE], b[h][c * GIK_FLOW_STEP * R]);
+#pragma unroll
+  for (int h = 0; h < HALVES; h++)
+#pragma unroll
+    for (int e = 0; e < 2; e++) sum[h][e] = (acc[0][h][e] + acc[1][h][e]) + (acc[2][h][e] + acc[3][h][e]);
+}
+
+/* Compute 2: the parts of strips that warps share, in order; part 0's warp has their sum. */
+template <int R>
+__device__ __forceinline__ void add_parts(double *part, int warp, int parts, int strips,
+                                          double (&sum)[shape<R>::HALVES][2])
+{
+  const int lane = threadIdx.x % WARP;
+#pragma unroll
+  for (int h = 0; h < shape<R>::HALVES; h++)
+#pragma unroll
+    for (int e = 0; e < 2; e++) {
+      const int r = h * 8 + lane % 4 * 2 + e;
+      if (r < R && warp < strips) part[warp * shape<R>::PART + lane / 4 * R + r] = sum[h][e];
+    }
+  compute_barrier();
+  if (warp % parts || warp >= strips) return;
+  for (int k = 1; k < parts; k++)
+#pragma unroll
+    for (int h = 0; h < shape<R>::HALVES; h++)
+#pragma unroll
+      for (int e = 0; e < 2; e++) {
+        const int r = h * 8 + lane % 4 * 2 + e;
+        if (r < R) sum[h][e] += part[(warp + k) * shape<R>::PART + lane / 4 * R + r];
+      }
+}
+
+template <typename T, int R, int GROUPS>
+__device__ void compute(const gik_cluster_flow &p, const room &shared, control_block<GROUPS> *c, double *own,
+                        double *next, int warp)
+{
+  const int lane = threadIdx.x % WARP;
+  int turn = 0, ends = 0; /* turn: which of the arrays of parts: warps are at most one sharing task apart */
+  for (unsigned e = 0; ends < GROUPS; e++) {
+    gik::barrier_wait(gik::shared_address(&c->gathered[e % GROUPS]), e / GROUPS & 1);
+    const ready now = c->line[e % GROUPS];
+    if (now.group < 0) {
+      ends++;
+      continue;
+    }
+    const unsigned slot = now.task % QUEUE;
+    const unsigned char *record = shared.ring + c->place[slot];
+    const gik_flow_task *t = (const gik_flow_task *)record;
+    const gik_flow_strip *strip = (const gik_flow_strip *)(record + t->strip);
+    const double *v = shared.v + now.group * p.limits.sums * R;
+    const int strips = t->strips, parts = t->parts;
+    if (parts == 1) {
+      const destination first(p, record, (warp < strips ? warp : 0) * GIK_FLOW_STRIP + lane / 4);
+      for (int s = warp; s < strips; s += COMPUTE) {
+        double sum[shape<R>::HALVES][2];
+        multiply_strip<T, R>(record, strip[s], v, sum);
+        finish<R>(p, own, next, s == warp ? first : destination(p, record, s * GIK_FLOW_STRIP + lane / 4), v, sum);
+      }
+    } else {
+      const bool mine = warp < strips;
+      const destination to(p, record, (mine ? warp / parts : 0) * GIK_FLOW_STRIP + lane / 4);
+      double sum[shape<R>::HALVES][2] = {};
+      if (mine) multiply_strip<T, R>(record, strip[warp], v, sum);
+      add_parts<R>(shared.part + turn * shape<R>::PARTS, warp, parts, strips, sum);
+      if (mine && warp % parts == 0) finish<R>(p, own, next, to, v, sum);
+      turn ^= 1;
+    }
     __syncwarp();
-    if (!lane) gik::barrier_arrive(gik::shared_address(&control->empty[buffer]));
+    if (!lane) {
+      gik::barrier_arrive(gik::shared_address(&c->used[now.group]));
+      gik::barrier_arrive(gik::shared_address(&c->empty[slot]));
+    }
   }
 }
 
+/* ---- the kernel ---- */
+
 template <typename T, int R>
-__global__ void __launch_bounds__(THREADS, shape<R>::BLOCKS) flow_kernel(const gik_cluster_flow p)
+__global__ void __launch_bounds__(make_up<R>::THREADS, 1) flow_kernel(const gik_cluster_flow p)
 {
+  constexpr int GROUPS = make_up<R>::GROUPS, GATHER = make_up<R>::GATHER;
   extern __shared__ __align__(128) unsigned char bytes[];
-  __shared__ control_block control;
-  double *const numbers = (double *)bytes;
-  const room<R> shared = {numbers, numbers + shape<R>::V, numbers + shape<R>::V + 2 * shape<R>::ADD,
-                          bytes + shape<R>::BYTES};
+  __shared__ control_block<GROUPS> control;
+  double *const v = (double *)(bytes + p.ring);
+  const room shared = {bytes, v, v + GROUPS * p.limits.sums * R};
+  const int warp = threadIdx.x / WARP;
+  const gable_off size = p.places * R;
   if (!threadIdx.x) {
-    for (int b = 0; b < RECORDS; b++) {
-      gik::barrier_init(gik::shared_address(&control.full[b]), 1);
-      gik::barrier_init(gik::shared_address(&control.empty[b]), WARPS);
-      control.last[b] = 0;
+    for (int k = 0; k < QUEUE; k++) {
+      gik::barrier_init(gik::shared_address(&control.full[k]), 1);
+      gik::barrier_init(gik::shared_address(&control.empty[k]), COMPUTE);
+      control.last[k] = 0;
     }
+    for (int k = 0; k < GROUPS; k++) {
+      gik::barrier_init(gik::shared_address(&control.gathered[k]), 1);
+      gik::barrier_init(gik::shared_address(&control.used[k]), COMPUTE);
+    }
+    control.taken = control.gathers = 0;
     gik::barrier_init_fence();
   }
   __syncthreads();
-  if (threadIdx.x < COMPUTE)
-    compute<T, R>(p, shared, &control);
-  else
-    fetch<T>(p, shared.record, &control);
+  const unsigned parity = *(volatile unsigned *)&p.control->parity[0] & 1;
+  double *own = p.board + (parity ? size : 0), *next = p.board + (parity ? 0 : size);
+  if (warp < COMPUTE) {
+    compute<T, R, GROUPS>(p, shared, &control, own, next, warp);
+  } else if (warp < COMPUTE + GROUPS * GATHER) {
+    const int group = (warp - COMPUTE) / GATHER, thread = (int)threadIdx.x - (COMPUTE + group * GATHER) * WARP;
+    gather<R, GROUPS, GATHER>(p, shared, &control, own, group, thread);
+  } else {
+    if (threadIdx.x % WARP == 0) fetch<GROUPS>(p, shared.ring, &control);
+    __syncwarp();
+  }
   gik::leave(p.control, 1);
+}
+
+/* A warp a source. */
+template <typename T> __global__ void pack_kernel(const gik_flow_pack p)
+{
+  const gable_off k = ((gable_off)blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+  const int lane = threadIdx.x % WARP, o = lane / GIK_FLOW_STEP;
+  if (k >= p.sources) return;
+  const gik_flow_source s = p.source[k];
+  if (o < s.begin || o >= s.end) return;
+  const T *from = (const T *)p.operators[s.side] + s.at + (gable_off)o * s.step_out;
+  T *to = (T *)p.packed + s.to + lane;
+  for (int i = lane % GIK_FLOW_STEP; i - lane % GIK_FLOW_STEP < s.inputs; i += GIK_FLOW_STEP, to += GIK_FLOW_TILE)
+    *to = o < s.rows && i < s.inputs ? from[(gable_off)i * s.step_in] : T(0);
 }
 
 __global__ void clear_kernel(double *board, gable_off count)
@@ -444,56 +347,99 @@ __global__ void clear_kernel(double *board, gable_off count)
   if (e < count) gik::store_not_yet(board + e);
 }
 
-template <int R> size_t shared_bytes(const gik_cluster_flow *p)
+/* ---- launches ---- */
+
+enum { STATIC_SHARED = 1024, PIECES = 3 }; /* the control block at most; tasks in the ring at least */
+
+template <int R> size_t fixed_bytes(gable_idx sums)
 {
-  return shape<R>::BYTES + (size_t)RECORDS * (size_t)p->record_bytes;
+  return ((size_t)make_up<R>::GROUPS * (size_t)sums * R + 2 * (size_t)shape<R>::PARTS) * sizeof(double);
+}
+
+cudaError_t read_device(int *processors, int *shared)
+{
+  int device = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (!error) error = cudaDeviceGetAttribute(processors, cudaDevAttrMultiProcessorCount, device);
+  if (!error) error = cudaDeviceGetAttribute(shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  return error;
+}
+
+/* Gathered values of 16 right-hand sides take a third of the shared memory at most. */
+gable_status limits(gable_context *ctx, gik_flow_limits *out)
+{
+  int processors = 0, most = 0;
+  (void)ctx;
+  const cudaError_t error = read_device(&processors, &most);
+  if (!error) {
+    const int sums = most / (3 * 16 * make_up<16>::GROUPS * (int)sizeof(double)) / 32 * 32;
+    out->sums = sums < GIK_FLOW_SUMS ? sums : GIK_FLOW_SUMS;
+    const size_t fixed = fixed_bytes<16>(out->sums) + STATIC_SHARED;
+    out->bytes = (gable_idx)(((size_t)most - fixed) / PIECES / GIK_FLOW_ALIGN * GIK_FLOW_ALIGN);
+    out->terms = out->bytes / 40 < GIK_FLOW_TERMS ? out->bytes / 40 : GIK_FLOW_TERMS;
+    out->workers = processors;
+  }
+  return gik::checked(error, "thread blocks of a solve");
 }
 
 /* As many blocks as the GPU holds at once, or as there are tasks.  The limit on shared memory is the function's, not
  * the launch's: all solves get the most there is. */
-template <typename T, int R> cudaError_t count_blocks(const gik_cluster_flow *p, gable_idx *out)
+template <typename T, int R> cudaError_t count_blocks(gik_cluster_flow *p)
 {
   cudaFuncAttributes kernel;
-  int device = 0, processors = 0, most_shared = 0, each = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (!error) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  if (!error) error = cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  int processors = 0, most = 0;
+  cudaError_t error = read_device(&processors, &most);
   if (!error) error = cudaFuncGetAttributes(&kernel, flow_kernel<T, R>);
-  if (!error)
-    error = gik::undisturbed([&] {
-      return cudaFuncSetAttribute(flow_kernel<T, R>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  most_shared - (int)kernel.sharedSizeBytes);
-    });
-  if (!error)
-    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, flow_kernel<T, R>, THREADS, shared_bytes<R>(p));
-  const gable_idx most = (gable_idx)((each < 1 ? 1 : each) * processors);
-  *out = p->tasks < most ? p->tasks : most;
+  if (error) return error;
+  error = gik::undisturbed([&] {
+    return cudaFuncSetAttribute(flow_kernel<T, R>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                most - (int)kernel.sharedSizeBytes);
+  });
+  p->ring = (gable_idx)(((size_t)most - STATIC_SHARED - fixed_bytes<R>(p->limits.sums)) / 128 * 128);
+  p->blocks = p->tasks < processors ? p->tasks : processors;
   return error;
 }
 
-template <typename T> cudaError_t count_width(const gik_cluster_flow *p, gable_idx *out)
+template <typename T, int R> void launch_one(const gik_cluster_flow *p, gik::launches *on)
 {
-  return p->rhs == 1   ? count_blocks<T, 1>(p, out)
-         : p->rhs == 4 ? count_blocks<T, 4>(p, out)
-                       : count_blocks<T, 16>(p, out);
+  on->launch(flow_kernel<T, R>, (unsigned)p->blocks, make_up<R>::THREADS,
+             (size_t)p->ring + fixed_bytes<R>(p->limits.sums), *p);
 }
 
-gable_status prepare(gable_context *ctx, const gik_cluster_flow *p, gable_idx *blocks)
+template <typename T> cudaError_t count_width(gik_cluster_flow *p)
+{
+  return p->rhs == 1 ? count_blocks<T, 1>(p) : p->rhs == 4 ? count_blocks<T, 4>(p) : count_blocks<T, 16>(p);
+}
+
+gable_status prepare(gable_context *ctx, gik_cluster_flow *p)
 {
   (void)ctx;
-  return gik::checked(p->type == GABLE_TYPE_S ? count_width<float>(p, blocks) : count_width<double>(p, blocks),
+  return gik::checked(p->type == GABLE_TYPE_S ? count_width<float>(p) : count_width<double>(p),
                       "thread blocks of a solve");
+}
+
+gable_status pack(gable_context *ctx, const gik_flow_pack *p, void *stream)
+{
+  enum { THREADS = 256 };
+  gik::launches on(stream);
+  (void)ctx;
+  if (!p->sources) return GABLE_OK;
+  const unsigned blocks = (unsigned)((p->sources * WARP + THREADS - 1) / THREADS);
+  if (p->type == GABLE_TYPE_S)
+    on.launch(pack_kernel<float>, blocks, THREADS, 0, *p);
+  else
+    on.launch(pack_kernel<double>, blocks, THREADS, 0, *p);
+  return on.status("packing the tasks of a solve");
 }
 
 template <typename T> void launch_width(const gik_cluster_flow *p, gik::launches *on)
 {
-  const unsigned blocks = (unsigned)p->blocks;
   if (p->rhs == 1)
-    on->launch(flow_kernel<T, 1>, blocks, THREADS, shared_bytes<1>(p), *p);
+    launch_one<T, 1>(p, on);
   else if (p->rhs == 4)
-    on->launch(flow_kernel<T, 4>, blocks, THREADS, shared_bytes<4>(p), *p);
+    launch_one<T, 4>(p, on);
   else
-    on->launch(flow_kernel<T, 16>, blocks, THREADS, shared_bytes<16>(p), *p);
+    launch_one<T, 16>(p, on);
 }
 
 gable_status solve(gable_context *ctx, const gik_cluster_flow *p, void *stream)
@@ -510,13 +456,14 @@ gable_status solve(gable_context *ctx, const gik_cluster_flow *p, void *stream)
 
 gable_status clear(gable_context *ctx, double *board, gable_off count, void *stream)
 {
+  enum { THREADS = 256 };
   gik::launches on(stream);
   (void)ctx;
   if (!count) return GABLE_OK;
-  on.launch(clear_kernel, (unsigned)((count + COMPUTE - 1) / COMPUTE), COMPUTE, 0, board, count);
+  on.launch(clear_kernel, (unsigned)((count + THREADS - 1) / THREADS), THREADS, 0, board, count);
   return on.status("board of a solve");
 }
 
 } /* namespace */
 
-extern "C" const gik_cluster_flows gik_cluster_flows_cuda = {prepare, solve, clear};
+extern "C" const gik_cluster_flows gik_cluster_flows_cuda = {limits, prepare, pack, solve, clear};

@@ -9,10 +9,13 @@
  * reads: whatever number of thread blocks runs, the one with the lowest ticket can go on, so solves on several streams
  * cannot block each other.  The board has two copies: a solve uses one and clears the other for the next solve.
  *
- * A task is one record of 4 byte words, its arrays at byte offsets from its head.  The order of each sum is the
- * record's, whatever the number of right-hand sides. */
+ * A task is one record of 4 byte words, its arrays at byte offsets from its head, and the values of its strips, packed
+ * in the order in which an FP64 tensor core takes them.  A thread block copies both, one behind the other, into a ring
+ * in its shared memory.  The order of each sum is the record's, whatever the number of right-hand sides. */
 #ifndef GIK_CLUSTER_FLOW_H
 #define GIK_CLUSTER_FLOW_H
+
+#include <stdint.h>
 
 #include <gable/types.h>
 
@@ -24,24 +27,43 @@
 extern "C" {
 #endif
 
-/* A strip is 8 outputs of one operator, the height of an FP64 tensor core's tile. */
-enum {
-  GIK_FLOW_STRIP = 8,
-  GIK_FLOW_STEP = 4,
-  GIK_FLOW_PAD = 16,
-  GIK_FLOW_INPUTS = 256,
-  GIK_FLOW_OUTPUTS = 128,
-  GIK_FLOW_STRIPS = 16
-};
+/* A strip is 8 outputs of one operator, a step 4 of its inputs: the operand of one FP64 tensor core instruction.  Value
+ * (o,i) of a step is number o GIK_FLOW_STEP + i of its GIK_FLOW_TILE values; what is beyond an operator is zero. */
+enum { GIK_FLOW_STRIP = 8, GIK_FLOW_STEP = 4, GIK_FLOW_TILE = GIK_FLOW_STRIP * GIK_FLOW_STEP };
 enum { GIK_FLOW_ALIGN = 16 }; /* bytes */
 
-/* The inputs of a strip are GIK_FLOW_STEP at a time and read up to a multiple of GIK_FLOW_PAD: zeros beyond the last.
- * Entry (o,i) of the strip at values[at + o step_out + i step_in], o < rows, i < inputs; input i is v[first + i]. */
+/* The most of a task, on any device. */
+enum {
+  GIK_FLOW_SUMS = 288,
+  GIK_FLOW_TERMS = 896,
+  GIK_FLOW_STRIPS = 32,
+  GIK_FLOW_OUTPUTS = GIK_FLOW_STRIPS * GIK_FLOW_STRIP
+};
+/* Strips whose inputs several warps share are GIK_FLOW_SHARED at most. */
+enum { GIK_FLOW_SHARED = 8 };
+
+/* What the tasks of a device are cut for: sums and terms are at most GIK_FLOW_SUMS and _TERMS. */
+typedef struct gik_flow_limits {
+  gable_idx bytes;   /* of a record with its values */
+  gable_idx sums;    /* inputs, and outputs that add something */
+  gable_idx terms;   /* and products, of all of them */
+  gable_idx workers; /* thread blocks at a time */
+} gik_flow_limits;
+
+/* Values of steps x GIK_FLOW_TILE from byte `values` on, counted from the head of the record; input i of the strip is
+ * v[first + i]. */
 typedef struct gik_flow_strip {
-  gable_off at;
-  gable_idx step_out, step_in, rows, inputs, first;
-  gable_idx side; /* of values */
+  gable_idx values;
+  uint16_t first, steps;
 } gik_flow_strip;
+
+/* Where the values of outputs begin .. end-1 of a strip come from: (o,i) is operators[side][at + o step_out + i
+ * step_in], o < rows, i < inputs; the strip's first one goes to packed[to], the rest behind it. */
+typedef struct gik_flow_source {
+  gable_off to, at;
+  gable_idx step_out, step_in, inputs, side;
+  uint8_t begin, rows, end;
+} gik_flow_source;
 
 /* id: place on the board, -1: no output; x: row of the caller's x, or -1. */
 typedef struct gik_flow_out {
@@ -70,16 +92,21 @@ typedef struct gik_flow_vectors {
   gable_off row, column;
 } gik_flow_vectors;
 
+/* Bytes: task k has those of record from at[k] to at[k + 1]. */
+typedef struct gik_flow_at {
+  gable_off record, values;
+} gik_flow_at;
+
 typedef struct gik_cluster_flow {
-  gable_idx tasks, skip;    /* the first skip ones are left out: tests plant a missing task */
-  const gable_off *task_at; /* [tasks+1] in stream */
-  const unsigned char *stream;
-  gable_idx record_bytes; /* of the longest record */
-  gable_type type;        /* of values */
-  const void *values[3];  /* operators: of the lower, of the upper triangle, of roots */
+  gable_idx tasks, skip; /* the first skip ones are left out: tests plant a missing task */
+  const gik_flow_at *at; /* [tasks+1] in records and in values */
+  const unsigned char *records, *values;
+  gable_type type; /* of values */
   const double *coefficient;
+  gik_flow_limits limits;
   gable_off places;     /* of one copy of the board */
   gable_idx blocks;     /* thread blocks, see prepare */
+  gable_idx ring;       /* bytes, see prepare */
   gable_idx rhs, count; /* 1, 4 or 16; columns of the caller */
   double *board;        /* [2][places][rhs] */
   gik_control *control;
@@ -87,9 +114,22 @@ typedef struct gik_cluster_flow {
   unsigned long long deadline_ns;
 } gik_cluster_flow;
 
+typedef struct gik_flow_pack {
+  gable_off sources;
+  const gik_flow_source *source; /* [sources] */
+  gable_type type;               /* of the operators and of packed */
+  const void *operators[3];      /* of the lower, of the upper triangle, of both inside a cluster */
+  void *packed;
+} gik_flow_pack;
+
 struct gik_cluster_flows {
-  /* How many blocks a solve of p's tasks, type, record_bytes and rhs is launched with; once before such solves. */
-  gable_status (*prepare)(gable_context *ctx, const gik_cluster_flow *p, gable_idx *blocks);
+  /* What tasks must keep to; the plain one's are those of an H200. */
+  gable_status (*limits)(gable_context *ctx, gik_flow_limits *out);
+  /* How many blocks and what ring a solve of p's tasks, type, limits and rhs is launched with; once before such solves.
+   */
+  gable_status (*prepare)(gable_context *ctx, gik_cluster_flow *p);
+  /* The operators' values into the order of the strips.  Asynchronous on stream. */
+  gable_status (*pack)(gable_context *ctx, const gik_flow_pack *p, void *stream);
   /* Asynchronous on stream.  The plain one ends with GABLE_ERR_DEADLINE where a task reads what no earlier one stores.
    */
   gable_status (*solve)(gable_context *ctx, const gik_cluster_flow *p, void *stream);

@@ -1,0 +1,61 @@
+/* cluster_state.h: what a gi_cluster_solver and a gi_cluster_work hold. */
+#ifndef GI_CLUSTER_STATE_H
+#define GI_CLUSTER_STATE_H
+
+#include "kernels/supernodal/cluster_steps.h"
+#include "supernodal/cluster_dataflow.h"
+#include "supernodal/cluster_solve.h"
+
+/* One triangle's lists on the device. */
+typedef struct gi_device_side {
+  gable_off *ptr, *in_ptr, *in_slot, *value_at;
+  gable_idx *row;
+  void *values;
+} gi_device_side;
+
+/* Tiles of one kind of product, by level. */
+typedef struct gi_tile_list {
+  gik_cluster_tile *tile; /* on the device */
+  gable_idx *ptr;         /* [n_levels+1] on the host */
+} gi_tile_list;
+
+/* Kinds of products: a direction and whose operator. */
+enum { GI_FORWARD_LOWER, GI_BACKWARD_LOWER, GI_FORWARD_UPPER, GI_BACKWARD_UPPER, GI_PRODUCTS };
+
+struct gi_cluster_solver {
+  gable_context *ctx;
+  const gi_cluster_panels *panels;
+  const gik_cluster_steps *steps;
+  gable_idx *first;
+  gi_device_side l, u; /* u: l's lists where the layout is symmetric, its values NULL where lower serves */
+  gi_tile_list tiles[GI_PRODUCTS];
+  double *dinv, *coupling;
+  gable_idx *order, *rows, *cols; /* [n] number of the k-th in solve order: of A', of the caller's rows, columns */
+  double *row_scale, *col_scale;  /* [n] or NULL */
+  gable_off *off_ptr[2];
+  gable_idx *off_col[2];
+  void *off[2];
+  gable_off partials; /* of split tiles: the most values and counters of a level */
+  gable_idx counters;
+  gable_off bytes;
+  gi_cluster_dataflow *flow; /* of all parts together */
+};
+
+struct gi_cluster_work {
+  gable_context *ctx;
+  const gi_cluster_solver *solver;
+  gable_idx rhs; /* columns of the work vectors: 1, 4 or 16 */
+  double *partial;
+  unsigned *counter;
+  double *v, *y, *slots; /* [n][rhs], [n][rhs], [slots][rhs] */
+  gi_dataflow_work *flow;
+};
+
+/* Device memory for count numbers of size bytes, with those of host unless it is NULL; adds to *bytes unless NULL. */
+gable_status gi_cluster_to_device(gable_context *ctx, const void *host, gable_off count, size_t size, void **out,
+                                  gable_off *bytes);
+
+/* The tiles of every level, for products level by level. */
+gable_status gi_cluster_tiles_make(gi_cluster_solver *s);
+
+#endif
