@@ -9,160 +9,14 @@
  *   4. reduce over warps, or over the lanes of a team, in a fixed order
  *   5. add the slots of the output's position and store
  * The order of a sum depends on the panel's shape and its level alone, never on R. */
-#include <cuda_runtime.h>
-
-#include "cuda/launch.cuh"
 #include "kernels/supernodal/block_calls.h"
-#include "kernels/supernodal/block_steps.h"
+#include "kernels/supernodal/block_substitute.h"
+#include "kernels/supernodal/block_tile.cuh"
+
+using namespace gik;
 
 namespace
 {
-
-/* ROOM: inputs times right-hand sides that are in shared memory at a time; AHEAD: values of a panel that a thread reads
- * before it waits. */
-enum { WARPS = GIK_BLOCK_WARPS, THREADS = 32 * WARPS, NARROW = GIK_BLOCK_NARROW, ROOM = 4096, AHEAD = 16 };
-enum { BUFFER = ROOM / 4 * 5, WARP_BUFFER = BUFFER / WARPS };
-constexpr unsigned ALL_LANES = 0xffffffffu;
-
-struct panel {
-  gable_idx first, w, rows;
-  gable_off list, ld, position; /* position: of the first column */
-  const double *m;
-};
-
-__device__ __forceinline__ panel panel_of(const gik_block_panels &p, gable_idx b)
-{
-  panel c;
-  c.first = p.first[b];
-  c.w = p.first[b + 1] - c.first;
-  c.list = p.row_at[b];
-  c.rows = (gable_idx)(p.row_at[b + 1] - c.list);
-  c.ld = (gable_off)c.w + c.rows;
-  c.position = c.first + c.list;
-  c.m = p.value + p.value_at[b];
-  return c;
-}
-
-__device__ __forceinline__ void prefetch_l2(const void *p)
-{
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
-}
-
-/* Rows begin .. end-1 of columns from .. to-1 into L2, by count threads. */
-__device__ __forceinline__ void prefetch(const panel &c, gable_idx begin, gable_idx end, gable_idx from, gable_idx to,
-                                         int thread, int count)
-{
-  enum { LINE = 16 };
-  const gable_idx lines = (end - begin + LINE - 1) / LINE;
-  for (gable_off e = thread; e < (gable_off)lines * (to - from); e += count)
-    prefetch_l2(c.m + (from + e / lines) * c.ld + begin + e % lines * LINE);
-}
-
-/* Which slots a position adds; the list is read when this is made, before the launch waits. */
-struct slot_list {
-  gable_off begin, end;
-  gable_idx first;
-};
-
-__device__ __forceinline__ slot_list slots_at(const gik_block_batch &p, gable_off position)
-{
-  slot_list l = {p.panels.in_ptr[position], p.panels.in_ptr[position + 1], 0};
-  if (l.begin < l.end) l.first = p.panels.in_slot[l.begin];
-  return l;
-}
-
-template <int R> __device__ __forceinline__ double sum_of(const gik_block_batch &p, const slot_list &l, int r)
-{
-  double sum = 0;
-  if (l.begin < l.end) sum = p.slots[(gable_off)l.first * R + r];
-  for (gable_off k = l.begin + 1; k < l.end; k++) sum += p.slots[(gable_off)p.panels.in_slot[k] * R + r];
-  return sum;
-}
-
-/* Forward input k of the block. */
-template <int R>
-__device__ __forceinline__ double input(const gik_block_batch &p, const panel &c, gable_idx k, int r,
-                                        const slot_list &l)
-{
-  const double own = p.own[(gable_off)(c.first + k) * R + r];
-  return p.part == GIK_BLOCK_BELOW ? own : own - sum_of<R>(p, l, r);
-}
-
-template <int R> __device__ __forceinline__ double input(const gik_block_batch &p, const panel &c, gable_idx k, int r)
-{
-  return input<R>(p, c, k, r, slots_at(p, c.position + k));
-}
-
-/* Of input i of a transposed product: its row in the vector. */
-__device__ __forceinline__ gable_idx tall_row(const gik_block_batch &p, const panel &c, gable_idx i)
-{
-  return i < c.w ? c.first + i : p.panels.row[c.list + i - c.w];
-}
-
-template <int R>
-__device__ __forceinline__ double tall_input(const gik_block_batch &p, const panel &c, gable_idx i, int r,
-                                             gable_idx row)
-{
-  return i < c.w ? p.own[(gable_off)row * R + r] : -p.x[(gable_off)row * R + r];
-}
-
-/* Step 5 of a product. */
-template <int R>
-__device__ __forceinline__ void put(const gik_block_batch &p, const panel &c, gable_idx i, int r, double sum,
-                                    const slot_list &l)
-{
-  if (i < c.w)
-    p.out[(gable_off)(c.first + i) * R + r] = sum;
-  else
-    p.slots[(c.list + i - c.w) * R + r] = sum + sum_of<R>(p, l, r);
-}
-
-/* The slots that output i adds: none where it is one of the block's columns. */
-__device__ __forceinline__ slot_list slots_out(const gik_block_batch &p, const panel &c, gable_idx i, gable_idx end)
-{
-  return i >= c.w && i < end ? slots_at(p, c.position + i) : slot_list{0, 0, 0};
-}
-
-/* Step 5 of a transposed product. */
-template <int R>
-__device__ __forceinline__ void put_column(const gik_block_batch &p, const panel &c, gable_idx k, int r, double sum)
-{
-  const gable_off at = (gable_off)(c.first + k) * R + r;
-  p.out[at] = p.part == GIK_BLOCK_BELOW ? p.own[at] + sum : sum;
-}
-
-/* Above the diagonal of D^-1 nothing is read. */
-__device__ __forceinline__ double entry(const panel &c, gable_idx i, gable_idx k)
-{
-  return i >= c.w || k <= i ? c.m[i + (gable_off)k * c.ld] : 0;
-}
-
-/* sum += a g; g is aligned to 16 bytes where R is even. */
-template <int R> __device__ __forceinline__ void multiply_add(double a, const double *g, double (&sum)[R])
-{
-  if constexpr (R == 1) {
-    sum[0] += a * g[0];
-  } else {
-#pragma unroll
-    for (int r = 0; r < R; r += 2) {
-      const double2 two = *(const double2 *)(g + r);
-      sum[r] += a * two.x;
-      sum[r + 1] += a * two.y;
-    }
-  }
-}
-
-template <int R> __device__ __forceinline__ void multiply_add_apart(double a, const double *g, double (&sum)[R])
-{
-#pragma unroll
-  for (int r = 0; r < R; r++) sum[r] += a * g[r];
-}
-
-/* Apart by an odd number of doubles, so that lanes of neighbouring rows meet different banks. */
-template <int R> __device__ __forceinline__ constexpr int pitch()
-{
-  return R == 1 ? 1 : R + 1;
-}
 
 /* Slots of the inputs and outputs of a wide tile. */
 struct tile_lists {
@@ -348,31 +202,14 @@ template <int R> __device__ void narrow_transposed(const gik_block_batch &p, con
   }
 }
 
-/* Which tile a warp has; false: none. */
-__device__ __forceinline__ bool take_tile(const gik_block_tiles &tiles, bool &wide, gik_block_tile &t)
-{
-  wide = (gable_idx)blockIdx.x < tiles.wide;
-  const gable_idx at = wide ? (gable_idx)blockIdx.x
-                            : tiles.wide + ((gable_idx)blockIdx.x - tiles.wide) * WARPS + (gable_idx)threadIdx.x / 32;
-  if (at >= tiles.wide + tiles.narrow) return false;
-  t = tiles.tile[at];
-  return true;
-}
-
 template <int R>
 __global__ void __launch_bounds__(THREADS) product_kernel(const gik_block_batch p, const gik_block_tiles tiles)
 {
   __shared__ __align__(16) double buffer[BUFFER];
   __shared__ tile_lists lists;
-  bool wide;
-  gik_block_tile t;
-  gik::next_launch();
-  if (!take_tile(tiles, wide, t))
-    gik::after_last_launch();
-  else if (wide)
-    wide_product<R>(p, t, buffer, lists);
-  else
-    narrow_product<R>(p, t, buffer + threadIdx.x / 32 * WARP_BUFFER);
+  run_tile(
+      tiles, [&](const gik_block_tile &t) { wide_product<R>(p, t, buffer, lists); },
+      [&](const gik_block_tile &t) { narrow_product<R>(p, t, buffer + threadIdx.x / 32 * WARP_BUFFER); });
 }
 
 template <int R>
@@ -380,143 +217,9 @@ __global__ void __launch_bounds__(THREADS) transposed_kernel(const gik_block_bat
 {
   __shared__ double buffer[BUFFER];
   __shared__ double part[WARPS * R];
-  bool wide;
-  gik_block_tile t;
-  gik::next_launch();
-  if (!take_tile(tiles, wide, t))
-    gik::after_last_launch();
-  else if (wide)
-    wide_transposed<R>(p, t, buffer, part);
-  else
-    narrow_transposed<R>(p, t, buffer + threadIdx.x / 32 * WARP_BUFFER);
-}
-
-/* ---- TRSM ---- */
-
-/* A triangle of w <= 32 columns in a warp: lane i has row i (transposed: column i) in a, its other entries zero, and
- * x_i of N columns.  Rows are scaled by the reciprocals of the diagonal first: each step is then a shuffle and a
- * multiplication. */
-template <int N>
-__device__ __forceinline__ void substitute_warp(int w, bool transposed, double (&a)[NARROW], double (&x)[N])
-{
-  const int lane = threadIdx.x % 32;
-  double diagonal = 1;
-#pragma unroll
-  for (int k = 0; k < NARROW; k++)
-    if (lane == k && lane < w) diagonal = a[k];
-  const double inverse = 1 / diagonal;
-#pragma unroll
-  for (int k = 0; k < NARROW; k++) a[k] = lane == k ? 0 : a[k] * inverse;
-#pragma unroll
-  for (int n = 0; n < N; n++) x[n] *= inverse;
-  if (transposed) {
-#pragma unroll
-    for (int k = NARROW - 1; k >= 0; k--)
-#pragma unroll
-      for (int n = 0; n < N; n++) x[n] -= a[k] * __shfl_sync(ALL_LANES, x[n], k);
-  } else {
-#pragma unroll
-    for (int k = 0; k < NARROW; k++)
-#pragma unroll
-      for (int n = 0; n < N; n++) x[n] -= a[k] * __shfl_sync(ALL_LANES, x[n], k);
-  }
-}
-
-/* Row lane (transposed: column lane) of the triangle of columns k0 .. k0+w-1. */
-__device__ __forceinline__ void read_triangle(const panel &c, gable_idx k0, int w, bool transposed, double (&a)[NARROW])
-{
-  const int lane = threadIdx.x % 32;
-#pragma unroll
-  for (int k = 0; k < NARROW; k++) {
-    const bool mine = lane < w && k < w && (transposed ? k >= lane : k <= lane);
-    const gable_idx i = k0 + (transposed ? k : lane), j = k0 + (transposed ? lane : k);
-    a[k] = mine ? c.m[i + (gable_off)j * c.ld] : 0;
-  }
-}
-
-template <int R> __device__ void narrow_substitute(const gik_block_batch &p, const gik_block_tile &t)
-{
-  const panel c = panel_of(p.panels, t.block);
-  const int lane = threadIdx.x % 32;
-  const bool mine = lane < c.w;
-  const slot_list in = mine && !p.transposed ? slots_at(p, c.position + lane) : slot_list{0, 0, 0};
-  double a[NARROW], x[R] = {};
-  read_triangle(c, 0, c.w, p.transposed, a);
-  gik::after_last_launch();
-#pragma unroll
-  for (int r = 0; r < R; r++)
-    if (mine) x[r] = p.own[(gable_off)(c.first + lane) * R + r] - sum_of<R>(p, in, r);
-  substitute_warp<R>(c.w, p.transposed, a, x);
-#pragma unroll
-  for (int r = 0; r < R; r++)
-    if (mine) p.out[(gable_off)(c.first + lane) * R + r] = x[r];
-}
-
-/* Strips of 32 columns one after another.  A warp solves with the strip's triangle for some of the right-hand sides;
- * then each thread takes the strip off its output, whose entries it has read before.  x: [w][R] in shared memory where
- * it fits, else the output itself. */
-template <int R> __device__ void wide_substitute(const gik_block_batch &p, const gik_block_tile &t, double *shared)
-{
-  constexpr int EACH = R < WARPS ? 1 : R / WARPS;
-  const panel c = panel_of(p.panels, t.block);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, strips = (c.w + NARROW - 1) / NARROW;
-  const bool fits = c.w * R <= ROOM;
-  double *out = p.out + (gable_off)c.first * R, *x = fits ? shared : out;
-  double a[NARROW], d[NARROW];
-  prefetch(c, 0, c.w, 0, c.w, threadIdx.x, THREADS);
-  gik::after_last_launch();
-  for (gable_off e = threadIdx.x; e < (gable_off)c.w * R; e += THREADS) {
-    const gable_idx k = (gable_idx)(e / R);
-    x[e] = p.transposed ? p.own[(gable_off)c.first * R + e] : input<R>(p, c, k, (int)(e % R));
-  }
-  for (int s = 0; s < strips; s++) {
-    const gable_idx k0 = (p.transposed ? strips - 1 - s : s) * NARROW, k1 = min(k0 + NARROW, c.w);
-    const gable_idx begin = p.transposed ? 0 : k1, end = p.transposed ? k0 : c.w;
-    if (warp * EACH < R) read_triangle(c, k0, k1 - k0, p.transposed, d);
-    for (gable_idx o = begin + (gable_idx)threadIdx.x, once = 1; once || o < end; o += THREADS, once = 0) {
-#pragma unroll
-      for (int k = 0; k < NARROW; k++)
-        a[k] = o < end && k0 + k < k1 ? c.m[p.transposed ? k0 + k + (gable_off)o * c.ld : o + (k0 + k) * c.ld] : 0;
-      if (once) {
-        __syncthreads();
-        if (warp * EACH < R) {
-          double v[EACH];
-          double *at = x + (gable_off)(k0 + lane) * R + warp * EACH;
-#pragma unroll
-          for (int n = 0; n < EACH; n++) v[n] = k0 + lane < k1 ? at[n] : 0;
-          substitute_warp<EACH>(k1 - k0, p.transposed, d, v);
-#pragma unroll
-          for (int n = 0; n < EACH; n++)
-            if (k0 + lane < k1) at[n] = v[n];
-        }
-        __syncthreads();
-      }
-      if (o >= end) continue;
-      double sum[R] = {};
-#pragma unroll
-      for (int k = 0; k < NARROW; k++)
-        if (k0 + k < k1) multiply_add<R>(a[k], x + (gable_off)(k0 + k) * R, sum);
-#pragma unroll
-      for (int r = 0; r < R; r++) x[(gable_off)o * R + r] -= sum[r];
-    }
-  }
-  __syncthreads();
-  for (gable_off e = threadIdx.x; fits && e < (gable_off)c.w * R; e += THREADS) out[e] = x[e];
-}
-
-template <int R>
-__global__ void __launch_bounds__(THREADS) substitute_kernel(const gik_block_batch p, const gik_block_tiles tiles)
-{
-  __shared__ __align__(16) double x[ROOM];
-  bool wide;
-  gik_block_tile t;
-  gik::next_launch();
-  if (!take_tile(tiles, wide, t))
-    gik::after_last_launch();
-  else if (wide)
-    wide_substitute<R>(p, t, x);
-  else
-    narrow_substitute<R>(p, t);
+  run_tile(
+      tiles, [&](const gik_block_tile &t) { wide_transposed<R>(p, t, buffer, part); },
+      [&](const gik_block_tile &t) { narrow_transposed<R>(p, t, buffer + threadIdx.x / 32 * WARP_BUFFER); });
 }
 
 /* ---- SpMV ---- */
@@ -576,39 +279,14 @@ template <int R> __global__ void __launch_bounds__(THREADS) rows_kernel(const gi
   row_of<R>(p, to)[threadIdx.x] = all;
 }
 
-unsigned blocks_of(const gik_block_tiles *tiles)
-{
-  return (unsigned)(tiles->wide + (tiles->narrow + WARPS - 1) / WARPS);
-}
-
 gable_status product(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream)
 {
-  gik::launches on(stream);
-  const unsigned blocks = blocks_of(tiles);
   (void)ctx;
-  if (!blocks) return GABLE_OK;
-  if (p->rhs == 1)
-    on.dependent(p->transposed ? transposed_kernel<1> : product_kernel<1>, blocks, THREADS, 0, false, *p, *tiles);
-  else if (p->rhs == 4)
-    on.dependent(p->transposed ? transposed_kernel<4> : product_kernel<4>, blocks, THREADS, 0, false, *p, *tiles);
-  else
-    on.dependent(p->transposed ? transposed_kernel<16> : product_kernel<16>, blocks, THREADS, 0, false, *p, *tiles);
-  return on.status("a batch of products");
-}
-
-gable_status substitute(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream)
-{
-  gik::launches on(stream);
-  const unsigned blocks = blocks_of(tiles);
-  (void)ctx;
-  if (!blocks) return GABLE_OK;
-  if (p->rhs == 1)
-    on.dependent(substitute_kernel<1>, blocks, THREADS, 0, false, *p, *tiles);
-  else if (p->rhs == 4)
-    on.dependent(substitute_kernel<4>, blocks, THREADS, 0, false, *p, *tiles);
-  else
-    on.dependent(substitute_kernel<16>, blocks, THREADS, 0, false, *p, *tiles);
-  return on.status("a batch of substitutions");
+  if (p->transposed)
+    return gik::launch_tiles(p, tiles, transposed_kernel<1>, transposed_kernel<4>, transposed_kernel<16>, stream,
+                             "a batch of transposed products");
+  return gik::launch_tiles(p, tiles, product_kernel<1>, product_kernel<4>, product_kernel<16>, stream,
+                           "a batch of products");
 }
 
 gable_status rows(gable_context *ctx, const gik_block_rows *p, void *stream)
@@ -629,5 +307,5 @@ gable_status rows(gable_context *ctx, const gik_block_rows *p, void *stream)
 
 } /* namespace */
 
-extern "C" const gik_block_steps gik_block_steps_cuda = {product,         substitute,      rows,    gik_calls_open,
+extern "C" const gik_block_steps gik_block_steps_cuda = {product,         gik_substitute,  rows,    gik_calls_open,
                                                          gik_calls_close, gik_calls_begin, gik_call};
