@@ -183,7 +183,8 @@ def twin_check():
     def both(pairs):
         return {(a["matrix"].removesuffix(" (twin)"), a["uplo"]): (gain((p, a)), a["analyse_s"] / p["analyse_s"]) for p, a in pairs}
     twins, real = both(pairs_of("twin-check-h200.json", "")), both(pairs_of("matrices-h200.json", ""))
-    keys = [(key[0].removesuffix("-file"), key[1]) for key in twins if key[0].endswith("-file")]
+    keys = [(key[0].removesuffix("-file"), key[1]) for key in twins
+            if key[0].endswith("-file") and (key[0].removesuffix("-file"), key[1]) in real]
     if not keys:
         return []
     lines = ["## Twins beside what they are twins of", "",
