@@ -57,6 +57,14 @@ gable_status gi_comm_common_bits(gable_comm *comm, uint64_t own, uint64_t *each,
   return status;
 }
 
+int gi_comm_names_rank(const char *text)
+{
+  static const char digits[] = "0123456789";
+  if (strncmp(text, "rank ", 5)) return 0;
+  const size_t n = strspn(text + 5, digits);
+  return n && !strncmp(text + 5 + n, ": ", 2);
+}
+
 /* The text of the last error, or of the status where there is none. */
 static void error_text(char *text, size_t size, gable_status own)
 {
@@ -80,6 +88,7 @@ gable_status gi_comm_agree(gable_comm *comm, gable_status own)
   for (int r = 0; r < comm->size; r++) comm->bytes[r] = (r == failed) == sends ? 0 : AGREED_TEXT;
   const gi_blocks text_of = {text, NULL, comm->bytes}, nothing = {NULL, NULL, NULL};
   GI_TRY(comm->transport->alltoall(comm, sends ? &text_of : &nothing, sends ? &nothing : &text_of));
+  GI_REQUIRE(!gi_comm_names_rank(text), (gable_status)comm->statuses[failed], "%s", text);
   GI_REQUIRE(0, (gable_status)comm->statuses[failed], "rank %d: %s", failed, text);
 done:
   return status;

@@ -150,6 +150,9 @@ gable_status gi_comm_agree(gable_comm *comm, gable_status own);
 /* Collective; allocates nothing.  *common: the bits that own has on every rank; each [size] is scratch. */
 gable_status gi_comm_common_bits(gable_comm *comm, uint64_t own, uint64_t *each, uint64_t *common);
 
+/* 1: the text of an error begins with the rank that it is of, "rank 3: ", and needs no other one. */
+int gi_comm_names_rank(const char *text);
+
 /* Collective, after a local phase: every rank goes to done: where one rank failed. */
 #define GI_AGREE(comm, call)                                                                                           \
   do {                                                                                                                 \

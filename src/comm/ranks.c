@@ -171,6 +171,7 @@ gable_status gi_ranks_run(const gi_transport *transport, gable_context *const *c
   const int failed = atomic_load(&all.first_failure) - 1;
   if (failed >= 0) {
     const gi_rank_line *line = &all.line[failed];
+    GI_REQUIRE(!gi_comm_names_rank(line->said), line->returned, "%s", line->said);
     GI_REQUIRE(0, line->returned, "rank %d: %s", failed, line->said);
   }
 done:
