@@ -24,6 +24,8 @@ static pair pair_make(test_kind kind, gable_type factor_type)
   const gable_matrix_view v = test_system_view(&p.a);
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
   options.factor_type = factor_type;
+  /* Applies are not refined: without a matching the factor of a saddle point loses digits, here and there others. */
+  if (kind == TEST_SADDLE) options.match = GABLE_CHOICE_ALWAYS;
   p.here = test_factored(cpu, &v, &options);
   p.there = test_factored(ctx, &v, &options);
   CHECK_OK(gable_solver_work_create(p.here, 16, &p.host));
