@@ -15,111 +15,25 @@
 #include "cuda/launch.cuh"
 #include "cuda/system_wait.cuh"
 #include "kernels/forest/exchange_steps.h"
-#include "kernels/forest/wide_tree.h"
+#include "kernels/forest/exchange_tree.cuh"
+#include "kernels/forest/exchange_values.cuh"
 
 using gik::checked;
+using gik::close_block;
+using gik::combine;
+using gik::complex_of;
+using gik::feed_tree;
+using gik::LANES;
 using gik::launches;
+using gik::LEVELS;
+using gik::of_first_lane;
+using gik::pair;
+using gik::TREE_BLOCK;
 
 namespace
 {
 
 enum { BLOCK = 256, UNROLL = 4, MOST_BLOCKS = 1056, MOST_WAITING = 16 /* blocks of a launch that waits */ };
-
-template <typename V, typename P> struct pair {
-  V value;
-  P place;
-};
-template <typename R> struct complex_of {
-  R re, im;
-};
-
-/* Never contracted, as on the CPU. */
-__device__ __forceinline__ float add(float a, float b)
-{
-  return __fadd_rn(a, b);
-}
-__device__ __forceinline__ double add(double a, double b)
-{
-  return __dadd_rn(a, b);
-}
-__device__ __forceinline__ float multiply(float a, float b)
-{
-  return __fmul_rn(a, b);
-}
-__device__ __forceinline__ double multiply(double a, double b)
-{
-  return __dmul_rn(a, b);
-}
-
-template <typename T> __device__ __forceinline__ T real_op(int op, T a, T b)
-{
-  switch (op) {
-  case GABLE_FOREST_SUM: return add(a, b);
-  case GABLE_FOREST_PROD: return multiply(a, b);
-  case GABLE_FOREST_MIN: return b < a ? b : a;
-  case GABLE_FOREST_MAX: return b > a ? b : a;
-  default: return b;
-  }
-}
-
-/* U: unsigned and as wide as arithmetic is, so that sums wrap. */
-template <typename U, typename T> __device__ __forceinline__ T whole_op(int op, T a, T b)
-{
-  switch (op) {
-  case GABLE_FOREST_SUM: return (T)((U)a + (U)b);
-  case GABLE_FOREST_PROD: return (T)((U)a * (U)b);
-  case GABLE_FOREST_MIN: return b < a ? b : a;
-  case GABLE_FOREST_MAX: return b > a ? b : a;
-  case GABLE_FOREST_LAND: return (T)(a && b);
-  case GABLE_FOREST_BAND: return (T)(a & b);
-  case GABLE_FOREST_LOR: return (T)(a || b);
-  case GABLE_FOREST_BOR: return (T)(a | b);
-  case GABLE_FOREST_LXOR: return (T)(!a != !b);
-  case GABLE_FOREST_BXOR: return (T)(a ^ b);
-  default: return b;
-  }
-}
-
-__device__ __forceinline__ float combine(int op, float a, float b)
-{
-  return real_op(op, a, b);
-}
-__device__ __forceinline__ double combine(int op, double a, double b)
-{
-  return real_op(op, a, b);
-}
-__device__ __forceinline__ signed char combine(int op, signed char a, signed char b)
-{
-  return whole_op<unsigned>(op, a, b);
-}
-__device__ __forceinline__ unsigned char combine(int op, unsigned char a, unsigned char b)
-{
-  return whole_op<unsigned>(op, a, b);
-}
-__device__ __forceinline__ int32_t combine(int op, int32_t a, int32_t b)
-{
-  return whole_op<uint32_t>(op, a, b);
-}
-__device__ __forceinline__ int64_t combine(int op, int64_t a, int64_t b)
-{
-  return whole_op<uint64_t>(op, a, b);
-}
-
-template <typename R> __device__ __forceinline__ complex_of<R> combine(int op, complex_of<R> a, complex_of<R> b)
-{
-  if (op == GABLE_FOREST_SUM) return {add(a.re, b.re), add(a.im, b.im)};
-  if (op == GABLE_FOREST_PROD)
-    return {add(multiply(a.re, b.re), -multiply(a.im, b.im)), add(multiply(a.re, b.im), multiply(a.im, b.re))};
-  return b;
-}
-
-template <typename V, typename P> __device__ __forceinline__ pair<V, P> combine(int op, pair<V, P> a, pair<V, P> b)
-{
-  const bool smaller_place = b.value == a.value && b.place < a.place;
-  if (op == GABLE_FOREST_MINLOC) return b.value < a.value || smaller_place ? b : a;
-  if (op == GABLE_FOREST_MAXLOC) return b.value > a.value || smaller_place ? b : a;
-  return b;
-}
 
 /* Flags, at system scope. */
 __device__ __forceinline__ unsigned load_flag(const unsigned *p)
@@ -386,58 +300,6 @@ __device__ void combine_shared(const gik_exchange_step &s, unsigned round, bool 
       sum = combine(s.op, sum, value_of<T>(s, round, f, k)[w]);
     }
     *root = sum;
-  }
-}
-
-enum { LANES = GIK_WIDE_LANES, TREE_BLOCK = GIK_WIDE_BLOCK, LEVELS = 8 };
-
-/* The value of the lane h further on. */
-template <typename T> __device__ __forceinline__ T from_lane(T v, int h)
-{
-  enum { WORDS = (sizeof(T) + 3) / 4 };
-  unsigned word[WORDS] = {};
-  memcpy(word, &v, sizeof v);
-#pragma unroll
-  for (int k = 0; k < WORDS; k++) word[k] = __shfl_down_sync(gik::ALL, word[k], h);
-  memcpy(&v, word, sizeof v);
-  return v;
-}
-
-/* A block of n values, which the lanes have folded: lane 0 has its result. */
-template <typename T> __device__ __forceinline__ T close_block(int op, T v, int64_t n)
-{
-  const int lane = (int)threadIdx.x % LANES;
-#pragma unroll
-  for (int h = LANES / 2; h; h /= 2) {
-    const T other = from_lane(v, h);
-    if (lane < h && lane + h < n) v = combine(op, v, other);
-  }
-  return v;
-}
-
-/* The value of the first lane. */
-template <typename T> __device__ __forceinline__ T of_first_lane(T v)
-{
-  enum { WORDS = (sizeof(T) + 3) / 4 };
-  unsigned word[WORDS] = {};
-  memcpy(word, &v, sizeof v);
-#pragma unroll
-  for (int k = 0; k < WORDS; k++) word[k] = __shfl_sync(gik::ALL, word[k], 0);
-  memcpy(&v, word, sizeof v);
-  return v;
-}
-
-/* Value number b of level `from` comes to its lane, which starts or folds; each full block goes on to the next level.
- */
-template <typename T> __device__ __forceinline__ void feed_tree(int op, T (&lanes)[LEVELS], int from, T v, int64_t b)
-{
-#pragma unroll
-  for (int level = 1; level < LEVELS; level++) {
-    if (level < from) continue;
-    if ((int)threadIdx.x % LANES == b % LANES) lanes[level] = b % TREE_BLOCK < LANES ? v : combine(op, lanes[level], v);
-    if ((b + 1) % TREE_BLOCK) return;
-    v = of_first_lane(close_block(op, lanes[level], TREE_BLOCK));
-    b /= TREE_BLOCK;
   }
 }
 
