@@ -164,7 +164,7 @@ static gable_status copy(gable_context *ctx, void *to, const void *from, const v
   GI_TRY(gi_mirror_require(ctx, device, bytes, "a copy's device side"));
   GI_TRY(require_host(ctx, device == to ? from : to));
   gi_mirror_enter(ctx);
-  memcpy(to, from, bytes);
+  if (bytes) memcpy(to, from, bytes);
   gi_mirror_leave(ctx);
 done:
   return status;
