@@ -37,7 +37,7 @@ runs = [
     "forest check --cases 1000000000",
     "forest halo --most 268435456",
     "forest cg big.gbl --tolerance 1e-16 --iterations 1000000",
-    "forest show big.gbl --where cpu/ranks:8 --plot out.svg",
+    "forest show huge.gbl --where cpu/ranks:8 --plot out.svg",
     "levels big.gbl --supernodal",
     "bench supernodal big.gbl --repeat 100000",
     "info pipe",  # nobody writes to it
