@@ -72,7 +72,8 @@ static int count_matchings(void *user, const char *phase, double done)
   return 0;
 }
 
-/* L D L^T with pairs, and LU beside it, from one matching of the values; other values have their own. */
+/* A tiny diagonal, which no order makes good pivots of: L D L^T without a matching, with one, and by METIS LU too, from
+ * one matching of the values; other values have their own. */
 static void matched_once(void)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
@@ -83,9 +84,12 @@ static void matched_once(void)
   gable_matrix_view v = test_system_view(&a);
   gable_solver_options how = GABLE_SOLVER_OPTIONS_INIT;
   how.tolerance = 1e-30; /* out of reach: every method gets its turn */
+  for (gable_idx j = 0; j < a.n; j++)
+    for (int64_t k = a.ptr[j]; k < a.ptr[j + 1]; k++)
+      if (a.idx[k] == j) a.val[k] *= 1e-14;
   matchings = 0;
   gable_solver *s = test_factored(counting, &v, &how);
-  CHECK(integer_of(s, GABLE_SOLVER_MATCHED) > 0 && integer_of(s, GABLE_SOLVER_ANALYSES) > 1);
+  CHECK(integer_of(s, GABLE_SOLVER_ANALYSES) > 1, "%lld analyses", (long long)integer_of(s, GABLE_SOLVER_ANALYSES));
   CHECK(matchings == 1, "%d matchings of one matrix", matchings);
   CHECK_OK(gable_solver_factor(s, a.val, GABLE_REUSE_NOTHING));
   CHECK(matchings == 2, "%d matchings for two sets of values", matchings);
