@@ -48,6 +48,19 @@ gable_status gi_raise_memory(double bytes, const char *purpose, const char *file
     GI_REQUIRE_MEMORY(ptr, (double)(count) * (double)sizeof *(ptr), NULL);                                             \
   } while (0)
 
+/* ptr, an array of used elements with room for capacity, gets room for wanted, and for more of them, or raises
+ * GABLE_ERR_MEMORY. */
+#define GI_RESERVE(ctx, ptr, used, wanted, capacity, purpose)                                                          \
+  do {                                                                                                                 \
+    if ((gable_off)(wanted) > (capacity)) {                                                                            \
+      const gable_off gi_room = 2 * (gable_off)(wanted) + 64;                                                          \
+      void *gi_larger = gi_grow((ctx), (ptr), (used), gi_room, sizeof *(ptr));                                         \
+      GI_REQUIRE_MEMORY(gi_larger, (double)sizeof *(ptr) * (double)gi_room, purpose);                                  \
+      (ptr) = gi_larger;                                                                                               \
+      (capacity) = gi_room;                                                                                            \
+    }                                                                                                                  \
+  } while (0)
+
 void gi_log(const gable_context *ctx, gable_log_level level, const char *format, ...) GI_PRINTF(3, 4);
 
 /* Tells the caller how far a phase has come; GABLE_ERR_CANCELLED when it asks to stop.  From one thread at a time. */

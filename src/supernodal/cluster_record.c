@@ -3,16 +3,12 @@
 
 #include <string.h>
 
+static const char purpose[] = "the tasks of a solve";
+
 gable_status gi_ragged_push(gable_context *ctx, gi_ragged *r, gable_idx value)
 {
   gable_status status = GABLE_OK;
-  if (r->used == r->capacity) {
-    const gable_off capacity = 2 * r->capacity + 256;
-    gable_idx *more = gi_grow(ctx, r->data, r->used, capacity, sizeof *more);
-    GI_REQUIRE_MEMORY(more, (double)capacity * sizeof *more, "the tasks of a solve");
-    r->data = more;
-    r->capacity = capacity;
-  }
+  GI_RESERVE(ctx, r->data, r->used, r->used + 1, r->capacity, purpose);
   r->data[r->used++] = value;
 done:
   return status;
@@ -21,13 +17,7 @@ done:
 gable_status gi_ragged_close(gable_context *ctx, gi_ragged *r)
 {
   gable_status status = GABLE_OK;
-  if (r->count == r->count_capacity) {
-    const gable_off capacity = 2 * r->count_capacity + 256;
-    gable_off *more = gi_grow(ctx, r->end, r->count, capacity, sizeof *more);
-    GI_REQUIRE_MEMORY(more, (double)capacity * sizeof *more, "the tasks of a solve");
-    r->end = more;
-    r->count_capacity = capacity;
-  }
+  GI_RESERVE(ctx, r->end, r->count, r->count + 1, r->count_capacity, purpose);
   r->end[r->count++] = r->used;
 done:
   return status;
@@ -162,34 +152,10 @@ static gable_status reserve(gable_context *ctx, gi_records *r, gable_off bytes, 
   gi_cluster_tasks *t = r->tasks;
   const gable_off used = t->at[t->count].record;
   GI_REQUIRE(t->count < INT32_MAX - 1, GABLE_ERR_LIMIT, "more than %d tasks in a solve", t->count);
-  if (used + bytes > r->capacity) {
-    const gable_off capacity = 2 * r->capacity + bytes + 65536;
-    unsigned char *more = gi_grow(ctx, t->records, used, capacity, 1);
-    GI_REQUIRE_MEMORY(more, (double)capacity, "the tasks of a solve");
-    t->records = more;
-    r->capacity = capacity;
-  }
-  if (t->count + 1 >= r->task_capacity) {
-    const gable_off capacity = 2 * r->task_capacity + 256;
-    gik_flow_at *more = gi_grow(ctx, t->at, t->count + 1, capacity, sizeof *more);
-    GI_REQUIRE_MEMORY(more, (double)capacity * sizeof *more, "the tasks of a solve");
-    t->at = more;
-    r->task_capacity = capacity;
-  }
-  if (t->count + 1 >= r->first_capacity) {
-    const gable_off capacity = 2 * r->first_capacity + 256;
-    gable_off *more = gi_grow(ctx, r->first, t->count + 1, capacity, sizeof *more);
-    GI_REQUIRE_MEMORY(more, (double)capacity * sizeof *more, "the tasks of a solve");
-    r->first = more;
-    r->first_capacity = capacity;
-  }
-  if (t->sources + sources > r->source_capacity) {
-    const gable_off capacity = 2 * r->source_capacity + 1024;
-    gik_flow_source *more = gi_grow(ctx, t->source, t->sources, capacity, sizeof *more);
-    GI_REQUIRE_MEMORY(more, (double)capacity * sizeof *more, "the tasks of a solve");
-    t->source = more;
-    r->source_capacity = capacity;
-  }
+  GI_RESERVE(ctx, t->records, used, used + bytes, r->capacity, purpose);
+  GI_RESERVE(ctx, t->at, t->count + 1, t->count + 2, r->task_capacity, purpose);
+  GI_RESERVE(ctx, r->first, t->count + 1, t->count + 2, r->first_capacity, purpose);
+  GI_RESERVE(ctx, t->source, t->sources, t->sources + sources, r->source_capacity, purpose);
 done:
   return status;
 }

@@ -38,14 +38,7 @@ typedef struct tile_maker {
 static gable_status append_tile(tile_maker *m, gik_cluster_tile tile)
 {
   gable_status status = GABLE_OK;
-  if (m->count == m->capacity) {
-    const gable_off capacity = 2 * m->capacity + 64;
-    gik_cluster_tile *more = gi_grow(m->ctx, m->tile, m->count, capacity, sizeof *more);
-    GI_REQUIRE(more, GABLE_ERR_MEMORY, "out of memory: %.1f MB for the tiles of a solve",
-               (double)capacity * sizeof *more / 1e6);
-    m->tile = more;
-    m->capacity = capacity;
-  }
+  GI_RESERVE(m->ctx, m->tile, m->count, m->count + 1, m->capacity, "the tiles of a solve");
   m->tile[m->count++] = tile;
 done:
   return status;

@@ -18,14 +18,7 @@ typedef struct tile_list {
 static gable_status append(tile_list *l, gik_block_tile tile)
 {
   gable_status status = GABLE_OK;
-  if (l->count == l->capacity) {
-    const gable_off capacity = 2 * l->capacity + 64;
-    gik_block_tile *more = gi_grow(l->ctx, l->tile, l->count, capacity, sizeof *more);
-    GI_REQUIRE(more, GABLE_ERR_MEMORY, "out of memory: %.1f MB for the tiles of a solve",
-               (double)capacity * sizeof *more / 1e6);
-    l->tile = more;
-    l->capacity = capacity;
-  }
+  GI_RESERVE(l->ctx, l->tile, l->count, l->count + 1, l->capacity, "the tiles of a solve");
   GI_REQUIRE(l->count < INT32_MAX, GABLE_ERR_LIMIT, "more than 2^31 tiles in one solve");
   l->tile[l->count++] = tile;
 done:
