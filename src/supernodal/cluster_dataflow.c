@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "base/type_size.h"
 #include "device/device.h"
 #include "kernels/supernodal/cluster_flow.h"
+#include "supernodal/cluster_state.h"
 #include "supernodal/cluster_tasks.h"
 
 enum { DIRECTIONS = 2, WIDTHS = 3 };
@@ -29,8 +31,8 @@ struct gi_cluster_dataflow {
   direction way[DIRECTIONS];
   int shared;                 /* op T is op N */
   void *inverse;              /* inverse_J of all clusters */
-  double *coefficient, *held; /* on the device; on the host */
-  gable_off off_at[2], coefficients;
+  double *coefficient, *held; /* [2 off] -F by rows, then by columns: on the device, on the host */
+  gable_off off;              /* entries of F */
   gable_off bytes, stream_bytes;
 };
 
@@ -40,22 +42,7 @@ struct gi_dataflow_work {
   gik_control *control; /* [DIRECTIONS][WIDTHS] */
 };
 
-/* ---- the coefficients ---- */
-
-static void place_coefficients(gi_cluster_dataflow *f)
-{
-  const gi_cluster_panels *p = f->panels;
-  const gable_idx n = p->clusters->n;
-  const gable_off off = p->off[0] ? p->off_ptr[0][n] : 0;
-  f->off_at[0] = 0;
-  f->off_at[1] = off;
-  f->coefficients = 2 * off;
-}
-
-static size_t value_size(const gi_cluster_panels *p)
-{
-  return p->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
-}
+/* ---- the values ---- */
 
 static double off_value(const gi_cluster_panels *p, int side, gable_off k)
 {
@@ -85,11 +72,11 @@ gable_status gi_cluster_dataflow_update(gi_cluster_dataflow *f, const void *cons
   const gi_cluster_panels *p = f->panels;
   const gable_idx n = p->clusters->n;
   for (int side = 0; side < 2 && p->off[0]; side++)
-    for (gable_off k = 0; k < p->off_ptr[side][n]; k++) f->held[f->off_at[side] + k] = -off_value(p, side, k);
+    for (gable_off k = 0; k < p->off_ptr[side][n]; k++) f->held[side * f->off + k] = -off_value(p, side, k);
   const gable_off inverses = p->inverse_at[p->clusters->count];
-  GI_TRY(f->ctx->device->copy_in(f->ctx, f->inverse, p->inverse, (size_t)inverses * value_size(p), stream));
-  if (f->coefficients)
-    GI_TRY(f->ctx->device->copy_in(f->ctx, f->coefficient, f->held, (size_t)f->coefficients * sizeof *f->held, stream));
+  GI_TRY(f->ctx->device->copy_in(f->ctx, f->inverse, p->inverse, (size_t)inverses * gi_type_size(p->type), stream));
+  if (f->off)
+    GI_TRY(f->ctx->device->copy_in(f->ctx, f->coefficient, f->held, 2 * (size_t)f->off * sizeof *f->held, stream));
   for (int k = 0; k < DIRECTIONS; k++) GI_TRY(pack(f, &f->way[k], values, stream));
 done:
   return status;
@@ -112,24 +99,12 @@ static gi_task_plan plan_direction(const gi_cluster_dataflow *f, gable_op op, co
                        .target = target,
                        .off_ptr = p->off_ptr[side],
                        .off_col = p->off_col[side],
-                       .off_at = f->off_at[side],
+                       .off_at = side * f->off,
                        .type = p->type,
                        .limits = f->limits};
   plan.forward.transposed = lu && op == GABLE_OP_T;
   plan.backward.transposed = !lu || op == GABLE_OP_T;
   return plan;
-}
-
-static gable_status upload(gable_context *ctx, const void *host, gable_off count, size_t size, void **out,
-                           gable_off *bytes)
-{
-  gable_status status = GABLE_OK;
-  const size_t all = (size_t)count * size;
-  GI_TRY(ctx->device->alloc(ctx, all, out));
-  *bytes += (gable_off)all;
-  if (host && all) GI_TRY(ctx->device->copy_in(ctx, *out, host, all, NULL));
-done:
-  return status;
 }
 
 static gable_status make_direction(gi_cluster_dataflow *f, gable_op op, const gable_idx *source,
@@ -147,10 +122,10 @@ static gable_status make_direction(gi_cluster_dataflow *f, gable_op op, const ga
   d->sources = t.sources;
   const gik_flow_at end = t.at[t.count];
   if (op == GABLE_OP_N) f->stream_bytes = end.record + end.values;
-  GI_TRY(upload(ctx, t.at, t.count + 1, sizeof *t.at, (void **)&d->at, &f->bytes));
-  GI_TRY(upload(ctx, t.records, end.record, 1, (void **)&d->records, &f->bytes));
-  GI_TRY(upload(ctx, t.source, t.sources, sizeof *t.source, (void **)&d->source, &f->bytes));
-  GI_TRY(upload(ctx, NULL, end.values, 1, (void **)&d->values, &f->bytes));
+  GI_TRY(gi_cluster_to_device(ctx, t.at, t.count + 1, sizeof *t.at, (void **)&d->at, &f->bytes));
+  GI_TRY(gi_cluster_to_device(ctx, t.records, end.record, 1, (void **)&d->records, &f->bytes));
+  GI_TRY(gi_cluster_to_device(ctx, t.source, t.sources, sizeof *t.source, (void **)&d->source, &f->bytes));
+  GI_TRY(gi_cluster_to_device(ctx, NULL, end.values, 1, (void **)&d->values, &f->bytes));
   GI_TRY(ctx->device->synchronise(ctx, NULL)); /* before the host's tasks go */
   GI_TRY(ctx->device->enter(ctx, &before));
   for (int k = 0; k < WIDTHS; k++) {
@@ -204,12 +179,12 @@ gable_status gi_cluster_dataflow_create(gable_context *ctx, const gi_cluster_pan
   f->panels = panels;
   f->kernels = ctx->device->kernels->cluster_flows;
   GI_TRY(read_limits(f));
-  place_coefficients(f);
-  GI_REQUIRE(f->coefficients < INT32_MAX, GABLE_ERR_LIMIT, "%lld entries right of the diagonal blocks",
-             (long long)f->coefficients);
-  GI_ALLOC(ctx, f->held, f->coefficients);
-  GI_TRY(upload(ctx, NULL, f->coefficients, sizeof *f->coefficient, (void **)&f->coefficient, &f->bytes));
-  GI_TRY(upload(ctx, NULL, panels->inverse_at[panels->clusters->count], value_size(panels), &f->inverse, &f->bytes));
+  f->off = panels->off[0] ? panels->off_ptr[0][panels->clusters->n] : 0;
+  GI_REQUIRE(2 * f->off < INT32_MAX, GABLE_ERR_LIMIT, "%lld entries right of the diagonal blocks", (long long)f->off);
+  GI_ALLOC(ctx, f->held, 2 * f->off);
+  GI_TRY(gi_cluster_to_device(ctx, NULL, 2 * f->off, sizeof *f->coefficient, (void **)&f->coefficient, &f->bytes));
+  GI_TRY(gi_cluster_to_device(ctx, NULL, panels->inverse_at[panels->clusters->count], gi_type_size(panels->type),
+                              &f->inverse, &f->bytes));
   GI_TRY(make_directions(f, outside));
   *out = f;
   f = NULL;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/type_size.h"
+
 static const char purpose[] = "the tasks of a solve";
 
 gable_status gi_ragged_push(gable_context *ctx, gi_ragged *r, gable_idx value)
@@ -137,9 +139,7 @@ void gi_records_release(gable_context *ctx, gi_records *r)
 gable_status gi_records_init(gable_context *ctx, gi_records *r, gi_cluster_tasks *tasks, const gi_task_plan *plan)
 {
   gable_status status = GABLE_OK;
-  *r = (gi_records){.tasks = tasks,
-                    .value_bytes = plan->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double),
-                    .limits = plan->limits};
+  *r = (gi_records){.tasks = tasks, .value_bytes = (gable_idx)gi_type_size(plan->type), .limits = plan->limits};
   GI_ALLOC_ZERO(ctx, tasks->at, 1);
   GI_ALLOC_ZERO(ctx, r->first, 1);
 done:

@@ -1,4 +1,5 @@
 /* cluster_solver.c: operators, lists and tiles in device memory, and work vectors. */
+#include "base/type_size.h"
 #include "device/device.h"
 #include "supernodal/cluster_state.h"
 
@@ -13,10 +14,7 @@ gable_status gi_cluster_to_device(gable_context *ctx, const void *host, gable_of
 done:
   return status;
 }
-static size_t value_bytes(const gi_cluster_panels *p)
-{
-  return p->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
-}
+
 static gable_status side_to_device(gi_cluster_solver *s, const gi_cluster_side *side, gi_device_side *out)
 {
   gable_status status = GABLE_OK;
@@ -36,7 +34,7 @@ static gable_status values_to_device(gi_cluster_solver *s, const gable_off *at, 
   gable_status status = GABLE_OK;
   const gable_idx count = s->panels->clusters->count;
   GI_TRY(gi_cluster_to_device(s->ctx, at, count + 1, sizeof *at, (void **)&out->value_at, &s->bytes));
-  GI_TRY(gi_cluster_to_device(s->ctx, NULL, at[count], value_bytes(s->panels), &out->values, &s->bytes));
+  GI_TRY(gi_cluster_to_device(s->ctx, NULL, at[count], gi_type_size(s->panels->type), &out->values, &s->bytes));
 done:
   return status;
 }
@@ -52,7 +50,7 @@ static gable_status off_to_device(gi_cluster_solver *s)
                                 &s->bytes));
     GI_TRY(
         gi_cluster_to_device(s->ctx, p->off_col[side], nnz, sizeof(gable_idx), (void **)&s->off_col[side], &s->bytes));
-    GI_TRY(gi_cluster_to_device(s->ctx, NULL, nnz, value_bytes(p), &s->off[side], &s->bytes));
+    GI_TRY(gi_cluster_to_device(s->ctx, NULL, nnz, gi_type_size(p->type), &s->off[side], &s->bytes));
   }
 done:
   return status;
@@ -155,7 +153,7 @@ gable_status gi_cluster_solver_update(gi_cluster_solver *s, const gi_cluster_out
   gable_status status = GABLE_OK;
   const gi_cluster_panels *p = s->panels;
   const gable_idx n = p->clusters->n, count = p->clusters->count;
-  const size_t size = value_bytes(p);
+  const size_t size = gi_type_size(p->type);
   const void *const values[] = {s->l.values, s->u.values};
   GI_TRY(refresh(s, s->l.values, p->lower, p->lower_at[count], size, stream));
   if (p->upper) GI_TRY(refresh(s, s->u.values, p->upper, p->upper_at[count], size, stream));
@@ -182,7 +180,7 @@ double gi_cluster_floor_bytes(const gi_cluster_solver *s, gable_idx rhs)
   const gable_off lower = p->lower_at[c->count], upper = p->upper ? p->upper_at[c->count] : lower;
   const gable_off values = lower + upper - p->inverse_at[c->count]; /* one of w x w, not two */
   const double rows = (double)(c->l.ptr[c->count] + c->u.ptr[c->count]);
-  return (double)values * (double)value_bytes(p) + 4 * rows + 16.0 * c->n * rhs;
+  return (double)values * (double)gi_type_size(p->type) + 4 * rows + 16.0 * c->n * rhs;
 }
 
 /* ---- the work ---- */

@@ -22,8 +22,8 @@ typedef struct builder {
   gable_off slots_at, x_at;   /* places */
   const gi_task_sweep *sweep; /* of the direction at hand */
   int forward;
-  gable_idx value_bytes, terms, most_inputs; /* of one value; of a task, at most */
-  gable_off target;                          /* bytes of a task of this level */
+  gable_idx terms, most_inputs; /* of a task, at most */
+  gable_off target;             /* bytes of a task of this level */
   gi_draft tile, shared, sums;
   gable_off sums_begin;          /* places from here on are those of sums */
   gi_ragged in, in_product, add; /* of every input and output of the cluster at hand */
@@ -312,7 +312,7 @@ static gable_idx strip_parts(gable_idx outputs, gable_idx inputs)
 /* Outputs of each tile of inputs: about the bytes of a task of this level, tiles of equal height. */
 static gable_idx equal_rows(const builder *b, shape s, gable_idx inputs)
 {
-  const gable_off each = padded(inputs) * b->value_bytes + (gable_off)sizeof(gik_flow_out);
+  const gable_off each = padded(inputs) * b->records.value_bytes + (gable_off)sizeof(gik_flow_out);
   const gable_idx room = (b->plan->limits.sums - padded(inputs)) / GIK_FLOW_STRIP * GIK_FLOW_STRIP;
   gable_off rows = b->target / each / GIK_FLOW_STRIP * GIK_FLOW_STRIP;
   if (rows > GIK_FLOW_OUTPUTS) rows = GIK_FLOW_OUTPUTS;
@@ -355,7 +355,7 @@ done:
 /* Values of a task of its own, with zeros. */
 static gable_off bytes_of(const builder *b, shape s)
 {
-  return (gable_off)strips_of(s.outputs) * GIK_FLOW_STRIP * padded(s.inputs) * b->value_bytes;
+  return (gable_off)strips_of(s.outputs) * GIK_FLOW_STRIP * padded(s.inputs) * b->records.value_bytes;
 }
 
 static int small(const builder *b, shape s)
@@ -371,7 +371,7 @@ static gable_status share_task(builder *b, gable_idx j, shape s)
   gi_draft *d = &b->shared;
   if (d->strips + strips_of(s.outputs) > GIK_FLOW_STRIPS ||
       d->in.count + padded(s.inputs) + d->add.count + strips_of(s.outputs) * GIK_FLOW_STRIP > b->plan->limits.sums ||
-      (d->strips && gi_draft_bytes(d, b->value_bytes) + bytes_of(b, s) > b->target) ||
+      (d->strips && gi_draft_bytes(d, b->records.value_bytes) + bytes_of(b, s) > b->target) ||
       d->in.used + d->in_product.used + b->in.used + b->in_product.used > b->terms ||
       d->add.used + b->add.used > b->terms)
     GI_TRY(gi_records_add(b->ctx, &b->records, d));
@@ -470,7 +470,6 @@ gable_status gi_cluster_tasks_init(gable_context *ctx, const gi_task_plan *plan,
   out->places = b->x_at + n;
   gi_draft_clear(&b->shared, -1);
   gi_draft_clear(&b->sums, -1);
-  b->value_bytes = plan->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
   b->terms = plan->limits.terms / 2 - 3 * FAN; /* of inputs, and of outputs; one list may come on top */
   b->most_inputs = (plan->limits.sums - 32) / GIK_FLOW_STEP * GIK_FLOW_STEP;
   GI_TRY(gi_records_init(ctx, &b->records, out, plan));

@@ -27,7 +27,7 @@ typedef struct factor_lists {
   gable_off room;           /* of list */
   gable_off *at;            /* [n] by supernode: its first element that has not been reached */
   gable_idx *head, *next;   /* [n] supernodes that wait at a row (column); [n] lists of them */
-  gable_idx *gave;          /* [n] by supernode: the last one that got its list of this factor_lists */
+  gable_idx *gave;          /* [n] by supernode: the last one that got its list of this factor */
   gable_idx *mark;          /* [n] the last supernode whose open list holds the element */
   gable_idx *open;          /* [n] list of the open supernode, unsorted; may hold columns of its own */
   gable_off n_open, n_live; /* elements; those beyond the last column */

@@ -121,7 +121,7 @@ static gable_status solve(gable_context *ctx, const gik_cluster_flow *p, void *s
 static gable_status limits(gable_context *ctx, gik_flow_limits *out)
 {
   (void)ctx;
-  *out = (gik_flow_limits){47104, GIK_FLOW_SUMS, GIK_FLOW_TERMS, 132};
+  *out = (gik_flow_limits){47104, GIK_FLOW_SUMS, GIK_FLOW_TERMS, 132}; /* about those of an H200 */
   return GABLE_OK;
 }
 

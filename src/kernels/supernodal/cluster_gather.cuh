@@ -145,7 +145,7 @@ template <int R, int WARPS> struct gatherer {
   }
 };
 
-/* line: which of the threads of the group this is. */
+/* thread: which of the group's this is. */
 template <int R, int WARPS>
 __device__ void gather_task(const gik_cluster_flow &p, const double *own, const unsigned char *record, int thread,
                             double *v)
