@@ -49,11 +49,13 @@ gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, v
   return comm->transport->alltoall(comm, &to, &from);
 }
 
-gable_status gi_comm_common_bits(gable_comm *comm, uint64_t own, uint64_t *each, uint64_t *common)
+gable_status gi_comm_first_common(gable_comm *comm, uint64_t own, uint64_t *each, int *first)
 {
   const gable_status status = gi_comm_allgather(comm, &own, sizeof own, each);
-  *common = status ? 0 : own;
-  for (int r = 0; r < comm->size && !status; r++) *common &= each[r];
+  *first = -1;
+  for (int r = 0; r < comm->size && !status; r++) own &= each[r];
+  for (int k = 63; k >= 0 && !status; k--)
+    if (own >> k & 1) *first = k;
   return status;
 }
 

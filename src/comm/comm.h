@@ -147,8 +147,8 @@ void gi_comm_release(gable_comm *comm);
 gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, void *out);
 gable_status gi_comm_agree(gable_comm *comm, gable_status own);
 
-/* Collective; allocates nothing.  *common: the bits that own has on every rank; each [size] is scratch. */
-gable_status gi_comm_common_bits(gable_comm *comm, uint64_t own, uint64_t *each, uint64_t *common);
+/* Collective; allocates nothing.  *first: the lowest bit that own has on every rank, or -1; each [size] is scratch. */
+gable_status gi_comm_first_common(gable_comm *comm, uint64_t own, uint64_t *each, int *first);
 
 /* 1: the text of an error begins with the rank that it is of, "rank 3: ", and needs no other one. */
 int gi_comm_names_rank(const char *text);

@@ -49,17 +49,14 @@ done:
 static gable_status find_unused(gable_comm *comm, gi_mpi_window *list, int64_t bytes, uint64_t *masks,
                                 gi_mpi_window **out)
 {
-  gable_status status = GABLE_OK;
-  uint64_t free_here = 0, free_everywhere = 0;
+  uint64_t here = 0;
   int k = 0;
   for (const gi_mpi_window *w = list; w && k < 64; w = w->next, k++)
-    if (!w->used && w->bytes >= bytes) free_here |= UINT64_C(1) << k;
-  GI_TRY(gi_comm_common_bits(comm, free_here, masks, &free_everywhere));
-  k = 0;
+    if (!w->used && w->bytes >= bytes) here |= UINT64_C(1) << k;
+  const gable_status status = gi_comm_first_common(comm, here, masks, &k);
   *out = NULL;
-  for (gi_mpi_window *w = list; w && k < 64 && !*out; w = w->next, k++)
-    if (free_everywhere >> k & 1) *out = w;
-done:
+  for (gi_mpi_window *w = k < 0 ? NULL : list; w && !*out; w = w->next)
+    if (k-- == 0) *out = w;
   return status;
 }
 

@@ -5,11 +5,10 @@
  * two ranks by the order in which they are asked for on one communicator; exchanges may be under way in different
  * orders, so each link has a communicator of its own while it lives, and one that every rank is done with serves again.
  */
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "comm/opened_library.h"
 #include "comm/ranks.h"
 #include "comm/stream_link.h"
 #include "device/device.h"
@@ -39,30 +38,17 @@ static char missing[256];
 
 static void open_library(void)
 {
-  static const char name[] = "libnccl.so.2";
-  const struct {
-    const char *name;
-    void *function;
-  } all[] = {{"ncclGetUniqueId", &nccl.get_id},
-             {"ncclCommInitRank", &nccl.init},
-             {"ncclCommDestroy", &nccl.destroy},
-             {"ncclCommAbort", &nccl.abort},
-             {"ncclGetErrorString", &nccl.text},
-             {"ncclGetLastError", &nccl.last_error},
-             {"ncclGroupStart", &nccl.group_start},
-             {"ncclGroupEnd", &nccl.group_end},
-             {"ncclSend", &nccl.send},
-             {"ncclRecv", &nccl.receive}};
-  void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    snprintf(missing, sizeof missing, "%s", dlerror());
-    return;
-  }
-  for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-    void *at = dlsym(handle, all[k].name);
-    if (!at) snprintf(missing, sizeof missing, "%s lacks %s", name, all[k].name);
-    memcpy(all[k].function, &at, sizeof at);
-  }
+  const gi_library_symbol all[] = {{"ncclGetUniqueId", &nccl.get_id},
+                                   {"ncclCommInitRank", &nccl.init},
+                                   {"ncclCommDestroy", &nccl.destroy},
+                                   {"ncclCommAbort", &nccl.abort},
+                                   {"ncclGetErrorString", &nccl.text},
+                                   {"ncclGetLastError", &nccl.last_error},
+                                   {"ncclGroupStart", &nccl.group_start},
+                                   {"ncclGroupEnd", &nccl.group_end},
+                                   {"ncclSend", &nccl.send},
+                                   {"ncclRecv", &nccl.receive}};
+  gi_library_open("libnccl.so.2", all, sizeof all / sizeof *all, missing, sizeof missing);
 }
 
 static gable_status need_library(void)
@@ -154,17 +140,14 @@ done:
 /* Collective.  The first of the last 64 channels that no rank uses, or NULL. */
 static gable_status find_unused(gable_comm *comm, uint64_t *masks, channel **out)
 {
-  gable_status status = GABLE_OK;
-  uint64_t free_here = 0, free_everywhere = 0;
+  uint64_t here = 0;
   int k = 0;
   for (const channel *c = comm->channels; c && k < 64; c = c->next, k++)
-    if (!c->used && c->comm) free_here |= UINT64_C(1) << k;
-  GI_TRY(gi_comm_common_bits(comm, free_here, masks, &free_everywhere));
-  k = 0;
+    if (!c->used && c->comm) here |= UINT64_C(1) << k;
+  const gable_status status = gi_comm_first_common(comm, here, masks, &k);
   *out = NULL;
-  for (channel *c = comm->channels; c && k < 64 && !*out; c = c->next, k++)
-    if (free_everywhere >> k & 1) *out = c;
-done:
+  for (channel *c = k < 0 ? NULL : comm->channels; c && !*out; c = c->next)
+    if (k-- == 0) *out = c;
   return status;
 }
 

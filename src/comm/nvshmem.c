@@ -5,12 +5,10 @@
  * The library is opened when it is first needed, so that Gable is bound to none.  It is initialised with a unique id
  * that goes over the comm, or is taken as the application has initialised it.  Its initialisation ends the process
  * where its bootstrap is missing, and succeeds without a GPU: both are looked at before. */
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "comm/mpi.h"
+#include "comm/opened_library.h"
 #include "comm/shared.h"
 #include "device/device.h"
 
@@ -58,32 +56,21 @@ static int users; /* comms that use it, of those that this file has initialised 
 
 static void open_library(void)
 {
-  static const char name[] = "libnvshmem_host.so.3", bootstrap[] = "nvshmem_bootstrap_uid.so.3";
-  const struct {
-    const char *name;
-    void *function;
-  } all[] = {{"nvshmemx_init_status", &nvshmem.status},
-             {"nvshmemx_get_uniqueid", &nvshmem.get_id},
-             {"nvshmemx_set_attr_uniqueid_args", &nvshmem.set_id},
-             {"nvshmemx_hostlib_init_attr", &nvshmem.init},
-             {"nvshmemx_hostlib_finalize", &nvshmem.finalize},
-             {"nvshmem_my_pe", &nvshmem.my_pe},
-             {"nvshmem_n_pes", &nvshmem.pes},
-             {"nvshmem_malloc", &nvshmem.allocate},
-             {"nvshmem_free", &nvshmem.release},
-             {"nvshmem_ptr", &nvshmem.address}};
-  void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL), *plugin = NULL;
+  static const char bootstrap[] = "nvshmem_bootstrap_uid.so.3";
+  const gi_library_symbol all[] = {{"nvshmemx_init_status", &nvshmem.status},
+                                   {"nvshmemx_get_uniqueid", &nvshmem.get_id},
+                                   {"nvshmemx_set_attr_uniqueid_args", &nvshmem.set_id},
+                                   {"nvshmemx_hostlib_init_attr", &nvshmem.init},
+                                   {"nvshmemx_hostlib_finalize", &nvshmem.finalize},
+                                   {"nvshmem_my_pe", &nvshmem.my_pe},
+                                   {"nvshmem_n_pes", &nvshmem.pes},
+                                   {"nvshmem_malloc", &nvshmem.allocate},
+                                   {"nvshmem_free", &nvshmem.release},
+                                   {"nvshmem_ptr", &nvshmem.address}};
+  void *handle = gi_library_open("libnvshmem_host.so.3", all, sizeof all / sizeof *all, missing, sizeof missing);
+  void *plugin = NULL;
   Dl_info about;
-  if (!handle) {
-    snprintf(missing, sizeof missing, "%s", dlerror());
-    return;
-  }
-  for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-    void *at = dlsym(handle, all[k].name);
-    if (!at) snprintf(missing, sizeof missing, "%s lacks %s", name, all[k].name);
-    memcpy(all[k].function, &at, sizeof at);
-  }
-  if (missing[0]) return;
+  if (!handle) return;
   /* Beside the library, where that looks first, or where the system looks. */
   if (dladdr(dlsym(handle, "nvshmem_malloc"), &about) && strrchr(about.dli_fname, '/')) {
     char path[4096];
