@@ -173,13 +173,10 @@ done:
 gable_status gable_krylov_solve(gable_krylov *k, const double *b, double *x, double *history)
 {
   gable_status status = GABLE_OK;
-  gable_vectors_view vb = GABLE_VECTORS_VIEW_INIT, vx;
+  gable_vectors_view vb, vx;
   GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
-  vb.n = k->n;
-  vb.ld = k->n;
-  vx = vb;
-  memcpy(&vb.data, &b, sizeof b); /* b is not written, but the view has no const */
-  vx.data = x;
+  vb = gi_columns_view(GABLE_SPACE_HOST, k->n, 1, b, 0);
+  vx = gi_columns_view(GABLE_SPACE_HOST, k->n, 1, x, 0);
   GI_TRY(gable_krylov_solve_vectors(k, &vb, &vx, history));
 done:
   return status;

@@ -5,6 +5,7 @@
 
 #include "base/timer.h"
 #include "device/device.h"
+#include "sparse/vectors.h"
 
 static gable_status make_lists(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
                                const gi_cluster_outside *outside, gi_device_factor **out)
@@ -204,14 +205,8 @@ gable_status gi_device_sweep_host(gable_context *ctx, const gi_device_factor *d,
                                   unsigned parts, const gi_host_columns *v, void *stream)
 {
   gable_status status = GABLE_OK;
-  gable_vectors_view in = GABLE_VECTORS_VIEW_INIT, out;
-  in.space = GABLE_SPACE_DEVICE;
-  in.n = d->n;
-  in.count = v->count;
-  in.ld = d->n;
-  in.data = w->b;
-  out = in;
-  out.data = w->x;
+  const gable_vectors_view in = gi_columns_view(GABLE_SPACE_DEVICE, d->n, v->count, w->b, 0);
+  const gable_vectors_view out = gi_columns_view(GABLE_SPACE_DEVICE, d->n, v->count, w->x, 0);
   if (!d->n || !v->count) goto done;
   GI_TRY(gi_host_columns_up(ctx, v, d->n, w->b, stream));
   GI_TRY(gi_device_sweep_solve(d, w, op, parts, &in, &out, stream));

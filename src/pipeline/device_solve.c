@@ -11,6 +11,7 @@
 #include "device/device.h"
 #include "device/loop.h"
 #include "krylov/iteration.h"
+#include "sparse/vectors.h"
 
 /* Solves of one op for up to count columns: what its recording captures. */
 typedef struct course {
@@ -49,15 +50,9 @@ static gik_refine_outside outside_of(const gable_vectors_view *v, gable_idx firs
   return (gik_refine_outside){v->type, (char *)v->data + first * step * size, element_step(v, 0), step};
 }
 
-static gable_vectors_view dense(gable_idx n, gable_idx count, double *data)
+static gable_vectors_view dense(gable_idx n, gable_idx count, const double *data)
 {
-  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
-  v.space = GABLE_SPACE_DEVICE;
-  v.n = n;
-  v.count = count;
-  v.ld = n ? n : 1;
-  v.data = data;
-  return v;
+  return gi_columns_view(GABLE_SPACE_DEVICE, n, count, data, 0);
 }
 
 static gik_refine refine_of(const course *c)

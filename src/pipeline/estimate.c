@@ -6,6 +6,7 @@
 #include "device/arena.h"
 #include "krylov/condition.h"
 #include "pipeline/work.h"
+#include "sparse/vectors.h"
 
 static gable_status check_matrix(const gable_solver *s)
 {
@@ -114,13 +115,7 @@ static gable_status leave(gable_solver_work *w, int before, gable_status status)
 
 static gable_vectors_view column_there(gable_idx n, const double *data)
 {
-  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
-  v.space = GABLE_SPACE_DEVICE;
-  v.n = n;
-  v.count = 1;
-  v.ld = n ? n : 1;
-  v.data = (void *)(uintptr_t)data; /* a view of what is only read has no type of its own */
-  return v;
+  return gi_columns_view(GABLE_SPACE_DEVICE, n, 1, data, 0);
 }
 
 static gable_status inverse_there(void *user, gable_op op, gable_idx count, const double *b, double *x)

@@ -5,6 +5,7 @@
 
 #include "base/timer.h"
 #include "pipeline/work.h"
+#include "sparse/vectors.h"
 
 enum { MOST_GMRES = 5 * GI_GMRES_RESTART }; /* iterations a column */
 
@@ -15,16 +16,6 @@ static gi_solve_frame frame(const gable_solver *s, const gable_solver_work *w, g
   const gi_arrangement *a = &s->arrangement;
   if (op == GABLE_OP_N) return (gi_solve_frame){w->row_place, a->r, w->col_place, a->c, 0};
   return (gi_solve_frame){w->col_place, a->c, w->row_place, a->r, 0};
-}
-
-static gable_vectors_view columns_view(gable_idx n, gable_idx count, const double *data, gable_off ld)
-{
-  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
-  v.n = n;
-  v.count = count;
-  v.ld = ld;
-  v.data = (void *)(uintptr_t)data; /* a view of what is only read has no type of its own */
-  return v;
 }
 
 /* frame: NULL for the numbering of A'. */
@@ -40,7 +31,8 @@ static gable_status sweep_views(const gable_solver *s, gable_solver_work *w, gab
 static gable_status sweep(const gable_solver *s, gable_solver_work *w, gable_op op, gable_idx count, const double *b,
                           gable_off ldb, double *x, gable_off ldx)
 {
-  gable_vectors_view vb = columns_view(s->problem.n, count, b, ldb), vx = columns_view(s->problem.n, count, x, ldx);
+  const gable_vectors_view vb = gi_columns_view(GABLE_SPACE_HOST, s->problem.n, count, b, ldb);
+  const gable_vectors_view vx = gi_columns_view(GABLE_SPACE_HOST, s->problem.n, count, x, ldx);
   gi_solve_frame f = frame(s, w, op);
   return sweep_views(s, w, op, GI_SOLVE_ALL, &vb, &vx, &f);
 }
@@ -48,8 +40,7 @@ static gable_status sweep(const gable_solver *s, gable_solver_work *w, gable_op 
 gable_status gi_work_near_inverse(void *user, gable_op op, gable_idx count, const double *b, double *x)
 {
   gable_solver_work *w = user;
-  gable_idx n = w->solver->problem.n;
-  return sweep(w->solver, w, op, count, b, n ? n : 1, x, n ? n : 1);
+  return sweep(w->solver, w, op, count, b, 0, x, 0);
 }
 
 static double entry_of(const gable_vectors_view *v, gable_off k)

@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "base/timer.h"
 #include "sparse/symmetry.h"
+#include "sparse/vectors.h"
 
 static const gi_precond_kind *const kinds[] = {
     [GABLE_PRECOND_NONE] = &gi_precond_none, [GABLE_PRECOND_JACOBI] = &gi_precond_jacobi,
@@ -63,12 +64,7 @@ done:
 
 gable_vectors_view gi_precond_column(const gable_precond *p, const double *data)
 {
-  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
-  v.space = p->device->space;
-  v.n = p->rows->n;
-  v.ld = v.n;
-  memcpy(&v.data, &data, sizeof data); /* b is not written, but the view has no const */
-  return v;
+  return gi_columns_view(p->device->space, p->rows->n, 1, data, 0);
 }
 
 /* What an analysis made anew; works still know the plans. */

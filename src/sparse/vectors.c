@@ -18,6 +18,17 @@ static stretches stretches_of(const gable_vectors_view *v)
                      (uint64_t)(columns ? v->n : v->count) * size, (uint64_t)v->ld * size};
 }
 
+gable_vectors_view gi_columns_view(gable_space space, gable_idx n, gable_idx count, const double *data, gable_off ld)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.space = space;
+  v.n = n;
+  v.count = count;
+  v.ld = ld ? ld : n;
+  v.data = (void *)(uintptr_t)data;
+  return v;
+}
+
 gable_status gi_vectors_take(const gable_vectors_view *v, const char *name, gable_vectors_view *own)
 {
   gable_status status = GABLE_OK;

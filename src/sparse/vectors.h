@@ -9,6 +9,10 @@ typedef struct gi_vectors_pair {
   gable_vectors_view b, x;
 } gi_vectors_pair;
 
+/* count columns of n doubles in space, column j at data + j*ld; ld 0: n.  data is const because a view of what is only
+ * read has no type of its own. */
+gable_vectors_view gi_columns_view(gable_space space, gable_idx n, gable_idx count, const double *data, gable_off ld);
+
 /* What memory b and x of a call may share. */
 typedef enum gi_sharing {
   GI_VECTORS_APART,    /* none */
