@@ -42,6 +42,7 @@ gable_status gi_raise(gable_status code, const char *file, int line, const char 
   va_start(args, format);
   if (vsnprintf(record.message, sizeof record.message, format, args) < 0) record.message[0] = 0;
   va_end(args);
+  record.names_rank = 0;
   snprintf(record.trace, sizeof record.trace, "at %s:%d %s", base_name(file), line, func);
   return code;
 }
@@ -51,6 +52,11 @@ void gi_trace(const char *file, int line, const char *func)
   size_t used = strlen(record.trace);
   snprintf(record.trace + used, sizeof record.trace - used, "%sby %s:%d %s", used ? "\n" : "", base_name(file), line,
            func);
+}
+
+void gi_error_names_rank(void)
+{
+  record.names_rank = 1;
 }
 
 void gi_keep_error(gi_error *error)

@@ -14,11 +14,15 @@ extern "C" {
 typedef struct gi_error {
   char message[1024]; /* one line */
   char trace[1024];   /* "at FILE:LINE FUNCTION", then lines "by FILE:LINE FUNCTION" */
+  int names_rank;     /* 1: the message begins with the rank that it is of, and needs no other one */
 } gi_error;
 
-/* Writes the message and the place into this thread's record and returns code. */
+/* Writes the message, names_rank 0 and the place into this thread's record and returns code. */
 gable_status gi_raise(gable_status code, const char *file, int line, const char *func, const char *format, ...)
     GI_PRINTF(5, 6);
+
+/* Sets names_rank of this thread's record, which was just written. */
+void gi_error_names_rank(void);
 
 /* Appends the place to the trace of this thread's record. */
 void gi_trace(const char *file, int line, const char *func);

@@ -9,7 +9,11 @@
 
 #include "device/device.h"
 
-enum { AGREED_TEXT = 512 };
+/* What the failed rank sends to the others. */
+typedef struct agreed_error {
+  int32_t names_rank;
+  char message[508];
+} agreed_error;
 
 static const double default_deadline_s = 60.0;
 
@@ -59,19 +63,23 @@ gable_status gi_comm_first_common(gable_comm *comm, uint64_t own, uint64_t *each
   return status;
 }
 
-int gi_comm_names_rank(const char *text)
+gable_status gi_comm_raise_of(int rank, gable_status returned, const char *message, int names_rank)
 {
-  static const char digits[] = "0123456789";
-  if (strncmp(text, "rank ", 5)) return 0;
-  const size_t n = strspn(text + 5, digits);
-  return n && !strncmp(text + 5 + n, ": ", 2);
+  char of[24] = "";
+  if (!names_rank) snprintf(of, sizeof of, "rank %d: ", rank);
+  gi_raise(returned, __FILE__, __LINE__, __func__, "%s%s", of, message);
+  gi_error_names_rank();
+  return returned;
 }
 
-/* The text of the last error, or of the status where there is none. */
-static void error_text(char *text, size_t size, gable_status own)
+/* The last error, or the text of the status where there is none. */
+static void take_error(gable_status own, agreed_error *out)
 {
-  snprintf(text, size, "%.400s", gable_last_error());
-  if (!text[0]) snprintf(text, size, "%s", gable_status_text(own));
+  gi_error last;
+  gi_keep_error(&last);
+  out->names_rank = last.names_rank;
+  snprintf(out->message, sizeof out->message, "%.400s", last.message);
+  if (!out->message[0]) snprintf(out->message, sizeof out->message, "%s", gable_status_text(own));
 }
 
 gable_status gi_comm_agree(gable_comm *comm, gable_status own)
@@ -79,19 +87,18 @@ gable_status gi_comm_agree(gable_comm *comm, gable_status own)
   gable_status status = GABLE_OK;
   const int32_t mine = own;
   int failed = 0;
-  char text[AGREED_TEXT] = "";
+  agreed_error error = {0, ""};
   if (comm->size == 1) return own;
-  if (own) error_text(text, sizeof text, own);
+  if (own) take_error(own, &error);
   GI_TRY(gi_comm_allgather(comm, &mine, sizeof mine, comm->statuses));
   while (failed < comm->size && !comm->statuses[failed]) failed++;
   if (failed == comm->size) goto done;
-  /* The text goes from the failed rank to the others. */
+  /* The error goes from the failed rank to the others. */
   const int sends = comm->rank == failed;
-  for (int r = 0; r < comm->size; r++) comm->bytes[r] = (r == failed) == sends ? 0 : AGREED_TEXT;
-  const gi_blocks text_of = {text, NULL, comm->bytes}, nothing = {NULL, NULL, NULL};
-  GI_TRY(comm->transport->alltoall(comm, sends ? &text_of : &nothing, sends ? &nothing : &text_of));
-  GI_REQUIRE(!gi_comm_names_rank(text), (gable_status)comm->statuses[failed], "%s", text);
-  GI_REQUIRE(0, (gable_status)comm->statuses[failed], "rank %d: %s", failed, text);
+  for (int r = 0; r < comm->size; r++) comm->bytes[r] = (r == failed) == sends ? 0 : (int64_t)sizeof error;
+  const gi_blocks error_of = {(char *)&error, NULL, comm->bytes}, nothing = {NULL, NULL, NULL};
+  GI_TRY(comm->transport->alltoall(comm, sends ? &error_of : &nothing, sends ? &nothing : &error_of));
+  GI_TRY(gi_comm_raise_of(failed, (gable_status)comm->statuses[failed], error.message, error.names_rank));
 done:
   return status;
 }

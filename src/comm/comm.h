@@ -150,8 +150,8 @@ gable_status gi_comm_agree(gable_comm *comm, gable_status own);
 /* Collective; allocates nothing.  *first: the lowest bit that own has on every rank, or -1; each [size] is scratch. */
 gable_status gi_comm_first_common(gable_comm *comm, uint64_t own, uint64_t *each, int *first);
 
-/* 1: the text of an error begins with the rank that it is of, "rank 3: ", and needs no other one. */
-int gi_comm_names_rank(const char *text);
+/* Raises here what rank returned, with "rank 3: " before its message unless that names a rank already. */
+gable_status gi_comm_raise_of(int rank, gable_status returned, const char *message, int names_rank);
 
 /* Collective, after a local phase: every rank goes to done: where one rank failed. */
 #define GI_AGREE(comm, call)                                                                                           \

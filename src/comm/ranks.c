@@ -132,7 +132,7 @@ static void *run_thread(void *argument)
   line->returned = run_member(m);
   if (line->returned) {
     int nobody = 0;
-    snprintf(line->said, sizeof line->said, "%s", gable_last_error());
+    gi_keep_error(&line->said);
     atomic_compare_exchange_strong(&m->all->first_failure, &nobody, m->rank + 1);
   }
   atomic_store_explicit(&line->left, 1, memory_order_release);
@@ -148,7 +148,7 @@ static void start_members(member *members, int size)
       int nobody = 0;
       members[r].rank = -1;
       line->returned = GABLE_ERR_MEMORY;
-      snprintf(line->said, sizeof line->said, "the system gives no thread");
+      snprintf(line->said.message, sizeof line->said.message, "the system gives no thread");
       atomic_compare_exchange_strong(&members[r].all->first_failure, &nobody, r + 1);
       atomic_store_explicit(&line->left, 1, memory_order_release);
     }
@@ -171,8 +171,7 @@ gable_status gi_ranks_run(const gi_transport *transport, gable_context *const *c
   const int failed = atomic_load(&all.first_failure) - 1;
   if (failed >= 0) {
     const gi_rank_line *line = &all.line[failed];
-    GI_REQUIRE(!gi_comm_names_rank(line->said), line->returned, "%s", line->said);
-    GI_REQUIRE(0, line->returned, "rank %d: %s", failed, line->said);
+    GI_TRY(gi_comm_raise_of(failed, line->returned, line->said.message, line->said.names_rank));
   }
 done:
   gi_free(ctx[0], all.line);

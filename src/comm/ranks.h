@@ -11,7 +11,7 @@ typedef struct gi_rank_line {
   const gi_blocks *out;             /* of the alltoall under way; not once closed */
   atomic_int closed, readers;       /* 1: this rank has given up waiting; ranks that read out */
   gable_status returned;            /* the rank's own until it has left */
-  char said[1024];                  /* its last error */
+  gi_error said;                    /* its last error */
 } gi_rank_line;
 
 typedef struct gi_ranks {

@@ -274,15 +274,16 @@ static void test_memory(void)
 
 static gable_status agrees_twice(gable_comm *comm, void *user)
 {
-  (void)user;
-  const gable_status own = gable_comm_rank(comm) == 2 ? gable_set_error(GABLE_ERR_IO, "no such file") : GABLE_OK;
+  const gable_status own = gable_comm_rank(comm) == 2 ? gable_set_error(GABLE_ERR_IO, user) : GABLE_OK;
   return gable_comm_agree(comm, gable_comm_agree(comm, own));
 }
 
 int main(void)
 {
-  expect(gable_comm_run("cpu/ranks:3", agrees_twice, NULL), GABLE_ERR_IO, "rank 2: no such file");
+  char plain[] = "no such file", with_rank[] = "rank 7: is no file"; /* the second text is the caller's, too */
+  expect(gable_comm_run("cpu/ranks:3", agrees_twice, plain), GABLE_ERR_IO, "rank 2: no such file");
   CHECK(!strcmp(gable_last_error(), "rank 2: no such file"), "'%s' names ranks twice", gable_last_error());
+  expect(gable_comm_run("cpu/ranks:3", agrees_twice, with_rank), GABLE_ERR_IO, "rank 2: rank 7: is no file");
   CHECK_OK(gable_comm_run("cpu/ranks:3", bad_graphs, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", bad_plans, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", states, NULL));
