@@ -99,14 +99,11 @@ static long solves_expected(const solve_request *q)
   return q->expected_solves ? q->expected_solves : q->repeat >= LEAST_SOLVES ? q->repeat : usual;
 }
 
-/* What a GPU has against being used, or "", without how to build one's own. */
+/* What a GPU has against being used, or "". */
 static void ask_for_gpu(char *why, size_t room)
 {
   gable_context *gpu = NULL;
-  if (gable_context_create("cuda:0", NULL, &gpu)) {
-    const char *said = gable_last_error(), *advice = strstr(said, ": build");
-    snprintf(why, room, "no GPU: %.*s", (int)(advice ? advice - said : (ptrdiff_t)strlen(said)), said);
-  }
+  if (gable_context_create("cuda:0", NULL, &gpu)) snprintf(why, room, "no GPU: %s", gable_last_error());
   gable_context_destroy(&gpu);
 }
 

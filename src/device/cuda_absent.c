@@ -5,8 +5,7 @@ static gable_status absent_open(int ordinal, void **state)
 {
   (void)ordinal;
   *state = NULL;
-  return gi_raise(GABLE_ERR_UNAVAILABLE, __FILE__, __LINE__, __func__,
-                  "this build has no CUDA: build with `make CUDA=yes` where nvcc is");
+  return gi_raise(GABLE_ERR_UNAVAILABLE, __FILE__, __LINE__, __func__, "this build was made without CUDA=yes");
 }
 
 static void absent_close(void *state)

@@ -6,7 +6,7 @@ static gable_status absent_analyse(gable_trisolve *t, const gable_matrix_view *a
   gable_status status = GABLE_OK;
   (void)t;
   (void)a;
-  GI_REQUIRE(0, GABLE_ERR_UNAVAILABLE, "this build has no CUDA: build with CUDA=yes");
+  GI_REQUIRE(0, GABLE_ERR_UNAVAILABLE, "this build was made without CUDA=yes");
 done:
   return status;
 }
