@@ -41,9 +41,9 @@ static gable_status predict(const contest *c, gable_idx *perm, gable_off *fill, 
 {
   gable_status status = GABLE_OK;
   const gi_order_problem *p = c->p;
-  const gi_symbolic_options options = {.n_blocks = p->n_blocks, .block = p->block, .mirrored = p->mirrored};
+  const gi_symbolic_options options = {0};
   const double begin = gi_now();
-  GI_TRY(gi_tree_analyse(c->ctx, p->n, p->ptr, p->idx, perm, &options, tree));
+  GI_TRY(gi_tree_of_graph(c->ctx, &p->graph, perm, &options, tree));
   for (gable_idx b = 0; b < p->n_blocks; b++) {
     fill[b] = 0;
     for (gable_idx k = p->block[b]; k < p->block[b + 1]; k++) fill[b] += tree->count[k];

@@ -78,9 +78,8 @@ gable_status gi_order_problem_init(gable_context *ctx, gable_idx n, const gable_
   p->n = n;
   p->ptr = ptr;
   p->idx = idx;
-  p->mirrored = options->mirrored;
   GI_TRY(read_blocks(ctx, options, perm, p));
-  GI_TRY(gi_adjacency_build(ctx, n, ptr, idx, p->block_of, p->mirrored, &p->graph));
+  GI_TRY(gi_adjacency_build(ctx, n, ptr, idx, p->block_of, options->mirrored, &p->graph));
   GI_ALLOC(ctx, apart, n);
   for (gable_idx b = 0; b < p->n_blocks; b++) set_long_rows_apart(p, b, apart);
 done:

@@ -7,7 +7,6 @@
 
 typedef struct gi_order_problem {
   gable_idx n, n_blocks, n_long;
-  int mirrored;         /* see gi_symbolic_options */
   const gable_off *ptr; /* A, borrowed */
   const gable_idx *idx;
   gable_idx *block;    /* [n_blocks+1] first place of each */

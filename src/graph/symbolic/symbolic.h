@@ -26,8 +26,8 @@ typedef struct gi_symbolic_options {
   const unsigned char *begins; /* [n] by place in perm: 1: a supernode begins there; then the supernodes are these,
                                   however wide.  The pattern holds an entry between any two neighbours of one.  NULL:
                                   they are found */
-  const struct gi_tree *tree;  /* what gi_tree_analyse makes of this pattern, this perm (which it postordered) and these
-                                  options, or NULL */
+  const struct gi_tree *tree;  /* what gi_tree_of_graph makes of this pattern, this perm (which it postordered) and
+                                  these options, or NULL */
 } gi_symbolic_options;
 
 enum { GI_DEFAULT_MAX_WIDTH = 128 };

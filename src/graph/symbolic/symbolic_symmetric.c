@@ -7,33 +7,6 @@
 #include "graph/symbolic/structure.h"
 #include "graph/symbolic/supernodes.h"
 
-/* Block of each place, or NULL without a block triangular form. */
-typedef struct pattern {
-  gable_idx n;
-  const gable_off *ptr;
-  const gable_idx *idx;
-  const gable_idx *inverse;  /* [n] place of each row and column of A */
-  const gable_idx *block_of; /* [n] by place, or NULL */
-  int mirrored;              /* see gi_symbolic_options */
-} pattern;
-
-/* Entries of column j are read from its end while their row is above this. */
-static inline gable_idx last_unread(const pattern *a, gable_idx j)
-{
-  return a->mirrored ? j : -1;
-}
-
-/* The entry as an edge (low < high) of the graph inside a block; 0: it is none; -1: it is left of its block. */
-static inline int edge_of(const pattern *a, gable_idx row, gable_idx col, gable_idx *low, gable_idx *high)
-{
-  const gable_idx i = a->inverse[row], j = a->inverse[col];
-  if (i == j) return 0;
-  if (a->block_of && a->block_of[i] != a->block_of[j]) return a->block_of[i] < a->block_of[j] ? 0 : -1;
-  *low = i < j ? i : j;
-  *high = i < j ? j : i;
-  return 1;
-}
-
 /* Turns counts [n] into offsets [n+1]; returns their sum. */
 static gable_off counts_to_offsets(gable_idx n, gable_off *ptr)
 {
@@ -54,32 +27,27 @@ static void rewind_offsets(gable_idx n, gable_off *ptr)
   ptr[0] = 0;
 }
 
-/* *out_idx: for each place k the places i < k with an edge to k, unsorted, twice where two entries were read for it.
- * lower_count [n]: how often each place is such an i. */
-static gable_status gather_upper(gable_context *ctx, const pattern *a, gable_off *upper_ptr, gable_idx **out_idx,
+/* *out_idx: for each place k the places i < k with an edge to k, unsorted.  lower_count [n]: how many lists hold each
+ * place.  inverse [n]: place of each node. */
+static gable_status gather_upper(gable_context *ctx, const gi_adjacency *g, const gable_idx *perm,
+                                 const gable_idx *inverse, gable_off *upper_ptr, gable_idx **out_idx,
                                  gable_off *lower_count)
 {
   gable_status status = GABLE_OK;
-  gable_idx low = 0, high = 0, *idx = NULL;
-  memset(upper_ptr, 0, (size_t)a->n * sizeof *upper_ptr);
-  memset(lower_count, 0, (size_t)a->n * sizeof *lower_count);
-  for (gable_idx j = 0; j < a->n; j++) {
-    for (gable_off p = a->ptr[j + 1]; p-- > a->ptr[j] && a->idx[p] > last_unread(a, j);) {
-      const int kind = edge_of(a, a->idx[p], j, &low, &high);
-      GI_REQUIRE(kind >= 0, GABLE_ERR_ARGUMENT,
-                 "the entry in row %d of column %d (counted from 0) lies left of its diagonal block", a->idx[p], j);
-      if (!kind) continue;
-      upper_ptr[high]++;
-      lower_count[low]++;
+  gable_idx *idx = NULL;
+  gable_off end = 0;
+  GI_ALLOC(ctx, idx, g->ptr[g->n] / 2 + 1);
+  for (gable_idx k = 0; k < g->n; k++) {
+    const gable_idx v = perm[k];
+    upper_ptr[k] = end;
+    for (gable_off p = g->ptr[v]; p < g->ptr[v + 1]; p++) {
+      const gable_idx i = inverse[g->idx[p]];
+      idx[end] = i; /* and stays when it counts */
+      end += i < k;
     }
+    lower_count[k] = g->ptr[v + 1] - g->ptr[v] - (end - upper_ptr[k]);
   }
-  GI_ALLOC(ctx, idx, counts_to_offsets(a->n, upper_ptr));
-  for (gable_idx j = 0; j < a->n; j++) {
-    for (gable_off p = a->ptr[j + 1]; p-- > a->ptr[j] && a->idx[p] > last_unread(a, j);) {
-      if (edge_of(a, a->idx[p], j, &low, &high) > 0) idx[upper_ptr[high]++] = low;
-    }
-  }
-  rewind_offsets(a->n, upper_ptr);
+  upper_ptr[g->n] = end;
   *out_idx = idx;
   idx = NULL;
 done:
@@ -87,34 +55,15 @@ done:
   return status;
 }
 
-/* The transpose: for each place i the places k > i, increasing, once each.  out->lower_ptr: the counts of gather_upper;
- * once: they count no edge twice. */
+/* The transpose: for each place i the places k > i, increasing.  out->lower_ptr: the counts of gather_upper. */
 static gable_status transpose_upper(gable_context *ctx, gable_idx n, const gable_off *upper_ptr,
-                                    const gable_idx *upper_idx, int once, gable_idx *last, gi_tree *out)
+                                    const gable_idx *upper_idx, gi_tree *out)
 {
   gable_status status = GABLE_OK;
   gable_off *start = out->lower_ptr;
-  for (gable_idx k = 0; k < n; k++) last[k] = -1;
-  if (!once) {
-    memset(start, 0, ((size_t)n + 1) * sizeof *start);
-    for (gable_idx k = 0; k < n; k++) {
-      for (gable_off p = upper_ptr[k]; p < upper_ptr[k + 1]; p++) {
-        const gable_idx i = upper_idx[p];
-        start[i] += last[i] != k;
-        last[i] = k;
-      }
-    }
-  }
   GI_ALLOC(ctx, out->lower_idx, counts_to_offsets(n, start));
-  for (gable_idx k = 0; k < n; k++) last[k] = -1;
-  for (gable_idx k = 0; k < n; k++) {
-    for (gable_off p = upper_ptr[k]; p < upper_ptr[k + 1]; p++) {
-      const gable_idx i = upper_idx[p];
-      if (last[i] == k) continue;
-      last[i] = k;
-      out->lower_idx[start[i]++] = k;
-    }
-  }
+  for (gable_idx k = 0; k < n; k++)
+    for (gable_off p = upper_ptr[k]; p < upper_ptr[k + 1]; p++) out->lower_idx[start[upper_idx[p]]++] = k;
   rewind_offsets(n, start);
 done:
   return status;
@@ -143,12 +92,13 @@ static void count_and_postorder(gable_idx n, const gable_off *upper_ptr, const g
   t->height = gi_tree_height(n, t->parent, scratch);
 }
 
-gable_status gi_tree_analyse(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
-                             gable_idx *perm, const gi_symbolic_options *options, gi_tree *out)
+gable_status gi_tree_of_graph(gable_context *ctx, const gi_adjacency *g, gable_idx *perm,
+                              const gi_symbolic_options *options, gi_tree *out)
 {
   gable_status status = GABLE_OK;
   gable_idx *upper_idx = NULL, *work = NULL;
   gable_off *upper_ptr = NULL;
+  const gable_idx n = g->n;
   gi_tree t = {.n = n};
   GI_ALLOC(ctx, t.parent, n);
   GI_ALLOC(ctx, t.count, n);
@@ -157,18 +107,9 @@ gable_status gi_tree_analyse(gable_context *ctx, gable_idx n, const gable_off *p
   GI_ALLOC(ctx, t.lower_ptr, (gable_off)n + 1);
   GI_ALLOC(ctx, upper_ptr, (gable_off)n + 1);
   GI_ALLOC(ctx, work, 6 * (gable_off)n);
-
-  pattern a = {n, ptr, idx, work, NULL, options->mirrored};
   for (gable_idx k = 0; k < n; k++) work[perm[k]] = k;
-  if (options->n_blocks > 1) {
-    gable_idx *block_of = work + n;
-    for (gable_idx b = 0; b < options->n_blocks; b++) {
-      for (gable_idx k = options->block[b]; k < options->block[b + 1]; k++) block_of[k] = b;
-    }
-    a.block_of = block_of;
-  }
-  GI_TRY(gather_upper(ctx, &a, upper_ptr, &upper_idx, t.lower_ptr));
-  GI_TRY(transpose_upper(ctx, n, upper_ptr, upper_idx, options->mirrored, work, &t));
+  GI_TRY(gather_upper(ctx, g, perm, work, upper_ptr, &upper_idx, t.lower_ptr));
+  GI_TRY(transpose_upper(ctx, n, upper_ptr, upper_idx, &t));
   count_and_postorder(n, upper_ptr, upper_idx, options->begins != NULL, &t, perm, work);
   if (options->mate) GI_ALLOC_ZERO(ctx, t.tied, n);
   for (gable_idx k = 0; options->mate && k + 1 < n; k++)

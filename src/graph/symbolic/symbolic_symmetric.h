@@ -2,6 +2,7 @@
 #ifndef GI_SYMBOLIC_SYMMETRIC_H
 #define GI_SYMBOLIC_SYMMETRIC_H
 
+#include "graph/adjacency.h"
 #include "graph/symbolic/symbolic.h"
 
 /* What is known of L of A(perm,perm) + its transpose before its structure is: n, and arrays that it owns.  Labels are
@@ -19,9 +20,10 @@ typedef struct gi_tree {
   gable_idx *old, *place; /* [n] from places to the order first given, and back */
 } gi_tree;
 
-/* perm is postordered in place.  O(nnz alpha).  Errors as gi_symbolic. */
-gable_status gi_tree_analyse(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,
-                             gable_idx *perm, const gi_symbolic_options *options, gi_tree *out);
+/* The tree of a graph (the edges of A + A^T inside its diagonal blocks); of the options, those about supernodes count.
+ * perm [n]: the order, postordered in place.  O(edges alpha).  GABLE_ERR_MEMORY. */
+gable_status gi_tree_of_graph(gable_context *ctx, const gi_adjacency *graph, gable_idx *perm,
+                              const gi_symbolic_options *options, gi_tree *out);
 void gi_tree_release(gable_context *ctx, gi_tree *tree); /* fine on a zeroed one, and twice */
 
 /* How many numbers the panels of gi_tree_layout, L and U, would hold. */
