@@ -165,7 +165,7 @@ static gable_status keep_small_pivots(gable_solver *s)
     s->rejected++;
     s->rejected_s += s->factor_s;
     a->keeps_small = !a->keeps_small;
-    GI_TRY(gi_pipeline_numeric(s));
+    GI_TRY(gi_pipeline_eliminate(s));
     wrong = a->keeps_small && (f->perturbed > 0 || has_grown(f));
   }
 done:

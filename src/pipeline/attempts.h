@@ -19,5 +19,7 @@ void gi_pipeline_adopt(gable_solver *s, gi_arrangement *a);
 void gi_pipeline_drop_arrangement(gable_solver *s);
 /* The numbers, under the arrangement that is there.  The values of A' stay: pivoting may ask for them. */
 gable_status gi_pipeline_numeric(gable_solver *s);
+/* The numbers once more, from the values of A' that gi_pipeline_numeric left. */
+gable_status gi_pipeline_eliminate(gable_solver *s);
 
 #endif

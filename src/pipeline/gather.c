@@ -50,77 +50,85 @@ done:
   return status;
 }
 
-/* Counts in out->ptr[l + 1], sums, and the positions that the second pass moves. */
-static gable_off count_labels(const gi_gather_plan *p, gable_off *ptr)
+/* The loops below are written once and compiled for each of the few plans, so that nothing is asked entry by entry. */
+static GI_INLINE gable_idx label_of(const gi_gather_plan *p, int placed, gable_off m)
 {
-  const gable_idx labels = p->a->n_rows, *place = p->place, *idx = p->a->idx;
+  return placed ? p->place[p->a->idx[m]] : p->a->idx[m];
+}
+
+/* Counts in out->ptr[l + 1]. */
+static GI_INLINE void count_labels(const gi_gather_plan *p, int placed, int lower, gable_off *ptr)
+{
   const gable_off *begin = p->a->ptr;
   for (gable_idx list = 0; list < p->a->n_cols; list++) {
-    const gable_idx last = p->lower ? (place ? place[list] : list) : labels;
+    const gable_idx last = !lower ? 0 : placed ? p->place[list] : list;
     for (gable_off m = begin[list]; m < begin[list + 1]; m++) {
-      const gable_idx l = place ? place[idx[m]] : idx[m];
-      ptr[l + 1] += l <= last;
-    }
-  }
-  for (gable_idx l = 0; l < labels; l++) ptr[l + 1] += ptr[l];
-  return ptr[labels];
-}
-
-/* next [n_rows]: the next free position of each label. */
-static void scatter(const gi_gather_plan *p, gable_off *next, gable_idx *idx, gi_gather *from)
-{
-  for (gable_idx k = 0; k < p->a->n_cols; k++) {
-    gable_idx list = p->order ? p->order[k] : k;
-    for (gable_off m = p->a->ptr[list]; m < p->a->ptr[list + 1]; m++) {
-      gable_idx l = p->place ? p->place[p->a->idx[m]] : p->a->idx[m];
-      if (p->lower && l > k) continue;
-      gable_off to = next[l]++;
-      double sign = 1;
-      gable_off source = p->through ? gi_gather_from(p->through, m, &sign) : m;
-      idx[to] = k;
-      if (from->small)
-        from->small[to] = (uint32_t)source;
-      else
-        from->large[to] = sign < 0 ? -(source + 1) : source + 1;
+      const gable_idx l = label_of(p, placed, m);
+      ptr[l + 1] += !lower || l <= last;
     }
   }
 }
 
-/* The same for small positions, where nothing is asked entry by entry; GI_RESTRICT: the four arrays do not overlap. */
-static void scatter_small(const gi_gather_plan *p, const uint32_t *through, gable_off *GI_RESTRICT next,
-                          gable_idx *GI_RESTRICT idx, uint32_t *GI_RESTRICT from)
+/* next [n_rows]: the next free position of each label; one of the maps is NULL.  GI_RESTRICT: the arrays do not
+ * overlap.
+ */
+static GI_INLINE void scatter(const gi_gather_plan *p, int placed, int lower, gable_off *GI_RESTRICT next,
+                              gable_idx *GI_RESTRICT idx, uint32_t *GI_RESTRICT small, int64_t *GI_RESTRICT large)
 {
-  const gable_idx n = p->a->n_cols, *place = p->place, *label = p->a->idx;
   const gable_off *begin = p->a->ptr;
-  for (gable_idx k = 0; k < n; k++) {
-    const gable_idx list = p->order ? p->order[k] : k, last = p->lower ? k : p->a->n_rows;
+  for (gable_idx k = 0; k < p->a->n_cols; k++) {
+    const gable_idx list = placed ? p->order[k] : k;
     for (gable_off m = begin[list]; m < begin[list + 1]; m++) {
-      const gable_idx l = place ? place[label[m]] : label[m];
-      if (l > last) continue;
+      const gable_idx l = label_of(p, placed, m);
+      if (lower && l > k) continue;
       const gable_off to = next[l]++;
       idx[to] = k;
-      from[to] = through ? through[m] : (uint32_t)m;
+      if (small)
+        small[to] = (uint32_t)m;
+      else
+        large[to] = m + 1;
     }
   }
+}
+
+static void count(const gi_gather_plan *p, gable_off *ptr)
+{
+  const gable_idx labels = p->a->n_rows;
+  if (!p->place)
+    count_labels(p, 0, p->lower, ptr);
+  else if (p->lower)
+    count_labels(p, 1, 1, ptr);
+  else
+    count_labels(p, 1, 0, ptr);
+  for (gable_idx l = 0; l < labels; l++) ptr[l + 1] += ptr[l];
+}
+
+static void move(const gi_gather_plan *p, gable_off *next, gable_idx *idx, const gi_gather *from)
+{
+  if (!from->small)
+    scatter(p, p->place != NULL, p->lower, next, idx, NULL, from->large);
+  else if (!p->place)
+    scatter(p, 0, p->lower, next, idx, from->small, NULL);
+  else if (p->lower)
+    scatter(p, 1, 1, next, idx, from->small, NULL);
+  else
+    scatter(p, 1, 0, next, idx, from->small, NULL);
 }
 
 gable_status gi_gather_transpose(gable_context *ctx, const gi_gather_plan *p, gi_csc *out, gi_gather *from)
 {
   gable_status status = GABLE_OK;
-  gable_idx labels = p->a->n_rows;
+  const gable_idx labels = p->a->n_rows;
   gable_off *next = NULL;
   out->n_cols = labels;
   out->n_rows = p->a->n_cols;
   GI_ALLOC_ZERO(ctx, out->ptr, (gable_off)labels + 1);
-  const gable_off count = count_labels(p, out->ptr);
+  count(p, out->ptr);
   GI_ALLOC(ctx, next, labels);
   memcpy(next, out->ptr, (size_t)labels * sizeof *next);
-  GI_ALLOC(ctx, out->idx, count);
-  GI_TRY(map_init(ctx, count, p->source_count <= (gable_off)UINT32_MAX && !(p->through && p->through->large), from));
-  if (from->small && !(p->through && p->through->identity))
-    scatter_small(p, p->through ? p->through->small : NULL, next, out->idx, from->small);
-  else
-    scatter(p, next, out->idx, from);
+  GI_ALLOC(ctx, out->idx, out->ptr[labels]);
+  GI_TRY(map_init(ctx, out->ptr[labels], p->a->ptr[p->a->n_cols] <= (gable_off)UINT32_MAX, from));
+  move(p, next, out->idx, from);
 done:
   gi_free(ctx, next);
   if (status) {

@@ -21,16 +21,13 @@ gable_status gi_gather_positions(gable_context *ctx, gable_off count, double **o
 gable_status gi_gather_init(gable_context *ctx, gable_off count, const double *positions, gable_off source_count,
                             gi_gather *out);
 /* *out: lists by label; list l holds k, increasing, for every entry j with place[j] = l of the list order[k] of a.  So
- * with no order and no place (NULL: the identity) it is the transpose, and with two permutations that of A(order, .)(.,
- * place^-1). lower: only k >= l; place is then the inverse of order.  from: the position in a of each entry, or where
- * through (NULL: a itself) says that it came from, among source_count.  No values.  out, from: zeroed.  Two passes over
- * a. */
+ * with neither (NULL: the identity) it is the transpose, and with two permutations that of A(order, .)(., place^-1).
+ * lower: only k >= l; place is then the inverse of order.  from: the position in a of each entry.  No values.  out,
+ * from: zeroed.  Two passes over a. */
 typedef struct gi_gather_plan {
   const gi_csc *a;
-  const gable_idx *order, *place; /* [a->n_cols], [a->n_rows] */
+  const gable_idx *order, *place; /* [a->n_cols], [a->n_rows]; both or none */
   int lower;
-  const gi_gather *through;
-  gable_off source_count;
 } gi_gather_plan;
 gable_status gi_gather_transpose(gable_context *ctx, const gi_gather_plan *plan, gi_csc *out, gi_gather *from);
 

@@ -3,42 +3,23 @@
 #include <math.h>
 #include <string.h>
 
-/* The rows of a symmetric A' are its columns, with the values of the mirror images. */
-static gable_status mirror_columns(gable_context *ctx, gi_permuted *a)
-{
-  gable_status status = GABLE_OK;
-  int symmetric;
-  gi_gather map = {0};
-  const gi_gather *from = &a->columns_from;
-  GI_TRY(gi_gather_mirror(ctx, &a->columns, &map, &symmetric));
-  for (gable_off k = 0; k < from->count; k++) {
-    if (map.small)
-      map.small[k] = from->small[map.small[k]];
-    else
-      map.large[k] = from->large[map.large[k] - 1];
-  }
-  a->rows = a->columns;
-  a->rows_from = map;
-done:
-  return status;
-}
-
 gable_status gi_permuted_init(gable_context *ctx, const gi_problem *p, const gable_idx *row_perm,
                               const gable_idx *col_perm, int lower, gi_permuted *out)
 {
   gable_status status = GABLE_OK;
-  gable_off nnz = p->rows.ptr[p->n];
   gable_idx *place = NULL;
+  int symmetric;
   GI_ALLOC(ctx, place, p->n);
   for (gable_idx k = 0; k < p->n; k++) place[col_perm[k]] = k;
-  gi_gather_plan by_columns = {&p->rows, row_perm, place, lower, NULL, nnz};
-  GI_TRY(gi_gather_transpose(ctx, &by_columns, &out->columns, &out->columns_from));
+  const gi_gather_plan by_columns = {&p->rows, row_perm, place, lower};
+  GI_TRY(gi_gather_transpose(ctx, &by_columns, &out->columns, &out->from));
   if (lower) goto done;
   if (p->pattern_symmetric && !memcmp(row_perm, col_perm, (size_t)p->n * sizeof *row_perm)) {
-    GI_TRY(mirror_columns(ctx, out));
+    GI_TRY(gi_gather_mirror(ctx, &out->columns, &out->from_columns, &symmetric));
+    out->rows = out->columns;
   } else {
-    gi_gather_plan by_rows = {&out->columns, NULL, NULL, 0, &out->columns_from, nnz};
-    GI_TRY(gi_gather_transpose(ctx, &by_rows, &out->rows, &out->rows_from));
+    const gi_gather_plan by_rows = {.a = &out->columns};
+    GI_TRY(gi_gather_transpose(ctx, &by_rows, &out->rows, &out->from_columns));
   }
 done:
   gi_free(ctx, place);
@@ -59,8 +40,8 @@ void gi_permuted_release(gable_context *ctx, gi_permuted *a)
   }
   gi_csc_release(ctx, &a->columns);
   gi_csc_release(ctx, &a->rows);
-  gi_gather_release(ctx, &a->columns_from);
-  gi_gather_release(ctx, &a->rows_from);
+  gi_gather_release(ctx, &a->from);
+  gi_gather_release(ctx, &a->from_columns);
   memset(a, 0, sizeof *a);
 }
 
@@ -73,27 +54,44 @@ static inline double scaled(double v, double r, double c)
   return v * by[small] * by[!small];
 }
 
-/* minor, major [n]: scales of the compressed and of the listed dimension, in the numbering of A'. */
-static void fill(gi_csc *a, const gi_gather *from, const double *val, const double *minor, const double *major,
-                 int threads)
+/* Fewer entries than this are filled by one thread. */
+enum { MANY = 100000 };
+
+/* columns->val = r_i a_ij c_j; rows, columns [n]: the scales in the numbering of A'. */
+static void fill_columns(gi_csc *a, const gi_gather *from, const double *val, const double *rows, const double *columns,
+                         int threads)
 {
   const uint32_t *small = from->small;
   const gable_idx *idx = a->idx;
   const gable_off *ptr = a->ptr;
   double *GI_RESTRICT out = a->val;
   (void)threads; /* of a build without OpenMP: one */
-  GI_OMP(parallel for schedule(static) num_threads(threads) if (threads > 1 && from->count > 100000))
+  GI_OMP(parallel for schedule(static) num_threads(threads) if (threads > 1 && from->count > MANY))
   for (gable_idx j = 0; j < a->n_cols; j++) {
-    const double scale = major[j];
+    const double scale = columns[j];
     if (GI_LIKELY(small != NULL)) {
-      for (gable_off k = ptr[j]; k < ptr[j + 1]; k++) out[k] = scaled(val[small[k]], minor[idx[k]], scale);
+      for (gable_off k = ptr[j]; k < ptr[j + 1]; k++) out[k] = scaled(val[small[k]], rows[idx[k]], scale);
       continue;
     }
     for (gable_off k = ptr[j]; k < ptr[j + 1]; k++) {
       double sign;
-      out[k] = scaled(val[gi_gather_from(from, k, &sign)], minor[idx[k]], scale);
+      out[k] = scaled(val[gi_gather_from(from, k, &sign)], rows[idx[k]], scale);
     }
   }
+}
+
+/* rows->val, entry by entry those of the columns. */
+static void copy_to_rows(gi_csc *rows, const gi_gather *from, const double *val, int threads)
+{
+  const uint32_t *small = from->small;
+  double *GI_RESTRICT out = rows->val;
+  (void)threads;
+  if (!small) {
+    gi_gather_values(from, GABLE_TYPE_D, val, out);
+    return;
+  }
+  GI_OMP(parallel for schedule(static) num_threads(threads) if (threads > 1 && from->count > MANY))
+  for (gable_off k = 0; k < from->count; k++) out[k] = val[small[k]];
 }
 
 gable_status gi_permuted_fill(gable_context *ctx, gi_permuted *a, const gi_problem *p, const gable_idx *row_perm,
@@ -108,10 +106,10 @@ gable_status gi_permuted_fill(gable_context *ctx, gi_permuted *a, const gi_probl
     columns[k] = c[col_perm[k]];
   }
   if (!a->columns.val) GI_ALLOC(ctx, a->columns.val, a->columns.ptr[p->n]);
-  fill(&a->columns, &a->columns_from, p->rows.val, rows, columns, ctx->threads);
+  fill_columns(&a->columns, &a->from, p->rows.val, rows, columns, ctx->threads);
   if (a->rows.ptr) {
     if (!a->rows.val) GI_ALLOC(ctx, a->rows.val, a->rows.ptr[p->n]);
-    fill(&a->rows, &a->rows_from, p->rows.val, columns, rows, ctx->threads);
+    copy_to_rows(&a->rows, &a->from_columns, a->columns.val, ctx->threads);
   }
 done:
   gi_free(ctx, rows);
@@ -128,7 +126,7 @@ void gi_permuted_empty(gable_context *ctx, gi_permuted *a)
 
 gable_off gi_permuted_bytes(const gi_permuted *a)
 {
-  gable_off bytes = gi_gather_bytes(&a->columns_from) + gi_gather_bytes(&a->rows_from);
+  gable_off bytes = gi_gather_bytes(&a->from) + gi_gather_bytes(&a->from_columns);
   const gi_csc *both[] = {&a->columns, &a->rows};
   for (int k = 0; k < 2; k++) {
     if (!both[k]->ptr) continue;

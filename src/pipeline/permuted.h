@@ -6,9 +6,10 @@
 #include "pipeline/problem.h"
 
 typedef struct gi_permuted {
-  gi_csc columns, rows; /* A' by columns (its lower triangle alone: lower), and by rows (unless lower); of a symmetric
-                           pattern ptr and idx of rows are those of columns */
-  gi_gather columns_from, rows_from; /* of problem->rows.val */
+  gi_csc columns, rows;   /* A' by columns (its lower triangle alone: lower), and by rows (unless lower); of a symmetric
+                             pattern ptr and idx of rows are those of columns */
+  gi_gather from;         /* of problem->rows.val, for columns */
+  gi_gather from_columns; /* of columns.val, for rows */
 } gi_permuted;
 
 /* The structure; no values. */

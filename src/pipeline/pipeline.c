@@ -164,6 +164,29 @@ done:
   return status;
 }
 
+gable_status gi_pipeline_eliminate(gable_solver *s)
+{
+  gable_status status = GABLE_OK;
+  gi_arrangement *a = &s->arrangement;
+  const double begin = gi_now();
+  gi_factor_options how = {
+      .threads = s->ctx->threads, .tiny = s->options.tiny_pivot, .blas = s->blas.library ? &s->blas : NULL};
+  if (how.tiny == 0 && a->matched == 2) how.tiny = 1e-20; /* the largest pivot of its column is small for a reason */
+  if (how.tiny == 0 && a->keeps_small)
+    how.tiny = 64 * (s->options.factor_type == GABLE_TYPE_S ? FLT_EPSILON : DBL_EPSILON);
+  gik_blas_begin(how.blas, how.threads);
+  status = gi_factor_numeric(s->ctx, s->factor, &s->permuted.columns,
+                             gi_arrangement_kind(a) == GI_LU ? &s->permuted.rows : NULL, &how);
+  gik_blas_end(how.blas, how.threads);
+  GI_TRY(status);
+  GI_TRY(gi_thin_update(s->ctx, a->plan, s->factor));
+  s->other_values = 0;
+  s->phase = GI_PHASE_FACTORED;
+done:
+  s->factor_s = gi_now() - begin;
+  return status;
+}
+
 gable_status gi_pipeline_numeric(gable_solver *s)
 {
   gable_status status = GABLE_OK;
@@ -177,18 +200,7 @@ gable_status gi_pipeline_numeric(gable_solver *s)
     GI_TRY(gi_permuted_init(s->ctx, &s->problem, a->row_perm, a->col_perm, kind != GI_LU, &s->permuted));
   GI_TRY(look_at_loaded(s, kind));
   GI_TRY(gi_permuted_fill(s->ctx, &s->permuted, &s->problem, a->row_perm, a->col_perm, a->r, a->c));
-  gi_factor_options how = {
-      .threads = s->ctx->threads, .tiny = s->options.tiny_pivot, .blas = s->blas.library ? &s->blas : NULL};
-  if (how.tiny == 0 && a->matched == 2) how.tiny = 1e-20; /* the largest pivot of its column is small for a reason */
-  if (how.tiny == 0 && a->keeps_small)
-    how.tiny = 64 * (s->options.factor_type == GABLE_TYPE_S ? FLT_EPSILON : DBL_EPSILON);
-  gik_blas_begin(how.blas, how.threads);
-  status = gi_factor_numeric(s->ctx, s->factor, &s->permuted.columns, kind == GI_LU ? &s->permuted.rows : NULL, &how);
-  gik_blas_end(how.blas, how.threads);
-  GI_TRY(status);
-  GI_TRY(gi_thin_update(s->ctx, a->plan, s->factor));
-  s->other_values = 0;
-  s->phase = GI_PHASE_FACTORED;
+  GI_TRY(gi_pipeline_eliminate(s));
 done:
   s->factor_s = gi_now() - begin;
   return status;

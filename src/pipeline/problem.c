@@ -75,7 +75,7 @@ static gable_status rows_of_view(gable_context *ctx, const gable_matrix_view *vi
     p->rows = lists;
     memset(&lists, 0, sizeof lists);
   } else {
-    gi_gather_plan plan = {&lists, NULL, NULL, 0, NULL, p->given};
+    const gi_gather_plan plan = {.a = &lists};
     GI_TRY(gi_gather_transpose(ctx, &plan, &p->rows, &p->from_caller));
     p->columns = lists;
     memset(&lists, 0, sizeof lists);
