@@ -42,9 +42,10 @@ typedef struct gable_trisolve_options {
   /* Seconds that a solve waits for one value before it ends with GABLE_ERR_DEADLINE and the row. 0: 10 s. */
   double deadline_s;
 
-  /* 1: "auto" times its candidates instead of using its cost model; gable_trisolve_info.why has the times.  The CPU
-   * times them in the first update, so create works after it.  A GPU times them in every analysis, which then costs
-   * about three analyses and some solves.  The choice may differ from run to run. */
+  /* 1: "auto" times its candidates instead of using its cost model; gable_trisolve_info.why has the times.  A GPU plans
+   * for each method and solves with each in every analysis, which then costs about three analyses and some solves.  The
+   * CPU times orders of rows and teams of threads anyway; 1 makes it do so even where "solves" would not repay it.  The
+   * choice may differ from run to run. */
   int time_candidates;
 
   int threads;           /* at most so many; 0: the context's */

@@ -2,12 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/timer.h"
 #include "trisolve/cpu/cpu.h"
 
 typedef struct cpu_state {
   gi_op_plan op_plan[2];    /* of GABLE_OP_N, GABLE_OP_T */
-  gi_op_plan rival[2];      /* auto that times: the other candidate, until the first update */
   gable_off *diagonal_from; /* [n] place in val of each row's diagonal entry, -1 without; NULL: unit or separate */
 } cpu_state;
 
@@ -39,8 +37,6 @@ static void state_release(gable_context *ctx, cpu_state *s)
   if (!s) return;
   gi_op_plan_release(ctx, &s->op_plan[GABLE_OP_N]);
   gi_op_plan_release(ctx, &s->op_plan[GABLE_OP_T]);
-  gi_op_plan_release(ctx, &s->rival[GABLE_OP_N]);
-  gi_op_plan_release(ctx, &s->rival[GABLE_OP_T]);
   gi_free(ctx, s->diagonal_from);
   gi_free(ctx, s);
 }
@@ -68,19 +64,6 @@ static gable_status op_plan_build(gable_trisolve *t, const gi_pattern *p, gi_op_
   snprintf(op_plan->why, sizeof op_plan->why, "asked for");
   op_plan->method = methods[t->method];
   GI_TRY(op_plan->method->build(t->ctx, p, t->shape.value_type, op_plan));
-done:
-  return status;
-}
-
-/* serial when tiles were chosen, and the other way round. */
-static gable_status rival_build(gable_trisolve *t, const gi_pattern *p, const gi_op_plan *op_plan, gi_op_plan *rival)
-{
-  gable_status status = GABLE_OK;
-  rival->threads = t->options.threads;
-  rival->levels = op_plan->levels;
-  rival->widest = op_plan->widest;
-  rival->method = op_plan->method == &gi_cpu_serial ? &gi_cpu_tiles : &gi_cpu_serial;
-  GI_TRY(rival->method->build(t->ctx, p, t->shape.value_type, rival));
 done:
   return status;
 }
@@ -114,8 +97,6 @@ static gable_status cpu_analyse(gable_trisolve *t, const gable_matrix_view *a)
     GI_TRY(gi_progress(ctx, "analyse triangle", op == GABLE_OP_N ? 0.4 : 0.7));
     GI_TRY(gi_levels_find(ctx, p->rows.n, p->rows.ptr, p->rows.col, &p->levels));
     GI_TRY(op_plan_build(t, p, &state->op_plan[op]));
-    if (t->method == GI_AUTO && t->options.time_candidates)
-      GI_TRY(rival_build(t, p, &state->op_plan[op], &state->rival[op]));
   }
   t->state = state;
   state = NULL;
@@ -125,63 +106,6 @@ done:
     gi_levels_release(ctx, &pattern[op].levels);
   }
   state_release(ctx, state);
-  return status;
-}
-
-/* Seconds of the fastest of a few solves with one right-hand side. */
-static gable_status time_op_plan(gable_trisolve *t, const gi_op_plan *op_plan, double *seconds)
-{
-  enum { TRIES = 7 };
-  gable_status status = GABLE_OK;
-  const gable_idx n = t->shape.n;
-  double *b = NULL, *x = NULL;
-  void *scratch = NULL;
-  gik_vectors v = {.b_row = 1, .x_row = 1, .count = 1};
-  gi_run run = {op_plan, gik_substitution_for(t->shape.value_type, t->shape.value_type), NULL, &v, NULL, 10.0, GABLE_OK,
-                -1};
-  GI_ALLOC_ZERO(t->ctx, b, n);
-  GI_ALLOC_ZERO(t->ctx, x, n);
-  if (op_plan->method->scratch_bytes) {
-    scratch = gi_alloc(t->ctx, (gable_off)op_plan->method->scratch_bytes(op_plan), 1);
-    GI_REQUIRE_MEMORY(scratch, op_plan->method->scratch_bytes(op_plan), "timing a method");
-    op_plan->method->scratch_init(op_plan, scratch);
-  }
-  v.b = b;
-  v.x = x;
-  run.scratch = scratch;
-  for (int k = 0; k < TRIES; k++) {
-    const double start = gi_now();
-    op_plan->method->run(&run);
-    const double s = gi_now() - start;
-    if (k == 0 || s < *seconds) *seconds = s;
-  }
-done:
-  gi_free(t->ctx, b);
-  gi_free(t->ctx, x);
-  gi_free(t->ctx, scratch);
-  return status;
-}
-
-/* Times both candidates of one op and keeps the faster; the rival's values must be there. */
-static gable_status settle(gable_trisolve *t, gi_op_plan *op_plan, gi_op_plan *rival)
-{
-  gable_status status = GABLE_OK;
-  double own = 0, other = 0;
-  char seen[120];
-  GI_TRY(time_op_plan(t, op_plan, &own));
-  GI_TRY(time_op_plan(t, rival, &other));
-  snprintf(seen, sizeof seen, "timed: %s %.3g ms, %s %.3g ms", op_plan->method->name, 1e3 * own, rival->method->name,
-           1e3 * other);
-  if (other < own) {
-    gi_op_plan kept = *op_plan;
-    *op_plan = *rival;
-    *rival = kept;
-    op_plan->level = rival->level;
-    rival->level = NULL;
-  }
-  gi_op_plan_release(t->ctx, rival);
-  snprintf(op_plan->why, sizeof op_plan->why, "%s", seen);
-done:
   return status;
 }
 
@@ -202,10 +126,6 @@ static gable_status cpu_update(gable_trisolve *t, const void *val, const void *d
   for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) {
     if (!s->op_plan[op].method) continue;
     GI_TRY(op_plan_update(&s->op_plan[op], val, s->diagonal_from, diagonal, &t->bad_row));
-    if (!s->rival[op].method) continue;
-    GI_TRY(op_plan_update(&s->rival[op], val, s->diagonal_from, diagonal, &t->bad_row));
-    GI_TRY(settle(t, &s->op_plan[op], &s->rival[op]));
-    t->generation++; /* works are for the method that was kept */
   }
 done:
   return status;
@@ -344,8 +264,7 @@ static gable_status cpu_info(const gable_trisolve *t, gable_op op, gable_trisolv
   info->widest = s->widest;
   info->plan_bytes_host = sizeof *t + sizeof *state;
   if (state->diagonal_from) info->plan_bytes_host += (size_t)info->n * sizeof *state->diagonal_from;
-  for (int o = GABLE_OP_N; o <= GABLE_OP_T; o++)
-    info->plan_bytes_host += op_plan_bytes(&state->op_plan[o], info->n) + op_plan_bytes(&state->rival[o], info->n);
+  for (int o = GABLE_OP_N; o <= GABLE_OP_T; o++) info->plan_bytes_host += op_plan_bytes(&state->op_plan[o], info->n);
   if (traversed) {
     snprintf(info->method_used, sizeof info->method_used, "serial");
     snprintf(info->why, sizeof info->why,
