@@ -107,26 +107,19 @@ static gi_task_plan plan_direction(const gi_cluster_dataflow *f, gable_op op, co
   return plan;
 }
 
-static gable_status make_direction(gi_cluster_dataflow *f, gable_op op, const gable_idx *source,
-                                   const gable_idx *target)
+static gable_status tasks_to_device(gi_cluster_dataflow *f, direction *d, const gi_cluster_tasks *t)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = f->ctx;
-  const gi_task_plan plan = plan_direction(f, op, source, target);
-  direction *d = &f->way[op == GABLE_OP_N ? 0 : 1];
-  gi_cluster_tasks t = {0};
+  const gik_flow_at end = t->at[t->count];
   int before = GI_NOT_ENTERED;
-  GI_TRY(gi_cluster_tasks_init(ctx, &plan, &t));
-  d->tasks = t.count;
-  d->places = t.places;
-  d->sources = t.sources;
-  const gik_flow_at end = t.at[t.count];
-  if (op == GABLE_OP_N) f->stream_bytes = end.record + end.values;
-  GI_TRY(gi_cluster_to_device(ctx, t.at, t.count + 1, sizeof *t.at, (void **)&d->at, &f->bytes));
-  GI_TRY(gi_cluster_to_device(ctx, t.records, end.record, 1, (void **)&d->records, &f->bytes));
-  GI_TRY(gi_cluster_to_device(ctx, t.source, t.sources, sizeof *t.source, (void **)&d->source, &f->bytes));
+  d->tasks = t->count;
+  d->places = t->places;
+  d->sources = t->sources;
+  GI_TRY(gi_cluster_to_device(ctx, t->at, t->count + 1, sizeof *t->at, (void **)&d->at, &f->bytes));
+  GI_TRY(gi_cluster_to_device(ctx, t->records, end.record, 1, (void **)&d->records, &f->bytes));
+  GI_TRY(gi_cluster_to_device(ctx, t->source, t->sources, sizeof *t->source, (void **)&d->source, &f->bytes));
   GI_TRY(gi_cluster_to_device(ctx, NULL, end.values, 1, (void **)&d->values, &f->bytes));
-  GI_TRY(ctx->device->synchronise(ctx, NULL)); /* before the host's tasks go */
   GI_TRY(ctx->device->enter(ctx, &before));
   for (int k = 0; k < WIDTHS; k++) {
     gik_cluster_flow p = {.tasks = d->tasks, .limits = f->limits, .type = f->panels->type, .rhs = WIDTH[k]};
@@ -136,7 +129,6 @@ static gable_status make_direction(gi_cluster_dataflow *f, gable_op op, const ga
   }
 done:
   ctx->device->leave(ctx, before);
-  gi_cluster_tasks_release(ctx, &t);
   return status;
 }
 
@@ -152,20 +144,28 @@ static gable_status read_limits(gi_cluster_dataflow *f)
 static gable_status make_directions(gi_cluster_dataflow *f, const gi_cluster_outside *o)
 {
   gable_status status = GABLE_OK;
+  gable_context *ctx = f->ctx;
   const gi_clusters *c = f->panels->clusters;
   gable_idx *rows = NULL, *cols = NULL;
-  GI_ALLOC(f->ctx, rows, c->n);
-  GI_ALLOC(f->ctx, cols, c->n);
+  gi_cluster_tasks tasks[DIRECTIONS] = {{0}};
+  GI_ALLOC(ctx, rows, c->n);
+  GI_ALLOC(ctx, cols, c->n);
   for (gable_idx k = 0; k < c->n; k++) {
     rows[k] = o->row_perm ? o->row_perm[c->order[k]] : c->order[k];
     cols[k] = o->col_perm ? o->col_perm[c->order[k]] : c->order[k];
   }
   f->shared = f->panels->kind != GI_LU && !memcmp(rows, cols, (size_t)c->n * sizeof *rows);
-  GI_TRY(make_direction(f, GABLE_OP_N, rows, cols));
-  if (!f->shared) GI_TRY(make_direction(f, GABLE_OP_T, cols, rows));
+  const gi_task_plan plan[DIRECTIONS] = {plan_direction(f, GABLE_OP_N, rows, cols),
+                                         plan_direction(f, GABLE_OP_T, cols, rows)};
+  const int directions = f->shared ? 1 : DIRECTIONS;
+  GI_TRY(gi_cluster_tasks_init(ctx, plan, directions, tasks));
+  for (int k = 0; k < directions; k++) GI_TRY(tasks_to_device(f, &f->way[k], &tasks[k]));
+  f->stream_bytes = tasks[0].at[tasks[0].count].record + tasks[0].at[tasks[0].count].values;
+  GI_TRY(ctx->device->synchronise(ctx, NULL)); /* before the host's tasks go */
 done:
-  gi_free(f->ctx, rows);
-  gi_free(f->ctx, cols);
+  for (int k = 0; k < DIRECTIONS; k++) gi_cluster_tasks_release(ctx, &tasks[k]);
+  gi_free(ctx, rows);
+  gi_free(ctx, cols);
   return status;
 }
 

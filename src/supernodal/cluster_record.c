@@ -30,12 +30,25 @@ void gi_ragged_clear(gi_ragged *r)
   r->count = r->used = 0;
 }
 
-gable_status gi_ragged_copy(gable_context *ctx, gi_ragged *to, const gi_ragged *from, gable_off k)
+gable_status gi_ragged_append(gable_context *ctx, gi_ragged *to, const gi_ragged *from, gable_off begin, gable_off end)
 {
   gable_status status = GABLE_OK;
-  for (gable_off e = from ? gi_ragged_begin(from, k) : 0; from && e < from->end[k]; e++)
-    GI_TRY(gi_ragged_push(ctx, to, from->data[e]));
-  GI_TRY(gi_ragged_close(ctx, to));
+  if (begin >= end) goto done;
+  const gable_off first = gi_ragged_begin(from, begin), used = from->end[end - 1] - first, shift = to->used - first;
+  GI_RESERVE(ctx, to->data, to->used, to->used + used, to->capacity, purpose);
+  GI_RESERVE(ctx, to->end, to->count, to->count + end - begin, to->count_capacity, purpose);
+  if (used) memcpy(to->data + to->used, from->data + first, (size_t)used * sizeof *to->data);
+  for (gable_off k = begin; k < end; k++) to->end[to->count++] = from->end[k] + shift;
+  to->used += used;
+done:
+  return status;
+}
+
+gable_status gi_ragged_pad(gable_context *ctx, gi_ragged *r, gable_off count)
+{
+  gable_status status = GABLE_OK;
+  GI_RESERVE(ctx, r->end, r->count, r->count + count, r->count_capacity, purpose);
+  for (gable_off k = 0; k < count; k++) r->end[r->count++] = r->used;
 done:
   return status;
 }
@@ -133,14 +146,18 @@ gable_off gi_draft_bytes(const gi_draft *d, gable_idx value_bytes)
 
 void gi_records_release(gable_context *ctx, gi_records *r)
 {
+  gi_free(ctx, r->records);
+  gi_free(ctx, r->at);
+  gi_free(ctx, r->source);
   gi_free(ctx, r->first);
+  *r = (gi_records){0};
 }
 
-gable_status gi_records_init(gable_context *ctx, gi_records *r, gi_cluster_tasks *tasks, const gi_task_plan *plan)
+gable_status gi_records_init(gable_context *ctx, gi_records *r, const gi_task_plan *plan)
 {
   gable_status status = GABLE_OK;
-  *r = (gi_records){.tasks = tasks, .value_bytes = (gable_idx)gi_type_size(plan->type), .limits = plan->limits};
-  GI_ALLOC_ZERO(ctx, tasks->at, 1);
+  *r = (gi_records){.value_bytes = (gable_idx)gi_type_size(plan->type), .limits = plan->limits};
+  GI_ALLOC_ZERO(ctx, r->at, 1);
   GI_ALLOC_ZERO(ctx, r->first, 1);
 done:
   return status;
@@ -149,13 +166,12 @@ done:
 static gable_status reserve(gable_context *ctx, gi_records *r, gable_off bytes, gable_idx sources)
 {
   gable_status status = GABLE_OK;
-  gi_cluster_tasks *t = r->tasks;
-  const gable_off used = t->at[t->count].record;
-  GI_REQUIRE(t->count < INT32_MAX - 1, GABLE_ERR_LIMIT, "more than %d tasks in a solve", t->count);
-  GI_RESERVE(ctx, t->records, used, used + bytes, r->capacity, purpose);
-  GI_RESERVE(ctx, t->at, t->count + 1, t->count + 2, r->task_capacity, purpose);
-  GI_RESERVE(ctx, r->first, t->count + 1, t->count + 2, r->first_capacity, purpose);
-  GI_RESERVE(ctx, t->source, t->sources, t->sources + sources, r->source_capacity, purpose);
+  const gable_off used = r->at[r->count].record, first = r->first[r->count];
+  GI_REQUIRE(r->count < INT32_MAX - 1, GABLE_ERR_LIMIT, "more than %d tasks in a solve", r->count);
+  GI_RESERVE(ctx, r->records, used, used + bytes, r->capacity, purpose);
+  GI_RESERVE(ctx, r->at, r->count + 1, r->count + 2, r->task_capacity, purpose);
+  GI_RESERVE(ctx, r->first, r->count + 1, r->count + 2, r->first_capacity, purpose);
+  GI_RESERVE(ctx, r->source, first, first + sources, r->source_capacity, purpose);
 done:
   return status;
 }
@@ -163,7 +179,6 @@ done:
 gable_status gi_records_add(gable_context *ctx, gi_records *r, gi_draft *d)
 {
   gable_status status = GABLE_OK;
-  gi_cluster_tasks *t = r->tasks;
   gik_flow_task head;
   if (!d->add.count) goto done;
   const gable_idx bytes = lay_out(d, &head);
@@ -174,48 +189,22 @@ gable_status gi_records_add(gable_context *ctx, gi_records *r, gi_draft *d)
              "a task of a solve has %lld bytes, at most %d are copied at a time",
              (long long)(bytes + d->values * r->value_bytes), r->limits.bytes);
   GI_TRY(reserve(ctx, r, bytes, d->sources));
-  unsigned char *record = t->records + t->at[t->count].record;
+  gik_flow_at *at = r->at + r->count;
+  unsigned char *record = r->records + at->record;
   memset(record, 0, (size_t)bytes);
   memcpy(record, &head, sizeof head);
   for (gable_idx k = 0; k < d->strips; k++) d->strip[k].values = bytes + d->strip[k].values * r->value_bytes;
-  for (gable_idx k = 0; k < d->sources; k++) t->source[t->sources++] = d->source[k];
-  r->first[t->count + 1] = t->sources;
+  if (d->sources) memcpy(r->source + r->first[r->count], d->source, (size_t)d->sources * sizeof *d->source);
   memcpy(record + head.strip, d->strip, (size_t)d->strips * sizeof *d->strip);
   memcpy(record + head.out, d->out, (size_t)head.outputs * sizeof *d->out);
   write_lists((uint16_t *)(record + head.ptr), (gable_idx *)(record + head.term), &d->in, &d->add, head.sums, 1);
   if (head.product_ptr)
     write_lists((uint16_t *)(record + head.product_ptr), (gable_idx *)(record + head.product), &d->in_product,
                 &d->add_product, head.sums, 2);
-  t->at[t->count + 1].record = t->at[t->count].record + bytes;
-  t->at[t->count + 1].values = t->at[t->count].values + d->values * r->value_bytes;
-  t->count++;
+  at[1] = (gik_flow_at){at->record + bytes, at->values + d->values * r->value_bytes};
+  r->first[r->count + 1] = r->first[r->count] + d->sources;
+  r->count++;
   gi_draft_clear(d, -1);
 done:
-  return status;
-}
-
-gable_status gi_records_arrange(gable_context *ctx, const gi_records *r, const gable_idx *order)
-{
-  gable_status status = GABLE_OK;
-  gi_cluster_tasks *t = r->tasks, to = {.count = t->count, .places = t->places};
-  const gable_off *first = r->first;
-  GI_ALLOC(ctx, to.records, t->at[t->count].record);
-  GI_ALLOC_ZERO(ctx, to.at, t->count + 1);
-  GI_ALLOC(ctx, to.source, t->sources);
-  for (gable_idx k = 0; k < t->count; k++) {
-    const gik_flow_at *from = t->at + order[k], *at = to.at + k;
-    const gable_off bytes = from[1].record - from->record;
-    memcpy(to.records + at->record, t->records + from->record, (size_t)bytes);
-    to.at[k + 1] = (gik_flow_at){at->record + bytes, at->values + from[1].values - from->values};
-    for (gable_off e = first[order[k]]; e < first[order[k] + 1]; e++) {
-      to.source[to.sources] = t->source[e];
-      to.source[to.sources++].to += at->values / r->value_bytes;
-    }
-  }
-  gi_cluster_tasks_release(ctx, t);
-  *t = to;
-  to = (gi_cluster_tasks){0};
-done:
-  gi_cluster_tasks_release(ctx, &to);
   return status;
 }

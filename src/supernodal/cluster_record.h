@@ -23,17 +23,20 @@ typedef struct gi_draft {
 
 /* Tasks in the order in which they were made. */
 typedef struct gi_records {
-  gi_cluster_tasks *tasks;
-  gable_idx value_bytes; /* of one value */
+  gable_idx count, value_bytes; /* value_bytes: of one value */
   gik_flow_limits limits;
-  gable_off capacity, task_capacity, source_capacity;
-  gable_off first_capacity, *first; /* [tasks+1] sources of each task */
+  unsigned char *records;  /* [at[count].record] */
+  gik_flow_at *at;         /* [count+1] */
+  gik_flow_source *source; /* [first[count]], to counted from the first value of their task */
+  gable_off *first;        /* [count+1] sources of each task */
+  gable_off capacity, task_capacity, source_capacity, first_capacity;
 } gi_records;
 
 gable_status gi_ragged_push(gable_context *ctx, gi_ragged *r, gable_idx value);
 gable_status gi_ragged_close(gable_context *ctx, gi_ragged *r); /* ends the list that is open */
-/* List k of from, or an empty one, behind those of to. */
-gable_status gi_ragged_copy(gable_context *ctx, gi_ragged *to, const gi_ragged *from, gable_off k);
+/* Lists begin .. end-1 of from behind those of to, where none is open. */
+gable_status gi_ragged_append(gable_context *ctx, gi_ragged *to, const gi_ragged *from, gable_off begin, gable_off end);
+gable_status gi_ragged_pad(gable_context *ctx, gi_ragged *r, gable_off count); /* empty lists */
 void gi_ragged_clear(gi_ragged *r);
 void gi_ragged_release(gable_context *ctx, gi_ragged *r);
 
@@ -49,11 +52,9 @@ void gi_draft_strip(gi_draft *d, gable_idx first, gable_idx inputs);
 void gi_draft_source(gi_draft *d, gik_flow_source source);
 gable_off gi_draft_bytes(const gi_draft *d, gable_idx value_bytes); /* of the record and its values */
 
-gable_status gi_records_init(gable_context *ctx, gi_records *r, gi_cluster_tasks *tasks, const gi_task_plan *plan);
-void gi_records_release(gable_context *ctx, gi_records *r); /* not the tasks; fine on a zeroed one */
+gable_status gi_records_init(gable_context *ctx, gi_records *r, const gi_task_plan *plan);
+void gi_records_release(gable_context *ctx, gi_records *r); /* fine on a zeroed one */
 /* d becomes a task, if there is anything in it, and is empty then.  GABLE_ERR_MEMORY, GABLE_ERR_LIMIT. */
 gable_status gi_records_add(gable_context *ctx, gi_records *r, gi_draft *d);
-/* Task order[k] becomes number k. */
-gable_status gi_records_arrange(gable_context *ctx, const gi_records *r, const gable_idx *order);
 
 #endif

@@ -3,7 +3,7 @@
  *   1. who stores each place; from that, who waits for whom
  *   2. the longest way from each task to the end
  *   3. workers take, one after the other, the ready task with the longest way */
-#include "supernodal/cluster_tasks.h"
+#include "supernodal/cluster_piece.h"
 
 /* Times in us on one H200: a task, a byte of its record and values, from a store to the reader's load. */
 static const double TASK_US = 0.6, BYTE_US = 1 / 32e3, HOP_US = 1;
@@ -52,89 +52,108 @@ static gable_idx heap_pop(heap *h)
 }
 
 typedef struct schedule {
-  const gi_cluster_tasks *tasks;
+  const gi_task_schedule *of;
   gable_idx *producer;        /* [places] task, or -1 */
-  gable_idx *seen;            /* [tasks] */
   gable_idx *waits;           /* [tasks] for so many */
+  gable_off *before_ptr;      /* [tasks+1] */
+  gable_idx *before;          /* for which ones */
   gable_off *next_ptr;        /* [tasks+2] */
   gable_idx *next;            /* who waits for a task */
   double *cost, *way, *ready; /* [tasks] us */
+  gable_idx *line, *left;     /* [tasks] of find_ways */
   heap coming, available, worker;
 } schedule;
 
-static const gik_flow_task *task_of(const schedule *s, gable_idx k)
-{
-  return (const gik_flow_task *)(s->tasks->records + s->tasks->at[k].record);
-}
+/* ---- who waits for whom, by all threads ---- */
 
-static void find_producers(schedule *s)
+static void find_producers(schedule *s, int threads)
 {
-  for (gable_off k = 0; k < s->tasks->places; k++) s->producer[k] = -1;
-  for (gable_idx k = 0; k < s->tasks->count; k++) {
-    const gik_flow_task *t = task_of(s, k);
-    const gik_flow_out *out = (const gik_flow_out *)((const unsigned char *)t + t->out);
-    const gik_flow_at *at = s->tasks->at + k;
+  const gi_task_ref *task = s->of->task;
+  GI_OMP(parallel for num_threads(threads) schedule(static))
+  for (gable_off k = 0; k < s->of->places; k++) s->producer[k] = -1;
+  GI_OMP(parallel for num_threads(threads) schedule(static))
+  for (gable_idx k = 0; k < s->of->count; k++) {
+    const gik_flow_task *t = (const gik_flow_task *)task[k].record;
+    const gik_flow_out *out = (const gik_flow_out *)(task[k].record + t->out);
     for (gable_idx o = 0; o < t->outputs; o++)
       if (out[o].id >= 0) s->producer[out[o].id] = k;
-    s->cost[k] = TASK_US + BYTE_US * (double)(at[1].record - at->record + at[1].values - at->values);
+    s->cost[k] = TASK_US + BYTE_US * (double)(task[k].bytes + task[k].values);
   }
 }
 
-/* k waits for the producer of place: counted (fill 0), or written to its list. */
-static void link_place(schedule *s, gable_idx k, gable_idx place, int fill)
+/* The tasks that k waits for, each once: their number; seen[t] is mark where t was met.  list NULL: only counted. */
+static gable_idx find_before(const schedule *s, gable_idx k, gable_idx *seen, gable_idx mark, gable_idx *list)
 {
-  const gable_idx from = s->producer[place];
-  if (from < 0 || s->seen[from] == 2 * k + fill + 1) return;
-  s->seen[from] = 2 * k + fill + 1;
-  if (fill)
-    s->next[s->next_ptr[from + 1]++] = k;
-  else
-    s->next_ptr[from + 2]++;
-  s->waits[k] += !fill;
+  const unsigned char *record = s->of->task[k].record;
+  const gik_flow_task *t = (const gik_flow_task *)record;
+  const gable_idx *term = (const gable_idx *)(record + t->term), *product = (const gable_idx *)(record + t->product);
+  const int terms = ((const uint16_t *)(record + t->ptr))[t->sums];
+  const int products = t->product_ptr ? ((const uint16_t *)(record + t->product_ptr))[t->sums] : 0;
+  gable_idx count = 0;
+  for (int e = 0; e < terms + products; e++) {
+    const gable_idx place = e < terms ? term[e] : product[2 * (e - terms) + 1];
+    const gable_idx from = place < 0 ? -1 : s->producer[place];
+    if (from < 0 || seen[from] == mark) continue;
+    seen[from] = mark;
+    if (list) list[count] = from;
+    count++;
+  }
+  return count;
 }
 
-static void link_tasks(schedule *s, int fill)
+/* Counted (fill 0), or written. */
+static void link_tasks(schedule *s, gable_idx *seen, int fill, int threads)
 {
-  for (gable_idx k = 0; k < s->tasks->count; k++) {
-    const gik_flow_task *t = task_of(s, k);
-    const unsigned char *record = (const unsigned char *)t;
-    const gable_idx *term = (const gable_idx *)(record + t->term);
-    const int terms = ((const uint16_t *)(record + t->ptr))[t->sums];
-    for (int e = 0; e < terms; e++)
-      if (term[e] >= 0) link_place(s, k, term[e], fill);
-    if (!t->product_ptr) continue;
-    const gable_idx *product = (const gable_idx *)(record + t->product);
-    const int products = ((const uint16_t *)(record + t->product_ptr))[t->sums];
-    for (int e = 0; e < products; e++) link_place(s, k, product[2 * e + 1], fill);
+  const gable_idx count = s->of->count;
+  GI_OMP(parallel for num_threads(threads) schedule(dynamic, 32))
+  for (gable_idx k = 0; k < count; k++) {
+    gable_idx *own = seen + (gable_off)omp_get_thread_num() * count;
+    const gable_idx found = find_before(s, k, own, 2 * k + fill + 1, fill ? s->before + s->before_ptr[k] : NULL);
+    if (!fill) s->waits[k] = found;
   }
 }
 
-static gable_status find_links(gable_context *ctx, schedule *s)
+static gable_status find_links(gable_context *ctx, schedule *s, int threads)
 {
   gable_status status = GABLE_OK;
-  const gable_idx count = s->tasks->count;
-  link_tasks(s, 0);
-  for (gable_idx k = 0; k < count; k++) s->next_ptr[k + 2] += s->next_ptr[k + 1];
-  GI_ALLOC(ctx, s->next, s->next_ptr[count + 1]);
-  link_tasks(s, 1);
+  const gable_idx count = s->of->count;
+  gable_idx *seen = NULL;
+  GI_ALLOC_ZERO(ctx, seen, (gable_off)threads * count);
+  link_tasks(s, seen, 0, threads);
+  s->before_ptr[0] = 0;
+  for (gable_idx k = 0; k < count; k++) s->before_ptr[k + 1] = s->before_ptr[k] + s->waits[k];
+  GI_ALLOC(ctx, s->before, s->before_ptr[count]);
+  GI_ALLOC(ctx, s->next, s->before_ptr[count]);
+  link_tasks(s, seen, 1, threads);
 done:
+  gi_free(ctx, seen);
   return status;
 }
 
-/* In some order in which every task comes after those it waits for, backwards. */
-static gable_status find_ways(gable_context *ctx, schedule *s)
+/* ---- the schedule of a list, by one thread ---- */
+
+static void turn_links(schedule *s)
 {
-  gable_status status = GABLE_OK;
-  const gable_idx count = s->tasks->count;
-  gable_idx *line = NULL, *waits = NULL, end = 0;
-  GI_ALLOC(ctx, line, count);
-  GI_ALLOC(ctx, waits, count);
+  const gable_idx count = s->of->count;
+  for (gable_off e = 0; e < s->before_ptr[count]; e++) s->next_ptr[s->before[e] + 2]++;
+  for (gable_idx k = 0; k < count; k++) s->next_ptr[k + 2] += s->next_ptr[k + 1];
+  for (gable_idx k = 0; k < count; k++)
+    for (gable_off e = s->before_ptr[k]; e < s->before_ptr[k + 1]; e++) s->next[s->next_ptr[s->before[e] + 1]++] = k;
+}
+
+/* The ways, in some order in which every task comes after those it waits for, backwards.  Returns how many tasks wait
+ * for each other in a circle. */
+static gable_idx find_ways(schedule *s)
+{
+  const gable_idx count = s->of->count;
+  gable_idx *line = s->line, *waits = s->left, end = 0;
+  turn_links(s);
   for (gable_idx k = 0; k < count; k++)
     if (!(waits[k] = s->waits[k])) line[end++] = k;
   for (gable_idx i = 0; i < end; i++)
     for (gable_off e = s->next_ptr[line[i]]; e < s->next_ptr[line[i] + 1]; e++)
       if (!--waits[s->next[e]]) line[end++] = s->next[e];
-  GI_REQUIRE(end == count, GABLE_ERR_ARGUMENT, "%d tasks of a solve wait for each other in a circle", count - end);
+  if (end < count) return count - end;
   for (gable_idx i = count - 1; i >= 0; i--) {
     const gable_idx k = line[i];
     s->way[k] = 0;
@@ -142,15 +161,13 @@ static gable_status find_ways(gable_context *ctx, schedule *s)
       if (s->way[s->next[e]] + HOP_US > s->way[k]) s->way[k] = s->way[s->next[e]] + HOP_US;
     s->way[k] += s->cost[k];
   }
-done:
-  gi_free(ctx, line);
-  gi_free(ctx, waits);
-  return status;
+  return 0;
 }
 
-static void take_tasks(schedule *s, gable_idx workers, gable_idx *order)
+static void take_tasks(schedule *s)
 {
-  const gable_idx count = s->tasks->count;
+  const gable_idx count = s->of->count, workers = s->of->workers;
+  gable_idx *order = s->of->order;
   gable_idx taken = 0;
   for (gable_idx w = 0; w < workers; w++) heap_push(&s->worker, 0, w);
   for (gable_idx k = 0; k < count; k++) {
@@ -177,42 +194,54 @@ static void take_tasks(schedule *s, gable_idx workers, gable_idx *order)
   }
 }
 
-static gable_status schedule_init(gable_context *ctx, gable_idx workers, schedule *s)
+static gable_status schedule_init(gable_context *ctx, const gi_task_schedule *of, schedule *s)
 {
   gable_status status = GABLE_OK;
-  const gable_idx count = s->tasks->count;
-  GI_ALLOC(ctx, s->producer, s->tasks->places);
-  GI_ALLOC_ZERO(ctx, s->seen, count);
-  GI_ALLOC_ZERO(ctx, s->waits, count);
+  const gable_idx count = of->count;
+  s->of = of;
+  GI_ALLOC(ctx, s->producer, of->places);
+  GI_ALLOC(ctx, s->waits, count);
+  GI_ALLOC(ctx, s->before_ptr, count + 1);
   GI_ALLOC_ZERO(ctx, s->next_ptr, count + 2);
   GI_ALLOC(ctx, s->cost, count);
   GI_ALLOC(ctx, s->way, count);
   GI_ALLOC(ctx, s->ready, count);
+  GI_ALLOC(ctx, s->line, count);
+  GI_ALLOC(ctx, s->left, count);
   GI_ALLOC(ctx, s->coming.at, count);
   GI_ALLOC(ctx, s->available.at, count);
-  GI_ALLOC(ctx, s->worker.at, workers);
+  GI_ALLOC(ctx, s->worker.at, of->workers);
 done:
   return status;
 }
 
 static void schedule_release(gable_context *ctx, schedule *s)
 {
-  void *const own[] = {s->producer, s->seen,  s->waits,     s->next_ptr,     s->next,     s->cost,
-                       s->way,      s->ready, s->coming.at, s->available.at, s->worker.at};
+  void *const own[] = {s->producer, s->waits, s->before_ptr, s->before, s->next_ptr,  s->next,         s->cost,
+                       s->way,      s->ready, s->line,       s->left,   s->coming.at, s->available.at, s->worker.at};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) gi_free(ctx, own[k]);
 }
 
-gable_status gi_cluster_tasks_order(gable_context *ctx, const gi_cluster_tasks *tasks, gable_idx workers,
-                                    gable_idx *order)
+gable_status gi_task_schedules_make(gable_context *ctx, gi_task_schedule *of, int count, int threads)
 {
   gable_status status = GABLE_OK;
-  schedule s = {.tasks = tasks};
-  GI_TRY(schedule_init(ctx, workers, &s));
-  find_producers(&s);
-  GI_TRY(find_links(ctx, &s));
-  GI_TRY(find_ways(ctx, &s));
-  take_tasks(&s, workers, order);
+  gable_idx circle = 0;
+  schedule *s = NULL;
+  GI_ALLOC_ZERO(ctx, s, count);
+  for (int k = 0; k < count; k++) {
+    GI_TRY(schedule_init(ctx, of + k, s + k));
+    find_producers(s + k, threads);
+    GI_TRY(find_links(ctx, s + k, threads));
+  }
+  GI_OMP(parallel for num_threads(threads < count ? threads : count) schedule(dynamic) reduction(max : circle))
+  for (int k = 0; k < count; k++) {
+    const gable_idx left = find_ways(s + k);
+    if (!left) take_tasks(s + k);
+    circle = left > circle ? left : circle;
+  }
+  GI_REQUIRE(!circle, GABLE_ERR_ARGUMENT, "%d tasks of a solve wait for each other in a circle", circle);
 done:
-  schedule_release(ctx, &s);
+  for (int k = 0; s && k < count; k++) schedule_release(ctx, s + k);
+  gi_free(ctx, s);
   return status;
 }

@@ -1,487 +1,235 @@
-/* cluster_tasks.c: cuts the products of clusters into tasks.
+/* cluster_tasks.c: the lists of tasks of whole solves, made by all threads.
  *
- *   1. for each direction, level and cluster: the terms of every input and output; long lists become sums of sums
- *   2. tiles of rows x inputs; small clusters of a level share a task
- *   3. records in the order of a list schedule (cluster_task_order.c)
+ *   1. pieces: clusters of a level with about PIECE tasks, or a part of the tiles of a large one
+ *   2. the tasks of a piece, by one thread (cluster_piece.c); those that it adds to the board number from one place on
+ *   3. places of all pieces, one behind the other
+ *   4. a list schedule (cluster_task_order.c), and the records in its order
  *
- * Inputs beyond the first part of a cluster's leave partial sums on the board, which the tile of the first part adds:
- * the first part needs the nearest ancestors, the others can be computed before. */
+ * Pieces depend on the clusters alone, so lists have the same bytes for any number of threads. */
 #include "supernodal/cluster_tasks.h"
 
-#include "supernodal/cluster_record.h"
+#include <string.h>
 
-enum { FAN = 24 };            /* terms of a sum, at most */
+#include "base/type_size.h"
+#include "supernodal/cluster_piece.h"
+
+enum { PIECE = 16 };          /* tasks of a piece, about */
 enum { LEAST_BYTES = 16384 }; /* of the values of a task, where a level has so many */
-enum { LEAST_PART = 16 };     /* inputs of a strip whose outputs several warps compute */
 
-typedef struct builder {
-  gable_context *ctx;
+/* One plan's pieces are first .. first + count - 1 of all. */
+typedef struct plan_list {
   const gi_task_plan *plan;
+  gable_off first, count;
+  gi_task_ref *task;
+  gi_task_schedule schedule;
   gi_cluster_tasks *out;
-  gi_records records;
-  gable_off slots_at, x_at;   /* places */
-  const gi_task_sweep *sweep; /* of the direction at hand */
-  int forward;
-  gable_idx terms, most_inputs; /* of a task, at most */
-  gable_off target;             /* bytes of a task of this level */
-  gi_draft tile, shared, sums;
-  gable_off sums_begin;          /* places from here on are those of sums */
-  gi_ragged in, in_product, add; /* of every input and output of the cluster at hand */
-} builder;
+} plan_list;
 
-/* ---- sums of long lists ---- */
+typedef struct list_maker {
+  gable_context *ctx;
+  gi_task_piece *piece;
+  gable_off pieces, capacity;
+  plan_list *list;
+  int lists, threads;
+} list_maker;
 
-static gable_status flush_sums(builder *b)
+/* ---- pieces ---- */
+
+static gable_status add_piece(list_maker *m, gi_task_piece piece)
 {
   gable_status status = GABLE_OK;
-  gi_draft *d = &b->sums;
-  while (d->add.count % GIK_FLOW_STRIP) {
-    d->out[d->add.count] = (gik_flow_out){-1, -1};
-    GI_TRY(gi_ragged_close(b->ctx, &d->add));
-    GI_TRY(gi_ragged_close(b->ctx, &d->add_product));
-  }
-  for (gable_off o = 0; o < d->add.count; o += GIK_FLOW_STRIP) gi_draft_strip(d, 0, 0);
-  GI_TRY(gi_records_add(b->ctx, &b->records, d));
+  if (piece.begin == piece.end) goto done;
+  GI_RESERVE(m->ctx, m->piece, m->pieces, m->pieces + 1, m->capacity, "the tasks of a solve");
+  m->piece[m->pieces++] = piece;
 done:
   return status;
 }
 
-/* A place for the sum of count entries of data, each of width numbers: terms (1) or products (2). */
-static gable_status add_sum(builder *b, gable_idx cluster, const gable_idx *data, gable_off count, gable_idx width,
-                            gable_idx *place)
+/* Bytes of a task of this level. */
+static gable_off find_target(const gi_task_plan *p, int forward, gable_idx begin, gable_idx end)
 {
-  gable_status status = GABLE_OK;
-  gi_draft *d = &b->sums;
-  const gable_idx most = b->plan->limits.sums < GIK_FLOW_OUTPUTS ? b->plan->limits.sums : GIK_FLOW_OUTPUTS;
-  if (d->add.count == most || d->add.used + d->add_product.used > b->terms) GI_TRY(flush_sums(b));
-  if (!d->add.count) b->sums_begin = b->out->places;
-  d->cluster = cluster;
-  *place = (gable_idx)b->out->places++;
-  d->out[d->add.count] = (gik_flow_out){*place, -1};
-  for (gable_off k = 0; k < count * width; k++)
-    GI_TRY(gi_ragged_push(b->ctx, width == 1 ? &d->add : &d->add_product, data[k]));
-  GI_TRY(gi_ragged_close(b->ctx, &d->add));
-  GI_TRY(gi_ragged_close(b->ctx, &d->add_product));
-done:
-  return status;
-}
-
-/* A task must not read what it stores: a sum of sums goes to a later task. */
-static int reads_open_sums(const builder *b, const gi_ragged *r, gable_off begin)
-{
-  if (!b->sums.add.count) return 0;
-  for (gable_off k = begin; k < r->used; k++)
-    if (r->data[k] >= b->sums_begin) return 1;
-  return 0;
-}
-
-/* The list that is open at the end of r, from begin on, gets at most FAN terms. */
-static gable_status shorten(builder *b, gable_idx cluster, gi_ragged *r, gable_off begin)
-{
-  gable_status status = GABLE_OK;
-  while (r->used - begin > FAN) {
-    const gable_off count = r->used - begin, sums = (count + FAN - 1) / FAN;
-    if (reads_open_sums(b, r, begin)) GI_TRY(flush_sums(b));
-    for (gable_off k = 0; k < sums; k++) {
-      const gable_off from = k * FAN, end = from + FAN < count ? from + FAN : count;
-      gable_idx place;
-      GI_TRY(add_sum(b, cluster, r->data + begin + from, end - from, 1, &place));
-      r->data[begin + k] = place;
-    }
-    r->used = begin + sums;
-  }
-done:
-  return status;
-}
-
-/* ---- what the inputs and outputs of a cluster gather ---- */
-
-static gable_status push_slots(builder *b, gable_off position, gi_ragged *to)
-{
-  gable_status status = GABLE_OK;
-  const gi_cluster_side *side = b->sweep->side;
-  for (gable_off k = side->in_ptr[position]; k < side->in_ptr[position + 1]; k++)
-    GI_TRY(gi_ragged_push(b->ctx, to, (gable_idx)(b->slots_at + side->in_slot[k])));
-done:
-  return status;
-}
-
-/* Products of column k with F's row, its long ones as sums. */
-static gable_status push_off(builder *b, gable_idx cluster, gable_idx k)
-{
-  gable_status status = GABLE_OK;
-  const gi_task_plan *p = b->plan;
-  const gable_off begin = b->in_product.used;
-  if (!p->off_ptr) goto done;
-  for (gable_off e = p->off_ptr[k]; e < p->off_ptr[k + 1]; e++) {
-    GI_TRY(gi_ragged_push(b->ctx, &b->in_product, (gable_idx)(p->off_at + e)));
-    GI_TRY(gi_ragged_push(b->ctx, &b->in_product, (gable_idx)(b->x_at + p->off_col[e])));
-  }
-  const gable_off count = (b->in_product.used - begin) / 2;
-  if (count <= FAN) goto done;
-  for (gable_off from = 0; from < count; from += FAN) {
-    gable_idx place;
-    GI_TRY(
-        add_sum(b, cluster, b->in_product.data + begin + 2 * from, count - from < FAN ? count - from : FAN, 2, &place));
-    GI_TRY(gi_ragged_push(b->ctx, &b->in, place));
-  }
-  b->in_product.used = begin;
-done:
-  return status;
-}
-
-static gable_status gather_input(builder *b, gable_idx j, gable_idx i)
-{
-  gable_status status = GABLE_OK;
-  const gi_clusters *c = b->plan->clusters;
-  const gi_cluster_side *side = b->sweep->side;
-  const gable_idx k = c->first[j] + i;
-  const gable_off begin = b->in.used;
-  if (b->forward) {
-    GI_TRY(gi_ragged_push(b->ctx, &b->in, ~b->plan->source[k]));
-    GI_TRY(push_off(b, j, k));
-    GI_TRY(push_slots(b, side->ptr[j] + k, &b->in));
-    GI_TRY(shorten(b, j, &b->in, begin));
-  } else {
-    GI_TRY(gi_ragged_push(b->ctx, &b->in, (gable_idx)(b->x_at + side->row[side->ptr[j] + i])));
-  }
-  GI_TRY(gi_ragged_close(b->ctx, &b->in));
-  GI_TRY(gi_ragged_close(b->ctx, &b->in_product));
-done:
-  return status;
-}
-
-/* Forward: outputs are the columns, by inverse_J, and the rows, by the sweep's operator; backward: inputs are rows. */
-typedef struct shape {
-  gable_idx inputs, outputs, rows, width; /* rows: of the side */
-} shape;
-
-static shape shape_of(const builder *b, gable_idx j)
-{
-  const gable_idx w = gi_cluster_width(b->plan->clusters, j);
-  const gable_idx rows = (gable_idx)(b->sweep->side->ptr[j + 1] - b->sweep->side->ptr[j]);
-  return b->forward ? (shape){w, w + rows, rows, w} : (shape){rows, w, rows, w};
-}
-
-/* Whether the backward sweep adds nothing to x_J. */
-static int ends_forward(const builder *b, gable_idx j)
-{
-  const gi_cluster_side *side = b->plan->backward.side;
-  return side->ptr[j + 1] == side->ptr[j];
-}
-
-/* What output o adds: the slots of its position, or backward its share of the forward sweep; then the partial sums of
- * parts 1 .. parts-1. */
-static gable_status gather_output(builder *b, gable_idx j, shape s, gable_idx o, gable_off partial, gable_idx parts)
-{
-  gable_status status = GABLE_OK;
-  const gable_idx w = gi_cluster_width(b->plan->clusters, j);
-  const gable_off begin = b->add.used;
-  if (b->forward && o >= w) GI_TRY(push_slots(b, b->plan->clusters->first[j] + b->sweep->side->ptr[j] + o, &b->add));
-  if (!b->forward) GI_TRY(gi_ragged_push(b->ctx, &b->add, b->plan->clusters->first[j] + o));
-  for (gable_idx part = 1; part < parts; part++)
-    GI_TRY(gi_ragged_push(b->ctx, &b->add, (gable_idx)(partial + (part - 1) * (gable_off)s.outputs + o)));
-  GI_TRY(shorten(b, j, &b->add, begin));
-  GI_TRY(gi_ragged_close(b->ctx, &b->add));
-done:
-  return status;
-}
-
-static gik_flow_out destination(const builder *b, gable_idx j, gable_idx o)
-{
-  const gi_clusters *c = b->plan->clusters;
-  const gable_idx w = gi_cluster_width(c, j), k = c->first[j] + o;
-  if (!b->forward || (o < w && ends_forward(b, j))) return (gik_flow_out){(gable_idx)(b->x_at + k), b->plan->target[k]};
-  if (o < w) return (gik_flow_out){k, -1};
-  return (gik_flow_out){(gable_idx)(b->slots_at + b->sweep->side->ptr[j] + o - w), -1};
-}
-
-/* ---- tiles ---- */
-
-static gable_idx strips_of(gable_idx outputs)
-{
-  return (outputs + GIK_FLOW_STRIP - 1) / GIK_FLOW_STRIP;
-}
-
-static gable_idx padded(gable_idx inputs)
-{
-  return (inputs + GIK_FLOW_STEP - 1) / GIK_FLOW_STEP * GIK_FLOW_STEP;
-}
-
-/* Entry (o,i) of the operator of cluster j that outputs from (0) or below (1) the columns have. */
-static gik_flow_source source_of(const builder *b, gable_idx j, shape s, gable_idx o, gable_idx i, int below)
-{
-  const gi_task_sweep *from = below ? b->sweep : &b->plan->inverse;
-  const gable_idx all = s.width + s.rows;
-  gik_flow_source r = {.at = from->value_at[j], .side = from->values, .step_out = 1, .step_in = 1};
-  if (from->transposed)
-    r.step_in = below && b->forward ? all : s.width;
-  else
-    r.step_out = below && !b->forward ? all : s.width;
-  if (!b->forward) i += s.width;
-  r.at += (gable_off)o * r.step_out + (gable_off)i * r.step_in;
-  return r;
-}
-
-/* The values of a strip of rows outputs from o on and count inputs from i on. */
-static void add_sources(const builder *b, gi_draft *d, gable_idx j, shape s, gable_idx o, gable_idx rows, gable_idx i,
-                        gable_idx count)
-{
-  const gable_idx columns = !b->forward || o >= s.width ? 0 : s.width - o < rows ? s.width - o : rows;
-  for (int below = 0; below < 2; below++) {
-    gik_flow_source r = source_of(b, j, s, o, i, below);
-    r.inputs = count;
-    r.begin = (uint8_t)(below ? columns : 0);
-    r.rows = (uint8_t)(below ? rows : columns);
-    r.end = (uint8_t)(below || columns == rows ? GIK_FLOW_STRIP : columns);
-    if (r.begin < r.rows) gi_draft_source(d, r);
-  }
-}
-
-/* Strips for outputs o .. o_end-1 and inputs i .. i_end-1 of cluster j, whose inputs are the last ones of d. */
-static void add_strips(const builder *b, gi_draft *d, gable_idx j, shape s, gable_idx o, gable_idx o_end, gable_idx i,
-                       gable_idx i_end, gable_idx parts)
-{
-  const gable_idx inputs = i_end - i, first = (gable_idx)d->in.count - padded(inputs);
-  const gable_idx each = padded((inputs + parts - 1) / parts);
-  d->parts = parts;
-  for (gable_idx row = o; row < o_end; row += GIK_FLOW_STRIP)
-    for (gable_idx part = 0; part < parts; part++) {
-      const gable_idx at = part * each, rows = o_end - row < GIK_FLOW_STRIP ? o_end - row : GIK_FLOW_STRIP;
-      const gable_idx count = inputs - at < 0 ? 0 : inputs - at < each ? inputs - at : each;
-      gi_draft_strip(d, first + at, count);
-      if (count) add_sources(b, d, j, s, row, rows, i + at, count);
-    }
-}
-
-static gable_status add_inputs(builder *b, gi_draft *d, gable_idx i, gable_idx i_end)
-{
-  gable_status status = GABLE_OK;
-  for (gable_idx k = i; k < i_end; k++) {
-    GI_TRY(gi_ragged_copy(b->ctx, &d->in, &b->in, k));
-    GI_TRY(gi_ragged_copy(b->ctx, &d->in_product, &b->in_product, k));
-  }
-  for (gable_idx k = i_end; (k - i) % GIK_FLOW_STEP; k++) {
-    GI_TRY(gi_ragged_copy(b->ctx, &d->in, NULL, 0));
-    GI_TRY(gi_ragged_copy(b->ctx, &d->in_product, NULL, 0));
-  }
-done:
-  return status;
-}
-
-/* partial < 0: the outputs go where they belong, with what they add; else to places from partial on. */
-static gable_status add_outputs(builder *b, gi_draft *d, gable_idx j, gable_idx o, gable_idx o_end, gable_off partial)
-{
-  gable_status status = GABLE_OK;
-  for (gable_idx k = o; k < o + strips_of(o_end - o) * GIK_FLOW_STRIP; k++) {
-    d->out[d->add.count] = k >= o_end     ? (gik_flow_out){-1, -1}
-                           : partial >= 0 ? (gik_flow_out){(gable_idx)(partial + k), -1}
-                                          : destination(b, j, k);
-    GI_TRY(gi_ragged_copy(b->ctx, &d->add, k < o_end && partial < 0 ? &b->add : NULL, k));
-    GI_TRY(gi_ragged_close(b->ctx, &d->add_product));
-  }
-done:
-  return status;
-}
-
-/* The end of a part of inputs that begins at i. */
-static gable_idx part_end(const builder *b, gable_idx i, gable_idx inputs, gable_idx most)
-{
-  gable_idx end = i;
-  while (end < inputs && end - i < most &&
-         b->in.end[end] - gi_ragged_begin(&b->in, i) + b->in_product.end[end] - gi_ragged_begin(&b->in_product, i) <=
-             b->terms)
-    end++;
-  return end > i ? end : i + 1;
-}
-
-static gable_idx equal_part(const builder *b, gable_idx inputs)
-{
-  const gable_idx parts = (inputs + b->most_inputs - 1) / b->most_inputs;
-  return parts < 2 ? b->most_inputs : padded((inputs + parts - 1) / parts);
-}
-
-/* Warps that share the inputs of a strip. */
-static gable_idx strip_parts(gable_idx outputs, gable_idx inputs)
-{
-  gable_idx parts = 1;
-  while (2 * parts * strips_of(outputs) <= GIK_FLOW_SHARED && inputs >= 2 * parts * LEAST_PART) parts *= 2;
-  return parts;
-}
-
-/* Outputs of each tile of inputs: about the bytes of a task of this level, tiles of equal height. */
-static gable_idx equal_rows(const builder *b, shape s, gable_idx inputs)
-{
-  const gable_off each = padded(inputs) * b->records.value_bytes + (gable_off)sizeof(gik_flow_out);
-  const gable_idx room = (b->plan->limits.sums - padded(inputs)) / GIK_FLOW_STRIP * GIK_FLOW_STRIP;
-  gable_off rows = b->target / each / GIK_FLOW_STRIP * GIK_FLOW_STRIP;
-  if (rows > GIK_FLOW_OUTPUTS) rows = GIK_FLOW_OUTPUTS;
-  if (rows > room) rows = room;
-  if (rows < GIK_FLOW_STRIP) rows = GIK_FLOW_STRIP;
-  const gable_off tiles = (s.outputs + rows - 1) / rows;
-  return tiles ? strips_of((gable_idx)((s.outputs + tiles - 1) / tiles)) * GIK_FLOW_STRIP : GIK_FLOW_STRIP;
-}
-
-static gable_status cut_rows(builder *b, gable_idx j, shape s, gable_idx i, gable_idx i_end, gable_off partial)
-{
-  gable_status status = GABLE_OK;
-  const gable_idx rows = equal_rows(b, s, i_end - i);
-  for (gable_idx o = 0, end; o < s.outputs; o = end) {
-    for (end = o; end < s.outputs && end - o < rows; end++)
-      if (partial < 0 && end > o && b->add.end[end] - gi_ragged_begin(&b->add, o) > b->terms) break;
-    gi_draft_clear(&b->tile, j);
-    GI_TRY(add_inputs(b, &b->tile, i, i_end));
-    GI_TRY(add_outputs(b, &b->tile, j, o, end, partial));
-    add_strips(b, &b->tile, j, s, o, end, i, i_end, strip_parts(end - o, i_end - i));
-    GI_TRY(gi_records_add(b->ctx, &b->records, &b->tile));
-  }
-done:
-  return status;
-}
-
-static gable_status cut_cluster(builder *b, gable_idx j, shape s, gable_off partial)
-{
-  gable_status status = GABLE_OK;
-  const gable_idx most = equal_part(b, s.inputs);
-  gable_idx part = 0;
-  for (gable_idx i = 0, end; i < s.inputs; i = end, part++) {
-    end = part_end(b, i, s.inputs, most);
-    GI_TRY(cut_rows(b, j, s, i, end, part ? partial + (part - 1) * (gable_off)s.outputs : -1));
-  }
-done:
-  return status;
-}
-
-/* Values of a task of its own, with zeros. */
-static gable_off bytes_of(const builder *b, shape s)
-{
-  return (gable_off)strips_of(s.outputs) * GIK_FLOW_STRIP * padded(s.inputs) * b->records.value_bytes;
-}
-
-static int small(const builder *b, shape s)
-{
-  return 2 * bytes_of(b, s) <= b->target && 2 * strips_of(s.outputs) <= GIK_FLOW_STRIPS &&
-         2 * (padded(s.inputs) + strips_of(s.outputs) * GIK_FLOW_STRIP) <= b->plan->limits.sums &&
-         2 * (b->in.used + b->in_product.used) <= b->terms && 2 * b->add.used <= b->terms;
-}
-
-static gable_status share_task(builder *b, gable_idx j, shape s)
-{
-  gable_status status = GABLE_OK;
-  gi_draft *d = &b->shared;
-  if (d->strips + strips_of(s.outputs) > GIK_FLOW_STRIPS ||
-      d->in.count + padded(s.inputs) + d->add.count + strips_of(s.outputs) * GIK_FLOW_STRIP > b->plan->limits.sums ||
-      (d->strips && gi_draft_bytes(d, b->records.value_bytes) + bytes_of(b, s) > b->target) ||
-      d->in.used + d->in_product.used + b->in.used + b->in_product.used > b->terms ||
-      d->add.used + b->add.used > b->terms)
-    GI_TRY(gi_records_add(b->ctx, &b->records, d));
-  d->cluster = j;
-  GI_TRY(add_inputs(b, d, 0, s.inputs));
-  GI_TRY(add_outputs(b, d, j, 0, s.outputs, -1));
-  add_strips(b, d, j, s, 0, s.outputs, 0, s.inputs, 1);
-done:
-  return status;
-}
-
-static gable_status add_cluster(builder *b, gable_idx j)
-{
-  gable_status status = GABLE_OK;
-  const shape s = shape_of(b, j);
-  const gable_idx most = equal_part(b, s.inputs);
-  gable_idx parts = 0;
-  if (!b->forward && ends_forward(b, j)) goto done; /* x is there already */
-  gi_ragged_clear(&b->in);
-  gi_ragged_clear(&b->in_product);
-  gi_ragged_clear(&b->add);
-  for (gable_idx i = 0; i < s.inputs; i++) GI_TRY(gather_input(b, j, i));
-  for (gable_idx i = 0; i < s.inputs; i = part_end(b, i, s.inputs, most)) parts++;
-  const gable_off at = b->out->places; /* of partial sums */
-  b->out->places += (parts - 1) * (gable_off)s.outputs;
-  for (gable_idx o = 0; o < s.outputs; o++) GI_TRY(gather_output(b, j, s, o, at, parts));
-  if (parts == 1 && small(b, s))
-    GI_TRY(share_task(b, j, s));
-  else
-    GI_TRY(cut_cluster(b, j, s, at));
-done:
-  return status;
-}
-
-static gable_status add_level(builder *b, gable_idx level)
-{
-  gable_status status = GABLE_OK;
-  const gi_clusters *c = b->plan->clusters;
-  const gable_off most = b->plan->limits.bytes * (gable_off)3 / 4; /* the rest is for lists */
+  const gable_off most = p->limits.bytes * (gable_off)3 / 4; /* the rest is for lists */
   double bytes = 0;
-  for (gable_idx j = c->level_ptr[level]; j < c->level_ptr[level + 1]; j++) {
-    const shape s = shape_of(b, j);
-    if (b->forward || s.rows) bytes += (double)bytes_of(b, s);
+  for (gable_idx j = begin; j < end; j++) bytes += (double)gi_task_cluster_bytes(p, forward, j);
+  bytes /= p->limits.workers;
+  const gable_off target = bytes < LEAST_BYTES ? LEAST_BYTES : bytes < (double)most ? (gable_off)bytes : most;
+  return target < most ? target : most;
+}
+
+static gable_status list_level(list_maker *m, const gi_task_plan *p, int forward, gable_idx level)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx begin = p->clusters->level_ptr[level], end = p->clusters->level_ptr[level + 1];
+  const gable_off target = find_target(p, forward, begin, end), most = PIECE * target;
+  gi_task_piece next = {.plan = p, .forward = forward, .begin = begin, .parts = 1, .target = target};
+  gable_off bytes = 0;
+  for (gable_idx j = begin; j < end; j++) {
+    const gable_off own = gi_task_cluster_bytes(p, forward, j);
+    const gable_idx parts = own < 2 * most ? 1 : (gable_idx)(own / most);
+    next.end = parts > 1 ? j : j + 1;
+    bytes += own;
+    if (bytes < most && j + 1 < end) continue;
+    GI_TRY(add_piece(m, next));
+    gi_task_piece large = next;
+    large.begin = j;
+    large.end = j + 1;
+    large.parts = parts;
+    for (large.part = 0; parts > 1 && large.part < parts; large.part++) GI_TRY(add_piece(m, large));
+    next.begin = j + 1;
+    bytes = 0;
   }
-  bytes /= b->plan->limits.workers;
-  b->target = bytes < LEAST_BYTES ? LEAST_BYTES : (gable_off)bytes;
-  if (b->target > most) b->target = most;
-  for (gable_idx j = c->level_ptr[level]; j < c->level_ptr[level + 1]; j++) GI_TRY(add_cluster(b, j));
-  GI_TRY(gi_records_add(b->ctx, &b->records, &b->shared));
-  GI_TRY(flush_sums(b));
-  GI_REQUIRE(b->out->places < 1 << 30, GABLE_ERR_LIMIT, "%lld values between the tasks of a solve",
-             (long long)b->out->places);
 done:
   return status;
 }
 
-static gable_status add_all(builder *b)
+static gable_status list_pieces(list_maker *m, plan_list *l)
 {
   gable_status status = GABLE_OK;
-  const gi_task_plan *p = b->plan;
-  const gi_clusters *c = p->clusters;
-  b->sweep = &p->forward;
-  b->forward = 1;
-  for (gable_idx level = 0; level < c->n_levels; level++) GI_TRY(add_level(b, level));
-  b->sweep = &p->backward;
-  b->forward = 0;
-  for (gable_idx level = c->n_levels - 1; level >= 0; level--) GI_TRY(add_level(b, level));
+  const gable_idx levels = l->plan->clusters->n_levels;
+  l->first = m->pieces;
+  for (gable_idx level = 0; level < levels; level++) GI_TRY(list_level(m, l->plan, 1, level));
+  for (gable_idx level = levels - 1; level >= 0; level--) GI_TRY(list_level(m, l->plan, 0, level));
+  l->count = m->pieces - l->first;
 done:
   return status;
 }
 
-static void builder_release(gable_context *ctx, builder *b)
-{
-  gi_draft_release(ctx, &b->tile);
-  gi_draft_release(ctx, &b->shared);
-  gi_draft_release(ctx, &b->sums);
-  gi_ragged_release(ctx, &b->in);
-  gi_ragged_release(ctx, &b->in_product);
-  gi_ragged_release(ctx, &b->add);
-  gi_records_release(ctx, &b->records);
-}
-
-gable_status gi_cluster_tasks_init(gable_context *ctx, const gi_task_plan *plan, gi_cluster_tasks *out)
+/* The error of the first piece that has one. */
+static gable_status build_pieces(list_maker *m)
 {
   gable_status status = GABLE_OK;
-  const gable_idx n = plan->clusters->n;
-  gable_idx *order = NULL;
-  builder *b = NULL;
-  *out = (gi_cluster_tasks){0};
-  GI_ALLOC_ZERO(ctx, b, 1);
-  b->ctx = ctx;
-  b->plan = plan;
-  b->out = out;
-  b->slots_at = n;
-  b->x_at = n + plan->forward.side->ptr[plan->clusters->count];
-  out->places = b->x_at + n;
-  gi_draft_clear(&b->shared, -1);
-  gi_draft_clear(&b->sums, -1);
-  b->terms = plan->limits.terms / 2 - 3 * FAN; /* of inputs, and of outputs; one list may come on top */
-  b->most_inputs = (plan->limits.sums - 32) / GIK_FLOW_STEP * GIK_FLOW_STEP;
-  GI_TRY(gi_records_init(ctx, &b->records, out, plan));
-  GI_TRY(add_all(b));
-  GI_ALLOC(ctx, order, out->count);
-  GI_TRY(gi_cluster_tasks_order(ctx, out, plan->limits.workers, order));
-  GI_TRY(gi_records_arrange(ctx, &b->records, order));
+  gable_off failed = m->pieces;
+  gi_error error;
+  GI_OMP(parallel for num_threads(m->threads) schedule(dynamic))
+  for (gable_off k = 0; k < m->pieces; k++) {
+    const gable_status own = gi_task_piece_build(m->ctx, m->piece + k);
+    if (!own) continue;
+    GI_OMP(critical(gi_task_piece_failed))
+    if (k < failed) {
+      failed = k;
+      status = own;
+      gi_keep_error(&error);
+    }
+  }
+  if (status) gi_adopt_error(&error);
+  return status;
+}
+
+/* ---- lists ---- */
+
+/* Numbers the tasks and places of a plan's pieces one behind the other. */
+static gable_status number_pieces(list_maker *m, plan_list *l)
+{
+  gable_status status = GABLE_OK;
+  gable_off shift = 0, tasks = 0, start = 0; /* start: of the cluster whose parts these are */
+  for (gable_off k = l->first; k < l->first + l->count; k++) {
+    gi_task_piece *p = m->piece + k;
+    if (!p->part) start = shift;
+    p->shift = start;
+    p->first = tasks;
+    shift += p->places;
+    tasks += p->records.count;
+  }
+  l->out->places = gi_task_places(l->plan) + shift;
+  GI_REQUIRE(l->out->places < 1 << 30, GABLE_ERR_LIMIT, "%lld values between the tasks of a solve",
+             (long long)l->out->places);
+  GI_REQUIRE(tasks < INT32_MAX - 1, GABLE_ERR_LIMIT, "%lld tasks in a solve", (long long)tasks);
+  l->out->count = (gable_idx)tasks;
+  GI_ALLOC(m->ctx, l->task, tasks);
+  GI_ALLOC(m->ctx, l->schedule.order, tasks);
+  l->schedule.task = l->task;
+  l->schedule.count = l->out->count;
+  l->schedule.workers = l->plan->limits.workers;
+  l->schedule.places = l->out->places;
 done:
-  if (b) builder_release(ctx, b);
-  gi_free(ctx, b);
-  gi_free(ctx, order);
-  if (status) gi_cluster_tasks_release(ctx, out);
+  return status;
+}
+
+static gable_status place_pieces(list_maker *m)
+{
+  gable_status status = GABLE_OK;
+  for (int k = 0; k < m->lists; k++) GI_TRY(number_pieces(m, m->list + k));
+  for (int k = 0; k < m->lists; k++) {
+    const plan_list *l = m->list + k;
+    GI_OMP(parallel for num_threads(m->threads) schedule(dynamic))
+    for (gable_off e = l->first; e < l->first + l->count; e++)
+      gi_task_piece_place(m->piece + e, l->task + m->piece[e].first);
+  }
+done:
+  return status;
+}
+
+/* Task order[k] becomes number k. */
+static gable_status arrange(list_maker *m, const plan_list *l)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = m->ctx;
+  gi_cluster_tasks *t = l->out;
+  gable_off *first = NULL;
+  const gable_off value_bytes = (gable_off)gi_type_size(l->plan->type);
+  GI_ALLOC(ctx, t->at, t->count + 1);
+  GI_ALLOC(ctx, first, t->count + 1);
+  t->at[0] = (gik_flow_at){0, 0};
+  first[0] = 0;
+  for (gable_idx k = 0; k < t->count; k++) {
+    const gi_task_ref *from = l->task + l->schedule.order[k];
+    t->at[k + 1] = (gik_flow_at){t->at[k].record + from->bytes, t->at[k].values + from->values};
+    first[k + 1] = first[k] + from->sources;
+  }
+  t->sources = first[t->count];
+  GI_ALLOC(ctx, t->records, t->at[t->count].record);
+  GI_ALLOC(ctx, t->source, t->sources);
+  GI_OMP(parallel for num_threads(m->threads) schedule(static))
+  for (gable_idx k = 0; k < t->count; k++) {
+    const gi_task_ref *from = l->task + l->schedule.order[k];
+    memcpy(t->records + t->at[k].record, from->record, (size_t)from->bytes);
+    for (gable_idx e = 0; e < from->sources; e++) {
+      t->source[first[k] + e] = from->source[e];
+      t->source[first[k] + e].to += t->at[k].values / value_bytes;
+    }
+  }
+done:
+  gi_free(ctx, first);
+  return status;
+}
+
+static gable_status make_lists(list_maker *m)
+{
+  gable_status status = GABLE_OK;
+  gi_task_schedule *schedule = NULL;
+  for (int k = 0; k < m->lists; k++) GI_TRY(list_pieces(m, m->list + k));
+  if (m->pieces / 2 < m->threads) m->threads = (int)(m->pieces / 2) + 1;
+  GI_TRY(build_pieces(m));
+  GI_TRY(place_pieces(m));
+  GI_ALLOC(m->ctx, schedule, m->lists);
+  for (int k = 0; k < m->lists; k++) schedule[k] = m->list[k].schedule;
+  GI_TRY(gi_task_schedules_make(m->ctx, schedule, m->lists, m->threads));
+  for (int k = 0; k < m->lists; k++) GI_TRY(arrange(m, m->list + k));
+done:
+  gi_free(m->ctx, schedule);
+  return status;
+}
+
+gable_status gi_cluster_tasks_init(gable_context *ctx, const gi_task_plan *plan, int count, gi_cluster_tasks *out)
+{
+  gable_status status = GABLE_OK;
+  list_maker m = {.ctx = ctx, .lists = count, .threads = ctx->threads};
+  memset(out, 0, (size_t)count * sizeof *out);
+  GI_ALLOC_ZERO(ctx, m.list, count);
+  for (int k = 0; k < count; k++) {
+    m.list[k].plan = plan + k;
+    m.list[k].out = out + k;
+  }
+  GI_TRY(make_lists(&m));
+done:
+  for (gable_off k = 0; k < m.pieces; k++) gi_task_piece_release(ctx, m.piece + k);
+  gi_free(ctx, m.piece);
+  for (int k = 0; m.list && k < count; k++) {
+    gi_free(ctx, m.list[k].task);
+    gi_free(ctx, m.list[k].schedule.order);
+    if (status) gi_cluster_tasks_release(ctx, out + k);
+  }
+  gi_free(ctx, m.list);
   return status;
 }
 

@@ -40,13 +40,9 @@ typedef struct gi_cluster_tasks {
   gable_off places;
 } gi_cluster_tasks;
 
-/* O(rows + terms, times log of tasks).  GABLE_ERR_MEMORY, GABLE_ERR_LIMIT. */
-gable_status gi_cluster_tasks_init(gable_context *ctx, const gi_task_plan *plan, gi_cluster_tasks *out);
+/* The tasks of so many plans, on ctx->threads threads; the same bytes for any number.  O(rows + terms, times log of
+ * tasks).  GABLE_ERR_MEMORY, GABLE_ERR_LIMIT, GABLE_ERR_ARGUMENT where tasks wait in a circle. */
+gable_status gi_cluster_tasks_init(gable_context *ctx, const gi_task_plan *plan, int count, gi_cluster_tasks *out);
 void gi_cluster_tasks_release(gable_context *ctx, gi_cluster_tasks *tasks);
-
-/* order[k]: the k-th task to be taken, each after those that store what it reads: a list schedule on workers thread
- * blocks, the task with the longest way to the end first.  GABLE_ERR_ARGUMENT where tasks wait in a circle. */
-gable_status gi_cluster_tasks_order(gable_context *ctx, const gi_cluster_tasks *tasks, gable_idx workers,
-                                    gable_idx *order);
 
 #endif

@@ -1,6 +1,7 @@
 /* The tasks of a one-launch solve on the CPU: every value of an operator is packed once for each direction, where the
  * kernels look for it, and all else is zero; tasks keep to the limits of large and of small devices; what a ring of
- * several tasks holds is whole until the oldest one gives its room back.  test_cluster_tasks [SEEDS] */
+ * several tasks holds is whole until the oldest one gives its room back.  Three threads make the same bytes as one, and
+ * two lists at once those that each has alone.  test_cluster_tasks [SEEDS] */
 #include "support/test.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "supernodal/cluster_tasks.h"
 #include "support/small_layout.h"
 
-enum { SEEDS = 24, SIDES = 3, QUEUE = 8, PIECES = 3 };
+enum { SEEDS = 24, SIDES = 3, QUEUE = 8, PIECES = 3, THREADS = 3 };
 
 typedef struct setting {
   gable_context *ctx;
@@ -129,9 +130,41 @@ static void check_ring(const setting *s, gi_random *r)
   free(bytes);
 }
 
+static void check_equal(const gi_cluster_tasks *a, const gi_cluster_tasks *b)
+{
+  CHECK(a->count == b->count && a->sources == b->sources && a->places == b->places, "%d tasks, not %d", b->count,
+        a->count);
+  CHECK(!memcmp(a->at, b->at, ((size_t)a->count + 1) * sizeof *a->at), "tasks lie elsewhere");
+  CHECK(!memcmp(a->records, b->records, (size_t)a->at[a->count].record), "records differ");
+  for (gable_off k = 0; k < a->sources; k++) {
+    const gik_flow_source *x = a->source + k, *y = b->source + k;
+    CHECK(x->to == y->to && x->at == y->at && x->step_out == y->step_out && x->step_in == y->step_in &&
+              x->inputs == y->inputs && x->side == y->side && x->begin == y->begin && x->rows == y->rows &&
+              x->end == y->end,
+          "source %lld differs", (long long)k);
+  }
+}
+
+static void check_threads(const setting *s)
+{
+  gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
+  gable_context *ctx = NULL;
+  gi_cluster_tasks two[2];
+  const gi_task_plan plan[2] = {s->plan, s->plan};
+  options.threads = THREADS;
+  CHECK_OK(gable_context_create("cpu", &options, &ctx));
+  CHECK_OK(gi_cluster_tasks_init(ctx, plan, 2, two));
+  for (int k = 0; k < 2; k++) {
+    check_equal(&s->tasks, &two[k]);
+    gi_cluster_tasks_release(ctx, &two[k]);
+  }
+  gable_context_destroy(&ctx);
+}
+
 static void check_plan(setting *s, gi_random *r, const int twice[SIDES])
 {
-  CHECK_OK(gi_cluster_tasks_init(s->ctx, &s->plan, &s->tasks));
+  CHECK_OK(gi_cluster_tasks_init(s->ctx, &s->plan, 1, &s->tasks));
+  check_threads(s);
   const gable_off values = s->tasks.at[s->tasks.count].values / (gable_off)sizeof(double);
   s->packed = malloc(((size_t)values + 1) * sizeof *s->packed);
   for (gable_off e = 0; e < values; e++) s->packed[e] = -1;
@@ -199,7 +232,9 @@ int main(int argc, char **argv)
 {
   gable_context *ctx = NULL;
   const long seeds = argc > 1 ? atol(argv[1]) : SEEDS;
-  CHECK_OK(gable_context_create("cpu", NULL, &ctx));
+  gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
+  options.threads = 1;
+  CHECK_OK(gable_context_create("cpu", &options, &ctx));
   for (long seed = 1; seed <= seeds; seed++) {
     printf("seed %ld\n", seed);
     check_seed(ctx, (uint64_t)seed);
