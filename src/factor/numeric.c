@@ -48,6 +48,11 @@ gable_idx gi_tile_count(const gi_factor *f, gable_idx j)
   return all + nu <= GI_TILE_WHOLE ? 1 : 1 + tiles_of(all - first_rows(f, j)) + tiles_of(nu);
 }
 
+int gi_factor_is_column(const gi_factor *f, gable_idx j)
+{
+  return f->kind != GI_LDLT && gi_layout_width(f->layout, j) == 1 && l_rows(f, j) + u_rows(f, j) <= GI_TILE_WHOLE;
+}
+
 gable_idx gi_tile_rows(const gi_factor *f)
 {
   gable_idx most = GI_TILE_WHOLE;
@@ -170,10 +175,13 @@ static const gable_idx *relative(gable_idx n, const gable_idx *idx, const gable_
 
 #define REAL double
 #define NAME(name) name##_d
+#define ROOT sqrt
 #include "factor/panel.inc"
 #undef REAL
 #undef NAME
+#undef ROOT
 
 #define REAL float
 #define NAME(name) name##_s
+#define ROOT sqrtf
 #include "factor/panel.inc"

@@ -41,6 +41,8 @@ typedef struct gi_worker {
   gable_idx *map;     /* [n] place in the panel of each row that it has; others are stale */
   gable_idx *rows;    /* [rows of the largest tile] */
   gable_idx *columns; /* [plan->widest] */
+  void *column;       /* [n] values, zero between supernodes of one column; empty where there is none */
+  void *row;          /* the next [n] of LU */
   gik_tools tools;
   void *scaled; /* of L D: the operand of a product, or what gik_ldlt works with; NULL: not L D L^T */
   gable_idx perturbed;
@@ -54,6 +56,9 @@ typedef struct gi_worker {
 
 /* Tiles of supernode j. */
 gable_idx gi_tile_count(const gi_factor *f, gable_idx j);
+
+/* 1: supernode j is one column, by LU or Cholesky, and one tile (column.inc). */
+int gi_factor_is_column(const gi_factor *f, gable_idx j);
 
 /* Rows of the largest tile. */
 gable_idx gi_tile_rows(const gi_factor *f);

@@ -26,6 +26,7 @@ static void worker_release(gable_context *ctx, gi_worker *w)
   gi_free(ctx, w->map);
   gi_free(ctx, w->rows);
   gi_free(ctx, w->columns);
+  gi_free(ctx, w->column);
   gi_free(ctx, w->tools.pack);
   gi_free(ctx, w->scaled);
 }
@@ -34,6 +35,14 @@ static void worker_release(gable_context *ctx, gi_worker *w)
 static gable_off scaled_values(const gi_factor *f, gable_idx widest)
 {
   return f->kind == GI_LDLT ? (gable_off)widest * (widest > GIK_LDLT_STEP ? widest : GIK_LDLT_STEP + 1) : 0;
+}
+
+/* Values in the column and row of a worker; 0: no supernode is one column. */
+static gable_off column_values(const gi_factor *f)
+{
+  gable_idx j = 0;
+  while (j < f->layout->n_super && !gi_factor_is_column(f, j)) j++;
+  return j == f->layout->n_super ? 0 : f->kind == GI_LU ? 2 * (gable_off)f->layout->n : f->layout->n;
 }
 
 static gable_status worker_init(gable_context *ctx, const gi_factor *f, gi_worker *w)
@@ -46,11 +55,14 @@ static gable_status worker_init(gable_context *ctx, const gi_factor *f, gi_worke
   GI_ALLOC(ctx, w->columns, f->plan->widest);
   const gable_off widest = f->plan->widest, pack = gik_pack_size(rows, widest, widest);
   const size_t value_size = f->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
+  const gable_off sums = column_values(f);
   w->tools.pack = gi_alloc(ctx, pack, value_size);
+  w->column = gi_alloc_zero(ctx, sums, value_size);
   if (f->kind == GI_LDLT) w->scaled = gi_alloc(ctx, scaled_values(f, f->plan->widest), value_size);
-  GI_REQUIRE_MEMORY(w->tools.pack && (w->scaled || f->kind != GI_LDLT),
-                    (double)value_size * (double)(pack + scaled_values(f, f->plan->widest)),
+  GI_REQUIRE_MEMORY(w->tools.pack && w->column && (w->scaled || f->kind != GI_LDLT),
+                    (double)value_size * (double)(pack + sums + scaled_values(f, f->plan->widest)),
                     "a thread of the factorization");
+  w->row = (char *)w->column + (size_t)f->layout->n * value_size;
 done:
   return status;
 }
@@ -58,7 +70,7 @@ done:
 gable_off gi_factor_run_bytes(const gi_factor *f, gable_idx widest, size_t value_size, int threads)
 {
   const gable_off n = f->layout->n, rows = gi_tile_rows(f);
-  const gable_off values = gik_pack_size(rows, widest, widest) + scaled_values(f, widest);
+  const gable_off values = gik_pack_size(rows, widest, widest) + scaled_values(f, widest) + column_values(f);
   const gable_off worker = (n + rows + widest) * (gable_off)sizeof(gable_idx) + values * (gable_off)value_size;
   const gable_off flags = f->layout->n_super * (gable_off)(sizeof(atomic_uchar) + sizeof(atomic_int));
   return gi_schedule_bytes(f->layout) + threads * (worker + (gable_off)sizeof(gi_worker)) + flags;
