@@ -228,8 +228,11 @@ static gable_status order_and_structure(gable_context *ctx, const gi_problem *p,
   take_report(&found, a);
   double ordered = gi_now() - found.tree_s; /* the tree counts as symbolic */
   a->order_s += ordered - begin;
-  gi_symbolic_options form = {
-      .cholesky = a->method != GABLE_METHOD_LU, .n_blocks = n_blocks, .block = block, .mirrored = mirrored};
+  gi_symbolic_options form = {.cholesky = a->method != GABLE_METHOD_LU,
+                              .n_blocks = n_blocks,
+                              .block = block,
+                              .mirrored = mirrored,
+                              .solves = how.solves};
   if (form.cholesky || p->pattern_symmetric) form.form = GI_SYMBOLIC_SYMMETRIC;
   if (a->matched && !form.cholesky) form.form = GI_SYMBOLIC_AUTO;
   if (n_blocks <= 1) form.block = NULL;
@@ -288,7 +291,8 @@ static gable_status order_pairs(gable_context *ctx, const gi_problem *p, const g
   const double ordered = gi_now();
   a->order_s += ordered - begin;
   GI_TRY(gi_pairs_spread(ctx, &small, mate, node, p->n, &whole));
-  gi_symbolic_options form = {.form = GI_SYMBOLIC_SYMMETRIC, .cholesky = 1, .mirrored = 1, .mate = mate};
+  gi_symbolic_options form = {
+      .form = GI_SYMBOLIC_SYMMETRIC, .cholesky = 1, .mirrored = 1, .mate = mate, .solves = how.solves};
   wish(predicted, &form);
   GI_TRY(gi_symbolic(ctx, p->n, whole.ptr, whole.idx, a->col_perm, &form, &a->layout));
   a->structure_s += gi_now() - ordered;

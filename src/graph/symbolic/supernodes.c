@@ -18,15 +18,21 @@ gable_idx gi_supernodes_fundamental(gable_idx n, const gable_idx *parent, const 
   return n_super;
 }
 
-int gi_supernodes_worth(double width, double zeros, double total)
+double gi_supernodes_shares(double solves)
+{
+  const double expected = solves > 0 ? solves : 10;
+  return expected <= 3 ? 2 : expected < 1000 ? 1 : 0.3;
+}
+
+int gi_supernodes_worth(double width, double zeros, double total, double shares)
 {
   if (width <= 4 || zeros == 0) return 1;
-  const double share = zeros / total;
+  const double share = zeros / (total * shares);
   return share < 0.05 || (width <= 48 && share < 0.1) || (width <= 16 && share < 0.3);
 }
 
 gable_idx gi_supernodes_relax(const gable_idx *parent, const gable_idx *count, gable_idx n_super, gable_idx *super,
-                              double *zeros, gable_idx *work)
+                              double shares, double *zeros, gable_idx *work)
 {
   gable_idx *end = work;            /* [n_super] one past the last column, of the merged one too */
   gable_idx *gone = work + n_super; /* [n_super] 1: merged into the one before it */
@@ -44,7 +50,7 @@ gable_idx gi_supernodes_relax(const gable_idx *parent, const gable_idx *count, g
     /* Each of the ws columns gets the whole parent; what it had of it already is count - ws. */
     const double more = ws * (wp + below - ((double)count[super[s]] - ws));
     const double width = ws + wp, z = zeros[s] + zeros[next] + more;
-    if (!gi_supernodes_worth(width, z, width * (width + 1) / 2 + width * below)) continue;
+    if (!gi_supernodes_worth(width, z, width * (width + 1) / 2 + width * below, shares)) continue;
     end[s] = end[next];
     zeros[s] = z;
     gone[next] = 1;

@@ -19,6 +19,7 @@ typedef struct gi_symbolic_options {
                              diagonal blocks are GABLE_ERR_ARGUMENT */
   gable_idx max_width;    /* of a supernode; 0: the default */
   int exact;              /* 1: exact supernodes only, no relaxation */
+  double solves;          /* expected with the factor, which relaxation weighs; 0: 10 */
   int mirrored;           /* 1: the caller knows that the pattern is symmetric, both triangles are stored and rows
                              increase within a column: then one triangle is enough to read */
   const gable_idx *mate;  /* [n] pairs of rows with one structure, adjacent in perm, that must stay in one supernode

@@ -201,7 +201,8 @@ static gable_idx count_panels(const gi_tree *t, gable_idx n_wide, const gable_id
 }
 
 /* wide [n+1]: first columns of the supernodes before they are cut into panels; returns their number in *n_wide. */
-static gable_status find_supernodes(gable_context *ctx, const gi_tree *t, int exact, gable_idx *wide, gable_idx *n_wide)
+static gable_status find_supernodes(gable_context *ctx, const gi_tree *t, const gi_symbolic_options *options,
+                                    gable_idx *wide, gable_idx *n_wide)
 {
   gable_status status = GABLE_OK;
   gable_idx *work = NULL;
@@ -215,9 +216,10 @@ static gable_status find_supernodes(gable_context *ctx, const gi_tree *t, int ex
   }
   GI_ALLOC(ctx, work, 2 * (gable_off)t->n);
   *n_wide = gi_supernodes_fundamental(t->n, t->parent, t->count, wide, work);
-  if (!exact) {
+  if (!options->exact) {
     GI_ALLOC(ctx, zeros, *n_wide);
-    *n_wide = gi_supernodes_relax(t->parent, t->count, *n_wide, wide, zeros, work);
+    const double shares = gi_supernodes_shares(options->solves);
+    *n_wide = gi_supernodes_relax(t->parent, t->count, *n_wide, wide, shares, zeros, work);
   }
 done:
   gi_free(ctx, work);
@@ -230,7 +232,7 @@ gable_status gi_tree_values(gable_context *ctx, const gi_tree *t, const gi_symbo
   gable_status status = GABLE_OK;
   gable_idx *wide = NULL, n_wide;
   GI_ALLOC(ctx, wide, (gable_off)t->n + 1);
-  GI_TRY(find_supernodes(ctx, t, options->exact, wide, &n_wide));
+  GI_TRY(find_supernodes(ctx, t, options, wide, &n_wide));
   *values = 0;
   for (gable_idx v = 0; v < n_wide; v++) {
     const gable_idx end = wide[v + 1], below = t->count[end - 1] - 1;
@@ -254,7 +256,7 @@ gable_status gi_tree_layout(gable_context *ctx, const gi_tree *t, const gi_symbo
   gable_idx *wide = NULL, n_wide;
   gable_off *row_at = NULL;
   GI_ALLOC(ctx, wide, (gable_off)t->n + 1);
-  GI_TRY(find_supernodes(ctx, t, options->exact, wide, &n_wide));
+  GI_TRY(find_supernodes(ctx, t, options, wide, &n_wide));
   GI_ALLOC_ZERO(ctx, y, 1);
   y->n = t->n;
   y->symmetric = 1;

@@ -37,6 +37,7 @@ typedef struct unsymmetric {
   gable_context *ctx;
   gable_idx n, n_super, max_width;
   int exact;
+  double shares;       /* of zeros, a factor: gi_supernodes_shares */
   gable_idx block_end; /* of the diagonal block that is under way */
   factor_lists factor[2];
   gable_idx *super; /* [n+1] */
@@ -123,7 +124,7 @@ static int try_join(unsymmetric *u, gable_idx s, gable_idx k, int joins)
   const double more = (double)(l->n_live - live_l + r->n_live - live_u);
   const double zeros = u->zeros + width * more;
   const double wide = width + 1, total = wide * (wide + (double)(l->n_live + r->n_live - 2));
-  if (!joins && (u->exact ? zeros > 0 : !gi_supernodes_worth(wide, zeros, total))) {
+  if (!joins && (u->exact ? zeros > 0 : !gi_supernodes_worth(wide, zeros, total, u->shares))) {
     undo(l, open_l, live_l);
     undo(r, open_u, live_u);
     return 0;
@@ -262,6 +263,7 @@ static gable_status unsymmetric_init(gable_context *ctx, gable_idx n, const gabl
   u->n = n;
   u->max_width = gi_symbolic_max_width(options);
   u->exact = options->exact;
+  u->shares = gi_supernodes_shares(options->solves);
   for (int d = 0; d < 2; d++) GI_TRY(lists_init(ctx, n, ptr[n] + n, &u->factor[d]));
   GI_ALLOC(ctx, u->super, (gable_off)n + 1);
   GI_ALLOC(ctx, u->spare, n);
