@@ -360,6 +360,7 @@ module gable
     integer(c_int32_t) :: level
     real(c_double) :: drop
     integer(c_int32_t) :: row_fill
+    integer(c_int64_t) :: solves
   end type
   type, bind(C) :: gable_precond_info
     integer(c_size_t) :: size
@@ -383,6 +384,7 @@ module gable
     integer(c_int32_t) :: level
     real(c_double) :: drop
     integer(c_int32_t) :: row_fill
+    integer(c_int64_t) :: solves
   end type
   type, bind(C) :: gable_krylov_info
     integer(c_size_t) :: size
@@ -456,7 +458,7 @@ module gable
     real(c_double) :: deadline_s
     integer(c_int) :: threads
     integer(c_int32_t) :: max_rhs
-    integer(c_int64_t) :: sweeps
+    integer(c_int64_t) :: solves
   end type
   type, bind(C) :: gable_smoother_info
     integer(c_size_t) :: size

@@ -55,6 +55,7 @@ static int gable_prepare(bench_solver *c, const bench_problem *p, contest_entry 
   const gable_matrix_view a = view_of(p);
   s->op = p->shape.op;
   o.method = c->name;
+  o.solves = 0; /* many: analysis has a column of its own */
   o.ops = p->shape.both_ops ? 0 : p->shape.op == GABLE_OP_T ? GABLE_TRISOLVE_T : GABLE_TRISOLVE_N;
   o.typical_rhs = p->bench.x.count;
   gable_status status = gable_trisolve_create(p->ctx, &o, &s->plan);
@@ -118,6 +119,7 @@ static int sweeps_prepare(bench_solver *c, const bench_problem *p, contest_entry
   const gable_matrix_view a = view_of(p);
   o.method = c->name;
   o.sweep = GABLE_SWEEP_SYMMETRIC;
+  o.solves = 0; /* many */
   gable_status status = gable_smoother_create(p->ctx, &o, &s->smoother);
   if (!status) status = gable_smoother_set_stream(s->smoother, p->bench.stream);
   for (int twice = 0; twice < 2 && !status; twice++) {

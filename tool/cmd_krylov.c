@@ -18,7 +18,7 @@
 typedef struct request {
   const char *path, *b_path, *x_path, *solver, *precond, *method, *where, *json_path;
   double tolerance, drop;
-  long iterations, restart, threads, level, row_fill;
+  long iterations, restart, threads, level, row_fill, expected;
   int strict;
 } request;
 
@@ -87,6 +87,7 @@ static gable_status make_precond(session *s, const request *q, const gable_matri
   options.level = (gable_idx)q->level;
   options.drop = q->drop;
   options.row_fill = (gable_idx)q->row_fill;
+  options.solves = q->expected;
   if (options.kind == GABLE_PRECOND_NONE) return GABLE_OK;
   gable_status status = gable_precond_create(s->ctx, &options, p);
   if (!status) status = gable_precond_analyse(*p, a);
@@ -177,7 +178,8 @@ int cmd_krylov(int argc, char **argv)
                .iterations = 1000,
                .restart = 30,
                .level = 1,
-               .row_fill = 10};
+               .row_fill = 10,
+               .expected = 10};
   answer r = {.info = GABLE_KRYLOV_INFO_INIT, .precond = GABLE_PRECOND_INFO_INIT};
   int rc;
   const option options[] = {
@@ -194,6 +196,10 @@ int cmd_krylov(int argc, char **argv)
       option_integer(0, "row-fill", "P", "of ilut: keep P entries of a row on either side of the diagonal (default 10)",
                      &q.row_fill, 0, 2000000000),
       option_method("of its triangular solves (default auto)", &q.method),
+      option_integer(
+          0, "expected-solves", "N",
+          "solves of 30 iterations that an analysis has to pay for, with --method auto; 0: many (default 10)",
+          &q.expected, 0, INT32_MAX),
       option_place(&q.where),
       option_real(0, "tolerance", "E", "on ||b - A x|| / ||b|| (default 1e-8)", &q.tolerance, 1e-16, 0.99),
       option_integer(0, "iterations", "N", "at most so many (default 1000)", &q.iterations, 1, 10000000),

@@ -38,6 +38,7 @@ static gable_status analyse(gable_context *ctx, const gable_matrix_view *view, g
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_trisolve *plan = NULL;
   options.method = method;
+  options.solves = 0; /* the picture is that of many */
   options.uplo = uplo;
   options.diag = GABLE_DIAG_UNIT;
   options.ops = GABLE_TRISOLVE_N;

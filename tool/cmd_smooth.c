@@ -107,7 +107,7 @@ static gable_status run(session *s, const request *q, result *r)
   options.method = q->method;
   options.sweep = sweep_of(q);
   options.omega = q->omega;
-  options.sweeps = q->expected ? q->expected : q->sweeps;
+  options.solves = q->expected < 0 ? q->sweeps : q->expected;
   gable_status status = session_read_whole(s, q->path, q->strict, &a, &view, &r->duplicates);
   if (!status) status = gable_smoother_create(s->ctx, &options, &smoother);
   r->n = view.n_rows;
@@ -163,15 +163,16 @@ static void report(const request *q, const char *where, const result *r, json *j
 
 int cmd_smooth(int argc, char **argv)
 {
-  request q = {.sweep = "symmetric", .method = "auto", .omega = 1, .sweeps = 10, .repeat = 5};
+  request q = {.sweep = "symmetric", .method = "auto", .omega = 1, .sweeps = 10, .expected = -1, .repeat = 5};
   result r;
   int rc;
   const option options[] = {
       option_choice(0, "sweep", "forward|backward|symmetric", "in which order (default symmetric)", &q.sweep),
       option_real(0, "omega", "W", "factor of relaxation; 1 is Gauss-Seidel (default 1)", &q.omega, 1e-6, 1.999999),
       option_integer('n', "sweeps", "N", "so many (default 10)", &q.sweeps, 1, 1000000),
-      option_integer(0, "expected-sweeps", "N", "sweeps that an analysis has to pay for (default: those of --sweeps)",
-                     &q.expected, 1, INT32_MAX),
+      option_integer(0, "expected-solves", "N",
+                     "sweeps that an analysis has to pay for; 0: many (default: those of --sweeps)", &q.expected, 0,
+                     INT32_MAX),
       option_method("how (default auto)", &q.method),
       option_place(&q.where),
       option_integer('r', "repeat", "R", "times to measure (default 5)", &q.repeat, 1, 100000),

@@ -93,7 +93,7 @@ static gable_status run(session *s, const triangle *t, const request *q, result 
   options.ops = op_of(q) == GABLE_OP_N ? GABLE_TRISOLVE_N : GABLE_TRISOLVE_T;
   options.time_candidates = q->time_candidates;
   options.typical_rhs = (gable_idx)q->rhs;
-  options.solves = q->expected;
+  options.solves = q->expected < 0 ? q->repeat : q->expected;
   gable_status status = gable_trisolve_create(s->ctx, &options, &plan);
   if (!status) status = gable_trisolve_analyse(plan, &t->view);
   if (!status) status = triangle_update(t, plan);
@@ -223,6 +223,7 @@ int cmd_trisolve(int argc, char **argv)
                .layout = "column",
                .diagonal = "stored",
                .rhs = 1,
+               .expected = -1,
                .repeat = 10};
   int rc;
   const option options[] = {
@@ -238,8 +239,8 @@ int cmd_trisolve(int argc, char **argv)
       option_integer(0, "rhs", "K", "right-hand sides at once (default 1)", &q.rhs, 1, 100000),
       option_choice(0, "layout", "column|row", "of the right-hand sides (default column)", &q.layout),
       option_integer(0, "expected-solves", "N",
-                     "solves that an analysis has to pay for, with --method auto (default: many)", &q.expected, 1,
-                     INT32_MAX),
+                     "solves that an analysis has to pay for, with --method auto; 0: many (default: those of --repeat)",
+                     &q.expected, 0, INT32_MAX),
       option_integer('r', "repeat", "R", "solves to time, after a first one (default 10)", &q.repeat, 1, 1000000),
       option_strict(&q.strict),
       option_json(&q.json_path),

@@ -207,6 +207,7 @@ static job *own_job(triangle *t, const char *method, int threads)
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
   context.threads = threads;
   options.method = method;
+  options.solves = 0; /* many */
   options.ops = GABLE_TRISOLVE_N;
   view.n_rows = view.n_cols = t->n;
   view.offset_type = GABLE_TYPE_I32;

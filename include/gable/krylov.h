@@ -38,11 +38,12 @@ typedef struct gable_krylov_options {
   int threads;                       /* at most so many; 0: the context's */
   gable_idx level;                   /* of GABLE_PRECOND_ILUK, */
   double drop;                       /* of GABLE_PRECOND_ILUT, */
-  gable_idx row_fill;                /* as in gable_precond_options */
+  gable_idx row_fill;                /* as in gable_precond_options, */
+  int64_t solves;                    /* too */
 } gable_krylov_options;
 #define GABLE_KRYLOV_OPTIONS_INIT                                                                                      \
   {                                                                                                                    \
-    sizeof(gable_krylov_options), GABLE_KRYLOV_AUTO, GABLE_PRECOND_NONE, NULL, 0.0, 0, 0, 0, 1, 1e-3, 10               \
+    sizeof(gable_krylov_options), GABLE_KRYLOV_AUTO, GABLE_PRECOND_NONE, NULL, 0.0, 0, 0, 0, 1, 1e-3, 10, 10           \
   }
 
 /* Local.  options may be NULL; they are copied. ctx must outlive the solver.

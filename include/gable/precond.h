@@ -35,10 +35,12 @@ typedef struct gable_precond_options {
   gable_idx level;    /* ILUK: entries of a level above this are left out; 0: the pattern of A and the diagonal */
   double drop;        /* ILUT: entries below drop ||a_i||_2 are left out of row i */
   gable_idx row_fill; /* ILUT: entries that a row keeps on either side of the diagonal, the largest ones */
+  int64_t solves;     /* of linear systems expected with one analysis, which "auto" weighs as solves of
+                         gable_trisolve_options, 30 applications each; 0: many */
 } gable_precond_options;
 #define GABLE_PRECOND_OPTIONS_INIT                                                                                     \
   {                                                                                                                    \
-    sizeof(gable_precond_options), GABLE_PRECOND_NONE, NULL, 0.0, 0, 1, 1e-3, 10                                       \
+    sizeof(gable_precond_options), GABLE_PRECOND_NONE, NULL, 0.0, 0, 1, 1e-3, 10, 10                                   \
   }
 
 /* Local.  options may be NULL; they are copied. ctx must outlive the preconditioner.

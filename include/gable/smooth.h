@@ -36,12 +36,12 @@ typedef struct gable_smoother_options {
   int threads;       /* at most so many; 0: the context's */
   gable_idx max_rhs; /* right-hand sides swept together; apply splits more into groups; 0: 1. Memory grows with it.
                         One-pass methods sweep them one by one. */
-  int64_t sweeps;    /* expected with one analysis, which weighs its time by them as solves of gable_trisolve_options
-                        do; 0: many */
+  int64_t solves;    /* sweeps expected with one analysis, which "auto" weighs as solves of gable_trisolve_options;
+                        0: many */
 } gable_smoother_options;
 #define GABLE_SMOOTHER_OPTIONS_INIT                                                                                    \
   {                                                                                                                    \
-    sizeof(gable_smoother_options), NULL, GABLE_SWEEP_SYMMETRIC, 1.0, 0.0, 0, 0, 0                                     \
+    sizeof(gable_smoother_options), NULL, GABLE_SWEEP_SYMMETRIC, 1.0, 0.0, 0, 0, 10                                    \
   }
 
 /* Local.  options may be NULL.  ctx must outlive the smoother.  GABLE_ERR_UNAVAILABLE: the method does not run at this

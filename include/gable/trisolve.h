@@ -51,13 +51,14 @@ typedef struct gable_trisolve_options {
   int threads;           /* at most so many; 0: the context's */
   gable_idx typical_rhs; /* right-hand sides that "auto" optimises for; 0: one */
 
-  /* Solves expected with one analysis.  "auto" on the CPU keeps to serial where analysing for tiles would take longer
-   * than so many solves by serial; 0: so many that the time of one solve alone counts. */
+  /* Solves expected with one analysis, 10 by default.  "auto" on the CPU keeps to serial where the search for tiles
+   * would take longer than so many solves by serial, in general below 80 to 200 solves.  0: so many that the time of
+   * one solve alone counts, as in a time loop or a Krylov method. */
   int64_t solves;
 } gable_trisolve_options;
 #define GABLE_TRISOLVE_OPTIONS_INIT                                                                                    \
   {                                                                                                                    \
-    sizeof(gable_trisolve_options), NULL, GABLE_PART_FULL, GABLE_DIAG_STORED, 0, 0.0, 0, 0, 0, 0                       \
+    sizeof(gable_trisolve_options), NULL, GABLE_PART_FULL, GABLE_DIAG_STORED, 0, 0.0, 0, 0, 0, 10                      \
   }
 
 /* Local.  options may be NULL.  The plan belongs to the caller; ctx must outlive it. */

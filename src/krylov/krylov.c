@@ -28,6 +28,7 @@ static gable_status fill_options(const gable_context *ctx, gable_krylov_options 
              o->max_iterations, o->restart);
   GI_REQUIRE(o->restart <= MOST_RESTART, GABLE_ERR_ARGUMENT, "restart is %d: give at most %d", o->restart,
              MOST_RESTART);
+  GI_REQUIRE(o->solves >= 0, GABLE_ERR_ARGUMENT, "solves is %lld", (long long)o->solves);
   GI_TRY(gi_options_threads(&o->threads, ctx->threads, ctx->threads));
   GI_TRY(gi_method_from(ctx, o->method, &method));
   o->method = gi_method_name(method); /* the caller's text is not kept */
@@ -55,6 +56,7 @@ gable_status gi_krylov_create(gable_context *ctx, const gable_krylov_options *op
   precond.level = own.level;
   precond.drop = own.drop;
   precond.row_fill = own.row_fill;
+  precond.solves = own.solves;
   if (precond.kind != GABLE_PRECOND_NONE) GI_TRY(gi_precond_create(ctx, &precond, &k->own));
   k->precond = k->own;
   *out = k;

@@ -52,6 +52,7 @@ static gable_status make_plan(gable_context *ctx, const gi_csc *a, gable_part pa
   float *narrow = NULL;
   how.uplo = part;
   how.diag = diag;
+  how.solves = 0; /* many: such a factor is a preconditioner */
   v.n_rows = v.n_cols = a->n_cols;
   v.format = GABLE_FORMAT_CSC;
   v.value_type = type;

@@ -19,6 +19,7 @@ static gable_status plan_triangle(gable_precond *p, const gable_matrix_view *vie
   options.ops = ops;
   options.deadline_s = p->options.deadline_s;
   options.threads = p->options.threads;
+  options.solves = gi_precond_applications(&p->options);
   if (!*plan) GI_TRY(gi_trisolve_create(p->ctx, &options, plan));
   GI_TRY(gi_trisolve_analyse(*plan, view));
 done:

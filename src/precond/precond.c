@@ -27,12 +27,19 @@ static gable_status fill_options(const gable_context *ctx, gable_precond_options
              "%s runs on a CPU, this context is %s: take ilu0 or ic0, or a context on cpu", kinds[o->kind]->name,
              ctx->where);
   GI_REQUIRE(o->deadline_s >= 0 && o->deadline_s <= 1e9, GABLE_ERR_ARGUMENT, "deadline_s is %g", o->deadline_s);
+  GI_REQUIRE(o->solves >= 0, GABLE_ERR_ARGUMENT, "solves is %lld", (long long)o->solves);
   GI_TRY(gi_options_threads(&o->threads, ctx->threads, ctx->threads));
   GI_TRY(gi_method_from(ctx, o->method, &method));
   o->method = gi_method_name(method); /* the caller's text is not kept */
   if (o->deadline_s == 0) o->deadline_s = 10;
 done:
   return status;
+}
+
+int64_t gi_precond_applications(const gable_precond_options *o)
+{
+  const int64_t each = 30;
+  return o->solves < INT64_MAX / each ? each * o->solves : INT64_MAX;
 }
 
 gable_status gi_precond_create(gable_context *ctx, const gable_precond_options *options, gable_precond **out)

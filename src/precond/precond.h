@@ -63,6 +63,9 @@ struct gable_precond_work {
 gable_status gi_precond_create(gable_context *ctx, const gable_precond_options *options, gable_precond **out);
 void gi_precond_destroy(gable_precond **p);
 
+/* Applications expected with one analysis; 0: many.  A solve is taken for 30, the default restart of GMRES. */
+int64_t gi_precond_applications(const gable_precond_options *o);
+
 /* rows: of the caller, who keeps them until p is analysed again or destroyed; their values are those of update. */
 gable_status gi_precond_analyse_rows(gable_precond *p, const gi_matrix_rows *rows);
 gable_status gi_precond_update_rows(gable_precond *p);

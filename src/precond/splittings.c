@@ -58,6 +58,7 @@ static gable_status analyse_gs(gable_precond *p)
   options.method = p->options.method;
   options.threads = p->options.threads;
   options.deadline_s = p->options.deadline_s;
+  options.solves = gi_precond_applications(&p->options);
   if (!p->smoother) GI_TRY(gi_smoother_create(p->ctx, &options, &p->smoother));
   GI_TRY(gi_smoother_analyse(p->smoother, &view));
 done:

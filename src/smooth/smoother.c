@@ -40,7 +40,7 @@ static gable_status fill_options(const gable_context *ctx, gable_smoother_option
   GI_REQUIRE(o->deadline_s >= 0 && o->deadline_s <= 1e9, GABLE_ERR_ARGUMENT, "deadline_s is %g", o->deadline_s);
   GI_TRY(gi_options_threads(&o->threads, ctx->threads, ctx->threads));
   GI_REQUIRE(o->max_rhs >= 0, GABLE_ERR_ARGUMENT, "max_rhs is %d", o->max_rhs);
-  GI_REQUIRE(o->sweeps >= 0, GABLE_ERR_ARGUMENT, "sweeps is %lld", (long long)o->sweeps);
+  GI_REQUIRE(o->solves >= 0, GABLE_ERR_ARGUMENT, "solves is %lld", (long long)o->solves);
   if (!o->max_rhs) o->max_rhs = 1;
   if (o->deadline_s == 0) o->deadline_s = 10;
 done:

@@ -133,7 +133,7 @@ static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gab
   GI_REQUIRE(s->in_place || s->n < (1 << 30), GABLE_ERR_LIMIT, "sweeps need a symmetric pattern from 2^30 rows on");
   for (int d = 0; d < 2; d++) {
     s->op_plan[d].threads = options->threads;
-    s->op_plan[d].solves = options->sweeps;
+    s->op_plan[d].solves = options->solves;
     if (!((int)options->sweep & (1 << d))) continue;
     GI_TRY(gi_progress(ctx, "analyse sweeps", d ? 0.6 : 0.2));
     GI_TRY(build_op_plan(ctx, &rows[d], &rows[!d], method, s->value_type, s->in_place, &s->op_plan[d]));

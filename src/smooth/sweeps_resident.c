@@ -93,7 +93,7 @@ static gable_status make_direction(whole *s, direction *d)
   options.deadline_s = s->options.deadline_s;
   options.threads = s->options.threads;
   options.typical_rhs = s->options.max_rhs;
-  options.solves = s->options.sweeps;
+  options.solves = s->options.solves;
   GI_TRY(gi_trisolve_create(s->ctx, &options, &d->plan));
   GI_TRY(gi_trisolve_analyse(d->plan, &view));
   GI_TRY(gi_trisolve_get_info(d->plan, GABLE_OP_N, &info));

@@ -227,6 +227,7 @@ static void check(gable_context *ctx, const square *a, const char *method, gable
   view.ptr = stored.ptr;
   view.idx = stored.idx;
   options.method = method;
+  options.solves = 0;
   options.sweep = sweep;
   options.omega = omega;
   options.deadline_s = deadline_s;
@@ -289,6 +290,7 @@ static void check_errors(gable_context *ctx)
   view.ptr = ptr;
   view.idx = idx;
   options.omega = 2;
+  options.solves = 0;
   CHECK(gable_smoother_create(ctx, &options, &s) == GABLE_ERR_ARGUMENT);
   options.omega = 1;
   options.method = "no such";
@@ -319,6 +321,7 @@ static void check_nan(gable_context *ctx, const char *method)
   gable_smoother *s = NULL;
   gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
   options.method = method;
+  options.solves = 0;
   view.n_rows = view.n_cols = 3;
   view.ptr = ptr;
   view.idx = idx;
@@ -365,6 +368,7 @@ static void check_deadline(gable_context *ctx)
     gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
     gable_smoother *s = NULL;
     options.method = "elmr";
+    options.solves = 0;
     options.deadline_s = patient ? 10 : 1e-6;
     CHECK_OK(gable_smoother_create(ctx, &options, &s));
     CHECK_OK(gable_smoother_analyse(s, &view));

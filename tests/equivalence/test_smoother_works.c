@@ -105,6 +105,7 @@ static void check_smoother(const char *method)
   gable_smoother_work *early = NULL;
   gable_vectors_view b = column(shares[0].b), x = column(shares[0].x);
   options.method = method;
+  options.solves = 0;
   CHECK_OK(gable_smoother_create(ctx, &options, &s));
   CHECK_OK(gable_smoother_analyse(s, &view));
   CHECK(gable_smoother_work_create(s, &early) == GABLE_ERR_STATE && !early);

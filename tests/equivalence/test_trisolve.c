@@ -282,6 +282,7 @@ static void run_request(gable_context *ctx, const request *q, const test_triangl
 
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   options.method = q->method;
+  options.solves = 0;
   options.uplo = q->full ? (q->upper ? GABLE_PART_UPPER : GABLE_PART_LOWER) : GABLE_PART_FULL;
   options.diag = (gable_diag)q->diag;
   options.ops = q->ops;

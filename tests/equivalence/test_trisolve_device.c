@@ -53,6 +53,7 @@ static gable_trisolve *plan_of(const char *method, int ops, const test_triangle 
   const gable_matrix_view view = test_triangle_view(t);
   gable_trisolve *plan = NULL;
   options.method = method;
+  options.solves = 0;
   options.ops = ops;
   options.deadline_s = deadline_s;
   CHECK_OK(gable_trisolve_create(ctx, &options, &plan));

@@ -76,6 +76,7 @@ static void open_problem(problem *p, const request *q)
   view.value_type = q->type;
   view.val = NULL; /* the pattern alone */
   options.method = q->method;
+  options.solves = 0;
   options.ops = q->ops;
   CHECK_OK(gable_trisolve_create(ctx, &options, &p->plan));
   CHECK_OK(gable_trisolve_analyse(p->plan, &view));

@@ -77,6 +77,7 @@ static void check(const shape *s, int upper)
   gable_idx *level = malloc((size_t)s->n * sizeof *level), *found = malloc((size_t)s->n * sizeof *found), wrong = 0;
   test_triangle t = make(s, upper, level);
   options.method = test_place_is_gpu(ctx) ? "rows" : "auto";
+  options.solves = 0;
   options.uplo = upper ? GABLE_PART_UPPER : GABLE_PART_LOWER;
   options.ops = GABLE_TRISOLVE_N;
   view.n_rows = view.n_cols = t.n;

@@ -88,6 +88,7 @@ static void check(gable_context *ctx, const char *name, const square *s, const c
   gable_work *w = NULL;
   double *b = malloc(((size_t)n + 1) * 8), *x = malloc(((size_t)n + 1) * 8);
   options.method = method;
+  options.solves = 0;
   options.uplo = upper ? GABLE_PART_UPPER : GABLE_PART_LOWER;
   options.diag = GABLE_DIAG_SEPARATE;
   CHECK_OK(gable_trisolve_create(ctx, &options, &plan));

@@ -44,6 +44,7 @@ static void check(gable_context *ctx, const problem *p, const char *method)
   a.ptr = p->ptr;
   a.idx = p->idx;
   options.method = method;
+  options.solves = 0;
   CHECK_OK(gable_trisolve_create(ctx, &options, &t));
   CHECK_OK(gable_trisolve_analyse(t, &a));
   const gable_status status = gable_trisolve_update(t, p->val);

@@ -69,6 +69,7 @@ static gable_trisolve *plan_of(gable_context *ctx, const matrix *m, const char *
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_trisolve *plan = NULL;
   options.method = method;
+  options.solves = 0;
   options.ops = ops;
   CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
   CHECK_OK(gable_trisolve_set_stream(plan, stream));
@@ -235,6 +236,7 @@ static void leave_alone(const char *place, int mine, cudaError_t pending, const 
   gable_vectors_view from = GABLE_VECTORS_VIEW_INIT, to;
   options.method = method;
   sweeps.sweep = GABLE_SWEEP_FORWARD;
+  sweeps.solves = 0;
   whole.part = GABLE_PART_FULL;
   CHECK_LEFT_ALONE(gable_context_create(place, NULL, &ctx));
   CHECK_LEFT_ALONE(gable_stream_create(ctx, &stream));

@@ -90,6 +90,7 @@ static void open_solves(place *g)
   for (int m = 0; m < MOST_METHODS; m++) {
     gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
     options.method = methods[m];
+    options.solves = 0;
     CHECK_OK(gable_trisolve_create(g->ctx, &options, &g->plan[m]));
     CHECK_OK(gable_trisolve_analyse(g->plan[m], &lower));
     CHECK_OK(gable_trisolve_update(g->plan[m], g->p->lower.val));

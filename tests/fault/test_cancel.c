@@ -83,6 +83,7 @@ static gable_status analyse_triangle(stage *s)
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_trisolve *t = NULL;
   options.uplo = GABLE_PART_LOWER;
+  options.solves = 0;
   options.method = s->method;
   CHECK_OK(gable_trisolve_create(s->ctx, &options, &t));
   const gable_status status = gable_trisolve_analyse(t, &s->view);
@@ -159,6 +160,7 @@ static void triangles(stage *s, listener *l)
   for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
     gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
     options.method = s->method = methods[m];
+    options.solves = 0;
     every_call(s, l, methods[m], analyse_triangle, 3);
     CHECK_OK(gable_smoother_create(s->ctx, &options, &s->smoother));
     every_call(s, l, methods[m], analyse_sweeps, 3);

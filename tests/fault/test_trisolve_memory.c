@@ -81,6 +81,7 @@ static void check_bytes(const bench *s, const char *method)
   gable_trisolve *plan = NULL;
   const long before = atomic_load(&s->memory->bytes);
   options.method = method;
+  options.solves = 0;
   CHECK_OK(gable_trisolve_create(s->ctx, &options, &plan));
   CHECK_OK(gable_trisolve_analyse(plan, &s->view));
   CHECK_OK(gable_trisolve_get_info(plan, GABLE_OP_N, &info));

@@ -134,6 +134,7 @@ static plan plan_of(const gable_matrix_view *a, gable_part part, gable_diag diag
   gable_trisolve_options how = GABLE_TRISOLVE_OPTIONS_INIT;
   plan p = {NULL, NULL};
   how.uplo = part;
+  how.solves = 0;
   how.diag = diag;
   CHECK_OK(gable_trisolve_create(ctx, &how, &p.t));
   CHECK_OK(gable_trisolve_analyse(p.t, a));

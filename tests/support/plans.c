@@ -7,6 +7,7 @@ gable_status test_plan_create(gable_context *ctx, const gable_matrix_view *view,
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   *out = (test_plan){0};
   options.method = method;
+  options.solves = 0;
   gable_status status = gable_trisolve_create(ctx, &options, &out->solve);
   if (!status) status = gable_trisolve_analyse(out->solve, view);
   if (!status) status = gable_trisolve_update(out->solve, val);
@@ -26,6 +27,7 @@ gable_status test_smoother_create(gable_context *ctx, const gable_matrix_view *v
   gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
   *out = NULL;
   options.method = method;
+  options.solves = 0;
   gable_status status = gable_smoother_create(ctx, &options, out);
   if (!status) status = gable_smoother_analyse(*out, view);
   if (!status) status = gable_smoother_update(*out, val);

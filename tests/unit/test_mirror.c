@@ -130,6 +130,7 @@ static void check_short_blocks(gable_context *ctx)
   a.idx = device_idx;
   a.space = GABLE_SPACE_DEVICE;
   options.diag = GABLE_DIAG_SEPARATE;
+  options.solves = 0;
   CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
   CHECK_OK(gable_trisolve_analyse(plan, &a));
   CHECK(gable_trisolve_update_with_diagonal(plan, there[3], there[1]) == GABLE_ERR_ARGUMENT, "a short diagonal");
@@ -219,6 +220,7 @@ static void check_sweeps(gable_context *ctx)
     gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
     gable_smoother *s = NULL;
     options.method = methods[m];
+    options.solves = 0;
     const gable_status status = gable_smoother_create(ctx, &options, &s);
     double own[] = {2, 9}, x[] = {0, 0};
     gable_vectors_view bv = GABLE_VECTORS_VIEW_INIT;

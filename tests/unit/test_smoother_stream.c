@@ -36,6 +36,7 @@ int main(void)
   x = b;
   x.data = x_data;
   options.method = "elmr"; /* on whole rows */
+  options.solves = 0;
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   counting = *ctx->device;
   counting.synchronise = count_waits;

@@ -24,6 +24,7 @@ static gable_trisolve *plan_for_ops(gable_context *ctx, const char *method, int 
   gable_matrix_view view = test_triangle_view(t);
   gable_trisolve *plan = NULL;
   options.method = method;
+  options.solves = 0;
   options.ops = ops;
   CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
   CHECK_OK(gable_trisolve_analyse(plan, &view));
@@ -211,6 +212,7 @@ static void check_planted(gable_context *ctx, const char *method, test_triangle 
     gable_matrix_view view = test_triangle_view(t);
     gable_trisolve *plan = NULL;
     options.method = method;
+    options.solves = 0;
     if (faults[k].full) view.part = GABLE_PART_FULL;
     options.uplo = faults[k].full ? GABLE_PART_LOWER : GABLE_PART_FULL;
     CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
@@ -274,6 +276,7 @@ static void check_refusals(gable_context *ctx)
   gable_trisolve *plan = NULL;
   gable_work *w = NULL;
   options.method = "no such";
+  options.solves = 0;
   CHECK(gable_trisolve_create(ctx, &options, &plan) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "no such"));
   options.method = test_place_is_gpu(ctx) ? "serial" : "rows";
   CHECK(gable_trisolve_create(ctx, &options, &plan) == GABLE_ERR_UNAVAILABLE && !plan, "%s", gable_last_error());
@@ -385,6 +388,7 @@ static void check_timing(gable_context *ctx)
   gable_work *w = NULL;
   double *b = malloc((size_t)t.n * 8), *x = malloc((size_t)t.n * 8);
   options.time_candidates = 1;
+  options.solves = 0;
   CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
   CHECK_OK(gable_trisolve_analyse(plan, &view));
   for (int round = 0; round < 2; round++) CHECK_OK(gable_trisolve_update(plan, t.val));

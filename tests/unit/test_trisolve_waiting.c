@@ -50,6 +50,7 @@ static gable_trisolve *plan_for(const problem *g, gable_idx n, const char *metho
   view.ptr = g->ptr;
   view.idx = g->idx;
   options.method = method;
+  options.solves = 0;
   options.threads = 2;
   options.deadline_s = deadline_s;
   CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
