@@ -156,6 +156,9 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(call object,$(SUPPORT_SRC)) $(STATIC)
 	$(call say,ld,$@)
 	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(LIBS)
 
+# The tool makes the twins of matrices that benchmarks lack.
+$(BUILD)/tests/unit/test_twin: $(call object,tool/twin.c tool/twin_profile.c)
+
 $(CUDA_TEST_SRC:%.cu=$(BUILD)/%): $(BUILD)/%: $(BUILD)/%.cu.o $(call object,$(SUPPORT_SRC)) $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,ld,$@)

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "twin.h"
+
 void bench_rows_free(bench_rows *r)
 {
   free(r->ptr);
@@ -162,13 +164,14 @@ static gable_status rows_finish(const gable_matrix_view *by_rows, gable_part par
   return rows_transpose(r, transposed);
 }
 
-static gable_status read_or_generate(gable_context *ctx, const char *source, int strict, gable_matrix **out)
+static gable_status read_or_generate(gable_context *ctx, const char *source, int strict, gable_matrix **out,
+                                     char *reason)
 {
   struct stat about;
   gable_read_options reading = GABLE_READ_OPTIONS_INIT;
   reading.strict = strict;
   reading.accept_complex = 0;
-  if (stat(source, &about) && strchr(source, ':')) return gable_matrix_generate(ctx, source, 1, out);
+  if (stat(source, &about) && strchr(source, ':')) return twin_or_generate(ctx, source, 1, out, reason);
   return gable_matrix_read(ctx, source, &reading, out);
 }
 
@@ -199,9 +202,10 @@ gable_status bench_matrix_open(gable_context *ctx, const char *name, const char 
 {
   gable_matrix *a = NULL, *full = NULL, *transposed = NULL;
   gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
+  char reason[TWIN_REASON_BYTES] = "";
   memset(m, 0, sizeof *m);
   snprintf(m->name, sizeof m->name, "%s", name);
-  gable_status status = read_or_generate(ctx, source, how->strict, &a);
+  gable_status status = read_or_generate(ctx, source, how->strict, &a, reason);
   if (!status) status = gable_matrix_get_info(a, &info);
   m->duplicates = info.duplicates;
   if (!status && !(info.structure == GABLE_STRUCTURE_SYMMETRIC && info.part == GABLE_PART_LOWER)) {
@@ -211,7 +215,7 @@ gable_status bench_matrix_open(gable_context *ctx, const char *name, const char 
   }
   if (!status) status = gable_matrix_transpose(a, &transposed);
   if (status) {
-    snprintf(why, why_bytes, "%s", gable_last_error());
+    snprintf(why, why_bytes, "%s", *reason ? reason : gable_last_error());
   } else if (info.n_rows != info.n_cols) {
     status = GABLE_ERR_ARGUMENT;
     snprintf(why, why_bytes, "%s is %d by %d, not square", source, info.n_rows, info.n_cols);

@@ -28,7 +28,7 @@ typedef struct bench_reading {
   int transpose; /* 1: transposed, too, and no substitution with it overflows */
 } bench_reading;
 
-/* source: a file, or what gable_matrix_generate understands (seed 1).  A zero, missing or infinite diagonal entry
+/* source: a file, or what `gable generate` understands (seed 1).  A zero, missing or infinite diagonal entry
  * becomes 1; a pattern's entries become -1; a matrix without an entry above its diagonal (a twin) is mirrored for its
  * upper triangle.  GABLE_ERR_ARGUMENT: not square; GABLE_ERR_FORMAT: complex;
  * GABLE_ERR_LIMIT: 2^31 entries or more. */

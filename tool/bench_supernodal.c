@@ -10,6 +10,7 @@
 #include "options.h"
 #include "report.h"
 #include "stop.h"
+#include "twin.h"
 #include "verbs.h"
 
 static const char *const every_method = "cusparse,auto,levels,batched,inverted,merged,partitioned";
@@ -306,6 +307,7 @@ static int run_source(void *user, const bench_source *source)
   gable_matrix *matrix = NULL;
   gable_off duplicates;
   gable_status status;
+  char reason[TWIN_REASON_BYTES] = "";
   if (r->q->limit_s > 0 && stopwatch_now() - r->begun > r->q->limit_s) {
     fprintf(stderr, "gable bench: the time is over (--limit-seconds), left out: %s\n", source->name);
     return EXIT_DONE;
@@ -314,7 +316,7 @@ static int run_source(void *user, const bench_source *source)
   r->matrix = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
   if (strchr(source->path, ':') && access(source->path, R_OK)) {
     gable_matrix *stored = NULL;
-    status = gable_matrix_generate(r->session->ctx, source->path, 1, &stored);
+    status = twin_or_generate(r->session->ctx, source->path, 1, &stored, reason);
     if (!status) status = gable_matrix_expand(stored, &matrix);
     gable_matrix_destroy(&stored);
     if (!status) status = gable_matrix_get_view(matrix, &r->matrix);
@@ -322,7 +324,7 @@ static int run_source(void *user, const bench_source *source)
     status = session_read_whole(r->session, source->path, r->q->strict, &matrix, &r->matrix, &duplicates);
   }
   if (!status) status = run_methods(r);
-  const int rc = status ? fail(r, status, session_reason(status).text) : EXIT_DONE;
+  const int rc = status ? fail(r, status, *reason ? reason : session_reason(status).text) : EXIT_DONE;
   gable_matrix_destroy(&matrix);
   r->matrices++;
   return rc;

@@ -9,6 +9,7 @@
 #include "report.h"
 #include "session.h"
 #include "stop.h"
+#include "twin.h"
 #include "verbs.h"
 
 enum { KIND_BYTES = 512 };
@@ -30,7 +31,7 @@ static gable_status expand(gable_matrix **a)
   return GABLE_OK;
 }
 
-static gable_status generate(session *s, const request *r, FILE *out, json *j)
+static gable_status generate(session *s, const request *r, FILE *out, json *j, char *reason)
 {
   gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
   gable_matrix *a = NULL;
@@ -38,7 +39,7 @@ static gable_status generate(session *s, const request *r, FILE *out, json *j)
   snprintf(kind, sizeof kind, "%s%s%s", r->kind, r->random_values ? ",values=random" : "",
            r->random_numbering ? ",numbering=random" : "");
   json_text(j, "kind", kind);
-  gable_status status = gable_matrix_generate(s->ctx, kind, (uint64_t)r->seed, &a);
+  gable_status status = twin_or_generate(s->ctx, kind, (uint64_t)r->seed, &a, reason);
   if (!status && r->expand) status = expand(&a);
   if (!status) status = gable_matrix_write(a, r->to, GABLE_FILE_AUTO);
   if (!status) status = gable_matrix_get_info(a, &info);
@@ -58,11 +59,11 @@ static gable_status generate(session *s, const request *r, FILE *out, json *j)
 }
 
 /* The kinds up to their colon, bars between: "laplacian5:|laplacian9:|...". */
-static void kind_words(char *words, size_t bytes)
+static void kind_words(const char *kinds, char *words, size_t bytes)
 {
   size_t used = 0;
   *words = 0;
-  for (const char *line = gable_matrix_kinds(); *line;) {
+  for (const char *line = kinds; *line;) {
     const size_t length = strcspn(line, "\n"), name = strcspn(line, ": \n") + 1;
     const int again = used >= name && !strncmp(words + used - name, line, name); /* those of one name stand together */
     if (name <= length && line[name - 1] == ':' && !again && used + name + 2 <= bytes)
@@ -74,7 +75,7 @@ static void kind_words(char *words, size_t bytes)
 int cmd_generate(int argc, char **argv)
 {
   const char *argument[1], *json_path = NULL;
-  char summary[4096], words[KIND_BYTES];
+  char kinds[4000], summary[4096], words[KIND_BYTES], reason[TWIN_REASON_BYTES] = "";
   request r = {.seed = 1};
   int rc;
   const option options[] = {
@@ -86,8 +87,9 @@ int cmd_generate(int argc, char **argv)
       option_json(&json_path),
       OPTION_END,
   };
-  kind_words(words, sizeof words);
-  snprintf(summary, sizeof summary, "Makes a test matrix.  KIND is one of\n\n%s", gable_matrix_kinds());
+  snprintf(kinds, sizeof kinds, "%s%s", gable_matrix_kinds(), twin_kinds);
+  kind_words(kinds, words, sizeof words);
+  snprintf(summary, sizeof summary, "Makes a test matrix.  KIND is one of\n\n%s", kinds);
   const command usage = {"generate",
                          "KIND -o FILE",
                          summary,
@@ -107,8 +109,8 @@ int cmd_generate(int argc, char **argv)
   stop_prepare("generate", j, json_path);
   stop_writes(r.to);
   gable_status status = session_open(&s, "cpu", 0);
-  if (!status) status = generate(&s, &r, report_stream(json_path), j);
-  rc = status ? failure_report(&s, "generate", status, NULL, &j, json_path) : json_write(&j, json_path);
+  if (!status) status = generate(&s, &r, report_stream(json_path), j, reason);
+  rc = status ? failure_report(&s, "generate", status, reason, &j, json_path) : json_write(&j, json_path);
   session_close(&s);
   return rc;
 }

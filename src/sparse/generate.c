@@ -74,10 +74,7 @@ static const char kinds_text[] =
     "arrow:N                dense last rows and columns     ,width=1 of them\n"
     "band:N                 all entries near the diagonal   ,width=1 on either side\n"
     "chain:N                lower bidiagonal: N levels of one row\n"
-    "twin:FILE              lower triangle like FILE's: rows, entries a row, levels; columns and values drawn anew\n"
-    "twin:n=N,nnz=M,levels=L  the same from numbers of a whole matrix, L levels in both triangles together\n"
-    "twin:grid=AxB[xC],points=P[,unknowns=U]  the same of a grid: 5, 7 (triangles), 9 or 7, 27 points\n"
-    "with any: ,seed=S; with any but twin: ,values=random ,numbering=random\n";
+    "with any: ,seed=S ,values=random ,numbering=random\n";
 
 const char *gable_matrix_kinds(void)
 {
@@ -253,22 +250,6 @@ done:
   return status;
 }
 
-static gable_status generate_twin(gable_context *ctx, const char *text, uint64_t seed, gable_matrix **out)
-{
-  gable_status status = GABLE_OK;
-  gable_matrix *a = NULL;
-  GI_TRY(gi_matrix_create(ctx, &a));
-  a->field = GABLE_FIELD_REAL;
-  GI_TRY(gi_generate_twin(text, &seed, a));
-  gi_random values = gi_random_seed(seed);
-  GI_TRY(randomise_values(a, &values));
-  *out = a;
-  a = NULL;
-done:
-  gable_matrix_destroy(&a);
-  return status;
-}
-
 gable_status gi_generate(gable_context *ctx, const char *text, uint64_t seed, gable_matrix **out)
 {
   gable_status status = GABLE_OK;
@@ -276,10 +257,6 @@ gable_status gi_generate(gable_context *ctx, const char *text, uint64_t seed, ga
   const kind *k = NULL;
   gi_recipe recipe = {.size = {1, 1, 1}, .seed = seed, .peclet = 0.5, .degree = 3, .width = 1};
   gable_off n = 1;
-  if (!strncmp(text, "twin:", 5)) {
-    GI_TRY(generate_twin(ctx, text + 5, seed, out));
-    goto done;
-  }
   GI_TRY(parse(text, &k, &recipe));
   for (int d = 0; d < 3; d++)
     GI_REQUIRE(!gi_mul_off(n, recipe.size[d], &n) && n < INT32_MAX, GABLE_ERR_LIMIT, "'%.60s': rows are limited to %d",

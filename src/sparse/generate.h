@@ -30,9 +30,6 @@ gable_status gi_generate_arrow(const gi_recipe *recipe, gable_matrix *a);
 gable_status gi_generate_band(const gi_recipe *recipe, gable_matrix *a);
 gable_status gi_generate_chain(const gi_recipe *recipe, gable_matrix *a);
 
-/* text: what follows "twin:"; *seed is replaced when the text has its own.  With the values of a dag. */
-gable_status gi_generate_twin(const char *text, uint64_t *seed, gable_matrix *a);
-
 gable_status gi_generate(gable_context *ctx, const char *kind, uint64_t seed, gable_matrix **out);
 
 /* One entry more, in memory that grows. */

@@ -1,8 +1,11 @@
 /* Twins against their originals: rows, entries a row, levels and their widths, and the quantiles of the distances. */
+#include "../../tool/twin.h"
+
 #include "sparse/matrix.h"
 #include "support/test.h"
 
 static gable_context *ctx;
+static char reason[TWIN_REASON_BYTES];
 
 /* Of a strictly lower triangle. */
 typedef struct shape {
@@ -75,7 +78,7 @@ static void check_alike(const char *of, const char *twin_of, int may_be_a_copy, 
   char kind[120];
   gable_matrix *b = NULL, *again = NULL;
   snprintf(kind, sizeof kind, "twin:%s,seed=5", twin_of);
-  CHECK_OK(gable_matrix_generate(ctx, kind, 1, &b));
+  CHECK_OK(twin_or_generate(ctx, kind, 1, &b, reason));
   shape own = shape_of(a), twin = shape_of(b);
   CHECK(own.n == twin.n && own.levels == twin.levels, "%s: %d levels, not %d", of, twin.levels, own.levels);
   CHECK(!memcmp(own.width, twin.width, (size_t)own.n * sizeof *own.width), "%s: widths of levels", of);
@@ -85,7 +88,7 @@ static void check_alike(const char *of, const char *twin_of, int may_be_a_copy, 
   CHECK(may_be_a_copy || memcmp(a->csc.idx, b->csc.idx, (size_t)b->csc.ptr[b->csc.n_cols] * sizeof *b->csc.idx),
         "%s: a copy", of);
   for (gable_idx j = 0; j < own.n; j++) CHECK(b->csc.idx[b->csc.ptr[j]] == j && b->csc.val[b->csc.ptr[j]] > 0);
-  CHECK_OK(gable_matrix_generate(ctx, kind, 2, &again));
+  CHECK_OK(twin_or_generate(ctx, kind, 2, &again, reason));
   CHECK(!memcmp(again->csc.val, b->csc.val, (size_t)own.entries * sizeof *b->csc.val), "%s: the seed in the text", of);
   gable_matrix_destroy(&a);
   gable_matrix_destroy(&b);
@@ -118,7 +121,7 @@ static void check_unknowns(void)
 {
   enum { SIDE = 12, UNKNOWNS = 3 };
   gable_matrix *a = NULL, *b = NULL;
-  CHECK_OK(gable_matrix_generate(ctx, "twin:grid=12x12x12,points=27,unknowns=3", 1, &b));
+  CHECK_OK(twin_or_generate(ctx, "twin:grid=12x12x12,points=27,unknowns=3", 1, &b, reason));
   CHECK_OK(gable_matrix_generate(ctx, "laplacian27:12x12x12", 1, &a));
   shape point = shape_of(a), rows = shape_of(b);
   CHECK(rows.n == UNKNOWNS * point.n && rows.levels == UNKNOWNS * point.levels, "%d levels", rows.levels);
@@ -129,7 +132,7 @@ static void check_unknowns(void)
   drop(&point);
   drop(&rows);
   /* triangles: two unknowns at 708 x 708 points are the numbers of the seed's elasticity2D; here 30 x 30 */
-  CHECK_OK(gable_matrix_generate(ctx, "twin:grid=30x30,points=7,unknowns=2", 1, &b));
+  CHECK_OK(twin_or_generate(ctx, "twin:grid=30x30,points=7,unknowns=2", 1, &b, reason));
   rows = shape_of(b);
   CHECK(rows.levels == 2 * (30 + 30 - 1) && rows.entries == 4 * (2 * 30 * 29 + 29 * 29) + 900,
         "%d levels, %lld entries", rows.levels, (long long)rows.entries);
@@ -143,7 +146,7 @@ static void check_numbers(gable_idx n, gable_off nnz, gable_idx levels)
   char kind[100];
   gable_matrix *b = NULL;
   snprintf(kind, sizeof kind, "twin:n=%d,nnz=%lld,levels=%d", n, (long long)nnz, levels);
-  CHECK_OK(gable_matrix_generate(ctx, kind, 3, &b));
+  CHECK_OK(twin_or_generate(ctx, kind, 3, &b, reason));
   shape s = shape_of(b);
   const double inside = 0.5 * (double)(nnz - n), half = 0.5 * levels;
   CHECK(s.n == n && fabs((double)s.entries - inside) <= 0.02 * inside + 1, "%s: %lld entries below the diagonal", kind,
@@ -156,8 +159,8 @@ static void check_numbers(gable_idx n, gable_off nnz, gable_idx levels)
 static void check_refused(const char *kind, const char *why)
 {
   gable_matrix *a = NULL;
-  CHECK(gable_matrix_generate(ctx, kind, 1, &a) != GABLE_OK && !a, "%s", kind);
-  CHECK(strstr(gable_last_error(), why), "%s: %s", kind, gable_last_error());
+  CHECK(twin_or_generate(ctx, kind, 1, &a, reason) != GABLE_OK && !a, "%s", kind);
+  CHECK(strstr(reason, why), "%s: %s", kind, reason);
 }
 
 int main(void)
