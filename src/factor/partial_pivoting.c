@@ -1,82 +1,110 @@
+/* partial_pivoting.c: L grows by columns.  Neighbours with one structure are a supernode: one list of rows, a dense
+ * block of values, one node of the search for what a column needs (J. W. Demmel and others, A supernodal approach to
+ * sparse partial pivoting, SIAM J. Matrix Anal. Appl. 20, 1999). */
 #include "factor/partial_pivoting.h"
 
 #include <math.h>
 #include <string.h>
 
-/* L grows by columns: unit diagonal not stored, rows with their numbers in a. */
+#include "kernels/dense/dense.h"
+
+enum { MOST_WIDTH = 64 }; /* columns of a supernode */
+
+/* Columns first .. first + width - 1.  Its rows: the pivot rows of its columns, in order, then those below.  Values are
+ * by columns, rows apart; on and above the diagonal they are undefined. */
+typedef struct super {
+  gable_idx first, width, rows;
+  gable_off row, value;   /* where its rows and values begin */
+  gable_idx search;       /* rows that a search through it follows */
+  gable_idx seen, entry;  /* the last column that it reached, and by which of its columns that one is entered */
+  gable_idx next_on_path; /* of the search: the next of its rows */
+} super;
+
 typedef struct growing {
   gable_idx n;
   const gi_csc *a;
   gable_idx *column_of; /* [n] column whose pivot each row is, or -1 */
   gable_idx *row_of;    /* [n] */
-  gable_off *l_ptr;     /* [n+1] */
-  gable_idx *l_row;     /* [room] */
-  double *l_val;        /* [room] */
-  gable_off room;
-  double *x;           /* [n] the column in work, zero outside of it */
-  gable_idx *mark;     /* [n] last column that visited each row */
-  gable_idx *reach;    /* [n] rows of the column, topological order from top on */
-  gable_idx *stack;    /* [n] */
-  gable_off *position; /* [n] next edge of each row on the stack */
-  gable_off *pruned;   /* [n] end of the part of each column of L that the search follows */
+  gable_idx *super_of;  /* [n] by column; -1: it found no pivot */
+  super *supers;        /* [n] */
+  gable_idx n_super;
+  gable_idx *row;         /* [row_room] lists of rows */
+  gable_idx *follow;      /* [follow_room] the same, in the order in which a search follows them */
+  double *value;          /* [value_room] */
+  gable_off rows, values; /* so many are there */
+  gable_off row_room, follow_room, value_room;
+  double *x;        /* [n] the column in work, zero outside of it */
+  double *sum;      /* [n] what it gets from one supernode, zero */
+  gable_idx *mark;  /* [n] last column that visited each row without a column */
+  gable_idx *below; /* [n] those rows */
+  gable_idx *reach; /* [n] supernodes of the column, topological order from top on */
+  gable_idx *stack; /* [n] */
+  gable_idx n_below, top;
 } growing;
 
 static gable_status growing_init(gable_context *ctx, const gi_csc *a, gable_idx *row_of, growing *g)
 {
   gable_status status = GABLE_OK;
-  gable_idx n = a->n_cols;
+  const gable_idx n = a->n_cols;
   g->n = n;
   g->a = a;
   g->row_of = row_of;
-  g->room = 4 * a->ptr[n] + n;
   GI_ALLOC(ctx, g->column_of, n);
-  GI_ALLOC_ZERO(ctx, g->l_ptr, n + 1);
-  GI_ALLOC(ctx, g->l_row, g->room);
-  GI_ALLOC(ctx, g->l_val, g->room);
+  GI_ALLOC(ctx, g->super_of, n);
+  GI_ALLOC(ctx, g->supers, n);
   GI_ALLOC_ZERO(ctx, g->x, n);
+  GI_ALLOC_ZERO(ctx, g->sum, n);
   GI_ALLOC(ctx, g->mark, n);
+  GI_ALLOC(ctx, g->below, n);
   GI_ALLOC(ctx, g->reach, n);
   GI_ALLOC(ctx, g->stack, n);
-  GI_ALLOC(ctx, g->position, n);
-  GI_ALLOC(ctx, g->pruned, n);
-  for (gable_idx i = 0; i < n; i++) g->column_of[i] = g->mark[i] = row_of[i] = -1;
+  for (gable_idx i = 0; i < n; i++) g->column_of[i] = g->mark[i] = row_of[i] = g->super_of[i] = -1;
 done:
   return status;
 }
 
 static void growing_release(gable_context *ctx, growing *g)
 {
-  void *owned[] = {g->column_of, g->l_ptr, g->l_row, g->l_val,    g->x,
-                   g->mark,      g->reach, g->stack, g->position, g->pruned};
+  void *owned[] = {g->column_of, g->super_of, g->supers, g->row,   g->follow, g->value,
+                   g->x,         g->sum,      g->mark,   g->below, g->reach,  g->stack};
   for (size_t k = 0; k < sizeof owned / sizeof owned[0]; k++) gi_free(ctx, owned[k]);
 }
 
-/* Depth-first search from row over the columns of L whose pivots are reached; returns the new top of reach. */
-static gable_idx search(growing *g, gable_idx row, gable_idx column, gable_idx top)
+/* Column j holds row i: a row below, or the supernode whose pivot it is; that one, when it has not been seen, or -1. */
+static inline gable_idx visit(growing *g, gable_idx i, gable_idx j)
+{
+  const gable_idx k = g->column_of[i];
+  if (k < 0) {
+    if (g->mark[i] != j) g->below[g->n_below++] = i;
+    g->mark[i] = j;
+    return -1;
+  }
+  super *s = g->supers + g->super_of[k];
+  if (s->seen == j) {
+    if (k < s->entry) s->entry = k;
+    return -1;
+  }
+  s->seen = j;
+  s->entry = k;
+  s->next_on_path = 0;
+  return g->super_of[k];
+}
+
+/* Depth-first search from a supernode that has just been seen. */
+static void search(growing *g, gable_idx from, gable_idx j)
 {
   gable_idx depth = 0;
-  g->stack[0] = row;
-  g->mark[row] = column;
-  g->position[row] = g->column_of[row] >= 0 ? g->l_ptr[g->column_of[row]] : 0;
+  g->stack[0] = from;
   while (depth >= 0) {
-    gable_idx i = g->stack[depth], k = g->column_of[i];
-    int deeper = 0;
-    if (k >= 0)
-      while (g->position[i] < g->pruned[k]) {
-        gable_idx next = g->l_row[g->position[i]++];
-        if (g->mark[next] == column) continue;
-        g->mark[next] = column;
-        g->position[next] = g->column_of[next] >= 0 ? g->l_ptr[g->column_of[next]] : 0;
-        g->stack[++depth] = next;
-        deeper = 1;
-        break;
-      }
-    if (!deeper) {
-      g->reach[--top] = i;
-      depth--;
-    }
+    super *s = g->supers + g->stack[depth];
+    const gable_idx *follow = g->follow + s->row;
+    gable_idx next = -1;
+    while (next < 0 && s->next_on_path < s->search) next = visit(g, follow[s->next_on_path++], j);
+    if (next >= 0)
+      g->stack[++depth] = next;
+    else
+      g->reach[--g->top] = g->stack[depth--];
   }
-  return top;
 }
 
 /* x(row) -= val value; the rows are distinct.  Four at a time, loads before stores. */
@@ -95,30 +123,56 @@ static inline void subtract(const gable_idx *row, const double *val, gable_off c
   for (; m < count; m++) x[row[m]] -= val[m] * value;
 }
 
-/* x = L^-1 a(:, j) on the rows reach[top..n). */
-static gable_idx eliminate(growing *g, gable_idx j)
+/* x -= what the columns of s from its entry on give, whose own rows of x become zero. */
+static void apply(growing *g, const super *s)
 {
-  const gi_csc *a = g->a;
-  gable_idx top = g->n;
-  for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++)
-    if (g->mark[a->idx[k]] != j) top = search(g, a->idx[k], j, top);
-  for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++) g->x[a->idx[k]] = a->val[k];
-  for (gable_idx p = top; p < g->n; p++) {
-    gable_idx i = g->reach[p], k = g->column_of[i];
-    double value = g->x[i];
-    if (k < 0 || value == 0) continue;
-    subtract(g->l_row + g->l_ptr[k], g->l_val + g->l_ptr[k], g->l_ptr[k + 1] - g->l_ptr[k], value, g->x);
+  double u[MOST_WIDTH], *x = g->x;
+  const gable_idx *row = g->row + s->row;
+  const gable_idx skipped = s->entry - s->first, count = s->width - skipped;
+  const gable_off ld = s->rows;
+  const double *l = g->value + s->value + skipped * ld;
+  for (gable_idx t = 0; t < count; t++) {
+    u[t] = x[row[skipped + t]];
+    x[row[skipped + t]] = 0;
   }
-  return top;
+  for (gable_idx t = 0; t < count; t++)
+    for (gable_idx i = t + 1; i < count; i++) u[i] -= l[t * ld + skipped + i] * u[t];
+  const gable_idx m = s->rows - s->width;
+  row += s->width;
+  l += s->width;
+  if (count == 1) {
+    if (u[0] != 0) subtract(row, l, m, u[0], x);
+    return;
+  }
+  double *sum = g->sum; /* the rows are in no order, so that the product cannot go to them at once */
+  gik_multiply_d(m, 1, count, l, ld, u, 1, 1, sum, m, NULL, NULL);
+  for (gable_idx i = 0; i < m; i++) {
+    x[row[i]] += sum[i];
+    sum[i] = 0;
+  }
 }
 
-static gable_idx choose_pivot(const growing *g, gable_idx j, gable_idx top, double threshold)
+/* x = L^-1 a(:, j) on the rows below. */
+static void eliminate(growing *g, gable_idx j)
+{
+  const gi_csc *a = g->a;
+  g->top = g->n;
+  g->n_below = 0;
+  for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++) {
+    const gable_idx s = visit(g, a->idx[k], j);
+    if (s >= 0) search(g, s, j);
+  }
+  for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++) g->x[a->idx[k]] = a->val[k];
+  for (gable_idx p = g->top; p < g->n; p++) apply(g, g->supers + g->reach[p]);
+}
+
+static gable_idx choose_pivot(const growing *g, gable_idx j, double threshold)
 {
   gable_idx best = -1;
   double largest = 0;
-  for (gable_idx p = top; p < g->n; p++) {
-    gable_idx i = g->reach[p];
-    if (g->column_of[i] >= 0 || !(fabs(g->x[i]) > largest)) continue;
+  for (gable_idx p = 0; p < g->n_below; p++) {
+    const gable_idx i = g->below[p];
+    if (!(fabs(g->x[i]) > largest)) continue;
     best = i;
     largest = fabs(g->x[i]);
   }
@@ -126,61 +180,92 @@ static gable_idx choose_pivot(const growing *g, gable_idx j, gable_idx top, doub
   return best;
 }
 
-static gable_status store_column(gable_context *ctx, growing *g, gable_idx j, gable_idx top, gable_idx pivot)
+/* The supernode that column j continues, with the rows that are left of it and no others; or -1. */
+static gable_idx continued(const growing *g, gable_idx j)
+{
+  const gable_idx at = j > 0 ? g->super_of[j - 1] : -1;
+  const super *s = g->supers + at;
+  return at >= 0 && s->seen == j && s->width < MOST_WIDTH && g->n_below == s->rows - s->width ? at : -1;
+}
+
+/* The pivot row changes places with the first row below. */
+static void raise_pivot(growing *g, const super *s, gable_idx pivot)
+{
+  gable_idx *row = g->row + s->row, at = s->width;
+  while (row[at] != pivot) at++;
+  row[at] = row[s->width];
+  row[s->width] = pivot;
+  for (gable_idx t = 0; t < s->width; t++) {
+    double *l = g->value + s->value + (gable_off)t * s->rows;
+    const double held = l[at];
+    l[at] = l[s->width];
+    l[s->width] = held;
+  }
+}
+
+/* A supernode of no columns with the rows below. */
+static gable_status begin_super(gable_context *ctx, growing *g, gable_idx j, gable_idx *out)
 {
   gable_status status = GABLE_OK;
-  gable_off to = g->l_ptr[j], want = to + (g->n - top);
-  if (want > g->room) {
-    gable_off room = 2 * g->room + g->n;
-    gable_idx *row = gi_grow(ctx, g->l_row, to, room, sizeof *row);
-    GI_REQUIRE(row, GABLE_ERR_MEMORY, "out of memory: %.1f MB for pivoting", (double)room * 12e-6);
-    g->l_row = row;
-    double *val = gi_grow(ctx, g->l_val, to, room, sizeof *val);
-    GI_REQUIRE(val, GABLE_ERR_MEMORY, "out of memory: %.1f MB for pivoting", (double)room * 12e-6);
-    g->l_val = val;
-    g->room = room;
+  const gable_idx count = g->n_below;
+  GI_RESERVE(ctx, g->row, g->rows, g->rows + count, g->row_room, "pivoting");
+  GI_RESERVE(ctx, g->follow, g->rows, g->rows + count, g->follow_room, "pivoting");
+  g->supers[g->n_super] =
+      (super){.first = j, .rows = count, .row = g->rows, .value = g->values, .search = count, .seen = j, .entry = j};
+  if (count) {
+    memcpy(g->row + g->rows, g->below, (size_t)count * sizeof *g->row);
+    memcpy(g->follow + g->rows, g->below, (size_t)count * sizeof *g->row);
   }
-  double d = pivot >= 0 ? g->x[pivot] : 1;
-  for (gable_idx p = top; p < g->n; p++) {
-    gable_idx i = g->reach[p];
-    if (pivot >= 0 && i != pivot && g->column_of[i] < 0) { /* zeros too: pruning counts on the structure */
-      g->l_row[to] = i;
-      g->l_val[to++] = g->x[i] / d;
-    }
-    g->x[i] = 0;
+  g->rows += count;
+  *out = g->n_super++;
+done:
+  return status;
+}
+
+/* Column j of L; zeros, too: pruning counts on the structure. */
+static gable_status store_column(gable_context *ctx, growing *g, gable_idx j, gable_idx pivot)
+{
+  gable_status status = GABLE_OK;
+  if (pivot >= 0) {
+    gable_idx at = continued(g, j);
+    if (at < 0) GI_TRY(begin_super(ctx, g, j, &at));
+    super *s = g->supers + at;
+    GI_RESERVE(ctx, g->value, g->values, g->values + s->rows, g->value_room, "pivoting");
+    raise_pivot(g, s, pivot);
+    double *l = g->value + g->values;
+    const gable_idx *row = g->row + s->row;
+    for (gable_idx i = ++s->width; i < s->rows; i++) l[i] = g->x[row[i]] / g->x[pivot];
+    g->values += s->rows;
+    g->super_of[j] = at;
+    g->column_of[pivot] = j;
   }
-  g->l_ptr[j + 1] = g->pruned[j] = to;
   g->row_of[j] = pivot;
-  if (pivot >= 0) g->column_of[pivot] = j;
+  for (gable_idx p = 0; p < g->n_below; p++) g->x[g->below[p]] = 0;
 done:
   return status;
 }
 
 /* Symmetric pruning (Eisenstat and Liu, 1992): once U has an entry (k, j) and column k of L the pivot row of j,
- * searches through k need follow only the rows that are pivots by now.  The column is split so that those come first.
- */
-static void prune(growing *g, gable_idx j, gable_idx top, gable_idx pivot)
+ * searches through k need follow only the rows that are pivots by now.  They come first then. */
+static void prune(growing *g, gable_idx j, gable_idx pivot)
 {
-  for (gable_idx p = top; p < g->n; p++) {
-    gable_idx k = g->column_of[g->reach[p]];
-    if (k < 0 || k == j || g->pruned[k] < g->l_ptr[k + 1]) continue;
+  for (gable_idx p = g->top; p < g->n; p++) {
+    super *s = g->supers + g->reach[p];
+    if (g->reach[p] == g->super_of[j] || s->search < s->rows) continue;
+    gable_idx *follow = g->follow + s->row, low = 0, high = s->rows;
     int holds = 0;
-    for (gable_off m = g->l_ptr[k]; m < g->l_ptr[k + 1] && !holds; m++) holds = g->l_row[m] == pivot;
+    for (gable_idx m = 0; m < s->rows && !holds; m++) holds = follow[m] == pivot;
     if (!holds) continue;
-    gable_off low = g->l_ptr[k], high = g->l_ptr[k + 1];
     while (low < high) {
-      if (g->column_of[g->l_row[low]] >= 0) {
+      const gable_idx i = follow[low];
+      if (g->column_of[i] >= 0) {
         low++;
         continue;
       }
-      gable_idx row = g->l_row[--high];
-      double val = g->l_val[high];
-      g->l_row[high] = g->l_row[low];
-      g->l_val[high] = g->l_val[low];
-      g->l_row[low] = row;
-      g->l_val[low] = val;
+      follow[low] = follow[--high];
+      follow[high] = i;
     }
-    g->pruned[k] = low;
+    s->search = low;
   }
 }
 
@@ -202,9 +287,10 @@ gable_status gi_partial_pivoting(gable_context *ctx, const gi_csc *a, double thr
   GI_TRY(growing_init(ctx, a, row_of, &g));
   for (gable_idx j = 0; j < g.n; j++) {
     if (j % 1024 == 0) GI_TRY(gi_progress(ctx, "pivoting", (double)j / (double)g.n));
-    gable_idx top = eliminate(&g, j), pivot = choose_pivot(&g, j, top, threshold);
-    GI_TRY(store_column(ctx, &g, j, top, pivot));
-    if (pivot >= 0) prune(&g, j, top, pivot);
+    eliminate(&g, j);
+    const gable_idx pivot = choose_pivot(&g, j, threshold);
+    GI_TRY(store_column(ctx, &g, j, pivot));
+    if (pivot >= 0) prune(&g, j, pivot);
   }
   pair_leftovers(&g);
 done:
