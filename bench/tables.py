@@ -3,6 +3,7 @@
 
   bench/tables.py RESULTS.jsonl ...              prints all
   bench/tables.py --results RESULTS.jsonl ...     puts the summary between the marks of docs/results.md
+  bench/tables.py FIRST.jsonl+MORE.jsonl          one table of both: runs on one machine; what is in both is taken from the last
 Ratios are reference / Gable: above 1 Gable is faster.  A reference solver counts with the better of its runs, figure by figure.
 """
 import argparse
@@ -74,6 +75,7 @@ class Case:
 
 
 def load(path):
+    """(record of the machine, cases, records of what was left out) of one file."""
     machine, cases, left_out = None, {}, []
     for line in pathlib.Path(path).read_text().splitlines():
         record = json.loads(line)
@@ -83,7 +85,28 @@ def load(path):
             left_out.append(record)
         else:
             cases.setdefault((record["matrix"], record["threads"]), Case(record["matrix"], record["threads"])).add(record)
-    return machine, list(cases.values()), left_out
+    return machine, cases, left_out
+
+
+def load_joined(paths):
+    """The same of files of one machine, between plus signs; commits and dates say how many matrices each file holds."""
+    machines, cases, left_out, runs = [], {}, {}, []
+    for path in paths.split("+"):
+        machine, more, out = load(path)
+        same = ("cpu", "family_model", "cores", "compiler", "flags", "seconds")
+        if machines and any(machine[key] != machines[0][key] for key in same):
+            sys.exit(f"tables: {path} is of another machine, compiler or time per phase than the files before it")
+        machines.append(machine)
+        cases.update(more)
+        left_out.update({r["matrix"]: r for r in out})
+        runs.append(f"{machine['commit']}, {machine['date']}, {len({name for name, _ in more})} matrices")
+    joined = {**machines[0], "read_bytes_per_s": {}}
+    for machine in reversed(machines):  # the first file that measured a number of threads counts
+        joined["read_bytes_per_s"].update(machine["read_bytes_per_s"])
+    if len(machines) > 1:
+        joined["runs"] = "; ".join(runs)
+    measured = {name for name, _ in cases}
+    return joined, list(cases.values()), [r for name, r in left_out.items() if name not in measured]
 
 
 def seconds(t):
@@ -194,7 +217,8 @@ def verdicts(machine, cases):
 def heading(machine, threads):
     return (f"{machine['cpu']} (family/model {machine['family_model']}), {machine['cores']} cores, last-level cache "
             f"{machine['llc_bytes'] >> 20} MiB, read bandwidth {machine['read_bytes_per_s'][str(threads)] / 1e9:.1f} GB/s with "
-            f"{threads} thread{'s' * (threads > 1)}; {machine['compiler']}; commit {machine['commit']}, {machine['date']}")
+            f"{threads} thread{'s' * (threads > 1)}; {machine['compiler']}; "
+            + (f"commits {machine['runs']}" if "runs" in machine else f"commit {machine['commit']}, {machine['date']}"))
 
 
 def unanswered(cases):
@@ -209,7 +233,7 @@ def unanswered(cases):
 
 
 def report(path):
-    machine, cases, left_out = load(path)
+    machine, cases, left_out = load_joined(path)
     parts, short = [], []
     for threads in sorted({c.threads for c in cases}):
         group = [c for c in cases if c.threads == threads]
@@ -237,7 +261,8 @@ def main():
     reports = [report(path) for path in arguments.files]
     print("\n".join(whole for whole, _ in reports))
     if arguments.insert:
-        names = ", ".join(f"`{pathlib.Path(path).resolve().relative_to(ROOT)}`" for path in arguments.files)
+        files = [path for joined in arguments.files for path in joined.split("+")]
+        names = ", ".join(f"`{pathlib.Path(path).resolve().relative_to(ROOT)}`" for path in files)
         tables = "\n".join(short for _, short in reports)
         put("docs/results.md", "bench", f"From {names} by `bench/tables.py --results`. Ratios are reference / Gable: above 1 Gable is faster.\n\n{tables}")
     return 0
