@@ -47,6 +47,7 @@ static void print_help(const command *usage)
   if (strstr(usage->arguments, ".mtx") || strstr(usage->arguments, "FROM"))
     printf("The name '-' reads the matrix from standard input: any of the formats, compressed or not.\n\n");
   for (const option *o = usage->options; o->name; o++) print_option(o->letter, o->name, o->argument, o->help);
+  print_option(0, "verbose", NULL, "say when each phase begins, with the seconds since the start");
   print_option(0, "trace", NULL, "with an error, say where in the library it arose");
   print_option('h', "help", NULL, "this text");
   if (usage->examples) printf("\nexamples:\n");
@@ -61,7 +62,7 @@ static void print_help(const command *usage)
 static void print_names(const command *usage)
 {
   for (const option *o = usage->options; o->name; o++) printf("--%s%s\n", o->name, o->argument ? "=" : "");
-  printf("--trace\n--help\n");
+  printf("--verbose\n--trace\n--help\n");
 }
 
 /* What completes the value of an option, as option.words. */
@@ -154,9 +155,10 @@ static int unknown_option(const command *usage, const char *word, size_t length)
   const char *names[MAX_OPTIONS];
   char name[64];
   int n = 0;
-  for (const option *o = usage->options; o->name && n < MAX_OPTIONS - 2; o++) names[n++] = o->name;
+  for (const option *o = usage->options; o->name && n < MAX_OPTIONS - 3; o++) names[n++] = o->name;
   names[n++] = "help";
   names[n++] = "trace";
+  names[n++] = "verbose";
   snprintf(name, sizeof name, "%.*s", (int)length, word);
   const char *near = word[-1] == '-' && word[-2] == '-' ? nearest(name, names, n) : NULL;
   if (near) return options_wrong(usage->verb, "no option --%s: did you mean --%s?", name, near);
@@ -221,6 +223,8 @@ int options_parse(const command *usage, int argc, char **argv, const char **argu
       return 1;
     } else if (!strcmp(word, "--trace")) {
       session_trace_errors();
+    } else if (!strcmp(word, "--verbose")) {
+      session_be_verbose();
     } else if ((*exit_status = take_option(usage, argc, argv, &k)) != EXIT_DONE) {
       return 1;
     }

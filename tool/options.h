@@ -12,7 +12,7 @@
  *   if (options_parse(&usage, argc, argv, arguments, &exit_status)) return exit_status;
  *
  * Understood: --name value, --name=value, -x value, flags as --name, arguments before, between and after options, and
- * "--" before arguments that begin with a dash.  --help and --trace are added to every verb. */
+ * "--" before arguments that begin with a dash.  --help, --trace and --verbose are added to every verb. */
 #ifndef TOOL_OPTIONS_H
 #define TOOL_OPTIONS_H
 

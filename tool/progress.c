@@ -8,9 +8,9 @@
 
 enum { BAR = 40, PHASE_WIDTH = 14 };
 
-void progress_init(progress *p)
+void progress_init(progress *p, int verbose)
 {
-  *p = (progress){.terminal = isatty(STDERR_FILENO), .begun = stopwatch_now(), .at = -1};
+  *p = (progress){.terminal = isatty(STDERR_FILENO), .verbose = verbose, .begun = stopwatch_now(), .at = -1};
 }
 
 void progress_forget(progress *p)
@@ -31,7 +31,10 @@ static int times_begun(progress *p, const char *phase, double done)
     p->phase[k].times = 0;
     p->phases++;
   }
-  if (k != p->at || (done <= 0 && p->done > 0)) p->phase[k].times++;
+  if (k != p->at || (done <= 0 && p->done > 0)) {
+    p->phase[k].times++;
+    p->starts++;
+  }
   p->at = k;
   p->done = done;
   return p->phase[k].times;
@@ -39,9 +42,13 @@ static int times_begun(progress *p, const char *phase, double done)
 
 int progress_show(progress *p, const char *phase, double done)
 {
-  if (!p->terminal) return 0;
+  if (!p->terminal && !p->verbose) return 0;
   const double t = stopwatch_now();
-  const int again = times_begun(p, phase, done) > 1;
+  const int starts = p->starts, again = times_begun(p, phase, done) > 1;
+  if (p->verbose) {
+    if (p->starts > starts) fprintf(stderr, "gable: %.6f s: %s%s\n", t - p->begun, phase, again ? " again" : "");
+    return 0;
+  }
   if (t - p->begun < 1 || t - p->last < 0.05) return 0;
   char name[PHASE_WIDTH + 1], bar[BAR + 1];
   if (!(done >= 0)) done = 0;

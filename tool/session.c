@@ -7,7 +7,8 @@
 #include "stop.h"
 #include "verbs.h"
 
-static int trace_errors;        /* the tool is one thread and one run */
+static int trace_errors; /* the tool is one thread and one run */
+static int verbose;
 static const char *matrix_path; /* of the matrix that rows and columns are said of, or NULL */
 
 void session_about(const char *path)
@@ -23,6 +24,11 @@ const char *session_name(const char *path)
 void session_trace_errors(void)
 {
   trace_errors = 1;
+}
+
+void session_be_verbose(void)
+{
+  verbose = 1;
 }
 
 static void log_line(void *user, gable_log_level level, const char *text)
@@ -42,7 +48,7 @@ gable_status session_open(session *s, const char *where, int threads)
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   s->ctx = NULL;
   stop_watch();
-  progress_init(&s->bar);
+  progress_init(&s->bar, verbose);
   options.threads = threads;
   options.log = log_line;
   options.log_user = s;

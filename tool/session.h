@@ -49,4 +49,7 @@ int session_fail(session *s, const char *verb, gable_status status);
 /* From now on errors come with their trace. */
 void session_trace_errors(void);
 
+/* From now on sessions that open say on standard error when each phase begins. */
+void session_be_verbose(void);
+
 #endif

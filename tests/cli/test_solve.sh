@@ -8,6 +8,11 @@ json=1
 
 run 0 solve "$data/west0479.mtx.gz"
 for word in matrix method order factor solve refine 'backward error' rcond memory; do says "$word" out; done
+grep ' s: ' err && wrong "phases are said without --verbose"
+run 0 solve --match always --verbose -t 1 "$data/west0479.mtx.gz"
+for phase in read matching order symbolic factor; do says "^gable: [0-9.]* s: $phase\$" err; done
+run 0 smooth "$data/1138_bus.mtx.gz" --verbose
+says '^gable: [0-9.]* s: analyse sweeps$' err
 run 0 solve "$data/1138_bus.mtx.gz"
 says Cholesky out
 if [ "$json" ]; then
