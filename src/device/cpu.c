@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/timer.h"
-#include "device/device.h"
+#include "device/cpu.h"
 
 static gable_status cpu_open(int ordinal, void **state)
 {
@@ -11,14 +11,14 @@ static gable_status cpu_open(int ordinal, void **state)
   return GABLE_OK;
 }
 
-static gable_status cpu_enter(const gable_context *ctx, int *before)
+gable_status gi_cpu_enter(const gable_context *ctx, int *before)
 {
   (void)ctx;
   *before = GI_NOT_ENTERED;
   return GABLE_OK;
 }
 
-static void cpu_leave(const gable_context *ctx, int before)
+void gi_cpu_leave(const gable_context *ctx, int before)
 {
   (void)ctx;
   (void)before;
@@ -56,7 +56,7 @@ static gable_status cpu_copy_out(gable_context *ctx, void *host, const void *dev
   return cpu_copy_in(ctx, host, device, bytes, stream);
 }
 
-static gable_status cpu_synchronise(gable_context *ctx, void *stream)
+gable_status gi_cpu_synchronise(gable_context *ctx, void *stream)
 {
   (void)ctx;
   (void)stream;
@@ -71,7 +71,7 @@ static gable_status cpu_fill(gable_context *ctx, void *device, int byte, size_t 
   return GABLE_OK;
 }
 
-static void *cpu_own_stream(const gable_context *ctx)
+void *gi_cpu_own_stream(const gable_context *ctx)
 {
   (void)ctx;
   return NULL;
@@ -90,7 +90,7 @@ static void cpu_stream_destroy(gable_context *ctx, void *stream)
   (void)stream;
 }
 
-static gable_status cpu_order_after(gable_context *ctx, void *stream, void *earlier)
+gable_status gi_cpu_order_after(gable_context *ctx, void *stream, void *earlier)
 {
   (void)ctx;
   (void)stream;
@@ -99,7 +99,7 @@ static gable_status cpu_order_after(gable_context *ctx, void *stream, void *earl
 }
 
 /* A moment is the clock when it is recorded. */
-static gable_status cpu_event_create(gable_context *ctx, void **out)
+gable_status gi_cpu_event_create(gable_context *ctx, void **out)
 {
   gable_status status = GABLE_OK;
   double *moment = NULL;
@@ -109,7 +109,7 @@ done:
   return status;
 }
 
-static gable_status cpu_event_record(gable_context *ctx, void *event, void *stream)
+gable_status gi_cpu_event_record(gable_context *ctx, void *event, void *stream)
 {
   (void)ctx;
   (void)stream;
@@ -117,19 +117,19 @@ static gable_status cpu_event_record(gable_context *ctx, void *event, void *stre
   return GABLE_OK;
 }
 
-static gable_status cpu_event_elapsed(gable_context *ctx, void *begin, void *end, double *seconds)
+gable_status gi_cpu_event_elapsed(gable_context *ctx, void *begin, void *end, double *seconds)
 {
   (void)ctx;
   *seconds = *(double *)end - *(double *)begin;
   return GABLE_OK;
 }
 
-static void cpu_event_destroy(gable_context *ctx, void *event)
+void gi_cpu_event_destroy(gable_context *ctx, void *event)
 {
   gi_free(ctx, event);
 }
 
-static gable_status cpu_await_event(gable_context *ctx, void *stream, void *event)
+gable_status gi_cpu_await_event(gable_context *ctx, void *stream, void *event)
 {
   (void)ctx;
   (void)stream;
@@ -137,7 +137,7 @@ static gable_status cpu_await_event(gable_context *ctx, void *stream, void *even
   return GABLE_OK;
 }
 
-static int cpu_event_done(gable_context *ctx, void *event, int wait)
+int gi_cpu_event_done(gable_context *ctx, void *event, int wait)
 {
   (void)ctx;
   (void)event;
@@ -145,7 +145,7 @@ static int cpu_event_done(gable_context *ctx, void *event, int wait)
   return 1;
 }
 
-static gable_status cpu_pinned_alloc(gable_context *ctx, size_t bytes, void **out)
+gable_status gi_cpu_pinned_alloc(gable_context *ctx, size_t bytes, void **out)
 {
   gable_status status = GABLE_OK;
   *out = gi_alloc_zero(ctx, (gable_off)bytes, 1);
@@ -154,12 +154,12 @@ done:
   return status;
 }
 
-static void cpu_pinned_release(gable_context *ctx, void *p)
+void gi_cpu_pinned_release(gable_context *ctx, void *p)
 {
   gi_free(ctx, p);
 }
 
-static gable_status cpu_open_to(gable_context *ctx, const gable_context *other)
+gable_status gi_cpu_open_to(gable_context *ctx, const gable_context *other)
 {
   (void)ctx;
   (void)other;
@@ -174,25 +174,25 @@ const gi_device gi_device_cpu = {
     .kernels = &gik_kernels_cpu,
     .open = cpu_open,
     .close = cpu_close,
-    .enter = cpu_enter,
-    .leave = cpu_leave,
+    .enter = gi_cpu_enter,
+    .leave = gi_cpu_leave,
     .alloc = cpu_alloc,
     .release = cpu_release,
     .copy_in = cpu_copy_in,
     .copy_out = cpu_copy_out,
-    .synchronise = cpu_synchronise,
+    .synchronise = gi_cpu_synchronise,
     .fill = cpu_fill,
-    .own_stream = cpu_own_stream,
+    .own_stream = gi_cpu_own_stream,
     .stream_create = cpu_stream_create,
     .stream_destroy = cpu_stream_destroy,
-    .order_after = cpu_order_after,
-    .event_create = cpu_event_create,
-    .event_record = cpu_event_record,
-    .event_elapsed = cpu_event_elapsed,
-    .event_destroy = cpu_event_destroy,
-    .await_event = cpu_await_event,
-    .event_done = cpu_event_done,
-    .pinned_alloc = cpu_pinned_alloc,
-    .pinned_release = cpu_pinned_release,
-    .open_to = cpu_open_to,
+    .order_after = gi_cpu_order_after,
+    .event_create = gi_cpu_event_create,
+    .event_record = gi_cpu_event_record,
+    .event_elapsed = gi_cpu_event_elapsed,
+    .event_destroy = gi_cpu_event_destroy,
+    .await_event = gi_cpu_await_event,
+    .event_done = gi_cpu_event_done,
+    .pinned_alloc = gi_cpu_pinned_alloc,
+    .pinned_release = gi_cpu_pinned_release,
+    .open_to = gi_cpu_open_to,
 };

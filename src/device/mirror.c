@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "device/cpu.h"
 #include "device/mirror.h"
 
 enum { POISONED = 1 << 20 }; /* bytes at the beginning of a block: all of it would make large ones slow to open */
@@ -37,16 +38,6 @@ static gable_status mirror_open(int ordinal, void **state)
   *state = m;
 done:
   return status;
-}
-
-static gable_status mirror_enter(const gable_context *ctx, int *before)
-{
-  return gi_device_cpu.enter(ctx, before);
-}
-
-static void mirror_leave(const gable_context *ctx, int before)
-{
-  gi_device_cpu.leave(ctx, before);
 }
 
 static void mirror_close(void *state)
@@ -182,13 +173,6 @@ static gable_status mirror_copy_out(gable_context *ctx, void *host, const void *
   return copy(ctx, host, device, device, bytes);
 }
 
-static gable_status mirror_synchronise(gable_context *ctx, void *stream)
-{
-  (void)ctx;
-  (void)stream;
-  return GABLE_OK;
-}
-
 static gable_status mirror_fill(gable_context *ctx, void *device, int byte, size_t bytes, void *stream)
 {
   gable_status status = GABLE_OK;
@@ -199,11 +183,6 @@ static gable_status mirror_fill(gable_context *ctx, void *device, int byte, size
   gi_mirror_leave(ctx);
 done:
   return status;
-}
-
-static void *mirror_own_stream(const gable_context *ctx)
-{
-  return gi_device_cpu.own_stream(ctx);
 }
 
 /* A stream is a place to point at. */
@@ -222,56 +201,6 @@ static void mirror_stream_destroy(gable_context *ctx, void *stream)
   gi_free(ctx, stream);
 }
 
-static gable_status mirror_order_after(gable_context *ctx, void *stream, void *earlier)
-{
-  return gi_device_cpu.order_after(ctx, stream, earlier);
-}
-
-static gable_status mirror_event_create(gable_context *ctx, void **out)
-{
-  return gi_device_cpu.event_create(ctx, out);
-}
-
-static gable_status mirror_event_record(gable_context *ctx, void *event, void *stream)
-{
-  return gi_device_cpu.event_record(ctx, event, stream);
-}
-
-static gable_status mirror_event_elapsed(gable_context *ctx, void *begin, void *end, double *seconds)
-{
-  return gi_device_cpu.event_elapsed(ctx, begin, end, seconds);
-}
-
-static void mirror_event_destroy(gable_context *ctx, void *event)
-{
-  gi_device_cpu.event_destroy(ctx, event);
-}
-
-static gable_status mirror_await_event(gable_context *ctx, void *stream, void *event)
-{
-  return gi_device_cpu.await_event(ctx, stream, event);
-}
-
-static int mirror_event_done(gable_context *ctx, void *event, int wait)
-{
-  return gi_device_cpu.event_done(ctx, event, wait);
-}
-
-static gable_status mirror_pinned_alloc(gable_context *ctx, size_t bytes, void **out)
-{
-  return gi_device_cpu.pinned_alloc(ctx, bytes, out);
-}
-
-static void mirror_pinned_release(gable_context *ctx, void *p)
-{
-  gi_device_cpu.pinned_release(ctx, p);
-}
-
-static gable_status mirror_open_to(gable_context *ctx, const gable_context *other)
-{
-  return gi_device_cpu.open_to(ctx, other);
-}
-
 const gi_device gi_device_mirror = {
     .name = "mirror",
     .kind = GI_ON_MIRROR,
@@ -280,27 +209,27 @@ const gi_device gi_device_mirror = {
     .kernels = &gik_kernels_cpu,
     .open = mirror_open,
     .close = mirror_close,
-    .enter = mirror_enter,
-    .leave = mirror_leave,
+    .enter = gi_cpu_enter,
+    .leave = gi_cpu_leave,
     .alloc = mirror_alloc,
     .release = mirror_release,
     .copy_in = mirror_copy_in,
     .copy_out = mirror_copy_out,
-    .synchronise = mirror_synchronise,
+    .synchronise = gi_cpu_synchronise,
     .fill = mirror_fill,
-    .own_stream = mirror_own_stream,
+    .own_stream = gi_cpu_own_stream,
     .stream_create = mirror_stream_create,
     .stream_destroy = mirror_stream_destroy,
-    .order_after = mirror_order_after,
-    .event_create = mirror_event_create,
-    .event_record = mirror_event_record,
-    .event_elapsed = mirror_event_elapsed,
-    .event_destroy = mirror_event_destroy,
-    .await_event = mirror_await_event,
-    .event_done = mirror_event_done,
-    .pinned_alloc = mirror_pinned_alloc,
-    .pinned_release = mirror_pinned_release,
-    .open_to = mirror_open_to,
+    .order_after = gi_cpu_order_after,
+    .event_create = gi_cpu_event_create,
+    .event_record = gi_cpu_event_record,
+    .event_elapsed = gi_cpu_event_elapsed,
+    .event_destroy = gi_cpu_event_destroy,
+    .await_event = gi_cpu_await_event,
+    .event_done = gi_cpu_event_done,
+    .pinned_alloc = gi_cpu_pinned_alloc,
+    .pinned_release = gi_cpu_pinned_release,
+    .open_to = gi_cpu_open_to,
     .kernels_begin = gi_mirror_enter,
     .kernels_end = gi_mirror_leave,
 };

@@ -1,7 +1,7 @@
 /* mirror.c: the CPU backend under the memory rules of a GPU (device/mirror.h): views in device memory are opened for as
  * long as a call of the backend lasts, and views in host memory are taken as they are. */
 #include "device/mirror.h"
-#include "trisolve/plan.h"
+#include "trisolve/cpu/cpu.h"
 
 /* The arrays of a view in device memory are where it says; nnz from the last offset. */
 static gable_status check_matrix(gable_context *ctx, const gable_matrix_view *a, gable_off nnz)
@@ -72,50 +72,15 @@ done:
   return status;
 }
 
-static void mirror_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device)
-{
-  gi_trisolve_cpu.work_bytes(t, max_rhs, host, device);
-}
-
-static gable_status mirror_work_init(gable_work *w)
-{
-  return gi_trisolve_cpu.work_init(w);
-}
-
-static void mirror_work_release(gable_work *w)
-{
-  gi_trisolve_cpu.work_release(w);
-}
-
-static gable_status mirror_work_status(gable_work *w)
-{
-  return gi_trisolve_cpu.work_status(w);
-}
-
-static gable_status mirror_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info)
-{
-  return gi_trisolve_cpu.info(t, op, info);
-}
-
-static gable_status mirror_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level)
-{
-  return gi_trisolve_cpu.schedule(t, op, order, level);
-}
-
-static void mirror_release(gable_trisolve *t)
-{
-  gi_trisolve_cpu.release(t);
-}
-
 const gi_trisolve_backend gi_trisolve_mirror = {
     .analyse = mirror_analyse,
     .update = mirror_update,
-    .work_bytes = mirror_work_bytes,
-    .work_init = mirror_work_init,
-    .work_release = mirror_work_release,
+    .work_bytes = gi_cpu_work_bytes,
+    .work_init = gi_cpu_work_init,
+    .work_release = gi_cpu_work_release,
     .solve = mirror_solve,
-    .work_status = mirror_work_status,
-    .info = mirror_info,
-    .schedule = mirror_schedule,
-    .release = mirror_release,
+    .work_status = gi_cpu_work_status,
+    .info = gi_cpu_info,
+    .schedule = gi_cpu_schedule,
+    .release = gi_cpu_release,
 };

@@ -41,7 +41,7 @@ static void state_release(gable_context *ctx, cpu_state *s)
   gi_free(ctx, s);
 }
 
-static void cpu_release(gable_trisolve *t)
+void gi_cpu_release(gable_trisolve *t)
 {
   state_release(t->ctx, t->state);
   t->state = NULL;
@@ -78,7 +78,7 @@ static gable_status cpu_analyse(gable_trisolve *t, const gable_matrix_view *a)
   cpu_state *state = NULL;
 
   memset(pattern, 0, sizeof pattern);
-  cpu_release(t);
+  gi_cpu_release(t);
   GI_REQUIRE(shape->space == GABLE_SPACE_HOST, GABLE_ERR_ARGUMENT,
              "the matrix is in device memory, the context is 'cpu'");
   GI_ALLOC_ZERO(ctx, state, 1);
@@ -136,7 +136,7 @@ static size_t op_plan_scratch(const gi_op_plan *s)
   return s->method && s->method->scratch_bytes ? (s->method->scratch_bytes(s) + 63) / 64 * 64 : 0;
 }
 
-static void cpu_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device)
+void gi_cpu_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device)
 {
   const cpu_state *s = t->state;
   (void)max_rhs;
@@ -151,7 +151,7 @@ static void *scratch_of(const gable_work *w, int op)
   return (char *)w->host + (op == GABLE_OP_N ? 0 : op_plan_scratch(&s->op_plan[GABLE_OP_N]));
 }
 
-static gable_status cpu_work_init(gable_work *w)
+gable_status gi_cpu_work_init(gable_work *w)
 {
   const cpu_state *s = w->plan->state;
   for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) {
@@ -161,7 +161,7 @@ static gable_status cpu_work_init(gable_work *w)
   return GABLE_OK;
 }
 
-static void cpu_work_release(gable_work *w)
+void gi_cpu_work_release(gable_work *w)
 {
   (void)w;
 }
@@ -232,7 +232,7 @@ done:
   return status;
 }
 
-static gable_status cpu_work_status(gable_work *w)
+gable_status gi_cpu_work_status(gable_work *w)
 {
   (void)w; /* solve has told already */
   return GABLE_OK;
@@ -253,7 +253,7 @@ static size_t op_plan_bytes(const gi_op_plan *s, gable_idx n)
          (s->level ? (size_t)n * sizeof *s->level : 0);
 }
 
-static gable_status cpu_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info)
+gable_status gi_cpu_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info)
 {
   int traversed = 0;
   const cpu_state *state = t->state;
@@ -285,7 +285,7 @@ static gable_status cpu_info(const gable_trisolve *t, gable_op op, gable_trisolv
   return GABLE_OK;
 }
 
-static gable_status cpu_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level)
+gable_status gi_cpu_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level)
 {
   gable_status status = GABLE_OK;
   int traversed = 0;
@@ -301,12 +301,12 @@ done:
 const gi_trisolve_backend gi_trisolve_cpu = {
     .analyse = cpu_analyse,
     .update = cpu_update,
-    .work_bytes = cpu_work_bytes,
-    .work_init = cpu_work_init,
-    .work_release = cpu_work_release,
+    .work_bytes = gi_cpu_work_bytes,
+    .work_init = gi_cpu_work_init,
+    .work_release = gi_cpu_work_release,
     .solve = cpu_solve,
-    .work_status = cpu_work_status,
-    .info = cpu_info,
-    .schedule = cpu_schedule,
-    .release = cpu_release,
+    .work_status = gi_cpu_work_status,
+    .info = gi_cpu_info,
+    .schedule = gi_cpu_schedule,
+    .release = gi_cpu_release,
 };

@@ -81,6 +81,15 @@ gable_status gi_auto_build(gable_context *ctx, const gi_pattern *p, gable_type v
 /* The schedule of one op of an analysed plan on the CPU, for tests that plant faults in it. */
 gi_op_plan *gi_cpu_op_plan(gable_trisolve *t, gable_op op);
 
+/* Functions of this backend that the mirror has too: they take no views.  See plan.h. */
+void gi_cpu_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device);
+gable_status gi_cpu_work_init(gable_work *w);
+void gi_cpu_work_release(gable_work *w);
+gable_status gi_cpu_work_status(gable_work *w);
+gable_status gi_cpu_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info);
+gable_status gi_cpu_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level);
+void gi_cpu_release(gable_trisolve *t);
+
 /* Frees what op_plan owns, which is then empty.  Fine on a zeroed one. */
 void gi_op_plan_release(gable_context *ctx, gi_op_plan *op_plan);
 
