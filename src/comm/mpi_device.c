@@ -109,7 +109,7 @@ static gable_status prepare(gable_comm *comm, ticket *own, ticket **all)
   GI_TRY(gi_load_waiting_kernels(ctx, "mpi"));
   if (!comm->fault) GI_TRY(ctx->device->pinned_alloc(ctx, sizeof *comm->fault, &fault));
   if (fault) comm->fault = fault;
-  if (ctx->device->kind == GI_ON_MIRROR) goto done;
+  if (ctx->device->in_host) goto done;
   GI_TRY(ctx->device->enter(ctx, &before));
   GI_TRY(gi_ipc_cuda.device(own->device));
 done:
@@ -148,7 +148,7 @@ gable_status gi_mpi_device_create(gable_comm *comm, int64_t bytes, gable_path pa
   GI_REQUIRE(m->devices != GI_MPI_APART, GABLE_ERR_UNAVAILABLE, "the processes cannot open each other's device memory");
   GI_REQUIRE(path == GABLE_PATH_DIRECT || m->devices == GI_MPI_ONE_EACH, GABLE_ERR_UNAVAILABLE,
              "several processes share a device");
-  if (comm->ctx->device->kind == GI_ON_MIRROR) return gi_mpi_shared_create(comm, bytes, out);
+  if (comm->ctx->device->in_host) return gi_mpi_shared_create(comm, bytes, out);
   status = gi_mpi_window_create(comm, &by_ipc, whole, out);
   if (status == GABLE_ERR_UNAVAILABLE) m->devices = GI_MPI_APART;
 done:

@@ -274,7 +274,7 @@ static gable_status nccl_run(gable_context *const *ctx, int size, const char *wh
 {
   gable_status status = GABLE_OK;
   for (int r = 0; r < size; r++)
-    GI_REQUIRE(ctx[r]->device->kind != GI_ON_CPU, GABLE_ERR_ARGUMENT, "%s has no device memory for the transport nccl",
+    GI_REQUIRE(gi_has_device_memory(ctx[r]), GABLE_ERR_ARGUMENT, "%s has no device memory for the transport nccl",
                ctx[r]->where);
   GI_TRY(need_library());
   GI_TRY(gi_ranks_run(&gi_transport_nccl, ctx, size, where, NULL, f, user));

@@ -85,7 +85,7 @@ static void open_library(void)
 static gable_status prepare(gable_comm *comm, unique_id **ids, int **pe)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(comm->ctx->device->kind == GI_ON_CUDA, GABLE_ERR_UNAVAILABLE, "NVSHMEM needs a GPU, and %s is none",
+  GI_REQUIRE(!comm->ctx->device->in_host, GABLE_ERR_UNAVAILABLE, "NVSHMEM needs a GPU, and %s is none",
              comm->ctx->where);
   pthread_once(&once, open_library);
   GI_REQUIRE(!missing[0], GABLE_ERR_UNAVAILABLE, "nvshmem: %s", missing);

@@ -9,8 +9,8 @@ gable_status gi_load_waiting_kernels(gable_context *ctx, const char *transport)
 {
   gable_status status = GABLE_OK;
   int before = GI_NOT_ENTERED;
-  GI_REQUIRE(ctx->device->kind != GI_ON_CPU, GABLE_ERR_ARGUMENT, "%s has no device memory for the transport %s",
-             ctx->where, transport);
+  GI_REQUIRE(gi_has_device_memory(ctx), GABLE_ERR_ARGUMENT, "%s has no device memory for the transport %s", ctx->where,
+             transport);
   GI_TRY(ctx->device->enter(ctx, &before));
   GI_TRY(ctx->device->kernels->exchange_steps->load());
 done:

@@ -172,6 +172,7 @@ const gi_device gi_device_cpu = {
     .space = GABLE_SPACE_HOST,
     .vectors = &gi_device_cpu,
     .kernels = &gik_kernels_cpu,
+    .in_host = 1,
     .open = cpu_open,
     .close = cpu_close,
     .enter = gi_cpu_enter,

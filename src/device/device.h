@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-typedef enum gi_device_kind { GI_ON_CPU, GI_ON_MIRROR, GI_ON_CUDA } gi_device_kind;
+/* A place in tables of what differs between devices above this floor; nothing asks for one of them by name. */
+typedef enum gi_device_kind { GI_ON_CPU, GI_ON_MIRROR, GI_ON_CUDA, GI_DEVICE_KINDS } gi_device_kind;
 
 /* Enqueues launches on stream. */
 typedef gable_status gi_launches(void *user, void *stream);
@@ -23,6 +24,7 @@ typedef struct gi_device {
   /* In whose memory sweeps, preconditioners and Krylov solvers keep their vectors: itself; the mirror's is the CPU. */
   const struct gi_device *vectors;
   const gik_kernels *kernels;
+  int in_host; /* 1: its memory is the host's, and a call that takes a stream returns when all is done */
 
   /* *state for ordinal, or GABLE_ERR_UNAVAILABLE with what is missing. */
   gable_status (*open)(int ordinal, void **state);
@@ -38,6 +40,10 @@ typedef struct gi_device {
    * takes what it has been asked to use so far. */
   gable_status (*alloc)(gable_context *ctx, size_t bytes, void **out);
   void (*release)(gable_context *ctx, void *p);
+
+  /* GABLE_ERR_ARGUMENT unless bytes from p on, which the caller calls device memory, are memory of ctx; name: what p is
+   * called.  NULL: that is not known. */
+  gable_status (*require)(gable_context *ctx, const void *p, size_t bytes, const char *name);
 
   /* Streams, here and below: NULL is the context's own.  Blocking where the host side is not pinned. */
   gable_status (*copy_in)(gable_context *ctx, void *device, const void *host, size_t bytes, void *stream);
@@ -86,6 +92,12 @@ typedef struct gi_device {
 } gi_device;
 
 enum { GI_NOT_ENTERED = -1 };
+
+/* Whether the device has memory apart from what views call the host's. */
+static inline int gi_has_device_memory(const gable_context *ctx)
+{
+  return ctx->device->space == GABLE_SPACE_DEVICE;
+}
 
 static inline void gi_kernels_begin(gable_context *ctx)
 {

@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "device/mirror.h"
 #include "kernels/forest/wide_tree.h"
 
 enum { MESSAGE = 256 /* alignment */ };
@@ -201,15 +200,15 @@ done:
   return status;
 }
 
-/* Whether the exchange may have windows.  A fetch needs a stream beside the caller's, which the mirror, where a call
- * returns when it is done, has not. */
+/* Whether the exchange may have windows.  A fetch needs a stream beside the caller's, which a device where a call
+ * returns when it is done has not. */
 static int wants_windows(const gable_plan *p)
 {
   const gable_path path = p->options.path;
   const int fetches = p->moves == GABLE_FOREST_FETCH;
   return p->forest->comm->transport->device_create &&
          (path == GABLE_PATH_AUTO || path == GABLE_PATH_DIRECT || path == GABLE_PATH_NVSHMEM) &&
-         !(fetches && p->forest->ctx->device->kind == GI_ON_MIRROR);
+         !(fetches && p->forest->ctx->device->in_host);
 }
 
 /* Collective.  Both, or neither where these ranks have none and the path leaves the choice. */

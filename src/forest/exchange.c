@@ -7,7 +7,6 @@
 #include "forest/plan.h"
 
 #include "base/checked.h"
-#include "device/mirror.h"
 #include "forest/device_exchange.h"
 #include "kernels/forest/wide_tree.h"
 
@@ -156,7 +155,7 @@ done:
   return status;
 }
 
-/* An array of the caller's is there, and on the mirror where it is said to be. */
+/* An array of the caller's is there, and, where that is known, in the memory that it is said to be in. */
 static gable_status check_array(const gable_exchange *x, const gi_forest_side *s, const void *array, const char *name)
 {
   gable_status status = GABLE_OK;
@@ -166,9 +165,10 @@ static gable_status check_array(const gable_exchange *x, const gi_forest_side *s
   if (!s->n) goto done;
   GI_REQUIRE(array, GABLE_ERR_ARGUMENT, "%s is NULL", name);
   const gable_space space = roots ? p->options.root_space : p->options.leaf_space;
-  if (space == GABLE_SPACE_DEVICE && p->forest->ctx->device->kind == GI_ON_MIRROR)
-    GI_TRY(gi_mirror_require(p->forest->ctx, array,
-                             (size_t)(((p->options.fields - 1) * stride_of(p, s) + items) * p->item), name));
+  gable_context *ctx = p->forest->ctx;
+  if (space == GABLE_SPACE_DEVICE && ctx->device->require)
+    GI_TRY(ctx->device->require(ctx, array, (size_t)(((p->options.fields - 1) * stride_of(p, s) + items) * p->item),
+                                name));
 done:
   return status;
 }

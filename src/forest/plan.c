@@ -17,7 +17,7 @@ static gable_status check_space(const gable_context *ctx, gable_space space)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(space == GABLE_SPACE_HOST || space == GABLE_SPACE_DEVICE, GABLE_ERR_ARGUMENT, "no space %d", (int)space);
-  GI_REQUIRE(space == GABLE_SPACE_HOST || ctx->device->kind != GI_ON_CPU, GABLE_ERR_ARGUMENT,
+  GI_REQUIRE(space == GABLE_SPACE_HOST || gi_has_device_memory(ctx), GABLE_ERR_ARGUMENT,
              "arrays in device memory, and %s has none", ctx->where);
 done:
   return status;
@@ -123,7 +123,7 @@ done:
 static gable_status check_device(const gable_plan *p, const gable_context *ctx)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(!p->on_device || ctx->device->kind != GI_ON_CPU, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(!p->on_device || gi_has_device_memory(ctx), GABLE_ERR_UNAVAILABLE,
              "another rank's arrays lie in device memory, and %s has none", ctx->where);
 done:
   return status;

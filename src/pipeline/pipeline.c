@@ -269,7 +269,7 @@ void gi_pipeline_predict(const gable_solver *s, double *host_s, double *device_s
 static int belongs_on_device(const gable_solver *s)
 {
   double host_s, device_s;
-  if (s->ctx->device->kind == GI_ON_CPU || s->triangles || s->options.place == GABLE_PLACE_HOST) return 0;
+  if (!gi_has_device_memory(s->ctx) || s->triangles || s->options.place == GABLE_PLACE_HOST) return 0;
   if (s->options.place == GABLE_PLACE_CONTEXT) return 1;
   gi_pipeline_predict(s, &host_s, &device_s);
   gi_log(s->ctx, GABLE_LOG_INFO, "%lld solves: %.2e s predicted on the CPU, %.2e s on the GPU",

@@ -164,7 +164,7 @@ gable_status gi_candidates_fastest(gi_candidate_time *time, void *user, char *sa
 
 int gi_candidates_wanted(const gable_trisolve *t)
 {
-  return t->method == GI_AUTO && t->options.time_candidates && t->ctx->device->kind == GI_ON_CUDA;
+  return t->method == GI_AUTO && t->options.time_candidates && t->backend->times_plans;
 }
 
 gable_status gi_candidates_analyse(gable_trisolve *t, const gable_matrix_view *a)

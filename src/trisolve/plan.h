@@ -43,6 +43,8 @@ struct gi_level_order;
 /* What the backend's functions may rely on: called in the right phase, arguments checked but for the contents of
  * arrays. A function that fails leaves the plan releasable. */
 typedef struct gi_trisolve_backend {
+  int times_plans; /* 1: auto that is asked to time its candidates plans for each and solves: see candidates.h */
+
   /* t->shape says what a is; t->state is NULL or of an earlier analysis of the same plan, to be replaced. */
   gable_status (*analyse)(gable_trisolve *t, const gable_matrix_view *a);
 
