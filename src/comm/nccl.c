@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "comm/opened_library.h"
+#include "base/opened_library.h"
 #include "comm/ranks.h"
 #include "comm/stream_link.h"
 #include "device/device.h"

@@ -7,8 +7,8 @@
  * where its bootstrap is missing, and succeeds without a GPU: both are looked at before. */
 #include <pthread.h>
 
+#include "base/opened_library.h"
 #include "comm/mpi.h"
-#include "comm/opened_library.h"
 #include "comm/shared.h"
 #include "device/device.h"
 

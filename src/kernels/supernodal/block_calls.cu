@@ -1,9 +1,8 @@
 /* block_calls.cu: TRSV and GEMV of cuBLAS, TRSM and GEMM for several right-hand sides, with gather and scatter of our
  * own between them.  A vector [rows][rhs] is for cuBLAS the matrix rhs x rows of its transpose, ld rhs. */
 #include <cublas_v2.h>
-#include <dlfcn.h>
-#include <stdio.h>
 
+#include "base/opened_library.h"
 #include "cuda/launch.cuh"
 #include "kernels/supernodal/block_calls.h"
 
@@ -31,27 +30,22 @@ struct calls_state {
   size_t bytes;
 };
 
-template <typename F> bool find(void *handle, const char *name, F *function)
-{
-  *(void **)function = dlsym(handle, name);
-  return *function != nullptr;
-}
-
 gable_status load(library *lib)
 {
   gable_status status = GABLE_OK;
-  char name[32];
+  const gi_library_symbol all[] = {{"cublasCreate_v2", &lib->create},
+                                   {"cublasDestroy_v2", &lib->destroy},
+                                   {"cublasSetStream_v2", &lib->set_stream},
+                                   {"cublasSetWorkspace_v2", &lib->set_workspace},
+                                   {"cublasGetStatusString", &lib->text},
+                                   {"cublasDtrsv_v2", &lib->trsv},
+                                   {"cublasDgemv_v2", &lib->gemv},
+                                   {"cublasDtrsm_v2", &lib->trsm},
+                                   {"cublasDgemm_v2", &lib->gemm}};
+  char name[32], why[200];
   snprintf(name, sizeof name, "libcublas.so.%d", CUBLAS_VER_MAJOR);
-  lib->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  GI_REQUIRE(lib->handle, GABLE_ERR_UNAVAILABLE, "solve method 'levels' calls cuBLAS: %s", dlerror());
-  GI_REQUIRE(find(lib->handle, "cublasCreate_v2", &lib->create) &&
-                 find(lib->handle, "cublasDestroy_v2", &lib->destroy) &&
-                 find(lib->handle, "cublasSetStream_v2", &lib->set_stream) &&
-                 find(lib->handle, "cublasSetWorkspace_v2", &lib->set_workspace) &&
-                 find(lib->handle, "cublasGetStatusString", &lib->text) &&
-                 find(lib->handle, "cublasDtrsv_v2", &lib->trsv) && find(lib->handle, "cublasDgemv_v2", &lib->gemv) &&
-                 find(lib->handle, "cublasDtrsm_v2", &lib->trsm) && find(lib->handle, "cublasDgemm_v2", &lib->gemm),
-             GABLE_ERR_UNAVAILABLE, "solve method 'levels' calls cuBLAS: %s lacks a function", name);
+  lib->handle = gi_library_open(name, all, sizeof all / sizeof *all, why, sizeof why);
+  GI_REQUIRE(lib->handle, GABLE_ERR_UNAVAILABLE, "solve method 'levels' calls cuBLAS: %s", why);
 done:
   return status;
 }
