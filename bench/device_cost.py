@@ -3,7 +3,7 @@
 by name is fitted, the errors are those of the others.
 
 device_cost.py [--check]: --check compares with the constants of the source, to one part in a hundred.
-device_cost.py --measured FILE: objects of `gable solve --json` with --where cpu, cuda:0 and auto (device-run's supernodal-where.json): the time
+device_cost.py --measured FILE: objects of `gable solve --json` with --where cpu, cuda:0 and auto (device-run's supernodal-where-h200.json): the time
 of preparation and --repeat solves where auto went over that of the better place, upload left out."""
 import json
 import math
