@@ -8,8 +8,8 @@ import math
 from marks import ROOT, mean, put
 
 RESULTS = ROOT / "bench/results"
-METHODS = ("levels", "batched", "inverted", "merged", "partitioned", "auto")
-COLOURS = dict(zip(METHODS, ("#999999", "#c2571a", "#e0a030", "#6aa84f", "#2f6f9f", "#222222")))
+METHODS = ("levels", "batched", "inverted", "merged", "partitioned", "partitioned-cusparse", "auto")
+COLOURS = dict(zip(METHODS, ("#999999", "#c2571a", "#e0a030", "#6aa84f", "#2f6f9f", "#8fb8d0", "#222222")))
 WIDTH, LEFT, RIGHT, ROW, LEAST, MOST = 820, 190, 60, 15, 0.05, 200.0
 
 
@@ -61,13 +61,14 @@ def gains(row, base):
 
 def table(rows):
     """Microseconds of a solve, the ratio over cuSPARSE in brackets."""
-    lines = ["| matrix | kind | n | nnz(L) M | cuSPARSE us | " + " | ".join(METHODS) + " |", "|---" * (5 + len(METHODS)) + "|"]
+    methods = [m for m in METHODS if any(m in row for row in rows.values())]
+    lines = ["| matrix | kind | n | nnz(L) M | cuSPARSE us | " + " | ".join(methods) + " |", "|---" * (5 + len(methods)) + "|"]
     for matrix, row in rows.items():
         base = row["cusparse"]["solve_s"]
-        cells = [f'{1e6 * row[m]["solve_s"]:.0f} ({base / row[m]["solve_s"]:.3g})' if m in row else "" for m in METHODS]
+        cells = [f'{1e6 * row[m]["solve_s"]:.0f} ({base / row[m]["solve_s"]:.3g})' if m in row else "" for m in methods]
         r = row["cusparse"]
         lines.append(f'| {matrix} | {r["kind"]} | {r["n"]} | {r["nnz_l"] / 1e6:.2f} | {1e6 * base:.0f} | ' + " | ".join(cells) + " |")
-    means = [mean(row["cusparse"]["solve_s"] / row[m]["solve_s"] for row in rows.values() if m in row) for m in METHODS]
+    means = [mean(row["cusparse"]["solve_s"] / row[m]["solve_s"] for row in rows.values() if m in row) for m in methods]
     lines.append("| geometric mean | | | | | " + " | ".join(f"({m:.3g})" for m in means) + " |")
     return "\n".join(lines)
 

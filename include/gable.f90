@@ -81,6 +81,7 @@ module gable
   integer(c_int), parameter :: GABLE_SOLVE_INVERTED = 3
   integer(c_int), parameter :: GABLE_SOLVE_MERGED = 4
   integer(c_int), parameter :: GABLE_SOLVE_PARTITIONED = 5
+  integer(c_int), parameter :: GABLE_SOLVE_PARTITIONED_CUSPARSE = 6
   integer(c_int), parameter :: GABLE_FACTOR_L = 1
   integer(c_int), parameter :: GABLE_FACTOR_D = 2
   integer(c_int), parameter :: GABLE_FACTOR_U = 4

@@ -13,7 +13,7 @@
 #include "twin.h"
 #include "verbs.h"
 
-static const char *const every_method = "cusparse,auto,levels,batched,inverted,merged,partitioned";
+static const char *const every_method = "cusparse,auto,levels,batched,inverted,merged,partitioned,partitioned-cusparse";
 
 typedef struct supernodal_run {
   session *session;
@@ -254,7 +254,7 @@ static void drop_factor(supernodal_run *r)
 /* -1: there is none. */
 static int method_named(const char *name, size_t length)
 {
-  for (int m = GABLE_SOLVE_AUTO; m <= GABLE_SOLVE_PARTITIONED; m++) {
+  for (int m = GABLE_SOLVE_AUTO; m <= GABLE_SOLVE_PARTITIONED_CUSPARSE; m++) {
     const char *word = gable_solve_method_text((gable_solve_method)m);
     if (strlen(word) == length && !strncmp(word, name, length)) return m;
   }

@@ -298,11 +298,12 @@ static int run(bench_request *q)
 static int parse(int argc, char **argv, bench_request *q, const char **argument, int *rc)
 {
   const option options[] = {
-      option_text('m', "methods", "LIST",
-                  "LIST|" TRISOLVE_METHODS "|cusparse|cudss|levels|batched|inverted|merged|partitioned",
-                  "commas between; of Gable's, and cusparse (default: all, and cusparse on a GPU);\nof supernodal: "
-                  "auto, levels, batched, inverted, merged, partitioned, and on a GPU cusparse, cudss",
-                  &q->methods),
+      option_text(
+          'm', "methods", "LIST",
+          "LIST|" TRISOLVE_METHODS "|cusparse|cudss|levels|batched|inverted|merged|partitioned|partitioned-cusparse",
+          "commas between; of Gable's, and cusparse (default: all, and cusparse on a GPU);\nof supernodal: "
+          "auto, levels, batched, inverted, merged, partitioned, partitioned-cusparse, and on a GPU cusparse, cudss",
+          &q->methods),
       option_place(&q->where),
       option_text('l', "list", "FILE", "FILE",
                   "names of matrices, one a line, each perhaps with what generates it\nwhere no folder has it "

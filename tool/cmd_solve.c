@@ -147,7 +147,7 @@ static gable_method method_named(const char *name)
 
 static gable_solve_method solve_method_named(const char *name)
 {
-  int m = GABLE_SOLVE_PARTITIONED;
+  int m = GABLE_SOLVE_PARTITIONED_CUSPARSE;
   while (m > 0 && strcmp(gable_solve_method_text((gable_solve_method)m), name)) m--;
   return (gable_solve_method)m;
 }
@@ -413,9 +413,8 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
                      &q->expected_solves, 1, 1000000000),
       option_choice(0, "method", "auto|lu|cholesky|ldlt",
                     "the factorization; auto: symmetric where the values are and that is good enough", &q->method),
-      option_choice(0, "solve-method", "auto|levels|batched|inverted|merged|partitioned",
-                    "how the sweeps run; auto: Gable's own, the others those of the literature, on the CPU",
-                    &q->solve_method),
+      option_choice(0, "solve-method", "auto|levels|batched|inverted|merged|partitioned|partitioned-cusparse",
+                    "how the sweeps run; auto: Gable's own, the others those of the literature", &q->solve_method),
       option_flag(0, "merge-blocks", "these methods merge block columns of one pattern", &q->merge_blocks),
       option_choice(0, "match", "auto|never|always", "rows to columns first, for large entries on the diagonal",
                     &q->match),

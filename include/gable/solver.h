@@ -66,12 +66,13 @@ typedef enum gable_place {
  * literature, for comparison: on a GPU in launches level by level, on the CPU as plain loops on one thread.  They keep
  * a copy of the factor in double where they run. */
 typedef enum gable_solve_method {
-  GABLE_SOLVE_AUTO = 0,       /* Gable's own */
-  GABLE_SOLVE_LEVELS = 1,     /* levels of supernodes, one block after another */
-  GABLE_SOLVE_BATCHED = 2,    /* all diagonal blocks of a level, then all blocks below */
-  GABLE_SOLVE_INVERTED = 3,   /* the same with inverted diagonal blocks */
-  GABLE_SOLVE_MERGED = 4,     /* the inverse is multiplied into the block below: one batch a level */
-  GABLE_SOLVE_PARTITIONED = 5 /* the inverse of each level as a sparse matrix */
+  GABLE_SOLVE_AUTO = 0,                /* Gable's own */
+  GABLE_SOLVE_LEVELS = 1,              /* levels of supernodes, one block after another */
+  GABLE_SOLVE_BATCHED = 2,             /* all diagonal blocks of a level, then all blocks below */
+  GABLE_SOLVE_INVERTED = 3,            /* the same with inverted diagonal blocks */
+  GABLE_SOLVE_MERGED = 4,              /* the inverse is multiplied into the block below: one batch a level */
+  GABLE_SOLVE_PARTITIONED = 5,         /* the inverse of each level as a sparse matrix */
+  GABLE_SOLVE_PARTITIONED_CUSPARSE = 6 /* the same by cuSPARSE's SpMV on a GPU, elsewhere by plain loops */
 } gable_solve_method;
 
 typedef struct gable_solver_options {

@@ -34,7 +34,7 @@ static gable_status copy_options(const gable_solver_options *given, gable_solver
   GI_REQUIRE(own->unchecked == 0 || (own->unchecked == 1 && own->refine_steps == 0), GABLE_ERR_ARGUMENT,
              "unchecked is %d with refine_steps %d: give 0, or 1 with refine_steps 0", own->unchecked,
              own->refine_steps);
-  GI_REQUIRE((int)own->solve_method >= 0 && own->solve_method <= GABLE_SOLVE_PARTITIONED, GABLE_ERR_ARGUMENT,
+  GI_REQUIRE((int)own->solve_method >= 0 && own->solve_method <= GABLE_SOLVE_PARTITIONED_CUSPARSE, GABLE_ERR_ARGUMENT,
              "solve method %d", (int)own->solve_method);
   GI_REQUIRE(own->merge_blocks == 0 || own->merge_blocks == 1, GABLE_ERR_ARGUMENT, "merge_blocks is %d: give 0 or 1",
              own->merge_blocks);

@@ -48,7 +48,8 @@ GI_TEXT(choice, {GABLE_CHOICE_AUTO, "auto"}, {GABLE_CHOICE_NEVER, "never"}, {GAB
 GI_TEXT(blas, {GABLE_BLAS_AUTO, "auto"}, {GABLE_BLAS_OWN, "own"}, {GABLE_BLAS_OPENBLAS, "openblas"})
 GI_TEXT(place, {GABLE_PLACE_CONTEXT, "context"}, {GABLE_PLACE_HOST, "host"}, {GABLE_PLACE_SHORTER, "shorter"})
 GI_TEXT(solve_method, {GABLE_SOLVE_AUTO, "auto"}, {GABLE_SOLVE_LEVELS, "levels"}, {GABLE_SOLVE_BATCHED, "batched"},
-        {GABLE_SOLVE_INVERTED, "inverted"}, {GABLE_SOLVE_MERGED, "merged"}, {GABLE_SOLVE_PARTITIONED, "partitioned"})
+        {GABLE_SOLVE_INVERTED, "inverted"}, {GABLE_SOLVE_MERGED, "merged"}, {GABLE_SOLVE_PARTITIONED, "partitioned"},
+        {GABLE_SOLVE_PARTITIONED_CUSPARSE, "partitioned-cusparse"})
 GI_TEXT(sweep, {GABLE_SWEEP_FORWARD, "forward"}, {GABLE_SWEEP_BACKWARD, "backward"},
         {GABLE_SWEEP_SYMMETRIC, "symmetric"})
 GI_TEXT(krylov_solver, {GABLE_KRYLOV_AUTO, "auto"}, {GABLE_KRYLOV_CG, "cg"}, {GABLE_KRYLOV_BICGSTAB, "bicgstab"},

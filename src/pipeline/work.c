@@ -33,12 +33,13 @@ done:
   return status;
 }
 
-/* What cuBLAS launches may not stand in a loop. */
+/* What cuBLAS and cuSPARSE launch may not stand in a loop. */
 int gi_work_unrolled_steps(const gable_solver *s)
 {
   enum { FEW = 2 };
   const int steps = s->options.refine_steps;
-  if (s->options.solve_method != GABLE_SOLVE_LEVELS) return steps ? -1 : 0;
+  const gable_solve_method method = s->options.solve_method;
+  if (method != GABLE_SOLVE_LEVELS && method != GABLE_SOLVE_PARTITIONED_CUSPARSE) return steps ? -1 : 0;
   return steps < 0 ? FEW : steps;
 }
 

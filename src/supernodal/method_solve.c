@@ -4,16 +4,18 @@
  *
  * op N of an LU factor: forward L, backward (D U)^T.  op T: forward (D U)^T, backward L.  Symmetric factors: L both
  * times. */
-#include "supernodal/method_state.h"
+#include "supernodal/method_spmv.h"
 
 enum { CALL_ROOM = 4 << 20 }; /* bytes that cuBLAS may use */
 
 struct gi_method_work {
   gable_context *ctx;
-  const gi_method_solver *solver;
+  const gi_method_solver *solver; /* not after a new factor */
+  const gik_block_steps *steps;
   gable_idx rhs;            /* columns of the work vectors: 1, 4 or 16 */
   double *v, *y, *slots;    /* [n][rhs], [n][rhs], [slots][rhs] or, of levels, [most_rows][rhs] */
   void *calls_room, *calls; /* of levels */
+  gi_method_spmv spmv;      /* of partitioned-cusparse */
 };
 
 /* ---- the work ---- */
@@ -36,11 +38,14 @@ gable_status gi_method_work_create(const gi_method_solver *s, gable_idx max_rhs,
   GI_ALLOC_ZERO(ctx, w, 1);
   w->ctx = ctx;
   w->solver = s;
+  w->steps = s->steps;
   w->rhs = max_rhs <= 1 ? 1 : max_rhs <= 4 ? 4 : GIK_BLOCK_MOST_RHS;
   const gable_off rows = (gable_off)s->order.n * w->rhs;
   GI_TRY(take_memory(ctx, rows, sizeof *w->v, (void **)&w->v));
   GI_TRY(take_memory(ctx, rows, sizeof *w->y, (void **)&w->y));
-  if (s->method != GABLE_SOLVE_PARTITIONED)
+  if (s->method == GABLE_SOLVE_PARTITIONED_CUSPARSE)
+    GI_TRY(gi_method_spmv_init(s, w->rhs, w->v, &w->spmv));
+  else if (s->method != GABLE_SOLVE_PARTITIONED)
     GI_TRY(take_memory(ctx, (l > u ? l : u) * w->rhs, sizeof *w->slots, (void **)&w->slots));
   if (calls) {
     GI_TRY(take_memory(ctx, CALL_ROOM, 1, &w->calls_room));
@@ -61,7 +66,8 @@ void gi_method_work_destroy(gi_method_work **work)
   if (!w) return;
   *work = NULL;
   gable_context *ctx = w->ctx;
-  if (w->calls) w->solver->steps->calls_close(ctx, &w->calls);
+  if (w->calls) w->steps->calls_close(ctx, &w->calls);
+  gi_method_spmv_release(ctx, w->steps, &w->spmv);
   void *const own[] = {w->v, w->y, w->slots, w->calls_room};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
   gi_free(ctx, w);
@@ -134,7 +140,7 @@ done:
   return status;
 }
 
-/* Levels begin .. end-1: from *in to *out, which change places but for calls, which work in place. */
+/* Levels begin .. end-1: from *in to *out, which change places but for calls of libraries, which work in place. */
 static gable_status run_levels(const flight *f, const gi_method_triangle *t, int transposed, gable_idx begin,
                                gable_idx end, double **in, double **out)
 {
@@ -144,13 +150,15 @@ static gable_status run_levels(const flight *f, const gi_method_triangle *t, int
     const gable_idx level = transposed ? begin + end - 1 - k : k;
     if (t->method == GABLE_SOLVE_LEVELS)
       GI_TRY(run_calls(f, t, transposed, level, from));
+    else if (t->in_place)
+      GI_TRY(gi_method_spmv_run(f->s, &f->w->spmv, t, transposed, level, from, f->stream));
     else if (t->method == GABLE_SOLVE_PARTITIONED)
       GI_TRY(run_rows(f, t, transposed, level, transposed ? to : from, transposed ? from : to));
     else
       for (int number = 0; number < t->n_batches; number++)
         GI_TRY(run_batch(f, t, transposed, number, level, from, to));
   }
-  if (t->method == GABLE_SOLVE_LEVELS) goto done;
+  if (t->method == GABLE_SOLVE_LEVELS || t->in_place) goto done;
   *in = to;
   *out = from;
 done:
@@ -280,7 +288,8 @@ gable_status gi_method_solve(const gi_method_solver *s, gi_method_work *w, gable
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
   for (gable_idx column = 0; column < b->count; column += w->rhs) {
     const gable_idx left = b->count - column, count = left < w->rhs ? left : w->rhs;
-    const flight f = {s, w, count == 1 ? 1 : count <= 4 ? 4 : w->rhs, gi_stream_of(s->ctx, stream)};
+    const int padded = s->method == GABLE_SOLVE_PARTITIONED_CUSPARSE; /* the matrices are of one width */
+    const flight f = {s, w, padded ? w->rhs : count == 1 ? 1 : count <= 4 ? 4 : w->rhs, gi_stream_of(s->ctx, stream)};
     GI_TRY(solve_columns(&f, op, parts, b, x, column, count));
   }
 done:

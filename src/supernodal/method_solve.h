@@ -35,12 +35,12 @@ double gi_method_floor_bytes(const gi_method_solver *s,
                              gable_idx rhs); /* both sweeps' numbers and rows, vectors once */
 
 /* Room for max_rhs right-hand sides at once (at most 16; more are solved in turns).  GABLE_ERR_UNAVAILABLE: `levels`
- * on a GPU without cuBLAS. */
+ * on a GPU without cuBLAS, `partitioned-cusparse` without cuSPARSE. */
 gable_status gi_method_work_create(const gi_method_solver *s, gable_idx max_rhs, gi_method_work **out);
 void gi_method_work_destroy(gi_method_work **work); /* NULL is fine */
 
 /* As gi_cluster_solve.  The bits of `levels` depend on how many right-hand sides it takes at once: 1, up to 4, or up
- * to 16. */
+ * to 16; those of `partitioned-cusparse` on how many the work has room for. */
 gable_status gi_method_solve(const gi_method_solver *s, gi_method_work *w, gable_op op, unsigned parts,
                              const gable_vectors_view *b, const gable_vectors_view *x, void *stream);
 

@@ -122,7 +122,7 @@ static gable_status bring_triangle(gi_method_solver *s, const gi_factor *f, int 
   const double begin = gi_now();
   GI_TRY(gi_block_triangle_create(s->ctx, f, upper, s->method, s->merge, &host));
   const double made = gi_now();
-  GI_TRY(gi_method_triangle_bring(s->ctx, host, &s->order, to, moved));
+  GI_TRY(gi_method_triangle_bring(s->ctx, host, &s->order, s->method == GABLE_SOLVE_PARTITIONED_CUSPARSE, to, moved));
   s->times.prepare_s += made - begin;
   s->times.upload_s += gi_now() - made;
 done:

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "sparse/checksum.h"
 #include "supernodal/method_tiles.h"
 
 /* What the lists of a triangle are made from; release frees all of it. */
@@ -199,15 +200,47 @@ static gable_idx lanes_for(gable_idx rows, gable_off entries)
   return each < 6 ? 4 : each < 24 ? 8 : LANES;
 }
 
+/* Offsets of each level from 0. */
+static gable_status bring_level_offsets(gable_context *ctx, const row_list *h, const gi_method_triangle *d,
+                                        gi_method_rows *to, int *moved)
+{
+  gable_status status = GABLE_OK;
+  const gable_off count = (gable_off)to->at[d->n_levels] + d->n_levels;
+  gable_idx *ptr = NULL;
+  GI_ALLOC(ctx, ptr, count);
+  for (gable_idx l = 0; l < d->n_levels; l++) {
+    GI_REQUIRE(to->entries[l] <= INT32_MAX, GABLE_ERR_LIMIT, "%lld entries of one level for cuSPARSE",
+               (long long)to->entries[l]);
+    for (gable_idx q = to->at[l]; q <= to->at[l + 1]; q++) ptr[q + l] = (gable_idx)(h->ptr[q] - h->ptr[to->at[l]]);
+  }
+  GI_TRY(gi_resident_bring(ctx, &to->ptr, ptr, count, sizeof *ptr, moved));
+  GI_TRY(ctx->device->synchronise(ctx, NULL)); /* before ptr goes */
+  uint64_t pattern = gi_checksum(0, to->at, ((size_t)d->n_levels + 1) * sizeof *to->at);
+  pattern = gi_checksum(pattern, h->row, (size_t)to->at[d->n_levels] * sizeof *h->row);
+  pattern = gi_checksum(pattern, ptr, (size_t)count * sizeof *ptr);
+  pattern = gi_checksum(pattern, h->col, (size_t)h->ptr[to->at[d->n_levels]] * sizeof *h->col);
+  if (pattern != to->pattern) *moved = 1; /* what the library preprocessed is of the last one */
+  to->pattern = pattern;
+done:
+  gi_free(ctx, ptr);
+  return status;
+}
+
 static gable_status bring_rows(gable_context *ctx, const row_list *h, const gi_method_triangle *d, gable_idx rows,
                                gi_method_rows *to, int *moved)
 {
   gable_status status = GABLE_OK;
   if (!to->lanes) GI_ALLOC(ctx, to->lanes, d->n_levels);
-  for (gable_idx l = 0; l < d->n_levels; l++)
-    to->lanes[l] = lanes_for(to->at[l + 1] - to->at[l], h->ptr[to->at[l + 1]] - h->ptr[to->at[l]]);
+  if (!to->entries) GI_ALLOC(ctx, to->entries, d->n_levels);
+  for (gable_idx l = 0; l < d->n_levels; l++) {
+    to->entries[l] = h->ptr[to->at[l + 1]] - h->ptr[to->at[l]];
+    to->lanes[l] = lanes_for(to->at[l + 1] - to->at[l], to->entries[l]);
+  }
   GI_TRY(gi_resident_bring(ctx, &to->row, h->row, rows, sizeof *h->row, moved));
-  GI_TRY(gi_resident_bring(ctx, &to->ptr, h->ptr, rows + 1, sizeof *h->ptr, moved));
+  if (d->in_place)
+    GI_TRY(bring_level_offsets(ctx, h, d, to, moved));
+  else
+    GI_TRY(gi_resident_bring(ctx, &to->ptr, h->ptr, rows + 1, sizeof *h->ptr, moved));
   GI_TRY(gi_resident_bring(ctx, &to->col, h->col, h->ptr[rows], sizeof *h->col, moved));
   GI_TRY(gi_resident_bring(ctx, &to->value, h->value, h->ptr[rows], sizeof *h->value, moved));
   GI_TRY(ctx->device->synchronise(ctx, NULL)); /* before the host's lists go */
@@ -240,6 +273,12 @@ static gable_idx level_of(const draft *m, const gi_method_triangle *d, gable_idx
   return d->group[m->o->group[g]] + l - m->t->stage[g];
 }
 
+/* Row i of J, which becomes final in its level, stands in y; in place there is no y. */
+static gable_idx final_row(const gi_method_triangle *d, gable_idx i)
+{
+  return d->in_place ? i : d->n + i;
+}
+
 /* Q_l by rows: what row i of J becomes goes to y_i, what a row below becomes to v_i; inputs are entries of v. */
 static gable_status bring_forward_rows(gable_context *ctx, const draft *m, gi_method_triangle *d, int *moved)
 {
@@ -265,7 +304,7 @@ static gable_status bring_forward_rows(gable_context *ctx, const draft *m, gi_me
         const gable_idx level = level_of(m, d, g, l);
         for (gable_idx r = q->row_at[l]; r < q->row_at[l + 1]; r++) {
           const gable_idx k = at[level]++, i = place[q->row[r]];
-          h.row[k] = m->depth[m->of[i]] == level ? d->n + i : i;
+          h.row[k] = m->depth[m->of[i]] == level ? final_row(d, i) : i;
           if (!write) h.ptr[k + 1] = q->ptr[r + 1] - q->ptr[r];
           for (gable_off e = q->ptr[r]; write && e < q->ptr[r + 1]; e++) {
             h.col[h.ptr[k] + e - q->ptr[r]] = place[q->col[e]];
@@ -318,7 +357,7 @@ static gable_status bring_backward_rows(gable_context *ctx, const draft *m, gi_m
               continue;
             }
             const gable_off at = h.ptr[number[j] + 1]++;
-            h.col[at] = m->depth[m->of[i]] == level ? d->n + i : i;
+            h.col[at] = m->depth[m->of[i]] == level ? final_row(d, i) : i;
             h.value[at] = q->value[e];
           }
       }
@@ -344,12 +383,13 @@ static void release_lists(gable_context *ctx, gi_method_triangle *d)
 }
 
 gable_status gi_method_triangle_bring(gable_context *ctx, const gi_block_triangle *host, const gi_method_order *order,
-                                      gi_method_triangle *d, int *moved)
+                                      int in_place, gi_method_triangle *d, int *moved)
 {
   gable_status status = GABLE_OK;
   draft m = {.t = host, .o = order};
   release_lists(ctx, d);
   d->method = host->method;
+  d->in_place = in_place;
   d->n = host->n;
   d->n_blocks = host->n_blocks;
   GI_REQUIRE(d->n < INT32_MAX / 2 || d->method != GABLE_SOLVE_PARTITIONED, GABLE_ERR_LIMIT,
@@ -387,6 +427,7 @@ void gi_method_triangle_release(gable_context *ctx, gi_method_triangle *d)
     gi_resident *const lists[] = {&r->row, &r->ptr, &r->col, &r->value};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) gi_resident_release(ctx, lists[k]);
     gi_free(ctx, r->at);
+    gi_free(ctx, r->entries);
     gi_free(ctx, r->lanes);
   }
   release_lists(ctx, d);

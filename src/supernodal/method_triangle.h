@@ -5,7 +5,8 @@
  *   batched      forward: substitute, product BELOW              backward: product BELOW, substitute
  *   inverted     forward: product DIAGONAL, product BELOW        backward: product BELOW, product DIAGONAL
  *   merged       forward: product WHOLE                          backward: product WHOLE
- *   partitioned  forward: rows of Q_l                            backward: rows of Q_l^T */
+ *   partitioned  forward: rows of Q_l                            backward: rows of Q_l^T
+ *   partitioned-cusparse: the same, each level a matrix of the library, in place */
 #ifndef GI_METHOD_TRIANGLE_H
 #define GI_METHOD_TRIANGLE_H
 
@@ -24,14 +25,18 @@ typedef struct gi_method_batch {
   gable_idx *at, *wide, *narrow; /* [n_levels] first tile of a level, and how many */
 } gi_method_batch;
 
-/* Rows of Q_l, or of Q_l^T, of all levels. */
+/* Rows of Q_l, or of Q_l^T, of all levels: numbers are of [v; y], in place of v alone; in place ptr has the offsets of
+ * each level from 0, those of level l at at[l] + l. */
 typedef struct gi_method_rows {
   gi_resident row, ptr, col, value;
+  gable_off *entries;    /* [n_levels] */
+  uint64_t pattern;      /* in place: a checksum of levels, rows and columns */
   gable_idx *at, *lanes; /* [n_levels+1], [n_levels] */
 } gi_method_rows;
 
 typedef struct gi_method_triangle {
   gable_solve_method method;
+  int in_place; /* of partitioned-cusparse */
   gable_idx n, n_blocks, n_levels;
   gable_idx *group;    /* [n_groups+1] first level of each */
   gable_idx *level;    /* [n_levels+1] into block */
@@ -48,10 +53,11 @@ typedef struct gi_method_triangle {
 } gi_method_triangle;
 
 /* Copies host, which may go when the context's stream is done; d is zeroed, or from an earlier call for the same
- * layout, method and merging.  *moved: see resident.h.  GABLE_ERR_MEMORY, GABLE_ERR_LIMIT; what was made so far is d's.
+ * layout, method and merging.  in_place: partitioned for a library's SpMV.  *moved: see resident.h; in place it becomes
+ * 1 with another pattern, too.  GABLE_ERR_MEMORY, GABLE_ERR_LIMIT; what was made so far is d's.
  */
 gable_status gi_method_triangle_bring(gable_context *ctx, const gi_block_triangle *host, const gi_method_order *order,
-                                      gi_method_triangle *d, int *moved);
+                                      int in_place, gi_method_triangle *d, int *moved);
 void gi_method_triangle_release(gable_context *ctx, gi_method_triangle *d);
 gable_off gi_method_triangle_bytes(const gi_method_triangle *d); /* of device memory */
 

@@ -39,11 +39,11 @@ says '"machine":"a \\"machine\\""' lines
 
 # solves with whole factors by every method, merged and not, and what is refused
 run 0 bench supernodal "$data/west0479.mtx.gz" laplacian5:9x8 --where cpu --repeat 3 --rhs 2 --json lines --commit c0ffee
-[ "$(wc -l <lines)" -eq 12 ] || wrong "$(wc -l <lines) lines, not 12: two matrices, six methods"
+[ "$(wc -l <lines)" -eq 14 ] || wrong "$(wc -l <lines) lines, not 14: two matrices, seven methods"
 for key in matrix kind n nnz_l nnz_u method rhs where prepare_s solve_s q1_s q3_s floor_s share backward_error machine commit date; do
-    [ "$(grep -c "\"$key\":" lines)" -eq 12 ] || wrong "not every line has $key"
+    [ "$(grep -c "\"$key\":" lines)" -eq 14 ] || wrong "not every line has $key"
 done
-for method in auto levels batched inverted merged partitioned; do
+for method in auto levels batched inverted merged partitioned partitioned-cusparse; do
     [ "$(grep -c "\"method\":\"$method\"" lines)" -eq 2 ] || wrong "no two lines of $method"
 done
 says '"matrix":"laplacian5:9x8","kind":"cholesky","n":72' lines
@@ -52,7 +52,7 @@ run 0 bench supernodal laplacian5:9x8 --where cpu --repeat 3 --merge-blocks --me
 run 2 bench supernodal laplacian5:9x8 --where cpu --methods nobody
 says "no solve method 'nobody'" err
 run 0 bench supernodal laplacian5:9x8 --where mirror --repeat 3 --json lines
-[ "$(grep -c '"where":"mirror".*"graph":false' lines)" -eq 6 ] || wrong "the mirror has not all six methods"
+[ "$(grep -c '"where":"mirror".*"graph":false' lines)" -eq 7 ] || wrong "the mirror has not all seven methods"
 run 0 bench supernodal laplacian5:9x8 --where cpu --repeat 3 --methods cusparse,auto --json lines
 says 'cusparse: .*left out' err
 [ "$(wc -l <lines)" -eq 1 ] || wrong "cuSPARSE solved on the CPU"

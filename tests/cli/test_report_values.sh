@@ -123,7 +123,7 @@ case $auto in
     is j where cpu where_solve cpu device_bytes 0
     case $(value where_reason j) in *make*) wrong "a report tells how to build: $(value where_reason j)" ;; "no GPU: "?*) ;; *) wrong "without a GPU the reason is $(value where_reason j)" ;; esac ;;
 esac
-for method in levels batched inverted merged partitioned; do
+for method in levels batched inverted merged partitioned partitioned-cusparse; do
     run 0 solve two.mtx --solve-method $method --rhs 3 --json j
     is j where_solve cpu solve_method $method merge_blocks false solved true where_reason "fewer than 5 solves do not repay a GPU"
     levels=$(value solve_levels j)

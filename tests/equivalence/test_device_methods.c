@@ -13,7 +13,7 @@
 #include "support/systems.h"
 #include "support/vectors.h"
 
-enum { SEEDS = 40, LAST = GABLE_SOLVE_PARTITIONED, BOUND = 32 };
+enum { SEEDS = 40, LAST = GABLE_SOLVE_PARTITIONED_CUSPARSE, BOUND = 32 };
 
 static gable_context *ctx, *host;
 
@@ -82,7 +82,12 @@ static void check_bound(const setting *s, const vectors *b, const vectors *x, un
   free(one_x);
 }
 
-/* Column j of several is the column alone; of levels, another width has other bits. */
+static int by_library(gable_solve_method m)
+{
+  return m == GABLE_SOLVE_LEVELS || m == GABLE_SOLVE_PARTITIONED_CUSPARSE;
+}
+
+/* Column j of several is the column alone; of levels and partitioned-cusparse, another width has other bits. */
 static void check_alone(const setting *s, gi_random *r, const vectors *b, const vectors *x, unsigned parts, gable_op op,
                         gable_idx j)
 {
@@ -95,7 +100,7 @@ static void check_alone(const setting *s, gi_random *r, const vectors *b, const 
   CHECK_OK(gi_method_work_create(s->solver, 1, &w));
   CHECK_OK(gi_method_solve(s->solver, w, op, parts, &from.view, &one.view, NULL));
   vectors_read(&one);
-  for (gable_idx i = 0; i < n && s->method != GABLE_SOLVE_LEVELS; i++)
+  for (gable_idx i = 0; i < n && !by_library(s->method); i++)
     CHECK(value_at(&one, i, 0) == value_at(x, i, j),
           "%s, parts %u op %d column %d of %d row %d: alone %.17g, not %.17g", gable_solve_method_text(s->method),
           parts, (int)op, j, b->view.count, i, value_at(&one, i, 0), value_at(x, i, j));
@@ -157,7 +162,7 @@ static void check_method(gi_random *r, const gi_layout *y, gi_factor *const f[2]
     s.f = f[numbers];
     s.dense = &dense[numbers];
     CHECK_OK(gi_method_solver_update(ctx, s.f, method, merge, &none, &s.solver, &moved));
-    CHECK(moved == !numbers || method == GABLE_SOLVE_PARTITIONED, "%s: numbers %d, moved %d",
+    CHECK(moved == !numbers || method >= GABLE_SOLVE_PARTITIONED, "%s: numbers %d, moved %d",
           gable_solve_method_text(method), numbers, moved);
     CHECK(gi_method_solver_levels(s.solver) > 0 || !y->n, "no levels");
     for (unsigned parts = 1; parts <= GI_SOLVE_ALL; parts++)
@@ -213,7 +218,7 @@ static void check_solver(test_kind kind, gable_solve_method method, int merge)
   CHECK(levels > 0 && bytes > 0 && on_device, "%d levels, %d bytes, on device %d", (int)levels, (int)bytes,
         (int)on_device);
   for (int values = 0; values < 2; values++) {
-    if (!values || method == GABLE_SOLVE_PARTITIONED) {
+    if (!values || method >= GABLE_SOLVE_PARTITIONED) {
       gable_solver_work_destroy(&w);
       CHECK_OK(gable_solver_work_create(s, COUNT, &w));
     }

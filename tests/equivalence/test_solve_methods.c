@@ -9,7 +9,7 @@
 #include "support/systems.h"
 #include "support/vectors.h"
 
-enum { SEEDS = 24, LAST = GABLE_SOLVE_PARTITIONED };
+enum { SEEDS = 24, LAST = GABLE_SOLVE_PARTITIONED_CUSPARSE };
 
 static gable_idx cut(gi_random *r, gable_idx n, gable_idx *block)
 {

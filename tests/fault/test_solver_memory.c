@@ -184,6 +184,7 @@ int main(void)
     one_kind("cpu", TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_PARTITIONED);
     one_kind("mirror", TEST_SPD, 60, (failing_mode)mode, GABLE_SOLVE_BATCHED);
     one_kind("mirror", TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_PARTITIONED);
+    one_kind("mirror", TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_PARTITIONED_CUSPARSE);
     one_kind("mirror", TEST_INDEFINITE, 60, (failing_mode)mode, GABLE_SOLVE_LEVELS);
     values_stay_whole((failing_mode)mode);
   }

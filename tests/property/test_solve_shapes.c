@@ -135,7 +135,7 @@ int main(void)
 {
   check_shapes("cpu", GABLE_SOLVE_AUTO, 0, 1000000, 100000);
   check_shapes("mirror", GABLE_SOLVE_AUTO, 0, 30000, 100000);
-  for (int m = GABLE_SOLVE_LEVELS; m <= GABLE_SOLVE_PARTITIONED; m++)
+  for (int m = GABLE_SOLVE_LEVELS; m <= GABLE_SOLVE_PARTITIONED_CUSPARSE; m++)
     for (int merge = 0; merge < 2; merge++) {
       check_shapes("cpu", (gable_solve_method)m, merge, 3000, 10000);
       check_shapes("mirror", (gable_solve_method)m, merge, 1000, 10000);

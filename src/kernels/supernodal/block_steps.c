@@ -1,6 +1,8 @@
 /* block_steps.c: the plain version: one tile after the other, every sum from left to right. */
 #include "kernels/supernodal/block_steps.h"
 
+#include <string.h>
+
 typedef struct block {
   gable_idx first, w, rows;
   gable_off list, ld;
@@ -157,4 +159,38 @@ static gable_status call(gable_context *ctx, void *calls, const gik_block_call *
   return GABLE_OK;
 }
 
-const gik_block_steps gik_block_steps_cpu = {product, substitute, rows, calls_open, calls_close, calls_begin, call};
+static gable_status spmv_open(gable_context *ctx, const gik_block_spmv *matrix, gable_off count, size_t *bytes,
+                              void **products)
+{
+  (void)ctx, (void)matrix, (void)count;
+  *bytes = 0;
+  *products = NULL;
+  return GABLE_OK;
+}
+
+static gable_status spmv_prepare(gable_context *ctx, void *products, void *room, void *stream)
+{
+  (void)ctx, (void)products, (void)room, (void)stream;
+  return GABLE_OK;
+}
+
+static void spmv_close(gable_context *ctx, void **products)
+{
+  (void)ctx, (void)products;
+}
+
+static gable_status spmv(gable_context *ctx, void *products, gable_off number, const gik_block_spmv *p, void *stream)
+{
+  (void)ctx, (void)products, (void)number, (void)stream;
+  memset(p->room, 0, (size_t)p->rows * (size_t)p->rhs * sizeof *p->room);
+  for (gable_idx q = 0; q < p->rows; q++)
+    for (gable_idx k = p->ptr[q]; k < p->ptr[q + 1]; k++)
+      for (gable_idx r = 0; r < p->rhs; r++)
+        p->room[(gable_off)q * p->rhs + r] += p->value[k] * p->v[(gable_off)p->col[k] * p->rhs + r];
+  for (gable_idx q = 0; q < p->rows; q++)
+    memcpy(p->v + (gable_off)p->row[q] * p->rhs, p->room + (gable_off)q * p->rhs, (size_t)p->rhs * sizeof *p->v);
+  return GABLE_OK;
+}
+
+const gik_block_steps gik_block_steps_cpu = {product, substitute, rows,         calls_open, calls_close, calls_begin,
+                                             call,    spmv_open,  spmv_prepare, spmv_close, spmv};

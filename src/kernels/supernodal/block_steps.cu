@@ -10,6 +10,7 @@
  *   5. add the slots of the output's position and store
  * The order of a sum depends on the panel's shape and its level alone, never on R. */
 #include "kernels/supernodal/block_calls.h"
+#include "kernels/supernodal/block_spmv.h"
 #include "kernels/supernodal/block_substitute.h"
 #include "kernels/supernodal/block_tile.cuh"
 
@@ -307,5 +308,6 @@ gable_status rows(gable_context *ctx, const gik_block_rows *p, void *stream)
 
 } /* namespace */
 
-extern "C" const gik_block_steps gik_block_steps_cuda = {product,         gik_substitute,  rows,    gik_calls_open,
-                                                         gik_calls_close, gik_calls_begin, gik_call};
+extern "C" const gik_block_steps gik_block_steps_cuda = {product,          gik_substitute,  rows,     gik_calls_open,
+                                                         gik_calls_close,  gik_calls_begin, gik_call, gik_spmv_open,
+                                                         gik_spmv_prepare, gik_spmv_close,  gik_spmv};

@@ -81,6 +81,18 @@ typedef struct gik_block_call {
   double *at, *v, *room; /* at: v of the block's columns */
 } gik_block_call;
 
+/* One level of a partitioned inverse for a library's SpMV, several right-hand sides its SpMM: room = A v of rows x n,
+ * then v_row[q] = room_q. */
+typedef struct gik_block_spmv {
+  gable_idx rows, n, rhs;
+  gable_off nnz;
+  const gable_idx *row; /* [rows] distinct */
+  const gable_idx *ptr; /* [rows+1] from 0 */
+  const gable_idx *col;
+  const double *value;
+  double *v, *room; /* [n][rhs], [rows][rhs] */
+} gik_block_spmv;
+
 struct gik_block_steps {
   gable_status (*product)(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream);
   gable_status (*substitute)(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream);
@@ -92,6 +104,16 @@ struct gik_block_steps {
   void (*calls_close)(gable_context *ctx, void **calls); /* NULL is fine */
   gable_status (*calls_begin)(gable_context *ctx, void *calls, void *stream);
   gable_status (*call)(gable_context *ctx, void *calls, const gik_block_call *p, void *stream);
+
+  /* The library for sparse matrices (cuSPARSE), for one solve at a time: *products with a description of each of count
+   * matrices, which keep their addresses; *bytes of device memory that all of them need.  prepare takes that memory and
+   * preprocesses each; the patterns must stay.  A product takes matrix number, with any v.  GABLE_ERR_UNAVAILABLE names
+   * the library that is missing. */
+  gable_status (*spmv_open)(gable_context *ctx, const gik_block_spmv *matrix, gable_off count, size_t *bytes,
+                            void **products);
+  gable_status (*spmv_prepare)(gable_context *ctx, void *products, void *room, void *stream);
+  void (*spmv_close)(gable_context *ctx, void **products); /* NULL is fine */
+  gable_status (*spmv)(gable_context *ctx, void *products, gable_off number, const gik_block_spmv *p, void *stream);
 };
 
 #ifdef __cplusplus

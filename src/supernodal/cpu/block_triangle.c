@@ -299,7 +299,7 @@ gable_status gi_block_triangle_create(gable_context *ctx, const gi_factor *f, in
   gi_block_triangle *t = NULL;
   gable_idx *block = NULL, *place = NULL, *work = NULL;
   GI_ALLOC_ZERO(ctx, t, 1);
-  t->method = method;
+  t->method = method == GABLE_SOLVE_PARTITIONED_CUSPARSE ? GABLE_SOLVE_PARTITIONED : method;
   t->n = y->n;
   t->n_stages = y->n ? y->n_blocks : 0;
   GI_ALLOC(ctx, block, y->n_super);

@@ -48,7 +48,8 @@ typedef struct gi_block_triangle {
   gable_off bytes;
 } gi_block_triangle;
 
-/* upper 0: L, its rows as they stand after the interchanges; 1: (D U)^T of an LU.  merge: block columns that follow
+/* upper 0: L, its rows as they stand after the interchanges; 1: (D U)^T of an LU.  partitioned-cusparse is partitioned
+ * here.  merge: block columns that follow
  * each other and have one pattern become one.  GABLE_ERR_MEMORY. */
 gable_status gi_block_triangle_create(gable_context *ctx, const gi_factor *f, int upper, gable_solve_method method,
                                       int merge, gi_block_triangle **out);
