@@ -3,6 +3,7 @@
  * A step is one kernel: what each element does and adds to the sums, and what one thread does with the sums when the
  * last block has arrived.  Blocks add in an order that depends on n alone. */
 #include "cuda/block_sum.cuh"
+#include "cuda/last_block.cuh"
 #include "cuda/launch.cuh"
 #include "kernels/krylov/krylov_steps.h"
 #define SMALL static __device__ inline
@@ -11,6 +12,7 @@
 
 using gik::block_sum;
 using gik::launches;
+using gik::whole_block_is_last;
 
 namespace
 {
@@ -23,7 +25,6 @@ __global__ void __launch_bounds__(BLOCK)
     step_kernel(gable_idx n, gik_krylov_state *s, double *parts, Each each, End end)
 {
   __shared__ double of[BLOCK];
-  __shared__ bool last;
   double sum[SUMS];
   if (s->stop) return;
 #pragma unroll
@@ -34,13 +35,7 @@ __global__ void __launch_bounds__(BLOCK)
     const double v = block_sum<BLOCK>(sum[k], of);
     if (!threadIdx.x) parts[k * STEP_PARTS + blockIdx.x] = v;
   }
-  if (!threadIdx.x) {
-    __threadfence();
-    last = atomicAdd(&s->arrived, 1u) == gridDim.x - 1;
-  }
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
+  if (!whole_block_is_last(&s->arrived)) return;
 #pragma unroll
   for (int k = 0; k < SUMS; k++) {
     double v = 0;

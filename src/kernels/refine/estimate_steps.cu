@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cuda/block_sum.cuh"
+#include "cuda/last_block.cuh"
 #include "cuda/launch.cuh"
 
 namespace
@@ -32,19 +33,6 @@ template <class Each> gable_status for_each(gable_idx n, void *stream, Each each
   return on.status("estimate of a norm");
 }
 
-/* By all threads, after thread 0 has stored what the block found: is it the last one? */
-__device__ bool is_last(gik_estimate *out)
-{
-  __shared__ bool last;
-  if (!threadIdx.x) {
-    __threadfence();
-    last = atomicAdd(&out->arrived, 1u) == gridDim.x - 1;
-    __threadfence();
-  }
-  __syncthreads();
-  return last;
-}
-
 __global__ void __launch_bounds__(THREADS) weigh_kernel(gable_idx n, const double *d, double *y, gik_estimate *out)
 {
   __shared__ double room[THREADS];
@@ -55,7 +43,7 @@ __global__ void __launch_bounds__(THREADS) weigh_kernel(gable_idx n, const doubl
   }
   sum = gik::block_sum<THREADS>(sum, room);
   if (!threadIdx.x) out->part[blockIdx.x] = sum;
-  if (!is_last(out)) return;
+  if (!gik::whole_block_is_last(&out->arrived)) return;
   sum = gik::block_sum<THREADS>(threadIdx.x < gridDim.x ? __ldcg(&out->part[threadIdx.x]) : 0, room);
   if (threadIdx.x) return;
   out->sum = sum;
@@ -101,7 +89,7 @@ __global__ void __launch_bounds__(THREADS)
     out->part[blockIdx.x] = found.size;
     out->where[blockIdx.x] = found.where;
   }
-  if (!is_last(out)) return;
+  if (!gik::whole_block_is_last(&out->arrived)) return;
   found = {0, -1};
   if (threadIdx.x < gridDim.x) found = {__ldcg(&out->part[threadIdx.x]), __ldcg(&out->where[threadIdx.x])};
   found = block_largest(found, room);

@@ -6,6 +6,7 @@
 #include <cfloat>
 #include <cmath>
 
+#include "cuda/last_block.cuh"
 #include "cuda/launch.cuh"
 #define JUDGE static __device__ inline
 #include "kernels/refine/judge.inc"
@@ -113,7 +114,6 @@ __global__ void __launch_bounds__(THREADS) residual_kernel(const gik_refine f)
 
 __global__ void __launch_bounds__(THREADS) judge_kernel(const gik_refine f)
 {
-  __shared__ bool last;
   const gable_idx n = f.a.n;
   const double slack = 1000 * (double)n * DBL_EPSILON;
   if (!f.control->active) return;
@@ -140,12 +140,7 @@ __global__ void __launch_bounds__(THREADS) judge_kernel(const gik_refine f)
     put_largest(&f.column[j].omega_1, omega_1);
     put_largest(&f.column[j].omega_2, omega_2);
   }
-  __threadfence();
-  __syncthreads();
-  if (!threadIdx.x) last = atomicAdd(&f.control->arrived, 1u) == gridDim.x - 1;
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
+  if (!gik::whole_block_is_last(&f.control->arrived)) return;
   __shared__ int going;
   if (!threadIdx.x) going = 0;
   __syncthreads();
