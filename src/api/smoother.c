@@ -1,8 +1,7 @@
 /* smoother.c: gable_smoother: checks arguments and phases, then calls src/smooth. */
-#include "smooth/smoother.h"
+#include "smooth/sweeps.h"
 
 #include "api/structs.h"
-#include "device/device.h"
 #include "sparse/vectors.h"
 
 gable_status gable_smoother_create(gable_context *ctx, const gable_smoother_options *options, gable_smoother **out)
@@ -99,7 +98,7 @@ gable_status gable_smoother_work_apply(gable_smoother_work *w, const gable_vecto
   gable_status status = GABLE_OK;
   gi_vectors_pair v;
   GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
-  GI_REQUIRE(w->plan == w->smoother->plan, GABLE_ERR_MISMATCH, "the work is of an earlier analysis: create it again");
+  GI_REQUIRE(w->s == w->smoother->plan, GABLE_ERR_MISMATCH, "the work is of an earlier analysis: create it again");
   GI_TRY(take_vectors(w->smoother, b, x, sweeps, &v));
   GI_TRY(gi_smoother_work_apply(w, &v.b, &v.x, 0, sweeps, history));
 done:

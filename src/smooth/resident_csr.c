@@ -30,17 +30,18 @@ static void release_host(gable_context *ctx, host_rows *h)
 static gable_status fetch(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, host_rows *h)
 {
   gable_status status = GABLE_OK;
+  const gi_device *device = ctx->device->vectors;
   const gable_idx n = shape->n;
-  const int device = shape->space == GABLE_SPACE_DEVICE;
+  const int far = shape->space == GABLE_SPACE_DEVICE;
   const size_t bytes = ((size_t)n + 1) * gi_type_size(shape->offset_type);
   gable_matrix_view host = *a;
   void *raw = NULL;
   GI_ALLOC(ctx, h->offset, (gable_off)n + 1);
-  if (device) {
+  if (far) {
     raw = gi_alloc(ctx, (gable_off)bytes, 1);
     GI_REQUIRE(raw, GABLE_ERR_MEMORY, "out of memory: %.1f MB for offsets", (double)bytes / 1e6);
-    GI_TRY(ctx->device->vectors->copy_out(ctx, raw, a->ptr, bytes, NULL));
-    GI_TRY(ctx->device->vectors->synchronise(ctx, NULL));
+    GI_TRY(device->copy_out(ctx, raw, a->ptr, bytes, NULL));
+    GI_TRY(device->synchronise(ctx, NULL));
     host.ptr = raw;
   }
   for (gable_idx i = 0; i <= n; i++) h->offset[i] = gi_offset_at(&host, i) - shape->base;
@@ -49,10 +50,10 @@ static gable_status fetch(gable_context *ctx, const gi_shape *shape, const gable
   GI_REQUIRE(h->offset[n] < INT_MAX, GABLE_ERR_LIMIT, "%lld entries: these sweeps hold fewer than 2^31",
              (long long)h->offset[n]);
   h->given = a->idx;
-  if (!device) goto done;
+  if (!far) goto done;
   GI_ALLOC(ctx, h->index, h->offset[n]);
-  GI_TRY(ctx->device->vectors->copy_out(ctx, h->index, a->idx, (size_t)h->offset[n] * sizeof *a->idx, NULL));
-  GI_TRY(ctx->device->vectors->synchronise(ctx, NULL));
+  GI_TRY(device->copy_out(ctx, h->index, a->idx, (size_t)h->offset[n] * sizeof *a->idx, NULL));
+  GI_TRY(device->synchronise(ctx, NULL));
   h->given = h->index;
 done:
   gi_free(ctx, raw);
@@ -147,13 +148,14 @@ done:
 static gable_status carry(gable_context *ctx, const void *host, size_t bytes, void **out)
 {
   gable_status status = GABLE_OK;
+  const gi_device *device = ctx->device->vectors;
   void *p = NULL;
-  GI_TRY(ctx->device->vectors->alloc(ctx, bytes + 1, &p));
-  GI_TRY(ctx->device->vectors->copy_in(ctx, p, host, bytes, NULL));
+  GI_TRY(device->alloc(ctx, bytes + 1, &p));
+  GI_TRY(device->copy_in(ctx, p, host, bytes, NULL));
   *out = p;
   p = NULL;
 done:
-  ctx->device->vectors->release(ctx, p);
+  device->release(ctx, p);
   return status;
 }
 
@@ -191,6 +193,7 @@ done:
 static gable_status count_entries(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gable_off *nnz)
 {
   gable_status status = GABLE_OK;
+  const gi_device *device = ctx->device->vectors;
   const size_t width = gi_type_size(shape->offset_type);
   const char *last = (const char *)a->ptr + (size_t)shape->n * width;
   int64_t wide = 0;
@@ -199,8 +202,8 @@ static gable_status count_entries(gable_context *ctx, const gi_shape *shape, con
   if (shape->space == GABLE_SPACE_HOST) {
     memcpy(to, last, width);
   } else {
-    GI_TRY(ctx->device->vectors->copy_out(ctx, to, last, width, NULL));
-    GI_TRY(ctx->device->vectors->synchronise(ctx, NULL));
+    GI_TRY(device->copy_out(ctx, to, last, width, NULL));
+    GI_TRY(device->synchronise(ctx, NULL));
   }
   *nnz = wide + narrow - shape->base;
   GI_REQUIRE(*nnz >= 0 && *nnz < INT_MAX, GABLE_ERR_LIMIT, "%lld entries: these sweeps hold fewer than 2^31",
@@ -209,11 +212,12 @@ done:
   return status;
 }
 
-static gable_status look(gable_context *ctx, const gik_pattern_flags *device, gik_pattern_flags *out)
+static gable_status look(gable_context *ctx, const gik_pattern_flags *there, gik_pattern_flags *out)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(ctx->device->vectors->copy_out(ctx, out, device, sizeof *out, NULL));
-  GI_TRY(ctx->device->vectors->synchronise(ctx, NULL));
+  const gi_device *device = ctx->device->vectors;
+  GI_TRY(device->copy_out(ctx, out, there, sizeof *out, NULL));
+  GI_TRY(device->synchronise(ctx, NULL));
 done:
   return status;
 }
@@ -223,7 +227,8 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
                                    int need_diagonal, gi_resident_csr *out, int *fine)
 {
   gable_status status = GABLE_OK;
-  const gik_row_patterns *kernels = ctx->device->vectors->kernels->row_patterns;
+  const gi_device *device = ctx->device->vectors;
+  const gik_row_patterns *kernels = device->kernels->row_patterns;
   const size_t n = (size_t)shape->n;
   const int wide = shape->offset_type == GABLE_TYPE_I64;
   gik_pattern_flags found = {0};
@@ -234,15 +239,15 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
   GI_TRY(count_entries(ctx, shape, a, &nnz));
   GI_TRY(carry(ctx, &found, sizeof found, &flags));
   GI_TRY(place(ctx, shape, a->ptr, (n + 1) * gi_type_size(shape->offset_type), &own_ptr, &ptr));
-  GI_TRY(ctx->device->vectors->alloc(ctx, (n + 1) * sizeof *out->ptr, &p));
+  GI_TRY(device->alloc(ctx, (n + 1) * sizeof *out->ptr, &p));
   out->ptr = p;
   GI_TRY(kernels->offsets(shape->n, (unsigned)nnz, ptr, wide, shape->base, out->ptr, flags, gi_own_stream(ctx)));
   GI_TRY(look(ctx, flags, &found));
   if (found.irregular) goto done;
   GI_TRY(place(ctx, shape, a->idx, (size_t)nnz * sizeof *a->idx, &own_idx, &idx));
-  GI_TRY(ctx->device->vectors->alloc(ctx, (size_t)nnz * sizeof *out->idx + 1, &p));
+  GI_TRY(device->alloc(ctx, (size_t)nnz * sizeof *out->idx + 1, &p));
   out->idx = p;
-  GI_TRY(ctx->device->vectors->alloc(ctx, n * sizeof *out->diagonal + 1, &p));
+  GI_TRY(device->alloc(ctx, n * sizeof *out->diagonal + 1, &p));
   out->diagonal = p;
   GI_TRY(kernels->indices(shape->n, out->ptr, shape->base, idx, out->idx, out->diagonal, flags, gi_own_stream(ctx)));
   GI_TRY(look(ctx, flags, &found));
@@ -255,9 +260,9 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
   }
   *fine = 1;
 done:
-  ctx->device->vectors->release(ctx, own_ptr);
-  ctx->device->vectors->release(ctx, own_idx);
-  ctx->device->vectors->release(ctx, flags);
+  device->release(ctx, own_ptr);
+  device->release(ctx, own_idx);
+  device->release(ctx, flags);
   return status;
 }
 
@@ -292,20 +297,20 @@ gable_status gi_resident_csr_init(gable_context *ctx, const gi_shape *shape, con
                                   int need_diagonal, gable_idx *bad_row, gi_resident_csr *out)
 {
   gable_status status = GABLE_OK;
+  const gi_device *device = ctx->device->vectors;
   const size_t size = gi_type_size(shape->value_type);
   int fine = 0;
   *bad_row = -1;
-  if (ctx->device->vectors->kernels->row_patterns && shape->format == GABLE_FORMAT_CSR) {
+  if (device->kernels->row_patterns && shape->format == GABLE_FORMAT_CSR) {
     GI_TRY(read_on_device(ctx, shape, a, need_diagonal, out, &fine));
     if (!fine) gi_resident_csr_release(ctx, out);
   }
   if (!fine) GI_TRY(read_on_host(ctx, shape, a, need_diagonal, bad_row, out));
-  out->kernels = ctx->device->vectors->kernels->row_products;
-  out->space = ctx->device->vectors->space;
+  out->kernels = device->kernels->row_products;
+  out->space = device->space;
   out->takes_host_values = out->space == GABLE_SPACE_DEVICE && shape->space == GABLE_SPACE_HOST;
-  GI_TRY(ctx->device->vectors->alloc(ctx, out->a.nnz * size + 1, &out->val));
-  if (out->from && out->takes_host_values)
-    GI_TRY(ctx->device->vectors->alloc(ctx, out->a.nnz * size + 1, &out->caller_val));
+  GI_TRY(device->alloc(ctx, out->a.nnz * size + 1, &out->val));
+  if (out->from && out->takes_host_values) GI_TRY(device->alloc(ctx, out->a.nnz * size + 1, &out->caller_val));
   out->a.val = out->val;
 done:
   return status;
@@ -314,12 +319,13 @@ done:
 gable_status gi_resident_csr_update(gable_context *ctx, gi_resident_csr *w, const void *val, void *stream)
 {
   gable_status status = GABLE_OK;
+  const gi_device *device = ctx->device->vectors;
   const size_t bytes = w->a.nnz * gi_type_size(w->a.value_type);
   if (!w->from) {
-    GI_TRY(ctx->device->vectors->copy_in(ctx, w->val, val, bytes, stream));
+    GI_TRY(device->copy_in(ctx, w->val, val, bytes, stream));
     goto done;
   }
-  if (w->takes_host_values) GI_TRY(ctx->device->vectors->copy_in(ctx, w->caller_val, val, bytes, stream));
+  if (w->takes_host_values) GI_TRY(device->copy_in(ctx, w->caller_val, val, bytes, stream));
   GI_TRY(w->kernels->gather(w->val, w->takes_host_values ? w->caller_val : val, w->from, w->a.nnz, w->a.value_type,
                             gi_stream_of(ctx, stream)));
 done:

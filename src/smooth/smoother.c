@@ -1,33 +1,17 @@
-/* smoother.c: the smoother, from its options to its sweeps; a kind of sweeps does the work. */
+/* smoother.c: the smoother, from its options to its sweeps; sweeps.c does the work. */
 #include "smooth/smoother.h"
 
 #include <math.h>
-#include <stdatomic.h>
 
 #include "base/options.h"
-#include "device/device.h"
+#include "smooth/sweeps.h"
 #include "sparse/symmetry.h"
-
-/* What analyse made, until the smoother and the last work have done with it. */
-typedef struct gi_sweep_plan {
-  gable_context *ctx;
-  const gi_sweep_kind *kind;
-  void *state;
-  atomic_int users;
-} gi_sweep_plan;
-
-static void drop_plan(gi_sweep_plan *p)
-{
-  if (!p || atomic_fetch_sub(&p->users, 1) > 1) return;
-  p->kind->release(p->state);
-  gi_free(p->ctx, p);
-}
 
 /* The works that were made so far keep the plan; s has none. */
 static void forget_plan(gable_smoother *s)
 {
   gi_smoother_work_destroy(&s->own);
-  drop_plan(s->plan);
+  gi_sweeps_drop(s->plan);
   s->plan = NULL;
 }
 
@@ -47,13 +31,6 @@ done:
   return status;
 }
 
-/* Methods that work on lists of rows in host memory; the others take the matrix whole, where the device has it. */
-static int by_lists(const gable_context *ctx, gi_method m)
-{
-  return ctx->device->vectors->space == GABLE_SPACE_HOST &&
-         (m == GI_SERIAL || m == GI_LEVR || m == GI_TILES || m == GI_AUTO);
-}
-
 gable_status gi_smoother_create(gable_context *ctx, const gable_smoother_options *options, gable_smoother **out)
 {
   gable_status status = GABLE_OK;
@@ -69,7 +46,6 @@ gable_status gi_smoother_create(gable_context *ctx, const gable_smoother_options
   s->options = own;
   s->options.method = gi_method_name(method);
   s->method = method;
-  s->kind = by_lists(ctx, method) ? &gi_sweeps_lists : &gi_sweeps_whole;
   *out = s;
 done:
   return status;
@@ -87,17 +63,16 @@ void gi_smoother_destroy(gable_smoother **s)
 /* To plan and work, once they are there. */
 static void pass_stream(gable_smoother *s)
 {
-  if (s->plan && s->kind->set_stream) s->kind->set_stream(s->plan->state, s->stream);
-  if (s->own && s->kind->work_set_stream) s->kind->work_set_stream(s->own->state, s->stream);
+  if (s->plan) gi_sweeps_set_stream(s->plan, s->stream);
+  if (s->own) gi_sweeps_work_set_stream(s->own, s->stream);
 }
 
 gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
 {
   gable_status status = GABLE_OK;
   int before = GI_NOT_ENTERED;
-  gable_idx bad_row;
   gable_matrix_view pattern;
-  gi_sweep_plan *plan = NULL;
+  gi_sweeps *plan = NULL;
   forget_plan(s);
   s->updated = 0;
   GI_TRY(gi_shape_from(a, GABLE_PART_LOWER, &s->shape));
@@ -107,11 +82,7 @@ gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
              "one triangle of a symmetric matrix: sweeps want both, gable_matrix_expand makes them");
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
   GI_TRY(s->ctx->device->order_after(s->ctx, gi_own_stream(s->ctx), s->stream));
-  GI_ALLOC_ZERO(s->ctx, plan, 1);
-  plan->ctx = s->ctx;
-  plan->kind = s->kind;
-  atomic_init(&plan->users, 1);
-  GI_TRY(s->kind->analyse(s->ctx, &s->shape, a, s->method, &s->options, &bad_row, &plan->state));
+  GI_TRY(gi_sweeps_create(s->ctx, &s->shape, a, s->method, &s->options, &plan));
   pattern = *a;
   pattern.val = NULL; /* no sweep trusts in symmetric values */
   GI_TRY(gi_symmetry_check_view(s->ctx, &pattern));
@@ -119,7 +90,7 @@ gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
   plan = NULL;
   pass_stream(s);
 done:
-  drop_plan(plan);
+  gi_sweeps_drop(plan);
   s->ctx->device->leave(s->ctx, before);
   return status;
 }
@@ -128,10 +99,9 @@ gable_status gi_smoother_update(gable_smoother *s, const void *val)
 {
   gable_status status = GABLE_OK;
   int before = GI_NOT_ENTERED;
-  gable_idx bad_row;
   s->updated = 0;
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
-  GI_TRY(s->kind->update(s->plan->state, val, &bad_row));
+  GI_TRY(s->plan->way->update(s->plan, val));
   pass_stream(s);
   s->updated = 1;
 done:
@@ -153,31 +123,20 @@ gable_status gi_smoother_work_create(const gable_smoother *s, gable_smoother_wor
 {
   gable_status status = GABLE_OK;
   int before = GI_NOT_ENTERED;
-  gable_smoother_work *w = NULL;
   *out = NULL;
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
-  GI_ALLOC_ZERO(s->ctx, w, 1);
-  w->smoother = s;
-  w->plan = s->plan;
-  atomic_fetch_add(&w->plan->users, 1);
-  GI_TRY(s->kind->work_create(w->plan->state, &w->state));
-  *out = w;
-  w = NULL;
+  GI_TRY(gi_sweeps_work_create(s->plan, out));
+  (*out)->smoother = s;
 done:
-  gi_smoother_work_destroy(&w);
   s->ctx->device->leave(s->ctx, before);
   return status;
 }
 
 void gi_smoother_work_destroy(gable_smoother_work **work)
 {
-  if (!work || !*work) return;
-  gable_smoother_work *w = *work;
-  gable_context *ctx = w->plan->ctx;
+  if (!work) return;
+  gi_sweeps_work_destroy(*work);
   *work = NULL;
-  w->plan->kind->work_release(w->state);
-  drop_plan(w->plan);
-  gi_free(ctx, w);
 }
 
 gable_status gi_smoother_work_apply(gable_smoother_work *w, const gable_vectors_view *b, gable_vectors_view *x,
@@ -185,6 +144,8 @@ gable_status gi_smoother_work_apply(gable_smoother_work *w, const gable_vectors_
 {
   gable_status status = GABLE_OK;
   const gable_smoother *s = w->smoother;
+  const gable_idx together = w->s->way->one_pass ? 1 : s->options.max_rhs;
+  const ptrdiff_t bytes = (ptrdiff_t)gi_type_size(b->type);
   int before = GI_NOT_ENTERED;
   gi_sweep_run all = {.type = b->type, .space = b->space, .from_zero = from_zero, .sweeps = sweeps, .history = history};
   all.b = b->data;
@@ -193,10 +154,12 @@ gable_status gi_smoother_work_apply(gable_smoother_work *w, const gable_vectors_
   gi_strides_of(x, &all.x_step, &all.x_rhs);
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
   for (int k = 0; history && k <= sweeps; k++) history[k] = 0;
-  for (gable_off j = 0; j < b->count && b->n; j += s->options.max_rhs) {
-    gi_sweep_run some = gi_sweep_column(&all, (gable_idx)j);
-    some.count = b->count - j < s->options.max_rhs ? (gable_idx)(b->count - j) : s->options.max_rhs;
-    GI_TRY(s->kind->apply(w->state, &some));
+  for (gable_off j = 0; j < b->count && b->n; j += together) {
+    gi_sweep_run some = all;
+    some.b = (const char *)b->data + j * all.b_rhs * bytes;
+    some.x = (char *)x->data + j * all.x_rhs * bytes;
+    some.count = b->count - j < together ? (gable_idx)(b->count - j) : together;
+    GI_TRY(gi_sweeps_apply(w, &some));
   }
   for (int k = 0; history && k <= sweeps; k++) history[k] = sqrt(history[k]);
 done:
@@ -212,13 +175,12 @@ gable_status gi_smoother_apply(gable_smoother *s, const gable_vectors_view *b, g
 
 void gi_smoother_work_set_stream(gable_smoother_work *w, void *stream)
 {
-  const gi_sweep_plan *p = w->plan;
-  if (p->kind->work_set_stream) p->kind->work_set_stream(w->state, gi_stream_of(p->ctx, stream));
+  gi_sweeps_work_set_stream(w, gi_stream_of(w->s->ctx, stream));
 }
 
 void gi_smoother_info(const gable_smoother *s, gable_smoother_info *info)
 {
-  s->kind->info(s->plan->state, info);
+  gi_sweeps_info(s->plan, info);
 }
 
 void gi_smoother_set_stream(gable_smoother *s, void *stream)
@@ -231,10 +193,10 @@ gable_status gi_smoother_work_status(gable_smoother_work *w, gable_idx *row)
 {
   gable_status status = GABLE_OK;
   int before = GI_NOT_ENTERED;
-  gable_context *ctx = w->plan->ctx;
+  gable_context *ctx = w->s->ctx;
   gable_idx none;
   GI_TRY(ctx->device->enter(ctx, &before));
-  GI_TRY(w->plan->kind->status(w->state, row ? row : &none));
+  GI_TRY(w->s->way->status(w, row ? row : &none));
 done:
   ctx->device->leave(ctx, before);
   return status;

@@ -5,7 +5,9 @@
 #ifndef GI_SMOOTHER_H
 #define GI_SMOOTHER_H
 
-#include "smooth/sweeps.h"
+#include <gable/smooth.h>
+
+#include "trisolve/plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,19 +17,11 @@ struct gable_smoother {
   gable_context *ctx;
   gable_smoother_options options; /* filled in */
   gi_method method;
-  const gi_sweep_kind *kind;
-  struct gi_sweep_plan *plan; /* of kind, shared with the works; NULL before analyse */
-  gable_smoother_work *own;   /* of gi_smoother_apply, or NULL */
+  struct gi_sweeps *plan;   /* shared with the works, which are of sweeps.h; NULL before analyse */
+  gable_smoother_work *own; /* of gi_smoother_apply, or NULL */
   void *stream;
   gi_shape shape;
   int updated;
-};
-
-/* Keeps the plan that it was made for, whatever becomes of its smoother. */
-struct gable_smoother_work {
-  const gable_smoother *smoother;
-  struct gi_sweep_plan *plan;
-  void *state; /* plan's kind's */
 };
 
 /* options: of this version's size; the fields are checked and zeros become defaults.  GABLE_ERR_ARGUMENT,

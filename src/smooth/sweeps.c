@@ -1,293 +1,270 @@
-/* sweeps.c: a schedule of one triangle, and lists of whole rows on it. */
+/* sweeps.c: sweeps over the table of the place: which way, in whose memory, in which order, with which norms. */
+#include "smooth/sweeps.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/pulse.h"
-#include "smooth/sweeps.h"
-#include "trisolve/cpu/cpu.h"
 
-typedef struct gi_sweeps {
-  gable_context *ctx;
-  double omega, deadline_s;
-  gable_idx n;
-  gable_off nnz;
-  gable_type value_type;
-  int in_place;
-  gi_op_plan op_plan[2]; /* forward, backward; without a method where not asked for */
-  gable_off *diagonal_from;
-} gi_sweeps;
-
-typedef struct sweeps_work {
-  const gi_sweeps *s;
-  void *scratch[2]; /* the methods' */
-  double *unknowns; /* [n], or [2n]: new values, then old ones; float when the vectors are */
-} sweeps_work;
-
-gi_sweep_run gi_sweep_column(const gi_sweep_run *run, gable_idx j)
+static const gi_sweep_way *way_for(const gi_sweeps *s)
 {
-  const ptrdiff_t bytes = (ptrdiff_t)gi_type_size(run->type);
-  gi_sweep_run one = *run;
-  one.b = (const char *)run->b + j * run->b_rhs * bytes;
-  one.x = (char *)run->x + j * run->x_rhs * bytes;
-  one.count = 1;
-  return one;
+  const gi_method m = s->method;
+  if (s->device->kernels->row_sweeps) return m == GI_LEVR || m == GI_ELMR ? &gi_sweep_fused : &gi_sweep_split;
+  return m == GI_SERIAL || m == GI_LEVR || m == GI_TILES || m == GI_AUTO ? &gi_sweep_lists : &gi_sweep_split;
 }
 
-static void release(void *state)
-{
-  gi_sweeps *s = state;
-  if (!s) return;
-  gable_context *ctx = s->ctx;
-  for (int d = 0; d < 2; d++) gi_op_plan_release(ctx, &s->op_plan[d]);
-  gi_free(ctx, s->diagonal_from);
-  gi_free(ctx, s);
-}
-
-/* Rows of one strict triangle of A, whatever the format. */
-static gable_status read_rows(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gable_part uplo,
-                              gi_triangle *out, gable_off **diagonal_from, gable_idx *bad_row)
-{
-  gable_status status = GABLE_OK;
-  gi_shape part = *shape;
-  gi_triangle columns;
-  memset(&columns, 0, sizeof columns);
-  part.uplo = uplo;
-  part.strict = 0;
-  if (shape->format == GABLE_FORMAT_CSR) {
-    GI_TRY(gi_triangle_read(ctx, &part, a, 1, out, diagonal_from, bad_row));
-    goto done;
-  }
-  GI_TRY(gi_triangle_read(ctx, &part, a, 1, &columns, diagonal_from, bad_row));
-  GI_TRY(gi_triangle_transpose(ctx, &columns, out));
-done:
-  gi_triangle_release(ctx, &columns);
-  return status;
-}
-
-/* *same = 1 when upper has the pattern of lower's transpose. */
-static gable_status compare(gable_context *ctx, const gi_triangle *lower, const gi_triangle *upper, int *same)
-{
-  gable_status status = GABLE_OK;
-  gi_triangle t;
-  GI_TRY(gi_triangle_transpose(ctx, lower, &t));
-  *same = t.ptr[t.n] == upper->ptr[t.n] && !memcmp(t.ptr, upper->ptr, ((size_t)t.n + 1) * sizeof *t.ptr) &&
-          !memcmp(t.col, upper->col, (size_t)t.ptr[t.n] * sizeof *t.col);
-  gi_triangle_release(ctx, &t);
-done:
-  return status;
-}
-
-static const gi_cpu_method *method_of(gi_method m)
-{
-  return m == GI_LEVR ? &gi_cpu_levr : m == GI_TILES ? &gi_cpu_tiles : &gi_cpu_serial;
-}
-
-/* The schedule of own, then lists of whole rows in its order. */
-static gable_status build_op_plan(gable_context *ctx, const gi_triangle *own, const gi_triangle *other,
-                                  gi_method method, gable_type value_type, int in_place, gi_op_plan *op_plan)
-{
-  gable_status status = GABLE_OK;
-  gi_pattern p;
-  gi_lists rows;
-  memset(&p, 0, sizeof p);
-  p.rows = *own; /* borrowed */
-  GI_TRY(gi_levels_find(ctx, own->n, own->ptr, own->col, &p.levels));
-  op_plan->levels = p.levels.count;
-  op_plan->widest = p.levels.widest;
-  if (method == GI_AUTO) {
-    GI_TRY(gi_auto_build(ctx, &p, value_type, op_plan));
-  } else {
-    snprintf(op_plan->why, sizeof op_plan->why, "asked for");
-    op_plan->method = method_of(method);
-    GI_TRY(op_plan->method->build(ctx, &p, value_type, op_plan));
-  }
-  GI_TRY(gi_lists_build_rows(ctx, own, other, op_plan->lists.m.row, value_type, in_place ? 0 : own->n, &rows));
-  gi_lists_release(ctx, &op_plan->lists);
-  gi_lists_release(ctx, &op_plan->alone);
-  op_plan->lists = rows;
-done:
-  gi_levels_release(ctx, &p.levels);
-  return status;
-}
-
-static gable_status analyse(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gi_method method,
-                            const gable_smoother_options *options, gable_idx *bad_row, void **out)
+gable_status gi_sweeps_create(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gi_method method,
+                              const gable_smoother_options *options, gi_sweeps **out)
 {
   gable_status status = GABLE_OK;
   gi_sweeps *s = NULL;
-  gi_triangle rows[2]; /* strictly lower, strictly upper */
-  gable_off *again = NULL;
-  memset(rows, 0, sizeof rows);
-  GI_REQUIRE(shape->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE, "these sweeps want the matrix in host memory");
   GI_ALLOC_ZERO(ctx, s, 1);
+  atomic_init(&s->users, 1);
   s->ctx = ctx;
-  s->omega = options->omega;
-  s->deadline_s = options->deadline_s;
+  s->device = ctx->device->vectors;
+  s->options = *options;
+  s->method = method;
+  s->way = way_for(s);
   s->n = shape->n;
-  s->nnz = shape->nnz;
   s->value_type = shape->value_type;
-  GI_TRY(read_rows(ctx, shape, a, GABLE_PART_LOWER, &rows[0], &s->diagonal_from, bad_row));
-  GI_TRY(gi_progress(ctx, "analyse sweeps", 0.1));
-  GI_TRY(read_rows(ctx, shape, a, GABLE_PART_UPPER, &rows[1], &again, bad_row));
-  GI_TRY(compare(ctx, &rows[0], &rows[1], &s->in_place));
-  GI_REQUIRE(s->in_place || s->n < (1 << 30), GABLE_ERR_LIMIT, "sweeps need a symmetric pattern from 2^30 rows on");
-  for (int d = 0; d < 2; d++) {
-    s->op_plan[d].threads = options->threads;
-    s->op_plan[d].solves = options->solves;
-    if (!((int)options->sweep & (1 << d))) continue;
-    GI_TRY(gi_progress(ctx, "analyse sweeps", d ? 0.6 : 0.2));
-    GI_TRY(build_op_plan(ctx, &rows[d], &rows[!d], method, s->value_type, s->in_place, &s->op_plan[d]));
-  }
+  s->stream = gi_own_stream(ctx);
+  for (int d = 0; d < 2; d++) s->to[d].asked = (int)options->sweep >> d & 1;
+  GI_TRY(s->way->analyse(s, shape, a));
   *out = s;
   s = NULL;
 done:
-  gi_free(ctx, again);
-  gi_triangle_release(ctx, &rows[0]);
-  gi_triangle_release(ctx, &rows[1]);
-  release(s);
+  gi_sweeps_drop(s);
   return status;
 }
 
-static gable_status update(void *state, const void *val, gable_idx *bad_row)
+void gi_sweeps_drop(gi_sweeps *s)
 {
-  gi_sweeps *s = state;
-  gable_status status = GABLE_OK;
-  for (int d = 0; d < 2; d++)
-    if (s->op_plan[d].method) GI_TRY(gi_lists_update(&s->op_plan[d].lists, val, s->diagonal_from, NULL, bad_row));
-done:
-  return status;
-}
-
-static void work_release(void *work)
-{
-  sweeps_work *w = work;
-  if (!w) return;
-  gable_context *ctx = w->s->ctx;
-  for (int d = 0; d < 2; d++) gi_free(ctx, w->scratch[d]);
-  gi_free(ctx, w->unknowns);
-  gi_free(ctx, w);
-}
-
-static gable_status work_create(const void *state, void **out)
-{
-  gable_status status = GABLE_OK;
-  const gi_sweeps *s = state;
-  sweeps_work *w = NULL;
-  GI_ALLOC_ZERO(s->ctx, w, 1);
-  w->s = s;
-  GI_ALLOC(s->ctx, w->unknowns, (gable_off)s->n * (s->in_place ? 1 : 2));
+  if (!s || atomic_fetch_sub(&s->users, 1) > 1) return;
+  (void)s->device->synchronise(s->ctx, s->stream);
   for (int d = 0; d < 2; d++) {
-    const gi_op_plan *op_plan = &s->op_plan[d];
-    if (!op_plan->method || !op_plan->method->scratch_bytes) continue;
-    const size_t bytes = op_plan->method->scratch_bytes(op_plan);
-    w->scratch[d] = gi_alloc(s->ctx, (gable_off)bytes, 1);
-    GI_REQUIRE_MEMORY(w->scratch[d], bytes, "the scratch of a sweep");
-    op_plan->method->scratch_init(op_plan, w->scratch[d]);
+    gi_op_plan_release(s->ctx, &s->to[d].lists);
+    gi_trisolve_destroy(&s->to[d].plan);
+    gi_level_order_release(s->ctx, &s->to[d].rows);
   }
-  *out = w;
-  w = NULL;
-done:
-  work_release(w);
-  return status;
+  gi_free(s->ctx, s->diagonal_from);
+  s->device->release(s->ctx, s->relaxed);
+  s->device->release(s->ctx, s->fault);
+  gi_resident_csr_release(s->ctx, &s->rows);
+  gi_free(s->ctx, s);
 }
 
-/* What one call of apply works on. */
-typedef struct job {
-  const gi_sweeps *s;
-  sweeps_work *w;
-  const gik_substitution *kernels;
-  const gik_seed_cpu *elements;
-  gik_vectors v;
-  size_t bytes; /* of n values */
-} job;
-
-/* Old values = new ones, where they are kept apart. */
-static void keep_old(const job *j)
+void gi_sweeps_work_destroy(gable_smoother_work *w)
 {
-  if (!j->s->in_place) memcpy((char *)j->v.x + j->bytes, j->v.x, j->bytes);
+  if (!w) return;
+  gi_sweeps *s = w->s;
+  (void)s->device->synchronise(s->ctx, w->stream);
+  for (int d = 0; d < 2; d++) {
+    gi_work_destroy(&w->to[d]);
+    gi_free(s->ctx, w->scratch[d]);
+    s->device->release(s->ctx, w->control[d]);
+    s->device->release(s->ctx, w->published[d]);
+  }
+  void *const owned[] = {w->b, w->x, w->y, w->parts};
+  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) s->device->release(s->ctx, owned[k]);
+  gi_free(s->ctx, w->host);
+  gi_free(s->ctx, w);
+  gi_sweeps_drop(s);
 }
 
-static gable_status sweep_once(job *j, int d)
+/* *out = count doubles in the memory of the place. */
+static gable_status take(const gi_sweeps *s, gable_off count, void **out)
 {
-  gable_status status = GABLE_OK;
-  const gi_op_plan *op_plan = &j->s->op_plan[d];
-  gi_run run = {op_plan, j->kernels, j->elements, &j->v, j->w->scratch[d], j->s->deadline_s, GABLE_OK, -1};
-  if (!op_plan->method) goto done;
-  op_plan->method->run(&run);
-  GI_REQUIRE(!run.status, run.status, "a sweep waited longer than %g s for row %d (counted from 0)", j->s->deadline_s,
-             run.row);
-  keep_old(j);
-done:
-  return status;
+  return s->device->alloc(s->ctx, ((size_t)count + 1) * sizeof(double), out);
 }
 
-static double residual(const job *j)
-{
-  const gi_op_plan *op_plan = &j->s->op_plan[j->s->op_plan[0].method ? 0 : 1];
-  return j->kernels->residual(&op_plan->lists.m, &j->v);
-}
-
-static gable_status apply_one(sweeps_work *w, const gi_sweep_run *run)
+static gable_status make_vectors(gable_smoother_work *w)
 {
   gable_status status = GABLE_OK;
   const gi_sweeps *s = w->s;
-  const gable_type type = run->type;
-  const gik_substitution *plain = gik_substitution_for(s->value_type, type);
-  gi_pulse pulse = gi_pulse_begin(s->ctx, "sweep");
-  gik_vectors in = {.b = run->x, .x = w->unknowns, .b_row = run->x_step, .x_row = 1, .count = 1};
-  gik_vectors back = {.b = w->unknowns, .x = run->x, .b_row = 1, .x_row = run->x_step, .count = 1};
-  job j = {.s = s, .w = w, .kernels = s->omega == 1.0 ? plain : gik_relaxation_for(s->value_type, type)};
-  j.elements = gik_seed_cpu_for(s->value_type, type);
-  j.bytes = (size_t)s->n * gi_type_size(type);
-  j.v = (gik_vectors){.b = run->b, .x = w->unknowns, .b_row = run->b_step, .x_row = 1, .count = 1, .omega = s->omega};
-  j.v.old = s->in_place ? 0 : s->n;
-  if (run->from_zero)
-    memset(w->unknowns, 0, j.bytes);
+  const gable_off all = (gable_off)s->n * s->options.max_rhs;
+  const int apart = s->device->space == GABLE_SPACE_DEVICE; /* vectors of host memory go through the work's */
+  void *p = NULL;
+  if (s->way->dense_x)
+    GI_TRY(take(s, (gable_off)s->n * (s->in_place ? 1 : 2), &w->x));
   else
-    plain->copy(&in, 0, s->n);
-  keep_old(&j);
-  if (run->history) run->history[0] += residual(&j);
-  for (int k = 1; k <= run->sweeps; k++) {
-    if (k > 1) GI_TRY(gi_pulse_tell(&pulse, (double)(k - 1) / run->sweeps));
-    GI_TRY(sweep_once(&j, 0));
-    GI_TRY(sweep_once(&j, 1));
-    if (run->history) run->history[k] += residual(&j);
+    GI_TRY(take(s, all, &w->y));
+  if (apart) {
+    GI_TRY(take(s, all, &w->b));
+    GI_TRY(take(s, all, &w->x));
+    w->host = gi_alloc(s->ctx, s->n + 1, sizeof(double));
+    GI_REQUIRE_MEMORY(w->host, (double)s->n * sizeof(double), "a vector");
   }
-  plain->copy(&back, 0, s->n);
+  GI_TRY(take(s, GIK_SQUARE_PARTS + GI_SWEEP_NORMS, &p));
+  w->parts = p;
+  w->norms = w->parts + GIK_SQUARE_PARTS;
 done:
   return status;
 }
 
-/* Right-hand sides one after another. */
-static gable_status apply(void *work, const gi_sweep_run *run)
+gable_status gi_sweeps_work_create(gi_sweeps *s, gable_smoother_work **out)
 {
   gable_status status = GABLE_OK;
-  for (gable_idx j = 0; j < run->count; j++) {
-    const gi_sweep_run one = gi_sweep_column(run, j);
-    GI_TRY(apply_one(work, &one));
+  gable_smoother_work *w = NULL;
+  GI_ALLOC_ZERO(s->ctx, w, 1);
+  w->s = s;
+  w->stream = gi_own_stream(s->ctx);
+  atomic_fetch_add(&s->users, 1);
+  GI_TRY(make_vectors(w));
+  GI_TRY(s->way->work_init(w));
+  *out = w;
+  w = NULL;
+done:
+  gi_sweeps_work_destroy(w);
+  return status;
+}
+
+/* The caller's vectors v become the work's dense ones. */
+static gable_status bring(const gi_sweep_job *j, gable_space space, const void *v, ptrdiff_t step, ptrdiff_t rhs,
+                          void *dense)
+{
+  gable_status status = GABLE_OK;
+  const gi_sweeps *s = j->s;
+  const gable_smoother_work *w = j->w;
+  const size_t one = gi_type_size(j->run.type), bytes = (size_t)s->n * one;
+  for (gable_idx c = 0; c < j->run.count; c++) {
+    const char *from = (const char *)v + c * rhs * (ptrdiff_t)one;
+    char *to = (char *)dense + (size_t)c * bytes;
+    if (space == s->device->space) {
+      GI_TRY(s->device->kernels->row_products->copy(s->n, j->run.type, from, step, to, 1, w->stream));
+      continue;
+    }
+    if (step != 1) GI_TRY(gik_row_products_cpu.copy(s->n, j->run.type, from, step, w->host, 1, NULL));
+    GI_TRY(s->device->copy_in(s->ctx, to, step == 1 ? from : w->host, bytes, w->stream));
+    GI_TRY(s->device->synchronise(s->ctx, w->stream));
   }
 done:
   return status;
 }
 
-static gable_status status_of(void *work, gable_idx *row)
+/* And the work's x the caller's. */
+static gable_status take_back(const gi_sweep_job *j, const gi_sweep_run *run)
 {
-  (void)work;
-  *row = -1;
-  return GABLE_OK;
+  gable_status status = GABLE_OK;
+  const gi_sweeps *s = j->s;
+  const gable_smoother_work *w = j->w;
+  const size_t one = gi_type_size(run->type), bytes = (size_t)s->n * one;
+  for (gable_idx c = 0; c < run->count; c++) {
+    const char *from = (const char *)w->x + (size_t)c * bytes;
+    char *to = (char *)run->x + c * run->x_rhs * (ptrdiff_t)one;
+    if (run->space == s->device->space) {
+      GI_TRY(s->device->kernels->row_products->copy(s->n, run->type, from, 1, to, run->x_step, w->stream));
+      continue;
+    }
+    GI_TRY(s->device->copy_out(s->ctx, run->x_step == 1 ? to : w->host, from, bytes, w->stream));
+    GI_TRY(s->device->synchronise(s->ctx, w->stream));
+    if (run->x_step != 1) GI_TRY(gik_row_products_cpu.copy(s->n, run->type, w->host, 1, to, run->x_step, NULL));
+  }
+done:
+  return status;
 }
 
-static void info_of(const void *state, gable_smoother_info *info)
+/* x = 0 where nothing else writes it. */
+static gable_status write_zero(gi_sweep_job *j)
 {
-  const gi_sweeps *s = state;
-  const gi_op_plan *op_plan = &s->op_plan[s->op_plan[0].method ? 0 : 1];
-  snprintf(info->method_used, sizeof info->method_used, "%s", op_plan->method->name);
-  snprintf(info->why, sizeof info->why, "%s", op_plan->why);
+  gable_status status = GABLE_OK;
+  const gik_row_products *kernels = j->s->device->kernels->row_products;
+  const gi_sweep_run *r = &j->run;
+  const ptrdiff_t column = r->x_rhs * (ptrdiff_t)gi_type_size(r->type);
+  for (gable_idx c = 0; c < r->count && j->zero; c++)
+    GI_TRY(kernels->copy(j->s->n, r->type, NULL, 1, (char *)r->x + c * column, r->x_step, j->w->stream));
+  j->zero = 0;
+done:
+  return status;
+}
+
+/* Sweep k's norm; those that wait are fetched when there is no more room, and after the last. */
+static gable_status note(gi_sweep_job *j, int k)
+{
+  gable_status status = GABLE_OK;
+  const gi_sweeps *s = j->s;
+  const gable_smoother_work *w = j->w;
+  double norms[GI_SWEEP_NORMS];
+  const int waiting = k % GI_SWEEP_NORMS + 1;
+  GI_TRY(s->way->norm(j, w->norms + k % GI_SWEEP_NORMS));
+  if (waiting < GI_SWEEP_NORMS && k < j->run.sweeps) goto done;
+  GI_TRY(s->device->copy_out(s->ctx, norms, w->norms, (size_t)waiting * sizeof *norms, w->stream));
+  GI_TRY(s->device->synchronise(s->ctx, w->stream));
+  for (int i = 0; i < waiting; i++) j->run.history[k + 1 - waiting + i] += norms[i];
+done:
+  return status;
+}
+
+static gable_status sweep_all(gi_sweep_job *j)
+{
+  gable_status status = GABLE_OK;
+  const gi_sweeps *s = j->s;
+  gi_pulse pulse = gi_pulse_begin(s->ctx, "sweep");
+  if (!j->run.sweeps || s->way->one_pass) GI_TRY(write_zero(j));
+  if (j->run.history) GI_TRY(note(j, 0));
+  for (int k = 1; k <= j->run.sweeps; k++) {
+    if (k > 1) GI_TRY(gi_pulse_tell(&pulse, (double)(k - 1) / j->run.sweeps));
+    for (int d = 0; d < 2; d++)
+      if (s->to[d].asked) GI_TRY(s->way->sweep(j, d));
+    if (j->run.history) GI_TRY(note(j, k));
+  }
+done:
+  return status;
+}
+
+gable_status gi_sweeps_apply(gable_smoother_work *w, const gi_sweep_run *run)
+{
+  gable_status status = GABLE_OK;
+  const gi_sweeps *s = w->s;
+  const int apart = run->space != s->device->space, dense_x = apart || s->way->dense_x;
+  gable_idx row;
+  gi_sweep_job j = {s, w, *run, run->from_zero};
+  if (apart) {
+    GI_TRY(bring(&j, run->space, run->b, run->b_step, run->b_rhs, w->b));
+    j.run.b = w->b;
+    j.run.b_step = 1;
+    j.run.b_rhs = s->n;
+  }
+  if (dense_x) {
+    if (!j.zero) GI_TRY(bring(&j, run->space, run->x, run->x_step, run->x_rhs, w->x));
+    j.run.x = w->x;
+    j.run.x_step = 1;
+    j.run.x_rhs = s->n;
+  }
+  GI_TRY(sweep_all(&j));
+  if (dense_x) GI_TRY(take_back(&j, run));
+  if (apart) GI_TRY(s->way->status(w, &row));
+done:
+  return status;
+}
+
+void gi_sweeps_set_stream(gi_sweeps *s, void *stream)
+{
+  (void)s->device->order_after(s->ctx, stream, s->stream);
+  s->stream = stream;
+  for (int d = 0; d < 2; d++)
+    if (s->to[d].plan) (void)gi_trisolve_set_stream(s->to[d].plan, stream);
+}
+
+void gi_sweeps_work_set_stream(gable_smoother_work *w, void *stream)
+{
+  (void)w->s->device->order_after(w->s->ctx, stream, w->stream);
+  w->stream = stream;
+  for (int d = 0; d < 2; d++)
+    if (w->to[d]) (void)gi_work_set_stream(w->to[d], stream);
+}
+
+void gi_sweeps_info(const gi_sweeps *s, gable_smoother_info *info)
+{
+  const gi_sweep_direction *d = &s->to[s->to[0].asked ? 0 : 1];
+  gable_trisolve_info plan = GABLE_TRISOLVE_INFO_INIT;
+  if (d->plan) (void)gi_trisolve_get_info(d->plan, GABLE_OP_N, &plan);
+  snprintf(info->method_used, sizeof info->method_used, "%s",
+           !d->plan           ? d->lists.method->name
+           : s->way->one_pass ? gi_method_name(s->method)
+                              : plan.method_used);
+  snprintf(info->why, sizeof info->why, "%s", d->plan ? plan.why : d->lists.why);
   info->in_place = s->in_place;
   info->nnz = s->nnz;
-  info->levels_forward = s->op_plan[0].method ? s->op_plan[0].levels : 0;
-  info->levels_backward = s->op_plan[1].method ? s->op_plan[1].levels : 0;
+  info->levels_forward = s->to[0].levels;
+  info->levels_backward = s->to[1].levels;
 }
-
-const gi_sweep_kind gi_sweeps_lists = {analyse, update,    work_create, apply,        NULL,
-                                       NULL,    status_of, info_of,     work_release, release};

@@ -58,7 +58,15 @@ static gable_status gather(void *to, const void *source, const unsigned *from, u
 static gable_status copy(gable_idx n, gable_type type, const void *from, ptrdiff_t from_step, void *to,
                          ptrdiff_t to_step, void *stream)
 {
+  const size_t bytes = (size_t)n * (type == GABLE_TYPE_D ? sizeof(double) : sizeof(float));
   (void)stream;
+  if (to_step == 1 && (!from || from_step == 1)) {
+    if (from)
+      memcpy(to, from, bytes);
+    else
+      memset(to, 0, bytes);
+    return GABLE_OK;
+  }
   for (gable_idx i = 0; i < n; i++) {
     if (type == GABLE_TYPE_D)
       ((double *)to)[i * to_step] = from ? ((const double *)from)[i * from_step] : 0;

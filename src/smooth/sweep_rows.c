@@ -1,0 +1,222 @@
+/* sweep_rows.c: sweeps on whole rows in the memory of the place.
+ *
+ * With d = diag(A) / omega a forward sweep is (d + L) x_new = b - U x + (d - diag(A)) x: a product with one side of the
+ * diagonal, and a triangular solve.  The backward sweep after it wants b - L x_new, which needs no product, for the
+ * solve has just made L x_new = y - d x_new, y its right-hand side (V. Conrad and Y. Wallach, Alternating methods for
+ * sets of linear equations, Numer. Math. 32 (1979)).
+ *
+ * On a GPU levr and elmr do product and solve in one kernel (kernels/trisolve/sweep_rows.h): fused. */
+#include <limits.h>
+
+#include "smooth/sweeps.h"
+
+/* The plan for (d + L) or (d + U); a fused way takes its levels alone. */
+static gable_status make_direction(const gi_sweeps *s, int d, gi_sweep_direction *to)
+{
+  gable_status status = GABLE_OK;
+  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+  gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
+  const gable_matrix_view view = gi_resident_csr_view(&s->rows);
+  options.method = gi_method_name(s->way->one_pass ? GI_LEVR : s->method);
+  options.uplo = d ? GABLE_PART_UPPER : GABLE_PART_LOWER;
+  options.diag = GABLE_DIAG_SEPARATE;
+  options.ops = GABLE_TRISOLVE_N;
+  options.deadline_s = s->options.deadline_s;
+  options.threads = s->options.threads;
+  options.typical_rhs = s->options.max_rhs;
+  options.solves = s->options.solves;
+  GI_TRY(gi_trisolve_create(s->ctx, &options, &to->plan));
+  GI_TRY(gi_trisolve_analyse(to->plan, &view));
+  GI_TRY(gi_trisolve_get_info(to->plan, GABLE_OP_N, &info));
+  to->levels = info.levels;
+  if (s->way->one_pass) GI_TRY(gi_level_order_make(to->plan, &to->rows));
+  if (s->way->one_pass) to->levels = to->rows.levels;
+done:
+  return status;
+}
+
+static gable_status analyse(gi_sweeps *s, const gi_shape *shape, const gable_matrix_view *a)
+{
+  gable_status status = GABLE_OK;
+  gable_idx bad_row;
+  void *p = NULL;
+  GI_REQUIRE((gable_off)shape->n * s->options.max_rhs <= INT_MAX, GABLE_ERR_LIMIT,
+             "%d rows and %d right-hand sides at once are too many: give a smaller max_rhs", shape->n,
+             s->options.max_rhs);
+  GI_TRY(gi_resident_csr_init(s->ctx, shape, a, 1, &bad_row, &s->rows));
+  s->in_place = s->rows.symmetric;
+  s->nnz = s->rows.a.nnz;
+  for (int d = 0; d < 2; d++)
+    if (s->to[d].asked) GI_TRY(make_direction(s, d, &s->to[d]));
+  GI_TRY(s->device->alloc(s->ctx, ((size_t)s->n + 1) * sizeof(double), &s->relaxed));
+  GI_TRY(s->device->alloc(s->ctx, 2 * sizeof *s->fault, &p));
+  s->fault = p;
+done:
+  return status;
+}
+
+static gable_status update(gi_sweeps *s, const void *val)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = s->ctx;
+  int fault[2] = {INT_MAX, INT_MAX};
+  GI_TRY(gi_resident_csr_update(ctx, &s->rows, val, s->stream));
+  GI_TRY(s->device->copy_in(ctx, s->fault, fault, sizeof fault, s->stream));
+  GI_TRY(s->rows.kernels->relax(&s->rows.a, s->options.omega, s->relaxed, s->fault, s->stream));
+  GI_TRY(s->device->copy_out(ctx, fault, s->fault, sizeof fault, s->stream));
+  GI_TRY(s->device->synchronise(ctx, s->stream));
+  GI_REQUIRE(fault[1] == INT_MAX || fault[0] < fault[1], GABLE_ERR_NOT_FINITE,
+             "the diagonal entry of row %d (counted from 0) is not finite", fault[1]);
+  GI_REQUIRE(fault[0] == INT_MAX, GABLE_ERR_SINGULAR,
+             "the diagonal entry of row %d (counted from 0) is zero, or its reciprocal overflows", fault[0]);
+  for (int d = 0; d < 2 && !s->way->one_pass; d++)
+    if (s->to[d].plan) GI_TRY(gi_trisolve_update(s->to[d].plan, s->rows.val, s->relaxed));
+done:
+  return status;
+}
+
+static gik_product product_of(const gi_sweep_job *j, gik_part part, const void *relaxed)
+{
+  const gi_sweep_run *r = &j->run;
+  return (gik_product){.part = part,
+                       .type = r->type,
+                       .b = r->b,
+                       .relaxed = relaxed,
+                       .exact = j->s->options.omega == 1,
+                       .x = j->zero ? NULL : r->x,
+                       .y = j->w->y,
+                       .b_step = r->b_step,
+                       .x_step = r->x_step,
+                       .b_rhs = r->b_rhs,
+                       .x_rhs = r->x_rhs,
+                       .count = r->count,
+                       .threads = j->s->options.threads,
+                       .stream = j->w->stream};
+}
+
+static gable_status norm(gi_sweep_job *j, double *norm)
+{
+  gable_status status = GABLE_OK;
+  const gi_sweeps *s = j->s;
+  const gable_smoother_work *w = j->w;
+  const gik_product p = product_of(j, GIK_WHOLE, NULL);
+  GI_TRY(s->rows.kernels->product(&s->rows.a, &p));
+  GI_TRY(s->rows.kernels->square(s->n * j->run.count, j->run.type, w->y, w->parts, norm, w->stream));
+done:
+  return status;
+}
+
+static gable_status split_work_init(gable_smoother_work *w)
+{
+  gable_status status = GABLE_OK;
+  for (int d = 0; d < 2; d++)
+    if (w->s->to[d].plan) GI_TRY(gi_work_create(w->s->to[d].plan, w->s->options.max_rhs, &w->to[d]));
+done:
+  return status;
+}
+
+static gable_vectors_view columns(const gi_sweep_job *j, void *data, ptrdiff_t step, ptrdiff_t rhs)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.type = j->run.type;
+  v.space = j->s->device->space;
+  v.n = j->s->n;
+  v.count = j->run.count;
+  v.major = step == 1 ? GABLE_MAJOR_COL : GABLE_MAJOR_ROW;
+  v.ld = step != 1 ? step : rhs < v.n ? v.n : rhs; /* one dense column may have any rhs */
+  v.data = data;
+  return v;
+}
+
+static gable_status split(gi_sweep_job *j, int d)
+{
+  gable_status status = GABLE_OK;
+  const gi_sweeps *s = j->s;
+  const int after = d && s->to[0].asked; /* y is still the right-hand side of the forward sweep */
+  const gik_product p = product_of(j, d ? GIK_BELOW : GIK_ABOVE, s->relaxed);
+  gable_vectors_view y = columns(j, j->w->y, 1, s->n), x = columns(j, j->run.x, j->run.x_step, j->run.x_rhs);
+  GI_TRY((after ? s->rows.kernels->return_rhs : s->rows.kernels->product)(&s->rows.a, &p));
+  GI_TRY(gi_trisolve_solve(s->to[d].plan, j->w->to[d], GABLE_OP_N, &y, &x));
+  j->zero = 0;
+done:
+  return status;
+}
+
+static gable_status split_status(gable_smoother_work *w, gable_idx *row)
+{
+  gable_status status = GABLE_OK;
+  *row = -1;
+  for (int d = 0; d < 2; d++)
+    if (w->to[d]) GI_TRY(gi_work_status(w->to[d], row));
+done:
+  return status;
+}
+
+/* Control and published values of the sweeps in one kernel, for each type of vectors that this matrix takes. */
+static gable_status fused_work_init(gable_smoother_work *w)
+{
+  gable_status status = GABLE_OK;
+  const gi_sweeps *s = w->s;
+  for (int k = s->value_type == GABLE_TYPE_D; k < 2; k++) {
+    const gable_type type = k ? GABLE_TYPE_D : GABLE_TYPE_S;
+    void *p = NULL;
+    GI_TRY(s->device->alloc(s->ctx, sizeof *w->control[k], &p));
+    w->control[k] = p;
+    GI_TRY(s->device->alloc(s->ctx, (2 * (size_t)s->n + 1) * gi_type_size(type), &w->published[k]));
+    GI_TRY(s->device->kernels->row_sweeps->prepare(w->control[k], w->published[k], s->n, type, gi_own_stream(s->ctx)));
+  }
+  GI_TRY(s->device->synchronise(s->ctx, NULL));
+done:
+  return status;
+}
+
+static gable_status fused(gi_sweep_job *j, int d)
+{
+  gable_status status = GABLE_OK;
+  const gi_sweeps *s = j->s;
+  const gable_smoother_work *w = j->w;
+  const gi_sweep_run *r = &j->run;
+  const gik_row_sweeps *kernels = s->device->kernels->row_sweeps;
+  const gi_level_order *rows = &s->to[d].rows;
+  const gik_sweep_order order = {d, rows->levels, rows->list, rows->start, rows->device_start};
+  const int doubles = r->type == GABLE_TYPE_D;
+  const gik_sweep sweep = {.type = r->type,
+                           .b = r->b,
+                           .old = s->in_place ? NULL : w->y,
+                           .x = r->x,
+                           .b_step = r->b_step,
+                           .x_step = r->x_step,
+                           .omega = s->options.omega,
+                           .control = w->control[doubles],
+                           .published = w->published[doubles],
+                           .deadline_ns = (unsigned long long)(s->options.deadline_s * 1e9),
+                           .stream = w->stream};
+  if (sweep.old) GI_TRY(s->rows.kernels->copy(s->n, r->type, r->x, r->x_step, w->y, 1, w->stream));
+  GI_TRY((s->method == GI_LEVR ? kernels->levels : kernels->elements)(&s->rows.a, &order, &sweep));
+done:
+  return status;
+}
+
+static gable_status fused_status(gable_smoother_work *w, gable_idx *row)
+{
+  gable_status status = GABLE_OK;
+  const gi_sweeps *s = w->s;
+  *row = -1;
+  for (int k = 0; k < 2; k++) {
+    gik_control c;
+    if (!w->control[k]) continue;
+    GI_TRY(s->device->copy_out(s->ctx, &c, w->control[k], sizeof c, w->stream));
+    GI_TRY(s->device->synchronise(s->ctx, w->stream));
+    if (c.fault_row < 0) continue;
+    *row = c.fault_row;
+    GI_TRY(s->device->kernels->row_sweeps->prepare(w->control[k], w->published[k], s->n,
+                                                   k ? GABLE_TYPE_D : GABLE_TYPE_S, w->stream));
+    GI_REQUIRE(0, GABLE_ERR_DEADLINE, "a sweep waited longer than %g s for row %d (counted from 0)",
+               s->options.deadline_s, c.fault_row);
+  }
+done:
+  return status;
+}
+
+const gi_sweep_way gi_sweep_split = {0, 0, analyse, update, split_work_init, split, norm, split_status};
+const gi_sweep_way gi_sweep_fused = {1, 0, analyse, update, fused_work_init, fused, norm, fused_status};
