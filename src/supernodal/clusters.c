@@ -122,16 +122,16 @@ static int increasing(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* The rows of cluster j into row (NULL: only counted), sorted; seen[i] is j + 1 for those that were met. */
+/* The rows of cluster j into row (NULL: only counted), sorted; seen[i] is mark for those that were met. */
 static gable_off collect_rows(const gi_clusters *c, const numbering *m, const gable_off *ptr, const gable_idx *list,
-                              gable_idx j, gable_idx *seen, gable_idx *row)
+                              gable_idx j, gable_idx *seen, gable_idx mark, gable_idx *row)
 {
   gable_off count = 0;
   for (gable_idx k = c->member_ptr[j]; k < c->member_ptr[j + 1]; k++)
     for (gable_off e = ptr[c->member[k]]; e < ptr[c->member[k] + 1]; e++) {
       const gable_idx i = m->place[list[e]];
-      if (i < c->first[j + 1] || seen[i] == j + 1) continue;
-      seen[i] = j + 1;
+      if (i < c->first[j + 1] || seen[i] == mark) continue;
+      seen[i] = mark;
       if (row) row[count] = i;
       count++;
     }
@@ -143,15 +143,22 @@ static gable_status make_rows(gable_context *ctx, const gi_clusters *c, const nu
                               const gable_idx *list, gi_cluster_side *side)
 {
   gable_status status = GABLE_OK;
-  gable_idx *seen = NULL;
-  GI_ALLOC_ZERO(ctx, seen, c->n);
+  enum { FEW = 100000 };
+  const int threads = ptr[c->layout->n_super] > FEW ? ctx->threads : 1;
+  gable_idx *seen = NULL; /* [threads][n] */
+  GI_ALLOC(ctx, seen, threads * (gable_off)c->n);
   GI_ALLOC(ctx, side->ptr, c->count + 1);
-  side->ptr[0] = 0;
+  GI_OMP(parallel for num_threads(threads) schedule(static))
+  for (int t = 0; t < threads; t++) memset(seen + t * (gable_off)c->n, 0, (size_t)c->n * sizeof *seen);
+  GI_OMP(parallel for num_threads(threads) schedule(dynamic, 32))
   for (gable_idx j = 0; j < c->count; j++)
-    side->ptr[j + 1] = side->ptr[j] + collect_rows(c, m, ptr, list, j, seen, NULL);
-  memset(seen, 0, (size_t)c->n * sizeof *seen);
+    side->ptr[j + 1] = collect_rows(c, m, ptr, list, j, seen + omp_get_thread_num() * (gable_off)c->n, j + 1, NULL);
+  side->ptr[0] = 0;
+  for (gable_idx j = 0; j < c->count; j++) side->ptr[j + 1] += side->ptr[j];
   GI_ALLOC(ctx, side->row, side->ptr[c->count]);
-  for (gable_idx j = 0; j < c->count; j++) collect_rows(c, m, ptr, list, j, seen, side->row + side->ptr[j]);
+  GI_OMP(parallel for num_threads(threads) schedule(dynamic, 32))
+  for (gable_idx j = 0; j < c->count; j++)
+    collect_rows(c, m, ptr, list, j, seen + omp_get_thread_num() * (gable_off)c->n, -j - 1, side->row + side->ptr[j]);
 done:
   gi_free(ctx, seen);
   return status;
