@@ -12,10 +12,11 @@
 #include "base/portable.h"
 
 #define LARGE_PAGE ((size_t)2 << 20)
-#define LEAST_BLOCK ((size_t)16 << 10) /* of the pool; larger blocks than a large page have one of their own */
-#define SLAB (16 * LARGE_PAGE)         /* address space; what is not touched costs nothing */
-#define HEAD ((size_t)512 << 10)       /* of a slab, on small pages: filling a large one is dear for a small matrix */
-#define GIVE_BACK (4 * LARGE_PAGE)     /* free space of this size goes back to the system, at first */
+#define LEAST_BLOCK ((size_t)1 << 10) /* of the pool; larger blocks than a large page have one of their own */
+#define FEW_SPANS 512 /* more in a slab: it takes blocks of MIDDLE_BLOCK alone, since it is searched in turn */
+#define MIDDLE_BLOCK ((size_t)16 << 10)
+#define SLAB (16 * LARGE_PAGE)     /* address space; what is not touched costs nothing */
+#define GIVE_BACK (4 * LARGE_PAGE) /* free space of this size goes back to the system, at first */
 #define UNIT ((size_t)64)
 
 /* From begin to the next one's. */
@@ -67,15 +68,15 @@ void gi_pool_destroy(gi_pool *p)
   free(p);
 }
 
-/* Address space whose large pages begin after the head. */
+/* Address space of large pages. */
 static char *map_slab(void)
 {
   char *p = mmap(NULL, SLAB + LARGE_PAGE, PROT_READ | PROT_WRITE, GI_MAP_LAZY, -1, 0);
   if (p == MAP_FAILED) return NULL;
-  const size_t beyond = ((uintptr_t)p + HEAD) % LARGE_PAGE, skip = beyond ? LARGE_PAGE - beyond : 0;
+  const size_t beyond = (uintptr_t)p % LARGE_PAGE, skip = beyond ? LARGE_PAGE - beyond : 0;
   if (skip) munmap(p, skip);
   if (skip < LARGE_PAGE) munmap(p + skip + SLAB, LARGE_PAGE - skip);
-  GI_PAGES_LARGE(p + skip + HEAD, SLAB - HEAD);
+  GI_PAGES_LARGE(p + skip, SLAB);
   return p + skip;
 }
 
@@ -117,6 +118,7 @@ static void split(slab *s, size_t k, size_t bytes)
 
 static void *take(gi_pool *p, slab *s, size_t bytes)
 {
+  if (s->count > FEW_SPANS && bytes < MIDDLE_BLOCK) return NULL;
   for (size_t k = 0; k + 1 < s->count; k++) {
     if (s->span[k].used || s->span[k + 1].begin - s->span[k].begin < bytes) continue;
     s->span[k].used = 1;
@@ -136,7 +138,8 @@ static void *allocate_pooled(gi_pool *p, size_t bytes)
   slab **end = &p->first;
   pthread_mutex_lock(&p->lock);
   for (; !block && *end; end = &(*end)->next) block = take(p, *end, bytes);
-  if (!block && (*end = slab_create())) block = take(p, *end, bytes);
+  const int small = p->first && bytes < MIDDLE_BLOCK; /* no slab is made for those alone that others do not take */
+  if (!block && !small && (*end = slab_create())) block = take(p, *end, bytes);
   pthread_mutex_unlock(&p->lock);
   return block;
 }
@@ -174,7 +177,7 @@ static void give(gi_pool *p, slab *s, size_t begin)
   if (!s->span[low + 1].used) join(s, low);
   if (low > 0 && !s->span[low - 1].used) join(s, --low);
   const size_t from = s->span[low].begin, to = s->span[low + 1].begin;
-  const size_t page = from <= HEAD ? HEAD : HEAD + (from - HEAD + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+  const size_t page = (from + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
   if (to - from < p->give_back) return;
   const size_t end = page < s->away && s->away < to ? s->away : to; /* beyond they are away already */
   GI_PAGES_BACK(s->base + page, (end - page) / LARGE_PAGE * LARGE_PAGE);

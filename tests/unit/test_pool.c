@@ -58,6 +58,26 @@ static void check_rounds(void)
   gi_pool_destroy(pool);
 }
 
+/* More small blocks than a slab is cut into; every other one is given back and had again. */
+static void check_many(void)
+{
+  enum { COUNT = 6000 };
+  static block held[COUNT];
+  gi_pool *pool = gi_pool_create();
+  CHECK(pool);
+  for (int round = 0; round < 2; round++) {
+    for (int k = round; k < COUNT; k += 1 + round) {
+      held[k] = (block){.bytes = 1024 + 32 * (size_t)(k % 100), .mark = (unsigned char)(1 + k % 255)};
+      held[k].at = gi_pool_allocate(pool, held[k].bytes, 64);
+      CHECK(held[k].at && (uintptr_t)held[k].at % 64 == 0);
+      fill(held + k);
+    }
+    for (int k = 0; k < COUNT; k++) check_marks(held + k);
+    for (int k = 1 - round; k < COUNT; k += 2 - round) gi_pool_release(pool, held[k].at);
+  }
+  gi_pool_destroy(pool);
+}
+
 int main(void)
 {
   static block held[BLOCKS];
@@ -92,5 +112,6 @@ int main(void)
   gi_pool_release(pool, again);
   gi_pool_destroy(pool);
   check_rounds();
+  check_many();
   return 0;
 }
