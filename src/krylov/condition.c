@@ -76,6 +76,7 @@ gable_status gi_inverse_norm(const gi_estimate_place *at, const gi_inverse *of, 
     }
     if (round && reached <= *norm) break;
     *norm = reached;
+    if (of->enough > 0 && reached >= of->enough) goto done;
     GI_TRY(apply_transposed_signs(at, of, y, x));
     GI_TRY(at->device->kernels->estimate_steps->largest(of->n, x, last, at->state, at->stream));
     GI_TRY(gi_estimate_look(at, &found));

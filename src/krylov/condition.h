@@ -30,6 +30,7 @@ typedef struct gi_inverse {
   const double *d;         /* [n] >= 0 there, NULL: ones */
   gi_near_inverse inverse; /* called with both ops, for vectors there */
   void *user;
+  double enough; /* the search ends at an estimate of this size; 0: at none */
 } gi_inverse;
 
 /* *norm: a lower bound, nearly always within a factor of 3, of ||diag(d) op(A)^-1||_1.  (The infinity norm of A^-1

@@ -60,8 +60,8 @@ static int is_huge(const gi_system *a, const double *b, const double *x)
   return largest(a->n, x) * largest(a->n, a->row_max) > 1e12 * largest(a->n, b);
 }
 
-/* One system with A and, when that reaches the tolerance, one with its transpose: by corrections, and by so many
- * iterations of GMRES where they do not reach it. */
+/* One system with A and, when that reaches the tolerance, one with its transpose where that is another matrix: by
+ * corrections, and by so many iterations of GMRES where they do not reach it. */
 static gable_status solve_probes(gable_solver *s, gable_idx most_gmres, gi_verdict *v)
 {
   gable_status status = GABLE_OK;
@@ -69,13 +69,14 @@ static gable_status solve_probes(gable_solver *s, gable_idx most_gmres, gi_verdi
   double *b = NULL, *x = NULL;
   const gable_idx n = s->problem.n;
   const double tolerance = gi_pipeline_tolerance(s, GABLE_TYPE_D);
+  const int last_op = s->factor->kind == GI_LU ? GABLE_OP_T : GABLE_OP_N;
   gi_random r = gi_random_seed(1);
   *v = (gi_verdict){0};
   GI_TRY(gi_pipeline_work_create(s, 1, most_gmres, 0, &w));
   GI_ALLOC(s->ctx, b, n);
   GI_ALLOC(s->ctx, x, n);
   const gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
-  for (int op = GABLE_OP_N; op <= GABLE_OP_T && v->error <= tolerance; op++) {
+  for (int op = GABLE_OP_N; op <= last_op && v->error <= tolerance; op++) {
     gi_refine_result result;
     draw(&r, n, op == GABLE_OP_N ? a.row_max : a.col_max, b);
     GI_TRY(gi_pipeline_refines(s, w, (gable_op)op, b, x, most_gmres, &result));

@@ -136,13 +136,16 @@ static gable_status corrected_inverse_there(void *user, gable_op op, gable_idx c
   return gi_device_solve(w->device_refinement, op, &how, &from, &to, w->stream);
 }
 
-static gable_status inverse_norm_there(const gable_solver *s, gable_solver_work *w, double *norm)
+static gable_status inverse_norm_there(const gable_solver *s, gable_solver_work *w, double enough, double *norm)
 {
   gable_status status = GABLE_OK;
   const int corrected = needs_corrections(s) && w->device_refinement;
   const gi_estimate_place at = place_of(w);
-  const gi_inverse of = {
-      .n = w->n, .op = GABLE_OP_N, .inverse = corrected ? corrected_inverse_there : inverse_there, .user = w};
+  const gi_inverse of = {.n = w->n,
+                         .op = GABLE_OP_N,
+                         .inverse = corrected ? corrected_inverse_there : inverse_there,
+                         .user = w,
+                         .enough = enough};
   int before;
   GI_TRY(enter(w->ctx, &before));
   GI_TRY(gi_inverse_norm(&at, &of, w->estimate->work, norm));
@@ -218,14 +221,15 @@ done:
 
 /* ---- on the CPU ---- */
 
-static gable_status inverse_norm_here(const gable_solver *s, gable_solver_work *w, double *norm)
+static gable_status inverse_norm_here(const gable_solver *s, gable_solver_work *w, double enough, double *norm)
 {
   gik_estimate state;
   const gi_estimate_place at = gi_estimate_on_host(w->ctx, &state);
   const gi_inverse of = {.n = w->n,
                          .op = GABLE_OP_N,
                          .inverse = needs_corrections(s) ? corrected_inverse : gi_work_near_inverse,
-                         .user = w};
+                         .user = w,
+                         .enough = enough};
   return gi_inverse_norm(&at, &of, w->scratch, norm);
 }
 
@@ -255,7 +259,8 @@ done:
 
 /* ---- where the factor is ---- */
 
-gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, double *rcond)
+/* *rcond: an upper bound, within a factor of 3 as a rule; one below bar may be larger. */
+static gable_status rcond_above(const gable_solver *s, gable_solver_work *w, double bar, double *rcond)
 {
   gable_status status = GABLE_OK;
   double norm = 0, inverse_norm;
@@ -265,10 +270,16 @@ gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, doub
   if (s->other_values) goto done;
   const gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
   for (gable_idx j = 0; j < a.n; j++) norm = fmax(norm, a.col_sum[j]);
-  GI_TRY((w->device ? inverse_norm_there : inverse_norm_here)(s, w, &inverse_norm));
+  const double enough = bar > 0 && norm > 0 ? 1 / norm / bar : 0;
+  GI_TRY((w->device ? inverse_norm_there : inverse_norm_here)(s, w, isfinite(enough) ? enough : 0, &inverse_norm));
   *rcond = !a.n ? 1 : isfinite(inverse_norm) ? 1 / norm / inverse_norm : 0;
 done:
   return status;
+}
+
+gable_status gi_pipeline_rcond(const gable_solver *s, gable_solver_work *w, double *rcond)
+{
+  return rcond_above(s, w, 0, rcond);
 }
 
 gable_status gi_pipeline_find_singular(gable_solver *s)
@@ -279,7 +290,8 @@ gable_status gi_pipeline_find_singular(gable_solver *s)
   s->singular = 0;
   if (!s->factor->perturbed || s->other_values || !gi_pipeline_has_matrix(s)) goto done;
   GI_TRY(gi_pipeline_work_create(s, 1, s->verdict.gmres ? GI_GMRES_RESTART : 0, 0, &w));
-  GI_TRY(gi_pipeline_rcond(s, w, &rcond));
+  /* An error shall tell the best estimate. */
+  GI_TRY(rcond_above(s, w, s->options.strict ? 0 : DBL_EPSILON / 2, &rcond));
   s->singular = rcond < DBL_EPSILON;
   GI_REQUIRE(!s->singular || !s->options.strict, GABLE_ERR_SINGULAR,
              "the matrix is numerically singular: %lld pivots were replaced, rcond is %.1e",

@@ -43,9 +43,12 @@ static void invert(dense *m)
     for (int j = 0; j < N; j++) m->inverse[i][j] = (double)(w[i][N + j] / w[i][i]);
 }
 
+static int inverses; /* solves by near_inverse */
+
 static gable_status near_inverse(void *user, gable_op op, gable_idx count, const double *b, double *x)
 {
   const dense *m = user;
+  inverses += count;
   for (gable_idx c = 0; c < count; c++) {
     double y[N];
     for (int i = 0; i < N; i++) {
@@ -120,9 +123,16 @@ static void check_condition(const dense *m, gable_op op, const double *d)
   dense copy = *m;
   gik_estimate state;
   const gi_estimate_place at = gi_estimate_on_host(NULL, &state);
-  const gi_inverse of = {N, op, d, near_inverse, &copy};
+  gi_inverse of = {N, op, d, near_inverse, &copy, 0};
+  inverses = 0;
   CHECK_OK(gi_inverse_norm(&at, &of, work, &estimate));
   CHECK(estimate <= exact * (1 + 1e-10) && estimate >= exact / 10, "estimate %g of %g", estimate, exact);
+  CHECK(inverses >= 3, "%d solves", inverses);
+
+  of.enough = exact * 1e-9; /* what the first solve reaches */
+  inverses = 0;
+  CHECK_OK(gi_inverse_norm(&at, &of, work, &estimate));
+  CHECK(estimate >= of.enough && inverses == 1, "%d solves for %g", inverses, of.enough);
 }
 
 /* The inverse deceives the iteration, which starts from (1, .., 1) / N and ends
