@@ -12,11 +12,14 @@ import re
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-TERMS = ("fixed", "supernode", "entry", "byte")
+TERMS = ("fixed", "row", "supernode", "height", "entry", "root", "byte")
 VALUES = {
     "fixed": lambda r: 1,
+    "row": lambda r: r["n"],
     "supernode": lambda r: r["supernodes"],
+    "height": lambda r: r["tree_height"],
     "entry": lambda r: r["nnz_l"] + r["nnz_u"],
+    "root": lambda r: math.sqrt(r["flops"]),
     "byte": lambda r: r["solve_bytes"] * math.sqrt(1 / threads(r)),
 }
 
@@ -51,10 +54,10 @@ def host(name):
     return list({(r["matrix"], r["mode"], r["variant"], r["given_order"]): r for r in runs}.values())
 
 
-def with_supernodes(rows, others):
+def with_shape(rows, others):
     """Rows of `gable bench supernodal` with what `gable solve` says of their factors."""
-    known = {r["matrix"]: r["supernodes"] for r in others}
-    return [r | {"supernodes": known[r["matrix"]]} for r in rows if r["matrix"] in known]
+    known = {r["matrix"]: {key: r[key] for key in ("supernodes", "tree_height")} for r in others}
+    return [r | known[r["matrix"]] for r in rows if r["matrix"] in known]
 
 
 def solve(m):
@@ -70,6 +73,11 @@ def solve(m):
     return [m[i][n] / m[i][i] for i in range(n)]
 
 
+def cost_of(cost, r):
+    """Predicted seconds."""
+    return sum(c * VALUES[t](r) for t, c in cost.items() if c)
+
+
 def fit(all_runs, terms, seconds):
     """Least squares of relative errors over the terms, of every second matrix by name; terms whose constant is negative leave, one after
     another.  Then the errors of the other matrices, the median and the worst."""
@@ -80,20 +88,23 @@ def fit(all_runs, terms, seconds):
     while True:
         a = [[VALUES[t](r) / seconds(r) for t in terms] for r in runs]
         n = range(len(terms))
+        most = [max(row[i] for row in a) for i in n]
+        a = [[row[i] / most[i] for i in n] for row in a]
         x = solve([[sum(row[i] * row[j] for row in a) for j in n] + [sum(row[i] for row in a)] for i in n])
+        x = [x[i] / most[i] for i in n]
         if min(x) >= 0:
             break
         terms.pop(x.index(min(x)))
     cost = dict.fromkeys(TERMS, 0.0) | dict(zip(terms, x))
-    off = sorted(abs(math.log(sum(cost[t] * VALUES[t](r) for t in terms) / seconds(r))) for r in others)
+    off = sorted(abs(math.log(cost_of(cost, r) / seconds(r))) for r in others)
     return cost, math.exp(off[len(off) // 2]), math.exp(off[-1])
 
 
 def source():
     """The constants of device_cost.c, in its order."""
     with open(os.path.join(ROOT, "src/pipeline/device_cost.c"), encoding="utf-8") as f:
-        found = re.findall(r"\{([-0-9.e]+, [-0-9.e]+, [-0-9.e]+, [-0-9.e]+)\}", f.read())
-    return [[float(x) for x in c.split(", ")] for c in found]
+        found = re.findall(r"\{(\.\w+ = [^{}]*)\}", f.read())
+    return [dict.fromkeys(TERMS, 0.0) | {t: float(x) for t, x in re.findall(r"\.(\w+) = ([-0-9.e]+)", c)} for c in found]
 
 
 def measured(path):
@@ -114,32 +125,49 @@ def measured(path):
     print(f"worst {worst:.2f}")
 
 
+def replay(where, host, device, preparation):
+    """Prints what auto would take of the better place's time for some numbers of solves, upload counted: the worst and its matrix."""
+    runs = {}
+    for r in where:
+        runs.setdefault(r["matrix"], {})[r["where_reason"] and "auto" or r["where"]] = r
+    for solves in (20, 50, 100, 200, 500, 1000, 5000):
+        ratios = []
+        for matrix, by in runs.items():
+            c, g = by["cpu"], by["cuda:0"]
+            there = solves * g["solve_s"] + g["prepare_s"] + g["upload_s"]
+            here = solves * c["solve_s"]
+            goes = cost_of(preparation, g) + solves * cost_of(device, g) < solves * cost_of(host, c)
+            ratios.append(((there if goes else here) / min(there, here), matrix))
+        far = sum(ratio > 1.05 for ratio, _ in ratios)
+        print(f"{solves} solves: {max(ratios)[0]:.2f} of the better place at most ({max(ratios)[1]}), above 1.05 {far} of {len(ratios)}")
+
+
 def main():
     if sys.argv[1:2] == ["--measured"]:
         return measured(sys.argv[2])
     one = host("cpu-2026-11-22-18h.jsonl")
     two = [r for r in host("cpu-2-threads-2026-11-22.jsonl") if r["solve_bytes"] >= 16 * THREAD_VALUES]
     where = lines("supernodal-where-h200.json")
-    many = [r for r in where if r["where_solve"] == "cpu" and threads(r) > 1]
-    gpu = with_supernodes([r for r in lines("supernodal-auto-h200.json") if r["method"] == "auto"], where)
-    sweep, panels = ("fixed", "supernode", "byte"), ("fixed", "supernode", "entry")
+    beside = [r for r in where if r["where"] == "cpu" and not r["where_reason"]]
+    gpu = with_shape([r for r in lines("supernodal-auto-h200.json") if r["method"] == "auto"], where)
+    sweep, path = ("fixed", "supernode", "byte"), ("fixed", "row", "height", "entry")
     fits = [
-        ("CPU, 1 thread", fit(one, sweep, lambda r: r["solve_s"])),
+        ("CPU", fit(beside, sweep, lambda r: r["solve_s"])),
         ("CPU, 1 thread, 16 right-hand sides", fit(one, sweep, lambda r: r["solve16_s"])),
-        ("CPU, 2 to 16 threads", fit(many, sweep, lambda r: r["solve_s"])),
         ("CPU, 2 threads, 16 right-hand sides", fit(two, sweep, lambda r: r["solve16_s"])),
     ]
     for rhs, name in ((1, "GPU"), (16, "GPU, 16 right-hand sides")):
-        fits.append((name, fit([r for r in gpu if r["rhs"] == rhs], panels, lambda r: r["solve_s"])))
+        fits.append((name, fit([r for r in gpu if r["rhs"] == rhs], path, lambda r: r["solve_s"])))
     there = [r for r in where if r["where_solve"] != "cpu"]
-    fits.append(("preparation and upload", fit(there, panels, lambda r: r["prepare_s"] + r["upload_s"])))
+    fits.append(("preparation and upload", fit(there, ("fixed", "row", "root"), lambda r: r["prepare_s"] + r["upload_s"])))
     for name, (cost, median, worst) in fits:
-        print(f"{name}: {{{', '.join(f'{cost[t]:.3g}' for t in TERMS)}}}, off by {median:.2f} (median), {worst:.2f} (worst)")
+        print(f"{name}: {{{', '.join(f'.{t} = {cost[t]:.3g}' for t in TERMS if cost[t])}}}, off by {median:.2f} (median), {worst:.2f} (worst)")
+    replay(where, fits[0][1][0], fits[3][1][0], fits[5][1][0])
     if "--check" in sys.argv[1:]:
         for have, (name, (cost, _, _)) in zip(source(), fits, strict=True):
-            for h, t in zip(have, TERMS):
-                if abs(h - cost[t]) > 0.01 * abs(cost[t]):
-                    sys.exit(f"device_cost.py: {name}: {t} is {h:g} in device_cost.c and {cost[t]:.3g} by the results")
+            for t in TERMS:
+                if abs(have[t] - cost[t]) > 0.01 * abs(cost[t]):
+                    sys.exit(f"device_cost.py: {name}: {t} is {have[t]:g} in device_cost.c and {cost[t]:.3g} by the results")
 
 
 main()

@@ -2,42 +2,47 @@
 
 #include <math.h>
 
-/* seconds = fixed + supernode * supernodes + entry * entries + byte * bytes / sqrt(threads): bandwidth grows with the
- * square root of threads up to 16, where it was measured. */
+/* seconds = fixed + row * rows + supernode * supernodes + height * height + entry * entries + root * sqrt(flops)
+ *           + byte * bytes / sqrt(threads)
+ * The critical path grows with the height; inverses, which are most of a preparation, with a power of the blocks'
+ * widths between those of entries and of flops; bandwidth with the square root of threads up to 16, where it was
+ * measured. */
 typedef struct cost {
-  double fixed, supernode, entry, byte;
+  double fixed, row, supernode, height, entry, root, byte;
 } cost;
 
 /* For one right-hand side and for 16.  bench/device_cost.py prints these. */
-static const cost host_one[2] = {{0, 5.14e-09, 0, 2.96e-11}, {0, 1.94e-08, 0, 8.6e-11}};
-static const cost host_many[2] = {{0.000136, 5.12e-09, 0, 5.05e-11}, {0.000135, 1.26e-07, 0, 7.22e-11}};
-static const cost device[2] = {{2.45e-05, 3.38e-09, 8.34e-12, 0}, {9.4e-05, 1.14e-08, 2.13e-11, 0}};
-static const cost preparation = {0.0143, 3.19e-06, 4.34e-09, 0};
+static const cost host_one = {.supernode = 5.5e-09, .byte = 6.14e-11};
+static const cost host_many[2] = {{.supernode = 1.94e-08, .byte = 8.6e-11},
+                                  {.fixed = 0.000135, .supernode = 1.26e-07, .byte = 7.22e-11}}; /* 1 thread, several */
+static const cost device[2] = {{.fixed = 2.95e-05, .row = 2.92e-10, .height = 1.07e-08, .entry = 1.89e-12},
+                               {.fixed = 6.08e-05, .row = 1.95e-09, .height = 4.58e-08, .entry = 4.45e-12}};
+static const cost preparation = {.fixed = 0.0172, .row = 1.31e-06, .root = 1.48e-06};
 
 enum { WINDOW = 16 };
 
 static double seconds(const cost *c, const gi_solve_size *z)
 {
-  return c->fixed + c->supernode * z->supernodes + c->entry * z->entries +
-         c->byte * z->bytes / sqrt(z->threads < 1 ? 1 : z->threads);
+  return c->fixed + c->row * z->rows + c->supernode * z->supernodes + c->height * z->height + c->entry * z->entries +
+         c->root * sqrt(z->flops) + c->byte * z->bytes / sqrt(z->threads < 1 ? 1 : z->threads);
 }
 
 /* Full windows, and the rest between one and 16. */
-static double solve_s(const cost c[2], const gi_solve_size *z, gable_idx rhs)
+static double solve_s(const cost *c, const cost *window, const gi_solve_size *z, gable_idx rhs)
 {
-  const double one = seconds(&c[0], z), all = seconds(&c[1], z);
+  const double one = seconds(c, z), all = seconds(window, z);
   const gable_idx rest = rhs % WINDOW;
   return all * (rhs / WINDOW) + (rest ? one + (all - one) * (rest - 1) / (WINDOW - 1) : 0);
 }
 
 double gi_cost_host_solve_s(const gi_solve_size *size, gable_idx rhs)
 {
-  return solve_s(size->threads < 2 ? host_one : host_many, size, rhs);
+  return solve_s(&host_one, &host_many[size->threads > 1], size, rhs);
 }
 
 double gi_cost_device_solve_s(const gi_solve_size *size, gable_idx rhs)
 {
-  return solve_s(device, size, rhs);
+  return solve_s(&device[0], &device[1], size, rhs);
 }
 
 double gi_cost_prepare_s(const gi_solve_size *size)

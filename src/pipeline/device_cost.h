@@ -7,9 +7,12 @@
 #include <gable/types.h>
 
 typedef struct gi_solve_size {
-  double supernodes, entries; /* entries: of L and of U, diagonals included */
-  double bytes;               /* that a sweep on the CPU reads and writes at least */
-  int threads;                /* that a sweep on the CPU uses */
+  double rows, supernodes;
+  double entries; /* of L and of U, diagonals included */
+  double height;  /* of the tree of columns */
+  double flops;   /* of the factorization */
+  double bytes;   /* that a sweep on the CPU reads and writes at least */
+  int threads;    /* that a sweep on the CPU uses */
 } gi_solve_size;
 
 /* Seconds of one solve for rhs right-hand sides, in windows of 16. */

@@ -258,8 +258,11 @@ void gi_pipeline_predict(const gable_solver *s, double *host_s, double *device_s
   const double solves = (double)s->options.solves;
   const gable_idx rhs = s->options.solve_rhs;
   const gable_off u = s->arrangement.method == GABLE_METHOD_LU ? y->nnz_u : y->nnz_l;
-  const gi_solve_size size = {.supernodes = y->n_super,
+  const gi_solve_size size = {.rows = y->n,
+                              .supernodes = y->n_super,
                               .entries = (double)(y->nnz_l + u),
+                              .height = y->height,
+                              .flops = y->flops,
                               .bytes = gi_solve_floor_bytes(s->arrangement.plan, s->factor, 1),
                               .threads = gi_solve_plan_threads(s->arrangement.plan, s->ctx->threads)};
   *host_s = solves * gi_cost_host_solve_s(&size, rhs);

@@ -6,16 +6,19 @@
 
 static void check_costs(void)
 {
-  const gi_solve_size small = {1000, 1e5, 1e6, 1};
-  gi_solve_size z[4] = {small, small, small, small};
+  const gi_solve_size small = {
+      .rows = 3000, .supernodes = 1000, .entries = 1e5, .height = 100, .flops = 1e7, .bytes = 1e6, .threads = 1};
+  gi_solve_size z[6] = {small, small, small, small, small, small};
   z[1].supernodes *= 10;
   z[2].entries *= 1000;
   z[3].bytes *= 10;
+  z[4].height *= 1000;
+  z[5].flops *= 1000;
   CHECK(gi_cost_host_solve_s(&z[1], 1) > gi_cost_host_solve_s(&small, 1), "supernodes");
   CHECK(gi_cost_host_solve_s(&z[3], 1) > gi_cost_host_solve_s(&small, 1), "bytes");
   CHECK(gi_cost_device_solve_s(&z[2], 1) > gi_cost_device_solve_s(&small, 1), "entries");
-  CHECK(gi_cost_prepare_s(&z[1]) > gi_cost_prepare_s(&small), "preparation: supernodes");
-  CHECK(gi_cost_prepare_s(&z[2]) > gi_cost_prepare_s(&small), "preparation: entries");
+  CHECK(gi_cost_device_solve_s(&z[4], 1) > gi_cost_device_solve_s(&small, 1), "height");
+  CHECK(gi_cost_prepare_s(&z[5]) > gi_cost_prepare_s(&small), "preparation: operations of the factorization");
   for (gable_idx rhs = 1; rhs < 40; rhs++) {
     CHECK(gi_cost_host_solve_s(&small, rhs + 1) > gi_cost_host_solve_s(&small, rhs), "%d right-hand sides", rhs);
     CHECK(gi_cost_device_solve_s(&small, rhs + 1) > gi_cost_device_solve_s(&small, rhs), "%d right-hand sides", rhs);
