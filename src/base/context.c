@@ -27,6 +27,11 @@ void gi_free(gable_context *ctx, void *p)
   if (p) ctx->options.release(ctx->options.memory_user, p);
 }
 
+void gi_free_each(gable_context *ctx, void *const *p, size_t count)
+{
+  for (size_t k = 0; k < count; k++) gi_free(ctx, p[k]);
+}
+
 void *gi_grow(gable_context *ctx, void *p, gable_off used, gable_off count, size_t size)
 {
   void *larger = gi_alloc(ctx, count, size);

@@ -25,6 +25,11 @@ void *gi_alloc(gable_context *ctx, gable_off count, size_t size);
 void *gi_alloc_zero(gable_context *ctx, gable_off count, size_t size);
 void gi_free(gable_context *ctx, void *p); /* NULL is fine */
 
+/* gi_free of each of the pointers, all of which are read before the first is freed. */
+#define GI_FREE(ctx, ...)                                                                                              \
+  gi_free_each((ctx), (void *const[]){__VA_ARGS__}, sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
+void gi_free_each(gable_context *ctx, void *const *p, size_t count);
+
 /* The larger block with the first used elements copied; on failure NULL and p stays as it was. */
 void *gi_grow(gable_context *ctx, void *p, gable_off used, gable_off count, size_t size);
 

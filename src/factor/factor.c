@@ -71,13 +71,7 @@ void gi_factor_destroy(gable_context *ctx, gi_factor **factor)
   if (!f) return;
   gi_plan_destroy(ctx, &f->plan);
   if (f->thin) f->thin_destroy(ctx, &f->thin);
-  gi_free(ctx, f->l);
-  gi_free(ctx, f->u);
-  gi_free(ctx, f->dinv);
-  gi_free(ctx, f->coupling);
-  gi_free(ctx, f->off);
-  gi_free(ctx, f->pivot);
-  gi_free(ctx, f);
+  GI_FREE(ctx, f->l, f->u, f->dinv, f->coupling, f->off, f->pivot, f);
   *factor = NULL;
 }
 

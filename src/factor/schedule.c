@@ -151,10 +151,7 @@ gable_status gi_schedule_create(gable_context *ctx, const gi_factor *f, int thre
   s = NULL;
 done:
   gi_schedule_destroy(ctx, &s);
-  gi_free(ctx, of);
-  gi_free(ctx, ticket);
-  gi_free(ctx, weight);
-  gi_free(ctx, list);
+  GI_FREE(ctx, of, ticket, weight, list);
   return status;
 }
 
@@ -162,10 +159,6 @@ void gi_schedule_destroy(gable_context *ctx, gi_schedule **schedule)
 {
   gi_schedule *s = schedule ? *schedule : NULL;
   if (!s) return;
-  gi_free(ctx, s->chunk_ptr);
-  gi_free(ctx, s->member);
-  gi_free(ctx, s->top);
-  gi_free(ctx, s->tile_ptr);
-  gi_free(ctx, s);
+  GI_FREE(ctx, s->chunk_ptr, s->member, s->top, s->tile_ptr, s);
   *schedule = NULL;
 }

@@ -23,12 +23,7 @@ typedef struct report {
 
 static void worker_release(gable_context *ctx, gi_worker *w)
 {
-  gi_free(ctx, w->map);
-  gi_free(ctx, w->rows);
-  gi_free(ctx, w->columns);
-  gi_free(ctx, w->column);
-  gi_free(ctx, w->tools.pack);
-  gi_free(ctx, w->scaled);
+  GI_FREE(ctx, w->map, w->rows, w->columns, w->column, w->tools.pack, w->scaled);
 }
 
 /* What is held as L D at a time: the operand of one product, or the columns that gik_ldlt keeps. */
@@ -265,9 +260,7 @@ gable_status gi_factor_run(gable_context *ctx, gi_factor *f, const gi_csc *a, co
   GI_TRY(collect(f, workers, threads));
 done:
   for (int t = 0; workers && t < threads; t++) worker_release(ctx, workers + t);
-  gi_free(ctx, workers);
-  gi_free(ctx, x.ready);
-  gi_free(ctx, x.tiles);
+  GI_FREE(ctx, workers, x.ready, x.tiles);
   gi_schedule_destroy(ctx, &schedule);
   return status;
 }

@@ -6,9 +6,7 @@
 
 void gi_adjacency_release(gable_context *ctx, gi_adjacency *g)
 {
-  gi_free(ctx, g->ptr);
-  gi_free(ctx, g->idx);
-  gi_free(ctx, g->weight);
+  GI_FREE(ctx, g->ptr, g->idx, g->weight);
   *g = (gi_adjacency){0};
 }
 
@@ -193,8 +191,6 @@ gable_status gi_adjacency_compress(gable_context *ctx, const gi_adjacency *g, ga
   h = (gi_adjacency){0};
 done:
   gi_adjacency_release(ctx, &h);
-  gi_free(ctx, hash);
-  gi_free(ctx, leader);
-  gi_free(ctx, seen);
+  GI_FREE(ctx, hash, leader, seen);
   return status;
 }

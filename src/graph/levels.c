@@ -5,9 +5,7 @@
 
 void gi_levels_release(gable_context *ctx, gi_levels *l)
 {
-  gi_free(ctx, l->level);
-  gi_free(ctx, l->start);
-  gi_free(ctx, l->order);
+  GI_FREE(ctx, l->level, l->start, l->order);
   memset(l, 0, sizeof *l);
 }
 

@@ -42,10 +42,7 @@ void gi_refine_work_destroy(gable_context *ctx, gi_refine_work **work)
   if (!*work) return;
   gi_refine_work *k = *work;
   *work = NULL;
-  gi_free(ctx, k->r);
-  gi_free(ctx, k->d);
-  gi_free(ctx, k->w);
-  gi_free(ctx, k->trial);
+  GI_FREE(ctx, k->r, k->d, k->w, k->trial);
   gi_krylov_vectors_release(&k->gmres);
   gi_free(ctx, k);
 }

@@ -61,9 +61,7 @@ static gable_status has_full_rank(gable_context *ctx, const gi_problem *p, int *
   GI_TRY(gi_matching_cardinality(ctx, p->n, p->n, ptr, idx, row_of, &rank));
   *full = rank == p->n;
 done:
-  gi_free(ctx, ptr);
-  gi_free(ctx, idx);
-  gi_free(ctx, row_of);
+  GI_FREE(ctx, ptr, idx, row_of);
   return status;
 }
 
@@ -299,10 +297,7 @@ static gable_status order_pairs(gable_context *ctx, const gi_problem *p, const g
   if (!predicted) GI_TRY(gi_solve_plan_create(ctx, a->layout, NULL, &a->plan));
   a->symbolic_s += gi_now() - ordered;
 done:
-  gi_free(ctx, of);
-  gi_free(ctx, node);
-  gi_free(ctx, user);
-  gi_free(ctx, perm);
+  GI_FREE(ctx, of, node, user, perm);
   gi_csc_release(ctx, &small);
   gi_csc_release(ctx, &whole);
   return status;
@@ -481,10 +476,7 @@ done:
 
 void gi_arrangement_release(gable_context *ctx, gi_arrangement *a)
 {
-  gi_free(ctx, a->row_perm);
-  gi_free(ctx, a->col_perm);
-  gi_free(ctx, a->r);
-  gi_free(ctx, a->c);
+  GI_FREE(ctx, a->row_perm, a->col_perm, a->r, a->c);
   gi_solve_plan_destroy(ctx, &a->plan);
   gi_layout_destroy(ctx, &a->layout);
   memset(a, 0, sizeof *a);

@@ -135,9 +135,7 @@ void gi_device_matrix_destroy(gable_context *ctx, gi_device_matrix **matrix)
     void *const own[] = {m->of[op].ptr, m->of[op].idx, m->of[op].val, m->of[op].sum, m->of[op].top};
     for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
   }
-  gi_free(ctx, m->from);
-  gi_free(ctx, m->transposed);
-  gi_free(ctx, m);
+  GI_FREE(ctx, m->from, m->transposed, m);
 }
 
 gik_refine_matrix gi_device_matrix_of(const gi_device_matrix *m, gable_op op)

@@ -42,11 +42,7 @@ void gi_factors_destroy(gable_factors **factors)
   gable_factors *f = *factors;
   *factors = NULL;
   gi_factor_columns_release(f->ctx, &f->columns);
-  gi_free(f->ctx, f->col_order);
-  gi_free(f->ctx, f->super);
-  gi_free(f->ctx, f->row_scale);
-  gi_free(f->ctx, f->col_scale);
-  gi_free(f->ctx, f);
+  GI_FREE(f->ctx, f->col_order, f->super, f->row_scale, f->col_scale, f);
 }
 
 /* The triangles of a caller as our own. */

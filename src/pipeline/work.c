@@ -118,10 +118,7 @@ void gi_pipeline_work_destroy(gable_solver_work **work)
   gi_free(w->ctx, w->own_col_place);
   gi_free(w->ctx, w->row_place);
   gi_refine_work_destroy(w->ctx, &w->refine);
-  gi_free(w->ctx, w->b);
-  gi_free(w->ctx, w->x);
-  gi_free(w->ctx, w->scratch);
-  gi_free(w->ctx, w);
+  GI_FREE(w->ctx, w->b, w->x, w->scratch, w);
 }
 
 /* Makes w a work of the analysis that s has now; 0: its arrays are too small for that. */

@@ -106,10 +106,7 @@ gable_status gi_iluk_pattern(gable_context *ctx, const gi_csc *a, gable_idx leve
     GI_TRY(end_row(&s, i));
   }
 done:
-  gi_free(ctx, s.next);
-  gi_free(ctx, s.level_of);
-  gi_free(ctx, s.levels);
-  gi_free(ctx, s.upper);
+  GI_FREE(ctx, s.next, s.level_of, s.levels, s.upper);
   return status;
 }
 

@@ -198,12 +198,6 @@ gable_status gi_ilut(gable_context *ctx, const gi_csc *a, double drop, gable_idx
     GI_TRY(end_row(&x, i, least, row_fill));
   }
 done:
-  gi_free(ctx, x.row);
-  gi_free(ctx, x.present);
-  gi_free(ctx, x.heap);
-  gi_free(ctx, x.right);
-  gi_free(ctx, x.left);
-  gi_free(ctx, x.kept);
-  gi_free(ctx, x.diagonal);
+  GI_FREE(ctx, x.row, x.present, x.heap, x.right, x.left, x.kept, x.diagonal);
   return status;
 }

@@ -58,10 +58,7 @@ static gable_status sort_triplets(gable_context *ctx, const gable_coo_view *v, g
   *out = order;
   order = NULL;
 done:
-  gi_free(ctx, row_begin);
-  gi_free(ctx, col_begin);
-  gi_free(ctx, by_rows);
-  gi_free(ctx, order);
+  GI_FREE(ctx, row_begin, col_begin, by_rows, order);
   return status;
 }
 
@@ -115,9 +112,7 @@ void gi_coo_destroy(gable_coo **map)
   if (!map || !*map) return;
   gable_coo *gone = *map;
   *map = NULL;
-  gi_free(gone->ctx, gone->start);
-  gi_free(gone->ctx, gone->source);
-  gi_free(gone->ctx, gone);
+  GI_FREE(gone->ctx, gone->start, gone->source, gone);
 }
 
 /* Number w of the value of triplet k: 0 the real part, 1 the imaginary one. */

@@ -5,9 +5,7 @@
 
 void gi_csc_release(gable_context *ctx, gi_csc *a)
 {
-  gi_free(ctx, a->ptr);
-  gi_free(ctx, a->idx);
-  gi_free(ctx, a->val);
+  GI_FREE(ctx, a->ptr, a->idx, a->val);
   a->ptr = NULL;
   a->idx = NULL;
   a->val = NULL;

@@ -31,10 +31,7 @@ done:
 
 void gi_entries_release(gable_context *ctx, gi_entries *e)
 {
-  gi_free(ctx, e->row);
-  gi_free(ctx, e->col);
-  gi_free(ctx, e->val);
-  gi_free(ctx, e->line);
+  GI_FREE(ctx, e->row, e->col, e->val, e->line);
   e->line = NULL;
   e->row = e->col = NULL;
   e->val = NULL;
@@ -87,9 +84,7 @@ gable_status gi_entries_refuse_duplicates(gable_context *ctx, const gi_source *s
       gi_source_name(source), (long long)e->line[first], e->row[first] + 1, e->col[first] + 1,
       (long long)e->line[before], (long long)count);
 done:
-  gi_free(ctx, head);
-  gi_free(ctx, next);
-  gi_free(ctx, last);
+  GI_FREE(ctx, head, next, last);
   return status;
 }
 

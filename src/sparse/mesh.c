@@ -8,9 +8,7 @@ static const double jitter2 = 0.24, jitter3 = 0.12;
 
 void gi_mesh_release(gable_context *ctx, gi_mesh *mesh)
 {
-  gi_free(ctx, mesh->at);
-  gi_free(ctx, mesh->clamped);
-  gi_free(ctx, mesh->cell);
+  GI_FREE(ctx, mesh->at, mesh->clamped, mesh->cell);
   *mesh = (gi_mesh){0};
 }
 

@@ -272,9 +272,5 @@ void gi_sink_abandon(gi_sink **sink)
   if (s->fd >= 0) close(s->fd);
   if (s->temporary) unlink(s->temporary);
   gi_deflate_close(s->ctx, &s->deflate);
-  gi_free(s->ctx, s->path);
-  gi_free(s->ctx, s->target);
-  gi_free(s->ctx, s->temporary);
-  gi_free(s->ctx, s->buffer);
-  gi_free(s->ctx, s);
+  GI_FREE(s->ctx, s->path, s->target, s->temporary, s->buffer, s);
 }

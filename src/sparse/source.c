@@ -163,10 +163,7 @@ void gi_source_close(gi_source **source)
   if (!s) return;
   if (s->fd >= 0) close(s->fd);
   gi_gzip_close(s->ctx, &s->gzip);
-  gi_free(s->ctx, s->name);
-  gi_free(s->ctx, s->held);
-  gi_free(s->ctx, s->buffer);
-  gi_free(s->ctx, s);
+  GI_FREE(s->ctx, s->name, s->held, s->buffer, s);
 }
 
 const char *gi_source_name(const gi_source *source)

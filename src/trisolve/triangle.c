@@ -5,9 +5,7 @@
 
 void gi_triangle_release(gable_context *ctx, gi_triangle *t)
 {
-  gi_free(ctx, t->ptr);
-  gi_free(ctx, t->col);
-  gi_free(ctx, t->from);
+  GI_FREE(ctx, t->ptr, t->col, t->from);
   memset(t, 0, sizeof *t);
 }
 

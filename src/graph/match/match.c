@@ -442,8 +442,6 @@ done:
 
 void gi_match_release(gable_context *ctx, gi_matching *m)
 {
-  gi_free(ctx, m->row_of);
-  gi_free(ctx, m->r);
-  gi_free(ctx, m->c);
+  GI_FREE(ctx, m->row_of, m->r, m->c);
   memset(m, 0, sizeof *m);
 }

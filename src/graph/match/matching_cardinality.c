@@ -97,9 +97,6 @@ gable_status gi_matching_cardinality(gable_context *ctx, gable_idx n_rows, gable
       if (s.row_of[j] < 0) augment(&s, j);
   *size = s.size;
 done:
-  gi_free(ctx, s.col_of);
-  gi_free(ctx, s.depth);
-  gi_free(ctx, s.queue);
-  gi_free(ctx, s.next);
+  GI_FREE(ctx, s.col_of, s.depth, s.queue, s.next);
   return status;
 }

@@ -236,12 +236,7 @@ gable_status gi_order_by_fill(gable_context *ctx, const gi_order_problem *p, dou
   if (report->metis_starved)
     gi_log(ctx, GABLE_LOG_WARNING, "METIS had too little memory: AMD orders what it was asked for");
 done:
-  gi_free(ctx, c.amd);
-  gi_free(ctx, c.metis);
-  gi_free(ctx, c.fill_amd);
-  gi_free(ctx, c.fill_metis);
-  gi_free(ctx, c.linear);
-  gi_free(ctx, c.starved);
+  GI_FREE(ctx, c.amd, c.metis, c.fill_amd, c.fill_metis, c.linear, c.starved);
   gi_tree_release(ctx, &c.tree_amd);
   gi_tree_release(ctx, &c.tree_metis);
   return status;

@@ -303,9 +303,6 @@ gable_status gi_order_metis(gable_context *ctx, const gi_adjacency *g, gi_order_
     expand(&small, of, order, d.local, g->n, perm);
 done:
   gi_adjacency_release(ctx, &small);
-  gi_free(ctx, of);
-  gi_free(ctx, order);
-  gi_free(ctx, d.local);
-  gi_free(ctx, d.begins);
+  GI_FREE(ctx, of, order, d.local, d.begins);
   return status;
 }

@@ -7,10 +7,7 @@
 
 void gi_order_problem_release(gable_context *ctx, gi_order_problem *p)
 {
-  gi_free(ctx, p->block);
-  gi_free(ctx, p->block_of);
-  gi_free(ctx, p->node);
-  gi_free(ctx, p->ordered);
+  GI_FREE(ctx, p->block, p->block_of, p->node, p->ordered);
   gi_adjacency_release(ctx, &p->graph);
   *p = (gi_order_problem){0};
 }
@@ -131,9 +128,7 @@ gable_status gi_order_by_amd(gable_context *ctx, const gi_order_problem *p, gabl
   sort_into_blocks(p, count, order, local, perm);
 done:
   gi_adjacency_release(ctx, &part);
-  gi_free(ctx, list);
-  gi_free(ctx, order);
-  gi_free(ctx, local);
+  GI_FREE(ctx, list, order, local);
   return status;
 }
 

@@ -21,13 +21,7 @@ typedef struct search {
 
 static void release(gable_context *ctx, search *s)
 {
-  gi_free(ctx, s->begin);
-  gi_free(ctx, s->end);
-  gi_free(ctx, s->list);
-  gi_free(ctx, s->seen);
-  gi_free(ctx, s->stack);
-  gi_free(ctx, s->at);
-  gi_free(ctx, s->upper);
+  GI_FREE(ctx, s->begin, s->end, s->list, s->seen, s->stack, s->at, s->upper);
 }
 
 /* Row i belongs to column j; 1: it is above the diagonal, so that its own

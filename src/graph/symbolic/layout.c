@@ -4,21 +4,12 @@ void gi_layout_destroy(gable_context *ctx, gi_layout **layout)
 {
   gi_layout *y = *layout;
   if (!y) return;
-  gi_free(ctx, y->super);
-  gi_free(ctx, y->of);
-  gi_free(ctx, y->parent);
-  gi_free(ctx, y->lptr);
-  gi_free(ctx, y->lrow);
+  GI_FREE(ctx, y->super, y->of, y->parent, y->lptr, y->lrow);
   if (!y->symmetric) {
     gi_free(ctx, y->uptr);
     gi_free(ctx, y->ucol);
   }
-  gi_free(ctx, y->lval);
-  gi_free(ctx, y->uval);
-  gi_free(ctx, y->block);
-  gi_free(ctx, y->off_ptr);
-  gi_free(ctx, y->off_row);
-  gi_free(ctx, y);
+  GI_FREE(ctx, y->lval, y->uval, y->block, y->off_ptr, y->off_row, y);
   *layout = NULL;
 }
 

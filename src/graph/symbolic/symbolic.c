@@ -29,9 +29,7 @@ typedef struct block_entries {
 
 static void block_entries_release(gable_context *ctx, block_entries *e)
 {
-  gi_free(ctx, e->block_of);
-  gi_free(ctx, e->off_ptr);
-  gi_free(ctx, e->off_row);
+  GI_FREE(ctx, e->block_of, e->off_ptr, e->off_row);
 }
 
 static gable_status find_blocks(gable_context *ctx, gable_idx n, const gable_idx *perm,
@@ -89,10 +87,7 @@ static gable_status part_entries(gable_context *ctx, gable_idx n, const gable_of
     for (gable_off p = row_ptr[i]; p < row_ptr[i + 1]; p++) e->off_row[e->off_ptr[col[p]]++] = i;
   rewind_offsets(e->off_ptr, n);
 done:
-  gi_free(ctx, place);
-  gi_free(ctx, row);
-  gi_free(ctx, col);
-  gi_free(ctx, row_ptr);
+  GI_FREE(ctx, place, row, col, row_ptr);
   return status;
 }
 

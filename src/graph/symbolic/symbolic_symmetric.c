@@ -122,22 +122,14 @@ gable_status gi_tree_of_graph(gable_context *ctx, const gi_adjacency *g, gable_i
   t = (gi_tree){0};
 done:
   gi_tree_release(ctx, &t);
-  gi_free(ctx, upper_idx);
-  gi_free(ctx, upper_ptr);
-  gi_free(ctx, work);
+  GI_FREE(ctx, upper_idx, upper_ptr, work);
   return status;
 }
 
 void gi_tree_release(gable_context *ctx, gi_tree *tree)
 {
-  gi_free(ctx, tree->parent);
-  gi_free(ctx, tree->count);
-  gi_free(ctx, tree->lower_ptr);
-  gi_free(ctx, tree->lower_idx);
-  gi_free(ctx, tree->tied);
-  gi_free(ctx, tree->begins);
-  gi_free(ctx, tree->old);
-  gi_free(ctx, tree->place);
+  GI_FREE(ctx, tree->parent, tree->count, tree->lower_ptr, tree->lower_idx, tree->tied, tree->begins, tree->old,
+          tree->place);
   *tree = (gi_tree){0};
 }
 

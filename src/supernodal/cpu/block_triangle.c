@@ -162,9 +162,7 @@ static gable_status find_levels(gable_context *ctx, const gi_layout *y, gi_block
   memcpy(count, t->level, ((size_t)t->n_levels + 1) * sizeof *count);
   for (gable_idx b = 0; b < t->n_blocks; b++) t->order[count[depth[b]]++] = b;
 done:
-  gi_free(ctx, of);
-  gi_free(ctx, depth);
-  gi_free(ctx, count);
+  GI_FREE(ctx, of, depth, count);
   return status;
 }
 
@@ -319,9 +317,7 @@ gable_status gi_block_triangle_create(gable_context *ctx, const gi_factor *f, in
   t = NULL;
 done:
   gi_block_triangle_destroy(ctx, &t);
-  gi_free(ctx, block);
-  gi_free(ctx, place);
-  gi_free(ctx, work);
+  GI_FREE(ctx, block, place, work);
   return status;
 }
 
@@ -330,18 +326,6 @@ void gi_block_triangle_destroy(gable_context *ctx, gi_block_triangle **triangle)
   gi_block_triangle *t = triangle ? *triangle : NULL;
   if (!t) return;
   *triangle = NULL;
-  gi_free(ctx, t->first);
-  gi_free(ctx, t->row_at);
-  gi_free(ctx, t->row);
-  gi_free(ctx, t->value_at);
-  gi_free(ctx, t->value);
-  gi_free(ctx, t->stage);
-  gi_free(ctx, t->level);
-  gi_free(ctx, t->order);
-  gi_free(ctx, t->inverse.row_at);
-  gi_free(ctx, t->inverse.row);
-  gi_free(ctx, t->inverse.ptr);
-  gi_free(ctx, t->inverse.col);
-  gi_free(ctx, t->inverse.value);
-  gi_free(ctx, t);
+  GI_FREE(ctx, t->first, t->row_at, t->row, t->value_at, t->value, t->stage, t->level, t->order, t->inverse.row_at,
+          t->inverse.row, t->inverse.ptr, t->inverse.col, t->inverse.value, t);
 }

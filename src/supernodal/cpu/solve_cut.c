@@ -138,9 +138,6 @@ gable_status gi_solve_cut(gi_solve_plan *plan, const gi_solve_plan_options *opti
   plan->parallel = plan->n_parts > 0;
   for (gable_idx r = 0; r < plan->n_runs; r++) plan->parallel |= plan->run[r].wide;
 done:
-  gi_free(plan->ctx, c.tree);
-  gi_free(plan->ctx, c.low);
-  gi_free(plan->ctx, c.size);
-  gi_free(plan->ctx, c.in_part);
+  GI_FREE(plan->ctx, c.tree, c.low, c.size, c.in_part);
   return status;
 }

@@ -52,9 +52,7 @@ void gi_solve_method_destroy(gable_context *ctx, gi_solve_method **method)
   *method = NULL;
   gi_block_triangle_destroy(ctx, &m->l);
   gi_block_triangle_destroy(ctx, &m->u);
-  gi_free(ctx, m->row_of);
-  gi_free(ctx, m->inverse);
-  gi_free(ctx, m);
+  GI_FREE(ctx, m->row_of, m->inverse, m);
 }
 
 gable_off gi_solve_method_bytes(const gi_solve_method *m)
@@ -94,9 +92,7 @@ void gi_solve_method_work_destroy(gable_context *ctx, gi_solve_method_work **wor
   gi_solve_method_work *w = work ? *work : NULL;
   if (!w) return;
   *work = NULL;
-  gi_free(ctx, w->y);
-  gi_free(ctx, w->room);
-  gi_free(ctx, w);
+  GI_FREE(ctx, w->y, w->room, w);
 }
 
 /* One solve of rhs columns that stand side by side in y. */

@@ -120,10 +120,7 @@ static gable_status place_slots(gi_solve_plan *p)
   for (gable_idx k = 0; k < p->n_parts; k++) GI_TRY(place_part(p, &p->part[k], &s));
   GI_TRY(list_folds(p, &s, count));
 done:
-  gi_free(p->ctx, s.place);
-  gi_free(p->ctx, s.list);
-  gi_free(p->ctx, s.row);
-  gi_free(p->ctx, count);
+  GI_FREE(p->ctx, s.place, s.list, s.row, count);
   return status;
 }
 
@@ -178,14 +175,7 @@ void gi_solve_plan_destroy(gable_context *ctx, gi_solve_plan **plan)
   if (!p) return;
   if (p->ucol != p->lrow && p->ucol != p->layout->ucol) gi_free(ctx, p->ucol);
   if (p->lrow != p->layout->lrow) gi_free(ctx, p->lrow);
-  gi_free(ctx, p->super_of_block);
-  gi_free(ctx, p->segment);
-  gi_free(ctx, p->part);
-  gi_free(ctx, p->run);
-  gi_free(ctx, p->fold_row);
-  gi_free(ctx, p->fold_ptr);
-  gi_free(ctx, p->fold_slot);
-  gi_free(ctx, p);
+  GI_FREE(ctx, p->super_of_block, p->segment, p->part, p->run, p->fold_row, p->fold_ptr, p->fold_slot, p);
   *plan = NULL;
 }
 

@@ -188,13 +188,7 @@ done:
 
 static void release_stream(gable_context *ctx, gi_thin_stream *t)
 {
-  gi_free(ctx, t->group);
-  gi_free(ctx, t->group_ptr);
-  gi_free(ctx, t->super);
-  gi_free(ctx, t->index);
-  gi_free(ctx, t->values);
-  gi_free(ctx, t->rest);
-  gi_free(ctx, t->rest_ptr);
+  GI_FREE(ctx, t->group, t->group_ptr, t->super, t->index, t->values, t->rest, t->rest_ptr);
 }
 
 static gable_off stream_bytes(const gi_thin_stream *t, gable_idx pieces, size_t value)
@@ -228,11 +222,7 @@ static gable_status make_streams(gable_context *ctx, const gi_solve_plan *plan, 
   t->bytes = (gable_off)sizeof *t + stream_bytes(&t->l, o.pieces, value) + stream_bytes(&t->u, o.pieces, value) +
              (t->back_index == t->l.index ? 0 : 4 * t->l.indices);
 done:
-  gi_free(ctx, o.piece);
-  gi_free(ctx, o.count);
-  gi_free(ctx, o.level);
-  gi_free(ctx, o.list);
-  gi_free(ctx, o.to);
+  GI_FREE(ctx, o.piece, o.count, o.level, o.list, o.to);
   return status;
 }
 

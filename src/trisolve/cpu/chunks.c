@@ -7,13 +7,7 @@ enum { LINE = 8 }; /* unknowns in a cache line */
 
 void gi_chunks_release(gable_context *ctx, gi_chunks *c)
 {
-  gi_free(ctx, c->start);
-  gi_free(ctx, c->seconds);
-  gi_free(ctx, c->pred_ptr);
-  gi_free(ctx, c->pred);
-  gi_free(ctx, c->pred_lines);
-  gi_free(ctx, c->succ_ptr);
-  gi_free(ctx, c->succ);
+  GI_FREE(ctx, c->start, c->seconds, c->pred_ptr, c->pred, c->pred_lines, c->succ_ptr, c->succ);
   memset(c, 0, sizeof *c);
 }
 

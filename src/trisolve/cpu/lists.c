@@ -6,15 +6,7 @@
 
 void gi_lists_release(gable_context *ctx, gi_lists *l)
 {
-  gi_free(ctx, l->m.row);
-  gi_free(ctx, l->m.len);
-  gi_free(ctx, l->m.idx);
-  gi_free(ctx, l->m.val);
-  gi_free(ctx, l->m.rdiag);
-  gi_free(ctx, l->m.run);
-  gi_free(ctx, l->part);
-  gi_free(ctx, l->from);
-  gi_free(ctx, l->begin);
+  GI_FREE(ctx, l->m.row, l->m.len, l->m.idx, l->m.val, l->m.rdiag, l->m.run, l->part, l->from, l->begin);
   memset(l, 0, sizeof *l);
 }
 

@@ -211,9 +211,7 @@ gable_status gi_best_order_find(gable_context *ctx, const gi_block_order_problem
   settle(&t);
 done:
   gi_lists_release(ctx, &t.plain);
-  gi_free(ctx, b);
-  gi_free(ctx, x);
-  gi_free(ctx, t.kind);
+  GI_FREE(ctx, b, x, t.kind);
   if (status) gi_best_order_release(ctx, out);
   return status;
 }

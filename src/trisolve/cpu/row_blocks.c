@@ -7,9 +7,7 @@ enum { ALIKE = 3 }; /* entries that a block's rows have in common, at least */
 
 void gi_row_blocks_release(gable_context *ctx, gi_row_blocks *u)
 {
-  gi_free(ctx, u->start);
-  gi_free(ctx, u->ptr);
-  gi_free(ctx, u->col);
+  GI_FREE(ctx, u->start, u->ptr, u->col);
   memset(u, 0, sizeof *u);
 }
 

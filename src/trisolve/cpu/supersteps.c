@@ -11,10 +11,7 @@ static const double falling = 0.97;    /* of the best ratio so far, below which 
 
 void gi_supersteps_release(gable_context *ctx, gi_supersteps *s)
 {
-  gi_free(ctx, s->order);
-  gi_free(ctx, s->cuts);
-  gi_free(ctx, s->owner);
-  gi_free(ctx, s->step);
+  GI_FREE(ctx, s->order, s->cuts, s->owner, s->step);
   memset(s, 0, sizeof *s);
 }
 
@@ -253,13 +250,7 @@ static void end(growth_state *g)
     gi_free(g->ctx, g->parts[t].taken);
     gi_free(g->ctx, g->parts[t].heap);
   }
-  gi_free(g->ctx, g->parts);
-  gi_free(g->ctx, g->succ_ptr);
-  gi_free(g->ctx, g->succ);
-  gi_free(g->ctx, g->missing);
-  gi_free(g->ctx, g->step);
-  gi_free(g->ctx, g->owner);
-  gi_free(g->ctx, g->ready);
+  GI_FREE(g->ctx, g->parts, g->succ_ptr, g->succ, g->missing, g->step, g->owner, g->ready);
 }
 
 /* Room for one more step's parts. */

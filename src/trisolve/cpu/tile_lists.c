@@ -37,9 +37,7 @@ static gable_status sort_tiles(const gi_team_problem *p, gi_tiles *s)
   s->order = order;
   order = NULL;
 done:
-  gi_free(p->ctx, kind);
-  gi_free(p->ctx, order);
-  gi_free(p->ctx, cuts);
+  GI_FREE(p->ctx, kind, order, cuts);
   return status;
 }
 

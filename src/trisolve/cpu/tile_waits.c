@@ -99,11 +99,6 @@ gable_status gi_tile_waits(const gi_tile_builder *b, gi_tiles *out)
   }
   out->wait_start[b->count] = used;
 done:
-  gi_free(ctx, made);
-  gi_free(ctx, begin);
-  gi_free(ctx, c.known);
-  gi_free(ctx, c.now);
-  gi_free(ctx, c.need);
-  gi_free(ctx, c.wait);
+  GI_FREE(ctx, made, begin, c.known, c.now, c.need, c.wait);
   return status;
 }

@@ -12,23 +12,12 @@ gi_tile_costs gi_tile_costs_default(void)
 
 void gi_tile_builder_release(gi_tile_builder *b)
 {
-  gi_free(b->ctx, b->tiles);
-  gi_free(b->ctx, b->tile_of);
-  gi_free(b->ctx, b->list);
-  gi_free(b->ctx, b->missing);
-  gi_free(b->ctx, b->heap);
-  gi_free(b->ctx, b->steps);
-  gi_free(b->ctx, b->free_at);
+  GI_FREE(b->ctx, b->tiles, b->tile_of, b->list, b->missing, b->heap, b->steps, b->free_at);
 }
 
 void gi_tiles_release(gable_context *ctx, gi_tiles *t)
 {
-  gi_free(ctx, t->order);
-  gi_free(ctx, t->start);
-  gi_free(ctx, t->first);
-  gi_free(ctx, t->wait_start);
-  gi_free(ctx, t->wait);
-  gi_free(ctx, t->sequence);
+  GI_FREE(ctx, t->order, t->start, t->first, t->wait_start, t->wait, t->sequence);
   memset(t, 0, sizeof *t);
 }
 

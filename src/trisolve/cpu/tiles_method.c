@@ -263,9 +263,7 @@ static gable_status time_team(workshop *w, const gi_op_plan *op_plan, double *se
     if (k >= WARM && s < *seconds) *seconds = s;
   }
 done:
-  gi_free(w->ctx, b);
-  gi_free(w->ctx, x);
-  gi_free(w->ctx, a);
+  GI_FREE(w->ctx, b, x, a);
   return status;
 }
 

@@ -82,9 +82,6 @@ gable_status gi_windows_sort(gable_context *ctx, const gi_window_rows *rows, con
     sort(&w, order);
   }
 done:
-  gi_free(ctx, w.place);
-  gi_free(ctx, w.level);
-  gi_free(ctx, w.by_kind);
-  gi_free(ctx, w.count);
+  GI_FREE(ctx, w.place, w.level, w.by_kind, w.count);
   return status;
 }
