@@ -182,6 +182,8 @@ module gable
   integer(c_int), parameter :: GABLE_PATH_WINDOW = 4
   integer(c_int), parameter :: GABLE_PATH_NCCL = 5
   integer(c_int), parameter :: GABLE_PATH_NVSHMEM = 6
+  integer(c_int), parameter :: GABLE_PATH_PUT = 7
+  integer(c_int), parameter :: GABLE_PATH_COPY = 8
   integer(c_int), parameter :: GABLE_PRECOND_NONE = 0
   integer(c_int), parameter :: GABLE_PRECOND_JACOBI = 1
   integer(c_int), parameter :: GABLE_PRECOND_GS = 2

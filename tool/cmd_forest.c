@@ -61,7 +61,7 @@ static int solves(const request *q)
 }
 
 /* In the order of gable_path. */
-static const char *const paths[] = {"auto", "direct", "buffer", "request", "window", "nccl", "nvshmem"};
+static const char *const paths[] = {"auto", "direct", "buffer", "request", "window", "nccl", "nvshmem", "put", "copy"};
 
 static gable_path path_of(const request *q)
 {
@@ -378,9 +378,10 @@ int cmd_forest(int argc, char **argv)
                      8, 1L << 40),
       option_real(0, "deadline", "S", "a rank waits so many seconds for another (default 60)", &q.deadline, 1e-3, 1e6),
       option_choice(
-          0, "path", "auto|direct|buffer|request|window|nccl|nvshmem",
+          0, "path", "auto|direct|buffer|request|window|nccl|nvshmem|put|copy",
           "of messages, but in spmv and cg: direct (read where they lie), buffer (of threads), request\n(MPI's, "
-          "persistent), window (of processes of one node), nccl, nvshmem (device memory) (default auto)",
+          "persistent), window (of processes of one node), nccl, nvshmem, put (by NVSHMEM),\n"
+          "copy (by the copy engine) (device memory) (default auto)",
           &q.path),
       option_text(0, "parts", "P", "block|metis|FILE",
                   "of spmv and cg, the rank of each row: block (neighbouring rows), metis, or a file with\none rank a "

@@ -228,7 +228,11 @@ typedef enum gable_path {
   GABLE_PATH_REQUEST = 3, /* processes: persistent requests of MPI */
   GABLE_PATH_WINDOW = 4,  /* processes of one node: copied through a window that MPI shares between them */
   GABLE_PATH_NCCL = 5,    /* arrays in device memory: by NCCL, on a stream; each rank needs a GPU of its own */
-  GABLE_PATH_NVSHMEM = 6  /* arrays in device memory of processes: as DIRECT, in memory of NVSHMEM's heap */
+  GABLE_PATH_NVSHMEM = 6, /* arrays in device memory of processes: as DIRECT, in memory of NVSHMEM's heap; as PUT where
+                           * some of these have no addresses of each other's memory */
+  GABLE_PATH_PUT = 7,     /* the same, by NVSHMEM's put with signal on the stream */
+  GABLE_PATH_COPY = 8 /* as DIRECT, by the copy engine: a message that is one run of an array goes from there, others
+                       * are packed first */
 } gable_path;
 
 /* Field f of root i is count numbers beside each other, number (f*root_stride + i)*count of the array; leaves

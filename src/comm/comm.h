@@ -82,11 +82,14 @@ typedef struct gi_transport {
   void (*done)(gi_link *link, int k);
 
   /* Symmetric memory (shared.h), bytes [multiple of 64] of zeros.  Collective, the same status on every rank.
-   * device_create: device memory, which kernels of every rank reach.  path: GABLE_PATH_AUTO; _DIRECT: also where the
-   * ranks share a device in such a way that kernels that wait for each other are slow; _NVSHMEM: from its heap.
+   * device_create: device memory, which kernels of every rank reach.  path: GABLE_PATH_AUTO; _DIRECT and _COPY:
+   * also where the ranks share a device in such a way that kernels that wait for each other are slow; _NVSHMEM: from
+   * its heap; _PUT: from its heap, where no rank reaches another one's but by its calls.
    * GABLE_ERR_UNAVAILABLE: these ranks have none. */
   gable_status (*shared_create)(gable_comm *comm, int64_t bytes, gi_shared **out);
   gable_status (*device_create)(gable_comm *comm, int64_t bytes, gable_path path, gi_shared **out);
+
+  int64_t copy_least; /* bytes from which AUTO takes the path copy for runs of an array; 0: never */
 
   /* Device arrays by a library's calls on a stream (stream_link.h).  NULL: by windows, or staged. */
   const struct gi_stream_messages *messages;

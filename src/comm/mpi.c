@@ -94,7 +94,7 @@ const gi_transport gi_transport_mpi = {
     .name = "mpi",
     .alltoall = mpi_alltoall,
     .paths = 1u << GABLE_PATH_AUTO | 1u << GABLE_PATH_DIRECT | 1u << GABLE_PATH_REQUEST | 1u << GABLE_PATH_WINDOW |
-             1u << GABLE_PATH_NCCL | 1u << GABLE_PATH_NVSHMEM,
+             1u << GABLE_PATH_NCCL | 1u << GABLE_PATH_NVSHMEM | 1u << GABLE_PATH_PUT | 1u << GABLE_PATH_COPY,
     .link_create = gi_mpi_link_create,
     .link_destroy = gi_mpi_link_destroy,
     .start = gi_mpi_start,

@@ -9,8 +9,8 @@ enum { GI_MPI_PIECE = 1 << 30 }; /* bytes of one message at most */
 struct gi_mpi_link;
 struct gi_node;
 
-/* Lists of windows: MPI's, by CUDA IPC, from NVSHMEM's heap. */
-enum { GI_MPI_OF_HOST, GI_MPI_OF_IPC, GI_MPI_OF_NVSHMEM, GI_MPI_WINDOWS };
+/* Lists of windows: MPI's, by CUDA IPC, from NVSHMEM's heap by address and for its calls. */
+enum { GI_MPI_OF_HOST, GI_MPI_OF_IPC, GI_MPI_OF_NVSHMEM, GI_MPI_OF_PUTS, GI_MPI_WINDOWS };
 
 /* What these ranks are to each other as processes with a device: not known yet; on devices whose memory the others
  * cannot open; some on one device, where the system lets their kernels run by turns; each on its own. */
@@ -23,6 +23,7 @@ typedef struct gi_mpi {
   struct gi_mpi_window *windows[GI_MPI_WINDOWS]; /* the last one first; they go with the comm */
   int *pe;                                       /* [size] NVSHMEM's numbers of the ranks; NULL: not used */
   int counted;                                   /* pe: this comm is one of those that NVSHMEM is kept for */
+  int pes_apart;                                 /* pe: some PE's memory has no address on another */
   gi_mpi_devices devices;
   struct gi_mpi_link *links;   /* of requests, in use */
   struct gi_mpi_link *retired; /* destroyed while something they sent was under way */
@@ -60,8 +61,15 @@ void gi_node_close(gable_comm *comm);
 /* Sees to messages of requests while this rank waits for something else. */
 void gi_mpi_progress(gable_comm *comm);
 
-/* nvshmem.c.  Collective; GABLE_ERR_UNAVAILABLE: no library, or ranks that reach each other by messages alone. */
-gable_status gi_nvshmem_device_create(gable_comm *comm, int64_t bytes, gi_shared **out);
+/* nvshmem.c.  Collective; GABLE_ERR_UNAVAILABLE: no library, or, for the path nvshmem, PEs without addresses of each
+ * other's memory.  By the path put each rank's address is the own one, symmetric: for the two calls below alone. */
+gable_status gi_nvshmem_device_create(gable_comm *comm, int64_t bytes, gable_path path, gi_shared **out);
+
+/* Enqueue.  put: bytes of from (this rank's symmetric memory) to the symmetric address to of rank, then 1 is added to
+ * the word at signal there.  from may be changed when the stream has come that far.  signal: adds 1 alone. */
+gable_status gi_nvshmem_put(gable_comm *comm, int rank, void *to, const void *from, size_t bytes, void *signal,
+                            void *stream);
+gable_status gi_nvshmem_signal(gable_comm *comm, int rank, void *signal, void *stream);
 void gi_nvshmem_close(gable_comm *comm); /* Collective */
 
 /* mpi_link.c */

@@ -143,10 +143,10 @@ gable_status gi_mpi_device_create(gable_comm *comm, int64_t bytes, gable_path pa
   int64_t whole = window_least;
   if (!m->devices) GI_TRY(find_devices(comm));
   while (whole < bytes) whole *= 2;
-  if (path == GABLE_PATH_NVSHMEM) return gi_nvshmem_device_create(comm, whole, out);
+  if (path == GABLE_PATH_NVSHMEM || path == GABLE_PATH_PUT) return gi_nvshmem_device_create(comm, whole, path, out);
   GI_TRY(gi_node_open(comm, 0));
   GI_REQUIRE(m->devices != GI_MPI_APART, GABLE_ERR_UNAVAILABLE, "the processes cannot open each other's device memory");
-  GI_REQUIRE(path == GABLE_PATH_DIRECT || m->devices == GI_MPI_ONE_EACH, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(path != GABLE_PATH_AUTO || m->devices == GI_MPI_ONE_EACH, GABLE_ERR_UNAVAILABLE,
              "several processes share a device");
   if (comm->ctx->device->in_host) return gi_mpi_shared_create(comm, bytes, out);
   status = gi_mpi_window_create(comm, &by_ipc, whole, out);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* dladdr */
-/* nvshmem.c: symmetric memory on the devices of processes from NVSHMEM's heap, where its PEs reach each other's memory
- * by address (nvshmem_ptr).  Kernels then store and wait as between the GPUs of one process (window.h).
+/* nvshmem.c: symmetric memory on the devices of processes from NVSHMEM's heap.  Where its PEs reach each other's memory
+ * by address (nvshmem_ptr), kernels store and wait as between the GPUs of one process (window.h).  Else messages and
+ * flags go by its calls on a stream: put with signal, and signals alone.
  *
  * The library is opened when it is first needed, so that Gable is bound to none.  It is initialised with a unique id
  * that goes over the comm, or is taken as the application has initialised it.  Its initialisation ends the process
@@ -34,7 +35,7 @@ typedef struct init_attributes {
   } args;
 } init_attributes;
 
-enum { WITH_UNIQUE_ID = 1 << 3, IS_INITIALIZED = 2, VERSION_1 = 1 << 16 };
+enum { WITH_UNIQUE_ID = 1 << 3, IS_INITIALIZED = 2, VERSION_1 = 1 << 16, SIGNAL_ADD = 10 };
 
 typedef struct library {
   int (*status)(void);
@@ -47,14 +48,19 @@ typedef struct library {
   void *(*allocate)(size_t bytes);
   void (*release)(void *p);
   void *(*address)(const void *p, int pe);
+  void (*put_signal)(void *to, const void *from, size_t bytes, uint64_t *flag, uint64_t value, int op, int pe,
+                     void *stream);
+  void (*signal)(uint64_t *flag, uint64_t value, int op, int pe, void *stream);
 } library;
 
 static library nvshmem;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char missing[256];
+static int opened_for_host; /* 1: the mirror's library is open */
 static int users; /* comms that use it, of those that this file has initialised it for; the first and last are alone */
 
-static void open_library(void)
+/* What the mirror's kernels reach is no GPU's memory: a library of another name serves it, in tests. */
+static void open_library(const char *name)
 {
   static const char bootstrap[] = "nvshmem_bootstrap_uid.so.3";
   const gi_library_symbol all[] = {{"nvshmemx_init_status", &nvshmem.status},
@@ -66,8 +72,10 @@ static void open_library(void)
                                    {"nvshmem_n_pes", &nvshmem.pes},
                                    {"nvshmem_malloc", &nvshmem.allocate},
                                    {"nvshmem_free", &nvshmem.release},
-                                   {"nvshmem_ptr", &nvshmem.address}};
-  void *handle = gi_library_open("libnvshmem_host.so.3", all, sizeof all / sizeof *all, missing, sizeof missing);
+                                   {"nvshmem_ptr", &nvshmem.address},
+                                   {"nvshmemx_putmem_signal_on_stream", &nvshmem.put_signal},
+                                   {"nvshmemx_signal_op_on_stream", &nvshmem.signal}};
+  void *handle = gi_library_open(name, all, sizeof all / sizeof *all, missing, sizeof missing);
   void *plugin = NULL;
   Dl_info about;
   if (!handle) return;
@@ -82,12 +90,24 @@ static void open_library(void)
   if (!plugin) snprintf(missing, sizeof missing, "the bootstrap by unique id is missing: %s", dlerror());
 }
 
+static void open_for_gpus(void)
+{
+  open_library("libnvshmem_host.so.3");
+}
+
+static void open_for_mirrors(void)
+{
+  opened_for_host = 1;
+  open_library("libnvshmem_mirror.so.3");
+}
+
 static gable_status prepare(gable_comm *comm, unique_id **ids, int **pe)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(!comm->ctx->device->in_host, GABLE_ERR_UNAVAILABLE, "NVSHMEM needs a GPU, and %s is none",
-             comm->ctx->where);
-  pthread_once(&once, open_library);
+  const int in_host = comm->ctx->device->in_host;
+  pthread_once(&once, in_host ? open_for_mirrors : open_for_gpus);
+  GI_REQUIRE(opened_for_host == in_host, GABLE_ERR_UNAVAILABLE,
+             "NVSHMEM serves GPUs or mirrors in a process, not both");
   GI_REQUIRE(!missing[0], GABLE_ERR_UNAVAILABLE, "nvshmem: %s", missing);
   GI_ALLOC_ZERO(comm->ctx, *ids, comm->size);
   GI_ALLOC_ZERO(comm->ctx, *pe, comm->size);
@@ -165,21 +185,30 @@ void gi_nvshmem_close(gable_comm *comm)
 }
 
 /* nvshmem_malloc and nvshmem_free are collective over all PEs. */
-static gable_status share(gable_comm *comm, int64_t bytes, void **at, void **window)
+static gable_status share_symmetric(gable_comm *comm, int64_t bytes, void **at, void **window)
 {
   gable_status status = GABLE_OK;
-  gi_mpi *m = comm->state;
   int before = GI_NOT_ENTERED;
   GI_AGREE(comm, comm->ctx->device->enter(comm->ctx, &before));
   void *own = nvshmem.allocate((size_t)bytes);
   GI_REQUIRE(own, GABLE_ERR_MEMORY, "NVSHMEM's heap has no %.1f MB (NVSHMEM_SYMMETRIC_SIZE)", (double)bytes / 1e6);
   *window = own;
+  for (int r = 0; r < comm->size; r++) at[r] = own;
+done:
+  comm->ctx->device->leave(comm->ctx, before);
+  return status;
+}
+
+static gable_status share(gable_comm *comm, int64_t bytes, void **at, void **window)
+{
+  gable_status status = GABLE_OK;
+  const gi_mpi *m = comm->state;
+  GI_TRY(share_symmetric(comm, bytes, at, window));
   for (int r = 0; r < comm->size; r++) {
-    at[r] = r == comm->rank ? own : nvshmem.address(own, m->pe[r]);
+    if (r != comm->rank) at[r] = nvshmem.address(*window, m->pe[r]);
     GI_REQUIRE(at[r], GABLE_ERR_UNAVAILABLE, "rank %d reaches the memory of rank %d by messages alone", comm->rank, r);
   }
 done:
-  comm->ctx->device->leave(comm->ctx, before);
   return status;
 }
 
@@ -191,12 +220,43 @@ static void unshare_heap(gable_comm *comm, void *window)
   comm->ctx->device->leave(comm->ctx, before);
 }
 
-gable_status gi_nvshmem_device_create(gable_comm *comm, int64_t bytes, gi_shared **out)
+/* The mirror's heap is host memory. */
+static gable_status clear(gable_comm *comm, void *at, int64_t bytes)
+{
+  if (!comm->ctx->device->in_host) return gi_mpi_clear_device(comm, at, bytes);
+  memset(at, 0, (size_t)bytes);
+  return GABLE_OK;
+}
+
+gable_status gi_nvshmem_device_create(gable_comm *comm, int64_t bytes, gable_path path, gi_shared **out)
 {
   gable_status status = GABLE_OK;
-  static const gi_mpi_sharing by_nvshmem = {share, unshare_heap, gi_mpi_clear_device, GI_MPI_OF_NVSHMEM};
-  if (!((gi_mpi *)comm->state)->pe) GI_TRY(open_pes(comm));
-  GI_TRY(gi_mpi_window_create(comm, &by_nvshmem, bytes, out));
+  static const gi_mpi_sharing by_address = {share, unshare_heap, clear, GI_MPI_OF_NVSHMEM};
+  static const gi_mpi_sharing by_puts = {share_symmetric, unshare_heap, clear, GI_MPI_OF_PUTS};
+  gi_mpi *m = comm->state;
+  if (!m->pe) GI_TRY(open_pes(comm));
+  GI_REQUIRE(path == GABLE_PATH_PUT || !m->pes_apart, GABLE_ERR_UNAVAILABLE, "PEs reach each other by messages alone");
+  status = gi_mpi_window_create(comm, path == GABLE_PATH_PUT ? &by_puts : &by_address, bytes, out);
+  if (status == GABLE_ERR_UNAVAILABLE) m->pes_apart = 1;
 done:
+  return status;
+}
+
+gable_status gi_nvshmem_put(gable_comm *comm, int rank, void *to, const void *from, size_t bytes, void *signal,
+                            void *stream)
+{
+  int before = GI_NOT_ENTERED;
+  const gable_status status = comm->ctx->device->enter(comm->ctx, &before);
+  if (!status) nvshmem.put_signal(to, from, bytes, signal, 1, SIGNAL_ADD, ((gi_mpi *)comm->state)->pe[rank], stream);
+  comm->ctx->device->leave(comm->ctx, before);
+  return status;
+}
+
+gable_status gi_nvshmem_signal(gable_comm *comm, int rank, void *signal, void *stream)
+{
+  int before = GI_NOT_ENTERED;
+  const gable_status status = comm->ctx->device->enter(comm->ctx, &before);
+  if (!status) nvshmem.signal(signal, 1, SIGNAL_ADD, ((gi_mpi *)comm->state)->pe[rank], stream);
+  comm->ctx->device->leave(comm->ctx, before);
   return status;
 }

@@ -1,11 +1,16 @@
 /* window.c: see window.h.
  *
  *   1  each rank lays its lines and slots out in its own bytes: a line for each message that goes out, then a line and
- *      two slots for each that comes in; symmetric memory has the bytes of the largest
+ *      two slots for each that comes in; symmetric memory has the bytes of the largest.  Where messages are copied one
+ *      slot, and at the end the messages that go out
  *   2  receivers tell senders where their slots are, senders tell receivers where they await that these are empty */
 #include "comm/window.h"
 
-enum { LINE = 128, SLOT = 256, SLOTS = 2 };
+#include "comm/mpi.h"
+#include "device/device.h"
+#include "kernels/forest/exchange_steps.h"
+
+enum { LINE = 128, SLOT = 256 };
 
 /* Where a message's words and slots are in a rank's bytes, and the message's length. */
 typedef struct place {
@@ -17,7 +22,7 @@ typedef struct layout {
   place *far_out, *far_in;                       /* [size] of the other ends, by rank */
   place *give;                                   /* [size] */
   int64_t *at, *give_bytes, *take_bytes, *sizes; /* [size] */
-  int64_t bytes;
+  int64_t staged, bytes;
 } layout;
 
 static int64_t round_up(int64_t n, int64_t to)
@@ -25,7 +30,7 @@ static int64_t round_up(int64_t n, int64_t to)
   return (n + to - 1) / to * to;
 }
 
-static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, layout *l)
+static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, int copies, layout *l)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = comm->ctx;
@@ -45,8 +50,10 @@ static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, la
   l->bytes = round_up(l->bytes, SLOT);
   for (int k = 0; k < shape->n_in; k++) {
     l->in[k] = (place){l->bytes, shape->in_bytes[k]};
-    l->bytes += SLOT + SLOTS * round_up(shape->in_bytes[k], SLOT);
+    l->bytes += SLOT + (copies ? 1 : 2) * round_up(shape->in_bytes[k], SLOT);
   }
+  l->staged = l->bytes;
+  for (int k = 0; copies && k < shape->n_out; k++) l->bytes += round_up(shape->out_bytes[k], SLOT);
 done:
   return status;
 }
@@ -87,10 +94,20 @@ done:
 }
 
 /* The message in rank's bytes at p. */
-static gi_window_end end_of(const gi_shared *s, int rank, int64_t p, int64_t bytes)
+static gi_window_end end_of(const gi_window *w, int rank, int64_t p, int64_t bytes)
 {
-  char *at = s->at[rank] + p;
-  return (gi_window_end){{at + SLOT, at + SLOT + round_up(bytes, SLOT)}, NULL, NULL};
+  char *first = w->memory->at[rank] + p + SLOT, *second = first + round_up(bytes, SLOT);
+  return (gi_window_end){{first, gi_window_copies(w->path) ? first : second}, NULL, NULL, NULL};
+}
+
+/* far: the word at the other end. */
+static void set_words(const gi_window *w, gi_window_end *e, char *here, char *far)
+{
+  e->await = (unsigned *)(void *)here;
+  if (w->path == GABLE_PATH_PUT)
+    e->signal = far;
+  else
+    e->raise = (unsigned *)(void *)far;
 }
 
 static gable_status connect(gable_comm *comm, const gi_link_shape *shape, const layout *l, gi_window *w)
@@ -101,16 +118,15 @@ static gable_status connect(gable_comm *comm, const gi_link_shape *shape, const 
     const int r = shape->out_rank[k];
     GI_REQUIRE(l->far_in[r].bytes == shape->out_bytes[k], GABLE_ERR_BACKEND,
                "rank %d expects another length than rank %d", r, comm->rank);
-    w->out[k] = end_of(s, r, l->far_in[r].at, shape->out_bytes[k]);
-    w->out[k].await = (unsigned *)(void *)(s->at[comm->rank] + l->out[k].at);
-    w->out[k].raise = (unsigned *)(void *)(s->at[r] + l->far_in[r].at);
+    w->out[k] = end_of(w, r, l->far_in[r].at, shape->out_bytes[k]);
+    set_words(w, &w->out[k], s->at[comm->rank] + l->out[k].at, s->at[r] + l->far_in[r].at);
   }
   for (int k = 0; k < shape->n_in; k++) {
     const int r = shape->in_rank[k];
-    w->in[k] = end_of(s, comm->rank, l->in[k].at, shape->in_bytes[k]);
-    w->in[k].await = (unsigned *)(void *)(s->at[comm->rank] + l->in[k].at);
-    w->in[k].raise = (unsigned *)(void *)(s->at[r] + l->far_out[r].at);
+    w->in[k] = end_of(w, comm->rank, l->in[k].at, shape->in_bytes[k]);
+    set_words(w, &w->in[k], s->at[comm->rank] + l->in[k].at, s->at[r] + l->far_out[r].at);
   }
+  w->staged = s->at[comm->rank] + l->staged;
 done:
   return status;
 }
@@ -121,8 +137,9 @@ gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, gabl
   layout l = {0};
   gi_window *w = NULL;
   int64_t most = 0;
-  GI_AGREE(comm, make_layout(comm, shape, &l));
+  GI_AGREE(comm, make_layout(comm, shape, gi_window_copies(path), &l));
   GI_AGREE(comm, make_window(comm, shape, &w));
+  w->path = path;
   GI_TRY(gi_comm_allgather(comm, &l.bytes, sizeof l.bytes, l.sizes));
   for (int r = 0; r < comm->size; r++) most = l.sizes[r] > most ? l.sizes[r] : most;
   GI_TRY(gi_shared_create_on_device(comm, most, path, &w->memory));
@@ -141,6 +158,26 @@ done:
   }
   drop_layout(comm->ctx, &l);
   return status;
+}
+
+gable_status gi_window_send(const gi_window *w, int k, int rank, const void *from, int64_t bytes, void *stream)
+{
+  gable_status status = GABLE_OK;
+  gable_comm *comm = w->memory->comm;
+  const gi_device *device = comm->ctx->device;
+  const gi_window_end *e = &w->out[k];
+  int before = GI_NOT_ENTERED;
+  if (w->path == GABLE_PATH_PUT) return gi_nvshmem_put(comm, rank, e->slot[0], from, (size_t)bytes, e->signal, stream);
+  GI_TRY(device->enter(comm->ctx, &before));
+  GI_TRY(device->kernels->exchange_steps->copy(e->slot[0], from, (size_t)bytes, stream));
+done:
+  device->leave(comm->ctx, before);
+  return status;
+}
+
+gable_status gi_window_emptied(const gi_window *w, int k, int rank, void *stream)
+{
+  return gi_nvshmem_signal(w->memory->comm, rank, w->in[k].signal, stream);
 }
 
 void gi_window_destroy(gi_window *w)

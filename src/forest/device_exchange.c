@@ -3,6 +3,7 @@
  * With windows                   with stream links                   staged
  * begin  send                    send; on the side stream a round,   send, wait for the stream, post the messages
  *        fetch, on the side      of a fetch: fetch, a round back
+ *        (copied: send packs, then puts on the side, after a fetch the replies')
  * end    receive                 receive                             wait for the messages, receive (of a fetch: fetch,
  *                                                                    post replies, wait for those of others, receive)
  */
@@ -12,10 +13,8 @@
 
 #include "kernels/forest/wide_tree.h"
 
-enum { MESSAGE = 256 /* alignment */ };
-
 /* Device memory that kernels of this rank touch is open for the mirror's: its own, and where windows lie. */
-static void each_memory(const gi_device_exchange *d, void (*of)(gable_context *ctx))
+void gi_device_each_memory(const gi_device_exchange *d, void (*of)(gable_context *ctx))
 {
   const gi_window *const windows[] = {d->window, d->reply};
   of(d->ctx);
@@ -24,55 +23,16 @@ static void each_memory(const gi_device_exchange *d, void (*of)(gable_context *c
       of(windows[k]->memory->ctx[r]);
 }
 
-/* One step on a stream, for the arrays of this round. */
-static gable_status run_step(gable_exchange *x, gable_status (*step)(const gik_exchange_step *s, void *stream),
-                             gik_exchange_step *s, void *stream)
+gable_status gi_device_run(gable_exchange *x, gi_device_step *step, gik_exchange_step *s, void *stream)
 {
   const gi_device_exchange *d = x->device;
   int before = GI_NOT_ENTERED;
   s->deadline_s = x->plan->forest->comm->waits.deadline_s;
   gable_status status = d->ctx->device->enter(d->ctx, &before);
-  each_memory(d, gi_kernels_begin);
+  gi_device_each_memory(d, gi_kernels_begin);
   if (!status) status = step(s, stream);
-  each_memory(d, gi_kernels_end);
+  gi_device_each_memory(d, gi_kernels_end);
   d->ctx->device->leave(d->ctx, before);
-  return status;
-}
-
-/* Messages of a link's side. */
-static gable_status make_room(gable_context *ctx, int n, const int64_t *bytes, gi_arena *device, gi_room *room)
-{
-  gable_status status = GABLE_OK;
-  void *p = NULL;
-  GI_ALLOC_ZERO(ctx, room->at, n + 1);
-  room->n = n;
-  for (int k = 0; k < n; k++) room->at[k + 1] = room->at[k] + (bytes[k] + MESSAGE - 1) / MESSAGE * MESSAGE;
-  if (device)
-    GI_TRY(gi_arena_take(device, (size_t)room->at[n], &p));
-  else
-    GI_TRY(ctx->device->pinned_alloc(ctx, (size_t)room->at[n], &p));
-  room->bytes = p;
-  room->pinned = !device;
-done:
-  return status;
-}
-
-static void drop_room(gable_context *ctx, gi_room *room)
-{
-  if (room->pinned) ctx->device->pinned_release(ctx, room->bytes);
-  gi_free(ctx, room->at);
-}
-
-/* on_device: for stream links, else for what is staged. */
-static gable_status make_rooms(gi_device_exchange *d, const gi_device_shapes *shapes, int on_device)
-{
-  gi_arena *m = on_device ? &d->memory : NULL;
-  gable_status status = GABLE_OK;
-  GI_TRY(make_room(d->ctx, shapes->link.n_out, shapes->link.out_bytes, m, &d->out));
-  GI_TRY(make_room(d->ctx, shapes->link.n_in, shapes->link.in_bytes, m, &d->in));
-  GI_TRY(make_room(d->ctx, shapes->reply.n_out, shapes->reply.out_bytes, m, &d->reply_out));
-  GI_TRY(make_room(d->ctx, shapes->reply.n_in, shapes->reply.in_bytes, m, &d->reply_in));
-done:
   return status;
 }
 
@@ -113,6 +73,12 @@ done:
   return status;
 }
 
+/* Whether messages are copied to windows. */
+static int copies_of(const gi_device_exchange *d)
+{
+  return d->window && gi_window_copies(d->window->path);
+}
+
 static gable_status take_lanes(gi_device_exchange *d, size_t bytes, gik_exchange_step *s)
 {
   void *p = NULL;
@@ -131,8 +97,10 @@ static gable_status make_steps(gable_exchange *x)
   const gi_forest_side *from = down ? &f->roots : &f->leaves, *to = down ? &f->leaves : &f->roots;
   const int64_t from_stride = down ? p->options.root_stride : p->options.leaf_stride;
   const int64_t to_stride = down ? p->options.leaf_stride : p->options.root_stride;
-  const gi_window_end *out = d->window ? d->window->out : NULL, *in = d->window ? d->window->in : NULL;
-  const gi_window_end *reply_out = d->reply ? d->reply->out : NULL, *reply_in = d->reply ? d->reply->in : NULL;
+  const int stores = !copies_of(d);
+  const gi_window_end *out = d->window && stores ? d->window->out : NULL, *in = d->window ? d->window->in : NULL;
+  const gi_window_end *reply_out = d->reply && stores ? d->reply->out : NULL,
+                      *reply_in = d->reply ? d->reply->in : NULL;
   const size_t bytes = GIK_EXCHANGE_STEPS * sizeof(gik_exchange_control);
   void *controls = NULL;
   GI_TRY(gi_arena_take(&d->memory, bytes, &controls));
@@ -148,7 +116,11 @@ static gable_status make_steps(gable_exchange *x)
   GI_TRY(gi_device_rows(&d->memory, to, in, &d->in, last, &last->rows));
   d->send.from_stride = last->from_stride = from_stride;
   d->send.to_stride = last->to_stride = to_stride;
+  if (!stores) GI_TRY(init_step(x, controls, 3, from, &d->put));
+  if (!stores) GI_TRY(gi_device_rows(&d->memory, from, d->window->out, NULL, &d->put, &d->put.rows));
   if (!fetches) goto done;
+  if (!stores) GI_TRY(init_step(x, controls, 4, to, &d->put_back));
+  if (!stores) GI_TRY(gi_device_rows(&d->memory, to, d->reply->out, NULL, &d->put_back, &d->put_back.rows));
   GI_TRY(gi_device_rows(&d->memory, to, reply_out, &d->reply_out, last, &last->reply));
   GI_TRY(init_step(x, controls, 2, from, &d->receive));
   d->receive.op = GABLE_FOREST_REPLACE;
@@ -188,8 +160,10 @@ static gable_status fill_device(gable_exchange *x, const gi_device_shapes *shape
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
   const int carries = messages_of(x->plan) != NULL;
-  if (!d->window) GI_TRY(make_rooms(d, shapes, carries));
-  if (d->reply || carries) {
+  const int copies = copies_of(d);
+  GI_TRY(gi_device_rooms(d, shapes, carries));
+  d->out.elsewhere = copies && d->window->path == GABLE_PATH_COPY && x->plan->options.fields == 1;
+  if (d->reply || carries || copies) {
     GI_TRY(d->ctx->device->stream_create(d->ctx, &d->side));
     GI_TRY(d->ctx->device->event_create(d->ctx, &d->turn));
   }
@@ -207,7 +181,7 @@ static int wants_windows(const gable_plan *p)
   const gable_path path = p->options.path;
   const int fetches = p->moves == GABLE_FOREST_FETCH;
   return p->forest->comm->transport->device_create &&
-         (path == GABLE_PATH_AUTO || path == GABLE_PATH_DIRECT || path == GABLE_PATH_NVSHMEM) &&
+         (path == GABLE_PATH_AUTO || path == GABLE_PATH_DIRECT || path >= GABLE_PATH_NVSHMEM) &&
          !(fetches && p->forest->ctx->device->in_host);
 }
 
@@ -216,9 +190,15 @@ static gable_status make_windows(gable_exchange *x, const gi_device_shapes *shap
 {
   gi_device_exchange *d = x->device;
   gable_comm *comm = x->plan->forest->comm;
-  const gable_path path = x->plan->options.path;
-  gable_status status = gi_window_create(comm, &shapes->link, path, &d->window);
-  if (status == GABLE_ERR_UNAVAILABLE && path == GABLE_PATH_AUTO) return GABLE_OK;
+  gable_path path;
+  gable_status status = gi_device_choose_path(x->plan, &path);
+  if (!status) status = gi_window_create(comm, &shapes->link, path, &d->window);
+  if (status == GABLE_ERR_UNAVAILABLE && x->plan->options.path == GABLE_PATH_AUTO) return GABLE_OK;
+  if (status == GABLE_ERR_UNAVAILABLE &&
+      path == GABLE_PATH_NVSHMEM) { /* PEs without addresses of each other's memory */
+    path = GABLE_PATH_PUT;
+    status = gi_window_create(comm, &shapes->link, path, &d->window);
+  }
   if (!status && x->plan->moves == GABLE_FOREST_FETCH) status = gi_window_create(comm, &shapes->reply, path, &d->reply);
   return status;
 }
@@ -234,11 +214,11 @@ static gable_status make_carried(gable_exchange *x, const gi_device_shapes *shap
   const gi_stream_room reply_out = {d->reply_out.bytes, d->reply_out.at},
                        reply_in = {d->reply_in.bytes, d->reply_in.at};
   GI_REQUIRE(by->create, GABLE_ERR_UNAVAILABLE, "this build has no path nccl");
-  each_memory(d, gi_kernels_begin); /* the first round is made there */
+  gi_device_each_memory(d, gi_kernels_begin); /* the first round is made there */
   status = by->create(comm, &shapes->link, out, in, d->side, &d->carried);
   if (!status && x->plan->moves == GABLE_FOREST_FETCH)
     status = by->create(comm, &shapes->reply, reply_out, reply_in, d->side, &d->carried_back);
-  each_memory(d, gi_kernels_end);
+  gi_device_each_memory(d, gi_kernels_end);
 done:
   return status;
 }
@@ -267,10 +247,7 @@ static void free_device(gi_later *l)
   gi_window_destroy(d->reply);
   gi_arena_release(&d->memory);
   gi_shadows_release(ctx, &d->shadows);
-  drop_room(ctx, &d->out);
-  drop_room(ctx, &d->in);
-  drop_room(ctx, &d->reply_out);
-  drop_room(ctx, &d->reply_in);
+  gi_device_rooms_release(d);
   if (d->turn) ctx->device->event_destroy(ctx, d->turn);
   if (d->later.event) ctx->device->event_destroy(ctx, d->later.event);
   gi_free(ctx, d);
@@ -342,9 +319,9 @@ static gable_status follow(gi_device_exchange *d, void *stream, void *earlier)
 static gable_status run_round(gable_exchange *x, gi_stream_link *l)
 {
   gi_device_exchange *d = x->device;
-  each_memory(d, gi_kernels_begin);
+  gi_device_each_memory(d, gi_kernels_begin);
   const gable_status status = l->by->round(l, d->side);
-  each_memory(d, gi_kernels_end);
+  gi_device_each_memory(d, gi_kernels_end);
   d->launches++;
   return status;
 }
@@ -357,8 +334,23 @@ static gable_status carry(gable_exchange *x)
   GI_TRY(follow(d, d->side, d->stream));
   GI_TRY(run_round(x, d->carried));
   if (!d->carried_back) goto done;
-  GI_TRY(run_step(x, d->steps->fetch, &d->fetch, d->side));
+  GI_TRY(gi_device_run(x, d->steps->fetch, &d->fetch, d->side));
   GI_TRY(run_round(x, d->carried_back));
+done:
+  return status;
+}
+
+/* What follows the send on the side stream, where windows are copied to. */
+static gable_status copy_all(gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  gi_device_exchange *d = x->device;
+  GI_TRY(follow(d, d->side, d->stream));
+  GI_TRY(gi_device_put(x, 0));
+  if (!d->reply) goto done;
+  GI_TRY(gi_device_run(x, d->steps->fetch, &d->fetch, d->side));
+  GI_TRY(gi_device_taken(x, d->window, gi_in_side(x->plan), d->side));
+  GI_TRY(gi_device_put(x, 1));
 done:
   return status;
 }
@@ -378,14 +370,16 @@ gable_status gi_device_send(gable_exchange *x)
   d->send.from = last->from = x->from;
   d->send.to = last->to = x->to;
   if (fetches) d->fetch.update = d->receive.to = x->update;
-  GI_TRY(run_step(x, d->steps->send, &d->send, d->stream));
+  GI_TRY(gi_device_run(x, d->steps->send, &d->send, d->stream));
   if (d->carried) {
     GI_TRY(carry(x));
   } else if (!d->window) {
     GI_TRY(post_all(x, x->link, gi_out_side(x->plan), &d->out));
+  } else if (copies_of(d)) {
+    GI_TRY(copy_all(x));
   } else if (fetches) {
     GI_TRY(follow(d, d->side, d->stream));
-    GI_TRY(run_step(x, d->steps->fetch, &d->fetch, d->side));
+    GI_TRY(gi_device_run(x, d->steps->fetch, &d->fetch, d->side));
   }
 done:
   return status;
@@ -412,7 +406,9 @@ gable_status gi_device_receive(gable_exchange *x)
   GI_TRY(gi_comm_check_kernels(x->plan->forest->comm));
   if (!d->window && !d->carried) GI_TRY(take_all(x, x->link, gi_in_side(x->plan), &d->in));
   if (d->side) GI_TRY(follow(d, d->stream, d->side));
-  GI_TRY(run_step(x, d->steps->receive, &d->receive, d->stream));
+  GI_TRY(gi_device_run(x, d->steps->receive, &d->receive, d->stream));
+  const gi_window *read = d->reply ? d->reply : d->window;
+  GI_TRY(gi_device_taken(x, read, d->reply ? gi_out_side(x->plan) : gi_in_side(x->plan), d->stream));
   GI_TRY(give_out(x));
 done:
   return status;
@@ -424,7 +420,7 @@ gable_status gi_device_fetch_roots(gable_exchange *x)
   gi_device_exchange *d = x->device;
   const gi_forest_side *s = &x->plan->forest->roots;
   GI_TRY(take_all(x, x->link, s, &d->in));
-  GI_TRY(run_step(x, d->steps->fetch, &d->fetch, d->stream));
+  GI_TRY(gi_device_run(x, d->steps->fetch, &d->fetch, d->stream));
   GI_TRY(post_all(x, x->reply, s, &d->reply_out));
 done:
   return status;
@@ -435,7 +431,7 @@ gable_status gi_device_fetch_leaves(gable_exchange *x)
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
   GI_TRY(take_all(x, x->reply, &x->plan->forest->leaves, &d->reply_in));
-  GI_TRY(run_step(x, d->steps->receive, &d->receive, d->stream));
+  GI_TRY(gi_device_run(x, d->steps->receive, &d->receive, d->stream));
   GI_TRY(give_out(x));
 done:
   return status;

@@ -1,8 +1,9 @@
 /* device_exchange.h: an exchange between arrays in device memory, by the steps of exchange_steps.h on a stream.
  *
- * Three data paths.  With a window kernels store each message where the receiver reads it, and wait for each other.
+ * Four data paths.  With a window kernels store each message where the receiver reads it, and wait for each other; or
+ * messages are copied there, by the copy engine or by NVSHMEM (device_put.c).
  * With a stream link (comm/stream_link.h) kernels pack messages in device memory, and a library carries them on a
- * stream beside the caller's.  Of both begin and end only enqueue.  Else messages are staged: kernels write them to
+ * stream beside the caller's.  Of these begin and end only enqueue.  Else messages are staged: kernels write them to
  * pinned memory, from where they go by the transport's link; begin waits for the stream, end for the messages. */
 #ifndef GI_FOREST_DEVICE_EXCHANGE_H
 #define GI_FOREST_DEVICE_EXCHANGE_H
@@ -19,6 +20,7 @@ typedef struct gi_room {
   char *bytes; /* pinned, or of a stream link the device's */
   int64_t *at; /* [n + 1] where each message begins */
   int n, pinned;
+  int elsewhere; /* 1: a message that is one run of the array is sent from there, and is not in the room */
 } gi_room;
 
 typedef struct gi_device_exchange {
@@ -33,7 +35,8 @@ typedef struct gi_device_exchange {
   void *stream, *side; /* side: what must not hold up the stream: the roots' half of a fetch, rounds of stream links */
   void *turn;          /* event between the two */
   gik_exchange_step send, receive, fetch;
-  int64_t launches, syncs; /* so far, of gable_exchange_info */
+  gik_exchange_step put, put_back; /* where windows are copied to: the flags of a round; back: of replies */
+  int64_t launches, syncs;         /* so far, of gable_exchange_info */
 } gi_device_exchange;
 
 /* Of a link's two sides, as its shape has them; reply: of a fetch. */
@@ -54,7 +57,32 @@ gable_status gi_device_fetch_leaves(gable_exchange *x);
 /* Until the stream has done what was enqueued; GABLE_ERR_DEADLINE where a kernel has waited in vain. */
 gable_status gi_device_wait(gable_exchange *x);
 
-/* device_rows.c: what steps read, in device memory.  Both may end with GABLE_ERR_MEMORY. */
+/* Around what touches device memory on the mirror; and a step on a stream, for the arrays of this round. */
+void gi_device_each_memory(const gi_device_exchange *d, void (*of)(gable_context *ctx));
+typedef gable_status gi_device_step(const gik_exchange_step *s, void *stream);
+gable_status gi_device_run(gable_exchange *x, gi_device_step *step, gik_exchange_step *s, void *stream);
+
+/* device_put.c.  Collective.  The plan's path, but copy for AUTO where all messages are runs of an array, and some
+ * rank's is large enough (comm.h). */
+gable_status gi_device_choose_path(const gable_plan *p, gable_path *path);
+
+/* Enqueues the round's messages from where kernels have packed them, or from the array, and their flags;
+ * replies: of a fetch.  A side's messages have been read: taken. */
+gable_status gi_device_put(gable_exchange *x, int replies);
+gable_status gi_device_taken(gable_exchange *x, const gi_window *w, const gi_forest_side *s, void *stream);
+
+/* Whether a message of the room, with these indices, is not packed. */
+static inline int gi_device_goes_from_array(const gi_room *room, const gik_map *map)
+{
+  return room->elsewhere && map->kind == GIK_MAP_CONTIGUOUS;
+}
+
+/* device_rows.c: where messages lie but in windows: of a library that carries them, packed for copies, or staged.  Like
+ * those below it may end with GABLE_ERR_MEMORY. */
+gable_status gi_device_rooms(gi_device_exchange *d, const gi_device_shapes *shapes, int carries);
+void gi_device_rooms_release(gi_device_exchange *d);
+
+/* What steps read, in device memory. */
 gable_status gi_device_indices(gi_arena *m, const gi_forest_side *s, int k, gik_indices *out);
 
 /* Rows of the side's neighbours but the own rank; ends: their messages in a window, or NULL: in room. */

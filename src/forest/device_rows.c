@@ -1,11 +1,79 @@
-/* device_rows.c: neighbours, indices and shared roots of a forest, as the steps of an exchange read them on a device.
- */
+/* device_rows.c: where an exchange's messages are packed; neighbours, indices and shared roots of a forest, as its
+ * steps read them on a device. */
 #include <string.h>
 
 #include "forest/device_exchange.h"
 #include "kernels/forest/wide_tree.h"
 
+enum { MESSAGE = 256 /* alignment */ };
 enum { ROOTS_AN_EDGE = 64, FEW_ROOTS = 1024 }; /* up to where a bit for each root is worth its memory */
+
+static gable_status place_messages(gable_context *ctx, int n, const int64_t *bytes, gi_room *room)
+{
+  gable_status status = GABLE_OK;
+  GI_ALLOC_ZERO(ctx, room->at, n + 1);
+  room->n = n;
+  for (int k = 0; k < n; k++) room->at[k + 1] = room->at[k] + (bytes[k] + MESSAGE - 1) / MESSAGE * MESSAGE;
+done:
+  return status;
+}
+
+/* Messages of a link's side. */
+static gable_status make_room(gable_context *ctx, int n, const int64_t *bytes, gi_arena *device, gi_room *room)
+{
+  gable_status status = GABLE_OK;
+  void *p = NULL;
+  GI_TRY(place_messages(ctx, n, bytes, room));
+  if (device)
+    GI_TRY(gi_arena_take(device, (size_t)room->at[n], &p));
+  else
+    GI_TRY(ctx->device->pinned_alloc(ctx, (size_t)room->at[n], &p));
+  room->bytes = p;
+  room->pinned = !device;
+done:
+  return status;
+}
+
+/* Rooms of stream links on the device, else of what is staged. */
+static gable_status make_rooms(gi_device_exchange *d, const gi_device_shapes *shapes, int on_device)
+{
+  gi_arena *m = on_device ? &d->memory : NULL;
+  gable_status status = GABLE_OK;
+  GI_TRY(make_room(d->ctx, shapes->link.n_out, shapes->link.out_bytes, m, &d->out));
+  GI_TRY(make_room(d->ctx, shapes->link.n_in, shapes->link.in_bytes, m, &d->in));
+  GI_TRY(make_room(d->ctx, shapes->reply.n_out, shapes->reply.out_bytes, m, &d->reply_out));
+  GI_TRY(make_room(d->ctx, shapes->reply.n_in, shapes->reply.in_bytes, m, &d->reply_in));
+done:
+  return status;
+}
+
+/* What is copied to windows is packed beside their slots. */
+static gable_status stage(gi_device_exchange *d, const gi_device_shapes *shapes)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(place_messages(d->ctx, shapes->link.n_out, shapes->link.out_bytes, &d->out));
+  d->out.bytes = d->window->staged;
+  if (!d->reply) goto done;
+  GI_TRY(place_messages(d->ctx, shapes->reply.n_out, shapes->reply.out_bytes, &d->reply_out));
+  d->reply_out.bytes = d->reply->staged;
+done:
+  return status;
+}
+
+gable_status gi_device_rooms(gi_device_exchange *d, const gi_device_shapes *shapes, int carries)
+{
+  if (!d->window) return make_rooms(d, shapes, carries);
+  return gi_window_copies(d->window->path) ? stage(d, shapes) : GABLE_OK;
+}
+
+void gi_device_rooms_release(gi_device_exchange *d)
+{
+  gi_room *const all[] = {&d->out, &d->in, &d->reply_out, &d->reply_in};
+  for (int k = 0; k < 4; k++) {
+    if (all[k]->pinned) d->ctx->device->pinned_release(d->ctx, all[k]->bytes);
+    gi_free(d->ctx, all[k]->at);
+  }
+}
 
 /* *device: a copy of bytes. */
 static gable_status put(gi_arena *m, const void *host, size_t bytes, const void **device)
@@ -66,23 +134,24 @@ gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_windo
   int n = 0;
   GI_ALLOC_ZERO(m->ctx, host, s->n);
   for (int k = 0; k < s->n; k++) {
-    if (k == s->self) continue;
+    const int message = gi_link_number(s, k);
+    if (k == s->self || (room && gi_device_goes_from_array(room, &s->map[k]))) continue;
     gik_row *r = &host[n];
     GI_TRY(gi_device_indices(m, s, k, &r->mine));
     r->rank = s->rank[k];
     if (ends) {
-      memcpy(r->slot, ends[n].slot, sizeof r->slot);
-      r->await = ends[n].await;
-      r->raise = ends[n].raise;
+      memcpy(r->slot, ends[message].slot, sizeof r->slot);
+      r->await = ends[message].await;
+      r->raise = ends[message].raise;
     } else {
-      r->slot[0] = r->slot[1] = room->bytes + room->at[n];
+      r->slot[0] = r->slot[1] = room->bytes + room->at[message];
     }
     if (r->mine.n > step->largest) step->largest = r->mine.n;
     if (rows == &step->rows && n < GIK_ROWS_INLINE) step->few[n] = *r;
     n++;
   }
   step->n_rows = n;
-  step->windows = ends != NULL;
+  if (rows == &step->rows) step->windows = ends != NULL;
   GI_TRY(put(m, host, (size_t)n * sizeof *host, &p));
   *rows = p;
 done:

@@ -349,9 +349,10 @@ gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange *
   if (fetches) links.reply = down;
   if (plan->on_device) GI_TRY(gi_device_create(x, &links));
   GI_REQUIRE(asked < GABLE_PATH_NCCL || x->device, GABLE_ERR_UNAVAILABLE,
-             "paths nccl and nvshmem are of arrays in device memory");
+             "paths nccl, nvshmem, put and copy are of arrays in device memory");
   if (!x->device || (!x->device->window && !x->device->carried)) {
-    const gable_path path = x->device && asked == GABLE_PATH_DIRECT ? GABLE_PATH_AUTO : asked; /* staged */
+    const int of_devices = asked == GABLE_PATH_DIRECT || asked >= GABLE_PATH_NCCL;
+    const gable_path path = x->device && of_devices ? GABLE_PATH_AUTO : asked; /* staged */
     GI_TRY(comm->transport->link_create(comm, &links.link, path, &x->link));
     if (fetches) GI_TRY(comm->transport->link_create(comm, &down, path, &x->reply));
     x->offer_least = least_offer(plan, x->link->transport);

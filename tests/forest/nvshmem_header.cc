@@ -25,3 +25,9 @@ static_assert(std::is_same<decltype(&nvshmem_n_pes), int (*)()>::value, "PEs");
 static_assert(std::is_same<decltype(&nvshmem_malloc), void *(*)(size_t)>::value, "malloc");
 static_assert(std::is_same<decltype(&nvshmem_free), void (*)(void *)>::value, "free");
 static_assert(std::is_same<decltype(&nvshmem_ptr), void *(*)(const void *, int)>::value, "address");
+static_assert(std::is_same<decltype(&nvshmemx_putmem_signal_on_stream),
+                           void (*)(void *, const void *, size_t, uint64_t *, uint64_t, int, int, cudaStream_t)>::value,
+              "put with signal");
+static_assert(std::is_same<decltype(&nvshmemx_signal_op_on_stream), void (*)(uint64_t *, uint64_t, int, int, cudaStream_t)>::value,
+              "signal");
+static_assert(NVSHMEM_SIGNAL_ADD == 10, "op");

@@ -19,7 +19,7 @@ done
 for path in direct buffer; do
     "$gable" forest check --where cpu/ranks:3 --cases $n --path $path >"$BUILD/forest-check.log" 2>&1 || { cat "$BUILD/forest-check.log"; exit 1; }
 done
-for path in request window; do
+for path in request window copy put; do
     if "$gable" forest check --where cpu/ranks:2 --cases 1 --path $path >"$BUILD/forest-check.log" 2>&1; then echo "--path $path was taken"; exit 1; fi
     grep -q "transport ranks has no path $path" "$BUILD/forest-check.log" || { cat "$BUILD/forest-check.log"; exit 1; }
 done

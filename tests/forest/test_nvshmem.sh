@@ -1,11 +1,59 @@
 #!/bin/sh
-# What is declared of NVSHMEM against its headers (NVSHMEM_HOME, or those of the Python package nvidia-nvshmem-cu13), which need CUDA's.
+# Messages by NVSHMEM: on the mirror with a library that does as NVSHMEM does between processes; what is declared of NVSHMEM against its
+# headers (NVSHMEM_HOME, or those of the Python package nvidia-nvshmem-cu13), which need CUDA's.
 set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+right=
+fail() {
+    echo "$*"
+    tail -n 20 "$work/log"
+    exit 1
+}
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+launch=mpirun.openmpi
+[ -x "$BUILD/bin/gable-mpi" ] && ldd "$BUILD/bin/gable-mpi" | grep -q libmpich && launch=mpirun.mpich
+# check N OPTION...: random exchanges of N ranks on the mirror
+check() {
+    n=$1
+    shift
+    timeout 120 $launch -n "$n" "$BUILD/bin/gable-mpi" forest check --where mirror/mpi --deadline 30 "$@" >"$work/log" 2>&1 </dev/null
+}
+if [ -n "${SAN:-}" ]; then
+    missing="not under a sanitizer: MPI is not made for it"
+elif [ -x "$BUILD/bin/gable-mpi" ] && command -v $launch >/dev/null 2>&1; then
+    check 2 --cases 1 --path put && fail "path put was taken without NVSHMEM"
+    grep -q "this build has no NVSHMEM" "$work/log" && { echo "NVSHMEM=no"; exit 77; }
+    grep -q "nvshmem: libnvshmem_mirror.so.3" "$work/log" || fail "path put without NVSHMEM"
+    flags="-std=c11 -Wall -Wextra -Werror -D_XOPEN_SOURCE=700 -shared -fPIC"
+    # shellcheck disable=SC2086
+    "${CC:-cc}" $flags tests/forest/fake_nvshmem.c -o "$work/libnvshmem_mirror.so.3" 2>"$work/log" || fail "the library"
+    export LD_LIBRARY_PATH="$work${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    check 2 --cases 1 --path put && fail "NVSHMEM was taken without its bootstrap"
+    grep -q "bootstrap by unique id is missing" "$work/log" || fail "NVSHMEM without its bootstrap"
+    echo 'extern int bootstrap; int bootstrap;' >"$work/bootstrap.c"
+    # shellcheck disable=SC2086
+    "${CC:-cc}" $flags "$work/bootstrap.c" -o "$work/nvshmem_bootstrap_uid.so.3" || exit 1
+    for n in 1 2 4; do check $n --cases 15 --path put || fail "path put, $n ranks"; done
+    check 3 --cases 10 --path nvshmem || fail "path nvshmem"
+    FAKE_NVSHMEM_APART=1 check 3 --cases 10 --path nvshmem || fail "path nvshmem, PEs without addresses"
+    [ -z "$(ls /dev/shm/gable-fake-nvshmem-* 2>/dev/null)" ] || { echo "a segment is left in /dev/shm"; exit 1; }
+    right="right on the mirror"
+else
+    missing="no MPI here"
+fi
+
 found=
 for h in "${NVSHMEM_HOME:-}/include" $(python3 -c 'import nvidia.nvshmem as n; print(n.__path__[0] + "/include")' 2>/dev/null); do
     [ -z "$found" ] && [ -f "$h/nvshmem_host.h" ] && found=$h
 done
-[ "$found" ] || { echo "no nvshmem_host.h: NVSHMEM_HOME says where"; exit 77; }
 cuda=${CUDA_HOME:-/usr/local/cuda}/include
-[ -f "$cuda/cuda_runtime.h" ] || { echo "no cuda_runtime.h: CUDA_HOME says where"; exit 77; }
-"${CXX:-g++}" -std=c++17 -w -fsyntax-only -isystem "$found" -isystem "$cuda" tests/forest/nvshmem_header.cc
+if [ "$found" ] && [ -f "$cuda/cuda_runtime.h" ]; then
+    "${CXX:-g++}" -std=c++17 -w -fsyntax-only -isystem "$found" -isystem "$cuda" tests/forest/nvshmem_header.cc || exit 1
+    right="$right, as the headers"
+elif [ "$right" ]; then
+    echo "$right; no nvshmem_host.h with CUDA's headers to compare with: NVSHMEM_HOME says where"
+fi
+[ "$right" ] || { echo "$missing, and no nvshmem_host.h: NVSHMEM_HOME says where"; exit 77; }

@@ -9,12 +9,14 @@
 #include "base/timer.h"
 #include "comm/comm.h"
 #include "device/device.h"
+#include "forest/device_exchange.h"
 #include "support/failing_allocator.h"
 #include "support/test.h"
 
 enum { RANKS = 3 };
 
 static const char *device = "mirror";
+static gable_path path = GABLE_PATH_AUTO; /* of exchanges between device arrays */
 
 static const char *place(const char *transport)
 {
@@ -67,6 +69,7 @@ static gable_exchange *exchange(gable_forest *f, gable_direction direction, gabl
   o.op = op;
   o.unit = unit;
   o.root_space = o.leaf_space = space;
+  if (space == GABLE_SPACE_DEVICE) o.path = path;
   CHECK_OK(gable_plan_create(f, &o, &plan));
   CHECK_OK(gable_exchange_create(plan, NULL, &x));
   gable_plan_destroy(&plan);
@@ -194,6 +197,89 @@ static void test_absence(void)
   CHECK_OK(gable_comm_run(place("peer:3"), stay_away, &late));
 }
 
+/* Path copy: rank 0 waits in vain for rank 1 to read the first message, and the second is written over it: rank 1 then
+ * has an error, not the second one's values. */
+typedef struct overrun {
+  atomic_int given_up; /* by rank 0 */
+  gable_status of[2];
+} overrun;
+
+static gable_status begin_and_end(gable_exchange *x, const arrays *root, const arrays *leaf)
+{
+  gable_status status = gable_bcast_begin(x, root->device, leaf->device);
+  if (!status) status = gable_exchange_end(x);
+  return status ? status : gable_exchange_wait(x);
+}
+
+static gable_status write_over(gable_comm *comm, void *user)
+{
+  overrun *o = user;
+  const int rank = gable_comm_rank(comm);
+  const gable_root at = {0, 0};
+  gable_forest *f = NULL;
+  arrays root, leaf;
+  CHECK_OK(gable_comm_set_deadline(comm, 0.5));
+  CHECK_OK(gable_forest_create(comm, !rank, rank, NULL, &at, &f));
+  take(comm, &root, 8);
+  take(comm, &leaf, 8);
+  CHECK_OK(gable_device_fill(gable_comm_context(comm), root.device, 0, 8, NULL));
+  gable_exchange *x = exchange(f, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_D, GABLE_SPACE_DEVICE);
+  if (!rank) CHECK_OK(begin_and_end(x, &root, &leaf));
+  if (rank)
+    while (!atomic_load(&o->given_up)) sleep_s(0.01);
+  o->of[rank] = begin_and_end(x, &root, &leaf);
+  if (!rank) atomic_store(&o->given_up, 1);
+  gable_exchange_destroy(&x);
+  gable_forest_destroy(&f);
+  drop(comm, &root);
+  drop(comm, &leaf);
+  return GABLE_OK;
+}
+
+/* Messages of 64 MiB that are runs of an array are copied without being asked for, smaller ones and lists are not. */
+static gable_status copy_large(gable_comm *comm, void *user)
+{
+  static const struct {
+    gable_off n, step;
+    gable_path path;
+  } cases[] = {{8, 1, GABLE_PATH_AUTO}, {1 << 23, 1, GABLE_PATH_COPY}, {1 << 20, 2, GABLE_PATH_AUTO}};
+  const int rank = gable_comm_rank(comm);
+  (void)user;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const gable_off n = cases[k].n, roots = n * cases[k].step;
+    gable_forest *f = NULL;
+    gable_root *at = malloc((size_t)n * sizeof *at);
+    double *values = malloc((size_t)n * sizeof *values), wrong = 0;
+    arrays root, leaf;
+    for (gable_off i = 0; i < n; i++) at[i] = (gable_root){!rank, i * cases[k].step};
+    CHECK_OK(gable_forest_create(comm, roots, n, NULL, at, &f));
+    take(comm, &root, (size_t)roots * 8);
+    take(comm, &leaf, (size_t)n * 8);
+    for (gable_off i = 0; i < roots; i++) ((double *)root.host)[i] = (double)(i + rank);
+    CHECK_OK(gable_device_copy_in(gable_comm_context(comm), root.device, root.host, root.bytes, NULL));
+    gable_exchange *x = exchange(f, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_D, GABLE_SPACE_DEVICE);
+    CHECK(x->device->window->path == cases[k].path, "%d numbers go by path %d", (int)n, (int)x->device->window->path);
+    CHECK_OK(begin_and_end(x, &root, &leaf));
+    CHECK_OK(gable_device_copy_out(gable_comm_context(comm), values, leaf.device, leaf.bytes, NULL));
+    for (gable_off i = 0; i < n; i++) wrong += values[i] != (double)(i * cases[k].step + !rank);
+    CHECK(wrong == 0, "%g of %d numbers are wrong", wrong, (int)n);
+    gable_exchange_destroy(&x);
+    gable_forest_destroy(&f);
+    drop(comm, &root);
+    drop(comm, &leaf);
+    free(at);
+    free(values);
+  }
+  return GABLE_OK;
+}
+
+static void test_overrun(void)
+{
+  overrun o = {0};
+  CHECK_OK(gable_comm_run(place("peer:2"), write_over, &o));
+  CHECK(o.of[0] == GABLE_ERR_DEADLINE && o.of[1] == GABLE_ERR_DEADLINE, "%d and %d", (int)o.of[0], (int)o.of[1]);
+}
+
 /* Allocation number k of rank 1 fails. */
 typedef struct scarce {
   failing_allocator memory;
@@ -314,9 +400,17 @@ int main(int argc, char **argv)
   CHECK_OK(gable_comm_run(place("peer:2"), mixed, NULL));
   CHECK_OK(gable_comm_run(place("ranks:3"), mixed, NULL));
   test_absence();
+  CHECK_OK(gable_comm_run(place("peer:2"), copy_large, NULL));
+  path = GABLE_PATH_COPY;
+  CHECK_OK(gable_comm_run(place("peer:3"), hubs, (void *)small));
+  test_absence();
+  test_overrun();
+  path = GABLE_PATH_AUTO;
   CHECK(gable_comm_run("cpu/peer:2", hubs, (void *)small) == GABLE_ERR_ARGUMENT, "%s", gable_last_error());
   if (argc > 1) return 0;
   test_memory(&gi_transport_peer);
   test_memory(&gi_transport_ranks);
+  path = GABLE_PATH_COPY;
+  test_memory(&gi_transport_peer);
   return 0;
 }

@@ -29,6 +29,13 @@ static unsigned flag_of(unsigned *flag)
   return atomic_load_explicit((atomic_uint *)(void *)flag, memory_order_acquire);
 }
 
+/* All steps of the exchange, for rank. */
+static void give_up(const gik_exchange_step *s, int rank)
+{
+  for (int k = 0; k < GIK_EXCHANGE_STEPS; k++) s->controls[k].aborted = 1;
+  atomic_store_explicit((atomic_int *)(void *)s->fault, 1 + rank, memory_order_relaxed);
+}
+
 /* Whether the flag has come to round, modulo 2^32; 0: the deadline has passed, here or in another step. */
 static int await_round(const gik_exchange_step *s, unsigned *flag, unsigned round, int rank)
 {
@@ -41,8 +48,7 @@ static int await_round(const gik_exchange_step *s, unsigned *flag, unsigned roun
     if (since == 0) since = now;
     gi_sleep();
     if (now - since <= s->deadline_s) continue;
-    for (int k = 0; k < GIK_EXCHANGE_STEPS; k++) s->controls[k].aborted = 1;
-    atomic_store_explicit((atomic_int *)(void *)s->fault, 1 + rank, memory_order_relaxed);
+    give_up(s, rank);
     return 0;
   }
   return 1;
@@ -58,6 +64,19 @@ static int await_rows(const gik_exchange_step *s, const gik_row *rows, unsigned 
 {
   for (int k = 0; k < s->n_rows; k++)
     if (rows[k].await && !await_round(s, rows[k].await, round, rows[k].rank)) return 0;
+  return 1;
+}
+
+/* The messages of a round; 0 also where one in a single slot has been written over. */
+static int await_messages(const gik_exchange_step *s, unsigned round)
+{
+  if (!await_rows(s, s->rows, round)) return 0;
+  for (int k = 0; k < s->n_rows; k++) {
+    const gik_row *r = &s->rows[k];
+    if (!r->await || r->slot[0] != r->slot[1] || flag_of(r->await) == round) continue;
+    give_up(s, r->rank);
+    return 0;
+  }
   return 1;
 }
 
@@ -147,7 +166,7 @@ static gable_status receive(const gik_exchange_step *s, void *stream)
   const items it = items_of(s);
   const unsigned round = s->control->round;
   (void)stream;
-  if (!await_rows(s, s->rows, round + 1)) return GABLE_OK;
+  if (!await_messages(s, round + 1)) return GABLE_OK;
   if (!s->roots.n || s->roots.shared)
     for (int k = 0; k < s->n_rows; k++) receive_row(s, &it, &s->rows[k]);
   receive_shared(s, &it);
@@ -169,7 +188,7 @@ static gable_status fetch(const gik_exchange_step *s, void *stream)
   const gik_shared_roots *q = &s->roots;
   const unsigned round = s->control->round;
   (void)stream;
-  if (!await_rows(s, s->rows, round + 1) || !await_rows(s, s->reply, round - 1)) return GABLE_OK;
+  if (!await_messages(s, round + 1) || !await_rows(s, s->reply, round - 1)) return GABLE_OK;
   for (int64_t f = 0; f < s->fields; f++)
     for (int64_t r = 0; r < q->n; r++) {
       char *root = s->to + (f * s->to_stride + q->root[r]) * it.bytes;
@@ -186,4 +205,28 @@ static gable_status fetch(const gik_exchange_step *s, void *stream)
   return GABLE_OK;
 }
 
-const gik_exchange_steps gik_exchange_steps_cpu = {load, send, receive, fetch};
+static gable_status empty(const gik_exchange_step *s, void *stream)
+{
+  const unsigned round = s->control->round;
+  (void)stream;
+  for (int k = 0; k < s->n_rows; k++)
+    if (!await_round(s, s->rows[k].await, round, s->rows[k].rank)) raise_round(&s->rows[k], round + 1);
+  s->control->round = round + 1;
+  return GABLE_OK;
+}
+
+static gable_status filled(const gik_exchange_step *s, void *stream)
+{
+  (void)stream;
+  for (int k = 0; k < s->n_rows; k++) raise_round(&s->rows[k], s->control->round);
+  return GABLE_OK;
+}
+
+static gable_status copy(void *to, const void *from, size_t bytes, void *stream)
+{
+  (void)stream;
+  memcpy(to, from, bytes);
+  return GABLE_OK;
+}
+
+const gik_exchange_steps gik_exchange_steps_cpu = {load, send, receive, fetch, empty, filled, copy};

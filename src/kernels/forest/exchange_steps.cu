@@ -12,110 +12,39 @@
  *
  * Sums are those of the CPU bit for bit: each root has one thread, which takes its values in order, or, for a wide one,
  * a warp, which takes them by the tree. */
-#include "cuda/launch.cuh"
-#include "cuda/system_wait.cuh"
-#include "kernels/forest/exchange_steps.h"
+#include "kernels/forest/exchange_flags.cuh"
 #include "kernels/forest/exchange_tree.cuh"
 #include "kernels/forest/exchange_values.cuh"
 
+using gik::await_kernel;
+using gik::await_rows;
+using gik::BLOCK;
 using gik::checked;
 using gik::close_block;
 using gik::combine;
 using gik::complex_of;
+using gik::empty_kernel;
 using gik::feed_tree;
+using gik::filled_kernel;
+using gik::FREE_SLOTS;
 using gik::LANES;
 using gik::launches;
 using gik::LEVELS;
+using gik::MESSAGES;
 using gik::of_first_lane;
 using gik::pair;
+using gik::REPLY_SLOTS;
+using gik::row_of;
+using gik::state;
+using gik::state_of;
+using gik::store_emptied;
+using gik::store_flag;
 using gik::TREE_BLOCK;
 
 namespace
 {
 
-enum { BLOCK = 256, UNROLL = 4, MOST_BLOCKS = 1056, MOST_WAITING = 16 /* blocks of a launch that waits */ };
-
-/* Flags, at system scope. */
-__device__ __forceinline__ unsigned load_flag(const unsigned *p)
-{
-  unsigned v;
-  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
-  return v;
-}
-__device__ __forceinline__ void store_flag(unsigned *p, unsigned v)
-{
-  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
-}
-
-/* Of a slot whose items have been read: their values had come before the block's barrier, since they have been stored
- * elsewhere, and a relaxed store does not wait for these stores. */
-__device__ __forceinline__ void store_emptied(unsigned *p, unsigned v)
-{
-  asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
-}
-
-/* Whether the flag has come to round, modulo 2^32, before the deadline and before the exchange was given up. */
-__device__ bool await_round(const gik_exchange_step &s, const unsigned *flag, unsigned round, int rank)
-{
-  unsigned long long until = 0;
-  for (unsigned polls = 1; (int)(load_flag(flag) - round) < 0; polls++) {
-    if (polls % gik::PATIENCE) continue;
-    if (*(volatile int *)&s.control->aborted) return false;
-    const unsigned long long now = gik::now_ns();
-    if (!until) until = now + (unsigned long long)(1e9 * s.deadline_s);
-    if (now < until) continue;
-    if (!atomicExch(&s.control->aborted, 1)) {
-      for (int k = 0; k < GIK_EXCHANGE_STEPS; k++) *(volatile int *)&s.controls[k].aborted = 1;
-      *(volatile int *)s.fault = 1 + rank;
-      __threadfence_system();
-    }
-    return false;
-  }
-  return true;
-}
-
-__device__ __forceinline__ const gik_row &row_of(const gik_exchange_step &s, int k)
-{
-  return s.n_rows <= GIK_ROWS_INLINE ? s.few[k] : s.rows[k];
-}
-
-/* What a step's blocks wait for: messages, and free slots. */
-enum { FREE_SLOTS = 1, MESSAGES = 2, REPLY_SLOTS = 4 };
-
-/* The step's round, and whether the exchange has been given up. */
-struct state {
-  unsigned round;
-  bool aborted;
-};
-
-__device__ __forceinline__ state state_of(const gik_exchange_step &s)
-{
-  gik::after_last_launch();
-  const uint4 all = *(const uint4 *)s.control;
-  return {all.x, all.z != 0};
-}
-
-/* Of rows first .. last-1; all threads of the block get the same answer. */
-__device__ bool await_rows(const gik_exchange_step &s, int what, state now, int first, int last)
-{
-  const unsigned round = now.round;
-  bool here = !now.aborted;
-  for (int k = first + (int)threadIdx.x; k < last && here; k += BLOCK) {
-    const gik_row &r = row_of(s, k);
-    if (what & FREE_SLOTS && r.await) here = await_round(s, r.await, round - 1, r.rank);
-    if (what & MESSAGES && r.await) here = await_round(s, r.await, round + 1, r.rank);
-    if (here && what & REPLY_SLOTS && s.reply[k].await) here = await_round(s, s.reply[k].await, round - 1, r.rank);
-  }
-  here = __syncthreads_and(here);
-  gik::next_launch(); /* not before the wait is over: blocks of the next kernel take room on the GPU */
-  return here;
-}
-
-/* A kernel of one block for steps whose blocks are too many to wait. */
-__global__ void __launch_bounds__(BLOCK) await_kernel(const __grid_constant__ gik_exchange_step s, int what)
-{
-  await_rows(s, what, state_of(s), 0, s.n_rows);
-}
+enum { UNROLL = 4, MOST_BLOCKS = 1056, MOST_WAITING = 16 /* blocks of a launch that waits */ };
 
 /* One side of a move: item i of field f is number ((f * stride + p(i)) * width) of at.  The map is a copy, which stays
  * in registers. */
@@ -461,6 +390,29 @@ gable_status fetch(const gik_exchange_step *s, void *stream)
                      s->roots.n * s->fields * s->width, s->roots.n > 0);
 }
 
+gable_status one_block(const char *name, void (*kernel)(gik_exchange_step), const gik_exchange_step *s, void *stream)
+{
+  launches on(stream);
+  ++*s->launches;
+  on.dependent(kernel, 1, BLOCK, 0, false, *s);
+  return on.status(name);
+}
+
+gable_status empty(const gik_exchange_step *s, void *stream)
+{
+  return one_block("forest empty slots", empty_kernel, s, stream);
+}
+
+gable_status filled(const gik_exchange_step *s, void *stream)
+{
+  return one_block("forest filled slots", filled_kernel, s, stream);
+}
+
+gable_status copy(void *to, const void *from, size_t bytes, void *stream)
+{
+  return checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, (cudaStream_t)stream), "forest copy");
+}
+
 gable_status load_one(const void *kernel)
 {
   cudaFuncAttributes about;
@@ -472,6 +424,8 @@ gable_status load()
 {
   gable_status status = GABLE_OK;
   GI_TRY(load_one((const void *)await_kernel));
+  GI_TRY(load_one((const void *)empty_kernel));
+  GI_TRY(load_one((const void *)filled_kernel));
   for (int unit = GABLE_UNIT_CHAR; unit <= GABLE_UNIT_PAIR_D; unit++) {
     const kernels k = kernels_for((gable_unit_type)unit);
     GI_TRY(load_one((const void *)k.send));
@@ -484,4 +438,4 @@ done:
 
 } /* namespace */
 
-extern "C" const gik_exchange_steps gik_exchange_steps_cuda = {load, send, receive, fetch};
+extern "C" const gik_exchange_steps gik_exchange_steps_cuda = {load, send, receive, fetch, empty, filled, copy};

@@ -13,6 +13,15 @@
  * a captured graph can be replayed.  A wait ends after the deadline: *fault then is 1 + the rank that was awaited, and
  * no step of the exchange does anything any more.
  *
+ * Messages that go by copies instead of stores (src/forest/device_put.c) have one slot, slot[0] == slot[1]:
+ *
+ *   empty    waits until each row's slot has been emptied of the last round; counts the round
+ *   copy     bytes between device memories, by the copy engine
+ *   filled   raises the rows' flags
+ *
+ * A sender whose wait has ended in vain cannot take back the copies that it has enqueued: empty then raises the row's
+ * flag before they begin, and a receiver that finds the flag of a single slot ahead of its round gives up, too.
+ *
  * A kernel that waits has few blocks, so that waiting kernels leave room for those that they wait for, on one GPU too:
  * larger steps are begun by `await`, a kernel of one block. */
 #ifndef GIK_FOREST_EXCHANGE_STEPS_H
@@ -95,7 +104,7 @@ typedef struct gik_exchange_control {
   int unused;
 } gik_exchange_control;
 
-enum { GIK_EXCHANGE_STEPS = 3 };
+enum { GIK_EXCHANGE_STEPS = 5 };
 
 enum { GIK_ROWS_INLINE = 4 };
 
@@ -130,6 +139,9 @@ struct gik_exchange_steps {
   gable_status (*send)(const gik_exchange_step *s, void *stream);
   gable_status (*receive)(const gik_exchange_step *s, void *stream);
   gable_status (*fetch)(const gik_exchange_step *s, void *stream);
+  gable_status (*empty)(const gik_exchange_step *s, void *stream);
+  gable_status (*filled)(const gik_exchange_step *s, void *stream);
+  gable_status (*copy)(void *to, const void *from, size_t bytes, void *stream);
 };
 
 #ifdef __cplusplus

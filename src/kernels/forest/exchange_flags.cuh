@@ -1,0 +1,130 @@
+/* exchange_flags.cuh: how the kernels of exchange_steps.cu wait for rounds of other ranks, and tell them of theirs. */
+#ifndef GIK_FOREST_EXCHANGE_FLAGS_CUH
+#define GIK_FOREST_EXCHANGE_FLAGS_CUH
+
+#include "cuda/launch.cuh"
+#include "cuda/system_wait.cuh"
+#include "kernels/forest/exchange_steps.h"
+
+namespace gik
+{
+
+enum { BLOCK = 256 };
+
+/* Flags, at system scope. */
+static __device__ __forceinline__ unsigned load_flag(const unsigned *p)
+{
+  unsigned v;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
+static __device__ __forceinline__ void store_flag(unsigned *p, unsigned v)
+{
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+
+/* Of a slot whose items have been read: their values had come before the block's barrier, since they have been stored
+ * elsewhere, and a relaxed store does not wait for these stores. */
+static __device__ __forceinline__ void store_emptied(unsigned *p, unsigned v)
+{
+  asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+
+/* All steps of the exchange, for rank. */
+static __device__ void give_up(const gik_exchange_step &s, int rank)
+{
+  if (atomicExch(&s.control->aborted, 1)) return;
+  for (int k = 0; k < GIK_EXCHANGE_STEPS; k++) *(volatile int *)&s.controls[k].aborted = 1;
+  *(volatile int *)s.fault = 1 + rank;
+  __threadfence_system();
+}
+
+/* Whether the flag has come to round, modulo 2^32, before the deadline and before the exchange was given up. */
+static __device__ bool await_round(const gik_exchange_step &s, const unsigned *flag, unsigned round, int rank)
+{
+  unsigned long long until = 0;
+  for (unsigned polls = 1; (int)(load_flag(flag) - round) < 0; polls++) {
+    if (polls % PATIENCE) continue;
+    if (*(volatile int *)&s.control->aborted) return false;
+    const unsigned long long now = now_ns();
+    if (!until) until = now + (unsigned long long)(1e9 * s.deadline_s);
+    if (now < until) continue;
+    give_up(s, rank);
+    return false;
+  }
+  return true;
+}
+
+/* Of a row's message; false also where it has a single slot that has been written over. */
+static __device__ bool await_message(const gik_exchange_step &s, const gik_row &r, unsigned round)
+{
+  if (!await_round(s, r.await, round, r.rank)) return false;
+  if (r.slot[0] != r.slot[1] || load_flag(r.await) == round) return true;
+  give_up(s, r.rank);
+  return false;
+}
+
+static __device__ __forceinline__ const gik_row &row_of(const gik_exchange_step &s, int k)
+{
+  return s.n_rows <= GIK_ROWS_INLINE ? s.few[k] : s.rows[k];
+}
+
+/* What a step's blocks wait for: messages, and free slots. */
+enum { FREE_SLOTS = 1, MESSAGES = 2, REPLY_SLOTS = 4 };
+
+/* The step's round, and whether the exchange has been given up. */
+struct state {
+  unsigned round;
+  bool aborted;
+};
+
+static __device__ __forceinline__ state state_of(const gik_exchange_step &s)
+{
+  after_last_launch();
+  const uint4 all = *(const uint4 *)s.control;
+  return {all.x, all.z != 0};
+}
+
+/* Of rows first .. last-1; all threads of the block get the same answer. */
+static __device__ bool await_rows(const gik_exchange_step &s, int what, state now, int first, int last)
+{
+  const unsigned round = now.round;
+  bool here = !now.aborted;
+  for (int k = first + (int)threadIdx.x; k < last && here; k += BLOCK) {
+    const gik_row &r = row_of(s, k);
+    if (what & FREE_SLOTS && r.await) here = await_round(s, r.await, round - 1, r.rank);
+    if (what & MESSAGES && r.await) here = await_message(s, r, round + 1);
+    if (here && what & REPLY_SLOTS && s.reply[k].await) here = await_round(s, s.reply[k].await, round - 1, r.rank);
+  }
+  here = __syncthreads_and(here);
+  next_launch(); /* not before the wait is over: blocks of the next kernel take room on the GPU */
+  return here;
+}
+
+/* A kernel of one block for steps whose blocks are too many to wait. */
+static __global__ void __launch_bounds__(BLOCK) await_kernel(const __grid_constant__ gik_exchange_step s, int what)
+{
+  await_rows(s, what, state_of(s), 0, s.n_rows);
+}
+
+/* One block; see exchange_steps.h. */
+static __global__ void __launch_bounds__(BLOCK) empty_kernel(const __grid_constant__ gik_exchange_step s)
+{
+  const unsigned round = state_of(s).round;
+  for (int k = (int)threadIdx.x; k < s.n_rows; k += BLOCK) {
+    const gik_row &r = row_of(s, k);
+    if (!await_round(s, r.await, round, r.rank) && r.raise) store_flag(r.raise, round + 1);
+  }
+  __syncthreads();
+  if (!threadIdx.x) s.control->round = round + 1;
+}
+
+static __global__ void __launch_bounds__(BLOCK) filled_kernel(const __grid_constant__ gik_exchange_step s)
+{
+  const unsigned round = state_of(s).round;
+  for (int k = (int)threadIdx.x; k < s.n_rows; k += BLOCK) store_flag(row_of(s, k).raise, round);
+}
+
+} /* namespace gik */
+
+#endif
