@@ -62,6 +62,7 @@ static void choose_spaces(gable_context *ctx, uint64_t seed, long number, int ra
   if (o->root_space == GABLE_SPACE_HOST || number % 2 == 0) return;
   o->root_space = forest_random_below(&r, 2) ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST;
   o->leaf_space = forest_random_below(&r, 2) ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST;
+  if (!rank && o->path >= GABLE_PATH_NCCL) o->root_space = GABLE_SPACE_DEVICE; /* the path is of device arrays */
 }
 
 static gable_status begin(gable_direction direction, gable_exchange *x, const arrays *a)
