@@ -1,6 +1,9 @@
-/* nccl_header.cc: what src/comm/nccl.c takes NCCL's functions to be, against its header: compiled by test_nccl.sh. */
+/* nccl_header.cc: what src/comm/nccl.c takes NCCL's functions to be, against its header, and linked with its library:
+ * test_nccl.sh. */
 #include <nccl.h>
 #include <type_traits>
+
+#define ADDRESS(f) reinterpret_cast<void (*)()>(&f)
 
 /* Enumerations are passed as int, handles as pointers. */
 static_assert(sizeof(ncclResult_t) == sizeof(int) && sizeof(ncclDataType_t) == sizeof(int), "enumerations");
@@ -19,8 +22,14 @@ static_assert(std::is_same<decltype(&ncclSend),
 static_assert(std::is_same<decltype(&ncclRecv),
                            ncclResult_t (*)(void *, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t)>::value, "receive");
 
+/* Needs no GPU. */
 int main()
 {
+  void (*const volatile all[])() = {ADDRESS(ncclGetUniqueId), ADDRESS(ncclCommInitRank), ADDRESS(ncclCommDestroy), ADDRESS(ncclCommAbort),
+                                    ADDRESS(ncclGetErrorString), ADDRESS(ncclGetLastError), ADDRESS(ncclGroupStart), ADDRESS(ncclGroupEnd),
+                                    ADDRESS(ncclSend), ADDRESS(ncclRecv)};
+  for (auto f : all)
+    if (!f) return 1;
   int version = 0;
   return ncclGetVersion(&version) != ncclSuccess;
 }

@@ -1,5 +1,5 @@
-/* nvshmem_header.cc: what src/comm/nvshmem.c takes NVSHMEM's functions and structs to be, against its headers: compiled
- * by test_nvshmem.sh. */
+/* nvshmem_header.cc: what src/comm/nvshmem.c takes NVSHMEM's functions and structs to be, against its headers, and linked
+ * with its library: test_nvshmem.sh. */
 #define NVSHMEM_HOSTLIB_ONLY
 #include <cstddef>
 #include <cuda_runtime.h>
@@ -31,3 +31,24 @@ static_assert(std::is_same<decltype(&nvshmemx_putmem_signal_on_stream),
 static_assert(std::is_same<decltype(&nvshmemx_signal_op_on_stream), void (*)(uint64_t *, uint64_t, int, int, cudaStream_t)>::value,
               "signal");
 static_assert(NVSHMEM_SIGNAL_ADD == 10, "op");
+
+#define ADDRESS(f) reinterpret_cast<void (*)()>(&f)
+
+int main()
+{
+  void (*const volatile all[])() = {ADDRESS(nvshmemx_init_status),
+                                    ADDRESS(nvshmemx_get_uniqueid),
+                                    ADDRESS(nvshmemx_set_attr_uniqueid_args),
+                                    ADDRESS(nvshmemx_hostlib_init_attr),
+                                    ADDRESS(nvshmemx_hostlib_finalize),
+                                    ADDRESS(nvshmem_my_pe),
+                                    ADDRESS(nvshmem_n_pes),
+                                    ADDRESS(nvshmem_malloc),
+                                    ADDRESS(nvshmem_free),
+                                    ADDRESS(nvshmem_ptr),
+                                    ADDRESS(nvshmemx_putmem_signal_on_stream),
+                                    ADDRESS(nvshmemx_signal_op_on_stream)};
+  for (auto f : all)
+    if (!f) return 1;
+  return 0;
+}

@@ -27,10 +27,20 @@ for where in cpu/ranks:2 cpu; do
 done
 
 found=
-for h in /usr/include /usr/local/cuda/include $(python3 -c 'import nvidia.nccl as n; print(n.__path__[0] + "/include")' 2>/dev/null); do
+for h in "${NCCL_HOME:-}/include" /usr/include /usr/local/cuda/include $(python3 -c 'import nvidia.nccl as n; print(n.__path__[0] + "/include")' 2>/dev/null); do
     [ -z "$found" ] && [ -f "$h/nccl.h" ] && found=$h
 done
-[ "$found" ] || { echo "right; no nccl.h to compare with"; exit 0; }
-cuda=/usr/local/cuda/include
-[ -f "$cuda/cuda_runtime.h" ] || { echo "right; no cuda_runtime.h"; exit 0; }
-"${CXX:-g++}" -std=c++17 -fsyntax-only -isystem "$found" -isystem "$cuda" tests/forest/nccl_header.cc 2>"$work/log" || { cat "$work/log"; exit 1; }
+[ "$found" ] || { echo "right; no nccl.h to compare with: NCCL_HOME says where"; exit 0; }
+cuda=${CUDA_HOME:-/usr/local/cuda}/include
+[ -f "$cuda/cuda_runtime.h" ] || { echo "right; no cuda_runtime.h: CUDA_HOME says where"; exit 0; }
+set -- -std=c++17 -isystem "$found" -isystem "$cuda" tests/forest/nccl_header.cc
+lib=$found/../lib/libnccl.so.2
+[ -f "$lib" ] || lib=$(ldconfig -p 2>/dev/null | awk '/libnccl\.so\.2 / { print $NF; exit }')
+if [ -f "$lib" ]; then
+    "${CXX:-g++}" "$@" "$lib" -o "$work/linked" 2>"$work/log" || { cat "$work/log"; exit 1; }
+    LD_LIBRARY_PATH=$(dirname "$lib") "$work/linked" || { echo "NCCL gives no version"; exit 1; }
+    echo "right; linked with $lib"
+else
+    "${CXX:-g++}" -fsyntax-only "$@" 2>"$work/log" || { cat "$work/log"; exit 1; }
+    echo "right; as the header"
+fi

@@ -50,10 +50,19 @@ for h in "${NVSHMEM_HOME:-}/include" $(python3 -c 'import nvidia.nvshmem as n; p
     [ -z "$found" ] && [ -f "$h/nvshmem_host.h" ] && found=$h
 done
 cuda=${CUDA_HOME:-/usr/local/cuda}/include
+lib=$found/../lib/libnvshmem_host.so.3
 if [ "$found" ] && [ -f "$cuda/cuda_runtime.h" ]; then
-    "${CXX:-g++}" -std=c++17 -w -fsyntax-only -isystem "$found" -isystem "$cuda" tests/forest/nvshmem_header.cc || exit 1
-    right="$right, as the headers"
+    set -- -std=c++17 -w -isystem "$found" -isystem "$cuda" tests/forest/nvshmem_header.cc
+    if [ -f "$lib" ]; then
+        # The library itself needs the driver, which no machine without a GPU has: linked, not run.
+        "${CXX:-g++}" "$@" "$lib" -Wl,--unresolved-symbols=ignore-in-shared-libs -o "$work/linked" || exit 1
+        right="${right:+$right, }linked with the library"
+    else
+        "${CXX:-g++}" -fsyntax-only "$@" || exit 1
+        right="${right:+$right, }as the headers"
+    fi
 elif [ "$right" ]; then
-    echo "$right; no nvshmem_host.h with CUDA's headers to compare with: NVSHMEM_HOME says where"
+    right="$right; no nvshmem_host.h with CUDA's headers to compare with: NVSHMEM_HOME says where"
 fi
 [ "$right" ] || { echo "$missing, and no nvshmem_host.h: NVSHMEM_HOME says where"; exit 77; }
+echo "$right"
