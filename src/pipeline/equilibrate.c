@@ -21,10 +21,16 @@ double gi_power_of_two(double x)
   return x;
 }
 
+/* Neither is NaN, so that this is fmax without the call. */
+static inline double larger(double x, double y)
+{
+  return x > y ? x : y;
+}
+
 static double column_top(const gi_csc *a, const double *r, gable_idx j)
 {
   double top = 0;
-  for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++) top = fmax(top, fabs(a->val[k]) * r[a->idx[k]]);
+  for (gable_off k = a->ptr[j]; k < a->ptr[j + 1]; k++) top = larger(top, fabs(a->val[k]) * r[a->idx[k]]);
   return top;
 }
 
@@ -33,7 +39,7 @@ static double column_top(const gi_csc *a, const double *r, gable_idx j)
 void gi_equilibrate(const gi_csc *a, double *r, double *c)
 {
   for (gable_idx i = 0; i < a->n_rows; i++) r[i] = 0;
-  for (gable_off k = 0; k < a->ptr[a->n_cols]; k++) r[a->idx[k]] = fmax(r[a->idx[k]], fabs(a->val[k]));
+  for (gable_off k = 0; k < a->ptr[a->n_cols]; k++) r[a->idx[k]] = larger(r[a->idx[k]], fabs(a->val[k]));
   for (gable_idx i = 0; i < a->n_rows; i++) r[i] = r[i] > 0 ? gi_power_of_two(1 / r[i]) : 1;
   for (gable_idx j = 0; j < a->n_cols; j++) {
     double top = column_top(a, r, j);
