@@ -90,7 +90,9 @@ gable_status gi_comm_agree(gable_comm *comm, gable_status own)
   agreed_error error = {0, ""};
   if (comm->size == 1) return own;
   if (own) take_error(own, &error);
-  GI_TRY(gi_comm_allgather(comm, &mine, sizeof mine, comm->statuses));
+  status = gi_comm_allgather(comm, &mine, sizeof mine, comm->statuses);
+  if (status && own) status = gi_comm_raise_of(comm->rank, own, error.message, error.names_rank); /* the cause */
+  if (status) goto done;
   while (failed < comm->size && !comm->statuses[failed]) failed++;
   if (failed == comm->size) goto done;
   /* The error goes from the failed rank to the others. */

@@ -1,14 +1,19 @@
 /* nccl.c: the transport nccl: threads with a GPU each, whose device arrays NCCL carries; and the same messages between
  * processes (path nccl of the transport mpi).  What is set up, and arrays in host memory, go as between threads.
  *
+ * NCCL waits for other ranks without a deadline where it makes a communicator and where it connects two ranks: these
+ * calls are bounded (bounded_call.h).
+ *
  * The library is opened when it is first needed, so that Gable is bound to none.  NCCL matches sends and receives of
  * two ranks by the order in which they are asked for on one communicator; exchanges may be under way in different
  * orders, so each link has a communicator of its own while it lives, and one that every rank is done with serves again.
  */
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/opened_library.h"
+#include "comm/bounded_call.h"
 #include "comm/ranks.h"
 #include "comm/stream_link.h"
 #include "device/device.h"
@@ -77,13 +82,18 @@ typedef struct gi_nccl_channel {
   int used; /* by this rank */
 } channel;
 
+/* A message of a round; n_out of them go out, then others come in. */
+typedef struct message {
+  char *at;
+  size_t bytes;
+  int rank;
+} message;
+
 typedef struct link {
   gi_stream_link base;
   channel *channel;
-  int n_out, n_in;
-  int *out_rank, *in_rank;
-  int64_t *out_bytes, *in_bytes;
-  char **out, **in; /* [n_out], [n_in] */
+  int n, n_out;
+  message *messages; /* [n] */
 } link;
 
 static void close_all(gable_comm *comm);
@@ -97,8 +107,7 @@ static void give_up(channel *c)
 
 static void drop_link(gable_comm *comm, link *l)
 {
-  void *const all[] = {l->out_rank, l->in_rank, l->out_bytes, l->in_bytes, l->out, l->in};
-  for (size_t k = 0; k < sizeof all / sizeof *all; k++) gi_free(comm->ctx, all[k]);
+  gi_free(comm->ctx, l->messages);
   gi_free(comm->ctx, l);
 }
 
@@ -112,27 +121,16 @@ static gable_status make_link(gable_comm *comm, const gi_link_shape *shape, gi_s
   *made = l;
   l->base.by = &gi_nccl_messages;
   l->base.comm = comm;
-  GI_ALLOC(comm->ctx, l->out_rank, shape->n_out);
-  GI_ALLOC(comm->ctx, l->out_bytes, shape->n_out);
-  GI_ALLOC(comm->ctx, l->out, shape->n_out);
-  GI_ALLOC(comm->ctx, l->in_rank, shape->n_in);
-  GI_ALLOC(comm->ctx, l->in_bytes, shape->n_in);
-  GI_ALLOC(comm->ctx, l->in, shape->n_in);
+  GI_ALLOC(comm->ctx, l->messages, shape->n_out + shape->n_in);
   GI_ALLOC_ZERO(comm->ctx, *fresh, 1);
   GI_ALLOC_ZERO(comm->ctx, *masks, comm->size);
   GI_ALLOC_ZERO(comm->ctx, *ids, comm->size);
   l->n_out = shape->n_out;
-  l->n_in = shape->n_in;
-  for (int k = 0; k < l->n_out; k++) {
-    l->out_rank[k] = shape->out_rank[k];
-    l->out_bytes[k] = shape->out_bytes[k];
-    l->out[k] = out.bytes + out.at[k];
-  }
-  for (int k = 0; k < l->n_in; k++) {
-    l->in_rank[k] = shape->in_rank[k];
-    l->in_bytes[k] = shape->in_bytes[k];
-    l->in[k] = in.bytes + in.at[k];
-  }
+  l->n = shape->n_out + shape->n_in;
+  for (int k = 0; k < shape->n_out; k++)
+    l->messages[k] = (message){out.bytes + out.at[k], (size_t)shape->out_bytes[k], shape->out_rank[k]};
+  for (int k = 0; k < shape->n_in; k++)
+    l->messages[l->n_out + k] = (message){in.bytes + in.at[k], (size_t)shape->in_bytes[k], shape->in_rank[k]};
 done:
   return status;
 }
@@ -151,66 +149,152 @@ static gable_status find_unused(gable_comm *comm, uint64_t *masks, channel **out
   return status;
 }
 
+/* What a bounded call of NCCL needs: to make a communicator, or to enqueue a first round. */
+typedef struct job {
+  gi_bounded_call call;
+  gable_context *ctx; /* read before NCCL is called */
+  void *comm, *stream;
+  gi_nccl_id id;
+  int rank, ranks, result, n, n_out;
+  message messages[];
+} job;
+
+static int enqueue(const message *m, int n, int n_out, void *comm, void *stream)
+{
+  int wrong = nccl.group_start();
+  for (int k = 0; k < n && !wrong; k++)
+    wrong = k < n_out ? nccl.send(m[k].at, m[k].bytes, NCCL_INT8, m[k].rank, comm, stream)
+                      : nccl.receive(m[k].at, m[k].bytes, NCCL_INT8, m[k].rank, comm, stream);
+  const int ended = nccl.group_end();
+  return wrong ? wrong : ended;
+}
+
+/* The thread is NCCL's alone and ends after the call: it does not leave the device. */
+static void run_job(gi_bounded_call *c)
+{
+  job *j = (job *)c; /* its first member */
+  int before = GI_NOT_ENTERED;
+  if (j->ctx->device->enter(j->ctx, &before))
+    j->result = -1;
+  else if (j->comm)
+    j->result = enqueue(j->messages, j->n, j->n_out, j->comm, j->stream);
+  else
+    j->result = nccl.init(&j->comm, j->ranks, j->id, j->rank);
+}
+
+static void late_job(gi_bounded_call *c)
+{
+  const job *j = (const job *)c;
+  if (!j->n && !j->result) nccl.abort(j->comm);
+}
+
+static gable_status make_job(gable_comm *comm, int n, job **out)
+{
+  gable_status status = GABLE_OK;
+  job *j = calloc(1, sizeof *j + (size_t)n * sizeof *j->messages);
+  GI_REQUIRE_MEMORY(j, sizeof *j, "a call of NCCL");
+  j->call.run = run_job;
+  j->call.late = late_job;
+  j->ctx = comm->ctx;
+  j->rank = comm->rank;
+  j->ranks = comm->size;
+  *out = j;
+done:
+  return status;
+}
+
+static gable_status make_communicator(gable_comm *comm, const gi_nccl_id *id, channel *fresh)
+{
+  gable_status status = GABLE_OK;
+  job *j = NULL;
+  GI_TRY(make_job(comm, 0, &j));
+  j->id = *id;
+  status = gi_call_bounded(comm, &j->call, (comm->rank + 1) % comm->size, "ncclCommInitRank (ranks that share a GPU?)");
+  if (!status) status = checked(j->result, GABLE_ERR_UNAVAILABLE, "nccl refuses these ranks");
+  if (!status) fresh->comm = j->comm;
+  gi_call_release(&j->call);
+done:
+  return status;
+}
+
 /* Collective.  Rank 0's id makes the communicator. */
 static gable_status open_channel(gable_comm *comm, gi_nccl_id *ids, channel *fresh)
 {
   gable_status status = GABLE_OK;
   gi_nccl_id own;
-  int before = GI_NOT_ENTERED;
   memset(&own, 0, sizeof own);
   GI_AGREE(comm, comm->rank ? GABLE_OK : checked(nccl.get_id(&own), GABLE_ERR_UNAVAILABLE, "nccl's id"));
   GI_TRY(gi_comm_allgather(comm, &own, sizeof own, ids));
-  GI_AGREE(comm, comm->ctx->device->enter(comm->ctx, &before));
-  GI_AGREE(comm, checked(nccl.init(&fresh->comm, comm->size, ids[0], comm->rank), GABLE_ERR_UNAVAILABLE,
-                         "nccl refuses these ranks"));
+  GI_AGREE(comm, make_communicator(comm, &ids[0], fresh));
 done:
-  comm->ctx->device->leave(comm->ctx, before);
-  return status;
-}
-
-static gable_status enqueue(const link *l, void *stream)
-{
-  gable_status status = GABLE_OK;
-  gable_comm *comm = l->base.comm;
-  int wrong = 0, before = GI_NOT_ENTERED;
-  if (!l->n_out && !l->n_in) goto done;
-  GI_REQUIRE(l->channel->comm, GABLE_ERR_STATE, "the messages by nccl were given up");
-  GI_TRY(comm->ctx->device->enter(comm->ctx, &before));
-  wrong = nccl.group_start();
-  for (int k = 0; k < l->n_out && !wrong; k++)
-    wrong = nccl.send(l->out[k], (size_t)l->out_bytes[k], NCCL_INT8, l->out_rank[k], l->channel->comm, stream);
-  for (int k = 0; k < l->n_in && !wrong; k++)
-    wrong = nccl.receive(l->in[k], (size_t)l->in_bytes[k], NCCL_INT8, l->in_rank[k], l->channel->comm, stream);
-  const int ended = nccl.group_end();
-  GI_TRY(checked(wrong ? wrong : ended, GABLE_ERR_BACKEND, "messages by nccl"));
-done:
-  comm->ctx->device->leave(comm->ctx, before);
   return status;
 }
 
 static gable_status nccl_round(gi_stream_link *base, void *stream)
 {
-  return enqueue((const link *)base, stream);
+  gable_status status = GABLE_OK;
+  const link *l = (const link *)base;
+  gable_comm *comm = base->comm;
+  int before = GI_NOT_ENTERED;
+  if (!l->n) goto done;
+  GI_REQUIRE(l->channel->comm, GABLE_ERR_STATE, "the messages by nccl were given up");
+  GI_TRY(comm->ctx->device->enter(comm->ctx, &before));
+  GI_TRY(
+      checked(enqueue(l->messages, l->n, l->n_out, l->channel->comm, stream), GABLE_ERR_BACKEND, "messages by nccl"));
+done:
+  comm->ctx->device->leave(comm->ctx, before);
+  return status;
 }
 
-/* NCCL connects two ranks at their first message, and allocates for it: the first round is here.  Where it does not
- * come to its end by the deadline, the channel is given up. */
+static const char first_messages[] = "NCCL's first messages (ranks that share a GPU?)";
+
+/* NCCL connects two ranks at their first message, and allocates for it. */
+static gable_status first_round(const link *l, int awaited, void *stream)
+{
+  gable_status status = GABLE_OK;
+  gable_comm *comm = l->base.comm;
+  job *j = NULL;
+  if (!l->n) goto done;
+  GI_TRY(make_job(comm, l->n, &j));
+  j->comm = l->channel->comm;
+  j->stream = stream;
+  j->n = l->n;
+  j->n_out = l->n_out;
+  memcpy(j->messages, l->messages, (size_t)l->n * sizeof *l->messages);
+  status = gi_call_bounded(comm, &j->call, awaited, first_messages);
+  if (!status) status = checked(j->result, GABLE_ERR_BACKEND, "messages by nccl");
+  gi_call_release(&j->call);
+done:
+  return status;
+}
+
+/* A moment in a stream. */
+typedef struct moment {
+  gable_context *ctx;
+  void *event;
+} moment;
+
+static int is_past(void *user)
+{
+  const moment *m = user;
+  return m->ctx->device->event_done(m->ctx, m->event, 0);
+}
+
+/* The first round is here.  Where it does not come to its end in time, the channel is given up. */
 static gable_status connect(const link *l, void *stream)
 {
   gable_status status = GABLE_OK;
   gable_comm *comm = l->base.comm;
   const gi_device *device = comm->ctx->device;
-  const int awaited = l->n_in ? l->in_rank[0] : l->n_out ? l->out_rank[0] : comm->rank;
-  void *event = NULL;
-  unsigned looks = 0;
-  double since = 0.0;
-  GI_TRY(device->event_create(comm->ctx, &event));
-  GI_TRY(enqueue(l, stream));
-  GI_TRY(device->event_record(comm->ctx, event, stream));
-  while (!device->event_done(comm->ctx, event, 0)) GI_TRY(gi_comm_wait(comm, awaited, &looks, &since));
+  const int awaited = l->n ? l->messages[l->n - 1].rank : comm->rank;
+  moment end = {comm->ctx, NULL};
+  GI_TRY(device->event_create(comm->ctx, &end.event));
+  GI_TRY(first_round(l, awaited, stream));
+  GI_TRY(device->event_record(comm->ctx, end.event, stream));
+  GI_TRY(gi_wait_bounded(comm, is_past, &end, awaited, first_messages));
 done:
   if (status) give_up(l->channel);
-  if (event) device->event_destroy(comm->ctx, event);
+  if (end.event) device->event_destroy(comm->ctx, end.event);
   return status;
 }
 

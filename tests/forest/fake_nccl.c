@@ -1,9 +1,10 @@
 /* fake_nccl.c: what Gable calls of NCCL, between threads on a CPU and at once instead of on a stream: test_nccl.sh
  * builds it as libnccl.so.2, so that the mirror runs what a GPU runs.  A send is copied to a queue, a receive waits for
- * it. */
+ * it.  FAKE_NCCL_HANG=init or =group: ranks but the first never come back from there, as NCCL's do on a shared GPU. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { RANKS = 8, OPS = 64 };
 
@@ -56,6 +57,12 @@ int ncclGroupEnd(void);
 int ncclSend(const void *p, size_t count, int type, int peer, void *comm, void *stream);
 int ncclRecv(void *p, size_t count, int type, int peer, void *comm, void *stream);
 
+static void hang(const char *where)
+{
+  const char *at = getenv("FAKE_NCCL_HANG");
+  while (at && !strcmp(at, where)) pause();
+}
+
 int ncclGetUniqueId(id *out)
 {
   pthread_mutex_lock(&lock);
@@ -68,6 +75,7 @@ int ncclGetUniqueId(id *out)
 int ncclCommInitRank(void **comm, int ranks, id of, int rank)
 {
   long number = 0;
+  if (rank) hang("init");
   member *m = malloc(sizeof *m);
   memcpy(&number, of.internal, sizeof number);
   pthread_mutex_lock(&lock);
@@ -142,6 +150,7 @@ static int receive_one(const op *o)
 int ncclGroupEnd(void)
 {
   int wrong = n_ops > OPS;
+  if (n_ops && ops[0].m->rank) hang("group");
   pthread_mutex_lock(&lock);
   for (int k = 0; k < n_ops && !wrong; k++)
     if (ops[k].from) send_one(&ops[k]);

@@ -21,6 +21,13 @@ for test in pingpong newpingpong unpack scatter halo; do
     timeout 100 "$gable" forest $test --where mirror/nccl:$ranks --most 4096 $json >"$work/log" 2>&1 || { echo "gable forest $test"; cat "$work/log"; exit 1; }
     [ -z "$json" ] || grep -q '"checked":	true' "$work/json" || { echo "$test: not checked"; exit 1; }
 done
+# NCCL that does not come back is an error at the deadline, of the rank that was awaited, and no hang.
+for hang in init group; do
+    FAKE_NCCL_HANG=$hang timeout 60 "$gable" forest pingpong --where mirror/nccl:2 --most 64 --deadline 1 >"$work/log" 2>&1
+    rc=$?
+    [ $rc -ne 0 ] && [ $rc -ne 124 ] && grep -q "rank [01] waited [0-9.]* s for rank [01] in .*(ranks that share a GPU?)" "$work/log" ||
+        { echo "NCCL hangs in $hang: exit status $rc"; cat "$work/log"; exit 1; }
+done
 for where in cpu/ranks:2 cpu; do
     "$gable" forest check --where $where --cases 1 --path nccl >"$work/log" 2>&1 && { echo "$where takes path nccl"; exit 1; }
     grep -q "has no path nccl" "$work/log" || { cat "$work/log"; exit 1; }

@@ -1,0 +1,26 @@
+/* bounded_call.h: a library's call that may wait for other ranks without a deadline of its own, in a thread of its own:
+ * the rank waits for it until the comm's deadline, and leaves it behind then. */
+#ifndef GI_BOUNDED_CALL_H
+#define GI_BOUNDED_CALL_H
+
+#include <stdatomic.h>
+
+#include "comm/comm.h"
+
+/* The first member of what run needs: from malloc, since a call that is left behind may outlive every context.  Whoever
+ * lets go of it last, the rank or the thread, frees it. */
+typedef struct gi_bounded_call {
+  void (*run)(struct gi_bounded_call *c);  /* in the thread */
+  void (*late)(struct gi_bounded_call *c); /* there, where the call has come back after it was left behind */
+  atomic_int holders, state;
+} gi_bounded_call;
+
+/* Local.  Runs c->run and waits for it.  GABLE_ERR_DEADLINE: rank is named as the one that was awaited, what as the
+ * call; the caller must not look into c but release it. */
+gable_status gi_call_bounded(gable_comm *comm, gi_bounded_call *c, int rank, const char *what);
+void gi_call_release(gi_bounded_call *c);
+
+/* Local.  Until done says so; GABLE_ERR_DEADLINE as above. */
+gable_status gi_wait_bounded(gable_comm *comm, int (*done)(void *user), void *user, int rank, const char *what);
+
+#endif
