@@ -51,7 +51,4 @@ gable_status gi_csc_from_view(gable_context *ctx, const gable_matrix_view *view,
 /* The same without the turn: A by columns from CSC, A by rows (so A^T by columns) from CSR. */
 gable_status gi_csc_lists_from_view(gable_context *ctx, const gable_matrix_view *view, gi_csc *out);
 
-/* *out = pattern of A + A^T without the diagonal, square. */
-gable_status gi_csc_symmetrise(gable_context *ctx, const gi_csc *a, gi_csc *out);
-
 #endif

@@ -1,5 +1,6 @@
 /* Orders are permutations, reduce fill, keep to their blocks, and put very long rows last; the progress is told now and
  * then. */
+#include "support/symmetrise.h"
 #include "support/test.h"
 
 #include "graph/btf.h"
@@ -216,7 +217,7 @@ static void check_mirrored(gable_context *ctx)
   const gi_order_options known = {.mirrored = 1};
   const gi_csc lower = {.n_rows = n, .n_cols = n, .ptr = ptr, .idx = idx};
   gi_csc both = {0};
-  CHECK_OK(gi_csc_symmetrise(ctx, &lower, &both));
+  CHECK_OK(test_symmetrise(ctx, &lower, &both));
   CHECK_OK(gi_order(ctx, n, both.ptr, both.idx, NULL, first, NULL));
   CHECK_OK(gi_order(ctx, n, both.ptr, both.idx, &known, perm, NULL));
   CHECK(!memcmp(perm, first, (size_t)n * sizeof *perm));
