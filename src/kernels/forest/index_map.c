@@ -3,14 +3,27 @@
 
 #include <stddef.h>
 
-/* Blocks of block indices each, of which the first repeats at distance s: how many from the beginning.  b * s may pass
- * 2^63, so it wraps. */
+enum { LOOK = 256 }; /* indices compared without a branch */
+
+/* How many of x[i] == y[i] + d, i = 0, 1, ..., n - 1, hold from the beginning.  d may pass 2^63, so sums wrap. */
+static int64_t equal_run(const int64_t *x, const int64_t *y, int64_t n, uint64_t d)
+{
+  int64_t i = 0;
+  for (; i + LOOK <= n; i += LOOK) {
+    uint64_t wrong = 0;
+    for (int64_t k = i; k < i + LOOK; k++) wrong |= (uint64_t)x[k] ^ ((uint64_t)y[k] + d);
+    if (wrong) break;
+  }
+  while (i < n && (uint64_t)x[i] == (uint64_t)y[i] + d) i++;
+  return i;
+}
+
+/* Blocks of block indices each, of which the first repeats at distance s: how many from the beginning. */
 static int64_t repeats(const int64_t *index, int64_t n, int64_t block, int64_t s)
 {
   int64_t b = 1;
-  for (; (b + 1) * block <= n; b++)
-    for (int64_t i = 0; i < block; i++)
-      if (index[b * block + i] != (int64_t)((uint64_t)index[i] + (uint64_t)b * (uint64_t)s)) return b;
+  if (block == 1) return 1 + equal_run(index + 1, index, n - 1, (uint64_t)s);
+  while ((b + 1) * block <= n && equal_run(index + b * block, index, block, (uint64_t)b * (uint64_t)s) == block) b++;
   return b;
 }
 
