@@ -59,6 +59,7 @@ static int solved_by_serial(int64_t solves, double *x)
   fill(b);
   options.uplo = GABLE_PART_LOWER;
   options.solves = solves;
+  options.typical_rhs = 2;
   CHECK_OK(gable_trisolve_create(ctx, &options, &t));
   CHECK_OK(gable_trisolve_analyse(t, &a));
   CHECK_OK(gable_trisolve_update(t, a.val));
@@ -191,6 +192,7 @@ int main(void)
   CHECK(!solved_by_serial(0, many), "serial without a number of solves");
   CHECK(solved_by_serial(solve.solves, few) && !memcmp(many, few, sizeof many), "tiles by default");
   CHECK(!solved_by_serial(MANY, few) && !memcmp(many, few, sizeof many), "serial for many solves");
+  CHECK(!solved_by_serial(INT64_MAX, few), "serial for all solves that a number holds");
   CHECK(solved_by_serial(1, few), "tiles for one solve");
   CHECK(!memcmp(many, few, sizeof many), "other bits");
   CHECK(!swept_by_serial(0, many), "serial without a number of sweeps");

@@ -47,12 +47,19 @@ void gi_cpu_release(gable_trisolve *t)
   t->state = NULL;
 }
 
+/* Solves of one right-hand side that are expected; 0: many. */
+static int64_t single_solves(const gable_trisolve_options *o)
+{
+  if (o->time_candidates) return 0;
+  return o->solves < INT64_MAX / o->typical_rhs ? o->solves * o->typical_rhs : INT64_MAX;
+}
+
 static gable_status op_plan_build(gable_trisolve *t, const gi_pattern *p, gi_op_plan *op_plan)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = p->rows.n;
   op_plan->threads = t->options.threads;
-  op_plan->solves = t->options.time_candidates ? 0 : t->options.solves * t->options.typical_rhs;
+  op_plan->solves = single_solves(&t->options);
   op_plan->levels = p->levels.count;
   op_plan->widest = p->levels.widest;
   GI_ALLOC(t->ctx, op_plan->level, n);
