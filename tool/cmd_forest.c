@@ -137,7 +137,8 @@ static gable_status share_problem(gable_comm *comm, outcome *o, gable_matrix_vie
 
 static gable_status run_solve(gable_comm *comm, outcome *o)
 {
-  const forest_solve_options options = {is(o->q, "cg"), o->q->tolerance, o->q->iterations};
+  const forest_solve_options options = {is(o->q, "cg"), o->q->tolerance, o->q->iterations, path_of(o->q),
+                                        o->q->captured};
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
   forest_solve_result r;
   gable_status status = share_problem(comm, o, &view);
@@ -159,7 +160,7 @@ static gable_status run_show(gable_comm *comm, outcome *o)
   memset(&shape, 0, sizeof shape);
   while (8 * 4 * n * n <= o->q->most) n *= 2;
   gable_status status = o->q->matrix ? share_problem(comm, o, &view) : forest_bench_grid(comm, n, &grid);
-  if (!status && o->q->matrix) status = forest_rows_open(comm, &view, o->part, &rows);
+  if (!status && o->q->matrix) status = forest_rows_open(comm, &view, o->part, GABLE_PATH_AUTO, &rows);
   if (!status) status = forest_shape_open(comm, grid ? grid : rows.halo, &shape);
   forest_rows_close(&rows);
   gable_forest_destroy(&grid);
@@ -251,7 +252,7 @@ static int report_solve(const request *q, const outcome *o, json *j)
               *r->codec ? ", the first " : "", r->codec);
   if (cg)
     report_line(out, "iterations", "%s, %s; residual %.3g by the recurrence, %.3g by b - A x",
-                human_count(r->iterations).s, r->converged ? "converged" : "not converged", r->residual,
+                human_count((double)r->iterations).s, r->converged ? "converged" : "not converged", r->residual,
                 r->true_residual);
   report_line(out, cg ? "an iteration" : "a product", "%s (quartiles %s, %s); its sums alone %s",
               human_seconds(r->one_way_s).s, human_seconds(r->q1_s).s, human_seconds(r->q3_s).s,
@@ -269,6 +270,9 @@ static int report_solve(const request *q, const outcome *o, json *j)
   json_number(j, "q1_s", r->q1_s);
   json_number(j, "q3_s", r->q3_s);
   json_number(j, "local_s", r->local_s);
+  json_number(j, "syncs", r->syncs);
+  json_number(j, "launches", r->launches);
+  json_number(j, "puts", r->puts);
   json_integer(j, "messages", r->messages);
   json_text(j, "codec", *r->codec ? r->codec : NULL);
   json_bool(j, "atomics", 0);
@@ -377,12 +381,11 @@ int cmd_forest(int argc, char **argv)
       option_integer(0, "most", "B", "largest message in bytes, for halo the largest block (default 4194304)", &q.most,
                      8, 1L << 40),
       option_real(0, "deadline", "S", "a rank waits so many seconds for another (default 60)", &q.deadline, 1e-3, 1e6),
-      option_choice(
-          0, "path", "auto|direct|buffer|request|window|nccl|nvshmem|put|copy",
-          "of messages, but in spmv and cg: direct (read where they lie), buffer (of threads), request\n(MPI's, "
-          "persistent), window (of processes of one node), nccl, nvshmem, put (by NVSHMEM),\n"
-          "copy (by the copy engine) (device memory) (default auto)",
-          &q.path),
+      option_choice(0, "path", "auto|direct|buffer|request|window|nccl|nvshmem|put|copy",
+                    "of messages: direct (read where they lie), buffer (of threads), request\n(MPI's, "
+                    "persistent), window (of processes of one node), nccl, nvshmem, put (by NVSHMEM),\n"
+                    "copy (by the copy engine) (device memory) (default auto)",
+                    &q.path),
       option_text(0, "parts", "P", "block|metis|FILE",
                   "of spmv and cg, the rank of each row: block (neighbouring rows), metis, or a file with\none rank a "
                   "line (default block)",
@@ -432,9 +435,6 @@ int cmd_forest(int argc, char **argv)
   const int on_gpu = !strncmp(q.where, "cuda", 4);
   if ((q.model || q.captured) && !on_gpu)
     return options_wrong("forest", "--%s is of places on a GPU: %s has no streams", q.model ? "model" : "captured",
-                         q.where);
-  if (on_gpu && is(&q, "cg"))
-    return options_wrong("forest", "cg runs on the CPU: its sums have the order of a serial program; %s has spmv",
                          q.where);
   if (q.model && strcmp(q.model, model_of(&q)))
     return options_wrong("forest", "%s has model %s, not %s", q.where, model_of(&q), q.model);

@@ -1,38 +1,39 @@
-/* forest_rows.h: a square matrix cut over ranks by rows, and y = A x with the halo of x over a star forest. */
+/* forest_rows.h: a square matrix cut over ranks by rows, and q = A p with the halo of p over a star forest. */
 #ifndef TOOL_FOREST_ROWS_H
 #define TOOL_FOREST_ROWS_H
 
 #include <gable/gable.h>
 
-#include "forest_product.h"
+#include "forest_steps.h"
 
-/* What one rank has.  Columns are places in its x: [0, n) its own rows, [n, n + ghosts) entries that others own. */
 typedef struct forest_rows {
   gable_comm *comm;
-  gable_idx n, ghosts;
-  gable_idx inner;  /* rows order[0..inner) need no ghost */
-  gable_idx *order; /* [n] */
-  int64_t *ptr;     /* [n + 1] */
-  gable_idx *col;   /* by increasing column of the whole matrix */
-  double *val;
-  gable_forest *halo; /* roots: own rows; leaves: ghosts, at their places in x */
-  gable_exchange *exchange;
-  forest_product *device; /* on a GPU: the same rows there, where x and y then lie; else NULL */
+  gable_context *ctx;
+  forest_arrays a;          /* in memory of the comm's place */
+  gable_forest *halo;       /* roots: own rows; leaves: ghosts, at their places in p */
+  gable_exchange *exchange; /* bcast on it */
+  gable_exchange *sums;     /* own of each rank into parts of all */
 } forest_rows;
 
-/* Collective.  a: both triangles, by columns, with values; part [n] of forest_parts.  Both are only read. */
-gable_status forest_rows_open(gable_comm *comm, const gable_matrix_view *a, const int32_t *part, forest_rows *out);
+/* Collective.  a: both triangles, by columns, with values; part [n] of forest_parts.  Both are only read.  All messages
+ * take the path. */
+gable_status forest_rows_open(gable_comm *comm, const gable_matrix_view *a, const int32_t *part, gable_path path,
+                              forest_rows *out);
 void forest_rows_close(forest_rows *r);
 
-/* Whether the comm's ranks are on GPUs. */
-int forest_rows_on_gpu(const gable_comm *comm);
-
-/* Collective.  x [n + ghosts]: its ghosts are written; y [n].  On a GPU both are only enqueued.  Rows without ghosts
- * are summed while messages travel. Each row is summed by increasing column of the whole matrix: the bits of the serial
- * product. */
-gable_status forest_rows_product(forest_rows *r, double *x, double *y);
+/* Collective.  q = A p: the ghosts of p are written.  On a GPU both are only enqueued where the path does.  Rows
+ * without ghosts are summed while messages travel.  Each row is summed by increasing column of the whole matrix: the
+ * bits of the serial product. */
+gable_status forest_rows_product(forest_rows *r);
 
 /* Local.  The same sums with the ghosts as they are. */
-gable_status forest_rows_local(const forest_rows *r, const double *x, double *y);
+gable_status forest_rows_local(const forest_rows *r);
+
+/* Local.  Waits for what is enqueued.  GABLE_ERR_DEADLINE: a kernel waited in vain. */
+gable_status forest_rows_wait(const forest_rows *r);
+
+/* Local, after forest_rows_wait.  Between an array of the rank and host memory; returns when it is done. */
+gable_status forest_rows_get(const forest_rows *r, void *host, const void *array, size_t bytes);
+gable_status forest_rows_put(const forest_rows *r, void *array, const void *host, size_t bytes);
 
 #endif

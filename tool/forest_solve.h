@@ -9,6 +9,8 @@ typedef struct forest_solve_options {
   int cg; /* else products */
   double tolerance;
   long iterations; /* at most */
+  gable_path path; /* of all messages */
+  int captured;    /* products or iterations are replayed from a graph */
 } forest_solve_options;
 
 /* Of all ranks, but for times and messages, which are rank 0's. */
@@ -19,10 +21,11 @@ typedef struct forest_solve_result {
   char codec[16];                     /* of the first of them */
   double one_way_s, q1_s, q3_s;       /* a product, an iteration of cg: median, quartiles */
   double local_s;                     /* the product's sums alone */
+  double puts, launches, syncs;       /* of rank 0's exchanges, a product or an iteration: gable_exchange_info */
   double checksum;                    /* sum of y, of x for cg */
   int checked;                        /* y, or x and the residuals, have the bits of the serial program */
   /* Of cg: */
-  gable_idx iterations;
+  int64_t iterations;
   int converged;
   double residual, true_residual; /* ||b - A x|| / ||b||: by the recurrence, by the serial product */
 } forest_solve_result;

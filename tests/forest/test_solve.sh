@@ -20,7 +20,7 @@ right() {
     "$@" >"$work/log" 2>&1 || { echo "failed: $*"; cat "$work/log"; exit 1; }
     grep -q 'the bits of the serial program$' "$work/log" || { echo "not right: $*"; cat "$work/log"; exit 1; }
 }
-for where in cpu cpu/ranks:2 cpu/ranks:3 cpu/ranks:4 mirror/ranks:3; do
+for where in cpu cpu/ranks:2 cpu/ranks:3 cpu/ranks:4 mirror/ranks:3 mirror/peer:1 mirror/peer:3; do
     for parts in block $metis; do
         right "$gable" forest spmv "$work/u.mtx" --where $where --parts $parts
         right "$gable" forest cg "$work/a.mtx" --where $where --parts $parts
@@ -49,6 +49,10 @@ if [ "${CJSON:-no}" = yes ] && [ -x "$BUILD/bin/gable-mpi" ] && [ -z "${SAN:-}" 
         right $launch -n 3 "$gable" forest cg "$work/a.mtx" --where cpu/mpi --json "$work/mpi.json"
         for f in ranks mpi; do grep '"checksum"\|residual"\|"iterations"' "$work/$f.json" >"$work/$f"; done
         cmp "$work/ranks" "$work/mpi" || { cat "$work/ranks" "$work/mpi"; exit 1; }
+        for path in direct window request; do # vectors in device memory
+            right $launch -n 3 "$gable" forest cg "$work/a.mtx" --where mirror/mpi --path $path --json "$work/device.json"
+            grep '"checksum"\|residual"\|"iterations"' "$work/device.json" | cmp "$work/ranks" - || { cat "$work/device.json"; exit 1; }
+        done
     fi
 fi
 
