@@ -12,6 +12,7 @@
 #include "forest_bench.h"
 #include "forest_check.h"
 #include "forest_parts.h"
+#include "forest_place.h"
 #include "forest_show.h"
 #include "forest_solve.h"
 #include "json.h"
@@ -29,7 +30,8 @@ enum { N_TESTS = sizeof tests / sizeof *tests };
 
 typedef struct request {
   const char *argument[2]; /* the test, and the matrix of those that have one */
-  const char *test, *matrix, *where, *json_path, *parts, *plot, *model, *path;
+  const char *test, *matrix, *where, *json_path, *parts, *plot;
+  forest_place place; /* of where */
   int captured;
   long cases, seed, most, iterations;
   double deadline, tolerance;
@@ -60,22 +62,11 @@ static int solves(const request *q)
   return is(q, "spmv") || is(q, "cg");
 }
 
-/* In the order of gable_path. */
-static const char *const paths[] = {"auto", "direct", "buffer", "request", "window", "nccl", "nvshmem", "put", "copy"};
-
-static gable_path path_of(const request *q)
-{
-  const char *slash = strchr(q->where, '/');
-  int k = 0;
-  while (strcmp(q->path, paths[k])) k++;
-  return k == GABLE_PATH_AUTO && slash && !strcmp(slash, "/nvshmem") ? GABLE_PATH_NVSHMEM : (gable_path)k;
-}
-
 static gable_status run_check(gable_comm *comm, outcome *o)
 {
   forest_check_result r;
   char all[1024][sizeof r.first];
-  gable_status status = forest_check(comm, o->q->cases, (uint64_t)o->q->seed, path_of(o->q), &r);
+  gable_status status = forest_check(comm, o->q->cases, (uint64_t)o->q->seed, forest_place_path(&o->q->place), &r);
   if (!status) status = gable_comm_allgather(comm, r.first, sizeof r.first, all);
   if (status || gable_comm_rank(comm)) return status;
   o->check = r;
@@ -88,7 +79,9 @@ static gable_status run_bench(gable_comm *comm, outcome *o)
 {
   forest_row rows[FOREST_ROWS];
   int n = 0;
-  const gable_status status = forest_bench(comm, o->q->test, o->q->most, path_of(o->q), o->q->captured, rows, &n);
+  const forest_bench_options options = {o->q->most, forest_place_path(&o->q->place), o->q->captured,
+                                        forest_place_synchronises(&o->q->place)};
+  const gable_status status = forest_bench(comm, o->q->test, &options, rows, &n);
   if (status || gable_comm_rank(comm)) return status;
   memcpy(o->rows, rows, sizeof rows);
   o->n_rows = n;
@@ -137,8 +130,8 @@ static gable_status share_problem(gable_comm *comm, outcome *o, gable_matrix_vie
 
 static gable_status run_solve(gable_comm *comm, outcome *o)
 {
-  const forest_solve_options options = {is(o->q, "cg"), o->q->tolerance, o->q->iterations, path_of(o->q),
-                                        o->q->captured};
+  const forest_solve_options options = {is(o->q, "cg"), o->q->tolerance, o->q->iterations,
+                                        forest_place_path(&o->q->place), o->q->captured};
   gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
   forest_solve_result r;
   gable_status status = share_problem(comm, o, &view);
@@ -193,6 +186,7 @@ static int report_check(const request *q, const outcome *o, json *j)
               human_count((double)o->check.edges).s);
   report_line(out, "exchanges", "%s, %s", human_count((double)o->check.exchanges).s,
               o->wrong[0] ? "one of them wrong" : "each with the bits of a serial program");
+  json_text(j, "model", forest_place_model(&q->place, -1));
   json_integer(j, "cases", o->check.cases);
   json_integer(j, "seed", q->seed);
   json_integer(j, "edges", o->check.edges);
@@ -232,6 +226,7 @@ static int report_bench(const request *q, const outcome *o, json *j)
     json_bool(row, "checked", r->checked);
     wrong |= !r->checked;
   }
+  json_text(j, "model", forest_place_model(&q->place, o->n_rows && o->rows[0].syncs > 0));
   json_text(j, "unit", "d");
   json_text(j, "op", !strcmp(q->test, "unpack") || !strcmp(q->test, "scatter") ? "sum" : "replace");
   json_bool(j, "atomics", 0);
@@ -257,7 +252,10 @@ static int report_solve(const request *q, const outcome *o, json *j)
   report_line(out, cg ? "an iteration" : "a product", "%s (quartiles %s, %s); its sums alone %s",
               human_seconds(r->one_way_s).s, human_seconds(r->q1_s).s, human_seconds(r->q3_s).s,
               human_seconds(r->local_s).s);
+  report_line(out, "floor, model", "%s, %s", human_seconds(r->floor_s).s,
+              r->model_s > 0 ? human_seconds(r->model_s).s : "-");
   report_line(out, "check", r->checked ? "the bits of the serial program" : "NOT the bits of the serial program");
+  json_text(j, "model", forest_place_model(&q->place, r->syncs > 0));
   json_text(j, "parts", q->parts);
   json_integer(j, "n", r->n);
   json_integer(j, "nnz", r->nnz);
@@ -270,6 +268,9 @@ static int report_solve(const request *q, const outcome *o, json *j)
   json_number(j, "q1_s", r->q1_s);
   json_number(j, "q3_s", r->q3_s);
   json_number(j, "local_s", r->local_s);
+  json_number(j, "floor_s", r->floor_s);
+  json_number(j, "model_s", r->model_s > 0 ? r->model_s : NAN);
+  json_number(j, "gbytes_s", 8e-9 * (double)r->edges / r->one_way_s);
   json_number(j, "syncs", r->syncs);
   json_number(j, "launches", r->launches);
   json_number(j, "puts", r->puts);
@@ -303,21 +304,13 @@ static int report_show(const request *q, const outcome *o, json *j)
   return q->plot ? plot_forest(q->plot, title, &o->shape) : EXIT_DONE;
 }
 
-/* Where streams are known: with windows everywhere, staged before sends. */
-static const char *model_of(const request *q)
-{
-  if (strncmp(q->where, "cuda", 4)) return NULL;
-  return strstr(q->where, "/peer") ? "c" : "b";
-}
-
 static json *request_json(const request *q)
 {
   json *j = json_create();
   json_text(j, "test", q->test);
   if (q->matrix) json_text(j, "matrix", q->matrix);
   json_text(j, "where", q->where);
-  json_text(j, "path", q->path);
-  json_text(j, "model", model_of(q));
+  json_text(j, "path", q->place.path);
   json_bool(j, "captured", q->captured);
   return j;
 }
@@ -363,7 +356,7 @@ int cmd_forest(int argc, char **argv)
                .seed = 1,
                .most = 4 << 20,
                .deadline = 60,
-               .path = "auto",
+               .place = {.path = "auto"},
                .parts = "block",
                .iterations = 1000,
                .tolerance = 1e-8};
@@ -385,7 +378,7 @@ int cmd_forest(int argc, char **argv)
                     "of messages: direct (read where they lie), buffer (of threads), request\n(MPI's, "
                     "persistent), window (of processes of one node), nccl, nvshmem, put (by NVSHMEM),\n"
                     "copy (by the copy engine) (device memory) (default auto)",
-                    &q.path),
+                    &q.place.path),
       option_text(0, "parts", "P", "block|metis|FILE",
                   "of spmv and cg, the rank of each row: block (neighbouring rows), metis, or a file with\none rank a "
                   "line (default block)",
@@ -393,7 +386,9 @@ int cmd_forest(int argc, char **argv)
       option_real(0, "tolerance", "E", "of cg, on ||b - A x|| / ||b|| (default 1e-8)", &q.tolerance, 1e-16, 0.99),
       option_integer(0, "iterations", "N", "of cg, at most so many (default 1000)", &q.iterations, 1, 10000000),
       option_choice(0, "model", "a|b|c",
-                    "where streams are known: a nowhere, b before sends, c everywhere; of places on a GPU", &q.model),
+                    "where streams are known: a nowhere (the GPU is synchronised before each exchange), b "
+                    "before\nsends, c everywhere; of places on a GPU: a, b where exchanges are staged, else c",
+                    &q.place.model),
       option_flag(0, "captured", "exchanges replayed from a graph; of places on a GPU", &q.captured),
       option_output('p', "plot", "OUT.svg", "of show: draw ranks, edges, bytes, codecs", &q.plot),
       option_json(&q.json_path),
@@ -432,12 +427,15 @@ int cmd_forest(int argc, char **argv)
   if (!is(&q, "show") && q.plot) return options_wrong("forest", "--plot is of show");
   if (q.matrix && !strcmp(q.matrix, "-") && mpi_place_is(q.where))
     return options_wrong("forest", "standard input is of one process: name a file for %s", q.where);
+  q.place.where = q.where;
   const int on_gpu = !strncmp(q.where, "cuda", 4);
-  if ((q.model || q.captured) && !on_gpu)
-    return options_wrong("forest", "--%s is of places on a GPU: %s has no streams", q.model ? "model" : "captured",
-                         q.where);
-  if (q.model && strcmp(q.model, model_of(&q)))
-    return options_wrong("forest", "%s has model %s, not %s", q.where, model_of(&q), q.model);
+  if ((q.place.model || q.captured) && !on_gpu)
+    return options_wrong("forest", "--%s is of places on a GPU: %s has no streams",
+                         q.place.model ? "model" : "captured", q.where);
+  if (forest_place_wrong(&q.place))
+    return options_wrong("forest", "--model %s of %s: %s", q.place.model, q.where, forest_place_wrong(&q.place));
+  if (forest_place_synchronises(&q.place) && (q.captured || q.matrix || is(&q, "check")))
+    return options_wrong("forest", "--model a is of pingpong and its neighbours and halo, not captured");
   if (mpi_place_is(q.where) && (rc = mpi_place_enter(q.where, argv - 1, &rank)) != 0) return rc;
   if (on_gpu) setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0); /* streams of ranks on one GPU in queues of their own */
   if (!json_available(q.json_path) || outfile_possible("gable forest", q.plot)) return EXIT_FAILED;

@@ -2,38 +2,31 @@
  *
  * One way is half a round trip: a bcast and the reduce back.  After a first exchange that is checked, a few round trips
  * say how many make a batch of about a millisecond; the median and quartiles are over batches. */
-#define _POSIX_C_SOURCE 200809L
 #include "forest_bench.h"
 
 #include "bench_graph.h"
+#include "forest_gpu.h"
+#include "forest_model.h"
+#include "stopwatch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { BATCHES = 15, CAPTURED = 20 /* round trips of a graph */ };
-
-static double now_s(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* A forest with a bcast and a reduce on it, and this rank's arrays: two of each for pingpong, where what is sent is not
  * what was received. */
 typedef struct bench {
   gable_comm *comm;
-  gable_path path;
+  const forest_bench_options *o;
   gable_forest *f;
   gable_exchange *down, *up;
   gable_forest_info info;
   double *root[2], *leaf[2]; /* memory of the place */
   double *host;              /* as large as the larger one */
   int apart;                 /* arrays in turn */
-  int captured;
-  bench_graph *graph; /* of CAPTURED round trips; NULL: each is enqueued */
+  bench_graph *graph;        /* of CAPTURED round trips; NULL: each is enqueued */
   double setup_s;
 } bench;
 
@@ -44,7 +37,7 @@ static gable_status make_exchange(const bench *b, gable_direction direction, gab
   o.root_space = o.leaf_space = gable_context_space(gable_comm_context(b->comm));
   o.direction = direction;
   o.op = op;
-  o.path = b->path;
+  o.path = b->o->path;
   gable_status status = gable_plan_create(b->f, &o, &plan);
   if (!status) status = gable_exchange_create(plan, NULL, out);
   gable_plan_destroy(&plan);
@@ -87,10 +80,10 @@ static gable_status open_bench(bench *b, gable_forest_op down, gable_forest_op u
 {
   b->info = (gable_forest_info)GABLE_FOREST_INFO_INIT;
   gable_status status = gable_forest_get_info(b->f, &b->info);
-  const double begun = now_s();
+  const double begun = stopwatch_now();
   if (!status) status = make_exchange(b, GABLE_FOREST_BCAST, down, &b->down);
   if (!status) status = make_exchange(b, GABLE_FOREST_REDUCE, up, &b->up);
-  b->setup_s += now_s() - begun;
+  b->setup_s += stopwatch_now() - begun;
   return status ? status : gable_comm_agree(b->comm, take_arrays(b));
 }
 
@@ -108,15 +101,30 @@ static void close_bench(bench *b)
   gable_forest_destroy(&b->f);
 }
 
+/* Before begin and after end, where streams are known nowhere. */
+static gable_status before(const bench *b)
+{
+  return b->o->model_a ? forest_gpu_synchronise(gable_comm_context(b->comm)) : GABLE_OK;
+}
+
+static gable_status after(const bench *b)
+{
+  return b->o->model_a ? gable_device_synchronise(gable_comm_context(b->comm), NULL) : GABLE_OK;
+}
+
 static gable_status enqueue(bench *b, long n)
 {
   gable_status status = GABLE_OK;
   const int other = b->apart;
   for (long k = 0; k < n && !status; k++) {
-    status = gable_bcast_begin(b->down, b->root[0], b->leaf[other]);
+    status = before(b);
+    if (!status) status = gable_bcast_begin(b->down, b->root[0], b->leaf[other]);
     if (!status) status = gable_exchange_end(b->down);
+    if (!status) status = after(b);
+    if (!status) status = before(b);
     if (!status) status = gable_reduce_begin(b->up, b->leaf[0], b->root[other]);
     if (!status) status = gable_exchange_end(b->up);
+    if (!status) status = after(b);
   }
   return status;
 }
@@ -170,43 +178,6 @@ static gable_status check(bench *b, forest_row *row)
   return status;
 }
 
-/* Whether arrays lie in host memory: there is no model of a GPU, and no floor. */
-static int on_host(gable_comm *comm)
-{
-  return gable_context_space(gable_comm_context(comm)) == GABLE_SPACE_HOST;
-}
-
-static int by_value(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
-/* The median of copies, or of sums of doubles into an array, of so many bytes, each after a change; 0: no memory. */
-static double loop_time(gable_off bytes, int sums)
-{
-  double t[BATCHES] = {0};
-  const size_t count = (size_t)(bytes + 7) / 8;
-  const long n = bytes < 65536 ? 200 : 4;
-  double *from = calloc(count, sizeof *from), *to = calloc(count, sizeof *to);
-  volatile double last = 0;
-  for (int k = 0; k < BATCHES && from && to; k++) {
-    const double begun = now_s();
-    for (long i = 0; i < n; i++) {
-      from[(size_t)i % count] += 1;
-      for (size_t e = 0; e < count && sums; e++) to[e] += from[e];
-      if (!sums) memcpy(to, from, (size_t)bytes);
-      last = to[(size_t)i % count];
-    }
-    t[k] = (now_s() - begun) / (double)n;
-  }
-  (void)last;
-  free(from);
-  free(to);
-  qsort(t, BATCHES, sizeof *t, by_value);
-  return t[BATCHES / 2];
-}
-
 /* Sums of both exchanges so far. */
 static gable_status count(const bench *b, double sign, forest_row *row)
 {
@@ -242,35 +213,33 @@ static gable_status measure(bench *b, forest_row *row)
   if (!status) status = gable_comm_barrier(b->comm);
   if (!status) status = count_one(b, row);
   if (!status) status = gable_comm_barrier(b->comm);
-  if (b->captured) {
+  if (b->o->captured) {
     if (!status) b->graph = bench_graph_capture(gable_context_stream(gable_comm_context(b->comm)), enqueue_captured, b);
     if (!status && !b->graph) status = GABLE_ERR_UNAVAILABLE;
     status = gable_comm_agree(b->comm, status); /* no graph is made while kernels of another rank wait */
   }
-  double from = now_s();
+  double from = stopwatch_now();
   if (!status) status = round_trips(b, 1);
-  row->setup_s = b->setup_s + now_s() - from;
+  row->setup_s = b->setup_s + stopwatch_now() - from;
   if (!status) status = round_trips(b, 2);
-  from = now_s();
+  from = stopwatch_now();
   if (!status) status = round_trips(b, 5);
-  mine = (now_s() - from) / (b->captured ? CAPTURED : 5);
+  mine = (stopwatch_now() - from) / (b->o->captured ? CAPTURED : 5);
   if (!status) status = gable_comm_allgather(b->comm, &mine, sizeof mine, all);
   if (status) return status;
   const double wanted = 2e-3 / (all[0] > 1e-9 ? all[0] : 1e-9);
   const long few = wanted < 3 ? 3 : wanted > 5000 ? 5000 : (long)wanted;
-  const long n = b->captured ? (few + CAPTURED - 1) / CAPTURED * CAPTURED : few;
+  const long n = b->o->captured ? (few + CAPTURED - 1) / CAPTURED * CAPTURED : few;
   for (int k = 0; k < BATCHES && !status; k++) {
     status = gable_comm_barrier(b->comm);
-    from = now_s();
+    from = stopwatch_now();
     if (!status) status = round_trips(b, n);
-    t[k] = (now_s() - from) / (2.0 * (double)n);
+    t[k] = (stopwatch_now() - from) / (2.0 * (double)n);
   }
-  qsort(t, BATCHES, sizeof *t, by_value);
-  row->one_way_s = t[BATCHES / 2];
-  row->q1_s = t[BATCHES / 4];
-  row->q3_s = t[3 * BATCHES / 4];
-  row->floor_s = 0;
-  if (!gable_comm_rank(b->comm) && on_host(b->comm)) row->floor_s = loop_time(row->bytes, 0);
+  const quartiles q = stopwatch_quartiles(t, BATCHES);
+  row->one_way_s = q.median;
+  row->q1_s = q.q1;
+  row->q3_s = q.q3;
   row->gbytes_s = 1e-9 * (double)row->bytes / row->one_way_s;
   return status;
 }
@@ -300,19 +269,19 @@ gable_status forest_bench_grid(gable_comm *comm, gable_off n, gable_forest **out
   return gable_forest_create_grid(comm, &g, out);
 }
 
-static gable_status run_one(gable_comm *comm, const char *test, gable_off n, gable_path path, int captured,
+static gable_status run_one(gable_comm *comm, const char *test, gable_off n, const forest_bench_options *o,
                             forest_row *row)
 {
   const int halo = !strcmp(test, "halo"), sums = !strcmp(test, "unpack") || !strcmp(test, "scatter");
-  bench b = {.comm = comm, .path = path, .captured = captured, .apart = !strcmp(test, "pingpong")};
+  bench b = {.comm = comm, .o = o, .apart = !strcmp(test, "pingpong")};
   const char *codec = NULL;
   memset(row, 0, sizeof *row);
   row->n = n;
   row->bytes = n * (gable_off)sizeof(double);
   gable_status status = gable_comm_barrier(comm);
-  b.setup_s = -now_s();
+  b.setup_s = -stopwatch_now();
   if (!status) status = halo ? forest_bench_grid(comm, n, &b.f) : pair_forest(comm, n, !strcmp(test, "scatter"), &b.f);
-  b.setup_s += now_s();
+  b.setup_s += stopwatch_now();
   if (!status)
     status = open_bench(&b, sums ? GABLE_FOREST_SUM : GABLE_FOREST_REPLACE,
                         sums || halo ? GABLE_FOREST_SUM : GABLE_FOREST_REPLACE);
@@ -326,51 +295,34 @@ static gable_status run_one(gable_comm *comm, const char *test, gable_off n, gab
   return status;
 }
 
-/* l = alpha + beta*bytes of a message, as the seed of star forests fits it: by the shortest pingpong and the longest.
- */
-typedef struct message_time {
-  double alpha, beta;
-} message_time;
-
-static gable_status fit_messages(gable_comm *comm, gable_off most, gable_path path, int captured, message_time *l)
+gable_status forest_bench_messages(gable_comm *comm, const forest_bench_options *o, forest_message_time *l)
 {
   forest_row least, largest;
   gable_off n = 1;
-  while (16 * n <= most) n *= 2;
-  gable_status status = run_one(comm, "pingpong", 1, path, captured, &least);
-  if (!status) status = run_one(comm, "pingpong", n, path, captured, &largest);
+  while (16 * n <= o->most) n *= 2;
+  gable_status status = run_one(comm, "pingpong", 1, o, &least);
+  if (!status) status = run_one(comm, "pingpong", n, o, &largest);
   if (status) return status;
   l->alpha = least.one_way_s;
   l->beta = (largest.one_way_s - least.one_way_s) / (double)(8 * n);
   return GABLE_OK;
 }
 
-/* Pack and unpack of one run of an array are part of l.  The halo is the mean of its bcast, which replaces, and its
- * reduce, which sums; its messages are two edges of the block, and its local edges the block. */
-static double model_of(const char *test, const forest_row *row, const message_time *l)
-{
-  const int halo = !strcmp(test, "halo");
-  const gable_off n = row->n, sent = halo ? 16 * n : row->bytes, kept = halo ? 8 * n * n : row->bytes;
-  const double message = l->alpha + l->beta * (double)sent, sum = loop_time(sent, 1);
-  if (halo) {
-    const double local = (loop_time(kept, 0) + loop_time(kept, 1)) / 2;
-    return loop_time(sent, 0) + (message > local ? message : local) + (loop_time(sent, 0) + sum) / 2;
-  }
-  if (!strcmp(test, "unpack")) return message + sum;
-  return strcmp(test, "scatter") ? message : (message > sum ? message : sum) + sum;
-}
-
-gable_status forest_bench(gable_comm *comm, const char *test, gable_off most, gable_path path, int captured,
-                          forest_row *rows, int *count)
+gable_status forest_bench(gable_comm *comm, const char *test, const forest_bench_options *o, forest_row *rows,
+                          int *count)
 {
   const int halo = !strcmp(test, "halo"), pair = gable_comm_size(comm) > 1;
-  message_time l = {0, 0};
-  gable_status status = pair && on_host(comm) ? fit_messages(comm, most, path, captured, &l) : GABLE_OK;
+  forest_message_time l = {0, 0};
+  forest_times times;
+  gable_status status = forest_times_open(comm, &times);
+  if (!status && pair) status = forest_bench_messages(comm, o, &l);
   *count = 0;
-  for (gable_off n = halo ? 4 : 1; (halo ? 8 * n * n : 8 * n) <= most && *count < FOREST_ROWS && !status; n *= 2) {
+  for (gable_off n = halo ? 4 : 1; (halo ? 8 * n * n : 8 * n) <= o->most && *count < FOREST_ROWS && !status; n *= 2) {
     forest_row *row = &rows[(*count)++];
-    status = run_one(comm, test, n, path, captured, row);
-    if (!status && !gable_comm_rank(comm)) row->model_s = pair && on_host(comm) ? model_of(test, row, &l) : 0;
+    status = run_one(comm, test, n, o, row);
+    if (status || gable_comm_rank(comm)) continue;
+    row->floor_s = forest_floor(&times, test, row, o->captured);
+    row->model_s = pair ? forest_model(&times, test, row, &l) : 0;
   }
   return status;
 }

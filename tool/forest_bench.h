@@ -8,9 +8,8 @@ typedef struct forest_row {
   gable_off n, bytes;           /* items of a message, and their bytes */
   double one_way_s, q1_s, q3_s; /* median and quartiles over batches */
   double gbytes_s;
-  double
-      model_s; /* T(pack) + max(l, T(local edges)) + T(unpack); l = alpha + beta*bytes, by pingpong in the same run */
-  double floor_s;               /* one copy of the bytes of a message by one rank; 0: not measured */
+  double model_s;               /* forest_model; 0: there is one rank */
+  double floor_s;               /* forest_floor */
   double setup_s;               /* the forest, its plans and exchanges, and the first exchange in both directions */
   int messages;                 /* of this rank in one exchange */
   double puts, launches, syncs; /* of this rank, in the mean of one way: gable_exchange_info */
@@ -21,10 +20,25 @@ typedef struct forest_row {
 
 enum { FOREST_ROWS = 40 };
 
-/* Collective.  test: "pingpong", "newpingpong", "unpack", "scatter" (ranks 0 and 1, 8 bytes to most), "halo" (a
+typedef struct forest_bench_options {
+  gable_off most; /* bytes */
+  gable_path path;
+  int captured;
+  int model_a; /* the GPU is synchronised before each begin, the stream after each end: nobody knows the streams */
+} forest_bench_options;
+
+/* Collective.  test: "pingpong", "newpingpong", "unpack", "scatter" (ranks 0 and 1, 8 bytes to o->most), "halo" (a
  * periodic grid of n x n cells a rank, n = 4 to most^(1/2)/8).  Rows are rank 0's. */
-gable_status forest_bench(gable_comm *comm, const char *test, gable_off most, gable_path path, int captured,
-                          forest_row *rows, int *count);
+gable_status forest_bench(gable_comm *comm, const char *test, const forest_bench_options *o, forest_row *rows,
+                          int *count);
+
+/* A message between ranks 0 and 1: l = alpha + beta*bytes. */
+typedef struct forest_message_time {
+  double alpha, beta;
+} forest_message_time;
+
+/* Collective, two ranks or more.  By the shortest and the longest pingpong up to o->most. */
+gable_status forest_bench_messages(gable_comm *comm, const forest_bench_options *o, forest_message_time *l);
 
 /* Collective.  The forest of "halo" with n x n cells a rank. */
 gable_status forest_bench_grid(gable_comm *comm, gable_off n, gable_forest **out);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "forest_cg.h"
+#include "forest_model.h"
 #include "forest_serial.h"
 #include "stopwatch.h"
 
@@ -208,6 +209,27 @@ static gable_status measure(solve *e, forest_solve_result *out)
   return status;
 }
 
+/* After measure. */
+static gable_status predict(const solve *e, forest_solve_result *out)
+{
+  const forest_bench_options messages = {1 << 18, e->o->path, e->o->captured, 0};
+  const forest_arrays *a = &e->rows.a;
+  forest_work w = {e->o->cg, e->o->captured, (int)a->ranks, (double)a->n, (double)a->inner, 0, (double)a->ghosts, 0};
+  forest_message_time l = {0, 0};
+  forest_times times;
+  int64_t entries = 0;
+  gable_status status = forest_rows_get(&e->rows, &entries, a->ptr + a->n, sizeof entries);
+  status = gable_comm_agree(e->rows.comm, status);
+  if (!status) status = forest_times_open(e->rows.comm, &times);
+  if (!status && a->ranks > 1) status = forest_bench_messages(e->rows.comm, &messages, &l);
+  if (status || gable_comm_rank(e->rows.comm)) return status;
+  w.nnz = (double)entries;
+  w.local_s = out->local_s;
+  out->floor_s = forest_work_floor(&times, &w);
+  out->model_s = a->ranks > 1 ? forest_work_model(&w, &l) : 0;
+  return GABLE_OK;
+}
+
 static int products_captured(void *user)
 {
   solve *e = user;
@@ -259,6 +281,7 @@ gable_status forest_solve(gable_comm *comm, const gable_matrix_view *a, const in
   if (!status) status = solve_once(&e, out);
   if (!status) status = describe(&e, out);
   if (!status) status = measure(&e, out);
+  if (!status) status = predict(&e, out);
   bench_graph_destroy(e.graph);
   forest_rows_close(&e.rows);
   return status;

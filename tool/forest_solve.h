@@ -21,6 +21,7 @@ typedef struct forest_solve_result {
   char codec[16];                     /* of the first of them */
   double one_way_s, q1_s, q3_s;       /* a product, an iteration of cg: median, quartiles */
   double local_s;                     /* the product's sums alone */
+  double floor_s, model_s;            /* forest_work_floor, _model; model_s 0: there is one rank */
   double puts, launches, syncs;       /* of rank 0's exchanges, a product or an iteration: gable_exchange_info */
   double checksum;                    /* sum of y, of x for cg */
   int checked;                        /* y, or x and the residuals, have the bits of the serial program */

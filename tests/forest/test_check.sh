@@ -37,6 +37,19 @@ refused cpu/peer:2 'no device memory'
 if "$gable" forest halo --where cpu/ranks:2 --model b >"$BUILD/forest-check.log" 2>&1; then echo "--model was taken on a CPU"; exit 1; fi
 grep -q 'cpu/ranks:2 has no streams' "$BUILD/forest-check.log" || { cat "$BUILD/forest-check.log"; exit 1; }
 
+# no_model WHERE MODEL TEXT: refused before a GPU is asked for
+no_model() {
+    if "$gable" forest pingpong --where "$1" --model "$2" >"$BUILD/forest-check.log" 2>&1; then echo "--model $2 was taken: $1"; exit 1; fi
+    grep -q "$3" "$BUILD/forest-check.log" || { echo "$1 --model $2:"; cat "$BUILD/forest-check.log"; exit 1; }
+}
+no_model cuda:0/peer:2 a 'only enqueued: model c'
+no_model cuda:0,1/nccl b 'only enqueued: model c'
+no_model cuda/nvshmem b 'only enqueued: model c'
+no_model cuda:0/ranks:2 c 'staged: models a and b'
+no_model cuda/mpi a 'give --path window or request'
+if "$gable" forest cg laplacian5:5x5 --where cuda:0/ranks:2 --model a >"$BUILD/forest-check.log" 2>&1; then echo "cg took --model a"; exit 1; fi
+grep -q 'model a is of pingpong' "$BUILD/forest-check.log" || { cat "$BUILD/forest-check.log"; exit 1; }
+
 # Each benchmark checks its first exchange; two short ones of each, and their JSON.
 json=
 [ "${CJSON:-no}" != yes ] || json="--json $BUILD/forest-check.json"

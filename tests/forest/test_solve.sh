@@ -40,6 +40,18 @@ shown '^  1 -> 2  *20 edges, 160 B, contiguous to contiguous$' "$work/a.mtx" --w
 grep -q '>4 messages, 640 B; an edge is 8 B<' "$work/show.svg" || { echo "not in the picture: 4 messages"; exit 1; }
 shown '^  3 -> 1  *16 edges, 128 B, box to box$' --where cpu/ranks:4 --most 512
 
+if [ "${CJSON:-no}" = yes ]; then
+    for test in spmv cg; do
+        right "$gable" forest $test "$work/a.mtx" --where mirror/peer:2 --path direct --json "$work/keys.json"
+        for key in test where ranks model captured n unit op bytes one_way_s q1_s q3_s floor_s model_s gbytes_s syncs launches messages puts codec atomics checksum checked; do
+            grep -q "\"$key\":" "$work/keys.json" || { echo "$test: no key $key"; exit 1; }
+        done
+        for key in floor_s model_s puts; do # positive numbers
+            grep -q "\"$key\":.*[1-9]" "$work/keys.json" || { echo "$test: no $key"; cat "$work/keys.json"; exit 1; }
+        done
+    done
+fi
+
 # The same number of ranks gives the same bits on threads and processes.
 if [ "${CJSON:-no}" = yes ] && [ -x "$BUILD/bin/gable-mpi" ] && [ -z "${SAN:-}" ]; then
     launch=mpirun.openmpi
