@@ -1,53 +1,237 @@
 #!/usr/bin/env python3
-"""forest_gpu.py GABLE OUT --machine M --commit C [--where W]: star forests between ranks on GPUs, every test eager and captured, one JSON line
-a row in OUT (bench/results/forest-h200.json): the keys of `gable forest --json` with machine, commit and date.  A test that fails is
-named and left out; the exit status is then 1."""
+"""forest_gpu.py BUILD OUT --machine M --commit C: star forests between ranks on GPUs, on two where there are two, else on one that they share.
+
+Runs every test of `gable forest` on each transport and model, eager and captured, products and conjugate gradients, the proofs, and beside them
+messages by MPI, NCCL and NVSHMEM alone (bench/reference_solvers/gpu_messages.cu), calls of the CUDA runtime alone, and PetscSF where PETSC_SF names
+petsc_sf built with a PETSc that has CUDA.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs): one JSON line a row, with machine, commit
+and date; and the seed's tables 1 to 4, section 5.4 and figure 15 beside its figures in a .md of the same name.  What did not run is named at the end,
+with the reason; the exit status is 1 where something failed."""
 import argparse
 import datetime
 import json
+import os
+import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
-TESTS = [[t] for t in ("pingpong", "newpingpong", "unpack", "scatter", "halo")]
+TESTS = ["pingpong", "newpingpong", "unpack", "scatter", "halo"]
+MPI = ["mpirun", "-n", "2"]
+ENVIRONMENT = {"CUDA_DEVICE_MAX_CONNECTIONS": "32", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "NVSHMEM_REMOTE_TRANSPORT": "none", "NVSHMEM_DISABLE_NVLS": "1"}
+# Zhang, Mills and Smith, 2020, one way in us, on Summit's V100 within a socket: bytes (or n of halo): figure.
+SEED = {
+    "raw": {8192: 20.1, 65536: 20.1, 1 << 20: 20.7, 4 << 20: 31.6},
+    "pingpong": {8: 23.8, 1024: 23.5, 8192: 23.5, 65536: 24.3, 1 << 20: 45.1, 4 << 20: 112.5},
+    "newpingpong": {8: 24.3, 1024: 24.2, 8192: 24.0, 65536: 24.7, 1 << 20: 45.3, 4 << 20: 112.2},
+    "unpack": {8: 35.9, 1024: 35.7, 8192: 35.7, 65536: 36.3, 1 << 20: 58.0, 4 << 20: 138.8},
+    "scatter": {8: 35.8, 1024: 35.6, 8192: 35.6, 65536: 36.2, 1 << 20: 58.1, 4 << 20: 140.5},
+    "halo": {4: 45.6, 64: 44.8, 512: 47.1, 1024: 57.1, 2048: 139.9, 4096: 499.9},  # nine nodes
+}
 
 
-def rows(report):
-    """The keys of the run, then those of each size."""
-    head = {k: v for k, v in report.items() if not isinstance(v, (list, dict))}
-    return [{**head, **row} for row in report.get("rows", [{}])]
+def gpus():
+    try:
+        found = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return 0
+    return sum(line.startswith("GPU ") for line in found.stdout.splitlines())
+
+
+class Record:
+    """Runs programs; keeps their rows and what was left out."""
+
+    def __init__(self, o):
+        self.o, self.rows, self.skipped, self.failed = o, [], [], 0
+        self.ends = time.monotonic() + o.seconds
+        self.marks = {"machine": o.machine, "commit": o.commit, "date": datetime.date.today().isoformat(), "gpus": o.gpus}
+
+    def skip(self, what, why):
+        self.skipped.append((what, why))
+
+    def execute(self, what, command):
+        """Its output, or None: it did not run or failed, which is recorded."""
+        left = self.ends - time.monotonic()
+        if left < 2:
+            return self.skip(what, "the time is over (--seconds)")
+        if not any(os.access(os.path.join(d, command[0]), os.X_OK) for d in ("", *os.environ["PATH"].split(":"))):
+            return self.skip(what, f"{os.path.basename(command[0])} is not there")
+        try:
+            result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **ENVIRONMENT},
+                                    timeout=min(left + 5, self.o.each), check=False)
+        except subprocess.TimeoutExpired:
+            self.failed = 1
+            return self.skip(what, f"no end within {min(left + 5, self.o.each):.0f} s")
+        if result.returncode:
+            self.failed = 1
+            said = (result.stderr.strip() or result.stdout.strip() or "no word").splitlines()
+            return self.skip(what, f"failed: {next((line for line in said if 'gable' in line or 'gpu_messages' in line), said[-1])}")
+        return result.stdout
+
+    def forest(self, words, where, launch=()):
+        """One run of gable forest; launch: mpirun and its words."""
+        what = " ".join([*launch, "gable forest", *words, "--where", where])
+        program = self.o.build / "bin" / ("gable-mpi" if launch else "gable")
+        with tempfile.NamedTemporaryFile(suffix=".json") as report:
+            deadline = ["--deadline", "5", "--json", report.name]
+            if self.execute(what, [*launch, str(program), "forest", *words, "--where", where, *deadline]) is None:
+                return []
+            with open(report.name, encoding="utf-8") as f:
+                whole = json.load(f)
+        head = {"program": "gable", **{k: v for k, v in whole.items() if not isinstance(v, (list, dict))}}
+        found = [{**head, **row} for row in whole.get("rows", [{}])]
+        self.rows += found
+        if "one_way_s" in found[0]:
+            print(f"{what}: {1e6 * found[0]['one_way_s']:.1f} us at {found[0]['bytes']} bytes, "
+                  f"{1e6 * found[-1]['one_way_s']:.1f} at {found[-1]['bytes']}", flush=True)
+        else:
+            print(f"{what}: right", flush=True)
+        return found
+
+    def reference(self, name, command):
+        """A program that prints one JSON line a row."""
+        text = self.execute(name, [str(c) for c in command])
+        lines = [line for line in (text or "").splitlines() if line.startswith("{")]
+        self.rows += [{"program": name, **json.loads(line)} for line in lines]
+        if lines:
+            print(f"{name}: {len(lines)} rows", flush=True)
+
+    def proof(self, name, where):
+        """A test program, by its exit status."""
+        if self.execute(name, [str(self.o.build / "tests/forest" / name), where]) is not None:
+            self.rows.append({"program": name, "test": "proof", "where": where, "checked": True})
+            print(f"{name} {where}: right", flush=True)
+
+    def write(self):
+        name = self.o.out / ("forest-2xh200" if self.o.gpus > 1 else "forest-h200")
+        lines = [{**row, **self.marks} for row in self.rows] + [{"skipped": w, "reason": r, **self.marks} for w, r in self.skipped]
+        name.with_suffix(".json").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        name.with_suffix(".md").write_text(tables(self), encoding="utf-8")
+        for what, why in self.skipped:
+            print(f"skipped: {what}: {why}")
+
+
+def us(value):
+    return "" if value is None else f"{1e6 * value:.2f}" if value < 1e-4 else f"{1e6 * value:.0f}"
+
+
+def name_of(row):
+    if row["program"] != "gable":
+        return row["program"]
+    words = [row["where"], f"model {row['model']}" if row.get("model") else "", "captured" if row.get("captured") else "",
+             row["path"] if row.get("path", "auto") != "auto" else ""]
+    return " ".join(w for w in words if w)
+
+
+def tables(r):
+    """Of each test a table: a line a size, a column each program; then products, calls of the runtime and what is left out."""
+    where = "two GPUs" if r.o.gpus > 1 else "ONE GPU, which both ranks share: these are no figures of two GPUs"
+    out = [f"One way, us, median of 15 batches; {r.o.machine}, commit {r.o.commit}, {r.marks['date']}, {where}. The seed's figures are of V100s.", ""]
+    for test in ("raw", *TESTS):
+        rows = [row for row in r.rows if row.get("test") == test and "one_way_s" in row]
+        names = list(dict.fromkeys(map(name_of, rows)))
+        if not names:
+            continue
+        key = "n" if test == "halo" else "bytes"
+        out += [f"## {test}", "", f"| {key} | seed | " + " | ".join(names) + " | floor | model |", "|---" * (len(names) + 4) + "|"]
+        for size in sorted({row[key] for row in rows}):
+            of = {name_of(row): row for row in rows if row[key] == size}
+            first = next((row for row in rows if row[key] == size and row["program"] == "gable"), {})
+            spread = [f"{us(of[n]['one_way_s'])} ({us(of[n]['q1_s'])} to {us(of[n]['q3_s'])})" if n in of else "" for n in names]
+            out.append(f"| {size} | {SEED[test].get(size, '')} | " + " | ".join(spread)
+                       + f" | {us(first.get('floor_s'))} | {us(first.get('model_s'))} |")
+        out.append("")
+    solves = [row for row in r.rows if row.get("test") in ("spmv", "cg")]
+    if solves:
+        out += ["## Products and conjugate gradients (section 5.4)", "",
+                "| test | matrix | place | a product or iteration | its sums alone | floor | model |", "|---" * 7 + "|"]
+        out += [f"| {s['test']} | {s['matrix']} | {name_of(s)} | {us(s['one_way_s'])} | {us(s['local_s'])} | {us(s['floor_s'])} | "
+                f"{us(s['model_s'])} |" for s in solves] + [""]
+    calls = [row for row in r.rows if row["program"] == "cuda"]
+    if calls:
+        out += ["## Calls of the CUDA runtime alone, and figure 15", "", "| call | us |", "|---|---|"]
+        out += [f"| {c['test']} | {us(c['one_way_s'])} ({us(c['q1_s'])} to {us(c['q3_s'])}) |" for c in calls] + [""]
+    out += ["## Not run", "", *[f"- {w}: {why}" for w, why in r.skipped]] if r.skipped else []
+    return "\n".join(out) + "\n"
+
+
+def petsc(r):
+    program = os.environ.get("PETSC_SF", "")
+    if r.o.gpus < 2:
+        r.skip("PetscSF with CUDA", "one GPU")
+    elif not program:
+        r.skip("PetscSF with CUDA", "set PETSC_SF to petsc_sf, built from bench/reference_solvers/petsc_sf.c with a PETSc that has CUDA")
+    else:
+        r.reference("petsc", [*MPI, program, r.o.most, "-use_gpu_aware_mpi", "0"])
+
+
+def transports(r, two, peer, staged):
+    """Exchanges of every transport and model."""
+    most = ["--most", str(r.o.most)]
+    for test in TESTS:
+        for captured in ([], ["--captured"]):
+            r.forest([test, *most, *captured], peer)
+    for test in TESTS:
+        for model in ("b", "a"):
+            r.forest([test, *most, "--model", model], staged)
+    for test in TESTS:
+        r.forest([test, *most, "--path", "window"], "cuda/mpi", MPI)
+        for where, words in (("cuda/mpi", ["--path", "direct"]), ("cuda/nvshmem", []), ("cuda:0,1/nccl", [])):
+            if two:
+                r.forest([test, *most, *words], where, [] if "nccl" in where else MPI)
+    if not two:
+        r.skip("cuda/mpi --path direct, cuda/nvshmem", "one GPU: kernels of two processes take turns there, 2 ms a message")
+        r.skip("cuda:0,1/nccl", "one GPU: NCCL refuses two ranks there")
+
+
+def solves(r, two, peer, staged):
+    one = "cuda:0/peer:1"
+    matrices = ["laplacian5:1000x1000"] + (["laplacian27:160x160x160"] if two else [])  # the last: 1.3 GB
+    for matrix in matrices:
+        for place in (one, peer):
+            for captured in ([], ["--captured"]):
+                r.forest(["spmv", matrix, *captured], place)
+                r.forest(["cg", matrix, *captured, "--iterations", "3000"], place)
+        r.forest(["spmv", matrix, "--model", "b"], staged)
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("gable")
-    p.add_argument("out")
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("build", type=pathlib.Path)
+    p.add_argument("out", type=pathlib.Path, help="a folder")
     p.add_argument("--machine", required=True)
     p.add_argument("--commit", required=True)
-    p.add_argument("--where", default="cuda:0/peer:2")
-    p.add_argument("--most", default=str(1 << 26), help="bytes")
+    p.add_argument("--gpus", type=int, default=gpus(), help="default: what nvidia-smi lists")
+    p.add_argument("--place", help="instead of GPUs, as mirror/peer:2: its tests alone")
+    p.add_argument("--most", type=int, default=1 << 26, help="bytes of the longest message")
+    p.add_argument("--seconds", type=float, default=550, help="of all of it")
+    p.add_argument("--each", type=float, default=120, help="seconds of one program at most")
     o = p.parse_args()
-    marks = {"machine": o.machine, "commit": o.commit, "date": datetime.date.today().isoformat()}
-    runs = [t + ["--most", o.most] + captured for t in TESTS for captured in ([], ["--captured"])]
-    runs.append(["spmv", "laplacian5:1000x1000"])
-    failed = 0
-    with open(o.out, "w", encoding="utf-8") as out:
-        for words in runs:
-            with tempfile.NamedTemporaryFile(suffix=".json") as report:
-                command = [o.gable, "forest", *words, "--where", o.where, "--deadline", "5", "--json", report.name]
-                result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-                if result.returncode:
-                    print(f"left out: {' '.join(words)}: {result.stderr.strip()}")
-                    failed = 1
-                    continue
-                with open(report.name, encoding="utf-8") as f:
-                    found = rows(json.load(f))
-            for row in found:
-                out.write(json.dumps({**row, **marks}) + "\n")
-            if "one_way_s" in found[0]:
-                print(f"{' '.join(words)}: {1e6 * found[0]['one_way_s']:.1f} us at {found[0]['bytes']} bytes, "
-                      f"{1e6 * found[-1]['one_way_s']:.1f} at {found[-1]['bytes']}")
-    return failed
+    r = Record(o)
+    if o.place:
+        for test in TESTS:
+            r.forest([test, "--most", str(o.most)], o.place)
+        r.forest(["cg", "laplacian5:30x30"], o.place)
+    elif o.gpus < 1:
+        sys.exit("forest_gpu: no GPU here")
+    else:
+        two = o.gpus > 1
+        peer, staged = ("cuda:0,1/peer", "cuda:0,1/ranks") if two else ("cuda:0/peer:2", "cuda:0/ranks:2")
+        r.forest(["check", "--cases", "60", "--seed", "3"], peer)
+        r.proof("test_peer_kernels", peer)
+        r.reference("cuda", [o.build / "bin/gpu_messages", "calls"])
+        transports(r, two, peer, staged)
+        solves(r, two, peer, staged)
+        r.reference("mpi", [*MPI, o.build / "bin/gpu_messages", "mpi", o.most])
+        for name in ("nccl", "nvshmem"):
+            if two:
+                r.reference(name, [*MPI, o.build / f"bin/gpu_messages_{name}", name, o.most])
+            else:
+                r.skip(f"{name} alone", "one GPU")
+        petsc(r)
+    r.write()
+    return r.failed
 
 
 if __name__ == "__main__":

@@ -1,0 +1,268 @@
+/* gpu_messages.cu: messages between two GPUs without Gable, for scripts/device-run forest.
+ *
+ *   mpirun -n 2 gpu_messages mpi|nccl|nvshmem MOST    arrays in device memory, 8 bytes to MOST, one JSON line each
+ *   gpu_messages calls                                calls of the CUDA runtime alone, and the five kernels of figure
+ * 15 of the star forest's seed, with and without synchronisation
+ *
+ * mpi stages through pinned memory.  One way is half a round trip; an exchange is checked; batches take about two
+ * milliseconds; median and quartiles are over 15 of them.  Built with -DWITH_NCCL, -DWITH_NVSHMEM where those are. */
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime.h>
+#include <mpi.h>
+#include <vector>
+#ifdef WITH_NCCL
+#include <nccl.h>
+#endif
+#ifdef WITH_NVSHMEM
+#include <nvshmem.h>
+#include <nvshmemx.h>
+#endif
+
+namespace
+{
+
+enum { BATCHES = 15 };
+
+int rank, ranks;
+cudaStream_t stream;
+
+void need(bool right, const char *what)
+{
+  if (right) return;
+  fprintf(stderr, "gpu_messages: rank %d: %s\n", rank, what);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void need(cudaError_t error, const char *what)
+{
+  if (error) fprintf(stderr, "gpu_messages: %s\n", cudaGetErrorString(error));
+  need(!error, what);
+}
+
+struct messages {
+  double *out, *in, *host; /* device, device, pinned */
+  size_t bytes;
+  virtual void open(size_t most) = 0; /* takes the arrays */
+  virtual void send() = 0;            /* out to the other rank */
+  virtual void receive() = 0;         /* into in */
+  virtual void close() = 0;
+  virtual ~messages() {}
+};
+
+struct staged : messages {
+  void open(size_t most) override
+  {
+    need(cudaMalloc(&out, most), "cudaMalloc");
+    need(cudaMalloc(&in, most), "cudaMalloc");
+  }
+  void send() override
+  {
+    need(cudaMemcpyAsync(host, out, bytes, cudaMemcpyDeviceToHost, stream), "copy out");
+    need(cudaStreamSynchronize(stream), "synchronise");
+    MPI_Send(host, (int)bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
+  }
+  void receive() override
+  {
+    MPI_Recv(host, (int)bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    need(cudaMemcpyAsync(in, host, bytes, cudaMemcpyHostToDevice, stream), "copy in");
+  }
+  void close() override {}
+};
+
+#ifdef WITH_NCCL
+struct by_nccl : staged {
+  ncclComm_t comm;
+  void open(size_t most) override
+  {
+    ncclUniqueId id;
+    staged::open(most);
+    if (!rank) need(ncclGetUniqueId(&id) == ncclSuccess, "ncclGetUniqueId");
+    MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
+    need(ncclCommInitRank(&comm, ranks, id, rank) == ncclSuccess, "ncclCommInitRank (two ranks on one GPU?)");
+  }
+  void send() override { need(ncclSend(out, bytes, ncclChar, 1 - rank, comm, stream) == ncclSuccess, "ncclSend"); }
+  void receive() override { need(ncclRecv(in, bytes, ncclChar, 1 - rank, comm, stream) == ncclSuccess, "ncclRecv"); }
+  void close() override { ncclCommDestroy(comm); }
+};
+#endif
+
+#ifdef WITH_NVSHMEM
+struct by_nvshmem : messages {
+  uint64_t *flag, sent = 0, received = 0;
+  void open(size_t most) override
+  {
+    nvshmemx_init_attr_t attributes = NVSHMEMX_INIT_ATTR_INITIALIZER;
+    nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
+    if (!rank) need(!nvshmemx_get_uniqueid(&id), "nvshmemx_get_uniqueid");
+    MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
+    nvshmemx_set_attr_uniqueid_args(rank, ranks, &id, &attributes);
+    need(!nvshmemx_hostlib_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attributes), "nvshmemx_hostlib_init_attr");
+    out = (double *)nvshmem_malloc(most);
+    in = (double *)nvshmem_malloc(most);
+    flag = (uint64_t *)nvshmem_calloc(1, sizeof *flag);
+    need(out && in && flag, "nvshmem_malloc");
+  }
+  void send() override
+  {
+    nvshmemx_putmem_signal_on_stream(in, out, bytes, flag, ++sent, NVSHMEM_SIGNAL_SET, 1 - rank, stream);
+  }
+  void receive() override { nvshmemx_signal_wait_until_on_stream(flag, NVSHMEM_CMP_GE, ++received, stream); }
+  void close() override { nvshmemx_hostlib_finalize(); }
+};
+#endif
+
+void round_trips(messages *m, long n)
+{
+  for (long k = 0; k < n; k++) {
+    if (!rank) m->send();
+    m->receive();
+    if (rank) m->send();
+  }
+  need(cudaStreamSynchronize(stream), "synchronise");
+}
+
+void row(messages *m, const char *name)
+{
+  std::vector<double> t, host(m->bytes / 8);
+  int wrong = 0, any = 0;
+  for (size_t i = 0; i < host.size(); i++) host[i] = rank + 1.0 + (double)(i % 9);
+  need(cudaMemcpyAsync(m->out, host.data(), m->bytes, cudaMemcpyDefault, stream), "copy");
+  MPI_Barrier(MPI_COMM_WORLD);
+  round_trips(m, 3);
+  need(cudaMemcpyAsync(host.data(), m->in, m->bytes, cudaMemcpyDefault, stream), "copy");
+  need(cudaStreamSynchronize(stream), "synchronise");
+  for (size_t i = 0; i < host.size(); i++) wrong |= host[i] != 2.0 - rank + (double)(i % 9);
+  MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  double begun = MPI_Wtime();
+  round_trips(m, 5);
+  double each = (MPI_Wtime() - begun) / 5;
+  MPI_Bcast(&each, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  const long n = (long)std::min(5000.0, std::max(3.0, 2e-3 / each));
+  for (int k = 0; k < BATCHES; k++) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    begun = MPI_Wtime();
+    round_trips(m, n);
+    t.push_back((MPI_Wtime() - begun) / (2.0 * (double)n));
+  }
+  std::sort(t.begin(), t.end());
+  if (!rank)
+    printf("{\"program\": \"%s\", \"test\": \"raw\", \"n\": %zu, \"bytes\": %zu, \"one_way_s\": %.6g, \"q1_s\": %.6g, "
+           "\"q3_s\": %.6g, \"checked\": %s}\n",
+           name, m->bytes / 8, m->bytes, t[BATCHES / 2], t[BATCHES / 4], t[3 * BATCHES / 4], any ? "false" : "true");
+}
+
+__global__ void nothing() {}
+
+/* Adds to a few numbers, about 10 us. */
+__global__ void some_work(double *x)
+{
+  for (int k = 0; k < 1000; k++) x[threadIdx.x] += 1;
+}
+
+template <class call> void alone(const char *name, int n, call f)
+{
+  std::vector<double> t;
+  f();
+  need(cudaStreamSynchronize(stream), "synchronise");
+  for (int b = 0; b < BATCHES; b++) {
+    const double begun = MPI_Wtime();
+    for (int k = 0; k < n; k++) f();
+    need(cudaStreamSynchronize(stream), "synchronise");
+    t.push_back((MPI_Wtime() - begun) / n);
+  }
+  std::sort(t.begin(), t.end());
+  printf("{\"program\": \"cuda\", \"test\": \"%s\", \"one_way_s\": %.6g, \"q1_s\": %.6g, \"q3_s\": %.6g}\n", name,
+         t[BATCHES / 2], t[BATCHES / 4], t[3 * BATCHES / 4]);
+}
+
+void calls()
+{
+  enum { NODES = 200 };
+  const size_t large = 64 << 20;
+  char *a, *b;
+  cudaEvent_t event;
+  cudaGraph_t graph;
+  cudaGraphExec_t ready;
+  int gpus = 0;
+  need(cudaMalloc(&a, large), "cudaMalloc");
+  need(cudaMalloc(&b, large), "cudaMalloc");
+  need(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "event");
+  need(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+  for (int k = 0; k < NODES; k++) nothing<<<1, 32, 0, stream>>>();
+  need(cudaStreamEndCapture(stream, &graph), "capture");
+  need(cudaGraphInstantiate(&ready, graph, 0), "graph");
+  alone("launch", 1000, [&] { nothing<<<1, 32, 0, stream>>>(); });
+  alone("graph of 200 nodes", 10, [&] { cudaGraphLaunch(ready, stream); });
+  alone("launch and synchronise", 200, [&] {
+    nothing<<<1, 32, 0, stream>>>();
+    cudaStreamSynchronize(stream);
+  });
+  alone("synchronise an empty stream", 1000, [&] { cudaStreamSynchronize(stream); });
+  alone("event record", 1000, [&] { cudaEventRecord(event, stream); });
+  alone("stream wait event", 1000, [&] { cudaStreamWaitEvent(stream, event, 0); });
+  alone("copy 8 B in device memory", 1000, [&] { cudaMemcpyAsync(b, a, 8, cudaMemcpyDefault, stream); });
+  alone("copy 64 MiB in device memory", 10, [&] { cudaMemcpyAsync(b, a, large, cudaMemcpyDefault, stream); });
+  need(cudaGetDeviceCount(&gpus), "count");
+  if (gpus > 1) {
+    char *far;
+    need(cudaSetDevice(1), "device 1");
+    need(cudaMalloc(&far, large), "cudaMalloc");
+    need(cudaSetDevice(0), "device 0");
+    cudaDeviceEnablePeerAccess(1, 0);
+    alone("copy 8 B to the other GPU", 1000, [&] { cudaMemcpyPeerAsync(far, 1, a, 0, 8, stream); });
+    alone("copy 64 MiB to the other GPU", 10, [&] { cudaMemcpyPeerAsync(far, 1, a, 0, large, stream); });
+  }
+  alone("figure 15: five kernels", 20, [&] {
+    for (int k = 0; k < 5; k++) some_work<<<1, 32, 0, stream>>>((double *)a);
+  });
+  alone("figure 15: five kernels, each synchronised", 20, [&] {
+    for (int k = 0; k < 5; k++) {
+      some_work<<<1, 32, 0, stream>>>((double *)a);
+      cudaStreamSynchronize(stream);
+    }
+  });
+  need(cudaGetLastError(), "calls");
+}
+
+messages *named(const char *name)
+{
+  if (!strcmp(name, "mpi")) return new staged;
+#ifdef WITH_NCCL
+  if (!strcmp(name, "nccl")) return new by_nccl;
+#endif
+#ifdef WITH_NVSHMEM
+  if (!strcmp(name, "nvshmem")) return new by_nvshmem;
+#endif
+  return nullptr;
+}
+
+} /* namespace */
+
+int main(int argc, char **argv)
+{
+  int gpus = 0;
+  const char *name = argc > 1 ? argv[1] : "";
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  need(cudaGetDeviceCount(&gpus), "no GPU");
+  need(cudaSetDevice(rank % gpus), "device");
+  need(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
+  if (!strcmp(name, "calls")) {
+    calls();
+  } else {
+    const size_t most = argc > 2 ? (size_t)atoll(argv[2]) : 4 << 20;
+    messages *m = named(name);
+    need(m != nullptr, "not built with it: mpi|nccl|nvshmem|calls");
+    need(ranks == 2, "two ranks, please");
+    m->open(most);
+    need(cudaMallocHost(&m->host, most), "pinned memory");
+    for (m->bytes = 8; m->bytes <= most; m->bytes *= 2) row(m, name);
+    m->close();
+  }
+  MPI_Finalize();
+  return 0;
+}
