@@ -5,6 +5,7 @@
 
 enum { MAX_WIDTH = 1024, SMALL = 64, LEVEL = 200000 };
 static const double GROWTH = 0.25;
+static const double MOST_FACTOR = 8, MOST_VALUES = 1 << 25; /* all operators have at most so many values */
 
 typedef struct merging {
   const gi_layout *layout;
@@ -79,6 +80,23 @@ static void merge_children(merging *m, gable_idx s, const height *list, gable_id
     if (list[i].level > m->level[s]) m->level[s] = list[i].level;
 }
 
+static void merge_all(merging *m, height *list)
+{
+  const gable_idx n_super = m->layout->n_super;
+  for (gable_idx s = 0; s < n_super; s++) m->root[s] = s;
+  for (gable_idx s = 0; s < n_super; s++) merge_children(m, s, list, sort_children(m, s, list));
+  for (gable_idx s = n_super - 1; s >= 0; s--) m->root[s] = m->root[m->root[s]]; /* root[s] > s is final already */
+}
+
+/* Of all clusters; apart: of all supernodes. */
+static double all_values(const merging *m, int apart)
+{
+  double sum = 0;
+  for (gable_idx s = 0; s < m->layout->n_super; s++)
+    if (apart || m->root[s] == s) sum += values(m, s, apart ? gi_layout_width(m->layout, s) : m->width[s]);
+  return sum;
+}
+
 static gable_status merging_init(gable_context *ctx, const gi_layout *y, merging *m)
 {
   gable_status status = GABLE_OK;
@@ -112,9 +130,9 @@ gable_status gi_cluster_merge(gable_context *ctx, const gi_layout *layout, const
   GI_ALLOC(ctx, list, layout->n_super);
   GI_TRY(merging_init(ctx, layout, &m));
   find_heights(&m);
-  for (gable_idx s = 0; s < layout->n_super; s++) root[s] = s;
-  for (gable_idx s = 0; s < layout->n_super; s++) merge_children(&m, s, list, sort_children(&m, s, list));
-  for (gable_idx s = layout->n_super - 1; s >= 0; s--) root[s] = root[root[s]]; /* root[s] > s is final already */
+  merge_all(&m, list);
+  const double most = MOST_FACTOR * all_values(&m, 1) + MOST_VALUES;
+  for (; m.options.max_width > 1 && all_values(&m, 0) > most; merge_all(&m, list)) m.options.max_width /= 2;
 done:
   gi_free(ctx, m.width);
   gi_free(ctx, m.level);

@@ -1,10 +1,11 @@
 /* Solves with factors of extreme shapes, imported with supernodes of one column each, by Gable's own sweeps on the CPU
- * and on the mirror, and by the named methods: a chain of 10^6, 10^5 roots, no row, one row, one dense block; each
- * against its recurrence. */
+ * and on the mirror, or on the place that the first argument names, and by the named methods: a chain of 10^6, 10^5
+ * roots, no row, one row, one dense block; each against its recurrence. */
 #include "support/test.h"
 
 #include <gable/factors.h>
 
+#include "support/place.h"
 #include "support/systems.h"
 
 typedef struct triangle {
@@ -85,7 +86,7 @@ static void check(gable_context *ctx, const char *name, gable_idx n, gable_idx b
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
   gable_solver *s = NULL;
   gable_solver_work *w = NULL;
-  int64_t supernodes;
+  int64_t supernodes, bytes;
   CHECK(each && b && x && want);
   for (gable_idx k = 0; k <= n; k++) each[k] = k;
   for (gable_idx k = 0; k < n; k++) b[k] = 1 + k % 5;
@@ -100,6 +101,8 @@ static void check(gable_context *ctx, const char *name, gable_idx n, gable_idx b
   CHECK_OK(gable_solver_import(s, &f, NULL));
   CHECK_OK(gable_solver_get(s, GABLE_SOLVER_SUPERNODES, &supernodes, sizeof supernodes));
   CHECK(supernodes == n, "%s: %lld supernodes", name, (long long)supernodes);
+  CHECK_OK(gable_solver_get(s, GABLE_SOLVER_DEVICE_BYTES, &bytes, sizeof bytes));
+  CHECK(bytes <= 2000000000, "%s: %lld bytes on the device", name, (long long)bytes);
   CHECK_OK(gable_solver_work_create(s, 1, &w));
   for (int op = 0; op < 2; op++) {
     gable_vectors_view vb = test_vectors(n, 1, b), vx = test_vectors(n, 1, x);
@@ -119,26 +122,35 @@ static void check(gable_context *ctx, const char *name, gable_idx n, gable_idx b
   free(want);
 }
 
-static void check_shapes(const char *where, gable_solve_method method, int merge, gable_idx chain, gable_idx roots)
+static void check_shapes(gable_context *ctx, gable_solve_method method, int merge, gable_idx chain, gable_idx roots)
 {
-  gable_context *ctx = NULL;
-  CHECK_OK(gable_context_create(where, NULL, &ctx));
   check(ctx, "a chain", chain, 1, method, merge);
   check(ctx, "roots alone", roots, 0, method, merge);
   check(ctx, "no row", 0, 1, method, merge);
   check(ctx, "one row", 1, 1, method, merge);
   check(ctx, "one dense block", 90, 90, method, merge);
-  gable_context_destroy(&ctx);
 }
 
-int main(void)
+/* chain: of Gable's own; few: of the named methods, for which each column is a level. */
+static void check_place(gable_context **ctx, gable_idx chain, gable_idx few)
 {
-  check_shapes("cpu", GABLE_SOLVE_AUTO, 0, 1000000, 100000);
-  check_shapes("mirror", GABLE_SOLVE_AUTO, 0, 30000, 100000);
+  check_shapes(*ctx, GABLE_SOLVE_AUTO, 0, chain, 100000);
   for (int m = GABLE_SOLVE_LEVELS; m <= GABLE_SOLVE_PARTITIONED_CUSPARSE; m++)
-    for (int merge = 0; merge < 2; merge++) {
-      check_shapes("cpu", (gable_solve_method)m, merge, 3000, 10000);
-      check_shapes("mirror", (gable_solve_method)m, merge, 1000, 10000);
-    }
+    for (int merge = 0; merge < 2; merge++) check_shapes(*ctx, (gable_solve_method)m, merge, few, 10000);
+  gable_context_destroy(ctx);
+}
+
+int main(int argc, char **argv)
+{
+  gable_context *ctx = NULL;
+  if (argc > 1) {
+    ctx = test_place(argc, argv, NULL);
+    check_place(&ctx, argc > 2 ? atoi(argv[2]) : 1000000, 300);
+    return 0;
+  }
+  CHECK_OK(gable_context_create("cpu", NULL, &ctx));
+  check_place(&ctx, 1000000, 3000);
+  CHECK_OK(gable_context_create("mirror", NULL, &ctx));
+  check_place(&ctx, 1000000, 1000);
   return 0;
 }
