@@ -314,8 +314,12 @@ gable_status gi_dataflow_work_check(const gi_cluster_dataflow *f, gi_dataflow_wo
     GI_TRY(ctx->device->copy_in(ctx, &w->control[k].fault_row, &none, sizeof none, stream));
     GI_TRY(clear_board(f, w, k / WIDTHS, k % WIDTHS, stream));
   }
-  GI_REQUIRE(cluster < 0, GABLE_ERR_DEADLINE,
-             "cluster %d of a solve waits for a value that does not come: x is not the solution", cluster);
+  if (cluster < 0) goto done;
+  const gi_clusters *c = f->panels->clusters;
+  const gable_idx *member = c->member + c->member_ptr[cluster], more = c->member_ptr[cluster + 1] - 1;
+  GI_REQUIRE(0, GABLE_ERR_DEADLINE,
+             "cluster %d of a solve (supernodes %d to %d) waits for a value that does not come: x is not the solution",
+             cluster, *member, c->member[more]);
 done:
   return status;
 }

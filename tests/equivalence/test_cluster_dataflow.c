@@ -61,6 +61,18 @@ static void check_mixed(const setting *s, gi_random *r)
 }
 
 /* The first task is missing: some task waits for it, if there is another. */
+/* The cluster and its supernodes, by number. */
+static void check_named(const gi_clusters *c)
+{
+  int cluster = -1, first = -1, last = -1;
+  const char *words = strstr(gable_last_error(), "cluster ");
+  CHECK(words && sscanf(words, "cluster %d of a solve (supernodes %d to %d)", &cluster, &first, &last) == 3,
+        "no cluster is named: %s", gable_last_error());
+  CHECK(cluster >= 0 && cluster < c->count && c->member[c->member_ptr[cluster]] == first &&
+            c->member[c->member_ptr[cluster + 1] - 1] == last,
+        "%s", gable_last_error());
+}
+
 static void check_missing(const setting *s)
 {
   const gi_cluster_outside none = {0};
@@ -98,7 +110,7 @@ static void check_missing(const setting *s)
     launch.skip = 0;
     launch.deadline_s = 0;
     CHECK(gi_dataflow_work_check(flow, w, NULL) == GABLE_ERR_DEADLINE, "a missing task goes unnoticed");
-    CHECK(strstr(gable_last_error(), "cluster "), "no cluster is named: %s", gable_last_error());
+    check_named(s->clusters);
     CHECK_OK(gi_dataflow_work_check(flow, w, NULL));
   }
   CHECK(!memcmp(x[0], x[1], (size_t)s->n * sizeof **x), "other bits after a solve that failed");

@@ -41,7 +41,7 @@ static void plant(void)
 
 static void check_named(gable_status status, const char *what)
 {
-  CHECK(status == GABLE_ERR_DEADLINE && strstr(gable_last_error(), "cluster "), "%s: %d, %s", what, (int)status,
+  CHECK(status == GABLE_ERR_DEADLINE && strstr(gable_last_error(), "(supernodes "), "%s: %d, %s", what, (int)status,
         gable_last_error());
 }
 
