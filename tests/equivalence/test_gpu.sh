@@ -9,7 +9,8 @@ case $? in
 77) echo "$reason" | tail -n 1; exit 77 ;;
 *) echo "$reason"; exit 1 ;;
 esac
-for t in "$BUILD"/tests/*/test_trisolve* "$BUILD"/tests/*/test_device_* "$BUILD"/tests/*/test_cluster* "$BUILD"/tests/*/test_solver_de* "$BUILD"/tests/*/test_smoother "$BUILD"/tests/*/test_precond "$BUILD"/tests/unit/test_estimates "$BUILD"/tests/unit/test_solver_verdict "$BUILD"/tests/unit/test_new_values "$BUILD"/tests/*/test_krylov; do
+for t in "$BUILD"/tests/*/test_trisolve* "$BUILD"/tests/*/test_device_* "$BUILD"/tests/*/test_cluster* "$BUILD"/tests/*/test_solver_de* "$BUILD"/tests/*/test_smoother "$BUILD"/tests/*/test_precond "$BUILD"/tests/unit/test_estimates "$BUILD"/tests/unit/test_solver_verdict "$BUILD"/tests/unit/test_new_values "$BUILD"/tests/*/test_krylov \
+    "$BUILD"/tests/property/test_solve_shapes "$BUILD"/tests/fault/test_solver_memory; do
     case $t in *.o | *.d | *.log | *_waiting) continue ;; esac
     [ -x "$t" ] || continue
     "$t" cuda:0 >"$t.gpu.log" 2>&1

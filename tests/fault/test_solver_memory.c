@@ -166,13 +166,29 @@ static void values_stay_whole(failing_mode mode)
   test_system_free(&a);
 }
 
-int main(void)
+/* On the place of the first argument alone. */
+static void on_place(const char *where)
+{
+  gable_context *ctx = NULL;
+  const gable_status status = gable_context_create(where, NULL, &ctx);
+  if (status == GABLE_ERR_UNAVAILABLE) SKIP("%s", gable_last_error());
+  CHECK_OK(status);
+  gable_context_destroy(&ctx);
+  for (int mode = 0; mode < FAIL_MODES; mode++) {
+    one_kind(where, TEST_SPD, 60, (failing_mode)mode, GABLE_SOLVE_AUTO);
+    one_kind(where, TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_PARTITIONED_CUSPARSE);
+    one_kind(where, TEST_INDEFINITE, 60, (failing_mode)mode, GABLE_SOLVE_LEVELS);
+  }
+}
+
+int main(int argc, char **argv)
 {
   memory = failing_allocator_init();
   int fd = mkstemp(path);
   CHECK(fd >= 0);
   close(fd);
-  for (int mode = 0; mode < FAIL_MODES; mode++) {
+  if (argc > 1) on_place(argv[1]);
+  for (int mode = 0; argc < 2 && mode < FAIL_MODES; mode++) {
     one_kind("cpu", TEST_SPD, 60, (failing_mode)mode, GABLE_SOLVE_AUTO);
     one_kind("cpu", TEST_INDEFINITE, 60, (failing_mode)mode, GABLE_SOLVE_AUTO);
     one_kind("cpu", TEST_SADDLE, 60, (failing_mode)mode, GABLE_SOLVE_AUTO);
