@@ -172,16 +172,20 @@ def transports(r, two, peer, staged):
     for test in TESTS:
         for captured in ([], ["--captured"]):
             r.forest([test, *most, *captured], peer)
+    for test in ("pingpong", "unpack", "halo"):  # the copy engine, for its threshold
+        for captured in ([], ["--captured"]):
+            r.forest([test, *most, "--path", "copy", *captured], peer)
     for test in TESTS:
         for model in ("b", "a"):
             r.forest([test, *most, "--model", model], staged)
     for test in TESTS:
         r.forest([test, *most, "--path", "window"], "cuda/mpi", MPI)
-        for where, words in (("cuda/mpi", ["--path", "direct"]), ("cuda/nvshmem", []), ("cuda:0,1/nccl", [])):
+        for where, words in (("cuda/mpi", ["--path", "direct"]), ("cuda/mpi", ["--path", "copy"]), ("cuda/nvshmem", []),
+                             ("cuda/mpi", ["--path", "put"]), ("cuda:0,1/nccl", [])):
             if two:
                 r.forest([test, *most, *words], where, [] if "nccl" in where else MPI)
     if not two:
-        r.skip("cuda/mpi --path direct, cuda/nvshmem", "one GPU: kernels of two processes take turns there, 2 ms a message")
+        r.skip("cuda/mpi --path direct, copy and put, cuda/nvshmem", "one GPU: kernels of two processes take turns there, 2 ms a message")
         r.skip("cuda:0,1/nccl", "one GPU: NCCL refuses two ranks there")
 
 
@@ -219,6 +223,9 @@ def main():
         two = o.gpus > 1
         peer, staged = ("cuda:0,1/peer", "cuda:0,1/ranks") if two else ("cuda:0/peer:2", "cuda:0/ranks:2")
         r.forest(["check", "--cases", "60", "--seed", "3"], peer)
+        r.forest(["check", "--cases", "60", "--seed", "5", "--path", "copy"], peer)
+        if two:
+            r.forest(["check", "--cases", "10", "--seed", "5", "--path", "put"], "cuda/mpi", MPI)
         r.proof("test_peer_kernels", peer)
         r.reference("cuda", [o.build / "bin/gpu_messages", "calls"])
         transports(r, two, peer, staged)
