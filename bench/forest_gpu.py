@@ -52,6 +52,8 @@ class Record:
 
     def execute(self, what, command):
         """Its output, or None: it did not run or failed, which is recorded."""
+        if self.o.only and not any(word in what for word in self.o.only.split(",")):
+            return None
         left = self.ends - time.monotonic()
         if left < 2:
             return self.skip(what, "the time is over (--seconds)")
@@ -126,7 +128,7 @@ def name_of(row):
 
 def tables(r):
     """Of each test a table: a line a size, a column each program; then products, calls of the runtime and what is left out."""
-    where = "two GPUs" if r.o.gpus > 1 else "ONE GPU, which both ranks share: these are no figures of two GPUs"
+    where = r.o.place or ("two GPUs" if r.o.gpus > 1 else "ONE GPU, which both ranks share: these are no figures of two GPUs")
     out = [f"One way, us, median of 15 batches; {r.o.machine}, commit {r.o.commit}, {r.marks['date']}, {where}. The seed's figures are of V100s.", ""]
     for test in ("raw", *TESTS):
         rows = [row for row in r.rows if row.get("test") == test and "one_way_s" in row]
@@ -211,6 +213,7 @@ def main():
     p.add_argument("--most", type=int, default=1 << 26, help="bytes of the longest message")
     p.add_argument("--seconds", type=float, default=550, help="of all of it")
     p.add_argument("--each", type=float, default=120, help="seconds of one program at most")
+    p.add_argument("--only", help="runs whose command has one of these words in it, separated by commas")
     o = p.parse_args()
     r = Record(o)
     if o.place:

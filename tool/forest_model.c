@@ -143,10 +143,11 @@ double forest_work_floor(const forest_times *t, const forest_work *w)
   return launches(t, steps, steps, hops, w->captured) + bytes / t->memory_bytes_s;
 }
 
-double forest_work_model(const forest_work *w, const forest_message_time *l)
+double forest_work_model(const forest_times *t, const forest_work *w, const forest_message_time *l)
 {
   const double inner = w->n > 0 ? w->local_s * w->inner / w->n : 0, message = l->alpha + l->beta * 8 * w->ghosts;
   const double product = (message > inner ? message : inner) + w->local_s - inner;
   const double vectors = w->local_s * vector_bytes(w) / (product_bytes(w) + 1);
-  return product + (w->cg ? 2 * (l->alpha + 8 * l->beta) + vectors : 0);
+  const double steps = 9 * (w->captured ? t->node_s : t->launch_s);
+  return product + (w->cg ? 2 * (l->alpha + 8 * l->beta) + vectors + steps : 0);
 }

@@ -37,7 +37,8 @@ typedef struct forest_work {
 /* The least time: its launches, and its memory traffic once. */
 double forest_work_floor(const forest_times *t, const forest_work *w);
 
-/* T = max(l, T(inner rows)) + T(outer rows); of cg also two sums over ranks and the vectors at the rate of the rows. */
-double forest_work_model(const forest_work *w, const forest_message_time *l);
+/* T = max(l, T(inner rows)) + T(outer rows); of cg also two sums over ranks, the vectors at the rate of the rows, and
+ * on a GPU the launches of its nine other steps. */
+double forest_work_model(const forest_times *t, const forest_work *w, const forest_message_time *l);
 
 #endif

@@ -226,7 +226,7 @@ static gable_status predict(const solve *e, forest_solve_result *out)
   w.nnz = (double)entries;
   w.local_s = out->local_s;
   out->floor_s = forest_work_floor(&times, &w);
-  out->model_s = a->ranks > 1 ? forest_work_model(&w, &l) : 0;
+  out->model_s = a->ranks > 1 ? forest_work_model(&times, &w, &l) : 0;
   return GABLE_OK;
 }
 

@@ -8,6 +8,7 @@
 #define STEP(name) FUNCTION void name(gable_off i, const forest_arrays *a)
 #define PLUS(x, y) ((x) + (y))
 #define TIMES(x, y) ((x) * (y))
+#define UNROLLED
 #include "forest_steps.inc"
 
 forest_arrays forest_arrays_at(const forest_arrays *a, char *block)

@@ -15,6 +15,7 @@ enum { BLOCK = 256 };
 #define STEP(name) FUNCTION void name(gable_off i, const forest_arrays *a)
 #define PLUS(x, y) __dadd_rn(x, y)
 #define TIMES(x, y) __dmul_rn(x, y)
+#define UNROLLED _Pragma("unroll 16")
 #include "forest_steps.inc"
 
 template <void (*step)(gable_off, const forest_arrays *)>
