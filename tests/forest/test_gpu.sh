@@ -22,4 +22,18 @@ for test in pingpong unpack scatter halo; do
     try "$gable" forest $test --where cuda:0/peer:2 --most 65536 --deadline 10 --captured
     try "$gable" forest $test --where cuda:0/peer:2 --most 65536 --deadline 10 --captured --path copy
 done
-try "$gable" forest spmv laplacian5:200x200 --where cuda:0/peer:2 --deadline 10
+for where in cuda:0 cuda:0/peer:2 cuda:0/peer:3 cuda:0/ranks:2; do
+    for test in spmv cg; do try "$gable" forest $test laplacian5:100x100 --where $where --deadline 10; done
+done
+for test in spmv cg; do try "$gable" forest $test laplacian5:100x100 --where cuda:0/peer:2 --deadline 10 --captured; done
+for model in a b; do try "$gable" forest unpack --where cuda:0/ranks:2 --most 4096 --deadline 10 --model $model; done
+# One source for all places, with the bits of the CPU.
+if command -v "${NVCC:-nvcc}" >/dev/null 2>&1; then
+    try "${NVCC:-nvcc}" -x cu -arch=sm_90 -fmad=false -Iinclude examples/forest_cg.c -o "$BUILD/forest_cg" -L"$BUILD/lib" -lgable -Xlinker "-rpath,$(cd "$BUILD/lib" && pwd)"
+    for ranks in 1 2 3; do
+        try "$BUILD/forest_cg" cuda:0/peer:$ranks
+        sed 's/^[^:]*:[^:]*:[0-9]*//' "$log" >"$log.gpu"
+        try "$BUILD/forest_cg" cpu/ranks:$ranks
+        sed 's/^[^:]*:[0-9]*//' "$log" | cmp - "$log.gpu" || { cat "$log" "$log.gpu"; exit 1; }
+    done
+fi

@@ -20,6 +20,12 @@ says "$work/new_values"
 says "$work/inner_solver"
 for place in cpu mirror; do says "$work/triangles" $place; done
 for place in cpu cpu/ranks:2 cpu/ranks:3 mirror/ranks:4; do says "$work/forest_cg" $place; done
+# One source for all places: compiled by nvcc it has kernels, and on a CPU the same bits.
+if [ -z "${SAN:-}" ] && command -v "${NVCC:-nvcc}" >/dev/null 2>&1; then
+    "${NVCC:-nvcc}" -x cu -arch=sm_90 -fmad=false -Werror all-warnings -Iinclude examples/forest_cg.c -o "$work/forest_cg_gpu" -L"$BUILD/lib" -lgable
+    LD_LIBRARY_PATH=$BUILD/lib:${LD_LIBRARY_PATH:-} says "$work/forest_cg_gpu" cpu/ranks:3
+    "$work/forest_cg" cpu/ranks:3 | cmp - "$work/out" || { cat "$work/out"; exit 1; }
+fi
 # A numerically singular matrix has an answer that meets the tolerance: it is said, and no failure.
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n' >"$work/singular.mtx"
 says "$work/solve_once" "$work/singular.mtx"
