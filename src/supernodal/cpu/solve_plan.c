@@ -47,13 +47,7 @@ static gable_status place_part(gi_solve_plan *p, gi_solve_piece *part, slots *s)
   gable_idx found = collect(y->lrow + l0, l1 - l0, end, s, 0);
   if (!y->symmetric) found = collect(y->ucol + u0, u1 - u0, end, s, found);
   GI_REQUIRE(found <= INT32_MAX - y->n - p->slots, GABLE_ERR_LIMIT, "the parts of the tree share more than 2^31 rows");
-  if (p->slots + found > s->room) {
-    const gable_off room = 2 * (gable_off)(p->slots + found);
-    gable_idx *grown = gi_grow(p->ctx, s->row, p->slots, room, sizeof *grown);
-    GI_REQUIRE(grown, GABLE_ERR_MEMORY, "out of memory: %.1f MB for slots", (double)room * 4e-6);
-    s->row = grown;
-    s->room = room;
-  }
+  GI_RESERVE(p->ctx, s->row, p->slots, p->slots + found, s->room, "slots");
   qsort(s->list, (size_t)found, sizeof *s->list, by_value);
   part->slot0 = p->slots;
   part->slots = found;

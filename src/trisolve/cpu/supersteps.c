@@ -19,10 +19,10 @@ void gi_supersteps_release(gable_context *ctx, gi_supersteps *s)
 typedef struct part {
   gable_idx next, end;   /* what is left of its share of the ready rows */
   gable_idx *heap, size; /* rows that became ready by its own, lowest first */
-  gable_idx heap_room;
+  gable_off heap_room;
   gable_idx *taken, count; /* its rows, in the order in which it took them, */
   gable_idx keep;          /* and how many there were at the best look */
-  gable_idx taken_room;
+  gable_off taken_room;
   gable_off weight;
 } part;
 
@@ -48,24 +48,10 @@ static gable_off weight_of(const growth_state *g, gable_idx row)
   return ROW + g->ptr[row + 1] - g->ptr[row];
 }
 
-/* Room for one more row in a list, which has at most n. */
-static gable_status make_room(const growth_state *g, gable_idx **list, gable_idx count, gable_idx *room)
-{
-  gable_status status = GABLE_OK;
-  if (count < *room) goto done;
-  const gable_idx wanted = *room < g->n / 2 - 64 ? 2 * *room + 64 : g->n;
-  gable_idx *grown = gi_grow(g->ctx, *list, count, wanted, sizeof **list);
-  GI_REQUIRE_MEMORY(grown, (double)wanted * sizeof **list, NULL);
-  *list = grown;
-  *room = wanted;
-done:
-  return status;
-}
-
 static gable_status push(growth_state *g, part *p, gable_idx row)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(make_room(g, &p->heap, p->size, &p->heap_room));
+  GI_RESERVE(g->ctx, p->heap, p->size, p->size + 1, p->heap_room, NULL);
   gable_idx k = p->size++;
   for (; k > 0 && row < p->heap[(k - 1) / 2]; k = (k - 1) / 2) p->heap[k] = p->heap[(k - 1) / 2];
   p->heap[k] = row;
@@ -101,7 +87,7 @@ static gable_status take(growth_state *g, int t, gable_idx row)
 {
   gable_status status = GABLE_OK;
   part *p = &g->parts[t];
-  GI_TRY(make_room(g, &p->taken, p->count, &p->taken_room));
+  GI_RESERVE(g->ctx, p->taken, p->count, p->count + 1, p->taken_room, NULL);
   g->step[row] = g->now;
   g->owner[row] = t;
   p->taken[p->count++] = row;
@@ -253,32 +239,18 @@ static void end(growth_state *g)
   GI_FREE(g->ctx, g->parts, g->succ_ptr, g->succ, g->missing, g->step, g->owner, g->ready);
 }
 
-/* Room for one more step's parts. */
-static gable_status make_step_room(const growth_state *g, gable_idx *room, gi_supersteps *out)
-{
-  gable_status status = GABLE_OK;
-  const gable_idx wanted = 2 * *room + g->threads + 1;
-  void *grown;
-  if (out->count + g->threads < *room) goto done;
-  grown = gi_grow(g->ctx, out->cuts, out->count, wanted, sizeof *out->cuts);
-  GI_REQUIRE_MEMORY(grown, (double)wanted * sizeof *out->cuts, NULL);
-  out->cuts = grown;
-  grown = gi_grow(g->ctx, out->owner, out->count, wanted, sizeof *out->owner);
-  GI_REQUIRE_MEMORY(grown, (double)wanted * sizeof *out->owner, NULL);
-  out->owner = grown;
-  grown = gi_grow(g->ctx, out->step, out->count, wanted, sizeof *out->step);
-  GI_REQUIRE_MEMORY(grown, (double)wanted * sizeof *out->step, NULL);
-  out->step = grown;
-  *room = wanted;
-done:
-  return status;
-}
+typedef struct step_rooms {
+  gable_off cuts, owner, step;
+} step_rooms;
 
 /* The step's parts go to out. */
-static gable_status put_step(const growth_state *g, gable_idx *used, gable_idx *room, gi_supersteps *out)
+static gable_status put_step(const growth_state *g, gable_idx *used, step_rooms *room, gi_supersteps *out)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(make_step_room(g, room, out));
+  const gable_idx most = out->count + g->threads;
+  GI_RESERVE(g->ctx, out->cuts, out->count, most + 1, room->cuts, NULL);
+  GI_RESERVE(g->ctx, out->owner, out->count, most, room->owner, NULL);
+  GI_RESERVE(g->ctx, out->step, out->count, most, room->step, NULL);
   for (int t = 0; t < g->threads; t++) {
     const part *p = &g->parts[t];
     if (!p->count) continue;
@@ -299,7 +271,8 @@ gable_status gi_supersteps_grow(gable_context *ctx, gable_idx n, const gable_off
 {
   gable_status status = GABLE_OK;
   growth_state g = {.ctx = ctx, .n = n, .ptr = ptr, .col = col, .threads = threads, .wait = wait};
-  gable_idx used = 0, room = 0;
+  step_rooms room = {0, 0, 0};
+  gable_idx used = 0;
   memset(out, 0, sizeof *out);
   GI_TRY(begin(&g, out));
   for (; used < n; g.now++) {

@@ -38,20 +38,6 @@ static gable_idx newest_need(const clocks *c, const gable_idx *own)
   return newest;
 }
 
-static gable_status append(clocks *c, gi_wait_for wait)
-{
-  gable_status status = GABLE_OK;
-  if (c->used == c->room) {
-    gi_wait_for *grown = gi_grow(c->b->ctx, c->wait, c->used, 2 * c->room + 16, sizeof *c->wait);
-    GI_REQUIRE_MEMORY(grown, (double)(2 * c->room + 16) * sizeof *grown, NULL);
-    c->wait = grown;
-    c->room = 2 * c->room + 16;
-  }
-  c->wait[c->used++] = wait;
-done:
-  return status;
-}
-
 static gable_status waits_of(clocks *c, gable_idx k)
 {
   gable_status status = GABLE_OK;
@@ -62,7 +48,8 @@ static gable_status waits_of(clocks *c, gable_idx k)
   for (gable_idx from = newest_need(c, own); from >= 0; from = newest_need(c, own)) {
     const gi_tile *f = &c->b->tiles[from];
     const gable_idx *brings = c->known + (gable_off)from * threads;
-    GI_TRY(append(c, (gi_wait_for){f->thread, f->step}));
+    GI_RESERVE(c->b->ctx, c->wait, c->used, c->used + 1, c->room, NULL);
+    c->wait[c->used++] = (gi_wait_for){f->thread, f->step};
     for (int q = 0; q < threads; q++)
       if (brings[q] > own[q]) own[q] = brings[q];
   }
