@@ -72,6 +72,43 @@ template <typename T> static __device__ __forceinline__ T sum_of_warp(T sum, uns
   return sum + __shfl_down_sync(ALL, sum, 1);
 }
 
+/* A warp a row, by R as in level_launch.cuh, which has further: prepare(), what else can be done before it waits;
+ * more(), whether it has an entry; term(g, now, patient), the product of that entry and x_j, for which it waits;
+ * solved(g, sum), x_i; BLOCKS a multiprocessor at least, 0: as many as fit.  A place of g.published, [2][g.rows()],
+ * holds "not yet" until x_j is there. */
+template <typename R>
+static __global__ void __launch_bounds__(FLOW_BLOCK, R::BLOCKS) rows_flow_kernel(const typename R::arguments g)
+{
+  typedef typename R::number T;
+  const unsigned lane = threadIdx.x % 32, n = g.rows(), half = g.waits.control->parity[0] & 1;
+  T *now = g.published + (half ? n : 0), *then = g.published + (half ? 0 : n);
+  warp_places w(g.waits.control);
+  for (unsigned row = w.at < n ? g.order[w.at] : 0; w.at < n;) {
+    R r;
+    patience patient;
+    T sum = 0;
+    r.locate(g, row);
+    r.fill(g, lane);
+    r.prepare();
+    w.at += w.step;
+    if (w.at < n) row = g.order[w.at];
+    if (r.more()) sum = r.term(g, now, &patient);
+    while (r.p < r.end) { /* more than 32 entries */
+      r.next(g);
+      sum += r.term(g, now, &patient);
+    }
+    __syncwarp();
+    sum = sum_of_warp(sum, r.end - r.begin);
+    if (!lane) {
+      const T x = r.solved(g, sum);
+      store_relaxed(now + r.i, x);
+      *g.at(r.i) = x;
+      store_not_yet(then + r.i);
+    } /* no barrier: that the other lanes go on meanwhile is worth 0.2 us a level */
+  }
+  leave(g.waits.control, 1);
+}
+
 /* kernel(g) by a grid of which every block runs at once; g.waits.nap is set. */
 template <typename G> static void flow_launch(void (*kernel)(G), G *g, int n, int levels, launches *on)
 {

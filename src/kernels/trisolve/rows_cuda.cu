@@ -70,8 +70,7 @@ static __global__ void __launch_bounds__(GIK_ROWS_CUDA_WARPS * 32) rows_kernel(c
   leave(g.control, g.count);
 }
 
-#define GIK_SHAPES(X)                                                                                                  \
-  X(1, 1) X(1, 2) X(1, 4) X(1, 7) X(2, 2) X(2, 4) X(4, 1) X(4, 2) X(4, 4) X(8, 2) X(16, 2) X(8, 4) X(32, 4)
+#define GIK_SHAPES(X) X(1, 1) X(1, 2) X(1, 4) X(1, 7) X(2, 2) X(2, 4) X(4, 2) X(4, 4) X(8, 2) X(16, 2) X(8, 4) X(32, 4)
 
 template <typename T> using rows_function = void (*)(const rows_arguments<T>);
 
@@ -113,11 +112,6 @@ gik_record_layout gik_record_layout_of(const gik_rows_cuda *p, gable_type vector
   l.places = l.values + k * 64 * size;
   l.bytes = l.places + k * 256;
   return l;
-}
-
-int gik_rows_cuda_has_shape(int lanes, int pairs)
-{
-  return gik::rows_pick<double>(lanes, pairs) != nullptr;
 }
 
 gable_status gik_rows_cuda_solve(const gik_rows_cuda *p, gable_type vectors, const gik_solve *s)

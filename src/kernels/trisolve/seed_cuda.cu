@@ -6,12 +6,10 @@
  * sides are solved one after another. */
 #include "cuda/launch.cuh"
 #include "kernels/trisolve/element_flow.cuh"
-#include "kernels/trisolve/narrow_levels.cuh"
+#include "kernels/trisolve/level_launch.cuh"
 
 namespace gik
 {
-
-enum { SEED_BLOCK = 512, CHAIN_BLOCK = 1024 };
 
 template <typename T> struct seed_arguments {
   int n, reverse;
@@ -25,13 +23,19 @@ template <typename T> struct seed_arguments {
 
   __device__ __forceinline__ ptrdiff_t natural(unsigned k) const { return reverse ? n - 1 - (ptrdiff_t)k : k; }
   __device__ __forceinline__ T *at(unsigned k) const { return x + natural(k) * x_row; }
+  __device__ __forceinline__ unsigned rows() const { return (unsigned)n; }
 };
 
 /* What a lane holds of a row or column: its entries p, p + K, ..., of which the next is (j, v), and in lane 0 what else
  * x_i is made of. */
-template <typename T, int K> struct seed_row {
+template <typename T, bool COLUMN, int K> struct seed_row {
+  typedef seed_arguments<T> arguments;
+  typedef T number;
+  static constexpr unsigned P = K;
+  static constexpr bool COLUMNS = COLUMN;
+  static constexpr int BLOCKS = 0;
   unsigned i, p, begin, end, j; /* i, j == NONE: no row, no more entries */
-  T v, b, diagonal;
+  T v, b, diagonal, inverse;
 
   __device__ __forceinline__ void next(const seed_arguments<T> &g)
   {
@@ -45,7 +49,7 @@ template <typename T, int K> struct seed_row {
     begin = i == NONE ? 0 : g.ptr[i];
     end = i == NONE ? 0 : g.ptr[i + 1];
   }
-  template <bool COLUMN> __device__ __forceinline__ void fill(const seed_arguments<T> &g, unsigned lane)
+  __device__ __forceinline__ void fill(const seed_arguments<T> &g, unsigned lane)
   {
     p = begin + lane;
     next(g);
@@ -73,99 +77,41 @@ template <typename T, int K> struct seed_row {
     t = __shfl_sync(ALL, t, 0, K);
     for (; j != NONE; next(g)) atomicAdd(g.at(j), -t * v);
   }
-  template <bool COLUMN> __device__ __forceinline__ void solve(const seed_arguments<T> &g, unsigned lane)
+  __device__ __forceinline__ void solve(const seed_arguments<T> &g, unsigned lane)
   {
     if (COLUMN)
       solve_column(g, lane);
     else
       solve_row(g, lane);
   }
+  /* See rows_flow_kernel. */
+  __device__ __forceinline__ bool more() const
+  {
+    return j != NONE;
+  }
+  __device__ __forceinline__ void prepare()
+  {
+    inverse = 1 / diagonal;
+  }
+  __device__ __forceinline__ T term(const seed_arguments<T> &g, const T *now, patience *patient) const
+  {
+    return v * g.waits.value(now + j, patient, (int)g.natural(i));
+  }
+  __device__ __forceinline__ T solved(const seed_arguments<T> &, T sum) const
+  {
+    return (b - sum) * inverse;
+  }
 };
-
-/* A level; what another launch writes is read after that launch. */
-template <typename T, int K, bool COLUMNS>
-static __global__ void level_kernel(const seed_arguments<T> g, unsigned l1, unsigned l2)
-{
-  const unsigned place = l1 + (blockIdx.x * blockDim.x + threadIdx.x) / K, lane = threadIdx.x % K;
-  seed_row<T, K> r;
-  next_launch();
-  r.locate(g, place < l2 ? g.order[place] : (unsigned)NONE);
-  r.template fill<COLUMNS>(g, lane);
-  after_last_launch();
-  r.template solve<COLUMNS>(g, lane);
-}
-
-/* Several levels that fit one block, a barrier between two.  A row's place, its offsets and its entries are read three,
- * two and one levels ahead. */
-template <typename T, int K, bool COLUMNS>
-static __global__ void __launch_bounds__(CHAIN_BLOCK, 1)
-    level_chain_kernel(const seed_arguments<T> g, const unsigned *start, int first, int last)
-{
-  const unsigned lane = threadIdx.x % K, group = threadIdx.x / K;
-  const auto row_of = [&](int m) {
-    const unsigned place = m < last ? start[m] + group : 0;
-    return m < last && place < start[m + 1] ? g.order[place] : (unsigned)NONE;
-  };
-  seed_row<T, K> r, ahead;
-  next_launch();
-  after_last_launch();
-  r.locate(g, row_of(first));
-  r.template fill<COLUMNS>(g, lane);
-  ahead.locate(g, row_of(first + 1));
-  unsigned far = row_of(first + 2);
-  for (int m = first; m < last; m++) {
-    r.template solve<COLUMNS>(g, lane);
-    r = ahead;
-    r.template fill<COLUMNS>(g, lane);
-    ahead.locate(g, far);
-    far = row_of(m + 3);
-    if (COLUMNS) __threadfence(); /* the subtractions have arrived */
-    __syncthreads();
-  }
-}
-
-/* A warp a row; a place of published holds "not yet" until x_j is there. */
-template <typename T> static __global__ void __launch_bounds__(FLOW_BLOCK) elmr_kernel(const seed_arguments<T> g)
-{
-  const unsigned lane = threadIdx.x % 32, n = (unsigned)g.n, half = g.waits.control->parity[0] & 1;
-  T *now = g.published + (half ? n : 0), *then = g.published + (half ? 0 : n);
-  warp_places w(g.waits.control);
-  for (unsigned row = w.at < n ? g.order[w.at] : 0; w.at < n;) {
-    seed_row<T, 32> r;
-    patience patient;
-    T sum = 0;
-    r.locate(g, row);
-    r.template fill<false>(g, lane);
-    const T inverse = 1 / r.diagonal;
-    w.at += w.step;
-    if (w.at < n) row = g.order[w.at];
-    const auto term = [&] { return r.v * g.waits.value(now + r.j, &patient, (int)g.natural(r.i)); };
-    if (r.j != NONE) sum = term();
-    while (r.p < r.end) { /* more than 32 entries */
-      r.next(g);
-      sum += term();
-    }
-    __syncwarp();
-    sum = sum_of_warp(sum, r.end - r.begin);
-    if (!lane) {
-      const T x = (r.b - sum) * inverse;
-      store_relaxed(now + r.i, x);
-      *g.at(r.i) = x;
-      store_not_yet(then + r.i);
-    } /* no barrier: that the other lanes go on meanwhile is worth 0.2 us a level */
-  }
-  leave(g.waits.control, 1);
-}
 
 /* A warp a column; count[i] entries of row i are still to come.  Without an order: columns in index order (gsf). */
 template <typename T> static __global__ void __launch_bounds__(FLOW_BLOCK) elmc_kernel(const seed_arguments<T> g)
 {
   const unsigned lane = threadIdx.x % 32, n = (unsigned)g.n;
   for (warp_places w(g.waits.control); w.at < n; w.at += w.step) {
-    seed_row<T, 32> r;
+    seed_row<T, true, 32> r;
     T t = 0;
     r.locate(g, g.order ? g.order[w.at] : w.at);
-    r.template fill<true>(g, lane);
+    r.fill(g, lane);
     if (!lane) {
       patience patient;
       const T inverse = 1 / r.diagonal;
@@ -211,26 +157,10 @@ template <typename T> static seed_arguments<T> seed_of(const gik_seed *m, gable_
   return g;
 }
 
-/* Rows of a level that one block of a chain takes. */
-static unsigned chain_rows(const gik_seed *m)
-{
-  return CHAIN_BLOCK / (unsigned)m->lanes;
-}
-
-template <typename T, int K, bool COLUMNS>
-static void levels_run(const gik_seed *m, const seed_arguments<T> &g, launches *on)
-{
-  for (int l = 0; l < m->levels;) {
-    const int e = narrow_levels_end(m->level, m->levels, l, chain_rows(m));
-    const unsigned rows = m->level[l + 1] - m->level[l], at_once = SEED_BLOCK / K;
-    if (rows <= chain_rows(m))
-      on->dependent(level_chain_kernel<T, K, COLUMNS>, 1, CHAIN_BLOCK, 0, !l, g, m->device_level, l, e);
-    else
-      on->dependent(level_kernel<T, K, COLUMNS>, (rows + at_once - 1) / at_once, SEED_BLOCK, 0, !l, g, m->level[l],
-                    m->level[l + 1]);
-    l = e;
-  }
-}
+template <typename T, bool COLUMNS> struct seed_levels {
+  typedef seed_arguments<T> arguments;
+  template <int K> using row = seed_row<T, COLUMNS, K>;
+};
 
 template <typename T, bool COLUMNS>
 static void levels_solve(const gik_seed *m, gable_type type, const gik_solve *s, launches *on)
@@ -238,13 +168,7 @@ static void levels_solve(const gik_seed *m, gable_type type, const gik_solve *s,
   for (int rhs = 0; rhs < s->v.count; rhs++) {
     const seed_arguments<T> g = seed_of<T>(m, type, s, rhs);
     if (COLUMNS && s->v.b != s->v.x) on->launch(seed_copy_kernel<T>, 4 * (unsigned)s->processors, 256, 0, g);
-    switch (m->lanes) {
-    case 2: levels_run<T, 2, COLUMNS>(m, g, on); break;
-    case 4: levels_run<T, 4, COLUMNS>(m, g, on); break;
-    case 8: levels_run<T, 8, COLUMNS>(m, g, on); break;
-    case 16: levels_run<T, 16, COLUMNS>(m, g, on); break;
-    default: levels_run<T, 32, COLUMNS>(m, g, on);
-    }
+    levels_launch<seed_levels<T, COLUMNS>>(m->lanes, g, {m->level, m->device_level, m->levels}, on);
   }
 }
 
@@ -259,7 +183,7 @@ static void elements_solve(const gik_seed *m, gable_type type, const gik_solve *
         return cudaMemcpyAsync(g.count, m->parents, (size_t)g.n * sizeof(int), cudaMemcpyDeviceToDevice, on->stream);
       });
     }
-    flow_launch(COLUMNS ? elmc_kernel<T> : elmr_kernel<T>, &g, g.n, m->levels, on);
+    flow_launch(COLUMNS ? elmc_kernel<T> : rows_flow_kernel<seed_row<T, false, 32>>, &g, g.n, m->levels, on);
   }
 }
 
@@ -300,7 +224,7 @@ extern "C" {
 
 int gik_seed_launches(const gik_seed *m)
 {
-  return gik::level_launches(m->level, m->levels, gik::chain_rows(m));
+  return gik::level_launches(m->level, m->levels, gik::CHAIN_BLOCK / (unsigned)m->lanes);
 }
 
 gable_status gik_levr_solve(const gik_seed *m, gable_type vectors, const gik_solve *s)

@@ -4,13 +4,11 @@
  * after that, for it is made of what was read. */
 #include "cuda/launch.cuh"
 #include "kernels/trisolve/element_flow.cuh"
-#include "kernels/trisolve/narrow_levels.cuh"
+#include "kernels/trisolve/level_launch.cuh"
 #include "kernels/trisolve/sweep_rows.h"
 
 namespace gik
 {
-
-enum { SWEEP_BLOCK = 512, CHAIN_BLOCK = 1024 };
 
 template <typename A, typename V> struct sweep_arguments {
   gik_rows a;
@@ -29,12 +27,19 @@ template <typename A, typename V> struct sweep_arguments {
   {
     return old && !newer(j, i) ? old[j] : stored(j);
   }
+  __device__ __forceinline__ V *at(gable_idx i) const { return x + i * x_step; }
+  __device__ __forceinline__ unsigned rows() const { return (unsigned)a.n; }
 };
 
 /* What a lane holds of a row: its entries p, p + P, ..., of which the next is (j, v), and in lane 0 what x_i is made
  * of.
  */
-template <typename A, typename V, int P> struct sweep_row {
+template <typename A, typename V, int K> struct sweep_row {
+  typedef sweep_arguments<A, V> arguments;
+  typedef V number;
+  static constexpr unsigned P = K;
+  static constexpr bool COLUMNS = false;
+  static constexpr int BLOCKS = 4;
   gable_idx i, j; /* -1: no row, no more entries */
   unsigned p, begin, end;
   V v, b, inverse, own;
@@ -45,9 +50,9 @@ template <typename A, typename V, int P> struct sweep_row {
     v = p < end ? (V)((const A *)g.a.val)[p] : 0;
     p += P;
   }
-  __device__ __forceinline__ void locate(const sweep_arguments<A, V> &g, gable_idx row)
+  __device__ __forceinline__ void locate(const sweep_arguments<A, V> &g, unsigned row)
   {
-    i = row;
+    i = (gable_idx)row; /* NONE is -1 */
     begin = i < 0 ? 0 : g.a.ptr[i];
     end = i < 0 ? 0 : g.a.ptr[i + 1];
   }
@@ -73,86 +78,25 @@ template <typename A, typename V, int P> struct sweep_row {
       if (j != i) sum += v * g.value(j, i);
 #pragma unroll
     for (int d = P / 2; d > 0; d >>= 1) sum += __shfl_down_sync(ALL, sum, d, P);
-    if (i >= 0 && lane == 0) *(volatile V *)(g.x + i * g.x_step) = solved(g, sum);
+    if (i >= 0 && lane == 0) *(volatile V *)g.at(i) = solved(g, sum);
+  }
+  /* See rows_flow_kernel. */
+  __device__ __forceinline__ bool more() const
+  {
+    return j >= 0;
+  }
+  __device__ __forceinline__ void prepare() {}
+  __device__ __forceinline__ V term(const sweep_arguments<A, V> &g, const V *now, patience *patient) const
+  {
+    const V x = g.newer(j, i) ? g.waits.value(now + j, patient, j) : g.value(j, i);
+    return j == i ? 0 : v * x;
   }
 };
 
-/* A level; what another launch writes is read after that launch. */
-template <typename A, typename V, int P>
-static __global__ void sweep_level_kernel(const sweep_arguments<A, V> g, unsigned l1, unsigned l2)
-{
-  const unsigned place = l1 + (blockIdx.x * blockDim.x + threadIdx.x) / P, lane = threadIdx.x % P;
-  sweep_row<A, V, P> r;
-  next_launch();
-  r.locate(g, place < l2 ? (gable_idx)g.order[place] : -1);
-  r.fill(g, lane);
-  after_last_launch();
-  r.solve(g, lane);
-}
-
-/* Several levels that fit one block, a barrier between two.  A row's place, its offsets and its entries are read three,
- * two and one levels ahead. */
-template <typename A, typename V, int P>
-static __global__ void __launch_bounds__(CHAIN_BLOCK, 1)
-    sweep_chain_kernel(const sweep_arguments<A, V> g, const unsigned *start, int first, int last)
-{
-  const unsigned lane = threadIdx.x % P, group = threadIdx.x / P;
-  const auto row_of = [&](int m) {
-    const unsigned place = m < last ? start[m] + group : 0;
-    return m < last && place < start[m + 1] ? (gable_idx)g.order[place] : -1;
-  };
-  sweep_row<A, V, P> r, ahead;
-  next_launch();
-  after_last_launch();
-  r.locate(g, row_of(first));
-  r.fill(g, lane);
-  ahead.locate(g, row_of(first + 1));
-  gable_idx far = row_of(first + 2);
-  for (int m = first; m < last; m++) {
-    r.solve(g, lane);
-    r = ahead;
-    r.fill(g, lane);
-    ahead.locate(g, far);
-    far = row_of(m + 3);
-    __syncthreads();
-  }
-}
-
-/* A warp a row; a place of published holds "not yet" until the new x_j is there. */
-template <typename A, typename V>
-static __global__ void __launch_bounds__(FLOW_BLOCK, 4) sweep_elements_kernel(const sweep_arguments<A, V> g)
-{
-  const unsigned lane = threadIdx.x % 32, n = (unsigned)g.a.n, half = g.waits.control->parity[0] & 1;
-  V *now = g.published + (half ? n : 0), *then = g.published + (half ? 0 : n);
-  warp_places w(g.waits.control);
-  for (unsigned row = w.at < n ? g.order[w.at] : 0; w.at < n;) {
-    sweep_row<A, V, 32> r;
-    patience patient;
-    V sum = 0;
-    r.locate(g, (gable_idx)row);
-    r.fill(g, lane);
-    w.at += w.step;
-    if (w.at < n) row = g.order[w.at];
-    const auto term = [&] {
-      const V x = g.newer(r.j, r.i) ? g.waits.value(now + r.j, &patient, r.j) : g.value(r.j, r.i);
-      return r.j == r.i ? 0 : r.v * x;
-    };
-    if (r.j >= 0) sum = term();
-    while (r.p < r.end) { /* more than 32 entries */
-      r.next(g);
-      sum += term();
-    }
-    __syncwarp();
-    sum = sum_of_warp(sum, r.end - r.begin);
-    if (!lane) {
-      const V x = r.solved(g, sum);
-      store_relaxed(now + r.i, x);
-      g.x[r.i * g.x_step] = x;
-      store_not_yet(then + r.i);
-    } /* no barrier: that the other lanes go on meanwhile is worth 0.2 us a level */
-  }
-  leave(g.waits.control, 1);
-}
+template <typename A, typename V> struct sweep_levels {
+  typedef sweep_arguments<A, V> arguments;
+  template <int K> using row = sweep_row<A, V, K>;
+};
 
 template <typename A, typename V>
 static sweep_arguments<A, V> arguments_of(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s)
@@ -173,41 +117,11 @@ static sweep_arguments<A, V> arguments_of(const gik_rows *a, const gik_sweep_ord
   return g;
 }
 
-/* Threads a row. */
-static unsigned lanes_of(const gik_rows *a)
-{
-  unsigned lanes = 2;
-  while (lanes < 32 && (double)lanes * a->n < (double)a->nnz) lanes *= 2;
-  return lanes;
-}
-
-template <typename A, typename V, int P>
-static void levels_run(const sweep_arguments<A, V> &g, const gik_sweep_order *o, launches *on)
-{
-  const unsigned rows = SWEEP_BLOCK / P, chain_rows = CHAIN_BLOCK / P;
-  for (int m = 0; m < o->levels;) {
-    const int e = narrow_levels_end(o->start, o->levels, m, chain_rows);
-    const unsigned width = o->start[m + 1] - o->start[m];
-    if (width <= chain_rows)
-      on->dependent(sweep_chain_kernel<A, V, P>, 1, CHAIN_BLOCK, 0, !m, g, o->device_start, m, e);
-    else
-      on->dependent(sweep_level_kernel<A, V, P>, (width + rows - 1) / rows, SWEEP_BLOCK, 0, !m, g, o->start[m],
-                    o->start[m + 1]);
-    m = e;
-  }
-}
-
 template <typename A, typename V>
-static void levels_launch(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s, launches *on)
+static void sweep_by_level(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s, launches *on)
 {
-  const sweep_arguments<A, V> g = arguments_of<A, V>(a, o, s);
-  switch (lanes_of(a)) {
-  case 2: levels_run<A, V, 2>(g, o, on); break;
-  case 4: levels_run<A, V, 4>(g, o, on); break;
-  case 8: levels_run<A, V, 8>(g, o, on); break;
-  case 16: levels_run<A, V, 16>(g, o, on); break;
-  default: levels_run<A, V, 32>(g, o, on);
-  }
+  levels_launch<sweep_levels<A, V>>(level_lanes(a->n, (double)a->nnz), arguments_of<A, V>(a, o, s),
+                                    {o->start, o->device_start, o->levels}, on);
 }
 
 template <typename A, typename V>
@@ -215,7 +129,7 @@ static gable_status elements_launch(const gik_rows *a, const gik_sweep_order *o,
 {
   sweep_arguments<A, V> g = arguments_of<A, V>(a, o, s);
   launches on(s->stream);
-  flow_launch(sweep_elements_kernel<A, V>, &g, a->n, o->levels, &on);
+  flow_launch(rows_flow_kernel<sweep_row<A, V, 32>>, &g, a->n, o->levels, &on);
   return on.status("a sweep by elements");
 }
 
@@ -228,11 +142,11 @@ gable_status levels(const gik_rows *a, const gik_sweep_order *o, const gik_sweep
 {
   gik::launches on(s->stream);
   if (a->value_type == GABLE_TYPE_D)
-    gik::levels_launch<double, double>(a, o, s, &on);
+    gik::sweep_by_level<double, double>(a, o, s, &on);
   else if (s->type == GABLE_TYPE_D)
-    gik::levels_launch<float, double>(a, o, s, &on);
+    gik::sweep_by_level<float, double>(a, o, s, &on);
   else
-    gik::levels_launch<float, float>(a, o, s, &on);
+    gik::sweep_by_level<float, float>(a, o, s, &on);
   return on.status("a sweep by levels");
 }
 

@@ -125,9 +125,6 @@ typedef struct gik_record_layout {
 
 gik_record_layout gik_record_layout_of(const gik_rows_cuda *p, gable_type vectors);
 
-/* 1 when a kernel of this shape was compiled. */
-int gik_rows_cuda_has_shape(int lanes, int pairs);
-
 /* One right-hand side after the other. */
 gable_status gik_rows_cuda_solve(const gik_rows_cuda *p, gable_type vectors, const gik_solve *s);
 

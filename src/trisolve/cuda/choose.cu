@@ -223,11 +223,10 @@ void rows_shape(const gable_trisolve *t, op_plan *d, int k)
     }
   } else if (width > 8192 && uneven) {
     /* levels so wide that bytes count more than latency: more rows a record */
-    const int lanes = (int)(limit / 8), pairs = 4;
     p->blocks = 8;
-    if (limit % 8 == 0 && gik_rows_cuda_has_shape(lanes, pairs)) {
-      p->lanes = lanes;
-      p->pairs = pairs;
+    if (limit % 8 == 0) {
+      p->lanes = (int)(limit / 8);
+      p->pairs = 4;
     }
   }
 }
