@@ -230,7 +230,7 @@ def main():
         if two:
             r.forest(["check", "--cases", "10", "--seed", "5", "--path", "put"], "cuda/mpi", MPI)
         r.proof("test_peer_kernels", peer)
-        r.reference("cuda", [o.build / "bin/gpu_messages", "calls"])
+        r.reference("CUDA calls", [o.build / "bin/gpu_messages", "calls"])
         transports(r, two, peer, staged)
         solves(r, two, peer, staged)
         r.reference("mpi", [*MPI, o.build / "bin/gpu_messages", "mpi", o.most])
