@@ -1,6 +1,6 @@
 /* graph.c: a forest from (rank, root) pairs.
  *
- *   1  each rank checks its leaves and sorts its edges by (rank of the root, position)
+ *   1  each rank checks and counts its leaves, then sorts its edges by (rank of the root, position)
  *   2  ranks tell each other how many edges they share, and then which roots
  *   3  each rank finds the map of each neighbour's indices
  *
@@ -62,6 +62,7 @@ typedef struct edges {
   int64_t *order, *room;      /* [n] leaves by increasing position; NULL: as they are */
   int64_t *counts, *incoming; /* [size] edges with roots, and with leaves, of each rank */
   int64_t *all_roots;         /* [size] n_roots of each rank */
+  uint64_t *most;             /* [size] the largest root on each rank, of negative ones too */
 } edges;
 
 static int64_t position_of(const edges *e, int64_t i)
@@ -74,7 +75,7 @@ static int64_t leaf_at(const edges *e, int64_t k)
   return e->order ? e->order[k] : k;
 }
 
-/* Leaves are where they may be, and each place is taken once. */
+/* Leaves are where they may be, and each place is taken once; counts, most. */
 static gable_status check_leaves(gable_comm *comm, edges *e)
 {
   gable_status status = GABLE_OK;
@@ -85,13 +86,17 @@ static gable_status check_leaves(gable_comm *comm, edges *e)
   GI_ALLOC_ZERO(comm->ctx, e->counts, comm->size);
   GI_ALLOC_ZERO(comm->ctx, e->incoming, comm->size);
   GI_ALLOC_ZERO(comm->ctx, e->all_roots, comm->size);
+  GI_ALLOC_ZERO(comm->ctx, e->most, comm->size);
   for (int64_t i = 0; i < e->n; i++) {
     const int64_t position = position_of(e, i);
     GI_REQUIRE(position >= 0 && position < INT64_MAX, GABLE_ERR_ARGUMENT, "leaf %lld has position %lld", (long long)i,
                (long long)position);
     increasing &= !i || position_of(e, i - 1) < position;
-    GI_REQUIRE(e->root[i].rank >= 0 && e->root[i].rank < comm->size, GABLE_ERR_ARGUMENT,
-               "leaf %lld has its root on rank %d of %d", (long long)i, (int)e->root[i].rank, comm->size);
+    const gable_root r = e->root[i];
+    GI_REQUIRE(r.rank >= 0 && r.rank < comm->size, GABLE_ERR_ARGUMENT, "leaf %lld has its root on rank %d of %d",
+               (long long)i, (int)r.rank, comm->size);
+    e->counts[r.rank]++;
+    if ((uint64_t)r.index > e->most[r.rank]) e->most[r.rank] = (uint64_t)r.index;
   }
   if (increasing) goto done;
   GI_ALLOC(comm->ctx, e->order, e->n);
@@ -105,19 +110,29 @@ done:
   return status;
 }
 
+/* Every leaf's root is there. */
+static gable_status check_roots(const gable_comm *comm, const edges *e)
+{
+  gable_status status = GABLE_OK;
+  int right = 1;
+  for (int r = 0; r < comm->size; r++) right &= !e->counts[r] || e->most[r] < (uint64_t)e->all_roots[r];
+  for (int64_t i = 0; i < e->n && !right; i++) {
+    const gable_root r = e->root[i];
+    GI_REQUIRE(r.index >= 0 && r.index < e->all_roots[r.rank], GABLE_ERR_ARGUMENT,
+               "leaf %lld at position %lld: rank %d has %lld roots, and no root %lld", (long long)i,
+               (long long)position_of(e, i), (int)r.rank, (long long)e->all_roots[r.rank], (long long)r.index);
+  }
+done:
+  return status;
+}
+
 /* The leaves side: edges by (rank, position), from order, which is by position. */
 static gable_status build_leaves(gable_forest *f, edges *e)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = f->ctx;
   int64_t *index = NULL;
-  for (int64_t i = 0; i < e->n; i++) {
-    const gable_root r = e->root[i];
-    GI_REQUIRE(r.index >= 0 && r.index < e->all_roots[r.rank], GABLE_ERR_ARGUMENT,
-               "leaf %lld at position %lld: rank %d has %lld roots, and no root %lld", (long long)i,
-               (long long)position_of(e, i), (int)r.rank, (long long)e->all_roots[r.rank], (long long)r.index);
-    e->counts[r.rank]++;
-  }
+  GI_TRY(check_roots(f->comm, e));
   f->leaf_space = e->n ? position_of(e, leaf_at(e, e->n - 1)) + 1 : 0;
   GI_ALLOC(ctx, index, e->n);
   GI_ALLOC(ctx, f->leaf_root, e->n);
@@ -256,6 +271,7 @@ done:
   gi_free(ctx, e.counts);
   gi_free(ctx, e.incoming);
   gi_free(ctx, e.all_roots);
+  gi_free(ctx, e.most);
   return status;
 }
 
