@@ -39,6 +39,10 @@ elif [ -x "$BUILD/bin/gable-mpi" ] && command -v $launch >/dev/null 2>&1; then
     for n in 1 2 4; do check $n --cases 15 --path put || fail "path put, $n ranks"; done
     check 3 --cases 10 --path nvshmem || fail "path nvshmem"
     FAKE_NVSHMEM_APART=1 check 3 --cases 10 --path nvshmem || fail "path nvshmem, PEs without addresses"
+    # A message that does not come is an error of the rank that waits for it.
+    FAKE_NVSHMEM_LOSES=1 timeout 60 $launch -n 2 "$BUILD/bin/gable-mpi" forest pingpong --where mirror/mpi --path put --most 64 --deadline 2 >"$work/log" 2>&1 </dev/null
+    rc=$?
+    [ $rc -ne 0 ] && [ $rc -ne 124 ] && grep -q "for rank 1, which did not come" "$work/log" || fail "a lost message: exit status $rc"
     [ -z "$(ls /dev/shm/gable-fake-nvshmem-* 2>/dev/null)" ] || { echo "a segment is left in /dev/shm"; exit 1; }
     right="right on the mirror"
 else
