@@ -84,7 +84,7 @@ class Record:
         head = {"program": "gable", **{k: v for k, v in whole.items() if not isinstance(v, (list, dict))}}
         found = [{**head, **row} for row in whole.get("rows", [{}])]
         self.rows += found
-        if "one_way_s" in found[0]:
+        if found and "one_way_s" in found[0]:
             print(f"{what}: {1e6 * found[0]['one_way_s']:.1f} us at {found[0]['bytes']} bytes, "
                   f"{1e6 * found[-1]['one_way_s']:.1f} at {found[-1]['bytes']}", flush=True)
         else:

@@ -432,6 +432,8 @@ int cmd_forest(int argc, char **argv)
   if ((q.place.model || q.captured) && !on_gpu)
     return options_wrong("forest", "--%s is of places on a GPU: %s has no streams",
                          q.place.model ? "model" : "captured", q.where);
+  if (q.captured && (is(&q, "check") || is(&q, "show")))
+    return options_wrong("forest", "--captured is of tests that are timed, not of %s", q.test);
   if (forest_place_wrong(&q.place))
     return options_wrong("forest", "--model %s of %s: %s", q.place.model, q.where, forest_place_wrong(&q.place));
   if (forest_place_synchronises(&q.place) && (q.captured || q.matrix || is(&q, "check")))
