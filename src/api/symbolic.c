@@ -223,7 +223,5 @@ void gable_symbolic_destroy(gable_symbolic **s)
   gable_symbolic *p = *s;
   *s = NULL;
   gi_layout_destroy(p->ctx, &p->layout);
-  gi_free(p->ctx, p->rows);
-  gi_free(p->ctx, p->cols);
-  gi_free(p->ctx, p);
+  GI_FREE(p->ctx, p->rows, p->cols, p);
 }

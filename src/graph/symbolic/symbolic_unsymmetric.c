@@ -241,14 +241,7 @@ static void unsymmetric_release(unsymmetric *u)
   for (int i = 0; i < 2; i++) {
     factor_lists *d = &u->factor[i];
     gi_csc_release(u->ctx, &d->a);
-    gi_free(u->ctx, d->ptr);
-    gi_free(u->ctx, d->list);
-    gi_free(u->ctx, d->at);
-    gi_free(u->ctx, d->head);
-    gi_free(u->ctx, d->next);
-    gi_free(u->ctx, d->gave);
-    gi_free(u->ctx, d->mark);
-    gi_free(u->ctx, d->open);
+    GI_FREE(u->ctx, d->ptr, d->list, d->at, d->head, d->next, d->gave, d->mark, d->open);
   }
   gi_free(u->ctx, u->super);
   gi_free(u->ctx, u->spare);

@@ -40,7 +40,6 @@ gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan,
  * are not.  O(n_parts^2).  No solve with the work may be in flight. */
 int gi_solve_work_fit(gi_solve_work *work, const gi_solve_plan *plan);
 void gi_solve_work_destroy(gable_context *ctx, gi_solve_work **work); /* NULL is fine */
-gable_off gi_solve_work_bytes(const gi_solve_work *work);
 
 /* What surrounds the sweeps, so that permuting and scaling cost no pass of their own.  All arrays may be NULL.
  *   y[in_place[i]] = in_scale[i] b[i];   x[i] (+)= out_scale[i] y[out_place[i]].

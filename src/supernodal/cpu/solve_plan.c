@@ -259,8 +259,6 @@ gable_status gi_solve_work_create(gable_context *ctx, const gi_solve_plan *plan,
   GI_ALLOC(ctx, w->owner, w->parts_room);
   GI_ALLOC(ctx, w->claimed, w->items_room);
   GI_ALLOC(ctx, w->load, w->threads_room);
-  w->bytes = (gable_off)sizeof *w + 8 * (w->y_room + w->z_room) + 4 * (gable_off)w->parts_room +
-             8 * ((gable_off)w->items_room + w->threads_room);
   take_plan(w, plan, &need);
   *out = w;
   w = NULL;
@@ -282,17 +280,8 @@ int gi_solve_work_fit(gi_solve_work *w, const gi_solve_plan *plan)
 
 void gi_solve_work_destroy(gable_context *ctx, gi_solve_work **work)
 {
-  if (!*work) return;
-  gi_free(ctx, (*work)->y);
-  gi_free(ctx, (*work)->z);
-  gi_free(ctx, (*work)->owner);
-  gi_free(ctx, (*work)->claimed);
-  gi_free(ctx, (*work)->load);
-  gi_free(ctx, *work);
+  gi_solve_work *w = *work;
+  if (!w) return;
+  GI_FREE(ctx, w->y, w->z, w->owner, w->claimed, w->load, w);
   *work = NULL;
-}
-
-gable_off gi_solve_work_bytes(const gi_solve_work *work)
-{
-  return work->bytes;
 }

@@ -62,7 +62,6 @@ struct gi_solve_work {
   gable_off y_room, z_room;       /* numbers that y and z have room for */
   gable_idx parts_room, items_room;
   int threads_wanted, threads_room;
-  gable_off bytes;
 };
 
 /* The cut: fills part, run and segment.  solve_cut.c */

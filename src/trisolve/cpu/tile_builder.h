@@ -33,6 +33,4 @@ typedef struct gi_tile_builder {
 /* out->wait and wait_start, from the tiles and their final numbers. */
 gable_status gi_tile_waits(const gi_tile_builder *b, gi_tiles *out);
 
-void gi_tile_builder_release(gi_tile_builder *b);
-
 #endif

@@ -10,7 +10,7 @@ gi_tile_costs gi_tile_costs_default(void)
   return (gi_tile_costs){.tile = 20e-9, .hop = 100e-9, .remote = 2e-9};
 }
 
-void gi_tile_builder_release(gi_tile_builder *b)
+static void builder_release(gi_tile_builder *b)
 {
   GI_FREE(b->ctx, b->tiles, b->tile_of, b->list, b->missing, b->heap, b->steps, b->free_at);
 }
@@ -182,7 +182,7 @@ gable_status gi_tiles_build(gable_context *ctx, gable_idx n, gi_row_cost_model *
   GI_TRY(place_rows(&b, n, plan->base, out));
   GI_TRY(gi_tile_waits(&b, out));
 done:
-  gi_tile_builder_release(&b);
+  builder_release(&b);
   gi_chunks_release(ctx, &chunks);
   if (status) gi_tiles_release(ctx, out);
   return status;
