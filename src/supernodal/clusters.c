@@ -164,73 +164,42 @@ done:
   return status;
 }
 
-/* Lists of slots that no ancestor has taken yet. */
-typedef struct waiting {
-  gable_off *next;        /* [slots] */
-  gable_off *head, *tail; /* [count] of the slots that wait for cluster j, -1: none */
-  gable_off *position;    /* [slots] where each is added */
-  gable_idx *at;          /* [n] position in the cluster at hand of each column */
-  gable_idx *seen;        /* [n] cluster + 1 that at belongs to */
-} waiting;
-
-static void append(waiting *w, gable_idx cluster, gable_off slot)
+/* Where the slot of cluster j for row is added: a position of the nearest ancestor that has the row. */
+static gable_off find_position(const gi_clusters *c, const gi_cluster_side *side, gable_idx j, gable_idx row)
 {
-  w->next[slot] = -1;
-  if (w->head[cluster] < 0)
-    w->head[cluster] = slot;
-  else
-    w->next[w->tail[cluster]] = slot;
-  w->tail[cluster] = slot;
-}
-
-/* Takes the waiting slots whose rows cluster j has; the others and its own go to its parent. */
-static void take_slots(const gi_clusters *c, const gi_cluster_side *side, gable_idx j, waiting *w)
-{
-  const gable_idx width = gi_cluster_width(c, j), parent = c->parent[j];
-  for (gable_idx i = c->first[j]; i < c->first[j + 1]; i++) {
-    w->seen[i] = j + 1;
-    w->at[i] = i - c->first[j];
+  for (gable_idx p = c->parent[j];; p = c->parent[p]) {
+    const gable_off begin = side->ptr[p];
+    if (row < c->first[p + 1]) return begin + row;
+    gable_off low = begin, high = side->ptr[p + 1];
+    while (low < high) {
+      const gable_off middle = low + (high - low) / 2;
+      if (side->row[middle] < row)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low < side->ptr[p + 1] && side->row[low] == row) return c->first[p + 1] + low;
   }
-  for (gable_off k = side->ptr[j]; k < side->ptr[j + 1]; k++) {
-    w->seen[side->row[k]] = j + 1;
-    w->at[side->row[k]] = width + (gable_idx)(k - side->ptr[j]);
-  }
-  for (gable_off slot = w->head[j], next; slot >= 0; slot = next) {
-    const gable_idx row = side->row[slot];
-    next = w->next[slot];
-    if (w->seen[row] == j + 1)
-      w->position[slot] = c->first[j] + side->ptr[j] + w->at[row];
-    else
-      append(w, parent, slot);
-  }
-  for (gable_off slot = side->ptr[j]; slot < side->ptr[j + 1]; slot++) append(w, parent, slot);
 }
 
 static gable_status link_slots(gable_context *ctx, const gi_clusters *c, gi_cluster_side *side)
 {
   gable_status status = GABLE_OK;
+  enum { FEW = 50000 };
   const gable_off slots = side->ptr[c->count], positions = c->n + slots;
-  waiting w = {0};
-  GI_ALLOC(ctx, w.next, slots);
-  GI_ALLOC(ctx, w.position, slots);
-  GI_ALLOC(ctx, w.head, c->count);
-  GI_ALLOC(ctx, w.tail, c->count);
-  GI_ALLOC(ctx, w.at, c->n);
-  GI_ALLOC_ZERO(ctx, w.seen, c->n);
-  for (gable_idx j = 0; j < c->count; j++) w.head[j] = -1;
-  for (gable_idx j = 0; j < c->count; j++) take_slots(c, side, j, &w);
+  const int threads = slots > FEW ? ctx->threads : 1;
+  gable_off *position = NULL; /* [slots] where each is added */
+  GI_ALLOC(ctx, position, slots);
   GI_ALLOC_ZERO(ctx, side->in_ptr, positions + 2);
   GI_ALLOC(ctx, side->in_slot, slots);
-  for (gable_off k = 0; k < slots; k++) side->in_ptr[w.position[k] + 2]++;
+  GI_OMP(parallel for num_threads(threads) schedule(dynamic, 32))
+  for (gable_idx j = 0; j < c->count; j++)
+    for (gable_off k = side->ptr[j]; k < side->ptr[j + 1]; k++) position[k] = find_position(c, side, j, side->row[k]);
+  for (gable_off k = 0; k < slots; k++) side->in_ptr[position[k] + 2]++;
   for (gable_off p = 0; p < positions; p++) side->in_ptr[p + 2] += side->in_ptr[p + 1];
-  for (gable_off k = 0; k < slots; k++) side->in_slot[side->in_ptr[w.position[k] + 1]++] = k;
+  for (gable_off k = 0; k < slots; k++) side->in_slot[side->in_ptr[position[k] + 1]++] = k;
 done:
-  gi_free(ctx, w.next);
-  gi_free(ctx, w.position);
-  gi_free(ctx, w.head);
-  gi_free(ctx, w.tail);
-  gi_free(ctx, w.at);
-  gi_free(ctx, w.seen);
+  gi_free(ctx, position);
   return status;
 }
 
