@@ -10,7 +10,7 @@
 
 #include "kernels/dense/dense.h"
 
-enum { TILE = 128 };
+enum { TILE = 128, DEPTH = 256 }; /* a product of TILE x DEPTH and DEPTH x TILE at a time: they stay in a cache */
 
 /* Rows from `row` on and columns from `column` on of inverse_J. */
 typedef struct tile {
@@ -19,8 +19,8 @@ typedef struct tile {
 
 /* Scratch of one thread. */
 typedef struct room {
-  double *right; /* [w][TILE] -D^-1 lower_J, columns of the tile */
-  double *left;  /* [TILE][w] of upper_J or lower_J^T, rows of the tile */
+  double *right; /* [DEPTH][TILE] -D^-1 lower_J, columns of the tile */
+  double *left;  /* [TILE][DEPTH] of upper_J or lower_J^T, rows of the tile */
   double *out;   /* [TILE][TILE] */
   double *pack;  /* of the dense kernels */
 } room;
@@ -65,20 +65,20 @@ static double right_entry(const gi_cluster_panels *p, gable_idx j, gable_idx w, 
   return -sum;
 }
 
-/* Row i of the tile's left block, columns from `from` on. */
-static void fill_left(const gi_cluster_panels *p, const tile *t, gable_idx w, gable_idx rows, gable_idx from,
-                      double *left)
+/* Columns begin .. end-1 of the tile's left block. */
+static void fill_left(const gi_cluster_panels *p, const tile *t, gable_idx w, gable_idx rows, gable_idx begin,
+                      gable_idx end, double *left)
 {
   const gable_off all = w + p->clusters->u.ptr[t->j + 1] - p->clusters->u.ptr[t->j];
   if (p->upper) {
     for (gable_idx i = 0; i < rows; i++)
-      for (gable_idx m = from; m < w; m++)
-        left[(gable_off)i * w + m] = value(p, p->upper, p->upper_at[t->j] + (t->row + i) * all + m);
+      for (gable_idx m = begin; m < end; m++)
+        left[i * DEPTH + m - begin] = value(p, p->upper, p->upper_at[t->j] + (t->row + i) * all + m);
     return;
   }
-  for (gable_idx m = from; m < w; m++)
+  for (gable_idx m = begin; m < end; m++)
     for (gable_idx i = 0; i < rows; i++)
-      left[(gable_off)i * w + m] = value(p, p->lower, p->lower_at[t->j] + (gable_off)m * w + t->row + i);
+      left[i * DEPTH + m - begin] = value(p, p->lower, p->lower_at[t->j] + (gable_off)m * w + t->row + i);
 }
 
 static void store(const gi_cluster_panels *p, gable_off at, double v)
@@ -97,12 +97,16 @@ static void compute_tile(const gi_cluster_panels *p, const tile *t, const room *
   const gable_idx rows = w - t->row < TILE ? w - t->row : TILE, columns = w - t->column < TILE ? w - t->column : TILE;
   const gable_idx above = start_of(c, t->j, t->column), left = p->upper ? t->row : start_of(c, t->j, t->row);
   const gable_idx from = above > left ? above : left;
-  for (gable_idx m = from; m < w; m++)
-    for (gable_idx k = 0; k < columns; k++) r->right[m * TILE + k] = right_entry(p, t->j, w, m, t->column + k);
-  fill_left(p, t, w, rows, from, r->left);
   for (gable_idx i = 0; i < rows; i++) memset(r->out + i * TILE, 0, (size_t)columns * sizeof *r->out);
-  gik_multiply_large_d(columns, rows, w - from, r->right + (gable_off)from * TILE, TILE, r->left + from, w, 1, r->out,
-                       TILE, NULL, NULL, 0, &tools);
+  for (gable_idx begin = from, end; begin < w; begin = end) {
+    end = w - begin < DEPTH ? w : begin + DEPTH;
+    for (gable_idx m = begin; m < end; m++)
+      for (gable_idx k = 0; k < columns; k++)
+        r->right[(m - begin) * TILE + k] = right_entry(p, t->j, w, m, t->column + k);
+    fill_left(p, t, w, rows, begin, end, r->left);
+    gik_multiply_large_d(columns, rows, end - begin, r->right, TILE, r->left, DEPTH, 1, r->out, TILE, NULL, NULL, 0,
+                         &tools);
+  }
   for (gable_idx i = 0; i < rows; i++)
     for (gable_idx k = 0; k < columns; k++)
       store(p, p->inverse_at[t->j] + (gable_off)(t->row + i) * w + t->column + k, r->out[i * TILE + k]);
@@ -112,13 +116,13 @@ static void compute_tile(const gi_cluster_panels *p, const tile *t, const room *
       store(p, p->inverse_at[t->j] + (gable_off)(t->column + k) * w + t->row + i, r->out[i * TILE + k]);
 }
 
-static gable_status room_init(gable_context *ctx, gable_off most, room *r)
+static gable_status room_init(gable_context *ctx, room *r)
 {
   gable_status status = GABLE_OK;
-  GI_ALLOC(ctx, r->right, most * TILE);
-  GI_ALLOC(ctx, r->left, most * TILE);
+  GI_ALLOC(ctx, r->right, DEPTH * TILE);
+  GI_ALLOC(ctx, r->left, TILE * DEPTH);
   GI_ALLOC(ctx, r->out, TILE * TILE);
-  GI_ALLOC(ctx, r->pack, gik_pack_size(TILE, TILE, most));
+  GI_ALLOC(ctx, r->pack, gik_pack_size(TILE, TILE, DEPTH));
 done:
   return status;
 }
@@ -134,18 +138,14 @@ static void room_release(gable_context *ctx, room *r)
 gable_status gi_cluster_inverses_update(gable_context *ctx, gi_cluster_panels *p)
 {
   gable_status status = GABLE_OK;
-  const gi_clusters *c = p->clusters;
   const int threads = ctx->threads;
   const gable_off tiles = list_tiles(p, NULL);
-  gable_idx most = 0;
   tile *list = NULL;
   room *rooms = NULL;
-  for (gable_idx j = 0; j < c->count; j++)
-    if (gi_cluster_width(c, j) > most) most = gi_cluster_width(c, j);
   GI_ALLOC(ctx, list, tiles);
   list_tiles(p, list);
   GI_ALLOC_ZERO(ctx, rooms, threads);
-  for (int t = 0; t < threads; t++) GI_TRY(room_init(ctx, most, &rooms[t]));
+  for (int t = 0; t < threads; t++) GI_TRY(room_init(ctx, &rooms[t]));
   GI_OMP(parallel for num_threads(threads) schedule(dynamic, 2))
   for (gable_off k = 0; k < tiles; k++) compute_tile(p, &list[k], &rooms[omp_get_thread_num()]);
 done:

@@ -12,11 +12,11 @@
 enum { FAN = 24 };        /* terms of a sum, at most */
 enum { LEAST_PART = 16 }; /* inputs of a strip whose outputs several warps compute */
 
-typedef struct builder {
+struct gi_task_builder {
   gable_context *ctx;
   const gi_task_plan *plan;
   gi_task_piece *piece;
-  gi_records *records;
+  gi_records records;
   gable_off slots_at, x_at, places; /* places: the next one of a sum */
   const gi_task_sweep *sweep;       /* of the direction at hand */
   int forward;
@@ -25,7 +25,9 @@ typedef struct builder {
   gi_draft tile, shared, sums;
   gable_off sums_begin;          /* places from here on are those of sums */
   gi_ragged in, in_product, add; /* of every input and output of the cluster at hand */
-} builder;
+};
+
+typedef gi_task_builder builder;
 
 /* ---- sums of long lists ---- */
 
@@ -42,7 +44,7 @@ static gable_status flush_sums(builder *b)
   if (b->piece->part)
     gi_draft_clear(d, -1); /* part 0 has them */
   else
-    GI_TRY(gi_records_add(b->ctx, b->records, d));
+    GI_TRY(gi_records_add(b->ctx, &b->records, d));
 done:
   return status;
 }
@@ -312,7 +314,7 @@ static gable_idx strip_parts(gable_idx outputs, gable_idx inputs)
 /* Outputs of each tile of inputs: about the bytes of a task of this level, tiles of equal height. */
 static gable_idx equal_rows(const builder *b, shape s, gable_idx inputs)
 {
-  const gable_off each = padded(inputs) * b->records->value_bytes + (gable_off)sizeof(gik_flow_out);
+  const gable_off each = padded(inputs) * b->records.value_bytes + (gable_off)sizeof(gik_flow_out);
   const gable_idx room = (b->plan->limits.sums - padded(inputs)) / GIK_FLOW_STRIP * GIK_FLOW_STRIP;
   gable_off rows = b->piece->target / each / GIK_FLOW_STRIP * GIK_FLOW_STRIP;
   if (rows > GIK_FLOW_OUTPUTS) rows = GIK_FLOW_OUTPUTS;
@@ -334,7 +336,7 @@ static gable_status cut_rows(builder *b, gable_idx j, shape s, gable_idx i, gabl
     GI_TRY(add_inputs(b, &b->tile, i, i_end));
     GI_TRY(add_outputs(b, &b->tile, j, o, end, partial));
     add_strips(b, &b->tile, j, s, o, end, i, i_end, strip_parts(end - o, i_end - i));
-    GI_TRY(gi_records_add(b->ctx, b->records, &b->tile));
+    GI_TRY(gi_records_add(b->ctx, &b->records, &b->tile));
   }
 done:
   return status;
@@ -372,10 +374,10 @@ static gable_status share_task(builder *b, gable_idx j, shape s)
   gi_draft *d = &b->shared;
   if (d->strips + strips_of(s.outputs) > GIK_FLOW_STRIPS ||
       d->in.count + padded(s.inputs) + d->add.count + strips_of(s.outputs) * GIK_FLOW_STRIP > b->plan->limits.sums ||
-      (d->strips && gi_draft_bytes(d, b->records->value_bytes) + bytes_of(b->plan, s) > b->piece->target) ||
+      (d->strips && gi_draft_bytes(d, b->records.value_bytes) + bytes_of(b->plan, s) > b->piece->target) ||
       d->in.used + d->in_product.used + b->in.used + b->in_product.used > b->terms ||
       d->add.used + b->add.used > b->terms)
-    GI_TRY(gi_records_add(b->ctx, b->records, d));
+    GI_TRY(gi_records_add(b->ctx, &b->records, d));
   d->cluster = j;
   GI_TRY(add_inputs(b, d, 0, s.inputs));
   GI_TRY(add_outputs(b, d, j, 0, s.outputs, -1));
@@ -417,71 +419,62 @@ gable_off gi_task_cluster_bytes(const gi_task_plan *plan, int forward, gable_idx
   return bytes_of(plan, shape_of(plan, forward, j));
 }
 
-static void builder_release(gable_context *ctx, builder *b)
+gable_status gi_task_builder_create(gable_context *ctx, gi_task_builder **out)
 {
+  gable_status status = GABLE_OK;
+  GI_ALLOC_ZERO(ctx, *out, 1);
+  (*out)->ctx = ctx;
+  GI_TRY(gi_records_init(ctx, &(*out)->records));
+done:
+  return status;
+}
+
+void gi_task_builder_destroy(gable_context *ctx, gi_task_builder **made)
+{
+  gi_task_builder *b = made ? *made : NULL;
+  if (!b) return;
+  *made = NULL;
   gi_draft_release(ctx, &b->tile);
   gi_draft_release(ctx, &b->shared);
   gi_draft_release(ctx, &b->sums);
   gi_ragged_release(ctx, &b->in);
   gi_ragged_release(ctx, &b->in_product);
   gi_ragged_release(ctx, &b->add);
+  gi_records_release(ctx, &b->records);
+  gi_free(ctx, b);
 }
 
-gable_status gi_task_piece_build(gable_context *ctx, gi_task_piece *piece)
+static void begin_piece(builder *b, gi_task_piece *piece)
 {
-  gable_status status = GABLE_OK;
   const gi_task_plan *plan = piece->plan;
-  builder *b = NULL;
-  GI_ALLOC_ZERO(ctx, b, 1);
-  b->ctx = ctx;
   b->plan = plan;
   b->piece = piece;
-  b->records = &piece->records;
   b->forward = piece->forward;
   b->sweep = piece->forward ? &plan->forward : &plan->backward;
   b->places = gi_task_places(plan);
   b->slots_at = plan->clusters->n;
   b->x_at = b->places - plan->clusters->n;
-  gi_draft_clear(&b->shared, -1);
-  gi_draft_clear(&b->sums, -1);
   b->terms = plan->limits.terms / 2 - 3 * FAN; /* of inputs, and of outputs; one list may come on top */
   b->most_inputs = (plan->limits.sums - 32) / GIK_FLOW_STEP * GIK_FLOW_STEP;
-  GI_TRY(gi_records_init(ctx, &piece->records, plan));
+  b->tiles = 0;
+  b->records.limits = plan->limits;
+  b->records.value_bytes = (gable_idx)gi_type_size(plan->type);
+  gi_draft_clear(&b->shared, -1);
+  gi_draft_clear(&b->sums, -1);
+  piece->records = &b->records;
+  piece->from = b->records.count;
+}
+
+gable_status gi_task_piece_build(gi_task_builder *b, gi_task_piece *piece)
+{
+  gable_status status = GABLE_OK;
+  begin_piece(b, piece);
   for (gable_idx j = piece->begin; j < piece->end; j++) GI_TRY(add_cluster(b, j));
-  GI_TRY(gi_records_add(ctx, &piece->records, &b->shared));
+  GI_TRY(gi_records_add(b->ctx, &b->records, &b->shared));
   GI_TRY(flush_sums(b));
   GI_REQUIRE(b->places < 1 << 30, GABLE_ERR_LIMIT, "%lld values between the tasks of a solve", (long long)b->places);
-  piece->places = piece->part ? 0 : b->places - gi_task_places(plan);
+  piece->places = piece->part ? 0 : b->places - gi_task_places(piece->plan);
+  piece->tasks = b->records.count - piece->from;
 done:
-  if (b) builder_release(ctx, b);
-  gi_free(ctx, b);
   return status;
-}
-
-void gi_task_piece_release(gable_context *ctx, gi_task_piece *piece)
-{
-  gi_records_release(ctx, &piece->records);
-}
-
-/* Places of sums of the record of a task, moved by shift. */
-static void shift_places(unsigned char *record, gable_idx from, gable_idx shift)
-{
-  const gik_flow_task *t = (const gik_flow_task *)record;
-  gik_flow_out *out = (gik_flow_out *)(record + t->out);
-  gable_idx *term = (gable_idx *)(record + t->term);
-  const int terms = ((const uint16_t *)(record + t->ptr))[t->sums];
-  for (gable_idx o = 0; o < t->outputs; o++) out[o].id += out[o].id >= from ? shift : 0;
-  for (int e = 0; e < terms; e++) term[e] += term[e] >= from ? shift : 0;
-}
-
-void gi_task_piece_place(gi_task_piece *piece, gi_task_ref *task)
-{
-  const gi_records *r = &piece->records;
-  const gable_idx from = (gable_idx)gi_task_places(piece->plan);
-  for (gable_idx k = 0; k < r->count; k++) {
-    const gik_flow_at at = r->at[k], end = r->at[k + 1];
-    if (piece->shift) shift_places(r->records + at.record, from, (gable_idx)piece->shift);
-    task[k] = (gi_task_ref){r->records + at.record, r->source + r->first[k], (gable_idx)(end.record - at.record),
-                            (gable_idx)(end.values - at.values), (gable_idx)(r->first[k + 1] - r->first[k])};
-  }
 }

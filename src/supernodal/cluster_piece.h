@@ -10,12 +10,16 @@ typedef struct gi_task_piece {
   const gi_task_plan *plan;
   int forward;
   gable_idx begin, end, part, parts;
-  gable_off target; /* bytes of a task */
-  gi_records records;
-  gable_off places; /* that the piece adds: its records number them from gi_task_places on */
-  gable_off shift;  /* from these to the board's */
-  gable_off first;  /* number of its first task */
+  gable_off target;          /* bytes of a task */
+  const gi_records *records; /* of the thread that built it */
+  gable_idx from, tasks;     /* of these records */
+  gable_off places;          /* that the piece adds: its records number them from gi_task_places on */
+  gable_off shift;           /* from these to those of the board */
+  gable_off first;           /* number of its first task */
 } gi_task_piece;
+
+/* What one thread builds pieces with; it keeps their records. */
+typedef struct gi_task_builder gi_task_builder;
 
 /* A task where its piece keeps it. */
 typedef struct gi_task_ref {
@@ -28,11 +32,10 @@ gable_off gi_task_places(const gi_task_plan *plan); /* of columns and slots: tho
 /* Bytes of the values of cluster j in one direction, with zeros. */
 gable_off gi_task_cluster_bytes(const gi_task_plan *plan, int forward, gable_idx j);
 
-/* Fills records and places.  GABLE_ERR_MEMORY, GABLE_ERR_LIMIT. */
-gable_status gi_task_piece_build(gable_context *ctx, gi_task_piece *piece);
-void gi_task_piece_release(gable_context *ctx, gi_task_piece *piece); /* fine on one that was not built */
-/* Adds shift to its places, and writes its tasks to task. */
-void gi_task_piece_place(gi_task_piece *piece, gi_task_ref *task);
+gable_status gi_task_builder_create(gable_context *ctx, gi_task_builder **out);
+void gi_task_builder_destroy(gable_context *ctx, gi_task_builder **made); /* NULL is fine */
+/* Makes the tasks of a piece.  GABLE_ERR_MEMORY, GABLE_ERR_LIMIT. */
+gable_status gi_task_piece_build(gi_task_builder *b, gi_task_piece *piece);
 
 /* order[k]: the k-th task to be taken, each after those that store what it reads: a list schedule on workers thread
  * blocks, the task with the longest way to the end first. */

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/type_size.h"
-
 static const char purpose[] = "the tasks of a solve";
 
 gable_status gi_ragged_push(gable_context *ctx, gi_ragged *r, gable_idx value)
@@ -153,10 +151,10 @@ void gi_records_release(gable_context *ctx, gi_records *r)
   *r = (gi_records){0};
 }
 
-gable_status gi_records_init(gable_context *ctx, gi_records *r, const gi_task_plan *plan)
+gable_status gi_records_init(gable_context *ctx, gi_records *r)
 {
   gable_status status = GABLE_OK;
-  *r = (gi_records){.value_bytes = (gable_idx)gi_type_size(plan->type), .limits = plan->limits};
+  *r = (gi_records){0};
   GI_ALLOC_ZERO(ctx, r->at, 1);
   GI_ALLOC_ZERO(ctx, r->first, 1);
 done:

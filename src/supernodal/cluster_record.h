@@ -23,7 +23,7 @@ typedef struct gi_draft {
 
 /* Tasks in the order in which they were made. */
 typedef struct gi_records {
-  gable_idx count, value_bytes; /* value_bytes: of one value */
+  gable_idx count, value_bytes; /* value_bytes: of one value; it and limits belong to what is added next */
   gik_flow_limits limits;
   unsigned char *records;  /* [at[count].record] */
   gik_flow_at *at;         /* [count+1] */
@@ -52,7 +52,7 @@ void gi_draft_strip(gi_draft *d, gable_idx first, gable_idx inputs);
 void gi_draft_source(gi_draft *d, gik_flow_source source);
 gable_off gi_draft_bytes(const gi_draft *d, gable_idx value_bytes); /* of the record and its values */
 
-gable_status gi_records_init(gable_context *ctx, gi_records *r, const gi_task_plan *plan);
+gable_status gi_records_init(gable_context *ctx, gi_records *r);
 void gi_records_release(gable_context *ctx, gi_records *r); /* fine on a zeroed one */
 /* d becomes a task, if there is anything in it, and is empty then.  GABLE_ERR_MEMORY, GABLE_ERR_LIMIT. */
 gable_status gi_records_add(gable_context *ctx, gi_records *r, gi_draft *d);

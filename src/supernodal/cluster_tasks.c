@@ -30,6 +30,7 @@ typedef struct list_maker {
   gi_task_piece *piece;
   gable_off pieces, capacity;
   plan_list *list;
+  gi_task_builder **builder; /* [threads] */
   int lists, threads;
 } list_maker;
 
@@ -56,6 +57,20 @@ static gable_off find_target(const gi_task_plan *p, int forward, gable_idx begin
   return target < most ? target : most;
 }
 
+/* Into how many pieces the tiles of cluster j go.  Each gathers the cluster's terms anew: about half of what its tasks
+ * write, at most. */
+static gable_idx parts_of(const gi_task_plan *p, int forward, gable_idx j, gable_off target)
+{
+  enum { WRITTEN = 200 }; /* list entries of a task, about */
+  const gi_cluster_side *side = forward ? p->forward.side : p->backward.side;
+  const gable_idx *first = p->clusters->first;
+  const gable_off begin = first[j] + side->ptr[j], end = first[j + 1] + side->ptr[j + 1];
+  const gable_off terms = (forward ? side->in_ptr[end] - side->in_ptr[begin] : 0) + end - begin;
+  const gable_off tasks = gi_task_cluster_bytes(p, forward, j) / target, most = WRITTEN * tasks / terms;
+  const gable_off parts = tasks / PIECE < most ? tasks / PIECE : most;
+  return parts < 2 ? 1 : (gable_idx)parts;
+}
+
 static gable_status list_level(list_maker *m, const gi_task_plan *p, int forward, gable_idx level)
 {
   gable_status status = GABLE_OK;
@@ -65,7 +80,7 @@ static gable_status list_level(list_maker *m, const gi_task_plan *p, int forward
   gable_off bytes = 0;
   for (gable_idx j = begin; j < end; j++) {
     const gable_off own = gi_task_cluster_bytes(p, forward, j);
-    const gable_idx parts = own < 2 * most ? 1 : (gable_idx)(own / most);
+    const gable_idx parts = parts_of(p, forward, j, target);
     next.end = parts > 1 ? j : j + 1;
     bytes += own;
     if (bytes < most && j + 1 < end) continue;
@@ -102,7 +117,7 @@ static gable_status build_pieces(list_maker *m)
   gi_error error;
   GI_OMP(parallel for num_threads(m->threads) schedule(dynamic))
   for (gable_off k = 0; k < m->pieces; k++) {
-    const gable_status own = gi_task_piece_build(m->ctx, m->piece + k);
+    const gable_status own = gi_task_piece_build(m->builder[omp_get_thread_num()], m->piece + k);
     if (!own) continue;
     GI_OMP(critical(gi_task_piece_failed))
     if (k < failed) {
@@ -128,7 +143,7 @@ static gable_status number_pieces(list_maker *m, plan_list *l)
     p->shift = start;
     p->first = tasks;
     shift += p->places;
-    tasks += p->records.count;
+    tasks += p->tasks;
   }
   l->out->places = gi_task_places(l->plan) + shift;
   GI_REQUIRE(l->out->places < 1 << 30, GABLE_ERR_LIMIT, "%lld values between the tasks of a solve",
@@ -145,6 +160,30 @@ done:
   return status;
 }
 
+/* Places of sums of the record of a task, moved by shift. */
+static void shift_places(unsigned char *record, gable_idx from, gable_idx shift)
+{
+  const gik_flow_task *t = (const gik_flow_task *)record;
+  gik_flow_out *out = (gik_flow_out *)(record + t->out);
+  gable_idx *term = (gable_idx *)(record + t->term);
+  const int terms = ((const uint16_t *)(record + t->ptr))[t->sums];
+  for (gable_idx o = 0; o < t->outputs; o++) out[o].id += out[o].id >= from ? shift : 0;
+  for (int e = 0; e < terms; e++) term[e] += term[e] >= from ? shift : 0;
+}
+
+/* Adds shift to its places, and writes its tasks to task. */
+static void place_piece(const gi_task_piece *piece, gi_task_ref *task)
+{
+  const gi_records *r = piece->records;
+  const gable_idx from = (gable_idx)gi_task_places(piece->plan);
+  for (gable_idx k = piece->from; k < piece->from + piece->tasks; k++, task++) {
+    const gik_flow_at at = r->at[k], end = r->at[k + 1];
+    if (piece->shift) shift_places(r->records + at.record, from, (gable_idx)piece->shift);
+    *task = (gi_task_ref){r->records + at.record, r->source + r->first[k], (gable_idx)(end.record - at.record),
+                          (gable_idx)(end.values - at.values), (gable_idx)(r->first[k + 1] - r->first[k])};
+  }
+}
+
 static gable_status place_pieces(list_maker *m)
 {
   gable_status status = GABLE_OK;
@@ -152,8 +191,7 @@ static gable_status place_pieces(list_maker *m)
   for (int k = 0; k < m->lists; k++) {
     const plan_list *l = m->list + k;
     GI_OMP(parallel for num_threads(m->threads) schedule(dynamic))
-    for (gable_off e = l->first; e < l->first + l->count; e++)
-      gi_task_piece_place(m->piece + e, l->task + m->piece[e].first);
+    for (gable_off e = l->first; e < l->first + l->count; e++) place_piece(m->piece + e, l->task + m->piece[e].first);
   }
 done:
   return status;
@@ -199,6 +237,8 @@ static gable_status make_lists(list_maker *m)
   gi_task_schedule *schedule = NULL;
   for (int k = 0; k < m->lists; k++) GI_TRY(list_pieces(m, m->list + k));
   if (m->pieces / 2 < m->threads) m->threads = (int)(m->pieces / 2) + 1;
+  GI_ALLOC_ZERO(m->ctx, m->builder, m->threads);
+  for (int t = 0; t < m->threads; t++) GI_TRY(gi_task_builder_create(m->ctx, &m->builder[t]));
   GI_TRY(build_pieces(m));
   GI_TRY(place_pieces(m));
   GI_ALLOC(m->ctx, schedule, m->lists);
@@ -222,7 +262,8 @@ gable_status gi_cluster_tasks_init(gable_context *ctx, const gi_task_plan *plan,
   }
   GI_TRY(make_lists(&m));
 done:
-  for (gable_off k = 0; k < m.pieces; k++) gi_task_piece_release(ctx, m.piece + k);
+  for (int t = 0; m.builder && t < m.threads; t++) gi_task_builder_destroy(ctx, &m.builder[t]);
+  gi_free(ctx, m.builder);
   gi_free(ctx, m.piece);
   for (int k = 0; m.list && k < count; k++) {
     gi_free(ctx, m.list[k].task);
