@@ -101,8 +101,10 @@ int main(int argc, char **argv)
   ctx = test_place(2, argc > 1 ? argv : words, NULL);
   if (!test_place_is_gpu(ctx)) SKIP("kernels side by side on a GPU");
   CHECK_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
-  test_system a = test_system_make(TEST_SPD, N, 3);
-  const gable_matrix_view v = test_system_view(&a);
+  gable_matrix *matrix = NULL;
+  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
+  CHECK_OK(gable_matrix_generate(ctx, "laplacian5:200x200", 1, &matrix));
+  CHECK_OK(gable_matrix_get_view(matrix, &v));
   const size_t bytes = sizeof(double) * N;
   double *b = (double *)malloc(bytes);
   void *db = take(bytes);
@@ -120,7 +122,7 @@ int main(int argc, char **argv)
   }
   gable_device_free(ctx, &db);
   free(b);
-  test_system_free(&a);
+  gable_matrix_destroy(&matrix);
   gable_context_destroy(&ctx);
   return 0;
 }

@@ -5,6 +5,7 @@
 #include "graph/order/order_parts.h"
 #include "support/failing_allocator.h"
 #include "support/memory_message.h"
+#include "support/place.h"
 #include "support/systems.h"
 #include "support/test.h"
 
@@ -166,23 +167,19 @@ static void values_stay_whole(failing_mode mode)
   test_system_free(&a);
 }
 
-/* On the place of the first argument alone. */
+/* Where each failure costs a GPU's calls, and a library that is opened anew. */
 static void on_place(const char *where)
 {
-  gable_context *ctx = NULL;
-  const gable_status status = gable_context_create(where, NULL, &ctx);
-  if (status == GABLE_ERR_UNAVAILABLE) SKIP("%s", gable_last_error());
-  CHECK_OK(status);
-  gable_context_destroy(&ctx);
-  for (int mode = 0; mode < FAIL_MODES; mode++) {
-    one_kind(where, TEST_SPD, 60, (failing_mode)mode, GABLE_SOLVE_AUTO);
-    one_kind(where, TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_PARTITIONED_CUSPARSE);
-    one_kind(where, TEST_INDEFINITE, 60, (failing_mode)mode, GABLE_SOLVE_LEVELS);
-  }
+  one_kind(where, TEST_SPD, 60, FAIL_ONE, GABLE_SOLVE_AUTO);
+  one_kind(where, TEST_REDUCIBLE, 60, FAIL_ONE, GABLE_SOLVE_AUTO);
+  one_kind(where, TEST_REDUCIBLE, 60, FAIL_ONE, GABLE_SOLVE_MERGED);
+  one_kind(where, TEST_SPD, 60, FAIL_ONE, GABLE_SOLVE_PARTITIONED_CUSPARSE);
 }
 
 int main(int argc, char **argv)
 {
+  gable_context *ctx = test_place(argc, argv, NULL); /* skips where there is no GPU */
+  gable_context_destroy(&ctx);
   memory = failing_allocator_init();
   int fd = mkstemp(path);
   CHECK(fd >= 0);

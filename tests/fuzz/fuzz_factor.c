@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "pipeline/pipeline.h"
 #include "pipeline/store.h"
 #include "sparse/checksum.h"
 
@@ -165,7 +166,7 @@ static void use_factor(gable_solver *s, const gable_matrix_view *a)
   }
 }
 
-static void load(const gable_matrix_view *a, const uint8_t *bytes, size_t n)
+static void load(const gable_matrix_view *a, const uint8_t *bytes, size_t n, const char *where)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   gable_context *ctx = NULL;
@@ -174,27 +175,35 @@ static void load(const gable_matrix_view *a, const uint8_t *bytes, size_t n)
   options.threads = 1;
   options.allocate = fuzz_allocate;
   options.release = fuzz_release;
-  MUST(!gable_context_create("cpu", &options, &ctx));
+  MUST(!gable_context_create(where, &options, &ctx));
   MUST(!gable_solver_create(ctx, NULL, &s));
   gable_status status = gi_source_open_memory(ctx, "the input", bytes, n, &source);
   if (!status) status = gi_store_read(s, a, source);
   MUST(status == GABLE_OK || status == GABLE_ERR_FORMAT || status == GABLE_ERR_MISMATCH || status == GABLE_ERR_MEMORY ||
        status == GABLE_ERR_ARGUMENT);
+  if (!status) {
+    status = gi_pipeline_prepare(s);
+    MUST(!status || status == GABLE_ERR_MEMORY);
+  }
   if (!status) use_factor(s, a);
   gi_source_close(&source);
   gable_solver_destroy(&s);
   gable_context_destroy(&ctx);
 }
 
+/* Of every eighth input the forged factor is prepared and solved with under a GPU's memory rules. */
+enum { MIRROR_OF = 8 };
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
   const gable_matrix_view *a = matrices();
-  for (int k = 0; k < MATRICES; k++) load(&a[k], bytes, n);
+  for (int k = 0; k < MATRICES; k++) load(&a[k], bytes, n, "cpu");
   uint8_t *copy = n >= sizeof(gi_store_header) ? malloc(n) : NULL;
   if (!copy) return 0;
   memcpy(copy, bytes, n);
   forge(copy, n);
-  for (int k = 0; k < MATRICES; k++) load(&a[k], copy, n);
+  const char *where = gi_checksum(0, bytes, n) % MIRROR_OF ? "cpu" : "mirror";
+  for (int k = 0; k < MATRICES; k++) load(&a[k], copy, n, where);
   free(copy);
   return 0;
 }
