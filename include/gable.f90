@@ -374,6 +374,8 @@ module gable
     real(c_double) :: analyse_s
     real(c_double) :: update_s
     integer(c_int64_t) :: nnz
+    integer(c_size_t) :: plan_bytes_host
+    integer(c_size_t) :: plan_bytes_device
   end type
   type, bind(C) :: gable_krylov_options
     integer(c_size_t) :: size
@@ -471,6 +473,8 @@ module gable
     integer(c_int32_t) :: levels_forward
     integer(c_int32_t) :: levels_backward
     integer(c_int64_t) :: nnz
+    integer(c_size_t) :: plan_bytes_host
+    integer(c_size_t) :: plan_bytes_device
   end type
   type, bind(C) :: gable_symbolic_options
     integer(c_size_t) :: size
@@ -1105,6 +1109,15 @@ module gable
       type(c_ptr), value :: w
       integer(c_int) :: gable_precond_work_status
     end function
+    function gable_precond_plan_bound(p, n, nnz, host, device) bind(C, name="gable_precond_plan_bound")
+      import
+      type(c_ptr), value :: p
+      integer(c_int32_t), value :: n
+      integer(c_int64_t), value :: nnz
+      integer(c_size_t), intent(inout), optional :: host
+      integer(c_size_t), intent(inout), optional :: device
+      integer(c_int) :: gable_precond_plan_bound
+    end function
     function gable_precond_get_info(p, info) bind(C, name="gable_precond_get_info")
       import
       type(c_ptr), value :: p
@@ -1401,6 +1414,17 @@ module gable
       import
       type(c_ptr), intent(inout) :: w
     end subroutine
+    function gable_smoother_plan_bound(s, n, nnz, value_type, host, device) bind(C, &
+        name="gable_smoother_plan_bound")
+      import
+      type(c_ptr), value :: s
+      integer(c_int32_t), value :: n
+      integer(c_int64_t), value :: nnz
+      integer(c_int), value :: value_type
+      integer(c_size_t), intent(inout), optional :: host
+      integer(c_size_t), intent(inout), optional :: device
+      integer(c_int) :: gable_smoother_plan_bound
+    end function
     function gable_smoother_get_info(s, info) bind(C, name="gable_smoother_get_info")
       import
       type(c_ptr), value :: s
@@ -1532,6 +1556,17 @@ module gable
       import
       type(c_ptr), intent(inout) :: t
     end subroutine
+    function gable_trisolve_plan_bound(t, n, nnz, value_type, host, device) bind(C, &
+        name="gable_trisolve_plan_bound")
+      import
+      type(c_ptr), value :: t
+      integer(c_int32_t), value :: n
+      integer(c_int64_t), value :: nnz
+      integer(c_int), value :: value_type
+      integer(c_size_t), intent(inout), optional :: host
+      integer(c_size_t), intent(inout), optional :: device
+      integer(c_int) :: gable_trisolve_plan_bound
+    end function
     function gable_trisolve_get_info(t, op, info) bind(C, name="gable_trisolve_get_info")
       import
       type(c_ptr), value :: t

@@ -1,4 +1,5 @@
 /* cmd_smooth.c: Gauss-Seidel and SOR sweeps, measured, with their residuals. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ typedef struct result {
   gable_off duplicates; /* of the file */
   double *history;      /* [sweeps+1] */
   double analyse_s, update_s, apply_s;
+  double plan_bound; /* bytes; NAN: not known */
 } result;
 
 static gable_sweep sweep_of(const request *q)
@@ -111,6 +113,11 @@ static gable_status run(session *s, const request *q, result *r)
   gable_status status = session_read_whole(s, q->path, q->strict, &a, &view, &r->duplicates);
   if (!status) status = gable_smoother_create(s->ctx, &options, &smoother);
   r->n = view.n_rows;
+  size_t host = 0, device = 0;
+  r->plan_bound = NAN; /* a GPU knows none */
+  if (!status && !gable_smoother_plan_bound(smoother, view.n_rows, ((const int64_t *)view.ptr)[view.n_rows],
+                                            view.value_type, &host, &device))
+    r->plan_bound = (double)host + (double)device;
   double start = stopwatch_now();
   if (!status) status = gable_smoother_analyse(smoother, &view);
   r->analyse_s = stopwatch_now() - start;
@@ -138,6 +145,7 @@ static void report(const request *q, const char *where, const result *r, json *j
   report_line(out, "in place", "%s",
               r->info.in_place ? "yes: the pattern is symmetric" : "no: the pattern is not symmetric");
   report_line(out, "analyse, update", "%s, %s", human_seconds(r->analyse_s).s, human_seconds(r->update_s).s);
+  report_plan_bytes(out, (double)r->info.plan_bytes_host + (double)r->info.plan_bytes_device, r->plan_bound);
   report_line(out, "a sweep", "%s, %s", human_seconds(r->apply_s / (double)q->sweeps).s,
               human_rate(1e9 * gflops, "flop").s);
   report_line(out, "residual", "%.3g before, %.3g after", r->history[0], r->history[q->sweeps]);
@@ -153,6 +161,8 @@ static void report(const request *q, const char *where, const result *r, json *j
   json_integer(j, "levels_forward", r->info.levels_forward);
   json_integer(j, "levels_backward", r->info.levels_backward);
   json_bool(j, "in_place", r->info.in_place);
+  json_integer(j, "plan_bytes", (long long)(r->info.plan_bytes_host + r->info.plan_bytes_device));
+  json_number(j, "plan_bound", r->plan_bound);
   json_number(j, "analyse_s", r->analyse_s);
   json_number(j, "update_s", r->update_s);
   json_number(j, "apply_s", r->apply_s);

@@ -1,4 +1,5 @@
 /* cmd_trisolve.c: one triangular solve, measured and checked. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ typedef struct request {
 
 typedef struct result {
   double first_s, bytes, worst;
+  double plan_bound; /* bytes; NAN: not known */
   solve_floor floor;
   quartiles solve;
   gable_trisolve_info info;
@@ -81,6 +83,15 @@ static gable_status measure(gable_trisolve *plan, gable_work *work, const triang
   return status;
 }
 
+/* NAN: a GPU knows none. */
+static double plan_bound(const gable_trisolve *plan, const triangle *t)
+{
+  size_t host = 0, device = 0;
+  const gable_status status =
+      gable_trisolve_plan_bound(plan, t->view.n_rows, (gable_off)t->nnz, t->view.value_type, &host, &device);
+  return status ? NAN : (double)host + (double)device;
+}
+
 static gable_status run(session *s, const triangle *t, const request *q, result *r)
 {
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
@@ -95,6 +106,7 @@ static gable_status run(session *s, const triangle *t, const request *q, result 
   options.typical_rhs = (gable_idx)q->rhs;
   options.solves = q->expected < 0 ? q->repeat : q->expected;
   gable_status status = gable_trisolve_create(s->ctx, &options, &plan);
+  r->plan_bound = status ? NAN : plan_bound(plan, t);
   if (!status) status = gable_trisolve_analyse(plan, &t->view);
   if (!status) status = triangle_update(t, plan);
   if (!status && t->view.n_rows) status = triangle_update(t, plan); /* the second is the one that is reported */
@@ -135,6 +147,7 @@ static void print(FILE *out, const request *q, const char *where, const triangle
               human_count((double)r->info.barriers).s, human_count((double)r->info.atomics).s,
               human_count((double)r->info.launches).s);
   report_line(out, "analyse, update", "%s, %s", human_seconds(r->info.analyse_s).s, human_seconds(r->info.update_s).s);
+  report_plan_bytes(out, (double)r->info.plan_bytes_host + (double)r->info.plan_bytes_device, r->plan_bound);
   report_line(out, "solve", "%s (first %s, quartiles %s to %s)", human_seconds(r->solve.median).s,
               human_seconds(r->first_s).s, human_seconds(r->solve.q1).s, human_seconds(r->solve.q3).s);
   report_line(out, "rate", "%s, %s", human_rate(flops / r->solve.median, "flop").s,
@@ -170,6 +183,7 @@ static void fill_json(json *j, const request *q, const char *where, const triang
   json_integer(j, "atomics", r->info.atomics);
   json_integer(j, "launches", r->info.launches);
   json_integer(j, "plan_bytes", (long long)(r->info.plan_bytes_host + r->info.plan_bytes_device));
+  json_number(j, "plan_bound", r->plan_bound);
   json_number(j, "model_s", r->info.model_s);
   json_number(j, "analyse_s", r->info.analyse_s);
   json_number(j, "update_s", r->info.update_s);

@@ -75,3 +75,11 @@ FILE *report_stream(const char *json_path)
 {
   return json_path && !strcmp(json_path, "-") ? stderr : stdout;
 }
+
+void report_plan_bytes(FILE *out, double bytes, double bound)
+{
+  if (isnan(bound))
+    report_line(out, "plan", "%s", human_bytes(bytes).s);
+  else
+    report_line(out, "plan", "%s (bound before the analysis: %s)", human_bytes(bytes).s, human_bytes(bound).s);
+}

@@ -20,6 +20,9 @@ __attribute__((format(printf, 3, 4)))
 #endif
 void report_line(FILE *out, const char *label, const char *format, ...);
 
+/* A line of the bytes that a plan takes; bound: at most, as known before its analysis, NAN: not known. */
+void report_plan_bytes(FILE *out, double bytes, double bound);
+
 /* Where the report for people goes: standard output, or standard error when the JSON goes there ("-"). */
 FILE *report_stream(const char *json_path);
 

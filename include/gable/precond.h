@@ -86,11 +86,19 @@ typedef struct gable_precond_info {
   double shift;               /* IC(0): share by which the last update enlarged the diagonal */
   double analyse_s, update_s; /* of the last call */
   gable_off nnz;              /* ILUK, ILUT: entries of L and U together, the diagonal once; 0: other kinds */
+  size_t plan_bytes_host, plan_bytes_device; /* that it holds, works apart; ILUT: after an update */
 } gable_precond_info;
 #define GABLE_PRECOND_INFO_INIT                                                                                        \
   {                                                                                                                    \
-    sizeof(gable_precond_info), GABLE_PRECOND_NONE, 0, "", 0.0, 0.0, 0.0, 0                                            \
+    sizeof(gable_precond_info), GABLE_PRECOND_NONE, 0, "", 0.0, 0.0, 0.0, 0, 0, 0                                      \
   }
+
+/* Local.  Upper bounds of the bytes that an analysis of n rows and nnz entries and an update leave (info's
+ * plan_bytes_host and plan_bytes_device); after create and before any analysis.  Both take some more memory while they
+ * run.  ILUT: by row_fill.  GABLE_ERR_UNAVAILABLE: ILUK with a level, whose fill the pattern decides; on a GPU, where
+ * the levels of the matrix decide. */
+GABLE_API gable_status gable_precond_plan_bound(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host,
+                                                size_t *device);
 
 /* Local.  After analyse. */
 GABLE_API gable_status gable_precond_get_info(const gable_precond *p, gable_precond_info *info);

@@ -104,11 +104,19 @@ typedef struct gable_smoother_info {
   int in_place;                              /* 1: the pattern is symmetric; a sweep in one pass is in place */
   gable_idx levels_forward, levels_backward; /* 0 where that sweep is not asked for */
   gable_off nnz;                             /* of the matrix */
+  size_t plan_bytes_host, plan_bytes_device; /* that the analysis took, from the allocators of the context */
 } gable_smoother_info;
 #define GABLE_SMOOTHER_INFO_INIT                                                                                       \
   {                                                                                                                    \
-    sizeof(gable_smoother_info), "", "", 0, 0, 0, 0                                                                    \
+    sizeof(gable_smoother_info), "", "", 0, 0, 0, 0, 0, 0                                                              \
   }
+
+/* Local.  Upper bounds of the bytes that an analysis of n rows and nnz entries of value_type (GABLE_TYPE_S or _D), the
+ * diagonal included, will leave (info's plan_bytes_host and plan_bytes_device); after create and before any analysis.
+ * An analysis takes some more memory while it runs.  GABLE_ERR_UNAVAILABLE on a GPU, where the levels of the matrix
+ * decide. */
+GABLE_API gable_status gable_smoother_plan_bound(const gable_smoother *s, gable_idx n, gable_off nnz,
+                                                 gable_type value_type, size_t *host, size_t *device);
 
 /* Local.  After analyse. */
 GABLE_API gable_status gable_smoother_get_info(const gable_smoother *s, gable_smoother_info *info);

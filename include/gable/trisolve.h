@@ -160,6 +160,13 @@ typedef struct gable_trisolve_info {
     sizeof(gable_trisolve_info), "", "", "", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, -1, 0                  \
   }
 
+/* Local.  Upper bounds of the bytes that a plan will hold (info's plan_bytes_host and plan_bytes_device), after create
+ * and before any analysis: for n rows, nnz entries of value_type (GABLE_TYPE_S or _D) in the triangle and the options
+ * of t.  nnz may count the diagonal, or the whole matrix, which makes the bound larger.  An analysis takes some more
+ * memory while it runs.  O(1).  GABLE_ERR_UNAVAILABLE on a GPU, where the levels of the triangle decide. */
+GABLE_API gable_status gable_trisolve_plan_bound(const gable_trisolve *t, gable_idx n, gable_off nnz,
+                                                 gable_type value_type, size_t *host, size_t *device);
+
 /* Local.  After analyse.  info->size must be set (GABLE_TRISOLVE_INFO_INIT). */
 GABLE_API gable_status gable_trisolve_get_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info);
 

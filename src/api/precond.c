@@ -4,6 +4,7 @@
 #include "api/structs.h"
 #include "device/device.h"
 #include "sparse/vectors.h"
+#include "sparse/view.h"
 
 gable_status gable_precond_create(gable_context *ctx, const gable_precond_options *options, gable_precond **out)
 {
@@ -29,6 +30,19 @@ gable_status gable_precond_analyse(gable_precond *p, const gable_matrix_view *a)
   GI_REQUIRE(p && a, GABLE_ERR_ARGUMENT, "%s is NULL", p ? "the matrix" : "the preconditioner");
   GI_TRY(gi_take_matrix_view(a, &view));
   GI_TRY(gi_precond_analyse(p, &view));
+done:
+  return status;
+}
+
+gable_status gable_precond_plan_bound(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(p && host && device, GABLE_ERR_ARGUMENT, "%s is NULL",
+             !p     ? "the preconditioner"
+             : host ? "device"
+                    : "host");
+  GI_TRY(gi_bound_check(n, nnz, GABLE_TYPE_D));
+  GI_TRY(gi_precond_plan_bound(p, n, nnz, host, device));
 done:
   return status;
 }
@@ -116,6 +130,7 @@ gable_status gable_precond_get_info(const gable_precond *p, gable_precond_info *
   memcpy(own.method_used, p->method_used, sizeof own.method_used);
   own.shift = p->shift;
   own.nnz = p->nnz;
+  gi_precond_bytes(p, &own.plan_bytes_host, &own.plan_bytes_device);
   own.analyse_s = p->analyse_s;
   own.update_s = p->update_s;
   GI_TRY(gi_give_precond_info(&own, info));

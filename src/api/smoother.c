@@ -3,6 +3,7 @@
 
 #include "api/structs.h"
 #include "sparse/vectors.h"
+#include "sparse/view.h"
 
 gable_status gable_smoother_create(gable_context *ctx, const gable_smoother_options *options, gable_smoother **out)
 {
@@ -29,6 +30,17 @@ gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *
   GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
   GI_TRY(gi_take_matrix_view(a, &view));
   GI_TRY(gi_smoother_analyse(s, &view));
+done:
+  return status;
+}
+
+gable_status gable_smoother_plan_bound(const gable_smoother *s, gable_idx n, gable_off nnz, gable_type value_type,
+                                       size_t *host, size_t *device)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s && host && device, GABLE_ERR_ARGUMENT, "%s is NULL", !s ? "the smoother" : host ? "device" : "host");
+  GI_TRY(gi_bound_check(n, nnz, value_type));
+  GI_TRY(gi_smoother_plan_bound(s, n, nnz, value_type, host, device));
 done:
   return status;
 }

@@ -2,6 +2,7 @@
 #include "trisolve/trisolve.h"
 #include "api/structs.h"
 #include "sparse/vectors.h"
+#include "sparse/view.h"
 #include "trisolve/candidates.h"
 
 gable_status gable_trisolve_create(gable_context *ctx, const gable_trisolve_options *options, gable_trisolve **out)
@@ -72,6 +73,17 @@ gable_status gable_trisolve_update_with_diagonal(gable_trisolve *t, const void *
              "the plan was not created with GABLE_DIAG_SEPARATE");
   GI_REQUIRE(diagonal || !t->shape.n, GABLE_ERR_ARGUMENT, "diagonal is NULL");
   GI_TRY(update(t, val, diagonal));
+done:
+  return status;
+}
+
+gable_status gable_trisolve_plan_bound(const gable_trisolve *t, gable_idx n, gable_off nnz, gable_type value_type,
+                                       size_t *host, size_t *device)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(t && host && device, GABLE_ERR_ARGUMENT, "%s is NULL", !t ? "the plan" : host ? "device" : "host");
+  GI_TRY(gi_bound_check(n, nnz, value_type));
+  GI_TRY(gi_trisolve_plan_bound(t, n, nnz, value_type, host, device));
 done:
   return status;
 }

@@ -105,6 +105,7 @@ gable_status gi_iluk_pattern(gable_context *ctx, const gi_csc *a, gable_idx leve
     for (gable_idx k = s.next[n]; k < i; k = s.next[k]) merge(&s, k);
     GI_TRY(end_row(&s, i));
   }
+  GI_TRY(gi_csc_trim(ctx, out));
 done:
   GI_FREE(ctx, s.next, s.level_of, s.levels, s.upper);
   return status;

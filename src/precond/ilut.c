@@ -197,6 +197,7 @@ gable_status gi_ilut(gable_context *ctx, const gi_csc *a, double drop, gable_idx
     eliminate(&x, i, least);
     GI_TRY(end_row(&x, i, least, row_fill));
   }
+  GI_TRY(gi_csc_trim(ctx, out));
 done:
   GI_FREE(ctx, x.row, x.present, x.heap, x.right, x.left, x.kept, x.diagonal);
   return status;

@@ -7,11 +7,10 @@
 #include "precond/ilu_fill.h"
 #include "precond/precond.h"
 
-/* A plan for one triangle of the view: *plan of an earlier analysis, which works still know, or a new one. */
-static gable_status plan_triangle(gable_precond *p, const gable_matrix_view *view, gable_part uplo, gable_diag diag,
-                                  int ops, gable_trisolve **plan)
+/* A plan that is not analysed. */
+static gable_status open_triangle(const gable_precond *p, gable_part uplo, gable_diag diag, int ops,
+                                  gable_trisolve **plan)
 {
-  gable_status status = GABLE_OK;
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   options.method = p->options.method;
   options.uplo = uplo;
@@ -20,7 +19,15 @@ static gable_status plan_triangle(gable_precond *p, const gable_matrix_view *vie
   options.deadline_s = p->options.deadline_s;
   options.threads = p->options.threads;
   options.solves = gi_precond_applications(&p->options);
-  if (!*plan) GI_TRY(gi_trisolve_create(p->ctx, &options, plan));
+  return gi_trisolve_create(p->ctx, &options, plan);
+}
+
+/* A plan for one triangle of the view: *plan of an earlier analysis, which works still know, or a new one. */
+static gable_status plan_triangle(gable_precond *p, const gable_matrix_view *view, gable_part uplo, gable_diag diag,
+                                  int ops, gable_trisolve **plan)
+{
+  gable_status status = GABLE_OK;
+  if (!*plan) GI_TRY(open_triangle(p, uplo, diag, ops, plan));
   GI_TRY(gi_trisolve_analyse(*plan, view));
 done:
   return status;
@@ -53,7 +60,7 @@ done:
 static gable_status take_factor(gable_precond *p)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(gi_precond_alloc(p, gi_matrix_rows_nnz(p->rows), &p->factor));
+  GI_TRY(gi_precond_take_factor(p, gi_matrix_rows_nnz(p->rows)));
   if (p->device->kernels->incomplete_factors) GI_TRY(gi_level_order_make(p->first, &p->order));
 done:
   return status;
@@ -270,7 +277,70 @@ done:
   return status;
 }
 
-const gi_precond_kind gi_precond_ilu0 = {"ILU(0)", 1, analyse_ilu0, update_ilu0, take_works, apply};
-const gi_precond_kind gi_precond_ic0 = {"IC(0)", 1, analyse_ic0, update_ic0, take_works, apply};
-const gi_precond_kind gi_precond_iluk = {"ILU(k)", 0, analyse_iluk, update_iluk, take_works, apply};
-const gi_precond_kind gi_precond_ilut = {"ILUT", 0, analyse_ilut, update_ilut, take_works, apply};
+static gable_status bound_triangle(const gable_precond *p, gable_diag diag, int ops, gable_idx n, gable_off nnz,
+                                   size_t *host)
+{
+  gable_status status = GABLE_OK;
+  gable_trisolve *plan = NULL;
+  size_t own = 0, device = 0;
+  GI_TRY(open_triangle(p, GABLE_PART_LOWER, diag, ops, &plan));
+  GI_TRY(gi_trisolve_plan_bound(plan, n, nnz, GABLE_TYPE_D, &own, &device));
+  *host += own;
+done:
+  gi_trisolve_destroy(&plan);
+  return status;
+}
+
+/* L and U of nnz entries together: the bound of a plan is concave in its entries, so two are largest where each has
+ * half of them. */
+static gable_status bound_lu(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(bound_triangle(p, GABLE_DIAG_UNIT, GABLE_TRISOLVE_N, n, (nnz + 1) / 2, host));
+  GI_TRY(bound_triangle(p, GABLE_DIAG_STORED, GABLE_TRISOLVE_N, n, (nnz + 1) / 2, host));
+done:
+  return status;
+}
+
+static gable_status bound_ilu0(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host)
+{
+  *host += (size_t)nnz * sizeof *p->factor;
+  return bound_lu(p, n, nnz, host);
+}
+
+/* Of a matrix that is symmetric as it should be L has half the entries; all of them where nothing is above it. */
+static gable_status bound_ic0(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host)
+{
+  *host += (size_t)nnz * sizeof *p->factor;
+  return bound_triangle(p, GABLE_DIAG_STORED, GABLE_TRISOLVE_N | GABLE_TRISOLVE_T, n, nnz, host);
+}
+
+/* L and U of so many entries by rows, and their plans. */
+static gable_status bound_fill(const gable_precond *p, gable_idx n, gable_off entries, size_t *host)
+{
+  *host += ((size_t)n + 1) * sizeof *p->fill.ptr + (size_t)entries * (sizeof *p->fill.idx + sizeof *p->fill.val);
+  return bound_lu(p, n, entries, host);
+}
+
+static gable_status bound_iluk(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(!p->options.level, GABLE_ERR_UNAVAILABLE,
+             "ILU(%d): the pattern decides how many entries fill in: analyse, then ask for its info", p->options.level);
+  *host += (size_t)nnz * sizeof *p->place;
+  GI_TRY(bound_fill(p, n, nnz + n, host));
+done:
+  return status;
+}
+
+static gable_status bound_ilut(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host)
+{
+  const gable_off kept = 2 * (gable_off)p->options.row_fill + 1, row = kept < n ? kept : n;
+  (void)nnz;
+  return bound_fill(p, n, n * row, host);
+}
+
+const gi_precond_kind gi_precond_ilu0 = {"ILU(0)", 1, analyse_ilu0, update_ilu0, take_works, apply, bound_ilu0};
+const gi_precond_kind gi_precond_ic0 = {"IC(0)", 1, analyse_ic0, update_ic0, take_works, apply, bound_ic0};
+const gi_precond_kind gi_precond_iluk = {"ILU(k)", 0, analyse_iluk, update_iluk, take_works, apply, bound_iluk};
+const gi_precond_kind gi_precond_ilut = {"ILUT", 0, analyse_ilut, update_ilut, take_works, apply, bound_ilut};

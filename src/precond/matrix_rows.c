@@ -120,6 +120,25 @@ gable_off gi_matrix_rows_nnz(const gi_matrix_rows *r)
   return r->on_device ? (gable_off)r->device.a.nnz : r->host.ptr[r->n];
 }
 
+size_t gi_rows_bytes(const gi_csc *rows)
+{
+  const size_t nnz = rows->ptr ? (size_t)rows->ptr[rows->n_cols] : 0;
+  return rows->ptr ? ((size_t)rows->n_cols + 1) * sizeof *rows->ptr + nnz * (sizeof *rows->idx + sizeof *rows->val) : 0;
+}
+
+void gi_matrix_rows_add_bytes(const gi_matrix_rows *r, size_t *host, size_t *device)
+{
+  *host += gi_rows_bytes(&r->host) + (r->from ? (size_t)gi_matrix_rows_nnz(r) * sizeof *r->from : 0);
+  *device += gi_resident_csr_bytes(&r->device);
+}
+
+size_t gi_matrix_rows_bound(gable_idx n, gable_off nnz)
+{
+  const gi_matrix_rows *r = NULL; /* for the sizes of its arrays' elements */
+  return ((size_t)n + 1) * sizeof *r->host.ptr +
+         (size_t)nnz * (sizeof *r->host.idx + sizeof *r->host.val + sizeof *r->from);
+}
+
 static gable_status diagonal_on_device(gable_context *ctx, const gi_resident_csr *rows, double *d, gable_idx *bad_row)
 {
   gable_status status = GABLE_OK;

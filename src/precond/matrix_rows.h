@@ -30,10 +30,15 @@ gable_status gi_matrix_rows_multiply(const gi_matrix_rows *r, int threads, const
 /* The pattern by rows, in the memory of the place; values are those of gi_matrix_rows_values. */
 gable_matrix_view gi_matrix_rows_view(const gi_matrix_rows *r);
 gable_matrix_view gi_rows_view(const gi_csc *rows); /* of the columns of rows as rows, in host memory */
+size_t gi_rows_bytes(const gi_csc *rows);           /* of its arrays; 0 of a zeroed one */
 
 /* The values of the last update, in the order of the pattern and the memory of the place; their number. */
 const double *gi_matrix_rows_values(const gi_matrix_rows *r);
 gable_off gi_matrix_rows_nnz(const gi_matrix_rows *r);
+
+/* Bytes of its arrays, added to what is there; and at most, on a CPU, for n rows and nnz entries. */
+void gi_matrix_rows_add_bytes(const gi_matrix_rows *r, size_t *host, size_t *device);
+size_t gi_matrix_rows_bound(gable_idx n, gable_off nnz);
 
 /* d [n] = diag(A), in the memory of the place.  *bad_row: the lowest row whose diagonal entry is missing, zero or not
  * finite, or has no finite reciprocal; -1: none.  Waits. */

@@ -59,12 +59,13 @@ done:
   return status;
 }
 
-gable_status gi_precond_alloc(const gable_precond *p, gable_off count, double **out)
+gable_status gi_precond_take_factor(gable_precond *p, gable_off count)
 {
   gable_status status = GABLE_OK;
   void *taken = NULL;
-  GI_TRY(p->device->alloc(p->ctx, (size_t)count * sizeof **out + 1, &taken));
-  *out = taken;
+  GI_TRY(p->device->alloc(p->ctx, (size_t)count * sizeof *p->factor + 1, &taken));
+  p->factor = taken;
+  p->factor_count = count;
 done:
   return status;
 }
@@ -223,5 +224,44 @@ gable_status gi_precond_work_status(gable_precond_work *w)
   if (w->sweeps) GI_TRY(gi_smoother_work_status(w->sweeps, &row));
 done:
   ctx->device->leave(ctx, before);
+  return status;
+}
+
+void gi_precond_bytes(const gable_precond *p, size_t *host, size_t *device)
+{
+  const gable_trisolve *const plan[] = {p->first, p->second};
+  const size_t levels = (size_t)p->order.levels + 1;
+  size_t *place = p->device->space == GABLE_SPACE_DEVICE ? device : host;
+  *host = sizeof *p + gi_rows_bytes(&p->fill);
+  *device = 0;
+  if (p->rows == &p->own) gi_matrix_rows_add_bytes(&p->own, host, device);
+  if (p->factor) *place += (size_t)p->factor_count * sizeof *p->factor;
+  if (p->place) *host += (size_t)gi_matrix_rows_nnz(p->rows) * sizeof *p->place;
+  if (p->order.list) *host += levels * sizeof *p->order.start;
+  if (p->order.list) *place += (size_t)p->rows->n * sizeof *p->order.list + levels * sizeof *p->order.device_start;
+  for (int k = 0; k < 2; k++) {
+    gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
+    if (!plan[k] || gi_trisolve_get_info(plan[k], GABLE_OP_N, &info)) continue;
+    *host += info.plan_bytes_host;
+    *device += info.plan_bytes_device;
+  }
+  if (p->smoother) {
+    gable_smoother_info info = GABLE_SMOOTHER_INFO_INIT;
+    gi_smoother_info(p->smoother, &info);
+    *host += info.plan_bytes_host;
+    *device += info.plan_bytes_device;
+  }
+}
+
+gable_status gi_precond_plan_bound(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(p->device->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE,
+             "on %s the levels of the matrix decide how large a plan is: analyse, then ask for its info",
+             p->ctx->where);
+  *host = sizeof *p + gi_matrix_rows_bound(n, nnz);
+  *device = 0;
+  if (p->kind->add_bound) GI_TRY(p->kind->add_bound(p, n, nnz, host));
+done:
   return status;
 }

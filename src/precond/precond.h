@@ -22,6 +22,9 @@ typedef struct gi_precond_kind {
   gable_status (*work_init)(gable_precond_work *w); /* NULL: nothing to do; an error leaves what is released */
   /* r, z: [n] in the memory of p->device. */
   gable_status (*apply)(const gable_precond *p, gable_precond_work *w, const double *r, double *z);
+  /* On a CPU, before an analysis: adds the bytes that it and an update take at most beside the rows, for nnz entries.
+   * NULL: none.  GABLE_ERR_UNAVAILABLE: no bound is known. */
+  gable_status (*add_bound)(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host);
 } gi_precond_kind;
 
 /* splittings.c; incomplete.c */
@@ -38,6 +41,7 @@ struct gable_precond {
   gi_phase phase;
   uint64_t generation;            /* counts analyses, so that an old work is refused */
   double *factor;                 /* ILU(0), IC(0): [nnz] in the pattern of the rows; Jacobi: [n] the diagonal */
+  gable_off factor_count;         /* its numbers */
   gi_csc fill;                    /* ILU(k), ILUT: L and U by rows, in one matrix */
   gable_off *place;               /* ILU(k): [nnz of A] of A's entries in fill */
   gi_level_order order;           /* ILU(0), IC(0) on a GPU: rows by level of first */
@@ -81,8 +85,12 @@ void gi_precond_work_destroy(gable_precond_work **w);
 gable_status gi_precond_apply(const gable_precond *p, gable_precond_work *w, const double *r, double *z);
 gable_status gi_precond_work_status(gable_precond_work *w);
 
-/* For kinds: *out = count numbers in the memory of p->device; a vector [n] there. */
-gable_status gi_precond_alloc(const gable_precond *p, gable_off count, double **out);
+/* Bytes of what p holds beside works, and at most after an analysis and an update, whatever its phase. */
+void gi_precond_bytes(const gable_precond *p, size_t *host, size_t *device);
+gable_status gi_precond_plan_bound(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device);
+
+/* For kinds: p->factor = count numbers in the memory of p->device; a vector [n] there. */
+gable_status gi_precond_take_factor(gable_precond *p, gable_off count);
 gable_vectors_view gi_precond_column(const gable_precond *p, const double *data);
 
 #endif

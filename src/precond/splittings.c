@@ -17,7 +17,7 @@ static gable_status copy(const gable_precond *p, gable_precond_work *w, const do
 
 static gable_status analyse_jacobi(gable_precond *p)
 {
-  return gi_precond_alloc(p, p->rows->n, &p->factor);
+  return gi_precond_take_factor(p, p->rows->n);
 }
 
 static gable_status update_jacobi(gable_precond *p)
@@ -50,16 +50,42 @@ static gable_status apply_jacobi(const gable_precond *p, gable_precond_work *w, 
   return p->device->kernels->krylov_steps->scale(&all, p->factor, r, z);
 }
 
-static gable_status analyse_gs(gable_precond *p)
+static gable_status bound_jacobi(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host)
 {
-  gable_status status = GABLE_OK;
+  (void)nnz;
+  *host += (size_t)n * sizeof *p->factor;
+  return GABLE_OK;
+}
+
+/* A smoother that is not analysed. */
+static gable_status open_smoother(const gable_precond *p, gable_smoother **out)
+{
   gable_smoother_options options = GABLE_SMOOTHER_OPTIONS_INIT;
-  const gable_matrix_view view = gi_matrix_rows_view(p->rows);
   options.method = p->options.method;
   options.threads = p->options.threads;
   options.deadline_s = p->options.deadline_s;
   options.solves = gi_precond_applications(&p->options);
-  if (!p->smoother) GI_TRY(gi_smoother_create(p->ctx, &options, &p->smoother));
+  return gi_smoother_create(p->ctx, &options, out);
+}
+
+static gable_status bound_gs(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host)
+{
+  gable_status status = GABLE_OK;
+  gable_smoother *s = NULL;
+  size_t own = 0, device = 0;
+  GI_TRY(open_smoother(p, &s));
+  GI_TRY(gi_smoother_plan_bound(s, n, nnz, GABLE_TYPE_D, &own, &device));
+  *host += own;
+done:
+  gi_smoother_destroy(&s);
+  return status;
+}
+
+static gable_status analyse_gs(gable_precond *p)
+{
+  gable_status status = GABLE_OK;
+  const gable_matrix_view view = gi_matrix_rows_view(p->rows);
+  if (!p->smoother) GI_TRY(open_smoother(p, &p->smoother));
   GI_TRY(gi_smoother_analyse(p->smoother, &view));
 done:
   return status;
@@ -82,6 +108,7 @@ static gable_status apply_gs(const gable_precond *p, gable_precond_work *w, cons
   return gi_smoother_work_apply(w->sweeps, &in, &out, 1, 1, NULL);
 }
 
-const gi_precond_kind gi_precond_none = {"no preconditioner", 1, nothing, nothing, NULL, copy};
-const gi_precond_kind gi_precond_jacobi = {"Jacobi", 1, analyse_jacobi, update_jacobi, work_jacobi, apply_jacobi};
-const gi_precond_kind gi_precond_gs = {"Gauss-Seidel", 1, analyse_gs, update_gs, work_gs, apply_gs};
+const gi_precond_kind gi_precond_none = {"no preconditioner", 1, nothing, nothing, NULL, copy, NULL};
+const gi_precond_kind gi_precond_jacobi = {"Jacobi",     1,           analyse_jacobi, update_jacobi, work_jacobi,
+                                           apply_jacobi, bound_jacobi};
+const gi_precond_kind gi_precond_gs = {"Gauss-Seidel", 1, analyse_gs, update_gs, work_gs, apply_gs, bound_gs};

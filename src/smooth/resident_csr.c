@@ -332,6 +332,23 @@ done:
   return status;
 }
 
+static size_t bytes_of(size_t n, size_t nnz, gable_type type, int gathers, int copies)
+{
+  const gi_resident_csr *w = NULL; /* for the sizes of its arrays' elements */
+  return (n + 1) * sizeof *w->ptr + n * sizeof *w->diagonal + nnz * sizeof *w->idx +
+         (gathers ? nnz * sizeof *w->from : 0) + (size_t)copies * (nnz * gi_type_size(type) + 1) + 4;
+}
+
+size_t gi_resident_csr_bytes(const gi_resident_csr *w)
+{
+  return w->ptr ? bytes_of((size_t)w->a.n, w->a.nnz, w->a.value_type, w->from != NULL, 1 + (w->caller_val != NULL)) : 0;
+}
+
+size_t gi_resident_csr_bound(gable_idx n, gable_off nnz, gable_type value_type)
+{
+  return bytes_of((size_t)n, (size_t)nnz, value_type, 1, 2);
+}
+
 gable_matrix_view gi_resident_csr_view(const gi_resident_csr *w)
 {
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;

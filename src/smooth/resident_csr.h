@@ -27,6 +27,10 @@ gable_status gi_resident_csr_init(gable_context *ctx, const gi_shape *shape, con
 /* Values in the order and the memory space of the analysed matrix. */
 gable_status gi_resident_csr_update(gable_context *ctx, gi_resident_csr *w, const void *val, void *stream);
 
+/* Bytes of its arrays; at most, for n rows and nnz entries where it may have all of them. */
+size_t gi_resident_csr_bytes(const gi_resident_csr *w);
+size_t gi_resident_csr_bound(gable_idx n, gable_off nnz, gable_type value_type);
+
 /* The matrix as a view for plans of this context: by rows, 32-bit offsets, in the memory of the place. */
 gable_matrix_view gi_resident_csr_view(const gi_resident_csr *w);
 

@@ -95,6 +95,17 @@ done:
   return status;
 }
 
+gable_status gi_smoother_plan_bound(const gable_smoother *s, gable_idx n, gable_off nnz, gable_type value_type,
+                                    size_t *host, size_t *device)
+{
+  gable_status status = GABLE_OK;
+  const gi_shape shape = {.n = n, .nnz = nnz, .value_type = value_type};
+  GI_TRY(gi_sweeps_bound(s->ctx, &shape, s->method, &s->options, host, device));
+  *host += sizeof *s;
+done:
+  return status;
+}
+
 gable_status gi_smoother_update(gable_smoother *s, const void *val)
 {
   gable_status status = GABLE_OK;
@@ -181,6 +192,7 @@ void gi_smoother_work_set_stream(gable_smoother_work *w, void *stream)
 void gi_smoother_info(const gable_smoother *s, gable_smoother_info *info)
 {
   gi_sweeps_info(s->plan, info);
+  info->plan_bytes_host += sizeof *s;
 }
 
 void gi_smoother_set_stream(gable_smoother *s, void *stream)

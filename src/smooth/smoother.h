@@ -29,6 +29,10 @@ struct gable_smoother {
 gable_status gi_smoother_create(gable_context *ctx, const gable_smoother_options *options, gable_smoother **out);
 void gi_smoother_destroy(gable_smoother **s); /* NULL is fine; sets *s to NULL */
 
+/* In any phase. */
+gable_status gi_smoother_plan_bound(const gable_smoother *s, gable_idx n, gable_off nnz, gable_type value_type,
+                                    size_t *host, size_t *device);
+
 /* Errors are those of gable_smoother_analyse, _update and _apply; b and x are checked against s. */
 gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a);
 gable_status gi_smoother_update(gable_smoother *s, const void *val);

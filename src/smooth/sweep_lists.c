@@ -174,4 +174,23 @@ static gable_status status_of(gable_smoother_work *w, gable_idx *row)
   return GABLE_OK;
 }
 
-const gi_sweep_way gi_sweep_lists = {1, 1, analyse, update, work_init, sweep, norm, status_of};
+static void add_bytes(const gi_sweeps *s, size_t *host, size_t *device)
+{
+  (void)device;
+  *host += (size_t)s->n * sizeof *s->diagonal_from;
+  for (int d = 0; d < 2; d++)
+    if (s->to[d].asked) *host += gi_lists_bytes(&s->to[d].lists.lists) + s->to[d].lists.schedule_bytes;
+}
+
+static gable_status add_bound(const gi_sweeps *s, gable_off nnz, size_t *host, size_t *device)
+{
+  const gi_cpu_method *m = s->method == GI_AUTO ? &gi_cpu_tiles : method_of(s->method);
+  const size_t one = gi_lists_bound(s->n, nnz, s->value_type) +
+                     (m->schedule_bound ? m->schedule_bound(s->n, nnz, s->options.threads) : 0);
+  (void)device;
+  *host += (size_t)s->n * sizeof *s->diagonal_from;
+  for (int d = 0; d < 2; d++) *host += s->to[d].asked ? one : 0;
+  return GABLE_OK;
+}
+
+const gi_sweep_way gi_sweep_lists = {1, 1, analyse, update, work_init, sweep, norm, status_of, add_bytes, add_bound};

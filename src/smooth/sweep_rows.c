@@ -10,13 +10,10 @@
 
 #include "smooth/sweeps.h"
 
-/* The plan for (d + L) or (d + U); a fused way takes its levels alone. */
-static gable_status make_direction(const gi_sweeps *s, int d, gi_sweep_direction *to)
+/* The plan for (d + L) or (d + U), not analysed; a fused way takes its levels alone. */
+static gable_status open_plan(const gi_sweeps *s, int d, gable_trisolve **plan)
 {
-  gable_status status = GABLE_OK;
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
-  gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
-  const gable_matrix_view view = gi_resident_csr_view(&s->rows);
   options.method = gi_method_name(s->way->one_pass ? GI_LEVR : s->method);
   options.uplo = d ? GABLE_PART_UPPER : GABLE_PART_LOWER;
   options.diag = GABLE_DIAG_SEPARATE;
@@ -25,7 +22,15 @@ static gable_status make_direction(const gi_sweeps *s, int d, gi_sweep_direction
   options.threads = s->options.threads;
   options.typical_rhs = s->options.max_rhs;
   options.solves = s->options.solves;
-  GI_TRY(gi_trisolve_create(s->ctx, &options, &to->plan));
+  return gi_trisolve_create(s->ctx, &options, plan);
+}
+
+static gable_status make_direction(const gi_sweeps *s, int d, gi_sweep_direction *to)
+{
+  gable_status status = GABLE_OK;
+  gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
+  const gable_matrix_view view = gi_resident_csr_view(&s->rows);
+  GI_TRY(open_plan(s, d, &to->plan));
   GI_TRY(gi_trisolve_analyse(to->plan, &view));
   GI_TRY(gi_trisolve_get_info(to->plan, GABLE_OP_N, &info));
   to->levels = info.levels;
@@ -218,5 +223,51 @@ done:
   return status;
 }
 
-const gi_sweep_way gi_sweep_split = {0, 0, analyse, update, split_work_init, split, norm, split_status};
-const gi_sweep_way gi_sweep_fused = {1, 0, analyse, update, fused_work_init, fused, norm, fused_status};
+/* relaxed and fault. */
+static size_t diagonal_bytes(const gi_sweeps *s)
+{
+  return ((size_t)s->n + 1) * sizeof(double) + 2 * sizeof *s->fault;
+}
+
+static void add_bytes(const gi_sweeps *s, size_t *host, size_t *device)
+{
+  size_t *place = s->device->space == GABLE_SPACE_DEVICE ? device : host;
+  *place += gi_resident_csr_bytes(&s->rows) + diagonal_bytes(s);
+  for (int d = 0; d < 2; d++) {
+    const gi_level_order *rows = &s->to[d].rows;
+    gable_trisolve_info plan = GABLE_TRISOLVE_INFO_INIT;
+    if (!s->to[d].plan) continue;
+    (void)gi_trisolve_get_info(s->to[d].plan, GABLE_OP_N, &plan);
+    *host += plan.plan_bytes_host;
+    *device += plan.plan_bytes_device;
+    if (!rows->list) continue;
+    *host += ((size_t)rows->levels + 1) * sizeof *rows->start;
+    *place += (size_t)s->n * sizeof *rows->list + ((size_t)rows->levels + 1) * sizeof *rows->device_start;
+  }
+}
+
+/* The bound of a plan is concave in its entries, so two are largest where each has half of them. */
+static gable_status add_bound(const gi_sweeps *s, gable_off nnz, size_t *host, size_t *device)
+{
+  gable_status status = GABLE_OK;
+  gable_trisolve *plan = NULL;
+  const gable_off own = s->to[0].asked && s->to[1].asked ? (nnz + 1) / 2 : nnz;
+  *host += gi_resident_csr_bound(s->n, nnz, s->value_type) + diagonal_bytes(s);
+  for (int d = 0; d < 2; d++) {
+    size_t plan_host = 0, plan_device = 0;
+    if (!s->to[d].asked) continue;
+    GI_TRY(open_plan(s, d, &plan));
+    GI_TRY(gi_trisolve_plan_bound(plan, s->n, own, s->value_type, &plan_host, &plan_device));
+    *host += plan_host;
+    *device += plan_device;
+    gi_trisolve_destroy(&plan);
+  }
+done:
+  gi_trisolve_destroy(&plan);
+  return status;
+}
+
+const gi_sweep_way gi_sweep_split = {0,     0,    analyse,      update,    split_work_init,
+                                     split, norm, split_status, add_bytes, add_bound};
+const gi_sweep_way gi_sweep_fused = {1,     0,    analyse,      update,    fused_work_init,
+                                     fused, norm, fused_status, add_bytes, add_bound};

@@ -13,8 +13,9 @@ static const gi_sweep_way *way_for(const gi_sweeps *s)
   return m == GI_SERIAL || m == GI_LEVR || m == GI_TILES || m == GI_AUTO ? &gi_sweep_lists : &gi_sweep_split;
 }
 
-gable_status gi_sweeps_create(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gi_method method,
-                              const gable_smoother_options *options, gi_sweeps **out)
+/* *out: without an analysis. */
+static gable_status open_sweeps(gable_context *ctx, const gi_shape *shape, gi_method method,
+                                const gable_smoother_options *options, gi_sweeps **out)
 {
   gable_status status = GABLE_OK;
   gi_sweeps *s = NULL;
@@ -29,9 +30,34 @@ gable_status gi_sweeps_create(gable_context *ctx, const gi_shape *shape, const g
   s->value_type = shape->value_type;
   s->stream = gi_own_stream(ctx);
   for (int d = 0; d < 2; d++) s->to[d].asked = (int)options->sweep >> d & 1;
+  *out = s;
+done:
+  return status;
+}
+
+gable_status gi_sweeps_create(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gi_method method,
+                              const gable_smoother_options *options, gi_sweeps **out)
+{
+  gable_status status = GABLE_OK;
+  gi_sweeps *s = NULL;
+  GI_TRY(open_sweeps(ctx, shape, method, options, &s));
   GI_TRY(s->way->analyse(s, shape, a));
   *out = s;
   s = NULL;
+done:
+  gi_sweeps_drop(s);
+  return status;
+}
+
+gable_status gi_sweeps_bound(gable_context *ctx, const gi_shape *shape, gi_method method,
+                             const gable_smoother_options *options, size_t *host, size_t *device)
+{
+  gable_status status = GABLE_OK;
+  gi_sweeps *s = NULL;
+  *host = sizeof *s;
+  *device = 0;
+  GI_TRY(open_sweeps(ctx, shape, method, options, &s));
+  GI_TRY(s->way->add_bound(s, shape->nnz, host, device));
 done:
   gi_sweeps_drop(s);
   return status;
@@ -267,4 +293,7 @@ void gi_sweeps_info(const gi_sweeps *s, gable_smoother_info *info)
   info->nnz = s->nnz;
   info->levels_forward = s->to[0].levels;
   info->levels_backward = s->to[1].levels;
+  info->plan_bytes_host = sizeof *s;
+  info->plan_bytes_device = 0;
+  s->way->add_bytes(s, &info->plan_bytes_host, &info->plan_bytes_device);
 }

@@ -94,6 +94,10 @@ typedef struct gi_sweep_way {
   gable_status (*norm)(gi_sweep_job *j, double *norm);
   /* What went wrong in asynchronous sweeps since the last call; waits. */
   gable_status (*status)(gable_smoother_work *w, gable_idx *row);
+  /* Bytes that analyse left, in host memory and in a GPU's; and at most, before it, for nnz entries.
+   * GABLE_ERR_UNAVAILABLE: no bound is known on a GPU.  Both are added to what is there. */
+  void (*add_bytes)(const gi_sweeps *s, size_t *host, size_t *device);
+  gable_status (*add_bound)(const gi_sweeps *s, gable_off nnz, size_t *host, size_t *device);
 } gi_sweep_way;
 
 extern const gi_sweep_way gi_sweep_lists; /* sweep_lists.c: one pass over lists of whole rows, on the CPU */
@@ -104,6 +108,10 @@ extern const gi_sweep_way gi_sweep_split; /* sweep_rows.c: a product with the ol
 gable_status gi_sweeps_create(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gi_method method,
                               const gable_smoother_options *options, gi_sweeps **out);
 void gi_sweeps_drop(gi_sweeps *s); /* NULL is fine */
+
+/* Upper bounds of the bytes that gi_sweeps_create takes for n rows and nnz entries. */
+gable_status gi_sweeps_bound(gable_context *ctx, const gi_shape *shape, gi_method method,
+                             const gable_smoother_options *options, size_t *host, size_t *device);
 
 /* A work for s, which it keeps, made after the first update. */
 gable_status gi_sweeps_work_create(gi_sweeps *s, gable_smoother_work **out);

@@ -11,6 +11,21 @@ void gi_csc_release(gable_context *ctx, gi_csc *a)
   a->val = NULL;
 }
 
+gable_status gi_csc_trim(gable_context *ctx, gi_csc *a)
+{
+  gable_status status = GABLE_OK;
+  const gable_off nnz = a->ptr[a->n_cols];
+  void *exact = gi_grow(ctx, a->idx, nnz, nnz, sizeof *a->idx);
+  GI_REQUIRE_MEMORY(exact, (double)nnz * sizeof *a->idx, NULL);
+  a->idx = exact;
+  if (!a->val) goto done;
+  exact = gi_grow(ctx, a->val, nnz, nnz, sizeof *a->val);
+  GI_REQUIRE_MEMORY(exact, (double)nnz * sizeof *a->val, NULL);
+  a->val = exact;
+done:
+  return status;
+}
+
 gable_status gi_csc_init(gable_context *ctx, gable_idx n_rows, gable_idx n_cols, gable_off nnz, int words, gi_csc *out)
 {
   gable_status status = GABLE_OK;

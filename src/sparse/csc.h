@@ -25,6 +25,9 @@ static inline int gi_csc_words(const gi_csc *a)
 /* Frees the arrays, not the struct.  Fine on a zeroed one, and twice. */
 void gi_csc_release(gable_context *ctx, gi_csc *a);
 
+/* Gives back what idx and val have room for beyond ptr[n_cols] entries. */
+gable_status gi_csc_trim(gable_context *ctx, gi_csc *a);
+
 gable_status gi_csc_copy(gable_context *ctx, const gi_csc *a, gi_csc *out);
 
 /* *out = A^T; out must be zeroed.  O(nnz + n). */

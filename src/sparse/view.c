@@ -25,3 +25,14 @@ gable_status gi_view_check(const gable_matrix_view *v)
 done:
   return status;
 }
+
+gable_status gi_bound_check(gable_idx n, gable_off nnz, gable_type value_type)
+{
+  const gable_off most = (gable_off)1 << 52;
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(n >= 0 && nnz >= 0 && nnz <= most, GABLE_ERR_ARGUMENT, "%d rows with %lld entries", n, (long long)nnz);
+  GI_REQUIRE(value_type == GABLE_TYPE_S || value_type == GABLE_TYPE_D, GABLE_ERR_ARGUMENT,
+             "value_type is %d: GABLE_TYPE_S or GABLE_TYPE_D", (int)value_type);
+done:
+  return status;
+}

@@ -13,6 +13,10 @@ extern "C" {
  * or is symmetric or triangular and not square.  No array is looked at: they may be in device memory. */
 gable_status gi_view_check(const gable_matrix_view *v);
 
+/* The arguments of a bound on the bytes of a plan: GABLE_ERR_ARGUMENT: a count that is negative, or so large that bytes
+ * do not fit size_t, or a type that no matrix has. */
+gable_status gi_bound_check(gable_idx n, gable_off nnz, gable_type value_type);
+
 #ifdef __cplusplus
 }
 #endif

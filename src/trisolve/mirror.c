@@ -81,6 +81,7 @@ const gi_trisolve_backend gi_trisolve_mirror = {
     .solve = mirror_solve,
     .work_status = gi_cpu_work_status,
     .info = gi_cpu_info,
+    .plan_bound = gi_cpu_plan_bound,
     .schedule = gi_cpu_schedule,
     .release = gi_cpu_release,
 };

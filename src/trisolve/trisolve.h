@@ -32,6 +32,11 @@ gable_status gi_trisolve_update(gable_trisolve *t, const void *val, const void *
 gable_status gi_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
                                gable_vectors_view *x);
 
+/* Upper bounds of what an analysis by t leaves; in any phase.  nnz: entries off the diagonal.  GABLE_ERR_UNAVAILABLE:
+ * on a GPU. */
+gable_status gi_trisolve_plan_bound(const gable_trisolve *t, gable_idx n, gable_off nnz, gable_type value_type,
+                                    size_t *host, size_t *device);
+
 /* *info is overwritten.  GABLE_ERR_STATE before analyse; method and bad_row are set even then. */
 gable_status gi_trisolve_get_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info);
 gable_status gi_trisolve_get_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level);

@@ -90,7 +90,7 @@ no_leftovers
 
 needs CJSON "its reports are right; their JSON was not looked at, since this build writes none"
 run 0 trisolve a.mtx --repeat 2 --json -
-for key in matrix method method_used where uplo op type rhs n nnz levels widest_level threads tiles waits barriers atomics launches plan_bytes \
+for key in matrix method method_used where uplo op type rhs n nnz levels widest_level threads tiles waits barriers atomics launches plan_bytes plan_bound \
     model_s analyse_s update_s first_solve_s solve_s solve_q1_s solve_q3_s gflops gbytes_s floor_s floor_bytes_s floor_hops_s share_of_floor \
     max_error_bound_ratio why; do
     says "\"$key\":" out
@@ -98,7 +98,7 @@ done
 run 0 levels a.mtx --json -
 for key in matrix n lower upper levels rows_median rows_widest shared_levels nnz why; do says "\"$key\":" out; done
 run 0 smooth a.mtx --repeat 2 --json -
-for key in matrix sweep omega sweeps method method_used where n nnz levels_forward levels_backward in_place analyse_s update_s apply_s gflops \
+for key in matrix sweep omega sweeps method method_used where n nnz levels_forward levels_backward in_place plan_bytes plan_bound analyse_s update_s apply_s gflops \
     history why; do
     says "\"$key\":" out
 done

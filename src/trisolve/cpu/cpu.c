@@ -14,6 +14,11 @@ static const gi_cpu_method *const methods[GI_METHODS] = {
     [GI_ELMC] = &gi_cpu_elmc,     [GI_GSF] = &gi_cpu_gsf,   [GI_TILES] = &gi_cpu_tiles,
 };
 
+const gi_cpu_method *gi_cpu_method_of(gi_method m)
+{
+  return m == GI_AUTO ? &gi_cpu_tiles : methods[m];
+}
+
 void gi_op_plan_release(gable_context *ctx, gi_op_plan *s)
 {
   if (s->method && s->method->release)
@@ -260,6 +265,22 @@ static size_t op_plan_bytes(const gi_op_plan *s, gable_idx n)
          (s->level ? (size_t)n * sizeof *s->level : 0);
 }
 
+gable_status gi_cpu_plan_bound(const gable_trisolve *t, gable_idx n, gable_off nnz, gable_type value_type, size_t *host,
+                               size_t *device)
+{
+  const gi_cpu_method *m = gi_cpu_method_of(t->method);
+  const int threads = t->options.threads;
+  const size_t lists =
+      m->packed_bound ? m->packed_bound(n, nnz, value_type, threads) : gi_lists_bound(n, nnz, value_type);
+  const size_t one =
+      lists + (m->schedule_bound ? m->schedule_bound(n, nnz, threads) : 0) + (size_t)n * sizeof(gable_idx); /* level */
+  *host = sizeof *t + sizeof(cpu_state);
+  *device = 0;
+  if (t->options.diag == GABLE_DIAG_STORED) *host += (size_t)n * sizeof(gable_off);
+  for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) *host += t->options.ops >> op & 1 ? one : 0;
+  return GABLE_OK;
+}
+
 gable_status gi_cpu_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info)
 {
   int traversed = 0;
@@ -314,6 +335,7 @@ const gi_trisolve_backend gi_trisolve_cpu = {
     .solve = cpu_solve,
     .work_status = gi_cpu_work_status,
     .info = gi_cpu_info,
+    .plan_bound = gi_cpu_plan_bound,
     .schedule = gi_cpu_schedule,
     .release = gi_cpu_release,
 };

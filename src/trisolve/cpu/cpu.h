@@ -67,6 +67,11 @@ typedef struct gi_cpu_method {
   /* The other op from these lists, by the opposite kernel in the opposite order; NULL: storage is in that order. */
   void (*traverse)(const gi_op_plan *op_plan, const gik_substitution *kernels, const gik_vectors *v);
 
+  /* Upper bounds for n rows and nnz entries on at most so many threads: of schedule_bytes (NULL: it is 0), and of the
+   * bytes of packed lists (NULL: they are not packed). */
+  size_t (*schedule_bound)(gable_idx n, gable_off nnz, int threads);
+  size_t (*packed_bound)(gable_idx n, gable_off nnz, gable_type value_type, int threads);
+
   size_t (*scratch_bytes)(const gi_op_plan *op_plan);             /* NULL: none */
   void (*scratch_init)(const gi_op_plan *op_plan, void *scratch); /* NULL: nothing to do */
   void (*release)(gable_context *ctx, gi_op_plan *op_plan);       /* the schedule; NULL: plain gi_free */
@@ -78,6 +83,9 @@ extern const gi_cpu_method gi_cpu_serial, gi_cpu_levr, gi_cpu_levc, gi_cpu_elmr,
  * thread, and says why in op_plan->why. */
 gable_status gi_auto_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan);
 
+/* The method m; of auto tiles, of whose plans serial's are never larger. */
+const gi_cpu_method *gi_cpu_method_of(gi_method m);
+
 /* The schedule of one op of an analysed plan on the CPU, for tests that plant faults in it. */
 gi_op_plan *gi_cpu_op_plan(gable_trisolve *t, gable_op op);
 
@@ -87,6 +95,8 @@ gable_status gi_cpu_work_init(gable_work *w);
 void gi_cpu_work_release(gable_work *w);
 gable_status gi_cpu_work_status(gable_work *w);
 gable_status gi_cpu_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info);
+gable_status gi_cpu_plan_bound(const gable_trisolve *t, gable_idx n, gable_off nnz, gable_type value_type, size_t *host,
+                               size_t *device);
 gable_status gi_cpu_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level);
 void gi_cpu_release(gable_trisolve *t);
 

@@ -74,6 +74,13 @@ done:
   return status;
 }
 
+static size_t counts_bound(gable_idx n, gable_off nnz, int threads)
+{
+  (void)nnz;
+  (void)threads;
+  return (size_t)n * sizeof(unsigned);
+}
+
 static gable_status elmc_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
 {
   return counted_build(ctx, p, 1, value_type, op_plan);
@@ -152,11 +159,13 @@ const gi_cpu_method gi_cpu_elmc = {.name = "elmc",
                                    .scatter = 1,
                                    .build = elmc_build,
                                    .run = counted_run,
+                                   .schedule_bound = counts_bound,
                                    .scratch_bytes = scratch_bytes,
                                    .scratch_init = scratch_init};
 const gi_cpu_method gi_cpu_gsf = {.name = "gsf",
                                   .scatter = 1,
                                   .build = gsf_build,
                                   .run = counted_run,
+                                  .schedule_bound = counts_bound,
                                   .scratch_bytes = scratch_bytes,
                                   .scratch_init = scratch_init};

@@ -93,6 +93,13 @@ done:
   return status;
 }
 
+static size_t schedule_bound(gable_idx n, gable_off nnz, int threads)
+{
+  (void)nnz;
+  (void)threads;
+  return sizeof(levelled) + (size_t)n * sizeof(stage);
+}
+
 static gable_status levr_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
 {
   return build(ctx, p, &p->rows, value_type, op_plan);
@@ -181,6 +188,7 @@ static void levc_run(gi_run *r)
 const gi_cpu_method gi_cpu_levr = {.name = "levr",
                                    .build = levr_build,
                                    .run = levr_run,
+                                   .schedule_bound = schedule_bound,
                                    .scratch_bytes = scratch_bytes,
                                    .scratch_init = scratch_init,
                                    .release = levelled_release};
@@ -188,6 +196,7 @@ const gi_cpu_method gi_cpu_levc = {.name = "levc",
                                    .scatter = 1,
                                    .build = levc_build,
                                    .run = levc_run,
+                                   .schedule_bound = schedule_bound,
                                    .scratch_bytes = scratch_bytes,
                                    .scratch_init = scratch_init,
                                    .release = levelled_release};

@@ -24,6 +24,18 @@ size_t gi_lists_bytes(const gi_lists *l)
          indices(l) * sizeof *l->m.idx + nnz * (sizeof *l->from + gi_type_size(l->m.value_type));
 }
 
+size_t gi_lists_bound(gable_idx n, gable_off nnz, gable_type value_type)
+{
+  const gi_lists *l = NULL; /* for the sizes of its arrays' elements */
+  return (size_t)n * (sizeof *l->m.row + sizeof *l->m.rdiag + sizeof *l->m.len + sizeof *l->begin) + sizeof *l->begin +
+         (size_t)nnz * (sizeof *l->m.idx + sizeof *l->from + gi_type_size(value_type));
+}
+
+size_t gi_lists_pack_bound(gable_idx n, gable_idx parts)
+{
+  return (2 * ((size_t)n / GI_RUN) + (size_t)parts + 1) * sizeof(gik_run);
+}
+
 static gable_status allocate(gable_context *ctx, gable_idx n, gable_off nnz, gable_type value_type, int with_begin,
                              gi_lists *out)
 {

@@ -46,6 +46,11 @@ gable_status gi_lists_update(gi_lists *l, const void *val, const gable_off *diag
                              gable_idx *bad_row);
 
 size_t gi_lists_bytes(const gi_lists *l);
+
+/* Upper bounds of gi_lists_bytes: lists of n rows and nnz entries; what packing them in so many parts adds, with
+ * least = GI_RUN: a run of fewer blocks ends with its part or before a run of so many. */
+size_t gi_lists_bound(gable_idx n, gable_off nnz, gable_type value_type);
+size_t gi_lists_pack_bound(gable_idx n, gable_idx parts);
 void gi_lists_release(gable_context *ctx, gi_lists *l);
 
 #endif

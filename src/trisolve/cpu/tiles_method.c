@@ -352,10 +352,27 @@ done:
   return status;
 }
 
+/* A tile has a row at least, and waits once for each other thread at most. */
+static size_t schedule_bound(gable_idx n, gable_off nnz, int threads)
+{
+  const gable_off tiles = threads > 1 ? n : 1, waits = (gable_off)n * (threads - 1);
+  return sizeof(gi_tiles) + ((size_t)tiles * 4 + (size_t)threads + 4) * sizeof(gable_idx) +
+         (size_t)(waits < nnz ? waits : nnz) * sizeof(gi_wait_for);
+}
+
+/* Those of several threads, and beside them those of one. */
+static size_t packed_bound(gable_idx n, gable_off nnz, gable_type value_type, int threads)
+{
+  const size_t one = gi_lists_bound(n, nnz, value_type) + gi_lists_pack_bound(n, 1);
+  return threads > 1 ? one + gi_lists_bound(n, nnz, value_type) + gi_lists_pack_bound(n, n) : one;
+}
+
 const gi_cpu_method gi_cpu_tiles = {.name = "tiles",
                                     .build = build,
                                     .run = run,
                                     .traverse = traverse,
+                                    .schedule_bound = schedule_bound,
+                                    .packed_bound = packed_bound,
                                     .scratch_bytes = scratch_bytes,
                                     .scratch_init = scratch_init,
                                     .release = gi_tiles_drop};
