@@ -1,0 +1,167 @@
+/* petsc_oracle.c: random forests beside PetscSF, on processes: bcast, reduce, gather and degrees of whole numbers,
+ * whose sums have the same bits in any order.
+ *
+ *   mpirun -n 3 petsc_oracle CASES
+ *
+ * gather: PetscSF orders a root's entries otherwise, so each root's are sorted first. */
+#include <petscsf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gable/gable.h>
+#include <gable/mpi.h>
+
+#include "tool/forest_case.h"
+
+static int rank, ranks;
+
+static void check(int right, const char *what, long number)
+{
+  if (right) return;
+  fprintf(stderr, "rank %d of %d, case %ld: %s: %s\n", rank, ranks, number, what, gable_last_error());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+typedef struct pair {
+  const forest_part *p;
+  gable_forest *f;
+  PetscSF sf;
+  long number;
+} pair;
+
+static double *values(gable_off n, int seed)
+{
+  double *v = malloc(((size_t)n + 1) * sizeof *v);
+  check(v != NULL, "memory", 0);
+  for (gable_off i = 0; i < n; i++) v[i] = (double)((i * 37 + seed * 101 + rank * 13) % 1009 - 300);
+  return v;
+}
+
+static gable_exchange *exchange_of(const pair *c, gable_direction direction, gable_forest_op op)
+{
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  o.direction = direction;
+  o.op = op;
+  check(!gable_plan_create(c->f, &o, &plan) && !gable_exchange_create(plan, NULL, &x), "plan", c->number);
+  gable_plan_destroy(&plan);
+  return x;
+}
+
+static PetscErrorCode bcast(const pair *c, gable_forest_op op, MPI_Op mpi)
+{
+  gable_exchange *x = exchange_of(c, GABLE_FOREST_BCAST, op);
+  double *root = values(c->p->n_roots, 1), *leaf = values(c->p->leaf_space, 2), *right = values(c->p->leaf_space, 2);
+  PetscFunctionBeginUser;
+  PetscCall(PetscSFBcastBegin(c->sf, MPI_DOUBLE, root, right, mpi));
+  check(!gable_bcast_begin(x, root, leaf) && !gable_exchange_end(x), "bcast", c->number);
+  PetscCall(PetscSFBcastEnd(c->sf, MPI_DOUBLE, root, right, mpi));
+  check(!memcmp(leaf, right, (size_t)c->p->leaf_space * sizeof *leaf), "bcast differs", c->number);
+  gable_exchange_destroy(&x);
+  free(root);
+  free(leaf);
+  free(right);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode reduce(const pair *c, gable_forest_op op, MPI_Op mpi)
+{
+  gable_exchange *x = exchange_of(c, GABLE_FOREST_REDUCE, op);
+  double *leaf = values(c->p->leaf_space, 3), *root = values(c->p->n_roots, 4), *right = values(c->p->n_roots, 4);
+  PetscFunctionBeginUser;
+  PetscCall(PetscSFReduceBegin(c->sf, MPI_DOUBLE, leaf, right, mpi));
+  check(!gable_reduce_begin(x, leaf, root) && !gable_exchange_end(x), "reduce", c->number);
+  PetscCall(PetscSFReduceEnd(c->sf, MPI_DOUBLE, leaf, right, mpi));
+  check(!memcmp(root, right, (size_t)c->p->n_roots * sizeof *root), "reduce differs", c->number);
+  gable_exchange_destroy(&x);
+  free(root);
+  free(leaf);
+  free(right);
+  PetscFunctionReturn(0);
+}
+
+static int by_value(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+static PetscErrorCode gather(const pair *c)
+{
+  gable_exchange *x = exchange_of(c, GABLE_FOREST_GATHER, GABLE_FOREST_REPLACE);
+  const PetscInt *degree = NULL;
+  double *leaf = values(c->p->leaf_space, 5), *found = values(c->p->n_multi, 6), *right = values(c->p->n_multi, 6);
+  gable_off *own = malloc(((size_t)c->p->n_roots + 1) * sizeof *own), at = 0;
+  PetscFunctionBeginUser;
+  PetscCall(PetscSFComputeDegreeBegin(c->sf, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(c->sf, &degree));
+  PetscCall(PetscSFGatherBegin(c->sf, MPI_DOUBLE, leaf, right));
+  check(own && !gable_forest_get_degree(c->f, own), "degree", c->number);
+  check(!gable_gather_begin(x, leaf, found) && !gable_exchange_end(x), "gather", c->number);
+  PetscCall(PetscSFGatherEnd(c->sf, MPI_DOUBLE, leaf, right));
+  for (gable_off i = 0; i < c->p->n_roots; at += own[i++]) {
+    check(own[i] == degree[i], "degree differs", c->number);
+    qsort(found + at, (size_t)own[i], sizeof *found, by_value);
+    qsort(right + at, (size_t)own[i], sizeof *right, by_value);
+  }
+  check(at == c->p->n_multi && !memcmp(found, right, (size_t)at * sizeof *found), "gather differs", c->number);
+  gable_exchange_destroy(&x);
+  free(leaf);
+  free(found);
+  free(right);
+  free(own);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode run_case(gable_comm *comm, long number)
+{
+  forest_case *random = forest_case_create(ranks, 15, number, GABLE_SPACE_HOST);
+  check(random != NULL, "memory", number);
+  pair c = {&random->part[rank], NULL, NULL, number};
+  PetscInt *place = malloc(((size_t)c.p->n_leaves + 1) * sizeof *place);
+  PetscSFNode *to = malloc(((size_t)c.p->n_leaves + 1) * sizeof *to);
+  PetscFunctionBeginUser;
+  check(place && to, "memory", number);
+  for (gable_off i = 0; i < c.p->n_leaves; i++) {
+    place[i] = (PetscInt)c.p->leaf[i];
+    to[i] = (PetscSFNode){c.p->root[i].rank, (PetscInt)c.p->root[i].index};
+  }
+  check(!gable_forest_create(comm, c.p->n_roots, c.p->n_leaves, c.p->leaf, c.p->root, &c.f), "graph", number);
+  PetscCall(PetscSFCreate(PETSC_COMM_WORLD, &c.sf));
+  PetscCall(PetscSFSetGraph(c.sf, (PetscInt)c.p->n_roots, (PetscInt)c.p->n_leaves, place, PETSC_COPY_VALUES, to,
+                            PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetUp(c.sf));
+  PetscCall(bcast(&c, GABLE_FOREST_REPLACE, MPI_REPLACE));
+  PetscCall(bcast(&c, GABLE_FOREST_SUM, MPI_SUM));
+  PetscCall(bcast(&c, GABLE_FOREST_MAX, MPI_MAX));
+  PetscCall(reduce(&c, GABLE_FOREST_SUM, MPI_SUM));
+  PetscCall(reduce(&c, GABLE_FOREST_MIN, MPI_MIN));
+  PetscCall(reduce(&c, GABLE_FOREST_MAX, MPI_MAX));
+  PetscCall(gather(&c));
+  PetscCall(PetscSFDestroy(&c.sf));
+  gable_forest_destroy(&c.f);
+  forest_case_destroy(&random);
+  free(place);
+  free(to);
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  const long cases = argc > 1 ? atol(argv[1]) : 20;
+  gable_context *ctx = NULL;
+  gable_comm *comm = NULL;
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
+  check(!gable_context_create("cpu", NULL, &ctx) && !gable_comm_from_mpi(ctx, PETSC_COMM_WORLD, &comm), "comm", 0);
+  for (long k = 0; k < cases; k++) PetscCall(run_case(comm, k));
+  if (!rank) printf("%ld cases on %d ranks as PetscSF has them\n", cases, ranks);
+  gable_comm_destroy(&comm);
+  gable_context_destroy(&ctx);
+  PetscCall(PetscFinalize());
+  return 0;
+}
