@@ -2,7 +2,8 @@
 """Fits the cost function of src/pipeline/device_cost.c to the recorded results and prints its constants and their errors: every second matrix
 by name is fitted, the errors are those of the others.
 
-device_cost.py [--check]: --check compares with the constants of the source, to one part in a hundred.
+device_cost.py [--check|--write]: --check compares with the constants of the source, to one part in a hundred; --write puts them there, and
+what is printed on docs/algorithms/decisions.md.
 device_cost.py --measured FILE: objects of `gable solve --json` with --where cpu, cuda:0 and auto (device-run's supernodal-where-h200.json): the time
 of preparation and --repeat solves where auto went over that of the better place, upload left out."""
 import json
@@ -10,6 +11,8 @@ import math
 import os
 import re
 import sys
+
+from marks import put
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 TERMS = ("fixed", "row", "supernode", "height", "entry", "root", "byte")
@@ -107,6 +110,20 @@ def source():
     return [dict.fromkeys(TERMS, 0.0) | {t: float(x) for t, x in re.findall(r"\.(\w+) = ([-0-9.e]+)", c)} for c in found]
 
 
+def words(cost):
+    return ", ".join(f".{t} = {cost[t]:.3g}" for t in TERMS if cost[t])
+
+
+def write(costs, out):
+    """The constants into device_cost.c, in its order, and the lines on the page."""
+    path, left = os.path.join(ROOT, "src/pipeline/device_cost.c"), list(costs)
+    with open(path, encoding="utf-8") as f:
+        text = re.sub(r"= \{\.\w+ = [^{}]*\}", lambda _: f"= {{{words(left.pop(0))}}}", f.read())
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    put("docs/algorithms/decisions.md", "costs", "\n" + "\n".join("    " + line for line in out) + "\n")
+
+
 def measured(path):
     """Prints each matrix with its two totals and where auto went, then the worst ratio."""
     runs = {}
@@ -126,7 +143,8 @@ def measured(path):
 
 
 def replay(where, host, device, preparation):
-    """Prints what auto would take of the better place's time for some numbers of solves, upload counted: the worst and its matrix."""
+    """Lines: what auto would take of the better place's time for some numbers of solves, upload counted: the worst and its matrix."""
+    out = []
     runs = {}
     for r in where:
         runs.setdefault(r["matrix"], {})[r["where_reason"] and "auto" or r["where"]] = r
@@ -139,7 +157,8 @@ def replay(where, host, device, preparation):
             goes = cost_of(preparation, g) + solves * cost_of(device, g) < solves * cost_of(host, c)
             ratios.append(((there if goes else here) / min(there, here), matrix))
         far = sum(ratio > 1.05 for ratio, _ in ratios)
-        print(f"{solves} solves: {max(ratios)[0]:.2f} of the better place at most ({max(ratios)[1]}), above 1.05 {far} of {len(ratios)}")
+        out.append(f"{solves} solves: {max(ratios)[0]:.2f} of the better place at most ({max(ratios)[1]}), above 1.05 {far} of {len(ratios)}")
+    return out
 
 
 def main():
@@ -160,9 +179,13 @@ def main():
         fits.append((name, fit([r for r in gpu if r["rhs"] == rhs], path, lambda r: r["solve_s"])))
     there = [r for r in where if r["where_solve"] != "cpu"]
     fits.append(("preparation and upload", fit(there, ("fixed", "row", "root"), lambda r: r["prepare_s"] + r["upload_s"])))
+    out = []
     for name, (cost, median, worst) in fits:
-        print(f"{name}: {{{', '.join(f'.{t} = {cost[t]:.3g}' for t in TERMS if cost[t])}}}, off by {median:.2f} (median), {worst:.2f} (worst)")
-    replay(where, fits[0][1][0], fits[3][1][0], fits[5][1][0])
+        out.append(f"{name}: {{{words(cost)}}}, off by {median:.2f} (median), {worst:.2f} (worst)")
+    out += replay(where, fits[0][1][0], fits[3][1][0], fits[5][1][0])
+    print("\n".join(out))
+    if "--write" in sys.argv[1:]:
+        write([cost for _, (cost, _, _) in fits], out)
     if "--check" in sys.argv[1:]:
         for have, (name, (cost, _, _)) in zip(source(), fits, strict=True):
             for t in TERMS:
