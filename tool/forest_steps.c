@@ -14,11 +14,15 @@
 forest_arrays forest_arrays_at(const forest_arrays *a, char *block)
 {
   forest_arrays to = *a;
-  void **const all[] = {(void **)&to.order, (void **)&to.ptr, (void **)&to.col,   (void **)&to.val, (void **)&to.x,
-                        (void **)&to.r,     (void **)&to.q,   (void **)&to.b,     (void **)&to.p,   (void **)&to.lanes,
-                        (void **)&to.folds, (void **)&to.own, (void **)&to.parts, (void **)&to.s};
+  void *const all[] = {&to.order, &to.ptr, &to.col,   &to.val,   &to.x,   &to.r,     &to.q,
+                       &to.b,     &to.p,   &to.lanes, &to.folds, &to.own, &to.parts, &to.s};
   to.block = block;
-  for (size_t k = 0; k < sizeof all / sizeof *all; k++) *all[k] = block + ((char *)*all[k] - a->block);
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+    char *at;
+    memcpy(&at, all[k], sizeof at);
+    at = block + (at - a->block);
+    memcpy(all[k], &at, sizeof at);
+  }
   return to;
 }
 
