@@ -3,7 +3,7 @@
 
 Runs every test of `gable forest` on each transport and model, eager and captured, products and conjugate gradients, the proofs, and beside them
 messages by MPI, NCCL and NVSHMEM alone (bench/reference_solvers/gpu_messages.cu), calls of the CUDA runtime alone, and PetscSF where PETSC_SF names
-petsc_sf built with a PETSc that has CUDA.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs): one JSON line a row, with machine, commit
+petsc_sf built with -DON_GPU and a PETSc that has CUDA.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs): one JSON line a row, with machine, commit
 and date; and the seed's tables 1 to 4, section 5.4 and figure 15 beside its figures in a .md of the same name.  What did not run is named at the end,
 with the reason; the exit status is 1 where something failed."""
 import argparse
@@ -163,7 +163,7 @@ def petsc(r):
     if r.o.gpus < 2:
         r.skip("PetscSF with CUDA", "one GPU")
     elif not program:
-        r.skip("PetscSF with CUDA", "set PETSC_SF to petsc_sf, built from bench/reference_solvers/petsc_sf.c with a PETSc that has CUDA")
+        r.skip("PetscSF with CUDA", "set PETSC_SF to petsc_sf, built with -DON_GPU from bench/reference_solvers/petsc_sf.c with a PETSc that has CUDA")
     else:
         r.reference("petsc", [*MPI, program, r.o.most, "-use_gpu_aware_mpi", "0"])
 

@@ -4,15 +4,79 @@
  *
  * As tool/forest_bench.c: one way is half a round trip, a bcast and the reduce back; one exchange is checked; a batch
  * takes about two milliseconds; median and quartiles are over 15 batches.  setup_s: the graph, its set-up and the first
- * exchange in both directions.  raw: MPI_Send and MPI_Recv of the same bytes, without PETSc. */
+ * exchange in both directions.  raw: MPI_Send and MPI_Recv of the same bytes, without PETSc.
+ *
+ * With -DON_GPU and a PETSc that has CUDA, arrays lie in the memory of a GPU for each process, and raw is left out. */
 #include <petscsf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef ON_GPU
+#include <cuda_runtime_api.h>
+#endif
+
 enum { BATCHES = 15 };
 
 static int rank, ranks;
+
+#ifdef ON_GPU
+static void need(cudaError_t error)
+{
+  if (error) fprintf(stderr, "petsc_sf: %s\n", cudaGetErrorString(error));
+  if (error) MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static double *take(long n)
+{
+  void *p;
+  need(cudaMalloc(&p, ((size_t)n + 1) * sizeof(double)));
+  need(cudaMemset(p, 0, ((size_t)n + 1) * sizeof(double)));
+  return p;
+}
+
+static void move(double *to, const double *from, long n)
+{
+  need(cudaMemcpy(to, from, (size_t)n * sizeof *to, cudaMemcpyDefault));
+}
+
+static void clear(double *p, long n)
+{
+  need(cudaMemset(p, 0, (size_t)n * sizeof *p));
+}
+
+static void give_back(double *p)
+{
+  need(cudaFree(p));
+}
+
+static void finish(void)
+{
+  need(cudaDeviceSynchronize());
+}
+#else
+static double *take(long n)
+{
+  return calloc((size_t)n + 1, sizeof(double));
+}
+
+static void move(double *to, const double *from, long n)
+{
+  memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+static void clear(double *p, long n)
+{
+  memset(p, 0, (size_t)n * sizeof *p);
+}
+
+static void give_back(double *p)
+{
+  free(p);
+}
+
+static void finish(void) {}
+#endif
 
 static int by_value(const void *a, const void *b)
 {
@@ -62,8 +126,10 @@ static PetscErrorCode time_batches(bench *b, trips f, double *t)
   double begun, each;
   PetscFunctionBeginUser;
   PetscCall(f(b, 3));
+  finish();
   begun = MPI_Wtime();
   PetscCall(f(b, 5));
+  finish();
   each = (MPI_Wtime() - begun) / 5;
   MPI_Bcast(&each, 1, MPI_DOUBLE, 0, PETSC_COMM_WORLD);
   const double wanted = 2e-3 / (each > 1e-9 ? each : 1e-9);
@@ -72,6 +138,7 @@ static PetscErrorCode time_batches(bench *b, trips f, double *t)
     MPI_Barrier(PETSC_COMM_WORLD);
     begun = MPI_Wtime();
     PetscCall(f(b, n));
+    finish();
     t[k] = (MPI_Wtime() - begun) / (2.0 * (double)n);
   }
   qsort(t, BATCHES, sizeof *t, by_value);
@@ -109,11 +176,13 @@ static PetscErrorCode run_one(const char *test, long n)
   b.down = sums ? MPI_SUM : MPI_REPLACE;
   b.up = sums || halo ? MPI_SUM : MPI_REPLACE;
   make_edges(&b, test, n);
+  double *host = calloc((size_t)(b.n_roots > b.leaf_space ? b.n_roots : b.leaf_space) + 1, sizeof *host);
+  for (long i = 0; i < b.n_roots; i++) host[i] = 1 + (double)(i % 9);
   for (int k = 0; k < 2; k++) {
-    b.root[k] = calloc((size_t)b.n_roots + 1, sizeof(double));
-    b.leaf[k] = calloc((size_t)b.leaf_space + 1, sizeof(double));
+    b.root[k] = take(b.n_roots);
+    b.leaf[k] = take(b.leaf_space);
+    move(b.root[k], host, b.n_roots);
   }
-  for (long i = 0; i < b.n_roots; i++) b.root[0][i] = b.root[1][i] = 1 + (double)(i % 9);
   MPI_Barrier(PETSC_COMM_WORLD);
   begun = MPI_Wtime();
   PetscCall(PetscSFCreate(PETSC_COMM_WORLD, &b.sf));
@@ -123,14 +192,16 @@ static PetscErrorCode run_one(const char *test, long n)
   PetscCall(PetscSFSetUp(b.sf));
   PetscCall(PetscSFBcastBegin(b.sf, MPI_DOUBLE, b.root[0], b.leaf[b.apart], b.down));
   PetscCall(PetscSFBcastEnd(b.sf, MPI_DOUBLE, b.root[0], b.leaf[b.apart], b.down));
-  for (long i = 0; i < b.n_leaves; i++)
-    wrong |= b.leaf[b.apart][b.place ? b.place[i] : i] != 1 + (double)(b.to[i].index % 9);
+  finish();
+  move(host, b.leaf[b.apart], b.leaf_space);
+  for (long i = 0; i < b.n_leaves; i++) wrong |= host[b.place ? b.place[i] : i] != 1 + (double)(b.to[i].index % 9);
   PetscCall(PetscSFReduceBegin(b.sf, MPI_DOUBLE, b.leaf[0], b.root[b.apart], b.up));
   PetscCall(PetscSFReduceEnd(b.sf, MPI_DOUBLE, b.leaf[0], b.root[b.apart], b.up));
+  finish();
   setup = MPI_Wtime() - begun;
   for (int k = 0; k < 2; k++) {
-    memset(b.root[k], 0, (size_t)b.n_roots * sizeof(double));
-    memset(b.leaf[k], 0, (size_t)b.leaf_space * sizeof(double));
+    clear(b.root[k], b.n_roots);
+    clear(b.leaf[k], b.leaf_space);
   }
   PetscCall(time_batches(&b, raw ? raw_trips : round_trips, t));
   MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD);
@@ -140,9 +211,10 @@ static PetscErrorCode run_one(const char *test, long n)
            test, n, 8 * n, t[BATCHES / 2], t[BATCHES / 4], t[3 * BATCHES / 4], setup, any ? "false" : "true");
   PetscCall(PetscSFDestroy(&b.sf));
   for (int k = 0; k < 2; k++) {
-    free(b.root[k]);
-    free(b.leaf[k]);
+    give_back(b.root[k]);
+    give_back(b.leaf[k]);
   }
+  free(host);
   free(b.place);
   free(b.to);
   PetscFunctionReturn(0);
@@ -156,7 +228,15 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
-  for (size_t k = 0; k < sizeof tests / sizeof *tests; k++) {
+#ifdef ON_GPU
+  int gpus = 0;
+  need(cudaGetDeviceCount(&gpus));
+  need(cudaSetDevice(rank % gpus));
+  const size_t first = 1;
+#else
+  const size_t first = 0;
+#endif
+  for (size_t k = first; k < sizeof tests / sizeof *tests; k++) {
     const int halo = !strcmp(tests[k], "halo");
     for (long n = halo ? 4 : 1; (halo ? 8 * n * n : 8 * n) <= most; n *= 2) PetscCall(run_one(tests[k], n));
   }
