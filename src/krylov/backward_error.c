@@ -252,11 +252,19 @@ static block block_of(gable_idx count, const double *v, gable_off ld)
   return out;
 }
 
-GI_CLONES static void interleave(gable_idx n, const block *v, double *out)
+/* norm [TOGETHER]: norm_of of each column. */
+GI_CLONES static void interleave(gable_idx n, const block *v, double *out, double *norm)
 {
   const block from = *v; /* which no store to out can change */
-  quad *to = (quad *)out;
-  for (gable_idx i = 0; i < n; i++) to[i] = LOAD(&from, i);
+  quad *to = (quad *)out, top = {0};
+  quad_bits finite = {-1, -1, -1, -1};
+  for (gable_idx i = 0; i < n; i++) {
+    const quad entries = LOAD(&from, i), size = SIZE_OF(entries);
+    to[i] = entries;
+    top = LARGER(size, top);
+    finite &= (quad_bits)(size <= largest_numbers);
+  }
+  for (int c = 0; c < TOGETHER; c++) norm[c] = finite[c] ? top[c] : INFINITY;
 }
 
 /* residual_columns for a block; r holds b, w zeros. */
@@ -349,12 +357,12 @@ void gi_backward_errors(const gi_system *a, gable_op op, gable_idx count, const 
   const int threads = threads_for(a);
   double norm_x[TOGETHER];
   tally all[TOGETHER];
+  interleave(a->n, op == GABLE_OP_N ? &of_x : &of_b, scratch, norm_x);
   for (int c = 0; c < TOGETHER; c++) {
-    norm_x[c] = c < count ? norm_of(a->n, of_x.column[c]) : norm_x[count - 1];
+    if (op != GABLE_OP_N) norm_x[c] = c < count ? norm_of(a->n, of_x.column[c]) : norm_x[count - 1];
     all[c] = nothing;
     all[c].finite = norm_x[c] <= DBL_MAX;
   }
-  interleave(a->n, op == GABLE_OP_N ? &of_x : &of_b, scratch);
   if (op != GABLE_OP_N) memset(more, 0, (size_t)a->n * TOGETHER * sizeof *more);
   GI_OMP(parallel for schedule(static) num_threads(threads))
   for (int k = 0; k < threads; k++) {
