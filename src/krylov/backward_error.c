@@ -174,55 +174,10 @@ static gi_errors errors_of(const tally *t)
   return t->finite ? (gi_errors){t->omega_1 + t->omega_2, t->strict} : (gi_errors){INFINITY, INFINITY};
 }
 
-/* Two numbers: the widest vector that every x86-64 holds in a register. */
-typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
-typedef int64_t pair_bits __attribute__((vector_size(16), aligned(8), may_alias));
-
-static const pair_bits no_sign = {INT64_MAX, INT64_MAX};
-
-static inline pair size_of(pair v)
-{
-  return (pair)((pair_bits)v & no_sign);
-}
-
-static inline pair larger_pair(pair a, pair b)
-{
-  const pair_bits first = (pair_bits)(a > b);
-  return (pair)((first & (pair_bits)a) | (~first & (pair_bits)b));
-}
-
-/* ||x||_inf; infinite where an entry is not finite. */
-static double norm_of(gable_idx n, const double *x)
-{
-  const pair most = {DBL_MAX, DBL_MAX};
-  const double last = n % 2 ? fabs(x[n - 1]) : 0;
-  pair top = {0};
-  pair_bits finite = {-1, -1};
-  for (gable_idx i = 0; i + 1 < n; i += 2) {
-    const pair size = size_of(*(const pair *)(x + i));
-    top = larger_pair(size, top);
-    finite &= (pair_bits)(size <= most);
-  }
-  return finite[0] && finite[1] && last <= DBL_MAX ? larger(last, larger(top[0], top[1])) : INFINITY;
-}
-
-gi_errors gi_backward_error(const gi_system *a, gable_op op, const double *b, const double *x, double *r, double *w)
-{
-  const measure m = measure_of(a, op);
-  const double norm_x = norm_of(a->n, x);
-  tally t = nothing;
-  (op == GABLE_OP_N ? residual_plain : residual_transposed)(a, b, x, r, w);
-  t.finite = norm_x <= DBL_MAX;
-  for (gable_idx i = 0; i < a->n; i++) {
-    judge_row(&m, i, r[i], w[i], b[i], norm_x, &t);
-    w[i] += fabs(b[i]);
-  }
-  return errors_of(&t);
-}
-
 enum { TOGETHER = GI_ERROR_COLUMNS };
 
-/* A number for each column.  Not an argument by value: how it is handed over depends on the instruction set. */
+/* A number for each of four columns, or of four rows of one.  Not an argument by value: how it is handed over depends
+ * on the instruction set. */
 typedef double quad __attribute__((vector_size(8 * TOGETHER), aligned(8), may_alias));
 typedef int64_t quad_bits __attribute__((vector_size(8 * TOGETHER), aligned(8), may_alias));
 
@@ -234,16 +189,96 @@ static const quad largest_numbers = {DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX};
 #define LARGER(a, b) ((quad)(((quad_bits)((a) > (b)) & (quad_bits)(a)) | (~(quad_bits)((a) > (b)) & (quad_bits)(b))))
 #define LOAD(v, i) ((quad){(v)->column[0][i], (v)->column[1][i], (v)->column[2][i], (v)->column[3][i]})
 
-/* Up to TOGETHER columns; the last one stands for those that are not there. */
-typedef struct block {
-  const double *column[TOGETHER];
-} block;
+/* judge_row for four numbers each: |r|, |A||x|, the weight |A||x| + |b|, the bar of heavy rows, and the sum of a row's
+ * entries times ||x||. */
+#define JUDGE(own, size, of_x, weight, bar, beyond)                                                                    \
+  do {                                                                                                                 \
+    const quad_bits wrong = (quad_bits)((size) > (quad){0}), heavy = (quad_bits)((weight) > (bar));                    \
+    const quad_bits light = wrong & ~heavy;                                                                            \
+    const quad ratio = WHERE(wrong, (size) / (weight)), of_heavy = WHERE(heavy, ratio);                                \
+    (own)->finite &= (quad_bits)((size) <= largest_numbers);                                                           \
+    (own)->strict = LARGER((own)->strict, ratio);                                                                      \
+    (own)->omega_1 = LARGER((own)->omega_1, of_heavy);                                                                 \
+    if (light[0] | light[1] | light[2] | light[3]) {                                                                   \
+      const quad other = WHERE(light, (size) / ((of_x) + (beyond)));                                                   \
+      (own)->omega_2 = LARGER((own)->omega_2, other);                                                                  \
+    }                                                                                                                  \
+  } while (0)
 
-/* What the rows of the columns have shown so far. */
+/* ||x||_inf; infinite where an entry is not finite. */
+GI_CLONES static double norm_of(gable_idx n, const double *x)
+{
+  quad tops = {0};
+  quad_bits finite = {-1, -1, -1, -1};
+  double top = 0;
+  int fine = 1;
+  gable_idx i = 0;
+  for (; i + TOGETHER <= n; i += TOGETHER) {
+    const quad size = SIZE_OF(*(const quad *)(x + i));
+    tops = LARGER(size, tops);
+    finite &= (quad_bits)(size <= largest_numbers);
+  }
+  for (int c = 0; c < TOGETHER; c++) {
+    top = larger(top, tops[c]);
+    fine &= finite[c] != 0;
+  }
+  for (; i < n; i++) {
+    top = larger(top, fabs(x[i]));
+    fine &= fabs(x[i]) <= DBL_MAX;
+  }
+  return fine ? top : INFINITY;
+}
+
+/* What the rows of the columns, or every fourth row of one, have shown so far. */
 typedef struct tally_block {
   quad omega_1, omega_2, strict;
   quad_bits finite; /* -1 or 0 */
 } tally_block;
+
+/* Maxima: in which order they come does not matter. */
+static void add_lane(const tally_block *from, int c, tally *to)
+{
+  to->omega_1 = larger(to->omega_1, from->omega_1[c]);
+  to->omega_2 = larger(to->omega_2, from->omega_2[c]);
+  to->strict = larger(to->strict, from->strict[c]);
+  to->finite &= from->finite[c] != 0;
+}
+
+/* judge_row for all rows of one column; w becomes the weight, |A||x| + |b|. */
+GI_CLONES static void judge_column(const measure *m, gable_idx n, const double *b, const double *r, double *w,
+                                   double norm_x, tally *t)
+{
+  tally_block own = {.finite = {-1, -1, -1, -1}};
+  gable_idx i = 0;
+  for (; i + TOGETHER <= n; i += TOGETHER) {
+    const quad top = *(const quad *)(m->top + i), sum = *(const quad *)(m->sum + i);
+    const quad size = SIZE_OF(*(const quad *)(r + i)), of_b = SIZE_OF(*(const quad *)(b + i));
+    const quad of_x = *(const quad *)(w + i), weight = of_x + of_b;
+    JUDGE(&own, size, of_x, weight, m->slack * (top * norm_x + of_b), sum * norm_x);
+    *(quad *)(w + i) = weight;
+  }
+  for (int c = 0; c < TOGETHER; c++) add_lane(&own, c, t);
+  for (; i < n; i++) {
+    judge_row(m, i, r[i], w[i], b[i], norm_x, t);
+    w[i] += fabs(b[i]);
+  }
+}
+
+gi_errors gi_backward_error(const gi_system *a, gable_op op, const double *b, const double *x, double *r, double *w)
+{
+  const measure m = measure_of(a, op);
+  const double norm_x = norm_of(a->n, x);
+  tally t = nothing;
+  (op == GABLE_OP_N ? residual_plain : residual_transposed)(a, b, x, r, w);
+  t.finite = norm_x <= DBL_MAX;
+  judge_column(&m, a->n, b, r, w, norm_x, &t);
+  return errors_of(&t);
+}
+
+/* Up to TOGETHER columns; the last one stands for those that are not there. */
+typedef struct block {
+  const double *column[TOGETHER];
+} block;
 
 static block block_of(gable_idx count, const double *v, gable_off ld)
 {
@@ -287,20 +322,10 @@ enum { CHUNK = 128 }; /* rows whose residuals stay in the first cache until they
 static GI_INLINE void judge_chunk(const measure *m, gable_idx begin, gable_idx end, const quad *r, const quad *w,
                                   const block *b, const quad *norm_x, tally_block *t)
 {
-  const quad zero = {0};
   tally_block own = *t;
   for (gable_idx i = begin; i < end; i++, r++, w++) {
     const quad size = SIZE_OF(*r), bi = LOAD(b, i), of_b = SIZE_OF(bi), weight = *w + of_b;
-    const quad_bits wrong = (quad_bits)(size > zero);
-    const quad_bits heavy = (quad_bits)(weight > m->slack * (m->top[i] * *norm_x + of_b)), light = wrong & ~heavy;
-    const quad ratio = WHERE(wrong, size / weight), of_heavy = WHERE(heavy, ratio);
-    own.finite &= (quad_bits)(size <= largest_numbers);
-    own.strict = LARGER(own.strict, ratio);
-    own.omega_1 = LARGER(own.omega_1, of_heavy);
-    if (light[0] | light[1] | light[2] | light[3]) {
-      const quad other = WHERE(light, size / (*w + m->sum[i] * *norm_x));
-      own.omega_2 = LARGER(own.omega_2, other);
-    }
+    JUDGE(&own, size, *w, weight, m->slack * (m->top[i] * *norm_x + of_b), m->sum[i] * *norm_x);
   }
   *t = own;
 }
@@ -338,17 +363,6 @@ GI_CLONES static void judge_residual(const measure *m, const columns *part, cons
               t);
 }
 
-/* Maxima: in which order the threads come does not matter. */
-static void add_tally(const tally_block *from, tally *to)
-{
-  for (int c = 0; c < TOGETHER; c++) {
-    to[c].omega_1 = larger(to[c].omega_1, from->omega_1[c]);
-    to[c].omega_2 = larger(to[c].omega_2, from->omega_2[c]);
-    to[c].strict = larger(to[c].strict, from->strict[c]);
-    to[c].finite &= from->finite[c] != 0;
-  }
-}
-
 void gi_backward_errors(const gi_system *a, gable_op op, gable_idx count, const double *b, gable_off ldb,
                         const double *x, gable_off ldx, double *scratch, double *more, gi_errors *errors)
 {
@@ -375,7 +389,7 @@ void gi_backward_errors(const gi_system *a, gable_op op, gable_idx count, const 
       judge_residual(&m, &part, &of_b, scratch, more, norm_x, &own);
     }
     GI_OMP(critical(gable_backward_errors))
-    add_tally(&own, all);
+    for (int c = 0; c < TOGETHER; c++) add_lane(&own, c, &all[c]);
   }
   for (gable_idx c = 0; c < count; c++) errors[c] = errors_of(&all[c]);
 }

@@ -10,7 +10,7 @@
 #include "krylov/condition.h"
 #include "krylov/refine.h"
 
-enum { N = 40 };
+enum { N = 42 };
 
 typedef struct dense {
   double a[N][N], inverse[N][N];
