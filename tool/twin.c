@@ -341,11 +341,7 @@ gable_status twin_or_generate(gable_context *ctx, const char *kind, uint64_t see
   gable_status status;
   *out = NULL;
   *reason = 0;
-  if (strncmp(kind, "twin:", 5)) {
-    status = gable_matrix_generate(ctx, kind, seed, out);
-    if (status) snprintf(reason, TWIN_REASON_BYTES, "%s", gable_last_error());
-    return status;
-  }
+  if (strncmp(kind, "twin:", 5)) return gable_matrix_generate(ctx, kind, seed, out);
   char *text = malloc(strlen(kind));
   if (!text) return GABLE_ERR_MEMORY;
   strcpy(text, kind + 5);
@@ -357,7 +353,8 @@ gable_status twin_or_generate(gable_context *ctx, const char *kind, uint64_t see
   if (!status) status = loom_init(&p, (uint64_t)r.seed, &l);
   for (gable_idx i = 0; i < p.n && !status; i++) weave_row(&l, i);
   if (!status) status = finish(ctx, &l, (uint64_t)r.seed, out);
-  if (status && !*reason) snprintf(reason, TWIN_REASON_BYTES, "%s", gable_status_text(status));
+  if (status && status != GABLE_ERR_CANCELLED && !*reason)
+    snprintf(reason, TWIN_REASON_BYTES, "%s", gable_status_text(status));
   loom_release(&l);
   twin_release(&p);
   free(text);

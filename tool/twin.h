@@ -8,7 +8,8 @@
 /* What `gable generate` says of them, a line each. */
 extern const char twin_kinds[];
 
-/* gable_matrix_generate, which knows all other kinds; reason: [TWIN_REASON_BYTES] after an error. */
+/* gable_matrix_generate, which knows all other kinds; reason: [TWIN_REASON_BYTES] after an error, empty where the
+ * library's last one says why. */
 gable_status twin_or_generate(gable_context *ctx, const char *kind, uint64_t seed, gable_matrix **out, char *reason);
 
 #endif
