@@ -115,7 +115,7 @@ gable_status gi_device_indices(gi_arena *m, const gi_forest_side *s, int k, gik_
 {
   gable_status status = GABLE_OK;
   const gik_map *map = &s->map[k];
-  *out = (gik_indices){.n = map->n, .start = map->start, .kind = map->kind, .small = map->n <= INT32_MAX};
+  *out = (gik_indices){.n = map->n, .start = map->start, .kind = (int)map->kind, .small = map->n <= INT32_MAX};
   memcpy(out->stride, map->stride, sizeof out->stride);
   for (int d = 0; d < 2; d++) out->extent[d] = gik_divisor_of(map->extent[d] > 0 ? map->extent[d] : 1);
   if (map->kind != GIK_MAP_RUNS && map->kind != GIK_MAP_LIST) goto done;

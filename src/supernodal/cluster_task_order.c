@@ -53,6 +53,7 @@ static gable_idx heap_pop(heap *h)
 
 typedef struct schedule {
   const gi_task_schedule *of;
+  int threads;
   gable_idx *producer;        /* [places] task, or -1 */
   gable_idx *waits;           /* [tasks] for so many */
   gable_off *before_ptr;      /* [tasks+1] */
@@ -66,12 +67,12 @@ typedef struct schedule {
 
 /* ---- who waits for whom, by all threads ---- */
 
-static void find_producers(schedule *s, int threads)
+static void find_producers(schedule *s)
 {
   const gi_task_ref *task = s->of->task;
-  GI_OMP(parallel for num_threads(threads) schedule(static))
+  GI_OMP(parallel for num_threads(s->threads) schedule(static))
   for (gable_off k = 0; k < s->of->places; k++) s->producer[k] = -1;
-  GI_OMP(parallel for num_threads(threads) schedule(static))
+  GI_OMP(parallel for num_threads(s->threads) schedule(static))
   for (gable_idx k = 0; k < s->of->count; k++) {
     const gik_flow_task *t = (const gik_flow_task *)task[k].record;
     const gik_flow_out *out = (const gik_flow_out *)(task[k].record + t->out);
@@ -102,10 +103,10 @@ static gable_idx find_before(const schedule *s, gable_idx k, gable_idx *seen, ga
 }
 
 /* Counted (fill 0), or written. */
-static void link_tasks(schedule *s, gable_idx *seen, int fill, int threads)
+static void link_tasks(schedule *s, gable_idx *seen, int fill)
 {
   const gable_idx count = s->of->count;
-  GI_OMP(parallel for num_threads(threads) schedule(dynamic, 32))
+  GI_OMP(parallel for num_threads(s->threads) schedule(dynamic, 32))
   for (gable_idx k = 0; k < count; k++) {
     gable_idx *own = seen + (gable_off)omp_get_thread_num() * count;
     const gable_idx found = find_before(s, k, own, 2 * k + fill + 1, fill ? s->before + s->before_ptr[k] : NULL);
@@ -113,18 +114,18 @@ static void link_tasks(schedule *s, gable_idx *seen, int fill, int threads)
   }
 }
 
-static gable_status find_links(gable_context *ctx, schedule *s, int threads)
+static gable_status find_links(gable_context *ctx, schedule *s)
 {
   gable_status status = GABLE_OK;
   const gable_idx count = s->of->count;
   gable_idx *seen = NULL;
-  GI_ALLOC_ZERO(ctx, seen, (gable_off)threads * count);
-  link_tasks(s, seen, 0, threads);
+  GI_ALLOC_ZERO(ctx, seen, (gable_off)s->threads * count);
+  link_tasks(s, seen, 0);
   s->before_ptr[0] = 0;
   for (gable_idx k = 0; k < count; k++) s->before_ptr[k + 1] = s->before_ptr[k] + s->waits[k];
   GI_ALLOC(ctx, s->before, s->before_ptr[count]);
   GI_ALLOC(ctx, s->next, s->before_ptr[count]);
-  link_tasks(s, seen, 1, threads);
+  link_tasks(s, seen, 1);
 done:
   gi_free(ctx, seen);
   return status;
@@ -230,8 +231,9 @@ gable_status gi_task_schedules_make(gable_context *ctx, gi_task_schedule *of, in
   GI_ALLOC_ZERO(ctx, s, count);
   for (int k = 0; k < count; k++) {
     GI_TRY(schedule_init(ctx, of + k, s + k));
-    find_producers(s + k, threads);
-    GI_TRY(find_links(ctx, s + k, threads));
+    s[k].threads = threads;
+    find_producers(s + k);
+    GI_TRY(find_links(ctx, s + k));
   }
   GI_OMP(parallel for num_threads(threads < count ? threads : count) schedule(dynamic) reduction(max : circle))
   for (int k = 0; k < count; k++) {

@@ -129,7 +129,7 @@ static void check_parts(const setting *s, gi_random *r, unsigned parts, gable_op
     CHECK(!memcmp(first, x.host, x.bytes), "%s, parts %u op %d: other bits in run %d",
           gable_solve_method_text(s->method), parts, (int)op, repeat);
   }
-  check_alone(s, r, &b, &x, parts, op, (gable_idx)gi_random_below(r, (uint64_t)count));
+  check_alone(s, r, &b, &x, parts, op, (gable_idx)gi_random_below(r, count));
   gi_method_work_destroy(&w);
   free(first);
   vectors_free(&b);

@@ -124,7 +124,7 @@ static gable_status leave_alone(gable_comm *comm, void *user)
   if (gable_comm_rank(comm) != 1 || !a->returns) {
     status = gable_bcast_begin(x, root, leaf);
     if (!status) status = gable_exchange_end(x);
-    if (!status && !a->sleeps) status = gable_comm_barrier(comm);
+    if (!status && a->sleeps == 0) status = gable_comm_barrier(comm);
   }
   if (status && strstr(gable_last_error(), "for rank 1, which")) atomic_fetch_add(&a->named, 1);
   gable_exchange_destroy(&x);
