@@ -115,8 +115,9 @@ static gable_status run(session *s, const request *q, result *r)
   r->n = view.n_rows;
   size_t host = 0, device = 0;
   r->plan_bound = NAN; /* a GPU knows none */
-  if (!status && !gable_smoother_plan_bound(smoother, view.n_rows, ((const int64_t *)view.ptr)[view.n_rows],
-                                            view.value_type, &host, &device))
+  if (!status && view.n_rows == view.n_cols &&
+      !gable_smoother_plan_bound(smoother, view.n_rows, ((const int64_t *)view.ptr)[view.n_rows], view.value_type,
+                                 &host, &device))
     r->plan_bound = (double)host + (double)device;
   double start = stopwatch_now();
   if (!status) status = gable_smoother_analyse(smoother, &view);
