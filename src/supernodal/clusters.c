@@ -187,12 +187,11 @@ static gable_status link_slots(gable_context *ctx, const gi_clusters *c, gi_clus
   gable_status status = GABLE_OK;
   enum { FEW = 50000 };
   const gable_off slots = side->ptr[c->count], positions = c->n + slots;
-  const int threads = slots > FEW ? ctx->threads : 1;
   gable_off *position = NULL; /* [slots] where each is added */
   GI_ALLOC(ctx, position, slots);
   GI_ALLOC_ZERO(ctx, side->in_ptr, positions + 2);
   GI_ALLOC(ctx, side->in_slot, slots);
-  GI_OMP(parallel for num_threads(threads) schedule(dynamic, 32))
+  GI_OMP(parallel for num_threads(ctx->threads) if (slots > FEW) schedule(dynamic, 32))
   for (gable_idx j = 0; j < c->count; j++)
     for (gable_off k = side->ptr[j]; k < side->ptr[j + 1]; k++) position[k] = find_position(c, side, j, side->row[k]);
   for (gable_off k = 0; k < slots; k++) side->in_ptr[position[k] + 2]++;
