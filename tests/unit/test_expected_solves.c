@@ -141,7 +141,7 @@ static double panel_values(gable_form form, int64_t solves)
   gable_symbolic_info info = GABLE_SYMBOLIC_INFO_INIT;
   gable_symbolic *s = NULL;
   const gable_matrix_view a = grid();
-  options.order = "amd";
+  options.order = "natural";
   options.form = form;
   options.solves = solves;
   CHECK_OK(gable_symbolic_create(ctx, &a, &options, &s));
