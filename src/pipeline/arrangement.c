@@ -200,11 +200,6 @@ static void take_report(const gi_order_report *found, gi_arrangement *a)
   a->long_rows = found->long_rows;
 }
 
-static double solves_expected(const gable_solver_options *options)
-{
-  return options->solves > 1 ? (double)options->solves : 1;
-}
-
 /* a->col_perm: block triangular form, fill-reducing order, postorder; a->layout.  mirrored: b is, both triangles. */
 static gable_status order_and_structure(gable_context *ctx, const gi_problem *p, const gable_solver_options *options,
                                         const gi_prediction *predicted, const gi_csc *b, int mirrored,
@@ -220,7 +215,7 @@ static gable_status order_and_structure(gable_context *ctx, const gi_problem *p,
   }
   gi_order_options how = {
       (gi_order_method)options->order, options->user_order, n_blocks, n_blocks > 1 ? block : NULL, mirrored, &tree,
-      solves_expected(options)};
+      gi_solves_expected(options)};
   gi_order_report found = {0};
   GI_TRY(gi_order(ctx, p->n, b->ptr, b->idx, &how, a->col_perm, &found));
   take_report(&found, a);
@@ -282,7 +277,7 @@ static gable_status order_pairs(gable_context *ctx, const gi_problem *p, const g
   GI_TRY(order_of_nodes(ctx, p->n, options, of, small.n_cols, &user));
   GI_ALLOC(ctx, perm, small.n_cols);
   gi_order_options how = {
-      .method = (gi_order_method)options->order, .user = user, .mirrored = 1, .solves = solves_expected(options)};
+      .method = (gi_order_method)options->order, .user = user, .mirrored = 1, .solves = gi_solves_expected(options)};
   GI_TRY(gi_order(ctx, small.n_cols, small.ptr, small.idx, &how, perm, &found));
   take_report(&found, a);
   gi_pairs_expand(small.n_cols, perm, mate, node, a->col_perm);
@@ -417,8 +412,9 @@ static int keeps_blocks(const gi_layout *y, const gable_idx *pivot_row)
 }
 
 /* a: old with its rows in the order pivot_row; perm [n]: the identity in, the postorder out. */
-static gable_status structure_of_pivots(gable_context *ctx, const gi_csc *a_prime, const gi_arrangement *old,
-                                        const gable_idx *pivot_row, gable_idx *perm, gi_arrangement *a)
+static gable_status structure_of_pivots(gable_context *ctx, const gi_csc *a_prime, const gable_solver_options *options,
+                                        const gi_arrangement *old, const gable_idx *pivot_row, gable_idx *perm,
+                                        gi_arrangement *a)
 {
   gable_status status = GABLE_OK;
   gable_idx n = a_prime->n_cols, *place = NULL, *idx = NULL;
@@ -429,7 +425,7 @@ static gable_status structure_of_pivots(gable_context *ctx, const gi_csc *a_prim
     perm[k] = k;
   }
   for (gable_off k = 0; k < a_prime->ptr[n]; k++) idx[k] = place[a_prime->idx[k]];
-  gi_symbolic_options form = {.form = GI_SYMBOLIC_AUTO};
+  gi_symbolic_options form = {.form = GI_SYMBOLIC_AUTO, .solves = gi_solves_expected(options)};
   if (old->layout->n_blocks > 1 && keeps_blocks(old->layout, pivot_row)) {
     form.n_blocks = old->layout->n_blocks;
     form.block = old->layout->block;
@@ -442,8 +438,8 @@ done:
   return status;
 }
 
-gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, double threshold, const gi_arrangement *old,
-                               gi_arrangement *out)
+gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, const gable_solver_options *options,
+                               double threshold, const gi_arrangement *old, gi_arrangement *out)
 {
   gable_status status = GABLE_OK;
   gable_idx *pivot_row = NULL, *perm = NULL, n = a_prime->n_cols;
@@ -455,7 +451,7 @@ gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, double
   GI_ALLOC(ctx, perm, n);
   GI_TRY(gi_partial_pivoting(ctx, a_prime, threshold, pivot_row));
   double pivoted = gi_now();
-  GI_TRY(structure_of_pivots(ctx, a_prime, old, pivot_row, perm, &a));
+  GI_TRY(structure_of_pivots(ctx, a_prime, options, old, pivot_row, perm, &a));
   a.structure_s = gi_now() - pivoted;
   for (gable_idx k = 0; k < n; k++) {
     a.col_perm[k] = old->col_perm[perm[k]];

@@ -48,11 +48,17 @@ typedef struct gi_prediction {
 gable_status gi_arrange(gable_context *ctx, gi_problem *p, const gable_solver_options *options,
                         const gi_prediction *predicted, gi_arrangement *out);
 
+/* Solves with one factor that costs are weighed against; at least one. */
+static inline double gi_solves_expected(const gable_solver_options *options)
+{
+  return options->solves > 1 ? (double)options->solves : 1;
+}
+
 /* The same order of columns, with the rows that threshold partial pivoting takes: for matrices on which static pivots
  * fail. a_prime: A' of old with its values, by columns.  threshold: of the largest entry of its column that a pivot
  * must have; 1: the largest itself. */
-gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, double threshold, const gi_arrangement *old,
-                               gi_arrangement *out);
+gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, const gable_solver_options *options,
+                               double threshold, const gi_arrangement *old, gi_arrangement *out);
 
 void gi_arrangement_release(gable_context *ctx, gi_arrangement *a);
 

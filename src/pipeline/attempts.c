@@ -13,7 +13,7 @@
 static gable_idx good_iterations(const gable_solver *s)
 {
   enum { ATTEMPT = 40, FLOPS = 10, LEAST = 2, MOST = 8 };
-  const double solves = s->options.solves > 1 ? (double)s->options.solves : 1;
+  const double solves = gi_solves_expected(&s->options);
   const gi_layout *y = s->arrangement.layout;
   const double sweeps = ATTEMPT + y->flops / (FLOPS * (double)(y->nnz_l + y->nnz_u + 1)), each = sweeps / solves - 2;
   return each < LEAST ? LEAST : each > MOST ? MOST : (gable_idx)each;
@@ -242,7 +242,7 @@ static gable_status pivot(gable_solver *s, const gi_arrangement *base, double th
     GI_TRY(gi_permuted_init(s->ctx, &s->problem, base->row_perm, base->col_perm, 0, &p));
     GI_TRY(gi_permuted_fill(s->ctx, &p, &s->problem, base->row_perm, base->col_perm, base->r, base->c));
   }
-  GI_TRY(gi_arrange_pivots(s->ctx, columns, threshold, base, &a));
+  GI_TRY(gi_arrange_pivots(s->ctx, columns, &s->options, threshold, base, &a));
   gi_permuted_release(s->ctx, &p);
   if (s->factor) reject(s);
   gi_pipeline_adopt(s, &a);
