@@ -44,6 +44,7 @@ typedef struct outcome {
   char wrong[256]; /* the first wrong array of any rank */
   forest_row rows[FOREST_ROWS];
   int n_rows, ranks;
+  int lost; /* a rank of processes did not come */
   forest_solve_result solved;
   forest_shape shape;
   session *s;
@@ -336,6 +337,7 @@ static int run(session *s, const request *q, int rank, outcome *o)
   o->s = s;
   if (!status)
     status = mpi_place_is(q->where) ? mpi_place_run(q->where, run_rank, o) : gable_comm_run(q->where, run_rank, o);
+  o->lost = status == GABLE_ERR_DEADLINE || status == GABLE_ERR_BACKEND;
   if (status) return failure_report(s, "forest", status, o->wrong, &j, rank ? NULL : q->json_path);
   if (!rank) return report(q, o, &j);
   json_destroy(&j);
@@ -444,11 +446,12 @@ int cmd_forest(int argc, char **argv)
   outcome *o = calloc(1, sizeof *o);
   if (!o) return EXIT_FAILED;
   rc = run(&s, &q, rank, o);
+  const int lost = o->lost;
   gable_matrix_destroy(&o->a);
   forest_shape_close(&o->shape);
   free(o->part);
   session_close(&s);
   free(o);
-  if (mpi_place_is(q.where)) mpi_place_leave();
+  if (mpi_place_is(q.where)) mpi_place_leave(lost);
   return rc;
 }

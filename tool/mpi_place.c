@@ -85,9 +85,11 @@ gable_status mpi_place_run(const char *where, gable_rank_function f, void *user)
   return status;
 }
 
-void mpi_place_leave(void)
+void mpi_place_leave(int lost)
 {
   int there = 0;
   MPI_Initialized(&there);
+  fflush(NULL); /* MPI_Abort flushes nothing */
+  if (there && lost) MPI_Abort(MPI_COMM_WORLD, 1);
   if (there) MPI_Finalize();
 }

@@ -15,7 +15,7 @@ int mpi_place_enter(const char *where, char **argv, int *rank);
 /* f on the comm of all processes. */
 gable_status mpi_place_run(const char *where, gable_rank_function f, void *user);
 
-/* Before the process ends. */
-void mpi_place_leave(void);
+/* Before the process ends.  lost: some rank did not come, so none of the others waits for it: all processes end. */
+void mpi_place_leave(int lost);
 
 #endif

@@ -106,18 +106,32 @@ static inline void gable_mpi_close(void *user)
   free(user);
 }
 
+/* The status of the lowest rank of mpi that failed, or GABLE_OK. */
+static inline gable_status gable_mpi_agree(MPI_Comm mpi, gable_status own)
+{
+  int size = 0, first = 0, status = (int)own, rank = 0;
+  MPI_Comm_size(mpi, &size);
+  MPI_Comm_rank(mpi, &rank);
+  first = own ? rank : size;
+  if (MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, mpi) != MPI_SUCCESS) return GABLE_ERR_BACKEND;
+  if (first < size && MPI_Bcast(&status, 1, MPI_INT, first, mpi) != MPI_SUCCESS) return GABLE_ERR_BACKEND;
+  return (gable_status)status;
+}
+
 /* Collective.  The comm of the ranks of mpi, which is duplicated; each rank runs on its ctx, which must outlive *out.
  * MPI must be initialised, and stay so until *out is destroyed; only one thread of a rank at a time may use *out and
- * what is made with it, unless MPI has MPI_THREAD_MULTIPLE.  GABLE_ERR_BACKEND: MPI_Comm_dup failed; _MEMORY. */
+ * what is made with it, unless MPI has MPI_THREAD_MULTIPLE.  The same status on every rank; gable_last_error tells the
+ * cause on those that failed.  GABLE_ERR_ARGUMENT, _MEMORY; _BACKEND: MPI_Comm_dup failed. */
 static inline gable_status gable_comm_from_mpi(gable_context *ctx, MPI_Comm mpi, gable_comm **out)
 {
   gable_message_passing m = GABLE_MESSAGE_PASSING_INIT;
   gable_mpi_ranks *own = (gable_mpi_ranks *)malloc(sizeof *own);
   int *tag = NULL, found = 0;
-  if (!own) return GABLE_ERR_MEMORY;
-  if (MPI_Comm_dup(mpi, &own->comm) != MPI_SUCCESS) {
+  gable_status status = gable_mpi_agree(mpi, own ? GABLE_OK : GABLE_ERR_MEMORY);
+  if (!status && MPI_Comm_dup(mpi, &own->comm) != MPI_SUCCESS) status = GABLE_ERR_BACKEND;
+  if (status) {
     free(own);
-    return GABLE_ERR_BACKEND;
+    return status;
   }
   MPI_Comm_set_errhandler(own->comm, MPI_ERRORS_RETURN);
   MPI_Comm_rank(own->comm, &m.rank);
@@ -137,7 +151,10 @@ static inline gable_status gable_comm_from_mpi(gable_context *ctx, MPI_Comm mpi,
   m.close = gable_mpi_close;
   MPI_Comm_get_attr(own->comm, MPI_TAG_UB, &tag, &found);
   m.last_tag = found ? *tag : 32767;
-  return gable_comm_from_messages(ctx, &m, out);
+  const gable_status mine = gable_comm_from_messages(ctx, &m, out);
+  status = gable_mpi_agree(mpi, mine);
+  if (status && !mine) gable_comm_destroy(out);
+  return status;
 }
 
 /* The unit of a predefined type; 1: forests have no such numbers. */

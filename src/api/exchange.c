@@ -8,7 +8,7 @@ gable_status gable_plan_create(gable_forest *f, const gable_plan_options *option
   gable_plan_options own;
   GI_REQUIRE(f && out, GABLE_ERR_ARGUMENT, "%s is NULL", f ? "out" : "f");
   *out = NULL;
-  GI_TRY(gi_take_plan_options(options, &own));
+  GI_AGREE(f->comm, gi_take_plan_options(options, &own));
   GI_TRY(gi_forest_plan_create(f, &own, out));
 done:
   return status;

@@ -41,8 +41,6 @@ gable_status gable_forest_create_pattern(gable_comm *comm, gable_pattern pattern
   gable_status status = GABLE_OK;
   GI_REQUIRE(comm && out, GABLE_ERR_ARGUMENT, "%s is NULL", comm ? "out" : "comm");
   *out = NULL;
-  GI_REQUIRE(pattern >= GABLE_PATTERN_ALLGATHER && pattern <= GABLE_PATTERN_ALLTOALL, GABLE_ERR_ARGUMENT,
-             "no pattern %d", (int)pattern);
   GI_TRY(gi_forest_pattern(comm, pattern, n, out));
 done:
   return status;
@@ -54,7 +52,7 @@ gable_status gable_forest_create_grid(gable_comm *comm, const gable_grid *grid, 
   gable_grid own;
   GI_REQUIRE(comm && out, GABLE_ERR_ARGUMENT, "%s is NULL", comm ? "out" : "comm");
   *out = NULL;
-  GI_TRY(gi_take_grid(grid, &own));
+  GI_AGREE(comm, gi_take_grid(grid, &own));
   GI_TRY(gi_forest_grid(comm, &own, out));
 done:
   return status;
@@ -66,8 +64,6 @@ gable_status gable_forest_create_section(gable_forest *points, gable_off n_roots
   gable_status status = GABLE_OK;
   GI_REQUIRE(points && out, GABLE_ERR_ARGUMENT, "%s is NULL", points ? "out" : "points");
   *out = NULL;
-  GI_REQUIRE(((root_count && root_offset) || !points->n_roots) && (leaf_offset || !points->n_leaves),
-             GABLE_ERR_ARGUMENT, "counts or offsets are NULL");
   GI_TRY(gi_forest_section(points, n_roots, root_count, root_offset, leaf_offset, out));
 done:
   return status;

@@ -71,13 +71,22 @@ done:
   return status;
 }
 
+static gable_status check_forests(gable_off n, const gable_forest *const *f, const gable_off *offset)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(offset, GABLE_ERR_ARGUMENT, "offset is NULL");
+  for (int64_t k = 0; k < n; k++) GI_REQUIRE(f[k], GABLE_ERR_ARGUMENT, "f[%lld] is NULL", (long long)k);
+done:
+  return status;
+}
+
 gable_status gable_forest_concatenate(gable_off n, const gable_forest *const *f, gable_roots roots,
                                       const gable_off *offset, gable_forest **out)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(n >= 1 && f && offset && out, GABLE_ERR_ARGUMENT, "%s", n < 1 ? "no forests" : "an argument is NULL");
+  GI_REQUIRE(n >= 1 && f && f[0] && out, GABLE_ERR_ARGUMENT, "%s", n < 1 ? "no forests" : "an argument is NULL");
   *out = NULL;
-  for (int64_t k = 0; k < n; k++) GI_REQUIRE(f[k], GABLE_ERR_ARGUMENT, "f[%lld] is NULL", (long long)k);
+  GI_AGREE(f[0]->comm, check_forests(n, f, offset));
   GI_TRY(gi_forest_concatenate(n, f, roots, offset, out));
 done:
   return status;

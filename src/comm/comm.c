@@ -53,6 +53,38 @@ gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, v
   return comm->transport->alltoall(comm, &to, &from);
 }
 
+/* Against rank 0's. */
+static gable_status compare(const gable_comm *comm, const char *what, int n, const char *const *names,
+                            const int64_t *own, const int64_t *first)
+{
+  gable_status status = GABLE_OK;
+  for (int k = 0; k < n; k++)
+    GI_REQUIRE(own[k] == first[k], GABLE_ERR_ARGUMENT, "%s differ: %s is %lld on rank %d and %lld on rank 0", what,
+               names[k], (long long)own[k], comm->rank, (long long)first[k]);
+done:
+  return status;
+}
+
+static gable_status take_room(gable_comm *comm, int n, int64_t **all)
+{
+  gable_status status = GABLE_OK;
+  GI_ALLOC(comm->ctx, *all, (int64_t)n * comm->size);
+done:
+  return status;
+}
+
+gable_status gi_comm_alike(gable_comm *comm, const char *what, int n, const char *const *names, const int64_t *own)
+{
+  gable_status status = GABLE_OK;
+  int64_t *all = NULL;
+  GI_AGREE(comm, take_room(comm, n, &all));
+  GI_TRY(gi_comm_allgather(comm, own, (size_t)n * sizeof *own, all));
+  GI_AGREE(comm, compare(comm, what, n, names, own, all));
+done:
+  gi_free(comm->ctx, all);
+  return status;
+}
+
 gable_status gi_comm_first_common(gable_comm *comm, uint64_t own, uint64_t *each, int *first)
 {
   const gable_status status = gi_comm_allgather(comm, &own, sizeof own, each);
@@ -164,11 +196,21 @@ void gi_comm_poll_remove(gable_comm *comm, gi_poll *p)
   if (*at) *at = p->next;
 }
 
+/* The rank that a kernel awaited in vain, or -1. */
+static int awaited_by_kernel(const gable_comm *comm)
+{
+  return comm->fault ? atomic_load_explicit((atomic_int *)(void *)comm->fault, memory_order_acquire) - 1 : -1;
+}
+
+int gi_comm_lost(const gable_comm *comm)
+{
+  return atomic_load_explicit(&comm->waits.failed, memory_order_relaxed) || awaited_by_kernel(comm) >= 0;
+}
+
 gable_status gi_comm_check_kernels(gable_comm *comm)
 {
   gable_status status = GABLE_OK;
-  const int awaited =
-      comm->fault ? atomic_load_explicit((atomic_int *)(void *)comm->fault, memory_order_acquire) - 1 : -1;
+  const int awaited = awaited_by_kernel(comm);
   GI_REQUIRE(awaited < 0, GABLE_ERR_DEADLINE, "rank %d waited %.3g s for rank %d, which did not come", comm->rank,
              comm->waits.deadline_s, awaited);
 done:

@@ -150,6 +150,9 @@ void gi_comm_release(gable_comm *comm);
 gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, void *out);
 gable_status gi_comm_agree(gable_comm *comm, gable_status own);
 
+/* Collective: own [n] are the same on every rank, else GABLE_ERR_ARGUMENT with "what differ: names[k] is ...". */
+gable_status gi_comm_alike(gable_comm *comm, const char *what, int n, const char *const *names, const int64_t *own);
+
 /* Collective; allocates nothing.  *first: the lowest bit that own has on every rank, or -1; each [size] is scratch. */
 gable_status gi_comm_first_common(gable_comm *comm, uint64_t own, uint64_t *each, int *first);
 
@@ -171,6 +174,9 @@ void gi_comm_poll_remove(gable_comm *comm, gi_poll *p);
 
 /* GABLE_ERR_DEADLINE where a kernel of this rank has waited in vain. */
 gable_status gi_comm_check_kernels(gable_comm *comm);
+
+/* Whether a wait of this rank has ended at its deadline: what only all ranks together can give back then stays. */
+int gi_comm_lost(const gable_comm *comm);
 
 /* l->free is called when the stream has come to l->event.  reap: for those that are done; wait: for all. */
 void gi_comm_later(gable_comm *comm, gi_later *l);

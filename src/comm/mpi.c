@@ -73,6 +73,8 @@ done:
   return status;
 }
 
+/* Windows, NVSHMEM's heap and NCCL's channels are given back by all ranks together.  Where one of them did not come
+ * they stay until the process ends: waiting for it here would have no end. */
 static void mpi_destroy(gable_comm *comm)
 {
   gable_context *ctx = comm->ctx;
@@ -80,11 +82,13 @@ static void mpi_destroy(gable_comm *comm)
   gi_comm_reap(comm, 1); /* exchanges between device arrays hold windows */
   gi_mpi_links_collect(comm, 1);
   gi_node_close(comm);
-  gi_mpi_windows_free(comm);
-  gi_nvshmem_close(comm);
-  if (comm->fault) ctx->device->pinned_release(ctx, comm->fault);
-  if (comm->close_channels) comm->close_channels(comm);
+  if (!gi_comm_lost(comm)) {
+    gi_mpi_windows_free(comm);
+    gi_nvshmem_close(comm);
+    if (comm->close_channels) comm->close_channels(comm);
+  }
   comm->close_channels = NULL;
+  if (comm->fault) ctx->device->pinned_release(ctx, comm->fault);
   s->m.close(s->m.user);
   gi_comm_release(comm);
   gi_free(ctx, s); /* comm lies in it */

@@ -87,6 +87,8 @@ done:
 static gable_status count_roots(gable_comm *comm, gable_pattern pattern, int64_t n, int64_t *n_roots)
 {
   gable_status status = GABLE_OK;
+  GI_REQUIRE(pattern >= GABLE_PATTERN_ALLGATHER && pattern <= GABLE_PATTERN_ALLTOALL, GABLE_ERR_ARGUMENT,
+             "no pattern %d", (int)pattern);
   const int64_t times = pattern == GABLE_PATTERN_ALLTOALL ? comm->size : 1;
   GI_REQUIRE(!gi_mul_off(n, times, n_roots), GABLE_ERR_LIMIT, "alltoall: %lld roots for each rank", (long long)n);
 done:
@@ -98,7 +100,10 @@ gable_status gi_forest_pattern(gable_comm *comm, gable_pattern pattern, int64_t 
   gable_status status = GABLE_OK;
   int64_t *first = NULL, n_leaves = 0, n_roots = 0;
   gable_root *root = NULL;
+  static const char *const name = "the pattern";
+  const int64_t own = pattern;
   GI_AGREE(comm, count_roots(comm, pattern, n, &n_roots));
+  GI_TRY(gi_comm_alike(comm, "forests", 1, &name, &own));
   GI_TRY(layout(comm, n_roots, &first));
   GI_AGREE(comm, pattern_roots(comm, pattern, n, first, &n_leaves, &root));
   GI_TRY(gi_forest_create(comm, n_roots, n_leaves, NULL, root, out));

@@ -84,8 +84,13 @@ static void add_cells(const gable_grid *g, const block *b, int rank, gi_edge_lis
 gable_status gi_forest_grid(gable_comm *comm, const gable_grid *grid, gable_forest **out)
 {
   gable_status status = GABLE_OK;
+  static const char *const names[] = {"cells[0]", "cells[1]", "cells[2]", "ranks[0]",
+                                      "ranks[1]", "ranks[2]", "width",    "box"};
+  const int64_t own[] = {grid->cells[0], grid->cells[1], grid->cells[2], grid->ranks[0],
+                         grid->ranks[1], grid->ranks[2], grid->width,    grid->box != 0};
   gi_edge_list l = {0, NULL, NULL};
   block b;
+  GI_TRY(gi_comm_alike(comm, "grids", sizeof own / sizeof *own, names, own));
   GI_AGREE(comm, check_grid(comm, grid, &b));
   GI_AGREE(comm, gi_edge_list_init(comm->ctx, &l, b.room));
   add_cells(grid, &b, comm->rank, &l);

@@ -7,9 +7,11 @@ typedef struct span {
 
 /* at_root, at_leaf [edges]. */
 static gable_status make_spans(const gable_forest *f, int64_t n_roots, const int64_t *count, const int64_t *offset,
-                               span **at_root, span **at_leaf)
+                               const int64_t *leaf_offset, span **at_root, span **at_leaf)
 {
   gable_status status = GABLE_OK;
+  GI_REQUIRE(((count && offset) || !f->n_roots) && (leaf_offset || !f->n_leaves), GABLE_ERR_ARGUMENT,
+             "counts or offsets are NULL");
   GI_ALLOC(f->ctx, *at_root, gi_edges(&f->roots));
   GI_ALLOC(f->ctx, *at_leaf, f->n_leaves);
   for (int64_t i = 0; i < f->n_roots; i++)
@@ -39,7 +41,7 @@ gable_status gi_forest_section(gable_forest *points, int64_t n_roots, const int6
   const gi_forest_side *s = &points->leaves;
   span *at_root = NULL, *at_leaf = NULL;
   gi_edge_list l = {0, NULL, NULL};
-  GI_AGREE(points->comm, make_spans(points, n_roots, count, root_offset, &at_root, &at_leaf));
+  GI_AGREE(points->comm, make_spans(points, n_roots, count, root_offset, leaf_offset, &at_root, &at_leaf));
   GI_TRY(gi_forest_trade(points, 0, sizeof *at_root, at_root, at_leaf));
   GI_AGREE(points->comm, make_edges(points, at_leaf, &l));
   for (int k = 0; k < s->n; k++)

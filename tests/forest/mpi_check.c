@@ -250,6 +250,66 @@ static int lose_a_rank(gable_comm *comm)
   return 1;
 }
 
+/* The last rank stops for ever between two rounds: each of the others says whom it awaited, destroys what it has,
+ * which awaits nobody, and ends. */
+static int stop_a_rank(gable_comm **comm)
+{
+  gable_grid g = GABLE_GRID_INIT;
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  double root[4] = {1, 2, 3, 4}, leaf[6];
+  const int rank = gable_comm_rank(*comm), size = gable_comm_size(*comm);
+  gable_status status = gable_comm_set_deadline(*comm, 1);
+  g.ranks[0] = size;
+  g.cells[0] = 4 * (gable_off)size;
+  if (!status) status = gable_forest_create_grid(*comm, &g, &f);
+  if (!status) status = gable_plan_create(f, &o, &plan);
+  if (!status) status = gable_exchange_create(plan, NULL, &x);
+  if (failed("a halo", status)) return 1;
+  for (int round = 0; round < 1000 && !status; round++) {
+    if (round == 10 && rank == size - 1) raise(SIGSTOP);
+    status = gable_bcast_begin(x, root, leaf);
+    if (!status) status = gable_exchange_end(x);
+  }
+  fprintf(stderr, "rank %d: %s\n", rank, status ? gable_last_error() : "no error");
+  gable_exchange_destroy(&x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  gable_comm_destroy(comm);
+  fprintf(stderr, "rank %d: destroyed\n", rank);
+  sleep(2); /* the others say it too */
+  return 1;
+}
+
+/* Each allocation of the last rank fails in turn while the comm is made: every rank has the same status. */
+static int make_in_want(gable_context *ctx, failing_allocator *memory)
+{
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (long k = 0;; k++) {
+    gable_comm *comm = NULL;
+    int failures = 0, least = 0, most = 0;
+    if (rank == size - 1) failing_allocator_arm(memory, k);
+    int status = (int)gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm);
+    if (rank == size - 1) {
+      failures = (int)memory->failures;
+      failing_allocator_disarm(memory);
+    }
+    gable_comm_destroy(&comm);
+    MPI_Allreduce(&status, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(&status, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Bcast(&failures, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
+    if (least != most || most != (failures ? (int)GABLE_ERR_MEMORY : (int)GABLE_OK)) {
+      fprintf(stderr, "allocation %ld: %d failures, statuses %d to %d\n", k, failures, least, most);
+      return 1;
+    }
+    if (!failures) return 0;
+  }
+}
+
 int main(int argc, char **argv)
 {
   gable_context *ctx = NULL;
@@ -259,8 +319,10 @@ int main(int argc, char **argv)
   options.threads = 1;
   MPI_Init(&argc, &argv);
   int wrong = failed("gable_context_create", gable_context_create("cpu", &options, &ctx));
+  if (!wrong && argc < 3) wrong = make_in_want(ctx, &memory);
   if (!wrong) wrong = failed("gable_comm_from_mpi", gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm));
   if (!wrong && argc > 1 && !strcmp(argv[1], "kill")) wrong = lose_a_rank(comm);
+  if (!wrong && argc > 1 && !strcmp(argv[1], "stop")) wrong = stop_a_rank(&comm);
   if (!wrong && argc > 1 && !strcmp(argv[1], "long")) {
     forest_long_message(comm, GABLE_PATH_REQUEST);
     gable_comm_destroy(&comm);

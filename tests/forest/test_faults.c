@@ -53,6 +53,40 @@ static gable_status bad_graphs(gable_comm *comm, void *user)
   return ring(comm, &f) || (gable_forest_destroy(&f), 0) ? GABLE_ERR_STATE : GABLE_OK;
 }
 
+/* Arguments that one rank alone has wrong, or other than the rest, before any message is sent. */
+static gable_status bad_arguments(gable_comm *comm, void *user)
+{
+  const int odd = gable_comm_rank(comm) == 1;
+  const gable_off none[] = {0, 0}, counts[] = {1, 1}, places[] = {0, 1};
+  gable_grid g = GABLE_GRID_INIT;
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL, *out = NULL;
+  gable_plan *plan = NULL;
+  (void)user;
+  expect(gable_forest_create_pattern(comm, odd ? (gable_pattern)7 : GABLE_PATTERN_GATHER, 1, &out), GABLE_ERR_ARGUMENT,
+         "rank 1: no pattern 7");
+  expect(gable_forest_create_pattern(comm, odd ? GABLE_PATTERN_GATHER : GABLE_PATTERN_ALLGATHER, 1, &out),
+         GABLE_ERR_ARGUMENT, "rank 1: forests differ: the pattern is 2 on rank 1 and 1 on rank 0");
+  g.cells[0] = 12;
+  g.ranks[0] = 3;
+  g.width = odd ? 2 : 1;
+  expect(gable_forest_create_grid(comm, &g, &out), GABLE_ERR_ARGUMENT,
+         "rank 1: grids differ: width is 2 on rank 1 and 1 on rank 0");
+  g.width = 1;
+  if (odd) g.size = 1;
+  expect(gable_forest_create_grid(comm, &g, &out), GABLE_ERR_ARGUMENT, "rank 1: ");
+  CHECK_OK(ring(comm, &f));
+  expect(gable_forest_create_section(f, 2, odd ? NULL : counts, places, places, &out), GABLE_ERR_ARGUMENT,
+         "rank 1: counts or offsets are NULL");
+  const gable_forest *two[] = {f, odd ? NULL : f};
+  expect(gable_forest_concatenate(2, two, GABLE_ROOTS_SHARED, none, &out), GABLE_ERR_ARGUMENT, "rank 1: f[1] is NULL");
+  if (odd) o.size = 1;
+  expect(gable_plan_create(f, &o, &plan), GABLE_ERR_ARGUMENT, "rank 1: ");
+  CHECK(!out && !plan, "something of a failed call");
+  gable_forest_destroy(&f);
+  return GABLE_OK;
+}
+
 static gable_status bad_plans(gable_comm *comm, void *user)
 {
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
@@ -285,6 +319,7 @@ int main(void)
   CHECK(!strcmp(gable_last_error(), "rank 2: no such file"), "'%s' names ranks twice", gable_last_error());
   expect(gable_comm_run("cpu/ranks:3", agrees_twice, with_rank), GABLE_ERR_IO, "rank 2: rank 7: is no file");
   CHECK_OK(gable_comm_run("cpu/ranks:3", bad_graphs, NULL));
+  CHECK_OK(gable_comm_run("cpu/ranks:3", bad_arguments, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", bad_plans, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", states, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", agrees, NULL));

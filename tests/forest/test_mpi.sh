@@ -17,19 +17,29 @@ run() {
     tail -n 20 "$work/log"
     exit 1
 }
-# lost MPI: the last of three ranks is killed; the run ends soon, and leaves no process and no segment that nobody has mapped.
+# lost MPI kill|stop: the last of three ranks is killed, or stops for ever; the run ends soon, and leaves no process and no
+# segment that nobody has mapped.
 lost() {
     ls /dev/shm >"$work/before" 2>/dev/null
     from=$(date +%s)
-    timeout -k 5 60 mpirun.$1 -n 3 "$work/check.$1" kill >"$work/log" 2>&1 </dev/null && { echo "$1: a killed rank is no error"; exit 1; }
+    timeout -k 5 60 mpirun.$1 -n 3 "$work/check.$1" $2 >"$work/log" 2>&1 </dev/null && { echo "$1: a rank that is lost ($2) is no error"; exit 1; }
     took=$(($(date +%s) - from))
-    [ $took -lt 40 ] || { echo "$1: $took s after a rank was killed"; cat "$work/log"; exit 1; }
+    [ $took -lt 40 ] || { echo "$1: $took s after a rank was lost ($2)"; cat "$work/log"; exit 1; }
     sleep 1
-    pgrep -f "$work/check.$1 kill" >/dev/null && { echo "$1: processes are left of a run with a killed rank"; exit 1; }
+    pgrep -f "$work/check.$1 $2" >/dev/null && { echo "$1: processes are left of a run with a lost rank ($2)"; exit 1; }
     for s in $(ls /dev/shm 2>/dev/null | grep -v -x -F -f "$work/before"); do
-        [ -e "/dev/shm/$s" ] && ! grep -q -s -F "/dev/shm/$s" /proc/[0-9]*/maps && { echo "$1: /dev/shm/$s is left of a killed rank"; exit 1; }
+        [ -e "/dev/shm/$s" ] && ! grep -q -s -F "/dev/shm/$s" /proc/[0-9]*/maps && { echo "$1: /dev/shm/$s is left of a lost rank ($2)"; exit 1; }
     done
     return 0
+}
+# stopped MPI: ranks 0 and 1 name the rank that they waited for, and have destroyed everything.
+stopped() {
+    lost $1 stop
+    for rank in 0 1; do
+        grep -q "^rank $rank: rank $rank waited 1 s for rank [012], which did not come" "$work/log" && grep -q "^rank $rank: destroyed" "$work/log" ||
+            { echo "$1: rank $rank does not name a stopped rank, or cannot destroy its comm"; cat "$work/log"; exit 1; }
+    done
+    grep -q 'for rank 2, which did not come' "$work/log" || { echo "$1: no rank names the stopped one"; cat "$work/log"; exit 1; }
 }
 for mpi in openmpi mpich; do
     command -v mpicc.$mpi >/dev/null 2>&1 && command -v mpirun.$mpi >/dev/null 2>&1 || { missing="$missing $mpi"; continue; }
@@ -47,7 +57,8 @@ for mpi in openmpi mpich; do
     else
         echo "$mpi: no message of more than 2^31 bytes: it takes 16 GB of memory"
     fi
-    lost $mpi
+    lost $mpi kill
+    stopped $mpi
     tried="$tried $mpi"
 done
 [ "$tried" ] || { echo "no MPI here (Debian packages: libopenmpi-dev openmpi-bin, libmpich-dev mpich)"; exit 77; }
