@@ -21,11 +21,14 @@
  *
  * Memory, in bytes on each rank; an edge counts where its leaf is and where its root is.  Nothing grows with the number
  * of roots or the largest position.
- *   forest    16 a leaf and 8 an edge of its roots; runs 2 more, wide roots 16 more.  While it is made at most 64 more
- * an edge, and 16 a leaf where positions are not given in increasing order plan      of gather and scatter the multi
- * forest, which the forest keeps for the next one; of others none exchange  its messages twice, those that processes
- * send by requests once at each end; 33 items a wide root and level The caller's arrays reach from entry 0 to the
- * largest that is joined, and only entries that are joined are touched.
+ *
+ * - forest: 16 a leaf and 8 an edge of its roots; runs 2 more, wide roots 16 more.  While it is made at most 64 more an
+ *   edge, and 16 a leaf where positions are not given in increasing order.
+ * - plan: of gather and scatter the multi forest, which the forest keeps for the next one; of others none.
+ * - exchange: its messages twice, those that processes send by requests once at each end; 33 items a wide root and
+ *   level.
+ *
+ * The caller's arrays reach from entry 0 to the largest that is joined, and only entries that are joined are touched.
  *
  * After J. Zhang, R. T. Mills, B. Smith: Evaluation of PETSc on a heterogeneous architecture, part II: basic
  * communication performance, 2020. */

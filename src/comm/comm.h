@@ -48,7 +48,7 @@ static inline int64_t gi_block_bytes(const gi_blocks *b, int rank)
 /* shared.h */
 typedef struct gi_shared gi_shared;
 
-/* Entries are NULL where a transport is not in this build, and *_stream entries where it has no kernels of its own. */
+/* Entries are NULL where a transport is not in this build, or has no such thing. */
 typedef struct gi_transport {
   const char *name; /* as in a place: "ranks", "mpi", "peer", "nccl" */
 
