@@ -38,10 +38,23 @@ int forest_unit_has(gable_unit_type unit, gable_forest_op op)
   return unit <= GABLE_UNIT_I64 || op <= GABLE_FOREST_MAX;
 }
 
+/* Positions of n leaves in a box of an array of three dimensions, the last layer of which may not be full. */
+static void place_box(forest_random *r, forest_part *p)
+{
+  const int64_t nx = 1 + forest_random_below(r, 6), ny = 1 + forest_random_below(r, 6);
+  const int64_t row = nx + forest_random_below(r, 4), layer = row * (ny + forest_random_below(r, 4));
+  for (gable_off i = 0; i < p->n_leaves; i++) p->leaf[i] = i % nx + row * (i / nx % ny) + layer * (i / (nx * ny));
+  if (p->n_leaves) p->leaf_space = p->leaf[p->n_leaves - 1] + 1;
+}
+
 /* Positions of n leaves: dense, strided, in runs, or anywhere; then often in another order. */
 static void place_leaves(forest_random *r, forest_part *p)
 {
-  const int64_t kind = forest_random_below(r, 5), step = 1 + forest_random_below(r, 3);
+  const int64_t kind = forest_random_below(r, 6), step = 1 + forest_random_below(r, 3);
+  if (kind == 5) {
+    place_box(r, p);
+    return;
+  }
   for (gable_off i = 0, at = forest_random_below(r, 4); i < p->n_leaves; i++) {
     p->leaf[i] = at;
     at += kind == 0 ? 1 : kind == 1 ? step : kind == 2 && i % 7 == 6 ? 5 : kind == 3 && i % 31 == 0 ? 9 : 1;
@@ -56,17 +69,20 @@ static void place_leaves(forest_random *r, forest_part *p)
   }
 }
 
-/* To a rank with roots: at random, in runs, or most to one root. */
+enum { HUB = 100000 }; /* leaves of one root */
+
+/* To a rank with roots: at random, in runs, or most to one root; with a hub all but some of all ranks to one. */
 static void choose_roots(forest_random *r, const forest_case *c, forest_part *p, int own)
 {
-  const int64_t kind = forest_random_below(r, 4);
-  int rank = (int)forest_random_below(r, c->ranks);
+  const int hub = p->n_leaves > HUB / c->ranks;
+  const int64_t kind = hub ? 3 : forest_random_below(r, 4);
+  int rank = hub ? 0 : (int)forest_random_below(r, c->ranks);
   gable_off index = 0;
   for (gable_off i = 0; i < p->n_leaves; i++) {
-    if (kind != 1 || i % 40 == 0) rank = one_in(r, 3) ? own : (int)forest_random_below(r, c->ranks);
+    if (!hub && (kind != 1 || i % 40 == 0)) rank = one_in(r, 3) ? own : (int)forest_random_below(r, c->ranks);
     while (!c->part[rank].n_roots) rank = (rank + 1) % c->ranks;
     const gable_off n = c->part[rank].n_roots;
-    index = kind == 0 ? forest_random_below(r, n) : kind == 3 && !one_in(r, 4) ? n / 2 : (index + 1) % n;
+    index = kind == 0 ? forest_random_below(r, n) : kind == 3 && !one_in(r, hub ? 1000 : 4) ? n / 2 : (index + 1) % n;
     p->root[i] = (gable_root){rank, index % n};
   }
 }
@@ -150,8 +166,10 @@ forest_case *forest_case_create(int ranks, uint64_t seed, int64_t number, gable_
     c->part[q].n_roots = one_in(&r, 4) ? 0 : forest_random_below(&r, large);
     all += c->part[q].n_roots;
   }
+  const int hub = all && one_in(&r, 50);
   for (int q = 0; q < ranks && !failed; q++) {
     c->part[q].n_leaves = !all || one_in(&r, 4) ? 0 : forest_random_below(&r, 2 * large);
+    if (hub) c->part[q].n_leaves = HUB / ranks + HUB / 500;
     failed = make_part(&r, c, q);
   }
   if (!failed) {

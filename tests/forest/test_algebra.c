@@ -334,11 +334,73 @@ static void test_grid(gable_comm *comm, int box)
       const int64_t right = corner && !box ? -1 : (y0 + y + ny) % ny * nx + (q + nx) % nx;
       CHECK(leaf[(y + 1) * w + q + 1] == right, "cell %lld, %lld", (long long)q, (long long)y);
     }
-  const char *codec = NULL;
-  for (int k = 0; k < 1; k++) CHECK_OK(gable_forest_get_leaf_rank(f, k, NULL, NULL, &codec));
   gable_exchange_destroy(&x);
   gable_plan_destroy(&plan);
   gable_forest_destroy(&f);
+}
+
+/* Where a block of dimension d begins. */
+static gable_off block_begin(const gable_grid *g, int d, gable_off block)
+{
+  return block * g->cells[d] / g->ranks[d];
+}
+
+/* Three dimensions cut in as many of them as the ranks allow, ghosts of two cells: each cell of the array has the
+ * number of its cell of the periodic grid, corners of a star none.  The halo of a block is boxes. */
+static void test_grid_3d(gable_comm *comm, int box)
+{
+  const int me = gable_comm_rank(comm), size = gable_comm_size(comm), two = size % 2 ? 1 : 2;
+  gable_grid g = GABLE_GRID_INIT;
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_off first[3], n[3], at[3], roots = 1, leaves = 1;
+  const int ranks[3] = {two, 1, size / two};
+  int64_t *root = NULL, *leaf = NULL;
+  g.width = 2;
+  g.box = box;
+  for (int d = 0, rank = me; d < 3; rank /= ranks[d++]) {
+    g.ranks[d] = ranks[d];
+    g.cells[d] = 3 * (gable_off)ranks[d] + d;
+    first[d] = block_begin(&g, d, rank % ranks[d]);
+    n[d] = block_begin(&g, d, rank % ranks[d] + 1) - first[d];
+    roots *= n[d];
+    leaves *= n[d] + 4;
+  }
+  o.unit = GABLE_UNIT_I64;
+  CHECK_OK(gable_forest_create_grid(comm, &g, &f));
+  CHECK_OK(gable_plan_create(f, &o, &plan));
+  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  root = calloc((size_t)roots, sizeof *root);
+  leaf = calloc((size_t)leaves, sizeof *leaf);
+  CHECK(root && leaf, "no memory");
+  for (gable_off i = 0; i < roots; i++) {
+    const gable_off c[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
+    root[i] = first[0] + c[0] + g.cells[0] * (first[1] + c[1] + g.cells[1] * (first[2] + c[2]));
+  }
+  for (gable_off i = 0; i < leaves; i++) leaf[i] = -1;
+  CHECK_OK(gable_bcast_begin(x, root, leaf));
+  CHECK_OK(gable_exchange_end(x));
+  for (gable_off i = 0; i < leaves; i++) {
+    gable_off cell[3];
+    int outside = 0;
+    at[0] = i % (n[0] + 4) - 2;
+    at[1] = i / (n[0] + 4) % (n[1] + 4) - 2;
+    at[2] = i / (n[0] + 4) / (n[1] + 4) - 2;
+    for (int d = 0; d < 3; d++) {
+      outside += at[d] < 0 || at[d] >= n[d];
+      cell[d] = (first[d] + at[d] + g.cells[d]) % g.cells[d];
+    }
+    const int64_t right = outside > 1 && !box ? -1 : cell[0] + g.cells[0] * (cell[1] + g.cells[1] * cell[2]);
+    CHECK(leaf[i] == right, "cell %lld, %lld, %lld is %lld, not %lld", (long long)at[0], (long long)at[1],
+          (long long)at[2], (long long)leaf[i], (long long)right);
+  }
+  gable_exchange_destroy(&x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  free(root);
+  free(leaf);
 }
 
 /* Point i of rank r has (r + i) % 3 roots. */
@@ -394,6 +456,8 @@ static gable_status run(gable_comm *comm, void *user)
   test_patterns(comm);
   test_grid(comm, 0);
   test_grid(comm, 1);
+  test_grid_3d(comm, 0);
+  test_grid_3d(comm, 1);
   return GABLE_OK;
 }
 
