@@ -330,6 +330,8 @@ int main(int argc, char **argv)
     return 0;
   }
   if (!wrong) wrong = lack_memory(comm, &memory);
+  for (int k = 0; !wrong && k < 3; k++)
+    forest_quiet_rounds(comm, k == 0 ? GABLE_PATH_AUTO : k == 1 ? GABLE_PATH_REQUEST : GABLE_PATH_WINDOW, &memory);
   if (!wrong)
     wrong =
         check_paths(comm, argc > 1 ? atol(argv[1]) : 100) || check_types(comm) || check_shared(comm) || be_wrong(comm);

@@ -5,6 +5,7 @@
 #include "base/timer.h"
 #include "comm/comm.h"
 #include "support/failing_allocator.h"
+#include "support/forest_cases.h"
 #include "support/test.h"
 
 enum { RANKS = 3 };
@@ -287,6 +288,15 @@ static gable_status starve(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+static gable_status quiet(gable_comm *comm, void *user)
+{
+  const scarce *s = user;
+  failing_allocator other = failing_allocator_init();
+  forest_quiet_rounds(comm, GABLE_PATH_AUTO, gable_comm_rank(comm) == 1 ? &s->memory : &other);
+  forest_quiet_rounds(comm, GABLE_PATH_BUFFER, gable_comm_rank(comm) == 1 ? &s->memory : &other);
+  return GABLE_OK;
+}
+
 static void test_memory(void)
 {
   scarce s = {.memory = failing_allocator_init()};
@@ -301,6 +311,7 @@ static void test_memory(void)
     CHECK(s.memory.live == before, "allocation %ld: %ld blocks left", s.k, s.memory.live - before);
     if (!s.ranks_failed) break;
   }
+  CHECK_OK(gi_transport_ranks.run(ctx, RANKS, "cpu/ranks:3", quiet, &s));
   CHECK(s.k > 20, "only %ld allocations were tried", s.k);
   CHECK(!s.in_exchange, "begin and end took memory");
   for (int r = 0; r < RANKS; r++) gable_context_destroy(&ctx[r]);

@@ -318,3 +318,46 @@ void forest_long_message(gable_comm *comm, gable_path path)
   gable_exchange_destroy(&x);
   gable_forest_destroy(&f);
 }
+
+enum { HUB_LEAVES = 200 }; /* of each rank: a wide root */
+
+static gable_forest *hub_of(const setting *s)
+{
+  gable_root root[HUB_LEAVES];
+  gable_forest *f = NULL;
+  for (int i = 0; i < HUB_LEAVES; i++) root[i] = (gable_root){0, i % 7 ? 0 : 1};
+  CHECK_OK(gable_forest_create(s->comm, s->me ? 0 : 2, HUB_LEAVES, NULL, root, &f));
+  return f;
+}
+
+static gable_status one_round(gable_exchange *x, gable_direction d, int64_t *root, int64_t *leaf, int64_t *update)
+{
+  gable_status status = d == GABLE_FOREST_BCAST    ? gable_bcast_begin(x, root, leaf)
+                        : d == GABLE_FOREST_REDUCE ? gable_reduce_begin(x, leaf, root)
+                        : d == GABLE_FOREST_FETCH  ? gable_fetch_begin(x, root, leaf, update)
+                        : d == GABLE_FOREST_GATHER ? gable_gather_begin(x, leaf, root)
+                                                   : gable_scatter_begin(x, root, leaf);
+  return status ? status : gable_exchange_end(x);
+}
+
+void forest_quiet_rounds(gable_comm *comm, gable_path path, const failing_allocator *memory)
+{
+  const setting s = {comm, path, gable_comm_rank(comm), gable_comm_size(comm)};
+  for (int hub = 0; hub < 2; hub++)
+    for (int d = GABLE_FOREST_BCAST; d <= GABLE_FOREST_SCATTER; d++) {
+      gable_forest *f = hub ? hub_of(&s) : ring_of(&s, 0);
+      const gable_plan_options o = plan_of(
+          &s, (gable_direction)d, d >= GABLE_FOREST_GATHER ? GABLE_FOREST_REPLACE : GABLE_FOREST_SUM, GABLE_UNIT_I64);
+      gable_exchange *x = exchange_of(f, &o);
+      const size_t items = (size_t)s.size * HUB_LEAVES + RING; /* of a multi root, too */
+      int64_t *array = calloc(3 * items, sizeof *array);
+      CHECK(array, "no memory");
+      const long before = memory->count;
+      for (int round = 0; round < 5; round++)
+        CHECK_OK(one_round(x, (gable_direction)d, array, array + items, array + 2 * items));
+      CHECK(memory->count == before, "path %d, direction %d, hub %d: begin and end allocate", (int)path, d, hub);
+      free(array);
+      gable_exchange_destroy(&x);
+      gable_forest_destroy(&f);
+    }
+}

@@ -5,8 +5,14 @@
 
 #include <gable/gable.h>
 
+#include "support/failing_allocator.h"
+
 /* Collective.  Every case. */
 void forest_cases(gable_comm *comm, gable_path path, long rounds);
+
+/* Collective.  Rounds of every direction, with roots of one leaf and with a root of many, take nothing from memory,
+ * which is this rank's context's. */
+void forest_quiet_rounds(gable_comm *comm, gable_path path, const failing_allocator *memory);
 
 /* Collective.  One message of more than 2^31 bytes from rank 0 to the last rank and back; *needed: bytes of memory that
  * all ranks take together. */
