@@ -54,7 +54,7 @@ GABLE_API void gable_factors_destroy(gable_factors **f);
  * missing.  L U need not be exact: an incomplete factorization is welcome.  a: the matrix, with values, or NULL.  Then
  *   gable_solver_solve     refines against a; without a it is one sweep, the backward error is NaN, and no tolerance is
  *                          missed;
- *   gable_solver_apply     as ever;
+ *   gable_solver_apply     works as for a factor of gable_solver_factor;
  *   GABLE_SOLVER_ELEMENTWISE  is 1 when the pattern of L U, eliminated, has more than 1.5 times the entries of L and U
  *                          and there is no F: each triangle is then kept as it is and solved element by element, and
  *                          gable_solver_save and the keys about supernodes, tree and flops are GABLE_ERR_STATE;

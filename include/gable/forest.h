@@ -280,8 +280,8 @@ GABLE_API gable_status gable_fetch_begin(gable_exchange *x, void *root, const vo
 GABLE_API gable_status gable_gather_begin(gable_exchange *x, const void *leaf, void *multi_root);
 GABLE_API gable_status gable_scatter_begin(gable_exchange *x, const void *multi_root, void *leaf);
 
-/* Local.  When it returns, what this rank receives is written and what it sends may be changed; between arrays in
- * device memory by what the exchange's stream is asked from then on. */
+/* Local.  Host arrays: when it returns, what this rank receives is written and what it sends may be changed.  Device
+ * arrays: work enqueued on the exchange's stream afterwards sees what was received and may change what was sent. */
 GABLE_API gable_status gable_exchange_end(gable_exchange *x);
 
 /* What the rank has done for an exchange since it was made. */

@@ -107,7 +107,7 @@ typedef struct gable_krylov_info {
   double shift;               /* IC(0): by which share the diagonal had to be enlarged */
   double setup_s;             /* of the last analysis and update, copies between memories included */
   double solve_s;             /* of the last solve, the same way */
-  double precond_s;           /* its share in the preconditioner; 0 on a GPU, where nobody waits to see */
+  double precond_s;           /* its share in the preconditioner; 0 on a GPU, where its launches are not timed apart */
   gable_krylov_solver solver; /* that solves; for GABLE_KRYLOV_AUTO the one that was chosen */
 } gable_krylov_info;
 #define GABLE_KRYLOV_INFO_INIT                                                                                         \

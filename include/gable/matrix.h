@@ -55,8 +55,8 @@ typedef enum gable_file_format {
   GABLE_FILE_BINARY = 3 /* Gable's own: versioned, checksummed */
 } gable_file_format;
 
-/* Local.  Reads Matrix Market, Rutherford-Boeing or Gable's binary file, told by content, each also compressed by gzip.
- * path "-": standard input.  options may be NULL.  GABLE_ERR_IO, _FORMAT (with the line), _LIMIT, _MEMORY. */
+/* Local.  Reads Matrix Market, Rutherford-Boeing or Gable's binary file, each also compressed by gzip; the content
+ * decides. path "-": standard input.  options may be NULL.  GABLE_ERR_IO, _FORMAT (with the line), _LIMIT, _MEMORY. */
 GABLE_API gable_status gable_matrix_read(gable_context *ctx, const char *path, const gable_read_options *options,
                                          gable_matrix **out);
 

@@ -224,7 +224,7 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(METHOD, int64_t, 1, "gable_method in use")                                                                         \
   X(ORDER, int64_t, 1, "gable_order in use")                                                                           \
   X(ORDER_FALLBACK, int64_t, 1, "1: AMD's because METIS had too little memory (of GABLE_ORDER_AUTO alone)")            \
-  X(MATCHED, int64_t, 1, "rows: 1 by a matching, 2 and then by partial pivoting, 3 as imported factors say")           \
+  X(MATCHED, int64_t, 1, "row permutation: 0 none, 1 matching, 2 partial pivoting after it, 3 of imported factors")    \
   X(STRUCTURAL_RANK, int64_t, 1, "of the entries that are not zero, or of the pattern without values")                 \
   X(BLOCKS, int64_t, 1, "diagonal blocks of the block triangular form")                                                \
   X(SYMMETRIC_PATTERN, int64_t, 1, "1: the pattern is symmetric")                                                      \

@@ -34,9 +34,9 @@ typedef struct gable_trisolve_options {
    */
   gable_diag diag;
 
-  /* Which ops get a schedule of their own: GABLE_TRISOLVE_N | GABLE_TRISOLVE_T, or 0 for both.  The other op is slower:
-   * on the CPU one thread traverses the same storage by columns; on a GPU method gsf solves it.  There the first such
-   * solve of a work after an update, and each graph replay, gathers the values. */
+  /* Which ops get a schedule of their own: GABLE_TRISOLVE_N | GABLE_TRISOLVE_T, or 0 for both.  An op without one is
+   * slower.  On the CPU one thread solves it by columns of the same storage.  On a GPU method gsf solves it, and the
+   * first such solve of a work after an update, and each graph replay, gathers the values into gsf's order. */
   int ops;
 
   /* Seconds that a solve waits for one value before it ends with GABLE_ERR_DEADLINE and the row. 0: 10 s. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Star forests over MPI: one library serves Open MPI and MPICH, with 1 to 4 ranks; and the tool under mpirun where this build has one.
 set -u
-[ -z "${SAN:-}" ] || { echo "not under a sanitizer: MPI is not made for it"; exit 77; }
+case ${SAN:-} in *thread*) echo "not under the thread sanitizer: MPI is not made for it"; exit 77 ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
@@ -41,6 +41,17 @@ stopped() {
     done
     grep -q 'for rank 2, which did not come' "$work/log" || { echo "$1: no rank names the stopped one"; cat "$work/log"; exit 1; }
 }
+# Under the address sanitizer: MPICH alone, few cases; what MPI itself does not give back is no leak of ours.
+if [ "${SAN:-}" ]; then
+    command -v mpicc.mpich >/dev/null 2>&1 && command -v mpirun.mpich >/dev/null 2>&1 || { echo "no MPICH here (Debian packages: libmpich-dev mpich)"; exit 77; }
+    export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+    # shellcheck disable=SC2086
+    run "compile with mpich and sanitizers" mpicc.mpich -fsanitize=$SAN -fno-sanitize-recover=all -g1 -std=c11 -Wno-cast-function-type -D_POSIX_C_SOURCE=200809L -Iinclude \
+        -Isrc -Itests tests/forest/mpi_check.c tests/support/random_dag.c tests/support/forest_cases.c tests/support/failing_allocator.c tool/forest_check.c \
+        tool/forest_case.c tool/forest_oracle.c "$BUILD/lib/libgable.a" $LIBS -o "$work/check.mpich"
+    run "mpich, 3 ranks, sanitizers" mpirun.mpich -n 3 "$work/check.mpich" 10
+    exit 0
+fi
 for mpi in openmpi mpich; do
     command -v mpicc.$mpi >/dev/null 2>&1 && command -v mpirun.$mpi >/dev/null 2>&1 || { missing="$missing $mpi"; continue; }
     # shellcheck disable=SC2086

@@ -2,12 +2,11 @@
  *
  * The grid is launched cooperatively, so that all of its W warps run at once, and warp k takes the rows at places k, k
  * + W, k + 2W, ... of an order in which every row comes after those that it needs.  Of the unfinished rows the one with
- * the lowest place is therefore in the hands of a warp that runs and that has done everything before it, and all that
- * it waits for is done: somebody always gets on, whatever the order in which blocks start.
+ * the lowest place therefore belongs to a resident warp that has finished its earlier rows, and every value that it
+ * waits for is stored: at least one warp makes progress, whatever the order in which blocks start.
  *
- * A lane looks for a value again and again, and these looks share the way to L2 with the stores that they wait for: 2
- * blocks a multiprocessor are faster than 4 unless levels are wide, and then a short nap between two looks pays.  The
- * figures are in docs/algorithms/elmr.md. */
+ * Polling loads compete for L2 with the stores that they wait for: 2 blocks a multiprocessor are faster than 4 unless
+ * levels are wide, and then a short sleep between two polls pays.  The figures are in docs/algorithms/elmr.md. */
 #ifndef GIK_ELEMENT_FLOW_CUH
 #define GIK_ELEMENT_FLOW_CUH
 

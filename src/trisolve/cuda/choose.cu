@@ -129,7 +129,7 @@ static int launches_of(const gi_profile *p)
   return p->wide && p->wide + 1 < p->levels ? p->wide + 1 : p->levels;
 }
 
-/* rows_s becomes what is less: the seconds of rows as they are, or level by level, which is told. */
+/* 1: level by level is predicted to be faster than rows in one launch; *rows_s becomes its seconds. */
 static int step_by_step(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, int launches,
                         double rhs, double *rows_s)
 {

@@ -86,7 +86,7 @@ int shape_of(const op_plan *d);
 void rows_shape(const gable_trisolve *t, op_plan *d, int k);
 int chunk_of(const gik_rows_cuda *p, int levels, int processors);
 
-gable_status tiles_shape(const gable_trisolve *t, state *s, op_plan *d, int k); /* cuda_cuts.cu */
+gable_status tiles_shape(const gable_trisolve *t, state *s, op_plan *d, int k); /* cuts.cu */
 
 /* Chains of 16 rows and more, in the mean. */
 inline int has_long_chains(const gi_profile *p, int n)
@@ -104,13 +104,13 @@ inline int side_by_side(const gi_profile *p, int n)
  */
 int tiles_are_busy(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, double rhs);
 
-/* How many right-hand sides the slots of d's tiles have room for; cuda_together.cu. */
+/* How many right-hand sides the slots of d's tiles have room for; together.cu. */
 void tiles_together(const gable_trisolve *t, const state *s, op_plan *d);
 
 /* How many right-hand sides a work for max_rhs of them solves at a time; type: 0 float, 1 double. */
 int together(const op_plan *d, gable_idx max_rhs, int type);
 
-/* Whether it matters how many levels are narrow or wide; cuda_widths.cu counts them.  rows_only: tiles are no choice.
+/* Whether it matters how many levels are narrow or wide; widths.cu counts them.  rows_only: tiles are no choice.
  */
 int asks_for_widths(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, int rhs, int rows_only);
 
@@ -129,7 +129,7 @@ gable_status order_after_solves(gable_context *ctx, state *s, void *stream);
 void add_work(state *s, gable_work *w);
 void remove_work(state *s, gable_work *w); /* fine where it was never added */
 
-/* cuda_plan.cu */
+/* plan.cu */
 gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a);
 void cuda_release(gable_trisolve *t);
 
@@ -143,7 +143,7 @@ inline int borrows(const state *s, int op)
   return s->of[op].method == GI_GSF && !s->of[op].level && (other == GI_TILES || other == GI_ROWS);
 }
 
-/* cuda_update.cu; before a solve of op by w: brings those values up to date, once an update and work and type, and in
+/* update.cu; before a solve of op by w: brings those values up to date, once an update and work and type, and in
  * every graph. */
 gable_status borrow_values(const state *s, gable_work *w, int op, int type);
 
@@ -151,7 +151,7 @@ gable_status borrow_values(const state *s, gable_work *w, int op, int type);
 gable_status find_fault(const gable_trisolve *t, cudaStream_t stream, gable_idx *bad_row);
 gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagonal);
 
-/* cuda_solve.cu */
+/* solve.cu */
 void work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device);
 gable_status work_init(gable_work *w);
 void work_release(gable_work *w);
@@ -159,11 +159,11 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
                         gable_vectors_view *x);
 gable_status work_status(gable_work *w);
 
-/* cuda_report.cu */
+/* report.cu */
 gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *i);
 gable_status cuda_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level);
 
-/* cuda_level_order.cu */
+/* level_order.cu */
 gable_status cuda_level_order(const gable_trisolve *t, gi_level_order *out);
 
 } /* namespace gi */
