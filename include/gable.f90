@@ -1470,6 +1470,10 @@ module gable
       import
       type(c_ptr), intent(inout) :: s
     end subroutine
+    function gable_trisolve_methods() bind(C, name="gable_trisolve_methods")
+      import
+      type(c_ptr) :: gable_trisolve_methods
+    end function
     function gable_trisolve_create(ctx, options, out) bind(C, name="gable_trisolve_create")
       import
       type(c_ptr), value :: ctx

@@ -297,10 +297,13 @@ static int run(bench_request *q)
 
 static int parse(int argc, char **argv, bench_request *q, const char **argument, int *rc)
 {
+  char methods[200];
+  snprintf(methods, sizeof methods,
+           "LIST|%s|cusparse|cudss|levels|batched|inverted|merged|partitioned|partitioned-cusparse",
+           gable_trisolve_methods());
   const option options[] = {
       option_text(
-          'm', "methods", "LIST",
-          "LIST|" TRISOLVE_METHODS "|cusparse|cudss|levels|batched|inverted|merged|partitioned|partitioned-cusparse",
+          'm', "methods", "LIST", methods,
           "commas between; of Gable's, and cusparse (default: all, and cusparse on a GPU);\nof supernodal: "
           "auto, levels, batched, inverted, merged, partitioned, partitioned-cusparse, and on a GPU cusparse, cudss",
           &q->methods),

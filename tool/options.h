@@ -18,6 +18,8 @@
 
 #include <stddef.h>
 
+#include <gable/trisolve.h>
+
 typedef enum option_kind {
   OPTION_FLAG,
   OPTION_INTEGER,
@@ -96,12 +98,10 @@ static inline option option_strict(int *value)
   return option_flag(0, "strict", "duplicate entries are an error; without, they are summed and counted", value);
 }
 
-#define TRISOLVE_METHODS "auto|serial|levr|levc|elmr|elmc|gsf|tiles|rows"
-
 /* The --method of the verbs of triangular solves. */
 static inline option option_method(const char *help, const char **value)
 {
-  return option_choice('m', "method", TRISOLVE_METHODS, help, value);
+  return option_choice('m', "method", gable_trisolve_methods(), help, value);
 }
 
 /* Their --threads; 0: not said. */

@@ -26,8 +26,8 @@ typedef enum gable_sweep {
 
 typedef struct gable_smoother_options {
   size_t size; /* of this struct, so that it can grow */
-  /* "serial" (CPU), "levr", "levc", "elmr", "elmc", "gsf", "tiles", "rows" (GPU) or "auto" (NULL).  One pass: on the
-   * CPU serial, levr, tiles and auto; on a GPU levr and elmr. */
+  /* A name of gable_trisolve_methods, NULL is "auto".  One pass: on the CPU serial, levr, tiles and auto; on a GPU levr
+   * and elmr. */
   const char *method;
   gable_sweep sweep;
   double omega; /* factor of relaxation, in (0,2); 1 is Gauss-Seidel.  Methods of more than one pass keep a_ii / omega

@@ -18,11 +18,14 @@ typedef struct gable_work gable_work;
 
 enum { GABLE_TRISOLVE_N = 1, GABLE_TRISOLVE_T = 2 };
 
+/* Local.  The names of all methods, "auto" first, with '|' between them; static. */
+GABLE_API const char *gable_trisolve_methods(void);
+
 typedef struct gable_trisolve_options {
   size_t size; /* of this struct, so that it can grow */
 
-  /* "serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles", "rows" or "auto" (NULL is "auto").
-   * serial is the CPU's alone, rows the GPU's; see docs/algorithms. */
+  /* A name of gable_trisolve_methods, NULL is "auto".  serial is the CPU's alone, rows the GPU's; see docs/algorithms.
+   * */
   const char *method;
 
   /* Which triangle to solve with; entries of the other one are ignored.  GABLE_PART_FULL: the part of the view, where

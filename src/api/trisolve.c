@@ -5,6 +5,14 @@
 #include "sparse/view.h"
 #include "trisolve/candidates.h"
 
+const char *gable_trisolve_methods(void)
+{
+#define CHOICE(id, text, cpu, gpu) "|" text
+  static const char names[] = "" GI_METHOD_LIST(CHOICE);
+#undef CHOICE
+  return names + 1;
+}
+
 gable_status gable_trisolve_create(gable_context *ctx, const gable_trisolve_options *options, gable_trisolve **out)
 {
   gable_status status = GABLE_OK;

@@ -2,6 +2,7 @@
 #include "support/place.h"
 
 #include "support/test.h"
+#include "trisolve/plan.h"
 
 gable_context *test_place(int argc, char **argv, const gable_context_options *options)
 {
@@ -19,9 +20,22 @@ int test_place_is_gpu(const gable_context *ctx)
 
 const char *const *test_place_methods(const gable_context *ctx)
 {
-  static const char *const gpu[] = {"levr", "levc", "elmr", "elmc", "gsf", "tiles", "rows", "auto", NULL};
-  static const char *const cpu[] = {"serial", "levr", "levc", "elmr", "elmc", "gsf", "tiles", "auto", NULL};
-  return test_place_is_gpu(ctx) ? gpu : cpu;
+  static const struct {
+    const char *name;
+    int cpu, gpu;
+  } all[] = {
+#define METHOD(id, text, on_cpu, on_gpu) {text, on_cpu, on_gpu},
+      GI_METHOD_LIST(METHOD)
+#undef METHOD
+  };
+  static const char *found[GI_METHODS + 1];
+  const int gpu = test_place_is_gpu(ctx);
+  int n = 0;
+  for (int m = 1; m < GI_METHODS; m++)
+    if (gpu ? all[m].gpu : all[m].cpu) found[n++] = all[m].name;
+  found[n++] = all[0].name; /* auto comes last */
+  found[n] = NULL;
+  return found;
 }
 
 int test_place_is_mirror(const gable_context *ctx)
