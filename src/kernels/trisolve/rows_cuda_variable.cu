@@ -26,7 +26,13 @@ struct variable_turn {
   }
 };
 
-/* LONG: some rows go on in further records. */
+/* One warp takes one record and right-hand side at a time.  LONG: some rows go on in further records.
+ *
+ *   1  where x_j is published, and the lanes of each row, from the head that was read one record ahead
+ *   2  entries, places and b of this record: loads that depend on no other row
+ *   3  ticket and head of the next record, whose lines go into L2
+ *   4  wait for the gate, then for every operand; the sum of the products; likewise for further records of long rows
+ *   5  add over the lanes of a row, publish x, empty its other copy, write the caller's x */
 template <typename T, bool LONG>
 static __global__ void __launch_bounds__(GIK_ROWS_CUDA_WARPS * 32, 6)
     variable_kernel(const rows_arguments<T> g, const uint4 *heads)
@@ -40,6 +46,7 @@ static __global__ void __launch_bounds__(GIK_ROWS_CUDA_WARPS * 32, 6)
   if (!lane) now.piece = deal.draw();
   now.look(g, heads);
   for (; now.piece < g.pieces; now = then) {
+    /* 1 */
     const unsigned rhs = now.piece % g.count, copy = copy_of(g.control, first_parity, rhs);
     const char *record = g.record + (size_t)(now.piece / g.count) * L::bytes;
     T *mine = g.published + (size_t)(2 * rhs + copy) * g.n_published;
@@ -52,17 +59,17 @@ static __global__ void __launch_bounds__(GIK_ROWS_CUDA_WARPS * 32, 6)
     const bool own = !(lane & ((1u << bits) - 1)) && r < now.head.y;
     const int row = r < now.head.y ? ((const int *)(record + L::row))[r] : 0;
     const T inverse = own ? ((const T *)(record + L::inverse))[r] : (T)0;
-    two<T> a[K];
+    two<T> a[K]; /* 2 */
     uint2 place[K];
     const unsigned long long policy = read_once();
     load_entries<T>(a, place, record, now.pairs(), lane, policy);
     T sum = own && row >= 0 ? g.b[row * g.b_row + rhs * g.b_rhs] * inverse : (T)0;
     T v[2 * K];
-    if (!lane) deal.settle();
+    if (!lane) deal.settle(); /* 3 */
     then.look(g, heads);
     if (then.piece < g.pieces)
       prefetch_variable<T>(g.record + (size_t)(then.piece / g.count) * L::bytes, then.pairs(), lane);
-    if (g.gated && now.head.z != NONE)
+    if (g.gated && now.head.z != NONE) /* 4 */
       await_gate(mine + now.head.z, g.control, g.deadline_ns, r < now.head.y ? (int)(row & ~PART) : -1);
     await<T, K>(v, place, mine, g.control, g.deadline_ns, (int)(row & ~PART));
     sum = minus_dot<T, K>(sum, a, v);
@@ -72,6 +79,7 @@ static __global__ void __launch_bounds__(GIK_ROWS_CUDA_WARPS * 32, 6)
       await<T, K>(v, place, mine, g.control, g.deadline_ns, (int)(row & ~PART));
       sum = minus_dot<T, K>(sum, a, v);
     }
+    /* 5 */
     for (int d = (1 << bits) / 2; d > 0; d >>= 1) sum += __shfl_xor_sync(ALL, sum, d);
     if (own) {
       store_relaxed(mine + at, sum);

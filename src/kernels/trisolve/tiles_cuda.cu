@@ -95,8 +95,15 @@ template <typename T> static __device__ __forceinline__ T *held(T *p)
   return (T *)__shfl_sync(ALL, (uintptr_t)p, 0);
 }
 
-/* One computing warp's way through a tile; t: thread among the computing ones.  A step's own record was fetched during
- * the one before it, its slots one earlier still. */
+/* The march of one computing warp through a tile; t: thread among the computing ones.  A software pipeline: step s uses
+ * what was fetched before it.
+ *
+ *   before the loop   slots of steps 0 and 1, the record of step 0
+ *   step s            1  read the operands of s from shared memory
+ *                     2  fetch the slots of s + 2, store x of s - 1, fetch the record of s + 1
+ *                     3  r = (b - sum of products) / d; where an operand is missing, poll until it is there
+ *                     4  publish r in shared memory for the next steps
+ *   after a record    give its place in the ring back to the warp that copies */
 template <typename T, int P, int KP, int W>
 static __device__ __forceinline__ void compute(const block<T, P, KP, W> &k, const tiles_arguments<T> &g,
                                                cursor<ring<layout<T, P, KP, W>, KP, W>::D> &c, int t)
@@ -130,9 +137,9 @@ static __device__ __forceinline__ void compute(const block<T, P, KP, W> &k, cons
 #pragma unroll
     for (int s = 0; s < K::S; s++) {
       T v[2 * KP];
-      now.operands(v);
+      now.operands(v); /* 1 */
       then.aim(slot, k.slots);
-      if (s + 2 < K::S) {
+      if (s + 2 < K::S) { /* 2 */
         S::fetch_slots(slot, record + (s + 2) * L::bytes, t);
       } else if (more) {
         if (s + 2 == K::S) barrier_wait(k.full + 8 * following.at, following.phase);
@@ -144,10 +151,10 @@ static __device__ __forceinline__ void compute(const block<T, P, KP, W> &k, cons
       } else if (more) {
         then.fetch(record_then, b_then, t);
       }
-      const T rhs = now.start(lane);
+      const T rhs = now.start(lane); /* 3 */
       T r = now.dot(rhs, v);
       if (__any_sync(ALL, S::suspect(v, r))) r = await(now, rhs, v, r, g.control, g.deadline_ns);
-      if (first) store_shared(own + offset, r);
+      if (first) store_shared(own + offset, r); /* 4 */
       last.take(r, first, now.place, now.row);
       group_barrier<1, W>();
       offset += L::R * (unsigned)sizeof(T);

@@ -299,7 +299,14 @@ __device__ __forceinline__ bool look_alone(const level_arguments<R> &g, const vo
 /* (level << 32 | chain level) of every row by waiting for its entries': a block takes as many consecutive rows as it
  * has threads and keeps their values in shared memory; those of earlier blocks are polled.  Runs of rows that follow
  * one another inside a warp are resolved by a prefix maximum; a warp that is one such run waits for its first row's
- * last entry before it looks for anything else. */
+ * last entry before it looks for anything else.
+ *
+ *   for each tile of rows
+ *     1  this thread's row: its entries, whether it follows the row before it or ends a chain
+ *     2  look: levels of entries that are known raise the bound of this row; long rows by the whole warp
+ *     3  bounds of rows that follow one another are joined; a row all of whose entries are known publishes its level
+ *     4  wait until one more value is there, and look again
+ *     5  tallies of levels, chains and tile */
 template <int THREADS, typename R>
 __device__ __forceinline__ void find_levels(const level_arguments<R> &g, tile_tickets tickets)
 {
@@ -313,7 +320,7 @@ __device__ __forceinline__ void find_levels(const level_arguments<R> &g, tile_ti
   for (;;) {
     const unsigned base = next_tile(tickets.next, own, &finished, &ticket), k = base + threadIdx.x;
     if (base >= g.n) break;
-    bool todo = k < g.n, moved = true;
+    bool todo = k < g.n, moved = true; /* 1 */
     const uint2 own_run = todo ? g.rows.run(k) : make_uint2(0, 0);
     const int first = (int)own_run.x, end = first + (int)own_run.y;
     const unsigned last = first < end ? g.rows.column(end - 1) : NONE;
@@ -325,12 +332,12 @@ __device__ __forceinline__ void find_levels(const level_arguments<R> &g, tile_ti
     unsigned c = r.p < r.limit ? g.rows.column(r.p) : 0;
     pause rest = {0};
     for (;;) {
-      if (together) {
+      if (together) { /* 2 */
         moved |= look_together(g, own, base, todo, &r);
         if (todo && r.p < r.limit) c = g.rows.column(r.p);
       }
       if (todo) moved |= look_alone(g, own, base, together, &r, &c);
-      if (__any_sync(gik::ALL, moved)) {
+      if (__any_sync(gik::ALL, moved)) { /* 3 */
         level_bound b = {r.level, r.chain, 1, !chained, todo && follows, todo && r.p < r.limit};
         b.follow_warp(run, linked, chained);
         const bool known = todo && !b.open;
@@ -347,10 +354,10 @@ __device__ __forceinline__ void find_levels(const level_arguments<R> &g, tile_ti
         rest.rest = 0;
         if (__any_sync(gik::ALL, known)) continue;
       }
-      await_entries(g.level, own, &finished, todo && r.p < r.limit, c, base, run, &rest);
+      await_entries(g.level, own, &finished, todo && r.p < r.limit, c, base, run, &rest); /* 4 */
     }
     if (!lane) atomicAdd((unsigned *)&finished, 1u);
-    if (k < g.n) tally.add(r.level, r.chain, chained);
+    if (k < g.n) tally.add(r.level, r.chain, chained); /* 5 */
     if (THREADS == GI_TILE_ROWS && g.counts.rows) {
       tile.add(k < g.n, r.level, k < g.n ? g.rows.run(k).y : 0);
       tile.write(g.counts, ticket, g.width);

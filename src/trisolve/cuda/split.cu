@@ -41,7 +41,12 @@ done:
   return status;
 }
 
-/* One round: every row longer than limit becomes parts of at most limit entries and a row over the parts. */
+/* One round: every row longer than limit becomes parts of at most limit entries and a row over the parts.
+ *
+ *   1  parts of each row, and where they begin; with levels, how many levels that adds
+ *   2  lengths, rows and parents of parts and of rows over them
+ *   3  a row over parts has them as its entries
+ *   4  all other entries move to where their part or row has them; columns are renumbered */
 static gable_status split_round(gi_arena *m, gik_device_triangle *t, unsigned limit, gi_split_levels *l)
 {
   gable_status status = GABLE_OK;
@@ -50,7 +55,7 @@ static gable_status split_round(gi_arena *m, gik_device_triangle *t, unsigned li
   gi_arena scratch = gi_arena_of(m->ctx);
   gik_device_triangle o = {};
   unsigned *parts = nullptr, *length = nullptr, *wider = nullptr, added = 0, got[2] = {0, 0};
-  GI_TRY(take(&scratch, (size_t)n + 1, &parts));
+  GI_TRY(take(&scratch, (size_t)n + 1, &parts)); /* 1 */
   GI_TRY(each(m->stream, (size_t)n + 1, [=] __device__(size_t k) {
     const unsigned c = k < n ? s.ptr[k + 1] - s.ptr[k] : 0;
     parts[k] = c > limit ? (c + limit - 1) / limit : 0;
@@ -64,7 +69,7 @@ static gable_status split_round(gi_arena *m, gik_device_triangle *t, unsigned li
   GI_TRY(gi_cuda_triangle_arrays(m, (int)(n + added), s.nnz + added, &o));
   GI_TRY(take(m, (size_t)n + added, &o.parent));
   GI_TRY(take(m, (size_t)s.nnz + added, &o.whole));
-  length = o.ptr;
+  length = o.ptr; /* 2 */
   GI_TRY(each(m->stream, n, [=] __device__(size_t k) {
     const unsigned c = s.ptr[k + 1] - s.ptr[k], own = parts[k + 1] - parts[k], at = (unsigned)k + parts[k];
     for (unsigned q = 0; q < own; q++) {
@@ -76,7 +81,7 @@ static gable_status split_round(gi_arena *m, gik_device_triangle *t, unsigned li
     o.row[at + own] = s.row[k];
     o.parent[at + own] = s.parent[k];
   }));
-  GI_TRY(offsets(&scratch, o.ptr, o.ptr, (size_t)n + added));
+  GI_TRY(offsets(&scratch, o.ptr, o.ptr, (size_t)n + added)); /* 3 */
   GI_TRY(each(m->stream, n, [=] __device__(size_t k) {
     const unsigned own = parts[k + 1] - parts[k], at = (unsigned)k + parts[k];
     for (unsigned r = 0, q = own ? o.ptr[at + own] : 0; r < own; r++, q++) {
@@ -84,6 +89,7 @@ static gable_status split_round(gi_arena *m, gik_device_triangle *t, unsigned li
       o.from[q] = NONE;
     }
   }));
+  /* 4 */
   GI_TRY(each_entry(m->stream, n, s.ptr, [=] __device__(size_t k, unsigned p) {
     const unsigned q = o.ptr[k + parts[k]] + (p - s.ptr[k]), c = s.col[p];
     o.col[q] = c + parts[c + 1];
