@@ -99,6 +99,14 @@ gable_status gi_cpu_order_after(gable_context *ctx, void *stream, void *earlier)
 }
 
 /* A moment is the clock when it is recorded. */
+gable_status gi_cpu_is_capturing(gable_context *ctx, void *stream, int *out)
+{
+  (void)ctx;
+  (void)stream;
+  *out = 0;
+  return GABLE_OK;
+}
+
 gable_status gi_cpu_event_create(gable_context *ctx, void **out)
 {
   gable_status status = GABLE_OK;
@@ -187,6 +195,7 @@ const gi_device gi_device_cpu = {
     .stream_create = cpu_stream_create,
     .stream_destroy = cpu_stream_destroy,
     .order_after = gi_cpu_order_after,
+    .is_capturing = gi_cpu_is_capturing,
     .event_create = gi_cpu_event_create,
     .event_record = gi_cpu_event_record,
     .event_elapsed = gi_cpu_event_elapsed,

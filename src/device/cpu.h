@@ -9,6 +9,7 @@ void gi_cpu_leave(const gable_context *ctx, int before);
 void *gi_cpu_own_stream(const gable_context *ctx);
 gable_status gi_cpu_order_after(gable_context *ctx, void *stream, void *earlier);
 gable_status gi_cpu_synchronise(gable_context *ctx, void *stream);
+gable_status gi_cpu_is_capturing(gable_context *ctx, void *stream, int *out);
 gable_status gi_cpu_event_create(gable_context *ctx, void **out);
 gable_status gi_cpu_event_record(gable_context *ctx, void *event, void *stream);
 gable_status gi_cpu_event_elapsed(gable_context *ctx, void *begin, void *end, double *seconds);

@@ -310,6 +310,18 @@ done:
   return status;
 }
 
+gable_status cuda_is_capturing(gable_context *ctx, void *stream, int *out)
+{
+  gable_status status = GABLE_OK;
+  bool now = false;
+  current_device here;
+  GI_TRY(here.enter(place_of(ctx)->ordinal));
+  GI_TRY(is_capturing(stream_of(ctx, stream), &now));
+  *out = now;
+done:
+  return status;
+}
+
 gable_status cuda_event_create(gable_context *ctx, void **out)
 {
   gable_status status = GABLE_OK;
@@ -454,6 +466,7 @@ extern "C" const gi_device gi_device_cuda = {
     cuda_stream_create,
     cuda_stream_destroy,
     cuda_order_after,
+    cuda_is_capturing,
     cuda_event_create,
     cuda_event_record,
     cuda_event_elapsed,

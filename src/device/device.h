@@ -59,6 +59,9 @@ typedef struct gi_device {
    * does nothing where either is being captured in a graph. */
   gable_status (*order_after)(gable_context *ctx, void *stream, void *earlier);
 
+  /* *out = 1: the stream is being captured in a graph. */
+  gable_status (*is_capturing)(gable_context *ctx, void *stream, int *out);
+
   /* Moments in a stream; elapsed waits for end. */
   gable_status (*event_create)(gable_context *ctx, void **out);
   gable_status (*event_record)(gable_context *ctx, void *event, void *stream);

@@ -223,6 +223,7 @@ const gi_device gi_device_mirror = {
     .stream_create = mirror_stream_create,
     .stream_destroy = mirror_stream_destroy,
     .order_after = gi_cpu_order_after,
+    .is_capturing = gi_cpu_is_capturing,
     .event_create = gi_cpu_event_create,
     .event_record = gi_cpu_event_record,
     .event_elapsed = gi_cpu_event_elapsed,
