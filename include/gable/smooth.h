@@ -1,5 +1,7 @@
 /* smooth.h: Gauss-Seidel and SOR sweeps with a sparse matrix, in the order of its rows (no colouring, no block Jacobi).
  *
+ *   create -> analyse (pattern) -> update (values, as often as they change) -> work -> apply
+ *
  * Forward: x_i = (1 - omega) x_i + omega (b_i - sum_{j != i} a_ij x_j) / a_ii for i = 0, 1, ..., with the newest value
  * of each x_j.  The sweep of each direction runs on the schedule of the triangle that it follows.  One pass over whole
  * rows works in place when the pattern of the matrix is symmetric; otherwise a second vector keeps the old values (Li
@@ -55,34 +57,45 @@ GABLE_API gable_status gable_smoother_create(gable_context *ctx, const gable_smo
  * GABLE_ERR_LIMIT: 2^31 entries or more, but for the methods of one pass on the CPU. */
 GABLE_API gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *a);
 
-/* Local.  Values in the order and the memory of the analysed matrix; errors as gable_trisolve_update. */
+/* Local.  Sets the stream of later updates and of gable_smoother_apply; analyse reads a matrix in device memory in its
+ * order, too.  NULL, the default: gable_context_stream.  The new stream first waits for the old one.  The stream must
+ * outlive its use by the smoother.  No effect on the CPU. */
+GABLE_API gable_status gable_smoother_set_stream(gable_smoother *s, void *stream);
+
+/* Local.  Replaces the values: val [nnz] in the order, type and memory of the analysed matrix; no analysis.  Errors as
+ * gable_trisolve_update.
+ *
+ * On a GPU the update is ordered on the smoother's stream.  Events order it after all earlier applies with works of the
+ * smoother, on any stream, and before all later ones.  Two threads must not call apply and update of one smoother at
+ * the same time.  With val in device memory the call is asynchronous, and gable_smoother_status and
+ * gable_smoother_work_status report a bad diagonal until the next update.  With val in host memory the call waits for
+ * the stream and returns that status.
+ *
+ * In a CUDA graph: with val in device memory an update may be captured (GABLE_ERR_STATE from host memory, for the fault
+ * is read back), also with applies.  Replays follow the rules of gable_trisolve_update. */
 GABLE_API gable_status gable_smoother_update(gable_smoother *s, const void *val);
 
-/* Local.  Does the given number of sweeps on A x = b, starting from x. b and x do not overlap, are in the same memory
+/* Local.  Shortcut with a work that s owns, which runs on the stream of s and which analyse creates: does the given
+ * number of sweeps on A x = b, starting from x. b and x do not overlap, are in the same memory
  * space and have the matrix's type, or double with a float matrix.  history: [sweeps+1] (host) the 2-norm of b - A x
  * (of all right-hand sides together) before the first and after each sweep, or NULL.  Allocates nothing.  One call at a
  * time per smoother.  On a GPU, with vectors in device memory and without history, it is ordered on the smoother's
- * stream and does not synchronise; gable_smoother_status returns its errors.  GABLE_ERR_DEADLINE names the row that was
- * awaited.  GABLE_ERR_CANCELLED, between two sweeps: x has the result of no or some sweeps. */
+ * stream, does not synchronise and may be captured in a CUDA graph; gable_smoother_status returns its errors.
+ * GABLE_ERR_DEADLINE names the row that was awaited.  GABLE_ERR_CANCELLED, between two sweeps: x has the result of no
+ * or some sweeps. */
 GABLE_API gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x,
                                             int sweeps, double *history);
 
-/* Local.  Sets the stream of later updates and sweeps.  NULL, the default: gable_context_stream.  The new stream first
- * waits for the old one.  The stream must outlive its use by the smoother. update waits for the stream, because it
- * reads back errors of the diagonal, and cannot be captured.  No effect on the CPU. */
-GABLE_API gable_status gable_smoother_set_stream(gable_smoother *s, void *stream);
-
-/* Local.  Waits for the stream.  Returns the error of asynchronous applies since the last call.  *row (may be NULL):
- * its row from 0, or -1. */
+/* Local.  gable_smoother_work_status of the work that s owns. */
 GABLE_API gable_status gable_smoother_status(gable_smoother *s, gable_idx *row);
 
 /* Local.  Scratch memory and stream for one apply at a time, so that threads share a smoother.  Any number of works per
- * smoother.  The caller owns it and destroys it before s.  Create it after an update, and again after analyse.
- * GABLE_ERR_STATE: before update; GABLE_ERR_MEMORY. */
+ * smoother.  The caller owns it and destroys it before s.  Create it again after analyse.  GABLE_ERR_STATE: before
+ * analyse; GABLE_ERR_MEMORY. */
 GABLE_API gable_status gable_smoother_work_create(const gable_smoother *s, gable_smoother_work **out);
 
-/* Local.  gable_smoother_apply with w.  No analyse or update of the smoother may run at the same time; on a GPU call
- * gable_smoother_work_status before them.  GABLE_ERR_MISMATCH: w is of an earlier analysis. */
+/* Local.  gable_smoother_apply with w, on the stream of w.  No analyse of the smoother may run at the same time; call
+ * gable_smoother_work_status before it.  GABLE_ERR_MISMATCH: w is of an earlier analysis. */
 GABLE_API gable_status gable_smoother_work_apply(gable_smoother_work *w, const gable_vectors_view *b,
                                                  gable_vectors_view *x, int sweeps, double *history);
 
@@ -90,8 +103,9 @@ GABLE_API gable_status gable_smoother_work_apply(gable_smoother_work *w, const g
  * the old one.  The stream must outlive its use by w.  No effect on the CPU. */
 GABLE_API gable_status gable_smoother_work_set_stream(gable_smoother_work *w, void *stream);
 
-/* Local.  Waits for the stream of w.  Returns the error of asynchronous applies with w since the last call.  *row (may
- * be NULL): its row from 0, or -1. */
+/* Local.  Waits for the stream of w.  Returns the error of asynchronous applies with w since the last call, or of the
+ * last update from device memory: GABLE_OK, GABLE_ERR_SINGULAR, GABLE_ERR_NOT_FINITE, GABLE_ERR_LIMIT or
+ * GABLE_ERR_DEADLINE.  *row (may be NULL): its row from 0, or -1. */
 GABLE_API gable_status gable_smoother_work_status(gable_smoother_work *w, gable_idx *row);
 
 /* NULL is fine; sets *w to NULL. */

@@ -30,6 +30,7 @@ gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *
   GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
   GI_TRY(gi_take_matrix_view(a, &view));
   GI_TRY(gi_smoother_analyse(s, &view));
+  GI_TRY(gi_smoother_own_work(s));
 done:
   return status;
 }
@@ -52,7 +53,6 @@ gable_status gable_smoother_update(gable_smoother *s, const void *val)
   GI_REQUIRE(s->plan, GABLE_ERR_STATE, "update before analyse");
   GI_REQUIRE(val || !s->shape.n, GABLE_ERR_ARGUMENT, "val is NULL");
   GI_TRY(gi_smoother_update(s, val));
-  GI_TRY(gi_smoother_own_work(s));
 done:
   return status;
 }
@@ -93,7 +93,7 @@ gable_status gable_smoother_work_create(const gable_smoother *s, gable_smoother_
   gable_status status = GABLE_OK;
   GI_REQUIRE(s && out, GABLE_ERR_ARGUMENT, "%s is NULL", s ? "out" : "the smoother");
   *out = NULL;
-  GI_REQUIRE(s->updated, GABLE_ERR_STATE, "a work before update");
+  GI_REQUIRE(s->plan, GABLE_ERR_STATE, "a work before analyse");
   GI_TRY(gi_smoother_work_create(s, out));
 done:
   return status;

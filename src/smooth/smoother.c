@@ -87,6 +87,7 @@ gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
   pattern.val = NULL; /* no sweep trusts in symmetric values */
   GI_TRY(gi_symmetry_check_view(s->ctx, &pattern));
   s->plan = plan;
+  s->plan->reads_back |= s->reads_back;
   plan = NULL;
   pass_stream(s);
 done:
@@ -112,8 +113,7 @@ gable_status gi_smoother_update(gable_smoother *s, const void *val)
   int before = GI_NOT_ENTERED;
   s->updated = 0;
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
-  GI_TRY(s->plan->way->update(s->plan, val));
-  pass_stream(s);
+  GI_TRY(gi_sweeps_update(s->plan, val));
   s->updated = 1;
 done:
   s->ctx->device->leave(s->ctx, before);
@@ -123,10 +123,10 @@ done:
 gable_status gi_smoother_own_work(gable_smoother *s)
 {
   gable_status status = GABLE_OK;
-  if (s->own) goto done;
   GI_TRY(gi_smoother_work_create(s, &s->own));
-  pass_stream(s);
+  gi_sweeps_work_set_stream(s->own, s->stream);
 done:
+  if (status) forget_plan(s);
   return status;
 }
 

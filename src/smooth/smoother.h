@@ -20,6 +20,7 @@ struct gable_smoother {
   struct gi_sweeps *plan;   /* shared with the works, which are of sweeps.h; NULL before analyse */
   gable_smoother_work *own; /* of gi_smoother_apply, or NULL */
   void *stream;
+  int reads_back; /* 1: updates from device memory wait and return what is wrong; set before analyse */
   gi_shape shape;
   int updated;
 };
@@ -36,7 +37,7 @@ gable_status gi_smoother_plan_bound(const gable_smoother *s, gable_idx n, gable_
 /* Errors are those of gable_smoother_analyse, _update and _apply; b and x are checked against s. */
 gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a);
 gable_status gi_smoother_update(gable_smoother *s, const void *val);
-/* The work of gi_smoother_apply, where there is none yet; after an update. */
+/* The work of gi_smoother_apply, after analyse; an error makes the analysis undone. */
 gable_status gi_smoother_own_work(gable_smoother *s);
 
 /* from_zero: 1: x is zero, whatever it holds. */

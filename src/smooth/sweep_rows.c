@@ -6,8 +6,6 @@
  * sets of linear equations, Numer. Math. 32 (1979)).
  *
  * On a GPU levr and elmr do product and solve in one kernel (kernels/trisolve/sweep_rows.h): fused. */
-#include <limits.h>
-
 #include "smooth/sweeps.h"
 
 /* The plan for (d + L) or (d + U), not analysed; a fused way takes its levels alone. */
@@ -45,7 +43,7 @@ static gable_status analyse(gi_sweeps *s, const gi_shape *shape, const gable_mat
   gable_status status = GABLE_OK;
   gable_idx bad_row;
   void *p = NULL;
-  GI_REQUIRE((gable_off)shape->n * s->options.max_rhs <= INT_MAX, GABLE_ERR_LIMIT,
+  GI_REQUIRE((gable_off)shape->n * s->options.max_rhs < GIK_NO_ROW, GABLE_ERR_LIMIT,
              "%d rows and %d right-hand sides at once are too many: give a smaller max_rhs", shape->n,
              s->options.max_rhs);
   GI_TRY(gi_resident_csr_init(s->ctx, shape, a, 1, &bad_row, &s->rows));
@@ -56,6 +54,7 @@ static gable_status analyse(gi_sweeps *s, const gi_shape *shape, const gable_mat
   GI_TRY(s->device->alloc(s->ctx, ((size_t)s->n + 1) * sizeof(double), &s->relaxed));
   GI_TRY(s->device->alloc(s->ctx, 2 * sizeof *s->fault, &p));
   s->fault = p;
+  s->reads_back = s->device->in_host || s->rows.takes_host_values;
 done:
   return status;
 }
@@ -64,18 +63,28 @@ static gable_status update(gi_sweeps *s, const void *val)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = s->ctx;
-  int fault[2] = {INT_MAX, INT_MAX};
+  gable_idx row;
   GI_TRY(gi_resident_csr_update(ctx, &s->rows, val, s->stream));
-  GI_TRY(s->device->copy_in(ctx, s->fault, fault, sizeof fault, s->stream));
+  GI_TRY(s->device->fill(ctx, s->fault, GIK_NO_ROW_BYTE, 2 * sizeof *s->fault, s->stream));
   GI_TRY(s->rows.kernels->relax(&s->rows.a, s->options.omega, s->relaxed, s->fault, s->stream));
-  GI_TRY(s->device->copy_out(ctx, fault, s->fault, sizeof fault, s->stream));
-  GI_TRY(s->device->synchronise(ctx, s->stream));
-  GI_REQUIRE(fault[1] == INT_MAX || fault[0] < fault[1], GABLE_ERR_NOT_FINITE,
-             "the diagonal entry of row %d (counted from 0) is not finite", fault[1]);
-  GI_REQUIRE(fault[0] == INT_MAX, GABLE_ERR_SINGULAR,
-             "the diagonal entry of row %d (counted from 0) is zero, or its reciprocal overflows", fault[0]);
-  for (int d = 0; d < 2 && !s->way->one_pass; d++)
-    if (s->to[d].plan) GI_TRY(gi_trisolve_update(s->to[d].plan, s->rows.val, s->relaxed));
+  if (s->reads_back) GI_TRY(gi_sweeps_find_fault(s, s->stream, &row));
+  for (int d = 0; d < 2 && !s->way->one_pass; d++) {
+    if (!s->to[d].plan) continue;
+    s->to[d].plan->reads_back = s->reads_back;
+    GI_TRY(gi_trisolve_update(s->to[d].plan, s->rows.val, s->relaxed));
+  }
+done:
+  return status;
+}
+
+/* What the last update found wrong, unless it said so itself. */
+static gable_status update_status(gable_smoother_work *w, gable_idx *row)
+{
+  gable_status status = GABLE_OK;
+  *row = -1;
+  if (w->s->reads_back) goto done;
+  GI_TRY(gi_update_order_await(&w->s->order, &w->order));
+  GI_TRY(gi_sweeps_find_fault(w->s, w->stream, row));
 done:
   return status;
 }
@@ -150,7 +159,7 @@ done:
 static gable_status split_status(gable_smoother_work *w, gable_idx *row)
 {
   gable_status status = GABLE_OK;
-  *row = -1;
+  GI_TRY(update_status(w, row));
   for (int d = 0; d < 2; d++)
     if (w->to[d]) GI_TRY(gi_work_status(w->to[d], row));
 done:
@@ -206,7 +215,7 @@ static gable_status fused_status(gable_smoother_work *w, gable_idx *row)
 {
   gable_status status = GABLE_OK;
   const gi_sweeps *s = w->s;
-  *row = -1;
+  GI_TRY(update_status(w, row));
   for (int k = 0; k < 2; k++) {
     gik_control c;
     if (!w->control[k]) continue;

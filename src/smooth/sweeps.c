@@ -41,7 +41,9 @@ gable_status gi_sweeps_create(gable_context *ctx, const gi_shape *shape, const g
   gable_status status = GABLE_OK;
   gi_sweeps *s = NULL;
   GI_TRY(open_sweeps(ctx, shape, method, options, &s));
+  GI_TRY(gi_update_order_init(ctx, &s->order));
   GI_TRY(s->way->analyse(s, shape, a));
+  GI_TRY(s->device->synchronise(ctx, NULL)); /* a captured update cannot wait for the analysis */
   *out = s;
   s = NULL;
 done:
@@ -76,7 +78,38 @@ void gi_sweeps_drop(gi_sweeps *s)
   s->device->release(s->ctx, s->relaxed);
   s->device->release(s->ctx, s->fault);
   gi_resident_csr_release(s->ctx, &s->rows);
+  gi_update_order_release(&s->order);
   gi_free(s->ctx, s);
+}
+
+gable_status gi_sweeps_update(gi_sweeps *s, const void *val)
+{
+  gable_status status = GABLE_OK;
+  int captured = 0;
+  GI_TRY(gi_update_order_begin(&s->order, s->stream, &captured));
+  GI_REQUIRE(!captured || !s->reads_back, GABLE_ERR_STATE,
+             "the stream is being captured: an update from host memory reads back what is wrong, so it cannot be");
+  GI_TRY(s->way->update(s, val));
+  GI_TRY(gi_update_order_end(&s->order, s->stream, captured));
+done:
+  return status;
+}
+
+gable_status gi_sweeps_find_fault(const gi_sweeps *s, void *stream, gable_idx *row)
+{
+  gable_status status = GABLE_OK;
+  int fault[2];
+  if (!s->fault) goto done;
+  GI_TRY(s->device->copy_out(s->ctx, fault, s->fault, sizeof fault, stream));
+  GI_TRY(s->device->synchronise(s->ctx, stream));
+  *row = fault[1] < fault[0] ? fault[1] : fault[0];
+  GI_REQUIRE(fault[1] >= fault[0], GABLE_ERR_NOT_FINITE, "the diagonal entry of row %d (counted from 0) is not finite",
+             fault[1]);
+  GI_REQUIRE(fault[0] >= GIK_NO_ROW, GABLE_ERR_SINGULAR,
+             "the diagonal entry of row %d (counted from 0) is zero, or its reciprocal overflows", fault[0]);
+  *row = -1;
+done:
+  return status;
 }
 
 void gi_sweeps_work_destroy(gable_smoother_work *w)
@@ -84,6 +117,7 @@ void gi_sweeps_work_destroy(gable_smoother_work *w)
   if (!w) return;
   gi_sweeps *s = w->s;
   (void)s->device->synchronise(s->ctx, w->stream);
+  gi_update_order_remove(&s->order, &w->order);
   for (int d = 0; d < 2; d++) {
     gi_work_destroy(&w->to[d]);
     gi_free(s->ctx, w->scratch[d]);
@@ -137,6 +171,7 @@ gable_status gi_sweeps_work_create(gi_sweeps *s, gable_smoother_work **out)
   atomic_fetch_add(&s->users, 1);
   GI_TRY(make_vectors(w));
   GI_TRY(s->way->work_init(w));
+  gi_update_order_add(&s->order, &w->order, &w->stream);
   *out = w;
   w = NULL;
 done:
@@ -244,6 +279,7 @@ gable_status gi_sweeps_apply(gable_smoother_work *w, const gi_sweep_run *run)
   const int apart = run->space != s->device->space, dense_x = apart || s->way->dense_x;
   gable_idx row;
   gi_sweep_job j = {s, w, *run, run->from_zero};
+  GI_TRY(gi_update_order_await(&s->order, &w->order));
   if (apart) {
     GI_TRY(bring(&j, run->space, run->b, run->b_step, run->b_rhs, w->b));
     j.run.b = w->b;
@@ -275,6 +311,7 @@ void gi_sweeps_work_set_stream(gable_smoother_work *w, void *stream)
 {
   (void)w->s->device->order_after(w->s->ctx, stream, w->stream);
   w->stream = stream;
+  w->order.seen = 0;
   for (int d = 0; d < 2; d++)
     if (w->to[d]) (void)gi_work_set_stream(w->to[d], stream);
 }

@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "device/device.h"
+#include "device/update_order.h"
 #include "kernels/trisolve/sweep_rows.h"
 #include "smooth/resident_csr.h"
 #include "smooth/smoother.h"
@@ -37,8 +37,10 @@ typedef struct gi_sweeps {
   gable_off *diagonal_from; /* gi_sweep_lists: [n] place of each diagonal entry in the caller's values */
   gi_resident_csr rows;     /* the others, as all below */
   void *relaxed;            /* [n] d = diag(A) / omega */
-  int *fault;               /* [2] */
+  int *fault;               /* [2] rows that the last update found wrong, see gik_row_products.relax */
+  int reads_back;           /* 1: update waits for its stream and returns what is wrong; 0: the works' status does */
   void *stream;             /* of updates */
+  gi_update_order order;
   atomic_int users;
 } gi_sweeps;
 
@@ -55,6 +57,7 @@ struct gable_smoother_work {
   gik_control *control[2]; /* gi_sweep_fused by elements: for float and for double vectors */
   void *published[2];      /* likewise, [2n] */
   void *stream;
+  gi_ordered_work order;
 };
 
 enum { GI_SWEEP_NORMS = 64 }; /* norms that wait on the device */
@@ -113,7 +116,14 @@ void gi_sweeps_drop(gi_sweeps *s); /* NULL is fine */
 gable_status gi_sweeps_bound(gable_context *ctx, const gi_shape *shape, gi_method method,
                              const gable_smoother_options *options, size_t *host, size_t *device);
 
-/* A work for s, which it keeps, made after the first update. */
+/* New values on the stream of s, in the order of gi_update_order.  GABLE_ERR_STATE: the stream is being captured, and
+ * the update reads back. */
+gable_status gi_sweeps_update(gi_sweeps *s, const void *val);
+
+/* What the last update that did not read back found wrong with the diagonal: waits for stream, which comes after it. */
+gable_status gi_sweeps_find_fault(const gi_sweeps *s, void *stream, gable_idx *row);
+
+/* A work for s, which it keeps. */
 gable_status gi_sweeps_work_create(gi_sweeps *s, gable_smoother_work **out);
 void gi_sweeps_work_destroy(gable_smoother_work *w); /* NULL is fine */
 gable_status gi_sweeps_apply(gable_smoother_work *w, const gi_sweep_run *run);

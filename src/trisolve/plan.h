@@ -120,8 +120,9 @@ struct gable_trisolve {
   gi_phase phase;
   uint64_t generation; /* counts analyses, so that an old work is refused */
   const gi_trisolve_backend *backend;
-  void *state;  /* the backend's */
-  void *stream; /* cuda: of updates, and after which the arrays of the matrix are read */
+  void *state;    /* the backend's */
+  void *stream;   /* cuda: of updates, and after which the arrays of the matrix are read */
+  int reads_back; /* cuda: 1: update waits and returns what is wrong even with values in device memory */
   gi_shape shape;
   gable_idx bad_row;
   double analyse_s, update_s;

@@ -107,10 +107,11 @@ static void check_smoother(const char *method)
   options.method = method;
   options.solves = 0;
   CHECK_OK(gable_smoother_create(ctx, &options, &s));
-  CHECK_OK(gable_smoother_analyse(s, &view));
   CHECK(gable_smoother_work_create(s, &early) == GABLE_ERR_STATE && !early);
-  CHECK_OK(gable_smoother_update(s, val));
+  CHECK_OK(gable_smoother_analyse(s, &view));
   for (int k = 0; k < THREADS; k++) CHECK_OK(gable_smoother_work_create(s, &shares[k].smoother));
+  CHECK(gable_smoother_work_apply(shares[0].smoother, &b, &x, 1, NULL) == GABLE_ERR_STATE);
+  CHECK_OK(gable_smoother_update(s, val));
   if (test_method_repeats(method)) run_together(method);
   CHECK_OK(gable_smoother_update(s, val)); /* works stay */
   start(&shares[0], 0);

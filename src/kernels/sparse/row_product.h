@@ -48,6 +48,9 @@ typedef struct gik_product {
 /* Sums of squares: partial sums in a fixed order, so that they are the same in every run. */
 enum { GIK_SQUARE_PARTS = 256 };
 
+/* A word that notes the lowest wrong row begins with four such bytes: no row, and above them all. */
+enum { GIK_NO_ROW_BYTE = 0x7f, GIK_NO_ROW = 0x7f7f7f7f };
+
 struct gik_row_products {
   /* y_i = b_i - sum_{j in part} a_ij x_j + (d_i - a_ii) x_i, or with b == NULL y_i = sum_{j in part} a_ij x_j. */
   gable_status (*product)(const gik_rows *a, const gik_product *p);

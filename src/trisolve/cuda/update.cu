@@ -89,6 +89,7 @@ gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagona
   state *s = (state *)t->state;
   const cudaStream_t stream = (cudaStream_t)t->stream;
   const int unit = t->options.diag == GABLE_DIAG_UNIT, host = t->shape.space == GABLE_SPACE_HOST;
+  const int reads_back = host || t->reads_back;
   unsigned long long *const fault = s->reading.found->fault;
   gi_values v = {val,       diagonal, unit || diagonal ? nullptr : s->reading.diagonal_from, t->shape.value_type,
                  t->stream, fault};
@@ -96,7 +97,7 @@ gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagona
   bool captured = false;
   GI_TRY(here.enter(gi_cuda_ordinal(t->ctx)));
   GI_TRY(is_capturing(stream, &captured));
-  GI_REQUIRE(!captured || !host, GABLE_ERR_STATE,
+  GI_REQUIRE(!captured || !reads_back, GABLE_ERR_STATE,
              "the stream is being captured: an update from host memory reads back what is wrong, so it cannot be");
   GI_TRY(begin_update(t, s, captured));
   s->updates++; /* faults of an update that fails half way are not those of the next */
@@ -106,7 +107,7 @@ gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagona
   if (host) GI_TRY(bring_values(t, s, &v, stream));
   for (int op = 0; op < 2; op++) GI_TRY(update_side(s, op, &v));
   if (!captured) GI_TRY(checked(cudaEventRecord(s->updated, stream), "event"));
-  if (host) GI_TRY(find_fault(t, stream, &t->bad_row));
+  if (reads_back) GI_TRY(find_fault(t, stream, &t->bad_row));
 done:
   return status;
 }
