@@ -1,6 +1,9 @@
 /* krylov.h: CG, BiCGSTAB and restarted GMRES.
  *
- *   create -> set_matrix, or analyse (pattern) and update (values), or set_operator (a callback) -> solve
+ *   create -> analyse (pattern) -> update (values, as often as they change) -> work -> solve
+ *
+ * Shortcuts: set_matrix does analyse, update and work at once; set_operator takes a callback in their place; solve and
+ * solve_vectors have a work that the solver owns.
  *
  * Double precision, on the CPU or on a GPU, where matrix, factors and vectors stay in device memory and the host reads
  * the residual at most once an iteration.  The preconditioner comes from options.preconditioner, a gable_precond of the
@@ -56,8 +59,14 @@ GABLE_API gable_status gable_krylov_create(gable_context *ctx, const gable_krylo
  * declares.  Create works again after it.  Errors: as gable_precond_analyse. */
 GABLE_API gable_status gable_krylov_analyse(gable_krylov *k, const gable_matrix_view *a);
 
+/* Local.  Sets the stream of later updates, of gable_krylov_solve and of gable_krylov_solve_vectors; analyse reads a
+ * matrix in device memory in its order, too.  NULL, the default: gable_context_stream.  The new stream first waits for
+ * the old one.  The stream must outlive its use by k.  No effect on the CPU. */
+GABLE_API gable_status gable_krylov_set_stream(gable_krylov *k, void *stream);
+
 /* Local.  Copies the values val, [nnz] in the order and the memory of the analysed matrix, and updates the
- * preconditioner of the options.  Works stay valid; no solve may run at the same time.  GABLE_ERR_SINGULAR names the
+ * preconditioner of the options.  Works stay valid; no solve may run at the same time.  As solves do, it waits for its
+ * stream, and so cannot be captured in a CUDA graph (GABLE_ERR_STATE).  GABLE_ERR_SINGULAR names the
  * row of a zero pivot. */
 GABLE_API gable_status gable_krylov_update(gable_krylov *k, const void *val);
 
@@ -96,6 +105,10 @@ GABLE_API gable_status gable_krylov_set_monitor(gable_krylov *k, gable_monitor_f
  * k.  GABLE_ERR_STATE: A or the preconditioner has no values; GABLE_ERR_MISMATCH: they differ in size or context. */
 GABLE_API gable_status gable_krylov_work_create(const gable_krylov *k, gable_krylov_work **out);
 
+/* Local.  Sets the stream of solves with w.  NULL, the default: gable_context_stream.  The new stream first waits for
+ * the old one.  The stream must outlive its use by w.  No effect on the CPU. */
+GABLE_API gable_status gable_krylov_work_set_stream(gable_krylov_work *w, void *stream);
+
 typedef struct gable_krylov_info {
   size_t size; /* of this struct, so that it can grow */
   gable_idx iterations;
@@ -116,8 +129,8 @@ typedef struct gable_krylov_info {
   }
 
 /* Local.  Solves A x = b, starting from x: one column of doubles each, not overlapping, both in host memory or both in
- * device memory of the context's GPU (no copies).  Earlier writes to b and x must be complete or enqueued on
- * gable_context_stream.  The call is synchronous.  history: [max_iterations+1] relative residuals of the recurrence,
+ * device memory of the context's GPU (no copies).  Earlier writes to b and x must be complete or enqueued on the
+ * stream of w.  The call is synchronous.  history: [max_iterations+1] relative residuals of the recurrence,
  * filled up to info.iterations (GMRES: those of b - A x at every restart and at the end), or NULL.  b = 0 has x = 0.
  * GABLE_ERR_TOLERANCE: the tolerance was not reached, x is the last iterate; GABLE_ERR_NOT_FINITE: NaN or infinity in b
  * or x (host memory: the row is named), x is as it was; GABLE_ERR_DEADLINE: a wait of 10 s on a GPU, with its row;

@@ -58,24 +58,42 @@ GABLE_API gable_status gable_precond_create(gable_context *ctx, const gable_prec
  * GABLE_ERR_LIMIT: as gable_trisolve_analyse. */
 GABLE_API gable_status gable_precond_analyse(gable_precond *p, const gable_matrix_view *a);
 
-/* Local.  Factors the values val, [nnz] in the order and the memory of the analysed matrix.  No apply may run at the
- * same time; works stay valid.  ILUT computes a new pattern and analyses its triangular solves again.
- * GABLE_ERR_SINGULAR names the row of a zero pivot; then call update again before apply. */
+/* Local.  Sets the stream of later updates; analyse reads a matrix in device memory in its order, too.  NULL, the
+ * default: gable_context_stream.  The new stream first waits for the old one.  The stream must outlive its use by p. No
+ * effect on the CPU. */
+GABLE_API gable_status gable_precond_set_stream(gable_precond *p, void *stream);
+
+/* Local.  Factors the values val, [nnz] in the order and the memory of the analysed matrix.  Works stay valid.  ILUT
+ * computes a new pattern and analyses its triangular solves again.  GABLE_ERR_SINGULAR names the row of a zero pivot;
+ * then call update again before apply.
+ *
+ * On a GPU the update is ordered on the stream of p.  Events order it after all earlier applies with works of p, on any
+ * stream, and before all later ones.  Two threads must not call apply and update of one preconditioner at the same
+ * time. With val in device memory the call is asynchronous but for IC(0), and gable_precond_work_status reports a zero
+ * pivot until the next update.  With val in host memory the call waits for the stream and returns that status.  IC(0)
+ * always waits: the host reads whether a pivot was not positive, and begins again with the diagonal enlarged.
+ *
+ * In a CUDA graph: with val in device memory an update of every kind but IC(0) may be captured, also with applies.
+ * GABLE_ERR_STATE: IC(0), or values of host memory.  Replays follow the rules of gable_trisolve_update. */
 GABLE_API gable_status gable_precond_update(gable_precond *p, const void *val);
 
-/* Local.  Scratch memory for one apply at a time; any number of works per preconditioner.  The caller owns it.  It must
- * not outlive p.  Create it after the first update that follows an analysis. */
+/* Local.  Scratch memory and stream for one apply at a time; any number of works per preconditioner.  The caller owns
+ * it.  It must not outlive p.  Create it again after analyse. */
 GABLE_API gable_status gable_precond_work_create(const gable_precond *p, gable_precond_work **out);
+
+/* Local.  Sets the stream of applies with w.  NULL, the default: gable_context_stream.  The new stream first waits for
+ * the old one.  The stream must outlive its use by w.  No effect on the CPU. */
+GABLE_API gable_status gable_precond_work_set_stream(gable_precond_work *w, void *stream);
 
 /* Local.  z = M^-1 r: one contiguous column of doubles each, in the memory space of the context (gable_context_space);
  * r and z do not overlap.  Allocates nothing, except with ILUT after an update.  On a GPU the call is asynchronous on
- * gable_context_stream; gable_precond_work_status returns its errors.  GABLE_ERR_STATE: before update;
- * GABLE_ERR_MISMATCH: a work of another preconditioner or of an earlier analysis; GABLE_ERR_DEADLINE. */
+ * the stream of w and may be captured in a CUDA graph; gable_precond_work_status returns its errors.  GABLE_ERR_STATE:
+ * before update; GABLE_ERR_MISMATCH: a work of another preconditioner or of an earlier analysis; GABLE_ERR_DEADLINE. */
 GABLE_API gable_status gable_precond_apply(const gable_precond *p, gable_precond_work *w, const gable_vectors_view *r,
                                            gable_vectors_view *z);
 
-/* Local.  Waits for gable_context_stream.  Returns the error of applies with w since the last call.
- */
+/* Local.  Waits for the stream of w.  Returns the error of applies with w since the last call, or of the last update
+ * from device memory: GABLE_OK, GABLE_ERR_SINGULAR, GABLE_ERR_NOT_FINITE, GABLE_ERR_LIMIT or GABLE_ERR_DEADLINE. */
 GABLE_API gable_status gable_precond_work_status(gable_precond_work *w);
 
 typedef struct gable_precond_info {

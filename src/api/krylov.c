@@ -54,7 +54,7 @@ gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a
   GI_TRY(gi_krylov_analyse(k, &view));
   GI_TRY(gi_krylov_update(k, view.val));
   /* so that gable_krylov_solve allocates nothing; a preconditioner of the caller's may get its values later */
-  if (k->precond == k->own) GI_TRY(gi_krylov_work_create(k, &k->first));
+  if (k->precond == k->own) GI_TRY(gi_krylov_own_work(k));
 done:
   return status;
 }
@@ -106,6 +106,24 @@ gable_status gable_krylov_work_create(const gable_krylov *k, gable_krylov_work *
   *out = NULL;
   GI_REQUIRE(k->phase == GI_UPDATED, GABLE_ERR_STATE, "work before A has values");
   GI_TRY(gi_krylov_work_create(k, out));
+done:
+  return status;
+}
+
+gable_status gable_krylov_set_stream(gable_krylov *k, void *stream)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
+  gi_krylov_set_stream(k, stream);
+done:
+  return status;
+}
+
+gable_status gable_krylov_work_set_stream(gable_krylov_work *w, void *stream)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
+  gi_krylov_work_set_stream(w, stream);
 done:
   return status;
 }
@@ -164,7 +182,7 @@ gable_status gable_krylov_solve_vectors(gable_krylov *k, const gable_vectors_vie
   gable_status status = GABLE_OK;
   GI_REQUIRE(k, GABLE_ERR_ARGUMENT, "the solver is NULL");
   GI_REQUIRE(k->phase == GI_UPDATED, GABLE_ERR_STATE, "solve before set_matrix");
-  if (!k->first) GI_TRY(gi_krylov_work_create(k, &k->first));
+  GI_TRY(gi_krylov_own_work(k));
   GI_TRY(gable_krylov_work_solve(k->first, b, x, history));
 done:
   return status;

@@ -58,12 +58,31 @@ done:
   return status;
 }
 
+gable_status gable_precond_set_stream(gable_precond *p, void *stream)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(p, GABLE_ERR_ARGUMENT, "the preconditioner is NULL");
+  gi_precond_set_stream(p, stream);
+done:
+  return status;
+}
+
+gable_status gable_precond_work_set_stream(gable_precond_work *w, void *stream)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
+  GI_REQUIRE(w->generation == w->plan->generation, GABLE_ERR_MISMATCH, "the work belongs to an earlier analysis");
+  gi_precond_work_set_stream(w, stream);
+done:
+  return status;
+}
+
 gable_status gable_precond_work_create(const gable_precond *p, gable_precond_work **out)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(p && out, GABLE_ERR_ARGUMENT, "%s is NULL", p ? "out" : "the preconditioner");
   *out = NULL;
-  GI_REQUIRE(p->phase == GI_UPDATED, GABLE_ERR_STATE, "work before update");
+  GI_REQUIRE(p->phase >= GI_ANALYSED, GABLE_ERR_STATE, "work before analyse");
   GI_TRY(gi_precond_work_create(p, out));
 done:
   return status;

@@ -58,7 +58,7 @@ void gi_krylov_vectors_release(gi_krylov_vectors *w)
 {
   gable_context *ctx = w->ctx;
   if (!ctx) return;
-  (void)w->device->synchronise(ctx, NULL);
+  (void)w->device->synchronise(ctx, w->k.stream);
   w->device->release(ctx, w->vectors);
   w->device->release(ctx, w->z);
   w->device->release(ctx, w->small);
@@ -71,7 +71,7 @@ gable_status gi_krylov_begin(gi_krylov_vectors *w, const double *b, const gi_ite
 {
   gable_status status = GABLE_OK;
   const gik_krylov_state fresh = {.tolerance = how->tolerance, .norm_b = 1, .max_iterations = how->max_iterations};
-  GI_TRY(w->device->copy_in(w->ctx, w->k.state, &fresh, sizeof fresh, NULL));
+  GI_TRY(w->device->copy_in(w->ctx, w->k.state, &fresh, sizeof fresh, w->k.stream));
   GI_TRY(w->steps->measure(&w->k, b));
 done:
   return status;
@@ -80,8 +80,8 @@ done:
 static gable_status fetch_state(gi_krylov_vectors *w, gik_krylov_state *state)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(w->device->copy_out(w->ctx, state, w->k.state, sizeof *state, NULL));
-  GI_TRY(w->device->synchronise(w->ctx, NULL));
+  GI_TRY(w->device->copy_out(w->ctx, state, w->k.state, sizeof *state, w->k.stream));
+  GI_TRY(w->device->synchronise(w->ctx, w->k.stream));
 done:
   return status;
 }

@@ -14,8 +14,8 @@
 #include "device/device.h"
 #include "kernels/krylov/krylov_steps.h"
 
-/* y = operator x; x and y [n] in the memory of the vectors, they do not overlap.  On a GPU ordered on the context's
- * stream. */
+/* y = operator x; x and y [n] in the memory of the vectors, they do not overlap.  On a GPU ordered on the stream
+ * of the vectors. */
 typedef gable_status (*gi_operator)(void *user, const double *x, double *y);
 
 typedef struct gi_iteration {
@@ -39,7 +39,7 @@ typedef struct gi_krylov_vectors {
   gable_context *ctx;
   const gi_device *device; /* ctx->device, or gi_device_cpu for vectors in host memory */
   const gik_krylov_steps *steps;
-  gik_krylov k;
+  gik_krylov k;    /* its stream: the context's own, until the owner sets another */
   double *vectors; /* [count * n]; of GMRES the basis and step */
   double *z;       /* GMRES with a preconditioner: [restart * n] the basis preconditioned, of which updates are made */
   double *step;    /* GMRES: [n] the update */

@@ -50,6 +50,7 @@ gable_status gi_krylov_create(gable_context *ctx, const gable_krylov_options *op
   GI_ALLOC_ZERO(ctx, k, 1);
   k->ctx = ctx;
   k->options = own;
+  k->stream = gi_own_stream(ctx);
   precond.kind = own.preconditioner;
   precond.method = own.method;
   precond.threads = own.threads;
@@ -124,6 +125,7 @@ gable_status gi_krylov_analyse(gable_krylov *k, const gable_matrix_view *a)
   k->phase = GI_CREATED;
   GI_TRY(k->ctx->device->enter(k->ctx, &before));
   change(k);
+  GI_TRY(k->ctx->device->order_after(k->ctx, NULL, k->stream));
   gi_matrix_rows_release(k->ctx, &k->rows);
   k->apply = NULL;
   GI_TRY(gi_symmetry_check_view(k->ctx, a));
@@ -131,6 +133,7 @@ gable_status gi_krylov_analyse(gable_krylov *k, const gable_matrix_view *a)
   k->n = k->rows.n;
   if (own) GI_TRY(gi_precond_analyse_rows(k->own, &k->rows));
   k->maybe_definite = a->structure == GABLE_STRUCTURE_SYMMETRIC || a->structure == GABLE_STRUCTURE_SPD;
+  GI_TRY(k->ctx->device->order_after(k->ctx, k->stream, NULL));
   k->phase = GI_ANALYSED;
   k->update_s = 0;
   k->analyse_s = gi_now() - start;
@@ -143,13 +146,17 @@ gable_status gi_krylov_update(gable_krylov *k, const void *val)
 {
   gable_status status = GABLE_OK;
   int before = GI_NOT_ENTERED;
+  int captured = 0;
   const double start = gi_now();
   k->phase = GI_ANALYSED;
   GI_TRY(k->ctx->device->enter(k->ctx, &before));
-  GI_TRY(gi_matrix_rows_update(k->ctx, &k->rows, val));
+  GI_TRY(k->ctx->device->is_capturing(k->ctx, k->stream, &captured));
+  GI_REQUIRE(!captured, GABLE_ERR_STATE,
+             "the stream is being captured: an update of a Krylov solver waits for it, so it cannot be");
+  GI_TRY(gi_matrix_rows_update(k->ctx, &k->rows, val, k->stream));
   GI_TRY(find_symmetry(k));
   if (k->own && k->precond == k->own) GI_TRY(gi_precond_update_rows(k->own));
-  GI_TRY(k->ctx->device->synchronise(k->ctx, NULL));
+  GI_TRY(k->ctx->device->synchronise(k->ctx, k->stream));
   k->phase = GI_UPDATED;
   k->update_s = gi_now() - start;
 done:
@@ -238,6 +245,34 @@ done:
   k->ctx->device->leave(k->ctx, before);
   gi_krylov_work_destroy(&w);
   return status;
+}
+
+gable_status gi_krylov_own_work(gable_krylov *k)
+{
+  gable_status status = GABLE_OK;
+  if (k->first) goto done;
+  GI_TRY(gi_krylov_work_create(k, &k->first));
+  gi_krylov_work_set_stream(k->first, k->stream);
+done:
+  return status;
+}
+
+void gi_krylov_set_stream(gable_krylov *k, void *stream)
+{
+  stream = gi_stream_of(k->ctx, stream);
+  (void)k->ctx->device->order_after(k->ctx, stream, k->stream);
+  k->stream = stream;
+  if (k->own) gi_precond_set_stream(k->own, stream);
+  if (k->first) gi_krylov_work_set_stream(k->first, stream);
+}
+
+void gi_krylov_work_set_stream(gable_krylov_work *w, void *stream)
+{
+  gable_context *ctx = w->k->ctx;
+  stream = gi_stream_of(ctx, stream);
+  (void)ctx->device->order_after(ctx, stream, w->vectors.k.stream);
+  w->vectors.k.stream = stream;
+  if (w->precond) gi_precond_work_set_stream(w->precond, stream);
 }
 
 void gi_krylov_work_destroy(gable_krylov_work **w)

@@ -26,6 +26,7 @@ struct gable_krylov {
   gable_precond *own; /* of options.preconditioner, NULL without */
   const gable_precond *precond; /* own, the caller's, or NULL */
   gable_krylov_work *first;     /* of gable_krylov_solve; made by set_matrix or the first solve */
+  void *stream;                 /* of updates and of the work first */
   double analyse_s, update_s;
 };
 
@@ -52,6 +53,13 @@ void gi_krylov_set_precond(gable_krylov *k, const gable_precond *p, gable_apply_
 
 gable_status gi_krylov_work_create(const gable_krylov *k, gable_krylov_work **out);
 void gi_krylov_work_destroy(gable_krylov_work **w);
+
+/* The work first, where there is none. */
+gable_status gi_krylov_own_work(gable_krylov *k);
+
+/* Of later updates and solves; NULL: the context's own. */
+void gi_krylov_set_stream(gable_krylov *k, void *stream);
+void gi_krylov_work_set_stream(gable_krylov_work *w, void *stream);
 
 /* The solver of the options; for GABLE_KRYLOV_AUTO the one that suits A and the preconditioner there are now. */
 gable_krylov_solver gi_krylov_solver_of(const gable_krylov *k);

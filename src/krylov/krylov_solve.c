@@ -30,7 +30,7 @@ static gable_status apply(void *user, const double *x, double *y)
   if (k->apply)
     GI_TRY(call(k->apply, k->apply_user, "the operator", x, y));
   else
-    GI_TRY(gi_matrix_rows_multiply(&k->rows, k->options.threads, x, y));
+    GI_TRY(gi_matrix_rows_multiply(&k->rows, k->options.threads, x, y, ((gable_krylov_work *)user)->vectors.k.stream));
 done:
   return status;
 }
@@ -91,7 +91,7 @@ static gable_status solve_there(gable_krylov_work *w, const double *b, double *x
   GI_TRY(gi_krylov_norm(&w->vectors, b, &norm));
   GI_REQUIRE(isfinite(norm), GABLE_ERR_NOT_FINITE, "b holds NaN or infinity, or its 2-norm overflows");
   if (norm == 0) {
-    GI_TRY(w->vectors.device->fill(k->ctx, x, 0, (size_t)k->n * sizeof *x, NULL));
+    GI_TRY(w->vectors.device->fill(k->ctx, x, 0, (size_t)k->n * sizeof *x, w->vectors.k.stream));
     answer_zero(w, history, stop);
     goto done;
   }
@@ -127,11 +127,12 @@ static gable_status solve_on_device(gable_krylov_work *w, const double *b, doubl
   gable_context *ctx = w->k->ctx;
   const gi_device *device = ctx->device;
   const size_t bytes = (size_t)w->k->n * sizeof(double);
-  GI_TRY(device->copy_in(ctx, w->device_b, b, bytes, NULL));
-  GI_TRY(device->copy_in(ctx, w->device_x, x, bytes, NULL));
+  void *const stream = w->vectors.k.stream;
+  GI_TRY(device->copy_in(ctx, w->device_b, b, bytes, stream));
+  GI_TRY(device->copy_in(ctx, w->device_x, x, bytes, stream));
   GI_TRY(solve_there(w, w->device_b, w->device_x, history, stop));
-  GI_TRY(device->copy_out(ctx, x, w->device_x, bytes, NULL));
-  GI_TRY(device->synchronise(ctx, NULL));
+  GI_TRY(device->copy_out(ctx, x, w->device_x, bytes, stream));
+  GI_TRY(device->synchronise(ctx, stream));
 done:
   return status;
 }

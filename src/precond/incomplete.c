@@ -1,5 +1,4 @@
 /* incomplete.c: ILU(0), IC(0), ILU(k) and ILUT: an incomplete factorization, applied by two triangular solves. */
-#include <limits.h>
 #include <string.h>
 
 #include "kernels/krylov/incomplete.h"
@@ -56,12 +55,24 @@ done:
   return status;
 }
 
-/* The factor of a pattern that is A's, and on a GPU the order of its rows. */
+/* In p->factoring: a gik_control, the fault, and flags [n]. */
+enum { CONTROL_ROOM = (sizeof(gik_control) + 63) / 64 * 64, FAULT_ROOM = 64 };
+
+size_t gi_precond_factoring_bytes(gable_idx n)
+{
+  return CONTROL_ROOM + FAULT_ROOM + (size_t)n;
+}
+
+/* The factor of a pattern that is A's, and on a GPU the order of its rows and what a factorization needs. */
 static gable_status take_factor(gable_precond *p)
 {
   gable_status status = GABLE_OK;
+  const gi_device *device = p->device;
   GI_TRY(gi_precond_take_factor(p, gi_matrix_rows_nnz(p->rows)));
-  if (p->device->kernels->incomplete_factors) GI_TRY(gi_level_order_make(p->first, &p->order));
+  if (!device->kernels->incomplete_factors) goto done;
+  GI_TRY(gi_level_order_make(p->first, &p->rows_by_level));
+  GI_TRY(device->alloc(p->ctx, gi_precond_factoring_bytes(p->rows->n), &p->factoring));
+  GI_TRY(device->fill(p->ctx, p->factoring, 0, sizeof(gik_control), NULL));
 done:
   return status;
 }
@@ -111,49 +122,66 @@ static gable_status analyse_ilut(gable_precond *p)
   return GABLE_OK;
 }
 
-/* What a GPU's factorization needs besides the factor, in one block: control, fault, ready [n]. */
-static gable_status factor_on_gpu(const gable_precond *p, gable_status (*factor)(const gik_incomplete *f),
-                                  gable_idx *bad_row)
+/* On p->stream, without a wait. */
+static gable_status factor_on_gpu(const gable_precond *p, gable_status (*factor)(const gik_incomplete *f))
 {
   gable_status status = GABLE_OK;
   const gi_device *device = p->device;
-  const size_t room = (sizeof(gik_control) + 63) / 64 * 64;
-  gik_control control = {.fault_row = -1};
-  int fault = INT_MAX;
-  void *block = NULL;
-  GI_TRY(device->alloc(p->ctx, room + 64 + (size_t)p->rows->n, &block));
+  char *block = p->factoring;
   const gik_incomplete f = {.a = &p->rows->device.a,
-                            .order = p->order.list,
+                            .order = p->rows_by_level.list,
                             .factor = p->factor,
                             .shift = p->shift,
-                            .ready = (unsigned char *)block + room + 64,
-                            .fault = (int *)((char *)block + room),
-                            .control = block,
+                            .ready = (unsigned char *)block + CONTROL_ROOM + FAULT_ROOM,
+                            .fault = (int *)(block + CONTROL_ROOM),
+                            .control = (gik_control *)block,
                             .deadline_ns = (unsigned long long)(p->options.deadline_s * 1e9),
-                            .stream = p->rows->stream};
-  GI_TRY(device->copy_in(p->ctx, f.control, &control, sizeof control, NULL));
-  GI_TRY(device->copy_in(p->ctx, f.fault, &fault, sizeof fault, NULL));
+                            .stream = p->stream};
+  GI_TRY(device->fill(p->ctx, &f.control->fault_row, 0xff, sizeof f.control->fault_row, p->stream)); /* -1 */
+  GI_TRY(device->fill(p->ctx, f.fault, GIK_NO_ROW_BYTE, sizeof *f.fault, p->stream));
   GI_TRY(factor(&f));
-  GI_TRY(device->copy_out(p->ctx, &control, f.control, sizeof control, NULL));
-  GI_TRY(device->copy_out(p->ctx, &fault, f.fault, sizeof fault, NULL));
-  GI_TRY(device->synchronise(p->ctx, NULL));
-  GI_REQUIRE(control.fault_row < 0, GABLE_ERR_DEADLINE,
-             "a factorization waited longer than %g s for row %d (counted from 0)", p->options.deadline_s,
-             control.fault_row);
-  *bad_row = fault == INT_MAX ? -1 : fault;
 done:
-  device->release(p->ctx, block);
   return status;
 }
 
-static gable_status fetch_pivot(const gable_precond *p, gable_idx row, double *pivot)
+/* After a factorization: the first row whose pivot will not do; -1: none.  Waits for stream. */
+static gable_status fetch_bad_row(const gable_precond *p, void *stream, gable_idx *bad_row)
+{
+  gable_status status = GABLE_OK;
+  const gi_device *device = p->device;
+  gik_control control;
+  int fault = 0;
+  GI_TRY(device->copy_out(p->ctx, &control, p->factoring, sizeof control, stream));
+  GI_TRY(device->copy_out(p->ctx, &fault, (char *)p->factoring + CONTROL_ROOM, sizeof fault, stream));
+  GI_TRY(device->synchronise(p->ctx, stream));
+  GI_REQUIRE(control.fault_row < 0, GABLE_ERR_DEADLINE,
+             "a factorization waited longer than %g s for row %d (counted from 0)", p->options.deadline_s,
+             control.fault_row);
+  *bad_row = fault < GIK_NO_ROW ? fault : -1;
+done:
+  return status;
+}
+
+static gable_status fetch_pivot(const gable_precond *p, gable_idx row, void *stream, double *pivot)
 {
   gable_status status = GABLE_OK;
   unsigned at = 0;
-  GI_TRY(p->device->copy_out(p->ctx, &at, p->rows->device.diagonal + row, sizeof at, NULL));
-  GI_TRY(p->device->synchronise(p->ctx, NULL));
-  GI_TRY(p->device->copy_out(p->ctx, pivot, p->factor + at, sizeof *pivot, NULL));
-  GI_TRY(p->device->synchronise(p->ctx, NULL));
+  GI_TRY(p->device->copy_out(p->ctx, &at, p->rows->device.diagonal + row, sizeof at, stream));
+  GI_TRY(p->device->synchronise(p->ctx, stream));
+  GI_TRY(p->device->copy_out(p->ctx, pivot, p->factor + at, sizeof *pivot, stream));
+  GI_TRY(p->device->synchronise(p->ctx, stream));
+done:
+  return status;
+}
+
+static gable_status find_fault_ilu0(const gable_precond *p, void *stream)
+{
+  gable_status status = GABLE_OK;
+  gable_idx bad_row = -1;
+  double pivot = 0;
+  GI_TRY(fetch_bad_row(p, stream, &bad_row));
+  if (bad_row >= 0) GI_TRY(fetch_pivot(p, bad_row, stream, &pivot));
+  GI_REQUIRE(bad_row < 0, GABLE_ERR_SINGULAR, "ILU(0): the pivot of row %d (counted from 0) is %g", bad_row, pivot);
 done:
   return status;
 }
@@ -164,31 +192,35 @@ static gable_status factor_ilu0(gable_precond *p)
   const gik_incomplete_factors *gpu = p->device->kernels->incomplete_factors;
   const gi_csc *rows = &p->rows->host;
   gable_idx bad_row = -1;
-  double pivot = 0;
   if (!gpu) {
     const gable_off nnz = gi_matrix_rows_nnz(p->rows);
     if (nnz) memcpy(p->factor, rows->val, (size_t)nnz * sizeof *p->factor);
     GI_TRY(gi_ilu0(p->ctx, rows->n_cols, rows->ptr, rows->idx, p->factor, &bad_row));
     goto done;
   }
-  GI_TRY(factor_on_gpu(p, gpu->ilu0, &bad_row));
-  if (bad_row >= 0) GI_TRY(fetch_pivot(p, bad_row, &pivot));
-  GI_REQUIRE(bad_row < 0, GABLE_ERR_SINGULAR, "ILU(0): the pivot of row %d (counted from 0) is %g", bad_row, pivot);
+  GI_TRY(factor_on_gpu(p, gpu->ilu0));
+  if (p->reads_back) GI_TRY(find_fault_ilu0(p, p->stream));
 done:
   return status;
 }
 
 static gable_status factor_ic0(const gable_precond *p, gable_idx *bad_row)
 {
+  gable_status status = GABLE_OK;
   const gik_incomplete_factors *gpu = p->device->kernels->incomplete_factors;
   const gi_csc *rows = &p->rows->host;
-  if (gpu) return factor_on_gpu(p, gpu->ic0, bad_row);
-  return gi_ic0(p->ctx, rows->n_cols, rows->ptr, rows->idx, rows->val, p->factor, p->shift, bad_row);
+  if (!gpu) return gi_ic0(p->ctx, rows->n_cols, rows->ptr, rows->idx, rows->val, p->factor, p->shift, bad_row);
+  GI_TRY(factor_on_gpu(p, gpu->ic0));
+  GI_TRY(fetch_bad_row(p, p->stream, bad_row));
+done:
+  return status;
 }
 
 static gable_status update_plans(gable_precond *p, const double *factor)
 {
   gable_status status = GABLE_OK;
+  p->first->reads_back = p->reads_back;
+  if (p->second) p->second->reads_back = p->reads_back;
   GI_TRY(gi_trisolve_update(p->first, factor, NULL));
   if (p->second) GI_TRY(gi_trisolve_update(p->second, factor, NULL));
 done:
@@ -257,7 +289,7 @@ static gable_status take_works(gable_precond_work *w)
   const gable_precond *p = w->plan;
   gi_work_destroy(&w->first);
   gi_work_destroy(&w->second);
-  GI_TRY(gi_work_create(p->first, 1, &w->first));
+  if (p->first) GI_TRY(gi_work_create(p->first, 1, &w->first));
   if (p->second) GI_TRY(gi_work_create(p->second, 1, &w->second));
   w->serial = p->serial;
 done:
@@ -340,7 +372,13 @@ static gable_status bound_ilut(const gable_precond *p, gable_idx n, gable_off nn
   return bound_fill(p, n, n * row, host);
 }
 
-const gi_precond_kind gi_precond_ilu0 = {"ILU(0)", 1, analyse_ilu0, update_ilu0, take_works, apply, bound_ilu0};
-const gi_precond_kind gi_precond_ic0 = {"IC(0)", 1, analyse_ic0, update_ic0, take_works, apply, bound_ic0};
-const gi_precond_kind gi_precond_iluk = {"ILU(k)", 0, analyse_iluk, update_iluk, take_works, apply, bound_iluk};
-const gi_precond_kind gi_precond_ilut = {"ILUT", 0, analyse_ilut, update_ilut, take_works, apply, bound_ilut};
+const gi_precond_kind gi_precond_ilu0 = {"ILU(0)", 1,          analyse_ilu0,    update_ilu0, take_works,
+                                         apply,    bound_ilu0, find_fault_ilu0, NULL};
+const gi_precond_kind gi_precond_ic0 = {
+    "IC(0)",    1,          analyse_ic0,
+    update_ic0, take_works, apply,
+    bound_ic0,  NULL,       "reads back whether a pivot was not positive, to begin again with the diagonal enlarged"};
+const gi_precond_kind gi_precond_iluk = {"ILU(k)", 0,          analyse_iluk, update_iluk, take_works,
+                                         apply,    bound_iluk, NULL,         NULL};
+const gi_precond_kind gi_precond_ilut = {"ILUT", 0,          analyse_ilut, update_ilut, take_works,
+                                         apply,  bound_ilut, NULL,         NULL};

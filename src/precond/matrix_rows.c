@@ -1,6 +1,5 @@
 #include "precond/matrix_rows.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -51,7 +50,6 @@ gable_status gi_matrix_rows_init(gable_context *ctx, const gable_matrix_view *a,
              "give a matrix of doubles with both triangles");
   out->n = shape.n;
   out->on_device = ctx->device->vectors->space == GABLE_SPACE_DEVICE;
-  out->stream = gi_own_stream(ctx);
   if (out->on_device)
     GI_TRY(gi_resident_csr_init(ctx, &shape, a, need_diagonal, &bad_row, &out->device));
   else
@@ -60,9 +58,9 @@ done:
   return status;
 }
 
-gable_status gi_matrix_rows_update(gable_context *ctx, gi_matrix_rows *r, const void *val)
+gable_status gi_matrix_rows_update(gable_context *ctx, gi_matrix_rows *r, const void *val, void *stream)
 {
-  if (r->on_device) return gi_resident_csr_update(ctx, &r->device, val, NULL);
+  if (r->on_device) return gi_resident_csr_update(ctx, &r->device, val, stream);
   const double *given = val;
   const gable_off nnz = r->host.ptr[r->n];
   if (r->from)
@@ -72,7 +70,7 @@ gable_status gi_matrix_rows_update(gable_context *ctx, gi_matrix_rows *r, const 
   return GABLE_OK;
 }
 
-gable_status gi_matrix_rows_multiply(const gi_matrix_rows *r, int threads, const double *x, double *y)
+gable_status gi_matrix_rows_multiply(const gi_matrix_rows *r, int threads, const double *x, double *y, void *stream)
 {
   const gi_csc *a = &r->host;
   if (r->on_device) {
@@ -83,7 +81,7 @@ gable_status gi_matrix_rows_multiply(const gi_matrix_rows *r, int threads, const
                                  .b_step = 1,
                                  .x_step = 1,
                                  .count = 1,
-                                 .stream = r->stream};
+                                 .stream = stream};
     return r->device.kernels->product(&r->device.a, &product);
   }
   (void)threads; /* unused without OpenMP */
@@ -139,36 +137,17 @@ size_t gi_matrix_rows_bound(gable_idx n, gable_off nnz)
          (size_t)nnz * (sizeof *r->host.idx + sizeof *r->host.val + sizeof *r->from);
 }
 
-static gable_status diagonal_on_device(gable_context *ctx, const gi_resident_csr *rows, double *d, gable_idx *bad_row)
-{
-  gable_status status = GABLE_OK;
-  int fault[2] = {INT_MAX, INT_MAX};
-  void *on_device = NULL;
-  GI_TRY(ctx->device->alloc(ctx, sizeof fault, &on_device));
-  GI_TRY(ctx->device->copy_in(ctx, on_device, fault, sizeof fault, NULL));
-  GI_TRY(rows->kernels->relax(&rows->a, 1.0, d, on_device, gi_own_stream(ctx)));
-  GI_TRY(ctx->device->copy_out(ctx, fault, on_device, sizeof fault, NULL));
-  GI_TRY(ctx->device->synchronise(ctx, NULL));
-  if (fault[1] < fault[0]) fault[0] = fault[1];
-  *bad_row = fault[0] < INT_MAX ? fault[0] : -1;
-done:
-  ctx->device->release(ctx, on_device);
-  return status;
-}
-
-gable_status gi_matrix_rows_diagonal(gable_context *ctx, const gi_matrix_rows *r, double *d, gable_idx *bad_row)
+void gi_matrix_rows_diagonal(const gi_matrix_rows *r, double *d, gable_idx *bad_row)
 {
   const gi_csc *a = &r->host;
-  if (r->on_device) return diagonal_on_device(ctx, &r->device, d, bad_row);
   for (gable_idx i = 0; i < a->n_cols; i++) {
     *bad_row = i;
     d[i] = 0;
     for (gable_off q = a->ptr[i]; q < a->ptr[i + 1]; q++)
       if (a->idx[q] == i) d[i] = a->val[q];
-    if (!isfinite(1 / d[i]) || 1 / d[i] == 0) return GABLE_OK;
+    if (!isfinite(1 / d[i]) || 1 / d[i] == 0) return;
   }
   *bad_row = -1;
-  return GABLE_OK;
 }
 
 void gi_matrix_rows_release(gable_context *ctx, gi_matrix_rows *r)

@@ -12,7 +12,6 @@ typedef struct gi_matrix_rows {
   gi_csc host;            /* its columns are the rows of the matrix */
   gable_off *from;        /* [nnz] place of each entry in the caller's values; NULL: their order */
   gi_resident_csr device; /* 32-bit offsets */
-  void *stream;           /* the context's own, on which multiply runs on a GPU */
 } gi_matrix_rows;
 
 /* The pattern of a, whose value_type is double and whose part is full.  need_diagonal: on a GPU a row without a
@@ -20,12 +19,12 @@ typedef struct gi_matrix_rows {
 gable_status gi_matrix_rows_init(gable_context *ctx, const gable_matrix_view *a, int need_diagonal,
                                  gi_matrix_rows *out);
 
-/* Values in the order and the memory of the matrix that init saw. */
-gable_status gi_matrix_rows_update(gable_context *ctx, gi_matrix_rows *r, const void *val);
+/* Values in the order and the memory of the matrix that init saw; on a GPU on stream. */
+gable_status gi_matrix_rows_update(gable_context *ctx, gi_matrix_rows *r, const void *val, void *stream);
 
-/* y = A x in the memory of the place; on a GPU on r->stream, without a wait.  The same bits for any number of threads.
+/* y = A x in the memory of the place; on a GPU on stream, without a wait.  The same bits for any number of threads.
  */
-gable_status gi_matrix_rows_multiply(const gi_matrix_rows *r, int threads, const double *x, double *y);
+gable_status gi_matrix_rows_multiply(const gi_matrix_rows *r, int threads, const double *x, double *y, void *stream);
 
 /* The pattern by rows, in the memory of the place; values are those of gi_matrix_rows_values. */
 gable_matrix_view gi_matrix_rows_view(const gi_matrix_rows *r);
@@ -40,9 +39,9 @@ gable_off gi_matrix_rows_nnz(const gi_matrix_rows *r);
 void gi_matrix_rows_add_bytes(const gi_matrix_rows *r, size_t *host, size_t *device);
 size_t gi_matrix_rows_bound(gable_idx n, gable_off nnz);
 
-/* d [n] = diag(A), in the memory of the place.  *bad_row: the lowest row whose diagonal entry is missing, zero or not
- * finite, or has no finite reciprocal; -1: none.  Waits. */
-gable_status gi_matrix_rows_diagonal(gable_context *ctx, const gi_matrix_rows *r, double *d, gable_idx *bad_row);
+/* Rows in host memory: d [n] = diag(A).  *bad_row: the lowest row whose diagonal entry is missing, zero or not finite,
+ * or has no finite reciprocal; -1: none. */
+void gi_matrix_rows_diagonal(const gi_matrix_rows *r, double *d, gable_idx *bad_row);
 
 void gi_matrix_rows_release(gable_context *ctx, gi_matrix_rows *r); /* fine on a zeroed one, and twice */
 

@@ -54,8 +54,12 @@ gable_status gi_precond_create(gable_context *ctx, const gable_precond_options *
   p->options = own;
   p->kind = kinds[own.kind];
   p->device = ctx->device->vectors;
+  p->stream = gi_own_stream(ctx);
+  GI_TRY(gi_update_order_init(ctx, &p->order));
   *out = p;
+  p = NULL;
 done:
+  gi_precond_destroy(&p);
   return status;
 }
 
@@ -78,10 +82,15 @@ gable_vectors_view gi_precond_column(const gable_precond *p, const double *data)
 /* What an analysis made anew; works still know the plans. */
 static void forget(gable_precond *p)
 {
+  gi_update_order_settle(&p->order);
   (void)p->device->synchronise(p->ctx, NULL);
-  gi_level_order_release(p->ctx, &p->order);
+  gi_level_order_release(p->ctx, &p->rows_by_level);
   p->device->release(p->ctx, p->factor);
+  p->device->release(p->ctx, p->fault);
+  p->device->release(p->ctx, p->factoring);
   p->factor = NULL;
+  p->fault = NULL;
+  p->factoring = NULL;
   gi_csc_release(p->ctx, &p->fill);
   gi_free(p->ctx, p->place);
   p->place = NULL;
@@ -97,9 +106,27 @@ void gi_precond_destroy(gable_precond **p)
   gi_trisolve_destroy(&gone->second);
   gi_smoother_destroy(&gone->smoother);
   gi_matrix_rows_release(gone->ctx, &gone->own);
+  gi_update_order_release(&gone->order);
   gi_free(gone->ctx, gone);
 }
 
+/* To plans, once they are there. */
+static void pass_stream(gable_precond *p)
+{
+  if (p->first) (void)gi_trisolve_set_stream(p->first, p->stream);
+  if (p->second) (void)gi_trisolve_set_stream(p->second, p->stream);
+  if (p->smoother) gi_smoother_set_stream(p->smoother, p->stream);
+}
+
+void gi_precond_set_stream(gable_precond *p, void *stream)
+{
+  stream = gi_stream_of(p->ctx, stream);
+  (void)p->ctx->device->order_after(p->ctx, stream, p->stream);
+  p->stream = stream;
+  pass_stream(p);
+}
+
+/* A captured update cannot wait for the analysis, so that this one does. */
 gable_status gi_precond_analyse_rows(gable_precond *p, const gi_matrix_rows *rows)
 {
   gable_status status = GABLE_OK;
@@ -112,9 +139,12 @@ gable_status gi_precond_analyse_rows(gable_precond *p, const gi_matrix_rows *row
   p->nnz = 0;
   if (rows != &p->own) gi_matrix_rows_release(p->ctx, &p->own);
   p->rows = rows;
+  p->reads_back = rows != &p->own || rows->device.takes_host_values;
   GI_TRY(p->ctx->device->enter(p->ctx, &before));
   forget(p);
   GI_TRY(p->kind->analyse(p));
+  pass_stream(p);
+  GI_TRY(p->device->synchronise(p->ctx, NULL));
   p->phase = GI_ANALYSED;
   p->analyse_s = gi_now() - start;
 done:
@@ -122,20 +152,34 @@ done:
   return status;
 }
 
-gable_status gi_precond_update_rows(gable_precond *p)
+/* val: of own rows, or NULL where the rows have their values. */
+static gable_status update(gable_precond *p, const void *val)
 {
   gable_status status = GABLE_OK;
-  int before = GI_NOT_ENTERED;
+  int before = GI_NOT_ENTERED, captured = 0;
   const double start = gi_now();
   p->phase = GI_ANALYSED;
   p->shift = 0;
   GI_TRY(p->ctx->device->enter(p->ctx, &before));
+  GI_TRY(gi_update_order_begin(&p->order, p->stream, &captured));
+  GI_REQUIRE(!captured || !p->reads_back, GABLE_ERR_STATE,
+             "the stream is being captured: an update from host memory reads back what is wrong, so it cannot be");
+  GI_REQUIRE(!captured || !p->kind->needs_host, GABLE_ERR_STATE,
+             "the stream is being captured: in an update of %s the host %s, so it cannot be", p->kind->name,
+             p->kind->needs_host);
+  if (val) GI_TRY(gi_matrix_rows_update(p->ctx, &p->own, val, p->stream));
   GI_TRY(p->kind->update(p));
+  GI_TRY(gi_update_order_end(&p->order, p->stream, captured));
   p->phase = GI_UPDATED;
   p->update_s = gi_now() - start;
 done:
   p->ctx->device->leave(p->ctx, before);
   return status;
+}
+
+gable_status gi_precond_update_rows(gable_precond *p)
+{
+  return update(p, NULL);
 }
 
 gable_status gi_precond_analyse(gable_precond *p, const gable_matrix_view *a)
@@ -145,6 +189,8 @@ gable_status gi_precond_analyse(gable_precond *p, const gable_matrix_view *a)
   const double start = gi_now();
   p->phase = GI_CREATED;
   GI_TRY(p->ctx->device->enter(p->ctx, &before));
+  gi_update_order_settle(&p->order);
+  GI_TRY(p->ctx->device->order_after(p->ctx, NULL, p->stream));
   gi_matrix_rows_release(p->ctx, &p->own);
   GI_TRY(gi_symmetry_check_view(p->ctx, a));
   GI_TRY(gi_matrix_rows_init(p->ctx, a, p->options.kind != GABLE_PRECOND_NONE, &p->own));
@@ -157,17 +203,7 @@ done:
 
 gable_status gi_precond_update(gable_precond *p, const void *val)
 {
-  gable_status status = GABLE_OK;
-  int before = GI_NOT_ENTERED;
-  const double start = gi_now();
-  p->phase = GI_ANALYSED;
-  GI_TRY(p->ctx->device->enter(p->ctx, &before));
-  GI_TRY(gi_matrix_rows_update(p->ctx, &p->own, val));
-  GI_TRY(gi_precond_update_rows(p));
-  p->update_s = gi_now() - start;
-done:
-  p->ctx->device->leave(p->ctx, before);
-  return status;
+  return update(p, val);
 }
 
 gable_status gi_precond_work_create(const gable_precond *p, gable_precond_work **out)
@@ -179,8 +215,10 @@ gable_status gi_precond_work_create(const gable_precond *p, gable_precond_work *
   GI_ALLOC_ZERO(p->ctx, w, 1);
   w->plan = p;
   w->generation = p->generation;
+  w->stream = gi_own_stream(p->ctx);
   GI_TRY(p->ctx->device->enter(p->ctx, &before));
   if (p->kind->work_init) GI_TRY(p->kind->work_init(w));
+  gi_update_order_add(&((gable_precond *)p)->order, &w->order, &w->stream); /* under its lock */
   *out = w;
   w = NULL;
 done:
@@ -195,6 +233,8 @@ void gi_precond_work_destroy(gable_precond_work **w)
   gable_precond_work *gone = *w;
   gable_context *ctx = gone->plan->ctx;
   *w = NULL;
+  (void)ctx->device->order_after(ctx, NULL, gone->stream);
+  gi_update_order_remove(&((gable_precond *)gone->plan)->order, &gone->order);
   gi_work_destroy(&gone->first);
   gi_work_destroy(&gone->second);
   gi_smoother_work_destroy(&gone->sweeps);
@@ -202,10 +242,23 @@ void gi_precond_work_destroy(gable_precond_work **w)
   gi_free(ctx, gone);
 }
 
+void gi_precond_work_set_stream(gable_precond_work *w, void *stream)
+{
+  gable_context *ctx = w->plan->ctx;
+  stream = gi_stream_of(ctx, stream);
+  (void)ctx->device->order_after(ctx, stream, w->stream);
+  w->stream = stream;
+  w->order.seen = 0;
+  if (w->first) (void)gi_work_set_stream(w->first, stream);
+  if (w->second) (void)gi_work_set_stream(w->second, stream);
+  if (w->sweeps) gi_smoother_work_set_stream(w->sweeps, stream);
+}
+
 gable_status gi_precond_apply(const gable_precond *p, gable_precond_work *w, const double *r, double *z)
 {
   gable_status status = GABLE_OK;
   const double start = gi_now();
+  GI_TRY(gi_update_order_await(&p->order, &w->order));
   GI_TRY(p->kind->apply(p, w, r, z));
 done:
   w->seconds += gi_now() - start;
@@ -218,7 +271,11 @@ gable_status gi_precond_work_status(gable_precond_work *w)
   gable_context *ctx = w->plan->ctx;
   int before = GI_NOT_ENTERED;
   gable_idx row;
+  const gable_precond *p = w->plan;
   GI_TRY(ctx->device->enter(ctx, &before));
+  GI_TRY(gi_update_order_await(&p->order, &w->order));
+  if (p->kind->find_fault && !p->reads_back && p->device->space == GABLE_SPACE_DEVICE)
+    GI_TRY(p->kind->find_fault(p, w->stream));
   if (w->first) GI_TRY(gi_work_status(w->first, &row));
   if (w->second) GI_TRY(gi_work_status(w->second, &row));
   if (w->sweeps) GI_TRY(gi_smoother_work_status(w->sweeps, &row));
@@ -230,15 +287,18 @@ done:
 void gi_precond_bytes(const gable_precond *p, size_t *host, size_t *device)
 {
   const gable_trisolve *const plan[] = {p->first, p->second};
-  const size_t levels = (size_t)p->order.levels + 1;
+  const size_t levels = (size_t)p->rows_by_level.levels + 1;
   size_t *place = p->device->space == GABLE_SPACE_DEVICE ? device : host;
   *host = sizeof *p + gi_rows_bytes(&p->fill);
   *device = 0;
   if (p->rows == &p->own) gi_matrix_rows_add_bytes(&p->own, host, device);
   if (p->factor) *place += (size_t)p->factor_count * sizeof *p->factor;
   if (p->place) *host += (size_t)gi_matrix_rows_nnz(p->rows) * sizeof *p->place;
-  if (p->order.list) *host += levels * sizeof *p->order.start;
-  if (p->order.list) *place += (size_t)p->rows->n * sizeof *p->order.list + levels * sizeof *p->order.device_start;
+  if (p->rows_by_level.list) *host += levels * sizeof *p->rows_by_level.start;
+  if (p->rows_by_level.list)
+    *place += (size_t)p->rows->n * sizeof *p->rows_by_level.list + levels * sizeof *p->rows_by_level.device_start;
+  if (p->fault) *device += 2 * sizeof *p->fault;
+  if (p->factoring) *device += gi_precond_factoring_bytes(p->rows->n);
   for (int k = 0; k < 2; k++) {
     gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
     if (!plan[k] || gi_trisolve_get_info(plan[k], GABLE_OP_N, &info)) continue;

@@ -11,22 +11,55 @@ static gable_status nothing(gable_precond *p)
 
 static gable_status copy(const gable_precond *p, gable_precond_work *w, const double *r, double *z)
 {
-  (void)w;
-  return p->device->kernels->row_products->copy(p->rows->n, GABLE_TYPE_D, r, 1, z, 1, p->rows->stream);
+  return p->device->kernels->row_products->copy(p->rows->n, GABLE_TYPE_D, r, 1, z, 1, w->stream);
 }
 
 static gable_status analyse_jacobi(gable_precond *p)
 {
-  return gi_precond_take_factor(p, p->rows->n);
+  gable_status status = GABLE_OK;
+  void *taken = NULL;
+  GI_TRY(gi_precond_take_factor(p, p->rows->n));
+  if (!p->rows->on_device) goto done;
+  GI_TRY(p->device->alloc(p->ctx, 2 * sizeof *p->fault, &taken));
+  p->fault = taken;
+done:
+  return status;
+}
+
+static gable_status refuse_jacobi(gable_idx bad_row)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(bad_row < 0, GABLE_ERR_SINGULAR,
+             "Jacobi: the diagonal entry of row %d (counted from 0) is zero, missing or not finite", bad_row);
+done:
+  return status;
+}
+
+static gable_status find_fault_jacobi(const gable_precond *p, void *stream)
+{
+  gable_status status = GABLE_OK;
+  int fault[2];
+  GI_TRY(p->device->copy_out(p->ctx, fault, p->fault, sizeof fault, stream));
+  GI_TRY(p->device->synchronise(p->ctx, stream));
+  if (fault[1] < fault[0]) fault[0] = fault[1];
+  GI_TRY(refuse_jacobi(fault[0] < GIK_NO_ROW ? fault[0] : -1));
+done:
+  return status;
 }
 
 static gable_status update_jacobi(gable_precond *p)
 {
   gable_status status = GABLE_OK;
+  const gi_matrix_rows *rows = p->rows;
   gable_idx bad_row;
-  GI_TRY(gi_matrix_rows_diagonal(p->ctx, p->rows, p->factor, &bad_row));
-  GI_REQUIRE(bad_row < 0, GABLE_ERR_SINGULAR,
-             "Jacobi: the diagonal entry of row %d (counted from 0) is zero, missing or not finite", bad_row);
+  if (!rows->on_device) {
+    gi_matrix_rows_diagonal(rows, p->factor, &bad_row);
+    GI_TRY(refuse_jacobi(bad_row));
+    goto done;
+  }
+  GI_TRY(p->device->fill(p->ctx, p->fault, GIK_NO_ROW_BYTE, 2 * sizeof *p->fault, p->stream));
+  GI_TRY(rows->device.kernels->relax(&rows->device.a, 1.0, p->factor, p->fault, p->stream));
+  if (p->reads_back) GI_TRY(find_fault_jacobi(p, p->stream));
 done:
   return status;
 }
@@ -46,7 +79,7 @@ done:
 
 static gable_status apply_jacobi(const gable_precond *p, gable_precond_work *w, const double *r, double *z)
 {
-  const gik_krylov all = {.n = p->rows->n, .state = w->never_stopped, .stream = p->rows->stream};
+  const gik_krylov all = {.n = p->rows->n, .state = w->never_stopped, .stream = w->stream};
   return p->device->kernels->krylov_steps->scale(&all, p->factor, r, z);
 }
 
@@ -86,6 +119,7 @@ static gable_status analyse_gs(gable_precond *p)
   gable_status status = GABLE_OK;
   const gable_matrix_view view = gi_matrix_rows_view(p->rows);
   if (!p->smoother) GI_TRY(open_smoother(p, &p->smoother));
+  p->smoother->reads_back = p->reads_back;
   GI_TRY(gi_smoother_analyse(p->smoother, &view));
 done:
   return status;
@@ -108,7 +142,8 @@ static gable_status apply_gs(const gable_precond *p, gable_precond_work *w, cons
   return gi_smoother_work_apply(w->sweeps, &in, &out, 1, 1, NULL);
 }
 
-const gi_precond_kind gi_precond_none = {"no preconditioner", 1, nothing, nothing, NULL, copy, NULL};
-const gi_precond_kind gi_precond_jacobi = {"Jacobi",     1,           analyse_jacobi, update_jacobi, work_jacobi,
-                                           apply_jacobi, bound_jacobi};
-const gi_precond_kind gi_precond_gs = {"Gauss-Seidel", 1, analyse_gs, update_gs, work_gs, apply_gs, bound_gs};
+const gi_precond_kind gi_precond_none = {"no preconditioner", 1, nothing, nothing, NULL, copy, NULL, NULL, NULL};
+const gi_precond_kind gi_precond_jacobi = {
+    "Jacobi", 1, analyse_jacobi, update_jacobi, work_jacobi, apply_jacobi, bound_jacobi, find_fault_jacobi, NULL};
+const gi_precond_kind gi_precond_gs = {"Gauss-Seidel", 1,        analyse_gs, update_gs, work_gs,
+                                       apply_gs,       bound_gs, NULL,       NULL};

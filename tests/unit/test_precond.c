@@ -204,10 +204,11 @@ static void check_phases(void)
   o.kind = GABLE_PRECOND_ILU0;
   CHECK_OK(gable_precond_create(ctx, &o, &p));
   CHECK(gable_precond_update(p, c->val) == GABLE_ERR_STATE);
-  CHECK_OK(gable_precond_analyse(p, &a));
   CHECK(gable_precond_work_create(p, &none) == GABLE_ERR_STATE && !none);
-  CHECK_OK(gable_precond_update(p, c->val));
+  CHECK_OK(gable_precond_analyse(p, &a));
   CHECK_OK(gable_precond_work_create(p, &w));
+  CHECK(gable_precond_apply(p, w, &v, &u) == GABLE_ERR_STATE);
+  CHECK_OK(gable_precond_update(p, c->val));
   CHECK(gable_precond_apply(p, w, &v, &v) != GABLE_OK, "z is r");
   c->val[0] = 0;
   CHECK(gable_precond_update(p, c->val) == GABLE_ERR_SINGULAR && strstr(gable_last_error(), "row 0"), "%s",
