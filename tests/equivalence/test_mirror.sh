@@ -28,3 +28,4 @@ for t in estimates solver_verdict new_values; do on_mirror unit/test_$t; done
 on_mirror equivalence/test_smoother ${SAN:+1000}
 on_mirror equivalence/test_krylov ${SAN:+12}
 on_mirror unit/test_precond
+on_mirror equivalence/test_device_updates
