@@ -83,9 +83,15 @@ GABLE_API gable_status gable_trisolve_set_stream(gable_trisolve *t, void *stream
 
 /* Local.  Replaces the values: val [nnz] in the order, type and memory space of the analysed matrix.  Cost: one gather,
  * no analysis.  GABLE_ERR_SINGULAR: a zero diagonal entry (or one whose reciprocal overflows); GABLE_ERR_NOT_FINITE:
- * NaN or infinity on the diagonal; GABLE_ERR_LIMIT: an entry that overflows when it is divided by the diagonal entry of
- * its row, since methods tiles and rows store such quotients on a GPU (other methods and the CPU divide last, and take
- * it); the message and gable_trisolve_get_info name the row.  After such an error call update again before solve.
+ * NaN or infinity on the diagonal; the message and gable_trisolve_get_info name the row.  After such an
+ * error call update again before solve.
+ *
+ * Overflow: methods tiles and rows of a GPU store entries divided by the diagonal entry of their row.  Where such a
+ * quotient overflows, the update makes a plan by method levr for the op, which divides last, as other methods and the
+ * CPU do.  It allocates, solves the op until the next analysis, and gable_trisolve_get_info reports it.  With values in
+ * device memory the host does not see the overflow in time: gable_work_status returns GABLE_ERR_LIMIT, and the update
+ * after that makes the plan.  A plan of which a graph has captured an update, or a solve by tiles or rows, keeps its
+ * methods: then the update returns GABLE_ERR_LIMIT, or gable_work_status does.
  *
  * On a GPU the gather is ordered on the plan's stream (gable_trisolve_set_stream).  Events order it after all earlier
  * solves with works of the plan, on any stream, and before all later ones; the host does not wait.  Two threads must
@@ -129,8 +135,8 @@ GABLE_API gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work 
                                             const gable_vectors_view *b, gable_vectors_view *x);
 
 /* Local.  Waits for w's stream.  Returns the error of asynchronous solves since the last call: GABLE_OK,
- * GABLE_ERR_SINGULAR, GABLE_ERR_NOT_FINITE, GABLE_ERR_DEADLINE or, of an update with values in device memory,
- * GABLE_ERR_LIMIT (a quotient overflows: see gable_trisolve_update).  *row (may be NULL): its row from 0, or -1. */
+ * GABLE_ERR_SINGULAR, GABLE_ERR_NOT_FINITE, GABLE_ERR_DEADLINE or, where a quotient overflows (gable_trisolve_update),
+ * GABLE_ERR_LIMIT.  *row (may be NULL): its row from 0, or -1. */
 GABLE_API gable_status gable_work_status(gable_work *w, gable_idx *row);
 
 /* NULL is fine; sets *w to NULL. */

@@ -209,6 +209,64 @@ static void update_in_graph(gable_context *ctx, const matrix *m, const char *met
   free(host_x);
 }
 
+/* The values of m with a row of which an entry overflows when divided by the diagonal entry; *row names it. */
+static void *overflowing_values(gable_context *ctx, const matrix *m, gable_idx *row)
+{
+  const size_t nnz = (size_t)m->t.ptr[m->t.n];
+  double *val = (double *)malloc(nnz * sizeof *val);
+  *row = m->t.n / 2;
+  memcpy(val, m->t.val, nnz * sizeof *val);
+  for (int64_t q = m->t.ptr[*row]; q < m->t.ptr[*row + 1]; q++) val[q] = m->t.idx[q] == *row ? 1e-200 : 1e150;
+  void *p = device_copy(ctx, val, nnz * sizeof *val);
+  free(val);
+  return p;
+}
+
+/* A captured solve by records keeps the plan to them: an overflow is an error, however often, and goes with its values.
+ */
+static void overflow_in_graph(gable_context *ctx, const matrix *m, const char *method)
+{
+  const size_t bytes = (size_t)m->t.n * sizeof(double);
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
+  gable_work *w = NULL;
+  gable_idx row = -1, wrong = -1;
+  double *host_b = ones(m->t.n), *host_x = (double *)malloc(bytes);
+  void *b = device_copy(ctx, host_b, bytes), *x = device_copy(ctx, NULL, bytes);
+  void *large = overflowing_values(ctx, m, &row);
+  gable_vectors_view from = vector_of(ctx, m, b), to = vector_of(ctx, m, x);
+  CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  gable_trisolve *plan = plan_of(ctx, m, method, GABLE_TRISOLVE_N, stream);
+  CHECK_OK(gable_work_create(plan, 1, &w));
+  CHECK_OK(gable_work_set_stream(w, stream));
+  CHECK_OK(gable_trisolve_update(plan, m->val[SCALES / 2]));
+  CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &from, &to));
+  CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
+  CHECK_CUDA(cudaGraphInstantiate(&replay, graph, 0));
+  for (int again = 0; again < 2; again++) {
+    CHECK_OK(gable_trisolve_update(plan, large));
+    CHECK(gable_work_status(w, &wrong) == GABLE_ERR_LIMIT && wrong == row, "%s: row %d: %s", method, wrong,
+          gable_last_error());
+  }
+  CHECK_OK(gable_trisolve_update(plan, m->val[SCALES / 2]));
+  CHECK_CUDA(cudaGraphLaunch(replay, stream));
+  CHECK_CUDA(cudaMemcpyAsync(host_x, x, bytes, cudaMemcpyDeviceToHost, stream));
+  CHECK_OK(gable_work_status(w, NULL));
+  CHECK(test_bound_ratio(&m->t, host_x, host_b, 1, 0) <= 1, "%s: beyond the bound", method);
+  gable_work_destroy(&w);
+  gable_trisolve_destroy(&plan);
+  CHECK_CUDA(cudaGraphExecDestroy(replay));
+  CHECK_CUDA(cudaGraphDestroy(graph));
+  CHECK_CUDA(cudaStreamDestroy(stream));
+  gable_device_free(ctx, &b);
+  gable_device_free(ctx, &x);
+  gable_device_free(ctx, &large);
+  free(host_b);
+  free(host_x);
+}
+
 /* After each call: the device is the one that the thread had, and the error that was pending still is. */
 #define CHECK_LEFT_ALONE(call)                                                                                         \
   do {                                                                                                                 \
@@ -307,6 +365,8 @@ int main(int argc, char **argv)
   }
   updates_between_solves(ctx, &m, "rows", GABLE_OP_T, GABLE_TRISOLVE_N);
   update_in_graph(ctx, &m, "rows", GABLE_OP_T, GABLE_TRISOLVE_N);
+  overflow_in_graph(ctx, &m, "rows");
+  overflow_in_graph(ctx, &m, "tiles");
   matrix_drop(ctx, &m);
   program_is_left_alone(gable_context_where(ctx));
   gable_context_destroy(&ctx);

@@ -271,8 +271,7 @@ gable_status build_op_plan(gable_trisolve *t, state *s, op_plan *d)
     GI_TRY(records_schedule(t, s, d));
   } else {
     GI_TRY(make_triangle(s, d));
-    GI_TRY(count_levels(t, d));
-    GI_TRY(seed_schedule(t, s, d));
+    GI_TRY(seed_plan(t, s, d));
   }
 done:
   return status;
@@ -336,6 +335,15 @@ done:
 
 } /* namespace */
 
+gable_status seed_plan(gable_trisolve *t, state *s, op_plan *d)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(count_levels(t, d));
+  GI_TRY(seed_schedule(t, s, d));
+done:
+  return status;
+}
+
 /* The context's stream, in whose order memory goes back, waits for all solves and updates in flight. */
 static void wait_for_solves(const gable_trisolve *t, state *s)
 {
@@ -351,7 +359,11 @@ void cuda_release(gable_trisolve *t)
   if (!s) return;
   (void)here.enter(gi_cuda_ordinal(t->ctx));
   wait_for_solves(t, s);
-  for (int op = 0; op < 2; op++) gi_free(t->ctx, s->of[op].starts);
+  for (int op = 0; op < 2; op++) {
+    if (s->of[op].last) gi_free(t->ctx, s->of[op].last->starts);
+    gi_free(t->ctx, s->of[op].last);
+    gi_free(t->ctx, s->of[op].starts);
+  }
   if (s->updated) cudaEventDestroy(s->updated);
   pthread_mutex_destroy(&s->lock);
   gi_arena_release(&s->scratch);

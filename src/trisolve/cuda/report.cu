@@ -23,7 +23,7 @@ static void tell_why(const choice *c, char *out, size_t size)
 gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *i)
 {
   const state *s = (const state *)t->state;
-  const op_plan *d = &s->of[op];
+  const op_plan *d = solving(&s->of[op]);
   snprintf(i->method_used, sizeof i->method_used, "%s", gi_method_name(d->method));
   tell_why(&d->chosen, i->why, sizeof i->why);
   i->n = t->shape.n;
@@ -83,7 +83,7 @@ gable_status cuda_schedule(const gable_trisolve *t, gable_op op, gable_idx *orde
 {
   gable_status status = GABLE_OK;
   const state *s = (const state *)t->state;
-  const op_plan *d = &s->of[op];
+  const op_plan *d = solving(&s->of[op]);
   const size_t n = (size_t)d->triangle.n;
   unsigned *row = nullptr, *list = nullptr;
   unsigned long long *levels = nullptr;

@@ -36,7 +36,8 @@ constexpr unsigned long long GI_NO_LEVEL = ~0ull;    /* of a row whose level is 
 enum gi_fault {
   GI_FAULT_ZERO,       /* the diagonal entry is zero, or its reciprocal overflows */
   GI_FAULT_NOT_FINITE, /* the diagonal entry is not finite */
-  GI_FAULT_OVERFLOW,   /* an entry overflows when divided by the diagonal entry */
+  GI_FAULT_OVERFLOW,   /* an entry overflows when divided by the diagonal entry, in records of op N */
+  GI_FAULT_OVERFLOW_T, /* in records of op T */
   GI_FAULTS
 };
 
@@ -217,6 +218,7 @@ typedef struct gi_values {
   void *stream;
   /* device, [GI_FAULTS]: the largest (epoch << 32 | ~row) with each fault; epochs grow */
   unsigned long long *fault, epoch;
+  int overflow; /* GI_FAULT_OVERFLOW or GI_FAULT_OVERFLOW_T: of the op whose records are filled */
 } gi_values;
 
 /* Where the numbers of a method's records lie, for float and for double vectors. */

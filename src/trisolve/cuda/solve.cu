@@ -204,6 +204,20 @@ done:
   return status;
 }
 
+/* A captured solve by records keeps them, whatever a later update finds: then the plan keeps them, too. */
+static gable_status note_capture(state *s, int op, void *stream)
+{
+  gable_status status = GABLE_OK;
+  bool capturing = false;
+  const op_plan *d = &s->of[op];
+  const int records = d->method == GI_TILES || d->method == GI_ROWS || borrows(s, op);
+  if (!records || d->last || s->captured_solve) goto done;
+  GI_TRY(is_capturing(stream, &capturing));
+  if (capturing) __atomic_store_n(&s->captured_solve, 1, __ATOMIC_RELAXED);
+done:
+  return status;
+}
+
 gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
                         gable_vectors_view *x)
 {
@@ -217,6 +231,7 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
   current_device here;
   GI_TRY(here.enter(gi_cuda_ordinal(t->ctx)));
   GI_TRY(after_update(s, w));
+  GI_TRY(note_capture((state *)t->state, (int)op, w->stream));
   GI_TRY(borrow_values(s, w, (int)op, b->type == GABLE_TYPE_D));
   GI_TRY(each_area(t, w->max_rhs, [&](int of, int type, int i, area a) {
     if (of != (int)op || type != (b->type == GABLE_TYPE_D) || i != (q > 1)) return GABLE_OK;
@@ -236,7 +251,7 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
     const size_t step = GIK_MOST_RHS * gi_type_size(b->type);
     gik_solve part = r;
     if (part.v.count > GIK_MOST_RHS) part.v.count = GIK_MOST_RHS;
-    GI_TRY(launch(d, b->type, q, &part));
+    GI_TRY(launch(solving(d), b->type, q, &part));
     r.v.b = (const char *)r.v.b + (ptrdiff_t)step * r.v.b_rhs;
     r.v.x = (char *)r.v.x + (ptrdiff_t)step * r.v.x_rhs;
   }

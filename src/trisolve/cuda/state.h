@@ -41,7 +41,14 @@ struct op_plan {
   int together[2], multi_rhs_blocks[2]; /* tiles: right-hand sides that slots have room for, and blocks then, by type */
   double model_s;
   choice chosen;
+  op_plan *last; /* solves in the place of this one, whose records overflowed: see divide_last; NULL: this one solves */
 };
+
+/* The plan that solves. */
+inline const op_plan *solving(const op_plan *d)
+{
+  return d->last ? d->last : d;
+}
 
 struct state {
   gi_arena memory, scratch; /* scratch: of an analysis */
@@ -53,6 +60,8 @@ struct state {
   cudaEvent_t updated; /* after the last update that was not captured */
   unsigned updates;    /* counted; find_fault tells their faults apart by it */
   int captured;        /* 1: an update was captured in a graph, whose replays nobody counts */
+  int captured_solve;  /* 1: a solve by records was */
+  int overflowed;      /* bit of each op of whose records the host knows that they overflowed */
   pthread_mutex_t lock;
   gable_work *works; /* whose solves an update waits for */
   void *values, *diagonal;
@@ -133,6 +142,12 @@ void remove_work(state *s, gable_work *w); /* fine where it was never added */
 gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a);
 void cuda_release(gable_trisolve *t);
 
+/* d's plan by one of the seed's methods, of its triangle and levels. */
+gable_status seed_plan(gable_trisolve *t, state *s, op_plan *d);
+
+/* divide_last.cu: makes s->of[op].last, by levels, of the op's whole rows.  Allocates, and waits. */
+gable_status divide_last(gable_trisolve *t, state *s, int op);
+
 /* The records of d, whose method is tiles or rows. */
 gi_records records_of(const op_plan *d);
 
@@ -140,7 +155,7 @@ gi_records records_of(const op_plan *d);
 inline int borrows(const state *s, int op)
 {
   const gi_method other = s->of[!op].method;
-  return s->of[op].method == GI_GSF && !s->of[op].level && (other == GI_TILES || other == GI_ROWS);
+  return s->of[op].method == GI_GSF && !s->of[op].level && (other == GI_TILES || other == GI_ROWS) && !s->of[!op].last;
 }
 
 /* update.cu; before a solve of op by w: brings those values up to date, once an update and work and type, and in

@@ -12,6 +12,7 @@ namespace
 struct fault_notes {
   u64 *fault; /* [GI_FAULTS] */
   u64 epoch;
+  int overflow; /* which fault an entry that overflows is */
   static __device__ bool wrong(double d, double reciprocal)
   {
     return !isfinite(d) || d == 0.0 || !isfinite(reciprocal);
@@ -22,7 +23,7 @@ struct fault_notes {
   {
     return !isfinite(quotient) && isfinite(value) && isfinite(reciprocal);
   }
-  __device__ void put(gi_fault which, int row) const { atomicMax(fault + which, epoch << 32 | (unsigned)~row); }
+  __device__ void put(int which, int row) const { atomicMax(fault + which, epoch << 32 | (unsigned)~row); }
 };
 
 /* The diagonal of the rows of the matrix; what is wrong with it is noted. */
@@ -40,7 +41,7 @@ template <typename M> struct diagonal_of {
 
 template <typename M> diagonal_of<M> diagonal_from(const gi_values *v)
 {
-  return {(const M *)v->val, (const M *)v->diagonal, v->diagonal_from, {v->fault, v->epoch}};
+  return {(const M *)v->val, (const M *)v->diagonal, v->diagonal_from, {v->fault, v->epoch, v->overflow}};
 }
 
 /* Where the numbers of the records for one type of vectors lie. */
@@ -77,7 +78,7 @@ template <typename M, typename T> struct lane_filler {
     if (t.from[q] == NONE) return (T)-1;
     const double v = (double)val[t.from[q]];
     const T quotient = (T)(v * scale);
-    if (fault_notes::overflows(v, scale, (double)quotient)) diagonal.notes.put(GI_FAULT_OVERFLOW, (int)row);
+    if (fault_notes::overflows(v, scale, (double)quotient)) diagonal.notes.put(diagonal.notes.overflow, (int)row);
     return quotient;
   }
 
@@ -141,7 +142,7 @@ __global__ void __launch_bounds__(256) fill_runs_kernel(const record_layout l, u
         overflow |= fault_notes::overflows(v[2 * m], scale, (double)quotient.x) ||
                     fault_notes::overflows(v[2 * m + 1], scale, (double)quotient.y);
       }
-    if (overflow) diagonal.notes.put(GI_FAULT_OVERFLOW, (int)parent[l.row_at[at]]);
+    if (overflow) diagonal.notes.put(diagonal.notes.overflow, (int)parent[l.row_at[at]]);
     if (part) continue;
     ((T *)(r + l.inverse))[slot] = (T)inverse;
     if (diagonal.notes.wrong(d, (double)(M)inverse)) diagonal.notes.note(d, (int)parent[l.row_at[at]]);
