@@ -287,9 +287,9 @@ module gable
   type, bind(C) :: gable_factors_view
     integer(c_size_t) :: size
     integer(c_int32_t) :: n
-    type(gable_matrix_view) :: l
-    type(gable_matrix_view) :: u
-    type(gable_matrix_view) :: f
+    type(c_ptr) :: l = c_null_ptr
+    type(c_ptr) :: u = c_null_ptr
+    type(c_ptr) :: f = c_null_ptr
     type(c_ptr) :: row_order = c_null_ptr
     type(c_ptr) :: col_order = c_null_ptr
     type(c_ptr) :: row_scale = c_null_ptr
@@ -1084,6 +1084,12 @@ module gable
       type(gable_matrix_view), intent(in), optional :: a
       integer(c_int) :: gable_precond_analyse
     end function
+    function gable_precond_set_stream(p, stream) bind(C, name="gable_precond_set_stream")
+      import
+      type(c_ptr), value :: p
+      type(c_ptr), value :: stream
+      integer(c_int) :: gable_precond_set_stream
+    end function
     function gable_precond_update(p, val) bind(C, name="gable_precond_update")
       import
       type(c_ptr), value :: p
@@ -1095,6 +1101,12 @@ module gable
       type(c_ptr), value :: p
       type(c_ptr), intent(inout) :: out
       integer(c_int) :: gable_precond_work_create
+    end function
+    function gable_precond_work_set_stream(w, stream) bind(C, name="gable_precond_work_set_stream")
+      import
+      type(c_ptr), value :: w
+      type(c_ptr), value :: stream
+      integer(c_int) :: gable_precond_work_set_stream
     end function
     function gable_precond_apply(p, w, r, z) bind(C, name="gable_precond_apply")
       import
@@ -1145,6 +1157,12 @@ module gable
       type(gable_matrix_view), intent(in), optional :: a
       integer(c_int) :: gable_krylov_analyse
     end function
+    function gable_krylov_set_stream(k, stream) bind(C, name="gable_krylov_set_stream")
+      import
+      type(c_ptr), value :: k
+      type(c_ptr), value :: stream
+      integer(c_int) :: gable_krylov_set_stream
+    end function
     function gable_krylov_update(k, val) bind(C, name="gable_krylov_update")
       import
       type(c_ptr), value :: k
@@ -1190,6 +1208,12 @@ module gable
       type(c_ptr), value :: k
       type(c_ptr), intent(inout) :: out
       integer(c_int) :: gable_krylov_work_create
+    end function
+    function gable_krylov_work_set_stream(w, stream) bind(C, name="gable_krylov_work_set_stream")
+      import
+      type(c_ptr), value :: w
+      type(c_ptr), value :: stream
+      integer(c_int) :: gable_krylov_work_set_stream
     end function
     function gable_krylov_work_solve(w, b, x, history) bind(C, name="gable_krylov_work_solve")
       import
@@ -1356,6 +1380,12 @@ module gable
       type(gable_matrix_view), intent(in), optional :: a
       integer(c_int) :: gable_smoother_analyse
     end function
+    function gable_smoother_set_stream(s, stream) bind(C, name="gable_smoother_set_stream")
+      import
+      type(c_ptr), value :: s
+      type(c_ptr), value :: stream
+      integer(c_int) :: gable_smoother_set_stream
+    end function
     function gable_smoother_update(s, val) bind(C, name="gable_smoother_update")
       import
       type(c_ptr), value :: s
@@ -1370,12 +1400,6 @@ module gable
       integer(c_int), value :: sweeps
       real(c_double), intent(inout), optional, dimension(*) :: history
       integer(c_int) :: gable_smoother_apply
-    end function
-    function gable_smoother_set_stream(s, stream) bind(C, name="gable_smoother_set_stream")
-      import
-      type(c_ptr), value :: s
-      type(c_ptr), value :: stream
-      integer(c_int) :: gable_smoother_set_stream
     end function
     function gable_smoother_status(s, row) bind(C, name="gable_smoother_status")
       import

@@ -116,9 +116,9 @@ static gable_status open_problems(factor_pair *p, const gable_solver *s, workben
   gable_status status = gable_solver_export(s, &p->factors);
   if (!status) status = gable_factors_get_view(p->factors, &v);
   if (status) return status;
-  if (!rows_of_columns(&v.l, GABLE_PART_LOWER, &p->rows[0])) return GABLE_ERR_MEMORY;
-  if (v.u.ptr ? !rows_of_columns(&v.u, GABLE_PART_UPPER, &p->rows[1])
-              : !rows_of_transpose(&v.l, GABLE_PART_UPPER, &p->rows[1]))
+  if (!rows_of_columns(v.l, GABLE_PART_LOWER, &p->rows[0])) return GABLE_ERR_MEMORY;
+  if (v.u ? !rows_of_columns(v.u, GABLE_PART_UPPER, &p->rows[1])
+          : !rows_of_transpose(v.l, GABLE_PART_UPPER, &p->rows[1]))
     return GABLE_ERR_MEMORY;
   for (int k = 0; k < 2 && !status; k++) {
     const bench_shape shape = {.rhs = bench->x.count, .values = GABLE_TYPE_D, .vectors = GABLE_TYPE_D};

@@ -14,13 +14,13 @@ extern "C" {
  *
  *   A' = L U + F   L unit lower triangular, U upper triangular, both block diagonal where there is an F; F has the
  *                  entries right of the diagonal blocks of a block triangular form
- *   A' = L L^T     when u.ptr is NULL: L with its diagonal, no F
+ *   A' = L L^T     when u is NULL: L with its diagonal, no F
  *
- * f.ptr is NULL when there is no F.  l, u and f have this version's size. */
+ * f is NULL when there is no F.  l, u and f point to views with sizes of their own. */
 typedef struct gable_factors_view {
   size_t size; /* of this struct, so that it can grow */
   gable_idx n;
-  gable_matrix_view l, u, f;
+  const gable_matrix_view *l, *u, *f;
   const gable_idx *row_order, *col_order; /* [n] from 0; NULL: as they are */
   const double *row_scale, *col_scale;    /* [n] factors of the rows and columns of A, not of A'; NULL: ones */
   gable_idx n_supernodes;
@@ -28,8 +28,7 @@ typedef struct gable_factors_view {
 } gable_factors_view;
 #define GABLE_FACTORS_VIEW_INIT                                                                                        \
   {                                                                                                                    \
-    sizeof(gable_factors_view), 0, GABLE_MATRIX_VIEW_INIT, GABLE_MATRIX_VIEW_INIT, GABLE_MATRIX_VIEW_INIT, NULL, NULL, \
-        NULL, NULL, 0, NULL                                                                                            \
+    sizeof(gable_factors_view), 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL                                   \
   }
 
 typedef struct gable_factors gable_factors; /* owns what its view shows */
@@ -43,7 +42,7 @@ typedef struct gable_factors gable_factors; /* owns what its view shows */
  * GABLE_ERR_MEMORY. */
 GABLE_API gable_status gable_solver_export(const gable_solver *s, gable_factors **out);
 
-/* Borrowed arrays of f, valid until it is destroyed. */
+/* Borrowed views and arrays of f, valid until it is destroyed. */
 GABLE_API gable_status gable_factors_get_view(const gable_factors *f, gable_factors_view *view);
 
 /* NULL is fine; sets *f to NULL. */

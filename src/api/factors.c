@@ -6,16 +6,6 @@
 #include "api/structs.h"
 #include "pipeline/pipeline.h"
 
-gable_status gable_solver_export(const gable_solver *s, gable_factors **out)
-{
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(s && out, GABLE_ERR_ARGUMENT, "the solver or out is NULL");
-  *out = NULL;
-  GI_TRY(gi_pipeline_export(s, out));
-done:
-  return status;
-}
-
 static gable_matrix_view view_of(const gi_csc *a)
 {
   gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
@@ -28,15 +18,28 @@ static gable_matrix_view view_of(const gi_csc *a)
   return v;
 }
 
+gable_status gable_solver_export(const gable_solver *s, gable_factors **out)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(s && out, GABLE_ERR_ARGUMENT, "the solver or out is NULL");
+  *out = NULL;
+  GI_TRY(gi_pipeline_export(s, out));
+  (*out)->l = view_of(&(*out)->columns.l);
+  (*out)->u = view_of(&(*out)->columns.u);
+  (*out)->f = view_of(&(*out)->columns.f);
+done:
+  return status;
+}
+
 gable_status gable_factors_get_view(const gable_factors *f, gable_factors_view *view)
 {
   gable_status status = GABLE_OK;
   gable_factors_view own = GABLE_FACTORS_VIEW_INIT;
   GI_REQUIRE(f && view, GABLE_ERR_ARGUMENT, "the factors or the view is NULL");
   own.n = f->columns.l.n_cols;
-  own.l = view_of(&f->columns.l);
-  own.u = view_of(&f->columns.u);
-  own.f = view_of(&f->columns.f);
+  own.l = &f->l;
+  own.u = f->u.ptr ? &f->u : NULL;
+  own.f = f->f.ptr ? &f->f : NULL;
   own.row_order = f->columns.row_of;
   own.col_order = f->col_order;
   own.row_scale = f->row_scale;
@@ -53,12 +56,13 @@ void gable_factors_destroy(gable_factors **f)
   gi_factors_destroy(f);
 }
 
-/* The views inside lie at fixed places, so that they have this version's size. */
-static gable_status check_inner(const gable_matrix_view *v, const char *name)
+/* The view that *v points to, as this version knows it, in *own, which *v points to then; without arrays: NULL. */
+static gable_status take_inner(const gable_matrix_view **v, gable_matrix_view *own)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(v->size == sizeof *v, GABLE_ERR_ARGUMENT, "%s: a view of %zu bytes: start from GABLE_FACTORS_VIEW_INIT",
-             name, v->size);
+  if (!*v) goto done;
+  GI_TRY(gi_take_matrix_view(*v, own));
+  *v = own->ptr ? own : NULL;
 done:
   return status;
 }
@@ -67,12 +71,13 @@ gable_status gable_solver_import(gable_solver *s, const gable_factors_view *f, c
 {
   gable_status status = GABLE_OK;
   gable_factors_view factors;
-  gable_matrix_view matrix;
+  gable_matrix_view matrix, l, u, off;
   GI_REQUIRE(s && f, GABLE_ERR_ARGUMENT, "the solver or the factors are NULL");
   GI_TRY(gi_take_factors_view(f, &factors));
-  GI_TRY(check_inner(&factors.l, "L"));
-  GI_TRY(check_inner(&factors.u, "U"));
-  GI_TRY(check_inner(&factors.f, "F"));
+  GI_TRY(take_inner(&factors.l, &l));
+  GI_TRY(take_inner(&factors.u, &u));
+  GI_TRY(take_inner(&factors.f, &off));
+  GI_REQUIRE(factors.l, GABLE_ERR_ARGUMENT, "L is NULL, or without offsets");
   GI_TRY(gi_take_matrix_view(a, &matrix));
   GI_TRY(gi_pipeline_import(s, &factors, a ? &matrix : NULL));
   GI_TRY(gi_pipeline_prepare(s));

@@ -115,8 +115,8 @@ static gable_status place_numbers(gable_solver *s, const gable_factors_view *f, 
   gable_status status = GABLE_OK;
   gi_arrangement *a = &s->arrangement;
   const gable_type type = s->options.factor_type;
-  gi_csc *u = f->u.ptr ? &t->u : NULL;
-  const gi_csc *off = f->f.ptr ? &t->f : NULL;
+  gi_csc *u = f->u ? &t->u : NULL;
+  const gi_csc *off = f->f ? &t->f : NULL;
   unsigned char *begins = NULL;
   int grows = 0;
   GI_TRY(mark_supernodes(s->ctx, f, &begins));
@@ -152,7 +152,7 @@ static gable_status arrange(gable_solver *s, const gable_factors_view *f, triang
   GI_TRY(place_numbers(s, f, t, perm));
   GI_TRY(compose(s->ctx, f->row_order, perm, n, "row_order", a->row_perm));
   GI_TRY(compose(s->ctx, f->col_order, perm, n, "col_order", a->col_perm));
-  a->method = f->u.ptr ? GABLE_METHOD_LU : GABLE_METHOD_CHOLESKY;
+  a->method = f->u ? GABLE_METHOD_LU : GABLE_METHOD_CHOLESKY;
   a->order = GABLE_ORDER_USER;
   a->matched = GI_ROWS_IMPORTED;
   a->rank = n;
@@ -176,9 +176,9 @@ gable_status gi_pipeline_import(gable_solver *s, const gable_factors_view *f, co
     gi_problem_measure(&s->problem);
   }
   s->problem.n = f->n;
-  GI_TRY(copy_view(s->ctx, &f->l, f->n, "L", &t.l));
-  if (f->u.ptr) GI_TRY(copy_view(s->ctx, &f->u, f->n, "U", &t.u));
-  if (f->f.ptr) GI_TRY(copy_view(s->ctx, &f->f, f->n, "F", &t.f));
+  GI_TRY(copy_view(s->ctx, f->l, f->n, "L", &t.l));
+  if (f->u) GI_TRY(copy_view(s->ctx, f->u, f->n, "U", &t.u));
+  if (f->f) GI_TRY(copy_view(s->ctx, f->f, f->n, "F", &t.f));
   GI_TRY(arrange(s, f, &t));
   s->structure++;
   s->phase = GI_PHASE_FACTORED;

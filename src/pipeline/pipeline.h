@@ -54,6 +54,7 @@ struct gable_factors {
   gable_idx *col_order;      /* [n] */
   gable_idx n_super, *super; /* [n_super+1] first column of each supernode, or NULL */
   double *row_scale, *col_scale;
+  gable_matrix_view l, u, f; /* of columns */
 };
 
 typedef struct gi_estimate_room gi_estimate_room; /* work.h */

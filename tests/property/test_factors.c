@@ -54,9 +54,11 @@ static void check_identity(const char *name, const gable_factors_view *f, const 
   double *sum = calloc(n + 1, sizeof *sum), *size = calloc(n + 1, sizeof *size);
   gable_idx *place = malloc(n * sizeof *place + 1);
   gable_matrix *l = NULL, *lt = NULL;
-  gable_matrix_view u = f->u;
-  if (!u.ptr) {
-    CHECK_OK(gable_matrix_from_view(ctx, &f->l, &l));
+  gable_matrix_view u = GABLE_MATRIX_VIEW_INIT;
+  if (f->u) {
+    u = *f->u;
+  } else {
+    CHECK_OK(gable_matrix_from_view(ctx, f->l, &l));
     CHECK_OK(gable_matrix_transpose(l, &lt));
     CHECK_OK(gable_matrix_get_view(lt, &u));
   }
@@ -66,8 +68,8 @@ static void check_identity(const char *name, const gable_factors_view *f, const 
     const gable_idx c = f->col_order[j];
     memset(sum, 0, n * sizeof *sum);
     memset(size, 0, n * sizeof *size);
-    for (int64_t q = ptr[j]; q < ptr[j + 1]; q++) add_column(&f->l, u.idx[q], ((const double *)u.val)[q], sum, size);
-    if (f->f.ptr) add_column(&f->f, j, 1, sum, size);
+    for (int64_t q = ptr[j]; q < ptr[j + 1]; q++) add_column(f->l, u.idx[q], ((const double *)u.val)[q], sum, size);
+    if (f->f) add_column(f->f, j, 1, sum, size);
     for (int64_t q = a->ptr[c]; q < a->ptr[c + 1]; q++) {
       const gable_idx i = a->idx[q];
       const double v = f->row_scale[i] * a->val[q] * f->col_scale[c];
@@ -158,9 +160,9 @@ static void check_system(const char *name, const test_system *a, gable_type type
   gable_factors_view view = GABLE_FACTORS_VIEW_INIT;
   CHECK_OK(gable_solver_export(s, &f));
   CHECK_OK(gable_factors_get_view(f, &view));
-  CHECK(view.n == a->n && !view.u.ptr == (integer_of(s, GABLE_SOLVER_METHOD) == GABLE_METHOD_CHOLESKY));
-  with_f += view.f.ptr != NULL;
-  with_l_alone += !view.u.ptr;
+  CHECK(view.n == a->n && !view.u == (integer_of(s, GABLE_SOLVER_METHOD) == GABLE_METHOD_CHOLESKY));
+  with_f += view.f != NULL;
+  with_l_alone += !view.u;
   CHECK_OK(gable_solver_get(s, GABLE_SOLVER_GROWTH, &growth, sizeof growth));
   const int ldlt = integer_of(s, GABLE_SOLVER_METHOD) == GABLE_METHOD_LDLT;
   with_ldlt += ldlt;
@@ -195,6 +197,7 @@ typedef struct by_hand {
   gable_idx li[4], ui[4], fi[2], rows[3], cols[3];
   double lv[4], fv[2], r[3], c[3];
   float uv[4];
+  gable_matrix_view l, u, f;
 } by_hand;
 
 static gable_matrix_view square(gable_format format, int base, const void *ptr, const gable_idx *idx, const void *val)
@@ -228,11 +231,14 @@ static by_hand *make_by_hand(void)
                  .r = {2, -1, 0.5},
                  .c = {1, 4, -0.25}};
   h->view.n = 3;
-  h->view.l = square(GABLE_FORMAT_CSR, 0, h->lp, h->li, h->lv);
-  h->view.u = square(GABLE_FORMAT_CSC, 1, h->up, h->ui, h->uv);
-  h->view.u.offset_type = GABLE_TYPE_I32;
-  h->view.u.value_type = GABLE_TYPE_S;
-  h->view.f = square(GABLE_FORMAT_CSC, 0, h->fp, h->fi, h->fv);
+  h->l = square(GABLE_FORMAT_CSR, 0, h->lp, h->li, h->lv);
+  h->u = square(GABLE_FORMAT_CSC, 1, h->up, h->ui, h->uv);
+  h->u.offset_type = GABLE_TYPE_I32;
+  h->u.value_type = GABLE_TYPE_S;
+  h->f = square(GABLE_FORMAT_CSC, 0, h->fp, h->fi, h->fv);
+  h->view.l = &h->l;
+  h->view.u = &h->u;
+  h->view.f = &h->f;
   h->view.row_order = h->rows;
   h->view.col_order = h->cols;
   h->view.row_scale = h->r;
@@ -357,29 +363,31 @@ static void check_refusals(void)
   REFUSED(GABLE_ERR_ARGUMENT, changed->view.size = 8);
   REFUSED(GABLE_ERR_ARGUMENT, changed->view.n = 2);
   REFUSED(GABLE_ERR_ARGUMENT, changed->view.n = -1);
-  REFUSED(GABLE_ERR_ARGUMENT, changed->view.l.n_cols = 2);
-  REFUSED(GABLE_ERR_ARGUMENT, changed->view.f.size = 1);
-  REFUSED(GABLE_ERR_ARGUMENT, changed->view.l.val = NULL);
-  REFUSED(GABLE_ERR_ARGUMENT, changed->view.l.ptr = NULL);
-  REFUSED(GABLE_ERR_UNAVAILABLE, changed->view.l.value_type = GABLE_TYPE_Z);
-  REFUSED(GABLE_ERR_ARGUMENT, changed->view.l.format = GABLE_FORMAT_CSC); /* then upper */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->view.u.format = GABLE_FORMAT_CSR); /* then lower */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->li[3] = 3);                        /* out of range */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->ui[0] = -1);                       /* out of range */
-  REFUSED(GABLE_ERR_ARGUMENT, (changed->li[1] = 1, changed->li[2] = 0));  /* out of order */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->lp[1] = 5);                        /* offsets go back */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->lv[0] = 2);                        /* not unit */
-  REFUSED(GABLE_ERR_SINGULAR, changed->uv[2] = 0);                        /* zero diagonal */
-  REFUSED(GABLE_ERR_SINGULAR, changed->ui[3] = 2);                        /* no diagonal */
-  REFUSED(GABLE_ERR_NOT_FINITE, changed->uv[1] = NAN);                    /* a value */
-  REFUSED(GABLE_ERR_NOT_FINITE, changed->fv[1] = INFINITY);               /* a value */
-  REFUSED(GABLE_ERR_ARGUMENT, (changed->fp[1] = 2, changed->fp[2] = 2));  /* F on the diagonal */
-  REFUSED(GABLE_ERR_ARGUMENT, (changed->fp[2] = 1, changed->fi[1] = 0));  /* F inside a block of L and U */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->view.u.ptr = NULL);                /* F without U */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->rows[0] = 0);                      /* twice */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->cols[0] = 3);                      /* out of range */
-  REFUSED(GABLE_ERR_ARGUMENT, changed->r[1] = 0);                         /* a scale */
-  REFUSED(GABLE_ERR_NOT_FINITE, changed->c[1] = NAN);                     /* a scale */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->l.n_cols = 2);
+  REFUSED(GABLE_ERR_ARGUMENT, changed->f.size = 1);
+  REFUSED(GABLE_ERR_ARGUMENT, changed->l.val = NULL);
+  REFUSED(GABLE_ERR_ARGUMENT, changed->l.ptr = NULL);
+  REFUSED(GABLE_ERR_UNAVAILABLE, changed->l.value_type = GABLE_TYPE_Z);
+  REFUSED(GABLE_ERR_ARGUMENT, changed->l.format = GABLE_FORMAT_CSC);     /* then upper */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->u.format = GABLE_FORMAT_CSR);     /* then lower */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->li[3] = 3);                       /* out of range */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->ui[0] = -1);                      /* out of range */
+  REFUSED(GABLE_ERR_ARGUMENT, (changed->li[1] = 1, changed->li[2] = 0)); /* out of order */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->lp[1] = 5);                       /* offsets go back */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->lv[0] = 2);                       /* not unit */
+  REFUSED(GABLE_ERR_SINGULAR, changed->uv[2] = 0);                       /* zero diagonal */
+  REFUSED(GABLE_ERR_SINGULAR, changed->ui[3] = 2);                       /* no diagonal */
+  REFUSED(GABLE_ERR_NOT_FINITE, changed->uv[1] = NAN);                   /* a value */
+  REFUSED(GABLE_ERR_NOT_FINITE, changed->fv[1] = INFINITY);              /* a value */
+  REFUSED(GABLE_ERR_ARGUMENT, (changed->fp[1] = 2, changed->fp[2] = 2)); /* F on the diagonal */
+  REFUSED(GABLE_ERR_ARGUMENT, (changed->fp[2] = 1, changed->fi[1] = 0)); /* F inside a block of L and U */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->u.ptr = NULL);                    /* F without U */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->view.u = NULL);                   /* F without U */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->view.l = NULL);
+  REFUSED(GABLE_ERR_ARGUMENT, changed->rows[0] = 0);  /* twice */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->cols[0] = 3);  /* out of range */
+  REFUSED(GABLE_ERR_ARGUMENT, changed->r[1] = 0);     /* a scale */
+  REFUSED(GABLE_ERR_NOT_FINITE, changed->c[1] = NAN); /* a scale */
 #undef REFUSED
   free(changed);
 }

@@ -227,13 +227,18 @@ static void apart(gable_context *ctx, uint64_t seed)
   gable_idx super[MAX_N + 1];
   gi_random r = gi_random_seed(seed);
   gable_factors_view v = GABLE_FACTORS_VIEW_INIT;
+  gable_matrix_view view[3];
   gable_solver *s = NULL;
   make_given(&r, &g);
   v.n = g.n;
-  v.l = view_of(g.l, NULL, g.n, &l);
-  if (!g.cholesky) v.u = view_of(g.u, g.d, g.n, &u);
-  v.f = view_of(g.f, NULL, g.n, &f);
-  if (f.ptr[g.n] == 0) v.f = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
+  view[0] = view_of(g.l, NULL, g.n, &l);
+  v.l = &view[0];
+  if (!g.cholesky) {
+    view[1] = view_of(g.u, g.d, g.n, &u);
+    v.u = &view[1];
+  }
+  view[2] = view_of(g.f, NULL, g.n, &f);
+  if (f.ptr[g.n]) v.f = &view[2];
   v.row_order = g.row_order;
   v.col_order = g.col_order;
   if (g.scaled) v.row_scale = g.row_scale;
@@ -325,8 +330,10 @@ static void preconditions(gable_context *ctx, const char *kind)
   lu = a;
   lu.val = val;
   f.n = n;
-  f.l = triangle(&lu, 0, lp, li, lv); /* its ones are left out */
-  f.u = triangle(&lu, 1, up, ui, uv);
+  const gable_matrix_view lower = triangle(&lu, 0, lp, li, lv); /* its ones are left out */
+  const gable_matrix_view upper = triangle(&lu, 1, up, ui, uv);
+  f.l = &lower;
+  f.u = &upper;
   CHECK_OK(gable_solver_create(ctx, NULL, &s));
   CHECK_OK(gable_solver_import(s, &f, &a));
   CHECK_OK(gable_solver_work_create(s, 1, &w));
@@ -362,16 +369,19 @@ static void refuses(gable_context *ctx)
   } wrong[] = {{-1, {0, 3}, 0},      {1, {1, 3}, 0},       {1, {0, 2}, 0},        {2, {0, 0, 3}, 0},
                {3, {0, 2, 1, 3}, 0}, {3, {0, 4, 2, 3}, 0}, {3, {0, -1, 2, 3}, 0}, {2, {0, 2, 3}, 1}};
   gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
+  gable_matrix_view ones = GABLE_MATRIX_VIEW_INIT, off;
   gable_solver *s = NULL;
   CHECK_OK(gable_solver_create(ctx, NULL, &s));
-  f.n = f.l.n_rows = f.l.n_cols = 3;
-  f.l.format = GABLE_FORMAT_CSC;
-  f.l.ptr = ptr;
-  f.l.idx = idx;
-  f.l.val = val;
-  f.u = f.f = f.l;
-  f.f.ptr = off_ptr;
-  f.f.idx = off_idx;
+  f.n = ones.n_rows = ones.n_cols = 3;
+  ones.format = GABLE_FORMAT_CSC;
+  ones.ptr = ptr;
+  ones.idx = idx;
+  ones.val = val;
+  off = ones;
+  off.ptr = off_ptr;
+  off.idx = off_idx;
+  f.l = f.u = &ones;
+  f.f = &off;
   f.n_supernodes = 1;
   CHECK(gable_solver_import(s, &f, NULL) == GABLE_ERR_ARGUMENT, "no columns");
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {

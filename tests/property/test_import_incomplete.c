@@ -156,7 +156,7 @@ typedef struct given {
   gable_idx *row_order, *col_order;
   double *row_scale, *col_scale;
   gable_factors_view view;
-  gable_matrix_view a_view;
+  gable_matrix_view a_view, l_view, u_view; /* l_view, u_view: where view points, once it is complete */
   plan lower, upper;
 } given;
 
@@ -197,16 +197,23 @@ static given make_given(gable_idx side, double drop)
   free(from);
   g.view = (gable_factors_view)GABLE_FACTORS_VIEW_INIT;
   g.view.n = g.n;
-  g.view.l = view_of(&g.l, GABLE_FORMAT_CSR);
-  g.view.u = view_of(&g.u, GABLE_FORMAT_CSR);
+  g.l_view = view_of(&g.l, GABLE_FORMAT_CSR);
+  g.u_view = view_of(&g.u, GABLE_FORMAT_CSR);
   g.view.row_order = g.row_order;
   g.view.col_order = g.col_order;
   g.view.row_scale = g.row_scale;
   g.view.col_scale = g.col_scale;
   g.a_view = view_of(&g.a, GABLE_FORMAT_CSR);
-  g.lower = plan_of(&g.view.l, GABLE_PART_LOWER, GABLE_DIAG_UNIT);
-  g.upper = plan_of(&g.view.u, GABLE_PART_UPPER, GABLE_DIAG_STORED);
+  g.lower = plan_of(&g.l_view, GABLE_PART_LOWER, GABLE_DIAG_UNIT);
+  g.upper = plan_of(&g.u_view, GABLE_PART_UPPER, GABLE_DIAG_STORED);
   return g;
+}
+
+/* Where g stays: the views of its factors. */
+static void point(given *g)
+{
+  g->view.l = &g->l_view;
+  g->view.u = &g->u_view;
 }
 
 static void given_free(given *g)
@@ -360,7 +367,7 @@ static void check_export(const given *g, const gable_solver *s)
   CHECK(!memcmp(v.row_order, g->row_order, (size_t)g->n * sizeof *v.row_order));
   CHECK(!memcmp(v.col_order, g->col_order, (size_t)g->n * sizeof *v.col_order));
   CHECK(!memcmp(v.row_scale, g->row_scale, (size_t)g->n * sizeof *v.row_scale));
-  CHECK(((const int64_t *)v.u.ptr)[g->n] == g->u.ptr[g->n] && !v.f.ptr);
+  CHECK(((const int64_t *)v.u->ptr)[g->n] == g->u.ptr[g->n] && !v.f);
   CHECK_OK(gable_solver_create(ctx, NULL, &again));
   CHECK_OK(gable_solver_import(again, &v, NULL));
   check_keys(g, again);
@@ -372,6 +379,7 @@ static void check_export(const given *g, const gable_solver *s)
 static void large(void)
 {
   given g = make_given(20, 1e-2);
+  point(&g);
   gable_solver *s = NULL;
   gable_solver_options single = GABLE_SOLVER_OPTIONS_INIT;
   CHECK_OK(gable_solver_create(ctx, NULL, &s));
@@ -404,6 +412,7 @@ static void speed(void)
   enum { PAIRS = 15, ATTEMPTS = 3 };
   const double most = 1.6;
   given g = make_given(24, 1e-2);
+  point(&g);
   const size_t n = (size_t)g.n;
   double *b = room(n, sizeof *b), *x = room(n, sizeof *x), ratio = HUGE_VAL;
   gable_solver *s = NULL;
@@ -438,6 +447,7 @@ static void speed(void)
 static void complete(void)
 {
   given g = make_given(8, 1e-2);
+  point(&g);
   gable_solver *own = NULL, *s = NULL;
   gable_factors *f = NULL;
   gable_factors_view v = GABLE_FACTORS_VIEW_INIT;
@@ -470,6 +480,7 @@ static void memory_fails(void)
   gable_solver *s = NULL;
   gable_solver_work *w = NULL;
   given g = make_given(6, 1e-2);
+  point(&g);
   gable_status status = GABLE_ERR_MEMORY;
   CHECK_OK(gable_context_create("cpu", &options, &own));
   CHECK_OK(gable_solver_create(own, NULL, &s));

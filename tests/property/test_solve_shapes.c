@@ -83,6 +83,7 @@ static void check(gable_context *ctx, const char *name, gable_idx n, gable_idx b
   double *b = malloc((size_t)n * sizeof *b + 1), *x = malloc((size_t)n * sizeof *x + 1),
          *want = malloc((size_t)n * sizeof *want + 1);
   gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
+  const gable_matrix_view l_view = view_of(n, &l), u_view = view_of(n, &u);
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
   gable_solver *s = NULL;
   gable_solver_work *w = NULL;
@@ -91,8 +92,8 @@ static void check(gable_context *ctx, const char *name, gable_idx n, gable_idx b
   for (gable_idx k = 0; k <= n; k++) each[k] = k;
   for (gable_idx k = 0; k < n; k++) b[k] = 1 + k % 5;
   f.n = n;
-  f.l = view_of(n, &l);
-  f.u = view_of(n, &u);
+  f.l = &l_view;
+  f.u = &u_view;
   f.n_supernodes = n;
   f.supernodes = each;
   options.solve_method = method;

@@ -169,6 +169,15 @@ static gable_status import_factors(void *s)
   return status;
 }
 
+/* s: the view of L inside of factors that are as exported otherwise. */
+static gable_status import_l(void *s)
+{
+  gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
+  CHECK_OK(gable_factors_get_view(factors, &f));
+  f.l = s;
+  return import_factors(&f);
+}
+
 static gable_status analyse_trisolve(void *s)
 {
   gable_trisolve_options o = GABLE_TRISOLVE_OPTIONS_INIT;
@@ -424,6 +433,7 @@ static void check_inputs(void)
                                    GABLE_PART_FULL, idx, idx, val};
   VIEW(coo_view, val, GABLE_COO_VIEW_INIT, matrix_from_coo, triplets);
   VIEW(factors_view, col_scale, GABLE_FACTORS_VIEW_INIT, import_factors, f);
+  VIEW(matrix_view, val, GABLE_MATRIX_VIEW_INIT, import_l, *f.l);
   for (size_t k = 0; k < sizeof of_matrix / sizeof *of_matrix; k++)
     VIEW(matrix_view, val, GABLE_MATRIX_VIEW_INIT, of_matrix[k], a_view());
   for (size_t k = 0; k < sizeof of_vectors / sizeof *of_vectors; k++)

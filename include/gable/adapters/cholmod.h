@@ -77,6 +77,7 @@ static inline gable_status gable_import_cholmod(gable_solver *s, const cholmod_f
   gable_status status = GABLE_OK;
   gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
   gable_columns lower = {0, NULL, NULL, NULL}, upper = {0, NULL, NULL, NULL};
+  gable_matrix_view view[2];
   gable_idx *order = NULL, *supernodes = NULL;
   if (!s || !l) return gable_set_error(GABLE_ERR_ARGUMENT, "CHOLMOD: the solver or the factor is NULL");
   if (l->xtype == CHOLMOD_PATTERN || !l->x)
@@ -101,8 +102,10 @@ static inline gable_status gable_import_cholmod(gable_solver *s, const cholmod_f
   if (!status) {
     for (gable_idx k = 0; k < (gable_idx)l->n; k++) order[k] = (gable_idx)gable_cholmod_integer(l, l->Perm, k);
     f.n = (gable_idx)l->n;
-    f.l = gable_columns_view(&lower);
-    if (upper.ptr) f.u = gable_columns_view(&upper);
+    view[0] = gable_columns_view(&lower);
+    view[1] = gable_columns_view(&upper);
+    f.l = &view[0];
+    if (upper.ptr) f.u = &view[1];
     f.row_order = f.col_order = order;
   }
   if (!status && l->is_super && l->n) {

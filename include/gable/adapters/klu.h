@@ -61,6 +61,7 @@ static inline gable_status gable_import_klu(gable_solver *s, klu_symbolic *symbo
   gable_status status = GABLE_OK;
   gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
   gable_columns l = {0, NULL, NULL, NULL}, u = {0, NULL, NULL, NULL}, off = {0, NULL, NULL, NULL};
+  gable_matrix_view view[3];
   gable_klu_arrays w;
   memset(&w, 0, sizeof w);
   if (!s || !symbolic || !numeric || !common)
@@ -77,9 +78,12 @@ static inline gable_status gable_import_klu(gable_solver *s, klu_symbolic *symbo
   if (!status) {
     for (int k = 0; k < symbolic->n; k++) w.scale[w.p[k]] = 1 / w.divisor[k]; /* KLU divides, by pivot rows */
     f.n = symbolic->n;
-    f.l = gable_columns_view(&l);
-    f.u = gable_columns_view(&u);
-    f.f = gable_columns_view(&off);
+    view[0] = gable_columns_view(&l);
+    view[1] = gable_columns_view(&u);
+    view[2] = gable_columns_view(&off);
+    f.l = &view[0];
+    f.u = &view[1];
+    f.f = &view[2];
     f.row_order = w.p;
     f.col_order = w.q;
     f.row_scale = w.scale;

@@ -50,6 +50,7 @@ static inline gable_status gable_import_superlu(gable_solver *s, const SuperMatr
   gable_status status = GABLE_OK;
   gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
   gable_columns lower = {0, NULL, NULL, NULL}, upper = {0, NULL, NULL, NULL};
+  gable_matrix_view view[2];
   gable_idx *rows = NULL, *columns = NULL;
   const int by_rows = equed == 'R' || equed == 'B', by_columns = equed == 'C' || equed == 'B';
   if (!s || !l || !u || !perm_r || !perm_c)
@@ -70,8 +71,10 @@ static inline gable_status gable_import_superlu(gable_solver *s, const SuperMatr
   if (!status) status = gable_columns_invert(l->ncol, perm_c, &columns);
   if (!status) {
     f.n = l->ncol;
-    f.l = gable_columns_view(&lower);
-    f.u = gable_columns_view(&upper);
+    view[0] = gable_columns_view(&lower);
+    view[1] = gable_columns_view(&upper);
+    f.l = &view[0];
+    f.u = &view[1];
     f.row_order = rows;
     f.col_order = columns;
     f.row_scale = by_rows ? row_scale : NULL;

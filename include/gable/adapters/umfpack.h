@@ -31,6 +31,7 @@ static inline gable_status gable_import_umfpack(gable_solver *s, void *numeric, 
 {
   gable_status status = GABLE_OK;
   gable_factors_view f = GABLE_FACTORS_VIEW_INIT;
+  gable_matrix_view l = GABLE_MATRIX_VIEW_INIT, u = GABLE_MATRIX_VIEW_INIT;
   gable_umfpack_arrays w = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
   int lnz, unz, rows, columns, diagonal, reciprocal = 1;
   if (!s || !numeric) return gable_set_error(GABLE_ERR_ARGUMENT, "UMFPACK: the solver or the numeric object is NULL");
@@ -56,16 +57,18 @@ static inline gable_status gable_import_umfpack(gable_solver *s, void *numeric, 
   } else {
     for (size_t i = 0; i < n && !reciprocal; i++) w.r[i] = 1 / w.r[i];
     f.n = rows;
-    f.l.n_rows = f.l.n_cols = f.u.n_rows = f.u.n_cols = rows;
-    f.l.offset_type = f.u.offset_type = GABLE_TYPE_I32;
-    f.l.format = GABLE_FORMAT_CSR; /* UMFPACK gives L by rows, U by columns, both sorted */
-    f.l.ptr = w.lp;
-    f.l.idx = w.li;
-    f.l.val = w.lx;
-    f.u.format = GABLE_FORMAT_CSC;
-    f.u.ptr = w.up;
-    f.u.idx = w.ui;
-    f.u.val = w.ux;
+    l.n_rows = l.n_cols = u.n_rows = u.n_cols = rows;
+    l.offset_type = u.offset_type = GABLE_TYPE_I32;
+    l.format = GABLE_FORMAT_CSR; /* UMFPACK gives L by rows, U by columns, both sorted */
+    l.ptr = w.lp;
+    l.idx = w.li;
+    l.val = w.lx;
+    u.format = GABLE_FORMAT_CSC;
+    u.ptr = w.up;
+    u.idx = w.ui;
+    u.val = w.ux;
+    f.l = &l;
+    f.u = &u;
     f.row_order = w.p;
     f.col_order = w.q;
     f.row_scale = w.r;
