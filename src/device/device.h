@@ -1,6 +1,9 @@
 /* device.h: the table of a place where kernels run, reached only through the context.
  *
- * One const instance per file: cpu.c, cuda.cu (or cuda_absent.c). */
+ * One const instance per file: cpu.c, cuda.cu (or cuda_absent.c).
+ *
+ * All memory of a GPU is its alloc's, with one exception: src/comm/ipc.cu calls cudaMalloc and cudaFree for memory that
+ * other processes open, since memory of a pool has no cudaIpcMemHandle.  cudaFree may wait for the device. */
 #ifndef GI_DEVICE_H
 #define GI_DEVICE_H
 
