@@ -1,0 +1,346 @@
+/* Real matrices on the place that the first argument names: the same factor by every solve method, every factor part,
+ * both ops, vectors in double and float, 1, 3 and 17 columns of both layouts, against the solve of the CPU; refined
+ * solves reach 1e-12 wherever the CPU's do.  Matrices of $GABLE_MATRICES, else ../shared/matrices, else tests/data, the
+ * smallest first. test_solver_device_matrices PLACE SECONDS ROWS METHOD: no matrix of ROWS rows or more, and none begun
+ * after SECONDS.
+ *
+ * Bound: the largest difference in a column is at most 1e-10 of its largest entry (1e-5 for float vectors), else 1000
+ * times what the method loses on the CPU: methods with inverses lose up to the condition of what they invert. */
+#include <dirent.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "support/test.h"
+
+#include "base/random.h"
+#include "support/place.h"
+#include "support/systems.h"
+
+enum { METHODS = GABLE_SOLVE_PARTITIONED_CUSPARSE + 1, SHAPES = 12, MOST = 17, REFINED = 3, MOST_FILES = 500 };
+
+static const double SAME = 1e-10, SAME_FLOAT = 1e-5, TWINS = 1000, TOLERANCE = 1e-12;
+
+static gable_context *ctx, *cpu;
+static int turn; /* counts parts, ops and matrices: some methods take another shape each time */
+
+/* One matrix and its factor. */
+typedef struct subject {
+  const char *name;
+  gable_matrix_view view;
+  gable_idx n;
+  void *saved; /* [bytes] the factor */
+  size_t bytes;
+  gable_solver *plain, *there[METHODS]; /* on the CPU, on the place by each method */
+  gable_solver_work *plain_work, *work[METHODS];
+  double lost[METHODS][2][GABLE_FACTOR_ALL + 1]; /* by the method on the CPU; negative: not known yet */
+} subject;
+
+/* A column-major or row-major block of vectors without gaps. */
+static gable_vectors_view view_of(gable_idx n, gable_idx count, gable_type type, gable_major major, void *data)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.type = type;
+  v.major = major;
+  v.n = n;
+  v.count = count;
+  v.ld = major == GABLE_MAJOR_COL ? n : count;
+  v.data = data;
+  return v;
+}
+
+static double entry(const gable_vectors_view *v, gable_idx i, gable_idx j)
+{
+  const size_t k =
+      v->major == GABLE_MAJOR_COL ? (size_t)i + (size_t)j * (size_t)v->ld : (size_t)i * (size_t)v->ld + (size_t)j;
+  return v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[k] : ((const double *)v->data)[k];
+}
+
+static void fill(const gable_vectors_view *v, uint64_t seed)
+{
+  gi_random r = gi_random_seed(seed);
+  for (size_t k = 0; k < (size_t)v->n * (size_t)v->count; k++) {
+    const double value = gi_random_unit(&r) - 0.5;
+    if (v->type == GABLE_TYPE_S)
+      ((float *)v->data)[k] = (float)value;
+    else
+      ((double *)v->data)[k] = value;
+  }
+}
+
+/* The largest difference in a column over its largest entry, of all columns; NaN where one alone is NaN. */
+static double distance(const gable_vectors_view *x, const gable_vectors_view *wanted)
+{
+  double worst = 0;
+  for (gable_idx j = 0; j < x->count; j++) {
+    double most = 0, size = 0;
+    for (gable_idx i = 0; i < x->n; i++) {
+      const double is = entry(x, i, j), was = entry(wanted, i, j);
+      if (is == was || (isnan(is) && isnan(was))) continue; /* infinity too */
+      const double off = fabs(is - was);
+      most = off <= most ? most : off; /* NaN stays */
+    }
+    for (gable_idx i = 0; i < x->n; i++) {
+      const double is = fabs(entry(wanted, i, j));
+      if (is > size && !isinf(is)) size = is;
+    }
+    const double off = most > 0 && size > 0 ? most / size : most;
+    worst = off <= worst ? worst : off;
+  }
+  return worst;
+}
+
+static gable_solver *loaded(gable_context *where, const subject *m, int method)
+{
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_solver *s = NULL;
+  options.solve_method = (gable_solve_method)method;
+  CHECK_OK(gable_solver_create(where, &options, &s));
+  const gable_status status = gable_solver_load_memory(s, &m->view, m->saved, m->bytes);
+  if (status == GABLE_ERR_UNAVAILABLE) {
+    printf("%s: %s\n", gable_solve_method_text((gable_solve_method)method), gable_last_error());
+    gable_solver_destroy(&s);
+  } else {
+    CHECK(!status, "%s, %s: %s", m->name, gable_solve_method_text((gable_solve_method)method), gable_last_error());
+  }
+  return s;
+}
+
+/* What the method loses on the CPU against substitution: that of auto, whose clusters hold inverses, as `partitioned`.
+ */
+static double loses(subject *m, int method, gable_op op, int parts)
+{
+  double *lost = &m->lost[method][op][parts];
+  if (*lost >= 0) return *lost;
+  const size_t bytes = (size_t)m->n * REFINED * sizeof(double);
+  gable_solver *twin = loaded(cpu, m, method == GABLE_SOLVE_AUTO ? GABLE_SOLVE_PARTITIONED : method);
+  gable_solver_work *w = NULL;
+  gable_vectors_view b = view_of(m->n, REFINED, GABLE_TYPE_D, GABLE_MAJOR_COL, malloc(bytes)), x = b, y = b;
+  x.data = malloc(bytes);
+  y.data = malloc(bytes);
+  fill(&b, 29);
+  CHECK_OK(gable_solver_work_create(twin, REFINED, &w));
+  CHECK_OK(gable_solver_apply(twin, w, op, parts, &b, &x));
+  CHECK_OK(gable_solver_apply(m->plain, m->plain_work, op, parts, &b, &y));
+  *lost = distance(&x, &y);
+  printf("%s, %s, op %d, parts %d: loses %.1e on the CPU\n", m->name,
+         gable_solve_method_text((gable_solve_method)method), (int)op, parts, *lost);
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&twin);
+  free(b.data);
+  free(x.data);
+  free(y.data);
+  return *lost;
+}
+
+/* Shape k of 12: two types, three widths, two layouts. */
+static gable_vectors_view shape_of(gable_idx n, int k, void *data)
+{
+  static const gable_idx counts[] = {1, 3, MOST};
+  return view_of(n, counts[k / 4], k / 2 % 2 ? GABLE_TYPE_S : GABLE_TYPE_D, (gable_major)(k % 2), data);
+}
+
+/* On a GPU `levels`, thousands of launches a solve, takes one of the shapes in turn; on the mirror, which opens and
+ * locks all memory around each kernel, every method two.  13 turns a matrix: 12 matrices have each shape for each part
+ * and op. */
+static int is_turn(int method, int shape)
+{
+  if (!test_place_is_gpu(ctx)) return shape % (SHAPES / 2) == turn % (SHAPES / 2);
+  return method != GABLE_SOLVE_LEVELS || shape == turn % SHAPES;
+}
+
+/* Every method on one b; data [3]: of b, x and the CPU's x; device [2]: of b and x there. */
+static void check_shape(subject *m, int shape, int parts, gable_op op, void **data, void **device)
+{
+  gable_vectors_view b = shape_of(m->n, shape, data[0]), x = shape_of(m->n, shape, data[1]);
+  gable_vectors_view wanted = shape_of(m->n, shape, data[2]), from = shape_of(m->n, shape, device[0]);
+  gable_vectors_view to = shape_of(m->n, shape, device[1]);
+  const size_t bytes = (size_t)b.n * (size_t)b.count * (b.type == GABLE_TYPE_S ? 4 : 8);
+  const double same = b.type == GABLE_TYPE_S ? SAME_FLOAT : SAME;
+  from.space = to.space = gable_context_space(ctx);
+  fill(&b, (uint64_t)(shape + 1));
+  CHECK_OK(gable_device_copy_in(ctx, from.data, b.data, bytes, NULL));
+  CHECK_OK(gable_solver_apply(m->plain, m->plain_work, op, parts, &b, &wanted));
+  for (int k = 0; k < METHODS; k++) {
+    if (!m->there[k] || !is_turn(k, shape)) continue;
+    CHECK_OK(gable_solver_apply(m->there[k], m->work[k], op, parts, &from, &to));
+    CHECK_OK(gable_device_copy_out(ctx, x.data, to.data, bytes, NULL));
+    CHECK_OK(gable_device_synchronise(ctx, NULL));
+    const double off = distance(&x, &wanted), most = off <= same ? same : fmax(same, TWINS * loses(m, k, op, parts));
+    CHECK(off <= most, "%s, %s, parts %d, op %d, %d columns, type %d, major %d: %g from the CPU's, bound %g", m->name,
+          gable_solve_method_text((gable_solve_method)k), parts, (int)op, b.count, (int)b.type, (int)b.major, off,
+          most);
+  }
+}
+
+static void check_applies(subject *m)
+{
+  const size_t bytes = (size_t)m->n * MOST * sizeof(double);
+  void *data[3], *device[2] = {NULL, NULL};
+  for (int k = 0; k < 3; k++) CHECK((data[k] = malloc(bytes)), "memory");
+  for (int k = 0; k < 2; k++) CHECK_OK(gable_device_alloc(ctx, bytes, &device[k]));
+  for (int parts = 1; parts <= GABLE_FACTOR_ALL; parts++) {
+    if (parts != GABLE_FACTOR_L && parts != GABLE_FACTOR_D && parts != GABLE_FACTOR_U && parts != GABLE_FACTOR_ALL)
+      continue;
+    for (int op = 0; op < 2; op++, turn++)
+      for (int shape = 0; shape < SHAPES; shape++) check_shape(m, shape, parts, (gable_op)op, data, device);
+  }
+  turn += 13 - 8;
+  for (int k = 0; k < 3; k++) free(data[k]);
+  for (int k = 0; k < 2; k++) gable_device_free(ctx, &device[k]);
+}
+
+/* The reported backward error of a refined solve of b [n][REFINED]. */
+static double refined_error(const subject *m, const gable_solver *s, gable_solver_work *w, gable_op op,
+                            const gable_vectors_view *b, gable_vectors_view *x)
+{
+  gable_solve_report report = GABLE_SOLVE_REPORT_INIT;
+  const gable_status status = gable_solver_solve(s, w, op, b, x);
+  CHECK(status == GABLE_OK || status == GABLE_NUMERICALLY_SINGULAR || status == GABLE_ERR_TOLERANCE, "%s: %s", m->name,
+        gable_last_error());
+  CHECK_OK(gable_solver_work_report(w, &report));
+  return report.backward_error;
+}
+
+static void check_refined(const subject *m)
+{
+  const size_t bytes = (size_t)m->n * REFINED * sizeof(double);
+  double *b = malloc(bytes), *x = malloc(bytes);
+  const test_system a = {m->n, (int64_t *)(uintptr_t)m->view.ptr, (gable_idx *)(uintptr_t)m->view.idx,
+                         (double *)(uintptr_t)m->view.val};
+  gable_vectors_view vb = test_vectors(m->n, REFINED, b), vx = test_vectors(m->n, REFINED, x);
+  fill(&vb, 31);
+  for (int op = 0; op < 2; op++) {
+    const double host = refined_error(m, m->plain, m->plain_work, (gable_op)op, &vb, &vx);
+    const double host_own = test_backward_error(&a, (gable_op)op, b, x);
+    for (int k = 0; k < METHODS && host <= TOLERANCE; k++) {
+      if (!m->there[k]) continue;
+      const double error = refined_error(m, m->there[k], m->work[k], (gable_op)op, &vb, &vx);
+      const double own = test_backward_error(&a, (gable_op)op, b, x);
+      CHECK(error <= TOLERANCE && own <= fmax(10 * TOLERANCE, 10 * host_own),
+            "%s, %s, op %d, refined: backward error %g (by its definition %g), of the CPU's %g (%g)", m->name,
+            gable_solve_method_text((gable_solve_method)k), op, error, own, host, host_own);
+    }
+    if (host > TOLERANCE) printf("%s, op %d: %.1e on the CPU\n", m->name, op, host);
+  }
+  free(b);
+  free(x);
+}
+
+/* only: a method, or -1. */
+static void check_matrix(const char *name, gable_matrix *a, int only)
+{
+  subject m = {.name = name, .view = GABLE_MATRIX_VIEW_INIT};
+  CHECK_OK(gable_matrix_get_view(a, &m.view));
+  m.n = m.view.n_cols;
+  for (double *lost = &m.lost[0][0][0]; lost < &m.lost[METHODS][0][0]; lost++) *lost = -1;
+  m.plain = test_factored(cpu, &m.view, NULL);
+  CHECK_OK(gable_solver_work_create(m.plain, MOST, &m.plain_work));
+  CHECK_OK(gable_solver_save_memory(m.plain, NULL, &m.bytes));
+  CHECK((m.saved = malloc(m.bytes)), "memory");
+  CHECK_OK(gable_solver_save_memory(m.plain, m.saved, &m.bytes));
+  for (int k = 0; k < METHODS; k++) {
+    if (only < 0 || only == k) m.there[k] = loaded(ctx, &m, k);
+    if (m.there[k]) CHECK_OK(gable_solver_work_create(m.there[k], MOST, &m.work[k]));
+  }
+  check_applies(&m);
+  check_refined(&m);
+  for (int k = 0; k < METHODS; k++) {
+    gable_solver_work_destroy(&m.work[k]);
+    gable_solver_destroy(&m.there[k]);
+  }
+  gable_solver_work_destroy(&m.plain_work);
+  gable_solver_destroy(&m.plain);
+  free(m.saved);
+}
+
+/* A file of the folder. */
+typedef struct candidate {
+  char path[700];
+  off_t bytes;
+} candidate;
+
+static const char *name_of(const candidate *c)
+{
+  return strrchr(c->path, '/') + 1;
+}
+
+static int by_size(const void *a, const void *b)
+{
+  const candidate *p = a, *q = b;
+  return p->bytes != q->bytes ? (p->bytes > q->bytes) - (p->bytes < q->bytes) : strcmp(p->path, q->path);
+}
+
+static int list_folder(const char *folder, candidate *list)
+{
+  struct stat info;
+  int count = 0;
+  DIR *directory = opendir(folder);
+  for (struct dirent *e; directory && count < MOST_FILES && (e = readdir(directory));) {
+    candidate *c = &list[count];
+    snprintf(c->path, sizeof c->path, "%s/%s", folder, e->d_name);
+    if (!strstr(e->d_name, ".mtx") || stat(c->path, &info)) continue;
+    c->bytes = info.st_size;
+    count++;
+  }
+  if (directory) closedir(directory);
+  qsort(list, (size_t)count, sizeof *list, by_size);
+  return count;
+}
+
+/* 1: checked; 0: not square, or complex. */
+static int check_file(const candidate *c, int only)
+{
+  gable_matrix *file = NULL, *a = NULL;
+  gable_matrix_info info = GABLE_MATRIX_INFO_INIT;
+  const gable_status status = gable_matrix_read(cpu, c->path, NULL, &file);
+  if (status == GABLE_ERR_UNAVAILABLE) SKIP("its matrices are compressed, and this build has no zlib");
+  CHECK(!status, "%s: %s", c->path, gable_last_error());
+  CHECK_OK(gable_matrix_get_info(file, &info));
+  const int fit = info.field == GABLE_FIELD_REAL && info.n_rows == info.n_cols;
+  if (fit) {
+    CHECK_OK(gable_matrix_expand(file, &a));
+    check_matrix(name_of(c), a, only);
+  }
+  gable_matrix_destroy(&file);
+  gable_matrix_destroy(&a);
+  return fit;
+}
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+  const double begun = now(), seconds = argc > 2 ? atof(argv[2]) : 150;
+  const long kbytes = argc > 3 ? atol(argv[3]) : 10000;
+  const int only = argc > 4 ? atoi(argv[4]) : -1;
+  const char *folders[] = {getenv("GABLE_MATRICES"), "../shared/matrices", "tests/data"};
+  candidate *list = calloc(MOST_FILES, sizeof *list);
+  int count = 0, checked = 0;
+  ctx = test_place(argc, argv, NULL);
+  if (gable_context_space(ctx) == GABLE_SPACE_HOST) SKIP("a device: give mirror or cuda:0");
+  CHECK_OK(gable_context_create("cpu", NULL, &cpu));
+  for (int k = 0; k < 3 && !count; k++)
+    if (folders[k]) count = list_folder(folders[k], list);
+  for (int k = 0; k < count; k++) {
+    const double at = now();
+    if (list[k].bytes >= 1000 * kbytes || at - begun > seconds) {
+      printf("left out: %s\n", name_of(&list[k]));
+      continue;
+    }
+    if (!check_file(&list[k], only)) continue;
+    printf("%s: %.2f s\n", name_of(&list[k]), now() - at);
+    fflush(stdout);
+    checked++;
+  }
+  printf("%d of %d matrices\n", checked, count);
+  gable_context_destroy(&ctx);
+  gable_context_destroy(&cpu);
+  free(list);
+  CHECK(checked > 0, "no matrix was checked");
+  return 0;
+}
