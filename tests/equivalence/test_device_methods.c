@@ -1,8 +1,8 @@
 /* The named solve methods on the place that the first argument names, with random factors of random layouts: every part
- * and op against the dense product within the written bound, for every kind, type, width and major order, merged or
- * not, with and without a block triangular form; the same bits twice and in any company; new numbers at the same
- * addresses. Then solvers of every kind, refined, with new values under the same work.  test_device_methods PLACE SEEDS
- * METHOD */
+ * and op against the dense product within the written bound, for every kind, type, width (1 to 19, in one seed 1024)
+ * and major order, merged or not, with and without a block triangular form; the same bits twice and in any company; new
+ * numbers at the same addresses. Then solvers of every kind, refined, with new values under the same work.
+ * test_device_methods PLACE SEEDS METHOD */
 #include "support/test.h"
 
 #include "device/device.h"
@@ -13,7 +13,7 @@
 #include "support/systems.h"
 #include "support/vectors.h"
 
-enum { SEEDS = 40, LAST = GABLE_SOLVE_PARTITIONED_CUSPARSE, BOUND = 32 };
+enum { SEEDS = 40, LAST = GABLE_SOLVE_PARTITIONED_CUSPARSE, BOUND = 32, MOST_COLUMNS = 1024, SEED_OF_MOST = 2 };
 
 static gable_context *ctx, *host;
 
@@ -60,6 +60,7 @@ typedef struct setting {
   const dense_factor *dense;
   gable_solve_method method;
   int merge;
+  int most; /* 1: whole solves have MOST_COLUMNS columns */
   gi_method_solver *solver;
 } setting;
 
@@ -111,7 +112,8 @@ static void check_alone(const setting *s, gi_random *r, const vectors *b, const 
 static void check_parts(const setting *s, gi_random *r, unsigned parts, gable_op op)
 {
   static const gable_idx counts[] = {1, 2, 4, 7, 16, 19};
-  const gable_idx n = s->f->layout->n, count = counts[gi_random_below(r, 6)];
+  const gable_idx n = s->f->layout->n, few = counts[gi_random_below(r, 6)];
+  const gable_idx count = s->most && parts == GI_SOLVE_ALL ? MOST_COLUMNS : few;
   gi_method_work *w = NULL;
   vectors b =
       vectors_new(r, n, gi_random_below(r, 3) ? GABLE_TYPE_D : GABLE_TYPE_S, count, (gable_major)gi_random_below(r, 2));
@@ -153,9 +155,9 @@ static gi_layout *random_layout(gi_random *r, gable_idx n, int symmetric, int ha
 
 /* Two factors after each other under one layout; the second one finds the memory of the first. */
 static void check_method(gi_random *r, const gi_layout *y, gi_factor *const f[2], const dense_factor dense[2],
-                         gable_solve_method method, int merge)
+                         gable_solve_method method, int merge, int most)
 {
-  setting s = {.method = method, .merge = merge};
+  setting s = {.method = method, .merge = merge, .most = most};
   const gi_cluster_outside none = {0};
   for (int numbers = 0; numbers < 2; numbers++) {
     int moved = 0;
@@ -188,7 +190,7 @@ static void check_seed(uint64_t seed, gable_solve_method only)
   }
   for (int method = GABLE_SOLVE_LEVELS; method <= LAST; method++)
     for (int merge = 0; merge < 2 && (!only || only == (gable_solve_method)method); merge++)
-      check_method(&r, y, f, dense, (gable_solve_method)method, merge);
+      check_method(&r, y, f, dense, (gable_solve_method)method, merge, seed == SEED_OF_MOST);
   for (int k = 0; k < 2; k++) {
     dense_factor_free(&dense[k]);
     gi_factor_destroy(host, &f[k]);

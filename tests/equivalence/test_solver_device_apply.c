@@ -1,6 +1,7 @@
 /* gable_solver_apply with vectors in device memory against the same solver on the CPU: L, D and U apart and together,
  * both ops, every kind of system, factors and vectors in float and double, both layouts, 1 to 1024 columns; the same
- * bits a hundred times, by several works in turn; new values.  test_solver_device_apply PLACE */
+ * bits a hundred times, by several works in turn, by every solve method too; new values.  test_solver_device_apply
+ * PLACE */
 #include "support/test.h"
 
 #include "base/random.h"
@@ -18,7 +19,7 @@ typedef struct pair {
   gable_solver_work *host, *device;
 } pair;
 
-static pair pair_make(test_kind kind, gable_type factor_type)
+static pair pair_make(test_kind kind, gable_type factor_type, gable_solve_method method)
 {
   pair p = {.a = test_system_make(kind, N, 7)};
   const gable_matrix_view v = test_system_view(&p.a);
@@ -27,6 +28,7 @@ static pair pair_make(test_kind kind, gable_type factor_type)
   /* Applies are not refined: without a matching the factor of a saddle point loses digits, here and there others. */
   if (kind == TEST_SADDLE) options.match = GABLE_CHOICE_ALWAYS;
   p.here = test_factored(cpu, &v, &options);
+  options.solve_method = method;
   p.there = test_factored(ctx, &v, &options);
   CHECK_OK(gable_solver_work_create(p.here, 16, &p.host));
   CHECK_OK(gable_solver_work_create(p.there, 16, &p.device));
@@ -160,7 +162,7 @@ static void check_kind(test_kind kind, gable_type factor_type)
 {
   static const gable_idx counts[] = {1, 3, 17, MOST};
   gi_random r = gi_random_seed(11);
-  pair p = pair_make(kind, factor_type);
+  pair p = pair_make(kind, factor_type, GABLE_SOLVE_AUTO);
   const double bound = factor_type == GABLE_TYPE_S ? 1e-3 : 1e-10;
   printf("%s, factor type %d\n", test_kind_name(kind), (int)factor_type);
   const size_t widths = kind == TEST_REDUCIBLE ? 4 : 3;
@@ -177,6 +179,18 @@ static void check_kind(test_kind kind, gable_type factor_type)
   pair_drop(&p);
 }
 
+/* The same hundred runs by every named method. */
+static void check_methods(void)
+{
+  for (int m = GABLE_SOLVE_LEVELS; m <= GABLE_SOLVE_PARTITIONED_CUSPARSE; m++)
+    for (int symmetric = 0; symmetric < 2; symmetric++) {
+      pair p = pair_make(symmetric ? TEST_INDEFINITE : TEST_REDUCIBLE, GABLE_TYPE_D, (gable_solve_method)m);
+      printf("%s\n", gable_solve_method_text((gable_solve_method)m));
+      check_repeats(&p);
+      pair_drop(&p);
+    }
+}
+
 int main(int argc, char **argv)
 {
   static const test_kind kinds[] = {TEST_DOMINANT, TEST_UNSYMMETRIC, TEST_REDUCIBLE, TEST_SPD,
@@ -188,6 +202,7 @@ int main(int argc, char **argv)
     check_kind(kinds[k], GABLE_TYPE_D);
     check_kind(kinds[k], GABLE_TYPE_S);
   }
+  check_methods();
   gable_context_destroy(&ctx);
   gable_context_destroy(&cpu);
   return 0;
