@@ -1,6 +1,7 @@
 /* The k-th allocation of device memory and all after it fail, for every k, in triangular solves, sweeps, Krylov and
  * direct solvers and in vectors of the caller's: an error that says so, nothing is left behind, and the next attempt
- * works.  On the mirror direct solvers and the caller's vectors alone take device memory. */
+ * works; direct solvers by every solve method.  On the mirror direct solvers and the caller's vectors alone take device
+ * memory. */
 #include "support/test.h"
 
 #include "device/device.h"
@@ -87,7 +88,16 @@ static gable_status krylov(bench *s, const char *precond)
   return status;
 }
 
-/* Refined solves with vectors in device memory, and estimates; new values take no more of it. */
+/* The solve method of that name; of no such name auto. */
+static gable_solve_method method_named(const char *how)
+{
+  int m = GABLE_SOLVE_PARTITIONED_CUSPARSE;
+  while (m > GABLE_SOLVE_AUTO && strcmp(gable_solve_method_text((gable_solve_method)m), how)) m--;
+  return (gable_solve_method)m;
+}
+
+/* Refined solves with vectors in device memory, and estimates; new values take no more of it, but where cuSPARSE holds
+ * them.  how: a solve method, or what else is asked for. */
 static gable_status direct(bench *s, const char *how)
 {
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
@@ -96,12 +106,15 @@ static gable_status direct(bench *s, const char *how)
   double rcond = 0;
   options.factor_type = !strcmp(how, "float factor") ? GABLE_TYPE_S : GABLE_TYPE_D;
   options.refine_steps = !strcmp(how, "without refinement") ? 0 : -1;
+  options.solve_method = method_named(how);
+  const int anew = options.solve_method == GABLE_SOLVE_PARTITIONED_CUSPARSE;
   gable_status status = gable_solver_create(s->ctx, &options, &solver);
   if (!status) status = gable_solver_analyse(solver, &s->view);
   if (!status) status = gable_solver_factor(solver, NULL, GABLE_REUSE_ALL);
+  if (!status && anew) status = gable_solver_factor(solver, s->t.val, GABLE_REUSE_ALL);
   if (!status) status = gable_solver_work_create(solver, 2, &w);
   const long before = memory.count;
-  if (!status) status = gable_solver_factor(solver, s->t.val, GABLE_REUSE_ALL);
+  if (!status && !anew) status = gable_solver_factor(solver, s->t.val, GABLE_REUSE_ALL);
   for (int op = 0; op < 2 && !status; op++) status = gable_solver_solve(solver, w, (gable_op)op, &s->b, &s->b);
   if (!status) status = gable_solver_work_status(w);
   if (!status) status = gable_solver_rcond(solver, w, &rcond);
@@ -186,6 +199,8 @@ int main(int argc, char **argv)
   fail_all(&s, direct, "double factor");
   fail_all(&s, direct, "float factor");
   fail_all(&s, direct, "without refinement");
+  for (int m = GABLE_SOLVE_LEVELS; m <= GABLE_SOLVE_PARTITIONED_CUSPARSE; m++)
+    fail_all(&s, direct, gable_solve_method_text((gable_solve_method)m));
   ctx->device = memory.own;
   gable_context_destroy(&ctx);
   CHECK(atomic_load(&host.live) == 0, "%ld blocks of host memory are left", atomic_load(&host.live));

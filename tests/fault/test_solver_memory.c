@@ -172,8 +172,8 @@ static void on_place(const char *where)
 {
   one_kind(where, TEST_SPD, 60, FAIL_ONE, GABLE_SOLVE_AUTO);
   one_kind(where, TEST_REDUCIBLE, 60, FAIL_ONE, GABLE_SOLVE_AUTO);
-  one_kind(where, TEST_REDUCIBLE, 60, FAIL_ONE, GABLE_SOLVE_MERGED);
-  one_kind(where, TEST_SPD, 60, FAIL_ONE, GABLE_SOLVE_PARTITIONED_CUSPARSE);
+  for (int m = GABLE_SOLVE_LEVELS; m <= GABLE_SOLVE_PARTITIONED_CUSPARSE; m++)
+    one_kind(where, m % 2 ? TEST_REDUCIBLE : TEST_SPD, 30, FAIL_ONE, (gable_solve_method)m);
 }
 
 int main(int argc, char **argv)
@@ -193,12 +193,10 @@ int main(int argc, char **argv)
     one_kind("cpu", TEST_GROWTH, 150, (failing_mode)mode, GABLE_SOLVE_AUTO);
     one_kind("mirror", TEST_SPD, 60, (failing_mode)mode, GABLE_SOLVE_AUTO);
     one_kind("mirror", TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_AUTO);
-    one_kind("cpu", TEST_SPD, 60, (failing_mode)mode, GABLE_SOLVE_MERGED);
-    one_kind("cpu", TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_PARTITIONED);
-    one_kind("mirror", TEST_SPD, 60, (failing_mode)mode, GABLE_SOLVE_BATCHED);
-    one_kind("mirror", TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_PARTITIONED);
-    one_kind("mirror", TEST_REDUCIBLE, 60, (failing_mode)mode, GABLE_SOLVE_PARTITIONED_CUSPARSE);
-    one_kind("mirror", TEST_INDEFINITE, 60, (failing_mode)mode, GABLE_SOLVE_LEVELS);
+    for (int m = GABLE_SOLVE_LEVELS; m <= GABLE_SOLVE_PARTITIONED_CUSPARSE; m++) {
+      one_kind("cpu", m % 2 ? TEST_REDUCIBLE : TEST_SPD, 30, (failing_mode)mode, (gable_solve_method)m);
+      one_kind("mirror", m % 2 ? TEST_INDEFINITE : TEST_REDUCIBLE, 30, (failing_mode)mode, (gable_solve_method)m);
+    }
     values_stay_whole((failing_mode)mode);
   }
   unlink(path);
