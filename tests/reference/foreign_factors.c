@@ -1,6 +1,6 @@
-/* foreign_factors MATRIX...: factors each (a file, or what gable generate takes) with somebody else's solver, imports
- * the factors, and solves with them, plain and transposed, with the matrix and without, each way in which the
- * package factors; and what the adapter must refuse. */
+/* foreign_factors PLACE MATRIX...: factors each (a file, or what gable generate takes) with somebody else's solver,
+ * imports the factors, and solves with them at the place, plain and transposed, with the matrix and without, each way
+ * in which the package factors; and what the adapter must refuse. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +110,8 @@ static void check_factor(gable_context *ctx, const char *name, int way, const fr
       const double error = backward_error(a, (gable_op)op, b, x);
       printf("%s (%d) of %s, %s, op %d: backward error %.1e (its own %.1e)\n", from_name, way, name,
              with ? "refined" : "one sweep", op, error, own);
-      MUST(error <= (with && from_sign > 0 ? 1e-12 : 1e-9));
+      /* one sweep on a device multiplies by inverses, and loses up to their condition */
+      MUST(error <= (with && from_sign > 0 ? 1e-12 : gable_context_space(ctx) == GABLE_SPACE_HOST ? 1e-9 : 1e-6));
     }
     if (!with) {
       const char *wrong = from_refuses(s);
@@ -136,8 +137,8 @@ static void check(gable_context *ctx, const char *name, const gable_matrix_view 
 int main(int argc, char **argv)
 {
   gable_context *ctx = NULL;
-  MUST(!gable_context_create("cpu", NULL, &ctx));
-  for (int k = 1; k < argc; k++) {
+  MUST(argc > 1 && !gable_context_create(argv[1], NULL, &ctx));
+  for (int k = 2; k < argc; k++) {
     gable_matrix *a = NULL, *whole = NULL;
     gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
     MUST(!(strchr(argv[k], ':') ? gable_matrix_generate(ctx, argv[k], 1, &a)

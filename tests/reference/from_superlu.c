@@ -1,4 +1,5 @@
-/* SuperLU: by dgstrf (0), and by dgssvx with equilibration (1). */
+/* SuperLU: by dgstrf (0), by dgssvx with equilibration (1), and by dgstrf in symmetric mode: minimum degree of A^T + A,
+ * pivots on the diagonal where they have a tenth of the largest entry (2). */
 #include <stdlib.h>
 #include <string.h>
 #include <superlu/slu_ddefs.h>
@@ -36,7 +37,7 @@ int from_factor(const from_matrix *a, int k)
   mem_usage_t memory;
   int info = 0;
   release();
-  if (k > 1) return -1;
+  if (k > 2) return -1;
   n = a->n;
   const size_t bytes = (size_t)n * sizeof(int), room = (size_t)a->ptr[n];
   int *tree = malloc(bytes), *ptr = malloc(bytes + sizeof(int)), *idx = malloc(room * sizeof *idx);
@@ -52,9 +53,11 @@ int from_factor(const from_matrix *a, int k)
   StatInit(&stat);
   dCreate_CompCol_Matrix(&given, n, n, a->ptr[n], val, idx, ptr, SLU_NC, SLU_D, SLU_GE);
   equed[0] = 'N';
-  if (k == 0) {
+  if (k != 1) {
     SuperMatrix permuted;
-    get_perm_c((int)COLAMD, &given, columns);
+    options.SymmetricMode = k == 2 ? YES : NO;
+    options.DiagPivotThresh = k == 2 ? 0.1 : 1;
+    get_perm_c((int)(k == 2 ? MMD_AT_PLUS_A : COLAMD), &given, columns);
     sp_preorder(&options, &given, columns, tree, &permuted);
     dgstrf(&options, &permuted, sp_ienv(2), sp_ienv(1), tree, NULL, 0, columns, rows, &l, &u, &glu, &stat, &info);
     Destroy_CompCol_Permuted(&permuted);
