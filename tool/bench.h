@@ -50,6 +50,7 @@ typedef struct bench_request {
 /* A matrix to measure: the first of its sources that is there. */
 typedef struct bench_source {
   char name[80], path[512];
+  gable_method method; /* of its factorization, for supernodal; GABLE_METHOD_AUTO unless a list says */
 } bench_source;
 
 /* Calls visit for each matrix of the request, until it returns nonzero; visit's path is a file or a recipe.  An exit

@@ -54,7 +54,7 @@ static int wanted(const bench_request *q, const char *name)
 static int visit_grids(const bench_request *q, int (*visit)(void *, const bench_source *), void *user)
 {
   for (int k = 0; k < SEEDS; k++) {
-    bench_source s;
+    bench_source s = {.method = GABLE_METHOD_AUTO};
     char sizes[40];
     int points = 0;
     if (seed[k].n || !wanted(q, seed[k].name) || sscanf(seed[k].name, "%d-point %39s", &points, sizes) != 2) continue;
@@ -78,6 +78,14 @@ static void name_of(const char *path, char *name, size_t bytes)
   }
 }
 
+/* A kind of factorization, or -1. */
+static int method_named(const char *word)
+{
+  int m = GABLE_METHOD_LDLT;
+  while (m > GABLE_METHOD_AUTO && strcmp(gable_method_text((gable_method)m), word)) m--;
+  return m > GABLE_METHOD_AUTO ? m : -1;
+}
+
 /* The file of a name in the folders, which colons separate; 2: NAME.twin.gbl, made in its place. */
 static int find_file(const char *folders, const char *name, char *path, size_t bytes)
 {
@@ -93,15 +101,28 @@ static int find_file(const char *folders, const char *name, char *path, size_t b
   return 0;
 }
 
-/* A line of a list: a name and, after blanks, what generates the matrix where no folder has it. */
+/* The next word of the text, closed by a zero; *at goes behind it. */
+static char *next_word(char **at)
+{
+  char *word = *at + strspn(*at, " \t");
+  *at = word + strcspn(word, " \t");
+  if (**at) *(*at)++ = 0;
+  return word;
+}
+
+/* A line of a list: a name and, after blanks, what generates the matrix where no folder has it, and what factors it. */
 static int visit_line(const bench_request *q, char *line, int (*visit)(void *, const bench_source *), void *user)
 {
-  bench_source s;
+  bench_source s = {.method = GABLE_METHOD_AUTO};
   line[strcspn(line, "#\n")] = 0;
-  char *name = line + strspn(line, " \t"), *rest = name + strcspn(name, " \t");
-  if (*rest) *rest++ = 0;
-  rest += strspn(rest, " \t");
-  rest[strcspn(rest, " \t")] = 0;
+  char *name = next_word(&line), *rest = "";
+  for (char *word = next_word(&line); *word; word = next_word(&line)) {
+    const int method = method_named(word);
+    if (method >= 0)
+      s.method = (gable_method)method;
+    else
+      rest = word;
+  }
   if (!*name || !wanted(q, name)) return EXIT_DONE;
   const int found = find_file(q->folder, name, s.path, sizeof s.path);
   const char *twin = found == 2 || (!found && !strncmp(rest, "twin:", 5)) ? " (twin)" : "";
@@ -133,7 +154,7 @@ int bench_sources(const bench_request *q, int (*visit)(void *user, const bench_s
   if (!strcmp(q->what, "laplacian")) return visit_grids(q, visit, user);
   if (!q->n_files) return visit_list(q, visit, user);
   for (int k = 0; k < q->n_files; k++) {
-    bench_source s;
+    bench_source s = {.method = GABLE_METHOD_AUTO};
     snprintf(s.path, sizeof s.path, "%s", q->files[k]);
     name_of(session_name(s.path), s.name, sizeof s.name);
     const int rc = wanted(q, s.name) ? visit(user, &s) : EXIT_DONE;

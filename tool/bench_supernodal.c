@@ -21,6 +21,7 @@ typedef struct supernodal_run {
   FILE *out, *json;         /* json: lines, or NULL */
   gable_matrix_view matrix; /* of the source at hand */
   const char *name;
+  gable_method kind;      /* of its factorization */
   gable_solver *factored; /* on the CPU */
   void *saved;            /* [saved_bytes] its factor */
   size_t saved_bytes;
@@ -233,6 +234,7 @@ static gable_status make_factor(supernodal_run *r)
 {
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
   options.place = GABLE_PLACE_HOST;
+  options.method = r->kind;
   gable_status status = gable_solver_create(r->session->ctx, &options, &r->factored);
   if (!status) status = gable_solver_analyse(r->factored, &r->matrix);
   if (!status) status = gable_solver_factor(r->factored, NULL, GABLE_REUSE_NOTHING);
@@ -313,6 +315,7 @@ static int run_source(void *user, const bench_source *source)
     return EXIT_DONE;
   }
   r->name = source->name;
+  r->kind = source->method;
   r->matrix = (gable_matrix_view)GABLE_MATRIX_VIEW_INIT;
   if (strchr(source->path, ':') && access(source->path, R_OK)) {
     gable_matrix *stored = NULL;

@@ -309,8 +309,8 @@ static int parse(int argc, char **argv, bench_request *q, const char **argument,
           &q->methods),
       option_place(&q->where),
       option_text('l', "list", "FILE", "FILE",
-                  "names of matrices, one a line, each perhaps with what generates it\nwhere no folder has it "
-                  "(default bench/lists/gpu-matrices.txt)",
+                  "names of matrices, one a line, each perhaps with what generates it\nwhere no folder has it and, of "
+                  "supernodal, lu, cholesky or ldlt\n(default bench/lists/gpu-matrices.txt)",
                   &q->list),
       option_text(0, "folder", "DIR[:DIR]", "FOLDER", "where the matrices of a list are (default $GABLE_MATRICES)",
                   &q->folder),
