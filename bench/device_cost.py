@@ -5,7 +5,8 @@ by name is fitted, the errors are those of the others.
 device_cost.py [--check|--write]: --check compares with the constants of the source, to one part in a hundred; --write puts them there, and
 what is printed on docs/algorithms/decisions.md.
 device_cost.py --measured FILE: objects of `gable solve --json` with --where cpu, cuda:0 and auto (device-run's supernodal-where-h200.json): the time
-of preparation and --repeat solves where auto went over that of the better place, upload left out."""
+of preparation and of the expected solves (--repeat in older lines) where auto went over that of the better place; upload, which is left out of
+that, in a column of its own; the worst ratio of the matrices that a fit takes, and of the others."""
 import json
 import math
 import os
@@ -57,10 +58,15 @@ def host(name):
     return list({(r["matrix"], r["mode"], r["variant"], r["given_order"]): r for r in runs}.values())
 
 
+def kind(r):
+    """Of the factorization: in lines before bench/solve_line.py `method`."""
+    return r.get("kind", r["method"])
+
+
 def with_shape(rows, others):
     """Rows of `gable bench supernodal` with what `gable solve` says of their factors."""
-    known = {r["matrix"]: {key: r[key] for key in ("supernodes", "tree_height")} for r in others}
-    return [r | known[r["matrix"]] for r in rows if r["matrix"] in known]
+    known = {(r["matrix"], kind(r)): {key: r[key] for key in ("supernodes", "tree_height")} for r in others}
+    return [r | known[r["matrix"], kind(r)] for r in rows if (r["matrix"], kind(r)) in known]
 
 
 def solve(m):
@@ -125,21 +131,28 @@ def write(costs, out):
 
 
 def measured(path):
-    """Prints each matrix with its two totals and where auto went, then the worst ratio."""
+    """Prints each matrix with its two totals, the upload and where auto went, then the worst ratio of both halves of the names."""
     runs = {}
     for r in objects(path):
         runs.setdefault((r["matrix"], r["rhs"]), {})["auto" if r["where_reason"] else r["where"]] = r
-    worst = 0
+    ratios = {}
     for (matrix, rhs), by in sorted(runs.items()):
         if not {"cpu", "cuda:0", "auto"} <= set(by):
             print(f"{matrix}, {rhs}: only {', '.join(by)}")
             continue
-        total = {w: by[w]["repeat"] * by[w]["solve_s"] + (by[w]["prepare_s"] if w != "cpu" else 0) for w in ("cpu", "cuda:0")}
+        total = {w: by[w].get("solves", by[w]["repeat"]) * by[w]["solve_s"] + (by[w]["prepare_s"] if w != "cpu" else 0) for w in ("cpu", "cuda:0")}
         went = by["auto"]["where_solve"]
         ratio = total[went] / min(total.values())
-        worst = max(worst, ratio)
-        print(f"{matrix}, {rhs}: cpu {total['cpu']:.3g} s, cuda:0 {total['cuda:0']:.3g} s, auto {went}: {ratio:.2f} of the better")
-    print(f"worst {worst:.2f}")
+        ratios[matrix, rhs] = ratio
+        print(f"{matrix}, {rhs}: cpu {total['cpu']:.3g} s, cuda:0 {total['cuda:0']:.3g} s and {by['cuda:0']['upload_s']:.3g} s of upload, "
+              f"auto {went}: {ratio:.2f} of the better")
+    names = sorted({matrix for matrix, _ in ratios})
+    for half, what in ((names[::2], "every second matrix by name, which a fit takes"), (names[1::2], "the other matrices")):
+        found = [ratio for (matrix, _), ratio in ratios.items() if matrix in half]
+        if found:
+            print(f"{what}: worst {max(found):.2f}, above 1.05 {sum(x > 1.05 for x in found)} of {len(found)}")
+    if ratios:
+        print(f"worst {max(ratios.values()):.2f}")
 
 
 def replay(where, host, device, preparation):
@@ -148,6 +161,7 @@ def replay(where, host, device, preparation):
     runs = {}
     for r in where:
         runs.setdefault(r["matrix"], {})[r["where_reason"] and "auto" or r["where"]] = r
+    runs = {matrix: by for matrix, by in runs.items() if {"cpu", "cuda:0"} <= set(by)}
     for solves in (20, 50, 100, 200, 500, 1000, 5000):
         ratios = []
         for matrix, by in runs.items():
@@ -168,7 +182,7 @@ def main():
     two = [r for r in host("cpu-2-threads-2026-11-22.jsonl") if r["solve_bytes"] >= 16 * THREAD_VALUES]
     where = lines("supernodal-where-h200.json")
     beside = [r for r in where if r["where"] == "cpu" and not r["where_reason"]]
-    gpu = with_shape([r for r in lines("supernodal-auto-h200.json") if r["method"] == "auto"], where)
+    gpu = with_shape([r for r in lines("supernodal-auto-h200.json") if r.get("method") == "auto"], where)
     sweep, path = ("fixed", "supernode", "byte"), ("fixed", "row", "height", "entry")
     fits = [
         ("CPU", fit(beside, sweep, lambda r: r["solve_s"])),
