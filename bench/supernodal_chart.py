@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""supernodal_chart.py: from bench/results/supernodal-*-h200.json the seed's slides 8 and 9, bars of every solve method over cuSPARSE:
-docs/figures/supernodal-sierra.svg (the generated problem of the seed's class, block columns merged and not) and
-docs/figures/supernodal-matrices.svg; the table of docs/notebook/solve-methods-gpu.md."""
+"""supernodal_chart.py: from bench/results/supernodal-*-h200.json the seed's slides 8 to 10, solve methods over cuSPARSE:
+docs/figures/supernodal-sierra.svg (slide 8: the generated problem of the seed's class, block columns merged and not),
+docs/figures/supernodal-elasticity.svg (slide 9: that problem at several sizes) and docs/figures/supernodal-matrices.svg (slide 10: real
+matrices); the tables of docs/notebook/solve-methods-gpu.md.  Slide 7 is what `gable levels --supernodal` draws."""
 import json
 import math
 
@@ -14,8 +15,10 @@ WIDTH, LEFT, RIGHT, ROW, LEAST, MOST = 820, 190, 60, 15, 0.05, 200.0
 
 
 def read(name):
-    """Lines with a time by matrix and method."""
+    """Lines with a time by matrix and method; none where there is no such file."""
     found = {}
+    if not (RESULTS / name).exists():
+        return found
     for line in open(RESULTS / name):
         r = json.loads(line)
         if "solve_s" in r:
@@ -73,7 +76,54 @@ def table(rows):
     return "\n".join(lines)
 
 
+def curves(rows):
+    """docs/figures/supernodal-elasticity.svg: each method's gain by n, both logarithmic."""
+    height, top, left, right = 420, 60, 60, 160
+    sizes = [r["cusparse"]["n"] for r in rows.values()]
+    gain = {m: [(r["cusparse"]["n"], r["cusparse"]["solve_s"] / r[m]["solve_s"]) for r in rows.values() if m in r] for m in METHODS}
+    values = [g for points in gain.values() for _, g in points] + [1]
+    least, most = 10 ** math.floor(math.log10(min(values))), 10 ** math.ceil(math.log10(max(values)))
+
+    def x(n):
+        return left + (WIDTH - left - right) * math.log(n / min(sizes)) / math.log(max(sizes) / min(sizes))
+
+    def y(g):
+        return height - 40 - (height - 40 - top) * math.log(g / least) / math.log(most / least)
+
+    body = [f'<text x="{x(n):.1f}" y="{height - 22}" text-anchor="middle">{n}</text>' for n in sizes]
+    step = least
+    while step <= most * 1.001:
+        body.append(f'<line x1="{left}" x2="{WIDTH - right}" y1="{y(step):.1f}" y2="{y(step):.1f}" stroke="{"#a33" if step == 1 else "#ddd"}"/>'
+                    f'<text x="{left - 6}" y="{y(step) + 4:.1f}" text-anchor="end">{step:g}</text>')
+        step *= 10
+    for m, points in gain.items():
+        if not points:
+            continue
+        line = " ".join(f"{x(n):.1f},{y(g):.1f}" for n, g in points)
+        body.append(f'<polyline points="{line}" fill="none" stroke="{COLOURS[m]}" stroke-width="2"/>'
+                    + "".join(f'<circle cx="{x(n):.1f}" cy="{y(g):.1f}" r="3" fill="{COLOURS[m]}"/>' for n, g in points)
+                    + f'<text x="{x(points[-1][0]) + 8:.1f}" y="{y(points[-1][1]) + 4:.1f}" fill="{COLOURS[m]}">{m} {points[-1][1]:.3g}</text>')
+    (ROOT / "docs/figures/supernodal-elasticity.svg").write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="11">'
+        f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>'
+        '<text x="12" y="20" font-size="14" font-weight="bold">Elasticity by size: solve methods on one H200</text>'
+        '<text x="12" y="37" fill="#555">times cuSPARSE SpSV on the same factors by unknowns, one right-hand side, both logarithmic</text>'
+        + "\n".join(body) + "</svg>\n")
+
+
+def merge_table(merged, many):
+    """Of sierra-sd: block columns of one pattern merged, and 16 right-hand sides."""
+    methods = ("cusparse",) + METHODS
+    names = {m + " merged": m for m in METHODS}
+    one = {names[m]: r for m, r in merged.items()}
+    lines = ["| us | " + " | ".join(methods) + " |", "|---" * (1 + len(methods)) + "|"]
+    for what, row in (("one, block columns of one pattern merged", one), ("16 right-hand sides", many)):
+        lines.append(f"| {what} | " + " | ".join(f'{1e6 * row[m]["solve_s"]:.0f}' if m in row else "" for m in methods) + " |")
+    return "\n".join(lines)
+
+
 def main():
+    page = "docs/notebook/solve-methods-gpu.md"
     rows = {m: r for m, r in read("supernodal-methods-h200.json").items() if "cusparse" in r}
     merged = read("supernodal-merge-h200.json")
     (ROOT / "docs/figures").mkdir(exist_ok=True)
@@ -82,7 +132,12 @@ def main():
          [("supernodes as they are", gains(seed, base)), ("block columns of one pattern merged", gains(merged["sierra-sd"], base))])
     draw("supernodal-matrices.svg", "Solve methods on one H200",
          [(f'{m}, n = {r["cusparse"]["n"]}', gains(r, r["cusparse"]["solve_s"])) for m, r in rows.items()])
-    put("docs/notebook/solve-methods-gpu.md", "methods", table(rows))
+    sizes = {m: r for m, r in read("supernodal-elasticity-h200.json").items() if "cusparse" in r}
+    if sizes:
+        curves(sizes)
+        put(page, "sizes", table(sizes))
+    put(page, "methods", table(rows))
+    put(page, "merge", merge_table(merged["sierra-sd"], read("supernodal-16rhs-h200.json")["sierra-sd"]))
 
 
 if __name__ == "__main__":
