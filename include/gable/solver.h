@@ -284,7 +284,7 @@ typedef enum gable_solver_key {
 GABLE_API gable_status gable_solver_get(const gable_solver *s, gable_solver_key key, void *out, size_t bytes);
 
 /* Local.  Writes analysis and factor to path (a temporary file first, then renamed): versioned, checksummed.
- * GABLE_ERR_STATE: there is no factor, or GABLE_SOLVER_ELEMENTWISE is 1. */
+ * GABLE_ERR_STATE: there is no factor, or it was imported without its matrix. */
 GABLE_API gable_status gable_solver_save(const gable_solver *s, const char *path);
 
 /* Local.  Reads what gable_solver_save wrote, for the matrix a with values: afterwards s is as it was when saved, and

@@ -108,6 +108,24 @@ done:
   return status;
 }
 
+gable_status gi_device_factor_of_triangles(gable_context *ctx, const gi_arrangement *a, const gi_triangles *t,
+                                           gi_device_factor **out)
+{
+  gable_status status = GABLE_OK;
+  const double begin = gi_now();
+  gi_device_factor *d = NULL;
+  *out = NULL;
+  GI_ALLOC_ZERO(ctx, d, 1);
+  d->n = t->n;
+  GI_TRY(gi_device_triangles_create(ctx, a, t, &d->triangles));
+  d->prepare_s = gi_now() - begin;
+  *out = d;
+  d = NULL;
+done:
+  gi_device_factor_destroy(ctx, &d);
+  return status;
+}
+
 void gi_device_factor_destroy(gable_context *ctx, gi_device_factor **factor)
 {
   gi_device_factor *d = factor ? *factor : NULL;
@@ -117,21 +135,24 @@ void gi_device_factor_destroy(gable_context *ctx, gi_device_factor **factor)
   gi_cluster_panels_destroy(ctx, &d->panels);
   gi_clusters_destroy(ctx, &d->clusters);
   gi_method_solver_destroy(ctx, &d->named);
+  gi_device_triangles_destroy(&d->triangles);
   gi_free(ctx, d);
 }
 
 gable_off gi_device_factor_host_bytes(const gi_device_factor *d)
 {
-  return d->named ? 0 : gi_cluster_panels_bytes(d->panels);
+  return d->panels ? gi_cluster_panels_bytes(d->panels) : 0;
 }
 
 gable_off gi_device_factor_bytes(const gi_device_factor *d)
 {
+  if (d->triangles) return gi_device_triangles_bytes(d->triangles);
   return d->named ? gi_method_solver_bytes(d->named) : gi_cluster_solver_bytes(d->solver);
 }
 
 double gi_device_factor_floor_bytes(const gi_device_factor *d)
 {
+  if (d->triangles) return gi_device_triangles_floor_bytes(d->triangles);
   return d->named ? gi_method_floor_bytes(d->named, 1) : gi_cluster_floor_bytes(d->solver, 1);
 }
 
@@ -142,7 +163,9 @@ gable_status gi_device_sweep_create(gable_context *ctx, const gi_device_factor *
   const size_t bytes = (size_t)columns * (size_t)d->n * sizeof(double);
   gi_device_sweep *w = NULL;
   GI_ALLOC_ZERO(ctx, w, 1);
-  if (d->named)
+  if (d->triangles)
+    GI_TRY(gi_device_triangles_work_create(d->triangles, columns, &w->triangles));
+  else if (d->named)
     GI_TRY(gi_method_work_create(d->named, columns, &w->named));
   else
     GI_TRY(gi_cluster_work_create(d->solver, columns, &w->clusters));
@@ -165,6 +188,7 @@ void gi_device_sweep_destroy(gable_context *ctx, gi_device_sweep **sweep)
   *sweep = NULL;
   gi_cluster_work_destroy(&w->clusters);
   gi_method_work_destroy(&w->named);
+  gi_device_triangles_work_destroy(&w->triangles);
   ctx->device->release(ctx, w->b);
   ctx->device->release(ctx, w->x);
   gi_free(ctx, w);
@@ -173,12 +197,14 @@ void gi_device_sweep_destroy(gable_context *ctx, gi_device_sweep **sweep)
 gable_status gi_device_sweep_solve(const gi_device_factor *d, gi_device_sweep *w, gable_op op, unsigned parts,
                                    const gable_vectors_view *b, const gable_vectors_view *x, void *stream)
 {
+  if (d->triangles) return gi_device_triangles_solve(d->triangles, w->triangles, op, parts, b, x, stream);
   return d->named ? gi_method_solve(d->named, w->named, op, parts, b, x, stream)
                   : gi_cluster_solve(d->solver, w->clusters, op, parts, b, x, stream);
 }
 
 gable_status gi_device_sweep_check(gable_context *ctx, gi_device_sweep *w, void *stream)
 {
+  if (w->triangles) return gi_device_triangles_check(w->triangles, stream);
   return w->clusters ? gi_cluster_work_check(w->clusters, stream) : ctx->device->synchronise(ctx, stream);
 }
 

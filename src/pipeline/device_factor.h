@@ -3,23 +3,26 @@
 #define GI_DEVICE_FACTOR_H
 
 #include "pipeline/arrangement.h"
+#include "pipeline/device_triangles.h"
 #include "supernodal/cluster_solve.h"
 #include "supernodal/method_solve.h"
 
-/* A factor there: over clusters, or in the form of a named method. */
+/* A factor there: over clusters, in the form of a named method, or as two triangles. */
 typedef struct gi_device_factor {
   gable_idx n;
-  gi_clusters *clusters; /* these three NULL: named is not */
+  gi_clusters *clusters; /* these three NULL: one of the next two is not */
   gi_cluster_panels *panels;
   gi_cluster_solver *solver;
   gi_method_solver *named;
+  gi_device_triangles *triangles;
   double prepare_s, upload_s; /* of the last factorization */
 } gi_device_factor;
 
 /* Work vectors and staging of one solve in flight. */
 typedef struct gi_device_sweep {
-  gi_cluster_work *clusters; /* NULL: named is not */
+  gi_cluster_work *clusters; /* NULL: one of the next two is not */
   gi_method_work *named;
+  gi_device_triangles_work *triangles;
   double *b, *x; /* [columns*n] on the device */
 } gi_device_sweep;
 
@@ -27,6 +30,9 @@ typedef struct gi_device_sweep {
  * NULL.  *moved: 1: works made so far are of no use any more. */
 gable_status gi_device_factor_update(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
                                      gable_solve_method method, int merge, gi_device_factor **d, int *moved);
+/* The same for imported factors that are solved element by element. */
+gable_status gi_device_factor_of_triangles(gable_context *ctx, const gi_arrangement *a, const gi_triangles *t,
+                                           gi_device_factor **out);
 void gi_device_factor_destroy(gable_context *ctx, gi_device_factor **d); /* NULL is fine */
 
 gable_off gi_device_factor_host_bytes(const gi_device_factor *d);
@@ -38,7 +44,7 @@ gable_status gi_device_sweep_create(gable_context *ctx, const gi_device_factor *
                                     gi_device_sweep **out);
 void gi_device_sweep_destroy(gable_context *ctx, gi_device_sweep **w); /* NULL is fine */
 
-/* gi_cluster_solve or gi_method_solve. */
+/* gi_cluster_solve, gi_method_solve or gi_device_triangles_solve. */
 gable_status gi_device_sweep_solve(const gi_device_factor *d, gi_device_sweep *w, gable_op op, unsigned parts,
                                    const gable_vectors_view *b, const gable_vectors_view *x, void *stream);
 

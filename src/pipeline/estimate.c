@@ -288,7 +288,7 @@ gable_status gi_pipeline_find_singular(gable_solver *s)
   gable_solver_work *w = NULL;
   double rcond;
   s->singular = 0;
-  if (!s->factor->perturbed || s->other_values || !gi_pipeline_has_matrix(s)) goto done;
+  if (!s->factor || !s->factor->perturbed || s->other_values || !gi_pipeline_has_matrix(s)) goto done;
   GI_TRY(gi_pipeline_work_create(s, 1, s->verdict.gmres ? GI_GMRES_RESTART : 0, 0, &w));
   /* An error shall tell the best estimate. */
   GI_TRY(rcond_above(s, w, s->options.strict ? 0 : DBL_EPSILON / 2, &rcond));

@@ -272,8 +272,9 @@ void gi_pipeline_predict(const gable_solver *s, double *host_s, double *device_s
 static int belongs_on_device(const gable_solver *s)
 {
   double host_s, device_s;
-  if (!gi_has_device_memory(s->ctx) || s->triangles || s->options.place == GABLE_PLACE_HOST) return 0;
+  if (!gi_has_device_memory(s->ctx) || s->options.place == GABLE_PLACE_HOST) return 0;
   if (s->options.place == GABLE_PLACE_CONTEXT) return 1;
+  if (s->triangles) return 0; /* nothing predicts what they take */
   gi_pipeline_predict(s, &host_s, &device_s);
   gi_log(s->ctx, GABLE_LOG_INFO, "%lld solves: %.2e s predicted on the CPU, %.2e s on the GPU",
          (long long)s->options.solves, host_s, device_s);
@@ -285,20 +286,24 @@ gable_status gi_pipeline_prepare(gable_solver *s)
   gable_status status = GABLE_OK;
   const gable_solver_options *o = &s->options;
   const int before = s->device != NULL;
-  int moved;
+  int moved = 0;
   const double begin = gi_now();
   gi_solve_method_destroy(s->ctx, &s->named);
+  GI_REQUIRE(!s->triangles || !o->solve_method, GABLE_ERR_UNAVAILABLE,
+             "solve methods by name take supernodes, and these factors are solved element by element: ask for auto");
   if (!belongs_on_device(s)) {
-    if (o->solve_method && !s->triangles)
-      GI_TRY(gi_solve_method_create(s->ctx, s->factor, o->solve_method, o->merge_blocks, &s->named));
+    if (o->solve_method) GI_TRY(gi_solve_method_create(s->ctx, s->factor, o->solve_method, o->merge_blocks, &s->named));
     s->named_s = gi_now() - begin;
     if (before) s->structure++;
     gi_device_factor_destroy(s->ctx, &s->device);
     gi_device_matrix_destroy(s->ctx, &s->device_matrix);
     goto done;
   }
-  GI_TRY(gi_device_factor_update(s->ctx, &s->arrangement, s->factor, o->solve_method, o->merge_blocks, &s->device,
-                                 &moved));
+  if (s->triangles)
+    GI_TRY(gi_device_factor_of_triangles(s->ctx, &s->arrangement, s->triangles, &s->device));
+  else
+    GI_TRY(gi_device_factor_update(s->ctx, &s->arrangement, s->factor, o->solve_method, o->merge_blocks, &s->device,
+                                   &moved));
   if (before && moved) s->structure++; /* works of the old one are refused */
   if (gi_pipeline_has_matrix(s))
     GI_TRY(gi_device_matrix_update(s->ctx, &s->problem, &s->device_matrix));

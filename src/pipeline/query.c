@@ -127,7 +127,7 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_MEMORY: return gi_pipeline_bytes(s);
   case GABLE_SOLVER_DEVICE_BYTES:
     return s->device ? gi_device_factor_bytes(s->device) + gi_device_matrix_bytes(s->device_matrix) : 0;
-  case GABLE_SOLVER_DEVICE_LEVELS: return s->device && !s->device->named ? s->device->clusters->n_levels : 0;
+  case GABLE_SOLVER_DEVICE_LEVELS: return s->device && s->device->clusters ? s->device->clusters->n_levels : 0;
   case GABLE_SOLVER_ON_DEVICE: return s->device != NULL;
   case GABLE_SOLVER_SOLVE_LEVELS:
     if (s->device && s->device->named) return gi_method_solver_levels(s->device->named);

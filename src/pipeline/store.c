@@ -1,6 +1,7 @@
 /* store.c: analysis and factor in a file.
  *
- * A header, then arrays, each followed by its checksum, structure_pieces before factor_pieces.  The header is proved,
+ * A header, then arrays, each followed by its checksum, structure_pieces before factor_pieces, or those of
+ * store_triangles.c.  The header is proved,
  * against the matrix and against the length of the file, before anything is allocated; then each array by its checksum;
  * then all that it says, for a forged file must not lead anywhere: the structure keeps what a layout promises
  * (graph/symbolic/layout.h), so that a solve stays inside the panels and its threads out of each other's way, and
@@ -13,70 +14,51 @@
 
 #include "graph/order/order.h"
 #include "pipeline/store.h"
+#include "pipeline/store_pieces.h"
+#include "pipeline/store_triangles.h"
 #include "sparse/checksum.h"
 #include "sparse/sink.h"
 #include "sparse/source.h"
 
-/* One array of the file: the pointer variable that holds it, how many elements of which size. */
-typedef struct piece {
-  void *variable;
-  gable_off count;
-  size_t size;
-} piece;
-
-enum { MOST_PIECES = 24 };
-
-static void *piece_get(const piece *p)
-{
-  void *array;
-  memcpy(&array, p->variable, sizeof array);
-  return array;
-}
-
-static void piece_set(const piece *p, void *array)
-{
-  memcpy(p->variable, &array, sizeof array);
-}
-
 /* The permutations, scalings and structure that a file with this header holds; returns their number. */
-static int structure_pieces(const gi_store_header *h, gi_arrangement *a, gi_layout *y, piece *out)
+static int structure_pieces(const gi_store_header *h, gi_arrangement *a, gi_layout *y, gi_store_piece *out)
 {
   int k = 0;
   const size_t index = sizeof(gable_idx), offset = sizeof(gable_off);
   const gable_off n = h->n, ns = h->n_super;
-  out[k++] = (piece){&a->row_perm, n, index};
-  out[k++] = (piece){&a->col_perm, n, index};
-  out[k++] = (piece){&a->r, n, sizeof(double)};
-  out[k++] = (piece){&a->c, n, sizeof(double)};
-  out[k++] = (piece){&y->super, ns + 1, index};
-  out[k++] = (piece){&y->parent, ns, index};
-  out[k++] = (piece){&y->lptr, ns + 1, offset};
-  out[k++] = (piece){&y->lrow, h->lrow_count, index};
+  out[k++] = (gi_store_piece){&a->row_perm, n, index};
+  out[k++] = (gi_store_piece){&a->col_perm, n, index};
+  out[k++] = (gi_store_piece){&a->r, n, sizeof(double)};
+  out[k++] = (gi_store_piece){&a->c, n, sizeof(double)};
+  out[k++] = (gi_store_piece){&y->super, ns + 1, index};
+  out[k++] = (gi_store_piece){&y->parent, ns, index};
+  out[k++] = (gi_store_piece){&y->lptr, ns + 1, offset};
+  out[k++] = (gi_store_piece){&y->lrow, h->lrow_count, index};
   if (h->ucol_count >= 0) {
-    out[k++] = (piece){&y->uptr, ns + 1, offset};
-    out[k++] = (piece){&y->ucol, h->ucol_count, index};
+    out[k++] = (gi_store_piece){&y->uptr, ns + 1, offset};
+    out[k++] = (gi_store_piece){&y->ucol, h->ucol_count, index};
   }
-  out[k++] = (piece){&y->block, (gable_off)h->n_blocks + 1, index};
+  out[k++] = (gi_store_piece){&y->block, (gable_off)h->n_blocks + 1, index};
   if (h->off_count >= 0) {
-    out[k++] = (piece){&y->off_ptr, n + 1, offset};
-    out[k++] = (piece){&y->off_row, h->off_count, index};
+    out[k++] = (gi_store_piece){&y->off_ptr, n + 1, offset};
+    out[k++] = (gi_store_piece){&y->off_row, h->off_count, index};
   }
   return k;
 }
 
 /* The numbers. */
-static int factor_pieces(const gi_store_header *h, const gi_layout *y, gi_factor *f, piece *out)
+static int factor_pieces(const gi_store_header *h, const gi_layout *y, gi_factor *f, gi_store_piece *out)
 {
   int k = 0;
   const size_t value = h->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
-  out[k++] = (piece){&f->l, y->lval[y->n_super], value};
-  out[k++] = (piece){&f->dinv, y->n, value};
+  out[k++] = (gi_store_piece){&f->l, y->lval[y->n_super], value};
+  out[k++] = (gi_store_piece){&f->dinv, y->n, value};
   if (h->kind == GI_LU) {
-    out[k++] = (piece){&f->u, y->uval[y->n_super], value};
+    out[k++] = (gi_store_piece){&f->u, y->uval[y->n_super], value};
   }
-  if (h->kind == GI_LDLT) out[k++] = (piece){&f->coupling, y->n, value};
-  if (h->kind != GI_CHOLESKY) out[k++] = (piece){&f->pivot, y->n, sizeof(gable_idx)};
-  if (h->off_count >= 0) out[k++] = (piece){&f->off, h->off_count, value};
+  if (h->kind == GI_LDLT) out[k++] = (gi_store_piece){&f->coupling, y->n, value};
+  if (h->kind != GI_CHOLESKY) out[k++] = (gi_store_piece){&f->pivot, y->n, sizeof(gable_idx)};
+  if (h->off_count >= 0) out[k++] = (gi_store_piece){&f->off, h->off_count, value};
   return k;
 }
 
@@ -87,55 +69,49 @@ uint32_t gi_store_values(const gi_problem *p)
   return folded ? folded : 1;
 }
 
+/* What the header tells of panels. */
+static void describe_panels(const gable_solver *s, gi_store_header *h)
+{
+  const gi_layout *y = s->arrangement.layout;
+  const gi_factor *f = s->factor;
+  h->n = y->n;
+  h->nnz_l = y->nnz_l;
+  h->nnz_u = y->nnz_u;
+  h->lrow_count = y->lptr[y->n_super];
+  h->ucol_count = y->symmetric ? -1 : y->uptr[y->n_super];
+  h->off_count = y->off_ptr ? y->off_ptr[y->n] : -1;
+  h->n_super = y->n_super;
+  h->n_blocks = y->n_blocks;
+  h->height = y->height;
+  h->kind = (int32_t)f->kind;
+  h->type = (int32_t)f->type;
+  h->perturbed = f->perturbed;
+  h->max_entry = f->max_entry;
+  h->max_factor = f->max_factor;
+}
+
 static gi_store_header header_of(const gable_solver *s)
 {
   const gi_arrangement *a = &s->arrangement;
-  const gi_layout *y = a->layout;
-  const gi_factor *f = s->factor;
   gi_store_header h;
   memset(&h, 0, sizeof h);
   memcpy(h.magic, GI_STORE_MAGIC, sizeof h.magic);
-  h.version = f->kind == GI_LDLT ? GI_STORE_VERSION_LDLT : GI_STORE_VERSION;
+  if (s->triangles)
+    gi_store_describe_triangles(s->triangles, &h);
+  else
+    describe_panels(s, &h);
+  h.version = s->triangles ? GI_STORE_VERSION_TRIANGLES : h.kind == GI_LDLT ? GI_STORE_VERSION_LDLT : GI_STORE_VERSION;
   h.byte_order = GI_STORE_ORDER;
   h.pattern_hash = s->problem.hash;
-  h.n = y->n;
-  h.nnz = s->problem.rows.ptr[y->n];
-  h.nnz_l = y->nnz_l;
-  h.nnz_u = y->nnz_u;
-  h.lrow_count = y->lptr[y->n_super];
-  h.ucol_count = y->symmetric ? -1 : y->uptr[y->n_super];
-  h.off_count = y->off_ptr ? y->off_ptr[y->n] : -1;
-  h.n_super = y->n_super;
-  h.n_blocks = y->n_blocks;
-  h.height = y->height;
+  h.nnz = s->problem.rows.ptr[s->problem.n];
   h.drift = s->drift;
   h.method = (int32_t)a->method;
   h.order = (int32_t)a->order;
   h.matched = a->matched;
   h.rank = a->rank;
-  h.kind = (int32_t)f->kind;
-  h.type = (int32_t)f->type;
-  h.perturbed = f->perturbed;
   h.values = s->other_values ? s->other_values : gi_store_values(&s->problem);
-  h.max_entry = f->max_entry;
-  h.max_factor = f->max_factor;
   h.sum = gi_checksum(0, &h, offsetof(gi_store_header, sum));
   return h;
-}
-
-static gable_status write_pieces(gi_sink *sink, const piece *p, int count)
-{
-  gable_status status = GABLE_OK;
-  for (int k = 0; k < count; k++) {
-    const void *array = piece_get(&p[k]);
-    size_t bytes = (size_t)p[k].count * p[k].size;
-    uint64_t sum = gi_checksum(0, array, bytes);
-    GI_TRY(gi_sink_write(sink, array, bytes));
-    GI_TRY(gi_sink_write(sink, &sum, sizeof sum));
-    GI_TRY(gi_sink_progress(sink, (double)(k + 1) / count));
-  }
-done:
-  return status;
 }
 
 /* What is saved of a factor: a header, then pieces of copies of its structs. */
@@ -143,7 +119,8 @@ typedef struct image {
   gi_store_header h;
   gi_arrangement a;
   gi_factor f;
-  piece pieces[MOST_PIECES];
+  gi_triangles t;
+  gi_store_piece pieces[GI_STORE_MOST_PIECES];
   int count;
   size_t bytes;
 } image;
@@ -153,17 +130,19 @@ static gable_status image_of(const gable_solver *s, image *m)
   gable_status status = GABLE_OK;
   GI_REQUIRE(s->phase == GI_PHASE_FACTORED, GABLE_ERR_STATE,
              "there is no factor to save: call gable_solver_factor first");
-  GI_REQUIRE(!s->triangles, GABLE_ERR_STATE,
-             "imported factors that are solved element by element are not saved: import them again instead");
   GI_REQUIRE(gi_pipeline_has_matrix(s), GABLE_ERR_STATE,
              "a factor is saved for its matrix: import it together with that");
   m->h = header_of(s);
   m->a = s->arrangement;
-  m->f = *s->factor;
-  m->count = structure_pieces(&m->h, &m->a, m->a.layout, m->pieces);
-  m->count += factor_pieces(&m->h, m->a.layout, &m->f, m->pieces + m->count);
-  m->bytes = sizeof m->h;
-  for (int k = 0; k < m->count; k++) m->bytes += (size_t)m->pieces[k].count * m->pieces[k].size + sizeof(uint64_t);
+  if (s->triangles) {
+    m->t = *s->triangles;
+    m->count = gi_store_triangle_pieces(&m->h, &m->a, &m->t, m->pieces);
+  } else {
+    m->f = *s->factor;
+    m->count = structure_pieces(&m->h, &m->a, m->a.layout, m->pieces);
+    m->count += factor_pieces(&m->h, m->a.layout, &m->f, m->pieces + m->count);
+  }
+  m->bytes = sizeof m->h + gi_store_pieces_bytes(m->pieces, m->count);
 done:
   return status;
 }
@@ -172,7 +151,7 @@ static gable_status write_image(const image *m, gi_sink **sink)
 {
   gable_status status = GABLE_OK;
   GI_TRY(gi_sink_write(*sink, &m->h, sizeof m->h));
-  GI_TRY(write_pieces(*sink, m->pieces, m->count));
+  GI_TRY(gi_store_write_pieces(*sink, m->pieces, m->count));
   GI_TRY(gi_sink_commit(sink));
 done:
   return status;
@@ -214,6 +193,8 @@ static const char *header_fault(const gi_store_header *h, const gi_problem *p)
 {
   const gi_arrangement a = {.method = (gable_method)h->method};
   const int imported = h->matched == GI_ROWS_IMPORTED, symmetric = h->kind != GI_LU;
+  const char *fault = h->version == GI_STORE_VERSION_TRIANGLES ? gi_store_triangles_fault(h) : NULL;
+  if (fault) return fault;
   if (h->kind < GI_LU || h->kind > GI_LDLT || (h->kind == GI_LDLT) != (h->version == GI_STORE_VERSION_LDLT))
     return "an unknown kind of factor";
   if (h->method < GABLE_METHOD_LU || h->method > GABLE_METHOD_LDLT || (int32_t)gi_arrangement_kind(&a) != h->kind)
@@ -242,10 +223,10 @@ static gable_status check_header(gi_source *source, const gi_store_header *h, co
   const char *name = gi_source_name(source);
   GI_REQUIRE(!memcmp(h->magic, GI_STORE_MAGIC, sizeof h->magic), GABLE_ERR_FORMAT,
              "%s is no factor that Gable has saved", name);
-  GI_REQUIRE(h->byte_order == GI_STORE_ORDER && h->version >= GI_STORE_VERSION && h->version <= GI_STORE_VERSION_LDLT,
-             GABLE_ERR_MISMATCH,
-             "%s: a factor of version %u, or of another byte order; this is version %d: factor again", name, h->version,
-             GI_STORE_VERSION_LDLT);
+  GI_REQUIRE(
+      h->byte_order == GI_STORE_ORDER && h->version >= GI_STORE_VERSION && h->version <= GI_STORE_VERSION_TRIANGLES,
+      GABLE_ERR_MISMATCH, "%s: a factor of version %u, or of another byte order; this is version %d: factor again",
+      name, h->version, GI_STORE_VERSION_TRIANGLES);
   GI_REQUIRE(h->sum == gi_checksum(0, h, offsetof(gi_store_header, sum)), GABLE_ERR_FORMAT,
              "%s: the header is damaged (its checksum is wrong): factor again", name);
   GI_REQUIRE(h->n == p->n && h->nnz == p->rows.ptr[p->n] && h->pattern_hash == p->hash, GABLE_ERR_MISMATCH,
@@ -258,30 +239,6 @@ static gable_status check_header(gi_source *source, const gi_store_header *h, co
              GABLE_ERR_FORMAT, "%s: the header promises what the file cannot hold", name);
   const char *fault = header_fault(h, p);
   GI_REQUIRE(!fault, GABLE_ERR_FORMAT, "%s: the header names %s: factor again", name, fault);
-done:
-  return status;
-}
-
-static gable_status read_pieces(gable_context *ctx, gi_source *source, const piece *p, int count)
-{
-  gable_status status = GABLE_OK;
-  for (int k = 0; k < count; k++) {
-    size_t bytes = (size_t)p[k].count * p[k].size;
-    uint64_t sum;
-    GI_REQUIRE(p[k].count >= 0 && p[k].count <= gi_source_most_bytes_left(source) / (int64_t)p[k].size,
-               GABLE_ERR_FORMAT, "%s: the file is shorter than its structure wants", gi_source_name(source));
-    void *array = piece_get(&p[k]);
-    if (!array) {
-      array = gi_alloc(ctx, p[k].count, p[k].size);
-      GI_REQUIRE(array, GABLE_ERR_MEMORY, "out of memory: %.1f MB to load a factor", (double)bytes / 1e6);
-      piece_set(&p[k], array);
-    }
-    GI_TRY(gi_source_read(source, array, bytes));
-    GI_TRY(gi_source_read(source, &sum, sizeof sum));
-    GI_REQUIRE(sum == gi_checksum(0, array, bytes), GABLE_ERR_FORMAT,
-               "%s: damaged (the checksum of part %d is wrong): factor again", gi_source_name(source), k + 1);
-    GI_TRY(gi_progress(ctx, "loading the factor", (double)(k + 1) / count));
-  }
 done:
   return status;
 }
@@ -310,9 +267,8 @@ static int keeps_symmetry(const gi_arrangement *a, gable_idx n)
 }
 
 /* What is wrong with the permutations and scalings, which are permutations; NULL: nothing. */
-static const char *arrangement_fault(const gi_arrangement *a)
+static const char *arrangement_fault(const gi_arrangement *a, gable_idx n)
 {
-  const gable_idx n = a->layout->n;
   const int lu = a->method == GABLE_METHOD_LU;
   int right = 1;
   for (gable_idx k = 0; k < n; k++) right &= isfinite(a->r[k]) && a->r[k] != 0 && isfinite(a->c[k]) && a->c[k] != 0;
@@ -357,10 +313,28 @@ done:
   return status;
 }
 
+/* The rest of a, whose permutations and scalings were read. */
+static gable_status take_arrangement(gable_context *ctx, const gi_source *source, const gi_store_header *h,
+                                     gi_arrangement *a)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = (gable_idx)h->n;
+  GI_TRY(check_order(ctx, source, n, a->row_perm));
+  GI_TRY(check_order(ctx, source, n, a->col_perm));
+  a->method = (gable_method)h->method;
+  a->order = (gable_order)h->order;
+  a->matched = h->matched;
+  a->rank = h->rank;
+  const char *fault = arrangement_fault(a, n);
+  GI_REQUIRE(!fault, GABLE_ERR_FORMAT, "%s: the arrangement of the factor is wrong: %s", gi_source_name(source), fault);
+done:
+  return status;
+}
+
 static gable_status load_structure(gable_context *ctx, gi_source *source, const gi_store_header *h, gi_arrangement *a)
 {
   gable_status status = GABLE_OK;
-  piece pieces[MOST_PIECES];
+  gi_store_piece pieces[GI_STORE_MOST_PIECES];
   gi_layout *y = NULL;
   const char *fault = "a list has another length than the header says";
   GI_ALLOC_ZERO(ctx, y, 1);
@@ -369,7 +343,7 @@ static gable_status load_structure(gable_context *ctx, gi_source *source, const 
   y->n_super = h->n_super;
   y->n_blocks = h->n_blocks;
   y->symmetric = h->ucol_count < 0;
-  GI_TRY(read_pieces(ctx, source, pieces, structure_pieces(h, a, y, pieces)));
+  GI_TRY(gi_store_read_pieces(ctx, source, pieces, structure_pieces(h, a, y, pieces)));
   if (y->symmetric) {
     y->uptr = y->lptr;
     y->ucol = y->lrow;
@@ -381,15 +355,8 @@ static gable_status load_structure(gable_context *ctx, gi_source *source, const 
   y->height = h->height;
   if (ends) GI_TRY(gi_layout_complete(ctx, y, h->kind != GI_LU, &fault));
   GI_REQUIRE(!fault, GABLE_ERR_FORMAT, "%s: the structure of the factor is wrong: %s", gi_source_name(source), fault);
-  GI_TRY(check_order(ctx, source, y->n, a->row_perm));
-  GI_TRY(check_order(ctx, source, y->n, a->col_perm));
-  a->method = (gable_method)h->method;
-  a->order = (gable_order)h->order;
-  a->matched = h->matched;
-  a->rank = h->rank;
+  GI_TRY(take_arrangement(ctx, source, h, a));
   a->loaded = 1;
-  fault = arrangement_fault(a);
-  GI_REQUIRE(!fault, GABLE_ERR_FORMAT, "%s: the arrangement of the factor is wrong: %s", gi_source_name(source), fault);
   GI_TRY(gi_solve_plan_create(ctx, y, NULL, &a->plan));
 done:
   return status;
@@ -398,7 +365,7 @@ done:
 static gable_status load_numbers(gable_solver *s, gi_source *source, const gi_store_header *h)
 {
   gable_status status = GABLE_OK;
-  piece pieces[MOST_PIECES];
+  gi_store_piece pieces[GI_STORE_MOST_PIECES];
   const gi_layout *y = s->arrangement.layout;
   const gable_off wanted =
       gi_factor_bytes(y, (gi_factor_kind)h->kind, (gable_type)h->type) - (gable_off)sizeof(gi_factor);
@@ -407,7 +374,7 @@ static gable_status load_numbers(gable_solver *s, gi_source *source, const gi_st
   GI_REQUIRE(wanted <= gi_source_most_bytes_left(source), GABLE_ERR_FORMAT,
              "%s: the file is shorter than its structure wants", gi_source_name(source));
   GI_TRY(gi_factor_create(s->ctx, y, (gi_factor_kind)h->kind, (gable_type)h->type, &s->factor));
-  GI_TRY(read_pieces(s->ctx, source, pieces, factor_pieces(h, y, s->factor, pieces)));
+  GI_TRY(gi_store_read_pieces(s->ctx, source, pieces, factor_pieces(h, y, s->factor, pieces)));
   GI_TRY(gi_source_peek(source, &rest, &left));
   GI_REQUIRE(!left, GABLE_ERR_FORMAT, "%s: bytes after the end of the factor", gi_source_name(source));
   fault = numbers_fault(y, s->factor);
@@ -423,8 +390,13 @@ done:
 static gable_status load_all(gable_solver *s, gi_source *source, const gi_store_header *h)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(load_structure(s->ctx, source, h, &s->arrangement));
-  GI_TRY(load_numbers(s, source, h));
+  if (h->version == GI_STORE_VERSION_TRIANGLES) {
+    GI_TRY(gi_store_load_triangles(s, source, h));
+    GI_TRY(take_arrangement(s->ctx, source, h, &s->arrangement));
+  } else {
+    GI_TRY(load_structure(s->ctx, source, h, &s->arrangement));
+    GI_TRY(load_numbers(s, source, h));
+  }
   s->options.factor_type = (gable_type)h->type;
   s->drift = h->drift != 0;
   s->other_values = h->values && h->values != gi_store_values(&s->problem) ? h->values : 0;

@@ -6,7 +6,12 @@
 #include "sparse/source.h"
 
 #define GI_STORE_MAGIC "GABLEFAC"
-enum { GI_STORE_VERSION = 2, GI_STORE_VERSION_LDLT = 3 /* of a factor L D L^T */, GI_STORE_ORDER = 0x01020304 };
+enum {
+  GI_STORE_VERSION = 2,
+  GI_STORE_VERSION_LDLT = 3,      /* of a factor L D L^T */
+  GI_STORE_VERSION_TRIANGLES = 4, /* of imported factors that are solved element by element */
+  GI_STORE_ORDER = 0x01020304
+};
 
 typedef struct gi_store_header {
   char magic[8];

@@ -7,7 +7,7 @@
 
 struct gi_triangles_work {
   gable_context *ctx;
-  gable_work *lower, *upper;
+  gi_triangle_works works;
   gable_idx columns;
   double *y; /* [n * columns] by rows, in the numbering of the factors */
 };
@@ -41,36 +41,6 @@ done:
   return status;
 }
 
-/* The solver computes on the CPU, wherever its context is. */
-static gable_status make_plan(gable_context *ctx, const gi_csc *a, gable_part part, gable_diag diag, gable_type type,
-                              gable_trisolve **out)
-{
-  gable_status status = GABLE_OK;
-  const gable_off nnz = a->ptr[a->n_cols];
-  gable_trisolve_options how = GABLE_TRISOLVE_OPTIONS_INIT;
-  gable_matrix_view v = GABLE_MATRIX_VIEW_INIT;
-  float *narrow = NULL;
-  how.uplo = part;
-  how.diag = diag;
-  how.solves = 0; /* many: such a factor is a preconditioner */
-  v.n_rows = v.n_cols = a->n_cols;
-  v.format = GABLE_FORMAT_CSC;
-  v.value_type = type;
-  v.ptr = a->ptr;
-  v.idx = a->idx;
-  GI_TRY(gi_trisolve_create(ctx, &how, out));
-  (*out)->backend = &gi_trisolve_cpu;
-  GI_TRY(gi_trisolve_analyse(*out, &v));
-  if (type == GABLE_TYPE_S) {
-    GI_ALLOC(ctx, narrow, nnz);
-    for (gable_off q = 0; q < nnz; q++) narrow[q] = (float)a->val[q];
-  }
-  GI_TRY(gi_trisolve_update(*out, narrow ? (const void *)narrow : a->val, NULL));
-done:
-  gi_free(ctx, narrow);
-  return status;
-}
-
 gable_status gi_triangles_create(gable_context *ctx, gi_csc *l, gi_csc *u, gable_type type, gi_triangles **out)
 {
   gable_status status = GABLE_OK;
@@ -81,6 +51,7 @@ gable_status gi_triangles_create(gable_context *ctx, gi_csc *l, gi_csc *u, gable
   t->ctx = ctx;
   t->n = n;
   t->kind = u ? GI_LU : GI_CHOLESKY;
+  t->type = type;
   t->l = *l;
   memset(l, 0, sizeof *l);
   if (u) {
@@ -92,8 +63,7 @@ gable_status gi_triangles_create(gable_context *ctx, gi_csc *l, gi_csc *u, gable
   if (type == GABLE_TYPE_S && u) round_to_float(&t->u);
   GI_ALLOC(ctx, t->diagonal, n);
   for (gable_idx j = 0; j < n; j++) t->diagonal[j] = u ? t->u.val[t->u.ptr[j + 1] - 1] : t->l.val[t->l.ptr[j]];
-  GI_TRY(make_plan(ctx, &t->l, GABLE_PART_LOWER, u ? GABLE_DIAG_UNIT : GABLE_DIAG_STORED, type, &t->lower));
-  if (u) GI_TRY(make_plan(ctx, &t->u, GABLE_PART_UPPER, GABLE_DIAG_STORED, type, &t->upper));
+  GI_TRY(gi_triangle_plans_create(ctx, &t->l, u ? &t->u : NULL, type, 1, &t->plans));
   *out = t;
   t = NULL;
 done:
@@ -106,19 +76,11 @@ void gi_triangles_destroy(gi_triangles **triangles)
   if (!triangles || !*triangles) return;
   gi_triangles *t = *triangles;
   *triangles = NULL;
-  gi_trisolve_destroy(&t->lower);
-  gi_trisolve_destroy(&t->upper);
+  gi_triangle_plans_release(&t->plans);
   gi_csc_release(t->ctx, &t->l);
   gi_csc_release(t->ctx, &t->u);
   gi_free(t->ctx, t->diagonal);
   gi_free(t->ctx, t);
-}
-
-static gable_off plan_bytes(const gable_trisolve *plan)
-{
-  gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
-  if (!plan || gi_trisolve_get_info(plan, GABLE_OP_N, &info)) return 0;
-  return (gable_off)info.plan_bytes_host;
 }
 
 static gable_off columns_bytes(const gi_csc *a)
@@ -131,7 +93,7 @@ static gable_off columns_bytes(const gi_csc *a)
 gable_off gi_triangles_bytes(const gi_triangles *t)
 {
   return (gable_off)sizeof *t + columns_bytes(&t->l) + columns_bytes(&t->u) + t->n * (gable_off)sizeof *t->diagonal +
-         plan_bytes(t->lower) + plan_bytes(t->upper);
+         gi_triangle_plans_host_bytes(t->plans);
 }
 
 gable_status gi_triangles_work_create(const gi_triangles *t, gable_idx max_rhs, gi_triangles_work **out)
@@ -142,8 +104,7 @@ gable_status gi_triangles_work_create(const gi_triangles *t, gable_idx max_rhs, 
   w->ctx = t->ctx;
   w->columns = max_rhs;
   GI_ALLOC(t->ctx, w->y, (gable_off)t->n * max_rhs);
-  GI_TRY(gi_work_create(t->lower, max_rhs, &w->lower));
-  if (t->upper) GI_TRY(gi_work_create(t->upper, max_rhs, &w->upper));
+  GI_TRY(gi_triangle_works_init(t->plans, max_rhs, &w->works));
   *out = w;
   w = NULL;
 done:
@@ -156,8 +117,7 @@ void gi_triangles_work_destroy(gi_triangles_work **work)
   if (!work || !*work) return;
   gi_triangles_work *w = *work;
   *work = NULL;
-  gi_work_destroy(&w->lower);
-  gi_work_destroy(&w->upper);
+  gi_triangle_works_release(&w->works);
   gi_free(w->ctx, w->y);
   gi_free(w->ctx, w);
 }
@@ -236,12 +196,12 @@ static gable_status solve_upper(const gi_triangles *t, gi_triangles_work *w, gab
   gable_status status = GABLE_OK;
   const int d = parts & GI_SOLVE_D, u = parts & GI_SOLVE_U;
   if (t->kind == GI_CHOLESKY) {
-    if (u) GI_TRY(gi_trisolve_solve(t->lower, w->lower, op == GABLE_OP_N ? GABLE_OP_T : GABLE_OP_N, y, y));
+    if (u) GI_TRY(gi_triangle_works_solve(&w->works, 0, op == GABLE_OP_N ? GABLE_OP_T : GABLE_OP_N, y, NULL));
     goto done;
   }
   if (d && !u) divide(t, y->count, w->y);
   if (u && !d && op == GABLE_OP_N) multiply(t, y->count, w->y);
-  if (u) GI_TRY(gi_trisolve_solve(t->upper, w->upper, op, y, y));
+  if (u) GI_TRY(gi_triangle_works_solve(&w->works, 1, op, y, NULL));
   if (u && !d && op == GABLE_OP_T) multiply(t, y->count, w->y);
 done:
   return status;
@@ -260,7 +220,7 @@ gable_status gi_triangles_solve(const gi_triangles *t, gi_triangles_work *w, gab
     y.data = w->y;
     take(b, first, y.count, f->in_place, f->in_scale, w->y);
     if (op == GABLE_OP_T) GI_TRY(solve_upper(t, w, op, parts, &y));
-    if (parts & GI_SOLVE_L) GI_TRY(gi_trisolve_solve(t->lower, w->lower, op, &y, &y));
+    if (parts & GI_SOLVE_L) GI_TRY(gi_triangle_works_solve(&w->works, 0, op, &y, NULL));
     if (op == GABLE_OP_N) GI_TRY(solve_upper(t, w, op, parts, &y));
     give(x, first, y.count, f->out_place, f->out_scale, w->y);
   }

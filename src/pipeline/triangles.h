@@ -1,24 +1,22 @@
-/* triangles.h: imported factors solved element by element, each triangle by a
- * plan of src/trisolve.
+/* triangles.h: imported factors solved element by element on the CPU, each triangle by a plan of src/trisolve.
  *
- * For incomplete factors: panels would store the closure of L + U, and multiply
- * by its zeros. */
+ * For incomplete factors: panels would store the closure of L + U, and multiply by its zeros. */
 #ifndef GI_TRIANGLES_H
 #define GI_TRIANGLES_H
 
-#include <gable/trisolve.h>
-
 #include "factor/export.h"
+#include "pipeline/triangle_plans.h"
 #include "supernodal/cpu/solve.h"
 
 typedef struct gi_triangles {
   gable_context *ctx;
   gable_idx n;
-  gi_factor_kind kind;           /* GI_LU or GI_CHOLESKY */
-  gi_csc l, u;                   /* by columns, rounded to the factor's type; LU: l with its ones;
-                                    Cholesky: no u */
-  double *diagonal;              /* [n] of u (LU) or of l (Cholesky) */
-  gable_trisolve *lower, *upper; /* upper: NULL for Cholesky */
+  gi_factor_kind kind;      /* GI_LU or GI_CHOLESKY */
+  gable_type type;          /* of the plans' values */
+  gi_csc l, u;              /* by columns, rounded to the factor's type; LU: l with its ones;
+                               Cholesky: no u */
+  double *diagonal;         /* [n] of u (LU) or of l (Cholesky) */
+  gi_triangle_plans *plans; /* on the CPU */
 } gi_triangles;
 
 typedef struct gi_triangles_work gi_triangles_work; /* one per calling thread */

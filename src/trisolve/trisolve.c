@@ -130,6 +130,16 @@ done:
   return status;
 }
 
+gable_status gi_trisolve_solve_on(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
+                                  gable_vectors_view *x, void *stream)
+{
+  void *own = w->stream;
+  w->stream = gi_stream_of(t->ctx, stream);
+  const gable_status status = gi_trisolve_solve(t, w, op, b, x);
+  w->stream = own;
+  return status;
+}
+
 gable_status gi_trisolve_plan_bound(const gable_trisolve *t, gable_idx n, gable_off nnz, gable_type value_type,
                                     size_t *host, size_t *device)
 {

@@ -32,6 +32,11 @@ gable_status gi_trisolve_update(gable_trisolve *t, const void *val, const void *
 gable_status gi_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
                                gable_vectors_view *x);
 
+/* The same on stream, which the caller has ordered after the last update and w's earlier solves; it may be captured,
+ * and need not outlive the solve.  NULL: the context's own. */
+gable_status gi_trisolve_solve_on(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
+                                  gable_vectors_view *x, void *stream);
+
 /* Upper bounds of what an analysis by t leaves; in any phase.  nnz: entries off the diagonal.  GABLE_ERR_UNAVAILABLE:
  * on a GPU. */
 gable_status gi_trisolve_plan_bound(const gable_trisolve *t, gable_idx n, gable_off nnz, gable_type value_type,
@@ -52,6 +57,7 @@ gable_status gi_work_set_stream(gable_work *w, void *stream);
 
 /* The first fault of solves with w since the last call, and its row (NULL: not asked for; -1: none). */
 gable_status gi_work_status(gable_work *w, gable_idx *row);
+gable_status gi_work_status_on(gable_work *w, void *stream, gable_idx *row); /* of gi_trisolve_solve_on */
 
 #ifdef __cplusplus
 }

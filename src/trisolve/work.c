@@ -91,3 +91,12 @@ gable_status gi_work_status(gable_work *w, gable_idx *row)
 done:
   return status;
 }
+
+gable_status gi_work_status_on(gable_work *w, void *stream, gable_idx *row)
+{
+  void *own = w->stream;
+  w->stream = gi_stream_of(w->plan->ctx, stream);
+  const gable_status status = gi_work_status(w, row);
+  w->stream = own;
+  return status;
+}

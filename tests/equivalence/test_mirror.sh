@@ -20,6 +20,7 @@ on_mirror equivalence/test_trisolve ${SAN:+20240607 2147483647 3}
 on_mirror equivalence/test_clusters ${SAN:+20}
 on_mirror equivalence/test_cluster_dataflow ${SAN:+10}
 on_mirror equivalence/test_device_methods ${SAN:+4}
+on_mirror equivalence/test_device_triangles
 on_mirror equivalence/test_solver_device
 on_mirror equivalence/test_solver_device_vectors
 on_mirror equivalence/test_solver_device_apply

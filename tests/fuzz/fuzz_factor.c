@@ -3,7 +3,8 @@
  * the answer may be nonsense.  The corpus is made anew, when the version of the file changes, by
  *   gable solve tests/fuzz/factor-lu.mtx --save-factor tests/fuzz/corpus/factor/blocks.factor
  *   gable solve tests/fuzz/factor-spd.mtx --save-factor tests/fuzz/corpus/factor/cholesky.factor
- *   gable solve tests/fuzz/factor-saddle.mtx --save-factor tests/fuzz/corpus/factor/ldlt.factor */
+ *   gable solve tests/fuzz/factor-saddle.mtx --save-factor tests/fuzz/corpus/factor/ldlt.factor
+ * and triangles.factor by test_stored_triangles tests/fuzz/factor-lu.mtx tests/fuzz/corpus/factor/triangles.factor */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,18 @@ static int forge_structure(uint8_t *bytes, size_t n, const gi_store_header *h, s
   return 1;
 }
 
+/* Those of factors that are solved element by element: permutations, scalings, L and U by columns. */
+static void forge_triangles(uint8_t *bytes, size_t n, const gi_store_header *h)
+{
+  const int64_t entries[2] = {h->lrow_count, h->ucol_count};
+  size_t at = sizeof *h;
+  int there = sum_piece(bytes, n, &at, h->n, 4) && sum_piece(bytes, n, &at, h->n, 4) &&
+              sum_piece(bytes, n, &at, h->n, 8) && sum_piece(bytes, n, &at, h->n, 8);
+  for (int k = 0; k < 2 && there && entries[k] >= 0; k++)
+    there = sum_piece(bytes, n, &at, h->n + 1, 8) && sum_piece(bytes, n, &at, entries[k], 4) &&
+            sum_piece(bytes, n, &at, entries[k], 8);
+}
+
 static void forge(uint8_t *bytes, size_t n)
 {
   gi_store_header h;
@@ -89,6 +102,10 @@ static void forge(uint8_t *bytes, size_t n)
   h.sum = gi_checksum(0, &h, offsetof(gi_store_header, sum));
   memcpy(bytes, &h, sizeof h);
   if (h.n < 0 || h.n > FUZZ_MOST_BYTES || h.n_super < 0 || h.n_super > FUZZ_MOST_BYTES) return;
+  if (h.version == GI_STORE_VERSION_TRIANGLES) {
+    forge_triangles(bytes, n, &h);
+    return;
+  }
   if (!forge_structure(bytes, n, &h, &at, values)) return;
   const size_t value = h.type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
   int there = sum_piece(bytes, n, &at, values[0], value) && sum_piece(bytes, n, &at, h.n, value);
