@@ -35,15 +35,15 @@ static double factor_entries(const gable_solver *s)
   return is_symmetric(s) ? l : l + u - (double)integer_of(s, GABLE_SOLVER_N);
 }
 
-/* One phase: its time, its share of the whole as a bar, and what it did. */
-static void phase(FILE *out, const char *name, double seconds, double whole, const char *what)
+/* One phase: its time, where it ran, its share of the whole as a bar, and what it did. */
+static void phase(FILE *out, const char *name, double seconds, const char *where, double whole, const char *what)
 {
   enum { WIDTH = 24 };
   static const char bar[] = "########################";
   double share = whole > 0 && seconds > 0 ? seconds / whole : 0;
   int length = (int)(share * WIDTH + 0.5);
   if (length > WIDTH) length = WIDTH;
-  fprintf(out, "  %-9s %9s  %-*.*s %s\n", name, human_seconds(seconds).s, WIDTH, length, bar, what);
+  fprintf(out, "  %-9s %9s  %-6s  %-*.*s %s\n", name, human_seconds(seconds).s, where, WIDTH, length, bar, what);
 }
 
 static void print_matrix(FILE *out, const solve_request *q, const solve_outcome *r)
@@ -62,8 +62,10 @@ static void print_matrix(FILE *out, const solve_request *q, const solve_outcome 
   static const char *const rows[] = {"", " after a weighted matching", " after a matching and partial pivoting",
                                      ", imported"};
   static const char *const methods[] = {"", "LU with static pivoting", "Cholesky", "L D L^T with static pivoting"};
-  report_line(out, "method", "%s%s, on %s with %d thread%s", methods[integer_of(s, GABLE_SOLVER_METHOD) & 3],
-              rows[integer_of(s, GABLE_SOLVER_MATCHED) & 3], r->where, r->threads, r->threads == 1 ? "" : "s");
+  report_line(out, "method", "%s%s%s, on %s with %d thread%s", methods[integer_of(s, GABLE_SOLVER_METHOD) & 3],
+              rows[integer_of(s, GABLE_SOLVER_MATCHED) & 3],
+              integer_of(s, GABLE_SOLVER_ELEMENTWISE) ? ", element by element" : "", r->where, r->threads,
+              r->threads == 1 ? "" : "s");
   if (*r->why) report_line(out, "where", "%s: %s", r->where, r->why);
   if (strcmp(gable_solver_blas(s), "own")) report_line(out, "large blocks", "%s", gable_solver_blas(s));
   if (integer_of(s, GABLE_SOLVER_BLOCKS) > 1)
@@ -71,71 +73,98 @@ static void print_matrix(FILE *out, const solve_request *q, const solve_outcome 
                 human_count((double)integer_of(s, GABLE_SOLVER_BLOCKS)).s);
 }
 
-static void print_phases(FILE *out, const solve_request *q, const solve_outcome *r)
+/* Analysis and factorization, which are the CPU's. */
+static void print_factorization(FILE *out, const gable_solver *s, double whole)
+{
+  const double flops = real_of(s, GABLE_SOLVER_FLOPS), factor = real_of(s, GABLE_SOLVER_FACTOR_S);
+  const double judge = real_of(s, GABLE_SOLVER_JUDGE_S);
+  const long long analyses = integer_of(s, GABLE_SOLVER_ANALYSES), tried = integer_of(s, GABLE_SOLVER_REJECTED);
+  char what[240], times[48] = "";
+  phase(out, "match", real_of(s, GABLE_SOLVER_MATCH_S), "cpu", whole,
+        integer_of(s, GABLE_SOLVER_MATCHED) ? "rows to columns, and scaling" : "scaling alone");
+  snprintf(what, sizeof what, "%s%s", order_name(integer_of(s, GABLE_SOLVER_ORDER)),
+           integer_of(s, GABLE_SOLVER_ORDER_FALLBACK) ? ", for METIS had too little memory" : "");
+  phase(out, "order", real_of(s, GABLE_SOLVER_ORDER_S), "cpu", whole, what);
+  if (analyses > 1) snprintf(times, sizeof times, "; analysed %lld times", analyses);
+  snprintf(what, sizeof what, "%s supernodes, tree of height %s, in %s; the rest is reading%s",
+           human_count((double)integer_of(s, GABLE_SOLVER_SUPERNODES)).s,
+           human_count((double)integer_of(s, GABLE_SOLVER_TREE_HEIGHT)).s,
+           human_seconds(real_of(s, GABLE_SOLVER_STRUCTURE_S)).s, times);
+  phase(out, "symbolic", real_of(s, GABLE_SOLVER_SYMBOLIC_S), "cpu", whole, what);
+  snprintf(what, sizeof what, "%s, %s", human_rate(flops, "flop").s,
+           human_rate(factor > 0 ? flops / factor : 0, "flop").s);
+  char *per_second = strstr(what, "/s,"); /* the first is a count, not a rate */
+  if (per_second) memmove(per_second, per_second + 2, strlen(per_second + 2) + 1);
+  phase(out, "factor", factor, "cpu", whole, what);
+  if (tried) {
+    snprintf(what, sizeof what, "%lld factorization%s tried before, not good enough", tried, tried == 1 ? "" : "s");
+    phase(out, "rejected", real_of(s, GABLE_SOLVER_REJECTED_S), "cpu", whole, what);
+  }
+  if (judge > 0) phase(out, "judge", judge, "cpu", whole, "trial solves, that the factor is good enough");
+}
+
+/* Where the factor is brought into the form that sweeps read. */
+static const char *where_prepared(const solve_outcome *r)
+{
+  return integer_of(r->solver, GABLE_SOLVER_ELEMENTWISE) ? r->where : "cpu";
+}
+
+static void print_preparation(FILE *out, const solve_request *q, const solve_outcome *r, double whole)
 {
   const gable_solver *s = r->solver;
-  const gable_solve_report *w = &r->report;
-  double match = real_of(s, GABLE_SOLVER_MATCH_S), order = real_of(s, GABLE_SOLVER_ORDER_S);
-  double symbolic = real_of(s, GABLE_SOLVER_SYMBOLIC_S), factor = real_of(s, GABLE_SOLVER_FACTOR_S);
-  double rejected = real_of(s, GABLE_SOLVER_REJECTED_S), judge = real_of(s, GABLE_SOLVER_JUDGE_S);
-  double whole = r->read_s + r->load_s + match + order + symbolic + factor + rejected + judge +
-                 real_of(s, GABLE_SOLVER_PREPARE_S) + real_of(s, GABLE_SOLVER_UPLOAD_S) + r->solve_s + w->refine_s +
-                 r->estimate_s;
-  double flops = real_of(s, GABLE_SOLVER_FLOPS);
+  const int named = strcmp(q->solve_method, "auto") != 0;
   char what[240];
-  fputc('\n', out);
-  phase(out, "read", r->read_s, whole, "");
-  if (q->load_path) {
-    snprintf(what, sizeof what, "the factor from %.120s", q->load_path);
-    phase(out, "load", r->load_s, whole, what);
-  } else {
-    phase(out, "match", match, whole,
-          integer_of(s, GABLE_SOLVER_MATCHED) ? "rows to columns, and scaling" : "scaling alone");
-    snprintf(what, sizeof what, "%s%s", order_name(integer_of(s, GABLE_SOLVER_ORDER)),
-             integer_of(s, GABLE_SOLVER_ORDER_FALLBACK) ? ", for METIS had too little memory" : "");
-    phase(out, "order", order, whole, what);
-    char times[48] = "";
-    const long long analyses = integer_of(s, GABLE_SOLVER_ANALYSES), tried = integer_of(s, GABLE_SOLVER_REJECTED);
-    if (analyses > 1) snprintf(times, sizeof times, "; analysed %lld times", analyses);
-    snprintf(what, sizeof what, "%s supernodes, tree of height %s, in %s; the rest is reading%s",
-             human_count((double)integer_of(s, GABLE_SOLVER_SUPERNODES)).s,
-             human_count((double)integer_of(s, GABLE_SOLVER_TREE_HEIGHT)).s,
-             human_seconds(real_of(s, GABLE_SOLVER_STRUCTURE_S)).s, times);
-    phase(out, "symbolic", symbolic, whole, what);
-    snprintf(what, sizeof what, "%s, %s", human_rate(flops, "flop").s,
-             human_rate(factor > 0 ? flops / factor : 0, "flop").s);
-    char *per_second = strstr(what, "/s,"); /* the first is a count, not a rate */
-    if (per_second) memmove(per_second, per_second + 2, strlen(per_second + 2) + 1);
-    phase(out, "factor", factor, whole, what);
-    if (tried) {
-      snprintf(what, sizeof what, "%lld factorization%s tried before, not good enough", tried, tried == 1 ? "" : "s");
-      phase(out, "rejected", rejected, whole, what);
-    }
-    if (judge > 0) phase(out, "judge", judge, whole, "trial solves, that the factor is good enough");
-  }
-  if (strcmp(q->solve_method, "auto"))
+  if (named)
     snprintf(what, sizeof what, "method %s%s, %s levels in both sweeps", q->solve_method,
              q->merge_blocks ? ", blocks merged" : "", human_count((double)integer_of(s, GABLE_SOLVER_SOLVE_LEVELS)).s);
+  else if (integer_of(s, GABLE_SOLVER_ELEMENTWISE))
+    snprintf(what, sizeof what, "schedules of two triangles, element by element");
   else
     snprintf(what, sizeof what, "blocks merged to %s levels, and inverted",
              human_count((double)integer_of(s, GABLE_SOLVER_DEVICE_LEVELS)).s);
-  if (integer_of(s, GABLE_SOLVER_DEVICE_BYTES) || strcmp(q->solve_method, "auto"))
-    phase(out, "prepare", real_of(s, GABLE_SOLVER_PREPARE_S), whole, what);
-  if (integer_of(s, GABLE_SOLVER_DEVICE_BYTES)) {
-    snprintf(what, sizeof what, "%s to %s", human_bytes((double)integer_of(s, GABLE_SOLVER_DEVICE_BYTES)).s, r->where);
-    phase(out, "upload", real_of(s, GABLE_SOLVER_UPLOAD_S), whole, what);
-  }
+  if (integer_of(s, GABLE_SOLVER_DEVICE_BYTES) || named)
+    phase(out, "prepare", real_of(s, GABLE_SOLVER_PREPARE_S), where_prepared(r), whole, what);
+  if (!integer_of(s, GABLE_SOLVER_DEVICE_BYTES)) return;
+  snprintf(what, sizeof what, "%s to %s", human_bytes((double)integer_of(s, GABLE_SOLVER_DEVICE_BYTES)).s, r->where);
+  phase(out, "upload", real_of(s, GABLE_SOLVER_UPLOAD_S), r->where, whole, what);
+}
+
+static void print_solve(FILE *out, const solve_request *q, const solve_outcome *r, double whole)
+{
+  const gable_solve_report *w = &r->report;
+  char what[240];
   snprintf(what, sizeof what, "%d right-hand side%s%s", r->columns, r->columns == 1 ? "" : "s",
            q->repeat > 1 ? ", the median of the repeats" : "");
   if (r->floor_s > 0 && r->solve_s > 0)
     snprintf(what + strlen(what), sizeof what - strlen(what), "; reading %s once takes %s (%s)",
-             human_bytes(real_of(s, GABLE_SOLVER_SOLVE_BYTES)).s, human_seconds(r->floor_s).s,
+             human_bytes(real_of(r->solver, GABLE_SOLVER_SOLVE_BYTES)).s, human_seconds(r->floor_s).s,
              human_percent(r->floor_s / r->solve_s).s);
-  phase(out, "solve", r->solve_s, whole, what);
+  phase(out, "solve", r->solve_s, r->where, whole, what);
   snprintf(what, sizeof what, "%d step%s%s", w->refine_steps, w->refine_steps == 1 ? "" : "s",
            w->gmres_iterations ? ", then GMRES" : "");
-  phase(out, "refine", w->refine_s, whole, what);
-  phase(out, "estimate", r->estimate_s, whole, "condition and forward error");
+  phase(out, "refine", w->refine_s, r->where, whole, what);
+  phase(out, "estimate", r->estimate_s, r->where, whole, "condition and forward error");
+}
+
+static void print_phases(FILE *out, const solve_request *q, const solve_outcome *r)
+{
+  const gable_solver *s = r->solver;
+  static const gable_solver_key parts[] = {GABLE_SOLVER_MATCH_S,   GABLE_SOLVER_ORDER_S,    GABLE_SOLVER_SYMBOLIC_S,
+                                           GABLE_SOLVER_FACTOR_S,  GABLE_SOLVER_REJECTED_S, GABLE_SOLVER_JUDGE_S,
+                                           GABLE_SOLVER_PREPARE_S, GABLE_SOLVER_UPLOAD_S};
+  double whole = r->read_s + r->load_s + r->solve_s + r->report.refine_s + r->estimate_s;
+  char what[240];
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) whole += real_of(s, parts[k]);
+  fputc('\n', out);
+  phase(out, "read", r->read_s, "cpu", whole, "");
+  if (q->load_path) {
+    snprintf(what, sizeof what, "the factor from %.120s", q->load_path);
+    phase(out, "load", r->load_s, "cpu", whole, what);
+  } else {
+    print_factorization(out, s, whole);
+  }
+  print_preparation(out, q, r, whole);
+  print_solve(out, q, r, whole);
 }
 
 /* count: of POSITIVE_, NEGATIVE_ and ZERO_EIGENVALUES; 0: the factor does not show them. */
@@ -255,6 +284,7 @@ void solve_report_json(json *j, const solve_request *q, const solve_outcome *r)
   json_text(j, "where", r->where);
   json_text(j, "where_order", "cpu");
   json_text(j, "where_factor", "cpu");
+  json_text(j, "where_prepare", where_prepared(r));
   json_text(j, "where_solve", r->where);
   json_text(j, "where_refine", r->where);
   json_text(j, "where_reason", r->why);

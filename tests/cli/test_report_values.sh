@@ -136,6 +136,24 @@ for method in levels batched inverted merged partitioned partitioned-cusparse; d
     holds j 'device_bytes > 0 && prepare_s > 0 && upload_s > 0 && solve_bytes > 0'
     says "method $method, .* levels in both sweeps" out
 done
+# each phase says where it ran; on a GPU one solve is enough for the floor and its share
+run 0 solve two.mtx --where mirror --json j
+is j where_order cpu where_factor cpu where_prepare cpu where_solve mirror where_refine mirror repeat 1
+holds j 'floor_s > 0 && share > 0 && share * solve_s <= 1.000001 * floor_s && share * solve_s >= 0.999999 * floor_s'
+for phase in read match order symbolic factor prepare; do says "^  $phase  *[0-9.]* [a-z]*  cpu " out; done
+for phase in upload solve refine estimate; do says "^  $phase  *[0-9.]* [a-z]*  mirror " out; done
+says '^  solve .*; reading .* once takes .*%)' out
+run 0 solve two.mtx --where cpu
+for phase in read match order symbolic factor solve refine estimate; do says "^  $phase  *[0-9.]* [a-z]*  cpu " out; done
+# factors that are solved element by element, where the context is
+fuzz=$data/../fuzz
+for place in cpu mirror auto; do
+    run 0 solve "$fuzz/factor-lu.mtx" --load-factor "$fuzz/corpus/factor/triangles.factor" --where $place --json j
+    is j solved true where_prepare "$([ $place = mirror ] && echo mirror || echo cpu)" where_solve "$([ $place = mirror ] && echo mirror || echo cpu)"
+    says 'imported, element by element, on ' out
+done
+run 1 solve "$fuzz/factor-lu.mtx" --load-factor "$fuzz/corpus/factor/triangles.factor" --solve-method batched
+says 'element by element' err
 run 2 solve two.mtx --merge-blocks
 run 2 solve two.mtx --solve-method nobody
 run 0 solve two.mtx --where mirror --repeat 3 --rhs 2 --json j
