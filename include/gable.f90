@@ -486,6 +486,7 @@ module gable
     integer(c_int32_t) :: max_width
     integer(c_int) :: exact
     integer(c_int64_t) :: solves
+    integer(c_int) :: values
   end type
   type, bind(C) :: gable_symbolic_info
     integer(c_size_t) :: size
@@ -510,6 +511,7 @@ module gable
     real(c_double) :: match_s
     real(c_double) :: order_s
     real(c_double) :: symbolic_s
+    integer(c_int) :: analyses
   end type
   type, bind(C) :: gable_symbolic_view
     integer(c_size_t) :: size

@@ -15,7 +15,8 @@
 
 typedef struct request {
   const char *path, *order, *form, *json_path;
-  int exact, strict, order_is_file;
+  int exact, strict, values, order_is_file;
+  int has_values; /* real ones */
   long max_width, threads, solves;
   gable_idx *user_order; /* of --order FILE, or NULL */
 } request;
@@ -39,6 +40,7 @@ static gable_status analyse(session *s, const gable_matrix_view *a, const reques
   options.form = form_of(q->form);
   options.exact = q->exact;
   options.solves = q->solves;
+  options.values = q->values;
   options.max_width = (gable_idx)q->max_width;
   gable_status status = gable_symbolic_create(s->ctx, a, &options, &symbolic);
   if (!status) status = gable_symbolic_get_info(symbolic, info);
@@ -56,6 +58,16 @@ static double fill_of(const gable_symbolic_info *f)
   return (double)(has_no_u(f) ? f->nnz_l : f->nnz_l + f->nnz_u - f->n);
 }
 
+/* What the values of the matrix have to do with it. */
+static void print_values(FILE *out, const request *q, const gable_symbolic_info *f)
+{
+  if (q->values)
+    report_line(out, "values", "factored: the structure that is kept%s",
+                f->analyses > 1 ? ", after the first one was rejected" : "");
+  else if (q->has_values)
+    report_line(out, "values", "not factored: they may reject this structure, which --values tells");
+}
+
 static void print_matrix(FILE *out, const request *q, const gable_symbolic_info *f)
 {
   fprintf(out, "%s\n", session_name(q->path));
@@ -64,7 +76,9 @@ static void print_matrix(FILE *out, const request *q, const gable_symbolic_info 
     report_line(out, "structural rank", "%s: singular; taken as if the diagonal were there",
                 human_count(f->structural_rank).s);
   else if (f->matched)
-    report_line(out, "rows", "matched with columns in %s", human_seconds(f->match_s).s);
+    report_line(out, "rows", "matched with columns%s in %s", f->matched == 2 ? ", then by partial pivoting," : "",
+                human_seconds(f->match_s).s);
+  print_values(out, q, f);
   if (f->blocks > 1)
     report_line(out, "diagonal blocks", "%s, the largest of %s rows", human_count(f->blocks).s,
                 human_count(f->largest_block).s);
@@ -102,7 +116,8 @@ static void fill_json(json *j, const gable_symbolic_info *f)
 {
   json_text(j, "order", f->order);
   json_text(j, "form", forms[f->form]);
-  json_bool(j, "matched", f->matched);
+  json_bool(j, "matched", f->matched != 0);
+  json_integer(j, "analyses", f->analyses);
   json_integer(j, "structural_rank", f->structural_rank);
   json_integer(j, "blocks", f->blocks);
   json_integer(j, "largest_block", f->largest_block);
@@ -180,6 +195,8 @@ static gable_status run(session *s, request *q, FILE *out, json *j)
   gable_status status = session_read(s, q->path, &reading, &a, &duplicates);
   if (!status) status = gable_matrix_get_view(a, &view);
   if (!status) status = read_order(s, q, view.n_cols);
+  q->has_values = view.val && view.value_type == GABLE_TYPE_D;
+  json_bool(j, "values", q->values);
   json_integer(j, "duplicates", duplicates);
   if (!status) status = (strcmp(q->order, "all") ? one_order : every_order)(s, &view, q, out, j);
   gable_matrix_destroy(&a);
@@ -200,6 +217,7 @@ int cmd_symbolic(int argc, char **argv)
       option_integer(0, "expected-solves", "N", "solves with the factor, which an order has to pay for (default 10)",
                      &q.solves, 1, 1000000000),
       option_flag(0, "exact", "no explicit zeros for the sake of wider supernodes", &q.exact),
+      option_flag(0, "values", "factor the values, and tell the structure that `gable solve` keeps", &q.values),
       option_threads(&q.threads),
       option_strict(&q.strict),
       option_json(&q.json_path),
@@ -209,12 +227,12 @@ int cmd_symbolic(int argc, char **argv)
       "symbolic",
       "A.mtx",
       "Predicts the factors of a matrix as `gable solve` arranges them: fill, supernodes, elimination tree,\n"
-      "operations and memory.  Where pivots reject that structure, `gable solve` analyses again (\"analyses\"\n"
-      "in its JSON).\n"
-      "Pattern and complex files will do: no number is factored.",
+      "operations and memory.  Pivots may reject that structure: --values factors the numbers as well, and\n"
+      "tells the structure that is kept.  Without it pattern and complex files will do.",
       options,
       "gable symbolic A.mtx\n"
       "gable symbolic A.mtx --order all\n"
+      "gable symbolic A.mtx --values\n"
       "gable symbolic A.mtx --form cholesky --json -\n",
       1,
       1,

@@ -2,8 +2,9 @@
  *
  * This is the analysis of gable_solver: with the same values and options it finds the structure of
  * gable_solver_analyse.  gable_solver_factor takes another one where pivots reject that (GABLE_SOLVER_ANALYSES above
- * 1).  Use it to predict, to compare orders or to read the structure. docs/algorithms/symbolic.md explains the
- * algorithm, docs/layout.md the arrays. */
+ * 1); with options.values the numbers are factored, too, and the structure is the one that it keeps.  Use it to
+ * predict, to compare orders or to read the structure. docs/algorithms/symbolic.md explains the algorithm,
+ * docs/layout.md the arrays. */
 #ifndef GABLE_SYMBOLIC_H
 #define GABLE_SYMBOLIC_H
 
@@ -33,19 +34,22 @@ typedef struct gable_symbolic_options {
   gable_idx max_width; /* of a supernode; 0: the default */
   int exact;           /* 1: supernodes are not merged where that stores explicit zeros */
   int64_t solves;      /* expected with one factor, as in gable_solver_options; at least 0 */
+  int values;          /* 1: factors the values, and takes the structure that gable_solver_factor keeps */
 } gable_symbolic_options;
 #define GABLE_SYMBOLIC_OPTIONS_INIT                                                                                    \
   {                                                                                                                    \
-    sizeof(gable_symbolic_options), NULL, NULL, GABLE_FORM_AUTO, 0, 0, 0, 0, 10                                        \
+    sizeof(gable_symbolic_options), NULL, NULL, GABLE_FORM_AUTO, 0, 0, 0, 0, 10, 0                                     \
   }
 
 /* Local.  Square a in host memory: CSR or CSC, base 0 or 1, 32 or 64 bit offsets; one triangle of a symmetric one does.
  * Values decide the method and are matched, as gable_solver_analyse does it (GABLE_TYPE_S and GABLE_TYPE_D; those of
  * other types are not read).  A pattern is matched by its entries, and kept as it is where it is symmetric.  A
  * structurally singular matrix is no error: it is taken as if its diagonal were there,
- * and structural_rank says what it is.  Nothing of a is kept.  GABLE_ERR_ARGUMENT (an entry that breaks a declared
- * symmetry is named; GABLE_FORM_LDLT of an unsymmetric pattern), GABLE_ERR_NOT_FINITE, GABLE_ERR_UNAVAILABLE (the
- * order's library is not in this build), GABLE_ERR_MEMORY, GABLE_ERR_CANCELLED. */
+ * and structural_rank says what it is.  Nothing of a is kept.  options.values: a has values; form, max_width and exact
+ * are what gable_solver has (auto, cholesky or ldlt; 0; 0), else GABLE_ERR_ARGUMENT; errors of gable_solver_factor,
+ * GABLE_ERR_SINGULAR of a structurally singular matrix; time and memory of a factorization.  GABLE_ERR_ARGUMENT (an
+ * entry that breaks a declared symmetry is named; GABLE_FORM_LDLT of an unsymmetric pattern), GABLE_ERR_NOT_FINITE,
+ * GABLE_ERR_UNAVAILABLE (the order's library is not in this build), GABLE_ERR_MEMORY, GABLE_ERR_CANCELLED. */
 GABLE_API gable_status gable_symbolic_create(gable_context *ctx, const gable_matrix_view *a,
                                              const gable_symbolic_options *options, gable_symbolic **out);
 
@@ -55,7 +59,7 @@ typedef struct gable_symbolic_info {
   gable_off nnz;                   /* of A, both triangles */
   const char *order;               /* the one that was taken: never "auto" */
   gable_form form;                 /* never GABLE_FORM_AUTO */
-  int matched;                     /* 1: rows were matched with columns */
+  int matched;                     /* 1: rows were matched with columns; 2: and then by partial pivoting (values) */
   gable_idx structural_rank;       /* n when it was not looked for */
   gable_idx blocks, largest_block; /* of the block triangular form; largest: rows */
   gable_idx long_rows;             /* put last in their block, apart from the order */
@@ -67,10 +71,11 @@ typedef struct gable_symbolic_info {
   double flops;                    /* of the numeric factorization, multiplications and additions apart */
   gable_off memory_bytes;          /* of structure and factor in double precision */
   double match_s, order_s, symbolic_s;
+  int analyses; /* structures that were tried; 1 without options.values */
 } gable_symbolic_info;
 #define GABLE_SYMBOLIC_INFO_INIT                                                                                       \
   {                                                                                                                    \
-    sizeof(gable_symbolic_info), 0, 0, NULL, GABLE_FORM_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0        \
+    sizeof(gable_symbolic_info), 0, 0, NULL, GABLE_FORM_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0     \
   }
 GABLE_API gable_status gable_symbolic_get_info(const gable_symbolic *s, gable_symbolic_info *info);
 

@@ -1,11 +1,11 @@
-/* symbolic.c: gable_symbolic: what a solver arranges, without the numbers. */
+/* symbolic.c: gable_symbolic: what a solver arranges, by the pattern or by the numbers that it keeps. */
 #include <gable/symbolic.h>
 
 #include <string.h>
 
 #include "api/structs.h"
 #include "graph/order/order.h"
-#include "pipeline/arrangement.h"
+#include "pipeline/pipeline.h"
 #include "sparse/symmetry.h"
 #include "sparse/view.h"
 #include "supernodal/clusters.h"
@@ -39,6 +39,7 @@ static gable_status options_from(const gable_symbolic_options *given, gable_symb
   GI_REQUIRE(own->form >= GABLE_FORM_AUTO && own->form <= GABLE_FORM_LDLT, GABLE_ERR_ARGUMENT, "form is %d",
              (int)own->form);
   GI_REQUIRE(own->solves >= 0, GABLE_ERR_ARGUMENT, "%lld solves expected", (long long)own->solves);
+  GI_REQUIRE(own->values == 0 || own->values == 1, GABLE_ERR_ARGUMENT, "values is %d: 0 or 1", own->values);
   GI_REQUIRE(own->max_width >= 0, GABLE_ERR_ARGUMENT, "max_width is %d", own->max_width);
 done:
   return status;
@@ -91,7 +92,23 @@ static gable_form form_of(const gi_arrangement *a)
   return a->layout->symmetric ? GABLE_FORM_SYMMETRIC : GABLE_FORM_UNSYMMETRIC;
 }
 
-/* Arranges as gable_solver_analyse does, and keeps permutations and layout. */
+/* Permutations and layout become s's. */
+static void take(gable_symbolic *s, gi_arrangement *a)
+{
+  s->info.structural_rank = a->rank;
+  s->info.matched = a->matched;
+  s->info.match_s = a->match_s;
+  s->info.order_s = a->order_s;
+  s->info.symbolic_s = a->symbolic_s;
+  s->info.order = gi_order_name((gi_order_method)a->order);
+  s->info.long_rows = a->long_rows;
+  s->info.form = form_of(a);
+  s->rows = a->row_perm, s->cols = a->col_perm, s->layout = a->layout;
+  a->row_perm = a->col_perm = NULL;
+  a->layout = NULL;
+}
+
+/* Arranges as gable_solver_analyse does. */
 static gable_status arrange(gable_symbolic *s, const gable_symbolic_options *options, gi_problem *p)
 {
   gable_status status = GABLE_OK;
@@ -105,19 +122,37 @@ static gable_status arrange(gable_symbolic *s, const gable_symbolic_options *opt
                                    .max_width = options->max_width,
                                    .exact = options->exact};
   GI_TRY(gi_arrange(s->ctx, p, &how, &predicted, &a));
-  s->info.structural_rank = a.rank;
-  s->info.matched = a.matched;
-  s->info.match_s = a.match_s;
-  s->info.order_s = a.order_s;
-  s->info.symbolic_s = a.symbolic_s;
-  s->info.order = gi_order_name((gi_order_method)a.order);
-  s->info.long_rows = a.long_rows;
-  s->info.form = form_of(&a);
-  s->rows = a.row_perm, s->cols = a.col_perm, s->layout = a.layout;
-  a.row_perm = a.col_perm = NULL;
-  a.layout = NULL;
+  take(s, &a);
+  s->info.analyses = 1;
 done:
   gi_arrangement_release(s->ctx, &a);
+  return status;
+}
+
+/* Factors as gable_solver_factor does: the arrangement that is kept. */
+static gable_status arrange_and_factor(gable_symbolic *s, const gable_symbolic_options *options,
+                                       const gable_matrix_view *a, const gi_problem *p)
+{
+  gable_status status = GABLE_OK;
+  gable_solver_options how;
+  gable_solver *solver = NULL;
+  GI_REQUIRE(p->rows.val, GABLE_ERR_ARGUMENT, "the values are to be factored, and the matrix has no real ones");
+  GI_REQUIRE(options->form != GABLE_FORM_SYMMETRIC && options->form != GABLE_FORM_UNSYMMETRIC, GABLE_ERR_ARGUMENT,
+             "a form of L and U is asked for, which a factorization chooses itself");
+  GI_REQUIRE(!options->max_width && !options->exact, GABLE_ERR_ARGUMENT,
+             "supernodes are asked for that no factorization has: max_width %d, exact %d", options->max_width,
+             options->exact);
+  GI_TRY(solver_options_from(options, p, &how));
+  how.place = GABLE_PLACE_HOST;
+  GI_TRY(gable_solver_create(s->ctx, &how, &solver));
+  GI_TRY(gable_solver_analyse(solver, a));
+  GI_TRY(gable_solver_factor(solver, NULL, GABLE_REUSE_NOTHING));
+  gi_factor_destroy(s->ctx, &solver->factor); /* it refers to the layout, as does the plan */
+  gi_solve_plan_destroy(s->ctx, &solver->arrangement.plan);
+  s->info.analyses = solver->analyses;
+  take(s, &solver->arrangement);
+done:
+  gable_solver_destroy(&solver);
   return status;
 }
 
@@ -164,7 +199,10 @@ gable_status gable_symbolic_create(gable_context *ctx, const gable_matrix_view *
   s->info = (gable_symbolic_info)GABLE_SYMBOLIC_INFO_INIT;
   s->info.n = problem.n;
   s->info.nnz = problem.rows.ptr[problem.n];
-  GI_TRY(arrange(s, &own, &problem));
+  if (own.values)
+    GI_TRY(arrange_and_factor(s, &own, a, &problem));
+  else
+    GI_TRY(arrange(s, &own, &problem));
   fill_info(s);
   *out = s;
   s = NULL;

@@ -46,4 +46,22 @@ says "twice.txt:4: 1 comes a second time" err
 run 2 symbolic path.mtx --form best
 run 2 symbolic
 run 2 symbolic path.mtx --max-width -1
+
+# values that are not definite reject the first structure, which --values tells; others may be rejected, and a pattern has none
+mm 'coordinate real symmetric' '2 2 3' '1 1 1' '2 1 2' '2 2 1' >indefinite.mtx
+run 0 symbolic indefinite.mtx
+says 'structure  *cholesky' out
+says 'values  *not factored: they may reject this structure, which --values tells' out
+run 0 symbolic indefinite.mtx --values
+says 'structure  *ldlt' out
+says 'values  *factored: the structure that is kept, after the first one was rejected' out
+mm 'coordinate real symmetric' '2 2 3' '1 1 2' '2 1 1' '2 2 2' >definite.mtx
+run 0 symbolic definite.mtx --values
+says 'values  *factored: the structure that is kept$' out
+mm 'coordinate pattern general' '2 2 3' '1 1' '2 1' '2 2' >pattern.mtx
+run 0 symbolic pattern.mtx
+! grep -q '^ *values' out || wrong "a pattern has values: $(cat out)"
+run 1 symbolic pattern.mtx --values
+run 1 symbolic indefinite.mtx --values --form unsymmetric
+run 1 symbolic indefinite.mtx --values --exact
 exit 0

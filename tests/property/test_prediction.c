@@ -1,5 +1,6 @@
-/* gable_symbolic finds what gable_solver_analyse builds: method, matching, blocks, order and structure, for systems of
- * every kind, the real matrices of $GABLE_MATRICES (else ../shared/matrices), and every option that both have. */
+/* gable_symbolic finds what gable_solver_analyse builds, and with values what gable_solver_factor keeps: method,
+ * matching, blocks, order and structure, for systems of every kind, the real matrices of $GABLE_MATRICES (else
+ * ../shared/matrices), and every option that both have. */
 #include <dirent.h>
 
 #include "support/test.h"
@@ -7,7 +8,10 @@
 #include "base/portable.h"
 #include "support/systems.h"
 
+enum { MOST_FACTORED = GI_SANITIZED ? 0 : 4000 };
+
 static gable_context *ctx;
+static int rejected; /* structures that values rejected */
 
 static const gable_method method_of[] = {GABLE_METHOD_AUTO, GABLE_METHOD_LU, GABLE_METHOD_LU, GABLE_METHOD_CHOLESKY,
                                          GABLE_METHOD_LDLT};
@@ -37,9 +41,14 @@ static void compare(const char *name, const gable_matrix_view *a, const gable_sy
   gable_symbolic_view v = GABLE_SYMBOLIC_VIEW_INIT;
   CHECK_OK(gable_solver_create(ctx, how, &s));
   CHECK(gable_solver_analyse(s, a) == GABLE_OK, "%s: %s", name, gable_last_error());
+  if (ask && ask->values)
+    CHECK(gable_solver_factor(s, NULL, GABLE_REUSE_NOTHING) == GABLE_OK, "%s: %s", name, gable_last_error());
   CHECK_OK(gable_symbolic_create(ctx, a, ask, &p));
   CHECK_OK(gable_symbolic_get_info(p, &f));
   CHECK_OK(gable_symbolic_get_view(p, &v));
+  CHECK(f.analyses == number(s, GABLE_SOLVER_ANALYSES), "%s: %d analyses, not %d", name, f.analyses,
+        (int)number(s, GABLE_SOLVER_ANALYSES));
+  rejected += f.analyses > 1;
   CHECK(method_of[f.form] == (gable_method)number(s, GABLE_SOLVER_METHOD), "%s: form %d, method %d", name, f.form,
         (int)number(s, GABLE_SOLVER_METHOD));
   CHECK(f.matched == number(s, GABLE_SOLVER_MATCHED) && f.blocks == number(s, GABLE_SOLVER_BLOCKS), "%s", name);
@@ -52,6 +61,14 @@ static void compare(const char *name, const gable_matrix_view *a, const gable_sy
   same_order(s, GABLE_SOLVER_COLUMN_ORDER, v.cols, f.n, name);
   gable_symbolic_destroy(&p);
   gable_solver_destroy(&s);
+}
+
+/* As `gable symbolic --values` asks. */
+static void compare_kept(const char *name, const gable_matrix_view *a)
+{
+  gable_symbolic_options ask = GABLE_SYMBOLIC_OPTIONS_INIT;
+  ask.values = 1;
+  compare(name, a, &ask, NULL);
 }
 
 static void every_option(const char *name, const gable_matrix_view *a)
@@ -76,11 +93,31 @@ static void random_systems(void)
       test_system a = test_system_make((test_kind)kind, n, (uint64_t)n);
       gable_matrix_view v = test_system_view(&a);
       every_option(test_kind_name((test_kind)kind), &v);
+      compare_kept(test_kind_name((test_kind)kind), &v);
       v.val = NULL;
       const int symmetric = kind == TEST_SPD || kind == TEST_NEGATIVE || kind == TEST_INDEFINITE || kind == TEST_SADDLE;
       if (!symmetric) compare(test_kind_name((test_kind)kind), &v, NULL, NULL); /* there a pattern is a graph */
       test_system_free(&a);
     }
+}
+
+/* What asks for more than a factorization has, or has no values. */
+static void refusals(void)
+{
+  test_system a = test_system_make(TEST_DOMINANT, 20, 1);
+  gable_matrix_view v = test_system_view(&a);
+  gable_symbolic *p = NULL;
+  const gable_symbolic_options plain = GABLE_SYMBOLIC_OPTIONS_INIT;
+  for (int k = 0; k < 5; k++) {
+    gable_symbolic_options ask = plain;
+    ask.values = k == 4 ? 2 : 1;
+    if (k == 0) ask.form = GABLE_FORM_UNSYMMETRIC;
+    if (k == 1) ask.max_width = 3;
+    if (k == 2) ask.exact = 1;
+    v.val = k == 3 ? NULL : a.val;
+    CHECK(gable_symbolic_create(ctx, &v, &ask, &p) == GABLE_ERR_ARGUMENT && !p, "request %d", k);
+  }
+  test_system_free(&a);
 }
 
 static void real_matrices(void)
@@ -101,8 +138,10 @@ static void real_matrices(void)
     CHECK(!status, "%s: %s", e->d_name, gable_last_error());
     CHECK_OK(gable_matrix_get_info(file, &info));
     CHECK_OK(gable_matrix_get_view(file, &view));
-    if (info.field == GABLE_FIELD_REAL && info.n_rows == info.n_cols && info.n_rows < (GI_SANITIZED ? 2000 : 10000))
+    if (info.field == GABLE_FIELD_REAL && info.n_rows == info.n_cols && info.n_rows < (GI_SANITIZED ? 2000 : 10000)) {
       compare(e->d_name, &view, NULL, NULL);
+      if (info.n_rows < MOST_FACTORED) compare_kept(e->d_name, &view);
+    }
     gable_matrix_destroy(&file);
   }
   closedir(directory);
@@ -112,6 +151,8 @@ int main(void)
 {
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   random_systems();
+  refusals();
+  CHECK(rejected > 1, "values rejected %d structures", rejected);
   real_matrices();
   gable_context_destroy(&ctx);
   return 0;
