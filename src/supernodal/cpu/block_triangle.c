@@ -195,7 +195,8 @@ static void merge_inverse(gable_idx w, gable_idx rows, double *a, gable_off ld)
   }
 }
 
-/* mark [n]: the level that changes the row last, -1 at first.  Counts or writes the entries of the levels' inverses. */
+/* mark [n]: the level that changes the row last, -1 at first.  Counts or writes the entries of the levels' inverses:
+ * all of the panels, so that sizes do not depend on values. */
 static gable_off list_inverses(gi_block_triangle *t, gable_idx *mark, gable_off *fill, int write)
 {
   gi_level_inverse *q = &t->inverse;
@@ -222,8 +223,8 @@ static gable_off list_inverses(gi_block_triangle *t, gable_idx *mark, gable_off 
           rows++;
         }
         const gable_idx r = mark[i];
-        for (gable_idx k = 0; k < w; k++) {
-          if (from[k * ld] == 0) continue;
+        const gable_idx columns = p < 0 ? w + (gable_idx)p + 1 : w; /* D^-1 is a lower triangle */
+        for (gable_idx k = 0; k < columns; k++) {
           if (write) {
             q->col[fill[r]] = t->first[b] + k;
             q->value[fill[r]] = p < 0 ? from[k * ld] : -from[k * ld];
