@@ -3,10 +3,9 @@
 
 enum {
   LANES = 32,
-  NARROW_ROWS = 64,     /* of a narrow tile, two a lane */
-  NARROW_INPUTS = 512,  /* of a transposed one, at most */
-  NARROW_VALUES = 2048, /* of a transposed one, about */
-  LEVEL_TILES = 264     /* two a multiprocessor of an H200 */
+  NARROW_ROWS = 64,    /* of a narrow tile, two a lane */
+  NARROW_INPUTS = 512, /* of a transposed one, at most */
+  NARROW_VALUES = 2048 /* of a transposed one, about */
 };
 
 typedef struct tile_list {
@@ -70,7 +69,7 @@ static gable_status cut_block(tile_list *l, const cutter *c, gable_idx b)
   return cut(l, b, 0, w, narrow ? (some > 1 ? some : 1) : GIK_BLOCK_WARPS / c->team, narrow ? 1 : c->team);
 }
 
-/* Warps that share a column, so that the wide columns of a level make enough tiles. */
+/* Warps that share a column, so that the wide columns of a level make tiles enough to fill the device. */
 static gable_idx team_of(const cutter *c, gable_idx level)
 {
   const gi_method_triangle *d = c->d;
@@ -78,7 +77,7 @@ static gable_idx team_of(const cutter *c, gable_idx level)
   gable_idx team = 1;
   for (gable_idx k = d->level[level]; k < d->level[level + 1]; k++)
     if (!is_narrow(c, d->block[k])) columns += d->first[d->block[k] + 1] - d->first[d->block[k]];
-  while (team < GIK_BLOCK_WARPS && columns * team < (gable_off)LEVEL_TILES * GIK_BLOCK_WARPS) team *= 2;
+  while (team < GIK_BLOCK_WARPS && columns * team < (gable_off)d->fill * GIK_BLOCK_WARPS) team *= 2;
   return team;
 }
 

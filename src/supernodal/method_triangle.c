@@ -190,13 +190,13 @@ typedef struct row_list {
   double *value;
 } row_list;
 
-enum { LANES = 32, LEVEL_ROWS = 264 * GIK_BLOCK_WARPS };
+enum { LANES = 32 };
 
 /* Threads a row: few for short ones, a whole block where a level has few long ones. */
-static gable_idx lanes_for(gable_idx rows, gable_off entries)
+static gable_idx lanes_for(const gi_method_triangle *d, gable_idx rows, gable_off entries)
 {
   const double each = rows ? (double)entries / rows : 0;
-  if (each >= 256 && rows < LEVEL_ROWS) return LANES * GIK_BLOCK_WARPS;
+  if (each >= 256 && rows < d->fill * GIK_BLOCK_WARPS) return LANES * GIK_BLOCK_WARPS;
   return each < 6 ? 4 : each < 24 ? 8 : LANES;
 }
 
@@ -234,7 +234,7 @@ static gable_status bring_rows(gable_context *ctx, const row_list *h, const gi_m
   if (!to->entries) GI_ALLOC(ctx, to->entries, d->n_levels);
   for (gable_idx l = 0; l < d->n_levels; l++) {
     to->entries[l] = h->ptr[to->at[l + 1]] - h->ptr[to->at[l]];
-    to->lanes[l] = lanes_for(to->at[l + 1] - to->at[l], to->entries[l]);
+    to->lanes[l] = lanes_for(d, to->at[l + 1] - to->at[l], to->entries[l]);
   }
   GI_TRY(gi_resident_bring(ctx, &to->row, h->row, rows, sizeof *h->row, moved));
   if (d->in_place)
@@ -382,6 +382,17 @@ static void release_lists(gable_context *ctx, gi_method_triangle *d)
   d->row_at = d->value_at = NULL;
 }
 
+static gable_status find_fill(gable_context *ctx, gi_method_triangle *d)
+{
+  gable_status status = GABLE_OK;
+  int before = GI_NOT_ENTERED;
+  GI_TRY(ctx->device->enter(ctx, &before));
+  GI_TRY(ctx->device->kernels->block_steps->fill(ctx, &d->fill));
+done:
+  ctx->device->leave(ctx, before);
+  return status;
+}
+
 gable_status gi_method_triangle_bring(gable_context *ctx, const gi_block_triangle *host, const gi_method_order *order,
                                       int in_place, gi_method_triangle *d, int *moved)
 {
@@ -394,6 +405,7 @@ gable_status gi_method_triangle_bring(gable_context *ctx, const gi_block_triangl
   d->n_blocks = host->n_blocks;
   GI_REQUIRE(d->n < INT32_MAX / 2 || d->method != GABLE_SOLVE_PARTITIONED, GABLE_ERR_LIMIT,
              "the partitioned inverse of %d columns on a GPU", d->n);
+  GI_TRY(find_fill(ctx, d));
   GI_TRY(number_blocks(ctx, &m, d));
   GI_TRY(find_levels(ctx, &m, d));
   if (d->method == GABLE_SOLVE_PARTITIONED) {

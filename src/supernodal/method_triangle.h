@@ -45,6 +45,7 @@ typedef struct gi_method_triangle {
   gable_off *row_at;   /* [n_blocks+1] */
   gable_off *value_at; /* [n_blocks] */
   gable_idx most_rows; /* of a block */
+  gable_idx fill;      /* thread blocks that fill the device */
   gi_resident d_first, d_row_at, d_row, d_value_at, d_value, d_in_ptr, d_in_slot;
   int n_batches;
   gi_method_batch batch[2][GI_METHOD_BATCHES]; /* forward, backward */

@@ -2,8 +2,8 @@
  * columns of one level, SpMV of a partitioned inverse, and one call a block.  docs/algorithms/solve-methods.md
  *
  * Block column b is a panel (w + rows) x w, column major, as in supernodal/cpu/block_triangle.h.  Vectors are
- * [n][rhs], slots [rows of all blocks][rhs], all double.  Every sum has an order that depends on shapes alone, so a
- * column has the same bits whatever stands beside it (but for calls).  Steps own nothing, allocate nothing and are
+ * [n][rhs], slots [rows of all blocks][rhs], all double.  Every sum has an order that depends on shapes and the device,
+ * so a column has the same bits whatever stands beside it (but for calls).  Steps own nothing, allocate nothing and are
  * asynchronous on the stream. */
 #ifndef GIK_BLOCK_STEPS_H
 #define GIK_BLOCK_STEPS_H
@@ -94,6 +94,10 @@ typedef struct gik_block_spmv {
 } gik_block_spmv;
 
 struct gik_block_steps {
+  /* Thread blocks that fill the device that the caller has entered, two a multiprocessor: levels with fewer are cut
+   * finer. */
+  gable_status (*fill)(gable_context *ctx, gable_idx *blocks);
+
   gable_status (*product)(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream);
   gable_status (*substitute)(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream);
   gable_status (*rows)(gable_context *ctx, const gik_block_rows *p, void *stream);
