@@ -113,8 +113,8 @@ typedef struct gable_precond_info {
 
 /* Local.  Upper bounds of the bytes that an analysis of n rows and nnz entries and an update leave (info's
  * plan_bytes_host and plan_bytes_device); after create and before any analysis.  Both take some more memory while they
- * run.  ILUT: by row_fill.  GABLE_ERR_UNAVAILABLE: ILUK with a level, whose fill the pattern decides; on a GPU, where
- * the levels of the matrix decide. */
+ * run.  ILUT: by row_fill; ILUK with a level: n^2 entries, for a full first row and column fill the whole matrix.  On a
+ * GPU as loose as gable_trisolve_plan_bound. */
 GABLE_API gable_status gable_precond_plan_bound(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host,
                                                 size_t *device);
 

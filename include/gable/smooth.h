@@ -127,8 +127,7 @@ typedef struct gable_smoother_info {
 
 /* Local.  Upper bounds of the bytes that an analysis of n rows and nnz entries of value_type (GABLE_TYPE_S or _D), the
  * diagonal included, will leave (info's plan_bytes_host and plan_bytes_device); after create and before any analysis.
- * An analysis takes some more memory while it runs.  GABLE_ERR_UNAVAILABLE on a GPU, where the levels of the matrix
- * decide. */
+ * An analysis takes some more memory while it runs.  On a GPU as loose as gable_trisolve_plan_bound. */
 GABLE_API gable_status gable_smoother_plan_bound(const gable_smoother *s, gable_idx n, gable_off nnz,
                                                  gable_type value_type, size_t *host, size_t *device);
 

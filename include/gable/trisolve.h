@@ -171,8 +171,10 @@ typedef struct gable_trisolve_info {
 
 /* Local.  Upper bounds of the bytes that a plan will hold (info's plan_bytes_host and plan_bytes_device), after create
  * and before any analysis: for n rows, nnz entries of value_type (GABLE_TYPE_S or _D) in the triangle and the options
- * of t.  nnz may count the diagonal, or the whole matrix, which makes the bound larger.  An analysis takes some more
- * memory while it runs.  O(1).  GABLE_ERR_UNAVAILABLE on a GPU, where the levels of the triangle decide. */
+ * of t.  nnz may count the diagonal, or the whole matrix, which makes the bound larger; on a GPU it counts all entries
+ * of a matrix in host memory, whose values the plan keeps.  There the levels, unknown here, decide how full records
+ * are: the bound holds for a chain of rows, and is many times the size where levels are wide.  An analysis takes some
+ * more memory while it runs.  O(1). */
 GABLE_API gable_status gable_trisolve_plan_bound(const gable_trisolve *t, gable_idx n, gable_off nnz,
                                                  gable_type value_type, size_t *host, size_t *device);
 

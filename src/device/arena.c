@@ -24,8 +24,8 @@ done:
 gable_status gi_arena_take(gi_arena *m, size_t bytes, void **out)
 {
   gable_status status = GABLE_OK;
-  const size_t padded = (bytes + 255) / 256 * 256, least = 256u << 10, most = 32u << 20;
-  const size_t again = m->bytes < least ? least : m->bytes < most ? m->bytes : most;
+  const size_t padded = (bytes + 255) / 256 * 256;
+  const size_t again = m->bytes < GI_ARENA_LEAST ? GI_ARENA_LEAST : m->bytes < GI_ARENA_MOST ? m->bytes : GI_ARENA_MOST;
   if (padded > m->left) GI_TRY(add_block(m, padded < again ? again : padded));
   *out = m->at;
   m->at += padded;

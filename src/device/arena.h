@@ -19,6 +19,9 @@ typedef struct gi_arena {
   void *block[512];
 } gi_arena;
 
+/* A block has at least so many bytes, as many as all before it, or those of one array; see trisolve/cuda/bound.cu. */
+enum { GI_ARENA_LEAST = 256 << 10, GI_ARENA_MOST = 32 << 20 };
+
 /* Without memory yet. */
 gi_arena gi_arena_of(gable_context *ctx);
 

@@ -310,66 +310,75 @@ done:
 }
 
 static gable_status bound_triangle(const gable_precond *p, gable_diag diag, int ops, gable_idx n, gable_off nnz,
-                                   size_t *host)
+                                   size_t *host, size_t *device)
 {
   gable_status status = GABLE_OK;
   gable_trisolve *plan = NULL;
-  size_t own = 0, device = 0;
+  size_t own = 0, on_device = 0;
   GI_TRY(open_triangle(p, GABLE_PART_LOWER, diag, ops, &plan));
-  GI_TRY(gi_trisolve_plan_bound(plan, n, nnz, GABLE_TYPE_D, &own, &device));
+  GI_TRY(gi_trisolve_plan_bound(plan, n, nnz, GABLE_TYPE_D, &own, &on_device));
   *host += own;
+  *device += on_device;
 done:
   gi_trisolve_destroy(&plan);
   return status;
 }
 
-/* L and U of nnz entries together: the bound of a plan is concave in its entries, so two are largest where each has
- * half of them. */
-static gable_status bound_lu(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host)
+/* L and U of nnz entries together: the bound of a plan on a CPU is concave in its entries, so two are largest where
+ * each has half of them. */
+static gable_status bound_lu(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(bound_triangle(p, GABLE_DIAG_UNIT, GABLE_TRISOLVE_N, n, (nnz + 1) / 2, host));
-  GI_TRY(bound_triangle(p, GABLE_DIAG_STORED, GABLE_TRISOLVE_N, n, (nnz + 1) / 2, host));
+  const gable_off own = p->device->space == GABLE_SPACE_DEVICE ? nnz : (nnz + 1) / 2;
+  GI_TRY(bound_triangle(p, GABLE_DIAG_UNIT, GABLE_TRISOLVE_N, n, own, host, device));
+  GI_TRY(bound_triangle(p, GABLE_DIAG_STORED, GABLE_TRISOLVE_N, n, own, host, device));
 done:
   return status;
 }
 
-static gable_status bound_ilu0(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host)
+/* A factor in A's pattern; see take_factor. */
+static void bound_factor(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
 {
-  *host += (size_t)nnz * sizeof *p->factor;
-  return bound_lu(p, n, nnz, host);
+  *(p->device->space == GABLE_SPACE_DEVICE ? device : host) += (size_t)nnz * sizeof *p->factor;
+  if (!p->device->kernels->incomplete_factors) return;
+  gi_level_order_add_bytes(n, n, host, device);
+  *device += gi_precond_factoring_bytes(n);
+}
+
+static gable_status bound_ilu0(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
+{
+  bound_factor(p, n, nnz, host, device);
+  return bound_lu(p, n, nnz, host, device);
 }
 
 /* Of a matrix that is symmetric as it should be L has half the entries; all of them where nothing is above it. */
-static gable_status bound_ic0(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host)
+static gable_status bound_ic0(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
 {
-  *host += (size_t)nnz * sizeof *p->factor;
-  return bound_triangle(p, GABLE_DIAG_STORED, GABLE_TRISOLVE_N | GABLE_TRISOLVE_T, n, nnz, host);
+  bound_factor(p, n, nnz, host, device);
+  return bound_triangle(p, GABLE_DIAG_STORED, GABLE_TRISOLVE_N | GABLE_TRISOLVE_T, n, nnz, host, device);
 }
 
 /* L and U of so many entries by rows, and their plans. */
-static gable_status bound_fill(const gable_precond *p, gable_idx n, gable_off entries, size_t *host)
+static gable_status bound_fill(const gable_precond *p, gable_idx n, gable_off entries, size_t *host, size_t *device)
 {
   *host += ((size_t)n + 1) * sizeof *p->fill.ptr + (size_t)entries * (sizeof *p->fill.idx + sizeof *p->fill.val);
-  return bound_lu(p, n, entries, host);
+  return bound_lu(p, n, entries, host, device);
 }
 
-static gable_status bound_iluk(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host)
+/* With k > 0 a full first row and column fill the whole matrix, so nothing less than n^2 is safe. */
+static gable_status bound_iluk(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(!p->options.level, GABLE_ERR_UNAVAILABLE,
-             "ILU(%d): the pattern decides how many entries fill in: analyse, then ask for its info", p->options.level);
+  const gable_off none_holds = (gable_off)1 << 48; /* so many entries */
+  const gable_off full = (gable_off)n * n < none_holds ? (gable_off)n * n : none_holds;
   *host += (size_t)nnz * sizeof *p->place;
-  GI_TRY(bound_fill(p, n, nnz + n, host));
-done:
-  return status;
+  return bound_fill(p, n, p->options.level ? full : nnz + n, host, device);
 }
 
-static gable_status bound_ilut(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host)
+static gable_status bound_ilut(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
 {
   const gable_off kept = 2 * (gable_off)p->options.row_fill + 1, row = kept < n ? kept : n;
   (void)nnz;
-  return bound_fill(p, n, n * row, host);
+  return bound_fill(p, n, n * row, host, device);
 }
 
 const gi_precond_kind gi_precond_ilu0 = {"ILU(0)", 1,          analyse_ilu0,    update_ilu0, take_works,

@@ -130,11 +130,14 @@ void gi_matrix_rows_add_bytes(const gi_matrix_rows *r, size_t *host, size_t *dev
   *device += gi_resident_csr_bytes(&r->device);
 }
 
-size_t gi_matrix_rows_bound(gable_idx n, gable_off nnz)
+void gi_matrix_rows_add_bound(const gable_context *ctx, gable_idx n, gable_off nnz, size_t *host, size_t *device)
 {
   const gi_matrix_rows *r = NULL; /* for the sizes of its arrays' elements */
-  return ((size_t)n + 1) * sizeof *r->host.ptr +
-         (size_t)nnz * (sizeof *r->host.idx + sizeof *r->host.val + sizeof *r->from);
+  if (ctx->device->vectors->space == GABLE_SPACE_DEVICE)
+    *device += gi_resident_csr_bound(n, nnz, GABLE_TYPE_D);
+  else
+    *host += ((size_t)n + 1) * sizeof *r->host.ptr +
+             (size_t)nnz * (sizeof *r->host.idx + sizeof *r->host.val + sizeof *r->from);
 }
 
 void gi_matrix_rows_diagonal(const gi_matrix_rows *r, double *d, gable_idx *bad_row)

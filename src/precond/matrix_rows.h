@@ -35,9 +35,9 @@ size_t gi_rows_bytes(const gi_csc *rows);           /* of its arrays; 0 of a zer
 const double *gi_matrix_rows_values(const gi_matrix_rows *r);
 gable_off gi_matrix_rows_nnz(const gi_matrix_rows *r);
 
-/* Bytes of its arrays, added to what is there; and at most, on a CPU, for n rows and nnz entries. */
+/* Bytes of its arrays, added to what is there; and at most, for n rows and nnz entries. */
 void gi_matrix_rows_add_bytes(const gi_matrix_rows *r, size_t *host, size_t *device);
-size_t gi_matrix_rows_bound(gable_idx n, gable_off nnz);
+void gi_matrix_rows_add_bound(const gable_context *ctx, gable_idx n, gable_off nnz, size_t *host, size_t *device);
 
 /* Rows in host memory: d [n] = diag(A).  *bad_row: the lowest row whose diagonal entry is missing, zero or not finite,
  * or has no finite reciprocal; -1: none. */

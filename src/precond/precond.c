@@ -287,16 +287,13 @@ done:
 void gi_precond_bytes(const gable_precond *p, size_t *host, size_t *device)
 {
   const gable_trisolve *const plan[] = {p->first, p->second};
-  const size_t levels = (size_t)p->rows_by_level.levels + 1;
   size_t *place = p->device->space == GABLE_SPACE_DEVICE ? device : host;
   *host = sizeof *p + gi_rows_bytes(&p->fill);
   *device = 0;
   if (p->rows == &p->own) gi_matrix_rows_add_bytes(&p->own, host, device);
   if (p->factor) *place += (size_t)p->factor_count * sizeof *p->factor;
   if (p->place) *host += (size_t)gi_matrix_rows_nnz(p->rows) * sizeof *p->place;
-  if (p->rows_by_level.list) *host += levels * sizeof *p->rows_by_level.start;
-  if (p->rows_by_level.list)
-    *place += (size_t)p->rows->n * sizeof *p->rows_by_level.list + levels * sizeof *p->rows_by_level.device_start;
+  if (p->rows_by_level.list) gi_level_order_add_bytes(p->rows->n, p->rows_by_level.levels, host, device);
   if (p->fault) *device += 2 * sizeof *p->fault;
   if (p->factoring) *device += gi_precond_factoring_bytes(p->rows->n);
   for (int k = 0; k < 2; k++) {
@@ -316,12 +313,10 @@ void gi_precond_bytes(const gable_precond *p, size_t *host, size_t *device)
 gable_status gi_precond_plan_bound(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(p->device->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE,
-             "on %s the levels of the matrix decide how large a plan is: analyse, then ask for its info",
-             p->ctx->where);
-  *host = sizeof *p + gi_matrix_rows_bound(n, nnz);
+  *host = sizeof *p;
   *device = 0;
-  if (p->kind->add_bound) GI_TRY(p->kind->add_bound(p, n, nnz, host));
+  gi_matrix_rows_add_bound(p->ctx, n, nnz, host, device);
+  if (p->kind->add_bound) GI_TRY(p->kind->add_bound(p, n, nnz, host, device));
 done:
   return status;
 }

@@ -22,9 +22,9 @@ typedef struct gi_precond_kind {
   gable_status (*work_init)(gable_precond_work *w); /* NULL: nothing to do; an error leaves what is released */
   /* r, z: [n] in the memory of p->device. */
   gable_status (*apply)(const gable_precond *p, gable_precond_work *w, const double *r, double *z);
-  /* On a CPU, before an analysis: adds the bytes that it and an update take at most beside the rows, for nnz entries.
-   * NULL: none.  GABLE_ERR_UNAVAILABLE: no bound is known. */
-  gable_status (*add_bound)(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host);
+  /* Before an analysis: adds the bytes that it and an update take at most beside the rows, for nnz entries.  NULL:
+   * none. */
+  gable_status (*add_bound)(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device);
   /* On a GPU: what the last update found wrong; waits for stream, which comes after it.  NULL: its plans know. */
   gable_status (*find_fault)(const gable_precond *p, void *stream);
   const char *needs_host; /* what the host does in an update, which so cannot be captured; NULL: nothing */

@@ -83,10 +83,12 @@ static gable_status apply_jacobi(const gable_precond *p, gable_precond_work *w, 
   return p->device->kernels->krylov_steps->scale(&all, p->factor, r, z);
 }
 
-static gable_status bound_jacobi(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host)
+static gable_status bound_jacobi(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
 {
   (void)nnz;
-  *host += (size_t)n * sizeof *p->factor;
+  const int on_device = p->device->space == GABLE_SPACE_DEVICE;
+  *(on_device ? device : host) += (size_t)n * sizeof *p->factor;
+  if (on_device) *device += 2 * sizeof *p->fault;
   return GABLE_OK;
 }
 
@@ -101,14 +103,15 @@ static gable_status open_smoother(const gable_precond *p, gable_smoother **out)
   return gi_smoother_create(p->ctx, &options, out);
 }
 
-static gable_status bound_gs(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host)
+static gable_status bound_gs(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
 {
   gable_status status = GABLE_OK;
   gable_smoother *s = NULL;
-  size_t own = 0, device = 0;
+  size_t own = 0, on_device = 0;
   GI_TRY(open_smoother(p, &s));
-  GI_TRY(gi_smoother_plan_bound(s, n, nnz, GABLE_TYPE_D, &own, &device));
+  GI_TRY(gi_smoother_plan_bound(s, n, nnz, GABLE_TYPE_D, &own, &on_device));
   *host += own;
+  *device += on_device;
 done:
   gi_smoother_destroy(&s);
   return status;

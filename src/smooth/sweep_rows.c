@@ -249,19 +249,18 @@ static void add_bytes(const gi_sweeps *s, size_t *host, size_t *device)
     (void)gi_trisolve_get_info(s->to[d].plan, GABLE_OP_N, &plan);
     *host += plan.plan_bytes_host;
     *device += plan.plan_bytes_device;
-    if (!rows->list) continue;
-    *host += ((size_t)rows->levels + 1) * sizeof *rows->start;
-    *place += (size_t)s->n * sizeof *rows->list + ((size_t)rows->levels + 1) * sizeof *rows->device_start;
+    if (rows->list) gi_level_order_add_bytes(s->n, rows->levels, host, device);
   }
 }
 
-/* The bound of a plan is concave in its entries, so two are largest where each has half of them. */
+/* The bound of a plan on a CPU is concave in its entries, so two are largest where each has half of them. */
 static gable_status add_bound(const gi_sweeps *s, gable_off nnz, size_t *host, size_t *device)
 {
   gable_status status = GABLE_OK;
   gable_trisolve *plan = NULL;
-  const gable_off own = s->to[0].asked && s->to[1].asked ? (nnz + 1) / 2 : nnz;
-  *host += gi_resident_csr_bound(s->n, nnz, s->value_type) + diagonal_bytes(s);
+  const int far = s->device->space == GABLE_SPACE_DEVICE;
+  const gable_off own = s->to[0].asked && s->to[1].asked && !far ? (nnz + 1) / 2 : nnz;
+  *(far ? device : host) += gi_resident_csr_bound(s->n, nnz, s->value_type) + diagonal_bytes(s);
   for (int d = 0; d < 2; d++) {
     size_t plan_host = 0, plan_device = 0;
     if (!s->to[d].asked) continue;
@@ -270,6 +269,7 @@ static gable_status add_bound(const gi_sweeps *s, gable_off nnz, size_t *host, s
     *host += plan_host;
     *device += plan_device;
     gi_trisolve_destroy(&plan);
+    if (s->way->one_pass) gi_level_order_add_bytes(s->n, s->n, host, device);
   }
 done:
   gi_trisolve_destroy(&plan);

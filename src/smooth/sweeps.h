@@ -97,8 +97,8 @@ typedef struct gi_sweep_way {
   gable_status (*norm)(gi_sweep_job *j, double *norm);
   /* What went wrong in asynchronous sweeps since the last call; waits. */
   gable_status (*status)(gable_smoother_work *w, gable_idx *row);
-  /* Bytes that analyse left, in host memory and in a GPU's; and at most, before it, for nnz entries.
-   * GABLE_ERR_UNAVAILABLE: no bound is known on a GPU.  Both are added to what is there. */
+  /* Bytes that analyse left, in host memory and in a GPU's; and at most, before it, for nnz entries.  Both are added to
+   * what is there. */
   void (*add_bytes)(const gi_sweeps *s, size_t *host, size_t *device);
   gable_status (*add_bound)(const gi_sweeps *s, gable_off nnz, size_t *host, size_t *device);
 } gi_sweep_way;

@@ -16,6 +16,12 @@ done:
   return status;
 }
 
+void gi_level_order_add_bytes(gable_idx n, gable_idx levels, size_t *host, size_t *device)
+{
+  *host += ((size_t)levels + 1) * sizeof(unsigned);
+  *device += ((size_t)n + (size_t)levels + 1) * sizeof(unsigned);
+}
+
 void gi_level_order_release(gable_context *ctx, gi_level_order *o)
 {
   ctx->device->release(ctx, o->list);

@@ -17,6 +17,9 @@ typedef struct gi_level_order {
  * an error. */
 gable_status gi_level_order_make(const gable_trisolve *plan, gi_level_order *out);
 
+/* Bytes of one of n rows, added to what is there. */
+void gi_level_order_add_bytes(gable_idx n, gable_idx levels, size_t *host, size_t *device);
+
 /* Fine on a zeroed one, and twice. */
 void gi_level_order_release(gable_context *ctx, gi_level_order *o);
 

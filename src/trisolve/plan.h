@@ -73,8 +73,7 @@ typedef struct gi_trisolve_backend {
   /* A GPU's alone: the rows of the matrix by level of op N. */
   gable_status (*level_order)(const gable_trisolve *t, struct gi_level_order *out);
 
-  /* Upper bounds of info's plan_bytes for n rows and nnz entries off the diagonal, before any analysis; NULL: none is
-   * known. */
+  /* Upper bounds of info's plan_bytes for n rows and nnz entries off the diagonal, before any analysis. */
   gable_status (*plan_bound)(const gable_trisolve *t, gable_idx n, gable_off nnz, gable_type value_type, size_t *host,
                              size_t *device);
 } gi_trisolve_backend;

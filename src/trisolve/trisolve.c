@@ -143,13 +143,7 @@ gable_status gi_trisolve_solve_on(const gable_trisolve *t, gable_work *w, gable_
 gable_status gi_trisolve_plan_bound(const gable_trisolve *t, gable_idx n, gable_off nnz, gable_type value_type,
                                     size_t *host, size_t *device)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(t->backend->plan_bound, GABLE_ERR_UNAVAILABLE,
-             "on %s the levels of the triangle decide how large a plan is: analyse, then ask for its info",
-             t->ctx->where);
-  GI_TRY(t->backend->plan_bound(t, n, nnz, value_type, host, device));
-done:
-  return status;
+  return t->backend->plan_bound(t, n, nnz, value_type, host, device);
 }
 
 gable_status gi_trisolve_get_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info)

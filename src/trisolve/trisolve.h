@@ -37,8 +37,7 @@ gable_status gi_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op 
 gable_status gi_trisolve_solve_on(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
                                   gable_vectors_view *x, void *stream);
 
-/* Upper bounds of what an analysis by t leaves; in any phase.  nnz: entries off the diagonal.  GABLE_ERR_UNAVAILABLE:
- * on a GPU. */
+/* Upper bounds of what an analysis by t leaves; in any phase.  nnz: entries off the diagonal. */
 gable_status gi_trisolve_plan_bound(const gable_trisolve *t, gable_idx n, gable_off nnz, gable_type value_type,
                                     size_t *host, size_t *device);
 

@@ -34,3 +34,4 @@ on_mirror equivalence/test_smoother ${SAN:+1000}
 on_mirror equivalence/test_krylov ${SAN:+12}
 on_mirror unit/test_precond
 on_mirror equivalence/test_device_updates
+on_mirror property/test_plan_bounds

@@ -14,4 +14,5 @@ extern "C" const gi_trisolve_backend gi_trisolve_cuda = {
     gi::cuda_schedule,
     gi::cuda_release,
     gi::cuda_level_order,
+    gi::cuda_plan_bound,
 };

@@ -1,5 +1,6 @@
 /* counted.cu: the schedule and records of method rows where levels are few: two passes, places by counting,
  * straight from the caller's matrix. */
+#include <algorithm>
 #include <cstring>
 #include <cub/block/block_scan.cuh>
 
@@ -396,7 +397,8 @@ gable_status gi_cuda_counted(gi_arena *keep, const gi_reading *reading, const gi
   const classes k = classes_of(out, found->longest);
   const size_t n = (size_t)reading->rows.n;
   const unsigned keys = gi_cuda_keys(out, found), slots = 32 / (unsigned)out->lanes;
-  const size_t bound = most_records(n, slots, out->variable ? found : nullptr) + (keys < n ? keys : n);
+  const size_t bound = std::min(most_records(n, slots, out->variable ? found : nullptr) + keys,
+                                n + (out->variable ? found->entries / GIK_VARIABLE_ROOM : 0));
   gi_findings *mailbox = n ? reading->mailbox : nullptr;
   gi_counted c = {};
   gik::launches on(keep->stream);

@@ -55,7 +55,8 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, op_plan *d, int k)
     for (int type = 0; type < 2; type++)
       d->solve_blocks[type] =
           types_of(t) >> type & 1 ? gik_tiles_blocks(&d->tiles, type ? GABLE_TYPE_D : GABLE_TYPE_S, s->processors) : 1;
-    if (d->solve_blocks[0] > 0 && d->solve_blocks[1] > 0 && d->tiles.slots <= 0xffff) break;
+    const int fits = d->solve_blocks[0] > 0 && d->solve_blocks[1] > 0 && d->tiles.slots <= 0xffff;
+    if (fits && (t->method != GI_AUTO || d->tiles.n_records <= most_tile_records(d->triangle.n, d->tiles.warps))) break;
     GI_REQUIRE(attempt < 8, GABLE_ERR_LIMIT, "no tile shape fits: %d slots in the largest tile", d->tiles.slots);
     gi_arena_release_since(&s->memory, before);
     if (t->method == GI_AUTO) { /* another attempt takes as long as this one, and its tiles are hardly better */

@@ -11,11 +11,6 @@ namespace gi
 namespace
 {
 
-int own_method(gi_method m)
-{
-  return m == GI_AUTO || m == GI_TILES || m == GI_ROWS;
-}
-
 void profile_of(const gi_findings *f, gi_profile *p)
 {
   p->levels = f->levels;
@@ -122,7 +117,7 @@ gable_status split_rows(const gable_trisolve *t, state *s, op_plan *d, gi_method
   GI_TRY(make_triangle(s, d));
   if (known.levels && lanes == 1 && !d->profile.gap)
     GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
-  GI_TRY(gi_cuda_split(&s->memory, &d->triangle, d->longest, parts, known.levels ? &known : nullptr));
+  GI_TRY(gi_cuda_split(&s->memory, &s->scratch, &d->triangle, d->longest, parts, known.levels ? &known : nullptr));
   d->longest = parts;
   if (known.levels && known.levels <= most_lifted(m, again) * d->profile.levels) {
     d->level = (unsigned long long *)known.level;

@@ -30,6 +30,9 @@ gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info
   i->nnz = (gable_off)d->plain.nnz + t->shape.n; /* with the diagonal */
   i->levels = d->profile.levels;
   i->widest = d->widest;
+  i->plan_bytes_host = sizeof *s;
+  for (int o = 0; o < 2; o++)
+    if (s->of[o].starts) i->plan_bytes_host += ((size_t)s->of[o].profile.levels + 1) * sizeof *s->of[o].starts;
   i->plan_bytes_device = s->memory.bytes;
   i->model_s = d->model_s;
   i->launches = 1;

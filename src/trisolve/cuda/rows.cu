@@ -1,5 +1,6 @@
 /* rows.cu: the schedule and the records of method rows; nothing waits for the host but for the count of records.
  */
+#include <algorithm>
 #include <cub/block/block_scan.cuh>
 
 #include "cuda/device_wait.cuh"
@@ -87,8 +88,8 @@ static gable_status number_rows(gi_arena *keep, gi_arena *m, size_t n, unsigned 
     for (unsigned l = before + 1; l <= here; l++) start[l] = (unsigned)p;
   }));
   GI_TRY(gik::dependent_launch("analysis", m->stream, count_records_kernel, 1, KEY_THREADS, 0, keys, start, c, record));
-  if (c.variable) GI_TRY(fetch(m, &records, record + keys, 1)); /* no good bound is known */
-  o->bound = c.variable ? records : n / slots + (o->keys < n ? o->keys : n);
+  if (c.variable) GI_TRY(fetch(m, &records, record + keys, 1));       /* no good bound is known */
+  o->bound = c.variable ? records : std::min(n, n / slots + o->keys); /* a record has a row */
   GI_TRY(take(keep, o->bound * slots, &row_at));
   GI_TRY(fill(keep->stream, row_at, NONE, o->bound * slots));
   GI_TRY(each(keep->stream, n, [=] __device__(size_t p) {

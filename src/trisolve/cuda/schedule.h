@@ -114,7 +114,7 @@ typedef struct gi_split_levels {
 
 /* t, whose longest row has `longest` entries, with no row longer than limit.  levels: those of t become those of its
  * parts too: a level that has rows of parts is lifted by one, and the parts lie below it; NULL: they are not known. */
-gable_status gi_cuda_split(gi_arena *m, gik_device_triangle *t, unsigned longest, unsigned limit,
+gable_status gi_cuda_split(gi_arena *m, gi_arena *scratch, gik_device_triangle *t, unsigned longest, unsigned limit,
                            gi_split_levels *levels);
 
 /* The shape of the smallest limit that all but one in fifty rows keep; 14, a lane for a whole row, only where it is

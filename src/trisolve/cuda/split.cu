@@ -102,11 +102,14 @@ done:
   return status;
 }
 
-gable_status gi_cuda_split(gi_arena *m, gik_device_triangle *t, unsigned longest, unsigned limit,
+gable_status gi_cuda_split(gi_arena *m, gi_arena *scratch, gik_device_triangle *t, unsigned longest, unsigned limit,
                            gi_split_levels *levels)
 {
   gable_status status = GABLE_OK;
-  for (; longest > limit; longest = (longest + limit - 1) / limit) GI_TRY(split_round(m, t, limit, levels));
+  while (longest > limit) {
+    longest = (longest + limit - 1) / limit;
+    GI_TRY(split_round(longest > limit ? scratch : m, t, limit, levels));
+  }
 done:
   return status;
 }

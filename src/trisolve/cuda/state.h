@@ -138,6 +138,18 @@ gable_status order_after_solves(gable_context *ctx, state *s, void *stream);
 void add_work(state *s, gable_work *w);
 void remove_work(state *s, gable_work *w); /* fine where it was never added */
 
+/* Methods with records of their own. */
+inline int own_method(gi_method m)
+{
+  return m == GI_AUTO || m == GI_TILES || m == GI_ROWS;
+}
+
+/* bound.cu; most_tile_records: that auto allows for n rows, parts included: a row for each computing warp of a record,
+ * in the mean, and padding of as many tiles as choose_cuts makes.  A pattern with more is left to rows. */
+double most_tile_records(double n, int warps);
+gable_status cuda_plan_bound(const gable_trisolve *t, gable_idx rows, gable_off nnz, gable_type value_type,
+                             size_t *host, size_t *device);
+
 /* plan.cu */
 gable_status cuda_analyse(gable_trisolve *t, const gable_matrix_view *a);
 void cuda_release(gable_trisolve *t);
