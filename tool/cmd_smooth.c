@@ -114,7 +114,7 @@ static gable_status run(session *s, const request *q, result *r)
   if (!status) status = gable_smoother_create(s->ctx, &options, &smoother);
   r->n = view.n_rows;
   size_t host = 0, device = 0;
-  r->plan_bound = NAN; /* a GPU knows none */
+  r->plan_bound = NAN;
   if (!status && view.n_rows == view.n_cols &&
       !gable_smoother_plan_bound(smoother, view.n_rows, ((const int64_t *)view.ptr)[view.n_rows], view.value_type,
                                  &host, &device))

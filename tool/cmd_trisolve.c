@@ -83,12 +83,13 @@ static gable_status measure(gable_trisolve *plan, gable_work *work, const triang
   return status;
 }
 
-/* NAN: a GPU knows none. */
-static double plan_bound(const gable_trisolve *plan, const triangle *t)
+/* A GPU's plan keeps all values of the matrix.  NAN: an error. */
+static double plan_bound(const session *s, const gable_trisolve *plan, const triangle *t)
 {
+  const gable_off all = ((const int64_t *)t->view.ptr)[t->view.n_cols];
+  const gable_off nnz = gable_context_space(s->ctx) == GABLE_SPACE_DEVICE ? all : t->nnz;
   size_t host = 0, device = 0;
-  const gable_status status =
-      gable_trisolve_plan_bound(plan, t->view.n_rows, (gable_off)t->nnz, t->view.value_type, &host, &device);
+  const gable_status status = gable_trisolve_plan_bound(plan, t->view.n_rows, nnz, t->view.value_type, &host, &device);
   return status ? NAN : (double)host + (double)device;
 }
 
@@ -106,7 +107,7 @@ static gable_status run(session *s, const triangle *t, const request *q, result 
   options.typical_rhs = (gable_idx)q->rhs;
   options.solves = q->expected < 0 ? q->repeat : q->expected;
   gable_status status = gable_trisolve_create(s->ctx, &options, &plan);
-  r->plan_bound = status ? NAN : plan_bound(plan, t);
+  r->plan_bound = status ? NAN : plan_bound(s, plan, t);
   if (!status) status = gable_trisolve_analyse(plan, &t->view);
   if (!status) status = triangle_update(t, plan);
   if (!status && t->view.n_rows) status = triangle_update(t, plan); /* the second is the one that is reported */
