@@ -168,7 +168,7 @@ GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *
  * device tests the backward errors, corrects and runs GMRES.  The call does not synchronise (with a driver before CUDA
  * 12.4 it waits for each correction) and may be captured in a CUDA graph, which then has conditional nodes but for
  * refine_steps 0.  gable_solver_work_status returns the outcome.  x has the same bits in every run, and a column the
- * bits that it has alone. */
+ * bits that it has alone, but with GABLE_SOLVE_LEVELS and GABLE_SOLVE_PARTITIONED_CUSPARSE (docs/determinism.md). */
 GABLE_API gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gable_op op,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
@@ -181,7 +181,7 @@ enum { GABLE_FACTOR_L = 1, GABLE_FACTOR_D = 2, GABLE_FACTOR_U = 4, GABLE_FACTOR_
  * has D with blocks of order 1 and 2 and U = L^T, the interchanges inside supernodes in L and U.  Allocates
  * nothing.  x and b as for gable_solver_solve.  On a GPU they lie both in host or both in device memory; with device
  * memory the call is ordered on w's stream and does not wait for it.  There x has the same bits in every run, and a
- * column those that it has alone. */
+ * column those that it has alone, with the exceptions of gable_solver_solve. */
 GABLE_API gable_status gable_solver_apply(const gable_solver *s, gable_solver_work *w, gable_op op, int factors,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
