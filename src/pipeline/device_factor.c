@@ -2,42 +2,68 @@
 #include "pipeline/device_factor.h"
 
 #include <float.h>
+#include <math.h>
 
 #include "base/timer.h"
 #include "device/device.h"
 #include "sparse/vectors.h"
 
+static int has_replaced_pivots(const gi_factor *f)
+{
+  return f->kind == GI_LU && f->perturbed;
+}
+
+/* *alone [n_super]: 1 where a pivot is small.  The inverse of such a block is large, and merged with others it
+ * multiplies what they leave by rounding. */
+static gable_status find_small_pivots(gable_context *ctx, const gi_factor *f, unsigned char **alone)
+{
+  gable_status status = GABLE_OK;
+  static const double SMALL = 0x1p-10; /* of the largest entry of A' */
+  const gi_layout *y = f->layout;
+  GI_ALLOC_ZERO(ctx, *alone, y->n_super);
+  for (gable_idx k = 0; k < y->n; k++)
+    if (fabs(gi_factor_value(f, f->dinv, k)) * f->max_entry * SMALL >= 1) (*alone)[y->of[k]] = 1;
+done:
+  return status;
+}
+
+/* apart: 1: supernodes with small pivots are not merged. */
 static gable_status make_lists(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
-                               const gi_cluster_outside *outside, gi_device_factor **out)
+                               const gi_cluster_outside *outside, int apart, gi_device_factor **out)
 {
   gable_status status = GABLE_OK;
   gi_device_factor *d = NULL;
+  unsigned char *alone = NULL;
   GI_ALLOC_ZERO(ctx, d, 1);
-  GI_TRY(gi_clusters_create(ctx, a->layout, NULL, &d->clusters));
+  d->apart = apart;
+  if (apart) GI_TRY(find_small_pivots(ctx, f, &alone));
+  GI_TRY(gi_clusters_create_apart(ctx, a->layout, NULL, alone, &d->clusters));
   GI_TRY(gi_cluster_panels_create(ctx, d->clusters, f->kind, f->type, &d->panels));
   GI_TRY(gi_cluster_solver_create(ctx, d->panels, outside, &d->solver));
   *out = d;
   d = NULL;
 done:
+  gi_free(ctx, alone);
   gi_device_factor_destroy(ctx, &d);
   return status;
 }
 
-/* Do the operators serve?  Each correction by products that leave residuals of this size gains a factor of MOST; see
- * docs/notebook/supernodal.md for what real matrices have. */
+/* Do the operators serve?  Products may leave residuals of this size, relative to those of a substitution.  A sweep in
+ * double is to keep three digits; one in float only begins a refinement in double, of which each correction is to gain
+ * a factor of 4.  docs/notebook/clusters-gpu.md has what real matrices lose. */
 static int inverses_serve(const gi_cluster_panels *p)
 {
-  static const double MOST = 0.25;
-  return p->residual * (p->type == GABLE_TYPE_S ? (double)FLT_EPSILON : DBL_EPSILON) < MOST;
+  static const double MOST = 0x1p-10, MOST_FLOAT = 0.25;
+  return p->type == GABLE_TYPE_S ? p->residual * (double)FLT_EPSILON < MOST_FLOAT : p->residual * DBL_EPSILON < MOST;
 }
 
 /* *serves 0: nothing was uploaded. */
 static gable_status update_clusters(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
-                                    const gi_cluster_outside *outside, gi_device_factor **d, int *serves)
+                                    const gi_cluster_outside *outside, int apart, gi_device_factor **d, int *serves)
 {
   gable_status status = GABLE_OK;
   const double begin = gi_now();
-  if (!*d) GI_TRY(make_lists(ctx, a, f, outside, d));
+  if (!*d) GI_TRY(make_lists(ctx, a, f, outside, apart, d));
   GI_TRY(gi_cluster_panels_update(ctx, f, (*d)->panels));
   *serves = inverses_serve((*d)->panels);
   if (!*serves) goto done;
@@ -62,17 +88,21 @@ done:
   return status;
 }
 
-/* By operators of clusters; from the first values on whose inverses do not serve, by substitution inside the blocks. */
+/* By operators of clusters; from the first values on whose inverses do not serve, by those of clusters without small
+ * pivots, where some were replaced; then by substitution inside the blocks. */
 static gable_status update_own(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
                                const gi_cluster_outside *outside, gi_device_factor **d, int *moved)
 {
   gable_status status = GABLE_OK;
   int serves = 0;
   if (!*d || !(*d)->named) {
-    GI_TRY(update_clusters(ctx, a, f, outside, d, &serves));
-    if (serves) goto done;
-    gi_device_factor_destroy(ctx, d);
-    *moved = 1;
+    const int before = *d && (*d)->apart, most = before || has_replaced_pivots(f);
+    for (int apart = before; apart <= most; apart++) {
+      GI_TRY(update_clusters(ctx, a, f, outside, apart, d, &serves));
+      if (serves) goto done;
+      gi_device_factor_destroy(ctx, d);
+      *moved = 1;
+    }
   }
   GI_TRY(update_named(ctx, f, GABLE_SOLVE_BATCHED, 1, outside, d, moved));
 done:

@@ -10,6 +10,7 @@
 /* A factor there: over clusters, in the form of a named method, or as two triangles. */
 typedef struct gi_device_factor {
   gable_idx n;
+  int apart;             /* 1: supernodes with small pivots are clusters of their own */
   gi_clusters *clusters; /* these three NULL: one of the next two is not */
   gi_cluster_panels *panels;
   gi_cluster_solver *solver;

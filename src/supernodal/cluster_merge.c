@@ -10,6 +10,7 @@ static const double MOST_FACTOR = 8, MOST_VALUES = 1 << 25; /* all operators hav
 typedef struct merging {
   const gi_layout *layout;
   gi_cluster_options options;
+  const unsigned char *alone;
   gable_idx *root;
   gable_idx *width;   /* [n_super] of the cluster that ends with s */
   gable_idx *level;   /* [n_super] */
@@ -69,6 +70,7 @@ static void merge_children(merging *m, gable_idx s, const height *list, gable_id
   m->width[s] = gi_layout_width(m->layout, s);
   for (; k < count; k++) {
     const gable_idx c = list[k].s, w = m->width[s] + m->width[c];
+    if (m->alone && (m->alone[s] || m->alone[c])) break;
     const double apart = values(m, s, m->width[s]) + values(m, c, m->width[c]);
     if (w > m->options.max_width) break;
     if (values(m, s, w) > (1 + m->options.growth) * apart + allowance(m, c)) break;
@@ -117,11 +119,11 @@ done:
 }
 
 gable_status gi_cluster_merge(gable_context *ctx, const gi_layout *layout, const gi_cluster_options *options,
-                              gable_idx *root)
+                              const unsigned char *alone, gable_idx *root)
 {
   gable_status status = GABLE_OK;
   height *list = NULL;
-  merging m = {.layout = layout, .root = root, .options = GI_CLUSTER_OPTIONS_INIT};
+  merging m = {.layout = layout, .alone = alone, .root = root, .options = GI_CLUSTER_OPTIONS_INIT};
   if (options) m.options = *options;
   if (m.options.max_width <= 0) m.options.max_width = MAX_WIDTH;
   if (m.options.growth < 0) m.options.growth = GROWTH;

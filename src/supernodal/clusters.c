@@ -226,6 +226,12 @@ static void numbering_release(gable_context *ctx, numbering *m)
 gable_status gi_clusters_create(gable_context *ctx, const gi_layout *layout, const gi_cluster_options *options,
                                 gi_clusters **out)
 {
+  return gi_clusters_create_apart(ctx, layout, options, NULL, out);
+}
+
+gable_status gi_clusters_create_apart(gable_context *ctx, const gi_layout *layout, const gi_cluster_options *options,
+                                      const unsigned char *alone, gi_clusters **out)
+{
   gable_status status = GABLE_OK;
   gi_clusters *c = NULL;
   numbering m = {0};
@@ -233,7 +239,7 @@ gable_status gi_clusters_create(gable_context *ctx, const gi_layout *layout, con
   c->layout = layout;
   c->n = layout->n;
   GI_TRY(numbering_init(ctx, layout, &m));
-  GI_TRY(gi_cluster_merge(ctx, layout, options, m.root));
+  GI_TRY(gi_cluster_merge(ctx, layout, options, alone, m.root));
   find_stages(layout, m.stage);
   find_levels(layout, &m);
   GI_TRY(number_clusters(ctx, c, &m));

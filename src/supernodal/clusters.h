@@ -52,6 +52,10 @@ typedef struct gi_cluster_options {
  * GABLE_ERR_MEMORY. */
 gable_status gi_clusters_create(gable_context *ctx, const gi_layout *layout, const gi_cluster_options *options,
                                 gi_clusters **out);
+
+/* The same; alone [n_super]: 1: the supernode is a cluster of its own; NULL: none is for that reason. */
+gable_status gi_clusters_create_apart(gable_context *ctx, const gi_layout *layout, const gi_cluster_options *options,
+                                      const unsigned char *alone, gi_clusters **out);
 void gi_clusters_destroy(gable_context *ctx, gi_clusters **clusters); /* NULL is fine */
 
 static inline gable_idx gi_cluster_width(const gi_clusters *c, gable_idx j)

@@ -187,6 +187,44 @@ static void check_ill_conditioned(void)
   free(mild);
 }
 
+/* Three pivots of a chain: small ones stay in its clusters; where they are replaced, the inverse of all of them has no
+ * digit, and clusters without them serve. */
+static void check_small_pivots(void)
+{
+  enum { N = 300 };
+  static gable_idx idx[3 * N];
+  static int64_t ptr[N + 1];
+  static double val[3 * N];
+  const double pivots[3] = {1, 1e-3, 1e-30};
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  test_system a = {N, ptr, idx, val};
+  int64_t levels[3], named, perturbed;
+  options.match = options.blocks = GABLE_CHOICE_NEVER;
+  options.order = GABLE_ORDER_NATURAL;
+  options.method = GABLE_METHOD_LU;
+  for (int k = 0; k < 3; k++) {
+    int64_t count = 0;
+    for (gable_idx j = 0; j < N; j++) {
+      const int small = j % (N / 4) == N / 8, before = (j + 1) % (N / 4) == N / 8;
+      for (gable_idx i = j ? j - 1 : 0; i < N && i < j + 2; i++, count++) {
+        idx[count] = i;
+        val[count] = i < j ? -1 : i > j ? (small || before ? 0 : 1e-9) : small && j < N - N / 4 ? pivots[k] : 1;
+      }
+      ptr[j + 1] = count;
+    }
+    const gable_matrix_view v = test_system_view(&a);
+    gable_solver *s = test_factored(ctx, &v, &options);
+    CHECK_OK(gable_solver_get(s, GABLE_SOLVER_DEVICE_LEVELS, &levels[k], sizeof *levels));
+    CHECK_OK(gable_solver_get(s, GABLE_SOLVER_SOLVE_LEVELS, &named, sizeof named));
+    CHECK_OK(gable_solver_get(s, GABLE_SOLVER_PERTURBED_PIVOTS, &perturbed, sizeof perturbed));
+    CHECK(!named && perturbed == (k == 2 ? 3 : 0), "%d: %lld replaced, %lld levels of a method", k,
+          (long long)perturbed, (long long)named);
+    gable_solver_destroy(&s);
+  }
+  CHECK(levels[0] && levels[1] == levels[0] && levels[2] > levels[0] + 2, "%lld, %lld, %lld levels",
+        (long long)levels[0], (long long)levels[1], (long long)levels[2]);
+}
+
 static void check_saved(void)
 {
   test_system a = test_system_make(TEST_UNSYMMETRIC, 80, 7);
@@ -245,6 +283,7 @@ int main(int argc, char **argv)
   check_kind(TEST_DOMINANT, 1, GABLE_TYPE_D);
   check_turn();
   check_ill_conditioned();
+  check_small_pivots();
   check_saved();
   check_refused();
   gable_context_destroy(&ctx);
