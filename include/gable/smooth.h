@@ -1,6 +1,8 @@
 /* smooth.h: Gauss-Seidel and SOR sweeps with a sparse matrix, in the order of its rows (no colouring, no block Jacobi).
  *
- *   create -> analyse (pattern) -> update (values, as often as they change) -> work -> apply
+ *   create -> analyse (pattern) -> update (values, as often as they change) -> work -> work_apply
+ *
+ * Shortcuts: apply and status have a work that the smoother owns.
  *
  * Forward: x_i = (1 - omega) x_i + omega (b_i - sum_{j != i} a_ij x_j) / a_ii for i = 0, 1, ..., with the newest value
  * of each x_j.  The sweep of each direction runs on the schedule of the triangle that it follows.  One pass over whole

@@ -1,6 +1,9 @@
 /* solver.h: solves A x = b for a square sparse A by direct factorization and iterative refinement.
  *
- *   create -> analyse (pattern, and values where there are any) -> factor (values) -> solve, as often as wanted
+ *   create -> analyse (pattern, and values where there are any) -> factor (values, as often as they change) -> work ->
+ *   solve
+ *
+ * factor is the update of this object; with GABLE_REUSE_NOTHING it does analyse, too.
  *
  * Symmetric positive definite matrices are factored by Cholesky, other symmetric ones as L D L^T with pivots of one and
  * two columns, all others by LU with static pivoting after a weighted matching; docs/solver.md explains the choices.
