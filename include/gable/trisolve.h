@@ -3,8 +3,8 @@
  *   create -> analyse (pattern) -> update (values, as often as they change) -> work -> solve
  *
  * One plan serves T and its transpose, many threads and many streams at once, each with its own gable_work.  Methods
- * LEVR, LEVC, ELMR and ELMC follow Li and Zhang, "Efficient Parallel Implementations of Sparse Triangular Solves for GPU
- * Architectures" (SIAM PP 2020); docs/algorithms has a page for each. */
+ * LEVR, LEVC, ELMR and ELMC follow Li and Zhang, "Efficient Parallel Implementations of Sparse Triangular Solves for
+ * GPU Architectures" (SIAM PP 2020); docs/algorithms has a page for each. */
 #ifndef GABLE_TRISOLVE_H
 #define GABLE_TRISOLVE_H
 
