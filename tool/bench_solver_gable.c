@@ -129,7 +129,7 @@ static int sweeps_prepare(bench_solver *c, const bench_problem *p, contest_entry
     e->analyse_s = stopwatch_now() - start;
     start = stopwatch_now();
     if (!status) status = gable_smoother_update(s->smoother, p->val);
-    if (!status) status = gable_device_synchronise(p->ctx, NULL);
+    if (!status) status = gable_device_synchronise(p->ctx, p->bench.stream);
     e->update_s = stopwatch_now() - start;
   }
   return status ? failed(e) : 0;
