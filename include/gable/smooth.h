@@ -77,14 +77,14 @@ GABLE_API gable_status gable_smoother_set_stream(gable_smoother *s, void *stream
  * is read back), also with applies.  Replays follow the rules of gable_trisolve_update. */
 GABLE_API gable_status gable_smoother_update(gable_smoother *s, const void *val);
 
-/* Local.  Shortcut with a work that s owns, which runs on the stream of s and which analyse creates: does the given
- * number of sweeps on A x = b, starting from x. b and x do not overlap, are in the same memory
- * space and have the matrix's type, or double with a float matrix.  history: [sweeps+1] (host) the 2-norm of b - A x
- * (of all right-hand sides together) before the first and after each sweep, or NULL.  Allocates nothing.  One call at a
- * time per smoother.  On a GPU, with vectors in device memory and without history, it is ordered on the smoother's
- * stream, does not synchronise and may be captured in a CUDA graph; gable_smoother_status returns its errors.
- * GABLE_ERR_DEADLINE names the row that was awaited.  GABLE_ERR_CANCELLED, between two sweeps: x has the result of no
- * or some sweeps. */
+/* Local.  Shortcut with a work that s owns, which runs on the stream of s and which the first update that is not
+ * captured creates (GABLE_ERR_STATE: there was none): does the given number of sweeps on A x = b, starting from x. b
+ * and x do not overlap, are in the same memory space and have the matrix's type, or double with a float matrix.
+ * history: [sweeps+1] (host) the 2-norm of b - A x (of all right-hand sides together) before the first and after each
+ * sweep, or NULL.  Allocates nothing.  One call at a time per smoother.  On a GPU, with vectors in device memory and
+ * without history, it is ordered on the smoother's stream, does not synchronise and may be captured in a CUDA graph;
+ * gable_smoother_status returns its errors. GABLE_ERR_DEADLINE names the row that was awaited.  GABLE_ERR_CANCELLED,
+ * between two sweeps: x has the result of no or some sweeps. */
 GABLE_API gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x,
                                             int sweeps, double *history);
 

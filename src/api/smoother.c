@@ -30,7 +30,6 @@ gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *
   GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
   GI_TRY(gi_take_matrix_view(a, &view));
   GI_TRY(gi_smoother_analyse(s, &view));
-  GI_TRY(gi_smoother_own_work(s));
 done:
   return status;
 }
@@ -53,6 +52,7 @@ gable_status gable_smoother_update(gable_smoother *s, const void *val)
   GI_REQUIRE(s->plan, GABLE_ERR_STATE, "update before analyse");
   GI_REQUIRE(val || !s->shape.n, GABLE_ERR_ARGUMENT, "val is NULL");
   GI_TRY(gi_smoother_update(s, val));
+  GI_TRY(gi_smoother_own_work(s));
 done:
   return status;
 }
@@ -83,6 +83,8 @@ gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b
   gi_vectors_pair v;
   GI_REQUIRE(s, GABLE_ERR_ARGUMENT, "the smoother is NULL");
   GI_TRY(take_vectors(s, b, x, sweeps, &v));
+  GI_REQUIRE(s->own, GABLE_ERR_STATE,
+             "the smoother has no work of its own, since every update was captured: apply with a work");
   GI_TRY(gi_smoother_apply(s, &v.b, &v.x, sweeps, history));
 done:
   return status;

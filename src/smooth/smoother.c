@@ -123,10 +123,13 @@ done:
 gable_status gi_smoother_own_work(gable_smoother *s)
 {
   gable_status status = GABLE_OK;
+  int captured = 0;
+  if (s->own) goto done;
+  GI_TRY(s->ctx->device->is_capturing(s->ctx, s->stream, &captured));
+  if (captured) goto done;
   GI_TRY(gi_smoother_work_create(s, &s->own));
   gi_sweeps_work_set_stream(s->own, s->stream);
 done:
-  if (status) forget_plan(s);
   return status;
 }
 

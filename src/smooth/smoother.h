@@ -37,7 +37,7 @@ gable_status gi_smoother_plan_bound(const gable_smoother *s, gable_idx n, gable_
 /* Errors are those of gable_smoother_analyse, _update and _apply; b and x are checked against s. */
 gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a);
 gable_status gi_smoother_update(gable_smoother *s, const void *val);
-/* The work of gi_smoother_apply, after analyse; an error makes the analysis undone. */
+/* The work of gi_smoother_apply, where there is none yet and the stream is not captured. */
 gable_status gi_smoother_own_work(gable_smoother *s);
 
 /* from_zero: 1: x is zero, whatever it holds. */
