@@ -251,6 +251,7 @@ int main(int argc, char **argv)
   CHECK_OK(gable_context_create("cpu", NULL, &host));
   for (long seed = 1; seed <= seeds; seed++) {
     printf("seed %ld\n", seed);
+    fflush(stdout);
     check_seed((uint64_t)seed, only);
   }
   for (int kind = 0; kind < TEST_PERMUTATION; kind++)

@@ -27,7 +27,7 @@ on_mirror equivalence/test_solver_device_apply
 # The smallest real matrices, since each kernel opens and locks all memory here: none begun after 20 s, no file above 60 kB.
 if [ "${SAN:-}" ]; then limits="5 20"; else limits="20 60"; fi
 # shellcheck disable=SC2086 # two words
-on_mirror equivalence/test_solver_device_matrices $limits
+[ "${ZLIB:-yes}" != yes ] || on_mirror equivalence/test_solver_device_matrices $limits # compressed files
 on_mirror equivalence/test_solver_deadline
 for t in estimates solver_verdict new_values; do on_mirror unit/test_$t; done
 on_mirror equivalence/test_smoother ${SAN:+1000}
