@@ -49,6 +49,9 @@ done
 says '"matrix":"laplacian5:9x8","kind":"cholesky","n":72' lines
 run 0 bench supernodal laplacian5:9x8 --where cpu --repeat 3 --merge-blocks --methods merged,levels --json lines
 [ "$(grep -c '"merge_blocks":true' lines)" -eq 2 ] || wrong "merged blocks are not in the JSON"
+printf 'grid laplacian5:9x8 lu\ngrid laplacian5:9x8 # by itself\ngrid ldlt laplacian5:9x8\n' >list
+run 0 bench supernodal --list list --where cpu --repeat 3 --methods auto --json lines
+[ "$(sed 's/.*"kind":"\([a-z]*\)".*/\1/' lines | tr '\n' ' ')" = "lu cholesky ldlt " ] || wrong "the list's kinds of factorization are not the lines'"
 run 2 bench supernodal laplacian5:9x8 --where cpu --methods nobody
 says "no solve method 'nobody'" err
 run 0 bench supernodal laplacian5:9x8 --where mirror --repeat 3 --json lines
