@@ -19,9 +19,12 @@ namespace gik
 
 enum { FLOW_BLOCK = 512, WIDE_LEVEL = 1500, NAP_NS = 40 };
 
-static __device__ __forceinline__ void fence_acquire_release()
+/* *p, after which this thread sees what was stored before a subtract_release that it has seen. */
+static __device__ __forceinline__ int load_acquire(const int *p)
 {
-  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  int v;
+  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
 }
 
 /* *p -= d, after everything that this thread has stored. */
@@ -108,11 +111,11 @@ static __global__ void __launch_bounds__(FLOW_BLOCK, R::BLOCKS) rows_flow_kernel
   leave(g.waits.control, 1);
 }
 
-/* kernel(g) by a grid of which every block runs at once; g.waits.nap is set. */
-template <typename G> static void flow_launch(void (*kernel)(G), G *g, int n, int levels, launches *on)
+/* kernel(g) by a grid of which every block runs at once; g.waits.nap is set.  full: every multiprocessor is. */
+template <typename G> static void flow_launch(void (*kernel)(G), G *g, int n, int levels, bool full, launches *on)
 {
-  const bool wide = levels > 0 && n / levels > WIDE_LEVEL;
-  const int wanted = (n + FLOW_BLOCK / 32 - 1) / (FLOW_BLOCK / 32), most = wide ? 4 : 2;
+  const bool wide = !full && levels > 0 && n / levels > WIDE_LEVEL;
+  const int wanted = (n + FLOW_BLOCK / 32 - 1) / (FLOW_BLOCK / 32), most = wide || full ? 4 : 2;
   int device = 0, processors = 1, fit = 1;
   void *arguments[] = {g};
   on->call([&] { return cudaGetDevice(&device); });

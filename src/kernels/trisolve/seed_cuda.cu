@@ -117,7 +117,7 @@ template <typename T> static __global__ void __launch_bounds__(FLOW_BLOCK) elmc_
       const T inverse = 1 / r.diagonal;
       while (*(volatile int *)(g.count + r.i) && !g.waits.over(&patient, (int)g.natural(r.i))) {
       }
-      fence_acquire_release();
+      load_acquire(g.count + r.i);
       t = load_relaxed(g.at(r.i)) * inverse;
       *g.at(r.i) = t;
     }
@@ -183,7 +183,8 @@ static void elements_solve(const gik_seed *m, gable_type type, const gik_solve *
         return cudaMemcpyAsync(g.count, m->parents, (size_t)g.n * sizeof(int), cudaMemcpyDeviceToDevice, on->stream);
       });
     }
-    flow_launch(COLUMNS ? elmc_kernel<T> : rows_flow_kernel<seed_row<T, false, 32>>, &g, g.n, m->levels, on);
+    /* of gsf's columns, in their natural order, few are ready: as many as fit are looked at */
+    flow_launch(COLUMNS ? elmc_kernel<T> : rows_flow_kernel<seed_row<T, false, 32>>, &g, g.n, m->levels, !g.order, on);
   }
 }
 

@@ -129,7 +129,7 @@ static gable_status elements_launch(const gik_rows *a, const gik_sweep_order *o,
 {
   sweep_arguments<A, V> g = arguments_of<A, V>(a, o, s);
   launches on(s->stream);
-  flow_launch(rows_flow_kernel<sweep_row<A, V, 32>>, &g, a->n, o->levels, &on);
+  flow_launch(rows_flow_kernel<sweep_row<A, V, 32>>, &g, a->n, o->levels, false, &on);
   return on.status("a sweep by elements");
 }
 
