@@ -138,7 +138,7 @@ struct gable_work {
   void *stream;
   struct gable_work *next; /* cuda: of the plan's works */
   unsigned seen_updates;   /* cuda: the stream waits for those up to this one */
-  unsigned borrowed[2];    /* cuda: the update whose values an op without a schedule has, for each type of vectors */
+  unsigned borrowed;       /* cuda: the update whose values an op without a schedule has */
   gable_status fault;      /* of solves since gable_work_status last looked */
   gable_idx fault_row;
 };

@@ -97,6 +97,39 @@ static void check_shapes(gable_context *ctx, ratios *of)
   }
 }
 
+static size_t bytes_of_type(gable_context *ctx, gable_matrix_view view, gable_type type, const char *method)
+{
+  gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
+  gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
+  gable_trisolve *t = NULL;
+  options.method = method;
+  options.ops = GABLE_TRISOLVE_N;
+  view.value_type = type;
+  CHECK_OK(gable_trisolve_create(ctx, &options, &t));
+  CHECK_OK(gable_trisolve_analyse(t, &view));
+  CHECK_OK(gable_trisolve_get_info(t, GABLE_OP_N, &info));
+  gable_trisolve_destroy(&t);
+  return info.plan_bytes_host + info.plan_bytes_device;
+}
+
+/* Floats are stored once, for vectors of both types. */
+static void check_types(gable_context *ctx)
+{
+  for (int kind = 0; test_triangle_name(kind); kind++) {
+    test_triangle t = test_triangle_make_small(kind, 11, 60000);
+    const gable_matrix_view view = test_triangle_view(&t);
+    for (int m = 0; m < 2; m++) {
+      const char *method = m ? "rows" : "tiles";
+      if (!method_runs(ctx, method)) continue;
+      const size_t single = bytes_of_type(ctx, view, GABLE_TYPE_S, method);
+      const size_t both = bytes_of_type(ctx, view, GABLE_TYPE_D, method);
+      CHECK(single <= both, "%s, %s: %zu bytes for floats, %zu for doubles", test_triangle_name(kind), method, single,
+            both);
+    }
+    test_triangle_free(&t);
+  }
+}
+
 /* Both triangles of the matrix in path; 0: it is not square or larger than most. */
 static int check_file(gable_context *ctx, const char *path, gable_idx most, ratios *of)
 {
@@ -304,6 +337,7 @@ int main(int argc, char **argv)
   CHECK_OK(gable_context_create(place, NULL, &ctx));
   check_arguments(ctx);
   check_shapes(ctx, of);
+  check_types(ctx);
   check_files(ctx, of);
   check_systems();
   for (int m = 0; m < METHODS; m++) report(&of[m], methods[m], m < METHODS - 3 ? 2.5 : 12); /* tiles of one row */

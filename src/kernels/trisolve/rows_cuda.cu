@@ -11,17 +11,17 @@ namespace gik
 
 /* head {first place, rows, gate, -} | row [32/P] | 1/diagonal [32/P] | values [KP][32] pairs | places
  * [KP][32] pairs */
-template <typename T, int P, int KP> struct rows_layout {
+template <typename M, int P, int KP> struct rows_layout {
   static constexpr int R = 32 / P;
   static constexpr int row = 16, inverse = (row + R * 4 + 7) / 8 * 8;
-  static constexpr int values = (inverse + R * (int)sizeof(T) + 15) / 16 * 16;
-  static constexpr int places = values + KP * 64 * (int)sizeof(T), bytes = places + KP * 256;
+  static constexpr int values = (inverse + R * (int)sizeof(double) + 15) / 16 * 16;
+  static constexpr int places = values + KP * 64 * (int)sizeof(M), bytes = places + KP * 256;
 };
 
-template <typename T, int P, int KP>
+template <typename T, typename M, int P, int KP>
 static __global__ void __launch_bounds__(GIK_ROWS_CUDA_WARPS * 32) rows_kernel(const rows_arguments<T> g)
 {
-  typedef rows_layout<T, P, KP> L;
+  typedef rows_layout<M, P, KP> L;
   __shared__ dealer::shared dealt;
   const int lane = threadIdx.x % 32, r = lane / P;
   const unsigned first_parity = g.control->parity[0];
@@ -41,13 +41,13 @@ static __global__ void __launch_bounds__(GIK_ROWS_CUDA_WARPS * 32) rows_kernel(c
     }
     const uint4 head = *(const uint4 *)record;
     const int row = ((const int *)(record + L::row))[r];
-    const T inverse = ((const T *)(record + L::inverse))[r];
+    const T inverse = (T)((const double *)(record + L::inverse))[r];
     const bool own = lane % P == 0 && (unsigned)r < head.y;
-    two<T> a[KP];
+    coefficients<T, M, KP> c;
     uint2 place[KP];
 #pragma unroll
     for (int k = 0; k < KP; k++) {
-      a[k] = ((const two<T> *)(record + L::values))[k * 32 + lane];
+      c.stored()[k] = ((const pair<M> *)(record + L::values))[k * 32 + lane];
       place[k] = ((const uint2 *)(record + L::places))[k * 32 + lane];
     }
     T sum = own && row >= 0 ? g.b[row * g.b_row + rhs * g.b_rhs] * inverse : (T)0;
@@ -56,8 +56,8 @@ static __global__ void __launch_bounds__(GIK_ROWS_CUDA_WARPS * 32) rows_kernel(c
     /* a lane without a row names none */
     if (g.gated && head.z != NONE)
       await_gate(mine + head.z, g.control, g.deadline_ns, (unsigned)r < head.y ? (int)(row & ~PART) : -1);
-    await<T, KP>(v, place, mine, g.control, g.deadline_ns, (int)(row & ~PART));
-    sum = minus_dot<T, KP>(sum, a, v);
+    await<T, KP>(v, place, mine, g.control, g.deadline_ns, (int)(row & ~PART), [&] { c.scale(inverse); });
+    sum = minus_dot<T, KP>(sum, c.a, v);
 #pragma unroll
     for (int d = P / 2; d > 0; d >>= 1) sum += __shfl_xor_sync(ALL, sum, d);
     if (own) {
@@ -74,18 +74,18 @@ static __global__ void __launch_bounds__(GIK_ROWS_CUDA_WARPS * 32) rows_kernel(c
 
 template <typename T> using rows_function = void (*)(const rows_arguments<T>);
 
-template <typename T> static rows_function<T> rows_pick(int lanes, int pairs)
+template <typename T, typename M> static rows_function<T> rows_pick(int lanes, int pairs)
 {
 #define GIK_PICK(P, KP)                                                                                                \
-  if (lanes == P && pairs == KP) return rows_kernel<T, P, KP>;
+  if (lanes == P && pairs == KP) return rows_kernel<T, M, P, KP>;
   GIK_SHAPES(GIK_PICK)
 #undef GIK_PICK
   return nullptr;
 }
 
-template <typename T> static void rows_launch(const gik_rows_cuda *p, const gik_solve *s, launches *on)
+template <typename T, typename M> static void rows_launch(const gik_rows_cuda *p, const gik_solve *s, launches *on)
 {
-  const rows_function<T> f = rows_pick<T>(p->lanes, p->pairs);
+  const rows_function<T> f = rows_pick<T, M>(p->lanes, p->pairs);
   const unsigned pieces = p->n_records * (unsigned)s->v.count;
   const rows_arguments<T> g = rows_arguments_of<T>(p, s, pieces);
   const unsigned grid = rows_grid(p, pieces, s->v.count, s->processors);
@@ -96,19 +96,19 @@ template <typename T> static void rows_launch(const gik_rows_cuda *p, const gik_
 
 extern "C" {
 
-gik_record_layout gik_record_layout_of(const gik_rows_cuda *p, gable_type vectors)
+gik_record_layout gik_record_layout_of(const gik_rows_cuda *p)
 {
-  const size_t size = vectors == GABLE_TYPE_D ? 8 : 4, rows = 32 / (size_t)p->lanes, k = (size_t)p->pairs;
+  const size_t size = p->stored == GABLE_TYPE_D ? 8 : 4, rows = 32 / (size_t)p->lanes, k = (size_t)p->pairs;
   gik_record_layout l = {16};
   if (p->variable) {
     l.places = k * 64 * size;
     l.inverse = l.places + k * 256;
-    l.row = l.inverse + rows * size;
+    l.row = l.inverse + rows * sizeof(double);
     l.bytes = l.row + rows * 4;
     return l;
   }
   l.inverse = (l.row + rows * 4 + 7) / 8 * 8;
-  l.values = (l.inverse + rows * size + 15) / 16 * 16;
+  l.values = (l.inverse + rows * sizeof(double) + 15) / 16 * 16;
   l.places = l.values + k * 64 * size;
   l.bytes = l.places + k * 256;
   return l;
@@ -120,10 +120,7 @@ gable_status gik_rows_cuda_solve(const gik_rows_cuda *p, gable_type vectors, con
   gik::launches on(s->stream);
   GI_TRY(gik::countable("rows", (double)p->n_records * s->v.count));
   if (p->variable) return gik_rows_cuda_solve_variable(p, vectors, s);
-  if (vectors == GABLE_TYPE_D)
-    gik::rows_launch<double>(p, s, &on);
-  else
-    gik::rows_launch<float>(p, s, &on);
+  gik::by_types(vectors, p->stored, [&](auto v, auto m) { gik::rows_launch<decltype(v), decltype(m)>(p, s, &on); });
   GI_TRY(on.status("rows"));
 done:
   return status;

@@ -39,8 +39,8 @@ static __device__ __forceinline__ float load_l2(const float *p)
 }
 
 /* The rows of one record, and R right-hand sides. */
-template <typename T, int R, bool PARTS> struct by_level_rows {
-  typedef variable_layout<T> L;
+template <typename T, typename M, int R, bool PARTS> struct by_level_rows {
+  typedef variable_layout<M> L;
   enum { K = GIK_VARIABLE_PAIRS };
   const char *record;
   uint4 head; /* gik_head; no rows: nothing to do */
@@ -48,7 +48,7 @@ template <typename T, int R, bool PARTS> struct by_level_rows {
   bool own;
   int row; /* < 0: a part */
   T inverse, sum[R];
-  two<T> a[K];
+  coefficients<T, M, K> c;
   uint2 place[K];
 
   __device__ __forceinline__ unsigned pairs() const { return head.w >> 8 & 0xff; }
@@ -62,14 +62,20 @@ template <typename T, int R, bool PARTS> struct by_level_rows {
     record = g.record + (size_t)q * L::bytes;
     head = g.head[q];
     const int rows = ((const int *)(record + L::row))[lane];
-    const T inverses = ((const T *)(record + L::inverse))[lane];
+    const T inverses = (T)((const double *)(record + L::inverse))[lane];
     if (!head.y) return; /* the rest of a long row */
     slot = lane >> (head.w & 0xff);
     own = !(lane & (lanes() - 1)) && slot < head.y;
     row = __shfl_sync(ALL, rows, (int)slot);
     inverse = __shfl_sync(ALL, inverses, (int)slot);
-    load_entries<T>(a, place, record, pairs(), lane, read_once());
+    load(record, pairs());
     take_b(g, rhs);
+  }
+
+  __device__ __forceinline__ void load(const char *from, unsigned used)
+  {
+    load_entries<M>(c.stored(), place, from, used, threadIdx.x % 32, read_once());
+    c.scale(inverse);
   }
 
   __device__ __forceinline__ void take_b(const level_arguments<T> &g, unsigned rhs)
@@ -97,18 +103,17 @@ template <typename T, int R, bool PARTS> struct by_level_rows {
         v[r][2 * k + 1] = value(g, place[k].y, rhs + r);
       }
 #pragma unroll
-    for (int r = 0; r < R; r++) sum[r] = minus_dot<T, K>(sum[r], a, v[r]);
+    for (int r = 0; r < R; r++) sum[r] = minus_dot<T, K>(sum[r], c.a, v[r]);
   }
 
   /* The rest of a long row, whose records follow. */
   __device__ __forceinline__ void subtract_rest(const level_arguments<T> &g, unsigned rhs)
   {
-    const unsigned lane = threadIdx.x % 32;
     for (unsigned q = 1; q <= after(); q++) {
-      load_entries<T>(a, place, record + q * L::bytes, K, lane, read_once());
+      load(record + q * L::bytes, K);
       subtract(g, rhs);
     }
-    if (after()) load_entries<T>(a, place, record, K, lane, read_once());
+    if (after()) load(record, K);
   }
 
   /* For right-hand sides rhs ... end-1, of which b of the first R is there. */
@@ -135,12 +140,12 @@ template <typename T, int R, bool PARTS> struct by_level_rows {
 };
 
 /* Records first ... end-1 of one level. */
-template <typename T, int R, bool PARTS>
+template <typename T, typename M, int R, bool PARTS>
 static __global__ void __launch_bounds__(STEP_WARPS * 32)
     step_kernel(const level_arguments<T> g, unsigned first, unsigned end)
 {
   const unsigned q = first + blockIdx.x * STEP_WARPS + threadIdx.x / 32, rhs = blockIdx.y * g.span;
-  by_level_rows<T, R, PARTS> rows;
+  by_level_rows<T, M, R, PARTS> rows;
   next_launch();
   rows.head.y = 0;
   if (q < end) rows.fetch(g, q, rhs);
@@ -153,12 +158,12 @@ struct step_table {
 };
 
 /* Levels l ... last-1 of few records, by one block for each so many right-hand sides, a barrier between two. */
-template <typename T, int R, bool PARTS>
+template <typename T, typename M, int R, bool PARTS>
 static __global__ void __launch_bounds__(RUN_WARPS * 32)
     run_kernel(const level_arguments<T> g, const step_table step, int l, int last)
 {
   const unsigned warp = threadIdx.x / 32, rhs = blockIdx.y * g.span, end = min(rhs + g.span, g.count);
-  by_level_rows<T, R, PARTS> rows;
+  by_level_rows<T, M, R, PARTS> rows;
   next_launch();
   rows.head.y = 0;
   if (step.first[l] + warp < step.first[l + 1]) rows.fetch(g, step.first[l] + warp, rhs);
@@ -184,7 +189,7 @@ static unsigned span_of(unsigned records, unsigned count, unsigned together, int
   return (groups + shares - 1) / shares * together;
 }
 
-template <typename T, int R, bool PARTS>
+template <typename T, typename M, int R, bool PARTS>
 static void by_level_run(const gik_rows_cuda *p, level_arguments<T> g, int processors, launches *on)
 {
   step_table table;
@@ -195,17 +200,17 @@ static void by_level_run(const gik_rows_cuda *p, level_arguments<T> g, int proce
     g.span = run ? R : span_of(records, g.count, R, processors);
     const dim3 grid(run ? 1 : (records + STEP_WARPS - 1) / STEP_WARPS, (g.count + g.span - 1) / g.span);
     if (run)
-      on->dependent(run_kernel<T, R, PARTS>, grid, RUN_WARPS * 32, 0, !l, g, table, l, end);
+      on->dependent(run_kernel<T, M, R, PARTS>, grid, RUN_WARPS * 32, 0, !l, g, table, l, end);
     else
-      on->dependent(step_kernel<T, R, PARTS>, grid, STEP_WARPS * 32, 0, !l, g, p->step[l], p->step[l + 1]);
+      on->dependent(step_kernel<T, M, R, PARTS>, grid, STEP_WARPS * 32, 0, !l, g, p->step[l], p->step[l + 1]);
     l = end;
   }
 }
 
-template <typename T> static void by_level_launch(const gik_rows_cuda *p, const gik_solve *s, launches *on)
+template <typename T, typename M> static void by_level_launch(const gik_rows_cuda *p, const gik_solve *s, launches *on)
 {
   level_arguments<T> g = {};
-  g.record = (const char *)p->record[sizeof(T) == 8];
+  g.record = (const char *)p->record;
   g.head = (const uint4 *)p->head;
   g.b = (const T *)s->v.b;
   g.x = (T *)s->v.x;
@@ -217,9 +222,9 @@ template <typename T> static void by_level_launch(const gik_rows_cuda *p, const 
   g.x_row = s->v.x_row;
   g.x_rhs = s->v.x_rhs;
   if (g.count == 1)
-    (p->parts ? by_level_run<T, 1, true> : by_level_run<T, 1, false>)(p, g, s->processors, on);
+    (p->parts ? by_level_run<T, M, 1, true> : by_level_run<T, M, 1, false>)(p, g, s->processors, on);
   else
-    (p->parts ? by_level_run<T, 2, true> : by_level_run<T, 2, false>)(p, g, s->processors, on);
+    (p->parts ? by_level_run<T, M, 2, true> : by_level_run<T, M, 2, false>)(p, g, s->processors, on);
 }
 
 } /* namespace gik */
@@ -234,10 +239,7 @@ int gik_rows_cuda_launches(const gik_rows_cuda *p)
 gable_status gik_rows_cuda_solve_by_level(const gik_rows_cuda *p, gable_type vectors, const gik_solve *s)
 {
   gik::launches on(s->stream);
-  if (vectors == GABLE_TYPE_D)
-    gik::by_level_launch<double>(p, s, &on);
-  else
-    gik::by_level_launch<float>(p, s, &on);
+  gik::by_types(vectors, p->stored, [&](auto v, auto m) { gik::by_level_launch<decltype(v), decltype(m)>(p, s, &on); });
   return on.status("rows by level");
 }
 

@@ -3,7 +3,7 @@
 #define GIK_ROWS_CUDA_FLOW_CUH
 
 #include "cuda/device_wait.cuh"
-#include "kernels/trisolve/trisolve_cuda.h"
+#include "kernels/trisolve/stored.cuh"
 
 namespace gik
 {
@@ -19,16 +19,11 @@ template <typename T> struct rows_arguments {
   unsigned long long deadline_ns;
 };
 
-template <typename T> struct __align__(2 * sizeof(T)) two
-{
-  T x, y;
-};
-
 /* pieces: records times right-hand sides. */
 template <typename T>
 static rows_arguments<T> rows_arguments_of(const gik_rows_cuda *p, const gik_solve *s, unsigned pieces)
 {
-  return {(const char *)p->record[sizeof(T) == 8],
+  return {(const char *)p->record,
           p->n_records,
           p->n_published,
           pieces,
@@ -129,7 +124,7 @@ static __device__ __forceinline__ void await_gate(const T *value, gik_control *c
 }
 
 /* rhs - sum a v, always in the same order. */
-template <typename T, int KP> static __device__ __forceinline__ T minus_dot(T rhs, const two<T> *a, const T *v)
+template <typename T, int KP> static __device__ __forceinline__ T minus_dot(T rhs, const pair<T> *a, const T *v)
 {
   T even = rhs, odd = 0;
 #pragma unroll
@@ -140,10 +135,10 @@ template <typename T, int KP> static __device__ __forceinline__ T minus_dot(T rh
   return even + odd;
 }
 
-/* Polls until all of v is there. */
-template <typename T, int KP>
+/* Polls until all of v is there; meanwhile(): what is done once they have been asked for. */
+template <typename T, int KP, typename F>
 static __device__ __forceinline__ void await(T *v, const uint2 *place, const T *mine, gik_control *control,
-                                             unsigned long long deadline_ns, int row)
+                                             unsigned long long deadline_ns, int row, const F &meanwhile)
 {
   patience p;
 #pragma unroll
@@ -152,6 +147,7 @@ static __device__ __forceinline__ void await(T *v, const uint2 *place, const T *
     if (place[k].x != NONE) v[2 * k] = load_relaxed(mine + place[k].x);
     if (place[k].y != NONE) v[2 * k + 1] = load_relaxed(mine + place[k].y);
   }
+  meanwhile();
   for (;;) {
     bool missing = false;
 #pragma unroll

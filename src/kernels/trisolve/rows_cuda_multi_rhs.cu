@@ -7,7 +7,7 @@
 #include "cuda/launch.cuh"
 #include "cuda/transpose.cuh"
 #include "cuda/vec2.cuh"
-#include "kernels/trisolve/trisolve_cuda.h"
+#include "kernels/trisolve/stored.cuh"
 
 namespace gik
 {
@@ -30,9 +30,9 @@ template <typename T> struct multi_rhs_arguments {
 };
 
 /* Entries that one group of lanes does at once, as they stand in the record, and the values at their places. */
-template <typename T, int E> struct batch {
+template <typename T, typename M, int E> struct batch {
   unsigned place[E];
-  T a[E];
+  M a[E];
   vec2<T> v[E];
 
   /* Entries first, first + step, ... of those below end. */
@@ -45,7 +45,7 @@ template <typename T, int E> struct batch {
       const unsigned lane = (slot << g.lane_bits) + (j & ((1u << g.lane_bits) - 1));
       const unsigned at = (e / 2 * 32 + lane) * 2 + e % 2;
       place[u] = j < end ? ((const unsigned *)(record + g.places))[at] : NONE;
-      a[u] = j < end ? ((const T *)(record + g.values))[at] : (T)0;
+      a[u] = j < end ? ((const M *)(record + g.values))[at] : (M)0;
     }
   }
 
@@ -67,9 +67,13 @@ template <typename T, int E> struct batch {
 
   /* s minus the sum over the entries; waits for all of them together. */
   template <int Q>
-  __device__ __forceinline__ void subtract(vec2<T> *s, const T *mine, const multi_rhs_arguments<T> &g, int row)
+  __device__ __forceinline__ void subtract(vec2<T> *s, T inverse, const T *mine, const multi_rhs_arguments<T> &g,
+                                           int row)
   {
     patience p;
+    T c[E];
+#pragma unroll
+    for (int u = 0; u < E; u++) c[u] = coefficient(a[u], inverse);
     for (;;) {
       bool missing = false;
 #pragma unroll
@@ -82,8 +86,8 @@ template <typename T, int E> struct batch {
     }
 #pragma unroll
     for (int u = 0; u < E; u++) {
-      s->x = fma(-a[u], v[u].x, s->x);
-      s->y = fma(-a[u], v[u].y, s->y);
+      s->x = fma(-c[u], v[u].x, s->x);
+      s->y = fma(-c[u], v[u].y, s->y);
     }
   }
 };
@@ -110,12 +114,12 @@ template <typename T, int Q> struct multi_rhs_task {
 
 /* A piece of a record for one chunk of Q right-hand sides, as a warp comes to know it: what stands in the record, then
  * b and a first look at the values of its first entries. */
-template <typename T, int Q, int E> struct multi_rhs_piece {
+template <typename T, typename M, int Q, int E> struct multi_rhs_piece {
   multi_rhs_task<T, Q> m;
   uint4 head;
   int row;
   T inverse;
-  batch<T, E> first;
+  batch<T, M, E> first;
   vec2<T> b;
   T *mine, *next; /* published values of this solve and of the next one, from those of this lane on */
 
@@ -125,7 +129,7 @@ template <typename T, int Q, int E> struct multi_rhs_piece {
     first.fetch(g, m.record, m.slot, m.part, m.parts, end(g));
     head = *(const uint4 *)m.record;
     row = ((const int *)(m.record + 16))[m.slot];
-    inverse = ((const T *)(m.record + g.inverse))[m.slot];
+    inverse = (T)((const double *)(m.record + g.inverse))[m.slot];
   }
 
   /* b lies in the caller's vectors, or where the next solve's values will. */
@@ -149,10 +153,10 @@ template <typename T, int Q, int E> struct multi_rhs_piece {
     const unsigned stride = E * m.parts;
     vec2<T> s = {b.x * inverse, b.y * inverse};
     if (!real()) s = {0, 0};
-    batch<T, E> now = first, later;
+    batch<T, M, E> now = first, later;
     for (unsigned j = stride;; j += stride) {
       if (j < g.entries) later.fetch(g, m.record, m.slot, m.part + j, m.parts, end(g));
-      now.template subtract<Q>(&s, mine, g, row);
+      now.template subtract<Q>(&s, inverse, mine, g, row);
       if (j >= g.entries || !later.used()) break;
       now = later;
       now.template look<Q>(mine);
@@ -186,20 +190,20 @@ private:
 };
 
 /* A warp reads the record of its next piece while it waits for the values of the one at hand. */
-template <typename T, int Q, int E>
+template <typename T, typename M, int Q, int E>
 static __global__ void __launch_bounds__(MULTI_RHS_WARPS * 32) multi_rhs_kernel(const multi_rhs_arguments<T> g)
 {
   const int lane = threadIdx.x % 32;
   const unsigned first_parity = g.control->parity[0];
   unsigned piece = 0, later = 0, left = g.ticket; /* left: of this ticket, the piece at hand included */
-  multi_rhs_piece<T, Q, E> coming;
+  multi_rhs_piece<T, M, Q, E> coming;
   if (!lane) piece = atomicAdd(&g.control->ticket, g.ticket);
   piece = __shfl_sync(ALL, piece, 0);
   if (piece < g.pieces) coming.fetch(g, piece);
   next_launch();
   after_last_launch(); /* b is transposed */
   while (piece < g.pieces) {
-    multi_rhs_piece<T, Q, E> now = coming;
+    multi_rhs_piece<T, M, Q, E> now = coming;
     if (left == 1 && !lane) later = atomicAdd(&g.control->ticket, g.ticket);
     now.look(g, first_parity);
     piece = left > 1 ? piece + 1 : __shfl_sync(ALL, later, 0);
@@ -224,7 +228,7 @@ static unsigned multi_rhs_blocks(double pieces)
 }
 
 /* b into the half of the next solve's values, the solve, and x out of it again. */
-template <typename T, int Q>
+template <typename T, typename M, int Q>
 static void multi_rhs_steps(const gik_rows_cuda *p, const multi_rhs_arguments<T> &g, int processors, launches *on)
 {
   const unsigned most = multi_rhs_blocks(pieces_of_level(p, g.chunks, Q)) * (unsigned)processors;
@@ -233,18 +237,18 @@ static void multi_rhs_steps(const gik_rows_cuda *p, const multi_rhs_arguments<T>
                               g.control, g.n_published, g.count,     g.chunks, p->row,  p->position};
   const dim3 transposers = transpose_grid<T, Q>(t, processors);
   if (g.transposed) on->launch(transpose_in_kernel<T, Q>, transposers, TRANSPOSE_THREADS, 0, t);
-  on->dependent(g.entries <= 4 ? multi_rhs_kernel<T, Q, 4> : multi_rhs_kernel<T, Q, 8>, grid, MULTI_RHS_WARPS * 32, 0,
-                !g.transposed, g);
+  on->dependent(g.entries <= 4 ? multi_rhs_kernel<T, M, Q, 4> : multi_rhs_kernel<T, M, Q, 8>, grid,
+                MULTI_RHS_WARPS * 32, 0, !g.transposed, g);
   if (g.transposed) on->dependent(transpose_out_kernel<T, Q>, transposers, TRANSPOSE_THREADS, 0, false, t);
 }
 
-template <typename T>
+template <typename T, typename M>
 static void multi_rhs_run(const gik_rows_cuda *p, int q, const multi_rhs_arguments<T> &g, int processors, launches *on)
 {
   switch (q) {
-  case 4: multi_rhs_steps<T, 4>(p, g, processors, on); break;
-  case 8: multi_rhs_steps<T, 8>(p, g, processors, on); break;
-  default: multi_rhs_steps<T, 16>(p, g, processors, on);
+  case 4: multi_rhs_steps<T, M, 4>(p, g, processors, on); break;
+  case 8: multi_rhs_steps<T, M, 8>(p, g, processors, on); break;
+  default: multi_rhs_steps<T, M, 16>(p, g, processors, on);
   }
 }
 
@@ -255,13 +259,13 @@ static unsigned multi_rhs_ticket(double pieces)
   return pieces >= 16e3 ? 4 : pieces >= 6e3 ? 2 : 1;
 }
 
-template <typename T>
-static void multi_rhs_launch(const gik_rows_cuda *p, int q, gable_type type, const gik_solve *s, launches *on)
+template <typename T, typename M>
+static void multi_rhs_launch(const gik_rows_cuda *p, int q, const gik_solve *s, launches *on)
 {
   const size_t size = sizeof(T), rows = 32 / (size_t)p->lanes, groups = 64 / (size_t)q;
-  const gik_record_layout l = gik_record_layout_of(p, type);
+  const gik_record_layout l = gik_record_layout_of(p);
   multi_rhs_arguments<T> g = {};
-  g.record = (const char *)p->record[type == GABLE_TYPE_D];
+  g.record = (const char *)p->record;
   g.n_published = p->n_published;
   g.chunks = (unsigned)((s->v.count + q - 1) / q);
   g.count = (unsigned)s->v.count;
@@ -288,7 +292,7 @@ static void multi_rhs_launch(const gik_rows_cuda *p, int q, gable_type type, con
                  (double)p->n_published * s->v.count * size > 30e6;
   g.ticket = multi_rhs_ticket(pieces_of_level(p, g.chunks, q));
   g.unread = g.transposed ? NONE : p->unread; /* transposed: x is fetched from there */
-  multi_rhs_run<T>(p, q, g, s->processors, on);
+  multi_rhs_run<T, M>(p, q, g, s->processors, on);
 }
 
 } /* namespace gik */
@@ -312,10 +316,8 @@ gable_status gik_rows_cuda_solve_multi_rhs(const gik_rows_cuda *p, int q, gable_
   gable_status status = GABLE_OK;
   gik::launches on(s->stream);
   GI_TRY(gik::countable("rows", 8.0 * p->n_records * ((s->v.count + q - 1) / q))); /* at most 8 pieces a record */
-  if (vectors == GABLE_TYPE_D)
-    gik::multi_rhs_launch<double>(p, q, vectors, s, &on);
-  else
-    gik::multi_rhs_launch<float>(p, q, vectors, s, &on);
+  gik::by_types(vectors, p->stored,
+                [&](auto v, auto m) { gik::multi_rhs_launch<decltype(v), decltype(m)>(p, q, s, &on); });
   GI_TRY(on.status("rows"));
 done:
   return status;

@@ -33,11 +33,11 @@ struct variable_turn {
  *   3  ticket and head of the next record, whose lines go into L2
  *   4  wait for the gate, then for every operand; the sum of the products; likewise for further records of long rows
  *   5  add over the lanes of a row, publish x, empty its other copy, write the caller's x */
-template <typename T, bool LONG>
+template <typename T, typename M, bool LONG>
 static __global__ void __launch_bounds__(GIK_ROWS_CUDA_WARPS * 32, 6)
     variable_kernel(const rows_arguments<T> g, const uint4 *heads)
 {
-  typedef variable_layout<T> L;
+  typedef variable_layout<M> L;
   enum { K = L::K };
   __shared__ dealer::shared dealt;
   const unsigned lane = threadIdx.x % 32, first_parity = g.control->parity[0];
@@ -58,26 +58,28 @@ static __global__ void __launch_bounds__(GIK_ROWS_CUDA_WARPS * 32, 6)
     }
     const bool own = !(lane & ((1u << bits) - 1)) && r < now.head.y;
     const int row = r < now.head.y ? ((const int *)(record + L::row))[r] : 0;
-    const T inverse = own ? ((const T *)(record + L::inverse))[r] : (T)0;
-    two<T> a[K]; /* 2 */
+    const bool scales = sizeof(M) == 4 ? r < now.head.y : own; /* coefficients, or b alone */
+    const T inverse = scales ? (T)((const double *)(record + L::inverse))[r] : (T)0;
+    coefficients<T, M, K> c; /* 2 */
     uint2 place[K];
     const unsigned long long policy = read_once();
-    load_entries<T>(a, place, record, now.pairs(), lane, policy);
+    load_entries<M>(c.stored(), place, record, now.pairs(), lane, policy);
     T sum = own && row >= 0 ? g.b[row * g.b_row + rhs * g.b_rhs] * inverse : (T)0;
     T v[2 * K];
+    const auto scale = [&] { c.scale(inverse); };
     if (!lane) deal.settle(); /* 3 */
     then.look(g, heads);
     if (then.piece < g.pieces)
-      prefetch_variable<T>(g.record + (size_t)(then.piece / g.count) * L::bytes, then.pairs(), lane);
+      prefetch_variable<M>(g.record + (size_t)(then.piece / g.count) * L::bytes, then.pairs(), lane);
     if (g.gated && now.head.z != NONE) /* 4 */
       await_gate(mine + now.head.z, g.control, g.deadline_ns, r < now.head.y ? (int)(row & ~PART) : -1);
-    await<T, K>(v, place, mine, g.control, g.deadline_ns, (int)(row & ~PART));
-    sum = minus_dot<T, K>(sum, a, v);
+    await<T, K>(v, place, mine, g.control, g.deadline_ns, (int)(row & ~PART), scale);
+    sum = minus_dot<T, K>(sum, c.a, v);
     for (unsigned q = LONG ? now.after() : 0; q > 0; q--) {
       record += L::bytes;
-      load_entries<T>(a, place, record, K, lane, policy);
-      await<T, K>(v, place, mine, g.control, g.deadline_ns, (int)(row & ~PART));
-      sum = minus_dot<T, K>(sum, a, v);
+      load_entries<M>(c.stored(), place, record, K, lane, policy);
+      await<T, K>(v, place, mine, g.control, g.deadline_ns, (int)(row & ~PART), scale);
+      sum = minus_dot<T, K>(sum, c.a, v);
     }
     /* 5 */
     for (int d = (1 << bits) / 2; d > 0; d >>= 1) sum += __shfl_xor_sync(ALL, sum, d);
@@ -90,13 +92,13 @@ static __global__ void __launch_bounds__(GIK_ROWS_CUDA_WARPS * 32, 6)
   leave(g.control, g.count);
 }
 
-template <typename T> static void variable_launch(const gik_rows_cuda *p, const gik_solve *s, launches *on)
+template <typename T, typename M> static void variable_launch(const gik_rows_cuda *p, const gik_solve *s, launches *on)
 {
   const unsigned pieces = p->n_records * (unsigned)s->v.count;
   const rows_arguments<T> g = rows_arguments_of<T>(p, s, pieces);
   const unsigned grid = rows_grid(p, pieces, s->v.count, s->processors);
   void (*const f)(const rows_arguments<T>, const uint4 *) =
-      p->long_rows ? variable_kernel<T, true> : variable_kernel<T, false>;
+      p->long_rows ? variable_kernel<T, M, true> : variable_kernel<T, M, false>;
   on->launch(f, grid, GIK_ROWS_CUDA_WARPS * 32, 0, g, (const uint4 *)p->head);
 }
 
@@ -105,9 +107,6 @@ template <typename T> static void variable_launch(const gik_rows_cuda *p, const 
 extern "C" gable_status gik_rows_cuda_solve_variable(const gik_rows_cuda *p, gable_type vectors, const gik_solve *s)
 {
   gik::launches on(s->stream);
-  if (vectors == GABLE_TYPE_D)
-    gik::variable_launch<double>(p, s, &on);
-  else
-    gik::variable_launch<float>(p, s, &on);
+  gik::by_types(vectors, p->stored, [&](auto v, auto m) { gik::variable_launch<decltype(v), decltype(m)>(p, s, &on); });
   return on.status("rows");
 }

@@ -8,17 +8,17 @@ namespace gik
 {
 
 /* values [K][32] pairs | places [K][32] pairs | 1/diagonal [32] | row [32] */
-template <typename T> struct variable_layout {
-  static constexpr int K = GIK_VARIABLE_PAIRS, places = K * 64 * (int)sizeof(T), inverse = places + K * 256;
-  static constexpr int row = inverse + 32 * (int)sizeof(T), bytes = row + 128;
+template <typename M> struct variable_layout {
+  static constexpr int K = GIK_VARIABLE_PAIRS, places = K * 64 * (int)sizeof(M), inverse = places + K * 256;
+  static constexpr int row = inverse + 32 * (int)sizeof(double), bytes = row + 128;
 };
 
 /* The used parts of a record into L2, a line of 128 bytes a lane. */
-template <typename T>
+template <typename M>
 static __device__ __forceinline__ void prefetch_variable(const char *record, unsigned pairs, unsigned lane)
 {
-  typedef variable_layout<T> L;
-  const unsigned values = pairs * (64 * (unsigned)sizeof(T) / 128), places = values + 2 * pairs;
+  typedef variable_layout<M> L;
+  const unsigned values = pairs * (64 * (unsigned)sizeof(M) / 128), places = values + 2 * pairs;
   if (lane < values)
     prefetch_line(record + lane * 128);
   else if (lane < places)
@@ -28,18 +28,20 @@ static __device__ __forceinline__ void prefetch_variable(const char *record, uns
 }
 
 /* What a record gives its lanes, read once: it makes room in L2 for what is read again. */
-template <typename T> static __device__ __forceinline__ two<T> stream_pair(const two<T> *p, unsigned long long policy);
-template <> __device__ __forceinline__ two<double> stream_pair<double>(const two<double> *p, unsigned long long policy)
+template <typename T>
+static __device__ __forceinline__ pair<T> stream_pair(const pair<T> *p, unsigned long long policy);
+template <>
+__device__ __forceinline__ pair<double> stream_pair<double>(const pair<double> *p, unsigned long long policy)
 {
-  two<double> v;
+  pair<double> v;
   asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v2.f64 {%0, %1}, [%2], %3;"
                : "=d"(v.x), "=d"(v.y)
                : "l"(p), "l"(policy));
   return v;
 }
-template <> __device__ __forceinline__ two<float> stream_pair<float>(const two<float> *p, unsigned long long policy)
+template <> __device__ __forceinline__ pair<float> stream_pair<float>(const pair<float> *p, unsigned long long policy)
 {
-  two<float> v;
+  pair<float> v;
   asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v2.f32 {%0, %1}, [%2], %3;"
                : "=f"(v.x), "=f"(v.y)
                : "l"(p), "l"(policy));
@@ -61,8 +63,8 @@ static __device__ __forceinline__ unsigned long long read_once()
 }
 
 /* A lane's entries: the first `pairs` pairs of a record. */
-template <typename T>
-static __device__ __forceinline__ void load_entries(two<T> *a, uint2 *place, const char *record, unsigned pairs,
+template <typename M>
+static __device__ __forceinline__ void load_entries(pair<M> *a, uint2 *place, const char *record, unsigned pairs,
                                                     unsigned lane, unsigned long long policy)
 {
 #pragma unroll
@@ -70,8 +72,8 @@ static __device__ __forceinline__ void load_entries(two<T> *a, uint2 *place, con
     a[k] = {0, 0};
     place[k] = make_uint2(NONE, NONE);
     if (k < pairs) {
-      a[k] = stream_pair<T>((const two<T> *)record + k * 32 + lane, policy);
-      place[k] = stream_places((const uint2 *)(record + variable_layout<T>::places) + k * 32 + lane, policy);
+      a[k] = stream_pair<M>((const pair<M> *)record + k * 32 + lane, policy);
+      place[k] = stream_places((const uint2 *)(record + variable_layout<M>::places) + k * 32 + lane, policy);
     }
   }
 }

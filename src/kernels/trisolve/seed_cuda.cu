@@ -7,14 +7,17 @@
 #include "cuda/launch.cuh"
 #include "kernels/trisolve/element_flow.cuh"
 #include "kernels/trisolve/level_launch.cuh"
+#include "kernels/trisolve/stored.cuh"
 
 namespace gik
 {
 
-template <typename T> struct seed_arguments {
+/* T: of vectors; M: of the matrix. */
+template <typename T, typename M> struct seed_arguments {
   int n, reverse;
   const unsigned *ptr, *index, *order;
-  const T *val, *diagonal, *b;
+  const M *val, *diagonal;
+  const T *b;
   T *x;
   ptrdiff_t b_row, x_row;
   T *published; /* [2][n] elmr */
@@ -28,8 +31,8 @@ template <typename T> struct seed_arguments {
 
 /* What a lane holds of a row or column: its entries p, p + K, ..., of which the next is (j, v), and in lane 0 what else
  * x_i is made of. */
-template <typename T, bool COLUMN, int K> struct seed_row {
-  typedef seed_arguments<T> arguments;
+template <typename T, typename M, bool COLUMN, int K> struct seed_row {
+  typedef seed_arguments<T, M> arguments;
   typedef T number;
   static constexpr unsigned P = K;
   static constexpr bool COLUMNS = COLUMN;
@@ -37,28 +40,28 @@ template <typename T, bool COLUMN, int K> struct seed_row {
   unsigned i, p, begin, end, j; /* i, j == NONE: no row, no more entries */
   T v, b, diagonal, inverse;
 
-  __device__ __forceinline__ void next(const seed_arguments<T> &g)
+  __device__ __forceinline__ void next(const arguments &g)
   {
     j = p < end ? g.index[p] : (unsigned)NONE;
-    v = p < end ? g.val[p] : 0;
+    v = p < end ? (T)g.val[p] : 0;
     p += K;
   }
-  __device__ __forceinline__ void locate(const seed_arguments<T> &g, unsigned row)
+  __device__ __forceinline__ void locate(const arguments &g, unsigned row)
   {
     i = row;
     begin = i == NONE ? 0 : g.ptr[i];
     end = i == NONE ? 0 : g.ptr[i + 1];
   }
-  __device__ __forceinline__ void fill(const seed_arguments<T> &g, unsigned lane)
+  __device__ __forceinline__ void fill(const arguments &g, unsigned lane)
   {
     p = begin + lane;
     next(g);
     if (lane || i == NONE) return;
-    diagonal = g.diagonal[i];
+    diagonal = (T)g.diagonal[i];
     if (!COLUMN) b = g.b[g.natural(i) * g.b_row];
   }
   /* x_i of a row, where all that it needs is there; K threads do it. */
-  __device__ __forceinline__ void solve_row(const seed_arguments<T> &g, unsigned lane)
+  __device__ __forceinline__ void solve_row(const arguments &g, unsigned lane)
   {
     T sum = 0;
     for (; j != NONE; next(g)) sum += v * *(volatile T *)g.at(j);
@@ -67,7 +70,7 @@ template <typename T, bool COLUMN, int K> struct seed_row {
     if (i != NONE && !lane) *(volatile T *)g.at(i) = (b - sum) / diagonal;
   }
   /* The same by columns: x holds b minus what lower levels have subtracted. */
-  __device__ __forceinline__ void solve_column(const seed_arguments<T> &g, unsigned lane)
+  __device__ __forceinline__ void solve_column(const arguments &g, unsigned lane)
   {
     T t = 0;
     if (i != NONE && !lane) {
@@ -77,7 +80,7 @@ template <typename T, bool COLUMN, int K> struct seed_row {
     t = __shfl_sync(ALL, t, 0, K);
     for (; j != NONE; next(g)) atomicAdd(g.at(j), -t * v);
   }
-  __device__ __forceinline__ void solve(const seed_arguments<T> &g, unsigned lane)
+  __device__ __forceinline__ void solve(const arguments &g, unsigned lane)
   {
     if (COLUMN)
       solve_column(g, lane);
@@ -93,22 +96,23 @@ template <typename T, bool COLUMN, int K> struct seed_row {
   {
     inverse = 1 / diagonal;
   }
-  __device__ __forceinline__ T term(const seed_arguments<T> &g, const T *now, patience *patient) const
+  __device__ __forceinline__ T term(const arguments &g, const T *now, patience *patient) const
   {
     return v * g.waits.value(now + j, patient, (int)g.natural(i));
   }
-  __device__ __forceinline__ T solved(const seed_arguments<T> &, T sum) const
+  __device__ __forceinline__ T solved(const arguments &, T sum) const
   {
     return (b - sum) * inverse;
   }
 };
 
 /* A warp a column; count[i] entries of row i are still to come.  Without an order: columns in index order (gsf). */
-template <typename T> static __global__ void __launch_bounds__(FLOW_BLOCK) elmc_kernel(const seed_arguments<T> g)
+template <typename T, typename M>
+static __global__ void __launch_bounds__(FLOW_BLOCK) elmc_kernel(const seed_arguments<T, M> g)
 {
   const unsigned lane = threadIdx.x % 32, n = (unsigned)g.n;
   for (warp_places w(g.waits.control); w.at < n; w.at += w.step) {
-    seed_row<T, true, 32> r;
+    seed_row<T, M, true, 32> r;
     T t = 0;
     r.locate(g, g.order ? g.order[w.at] : w.at);
     r.fill(g, lane);
@@ -130,22 +134,22 @@ template <typename T> static __global__ void __launch_bounds__(FLOW_BLOCK) elmc_
   leave(g.waits.control, 0);
 }
 
-template <typename T> static __global__ void seed_copy_kernel(const seed_arguments<T> g)
+template <typename T, typename M> static __global__ void seed_copy_kernel(const seed_arguments<T, M> g)
 {
   for (ptrdiff_t i = blockIdx.x * (ptrdiff_t)blockDim.x + threadIdx.x; i < g.n; i += (ptrdiff_t)gridDim.x * blockDim.x)
     g.x[i * g.x_row] = g.b[i * g.b_row];
 }
 
-template <typename T> static seed_arguments<T> seed_of(const gik_seed *m, gable_type type, const gik_solve *s, int rhs)
+template <typename T, typename M> static seed_arguments<T, M> seed_of(const gik_seed *m, const gik_solve *s, int rhs)
 {
-  seed_arguments<T> g = {};
+  seed_arguments<T, M> g = {};
   g.n = m->a.n;
   g.reverse = m->reverse;
   g.ptr = m->a.ptr;
   g.index = m->a.col;
   g.order = m->order;
-  g.val = (const T *)m->val[type == GABLE_TYPE_D];
-  g.diagonal = (const T *)m->diagonal[type == GABLE_TYPE_D];
+  g.val = (const M *)m->val;
+  g.diagonal = (const M *)m->diagonal;
   g.b = (const T *)s->v.b + rhs * s->v.b_rhs;
   g.x = (T *)s->v.x + rhs * s->v.x_rhs;
   g.b_row = s->v.b_row;
@@ -157,34 +161,35 @@ template <typename T> static seed_arguments<T> seed_of(const gik_seed *m, gable_
   return g;
 }
 
-template <typename T, bool COLUMNS> struct seed_levels {
-  typedef seed_arguments<T> arguments;
-  template <int K> using row = seed_row<T, COLUMNS, K>;
+template <typename T, typename M, bool COLUMNS> struct seed_levels {
+  typedef seed_arguments<T, M> arguments;
+  template <int K> using row = seed_row<T, M, COLUMNS, K>;
 };
 
-template <typename T, bool COLUMNS>
-static void levels_solve(const gik_seed *m, gable_type type, const gik_solve *s, launches *on)
+template <typename T, typename M, bool COLUMNS>
+static void levels_solve(const gik_seed *m, const gik_solve *s, launches *on)
 {
   for (int rhs = 0; rhs < s->v.count; rhs++) {
-    const seed_arguments<T> g = seed_of<T>(m, type, s, rhs);
-    if (COLUMNS && s->v.b != s->v.x) on->launch(seed_copy_kernel<T>, 4 * (unsigned)s->processors, 256, 0, g);
-    levels_launch<seed_levels<T, COLUMNS>>(m->lanes, g, {m->level, m->device_level, m->levels}, on);
+    const seed_arguments<T, M> g = seed_of<T, M>(m, s, rhs);
+    if (COLUMNS && s->v.b != s->v.x) on->launch(seed_copy_kernel<T, M>, 4 * (unsigned)s->processors, 256, 0, g);
+    levels_launch<seed_levels<T, M, COLUMNS>>(m->lanes, g, {m->level, m->device_level, m->levels}, on);
   }
 }
 
-template <typename T, bool COLUMNS>
-static void elements_solve(const gik_seed *m, gable_type type, const gik_solve *s, launches *on)
+template <typename T, typename M, bool COLUMNS>
+static void elements_solve(const gik_seed *m, const gik_solve *s, launches *on)
 {
   for (int rhs = 0; rhs < s->v.count && m->a.n; rhs++) {
-    seed_arguments<T> g = seed_of<T>(m, type, s, rhs);
+    seed_arguments<T, M> g = seed_of<T, M>(m, s, rhs);
     if (COLUMNS) {
-      if (s->v.b != s->v.x) on->launch(seed_copy_kernel<T>, 4 * (unsigned)s->processors, 256, 0, g);
+      if (s->v.b != s->v.x) on->launch(seed_copy_kernel<T, M>, 4 * (unsigned)s->processors, 256, 0, g);
       on->call([&] {
         return cudaMemcpyAsync(g.count, m->parents, (size_t)g.n * sizeof(int), cudaMemcpyDeviceToDevice, on->stream);
       });
     }
     /* of gsf's columns, in their natural order, few are ready: as many as fit are looked at */
-    flow_launch(COLUMNS ? elmc_kernel<T> : rows_flow_kernel<seed_row<T, false, 32>>, &g, g.n, m->levels, !g.order, on);
+    flow_launch(COLUMNS ? elmc_kernel<T, M> : rows_flow_kernel<seed_row<T, M, false, 32>>, &g, g.n, m->levels, !g.order,
+                on);
   }
 }
 
@@ -197,26 +202,20 @@ template <typename T> static __global__ void prepare_kernel(gik_control *control
   control->fault_row = -1;
 }
 
-/* A method of the seed with vectors of each type. */
-struct seed_method {
-  const char *name;
-  void (*in_double)(const gik_seed *m, gable_type type, const gik_solve *s, launches *on);
-  void (*in_float)(const gik_seed *m, gable_type type, const gik_solve *s, launches *on);
-};
-enum { LEVR, LEVC, ELMR, ELMC };
-static const seed_method seed_methods[] = {
-    {"levr", levels_solve<double, false>, levels_solve<float, false>},
-    {"levc", levels_solve<double, true>, levels_solve<float, true>},
-    {"elmr", elements_solve<double, false>, elements_solve<float, false>},
-    {"elmc", elements_solve<double, true>, elements_solve<float, true>},
-};
-
-static gable_status launch(int method, const gik_seed *m, gable_type vectors, const gik_solve *s)
+template <bool COLUMNS>
+static gable_status levels(const char *name, const gik_seed *m, gable_type vectors, const gik_solve *s)
 {
-  const seed_method *of = &seed_methods[method];
   launches on(s->stream);
-  (vectors == GABLE_TYPE_D ? of->in_double : of->in_float)(m, vectors, s, &on);
-  return on.status(of->name);
+  by_types(vectors, m->stored, [&](auto v, auto k) { levels_solve<decltype(v), decltype(k), COLUMNS>(m, s, &on); });
+  return on.status(name);
+}
+
+template <bool COLUMNS>
+static gable_status elements(const char *name, const gik_seed *m, gable_type vectors, const gik_solve *s)
+{
+  launches on(s->stream);
+  by_types(vectors, m->stored, [&](auto v, auto k) { elements_solve<decltype(v), decltype(k), COLUMNS>(m, s, &on); });
+  return on.status(name);
 }
 
 } /* namespace gik */
@@ -230,22 +229,22 @@ int gik_seed_launches(const gik_seed *m)
 
 gable_status gik_levr_solve(const gik_seed *m, gable_type vectors, const gik_solve *s)
 {
-  return gik::launch(gik::LEVR, m, vectors, s);
+  return gik::levels<false>("levr", m, vectors, s);
 }
 
 gable_status gik_levc_solve(const gik_seed *m, gable_type vectors, const gik_solve *s)
 {
-  return gik::launch(gik::LEVC, m, vectors, s);
+  return gik::levels<true>("levc", m, vectors, s);
 }
 
 gable_status gik_elmr_solve(const gik_seed *m, gable_type vectors, const gik_solve *s)
 {
-  return gik::launch(gik::ELMR, m, vectors, s);
+  return gik::elements<false>("elmr", m, vectors, s);
 }
 
 gable_status gik_elmc_solve(const gik_seed *m, gable_type vectors, const gik_solve *s)
 {
-  return gik::launch(gik::ELMC, m, vectors, s);
+  return gik::elements<true>("elmc", m, vectors, s);
 }
 
 gable_status gik_solve_prepare(gik_control *control, void *published, size_t count, gable_type vectors, void *stream)

@@ -132,7 +132,7 @@ static gable_status tile_launch(const tile_variant<T> &v, const gik_tiles *t, in
   GI_REQUIRE(s->v.b_row <= most && s->v.x_row <= most, GABLE_ERR_LIMIT, "vectors by rows: more than 2^32 bytes a row");
   GI_TRY(countable("tiles", (double)t->count * sets));
   g.tile = t->tile;
-  g.record = (const char *)t->record[sizeof(T) == 8];
+  g.record = (const char *)t->record;
   g.row = t->row;
   g.border = t->border;
   g.b = (const T *)s->v.b;

@@ -5,29 +5,17 @@
 #define GIK_TILE_RECORD_CUH
 
 #include "cuda/device_wait.cuh"
-#include "kernels/trisolve/trisolve_cuda.h"
+#include "kernels/trisolve/stored.cuh"
 
 namespace gik
 {
 
-/* values [KP][C] pairs | slots [KP][C] two of 16 bits | meta [C/P] {published place, row}: a negative row has neither b
- * nor x | 1/diagonal [C/P] */
-template <typename T, int P, int KP, int W> struct layout {
+/* values [KP][C] pairs of M | slots [KP][C] two of 16 bits | meta [C/P] {published place, row}: a negative row has
+ * neither b nor x | 1/diagonal [C/P] */
+template <typename M, int P, int KP, int W> struct layout {
   static constexpr int C = 32 * W, R = C / P;
-  static constexpr int slots = KP * 2 * C * (int)sizeof(T), meta = slots + KP * 4 * C, inverse = meta + R * 8;
-  static constexpr int bytes = (inverse + R * (int)sizeof(T) + 15) / 16 * 16;
-};
-
-template <typename T> struct pair {
-  T x, y;
-};
-template <> struct __align__(16) pair<double>
-{
-  double x, y;
-};
-template <> struct __align__(8) pair<float>
-{
-  float x, y;
+  static constexpr int slots = KP * 2 * C * (int)sizeof(M), meta = slots + KP * 4 * C, inverse = meta + R * 8;
+  static constexpr int bytes = (inverse + R * (int)sizeof(double) + 15) / 16 * 16;
 };
 
 /* The W warps that use barrier ID wait for each other. */
@@ -41,9 +29,9 @@ template <int ID, int W> static __device__ __forceinline__ void group_barrier()
 
 /* What a lane holds of a record.  Its parts are read at different times, ahead of their use: slots two records ahead,
  * the rest one, so that a step begins with its operands and waits for nothing else. */
-template <typename T, int P, int KP, int W> struct step {
-  typedef layout<T, P, KP, W> L;
-  pair<T> a[KP];
+template <typename T, typename M, int P, int KP, int W> struct step : coefficients<T, M, KP> {
+  typedef layout<M, P, KP, W> L;
+  using coefficients<T, M, KP>::a;
   unsigned at[2 * KP]; /* where the operands are in shared memory */
   T b, inverse;
   unsigned place, row;
@@ -66,12 +54,13 @@ template <typename T, int P, int KP, int W> struct step {
   __device__ __forceinline__ void fetch(const char *record, const T *rhs, int t)
   {
     const int r = t / P;
+    pair<M> *stored = this->stored();
 #pragma unroll
-    for (int k = 0; k < KP; k++) a[k] = ((const pair<T> *)record)[k * L::C + t];
+    for (int k = 0; k < KP; k++) stored[k] = ((const pair<M> *)record)[k * L::C + t];
     const uint2 m = ((const uint2 *)(record + L::meta))[r];
     place = m.x;
     row = m.y;
-    inverse = ((const T *)(record + L::inverse))[r];
+    inverse = (T)((const double *)(record + L::inverse))[r];
     b = rhs[r];
   }
 

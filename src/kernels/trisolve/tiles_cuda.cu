@@ -11,9 +11,9 @@ namespace gik
 {
 
 /* Where a block's parts lie in shared memory. */
-template <typename T, int P_, int KP_, int W>
-struct block : tile_in_hand<T, layout<T, P_, KP_, W>, ring<layout<T, P_, KP_, W>, KP_, W>, W, 1> {
-  typedef layout<T, P_, KP_, W> L;
+template <typename T, typename M, int P_, int KP_, int W>
+struct block : tile_in_hand<T, layout<M, P_, KP_, W>, ring<layout<M, P_, KP_, W>, KP_, W>, W, 1> {
+  typedef layout<M, P_, KP_, W> L;
   typedef ring<L, KP_, W> K;
   typedef T V; /* what a slot holds, H times, so many bytes apart */
   enum : unsigned { P = P_, KP = KP_, H = 1, SLOT = sizeof(T), WRITES = 0 };
@@ -75,8 +75,8 @@ template <typename T> struct outgoing {
 };
 
 /* The operands of a step some of which are not there yet: looks again until they are, or the deadline has passed. */
-template <typename T, int P, int KP, int W>
-static __device__ __forceinline__ T await(const step<T, P, KP, W> &now, T rhs, T *v, T r, gik_control *control,
+template <typename T, typename M, int P, int KP, int W>
+static __device__ __forceinline__ T await(const step<T, M, P, KP, W> &now, T rhs, T *v, T r, gik_control *control,
                                           unsigned long long deadline_ns)
 {
   patience p;
@@ -104,13 +104,13 @@ template <typename T> static __device__ __forceinline__ T *held(T *p)
  *                     3  r = (b - sum of products) / d; where an operand is missing, poll until it is there
  *                     4  publish r in shared memory for the next steps
  *   after a record    give its place in the ring back to the warp that copies */
-template <typename T, int P, int KP, int W>
-static __device__ __forceinline__ void compute(const block<T, P, KP, W> &k, const tiles_arguments<T> &g,
-                                               cursor<ring<layout<T, P, KP, W>, KP, W>::D> &c, int t)
+template <typename T, typename M, int P, int KP, int W>
+static __device__ __forceinline__ void compute(const block<T, M, P, KP, W> &k, const tiles_arguments<T> &g,
+                                               cursor<ring<layout<M, P, KP, W>, KP, W>::D> &c, int t)
 {
-  typedef layout<T, P, KP, W> L;
+  typedef layout<M, P, KP, W> L;
   typedef ring<L, KP, W> K;
-  typedef step<T, P, KP, W> S;
+  typedef step<T, M, P, KP, W> S;
   if (!k.copies) return;
   const int lane = t % 32;
   const bool first = P == 1 || lane % P == 0;
@@ -137,7 +137,8 @@ static __device__ __forceinline__ void compute(const block<T, P, KP, W> &k, cons
 #pragma unroll
     for (int s = 0; s < K::S; s++) {
       T v[2 * KP];
-      now.operands(v); /* 1 */
+      now.operands(v);        /* 1 */
+      now.scale(now.inverse); /* while they come */
       then.aim(slot, k.slots);
       if (s + 2 < K::S) { /* 2 */
         S::fetch_slots(slot, record + (s + 2) * L::bytes, t);
@@ -170,42 +171,44 @@ static __device__ __forceinline__ void compute(const block<T, P, KP, W> &k, cons
 }
 
 /* Few chains are lone ones, whose borders are short. */
-template <typename T> struct single {
+template <typename T, typename M> struct single {
   int pollers;
 
   template <int P, int KP, int W> tile_variant<T> of() const
   {
-    typedef block<T, P, KP, W> B;
+    typedef block<T, M, P, KP, W> B;
     return pollers <= 2 ? tile_variant_of<B, 2>() : tile_variant_of<B, 8>();
   }
 };
 
-template <typename T> static tile_variant<T> single_variant(const gik_tiles *t)
+template <typename T, typename M> static tile_variant<T> single_variant(const gik_tiles *t)
 {
-  return tile_pick<T>(t, single<T>{t->pollers});
+  return tile_pick<T>(t, single<T, M>{t->pollers});
 }
 
 } /* namespace gik */
 
 extern "C" {
 
-size_t gik_tiles_record_bytes(int lanes, int pairs, int warps, gable_type vectors)
+size_t gik_tiles_record_bytes(int lanes, int pairs, int warps, gable_type stored)
 {
-  const size_t size = vectors == GABLE_TYPE_D ? 8 : 4, c = 32 * (size_t)warps, rows = c / (size_t)lanes,
+  const size_t size = stored == GABLE_TYPE_D ? 8 : 4, c = 32 * (size_t)warps, rows = c / (size_t)lanes,
                k = (size_t)pairs;
-  return (k * c * (2 * size + 4) + rows * (8 + size) + 15) / 16 * 16;
+  return (k * c * (2 * size + 4) + rows * (8 + sizeof(double)) + 15) / 16 * 16;
 }
 
 int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors)
 {
-  return vectors == GABLE_TYPE_D ? gik::tile_blocks(gik::single_variant<double>(t), t, processors)
-                                 : gik::tile_blocks(gik::single_variant<float>(t), t, processors);
+  return gik::by_types(vectors, t->stored, [=](auto v, auto m) {
+    return gik::tile_blocks(gik::single_variant<decltype(v), decltype(m)>(t), t, processors);
+  });
 }
 
 gable_status gik_tiles_solve(const gik_tiles *t, gable_type vectors, int blocks, const gik_solve *s)
 {
-  return vectors == GABLE_TYPE_D ? gik::tile_launch(gik::single_variant<double>(t), t, 1, s, blocks)
-                                 : gik::tile_launch(gik::single_variant<float>(t), t, 1, s, blocks);
+  return gik::by_types(vectors, t->stored, [=](auto v, auto m) {
+    return gik::tile_launch(gik::single_variant<decltype(v), decltype(m)>(t), t, 1, s, blocks);
+  });
 }
 
 } /* extern "C" */

@@ -15,9 +15,9 @@ template <typename L, int KP, int W> struct short_ring {
 };
 
 /* Where a block's parts lie in shared memory. */
-template <typename T, int P_, int KP_, int W, int Q>
-struct multi_rhs_block : tile_in_hand<T, layout<T, P_, KP_, W>, short_ring<layout<T, P_, KP_, W>, KP_, W>, W, Q> {
-  typedef layout<T, P_, KP_, W> L;
+template <typename T, typename M, int P_, int KP_, int W, int Q>
+struct multi_rhs_block : tile_in_hand<T, layout<M, P_, KP_, W>, short_ring<layout<M, P_, KP_, W>, KP_, W>, W, Q> {
+  typedef layout<M, P_, KP_, W> L;
   typedef short_ring<L, KP_, W> K;
   typedef vec2<T> V; /* what a slot holds, H times, so many bytes apart */
   enum : unsigned { P = P_, KP = KP_, H = Q / 2, SLOT = sizeof(V), WRITES = 1 };
@@ -77,10 +77,10 @@ struct multi_rhs_block : tile_in_hand<T, layout<T, P_, KP_, W>, short_ring<layou
 };
 
 /* What a lane holds of a record; see step of tile_record.cuh. */
-template <typename T, int P, int KP, int W, int Q> struct multi_rhs_step {
-  typedef layout<T, P, KP, W> L;
+template <typename T, typename M, int P, int KP, int W, int Q> struct multi_rhs_step : coefficients<T, M, KP> {
+  typedef layout<M, P, KP, W> L;
+  using coefficients<T, M, KP>::a;
   enum { H = Q / 2, OPERANDS = 2 * KP };
-  pair<T> a[KP];
   unsigned at[2 * KP]; /* where the operands are in shared memory */
   vec2<T> b[H];
   T inverse;
@@ -89,17 +89,18 @@ template <typename T, int P, int KP, int W, int Q> struct multi_rhs_step {
   __device__ __forceinline__ void fetch(const char *record, const vec2<T> *rhs, unsigned base, int t)
   {
     const int r = t / P;
+    pair<M> *stored = this->stored();
 #pragma unroll
     for (int k = 0; k < KP; k++) {
+      stored[k] = ((const pair<M> *)record)[k * L::C + t];
       const unsigned slot = ((const unsigned *)(record + L::slots))[k * L::C + t];
-      a[k] = ((const pair<T> *)record)[k * L::C + t];
       at[2 * k] = base + (slot & 0xffff) * (unsigned)sizeof(vec2<T>);
       at[2 * k + 1] = base + (slot >> 16) * (unsigned)sizeof(vec2<T>);
     }
     const uint2 m = ((const uint2 *)(record + L::meta))[r];
     place = m.x;
     row = m.y;
-    inverse = ((const T *)(record + L::inverse))[r];
+    inverse = (T)((const double *)(record + L::inverse))[r];
 #pragma unroll
     for (int h = 0; h < H; h++) b[h] = rhs[h * L::R + r];
   }
@@ -209,13 +210,13 @@ static __device__ __forceinline__ void await_multi_rhs(const S &now, vec2<T> *su
 }
 
 /* One computing warp's way through a tile; t: thread among the computing ones. */
-template <typename T, int P, int KP, int W, int Q>
-static __device__ __forceinline__ void compute(const multi_rhs_block<T, P, KP, W, Q> &k, const tiles_arguments<T> &g,
-                                               cursor<short_ring<layout<T, P, KP, W>, KP, W>::D> &c, int t)
+template <typename T, typename M, int P, int KP, int W, int Q>
+static __device__ __forceinline__ void compute(const multi_rhs_block<T, M, P, KP, W, Q> &k, const tiles_arguments<T> &g,
+                                               cursor<short_ring<layout<M, P, KP, W>, KP, W>::D> &c, int t)
 {
-  typedef layout<T, P, KP, W> L;
+  typedef layout<M, P, KP, W> L;
   typedef short_ring<L, KP, W> K;
-  typedef multi_rhs_step<T, P, KP, W, Q> S;
+  typedef multi_rhs_step<T, M, P, KP, W, Q> S;
   const int lane = t % 32, part = lane % P;
   const unsigned number = (unsigned)sizeof(vec2<T>), wrap = k.local * number, own = k.slots + (1 + t / P) * number;
   S now, then;
@@ -231,6 +232,7 @@ static __device__ __forceinline__ void compute(const multi_rhs_block<T, P, KP, W
     for (int s = 0; s < K::S; s++) {
       vec2<T> sum[Q / 2], v[Q / 2][2 * KP];
       now.operands(v, k.plane());
+      now.scale(now.inverse);
       last.leave(k, part);
       if (s + 1 < K::S) {
         then.fetch(k.record_at(c.at) + (s + 1) * L::bytes, k.b_at(c.at) + (s + 1) * L::R * (Q / 2), k.slots, t);
@@ -253,20 +255,20 @@ static __device__ __forceinline__ void compute(const multi_rhs_block<T, P, KP, W
 }
 
 /* q: 2 or 4. */
-template <typename T> struct several {
+template <typename T, typename M> struct several {
   int q;
 
   template <int P, int KP, int W> tile_variant<T> of() const
   {
     enum { NP = 4 };
-    if (q == 2) return tile_variant_of<multi_rhs_block<T, P, KP, W, 2>, NP>();
-    return tile_variant_of<multi_rhs_block<T, P, KP, W, 4>, NP>();
+    if (q == 2) return tile_variant_of<multi_rhs_block<T, M, P, KP, W, 2>, NP>();
+    return tile_variant_of<multi_rhs_block<T, M, P, KP, W, 4>, NP>();
   }
 };
 
-template <typename T> static tile_variant<T> several_variant(const gik_tiles *t, int q)
+template <typename T, typename M> static tile_variant<T> several_variant(const gik_tiles *t, int q)
 {
-  return tile_pick<T>(t, several<T>{q});
+  return tile_pick<T>(t, several<T, M>{q});
 }
 
 } /* namespace gik */
@@ -275,14 +277,16 @@ extern "C" {
 
 int gik_tiles_multi_rhs_blocks(const gik_tiles *t, int q, gable_type vectors, int processors)
 {
-  return vectors == GABLE_TYPE_D ? gik::tile_blocks(gik::several_variant<double>(t, q), t, processors)
-                                 : gik::tile_blocks(gik::several_variant<float>(t, q), t, processors);
+  return gik::by_types(vectors, t->stored, [=](auto v, auto m) {
+    return gik::tile_blocks(gik::several_variant<decltype(v), decltype(m)>(t, q), t, processors);
+  });
 }
 
 gable_status gik_tiles_solve_multi_rhs(const gik_tiles *t, int q, gable_type vectors, int blocks, const gik_solve *s)
 {
-  return vectors == GABLE_TYPE_D ? gik::tile_launch(gik::several_variant<double>(t, q), t, q, s, blocks)
-                                 : gik::tile_launch(gik::several_variant<float>(t, q), t, q, s, blocks);
+  return gik::by_types(vectors, t->stored, [=](auto v, auto m) {
+    return gik::tile_launch(gik::several_variant<decltype(v), decltype(m)>(t, q), t, q, s, blocks);
+  });
 }
 
 } /* extern "C" */

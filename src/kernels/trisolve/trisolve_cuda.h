@@ -63,13 +63,14 @@ typedef struct gik_tiles {
   int window;       /* records whose results stay in shared memory */
   int count, slots; /* tiles; shared slots of the largest */
   unsigned n_records, n_borders, n_published;
-  gik_tile *tile;   /* [count] */
-  unsigned *row;    /* [n_records][32*warps/lanes] row whose b a record's row begins with; 0 where there is none */
-  unsigned *border; /* [n_borders] place of each value among the published */
-  void *record[2];  /* [n_records] for float and for double vectors; NULL where never asked for */
+  gik_tile *tile;    /* [count] */
+  unsigned *row;     /* [n_records][32*warps/lanes] row whose b a record's row begins with; 0 where there is none */
+  unsigned *border;  /* [n_borders] place of each value among the published */
+  gable_type stored; /* of the records' numbers: the matrix's, see stored.cuh */
+  void *record;      /* [n_records] */
 } gik_tiles;
 
-size_t gik_tiles_record_bytes(int lanes, int pairs, int warps, gable_type vectors);
+size_t gik_tiles_record_bytes(int lanes, int pairs, int warps, gable_type stored);
 /* Blocks that the GPU holds at once; 0: one does not fit. */
 int gik_tiles_blocks(const gik_tiles *t, gable_type vectors, int processors);
 gable_status gik_tiles_solve(const gik_tiles *t, gable_type vectors, int blocks, const gik_solve *s);
@@ -115,7 +116,8 @@ typedef struct gik_rows_cuda {
   gik_head *head;     /* [n_records] of variable records; else NULL: they stand in the records */
   int steps; /* levels, if each is taken when the one before is done (variable records); 0: values are awaited */
   unsigned step[GIK_MOST_STEPS + 1]; /* first record of each, and the end of the last */
-  void *record[2];
+  gable_type stored;                 /* see stored.cuh */
+  void *record;
 } gik_rows_cuda;
 
 /* Bytes into a record of p, and bytes from record to record. */
@@ -123,7 +125,7 @@ typedef struct gik_record_layout {
   size_t row, inverse, values, places, bytes;
 } gik_record_layout;
 
-gik_record_layout gik_record_layout_of(const gik_rows_cuda *p, gable_type vectors);
+gik_record_layout gik_record_layout_of(const gik_rows_cuda *p);
 
 /* One right-hand side after the other. */
 gable_status gik_rows_cuda_solve(const gik_rows_cuda *p, gable_type vectors, const gik_solve *s);
@@ -154,8 +156,9 @@ typedef struct gik_seed {
   int levels;
   int lanes;         /* threads a row in levr and levc */
   unsigned *parents; /* [n] entries of each row (elmc, gsf) */
-  void *val[2];      /* [nnz] float and double */
-  void *diagonal[2]; /* [n] */
+  gable_type stored; /* of val and diagonal: the matrix's */
+  void *val;         /* [nnz] */
+  void *diagonal;    /* [n] */
 } gik_seed;
 
 /* Launches that levr and levc need: levels in a row that fit one block are one launch. */

@@ -41,25 +41,23 @@ struct split_size {
   }
 };
 
-/* Bytes of a record's numbers for all types of vectors, and of what is kept for each of its slots beside it. */
+/* Bytes of a record, and of what is kept for each of its slots beside it. */
 struct record_bytes {
-  int types;
+  gable_type stored;
 
   double tile(int lanes, int pairs, int warps) const
   {
-    double bytes = sizeof(gik_tile) + 32.0 * warps / lanes * (2 * sizeof(unsigned) + sizeof(uint2));
-    for (int type = 0; type < 2; type++)
-      if (types >> type & 1) bytes += gik_tiles_record_bytes(lanes, pairs, warps, type ? GABLE_TYPE_D : GABLE_TYPE_S);
-    return bytes;
+    const double slots = 32.0 * warps / lanes;
+    return sizeof(gik_tile) + slots * (2 * sizeof(unsigned) + sizeof(uint2)) +
+           gik_tiles_record_bytes(lanes, pairs, warps, stored);
   }
   double row(int lanes, int pairs, int variable) const
   {
     gik_rows_cuda p = {lanes, pairs};
-    double bytes = (variable ? sizeof(gik_head) : 0) + 32.0 / lanes * (sizeof(unsigned) + sizeof(uint2));
     p.variable = variable;
-    for (int type = 0; type < 2; type++)
-      if (types >> type & 1) bytes += gik_record_layout_of(&p, type ? GABLE_TYPE_D : GABLE_TYPE_S).bytes;
-    return bytes;
+    p.stored = stored;
+    return (variable ? sizeof(gik_head) : 0) + 32.0 / lanes * (sizeof(unsigned) + sizeof(uint2)) +
+           gik_record_layout_of(&p).bytes;
   }
   /* Of either method, of this shape; see rows_shape. */
   double largest(int shape) const
@@ -106,19 +104,10 @@ void add_triangle(arrays *a, double n, double m)
   a->add(m, sizeof(unsigned));
 }
 
-void add_values(arrays *a, int types, double n, double m)
-{
-  for (int type = 0; type < 2; type++) {
-    if (!(types >> type & 1)) continue;
-    a->add(m + 1, type ? 8 : 4);
-    a->add(n + 1, type ? 8 : 4);
-  }
-}
-
 /* An op with records: split at most twice, for auto and for tiles, with levels lifted or found anew. */
-void add_records(arrays *a, gi_method method, double n, double m, int types)
+void add_records(arrays *a, gi_method method, double n, double m, gable_type stored)
 {
-  const record_bytes r = {types};
+  const record_bytes r = {stored};
   const split_size split(n, m, gi_limit_of(0));
   for (int times = 0; times < (method == GI_AUTO ? 2 : 1); times++) {
     add_triangle(a, split.n, split.m);
@@ -133,11 +122,12 @@ void add_records(arrays *a, gi_method method, double n, double m, int types)
   a->add(split.m, sizeof(unsigned));
 }
 
-void add_seed(arrays *a, double n, double m, int types)
+void add_seed(arrays *a, double n, double m, size_t size)
 {
   add_triangle(a, n, m);
   for (int k = 0; k < 3; k++) a->add(n + 1, sizeof(unsigned)); /* order, its levels, parents */
-  add_values(a, types, n, m);
+  a->add(m + 1, size);
+  a->add(n + 1, size);
 }
 
 } /* namespace */
@@ -152,7 +142,7 @@ gable_status cuda_plan_bound(const gable_trisolve *t, gable_idx rows, gable_off 
                              size_t *host, size_t *device)
 {
   const double n = rows, m = (double)nnz;
-  const int types = value_type == GABLE_TYPE_D ? 2 : 3, own = own_method(t->method);
+  const int own = own_method(t->method);
   const size_t size = gi_type_size(value_type);
   arrays a = {};
   a.add(sizeof(gi_findings) + 2 * GI_WIDTHS * sizeof(unsigned) + 16, 1);
@@ -163,16 +153,16 @@ gable_status cuda_plan_bound(const gable_trisolve *t, gable_idx rows, gable_off 
   *host = sizeof(state);
   for (int op = 0; op < 2; op++) {
     if (!(t->options.ops >> op & 1)) { /* traversed; counted_arrays reserves room for that */
-      add_seed(&a, n, m, types);
+      add_seed(&a, n, m, size);
       a.lost += (size_t)(n + m) * sizeof(double) + 8192;
       continue;
     }
     add_triangle(&a, n, m); /* of the transpose, and its levels */
     a.add(n, sizeof(unsigned long long));
     if (own)
-      add_records(&a, t->method, n, m, types);
+      add_records(&a, t->method, n, m, value_type);
     else
-      add_seed(&a, n, m, types);
+      add_seed(&a, n, m, size);
     if (!own) *host += ((size_t)n + 1) * sizeof(unsigned); /* starts */
   }
   a.add(m + 1, size); /* values and diagonal of a matrix in host memory */

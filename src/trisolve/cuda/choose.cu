@@ -207,6 +207,7 @@ void rows_shape(const gable_trisolve *t, op_plan *d, int k)
   const int hollow = width > 64 && d->triangle.nnz * 6.0 < room; /* five sixths */
   gik_rows_cuda *p = &d->rows;
   *p = gik_rows_cuda{lanes_of[k], pairs_of[k]};
+  p->stored = t->shape.value_type;
   p->width = width;
   p->unread = ~0u;
   p->blocks = 4;

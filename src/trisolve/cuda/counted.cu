@@ -146,8 +146,8 @@ __global__ void __launch_bounds__(GI_TILE_ROWS) place_rows_kernel(const placing 
   if (k == g.n - 1) g.ptr[g.n] = table.entries + offset + length;
 }
 
-/* Fixed parts of the records, a lane at a time; where the numbers come from; and, where col is not NULL, the columns by
- * rows and how many entries each has. */
+/* Fixed parts of the records, a lane at a time; where the numbers come from; the columns by rows and how many entries
+ * each has. */
 struct counted_writer {
   gi_device_rows rows;
   classes c;
@@ -165,10 +165,8 @@ struct counted_writer {
   {
     if (j >= own.y) return NONE;
     const unsigned column = rows.column(own.x + j);
-    if (col) {
-      col[ptr[k] + j] = column;
-      atomicAdd(parents + column, 1u);
-    }
+    col[ptr[k] + j] = column;
+    atomicAdd(parents + column, 1u);
     return at[column];
   }
 
@@ -208,12 +206,11 @@ struct counted_writer {
                      b = place_of(k, own, j + lanes);
       ((uint2 *)(r + l.places))[m * 32 + lane] = make_uint2(a, b);
     }
-    if (run_at && lane < slots)
-      run_at[i / 32 * slots + lane] = list[lane] == NONE ? make_uint2(0, NONE) : rows.run[list[lane]];
+    if (lane < slots) run_at[i / 32 * slots + lane] = list[lane] == NONE ? make_uint2(0, NONE) : rows.run[list[lane]];
     const size_t size = (l.places - l.values) / (64 * c.pairs);
     if (k == NONE) clear_lane(r + l.values, c.pairs, 32, lane, size);
     if (part) return;
-    if (k == NONE) memset(r + l.inverse + slot * size, 0, size);
+    if (k == NONE) ((double *)(r + l.inverse))[slot] = 0;
     ((unsigned *)(r + l.row))[slot] = k == NONE ? NONE : row[k];
     if (lane) return;
     if (variable) {
@@ -299,24 +296,22 @@ done:
 
 /* All that is kept, from one block. */
 static gable_status counted_arrays(gi_arena *keep, const gi_reading *reading, const gi_findings *found, size_t bound,
-                                   int types, gik_rows_cuda *out, gi_counted *c)
+                                   gik_rows_cuda *out, gi_counted *c)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)reading->rows.n, slots = bound * (32 / (size_t)out->lanes), entries = found->entries;
-  size_t records[2] = {0, 0}, all = slots * (sizeof *c->row_at + sizeof *c->run) + bound * sizeof *out->head;
+  const size_t records = bound * gik_record_layout_of(out).bytes;
+  size_t all = records + slots * (sizeof *c->row_at + sizeof *c->run) + bound * sizeof *out->head;
   all += (2 * n + entries) * sizeof(unsigned) + 8192; /* and what is lost between arrays */
   all += (n + entries) * sizeof(double);              /* the other op's values */
-  for (int type = 0; type < 2; type++)
-    if (types >> type & 1) records[type] = bound * gik_record_layout_of(out, type ? GABLE_TYPE_D : GABLE_TYPE_S).bytes;
-  GI_TRY(gi_arena_reserve(keep, all + records[0] + records[1]));
+  GI_TRY(gi_arena_reserve(keep, all));
   GI_TRY(take(keep, slots, &c->row_at));
   GI_TRY(take(keep, slots, &c->run));
   GI_TRY(take(keep, entries, &c->plain.col));
   GI_TRY(take(keep, n, &c->order));
   GI_TRY(take(keep, n, &out->position));
   if (out->variable) GI_TRY(take(keep, bound, &out->head));
-  for (int type = 0; type < 2; type++)
-    if (types >> type & 1) GI_TRY(gi_arena_take(keep, records[type], &out->record[type]));
+  GI_TRY(gi_arena_take(keep, records, &out->record));
   c->plain.n = (int)n;
   c->plain.nnz = found->entries;
   c->plain.ptr = reading->count;
@@ -359,9 +354,7 @@ done:
   return status;
 }
 
-/* For the records of one type of vectors; without what is written once: run_at, col and parents. */
-static counted_writer writer_of(const gi_reading *reading, const classes k, const gik_rows_cuda *p, const gi_counted *c,
-                                int type)
+static counted_writer writer_of(const gi_reading *reading, const classes k, const gik_rows_cuda *p, const gi_counted *c)
 {
   counted_writer w = {};
   w.rows = reading->rows;
@@ -373,8 +366,11 @@ static counted_writer writer_of(const gi_reading *reading, const classes k, cons
   w.records = &reading->found->records;
   w.at = p->steps ? reading->row : p->position;
   w.slots = 32 / (unsigned)p->lanes;
-  w.l = gik_record_layout_of(p, type ? GABLE_TYPE_D : GABLE_TYPE_S);
-  w.record = (char *)p->record[type];
+  w.l = gik_record_layout_of(p);
+  w.record = (char *)p->record;
+  w.run_at = c->run;
+  w.col = c->plain.col;
+  w.parents = c->parents;
   w.variable = p->head;
   w.gates = p->gated && !p->steps;
   return w;
@@ -391,7 +387,7 @@ static void launch_writers(const counted_writer &w, size_t bound, gi_findings *f
 }
 
 gable_status gi_cuda_counted(gi_arena *keep, const gi_reading *reading, const gi_tile_counts *counts,
-                             const gi_findings *found, int types, gik_rows_cuda *out, gi_counted *counted)
+                             const gi_findings *found, gik_rows_cuda *out, gi_counted *counted)
 {
   gable_status status = GABLE_OK;
   const classes k = classes_of(out, found->longest);
@@ -402,20 +398,10 @@ gable_status gi_cuda_counted(gi_arena *keep, const gi_reading *reading, const gi
   gi_findings *mailbox = n ? reading->mailbox : nullptr;
   gi_counted c = {};
   gik::launches on(keep->stream);
-  GI_TRY(counted_arrays(keep, reading, found, bound, types, out, &c));
+  GI_TRY(counted_arrays(keep, reading, found, bound, out, &c));
   GI_TRY(place_all(reading, counts, k, keys, slots, out->steps, &c, out->position));
   if (mailbox) mailbox->posted = 0;
-  for (int type = 0; type < 2; type++) {
-    const int first = !(types & ((1 << type) - 1)), last = !(types >> (type + 1));
-    if (!(types >> type & 1)) continue;
-    counted_writer w = writer_of(reading, k, out, &c, type);
-    if (first) {
-      w.run_at = c.run;
-      w.col = c.plain.col;
-      w.parents = c.parents;
-    }
-    launch_writers(w, bound, reading->found, out->steps, last ? mailbox : nullptr, &on);
-  }
+  launch_writers(writer_of(reading, k, out, &c), bound, reading->found, out->steps, mailbox, &on);
   GI_TRY(on.status("records"));
   GI_TRY(fetch_records(keep, reading, mailbox, out));
   out->n_published = (unsigned)n;

@@ -51,7 +51,8 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, op_plan *d, int k)
               tiles_are_busy(d->model, &d->profile, &d->triangle, t->options.typical_rhs), &shape);
   before = gi_arena_mark_of(&s->memory);
   for (int attempt = 0;; attempt++) {
-    GI_TRY(gi_cuda_tiles(&s->memory, &d->triangle, d->level, &d->profile, &shape, types_of(t), &d->tiles, &d->row_at));
+    GI_TRY(gi_cuda_tiles(&s->memory, &d->triangle, d->level, &d->profile, &shape, t->shape.value_type, &d->tiles,
+                         &d->row_at));
     for (int type = 0; type < 2; type++)
       d->solve_blocks[type] =
           types_of(t) >> type & 1 ? gik_tiles_blocks(&d->tiles, type ? GABLE_TYPE_D : GABLE_TYPE_S, s->processors) : 1;

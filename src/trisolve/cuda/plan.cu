@@ -139,15 +139,14 @@ __global__ void lengths_kernel(int n, const unsigned *ptr, unsigned *out)
     out[k] = ptr[k + 1] - ptr[k];
 }
 
-/* Room for the entries and the diagonal of the seed's methods, for each type that is solved in. */
+/* Room for the entries and the diagonal of the seed's methods. */
 static gable_status seed_values(const gable_trisolve *t, state *s, size_t n, size_t nnz, gik_seed *m)
 {
   gable_status status = GABLE_OK;
-  for (int type = 0; type < 2; type++) {
-    if (!(types_of(t) >> type & 1)) continue;
-    GI_TRY(gi_arena_take(&s->memory, (nnz + 1) * (type ? 8 : 4), &m->val[type]));
-    GI_TRY(gi_arena_take(&s->memory, (n + 1) * (type ? 8 : 4), &m->diagonal[type]));
-  }
+  const size_t size = gi_type_size(t->shape.value_type);
+  m->stored = t->shape.value_type;
+  GI_TRY(gi_arena_take(&s->memory, (nnz + 1) * size, &m->val));
+  GI_TRY(gi_arena_take(&s->memory, (n + 1) * size, &m->diagonal));
 done:
   return status;
 }
@@ -206,10 +205,10 @@ int by_counting(const gable_trisolve *t, const state *s, const op_plan *d)
 }
 
 /* The schedule and records of rows by counting, straight from what was read. */
-gable_status counted_schedule(const gable_trisolve *t, state *s, op_plan *d)
+gable_status counted_schedule(state *s, op_plan *d)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(gi_cuda_counted(&s->memory, &s->reading, &s->counts, &s->found, types_of(t), &d->rows, &s->counted));
+  GI_TRY(gi_cuda_counted(&s->memory, &s->reading, &s->counts, &s->found, &d->rows, &s->counted));
   if (s->found.last_level) d->rows.unread = (unsigned)d->triangle.n - s->found.last_level;
   d->row_at = s->counted.row_at;
   d->run = s->counted.run;
@@ -227,14 +226,14 @@ gable_status records_schedule(const gable_trisolve *t, state *s, op_plan *d)
   gi_records r;
   if (d->method == GI_ROWS) rows_shape(t, d, k);
   if (stored && d->method == GI_ROWS && by_counting(t, s, d)) {
-    GI_TRY(counted_schedule(t, s, d));
+    GI_TRY(counted_schedule(s, d));
     goto done;
   }
   if (stored) GI_TRY(make_triangle(s, d));
   if (d->method == GI_TILES) GI_TRY(tiles_shape(t, s, d, k));
   if (d->method == GI_ROWS && !d->rows.lanes) rows_shape(t, d, k); /* tiles did not fit */
   if (d->method == GI_ROWS) {
-    GI_TRY(gi_cuda_rows(&s->memory, &d->triangle, d->level, &d->profile, types_of(t), &d->rows, &d->row_at));
+    GI_TRY(gi_cuda_rows(&s->memory, &d->triangle, d->level, &d->profile, &d->rows, &d->row_at));
     d->rows.chunk = chunk_of(&d->rows, d->profile.levels, s->processors);
   }
   if (!stored) goto done;

@@ -158,7 +158,7 @@ struct rows_writer {
     const size_t size = (l.places - l.values) / (64 * c.pairs);
     if (k == NONE) clear_lane(r + l.values, c.pairs, 32, lane, size);
     if (part) return;
-    if (k == NONE) memset(r + l.inverse + (lane >> bits) * size, 0, size);
+    if (k == NONE) ((double *)(r + l.inverse))[lane >> bits] = 0;
     ((unsigned *)(r + l.row))[lane >> bits] = k == NONE ? NONE : t.row[k] == NONE ? t.parent[k] | PART : t.row[k];
     if (!lane) head(i / 32, k, before);
   }
@@ -200,13 +200,14 @@ done:
 }
 
 gable_status gi_cuda_rows(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level,
-                          const gi_profile *profile, int types, gik_rows_cuda *out, unsigned **row_at)
+                          const gi_profile *profile, gik_rows_cuda *out, unsigned **row_at)
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->n;
   const unsigned slots = 32 / (unsigned)out->lanes;
   gi_arena scratch = gi_arena_of(keep->ctx);
   const classes c = classes_of(out, profile->longest);
+  const gik_record_layout l = gik_record_layout_of(out);
   level_order o = {};
   const unsigned *at = nullptr;
   GI_TRY(gi_arena_reserve(&scratch, 8 * n * sizeof(unsigned) + (64 << 10)));
@@ -214,13 +215,8 @@ gable_status gi_cuda_rows(gi_arena *keep, const gik_device_triangle *t, const un
   GI_TRY(number_rows(keep, &scratch, n, slots, c, &o));
   GI_TRY(value_places(&scratch, t, &o, out->steps, &at));
   if (out->variable) GI_TRY(take(keep, o.bound, &out->head));
-  for (int type = 0; type < 2; type++) {
-    if (!(types >> type & 1)) continue;
-    const gik_record_layout l = gik_record_layout_of(out, type ? GABLE_TYPE_D : GABLE_TYPE_S);
-    GI_TRY(gi_arena_take(keep, l.bytes * o.bound, &out->record[type]));
-    const rows_writer w = {*t, o, at, c, slots, l, (char *)out->record[type], out->head};
-    GI_TRY(each(keep->stream, o.bound * 32, w));
-  }
+  GI_TRY(gi_arena_take(keep, l.bytes * o.bound, &out->record));
+  GI_TRY(each(keep->stream, o.bound * 32, rows_writer{*t, o, at, c, slots, l, (char *)out->record, out->head}));
   GI_TRY(fetch(keep, &out->n_records, o.record + o.keys, 1));
   GI_TRY(fetch_steps(keep, &o, c, out));
   out->n_published = (unsigned)n;

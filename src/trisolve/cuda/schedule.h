@@ -185,10 +185,10 @@ typedef struct gi_tile_shape {
 
 /* row_at: [records][rows of a record] the row of each slot, ~0: none; what an update needs. */
 gable_status gi_cuda_tiles(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level,
-                           const gi_profile *profile, const gi_tile_shape *shape, int types, gik_tiles *out,
+                           const gi_profile *profile, const gi_tile_shape *shape, gable_type stored, gik_tiles *out,
                            unsigned **row_at);
 gable_status gi_cuda_rows(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level,
-                          const gi_profile *profile, int types, gik_rows_cuda *out, unsigned **row_at);
+                          const gi_profile *profile, gik_rows_cuda *out, unsigned **row_at);
 
 /* What method rows needs beyond its records. */
 typedef struct gi_counted {
@@ -204,7 +204,7 @@ unsigned gi_cuda_keys(const gik_rows_cuda *rows, const gi_findings *found);
 /* The same as gi_cuda_rows, from a reading that was surveyed with counts, of which it takes over row, child and
  * count.  Waits for the count of records at its end. */
 gable_status gi_cuda_counted(gi_arena *keep, const gi_reading *reading, const gi_tile_counts *counts,
-                             const gi_findings *found, int types, gik_rows_cuda *out, gi_counted *counted);
+                             const gi_findings *found, gik_rows_cuda *out, gi_counted *counted);
 
 /* Rows by level for the seed's methods: order [n] and starts [levels+1], both on the device. */
 gable_status gi_cuda_order(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level, int levels,
@@ -221,10 +221,11 @@ typedef struct gi_values {
   int overflow; /* GI_FAULT_OVERFLOW or GI_FAULT_OVERFLOW_T: of the op whose records are filled */
 } gi_values;
 
-/* Where the numbers of a method's records lie, for float and for double vectors. */
+/* Where the numbers of a method's records lie; see kernels/trisolve/stored.cuh. */
 typedef struct gi_records {
-  void *record[2];
-  size_t count, bytes[2], inverse[2], values[2];
+  void *record;
+  gable_type stored;
+  size_t count, bytes, inverse, values;
   unsigned lanes, pairs, rows; /* rows: of a record */
   int reverse;                 /* of the triangle */
   const unsigned *row_at;      /* [count][rows] */
@@ -245,9 +246,8 @@ gable_status gi_cuda_runs(gi_arena *m, const gik_device_triangle *t, int reverse
 
 gable_status gi_cuda_update_records(const gik_device_triangle *t, const gi_records *r, const gi_values *v);
 
-/* Back from the records of the other op, whose triangle is t: values and diagonal of m, for one type of vectors. */
-gable_status gi_cuda_values_back(const gik_device_triangle *t, const gi_records *r, int type, const gik_seed *m,
-                                 void *stream);
+/* Back from the records of the other op, whose triangle is t: values and diagonal of m. */
+gable_status gi_cuda_values_back(const gik_device_triangle *t, const gi_records *r, const gik_seed *m, void *stream);
 gable_status gi_cuda_update_seed(const gik_seed *m, const gi_values *v);
 
 #endif

@@ -232,7 +232,7 @@ gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, con
   GI_TRY(here.enter(gi_cuda_ordinal(t->ctx)));
   GI_TRY(after_update(s, w));
   GI_TRY(note_capture((state *)t->state, (int)op, w->stream));
-  GI_TRY(borrow_values(s, w, (int)op, b->type == GABLE_TYPE_D));
+  GI_TRY(borrow_values(s, w, (int)op));
   GI_TRY(each_area(t, w->max_rhs, [&](int of, int type, int i, area a) {
     if (of != (int)op || type != (b->type == GABLE_TYPE_D) || i != (q > 1)) return GABLE_OK;
     r.control = (gik_control *)((char *)w->device + a.offset);

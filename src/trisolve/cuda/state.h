@@ -170,9 +170,9 @@ inline int borrows(const state *s, int op)
   return s->of[op].method == GI_GSF && !s->of[op].level && (other == GI_TILES || other == GI_ROWS) && !s->of[!op].last;
 }
 
-/* update.cu; before a solve of op by w: brings those values up to date, once an update and work and type, and in
- * every graph. */
-gable_status borrow_values(const state *s, gable_work *w, int op, int type);
+/* update.cu; before a solve of op by w: brings those values up to date, once an update and work, and in every
+ * graph. */
+gable_status borrow_values(const state *s, gable_work *w, int op);
 
 /* find_fault waits for the stream and tells what the last update found wrong with the diagonal. */
 gable_status find_fault(const gable_trisolve *t, cudaStream_t stream, gable_idx *bad_row);

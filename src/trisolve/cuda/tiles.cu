@@ -77,7 +77,7 @@ struct tile_writer {
     const size_t size = slots / (2 * pairs * width);
     if (k == NONE) clear_lane(r, pairs, width, lane, size);
     if (part) return;
-    if (k == NONE) memset(r + meta + rows * sizeof(uint2) + slot * size, 0, size);
+    if (k == NONE) ((double *)(r + meta + rows * sizeof(uint2)))[slot] = 0;
     const unsigned p = k == NONE ? 0 : s.position[k];
     ((uint2 *)(r + meta))[slot] =
         k == NONE ? make_uint2(NONE, NONE)
@@ -88,13 +88,13 @@ struct tile_writer {
 } /* namespace */
 
 static gable_status write_tiles(gi_arena *keep, const gik_device_triangle *t, const schedule *s, const border *b,
-                                const unsigned *first, const unsigned *row_at, int type, gik_tiles *out)
+                                const unsigned *first, const unsigned *row_at, gik_tiles *out)
 {
   gable_status status = GABLE_OK;
-  const gable_type vectors = type ? GABLE_TYPE_D : GABLE_TYPE_S;
-  const size_t bytes = gik_tiles_record_bytes(out->lanes, out->pairs, out->warps, vectors), size = type ? 8 : 4;
+  const size_t bytes = gik_tiles_record_bytes(out->lanes, out->pairs, out->warps, out->stored);
+  const size_t size = gi_type_size(out->stored);
   tile_writer w = {};
-  GI_TRY(gi_arena_take(keep, bytes * out->n_records, &out->record[type]));
+  GI_TRY(gi_arena_take(keep, bytes * out->n_records, &out->record));
   w.t = *t;
   w.s = *s;
   w.b = *b;
@@ -107,7 +107,7 @@ static gable_status write_tiles(gi_arena *keep, const gik_device_triangle *t, co
   w.bytes = bytes;
   w.slots = (size_t)out->pairs * 2 * w.width * size;
   w.meta = w.slots + (size_t)out->pairs * 4 * w.width;
-  w.record = (char *)out->record[type];
+  w.record = (char *)out->record;
   GI_TRY(each(keep->stream, (size_t)out->n_records * w.width, w));
 done:
   return status;
@@ -173,7 +173,7 @@ done:
 }
 
 gable_status gi_cuda_tiles(gi_arena *keep, const gik_device_triangle *t, const unsigned long long *level,
-                           const gi_profile *profile, const gi_tile_shape *shape, int types, gik_tiles *out,
+                           const gi_profile *profile, const gi_tile_shape *shape, gable_type stored, gik_tiles *out,
                            unsigned **row_at)
 {
   gable_status status = GABLE_OK;
@@ -199,8 +199,8 @@ gable_status gi_cuda_tiles(gi_arena *keep, const gik_device_triangle *t, const u
   o.n_records = records;
   o.n_published = b.published;
   o.border = b.list;
-  for (int type = 0; type < 2 && o.slots <= 0xffff; type++)
-    if (types >> type & 1) GI_TRY(write_tiles(keep, t, &s, &b, first, at, type, &o));
+  o.stored = stored;
+  if (o.slots <= 0xffff) GI_TRY(write_tiles(keep, t, &s, &b, first, at, &o));
   *row_at = at;
   *out = o;
 done:

@@ -27,7 +27,7 @@ static gable_status update_side(const state *s, int op, const gi_values *values)
   return gi_cuda_update_records(&d->triangle, &r, &v);
 }
 
-gable_status borrow_values(const state *s, gable_work *w, int op, int type)
+gable_status borrow_values(const state *s, gable_work *w, int op)
 {
   gable_status status = GABLE_OK;
   const op_plan *other = &s->of[!op];
@@ -35,10 +35,10 @@ gable_status borrow_values(const state *s, gable_work *w, int op, int type)
   gi_records r;
   if (!borrows(s, op)) goto done;
   GI_TRY(is_capturing(w->stream, &capturing));
-  if (!capturing && !s->captured && w->borrowed[type] == s->updates) goto done;
+  if (!capturing && !s->captured && w->borrowed == s->updates) goto done;
   r = records_of(other);
-  GI_TRY(gi_cuda_values_back(&other->triangle, &r, type, &s->of[op].seed, w->stream));
-  if (!capturing) w->borrowed[type] = s->updates;
+  GI_TRY(gi_cuda_values_back(&other->triangle, &r, &s->of[op].seed, w->stream));
+  if (!capturing) w->borrowed = s->updates;
 done:
   return status;
 }

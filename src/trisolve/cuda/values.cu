@@ -44,7 +44,7 @@ template <typename M> diagonal_of<M> diagonal_from(const gi_values *v)
   return {(const M *)v->val, (const M *)v->diagonal, v->diagonal_from, {v->fault, v->epoch, v->overflow}};
 }
 
-/* Where the numbers of the records for one type of vectors lie. */
+/* Where the numbers of the records lie. */
 struct record_layout {
   char *record;
   size_t count, bytes, inverse, values;
@@ -64,22 +64,27 @@ template <typename T> struct __align__(2 * sizeof(T)) two
   T x, y;
 };
 
-/* The numbers of one lane of one record: entries scaled by 1/diagonal, zeros where there are none. */
-template <typename M, typename T> struct lane_filler {
+/* What a record holds of an entry, whose quotient by the diagonal is checked; see kernels/trisolve/stored.cuh. */
+template <typename M> __device__ __forceinline__ M stored(double value, double quotient)
+{
+  return (M)(sizeof(M) == 8 ? quotient : value);
+}
+
+/* The numbers of one lane of one record: entries, zeros where there are none. */
+template <typename M> struct lane_filler {
   gik_device_triangle t;
   record_layout l;
   diagonal_of<M> diagonal;
   const M *val;
 
-  __device__ T entry(unsigned q, unsigned end, double scale, unsigned row) const
+  __device__ M entry(unsigned q, unsigned end, double scale, unsigned row) const
   {
     if (q >= end) return 0;
     /* a part is minus the sum of its share, already scaled: its row adds it */
-    if (t.from[q] == NONE) return (T)-1;
+    if (t.from[q] == NONE) return (M)-1;
     const double v = (double)val[t.from[q]];
-    const T quotient = (T)(v * scale);
-    if (fault_notes::overflows(v, scale, (double)quotient)) diagonal.notes.put(diagonal.notes.overflow, (int)row);
-    return quotient;
+    if (fault_notes::overflows(v, scale, (double)(M)(v * scale))) diagonal.notes.put(diagonal.notes.overflow, (int)row);
+    return stored<M>(v, v * scale);
   }
 
   __device__ void operator()(size_t i) const
@@ -89,19 +94,20 @@ template <typename M, typename T> struct lane_filler {
     const unsigned begin = k == NONE ? 0 : t.ptr[k], end = k == NONE ? 0 : t.ptr[k + 1];
     const unsigned row = k == NONE ? 0 : t.parent[k];
     const double scale = k == NONE ? 0 : 1.0 / diagonal.at(row);
+    const bool of_one = sizeof(M) == 4 && k != NONE && t.row[k] == NONE;
     char *r = l.record + i / l.width * l.bytes;
     for (unsigned m = 0; m < pairs; m++) {
       const unsigned q = begin + l.before(i / l.width) + 2 * m * lanes + part;
-      ((two<T> *)(r + l.values))[m * l.width + lane] = {entry(q, end, scale, row), entry(q + lanes, end, scale, row)};
+      ((two<M> *)(r + l.values))[m * l.width + lane] = {entry(q, end, scale, row), entry(q + lanes, end, scale, row)};
     }
-    if (!part) ((T *)(r + l.inverse))[slot] = (T)scale;
+    if (!part) ((double *)(r + l.inverse))[slot] = of_one ? 1.0 : scale;
   }
 };
 
 /* The same by runs, so that nothing but runs and values is read, and where a slot has no row nothing is written: zeros
  * stand there since the analysis.  BACKWARDS: a row's entries go from the last place in the caller's values to the
  * first. */
-template <typename M, typename T, int PAIRS, bool VARIABLE, bool BACKWARDS>
+template <typename M, int PAIRS, bool VARIABLE, bool BACKWARDS>
 __global__ void __launch_bounds__(256) fill_runs_kernel(const record_layout l, unsigned width_bits, unsigned lane_bits,
                                                         const unsigned *parent, const diagonal_of<M> diagonal)
 {
@@ -137,24 +143,24 @@ __global__ void __launch_bounds__(256) fill_runs_kernel(const record_layout l, u
 #pragma unroll
     for (unsigned m = 0; m < PAIRS; m++)
       if (!VARIABLE || m < pairs) {
-        const two<T> quotient = {(T)(v[2 * m] * scale), (T)(v[2 * m + 1] * scale)};
-        ((two<T> *)(r + l.values))[m * width + lane] = quotient;
-        overflow |= fault_notes::overflows(v[2 * m], scale, (double)quotient.x) ||
-                    fault_notes::overflows(v[2 * m + 1], scale, (double)quotient.y);
+        const double x = v[2 * m] * scale, y = v[2 * m + 1] * scale;
+        ((two<M> *)(r + l.values))[m * width + lane] = {stored<M>(v[2 * m], x), stored<M>(v[2 * m + 1], y)};
+        overflow |= fault_notes::overflows(v[2 * m], scale, (double)(M)x) ||
+                    fault_notes::overflows(v[2 * m + 1], scale, (double)(M)y);
       }
     if (overflow) diagonal.notes.put(diagonal.notes.overflow, (int)parent[l.row_at[at]]);
     if (part) continue;
-    ((T *)(r + l.inverse))[slot] = (T)inverse;
+    ((double *)(r + l.inverse))[slot] = sizeof(M) == 4 && run.y & GI_RUN_PART ? 1.0 : inverse;
     if (diagonal.notes.wrong(d, (double)(M)inverse)) diagonal.notes.note(d, (int)parent[l.row_at[at]]);
   }
 }
 
 /* Back from the records of one op: the entries of its whole rows, one after another, and the diagonal. */
-template <typename T> struct lane_reader {
+template <typename M> struct lane_reader {
   gik_device_triangle t;
   record_layout l;
   int n, reverse; /* of whole rows */
-  T *val, *diagonal;
+  M *val, *diagonal;
 
   __device__ void operator()(size_t i) const
   {
@@ -162,23 +168,23 @@ template <typename T> struct lane_reader {
     const unsigned slot = lane / lanes, part = lane % lanes, k = l.row_at[i / l.width * l.rows + slot];
     if (k == NONE) return;
     const char *r = l.record + i / l.width * l.bytes;
-    const T d = (T)1 / ((const T *)(r + l.inverse))[slot];
+    const double d = 1 / ((const double *)(r + l.inverse))[slot];
     const unsigned begin = t.ptr[k], end = t.ptr[k + 1];
     for (unsigned m = 0; m < 2 * pairs; m++) {
       const unsigned q = begin + l.before(i / l.width) + m * lanes + part;
       if (q >= end || (t.whole && t.from[q] == NONE)) continue;
-      const two<T> v = ((const two<T> *)(r + l.values))[m / 2 * l.width + lane];
-      val[t.whole ? t.whole[q] : q] = (m % 2 ? v.y : v.x) * d;
+      const two<M> v = ((const two<M> *)(r + l.values))[m / 2 * l.width + lane];
+      val[t.whole ? t.whole[q] : q] = (M)((m % 2 ? v.y : v.x) * (sizeof(M) == 8 ? d : 1));
     }
-    if (!part && t.row[k] != NONE) diagonal[reverse ? (unsigned)n - 1 - t.row[k] : t.row[k]] = d;
+    if (!part && t.row[k] != NONE) diagonal[reverse ? (unsigned)n - 1 - t.row[k] : t.row[k]] = (M)d;
   }
 };
 
 } /* namespace */
 
-static record_layout layout_of(const gi_records *r, int type)
+static record_layout layout_of(const gi_records *r)
 {
-  record_layout l = {(char *)r->record[type], r->count, r->bytes[type], r->inverse[type], r->values[type]};
+  record_layout l = {(char *)r->record, r->count, r->bytes, r->inverse, r->values};
   l.lanes = r->lanes;
   l.pairs = r->pairs;
   l.rows = r->rows;
@@ -189,7 +195,7 @@ static record_layout layout_of(const gi_records *r, int type)
   return l;
 }
 
-template <typename M, typename T, int PAIRS, bool VARIABLE>
+template <typename M, int PAIRS, bool VARIABLE>
 static gable_status launch_runs(const gik_device_triangle *t, const record_layout *l, const diagonal_of<M> &d,
                                 int backwards, void *stream)
 {
@@ -199,55 +205,46 @@ static gable_status launch_runs(const gik_device_triangle *t, const record_layou
   const unsigned width = (unsigned)bits_of(l->width) - 1, lanes = (unsigned)bits_of(l->lanes) - 1;
   gik::launches on(stream);
   if (blocks)
-    on.launch(backwards ? fill_runs_kernel<M, T, PAIRS, VARIABLE, true>
-                        : fill_runs_kernel<M, T, PAIRS, VARIABLE, false>,
+    on.launch(backwards ? fill_runs_kernel<M, PAIRS, VARIABLE, true> : fill_runs_kernel<M, PAIRS, VARIABLE, false>,
               grid, (unsigned)threads, 0, *l, width, lanes, t->parent, d);
   return on.status("update");
 }
 
-template <typename M, typename T>
-static gable_status fill(const gik_device_triangle *t, const gi_records *r, int type, const gi_values *v)
+template <typename M> static gable_status fill(const gik_device_triangle *t, const gi_records *r, const gi_values *v)
 {
-  const record_layout l = layout_of(r, type);
+  const record_layout l = layout_of(r);
   const diagonal_of<M> d = diagonal_from<M>(v);
   if (l.run && l.head) {
-    return launch_runs<M, T, GIK_VARIABLE_PAIRS, true>(t, &l, d, r->reverse, v->stream);
+    return launch_runs<M, GIK_VARIABLE_PAIRS, true>(t, &l, d, r->reverse, v->stream);
   }
   switch (l.run ? l.pairs : 0) {
-  case 1: return launch_runs<M, T, 1, false>(t, &l, d, r->reverse, v->stream);
-  case 2: return launch_runs<M, T, 2, false>(t, &l, d, r->reverse, v->stream);
-  case 4: return launch_runs<M, T, 4, false>(t, &l, d, r->reverse, v->stream);
-  case 7: return launch_runs<M, T, 7, false>(t, &l, d, r->reverse, v->stream);
-  default: return each(v->stream, l.count * l.width, lane_filler<M, T>{*t, l, d, d.val});
+  case 1: return launch_runs<M, 1, false>(t, &l, d, r->reverse, v->stream);
+  case 2: return launch_runs<M, 2, false>(t, &l, d, r->reverse, v->stream);
+  case 4: return launch_runs<M, 4, false>(t, &l, d, r->reverse, v->stream);
+  case 7: return launch_runs<M, 7, false>(t, &l, d, r->reverse, v->stream);
+  default: return each(v->stream, l.count * l.width, lane_filler<M>{*t, l, d, d.val});
   }
 }
 
 gable_status gi_cuda_update_records(const gik_device_triangle *t, const gi_records *r, const gi_values *v)
 {
-  gable_status status = GABLE_OK;
-  if (r->record[0] && v->type == GABLE_TYPE_S) GI_TRY((fill<float, float>(t, r, 0, v)));
-  if (r->record[1] && v->type == GABLE_TYPE_S) GI_TRY((fill<float, double>(t, r, 1, v)));
-  if (r->record[1] && v->type == GABLE_TYPE_D) GI_TRY((fill<double, double>(t, r, 1, v)));
-done:
-  return status;
+  return v->type == GABLE_TYPE_D ? fill<double>(t, r, v) : fill<float>(t, r, v);
 }
 
-template <typename T>
-static gable_status read_back(const gik_device_triangle *t, const gi_records *r, int type, const gik_seed *m,
-                              void *stream)
+template <typename M>
+static gable_status read_back(const gik_device_triangle *t, const gi_records *r, const gik_seed *m, void *stream)
 {
-  const record_layout l = layout_of(r, type);
-  const lane_reader<T> f = {*t, l, m->a.n, r->reverse, (T *)m->val[type], (T *)m->diagonal[type]};
+  const record_layout l = layout_of(r);
+  const lane_reader<M> f = {*t, l, m->a.n, r->reverse, (M *)m->val, (M *)m->diagonal};
   const size_t items = l.count * l.width, blocks = (items + 255) / 256;
   gik::launches on(stream);
-  if (items) on.launch(each_kernel<lane_reader<T>>, (unsigned)(blocks < 8192 ? blocks : 8192), 256, 0, items, f);
+  if (items) on.launch(each_kernel<lane_reader<M>>, (unsigned)(blocks < 8192 ? blocks : 8192), 256, 0, items, f);
   return on.status("values of the other op");
 }
 
-gable_status gi_cuda_values_back(const gik_device_triangle *t, const gi_records *r, int type, const gik_seed *m,
-                                 void *stream)
+gable_status gi_cuda_values_back(const gik_device_triangle *t, const gi_records *r, const gik_seed *m, void *stream)
 {
-  return type ? read_back<double>(t, r, 1, m, stream) : read_back<float>(t, r, 0, m, stream);
+  return r->stored == GABLE_TYPE_D ? read_back<double>(t, r, m, stream) : read_back<float>(t, r, m, stream);
 }
 
 gable_status gi_cuda_runs(gi_arena *m, const gik_device_triangle *t, int reverse, const unsigned *diagonal_from,
@@ -266,7 +263,7 @@ gable_status gi_cuda_runs(gi_arena *m, const gik_device_triangle *t, int reverse
     }
     const unsigned begin = tri.ptr[k], count = tri.ptr[k + 1] - begin, first = count ? tri.from[begin] : NONE;
     if (count && first == NONE)
-      run[i] = make_uint2(0, count | GI_RUN_OF_PARTS);
+      run[i] = make_uint2(0, count | GI_RUN_OF_PARTS | (tri.row[k] == NONE ? (unsigned)GI_RUN_PART : 0));
     else if (tri.row[k] == NONE)
       run[i] = make_uint2(reverse ? ~first : first, count | GI_RUN_PART);
     else
@@ -279,57 +276,41 @@ done:
 
 gi_records gi_records_of_tiles(const gik_tiles *tiles)
 {
-  gi_records r = {{tiles->record[0], tiles->record[1]}, tiles->n_records};
+  gi_records r = {tiles->record, tiles->stored, tiles->n_records};
   const unsigned width = 32 * (unsigned)tiles->warps, k = (unsigned)tiles->pairs;
   r.lanes = (unsigned)tiles->lanes;
   r.pairs = k;
   r.rows = width / r.lanes;
-  for (int type = 0; type < 2; type++) {
-    const size_t size = type ? 8 : 4;
-    r.bytes[type] =
-        gik_tiles_record_bytes(tiles->lanes, tiles->pairs, tiles->warps, type ? GABLE_TYPE_D : GABLE_TYPE_S);
-    r.inverse[type] = k * width * (2 * size + 4) + r.rows * 8;
-  }
+  r.bytes = gik_tiles_record_bytes(tiles->lanes, tiles->pairs, tiles->warps, tiles->stored);
+  r.inverse = k * width * (2 * gi_type_size(tiles->stored) + 4) + r.rows * 8;
   return r;
 }
 
 gi_records gi_records_of_rows(const gik_rows_cuda *rows)
 {
-  gi_records r = {{rows->record[0], rows->record[1]}, rows->n_records};
+  const gik_record_layout l = gik_record_layout_of(rows);
+  gi_records r = {rows->record, rows->stored, rows->n_records, l.bytes, l.inverse, l.values};
   r.lanes = (unsigned)rows->lanes;
   r.pairs = (unsigned)rows->pairs;
   r.rows = 32 / r.lanes;
   r.head = rows->head;
-  for (int type = 0; type < 2; type++) {
-    const gik_record_layout l = gik_record_layout_of(rows, type ? GABLE_TYPE_D : GABLE_TYPE_S);
-    r.bytes[type] = l.bytes;
-    r.inverse[type] = l.inverse;
-    r.values[type] = l.values;
-  }
   return r;
 }
 
-template <typename M, typename T>
-static gable_status fill_seed(const gik_seed *m, T *out, T *diagonal_out, const gi_values *v)
+template <typename M> static gable_status fill_seed(const gik_seed *m, const gi_values *v)
 {
   gable_status status = GABLE_OK;
   const diagonal_of<M> diagonal = diagonal_from<M>(v);
   const M *val = (const M *)v->val;
   const unsigned *from = m->a.from, *row = m->a.row;
-  GI_TRY(each(v->stream, m->a.nnz, [=] __device__(size_t q) { out[q] = (T)val[from[q]]; }));
-  GI_TRY(each(v->stream, (size_t)m->a.n, [=] __device__(size_t k) { diagonal_out[k] = (T)diagonal.at(row[k]); }));
+  M *out = (M *)m->val, *diagonal_out = (M *)m->diagonal;
+  GI_TRY(each(v->stream, m->a.nnz, [=] __device__(size_t q) { out[q] = val[from[q]]; }));
+  GI_TRY(each(v->stream, (size_t)m->a.n, [=] __device__(size_t k) { diagonal_out[k] = (M)diagonal.at(row[k]); }));
 done:
   return status;
 }
 
 gable_status gi_cuda_update_seed(const gik_seed *m, const gi_values *v)
 {
-  gable_status status = GABLE_OK;
-  float *single = (float *)m->val[0];
-  double *both = (double *)m->val[1];
-  if (single && v->type == GABLE_TYPE_S) GI_TRY((fill_seed<float, float>(m, single, (float *)m->diagonal[0], v)));
-  if (both && v->type == GABLE_TYPE_S) GI_TRY((fill_seed<float, double>(m, both, (double *)m->diagonal[1], v)));
-  if (both && v->type == GABLE_TYPE_D) GI_TRY((fill_seed<double, double>(m, both, (double *)m->diagonal[1], v)));
-done:
-  return status;
+  return v->type == GABLE_TYPE_D ? fill_seed<double>(m, v) : fill_seed<float>(m, v);
 }
