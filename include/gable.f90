@@ -345,6 +345,13 @@ module gable
     integer(c_int) :: root_space
     integer(c_int) :: leaf_space
     integer(c_int) :: path
+    integer(c_int) :: atomics
+  end type
+  type, bind(C) :: gable_exchange_arrays
+    type(c_ptr) :: exchange = c_null_ptr
+    type(c_ptr) :: from = c_null_ptr
+    type(c_ptr) :: to = c_null_ptr
+    type(c_ptr) :: update = c_null_ptr
   end type
   type, bind(C) :: gable_exchange_info
     integer(c_size_t) :: size
@@ -1061,6 +1068,18 @@ module gable
       import
       type(c_ptr), value :: x
       integer(c_int) :: gable_exchange_end
+    end function
+    function gable_exchange_begin_all(n, each) bind(C, name="gable_exchange_begin_all")
+      import
+      integer(c_int64_t), value :: n
+      type(gable_exchange_arrays), intent(in), optional, dimension(*) :: each
+      integer(c_int) :: gable_exchange_begin_all
+    end function
+    function gable_exchange_end_all(n, each) bind(C, name="gable_exchange_end_all")
+      import
+      integer(c_int64_t), value :: n
+      type(gable_exchange_arrays), intent(in), optional, dimension(*) :: each
+      integer(c_int) :: gable_exchange_end_all
     end function
     function gable_exchange_get_info(x, info) bind(C, name="gable_exchange_get_info")
       import

@@ -32,8 +32,8 @@ typedef struct request {
   const char *argument[2]; /* the test, and the matrix of those that have one */
   const char *test, *matrix, *where, *json_path, *parts, *plot;
   forest_place place; /* of where */
-  int captured;
-  long cases, seed, most, iterations;
+  int captured, apart, atomics;
+  long cases, seed, most, iterations, plans;
   double deadline, tolerance;
 } request;
 
@@ -80,8 +80,9 @@ static gable_status run_bench(gable_comm *comm, outcome *o)
 {
   forest_row rows[FOREST_ROWS];
   int n = 0;
-  const forest_bench_options options = {o->q->most, forest_place_path(&o->q->place), o->q->captured,
-                                        forest_place_synchronises(&o->q->place)};
+  const forest_bench_options options = {
+      o->q->most,    forest_place_path(&o->q->place),        o->q->captured, (int)o->q->plans, o->q->apart,
+      o->q->atomics, forest_place_synchronises(&o->q->place)};
   const gable_status status = forest_bench(comm, o->q->test, &options, rows, &n);
   if (status || gable_comm_rank(comm)) return status;
   memcpy(o->rows, rows, sizeof rows);
@@ -203,6 +204,9 @@ static int report_bench(const request *q, const outcome *o, json *j)
   json *rows = json_array(j, "rows");
   int wrong = 0;
   fprintf(out, "forest %s on %s, one way: median, quartiles, model\n", q->test, q->where);
+  if (q->plans > 1)
+    report_line(out, "plans", "%ld in flight at once, %s: %.3g launches", q->plans,
+                q->apart ? "one by one" : "together", o->rows[0].launches);
   for (int k = 0; k < o->n_rows; k++) {
     const forest_row *r = &o->rows[k];
     json *row = json_object(rows, NULL);
@@ -230,7 +234,9 @@ static int report_bench(const request *q, const outcome *o, json *j)
   json_text(j, "model", forest_place_model(&q->place, o->n_rows && o->rows[0].syncs > 0));
   json_text(j, "unit", "d");
   json_text(j, "op", !strcmp(q->test, "unpack") || !strcmp(q->test, "scatter") ? "sum" : "replace");
-  json_bool(j, "atomics", 0);
+  json_bool(j, "atomics", q->atomics);
+  json_integer(j, "plans", q->plans);
+  json_bool(j, "together", q->plans > 1 && !q->apart);
   if (wrong) fprintf(stderr, "gable forest: a leaf has not its root's value\n");
   return wrong ? EXIT_FAILED : EXIT_DONE;
 }
@@ -361,6 +367,7 @@ int cmd_forest(int argc, char **argv)
                .place = {.path = "auto"},
                .parts = "block",
                .iterations = 1000,
+               .plans = 1,
                .tolerance = 1e-8};
   int rc, rank = 0;
   const option options[] = {
@@ -392,6 +399,14 @@ int cmd_forest(int argc, char **argv)
                     "before\nsends, c everywhere; of places on a GPU: a, b where exchanges are staged, else c",
                     &q.place.model),
       option_flag(0, "captured", "exchanges replayed from a graph; of places on a GPU", &q.captured),
+      option_integer(0, "plans", "K",
+                     "of pingpong and its neighbours and halo, so many plans in flight at once, which "
+                     "begin and end\ntogether: by one launch each on peer (default 1)",
+                     &q.plans, 1, FOREST_PLANS),
+      option_flag(0, "apart", "several plans begin and end one by one", &q.apart),
+      option_flag(0, "atomics",
+                  "of unpack, scatter and halo: sums by atomic operations, in no fixed order; of device memory",
+                  &q.atomics),
       option_output('p', "plot", "OUT.svg", "of show: draw ranks, edges, bytes, codecs", &q.plot),
       option_json(&q.json_path),
       OPTION_END,
@@ -426,6 +441,11 @@ int cmd_forest(int argc, char **argv)
   if (!known_test(q.test)) return options_wrong("forest", "no test '%s': 'gable forest --help' lists them", q.test);
   if (solves(&q) && !q.matrix) return options_wrong("forest", "%s of which matrix? give a file or a kind", q.test);
   if (!solves(&q) && !is(&q, "show") && q.matrix) return options_wrong("forest", "%s has no matrix", q.test);
+  if ((q.plans > 1 || q.apart) && (q.matrix || is(&q, "check") || is(&q, "show")))
+    return options_wrong("forest", "--plans and --apart are of pingpong and its neighbours and halo, not of %s",
+                         q.test);
+  if (q.atomics && !is(&q, "unpack") && !is(&q, "scatter") && !is(&q, "halo"))
+    return options_wrong("forest", "--atomics is of unpack, scatter and halo, not of %s", q.test);
   if (!is(&q, "show") && q.plot) return options_wrong("forest", "--plot is of show");
   if (q.matrix && !strcmp(q.matrix, "-") && mpi_place_is(q.where))
     return options_wrong("forest", "standard input is of one process: name a file for %s", q.where);

@@ -15,18 +15,24 @@
 
 enum { BATCHES = 15, CAPTURED = 20 /* round trips of a graph */ };
 
-/* A forest with a bcast and a reduce on it, and this rank's arrays: two of each for pingpong, where what is sent is not
+/* A bcast and a reduce of one of the plans, and this rank's arrays: two of each for pingpong, where what is sent is not
  * what was received. */
+typedef struct pair {
+  gable_exchange *down, *up;
+  double *root[2], *leaf[2]; /* memory of the place */
+} pair;
+
+/* A forest with plans on it. */
 typedef struct bench {
   gable_comm *comm;
   const forest_bench_options *o;
   gable_forest *f;
-  gable_exchange *down, *up;
   gable_forest_info info;
-  double *root[2], *leaf[2]; /* memory of the place */
-  double *host;              /* as large as the larger one */
-  int apart;                 /* arrays in turn */
-  bench_graph *graph;        /* of CAPTURED round trips; NULL: each is enqueued */
+  pair plan[FOREST_PLANS];
+  gable_exchange_arrays down[FOREST_PLANS], up[FOREST_PLANS]; /* of a round trip */
+  double *host;                                               /* as large as the larger array */
+  int apart;                                                  /* arrays in turn */
+  bench_graph *graph;                                         /* of CAPTURED round trips; NULL: each is enqueued */
   double setup_s;
 } bench;
 
@@ -38,6 +44,7 @@ static gable_status make_exchange(const bench *b, gable_direction direction, gab
   o.direction = direction;
   o.op = op;
   o.path = b->o->path;
+  o.atomics = b->o->atomics && direction == GABLE_FOREST_REDUCE;
   gable_status status = gable_plan_create(b->f, &o, &plan);
   if (!status) status = gable_exchange_create(plan, NULL, out);
   gable_plan_destroy(&plan);
@@ -54,9 +61,10 @@ static gable_status set(bench *b, double *array, gable_off n, int roots)
 static gable_status set_all(bench *b, int roots)
 {
   gable_status status = GABLE_OK;
-  for (int k = 0; k < 2 && !status; k++) {
-    status = set(b, b->root[k], b->info.n_roots, roots);
-    if (!status) status = set(b, b->leaf[k], b->info.leaf_space, 0);
+  for (int k = 0; k < 2 * b->o->plans && !status; k++) {
+    const pair *p = &b->plan[k / 2];
+    status = set(b, p->root[k % 2], b->info.n_roots, roots);
+    if (!status) status = set(b, p->leaf[k % 2], b->info.leaf_space, 0);
   }
   return status;
 }
@@ -65,13 +73,20 @@ static gable_status take_arrays(bench *b)
 {
   gable_context *ctx = gable_comm_context(b->comm);
   const gable_off most = b->info.n_roots > b->info.leaf_space ? b->info.n_roots : b->info.leaf_space;
+  const size_t roots = ((size_t)b->info.n_roots + 1) * sizeof(double);
+  const size_t leaves = ((size_t)b->info.leaf_space + 1) * sizeof(double);
   gable_status status = GABLE_OK;
   b->host = malloc(((size_t)most + 1) * sizeof *b->host);
   if (!b->host) return GABLE_ERR_MEMORY;
-  for (int k = 0; k < 2 && !status; k++) {
-    status = gable_device_alloc(ctx, ((size_t)b->info.n_roots + 1) * sizeof(double), (void **)&b->root[k]);
-    if (!status)
-      status = gable_device_alloc(ctx, ((size_t)b->info.leaf_space + 1) * sizeof(double), (void **)&b->leaf[k]);
+  for (int k = 0; k < 2 * b->o->plans && !status; k++) {
+    pair *p = &b->plan[k / 2];
+    status = gable_device_alloc(ctx, roots, (void **)&p->root[k % 2]);
+    if (!status) status = gable_device_alloc(ctx, leaves, (void **)&p->leaf[k % 2]);
+  }
+  for (int k = 0; k < b->o->plans; k++) {
+    const pair *p = &b->plan[k];
+    b->down[k] = (gable_exchange_arrays){p->down, p->root[0], p->leaf[b->apart], NULL};
+    b->up[k] = (gable_exchange_arrays){p->up, p->leaf[0], p->root[b->apart], NULL};
   }
   return status ? status : set_all(b, 1);
 }
@@ -81,8 +96,10 @@ static gable_status open_bench(bench *b, gable_forest_op down, gable_forest_op u
   b->info = (gable_forest_info)GABLE_FOREST_INFO_INIT;
   gable_status status = gable_forest_get_info(b->f, &b->info);
   const double begun = stopwatch_now();
-  if (!status) status = make_exchange(b, GABLE_FOREST_BCAST, down, &b->down);
-  if (!status) status = make_exchange(b, GABLE_FOREST_REDUCE, up, &b->up);
+  for (int k = 0; k < b->o->plans && !status; k++) {
+    status = make_exchange(b, GABLE_FOREST_BCAST, down, &b->plan[k].down);
+    if (!status) status = make_exchange(b, GABLE_FOREST_REDUCE, up, &b->plan[k].up);
+  }
   b->setup_s += stopwatch_now() - begun;
   return status ? status : gable_comm_agree(b->comm, take_arrays(b));
 }
@@ -91,13 +108,14 @@ static void close_bench(bench *b)
 {
   gable_context *ctx = gable_comm_context(b->comm);
   bench_graph_destroy(b->graph);
-  for (int k = 0; k < 2; k++) {
-    gable_device_free(ctx, (void **)&b->root[k]);
-    gable_device_free(ctx, (void **)&b->leaf[k]);
+  for (int k = 0; k < 2 * b->o->plans; k++) {
+    pair *p = &b->plan[k / 2];
+    gable_device_free(ctx, (void **)&p->root[k % 2]);
+    gable_device_free(ctx, (void **)&p->leaf[k % 2]);
+    gable_exchange_destroy(&p->down);
+    gable_exchange_destroy(&p->up);
   }
   free(b->host);
-  gable_exchange_destroy(&b->down);
-  gable_exchange_destroy(&b->up);
   gable_forest_destroy(&b->f);
 }
 
@@ -112,19 +130,28 @@ static gable_status after(const bench *b)
   return b->o->model_a ? gable_device_synchronise(gable_comm_context(b->comm), NULL) : GABLE_OK;
 }
 
+/* All plans one way: together, or one by one, all of them in flight at once. */
+static gable_status go(const bench *b, const gable_exchange_arrays *each, int down)
+{
+  gable_status status = before(b);
+  const int n = b->o->plans;
+  if (n > 1 && !b->o->apart) {
+    if (!status) status = gable_exchange_begin_all(n, each);
+    if (!status) status = gable_exchange_end_all(n, each);
+    return status ? status : after(b);
+  }
+  for (int k = 0; k < n && !status; k++)
+    status = (down ? gable_bcast_begin : gable_reduce_begin)(each[k].exchange, each[k].from, each[k].to);
+  for (int k = 0; k < n && !status; k++) status = gable_exchange_end(each[k].exchange);
+  return status ? status : after(b);
+}
+
 static gable_status enqueue(bench *b, long n)
 {
   gable_status status = GABLE_OK;
-  const int other = b->apart;
   for (long k = 0; k < n && !status; k++) {
-    status = before(b);
-    if (!status) status = gable_bcast_begin(b->down, b->root[0], b->leaf[other]);
-    if (!status) status = gable_exchange_end(b->down);
-    if (!status) status = after(b);
-    if (!status) status = before(b);
-    if (!status) status = gable_reduce_begin(b->up, b->leaf[0], b->root[other]);
-    if (!status) status = gable_exchange_end(b->up);
-    if (!status) status = after(b);
+    status = go(b, b->down, 1);
+    if (!status) status = go(b, b->up, 0);
   }
   return status;
 }
@@ -143,16 +170,19 @@ static gable_status round_trips(bench *b, long n)
       status = bench_graph_launch(b->graph) ? GABLE_ERR_BACKEND : GABLE_OK;
   else
     status = enqueue(b, n);
-  if (!status) status = gable_exchange_wait(b->down);
-  return status ? status : gable_exchange_wait(b->up);
+  for (int k = 0; k < b->o->plans && !status; k++) {
+    status = gable_exchange_wait(b->plan[k].down);
+    if (!status) status = gable_exchange_wait(b->plan[k].up);
+  }
+  return status;
 }
 
-/* What the last bcast wrote, into b->host. */
-static gable_status fetch_leaves(bench *b)
+/* What the last bcast of a plan wrote, into b->host. */
+static gable_status fetch_leaves(bench *b, int plan)
 {
   gable_context *ctx = gable_comm_context(b->comm);
   const size_t bytes = (size_t)b->info.leaf_space * sizeof(double);
-  gable_status status = gable_device_copy_out(ctx, b->host, b->leaf[b->apart], bytes, NULL);
+  gable_status status = gable_device_copy_out(ctx, b->host, b->plan[plan].leaf[b->apart], bytes, NULL);
   return status ? status : gable_device_synchronise(ctx, NULL);
 }
 
@@ -164,12 +194,13 @@ static gable_status check(bench *b, forest_row *row)
   gable_root *root = malloc(((size_t)n + 1) * sizeof *root);
   int wrong = 0, all[1024];
   gable_status status = gable_comm_agree(b->comm, leaf && root ? GABLE_OK : GABLE_ERR_MEMORY);
-  if (!status) status = gable_bcast_begin(b->down, b->root[0], b->leaf[b->apart]);
-  if (!status) status = gable_exchange_end(b->down);
+  if (!status) status = go(b, b->down, 1);
   if (!status) status = gable_forest_get_leaves(b->f, leaf, root);
-  if (!status) status = gable_exchange_wait(b->down);
-  if (!status) status = fetch_leaves(b);
-  for (gable_off i = 0; i < n && !status; i++) wrong |= b->host[leaf[i]] != 1 + (double)(root[i].index % 9);
+  for (int k = 0; k < b->o->plans && !status; k++) {
+    status = gable_exchange_wait(b->plan[k].down);
+    if (!status) status = fetch_leaves(b, k);
+    for (gable_off i = 0; i < n && !status; i++) wrong |= b->host[leaf[i]] != 1 + (double)(root[i].index % 9);
+  }
   if (!status) status = gable_comm_allgather(b->comm, &wrong, sizeof wrong, all);
   row->checked = !status;
   for (int r = 0; r < gable_comm_size(b->comm) && !status; r++) row->checked &= !all[r];
@@ -178,14 +209,14 @@ static gable_status check(bench *b, forest_row *row)
   return status;
 }
 
-/* Sums of both exchanges so far. */
+/* Sums of all exchanges so far. */
 static gable_status count(const bench *b, double sign, forest_row *row)
 {
   gable_status status = GABLE_OK;
-  const gable_exchange *const both[] = {b->down, b->up};
-  for (int k = 0; k < 2 && !status; k++) {
+  for (int k = 0; k < 2 * b->o->plans && !status; k++) {
+    const pair *p = &b->plan[k / 2];
     gable_exchange_info info = GABLE_EXCHANGE_INFO_INIT;
-    status = gable_exchange_get_info(both[k], &info);
+    status = gable_exchange_get_info(k % 2 ? p->up : p->down, &info);
     row->puts += sign * (double)info.puts;
     row->launches += sign * (double)info.launches;
     row->syncs += sign * (double)info.syncs;
@@ -198,7 +229,7 @@ static gable_status count_one(bench *b, forest_row *row)
 {
   gable_status status = count(b, -0.5, row);
   if (!status) status = enqueue(b, 1);
-  if (!status) status = gable_exchange_wait(b->up);
+  for (int k = 0; k < b->o->plans && !status; k++) status = gable_exchange_wait(b->plan[k].up);
   return status ? status : count(b, 0.5, row);
 }
 
@@ -240,7 +271,7 @@ static gable_status measure(bench *b, forest_row *row)
   row->one_way_s = q.median;
   row->q1_s = q.q1;
   row->q3_s = q.q3;
-  row->gbytes_s = 1e-9 * (double)row->bytes / row->one_way_s;
+  row->gbytes_s = 1e-9 * (double)row->bytes * b->o->plans / row->one_way_s;
   return status;
 }
 
@@ -276,6 +307,7 @@ static gable_status run_one(gable_comm *comm, const char *test, gable_off n, con
   bench b = {.comm = comm, .o = o, .apart = !strcmp(test, "pingpong")};
   const char *codec = NULL;
   memset(row, 0, sizeof *row);
+  row->plans = o->plans;
   row->n = n;
   row->bytes = n * (gable_off)sizeof(double);
   gable_status status = gable_comm_barrier(comm);
@@ -289,7 +321,7 @@ static gable_status run_one(gable_comm *comm, const char *test, gable_off n, con
     status = gable_forest_get_leaf_rank(b.f, b.info.leaf_ranks - 1, NULL, NULL, &codec);
     if (!status) snprintf(row->codec, sizeof row->codec, "%s", codec);
   }
-  row->messages = b.info.leaf_ranks - (b.info.local_edges > 0);
+  row->messages = o->plans * (b.info.leaf_ranks - (b.info.local_edges > 0));
   if (!status) status = measure(&b, row);
   close_bench(&b);
   return status;
@@ -299,9 +331,12 @@ gable_status forest_bench_messages(gable_comm *comm, const forest_bench_options 
 {
   forest_row least, largest;
   gable_off n = 1;
+  forest_bench_options one = *o;
+  one.plans = 1;
+  one.atomics = 0;
   while (16 * n <= o->most) n *= 2;
-  gable_status status = run_one(comm, "pingpong", 1, o, &least);
-  if (!status) status = run_one(comm, "pingpong", n, o, &largest);
+  gable_status status = run_one(comm, "pingpong", 1, &one, &least);
+  if (!status) status = run_one(comm, "pingpong", n, &one, &largest);
   if (status) return status;
   l->alpha = least.one_way_s;
   l->beta = (largest.one_way_s - least.one_way_s) / (double)(8 * n);
@@ -311,18 +346,18 @@ gable_status forest_bench_messages(gable_comm *comm, const forest_bench_options 
 gable_status forest_bench(gable_comm *comm, const char *test, const forest_bench_options *o, forest_row *rows,
                           int *count)
 {
-  const int halo = !strcmp(test, "halo"), pair = gable_comm_size(comm) > 1;
+  const int halo = !strcmp(test, "halo"), several = gable_comm_size(comm) > 1;
   forest_message_time l = {0, 0};
   forest_times times;
   gable_status status = forest_times_open(comm, &times);
-  if (!status && pair) status = forest_bench_messages(comm, o, &l);
+  if (!status && several) status = forest_bench_messages(comm, o, &l);
   *count = 0;
   for (gable_off n = halo ? 4 : 1; (halo ? 8 * n * n : 8 * n) <= o->most && *count < FOREST_ROWS && !status; n *= 2) {
     forest_row *row = &rows[(*count)++];
     status = run_one(comm, test, n, o, row);
     if (status || gable_comm_rank(comm)) continue;
     row->floor_s = forest_floor(&times, test, row, o->captured);
-    row->model_s = pair ? forest_model(&times, test, row, &l) : 0;
+    row->model_s = several && o->plans == 1 ? forest_model(&times, test, row, &l) : 0;
   }
   return status;
 }

@@ -5,25 +5,29 @@
 #include <gable/gable.h>
 
 typedef struct forest_row {
+  int plans;
   gable_off n, bytes;           /* items of a message, and their bytes */
   double one_way_s, q1_s, q3_s; /* median and quartiles over batches */
   double gbytes_s;
   double model_s;               /* forest_model; 0: there is one rank */
   double floor_s;               /* forest_floor */
   double setup_s;               /* the forest, its plans and exchanges, and the first exchange in both directions */
-  int messages;                 /* of this rank in one exchange */
-  double puts, launches, syncs; /* of this rank, in the mean of one way: gable_exchange_info */
+  int messages;                 /* of this rank in one exchange, of all plans */
+  double puts, launches, syncs; /* of this rank and all plans, in the mean of one way: gable_exchange_info */
   char codec[16];
   double checksum; /* sum of all ranks' leaves after the first exchange */
   int checked;     /* which was right */
 } forest_row;
 
-enum { FOREST_ROWS = 40 };
+enum { FOREST_ROWS = 40, FOREST_PLANS = 64 };
 
 typedef struct forest_bench_options {
   gable_off most; /* bytes */
   gable_path path;
   int captured;
+  int plans;   /* so many exchanges each way, in flight at once, 1 <= plans <= FOREST_PLANS */
+  int apart;   /* 1: several begin and end one by one; 0: together */
+  int atomics; /* the reduce by atomic operations: of unpack, scatter and halo in device memory */
   int model_a; /* the GPU is synchronised before each begin, the stream after each end: nobody knows the streams */
 } forest_bench_options;
 

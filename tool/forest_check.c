@@ -76,10 +76,22 @@ static gable_status begin(gable_direction direction, gable_exchange *x, const ar
   }
 }
 
-/* Two exchanges begin and end in an order of this rank's. */
+static gable_exchange_arrays arrays_of(gable_direction direction, gable_exchange *x, const arrays *a)
+{
+  const int down = direction == GABLE_FOREST_BCAST || direction == GABLE_FOREST_SCATTER;
+  return (gable_exchange_arrays){x, down ? a->root : a->leaf, down ? a->leaf : a->root, a->update};
+}
+
+/* Two exchanges begin and end in an order of this rank's, or together. */
 static gable_status run_pair(const forest_case *c, gable_exchange *const *x, const arrays *a, unsigned order)
 {
   const int first = order & 1, last = order >> 1 & 1;
+  if (order % 3 == 2) {
+    const gable_exchange_arrays both[PAIR] = {arrays_of(c->plan.direction, x[0], &a[0]),
+                                              arrays_of(c->plan.direction, x[1], &a[1])};
+    const gable_status begun = gable_exchange_begin_all(PAIR, both);
+    return begun ? begun : gable_exchange_end_all(PAIR, both);
+  }
   gable_status status = begin(c->plan.direction, x[first], &a[first]);
   if (!status) status = begin(c->plan.direction, x[!first], &a[!first]);
   if (!status) status = gable_exchange_end(x[last]);
@@ -139,6 +151,13 @@ static gable_status run_round(gable_comm *comm, const forest_case *c, const gabl
   return status;
 }
 
+/* Whether a reduction has the same bits in any order: of whole numbers in device memory. */
+static int takes_atomics(gable_context *ctx, const gable_plan_options *o)
+{
+  return gable_context_space(ctx) == GABLE_SPACE_DEVICE && o->direction == GABLE_FOREST_REDUCE &&
+         (o->unit == GABLE_UNIT_I32 || o->unit == GABLE_UNIT_I64) && o->op != GABLE_FOREST_REPLACE;
+}
+
 /* o: of this rank's plan. */
 static gable_status run_case(gable_comm *comm, const forest_case *c, gable_plan_options *o, const char *what,
                              forest_check_result *r)
@@ -177,6 +196,7 @@ gable_status forest_check(gable_comm *comm, long cases, uint64_t seed, gable_pat
       gable_plan_options o = c->plan;
       o.path = path;
       choose_spaces(gable_comm_context(comm), seed, k, gable_comm_rank(comm), &o);
+      o.atomics = k % 4 == 0 && takes_atomics(gable_comm_context(comm), &o); /* all arrays are in device memory */
       status = run_case(comm, c, &o, what, r);
     }
     forest_case_destroy(&c);

@@ -103,7 +103,7 @@ static double launches(const forest_times *t, double count, int nodes, int hops,
 
 double forest_floor(const forest_times *t, const char *test, const forest_row *row, int captured)
 {
-  const double bytes = (double)row->bytes, kept = 8 * (double)row->n * (double)row->n;
+  const double bytes = row->plans * (double)row->bytes, kept = row->plans * 8 * (double)row->n * (double)row->n;
   if (!t->on_gpu) return loop_time(bytes, 0);
   const double first = launches(t, row->launches, 2, 1, captured);
   if (!strcmp(test, "halo")) return first + 2 * kept / t->memory_bytes_s;

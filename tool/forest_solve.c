@@ -212,7 +212,7 @@ static gable_status measure(solve *e, forest_solve_result *out)
 /* After measure. */
 static gable_status predict(const solve *e, forest_solve_result *out)
 {
-  const forest_bench_options messages = {1 << 18, e->o->path, e->o->captured, 0};
+  const forest_bench_options messages = {1 << 18, e->o->path, e->o->captured, 1, 0, 0, 0};
   const forest_arrays *a = &e->rows.a;
   forest_work w = {e->o->cg, e->o->captured, (int)a->ranks, (double)a->n, (double)a->inner, 0, (double)a->ghosts, 0};
   forest_message_time l = {0, 0};

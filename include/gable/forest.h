@@ -251,16 +251,20 @@ typedef struct gable_plan_options {
   gable_space root_space, leaf_space; /* where the arrays lie; may differ between ranks.  Where some rank's is on a
                                        * device, begin and end wait for the stream where one of this rank's is not */
   gable_path path;                    /* of messages; to be measured or tested, not to be chosen */
+  int atomics; /* 1: a reduce takes a root's values by atomic operations, in the order in which they come: sums and
+                * products of s and d then may have other bits each time, and sums of s flush subnormal numbers to zero.
+                * Of i32, i64, s and d in device memory, every op but REPLACE */
 } gable_plan_options;
 #define GABLE_PLAN_OPTIONS_INIT                                                                                        \
   {                                                                                                                    \
     sizeof(gable_plan_options), GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_D, 1, 1, 0, 0, GABLE_SPACE_HOST,  \
-        GABLE_SPACE_HOST, GABLE_PATH_AUTO                                                                              \
+        GABLE_SPACE_HOST, GABLE_PATH_AUTO, 0                                                                           \
   }
 
 /* Collective.  f may be destroyed while the plan lives.  GABLE_ERR_ARGUMENT: an op that the unit has not, or options
- * that differ between ranks (strides and spaces may); _UNAVAILABLE: device memory on this place, or a path that the
- * transport has not; _MEMORY. */
+ * that differ between ranks (strides and spaces may); _UNAVAILABLE: device memory on this place, a path that the
+ * transport has not, or atomics of another direction, unit or op, or where no rank has an array in device memory;
+ * _MEMORY. */
 GABLE_API gable_status gable_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out);
 GABLE_API void gable_plan_destroy(gable_plan **plan); /* Local; exchanges keep what they need */
 
@@ -284,14 +288,33 @@ GABLE_API gable_status gable_scatter_begin(gable_exchange *x, const void *multi_
  * arrays: work enqueued on the exchange's stream afterwards sees what was received and may change what was sent. */
 GABLE_API gable_status gable_exchange_end(gable_exchange *x);
 
+/* One of several exchanges that begin together, with the arrays that its direction's begin takes: from is what is sent,
+ * to what is combined into; update is of a fetch. */
+typedef struct gable_exchange_arrays {
+  gable_exchange *exchange;
+  const void *from;
+  void *to;
+  void *update;
+} gable_exchange_arrays;
+
+/* Local.  The same as begin of each of n exchanges of one comm, by increasing k, and as end of each; directions, units
+ * and ops may differ.  Between arrays in device memory one launch packs and sends all their messages, and one receives
+ * them: of up to 32 exchanges each, on one stream (GABLE_ERR_ARGUMENT); end_all takes fetches that are staged one by
+ * one.  The other ranks may begin and end these exchanges one by one, or in other groups, but each rank ends one round
+ * of all of them before it begins the next round of any.  end_all reads each[k].exchange alone.
+ * Arguments and phases of all are checked before anything begins or ends; after any other error, as those of begin and
+ * end, all n have failed.  Cost: one by one it takes a launch for each begin and each end, and no fewer messages. */
+GABLE_API gable_status gable_exchange_begin_all(gable_off n, const gable_exchange_arrays *each);
+GABLE_API gable_status gable_exchange_end_all(gable_off n, const gable_exchange_arrays *each);
+
 /* What the rank has done for an exchange since it was made. */
 typedef struct gable_exchange_info {
   size_t size;        /* of this struct */
   gable_off rounds;   /* begun */
   gable_off messages; /* sent */
   gable_off puts;     /* of these, stored in the receiver's memory by a kernel */
-  gable_off launches; /* of kernels; a captured one counts once */
-  gable_off syncs;    /* how often begin or end have waited for the stream */
+  gable_off launches; /* of kernels; a captured one counts once, one for several exchanges in the first of them */
+  gable_off syncs;    /* how often begin or end have waited for the stream; likewise */
 } gable_exchange_info;
 #define GABLE_EXCHANGE_INFO_INIT                                                                                       \
   {                                                                                                                    \

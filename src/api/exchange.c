@@ -45,7 +45,8 @@ static gable_status begin(gable_exchange *x, gable_direction direction, const vo
   GI_REQUIRE(x, GABLE_ERR_ARGUMENT, "x is NULL");
   GI_REQUIRE(x->plan->options.direction == direction, GABLE_ERR_STATE, "a %s of a plan for %s", names[direction],
              names[x->plan->options.direction]);
-  GI_TRY(gi_exchange_begin(x, from, to, update));
+  const gable_exchange_arrays one = {x, from, to, update};
+  GI_TRY(gi_exchange_begin_all(1, &one));
 done:
   return status;
 }
@@ -78,8 +79,42 @@ gable_status gable_scatter_begin(gable_exchange *x, const void *multi_root, void
 gable_status gable_exchange_end(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
+  const gable_exchange_arrays one = {x, NULL, NULL, NULL};
   GI_REQUIRE(x, GABLE_ERR_ARGUMENT, "x is NULL");
-  GI_TRY(gi_exchange_end(x));
+  GI_TRY(gi_exchange_end_all(1, &one));
+done:
+  return status;
+}
+
+/* Several exchanges are there, of one comm. */
+static gable_status check_all(gable_off n, const gable_exchange_arrays *each)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(n >= 0 && (each || !n), GABLE_ERR_ARGUMENT, n < 0 ? "%lld exchanges" : "%lld exchanges, and each is NULL",
+             (long long)n);
+  for (gable_off k = 0; k < n; k++) {
+    GI_REQUIRE(each[k].exchange, GABLE_ERR_ARGUMENT, "exchange %lld is NULL", (long long)k);
+    GI_REQUIRE(each[k].exchange->plan->forest->comm == each[0].exchange->plan->forest->comm, GABLE_ERR_ARGUMENT,
+               "exchanges 0 and %lld are of two comms", (long long)k);
+  }
+done:
+  return status;
+}
+
+gable_status gable_exchange_begin_all(gable_off n, const gable_exchange_arrays *each)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(check_all(n, each));
+  GI_TRY(gi_exchange_begin_all(n, each));
+done:
+  return status;
+}
+
+gable_status gable_exchange_end_all(gable_off n, const gable_exchange_arrays *each)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(check_all(n, each));
+  GI_TRY(gi_exchange_end_all(n, each));
 done:
   return status;
 }

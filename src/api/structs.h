@@ -36,7 +36,7 @@
   X(grid, box, GABLE_GRID_INIT)                                                                                        \
   X(forest_info, max_degree, GABLE_FOREST_INFO_INIT)                                                                   \
   X(exchange_info, syncs, GABLE_EXCHANGE_INFO_INIT)                                                                    \
-  X(plan_options, path, GABLE_PLAN_OPTIONS_INIT)
+  X(plan_options, atomics, GABLE_PLAN_OPTIONS_INIT)
 
 /* Bytes up to the end of a member. */
 #define GI_BYTES_TO(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))

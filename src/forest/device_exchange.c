@@ -45,7 +45,7 @@ static gable_status init_step(const gable_exchange *x, gik_exchange_control *con
   void *done_of_rows = NULL;
   const size_t bytes = (size_t)(from->n + 2) * sizeof *s->row_done;
   gi_arena *m = &x->device->memory;
-  *s = (gik_exchange_step){.unit = p->options.unit, .op = p->options.op};
+  *s = (gik_exchange_step){.unit = p->options.unit, .op = p->options.op, .atomics = p->options.atomics};
   s->fields = p->options.fields;
   s->width = p->options.count;
   s->control = controls + number;
@@ -108,7 +108,7 @@ static gable_status make_steps(gable_exchange *x)
   GI_TRY(init_step(x, controls, 0, from, &d->send));
   GI_TRY(init_step(x, controls, 1, to, fetches ? &d->fetch : &d->receive));
   gik_exchange_step *last = fetches ? &d->fetch : &d->receive;
-  if (!down) GI_TRY(gi_device_roots(&d->memory, f, p->options.op, fetches, &last->roots));
+  if (!down && !p->options.atomics) GI_TRY(gi_device_roots(&d->memory, f, p->options.op, fetches, &last->roots));
   if (last->roots.wide) GI_TRY(take_lanes(d, (size_t)(gik_tree_items(f->max_degree) * p->item), last));
   d->send.roots = last->roots;
   GI_TRY(own_edges(x, from, to, &d->send));
@@ -169,6 +169,8 @@ static gable_status fill_device(gable_exchange *x, const gi_device_shapes *shape
   }
   GI_TRY(gi_shadows_create(x->plan, &d->memory, &d->shadows));
   GI_TRY(make_steps(x));
+  GI_TRY(gi_device_copy_step(&d->memory, &d->send));
+  GI_TRY(gi_device_copy_step(&d->memory, &d->receive));
   GI_TRY(d->ctx->device->synchronise(d->ctx, NULL));
 done:
   return status;
@@ -265,49 +267,6 @@ void gi_device_destroy(gable_exchange *x)
     free_device(&d->later);
 }
 
-static gable_status await_stream(gi_device_exchange *d)
-{
-  d->syncs++;
-  return d->ctx->device->synchronise(d->ctx, d->stream);
-}
-
-/* Messages from the room to the link's other ends. */
-static gable_status post_all(gable_exchange *x, gi_link *link, const gi_forest_side *s, const gi_room *room)
-{
-  gable_status status = GABLE_OK;
-  const gable_plan *p = x->plan;
-  const gi_transport *t = link->transport;
-  GI_TRY(await_stream(x->device));
-  for (int k = 0; k < s->n; k++) {
-    void *message = NULL;
-    const int m = gi_link_number(s, k);
-    if (k == s->self) continue;
-    GI_TRY(t->out(link, m, &message));
-    memcpy(message, room->bytes + room->at[m], (size_t)(s->map[k].n * p->item * p->options.fields));
-    GI_TRY(t->post(link, m));
-  }
-done:
-  return status;
-}
-
-static gable_status take_all(gable_exchange *x, gi_link *link, const gi_forest_side *s, const gi_room *room)
-{
-  gable_status status = GABLE_OK;
-  const gable_plan *p = x->plan;
-  const gi_transport *t = link->transport;
-  GI_TRY(await_stream(x->device)); /* the room may still be read */
-  for (int k = 0; k < s->n; k++) {
-    const void *message = NULL;
-    const int m = gi_link_number(s, k);
-    if (k == s->self) continue;
-    GI_TRY(t->in(link, m, &message));
-    memcpy(room->bytes + room->at[m], message, (size_t)(s->map[k].n * p->item * p->options.fields));
-    t->done(link, m);
-  }
-done:
-  return status;
-}
-
 /* What stream is asked from now on comes after what earlier has been asked, in a graph that is captured too. */
 static gable_status follow(gi_device_exchange *d, void *stream, void *earlier)
 {
@@ -355,7 +314,8 @@ done:
   return status;
 }
 
-gable_status gi_device_send(gable_exchange *x)
+/* The arrays of this round; those in host memory are copied in. */
+static gable_status prepare(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
@@ -370,14 +330,24 @@ gable_status gi_device_send(gable_exchange *x)
   d->send.from = last->from = x->from;
   d->send.to = last->to = x->to;
   if (fetches) d->fetch.update = d->receive.to = x->update;
-  GI_TRY(gi_device_run(x, d->steps->send, &d->send, d->stream));
+done:
+  return status;
+}
+
+/* What follows the send; packed: the stream has done it, where messages are staged. */
+static gable_status pass_on(gable_exchange *x, int *packed)
+{
+  gable_status status = GABLE_OK;
+  gi_device_exchange *d = x->device;
   if (d->carried) {
     GI_TRY(carry(x));
   } else if (!d->window) {
-    GI_TRY(post_all(x, x->link, gi_out_side(x->plan), &d->out));
+    if (!*packed) GI_TRY(gi_device_await(d));
+    *packed = 1;
+    GI_TRY(gi_device_post_all(x, x->link, gi_out_side(x->plan), &d->out));
   } else if (copies_of(d)) {
     GI_TRY(copy_all(x));
-  } else if (fetches) {
+  } else if (x->plan->moves == GABLE_FOREST_FETCH) {
     GI_TRY(follow(d, d->side, d->stream));
     GI_TRY(gi_device_run(x, d->steps->fetch, &d->fetch, d->side));
   }
@@ -385,8 +355,56 @@ done:
   return status;
 }
 
+/* Those of n exchanges whose step is done together: between device arrays; of receives not those of staged fetches,
+ * which have ended.  From *k on, GIK_TOGETHER at most; returns how many. */
+static int choose(int64_t n, const gable_exchange_arrays *each, int receives, int64_t *k, gable_exchange **chosen)
+{
+  int found = 0;
+  for (; *k < n && found < GIK_TOGETHER; ++*k) {
+    gable_exchange *x = each[*k].exchange;
+    if (x->device && !(receives && x->reply)) chosen[found++] = x;
+  }
+  return found;
+}
+
+/* The step of each, in one launch. */
+static gable_status run_together(gable_exchange *const *x, int n, int receives)
+{
+  int before = GI_NOT_ENTERED;
+  const gi_device_exchange *first = x[0]->device;
+  const gik_exchange_steps *steps = first->steps;
+  const gik_exchange_step *step[GIK_TOGETHER];
+  gable_status status = first->ctx->device->enter(first->ctx, &before);
+  for (int k = 0; k < n; k++) {
+    gik_exchange_step *s = receives ? &x[k]->device->receive : &x[k]->device->send;
+    s->deadline_s = x[k]->plan->forest->comm->waits.deadline_s;
+    gi_device_each_memory(x[k]->device, gi_kernels_begin);
+    step[k] = s;
+  }
+  if (!status && n > 1) status = (receives ? steps->receive_all : steps->send_all)(step, n, first->stream);
+  if (!status && n == 1) status = (receives ? steps->receive : steps->send)(step[0], first->stream);
+  for (int k = 0; k < n; k++) gi_device_each_memory(x[k]->device, gi_kernels_end);
+  first->ctx->device->leave(first->ctx, before);
+  return status;
+}
+
+gable_status gi_device_send_all(int64_t n, const gable_exchange_arrays *each)
+{
+  gable_status status = GABLE_OK;
+  gable_exchange *x[GIK_TOGETHER];
+  for (int64_t done_so_far = 0; done_so_far < n;) {
+    int packed = 0;
+    const int chosen = choose(n, each, 0, &done_so_far, x);
+    for (int k = 0; k < chosen; k++) GI_TRY(prepare(x[k]));
+    if (chosen) GI_TRY(run_together(x, chosen, 0));
+    for (int k = 0; k < chosen; k++) GI_TRY(pass_on(x[k], &packed));
+  }
+done:
+  return status;
+}
+
 /* What was received for arrays in host memory. */
-static gable_status give_out(gable_exchange *x)
+gable_status gi_device_give_out(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
@@ -399,40 +417,38 @@ done:
   return status;
 }
 
-gable_status gi_device_receive(gable_exchange *x)
+/* Until the messages are where the receive reads them; free: the stream has read those of the last round. */
+static gable_status fetch_in(gable_exchange *x, int *free)
 {
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
   GI_TRY(gi_comm_check_kernels(x->plan->forest->comm));
-  if (!d->window && !d->carried) GI_TRY(take_all(x, x->link, gi_in_side(x->plan), &d->in));
+  if (!d->window && !d->carried) {
+    if (!*free) GI_TRY(gi_device_await(d));
+    *free = 1;
+    GI_TRY(gi_device_take_all(x, x->link, gi_in_side(x->plan), &d->in));
+  }
   if (d->side) GI_TRY(follow(d, d->stream, d->side));
-  GI_TRY(gi_device_run(x, d->steps->receive, &d->receive, d->stream));
-  const gi_window *read = d->reply ? d->reply : d->window;
-  GI_TRY(gi_device_taken(x, read, d->reply ? gi_out_side(x->plan) : gi_in_side(x->plan), d->stream));
-  GI_TRY(give_out(x));
 done:
   return status;
 }
 
-gable_status gi_device_fetch_roots(gable_exchange *x)
+gable_status gi_device_receive_all(int64_t n, const gable_exchange_arrays *each)
 {
   gable_status status = GABLE_OK;
-  gi_device_exchange *d = x->device;
-  const gi_forest_side *s = &x->plan->forest->roots;
-  GI_TRY(take_all(x, x->link, s, &d->in));
-  GI_TRY(gi_device_run(x, d->steps->fetch, &d->fetch, d->stream));
-  GI_TRY(post_all(x, x->reply, s, &d->reply_out));
-done:
-  return status;
-}
-
-gable_status gi_device_fetch_leaves(gable_exchange *x)
-{
-  gable_status status = GABLE_OK;
-  gi_device_exchange *d = x->device;
-  GI_TRY(take_all(x, x->reply, &x->plan->forest->leaves, &d->reply_in));
-  GI_TRY(gi_device_run(x, d->steps->receive, &d->receive, d->stream));
-  GI_TRY(give_out(x));
+  gable_exchange *x[GIK_TOGETHER];
+  for (int64_t done_so_far = 0; done_so_far < n;) {
+    int free = 0;
+    const int chosen = choose(n, each, 1, &done_so_far, x);
+    for (int k = 0; k < chosen; k++) GI_TRY(fetch_in(x[k], &free));
+    if (chosen) GI_TRY(run_together(x, chosen, 1));
+    for (int k = 0; k < chosen; k++) {
+      const gi_device_exchange *d = x[k]->device;
+      const gi_window *read = d->reply ? d->reply : d->window;
+      GI_TRY(gi_device_taken(x[k], read, d->reply ? gi_out_side(x[k]->plan) : gi_in_side(x[k]->plan), d->stream));
+      GI_TRY(gi_device_give_out(x[k]));
+    }
+  }
 done:
   return status;
 }

@@ -48,11 +48,21 @@ typedef struct gi_device_shapes {
 gable_status gi_device_create(gable_exchange *x, const gi_device_shapes *shapes);
 void gi_device_destroy(gable_exchange *x); /* Local; after links are no more in use */
 
-/* What exchange.c and fetch.c do for arrays in host memory. */
-gable_status gi_device_send(gable_exchange *x);
-gable_status gi_device_receive(gable_exchange *x);
+/* What exchange.c does for arrays in host memory, of those of n exchanges whose are in device memory: one launch for
+ * GIK_TOGETHER of them. */
+gable_status gi_device_send_all(int64_t n, const gable_exchange_arrays *each);
+gable_status gi_device_receive_all(int64_t n, const gable_exchange_arrays *each);
+
+/* What was received for arrays in host memory. */
+gable_status gi_device_give_out(gable_exchange *x);
+
+/* device_staged.c: what fetch.c does for arrays in host memory; messages from a room that kernels have filled to the
+ * link's other ends, and into one that they read no more; and until the stream has come that far. */
 gable_status gi_device_fetch_roots(gable_exchange *x);
 gable_status gi_device_fetch_leaves(gable_exchange *x);
+gable_status gi_device_post_all(gable_exchange *x, gi_link *link, const gi_forest_side *s, const gi_room *room);
+gable_status gi_device_take_all(gable_exchange *x, gi_link *link, const gi_forest_side *s, const gi_room *room);
+gable_status gi_device_await(gi_device_exchange *d);
 
 /* Until the stream has done what was enqueued; GABLE_ERR_DEADLINE where a kernel has waited in vain. */
 gable_status gi_device_wait(gable_exchange *x);
@@ -88,6 +98,9 @@ gable_status gi_device_indices(gi_arena *m, const gi_forest_side *s, int k, gik_
 /* Rows of the side's neighbours but the own rank; ends: their messages in a window, or NULL: in room. */
 gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_window_end *ends, const gi_room *room,
                             gik_exchange_step *step, const gik_row **rows);
+
+/* step->here, of a step that is made. */
+gable_status gi_device_copy_step(gi_arena *m, gik_exchange_step *step);
 
 /* Roots that have several edges; of those that a reduction with op takes by the tree, the last; fetch: every root with
  * an edge, and none by the tree. */

@@ -159,6 +159,14 @@ done:
   return status;
 }
 
+gable_status gi_device_copy_step(gi_arena *m, gik_exchange_step *step)
+{
+  const void *here = NULL;
+  const gable_status status = put(m, step, sizeof *step, &here);
+  step->here = here;
+  return status;
+}
+
 /* Host arrays of gik_shared_roots, filled from the edges of the roots side. */
 typedef struct lists {
   int64_t n, wide, edges;

@@ -173,38 +173,94 @@ done:
   return status;
 }
 
-/* Messages go out, and the own edges that may come first. */
+/* From arrays in host memory messages go out, and the own edges that may come first. */
 static gable_status send(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
-  if (x->link) GI_TRY(x->link->transport->start(x->link));
-  if (x->reply) GI_TRY(x->reply->transport->start(x->reply));
-  if (x->device) return gi_device_send(x);
   GI_TRY(send_all(x));
   if (local_first(x->plan)) combine_local(x);
 done:
   return status;
 }
 
-gable_status gi_exchange_begin(gable_exchange *x, const void *from, void *to, void *update)
+/* Whether an exchange may begin with these arrays; no exchange begins twice at once. */
+static gable_status check_begin(const gable_exchange_arrays *a)
 {
   gable_status status = GABLE_OK;
+  gable_exchange *x = a->exchange;
   const gable_plan *p = x->plan;
   GI_REQUIRE(x->phase == GI_IDLE, GABLE_ERR_STATE,
              x->phase == GI_BROKEN ? "the exchange has failed before" : "the exchange has not ended");
-  GI_TRY(check_array(x, gi_out_side(p), from, "what is sent"));
-  GI_TRY(check_array(x, gi_in_side(p), to, "what is received"));
-  if (p->moves == GABLE_FOREST_FETCH) GI_TRY(check_array(x, &p->forest->leaves, update, "update"));
-  x->from = from;
-  x->to = to;
-  x->update = update;
-  x->phase = GI_BROKEN; /* until all is sent */
-  GI_TRY(send(x));
-  x->rounds++;
-  x->phase = GI_SENT;
-  if (x->reply) gi_comm_poll_add(p->forest->comm, &x->poll);
+  GI_REQUIRE(!x->chosen, GABLE_ERR_STATE, "an exchange begins twice at once");
+  GI_TRY(check_array(x, gi_out_side(p), a->from, "what is sent"));
+  GI_TRY(check_array(x, gi_in_side(p), a->to, "what is received"));
+  if (p->moves == GABLE_FOREST_FETCH) GI_TRY(check_array(x, &p->forest->leaves, a->update, "update"));
 done:
-  if (x->phase == GI_BROKEN) (void)settle_all(x);
+  return status;
+}
+
+static gable_status check_end(const gable_exchange *x)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(x->phase != GI_IDLE && !x->chosen, GABLE_ERR_STATE, "the exchange has not begun");
+  GI_REQUIRE(x->phase != GI_BROKEN, GABLE_ERR_STATE, "the exchange has failed before");
+done:
+  return status;
+}
+
+/* Whether all n may begin, or end, on one stream where they are on a device. */
+static gable_status check_all(int64_t n, const gable_exchange_arrays *each, int begins)
+{
+  gable_status status = GABLE_OK;
+  const gable_exchange *first = NULL;
+  int64_t chosen = 0;
+  for (; chosen < n; chosen++) {
+    gable_exchange *x = each[chosen].exchange;
+    GI_TRY(begins ? check_begin(&each[chosen]) : check_end(x));
+    if (x->device && !first) first = x;
+    GI_REQUIRE(!x->device || x->device->stream == first->device->stream, GABLE_ERR_ARGUMENT,
+               "exchange %lld is on another stream than one before it", (long long)chosen);
+    x->chosen = 1;
+  }
+done:
+  for (int64_t k = 0; k < chosen; k++) each[k].exchange->chosen = 0;
+  return status;
+}
+
+/* After an error none of them goes on, and what was offered is the caller's again. */
+static void break_all(int64_t n, const gable_exchange_arrays *each)
+{
+  for (int64_t k = 0; k < n; k++) {
+    gable_exchange *x = each[k].exchange;
+    gi_comm_poll_remove(x->plan->forest->comm, &x->poll);
+    if (x->phase != GI_IDLE) (void)settle_all(x);
+    x->phase = GI_BROKEN;
+  }
+}
+
+gable_status gi_exchange_begin_all(int64_t n, const gable_exchange_arrays *each)
+{
+  gable_status status = check_all(n, each, 1);
+  if (status) return status;
+  for (int64_t k = 0; k < n; k++) {
+    gable_exchange *x = each[k].exchange;
+    x->from = each[k].from;
+    x->to = each[k].to;
+    x->update = each[k].update;
+    x->phase = GI_BROKEN; /* until all is sent */
+    if (x->link) GI_TRY(x->link->transport->start(x->link));
+    if (x->reply) GI_TRY(x->reply->transport->start(x->reply));
+    if (!x->device) GI_TRY(send(x));
+  }
+  GI_TRY(gi_device_send_all(n, each));
+  for (int64_t k = 0; k < n; k++) {
+    gable_exchange *x = each[k].exchange;
+    x->rounds++;
+    x->phase = GI_SENT;
+    if (x->reply) gi_comm_poll_add(x->plan->forest->comm, &x->poll);
+  }
+done:
+  if (status) break_all(n, each);
   return status;
 }
 
@@ -235,25 +291,37 @@ done:
   return status;
 }
 
-gable_status gi_exchange_end(gable_exchange *x)
+/* Of a fetch without windows: the roots' half, unless it has been polled, and the leaves'. */
+static gable_status end_fetch(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(x->phase != GI_IDLE, GABLE_ERR_STATE, "the exchange has not begun");
-  GI_REQUIRE(x->phase != GI_BROKEN, GABLE_ERR_STATE, "the exchange has failed before");
-  if (x->reply) {
-    gi_comm_poll_remove(x->plan->forest->comm, &x->poll);
-    const gi_phase phase = x->phase;
-    x->phase = GI_BROKEN;
-    if (phase == GI_SENT) GI_TRY(gi_fetch_roots(x));
-    GI_TRY(gi_fetch_leaves(x));
-  } else {
-    x->phase = GI_BROKEN;
-    GI_TRY(x->device ? gi_device_receive(x) : receive_all(x));
-  }
-  GI_TRY(settle_all(x));
-  x->phase = GI_IDLE;
+  const gi_phase phase = x->phase;
+  gi_comm_poll_remove(x->plan->forest->comm, &x->poll);
+  x->phase = GI_BROKEN;
+  if (phase == GI_SENT) GI_TRY(gi_fetch_roots(x));
+  GI_TRY(gi_fetch_leaves(x));
 done:
-  if (x->phase == GI_BROKEN) (void)settle_all(x);
+  return status;
+}
+
+gable_status gi_exchange_end_all(int64_t n, const gable_exchange_arrays *each)
+{
+  gable_status status = check_all(n, each, 0);
+  if (status) return status;
+  for (int64_t k = 0; k < n; k++) {
+    gable_exchange *x = each[k].exchange;
+    if (x->reply)
+      GI_TRY(end_fetch(x));
+    else if (!x->device)
+      GI_TRY(receive_all(x));
+  }
+  GI_TRY(gi_device_receive_all(n, each));
+  for (int64_t k = 0; k < n; k++) {
+    GI_TRY(settle_all(each[k].exchange));
+    each[k].exchange->phase = GI_IDLE;
+  }
+done:
+  if (status) break_all(n, each);
   return status;
 }
 

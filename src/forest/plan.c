@@ -9,7 +9,7 @@
 
 /* What all ranks must say alike. */
 typedef struct agreed {
-  int64_t direction, op, unit, count, fields, path;
+  int64_t direction, op, unit, count, fields, path, atomics;
   int64_t on_device; /* may differ: an array of this rank lies in device memory */
 } agreed;
 
@@ -35,6 +35,20 @@ done:
   return status;
 }
 
+/* Units of 4 and 8 bytes have atomic operations on a GPU; the last of several values is a matter of order. */
+static gable_status check_atomics(const gable_plan_options *o)
+{
+  gable_status status = GABLE_OK;
+  const int unit = o->unit >= GABLE_UNIT_I32 && o->unit <= GABLE_UNIT_D;
+  GI_REQUIRE(!o->atomics || o->direction == GABLE_FOREST_REDUCE, GABLE_ERR_UNAVAILABLE,
+             "atomics are of reduce, not of direction %d", (int)o->direction);
+  GI_REQUIRE(!o->atomics || (unit && o->op != GABLE_FOREST_REPLACE), GABLE_ERR_UNAVAILABLE,
+             "unit %d with op %d has no atomics: take i32, i64, s or d, and another op than replace", (int)o->unit,
+             (int)o->op);
+done:
+  return status;
+}
+
 static gable_status check_options(const gable_forest *f, const gable_plan_options *o)
 {
   gable_status status = GABLE_OK;
@@ -48,6 +62,7 @@ static gable_status check_options(const gable_forest *f, const gable_plan_option
              "items of %lld numbers, %lld fields", (long long)o->count, (long long)o->fields);
   GI_REQUIRE(o->root_stride >= 0 && o->leaf_stride >= 0, GABLE_ERR_ARGUMENT, "strides %lld and %lld",
              (long long)o->root_stride, (long long)o->leaf_stride);
+  GI_TRY(check_atomics(o));
   GI_TRY(check_path(f->comm, o->path));
   GI_TRY(check_space(f->ctx, o->root_space));
   GI_TRY(check_space(f->ctx, o->leaf_space));
@@ -59,9 +74,10 @@ done:
 static gable_status compare(int rank, const agreed *own, const agreed *first)
 {
   gable_status status = GABLE_OK;
-  static const char *const names[] = {"direction", "op", "unit", "count", "fields", "path"};
-  const int64_t mine[] = {own->direction, own->op, own->unit, own->count, own->fields, own->path};
-  const int64_t theirs[] = {first->direction, first->op, first->unit, first->count, first->fields, first->path};
+  static const char *const names[] = {"direction", "op", "unit", "count", "fields", "path", "atomics"};
+  const int64_t mine[] = {own->direction, own->op, own->unit, own->count, own->fields, own->path, own->atomics};
+  const int64_t theirs[] = {first->direction, first->op,   first->unit,   first->count,
+                            first->fields,    first->path, first->atomics};
   for (size_t k = 0; k < sizeof mine / sizeof *mine; k++)
     GI_REQUIRE(mine[k] == theirs[k], GABLE_ERR_ARGUMENT, "plans differ: %s is %lld on rank %d and %lld on rank 0",
                names[k], (long long)mine[k], rank, (long long)theirs[k]);
@@ -126,6 +142,8 @@ static gable_status check_device(const gable_plan *p, const gable_context *ctx)
   gable_status status = GABLE_OK;
   GI_REQUIRE(!p->on_device || gi_has_device_memory(ctx), GABLE_ERR_UNAVAILABLE,
              "another rank's arrays lie in device memory, and %s has none", ctx->where);
+  GI_REQUIRE(p->on_device || !p->options.atomics, GABLE_ERR_UNAVAILABLE,
+             "atomics are of arrays in device memory, and no rank has one there");
 done:
   return status;
 }
@@ -135,13 +153,11 @@ gable_status gi_forest_plan_create(gable_forest *f, const gable_plan_options *op
   gable_status status = GABLE_OK;
   gable_plan *p = NULL;
   agreed *all = NULL;
-  const agreed own = {options->direction,
-                      options->op,
-                      options->unit,
-                      options->count,
-                      options->fields,
-                      options->path,
-                      options->root_space == GABLE_SPACE_DEVICE || options->leaf_space == GABLE_SPACE_DEVICE};
+  const agreed own = {
+      options->direction,    options->op,
+      options->unit,         options->count,
+      options->fields,       options->path,
+      options->atomics != 0, options->root_space == GABLE_SPACE_DEVICE || options->leaf_space == GABLE_SPACE_DEVICE};
   GI_AGREE(f->comm, make_plan(f, options, &all, &p));
   GI_TRY(gi_comm_allgather(f->comm, &own, sizeof own, all));
   GI_AGREE(f->comm, compare(f->comm->rank, &own, &all[0]));

@@ -37,6 +37,7 @@ struct gable_exchange {
   gi_link *link;  /* root to leaf for bcast, leaf to root for reduce and fetch */
   gi_link *reply; /* of a fetch, root to leaf */
   gi_phase phase;
+  int chosen;                        /* 1: it is among those that begin or end now; 0 between calls */
   int64_t rounds;                    /* begun */
   const char *from;                  /* the caller's arrays: what is sent */
   char *to;                          /* what is combined into */
@@ -51,8 +52,8 @@ void gi_forest_plan_release(gable_plan *plan);
 
 gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange **out);
 void gi_exchange_destroy(gable_exchange *x);
-gable_status gi_exchange_begin(gable_exchange *x, const void *from, void *to, void *update);
-gable_status gi_exchange_end(gable_exchange *x);
+gable_status gi_exchange_begin_all(int64_t n, const gable_exchange_arrays *each);
+gable_status gi_exchange_end_all(int64_t n, const gable_exchange_arrays *each);
 gable_status gi_exchange_wait(gable_exchange *x);
 void gi_exchange_describe(const gable_exchange *x, gable_exchange_info *info);
 

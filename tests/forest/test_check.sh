@@ -67,3 +67,27 @@ for test in pingpong newpingpong unpack scatter halo; do
         [ "${CJSON:-no}" != yes ] || grep -q "\"$key\":" "$BUILD/forest-check.json" || { echo "$test: no key $key"; exit 1; }
     done
 done
+
+# Several plans at once, and sums by atomic operations; what they are not of.
+for where in cpu/ranks:2 mirror/peer:2; do
+    for words in "--plans 3" "--plans 3 --apart"; do
+        # shellcheck disable=SC2086
+        "$gable" forest halo --where $where --most 128 $words $json >"$BUILD/forest-check.log" 2>&1 || { echo "forest halo --where $where $words"; cat "$BUILD/forest-check.log"; exit 1; }
+        [ -z "$json" ] || grep -q '"plans":	3' "$BUILD/forest-check.json" || { echo "$words: not 3 plans"; exit 1; }
+        together=true
+        [ "$words" = "--plans 3" ] || together=false
+        [ -z "$json" ] || grep -q "\"together\":	$together" "$BUILD/forest-check.json" || { echo "$words: not together: $together"; exit 1; }
+    done
+done
+"$gable" forest unpack --where mirror/peer:2 --most 64 --atomics $json >"$BUILD/forest-check.log" 2>&1 || { echo "forest unpack --atomics"; cat "$BUILD/forest-check.log"; exit 1; }
+[ -z "$json" ] || grep -q '"atomics":	true' "$BUILD/forest-check.json" || { echo "--atomics is not in the JSON"; exit 1; }
+# not_taken TEXT WORDS...
+not_taken() {
+    text=$1
+    shift
+    if "$gable" forest "$@" >"$BUILD/forest-check.log" 2>&1; then echo "taken: $*"; exit 1; fi
+    grep -q -e "$text" "$BUILD/forest-check.log" || { echo "$*:"; cat "$BUILD/forest-check.log"; exit 1; }
+}
+not_taken 'no rank has one there' unpack --where cpu/ranks:2 --most 8 --atomics
+not_taken '--atomics is of unpack' pingpong --where mirror/peer:2 --most 8 --atomics
+not_taken '--plans and --apart are of' check --where cpu/ranks:2 --cases 1 --plans 2

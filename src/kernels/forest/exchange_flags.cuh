@@ -85,8 +85,8 @@ static __device__ __forceinline__ state state_of(const gik_exchange_step &s)
   return {all.x, all.z != 0};
 }
 
-/* Of rows first .. last-1; all threads of the block get the same answer. */
-static __device__ bool await_rows(const gik_exchange_step &s, int what, state now, int first, int last)
+/* Waits for rows first .. last-1; all threads of the block get the same answer. */
+static __device__ bool rows_here(const gik_exchange_step &s, int what, state now, int first, int last)
 {
   const unsigned round = now.round;
   bool here = !now.aborted;
@@ -96,7 +96,12 @@ static __device__ bool await_rows(const gik_exchange_step &s, int what, state no
     if (what & MESSAGES && r.await) here = await_message(s, r, round + 1);
     if (here && what & REPLY_SLOTS && s.reply[k].await) here = await_round(s, s.reply[k].await, round - 1, r.rank);
   }
-  here = __syncthreads_and(here);
+  return __syncthreads_and(here);
+}
+
+static __device__ bool await_rows(const gik_exchange_step &s, int what, state now, int first, int last)
+{
+  const bool here = rows_here(s, what, now, first, last);
   next_launch(); /* not before the wait is over: blocks of the next kernel take room on the GPU */
   return here;
 }

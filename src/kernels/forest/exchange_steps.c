@@ -229,4 +229,19 @@ static gable_status copy(void *to, const void *from, size_t bytes, void *stream)
   return GABLE_OK;
 }
 
-const gik_exchange_steps gik_exchange_steps_cpu = {load, send, receive, fetch, empty, filled, copy};
+static gable_status send_all(const gik_exchange_step *const *s, int n, void *stream)
+{
+  gable_status status = GABLE_OK;
+  for (int k = 0; k < n && !status; k++) status = send(s[k], stream);
+  return status;
+}
+
+static gable_status receive_all(const gik_exchange_step *const *s, int n, void *stream)
+{
+  gable_status status = GABLE_OK;
+  for (int k = 0; k < n && !status; k++) status = receive(s[k], stream);
+  return status;
+}
+
+const gik_exchange_steps gik_exchange_steps_cpu = {load,        send,  receive, fetch, send_all,
+                                                   receive_all, empty, filled,  copy};

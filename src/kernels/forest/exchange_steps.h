@@ -107,6 +107,7 @@ typedef struct gik_exchange_control {
 enum { GIK_EXCHANGE_STEPS = 5 };
 
 enum { GIK_ROWS_INLINE = 4 };
+enum { GIK_TOGETHER = 32 }; /* steps of one launch */
 
 /* One step.  Arrays are in device memory. */
 typedef struct gik_exchange_step {
@@ -114,6 +115,7 @@ typedef struct gik_exchange_step {
   gable_forest_op op;
   int64_t fields, width;        /* numbers of an item */
   int n_rows, windows;          /* windows: 1: rows have flags */
+  int atomics;                  /* 1: roots take values in no fixed order; no root is shared then */
   int64_t largest;              /* edges of the largest row */
   const gik_row *rows;          /* [n_rows] */
   gik_row few[GIK_ROWS_INLINE]; /* the same, where they are no more */
@@ -132,6 +134,9 @@ typedef struct gik_exchange_step {
   int *fault;                     /* host memory that the device may write */
   double deadline_s;
   int64_t *launches; /* counted here */
+
+  /* A copy in device memory, as the step was made: of send and receive.  from, to and deadline_s count of this one. */
+  const struct gik_exchange_step *here;
 } gik_exchange_step;
 
 struct gik_exchange_steps {
@@ -139,6 +144,10 @@ struct gik_exchange_steps {
   gable_status (*send)(const gik_exchange_step *s, void *stream);
   gable_status (*receive)(const gik_exchange_step *s, void *stream);
   gable_status (*fetch)(const gik_exchange_step *s, void *stream);
+
+  /* The steps of n exchanges of one rank, n <= GIK_TOGETHER, in one launch. */
+  gable_status (*send_all)(const gik_exchange_step *const *s, int n, void *stream);
+  gable_status (*receive_all)(const gik_exchange_step *const *s, int n, void *stream);
   gable_status (*empty)(const gik_exchange_step *s, void *stream);
   gable_status (*filled)(const gik_exchange_step *s, void *stream);
   gable_status (*copy)(void *to, const void *from, size_t bytes, void *stream);

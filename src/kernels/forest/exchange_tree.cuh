@@ -25,8 +25,8 @@ template <typename T> static __device__ __forceinline__ T from_lane(T v, int h)
   return v;
 }
 
-/* A block of n values, which the lanes have folded: lane 0 has its result. */
-template <typename T> static __device__ __forceinline__ T close_block(int op, T v, int64_t n)
+/* A block of n values, which the lanes have folded: lane 0 has its result.  O: int or called_op. */
+template <typename O, typename T> static __device__ __forceinline__ T close_block(O op, T v, int64_t n)
 {
   const int lane = (int)threadIdx.x % LANES;
 #pragma unroll
@@ -51,8 +51,8 @@ template <typename T> static __device__ __forceinline__ T of_first_lane(T v)
 
 /* Value number b of level `from` comes to its lane, which starts or folds; each full block goes on to the next level.
  */
-template <typename T>
-static __device__ __forceinline__ void feed_tree(int op, T (&lanes)[LEVELS], int from, T v, int64_t b)
+template <typename O, typename T>
+static __device__ __forceinline__ void feed_tree(O op, T (&lanes)[LEVELS], int from, T v, int64_t b)
 {
 #pragma unroll
   for (int level = 1; level < LEVELS; level++) {

@@ -105,6 +105,20 @@ static __device__ __forceinline__ pair<V, P> combine(int op, pair<V, P> a, pair<
   return b;
 }
 
+/* An op whose code stands once, behind a call: where it would be written out many times, and speed is not all. */
+struct called_op {
+  gable_forest_op op;
+};
+
+template <typename T> static __device__ __noinline__ T combine_called(int op, T a, T b)
+{
+  return combine(op, a, b);
+}
+template <typename T> static __device__ __forceinline__ T combine(called_op o, T a, T b)
+{
+  return combine_called(o.op, a, b);
+}
+
 } /* namespace gik */
 
 #endif

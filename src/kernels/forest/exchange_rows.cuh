@@ -1,0 +1,340 @@
+/* exchange_rows.cuh: what the blocks of a row of a step do, which exchange_steps.cu launches for one exchange and
+ * exchange_together.cu for several. */
+#ifndef GIK_FOREST_EXCHANGE_ROWS_CUH
+#define GIK_FOREST_EXCHANGE_ROWS_CUH
+
+#include "kernels/forest/exchange_atomics.cuh"
+#include "kernels/forest/exchange_flags.cuh"
+#include "kernels/forest/exchange_tree.cuh"
+#include "kernels/forest/exchange_values.cuh"
+
+namespace gik
+{
+
+enum { UNROLL = 4, MOST_BLOCKS = 1056, MOST_WAITING = 16 /* blocks of a launch that waits */ };
+
+/* One side of a move: item i of field f is number ((f * stride + p(i)) * width) of at.  The map is a copy, which stays
+ * in registers. */
+template <typename T> struct side {
+  T *at;
+  gik_indices map;
+  int64_t stride;
+
+  __device__ __forceinline__ int64_t item(int64_t i) const { return gik_index_at(&map, i); }
+};
+
+/* p(i) = i, of a message. */
+static __device__ __forceinline__ gik_indices whole(int64_t n)
+{
+  gik_indices m = {};
+  m.n = n;
+  m.kind = GIK_MAP_CONTIGUOUS;
+  return m;
+}
+
+static __device__ __forceinline__ bool is_shared(const uint32_t *shared, int64_t root)
+{
+  return shared && shared[root / 32] >> (root % 32) & 1;
+}
+
+/* Bytes that lie side by side on both ends, all threads of a row of blocks. */
+template <typename T> static __device__ void copy_plain(T *to, const T *from, int64_t n, int64_t first, int64_t step)
+{
+  if (((uintptr_t)to | (uintptr_t)from) % sizeof(uint4) == 0 && n * sizeof(T) >= sizeof(uint4) * BLOCK) {
+    const int64_t words = n * (int64_t)sizeof(T) / (int64_t)sizeof(uint4);
+    const uint4 *f = (const uint4 *)from;
+    uint4 *t = (uint4 *)to;
+    for (int64_t i = first; i < words; i += UNROLL * step) {
+      uint4 v[UNROLL];
+#pragma unroll
+      for (int u = 0; u < UNROLL; u++)
+        if (i + u * step < words) v[u] = f[i + u * step];
+#pragma unroll
+      for (int u = 0; u < UNROLL; u++)
+        if (i + u * step < words) t[i + u * step] = v[u];
+    }
+    const int64_t done = words * (int64_t)(sizeof(uint4) / sizeof(T));
+    to += done;
+    from += done;
+    n -= done;
+  }
+  for (int64_t i = first; i < n; i += step) to[i] = from[i];
+}
+
+/* to = op(to, from) for n items of each field but those of shared roots; loads of UNROLL items before their stores. */
+template <typename T>
+static __device__ void move_items(int op, const side<T> &to, const side<T> &from, int64_t n, int64_t fields,
+                                  int64_t width, const uint32_t *shared, int64_t first, int64_t step)
+{
+  const bool plain =
+      op == GABLE_FOREST_REPLACE && !shared && to.map.kind == GIK_MAP_CONTIGUOUS && from.map.kind == GIK_MAP_CONTIGUOUS;
+  for (int64_t f = 0; f < fields; f++) {
+    T *t = to.at + f * to.stride * width;
+    const T *p = from.at + f * from.stride * width;
+    if (plain) {
+      copy_plain(t + to.item(0) * width, p + from.item(0) * width, n * width, first, step);
+      continue;
+    }
+    for (int64_t e = first; e < n * width; e += UNROLL * step) {
+      T value[UNROLL], before[UNROLL];
+      int64_t place[UNROLL];
+#pragma unroll
+      for (int u = 0; u < UNROLL; u++) {
+        const int64_t number = e + u * step, i = width == 1 ? number : number / width, w = number - i * width;
+        place[u] = -1;
+        if (number >= n * width) continue;
+        const int64_t item = to.item(i);
+        if (is_shared(shared, item)) continue;
+        place[u] = item * width + w;
+        value[u] = p[from.item(i) * width + w];
+        if (op != GABLE_FOREST_REPLACE) before[u] = t[place[u]];
+      }
+#pragma unroll
+      for (int u = 0; u < UNROLL; u++)
+        if (place[u] >= 0) t[place[u]] = op == GABLE_FOREST_REPLACE ? value[u] : combine(op, before[u], value[u]);
+    }
+  }
+}
+
+/* The same by atomic operations on to, each item when its turn comes; roots may have several. */
+template <typename T>
+static __device__ void move_atomically(int op, const side<T> &to, const side<T> &from, int64_t n, int64_t fields,
+                                       int64_t width, int64_t first, int64_t step)
+{
+  for (int64_t f = 0; f < fields; f++) {
+    T *t = to.at + f * to.stride * width;
+    const T *p = from.at + f * from.stride * width;
+    for (int64_t e = first; e < n * width; e += step) {
+      const int64_t i = width == 1 ? e : e / width, w = e - i * width;
+      combine_atomically(op, &t[to.item(i) * width + w], p[from.item(i) * width + w]);
+    }
+  }
+}
+
+/* Rows of blocks of a launch; of a receive those of messages, of shared roots and of wide ones. */
+GI_HD unsigned send_rows(const gik_exchange_step &s)
+{
+  return (unsigned)s.n_rows + (s.own > 0);
+}
+
+struct receive_rows {
+  int messages, narrow, wide;
+
+  __host__ __device__ __forceinline__ unsigned all() const { return (unsigned)(messages + narrow + wide); }
+};
+
+GI_HD receive_rows receive_rows_of(const gik_exchange_step &s)
+{
+  const gik_shared_roots &q = s.roots;
+  return {q.n && !q.shared ? 0 : s.n_rows, q.n > q.wide, q.wide > 0};
+}
+
+/* The numbers of a field of the largest row, on the host. */
+static inline int64_t send_numbers(const gik_exchange_step &s)
+{
+  return (s.own > s.largest ? s.own : s.largest) * s.width;
+}
+
+static inline int64_t receive_numbers(const gik_exchange_step &s)
+{
+  const gik_shared_roots &q = s.roots;
+  const int64_t items[] = {receive_rows_of(s).messages ? s.largest : 0, (q.n - q.wide) * s.fields,
+                           q.wide * s.fields * LANES * UNROLL};
+  int64_t most = 0;
+  for (int k = 0; k < 3; k++) most = items[k] > most ? items[k] : most;
+  return most * s.width;
+}
+
+/* Blocks of a row that have work: the same on host and device. */
+GI_HD unsigned row_blocks(int64_t numbers, unsigned most)
+{
+  const int64_t wanted = (numbers + BLOCK * UNROLL - 1) / (BLOCK * UNROLL);
+  return wanted < 1 ? 1 : wanted < most ? (unsigned)wanted : most;
+}
+
+/* After a block's share of a row; true for all threads of the block that is the last one of the row.  What the others
+ * have stored then comes before what this block's thread 0 stores with release. */
+static __device__ bool last_of_row(const gik_exchange_step &s, unsigned row, unsigned blocks)
+{
+  __shared__ bool last;
+  __syncthreads();
+  if (blocks == 1) return true;
+  if (!threadIdx.x) {
+    __threadfence_system();
+    last = atomicAdd(&s.row_done[row], 1u) == blocks - 1;
+    if (last) {
+      s.row_done[row] = 0;
+      __threadfence_system();
+    }
+  }
+  __syncthreads();
+  return last;
+}
+
+/* By thread 0 of the last block of each row; true for the last of count rows, which counts the round. */
+static __device__ bool last_row(const gik_exchange_step &s, unsigned count, unsigned round)
+{
+  bool last = count == 1;
+  if (!last) {
+    __threadfence_system();
+    last = atomicAdd(&s.control->done, 1u) == count - 1;
+    if (last) {
+      s.control->done = 0;
+      __threadfence_system();
+    }
+  }
+  if (last) s.control->round = round + 1;
+  return last;
+}
+
+/* Row k of a send: a message, or behind them the own edges. */
+template <typename T>
+static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int k, bool waits, unsigned most)
+{
+  const state now = state_of(s);
+  const unsigned round = now.round;
+  const bool own = k == s.n_rows;
+  const int64_t n = own ? s.own : row_of(s, k).mine.n;
+  const unsigned blocks = row_blocks(n * s.width, most);
+  const int64_t first = blockIdx.x * BLOCK + threadIdx.x, step = (int64_t)blocks * BLOCK;
+  if (blockIdx.x >= blocks || !await_rows(s, waits ? FREE_SLOTS : 0, now, own ? 0 : k, own ? 0 : k + 1)) return;
+  if (own) {
+    const side<T> to = {(T *)s.to, s.own_to, s.to_stride}, from = {(T *)s.from, s.own_from, s.from_stride};
+    if (s.atomics)
+      move_atomically(s.op, to, from, n, s.fields, s.width, first, step);
+    else
+      move_items(s.op, to, from, n, s.fields, s.width, s.roots.shared, first, step);
+  } else {
+    const gik_row &r = row_of(s, k);
+    const side<T> to = {(T *)r.slot[round % 2], whole(n), n}, from = {(T *)s.from, r.mine, s.from_stride};
+    move_items(GABLE_FOREST_REPLACE, to, from, n, s.fields, s.width, nullptr, first, step);
+  }
+  if (!last_of_row(s, (unsigned)k, blocks) || threadIdx.x) return;
+  if (!own && row_of(s, k).raise) store_flag(row_of(s, k).raise, round + 1);
+  last_row(s, send_rows(s), round);
+}
+
+/* The value of edge e of a shared root in field f: its first number. */
+template <typename T>
+static __device__ __forceinline__ const T *value_of(const gik_exchange_step &s, unsigned round, int64_t f, int64_t e)
+{
+  const int k = s.roots.row[e];
+  if (k == s.n_rows) return (const T *)s.from + (f * s.from_stride + s.roots.item[e]) * s.width;
+  const gik_row &r = row_of(s, k);
+  return (const T *)r.slot[round % 2] + (f * r.mine.n + s.roots.item[e]) * s.width;
+}
+
+template <typename T>
+static __device__ __forceinline__ T *reply_to(const gik_exchange_step &s, unsigned round, int64_t f, int64_t e)
+{
+  const int k = s.roots.row[e];
+  if (k == s.n_rows) return (T *)s.update + (f * s.from_stride + s.roots.item[e]) * s.width;
+  return (T *)s.reply[k].slot[round % 2] + (f * row_of(s, k).mine.n + s.roots.item[e]) * s.width;
+}
+
+/* Each number of each shared root has a thread.  fetch: replies go out too. */
+template <typename T>
+static __device__ void combine_shared(const gik_exchange_step &s, unsigned round, bool fetch, int64_t first,
+                                      int64_t step)
+{
+  const gik_shared_roots &q = s.roots;
+  const int64_t n = q.n - q.wide;
+  for (int64_t e = first; e < n * s.fields * s.width; e += step) {
+    const int64_t w = e % s.width, r = e / s.width % n, f = e / s.width / n;
+    T *root = (T *)s.to + (f * s.to_stride + q.root[r]) * s.width + w;
+    T sum = *root;
+    for (int64_t k = q.ptr[r]; k < q.ptr[r + 1]; k++) {
+      if (fetch) reply_to<T>(s, round, f, k)[w] = sum;
+      sum = combine(s.op, sum, value_of<T>(s, round, f, k)[w]);
+    }
+    *root = sum;
+  }
+}
+
+/* Each number of each wide root has a warp.  O: int or called_op. */
+template <typename T, typename O>
+static __device__ void combine_wide(const gik_exchange_step &s, O op, unsigned round, int64_t first, int64_t step)
+{
+  const gik_shared_roots &q = s.roots;
+  const int lane = (int)threadIdx.x % LANES;
+  for (int64_t e = first / LANES; e < q.wide * s.fields * s.width; e += step / LANES) {
+    const int64_t w = e % s.width, r = q.n - q.wide + e / s.width % q.wide, f = e / s.width / q.wide;
+    const int64_t from = q.ptr[r], values = q.ptr[r + 1] - from;
+    T lanes[LEVELS];
+    for (int64_t at = 0; at < values; at += TREE_BLOCK) {
+      const int64_t n = values - at < TREE_BLOCK ? values - at : TREE_BLOCK;
+      T v[TREE_BLOCK / LANES];
+#pragma unroll
+      for (int u = 0; u < TREE_BLOCK / LANES; u++)
+        if (lane + u * LANES < n) v[u] = value_of<T>(s, round, f, from + at + lane + u * LANES)[w];
+#pragma unroll
+      for (int u = 1; u < TREE_BLOCK / LANES; u++)
+        if (lane + u * LANES < n) v[0] = combine(op, v[0], v[u]);
+      feed_tree(op, lanes, 1, of_first_lane(close_block(op, v[0], n)), at / TREE_BLOCK);
+    }
+    /* What is left on each level, from the first on. */
+    int64_t n = (values + TREE_BLOCK - 1) / TREE_BLOCK;
+    T last = lanes[1];
+#pragma unroll
+    for (int level = 1; level < LEVELS - 1; level++) {
+      if (n == 1) break;
+      if (n % TREE_BLOCK)
+        feed_tree(op, lanes, level + 1, of_first_lane(close_block(op, lanes[level], n % TREE_BLOCK)), n / TREE_BLOCK);
+      n = (n + TREE_BLOCK - 1) / TREE_BLOCK;
+      last = lanes[level + 1];
+    }
+    T *root = (T *)s.to + (f * s.to_stride + q.root[r]) * s.width + w;
+    if (!lane) *root = combine(op, *root, last);
+  }
+}
+
+/* Row k of a receive.  O: int or called_op, of wide roots. */
+template <typename T, typename O>
+static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, const receive_rows &rows, int k,
+                                                   bool waits, unsigned most)
+{
+  const state now = state_of(s);
+  const unsigned round = now.round;
+  const bool shared = k >= rows.messages, wide = k >= rows.messages + rows.narrow;
+  const int64_t n = wide     ? s.roots.wide * s.fields * LANES * UNROLL
+                    : shared ? (s.roots.n - s.roots.wide) * s.fields
+                             : row_of(s, k).mine.n;
+  const unsigned blocks = row_blocks(n * s.width, most);
+  const int64_t first = blockIdx.x * BLOCK + threadIdx.x, step = (int64_t)blocks * BLOCK;
+  if (blockIdx.x >= blocks || !await_rows(s, waits ? MESSAGES : 0, now, shared ? 0 : k, shared ? s.n_rows : k + 1))
+    return;
+  if (wide) {
+    combine_wide<T>(s, O{s.op}, round, first, step);
+  } else if (shared) {
+    combine_shared<T>(s, round, false, first, step);
+  } else {
+    const gik_row &r = row_of(s, k);
+    const side<T> to = {(T *)s.to, r.mine, s.to_stride}, from = {(T *)r.slot[round % 2], whole(n), n};
+    if (s.atomics)
+      move_atomically(s.op, to, from, n, s.fields, s.width, first, step);
+    else
+      move_items(s.op, to, from, n, s.fields, s.width, s.roots.shared, first, step);
+  }
+  if (!last_of_row(s, (unsigned)k, blocks) || threadIdx.x || !last_row(s, rows.all(), round)) return;
+  for (int j = 0; j < s.n_rows; j++)
+    if (row_of(s, j).raise) store_emptied(row_of(s, j).raise, round + 1);
+}
+
+/* The units, BYTES as chars, which are only copied: X(unit, type). */
+#define GIK_EXCHANGE_UNITS(X)                                                                                          \
+  X(GABLE_UNIT_CHAR, signed char)                                                                                      \
+  X(GABLE_UNIT_UCHAR, unsigned char)                                                                                   \
+  X(GABLE_UNIT_I32, int32_t)                                                                                           \
+  X(GABLE_UNIT_I64, int64_t)                                                                                           \
+  X(GABLE_UNIT_S, float)                                                                                               \
+  X(GABLE_UNIT_D, double)                                                                                              \
+  X(GABLE_UNIT_C, gik::complex_of<float>)                                                                              \
+  X(GABLE_UNIT_Z, gik::complex_of<double>)                                                                             \
+  X(GABLE_UNIT_PAIR_I32, gik::pair<int32_t, int32_t>)                                                                  \
+  X(GABLE_UNIT_PAIR_I64, gik::pair<int64_t, int64_t>)                                                                  \
+  X(GABLE_UNIT_PAIR_S, gik::pair<float, int32_t>)                                                                      \
+  X(GABLE_UNIT_PAIR_D, gik::pair<double, int64_t>)
+
+} /* namespace gik */
+
+#endif
