@@ -2,7 +2,8 @@
  *
  * Who writes tells who waits in one of two ways.  A stored value is its own flag: one 8-byte word that is GI_NOT_YET
  * until it is there, stored and polled without any other order of memory.  Or bytes are put and then a flag is raised:
- * a count that only grows, stored with release after the bytes and polled with acquire. */
+ * a count that only grows, stored with release after the bytes and polled with acquire.  Kernels do the same by
+ * cuda/symmetric.cuh. */
 #ifndef GI_COMM_SHARED_H
 #define GI_COMM_SHARED_H
 
@@ -70,6 +71,14 @@ static inline void gi_put_with_flag(gi_shared *s, int rank, int64_t offset, cons
 {
   memcpy(s->at[rank] + offset, from, (size_t)bytes);
   atomic_store_explicit(gi_shared_flag(s, rank, flag_offset), value, memory_order_release);
+}
+
+/* The same, and the flag grows by 1: it counts what several ranks put. */
+static inline void gi_put_with_count(gi_shared *s, int rank, int64_t offset, const void *from, int64_t bytes,
+                                     int64_t flag_offset)
+{
+  memcpy(s->at[rank] + offset, from, (size_t)bytes);
+  atomic_fetch_add_explicit(gi_shared_flag(s, rank, flag_offset), 1, memory_order_release);
 }
 
 /* Until one of this rank's n flags from flag_offset on, 4 bytes each, whose bit of mask is set has come to value

@@ -14,6 +14,7 @@
 #include "support/failing_allocator.h"
 #include "support/forest_cases.h"
 #include "support/random_dag.h"
+#include "support/together_cases.h"
 
 static int failed(const char *what, gable_status status)
 {
@@ -49,6 +50,7 @@ static int check_paths(gable_comm *comm, long cases)
   for (int k = 0; k < 3 + direct; k++) {
     if (check(comm, cases, paths[k])) return 1;
     forest_cases(comm, paths[k], 2 * cases);
+    together_cases(comm, paths[k], 3);
   }
   return 0;
 }
@@ -125,8 +127,8 @@ static int check_types(gable_comm *comm)
 static int check_shared(gable_comm *comm)
 {
   long wrong = 0, wrong_blocks = 0;
-  if (failed("random_dag_values", random_dag_values(comm, 100000, 1, 5, &wrong))) return 1;
-  if (failed("random_dag_blocks", random_dag_blocks(comm, 500, 2, 6, &wrong_blocks))) return 1;
+  if (failed("random_dag_values", random_dag_values(comm, RANDOM_DAG_HOST, 100000, 1, 5, &wrong))) return 1;
+  if (failed("random_dag_blocks", random_dag_blocks(comm, RANDOM_DAG_HOST, 500, 2, 6, &wrong_blocks))) return 1;
   if (wrong || wrong_blocks) fprintf(stderr, "%ld values and %ld blocks are wrong\n", wrong, wrong_blocks);
   const int me = gable_comm_rank(comm);
   gi_shared *s[2] = {NULL, NULL}, *later = NULL;
@@ -141,6 +143,17 @@ static int check_shared(gable_comm *comm)
   gi_shared_destroy(later);
   if (!again) fprintf(stderr, "a window does not serve again, or not with zeros\n");
   return wrong || wrong_blocks || !again;
+}
+
+/* The mirror's device memory by path: random task graphs in it, and exchanges that begin and end together. */
+static int check_device(gable_comm *comm, gable_path path)
+{
+  long wrong = 0, wrong_blocks = 0;
+  if (failed("random_dag_values", random_dag_values(comm, (int)path, 100000, 1, 5, &wrong))) return 1;
+  if (failed("random_dag_blocks", random_dag_blocks(comm, (int)path, 1000, 2, 6, &wrong_blocks))) return 1;
+  if (wrong || wrong_blocks) fprintf(stderr, "%ld values and %ld blocks are wrong\n", wrong, wrong_blocks);
+  together_cases(comm, path, 5);
+  return wrong || wrong_blocks;
 }
 
 /* The last rank sleeps beyond the deadline of the others, each of which must name it; then it comes. */
@@ -318,11 +331,20 @@ int main(int argc, char **argv)
   gable_context_options options = failing_allocator_options(&memory);
   options.threads = 1;
   MPI_Init(&argc, &argv);
-  int wrong = failed("gable_context_create", gable_context_create("cpu", &options, &ctx));
+  const int on_device = argc > 2 && !strcmp(argv[1], "device");
+  int wrong = failed("gable_context_create", gable_context_create(on_device ? "mirror" : "cpu", &options, &ctx));
   if (!wrong && argc < 3) wrong = make_in_want(ctx, &memory);
   if (!wrong) wrong = failed("gable_comm_from_mpi", gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm));
   if (!wrong && argc > 1 && !strcmp(argv[1], "kill")) wrong = lose_a_rank(comm);
   if (!wrong && argc > 1 && !strcmp(argv[1], "stop")) wrong = stop_a_rank(&comm);
+  if (!wrong && on_device) {
+    wrong = check_device(comm, strcmp(argv[2], "nvshmem") ? GABLE_PATH_DIRECT : GABLE_PATH_NVSHMEM);
+    if (wrong) MPI_Abort(MPI_COMM_WORLD, 1);
+    gable_comm_destroy(&comm);
+    gable_context_destroy(&ctx);
+    MPI_Finalize();
+    return 0;
+  }
   if (!wrong && argc > 1 && !strcmp(argv[1], "long")) {
     forest_long_message(comm, GABLE_PATH_REQUEST);
     gable_comm_destroy(&comm);

@@ -16,7 +16,16 @@ for where in cuda:0 cuda:0/ranks:3 cuda:0/peer:1 cuda:0/peer:2 cuda:0,0,0/peer; 
 done
 for ranks in 2 3; do try "$gable" forest check --where cuda:0/peer:$ranks --cases 60 --seed 5 --path copy --deadline 10; done
 try "$BUILD/tests/forest/test_peer" cuda:0
-for ranks in 2 4; do try "$BUILD/tests/forest/test_peer_kernels" cuda:0/peer:$ranks; done
+for ranks in 2 4; do
+    try "$BUILD/tests/forest/test_peer_kernels" cuda:0/peer:$ranks
+    try "$BUILD/tests/forest/test_task_graphs" cuda:0/peer:$ranks
+done
+for where in cuda:0/peer:1 cuda:0/peer:3 cuda:0/ranks:2; do try "$BUILD/tests/forest/test_together" $where; done
+try "$BUILD/tests/forest/test_atomics" cuda:0
+for words in "--plans 4" "--plans 4 --captured" "--plans 4 --apart" --atomics; do
+    # shellcheck disable=SC2086
+    try "$gable" forest halo --where cuda:0/peer:2 --most 8192 --deadline 10 $words
+done
 for test in pingpong unpack scatter halo; do
     try "$gable" forest $test --where cuda:0/peer:2 --most 65536 --deadline 10
     try "$gable" forest $test --where cuda:0/peer:2 --most 65536 --deadline 10 --captured

@@ -56,13 +56,14 @@ for mpi in openmpi mpich; do
     command -v mpicc.$mpi >/dev/null 2>&1 && command -v mpirun.$mpi >/dev/null 2>&1 || { missing="$missing $mpi"; continue; }
     # shellcheck disable=SC2086
     run "compile with $mpi" mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -Itests tests/forest/mpi_check.c \
-        tests/support/random_dag.c tests/support/forest_cases.c tests/support/failing_allocator.c tool/forest_check.c tool/forest_case.c tool/forest_oracle.c "$BUILD/lib/libgable.a" $LIBS -o "$work/check.$mpi"
+        tests/support/random_dag.c tests/support/forest_cases.c tests/support/together_cases.c tests/support/failing_allocator.c tool/forest_check.c tool/forest_case.c tool/forest_oracle.c "$BUILD/lib/libgable.a" $LIBS -o "$work/check.$mpi"
     # shellcheck disable=SC2086
     run "compile the example with $mpi" mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -DPROCESSES -Iinclude examples/forest_cg.c \
         "$BUILD/lib/libgable.a" $LIBS -o "$work/cg.$mpi"
     run "the example with $mpi" mpirun.$mpi -n 3 "$work/cg.$mpi"
     awk '$1 == "cpu/mpi:" && $NF <= 1e-12 { right = 1 } END { exit !right }' "$work/log" || { cat "$work/log"; exit 1; }
     for n in 1 2 3 4; do run "$mpi, $n ranks" mpirun.$mpi -n $n "$work/check.$mpi" 20; done
+    run "$mpi, the mirror's device memory" mpirun.$mpi -n 3 "$work/check.$mpi" device direct
     if [ "$(awk '/MemAvailable/ { print int($2 / 1e6) }' /proc/meminfo)" -ge 16 ]; then
         run "$mpi, a message of more than 2^31 bytes" mpirun.$mpi -n 2 "$work/check.$mpi" long
     else

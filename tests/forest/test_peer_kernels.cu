@@ -1,18 +1,10 @@
-/* Ranks whose kernels wait for each other: a random graph of 10^5 values that depend on values of other ranks has the
- * bits of a serial program, and exchanges captured in a graph go on between eager ones, a thousand times, with new
- * data.
+/* Exchanges between kernels of ranks that wait for each other, captured in a graph, one by one and together: they go on
+ * between eager ones, a thousand times, with new data.
  *
  * usage: test_peer_kernels [place], "cuda:0/peer:2" if it is not given. */
 #include <cuda_runtime.h>
 
 #include <vector>
-
-#include "cuda/launch.cuh"
-#include "cuda/system_wait.cuh"
-
-extern "C" {
-#include "support/peer_memory.h"
-}
 
 #include "support/test.h"
 
@@ -23,83 +15,7 @@ extern "C" {
 namespace
 {
 
-enum { NODES = 100000, OPERANDS = 4, MOST_RANKS = 8, BLOCKS = 8, BLOCK = 256, ROUNDS = 3, REPLAYS = 1000, ITEMS = 300 };
-
-struct node {
-  int owner, before[OPERANDS]; /* -1: none */
-  unsigned needs;              /* bit r: rank r has a node with this operand, or is the owner */
-};
-
-/* Never contracted. */
-__host__ __device__ double multiply_add(double a, double b, double c)
-{
-#ifdef __CUDA_ARCH__
-  return __dadd_rn(__dmul_rn(a, b), c);
-#else
-  volatile double product = a * b;
-  return product + c;
-#endif
-}
-
-__host__ __device__ double value_of(int i, int round, const double *operand)
-{
-  double sum = (double)((i * 7 + round * 11) % 101 + 1);
-  for (int k = 0; k < OPERANDS; k++) sum = multiply_add(operand[k], 1.0 / (double)(3 + k + i % 5), sum);
-  return sum;
-}
-
-std::vector<node> random_graph(int ranks, unsigned long long seed)
-{
-  std::vector<node> g(NODES);
-  auto next = [&seed] {
-    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-    return (unsigned)(seed >> 33);
-  };
-  for (int i = 0; i < NODES; i++) {
-    g[i].owner = (int)(next() % (unsigned)ranks);
-    g[i].needs = 1u << g[i].owner;
-    const unsigned reach = next() % 64 ? NODES : 8; /* some chains go from rank to rank */
-    for (int k = 0; k < OPERANDS; k++) {
-      const int back = 1 + (int)(next() % reach);
-      g[i].before[k] = back > i ? -1 : i - back;
-    }
-  }
-  for (const node &v : g)
-    for (int b : v.before)
-      if (b >= 0) g[b].needs |= 1u << v.owner;
-  return g;
-}
-
-struct addresses {
-  double *at[MOST_RANKS];
-};
-
-__global__ void clear_kernel(double *value)
-{
-  for (int i = (int)(blockIdx.x * blockDim.x + threadIdx.x); i < NODES; i += (int)(gridDim.x * blockDim.x))
-    gik::store_not_yet(&value[i]);
-}
-
-/* A warp takes the next own node; a lane waits for each operand; lane r stores for rank r.  Nodes are taken in
- * increasing order, so the one that others wait for is always under way. */
-__global__ void __launch_bounds__(BLOCK) graph_kernel(const node *g, const int *own, int n, addresses all, int ranks,
-                                                      int me, int round, gik_control *control)
-{
-  const int lane = (int)threadIdx.x % 32;
-  for (;;) {
-    int t = 0;
-    if (!lane) t = (int)atomicAdd(&control->ticket, 1u);
-    t = __shfl_sync(gik::ALL, t, 0);
-    if (t >= n) return;
-    const int i = own[t];
-    double mine = 0, operand[OPERANDS];
-    if (lane < OPERANDS && g[i].before[lane] >= 0)
-      mine = gik::await_system(&all.at[me][g[i].before[lane]], control, 20000000000ull, i);
-    for (int k = 0; k < OPERANDS; k++) operand[k] = __shfl_sync(gik::ALL, mine, k);
-    const double v = value_of(i, round, operand);
-    if (lane < ranks && g[i].needs >> lane & 1) gik::store_relaxed_system(&all.at[lane][i], v);
-  }
-}
+enum { REPLAYS = 1000, ITEMS = 300 };
 
 template <typename T> T *on_device(gable_comm *comm, const T *host, size_t n)
 {
@@ -108,54 +24,6 @@ template <typename T> T *on_device(gable_comm *comm, const T *host, size_t n)
   CHECK_OK(gable_device_copy_in(gable_comm_context(comm), p, host, n * sizeof(T), nullptr));
   CHECK_OK(gable_device_synchronise(gable_comm_context(comm), nullptr));
   return (T *)p;
-}
-
-gable_status graphs(gable_comm *comm, void *user)
-{
-  gable_context *ctx = gable_comm_context(comm);
-  const int me = gable_comm_rank(comm), ranks = gable_comm_size(comm);
-  const cudaStream_t stream = (cudaStream_t)gable_context_stream(ctx);
-  const std::vector<node> g = random_graph(ranks, 5);
-  std::vector<int> own;
-  std::vector<double> right(NODES), found(NODES);
-  addresses all = {};
-  peer_memory *memory = nullptr;
-  gik_control zero = {};
-  (void)user;
-  for (int i = 0; i < NODES; i++)
-    if (g[i].owner == me) own.push_back(i);
-  CHECK(ranks <= MOST_RANKS, "%d ranks", ranks);
-  CHECK_OK(peer_memory_open(comm, NODES * (int64_t)sizeof(double), (void **)all.at, &memory));
-  zero.fault_row = -1;
-  node *nodes = on_device(comm, g.data(), NODES);
-  int *list = on_device(comm, own.data(), own.size());
-  gik_control *control = on_device(comm, &zero, 1);
-  for (int round = 0; round < ROUNDS; round++) {
-    gik::launches on(stream);
-    CHECK_OK(gable_device_copy_in(ctx, control, &zero, sizeof zero, nullptr));
-    on.launch(clear_kernel, BLOCKS, BLOCK, 0, all.at[me]);
-    CHECK_OK(gable_device_synchronise(ctx, nullptr));
-    CHECK_OK(gable_comm_barrier(comm));
-    on.launch(graph_kernel, BLOCKS, BLOCK, 0, nodes, list, (int)own.size(), all, ranks, me, round, control);
-    CHECK_OK(on.status("graph"));
-    CHECK_OK(gable_device_synchronise(ctx, nullptr)); /* a copy to pageable memory would hold up launches */
-    CHECK_OK(gable_device_copy_out(ctx, found.data(), all.at[me], NODES * sizeof(double), nullptr));
-    CHECK_OK(gable_device_synchronise(ctx, nullptr));
-    for (int i = 0; i < NODES; i++) {
-      double operand[OPERANDS] = {};
-      for (int k = 0; k < OPERANDS; k++)
-        if (g[i].before[k] >= 0) operand[k] = right[g[i].before[k]];
-      right[i] = value_of(i, round, operand);
-      if (g[i].needs >> me & 1)
-        CHECK(!memcmp(&right[i], &found[i], sizeof right[i]), "rank %d, round %d, value %d: %.17g, not %.17g", me,
-              round, i, found[i], right[i]);
-    }
-    CHECK_OK(gable_comm_barrier(comm));
-  }
-  void *const blocks[] = {nodes, list, control};
-  for (void *p : blocks) gable_device_free(ctx, &p);
-  peer_memory_close(memory);
-  return GABLE_OK;
 }
 
 /* Rank r's leaves are the roots of rank r + 1, backwards. */
@@ -240,17 +108,126 @@ gable_status replays(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+/* Four exchanges that begin and end together, eagerly and replayed: each rank sends to the next one. */
+enum { GROUP = 4, GROUP_REPLAYS = 200 };
+
+struct member {
+  gable_exchange *x;
+  std::vector<double> root, leaf, update;
+  double *r, *l, *u;
+};
+
+void go(const gable_exchange_arrays *all)
+{
+  CHECK_OK(gable_exchange_begin_all(GROUP, all));
+  CHECK_OK(gable_exchange_end_all(GROUP, all));
+}
+
+gable_off launches_of(const member *m)
+{
+  gable_off sum = 0;
+  for (int k = 0; k < GROUP; k++) {
+    gable_exchange_info info = GABLE_EXCHANGE_INFO_INIT;
+    CHECK_OK(gable_exchange_get_info(m[k].x, &info));
+    sum += info.launches;
+  }
+  return sum;
+}
+
+/* Item i of array a of member k of a rank, in a round. */
+double put(int rank, int k, int a, int round, int i)
+{
+  return (round * 7 + rank * 31 + k * 101 + a * 57 + i * 13) % 1009;
+}
+
+void check_group(const member *m, int me, int ranks, int round)
+{
+  const int next = (me + 1) % ranks, last = (me + ranks - 1) % ranks;
+  for (int i = 0; i < ITEMS; i++) {
+    const int j = ITEMS - 1 - i;
+    const double sum = put(me, 1, 0, round, i) + put(last, 1, 1, round, j), own = put(me, 2, 0, round, i),
+                 other = put(last, 2, 1, round, j), fetched = put(me, 3, 0, round, i) + put(last, 3, 1, round, j);
+    CHECK(m[0].leaf[i] == put(next, 0, 0, round, j), "round %d, bcast, leaf %d: %g", round, i, m[0].leaf[i]);
+    CHECK(m[1].root[i] == sum, "round %d, sum, root %d: %g", round, i, m[1].root[i]);
+    CHECK(m[2].root[i] == (other > own ? other : own), "round %d, max, root %d: %g", round, i, m[2].root[i]);
+    CHECK(m[3].root[i] == fetched, "round %d, fetch, root %d: %g", round, i, m[3].root[i]);
+    CHECK(m[3].update[i] == put(next, 3, 0, round, j), "round %d, update %d: %g", round, i, m[3].update[i]);
+  }
+}
+
+gable_status groups(gable_comm *comm, void *user)
+{
+  gable_context *ctx = gable_comm_context(comm);
+  const int me = gable_comm_rank(comm), ranks = gable_comm_size(comm);
+  const cudaStream_t stream = (cudaStream_t)gable_context_stream(ctx);
+  member m[GROUP];
+  gable_exchange_arrays all[GROUP];
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  (void)user;
+  CHECK_OK(gable_comm_set_deadline(comm, 10));
+  const gable_direction directions[] = {GABLE_FOREST_BCAST, GABLE_FOREST_REDUCE, GABLE_FOREST_REDUCE,
+                                        GABLE_FOREST_FETCH};
+  const gable_forest_op ops[] = {GABLE_FOREST_REPLACE, GABLE_FOREST_SUM, GABLE_FOREST_MAX, GABLE_FOREST_SUM};
+  for (int k = 0; k < GROUP; k++) {
+    m[k].x = ring(comm, directions[k], ops[k]);
+    m[k].root.resize(ITEMS);
+    m[k].leaf.resize(ITEMS);
+    m[k].update.resize(ITEMS);
+    m[k].r = on_device(comm, m[k].root.data(), ITEMS);
+    m[k].l = on_device(comm, m[k].leaf.data(), ITEMS);
+    m[k].u = on_device(comm, m[k].update.data(), ITEMS);
+    all[k] = {m[k].x, k ? m[k].l : m[k].r, k ? m[k].r : m[k].l, m[k].u};
+  }
+  CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  go(all);
+  CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
+  CHECK_CUDA(cudaGraphInstantiate(&exec, graph, 0));
+  CHECK(launches_of(m) == 3, "%d launches: a send, a receive and the roots' half of the fetch", (int)launches_of(m));
+  CHECK_OK(gable_comm_barrier(comm));
+  for (int round = 0; round < GROUP_REPLAYS; round++) {
+    for (int k = 0; k < GROUP; k++) {
+      for (int i = 0; i < ITEMS; i++) {
+        m[k].root[i] = put(me, k, 0, round, i);
+        m[k].leaf[i] = put(me, k, 1, round, i);
+      }
+      CHECK_OK(gable_device_copy_in(ctx, m[k].r, m[k].root.data(), ITEMS * sizeof(double), nullptr));
+      CHECK_OK(gable_device_copy_in(ctx, m[k].l, m[k].leaf.data(), ITEMS * sizeof(double), nullptr));
+    }
+    if (round % 5 == 2)
+      go(all);
+    else
+      CHECK_CUDA(cudaGraphLaunch(exec, stream));
+    for (int k = 0; k < GROUP; k++) CHECK_OK(gable_exchange_wait(m[k].x));
+    for (int k = 0; k < GROUP; k++) {
+      CHECK_OK(gable_device_copy_out(ctx, m[k].root.data(), m[k].r, ITEMS * sizeof(double), nullptr));
+      CHECK_OK(gable_device_copy_out(ctx, m[k].leaf.data(), m[k].l, ITEMS * sizeof(double), nullptr));
+      CHECK_OK(gable_device_copy_out(ctx, m[k].update.data(), m[k].u, ITEMS * sizeof(double), nullptr));
+    }
+    CHECK_OK(gable_device_synchronise(ctx, nullptr));
+    check_group(m, me, ranks, round);
+  }
+  CHECK_CUDA(cudaGraphExecDestroy(exec));
+  CHECK_CUDA(cudaGraphDestroy(graph));
+  for (int k = 0; k < GROUP; k++) {
+    void *const blocks[] = {m[k].r, m[k].l, m[k].u};
+    for (void *b : blocks) gable_device_free(ctx, &b);
+    gable_exchange_destroy(&m[k].x);
+  }
+  return GABLE_OK;
+}
+
 } /* namespace */
 
 int main(int argc, char **argv)
 {
   const char *where = argc > 1 ? argv[1] : "cuda:0/peer:2";
-  const gable_status status = gable_comm_run(where, graphs, nullptr);
+  const gable_status status = gable_comm_run(where, replays, nullptr);
   if (status == GABLE_ERR_UNAVAILABLE) {
     printf("%s\n", gable_last_error());
     return 77;
   }
   CHECK_OK(status);
-  CHECK_OK(gable_comm_run(where, replays, nullptr));
+  CHECK_OK(gable_comm_run(where, groups, nullptr));
   return 0;
 }

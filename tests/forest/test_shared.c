@@ -7,11 +7,12 @@
 static gable_status graphs(gable_comm *comm, void *user)
 {
   const int small = *(int *)user;
+  const int path = strncmp(gable_comm_where(comm), "mirror/peer", 11) ? RANDOM_DAG_HOST : GABLE_PATH_AUTO;
   long wrong = 0;
-  CHECK_OK(random_dag_values(comm, small ? 2000 : 100000, 2, 5, &wrong));
+  CHECK_OK(random_dag_values(comm, path, small ? 2000 : 100000, 2, 5, &wrong));
   CHECK(!wrong, "%ld values differ", wrong);
   for (int seed = 1; seed <= (small ? 2 : 5); seed++) {
-    CHECK_OK(random_dag_blocks(comm, small ? 300 : 3000, 3, (uint64_t)seed, &wrong));
+    CHECK_OK(random_dag_blocks(comm, path, small ? 300 : 3000, 3, (uint64_t)seed, &wrong));
     CHECK(!wrong, "seed %d: %ld blocks differ", seed, wrong);
   }
   return GABLE_OK;
@@ -40,6 +41,18 @@ static gable_status places(gable_comm *comm, void *user)
     CHECK_OK(gi_wait_value(s[0], 8 * r, r, &value));
     CHECK(value == 100 * r + me, "%g from rank %d", value, r);
   }
+  /* A count of what all ranks have put. */
+  for (int r = 0; r < size; r++) gi_put_with_count(s[1], r, 8 * me, &me, sizeof me, 8 * size - 4);
+  int counted[1] = {(me + 1) % size};
+  uint64_t one = 1;
+  int64_t number = 0;
+  CHECK_OK(gi_wait_any(s[1], 8 * size - 4, 1, &one, (unsigned)size, counted, &number));
+  for (int r = 0; r < size; r++) {
+    int found = 0;
+    memcpy(&found, s[1]->at[me] + 8 * r, sizeof found);
+    CHECK(found == r, "rank %d has put %d", r, found);
+  }
+  CHECK_OK(gable_comm_barrier(comm));
   /* A computed NaN is a value. */
   gi_put_value(s[1], me, 0, NAN);
   double value = 0;
@@ -85,7 +98,8 @@ int main(int argc, char **argv)
 {
   int small = argc > 1, yes = 1, no = 0;
   (void)argv;
-  static const char *const where[] = {"cpu", "cpu/ranks:2", "cpu/ranks:3", "cpu/ranks:4", "mirror/ranks:2"};
+  static const char *const where[] = {"cpu",         "cpu/ranks:2",    "cpu/ranks:3",
+                                      "cpu/ranks:4", "mirror/ranks:2", "mirror/peer:3"};
   for (size_t k = 0; k < sizeof where / sizeof *where; k++) {
     CHECK_OK(gable_comm_run(where[k], places, NULL));
     CHECK_OK(gable_comm_run(where[k], graphs, k == 2 ? &small : &yes));

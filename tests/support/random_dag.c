@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "comm/shared.h"
+#include "device/device.h"
 
 enum { OPERANDS = 4, BLOCK = 16, MOST_RANKS = 64 };
 
@@ -78,6 +79,18 @@ static uint64_t *find_needs(const dag *d)
   return needs;
 }
 
+/* In host memory, or in device memory by the path of random_dag.h, which threads touch where it is the mirror's. */
+static gable_status open_memory(gable_comm *comm, int path, int64_t bytes, gi_shared **out)
+{
+  return path == RANDOM_DAG_HOST ? gi_shared_create(comm, bytes, out)
+                                 : gi_shared_create_on_device(comm, bytes, (gable_path)path, out);
+}
+
+static void each_memory(const gi_shared *s, void (*of)(gable_context *ctx))
+{
+  for (int r = 0; s->ctx && r < s->comm->size; r++) of(s->ctx[r]);
+}
+
 /* Word i of each rank is node i's. */
 static gable_status round_of_values(gi_shared *s, dag *d, const uint64_t *needs, int round, long *wrong)
 {
@@ -102,7 +115,7 @@ static gable_status round_of_values(gi_shared *s, dag *d, const uint64_t *needs,
   return status ? status : gable_comm_barrier(s->comm);
 }
 
-gable_status random_dag_values(gable_comm *comm, int n, int rounds, uint64_t seed, long *wrong)
+gable_status random_dag_values(gable_comm *comm, int path, int n, int rounds, uint64_t seed, long *wrong)
 {
   dag d;
   gi_shared *s = NULL;
@@ -111,10 +124,12 @@ gable_status random_dag_values(gable_comm *comm, int n, int rounds, uint64_t see
   gable_status status = dag_open(comm, n, seed, &d);
   if (!status) needs = find_needs(&d);
   if (!status) status = gable_comm_agree(comm, needs ? GABLE_OK : GABLE_ERR_MEMORY);
-  if (!status) status = gi_shared_create(comm, 8 * (int64_t)n, &s);
+  if (!status) status = open_memory(comm, path, 8 * (int64_t)n, &s);
   for (int round = 0; round < rounds && !status; round++) {
     solve_serially(&d, 1, round);
+    each_memory(s, gi_kernels_begin);
     status = round_of_values(s, &d, needs, round, wrong);
+    each_memory(s, gi_kernels_end);
   }
   gi_shared_destroy(s);
   free(needs);
@@ -202,7 +217,7 @@ static gable_status round_of_blocks(gi_shared *s, blocks *w, const dag *d, const
   return status ? status : gable_comm_barrier(s->comm);
 }
 
-gable_status random_dag_blocks(gable_comm *comm, int n, int rounds, uint64_t seed, long *wrong)
+gable_status random_dag_blocks(gable_comm *comm, int path, int n, int rounds, uint64_t seed, long *wrong)
 {
   const size_t room = (size_t)n + 2;
   dag d;
@@ -219,10 +234,12 @@ gable_status random_dag_blocks(gable_comm *comm, int n, int rounds, uint64_t see
   w.user = malloc(room * OPERANDS * sizeof *w.user);
   const int there = needs && w.mask && w.open && w.ready && w.first && w.user;
   if (!status) status = gable_comm_agree(comm, there ? GABLE_OK : GABLE_ERR_MEMORY);
-  if (!status) status = gi_shared_create(comm, w.room + (int64_t)sizeof(double) * BLOCK * n, &s);
+  if (!status) status = open_memory(comm, path, w.room + (int64_t)sizeof(double) * BLOCK * n, &s);
   for (int round = 0; round < rounds && !status; round++) {
     solve_serially(&d, BLOCK, round);
+    each_memory(s, gi_kernels_begin);
     status = round_of_blocks(s, &w, &d, needs, round, wrong);
+    each_memory(s, gi_kernels_end);
   }
   gi_shared_destroy(s);
   free(needs);
