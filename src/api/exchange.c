@@ -46,7 +46,7 @@ static gable_status begin(gable_exchange *x, gable_direction direction, const vo
   GI_REQUIRE(x->plan->options.direction == direction, GABLE_ERR_STATE, "a %s of a plan for %s", names[direction],
              names[x->plan->options.direction]);
   const gable_exchange_arrays one = {x, from, to, update};
-  GI_TRY(gi_exchange_begin_all(1, &one));
+  GI_TRY(gi_exchange_begin(&one));
 done:
   return status;
 }
@@ -81,7 +81,7 @@ gable_status gable_exchange_end(gable_exchange *x)
   gable_status status = GABLE_OK;
   const gable_exchange_arrays one = {x, NULL, NULL, NULL};
   GI_REQUIRE(x, GABLE_ERR_ARGUMENT, "x is NULL");
-  GI_TRY(gi_exchange_end_all(1, &one));
+  GI_TRY(gi_exchange_end(&one));
 done:
   return status;
 }

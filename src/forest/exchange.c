@@ -238,27 +238,48 @@ static void break_all(int64_t n, const gable_exchange_arrays *each)
   }
 }
 
+/* From arrays in host memory all is sent then. */
+static gable_status start(const gable_exchange_arrays *a)
+{
+  gable_status status = GABLE_OK;
+  gable_exchange *x = a->exchange;
+  x->from = a->from;
+  x->to = a->to;
+  x->update = a->update;
+  x->phase = GI_BROKEN; /* until all is sent */
+  if (x->link) GI_TRY(x->link->transport->start(x->link));
+  if (x->reply) GI_TRY(x->reply->transport->start(x->reply));
+  if (!x->device) GI_TRY(send(x));
+done:
+  return status;
+}
+
+static void begun(gable_exchange *x)
+{
+  x->rounds++;
+  x->phase = GI_SENT;
+  if (x->reply) gi_comm_poll_add(x->plan->forest->comm, &x->poll);
+}
+
+gable_status gi_exchange_begin(const gable_exchange_arrays *a)
+{
+  gable_status status = check_begin(a);
+  if (status) return status;
+  GI_TRY(start(a));
+  if (a->exchange->device) GI_TRY(gi_device_send_all(1, a));
+  begun(a->exchange);
+done:
+  if (status) break_all(1, a);
+  return status;
+}
+
 gable_status gi_exchange_begin_all(int64_t n, const gable_exchange_arrays *each)
 {
   gable_status status = check_all(n, each, 1);
   if (status) return status;
-  for (int64_t k = 0; k < n; k++) {
-    gable_exchange *x = each[k].exchange;
-    x->from = each[k].from;
-    x->to = each[k].to;
-    x->update = each[k].update;
-    x->phase = GI_BROKEN; /* until all is sent */
-    if (x->link) GI_TRY(x->link->transport->start(x->link));
-    if (x->reply) GI_TRY(x->reply->transport->start(x->reply));
-    if (!x->device) GI_TRY(send(x));
-  }
+  for (int64_t k = 0; k < n; k++) GI_TRY(start(&each[k]));
   GI_TRY(gi_device_send_all(n, each));
-  for (int64_t k = 0; k < n; k++) {
-    gable_exchange *x = each[k].exchange;
-    x->rounds++;
-    x->phase = GI_SENT;
-    if (x->reply) gi_comm_poll_add(x->plan->forest->comm, &x->poll);
-  }
+  for (int64_t k = 0; k < n; k++) begun(each[k].exchange);
 done:
   if (status) break_all(n, each);
   return status;
@@ -304,17 +325,32 @@ done:
   return status;
 }
 
+/* Of arrays in host memory, and of fetches without windows, all that is to do. */
+static gable_status finish(gable_exchange *x)
+{
+  if (x->reply) return end_fetch(x);
+  return x->device ? GABLE_OK : receive_all(x);
+}
+
+gable_status gi_exchange_end(const gable_exchange_arrays *a)
+{
+  gable_exchange *x = a->exchange;
+  gable_status status = check_end(x);
+  if (status) return status;
+  GI_TRY(finish(x));
+  if (x->device) GI_TRY(gi_device_receive_all(1, a));
+  GI_TRY(settle_all(x));
+  x->phase = GI_IDLE;
+done:
+  if (status) break_all(1, a);
+  return status;
+}
+
 gable_status gi_exchange_end_all(int64_t n, const gable_exchange_arrays *each)
 {
   gable_status status = check_all(n, each, 0);
   if (status) return status;
-  for (int64_t k = 0; k < n; k++) {
-    gable_exchange *x = each[k].exchange;
-    if (x->reply)
-      GI_TRY(end_fetch(x));
-    else if (!x->device)
-      GI_TRY(receive_all(x));
-  }
+  for (int64_t k = 0; k < n; k++) GI_TRY(finish(each[k].exchange));
   GI_TRY(gi_device_receive_all(n, each));
   for (int64_t k = 0; k < n; k++) {
     GI_TRY(settle_all(each[k].exchange));

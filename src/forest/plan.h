@@ -52,6 +52,8 @@ void gi_forest_plan_release(gable_plan *plan);
 
 gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange **out);
 void gi_exchange_destroy(gable_exchange *x);
+gable_status gi_exchange_begin(const gable_exchange_arrays *a);
+gable_status gi_exchange_end(const gable_exchange_arrays *a);
 gable_status gi_exchange_begin_all(int64_t n, const gable_exchange_arrays *each);
 gable_status gi_exchange_end_all(int64_t n, const gable_exchange_arrays *each);
 gable_status gi_exchange_wait(gable_exchange *x);

@@ -36,6 +36,17 @@ for where in cuda:0 cuda:0/peer:2 cuda:0/peer:3 cuda:0/ranks:2; do
 done
 for test in spmv cg; do try "$gable" forest $test laplacian5:100x100 --where cuda:0/peer:2 --deadline 10 --captured; done
 for model in a b; do try "$gable" forest unpack --where cuda:0/ranks:2 --most 4096 --deadline 10 --model $model; done
+# Processes that share the GPU: task graphs in memory of CUDA IPC, and of NVSHMEM's heap where its library is.
+if command -v "${NVCC:-nvcc}" >/dev/null 2>&1 && command -v mpicc >/dev/null 2>&1; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+    try "${NVCC:-nvcc}" -ccbin mpicc -x cu -DPROCESSES -std=c++17 -O3 -arch=sm_90 -Iinclude -Isrc -Itests -c tests/forest/test_task_graphs.cu -o "$BUILD/task_graphs.o"
+    # shellcheck disable=SC2086
+    try mpicc "$BUILD/task_graphs.o" "$BUILD/tests/support/peer_memory.c.o" "$BUILD/lib/libgable.a" $LIBS -o "$BUILD/task_graphs"
+    try timeout 100 mpirun -n 2 "$BUILD/task_graphs" cuda:0 direct
+    nvshmem=$(python3 -c 'import nvidia.nvshmem as n; print(n.__path__[0] + "/lib")' 2>/dev/null)
+    [ -z "$nvshmem" ] || try env LD_LIBRARY_PATH="$nvshmem:${LD_LIBRARY_PATH:-}" NVSHMEM_REMOTE_TRANSPORT=none NVSHMEM_DISABLE_NVLS=1 \
+        timeout 100 mpirun -n 2 "$BUILD/task_graphs" cuda:0 nvshmem
+fi
 # One source for all places, with the bits of the CPU.
 if command -v "${NVCC:-nvcc}" >/dev/null 2>&1; then
     try "${NVCC:-nvcc}" -x cu -arch=sm_90 -fmad=false -Iinclude examples/forest_cg.c -o "$BUILD/forest_cg" -L"$BUILD/lib" -lgable -Xlinker "-rpath,$(cd "$BUILD/lib" && pwd)"
