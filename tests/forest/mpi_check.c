@@ -128,7 +128,7 @@ static int check_shared(gable_comm *comm)
 {
   long wrong = 0, wrong_blocks = 0;
   if (failed("random_dag_values", random_dag_values(comm, RANDOM_DAG_HOST, 100000, 1, 5, &wrong))) return 1;
-  if (failed("random_dag_blocks", random_dag_blocks(comm, RANDOM_DAG_HOST, 500, 2, 6, &wrong_blocks))) return 1;
+  if (failed("random_dag_blocks", random_dag_blocks(comm, RANDOM_DAG_HOST, 6250, 1, 6, &wrong_blocks))) return 1;
   if (wrong || wrong_blocks) fprintf(stderr, "%ld values and %ld blocks are wrong\n", wrong, wrong_blocks);
   const int me = gable_comm_rank(comm);
   gi_shared *s[2] = {NULL, NULL}, *later = NULL;
@@ -150,7 +150,7 @@ static int check_device(gable_comm *comm, gable_path path)
 {
   long wrong = 0, wrong_blocks = 0;
   if (failed("random_dag_values", random_dag_values(comm, (int)path, 100000, 1, 5, &wrong))) return 1;
-  if (failed("random_dag_blocks", random_dag_blocks(comm, (int)path, 1000, 2, 6, &wrong_blocks))) return 1;
+  if (failed("random_dag_blocks", random_dag_blocks(comm, (int)path, 6250, 1, 6, &wrong_blocks))) return 1;
   if (wrong || wrong_blocks) fprintf(stderr, "%ld values and %ld blocks are wrong\n", wrong, wrong_blocks);
   together_cases(comm, path, 5);
   return wrong || wrong_blocks;
