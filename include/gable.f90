@@ -184,6 +184,7 @@ module gable
   integer(c_int), parameter :: GABLE_PATH_NVSHMEM = 6
   integer(c_int), parameter :: GABLE_PATH_PUT = 7
   integer(c_int), parameter :: GABLE_PATH_COPY = 8
+  integer(c_int), parameter :: GABLE_PATH_AWARE = 9
   integer(c_int), parameter :: GABLE_PRECOND_NONE = 0
   integer(c_int), parameter :: GABLE_PRECOND_JACOBI = 1
   integer(c_int), parameter :: GABLE_PRECOND_GS = 2
@@ -311,6 +312,7 @@ module gable
     integer(c_int) :: last_tag
     type(c_funptr) :: share = c_null_funptr
     type(c_funptr) :: unshare = c_null_funptr
+    integer(c_int) :: device_memory
   end type
   type, bind(C) :: gable_root
     integer(c_int32_t) :: rank

@@ -383,10 +383,10 @@ int cmd_forest(int argc, char **argv)
       option_integer(0, "most", "B", "largest message in bytes, for halo the largest block (default 4194304)", &q.most,
                      8, 1L << 40),
       option_real(0, "deadline", "S", "a rank waits so many seconds for another (default 60)", &q.deadline, 1e-3, 1e6),
-      option_choice(0, "path", "auto|direct|buffer|request|window|nccl|nvshmem|put|copy",
+      option_choice(0, "path", "auto|direct|buffer|request|window|nccl|nvshmem|put|copy|aware",
                     "of messages: direct (read where they lie), buffer (of threads), request\n(MPI's, "
                     "persistent), window (of processes of one node), nccl, nvshmem, put (by NVSHMEM),\n"
-                    "copy (by the copy engine) (device memory) (default auto)",
+                    "copy (by the copy engine), aware (by a CUDA-aware MPI) (device memory) (default auto)",
                     &q.place.path),
       option_text(0, "parts", "P", "block|metis|FILE",
                   "of spmv and cg, the rank of each row: block (neighbouring rows), metis, or a file with\none rank a "

@@ -4,7 +4,8 @@
 #include <string.h>
 
 /* In the order of gable_path. */
-static const char *const paths[] = {"auto", "direct", "buffer", "request", "window", "nccl", "nvshmem", "put", "copy"};
+static const char *const paths[] = {"auto", "direct",  "buffer", "request", "window",
+                                    "nccl", "nvshmem", "put",    "copy",    "aware"};
 
 gable_path forest_place_path(const forest_place *p)
 {
@@ -23,7 +24,8 @@ int forest_place_synchronises(const forest_place *p)
 static int only_enqueues(const forest_place *p)
 {
   const gable_path path = forest_place_path(p);
-  if (path == GABLE_PATH_BUFFER || path == GABLE_PATH_REQUEST || path == GABLE_PATH_WINDOW) return 0;
+  if (path == GABLE_PATH_BUFFER || path == GABLE_PATH_REQUEST || path == GABLE_PATH_WINDOW || path == GABLE_PATH_AWARE)
+    return 0;
   if (strstr(p->where, "/ranks")) return 0;
   if (path != GABLE_PATH_AUTO || strstr(p->where, "/peer") || strstr(p->where, "/nccl")) return 1;
   return strstr(p->where, "/mpi") ? -1 : 0;
@@ -43,6 +45,6 @@ const char *forest_place_wrong(const forest_place *p)
   const int enqueues = only_enqueues(p);
   if (!p->model) return NULL;
   if (*p->model == 'c') return enqueues ? NULL : "its exchanges are staged: models a and b";
-  if (enqueues < 0) return "give --path window or request, whose exchanges are staged";
+  if (enqueues < 0) return "give --path window, request or aware, whose begin waits for the stream";
   return enqueues ? "its exchanges are only enqueued: model c" : NULL;
 }

@@ -75,10 +75,12 @@ typedef struct gable_message_passing {
    * node. unshare: before close. */
   int (*share)(void *user, int64_t bytes, void **at, void **window);
   void (*unshare)(void *user, void *window);
+
+  int device_memory; /* 1: send_init and receive_init take addresses of CUDA device memory */
 } gable_message_passing;
 #define GABLE_MESSAGE_PASSING_INIT                                                                                     \
   {                                                                                                                    \
-    sizeof(gable_message_passing), NULL, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 32767, NULL, NULL                   \
+    sizeof(gable_message_passing), NULL, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 32767, NULL, NULL, 0                \
   }
 
 /* Collective.  The comm over *m, which is copied; it calls m->close when it is destroyed, and when this fails.  ctx

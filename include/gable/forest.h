@@ -234,8 +234,10 @@ typedef enum gable_path {
   GABLE_PATH_NVSHMEM = 6, /* arrays in device memory of processes: as DIRECT, in memory of NVSHMEM's heap; as PUT where
                            * some of these have no addresses of each other's memory */
   GABLE_PATH_PUT = 7,     /* the same, by NVSHMEM's put with signal on the stream */
-  GABLE_PATH_COPY = 8 /* as DIRECT, by the copy engine: a message that is one run of an array goes from there, others
-                       * are packed first */
+  GABLE_PATH_COPY = 8, /* as DIRECT, by the copy engine: a message that is one run of an array goes from there, others
+                        * are packed first */
+  GABLE_PATH_AWARE = 9 /* arrays in device memory of processes: packed there, and MPI, which must be CUDA-aware, sends
+                        * from there; AUTO takes it of such an MPI where the processes have no path of kernels */
 } gable_path;
 
 /* Field f of root i is count numbers beside each other, number (f*root_stride + i)*count of the array; leaves

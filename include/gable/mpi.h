@@ -8,6 +8,11 @@
 
 #include <mpi.h>
 #include <stdlib.h>
+#if defined(OPEN_MPI) && defined(__has_include)
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h> /* MPIX_CUDA_AWARE_SUPPORT */
+#endif
+#endif
 
 #include <gable/forest.h>
 
@@ -118,6 +123,19 @@ static inline gable_status gable_mpi_agree(MPI_Comm mpi, gable_status own)
   return (gable_status)status;
 }
 
+/* Whether this MPI is CUDA-aware: reads and writes messages in device memory.  Open MPI and MPICH say so; an MPI that
+ * is neither, or older than the question, counts as one that is not. */
+static inline int gable_mpi_takes_device_memory(void)
+{
+  int takes = 0;
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+  takes = MPIX_Query_cuda_support() == 1;
+#elif defined(MPIX_GPU_SUPPORT_CUDA)
+  if (MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &takes) != MPI_SUCCESS) takes = 0;
+#endif
+  return takes;
+}
+
 /* Collective.  The comm of the ranks of mpi, which is duplicated; each rank runs on its ctx, which must outlive *out.
  * MPI must be initialised, and stay so until *out is destroyed; only one thread of a rank at a time may use *out and
  * what is made with it, unless MPI has MPI_THREAD_MULTIPLE.  The same status on every rank; gable_last_error tells the
@@ -151,6 +169,7 @@ static inline gable_status gable_comm_from_mpi(gable_context *ctx, MPI_Comm mpi,
   m.close = gable_mpi_close;
   MPI_Comm_get_attr(own->comm, MPI_TAG_UB, &tag, &found);
   m.last_tag = found ? *tag : 32767;
+  m.device_memory = gable_mpi_takes_device_memory();
   const gable_status mine = gable_comm_from_messages(ctx, &m, out);
   status = gable_mpi_agree(mpi, mine);
   if (status && !mine) gable_comm_destroy(out);

@@ -72,7 +72,8 @@ GI_TEXT(direction, {GABLE_FOREST_BCAST, "bcast"}, {GABLE_FOREST_REDUCE, "reduce"
         {GABLE_FOREST_GATHER, "gather"}, {GABLE_FOREST_SCATTER, "scatter"})
 GI_TEXT(path, {GABLE_PATH_AUTO, "auto"}, {GABLE_PATH_DIRECT, "direct"}, {GABLE_PATH_BUFFER, "buffer"},
         {GABLE_PATH_REQUEST, "request"}, {GABLE_PATH_WINDOW, "window"}, {GABLE_PATH_NCCL, "nccl"},
-        {GABLE_PATH_NVSHMEM, "nvshmem"}, {GABLE_PATH_PUT, "put"}, {GABLE_PATH_COPY, "copy"})
+        {GABLE_PATH_NVSHMEM, "nvshmem"}, {GABLE_PATH_PUT, "put"}, {GABLE_PATH_COPY, "copy"},
+        {GABLE_PATH_AWARE, "aware"})
 
 const char *gable_solver_key_text(gable_solver_key key)
 {

@@ -30,6 +30,12 @@ typedef struct gi_link_shape {
   const int64_t *out_bytes, *in_bytes;
 } gi_link_shape;
 
+/* Where messages of one side of a link lie: message k, bytes + at[k] to bytes + at[k + 1]. */
+typedef struct gi_link_room {
+  char *bytes;
+  const int64_t *at;
+} gi_link_room;
+
 /* A block for each rank: bytes[r] (NULL: none) at base + at[r] (NULL: all at base). */
 typedef struct gi_blocks {
   char *base;
@@ -66,6 +72,12 @@ typedef struct gi_transport {
    * GABLE_ERR_UNAVAILABLE: these ranks have no such path between them. */
   gable_status (*link_create)(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link **out);
   void (*link_destroy)(gi_link *link); /* local; awaits nobody */
+
+  /* As link_create, but messages lie in device memory: in rooms of the link's, whose bytes are set here, so that out(k)
+   * and in(k) give the same address in every round.  link_destroy: when no stream uses the rooms any more.  path:
+   * GABLE_PATH_AUTO: only where it is no detour. */
+  gable_status (*device_link_create)(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link_room *out,
+                                     gi_link_room *in, gi_link **link);
 
   gable_status (*start)(gi_link *link);
   gable_status (*out)(gi_link *link, int k, void **message); /* where to write it, aligned to 16 */

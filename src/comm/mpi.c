@@ -81,6 +81,7 @@ static void mpi_destroy(gable_comm *comm)
   gi_mpi *s = comm->state;
   gi_comm_reap(comm, 1); /* exchanges between device arrays hold windows */
   gi_mpi_links_collect(comm, 1);
+  gi_mpi_blocks_free(comm);
   gi_node_close(comm);
   if (!gi_comm_lost(comm)) {
     gi_mpi_windows_free(comm);
@@ -98,9 +99,11 @@ const gi_transport gi_transport_mpi = {
     .name = "mpi",
     .alltoall = mpi_alltoall,
     .paths = 1u << GABLE_PATH_AUTO | 1u << GABLE_PATH_DIRECT | 1u << GABLE_PATH_REQUEST | 1u << GABLE_PATH_WINDOW |
-             1u << GABLE_PATH_NCCL | 1u << GABLE_PATH_NVSHMEM | 1u << GABLE_PATH_PUT | 1u << GABLE_PATH_COPY,
+             1u << GABLE_PATH_NCCL | 1u << GABLE_PATH_NVSHMEM | 1u << GABLE_PATH_PUT | 1u << GABLE_PATH_COPY |
+             1u << GABLE_PATH_AWARE,
     .link_create = gi_mpi_link_create,
     .link_destroy = gi_mpi_link_destroy,
+    .device_link_create = gi_mpi_device_link_create,
     .start = gi_mpi_start,
     .out = gi_mpi_out,
     .post = gi_mpi_post,

@@ -7,6 +7,7 @@
 enum { GI_MPI_PIECE = 1 << 30 }; /* bytes of one message at most */
 
 struct gi_mpi_link;
+struct gi_mpi_block;
 struct gi_node;
 
 /* Lists of windows: MPI's, by CUDA IPC, from NVSHMEM's heap by address and for its calls. */
@@ -27,6 +28,7 @@ typedef struct gi_mpi {
   gi_mpi_devices devices;
   struct gi_mpi_link *links;   /* of requests, in use */
   struct gi_mpi_link *retired; /* destroyed while something they sent was under way */
+  struct gi_mpi_block *blocks; /* of device memory that links lie in */
   struct gi_node *node;        /* NULL: no link has asked for it */
 } gi_mpi;
 
@@ -74,6 +76,8 @@ void gi_nvshmem_close(gable_comm *comm); /* Collective */
 
 /* mpi_link.c */
 gable_status gi_mpi_link_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link **out);
+gable_status gi_mpi_device_link_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link_room *out,
+                                       gi_link_room *in, gi_link **link);
 void gi_mpi_link_destroy(gi_link *link);
 gable_status gi_mpi_start(gi_link *link);
 gable_status gi_mpi_out(gi_link *link, int k, void **message);
@@ -84,5 +88,18 @@ void gi_mpi_done(gi_link *link, int k);
 
 /* Frees retired links whose messages have gone; last: nothing can be under way any more. */
 void gi_mpi_links_collect(gable_comm *comm, int last);
+
+/* mpi_blocks.c: device memory that MPI reads and writes.  It belongs to the comm until that goes, since freeing it may
+ * wait for kernels; a block that was given back serves again. */
+typedef struct gi_mpi_block {
+  struct gi_mpi_block *next;
+  int64_t bytes;
+  char *at; /* aligned to 256 */
+  int used;
+} gi_mpi_block;
+
+gable_status gi_mpi_block_take(gable_comm *comm, int64_t bytes, gi_mpi_block **out);
+void gi_mpi_block_give(gi_mpi_block *b); /* NULL is fine */
+void gi_mpi_blocks_free(gable_comm *comm);
 
 #endif

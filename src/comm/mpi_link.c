@@ -1,5 +1,7 @@
-/* mpi_link.c: links of persistent requests, each on a buffer of its own; and which links a path means. */
+/* mpi_link.c: links of persistent requests, each on a buffer of its own, in host or device memory; and which links a
+ * path means. */
 #include "comm/mpi.h"
+#include "device/device.h"
 
 /* One message of a link, in pieces that fit in an int. */
 typedef struct mpi_message {
@@ -8,6 +10,7 @@ typedef struct mpi_message {
   int pieces;
   void **request; /* [pieces] */
   char *buffer;   /* [bytes] */
+  int owns;       /* the buffer: it is not in a block */
 } mpi_message;
 
 typedef struct gi_mpi_link {
@@ -15,16 +18,21 @@ typedef struct gi_mpi_link {
   struct gi_mpi_link *next; /* of those in use, or retired */
   int n_out, n_in;
   mpi_message *out, *in; /* [n_out], [n_in] */
+  gi_mpi_block *block;   /* of device memory; NULL: messages lie in host memory */
 } mpi_link;
 
-static gable_status make_message(gable_comm *comm, mpi_message *g, int rank, int64_t bytes, int tag, int sends)
+/* buffer: NULL: one of its own. */
+static gable_status make_message(gable_comm *comm, mpi_message *g, int rank, int64_t bytes, int tag, int sends,
+                                 char *buffer)
 {
   gable_status status = GABLE_OK;
   const gable_message_passing *m = &((gi_mpi *)comm->state)->m;
   g->rank = rank;
   g->bytes = bytes;
   GI_ALLOC_ZERO(comm->ctx, g->request, (bytes + GI_MPI_PIECE - 1) / GI_MPI_PIECE);
-  GI_ALLOC(comm->ctx, g->buffer, bytes);
+  g->owns = !buffer;
+  g->buffer = buffer;
+  if (g->owns) GI_ALLOC(comm->ctx, g->buffer, bytes);
   for (int64_t at = 0; at < bytes; at += GI_MPI_PIECE) {
     const int n = (int)(bytes - at < GI_MPI_PIECE ? bytes - at : GI_MPI_PIECE);
     void **request = &g->request[g->pieces];
@@ -37,7 +45,31 @@ done:
   return status;
 }
 
-static gable_status make_link(gable_comm *comm, const gi_link_shape *shape, int tag, mpi_link **out)
+/* Where the messages of a link's two sides lie in device memory. */
+typedef struct mpi_rooms {
+  gi_link_room *out, *in;
+} mpi_rooms;
+
+/* One block for both. */
+static gable_status place_rooms(gable_comm *comm, const gi_link_shape *shape, const mpi_rooms *rooms, mpi_link *l)
+{
+  gable_status status = GABLE_OK;
+  const int64_t out = rooms->out->at[shape->n_out], in = rooms->in->at[shape->n_in];
+  GI_TRY(gi_mpi_block_take(comm, out + in, &l->block));
+  rooms->out->bytes = l->block->at;
+  rooms->in->bytes = l->block->at + out;
+done:
+  return status;
+}
+
+static char *place_in(const gi_link_room *room, int k)
+{
+  return room ? room->bytes + room->at[k] : NULL;
+}
+
+/* rooms: of NULLs: in host memory. */
+static gable_status make_link(gable_comm *comm, const gi_link_shape *shape, const mpi_rooms *rooms, int tag,
+                              mpi_link **out)
 {
   gable_status status = GABLE_OK;
   mpi_link *l = NULL;
@@ -49,16 +81,18 @@ static gable_status make_link(gable_comm *comm, const gi_link_shape *shape, int 
   GI_ALLOC_ZERO(comm->ctx, l->in, shape->n_in);
   l->n_out = shape->n_out;
   l->n_in = shape->n_in;
+  if (rooms->out) GI_TRY(place_rooms(comm, shape, rooms, l));
   for (int k = 0; k < l->n_out; k++)
-    GI_TRY(make_message(comm, &l->out[k], shape->out_rank[k], shape->out_bytes[k], tag, 1));
+    GI_TRY(make_message(comm, &l->out[k], shape->out_rank[k], shape->out_bytes[k], tag, 1, place_in(rooms->out, k)));
   for (int k = 0; k < l->n_in; k++)
-    GI_TRY(make_message(comm, &l->in[k], shape->in_rank[k], shape->in_bytes[k], tag, 0));
+    GI_TRY(make_message(comm, &l->in[k], shape->in_rank[k], shape->in_bytes[k], tag, 0, place_in(rooms->in, k)));
 done:
   return status;
 }
 
 /* Tags repeat after last_tag links, of which no two that far apart live at once. */
-static gable_status request_link_create(gable_comm *comm, const gi_link_shape *shape, gi_link **out)
+static gable_status request_link_create(gable_comm *comm, const gi_link_shape *shape, const mpi_rooms *rooms,
+                                        gi_link **out)
 {
   gable_status status = GABLE_OK;
   gi_mpi *s = comm->state;
@@ -66,7 +100,7 @@ static gable_status request_link_create(gable_comm *comm, const gi_link_shape *s
   const int tag = s->next_tag;
   s->next_tag = tag < s->m.last_tag ? tag + 1 : 1;
   gi_mpi_links_collect(comm, 0);
-  status = make_link(comm, shape, tag, &l);
+  status = make_link(comm, shape, rooms, tag, &l);
   if (l) {
     l->next = s->links;
     s->links = l;
@@ -82,11 +116,36 @@ done:
 /* Within one node by its window, where the ranks read each other's memory by that; else by requests. */
 gable_status gi_mpi_link_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link **out)
 {
+  static const mpi_rooms host = {NULL, NULL};
   gable_status status = GABLE_OK;
-  if (path == GABLE_PATH_REQUEST) return request_link_create(comm, shape, out);
+  if (path == GABLE_PATH_REQUEST) return request_link_create(comm, shape, &host, out);
   status = gi_node_open(comm, path == GABLE_PATH_DIRECT);
-  if (status == GABLE_ERR_UNAVAILABLE && path == GABLE_PATH_AUTO) return request_link_create(comm, shape, out);
+  if (status == GABLE_ERR_UNAVAILABLE && path == GABLE_PATH_AUTO) return request_link_create(comm, shape, &host, out);
   return status ? status : gi_node_link_create(comm, shape, path, out);
+}
+
+/* The mirror's messages lie in host memory, which every MPI takes; but there it is a path to be tested alone. */
+static gable_status require_aware(gable_comm *comm, gable_path path)
+{
+  gable_status status = GABLE_OK;
+  const gi_mpi *s = comm->state;
+  const int takes = comm->ctx->device->in_host ? path != GABLE_PATH_AUTO : s->m.device_memory;
+  GI_REQUIRE(takes, GABLE_ERR_UNAVAILABLE,
+             "path aware: this MPI takes no device memory; start one that is CUDA-aware (MPIX_Query_cuda_support), as "
+             "Open MPI built --with-cuda or Intel MPI with I_MPI_OFFLOAD=1, or leave the path to auto");
+done:
+  return status;
+}
+
+gable_status gi_mpi_device_link_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_link_room *out,
+                                       gi_link_room *in, gi_link **link)
+{
+  gable_status status = GABLE_OK;
+  const mpi_rooms rooms = {out, in};
+  GI_AGREE(comm, require_aware(comm, path));
+  GI_TRY(request_link_create(comm, shape, &rooms, link));
+done:
+  return status;
 }
 
 static void free_messages(gable_comm *comm, mpi_message *g, int n)
@@ -95,7 +154,7 @@ static void free_messages(gable_comm *comm, mpi_message *g, int n)
   for (int k = 0; g && k < n; k++) {
     for (int p = 0; p < g[k].pieces; p++) m->request_free(m->user, g[k].request[p]);
     gi_free(comm->ctx, g[k].request);
-    gi_free(comm->ctx, g[k].buffer);
+    if (g[k].owns) gi_free(comm->ctx, g[k].buffer);
   }
   gi_free(comm->ctx, g);
 }
@@ -105,6 +164,7 @@ static void free_link(mpi_link *l)
   gable_comm *comm = l->base.comm;
   free_messages(comm, l->out, l->n_out);
   free_messages(comm, l->in, l->n_in);
+  gi_mpi_block_give(l->block);
   gi_free(comm->ctx, l);
 }
 

@@ -1,6 +1,6 @@
 /* device_exchange.c: see device_exchange.h.
  *
- * With windows                   with stream links                   staged
+ * With windows                   with stream links                   staged, or links in device memory
  * begin  send                    send; on the side stream a round,   send, wait for the stream, post the messages
  *        fetch, on the side      of a fetch: fetch, a round back
  *        (copied: send packs, then puts on the side, after a fetch the replies')
@@ -183,7 +183,8 @@ static int wants_windows(const gable_plan *p)
   const gable_path path = p->options.path;
   const int fetches = p->moves == GABLE_FOREST_FETCH;
   return p->forest->comm->transport->device_create &&
-         (path == GABLE_PATH_AUTO || path == GABLE_PATH_DIRECT || path >= GABLE_PATH_NVSHMEM) &&
+         (path == GABLE_PATH_AUTO || path == GABLE_PATH_DIRECT ||
+          (path >= GABLE_PATH_NVSHMEM && path != GABLE_PATH_AWARE)) &&
          !(fetches && p->forest->ctx->device->in_host);
 }
 
@@ -232,6 +233,7 @@ gable_status gi_device_create(gable_exchange *x, const gi_device_shapes *shapes)
   gi_comm_reap(comm, 0);
   GI_AGREE(comm, make_device(x));
   if (wants_windows(x->plan)) GI_TRY(make_windows(x, shapes));
+  if (!x->device->window && !messages_of(x->plan)) GI_TRY(gi_device_links(x, shapes));
   GI_AGREE(comm, fill_device(x, shapes));
   if (messages_of(x->plan)) GI_TRY(make_carried(x, shapes));
 done:
@@ -245,6 +247,8 @@ static void free_device(gi_later *l)
   if (d->side) ctx->device->stream_destroy(ctx, d->side);
   if (d->carried) d->carried->by->destroy(d->carried);
   if (d->carried_back) d->carried_back->by->destroy(d->carried_back);
+  if (d->link) d->link->transport->link_destroy(d->link);
+  if (d->link_back) d->link_back->transport->link_destroy(d->link_back);
   gi_window_destroy(d->window);
   gi_window_destroy(d->reply);
   gi_arena_release(&d->memory);
@@ -260,6 +264,10 @@ void gi_device_destroy(gable_exchange *x)
   gi_device_exchange *d = x->device;
   gable_comm *comm = x->plan->forest->comm;
   if (!d) return;
+  if (d->linked) {
+    d->link = x->link;
+    d->link_back = x->reply;
+  }
   d->later.free = free_device;
   if (d->later.event && !d->ctx->device->event_record(d->ctx, d->later.event, d->stream))
     gi_comm_later(comm, &d->later);
@@ -330,6 +338,7 @@ static gable_status prepare(gable_exchange *x)
   d->send.from = last->from = x->from;
   d->send.to = last->to = x->to;
   if (fetches) d->fetch.update = d->receive.to = x->update;
+  GI_TRY(gi_device_await_sent(x, x->link, gi_out_side(x->plan)));
 done:
   return status;
 }
@@ -344,7 +353,7 @@ static gable_status pass_on(gable_exchange *x, int *packed)
   } else if (!d->window) {
     if (!*packed) GI_TRY(gi_device_await(d));
     *packed = 1;
-    GI_TRY(gi_device_post_all(x, x->link, gi_out_side(x->plan), &d->out));
+    GI_TRY(gi_device_post_sent(x));
   } else if (copies_of(d)) {
     GI_TRY(copy_all(x));
   } else if (x->plan->moves == GABLE_FOREST_FETCH) {
@@ -424,8 +433,8 @@ static gable_status fetch_in(gable_exchange *x, int *free)
   gi_device_exchange *d = x->device;
   GI_TRY(gi_comm_check_kernels(x->plan->forest->comm));
   if (!d->window && !d->carried) {
-    if (!*free) GI_TRY(gi_device_await(d));
-    *free = 1;
+    if (!*free && !d->linked) GI_TRY(gi_device_await(d));
+    *free |= !d->linked;
     GI_TRY(gi_device_take_all(x, x->link, gi_in_side(x->plan), &d->in));
   }
   if (d->side) GI_TRY(follow(d, d->stream, d->side));

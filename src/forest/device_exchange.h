@@ -1,10 +1,11 @@
 /* device_exchange.h: an exchange between arrays in device memory, by the steps of exchange_steps.h on a stream.
  *
- * Four data paths.  With a window kernels store each message where the receiver reads it, and wait for each other; or
+ * Five data paths.  With a window kernels store each message where the receiver reads it, and wait for each other; or
  * messages are copied there, by the copy engine or by NVSHMEM (device_put.c).
  * With a stream link (comm/stream_link.h) kernels pack messages in device memory, and a library carries them on a
- * stream beside the caller's.  Of these begin and end only enqueue.  Else messages are staged: kernels write them to
- * pinned memory, from where they go by the transport's link; begin waits for the stream, end for the messages. */
+ * stream beside the caller's.  Of these begin and end only enqueue.  Else messages go by the transport's link: staged,
+ * where kernels write them to pinned memory, or from device memory where the link lies in it; begin waits for the
+ * stream, end for the messages. */
 #ifndef GI_FOREST_DEVICE_EXCHANGE_H
 #define GI_FOREST_DEVICE_EXCHANGE_H
 
@@ -17,7 +18,7 @@
 
 /* The messages of one side of a link, where there is no window. */
 typedef struct gi_room {
-  char *bytes; /* pinned, or of a stream link the device's */
+  char *bytes; /* pinned, or of a stream link or one in device memory the device's */
   int64_t *at; /* [n + 1] where each message begins */
   int n, pinned;
   int elsewhere; /* 1: a message that is one run of the array is sent from there, and is not in the room */
@@ -30,6 +31,8 @@ typedef struct gi_device_exchange {
   gi_arena memory;
   gi_window *window, *reply;              /* NULL: there are none */
   gi_stream_link *carried, *carried_back; /* NULL: there are none; back: replies of a fetch */
+  int linked;                             /* the exchange's links lie in device memory; they go with this */
+  gi_link *link, *link_back;              /* linked: from the exchange's end on */
   gi_room out, in, reply_out, reply_in;
   gi_shadows shadows;  /* of arrays in host memory */
   void *stream, *side; /* side: what must not hold up the stream: the roots' half of a fetch, rounds of stream links */
@@ -56,13 +59,20 @@ gable_status gi_device_receive_all(int64_t n, const gable_exchange_arrays *each)
 /* What was received for arrays in host memory. */
 gable_status gi_device_give_out(gable_exchange *x);
 
-/* device_staged.c: what fetch.c does for arrays in host memory; messages from a room that kernels have filled to the
+/* device_staged.c.  Collective.  The exchange's links in device memory, with their rooms, for an exchange that has
+ * nothing better; by the path AUTO none where these ranks have none. */
+gable_status gi_device_links(gable_exchange *x, const gi_device_shapes *shapes);
+
+/* What fetch.c does for arrays in host memory; messages from a room that kernels have filled to the
  * link's other ends, and into one that they read no more; and until the stream has come that far. */
 gable_status gi_device_fetch_roots(gable_exchange *x);
 gable_status gi_device_fetch_leaves(gable_exchange *x);
-gable_status gi_device_post_all(gable_exchange *x, gi_link *link, const gi_forest_side *s, const gi_room *room);
+gable_status gi_device_post_sent(gable_exchange *x); /* of begin */
 gable_status gi_device_take_all(gable_exchange *x, gi_link *link, const gi_forest_side *s, const gi_room *room);
 gable_status gi_device_await(gi_device_exchange *d);
+
+/* Before kernels pack a round: until what a link in device memory has sent from there may be written over. */
+gable_status gi_device_await_sent(gable_exchange *x, gi_link *link, const gi_forest_side *s);
 
 /* Until the stream has done what was enqueued; GABLE_ERR_DEADLINE where a kernel has waited in vain. */
 gable_status gi_device_wait(gable_exchange *x);
@@ -88,7 +98,8 @@ static inline int gi_device_goes_from_array(const gi_room *room, const gik_map *
 }
 
 /* device_rows.c: where messages lie but in windows: of a library that carries them, packed for copies, or staged.  Like
- * those below it may end with GABLE_ERR_MEMORY. */
+ * those below it may end with GABLE_ERR_MEMORY.  place: where each begins, before a link makes the rooms. */
+gable_status gi_device_place(gi_device_exchange *d, const gi_device_shapes *shapes);
 gable_status gi_device_rooms(gi_device_exchange *d, const gi_device_shapes *shapes, int carries);
 void gi_device_rooms_release(gi_device_exchange *d);
 

@@ -18,16 +18,26 @@ done:
   return status;
 }
 
+gable_status gi_device_place(gi_device_exchange *d, const gi_device_shapes *shapes)
+{
+  gable_status status = GABLE_OK;
+  GI_TRY(place_messages(d->ctx, shapes->link.n_out, shapes->link.out_bytes, &d->out));
+  GI_TRY(place_messages(d->ctx, shapes->link.n_in, shapes->link.in_bytes, &d->in));
+  GI_TRY(place_messages(d->ctx, shapes->reply.n_out, shapes->reply.out_bytes, &d->reply_out));
+  GI_TRY(place_messages(d->ctx, shapes->reply.n_in, shapes->reply.in_bytes, &d->reply_in));
+done:
+  return status;
+}
+
 /* Messages of a link's side. */
-static gable_status make_room(gable_context *ctx, int n, const int64_t *bytes, gi_arena *device, gi_room *room)
+static gable_status make_room(gable_context *ctx, gi_arena *device, gi_room *room)
 {
   gable_status status = GABLE_OK;
   void *p = NULL;
-  GI_TRY(place_messages(ctx, n, bytes, room));
   if (device)
-    GI_TRY(gi_arena_take(device, (size_t)room->at[n], &p));
+    GI_TRY(gi_arena_take(device, (size_t)room->at[room->n], &p));
   else
-    GI_TRY(ctx->device->pinned_alloc(ctx, (size_t)room->at[n], &p));
+    GI_TRY(ctx->device->pinned_alloc(ctx, (size_t)room->at[room->n], &p));
   room->bytes = p;
   room->pinned = !device;
 done:
@@ -39,10 +49,11 @@ static gable_status make_rooms(gi_device_exchange *d, const gi_device_shapes *sh
 {
   gi_arena *m = on_device ? &d->memory : NULL;
   gable_status status = GABLE_OK;
-  GI_TRY(make_room(d->ctx, shapes->link.n_out, shapes->link.out_bytes, m, &d->out));
-  GI_TRY(make_room(d->ctx, shapes->link.n_in, shapes->link.in_bytes, m, &d->in));
-  GI_TRY(make_room(d->ctx, shapes->reply.n_out, shapes->reply.out_bytes, m, &d->reply_out));
-  GI_TRY(make_room(d->ctx, shapes->reply.n_in, shapes->reply.in_bytes, m, &d->reply_in));
+  GI_TRY(gi_device_place(d, shapes));
+  GI_TRY(make_room(d->ctx, m, &d->out));
+  GI_TRY(make_room(d->ctx, m, &d->in));
+  GI_TRY(make_room(d->ctx, m, &d->reply_out));
+  GI_TRY(make_room(d->ctx, m, &d->reply_in));
 done:
   return status;
 }
@@ -62,6 +73,7 @@ done:
 
 gable_status gi_device_rooms(gi_device_exchange *d, const gi_device_shapes *shapes, int carries)
 {
+  if (d->linked) return GABLE_OK;
   if (!d->window) return make_rooms(d, shapes, carries);
   return gi_window_copies(d->window->path) ? stage(d, shapes) : GABLE_OK;
 }
@@ -72,6 +84,7 @@ void gi_device_rooms_release(gi_device_exchange *d)
   for (int k = 0; k < 4; k++) {
     if (all[k]->pinned) d->ctx->device->pinned_release(d->ctx, all[k]->bytes);
     gi_free(d->ctx, all[k]->at);
+    all[k]->at = NULL;
   }
 }
 

@@ -177,6 +177,8 @@ done:
 static gable_status send(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
+  GI_TRY(x->link->transport->start(x->link));
+  if (x->reply) GI_TRY(x->reply->transport->start(x->reply));
   GI_TRY(send_all(x));
   if (local_first(x->plan)) combine_local(x);
 done:
@@ -247,8 +249,6 @@ static gable_status start(const gable_exchange_arrays *a)
   x->to = a->to;
   x->update = a->update;
   x->phase = GI_BROKEN; /* until all is sent */
-  if (x->link) GI_TRY(x->link->transport->start(x->link));
-  if (x->reply) GI_TRY(x->reply->transport->start(x->reply));
   if (!x->device) GI_TRY(send(x));
 done:
   return status;
@@ -453,8 +453,8 @@ gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange *
   if (fetches) links.reply = down;
   if (plan->on_device) GI_TRY(gi_device_create(x, &links));
   GI_REQUIRE(asked < GABLE_PATH_NCCL || x->device, GABLE_ERR_UNAVAILABLE,
-             "paths nccl, nvshmem, put and copy are of arrays in device memory");
-  if (!x->device || (!x->device->window && !x->device->carried)) {
+             "paths nccl, nvshmem, put, copy and aware are of arrays in device memory");
+  if (!x->link && (!x->device || (!x->device->window && !x->device->carried))) {
     const int of_devices = asked == GABLE_PATH_DIRECT || asked >= GABLE_PATH_NCCL;
     const gable_path path = x->device && of_devices ? GABLE_PATH_AUTO : asked; /* staged */
     GI_TRY(comm->transport->link_create(comm, &links.link, path, &x->link));
@@ -482,8 +482,9 @@ void gi_exchange_destroy(gable_exchange *x)
   gable_plan *plan = x->plan;
   gable_comm *comm = plan->forest->comm;
   gi_comm_poll_remove(comm, &x->poll);
-  if (x->link) x->link->transport->link_destroy(x->link);
-  if (x->reply) x->reply->transport->link_destroy(x->reply);
+  const int later = x->device && x->device->linked; /* the links go with it */
+  if (x->link && !later) x->link->transport->link_destroy(x->link);
+  if (x->reply && !later) x->reply->transport->link_destroy(x->reply);
   gi_free(comm->ctx, x->lanes);
   gi_device_destroy(x);
   gi_free(comm->ctx, x);

@@ -27,8 +27,8 @@ static gable_status check_path(const gable_comm *comm, gable_path path)
 {
   gable_status status = GABLE_OK;
   static const char *const names[] = {"auto", "direct",  "buffer", "request", "window",
-                                      "nccl", "nvshmem", "put",    "copy"};
-  GI_REQUIRE(path >= GABLE_PATH_AUTO && path <= GABLE_PATH_COPY, GABLE_ERR_ARGUMENT, "no path %d", (int)path);
+                                      "nccl", "nvshmem", "put",    "copy",    "aware"};
+  GI_REQUIRE(path >= GABLE_PATH_AUTO && path <= GABLE_PATH_AWARE, GABLE_ERR_ARGUMENT, "no path %d", (int)path);
   GI_REQUIRE(comm->transport->paths >> path & 1, GABLE_ERR_UNAVAILABLE, "transport %s has no path %s",
              comm->transport->name, names[path]);
 done:

@@ -81,7 +81,7 @@ if [ -x "$BUILD/bin/gable-mpi" ] && command -v $launch >/dev/null 2>&1; then
     run "gable under mpirun" $launch -n 3 "$BUILD/bin/gable" forest check --where cpu/mpi --cases 10
     run "gable under mpirun" $launch -n 2 "$BUILD/bin/gable" forest pingpong --where cpu/mpi --most 64
     # Arrays in device memory: stored in each other's windows or copied there, as between GPUs by CUDA IPC, and staged.
-    for path in auto direct copy window request; do
+    for path in auto direct copy window request aware; do
         run "device memory, path $path" $launch -n 3 "$BUILD/bin/gable" forest check --where mirror/mpi --cases 40 --path $path
     done
     [ "${CJSON:-no}" != yes ] || {
