@@ -2,8 +2,9 @@
 """forest_gpu.py BUILD OUT --machine M --commit C: star forests between ranks on GPUs, on two where there are two, else on one that they share.
 
 Runs every test of `gable forest` on each transport and model, eager and captured, products and conjugate gradients, the proofs, and beside them
-messages by MPI, NCCL and NVSHMEM alone (bench/reference_solvers/gpu_messages.cu), calls of the CUDA runtime alone, and PetscSF where PETSC_SF names
-petsc_sf built with -DON_GPU and a PETSc that has CUDA.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs): one JSON line a row, with machine, commit
+messages by MPI, NCCL and NVSHMEM alone (bench/reference_solvers/gpu_messages.cu), calls of the CUDA runtime alone, PetscSF where PETSC_SF names petsc_sf
+built with -DON_GPU and a PETSc that has CUDA, and a CUDA-aware MPI where AWARE_LAUNCH has the words that start two of its processes and AWARE_TOOL names gable-mpi
+built with it.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs): one JSON line a row, with machine, commit
 and date; and the seed's tables 1 to 4, section 5.4 and figure 15 beside its figures in a .md of the same name.  What did not run is named at the end,
 with the reason; the exit status is 1 where something failed."""
 import argparse
@@ -71,10 +72,10 @@ class Record:
             return self.skip(what, f"failed: {next((line for line in said if 'gable' in line or 'gpu_messages' in line), said[-1])}")
         return result.stdout
 
-    def forest(self, words, where, launch=()):
-        """One run of gable forest; launch: mpirun and its words."""
+    def forest(self, words, where, launch=(), program=None):
+        """One run of gable forest; launch: mpirun and its words; program: gable-mpi of another MPI."""
         what = " ".join([*launch, "gable forest", *words, "--where", where])
-        program = self.o.build / "bin" / ("gable-mpi" if launch else "gable")
+        program = program or self.o.build / "bin" / ("gable-mpi" if launch else "gable")
         with tempfile.NamedTemporaryFile(suffix=".json") as report:
             deadline = ["--deadline", "5", "--json", report.name]
             if self.execute(what, [*launch, str(program), "forest", *words, "--where", where, *deadline]) is None:
@@ -150,6 +151,11 @@ def tables(r):
                 "| test | matrix | place | a product or iteration | its sums alone | floor | model |", "|---" * 7 + "|"]
         out += [f"| {s['test']} | {s['matrix']} | {name_of(s)} | {us(s['one_way_s'])} | {us(s['local_s'])} | {us(s['floor_s'])} | "
                 f"{us(s['model_s'])} |" for s in solves] + [""]
+    moves = [row for row in r.rows if row.get("test") == "codecs"]
+    if moves:
+        out += ["## Pack and unpack by codec, one rank, no messages", "", "| codec | move | bytes | us | GB/s | floor | share |", "|---" * 7 + "|"]
+        out += [f"| {m['codec']} | {m['move']} | {m['bytes']} | {us(m['one_way_s'])} ({us(m['q1_s'])} to {us(m['q3_s'])}) | {m['gbytes_s']:.0f} | "
+                f"{us(m['floor_s'])} | {m['share']:.2f} |" for m in moves] + [""]
     calls = [row for row in r.rows if row["program"] == "cuda"]
     if calls:
         out += ["## Calls of the CUDA runtime alone, and figure 15", "", "| call | us |", "|---|---|"]
@@ -160,12 +166,20 @@ def tables(r):
 
 def petsc(r):
     program = os.environ.get("PETSC_SF", "")
-    if r.o.gpus < 2:
-        r.skip("PetscSF with CUDA", "one GPU")
-    elif not program:
+    if not program:
         r.skip("PetscSF with CUDA", "set PETSC_SF to petsc_sf, built with -DON_GPU from bench/reference_solvers/petsc_sf.c with a PETSc that has CUDA")
     else:
         r.reference("petsc", [*MPI, program, r.o.most, "-use_gpu_aware_mpi", "0"])
+
+
+def aware(r, most):
+    """Exchanges by a CUDA-aware MPI, which is seldom the one that the tool was built with."""
+    launch, tool = os.environ.get("AWARE_LAUNCH", "").split(), os.environ.get("AWARE_TOOL", "")
+    if not launch or not tool:
+        r.skip("cuda/mpi --path aware", "set AWARE_LAUNCH and AWARE_TOOL to a CUDA-aware MPI and gable-mpi built with it")
+        return
+    for test in TESTS:
+        r.forest([test, *most, "--path", "aware"], "cuda/mpi", launch, tool)
 
 
 def transports(r, two, peer, staged):
@@ -186,6 +200,7 @@ def transports(r, two, peer, staged):
                              ("cuda/mpi", ["--path", "put"]), ("cuda:0,1/nccl", [])):
             if two:
                 r.forest([test, *most, *words], where, [] if "nccl" in where else MPI)
+    aware(r, most)
     if not two:
         r.skip("cuda/mpi --path direct, copy and put, cuda/nvshmem", "one GPU: kernels of two processes take turns there, 2 ms a message")
         r.skip("cuda:0,1/nccl", "one GPU: NCCL refuses two ranks there")
@@ -220,6 +235,7 @@ def main():
         for test in TESTS:
             r.forest([test, "--most", str(o.most)], o.place)
         r.forest(["cg", "laplacian5:30x30"], o.place)
+        r.forest(["codecs", "--most", str(o.most)], o.place)
     elif o.gpus < 1:
         sys.exit("forest_gpu: no GPU here")
     else:
@@ -231,6 +247,7 @@ def main():
             r.forest(["check", "--cases", "10", "--seed", "5", "--path", "put"], "cuda/mpi", MPI)
         r.proof("test_peer_kernels", peer)
         r.reference("CUDA calls", [o.build / "bin/gpu_messages", "calls"])
+        r.forest(["codecs", "--captured", "--most", str(1 << 28)], "cuda:0")
         transports(r, two, peer, staged)
         solves(r, two, peer, staged)
         r.reference("mpi", [*MPI, o.build / "bin/gpu_messages", "mpi", o.most])

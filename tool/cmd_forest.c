@@ -11,6 +11,7 @@
 #include "failure.h"
 #include "forest_bench.h"
 #include "forest_check.h"
+#include "forest_codec.h"
 #include "forest_parts.h"
 #include "forest_place.h"
 #include "forest_show.h"
@@ -25,7 +26,7 @@
 #include "verbs.h"
 
 static const char *const tests[] = {"check", "pingpong", "newpingpong", "unpack", "scatter",
-                                    "halo",  "spmv",     "cg",          "show"};
+                                    "halo",  "codecs",   "spmv",        "cg",     "show"};
 enum { N_TESTS = sizeof tests / sizeof *tests };
 
 typedef struct request {
@@ -43,8 +44,9 @@ typedef struct outcome {
   forest_check_result check;
   char wrong[256]; /* the first wrong array of any rank */
   forest_row rows[FOREST_ROWS];
-  int n_rows, ranks;
-  int lost; /* a rank of processes did not come */
+  forest_codec_row moves[FOREST_CODEC_ROWS];
+  int n_rows, ranks; /* of rows or moves */
+  int lost;          /* a rank of processes did not come */
   forest_solve_result solved;
   forest_shape shape;
   session *s;
@@ -86,6 +88,19 @@ static gable_status run_bench(gable_comm *comm, outcome *o)
   const gable_status status = forest_bench(comm, o->q->test, &options, rows, &n);
   if (status || gable_comm_rank(comm)) return status;
   memcpy(o->rows, rows, sizeof rows);
+  o->n_rows = n;
+  return GABLE_OK;
+}
+
+static gable_status run_codecs(gable_comm *comm, outcome *o)
+{
+  forest_codec_row rows[FOREST_CODEC_ROWS];
+  int n = 0;
+  const forest_bench_options options = {
+      .most = o->q->most, .path = forest_place_path(&o->q->place), .captured = o->q->captured};
+  const gable_status status = forest_codecs(comm, &options, rows, &n);
+  if (status || gable_comm_rank(comm)) return status;
+  memcpy(o->moves, rows, sizeof rows);
   o->n_rows = n;
   return GABLE_OK;
 }
@@ -177,6 +192,7 @@ static gable_status run_rank(gable_comm *comm, void *user)
   if (status) return status;
   if (solves(o->q)) return run_solve(comm, o);
   if (is(o->q, "show")) return run_show(comm, o);
+  if (is(o->q, "codecs")) return run_codecs(comm, o);
   return is(o->q, "check") ? run_check(comm, o) : run_bench(comm, o);
 }
 
@@ -239,6 +255,13 @@ static int report_bench(const request *q, const outcome *o, json *j)
   json_bool(j, "together", q->plans > 1 && !q->apart);
   if (wrong) fprintf(stderr, "gable forest: a leaf has not its root's value\n");
   return wrong ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int report_codecs(const request *q, const outcome *o, json *j)
+{
+  if (forest_codec_report(o->moves, o->n_rows, q->where, report_stream(q->json_path), j)) return EXIT_DONE;
+  fprintf(stderr, "gable forest: an entry has not the value that was moved there\n");
+  return EXIT_FAILED;
 }
 
 static int report_solve(const request *q, const outcome *o, json *j)
@@ -325,10 +348,11 @@ static json *request_json(const request *q)
 static int report(const request *q, const outcome *o, json **j)
 {
   json_integer(*j, "ranks", o->ranks);
-  const int checked = solves(q)        ? report_solve(q, o, *j)
-                      : is(q, "show")  ? report_show(q, o, *j)
-                      : is(q, "check") ? report_check(q, o, *j)
-                                       : report_bench(q, o, *j);
+  const int checked = solves(q)         ? report_solve(q, o, *j)
+                      : is(q, "show")   ? report_show(q, o, *j)
+                      : is(q, "check")  ? report_check(q, o, *j)
+                      : is(q, "codecs") ? report_codecs(q, o, *j)
+                                        : report_bench(q, o, *j);
   const int written = json_write(j, q->json_path);
   return checked ? checked : written;
 }
@@ -420,6 +444,7 @@ int cmd_forest(int argc, char **argv)
                          "  unpack        the same with sums\n"
                          "  scatter       the same with sums, and leaves on rank 0 too\n"
                          "  halo          ghost cells of a periodic grid, n x n cells a rank\n"
+                         "  codecs        pack and unpack alone, by how indices are written down, 1 MiB to --most\n"
                          "  spmv A.mtx    y = A x, rows of A cut over ranks, against the serial product, bit by bit\n"
                          "  cg A.mtx      conjugate gradients for A x = A times ones, the same way\n"
                          "  show [A.mtx]  who sends what to whom: the halo of A, or of a periodic grid\n"
@@ -432,7 +457,7 @@ int cmd_forest(int argc, char **argv)
                          "mpirun -n 4 gable forest halo --where cpu/mpi\n",
                          1,
                          2,
-                         "check|pingpong|newpingpong|unpack|scatter|halo|spmv|cg|show|FILE"};
+                         "check|pingpong|newpingpong|unpack|scatter|halo|codecs|spmv|cg|show|FILE"};
   session s;
   if (options_parse(&usage, argc, argv, q.argument, &rc)) return rc;
   q.test = q.argument[0];
@@ -458,7 +483,7 @@ int cmd_forest(int argc, char **argv)
     return options_wrong("forest", "--captured is of tests that are timed, not of %s", q.test);
   if (forest_place_wrong(&q.place))
     return options_wrong("forest", "--model %s of %s: %s", q.place.model, q.where, forest_place_wrong(&q.place));
-  if (forest_place_synchronises(&q.place) && (q.captured || q.matrix || is(&q, "check")))
+  if (forest_place_synchronises(&q.place) && (q.captured || q.matrix || is(&q, "check") || is(&q, "codecs")))
     return options_wrong("forest", "--model a is of pingpong and its neighbours and halo, not captured");
   if (mpi_place_is(q.where) && (rc = mpi_place_enter(q.where, argv - 1, &rank)) != 0) return rc;
   if (on_gpu) setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0); /* streams of ranks on one GPU in queues of their own */

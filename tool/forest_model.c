@@ -110,6 +110,11 @@ double forest_floor(const forest_times *t, const char *test, const forest_row *r
   return first + (t->link_bytes_s > 0 ? bytes / t->link_bytes_s : copy_time(t, bytes));
 }
 
+double forest_move_floor(const forest_times *t, double bytes, double moved, int sums)
+{
+  return t->on_gpu ? moved / t->memory_bytes_s : loop_time(bytes, sums);
+}
+
 double forest_model(const forest_times *t, const char *test, const forest_row *row, const forest_message_time *l)
 {
   const int halo = !strcmp(test, "halo");

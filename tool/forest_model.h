@@ -22,6 +22,10 @@ gable_status forest_times_open(gable_comm *comm, forest_times *out);
  * On a GPU also what this rank's launches take the host, or two nodes of a graph and a hop. */
 double forest_floor(const forest_times *t, const char *test, const forest_row *row, int captured);
 
+/* The least time to move so many bytes from one array to another of the same rank: on a GPU of moved bytes, read and
+ * written with the indices, at the rate of its memory; else of a loop that copies or sums. */
+double forest_move_floor(const forest_times *t, double bytes, double moved, int sums);
+
 /* T = T(pack) + max(l, T(local edges)) + T(unpack).  Pack and unpack of one run of an array are part of l.  The halo is
  * the mean of its bcast, which replaces, and its reduce, which sums; its messages are two edges of the block, and its
  * local edges the block. */

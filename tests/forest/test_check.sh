@@ -19,7 +19,7 @@ done
 for path in direct buffer; do
     "$gable" forest check --where cpu/ranks:3 --cases $n --path $path >"$BUILD/forest-check.log" 2>&1 || { cat "$BUILD/forest-check.log"; exit 1; }
 done
-for path in request window copy put; do
+for path in request window copy put aware; do
     if "$gable" forest check --where cpu/ranks:2 --cases 1 --path $path >"$BUILD/forest-check.log" 2>&1; then echo "--path $path was taken"; exit 1; fi
     grep -q "transport ranks has no path $path" "$BUILD/forest-check.log" || { cat "$BUILD/forest-check.log"; exit 1; }
 done
@@ -46,7 +46,7 @@ no_model cuda:0/peer:2 a 'only enqueued: model c'
 no_model cuda:0,1/nccl b 'only enqueued: model c'
 no_model cuda/nvshmem b 'only enqueued: model c'
 no_model cuda:0/ranks:2 c 'staged: models a and b'
-no_model cuda/mpi a 'give --path window or request'
+no_model cuda/mpi a 'give --path window, request or aware'
 if "$gable" forest check --where cuda:0/peer:2 --captured >"$BUILD/forest-check.log" 2>&1; then echo "check took --captured"; exit 1; fi
 grep -q -e '--captured is of tests that are timed' "$BUILD/forest-check.log" || { cat "$BUILD/forest-check.log"; exit 1; }
 if "$gable" forest cg laplacian5:5x5 --where cuda:0/ranks:2 --model a >"$BUILD/forest-check.log" 2>&1; then echo "cg took --model a"; exit 1; fi
@@ -91,3 +91,11 @@ not_taken() {
 not_taken 'no rank has one there' unpack --where cpu/ranks:2 --most 8 --atomics
 not_taken '--atomics is of unpack' pingpong --where mirror/peer:2 --most 8 --atomics
 not_taken '--plans and --apart are of' check --where cpu/ranks:2 --cases 1 --plans 2
+
+# Pack and unpack alone, each checked: of 128 KB each codec is the one that it is meant to be.
+for where in cpu mirror/peer:1 cpu/ranks:2; do
+    "$gable" forest codecs --where $where --most 131072 >"$BUILD/forest-check.log" 2>&1 || { echo "codecs on $where"; cat "$BUILD/forest-check.log"; exit 1; }
+    for codec in contiguous box runs list; do
+        [ "$(grep -c "^  $codec  *\(pack\|unpack\|add\) " "$BUILD/forest-check.log")" = 3 ] || { echo "codecs: not 3 lines of $codec"; cat "$BUILD/forest-check.log"; exit 1; }
+    done
+done

@@ -9,18 +9,19 @@ run() {
     python3 bench/forest_gpu.py "$BUILD" "$work" --machine m --commit c "$@" >"$work/log" 2>&1
 }
 run --place mirror/peer:2 --most 16 || { cat "$work/log"; exit 1; }
-for text in '## pingpong' '## scatter' '## Products and conjugate gradients' 'mirror/peer:2. The seed'; do
+for text in '## pingpong' '## scatter' '## Products and conjugate gradients' '## Pack and unpack by codec' 'mirror/peer:2. The seed'; do
     grep -q "$text" "$work/forest-h200.md" || { echo "no '$text' in the tables"; cat "$work/forest-h200.md"; exit 1; }
 done
 python3 - "$work/forest-h200.json" <<'END' || exit 1
 import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
-assert [r["test"] for r in rows] == [t for t in ("pingpong", "newpingpong", "unpack", "scatter") for _ in range(2)] + ["cg"], rows
-assert all(r["checked"] and r["floor_s"] > 0 and r["model_s"] > 0 and r["commit"] == "c" for r in rows), rows
+assert [r["test"] for r in rows] == [t for t in ("pingpong", "newpingpong", "unpack", "scatter") for _ in range(2)] + ["cg"] + ["codecs"] * 12, rows
+assert all(r["checked"] and r["floor_s"] > 0 and r["commit"] == "c" for r in rows), rows
+assert all(r["model_s"] > 0 for r in rows[:9]) and all(r["share"] > 0 and r["codec"] for r in rows[9:]), rows
 END
 run --gpus 2 --seconds 0 || { cat "$work/log"; exit 1; }
 for text in 'pingpong .*--captured --where cuda:0,1/peer' 'halo .*--model a --where cuda:0,1/ranks' 'unpack .*--path direct --where cuda/mpi' 'scatter .*cuda/nvshmem' \
-    'newpingpong .*cuda:0,1/nccl' 'spmv laplacian27.*cuda:0,1/peer' 'cg laplacian5.*--captured' 'CUDA calls' 'mpi:' 'nccl:' 'nvshmem:' 'PetscSF' 'test_peer_kernels'; do
+    'newpingpong .*cuda:0,1/nccl' 'spmv laplacian27.*cuda:0,1/peer' 'cg laplacian5.*--captured' 'codecs --captured .*cuda:0' 'path aware' 'CUDA calls' 'mpi:' 'nccl:' 'nvshmem:' 'PetscSF' 'test_peer_kernels'; do
     grep -q "^skipped: .*$text" "$work/log" || { echo "the plan of two GPUs has no '$text'"; cat "$work/log"; exit 1; }
 done
 [ "$(grep -c '"skipped"' "$work/forest-2xh200.json")" = "$(grep -c '^skipped' "$work/log")" ] || { echo "what was left out is not in the file"; exit 1; }
