@@ -6,6 +6,7 @@
  *
  * After each step that can fail on one rank alone, all agree. */
 #include "forest/graph.h"
+#include "kernels/forest/wide_tree.h"
 
 #include <string.h>
 
@@ -176,6 +177,30 @@ done:
   return status;
 }
 
+static int in_run(const gik_map *m, int64_t root)
+{
+  return root >= m->start && root - m->start < m->n;
+}
+
+/* look_at_roots where each neighbour's roots are one run, without a look at each edge: most runs overlap where one of
+ * them begins.  0: they are not, or a root may be wide. */
+static int look_at_runs(gable_forest *f)
+{
+  const gi_forest_side *s = &f->roots;
+  if (s->n > GIK_WIDE_DEGREE) return 0;
+  for (int k = 0; k < s->n; k++)
+    if (s->map[k].kind != GIK_MAP_CONTIGUOUS) return 0;
+  for (int k = 0; k < s->n; k++) {
+    const gik_map *m = &s->map[k];
+    int64_t degree = 0;
+    for (int j = 0; j < s->n; j++) degree += in_run(&s->map[j], m->start);
+    if (degree > f->max_degree) f->max_degree = degree;
+    if (k < s->self && (in_run(m, s->map[s->self].start) || in_run(&s->map[s->self], m->start))) f->self_first = 0;
+    f->apart[k] = 1;
+  }
+  return 1;
+}
+
 /* Degrees, and whether roots meet more than once; seen: zeros at first. */
 static gable_status look_at_roots(gable_forest *f)
 {
@@ -185,11 +210,7 @@ static gable_status look_at_roots(gable_forest *f)
   int64_t *seen = NULL, *degree = NULL, *made = NULL, count = 0;
   GI_ALLOC(f->ctx, f->apart, s->n);
   f->self_first = 1;
-  if (s->n == 1 && s->map[0].kind == GIK_MAP_CONTIGUOUS) { /* each root once, as in most exchanges of a pair */
-    f->apart[0] = 1;
-    f->max_degree = 1;
-    goto done;
-  }
+  if (look_at_runs(f)) goto done;
   GI_TRY(gi_number_roots(f, &number, &made, &count));
   GI_ALLOC_ZERO(f->ctx, seen, count);
   GI_ALLOC_ZERO(f->ctx, degree, count);

@@ -184,6 +184,46 @@ static void reduce_replaces(const setting *s)
   gable_forest_destroy(&f);
 }
 
+/* Each rank's leaves are joined to one run of the roots of rank 1, and these runs overlap: roots 0 to 3 of even ranks,
+ * 1 to 4 of odd ones, rank 1's own too, whose leaves come after rank 0's.  Sums that depend on their order. */
+static void runs_overlap(const setting *s)
+{
+  enum { RUN = 4 };
+  static const double of_rank[] = {-1e16, 1, 1e16, 0.5};
+  const int owner = s->size > 1, owns = s->me == owner;
+  gable_root root[RUN];
+  gable_forest *f = NULL;
+  gable_forest_info info = GABLE_FOREST_INFO_INIT;
+  double leaf[RUN], to[RUN + 1];
+  gable_off most = 0;
+  for (int i = 0; i < RUN; i++) {
+    root[i] = (gable_root){owner, s->me % 2 + i};
+    leaf[i] = of_rank[s->me % 4];
+  }
+  for (int i = 0; i <= RUN; i++) to[i] = 1e16;
+  CHECK_OK(gable_forest_create(s->comm, owns ? RUN + 1 : 0, RUN, NULL, root, &f));
+  CHECK_OK(gable_forest_get_info(f, &info));
+  const gable_plan_options o = plan_of(s, GABLE_FOREST_REDUCE, GABLE_FOREST_SUM, GABLE_UNIT_D);
+  gable_exchange *x = exchange_of(f, &o);
+  CHECK_OK(gable_reduce_begin(x, leaf, to));
+  CHECK_OK(gable_exchange_end(x));
+  for (int i = 0; i <= RUN && owns; i++) {
+    double right = 1e16;
+    gable_off degree = 0;
+    for (int r = 0; r < s->size; r++) {
+      if (i < r % 2 || i >= r % 2 + RUN) continue;
+      right += of_rank[r % 4];
+      degree++;
+    }
+    most = degree > most ? degree : most;
+    CHECK(to[i] == right, "root %d of overlapping runs is %g, not %g", i, to[i], right);
+  }
+  CHECK(info.max_degree == most, "a root of overlapping runs has %lld leaves, not %lld", (long long)info.max_degree,
+        (long long)most);
+  gable_exchange_destroy(&x);
+  gable_forest_destroy(&f);
+}
+
 /* 35409886bcb: the size of a block was dropped where leaves are strided: 3 numbers an item, 2 fields, every fourth
  * position. */
 static void strided_blocks(const setting *s)
@@ -280,6 +320,7 @@ void forest_cases(gable_comm *comm, gable_path path, long rounds)
   receives_only(&s, rounds / 10 + 3);
   nothing_at_all(&s);
   reduce_replaces(&s);
+  runs_overlap(&s);
   strided_blocks(&s);
   fetch_every_op(&s);
   plans_differ(&s);
