@@ -18,6 +18,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 
 from run import ROOT, commit, machine
 
@@ -115,6 +116,7 @@ def compare(best, name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=220, help="no round begins that would end later")
     parser.add_argument("--most", type=int, default=4 << 20, help="bytes of the largest message")
     parser.add_argument("--out", type=pathlib.Path)
     asked = parser.parse_args()
@@ -126,15 +128,21 @@ def main():
         programs["petsc"] = program
     best, loads = {}, []
     with tempfile.TemporaryDirectory() as folder:
+        begun, longest = time.monotonic(), 0.0
         for k in range(asked.rounds):
+            if k and time.monotonic() - begun + longest > asked.seconds:
+                print(f"{k} of {asked.rounds} rounds: the time is over (--seconds)")
+                break
+            from_here = time.monotonic()
             loads.append(os.getloadavg()[0])
             keep_least(best, round_of(programs, asked.most, pathlib.Path(folder)))
+            longest = max(longest, time.monotonic() - from_here)
             print(f"round {k + 1} of {asked.rounds}, load {loads[-1]:.1f}", flush=True)
     today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
     out = asked.out or ROOT / f"bench/results/forest-cpu-{today}.json"
     ratios = {name: compare(best, name) for name in ("ranks", "mpi") if name in programs and program}
     rows = [{"program": at[0], **row} for at, row in sorted(best.items())]
-    out.write_text(json.dumps({"machine": machine(), "commit": commit(), "date": today, "ranks": 2, "rounds": asked.rounds,
+    out.write_text(json.dumps({"machine": machine(), "commit": commit(), "date": today, "ranks": 2, "rounds": len(loads),
                                "load_before_each_round": loads, "peer": "PETSc " + os.environ.get("PETSC_VERSION", "of pkg-config")
                                if program else None, "petsc_time_over_gable_time": ratios, "rows": rows}, indent=1) + "\n")
     for name, tests in ratios.items():

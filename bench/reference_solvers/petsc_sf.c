@@ -14,6 +14,7 @@
 
 #ifdef ON_GPU
 #include <cuda_runtime_api.h>
+#include <petscdevice.h>
 #endif
 
 enum { BATCHES = 15 };
@@ -232,6 +233,7 @@ int main(int argc, char **argv)
   int gpus = 0;
   need(cudaGetDeviceCount(&gpus));
   need(cudaSetDevice(rank % gpus));
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA)); /* else PETSc takes every pointer to be of host memory */
   const size_t first = 1;
 #else
   const size_t first = 0;
