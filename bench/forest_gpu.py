@@ -247,7 +247,7 @@ def main():
             r.forest(["check", "--cases", "10", "--seed", "5", "--path", "put"], "cuda/mpi", MPI)
         r.proof("test_peer_kernels", peer)
         r.reference("CUDA calls", [o.build / "bin/gpu_messages", "calls"])
-        r.forest(["codecs", "--captured", "--most", str(1 << 28)], "cuda:0")
+        r.forest(["codecs", "--captured", "--most", str(1 << 28)], "cuda:0/peer:1")
         transports(r, two, peer, staged)
         solves(r, two, peer, staged)
         r.reference("mpi", [*MPI, o.build / "bin/gpu_messages", "mpi", o.most])
