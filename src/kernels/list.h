@@ -21,6 +21,7 @@ extern "C" {
   X(estimate_steps, PLAIN)   /* refine/estimate_steps.h */                                                             \
   X(block_steps, PLAIN)      /* supernodal/block_steps.h */                                                            \
   X(cluster_steps, PLAIN)    /* supernodal/cluster_steps.h */                                                          \
+  X(cluster_inverses, PLAIN) /* supernodal/cluster_inverse.h */                                                        \
   X(cluster_flows, PLAIN)    /* supernodal/cluster_flow.h */                                                           \
   X(exchange_steps, PLAIN)   /* forest/exchange_steps.h */
 
