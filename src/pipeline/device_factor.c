@@ -57,20 +57,21 @@ static int inverses_serve(const gi_cluster_panels *p)
   return p->type == GABLE_TYPE_S ? p->residual * (double)FLT_EPSILON < MOST_FLOAT : p->residual * DBL_EPSILON < MOST;
 }
 
-/* *serves 0: nothing was uploaded. */
+/* *serves 0: the solver has no operators. */
 static gable_status update_clusters(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
                                     const gi_cluster_outside *outside, int apart, gi_device_factor **d, int *serves)
 {
   gable_status status = GABLE_OK;
   const double begin = gi_now();
   if (!*d) GI_TRY(make_lists(ctx, a, f, outside, apart, d));
+  (*d)->lists_s = gi_now() - begin;
   GI_TRY(gi_cluster_panels_update(ctx, f, (*d)->panels));
   *serves = inverses_serve((*d)->panels);
   if (!*serves) goto done;
-  (*d)->prepare_s = gi_now() - begin;
   GI_TRY(gi_cluster_solver_update((*d)->solver, outside, NULL));
   GI_TRY(ctx->device->synchronise(ctx, NULL));
-  (*d)->upload_s = gi_now() - begin - (*d)->prepare_s;
+  (*d)->upload_s = (*d)->panels->upload_s;
+  (*d)->prepare_s = gi_now() - begin - (*d)->upload_s;
 done:
   return status;
 }

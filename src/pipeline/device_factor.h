@@ -16,7 +16,7 @@ typedef struct gi_device_factor {
   gi_cluster_solver *solver;
   gi_method_solver *named;
   gi_device_triangles *triangles;
-  double prepare_s, upload_s; /* of the last factorization */
+  double prepare_s, lists_s, upload_s; /* of the last factorization; lists_s: within prepare_s, of clusters alone */
 } gi_device_factor;
 
 /* Work vectors and staging of one solve in flight. */

@@ -3,10 +3,8 @@
 
 #include <string.h>
 
-#include "base/type_size.h"
-#include "device/device.h"
 #include "kernels/supernodal/cluster_flow.h"
-#include "supernodal/cluster_state.h"
+#include "supernodal/cluster_preparation.h"
 #include "supernodal/cluster_tasks.h"
 
 enum { DIRECTIONS = 2, WIDTHS = 3 };
@@ -29,10 +27,9 @@ struct gi_cluster_dataflow {
   const gik_cluster_flows *kernels;
   gik_flow_limits limits;
   direction way[DIRECTIONS];
-  int shared;                 /* op T is op N */
-  void *inverse;              /* inverse_J of all clusters */
-  double *coefficient, *held; /* [2 off] -F by rows, then by columns: on the device, on the host */
-  gable_off off;              /* entries of F */
+  int shared;          /* op T is op N */
+  double *coefficient; /* [2 off] -F by rows, then by columns */
+  gable_off off;       /* entries of F */
   gable_off bytes, stream_bytes;
 };
 
@@ -44,41 +41,41 @@ struct gi_dataflow_work {
 
 /* ---- the values ---- */
 
-static double off_value(const gi_cluster_panels *p, int side, gable_off k)
-{
-  return p->type == GABLE_TYPE_S ? (double)((const float *)p->off[side])[k] : ((const double *)p->off[side])[k];
-}
-
-/* The operators into the strips of one direction. */
-static gable_status pack(gi_cluster_dataflow *f, const direction *d, const void *const values[2], void *stream)
-{
-  const gik_flow_pack p = {.sources = d->sources,
-                           .source = d->source,
-                           .type = f->panels->type,
-                           .operators = {values[0], values[1], f->inverse},
-                           .packed = d->values};
-  int before = GI_NOT_ENTERED;
-  gable_status status = f->ctx->device->enter(f->ctx, &before);
-  gi_kernels_begin(f->ctx);
-  if (!status) status = f->kernels->pack(f->ctx, &p, gi_stream_of(f->ctx, stream));
-  gi_kernels_end(f->ctx);
-  f->ctx->device->leave(f->ctx, before);
-  return status;
-}
-
-gable_status gi_cluster_dataflow_update(gi_cluster_dataflow *f, const void *const values[2], void *stream)
+/* -F in double, both ways, and the operators in the strips of each direction. */
+static gable_status launch_update(gi_cluster_dataflow *f, void *stream)
 {
   gable_status status = GABLE_OK;
   const gi_cluster_panels *p = f->panels;
-  const gable_idx n = p->clusters->n;
-  for (int side = 0; side < 2 && p->off[0]; side++)
-    for (gable_off k = 0; k < p->off_ptr[side][n]; k++) f->held[side * f->off + k] = -off_value(p, side, k);
-  const gable_off inverses = p->inverse_at[p->clusters->count];
-  GI_TRY(f->ctx->device->copy_in(f->ctx, f->inverse, p->inverse, (size_t)inverses * gi_type_size(p->type), stream));
-  if (f->off)
-    GI_TRY(f->ctx->device->copy_in(f->ctx, f->coefficient, f->held, 2 * (size_t)f->off * sizeof *f->held, stream));
-  for (int k = 0; k < DIRECTIONS; k++) GI_TRY(pack(f, &f->way[k], values, stream));
+  for (int side = 0; side < 2 && f->off; side++) {
+    const gik_inverse_gather g = {.count = f->off,
+                                  .type = p->type,
+                                  .to_type = GABLE_TYPE_D,
+                                  .from = p->off[side],
+                                  .factor = -1,
+                                  .to = f->coefficient + side * f->off};
+    GI_TRY(f->ctx->device->kernels->cluster_inverses->gather(f->ctx, &g, stream));
+  }
+  for (int k = 0; k < DIRECTIONS; k++) {
+    const direction *d = &f->way[k];
+    const gik_flow_pack pack = {.sources = d->sources,
+                                .source = d->source,
+                                .type = p->type,
+                                .operators = {p->lower, p->upper, p->inverse},
+                                .packed = d->values};
+    GI_TRY(f->kernels->pack(f->ctx, &pack, stream));
+  }
 done:
+  return status;
+}
+
+gable_status gi_cluster_dataflow_update(gi_cluster_dataflow *f, void *stream)
+{
+  int before = GI_NOT_ENTERED;
+  gable_status status = f->ctx->device->enter(f->ctx, &before);
+  gi_kernels_begin(f->ctx);
+  if (!status) status = launch_update(f, gi_stream_of(f->ctx, stream));
+  gi_kernels_end(f->ctx);
+  f->ctx->device->leave(f->ctx, before);
   return status;
 }
 
@@ -116,9 +113,10 @@ static gable_status tasks_to_device(gi_cluster_dataflow *f, direction *d, const 
   d->tasks = t->count;
   d->places = t->places;
   d->sources = t->sources;
-  GI_TRY(gi_cluster_to_device(ctx, t->at, t->count + 1, sizeof *t->at, (void **)&d->at, &f->bytes));
-  GI_TRY(gi_cluster_to_device(ctx, t->records, end.record, 1, (void **)&d->records, &f->bytes));
-  GI_TRY(gi_cluster_to_device(ctx, t->source, t->sources, sizeof *t->source, (void **)&d->source, &f->bytes));
+  GI_TRY(gi_cluster_list_to_device(ctx, f->panels, t->at, t->count + 1, sizeof *t->at, (void **)&d->at, &f->bytes));
+  GI_TRY(gi_cluster_list_to_device(ctx, f->panels, t->records, end.record, 1, (void **)&d->records, &f->bytes));
+  GI_TRY(gi_cluster_list_to_device(ctx, f->panels, t->source, t->sources, sizeof *t->source, (void **)&d->source,
+                                   &f->bytes));
   GI_TRY(gi_cluster_to_device(ctx, NULL, end.values, 1, (void **)&d->values, &f->bytes));
   GI_TRY(ctx->device->enter(ctx, &before));
   for (int k = 0; k < WIDTHS; k++) {
@@ -161,7 +159,6 @@ static gable_status make_directions(gi_cluster_dataflow *f, const gi_cluster_out
   GI_TRY(gi_cluster_tasks_init(ctx, plan, directions, tasks));
   for (int k = 0; k < directions; k++) GI_TRY(tasks_to_device(f, &f->way[k], &tasks[k]));
   f->stream_bytes = tasks[0].at[tasks[0].count].record + tasks[0].at[tasks[0].count].values;
-  GI_TRY(ctx->device->synchronise(ctx, NULL)); /* before the host's tasks go */
 done:
   for (int k = 0; k < DIRECTIONS; k++) gi_cluster_tasks_release(ctx, &tasks[k]);
   gi_free(ctx, rows);
@@ -180,11 +177,7 @@ gable_status gi_cluster_dataflow_create(gable_context *ctx, const gi_cluster_pan
   f->kernels = ctx->device->kernels->cluster_flows;
   GI_TRY(read_limits(f));
   f->off = panels->off[0] ? panels->off_ptr[0][panels->clusters->n] : 0;
-  GI_REQUIRE(2 * f->off < INT32_MAX, GABLE_ERR_LIMIT, "%lld entries right of the diagonal blocks", (long long)f->off);
-  GI_ALLOC(ctx, f->held, 2 * f->off);
   GI_TRY(gi_cluster_to_device(ctx, NULL, 2 * f->off, sizeof *f->coefficient, (void **)&f->coefficient, &f->bytes));
-  GI_TRY(gi_cluster_to_device(ctx, NULL, panels->inverse_at[panels->clusters->count], gi_type_size(panels->type),
-                              &f->inverse, &f->bytes));
   GI_TRY(make_directions(f, outside));
   *out = f;
   f = NULL;
@@ -204,9 +197,7 @@ void gi_cluster_dataflow_destroy(gable_context *ctx, gi_cluster_dataflow **flow)
     ctx->device->release(ctx, f->way[k].source);
     ctx->device->release(ctx, f->way[k].values);
   }
-  ctx->device->release(ctx, f->inverse);
   ctx->device->release(ctx, f->coefficient);
-  gi_free(ctx, f->held);
   gi_free(ctx, f);
 }
 

@@ -28,9 +28,8 @@ gable_status gi_cluster_dataflow_create(gable_context *ctx, const gi_cluster_pan
                                         const gi_cluster_outside *outside, gi_cluster_dataflow **out);
 void gi_cluster_dataflow_destroy(gable_context *ctx, gi_cluster_dataflow **flow); /* NULL is fine */
 
-/* The coefficients of F and the inverses that panels holds now, and the operators in values: lower, upper (LU), on the
- * device. In the order of stream; values may go when it is done. */
-gable_status gi_cluster_dataflow_update(gi_cluster_dataflow *flow, const void *const values[2], void *stream);
+/* The operators and coefficients of F that panels holds now, in the order of stream. */
+gable_status gi_cluster_dataflow_update(gi_cluster_dataflow *flow, void *stream);
 gable_off gi_cluster_dataflow_bytes(const gi_cluster_dataflow *flow); /* of device memory */
 gable_off
 gi_cluster_dataflow_stream(const gi_cluster_dataflow *flow); /* bytes of the records and values that one solve reads */

@@ -27,7 +27,7 @@ gable_status gi_cluster_solver_create(gable_context *ctx, const gi_cluster_panel
                                       const gi_cluster_outside *outside, gi_cluster_solver **out);
 void gi_cluster_solver_destroy(gable_context *ctx, gi_cluster_solver **solver); /* NULL is fine */
 
-/* The numbers that panels holds now, and the scalings of outside, in the order of stream. */
+/* The operators that panels holds now, and the scalings of outside, in the order of stream. */
 gable_status gi_cluster_solver_update(gi_cluster_solver *s, const gi_cluster_outside *outside, void *stream);
 
 gable_off gi_cluster_solver_bytes(const gi_cluster_solver *s);            /* of device memory */

@@ -1,7 +1,6 @@
 /* cluster_solver.c: operators, lists and tiles in device memory, and work vectors. */
 #include "base/type_size.h"
-#include "device/device.h"
-#include "supernodal/cluster_state.h"
+#include "supernodal/cluster_preparation.h"
 
 gable_status gi_cluster_to_device(gable_context *ctx, const void *host, gable_off count, size_t size, void **out,
                                   gable_off *bytes)
@@ -21,20 +20,11 @@ static gable_status side_to_device(gi_cluster_solver *s, const gi_cluster_side *
   gable_context *ctx = s->ctx;
   const gi_clusters *c = s->panels->clusters;
   const gable_off slots = side->ptr[c->count], positions = c->n + slots;
-  GI_TRY(gi_cluster_to_device(ctx, side->ptr, c->count + 1, sizeof *out->ptr, (void **)&out->ptr, &s->bytes));
-  GI_TRY(gi_cluster_to_device(ctx, side->row, slots, sizeof *out->row, (void **)&out->row, &s->bytes));
-  GI_TRY(gi_cluster_to_device(ctx, side->in_ptr, positions + 1, sizeof *out->in_ptr, (void **)&out->in_ptr, &s->bytes));
-  GI_TRY(gi_cluster_to_device(ctx, side->in_slot, slots, sizeof *out->in_slot, (void **)&out->in_slot, &s->bytes));
-done:
-  return status;
-}
-
-static gable_status values_to_device(gi_cluster_solver *s, const gable_off *at, gi_device_side *out)
-{
-  gable_status status = GABLE_OK;
-  const gable_idx count = s->panels->clusters->count;
-  GI_TRY(gi_cluster_to_device(s->ctx, at, count + 1, sizeof *at, (void **)&out->value_at, &s->bytes));
-  GI_TRY(gi_cluster_to_device(s->ctx, NULL, at[count], gi_type_size(s->panels->type), &out->values, &s->bytes));
+  GI_TRY(gi_cluster_list_to_device(ctx, s->panels, side->row, slots, sizeof *out->row, (void **)&out->row, &s->bytes));
+  GI_TRY(gi_cluster_list_to_device(ctx, s->panels, side->in_ptr, positions + 1, sizeof *out->in_ptr,
+                                   (void **)&out->in_ptr, &s->bytes));
+  GI_TRY(gi_cluster_list_to_device(ctx, s->panels, side->in_slot, slots, sizeof *out->in_slot, (void **)&out->in_slot,
+                                   &s->bytes));
 done:
   return status;
 }
@@ -46,11 +36,11 @@ static gable_status off_to_device(gi_cluster_solver *s)
   const gable_idx n = p->clusters->n;
   for (int side = 0; side < 2 && p->off[0]; side++) {
     const gable_off nnz = p->off_ptr[side][n];
-    GI_TRY(gi_cluster_to_device(s->ctx, p->off_ptr[side], n + 1, sizeof(gable_off), (void **)&s->off_ptr[side],
-                                &s->bytes));
-    GI_TRY(
-        gi_cluster_to_device(s->ctx, p->off_col[side], nnz, sizeof(gable_idx), (void **)&s->off_col[side], &s->bytes));
-    GI_TRY(gi_cluster_to_device(s->ctx, NULL, nnz, gi_type_size(p->type), &s->off[side], &s->bytes));
+    GI_TRY(gi_cluster_list_to_device(s->ctx, p, p->off_ptr[side], n + 1, sizeof(gable_off), (void **)&s->off_ptr[side],
+                                     &s->bytes));
+    GI_TRY(gi_cluster_list_to_device(s->ctx, p, p->off_col[side], nnz, sizeof(gable_idx), (void **)&s->off_col[side],
+                                     &s->bytes));
+    s->off[side] = p->off[side];
   }
 done:
   return status;
@@ -61,13 +51,12 @@ static gable_status outside_to_device(gi_cluster_solver *s, const gi_cluster_out
   gable_status status = GABLE_OK;
   gable_context *ctx = s->ctx;
   const gi_clusters *c = s->panels->clusters;
-  const gable_idx *perm[] = {NULL, o->row_perm, o->col_perm};
-  gable_idx **out[] = {&s->order, &s->rows, &s->cols}, *place = NULL;
+  const gable_idx *perm[] = {o->row_perm, o->col_perm};
+  gable_idx **out[] = {&s->rows, &s->cols}, *place = NULL;
   GI_ALLOC(ctx, place, c->n);
-  for (int side = 0; side < 3; side++) {
+  for (int side = 0; side < 2; side++) {
     for (gable_idx k = 0; k < c->n; k++) place[k] = perm[side] ? perm[side][c->order[k]] : c->order[k];
-    GI_TRY(gi_cluster_to_device(ctx, place, c->n, sizeof *place, (void **)out[side], &s->bytes));
-    GI_TRY(ctx->device->synchronise(ctx, NULL)); /* before place changes */
+    GI_TRY(gi_cluster_list_to_device(ctx, s->panels, place, c->n, sizeof *place, (void **)out[side], &s->bytes));
   }
   if (o->row_scale)
     GI_TRY(gi_cluster_to_device(ctx, NULL, c->n, sizeof *s->row_scale, (void **)&s->row_scale, &s->bytes));
@@ -89,21 +78,19 @@ gable_status gi_cluster_solver_create(gable_context *ctx, const gi_cluster_panel
   s->ctx = ctx;
   s->panels = panels;
   s->steps = ctx->device->kernels->cluster_steps;
-  GI_TRY(gi_cluster_to_device(ctx, c->first, c->count + 1, sizeof *c->first, (void **)&s->first, &s->bytes));
+  s->first = panels->lists.first;
+  s->order = panels->lists.order;
+  s->dinv = panels->dinv;
+  s->coupling = panels->coupling;
   GI_TRY(side_to_device(s, &c->l, &s->l));
-  GI_TRY(values_to_device(s, panels->lower_at, &s->l));
-  if (panels->upper) {
-    if (c->layout->symmetric)
-      s->u = s->l;
-    else
-      GI_TRY(side_to_device(s, &c->u, &s->u));
-    s->u.value_at = NULL;
-    s->u.values = NULL;
-    GI_TRY(values_to_device(s, panels->upper_at, &s->u));
+  if (panels->upper && c->layout->symmetric) s->u = s->l;
+  if (panels->upper && !c->layout->symmetric) GI_TRY(side_to_device(s, &c->u, &s->u));
+  for (int side = 0; side < (panels->upper ? 2 : 1); side++) {
+    gi_device_side *to = side ? &s->u : &s->l;
+    to->ptr = panels->lists.ptr[side];
+    to->value_at = panels->lists.at[side];
+    to->values = side ? panels->upper : panels->lower;
   }
-  GI_TRY(gi_cluster_to_device(ctx, NULL, c->n, sizeof *s->dinv, (void **)&s->dinv, &s->bytes));
-  if (panels->coupling)
-    GI_TRY(gi_cluster_to_device(ctx, NULL, c->n, sizeof *s->coupling, (void **)&s->coupling, &s->bytes));
   GI_TRY(off_to_device(s));
   GI_TRY(outside_to_device(s, outside ? outside : &none));
   GI_TRY(gi_cluster_dataflow_create(ctx, panels, outside ? outside : &none, &s->flow));
@@ -117,7 +104,6 @@ done:
 
 static void release_lists(gable_context *ctx, gi_device_side *side)
 {
-  ctx->device->release(ctx, side->ptr);
   ctx->device->release(ctx, side->row);
   ctx->device->release(ctx, side->in_ptr);
   ctx->device->release(ctx, side->in_slot);
@@ -128,11 +114,10 @@ void gi_cluster_solver_destroy(gable_context *ctx, gi_cluster_solver **solver)
   gi_cluster_solver *s = solver ? *solver : NULL;
   if (!s) return;
   *solver = NULL;
-  if (s->u.ptr != s->l.ptr) release_lists(ctx, &s->u);
+  if (s->u.row != s->l.row) release_lists(ctx, &s->u);
   release_lists(ctx, &s->l);
-  void *own[] = {s->first,    s->l.value_at, s->l.values,   s->u.value_at, s->u.values,   s->dinv,
-                 s->coupling, s->off_ptr[0], s->off_ptr[1], s->off_col[0], s->off_col[1], s->off[0],
-                 s->off[1],   s->order,      s->rows,       s->cols,       s->row_scale,  s->col_scale};
+  void *own[] = {s->off_ptr[0], s->off_ptr[1], s->off_col[0], s->off_col[1],
+                 s->rows,       s->cols,       s->row_scale,  s->col_scale};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
   gi_cluster_dataflow_destroy(ctx, &s->flow);
   for (int k = 0; k < GI_PRODUCTS; k++) {
@@ -142,35 +127,20 @@ void gi_cluster_solver_destroy(gable_context *ctx, gi_cluster_solver **solver)
   gi_free(ctx, s);
 }
 
-static gable_status refresh(gi_cluster_solver *s, void *to, const void *from, gable_off count, size_t size,
-                            void *stream)
-{
-  return to && count ? s->ctx->device->copy_in(s->ctx, to, from, (size_t)count * size, stream) : GABLE_OK;
-}
-
 gable_status gi_cluster_solver_update(gi_cluster_solver *s, const gi_cluster_outside *outside, void *stream)
 {
   gable_status status = GABLE_OK;
-  const gi_cluster_panels *p = s->panels;
-  const gable_idx n = p->clusters->n, count = p->clusters->count;
-  const size_t size = gi_type_size(p->type);
-  const void *const values[] = {s->l.values, s->u.values};
-  GI_TRY(refresh(s, s->l.values, p->lower, p->lower_at[count], size, stream));
-  if (p->upper) GI_TRY(refresh(s, s->u.values, p->upper, p->upper_at[count], size, stream));
-  GI_TRY(refresh(s, s->dinv, p->dinv, n, sizeof *p->dinv, stream));
-  if (s->row_scale) GI_TRY(refresh(s, s->row_scale, outside->row_scale, n, sizeof *p->dinv, stream));
-  if (s->col_scale) GI_TRY(refresh(s, s->col_scale, outside->col_scale, n, sizeof *p->dinv, stream));
-  GI_TRY(refresh(s, s->coupling, p->coupling, n, sizeof *p->dinv, stream));
-  for (int side = 0; side < 2 && p->off[0]; side++)
-    GI_TRY(refresh(s, s->off[side], p->off[side], p->off_ptr[side][n], size, stream));
-  GI_TRY(gi_cluster_dataflow_update(s->flow, values, stream));
+  const size_t bytes = (size_t)s->panels->clusters->n * sizeof *s->row_scale;
+  if (s->row_scale && bytes) GI_TRY(s->ctx->device->copy_in(s->ctx, s->row_scale, outside->row_scale, bytes, stream));
+  if (s->col_scale && bytes) GI_TRY(s->ctx->device->copy_in(s->ctx, s->col_scale, outside->col_scale, bytes, stream));
+  GI_TRY(gi_cluster_dataflow_update(s->flow, stream));
 done:
   return status;
 }
 
 gable_off gi_cluster_solver_bytes(const gi_cluster_solver *s)
 {
-  return s->bytes + gi_cluster_dataflow_bytes(s->flow);
+  return s->bytes + s->panels->device_bytes + gi_cluster_dataflow_bytes(s->flow);
 }
 
 double gi_cluster_floor_bytes(const gi_cluster_solver *s, gable_idx rhs)

@@ -26,7 +26,7 @@ struct gi_cluster_solver {
   gable_context *ctx;
   const gi_cluster_panels *panels;
   const gik_cluster_steps *steps;
-  gable_idx *first;
+  gable_idx *first;    /* first, ptr, value_at, values, dinv, coupling, off and order: of panels */
   gi_device_side l, u; /* u: l's lists where the layout is symmetric, its values NULL where lower serves */
   gi_tile_list tiles[GI_PRODUCTS];
   double *dinv, *coupling;

@@ -17,6 +17,7 @@ for t in unit/test_device unit/test_trisolve_faults equivalence/test_trisolve_de
 # which need no sanitizer, have them in the other builds.
 on_mirror equivalence/test_trisolve ${SAN:+20240607 2147483647 3}
 # Sweeps and Krylov solvers run the CPU's kernels there, from vectors of the host; under a sanitizer on little.
+on_mirror equivalence/test_cluster_operators ${SAN:+20}
 on_mirror equivalence/test_clusters ${SAN:+20}
 on_mirror equivalence/test_cluster_dataflow ${SAN:+10}
 on_mirror equivalence/test_device_methods ${SAN:+4}
