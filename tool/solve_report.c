@@ -106,7 +106,8 @@ static void print_factorization(FILE *out, const gable_solver *s, double whole)
 /* Where the factor is brought into the form that sweeps read. */
 static const char *where_prepared(const solve_outcome *r)
 {
-  return integer_of(r->solver, GABLE_SOLVER_ELEMENTWISE) ? r->where : "cpu";
+  const int by_method = integer_of(r->solver, GABLE_SOLVER_SOLVE_LEVELS) != 0; /* blocks, made on the CPU */
+  return by_method && !integer_of(r->solver, GABLE_SOLVER_ELEMENTWISE) ? "cpu" : r->where;
 }
 
 static void print_preparation(FILE *out, const solve_request *q, const solve_outcome *r, double whole)
@@ -125,7 +126,8 @@ static void print_preparation(FILE *out, const solve_request *q, const solve_out
   if (integer_of(s, GABLE_SOLVER_DEVICE_BYTES) || named)
     phase(out, "prepare", real_of(s, GABLE_SOLVER_PREPARE_S), where_prepared(r), whole, what);
   if (!integer_of(s, GABLE_SOLVER_DEVICE_BYTES)) return;
-  snprintf(what, sizeof what, "%s to %s", human_bytes((double)integer_of(s, GABLE_SOLVER_DEVICE_BYTES)).s, r->where);
+  snprintf(what, sizeof what, "the factor; %s held on %s",
+           human_bytes((double)integer_of(s, GABLE_SOLVER_DEVICE_BYTES)).s, r->where);
   phase(out, "upload", real_of(s, GABLE_SOLVER_UPLOAD_S), r->where, whole, what);
 }
 
@@ -298,6 +300,7 @@ void solve_report_json(json *j, const solve_request *q, const solve_outcome *r)
   json_analysis(j, r->solver);
   json_factor(j, r);
   json_number(j, "prepare_s", real_of(r->solver, GABLE_SOLVER_PREPARE_S));
+  json_number(j, "lists_s", real_of(r->solver, GABLE_SOLVER_LISTS_S));
   json_number(j, "upload_s", real_of(r->solver, GABLE_SOLVER_UPLOAD_S));
   json_integer(j, "device_bytes", integer_of(r->solver, GABLE_SOLVER_DEVICE_BYTES));
   json_integer(j, "device_levels", integer_of(r->solver, GABLE_SOLVER_DEVICE_LEVELS));

@@ -257,7 +257,7 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(PREDICTED_HOST_S, double, 1, "seconds predicted for options.solves solves on the CPU")                             \
   X(PREDICTED_DEVICE_S, double, 1, "seconds predicted for these on a GPU, preparation and upload included")            \
   X(PREPARE_S, double, 1, "seconds: merging supernodes and inverting their blocks, for the device or a named method")  \
-  X(UPLOAD_S, double, 1, "seconds: copying the prepared factor there")                                                 \
+  X(UPLOAD_S, double, 1, "seconds: copying the factor there")                                                          \
   X(ORDER_S, double, 1, "seconds: ordering")                                                                           \
   X(MATCH_S, double, 1, "seconds: equilibration and matching")                                                         \
   X(SYMBOLIC_S, double, 1, "seconds: reading the matrix, symbolic factorization, the plans made from it")              \
@@ -273,7 +273,8 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(DIAGONAL, double, n, "pivots, in the order of A'; of L D L^T the diagonal of D")                                   \
   X(REJECTED, int64_t, 1, "factorizations that the last gable_solver_factor tried and did not keep")                   \
   X(REJECTED_S, double, 1, "seconds: their numeric phases")                                                            \
-  X(JUDGE_S, double, 1, "seconds: solves that judge factors, in the last gable_solver_factor")
+  X(JUDGE_S, double, 1, "seconds: solves that judge factors, in the last gable_solver_factor")                         \
+  X(LISTS_S, double, 1, "seconds of PREPARE_S: lists of the pattern, made by the first factorization on a GPU")
 
 typedef enum gable_solver_key {
 #define GABLE_SOLVER_KEY_ENUM(name, type, count, text) GABLE_SOLVER_##name,

@@ -60,6 +60,7 @@ static gi_phase needed(gable_solver_key key)
   case GABLE_SOLVER_PREDICTED_HOST_S:
   case GABLE_SOLVER_PREDICTED_DEVICE_S:
   case GABLE_SOLVER_PREPARE_S:
+  case GABLE_SOLVER_LISTS_S:
   case GABLE_SOLVER_UPLOAD_S:
   case GABLE_SOLVER_DIAGONAL: return GI_PHASE_FACTORED;
   default: return GI_PHASE_ANALYSED;
@@ -164,6 +165,7 @@ static double real_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_PREDICTED_HOST_S: return predicted_s(s, 0);
   case GABLE_SOLVER_PREDICTED_DEVICE_S: return predicted_s(s, 1);
   case GABLE_SOLVER_PREPARE_S: return s->device ? s->device->prepare_s : s->named ? s->named_s : 0;
+  case GABLE_SOLVER_LISTS_S: return s->device ? s->device->lists_s : 0;
   case GABLE_SOLVER_UPLOAD_S: return s->device ? s->device->upload_s : 0;
   case GABLE_SOLVER_SOLVE_BYTES: return least_bytes(s);
   default: return 0;

@@ -113,7 +113,7 @@ done
 # solve starts no GPU for one solve, and says where it solved and why
 expect 0 "(default auto)" solve --help
 run 0 solve two.mtx --json j
-is j where cpu where_solve cpu where_order cpu where_factor cpu where_refine cpu where_reason "fewer than 5 solves do not repay a GPU" device_bytes 0 prepare_s 0 upload_s 0 floor_s null share null
+is j where cpu where_solve cpu where_order cpu where_factor cpu where_refine cpu where_reason "fewer than 5 solves do not repay a GPU" device_bytes 0 prepare_s 0 lists_s 0 upload_s 0 floor_s null share null
 says 'where  *cpu: fewer than 5 solves do not repay a GPU' out
 run 0 solve two.mtx --where cpu --json j
 is j where cpu where_reason ""
@@ -158,7 +158,7 @@ run 2 solve two.mtx --merge-blocks
 run 2 solve two.mtx --solve-method nobody
 run 0 solve two.mtx --where mirror --repeat 3 --rhs 2 --json j
 is j where mirror where_order cpu where_factor cpu where_solve mirror where_refine mirror repeat 3 rhs 2 solved true where_reason ""
-holds j 'floor_s > 0 && share > 0 && solve_bytes > 0 && device_bytes > 0 && device_levels > 0 && prepare_s > 0 && upload_s > 0'
+holds j 'floor_s > 0 && share > 0 && solve_bytes > 0 && device_bytes > 0 && device_levels > 0 && prepare_s > lists_s && lists_s > 0 && upload_s > 0'
 holds j 'predicted_host_s > 0 && predicted_device_s > predicted_host_s && share * solve_s <= 1.000001 * floor_s && share * solve_s >= 0.999999 * floor_s'
 holds j 'solve_q1_s > 0 && solve_q1_s <= solve_s && solve_s <= solve_q3_s'
 case $auto in *cpu* | *cuda:0*) ;; *) wrong "auto is $auto" ;; esac
