@@ -80,7 +80,8 @@ typedef struct supernodal_result {
   const char *matrix, *method, *where, *kind; /* kind: lu, cholesky, ldlt */
   int64_t n, nnz_l, nnz_u, levels, device_bytes;
   double prepare_s, upload_s, floor_s;
-  int graph; /* 1: solves were timed in a captured graph */
+  const char *floor_of; /* which of them the floor is: bytes, flops */
+  int graph;            /* 1: solves were timed in a captured graph */
   quartiles solve;
   double first_error, backward_error; /* before and after refinement */
   int missed;                         /* 1: the refined solution misses the tolerance */

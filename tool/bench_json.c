@@ -97,6 +97,7 @@ void bench_json_supernodal(FILE *f, const bench_request *q, const supernodal_res
   number(f, "q1_s", r->solve.q1);
   number(f, "q3_s", r->solve.q3);
   number(f, "floor_s", r->floor_s);
+  text(f, "floor_of", r->floor_of);
   number(f, "share", r->solve.median > 0 ? r->floor_s / r->solve.median : 0);
   number(f, "backward_error", r->backward_error);
   number(f, "first_backward_error", r->first_error);

@@ -100,6 +100,12 @@ solve_floor workbench_floor(const char *where, double bytes, double levels, int 
   return f;
 }
 
+double workbench_flops_floor(const char *where, double flops)
+{
+  static const double h200_flops_s = 60e12;
+  return strncmp(where, "cuda", 4) ? 0 : flops / h200_flops_s;
+}
+
 double workbench_bytes(const gable_vectors_view *x, double nnz, gable_type values)
 {
   const double value = values == GABLE_TYPE_S ? 4 : 8, vector = x->type == GABLE_TYPE_S ? 4 : 8, n = x->n;

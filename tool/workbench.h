@@ -33,6 +33,8 @@ typedef struct solve_floor {
   double bytes_s, hops_s, s; /* s: the larger of both */
 } solve_floor;
 solve_floor workbench_floor(const char *where, double bytes, double levels, int threads);
+/* Seconds of so many operations by the FP64 tensor cores of an H200; on the CPU 0: its cores' speed is not known. */
+double workbench_flops_floor(const char *where, double flops);
 
 /* What a solve has to move at least: a triangle of nnz entries with its indices, row pointers, b and x. */
 double workbench_bytes(const gable_vectors_view *x, double nnz, gable_type values);
