@@ -21,8 +21,8 @@ typedef struct gi_cluster_outside {
   const double *row_scale, *col_scale;  /* [n] */
 } gi_cluster_outside;
 
-/* Copies the lists of panels' clusters and the permutations of outside (NULL: A' itself) to the device, and makes the
- * tiles of every level; no numbers yet.  panels is borrowed until destroy.  GABLE_ERR_MEMORY. */
+/* Copies the lists of panels' clusters and the permutations of outside (NULL: A' itself) to the device; no numbers yet.
+ * panels is borrowed until destroy.  GABLE_ERR_MEMORY. */
 gable_status gi_cluster_solver_create(gable_context *ctx, const gi_cluster_panels *panels,
                                       const gi_cluster_outside *outside, gi_cluster_solver **out);
 void gi_cluster_solver_destroy(gable_context *ctx, gi_cluster_solver **solver); /* NULL is fine */

@@ -1,4 +1,4 @@
-/* cluster_solver.c: operators, lists and tiles in device memory, and work vectors. */
+/* cluster_solver.c: operators and lists in device memory, and work vectors. */
 #include "base/type_size.h"
 #include "supernodal/cluster_preparation.h"
 
@@ -94,7 +94,6 @@ gable_status gi_cluster_solver_create(gable_context *ctx, const gi_cluster_panel
   GI_TRY(off_to_device(s));
   GI_TRY(outside_to_device(s, outside ? outside : &none));
   GI_TRY(gi_cluster_dataflow_create(ctx, panels, outside ? outside : &none, &s->flow));
-  GI_TRY(gi_cluster_tiles_make(s));
   *out = s;
   s = NULL;
 done:
@@ -120,10 +119,6 @@ void gi_cluster_solver_destroy(gable_context *ctx, gi_cluster_solver **solver)
                  s->rows,       s->cols,       s->row_scale,  s->col_scale};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
   gi_cluster_dataflow_destroy(ctx, &s->flow);
-  for (int k = 0; k < GI_PRODUCTS; k++) {
-    ctx->device->release(ctx, s->tiles[k].tile);
-    gi_free(ctx, s->tiles[k].ptr);
-  }
   gi_free(ctx, s);
 }
 
@@ -169,9 +164,6 @@ gable_status gi_cluster_work_create(const gi_cluster_solver *s, gable_idx max_rh
   GI_TRY(gi_cluster_to_device(ctx, NULL, (gable_off)c->n * w->rhs, sizeof *w->v, (void **)&w->v, NULL));
   GI_TRY(gi_cluster_to_device(ctx, NULL, (gable_off)c->n * w->rhs, sizeof *w->y, (void **)&w->y, NULL));
   GI_TRY(gi_cluster_to_device(ctx, NULL, slots * w->rhs, sizeof *w->slots, (void **)&w->slots, NULL));
-  GI_TRY(gi_cluster_to_device(ctx, NULL, s->partials * w->rhs, sizeof *w->partial, (void **)&w->partial, NULL));
-  GI_TRY(gi_cluster_to_device(ctx, NULL, s->counters, sizeof *w->counter, (void **)&w->counter, NULL));
-  GI_TRY(ctx->device->fill(ctx, w->counter, 0, (size_t)s->counters * sizeof *w->counter, NULL));
   GI_TRY(gi_dataflow_work_create(s->flow, w->rhs, &w->flow));
   GI_TRY(ctx->device->synchronise(ctx, NULL)); /* solves may run on other streams */
   *out = w;
@@ -187,7 +179,7 @@ void gi_cluster_work_destroy(gi_cluster_work **work)
   if (!w) return;
   *work = NULL;
   gable_context *ctx = w->ctx;
-  void *own[] = {w->v, w->y, w->slots, w->partial, w->counter};
+  void *own[] = {w->v, w->y, w->slots};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
   gi_dataflow_work_destroy(ctx, &w->flow);
   gi_free(ctx, w);

@@ -13,30 +13,18 @@ typedef struct gi_device_side {
   void *values;
 } gi_device_side;
 
-/* Tiles of one kind of product, by level. */
-typedef struct gi_tile_list {
-  gik_cluster_tile *tile; /* on the device */
-  gable_idx *ptr;         /* [n_levels+1] on the host */
-} gi_tile_list;
-
-/* Kinds of products: a direction and whose operator. */
-enum { GI_FORWARD_LOWER, GI_BACKWARD_LOWER, GI_FORWARD_UPPER, GI_BACKWARD_UPPER, GI_PRODUCTS };
-
 struct gi_cluster_solver {
   gable_context *ctx;
   const gi_cluster_panels *panels;
   const gik_cluster_steps *steps;
   gable_idx *first;    /* first, ptr, value_at, values, dinv, coupling, off and order: of panels */
   gi_device_side l, u; /* u: l's lists where the layout is symmetric, its values NULL where lower serves */
-  gi_tile_list tiles[GI_PRODUCTS];
   double *dinv, *coupling;
   gable_idx *order, *rows, *cols; /* [n] number of the k-th in solve order: of A', of the caller's rows, columns */
   double *row_scale, *col_scale;  /* [n] or NULL */
   gable_off *off_ptr[2];
   gable_idx *off_col[2];
   void *off[2];
-  gable_off partials; /* of split tiles: the most values and counters of a level */
-  gable_idx counters;
   gable_off bytes;
   gi_cluster_dataflow *flow; /* of all parts together */
 };
@@ -44,9 +32,7 @@ struct gi_cluster_solver {
 struct gi_cluster_work {
   gable_context *ctx;
   const gi_cluster_solver *solver;
-  gable_idx rhs; /* columns of the work vectors: 1, 4 or 16 */
-  double *partial;
-  unsigned *counter;
+  gable_idx rhs;         /* columns of the work vectors: 1, 4 or 16 */
   double *v, *y, *slots; /* [n][rhs], [n][rhs], [slots][rhs] */
   gi_dataflow_work *flow;
 };
@@ -54,8 +40,5 @@ struct gi_cluster_work {
 /* Device memory for count numbers of size bytes, with those of host unless it is NULL; adds to *bytes unless NULL. */
 gable_status gi_cluster_to_device(gable_context *ctx, const void *host, gable_off count, size_t size, void **out,
                                   gable_off *bytes);
-
-/* The tiles of every level, for products level by level. */
-gable_status gi_cluster_tiles_make(gi_cluster_solver *s);
 
 #endif

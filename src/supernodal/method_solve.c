@@ -196,7 +196,6 @@ static gable_status subtract_off(const flight *f, int side, gable_idx group, dou
                              .ptr = s->off[side].ptr.at,
                              .col = s->off[side].col.at,
                              .value = s->off[side].value.at,
-                             .x = v,
                              .v = v};
   return s->frame->off(s->ctx, &p, f->stream);
 }
@@ -244,7 +243,8 @@ static gable_status move(const flight *f, int in, const gable_vectors_view *v, g
 {
   const gable_off size = v->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
   const gable_off row = v->major == GABLE_MAJOR_COL ? 1 : v->ld, col = v->major == GABLE_MAJOR_COL ? v->ld : 1;
-  const gik_cluster_frame p = {.n = v->n,
+  const gik_cluster_frame p = {.in = in,
+                               .n = v->n,
                                .count = count,
                                .rhs = f->rhs,
                                .type = v->type,
@@ -254,7 +254,7 @@ static gable_status move(const flight *f, int in, const gable_vectors_view *v, g
                                .column = col,
                                .data = (char *)v->data + column * col * size,
                                .work = work};
-  return (in ? f->s->frame->take : f->s->frame->give)(f->s->ctx, &p, f->stream);
+  return f->s->frame->frame(f->s->ctx, &p, f->stream);
 }
 
 /* Rows of L are interchanged, and columns of a symmetric factor's U; without frame the parts that are there decide. */

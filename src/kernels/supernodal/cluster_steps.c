@@ -1,4 +1,4 @@
-/* cluster_steps.c: the plain version: one tile after the other, every sum from left to right. */
+/* cluster_steps.c: the plain version: one output after the other, every sum from left to right. */
 #include "kernels/supernodal/cluster_steps.h"
 
 static double value(gable_type type, const void *values, gable_off k)
@@ -13,67 +13,34 @@ static double slots_of(const gik_cluster_product *p, gable_off position, gable_i
   return sum;
 }
 
-/* Input i of cluster j. */
-static double input(const gik_cluster_product *p, gable_idx j, gable_idx i, gable_idx r)
+/* Column r of cluster j's product. */
+static void multiply(const gik_cluster_product *p, gable_idx j, gable_idx r)
 {
-  const gable_idx w = p->first[j + 1] - p->first[j];
-  const gable_off own = (gable_off)(p->first[j] + i) * p->rhs + r;
-  if (p->forward) return p->own[own] + slots_of(p, p->first[j] + p->ptr[j] + i, r);
-  return i < w ? p->own[own] : p->out[(gable_off)p->row[p->ptr[j] + i - w] * p->rhs + r];
-}
-
-static void put(const gik_cluster_product *p, gable_idx j, gable_idx o, gable_idx r, double sum)
-{
-  const gable_idx w = p->first[j + 1] - p->first[j];
-  if (o < w) {
-    p->out[(gable_off)(p->first[j] + o) * p->rhs + r] = sum;
-  } else {
-    const gable_off slot = p->ptr[j] + o - w;
-    p->slots[slot * p->rhs + r] = sum + slots_of(p, p->first[j] + p->ptr[j] + o, r);
+  const gable_idx w = p->first[j + 1] - p->first[j], *row = p->row + p->ptr[j];
+  const gable_idx all = w + (gable_idx)(p->ptr[j + 1] - p->ptr[j]);
+  const gable_idx inputs = p->forward ? w : all, outputs = p->forward ? all : w;
+  const gable_off position = p->first[j] + p->ptr[j];
+  double *own = p->own + (gable_off)p->first[j] * p->rhs + r, *out = p->out + (gable_off)p->first[j] * p->rhs + r;
+  for (gable_idx i = 0; p->forward && i < w; i++) own[(gable_off)i * p->rhs] += slots_of(p, position + i, r);
+  for (gable_idx o = 0; o < outputs; o++) {
+    double sum = 0;
+    for (gable_idx i = 0; i < inputs; i++) {
+      const gable_off at = p->transposed ? (gable_off)i * outputs + o : (gable_off)o * inputs + i;
+      const double in = i < w ? own[(gable_off)i * p->rhs] : p->out[(gable_off)row[i - w] * p->rhs + r];
+      sum += value(p->type, p->values, p->value_at[j] + at) * in;
+    }
+    if (o < w)
+      out[(gable_off)o * p->rhs] = sum;
+    else
+      p->slots[(p->ptr[j] + o - w) * p->rhs + r] = sum + slots_of(p, position + o, r);
   }
 }
 
-/* Output o of tile t for right-hand side r, over the tile's inputs. */
-static double sum_of(const gik_cluster_product *p, const gik_cluster_tile *t, gable_idx o, gable_idx r)
-{
-  const gable_idx j = t->cluster, w = p->first[j + 1] - p->first[j];
-  const gable_idx all = w + (gable_idx)(p->ptr[j + 1] - p->ptr[j]), inputs = p->forward ? w : all;
-  const gable_off step_out = p->transposed ? 1 : inputs, step_in = p->transposed ? (p->forward ? all : w) : 1;
-  double sum = 0;
-  for (gable_idx i = t->in_begin; i < t->in_end; i++)
-    sum += value(p->type, p->values, p->value_at[j] + o * step_out + i * step_in) * input(p, j, i, r);
-  return sum;
-}
-
-/* The last part of some outputs: all parts are there. */
-static void add_parts(const gik_cluster_product *p, const gik_cluster_tile *t)
-{
-  const gable_off size = t->end - t->begin;
-  p->counter[t->counter] = 0;
-  for (gable_idx o = t->begin; o < t->end; o++)
-    for (gable_idx r = 0; r < p->rhs; r++) {
-      double sum = 0;
-      for (gable_idx k = 0; k < t->parts; k++) sum += p->partial[(t->partial + k * size + o - t->begin) * p->rhs + r];
-      put(p, t->cluster, o, r, sum);
-    }
-}
-
-static gable_status product(gable_context *ctx, const gik_cluster_product *p, const gik_cluster_tile *tiles,
-                            gable_idx count, void *stream)
+static gable_status product(gable_context *ctx, const gik_cluster_product *p, void *stream)
 {
   (void)ctx, (void)stream;
-  for (const gik_cluster_tile *t = tiles; t < tiles + count; t++) {
-    double *partial = p->partial + (t->partial + (gable_off)t->part * (t->end - t->begin)) * p->rhs;
-    for (gable_idx o = t->begin; o < t->end; o++)
-      for (gable_idx r = 0; r < p->rhs; r++) {
-        const double sum = sum_of(p, t, o, r);
-        if (t->parts == 1)
-          put(p, t->cluster, o, r, sum);
-        else
-          partial[(gable_off)(o - t->begin) * p->rhs + r] = sum;
-      }
-    if (t->parts > 1 && ++p->counter[t->counter] == (unsigned)t->parts) add_parts(p, t);
-  }
+  for (gable_idx j = p->begin; j < p->end; j++)
+    for (gable_idx r = 0; r < p->rhs; r++) multiply(p, j, r);
   return GABLE_OK;
 }
 
@@ -84,7 +51,7 @@ static gable_status off(gable_context *ctx, const gik_cluster_off *p, void *stre
     for (gable_idx r = 0; r < p->rhs; r++) {
       double sum = 0;
       for (gable_off k = p->ptr[i]; k < p->ptr[i + 1]; k++)
-        sum += value(p->type, p->value, k) * p->x[(gable_off)p->col[k] * p->rhs + r];
+        sum += value(p->type, p->value, k) * p->v[(gable_off)p->col[k] * p->rhs + r];
       p->v[(gable_off)i * p->rhs + r] -= sum;
     }
   return GABLE_OK;
@@ -116,32 +83,23 @@ static gable_status diagonal(gable_context *ctx, const gik_cluster_diagonal *p, 
   return GABLE_OK;
 }
 
-static gable_status take(gable_context *ctx, const gik_cluster_frame *p, void *stream)
+static gable_status frame(gable_context *ctx, const gik_cluster_frame *p, void *stream)
 {
   (void)ctx, (void)stream;
   for (gable_idx k = 0; k < p->n; k++)
     for (gable_idx r = 0; r < p->rhs; r++) {
-      const gable_idx i = p->place[k];
-      const double v = r < p->count ? value(p->type, p->data, i * p->row + r * p->column) : 0;
-      p->work[(gable_off)k * p->rhs + r] = p->scale && r < p->count ? p->scale[i] * v : v;
-    }
-  return GABLE_OK;
-}
-
-static gable_status give(gable_context *ctx, const gik_cluster_frame *p, void *stream)
-{
-  (void)ctx, (void)stream;
-  for (gable_idx k = 0; k < p->n; k++)
-    for (gable_idx r = 0; r < p->count; r++) {
       const gable_idx i = p->place ? p->place[k] : k;
-      const double v = p->work[(gable_off)k * p->rhs + r];
-      const double scaled = p->scale ? p->scale[i] * v : v;
-      if (p->type == GABLE_TYPE_S)
-        ((float *)p->data)[i * p->row + r * p->column] = (float)scaled;
-      else
-        ((double *)p->data)[i * p->row + r * p->column] = scaled;
+      const gable_off at = i * p->row + r * p->column;
+      const double scale = p->scale ? p->scale[i] : 1;
+      double *work = p->work + (gable_off)k * p->rhs + r;
+      if (p->in)
+        *work = r < p->count ? scale * value(p->type, p->data, at) : 0;
+      else if (r < p->count && p->type == GABLE_TYPE_S)
+        ((float *)p->data)[at] = (float)(scale * *work);
+      else if (r < p->count)
+        ((double *)p->data)[at] = scale * *work;
     }
   return GABLE_OK;
 }
 
-const gik_cluster_steps gik_cluster_steps_cpu = {product, off, diagonal, take, give};
+const gik_cluster_steps gik_cluster_steps_cpu = {product, off, diagonal, frame};

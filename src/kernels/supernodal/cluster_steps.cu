@@ -1,11 +1,10 @@
-/* cluster_steps.cu: products of dense operators with gathered values, a thread block a tile.
+/* cluster_steps.cu: products of dense operators with gathered values on the FP64 tensor cores, level by level.
  *
- * Outline of a product:
- *   1. while the launch before still runs: read the tile, fetch lists into L1 and the operator into L2
- *   2. gather the inputs into shared memory, CHUNK / R of them at a time
- *   3. direct: a group of lanes strides over a row; transposed: a lane owns a column, warps stride over the rows
- *   4. reduce over lanes, or over warps, in a fixed order
- *   5. add the slots of the output's position and store; or leave the sums to the last tile of these outputs
+ * Outline of a product; a thread block computes OUTPUTS outputs of one cluster:
+ *   0. forward, a launch of its own: each column adds its slots
+ *   1. find the cluster; load the first values of the operator while the launch before still runs
+ *   2. warps share the inputs, 4 at a time: operator and inputs go to registers, the operator one round ahead
+ *   3. add the sums of the warps in order and store; outputs of rows add the slots of their positions
  * The order of a sum depends on the operator's shape alone, never on R, so columns have the bits that they have alone.
  */
 #include <cuda_runtime.h>
@@ -16,259 +15,168 @@
 namespace
 {
 
-enum { THREADS = 256, WARPS = THREADS / 32, CHUNK = 4096 };
+enum { THREADS = 256, WARPS = THREADS / 32, OUTPUTS = GIK_CLUSTER_OUTPUTS, STRIPS = OUTPUTS / 8, AHEAD = 4 };
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-struct cluster {
-  gable_idx first, width, outputs, inputs;
-  gable_off list, position; /* of its rows; of its first column */
+/* The outputs of one thread block. */
+struct tile {
+  gable_idx first, width, inputs, outputs, begin, count; /* begin, count: of its outputs among the cluster's */
+  gable_off list, at;                                    /* of the cluster's rows; of output begin in the operator */
+  gable_off out_step, in_step;                           /* to the next output, to the next input */
 };
 
-__device__ __forceinline__ cluster cluster_of(const gik_cluster_product &p, gable_idx j)
+/* The last of begin .. end-1 whose key is at most k; the lanes of a warp ask together. */
+template <typename F> __device__ __forceinline__ gable_idx find(gable_idx begin, gable_idx end, gable_off k, F key)
 {
-  cluster c;
-  c.first = p.first[j];
-  c.width = p.first[j + 1] - c.first;
-  c.list = p.ptr[j];
-  c.position = c.first + c.list;
-  const gable_idx all = c.width + (gable_idx)(p.ptr[j + 1] - c.list);
-  c.inputs = p.forward ? c.width : all;
-  c.outputs = p.forward ? all : c.width;
-  return c;
+  while (end - begin > 1) {
+    const gable_idx step = (end - begin + 31) / 32, here = begin + (gable_idx)(threadIdx.x % 32) * step;
+    begin += (__popc(__ballot_sync(ALL_LANES, here < end && key(here) <= k)) - 1) * step;
+    end = min(end, begin + step);
+  }
+  return begin;
+}
+
+__device__ __forceinline__ tile tile_of(const gik_cluster_product &p, gable_off number)
+{
+  const auto key = [&](gable_idx j) { return gik_cluster_tile(p.first[j] + (p.forward ? p.ptr[j] : 0), j); };
+  const gable_idx j = find(p.begin, p.end, number, key);
+  tile t;
+  t.first = p.first[j];
+  t.width = p.first[j + 1] - t.first;
+  t.list = p.ptr[j];
+  const gable_idx all = t.width + (gable_idx)(p.ptr[j + 1] - t.list);
+  t.inputs = p.forward ? t.width : all;
+  t.outputs = p.forward ? all : t.width;
+  t.begin = (gable_idx)(number - key(j)) * OUTPUTS;
+  t.count = min((gable_idx)OUTPUTS, t.outputs - t.begin);
+  t.out_step = p.transposed ? 1 : t.inputs;
+  t.in_step = p.transposed ? t.outputs : 1;
+  t.at = p.value_at[j] + t.begin * t.out_step;
+  return t;
 }
 
 /* What descendants add at a position. */
-template <int R> __device__ __forceinline__ double slots_of(const gik_cluster_product &p, gable_off position, int r)
+__device__ __forceinline__ double slots_of(const gik_cluster_product &p, gable_off position, gable_idx r)
 {
   double sum = 0;
-  for (gable_off k = p.in_ptr[position]; k < p.in_ptr[position + 1]; k++) sum += p.slots[p.in_slot[k] * R + r];
+  for (gable_off k = p.in_ptr[position]; k < p.in_ptr[position + 1]; k++) sum += p.slots[p.in_slot[k] * p.rhs + r];
   return sum;
 }
 
-__device__ __forceinline__ void prefetch_l1(const void *p)
+/* Right-hand sides of column i of a level. */
+__global__ void __launch_bounds__(THREADS) slots_kernel(const gik_cluster_product p)
 {
-  asm volatile("prefetch.global.L1 [%0];" ::"l"(p));
-}
-__device__ __forceinline__ void prefetch_l2(const void *p)
-{
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
-}
-
-/* Step 1: the lists of positions begin .. end-1; they are in order, so every 16th pointer touches each line. */
-__device__ void prefetch_lists(const gik_cluster_product &p, const cluster &c, gable_idx begin, gable_idx end)
-{
-  enum { APART = 16 };
-  for (gable_idx i = begin + (gable_idx)threadIdx.x * APART; i < end; i += THREADS * APART) {
-    const gable_off *at = p.in_ptr + c.position + i;
-    gable_off first;
-    asm volatile("ld.global.b64 %0, [%1];" : "=l"(first) : "l"(at));
-    prefetch_l1(p.in_slot + first);
-  }
-}
-
-/* Step 1: the lists of a tile's inputs and outputs. */
-__device__ void prefetch(const gik_cluster_product &p, const cluster &c, const gik_cluster_tile &t)
-{
-  enum { LINE = 128 };
-  if (p.forward) {
-    prefetch_lists(p, c, t.in_begin, t.in_end);
-    if (t.end > c.width) prefetch_lists(p, c, max(t.begin, c.width), t.end);
-    return;
-  }
-  for (gable_idx i = max(t.in_begin, c.width) + (gable_idx)threadIdx.x * (LINE / 4); i < t.in_end;
-       i += THREADS * (LINE / 4))
-    prefetch_l1(p.row + c.list + i - c.width);
-}
-
-/* Step 2: inputs begin .. begin+count-1 of right-hand side r into v[r * STEP ..]. */
-template <int R>
-__device__ void gather(const gik_cluster_product &p, const cluster &c, gable_idx begin, gable_idx count, double *v)
-{
-  for (int at = threadIdx.x; at < count * R; at += THREADS) {
-    const gable_idx i = begin + at / R;
-    const int r = at % R, e = r * (CHUNK / R) + at / R;
-    if (p.forward)
-      v[e] = p.own[(gable_off)(c.first + i) * R + r] + slots_of<R>(p, c.position + i, r);
-    else if (i < c.width)
-      v[e] = p.own[(gable_off)(c.first + i) * R + r];
-    else
-      v[e] = p.out[(gable_off)p.row[c.list + i - c.width] * R + r];
-  }
-}
-
-/* Step 5. */
-template <int R>
-__device__ __forceinline__ void put(const gik_cluster_product &p, const cluster &c, gable_idx o, int r, double sum)
-{
-  if (o < c.width)
-    p.out[(gable_off)(c.first + o) * R + r] = sum;
-  else
-    p.slots[(c.list + o - c.width) * R + r] = sum + slots_of<R>(p, c.position + o, r);
-}
-
-/* Step 5 of one part. */
-template <int R>
-__device__ __forceinline__ void finish(const gik_cluster_product &p, const cluster &c, const gik_cluster_tile &t,
-                                       gable_idx o, int r, double sum)
-{
-  if (t.parts == 1)
-    put<R>(p, c, o, r, sum);
-  else
-    __stcg(p.partial + (t.partial + (gable_off)t.part * (t.end - t.begin) + o - t.begin) * R + r, sum);
-}
-
-/* The last part to come adds all, in their order. */
-template <int R> __device__ void add_parts(const gik_cluster_product &p, const cluster &c, const gik_cluster_tile &t)
-{
-  __shared__ unsigned before;
-  const gable_idx size = t.end - t.begin;
-  if (t.parts == 1) return;
-  __threadfence();
-  __syncthreads();
-  if (!threadIdx.x) before = atomicAdd(p.counter + t.counter, 1u);
-  __syncthreads();
-  if (before != (unsigned)t.parts - 1) return;
-  __threadfence();
-  if (!threadIdx.x) p.counter[t.counter] = 0;
-  for (int e = threadIdx.x; e < size * R; e += THREADS) {
-    double sum = 0;
-#pragma unroll 4
-    for (gable_idx k = 0; k < t.parts; k++) sum += __ldcg(p.partial + (t.partial + (gable_off)k * size) * R + e);
-    put<R>(p, c, t.begin + e / R, e % R, sum);
-  }
-}
-
-/* Lanes that share a row: few for short rows. */
-__device__ __forceinline__ int lanes_for(gable_idx inputs)
-{
-  return inputs >= 96 ? 32 : inputs >= 24 ? 8 : 4;
-}
-
-template <typename T, int R>
-__global__ void __launch_bounds__(THREADS) direct_kernel(const gik_cluster_product p, const gik_cluster_tile *tiles)
-{
-  constexpr int ROWS = R == 1 ? 4 : R == 4 ? 2 : 1, STEP = CHUNK / R, LINE_VALUES = 128 / sizeof(T);
-  /* ROWS of a group at a time */
-  __shared__ double v[CHUNK];
-  const gik_cluster_tile t = tiles[blockIdx.x];
-  const cluster c = cluster_of(p, t.cluster);
-  const T *m = (const T *)p.values + p.value_at[t.cluster];
-  const int lanes = lanes_for(c.inputs), groups = THREADS / lanes;
-  const int group = threadIdx.x / lanes, lane = threadIdx.x % lanes;
+  const gable_off e = (gable_off)blockIdx.x * THREADS + threadIdx.x;
+  const gable_idx i = p.column + (gable_idx)min(e / p.rhs, (gable_off)p.columns - 1);
   gik::next_launch();
-  prefetch(p, c, t);
-  for (gable_idx o = t.begin + (gable_idx)threadIdx.x / 8; o < t.end; o += THREADS / 8)
-    for (gable_idx i = t.in_begin + (gable_idx)(threadIdx.x % 8 * LINE_VALUES); i < t.in_end; i += 8 * LINE_VALUES)
-      prefetch_l2(m + (gable_off)o * c.inputs + i);
-  gik::after_last_launch();
-  for (gable_idx base = t.begin; base < t.end; base += groups * ROWS) {
-    double sum[ROWS][R] = {};
-    const T *row[ROWS];
-    for (int q = 0; q < ROWS; q++) row[q] = m + (gable_off)min(base + q * groups + group, t.end - 1) * c.inputs;
-    for (gable_idx begin = t.in_begin; begin < t.in_end; begin += STEP) {
-      const int count = min(STEP, t.in_end - begin);
-      if (base == t.begin || t.in_end - t.in_begin > STEP) {
-        __syncthreads();
-        gather<R>(p, c, begin, count, v);
-        __syncthreads();
-      }
-#pragma unroll 4
-      for (int i = lane; i < count; i += lanes) {
-        double a[ROWS];
-#pragma unroll
-        for (int q = 0; q < ROWS; q++) a[q] = (double)row[q][begin + i];
-#pragma unroll
-        for (int r = 0; r < R; r++)
-#pragma unroll
-          for (int q = 0; q < ROWS; q++) sum[q][r] += a[q] * v[r * STEP + i];
-      }
-    }
-    for (int q = 0; q < ROWS; q++)
-      for (int r = 0; r < R; r++)
-        for (int o = lanes / 2; o; o /= 2) sum[q][r] += __shfl_xor_sync(ALL_LANES, sum[q][r], o);
-#pragma unroll
-    for (int q = 0; q < ROWS; q++)
-#pragma unroll
-      for (int r = 0; r < R; r++) {
-        const gable_idx o = base + q * groups + group;
-        if (r % lanes == lane && o < t.end) finish<R>(p, c, t, o, r, sum[q][r]);
-      }
+  gable_idx begin = p.begin, end = p.end;
+  while (end - begin > 1) {
+    const gable_idx middle = begin + (end - begin) / 2;
+    (p.first[middle] <= i ? begin : end) = middle;
   }
-  add_parts<R>(p, c, t);
+  const gable_off position = i + p.ptr[begin];
+  gik::after_last_launch();
+  if (e < (gable_off)p.columns * p.rhs)
+    p.own[(gable_off)p.column * p.rhs + e] += slots_of(p, position, (gable_idx)(e % p.rhs));
 }
 
-template <typename T, int R>
-__global__ void __launch_bounds__(THREADS) transposed_kernel(const gik_cluster_product p, const gik_cluster_tile *tiles)
+/* Input i < inputs of the cluster, its first right-hand side. */
+__device__ __forceinline__ const double *input(const gik_cluster_product &p, const tile &t, gable_idx i)
 {
-  constexpr int STEP = CHUNK / R, GROUP = R < 4 ? R : 4; /* right-hand sides that are reduced at a time */
-  __shared__ double v[CHUNK];
-  __shared__ double part[WARPS][32][GROUP];
-  const gik_cluster_tile t = tiles[blockIdx.x];
-  const cluster c = cluster_of(p, t.cluster);
-  const T *m = (const T *)p.values + p.value_at[t.cluster];
-  const int width = c.outputs > 16 ? 32 : c.outputs > 8 ? 16 : 8; /* columns of a warp; its lanes share the rows */
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, share = 32 / width;
+  return i < t.width ? p.own + (gable_off)(t.first + i) * p.rhs
+                     : p.out + (gable_off)p.row[t.list + i - t.width] * p.rhs;
+}
+
+/* Output o of the cluster. */
+__device__ __forceinline__ void put(const gik_cluster_product &p, const tile &t, gable_idx o, gable_idx r, double sum)
+{
+  if (o < t.width)
+    p.out[(gable_off)(t.first + o) * p.rhs + r] = sum;
+  else
+    p.slots[(t.list + o - t.width) * p.rhs + r] = sum + slots_of(p, t.first + t.list + o, r);
+}
+
+/* c += a b for 8 x 4 times 4 x 8. */
+__device__ __forceinline__ void multiply(double c[2], double a, double b)
+{
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+      : "+d"(c[0]), "+d"(c[1])
+      : "d"(a), "d"(b));
+}
+
+/* This lane's values of the operator for inputs of 4 from s, s + WARPS, ... on. */
+template <typename T>
+__device__ __forceinline__ void load_operator(const T *m, const tile &t, int s, double (&x)[AHEAD][STRIPS])
+{
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int u = 0; u < AHEAD; u++)
+#pragma unroll
+    for (int k = 0; k < STRIPS; k++) {
+      const gable_idx i = (s + u * WARPS) * 4 + lane % 4, o = k * 8 + lane / 4;
+      x[u][k] = i < t.inputs && o < t.count ? (double)m[o * t.out_step + i * t.in_step] : 0;
+    }
+}
+
+template <typename T, int R> __global__ void __launch_bounds__(THREADS) product_kernel(const gik_cluster_product p)
+{
+  constexpr int NT = (R + 7) / 8;
+  __shared__ double part[WARPS][OUTPUTS][NT * 8];
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   gik::next_launch();
-  prefetch(p, c, t);
-  for (gable_idx i = t.in_begin + (gable_idx)threadIdx.x; i < t.in_end; i += THREADS)
-    for (gable_idx o = t.begin; o < t.end; o += 128 / sizeof(T)) prefetch_l2(m + (gable_off)i * c.outputs + o);
+  const tile t = tile_of(p, p.tile + blockIdx.x);
+  const T *const m = (const T *)p.values + t.at;
+  if (t.count <= 0) return;
+  double x[AHEAD][STRIPS], sum[STRIPS][NT][2] = {};
+  load_operator(m, t, warp, x);
   gik::after_last_launch();
-  for (gable_idx base = t.begin; base < t.end; base += width) {
-    double sum[R] = {};
-    const T *column = m + min(base + lane % width, t.end - 1);
-    for (gable_idx begin = t.in_begin; begin < t.in_end; begin += STEP) {
-      const int count = min(STEP, t.in_end - begin);
-      if (base == t.begin || t.in_end - t.in_begin > STEP) {
-        __syncthreads();
-        gather<R>(p, c, begin, count, v);
-        __syncthreads();
-      }
-#pragma unroll 8
-      for (int i = warp * share + lane / width; i < count; i += WARPS * share) {
-        const double a = (double)column[(gable_off)(begin + i) * c.outputs];
+  for (int s = warp; s * 4 < t.inputs; s += AHEAD * WARPS) {
+    double y[AHEAD][NT], next[AHEAD][STRIPS];
 #pragma unroll
-        for (int r = 0; r < R; r++) sum[r] += a * v[r * STEP + i];
-      }
+    for (int u = 0; u < AHEAD; u++) {
+      const gable_idx i = (s + u * WARPS) * 4 + lane % 4;
+      const double *const v = i < t.inputs ? input(p, t, i) : NULL;
+#pragma unroll
+      for (int n = 0; n < NT; n++) y[u][n] = v ? v[(n * 8 + lane / 4) % R] : 0;
     }
+    load_operator(m, t, s + AHEAD * WARPS, next);
 #pragma unroll
-    for (int r = 0; r < R; r++)
-      for (int o = width; o < 32; o *= 2) sum[r] += __shfl_xor_sync(ALL_LANES, sum[r], o);
+    for (int u = 0; u < AHEAD; u++)
 #pragma unroll
-    for (int first = 0; first < R; first += GROUP) {
-      __syncthreads();
+      for (int k = 0; k < STRIPS; k++) {
 #pragma unroll
-      for (int r = 0; r < GROUP; r++) part[warp][lane][r] = sum[first + r];
-      __syncthreads();
-      for (int e = threadIdx.x; e < width * GROUP; e += THREADS) {
-        const int column_of = e / GROUP, r = e % GROUP;
-        double all = part[0][column_of][r];
-        for (int k = 1; k < WARPS; k++) all += part[k][column_of][r];
-        if (base + column_of < t.end) finish<R>(p, c, t, base + column_of, first + r, all);
+        for (int n = 0; n < NT; n++) multiply(sum[k][n], x[u][k], y[u][n]);
+        x[u][k] = next[u][k];
       }
-    }
   }
-  add_parts<R>(p, c, t);
+#pragma unroll
+  for (int k = 0; k < STRIPS; k++)
+#pragma unroll
+    for (int n = 0; n < NT; n++)
+#pragma unroll
+      for (int e = 0; e < 2; e++) part[warp][k * 8 + lane / 4][n * 8 + lane % 4 * 2 + e] = sum[k][n][e];
+  __syncthreads();
+  for (int e = threadIdx.x; e < t.count * R; e += THREADS) {
+    double all = 0;
+    for (int k = 0; k < WARPS; k++) all += part[k][e / R][e % R];
+    put(p, t, t.begin + e / R, e % R, all);
+  }
 }
 
-/* A warp a row of F. */
-template <typename T, int R> __global__ void __launch_bounds__(THREADS) off_kernel(const gik_cluster_off p)
+/* A warp a row of F and right-hand side. */
+template <typename T> __global__ void __launch_bounds__(THREADS) off_kernel(const gik_cluster_off p)
 {
-  const gable_idx i = p.begin + (gable_idx)(blockIdx.x * WARPS + threadIdx.x / 32);
+  const gable_off e = (gable_off)blockIdx.x * WARPS + threadIdx.x / 32;
+  const gable_idx i = p.begin + (gable_idx)(e / p.rhs), r = (gable_idx)(e % p.rhs);
   const int lane = threadIdx.x % 32;
   gik::next_launch();
   gik::after_last_launch();
   if (i >= p.end) return;
-  double sum[R] = {};
-  for (gable_off k = p.ptr[i] + lane; k < p.ptr[i + 1]; k += 32) {
-    const double a = (double)((const T *)p.value)[k];
-#pragma unroll
-    for (int r = 0; r < R; r++) sum[r] += a * p.x[(gable_off)p.col[k] * R + r];
-  }
-#pragma unroll
-  for (int r = 0; r < R; r++) {
-    for (int o = 16; o; o /= 2) sum[r] += __shfl_xor_sync(ALL_LANES, sum[r], o);
-    if (lane == r % 32) p.v[(gable_off)i * R + r] -= sum[r];
-  }
+  double sum = 0;
+  for (gable_off k = p.ptr[i] + lane; k < p.ptr[i + 1]; k += 32)
+    sum += (double)((const T *)p.value)[k] * p.v[(gable_off)p.col[k] * p.rhs + r];
+  for (int o = 16; o; o /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, o);
+  if (!lane) p.v[(gable_off)i * p.rhs + r] -= sum;
 }
 
 __global__ void __launch_bounds__(THREADS) diagonal_kernel(const gik_cluster_diagonal p)
@@ -290,28 +198,19 @@ __global__ void __launch_bounds__(THREADS) diagonal_kernel(const gik_cluster_dia
   p.out[e] = p.divide ? a * v + c * other : (d * v - c * other) / (a * d - c * c);
 }
 
-template <typename T> __global__ void __launch_bounds__(THREADS) take_kernel(const gik_cluster_frame p)
-{
-  const gable_off e = (gable_off)blockIdx.x * THREADS + threadIdx.x;
-  gik::next_launch();
-  gik::after_last_launch();
-  if (e >= (gable_off)p.n * p.rhs) return;
-  const gable_idx i = p.place[e / p.rhs], r = (gable_idx)(e % p.rhs);
-  double v = r < p.count ? (double)((const T *)p.data)[i * p.row + r * p.column] : 0;
-  if (p.scale) v *= p.scale[i];
-  p.work[e] = v;
-}
-
-template <typename T> __global__ void __launch_bounds__(THREADS) give_kernel(const gik_cluster_frame p)
+template <typename T> __global__ void __launch_bounds__(THREADS) frame_kernel(const gik_cluster_frame p)
 {
   const gable_off e = (gable_off)blockIdx.x * THREADS + threadIdx.x;
   gik::next_launch();
   gik::after_last_launch();
   if (e >= (gable_off)p.n * p.rhs) return;
   const gable_idx k = (gable_idx)(e / p.rhs), i = p.place ? p.place[k] : k, r = (gable_idx)(e % p.rhs);
-  if (r >= p.count) return;
-  const double v = p.work[e];
-  ((T *)p.data)[i * p.row + r * p.column] = (T)(p.scale ? p.scale[i] * v : v);
+  const double scale = p.scale ? p.scale[i] : 1;
+  T *const at = (T *)p.data + i * p.row + r * p.column;
+  if (p.in)
+    p.work[e] = r < p.count ? scale * (double)*at : 0;
+  else if (r < p.count)
+    *at = (T)(scale * p.work[e]);
 }
 
 unsigned blocks_for(gable_off elements)
@@ -319,59 +218,34 @@ unsigned blocks_for(gable_off elements)
   return (unsigned)((elements + THREADS - 1) / THREADS);
 }
 
-template <typename T, int R>
-void launch_product(const gik_cluster_product *p, const gik_cluster_tile *tiles, gable_idx count, gik::launches *on)
+template <typename T> void launch_product(const gik_cluster_product *p, gik::launches *on)
 {
-  if (p->transposed)
-    on->dependent(transposed_kernel<T, R>, (unsigned)count, THREADS, 0, false, *p, tiles);
-  else
-    on->dependent(direct_kernel<T, R>, (unsigned)count, THREADS, 0, false, *p, tiles);
+  on->dependent(p->rhs == 1   ? product_kernel<T, 1>
+                : p->rhs == 4 ? product_kernel<T, 4>
+                              : product_kernel<T, 16>,
+                (unsigned)p->tiles, THREADS, 0, false, *p);
 }
 
-template <typename T>
-void launch_width(const gik_cluster_product *p, const gik_cluster_tile *tiles, gable_idx count, gik::launches *on)
-{
-  if (p->rhs == 1)
-    launch_product<T, 1>(p, tiles, count, on);
-  else if (p->rhs == 4)
-    launch_product<T, 4>(p, tiles, count, on);
-  else
-    launch_product<T, 16>(p, tiles, count, on);
-}
-
-gable_status product(gable_context *ctx, const gik_cluster_product *p, const gik_cluster_tile *tiles, gable_idx count,
-                     void *stream)
+gable_status product(gable_context *ctx, const gik_cluster_product *p, void *stream)
 {
   gik::launches on(stream);
   (void)ctx;
-  if (!count) return GABLE_OK;
+  if (p->begin == p->end) return GABLE_OK;
+  if (p->forward) on.dependent(slots_kernel, blocks_for((gable_off)p->columns * p->rhs), THREADS, 0, false, *p);
   if (p->type == GABLE_TYPE_S)
-    launch_width<float>(p, tiles, count, &on);
+    launch_product<float>(p, &on);
   else
-    launch_width<double>(p, tiles, count, &on);
+    launch_product<double>(p, &on);
   return on.status("product of clusters");
-}
-
-template <typename T> void launch_off(const gik_cluster_off *p, gik::launches *on)
-{
-  const unsigned blocks = (unsigned)((p->end - p->begin + WARPS - 1) / WARPS);
-  if (p->rhs == 1)
-    on->dependent(off_kernel<T, 1>, blocks, THREADS, 0, false, *p);
-  else if (p->rhs == 4)
-    on->dependent(off_kernel<T, 4>, blocks, THREADS, 0, false, *p);
-  else
-    on->dependent(off_kernel<T, 16>, blocks, THREADS, 0, false, *p);
 }
 
 gable_status off(gable_context *ctx, const gik_cluster_off *p, void *stream)
 {
   gik::launches on(stream);
+  const unsigned blocks = blocks_for((gable_off)(p->end - p->begin) * p->rhs * 32);
   (void)ctx;
-  if (p->begin == p->end) return GABLE_OK;
-  if (p->type == GABLE_TYPE_S)
-    launch_off<float>(p, &on);
-  else
-    launch_off<double>(p, &on);
+  if (!blocks) return GABLE_OK;
+  on.dependent(p->type == GABLE_TYPE_S ? off_kernel<float> : off_kernel<double>, blocks, THREADS, 0, false, *p);
   return on.status("entries right of the diagonal blocks");
 }
 
@@ -384,27 +258,18 @@ gable_status diagonal(gable_context *ctx, const gik_cluster_diagonal *p, void *s
   return on.status("diagonal of a factor");
 }
 
-/* The first launch of a solve: it waits for all that came before on the stream. */
-gable_status take(gable_context *ctx, const gik_cluster_frame *p, void *stream)
+/* The first launch of a solve, in, waits for all that came before on the stream. */
+gable_status frame(gable_context *ctx, const gik_cluster_frame *p, void *stream)
 {
   gik::launches on(stream);
   (void)ctx;
   if (!p->n) return GABLE_OK;
   const unsigned blocks = blocks_for((gable_off)p->n * p->rhs);
-  on.dependent(p->type == GABLE_TYPE_S ? take_kernel<float> : take_kernel<double>, blocks, THREADS, 0, true, *p);
-  return on.status("right-hand sides into solve order");
-}
-
-gable_status give(gable_context *ctx, const gik_cluster_frame *p, void *stream)
-{
-  gik::launches on(stream);
-  (void)ctx;
-  if (!p->n) return GABLE_OK;
-  const unsigned blocks = blocks_for((gable_off)p->n * p->rhs);
-  on.dependent(p->type == GABLE_TYPE_S ? give_kernel<float> : give_kernel<double>, blocks, THREADS, 0, false, *p);
-  return on.status("solutions out of solve order");
+  on.dependent(p->type == GABLE_TYPE_S ? frame_kernel<float> : frame_kernel<double>, blocks, THREADS, 0, p->in != 0,
+               *p);
+  return on.status("vectors to or from solve order");
 }
 
 } /* namespace */
 
-extern "C" const gik_cluster_steps gik_cluster_steps_cuda = {product, off, diagonal, take, give};
+extern "C" const gik_cluster_steps gik_cluster_steps_cuda = {product, off, diagonal, frame};
