@@ -5,7 +5,8 @@
  * after SECONDS.
  *
  * Bound: the largest difference in a column is at most 1e-10 of its largest entry (1e-5 for float vectors), else 1000
- * times what the method loses on the CPU: methods with inverses lose up to the condition of what they invert. */
+ * times what the method loses on the CPU: methods with inverses lose up to the condition of what they invert.  Where
+ * the CPU's form of the method has no digit of the CPU's solve, there is nothing to compare. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -17,8 +18,12 @@
 #include "support/systems.h"
 
 enum { METHODS = GABLE_SOLVE_PARTITIONED_CUSPARSE + 1, SHAPES = 12, MOST = 17, REFINED = 3, MOST_FILES = 500 };
+enum {
+  MOST_CALLS = 20000,
+  MOST_REFINED_CALLS = 6000
+}; /* rows for `levels` on a GPU, whose corrections are all launched */
 
-static const double SAME = 1e-10, SAME_FLOAT = 1e-5, TWINS = 1000, TOLERANCE = 1e-12;
+static const double SAME = 1e-10, SAME_FLOAT = 1e-5, TWINS = 1000, NO_DIGIT = 1e-2, TOLERANCE = 1e-12;
 
 static gable_context *ctx, *cpu;
 static int turn; /* counts parts, ops and matrices: some methods take another shape each time */
@@ -140,13 +145,19 @@ static gable_vectors_view shape_of(gable_idx n, int k, void *data)
   return view_of(n, counts[k / 4], k / 2 % 2 ? GABLE_TYPE_S : GABLE_TYPE_D, (gable_major)(k % 2), data);
 }
 
-/* On a GPU `levels`, thousands of launches a solve, takes one of the shapes in turn; on the mirror, which opens and
+/* Thousands of launches a solve. */
+static int is_called(int method)
+{
+  return method == GABLE_SOLVE_LEVELS && test_place_is_gpu(ctx);
+}
+
+/* On a GPU `levels` takes one of the shapes in turn; on the mirror, which opens and
  * locks all memory around each kernel, every method two.  13 turns a matrix: 12 matrices have each shape for each part
  * and op. */
 static int is_turn(int method, int shape)
 {
   if (!test_place_is_gpu(ctx)) return shape % (SHAPES / 2) == turn % (SHAPES / 2);
-  return method != GABLE_SOLVE_LEVELS || shape == turn % SHAPES;
+  return !is_called(method) || shape == turn % SHAPES;
 }
 
 /* Every method on one b; data [3]: of b, x and the CPU's x; device [2]: of b and x there. */
@@ -166,7 +177,9 @@ static void check_shape(subject *m, int shape, int parts, gable_op op, void **da
     CHECK_OK(gable_solver_apply(m->there[k], m->work[k], op, parts, &from, &to));
     CHECK_OK(gable_device_copy_out(ctx, x.data, to.data, bytes, NULL));
     CHECK_OK(gable_device_synchronise(ctx, NULL));
-    const double off = distance(&x, &wanted), most = off <= same ? same : fmax(same, TWINS * loses(m, k, op, parts));
+    const double off = distance(&x, &wanted), lost = off <= same ? 0 : loses(m, k, op, parts);
+    if (!(lost < NO_DIGIT)) continue; /* the triangle alone is as good as singular (mhd4800a) */
+    const double most = fmax(same, TWINS * lost);
     CHECK(off <= most, "%s, %s, parts %d, op %d, %d columns, type %d, major %d: %g from the CPU's, bound %g", m->name,
           gable_solve_method_text((gable_solve_method)k), parts, (int)op, b.count, (int)b.type, (int)b.major, off,
           most);
@@ -202,7 +215,7 @@ static double refined_error(const subject *m, const gable_solver *s, gable_solve
   return report.backward_error;
 }
 
-static void check_refined(const subject *m)
+static void check_refined(subject *m)
 {
   const size_t bytes = (size_t)m->n * REFINED * sizeof(double);
   double *b = malloc(bytes), *x = malloc(bytes);
@@ -214,10 +227,16 @@ static void check_refined(const subject *m)
     const double host = refined_error(m, m->plain, m->plain_work, (gable_op)op, &vb, &vx);
     const double host_own = test_backward_error(&a, (gable_op)op, b, x);
     for (int k = 0; k < METHODS && host <= TOLERANCE; k++) {
-      if (!m->there[k]) continue;
+      if (!m->there[k] || (is_called(k) && m->n > MOST_REFINED_CALLS)) continue;
       const double error = refined_error(m, m->there[k], m->work[k], (gable_op)op, &vb, &vx);
       const double own = test_backward_error(&a, (gable_op)op, b, x);
-      CHECK(error <= TOLERANCE && own <= fmax(10 * TOLERANCE, 10 * host_own),
+      /* a named method whose inverses overflow says so (GABLE_ERR_TOLERANCE); auto substitutes there */
+      if (!(error <= TOLERANCE) && k != GABLE_SOLVE_AUTO && !(loses(m, k, (gable_op)op, GABLE_FACTOR_ALL) < NO_DIGIT)) {
+        printf("%s, %s, op %d: refined to %.1e alone\n", m->name, gable_solve_method_text((gable_solve_method)k), op,
+               error);
+        continue;
+      }
+      CHECK(error <= TOLERANCE && (own <= 10 * TOLERANCE || host_own > TOLERANCE),
             "%s, %s, op %d, refined: backward error %g (by its definition %g), of the CPU's %g (%g)", m->name,
             gable_solve_method_text((gable_solve_method)k), op, error, own, host, host_own);
     }
@@ -241,7 +260,7 @@ static void check_matrix(const char *name, gable_matrix *a, int only)
   CHECK((m.saved = malloc(m.bytes)), "memory");
   CHECK_OK(gable_solver_save_memory(m.plain, m.saved, &m.bytes));
   for (int k = 0; k < METHODS; k++) {
-    if (only < 0 || only == k) m.there[k] = loaded(ctx, &m, k);
+    if ((only < 0 || only == k) && !(is_called(k) && m.n > MOST_CALLS)) m.there[k] = loaded(ctx, &m, k);
     if (m.there[k]) CHECK_OK(gable_solver_work_create(m.there[k], MOST, &m.work[k]));
   }
   check_applies(&m);
