@@ -29,41 +29,15 @@ done:
   return status;
 }
 
-static gable_status off_to_device(gi_cluster_solver *s)
+static gable_status scales_to_device(gi_cluster_solver *s, const gi_cluster_outside *o)
 {
   gable_status status = GABLE_OK;
-  const gi_cluster_panels *p = s->panels;
-  const gable_idx n = p->clusters->n;
-  for (int side = 0; side < 2 && p->off[0]; side++) {
-    const gable_off nnz = p->off_ptr[side][n];
-    GI_TRY(gi_cluster_list_to_device(s->ctx, p, p->off_ptr[side], n + 1, sizeof(gable_off), (void **)&s->off_ptr[side],
-                                     &s->bytes));
-    GI_TRY(gi_cluster_list_to_device(s->ctx, p, p->off_col[side], nnz, sizeof(gable_idx), (void **)&s->off_col[side],
-                                     &s->bytes));
-    s->off[side] = p->off[side];
-  }
-done:
-  return status;
-}
-
-static gable_status outside_to_device(gi_cluster_solver *s, const gi_cluster_outside *o)
-{
-  gable_status status = GABLE_OK;
-  gable_context *ctx = s->ctx;
-  const gi_clusters *c = s->panels->clusters;
-  const gable_idx *perm[] = {o->row_perm, o->col_perm};
-  gable_idx **out[] = {&s->rows, &s->cols}, *place = NULL;
-  GI_ALLOC(ctx, place, c->n);
-  for (int side = 0; side < 2; side++) {
-    for (gable_idx k = 0; k < c->n; k++) place[k] = perm[side] ? perm[side][c->order[k]] : c->order[k];
-    GI_TRY(gi_cluster_list_to_device(ctx, s->panels, place, c->n, sizeof *place, (void **)out[side], &s->bytes));
-  }
+  const gable_idx n = s->panels->clusters->n;
   if (o->row_scale)
-    GI_TRY(gi_cluster_to_device(ctx, NULL, c->n, sizeof *s->row_scale, (void **)&s->row_scale, &s->bytes));
+    GI_TRY(gi_cluster_to_device(s->ctx, NULL, n, sizeof *s->row_scale, (void **)&s->row_scale, &s->bytes));
   if (o->col_scale)
-    GI_TRY(gi_cluster_to_device(ctx, NULL, c->n, sizeof *s->col_scale, (void **)&s->col_scale, &s->bytes));
+    GI_TRY(gi_cluster_to_device(s->ctx, NULL, n, sizeof *s->col_scale, (void **)&s->col_scale, &s->bytes));
 done:
-  gi_free(ctx, place);
   return status;
 }
 
@@ -91,8 +65,7 @@ gable_status gi_cluster_solver_create(gable_context *ctx, const gi_cluster_panel
     to->value_at = panels->lists.at[side];
     to->values = side ? panels->upper : panels->lower;
   }
-  GI_TRY(off_to_device(s));
-  GI_TRY(outside_to_device(s, outside ? outside : &none));
+  GI_TRY(scales_to_device(s, outside ? outside : &none));
   GI_TRY(gi_cluster_dataflow_create(ctx, panels, outside ? outside : &none, &s->flow));
   *out = s;
   s = NULL;
@@ -115,9 +88,8 @@ void gi_cluster_solver_destroy(gable_context *ctx, gi_cluster_solver **solver)
   *solver = NULL;
   if (s->u.row != s->l.row) release_lists(ctx, &s->u);
   release_lists(ctx, &s->l);
-  void *own[] = {s->off_ptr[0], s->off_ptr[1], s->off_col[0], s->off_col[1],
-                 s->rows,       s->cols,       s->row_scale,  s->col_scale};
-  for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
+  ctx->device->release(ctx, s->row_scale);
+  ctx->device->release(ctx, s->col_scale);
   gi_cluster_dataflow_destroy(ctx, &s->flow);
   gi_free(ctx, s);
 }

@@ -17,14 +17,11 @@ struct gi_cluster_solver {
   gable_context *ctx;
   const gi_cluster_panels *panels;
   const gik_cluster_steps *steps;
-  gable_idx *first;    /* first, ptr, value_at, values, dinv, coupling, off and order: of panels */
+  gable_idx *first;    /* first, ptr, value_at, values, dinv, coupling and order: of panels */
   gi_device_side l, u; /* u: l's lists where the layout is symmetric, its values NULL where lower serves */
   double *dinv, *coupling;
-  gable_idx *order, *rows, *cols; /* [n] number of the k-th in solve order: of A', of the caller's rows, columns */
-  double *row_scale, *col_scale;  /* [n] or NULL */
-  gable_off *off_ptr[2];
-  gable_idx *off_col[2];
-  void *off[2];
+  gable_idx *order;              /* [n] number in A' of the k-th in solve order */
+  double *row_scale, *col_scale; /* [n] or NULL */
   gable_off bytes;
   gi_cluster_dataflow *flow; /* of all parts together */
 };
