@@ -56,14 +56,14 @@ static double error_of(const grid *g, gable_op op, const double *b, const double
 }
 
 /* x becomes the solution for b, COLUMNS right-hand sides each in host memory; there: room for them where solves run. */
-static gable_status solve(gable_context *ctx, const gable_trisolve *plan, gable_work *work, gable_op op,
+static gable_status solve(gable_context *ctx, const gable_trisolve *plan, gable_trisolve_work *work, gable_op op,
                           const double *b, double *x, gable_vectors_view *there)
 {
   const size_t bytes = sizeof *b * N * COLUMNS;
   gable_status status = gable_device_copy_in(ctx, there->data, b, bytes, NULL);
   if (!status) status = gable_trisolve_solve(plan, work, op, there, there); /* on a GPU it is only begun here */
   if (!status) status = gable_device_copy_out(ctx, x, there->data, bytes, NULL);
-  if (!status) status = gable_work_status(work, NULL); /* waits, and says what went wrong on the way */
+  if (!status) status = gable_trisolve_work_status(work, NULL); /* waits, and says what went wrong on the way */
   return status;
 }
 
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 {
   gable_context *ctx = NULL;
   gable_trisolve *plan = NULL;
-  gable_work *work = NULL;
+  gable_trisolve_work *work = NULL;
   gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
   gable_vectors_view there = GABLE_VECTORS_VIEW_INIT;
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
   if (gable_context_create(argc > 1 ? argv[1] : "cpu", NULL, &ctx)) goto failed;
   if (gable_trisolve_create(ctx, &options, &plan)) goto failed;
   if (gable_trisolve_analyse(plan, &a)) goto failed;
-  if (gable_work_create(plan, COLUMNS, &work)) goto failed;
+  if (gable_trisolve_work_create(plan, COLUMNS, &work)) goto failed;
   if (gable_trisolve_get_info(plan, GABLE_OP_N, &info)) goto failed;
   printf("%s on %s: %s\n", info.method_used, gable_context_where(ctx), info.why);
   there.space = gable_context_space(ctx);
@@ -116,7 +116,7 @@ failed:
   fprintf(stderr, "%s\n", gable_last_error());
 done:
   if (ctx) gable_device_free(ctx, &there.data);
-  gable_work_destroy(&work);
+  gable_trisolve_work_destroy(&work);
   gable_trisolve_destroy(&plan);
   gable_context_destroy(&ctx);
   free(x);

@@ -1554,12 +1554,12 @@ module gable
       type(c_ptr), value :: diagonal
       integer(c_int) :: gable_trisolve_update_with_diagonal
     end function
-    function gable_work_create(t, max_rhs, out) bind(C, name="gable_work_create")
+    function gable_trisolve_work_create(t, max_rhs, out) bind(C, name="gable_trisolve_work_create")
       import
       type(c_ptr), value :: t
       integer(c_int32_t), value :: max_rhs
       type(c_ptr), intent(inout) :: out
-      integer(c_int) :: gable_work_create
+      integer(c_int) :: gable_trisolve_work_create
     end function
     function gable_trisolve_work_bytes(t, max_rhs, host, device) bind(C, name="gable_trisolve_work_bytes")
       import
@@ -1569,20 +1569,20 @@ module gable
       integer(c_size_t), intent(inout), optional :: device
       integer(c_int) :: gable_trisolve_work_bytes
     end function
-    function gable_work_create_in(t, max_rhs, host, device, out) bind(C, name="gable_work_create_in")
+    function gable_trisolve_work_create_in(t, max_rhs, host, device, out) bind(C, name="gable_trisolve_work_create_in")
       import
       type(c_ptr), value :: t
       integer(c_int32_t), value :: max_rhs
       type(c_ptr), value :: host
       type(c_ptr), value :: device
       type(c_ptr), intent(inout) :: out
-      integer(c_int) :: gable_work_create_in
+      integer(c_int) :: gable_trisolve_work_create_in
     end function
-    function gable_work_set_stream(w, stream) bind(C, name="gable_work_set_stream")
+    function gable_trisolve_work_set_stream(w, stream) bind(C, name="gable_trisolve_work_set_stream")
       import
       type(c_ptr), value :: w
       type(c_ptr), value :: stream
-      integer(c_int) :: gable_work_set_stream
+      integer(c_int) :: gable_trisolve_work_set_stream
     end function
     function gable_trisolve_solve(t, w, op, b, x) bind(C, name="gable_trisolve_solve")
       import
@@ -1593,13 +1593,13 @@ module gable
       type(gable_vectors_view), intent(inout), optional :: x
       integer(c_int) :: gable_trisolve_solve
     end function
-    function gable_work_status(w, row) bind(C, name="gable_work_status")
+    function gable_trisolve_work_status(w, row) bind(C, name="gable_trisolve_work_status")
       import
       type(c_ptr), value :: w
       integer(c_int32_t), intent(inout), optional :: row
-      integer(c_int) :: gable_work_status
+      integer(c_int) :: gable_trisolve_work_status
     end function
-    subroutine gable_work_destroy(w) bind(C, name="gable_work_destroy")
+    subroutine gable_trisolve_work_destroy(w) bind(C, name="gable_trisolve_work_destroy")
       import
       type(c_ptr), intent(inout) :: w
     end subroutine

@@ -8,7 +8,7 @@
 
 typedef struct solver {
   gable_trisolve *plan;
-  gable_work *work;
+  gable_trisolve_work *work;
   gable_smoother *smoother;
   gable_op op;
 } solver;
@@ -66,8 +66,8 @@ static int gable_prepare(bench_solver *c, const bench_problem *p, contest_entry 
     e->analyse_s = stopwatch_now() - start;
   }
   for (int twice = 0; twice < 2 && !status; twice++) status = timed_update(p, s->plan, &e->update_s);
-  if (!status) status = gable_work_create(s->plan, p->bench.x.count, &s->work);
-  if (!status) status = gable_work_set_stream(s->work, p->bench.stream);
+  if (!status) status = gable_trisolve_work_create(s->plan, p->bench.x.count, &s->work);
+  if (!status) status = gable_trisolve_work_set_stream(s->work, p->bench.stream);
   return status ? failed(e) : 0;
 }
 
@@ -82,7 +82,7 @@ static int gable_verdict(bench_solver *c, contest_entry *e)
 {
   solver *s = c->state;
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
-  if (gable_work_status(s->work, NULL) || gable_trisolve_get_info(s->plan, s->op, &info)) return failed(e);
+  if (gable_trisolve_work_status(s->work, NULL) || gable_trisolve_get_info(s->plan, s->op, &info)) return failed(e);
   memcpy(e->used, info.method_used, sizeof e->used);
   memcpy(e->why, info.why, sizeof e->why);
   return 0;
@@ -91,7 +91,7 @@ static int gable_verdict(bench_solver *c, contest_entry *e)
 static void clear(bench_solver *c)
 {
   solver *s = c->state;
-  gable_work_destroy(&s->work);
+  gable_trisolve_work_destroy(&s->work);
   gable_trisolve_destroy(&s->plan);
   gable_smoother_destroy(&s->smoother);
 }

@@ -59,16 +59,16 @@ static gable_vectors_view vectors_of(const request *q, gable_idx n)
 }
 
 /* repeat solves; b changes and x is poisoned before each, and each x is held against the bound. */
-static gable_status measure(gable_trisolve *plan, gable_work *work, const triangle *t, const request *q, workbench *w,
-                            result *r)
+static gable_status measure(gable_trisolve *plan, gable_trisolve_work *work, const triangle *t, const request *q,
+                            workbench *w, result *r)
 {
   double *times = malloc((size_t)(q->repeat + 1) * sizeof *times);
-  gable_status status = times ? gable_work_set_stream(work, w->stream) : GABLE_ERR_MEMORY;
+  gable_status status = times ? gable_trisolve_work_set_stream(work, w->stream) : GABLE_ERR_MEMORY;
   for (long k = 0; k <= q->repeat && !status; k++) {
     status = workbench_start(w, 0xff);
     if (!status) status = gable_trisolve_solve(plan, work, op_of(q), &w->there_b[k % 2], &w->there_x);
     if (!status) status = workbench_stop(w, &times[k]);
-    if (!status) status = gable_work_status(work, NULL);
+    if (!status) status = gable_trisolve_work_status(work, NULL);
     if (!status) status = workbench_fetch(w);
     if (!status && stop_asked()) status = GABLE_ERR_CANCELLED;
     if (status) break;
@@ -97,7 +97,7 @@ static gable_status run(session *s, const triangle *t, const request *q, result 
 {
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_trisolve *plan = NULL;
-  gable_work *work = NULL;
+  gable_trisolve_work *work = NULL;
   workbench bench = {0};
   options.method = q->method;
   options.uplo = t->uplo;
@@ -111,14 +111,14 @@ static gable_status run(session *s, const triangle *t, const request *q, result 
   if (!status) status = gable_trisolve_analyse(plan, &t->view);
   if (!status) status = triangle_update(t, plan);
   if (!status && t->view.n_rows) status = triangle_update(t, plan); /* the second is the one that is reported */
-  if (!status) status = gable_work_create(plan, (gable_idx)q->rhs, &work);
+  if (!status) status = gable_trisolve_work_create(plan, (gable_idx)q->rhs, &work);
   const gable_vectors_view shape = vectors_of(q, t->view.n_rows);
   if (!status) status = workbench_open(s->ctx, &shape, &bench);
   if (!status) status = measure(plan, work, t, q, &bench, r);
   if (!status) status = gable_trisolve_get_info(plan, op_of(q), &r->info);
   r->bytes = workbench_bytes(&shape, (double)t->nnz, t->value_type);
   if (!status) r->floor = workbench_floor(gable_context_where(s->ctx), r->bytes, r->info.levels, r->info.threads);
-  gable_work_destroy(&work);
+  gable_trisolve_work_destroy(&work);
   workbench_close(&bench);
   gable_trisolve_destroy(&plan);
   return status;

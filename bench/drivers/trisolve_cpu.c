@@ -109,7 +109,7 @@ typedef struct job {
   mkl_plan *mkl;
   gable_context *ctx;
   gable_trisolve *plan;
-  gable_work *work;
+  gable_trisolve_work *work;
   gable_vectors_view b, x;
 } job;
 
@@ -194,7 +194,7 @@ static void own_solve(job *j)
 
 static void own_drop(job *j)
 {
-  gable_work_destroy(&j->work);
+  gable_trisolve_work_destroy(&j->work);
   gable_trisolve_destroy(&j->plan);
   gable_context_destroy(&j->ctx);
 }
@@ -222,7 +222,7 @@ static job *own_job(triangle *t, const char *method, int threads)
   j->drop = own_drop;
   if (gable_context_create("cpu", &context, &j->ctx) || gable_trisolve_create(j->ctx, &options, &j->plan) ||
       gable_trisolve_analyse(j->plan, &view) || gable_trisolve_update(j->plan, t->val) ||
-      gable_trisolve_update(j->plan, t->val) || gable_work_create(j->plan, 1, &j->work)) {
+      gable_trisolve_update(j->plan, t->val) || gable_trisolve_work_create(j->plan, 1, &j->work)) {
     fprintf(stderr, "%s: %s\n", method, gable_last_error());
     own_drop(j);
     free(j);

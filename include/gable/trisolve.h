@@ -2,9 +2,9 @@
  *
  *   create -> analyse (pattern) -> update (values, as often as they change) -> work -> solve
  *
- * One plan serves T and its transpose, many threads and many streams at once, each with its own gable_work.  Methods
- * LEVR, LEVC, ELMR and ELMC follow Li and Zhang, "Efficient Parallel Implementations of Sparse Triangular Solves for
- * GPU Architectures" (SIAM PP 2020); docs/algorithms has a page for each. */
+ * One plan serves T and its transpose, many threads and many streams at once, each with its own gable_trisolve_work.
+ * Methods LEVR, LEVC, ELMR and ELMC follow Li and Zhang, "Efficient Parallel Implementations of Sparse Triangular
+ * Solves for GPU Architectures" (SIAM PP 2020); docs/algorithms has a page for each. */
 #ifndef GABLE_TRISOLVE_H
 #define GABLE_TRISOLVE_H
 
@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 typedef struct gable_trisolve gable_trisolve;
-typedef struct gable_work gable_work;
+typedef struct gable_trisolve_work gable_trisolve_work;
 
 enum { GABLE_TRISOLVE_N = 1, GABLE_TRISOLVE_T = 2 };
 
@@ -90,20 +90,20 @@ GABLE_API gable_status gable_trisolve_set_stream(gable_trisolve *t, void *stream
  * Overflow: methods tiles and rows of a GPU store entries divided by the diagonal entry of their row.  Where such a
  * quotient overflows, the update makes a plan by method levr for the op, which divides last, as other methods and the
  * CPU do.  It allocates, solves the op until the next analysis, and gable_trisolve_get_info reports it.  With values in
- * device memory the host does not see the overflow in time: gable_work_status returns GABLE_ERR_LIMIT, and the update
- * after that makes the plan.  A plan of which a graph has captured an update, or a solve by tiles or rows, keeps its
- * methods: then the update returns GABLE_ERR_LIMIT, or gable_work_status does.
+ * device memory the host does not see the overflow in time: gable_trisolve_work_status returns GABLE_ERR_LIMIT, and the
+ * update after that makes the plan.  A plan of which a graph has captured an update, or a solve by tiles or rows, keeps
+ * its methods: then the update returns GABLE_ERR_LIMIT, or gable_trisolve_work_status does.
  *
  * On a GPU the gather is ordered on the plan's stream (gable_trisolve_set_stream).  Events order it after all earlier
  * solves with works of the plan, on any stream, and before all later ones; the host does not wait.  Two threads must
  * not call solve and update of one plan at the same time.  With val in device memory the call is asynchronous, and
- * gable_work_status reports a bad diagonal until the next update.  With val in host memory the call waits for the
- * plan's stream and returns that status.
+ * gable_trisolve_work_status reports a bad diagonal until the next update.  With val in host memory the call waits for
+ * the plan's stream and returns that status.
  *
  * In a CUDA graph: with val in device memory an update may be captured (GABLE_ERR_STATE from host memory, for the fault
  * is read back).  A replay reads the values that val holds at that time.  The library does not see replays: the caller
  * orders them, and replays of captured solves, against work on other streams.  Within one graph or stream the order is
- * that of the calls. gable_work_status reports a bad diagonal of a replay, too. */
+ * that of the calls. gable_trisolve_work_status reports a bad diagonal of a replay, too. */
 GABLE_API gable_status gable_trisolve_update(gable_trisolve *t, const void *val);
 
 /* Local.  The same for GABLE_DIAG_SEPARATE: diagonal is [n] of the matrix's value type, in its memory space. */
@@ -111,20 +111,21 @@ GABLE_API gable_status gable_trisolve_update_with_diagonal(gable_trisolve *t, co
 
 /* Local.  Scratch memory and stream for solves with up to max_rhs right-hand sides.  The caller owns it.  It must not
  * outlive t; create it again after t is analysed again.  One solve at a time per work; any number of works per plan. */
-GABLE_API gable_status gable_work_create(const gable_trisolve *t, gable_idx max_rhs, gable_work **out);
+GABLE_API gable_status gable_trisolve_work_create(const gable_trisolve *t, gable_idx max_rhs,
+                                                  gable_trisolve_work **out);
 
-/* Local.  Bytes of host and of device memory (0 on the CPU) that gable_work_create_in needs. */
+/* Local.  Bytes of host and of device memory (0 on the CPU) that gable_trisolve_work_create_in needs. */
 GABLE_API gable_status gable_trisolve_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host,
                                                  size_t *device);
 
-/* Local.  The same as gable_work_create in the caller's memory, host aligned to 64 and device to 256 bytes, which must
- * outlive the work; nothing is allocated. */
-GABLE_API gable_status gable_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host, void *device,
-                                            gable_work **out);
+/* Local.  The same as gable_trisolve_work_create in the caller's memory, host aligned to 64 and device to 256 bytes,
+ * which must outlive the work; nothing is allocated. */
+GABLE_API gable_status gable_trisolve_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host,
+                                                     void *device, gable_trisolve_work **out);
 
 /* Local.  Sets the stream of solves with w.  NULL, the default: gable_context_stream.  The new stream first waits for
  * the old one.  The stream must outlive its use by w.  No effect on the CPU. */
-GABLE_API gable_status gable_work_set_stream(gable_work *w, void *stream);
+GABLE_API gable_status gable_trisolve_work_set_stream(gable_trisolve_work *w, void *stream);
 
 /* Local.  op(T) x = b for count right-hand sides (b->count == x->count <= max_rhs).  b is not written; x may be b (the
  * same data, layout and type), otherwise they share no memory (GABLE_ERR_ARGUMENT).  Types: those of the matrix, or
@@ -132,16 +133,16 @@ GABLE_API gable_status gable_work_set_stream(gable_work *w, void *stream);
  * device memory: the solve is enqueued on w's stream and can be captured in a CUDA graph; vectors in host memory: the
  * call copies them and waits for the stream.  NaN in b or in a value reaches exactly the unknowns that depend on it.
  * GABLE_ERR_DEADLINE names the row that was awaited (GPU: that waited). */
-GABLE_API gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op op,
+GABLE_API gable_status gable_trisolve_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,
                                             const gable_vectors_view *b, gable_vectors_view *x);
 
 /* Local.  Waits for w's stream.  Returns the error of asynchronous solves since the last call: GABLE_OK,
  * GABLE_ERR_SINGULAR, GABLE_ERR_NOT_FINITE, GABLE_ERR_DEADLINE or, where a quotient overflows (gable_trisolve_update),
  * GABLE_ERR_LIMIT.  *row (may be NULL): its row from 0, or -1. */
-GABLE_API gable_status gable_work_status(gable_work *w, gable_idx *row);
+GABLE_API gable_status gable_trisolve_work_status(gable_trisolve_work *w, gable_idx *row);
 
 /* NULL is fine; sets *w to NULL. */
-GABLE_API void gable_work_destroy(gable_work **w);
+GABLE_API void gable_trisolve_work_destroy(gable_trisolve_work **w);
 GABLE_API void gable_trisolve_destroy(gable_trisolve **t);
 
 /* What analysis found and what a solve of one op does. */

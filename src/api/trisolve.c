@@ -1,4 +1,4 @@
-/* trisolve.c: gable_trisolve and gable_work: checks arguments and phases, then calls src/trisolve. */
+/* trisolve.c: gable_trisolve and gable_trisolve_work: checks arguments and phases, then calls src/trisolve. */
 #include "trisolve/trisolve.h"
 #include "api/structs.h"
 #include "sparse/vectors.h"
@@ -116,8 +116,8 @@ done:
   return status;
 }
 
-gable_status gable_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host, void *device,
-                                  gable_work **out)
+gable_status gable_trisolve_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host, void *device,
+                                           gable_trisolve_work **out)
 {
   gable_status status = GABLE_OK;
   size_t host_bytes = 0, device_bytes = 0;
@@ -132,7 +132,7 @@ done:
   return status;
 }
 
-gable_status gable_work_create(const gable_trisolve *t, gable_idx max_rhs, gable_work **out)
+gable_status gable_trisolve_work_create(const gable_trisolve *t, gable_idx max_rhs, gable_trisolve_work **out)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(out, GABLE_ERR_ARGUMENT, "out is NULL");
@@ -143,12 +143,12 @@ done:
   return status;
 }
 
-void gable_work_destroy(gable_work **w)
+void gable_trisolve_work_destroy(gable_trisolve_work **w)
 {
   gi_work_destroy(w);
 }
 
-gable_status gable_work_set_stream(gable_work *w, void *stream)
+gable_status gable_trisolve_work_set_stream(gable_trisolve_work *w, void *stream)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
@@ -157,7 +157,7 @@ done:
   return status;
 }
 
-gable_status gable_work_status(gable_work *w, gable_idx *row)
+gable_status gable_trisolve_work_status(gable_trisolve_work *w, gable_idx *row)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
@@ -167,8 +167,8 @@ done:
   return status;
 }
 
-gable_status gable_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
-                                  gable_vectors_view *x)
+gable_status gable_trisolve_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,
+                                  const gable_vectors_view *b, gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
   gi_vectors_pair v;

@@ -23,7 +23,7 @@ gable_off gi_triangle_plans_device_bytes(const gi_triangle_plans *p);
 /* Of one solve in flight.  Zeroed: none. */
 typedef struct gi_triangle_works {
   gi_triangle_plans *plans;
-  gable_work *lower, *upper;
+  gable_trisolve_work *lower, *upper;
 } gi_triangle_works;
 
 gable_status gi_triangle_works_init(gi_triangle_plans *p, gable_idx max_rhs, gi_triangle_works *out);

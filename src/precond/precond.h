@@ -65,7 +65,7 @@ struct gable_precond {
 struct gable_precond_work {
   const gable_precond *plan;
   uint64_t generation, serial; /* of plan; of the plans that first and second are of */
-  gable_work *first, *second;
+  gable_trisolve_work *first, *second;
   gable_smoother_work *sweeps;
   gik_krylov_state *never_stopped; /* Jacobi */
   void *stream;                    /* of applies */

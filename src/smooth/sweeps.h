@@ -48,14 +48,14 @@ typedef struct gi_sweeps {
 struct gable_smoother_work {
   const gable_smoother *smoother;
   gi_sweeps *s;
-  void *b, *x;             /* dense [n * max_rhs] where the caller's vectors are not taken as they are, else NULL */
-  void *y;                 /* [n * max_rhs] right-hand sides of solves; where fused, old values */
-  void *host;              /* [n] in host memory, between strided vectors and a copy */
-  double *parts, *norms;   /* [GIK_SQUARE_PARTS], [GI_SWEEP_NORMS], one block */
-  gable_work *to[2];       /* gi_sweep_split: of the plans */
-  void *scratch[2];        /* gi_sweep_lists: the methods' */
-  gik_control *control[2]; /* gi_sweep_fused by elements: for float and for double vectors */
-  void *published[2];      /* likewise, [2n] */
+  void *b, *x;                /* dense [n * max_rhs] where the caller's vectors are not taken as they are, else NULL */
+  void *y;                    /* [n * max_rhs] right-hand sides of solves; where fused, old values */
+  void *host;                 /* [n] in host memory, between strided vectors and a copy */
+  double *parts, *norms;      /* [GIK_SQUARE_PARTS], [GI_SWEEP_NORMS], one block */
+  gable_trisolve_work *to[2]; /* gi_sweep_split: of the plans */
+  void *scratch[2];           /* gi_sweep_lists: the methods' */
+  gik_control *control[2];    /* gi_sweep_fused by elements: for float and for double vectors */
+  void *published[2];         /* likewise, [2n] */
   void *stream;
   gi_ordered_work order;
 };

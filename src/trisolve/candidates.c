@@ -61,7 +61,8 @@ static void numbers_release(numbers *n)
   if (n->end) device->event_destroy(n->ctx, n->end);
 }
 
-static gable_status solve_once(const gable_trisolve *t, gable_work *w, gable_op op, const numbers *n, double *seconds)
+static gable_status solve_once(const gable_trisolve *t, gable_trisolve_work *w, gable_op op, const numbers *n,
+                               double *seconds)
 {
   gable_status status = GABLE_OK;
   const gi_device *device = n->ctx->device;
@@ -85,7 +86,7 @@ done:
 static gable_status time_plan(gable_trisolve *t, const numbers *n, double *seconds)
 {
   gable_status status = GABLE_OK;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   *seconds = 0;
   GI_TRY(gi_trisolve_update(t, n->val, t->options.diag == GABLE_DIAG_SEPARATE ? n->val : NULL));
   GI_TRY(gi_work_create(t, t->options.typical_rhs, &w));

@@ -56,8 +56,8 @@ static size_t vector_bytes(const gable_vectors_view *v)
   return (size_t)((lines - 1) * v->ld + last) * gi_type_size(v->type);
 }
 
-static gable_status mirror_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
-                                 gable_vectors_view *x)
+static gable_status mirror_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,
+                                 const gable_vectors_view *b, gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
   gable_vectors_view from = *b, to = *x;

@@ -1,4 +1,4 @@
-/* plan.h: the inside of gable_trisolve and gable_work, and the table that a backend fills.
+/* plan.h: the inside of gable_trisolve and gable_trisolve_work, and the table that a backend fills.
  *
  * trisolve.c holds the object; the rest is the backend's: cpu/cpu.c, mirror.c or cuda/backend.cu. */
 #ifndef GI_TRISOLVE_PLAN_H
@@ -51,18 +51,18 @@ typedef struct gi_trisolve_backend {
   /* diagonal is NULL unless t->options.diag is GABLE_DIAG_SEPARATE.  Both in t->shape.space. */
   gable_status (*update)(gable_trisolve *t, const void *val, const void *diagonal);
 
-  /* Bytes of scratch for max_rhs right-hand sides beyond struct gable_work itself. */
+  /* Bytes of scratch for max_rhs right-hand sides beyond struct gable_trisolve_work itself. */
   void (*work_bytes)(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device);
 
   /* w->host and w->device hold so many bytes; uninitialised.  Releases nothing that was given. */
-  gable_status (*work_init)(gable_work *w);
-  void (*work_release)(gable_work *w);
+  gable_status (*work_init)(gable_trisolve_work *w);
+  void (*work_release)(gable_trisolve_work *w);
 
-  gable_status (*solve)(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
+  gable_status (*solve)(const gable_trisolve *t, gable_trisolve_work *w, gable_op op, const gable_vectors_view *b,
                         gable_vectors_view *x);
 
   /* Fetches w->fault, w->fault_row; may wait for the stream. */
-  gable_status (*work_status)(gable_work *w);
+  gable_status (*work_status)(gable_trisolve_work *w);
 
   /* Fills everything but size, method and the times, of what was GABLE_TRISOLVE_INFO_INIT. */
   gable_status (*info)(const gable_trisolve *t, gable_op op, gable_trisolve_info *info);
@@ -128,7 +128,7 @@ struct gable_trisolve {
   char timed[120]; /* what the candidates of auto took on a GPU; "": they were not timed */
 };
 
-struct gable_work {
+struct gable_trisolve_work {
   const gable_trisolve *plan;
   uint64_t generation;
   gable_idx max_rhs;
@@ -136,10 +136,10 @@ struct gable_work {
   void *host;   /* scratch, aligned to 64 */
   void *device; /* scratch, aligned to 256 */
   void *stream;
-  struct gable_work *next; /* cuda: of the plan's works */
-  unsigned seen_updates;   /* cuda: the stream waits for those up to this one */
-  unsigned borrowed;       /* cuda: the update whose values an op without a schedule has */
-  gable_status fault;      /* of solves since gable_work_status last looked */
+  struct gable_trisolve_work *next; /* cuda: of the plan's works */
+  unsigned seen_updates;            /* cuda: the stream waits for those up to this one */
+  unsigned borrowed;                /* cuda: the update whose values an op without a schedule has */
+  gable_status fault;               /* of solves since gable_trisolve_work_status last looked */
   gable_idx fault_row;
 };
 

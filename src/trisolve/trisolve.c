@@ -120,8 +120,8 @@ done:
   return status;
 }
 
-gable_status gi_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
-                               gable_vectors_view *x)
+gable_status gi_trisolve_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,
+                               const gable_vectors_view *b, gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
   if (!b->n || !b->count) goto done;
@@ -130,8 +130,8 @@ done:
   return status;
 }
 
-gable_status gi_trisolve_solve_on(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
-                                  gable_vectors_view *x, void *stream)
+gable_status gi_trisolve_solve_on(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,
+                                  const gable_vectors_view *b, gable_vectors_view *x, void *stream)
 {
   void *own = w->stream;
   w->stream = gi_stream_of(t->ctx, stream);

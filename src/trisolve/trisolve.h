@@ -1,4 +1,4 @@
-/* trisolve.h: gable_trisolve and gable_work inside the library.
+/* trisolve.h: gable_trisolve and gable_trisolve_work inside the library.
  *
  * api/trisolve.c checks arguments and phases, then calls these; smoothers and preconditioners call them directly. Every
  * argument is taken to be valid and every call to come in its phase: analyse, update, work, solve. */
@@ -29,13 +29,13 @@ gable_status gi_trisolve_set_stream(gable_trisolve *t, void *stream);
 gable_status gi_trisolve_update(gable_trisolve *t, const void *val, const void *diagonal);
 
 /* b, x: checked against t and w. */
-gable_status gi_trisolve_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
-                               gable_vectors_view *x);
+gable_status gi_trisolve_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,
+                               const gable_vectors_view *b, gable_vectors_view *x);
 
 /* The same on stream, which the caller has ordered after the last update and w's earlier solves; it may be captured,
  * and need not outlive the solve.  NULL: the context's own. */
-gable_status gi_trisolve_solve_on(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
-                                  gable_vectors_view *x, void *stream);
+gable_status gi_trisolve_solve_on(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,
+                                  const gable_vectors_view *b, gable_vectors_view *x, void *stream);
 
 /* Upper bounds of what an analysis by t leaves; in any phase.  nnz: entries off the diagonal. */
 gable_status gi_trisolve_plan_bound(const gable_trisolve *t, gable_idx n, gable_off nnz, gable_type value_type,
@@ -47,16 +47,17 @@ gable_status gi_trisolve_get_schedule(const gable_trisolve *t, gable_op op, gabl
 
 /* Bytes that gi_work_create_in takes: host aligned to 64, device to 256. */
 void gi_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device);
-gable_status gi_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host, void *device, gable_work **out);
-gable_status gi_work_create(const gable_trisolve *t, gable_idx max_rhs, gable_work **out);
-void gi_work_destroy(gable_work **w); /* NULL is fine; sets *w to NULL */
+gable_status gi_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host, void *device,
+                               gable_trisolve_work **out);
+gable_status gi_work_create(const gable_trisolve *t, gable_idx max_rhs, gable_trisolve_work **out);
+void gi_work_destroy(gable_trisolve_work **w); /* NULL is fine; sets *w to NULL */
 
 /* NULL: the context's own.  What the stream is asked from now on comes after what the one before was asked. */
-gable_status gi_work_set_stream(gable_work *w, void *stream);
+gable_status gi_work_set_stream(gable_trisolve_work *w, void *stream);
 
 /* The first fault of solves with w since the last call, and its row (NULL: not asked for; -1: none). */
-gable_status gi_work_status(gable_work *w, gable_idx *row);
-gable_status gi_work_status_on(gable_work *w, void *stream, gable_idx *row); /* of gi_trisolve_solve_on */
+gable_status gi_work_status(gable_trisolve_work *w, gable_idx *row);
+gable_status gi_work_status_on(gable_trisolve_work *w, void *stream, gable_idx *row); /* of gi_trisolve_solve_on */
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
 
 static size_t header_bytes(void)
 {
-  return (sizeof(gable_work) + 63) / 64 * 64;
+  return (sizeof(gable_trisolve_work) + 63) / 64 * 64;
 }
 
 void gi_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device)
@@ -13,10 +13,11 @@ void gi_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, siz
   *host += header_bytes();
 }
 
-gable_status gi_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host, void *device, gable_work **out)
+gable_status gi_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host, void *device,
+                               gable_trisolve_work **out)
 {
   gable_status status = GABLE_OK;
-  gable_work *w = host;
+  gable_trisolve_work *w = host;
   *out = NULL;
   memset(w, 0, sizeof *w);
   w->plan = t;
@@ -32,7 +33,7 @@ done:
   return status;
 }
 
-gable_status gi_work_create(const gable_trisolve *t, gable_idx max_rhs, gable_work **out)
+gable_status gi_work_create(const gable_trisolve *t, gable_idx max_rhs, gable_trisolve_work **out)
 {
   gable_status status = GABLE_OK;
   void *host = NULL, *device = NULL;
@@ -51,10 +52,10 @@ done:
   return status;
 }
 
-void gi_work_destroy(gable_work **w)
+void gi_work_destroy(gable_trisolve_work **w)
 {
   if (!w || !*w) return;
-  gable_work *p = *w;
+  gable_trisolve_work *p = *w;
   gable_context *ctx = p->plan->ctx;
   *w = NULL;
   p->plan->backend->work_release(p);
@@ -63,7 +64,7 @@ void gi_work_destroy(gable_work **w)
   gi_free(ctx, p);
 }
 
-gable_status gi_work_set_stream(gable_work *w, void *stream)
+gable_status gi_work_set_stream(gable_trisolve_work *w, void *stream)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = w->plan->ctx;
@@ -76,7 +77,7 @@ done:
   return status;
 }
 
-gable_status gi_work_status(gable_work *w, gable_idx *row)
+gable_status gi_work_status(gable_trisolve_work *w, gable_idx *row)
 {
   gable_status status = GABLE_OK, fault = GABLE_OK;
   GI_TRY(w->plan->backend->work_status(w));
@@ -92,7 +93,7 @@ done:
   return status;
 }
 
-gable_status gi_work_status_on(gable_work *w, void *stream, gable_idx *row)
+gable_status gi_work_status_on(gable_trisolve_work *w, void *stream, gable_idx *row)
 {
   void *own = w->stream;
   w->stream = gi_stream_of(w->plan->ctx, stream);

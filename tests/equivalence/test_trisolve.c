@@ -223,7 +223,7 @@ static void check_solution(const test_triangle *m, const gable_vectors_view *b, 
 }
 
 /* Solves with vectors in the place's memory: b and x [size numbers of 8 bytes] go there and come back. */
-static void solve_there(gable_context *ctx, gable_trisolve *t, gable_work *w, const request *q,
+static void solve_there(gable_context *ctx, gable_trisolve *t, gable_trisolve_work *w, const request *q,
                         const gable_vectors_view *b, const gable_vectors_view *x, size_t size)
 {
   gable_vectors_view own_b = *b, own_x = *x;
@@ -246,8 +246,8 @@ static void solve_and_check(gable_context *ctx, gable_trisolve *t, const request
   const gable_off columns = x.ld * (q->x_major == GABLE_MAJOR_COL ? q->rhs : m->n);
   const size_t size = (size_t)(rows > columns ? rows : columns) + 1;
   void *bytes = malloc(size * 8), *keep = malloc(size * 8), *again = malloc(size * 8);
-  gable_work *w = NULL;
-  CHECK_OK(gable_work_create(t, q->rhs, &w));
+  gable_trisolve_work *w = NULL;
+  CHECK_OK(gable_trisolve_work_create(t, q->rhs, &w));
   for (int repeat = 0; repeat < (q->rhs > 1 ? 4 : 2); repeat++) {
     b.count = x.count = repeat == 1 ? 1 : q->rhs; /* one work serves solves of different counts */
     fill(q, r, keep, size);
@@ -259,12 +259,12 @@ static void solve_and_check(gable_context *ctx, gable_trisolve *t, const request
       solve_there(ctx, t, w, q, &b, &x, size);
     else
       CHECK_OK(gable_trisolve_solve(t, w, q->op ? GABLE_OP_T : GABLE_OP_N, &b, &x));
-    CHECK_OK(gable_work_status(w, NULL));
+    CHECK_OK(gable_trisolve_work_status(w, NULL));
     if (!q->in_place) CHECK(!memcmp(again, keep, size * 8), "b was written");
     b.data = keep;
     check_solution(m, &b, &x);
   }
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   free(bytes);
   free(keep);
   free(again);

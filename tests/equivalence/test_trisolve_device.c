@@ -77,11 +77,11 @@ static void check_bound(const test_triangle *t, const vectors *x, const double *
 }
 
 /* x in the order of the stream, fetched and held against the bound; b: what there_b has, on the host. */
-static void solve_well(const gable_trisolve *plan, gable_work *w, const test_triangle *t,
+static void solve_well(const gable_trisolve *plan, gable_trisolve_work *w, const test_triangle *t,
                        const gable_vectors_view *there_b, const double *b, vectors *x, void *stream, const char *method)
 {
   CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, there_b, &x->there));
-  CHECK_OK(gable_work_status(w, NULL));
+  CHECK_OK(gable_trisolve_work_status(w, NULL));
   vectors_fetch(x, stream);
   check_bound(t, x, b, method);
 }
@@ -90,13 +90,13 @@ static void check_in_place(const char *method)
 {
   test_triangle t = test_triangle_named("DAG with near edges", 4);
   gable_trisolve *plan = plan_for(method, &t, 0);
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   vectors x = vectors_make(t.n, 3, 11);
   double *b = malloc(x.bytes);
   memcpy(b, x.host, x.bytes);
-  CHECK_OK(gable_work_create(plan, 3, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, 3, &w));
   solve_well(plan, w, &t, &x.there, b, &x, NULL, method);
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   test_triangle_free(&t);
   vectors_free(&x);
@@ -106,7 +106,7 @@ static void check_in_place(const char *method)
 /* One of the solves that are under way together. */
 typedef struct lane {
   void *stream;
-  gable_work *w;
+  gable_trisolve_work *w;
   vectors b, x;
   double *expected;
 } lane;
@@ -116,8 +116,8 @@ enum { LANES = 4, ROUNDS = 250 };
 static void lane_open(lane *l, gable_trisolve *plan, const test_triangle *t, uint64_t seed, const char *method)
 {
   CHECK_OK(gable_stream_create(ctx, &l->stream));
-  CHECK_OK(gable_work_create(plan, 1, &l->w));
-  CHECK_OK(gable_work_set_stream(l->w, l->stream));
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &l->w));
+  CHECK_OK(gable_trisolve_work_set_stream(l->w, l->stream));
   l->b = vectors_make(t->n, 1, seed);
   l->x = vectors_make(t->n, 1, seed + 1);
   l->expected = malloc(l->x.bytes);
@@ -127,7 +127,7 @@ static void lane_open(lane *l, gable_trisolve *plan, const test_triangle *t, uin
 
 static void lane_close(lane *l)
 {
-  gable_work_destroy(&l->w);
+  gable_trisolve_work_destroy(&l->w);
   gable_stream_destroy(ctx, &l->stream);
   vectors_free(&l->b);
   vectors_free(&l->x);
@@ -162,7 +162,7 @@ static void check_streams(const char *method, test_triangle t)
         check_bound(&t, &l->x, l->b.host, method);
     }
   }
-  for (int k = 0; k < LANES; k++) CHECK_OK(gable_work_status(lanes[k].w, NULL));
+  for (int k = 0; k < LANES; k++) CHECK_OK(gable_trisolve_work_status(lanes[k].w, NULL));
   for (int k = 0; k < LANES; k++) lane_close(&lanes[k]);
   CHECK_OK(gable_device_synchronise(ctx, busy));
   gable_device_free(ctx, &load);
@@ -176,10 +176,10 @@ static void check_repeats(const char *method, const char *shape)
 {
   test_triangle t = test_triangle_named(shape, 8);
   gable_trisolve *plan = plan_for(method, &t, 60);
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   vectors b = vectors_make(t.n, 2, 3), x = vectors_make(t.n, 2, 4);
   double *first = malloc(x.bytes);
-  CHECK_OK(gable_work_create(plan, 2, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, 2, &w));
   for (int k = 0; k < 100; k++) {
     CHECK_OK(gable_device_fill(ctx, x.there.data, 0xff, x.bytes, NULL));
     CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b.there, &x.there));
@@ -188,9 +188,9 @@ static void check_repeats(const char *method, const char *shape)
     if (k == 0) memcpy(first, x.host, x.bytes);
     CHECK(!memcmp(first, x.host, x.bytes), "%s, %s: other bits in run %d", method, shape, k);
   }
-  CHECK_OK(gable_work_status(w, NULL));
+  CHECK_OK(gable_trisolve_work_status(w, NULL));
   check_bound(&t, &x, b.host, method);
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   test_triangle_free(&t);
   vectors_free(&b);
@@ -203,17 +203,17 @@ static void check_update(const char *method)
 {
   test_triangle t = test_triangle_named("9 point grid", 8), other = test_triangle_named("9 point grid", 9);
   gable_trisolve *plan = plan_for(method, &t, 0), *fresh = plan_for(method, &other, 0);
-  gable_work *w = NULL, *v = NULL;
+  gable_trisolve_work *w = NULL, *v = NULL;
   vectors b = vectors_make(t.n, 1, 3), x = vectors_make(t.n, 1, 4), y = vectors_make(t.n, 1, 5);
-  CHECK_OK(gable_work_create(plan, 1, &w));
-  CHECK_OK(gable_work_create(fresh, 1, &v));
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &w));
+  CHECK_OK(gable_trisolve_work_create(fresh, 1, &v));
   CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b.there, &x.there));
   CHECK_OK(gable_trisolve_update(plan, other.val));
   solve_well(plan, w, &other, &b.there, b.host, &x, NULL, method);
   solve_well(fresh, v, &other, &b.there, b.host, &y, NULL, method);
   if (test_method_repeats(method)) CHECK(!memcmp(x.host, y.host, x.bytes), "%s", method);
-  gable_work_destroy(&w);
-  gable_work_destroy(&v);
+  gable_trisolve_work_destroy(&w);
+  gable_trisolve_work_destroy(&v);
   gable_trisolve_destroy(&plan);
   gable_trisolve_destroy(&fresh);
   test_triangle_free(&t);
@@ -229,16 +229,16 @@ static void check_multi_rhs(const char *method)
   enum { MANY = GIK_MOST_RHS + 77 };
   test_triangle t = test_triangle_named("dense", 6);
   gable_trisolve *plan = plan_for(method, &t, 60);
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   vectors b = vectors_make(t.n, MANY, 3), x = vectors_make(t.n, MANY, 4);
   static const gable_idx counts[] = {MANY, 3, MANY, 1};
-  CHECK_OK(gable_work_create(plan, MANY, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, MANY, &w));
   for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
     b.there.count = x.there.count = counts[k];
     CHECK_OK(gable_device_fill(ctx, x.there.data, 0xff, x.bytes, NULL));
     solve_well(plan, w, &t, &b.there, b.host, &x, NULL, method);
   }
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   test_triangle_free(&t);
   vectors_free(&b);
@@ -273,10 +273,10 @@ static void check_counts_of(gable_trisolve *plan, const test_triangle *triangle,
   static const gable_idx counts[] = {COUNTS, 1, 2, 3, 16, 5, COUNTS};
   const test_triangle t = *triangle;
   const int alone = test_method_repeats(method) && !test_place_is_gpu(ctx); /* whatever goes beside a column */
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   vectors b = vectors_make(t.n, COLUMNS, 3), x = vectors_make(t.n, COLUMNS, 4);
   double *first = malloc(x.bytes), poison;
-  CHECK_OK(gable_work_create(plan, COUNTS, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, COUNTS, &w));
   b.there.major = x.there.major = major;
   b.there.ld = x.there.ld = major == GABLE_MAJOR_COL ? t.n : COLUMNS;
   memset(&poison, 0xff, sizeof poison);
@@ -299,13 +299,13 @@ static void check_counts_of(gable_trisolve *plan, const test_triangle *triangle,
   CHECK_OK(gable_device_copy_in(ctx, b.there.data, b.host, b.bytes, NULL));
   CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b.there, &x.there));
   vectors_fetch(&x, NULL);
-  CHECK_OK(gable_work_status(w, NULL));
+  CHECK_OK(gable_trisolve_work_status(w, NULL));
   for (gable_idx i = 0; i < t.n; i++)
     for (gable_idx j = 0; j < COUNTS; j++)
       if (j != 6 && test_method_repeats(method))
         CHECK(!memcmp(&x.host[at_of(&x, i, j)], &first[at_of(&x, i, j)], 8), "%s: a NaN reached column %d", method, j);
   CHECK(isnan(x.host[at_of(&x, 0, 6)]), "%s: a NaN was lost", method);
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   vectors_free(&b);
   vectors_free(&x);
   free(first);
@@ -327,15 +327,15 @@ static void check_large(const char *method, int ops)
   enum { MANY = GI_SANITIZED ? 7 : 61 };
   test_triangle t = test_wide_levels();
   gable_trisolve *plan = plan_of(method, ops, &t, 60);
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   vectors b = vectors_make(t.n, MANY, 5), x = vectors_make(t.n, MANY, 6);
   CHECK(GI_SANITIZED || (double)t.n * MANY * 8 > 30e6, "%d rows are too few", t.n);
-  CHECK_OK(gable_work_create(plan, MANY, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, MANY, &w));
   for (int k = 0; k < 2; k++) {
     CHECK_OK(gable_device_fill(ctx, x.there.data, 0xff, x.bytes, NULL));
     solve_well(plan, w, &t, &b.there, b.host, &x, NULL, method);
   }
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   test_triangle_free(&t);
   vectors_free(&b);
@@ -348,7 +348,7 @@ static void check_steps(gable_idx longest, int ops)
   test_triangle t = test_two_levels(longest);
   gable_trisolve *plan = plan_of("rows", ops, &t, 60);
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   vectors x = vectors_make(t.n, 1, 11);
   double *b = malloc(x.bytes);
   CHECK_OK(gable_trisolve_get_info(plan, GABLE_OP_N, &info));
@@ -356,14 +356,14 @@ static void check_steps(gable_idx longest, int ops)
         "longest row %d: %lld launches for %d levels, %lld waits", longest, (long long)info.launches, info.levels,
         (long long)info.waits);
   memcpy(b, x.host, x.bytes);
-  CHECK_OK(gable_work_create(plan, 1, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &w));
   CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &x.there, &x.there));
-  CHECK_OK(gable_work_status(w, NULL));
+  CHECK_OK(gable_trisolve_work_status(w, NULL));
   vectors_fetch(&x, NULL);
   check_bound(&t, &x, b, "rows by level");
   for (int rows = 0; rows < 2 && ops; rows++)
     check_counts_of(plan, &t, "rows", "two levels", rows ? GABLE_MAJOR_ROW : GABLE_MAJOR_COL);
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   test_triangle_free(&t);
   vectors_free(&x);
@@ -375,14 +375,14 @@ static void check_long_rows(const char *method, int ops, gable_idx levels, gable
 {
   test_triangle t = test_long_rows(levels, width, longest);
   gable_trisolve *plan = plan_of(method, ops, &t, 60);
-  gable_work *w = NULL;
-  CHECK_OK(gable_work_create(plan, 1, &w));
+  gable_trisolve_work *w = NULL;
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &w));
   for (int k = 0; k < 4; k++) {
     vectors b = vectors_make(t.n, 1, 7), x = vectors_make(t.n, 1, 8);
     for (int64_t p = 0; k == 2 && p < t.ptr[t.n]; p++) t.val[p] *= 1 + 0.25 * (double)(p % 3);
     if (k == 2) CHECK_OK(gable_trisolve_update(plan, t.val));
     CHECK_OK(gable_trisolve_solve(plan, w, k % 2 ? GABLE_OP_T : GABLE_OP_N, &b.there, &x.there));
-    CHECK_OK(gable_work_status(w, NULL));
+    CHECK_OK(gable_trisolve_work_status(w, NULL));
     vectors_fetch(&x, NULL);
     if (k % 2 == 0) check_bound(&t, &x, b.host, method);
     for (gable_idx i = t.n - 1; k % 2 && i >= 0; i--) { /* no later row has entries in column i: b_i is the residual */
@@ -392,7 +392,7 @@ static void check_long_rows(const char *method, int ops, gable_idx levels, gable
     vectors_free(&b);
     vectors_free(&x);
   }
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   test_triangle_free(&t);
 }
@@ -403,7 +403,7 @@ static void check_deadline(const char *method)
 {
   test_triangle t = test_large_grid();
   gable_trisolve *plan = plan_for(method, &t, 0.05);
-  gable_work *w = NULL, *good = NULL;
+  gable_trisolve_work *w = NULL, *good = NULL;
   vectors b = vectors_make(t.n, 1, 3), x = vectors_make(t.n, 1, 4);
   size_t host_bytes = 0, device_bytes = 0;
   void *host = NULL, *device = NULL;
@@ -413,18 +413,18 @@ static void check_deadline(const char *method)
   CHECK_OK(gable_trisolve_work_bytes(plan, 1, &host_bytes, &device_bytes));
   CHECK(!posix_memalign(&host, 64, host_bytes), "no memory");
   CHECK_OK(gable_device_alloc(ctx, device_bytes, &device));
-  CHECK_OK(gable_work_create_in(plan, 1, host, device, &w));
+  CHECK_OK(gable_trisolve_work_create_in(plan, 1, host, device, &w));
   CHECK_OK(gable_device_copy_in(ctx, (char *)device + offsetof(gik_control, ticket), &taken, sizeof taken, NULL));
   CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b.there, &x.there));
-  CHECK(gable_work_status(w, &row) == GABLE_ERR_DEADLINE, "%s: %s", method, gable_last_error());
+  CHECK(gable_trisolve_work_status(w, &row) == GABLE_ERR_DEADLINE, "%s: %s", method, gable_last_error());
   CHECK(row >= 0 && row < t.n, "%s: row %d", method, row);
   snprintf(named, sizeof named, "row %d ", row);
   CHECK(strstr(gable_last_error(), named), "%s: %s", method, gable_last_error());
-  CHECK_OK(gable_work_status(w, &row));
-  CHECK_OK(gable_work_create(plan, 1, &good));
+  CHECK_OK(gable_trisolve_work_status(w, &row));
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &good));
   solve_well(plan, good, &t, &b.there, b.host, &x, NULL, method);
-  gable_work_destroy(&w);
-  gable_work_destroy(&good);
+  gable_trisolve_work_destroy(&w);
+  gable_trisolve_work_destroy(&good);
   gable_device_free(ctx, &device);
   free(host);
   gable_trisolve_destroy(&plan);

@@ -28,7 +28,7 @@ struct problem {
   request q;
   test_triangle t, meant; /* meant: op(t) by rows */
   gable_trisolve *plan;
-  gable_work *w;
+  gable_trisolve_work *w;
   gable_vectors_view b, x;
   void *stream;
   void *host_b, *host_x;
@@ -82,8 +82,8 @@ static void open_problem(problem *p, const request *q)
   CHECK_OK(gable_trisolve_analyse(p->plan, &view));
   new_values(p);
   CHECK_OK(gable_stream_create(ctx, &p->stream));
-  CHECK_OK(gable_work_create(p->plan, q->rhs, &p->w));
-  CHECK_OK(gable_work_set_stream(p->w, p->stream));
+  CHECK_OK(gable_trisolve_work_create(p->plan, q->rhs, &p->w));
+  CHECK_OK(gable_trisolve_work_set_stream(p->w, p->stream));
   p->bytes = (size_t)p->t.n * (size_t)q->rhs * 8;
   p->host_b = malloc(p->bytes);
   p->host_x = malloc(p->bytes);
@@ -100,7 +100,7 @@ static void open_problem(problem *p, const request *q)
 
 static void close_problem(problem *p)
 {
-  gable_work_destroy(&p->w);
+  gable_trisolve_work_destroy(&p->w);
   gable_trisolve_destroy(&p->plan);
   gable_stream_destroy(ctx, &p->stream);
   gable_device_free(ctx, &p->b.data);
@@ -123,7 +123,7 @@ static void check_x(problem *p, int round)
   const size_t n = (size_t)p->t.n;
   double *x = (double *)malloc(2 * n * sizeof *x), *b = x + n;
   CHECK_OK(gable_device_copy_out(ctx, p->host_x, p->x.data, p->bytes, p->stream));
-  CHECK_OK(gable_work_status(p->w, NULL));
+  CHECK_OK(gable_trisolve_work_status(p->w, NULL));
   for (size_t j = 0; j < (size_t)p->q.rhs; j++) {
     for (size_t i = 0; i < n; i++) {
       x[i] = number(p, p->host_x, i + j * n);

@@ -85,7 +85,7 @@ static void check(gable_context *ctx, const char *name, const square *s, const c
   const gable_idx n = s->view.n_cols;
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_trisolve *plan = NULL;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   double *b = malloc(((size_t)n + 1) * 8), *x = malloc(((size_t)n + 1) * 8);
   options.method = method;
   options.solves = 0;
@@ -94,7 +94,7 @@ static void check(gable_context *ctx, const char *name, const square *s, const c
   CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
   CHECK_OK(gable_trisolve_analyse(plan, &s->view));
   CHECK_OK(gable_trisolve_update_with_diagonal(plan, s->view.val, s->diagonal));
-  CHECK_OK(gable_work_create(plan, 1, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &w));
   for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) {
     test_triangle t = meant(s, upper, (gable_op)op);
     gable_vectors_view bv = GABLE_VECTORS_VIEW_INIT, xv;
@@ -110,7 +110,7 @@ static void check(gable_context *ctx, const char *name, const square *s, const c
     CHECK(ratio <= 1, "%s, %s, %s, op %d: error over bound %g", name, method, upper ? "upper" : "lower", op, ratio);
     test_triangle_free(&t);
   }
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   free(b);
   free(x);

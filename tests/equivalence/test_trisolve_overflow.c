@@ -1,7 +1,7 @@
 /* An entry that overflows when divided by its diagonal entry, beside an unknown that is zero: substitution gives finite
  * numbers, and so does every method, for both ops, planned or not, for float and double.  On a GPU the plan leaves its
- * records of quotients in the update that finds them, or after gable_work_status has named the row where the values are
- * in device memory; a plan that a graph knows keeps them.  Never NaN.
+ * records of quotients in the update that finds them, or after gable_trisolve_work_status has named the row where the
+ * values are in device memory; a plan that a graph knows keeps them.  Never NaN.
  *
  * [place]: "cpu" */
 #include "support/test.h"
@@ -115,7 +115,7 @@ static gable_trisolve *plan_of(gable_context *ctx, const problem *p, const char 
 }
 
 /* The solution of op, from and to host memory. */
-static void check_solve(const gable_trisolve *t, gable_work *w, const problem *p, gable_op op, gable_type type)
+static void check_solve(const gable_trisolve *t, gable_trisolve_work *w, const problem *p, gable_op op, gable_type type)
 {
   gable_vectors_view b = GABLE_VECTORS_VIEW_INIT, x;
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
@@ -130,7 +130,7 @@ static void check_solve(const gable_trisolve *t, gable_work *w, const problem *p
   x.data = numbers(NULL, type, sides, N);
   CHECK_OK(gable_trisolve_get_info(t, op, &info));
   CHECK_OK(gable_trisolve_solve(t, w, op, &b, &x));
-  CHECK_OK(gable_work_status(w, NULL));
+  CHECK_OK(gable_trisolve_work_status(w, NULL));
   for (gable_idx i = 0; i < N; i++) {
     const double value = type == GABLE_TYPE_D ? ((double *)x.data)[i] : (double)((float *)x.data)[i];
     CHECK(value == solution_at(p, op, i), "%s, op %d of an overflow in op %d, matrix type %d: x[%d] is %g",
@@ -150,14 +150,14 @@ static int by_records(const gable_trisolve *t, gable_op op)
 static void check(gable_context *ctx, const problem *p, const char *method, int ops, int far)
 {
   gable_trisolve *t = plan_of(ctx, p, method, ops, far);
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   gable_idx row = -1;
   void *val = numbers(far ? ctx : NULL, p->type, p->val, ENTRIES);
   const int overflows = test_place_is_gpu(ctx) && by_records(t, p->over);
-  CHECK_OK(gable_work_create(t, 1, &w)); /* before the plan changes */
+  CHECK_OK(gable_trisolve_work_create(t, 1, &w)); /* before the plan changes */
   CHECK_OK(gable_trisolve_update(t, val));
   if (far && overflows) {
-    CHECK(gable_work_status(w, &row) == GABLE_ERR_LIMIT && row == ROW, "%s: row %d, %s", method, row,
+    CHECK(gable_trisolve_work_status(w, &row) == GABLE_ERR_LIMIT && row == ROW, "%s: row %d, %s", method, row,
           gable_last_error());
     CHECK_OK(gable_trisolve_update(t, val));
   }
@@ -168,10 +168,10 @@ static void check(gable_context *ctx, const problem *p, const char *method, int 
   }
   CHECK_OK(gable_trisolve_update(t, val)); /* and stays so */
   check_solve(t, w, p, p->over, p->type);
-  gable_work_destroy(&w);
-  CHECK_OK(gable_work_create(t, 3, &w));
+  gable_trisolve_work_destroy(&w);
+  CHECK_OK(gable_trisolve_work_create(t, 3, &w));
   check_solve(t, w, p, p->over, p->type);
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&t);
   give(far ? ctx : NULL, val);
 }

@@ -118,7 +118,7 @@ static void updates_between_solves(gable_context *ctx, const matrix *m, const ch
 {
   const size_t n = (size_t)m->t.n, bytes = n * sizeof(double);
   cudaStream_t updater, stream[LANES];
-  gable_work *w[LANES];
+  gable_trisolve_work *w[LANES];
   double *host_b = ones(m->t.n), *all = (double *)malloc(bytes * LANES * UPDATES);
   void *b = device_copy(ctx, host_b, bytes), *x = device_copy(ctx, NULL, bytes * LANES * UPDATES);
   gable_vectors_view from = vector_of(ctx, m, b);
@@ -126,8 +126,8 @@ static void updates_between_solves(gable_context *ctx, const matrix *m, const ch
   gable_trisolve *plan = plan_of(ctx, m, method, ops, updater);
   for (int k = 0; k < LANES; k++) {
     CHECK_CUDA(cudaStreamCreateWithFlags(&stream[k], cudaStreamNonBlocking));
-    CHECK_OK(gable_work_create(plan, 1, &w[k]));
-    CHECK_OK(gable_work_set_stream(w[k], stream[k]));
+    CHECK_OK(gable_trisolve_work_create(plan, 1, &w[k]));
+    CHECK_OK(gable_trisolve_work_set_stream(w[k], stream[k]));
   }
   for (int round = 0; round < UPDATES; round++) {
     CHECK_OK(gable_trisolve_update(plan, m->val[round % SCALES]));
@@ -136,7 +136,7 @@ static void updates_between_solves(gable_context *ctx, const matrix *m, const ch
       CHECK_OK(gable_trisolve_solve(plan, w[k], op, &from, &to));
     }
   }
-  for (int k = 0; k < LANES; k++) CHECK_OK(gable_work_status(w[k], NULL));
+  for (int k = 0; k < LANES; k++) CHECK_OK(gable_trisolve_work_status(w[k], NULL));
   CHECK_OK(gable_device_copy_out(ctx, all, x, bytes * LANES * UPDATES, stream[0]));
   CHECK_OK(gable_device_synchronise(ctx, stream[0]));
   const double *first = all + n * LANES * (SCALES / 2); /* its scale is 1 */
@@ -146,7 +146,7 @@ static void updates_between_solves(gable_context *ctx, const matrix *m, const ch
       check_round("updates between solves", info.method_used, all + n * (size_t)(round * LANES + k), first, n, round,
                   k);
   if (op == GABLE_OP_N) CHECK(test_bound_ratio(&m->t, first, host_b, 1, 0) <= 1, "%s: beyond the bound", method);
-  for (int k = 0; k < LANES; k++) gable_work_destroy(&w[k]);
+  for (int k = 0; k < LANES; k++) gable_trisolve_work_destroy(&w[k]);
   gable_trisolve_destroy(&plan);
   for (int k = 0; k < LANES; k++) CHECK_CUDA(cudaStreamDestroy(stream[k]));
   CHECK_CUDA(cudaStreamDestroy(updater));
@@ -163,15 +163,15 @@ static void update_in_graph(gable_context *ctx, const matrix *m, const char *met
   cudaStream_t stream;
   cudaGraph_t graph;
   cudaGraphExec_t replay;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   gable_idx row = -1;
   double *host_b = ones(m->t.n), *first = (double *)malloc(bytes), *host_x = (double *)malloc(bytes);
   void *b = device_copy(ctx, host_b, bytes), *x = device_copy(ctx, NULL, bytes), *val = device_copy(ctx, NULL, all);
   gable_vectors_view from = vector_of(ctx, m, b), to = vector_of(ctx, m, x);
   CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   gable_trisolve *plan = plan_of(ctx, m, method, ops, stream);
-  CHECK_OK(gable_work_create(plan, 1, &w));
-  CHECK_OK(gable_work_set_stream(w, stream));
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &w));
+  CHECK_OK(gable_trisolve_work_set_stream(w, stream));
   CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   CHECK_OK(gable_trisolve_update(plan, val));
   CHECK_OK(gable_trisolve_solve(plan, w, op, &from, &to));
@@ -187,16 +187,16 @@ static void update_in_graph(gable_context *ctx, const matrix *m, const char *met
       CHECK_CUDA(cudaGraphLaunch(replay, stream));
     }
     CHECK_CUDA(cudaMemcpyAsync(round == SCALES / 2 ? first : host_x, x, bytes, cudaMemcpyDeviceToHost, stream));
-    CHECK_OK(gable_work_status(w, NULL));
+    CHECK_OK(gable_trisolve_work_status(w, NULL));
     check_round("graph", info.method_used, round == SCALES / 2 ? first : host_x, first, n, round, 0);
   }
   CHECK_CUDA(cudaMemsetAsync(val, 0, all, stream));
   CHECK_CUDA(cudaGraphLaunch(replay, stream));
-  CHECK(gable_work_status(w, &row) == GABLE_ERR_SINGULAR && row >= 0, "%s: a replay's zero diagonal, row %d", method,
-        row);
+  CHECK(gable_trisolve_work_status(w, &row) == GABLE_ERR_SINGULAR && row >= 0, "%s: a replay's zero diagonal, row %d",
+        method, row);
   CHECK_OK(gable_trisolve_update(plan, m->val[0]));
-  CHECK_OK(gable_work_status(w, NULL));
-  gable_work_destroy(&w);
+  CHECK_OK(gable_trisolve_work_status(w, NULL));
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   CHECK_CUDA(cudaGraphExecDestroy(replay));
   CHECK_CUDA(cudaGraphDestroy(graph));
@@ -230,7 +230,7 @@ static void overflow_in_graph(gable_context *ctx, const matrix *m, const char *m
   cudaStream_t stream;
   cudaGraph_t graph;
   cudaGraphExec_t replay;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   gable_idx row = -1, wrong = -1;
   double *host_b = ones(m->t.n), *host_x = (double *)malloc(bytes);
   void *b = device_copy(ctx, host_b, bytes), *x = device_copy(ctx, NULL, bytes);
@@ -238,8 +238,8 @@ static void overflow_in_graph(gable_context *ctx, const matrix *m, const char *m
   gable_vectors_view from = vector_of(ctx, m, b), to = vector_of(ctx, m, x);
   CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   gable_trisolve *plan = plan_of(ctx, m, method, GABLE_TRISOLVE_N, stream);
-  CHECK_OK(gable_work_create(plan, 1, &w));
-  CHECK_OK(gable_work_set_stream(w, stream));
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &w));
+  CHECK_OK(gable_trisolve_work_set_stream(w, stream));
   CHECK_OK(gable_trisolve_update(plan, m->val[SCALES / 2]));
   CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &from, &to));
@@ -247,15 +247,15 @@ static void overflow_in_graph(gable_context *ctx, const matrix *m, const char *m
   CHECK_CUDA(cudaGraphInstantiate(&replay, graph, 0));
   for (int again = 0; again < 2; again++) {
     CHECK_OK(gable_trisolve_update(plan, large));
-    CHECK(gable_work_status(w, &wrong) == GABLE_ERR_LIMIT && wrong == row, "%s: row %d: %s", method, wrong,
+    CHECK(gable_trisolve_work_status(w, &wrong) == GABLE_ERR_LIMIT && wrong == row, "%s: row %d: %s", method, wrong,
           gable_last_error());
   }
   CHECK_OK(gable_trisolve_update(plan, m->val[SCALES / 2]));
   CHECK_CUDA(cudaGraphLaunch(replay, stream));
   CHECK_CUDA(cudaMemcpyAsync(host_x, x, bytes, cudaMemcpyDeviceToHost, stream));
-  CHECK_OK(gable_work_status(w, NULL));
+  CHECK_OK(gable_trisolve_work_status(w, NULL));
   CHECK(test_bound_ratio(&m->t, host_x, host_b, 1, 0) <= 1, "%s: beyond the bound", method);
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   CHECK_CUDA(cudaGraphExecDestroy(replay));
   CHECK_CUDA(cudaGraphDestroy(graph));
@@ -288,7 +288,7 @@ static void leave_alone(const char *place, int mine, cudaError_t pending, const 
   gable_context *ctx = NULL;
   gable_trisolve *plan = NULL;
   gable_smoother *smoother = NULL;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   void *stream = NULL, *b = NULL, *x = NULL;
   double *host_b = ones(t.n), *host_x = (double *)calloc(n, sizeof *host_x);
   gable_vectors_view from = GABLE_VECTORS_VIEW_INIT, to;
@@ -304,8 +304,8 @@ static void leave_alone(const char *place, int mine, cudaError_t pending, const 
   CHECK_LEFT_ALONE(gable_trisolve_create(ctx, &options, &plan));
   CHECK_LEFT_ALONE(gable_trisolve_analyse(plan, &view));
   CHECK_LEFT_ALONE(gable_trisolve_update(plan, t.val));
-  CHECK_LEFT_ALONE(gable_work_create(plan, 1, &w));
-  CHECK_LEFT_ALONE(gable_work_set_stream(w, stream));
+  CHECK_LEFT_ALONE(gable_trisolve_work_create(plan, 1, &w));
+  CHECK_LEFT_ALONE(gable_trisolve_work_set_stream(w, stream));
   from.space = gable_context_space(ctx);
   from.n = from.ld = t.n;
   from.count = 1;
@@ -313,7 +313,7 @@ static void leave_alone(const char *place, int mine, cudaError_t pending, const 
   from.data = b;
   to.data = x;
   CHECK_LEFT_ALONE(gable_trisolve_solve(plan, w, GABLE_OP_N, &from, &to));
-  CHECK_LEFT_ALONE(gable_work_status(w, NULL));
+  CHECK_LEFT_ALONE(gable_trisolve_work_status(w, NULL));
   CHECK_LEFT_ALONE(gable_trisolve_get_schedule(plan, GABLE_OP_N, NULL, NULL));
   CHECK_LEFT_ALONE(gable_device_copy_out(ctx, host_x, x, bytes, stream));
   CHECK_LEFT_ALONE(gable_device_synchronise(ctx, stream));
@@ -325,7 +325,7 @@ static void leave_alone(const char *place, int mine, cudaError_t pending, const 
   CHECK_LEFT_ALONE(gable_smoother_apply(smoother, &from, &to, 2, NULL));
   CHECK_LEFT_ALONE(gable_smoother_status(smoother, NULL));
   gable_smoother_destroy(&smoother);
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   gable_device_free(ctx, &b);
   gable_device_free(ctx, &x);

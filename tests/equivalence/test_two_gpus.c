@@ -57,7 +57,7 @@ typedef struct place {
   gable_context *ctx;
   const problem *p;
   gable_trisolve *plan[MOST_METHODS];
-  gable_work *work[MOST_METHODS];
+  gable_trisolve_work *work[MOST_METHODS];
   gable_smoother *smoother;
   gable_krylov *krylov[2];
   void *stream[MOST_METHODS], *b, *x[MOST_METHODS];
@@ -94,9 +94,9 @@ static void open_solves(place *g)
     CHECK_OK(gable_trisolve_create(g->ctx, &options, &g->plan[m]));
     CHECK_OK(gable_trisolve_analyse(g->plan[m], &lower));
     CHECK_OK(gable_trisolve_update(g->plan[m], g->p->lower.val));
-    CHECK_OK(gable_work_create(g->plan[m], 1, &g->work[m]));
+    CHECK_OK(gable_trisolve_work_create(g->plan[m], 1, &g->work[m]));
     if (m % 2) CHECK_OK(gable_stream_create(g->ctx, &g->stream[m])); /* the others: the GPU's default stream */
-    CHECK_OK(gable_work_set_stream(g->work[m], g->stream[m]));
+    CHECK_OK(gable_trisolve_work_set_stream(g->work[m], g->stream[m]));
     CHECK_OK(gable_device_alloc(g->ctx, bytes_of(g), &g->x[m]));
   }
 }
@@ -125,7 +125,7 @@ static void open_place(place *g, gable_context *ctx, const problem *p)
 static void close_place(place *g)
 {
   for (int m = 0; m < MOST_METHODS; m++) {
-    gable_work_destroy(&g->work[m]);
+    gable_trisolve_work_destroy(&g->work[m]);
     gable_trisolve_destroy(&g->plan[m]);
     gable_stream_destroy(g->ctx, &g->stream[m]);
     gable_device_free(g->ctx, &g->x[m]);
@@ -146,7 +146,7 @@ static void begin_solve(place *g, int m)
 
 static void end_solve(place *g, int m)
 {
-  CHECK_OK(gable_work_status(g->work[m], NULL));
+  CHECK_OK(gable_trisolve_work_status(g->work[m], NULL));
   CHECK_OK(
       gable_device_copy_out(g->ctx, g->answer + (size_t)m * (size_t)g->p->lower.n, g->x[m], bytes_of(g), g->stream[m]));
   CHECK_OK(gable_device_synchronise(g->ctx, g->stream[m]));

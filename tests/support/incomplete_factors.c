@@ -118,13 +118,13 @@ static test_triangle_plan plan_of(gable_context *ctx, const gable_matrix_view *a
   CHECK_OK(gable_trisolve_create(ctx, &how, &p.t));
   CHECK_OK(gable_trisolve_analyse(p.t, a));
   CHECK_OK(gable_trisolve_update(p.t, a->val));
-  CHECK_OK(gable_work_create(p.t, 1, &p.w));
+  CHECK_OK(gable_trisolve_work_create(p.t, 1, &p.w));
   return p;
 }
 
 static void plan_free(test_triangle_plan *p)
 {
-  gable_work_destroy(&p->w);
+  gable_trisolve_work_destroy(&p->w);
   gable_trisolve_destroy(&p->t);
 }
 

@@ -19,7 +19,7 @@ typedef struct test_lists {
 
 typedef struct test_triangle_plan {
   gable_trisolve *t;
-  gable_work *w;
+  gable_trisolve_work *w;
 } test_triangle_plan;
 
 /* Factors of A with A' = (R A C)(row_order, col_order) = L U nearly; l without its ones. */

@@ -11,13 +11,13 @@ gable_status test_plan_create(gable_context *ctx, const gable_matrix_view *view,
   gable_status status = gable_trisolve_create(ctx, &options, &out->solve);
   if (!status) status = gable_trisolve_analyse(out->solve, view);
   if (!status) status = gable_trisolve_update(out->solve, val);
-  if (!status) status = gable_work_create(out->solve, 1, &out->work);
+  if (!status) status = gable_trisolve_work_create(out->solve, 1, &out->work);
   return status;
 }
 
 void test_plan_destroy(test_plan *p)
 {
-  gable_work_destroy(&p->work);
+  gable_trisolve_work_destroy(&p->work);
   gable_trisolve_destroy(&p->solve);
 }
 

@@ -7,7 +7,7 @@
 /* A triangular solve by a method, with room for one right-hand side. */
 typedef struct test_plan {
   gable_trisolve *solve;
-  gable_work *work;
+  gable_trisolve_work *work;
 } test_plan;
 
 /* The status of the first step that fails; the caller destroys what is there in any case. */

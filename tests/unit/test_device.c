@@ -90,7 +90,7 @@ static gable_status solve_small(gable_context *ctx, size_t *plan_bytes)
   gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
   gable_trisolve *t = NULL;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   a.n_rows = a.n_cols = v.n = 3;
   v.ld = 3;
   a.part = GABLE_PART_LOWER;
@@ -102,7 +102,7 @@ static gable_status solve_small(gable_context *ctx, size_t *plan_bytes)
   if (!status) status = gable_trisolve_create(ctx, NULL, &t);
   if (!status) status = gable_trisolve_analyse(t, &a);
   if (!status) status = gable_trisolve_update(t, val);
-  if (!status) status = gable_work_create(t, 1, &w);
+  if (!status) status = gable_trisolve_work_create(t, 1, &w);
   if (!status) status = gable_device_copy_in(ctx, v.data, b, sizeof b, NULL);
   if (!status) status = gable_trisolve_solve(t, w, GABLE_OP_N, &v, &v);
   if (!status) status = gable_device_copy_out(ctx, x, v.data, sizeof x, NULL);
@@ -110,7 +110,7 @@ static gable_status solve_small(gable_context *ctx, size_t *plan_bytes)
   if (!status) status = gable_trisolve_get_info(t, GABLE_OP_N, &info);
   CHECK(status || (x[0] == 1 && x[1] == 2 && x[2] == 2), "%g %g %g", x[0], x[1], x[2]);
   *plan_bytes = info.plan_bytes_device;
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&t);
   gable_device_free(ctx, &v.data);
   return status;

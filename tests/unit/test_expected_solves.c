@@ -53,7 +53,7 @@ static int solved_by_serial(int64_t solves, double *x)
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
   gable_trisolve *t = NULL;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   const gable_matrix_view a = grid();
   gable_vectors_view bv = column(b), xv = column(x);
   fill(b);
@@ -63,12 +63,12 @@ static int solved_by_serial(int64_t solves, double *x)
   CHECK_OK(gable_trisolve_create(ctx, &options, &t));
   CHECK_OK(gable_trisolve_analyse(t, &a));
   CHECK_OK(gable_trisolve_update(t, a.val));
-  CHECK_OK(gable_work_create(t, 1, &w));
+  CHECK_OK(gable_trisolve_work_create(t, 1, &w));
   CHECK_OK(gable_trisolve_solve(t, w, GABLE_OP_N, &bv, &xv));
   CHECK_OK(gable_trisolve_get_info(t, GABLE_OP_N, &info));
   const int serial = strstr(info.why, "cannot earn") != NULL;
   CHECK(!serial || !strcmp(info.method_used, "serial"), "%s by %s", info.why, info.method_used);
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&t);
   return serial;
 }

@@ -68,7 +68,7 @@ static void check_confusion(gable_context *ctx)
   gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
   gable_vectors_view b = GABLE_VECTORS_VIEW_INIT, to;
   gable_trisolve *plan = NULL;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   a.n_rows = a.n_cols = 2;
   a.part = GABLE_PART_LOWER;
   a.ptr = ptr;
@@ -80,7 +80,7 @@ static void check_confusion(gable_context *ctx)
   a.space = GABLE_SPACE_HOST;
   CHECK_OK(gable_trisolve_analyse(plan, &a));
   CHECK_OK(gable_trisolve_update(plan, val));
-  CHECK_OK(gable_work_create(plan, 1, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &w));
   b.n = 2;
   b.ld = 2;
   b.data = numbers;
@@ -99,7 +99,7 @@ static void check_confusion(gable_context *ctx)
   CHECK_OK(gable_device_copy_out(ctx, x, b.data, sizeof x, NULL));
   CHECK(x[0] == 1 && x[1] == 2);
   gable_device_free(ctx, &b.data);
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
 }
 
@@ -113,7 +113,7 @@ static void check_short_blocks(gable_context *ctx)
   gable_vectors_view b = GABLE_VECTORS_VIEW_INIT;
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_trisolve *plan = NULL;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   void *there[5];
   for (size_t k = 0; k < 5; k++) { /* of k numbers */
     CHECK_OK(gable_device_alloc(ctx, k ? k * sizeof *numbers : 1, &there[k]));
@@ -136,7 +136,7 @@ static void check_short_blocks(gable_context *ctx)
   CHECK(gable_trisolve_update_with_diagonal(plan, there[3], there[1]) == GABLE_ERR_ARGUMENT, "a short diagonal");
   CHECK(gable_trisolve_update_with_diagonal(plan, there[2], there[2]) == GABLE_ERR_ARGUMENT, "short values");
   CHECK_OK(gable_trisolve_update_with_diagonal(plan, there[3], there[2]));
-  CHECK_OK(gable_work_create(plan, 2, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, 2, &w));
   b.n = 2;
   b.ld = 2;
   b.count = 2;
@@ -149,7 +149,7 @@ static void check_short_blocks(gable_context *ctx)
   b.data = there[4];
   x.data = there[3];
   CHECK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b, &x) == GABLE_ERR_ARGUMENT, "x ends beyond its block");
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   for (size_t k = 0; k < 5; k++) gable_device_free(ctx, &there[k]);
   gable_device_free(ctx, &device_ptr);
@@ -173,7 +173,7 @@ static void check_device_matrix(gable_context *ctx, int kind)
   gable_matrix_view a = test_triangle_view(&t);
   gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
   gable_trisolve *plan = NULL;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   double *b = malloc((n + 1) * 16), *x = b + n + 1;
   for (size_t i = 0; i < n; i++) b[i] = 1 - 0.3 * (double)(i % 6);
   void *ptr = there(ctx, t.ptr, (n + 1) * sizeof *t.ptr), *idx = there(ctx, t.idx, nnz * sizeof *t.idx);
@@ -189,13 +189,13 @@ static void check_device_matrix(gable_context *ctx, int kind)
   CHECK_OK(gable_trisolve_create(ctx, NULL, &plan));
   CHECK_OK(gable_trisolve_analyse(plan, &a));
   CHECK_OK(gable_trisolve_update(plan, val));
-  CHECK_OK(gable_work_create(plan, 1, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &w));
   CHECK(gable_trisolve_update(plan, t.val) == GABLE_ERR_ARGUMENT || !nnz, "values on the host, matrix on the device");
   CHECK_OK(gable_trisolve_update(plan, val));
   CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &v, &v));
   CHECK_OK(gable_device_copy_out(ctx, x, v.data, n * sizeof *x, NULL));
   CHECK(test_bound_ratio(&t, x, b, 1, 0) <= 1, "%s", test_triangle_name(kind));
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   gable_device_free(ctx, &ptr);
   gable_device_free(ctx, &idx);

@@ -17,7 +17,7 @@ static gable_solver *solver;
 static gable_solver_work *solver_work;
 static gable_factors *factors;
 static gable_trisolve *plan;
-static gable_work *work;
+static gable_trisolve_work *work;
 static gable_smoother *smoother;
 static gable_krylov *krylov;
 static gable_precond *precond;
@@ -386,7 +386,7 @@ static void make_objects(void)
   CHECK_OK(gable_trisolve_create(ctx, &o, &plan));
   CHECK_OK(gable_trisolve_analyse(plan, &a));
   CHECK_OK(gable_trisolve_update(plan, val));
-  CHECK_OK(gable_work_create(plan, 1, &work));
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &work));
   CHECK_OK(gable_smoother_create(ctx, NULL, &smoother));
   CHECK_OK(gable_smoother_analyse(smoother, &a));
   CHECK_OK(gable_smoother_update(smoother, val));
@@ -404,7 +404,7 @@ static void destroy_objects(void)
   gable_precond_destroy(&precond);
   gable_krylov_destroy(&krylov);
   gable_smoother_destroy(&smoother);
-  gable_work_destroy(&work);
+  gable_trisolve_work_destroy(&work);
   gable_trisolve_destroy(&plan);
   gable_factors_destroy(&factors);
   gable_solver_work_destroy(&solver_work);

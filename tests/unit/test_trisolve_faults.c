@@ -57,10 +57,10 @@ static void check_nan(gable_context *ctx, const char *method, const char *shape,
   gable_idx where = t.n - t.n / 4; /* or the next row that has an entry off the diagonal */
   while (t.ptr[where + 1] - t.ptr[where] == 1) where++;
   const gable_idx column = t.idx[t.ptr[where]];
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   if (in_values) t.val[t.ptr[where]] = poison;
   gable_trisolve *plan = plan_for_ops(ctx, method, ops, &t);
-  CHECK_OK(gable_work_create(plan, COUNT, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, COUNT, &w));
   for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++)
     for (gable_idx count = 1; count <= COUNT; count += COUNT - 1)
       for (int clean = 0; clean < 2 - in_values; clean++) {
@@ -70,7 +70,7 @@ static void check_nan(gable_context *ctx, const char *method, const char *shape,
         for (gable_idx k = 0; k < t.n * count; k++) b[k] = 1;
         if (!in_values && !clean) b[where + poisoned * t.n] = poison;
         CHECK_OK(gable_trisolve_solve(plan, w, (gable_op)op, &bv, &xv));
-        CHECK_OK(gable_work_status(w, NULL));
+        CHECK_OK(gable_trisolve_work_status(w, NULL));
         memset(tainted, 0, (size_t)t.n);
         tainted[in_values && op == GABLE_OP_T ? column : where] = !clean;
         spread(&t, (gable_op)op, tainted);
@@ -81,7 +81,7 @@ static void check_nan(gable_context *ctx, const char *method, const char *shape,
                 count, x[k]);
         }
       }
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   test_triangle_free(&t);
   free(b);
@@ -93,13 +93,13 @@ static void check_nan(gable_context *ctx, const char *method, const char *shape,
 static gable_status update_and_ask(gable_trisolve *plan, const double *val, gable_idx n)
 {
   gable_status status = gable_trisolve_update(plan, val);
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   double *b = calloc((size_t)n, 8);
   gable_vectors_view v = vector(n, b);
-  if (!status) status = gable_work_create(plan, 1, &w);
+  if (!status) status = gable_trisolve_work_create(plan, 1, &w);
   if (!status) status = gable_trisolve_solve(plan, w, GABLE_OP_N, &v, &v);
-  if (!status) status = gable_work_status(w, NULL);
-  gable_work_destroy(&w);
+  if (!status) status = gable_trisolve_work_status(w, NULL);
+  gable_trisolve_work_destroy(&w);
   free(b);
   return status;
 }
@@ -139,10 +139,10 @@ static void check_bits(gable_context *ctx, const char *method)
 {
   test_triangle t = test_triangle_named("7 point grid", 9);
   gable_trisolve *plan = plan_for(ctx, method, &t);
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   const size_t bytes = (size_t)t.n * 8;
   double *b = malloc(bytes), *x = malloc(bytes), *first = malloc(bytes), *twice = malloc((size_t)t.ptr[t.n] * 8);
-  CHECK_OK(gable_work_create(plan, 1, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &w));
   for (gable_idx i = 0; i < t.n; i++) b[i] = 1 + i % 5;
   for (int64_t p = 0; p < t.ptr[t.n]; p++) twice[p] = 2 * t.val[p];
   gable_vectors_view bv = vector(t.n, b), xv = vector(t.n, x);
@@ -154,7 +154,7 @@ static void check_bits(gable_context *ctx, const char *method)
     for (gable_idx i = 0; run >= 50 && i < t.n; i++) x[i] *= 2;
     if (test_method_repeats(method)) CHECK(!memcmp(first, x, bytes), "%s differs in run %d", method, run);
   }
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   test_triangle_free(&t);
   free(b);
@@ -274,7 +274,7 @@ static void check_refusals(gable_context *ctx)
   gable_matrix_view view = test_triangle_view(&t);
   gable_trisolve_options options = GABLE_TRISOLVE_OPTIONS_INIT;
   gable_trisolve *plan = NULL;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   options.method = "no such";
   options.solves = 0;
   CHECK(gable_trisolve_create(ctx, &options, &plan) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "no such"));
@@ -282,7 +282,7 @@ static void check_refusals(gable_context *ctx)
   CHECK(gable_trisolve_create(ctx, &options, &plan) == GABLE_ERR_UNAVAILABLE && !plan, "%s", gable_last_error());
   CHECK_OK(gable_trisolve_create(ctx, NULL, &plan));
   CHECK(gable_trisolve_update(plan, val) == GABLE_ERR_STATE);
-  CHECK(gable_work_create(plan, 1, &w) == GABLE_ERR_STATE && !w);
+  CHECK(gable_trisolve_work_create(plan, 1, &w) == GABLE_ERR_STATE && !w);
   view.part = GABLE_PART_FULL;
   CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "which triangle"));
   view.part = GABLE_PART_LOWER;
@@ -310,7 +310,7 @@ static void check_refusals(gable_context *ctx)
   if (test_place_is_gpu(ctx)) check_refusal_there(ctx, plan, view, 0, GABLE_ERR_ARGUMENT);
   ptr[0] = 0;
   CHECK_OK(gable_trisolve_analyse(plan, &view));
-  CHECK_OK(gable_work_create(plan, 1, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &w));
   gable_vectors_view b = vector(3, val), x = b;
   CHECK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b, &x) == GABLE_ERR_STATE);
   CHECK_OK(gable_trisolve_update(plan, val));
@@ -326,8 +326,8 @@ static void check_refusals(gable_context *ctx)
   CHECK_OK(gable_trisolve_update(plan, val));
   x.count = b.count = 1;
   CHECK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b, &x) == GABLE_ERR_MISMATCH);
-  CHECK(gable_work_status(w, NULL) == GABLE_ERR_MISMATCH);
-  gable_work_destroy(&w);
+  CHECK(gable_trisolve_work_status(w, NULL) == GABLE_ERR_MISMATCH);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
 }
 
@@ -355,18 +355,18 @@ static void check_schedule(gable_context *ctx, const char *method)
   CHECK_OK(gable_trisolve_work_bytes(plan, 4, &host, &device));
   CHECK(test_place_is_gpu(ctx) == (device > 0));
   void *memory = NULL, *there = NULL;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   CHECK(!posix_memalign(&memory, 64, host), "no memory");
   if (device) CHECK_OK(gable_device_alloc(ctx, device, &there));
-  CHECK(gable_work_create_in(plan, 4, (char *)memory + 8, there, &w) == GABLE_ERR_ARGUMENT && !w);
-  CHECK_OK(gable_work_create_in(plan, 4, memory, there, &w));
+  CHECK(gable_trisolve_work_create_in(plan, 4, (char *)memory + 8, there, &w) == GABLE_ERR_ARGUMENT && !w);
+  CHECK_OK(gable_trisolve_work_create_in(plan, 4, memory, there, &w));
   double *b = calloc((size_t)t.n, 8);
   gable_vectors_view v = vector(t.n, b);
   b[0] = 1;
   CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &v, &v));
-  CHECK_OK(gable_work_status(w, NULL));
+  CHECK_OK(gable_trisolve_work_status(w, NULL));
   CHECK(b[0] == 1 / t.val[0], "%s: %g", method, b[0]);
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_device_free(ctx, &there);
   free(memory);
   free(b);
@@ -385,14 +385,14 @@ static void check_timing(gable_context *ctx)
   gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
   gable_matrix_view view = test_triangle_view(&t);
   gable_trisolve *plan = NULL;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   double *b = malloc((size_t)t.n * 8), *x = malloc((size_t)t.n * 8);
   options.time_candidates = 1;
   options.solves = 0;
   CHECK_OK(gable_trisolve_create(ctx, &options, &plan));
   CHECK_OK(gable_trisolve_analyse(plan, &view));
   for (int round = 0; round < 2; round++) CHECK_OK(gable_trisolve_update(plan, t.val));
-  CHECK_OK(gable_work_create(plan, 1, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &w));
   for (gable_idx i = 0; i < t.n; i++) b[i] = 1 + i % 3;
   gable_vectors_view bv = vector(t.n, b), xv = vector(t.n, x);
   CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &bv, &xv));
@@ -405,7 +405,7 @@ static void check_timing(gable_context *ctx)
     t.idx[t.ptr[71] - 1] = 69;
     CHECK(gable_trisolve_analyse(plan, &view) == GABLE_ERR_ARGUMENT && names(70), "%s", gable_last_error());
   }
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   test_triangle_free(&t);
   free(b);

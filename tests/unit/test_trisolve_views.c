@@ -47,7 +47,7 @@ static void layouts(void)
   gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
   gable_vectors_view b = GABLE_VECTORS_VIEW_INIT;
   gable_trisolve *plan = NULL;
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   a.n_rows = a.n_cols = N;
   a.part = GABLE_PART_LOWER;
   a.ptr = (void *)(uintptr_t)ptr;
@@ -55,7 +55,7 @@ static void layouts(void)
   CHECK_OK(gable_trisolve_create(ctx, NULL, &plan));
   CHECK_OK(gable_trisolve_analyse(plan, &a));
   CHECK_OK(gable_trisolve_update(plan, val));
-  CHECK_OK(gable_work_create(plan, COLUMNS, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, COLUMNS, &w));
   b.n = N;
   b.count = COLUMNS;
   b.ld = 4;
@@ -70,7 +70,7 @@ static void layouts(void)
   x = b;
   CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b, &x));
   CHECK(data[0] == 1 && data[1] == 2 && data[2] == 1 && data[4] == 1 && data[5] == 2);
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
 }
 

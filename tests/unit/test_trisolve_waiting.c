@@ -64,7 +64,7 @@ static gable_trisolve *plan_of(const problem *g, const char *method, double dead
   return plan_for(g, N, method, deadline_s);
 }
 
-static gable_status solve_first(gable_trisolve *plan, gable_work *w, problem *g, gable_idx n, double *x)
+static gable_status solve_first(gable_trisolve *plan, gable_trisolve_work *w, problem *g, gable_idx n, double *x)
 {
   gable_vectors_view bv = GABLE_VECTORS_VIEW_INIT, xv = GABLE_VECTORS_VIEW_INIT;
   bv.n = xv.n = n;
@@ -74,7 +74,7 @@ static gable_status solve_first(gable_trisolve *plan, gable_work *w, problem *g,
   return gable_trisolve_solve(plan, w, GABLE_OP_N, &bv, &xv);
 }
 
-static gable_status solve(gable_trisolve *plan, gable_work *w, problem *g, double *x)
+static gable_status solve(gable_trisolve *plan, gable_trisolve_work *w, problem *g, double *x)
 {
   return solve_first(plan, w, g, N, x);
 }
@@ -121,14 +121,14 @@ static fault tile_waits_for_itself(gi_op_plan *s)
 static void check_deadline(problem *g, const char *method, fault (*plant)(gi_op_plan *op_plan))
 {
   gable_trisolve *plan = plan_of(g, method, 1);
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   double *x = malloc(N * sizeof *x), *good = malloc(N * sizeof *good);
   char named[40];
   gable_idx row = -1;
-  CHECK_OK(gable_work_create(plan, 1, &w));
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &w));
   CHECK_OK(solve(plan, w, g, good));
-  gable_work_destroy(&w);
-  CHECK_OK(gable_work_create(plan, 1, &w));
+  gable_trisolve_work_destroy(&w);
+  CHECK_OK(gable_trisolve_work_create(plan, 1, &w));
   const fault f = plant(gi_cpu_op_plan(plan, GABLE_OP_N));
   const gable_idx kept = *f.at;
   *f.at = f.value;
@@ -137,14 +137,14 @@ static void check_deadline(problem *g, const char *method, fault (*plant)(gi_op_
   CHECK(gi_now() - start < 30, "%s: %g s", method, gi_now() - start);
   snprintf(named, sizeof named, "row %d ", f.row);
   CHECK(strstr(gable_last_error(), named), "%s, %s: %s", method, named, gable_last_error());
-  CHECK(gable_work_status(w, &row) == GABLE_ERR_DEADLINE && row == f.row, "%s: row %d", method, row);
-  CHECK_OK(gable_work_status(w, &row));
+  CHECK(gable_trisolve_work_status(w, &row) == GABLE_ERR_DEADLINE && row == f.row, "%s: row %d", method, row);
+  CHECK_OK(gable_trisolve_work_status(w, &row));
   if (strcmp(method, "tiles")) {
     *f.at = kept;
     CHECK_OK(solve(plan, w, g, x));
     for (gable_idx i = 0; i < N; i++) CHECK(fabs(x[i] - good[i]) <= 1e-13, "%s: row %d", method, i);
   }
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   free(x);
   free(good);
@@ -171,20 +171,20 @@ static void check_lost(void *of)
 {
   const lost *c = of;
   gable_trisolve *plan = plan_for(c->g, c->n, c->method, 60), *serial = plan_for(c->g, c->n, "serial", 60);
-  gable_work *w = NULL, *w1 = NULL;
+  gable_trisolve_work *w = NULL, *w1 = NULL;
   double *x = malloc(N * sizeof *x), *expected = malloc(N * sizeof *expected);
-  CHECK_OK(gable_work_create(serial, 1, &w1));
+  CHECK_OK(gable_trisolve_work_create(serial, 1, &w1));
   CHECK_OK(solve_first(serial, w1, c->g, c->n, expected));
   for (int k = 0; k < 10; k++) {
-    CHECK_OK(gable_work_create(plan, 1, &w));
+    CHECK_OK(gable_trisolve_work_create(plan, 1, &w));
     const double start = gi_now();
     CHECK_OK(solve_first(plan, w, c->g, c->n, x));
     CHECK(gi_now() - start < 30, "%s: %g s for one solve on one processor", c->method, gi_now() - start);
     for (gable_idx i = 0; i < c->n; i++)
       CHECK(fabs(x[i] - expected[i]) <= 1e-12 * fabs(expected[i]), "%s: row %d", c->method, i);
-    gable_work_destroy(&w);
+    gable_trisolve_work_destroy(&w);
   }
-  gable_work_destroy(&w1);
+  gable_trisolve_work_destroy(&w1);
   gable_trisolve_destroy(&plan);
   gable_trisolve_destroy(&serial);
   free(x);
@@ -214,16 +214,16 @@ static void *solve_often(void *of)
 {
   solver *s = of;
   double *x = malloc(N * sizeof *x);
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   for (int k = 0; k < s->repeats && gi_now() < s->until; k++) {
     if (k % 4 == 0) {
-      gable_work_destroy(&w);
-      if (gable_work_create(s->plan, 1, &w)) s->wrong++;
+      gable_trisolve_work_destroy(&w);
+      if (gable_trisolve_work_create(s->plan, 1, &w)) s->wrong++;
     }
     memset(x, 0xff, N * sizeof *x);
     if (solve_first(s->plan, w, s->g, s->n, x) || differs(s, x)) s->wrong++;
   }
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   free(x);
   return NULL;
 }
@@ -240,13 +240,13 @@ static void check_load(problem *g, const char *method, gable_idx n, int exact)
 {
   enum { REPEATS = 1000 };
   gable_trisolve *plan = plan_for(g, n, method, 60), *serial = plan_for(g, n, "serial", 60);
-  gable_work *w = NULL;
+  gable_trisolve_work *w = NULL;
   double *expected = malloc(N * sizeof *expected);
   pthread_t thread[SOLVERS], load;
   solver job[SOLVERS];
   atomic_int end;
   atomic_init(&end, 0);
-  CHECK_OK(gable_work_create(serial, 1, &w));
+  CHECK_OK(gable_trisolve_work_create(serial, 1, &w));
   CHECK_OK(solve_first(serial, w, g, n, expected));
   CHECK(!pthread_create(&load, NULL, be_busy, &end));
   for (int k = 0; k < SOLVERS; k++) {
@@ -257,7 +257,7 @@ static void check_load(problem *g, const char *method, gable_idx n, int exact)
   atomic_store(&end, 1);
   CHECK(!pthread_join(load, NULL));
   for (int k = 0; k < SOLVERS; k++) CHECK(!job[k].wrong, "%s: %d of %d", method, job[k].wrong, job[k].repeats);
-  gable_work_destroy(&w);
+  gable_trisolve_work_destroy(&w);
   gable_trisolve_destroy(&plan);
   gable_trisolve_destroy(&serial);
   free(expected);

@@ -13,7 +13,7 @@ static gable_context *ctx;
 static gable_solver *solver;
 static gable_solver_work *work; /* for fewer columns than RHS */
 static gable_trisolve *triangle;
-static gable_work *triangle_work;
+static gable_trisolve_work *triangle_work;
 static gable_smoother *smoother;
 static gable_krylov *krylov;
 static gable_precond *precond;
@@ -83,7 +83,7 @@ static void make_objects(const test_system *a)
   CHECK_OK(gable_trisolve_create(ctx, &lower, &triangle));
   CHECK_OK(gable_trisolve_analyse(triangle, &v));
   CHECK_OK(gable_trisolve_update(triangle, v.val));
-  CHECK_OK(gable_work_create(triangle, RHS, &triangle_work));
+  CHECK_OK(gable_trisolve_work_create(triangle, RHS, &triangle_work));
   CHECK_OK(gable_smoother_create(ctx, NULL, &smoother));
   CHECK_OK(gable_smoother_analyse(smoother, &v));
   CHECK_OK(gable_smoother_update(smoother, v.val));
@@ -102,7 +102,7 @@ static void destroy_objects(void)
 {
   gable_solver_work_destroy(&work);
   gable_solver_destroy(&solver);
-  gable_work_destroy(&triangle_work);
+  gable_trisolve_work_destroy(&triangle_work);
   gable_trisolve_destroy(&triangle);
   gable_smoother_destroy(&smoother);
   gable_krylov_destroy(&krylov);

@@ -99,7 +99,7 @@ typedef gable_status solves(const gable_vectors_view *b, gable_vectors_view *x);
 static gable_solver *solver;
 static gable_solver_work *solver_work;
 static gable_trisolve *triangle;
-static gable_work *work;
+static gable_trisolve_work *work;
 static gable_smoother *smoother;
 static gable_krylov *krylov;
 
@@ -144,7 +144,7 @@ static void prepare(void)
   CHECK_OK(gable_trisolve_create(ctx, &lower, &triangle));
   CHECK_OK(gable_trisolve_analyse(triangle, &v));
   CHECK_OK(gable_trisolve_update(triangle, v.val));
-  CHECK_OK(gable_work_create(triangle, 1, &work));
+  CHECK_OK(gable_trisolve_work_create(triangle, 1, &work));
   CHECK_OK(gable_smoother_create(ctx, NULL, &smoother));
   CHECK_OK(gable_smoother_analyse(smoother, &v));
   CHECK_OK(gable_smoother_update(smoother, v.val));
@@ -182,7 +182,7 @@ static void vector_views(void)
   }
   gable_solver_work_destroy(&solver_work);
   gable_solver_destroy(&solver);
-  gable_work_destroy(&work);
+  gable_trisolve_work_destroy(&work);
   gable_trisolve_destroy(&triangle);
   gable_smoother_destroy(&smoother);
   gable_krylov_destroy(&krylov);

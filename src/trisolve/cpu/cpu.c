@@ -157,13 +157,13 @@ void gi_cpu_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host,
 }
 
 /* The part of w's scratch that one op uses. */
-static void *scratch_of(const gable_work *w, int op)
+static void *scratch_of(const gable_trisolve_work *w, int op)
 {
   const cpu_state *s = w->plan->state;
   return (char *)w->host + (op == GABLE_OP_N ? 0 : op_plan_scratch(&s->op_plan[GABLE_OP_N]));
 }
 
-gable_status gi_cpu_work_init(gable_work *w)
+gable_status gi_cpu_work_init(gable_trisolve_work *w)
 {
   const cpu_state *s = w->plan->state;
   for (int op = GABLE_OP_N; op <= GABLE_OP_T; op++) {
@@ -173,7 +173,7 @@ gable_status gi_cpu_work_init(gable_work *w)
   return GABLE_OK;
 }
 
-void gi_cpu_work_release(gable_work *w)
+void gi_cpu_work_release(gable_trisolve_work *w)
 {
   (void)w;
 }
@@ -208,7 +208,7 @@ static void traverse(const gi_op_plan *other, const gik_substitution *kernels, c
   for (gable_idx k = m->n - 1; k >= 0; k--) kernels->rows(m, k, k + 1, other->lists.begin[k], v);
 }
 
-static gable_status cpu_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
+static gable_status cpu_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_op op, const gable_vectors_view *b,
                               gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
@@ -244,7 +244,7 @@ done:
   return status;
 }
 
-gable_status gi_cpu_work_status(gable_work *w)
+gable_status gi_cpu_work_status(gable_trisolve_work *w)
 {
   (void)w; /* solve has told already */
   return GABLE_OK;

@@ -91,9 +91,9 @@ gi_op_plan *gi_cpu_op_plan(gable_trisolve *t, gable_op op);
 
 /* Functions of this backend that the mirror has too: they take no views.  See plan.h. */
 void gi_cpu_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device);
-gable_status gi_cpu_work_init(gable_work *w);
-void gi_cpu_work_release(gable_work *w);
-gable_status gi_cpu_work_status(gable_work *w);
+gable_status gi_cpu_work_init(gable_trisolve_work *w);
+void gi_cpu_work_release(gable_trisolve_work *w);
+gable_status gi_cpu_work_status(gable_trisolve_work *w);
 gable_status gi_cpu_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info);
 gable_status gi_cpu_plan_bound(const gable_trisolve *t, gable_idx n, gable_off nnz, gable_type value_type, size_t *host,
                                size_t *device);

@@ -83,7 +83,7 @@ void work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t
   *device = stage_of(t, max_rhs) + aligned((size_t)t->shape.n * (size_t)max_rhs * 8);
 }
 
-gable_status work_init(gable_work *w)
+gable_status work_init(gable_trisolve_work *w)
 {
   gable_status status = GABLE_OK;
   state *s = (state *)w->plan->state;
@@ -103,7 +103,7 @@ done:
   return status;
 }
 
-void work_release(gable_work *w)
+void work_release(gable_trisolve_work *w)
 {
   current_device here;
   state *s = (state *)w->plan->state;
@@ -191,7 +191,7 @@ done:
 } /* namespace */
 
 /* Once an update: the stream waits for it.  A stream that is being captured cannot; see gable_trisolve_update. */
-static gable_status after_update(const state *s, gable_work *w)
+static gable_status after_update(const state *s, gable_trisolve_work *w)
 {
   gable_status status = GABLE_OK;
   bool capturing = false;
@@ -218,7 +218,7 @@ done:
   return status;
 }
 
-gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
+gable_status cuda_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_op op, const gable_vectors_view *b,
                         gable_vectors_view *x)
 {
   gable_status status = GABLE_OK;
@@ -263,7 +263,7 @@ done:
   return status;
 }
 
-gable_status work_status(gable_work *w)
+gable_status work_status(gable_trisolve_work *w)
 {
   gable_status status = GABLE_OK;
   const gable_trisolve *t = w->plan;

@@ -63,7 +63,7 @@ struct state {
   int captured_solve;  /* 1: a solve by records was */
   int overflowed;      /* bit of each op of whose records the host knows that they overflowed */
   pthread_mutex_t lock;
-  gable_work *works; /* whose solves an update waits for */
+  gable_trisolve_work *works; /* whose solves an update waits for */
   void *values, *diagonal;
   int processors;
   cost_model model;
@@ -133,10 +133,10 @@ enum : unsigned { CAPTURED_EPOCH = 0xffffffffu };
 gable_status is_capturing(void *stream, bool *out);
 
 /* stream goes on when all that was asked of the streams of the plan's works so far is done; these are alive, see
- * gable_work_set_stream. */
+ * gable_trisolve_work_set_stream. */
 gable_status order_after_solves(gable_context *ctx, state *s, void *stream);
-void add_work(state *s, gable_work *w);
-void remove_work(state *s, gable_work *w); /* fine where it was never added */
+void add_work(state *s, gable_trisolve_work *w);
+void remove_work(state *s, gable_trisolve_work *w); /* fine where it was never added */
 
 /* Methods with records of their own. */
 inline int own_method(gi_method m)
@@ -172,7 +172,7 @@ inline int borrows(const state *s, int op)
 
 /* update.cu; before a solve of op by w: brings those values up to date, once an update and work, and in every
  * graph. */
-gable_status borrow_values(const state *s, gable_work *w, int op);
+gable_status borrow_values(const state *s, gable_trisolve_work *w, int op);
 
 /* find_fault waits for the stream and tells what the last update found wrong with the diagonal. */
 gable_status find_fault(const gable_trisolve *t, cudaStream_t stream, gable_idx *bad_row);
@@ -180,11 +180,11 @@ gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagona
 
 /* solve.cu */
 void work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device);
-gable_status work_init(gable_work *w);
-void work_release(gable_work *w);
-gable_status cuda_solve(const gable_trisolve *t, gable_work *w, gable_op op, const gable_vectors_view *b,
+gable_status work_init(gable_trisolve_work *w);
+void work_release(gable_trisolve_work *w);
+gable_status cuda_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_op op, const gable_vectors_view *b,
                         gable_vectors_view *x);
-gable_status work_status(gable_work *w);
+gable_status work_status(gable_trisolve_work *w);
 
 /* report.cu */
 gable_status cuda_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *i);

@@ -21,13 +21,14 @@ gable_status order_after_solves(gable_context *ctx, state *s, void *stream)
 {
   gable_status status = GABLE_OK;
   pthread_mutex_lock(&s->lock);
-  for (const gable_work *w = s->works; w; w = w->next) GI_TRY(ctx->device->order_after(ctx, stream, w->stream));
+  for (const gable_trisolve_work *w = s->works; w; w = w->next)
+    GI_TRY(ctx->device->order_after(ctx, stream, w->stream));
 done:
   pthread_mutex_unlock(&s->lock);
   return status;
 }
 
-void add_work(state *s, gable_work *w)
+void add_work(state *s, gable_trisolve_work *w)
 {
   pthread_mutex_lock(&s->lock);
   w->next = s->works;
@@ -35,10 +36,10 @@ void add_work(state *s, gable_work *w)
   pthread_mutex_unlock(&s->lock);
 }
 
-void remove_work(state *s, gable_work *w)
+void remove_work(state *s, gable_trisolve_work *w)
 {
   pthread_mutex_lock(&s->lock);
-  gable_work **at = &s->works;
+  gable_trisolve_work **at = &s->works;
   while (*at && *at != w) at = &(*at)->next;
   if (*at) *at = w->next;
   pthread_mutex_unlock(&s->lock);

@@ -27,7 +27,7 @@ static gable_status update_side(const state *s, int op, const gi_values *values)
   return gi_cuda_update_records(&d->triangle, &r, &v);
 }
 
-gable_status borrow_values(const state *s, gable_work *w, int op)
+gable_status borrow_values(const state *s, gable_trisolve_work *w, int op)
 {
   gable_status status = GABLE_OK;
   const op_plan *other = &s->of[!op];
