@@ -44,7 +44,7 @@ static gable_status make_exchange(const bench *b, gable_direction direction, gab
   o.direction = direction;
   o.op = op;
   o.path = b->o->path;
-  o.atomics = b->o->atomics && direction == GABLE_FOREST_REDUCE;
+  o.atomics = b->o->atomics && direction == GABLE_DIRECTION_REDUCE;
   gable_status status = gable_plan_create(b->f, &o, &plan);
   if (!status) status = gable_exchange_create(plan, NULL, out);
   gable_plan_destroy(&plan);
@@ -97,8 +97,8 @@ static gable_status open_bench(bench *b, gable_forest_op down, gable_forest_op u
   gable_status status = gable_forest_get_info(b->f, &b->info);
   const double begun = stopwatch_now();
   for (int k = 0; k < b->o->plans && !status; k++) {
-    status = make_exchange(b, GABLE_FOREST_BCAST, down, &b->plan[k].down);
-    if (!status) status = make_exchange(b, GABLE_FOREST_REDUCE, up, &b->plan[k].up);
+    status = make_exchange(b, GABLE_DIRECTION_BCAST, down, &b->plan[k].down);
+    if (!status) status = make_exchange(b, GABLE_DIRECTION_REDUCE, up, &b->plan[k].up);
   }
   b->setup_s += stopwatch_now() - begun;
   return status ? status : gable_comm_agree(b->comm, take_arrays(b));
@@ -315,8 +315,8 @@ static gable_status run_one(gable_comm *comm, const char *test, gable_off n, con
   if (!status) status = halo ? forest_bench_grid(comm, n, &b.f) : pair_forest(comm, n, !strcmp(test, "scatter"), &b.f);
   b.setup_s += stopwatch_now();
   if (!status)
-    status = open_bench(&b, sums ? GABLE_FOREST_SUM : GABLE_FOREST_REPLACE,
-                        sums || halo ? GABLE_FOREST_SUM : GABLE_FOREST_REPLACE);
+    status = open_bench(&b, sums ? GABLE_FOREST_OP_SUM : GABLE_FOREST_OP_REPLACE,
+                        sums || halo ? GABLE_FOREST_OP_SUM : GABLE_FOREST_OP_REPLACE);
   if (!status && b.info.leaf_ranks) {
     status = gable_forest_get_leaf_rank(b.f, b.info.leaf_ranks - 1, NULL, NULL, &codec);
     if (!status) snprintf(row->codec, sizeof row->codec, "%s", codec);

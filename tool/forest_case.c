@@ -31,11 +31,11 @@ size_t forest_unit_bytes(gable_unit_type unit)
 
 int forest_unit_has(gable_unit_type unit, gable_forest_op op)
 {
-  if (op == GABLE_FOREST_REPLACE) return 1;
-  if (unit >= GABLE_UNIT_PAIR_I32) return op >= GABLE_FOREST_MINLOC;
-  if (unit == GABLE_UNIT_BYTES || op >= GABLE_FOREST_MINLOC) return 0;
-  if (unit >= GABLE_UNIT_C) return op <= GABLE_FOREST_PROD;
-  return unit <= GABLE_UNIT_I64 || op <= GABLE_FOREST_MAX;
+  if (op == GABLE_FOREST_OP_REPLACE) return 1;
+  if (unit >= GABLE_UNIT_PAIR_I32) return op >= GABLE_FOREST_OP_MINLOC;
+  if (unit == GABLE_UNIT_BYTES || op >= GABLE_FOREST_OP_MINLOC) return 0;
+  if (unit >= GABLE_UNIT_C) return op <= GABLE_FOREST_OP_PROD;
+  return unit <= GABLE_UNIT_I64 || op <= GABLE_FOREST_OP_MAX;
 }
 
 /* Positions of n leaves in a box of an array of three dimensions, the last layer of which may not be full. */
@@ -131,9 +131,9 @@ static void choose_plan(forest_random *r, forest_case *c, gable_space space)
   *o = (gable_plan_options)GABLE_PLAN_OPTIONS_INIT;
   o->direction = (gable_direction)(1 + forest_random_below(r, 5));
   o->unit = (gable_unit_type)forest_random_below(r, GABLE_UNIT_PAIR_D + 1);
-  do o->op = (gable_forest_op)forest_random_below(r, GABLE_FOREST_MAXLOC + 1);
+  do o->op = (gable_forest_op)forest_random_below(r, GABLE_FOREST_OP_MAXLOC + 1);
   while (!forest_unit_has(o->unit, o->op));
-  if (o->direction >= GABLE_FOREST_GATHER) o->op = GABLE_FOREST_REPLACE;
+  if (o->direction >= GABLE_DIRECTION_GATHER) o->op = GABLE_FOREST_OP_REPLACE;
   o->count = 1 + forest_random_below(r, 3) * one_in(r, 2);
   o->fields = 1 + forest_random_below(r, 3) * one_in(r, 2);
   o->root_space = o->leaf_space = space;
@@ -142,7 +142,7 @@ static void choose_plan(forest_random *r, forest_case *c, gable_space space)
 
 static void choose_strides(forest_random *r, forest_case *c)
 {
-  const int wide = one_in(r, 2), multi = c->plan.direction >= GABLE_FOREST_GATHER;
+  const int wide = one_in(r, 2), multi = c->plan.direction >= GABLE_DIRECTION_GATHER;
   for (int q = 0; q < c->ranks; q++) {
     const forest_part *p = &c->part[q];
     c->root_stride[q] = (multi ? p->n_multi : p->n_roots) + wide * forest_random_below(r, 5);

@@ -68,17 +68,17 @@ static void choose_spaces(gable_context *ctx, uint64_t seed, long number, int ra
 static gable_status begin(gable_direction direction, gable_exchange *x, const arrays *a)
 {
   switch (direction) {
-  case GABLE_FOREST_BCAST: return gable_bcast_begin(x, a->root, a->leaf);
-  case GABLE_FOREST_REDUCE: return gable_reduce_begin(x, a->leaf, a->root);
-  case GABLE_FOREST_FETCH: return gable_fetch_begin(x, a->root, a->leaf, a->update);
-  case GABLE_FOREST_GATHER: return gable_gather_begin(x, a->leaf, a->root);
+  case GABLE_DIRECTION_BCAST: return gable_bcast_begin(x, a->root, a->leaf);
+  case GABLE_DIRECTION_REDUCE: return gable_reduce_begin(x, a->leaf, a->root);
+  case GABLE_DIRECTION_FETCH: return gable_fetch_begin(x, a->root, a->leaf, a->update);
+  case GABLE_DIRECTION_GATHER: return gable_gather_begin(x, a->leaf, a->root);
   default: return gable_scatter_begin(x, a->root, a->leaf);
   }
 }
 
 static gable_exchange_arrays arrays_of(gable_direction direction, gable_exchange *x, const arrays *a)
 {
-  const int down = direction == GABLE_FOREST_BCAST || direction == GABLE_FOREST_SCATTER;
+  const int down = direction == GABLE_DIRECTION_BCAST || direction == GABLE_DIRECTION_SCATTER;
   return (gable_exchange_arrays){x, down ? a->root : a->leaf, down ? a->leaf : a->root, a->update};
 }
 
@@ -154,8 +154,8 @@ static gable_status run_round(gable_comm *comm, const forest_case *c, const gabl
 /* Whether a reduction has the same bits in any order: of whole numbers in device memory. */
 static int takes_atomics(gable_context *ctx, const gable_plan_options *o)
 {
-  return gable_context_space(ctx) == GABLE_SPACE_DEVICE && o->direction == GABLE_FOREST_REDUCE &&
-         (o->unit == GABLE_UNIT_I32 || o->unit == GABLE_UNIT_I64) && o->op != GABLE_FOREST_REPLACE;
+  return gable_context_space(ctx) == GABLE_SPACE_DEVICE && o->direction == GABLE_DIRECTION_REDUCE &&
+         (o->unit == GABLE_UNIT_I32 || o->unit == GABLE_UNIT_I64) && o->op != GABLE_FOREST_OP_REPLACE;
 }
 
 /* o: of this rank's plan. */

@@ -57,8 +57,8 @@ static gable_status make_exchanges(bench *b)
     gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
     gable_plan *plan = NULL;
     o.root_space = o.leaf_space = gable_context_space(gable_comm_context(b->comm));
-    o.direction = k ? GABLE_FOREST_REDUCE : GABLE_FOREST_BCAST;
-    o.op = k == 2 ? GABLE_FOREST_SUM : GABLE_FOREST_REPLACE;
+    o.direction = k ? GABLE_DIRECTION_REDUCE : GABLE_DIRECTION_BCAST;
+    o.op = k == 2 ? GABLE_FOREST_OP_SUM : GABLE_FOREST_OP_REPLACE;
     o.path = b->o->path;
     status = gable_plan_create(b->f, &o, &plan);
     if (!status) status = gable_exchange_create(plan, NULL, &b->x[k]);

@@ -8,15 +8,15 @@
 static int64_t whole_op(gable_forest_op op, int64_t a, int64_t b)
 {
   switch (op) {
-  case GABLE_FOREST_SUM: return (int64_t)((uint64_t)a + (uint64_t)b);
-  case GABLE_FOREST_PROD: return (int64_t)((uint64_t)a * (uint64_t)b);
-  case GABLE_FOREST_MIN: return a < b ? a : b;
-  case GABLE_FOREST_MAX: return a > b ? a : b;
-  case GABLE_FOREST_LAND: return a && b;
-  case GABLE_FOREST_BAND: return a & b;
-  case GABLE_FOREST_LOR: return a || b;
-  case GABLE_FOREST_BOR: return a | b;
-  case GABLE_FOREST_LXOR: return !a != !b;
+  case GABLE_FOREST_OP_SUM: return (int64_t)((uint64_t)a + (uint64_t)b);
+  case GABLE_FOREST_OP_PROD: return (int64_t)((uint64_t)a * (uint64_t)b);
+  case GABLE_FOREST_OP_MIN: return a < b ? a : b;
+  case GABLE_FOREST_OP_MAX: return a > b ? a : b;
+  case GABLE_FOREST_OP_LAND: return a && b;
+  case GABLE_FOREST_OP_BAND: return a & b;
+  case GABLE_FOREST_OP_LOR: return a || b;
+  case GABLE_FOREST_OP_BOR: return a | b;
+  case GABLE_FOREST_OP_LXOR: return !a != !b;
   default: return a ^ b;
   }
 }
@@ -24,9 +24,9 @@ static int64_t whole_op(gable_forest_op op, int64_t a, int64_t b)
 static double real_op(gable_forest_op op, double a, double b)
 {
   switch (op) {
-  case GABLE_FOREST_SUM: return a + b;
-  case GABLE_FOREST_PROD: return a * b;
-  case GABLE_FOREST_MIN: return a < b ? a : b;
+  case GABLE_FOREST_OP_SUM: return a + b;
+  case GABLE_FOREST_OP_PROD: return a * b;
+  case GABLE_FOREST_OP_MIN: return a < b ? a : b;
   default: return a > b ? a : b;
   }
 }
@@ -34,9 +34,9 @@ static double real_op(gable_forest_op op, double a, double b)
 static float single_op(gable_forest_op op, float a, float b)
 {
   switch (op) {
-  case GABLE_FOREST_SUM: return a + b;
-  case GABLE_FOREST_PROD: return a * b;
-  case GABLE_FOREST_MIN: return a < b ? a : b;
+  case GABLE_FOREST_OP_SUM: return a + b;
+  case GABLE_FOREST_OP_PROD: return a * b;
+  case GABLE_FOREST_OP_MIN: return a < b ? a : b;
   default: return a > b ? a : b;
   }
 }
@@ -62,8 +62,8 @@ static float single_op(gable_forest_op op, float a, float b)
     T x[2], y[2], z[2];                                                                                                \
     memcpy(x, a, sizeof x);                                                                                            \
     memcpy(y, b, sizeof y);                                                                                            \
-    z[0] = op == GABLE_FOREST_SUM ? x[0] + y[0] : x[0] * y[0] - x[1] * y[1];                                           \
-    z[1] = op == GABLE_FOREST_SUM ? x[1] + y[1] : x[0] * y[1] + x[1] * y[0];                                           \
+    z[0] = op == GABLE_FOREST_OP_SUM ? x[0] + y[0] : x[0] * y[0] - x[1] * y[1];                                        \
+    z[1] = op == GABLE_FOREST_OP_SUM ? x[1] + y[1] : x[0] * y[1] + x[1] * y[0];                                        \
     memcpy(a, z, sizeof z);                                                                                            \
   } while (0)
 #define PAIR(T, I)                                                                                                     \
@@ -74,13 +74,13 @@ static float single_op(gable_forest_op op, float a, float b)
     memcpy(&y, b, sizeof y);                                                                                           \
     memcpy(&i, a + sizeof x, sizeof i);                                                                                \
     memcpy(&j, b + sizeof y, sizeof j);                                                                                \
-    if ((op == GABLE_FOREST_MINLOC ? y < x : y > x) || (!(y < x) && !(y > x) && j < i)) memcpy(a, b, bytes);           \
+    if ((op == GABLE_FOREST_OP_MINLOC ? y < x : y > x) || (!(y < x) && !(y > x) && j < i)) memcpy(a, b, bytes);        \
   } while (0)
 
 /* a = op(a, b) of one number. */
 static void combine(gable_unit_type unit, gable_forest_op op, size_t bytes, unsigned char *a, const unsigned char *b)
 {
-  if (op == GABLE_FOREST_REPLACE) {
+  if (op == GABLE_FOREST_OP_REPLACE) {
     memcpy(a, b, bytes);
     return;
   }
@@ -105,8 +105,8 @@ static void combine(gable_unit_type unit, gable_forest_op op, size_t bytes, unsi
 static void visit(const forest_case *c, unsigned char *root, unsigned char *leaf, unsigned char *update)
 {
   const size_t n = (size_t)c->plan.count, bytes = c->number;
-  if (c->plan.direction == GABLE_FOREST_FETCH) memcpy(update, root, n * bytes);
-  const int down = c->plan.direction == GABLE_FOREST_BCAST || c->plan.direction == GABLE_FOREST_SCATTER;
+  if (c->plan.direction == GABLE_DIRECTION_FETCH) memcpy(update, root, n * bytes);
+  const int down = c->plan.direction == GABLE_DIRECTION_BCAST || c->plan.direction == GABLE_DIRECTION_SCATTER;
   for (size_t w = 0; w < n; w++)
     combine(c->plan.unit, c->plan.op, bytes, (down ? leaf : root) + w * bytes, (down ? root : leaf) + w * bytes);
 }
@@ -140,7 +140,8 @@ static void fold_tree(const forest_case *c, size_t item, unsigned char *v, gable
 static int is_wide(const forest_case *c, gable_root r)
 {
   const gable_off *first = c->part[r.rank].first_slot + r.index;
-  return c->plan.direction == GABLE_FOREST_REDUCE && c->plan.op != GABLE_FOREST_REPLACE && first[1] - first[0] > 64;
+  return c->plan.direction == GABLE_DIRECTION_REDUCE && c->plan.op != GABLE_FOREST_OP_REPLACE &&
+         first[1] - first[0] > 64;
 }
 
 /* values: of field f, for each rank as many items as it has edges, by root. */
@@ -159,7 +160,7 @@ static void reduce_wide(const forest_case *c, forest_data *d, gable_off f, size_
 static void visit_edges(const forest_case *c, forest_data *d, gable_off f, gable_off **slot, unsigned char **values)
 {
   const size_t item = c->number * (size_t)c->plan.count;
-  const int multi = c->plan.direction >= GABLE_FOREST_GATHER;
+  const int multi = c->plan.direction >= GABLE_DIRECTION_GATHER;
   for (int q = 0; q < c->ranks; q++) memset(slot[q], 0, (size_t)c->part[q].n_roots * sizeof **slot);
   for (int q = 0; q < c->ranks; q++)
     for (gable_off k = 0; k < c->part[q].n_leaves; k++) {

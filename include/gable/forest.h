@@ -178,7 +178,7 @@ GABLE_API gable_status gable_forest_merge(const gable_forest *a, const gable_for
 
 /* Units: what a root and a leaf hold. */
 typedef enum gable_unit_type {
-  GABLE_UNIT_BYTES = 0, /* opaque: GABLE_FOREST_REPLACE alone */
+  GABLE_UNIT_BYTES = 0, /* opaque: GABLE_FOREST_OP_REPLACE alone */
   GABLE_UNIT_CHAR = 1,  /* signed char */
   GABLE_UNIT_UCHAR = 2,
   GABLE_UNIT_I32 = 3,
@@ -197,27 +197,27 @@ typedef enum gable_unit_type {
  * place.  Logical ops give 0 or 1.  Which types: REPLACE all; SUM and PROD numbers; MIN and MAX real numbers; logical
  * and bitwise ops integers and chars; MINLOC and MAXLOC pairs. */
 typedef enum gable_forest_op {
-  GABLE_FOREST_REPLACE = 0, /* of several leaves the last counts */
-  GABLE_FOREST_SUM = 1,
-  GABLE_FOREST_PROD = 2,
-  GABLE_FOREST_MIN = 3,
-  GABLE_FOREST_MAX = 4,
-  GABLE_FOREST_LAND = 5,
-  GABLE_FOREST_BAND = 6,
-  GABLE_FOREST_LOR = 7,
-  GABLE_FOREST_BOR = 8,
-  GABLE_FOREST_LXOR = 9,
-  GABLE_FOREST_BXOR = 10,
-  GABLE_FOREST_MINLOC = 11,
-  GABLE_FOREST_MAXLOC = 12
+  GABLE_FOREST_OP_REPLACE = 0, /* of several leaves the last counts */
+  GABLE_FOREST_OP_SUM = 1,
+  GABLE_FOREST_OP_PROD = 2,
+  GABLE_FOREST_OP_MIN = 3,
+  GABLE_FOREST_OP_MAX = 4,
+  GABLE_FOREST_OP_LAND = 5,
+  GABLE_FOREST_OP_BAND = 6,
+  GABLE_FOREST_OP_LOR = 7,
+  GABLE_FOREST_OP_BOR = 8,
+  GABLE_FOREST_OP_LXOR = 9,
+  GABLE_FOREST_OP_BXOR = 10,
+  GABLE_FOREST_OP_MINLOC = 11,
+  GABLE_FOREST_OP_MAXLOC = 12
 } gable_forest_op;
 
 typedef enum gable_direction {
-  GABLE_FOREST_BCAST = 1,  /* leaf = op(leaf, root) */
-  GABLE_FOREST_REDUCE = 2, /* root = op(root, its leaves), in the order above */
-  GABLE_FOREST_FETCH = 3,  /* for each leaf in order: update = root; root = op(root, leaf) */
-  GABLE_FOREST_GATHER = 4, /* multi root = leaf: one entry for each edge, as of gable_forest_multi */
-  GABLE_FOREST_SCATTER = 5 /* leaf = multi root */
+  GABLE_DIRECTION_BCAST = 1,  /* leaf = op(leaf, root) */
+  GABLE_DIRECTION_REDUCE = 2, /* root = op(root, its leaves), in the order above */
+  GABLE_DIRECTION_FETCH = 3,  /* for each leaf in order: update = root; root = op(root, leaf) */
+  GABLE_DIRECTION_GATHER = 4, /* multi root = leaf: one entry for each edge, as of gable_forest_multi */
+  GABLE_DIRECTION_SCATTER = 5 /* leaf = multi root */
 } gable_direction;
 
 /* How messages go between two ranks.  Every path gives the same bits. */
@@ -259,8 +259,8 @@ typedef struct gable_plan_options {
 } gable_plan_options;
 #define GABLE_PLAN_OPTIONS_INIT                                                                                        \
   {                                                                                                                    \
-    sizeof(gable_plan_options), GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_D, 1, 1, 0, 0, GABLE_SPACE_HOST,  \
-        GABLE_SPACE_HOST, GABLE_PATH_AUTO, 0                                                                           \
+    sizeof(gable_plan_options), GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_D, 1, 1, 0, 0,              \
+        GABLE_SPACE_HOST, GABLE_SPACE_HOST, GABLE_PATH_AUTO, 0                                                         \
   }
 
 /* Collective.  f may be destroyed while the plan lives.  GABLE_ERR_ARGUMENT: an op that the unit has not, or options

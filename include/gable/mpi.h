@@ -244,8 +244,8 @@ static inline gable_status gable_plan_options_from_mpi(MPI_Datatype type, MPI_Op
   gable_unit_type unit = GABLE_UNIT_BYTES;
   gable_off count = 1;
   int k = 0;
-  while (k <= (int)GABLE_FOREST_MAXLOC && ops[k] != op) k++;
-  if (!o || k > (int)GABLE_FOREST_MAXLOC || gable_mpi_unit(type, &unit, &count)) return GABLE_ERR_ARGUMENT;
+  while (k <= (int)GABLE_FOREST_OP_MAXLOC && ops[k] != op) k++;
+  if (!o || k > (int)GABLE_FOREST_OP_MAXLOC || gable_mpi_unit(type, &unit, &count)) return GABLE_ERR_ARGUMENT;
   o->unit = unit;
   o->count = count;
   o->op = (gable_forest_op)k;

@@ -53,27 +53,27 @@ done:
 
 gable_status gable_bcast_begin(gable_exchange *x, const void *root, void *leaf)
 {
-  return begin(x, GABLE_FOREST_BCAST, root, leaf, NULL);
+  return begin(x, GABLE_DIRECTION_BCAST, root, leaf, NULL);
 }
 
 gable_status gable_reduce_begin(gable_exchange *x, const void *leaf, void *root)
 {
-  return begin(x, GABLE_FOREST_REDUCE, leaf, root, NULL);
+  return begin(x, GABLE_DIRECTION_REDUCE, leaf, root, NULL);
 }
 
 gable_status gable_fetch_begin(gable_exchange *x, void *root, const void *leaf, void *update)
 {
-  return begin(x, GABLE_FOREST_FETCH, leaf, root, update);
+  return begin(x, GABLE_DIRECTION_FETCH, leaf, root, update);
 }
 
 gable_status gable_gather_begin(gable_exchange *x, const void *leaf, void *multi_root)
 {
-  return begin(x, GABLE_FOREST_GATHER, leaf, multi_root, NULL);
+  return begin(x, GABLE_DIRECTION_GATHER, leaf, multi_root, NULL);
 }
 
 gable_status gable_scatter_begin(gable_exchange *x, const void *multi_root, void *leaf)
 {
-  return begin(x, GABLE_FOREST_SCATTER, multi_root, leaf, NULL);
+  return begin(x, GABLE_DIRECTION_SCATTER, multi_root, leaf, NULL);
 }
 
 gable_status gable_exchange_end(gable_exchange *x)

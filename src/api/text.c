@@ -64,12 +64,13 @@ GI_TEXT(unit_type, {GABLE_UNIT_BYTES, "bytes"}, {GABLE_UNIT_CHAR, "char"}, {GABL
         {GABLE_UNIT_I32, "i32"}, {GABLE_UNIT_I64, "i64"}, {GABLE_UNIT_S, "s"}, {GABLE_UNIT_D, "d"}, {GABLE_UNIT_C, "c"},
         {GABLE_UNIT_Z, "z"}, {GABLE_UNIT_PAIR_I32, "pair_i32"}, {GABLE_UNIT_PAIR_I64, "pair_i64"},
         {GABLE_UNIT_PAIR_S, "pair_s"}, {GABLE_UNIT_PAIR_D, "pair_d"})
-GI_TEXT(forest_op, {GABLE_FOREST_REPLACE, "replace"}, {GABLE_FOREST_SUM, "sum"}, {GABLE_FOREST_PROD, "prod"},
-        {GABLE_FOREST_MIN, "min"}, {GABLE_FOREST_MAX, "max"}, {GABLE_FOREST_LAND, "land"}, {GABLE_FOREST_BAND, "band"},
-        {GABLE_FOREST_LOR, "lor"}, {GABLE_FOREST_BOR, "bor"}, {GABLE_FOREST_LXOR, "lxor"}, {GABLE_FOREST_BXOR, "bxor"},
-        {GABLE_FOREST_MINLOC, "minloc"}, {GABLE_FOREST_MAXLOC, "maxloc"})
-GI_TEXT(direction, {GABLE_FOREST_BCAST, "bcast"}, {GABLE_FOREST_REDUCE, "reduce"}, {GABLE_FOREST_FETCH, "fetch"},
-        {GABLE_FOREST_GATHER, "gather"}, {GABLE_FOREST_SCATTER, "scatter"})
+GI_TEXT(forest_op, {GABLE_FOREST_OP_REPLACE, "replace"}, {GABLE_FOREST_OP_SUM, "sum"}, {GABLE_FOREST_OP_PROD, "prod"},
+        {GABLE_FOREST_OP_MIN, "min"}, {GABLE_FOREST_OP_MAX, "max"}, {GABLE_FOREST_OP_LAND, "land"},
+        {GABLE_FOREST_OP_BAND, "band"}, {GABLE_FOREST_OP_LOR, "lor"}, {GABLE_FOREST_OP_BOR, "bor"},
+        {GABLE_FOREST_OP_LXOR, "lxor"}, {GABLE_FOREST_OP_BXOR, "bxor"}, {GABLE_FOREST_OP_MINLOC, "minloc"},
+        {GABLE_FOREST_OP_MAXLOC, "maxloc"})
+GI_TEXT(direction, {GABLE_DIRECTION_BCAST, "bcast"}, {GABLE_DIRECTION_REDUCE, "reduce"},
+        {GABLE_DIRECTION_FETCH, "fetch"}, {GABLE_DIRECTION_GATHER, "gather"}, {GABLE_DIRECTION_SCATTER, "scatter"})
 GI_TEXT(path, {GABLE_PATH_AUTO, "auto"}, {GABLE_PATH_DIRECT, "direct"}, {GABLE_PATH_BUFFER, "buffer"},
         {GABLE_PATH_REQUEST, "request"}, {GABLE_PATH_WINDOW, "window"}, {GABLE_PATH_NCCL, "nccl"},
         {GABLE_PATH_NVSHMEM, "nvshmem"}, {GABLE_PATH_PUT, "put"}, {GABLE_PATH_COPY, "copy"},

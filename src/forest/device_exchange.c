@@ -93,7 +93,7 @@ static gable_status make_steps(gable_exchange *x)
   gi_device_exchange *d = x->device;
   const gable_plan *p = x->plan;
   const gable_forest *f = p->forest;
-  const int fetches = p->moves == GABLE_FOREST_FETCH, down = p->moves == GABLE_FOREST_BCAST;
+  const int fetches = p->moves == GABLE_DIRECTION_FETCH, down = p->moves == GABLE_DIRECTION_BCAST;
   const gi_forest_side *from = down ? &f->roots : &f->leaves, *to = down ? &f->leaves : &f->roots;
   const int64_t from_stride = down ? p->options.root_stride : p->options.leaf_stride;
   const int64_t to_stride = down ? p->options.leaf_stride : p->options.root_stride;
@@ -123,7 +123,7 @@ static gable_status make_steps(gable_exchange *x)
   if (!stores) GI_TRY(gi_device_rows(&d->memory, to, d->reply->out, NULL, &d->put_back, &d->put_back.rows));
   GI_TRY(gi_device_rows(&d->memory, to, reply_out, &d->reply_out, last, &last->reply));
   GI_TRY(init_step(x, controls, 2, from, &d->receive));
-  d->receive.op = GABLE_FOREST_REPLACE;
+  d->receive.op = GABLE_FOREST_OP_REPLACE;
   d->receive.to_stride = p->options.leaf_stride;
   GI_TRY(gi_device_rows(&d->memory, from, reply_in, &d->reply_in, &d->receive, &d->receive.rows));
 done:
@@ -181,7 +181,7 @@ done:
 static int wants_windows(const gable_plan *p)
 {
   const gable_path path = p->options.path;
-  const int fetches = p->moves == GABLE_FOREST_FETCH;
+  const int fetches = p->moves == GABLE_DIRECTION_FETCH;
   return p->forest->comm->transport->device_create &&
          (path == GABLE_PATH_AUTO || path == GABLE_PATH_DIRECT ||
           (path >= GABLE_PATH_NVSHMEM && path != GABLE_PATH_AWARE)) &&
@@ -202,7 +202,8 @@ static gable_status make_windows(gable_exchange *x, const gi_device_shapes *shap
     path = GABLE_PATH_PUT;
     status = gi_window_create(comm, &shapes->link, path, &d->window);
   }
-  if (!status && x->plan->moves == GABLE_FOREST_FETCH) status = gi_window_create(comm, &shapes->reply, path, &d->reply);
+  if (!status && x->plan->moves == GABLE_DIRECTION_FETCH)
+    status = gi_window_create(comm, &shapes->reply, path, &d->reply);
   return status;
 }
 
@@ -219,7 +220,7 @@ static gable_status make_carried(gable_exchange *x, const gi_device_shapes *shap
   GI_REQUIRE(by->create, GABLE_ERR_UNAVAILABLE, "this build has no path nccl");
   gi_device_each_memory(d, gi_kernels_begin); /* the first round is made there */
   status = by->create(comm, &shapes->link, out, in, d->side, &d->carried);
-  if (!status && x->plan->moves == GABLE_FOREST_FETCH)
+  if (!status && x->plan->moves == GABLE_DIRECTION_FETCH)
     status = by->create(comm, &shapes->reply, reply_out, reply_in, d->side, &d->carried_back);
   gi_device_each_memory(d, gi_kernels_end);
 done:
@@ -327,7 +328,7 @@ static gable_status prepare(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
-  const int fetches = x->plan->moves == GABLE_FOREST_FETCH;
+  const int fetches = x->plan->moves == GABLE_DIRECTION_FETCH;
   gik_exchange_step *last = fetches ? &d->fetch : &d->receive;
   GI_TRY(gi_comm_check_kernels(x->plan->forest->comm));
   if (gi_shadows_any(&d->shadows)) {
@@ -356,7 +357,7 @@ static gable_status pass_on(gable_exchange *x, int *packed)
     GI_TRY(gi_device_post_sent(x));
   } else if (copies_of(d)) {
     GI_TRY(copy_all(x));
-  } else if (x->plan->moves == GABLE_FOREST_FETCH) {
+  } else if (x->plan->moves == GABLE_DIRECTION_FETCH) {
     GI_TRY(follow(d, d->side, d->stream));
     GI_TRY(gi_device_run(x, d->steps->fetch, &d->fetch, d->side));
   }

@@ -40,7 +40,7 @@ gable_status gi_device_choose_path(const gable_plan *p, gable_path *path)
   int64_t *each = NULL, most = 0;
   int runs = 1;
   *path = p->options.path;
-  if (*path != GABLE_PATH_AUTO || !least || p->options.fields > 1 || p->moves == GABLE_FOREST_FETCH) return GABLE_OK;
+  if (*path != GABLE_PATH_AUTO || !least || p->options.fields > 1 || p->moves == GABLE_DIRECTION_FETCH) return GABLE_OK;
   GI_AGREE(comm, take_words(comm, &each));
   GI_TRY(gi_comm_allgather(comm, &own, sizeof own, each));
   for (int r = 0; r < comm->size; r++) {

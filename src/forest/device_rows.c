@@ -255,7 +255,7 @@ gable_status gi_device_roots(gi_arena *m, const gable_forest *f, gable_forest_op
   GI_ALLOC(ctx, l.row, edges);
   if (!fetch && f->n_roots / ROOTS_AN_EDGE <= edges + FEW_ROOTS) GI_ALLOC_ZERO(ctx, l.shared, words);
   gi_sort_order(f->roots.index, edges, l.order, l.room);
-  const int tree = !fetch && op != GABLE_FOREST_REPLACE;
+  const int tree = !fetch && op != GABLE_FOREST_OP_REPLACE;
   add_roots(f, edges, l.shared ? 2 : 1, tree ? GIK_WIDE_DEGREE : edges, &l);
   const int64_t narrow = l.n;
   if (tree) add_roots(f, edges, GIK_WIDE_DEGREE + 1, edges, &l);

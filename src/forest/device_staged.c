@@ -23,7 +23,7 @@ gable_status gi_device_links(gable_exchange *x, const gi_device_shapes *shapes)
     return GABLE_OK;
   }
   d->linked = !status;
-  if (!status && x->plan->moves == GABLE_FOREST_FETCH)
+  if (!status && x->plan->moves == GABLE_DIRECTION_FETCH)
     status = t->device_link_create(comm, &shapes->reply, path, &room[2], &room[3], &x->reply);
   for (int k = 0; k < 4; k++) all[k]->bytes = room[k].bytes;
 done:

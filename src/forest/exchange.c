@@ -38,7 +38,7 @@ void gi_unpack(const gable_exchange *x, const gi_forest_side *s, int64_t stride,
 /* The wide roots that a plan takes by trees; NULL: none. */
 static const gi_wide *trees_of(const gable_plan *p)
 {
-  return p->moves == GABLE_FOREST_REDUCE && p->options.op != GABLE_FOREST_REPLACE ? p->forest->wide : NULL;
+  return p->moves == GABLE_DIRECTION_REDUCE && p->options.op != GABLE_FOREST_OP_REPLACE ? p->forest->wide : NULL;
 }
 
 /* The tree of wide root i of a field. */
@@ -103,7 +103,7 @@ static void combine_message(const gable_exchange *x, int k, const char *message)
 /* Whether the local edges may come first. */
 static int local_first(const gable_plan *p)
 {
-  return p->moves == GABLE_FOREST_BCAST || (p->moves == GABLE_FOREST_REDUCE && p->forest->self_first);
+  return p->moves == GABLE_DIRECTION_BCAST || (p->moves == GABLE_DIRECTION_REDUCE && p->forest->self_first);
 }
 
 /* Whether neighbour k's message is one run of the caller's array, in host memory. */
@@ -196,7 +196,7 @@ static gable_status check_begin(const gable_exchange_arrays *a)
   GI_REQUIRE(!x->chosen, GABLE_ERR_STATE, "an exchange begins twice at once");
   GI_TRY(check_array(x, gi_out_side(p), a->from, "what is sent"));
   GI_TRY(check_array(x, gi_in_side(p), a->to, "what is received"));
-  if (p->moves == GABLE_FOREST_FETCH) GI_TRY(check_array(x, &p->forest->leaves, a->update, "update"));
+  if (p->moves == GABLE_DIRECTION_FETCH) GI_TRY(check_array(x, &p->forest->leaves, a->update, "update"));
 done:
   return status;
 }
@@ -295,7 +295,7 @@ static gable_status receive_all(gable_exchange *x)
   for (int k = 0; k < s->n; k++) {
     const void *message = NULL;
     const int m = gi_link_number(s, k);
-    if (k != s->self && p->options.op == GABLE_FOREST_REPLACE && t->take && is_plain(x, s, k)) {
+    if (k != s->self && p->options.op == GABLE_FOREST_OP_REPLACE && t->take && is_plain(x, s, k)) {
       GI_TRY(t->take(x->link, m, x->to + s->map[k].start * p->item));
       t->done(x->link, m);
       continue;
@@ -379,7 +379,7 @@ void gi_exchange_describe(const gable_exchange *x, gable_exchange_info *info)
   const gi_forest_side *s = gi_out_side(x->plan), *reply = gi_in_side(x->plan);
   info->rounds = x->rounds;
   info->messages = x->rounds * (s->n - (s->self >= 0));
-  if (x->plan->moves == GABLE_FOREST_FETCH) info->messages += x->rounds * (reply->n - (reply->self >= 0));
+  if (x->plan->moves == GABLE_DIRECTION_FETCH) info->messages += x->rounds * (reply->n - (reply->self >= 0));
   if (!x->device) return;
   if (x->device->window) info->puts = info->messages;
   info->launches = x->device->launches;
@@ -428,7 +428,7 @@ static int64_t least_offer(const gable_plan *p, const gi_transport *t)
 {
   if (!t->offer || p->options.path == GABLE_PATH_BUFFER || p->options.path == GABLE_PATH_WINDOW) return 0;
   if (p->options.path == GABLE_PATH_DIRECT) return 1;
-  return t->offer_replaces && p->options.op != GABLE_FOREST_REPLACE ? 0 : t->offer_least;
+  return t->offer_replaces && p->options.op != GABLE_FOREST_OP_REPLACE ? 0 : t->offer_least;
 }
 
 gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange **out)
@@ -447,9 +447,9 @@ gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange *
   const int n_leaves = link_side(plan, &f->leaves, w.leaf_rank, w.leaf_bytes);
   const gi_link_shape down = {n_roots, n_leaves, w.root_rank, w.leaf_rank, w.root_bytes, w.leaf_bytes};
   const gi_link_shape up = {n_leaves, n_roots, w.leaf_rank, w.root_rank, w.leaf_bytes, w.root_bytes};
-  const int fetches = plan->moves == GABLE_FOREST_FETCH;
+  const int fetches = plan->moves == GABLE_DIRECTION_FETCH;
   const gable_path asked = plan->options.path;
-  gi_device_shapes links = {plan->moves == GABLE_FOREST_BCAST ? down : up, {0}};
+  gi_device_shapes links = {plan->moves == GABLE_DIRECTION_BCAST ? down : up, {0}};
   if (fetches) links.reply = down;
   if (plan->on_device) GI_TRY(gi_device_create(x, &links));
   GI_REQUIRE(asked < GABLE_PATH_NCCL || x->device, GABLE_ERR_UNAVAILABLE,

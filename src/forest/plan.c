@@ -40,9 +40,9 @@ static gable_status check_atomics(const gable_plan_options *o)
 {
   gable_status status = GABLE_OK;
   const int unit = o->unit >= GABLE_UNIT_I32 && o->unit <= GABLE_UNIT_D;
-  GI_REQUIRE(!o->atomics || o->direction == GABLE_FOREST_REDUCE, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(!o->atomics || o->direction == GABLE_DIRECTION_REDUCE, GABLE_ERR_UNAVAILABLE,
              "atomics are of reduce, not of direction %d", (int)o->direction);
-  GI_REQUIRE(!o->atomics || (unit && o->op != GABLE_FOREST_REPLACE), GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(!o->atomics || (unit && o->op != GABLE_FOREST_OP_REPLACE), GABLE_ERR_UNAVAILABLE,
              "unit %d with op %d has no atomics: take i32, i64, s or d, and another op than replace", (int)o->unit,
              (int)o->op);
 done:
@@ -52,11 +52,11 @@ done:
 static gable_status check_options(const gable_forest *f, const gable_plan_options *o)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(o->direction >= GABLE_FOREST_BCAST && o->direction <= GABLE_FOREST_SCATTER, GABLE_ERR_ARGUMENT,
+  GI_REQUIRE(o->direction >= GABLE_DIRECTION_BCAST && o->direction <= GABLE_DIRECTION_SCATTER, GABLE_ERR_ARGUMENT,
              "no direction %d", (int)o->direction);
   GI_REQUIRE(gik_unit_bytes(o->unit), GABLE_ERR_ARGUMENT, "no unit %d", (int)o->unit);
   GI_REQUIRE(gik_combine_for(o->unit, o->op), GABLE_ERR_ARGUMENT, "unit %d has no op %d", (int)o->unit, (int)o->op);
-  GI_REQUIRE(o->direction < GABLE_FOREST_GATHER || o->op == GABLE_FOREST_REPLACE, GABLE_ERR_ARGUMENT,
+  GI_REQUIRE(o->direction < GABLE_DIRECTION_GATHER || o->op == GABLE_FOREST_OP_REPLACE, GABLE_ERR_ARGUMENT,
              "gather and scatter replace: op %d", (int)o->op);
   GI_REQUIRE(o->count >= 1 && o->fields >= 1 && o->count <= (1 << 30), GABLE_ERR_ARGUMENT,
              "items of %lld numbers, %lld fields", (long long)o->count, (long long)o->fields);
@@ -95,7 +95,7 @@ static gable_status make_plan(gable_forest *f, const gable_plan_options *options
   p->references = 1;
   p->options = *options;
   p->combine = gik_combine_for(options->unit, options->op);
-  p->copy = gik_combine_for(options->unit, GABLE_FOREST_REPLACE);
+  p->copy = gik_combine_for(options->unit, GABLE_FOREST_OP_REPLACE);
   p->item = (int64_t)p->copy->number * options->count;
   *out = p;
 done:
@@ -107,8 +107,10 @@ static gable_status choose_forest(gable_forest *f, gable_plan *p)
 {
   gable_status status = GABLE_OK;
   const gable_direction d = p->options.direction;
-  const int multi = d == GABLE_FOREST_GATHER || d == GABLE_FOREST_SCATTER;
-  p->moves = d == GABLE_FOREST_GATHER ? GABLE_FOREST_REDUCE : d == GABLE_FOREST_SCATTER ? GABLE_FOREST_BCAST : d;
+  const int multi = d == GABLE_DIRECTION_GATHER || d == GABLE_DIRECTION_SCATTER;
+  p->moves = d == GABLE_DIRECTION_GATHER    ? GABLE_DIRECTION_REDUCE
+             : d == GABLE_DIRECTION_SCATTER ? GABLE_DIRECTION_BCAST
+                                            : d;
   if (multi && !f->multi) GI_TRY(gi_forest_multi(f, &f->multi));
   p->forest = multi ? f->multi : f;
   p->forest->references++;

@@ -19,12 +19,12 @@ struct gable_plan {
 /* The side that sends, and the one that receives. */
 static inline const gi_forest_side *gi_out_side(const gable_plan *p)
 {
-  return p->moves == GABLE_FOREST_BCAST ? &p->forest->roots : &p->forest->leaves;
+  return p->moves == GABLE_DIRECTION_BCAST ? &p->forest->roots : &p->forest->leaves;
 }
 
 static inline const gi_forest_side *gi_in_side(const gable_plan *p)
 {
-  return p->moves == GABLE_FOREST_BCAST ? &p->forest->leaves : &p->forest->roots;
+  return p->moves == GABLE_DIRECTION_BCAST ? &p->forest->leaves : &p->forest->roots;
 }
 
 /* How far an exchange has come. */

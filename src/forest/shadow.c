@@ -26,10 +26,10 @@ done:
 gable_status gi_shadows_create(const gable_plan *p, gi_arena *m, gi_shadows *s)
 {
   gable_status status = GABLE_OK;
-  const int down = p->moves == GABLE_FOREST_BCAST;
+  const int down = p->moves == GABLE_DIRECTION_BCAST;
   GI_TRY(make_shadow(p, down, m, &s->from));
   GI_TRY(make_shadow(p, !down, m, &s->to));
-  if (p->moves == GABLE_FOREST_FETCH) GI_TRY(make_shadow(p, 0, m, &s->update));
+  if (p->moves == GABLE_DIRECTION_FETCH) GI_TRY(make_shadow(p, 0, m, &s->update));
 done:
   return status;
 }

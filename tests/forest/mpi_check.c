@@ -103,7 +103,7 @@ static int check_types(gable_comm *comm)
   gable_plan *plan = NULL;
   gable_exchange *x = NULL;
   o = (gable_plan_options)GABLE_PLAN_OPTIONS_INIT;
-  o.direction = GABLE_FOREST_REDUCE;
+  o.direction = GABLE_DIRECTION_REDUCE;
   gable_status status = gable_plan_options_from_mpi(copy, MPI_SUM, &o);
   if (!status) status = gable_forest_create(comm, rank ? 0 : 1, 1, NULL, &root, &f);
   if (!status) status = gable_plan_create(f, &o, &plan);

@@ -52,7 +52,7 @@ static gable_exchange *exchange_of(const pair *c, gable_direction direction, gab
 
 static PetscErrorCode bcast(const pair *c, gable_forest_op op, MPI_Op mpi)
 {
-  gable_exchange *x = exchange_of(c, GABLE_FOREST_BCAST, op);
+  gable_exchange *x = exchange_of(c, GABLE_DIRECTION_BCAST, op);
   double *root = values(c->p->n_roots, 1), *leaf = values(c->p->leaf_space, 2), *right = values(c->p->leaf_space, 2);
   PetscFunctionBeginUser;
   PetscCall(PetscSFBcastBegin(c->sf, MPI_DOUBLE, root, right, mpi));
@@ -68,7 +68,7 @@ static PetscErrorCode bcast(const pair *c, gable_forest_op op, MPI_Op mpi)
 
 static PetscErrorCode reduce(const pair *c, gable_forest_op op, MPI_Op mpi)
 {
-  gable_exchange *x = exchange_of(c, GABLE_FOREST_REDUCE, op);
+  gable_exchange *x = exchange_of(c, GABLE_DIRECTION_REDUCE, op);
   double *leaf = values(c->p->leaf_space, 3), *root = values(c->p->n_roots, 4), *right = values(c->p->n_roots, 4);
   PetscFunctionBeginUser;
   PetscCall(PetscSFReduceBegin(c->sf, MPI_DOUBLE, leaf, right, mpi));
@@ -90,7 +90,7 @@ static int by_value(const void *a, const void *b)
 
 static PetscErrorCode gather(const pair *c)
 {
-  gable_exchange *x = exchange_of(c, GABLE_FOREST_GATHER, GABLE_FOREST_REPLACE);
+  gable_exchange *x = exchange_of(c, GABLE_DIRECTION_GATHER, GABLE_FOREST_OP_REPLACE);
   const PetscInt *degree = NULL;
   double *leaf = values(c->p->leaf_space, 5), *found = values(c->p->n_multi, 6), *right = values(c->p->n_multi, 6);
   gable_off *own = malloc(((size_t)c->p->n_roots + 1) * sizeof *own), at = 0;
@@ -133,12 +133,12 @@ static PetscErrorCode run_case(gable_comm *comm, long number)
   PetscCall(PetscSFSetGraph(c.sf, (PetscInt)c.p->n_roots, (PetscInt)c.p->n_leaves, place, PETSC_COPY_VALUES, to,
                             PETSC_COPY_VALUES));
   PetscCall(PetscSFSetUp(c.sf));
-  PetscCall(bcast(&c, GABLE_FOREST_REPLACE, MPI_REPLACE));
-  PetscCall(bcast(&c, GABLE_FOREST_SUM, MPI_SUM));
-  PetscCall(bcast(&c, GABLE_FOREST_MAX, MPI_MAX));
-  PetscCall(reduce(&c, GABLE_FOREST_SUM, MPI_SUM));
-  PetscCall(reduce(&c, GABLE_FOREST_MIN, MPI_MIN));
-  PetscCall(reduce(&c, GABLE_FOREST_MAX, MPI_MAX));
+  PetscCall(bcast(&c, GABLE_FOREST_OP_REPLACE, MPI_REPLACE));
+  PetscCall(bcast(&c, GABLE_FOREST_OP_SUM, MPI_SUM));
+  PetscCall(bcast(&c, GABLE_FOREST_OP_MAX, MPI_MAX));
+  PetscCall(reduce(&c, GABLE_FOREST_OP_SUM, MPI_SUM));
+  PetscCall(reduce(&c, GABLE_FOREST_OP_MIN, MPI_MIN));
+  PetscCall(reduce(&c, GABLE_FOREST_OP_MAX, MPI_MAX));
   PetscCall(gather(&c));
   PetscCall(PetscSFDestroy(&c.sf));
   gable_forest_destroy(&c.f);

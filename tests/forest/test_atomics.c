@@ -14,10 +14,10 @@ enum { ROOTS = 7, ROUNDS = 3 };
 static const struct {
   gable_unit_type unit;
   int bytes, last_op, real;
-} units[] = {{GABLE_UNIT_I32, 4, GABLE_FOREST_BXOR, 0},
-             {GABLE_UNIT_I64, 8, GABLE_FOREST_BXOR, 0},
-             {GABLE_UNIT_S, 4, GABLE_FOREST_MAX, 1},
-             {GABLE_UNIT_D, 8, GABLE_FOREST_MAX, 1}};
+} units[] = {{GABLE_UNIT_I32, 4, GABLE_FOREST_OP_BXOR, 0},
+             {GABLE_UNIT_I64, 8, GABLE_FOREST_OP_BXOR, 0},
+             {GABLE_UNIT_S, 4, GABLE_FOREST_OP_MAX, 1},
+             {GABLE_UNIT_D, 8, GABLE_FOREST_OP_MAX, 1}};
 
 /* Of every three leaves two go to one root of rank 0, the third to one of all roots of the next rank, this one too
  * where it is alone. */
@@ -35,7 +35,7 @@ static gable_forest *hub(gable_comm *comm, gable_off leaves)
 static gable_plan_options options_of(gable_unit_type unit, gable_forest_op op, gable_space space, int atomics)
 {
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
-  o.direction = GABLE_FOREST_REDUCE;
+  o.direction = GABLE_DIRECTION_REDUCE;
   o.unit = unit;
   o.op = op;
   o.root_space = o.leaf_space = space;
@@ -57,7 +57,7 @@ static gable_exchange *exchange(gable_forest *f, gable_plan_options o)
 static void put(void *at, gable_unit_type unit, gable_forest_op op, int rank, int round, gable_off i)
 {
   const int64_t v = (i * 7919 + rank * 104729 + round * 1299709) % 1000003;
-  const double real = op == GABLE_FOREST_PROD ? 1 + 1e-6 * (double)(v % 1001 - 500) / 501 : (double)v / 7 - 3e4;
+  const double real = op == GABLE_FOREST_OP_PROD ? 1 + 1e-6 * (double)(v % 1001 - 500) / 501 : (double)v / 7 - 3e4;
   if (unit == GABLE_UNIT_I32) ((int32_t *)at)[i] = (int32_t)(v * 4099);
   if (unit == GABLE_UNIT_I64) ((int64_t *)at)[i] = v * 1000000007;
   if (unit == GABLE_UNIT_S) ((float *)at)[i] = (float)real;
@@ -71,10 +71,10 @@ static double value(const void *at, gable_unit_type unit, gable_off i)
 
 static void compare(const void *found, const void *right, size_t unit, gable_forest_op op, gable_off leaves)
 {
-  const int rounds = units[unit].real && op <= GABLE_FOREST_PROD;
+  const int rounds = units[unit].real && op <= GABLE_FOREST_OP_PROD;
   const double eps = units[unit].unit == GABLE_UNIT_S ? FLT_EPSILON : DBL_EPSILON;
   /* Values are below 1.2e5, or products of about 1; a sum of n of them in any order errs by n^2 eps times that. */
-  const double n = 4.0 * (double)leaves + 1, most = op == GABLE_FOREST_PROD ? n * eps * 2 : n * n * eps * 1.2e5;
+  const double n = 4.0 * (double)leaves + 1, most = op == GABLE_FOREST_OP_PROD ? n * eps * 2 : n * n * eps * 1.2e5;
   CHECK(rounds || !memcmp(found, right, (size_t)ROOTS * (size_t)units[unit].bytes), "unit %d op %d: other bits",
         (int)units[unit].unit, (int)op);
   for (int i = 0; i < ROOTS && rounds; i++) {
@@ -126,7 +126,8 @@ static gable_status sums(gable_comm *comm, void *user)
   for (const gable_off *leaves = user; *leaves; leaves++) {
     gable_forest *f = hub(comm, *leaves);
     for (size_t unit = 0; unit < sizeof units / sizeof *units; unit++)
-      for (int op = GABLE_FOREST_SUM; op <= units[unit].last_op; op++) one(comm, f, unit, (gable_forest_op)op, *leaves);
+      for (int op = GABLE_FOREST_OP_SUM; op <= units[unit].last_op; op++)
+        one(comm, f, unit, (gable_forest_op)op, *leaves);
     gable_forest_destroy(&f);
   }
   return GABLE_OK;
@@ -144,18 +145,19 @@ static gable_status refusals(gable_comm *comm, void *user)
 {
   gable_forest *f = hub(comm, 12);
   const gable_space device = gable_context_space(gable_comm_context(comm));
-  gable_plan_options o = options_of(GABLE_UNIT_D, GABLE_FOREST_SUM, device, 1);
+  gable_plan_options o = options_of(GABLE_UNIT_D, GABLE_FOREST_OP_SUM, device, 1);
   (void)user;
   if (device == GABLE_SPACE_HOST) {
     refused(f, o, GABLE_ERR_UNAVAILABLE, "atomics are of arrays in device memory");
   } else {
-    refused(f, options_of(GABLE_UNIT_Z, GABLE_FOREST_SUM, device, 1), GABLE_ERR_UNAVAILABLE, "has no atomics");
-    refused(f, options_of(GABLE_UNIT_CHAR, GABLE_FOREST_MAX, device, 1), GABLE_ERR_UNAVAILABLE, "has no atomics");
-    refused(f, options_of(GABLE_UNIT_I32, GABLE_FOREST_REPLACE, device, 1), GABLE_ERR_UNAVAILABLE, "has no atomics");
-    refused(f, options_of(GABLE_UNIT_D, GABLE_FOREST_SUM, GABLE_SPACE_HOST, 1), GABLE_ERR_UNAVAILABLE, "device memory");
-    o.direction = GABLE_FOREST_FETCH;
+    refused(f, options_of(GABLE_UNIT_Z, GABLE_FOREST_OP_SUM, device, 1), GABLE_ERR_UNAVAILABLE, "has no atomics");
+    refused(f, options_of(GABLE_UNIT_CHAR, GABLE_FOREST_OP_MAX, device, 1), GABLE_ERR_UNAVAILABLE, "has no atomics");
+    refused(f, options_of(GABLE_UNIT_I32, GABLE_FOREST_OP_REPLACE, device, 1), GABLE_ERR_UNAVAILABLE, "has no atomics");
+    refused(f, options_of(GABLE_UNIT_D, GABLE_FOREST_OP_SUM, GABLE_SPACE_HOST, 1), GABLE_ERR_UNAVAILABLE,
+            "device memory");
+    o.direction = GABLE_DIRECTION_FETCH;
     refused(f, o, GABLE_ERR_UNAVAILABLE, "atomics are of reduce");
-    o = options_of(GABLE_UNIT_D, GABLE_FOREST_SUM, device, gable_comm_rank(comm) == 1);
+    o = options_of(GABLE_UNIT_D, GABLE_FOREST_OP_SUM, device, gable_comm_rank(comm) == 1);
     if (gable_comm_size(comm) > 1) refused(f, o, GABLE_ERR_ARGUMENT, "atomics is 1 on rank 1");
   }
   gable_forest_destroy(&f);

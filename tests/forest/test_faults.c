@@ -101,7 +101,7 @@ static gable_status bad_plans(gable_comm *comm, void *user)
          "rank 2: plans differ: count is 3 on rank 2 and 1 on rank 0");
   o.count = 1;
   o.unit = GABLE_UNIT_D;
-  o.op = GABLE_FOREST_BXOR;
+  o.op = GABLE_FOREST_OP_BXOR;
   expect(gable_plan_create(f, &o, &plan), GABLE_ERR_ARGUMENT, "rank 0: unit 6 has no op 10");
   CHECK_OK(gable_forest_create(comm, 1, 1, NULL, to_hub, &hub));
   gable_forest *inverse = NULL;
@@ -218,8 +218,8 @@ static gable_status reduce_hub(gable_comm *comm)
   gable_plan *plan = NULL;
   gable_exchange *x = NULL;
   for (int i = 0; i < 40; i++) root[i] = (gable_root){1, 0};
-  o.direction = GABLE_FOREST_REDUCE;
-  o.op = GABLE_FOREST_SUM;
+  o.direction = GABLE_DIRECTION_REDUCE;
+  o.op = GABLE_FOREST_OP_SUM;
   gable_status status = gable_forest_create(comm, 1, 40, NULL, root, &f);
   if (!status) status = gable_plan_create(f, &o, &plan);
   if (!status) status = gable_exchange_create(plan, NULL, &x);
@@ -252,8 +252,8 @@ static gable_status work(gable_comm *comm, scarce *s)
   gable_exchange *x = NULL;
   double root[2] = {1, 2}, leaf[2] = {0, 0}, update[2] = {0, 0};
   gable_status status = reduce_hub(comm);
-  o.direction = GABLE_FOREST_FETCH;
-  o.op = GABLE_FOREST_SUM;
+  o.direction = GABLE_DIRECTION_FETCH;
+  o.op = GABLE_FOREST_OP_SUM;
   if (!status) status = ring(comm, &f);
   if (!status) status = algebra_of(f);
   if (!status) status = gable_forest_compose(f, f, &composed);

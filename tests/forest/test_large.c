@@ -63,9 +63,9 @@ static gable_status strides(gable_comm *comm, void *user)
   signed char *root = reserve(root_bytes), *to = reserve(leaf_bytes), *update = reserve(leaf_bytes);
   const gable_status there = root && to && update ? GABLE_OK : GABLE_ERR_MEMORY;
   if (gable_comm_agree(comm, there)) SKIP("no address space of %g GB", (double)(root_bytes + 2 * leaf_bytes) / 1e9);
-  gable_exchange *down = exchange_of(f, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE);
-  gable_exchange *up = exchange_of(f, GABLE_FOREST_REDUCE, GABLE_FOREST_SUM);
-  gable_exchange *fetch = exchange_of(f, GABLE_FOREST_FETCH, GABLE_FOREST_SUM);
+  gable_exchange *down = exchange_of(f, GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_REPLACE);
+  gable_exchange *up = exchange_of(f, GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_SUM);
+  gable_exchange *fetch = exchange_of(f, GABLE_DIRECTION_FETCH, GABLE_FOREST_OP_SUM);
   for (int g = 0; g < FIELDS; g++)
     for (int i = 0; i < LEAVES; i++) root[g * (far + 7) + root_place(i)] = (signed char)(10 * me + 2 * i + g);
   CHECK_OK(gable_bcast_begin(down, root, to));

@@ -100,9 +100,9 @@ static void same(gable_comm *comm, gable_forest *f, gable_direction direction, g
     }
     for (int d = 0; d < 2; d++) {
       void *root = d ? all[0].device : all[0].host, *leaf = d ? all[1].device : all[1].host;
-      if (direction == GABLE_FOREST_REDUCE)
+      if (direction == GABLE_DIRECTION_REDUCE)
         CHECK_OK(gable_reduce_begin(x[d], leaf, root));
-      else if (direction == GABLE_FOREST_FETCH)
+      else if (direction == GABLE_DIRECTION_FETCH)
         CHECK_OK(gable_fetch_begin(x[d], root, leaf, d ? all[2].device : all[2].host));
       else
         CHECK_OK(gable_bcast_begin(x[d], root, leaf));
@@ -129,13 +129,13 @@ static gable_status hubs(gable_comm *comm, void *user)
   for (; *leaves; leaves++) {
     gable_forest *f = NULL;
     CHECK_OK(hub(comm, *leaves, &f));
-    same(comm, f, GABLE_FOREST_REDUCE, GABLE_FOREST_SUM, GABLE_UNIT_D, 8, *leaves);
-    same(comm, f, GABLE_FOREST_REDUCE, GABLE_FOREST_PROD, GABLE_UNIT_S, 4, *leaves);
-    same(comm, f, GABLE_FOREST_REDUCE, GABLE_FOREST_REPLACE, GABLE_UNIT_D, 8, *leaves);
-    same(comm, f, GABLE_FOREST_REDUCE, GABLE_FOREST_BXOR, GABLE_UNIT_CHAR, 1, *leaves);
-    same(comm, f, GABLE_FOREST_REDUCE, GABLE_FOREST_MINLOC, GABLE_UNIT_PAIR_I64, 16, *leaves);
-    same(comm, f, GABLE_FOREST_BCAST, GABLE_FOREST_SUM, GABLE_UNIT_D, 8, *leaves);
-    same(comm, f, GABLE_FOREST_FETCH, GABLE_FOREST_SUM, GABLE_UNIT_D, 8, *leaves);
+    same(comm, f, GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_SUM, GABLE_UNIT_D, 8, *leaves);
+    same(comm, f, GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_PROD, GABLE_UNIT_S, 4, *leaves);
+    same(comm, f, GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_D, 8, *leaves);
+    same(comm, f, GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_BXOR, GABLE_UNIT_CHAR, 1, *leaves);
+    same(comm, f, GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_MINLOC, GABLE_UNIT_PAIR_I64, 16, *leaves);
+    same(comm, f, GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_SUM, GABLE_UNIT_D, 8, *leaves);
+    same(comm, f, GABLE_DIRECTION_FETCH, GABLE_FOREST_OP_SUM, GABLE_UNIT_D, 8, *leaves);
     gable_forest_destroy(&f);
   }
   return GABLE_OK;
@@ -167,7 +167,7 @@ static gable_status stay_away(gable_comm *comm, void *user)
   take(comm, &root, 16);
   take(comm, &leaf, 16);
   CHECK_OK(gable_device_fill(gable_comm_context(comm), root.device, 0, 16, NULL));
-  gable_exchange *x = exchange(f, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_D, GABLE_SPACE_DEVICE);
+  gable_exchange *x = exchange(f, GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_D, GABLE_SPACE_DEVICE);
   if (gable_comm_rank(comm) == 1) sleep_s(a->sleeps);
   if (gable_comm_rank(comm) != 1 || !a->returns) {
     status = gable_bcast_begin(x, root.device, leaf.device);
@@ -223,7 +223,7 @@ static gable_status write_over(gable_comm *comm, void *user)
   take(comm, &root, 8);
   take(comm, &leaf, 8);
   CHECK_OK(gable_device_fill(gable_comm_context(comm), root.device, 0, 8, NULL));
-  gable_exchange *x = exchange(f, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_D, GABLE_SPACE_DEVICE);
+  gable_exchange *x = exchange(f, GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_D, GABLE_SPACE_DEVICE);
   if (!rank) CHECK_OK(begin_and_end(x, &root, &leaf));
   if (rank)
     while (!atomic_load(&o->given_up)) sleep_s(0.01);
@@ -257,7 +257,7 @@ static gable_status copy_large(gable_comm *comm, void *user)
     take(comm, &leaf, (size_t)n * 8);
     for (gable_off i = 0; i < roots; i++) ((double *)root.host)[i] = (double)(i + rank);
     CHECK_OK(gable_device_copy_in(gable_comm_context(comm), root.device, root.host, root.bytes, NULL));
-    gable_exchange *x = exchange(f, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_D, GABLE_SPACE_DEVICE);
+    gable_exchange *x = exchange(f, GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_D, GABLE_SPACE_DEVICE);
     CHECK(x->device->window->path == cases[k].path, "%d numbers go by path %d", (int)n, (int)x->device->window->path);
     CHECK_OK(begin_and_end(x, &root, &leaf));
     CHECK_OK(gable_device_copy_out(gable_comm_context(comm), values, leaf.device, leaf.bytes, NULL));
@@ -295,15 +295,15 @@ static gable_status work(gable_comm *comm, scarce *s, gable_direction direction,
   gable_plan *plan = NULL;
   gable_exchange *x = NULL;
   o.direction = direction;
-  o.op = GABLE_FOREST_SUM;
+  o.op = GABLE_FOREST_OP_SUM;
   o.root_space = o.leaf_space = GABLE_SPACE_DEVICE;
   gable_status status = hub(comm, 300, &f);
   if (!status) status = gable_plan_create(f, &o, &plan);
   if (!status) status = gable_exchange_create(plan, NULL, &x);
   const long before = s->memory.count;
   for (int k = 0; k < 3 && !status; k++) {
-    status = direction == GABLE_FOREST_FETCH ? gable_fetch_begin(x, a[0].device, a[1].device, a[2].device)
-                                             : gable_reduce_begin(x, a[1].device, a[0].device);
+    status = direction == GABLE_DIRECTION_FETCH ? gable_fetch_begin(x, a[0].device, a[1].device, a[2].device)
+                                                : gable_reduce_begin(x, a[1].device, a[0].device);
     if (!status) status = gable_exchange_end(x);
   }
   if (gable_comm_rank(comm) == 1) s->in_exchange += s->memory.count - before;
@@ -323,8 +323,8 @@ static gable_status starve(gable_comm *comm, void *user)
   }
   CHECK_OK(gable_comm_barrier(comm));
   if (gable_comm_rank(comm) == 1) failing_allocator_arm(&s->memory, s->k);
-  gable_status status = work(comm, s, GABLE_FOREST_REDUCE, a);
-  if (!status) status = work(comm, s, GABLE_FOREST_FETCH, a);
+  gable_status status = work(comm, s, GABLE_DIRECTION_REDUCE, a);
+  if (!status) status = work(comm, s, GABLE_DIRECTION_FETCH, a);
   if (gable_comm_rank(comm) == 1) failing_allocator_disarm(&s->memory);
   if (status) {
     CHECK(status == GABLE_ERR_MEMORY && strstr(gable_last_error(), "rank 1: out of memory"), "%d, %s", (int)status,

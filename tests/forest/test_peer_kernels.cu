@@ -68,9 +68,9 @@ gable_status replays(gable_comm *comm, void *user)
   cudaGraphExec_t exec = nullptr;
   (void)user;
   CHECK_OK(gable_comm_set_deadline(comm, 10));
-  gable_exchange *down = ring(comm, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE);
-  gable_exchange *up = ring(comm, GABLE_FOREST_REDUCE, GABLE_FOREST_SUM);
-  gable_exchange *fetch = ring(comm, GABLE_FOREST_FETCH, GABLE_FOREST_SUM);
+  gable_exchange *down = ring(comm, GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_REPLACE);
+  gable_exchange *up = ring(comm, GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_SUM);
+  gable_exchange *fetch = ring(comm, GABLE_DIRECTION_FETCH, GABLE_FOREST_OP_SUM);
   double *r = on_device(comm, root.data(), ITEMS), *l = on_device(comm, leaf.data(), ITEMS);
   double *o = on_device(comm, one.data(), ITEMS), *u = on_device(comm, update.data(), ITEMS);
   CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
@@ -166,9 +166,10 @@ gable_status groups(gable_comm *comm, void *user)
   cudaGraphExec_t exec = nullptr;
   (void)user;
   CHECK_OK(gable_comm_set_deadline(comm, 10));
-  const gable_direction directions[] = {GABLE_FOREST_BCAST, GABLE_FOREST_REDUCE, GABLE_FOREST_REDUCE,
-                                        GABLE_FOREST_FETCH};
-  const gable_forest_op ops[] = {GABLE_FOREST_REPLACE, GABLE_FOREST_SUM, GABLE_FOREST_MAX, GABLE_FOREST_SUM};
+  const gable_direction directions[] = {GABLE_DIRECTION_BCAST, GABLE_DIRECTION_REDUCE, GABLE_DIRECTION_REDUCE,
+                                        GABLE_DIRECTION_FETCH};
+  const gable_forest_op ops[] = {GABLE_FOREST_OP_REPLACE, GABLE_FOREST_OP_SUM, GABLE_FOREST_OP_MAX,
+                                 GABLE_FOREST_OP_SUM};
   for (int k = 0; k < GROUP; k++) {
     m[k].x = ring(comm, directions[k], ops[k]);
     m[k].root.resize(ITEMS);

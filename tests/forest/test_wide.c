@@ -79,8 +79,8 @@ static gable_status reduce(gable_comm *comm, void *user)
   gable_plan *plan = NULL;
   gable_exchange *x = NULL;
   double sum[2 * DEGREES];
-  o.direction = GABLE_FOREST_REDUCE;
-  o.op = GABLE_FOREST_SUM;
+  o.direction = GABLE_DIRECTION_REDUCE;
+  o.op = GABLE_FOREST_OP_SUM;
   o.fields = how->fields;
   o.leaf_stride = n;
   CHECK_OK(gable_forest_create(comm, me ? 0 : DEGREES, n, NULL, root, &f));

@@ -54,7 +54,7 @@ static int64_t stamp(int rank, int64_t epoch, int64_t i)
 static void two_under_way(const setting *s, int against, int empty, long rounds)
 {
   gable_forest *f = ring_of(s, empty);
-  const gable_plan_options o = plan_of(s, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_I64);
+  const gable_plan_options o = plan_of(s, GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_I64);
   gable_exchange *x[2] = {exchange_of(f, &o), exchange_of(f, &o)};
   gable_root from[RING];
   gable_forest_info info = GABLE_FOREST_INFO_INIT;
@@ -94,8 +94,8 @@ static void adjoint(const setting *s)
 {
   enum { N = 500 };
   gable_forest *f = random_forest(s, 11, N);
-  const gable_plan_options down = plan_of(s, GABLE_FOREST_BCAST, GABLE_FOREST_SUM, GABLE_UNIT_I64);
-  const gable_plan_options up = plan_of(s, GABLE_FOREST_REDUCE, GABLE_FOREST_SUM, GABLE_UNIT_I64);
+  const gable_plan_options down = plan_of(s, GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_SUM, GABLE_UNIT_I64);
+  const gable_plan_options up = plan_of(s, GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_SUM, GABLE_UNIT_I64);
   gable_exchange *bcast = exchange_of(f, &down), *reduce = exchange_of(f, &up);
   int64_t r[N], l[N], to_leaf[N] = {0}, to_root[N] = {0}, sums[2] = {0, 0}, all[2 * 64];
   for (int i = 0; i < N; i++) {
@@ -129,7 +129,7 @@ static void receives_only(const setting *s, long rounds)
   gable_forest *f = NULL;
   for (int i = 0; i < RING; i++) root[i] = (gable_root){0, RING - 1 - i};
   CHECK_OK(gable_forest_create(s->comm, s->me ? 0 : RING, s->me ? RING : 0, NULL, root, &f));
-  const gable_plan_options o = plan_of(s, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_I64);
+  const gable_plan_options o = plan_of(s, GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_I64);
   gable_exchange *x = exchange_of(f, &o);
   for (long e = 0; e < rounds; e++) {
     int64_t *mine = malloc((size_t)(RING + e) * sizeof *mine);
@@ -150,15 +150,15 @@ static void nothing_at_all(const setting *s)
 {
   gable_forest *f = NULL;
   CHECK_OK(gable_forest_create(s->comm, 0, 0, NULL, NULL, &f));
-  for (int d = GABLE_FOREST_BCAST; d <= GABLE_FOREST_SCATTER; d++) {
-    const gable_plan_options o = plan_of(s, (gable_direction)d, GABLE_FOREST_REPLACE, GABLE_UNIT_D);
+  for (int d = GABLE_DIRECTION_BCAST; d <= GABLE_DIRECTION_SCATTER; d++) {
+    const gable_plan_options o = plan_of(s, (gable_direction)d, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_D);
     gable_exchange *x = exchange_of(f, &o);
     for (int k = 0; k < 3; k++) {
-      CHECK_OK(d == GABLE_FOREST_BCAST    ? gable_bcast_begin(x, NULL, NULL)
-               : d == GABLE_FOREST_REDUCE ? gable_reduce_begin(x, NULL, NULL)
-               : d == GABLE_FOREST_FETCH  ? gable_fetch_begin(x, NULL, NULL, NULL)
-               : d == GABLE_FOREST_GATHER ? gable_gather_begin(x, NULL, NULL)
-                                          : gable_scatter_begin(x, NULL, NULL));
+      CHECK_OK(d == GABLE_DIRECTION_BCAST    ? gable_bcast_begin(x, NULL, NULL)
+               : d == GABLE_DIRECTION_REDUCE ? gable_reduce_begin(x, NULL, NULL)
+               : d == GABLE_DIRECTION_FETCH  ? gable_fetch_begin(x, NULL, NULL, NULL)
+               : d == GABLE_DIRECTION_GATHER ? gable_gather_begin(x, NULL, NULL)
+                                             : gable_scatter_begin(x, NULL, NULL));
       CHECK_OK(gable_exchange_end(x));
     }
     gable_exchange_destroy(&x);
@@ -172,7 +172,7 @@ static void reduce_replaces(const setting *s)
   const gable_root root[3] = {{0, 0}, {0, 0}, {0, 1}};
   gable_forest *f = NULL;
   CHECK_OK(gable_forest_create(s->comm, 2, s->me == s->size - 1 ? 2 : 3, NULL, root, &f));
-  const gable_plan_options o = plan_of(s, GABLE_FOREST_REDUCE, GABLE_FOREST_REPLACE, GABLE_UNIT_Z);
+  const gable_plan_options o = plan_of(s, GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_Z);
   gable_exchange *x = exchange_of(f, &o);
   double leaf[6], to[4] = {-1, -1, -1, -1};
   for (int i = 0; i < 6; i++) leaf[i] = 10 * s->me + i;
@@ -203,7 +203,7 @@ static void runs_overlap(const setting *s)
   for (int i = 0; i <= RUN; i++) to[i] = 1e16;
   CHECK_OK(gable_forest_create(s->comm, owns ? RUN + 1 : 0, RUN, NULL, root, &f));
   CHECK_OK(gable_forest_get_info(f, &info));
-  const gable_plan_options o = plan_of(s, GABLE_FOREST_REDUCE, GABLE_FOREST_SUM, GABLE_UNIT_D);
+  const gable_plan_options o = plan_of(s, GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_SUM, GABLE_UNIT_D);
   gable_exchange *x = exchange_of(f, &o);
   CHECK_OK(gable_reduce_begin(x, leaf, to));
   CHECK_OK(gable_exchange_end(x));
@@ -237,7 +237,7 @@ static void strided_blocks(const setting *s)
     root[i] = (gable_root){(s->me + 1) % s->size, i};
   }
   CHECK_OK(gable_forest_create(s->comm, N, N, leaf, root, &f));
-  gable_plan_options o = plan_of(s, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_I32);
+  gable_plan_options o = plan_of(s, GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_I32);
   o.count = W;
   o.fields = FIELDS;
   o.leaf_stride = SPACE;
@@ -260,13 +260,14 @@ static void strided_blocks(const setting *s)
  */
 static void fetch_every_op(const setting *s)
 {
-  static const gable_forest_op ops[] = {GABLE_FOREST_REPLACE, GABLE_FOREST_SUM, GABLE_FOREST_PROD, GABLE_FOREST_MIN,
-                                        GABLE_FOREST_MAX,     GABLE_FOREST_BOR, GABLE_FOREST_BXOR};
+  static const gable_forest_op ops[] = {GABLE_FOREST_OP_REPLACE, GABLE_FOREST_OP_SUM, GABLE_FOREST_OP_PROD,
+                                        GABLE_FOREST_OP_MIN,     GABLE_FOREST_OP_MAX, GABLE_FOREST_OP_BOR,
+                                        GABLE_FOREST_OP_BXOR};
   gable_root root[4] = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
   gable_forest *f = NULL;
   CHECK_OK(gable_forest_create(s->comm, 1, 4, NULL, root, &f));
   for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
-    const gable_plan_options o = plan_of(s, GABLE_FOREST_FETCH, ops[k], GABLE_UNIT_CHAR);
+    const gable_plan_options o = plan_of(s, GABLE_DIRECTION_FETCH, ops[k], GABLE_UNIT_CHAR);
     gable_exchange *x = exchange_of(f, &o);
     signed char to = -5, leaf[4], update[4], value = -5;
     for (int i = 0; i < 4; i++) leaf[i] = (signed char)(s->me + 3 * i - 6);
@@ -276,13 +277,13 @@ static void fetch_every_op(const setting *s)
       for (int i = 0; i < 4; i++) {
         const signed char l = (signed char)(q + 3 * i - 6);
         CHECK(q != s->me || update[i] == value, "op %d: update %d is %d, not %d", (int)ops[k], i, update[i], value);
-        value = (signed char)(ops[k] == GABLE_FOREST_REPLACE ? l
-                              : ops[k] == GABLE_FOREST_SUM   ? value + l
-                              : ops[k] == GABLE_FOREST_PROD  ? value * l
-                              : ops[k] == GABLE_FOREST_MIN   ? (l < value ? l : value)
-                              : ops[k] == GABLE_FOREST_MAX   ? (l > value ? l : value)
-                              : ops[k] == GABLE_FOREST_BOR   ? value | l
-                                                             : value ^ l);
+        value = (signed char)(ops[k] == GABLE_FOREST_OP_REPLACE ? l
+                              : ops[k] == GABLE_FOREST_OP_SUM   ? value + l
+                              : ops[k] == GABLE_FOREST_OP_PROD  ? value * l
+                              : ops[k] == GABLE_FOREST_OP_MIN   ? (l < value ? l : value)
+                              : ops[k] == GABLE_FOREST_OP_MAX   ? (l > value ? l : value)
+                              : ops[k] == GABLE_FOREST_OP_BOR   ? value | l
+                                                                : value ^ l);
       }
     CHECK(s->me || to == value, "op %d: the root is %d, not %d", (int)ops[k], to, value);
     gable_exchange_destroy(&x);
@@ -297,11 +298,11 @@ static void plans_differ(const setting *s)
   for (int k = 0; k < 5 && s->size > 1; k++) {
     static const char *const what[] = {"direction", "op", "unit", "count", "fields"};
     const int other = s->me == s->size - 1;
-    gable_plan_options o = plan_of(s, GABLE_FOREST_REDUCE, GABLE_FOREST_SUM, GABLE_UNIT_D);
+    gable_plan_options o = plan_of(s, GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_SUM, GABLE_UNIT_D);
     gable_plan *plan = NULL;
     char text[80];
-    if (other && k == 0) o.direction = GABLE_FOREST_BCAST;
-    if (other && k == 1) o.op = GABLE_FOREST_MAX;
+    if (other && k == 0) o.direction = GABLE_DIRECTION_BCAST;
+    if (other && k == 1) o.op = GABLE_FOREST_OP_MAX;
     if (other && k == 2) o.unit = GABLE_UNIT_I64;
     if (other && k == 3) o.count = 2;
     if (other && k == 4) o.fields = 2;
@@ -343,7 +344,7 @@ void forest_long_message(gable_comm *comm, gable_path path)
   gable_forest *f = NULL;
   for (int i = 0; i < LONG_ITEMS; i++) root[i] = (gable_root){0, i};
   CHECK_OK(gable_forest_create(comm, sends ? LONG_ITEMS : 0, reads ? LONG_ITEMS : 0, NULL, root, &f));
-  gable_plan_options o = plan_of(&s, GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_I64);
+  gable_plan_options o = plan_of(&s, GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_I64);
   o.count = LONG_ITEM / 8;
   gable_exchange *x = exchange_of(f, &o);
   const int64_t n = (int64_t)LONG_ITEMS * LONG_ITEM / 8;
@@ -373,11 +374,11 @@ static gable_forest *hub_of(const setting *s)
 
 static gable_status one_round(gable_exchange *x, gable_direction d, int64_t *root, int64_t *leaf, int64_t *update)
 {
-  gable_status status = d == GABLE_FOREST_BCAST    ? gable_bcast_begin(x, root, leaf)
-                        : d == GABLE_FOREST_REDUCE ? gable_reduce_begin(x, leaf, root)
-                        : d == GABLE_FOREST_FETCH  ? gable_fetch_begin(x, root, leaf, update)
-                        : d == GABLE_FOREST_GATHER ? gable_gather_begin(x, leaf, root)
-                                                   : gable_scatter_begin(x, root, leaf);
+  gable_status status = d == GABLE_DIRECTION_BCAST    ? gable_bcast_begin(x, root, leaf)
+                        : d == GABLE_DIRECTION_REDUCE ? gable_reduce_begin(x, leaf, root)
+                        : d == GABLE_DIRECTION_FETCH  ? gable_fetch_begin(x, root, leaf, update)
+                        : d == GABLE_DIRECTION_GATHER ? gable_gather_begin(x, leaf, root)
+                                                      : gable_scatter_begin(x, root, leaf);
   return status ? status : gable_exchange_end(x);
 }
 
@@ -385,10 +386,11 @@ void forest_quiet_rounds(gable_comm *comm, gable_path path, const failing_alloca
 {
   const setting s = {comm, path, gable_comm_rank(comm), gable_comm_size(comm)};
   for (int hub = 0; hub < 2; hub++)
-    for (int d = GABLE_FOREST_BCAST; d <= GABLE_FOREST_SCATTER; d++) {
+    for (int d = GABLE_DIRECTION_BCAST; d <= GABLE_DIRECTION_SCATTER; d++) {
       gable_forest *f = hub ? hub_of(&s) : ring_of(&s, 0);
-      const gable_plan_options o = plan_of(
-          &s, (gable_direction)d, d >= GABLE_FOREST_GATHER ? GABLE_FOREST_REPLACE : GABLE_FOREST_SUM, GABLE_UNIT_I64);
+      const gable_plan_options o =
+          plan_of(&s, (gable_direction)d, d >= GABLE_DIRECTION_GATHER ? GABLE_FOREST_OP_REPLACE : GABLE_FOREST_OP_SUM,
+                  GABLE_UNIT_I64);
       gable_exchange *x = exchange_of(f, &o);
       const size_t items = (size_t)s.size * HUB_LEAVES + RING; /* of a multi root, too */
       int64_t *array = calloc(3 * items, sizeof *array);

@@ -16,13 +16,13 @@ typedef struct kind {
   int bytes, hubs; /* of a number; 1: every third leaf has the same root */
 } kind;
 
-static const kind kinds[CASES] = {{GABLE_FOREST_BCAST, GABLE_FOREST_REPLACE, GABLE_UNIT_D, 8, 0},
-                                  {GABLE_FOREST_REDUCE, GABLE_FOREST_SUM, GABLE_UNIT_D, 8, 1},
-                                  {GABLE_FOREST_REDUCE, GABLE_FOREST_MAX, GABLE_UNIT_I32, 4, 1},
-                                  {GABLE_FOREST_FETCH, GABLE_FOREST_SUM, GABLE_UNIT_I64, 8, 1},
-                                  {GABLE_FOREST_BCAST, GABLE_FOREST_SUM, GABLE_UNIT_S, 4, 0},
-                                  {GABLE_FOREST_GATHER, GABLE_FOREST_REPLACE, GABLE_UNIT_Z, 16, 1},
-                                  {GABLE_FOREST_SCATTER, GABLE_FOREST_REPLACE, GABLE_UNIT_CHAR, 1, 0}};
+static const kind kinds[CASES] = {{GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_D, 8, 0},
+                                  {GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_SUM, GABLE_UNIT_D, 8, 1},
+                                  {GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_MAX, GABLE_UNIT_I32, 4, 1},
+                                  {GABLE_DIRECTION_FETCH, GABLE_FOREST_OP_SUM, GABLE_UNIT_I64, 8, 1},
+                                  {GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_SUM, GABLE_UNIT_S, 4, 0},
+                                  {GABLE_DIRECTION_GATHER, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_Z, 16, 1},
+                                  {GABLE_DIRECTION_SCATTER, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_CHAR, 1, 0}};
 
 /* One exchange with its arrays, in host memory and where the library works. */
 typedef struct single {
@@ -64,7 +64,7 @@ static void open_single(gable_comm *comm, gable_path path, int number, single *s
   CHECK_OK(gable_exchange_create(plan, NULL, &s->x));
   CHECK_OK(gable_forest_multi(f, &multi));
   CHECK_OK(gable_forest_get_info(multi, &info));
-  s->items[0] = o.direction >= GABLE_FOREST_GATHER ? info.n_roots : ITEMS;
+  s->items[0] = o.direction >= GABLE_DIRECTION_GATHER ? info.n_roots : ITEMS;
   s->items[1] = s->items[2] = ITEMS;
   for (int k = 0; k < 3; k++) {
     s->host[k] = malloc((size_t)s->items[k] * (size_t)s->of.bytes + 1);
@@ -109,7 +109,7 @@ static void fill(gable_comm *comm, single *s, int number, int round)
 
 static gable_exchange_arrays arrays_of(const single *s)
 {
-  const int down = s->of.direction == GABLE_FOREST_BCAST || s->of.direction == GABLE_FOREST_SCATTER;
+  const int down = s->of.direction == GABLE_DIRECTION_BCAST || s->of.direction == GABLE_DIRECTION_SCATTER;
   return (gable_exchange_arrays){s->x, s->at[!down], s->at[down], s->at[2]};
 }
 
@@ -117,10 +117,10 @@ static void begin_one(const single *s)
 {
   void *root = s->at[0], *leaf = s->at[1];
   switch (s->of.direction) {
-  case GABLE_FOREST_BCAST: CHECK_OK(gable_bcast_begin(s->x, root, leaf)); break;
-  case GABLE_FOREST_REDUCE: CHECK_OK(gable_reduce_begin(s->x, leaf, root)); break;
-  case GABLE_FOREST_FETCH: CHECK_OK(gable_fetch_begin(s->x, root, leaf, s->at[2])); break;
-  case GABLE_FOREST_GATHER: CHECK_OK(gable_gather_begin(s->x, leaf, root)); break;
+  case GABLE_DIRECTION_BCAST: CHECK_OK(gable_bcast_begin(s->x, root, leaf)); break;
+  case GABLE_DIRECTION_REDUCE: CHECK_OK(gable_reduce_begin(s->x, leaf, root)); break;
+  case GABLE_DIRECTION_FETCH: CHECK_OK(gable_fetch_begin(s->x, root, leaf, s->at[2])); break;
+  case GABLE_DIRECTION_GATHER: CHECK_OK(gable_gather_begin(s->x, leaf, root)); break;
   default: CHECK_OK(gable_scatter_begin(s->x, root, leaf));
   }
 }

@@ -170,10 +170,10 @@ COPY(copy16, 16)
   }
 #define PAIRS(name, bytes)                                                                                             \
   {                                                                                                                    \
-    [GABLE_FOREST_REPLACE] = ENTRY(copy##bytes, bytes), [GABLE_FOREST_MINLOC] = ENTRY(name##_minloc, bytes),           \
-    [GABLE_FOREST_MAXLOC] = ENTRY(name##_maxloc, bytes)                                                                \
+    [GABLE_FOREST_OP_REPLACE] = ENTRY(copy##bytes, bytes), [GABLE_FOREST_OP_MINLOC] = ENTRY(name##_minloc, bytes),     \
+    [GABLE_FOREST_OP_MAXLOC] = ENTRY(name##_maxloc, bytes)                                                             \
   }
-enum { UNITS = GABLE_UNIT_PAIR_D + 1, OPS = GABLE_FOREST_MAXLOC + 1 };
+enum { UNITS = GABLE_UNIT_PAIR_D + 1, OPS = GABLE_FOREST_OP_MAXLOC + 1 };
 static const gik_combine table[UNITS][OPS] = {
     [GABLE_UNIT_BYTES] = {ENTRY(copy1, 1)},
     [GABLE_UNIT_CHAR] = INTEGERS(i8, 1),
@@ -198,7 +198,7 @@ const gik_combine *gik_combine_for(gable_unit_type unit, gable_forest_op op)
 
 size_t gik_unit_bytes(gable_unit_type unit)
 {
-  return (int)unit < 0 || (int)unit >= UNITS ? 0 : table[unit][GABLE_FOREST_REPLACE].number;
+  return (int)unit < 0 || (int)unit >= UNITS ? 0 : table[unit][GABLE_FOREST_OP_REPLACE].number;
 }
 
 /* Where a map that is a list or contiguous has its items: the list, or NULL and the offset of the first. */

@@ -35,12 +35,12 @@ template <typename T> static __device__ __forceinline__ void combine_atomically(
 static __device__ __forceinline__ void combine_atomically(int op, int32_t *p, int32_t v)
 {
   switch (op) {
-  case GABLE_FOREST_SUM: atomicAdd((unsigned *)p, (unsigned)v); break;
-  case GABLE_FOREST_MIN: atomicMin((int *)p, v); break;
-  case GABLE_FOREST_MAX: atomicMax((int *)p, v); break;
-  case GABLE_FOREST_BAND: atomicAnd((unsigned *)p, (unsigned)v); break;
-  case GABLE_FOREST_BOR: atomicOr((unsigned *)p, (unsigned)v); break;
-  case GABLE_FOREST_BXOR: atomicXor((unsigned *)p, (unsigned)v); break;
+  case GABLE_FOREST_OP_SUM: atomicAdd((unsigned *)p, (unsigned)v); break;
+  case GABLE_FOREST_OP_MIN: atomicMin((int *)p, v); break;
+  case GABLE_FOREST_OP_MAX: atomicMax((int *)p, v); break;
+  case GABLE_FOREST_OP_BAND: atomicAnd((unsigned *)p, (unsigned)v); break;
+  case GABLE_FOREST_OP_BOR: atomicOr((unsigned *)p, (unsigned)v); break;
+  case GABLE_FOREST_OP_BXOR: atomicXor((unsigned *)p, (unsigned)v); break;
   default: combine_by_swap<unsigned>(op, p, v);
   }
 }
@@ -49,19 +49,19 @@ static __device__ __forceinline__ void combine_atomically(int op, int64_t *p, in
 {
   unsigned long long *const q = (unsigned long long *)p;
   switch (op) {
-  case GABLE_FOREST_SUM: atomicAdd(q, (unsigned long long)v); break;
-  case GABLE_FOREST_MIN: atomicMin((long long *)p, (long long)v); break;
-  case GABLE_FOREST_MAX: atomicMax((long long *)p, (long long)v); break;
-  case GABLE_FOREST_BAND: atomicAnd(q, (unsigned long long)v); break;
-  case GABLE_FOREST_BOR: atomicOr(q, (unsigned long long)v); break;
-  case GABLE_FOREST_BXOR: atomicXor(q, (unsigned long long)v); break;
+  case GABLE_FOREST_OP_SUM: atomicAdd(q, (unsigned long long)v); break;
+  case GABLE_FOREST_OP_MIN: atomicMin((long long *)p, (long long)v); break;
+  case GABLE_FOREST_OP_MAX: atomicMax((long long *)p, (long long)v); break;
+  case GABLE_FOREST_OP_BAND: atomicAnd(q, (unsigned long long)v); break;
+  case GABLE_FOREST_OP_BOR: atomicOr(q, (unsigned long long)v); break;
+  case GABLE_FOREST_OP_BXOR: atomicXor(q, (unsigned long long)v); break;
   default: combine_by_swap<unsigned long long>(op, p, v);
   }
 }
 
 static __device__ __forceinline__ void combine_atomically(int op, float *p, float v)
 {
-  if (op == GABLE_FOREST_SUM)
+  if (op == GABLE_FOREST_OP_SUM)
     atomicAdd(p, v);
   else
     combine_by_swap<unsigned>(op, p, v);
@@ -69,7 +69,7 @@ static __device__ __forceinline__ void combine_atomically(int op, float *p, floa
 
 static __device__ __forceinline__ void combine_atomically(int op, double *p, double v)
 {
-  if (op == GABLE_FOREST_SUM)
+  if (op == GABLE_FOREST_OP_SUM)
     atomicAdd(p, v);
   else
     combine_by_swap<unsigned long long>(op, p, v);

@@ -66,8 +66,8 @@ template <typename T>
 static __device__ void move_items(int op, const side<T> &to, const side<T> &from, int64_t n, int64_t fields,
                                   int64_t width, const uint32_t *shared, int64_t first, int64_t step)
 {
-  const bool plain =
-      op == GABLE_FOREST_REPLACE && !shared && to.map.kind == GIK_MAP_CONTIGUOUS && from.map.kind == GIK_MAP_CONTIGUOUS;
+  const bool plain = op == GABLE_FOREST_OP_REPLACE && !shared && to.map.kind == GIK_MAP_CONTIGUOUS &&
+                     from.map.kind == GIK_MAP_CONTIGUOUS;
   for (int64_t f = 0; f < fields; f++) {
     T *t = to.at + f * to.stride * width;
     const T *p = from.at + f * from.stride * width;
@@ -87,11 +87,11 @@ static __device__ void move_items(int op, const side<T> &to, const side<T> &from
         if (is_shared(shared, item)) continue;
         place[u] = item * width + w;
         value[u] = p[from.item(i) * width + w];
-        if (op != GABLE_FOREST_REPLACE) before[u] = t[place[u]];
+        if (op != GABLE_FOREST_OP_REPLACE) before[u] = t[place[u]];
       }
 #pragma unroll
       for (int u = 0; u < UNROLL; u++)
-        if (place[u] >= 0) t[place[u]] = op == GABLE_FOREST_REPLACE ? value[u] : combine(op, before[u], value[u]);
+        if (place[u] >= 0) t[place[u]] = op == GABLE_FOREST_OP_REPLACE ? value[u] : combine(op, before[u], value[u]);
     }
   }
 }
@@ -207,7 +207,7 @@ static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int 
   } else {
     const gik_row &r = row_of(s, k);
     const side<T> to = {(T *)r.slot[round % 2], whole(n), n}, from = {(T *)s.from, r.mine, s.from_stride};
-    move_items(GABLE_FOREST_REPLACE, to, from, n, s.fields, s.width, nullptr, first, step);
+    move_items(GABLE_FOREST_OP_REPLACE, to, from, n, s.fields, s.width, nullptr, first, step);
   }
   if (!last_of_row(s, (unsigned)k, blocks) || threadIdx.x) return;
   if (!own && row_of(s, k).raise) store_flag(row_of(s, k).raise, round + 1);

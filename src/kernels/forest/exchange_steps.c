@@ -15,7 +15,7 @@ typedef struct items {
 
 static items items_of(const gik_exchange_step *s)
 {
-  const gik_combine *op = gik_combine_for(s->unit, s->op), *copy = gik_combine_for(s->unit, GABLE_FOREST_REPLACE);
+  const gik_combine *op = gik_combine_for(s->unit, s->op), *copy = gik_combine_for(s->unit, GABLE_FOREST_OP_REPLACE);
   return (items){op, copy, s->width, (int64_t)op->number * s->width};
 }
 

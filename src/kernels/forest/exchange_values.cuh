@@ -37,10 +37,10 @@ static __device__ __forceinline__ double multiply(double a, double b)
 template <typename T> static __device__ __forceinline__ T real_op(int op, T a, T b)
 {
   switch (op) {
-  case GABLE_FOREST_SUM: return add(a, b);
-  case GABLE_FOREST_PROD: return multiply(a, b);
-  case GABLE_FOREST_MIN: return b < a ? b : a;
-  case GABLE_FOREST_MAX: return b > a ? b : a;
+  case GABLE_FOREST_OP_SUM: return add(a, b);
+  case GABLE_FOREST_OP_PROD: return multiply(a, b);
+  case GABLE_FOREST_OP_MIN: return b < a ? b : a;
+  case GABLE_FOREST_OP_MAX: return b > a ? b : a;
   default: return b;
   }
 }
@@ -49,16 +49,16 @@ template <typename T> static __device__ __forceinline__ T real_op(int op, T a, T
 template <typename U, typename T> static __device__ __forceinline__ T whole_op(int op, T a, T b)
 {
   switch (op) {
-  case GABLE_FOREST_SUM: return (T)((U)a + (U)b);
-  case GABLE_FOREST_PROD: return (T)((U)a * (U)b);
-  case GABLE_FOREST_MIN: return b < a ? b : a;
-  case GABLE_FOREST_MAX: return b > a ? b : a;
-  case GABLE_FOREST_LAND: return (T)(a && b);
-  case GABLE_FOREST_BAND: return (T)(a & b);
-  case GABLE_FOREST_LOR: return (T)(a || b);
-  case GABLE_FOREST_BOR: return (T)(a | b);
-  case GABLE_FOREST_LXOR: return (T)(!a != !b);
-  case GABLE_FOREST_BXOR: return (T)(a ^ b);
+  case GABLE_FOREST_OP_SUM: return (T)((U)a + (U)b);
+  case GABLE_FOREST_OP_PROD: return (T)((U)a * (U)b);
+  case GABLE_FOREST_OP_MIN: return b < a ? b : a;
+  case GABLE_FOREST_OP_MAX: return b > a ? b : a;
+  case GABLE_FOREST_OP_LAND: return (T)(a && b);
+  case GABLE_FOREST_OP_BAND: return (T)(a & b);
+  case GABLE_FOREST_OP_LOR: return (T)(a || b);
+  case GABLE_FOREST_OP_BOR: return (T)(a | b);
+  case GABLE_FOREST_OP_LXOR: return (T)(!a != !b);
+  case GABLE_FOREST_OP_BXOR: return (T)(a ^ b);
   default: return b;
   }
 }
@@ -90,8 +90,8 @@ static __device__ __forceinline__ int64_t combine(int op, int64_t a, int64_t b)
 
 template <typename R> static __device__ __forceinline__ complex_of<R> combine(int op, complex_of<R> a, complex_of<R> b)
 {
-  if (op == GABLE_FOREST_SUM) return {add(a.re, b.re), add(a.im, b.im)};
-  if (op == GABLE_FOREST_PROD)
+  if (op == GABLE_FOREST_OP_SUM) return {add(a.re, b.re), add(a.im, b.im)};
+  if (op == GABLE_FOREST_OP_PROD)
     return {add(multiply(a.re, b.re), -multiply(a.im, b.im)), add(multiply(a.re, b.im), multiply(a.im, b.re))};
   return b;
 }
@@ -100,8 +100,8 @@ template <typename V, typename P>
 static __device__ __forceinline__ pair<V, P> combine(int op, pair<V, P> a, pair<V, P> b)
 {
   const bool smaller_place = b.value == a.value && b.place < a.place;
-  if (op == GABLE_FOREST_MINLOC) return b.value < a.value || smaller_place ? b : a;
-  if (op == GABLE_FOREST_MAXLOC) return b.value > a.value || smaller_place ? b : a;
+  if (op == GABLE_FOREST_OP_MINLOC) return b.value < a.value || smaller_place ? b : a;
+  if (op == GABLE_FOREST_OP_MAXLOC) return b.value > a.value || smaller_place ? b : a;
   return b;
 }
 
