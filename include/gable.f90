@@ -138,7 +138,8 @@ module gable
   integer(c_int), parameter :: GABLE_SOLVER_REJECTED = 49
   integer(c_int), parameter :: GABLE_SOLVER_REJECTED_S = 50
   integer(c_int), parameter :: GABLE_SOLVER_JUDGE_S = 51
-  integer(c_int), parameter :: GABLE_SOLVER_KEYS = 52
+  integer(c_int), parameter :: GABLE_SOLVER_LISTS_S = 52
+  integer(c_int), parameter :: GABLE_SOLVER_KEYS = 53
   integer(c_int), parameter :: GABLE_PATTERN_ALLGATHER = 1
   integer(c_int), parameter :: GABLE_PATTERN_GATHER = 2
   integer(c_int), parameter :: GABLE_PATTERN_ALLTOALL = 3
@@ -1569,7 +1570,8 @@ module gable
       integer(c_size_t), intent(inout), optional :: device
       integer(c_int) :: gable_trisolve_work_bytes
     end function
-    function gable_trisolve_work_create_in(t, max_rhs, host, device, out) bind(C, name="gable_trisolve_work_create_in")
+    function gable_trisolve_work_create_in(t, max_rhs, host, device, out) bind(C, &
+        name="gable_trisolve_work_create_in")
       import
       type(c_ptr), value :: t
       integer(c_int32_t), value :: max_rhs

@@ -213,7 +213,8 @@ static gable_status move(const flight *f, int in, int framed, const gable_vector
   const int by_columns = v->major == GABLE_MAJOR_COL, rows = in == (f->op == GABLE_OP_N);
   const gable_off size = v->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double), step = by_columns ? v->ld : 1;
   const gi_resident *place = !framed ? &d->plain : rows ? &d->rows : &d->cols;
-  const gik_cluster_frame p = {.n = d->n,
+  const gik_cluster_frame p = {.in = in,
+                               .n = d->n,
                                .count = count,
                                .rhs = f->rhs,
                                .type = v->type,
@@ -225,7 +226,7 @@ static gable_status move(const flight *f, int in, int framed, const gable_vector
                                .column = step,
                                .data = (char *)v->data + column * step * size,
                                .work = work};
-  return (in ? d->frame->take : d->frame->give)(d->ctx, &p, f->stream);
+  return d->frame->frame(d->ctx, &p, f->stream);
 }
 
 static gable_status solve_columns(const flight *f, unsigned parts, const gable_vectors_view *b,
