@@ -60,6 +60,7 @@ static void check(gable_solver *s, gable_idx n, int refined, gable_op op)
     b[k] = take(bytes);
     for (size_t e = 0; e < entries; e++) host[e] = (double)((e * 7 + (size_t)k * 5) % 13) - 6.25;
     CHECK_CUDA(cudaMemcpy(b[k], host, bytes, cudaMemcpyHostToDevice));
+    CHECK_CUDA(cudaStreamSynchronize(NULL)); /* a copy from pageable memory may return before it has arrived */
     call(s, w[0], refined, op, n, b[k], to[0]);
     CHECK_OK(gable_solver_work_status(w[0]));
     CHECK_CUDA(cudaMemcpy(wanted + (size_t)k * entries, to[0], bytes, cudaMemcpyDeviceToHost));
