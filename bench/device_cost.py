@@ -185,7 +185,7 @@ def main():
     gpu = with_shape([r for r in lines("supernodal-auto-h200.json") if r.get("method") == "auto"], where)
     sweep, path = ("fixed", "supernode", "byte"), ("fixed", "row", "height", "entry")
     fits = [
-        ("CPU", fit(beside, sweep, lambda r: r["solve_s"])),
+        ("CPU", fit(beside, sweep[1:], lambda r: r["solve_s"])),  # another machine's 16 right-hand sides have no constant either
         ("CPU, 1 thread, 16 right-hand sides", fit(one, sweep, lambda r: r["solve16_s"])),
         ("CPU, 2 threads, 16 right-hand sides", fit(two, sweep, lambda r: r["solve16_s"])),
     ]
