@@ -166,7 +166,7 @@ forest_case *forest_case_create(int ranks, uint64_t seed, int64_t number, gable_
     c->part[q].n_roots = one_in(&r, 4) ? 0 : forest_random_below(&r, large);
     all += c->part[q].n_roots;
   }
-  const int hub = all && one_in(&r, 50);
+  const int hub = all && one_in(&r, 150);
   for (int q = 0; q < ranks && !failed; q++) {
     c->part[q].n_leaves = !all || one_in(&r, 4) ? 0 : forest_random_below(&r, 2 * large);
     if (hub) c->part[q].n_leaves = HUB / ranks + HUB / 500;
