@@ -7,6 +7,7 @@ trap 'rm -rf "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
 tried= missing=
+sources="tests/forest/mpi_check.c tests/support/random_dag.c tests/support/forest_cases.c tests/support/together_cases.c tests/support/failing_allocator.c tool/forest_check.c tool/forest_case.c tool/forest_oracle.c"
 
 # run WHAT COMMAND...: says what it printed when it fails
 run() {
@@ -47,16 +48,14 @@ if [ "${SAN:-}" ]; then
     export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
     # shellcheck disable=SC2086
     run "compile with mpich and sanitizers" mpicc.mpich -fsanitize=$SAN -fno-sanitize-recover=all -g1 -std=c11 -Wno-cast-function-type -D_POSIX_C_SOURCE=200809L -Iinclude \
-        -Isrc -Itests tests/forest/mpi_check.c tests/support/random_dag.c tests/support/forest_cases.c tests/support/failing_allocator.c tool/forest_check.c \
-        tool/forest_case.c tool/forest_oracle.c "$BUILD/lib/libgable.a" $LIBS -o "$work/check.mpich"
+        -Isrc -Itests $sources "$BUILD/lib/libgable.a" $LIBS -o "$work/check.mpich"
     run "mpich, 3 ranks, sanitizers" mpirun.mpich -n 3 "$work/check.mpich" 10
     exit 0
 fi
 for mpi in openmpi mpich; do
     command -v mpicc.$mpi >/dev/null 2>&1 && command -v mpirun.$mpi >/dev/null 2>&1 || { missing="$missing $mpi"; continue; }
     # shellcheck disable=SC2086
-    run "compile with $mpi" mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -Itests tests/forest/mpi_check.c \
-        tests/support/random_dag.c tests/support/forest_cases.c tests/support/together_cases.c tests/support/failing_allocator.c tool/forest_check.c tool/forest_case.c tool/forest_oracle.c "$BUILD/lib/libgable.a" $LIBS -o "$work/check.$mpi"
+    run "compile with $mpi" mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -Itests $sources "$BUILD/lib/libgable.a" $LIBS -o "$work/check.$mpi"
     # shellcheck disable=SC2086
     run "compile the example with $mpi" mpicc.$mpi -std=c11 -Wall -Wextra -Werror -Wno-cast-function-type -DPROCESSES -Iinclude examples/forest_cg.c \
         "$BUILD/lib/libgable.a" $LIBS -o "$work/cg.$mpi"
