@@ -30,7 +30,7 @@ static gable_idx cut(const graph *g, gable_off size, gable_idx *start, gable_idx
   const gable_idx *next = g->cuts;
   for (gable_idx k = 0; k < g->n; k++) {
     const int must = next && *next == k;
-    next += must;
+    if (must) next++;
     const gable_idx row = row_at(g, k);
     const gable_off cost = 1 + g->ptr[row + 1] - g->ptr[row];
     if (k == 0 || must || used + cost > size) {
