@@ -152,7 +152,7 @@ int main(void)
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   random_systems();
   refusals();
-  CHECK(rejected > 1, "values rejected %d structures", rejected);
+  CHECK(rejected > 0, "values rejected %d structures", rejected);
   real_matrices();
   gable_context_destroy(&ctx);
   return 0;
