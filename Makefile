@@ -63,7 +63,7 @@ $(BUILD)/src/kernels/trisolve/substitution_cpu.c.o: OPT += -falign-functions=64 
 LIBS = $(METIS_LIBS) $(SUITESPARSE_LIBS) $(ZLIB_LIBS) $(BLAS_LIBS) $(NCCL_LIBS) $(NVSHMEM_LIBS) $(CUDA_LIBS) $(OPENMP_CFLAGS) -lpthread -lm
 
 # Optional parts: x.c where the library is there, x_absent.c where it is not.
-OPTIONAL_ZLIB := src/sparse/gzip.c
+OPTIONAL_ZLIB := src/sparse/file/gzip.c
 OPTIONAL_METIS := src/graph/order/order_metis.c tool/parts_metis.c
 OPTIONAL_SUITESPARSE := src/graph/order/order_amd.c
 OPTIONAL_CJSON := tool/json.c

@@ -3,8 +3,8 @@
 
 #include "api/structs.h"
 #include "graph/shape.h"
-#include "sparse/generate.h"
-#include "sparse/gzip.h"
+#include "sparse/file/gzip.h"
+#include "sparse/generate/generate.h"
 #include "sparse/matrix.h"
 #include "sparse/vectors.h"
 

@@ -8,7 +8,7 @@
 #include "pipeline/pipeline.h"
 #include "sparse/symmetry.h"
 #include "sparse/view.h"
-#include "supernodal/clusters.h"
+#include "supernodal/clusters/clusters.h"
 
 struct gable_symbolic {
   gable_context *ctx;

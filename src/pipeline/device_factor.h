@@ -4,8 +4,8 @@
 
 #include "pipeline/arrangement.h"
 #include "pipeline/device_triangles.h"
-#include "supernodal/cluster_solve.h"
-#include "supernodal/method_solve.h"
+#include "supernodal/clusters/cluster_solve.h"
+#include "supernodal/methods/method_solve.h"
 
 /* A factor there: over clusters, in the form of a named method, or as two triangles. */
 typedef struct gi_device_factor {

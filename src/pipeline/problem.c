@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sparse/checksum.h"
+#include "sparse/file/checksum.h"
 #include "sparse/symmetry.h"
 #include "sparse/view.h"
 

@@ -16,9 +16,9 @@
 #include "pipeline/store.h"
 #include "pipeline/store_pieces.h"
 #include "pipeline/store_triangles.h"
-#include "sparse/checksum.h"
-#include "sparse/sink.h"
-#include "sparse/source.h"
+#include "sparse/file/checksum.h"
+#include "sparse/file/sink.h"
+#include "sparse/file/source.h"
 
 /* The permutations, scalings and structure that a file with this header holds; returns their number. */
 static int structure_pieces(const gi_store_header *h, gi_arrangement *a, gi_layout *y, gi_store_piece *out)

@@ -3,7 +3,7 @@
 #define GI_STORE_H
 
 #include "pipeline/pipeline.h"
-#include "sparse/source.h"
+#include "sparse/file/source.h"
 
 #define GI_STORE_MAGIC "GABLEFAC"
 enum {

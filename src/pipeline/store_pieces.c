@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "sparse/checksum.h"
+#include "sparse/file/checksum.h"
 
 static void *piece_get(const gi_store_piece *p)
 {

@@ -3,8 +3,8 @@
 #define GI_STORE_PIECES_H
 
 #include "base/context.h"
-#include "sparse/sink.h"
-#include "sparse/source.h"
+#include "sparse/file/sink.h"
+#include "sparse/file/source.h"
 
 /* One array of the file: the pointer variable that holds it, how many elements of which size. */
 typedef struct gi_store_piece {

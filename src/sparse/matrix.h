@@ -5,8 +5,8 @@
 #include <gable/matrix.h>
 
 #include "sparse/csc.h"
-#include "sparse/sink.h"
-#include "sparse/source.h"
+#include "sparse/file/sink.h"
+#include "sparse/file/source.h"
 
 /* A header that promises a dimension above GI_UNCHECKED_DIMENSION and more than GI_MOST_EMPTY times as many rows or
  * columns as entries is taken for damage: its offsets alone would fill the memory. */

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "sparse/binary.h"
+#include "sparse/file/binary.h"
 #include "sparse/matrix.h"
 #include "sparse/symmetry.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/type_size.h"
 #include "device/device.h"
-#include "supernodal/cluster_panels.h"
+#include "supernodal/clusters/cluster_panels.h"
 #include "support/place.h"
 #include "support/random_factor.h"
 #include "support/small_layout.h"

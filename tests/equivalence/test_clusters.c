@@ -4,7 +4,7 @@
 #include "support/test.h"
 
 #include "device/device.h"
-#include "supernodal/cluster_solve.h"
+#include "supernodal/clusters/cluster_solve.h"
 #include "support/place.h"
 #include "support/random_factor.h"
 #include "support/small_layout.h"

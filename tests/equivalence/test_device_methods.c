@@ -6,7 +6,7 @@
 #include "support/test.h"
 
 #include "device/device.h"
-#include "supernodal/method_solve.h"
+#include "supernodal/methods/method_solve.h"
 #include "support/place.h"
 #include "support/random_factor.h"
 #include "support/small_layout.h"

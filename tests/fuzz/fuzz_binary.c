@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "sparse/binary.h"
-#include "sparse/checksum.h"
+#include "sparse/file/binary.h"
+#include "sparse/file/checksum.h"
 
 const char fuzz_corpus[] = "binary";
 const char fuzz_ending[] = ".gbl";

@@ -13,7 +13,7 @@
 #include "fuzz/fuzz.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/store.h"
-#include "sparse/checksum.h"
+#include "sparse/file/checksum.h"
 
 const char fuzz_corpus[] = "factor";
 const char fuzz_ending[] = ".factor";

@@ -2,7 +2,7 @@
 #include <locale.h>
 
 #include "base/random.h"
-#include "sparse/number.h"
+#include "sparse/file/number.h"
 #include "support/test.h"
 
 static uint64_t bits_of(double x)

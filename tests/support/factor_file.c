@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "sparse/checksum.h"
+#include "sparse/file/checksum.h"
 #include "support/systems.h"
 #include "support/test.h"
 

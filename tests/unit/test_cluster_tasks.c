@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "kernels/supernodal/cluster_ring.h"
-#include "supernodal/cluster_panels.h"
-#include "supernodal/cluster_tasks.h"
+#include "supernodal/clusters/cluster_panels.h"
+#include "supernodal/clusters/cluster_tasks.h"
 #include "support/small_layout.h"
 
 enum { SEEDS = 24, SIDES = 3, QUEUE = 8, PIECES = 3, THREADS = 3 };

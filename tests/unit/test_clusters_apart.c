@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "base/random.h"
-#include "supernodal/clusters.h"
+#include "supernodal/clusters/clusters.h"
 #include "support/small_layout.h"
 #include "support/small_matrix.h"
 

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "sparse/binary.h"
-#include "sparse/checksum.h"
+#include "sparse/file/binary.h"
+#include "sparse/file/checksum.h"
 #include "sparse/matrix.h"
 #include "support/test.h"
 

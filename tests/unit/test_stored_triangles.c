@@ -5,7 +5,7 @@
 #include "support/test.h"
 
 #include "pipeline/store.h"
-#include "sparse/checksum.h"
+#include "sparse/file/checksum.h"
 #include "support/systems.h"
 
 enum { N = 12, PIECES = 10, MOST = 4096 };

@@ -33,7 +33,7 @@ typedef struct gik_cluster_product {
   const void *values;        /* operators, row major */
   const gable_off *value_at; /* [count+1] */
   const gable_idx *first;    /* [count+1] */
-  const gable_off *ptr;      /* [count+1] the side's lists, see supernodal/clusters.h */
+  const gable_off *ptr;      /* [count+1] the side's lists, see supernodal/clusters/clusters.h */
   const gable_idx *row;
   const gable_off *in_ptr, *in_slot;
   double *own, *out, *slots;
