@@ -18,9 +18,11 @@ for t in unit/test_device unit/test_trisolve_faults equivalence/test_trisolve_de
 on_mirror equivalence/test_trisolve ${SAN:+20240607 2147483647 3}
 # Sweeps and Krylov solvers run the CPU's kernels there, from vectors of the host; under a sanitizer on little.
 on_mirror equivalence/test_cluster_operators ${SAN:+20}
-on_mirror equivalence/test_clusters ${SAN:+20}
+on_mirror equivalence/test_clusters 20
 on_mirror equivalence/test_cluster_dataflow ${SAN:+10}
-on_mirror equivalence/test_device_methods ${SAN:+4}
+seeds=12
+[ -z "${SAN:-}" ] || seeds=4
+on_mirror equivalence/test_device_methods $seeds
 # Minutes under the thread sanitizer, for which the CPU's run of it is there.
 case ${SAN:-} in *thread*) ;; *) on_mirror equivalence/test_device_triangles ;; esac
 on_mirror equivalence/test_solver_device

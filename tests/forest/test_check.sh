@@ -5,6 +5,7 @@ set -u
 gable=$BUILD/bin/gable
 [ -x "$gable" ] || { echo "no tool in this build"; exit 77; }
 n=150
+[ "${NCCL:-yes}" != no ] || n=50 # without optional parts: the same code once more
 [ -z "${SAN:-}" ] || n=20
 for where in cpu cpu/ranks:2 cpu/ranks:3 cpu/ranks:4 mirror/ranks:3 mirror/peer:1 mirror/peer:3; do
     for seed in 1 2; do
