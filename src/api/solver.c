@@ -53,6 +53,8 @@ gable_status gable_solver_create(gable_context *ctx, const gable_solver_options 
   GI_TRY(copy_options(options, &own));
   GI_ALLOC_ZERO(ctx, s, 1);
   s->ctx = ctx;
+  s->host = *ctx;
+  s->host.device = &gi_device_cpu;
   s->options = own;
   if (own.blas == GABLE_BLAS_OPENBLAS) GI_TRY(gik_blas_open(ctx->threads, &s->blas));
   *out = s;

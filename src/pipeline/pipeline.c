@@ -15,7 +15,7 @@ void gi_pipeline_drop_arrangement(gable_solver *s)
   gi_attempt_release(s->ctx, &s->aside);
   gi_device_factor_destroy(s->ctx, &s->device);
   gi_device_matrix_destroy(s->ctx, &s->device_matrix);
-  gi_solve_method_destroy(s->ctx, &s->named);
+  gi_method_solver_destroy(&s->host, &s->named);
   gi_factor_destroy(s->ctx, &s->factor);
   gi_triangles_destroy(&s->triangles);
   gi_permuted_release(s->ctx, &s->permuted);
@@ -281,19 +281,35 @@ static int belongs_on_device(const gable_solver *s)
   return device_s < host_s;
 }
 
+/* The form of options.solve_method on the CPU. */
+static gable_status prepare_named(gable_solver *s)
+{
+  gable_status status = GABLE_OK;
+  const gi_arrangement *a = &s->arrangement;
+  const gi_cluster_outside outside = {a->row_perm, a->col_perm, a->r, a->c};
+  const gable_solve_method method = s->options.solve_method;
+  const double begin = gi_now();
+  int moved = 0;
+  if (s->named && !gi_method_solver_fits(s->named, s->factor)) gi_method_solver_destroy(&s->host, &s->named);
+  if (method)
+    GI_TRY(gi_method_solver_update(&s->host, s->factor,
+                                   method == GABLE_SOLVE_PARTITIONED_CUSPARSE ? GABLE_SOLVE_PARTITIONED : method,
+                                   s->options.merge_blocks, &outside, &s->named, &moved));
+  s->named_s = gi_now() - begin;
+done:
+  return status;
+}
+
 gable_status gi_pipeline_prepare(gable_solver *s)
 {
   gable_status status = GABLE_OK;
   const gable_solver_options *o = &s->options;
   const int before = s->device != NULL;
   int moved = 0;
-  const double begin = gi_now();
-  gi_solve_method_destroy(s->ctx, &s->named);
   GI_REQUIRE(!s->triangles || !o->solve_method, GABLE_ERR_UNAVAILABLE,
              "solve methods by name take supernodes, and these factors are solved element by element: ask for auto");
   if (!belongs_on_device(s)) {
-    if (o->solve_method) GI_TRY(gi_solve_method_create(s->ctx, s->factor, o->solve_method, o->merge_blocks, &s->named));
-    s->named_s = gi_now() - begin;
+    GI_TRY(prepare_named(s));
     if (before) s->structure++;
     gi_device_factor_destroy(s->ctx, &s->device);
     gi_device_matrix_destroy(s->ctx, &s->device_matrix);

@@ -14,13 +14,13 @@
 #include "pipeline/permuted.h"
 #include "pipeline/triangles.h"
 #include "supernodal/cpu/solve.h"
-#include "supernodal/cpu/solve_method.h"
 #include "supernodal/cpu/thin_panels.h"
 
 typedef enum gi_phase { GI_PHASE_EMPTY = 0, GI_PHASE_ANALYSED = 1, GI_PHASE_FACTORED = 2 } gi_phase;
 
 struct gable_solver {
   gable_context *ctx;
+  gable_context host;           /* ctx with the CPU for its device */
   gable_solver_options options; /* filled in; user_order is user_order below */
   gable_idx *user_order;        /* [n] a copy, or NULL */
   gik_blas blas;                /* opened at once where options ask for it, else by the first large factorization */
@@ -31,7 +31,7 @@ struct gable_solver {
   gi_permuted permuted;
   gi_factor *factor;
   gi_triangles *triangles;         /* imported factors instead of factor; arrangement.layout and .plan are NULL then */
-  gi_solve_method *named;          /* the factor in the form of options.solve_method, or NULL */
+  gi_method_solver *named;         /* the factor on the CPU in the form of options.solve_method, or NULL */
   double named_s;                  /* seconds that it took */
   gi_device_factor *device;        /* the factor where the context is, or NULL: on the CPU */
   gi_device_matrix *device_matrix; /* the matrix there; NULL: no device, or factors without their matrix */
@@ -69,7 +69,7 @@ struct gable_solver_work {
   gable_idx restart;                       /* of GMRES, 0: there is none */
   gi_solve_work *sweep;                    /* on the CPU, as what follows up to device */
   gi_triangles_work *triangles;            /* instead of sweep */
-  gi_solve_method_work *named;             /* beside sweep, of options.solve_method; NULL: none */
+  gi_method_work *named;                   /* beside sweep, of options.solve_method; NULL: none */
   gi_device_sweep *device;                 /* NULL: sweeps run on the CPU */
   gi_device_refinement *device_refinement; /* NULL: none is possible there */
   gi_estimate_room *estimate;              /* NULL: on the CPU, or there is no matrix */

@@ -12,7 +12,7 @@ gable_off gi_pipeline_bytes(const gable_solver *s)
   return (gable_off)sizeof *s + gi_problem_bytes(&s->problem) + gi_arrangement_bytes(&s->arrangement) +
          gi_permuted_bytes(&s->permuted) + (f ? f->bytes : 0) + (f && f->thin ? f->thin->bytes : 0) +
          (f && f->plan ? f->plan->bytes : 0) + (s->triangles ? gi_triangles_bytes(s->triangles) : 0) +
-         (s->device ? gi_device_factor_host_bytes(s->device) : 0) + (s->named ? gi_solve_method_bytes(s->named) : 0);
+         (s->device ? gi_device_factor_host_bytes(s->device) : 0) + (s->named ? gi_method_solver_bytes(s->named) : 0);
 }
 
 enum { TRIAL_VECTORS = 12 }; /* of the solves that judge a new LU factor */
@@ -95,7 +95,7 @@ static gable_off entries_of_u(const gable_solver *s)
 static double least_bytes(const gable_solver *s)
 {
   if (s->device) return gi_device_factor_floor_bytes(s->device);
-  if (s->named) return gi_solve_method_floor_bytes(s->named);
+  if (s->named) return gi_method_floor_bytes(s->named, 1);
   if (!s->triangles) return gi_solve_floor_bytes(s->arrangement.plan, s->factor, 1);
   const double value = s->options.factor_type == GABLE_TYPE_S ? 4 : 8;
   return (value + 4) * (double)(entries_of_l(s) + entries_of_u(s)) + 16.0 * s->problem.n;
@@ -132,7 +132,7 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_ON_DEVICE: return s->device != NULL;
   case GABLE_SOLVER_SOLVE_LEVELS:
     if (s->device && s->device->named) return gi_method_solver_levels(s->device->named);
-    return s->named ? gi_solve_method_levels(s->named) : 0;
+    return s->named ? gi_method_solver_levels(s->named) : 0;
   case GABLE_SOLVER_ANALYSES: return s->analyses;
   case GABLE_SOLVER_ELEMENTWISE: return s->triangles != NULL;
   case GABLE_SOLVER_REJECTED: return s->rejected;

@@ -18,12 +18,12 @@ static gi_solve_frame frame(const gable_solver *s, const gable_solver_work *w, g
   return (gi_solve_frame){w->col_place, a->c, w->row_place, a->r, 0};
 }
 
-/* frame: NULL for the numbering of A'. */
+/* frame: of s for all parts, NULL for others. */
 static gable_status sweep_views(const gable_solver *s, gable_solver_work *w, gable_op op, unsigned parts,
                                 const gable_vectors_view *b, const gable_vectors_view *x, const gi_solve_frame *frame)
 {
   if (s->triangles) return gi_triangles_solve(s->triangles, w->triangles, op, parts, b, x, frame);
-  if (w->named) return gi_solve_method_solve(s->named, w->named, op, parts, b, x, frame);
+  if (w->named) return gi_method_solve(s->named, w->named, op, parts, b, x, NULL);
   return gi_solve(s->arrangement.plan, s->factor, w->sweep, op, parts, b, x, frame);
 }
 

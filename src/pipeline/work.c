@@ -52,7 +52,7 @@ static gable_status prepare_on_host(const gable_solver *s, gable_solver_work *w,
     GI_TRY(gi_triangles_work_create(s->triangles, w->columns, &w->triangles));
   else
     GI_TRY(gi_solve_work_create(ctx, s->arrangement.plan, ctx->threads, w->columns, &w->sweep));
-  if (named && s->named) GI_TRY(gi_solve_method_work_create(ctx, w->n, w->columns, &w->named));
+  if (named && s->named) GI_TRY(gi_method_work_create(s->named, w->columns, &w->named));
   GI_TRY(gi_refine_work_create(ctx, w->n, w->columns, w->restart, &w->refine));
   GI_TRY(take_places(s, w));
   GI_ALLOC(ctx, w->scratch, 4 * (gable_off)w->n);
@@ -110,7 +110,7 @@ void gi_pipeline_work_destroy(gable_solver_work **work)
   gable_solver_work *w = *work;
   *work = NULL;
   gi_solve_work_destroy(w->ctx, &w->sweep);
-  gi_solve_method_work_destroy(w->ctx, &w->named);
+  gi_method_work_destroy(&w->named);
   gi_triangles_work_destroy(&w->triangles);
   gi_device_sweep_destroy(w->ctx, &w->device);
   gi_device_refinement_destroy(w->ctx, &w->device_refinement);
@@ -126,6 +126,7 @@ static int fit_work(const gable_solver *s, gable_solver_work *w)
 {
   if (!w->sweep || w->device || s->triangles || s->device || w->n != s->problem.n) return 0;
   if (!w->own_col_place && !one_order(s)) return 0;
+  if (w->named && !(s->named && gi_method_work_fit(w->named, s->named))) return 0;
   if (!gi_solve_work_fit(w->sweep, s->arrangement.plan)) return 0;
   find_places(s, w);
   w->structure = s->structure;

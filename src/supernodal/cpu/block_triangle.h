@@ -49,15 +49,9 @@ typedef struct gi_block_triangle {
 } gi_block_triangle;
 
 /* upper 0: L, its rows as they stand after the interchanges; 1: (D U)^T of an LU.  partitioned-cusparse is partitioned
- * here.  merge: block columns that follow
- * each other and have one pattern become one.  GABLE_ERR_MEMORY. */
+ * here.  merge: block columns that follow each other and have one pattern become one.  GABLE_ERR_MEMORY. */
 gable_status gi_block_triangle_create(gable_context *ctx, const gi_factor *f, int upper, gable_solve_method method,
                                       int merge, gi_block_triangle **out);
 void gi_block_triangle_destroy(gable_context *ctx, gi_block_triangle **triangle); /* NULL is fine */
-
-/* y := T^-1 y (op N) or T^-T y in the columns of one stage; y, room: n rows of rhs numbers.  A column gets the same
- * bits whatever stands beside it. */
-void gi_block_triangle_solve(const gi_block_triangle *t, gable_idx stage, gable_op op, gable_idx rhs, double *y,
-                             double *room);
 
 #endif

@@ -12,8 +12,10 @@ struct gi_method_work {
   gable_context *ctx;
   const gi_method_solver *solver; /* not after a new factor */
   const gik_block_steps *steps;
-  gable_idx rhs;            /* columns of the work vectors: 1, 4 or 16 */
-  double *v, *y, *slots;    /* [n][rhs], [n][rhs], [slots][rhs] or, of levels, [most_rows][rhs] */
+  gable_idx rhs; /* columns of the work vectors: 1, 4 or 16 */
+  gable_idx n;
+  gable_off rows;           /* of slots */
+  double *v, *y, *slots;    /* [n][rhs], [n][rhs], [rows][rhs] */
   void *calls_room, *calls; /* of levels */
   gi_method_spmv spmv;      /* of partitioned-cusparse */
 };
@@ -25,13 +27,20 @@ static gable_status take_memory(gable_context *ctx, gable_off count, size_t size
   return ctx->device->alloc(ctx, (size_t)count * size, out);
 }
 
+/* Rows of slots; of levels the most of a block. */
+static gable_off slot_rows(const gi_method_solver *s)
+{
+  const int calls = s->method == GABLE_SOLVE_LEVELS;
+  const gable_off l = calls ? s->l.most_rows : s->l.row_at[s->l.n_blocks];
+  const gable_off u = s->kind != GI_LU ? 0 : calls ? s->u.most_rows : s->u.row_at[s->u.n_blocks];
+  if (s->method == GABLE_SOLVE_PARTITIONED || s->method == GABLE_SOLVE_PARTITIONED_CUSPARSE) return 0;
+  return l > u ? l : u;
+}
+
 gable_status gi_method_work_create(const gi_method_solver *s, gable_idx max_rhs, gi_method_work **out)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = s->ctx;
-  const int calls = s->method == GABLE_SOLVE_LEVELS;
-  const gable_off l = calls ? s->l.most_rows : s->l.row_at[s->l.n_blocks];
-  const gable_off u = s->kind != GI_LU ? 0 : calls ? s->u.most_rows : s->u.row_at[s->u.n_blocks];
   gi_method_work *w = NULL;
   int before = GI_NOT_ENTERED;
   GI_TRY(ctx->device->enter(ctx, &before));
@@ -40,14 +49,16 @@ gable_status gi_method_work_create(const gi_method_solver *s, gable_idx max_rhs,
   w->solver = s;
   w->steps = s->steps;
   w->rhs = max_rhs <= 1 ? 1 : max_rhs <= 4 ? 4 : GIK_BLOCK_MOST_RHS;
-  const gable_off rows = (gable_off)s->order.n * w->rhs;
+  w->n = s->order.n;
+  w->rows = slot_rows(s);
+  const gable_off rows = (gable_off)w->n * w->rhs;
   GI_TRY(take_memory(ctx, rows, sizeof *w->v, (void **)&w->v));
   GI_TRY(take_memory(ctx, rows, sizeof *w->y, (void **)&w->y));
   if (s->method == GABLE_SOLVE_PARTITIONED_CUSPARSE)
     GI_TRY(gi_method_spmv_init(s, w->rhs, w->v, &w->spmv));
   else if (s->method != GABLE_SOLVE_PARTITIONED)
-    GI_TRY(take_memory(ctx, (l > u ? l : u) * w->rhs, sizeof *w->slots, (void **)&w->slots));
-  if (calls) {
+    GI_TRY(take_memory(ctx, w->rows * w->rhs, sizeof *w->slots, (void **)&w->slots));
+  if (s->method == GABLE_SOLVE_LEVELS) {
     GI_TRY(take_memory(ctx, CALL_ROOM, 1, &w->calls_room));
     GI_TRY(s->steps->calls_open(ctx, w->calls_room, CALL_ROOM, &w->calls));
   }
@@ -71,6 +82,13 @@ void gi_method_work_destroy(gi_method_work **work)
   void *const own[] = {w->v, w->y, w->slots, w->calls_room};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) ctx->device->release(ctx, own[k]);
   gi_free(ctx, w);
+}
+
+int gi_method_work_fit(gi_method_work *w, const gi_method_solver *s)
+{
+  if (w->ctx != s->ctx || w->n != s->order.n || w->rows < slot_rows(s)) return 0;
+  w->solver = s;
+  return 1;
 }
 
 /* ---- one solve ---- */

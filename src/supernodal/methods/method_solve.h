@@ -1,5 +1,8 @@
-/* method_solve.h: the solve methods of the literature on the context's device, in launches level by level.
- * docs/algorithms/solve-methods.md; the CPU's form, which prepares the numbers, is supernodal/cpu/solve_method.h. */
+/* method_solve.h: the solve methods of the literature on the context's device, in launches level by level: on a CPU as
+ * plain loops, one launch after the other.  docs/algorithms/solve-methods.md
+ *
+ * Yamazaki, Rajamanickam, Ellingwood, "Performance portable supernode-based sparse triangular solver for manycore
+ * architectures", ICPP 2020; Alvarado, Pothen, Schreiber, "Highly parallel sparse triangular solution", 1993. */
 #ifndef GI_METHOD_SOLVE_H
 #define GI_METHOD_SOLVE_H
 
@@ -38,6 +41,9 @@ double gi_method_floor_bytes(const gi_method_solver *s,
  * on a GPU without cuBLAS, `partitioned-cusparse` without cuSPARSE. */
 gable_status gi_method_work_create(const gi_method_solver *s, gable_idx max_rhs, gi_method_work **out);
 void gi_method_work_destroy(gi_method_work **work); /* NULL is fine */
+/* Makes w a work of s, which has the method of its solver (not `partitioned-cusparse`), where its vectors are large
+ * enough; 0: they are not. */
+int gi_method_work_fit(gi_method_work *w, const gi_method_solver *s);
 
 /* As gi_cluster_solve.  The bits of `levels` depend on how many right-hand sides it takes at once: 1, up to 4, or up
  * to 16; those of `partitioned-cusparse` on how many the work has room for. */
