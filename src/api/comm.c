@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/entry.h"
 #include "api/structs.h"
 
 enum { MOST_RANKS = 1024 };
@@ -26,7 +27,6 @@ static int count_devices(const char *devices)
 
 static gable_status read_place(const char *where, place *p)
 {
-  gable_status status = GABLE_OK;
   static const gi_transport *const known[] = {&gi_transport_ranks, &gi_transport_mpi, &gi_transport_peer,
                                               &gi_transport_nccl};
   const char *slash = strchr(where, '/');
@@ -41,17 +41,16 @@ static gable_status read_place(const char *where, place *p)
   n = count_devices(p->devices);
   if (!strcmp(name, "nvshmem")) p->transport = &gi_transport_mpi; /* a path of processes */
   if (name[length]) n = strtol(name + length + 1, &end, 10);
-  GI_REQUIRE(p->transport && (!end || (!*end && end > name + length + 1)) && n >= 1 && n <= MOST_RANKS && *p->devices,
-             GABLE_ERR_ARGUMENT,
-             "'%.60s' is no place for ranks: say cpu, cpu/ranks:4, mirror/peer:4 or cuda:0,1/peer, at most %d", where,
-             MOST_RANKS);
-  GI_REQUIRE(p->transport != &gi_transport_mpi, GABLE_ERR_ARGUMENT,
-             "'%.60s': processes start before their comm: gable_comm_from_mpi of gable/mpi.h makes it", where);
-  GI_REQUIRE(p->transport->run, GABLE_ERR_UNAVAILABLE, "'%.60s': this build has no transport %s", where,
-             p->transport->name);
+  GI_CHECK(p->transport && (!end || (!*end && end > name + length + 1)) && n >= 1 && n <= MOST_RANKS && *p->devices,
+           GABLE_ERR_ARGUMENT,
+           "'%.60s' is no place for ranks: say cpu, cpu/ranks:4, mirror/peer:4 or cuda:0,1/peer, at most %d", where,
+           MOST_RANKS);
+  GI_CHECK(p->transport != &gi_transport_mpi, GABLE_ERR_ARGUMENT,
+           "'%.60s': processes start before their comm: gable_comm_from_mpi of gable/mpi.h makes it", where);
+  GI_CHECK(p->transport->run, GABLE_ERR_UNAVAILABLE, "'%.60s': this build has no transport %s", where,
+           p->transport->name);
   p->ranks = (int)n;
-done:
-  return status;
+  return GABLE_OK;
 }
 
 /* The device of rank r: of "cuda:0,1" cuda:0 and cuda:1 in turn. */
@@ -86,12 +85,8 @@ done:
 
 gable_status gable_comm_self(gable_context *ctx, gable_comm **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "out" : "ctx");
-  *out = NULL;
-  GI_TRY(gi_ranks_self(ctx, out));
-done:
-  return status;
+  GI_GIVEN_OUT(ctx, "ctx", out);
+  return GI_TRACED(gi_ranks_self(ctx, out));
 }
 
 gable_status gable_comm_from_messages(gable_context *ctx, const gable_message_passing *m, gable_comm **out)
@@ -143,36 +138,25 @@ gable_context *gable_comm_context(gable_comm *comm)
 
 gable_status gable_comm_set_deadline(gable_comm *comm, double seconds)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(comm && seconds > 0, GABLE_ERR_ARGUMENT, "%s", comm ? "a deadline is more than 0 s" : "comm is NULL");
+  GI_CHECK(comm && seconds > 0, GABLE_ERR_ARGUMENT, "%s", comm ? "a deadline is more than 0 s" : "comm is NULL");
   comm->waits.deadline_s = seconds;
-done:
-  return status;
+  return GABLE_OK;
 }
 
 gable_status gable_comm_barrier(gable_comm *comm)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(comm, GABLE_ERR_ARGUMENT, "comm is NULL");
-  GI_TRY(gi_comm_allgather(comm, &comm->rank, sizeof comm->rank, comm->statuses));
-done:
-  return status;
+  GI_GIVEN(comm, "comm");
+  return GI_TRACED(gi_comm_allgather(comm, &comm->rank, sizeof comm->rank, comm->statuses));
 }
 
 gable_status gable_comm_allgather(gable_comm *comm, const void *in, size_t bytes, void *out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(comm && ((in && out) || !bytes), GABLE_ERR_ARGUMENT, "%s is NULL", comm ? "in or out" : "comm");
-  GI_TRY(gi_comm_allgather(comm, in, bytes, out));
-done:
-  return status;
+  GI_CHECK(comm && ((in && out) || !bytes), GABLE_ERR_ARGUMENT, "%s is NULL", comm ? "in or out" : "comm");
+  return GI_TRACED(gi_comm_allgather(comm, in, bytes, out));
 }
 
 gable_status gable_comm_agree(gable_comm *comm, gable_status own)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(comm, GABLE_ERR_ARGUMENT, "comm is NULL");
-  GI_TRY(gi_comm_agree(comm, own));
-done:
-  return status;
+  GI_GIVEN(comm, "comm");
+  return GI_TRACED(gi_comm_agree(comm, own));
 }

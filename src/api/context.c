@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/entry.h"
 #include "api/structs.h"
 #include "base/options.h"
 #include "base/pool.h"
@@ -49,7 +50,6 @@ static void release_context(gable_context *ctx)
 /* Splits "cuda:3" into the table and the ordinal. */
 static gable_status parse_where(const char *where, const gi_device **device, int *ordinal)
 {
-  gable_status status = GABLE_OK;
   *ordinal = 0;
   *device = NULL;
   if (!strcmp(where, "cpu")) {
@@ -59,14 +59,13 @@ static gable_status parse_where(const char *where, const gi_device **device, int
   } else if (!strncmp(where, "cuda", 4) && (where[4] == ':' || !where[4])) {
     char *end = NULL;
     long k = where[4] ? strtol(where + 5, &end, 10) : 0;
-    GI_REQUIRE(!where[4] || (where[5] && !*end && k >= 0 && k < 1024), GABLE_ERR_ARGUMENT,
-               "'%s' is no place: say cpu, mirror, cuda:0 or auto", where);
+    GI_CHECK(!where[4] || (where[5] && !*end && k >= 0 && k < 1024), GABLE_ERR_ARGUMENT,
+             "'%s' is no place: say cpu, mirror, cuda:0 or auto", where);
     *device = &gi_device_cuda;
     *ordinal = (int)k;
   }
-  GI_REQUIRE(*device, GABLE_ERR_ARGUMENT, "'%.40s' is no place: say cpu, mirror, cuda:0 or auto", where);
-done:
-  return status;
+  GI_CHECK(*device, GABLE_ERR_ARGUMENT, "'%.40s' is no place: say cpu, mirror, cuda:0 or auto", where);
+  return GABLE_OK;
 }
 
 /* The first GPU, or the CPU; that there is no GPU is no error, and so not the last one. */

@@ -1,6 +1,8 @@
 /* device.c: the public face of the device table: checks arguments, then dispatches. */
 #include "device/device.h"
 
+#include "api/entry.h"
+
 #include <gable/device.h>
 
 struct gable_event {
@@ -43,48 +45,35 @@ void gable_device_free(gable_context *ctx, void **p)
 
 gable_status gable_device_copy_in(gable_context *ctx, void *device, const void *host, size_t bytes, void *stream)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(ctx && ((device && host) || !bytes), GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "memory" : "ctx");
-  if (bytes) GI_TRY(ctx->device->copy_in(ctx, device, host, bytes, stream));
-done:
-  return status;
+  GI_CHECK(ctx && ((device && host) || !bytes), GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "memory" : "ctx");
+  if (bytes) GI_PASS(ctx->device->copy_in(ctx, device, host, bytes, stream));
+  return GABLE_OK;
 }
 
 gable_status gable_device_copy_out(gable_context *ctx, void *host, const void *device, size_t bytes, void *stream)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(ctx && ((device && host) || !bytes), GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "memory" : "ctx");
-  if (bytes) GI_TRY(ctx->device->copy_out(ctx, host, device, bytes, stream));
-done:
-  return status;
+  GI_CHECK(ctx && ((device && host) || !bytes), GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "memory" : "ctx");
+  if (bytes) GI_PASS(ctx->device->copy_out(ctx, host, device, bytes, stream));
+  return GABLE_OK;
 }
 
 gable_status gable_device_fill(gable_context *ctx, void *device, int byte, size_t bytes, void *stream)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(ctx && (device || !bytes), GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "memory" : "ctx");
-  if (bytes) GI_TRY(ctx->device->fill(ctx, device, byte, bytes, stream));
-done:
-  return status;
+  GI_CHECK(ctx && (device || !bytes), GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "memory" : "ctx");
+  if (bytes) GI_PASS(ctx->device->fill(ctx, device, byte, bytes, stream));
+  return GABLE_OK;
 }
 
 gable_status gable_device_synchronise(gable_context *ctx, void *stream)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(ctx, GABLE_ERR_ARGUMENT, "ctx is NULL");
-  GI_TRY(ctx->device->synchronise(ctx, stream));
-done:
-  return status;
+  GI_GIVEN(ctx, "ctx");
+  return GI_TRACED(ctx->device->synchronise(ctx, stream));
 }
 
 gable_status gable_stream_create(gable_context *ctx, void **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "out" : "ctx");
-  *out = NULL;
-  GI_TRY(ctx->device->stream_create(ctx, out));
-done:
-  return status;
+  GI_GIVEN_OUT(ctx, "ctx", out);
+  return GI_TRACED(ctx->device->stream_create(ctx, out));
 }
 
 void gable_stream_destroy(gable_context *ctx, void **stream)
@@ -112,23 +101,18 @@ done:
 
 gable_status gable_event_record(gable_event *e, void *stream)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(e, GABLE_ERR_ARGUMENT, "the event is NULL");
-  GI_TRY(e->ctx->device->event_record(e->ctx, e->moment, stream));
+  GI_GIVEN(e, "the event");
+  GI_PASS(e->ctx->device->event_record(e->ctx, e->moment, stream));
   e->recorded = 1;
-done:
-  return status;
+  return GABLE_OK;
 }
 
 gable_status gable_event_elapsed(gable_event *begin, gable_event *end, double *seconds)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(begin && end && seconds, GABLE_ERR_ARGUMENT, "%s is NULL", begin && end ? "seconds" : "an event");
-  GI_REQUIRE(begin->recorded && end->recorded, GABLE_ERR_STATE, "an event that was never recorded has no time");
-  GI_REQUIRE(begin->ctx == end->ctx, GABLE_ERR_MISMATCH, "the events belong to different contexts");
-  GI_TRY(end->ctx->device->event_elapsed(end->ctx, begin->moment, end->moment, seconds));
-done:
-  return status;
+  GI_CHECK(begin && end && seconds, GABLE_ERR_ARGUMENT, "%s is NULL", begin && end ? "seconds" : "an event");
+  GI_CHECK(begin->recorded && end->recorded, GABLE_ERR_STATE, "an event that was never recorded has no time");
+  GI_CHECK(begin->ctx == end->ctx, GABLE_ERR_MISMATCH, "the events belong to different contexts");
+  return GI_TRACED(end->ctx->device->event_elapsed(end->ctx, begin->moment, end->moment, seconds));
 }
 
 void gable_event_destroy(gable_event **e)

@@ -1,4 +1,5 @@
 /* exchange.c: the public face of plans and exchanges. */
+#include "api/entry.h"
 #include "api/structs.h"
 #include "forest/plan.h"
 
@@ -23,12 +24,8 @@ void gable_plan_destroy(gable_plan **plan)
 
 gable_status gable_exchange_create(gable_plan *plan, void *stream, gable_exchange **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(plan && out, GABLE_ERR_ARGUMENT, "%s is NULL", plan ? "out" : "plan");
-  *out = NULL;
-  GI_TRY(gi_exchange_create(plan, stream, out));
-done:
-  return status;
+  GI_GIVEN_OUT(plan, "plan", out);
+  return GI_TRACED(gi_exchange_create(plan, stream, out));
 }
 
 void gable_exchange_destroy(gable_exchange **x)
@@ -40,15 +37,12 @@ void gable_exchange_destroy(gable_exchange **x)
 
 static gable_status begin(gable_exchange *x, gable_direction direction, const void *from, void *to, void *update)
 {
-  gable_status status = GABLE_OK;
   static const char *const names[] = {"", "bcast", "reduce", "fetch", "gather", "scatter"};
-  GI_REQUIRE(x, GABLE_ERR_ARGUMENT, "x is NULL");
-  GI_REQUIRE(x->plan->options.direction == direction, GABLE_ERR_STATE, "a %s of a plan for %s", names[direction],
-             names[x->plan->options.direction]);
+  GI_GIVEN(x, "x");
+  GI_CHECK(x->plan->options.direction == direction, GABLE_ERR_STATE, "a %s of a plan for %s", names[direction],
+           names[x->plan->options.direction]);
   const gable_exchange_arrays one = {x, from, to, update};
-  GI_TRY(gi_exchange_begin(&one));
-done:
-  return status;
+  return GI_TRACED(gi_exchange_begin(&one));
 }
 
 gable_status gable_bcast_begin(gable_exchange *x, const void *root, void *leaf)
@@ -78,63 +72,46 @@ gable_status gable_scatter_begin(gable_exchange *x, const void *multi_root, void
 
 gable_status gable_exchange_end(gable_exchange *x)
 {
-  gable_status status = GABLE_OK;
   const gable_exchange_arrays one = {x, NULL, NULL, NULL};
-  GI_REQUIRE(x, GABLE_ERR_ARGUMENT, "x is NULL");
-  GI_TRY(gi_exchange_end(&one));
-done:
-  return status;
+  GI_GIVEN(x, "x");
+  return GI_TRACED(gi_exchange_end(&one));
 }
 
 /* Several exchanges are there, of one comm. */
 static gable_status check_all(gable_off n, const gable_exchange_arrays *each)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(n >= 0 && (each || !n), GABLE_ERR_ARGUMENT, n < 0 ? "%lld exchanges" : "%lld exchanges, and each is NULL",
-             (long long)n);
+  GI_CHECK(n >= 0 && (each || !n), GABLE_ERR_ARGUMENT, n < 0 ? "%lld exchanges" : "%lld exchanges, and each is NULL",
+           (long long)n);
   for (gable_off k = 0; k < n; k++) {
-    GI_REQUIRE(each[k].exchange, GABLE_ERR_ARGUMENT, "exchange %lld is NULL", (long long)k);
-    GI_REQUIRE(each[k].exchange->plan->forest->comm == each[0].exchange->plan->forest->comm, GABLE_ERR_ARGUMENT,
-               "exchanges 0 and %lld are of two comms", (long long)k);
+    GI_CHECK(each[k].exchange, GABLE_ERR_ARGUMENT, "exchange %lld is NULL", (long long)k);
+    GI_CHECK(each[k].exchange->plan->forest->comm == each[0].exchange->plan->forest->comm, GABLE_ERR_ARGUMENT,
+             "exchanges 0 and %lld are of two comms", (long long)k);
   }
-done:
-  return status;
+  return GABLE_OK;
 }
 
 gable_status gable_exchange_begin_all(gable_off n, const gable_exchange_arrays *each)
 {
-  gable_status status = GABLE_OK;
-  GI_TRY(check_all(n, each));
-  GI_TRY(gi_exchange_begin_all(n, each));
-done:
-  return status;
+  GI_PASS(check_all(n, each));
+  return GI_TRACED(gi_exchange_begin_all(n, each));
 }
 
 gable_status gable_exchange_end_all(gable_off n, const gable_exchange_arrays *each)
 {
-  gable_status status = GABLE_OK;
-  GI_TRY(check_all(n, each));
-  GI_TRY(gi_exchange_end_all(n, each));
-done:
-  return status;
+  GI_PASS(check_all(n, each));
+  return GI_TRACED(gi_exchange_end_all(n, each));
 }
 
 gable_status gable_exchange_wait(gable_exchange *x)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(x, GABLE_ERR_ARGUMENT, "x is NULL");
-  GI_TRY(gi_exchange_wait(x));
-done:
-  return status;
+  GI_GIVEN(x, "x");
+  return GI_TRACED(gi_exchange_wait(x));
 }
 
 gable_status gable_exchange_get_info(const gable_exchange *x, gable_exchange_info *info)
 {
-  gable_status status = GABLE_OK;
   gable_exchange_info own = GABLE_EXCHANGE_INFO_INIT;
-  GI_REQUIRE(x && info, GABLE_ERR_ARGUMENT, "%s is NULL", x ? "info" : "x");
+  GI_CHECK(x && info, GABLE_ERR_ARGUMENT, "%s is NULL", x ? "info" : "x");
   gi_exchange_describe(x, &own);
-  GI_TRY(gi_give_exchange_info(&own, info));
-done:
-  return status;
+  return GI_TRACED(gi_give_exchange_info(&own, info));
 }

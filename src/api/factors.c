@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/entry.h"
 #include "api/structs.h"
 #include "pipeline/pipeline.h"
 
@@ -20,22 +21,18 @@ static gable_matrix_view view_of(const gi_csc *a)
 
 gable_status gable_solver_export(const gable_solver *s, gable_factors **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(s && out, GABLE_ERR_ARGUMENT, "the solver or out is NULL");
-  *out = NULL;
-  GI_TRY(gi_pipeline_export(s, out));
+  GI_GIVEN_OUT(s, "the solver", out);
+  GI_PASS(gi_pipeline_export(s, out));
   (*out)->l = view_of(&(*out)->columns.l);
   (*out)->u = view_of(&(*out)->columns.u);
   (*out)->f = view_of(&(*out)->columns.f);
-done:
-  return status;
+  return GABLE_OK;
 }
 
 gable_status gable_factors_get_view(const gable_factors *f, gable_factors_view *view)
 {
-  gable_status status = GABLE_OK;
   gable_factors_view own = GABLE_FACTORS_VIEW_INIT;
-  GI_REQUIRE(f && view, GABLE_ERR_ARGUMENT, "the factors or the view is NULL");
+  GI_CHECK(f && view, GABLE_ERR_ARGUMENT, "the factors or the view is NULL");
   own.n = f->columns.l.n_cols;
   own.l = &f->l;
   own.u = f->u.ptr ? &f->u : NULL;
@@ -46,9 +43,7 @@ gable_status gable_factors_get_view(const gable_factors *f, gable_factors_view *
   own.col_scale = f->col_scale;
   own.n_supernodes = f->n_super;
   own.supernodes = f->super;
-  GI_TRY(gi_give_factors_view(&own, view));
-done:
-  return status;
+  return GI_TRACED(gi_give_factors_view(&own, view));
 }
 
 void gable_factors_destroy(gable_factors **f)
@@ -59,36 +54,29 @@ void gable_factors_destroy(gable_factors **f)
 /* The view that *v points to, as this version knows it, in *own, which *v points to then; without arrays: NULL. */
 static gable_status take_inner(const gable_matrix_view **v, gable_matrix_view *own)
 {
-  gable_status status = GABLE_OK;
-  if (!*v) goto done;
-  GI_TRY(gi_take_matrix_view(*v, own));
+  if (!*v) return GABLE_OK;
+  GI_PASS(gi_take_matrix_view(*v, own));
   *v = own->ptr ? own : NULL;
-done:
-  return status;
+  return GABLE_OK;
 }
 
 gable_status gable_solver_import(gable_solver *s, const gable_factors_view *f, const gable_matrix_view *a)
 {
-  gable_status status = GABLE_OK;
   gable_factors_view factors;
   gable_matrix_view matrix, l, u, off;
-  GI_REQUIRE(s && f, GABLE_ERR_ARGUMENT, "the solver or the factors are NULL");
-  GI_TRY(gi_take_factors_view(f, &factors));
-  GI_TRY(take_inner(&factors.l, &l));
-  GI_TRY(take_inner(&factors.u, &u));
-  GI_TRY(take_inner(&factors.f, &off));
-  GI_REQUIRE(factors.l, GABLE_ERR_ARGUMENT, "L is NULL, or without offsets");
-  GI_TRY(gi_take_matrix_view(a, &matrix));
-  GI_TRY(gi_pipeline_import(s, &factors, a ? &matrix : NULL));
-  GI_TRY(gi_pipeline_prepare(s));
-done:
-  return status;
+  GI_CHECK(s && f, GABLE_ERR_ARGUMENT, "the solver or the factors are NULL");
+  GI_PASS(gi_take_factors_view(f, &factors));
+  GI_PASS(take_inner(&factors.l, &l));
+  GI_PASS(take_inner(&factors.u, &u));
+  GI_PASS(take_inner(&factors.f, &off));
+  GI_CHECK(factors.l, GABLE_ERR_ARGUMENT, "L is NULL, or without offsets");
+  GI_PASS(gi_take_matrix_view(a, &matrix));
+  GI_PASS(gi_pipeline_import(s, &factors, a ? &matrix : NULL));
+  return GI_TRACED(gi_pipeline_prepare(s));
 }
 
 gable_status gable_set_error(gable_status why, const char *text)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(!why, why, "%s", text ? text : gable_status_text(why));
-done:
-  return status;
+  GI_CHECK(!why, why, "%s", text ? text : gable_status_text(why));
+  return GABLE_OK;
 }

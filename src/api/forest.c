@@ -1,49 +1,34 @@
 /* forest.c: the public face of star forests: checks arguments, then calls down. */
+#include "api/entry.h"
 #include "api/structs.h"
 #include "forest/algebra.h"
 
 gable_status gable_forest_create(gable_comm *comm, gable_off n_roots, gable_off n_leaves, const gable_off *leaf,
                                  const gable_root *root, gable_forest **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(comm && out, GABLE_ERR_ARGUMENT, "%s is NULL", comm ? "out" : "comm");
-  *out = NULL;
-  GI_TRY(gi_forest_create(comm, n_roots, n_leaves, leaf, root, out));
-done:
-  return status;
+  GI_GIVEN_OUT(comm, "comm", out);
+  return GI_TRACED(gi_forest_create(comm, n_roots, n_leaves, leaf, root, out));
 }
 
 gable_status gable_forest_create_global(gable_comm *comm, gable_off n_roots, gable_off n_leaves, const gable_off *leaf,
                                         const gable_off *global, gable_forest **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(comm && out, GABLE_ERR_ARGUMENT, "%s is NULL", comm ? "out" : "comm");
-  *out = NULL;
-  GI_TRY(gi_forest_global(comm, n_roots, n_leaves, leaf, global, out));
-done:
-  return status;
+  GI_GIVEN_OUT(comm, "comm", out);
+  return GI_TRACED(gi_forest_global(comm, n_roots, n_leaves, leaf, global, out));
 }
 
 gable_status gable_forest_create_matching(gable_comm *comm, gable_off n_roots, const gable_off *root_key,
                                           gable_off n_leaves, const gable_off *leaf, const gable_off *leaf_key,
                                           gable_forest **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(comm && out, GABLE_ERR_ARGUMENT, "%s is NULL", comm ? "out" : "comm");
-  *out = NULL;
-  GI_TRY(gi_forest_matching(comm, n_roots, root_key, n_leaves, leaf, leaf_key, out));
-done:
-  return status;
+  GI_GIVEN_OUT(comm, "comm", out);
+  return GI_TRACED(gi_forest_matching(comm, n_roots, root_key, n_leaves, leaf, leaf_key, out));
 }
 
 gable_status gable_forest_create_pattern(gable_comm *comm, gable_pattern pattern, gable_off n, gable_forest **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(comm && out, GABLE_ERR_ARGUMENT, "%s is NULL", comm ? "out" : "comm");
-  *out = NULL;
-  GI_TRY(gi_forest_pattern(comm, pattern, n, out));
-done:
-  return status;
+  GI_GIVEN_OUT(comm, "comm", out);
+  return GI_TRACED(gi_forest_pattern(comm, pattern, n, out));
 }
 
 gable_status gable_forest_create_grid(gable_comm *comm, const gable_grid *grid, gable_forest **out)
@@ -61,12 +46,8 @@ done:
 gable_status gable_forest_create_section(gable_forest *points, gable_off n_roots, const gable_off *root_count,
                                          const gable_off *root_offset, const gable_off *leaf_offset, gable_forest **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(points && out, GABLE_ERR_ARGUMENT, "%s is NULL", points ? "out" : "points");
-  *out = NULL;
-  GI_TRY(gi_forest_section(points, n_roots, root_count, root_offset, leaf_offset, out));
-done:
-  return status;
+  GI_GIVEN_OUT(points, "points", out);
+  return GI_TRACED(gi_forest_section(points, n_roots, root_count, root_offset, leaf_offset, out));
 }
 
 void gable_forest_destroy(gable_forest **f)
@@ -78,9 +59,8 @@ void gable_forest_destroy(gable_forest **f)
 
 gable_status gable_forest_get_info(const gable_forest *f, gable_forest_info *info)
 {
-  gable_status status = GABLE_OK;
   gable_forest_info own = GABLE_FOREST_INFO_INIT;
-  GI_REQUIRE(f && info, GABLE_ERR_ARGUMENT, "%s is NULL", f ? "info" : "f");
+  GI_CHECK(f && info, GABLE_ERR_ARGUMENT, "%s is NULL", f ? "info" : "f");
   own.n_roots = f->n_roots;
   own.n_leaves = f->n_leaves;
   own.leaf_space = f->leaf_space;
@@ -88,9 +68,7 @@ gable_status gable_forest_get_info(const gable_forest *f, gable_forest_info *inf
   own.root_ranks = f->leaves.n;
   own.leaf_ranks = f->roots.n;
   own.max_degree = f->max_degree;
-  GI_TRY(gi_give_forest_info(&own, info));
-done:
-  return status;
+  return GI_TRACED(gi_give_forest_info(&own, info));
 }
 
 gable_status gable_forest_get_leaves(const gable_forest *f, gable_off *leaf, gable_root *root)
@@ -119,39 +97,29 @@ done:
 
 gable_status gable_forest_get_degree(const gable_forest *f, gable_off *degree)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(f && (degree || !f->n_roots), GABLE_ERR_ARGUMENT, "%s is NULL", f ? "degree" : "f");
+  GI_CHECK(f && (degree || !f->n_roots), GABLE_ERR_ARGUMENT, "%s is NULL", f ? "degree" : "f");
   for (int64_t i = 0; i < f->n_roots; i++) degree[i] = 0;
   for (int64_t e = 0; f->roots.n && e < f->roots.ptr[f->roots.n]; e++) degree[f->roots.index[e]]++;
-done:
-  return status;
+  return GABLE_OK;
 }
 
 static gable_status get_neighbour(const gi_forest_side *s, int k, int *rank, gable_off *edges, const char **codec)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(k >= 0 && k < s->n, GABLE_ERR_ARGUMENT, "neighbour %d of %d", k, s->n);
+  GI_CHECK(k >= 0 && k < s->n, GABLE_ERR_ARGUMENT, "neighbour %d of %d", k, s->n);
   if (rank) *rank = s->rank[k];
   if (edges) *edges = s->map[k].n;
   if (codec) *codec = gik_map_name(s->map[k].kind);
-done:
-  return status;
+  return GABLE_OK;
 }
 
 gable_status gable_forest_get_root_rank(const gable_forest *f, int k, int *rank, gable_off *edges, const char **codec)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(f, GABLE_ERR_ARGUMENT, "f is NULL");
-  GI_TRY(get_neighbour(&f->leaves, k, rank, edges, codec));
-done:
-  return status;
+  GI_GIVEN(f, "f");
+  return GI_TRACED(get_neighbour(&f->leaves, k, rank, edges, codec));
 }
 
 gable_status gable_forest_get_leaf_rank(const gable_forest *f, int k, int *rank, gable_off *edges, const char **codec)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(f, GABLE_ERR_ARGUMENT, "f is NULL");
-  GI_TRY(get_neighbour(&f->roots, k, rank, edges, codec));
-done:
-  return status;
+  GI_GIVEN(f, "f");
+  return GI_TRACED(get_neighbour(&f->roots, k, rank, edges, codec));
 }

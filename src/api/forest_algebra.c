@@ -1,83 +1,57 @@
 /* forest_algebra.c: the public face of forests made from forests. */
 #include "forest/algebra.h"
 
+#include "api/entry.h"
+
 gable_status gable_forest_multi(const gable_forest *f, gable_forest **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(f && out, GABLE_ERR_ARGUMENT, "%s is NULL", f ? "out" : "f");
-  *out = NULL;
-  GI_TRY(gi_forest_multi(f, out));
-done:
-  return status;
+  GI_GIVEN_OUT(f, "f", out);
+  return GI_TRACED(gi_forest_multi(f, out));
 }
 
 gable_status gable_forest_inverse(gable_forest *f, gable_forest **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(f && out, GABLE_ERR_ARGUMENT, "%s is NULL", f ? "out" : "f");
-  *out = NULL;
-  GI_TRY(gi_forest_inverse(f, out));
-done:
-  return status;
+  GI_GIVEN_OUT(f, "f", out);
+  return GI_TRACED(gi_forest_inverse(f, out));
 }
 
 gable_status gable_forest_ranks(const gable_forest *f, gable_forest **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(f && out, GABLE_ERR_ARGUMENT, "%s is NULL", f ? "out" : "f");
-  *out = NULL;
-  GI_TRY(gi_forest_ranks(f, out));
-done:
-  return status;
+  GI_GIVEN_OUT(f, "f", out);
+  return GI_TRACED(gi_forest_ranks(f, out));
 }
 
 gable_status gable_forest_embed_roots(gable_forest *f, gable_off n, const gable_off *keep, gable_forest **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(f && out, GABLE_ERR_ARGUMENT, "%s is NULL", f ? "out" : "f");
-  *out = NULL;
-  GI_TRY(gi_forest_embed_roots(f, n, keep, out));
-done:
-  return status;
+  GI_GIVEN_OUT(f, "f", out);
+  return GI_TRACED(gi_forest_embed_roots(f, n, keep, out));
 }
 
 gable_status gable_forest_embed_leaves(const gable_forest *f, gable_off n, const gable_off *keep, gable_forest **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(f && out, GABLE_ERR_ARGUMENT, "%s is NULL", f ? "out" : "f");
-  *out = NULL;
-  GI_TRY(gi_forest_embed_leaves(f, n, keep, out));
-done:
-  return status;
+  GI_GIVEN_OUT(f, "f", out);
+  return GI_TRACED(gi_forest_embed_leaves(f, n, keep, out));
 }
 
 gable_status gable_forest_compose(const gable_forest *a, gable_forest *b, gable_forest **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(a && b && out, GABLE_ERR_ARGUMENT, "%s is NULL", !a ? "a" : !b ? "b" : "out");
+  GI_CHECK(a && b && out, GABLE_ERR_ARGUMENT, "%s is NULL", !a ? "a" : !b ? "b" : "out");
   *out = NULL;
-  GI_TRY(gi_forest_compose(a, b, out));
-done:
-  return status;
+  return GI_TRACED(gi_forest_compose(a, b, out));
 }
 
 gable_status gable_forest_compose_inverse(const gable_forest *a, gable_forest *b, gable_forest **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(a && b && out, GABLE_ERR_ARGUMENT, "%s is NULL", !a ? "a" : !b ? "b" : "out");
+  GI_CHECK(a && b && out, GABLE_ERR_ARGUMENT, "%s is NULL", !a ? "a" : !b ? "b" : "out");
   *out = NULL;
-  GI_TRY(gi_forest_compose_inverse(a, b, out));
-done:
-  return status;
+  return GI_TRACED(gi_forest_compose_inverse(a, b, out));
 }
 
 static gable_status check_forests(gable_off n, const gable_forest *const *f, const gable_off *offset)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(offset, GABLE_ERR_ARGUMENT, "offset is NULL");
-  for (int64_t k = 0; k < n; k++) GI_REQUIRE(f[k], GABLE_ERR_ARGUMENT, "f[%lld] is NULL", (long long)k);
-done:
-  return status;
+  GI_GIVEN(offset, "offset");
+  for (int64_t k = 0; k < n; k++) GI_CHECK(f[k], GABLE_ERR_ARGUMENT, "f[%lld] is NULL", (long long)k);
+  return GABLE_OK;
 }
 
 gable_status gable_forest_concatenate(gable_off n, const gable_forest *const *f, gable_roots roots,
@@ -94,10 +68,7 @@ done:
 
 gable_status gable_forest_merge(const gable_forest *a, const gable_forest *b, gable_forest **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(a && b && out, GABLE_ERR_ARGUMENT, "%s is NULL", !a ? "a" : !b ? "b" : "out");
+  GI_CHECK(a && b && out, GABLE_ERR_ARGUMENT, "%s is NULL", !a ? "a" : !b ? "b" : "out");
   *out = NULL;
-  GI_TRY(gi_forest_merge(a, b, out));
-done:
-  return status;
+  return GI_TRACED(gi_forest_merge(a, b, out));
 }

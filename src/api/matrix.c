@@ -1,6 +1,7 @@
 /* matrix.c: gable_matrix_*: checks arguments and dispatches. */
 #include <string.h>
 
+#include "api/entry.h"
 #include "api/structs.h"
 #include "graph/shape.h"
 #include "sparse/file/gzip.h"
@@ -46,12 +47,9 @@ done:
 
 gable_status gable_matrix_generate(gable_context *ctx, const char *kind, uint64_t seed, gable_matrix **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(ctx && kind && out, GABLE_ERR_ARGUMENT, "ctx, kind or out is NULL");
+  GI_CHECK(ctx && kind && out, GABLE_ERR_ARGUMENT, "ctx, kind or out is NULL");
   *out = NULL;
-  GI_TRY(gi_generate(ctx, kind, seed, out));
-done:
-  return status;
+  return GI_TRACED(gi_generate(ctx, kind, seed, out));
 }
 
 static int ends_with(const char *name, size_t n, const char *ending)
@@ -75,14 +73,12 @@ static gable_file_format format_of_name(const char *path)
 
 gable_status gable_matrix_write_check(const char *path, gable_file_format format)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(path, GABLE_ERR_ARGUMENT, "path is NULL");
+  GI_GIVEN(path, "path");
   if (format == GABLE_FILE_AUTO) format = format_of_name(path);
-  GI_REQUIRE(format >= GABLE_FILE_MATRIX_MARKET && format <= GABLE_FILE_BINARY, GABLE_ERR_ARGUMENT,
-             "%s: the name shows no format: end it in .mtx, .rb or .gbl", path);
-  if (ends_with(path, strlen(path), ".gz")) GI_TRY(gi_deflate_possible(path));
-done:
-  return status;
+  GI_CHECK(format >= GABLE_FILE_MATRIX_MARKET && format <= GABLE_FILE_BINARY, GABLE_ERR_ARGUMENT,
+           "%s: the name shows no format: end it in .mtx, .rb or .gbl", path);
+  if (ends_with(path, strlen(path), ".gz")) GI_PASS(gi_deflate_possible(path));
+  return GABLE_OK;
 }
 
 gable_status gable_matrix_write(const gable_matrix *a, const char *path, gable_file_format format)
@@ -146,15 +142,13 @@ done:
 /* A matrix that is described as a is, and holds nothing yet. */
 static gable_status create_like(const gable_matrix *a, gable_matrix **out)
 {
-  gable_status status = GABLE_OK;
-  GI_TRY(gi_matrix_create(a->ctx, out));
+  GI_PASS(gi_matrix_create(a->ctx, out));
   (*out)->field = a->field;
   (*out)->structure = a->structure;
   (*out)->part = a->part;
   (*out)->duplicates = a->duplicates;
   (*out)->dense = a->dense;
-done:
-  return status;
+  return GABLE_OK;
 }
 
 gable_status gable_matrix_expand(const gable_matrix *a, gable_matrix **out)
@@ -200,9 +194,8 @@ static gable_off count_zeros(const gi_csc *a)
 
 gable_status gable_matrix_get_info(const gable_matrix *a, gable_matrix_info *info)
 {
-  gable_status status = GABLE_OK;
   gable_matrix_info own = GABLE_MATRIX_INFO_INIT;
-  GI_REQUIRE(a && info, GABLE_ERR_ARGUMENT, "a or info is NULL");
+  GI_CHECK(a && info, GABLE_ERR_ARGUMENT, "a or info is NULL");
   own.n_rows = a->csc.n_rows;
   own.n_cols = a->csc.n_cols;
   own.nnz = a->csc.ptr[a->csc.n_cols];
@@ -212,16 +205,13 @@ gable_status gable_matrix_get_info(const gable_matrix *a, gable_matrix_info *inf
   own.structure = a->structure;
   own.part = a->part;
   own.dense = a->dense;
-  GI_TRY(gi_give_matrix_info(&own, info));
-done:
-  return status;
+  return GI_TRACED(gi_give_matrix_info(&own, info));
 }
 
 gable_status gable_matrix_get_view(const gable_matrix *a, gable_matrix_view *view)
 {
-  gable_status status = GABLE_OK;
   gable_matrix_view own = GABLE_MATRIX_VIEW_INIT;
-  GI_REQUIRE(a && view, GABLE_ERR_ARGUMENT, "a or view is NULL");
+  GI_CHECK(a && view, GABLE_ERR_ARGUMENT, "a or view is NULL");
   own.n_rows = a->csc.n_rows;
   own.n_cols = a->csc.n_cols;
   own.format = GABLE_FORMAT_CSC;
@@ -232,9 +222,7 @@ gable_status gable_matrix_get_view(const gable_matrix *a, gable_matrix_view *vie
   own.ptr = a->csc.ptr;
   own.idx = a->csc.idx;
   own.val = a->csc.val;
-  GI_TRY(gi_give_matrix_view(&own, view));
-done:
-  return status;
+  return GI_TRACED(gi_give_matrix_view(&own, view));
 }
 
 /* *both = a with both triangles; *own = 1 when it must be released. */

@@ -1,6 +1,7 @@
 /* precond.c: gable_precond: checks arguments and phases, then calls src/precond. */
 #include "precond/precond.h"
 
+#include "api/entry.h"
 #include "api/structs.h"
 #include "device/device.h"
 #include "sparse/vectors.h"
@@ -8,14 +9,10 @@
 
 gable_status gable_precond_create(gable_context *ctx, const gable_precond_options *options, gable_precond **out)
 {
-  gable_status status = GABLE_OK;
   gable_precond_options own;
-  GI_REQUIRE(ctx && out, GABLE_ERR_ARGUMENT, "%s is NULL", ctx ? "out" : "ctx");
-  *out = NULL;
-  GI_TRY(gi_take_precond_options(options, &own));
-  GI_TRY(gi_precond_create(ctx, &own, out));
-done:
-  return status;
+  GI_GIVEN_OUT(ctx, "ctx", out);
+  GI_PASS(gi_take_precond_options(options, &own));
+  return GI_TRACED(gi_precond_create(ctx, &own, out));
 }
 
 void gable_precond_destroy(gable_precond **p)
@@ -25,67 +22,47 @@ void gable_precond_destroy(gable_precond **p)
 
 gable_status gable_precond_analyse(gable_precond *p, const gable_matrix_view *a)
 {
-  gable_status status = GABLE_OK;
   gable_matrix_view view;
-  GI_REQUIRE(p && a, GABLE_ERR_ARGUMENT, "%s is NULL", p ? "the matrix" : "the preconditioner");
-  GI_TRY(gi_take_matrix_view(a, &view));
-  GI_TRY(gi_precond_analyse(p, &view));
-done:
-  return status;
+  GI_CHECK(p && a, GABLE_ERR_ARGUMENT, "%s is NULL", p ? "the matrix" : "the preconditioner");
+  GI_PASS(gi_take_matrix_view(a, &view));
+  return GI_TRACED(gi_precond_analyse(p, &view));
 }
 
 gable_status gable_precond_plan_bound(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(p && host && device, GABLE_ERR_ARGUMENT, "%s is NULL",
-             !p     ? "the preconditioner"
-             : host ? "device"
-                    : "host");
-  GI_TRY(gi_bound_check(n, nnz, GABLE_TYPE_D));
-  GI_TRY(gi_precond_plan_bound(p, n, nnz, host, device));
-done:
-  return status;
+  GI_CHECK(p && host && device, GABLE_ERR_ARGUMENT, "%s is NULL", !p ? "the preconditioner" : host ? "device" : "host");
+  GI_PASS(gi_bound_check(n, nnz, GABLE_TYPE_D));
+  return GI_TRACED(gi_precond_plan_bound(p, n, nnz, host, device));
 }
 
 gable_status gable_precond_update(gable_precond *p, const void *val)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(p, GABLE_ERR_ARGUMENT, "the preconditioner is NULL");
-  GI_REQUIRE(p->phase >= GI_ANALYSED, GABLE_ERR_STATE, "update before analyse");
-  GI_REQUIRE(val || !p->rows->n, GABLE_ERR_ARGUMENT, "val is NULL");
-  GI_TRY(gi_precond_update(p, val));
-done:
-  return status;
+  GI_GIVEN(p, "the preconditioner");
+  GI_CHECK(p->phase >= GI_ANALYSED, GABLE_ERR_STATE, "update before analyse");
+  GI_CHECK(val || !p->rows->n, GABLE_ERR_ARGUMENT, "val is NULL");
+  return GI_TRACED(gi_precond_update(p, val));
 }
 
 gable_status gable_precond_set_stream(gable_precond *p, void *stream)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(p, GABLE_ERR_ARGUMENT, "the preconditioner is NULL");
+  GI_GIVEN(p, "the preconditioner");
   gi_precond_set_stream(p, stream);
-done:
-  return status;
+  return GABLE_OK;
 }
 
 gable_status gable_precond_work_set_stream(gable_precond_work *w, void *stream)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
-  GI_REQUIRE(w->generation == w->plan->generation, GABLE_ERR_MISMATCH, "the work belongs to an earlier analysis");
+  GI_GIVEN(w, "the work");
+  GI_CHECK(w->generation == w->plan->generation, GABLE_ERR_MISMATCH, "the work belongs to an earlier analysis");
   gi_precond_work_set_stream(w, stream);
-done:
-  return status;
+  return GABLE_OK;
 }
 
 gable_status gable_precond_work_create(const gable_precond *p, gable_precond_work **out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(p && out, GABLE_ERR_ARGUMENT, "%s is NULL", p ? "out" : "the preconditioner");
-  *out = NULL;
-  GI_REQUIRE(p->phase >= GI_ANALYSED, GABLE_ERR_STATE, "work before analyse");
-  GI_TRY(gi_precond_work_create(p, out));
-done:
-  return status;
+  GI_GIVEN_OUT(p, "the preconditioner", out);
+  GI_CHECK(p->phase >= GI_ANALYSED, GABLE_ERR_STATE, "work before analyse");
+  return GI_TRACED(gi_precond_work_create(p, out));
 }
 
 void gable_precond_work_destroy(gable_precond_work **w)
@@ -95,14 +72,12 @@ void gable_precond_work_destroy(gable_precond_work **w)
 
 static gable_status check_vector(const gable_precond *p, const gable_vectors_view *v, const char *name)
 {
-  gable_status status = GABLE_OK;
   const gable_space space = p->device->space;
-  GI_REQUIRE(v->count == 1 && (v->major == GABLE_MAJOR_COL || v->ld == 1), GABLE_ERR_UNAVAILABLE,
-             "%s has %d columns or gaps: give one dense vector", name, v->count);
-  GI_REQUIRE(v->space == space, GABLE_ERR_UNAVAILABLE, "%s is in %s memory, this context is %s", name,
-             gable_space_text(v->space), p->ctx->where);
-done:
-  return status;
+  GI_CHECK(v->count == 1 && (v->major == GABLE_MAJOR_COL || v->ld == 1), GABLE_ERR_UNAVAILABLE,
+           "%s has %d columns or gaps: give one dense vector", name, v->count);
+  GI_CHECK(v->space == space, GABLE_ERR_UNAVAILABLE, "%s is in %s memory, this context is %s", name,
+           gable_space_text(v->space), p->ctx->where);
+  return GABLE_OK;
 }
 
 gable_status gable_precond_apply(const gable_precond *p, gable_precond_work *w, const gable_vectors_view *r,
@@ -130,20 +105,16 @@ done:
 
 gable_status gable_precond_work_status(gable_precond_work *w)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(w, GABLE_ERR_ARGUMENT, "the work is NULL");
-  GI_REQUIRE(w->generation == w->plan->generation, GABLE_ERR_MISMATCH, "the work belongs to an earlier analysis");
-  GI_TRY(gi_precond_work_status(w));
-done:
-  return status;
+  GI_GIVEN(w, "the work");
+  GI_CHECK(w->generation == w->plan->generation, GABLE_ERR_MISMATCH, "the work belongs to an earlier analysis");
+  return GI_TRACED(gi_precond_work_status(w));
 }
 
 gable_status gable_precond_get_info(const gable_precond *p, gable_precond_info *info)
 {
-  gable_status status = GABLE_OK;
   gable_precond_info own = GABLE_PRECOND_INFO_INIT;
-  GI_REQUIRE(p && info, GABLE_ERR_ARGUMENT, "%s is NULL", p ? "info" : "the preconditioner");
-  GI_REQUIRE(p->phase >= GI_ANALYSED, GABLE_ERR_STATE, "get_info before analyse");
+  GI_CHECK(p && info, GABLE_ERR_ARGUMENT, "%s is NULL", p ? "info" : "the preconditioner");
+  GI_CHECK(p->phase >= GI_ANALYSED, GABLE_ERR_STATE, "get_info before analyse");
   own.kind = p->options.kind;
   own.n = p->rows->n;
   memcpy(own.method_used, p->method_used, sizeof own.method_used);
@@ -152,7 +123,5 @@ gable_status gable_precond_get_info(const gable_precond *p, gable_precond_info *
   gi_precond_bytes(p, &own.plan_bytes_host, &own.plan_bytes_device);
   own.analyse_s = p->analyse_s;
   own.update_s = p->update_s;
-  GI_TRY(gi_give_precond_info(&own, info));
-done:
-  return status;
+  return GI_TRACED(gi_give_precond_info(&own, info));
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/entry.h"
 #include "api/structs.h"
 #include "graph/order/order.h"
 #include "pipeline/pipeline.h"
@@ -19,48 +20,41 @@ struct gable_symbolic {
 
 static gable_status method_from(const char *name, gi_order_method *out)
 {
-  gable_status status = GABLE_OK;
   int m = GI_ORDER_AUTO;
   while (m < GI_ORDER_METHODS && strcmp(name, gi_order_name((gi_order_method)m))) m++;
-  GI_REQUIRE(m < GI_ORDER_METHODS, GABLE_ERR_ARGUMENT,
-             "'%.40s' is no order: say auto, metis, amd, colamd, natural or user", name);
+  GI_CHECK(m < GI_ORDER_METHODS, GABLE_ERR_ARGUMENT,
+           "'%.40s' is no order: say auto, metis, amd, colamd, natural or user", name);
   *out = (gi_order_method)m;
-done:
-  return status;
+  return GABLE_OK;
 }
 
 static gable_status options_from(const gable_symbolic_options *given, gable_symbolic_options *own)
 {
-  gable_status status = GABLE_OK;
   gi_order_method method = GI_ORDER_AUTO;
-  GI_TRY(gi_take_symbolic_options(given, own));
+  GI_PASS(gi_take_symbolic_options(given, own));
   if (!own->order) own->order = "auto";
-  GI_TRY(method_from(own->order, &method));
-  GI_REQUIRE(own->form >= GABLE_FORM_AUTO && own->form <= GABLE_FORM_LDLT, GABLE_ERR_ARGUMENT, "form is %d",
-             (int)own->form);
-  GI_REQUIRE(own->solves >= 0, GABLE_ERR_ARGUMENT, "%lld solves expected", (long long)own->solves);
-  GI_REQUIRE(own->values == 0 || own->values == 1, GABLE_ERR_ARGUMENT, "values is %d: 0 or 1", own->values);
-  GI_REQUIRE(own->max_width >= 0, GABLE_ERR_ARGUMENT, "max_width is %d", own->max_width);
-done:
-  return status;
+  GI_PASS(method_from(own->order, &method));
+  GI_CHECK(own->form >= GABLE_FORM_AUTO && own->form <= GABLE_FORM_LDLT, GABLE_ERR_ARGUMENT, "form is %d",
+           (int)own->form);
+  GI_CHECK(own->solves >= 0, GABLE_ERR_ARGUMENT, "%lld solves expected", (long long)own->solves);
+  GI_CHECK(own->values == 0 || own->values == 1, GABLE_ERR_ARGUMENT, "values is %d: 0 or 1", own->values);
+  GI_CHECK(own->max_width >= 0, GABLE_ERR_ARGUMENT, "max_width is %d", own->max_width);
+  return GABLE_OK;
 }
 
 /* p: the pattern of a, and its values where matching can use them. */
 static gable_status read_matrix(gable_context *ctx, const gable_matrix_view *a, gi_problem *p)
 {
-  gable_status status = GABLE_OK;
   gable_matrix_view view;
-  GI_REQUIRE(a, GABLE_ERR_ARGUMENT, "the matrix is NULL");
-  GI_TRY(gi_take_matrix_view(a, &view));
-  GI_TRY(gi_view_check(&view));
-  GI_TRY(gi_symmetry_check_view(ctx, &view));
+  GI_GIVEN(a, "the matrix");
+  GI_PASS(gi_take_matrix_view(a, &view));
+  GI_PASS(gi_view_check(&view));
+  GI_PASS(gi_symmetry_check_view(ctx, &view));
   if (view.value_type != GABLE_TYPE_D && view.value_type != GABLE_TYPE_S) {
     view.val = NULL;
     view.value_type = GABLE_TYPE_D;
   }
-  GI_TRY(gi_problem_init(ctx, &view, p));
-done:
-  return status;
+  return GI_TRACED(gi_problem_init(ctx, &view, p));
 }
 
 /* What the solver is asked for by these options.  A symmetric pattern without values is a graph: its diagonal counts as
@@ -71,18 +65,16 @@ static gable_status solver_options_from(const gable_symbolic_options *options, c
   const int graph = p->pattern_symmetric && !p->rows.val;
   static const gable_method method_of[] = {GABLE_METHOD_AUTO, GABLE_METHOD_LU, GABLE_METHOD_LU, GABLE_METHOD_CHOLESKY,
                                            GABLE_METHOD_LDLT};
-  gable_status status = GABLE_OK;
   gi_order_method order = GI_ORDER_AUTO;
   *out = (gable_solver_options)GABLE_SOLVER_OPTIONS_INIT;
-  GI_TRY(method_from(options->order, &order));
+  GI_PASS(method_from(options->order, &order));
   out->order = (gable_order)order;
   out->user_order = options->user_order;
   out->solves = options->solves;
   out->method = method_of[options->form];
   out->match = options->keep_rows || graph ? GABLE_CHOICE_NEVER : GABLE_CHOICE_AUTO;
   out->blocks = options->keep_whole ? GABLE_CHOICE_NEVER : GABLE_CHOICE_AUTO;
-done:
-  return status;
+  return GABLE_OK;
 }
 
 static gable_form form_of(const gi_arrangement *a)
@@ -214,23 +206,17 @@ done:
 
 gable_status gable_symbolic_get_info(const gable_symbolic *s, gable_symbolic_info *info)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(s && info, GABLE_ERR_ARGUMENT, "%s is NULL", s ? "info" : "the symbolic object");
-  GI_TRY(gi_give_symbolic_info(&s->info, info));
-done:
-  return status;
+  GI_CHECK(s && info, GABLE_ERR_ARGUMENT, "%s is NULL", s ? "info" : "the symbolic object");
+  return GI_TRACED(gi_give_symbolic_info(&s->info, info));
 }
 
 gable_status gable_symbolic_get_view(const gable_symbolic *s, gable_symbolic_view *view)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(s && view, GABLE_ERR_ARGUMENT, "%s is NULL", s ? "view" : "the symbolic object");
+  GI_CHECK(s && view, GABLE_ERR_ARGUMENT, "%s is NULL", s ? "view" : "the symbolic object");
   const gi_layout *y = s->layout;
   const gable_symbolic_view own = {sizeof own, s->rows, s->cols, y->n_super, y->n_blocks, y->super,   y->parent,
                                    y->lptr,    y->lrow, y->uptr, y->ucol,    y->block,    y->off_ptr, y->off_row};
-  GI_TRY(gi_give_symbolic_view(&own, view));
-done:
-  return status;
+  return GI_TRACED(gi_give_symbolic_view(&own, view));
 }
 
 gable_status gable_symbolic_get_blocks(const gable_symbolic *s, int merged, gable_idx *n_blocks, gable_idx *level,
