@@ -14,8 +14,8 @@ enum { MOST_GMRES = 5 * GI_GMRES_RESTART }; /* iterations a column */
 static gi_solve_frame frame(const gable_solver *s, const gable_solver_work *w, gable_op op)
 {
   const gi_arrangement *a = &s->arrangement;
-  if (op == GABLE_OP_N) return (gi_solve_frame){w->row_place, a->r, w->col_place, a->c, 0};
-  return (gi_solve_frame){w->col_place, a->c, w->row_place, a->r, 0};
+  if (op == GABLE_OP_N) return (gi_solve_frame){w->row_place, a->r, w->col_place, a->c};
+  return (gi_solve_frame){w->col_place, a->c, w->row_place, a->r};
 }
 
 /* frame: of s for all parts, NULL for others. */

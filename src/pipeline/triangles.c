@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "supernodal/cpu/solve_vectors.h"
 #include "trisolve/trisolve.h"
 
 struct gi_triangles_work {
@@ -122,60 +123,6 @@ void gi_triangles_work_destroy(gi_triangles_work **work)
   gi_free(w->ctx, w);
 }
 
-/* y[place[i]] = scale[i] b[i], columns first .. first+count-1 of b; y by rows. */
-#define TAKE(T)                                                                                                        \
-  for (gable_idx i = 0; i < b->n; i++) {                                                                               \
-    const T *from = (const T *)b->data + i * row + first * column;                                                     \
-    double *to = y + (place ? place[i] : i) * (gable_off)count;                                                        \
-    const double by = scale ? scale[i] : 1;                                                                            \
-    for (gable_idx c = 0; c < count; c++) to[c] = by * (double)from[c * column];                                       \
-  }
-
-/* x[i] = scale[i] y[place[i]]. */
-#define GIVE(T)                                                                                                        \
-  for (gable_idx i = 0; i < x->n; i++) {                                                                               \
-    T *to = (T *)x->data + i * row + first * column;                                                                   \
-    const double *from = y + (place ? place[i] : i) * (gable_off)count;                                                \
-    const double by = scale ? scale[i] : 1;                                                                            \
-    for (gable_idx c = 0; c < count; c++) to[c * column] = (T)(by * from[c]);                                          \
-  }
-
-/* One column of doubles in one piece, permuted and scaled: the usual one, a third of the time of the loops above. */
-static int is_plain(const gable_vectors_view *v, gable_idx count, const gable_idx *place, const double *scale)
-{
-  return v->type == GABLE_TYPE_D && count == 1 && v->major == GABLE_MAJOR_COL && place && scale;
-}
-
-static void take(const gable_vectors_view *b, gable_idx first, gable_idx count, const gable_idx *place,
-                 const double *scale, double *y)
-{
-  ptrdiff_t row, column;
-  gi_strides_of(b, &row, &column);
-  if (is_plain(b, count, place, scale)) {
-    const double *from = (const double *)b->data + first * column;
-    for (gable_idx i = 0; i < b->n; i++) y[place[i]] = scale[i] * from[i];
-  } else if (b->type == GABLE_TYPE_S) {
-    TAKE(float)
-  } else {
-    TAKE(double)
-  }
-}
-
-static void give(const gable_vectors_view *x, gable_idx first, gable_idx count, const gable_idx *place,
-                 const double *scale, const double *y)
-{
-  ptrdiff_t row, column;
-  gi_strides_of(x, &row, &column);
-  if (is_plain(x, count, place, scale)) {
-    double *to = (double *)x->data + first * column;
-    for (gable_idx i = 0; i < x->n; i++) to[i] = scale[i] * y[place[i]];
-  } else if (x->type == GABLE_TYPE_S) {
-    GIVE(float)
-  } else {
-    GIVE(double)
-  }
-}
-
 static void multiply(const gi_triangles *t, gable_idx count, double *y)
 {
   for (gable_idx i = 0; i < t->n; i++)
@@ -218,11 +165,12 @@ gable_status gi_triangles_solve(const gi_triangles *t, gi_triangles_work *w, gab
     y.ld = y.count = b->count - first < w->columns ? b->count - first : w->columns;
     y.major = GABLE_MAJOR_ROW;
     y.data = w->y;
-    take(b, first, y.count, f->in_place, f->in_scale, w->y);
+    const gi_solve_window in = {b, first, y.count, y.count, 0}, out = {x, first, y.count, y.count, 0};
+    gi_solve_take(&in, f, 0, t->n, w->y);
     if (op == GABLE_OP_T) GI_TRY(solve_upper(t, w, op, parts, &y));
     if (parts & GI_SOLVE_L) GI_TRY(gi_triangle_works_solve(&w->works, 0, op, &y, NULL));
     if (op == GABLE_OP_N) GI_TRY(solve_upper(t, w, op, parts, &y));
-    give(x, first, y.count, f->out_place, f->out_scale, w->y);
+    gi_solve_give(&out, f, 0, t->n, w->y);
   }
 done:
   return status;

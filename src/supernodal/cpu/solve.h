@@ -42,14 +42,13 @@ int gi_solve_work_fit(gi_solve_work *work, const gi_solve_plan *plan);
 void gi_solve_work_destroy(gable_context *ctx, gi_solve_work **work); /* NULL is fine */
 
 /* What surrounds the sweeps, so that permuting and scaling cost no pass of their own.  All arrays may be NULL.
- *   y[in_place[i]] = in_scale[i] b[i];   x[i] (+)= out_scale[i] y[out_place[i]].
+ *   y[in_place[i]] = in_scale[i] b[i];   x[i] = out_scale[i] y[out_place[i]].
  * Places are the inverse of a permutation: of b, x and the scalings each is then read and written in order. */
 typedef struct gi_solve_frame {
   const gable_idx *in_place;  /* [n] */
   const double *in_scale;     /* [n] */
   const gable_idx *out_place; /* [n] */
   const double *out_scale;    /* [n] */
-  int accumulate;             /* 1: x += instead of x = */
 } gi_solve_frame;
 
 /* Solves op(product of parts) x = b.  GI_SOLVE_ALL is A' and includes F; fewer parts leave F out.  b and x: n rows,
