@@ -4,16 +4,8 @@
 
 #include "base/status.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* *threads of the caller: 0 becomes otherwise, and more than most becomes most.  GABLE_ERR_ARGUMENT outside of 0 to
  * 1024. */
 gable_status gi_options_threads(int *threads, int otherwise, int most);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

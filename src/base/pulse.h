@@ -10,10 +10,6 @@
 
 #include "base/context.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct gi_pulse {
   const gable_context *ctx;
   const char *phase;
@@ -29,9 +25,5 @@ gable_status gi_pulse_tell(gi_pulse *p, double done);
 
 /* The same while nothing is done, only waited for. */
 gable_status gi_pulse_wait(gi_pulse *p);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -7,10 +7,6 @@
 
 #include "base/status.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Lays the caller's struct over own [size bytes], which holds this version's defaults; own keeps its size.  given NULL:
  * nothing is laid over.  first: bytes of the struct in version 0.1.0; init: the macro that the message recommends.
  * GABLE_ERR_ARGUMENT: fewer bytes than first, or more than size that are not all zero. */
@@ -23,9 +19,5 @@ gable_status gi_struct_give(const void *own, size_t size, size_t first, void *gi
 /* Fills the caller's struct of `bytes` bytes with own [size bytes]; bytes beyond size become zero.  GABLE_ERR_ARGUMENT:
  * given is NULL, or has fewer bytes than first. */
 gable_status gi_struct_init(const void *own, size_t size, size_t first, void *given, size_t bytes, const char *init);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -5,10 +5,6 @@
 
 #include "base/context.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* GABLE_ERR_ARGUMENT: v is NULL, or has a negative dimension, an enumerator or a base out of range or no ptr,
  * or is symmetric or triangular and not square.  No array is looked at: they may be in device memory. */
 gable_status gi_view_check(const gable_matrix_view *v);
@@ -16,9 +12,5 @@ gable_status gi_view_check(const gable_matrix_view *v);
 /* The arguments of a bound on the bytes of a plan: GABLE_ERR_ARGUMENT: a count that is negative, or so large that bytes
  * do not fit size_t, or a type that no matrix has. */
 gable_status gi_bound_check(gable_idx n, gable_off nnz, gable_type value_type);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
