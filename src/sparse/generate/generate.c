@@ -9,53 +9,29 @@
 
 enum { MOST_NAME = 24, FIRST_ENTRIES = 1 << 12 };
 
-static gable_status laplacian5(const gi_recipe *r, gable_matrix *a)
-{
-  return gi_generate_grid(r, 5, a);
-}
-static gable_status laplacian9(const gi_recipe *r, gable_matrix *a)
-{
-  return gi_generate_grid(r, 9, a);
-}
-static gable_status laplacian7(const gi_recipe *r, gable_matrix *a)
-{
-  return gi_generate_grid(r, 7, a);
-}
-static gable_status laplacian27(const gi_recipe *r, gable_matrix *a)
-{
-  return gi_generate_grid(r, 27, a);
-}
-static gable_status elasticity2d(const gi_recipe *r, gable_matrix *a)
-{
-  return gi_generate_elasticity(r, 2, a);
-}
-static gable_status elasticity3d(const gi_recipe *r, gable_matrix *a)
-{
-  return gi_generate_elasticity(r, 3, a);
-}
-
 typedef struct kind {
   const char *name;
   int n_sizes;
+  int points;       /* of a grid's stencil; 0: it is none */
   const char *keys; /* beyond values, numbering and seed */
   gable_status (*make)(const gi_recipe *recipe, gable_matrix *a);
 } kind;
 
 static const kind kinds[] = {
-    {"laplacian5", 2, "", laplacian5},
-    {"laplacian9", 2, "", laplacian9},
-    {"laplacian7", 3, "", laplacian7},
-    {"laplacian27", 3, "", laplacian27},
-    {"convection2d", 2, "peclet", gi_generate_convection},
-    {"convection3d", 3, "peclet", gi_generate_convection},
-    {"elasticity2d", 2, "", elasticity2d},
-    {"elasticity3d", 3, "", elasticity3d},
-    {"circuit", 1, "", gi_generate_circuit},
-    {"dag", 1, "degree window", gi_generate_dag},
-    {"random", 1, "degree window", gi_generate_random},
-    {"arrow", 1, "width", gi_generate_arrow},
-    {"band", 1, "width", gi_generate_band},
-    {"chain", 1, "", gi_generate_chain},
+    {"laplacian5", 2, 5, "", gi_generate_grid},
+    {"laplacian9", 2, 9, "", gi_generate_grid},
+    {"laplacian7", 3, 7, "", gi_generate_grid},
+    {"laplacian27", 3, 27, "", gi_generate_grid},
+    {"convection2d", 2, 5, "peclet", gi_generate_convection},
+    {"convection3d", 3, 7, "peclet", gi_generate_convection},
+    {"elasticity2d", 2, 0, "", gi_generate_elasticity},
+    {"elasticity3d", 3, 0, "", gi_generate_elasticity},
+    {"circuit", 1, 0, "", gi_generate_circuit},
+    {"dag", 1, 0, "degree window", gi_generate_dag},
+    {"random", 1, 0, "degree window", gi_generate_random},
+    {"arrow", 1, 0, "width", gi_generate_arrow},
+    {"band", 1, 0, "width", gi_generate_band},
+    {"chain", 1, 0, "", gi_generate_chain},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -264,10 +240,11 @@ gable_status gi_generate(gable_context *ctx, const char *text, uint64_t seed, ga
   GI_REQUIRE(!recipe.random_numbering || (k->make != gi_generate_dag && k->make != gi_generate_chain),
              GABLE_ERR_ARGUMENT, "'%.60s': numbered at random it would be no triangle", text);
   gi_random values = gi_random_seed(recipe.seed), numbering = gi_random_seed(~recipe.seed);
+  recipe.points = k->points;
   GI_TRY(gi_matrix_create(ctx, &a));
   a->field = GABLE_FIELD_REAL;
   GI_TRY(k->make(&recipe, a));
-  if (recipe.random_values && k->make != elasticity2d && k->make != elasticity3d) GI_TRY(randomise_values(a, &values));
+  if (recipe.random_values && k->make != gi_generate_elasticity) GI_TRY(randomise_values(a, &values));
   if (recipe.random_numbering) GI_TRY(randomise_numbering(a, &numbering));
   *out = a;
   a = NULL;

@@ -9,6 +9,7 @@
 /* "laplacian7:64x64x64,values=random,seed=3", read. */
 typedef struct gi_recipe {
   int n_sizes;
+  int points;        /* of a grid's stencil */
   gable_off size[3]; /* those not given are 1 */
   int random_values, random_numbering;
   uint64_t seed;
@@ -20,9 +21,9 @@ typedef struct gi_recipe {
 
 /* Each fills csc, field, structure and part of an empty matrix; natural numbering; natural values, but for elasticity
  * and random, which take recipe->random_values themselves. */
-gable_status gi_generate_grid(const gi_recipe *recipe, int points, gable_matrix *a);
+gable_status gi_generate_grid(const gi_recipe *recipe, gable_matrix *a);
 gable_status gi_generate_convection(const gi_recipe *recipe, gable_matrix *a);
-gable_status gi_generate_elasticity(const gi_recipe *recipe, int dimensions, gable_matrix *a);
+gable_status gi_generate_elasticity(const gi_recipe *recipe, gable_matrix *a);
 gable_status gi_generate_circuit(const gi_recipe *recipe, gable_matrix *a);
 gable_status gi_generate_dag(const gi_recipe *recipe, gable_matrix *a);
 gable_status gi_generate_random(const gi_recipe *recipe, gable_matrix *a);

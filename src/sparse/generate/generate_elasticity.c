@@ -131,7 +131,7 @@ static void add_cell(assembly *as, gable_off t, double young)
     }
 }
 
-gable_status gi_generate_elasticity(const gi_recipe *recipe, int dimensions, gable_matrix *a)
+gable_status gi_generate_elasticity(const gi_recipe *recipe, gable_matrix *a)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = a->ctx;
@@ -139,8 +139,8 @@ gable_status gi_generate_elasticity(const gi_recipe *recipe, int dimensions, gab
   gable_idx *row = NULL;
   gi_mesh mesh = {0};
   gable_idx nx = (gable_idx)recipe->size[0], ny = (gable_idx)recipe->size[1], nz = (gable_idx)recipe->size[2];
-  GI_TRY(dimensions == 2 ? gi_mesh_triangles(ctx, nx, ny, recipe->seed, &mesh)
-                         : gi_mesh_tetrahedra(ctx, nx, ny, nz, recipe->seed, &mesh));
+  GI_TRY(recipe->n_sizes == 2 ? gi_mesh_triangles(ctx, nx, ny, recipe->seed, &mesh)
+                              : gi_mesh_tetrahedra(ctx, nx, ny, nz, recipe->seed, &mesh));
   assembly as = {.mesh = &mesh, .out = &a->csc};
   GI_ALLOC(ctx, row, mesh.n_nodes);
   as.row = row;

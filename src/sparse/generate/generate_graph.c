@@ -11,67 +11,39 @@ static gable_off random_count(gi_random *r, double mean)
   return (gable_off)floor(log1p(-gi_random_unit(r)) / log(mean / (1 + mean)));
 }
 
-static gable_off window_of(const gi_recipe *recipe)
+/* Row i: itself (2), and a geometric number of other rows within the window (-1 over their number, drawn with
+ * replacement): earlier ones (dag; a random numbering would only be another random triangle), or on both sides. */
+static gable_status draw_rows(const gi_recipe *recipe, uint64_t salt, int both, gable_matrix *a)
 {
-  gable_off n = recipe->size[0];
-  return recipe->window > 0 && recipe->window < n ? recipe->window : n;
-}
-
-static gi_entries square(const gi_recipe *recipe)
-{
-  gable_idx n = (gable_idx)recipe->size[0];
-  return (gi_entries){.n_rows = n, .n_cols = n, .words = 1};
-}
-
-/* Takes the entries; what was drawn twice is one entry with the sum. */
-static gable_status finish(gable_matrix *a, gi_entries *e)
-{
+  gable_status status = GABLE_OK;
+  gi_random r = gi_random_seed(recipe->seed ^ salt);
+  const gable_off n = recipe->size[0], window = recipe->window > 0 && recipe->window < n ? recipe->window : n;
+  gi_entries e = {.n_rows = (gable_idx)n, .n_cols = (gable_idx)n, .words = 1};
   gable_off duplicates;
-  return gi_entries_compress(a->ctx, e, &a->csc, &duplicates);
-}
-
-/* Row i: itself (2), and a geometric number of earlier rows within the window (-1 over their number, drawn with
- * replacement).  A random numbering would only be another random triangle. */
-gable_status gi_generate_dag(const gi_recipe *recipe, gable_matrix *a)
-{
-  gable_status status = GABLE_OK;
-  gi_random r = gi_random_seed(recipe->seed ^ 0xDA6);
-  gi_entries e = square(recipe);
-  gable_off window = window_of(recipe);
   for (gable_idx i = 0; i < e.n_rows; i++) {
-    gable_off reach = i < window ? i : window, count = random_count(&r, recipe->degree);
-    if (count > reach) count = reach;
-    for (gable_off k = 0; k < count; k++)
-      GI_TRY(gi_entries_add(a->ctx, &e, i, (gable_idx)(i - 1 - gi_random_below(&r, reach)), -1.0 / (double)count));
-    GI_TRY(gi_entries_add(a->ctx, &e, i, i, 2));
-  }
-  GI_TRY(finish(a, &e));
-done:
-  gi_entries_release(a->ctx, &e);
-  return status;
-}
-
-/* As dag, on both sides of the diagonal. */
-gable_status gi_generate_random(const gi_recipe *recipe, gable_matrix *a)
-{
-  gable_status status = GABLE_OK;
-  gi_random r = gi_random_seed(recipe->seed ^ 0x4A4D);
-  gi_entries e = square(recipe);
-  gable_off window = window_of(recipe), n = e.n_rows;
-  for (gable_idx i = 0; i < e.n_rows; i++) {
-    gable_off first = i > window ? i - window : 0, last = i + window < n ? i + window : n - 1;
+    const gable_off first = i > window ? i - window : 0, last = !both ? i : i + window < n ? i + window : n - 1;
     gable_off count = random_count(&r, recipe->degree);
     if (count > last - first) count = last - first;
     for (gable_off k = 0; k < count; k++) {
-      gable_off j = first + gi_random_below(&r, last - first);
+      const gable_off drawn = gi_random_below(&r, last - first), j = both ? first + drawn : i - 1 - drawn;
       GI_TRY(gi_entries_add(a->ctx, &e, i, (gable_idx)(j + (j >= i)), -1.0 / (double)count));
     }
     GI_TRY(gi_entries_add(a->ctx, &e, i, i, 2));
   }
-  GI_TRY(finish(a, &e));
+  GI_TRY(gi_entries_compress(a->ctx, &e, &a->csc, &duplicates)); /* what was drawn twice is one entry with the sum */
 done:
   gi_entries_release(a->ctx, &e);
   return status;
+}
+
+gable_status gi_generate_dag(const gi_recipe *recipe, gable_matrix *a)
+{
+  return draw_rows(recipe, 0xDA6, 0, a);
+}
+
+gable_status gi_generate_random(const gi_recipe *recipe, gable_matrix *a)
+{
+  return draw_rows(recipe, 0x4A4D, 1, a);
 }
 
 gable_status gi_generate_band(const gi_recipe *recipe, gable_matrix *a)

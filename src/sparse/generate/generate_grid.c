@@ -84,12 +84,12 @@ static double laplacian(const gi_recipe *r, const gable_off *at, int dx, int dy,
   return dx || dy || dz ? -1 : diagonal;
 }
 
-gable_status gi_generate_grid(const gi_recipe *recipe, int points, gable_matrix *a)
+gable_status gi_generate_grid(const gi_recipe *recipe, gable_matrix *a)
 {
-  stencil lower = stencil_of(points, 1);
+  stencil lower = stencil_of(recipe->points, 1);
   a->structure = GABLE_STRUCTURE_SYMMETRIC;
   a->part = GABLE_PART_LOWER;
-  return fill(recipe, &lower, laplacian, points - 1, a);
+  return fill(recipe, &lower, laplacian, recipe->points - 1, a);
 }
 
 /* Central differences of -u'' + v u' along each axis, cell Peclet number P times the flow at the row's point.  The flow
@@ -106,6 +106,6 @@ static double convection(const gi_recipe *r, const gable_off *at, int dx, int dy
 
 gable_status gi_generate_convection(const gi_recipe *recipe, gable_matrix *a)
 {
-  stencil all = stencil_of(recipe->n_sizes == 2 ? 5 : 7, 0);
-  return fill(recipe, &all, convection, 2 * recipe->n_sizes, a);
+  stencil all = stencil_of(recipe->points, 0);
+  return fill(recipe, &all, convection, recipe->points - 1, a);
 }
