@@ -3,6 +3,7 @@
 
 #include "api/entry.h"
 #include "api/structs.h"
+#include "base/type_size.h"
 #include "graph/shape.h"
 #include "sparse/file/gzip.h"
 #include "sparse/generate/generate.h"
@@ -102,13 +103,6 @@ done:
   return status;
 }
 
-/* Element (i, j) of vectors. */
-static double vector_element(const gable_vectors_view *v, gable_idx i, gable_idx j)
-{
-  gable_off at = v->major == GABLE_MAJOR_COL ? i + j * v->ld : i * v->ld + j;
-  return v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[at] : ((const double *)v->data)[at];
-}
-
 gable_status gable_matrix_from_vectors(gable_context *ctx, const gable_vectors_view *vectors, gable_matrix **out)
 {
   gable_status status = GABLE_OK;
@@ -120,6 +114,7 @@ gable_status gable_matrix_from_vectors(gable_context *ctx, const gable_vectors_v
   GI_TRY(gi_take_vectors_view(vectors, &own));
   GI_TRY(gi_vectors_take(v, "vectors", &own));
   GI_REQUIRE(v->space == GABLE_SPACE_HOST, GABLE_ERR_ARGUMENT, "vectors in device memory: give them in host memory");
+  const gable_off row = v->major == GABLE_MAJOR_COL ? 1 : v->ld, column = v->major == GABLE_MAJOR_COL ? v->ld : 1;
   GI_TRY(gi_matrix_create(ctx, &a));
   GI_TRY(gi_csc_init(ctx, v->n, v->count, (gable_off)v->n * v->count, 1, &a->csc));
   for (gable_idx j = 0; j < v->count; j++) {
@@ -127,7 +122,7 @@ gable_status gable_matrix_from_vectors(gable_context *ctx, const gable_vectors_v
     a->csc.ptr[j + 1] = first + v->n;
     for (gable_idx i = 0; i < v->n; i++) {
       a->csc.idx[first + i] = i;
-      a->csc.val[first + i] = vector_element(&own, i, j);
+      a->csc.val[first + i] = gi_number_at(v->type, v->data, i * row + j * column, 0);
     }
   }
   a->field = GABLE_FIELD_REAL;

@@ -3,15 +3,10 @@
 #include <float.h>
 #include <math.h>
 
-#include "base/portable.h"
+#include "base/type_size.h"
 #include "factor/numeric.h"
 #include "factor/threads.h"
 #include "kernels/dense/dense.h"
-
-static size_t size_of(gable_type type)
-{
-  return type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
-}
 
 static gable_off values_of(const gi_layout *y, gi_factor_kind kind)
 {
@@ -23,7 +18,7 @@ static gable_off values_of(const gi_layout *y, gi_factor_kind kind)
 gable_off gi_factor_bytes(const gi_layout *y, gi_factor_kind kind, gable_type type)
 {
   const gable_off pivots = kind != GI_CHOLESKY ? y->n * (gable_off)sizeof(gable_idx) : 0;
-  return (gable_off)sizeof(gi_factor) + values_of(y, kind) * (gable_off)size_of(type) + pivots;
+  return (gable_off)sizeof(gi_factor) + values_of(y, kind) * (gable_off)gi_type_size(type) + pivots;
 }
 
 gable_off gi_factor_work_bytes(const gi_layout *y, gi_factor_kind kind, gable_type type, int threads)
@@ -32,7 +27,7 @@ gable_off gi_factor_work_bytes(const gi_layout *y, gi_factor_kind kind, gable_ty
   gable_idx widest = 0;
   for (gable_idx s = 0; s < y->n_super; s++)
     if (gi_layout_width(y, s) > widest) widest = gi_layout_width(y, s);
-  return gi_plan_bytes(y) + gi_factor_run_bytes(&f, widest, size_of(type), gi_factor_threads(y, threads));
+  return gi_plan_bytes(y) + gi_factor_run_bytes(&f, widest, gi_type_size(type), gi_factor_threads(y, threads));
 }
 
 gable_status gi_factor_create(gable_context *ctx, const gi_layout *layout, gi_factor_kind kind, gable_type type,
@@ -50,13 +45,13 @@ gable_status gi_factor_create(gable_context *ctx, const gi_layout *layout, gi_fa
   f->type = type;
   f->layout = layout;
   f->bytes = gi_factor_bytes(layout, kind, type);
-  f->l = gi_alloc(ctx, l, size_of(type));
-  f->dinv = gi_alloc(ctx, layout->n, size_of(type));
+  f->l = gi_alloc(ctx, l, gi_type_size(type));
+  f->dinv = gi_alloc(ctx, layout->n, gi_type_size(type));
   int have = f->l && f->dinv;
-  if (have && kind == GI_LU) have = (f->u = gi_alloc(ctx, u, size_of(type))) != NULL;
-  if (have && kind == GI_LDLT) have = (f->coupling = gi_alloc(ctx, layout->n, size_of(type))) != NULL;
+  if (have && kind == GI_LU) have = (f->u = gi_alloc(ctx, u, gi_type_size(type))) != NULL;
+  if (have && kind == GI_LDLT) have = (f->coupling = gi_alloc(ctx, layout->n, gi_type_size(type))) != NULL;
   if (have && kind != GI_CHOLESKY) have = (f->pivot = gi_alloc(ctx, layout->n, sizeof *f->pivot)) != NULL;
-  if (have && layout->off_ptr) have = (f->off = gi_alloc(ctx, layout->off_ptr[layout->n], size_of(type))) != NULL;
+  if (have && layout->off_ptr) have = (f->off = gi_alloc(ctx, layout->off_ptr[layout->n], gi_type_size(type))) != NULL;
   GI_REQUIRE(have, GABLE_ERR_MEMORY, "out of memory: the factor takes %.1f MB", (double)f->bytes / 1e6);
   *out = f;
   f = NULL;

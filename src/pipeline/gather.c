@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/type_size.h"
+
 gable_status gi_gather_positions(gable_context *ctx, gable_off count, double **out)
 {
   gable_status status = GABLE_OK;
@@ -222,11 +224,6 @@ gable_off gi_gather_bytes(const gi_gather *g)
   return g->small ? 4 * g->count : g->large ? 8 * g->count : 0;
 }
 
-static double value_at(gable_type type, const void *in, gable_off k)
-{
-  return type == GABLE_TYPE_S ? (double)((const float *)in)[k] : ((const double *)in)[k];
-}
-
 /* In integers, which a compiler makes vectors of: one more in the exponent reaches the sign when all its bits are set.
  */
 int gi_all_finite(gable_type type, const void *in, gable_off count)
@@ -253,7 +250,7 @@ gable_off gi_gather_check(const gi_gather *g, gable_type type, const void *in, g
   for (gable_off k = 0; k < g->count; k++) {
     double sign;
     const gable_off from = gi_gather_from(g, k, &sign);
-    if (!isfinite(value_at(type, in, from))) return from;
+    if (!isfinite(gi_number_at(type, in, from, 0))) return from;
   }
   return -1; /* in what is not gathered */
 }
@@ -270,7 +267,7 @@ void gi_gather_values(const gi_gather *g, gable_type type, const void *in, doubl
     for (gable_off k = 0; k < g->count; k++) {
       double sign;
       const gable_off from = gi_gather_from(g, k, &sign);
-      out[k] = sign * value_at(type, in, from);
+      out[k] = sign * gi_number_at(type, in, from, 0);
     }
   }
 }

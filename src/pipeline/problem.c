@@ -8,18 +8,13 @@
 #include "sparse/symmetry.h"
 #include "sparse/view.h"
 
-static gable_off offset_at(const gable_matrix_view *view, gable_idx k)
-{
-  return view->offset_type == GABLE_TYPE_I32 ? ((const int32_t *)view->ptr)[k] : ((const int64_t *)view->ptr)[k];
-}
-
 /* 0 where the offsets are wrong, which gi_csc_from_view will say better. */
 static gable_off count_given(const gable_matrix_view *view)
 {
   gable_idx major = view->format == GABLE_FORMAT_CSR ? view->n_rows : view->n_cols;
   for (gable_idx k = 0; k < major; k++)
-    if (offset_at(view, k) > offset_at(view, k + 1)) return 0;
-  return major >= 0 && offset_at(view, 0) == view->base ? offset_at(view, major) - view->base : 0;
+    if (gi_view_offset(view, k) > gi_view_offset(view, k + 1)) return 0;
+  return major >= 0 && gi_view_offset(view, 0) == 0 ? gi_view_offset(view, major) : 0;
 }
 
 /* One triangle is stored, or used: p->rows = A by rows, positions sent through the functions that arrange values. */

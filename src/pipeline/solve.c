@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/timer.h"
+#include "base/type_size.h"
 #include "pipeline/work.h"
 #include "sparse/vectors.h"
 
@@ -43,24 +44,19 @@ gable_status gi_work_near_inverse(void *user, gable_op op, gable_idx count, cons
   return sweep(w->solver, w, op, count, b, 0, x, 0);
 }
 
-static double entry_of(const gable_vectors_view *v, gable_off k)
-{
-  return v->type == GABLE_TYPE_S ? (double)((const float *)v->data)[k] : ((const double *)v->data)[k];
-}
-
 /* Before x is written. */
 static gable_status check_finite(const gable_vectors_view *b)
 {
   gable_status status = GABLE_OK;
   const int by_columns = b->major == GABLE_MAJOR_COL;
   const gable_idx lists = by_columns ? b->count : b->n, length = by_columns ? b->n : b->count;
-  const gable_off bytes = b->type == GABLE_TYPE_S ? sizeof(float) : sizeof(double);
+  const gable_off bytes = (gable_off)gi_type_size(b->type);
   for (gable_idx j = 0; j < lists; j++) {
     if (GI_LIKELY(gi_all_finite(b->type, (const char *)b->data + j * b->ld * bytes, length))) continue;
     gable_idx i = 0;
-    while (isfinite(entry_of(b, j * b->ld + i))) i++;
-    GI_REQUIRE(0, GABLE_ERR_NOT_FINITE, "b holds %g in row %d, column %d (counted from 0)", entry_of(b, j * b->ld + i),
-               by_columns ? i : j, by_columns ? j : i);
+    while (isfinite(gi_number_at(b->type, b->data, j * b->ld + i, 0))) i++;
+    GI_REQUIRE(0, GABLE_ERR_NOT_FINITE, "b holds %g in row %d, column %d (counted from 0)",
+               gi_number_at(b->type, b->data, j * b->ld + i, 0), by_columns ? i : j, by_columns ? j : i);
   }
 done:
   return status;
@@ -85,7 +81,7 @@ static gable_off place(const gable_vectors_view *v, gable_idx i, gable_idx j)
 void gi_work_copy_in(const gable_vectors_view *v, gable_idx first, gable_idx count, double *to)
 {
   for (gable_idx j = 0; j < count; j++)
-    for (gable_idx i = 0; i < v->n; i++) *to++ = entry_of(v, place(v, i, first + j));
+    for (gable_idx i = 0; i < v->n; i++) *to++ = gi_number_at(v->type, v->data, place(v, i, first + j), 0);
 }
 
 /* Rounds to the type of v, in from as well. */

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/type_size.h"
+
 static int is_kept(gable_part part, gable_idx i, gable_idx j)
 {
   return part == GABLE_PART_FULL || (part == GABLE_PART_LOWER ? i >= j : i <= j);
@@ -115,22 +117,11 @@ void gi_coo_destroy(gable_coo **map)
   GI_FREE(gone->ctx, gone->start, gone->source, gone);
 }
 
-/* Number w of the value of triplet k: 0 the real part, 1 the imaginary one. */
-static double value_of(gable_type type, const void *val, gable_off k, int w)
-{
-  switch (type) {
-  case GABLE_TYPE_S: return (double)((const float *)val)[k];
-  case GABLE_TYPE_C: return (double)((const float *)val)[2 * k + w];
-  case GABLE_TYPE_Z: return ((const double *)val)[2 * k + w];
-  default: return ((const double *)val)[k];
-  }
-}
-
 static double sum_of(const gable_coo *map, const void *val, gable_off q, int w)
 {
   gable_off p = map->start[q];
-  double sum = value_of(map->value_type, val, map->source[p++], w);
-  for (; p < map->start[q + 1]; p++) sum += value_of(map->value_type, val, map->source[p], w);
+  double sum = gi_number_at(map->value_type, val, map->source[p++], w);
+  for (; p < map->start[q + 1]; p++) sum += gi_number_at(map->value_type, val, map->source[p], w);
   return sum;
 }
 
@@ -139,7 +130,7 @@ static gable_status refuse(const gable_coo *map, const void *val, gable_idx i, g
 {
   gable_status status = GABLE_OK;
   for (gable_off p = map->start[q]; p < map->start[q + 1]; p++) {
-    const double value = value_of(map->value_type, val, map->source[p], w);
+    const double value = gi_number_at(map->value_type, val, map->source[p], w);
     GI_REQUIRE(isfinite(value), GABLE_ERR_NOT_FINITE, "triplet %lld (row %d, column %d) (counted from 0) is %g",
                (long long)map->source[p], i, j, value);
   }

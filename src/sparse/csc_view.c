@@ -1,14 +1,9 @@
 /* csc_view.c: a caller's view, checked entry by entry, becomes a compressed matrix of our own. */
 #include <string.h>
 
+#include "base/type_size.h"
 #include "sparse/csc.h"
 #include "sparse/view.h"
-
-static gable_off offset_at(const gable_matrix_view *v, gable_idx k)
-{
-  gable_off p = v->offset_type == GABLE_TYPE_I32 ? ((const int32_t *)v->ptr)[k] : ((const int64_t *)v->ptr)[k];
-  return p - v->base;
-}
 
 /* Do idx[begin, end) increase within least .. most-1? */
 static int is_increasing(const gable_idx *idx, gable_off begin, gable_off end, int64_t least, int64_t most)
@@ -23,17 +18,17 @@ static gable_status check_entries(const gable_matrix_view *v, gable_idx n_lists,
 {
   gable_status status = GABLE_OK;
   const char *list = v->format == GABLE_FORMAT_CSR ? "row" : "column";
-  GI_REQUIRE(offset_at(v, 0) == 0, GABLE_ERR_ARGUMENT, "ptr[0] is %lld, the base is %d",
-             (long long)(offset_at(v, 0) + v->base), v->base);
+  GI_REQUIRE(gi_view_offset(v, 0) == 0, GABLE_ERR_ARGUMENT, "ptr[0] is %lld, the base is %d",
+             (long long)(gi_view_offset(v, 0) + v->base), v->base);
   for (gable_idx k = 0; k < n_lists; k++)
-    GI_REQUIRE(offset_at(v, k) <= offset_at(v, k + 1), GABLE_ERR_ARGUMENT, "ptr decreases after %s %d (counted from 0)",
-               list, k);
-  GI_REQUIRE(v->idx || offset_at(v, n_lists) == 0, GABLE_ERR_ARGUMENT, "the view has no idx");
+    GI_REQUIRE(gi_view_offset(v, k) <= gi_view_offset(v, k + 1), GABLE_ERR_ARGUMENT,
+               "ptr decreases after %s %d (counted from 0)", list, k);
+  GI_REQUIRE(v->idx || gi_view_offset(v, n_lists) == 0, GABLE_ERR_ARGUMENT, "the view has no idx");
   for (gable_idx k = 0; k < n_lists; k++) {
-    gable_off end = offset_at(v, k + 1);
+    gable_off end = gi_view_offset(v, k + 1);
     int64_t last = (int64_t)v->base - 1;
-    if (GI_LIKELY(is_increasing(v->idx, offset_at(v, k), end, v->base, (int64_t)n_inside + v->base))) continue;
-    for (gable_off p = offset_at(v, k); p < end; p++) {
+    if (GI_LIKELY(is_increasing(v->idx, gi_view_offset(v, k), end, v->base, (int64_t)n_inside + v->base))) continue;
+    for (gable_off p = gi_view_offset(v, k); p < end; p++) {
       int64_t i = v->idx[p];
       GI_REQUIRE(i >= v->base && i < (int64_t)n_inside + v->base, GABLE_ERR_ARGUMENT,
                  "idx[%lld] is %lld in %s %d (counted from 0): not in %d .. %lld", (long long)p, (long long)i, list, k,
@@ -48,19 +43,6 @@ done:
   return status;
 }
 
-static void copy_value(const gable_matrix_view *v, gable_off p, double *to, gable_off q)
-{
-  switch (v->value_type) {
-  case GABLE_TYPE_S: to[q] = (double)((const float *)v->val)[p]; break;
-  case GABLE_TYPE_C:
-    to[2 * q] = (double)((const float *)v->val)[2 * p];
-    to[2 * q + 1] = (double)((const float *)v->val)[2 * p + 1];
-    break;
-  case GABLE_TYPE_Z: memcpy(to + 2 * q, (const double *)v->val + 2 * p, 2 * sizeof(double)); break;
-  default: to[q] = ((const double *)v->val)[p]; break;
-  }
-}
-
 /* Copies the lists of the view as they are: columns of A from CSC, of A^T from CSR. */
 static gable_status copy_lists(gable_context *ctx, const gable_matrix_view *v, gable_idx n_lists, gable_idx n_inside,
                                gi_csc *out)
@@ -70,19 +52,19 @@ static gable_status copy_lists(gable_context *ctx, const gable_matrix_view *v, g
   gable_part part = v->part;
   if (v->format == GABLE_FORMAT_CSR && part != GABLE_PART_FULL)
     part = part == GABLE_PART_LOWER ? GABLE_PART_UPPER : GABLE_PART_LOWER;
-  GI_TRY(gi_csc_init(ctx, n_inside, n_lists, offset_at(v, n_lists), words, out));
+  GI_TRY(gi_csc_init(ctx, n_inside, n_lists, gi_view_offset(v, n_lists), words, out));
   gable_off q = 0;
   if (part == GABLE_PART_FULL && v->base == 0 && !words) { /* as it stands */
-    for (gable_idx k = 0; k <= n_lists; k++) out->ptr[k] = offset_at(v, k);
+    for (gable_idx k = 0; k <= n_lists; k++) out->ptr[k] = gi_view_offset(v, k);
     if (out->ptr[n_lists]) memcpy(out->idx, v->idx, (size_t)out->ptr[n_lists] * sizeof *out->idx);
     goto done;
   }
   for (gable_idx k = 0; k < n_lists; k++) {
-    for (gable_off p = offset_at(v, k); p < offset_at(v, k + 1); p++) {
+    for (gable_off p = gi_view_offset(v, k); p < gi_view_offset(v, k + 1); p++) {
       gable_idx i = v->idx[p] - v->base;
       if ((part == GABLE_PART_LOWER && i < k) || (part == GABLE_PART_UPPER && i > k)) continue;
       out->idx[q] = i;
-      if (words) copy_value(v, p, out->val, q);
+      for (int w = 0; w < words; w++) out->val[words * q + w] = gi_number_at(v->value_type, v->val, p, w);
       q++;
     }
     out->ptr[k + 1] = q;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/type_size.h"
+
 typedef struct walker {
   gable_context *ctx;
   const gi_csc *lists;
@@ -14,11 +16,6 @@ typedef struct walker {
   const void *val;
   double *largest; /* [n] of each list, once two values differ; NULL before */
 } walker;
-
-static double value_at(const walker *w, gable_off k)
-{
-  return w->type == GABLE_TYPE_S ? (double)((const float *)w->val)[k] : ((const double *)w->val)[k];
-}
 
 static const char *declaration(gable_structure structure)
 {
@@ -37,7 +34,8 @@ static gable_status find_largest(walker *w)
   if (w->largest) return GABLE_OK;
   GI_ALLOC_ZERO(w->ctx, w->largest, a->n_cols);
   for (gable_idx i = 0; i < a->n_cols; i++)
-    for (gable_off k = a->ptr[i]; k < a->ptr[i + 1]; k++) w->largest[i] = fmax(w->largest[i], fabs(value_at(w, k)));
+    for (gable_off k = a->ptr[i]; k < a->ptr[i + 1]; k++)
+      w->largest[i] = fmax(w->largest[i], fabs(gi_number_at(w->type, w->val, k, 0)));
 done:
   return status;
 }
@@ -47,7 +45,7 @@ static gable_status compare(walker *w, gable_idx i, gable_off k, gable_idx j, ga
 {
   gable_status status = GABLE_OK;
   const double eps = w->type == GABLE_TYPE_S ? FLT_EPSILON : DBL_EPSILON;
-  const double one = value_at(w, k), other = value_at(w, m);
+  const double one = gi_number_at(w->type, w->val, k, 0), other = gi_number_at(w->type, w->val, m, 0);
   const double apart = fabs(w->structure == GABLE_STRUCTURE_SKEW ? one + other : one - other);
   if (GI_LIKELY(apart <= 4 * eps * fabs(one)) || apart != apart) return GABLE_OK; /* NaN is found by others */
   GI_TRY(find_largest(w));
