@@ -88,9 +88,7 @@ gable_status gable_forest_get_leaves(const gable_forest *f, gable_off *leaf, gab
   }
 done:
   if (f) {
-    gi_free(f->ctx, order);
-    gi_free(f->ctx, room);
-    gi_free(f->ctx, unsorted);
+    GI_FREE(f->ctx, order, room, unsorted);
   }
   return status;
 }

@@ -259,7 +259,6 @@ void gi_factor_columns_release(gable_context *ctx, gi_factor_columns *c)
   gi_csc_release(ctx, &c->l);
   gi_csc_release(ctx, &c->u);
   gi_csc_release(ctx, &c->f);
-  gi_free(ctx, c->row_of);
-  gi_free(ctx, c->col_of);
+  GI_FREE(ctx, c->row_of, c->col_of);
   c->row_of = c->col_of = NULL;
 }

@@ -86,8 +86,7 @@ static gable_status find_blocks(gable_context *ctx, const gi_csc *l, const gi_cs
                  "F: the entry in row %d of column %d (counted from 0) is not right of a diagonal block of L and U",
                  off->idx[q], j);
 done:
-  gi_free(ctx, of);
-  gi_free(ctx, reach);
+  GI_FREE(ctx, of, reach);
   return status;
 }
 
@@ -298,7 +297,6 @@ done:
     gi_layout_destroy(ctx, layout);
   }
   gi_csc_release(ctx, &pattern);
-  gi_free(ctx, place_of);
-  gi_free(ctx, block);
+  GI_FREE(ctx, place_of, block);
   return status;
 }

@@ -119,8 +119,7 @@ gable_status gi_plan_create(gable_context *ctx, const gi_layout *y, int cholesky
   *out = plan;
   plan = NULL;
 done:
-  gi_free(ctx, next);
-  gi_free(ctx, end);
+  GI_FREE(ctx, next, end);
   gi_plan_destroy(ctx, &plan);
   return status;
 }

@@ -92,7 +92,6 @@ gable_status gi_btf(gable_context *ctx, gable_idx n, const gable_off *ptr, const
   for (gable_idx v = 0; v < n; v++) perm[t.path[t.component[v]]++] = v;
   *n_blocks = t.n_components;
 done:
-  gi_free(ctx, work);
-  gi_free(ctx, t.next);
+  GI_FREE(ctx, work, t.next);
   return status;
 }

@@ -113,8 +113,7 @@ static gable_status find_levels(gable_context *ctx, const gi_csc *a, gable_part 
   for (gable_idx k = 0; k < a->n_cols; k++)
     if (++width[level[k]] > *widest) *widest = width[level[k]];
 done:
-  gi_free(ctx, level);
-  gi_free(ctx, width);
+  GI_FREE(ctx, level, width);
   return status;
 }
 

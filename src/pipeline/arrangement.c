@@ -433,8 +433,7 @@ static gable_status structure_of_pivots(gable_context *ctx, const gi_csc *a_prim
   GI_TRY(gi_symbolic(ctx, n, a_prime->ptr, idx, perm, &form, &a->layout));
   GI_TRY(gi_solve_plan_create(ctx, a->layout, NULL, &a->plan));
 done:
-  gi_free(ctx, place);
-  gi_free(ctx, idx);
+  GI_FREE(ctx, place, idx);
   return status;
 }
 
@@ -464,8 +463,7 @@ gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, const 
   *out = a;
   memset(&a, 0, sizeof a);
 done:
-  gi_free(ctx, pivot_row);
-  gi_free(ctx, perm);
+  GI_FREE(ctx, pivot_row, perm);
   gi_arrangement_release(ctx, &a);
   return status;
 }

@@ -86,8 +86,7 @@ static gable_status solve_probes(gable_solver *s, gable_idx most_gmres, gi_verdi
   }
 done:
   gi_pipeline_work_destroy(&w);
-  gi_free(s->ctx, b);
-  gi_free(s->ctx, x);
+  GI_FREE(s->ctx, b, x);
   return status;
 }
 

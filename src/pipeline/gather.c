@@ -214,8 +214,7 @@ done:
 
 void gi_gather_release(gable_context *ctx, gi_gather *g)
 {
-  gi_free(ctx, g->small);
-  gi_free(ctx, g->large);
+  GI_FREE(ctx, g->small, g->large);
   memset(g, 0, sizeof *g);
 }
 

@@ -112,15 +112,13 @@ gable_status gi_permuted_fill(gable_context *ctx, gi_permuted *a, const gi_probl
     copy_to_rows(&a->rows, &a->from_columns, a->columns.val, ctx->threads);
   }
 done:
-  gi_free(ctx, rows);
-  gi_free(ctx, columns);
+  GI_FREE(ctx, rows, columns);
   return status;
 }
 
 void gi_permuted_empty(gable_context *ctx, gi_permuted *a)
 {
-  gi_free(ctx, a->columns.val);
-  gi_free(ctx, a->rows.val);
+  GI_FREE(ctx, a->columns.val, a->rows.val);
   a->columns.val = a->rows.val = NULL;
 }
 

@@ -80,8 +80,7 @@ void gi_triangles_destroy(gi_triangles **triangles)
   gi_triangle_plans_release(&t->plans);
   gi_csc_release(t->ctx, &t->l);
   gi_csc_release(t->ctx, &t->u);
-  gi_free(t->ctx, t->diagonal);
-  gi_free(t->ctx, t);
+  GI_FREE(t->ctx, t->diagonal, t);
 }
 
 static gable_off columns_bytes(const gi_csc *a)
@@ -119,8 +118,7 @@ void gi_triangles_work_destroy(gi_triangles_work **work)
   gi_triangles_work *w = *work;
   *work = NULL;
   gi_triangle_works_release(&w->works);
-  gi_free(w->ctx, w->y);
-  gi_free(w->ctx, w);
+  GI_FREE(w->ctx, w->y, w);
 }
 
 static void multiply(const gi_triangles *t, gable_idx count, double *y)

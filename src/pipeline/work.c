@@ -115,8 +115,7 @@ void gi_pipeline_work_destroy(gable_solver_work **work)
   gi_device_sweep_destroy(w->ctx, &w->device);
   gi_device_refinement_destroy(w->ctx, &w->device_refinement);
   gi_estimate_room_destroy(w->ctx, &w->estimate);
-  gi_free(w->ctx, w->own_col_place);
-  gi_free(w->ctx, w->row_place);
+  GI_FREE(w->ctx, w->own_col_place, w->row_place);
   gi_refine_work_destroy(w->ctx, &w->refine);
   GI_FREE(w->ctx, w->b, w->x, w->scratch, w);
 }

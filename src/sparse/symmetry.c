@@ -113,8 +113,7 @@ gable_status gi_symmetry_check(gable_context *ctx, const gi_csc *lists, int by_r
   if (lists->n_cols) memcpy(cursor, lists->ptr, (size_t)lists->n_cols * sizeof *cursor);
   GI_TRY(walk(&w, cursor));
 done:
-  gi_free(ctx, cursor);
-  gi_free(ctx, w.largest);
+  GI_FREE(ctx, cursor, w.largest);
   return status;
 }
 

@@ -154,8 +154,7 @@ static gable_status order_whole(dissection *d, const gi_adjacency *g, gable_idx 
   }
   GI_TRY(take_result(d, g, result));
 done:
-  gi_free(d->ctx, ptr);
-  gi_free(d->ctx, place);
+  GI_FREE(d->ctx, ptr, place);
   return status;
 }
 
@@ -260,8 +259,7 @@ static gable_status order_parts(const dissection *d, const gi_adjacency *g, cons
   for (gable_idx v = 0; v < g->n; v++) member[v] = part_of[of[v]];
   GI_TRY(gi_order_camd(d->ctx, g, member, perm));
 done:
-  gi_free(d->ctx, part_of);
-  gi_free(d->ctx, member);
+  GI_FREE(d->ctx, part_of, member);
   return status;
 }
 

@@ -183,7 +183,6 @@ gable_status gi_order_by_metis(gable_context *ctx, const gi_order_problem *p, co
     if (!is_moot(&q)) GI_TRY(order_block(ctx, p, &q, perm + p->block[b], order, local));
   }
 done:
-  gi_free(ctx, order);
-  gi_free(ctx, local);
+  GI_FREE(ctx, order, local);
   return status;
 }

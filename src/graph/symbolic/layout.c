@@ -6,8 +6,7 @@ void gi_layout_destroy(gable_context *ctx, gi_layout **layout)
   if (!y) return;
   GI_FREE(ctx, y->super, y->of, y->parent, y->lptr, y->lrow);
   if (!y->symmetric) {
-    gi_free(ctx, y->uptr);
-    gi_free(ctx, y->ucol);
+    GI_FREE(ctx, y->uptr, y->ucol);
   }
   GI_FREE(ctx, y->lval, y->uval, y->block, y->off_ptr, y->off_row, y);
   *layout = NULL;

@@ -214,8 +214,7 @@ static gable_status find_supernodes(gable_context *ctx, const gi_tree *t, const 
     *n_wide = gi_supernodes_relax(t->parent, t->count, *n_wide, wide, shares, zeros, work);
   }
 done:
-  gi_free(ctx, work);
-  gi_free(ctx, zeros);
+  GI_FREE(ctx, work, zeros);
   return status;
 }
 
@@ -275,7 +274,6 @@ gable_status gi_tree_layout(gable_context *ctx, const gi_tree *t, const gi_symbo
   y = NULL;
 done:
   gi_layout_destroy(ctx, &y);
-  gi_free(ctx, wide);
-  gi_free(ctx, row_at);
+  GI_FREE(ctx, wide, row_at);
   return status;
 }

@@ -243,8 +243,7 @@ static void unsymmetric_release(unsymmetric *u)
     gi_csc_release(u->ctx, &d->a);
     GI_FREE(u->ctx, d->ptr, d->list, d->at, d->head, d->next, d->gave, d->mark, d->open);
   }
-  gi_free(u->ctx, u->super);
-  gi_free(u->ctx, u->spare);
+  GI_FREE(u->ctx, u->super, u->spare);
 }
 
 static gable_status unsymmetric_init(gable_context *ctx, gable_idx n, const gable_off *ptr, const gable_idx *idx,

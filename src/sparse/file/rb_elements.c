@@ -89,7 +89,6 @@ gable_status gi_rb_read_elements(gable_context *ctx, gi_source *s, const gi_rb_h
       for (gable_off r = h->structure == GABLE_STRUCTURE_GENERAL ? ptr[l] : c; r < ptr[l + 1]; r++)
         GI_TRY(add_entry(&f, h, options, variable[r], variable[c], e));
 done:
-  gi_free(ctx, ptr);
-  gi_free(ctx, variable);
+  GI_FREE(ctx, ptr, variable);
   return status;
 }

@@ -269,8 +269,7 @@ static gable_status make_inverses(gable_context *ctx, gi_block_triangle *t)
   gi_free(ctx, t->value);
   t->value = NULL;
 done:
-  gi_free(ctx, mark);
-  gi_free(ctx, fill);
+  GI_FREE(ctx, mark, fill);
   return status;
 }
 
