@@ -139,7 +139,9 @@ module gable
   integer(c_int), parameter :: GABLE_SOLVER_REJECTED_S = 50
   integer(c_int), parameter :: GABLE_SOLVER_JUDGE_S = 51
   integer(c_int), parameter :: GABLE_SOLVER_LISTS_S = 52
-  integer(c_int), parameter :: GABLE_SOLVER_KEYS = 53
+  integer(c_int), parameter :: GABLE_SOLVER_SOLVE_BLOCKS = 53
+  integer(c_int), parameter :: GABLE_SOLVER_SUBSTITUTED_BLOCKS = 54
+  integer(c_int), parameter :: GABLE_SOLVER_KEYS = 55
   integer(c_int), parameter :: GABLE_PATTERN_ALLGATHER = 1
   integer(c_int), parameter :: GABLE_PATTERN_GATHER = 2
   integer(c_int), parameter :: GABLE_PATTERN_ALLTOALL = 3

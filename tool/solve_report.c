@@ -110,15 +110,30 @@ static const char *where_prepared(const solve_outcome *r)
   return by_method && !integer_of(r->solver, GABLE_SOLVER_ELEMENTWISE) ? "cpu" : r->where;
 }
 
+/* Levels, and how many blocks have no inverse where others have one. */
+static void describe_levels(const gable_solver *s, const char *method, char what[240])
+{
+  const int64_t blocks = integer_of(s, GABLE_SOLVER_SOLVE_BLOCKS);
+  const int64_t substituted = integer_of(s, GABLE_SOLVER_SUBSTITUTED_BLOCKS);
+  const int some = substituted > 0 && substituted < blocks;
+  int at = snprintf(what, 240, "%s, %s levels in both sweeps", method,
+                    human_count((double)integer_of(s, GABLE_SOLVER_SOLVE_LEVELS)).s);
+  if (some)
+    snprintf(what + at, 240 - (size_t)at, ", %s of %s blocks by substitution", human_count((double)substituted).s,
+             human_count((double)blocks).s);
+}
+
 static void print_preparation(FILE *out, const solve_request *q, const solve_outcome *r, double whole)
 {
   const gable_solver *s = r->solver;
-  const int named = strcmp(q->solve_method, "auto") != 0;
-  char what[240];
+  const int named = strcmp(q->solve_method, "auto") != 0, elementwise = (int)integer_of(s, GABLE_SOLVER_ELEMENTWISE);
+  char what[240], method[80];
+  snprintf(method, sizeof method, "method %s%s", q->solve_method, q->merge_blocks ? ", blocks merged" : "");
   if (named)
-    snprintf(what, sizeof what, "method %s%s, %s levels in both sweeps", q->solve_method,
-             q->merge_blocks ? ", blocks merged" : "", human_count((double)integer_of(s, GABLE_SOLVER_SOLVE_LEVELS)).s);
-  else if (integer_of(s, GABLE_SOLVER_ELEMENTWISE))
+    describe_levels(s, method, what);
+  else if (!elementwise && integer_of(s, GABLE_SOLVER_SOLVE_LEVELS))
+    describe_levels(s, "inverses of merged blocks lose too much", what);
+  else if (elementwise)
     snprintf(what, sizeof what, "schedules of two triangles, element by element");
   else
     snprintf(what, sizeof what, "blocks merged to %s levels, and inverted",
@@ -293,6 +308,8 @@ void solve_report_json(json *j, const solve_request *q, const solve_outcome *r)
   json_text(j, "solve_method", q->solve_method);
   json_bool(j, "merge_blocks", q->merge_blocks);
   json_integer(j, "solve_levels", integer_of(r->solver, GABLE_SOLVER_SOLVE_LEVELS));
+  json_integer(j, "solve_blocks", integer_of(r->solver, GABLE_SOLVER_SOLVE_BLOCKS));
+  json_integer(j, "substituted_blocks", integer_of(r->solver, GABLE_SOLVER_SUBSTITUTED_BLOCKS));
   json_number(j, "predicted_host_s", real_of(r->solver, GABLE_SOLVER_PREDICTED_HOST_S));
   json_number(j, "predicted_device_s", real_of(r->solver, GABLE_SOLVER_PREDICTED_DEVICE_S));
   json_integer(j, "threads", r->threads);

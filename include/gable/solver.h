@@ -274,7 +274,9 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(REJECTED, int64_t, 1, "factorizations that the last gable_solver_factor tried and did not keep")                   \
   X(REJECTED_S, double, 1, "seconds: their numeric phases")                                                            \
   X(JUDGE_S, double, 1, "seconds: solves that judge factors, in the last gable_solver_factor")                         \
-  X(LISTS_S, double, 1, "seconds of PREPARE_S: lists of the pattern, made by the first factorization on a GPU")
+  X(LISTS_S, double, 1, "seconds of PREPARE_S: lists of the pattern, made by the first factorization on a GPU")        \
+  X(SOLVE_BLOCKS, int64_t, 1, "block columns of L, and of U of an LU, of a named solve method; 0: of no other")        \
+  X(SUBSTITUTED_BLOCKS, int64_t, 1, "of SOLVE_BLOCKS those that no inverse serves, and all of levels and batched")
 
 typedef enum gable_solver_key {
 #define GABLE_SOLVER_KEY_ENUM(name, type, count, text) GABLE_SOLVER_##name,

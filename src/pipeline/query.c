@@ -57,6 +57,8 @@ static gi_phase needed(gable_solver_key key)
   case GABLE_SOLVER_DEVICE_LEVELS:
   case GABLE_SOLVER_ON_DEVICE:
   case GABLE_SOLVER_SOLVE_LEVELS:
+  case GABLE_SOLVER_SOLVE_BLOCKS:
+  case GABLE_SOLVER_SUBSTITUTED_BLOCKS:
   case GABLE_SOLVER_PREDICTED_HOST_S:
   case GABLE_SOLVER_PREDICTED_DEVICE_S:
   case GABLE_SOLVER_PREPARE_S:
@@ -101,6 +103,12 @@ static double least_bytes(const gable_solver *s)
   return (value + 4) * (double)(entries_of_l(s) + entries_of_u(s)) + 16.0 * s->problem.n;
 }
 
+static gi_method_counts counts_of(const gable_solver *s)
+{
+  const gi_method_solver *named = s->device ? s->device->named : s->named;
+  return named ? gi_method_solver_counts(named) : (gi_method_counts){0};
+}
+
 static int64_t integer_of(const gable_solver *s, gable_solver_key key)
 {
   const gi_arrangement *a = &s->arrangement;
@@ -130,9 +138,9 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
     return s->device ? gi_device_factor_bytes(s->device) + gi_device_matrix_bytes(s->device_matrix) : 0;
   case GABLE_SOLVER_DEVICE_LEVELS: return s->device && s->device->clusters ? s->device->clusters->n_levels : 0;
   case GABLE_SOLVER_ON_DEVICE: return s->device != NULL;
-  case GABLE_SOLVER_SOLVE_LEVELS:
-    if (s->device && s->device->named) return gi_method_solver_levels(s->device->named);
-    return s->named ? gi_method_solver_levels(s->named) : 0;
+  case GABLE_SOLVER_SOLVE_LEVELS: return counts_of(s).levels;
+  case GABLE_SOLVER_SOLVE_BLOCKS: return counts_of(s).blocks;
+  case GABLE_SOLVER_SUBSTITUTED_BLOCKS: return counts_of(s).substituted;
   case GABLE_SOLVER_ANALYSES: return s->analyses;
   case GABLE_SOLVER_ELEMENTWISE: return s->triangles != NULL;
   case GABLE_SOLVER_REJECTED: return s->rejected;

@@ -11,6 +11,8 @@
 
 enum { SEEDS = 24, LAST = GABLE_SOLVE_PARTITIONED_CUSPARSE };
 
+static const gi_cluster_outside none;
+
 static gable_idx cut(gi_random *r, gable_idx n, gable_idx *block)
 {
   gable_idx count = 0;
@@ -54,7 +56,6 @@ static void check_method(gable_context *ctx, gi_random *r, const gi_factor *f, c
   static const gable_idx counts[] = {1, 2, 4, 7, 16, 19};
   const gable_idx n = f->layout->n;
   double *one_b = malloc(((size_t)n + 1) * 8), *one_x = malloc(((size_t)n + 1) * 8);
-  const gi_cluster_outside none = {0};
   gi_method_solver *m = NULL;
   gi_method_work *w = NULL;
   int moved = 0;
@@ -101,6 +102,81 @@ static void check_seed(gable_context *ctx, uint64_t seed)
   for (int method = GABLE_SOLVE_LEVELS; method <= LAST; method++)
     for (int merge = 0; merge < 2; merge++) check_method(ctx, &r, f, &dense, (gable_solve_method)method, merge);
   dense_factor_free(&dense);
+  gi_factor_destroy(ctx, &f);
+  gi_layout_destroy(ctx, &y);
+}
+
+/* x [n] of a solve with b in columns of doubles, all parts and ops: within the bound of a substitution. */
+static void check_products(const gi_method_solver *m, gi_method_work *w, gi_random *r, const dense_factor *d,
+                           const char *name, int is_float)
+{
+  double *b = malloc(((size_t)d->n + 1) * 8), *x = malloc(((size_t)d->n + 1) * 8);
+  gable_vectors_view vb = test_vectors(d->n, 1, b), vx = test_vectors(d->n, 1, x);
+  for (unsigned parts = 1; parts <= GI_SOLVE_ALL; parts++)
+    for (int op = 0; op < 2; op++) {
+      for (gable_idx i = 0; i < d->n; i++) x[i] = gi_random_unit(r) - 0.5;
+      dense_factor_multiply(d, parts, (gable_op)op, x, b);
+      CHECK_OK(gi_method_solve(m, w, (gable_op)op, parts, &vb, &vx, NULL));
+      const double ratio = dense_factor_ratio(d, parts, (gable_op)op, x, b, is_float);
+      CHECK(ratio <= 16, "%s, parts %u, op %d: %g times the bound", name, parts, op, ratio);
+    }
+  free(b);
+  free(x);
+}
+
+/* Blocks whose inverses lose too much, or overflow: both triangles are as good as by substitution. */
+static void check_substituted(gable_context *ctx, uint64_t seed)
+{
+  gi_random r = gi_random_seed(seed);
+  const gi_factor_kind kind = (gi_factor_kind)(1 + seed % 3);
+  const gable_idx n = 20 + (gable_idx)gi_random_below(&r, 30);
+  gi_layout *y = random_layout(ctx, &r, n, kind != GI_LU, 1, kind == GI_LU && gi_random_below(&r, 2));
+  gi_factor *f = random_factor(ctx, &r, y, kind, GABLE_TYPE_D);
+  const gable_idx spoilt = random_factor_spoil(f);
+  dense_factor dense = dense_factor_of(f);
+  for (int method = GABLE_SOLVE_LEVELS; method <= LAST; method++)
+    for (int merge = 0; merge < 2; merge++) {
+      gi_method_solver *m = NULL;
+      gi_method_work *w = NULL;
+      int moved = 0;
+      CHECK_OK(gi_method_solver_update(ctx, f, (gable_solve_method)method, merge, &none, &m, &moved));
+      CHECK_OK(gi_method_work_create(m, 1, &w));
+      const gi_method_counts c = gi_method_solver_counts(m);
+      CHECK(method > GABLE_SOLVE_BATCHED ? (c.substituted > 0) == (spoilt > 0) : c.substituted == c.blocks,
+            "%s: %lld of %lld blocks by substitution, %d are spoilt",
+            gable_solve_method_text((gable_solve_method)method), (long long)c.substituted, (long long)c.blocks, spoilt);
+      check_products(m, w, &r, &dense, gable_solve_method_text((gable_solve_method)method), 0);
+      gi_method_work_destroy(&w);
+      gi_method_solver_destroy(ctx, &m);
+    }
+  dense_factor_free(&dense);
+  gi_factor_destroy(ctx, &f);
+  gi_layout_destroy(ctx, &y);
+}
+
+/* A block whose inverse overflows. */
+static void check_wide_range(gable_context *ctx)
+{
+  gi_layout *y;
+  gi_factor *f = wide_range_factor(ctx, &y);
+  for (int method = GABLE_SOLVE_LEVELS; method <= LAST; method++) {
+    gi_method_solver *m = NULL;
+    gi_method_work *w = NULL;
+    int moved = 0;
+    CHECK_OK(gi_method_solver_update(ctx, f, (gable_solve_method)method, 0, &none, &m, &moved));
+    CHECK_OK(gi_method_work_create(m, 1, &w));
+    for (int op = 0; op < 2; op++) {
+      double x[3];
+      memcpy(x, wide_range_b[op], sizeof x);
+      gable_vectors_view v = test_vectors(3, 1, x);
+      CHECK_OK(gi_method_solve(m, w, (gable_op)op, GI_SOLVE_L, &v, &v, NULL));
+      for (int i = 0; i < 3; i++)
+        CHECK(x[i] == wide_range_x[op][i], "%s, op %d: x[%d] = %g", gable_solve_method_text((gable_solve_method)method),
+              op, i, x[i]);
+    }
+    gi_method_work_destroy(&w);
+    gi_method_solver_destroy(ctx, &m);
+  }
   gi_factor_destroy(ctx, &f);
   gi_layout_destroy(ctx, &y);
 }
@@ -213,6 +289,8 @@ int main(void)
   gable_context *ctx = NULL;
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   for (uint64_t seed = 1; seed <= SEEDS; seed++) check_seed(ctx, seed);
+  for (uint64_t seed = 1; seed <= SEEDS; seed++) check_substituted(ctx, seed);
+  check_wide_range(ctx);
   check_merging(ctx);
   for (int kind = 0; kind < TEST_PERMUTATION; kind++)
     if (kind != TEST_WILD && kind != TEST_GROWTH) check_solver(ctx, (test_kind)kind);

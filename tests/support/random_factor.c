@@ -1,6 +1,7 @@
 #include "support/random_factor.h"
 
 #include "supernodal/cpu/solve.h"
+#include "support/small_layout.h"
 #include "support/test.h"
 
 static void put(void *x, gable_type type, gable_off k, double v)
@@ -55,6 +56,46 @@ gi_factor *random_factor(gable_context *ctx, gi_random *r, const gi_layout *y, g
   }
   if (kind == GI_LDLT) random_blocks_of_d(r, f);
   for (gable_off k = 0; f->off && k < y->off_ptr[y->n]; k++) put(f->off, type, k, gi_random_unit(r) - 0.5);
+  return f;
+}
+
+gable_idx random_factor_spoil(gi_factor *f)
+{
+  enum { MOST = 4, SIZE = 3 };
+  const gi_layout *y = f->layout;
+  gable_idx count = 0;
+  for (gable_idx s = 0; s < y->n_super && count < MOST; s++) {
+    const gable_idx w = gi_layout_width(y, s), ld = w + gi_layout_nl(y, s);
+    if (w < SIZE) continue;
+    count++;
+    for (gable_idx k = 0; k < SIZE; k++)
+      for (gable_idx i = f->kind == GI_LU ? 0 : k + 1; i < SIZE; i++) {
+        const gable_off at = y->lval[s] + (gable_off)k * ld + i;
+        if (i != k) put(f->l, f->type, at, get(f->l, f->type, at) * 0x1p40);
+      }
+  }
+  return count;
+}
+
+const double wide_range_b[2][3] = {{1e-150, 1e150, 3}, {1e150, 1e-150, 0}};
+const double wide_range_x[2][3] = {{1, 0, 2}, {0, 1, 0}};
+
+gi_factor *wide_range_factor(gable_context *ctx, gi_layout **layout)
+{
+  unsigned char full[9];
+  gi_factor *f = NULL;
+  memset(full, 1, sizeof full);
+  *layout = NULL;
+  for (uint64_t seed = 1; !*layout || (*layout)->n_super != 2 || (*layout)->super[1] != 2; seed++) {
+    gi_random r = gi_random_seed(seed);
+    gi_layout_destroy(ctx, layout);
+    *layout = small_layout(ctx, &r, 3, full, 1, 1, 2);
+  }
+  CHECK_OK(gi_factor_create(ctx, *layout, GI_CHOLESKY, GABLE_TYPE_D, &f));
+  const double first[6] = {1e-150, 1e150, 1, 0, 1e-150, 1};
+  for (int k = 0; k < 6; k++) put(f->l, f->type, (*layout)->lval[0] + k, first[k]);
+  put(f->l, f->type, (*layout)->lval[1], 1);
+  for (gable_idx k = 0; k < 3; k++) put(f->dinv, f->type, k, k < 2 ? 1e150 : 1);
   return f;
 }
 
@@ -150,6 +191,29 @@ static void apply_d(const dense_factor *d, long double *y, long double *size)
   }
 }
 
+/* y := op(M) y without F, and the same with magnitudes in size. */
+static void apply_parts(const dense_factor *d, unsigned parts, gable_op op, long double *y, long double *size)
+{
+  const double *const product[2] = {op == GABLE_OP_N ? d->upper : d->lower, op == GABLE_OP_N ? d->lower : d->upper};
+  const unsigned bit[2] = {op == GABLE_OP_N ? GI_SOLVE_U : GI_SOLVE_L, op == GABLE_OP_N ? GI_SOLVE_L : GI_SOLVE_U};
+  if (parts & bit[0]) apply(d->n, product[0], op, y, size);
+  if (parts & GI_SOLVE_D) apply_d(d, y, size);
+  if (parts & bit[1]) apply(d->n, product[1], op, y, size);
+}
+
+void dense_factor_multiply(const dense_factor *d, unsigned parts, gable_op op, const double *x, double *b)
+{
+  const size_t bytes = ((size_t)d->n + 1) * sizeof(long double);
+  long double *y = calloc(1, bytes), *size = calloc(1, bytes), *fy = calloc(1, bytes);
+  for (gable_idx i = 0; i < d->n; i++) y[i] = fy[i] = x[i];
+  apply_parts(d, parts, op, y, size);
+  apply(d->n, d->off, op, fy, size);
+  for (gable_idx i = 0; i < d->n; i++) b[i] = (double)(y[i] + (parts == GI_SOLVE_ALL ? fy[i] : 0));
+  free(y);
+  free(size);
+  free(fy);
+}
+
 double dense_factor_ratio(const dense_factor *d, unsigned parts, gable_op op, const double *x, const double *b,
                           int is_float)
 {
@@ -162,11 +226,7 @@ double dense_factor_ratio(const dense_factor *d, unsigned parts, gable_op op, co
     size[i] = fsize[i] = fabsl((long double)x[i]);
   }
   apply(n, d->off, op, fy, fsize);
-  const double *const product[2] = {op == GABLE_OP_N ? d->upper : d->lower, op == GABLE_OP_N ? d->lower : d->upper};
-  const unsigned bit[2] = {op == GABLE_OP_N ? GI_SOLVE_U : GI_SOLVE_L, op == GABLE_OP_N ? GI_SOLVE_L : GI_SOLVE_U};
-  if (parts & bit[0]) apply(n, product[0], op, y, size);
-  if (parts & GI_SOLVE_D) apply_d(d, y, size);
-  if (parts & bit[1]) apply(n, product[1], op, y, size);
+  apply_parts(d, parts, op, y, size);
   const long double eps = is_float ? 0x1p-24L : 0x1p-53L;
   for (gable_idx i = 0; i < n; i++) {
     if (parts == GI_SOLVE_ALL) {

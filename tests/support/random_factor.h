@@ -9,6 +9,17 @@
 gi_factor *random_factor(gable_context *ctx, gi_random *r, const gi_layout *layout, gi_factor_kind kind,
                          gable_type type);
 
+/* Entries beside the diagonal in the first three columns and rows of some diagonal blocks become larger by 2^40, so
+ * that a product with the inverse of a block loses digits that a substitution keeps.  How many blocks there are. */
+gable_idx random_factor_spoil(gi_factor *f);
+
+/* Cholesky of 3 columns, supernodes of 2 and 1 (layout is the caller's, too): entries of 1e150 over pivots of 1e-150,
+ * so that the inverse of the first block overflows.  L x = b is finite for b = wide_range_b, L^T x = b for another one.
+ */
+gi_factor *wide_range_factor(gable_context *ctx, gi_layout **layout);
+extern const double wide_range_b[2][3]; /* [op] */
+extern const double wide_range_x[2][3];
+
 /* The factors as dense matrices by columns, [n*n], the caller's to free: lower = P^T L, d the diagonal of D and e what
  * is beside it, at (j,j+1) and (j+1,j), upper = U without D, as solve.h names them; off = F. */
 typedef struct dense_factor {
@@ -17,6 +28,9 @@ typedef struct dense_factor {
 } dense_factor;
 dense_factor dense_factor_of(const gi_factor *f);
 void dense_factor_free(dense_factor *d);
+
+/* b = op(M) x, M the product of parts, and F when parts is GI_SOLVE_ALL. */
+void dense_factor_multiply(const dense_factor *d, unsigned parts, gable_op op, const double *x, double *b);
 
 /* The largest |b - op(M) x|_i over n eps (|op(L)||op(D)||op(U)||x| + |b|)_i, M the product of parts (and F when parts
  * is GI_SOLVE_ALL), eps 2^-53 or 2^-24.  Infinite when x has a NaN. */

@@ -1,5 +1,5 @@
-/* block_triangle.c: panels of a factor as a block triangle, its levels, and what a method makes of it ahead. */
-#include "supernodal/cpu/block_triangle.h"
+/* block_triangle.c: panels of a factor as a block triangle, and its levels. */
+#include "supernodal/cpu/block_inverse.h"
 
 #include <string.h>
 
@@ -115,11 +115,13 @@ static void locate(const gi_block_triangle *t, gable_idx b, gable_idx *at)
   for (gable_off q = t->row_at[b]; q < t->row_at[b + 1]; q++) at[t->row[q]] = w + (gable_idx)(q - t->row_at[b]);
 }
 
+/* The panels of blocks that are marked as substituted. */
 static void fill_values(const source *a, const gable_idx *block, gi_block_triangle *t, gable_idx *at)
 {
   const gi_layout *y = a->f->layout;
   for (gable_idx s = 0; s < y->n_super; s++) {
     const gable_idx b = block[s], *row, rows = rows_of(a, s, &row), w = gi_layout_width(y, s), first = y->super[s];
+    if (!t->substituted[b]) continue;
     const gable_off ld = t->first[b + 1] - t->first[b] + t->row_at[b + 1] - t->row_at[b];
     if (s == 0 || block[s - 1] != b) locate(t, b, at);
     for (gable_idx k = 0; k < w; k++) {
@@ -166,129 +168,6 @@ done:
   return status;
 }
 
-/* D := D^-1 in the w x w lower triangle at a, column by column: column j of the inverse solves D x = e_j. */
-static void invert(gable_idx w, double *a, gable_off ld)
-{
-  for (gable_idx j = w - 1; j >= 0; j--) {
-    double *x = a + j * ld;
-    const double inverse = 1 / x[j];
-    x[j] = inverse;
-    for (gable_idx i = w - 1; i > j; i--) { /* the columns beyond j are inverted: x := -(D22^-1 d21) / d_jj */
-      double sum = 0;
-      for (gable_idx k = j + 1; k <= i; k++) sum += a[i + k * ld] * x[k];
-      x[i] = -sum * inverse;
-    }
-  }
-}
-
-/* B := B D^-1, D^-1 in its place: column j of the product needs columns j and later. */
-static void merge_inverse(gable_idx w, gable_idx rows, double *a, gable_off ld)
-{
-  for (gable_idx j = 0; j < w; j++) {
-    double *GI_RESTRICT to = a + w + j * ld;
-    const double own = a[j + j * ld];
-    for (gable_idx i = 0; i < rows; i++) to[i] *= own;
-    for (gable_idx k = j + 1; k < w; k++) {
-      const double *GI_RESTRICT from = a + w + k * ld, d = a[k + j * ld];
-      for (gable_idx i = 0; i < rows; i++) to[i] += d * from[i];
-    }
-  }
-}
-
-/* mark [n]: the level that changes the row last, -1 at first.  Counts or writes the entries of the levels' inverses:
- * all of the panels, so that sizes do not depend on values. */
-static gable_off list_inverses(gi_block_triangle *t, gable_idx *mark, gable_off *fill, int write)
-{
-  gi_level_inverse *q = &t->inverse;
-  gable_idx rows = 0;
-  gable_off entries = 0;
-  for (gable_idx l = 0; l < t->n_levels; l++) {
-    const gable_idx begin = rows;
-    q->row_at[l] = rows;
-    for (gable_idx o = t->level[l]; o < t->level[l + 1]; o++) {
-      const gable_idx b = t->order[o], w = t->first[b + 1] - t->first[b];
-      for (gable_off p = -(gable_off)w; p < t->row_at[b + 1] - t->row_at[b]; p++) {
-        const gable_idx i = p < 0 ? t->first[b] + w + (gable_idx)p : t->row[t->row_at[b] + p];
-        const double *from = t->value + t->value_at[b] + w + p;
-        const gable_off ld = w + t->row_at[b + 1] - t->row_at[b];
-        if (mark[i] < begin) { /* rows before this level's */
-          mark[i] = rows;
-          fill[rows] = write ? q->ptr[rows] : 0;
-          if (write) q->row[rows] = i;
-          if (p >= 0 && write) {
-            q->col[fill[rows]] = i;
-            q->value[fill[rows]] = 1;
-          }
-          if (p >= 0) fill[rows]++;
-          rows++;
-        }
-        const gable_idx r = mark[i];
-        const gable_idx columns = p < 0 ? w + (gable_idx)p + 1 : w; /* D^-1 is a lower triangle */
-        for (gable_idx k = 0; k < columns; k++) {
-          if (write) {
-            q->col[fill[r]] = t->first[b] + k;
-            q->value[fill[r]] = p < 0 ? from[k * ld] : -from[k * ld];
-          }
-          fill[r]++;
-        }
-      }
-    }
-    for (gable_idx r = begin; r < rows; r++) {
-      entries = write ? fill[r] : entries + fill[r];
-      if (!write) q->ptr[r + 1] = entries;
-    }
-  }
-  q->row_at[t->n_levels] = rows;
-  return entries;
-}
-
-/* Rows that the levels' inverses change: at most all columns once, and all rows below once. */
-static gable_status make_inverses(gable_context *ctx, gi_block_triangle *t)
-{
-  gable_status status = GABLE_OK;
-  gi_level_inverse *q = &t->inverse;
-  gable_idx *mark = NULL;
-  gable_off *fill = NULL;
-  const gable_off most = t->n + t->row_at[t->n_blocks];
-  GI_REQUIRE(most < INT32_MAX, GABLE_ERR_LIMIT, "the partitioned inverse has %lld rows, more than 2^31",
-             (long long)most);
-  GI_ALLOC(ctx, mark, t->n);
-  GI_ALLOC(ctx, fill, most + 1);
-  GI_ALLOC(ctx, q->row_at, t->n_levels + 1);
-  GI_ALLOC(ctx, q->row, most);
-  GI_ALLOC(ctx, q->ptr, most + 1);
-  memset(mark, 0xff, (size_t)t->n * sizeof *mark);
-  q->ptr[0] = 0;
-  const gable_off entries = list_inverses(t, mark, fill, 0);
-  GI_ALLOC(ctx, q->col, entries);
-  GI_ALLOC(ctx, q->value, entries);
-  memset(mark, 0xff, (size_t)t->n * sizeof *mark);
-  list_inverses(t, mark, fill, 1);
-  t->bytes += most * 12 + entries * 12;
-  t->bytes -= t->value_at[t->n_blocks] * 8;
-  gi_free(ctx, t->value);
-  t->value = NULL;
-done:
-  GI_FREE(ctx, mark, fill);
-  return status;
-}
-
-static gable_status prepare(gable_context *ctx, gi_block_triangle *t)
-{
-  gable_status status = GABLE_OK;
-  const gable_solve_method m = t->method;
-  if (m == GABLE_SOLVE_LEVELS || m == GABLE_SOLVE_BATCHED) goto done;
-  GI_OMP(parallel for num_threads(ctx->threads) schedule(dynamic, 16))
-  for (gable_idx b = 0; b < t->n_blocks; b++) {
-    const gable_idx w = t->first[b + 1] - t->first[b], rows = (gable_idx)(t->row_at[b + 1] - t->row_at[b]);
-    invert(w, t->value + t->value_at[b], (gable_off)w + rows);
-    if (m != GABLE_SOLVE_INVERTED) merge_inverse(w, rows, t->value + t->value_at[b], (gable_off)w + rows);
-  }
-  if (m == GABLE_SOLVE_PARTITIONED) GI_TRY(make_inverses(ctx, t));
-done:
-  return status;
-}
-
 gable_status gi_block_triangle_create(gable_context *ctx, const gi_factor *f, int upper, gable_solve_method method,
                                       int merge, gi_block_triangle **out)
 {
@@ -308,11 +187,18 @@ gable_status gi_block_triangle_create(gable_context *ctx, const gi_factor *f, in
   GI_TRY(cut(ctx, &a, merge, t, block));
   GI_ALLOC(ctx, t->row, t->row_at[t->n_blocks]);
   GI_ALLOC_ZERO(ctx, t->value, t->value_at[t->n_blocks]);
+  GI_ALLOC(ctx, t->substituted, t->n_blocks);
+  memset(t->substituted, 1, (size_t)t->n_blocks);
+  t->n_substituted = t->n_blocks;
   fill_rows(&a, block, t);
   fill_values(&a, block, t, work);
   GI_TRY(find_levels(ctx, y, t));
-  t->bytes = t->value_at[t->n_blocks] * 8 + t->row_at[t->n_blocks] * 4 + t->n_blocks * 24;
-  GI_TRY(prepare(ctx, t));
+  t->bytes = t->value_at[t->n_blocks] * 8 + t->row_at[t->n_blocks] * 4 + t->n_blocks * 25;
+  if (t->method != GABLE_SOLVE_LEVELS && t->method != GABLE_SOLVE_BATCHED) {
+    GI_TRY(gi_blocks_invert(ctx, t));
+    fill_values(&a, block, t, work); /* again where the inverse does not serve */
+  }
+  if (t->method == GABLE_SOLVE_PARTITIONED) GI_TRY(gi_blocks_partition(ctx, t));
   *out = t;
   t = NULL;
 done:
@@ -326,6 +212,6 @@ void gi_block_triangle_destroy(gable_context *ctx, gi_block_triangle **triangle)
   gi_block_triangle *t = triangle ? *triangle : NULL;
   if (!t) return;
   *triangle = NULL;
-  GI_FREE(ctx, t->first, t->row_at, t->row, t->value_at, t->value, t->stage, t->level, t->order, t->inverse.row_at,
-          t->inverse.row, t->inverse.ptr, t->inverse.col, t->inverse.value, t);
+  GI_FREE(ctx, t->first, t->row_at, t->row, t->value_at, t->value, t->substituted, t->stage, t->level, t->order,
+          t->inverse.row_at, t->inverse.row, t->inverse.ptr, t->inverse.col, t->inverse.value, t);
 }

@@ -9,7 +9,10 @@
  *
  * Both together are a panel (w + rows) x w, column major, at value[value_at[b]].  Blocks of one level do not depend on
  * each other: a block's level is one more than the highest level of those whose rows meet its columns.  Diagonal blocks
- * of a block triangular form are stages, each with levels of its own. */
+ * of a block triangular form are stages, each with levels of its own.
+ *
+ * partitioned has the values of inverted blocks in its sparse matrices alone.  Of a substituted block these have B and
+ * the unit matrix, and value has D, w x w: Q_l is applied after the substitution (op N), its transpose before it. */
 #ifndef GI_BLOCK_TRIANGLE_H
 #define GI_BLOCK_TRIANGLE_H
 
@@ -33,18 +36,26 @@ typedef struct gi_level_inverse {
   double *value;
 } gi_level_inverse;
 
+/* Of the triangles of a factor in the form of a named method. */
+typedef struct gi_method_counts {
+  gable_idx levels;              /* of both sweeps of op N, one after another */
+  gable_off blocks, substituted; /* of L, and of U of an LU */
+} gi_method_counts;
+
 typedef struct gi_block_triangle {
   gable_solve_method method;
   gable_idx n, n_blocks, n_levels, n_stages;
-  gable_idx *first;         /* [n_blocks+1] */
-  gable_off *row_at;        /* [n_blocks+1] */
-  gable_idx *row;           /* [row_at[n_blocks]] */
-  gable_off *value_at;      /* [n_blocks+1] */
-  double *value;            /* by method: D, B; inverted: D^-1, B; merged: D^-1, B D^-1; partitioned: NULL */
-  gable_idx *stage;         /* [n_stages+1] first level of each */
-  gable_idx *level;         /* [n_levels+1] into order */
-  gable_idx *order;         /* [n_blocks] blocks by level */
-  gi_level_inverse inverse; /* of partitioned */
+  gable_idx *first;           /* [n_blocks+1] */
+  gable_off *row_at;          /* [n_blocks+1] */
+  gable_idx *row;             /* [row_at[n_blocks]] */
+  gable_off *value_at;        /* [n_blocks+1] */
+  double *value;              /* by method: D, B; inverted: D^-1, B; merged: D^-1, B D^-1; partitioned: see below */
+  unsigned char *substituted; /* [n_blocks] 1: value has D and B, and sweeps substitute with D */
+  gable_idx n_substituted;    /* all of levels and batched; else those whose inverse would lose too much */
+  gable_idx *stage;           /* [n_stages+1] first level of each */
+  gable_idx *level;           /* [n_levels+1] into order */
+  gable_idx *order;           /* [n_blocks] blocks by level */
+  gi_level_inverse inverse;   /* of partitioned */
   gable_off bytes;
 } gi_block_triangle;
 

@@ -100,24 +100,27 @@ typedef struct flight {
   void *stream;
 } flight;
 
-/* One launch of one level. */
-static gable_status run_batch(const flight *f, const gi_method_triangle *t, int transposed, int number, gable_idx level,
-                              double *in, double *out)
+/* One launch of one level, if it has tiles; in and out may be one. */
+static gable_status run_batch(const flight *f, const gi_method_triangle *t, int transposed, gi_method_launch launch,
+                              gable_idx level, double *in, double *out)
 {
-  const gi_method_batch *batch = &t->batch[transposed][number];
+  const gi_method_batch *batch = &t->batch[transposed][launch];
+  if (!batch->at || batch->wide[level] + batch->narrow[level] == 0) return GABLE_OK;
   const gik_block_tiles tiles = {(const gik_block_tile *)batch->tile.at + batch->at[level], batch->wide[level],
                                  batch->narrow[level]};
-  /* the second batch of a level reads what the first one wrote: forward in out, backward in its own place */
+  /* BELOW reads what the launch before wrote: forward in out, backward in its own place */
+  const int below = launch == GI_METHOD_BELOW;
   const gik_block_batch p = {.panels = {t->d_first.at, t->d_row_at.at, t->d_row.at, t->d_value_at.at, t->d_value.at,
                                         t->d_in_ptr.at, t->d_in_slot.at},
                              .part = batch->part,
                              .transposed = transposed,
                              .rhs = f->rhs,
-                             .own = !transposed && number ? out : in,
+                             .own = below && !transposed ? out : in,
                              .x = out,
-                             .out = batch->own_out ? in : out,
+                             .out = below && transposed ? in : out,
                              .slots = f->w->slots};
-  return (batch->substitute ? f->s->steps->substitute : f->s->steps->product)(f->s->ctx, &p, &tiles, f->stream);
+  return (launch == GI_METHOD_SUBSTITUTE ? f->s->steps->substitute : f->s->steps->product)(f->s->ctx, &p, &tiles,
+                                                                                           f->stream);
 }
 
 static gable_status run_rows(const flight *f, const gi_method_triangle *t, int transposed, gable_idx level, double *v,
@@ -158,6 +161,21 @@ done:
   return status;
 }
 
+/* partitioned: v holds the inputs of the level forward, its outputs backward. */
+static gable_status run_partitioned(const flight *f, const gi_method_triangle *t, int transposed, gable_idx level,
+                                    double *v, double *y)
+{
+  gable_status status = GABLE_OK;
+  if (!transposed) GI_TRY(run_batch(f, t, 0, GI_METHOD_SUBSTITUTE, level, v, v));
+  if (t->in_place)
+    GI_TRY(gi_method_spmv_run(f->s, &f->w->spmv, t, transposed, level, v, f->stream));
+  else
+    GI_TRY(run_rows(f, t, transposed, level, v, y));
+  if (transposed) GI_TRY(run_batch(f, t, 1, GI_METHOD_SUBSTITUTE, level, v, v));
+done:
+  return status;
+}
+
 /* Levels begin .. end-1: from *in to *out, which change places but for calls of libraries, which work in place. */
 static gable_status run_levels(const flight *f, const gi_method_triangle *t, int transposed, gable_idx begin,
                                gable_idx end, double **in, double **out)
@@ -168,13 +186,13 @@ static gable_status run_levels(const flight *f, const gi_method_triangle *t, int
     const gable_idx level = transposed ? begin + end - 1 - k : k;
     if (t->method == GABLE_SOLVE_LEVELS)
       GI_TRY(run_calls(f, t, transposed, level, from));
-    else if (t->in_place)
-      GI_TRY(gi_method_spmv_run(f->s, &f->w->spmv, t, transposed, level, from, f->stream));
     else if (t->method == GABLE_SOLVE_PARTITIONED)
-      GI_TRY(run_rows(f, t, transposed, level, transposed ? to : from, transposed ? from : to));
+      GI_TRY(run_partitioned(f, t, transposed, level, transposed && !t->in_place ? to : from, transposed ? from : to));
     else
-      for (int number = 0; number < t->n_batches; number++)
-        GI_TRY(run_batch(f, t, transposed, number, level, from, to));
+      for (int number = 0; number < GI_METHOD_LAUNCHES; number++) {
+        const int launch = transposed ? GI_METHOD_LAUNCHES - 1 - number : number;
+        GI_TRY(run_batch(f, t, transposed, (gi_method_launch)launch, level, from, to));
+      }
   }
   if (t->method == GABLE_SOLVE_LEVELS || t->in_place) goto done;
   *in = to;

@@ -32,8 +32,8 @@ void gi_method_solver_destroy(gable_context *ctx, gi_method_solver **s); /* NULL
 int gi_method_solver_fits(const gi_method_solver *s, const gi_factor *f);
 
 gi_method_times gi_method_solver_times(const gi_method_solver *s);
-gable_off gi_method_solver_bytes(const gi_method_solver *s);  /* of device memory */
-gable_idx gi_method_solver_levels(const gi_method_solver *s); /* of both sweeps of op N */
+gable_off gi_method_solver_bytes(const gi_method_solver *s); /* of device memory */
+gi_method_counts gi_method_solver_counts(const gi_method_solver *s);
 double gi_method_floor_bytes(const gi_method_solver *s,
                              gable_idx rhs); /* both sweeps' numbers and rows, vectors once */
 

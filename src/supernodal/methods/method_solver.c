@@ -212,9 +212,10 @@ static const gi_method_triangle *second_of(const gi_method_solver *s)
   return s->kind == GI_LU ? &s->u : &s->l;
 }
 
-gable_idx gi_method_solver_levels(const gi_method_solver *s)
+gi_method_counts gi_method_solver_counts(const gi_method_solver *s)
 {
-  return s->l.n_levels + second_of(s)->n_levels;
+  return (gi_method_counts){s->l.n_levels + second_of(s)->n_levels, (gable_off)s->l.n_blocks + s->u.n_blocks,
+                            (gable_off)s->l.n_substituted + s->u.n_substituted};
 }
 
 double gi_method_floor_bytes(const gi_method_solver *s, gable_idx rhs)

@@ -27,21 +27,29 @@ done:
 /* How one batch cuts its blocks. */
 typedef struct cutter {
   const gi_method_triangle *d;
-  const gi_method_batch *batch;
+  gi_method_launch launch;
+  gik_block_part part;
   int transposed;
   gable_idx team; /* of the wide tiles of a transposed product */
 } cutter;
 
+static int takes(const cutter *c, gable_idx b)
+{
+  if (c->launch == GI_METHOD_BELOW && c->d->method == GABLE_SOLVE_INVERTED) return 1;
+  return c->d->substituted[b] == (c->launch != GI_METHOD_PRODUCT);
+}
+
 static gable_idx inputs_of(const cutter *c, gable_idx b)
 {
   const gable_idx w = c->d->first[b + 1] - c->d->first[b], rows = (gable_idx)(c->d->row_at[b + 1] - c->d->row_at[b]);
-  return (c->batch->part & GIK_BLOCK_DIAGONAL ? w : 0) + (c->batch->part & GIK_BLOCK_BELOW ? rows : 0);
+  return (c->part & GIK_BLOCK_DIAGONAL ? w : 0) + (c->part & GIK_BLOCK_BELOW ? rows : 0);
 }
 
 static int is_narrow(const cutter *c, gable_idx b)
 {
   const gable_idx w = c->d->first[b + 1] - c->d->first[b];
-  return w <= GIK_BLOCK_NARROW && (c->batch->substitute || !c->transposed || inputs_of(c, b) <= NARROW_INPUTS);
+  return w <= GIK_BLOCK_NARROW &&
+         (c->launch == GI_METHOD_SUBSTITUTE || !c->transposed || inputs_of(c, b) <= NARROW_INPUTS);
 }
 
 /* Outputs begin .. end-1, so many at a time. */
@@ -58,14 +66,13 @@ static gable_status cut_block(tile_list *l, const cutter *c, gable_idx b)
 {
   const gable_idx w = c->d->first[b + 1] - c->d->first[b], rows = (gable_idx)(c->d->row_at[b + 1] - c->d->row_at[b]);
   const int narrow = is_narrow(c, b);
-  if (c->batch->substitute) return cut(l, b, 0, w, w, 1);
+  if (c->launch == GI_METHOD_SUBSTITUTE) return cut(l, b, 0, w, w, 1);
   if (!c->transposed) {
-    const gable_idx begin = c->batch->part & GIK_BLOCK_DIAGONAL ? 0 : w,
-                    end = c->batch->part & GIK_BLOCK_BELOW ? w + rows : w;
+    const gable_idx begin = c->part & GIK_BLOCK_DIAGONAL ? 0 : w, end = c->part & GIK_BLOCK_BELOW ? w + rows : w;
     return cut(l, b, begin, end, narrow ? NARROW_ROWS : LANES, 1);
   }
   const gable_idx inputs = inputs_of(c, b), some = inputs ? NARROW_VALUES / inputs : w;
-  if (c->batch->part == GIK_BLOCK_BELOW && !rows) return GABLE_OK;
+  if (c->part == GIK_BLOCK_BELOW && !rows) return GABLE_OK;
   return cut(l, b, 0, w, narrow ? (some > 1 ? some : 1) : GIK_BLOCK_WARPS / c->team, narrow ? 1 : c->team);
 }
 
@@ -76,27 +83,29 @@ static gable_idx team_of(const cutter *c, gable_idx level)
   gable_off columns = 0;
   gable_idx team = 1;
   for (gable_idx k = d->level[level]; k < d->level[level + 1]; k++)
-    if (!is_narrow(c, d->block[k])) columns += d->first[d->block[k] + 1] - d->first[d->block[k]];
+    if (takes(c, d->block[k]) && !is_narrow(c, d->block[k]))
+      columns += d->first[d->block[k] + 1] - d->first[d->block[k]];
   while (team < GIK_BLOCK_WARPS && columns * team < (gable_off)d->fill * GIK_BLOCK_WARPS) team *= 2;
   return team;
 }
 
-static gable_status make_batch(gable_context *ctx, const gi_method_triangle *d, int transposed, gi_method_batch *batch,
+static gable_status make_batch(gable_context *ctx, gi_method_triangle *d, int transposed, gi_method_launch launch,
                                int *moved)
 {
   gable_status status = GABLE_OK;
+  gi_method_batch *batch = &d->batch[transposed][launch];
   tile_list l = {.ctx = ctx};
-  GI_ALLOC(ctx, batch->at, d->n_levels);
-  GI_ALLOC(ctx, batch->wide, d->n_levels);
-  GI_ALLOC(ctx, batch->narrow, d->n_levels);
+  if (!batch->at) GI_ALLOC(ctx, batch->at, d->n_levels);
+  if (!batch->wide) GI_ALLOC(ctx, batch->wide, d->n_levels);
+  if (!batch->narrow) GI_ALLOC(ctx, batch->narrow, d->n_levels);
   for (gable_idx level = 0; level < d->n_levels; level++) {
-    cutter c = {d, batch, transposed, 1};
+    cutter c = {d, launch, batch->part, transposed, 1};
     c.team = team_of(&c, level);
     batch->at[level] = (gable_idx)l.count;
     for (int narrow = 0; narrow < 2; narrow++) {
       const gable_off before = l.count;
       for (gable_idx k = d->level[level]; k < d->level[level + 1]; k++)
-        if (is_narrow(&c, d->block[k]) == narrow) GI_TRY(cut_block(&l, &c, d->block[k]));
+        if (takes(&c, d->block[k]) && is_narrow(&c, d->block[k]) == narrow) GI_TRY(cut_block(&l, &c, d->block[k]));
       (narrow ? batch->narrow : batch->wide)[level] = (gable_idx)(l.count - before);
     }
   }
@@ -110,19 +119,14 @@ done:
 gable_status gi_method_batches_make(gable_context *ctx, gi_method_triangle *d, int *moved)
 {
   gable_status status = GABLE_OK;
-  const int substitute = d->method == GABLE_SOLVE_BATCHED;
-  gi_method_batch *up = d->batch[0], *down = d->batch[1];
-  d->n_batches = 1;
-  up[0].part = down[0].part = GIK_BLOCK_WHOLE;
-  if (d->method != GABLE_SOLVE_MERGED) {
-    d->n_batches = 2;
-    up[0].part = down[1].part = GIK_BLOCK_DIAGONAL;
-    up[0].substitute = down[1].substitute = substitute;
-    up[1].part = down[0].part = GIK_BLOCK_BELOW;
-    down[0].own_out = 1;
-  }
+  const int launches = d->method == GABLE_SOLVE_PARTITIONED ? GI_METHOD_SUBSTITUTE + 1 : GI_METHOD_LAUNCHES;
   for (int side = 0; side < 2; side++)
-    for (int k = 0; k < d->n_batches; k++) GI_TRY(make_batch(ctx, d, side, &d->batch[side][k], moved));
+    for (int k = 0; k < launches; k++) {
+      d->batch[side][k].part = k == GI_METHOD_BELOW                                        ? GIK_BLOCK_BELOW
+                               : k == GI_METHOD_PRODUCT && d->method == GABLE_SOLVE_MERGED ? GIK_BLOCK_WHOLE
+                                                                                           : GIK_BLOCK_DIAGONAL;
+      GI_TRY(make_batch(ctx, d, side, (gi_method_launch)k, moved));
+    }
 done:
   return status;
 }

@@ -13,19 +13,15 @@ typedef struct draft {
   gable_idx *old;    /* [n_blocks] number in t of each block */
   gable_idx *depth;  /* [n_blocks] level of each block */
   gable_idx *of;     /* [n] block of each column, in solve order */
-  gable_idx *row;    /* [row_at[n_blocks]] in solve order */
+  gable_idx *row;    /* [row_at[n_blocks]] in solve order; partitioned has none here */
   gable_off *in_ptr; /* see gik_block_panels */
   gable_idx *in_slot;
+  int others; /* 1: other blocks are substituted than before */
 } draft;
 
 static void draft_release(gable_context *ctx, draft *m)
 {
-  gi_free(ctx, m->old);
-  gi_free(ctx, m->depth);
-  gi_free(ctx, m->of);
-  gi_free(ctx, m->row);
-  gi_free(ctx, m->in_ptr);
-  gi_free(ctx, m->in_slot);
+  GI_FREE(ctx, m->old, m->depth, m->of, m->row, m->in_ptr, m->in_slot);
 }
 
 /* Stage by stage in solve order; a stage has consecutive blocks. */
@@ -41,14 +37,16 @@ static gable_status number_blocks(gable_context *ctx, draft *m, gi_method_triang
   GI_ALLOC(ctx, d->first, t->n_blocks + 1);
   GI_ALLOC(ctx, d->row_at, t->n_blocks + 1);
   GI_ALLOC(ctx, d->value_at, t->n_blocks);
+  GI_ALLOC(ctx, d->substituted, t->n_blocks);
   for (gable_idx b = 0; b < t->n_blocks; b++) new_of[m->o->place[t->first[b]]] = b;
   d->first[0] = 0;
   d->row_at[0] = 0;
   d->most_rows = 0;
   for (gable_idx k = 0, c = 0; k < t->n_blocks; k++) {
     const gable_idx b = new_of[c], w = t->first[b + 1] - t->first[b];
-    const gable_off rows = t->row_at[b + 1] - t->row_at[b];
+    const gable_off rows = d->method == GABLE_SOLVE_PARTITIONED ? 0 : t->row_at[b + 1] - t->row_at[b];
     m->old[k] = b;
+    d->substituted[k] = t->substituted[b];
     for (gable_idx i = 0; i < w; i++) m->of[c + i] = k;
     c += w;
     d->first[k + 1] = c;
@@ -152,31 +150,31 @@ static gable_status link_slots(gable_context *ctx, draft *m, const gi_method_tri
   for (gable_off p = 0; p < positions; p++) m->in_ptr[p + 2] += m->in_ptr[p + 1];
   for (gable_off k = 0; k < slots; k++) m->in_slot[m->in_ptr[f.position[k] + 1]++] = (gable_idx)k;
 done:
-  gi_free(ctx, f.head);
-  gi_free(ctx, f.next);
-  gi_free(ctx, f.at);
-  gi_free(ctx, f.seen);
-  gi_free(ctx, f.position);
+  GI_FREE(ctx, f.head, f.next, f.at, f.seen, f.position);
   return status;
 }
 
 /* ---- numbers ---- */
 
-static gable_status bring_panels(gable_context *ctx, const draft *m, gi_method_triangle *d, int *moved)
+/* Panels and, for batches, what they read beside them; partitioned: of substituted blocks. */
+static gable_status bring_panels(gable_context *ctx, draft *m, gi_method_triangle *d, int *moved)
 {
   gable_status status = GABLE_OK;
   const gi_block_triangle *t = m->t;
   const gable_off rows = d->row_at[d->n_blocks];
   GI_TRY(gi_resident_bring(ctx, &d->d_row, m->row, rows, sizeof *m->row, moved));
   GI_TRY(gi_resident_bring(ctx, &d->d_value, t->value, t->value_at[t->n_blocks], sizeof *t->value, moved));
-  d->floor_bytes = (double)d->d_value.bytes + (double)d->d_row.bytes;
+  d->floor_bytes += (double)d->d_value.bytes + (double)d->d_row.bytes;
   if (d->method == GABLE_SOLVE_LEVELS) goto done;
+  GI_TRY(link_slots(ctx, m, d));
   GI_TRY(gi_resident_bring(ctx, &d->d_first, d->first, d->n_blocks + 1, sizeof *d->first, moved));
   GI_TRY(gi_resident_bring(ctx, &d->d_row_at, d->row_at, d->n_blocks + 1, sizeof *d->row_at, moved));
   GI_TRY(gi_resident_bring(ctx, &d->d_value_at, d->value_at, d->n_blocks, sizeof *d->value_at, moved));
   GI_TRY(gi_resident_bring(ctx, &d->d_in_ptr, m->in_ptr, d->n + rows + 1, sizeof *m->in_ptr, moved));
   GI_TRY(gi_resident_bring(ctx, &d->d_in_slot, m->in_slot, rows, sizeof *m->in_slot, moved));
-  if (!d->batch[0][0].at) GI_TRY(gi_method_batches_make(ctx, d, moved)); /* shapes stay */
+  if (!m->others) goto done; /* shapes stay */
+  GI_TRY(gi_method_batches_make(ctx, d, moved));
+  *moved = 1;
 done:
   return status;
 }
@@ -261,10 +259,7 @@ done:
 
 static void row_list_release(gable_context *ctx, row_list *h)
 {
-  gi_free(ctx, h->row);
-  gi_free(ctx, h->ptr);
-  gi_free(ctx, h->col);
-  gi_free(ctx, h->value);
+  GI_FREE(ctx, h->row, h->ptr, h->col, h->value);
 }
 
 /* Level in solve order of level l of the twin, which belongs to stage g. */
@@ -372,14 +367,10 @@ done:
 
 static void release_lists(gable_context *ctx, gi_method_triangle *d)
 {
-  gable_idx **const lists[] = {&d->group, &d->level, &d->block, &d->first};
-  for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
-    gi_free(ctx, *lists[k]);
-    *lists[k] = NULL;
-  }
-  gi_free(ctx, d->row_at);
-  gi_free(ctx, d->value_at);
+  GI_FREE(ctx, d->group, d->level, d->block, d->first, d->row_at, d->value_at, d->substituted);
+  d->group = d->level = d->block = d->first = NULL;
   d->row_at = d->value_at = NULL;
+  d->substituted = NULL;
 }
 
 static gable_status find_fill(gable_context *ctx, gi_method_triangle *d)
@@ -398,26 +389,31 @@ gable_status gi_method_triangle_bring(gable_context *ctx, const gi_block_triangl
 {
   gable_status status = GABLE_OK;
   draft m = {.t = host, .o = order};
+  unsigned char *before = d->substituted;
+  d->substituted = NULL;
   release_lists(ctx, d);
   d->method = host->method;
   d->in_place = in_place;
   d->n = host->n;
   d->n_blocks = host->n_blocks;
+  d->n_substituted = host->n_substituted;
+  d->floor_bytes = 0;
   GI_REQUIRE(d->n < INT32_MAX / 2 || d->method != GABLE_SOLVE_PARTITIONED, GABLE_ERR_LIMIT,
              "the partitioned inverse of %d columns on a GPU", d->n);
   GI_TRY(find_fill(ctx, d));
   GI_TRY(number_blocks(ctx, &m, d));
   GI_TRY(find_levels(ctx, &m, d));
+  m.others = !before || memcmp(before, d->substituted, (size_t)d->n_blocks) != 0;
   if (d->method == GABLE_SOLVE_PARTITIONED) {
     GI_TRY(bring_forward_rows(ctx, &m, d, moved));
     GI_TRY(bring_backward_rows(ctx, &m, d, moved));
     d->floor_bytes = 12.0 * (double)host->inverse.ptr[host->inverse.row_at[host->n_levels]];
-  } else {
-    if (d->method != GABLE_SOLVE_LEVELS) GI_TRY(link_slots(ctx, &m, d));
-    GI_TRY(bring_panels(ctx, &m, d, moved));
   }
+  if (d->method != GABLE_SOLVE_PARTITIONED || d->n_substituted || d->d_value.at)
+    GI_TRY(bring_panels(ctx, &m, d, moved));
   GI_TRY(ctx->device->synchronise(ctx, NULL)); /* before the draft goes */
 done:
+  gi_free(ctx, before);
   draft_release(ctx, &m);
   return status;
 }
@@ -428,19 +424,15 @@ void gi_method_triangle_release(gable_context *ctx, gi_method_triangle *d)
                               &d->d_value, &d->d_in_ptr, &d->d_in_slot};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) gi_resident_release(ctx, own[k]);
   for (int side = 0; side < 2; side++) {
-    for (int k = 0; k < GI_METHOD_BATCHES; k++) {
+    for (int k = 0; k < GI_METHOD_LAUNCHES; k++) {
       gi_method_batch *b = &d->batch[side][k];
       gi_resident_release(ctx, &b->tile);
-      gi_free(ctx, b->at);
-      gi_free(ctx, b->wide);
-      gi_free(ctx, b->narrow);
+      GI_FREE(ctx, b->at, b->wide, b->narrow);
     }
     gi_method_rows *r = &d->rows[side];
     gi_resident *const lists[] = {&r->row, &r->ptr, &r->col, &r->value};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) gi_resident_release(ctx, lists[k]);
-    gi_free(ctx, r->at);
-    gi_free(ctx, r->entries);
-    gi_free(ctx, r->lanes);
+    GI_FREE(ctx, r->at, r->entries, r->lanes);
   }
   release_lists(ctx, d);
   *d = (gi_method_triangle){0};
@@ -451,7 +443,7 @@ gable_off gi_method_triangle_bytes(const gi_method_triangle *d)
   size_t bytes = d->d_first.bytes + d->d_row_at.bytes + d->d_row.bytes + d->d_value_at.bytes + d->d_value.bytes +
                  d->d_in_ptr.bytes + d->d_in_slot.bytes;
   for (int side = 0; side < 2; side++) {
-    for (int k = 0; k < GI_METHOD_BATCHES; k++) bytes += d->batch[side][k].tile.bytes;
+    for (int k = 0; k < GI_METHOD_LAUNCHES; k++) bytes += d->batch[side][k].tile.bytes;
     const gi_method_rows *r = &d->rows[side];
     bytes += r->row.bytes + r->ptr.bytes + r->col.bytes + r->value.bytes;
   }

@@ -1,12 +1,15 @@
 /* method_triangle.h: a block triangle of a named method in the memory of the context's device: the lists and numbers of
  * supernodal/cpu/block_triangle.h in solve order, and what each launch of each level computes.
  *
- *   levels       forward: each block by calls                    backward: each block by calls
- *   batched      forward: substitute, product BELOW              backward: product BELOW, substitute
- *   inverted     forward: product DIAGONAL, product BELOW        backward: product BELOW, product DIAGONAL
- *   merged       forward: product WHOLE                          backward: product WHOLE
- *   partitioned  forward: rows of Q_l                            backward: rows of Q_l^T
- *   partitioned-cusparse: the same, each level a matrix of the library, in place */
+ *   levels       each block by calls
+ *   batched      substitute, product BELOW
+ *   inverted     product DIAGONAL, product BELOW
+ *   merged       product WHOLE
+ *   partitioned  rows of Q_l, backward of Q_l^T
+ *   partitioned-cusparse: the same, each level a matrix of the library, in place
+ *
+ * Backward the order is the reverse.  Blocks whose inverse does not serve are substituted in every method: inverted and
+ * merged treat them as batched does, beside the others of their level; partitioned substitutes in place, before Q_l. */
 #ifndef GI_METHOD_TRIANGLE_H
 #define GI_METHOD_TRIANGLE_H
 
@@ -15,11 +18,15 @@
 #include "supernodal/cpu/block_triangle.h"
 #include "supernodal/methods/method_order.h"
 
-enum { GI_METHOD_BATCHES = 2 };
+/* Launches of a level in forward order; one without tiles is left out. */
+typedef enum gi_method_launch {
+  GI_METHOD_SUBSTITUTE,
+  GI_METHOD_PRODUCT, /* DIAGONAL, or WHOLE of merged */
+  GI_METHOD_BELOW,
+  GI_METHOD_LAUNCHES
+} gi_method_launch;
 
-/* One launch a level. */
 typedef struct gi_method_batch {
-  int substitute, own_out; /* own_out: the result goes where the input is */
   gik_block_part part;
   gi_resident tile;
   gable_idx *at, *wide, *narrow; /* [n_levels] first tile of a level, and how many */
@@ -38,24 +45,26 @@ typedef struct gi_method_triangle {
   gable_solve_method method;
   int in_place; /* of partitioned-cusparse */
   gable_idx n, n_blocks, n_levels;
-  gable_idx *group;    /* [n_groups+1] first level of each */
-  gable_idx *level;    /* [n_levels+1] into block */
-  gable_idx *block;    /* [n_blocks] blocks by level */
-  gable_idx *first;    /* [n_blocks+1] in solve order */
-  gable_off *row_at;   /* [n_blocks+1] */
-  gable_off *value_at; /* [n_blocks] */
+  gable_idx *group;           /* [n_groups+1] first level of each */
+  gable_idx *level;           /* [n_levels+1] into block */
+  gable_idx *block;           /* [n_blocks] blocks by level */
+  gable_idx *first;           /* [n_blocks+1] in solve order */
+  gable_off *row_at;          /* [n_blocks+1] */
+  gable_off *value_at;        /* [n_blocks] */
+  unsigned char *substituted; /* [n_blocks], in solve order */
+  gable_idx n_substituted;
   gable_idx most_rows; /* of a block */
   gable_idx fill;      /* thread blocks that fill the device */
   gi_resident d_first, d_row_at, d_row, d_value_at, d_value, d_in_ptr, d_in_slot;
-  int n_batches;
-  gi_method_batch batch[2][GI_METHOD_BATCHES]; /* forward, backward */
+  gi_method_batch batch[2][GI_METHOD_LAUNCHES]; /* forward, backward */
   gi_method_rows rows[2];
   double floor_bytes; /* that a sweep reads at least */
 } gi_method_triangle;
 
 /* Copies host, which may go when the context's stream is done; d is zeroed, or from an earlier call for the same
- * layout, method and merging.  in_place: partitioned for a library's SpMV.  *moved: see resident.h; in place it becomes
- * 1 with another pattern, too.  GABLE_ERR_MEMORY, GABLE_ERR_LIMIT; what was made so far is d's.
+ * layout, method and merging.  in_place: partitioned for a library's SpMV.  *moved: see resident.h; it becomes 1 where
+ * other blocks are substituted than before, in place with another pattern, too.  GABLE_ERR_MEMORY, GABLE_ERR_LIMIT;
+ * what was made so far is d's.
  */
 gable_status gi_method_triangle_bring(gable_context *ctx, const gi_block_triangle *host, const gi_method_order *order,
                                       int in_place, gi_method_triangle *d, int *moved);
