@@ -90,7 +90,7 @@ done:
 }
 
 /* By operators of clusters; from the first values on whose inverses do not serve, by those of clusters without small
- * pivots, where some were replaced; then by substitution inside the blocks. */
+ * pivots, where some were replaced; then level by level, with substitution in the blocks that have no good inverse. */
 static gable_status update_own(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
                                const gi_cluster_outside *outside, gi_device_factor **d, int *moved)
 {
@@ -105,7 +105,7 @@ static gable_status update_own(gable_context *ctx, const gi_arrangement *a, cons
       *moved = 1;
     }
   }
-  GI_TRY(update_named(ctx, f, GABLE_SOLVE_BATCHED, 1, outside, d, moved));
+  GI_TRY(update_named(ctx, f, GABLE_SOLVE_PARTITIONED, 0, outside, d, moved));
 done:
   return status;
 }
