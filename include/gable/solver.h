@@ -62,7 +62,8 @@ typedef enum gable_place {
   GABLE_PLACE_CONTEXT = 0, /* on the GPU */
   GABLE_PLACE_HOST = 1,    /* on the CPU: vectors lie in host memory */
   GABLE_PLACE_SHORTER = 2  /* on the GPU where preparation, upload and options.solves solves are predicted to take less
-                              time than these solves on the CPU, else on the CPU (docs/algorithms/decisions.md) */
+                              time than these solves on the CPU, else on the CPU (docs/algorithms/decisions.md);
+                              where inverses do not serve there, the first factorization finds it out on the GPU */
 } gable_place;
 
 /* How the sweeps of a solve run (docs/algorithms/solve-methods.md).  All but GABLE_SOLVE_AUTO are those of the

@@ -6,6 +6,7 @@
 
 #include "base/timer.h"
 #include "device/device.h"
+#include "pipeline/launch_cost.h"
 #include "sparse/vectors.h"
 
 static int has_replaced_pivots(const gi_factor *f)
@@ -179,6 +180,12 @@ gable_off gi_device_factor_bytes(const gi_device_factor *d)
 {
   if (d->triangles) return gi_device_triangles_bytes(d->triangles);
   return d->named ? gi_method_solver_bytes(d->named) : gi_cluster_solver_bytes(d->solver);
+}
+
+double gi_device_factor_launched_s(const gi_device_factor *d, gable_idx rhs)
+{
+  if (!d->named) return 0;
+  return gi_cost_launches_s((double)gi_method_solver_launches(d->named), gi_method_floor_bytes(d->named, 1), rhs);
 }
 
 double gi_device_factor_floor_bytes(const gi_device_factor *d)

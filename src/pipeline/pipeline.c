@@ -20,6 +20,7 @@ void gi_pipeline_drop_arrangement(gable_solver *s)
   gi_triangles_destroy(&s->triangles);
   gi_permuted_release(s->ctx, &s->permuted);
   gi_arrangement_release(s->ctx, &s->arrangement);
+  s->launched_s = 0;
   s->phase = GI_PHASE_EMPTY;
 }
 
@@ -266,7 +267,8 @@ void gi_pipeline_predict(const gable_solver *s, double *host_s, double *device_s
                               .bytes = gi_solve_floor_bytes(s->arrangement.plan, s->factor, 1),
                               .threads = gi_solve_plan_threads(s->arrangement.plan, s->ctx->threads)};
   *host_s = solves * gi_cost_host_solve_s(&size, rhs);
-  *device_s = gi_cost_prepare_s(&size) + solves * gi_cost_device_solve_s(&size, rhs);
+  *device_s =
+      gi_cost_prepare_s(&size) + solves * (s->launched_s > 0 ? s->launched_s : gi_cost_device_solve_s(&size, rhs));
 }
 
 static int belongs_on_device(const gable_solver *s)
@@ -281,8 +283,8 @@ static int belongs_on_device(const gable_solver *s)
   return device_s < host_s;
 }
 
-/* The form of options.solve_method on the CPU. */
-static gable_status prepare_named(gable_solver *s)
+/* With the form of options.solve_method. */
+static gable_status prepare_on_host(gable_solver *s)
 {
   gable_status status = GABLE_OK;
   const gi_arrangement *a = &s->arrangement;
@@ -290,6 +292,9 @@ static gable_status prepare_named(gable_solver *s)
   const gable_solve_method method = s->options.solve_method;
   const double begin = gi_now();
   int moved = 0;
+  if (s->device) s->structure++; /* works of it are refused */
+  gi_device_factor_destroy(s->ctx, &s->device);
+  gi_device_matrix_destroy(s->ctx, &s->device_matrix);
   if (s->named && !gi_method_solver_fits(s->named, s->factor)) gi_method_solver_destroy(&s->host, &s->named);
   if (method)
     GI_TRY(gi_method_solver_update(&s->host, s->factor,
@@ -300,27 +305,37 @@ done:
   return status;
 }
 
-gable_status gi_pipeline_prepare(gable_solver *s)
+static gable_status prepare_on_device(gable_solver *s)
 {
   gable_status status = GABLE_OK;
   const gable_solver_options *o = &s->options;
   const int before = s->device != NULL;
   int moved = 0;
-  GI_REQUIRE(!s->triangles || !o->solve_method, GABLE_ERR_UNAVAILABLE,
-             "solve methods by name take supernodes, and these factors are solved element by element: ask for auto");
-  if (!belongs_on_device(s)) {
-    GI_TRY(prepare_named(s));
-    if (before) s->structure++;
-    gi_device_factor_destroy(s->ctx, &s->device);
-    gi_device_matrix_destroy(s->ctx, &s->device_matrix);
-    goto done;
-  }
+  gi_method_solver_destroy(&s->host, &s->named);
   if (s->triangles)
     GI_TRY(gi_device_factor_of_triangles(s->ctx, &s->arrangement, s->triangles, &s->device));
   else
     GI_TRY(gi_device_factor_update(s->ctx, &s->arrangement, s->factor, o->solve_method, o->merge_blocks, &s->device,
                                    &moved));
   if (before && moved) s->structure++; /* works of the old one are refused */
+  s->launched_s = gi_device_factor_launched_s(s->device, o->solve_rhs);
+done:
+  return status;
+}
+
+gable_status gi_pipeline_prepare(gable_solver *s)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(!s->triangles || !s->options.solve_method, GABLE_ERR_UNAVAILABLE,
+             "solve methods by name take supernodes, and these factors are solved element by element: ask for auto");
+  int there = belongs_on_device(s);
+  if (there) GI_TRY(prepare_on_device(s));
+  /* what runs there is known only now */
+  if (there && s->launched_s > 0) there = belongs_on_device(s);
+  if (!there) {
+    GI_TRY(prepare_on_host(s));
+    goto done;
+  }
   if (gi_pipeline_has_matrix(s))
     GI_TRY(gi_device_matrix_update(s->ctx, &s->problem, &s->device_matrix));
   else

@@ -30,10 +30,11 @@ struct gable_solver {
   gi_arrangement arrangement;
   gi_permuted permuted;
   gi_factor *factor;
-  gi_triangles *triangles;         /* imported factors instead of factor; arrangement.layout and .plan are NULL then */
-  gi_method_solver *named;         /* the factor on the CPU in the form of options.solve_method, or NULL */
-  double named_s;                  /* seconds that it took */
-  gi_device_factor *device;        /* the factor where the context is, or NULL: on the CPU */
+  gi_triangles *triangles;  /* imported factors instead of factor; arrangement.layout and .plan are NULL then */
+  gi_method_solver *named;  /* the factor on the CPU in the form of options.solve_method, or NULL */
+  double named_s;           /* seconds that it took */
+  gi_device_factor *device; /* the factor where the context is, or NULL: on the CPU */
+  double launched_s;        /* predicted for one solve level by level there, since the analysis; 0: by clusters */
   gi_device_matrix *device_matrix; /* the matrix there; NULL: no device, or factors without their matrix */
   uint64_t structure;              /* serial number of the arrangement: a work belongs to one */
   int analyses;
@@ -91,8 +92,8 @@ gable_status gi_pipeline_factor(gable_solver *s, const void *val, gable_reuse re
  * the CPU, and in the form of options.solve_method. */
 gable_status gi_pipeline_prepare(gable_solver *s);
 
-/* Seconds that options.solves solves are predicted to take on the CPU, and on a GPU with what prepares them.  There are
- * panels. */
+/* Seconds that options.solves solves are predicted to take on the CPU, and on a GPU with what prepares them: by
+ * clusters until their inverses do not serve.  There are panels. */
 void gi_pipeline_predict(const gable_solver *s, double *host_s, double *device_s);
 
 /* restart: of GMRES, 0 for gi_pipeline_refines without it.  on_device: 1: sweeps run where the factor is, 0: on the

@@ -1,6 +1,7 @@
 /* Where the sweeps of a solver run: predicted times grow with what they count, and options.place with them decides on
  * the mirror, which stands for a GPU. */
 #include "pipeline/device_cost.h"
+#include "pipeline/launch_cost.h"
 #include "support/systems.h"
 #include "support/test.h"
 
@@ -29,6 +30,24 @@ static void check_costs(void)
   z[1] = z[0];
   z[1].threads = 16;
   CHECK(gi_cost_host_solve_s(&z[1], 1) < gi_cost_host_solve_s(&z[0], 1), "16 threads");
+}
+
+/* mhd4800a, whose solves level by level took 31 times those of the CPU on an H200, where clusters were predicted. */
+static void check_launches(void)
+{
+  const gi_solve_size mhd4800a = {.rows = 4800,
+                                  .supernodes = 801,
+                                  .entries = 198257,
+                                  .height = 4328,
+                                  .flops = 5040940,
+                                  .bytes = 1951044,
+                                  .threads = 1};
+  const double launches = 1103, bytes = 3.2e6, host = gi_cost_host_solve_s(&mhd4800a, 1);
+  CHECK(gi_cost_device_solve_s(&mhd4800a, 1) < host, "clusters");
+  CHECK(gi_cost_launches_s(launches, bytes, 1) > 5 * host, "launches");
+  CHECK(gi_cost_launches_s(2 * launches, bytes, 1) > 1.5 * gi_cost_launches_s(launches, bytes, 1), "more launches");
+  for (gable_idx rhs = 1; rhs < 40; rhs++)
+    CHECK(gi_cost_launches_s(60, 1e7, rhs + 1) > gi_cost_launches_s(60, 1e7, rhs), "%d right-hand sides", rhs);
 }
 
 /* Do the sweeps run on the device?  A solve and, where they do not, vectors in device memory. */
@@ -117,11 +136,79 @@ static void check_large(void)
   gable_context_destroy(&ctx);
 }
 
+enum { ROWS = 8000, BAND = 40, ILL = 90 };
+
+/* A band, diagonally dominant; or the first columns with ones on the diagonal and minus ones above it, whose inverse
+ * has no digit.  Its matrix has hundreds of levels. */
+static void set_band(test_system *a, int ill)
+{
+  int64_t count = 0;
+  for (gable_idx j = 0; j < a->n; j++) {
+    for (gable_idx i = j > BAND ? j - BAND : 0; i < a->n && i <= j + BAND; i++, count++) {
+      a->idx[count] = i;
+      a->val[count] = i == j ? 1 : i > j ? 1e-9 : ill && j < ILL ? -1 : -1e-3;
+    }
+    a->ptr[j + 1] = count;
+  }
+}
+
+static int64_t integer_of(const gable_solver *s, gable_solver_key key)
+{
+  int64_t value = -1;
+  CHECK_OK(gable_solver_get(s, key, &value, sizeof value));
+  return value;
+}
+
+/* Clusters make a GPU worth its preparation, and launches level by level do not: the place is chosen again where their
+ * inverses do not serve, and stays until the next analysis. */
+static void check_chosen_again(void)
+{
+  const size_t room = (size_t)ROWS * (2 * BAND + 1);
+  test_system a = {ROWS, calloc(ROWS + 1, sizeof(int64_t)), malloc(room * sizeof(gable_idx)),
+                   malloc(room * sizeof(double))};
+  gable_context_options one = GABLE_CONTEXT_OPTIONS_INIT;
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_context *ctx = NULL;
+  CHECK(a.ptr && a.idx && a.val);
+  one.threads = 1;
+  CHECK_OK(gable_context_create("mirror", &one, &ctx));
+  options.match = options.blocks = GABLE_CHOICE_NEVER;
+  options.order = GABLE_ORDER_NATURAL;
+  options.method = GABLE_METHOD_LU;
+  options.solves = 100000;
+  for (int place = GABLE_PLACE_CONTEXT; place <= GABLE_PLACE_SHORTER; place += 2) {
+    const int shorter = place == GABLE_PLACE_SHORTER;
+    options.place = (gable_place)place;
+    set_band(&a, 0);
+    const gable_matrix_view v = test_system_view(&a);
+    gable_solver *s = test_factored(ctx, &v, &options);
+    CHECK(integer_of(s, GABLE_SOLVER_ON_DEVICE) && !integer_of(s, GABLE_SOLVER_SOLVE_LEVELS), "by clusters");
+    for (int ill = 1; ill >= 0; ill--) {
+      double host_s = 0, device_s = 0;
+      set_band(&a, ill);
+      CHECK_OK(gable_solver_factor(s, a.val, GABLE_REUSE_ALL));
+      CHECK(integer_of(s, GABLE_SOLVER_ON_DEVICE) == !shorter, "ill %d: on the device", ill);
+      CHECK((integer_of(s, GABLE_SOLVER_SOLVE_LEVELS) > 100) == !shorter, "ill %d: level by level", ill);
+      CHECK_OK(gable_solver_get(s, GABLE_SOLVER_PREDICTED_HOST_S, &host_s, sizeof host_s));
+      CHECK_OK(gable_solver_get(s, GABLE_SOLVER_PREDICTED_DEVICE_S, &device_s, sizeof device_s));
+      CHECK(device_s > host_s, "ill %d: %g s there, %g s on the CPU", ill, device_s, host_s);
+    }
+    CHECK_OK(gable_solver_analyse(s, &v));
+    CHECK_OK(gable_solver_factor(s, a.val, GABLE_REUSE_ALL));
+    CHECK(integer_of(s, GABLE_SOLVER_ON_DEVICE) && !integer_of(s, GABLE_SOLVER_SOLVE_LEVELS), "analysed again");
+    gable_solver_destroy(&s);
+  }
+  gable_context_destroy(&ctx);
+  test_system_free(&a);
+}
+
 int main(void)
 {
   check_costs();
+  check_launches();
   check_places("cpu");
   check_places("mirror");
   check_large();
+  check_chosen_again();
   return 0;
 }

@@ -34,6 +34,7 @@ int gi_method_solver_fits(const gi_method_solver *s, const gi_factor *f);
 gi_method_times gi_method_solver_times(const gi_method_solver *s);
 gable_off gi_method_solver_bytes(const gi_method_solver *s); /* of device memory */
 gi_method_counts gi_method_solver_counts(const gi_method_solver *s);
+gable_off gi_method_solver_launches(const gi_method_solver *s); /* of a solve with op N */
 double gi_method_floor_bytes(const gi_method_solver *s,
                              gable_idx rhs); /* both sweeps' numbers and rows, vectors once */
 

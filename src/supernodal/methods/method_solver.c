@@ -218,6 +218,12 @@ gi_method_counts gi_method_solver_counts(const gi_method_solver *s)
                             (gable_off)s->l.n_substituted + s->u.n_substituted};
 }
 
+gable_off gi_method_solver_launches(const gi_method_solver *s)
+{
+  const gable_off frame = 2 + (s->has_off ? s->order.n_groups : 0) + (s->kind == GI_LDLT);
+  return frame + gi_method_triangle_launches(&s->l, 0) + gi_method_triangle_launches(second_of(s), 1);
+}
+
 double gi_method_floor_bytes(const gi_method_solver *s, gable_idx rhs)
 {
   const double off = (double)(s->off[0].col.bytes + s->off[0].value.bytes);

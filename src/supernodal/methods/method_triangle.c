@@ -438,6 +438,19 @@ void gi_method_triangle_release(gable_context *ctx, gi_method_triangle *d)
   *d = (gi_method_triangle){0};
 }
 
+gable_off gi_method_triangle_launches(const gi_method_triangle *d, int transposed)
+{
+  enum { CALLS = 3 }; /* a block of `levels` */
+  gable_off count = 0;
+  if (d->method == GABLE_SOLVE_LEVELS) return CALLS * (gable_off)d->n_blocks;
+  if (d->method == GABLE_SOLVE_PARTITIONED) count = (d->in_place ? 2 : 1) * (gable_off)d->n_levels;
+  for (int k = 0; k < GI_METHOD_LAUNCHES; k++) {
+    const gi_method_batch *b = &d->batch[transposed][k];
+    for (gable_idx l = 0; b->at && l < d->n_levels; l++) count += b->wide[l] + b->narrow[l] > 0;
+  }
+  return count;
+}
+
 gable_off gi_method_triangle_bytes(const gi_method_triangle *d)
 {
   size_t bytes = d->d_first.bytes + d->d_row_at.bytes + d->d_row.bytes + d->d_value_at.bytes + d->d_value.bytes +

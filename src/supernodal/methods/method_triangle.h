@@ -69,6 +69,7 @@ typedef struct gi_method_triangle {
 gable_status gi_method_triangle_bring(gable_context *ctx, const gi_block_triangle *host, const gi_method_order *order,
                                       int in_place, gi_method_triangle *d, int *moved);
 void gi_method_triangle_release(gable_context *ctx, gi_method_triangle *d);
+gable_off gi_method_triangle_launches(const gi_method_triangle *d, int transposed); /* of a sweep */
 gable_off gi_method_triangle_bytes(const gi_method_triangle *d); /* of device memory */
 
 #endif
