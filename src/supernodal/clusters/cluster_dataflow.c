@@ -161,8 +161,7 @@ static gable_status make_directions(gi_cluster_dataflow *f, const gi_cluster_out
   f->stream_bytes = tasks[0].at[tasks[0].count].record + tasks[0].at[tasks[0].count].values;
 done:
   for (int k = 0; k < DIRECTIONS; k++) gi_cluster_tasks_release(ctx, &tasks[k]);
-  gi_free(ctx, rows);
-  gi_free(ctx, cols);
+  GI_FREE(ctx, rows, cols);
   return status;
 }
 

@@ -136,12 +136,6 @@ gable_status gi_cluster_merge(gable_context *ctx, const gi_layout *layout, const
   const double most = MOST_FACTOR * all_values(&m, 1) + MOST_VALUES;
   for (; m.options.max_width > 1 && all_values(&m, 0) > most; merge_all(&m, list)) m.options.max_width /= 2;
 done:
-  gi_free(ctx, m.width);
-  gi_free(ctx, m.level);
-  gi_free(ctx, m.child);
-  gi_free(ctx, m.sibling);
-  gi_free(ctx, m.height);
-  gi_free(ctx, m.count);
-  gi_free(ctx, list);
+  GI_FREE(ctx, m.width, m.level, m.child, m.sibling, m.height, m.count, list);
   return status;
 }

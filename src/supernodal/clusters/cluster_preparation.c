@@ -89,8 +89,7 @@ static gable_status make_positions(gable_context *ctx, gi_cluster_panels *p, con
     locate(c, side, ptr, list, j, local + omp_get_thread_num() * (gable_off)c->n, position);
   GI_TRY(give(ctx, p, position, count, sizeof *position, (void **)there));
 done:
-  gi_free(ctx, local);
-  gi_free(ctx, position);
+  GI_FREE(ctx, local, position);
   return status;
 }
 
@@ -272,10 +271,7 @@ void gi_cluster_preparation_destroy(gable_context *ctx, gi_cluster_preparation *
   *preparation = NULL;
   for (int k = 0; k < q->owned; k++) ctx->device->release(ctx, q->own[k]);
   gi_staging_release(ctx, &q->staging);
-  gi_free(ctx, q->panel);
-  gi_free(ctx, q->part);
-  gi_free(ctx, q->moves);
-  gi_free(ctx, q);
+  GI_FREE(ctx, q->panel, q->part, q->moves, q);
 }
 
 gable_off gi_cluster_preparation_bytes(const gi_cluster_panels *p)

@@ -53,8 +53,7 @@ done:
 
 void gi_ragged_release(gable_context *ctx, gi_ragged *r)
 {
-  gi_free(ctx, r->end);
-  gi_free(ctx, r->data);
+  GI_FREE(ctx, r->end, r->data);
 }
 
 void gi_draft_clear(gi_draft *d, gable_idx cluster)
@@ -144,10 +143,7 @@ gable_off gi_draft_bytes(const gi_draft *d, gable_idx value_bytes)
 
 void gi_records_release(gable_context *ctx, gi_records *r)
 {
-  gi_free(ctx, r->records);
-  gi_free(ctx, r->at);
-  gi_free(ctx, r->source);
-  gi_free(ctx, r->first);
+  GI_FREE(ctx, r->records, r->at, r->source, r->first);
   *r = (gi_records){0};
 }
 

@@ -263,11 +263,9 @@ gable_status gi_cluster_tasks_init(gable_context *ctx, const gi_task_plan *plan,
   GI_TRY(make_lists(&m));
 done:
   for (int t = 0; m.builder && t < m.threads; t++) gi_task_builder_destroy(ctx, &m.builder[t]);
-  gi_free(ctx, m.builder);
-  gi_free(ctx, m.piece);
+  GI_FREE(ctx, m.builder, m.piece);
   for (int k = 0; m.list && k < count; k++) {
-    gi_free(ctx, m.list[k].task);
-    gi_free(ctx, m.list[k].schedule.order);
+    GI_FREE(ctx, m.list[k].task, m.list[k].schedule.order);
     if (status) gi_cluster_tasks_release(ctx, out + k);
   }
   gi_free(ctx, m.list);
@@ -276,8 +274,6 @@ done:
 
 void gi_cluster_tasks_release(gable_context *ctx, gi_cluster_tasks *tasks)
 {
-  gi_free(ctx, tasks->at);
-  gi_free(ctx, tasks->records);
-  gi_free(ctx, tasks->source);
+  GI_FREE(ctx, tasks->at, tasks->records, tasks->source);
   *tasks = (gi_cluster_tasks){0};
 }

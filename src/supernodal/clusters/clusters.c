@@ -216,11 +216,7 @@ done:
 
 static void numbering_release(gable_context *ctx, numbering *m)
 {
-  gi_free(ctx, m->root);
-  gi_free(ctx, m->level);
-  gi_free(ctx, m->number);
-  gi_free(ctx, m->place);
-  gi_free(ctx, m->stage);
+  GI_FREE(ctx, m->root, m->level, m->number, m->place, m->stage);
 }
 
 gable_status gi_clusters_create(gable_context *ctx, const gi_layout *layout, const gi_cluster_options *options,
@@ -262,10 +258,7 @@ done:
 
 static void release_side(gable_context *ctx, gi_cluster_side *side)
 {
-  gi_free(ctx, side->ptr);
-  gi_free(ctx, side->row);
-  gi_free(ctx, side->in_ptr);
-  gi_free(ctx, side->in_slot);
+  GI_FREE(ctx, side->ptr, side->row, side->in_ptr, side->in_slot);
 }
 
 void gi_clusters_destroy(gable_context *ctx, gi_clusters **clusters)
@@ -275,12 +268,5 @@ void gi_clusters_destroy(gable_context *ctx, gi_clusters **clusters)
   *clusters = NULL;
   if (c->u.ptr != c->l.ptr) release_side(ctx, &c->u);
   release_side(ctx, &c->l);
-  gi_free(ctx, c->order);
-  gi_free(ctx, c->first);
-  gi_free(ctx, c->member_ptr);
-  gi_free(ctx, c->member);
-  gi_free(ctx, c->parent);
-  gi_free(ctx, c->level_ptr);
-  gi_free(ctx, c->stage_ptr);
-  gi_free(ctx, c);
+  GI_FREE(ctx, c->order, c->first, c->member_ptr, c->member, c->parent, c->level_ptr, c->stage_ptr, c);
 }

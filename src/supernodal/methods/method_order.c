@@ -53,10 +53,6 @@ done:
 
 void gi_method_order_release(gable_context *ctx, gi_method_order *o)
 {
-  gi_free(ctx, o->stage);
-  gi_free(ctx, o->group);
-  gi_free(ctx, o->begin);
-  gi_free(ctx, o->order);
-  gi_free(ctx, o->place);
+  GI_FREE(ctx, o->stage, o->group, o->begin, o->order, o->place);
   *o = (gi_method_order){0};
 }

@@ -51,8 +51,7 @@ static gable_status bring_frame(gi_method_solver *s, const gi_factor *f, const g
   if (o->row_scale) GI_TRY(gi_resident_bring(s->ctx, &s->row_scale, o->row_scale, n, sizeof *values, moved));
   if (o->col_scale) GI_TRY(gi_resident_bring(s->ctx, &s->col_scale, o->col_scale, n, sizeof *values, moved));
 done:
-  gi_free(s->ctx, numbers);
-  gi_free(s->ctx, values);
+  GI_FREE(s->ctx, numbers, values);
   return status;
 }
 
@@ -90,9 +89,7 @@ static gable_status bring_off(gi_method_solver *s, const gi_factor *f, const gab
   GI_TRY(gi_resident_bring(s->ctx, &s->off[side].value, value, nnz, sizeof *value, moved));
   GI_TRY(s->ctx->device->synchronise(s->ctx, NULL)); /* before the lists go */
 done:
-  gi_free(s->ctx, ptr);
-  gi_free(s->ctx, col);
-  gi_free(s->ctx, value);
+  GI_FREE(s->ctx, ptr, col, value);
   return status;
 }
 
@@ -108,8 +105,7 @@ static gable_status bring_surroundings(gi_method_solver *s, const gi_factor *f, 
   GI_TRY(bring_frame(s, f, outside, row_of, moved));
   for (int side = 0; side < 2 && s->has_off; side++) GI_TRY(bring_off(s, f, place_of, side, moved));
 done:
-  gi_free(s->ctx, row_of);
-  gi_free(s->ctx, place_of);
+  GI_FREE(s->ctx, row_of, place_of);
   return status;
 }
 

@@ -89,8 +89,7 @@ static gable_status find_levels(gable_context *ctx, draft *m, gi_method_triangle
   memcpy(at, d->level, ((size_t)d->n_levels + 1) * sizeof *at);
   for (gable_idx k = 0; k < t->n_blocks; k++) d->block[at[m->depth[k]]++] = k;
 done:
-  gi_free(ctx, of_old);
-  gi_free(ctx, at);
+  GI_FREE(ctx, of_old, at);
   return status;
 }
 
