@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the cost function of src/pipeline/device_cost.c to the recorded results and prints its constants and their errors: every second matrix
+"""Fits the cost function of src/pipeline/device_cost.c to the recorded results, the H200's and its host's, and prints its constants and their errors: every second matrix
 by name is fitted, the errors are those of the others.
 
 device_cost.py [--check|--write]: --check compares with the constants of the source, to one part in a hundred; --write puts them there, and
@@ -28,6 +28,8 @@ VALUES = {
 }
 
 
+TABLE = os.path.join(ROOT, "src/cuda/gpu_class.c")
+PLACES = (("host", "one"), ("host", "sixteen"), ("host", "hosts_sixteen"), ("sweep", "one"), ("sweep", "sixteen"), ("sweep", "preparation"))
 THREAD_VALUES = 524288  # of a factor that earn one thread more in a sweep (src/supernodal/cpu/solve_plan.c)
 
 
@@ -109,10 +111,22 @@ def fit(all_runs, terms, seconds):
     return cost, math.exp(off[len(off) // 2]), math.exp(off[-1])
 
 
+def part(text, place):
+    """Where the host's costs lie in gpu_class.c, or the sweeps' of the H200."""
+    begin = text.index("gik_host_costs_measured = {" if place == "host" else '.name = "H200"')
+    return text.index(".sweep = {", begin) if place == "sweep" else begin
+
+
+def constants(text, place, name):
+    """The match of one initializer."""
+    return re.compile(rf"\.{name} = {{(\.\w+ = [^{{}}]*)}}").search(text, part(text, place))
+
+
 def source():
-    """The constants of device_cost.c, in its order."""
-    with open(os.path.join(ROOT, "src/pipeline/device_cost.c"), encoding="utf-8") as f:
-        found = re.findall(r"\{(\.\w+ = [^{}]*)\}", f.read())
+    """The constants of gpu_class.c, in the order of PLACES."""
+    with open(TABLE, encoding="utf-8") as f:
+        text = f.read()
+    found = [constants(text, *where)[1] for where in PLACES]
     return [dict.fromkeys(TERMS, 0.0) | {t: float(x) for t, x in re.findall(r"\.(\w+) = ([-0-9.e]+)", c)} for c in found]
 
 
@@ -121,11 +135,13 @@ def words(cost):
 
 
 def write(costs, out):
-    """The constants into device_cost.c, in its order, and the lines on the page."""
-    path, left = os.path.join(ROOT, "src/pipeline/device_cost.c"), list(costs)
-    with open(path, encoding="utf-8") as f:
-        text = re.sub(r"= \{\.\w+ = [^{}]*\}", lambda _: f"= {{{words(left.pop(0))}}}", f.read())
-    with open(path, "w", encoding="utf-8") as f:
+    """The constants into gpu_class.c, and the lines on the page."""
+    with open(TABLE, encoding="utf-8") as f:
+        text = f.read()
+    for where, cost in zip(PLACES, costs, strict=True):
+        m = constants(text, *where)
+        text = text[:m.start(1)] + words(cost) + text[m.end(1):]
+    with open(TABLE, "w", encoding="utf-8") as f:
         f.write(text)
     put("docs/algorithms/decisions.md", "costs", "\n" + "\n".join("    " + line for line in out) + "\n")
 
@@ -204,7 +220,7 @@ def main():
         for have, (name, (cost, _, _)) in zip(source(), fits, strict=True):
             for t in TERMS:
                 if abs(have[t] - cost[t]) > 0.01 * abs(cost[t]):
-                    sys.exit(f"device_cost.py: {name}: {t} is {have[t]:g} in device_cost.c and {cost[t]:.3g} by the results")
+                    sys.exit(f"device_cost.py: {name}: {t} is {have[t]:g} in gpu_class.c and {cost[t]:.3g} by the results")
 
 
 main()

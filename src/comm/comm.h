@@ -101,7 +101,7 @@ typedef struct gi_transport {
   gable_status (*shared_create)(gable_comm *comm, int64_t bytes, gi_shared **out);
   gable_status (*device_create)(gable_comm *comm, int64_t bytes, gable_path path, gi_shared **out);
 
-  int64_t copy_least; /* bytes from which AUTO takes the path copy for runs of an array; 0: never */
+  int copies; /* 1: AUTO may take the path copy for runs of an array, from copy_least bytes of the device's class on */
 
   /* Device arrays by a library's calls on a stream (stream_link.h).  NULL: by windows, or staged. */
   const struct gi_stream_messages *messages;

@@ -153,6 +153,12 @@ int gi_cpu_event_done(gable_context *ctx, void *event, int wait)
   return 1;
 }
 
+const gik_gpu_class *gi_cpu_gpu_class(const gable_context *ctx)
+{
+  (void)ctx;
+  return gik_gpu_class_generic();
+}
+
 gable_status gi_cpu_pinned_alloc(gable_context *ctx, size_t bytes, void **out)
 {
   gable_status status = GABLE_OK;
@@ -183,6 +189,7 @@ const gi_device gi_device_cpu = {
     .in_host = 1,
     .open = cpu_open,
     .close = cpu_close,
+    .gpu_class = gi_cpu_gpu_class,
     .enter = gi_cpu_enter,
     .leave = gi_cpu_leave,
     .alloc = cpu_alloc,

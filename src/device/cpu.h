@@ -6,6 +6,7 @@
 
 gable_status gi_cpu_enter(const gable_context *ctx, int *before);
 void gi_cpu_leave(const gable_context *ctx, int before);
+const gik_gpu_class *gi_cpu_gpu_class(const gable_context *ctx);
 void *gi_cpu_own_stream(const gable_context *ctx);
 gable_status gi_cpu_order_after(gable_context *ctx, void *stream, void *earlier);
 gable_status gi_cpu_synchronise(gable_context *ctx, void *stream);

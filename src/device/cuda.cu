@@ -33,6 +33,7 @@ struct block {
 struct place {
   int ordinal;
   gik_gpu gpu;
+  gik_gpu_class gpu_class;
   std::mutex lock;
   block *used, *kept; /* kept: the last one given back first */
   int n_kept;
@@ -122,6 +123,7 @@ gable_status cuda_open(int ordinal, void **state)
   GI_REQUIRE(p, GABLE_ERR_MEMORY, "out of memory for a device");
   p->ordinal = ordinal;
   p->gpu = gpu;
+  p->gpu_class = gik_gpu_class_of(&gpu);
   GI_TRY(open_pool(p));
   GI_TRY(open_streams(p));
   GI_TRY(gi_mailboxes_init(&p->mailboxes));
@@ -431,6 +433,11 @@ extern "C" int gi_cuda_ordinal(const gable_context *ctx)
 namespace
 {
 
+const gik_gpu_class *cuda_gpu_class(const gable_context *ctx)
+{
+  return &place_of(ctx)->gpu_class;
+}
+
 gable_status cuda_enter(const gable_context *ctx, int *before)
 {
   return current_device::enter(place_of(ctx)->ordinal, before);
@@ -453,6 +460,7 @@ extern "C" const gi_device gi_device_cuda = {
     0,
     cuda_open,
     cuda_close,
+    cuda_gpu_class,
     cuda_enter,
     cuda_leave,
     cuda_alloc,

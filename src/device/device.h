@@ -8,6 +8,7 @@
 #define GI_DEVICE_H
 
 #include "base/context.h"
+#include "cuda/gpu_class.h"
 #include "kernels/list.h"
 
 #ifdef __cplusplus
@@ -32,6 +33,9 @@ typedef struct gi_device {
   /* *state for ordinal, or GABLE_ERR_UNAVAILABLE with what is missing. */
   gable_status (*open)(int ordinal, void **state);
   void (*close)(void *state);
+
+  /* What was measured of the device's class; of CPU and mirror, whose plans are cut as a GPU's: the generic one. */
+  const gik_gpu_class *(*gpu_class)(const gable_context *ctx);
 
   /* Between the two the calling thread's launches go to this device; leave gives it back the device that it had, which
    * enter has put in *before.  Pairs nest.  leave after a failed enter does nothing, nor does GI_NOT_ENTERED.  The

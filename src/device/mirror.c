@@ -210,6 +210,7 @@ const gi_device gi_device_mirror = {
     .in_host = 1,
     .open = mirror_open,
     .close = mirror_close,
+    .gpu_class = gi_cpu_gpu_class,
     .enter = gi_cpu_enter,
     .leave = gi_cpu_leave,
     .alloc = mirror_alloc,

@@ -1,10 +1,12 @@
 /* device_cost.h: is a factor worth its preparation on a GPU?  A cost function of its size.
  *
- * bench/device_cost.py fits the constants to bench/results. */
+ * The constants stand in cuda/gpu_class.c; bench/device_cost.py fits them to bench/results. */
 #ifndef GI_DEVICE_COST_H
 #define GI_DEVICE_COST_H
 
 #include <gable/types.h>
+
+#include "cuda/gpu_class.h"
 
 typedef struct gi_solve_size {
   double rows, supernodes;
@@ -17,9 +19,9 @@ typedef struct gi_solve_size {
 
 /* Seconds of one solve for rhs right-hand sides, in windows of 16. */
 double gi_cost_host_solve_s(const gi_solve_size *size, gable_idx rhs);
-double gi_cost_device_solve_s(const gi_solve_size *size, gable_idx rhs);
+double gi_cost_device_solve_s(const gik_gpu_class *gpu, const gi_solve_size *size, gable_idx rhs);
 
 /* Seconds of merging, inverting and uploading. */
-double gi_cost_prepare_s(const gi_solve_size *size);
+double gi_cost_prepare_s(const gik_gpu_class *gpu, const gi_solve_size *size);
 
 #endif

@@ -267,8 +267,9 @@ void gi_pipeline_predict(const gable_solver *s, double *host_s, double *device_s
                               .bytes = gi_solve_floor_bytes(s->arrangement.plan, s->factor, 1),
                               .threads = gi_solve_plan_threads(s->arrangement.plan, s->ctx->threads)};
   *host_s = solves * gi_cost_host_solve_s(&size, rhs);
-  *device_s =
-      gi_cost_prepare_s(&size) + solves * (s->launched_s > 0 ? s->launched_s : gi_cost_device_solve_s(&size, rhs));
+  const gik_gpu_class *gpu = s->ctx->device->gpu_class(s->ctx);
+  *device_s = gi_cost_prepare_s(gpu, &size) +
+              solves * (s->launched_s > 0 ? s->launched_s : gi_cost_device_solve_s(gpu, &size, rhs));
 }
 
 static int belongs_on_device(const gable_solver *s)

@@ -7,6 +7,7 @@
 
 static void check_costs(void)
 {
+  const gik_gpu_class *gpu = gik_gpu_class_generic();
   const gi_solve_size small = {
       .rows = 3000, .supernodes = 1000, .entries = 1e5, .height = 100, .flops = 1e7, .bytes = 1e6, .threads = 1};
   gi_solve_size z[6] = {small, small, small, small, small, small};
@@ -17,14 +18,15 @@ static void check_costs(void)
   z[5].flops *= 1000;
   CHECK(gi_cost_host_solve_s(&z[1], 1) > gi_cost_host_solve_s(&small, 1), "supernodes");
   CHECK(gi_cost_host_solve_s(&z[3], 1) > gi_cost_host_solve_s(&small, 1), "bytes");
-  CHECK(gi_cost_device_solve_s(&z[2], 1) > gi_cost_device_solve_s(&small, 1), "entries");
-  CHECK(gi_cost_device_solve_s(&z[4], 1) > gi_cost_device_solve_s(&small, 1), "height");
-  CHECK(gi_cost_prepare_s(&z[5]) > gi_cost_prepare_s(&small), "preparation: operations of the factorization");
+  CHECK(gi_cost_device_solve_s(gpu, &z[2], 1) > gi_cost_device_solve_s(gpu, &small, 1), "entries");
+  CHECK(gi_cost_device_solve_s(gpu, &z[4], 1) > gi_cost_device_solve_s(gpu, &small, 1), "height");
+  CHECK(gi_cost_prepare_s(gpu, &z[5]) > gi_cost_prepare_s(gpu, &small), "preparation: operations of the factorization");
   for (gable_idx rhs = 1; rhs < 40; rhs++) {
     CHECK(gi_cost_host_solve_s(&small, rhs + 1) > gi_cost_host_solve_s(&small, rhs), "%d right-hand sides", rhs);
-    CHECK(gi_cost_device_solve_s(&small, rhs + 1) > gi_cost_device_solve_s(&small, rhs), "%d right-hand sides", rhs);
+    CHECK(gi_cost_device_solve_s(gpu, &small, rhs + 1) > gi_cost_device_solve_s(gpu, &small, rhs),
+          "%d right-hand sides", rhs);
   }
-  CHECK(gi_cost_host_solve_s(&small, 0) == 0 && gi_cost_device_solve_s(&small, 0) == 0, "no right-hand side");
+  CHECK(gi_cost_host_solve_s(&small, 0) == 0 && gi_cost_device_solve_s(gpu, &small, 0) == 0, "no right-hand side");
   z[0].bytes *= 1000;
   z[0].threads = 2;
   z[1] = z[0];

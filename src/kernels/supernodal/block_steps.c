@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cuda/gpu_class.h"
+
 typedef struct block {
   gable_idx first, w, rows;
   gable_off list, ld;
@@ -192,12 +194,13 @@ static gable_status spmv(gable_context *ctx, void *products, gable_off number, c
   return GABLE_OK;
 }
 
-/* As an H200 has them: the mirror cuts levels as a GPU does, and sums have the same order for every number of threads.
+/* Two a processor, as an H200 has them: the mirror cuts levels as a GPU does, and sums have the same order for every
+ * number of threads.
  */
 static gable_status fill(gable_context *ctx, gable_idx *blocks)
 {
   (void)ctx;
-  *blocks = 264;
+  *blocks = 2 * gik_gpu_class_generic()->processors;
   return GABLE_OK;
 }
 

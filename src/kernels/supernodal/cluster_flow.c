@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "cuda/gpu_class.h"
 
 /* The pattern of cuda/device_wait.cuh. */
 static const uint64_t NOT_YET = 0x7ff4deadbeef0001ull;
@@ -121,7 +122,7 @@ static gable_status solve(gable_context *ctx, const gik_cluster_flow *p, void *s
 static gable_status limits(gable_context *ctx, gik_flow_limits *out)
 {
   (void)ctx;
-  *out = (gik_flow_limits){47104, GIK_FLOW_SUMS, GIK_FLOW_TERMS, 132}; /* about those of an H200 */
+  *out = (gik_flow_limits){47104, GIK_FLOW_SUMS, GIK_FLOW_TERMS, gik_gpu_class_generic()->processors};
   return GABLE_OK;
 }
 

@@ -3,10 +3,8 @@
  *   1. who stores each place; from that, who waits for whom
  *   2. the longest way from each task to the end
  *   3. workers take, one after the other, the ready task with the longest way */
+#include "device/device.h"
 #include "supernodal/clusters/cluster_piece.h"
-
-/* Times in us on one H200: a task, a byte of its record and values, from a store to the reader's load. */
-static const double TASK_US = 0.6, BYTE_US = 1 / 32e3, HOP_US = 1;
 
 typedef struct heap {
   struct {
@@ -53,6 +51,7 @@ static gable_idx heap_pop(heap *h)
 
 typedef struct schedule {
   const gi_task_schedule *of;
+  const gik_task_costs *us;
   int threads;
   gable_idx *producer;        /* [places] task, or -1 */
   gable_idx *waits;           /* [tasks] for so many */
@@ -78,7 +77,7 @@ static void find_producers(schedule *s)
     const gik_flow_out *out = (const gik_flow_out *)(task[k].record + t->out);
     for (gable_idx o = 0; o < t->outputs; o++)
       if (out[o].id >= 0) s->producer[out[o].id] = k;
-    s->cost[k] = TASK_US + BYTE_US * (double)(task[k].bytes + task[k].values);
+    s->cost[k] = s->us->task_us + s->us->byte_us * (double)(task[k].bytes + task[k].values);
   }
 }
 
@@ -159,7 +158,7 @@ static gable_idx find_ways(schedule *s)
     const gable_idx k = line[i];
     s->way[k] = 0;
     for (gable_off e = s->next_ptr[k]; e < s->next_ptr[k + 1]; e++)
-      if (s->way[s->next[e]] + HOP_US > s->way[k]) s->way[k] = s->way[s->next[e]] + HOP_US;
+      if (s->way[s->next[e]] + s->us->hop_us > s->way[k]) s->way[k] = s->way[s->next[e]] + s->us->hop_us;
     s->way[k] += s->cost[k];
   }
   return 0;
@@ -188,7 +187,7 @@ static void take_tasks(schedule *s)
     heap_push(&s->worker, now + s->cost[k], w);
     for (gable_off e = s->next_ptr[k]; e < s->next_ptr[k + 1]; e++) {
       const gable_idx after = s->next[e];
-      const double there = now + s->cost[k] + HOP_US;
+      const double there = now + s->cost[k] + s->us->hop_us;
       if (s->ready[after] < there) s->ready[after] = there;
       if (!--s->waits[after]) heap_push(&s->coming, s->ready[after], after);
     }
@@ -200,6 +199,7 @@ static gable_status schedule_init(gable_context *ctx, const gi_task_schedule *of
   gable_status status = GABLE_OK;
   const gable_idx count = of->count;
   s->of = of;
+  s->us = &ctx->device->gpu_class(ctx)->task;
   GI_ALLOC(ctx, s->producer, of->places);
   GI_ALLOC(ctx, s->waits, count);
   GI_ALLOC(ctx, s->before_ptr, count + 1);

@@ -33,16 +33,17 @@ static int irregular(const gi_profile *p, const gik_device_triangle *t)
  * Chains of one chain level share a tile and its steps; a third dimension costs journeys through L2 at every level.
  * Elsewhere, where levels are neither narrow nor of few chains, a tile takes as many steps a level as its rows have
  * lanes, and a level of rows takes longer the more values it waits for. */
-static void predict(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, double *tiles_s,
+static void predict(const gik_gpu_class *gpu, const gi_profile *p, const gik_device_triangle *t, double *tiles_s,
                     double *rows_s)
 {
+  const gik_trisolve_costs *m = &gpu->trisolve;
   const double n = t->n, levels = p->levels ? p->levels : 1, width = n / levels, mean = t->nnz / (n > 0 ? n : 1);
   const double bytes = 12.0 * t->nnz + 40.0 * n, beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
   const double flood =
       width > m->flood_rows ? width - m->flood_rows : 0; /* rows that wait for more than their operands */
   double step = (m->step + m->step_entry * mean) * (beside > 1 ? beside : 1), hop = m->hop + m->hop_entry * mean;
   int scattered = irregular(p, t);
-  const double crossings = scattered ? m->processors * m->crossing : 0; /* the longest path goes through every tile */
+  const double crossings = scattered ? gpu->processors * m->crossing : 0; /* the longest path goes through every tile */
   if (side_by_side(p, t->n)) {
     step = m->side_step;
   } else if (narrow_levels(p, t)) {
@@ -58,36 +59,40 @@ static void predict(const cost_model *m, const gi_profile *p, const gik_device_t
 
 /* Seconds that independent right-hand sides keep the whole GPU busy with tiles: scattered accesses to b and x, and the
  * matrix again for each. */
-static double busy_s(const cost_model *m, const gik_device_triangle *t, double rhs)
+static double busy_s(const gik_gpu_class *gpu, const gik_device_triangle *t, double rhs)
 {
+  const gik_trisolve_costs *m = &gpu->trisolve;
   return rhs * (m->busy_row * t->n + m->busy_entry * t->nnz);
 }
 
-int tiles_are_busy(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, double rhs)
+int tiles_are_busy(const gik_gpu_class *gpu, const gi_profile *p, const gik_device_triangle *t, double rhs)
 {
   double tiles = 0, rows = 0;
-  predict(m, p, t, &tiles, &rows);
-  return rhs > 1 && side_by_side(p, t->n) && busy_s(m, t, rhs) > 2 * tiles;
+  predict(gpu, p, t, &tiles, &rows);
+  return rhs > 1 && side_by_side(p, t->n) && busy_s(gpu, t, rhs) > gpu->trisolve.busy_bar * tiles;
 }
 
 /* Their analysis takes longer, and the model is less sure of tiles, whose time depends on how they lie to one another.
  */
-static int tiles_win(double tiles_s, double rows_s)
+static int tiles_win(const gik_gpu_class *gpu, double tiles_s, double rows_s)
 {
-  return tiles_s < 0.95 * rows_s;
+  return tiles_s < gpu->trisolve.tiles_bar * rows_s;
 }
 
 /* The same for several right-hand sides.  Independent ones share the GPU: tiles then take twice as long as for one.
  * Side by side they share each step, or each line of memory. */
-static void predict_multi_rhs(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, double rhs,
+static void predict_multi_rhs(const gik_gpu_class *gpu, const gi_profile *p, const gik_device_triangle *t, double rhs,
                               double *tiles_s, double *rows_s)
 {
-  const double busy = busy_s(m, t, rhs), width = (double)t->n / (p->levels + 1);
-  const double tiles = tiles_are_busy(m, p, t, rhs) ? 0.7 * busy : (side_by_side(p, t->n) ? 2.3 : 2.0) * *tiles_s;
-  *tiles_s = tiles_win(*tiles_s, *rows_s) ? tiles : 10 * tiles; /* slower for one: slower for many */
+  const gik_trisolve_costs *m = &gpu->trisolve;
+  const double busy = busy_s(gpu, t, rhs), width = (double)t->n / (p->levels + 1);
+  const double tiles = tiles_are_busy(gpu, p, t, rhs)
+                           ? m->busy_factor * busy
+                           : (side_by_side(p, t->n) ? m->beside_factor : m->tiles_factor) * *tiles_s;
+  *tiles_s = tiles_win(gpu, *tiles_s, *rows_s) ? tiles : 10 * tiles; /* slower for one: slower for many */
   const int beside = gik_rows_cuda_together(t->n, t->n ? (double)t->nnz / t->n : 0, width, (int)rhs);
   if (beside == 1)
-    *rows_s = 1.15 * *rows_s + rhs * m->alone_row * t->n;
+    *rows_s = m->alone_factor * *rows_s + rhs * m->alone_row * t->n;
   else
     *rows_s = m->multi_rhs_start + m->multi_rhs_hop * p->levels +
               rhs * (m->multi_rhs_row * t->n + m->multi_rhs_entry * t->nnz);
@@ -108,14 +113,15 @@ static int all_border(const gi_profile *p, const gik_device_triangle *t)
 
 /* Whether a solve is over so soon that the analysis of tiles, 0.3 ms however small they are, would be most of it all.
  */
-static int soon_over(const gi_profile *p, const gik_device_triangle *t)
+static int soon_over(const gik_gpu_class *gpu, const gi_profile *p, const gik_device_triangle *t)
 {
-  return p->levels < 100 && t->n < 20000;
+  return p->levels < gpu->trisolve.quick_levels && t->n < gpu->trisolve.quick_rows;
 }
 
 /* Seconds of rows that are taken level by level in so many launches. */
-static double by_level_s(const cost_model *m, const gik_device_triangle *t, int launches, double rhs)
+static double by_level_s(const gik_gpu_class *gpu, const gik_device_triangle *t, int launches, double rhs)
 {
+  const gik_trisolve_costs *m = &gpu->trisolve;
   if (rhs > 1)
     return m->rows_start + m->multi_rhs_launch * launches + rhs * (m->by_level_row * t->n + m->by_level_entry * t->nnz);
   return m->rows_start + m->further_launch * (launches - 1) + (12.0 * t->nnz + 40.0 * t->n) / m->bytes_s;
@@ -130,43 +136,46 @@ static int launches_of(const gi_profile *p)
 }
 
 /* 1: level by level is predicted to be faster than rows in one launch; *rows_s becomes its seconds. */
-static int step_by_step(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, int launches,
+static int step_by_step(const gik_gpu_class *gpu, const gi_profile *p, const gik_device_triangle *t, int launches,
                         double rhs, double *rows_s)
 {
-  const double seconds = by_level_s(m, t, launches, rhs);
-  if (p->levels < 2 || p->levels > GIK_MOST_STEPS || launches > MOST_LAUNCHES || seconds >= 0.9 * *rows_s) return 0;
+  const double seconds = by_level_s(gpu, t, launches, rhs);
+  if (p->levels < 2 || p->levels > GIK_MOST_STEPS || launches > MOST_LAUNCHES ||
+      seconds >= gpu->trisolve.by_level_bar * *rows_s)
+    return 0;
   *rows_s = seconds;
   return 1;
 }
 
-static void predict_for(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, int rhs,
+static void predict_for(const gik_gpu_class *gpu, const gi_profile *p, const gik_device_triangle *t, int rhs,
                         double *tiles_s, double *rows_s)
 {
-  predict(m, p, t, tiles_s, rows_s);
-  if (rhs > 1) predict_multi_rhs(m, p, t, rhs, tiles_s, rows_s);
+  predict(gpu, p, t, tiles_s, rows_s);
+  if (rhs > 1) predict_multi_rhs(gpu, p, t, rhs, tiles_s, rows_s);
 }
 
-int asks_for_widths(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, int rhs, int rows_only)
+int asks_for_widths(const gik_gpu_class *gpu, const gi_profile *p, const gik_device_triangle *t, int rhs, int rows_only)
 {
   gi_profile q = *p;
   double tiles = 0, rows = 0;
-  predict_for(m, p, t, rhs, &tiles, &rows);
-  if (p->levels > 3 && t->n > 10000.0 * p->levels && step_by_step(m, p, t, 3, rhs, &rows)) return 1;
+  predict_for(gpu, p, t, rhs, &tiles, &rows);
+  if (p->levels > 3 && t->n > gpu->trisolve.survey_rows * p->levels && step_by_step(gpu, p, t, 3, rhs, &rows)) return 1;
   if (rows_only || rhs > 1 || p->levels < 100 || p->levels > GI_MOST_TALLIED || side_by_side(p, t->n)) return 0;
-  if (narrow_levels(p, t) || (tiles_win(tiles, rows) && !all_border(p, t))) return 0; /* tiles, whatever the widths */
+  if (narrow_levels(p, t) || (tiles_win(gpu, tiles, rows) && !all_border(p, t)))
+    return 0; /* tiles, whatever the widths */
   q.narrow = p->levels;
-  predict(m, &q, t, &tiles, &rows);
-  return tiles_win(tiles, rows);
+  predict(gpu, &q, t, &tiles, &rows);
+  return tiles_win(gpu, tiles, rows);
 }
 
 gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, op_plan *s)
 {
-  const cost_model *m = s->model;
+  const gik_gpu_class *gpu = s->model;
   double tiles = 0, rows = 0;
-  predict_for(m, p, t, rhs, &tiles, &rows);
-  const int steps = step_by_step(m, p, t, launches_of(p), rhs, &rows);
-  if (all_border(p, t) || soon_over(p, t)) tiles = 10 * rows;
-  const gi_method best = tiles_win(tiles, rows) ? GI_TILES : GI_ROWS;
+  predict_for(gpu, p, t, rhs, &tiles, &rows);
+  const int steps = step_by_step(gpu, p, t, launches_of(p), rhs, &rows);
+  if (all_border(p, t) || soon_over(gpu, p, t)) tiles = 10 * rows;
+  const gi_method best = tiles_win(gpu, tiles, rows) ? GI_TILES : GI_ROWS;
   s->model_s = best == GI_TILES ? tiles : rows;
   s->chosen = choice{t->n, p->levels, p->chains, steps, 0, (double)t->nnz / (t->n ? t->n : 1), tiles, rows};
   return best;
@@ -202,9 +211,10 @@ void rows_shape(const gable_trisolve *t, op_plan *d, int k)
   const unsigned limit = gi_limit_of(k);
   const double width = (double)d->triangle.n / (d->profile.levels + 1);
   const double entries = d->triangle.n ? (double)d->triangle.nnz / d->triangle.n : 0;
+  const gik_trisolve_costs *m = &d->model->trisolve;
   const double room = (double)d->triangle.n * limit;             /* entries of records that are all alike: */
   const int uneven = limit >= 8 && d->triangle.nnz * 1.3 < room; /* a quarter of them would be holes; */
-  const int hollow = width > 64 && d->triangle.nnz * 6.0 < room; /* five sixths */
+  const int hollow = width > m->hollow_rows && d->triangle.nnz * 6.0 < room; /* five sixths */
   gik_rows_cuda *p = &d->rows;
   *p = gik_rows_cuda{lanes_of[k], pairs_of[k]};
   p->stored = t->shape.value_type;
@@ -215,14 +225,14 @@ void rows_shape(const gable_trisolve *t, op_plan *d, int k)
   if (steps_of(t, d)) {
     mix(p);
     p->steps = d->profile.levels;
-  } else if (((width > 1024 && uneven) || hollow) &&
+  } else if (((width > m->uneven_rows && uneven) || hollow) &&
              gik_rows_cuda_together(t->shape.n, entries, width, t->options.typical_rhs) == 1) {
     mix(p); /* several right-hand sides are independent pieces of work then */
-    if (width > 1024) {
+    if (width > m->uneven_rows) {
       p->blocks = 6;
       p->gated = 0;
     }
-  } else if (width > 8192 && uneven) {
+  } else if (width > m->streamed_rows && uneven) {
     /* levels so wide that bytes count more than latency: more rows a record */
     p->blocks = 8;
     if (limit % 8 == 0) {

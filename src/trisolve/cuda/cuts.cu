@@ -4,12 +4,10 @@
 namespace gi
 {
 
-enum { MEASURED_SHARED = 226 << 10 }; /* bytes that a block has where the cuts were measured */
-
 /* Chains that run side by side (many of one chain level: a grid with a third dimension) are cut by chain level and by
  * index into blocks of 64 chains, or of 32 where rows are long, for two warps (with many right-hand sides 32 for one,
  * since blocks are enough then); lone chains 32 at a time; otherwise intervals of index. */
-static void choose_cuts(const gik_gpu *gpu, const gi_profile *p, int n, int busy, gi_tile_shape *s)
+static void choose_cuts(const gik_gpu_class *gpu, const gi_profile *p, int n, int busy, gi_tile_shape *s)
 {
   const double beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
   const double length = p->chains ? (double)n / p->chains : 0;
@@ -34,9 +32,10 @@ static void choose_cuts(const gik_gpu *gpu, const gi_profile *p, int n, int busy
     s->index_cut = (unsigned)(n / gpu->processors + 1);
     s->chain_cut = 0;
   }
-  if (gpu->shared < MEASURED_SHARED) { /* smaller tiles need less of it */
-    s->index_cut = (unsigned)((double)s->index_cut * gpu->shared / MEASURED_SHARED) + (s->index_cut > 0);
-    s->chain_cut = (unsigned)((double)s->chain_cut * gpu->shared / MEASURED_SHARED) + (s->chain_cut > 0);
+  const int measured = gpu->trisolve.cuts_shared;
+  if (gpu->shared < measured) { /* smaller tiles need less of it */
+    s->index_cut = (unsigned)((double)s->index_cut * gpu->shared / measured) + (s->index_cut > 0);
+    s->chain_cut = (unsigned)((double)s->chain_cut * gpu->shared / measured) + (s->chain_cut > 0);
   }
 }
 
@@ -47,7 +46,7 @@ gable_status tiles_shape(const gable_trisolve *t, state *s, op_plan *d, int k)
   gi_arena_mark before = {};
   if (shape.lanes == 1 && !d->profile.gap && d->child)
     GI_TRY(gi_cuda_gap(&s->scratch, &d->triangle, d->level, d->child, &d->profile));
-  choose_cuts(gi_cuda_gpu(t->ctx), &d->profile, d->triangle.n,
+  choose_cuts(d->model, &d->profile, d->triangle.n,
               tiles_are_busy(d->model, &d->profile, &d->triangle, t->options.typical_rhs), &shape);
   before = gi_arena_mark_of(&s->memory);
   for (int attempt = 0;; attempt++) {

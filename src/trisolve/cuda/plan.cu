@@ -424,8 +424,7 @@ static gable_status open_state(gable_trisolve *t, state **out)
   t->state = s;
   s->memory = s->scratch = gi_arena_of(t->ctx);
   s->processors = gi_cuda_gpu(t->ctx)->processors;
-  s->model = cost_model_of(gi_cuda_gpu(t->ctx));
-  s->of[0].model = s->of[1].model = &s->model;
+  s->of[0].model = s->of[1].model = t->ctx->device->gpu_class(t->ctx);
   s->updated = updated;
   updated = nullptr;
   if (!s->updated) GI_TRY(checked(cudaEventCreateWithFlags(&s->updated, cudaEventDisableTiming), "event"));

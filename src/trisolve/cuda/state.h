@@ -8,7 +8,6 @@
 #include "cuda/current_device.cuh"
 #include "cuda/status.cuh"
 #include "device/cuda_place.h"
-#include "trisolve/cuda/cost_model.h"
 #include "trisolve/cuda/schedule.h"
 #include "trisolve/level_order.h"
 
@@ -23,7 +22,7 @@ struct choice {
 };
 
 struct op_plan {
-  const cost_model *model;      /* of its state */
+  const gik_gpu_class *model;   /* of the context's GPU */
   gi_method method;             /* GI_AUTO: this op has no schedule */
   gik_device_triangle triangle; /* as the method stores it: long rows split by tiles and rows */
   gik_device_triangle plain;
@@ -66,7 +65,6 @@ struct state {
   gable_trisolve_work *works; /* whose solves an update waits for */
   void *values, *diagonal;
   int processors;
-  cost_model model;
 };
 
 using gik::checked;
@@ -111,7 +109,7 @@ inline int side_by_side(const gi_profile *p, int n)
 
 /* Whether tiles for rhs right-hand sides keep the whole GPU busy, so that bytes and accesses count more than waiting.
  */
-int tiles_are_busy(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, double rhs);
+int tiles_are_busy(const gik_gpu_class *gpu, const gi_profile *p, const gik_device_triangle *t, double rhs);
 
 /* How many right-hand sides the slots of d's tiles have room for; together.cu. */
 void tiles_together(const gable_trisolve *t, const state *s, op_plan *d);
@@ -121,7 +119,8 @@ int together(const op_plan *d, gable_idx max_rhs, int type);
 
 /* Whether it matters how many levels are narrow or wide; widths.cu counts them.  rows_only: tiles are no choice.
  */
-int asks_for_widths(const cost_model *m, const gi_profile *p, const gik_device_triangle *t, int rhs, int rows_only);
+int asks_for_widths(const gik_gpu_class *gpu, const gi_profile *p, const gik_device_triangle *t, int rhs,
+                    int rows_only);
 
 /* tiles or rows, with d->chosen and d->model_s. */
 gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, op_plan *d);
