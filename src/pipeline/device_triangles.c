@@ -126,7 +126,7 @@ gable_status gi_device_triangles_work_create(const gi_device_triangles *d, gable
   void *p;
   GI_ALLOC_ZERO(ctx, w, 1);
   w->ctx = ctx;
-  w->rhs = max_rhs <= 1 ? 1 : max_rhs <= 4 ? 4 : GIK_CLUSTER_MOST_RHS;
+  w->rhs = gik_cluster_width(max_rhs);
   GI_TRY(gi_triangle_works_init(d->plans, w->rhs, &w->works));
   const size_t bytes = (size_t)d->n * (size_t)w->rhs * sizeof(double);
   GI_TRY(ctx->device->alloc(ctx, bytes, &p));
@@ -254,7 +254,7 @@ gable_status gi_device_triangles_solve(const gi_device_triangles *d, gi_device_t
   GI_TRY(d->ctx->device->enter(d->ctx, &before));
   for (gable_idx column = 0; column < b->count && d->n; column += w->rhs) {
     const gable_idx left = b->count - column, count = left < w->rhs ? left : w->rhs;
-    const flight f = {d, w, op, count == 1 ? 1 : count <= 4 ? 4 : w->rhs, gi_stream_of(d->ctx, stream)};
+    const flight f = {d, w, op, gik_cluster_width(count), gi_stream_of(d->ctx, stream)};
     GI_TRY(solve_columns(&f, parts, b, x, column, count));
   }
 done:

@@ -19,6 +19,12 @@ extern "C" {
 
 enum { GIK_CLUSTER_MOST_RHS = 16, GIK_CLUSTER_OUTPUTS = 16 }; /* outputs: of a thread block */
 
+/* Columns of the work vectors in which so many right-hand sides, or the first 16 of more, are solved: 1, 4 or 16. */
+static inline gable_idx gik_cluster_width(gable_idx rhs)
+{
+  return rhs <= 1 ? 1 : rhs <= 4 ? 4 : GIK_CLUSTER_MOST_RHS;
+}
+
 /* out = M in for clusters begin .. end-1 of one level, M the operator as stored (direct) or its transpose.
  *   forward:  own_i += the slots of i for each column i, then in = own; output k of the columns goes to out, output k
  * of the rows to its slot, with the slots that its position adds. backward: in = own at the cluster's columns, then out

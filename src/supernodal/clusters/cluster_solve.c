@@ -193,7 +193,7 @@ gable_status gi_cluster_solve(const gi_cluster_solver *s, gi_cluster_work *w, ga
   GI_TRY(s->ctx->device->enter(s->ctx, &before));
   for (gable_idx column = 0; column < b->count; column += w->rhs) {
     const gable_idx left = b->count - column, count = left < w->rhs ? left : w->rhs;
-    const flight f = {s, w, count == 1 ? 1 : count <= 4 ? 4 : w->rhs, gi_stream_of(s->ctx, stream)};
+    const flight f = {s, w, gik_cluster_width(count), gi_stream_of(s->ctx, stream)};
     if (parts == GI_SOLVE_ALL)
       GI_TRY(solve_all(&f, op, b, x, column, count));
     else

@@ -132,7 +132,7 @@ gable_status gi_cluster_work_create(const gi_cluster_solver *s, gable_idx max_rh
   GI_ALLOC_ZERO(ctx, w, 1);
   w->ctx = ctx;
   w->solver = s;
-  w->rhs = max_rhs <= 1 ? 1 : max_rhs <= 4 ? 4 : GIK_CLUSTER_MOST_RHS;
+  w->rhs = gik_cluster_width(max_rhs);
   GI_TRY(gi_cluster_to_device(ctx, NULL, (gable_off)c->n * w->rhs, sizeof *w->v, (void **)&w->v, NULL));
   GI_TRY(gi_cluster_to_device(ctx, NULL, (gable_off)c->n * w->rhs, sizeof *w->y, (void **)&w->y, NULL));
   GI_TRY(gi_cluster_to_device(ctx, NULL, slots * w->rhs, sizeof *w->slots, (void **)&w->slots, NULL));
