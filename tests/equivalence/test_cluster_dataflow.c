@@ -129,15 +129,7 @@ static gi_layout *make_layout(gable_context *host, gi_random *r, gable_idx n, in
   for (gable_idx i = 0; star && i < n; i++)
     for (gable_idx j = n - 3; j < n; j++)
       pattern[(size_t)i * (size_t)n + (size_t)j] = pattern[(size_t)j * (size_t)n + (size_t)i] = 1;
-  gi_layout *y;
-  if (!half && !star && n > 6) {
-    const gable_idx block[] = {0, n / 5, n / 5 + 1, n / 2, n};
-    y = small_layout_blocks(host, r, 4, block, pattern, symmetric, 4);
-  } else {
-    y = small_layout(host, r, n, pattern, half, symmetric, 4);
-  }
-  free(pattern);
-  return y;
+  return small_layout_either(host, r, n, pattern, half, symmetric, 4, !half && !star && n > 6);
 }
 
 static void check_seed(gable_context *ctx, gable_context *host, uint64_t seed)

@@ -223,15 +223,7 @@ static gi_layout *random_layout(gable_context *ctx, gi_random *r, gable_idx n, i
   const gable_idx width[] = {1, 9, 40, 150};
   unsigned char *pattern = small_pattern(r, n, density[gi_random_below(r, 4)], symmetric);
   const gable_idx most = width[gi_random_below(r, 4)];
-  gi_layout *y;
-  if (n > 6 && !half && gi_random_below(r, 2)) {
-    const gable_idx block[] = {0, n / 5, n / 5 + 1, n / 2, n};
-    y = small_layout_blocks(ctx, r, 4, block, pattern, symmetric, most);
-  } else {
-    y = small_layout(ctx, r, n, pattern, half, symmetric, most);
-  }
-  free(pattern);
-  return y;
+  return small_layout_either(ctx, r, n, pattern, half, symmetric, most, n > 6 && !half && gi_random_below(r, 2));
 }
 
 static void check_seed(gable_context *ctx, gable_context *host, uint64_t seed)

@@ -194,34 +194,22 @@ static void check_outside(const setting *s, gi_random *r)
   free(scale);
 }
 
-/* dense: rows so long that their sums are split among thread blocks. */
-static gi_layout *random_layout(gable_context *ctx, gi_random *r, gable_idx n, int symmetric, int half, int dense)
-{
-  unsigned char *pattern = small_pattern(r, n, dense ? 0.2 : (0.5 + 3 * gi_random_unit(r)) / (n + 1), symmetric);
-  gi_layout *y;
-  const gable_idx width = (gable_idx)(1 + gi_random_below(r, 9));
-  if (n > 6 && !half && !dense && gi_random_below(r, 2)) {
-    const gable_idx block[] = {0, n / 5, n / 5 + 1, n / 2, n};
-    y = small_layout_blocks(ctx, r, 4, block, pattern, symmetric, width);
-  } else {
-    y = small_layout(ctx, r, n, pattern, half, symmetric, width);
-  }
-  free(pattern);
-  return y;
-}
-
 static void check_seed(gable_context *ctx, gable_context *host, uint64_t seed)
 {
   gi_random r = gi_random_seed(seed);
   const int symmetric = (int)gi_random_below(&r, 2), half = symmetric && gi_random_below(&r, 2);
   const gi_factor_kind kind = !half ? GI_LU : gi_random_below(&r, 2) ? GI_LDLT : GI_CHOLESKY;
   const gable_type type = gi_random_below(&r, 3) ? GABLE_TYPE_D : GABLE_TYPE_S;
-  const int dense = seed % 20 == 7;
+  const int dense = seed % 20 == 7; /* rows so long that their sums are split among thread blocks */
   setting s = {.ctx = ctx, .host = host, .n = (gable_idx)gi_random_below(&r, seed % 4 ? 60 : 250)};
   if (dense) s.n += 500;
   const gi_cluster_options options = {(gable_idx)(1 + gi_random_below(&r, dense ? 400 : 40)), 3 * gi_random_unit(&r),
                                       gi_random_below(&r, 2000), gi_random_below(&r, 2000)};
-  s.layout = random_layout(host, &r, s.n, symmetric, half, dense);
+  const double density = dense ? 0.2 : (0.5 + 3 * gi_random_unit(&r)) / (s.n + 1);
+  unsigned char *pattern = small_pattern(&r, s.n, density, symmetric);
+  const gable_idx width = (gable_idx)(1 + gi_random_below(&r, 9));
+  s.layout = small_layout_either(host, &r, s.n, pattern, half, symmetric, width,
+                                 s.n > 6 && !half && !dense && gi_random_below(&r, 2));
   CHECK_OK(gi_clusters_create(ctx, s.layout, gi_random_below(&r, 4) ? &options : NULL, &s.clusters));
   check_links(s.clusters, &s.clusters->l);
   check_links(s.clusters, &s.clusters->u);

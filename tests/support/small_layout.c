@@ -139,3 +139,17 @@ gi_layout *small_layout_blocks(gable_context *ctx, gi_random *r, gable_idx n_blo
   fill_structure(ctx, y, pattern, 0, symmetric);
   return y;
 }
+
+gi_layout *small_layout_either(gable_context *ctx, gi_random *r, gable_idx n, unsigned char *pattern, int cholesky,
+                               int symmetric, gable_idx max_width, int blocks)
+{
+  gi_layout *y;
+  if (blocks) {
+    const gable_idx block[] = {0, n / 5, n / 5 + 1, n / 2, n};
+    y = small_layout_blocks(ctx, r, 4, block, pattern, symmetric, max_width);
+  } else {
+    y = small_layout(ctx, r, n, pattern, cholesky, symmetric, max_width);
+  }
+  free(pattern);
+  return y;
+}

@@ -18,4 +18,8 @@ gi_layout *small_layout(gable_context *ctx, gi_random *r, gable_idx n, const uns
 gi_layout *small_layout_blocks(gable_context *ctx, gi_random *r, gable_idx n_blocks, const gable_idx *block,
                                unsigned char *pattern, int symmetric, gable_idx max_width);
 
+/* Either of them: in one block or, where blocks is 1, in four.  Takes the pattern. */
+gi_layout *small_layout_either(gable_context *ctx, gi_random *r, gable_idx n, unsigned char *pattern, int cholesky,
+                               int symmetric, gable_idx max_width, int blocks);
+
 #endif
