@@ -70,6 +70,10 @@ static const gik_gpu_class measured[] = {
         /* One H200, tasks of the solve over clusters (docs/notebook/clusters-gpu.md): us; 32 GB/s of a thread block. */
         .task = {.task_us = 0.6, .byte_us = 1 / 32e3, .hop_us = 1},
 
+        /* An idle GPU between two looks costs 10 us, an iteration too many its products and solves
+         * (docs/algorithms/krylov.md): rows. */
+        .look = {.each = 1e6, .fourth = 1e5},
+
         /* One H200 that two ranks share, one way: pingpong of 34 MB takes 64 us by copies and 60 by stores, of 67 MB 97
          * both, of 268 MB 291 and 303; in a captured graph copies win from 131 kB on.  Two GPUs were not there. */
         .copy_least = 1 << 26,
@@ -112,6 +116,8 @@ static void scale_transfers(gik_gpu_class *c, double factor)
                                &c->sweep.one.entry, &c->sweep.sixteen.row, &c->sweep.sixteen.entry};
   scale(transfers, sizeof transfers / sizeof *transfers, factor);
   t->bytes_s /= factor;
+  c->look.each /= factor; /* rows that pass in the same time */
+  c->look.fourth /= factor;
 }
 
 /* Rows of a level share the processors; a thread block has its processor's part of the bandwidth. */

@@ -67,6 +67,12 @@ typedef struct gik_task_costs {
   double hop_us;           /* from a store to the reader's load */
 } gik_task_costs;
 
+/* Loops that the host ends: vectors of so many rows from which it looks after each iteration, or after every fourth
+ * and not every eighth. */
+typedef struct gik_look_rows {
+  double each, fourth;
+} gik_look_rows;
+
 typedef struct gik_gpu_class {
   const char *name;
   int major;              /* compute capability; 0: of no class in particular */
@@ -76,6 +82,7 @@ typedef struct gik_gpu_class {
   gik_trisolve_costs trisolve;
   gik_sweep_costs sweep;
   gik_task_costs task;
+  gik_look_rows look;
   int64_t copy_least; /* bytes of a message of an exchange from which the copy engine beats stores by kernels */
 } gik_gpu_class;
 

@@ -33,14 +33,15 @@ gable_status gi_krylov_vectors_init(gable_context *ctx, const gi_device *device,
   void *p = NULL;
   const gik_krylov_steps *steps = device->kernels->krylov_steps;
   const size_t m = (size_t)n, r = (size_t)restart;
+  const gik_look_rows *look = &ctx->device->gpu_class(ctx)->look;
   out->ctx = ctx;
   out->device = device;
   out->steps = steps;
   out->k.n = n;
   out->k.threads = threads;
   out->k.stream = device->own_stream(ctx);
-  /* an idle GPU between two looks costs 10 us, an iteration too many its products and solves; a CPU waits for nobody */
-  out->batch = device->space == GABLE_SPACE_HOST || n >= 1000000 ? 1 : n < 100000 ? 8 : 4;
+  /* a CPU waits for nobody */
+  out->batch = device->space == GABLE_SPACE_HOST || n >= look->each ? 1 : n < look->fourth ? 8 : 4;
   GI_TRY(take(out, (restart ? r + 2 : VECTORS) * m, &out->vectors));
   GI_TRY(take(out, (size_t)steps->step_parts * GIK_STEP_SUMS, &out->k.parts));
   GI_TRY(device->alloc(ctx, sizeof *out->k.state, &p));

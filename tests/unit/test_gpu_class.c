@@ -32,6 +32,7 @@ static void check_h200(void)
   CHECK(c.trisolve.hop == 0.40e-6 && c.trisolve.far_log == 48.6e-9 && c.trisolve.tiles_bar == 0.95 &&
             c.trisolve.quick_rows == 20000 && c.trisolve.flood_rows == 5000 && c.trisolve.cuts_shared == 226 << 10,
         "constants of triangles");
+  CHECK(c.look.each == 1e6 && c.look.fourth == 1e5, "constants of loops");
   CHECK(c.task.task_us == 0.6 && c.task.byte_us == 1 / 32e3 && c.task.hop_us == 1, "constants of tasks");
   CHECK(near(gi_cost_device_solve_s(&c, &FACTOR, 1), 1.55e-05 + 5.51e-5 + 4.38e-5 + 7.12e-6), "a solve");
   CHECK(near(gi_cost_device_solve_s(&c, &FACTOR, 32), 2 * (7.3e-05 + 1.85e-4 + 8.94e-5 + 4.22e-5)), "two windows");
@@ -67,6 +68,7 @@ static void check_scaling(const gik_gpu *gpu)
         "ratios");
   CHECK(near(c.task.byte_us, transfers * processors * h->task.byte_us), "a thread block's bytes");
   CHECK(near(c.task.task_us / c.task.hop_us, h->task.task_us / h->task.hop_us), "a task beside a hop");
+  CHECK(near(c.look.each * transfers, h->look.each) && c.look.fourth < c.look.each, "looks of the host");
   CHECK(near(c.sweep.one.entry, transfers * h->sweep.one.entry) &&
             near(c.sweep.one.height, waits * h->sweep.one.height),
         "a solve");
