@@ -69,7 +69,8 @@ static void place_leaves(forest_random *r, forest_part *p)
   }
 }
 
-enum { HUB = 100000 }; /* leaves of one root */
+/* Leaves of one root, and the case of each seed that reduces them. */
+enum { HUB = 100000, HUB_CASE = 3 };
 
 /* To a rank with roots: at random, in runs, or most to one root; with a hub all but some of all ranks to one. */
 static void choose_roots(forest_random *r, const forest_case *c, forest_part *p, int own)
@@ -125,14 +126,14 @@ static void count_slots(const forest_case *c)
   }
 }
 
-static void choose_plan(forest_random *r, forest_case *c, gable_space space)
+static void choose_plan(forest_random *r, forest_case *c, gable_space space, int hub)
 {
   gable_plan_options *o = &c->plan;
   *o = (gable_plan_options)GABLE_PLAN_OPTIONS_INIT;
-  o->direction = (gable_direction)(1 + forest_random_below(r, 5));
+  o->direction = hub ? GABLE_DIRECTION_REDUCE : (gable_direction)(1 + forest_random_below(r, 5));
   o->unit = (gable_unit_type)forest_random_below(r, GABLE_UNIT_PAIR_D + 1);
   do o->op = (gable_forest_op)forest_random_below(r, GABLE_FOREST_OP_MAXLOC + 1);
-  while (!forest_unit_has(o->unit, o->op));
+  while (!forest_unit_has(o->unit, o->op) || (hub && o->op == GABLE_FOREST_OP_REPLACE && o->unit != GABLE_UNIT_BYTES));
   if (o->direction >= GABLE_DIRECTION_GATHER) o->op = GABLE_FOREST_OP_REPLACE;
   o->count = 1 + forest_random_below(r, 3) * one_in(r, 2);
   o->fields = 1 + forest_random_below(r, 3) * one_in(r, 2);
@@ -166,7 +167,8 @@ forest_case *forest_case_create(int ranks, uint64_t seed, int64_t number, gable_
     c->part[q].n_roots = one_in(&r, 4) ? 0 : forest_random_below(&r, large);
     all += c->part[q].n_roots;
   }
-  const int hub = all && one_in(&r, 150);
+  const int hub = number == HUB_CASE;
+  if (hub && !all && !failed) all = c->part[0].n_roots = 1;
   for (int q = 0; q < ranks && !failed; q++) {
     c->part[q].n_leaves = !all || one_in(&r, 4) ? 0 : forest_random_below(&r, 2 * large);
     if (hub) c->part[q].n_leaves = HUB / ranks + HUB / 500;
@@ -174,7 +176,7 @@ forest_case *forest_case_create(int ranks, uint64_t seed, int64_t number, gable_
   }
   if (!failed) {
     count_slots(c);
-    choose_plan(&r, c, space);
+    choose_plan(&r, c, space, hub);
     choose_strides(&r, c);
     return c;
   }
