@@ -45,11 +45,42 @@ static void check_launches(void)
                                   .bytes = 1951044,
                                   .threads = 1};
   const double launches = 1103, bytes = 3.2e6, host = gi_cost_host_solve_s(&mhd4800a, 1);
-  CHECK(gi_cost_device_solve_s(&mhd4800a, 1) < host, "clusters");
+  CHECK(gi_cost_device_solve_s(gik_gpu_class_generic(), &mhd4800a, 1) < host, "clusters");
   CHECK(gi_cost_launches_s(launches, bytes, 1) > 5 * host, "launches");
   CHECK(gi_cost_launches_s(2 * launches, bytes, 1) > 1.5 * gi_cost_launches_s(launches, bytes, 1), "more launches");
   for (gable_idx rhs = 1; rhs < 40; rhs++)
     CHECK(gi_cost_launches_s(60, 1e7, rhs + 1) > gi_cost_launches_s(60, 1e7, rhs), "%d right-hand sides", rhs);
+}
+
+/* Seconds for so many columns of what a host reads and writes alone. */
+static double seconds_of_bytes(const gi_solve_size *size, int threads, gable_idx rhs)
+{
+  gi_solve_size all = *size, none;
+  all.threads = threads;
+  none = all;
+  none.bytes = 0;
+  return gi_cost_host_solve_s(&all, rhs) - gi_cost_host_solve_s(&none, rhs);
+}
+
+/* Rows cost a device time; windows of 16 add up; bandwidth grows with the square root of threads. */
+static void check_laws(void)
+{
+  const gi_solve_size some = {
+      .rows = 3000, .supernodes = 1000, .entries = 1e5, .height = 100, .flops = 1e7, .bytes = 1e6, .threads = 4};
+  const gik_gpu_class *gpu = gik_gpu_class_generic();
+  gi_solve_size rows = some;
+  rows.rows *= 1000;
+  CHECK(gi_cost_device_solve_s(gpu, &rows, 1) > gi_cost_device_solve_s(gpu, &some, 1), "rows");
+  CHECK(gi_cost_prepare_s(gpu, &rows) > gi_cost_prepare_s(gpu, &some), "preparation: rows");
+  for (int k = 2; k < 5; k++) {
+    const double host = gi_cost_host_solve_s(&some, 16), device = gi_cost_device_solve_s(gpu, &some, 16);
+    CHECK(fabs(gi_cost_host_solve_s(&some, 16 * k) - k * host) <= 1e-12 * k * host, "%d windows", k);
+    CHECK(fabs(gi_cost_device_solve_s(gpu, &some, 16 * k) - k * device) <= 1e-12 * k * device, "%d windows", k);
+  }
+  for (gable_idx rhs = 1; rhs < 40; rhs += 15) {
+    const double four = seconds_of_bytes(&some, 4, rhs), sixteen = seconds_of_bytes(&some, 16, rhs);
+    CHECK(four > 0 && fabs(four - 2 * sixteen) <= 1e-9 * four, "%d columns: %g s and %g s", rhs, four, sixteen);
+  }
 }
 
 /* Do the sweeps run on the device?  A solve and, where they do not, vectors in device memory. */
@@ -71,7 +102,8 @@ static int on_device(gable_context *ctx, const test_system *a, gable_place place
   CHECK_OK(gable_solver_get(s, GABLE_SOLVER_PREDICTED_DEVICE_S, &device_s, sizeof device_s));
   CHECK(there == (bytes > 0), "on device %d, %lld bytes there", (int)there, (long long)bytes);
   if (place == GABLE_PLACE_SHORTER && gable_context_space(ctx) == GABLE_SPACE_DEVICE)
-    CHECK(there == (device_s < host_s), "on device %d: %g s there, %g s on the CPU", (int)there, device_s, host_s);
+    CHECK(host_s > 0 && device_s > 0 && there == (device_s < host_s), "on device %d: %g s there, %g s on the CPU",
+          (int)there, device_s, host_s);
   CHECK_OK(gable_solver_work_create(s, 1, &w));
   for (gable_idx i = 0; i < a->n; i++) b[i] = 1 + i % 3;
   gable_vectors_view vb = test_vectors(a->n, 1, b), vx = test_vectors(a->n, 1, x);
@@ -214,6 +246,7 @@ int main(void)
 {
   check_costs();
   check_launches();
+  check_laws();
   check_places("cpu");
   check_places("mirror");
   check_large();
