@@ -23,8 +23,7 @@ on_mirror equivalence/test_cluster_dataflow ${SAN:+10}
 seeds=12
 [ -z "${SAN:-}" ] || seeds=4
 on_mirror equivalence/test_device_methods $seeds
-# Minutes under the thread sanitizer, for which the CPU's run of it is there.
-case ${SAN:-} in *thread*) ;; *) on_mirror equivalence/test_device_triangles ;; esac
+on_mirror equivalence/test_device_triangles
 on_mirror equivalence/test_solver_device
 on_mirror equivalence/test_solver_device_vectors
 on_mirror equivalence/test_solver_device_apply
