@@ -10,7 +10,7 @@
 #include "support/small_layout.h"
 #include "support/vectors.h"
 
-enum { SEEDS = 60 };
+enum { SEEDS = GI_SANITIZED ? 20 : 60 };
 
 /* Explicit inverses of a cluster's block lose its condition; random factors have blocks of moderate condition. */
 static const double BOUND = 200;

@@ -117,7 +117,7 @@ static void check(gable_context *ctx, gi_factor_kind kind, gable_type type, cons
   gi_factor *own = factor(&s, 1, NULL), *first = factor(&s, 1, blas);
   compare(own, first);
   CHECK(atomic_exchange(&calls, 0) > 0, "no product was large enough for the OpenBLAS");
-  for (int t = 1; t <= threads; t++) {
+  for (int t = 1; t <= threads; t += GI_SANITIZED ? t : 1) {
     gi_factor *f = factor(&s, t, blas);
     check_same(first, f, t);
     gi_factor_destroy(ctx, &f);
@@ -215,7 +215,7 @@ int main(void)
   check_all(ctx, blas, threads);
   gik_blas_open_if_good(threads, &good);
   CHECK(narrow ? !good.library : threads == 1 || good.library);
-  if (good.library) check_all(ctx, good, threads);
+  if (good.library && !GI_SANITIZED) check_all(ctx, good, threads);
   check_room();
   check_choice(ctx, "laplacian5:20x20", 0);
   if (!GI_SANITIZED) check_choice(ctx, "laplacian7:34x34x34", 1);

@@ -9,7 +9,7 @@
 #include "support/place.h"
 #include "support/systems.h"
 
-enum { N = 120, MOST = 1024, RUNS = 100, WORKS = 4 };
+enum { N = 120, MOST = 1024, RUNS = GI_SANITIZED ? 20 : 100, WORKS = 4 };
 
 static gable_context *ctx, *cpu;
 
@@ -118,7 +118,7 @@ static void check_shape(const pair *p, gi_random *r, gable_idx count, gable_type
   for (int k = 0; k < 3; k++) free(data[k]);
 }
 
-/* A hundred runs, by several works in turn, each into its own vectors. */
+/* RUNS runs, by several works in turn, each into its own vectors. */
 static void check_repeats(const pair *p)
 {
   const size_t bytes = (size_t)N * 3 * sizeof(double);
@@ -179,7 +179,7 @@ static void check_kind(test_kind kind, gable_type factor_type)
   pair_drop(&p);
 }
 
-/* The same hundred runs by every named method. */
+/* The same runs by every named method. */
 static void check_methods(void)
 {
   for (int m = GABLE_SOLVE_LEVELS; m <= GABLE_SOLVE_PARTITIONED_CUSPARSE; m++)

@@ -111,7 +111,7 @@ typedef struct lane {
   double *expected;
 } lane;
 
-enum { LANES = 4, ROUNDS = 250 };
+enum { LANES = 4, ROUNDS = GI_SANITIZED ? 50 : 250 };
 
 static void lane_open(lane *l, gable_trisolve *plan, const test_triangle *t, uint64_t seed, const char *method)
 {
@@ -174,16 +174,17 @@ static void check_streams(const char *method, test_triangle t)
 /* 100 solves in a row without a look in between; every tenth is fetched. */
 static void check_repeats(const char *method, const char *shape)
 {
+  enum { RUNS = GI_SANITIZED ? 20 : 100 };
   test_triangle t = test_triangle_named(shape, 8);
   gable_trisolve *plan = plan_for(method, &t, 60);
   gable_trisolve_work *w = NULL;
   vectors b = vectors_make(t.n, 2, 3), x = vectors_make(t.n, 2, 4);
   double *first = malloc(x.bytes);
   CHECK_OK(gable_trisolve_work_create(plan, 2, &w));
-  for (int k = 0; k < 100; k++) {
+  for (int k = 0; k < RUNS; k++) {
     CHECK_OK(gable_device_fill(ctx, x.there.data, 0xff, x.bytes, NULL));
     CHECK_OK(gable_trisolve_solve(plan, w, GABLE_OP_N, &b.there, &x.there));
-    if (k % 10 && k < 90) continue;
+    if (k % 10 && k < RUNS - 10) continue;
     vectors_fetch(&x, NULL);
     if (k == 0) memcpy(first, x.host, x.bytes);
     CHECK(!memcmp(first, x.host, x.bytes), "%s, %s: other bits in run %d", method, shape, k);
@@ -446,6 +447,7 @@ int main(int argc, char **argv)
     check_streams(*method, test_triangle_named("7 point grid", 8));
     for (int rows = 0; rows < 2; rows++) {
       check_counts(*method, "7 point grid", rows ? GABLE_MAJOR_ROW : GABLE_MAJOR_COL);
+      if (GI_SANITIZED && rows) continue; /* one shape has both there */
       check_counts(*method, "wide levels of uneven rows", rows ? GABLE_MAJOR_ROW : GABLE_MAJOR_COL);
       check_counts(*method, "several unknowns a node", rows ? GABLE_MAJOR_ROW : GABLE_MAJOR_COL);
     }

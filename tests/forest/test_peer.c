@@ -343,7 +343,7 @@ static void test_memory(const gi_transport *t)
   const gable_context_options options = failing_allocator_options(&s.memory);
   for (int r = 0; r < RANKS; r++) CHECK_OK(gable_context_create("mirror", r == 1 ? &options : NULL, &ctx[r]));
   const long before = s.memory.live;
-  for (s.k = 0;; s.k++) {
+  for (s.k = 0;; s.k += FAIL_STEP) {
     atomic_store(&s.ranks_failed, 0);
     CHECK_OK(t->run(ctx, RANKS, "mirror/test:3", starve, &s));
     CHECK(s.ranks_failed == 0 || s.ranks_failed == RANKS, "allocation %ld: %d ranks failed", s.k, s.ranks_failed);

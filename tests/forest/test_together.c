@@ -1,6 +1,7 @@
 /* Exchanges that begin and end together on threads and on the mirror, by every path.
  *
  * usage: test_together [place...], as "cuda:0/peer:2" */
+#include "base/portable.h"
 #include "support/test.h"
 #include "support/together_cases.h"
 
@@ -22,7 +23,7 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-  int rounds = 5;
+  int rounds = GI_SANITIZED ? 2 : 5;
   for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], run, &rounds));
   for (size_t k = 0; k < sizeof all / sizeof *all && argc == 1; k++) {
     path = all[k].path;

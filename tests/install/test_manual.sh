@@ -7,6 +7,7 @@ tool=$BUILD/bin/gable
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sh scripts/manual "$tool" "$work"
+[ -z "${SAN:-}" ] || exit 0 # the rest calls the tool some hundred times for the same lists
 verbs=$("$tool" --help | sed -n 's/^  \([a-z][a-z]*\)   *[^ ].*/\1/p')
 for v in $verbs; do
     upper=$(echo "$v" | tr '[:lower:]' '[:upper:]')

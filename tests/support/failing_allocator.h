@@ -13,12 +13,18 @@
  * Both modes are needed: with FAIL_FROM a later allocation that is checked hides one that is not, and with FAIL_ONE a
  * second attempt of the phase succeeds.
  *
+ * Under a sanitizer only every FAIL_STEP-th allocation fails; cases begin at different k < FAIL_STEP.
+ *
  * Safe in parallel regions.  Blocks are filled with 0xA5, so that memory which was never written shows. */
 #ifndef FAILING_ALLOCATOR_H
 #define FAILING_ALLOCATOR_H
 
 #include <gable/gable.h>
 #include <stdatomic.h>
+
+#include "base/portable.h"
+
+enum { FAIL_STEP = GI_SANITIZED ? 5 : 1 };
 
 typedef enum failing_mode {
   FAIL_FROM, /* the k-th allocation and all later ones */

@@ -234,11 +234,11 @@ static void *be_busy(void *end)
   return NULL;
 }
 
-/* 1,000 solves of n rows, or 8 seconds of them, among SOLVERS threads while another takes a processor from them: the
- * bits of one thread alone. */
+/* 1,000 solves of n rows, or LIMIT_S seconds of them, among SOLVERS threads while another takes a processor from them:
+ * the bits of one thread alone. */
 static void check_load(problem *g, const char *method, gable_idx n, int exact)
 {
-  enum { REPEATS = 1000 };
+  enum { REPEATS = 1000, LIMIT_S = GI_SANITIZED ? 3 : 8 };
   gable_trisolve *plan = plan_for(g, n, method, 60), *serial = plan_for(g, n, "serial", 60);
   gable_trisolve_work *w = NULL;
   double *expected = malloc(N * sizeof *expected);
@@ -250,7 +250,7 @@ static void check_load(problem *g, const char *method, gable_idx n, int exact)
   CHECK_OK(solve_first(serial, w, g, n, expected));
   CHECK(!pthread_create(&load, NULL, be_busy, &end));
   for (int k = 0; k < SOLVERS; k++) {
-    job[k] = (solver){plan, g, n, expected, exact, (REPEATS + SOLVERS - 1) / SOLVERS, 0, gi_now() + 8};
+    job[k] = (solver){plan, g, n, expected, exact, (REPEATS + SOLVERS - 1) / SOLVERS, 0, gi_now() + LIMIT_S};
     CHECK(!pthread_create(&thread[k], NULL, solve_often, &job[k]));
   }
   for (int k = 0; k < SOLVERS; k++) CHECK(!pthread_join(thread[k], NULL));
