@@ -85,7 +85,7 @@ done:
   return status;
 }
 
-static void scale(const gi_problem *p, gi_arrangement *a)
+void gi_arrangement_rescale(const gi_problem *p, gi_arrangement *a)
 {
   if (!p->rows.val) {
     for (gable_idx i = 0; i < p->n; i++) a->r[i] = a->c[i] = 1;
@@ -100,11 +100,6 @@ static void scale(const gi_problem *p, gi_arrangement *a)
   } else {
     gi_equilibrate(&p->rows, a->c, a->r); /* by rows: the roles are exchanged */
   }
-}
-
-void gi_arrangement_rescale(const gi_problem *p, gi_arrangement *a)
-{
-  scale(p, a);
 }
 
 static gable_status check_rank(gable_context *ctx, const gi_problem *p)
@@ -142,7 +137,7 @@ static gable_status match_and_scale(gable_context *ctx, gi_problem *p, const gi_
   }
   if (!a->matched) {
     for (gable_idx j = 0; j < p->n; j++) row_of[j] = j;
-    if (!predicted) scale(p, a);
+    if (!predicted) gi_arrangement_rescale(p, a);
     goto done;
   }
   memcpy(row_of, m->row_of, (size_t)p->n * sizeof *row_of);
@@ -184,13 +179,23 @@ done:
   return status;
 }
 
-/* What a prediction asks of the structure. */
-static void wish(const gi_prediction *predicted, gi_symbolic_options *form)
+/* a->layout of b as a->col_perm orders it; form with what a prediction asks of the structure.  begin: of the time that
+ * this phase takes. */
+static gable_status find_layout(gable_context *ctx, const gi_csc *b, const gi_prediction *predicted,
+                                gi_symbolic_options *form, double begin, gi_arrangement *a)
 {
-  if (!predicted) return;
-  form->max_width = predicted->max_width;
-  form->exact = predicted->exact;
-  if (!form->cholesky && predicted->form != GI_SYMBOLIC_AUTO) form->form = predicted->form;
+  gable_status status = GABLE_OK;
+  if (predicted) {
+    form->max_width = predicted->max_width;
+    form->exact = predicted->exact;
+    if (!form->cholesky && predicted->form != GI_SYMBOLIC_AUTO) form->form = predicted->form;
+  }
+  GI_TRY(gi_symbolic(ctx, b->n_cols, b->ptr, b->idx, a->col_perm, form, &a->layout));
+  a->structure_s += gi_now() - begin;
+  if (!predicted) GI_TRY(gi_solve_plan_create(ctx, a->layout, NULL, &a->plan));
+  a->symbolic_s += gi_now() - begin;
+done:
+  return status;
 }
 
 static void take_report(const gi_order_report *found, gi_arrangement *a)
@@ -230,11 +235,7 @@ static gable_status order_and_structure(gable_context *ctx, const gi_problem *p,
   if (a->matched && !form.cholesky) form.form = GI_SYMBOLIC_AUTO;
   if (n_blocks <= 1) form.block = NULL;
   if (tree.parent) form.tree = &tree;
-  wish(predicted, &form);
-  GI_TRY(gi_symbolic(ctx, p->n, b->ptr, b->idx, a->col_perm, &form, &a->layout));
-  a->structure_s += gi_now() - ordered;
-  if (!predicted) GI_TRY(gi_solve_plan_create(ctx, a->layout, NULL, &a->plan));
-  a->symbolic_s += gi_now() - ordered;
+  GI_TRY(find_layout(ctx, b, predicted, &form, ordered, a));
 done:
   gi_free(ctx, block);
   gi_tree_release(ctx, &tree);
@@ -286,11 +287,7 @@ static gable_status order_pairs(gable_context *ctx, const gi_problem *p, const g
   GI_TRY(gi_pairs_spread(ctx, &small, mate, node, p->n, &whole));
   gi_symbolic_options form = {
       .form = GI_SYMBOLIC_SYMMETRIC, .cholesky = 1, .mirrored = 1, .mate = mate, .solves = how.solves};
-  wish(predicted, &form);
-  GI_TRY(gi_symbolic(ctx, p->n, whole.ptr, whole.idx, a->col_perm, &form, &a->layout));
-  a->structure_s += gi_now() - ordered;
-  if (!predicted) GI_TRY(gi_solve_plan_create(ctx, a->layout, NULL, &a->plan));
-  a->symbolic_s += gi_now() - ordered;
+  GI_TRY(find_layout(ctx, &whole, predicted, &form, ordered, a));
 done:
   GI_FREE(ctx, of, node, user, perm);
   gi_csc_release(ctx, &small);
@@ -315,7 +312,7 @@ done:
   return status;
 }
 
-static gable_status arrangement_init(gable_context *ctx, gable_idx n, gi_arrangement *a)
+gable_status gi_arrangement_init(gable_context *ctx, gable_idx n, gi_arrangement *a)
 {
   gable_status status = GABLE_OK;
   GI_ALLOC(ctx, a->row_perm, n);
@@ -334,7 +331,7 @@ static gable_status arrange_by(gable_context *ctx, gi_problem *p, const gable_so
   gi_csc b = {0};
   int borrowed = 1;
   gi_arrangement a = {.method = method, .matched = matched};
-  GI_TRY(arrangement_init(ctx, p->n, &a));
+  GI_TRY(gi_arrangement_init(ctx, p->n, &a));
   GI_ALLOC(ctx, row_of, p->n);
   GI_TRY(match_rows(ctx, p, predicted, &a, row_of, &b, &borrowed));
   if (a.matched && a.method == GABLE_METHOD_LDLT)
@@ -445,7 +442,7 @@ gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, const 
   gi_arrangement a = {
       .method = old->method, .order = old->order, .starved = old->starved, .matched = 2, .rank = old->rank};
   double begin = gi_now();
-  GI_TRY(arrangement_init(ctx, n, &a));
+  GI_TRY(gi_arrangement_init(ctx, n, &a));
   GI_ALLOC(ctx, pivot_row, n);
   GI_ALLOC(ctx, perm, n);
   GI_TRY(gi_partial_pivoting(ctx, a_prime, threshold, pivot_row));

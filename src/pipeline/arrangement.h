@@ -60,6 +60,7 @@ static inline double gi_solves_expected(const gable_solver_options *options)
 gable_status gi_arrange_pivots(gable_context *ctx, const gi_csc *a_prime, const gable_solver_options *options,
                                double threshold, const gi_arrangement *old, gi_arrangement *out);
 
+gable_status gi_arrangement_init(gable_context *ctx, gable_idx n, gi_arrangement *a); /* permutations and scalings */
 void gi_arrangement_release(gable_context *ctx, gi_arrangement *a);
 
 /* Scalings again for new values under the old permutations. */

@@ -143,10 +143,7 @@ static gable_status arrange(gable_solver *s, const gable_factors_view *f, triang
   gi_arrangement *a = &s->arrangement;
   gable_idx *perm = NULL;
   GI_ALLOC(s->ctx, perm, n);
-  GI_ALLOC(s->ctx, a->row_perm, n);
-  GI_ALLOC(s->ctx, a->col_perm, n);
-  GI_ALLOC(s->ctx, a->r, n);
-  GI_ALLOC(s->ctx, a->c, n);
+  GI_TRY(gi_arrangement_init(s->ctx, n, a));
   GI_TRY(copy_scale(f->row_scale, n, "row_scale", a->r));
   GI_TRY(copy_scale(f->col_scale, n, "col_scale", a->c));
   GI_TRY(place_numbers(s, f, t, perm));

@@ -56,7 +56,7 @@ typedef struct gi_solve_frame {
  * overlap it otherwise.  A column gets the same bits whatever columns stand beside it, in any number and order; alone,
  * or with a work for one column, it may get others.  A float factor with double vectors sweeps in double.  frame may be
  * NULL.  Allocates nothing. Zero or missing pivots are not looked for: the answer is then not finite.
- * GABLE_ERR_ARGUMENT. */
+ * GABLE_ERR_ARGUMENT: work, factor or parts do not fit; b and x are as gi_vectors_take_pair leaves them. */
 gable_status gi_solve(const gi_solve_plan *plan, const gi_factor *factor, gi_solve_work *work, gable_op op,
                       unsigned parts, const gable_vectors_view *b, const gable_vectors_view *x,
                       const gi_solve_frame *frame);
