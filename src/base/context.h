@@ -53,15 +53,21 @@ gable_status gi_raise_memory(double bytes, const char *purpose, const char *file
     GI_REQUIRE_MEMORY(ptr, (double)(count) * (double)sizeof *(ptr), NULL);                                             \
   } while (0)
 
+/* ptr = array of count elements, the first used copied, or raise GABLE_ERR_MEMORY and leave it. */
+#define GI_GROW(ctx, ptr, used, count, purpose)                                                                        \
+  do {                                                                                                                 \
+    void *gi_larger = gi_grow((ctx), (ptr), (gable_off)(used), (gable_off)(count), sizeof *(ptr));                     \
+    GI_REQUIRE_MEMORY(gi_larger, (double)sizeof *(ptr) * (double)(count), purpose);                                    \
+    (ptr) = gi_larger;                                                                                                 \
+  } while (0)
+
 /* ptr, an array of used elements with room for capacity, gets room for wanted, and for more of them, or raises
  * GABLE_ERR_MEMORY. */
 #define GI_RESERVE(ctx, ptr, used, wanted, capacity, purpose)                                                          \
   do {                                                                                                                 \
     if ((gable_off)(wanted) > (capacity)) {                                                                            \
       const gable_off gi_room = 2 * (gable_off)(wanted) + 64;                                                          \
-      void *gi_larger = gi_grow((ctx), (ptr), (used), gi_room, sizeof *(ptr));                                         \
-      GI_REQUIRE_MEMORY(gi_larger, (double)sizeof *(ptr) * (double)gi_room, purpose);                                  \
-      (ptr) = gi_larger;                                                                                               \
+      GI_GROW(ctx, ptr, used, gi_room, purpose);                                                                       \
       (capacity) = gi_room;                                                                                            \
     }                                                                                                                  \
   } while (0)

@@ -178,10 +178,7 @@ static gable_status reserve(gable_context *ctx, factor_lists *d, gable_off used,
   gable_status status = GABLE_OK;
   if (used + count > d->room) {
     const gable_off room = 2 * d->room + count;
-    gable_idx *larger = gi_grow(ctx, d->list, used, room, sizeof *larger);
-    GI_REQUIRE(larger, GABLE_ERR_MEMORY, "out of memory: %.1f MB for the structure of the factors",
-               (double)room * sizeof *larger / 1e6);
-    d->list = larger;
+    GI_GROW(ctx, d->list, used, room, "the structure of the factors");
     d->room = room;
   }
 done:

@@ -5,25 +5,11 @@
 gable_status gi_entries_reserve(gable_context *ctx, gi_entries *e, gable_off capacity)
 {
   gable_status status = GABLE_OK;
-  void *larger = NULL;
   if (capacity <= e->capacity) goto done;
-  double megabytes = (double)capacity * (8.0 * (1 + e->words)) / 1e6;
-  larger = gi_grow(ctx, e->row, e->count, capacity, sizeof *e->row);
-  GI_REQUIRE(larger, GABLE_ERR_MEMORY, "out of memory: %.1f MB for entries", megabytes);
-  e->row = larger;
-  larger = gi_grow(ctx, e->col, e->count, capacity, sizeof *e->col);
-  GI_REQUIRE(larger, GABLE_ERR_MEMORY, "out of memory: %.1f MB for entries", megabytes);
-  e->col = larger;
-  if (e->words) {
-    larger = gi_grow(ctx, e->val, e->count, capacity, (size_t)e->words * sizeof *e->val);
-    GI_REQUIRE(larger, GABLE_ERR_MEMORY, "out of memory: %.1f MB for entries", megabytes);
-    e->val = larger;
-  }
-  if (e->with_lines) {
-    larger = gi_grow(ctx, e->line, e->count, capacity, sizeof *e->line);
-    GI_REQUIRE(larger, GABLE_ERR_MEMORY, "out of memory: %.1f MB for entries", megabytes);
-    e->line = larger;
-  }
+  GI_GROW(ctx, e->row, e->count, capacity, "entries");
+  GI_GROW(ctx, e->col, e->count, capacity, "entries");
+  if (e->words) GI_GROW(ctx, e->val, e->count * e->words, capacity * e->words, "entries");
+  if (e->with_lines) GI_GROW(ctx, e->line, e->count, capacity, "entries");
   e->capacity = capacity;
 done:
   return status;

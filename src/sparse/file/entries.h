@@ -5,6 +5,10 @@
 #include "sparse/csc.h"
 #include "sparse/file/source.h"
 
+/* Begins a message about the line that was read last. */
+#define AT "%s:%lld: "
+#define HERE(source) gi_source_name(source), (long long)gi_source_line_number(source)
+
 typedef struct gi_entries {
   gable_idx n_rows, n_cols;
   int words; /* doubles per value: 0, 1 or 2 */

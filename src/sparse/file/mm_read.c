@@ -7,7 +7,7 @@
 #include "sparse/file/number.h"
 #include "sparse/matrix.h"
 
-enum { LEAST_BYTES_OF_ENTRY = 4, FIRST_CAPACITY = 1 << 16, LINES_PER_PROGRESS = 4096 };
+enum { LEAST_BYTES_OF_ENTRY = 4, LINES_PER_PROGRESS = 4096 };
 
 typedef struct header {
   int dense;
@@ -16,10 +16,6 @@ typedef struct header {
   int64_t n_rows, n_cols, count; /* count: of the entries that the file holds */
   gable_off line;                /* of the sizes */
 } header;
-
-/* Everything that a message about a line needs. */
-#define AT "%s:%lld: "
-#define HERE(source) gi_source_name(source), (long long)gi_source_line_number(source)
 
 static int is_keyword(const char *word, size_t n, const char *keyword)
 {
@@ -177,14 +173,10 @@ done:
   return status;
 }
 
-/* Room for one more entry: at first as many as the file could hold uncompressed, then doubling, up to what the header
- * promises. */
+/* Room for one more entry. */
 static gable_status make_room(gable_context *ctx, gi_source *s, const header *h, gi_entries *e)
 {
-  gable_off capacity = e->capacity ? 2 * e->capacity : FIRST_CAPACITY;
-  gable_off stored = gi_source_stored_bytes_left(s) / LEAST_BYTES_OF_ENTRY;
-  if (!e->capacity && stored > capacity) capacity = stored;
-  return gi_entries_reserve(ctx, e, capacity < h->count ? capacity : h->count);
+  return gi_entries_reserve(ctx, e, gi_source_room(s, e->capacity, LEAST_BYTES_OF_ENTRY, h->count));
 }
 
 static gable_status read_index(gi_source *s, const char **p, const char *what, int64_t n, gable_idx *index)

@@ -18,11 +18,8 @@ static gable_status read_variables(gable_context *ctx, gi_source *s, const gi_rb
   for (gable_off k = 0; k < h->count; k++) {
     int64_t variable = 0;
     if (k == capacity) {
-      gable_off larger = gi_rb_grown(s, capacity, h->count);
-      gable_idx *more = gi_grow(ctx, *out, k, larger, sizeof **out);
-      GI_REQUIRE(more, GABLE_ERR_MEMORY, "out of memory: %.1f MB for the variables of elements", 4e-6 * (double)larger);
-      *out = more;
-      capacity = larger;
+      capacity = gi_source_room(s, capacity, 1, h->count);
+      GI_GROW(ctx, *out, k, capacity, "the variables of elements");
     }
     while (k == ptr[l + 1]) l++;
     GI_TRY(gi_rb_next_integer(&f, "variables", 1, h->n_rows, &variable));

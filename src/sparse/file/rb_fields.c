@@ -6,8 +6,6 @@
 
 #include "sparse/file/number.h"
 
-enum { FIRST_COUNT = 1 << 16 };
-
 gable_status gi_rb_parse_format(gi_source *s, const char **at, const char *letters, gi_rb_format *f)
 {
   gable_status status = GABLE_OK;
@@ -83,13 +81,6 @@ done:
   return status;
 }
 
-gable_off gi_rb_grown(gi_source *s, gable_off capacity, gable_off count)
-{
-  gable_off stored = gi_source_stored_bytes_left(s), next = capacity ? 2 * capacity : FIRST_COUNT;
-  if (!capacity && stored > next) next = stored;
-  return next < count ? next : count;
-}
-
 gable_status gi_rb_read_offsets(gable_context *ctx, gi_source *s, const gi_rb_header *h, gable_off **ptr)
 {
   gable_status status = GABLE_OK;
@@ -98,11 +89,8 @@ gable_status gi_rb_read_offsets(gable_context *ctx, gi_source *s, const gi_rb_he
   int64_t last = 1;
   for (int64_t j = 0; j <= h->n_cols; j++) {
     if (j == capacity) {
-      gable_off larger = gi_rb_grown(s, capacity, h->n_cols + 1);
-      gable_off *more = gi_grow(ctx, *ptr, j, larger, sizeof **ptr);
-      GI_REQUIRE(more, GABLE_ERR_MEMORY, "out of memory: %.1f MB for offsets", 8e-6 * (double)larger);
-      *ptr = more;
-      capacity = larger;
+      capacity = gi_source_room(s, capacity, 1, h->n_cols + 1);
+      GI_GROW(ctx, *ptr, j, capacity, "offsets");
     }
     int64_t least = j < h->n_cols ? last : h->count + 1, most = j == 0 ? 1 : h->count + 1;
     GI_TRY(gi_rb_next_integer(&f, "column offsets", least, most, &last));

@@ -6,9 +6,6 @@
 #include "sparse/file/entries.h"
 #include "sparse/matrix.h"
 
-#define AT "%s:%lld: "
-#define HERE(source) gi_source_name(source), (long long)gi_source_line_number(source)
-
 enum { GI_RB_MOST_WIDTH = 60, GI_RB_FIELDS_PER_PROGRESS = 1 << 14 };
 
 typedef struct gi_rb_format {
@@ -40,9 +37,6 @@ gable_status gi_rb_parse_format(gi_source *s, const char **at, const char *lette
 /* what: the numbers are, for messages. */
 gable_status gi_rb_next_integer(gi_rb_fields *f, const char *what, int64_t least, int64_t most, int64_t *k);
 gable_status gi_rb_next_value(gi_rb_fields *f, const gable_read_options *options, double *x);
-
-/* A growing capacity, at most count: memory is asked for as the file turns out to be long. */
-gable_off gi_rb_grown(gi_source *s, gable_off capacity, gable_off count);
 
 /* *ptr [n_cols+1]: offsets of the columns, or of the elements' lists, from 0, checked as they come; the caller's to
  * free even on failure. */

@@ -132,7 +132,7 @@ static gable_status read_indices(gable_context *ctx, gi_source *s, const gi_rb_h
   gable_idx j = 0;
   for (gable_off k = 0; k < h->count; k++) {
     int64_t row = 0;
-    if (k == e->capacity) GI_TRY(gi_entries_reserve(ctx, e, gi_rb_grown(s, e->capacity, h->count)));
+    if (k == e->capacity) GI_TRY(gi_entries_reserve(ctx, e, gi_source_room(s, e->capacity, 1, h->count)));
     while (k == ptr[j + 1]) j++;
     GI_TRY(gi_rb_next_integer(&f, "row numbers", 1, h->n_rows, &row));
     e->row[k] = (gable_idx)(row - 1);

@@ -10,7 +10,7 @@
 
 #include "sparse/file/gzip.h"
 
-enum { BUFFER_BYTES = 1 << 18, PEEK_BYTES = 4096, MOST_INFLATION = 1032, PROGRESS_STEPS = 100 };
+enum { BUFFER_BYTES = 1 << 18, PEEK_BYTES = 4096, MOST_INFLATION = 1032, PROGRESS_STEPS = 100, LEAST_ROOM = 1 << 16 };
 
 struct gi_source {
   gable_context *ctx;
@@ -268,6 +268,14 @@ int64_t gi_source_stored_bytes_left(const gi_source *s)
 {
   if (s->raw_size == INT64_MAX) return 0;
   return s->raw_size - s->raw_used + (int64_t)(s->held_end - s->held_begin) + (int64_t)(s->end - s->begin);
+}
+
+gable_off gi_source_room(const gi_source *s, gable_off capacity, int bytes, gable_off count)
+{
+  const gable_off stored = gi_source_stored_bytes_left(s) / bytes;
+  gable_off next = capacity ? 2 * capacity : LEAST_ROOM;
+  if (!capacity && stored > next) next = stored;
+  return next < count ? next : count;
 }
 
 gable_status gi_source_progress(gi_source *s)

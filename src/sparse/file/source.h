@@ -41,6 +41,10 @@ int64_t gi_source_most_bytes_left(const gi_source *source);
 /* Of the file as it is stored: what it may honestly be worth to allocate for. */
 int64_t gi_source_stored_bytes_left(const gi_source *source);
 
+/* What capacity grows to, at most count: at first as many items as the file could hold uncompressed, of at least bytes
+ * each, then the double, so that memory is asked for as the file turns out to be long. */
+gable_off gi_source_room(const gi_source *source, gable_off capacity, int bytes, gable_off count);
+
 /* Tells the caller's progress how much has been read; call it often, it is cheap. */
 gable_status gi_source_progress(gi_source *source);
 
