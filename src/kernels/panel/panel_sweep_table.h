@@ -7,8 +7,7 @@
 #define PANEL_NAME_OF(stem, types, rhs) stem##_##types##_##rhs
 #define PANEL_NAME(stem, types, rhs) PANEL_NAME_OF(stem, types, rhs)
 
-/* By types, R and level; mixed: float values, double vectors.  One file each or a few, so that none compiles for long.
- */
+/* By types, R and level; mixed: float values, double vectors. */
 #define PANEL_EACH_RHS(level, types)                                                                                   \
   gik_panel_kernels_##types##_1_##level, gik_panel_kernels_##types##_4_##level, gik_panel_kernels_##types##_8_##level, \
       gik_panel_kernels_##types##_16_##level

@@ -1,4 +1,4 @@
-/* panel_sweep_mixed_multi_rhs.c: the sweeps of panel_sweep.h for float values, double vectors, 16 right-hand sides. */
+/* panel_sweep_mixed.c: the sweeps of panel_sweep.h for float values, double vectors. */
 #include "kernels/panel/panel_sweep_table.h"
 
 #include <string.h>
@@ -7,6 +7,8 @@
 #define V float
 #define X double
 #define X_BYTES 8
+#define XM int64_t
+#define THIN_WIDEST_OF_ONE 4
 #define THIN_WIDEST_OF_16 0
-#define LEVEL_BODY "kernels/panel/panel_sweep_multi_rhs.inc"
+#define LEVEL_BODY "kernels/panel/panel_sweep_counts.inc"
 #include "base/each_level.inc"
