@@ -149,9 +149,10 @@ static void finish_alone(gi_run *r, run_lists *kernel)
       if (g >= p->done[t]) do_share(r, kernel, &s->stages[g], t, p->size);
 }
 
-static void run(gi_run *r, run_lists *kernel)
+static void run(gi_run *r)
 {
   gi_team team;
+  run_lists *kernel = r->op_plan->method->scatter ? r->elements->columns : r->kernels->rows;
   progress *p = r->scratch;
   const int threads = p->choice.alone ? 1 : r->op_plan->threads;
   const double start = gi_now();
@@ -175,19 +176,9 @@ static void run(gi_run *r, run_lists *kernel)
   gi_run_finish(r, &team);
 }
 
-static void levr_run(gi_run *r)
-{
-  run(r, r->kernels->rows);
-}
-
-static void levc_run(gi_run *r)
-{
-  run(r, r->elements->columns);
-}
-
 const gi_cpu_method gi_cpu_levr = {.name = "levr",
                                    .build = levr_build,
-                                   .run = levr_run,
+                                   .run = run,
                                    .schedule_bound = schedule_bound,
                                    .scratch_bytes = scratch_bytes,
                                    .scratch_init = scratch_init,
@@ -195,7 +186,7 @@ const gi_cpu_method gi_cpu_levr = {.name = "levr",
 const gi_cpu_method gi_cpu_levc = {.name = "levc",
                                    .scatter = 1,
                                    .build = levc_build,
-                                   .run = levc_run,
+                                   .run = run,
                                    .schedule_bound = schedule_bound,
                                    .scratch_bytes = scratch_bytes,
                                    .scratch_init = scratch_init,

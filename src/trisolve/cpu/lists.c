@@ -67,43 +67,38 @@ static gable_off append(const gi_triangle *t, gable_idx i, gable_idx shift, gi_l
   return q;
 }
 
-gable_status gi_lists_build(gable_context *ctx, const gi_triangle *t, const gable_idx *order, gable_type value_type,
-                            int with_begin, gi_lists *out)
+/* List k: row order[k] of other (NULL: nothing), then of own. */
+static gable_status build(gable_context *ctx, const gi_triangle *own, const gi_triangle *other, const gable_idx *order,
+                          gable_type value_type, gable_idx shift, int with_begin, gi_lists *out)
 {
   gable_status status = GABLE_OK;
+  const gable_idx n = own->n;
   gable_off q = 0;
-  GI_TRY(allocate(ctx, t->n, t->ptr[t->n], value_type, with_begin, out));
-  for (gable_idx k = 0; k < t->n; k++) {
+  GI_TRY(allocate(ctx, n, own->ptr[n] + (other ? other->ptr[n] : 0), value_type, with_begin, out));
+  for (gable_idx k = 0; k < n; k++) {
     const gable_off begin = q;
     if (with_begin) out->begin[k] = q;
     out->m.row[k] = order[k];
-    q = append(t, order[k], 0, out, q);
+    if (other) q = append(other, order[k], shift, out, q);
+    q = append(own, order[k], 0, out, q);
     out->m.len[k] = (int32_t)(q - begin);
   }
-  if (with_begin) out->begin[t->n] = q;
+  if (with_begin) out->begin[n] = q;
 done:
   if (status) gi_lists_release(ctx, out);
   return status;
 }
 
+gable_status gi_lists_build(gable_context *ctx, const gi_triangle *t, const gable_idx *order, gable_type value_type,
+                            int with_begin, gi_lists *out)
+{
+  return build(ctx, t, NULL, order, value_type, 0, with_begin, out);
+}
+
 gable_status gi_lists_build_rows(gable_context *ctx, const gi_triangle *own, const gi_triangle *other,
                                  const gable_idx *order, gable_type value_type, gable_idx shift, gi_lists *out)
 {
-  gable_status status = GABLE_OK;
-  const gable_idx n = own->n;
-  gable_off q = 0;
-  GI_TRY(allocate(ctx, n, own->ptr[n] + other->ptr[n], value_type, 1, out));
-  for (gable_idx k = 0; k < n; k++) {
-    out->begin[k] = q;
-    out->m.row[k] = order[k];
-    q = append(other, order[k], shift, out, q);
-    q = append(own, order[k], 0, out, q);
-    out->m.len[k] = (int32_t)(q - out->begin[k]);
-  }
-  out->begin[n] = q;
-done:
-  if (status) gi_lists_release(ctx, out);
-  return status;
+  return build(ctx, own, other, order, value_type, shift, 1, out);
 }
 
 static double diagonal_of(const gi_lists *l, const void *val, const gable_off *diagonal_from, const void *diagonal,
