@@ -46,20 +46,6 @@ static void each_piece(const gik_krylov *k, const operands *o, piece_function *p
   }
 }
 
-/* Iteration s->iteration has this norm of r: is it over? */
-static void note(gik_krylov_state *s, double norm)
-{
-  const double residual = norm / s->norm_b;
-  s->residual = residual;
-  s->history[s->iteration % GIK_HISTORY] = residual;
-  if (residual <= s->tolerance)
-    s->stop = GIK_STOP_CONVERGED;
-  else if (!isfinite(residual))
-    s->stop = GIK_STOP_NOT_FINITE;
-  else if (s->iteration == s->max_iterations)
-    s->stop = GIK_STOP_ITERATIONS;
-}
-
 static void dot_piece(const operands *o, gable_off begin, gable_off end, double sum[2])
 {
   sum[0] += gik_dot(end - begin, o->in[0] + begin, o->in[1] + begin);
@@ -96,7 +82,7 @@ static gable_status residual(const gik_krylov *k, const double *b, const double 
   if (s->stop) return GABLE_OK;
   each_piece(k, &(operands){.in = {b, q}, .out = {r}}, residual_piece, sum);
   s->norm = gik_norm2_of(k->n, r, sum[0]);
-  note(s, s->norm);
+  gik_note(s, s->norm);
   return GABLE_OK;
 }
 
@@ -137,7 +123,7 @@ static gable_status cg_step(const gik_krylov *k, const double *p, const double *
   if (s->stop) return GABLE_OK;
   each_piece(k, &(operands){.state = s, .in = {p, q}, .out = {x, r}}, cg_step_piece, sum);
   s->iteration++;
-  note(s, gik_norm2_of(k->n, r, sum[0]));
+  gik_note(s, gik_norm2_of(k->n, r, sum[0]));
   return GABLE_OK;
 }
 
@@ -257,7 +243,7 @@ static gable_status bi_step(const gik_krylov *k, const double *p_hat, const doub
   if (s->stop) return GABLE_OK;
   each_piece(k, &(operands){.state = s, .in = {p_hat, s_hat, s_in, t, shadow}, .out = {x, r}}, bi_step_piece, sum);
   s->iteration++;
-  note(s, gik_norm2_of(k->n, r, sum[0]));
+  gik_note(s, gik_norm2_of(k->n, r, sum[0]));
   if (!s->stop && s->omega == 0) s->stop = GIK_STOP_BREAKDOWN;
   s->beta = sum[1] / s->rho * (s->alpha / s->omega);
   s->rho = sum[1];

@@ -72,20 +72,6 @@ template <class Each> gable_status map(const gik_krylov *k, const char *what, Ea
   return on.status(what);
 }
 
-/* Iteration s->iteration has this norm of r: is it over? */
-__device__ void note(gik_krylov_state *s, double square)
-{
-  const double residual = sqrt(square) / s->norm_b;
-  s->residual = residual;
-  s->history[s->iteration % GIK_HISTORY] = residual;
-  if (residual <= s->tolerance)
-    s->stop = GIK_STOP_CONVERGED;
-  else if (!isfinite(residual))
-    s->stop = GIK_STOP_NOT_FINITE;
-  else if (s->iteration == s->max_iterations)
-    s->stop = GIK_STOP_ITERATIONS;
-}
-
 gable_status measure(const gik_krylov *k, const double *b)
 {
   return step<1>(
@@ -107,7 +93,7 @@ gable_status residual(const gik_krylov *k, const double *b, const double *q, dou
       },
       [] __device__(gik_krylov_state * s, const double *sum) {
         s->norm = sqrt(sum[0]);
-        note(s, sum[0]);
+        gik_note(s, sqrt(sum[0]));
       });
 }
 
@@ -145,7 +131,7 @@ gable_status cg_step(const gik_krylov *k, const double *p, const double *q, doub
       },
       [] __device__(gik_krylov_state * s, const double *sum) {
         s->iteration++;
-        note(s, sum[0]);
+        gik_note(s, sqrt(sum[0]));
       });
 }
 
@@ -229,7 +215,7 @@ gable_status bi_step(const gik_krylov *k, const double *p_hat, const double *s_h
       },
       [] __device__(gik_krylov_state * s, const double *sum) {
         s->iteration++;
-        note(s, sum[0]);
+        gik_note(s, sqrt(sum[0]));
         if (!s->stop && s->omega == 0) s->stop = GIK_STOP_BREAKDOWN;
         s->beta = sum[1] / s->rho * (s->alpha / s->omega);
         s->rho = sum[1];
