@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index_heap.h"
 #include "trisolve/cpu/supersteps.h"
 
 enum { ROW = 3, NOBODY = -1, FIRST_WEIGHT = 64 };
@@ -52,27 +53,9 @@ static gable_status push(growth_state *g, part *p, gable_idx row)
 {
   gable_status status = GABLE_OK;
   GI_RESERVE(g->ctx, p->heap, p->size, p->size + 1, p->heap_room, NULL);
-  gable_idx k = p->size++;
-  for (; k > 0 && row < p->heap[(k - 1) / 2]; k = (k - 1) / 2) p->heap[k] = p->heap[(k - 1) / 2];
-  p->heap[k] = row;
+  gi_heap_push(p->heap, &p->size, row);
 done:
   return status;
-}
-
-static gable_idx pop(part *p)
-{
-  const gable_idx top = p->heap[0], last = p->heap[--p->size];
-  gable_idx k = 0;
-  for (;;) {
-    gable_idx child = 2 * k + 1;
-    if (child >= p->size) break;
-    if (child + 1 < p->size && p->heap[child + 1] < p->heap[child]) child++;
-    if (p->heap[child] >= last) break;
-    p->heap[k] = p->heap[child];
-    k = child;
-  }
-  p->heap[k] = last;
-  return top;
 }
 
 /* Whether the row needs, of this step, rows of thread t alone. */
@@ -109,7 +92,7 @@ static gable_status take_round(growth_state *g, gable_off weight, int *moved)
     part *p = &g->parts[t];
     while (p->weight < weight && (p->next < p->end || p->size)) {
       const int own = p->size && (p->next == p->end || p->heap[0] < g->ready[p->next]);
-      GI_TRY(take(g, t, own ? pop(p) : g->ready[p->next++]));
+      GI_TRY(take(g, t, own ? gi_heap_pop(p->heap, &p->size) : g->ready[p->next++]));
       *moved = 1;
     }
   }

@@ -1,6 +1,7 @@
 /* tiles.c: chunks, their graph, and the simulation that hands them out. */
 #include <string.h>
 
+#include "base/index_heap.h"
 #include "trisolve/cpu/tile_builder.h"
 
 enum { LOOK_AHEAD = 8 }; /* chunks that are compared before one is handed out */
@@ -19,31 +20,6 @@ void gi_tiles_release(gable_context *ctx, gi_tiles *t)
 {
   GI_FREE(ctx, t->order, t->start, t->first, t->wait_start, t->wait, t->sequence);
   memset(t, 0, sizeof *t);
-}
-
-static void push(gi_tile_builder *b, gable_idx chunk)
-{
-  gable_idx k = b->heap_size++;
-  while (k > 0 && chunk < b->heap[(k - 1) / 2]) {
-    b->heap[k] = b->heap[(k - 1) / 2];
-    k = (k - 1) / 2;
-  }
-  b->heap[k] = chunk;
-}
-
-static gable_idx pop(gi_tile_builder *b)
-{
-  gable_idx top = b->heap[0], last = b->heap[--b->heap_size], k = 0;
-  for (;;) {
-    gable_idx child = 2 * k + 1;
-    if (child >= b->heap_size) break;
-    if (child + 1 < b->heap_size && b->heap[child + 1] < b->heap[child]) child++;
-    if (b->heap[child] >= last) break;
-    b->heap[k] = b->heap[child];
-    k = child;
-  }
-  b->heap[k] = last;
-  return top;
 }
 
 /* When thread could start the chunk, and what its remote entries cost. */
@@ -66,13 +42,13 @@ static gable_idx choose(gi_tile_builder *b, int *thread, double *start, double *
   gable_idx chunk[LOOK_AHEAD];
   int best = 0, found = 0, k = 0;
   if (b->owner) {
-    chunk[0] = pop(b);
+    chunk[0] = gi_heap_pop(b->heap, &b->heap_size);
     *thread = b->owner[chunk[0]];
     *start = available(b, chunk[0], *thread, remote);
     if (b->free_at[*thread] > *start) *start = b->free_at[*thread];
     return chunk[0];
   }
-  while (k < LOOK_AHEAD && b->heap_size) chunk[k++] = pop(b);
+  while (k < LOOK_AHEAD && b->heap_size) chunk[k++] = gi_heap_pop(b->heap, &b->heap_size);
   for (int q = 0; q < k; q++)
     for (int t = 0; t < b->threads; t++) {
       double cost, at = available(b, chunk[q], t, &cost);
@@ -85,7 +61,7 @@ static gable_idx choose(gi_tile_builder *b, int *thread, double *start, double *
       *thread = t;
     }
   for (int q = 0; q < k; q++)
-    if (q != best) push(b, chunk[q]);
+    if (q != best) gi_heap_push(b->heap, &b->heap_size, chunk[q]);
   return chunk[best];
 }
 
@@ -102,7 +78,7 @@ static void make_tile(gi_tile_builder *b)
   t->step = ++b->steps[thread];
   t->finish = b->free_at[thread] = start + remote + b->costs->tile + b->c->seconds[chunk];
   for (gable_off p = b->c->succ_ptr[chunk]; p < b->c->succ_ptr[chunk + 1]; p++)
-    if (!--b->missing[b->c->succ[p]]) push(b, b->c->succ[p]);
+    if (!--b->missing[b->c->succ[p]]) gi_heap_push(b->heap, &b->heap_size, b->c->succ[p]);
 }
 
 static gable_status simulate(gi_tile_builder *b)
@@ -118,7 +94,7 @@ static gable_status simulate(gi_tile_builder *b)
   GI_ALLOC_ZERO(b->ctx, b->free_at, b->threads);
   for (gable_idx k = 0; k < m; k++) {
     b->missing[k] = (gable_idx)(b->c->pred_ptr[k + 1] - b->c->pred_ptr[k]);
-    if (!b->missing[k]) push(b, k);
+    if (!b->missing[k]) gi_heap_push(b->heap, &b->heap_size, k);
   }
   while (b->count < m) make_tile(b);
 done:
