@@ -1,7 +1,8 @@
 /* forest_bench.c: ping-pong with and without sums and edges within a rank, and halos of a grid.
  *
  * One way is half a round trip: a bcast and the reduce back.  After a first exchange that is checked, a few round trips
- * say how many make a batch of about a millisecond; the median and quartiles are over batches. */
+ * say how many make a batch of about two milliseconds, and each batch says it for the next one; the median and
+ * quartiles are over batches. */
 #include "forest_bench.h"
 
 #include "bench_graph.h"
@@ -233,6 +234,15 @@ static gable_status count_one(bench *b, forest_row *row)
   return status ? status : count(b, 0.5, row);
 }
 
+/* Round trips of a batch of about 2 ms, where one takes so many seconds; few enough that a batch ends soon where ranks
+ * lose their processors and each trip takes milliseconds. */
+static long batch_length(const bench *b, double trip_s)
+{
+  const double wanted = 2e-3 / (trip_s > 1e-9 ? trip_s : 1e-9);
+  const long few = wanted < 3 ? 3 : wanted > 1000 ? 1000 : (long)wanted;
+  return b->o->captured ? (few + CAPTURED - 1) / CAPTURED * CAPTURED : few;
+}
+
 static gable_status measure(bench *b, forest_row *row)
 {
   double t[BATCHES], all[1024], mine = 0;
@@ -258,14 +268,14 @@ static gable_status measure(bench *b, forest_row *row)
   mine = (stopwatch_now() - from) / (b->o->captured ? CAPTURED : 5);
   if (!status) status = gable_comm_allgather(b->comm, &mine, sizeof mine, all);
   if (status) return status;
-  const double wanted = 2e-3 / (all[0] > 1e-9 ? all[0] : 1e-9);
-  const long few = wanted < 3 ? 3 : wanted > 5000 ? 5000 : (long)wanted;
-  const long n = b->o->captured ? (few + CAPTURED - 1) / CAPTURED * CAPTURED : few;
+  long n = batch_length(b, all[0]);
   for (int k = 0; k < BATCHES && !status; k++) {
     status = gable_comm_barrier(b->comm);
     from = stopwatch_now();
     if (!status) status = round_trips(b, n);
     t[k] = (stopwatch_now() - from) / (2.0 * (double)n);
+    if (!status) status = gable_comm_allgather(b->comm, &t[k], sizeof *t, all);
+    n = batch_length(b, 2.0 * all[0]);
   }
   const quartiles q = stopwatch_quartiles(t, BATCHES);
   row->one_way_s = q.median;
