@@ -49,7 +49,7 @@ static int check_paths(gable_comm *comm, long cases)
   gable_forest_destroy(&f);
   for (int k = 0; k < 3 + direct; k++) {
     if (check(comm, cases, paths[k])) return 1;
-    forest_cases(comm, paths[k], 2 * cases);
+    forest_cases(comm, paths[k], gable_comm_size(comm) == 2 ? 1000 : 2 * cases);
     together_cases(comm, paths[k], 3);
   }
   return 0;
@@ -145,7 +145,8 @@ static int check_shared(gable_comm *comm)
   return wrong || wrong_blocks || !again;
 }
 
-/* The mirror's device memory by path: random task graphs in it, and exchanges that begin and end together. */
+/* The mirror's device memory by path: random task graphs in it, exchanges that begin and end together, and
+ * the cases by name, by the other paths too. */
 static int check_device(gable_comm *comm, gable_path path)
 {
   long wrong = 0, wrong_blocks = 0;
@@ -153,6 +154,9 @@ static int check_device(gable_comm *comm, gable_path path)
   if (failed("random_dag_blocks", random_dag_blocks(comm, (int)path, 6250, 1, 6, &wrong_blocks))) return 1;
   if (wrong || wrong_blocks) fprintf(stderr, "%ld values and %ld blocks are wrong\n", wrong, wrong_blocks);
   together_cases(comm, path, 5);
+  static const gable_path others[] = {GABLE_PATH_COPY, GABLE_PATH_WINDOW, GABLE_PATH_REQUEST, GABLE_PATH_AWARE};
+  forest_device_cases(comm, path, 6);
+  for (int k = 0; k < 4 && path == GABLE_PATH_DIRECT; k++) forest_device_cases(comm, others[k], 6);
   return wrong || wrong_blocks;
 }
 

@@ -65,7 +65,7 @@ for mpi in openmpi mpich; do
         "$BUILD/lib/libgable.a" $LIBS -o "$work/cg.$mpi"
     run "the example with $mpi" mpirun.$mpi -n 3 "$work/cg.$mpi"
     awk '$1 == "cpu/mpi:" && $NF <= 1e-12 { right = 1 } END { exit !right }' "$work/log" || { cat "$work/log"; exit 1; }
-    for n in 1 2 3 4; do run "$mpi, $n ranks" mpirun.$mpi -n $n "$work/check.$mpi" 20; done
+    for n in 1 2 3 4; do run "$mpi, $n ranks" mpirun.$mpi -n $n "$work/check.$mpi" $((n < 4 ? 20 : 6)); done
     run "$mpi, the mirror's device memory" mpirun.$mpi -n 3 "$work/check.$mpi" device direct
     # By requests in pieces, of which the library makes the same for every MPI: by one of them.
     if [ $mpi = $chosen ] && [ "$(awk '/MemAvailable/ { print int($2 / 1e6) }' /proc/meminfo)" -ge 16 ]; then

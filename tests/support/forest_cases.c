@@ -7,8 +7,36 @@
 typedef struct setting {
   gable_comm *comm;
   gable_path path;
+  gable_space space; /* of all arrays */
   int me, size;
 } setting;
+
+/* An array of the caller's where the space says: host itself, or a copy of it in device memory that lasts one round, so
+ * that its address comes again for another array. */
+typedef struct place {
+  void *host, *at;
+  size_t bytes;
+} place;
+
+static place place_in(const setting *s, void *host, size_t bytes)
+{
+  place p = {host, host, bytes};
+  if (s->space == GABLE_SPACE_HOST || !host) return p;
+  gable_context *ctx = gable_comm_context(s->comm);
+  CHECK_OK(gable_device_alloc(ctx, bytes, &p.at));
+  CHECK_OK(gable_device_copy_in(ctx, p.at, host, bytes, NULL));
+  CHECK_OK(gable_device_synchronise(ctx, NULL));
+  return p;
+}
+
+static void place_out(const setting *s, place *p)
+{
+  if (p->at == p->host) return;
+  gable_context *ctx = gable_comm_context(s->comm);
+  CHECK_OK(gable_device_copy_out(ctx, p->host, p->at, p->bytes, NULL));
+  CHECK_OK(gable_device_synchronise(ctx, NULL));
+  gable_device_free(ctx, &p->at);
+}
 
 static gable_plan_options plan_of(const setting *s, gable_direction direction, gable_forest_op op, gable_unit_type unit)
 {
@@ -17,6 +45,7 @@ static gable_plan_options plan_of(const setting *s, gable_direction direction, g
   o.op = op;
   o.unit = unit;
   o.path = s->path;
+  o.root_space = o.leaf_space = s->space;
   return o;
 }
 
@@ -65,13 +94,75 @@ static void two_under_way(const setting *s, int against, int empty, long rounds)
     const int first = (s->me + (int)e) % 2;
     for (int k = 0; k < 2; k++)
       for (int i = 0; i < RING; i++) root[k][i] = stamp(s->me, 2 * e + k, i);
-    for (int k = 0; k < 2; k++) CHECK_OK(gable_bcast_begin(x[first ^ k], root[first ^ k], leaf[first ^ k]));
+    place from_at[2], to[2];
+    for (int k = 0; k < 2; k++) {
+      from_at[k] = place_in(s, root[k], sizeof root[k]);
+      to[k] = place_in(s, leaf[k], sizeof leaf[k]);
+    }
+    for (int k = 0; k < 2; k++) CHECK_OK(gable_bcast_begin(x[first ^ k], from_at[first ^ k].at, to[first ^ k].at));
     for (int k = 0; k < 2; k++) CHECK_OK(gable_exchange_end(x[first ^ k ^ against]));
+    for (int k = 0; k < 2; k++) {
+      place_out(s, &from_at[k]);
+      place_out(s, &to[k]);
+    }
     for (int k = 0; k < 2; k++)
       for (gable_off i = 0; i < info.n_leaves; i++)
         CHECK(leaf[k][i] == stamp(from[i].rank, 2 * e + k, i), "round %ld, exchange %d, leaf %lld", e, k, (long long)i);
   }
   for (int k = 0; k < 2; k++) gable_exchange_destroy(&x[k]);
+  gable_forest_destroy(&f);
+}
+
+enum { WAYS = 3, PAIRS = 2 * WAYS, SMALL = 24 };
+
+/* An exchange of each direction twice, A and B, all under way at once and begun on each rank in another order; round by
+ * round they end in the order in which they began (A B A B) or against it (A B B A).  New data in every round. */
+static void many_rounds(const setting *s, long rounds)
+{
+  static const gable_direction directions[WAYS] = {GABLE_DIRECTION_BCAST, GABLE_DIRECTION_REDUCE,
+                                                   GABLE_DIRECTION_FETCH};
+  const int next = (s->me + 1) % s->size, before = (s->me + s->size - 1) % s->size;
+  int64_t root[PAIRS][SMALL], leaf[PAIRS][SMALL], update[PAIRS][SMALL] = {{0}};
+  gable_root to[SMALL];
+  gable_forest *f = NULL;
+  gable_exchange *x[PAIRS];
+  for (int i = 0; i < SMALL; i++) to[i] = (gable_root){next, SMALL - 1 - i};
+  CHECK_OK(gable_forest_create(s->comm, SMALL, SMALL, NULL, to, &f));
+  for (int k = 0; k < PAIRS; k++) {
+    const gable_plan_options o = plan_of(s, directions[k / 2], GABLE_FOREST_OP_SUM, GABLE_UNIT_I64);
+    x[k] = exchange_of(f, &o);
+  }
+  for (long e = 0; e < rounds; e++) {
+    for (int k = 0; k < PAIRS; k++)
+      for (int i = 0; i < SMALL; i++) {
+        root[k][i] = stamp(s->me, e, 100 * k + i);
+        leaf[k][i] = stamp(s->me, e, 1000 + 100 * k + i);
+      }
+    place r = place_in(s, root, sizeof root), l = place_in(s, leaf, sizeof leaf),
+          u = place_in(s, update, sizeof update);
+    for (int n = 0; n < PAIRS; n++) {
+      const int k = (n + s->me) % PAIRS;
+      int64_t *const roots = (int64_t *)r.at + k * SMALL, *const leaves = (int64_t *)l.at + k * SMALL;
+      CHECK_OK(k / 2 == 0   ? gable_bcast_begin(x[k], roots, leaves)
+               : k / 2 == 1 ? gable_reduce_begin(x[k], leaves, roots)
+                            : gable_fetch_begin(x[k], roots, leaves, (int64_t *)u.at + k * SMALL));
+    }
+    for (int n = 0; n < PAIRS; n++)
+      CHECK_OK(gable_exchange_end(x[(s->me + ((e + s->me) % 2 ? PAIRS - 1 - n : n)) % PAIRS]));
+    place_out(s, &r);
+    place_out(s, &l);
+    place_out(s, &u);
+    for (int k = 0; k < PAIRS; k++)
+      for (int i = 0; i < SMALL; i++) {
+        const int j = SMALL - 1 - i;
+        const int64_t roots = stamp(next, e, 100 * k + j), mine = stamp(s->me, e, 100 * k + i);
+        const int64_t leaves = stamp(before, e, 1000 + 100 * k + j), own = stamp(s->me, e, 1000 + 100 * k + i);
+        CHECK(root[k][i] == (k / 2 ? mine + leaves : mine), "round %ld, exchange %d, root %d", e, k, i);
+        CHECK(leaf[k][i] == (k / 2 ? own : own + roots), "round %ld, exchange %d, leaf %d", e, k, i);
+        CHECK(k / 2 < 2 || update[k][i] == roots, "round %ld, exchange %d, update %d", e, k, i);
+      }
+  }
+  for (int k = 0; k < PAIRS; k++) gable_exchange_destroy(&x[k]);
   gable_forest_destroy(&f);
 }
 
@@ -102,10 +193,13 @@ static void adjoint(const setting *s)
     r[i] = 1 + (s->me * 31 + i * 7) % 1000;
     l[i] = 1 + (s->me * 17 + i * 13) % 1000;
   }
-  CHECK_OK(gable_bcast_begin(bcast, r, to_leaf));
-  CHECK_OK(gable_reduce_begin(reduce, l, to_root));
+  place at[] = {place_in(s, r, sizeof r), place_in(s, to_leaf, sizeof to_leaf), place_in(s, l, sizeof l),
+                place_in(s, to_root, sizeof to_root)};
+  CHECK_OK(gable_bcast_begin(bcast, at[0].at, at[1].at));
+  CHECK_OK(gable_reduce_begin(reduce, at[2].at, at[3].at));
   CHECK_OK(gable_exchange_end(reduce));
   CHECK_OK(gable_exchange_end(bcast));
+  for (int k = 0; k < 4; k++) place_out(s, &at[k]);
   for (int i = 0; i < N; i++) {
     sums[0] += to_leaf[i] * l[i];
     sums[1] += to_root[i] * r[i];
@@ -135,8 +229,10 @@ static void receives_only(const setting *s, long rounds)
     int64_t *mine = malloc((size_t)(RING + e) * sizeof *mine);
     CHECK(mine, "memory");
     for (int i = 0; i < RING; i++) mine[i] = s->me ? -1 : stamp(0, e, i);
-    CHECK_OK(gable_bcast_begin(x, s->me ? NULL : mine, s->me ? mine : NULL));
+    place at = place_in(s, mine, (size_t)(RING + e) * sizeof *mine);
+    CHECK_OK(gable_bcast_begin(x, s->me ? NULL : at.at, s->me ? at.at : NULL));
     CHECK_OK(gable_exchange_end(x));
+    place_out(s, &at);
     for (int i = 0; i < RING && s->me; i++)
       CHECK(mine[i] == stamp(0, e, RING - 1 - i), "round %ld, leaf %d: %llx", e, i, (unsigned long long)mine[i]);
     free(mine);
@@ -176,8 +272,11 @@ static void reduce_replaces(const setting *s)
   gable_exchange *x = exchange_of(f, &o);
   double leaf[6], to[4] = {-1, -1, -1, -1};
   for (int i = 0; i < 6; i++) leaf[i] = 10 * s->me + i;
-  CHECK_OK(gable_reduce_begin(x, leaf, to));
+  place from_at = place_in(s, leaf, sizeof leaf), to_at = place_in(s, to, sizeof to);
+  CHECK_OK(gable_reduce_begin(x, from_at.at, to_at.at));
   CHECK_OK(gable_exchange_end(x));
+  place_out(s, &from_at);
+  place_out(s, &to_at);
   const double second = s->size > 1 ? 10 * (s->size - 2) + 4 : -1;
   if (!s->me) CHECK(to[0] == 10 * (s->size - 1) + 2 && to[2] == second, "%g, %g", to[0], to[2]);
   gable_exchange_destroy(&x);
@@ -205,8 +304,11 @@ static void runs_overlap(const setting *s)
   CHECK_OK(gable_forest_get_info(f, &info));
   const gable_plan_options o = plan_of(s, GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_SUM, GABLE_UNIT_D);
   gable_exchange *x = exchange_of(f, &o);
-  CHECK_OK(gable_reduce_begin(x, leaf, to));
+  place from_at = place_in(s, leaf, sizeof leaf), to_at = place_in(s, to, sizeof to);
+  CHECK_OK(gable_reduce_begin(x, from_at.at, to_at.at));
   CHECK_OK(gable_exchange_end(x));
+  place_out(s, &from_at);
+  place_out(s, &to_at);
   for (int i = 0; i <= RUN && owns; i++) {
     double right = 1e16;
     gable_off degree = 0;
@@ -245,8 +347,11 @@ static void strided_blocks(const setting *s)
   int32_t from[FIELDS * N * W], to[FIELDS * SPACE * W];
   for (int i = 0; i < FIELDS * N * W; i++) from[i] = 1000 * s->me + i;
   for (int i = 0; i < FIELDS * SPACE * W; i++) to[i] = -1;
-  CHECK_OK(gable_bcast_begin(x, from, to));
+  place from_at = place_in(s, from, sizeof from), to_at = place_in(s, to, sizeof to);
+  CHECK_OK(gable_bcast_begin(x, from_at.at, to_at.at));
   CHECK_OK(gable_exchange_end(x));
+  place_out(s, &from_at);
+  place_out(s, &to_at);
   for (int i = 0; i < FIELDS * SPACE * W; i++) {
     const int g = i / (SPACE * W), p = i / W % SPACE, w = i % W;
     const int32_t right = p % 4 ? -1 : 1000 * ((s->me + 1) % s->size) + (g * N + p / 4) * W + w;
@@ -269,10 +374,12 @@ static void fetch_every_op(const setting *s)
   for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) {
     const gable_plan_options o = plan_of(s, GABLE_DIRECTION_FETCH, ops[k], GABLE_UNIT_CHAR);
     gable_exchange *x = exchange_of(f, &o);
-    signed char to = -5, leaf[4], update[4], value = -5;
+    signed char to = -5, leaf[4], update[4] = {0}, value = -5;
     for (int i = 0; i < 4; i++) leaf[i] = (signed char)(s->me + 3 * i - 6);
-    CHECK_OK(gable_fetch_begin(x, &to, leaf, update));
+    place at[] = {place_in(s, &to, sizeof to), place_in(s, leaf, sizeof leaf), place_in(s, update, sizeof update)};
+    CHECK_OK(gable_fetch_begin(x, at[0].at, at[1].at, at[2].at));
     CHECK_OK(gable_exchange_end(x));
+    for (int i = 0; i < 3; i++) place_out(s, &at[i]);
     for (int q = 0; q < s->size; q++)
       for (int i = 0; i < 4; i++) {
         const signed char l = (signed char)(q + 3 * i - 6);
@@ -313,18 +420,51 @@ static void plans_differ(const setting *s)
   gable_forest_destroy(&f);
 }
 
+/* Pairs of an int and a place, of which the smaller place stays (PETSc's ex23). */
+static void pairs(const setting *s)
+{
+  const gable_root root[2] = {{0, 0}, {0, 0}};
+  gable_forest *f = NULL;
+  CHECK_OK(gable_forest_create(s->comm, s->me ? 0 : 1, 2, NULL, root, &f));
+  const gable_plan_options o = plan_of(s, GABLE_DIRECTION_REDUCE, GABLE_FOREST_OP_MAXLOC, GABLE_UNIT_PAIR_I32);
+  gable_exchange *x = exchange_of(f, &o);
+  int32_t leaf[4] = {7, 100 - s->me, 7, 50 - s->me}, to[2] = {-9, 1};
+  place from_at = place_in(s, leaf, sizeof leaf), to_at = place_in(s, to, sizeof to);
+  CHECK_OK(gable_reduce_begin(x, from_at.at, to_at.at));
+  CHECK_OK(gable_exchange_end(x));
+  place_out(s, &from_at);
+  place_out(s, &to_at);
+  CHECK(s->me || (to[0] == 7 && to[1] == 51 - s->size), "%d at %d", (int)to[0], (int)to[1]);
+  gable_exchange_destroy(&x);
+  gable_forest_destroy(&f);
+}
+
+static void all_cases(const setting *s, long rounds)
+{
+  const int few = s->space == GABLE_SPACE_HOST ? 20 : 4; /* the mirror opens and closes every block of memory */
+  for (int k = 0; k < 4; k++) two_under_way(s, k % 2, k / 2, few);
+  many_rounds(s, rounds);
+  adjoint(s);
+  receives_only(s, few);
+  nothing_at_all(s);
+  reduce_replaces(s);
+  runs_overlap(s);
+  strided_blocks(s);
+  fetch_every_op(s);
+  pairs(s);
+  plans_differ(s);
+}
+
 void forest_cases(gable_comm *comm, gable_path path, long rounds)
 {
-  const setting s = {comm, path, gable_comm_rank(comm), gable_comm_size(comm)};
-  for (int k = 0; k < 4; k++) two_under_way(&s, k % 2, k / 2, rounds);
-  adjoint(&s);
-  receives_only(&s, rounds / 10 + 3);
-  nothing_at_all(&s);
-  reduce_replaces(&s);
-  runs_overlap(&s);
-  strided_blocks(&s);
-  fetch_every_op(&s);
-  plans_differ(&s);
+  const setting s = {comm, path, GABLE_SPACE_HOST, gable_comm_rank(comm), gable_comm_size(comm)};
+  all_cases(&s, rounds);
+}
+
+void forest_device_cases(gable_comm *comm, gable_path path, long rounds)
+{
+  const setting s = {comm, path, GABLE_SPACE_DEVICE, gable_comm_rank(comm), gable_comm_size(comm)};
+  all_cases(&s, rounds);
 }
 
 /* Items of 1 MiB, so that the graph is small. */
@@ -338,7 +478,7 @@ int64_t forest_long_message_bytes(gable_path path)
 
 void forest_long_message(gable_comm *comm, gable_path path)
 {
-  const setting s = {comm, path, gable_comm_rank(comm), gable_comm_size(comm)};
+  const setting s = {comm, path, GABLE_SPACE_HOST, gable_comm_rank(comm), gable_comm_size(comm)};
   const int reads = s.me == s.size - 1 && s.me > 0, sends = s.me == 0;
   gable_root root[LONG_ITEMS];
   gable_forest *f = NULL;
@@ -384,7 +524,7 @@ static gable_status one_round(gable_exchange *x, gable_direction d, int64_t *roo
 
 void forest_quiet_rounds(gable_comm *comm, gable_path path, const failing_allocator *memory)
 {
-  const setting s = {comm, path, gable_comm_rank(comm), gable_comm_size(comm)};
+  const setting s = {comm, path, GABLE_SPACE_HOST, gable_comm_rank(comm), gable_comm_size(comm)};
   for (int hub = 0; hub < 2; hub++)
     for (int d = GABLE_DIRECTION_BCAST; d <= GABLE_DIRECTION_SCATTER; d++) {
       gable_forest *f = hub ? hub_of(&s) : ring_of(&s, 0);

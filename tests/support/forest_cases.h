@@ -7,8 +7,10 @@
 
 #include "support/failing_allocator.h"
 
-/* Collective.  Every case. */
+/* Collective.  Every case, between arrays in host memory, or in the place's device memory.  rounds: of exchanges of all
+ * directions that are under way at once. */
 void forest_cases(gable_comm *comm, gable_path path, long rounds);
+void forest_device_cases(gable_comm *comm, gable_path path, long rounds);
 
 /* Collective.  Rounds of every direction, with roots of one leaf and with a root of many, take nothing from memory,
  * which is this rank's context's. */
