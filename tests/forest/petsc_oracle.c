@@ -1,34 +1,25 @@
-/* petsc_oracle.c: random forests beside PetscSF, on processes: bcast, reduce, gather and degrees of whole numbers,
- * whose sums have the same bits in any order.
+/* petsc_oracle.c: random forests beside PetscSF, on processes: bcast, reduce, gather, fetch and degrees of whole
+ * numbers, whose sums have the same bits in any order, and the algebra (petsc_algebra.c).
  *
  *   mpirun -n 3 petsc_oracle CASES
  *
  * gather: PetscSF orders a root's entries otherwise, so each root's are sorted first. */
-#include <petscsf.h>
+#include "petsc_oracle.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <gable/gable.h>
 #include <gable/mpi.h>
-
-#include "tool/forest_case.h"
 
 static int rank, ranks;
 
-static void check(int right, const char *what, long number)
+void check(int right, const char *what, long number)
 {
   if (right) return;
   fprintf(stderr, "rank %d of %d, case %ld: %s: %s\n", rank, ranks, number, what, gable_last_error());
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
-
-typedef struct pair {
-  const forest_part *p;
-  gable_forest *f;
-  PetscSF sf;
-  long number;
-} pair;
 
 static double *values(gable_off n, int seed)
 {
@@ -38,7 +29,7 @@ static double *values(gable_off n, int seed)
   return v;
 }
 
-static gable_exchange *exchange_of(const pair *c, gable_direction direction, gable_forest_op op)
+gable_exchange *exchange_of(const pair *c, gable_direction direction, gable_forest_op op)
 {
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
   gable_plan *plan = NULL;
@@ -115,24 +106,73 @@ static PetscErrorCode gather(const pair *c)
   PetscFunctionReturn(0);
 }
 
+/* The entries of found and of right that belong to a root, by the multi forest, are the same in some order. */
+static void same_by_root(const pair *c, gable_exchange *gather, const double *found, const double *right,
+                         const char *what)
+{
+  double *in[2] = {values(c->p->n_multi, 7), values(c->p->n_multi, 7)};
+  const double *const from[2] = {found, right};
+  gable_off *own = malloc(((size_t)c->p->n_roots + 1) * sizeof *own), at = 0;
+  check(own && !gable_forest_get_degree(c->f, own), "degree", c->number);
+  for (int k = 0; k < 2; k++)
+    check(!gable_gather_begin(gather, from[k], in[k]) && !gable_exchange_end(gather), "gather", c->number);
+  for (gable_off i = 0; i < c->p->n_roots; at += own[i++])
+    for (int k = 0; k < 2; k++) qsort(in[k] + at, (size_t)own[i], sizeof **in, by_value);
+  check(!memcmp(in[0], in[1], (size_t)at * sizeof **in), what, c->number);
+  free(own);
+  free(in[0]);
+  free(in[1]);
+}
+
+/* All leaves of a root add the same, so what they fetch does not depend on their order but for who fetches what. */
+static PetscErrorCode fetch(const pair *c)
+{
+  gable_exchange *x = exchange_of(c, GABLE_DIRECTION_FETCH, GABLE_FOREST_OP_SUM);
+  gable_exchange *gather_by = exchange_of(c, GABLE_DIRECTION_GATHER, GABLE_FOREST_OP_REPLACE);
+  double *leaf = values(c->p->leaf_space, 8), *root = values(c->p->n_roots, 9), *right = values(c->p->n_roots, 9);
+  double *update = values(c->p->leaf_space, 10), *right_update = values(c->p->leaf_space, 10);
+  PetscFunctionBeginUser;
+  for (gable_off i = 0; i < c->p->n_leaves; i++)
+    leaf[c->p->leaf[i]] = 1 + (double)((c->p->root[i].rank * 31 + c->p->root[i].index) % 17);
+  PetscCall(PetscSFFetchAndOpBegin(c->sf, MPI_DOUBLE, right, leaf, right_update, MPI_SUM));
+  check(!gable_fetch_begin(x, root, leaf, update) && !gable_exchange_end(x), "fetch", c->number);
+  PetscCall(PetscSFFetchAndOpEnd(c->sf, MPI_DOUBLE, right, leaf, right_update, MPI_SUM));
+  check(!memcmp(root, right, (size_t)c->p->n_roots * sizeof *root), "roots of a fetch differ", c->number);
+  same_by_root(c, gather_by, update, right_update, "what a fetch gives differs");
+  gable_exchange_destroy(&x);
+  gable_exchange_destroy(&gather_by);
+  double *const all[] = {leaf, root, right, update, right_update};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
+  PetscFunctionReturn(0);
+}
+
+PetscSF petsc_of(gable_off n_roots, gable_off n, const gable_off *leaf, const gable_root *root)
+{
+  PetscInt *place = malloc(((size_t)n + 1) * sizeof *place);
+  PetscSFNode *to = malloc(((size_t)n + 1) * sizeof *to);
+  PetscSF sf = NULL;
+  check(place && to, "memory", 0);
+  for (gable_off i = 0; i < n; i++) {
+    place[i] = (PetscInt)leaf[i];
+    to[i] = (PetscSFNode){root[i].rank, (PetscInt)root[i].index};
+  }
+  PetscCallAbort(PETSC_COMM_WORLD, PetscSFCreate(PETSC_COMM_WORLD, &sf));
+  PetscCallAbort(PETSC_COMM_WORLD,
+                 PetscSFSetGraph(sf, (PetscInt)n_roots, (PetscInt)n, place, PETSC_COPY_VALUES, to, PETSC_COPY_VALUES));
+  PetscCallAbort(PETSC_COMM_WORLD, PetscSFSetUp(sf));
+  free(place);
+  free(to);
+  return sf;
+}
+
 static PetscErrorCode run_case(gable_comm *comm, long number)
 {
   forest_case *random = forest_case_create(ranks, 15, number, GABLE_SPACE_HOST);
   check(random != NULL, "memory", number);
   pair c = {&random->part[rank], NULL, NULL, number};
-  PetscInt *place = malloc(((size_t)c.p->n_leaves + 1) * sizeof *place);
-  PetscSFNode *to = malloc(((size_t)c.p->n_leaves + 1) * sizeof *to);
   PetscFunctionBeginUser;
-  check(place && to, "memory", number);
-  for (gable_off i = 0; i < c.p->n_leaves; i++) {
-    place[i] = (PetscInt)c.p->leaf[i];
-    to[i] = (PetscSFNode){c.p->root[i].rank, (PetscInt)c.p->root[i].index};
-  }
   check(!gable_forest_create(comm, c.p->n_roots, c.p->n_leaves, c.p->leaf, c.p->root, &c.f), "graph", number);
-  PetscCall(PetscSFCreate(PETSC_COMM_WORLD, &c.sf));
-  PetscCall(PetscSFSetGraph(c.sf, (PetscInt)c.p->n_roots, (PetscInt)c.p->n_leaves, place, PETSC_COPY_VALUES, to,
-                            PETSC_COPY_VALUES));
-  PetscCall(PetscSFSetUp(c.sf));
+  c.sf = petsc_of(c.p->n_roots, c.p->n_leaves, c.p->leaf, c.p->root);
   PetscCall(bcast(&c, GABLE_FOREST_OP_REPLACE, MPI_REPLACE));
   PetscCall(bcast(&c, GABLE_FOREST_OP_SUM, MPI_SUM));
   PetscCall(bcast(&c, GABLE_FOREST_OP_MAX, MPI_MAX));
@@ -140,11 +180,11 @@ static PetscErrorCode run_case(gable_comm *comm, long number)
   PetscCall(reduce(&c, GABLE_FOREST_OP_MIN, MPI_MIN));
   PetscCall(reduce(&c, GABLE_FOREST_OP_MAX, MPI_MAX));
   PetscCall(gather(&c));
+  PetscCall(fetch(&c));
+  PetscCall(petsc_algebra(comm, random, &c));
   PetscCall(PetscSFDestroy(&c.sf));
   gable_forest_destroy(&c.f);
   forest_case_destroy(&random);
-  free(place);
-  free(to);
   PetscFunctionReturn(0);
 }
 
