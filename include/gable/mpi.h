@@ -176,16 +176,23 @@ static inline gable_status gable_comm_from_mpi(gable_context *ctx, MPI_Comm mpi,
   return status;
 }
 
-/* The unit of a predefined type; 1: forests have no such numbers. */
-static inline int gable_mpi_number(MPI_Datatype type, gable_unit_type *unit)
+/* The unit of a predefined type, and whether it is an integer without a sign, which wraps as one with a sign and
+ * compares otherwise; 1: forests have no such numbers. */
+static inline int gable_mpi_number(MPI_Datatype type, gable_unit_type *unit, int *without_sign)
 {
+  int size = 0;
+  if (MPI_Type_size(type, &size) != MPI_SUCCESS) return 1;
+  const int with_sign = type == MPI_INT || type == MPI_LONG || type == MPI_LONG_LONG || type == MPI_INT32_T ||
+                        type == MPI_INT64_T || type == MPI_AINT || type == MPI_OFFSET || type == MPI_COUNT;
+  *without_sign = type == MPI_UNSIGNED || type == MPI_UNSIGNED_LONG || type == MPI_UNSIGNED_LONG_LONG ||
+                  type == MPI_UINT32_T || type == MPI_UINT64_T;
   if (type == MPI_CHAR || type == MPI_SIGNED_CHAR || type == MPI_INT8_T)
     *unit = GABLE_UNIT_CHAR;
   else if (type == MPI_UNSIGNED_CHAR || type == MPI_UINT8_T || type == MPI_BYTE)
     *unit = GABLE_UNIT_UCHAR;
-  else if (type == MPI_INT32_T || (type == MPI_INT && sizeof(int) == 4) || (type == MPI_LONG && sizeof(long) == 4))
+  else if ((with_sign || *without_sign) && size == 4)
     *unit = GABLE_UNIT_I32;
-  else if (type == MPI_INT64_T || type == MPI_LONG_LONG || (type == MPI_LONG && sizeof(long) == 8))
+  else if ((with_sign || *without_sign) && size == 8)
     *unit = GABLE_UNIT_I64;
   else if (type == MPI_FLOAT)
     *unit = GABLE_UNIT_S;
@@ -206,19 +213,19 @@ static inline int gable_mpi_number(MPI_Datatype type, gable_unit_type *unit)
 
 /* 1: items of the type do not lie beside each other as runs of bytes that belong to them.  Of a struct the bytes
  * between members belong to it. */
-static inline int gable_mpi_unit(MPI_Datatype type, gable_unit_type *unit, gable_off *count)
+static inline int gable_mpi_unit(MPI_Datatype type, gable_unit_type *unit, gable_off *count, int *without_sign)
 {
   int integers = 0, addresses = 0, types = 0, combiner = 0, size = 0;
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
   if (MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return 1;
   *count = 1;
-  if (combiner == MPI_COMBINER_NAMED && !gable_mpi_number(type, unit)) return 0;
+  if (combiner == MPI_COMBINER_NAMED && !gable_mpi_number(type, unit, without_sign)) return 0;
   if (combiner == MPI_COMBINER_DUP || combiner == MPI_COMBINER_CONTIGUOUS) {
     int times[1] = {1}, wrong;
     MPI_Aint none[1];
     MPI_Datatype inner[1];
     if (MPI_Type_get_contents(type, integers, addresses, types, times, none, inner) != MPI_SUCCESS) return 1;
-    wrong = gable_mpi_unit(inner[0], unit, count);
+    wrong = gable_mpi_unit(inner[0], unit, count, without_sign);
     MPI_Type_get_envelope(inner[0], &integers, &addresses, &types, &combiner);
     if (combiner != MPI_COMBINER_NAMED) MPI_Type_free(&inner[0]);
     *count *= times[0];
@@ -233,19 +240,35 @@ static inline int gable_mpi_unit(MPI_Datatype type, gable_unit_type *unit, gable
          (size != extent && combiner != MPI_COMBINER_STRUCT && combiner != MPI_COMBINER_NAMED);
 }
 
-/* Local.  o->unit, count and op of an MPI type and op.  Types: the numbers above, MPI_2INT and MPI_FLOAT_INT; of these
- * contiguous and duplicated types, so many numbers an item; every other type as opaque bytes, which MPI_REPLACE alone
- * moves.  GABLE_ERR_ARGUMENT: an item with gaps that belong to others (vectors, types resized), or an op of the
- * caller's.  gable_plan_create says whether the unit has the op. */
+/* Local.  o->unit, count and op of an MPI type and op:
+ *
+ *   MPI_CHAR, _SIGNED_CHAR, _INT8_T                     CHAR
+ *   MPI_UNSIGNED_CHAR, _UINT8_T, _BYTE                  UCHAR
+ *   MPI_INT, _LONG, _LONG_LONG, _INT32_T, _INT64_T,     I32 or I64, by their size
+ *       _AINT, _OFFSET, _COUNT
+ *   MPI_UNSIGNED, _UNSIGNED_LONG, _UNSIGNED_LONG_LONG,  the same, since they wrap alike; not with MIN and MAX
+ *       _UINT32_T, _UINT64_T
+ *   MPI_FLOAT, _DOUBLE                                  S, D
+ *   MPI_C_FLOAT_COMPLEX, _C_DOUBLE_COMPLEX              C, Z
+ *   MPI_2INT, _FLOAT_INT                                PAIR_I32, PAIR_S
+ *   contiguous and duplicated types of these            so many numbers an item
+ *   every other type, as MPI_SHORT, MPI_DOUBLE_INT      opaque bytes, which MPI_REPLACE alone moves
+ *       and MPI_LONG_INT (whose int is no place of
+ *       PAIR_D), and structs
+ *
+ * GABLE_ERR_ARGUMENT, o as it was: an item with gaps that belong to others (vectors, types resized), an op of the
+ * caller's, integers without a sign with MIN or MAX.  gable_plan_create says by name that a unit has not the op. */
 static inline gable_status gable_plan_options_from_mpi(MPI_Datatype type, MPI_Op op, gable_plan_options *o)
 {
   const MPI_Op ops[] = {MPI_REPLACE, MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX,    MPI_LAND,  MPI_BAND,
                         MPI_LOR,     MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC}; /* as gable_forest_op */
   gable_unit_type unit = GABLE_UNIT_BYTES;
   gable_off count = 1;
-  int k = 0;
+  int k = 0, without_sign = 0;
   while (k <= (int)GABLE_FOREST_OP_MAXLOC && ops[k] != op) k++;
-  if (!o || k > (int)GABLE_FOREST_OP_MAXLOC || gable_mpi_unit(type, &unit, &count)) return GABLE_ERR_ARGUMENT;
+  if (!o || k > (int)GABLE_FOREST_OP_MAXLOC || gable_mpi_unit(type, &unit, &count, &without_sign))
+    return GABLE_ERR_ARGUMENT;
+  if (without_sign && (op == MPI_MIN || op == MPI_MAX)) return GABLE_ERR_ARGUMENT;
   o->unit = unit;
   o->count = count;
   o->op = (gable_forest_op)k;

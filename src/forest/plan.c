@@ -23,6 +23,20 @@ done:
   return status;
 }
 
+static const char *unit_name(gable_unit_type unit)
+{
+  static const char *const names[] = {"bytes", "char", "uchar",    "i32",      "i64",    "s",     "d",
+                                      "c",     "z",    "pair_i32", "pair_i64", "pair_s", "pair_d"};
+  return names[unit]; /* one that has bytes */
+}
+
+static const char *op_name(gable_forest_op op)
+{
+  static const char *const names[] = {"replace", "sum", "prod", "min",  "max",    "land",  "band",
+                                      "lor",     "bor", "lxor", "bxor", "minloc", "maxloc"};
+  return (int)op >= 0 && (size_t)op < sizeof names / sizeof *names ? names[op] : "of that number";
+}
+
 static gable_status check_path(const gable_comm *comm, gable_path path)
 {
   gable_status status = GABLE_OK;
@@ -43,8 +57,8 @@ static gable_status check_atomics(const gable_plan_options *o)
   GI_REQUIRE(!o->atomics || o->direction == GABLE_DIRECTION_REDUCE, GABLE_ERR_UNAVAILABLE,
              "atomics are of reduce, not of direction %d", (int)o->direction);
   GI_REQUIRE(!o->atomics || (unit && o->op != GABLE_FOREST_OP_REPLACE), GABLE_ERR_UNAVAILABLE,
-             "unit %d with op %d has no atomics: take i32, i64, s or d, and another op than replace", (int)o->unit,
-             (int)o->op);
+             "unit %s with op %s has no atomics: take i32, i64, s or d, and another op than replace",
+             unit_name(o->unit), op_name(o->op));
 done:
   return status;
 }
@@ -55,9 +69,10 @@ static gable_status check_options(const gable_forest *f, const gable_plan_option
   GI_REQUIRE(o->direction >= GABLE_DIRECTION_BCAST && o->direction <= GABLE_DIRECTION_SCATTER, GABLE_ERR_ARGUMENT,
              "no direction %d", (int)o->direction);
   GI_REQUIRE(gik_unit_bytes(o->unit), GABLE_ERR_ARGUMENT, "no unit %d", (int)o->unit);
-  GI_REQUIRE(gik_combine_for(o->unit, o->op), GABLE_ERR_ARGUMENT, "unit %d has no op %d", (int)o->unit, (int)o->op);
+  GI_REQUIRE(gik_combine_for(o->unit, o->op), GABLE_ERR_ARGUMENT, "unit %s has no op %s", unit_name(o->unit),
+             op_name(o->op));
   GI_REQUIRE(o->direction < GABLE_DIRECTION_GATHER || o->op == GABLE_FOREST_OP_REPLACE, GABLE_ERR_ARGUMENT,
-             "gather and scatter replace: op %d", (int)o->op);
+             "gather and scatter replace: op %s", op_name(o->op));
   GI_REQUIRE(o->count >= 1 && o->fields >= 1 && o->count <= (1 << 30), GABLE_ERR_ARGUMENT,
              "items of %lld numbers, %lld fields", (long long)o->count, (long long)o->fields);
   GI_REQUIRE(o->root_stride >= 0 && o->leaf_stride >= 0, GABLE_ERR_ARGUMENT, "strides %lld and %lld",

@@ -57,60 +57,46 @@ static int check_paths(gable_comm *comm, long cases)
 
 typedef struct expected_unit {
   MPI_Datatype type;
+  MPI_Op op;
   gable_status status;
   gable_unit_type unit;
   gable_off count;
 } expected_unit;
 
-/* MPI's names for units and ops; and a sum of items of three doubles from every rank. */
-static int check_types(gable_comm *comm)
+/* An op that the unit of a type has not is refused by their names. */
+static int check_refusal(gable_comm *comm, MPI_Datatype type, MPI_Op op, const char *text)
 {
-  typedef struct particle {
-    double x[2];
-    int kind; /* and four bytes that nobody uses */
-  } particle;
-  MPI_Datatype three, copy, both, vector, narrow, members[] = {MPI_DOUBLE, MPI_INT};
-  const int lengths[] = {2, 1};
-  const MPI_Aint at[] = {0, 16};
-  MPI_Type_contiguous(3, MPI_DOUBLE, &three);
-  MPI_Type_dup(three, &copy);
-  MPI_Type_create_struct(2, lengths, at, members, &both);
-  MPI_Type_vector(2, 1, 3, MPI_DOUBLE, &vector);
-  MPI_Type_create_resized(three, 0, 8, &narrow);
-  const expected_unit right[] = {{MPI_DOUBLE, GABLE_OK, GABLE_UNIT_D, 1},
-                                 {MPI_INT, GABLE_OK, GABLE_UNIT_I32, 1},
-                                 {MPI_C_DOUBLE_COMPLEX, GABLE_OK, GABLE_UNIT_Z, 1},
-                                 {MPI_2INT, GABLE_OK, GABLE_UNIT_PAIR_I32, 1},
-                                 {three, GABLE_OK, GABLE_UNIT_D, 3},
-                                 {copy, GABLE_OK, GABLE_UNIT_D, 3},
-                                 {MPI_DOUBLE_INT, GABLE_OK, GABLE_UNIT_BYTES, 16},
-                                 {both, GABLE_OK, GABLE_UNIT_BYTES, sizeof(particle)},
-                                 {vector, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1},
-                                 {narrow, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1}};
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
-  int wrong = 0;
-  for (size_t k = 0; k < sizeof right / sizeof *right; k++) {
-    o = (gable_plan_options)GABLE_PLAN_OPTIONS_INIT;
-    const gable_status status = gable_plan_options_from_mpi(right[k].type, MPI_REPLACE, &o);
-    if (status == right[k].status && o.unit == right[k].unit && o.count == right[k].count) continue;
-    fprintf(stderr, "type %d: status %d, unit %d, count %lld\n", (int)k, (int)status, (int)o.unit, (long long)o.count);
-    wrong = 1;
-  }
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_status status = gable_forest_create(comm, 0, 0, NULL, NULL, &f);
+  o.direction = GABLE_DIRECTION_REDUCE;
+  if (!status) status = gable_plan_options_from_mpi(type, op, &o);
+  if (failed("options of a type without the op", status)) return 1;
+  const int refused = gable_plan_create(f, &o, &plan) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), text);
+  if (!refused) fprintf(stderr, "'%s' is not in '%s'\n", text, gable_last_error());
+  gable_forest_destroy(&f);
+  return !refused;
+}
+
+/* A sum of an item of three doubles from every rank. */
+static int sum_threes(gable_comm *comm, MPI_Datatype three)
+{
   const gable_root root = {0, 0};
   const int rank = gable_comm_rank(comm), size = gable_comm_size(comm);
   double leaf[3] = {rank + 1, 2, 3 * rank}, sum[3] = {0, 0, 0};
   gable_forest *f = NULL;
   gable_plan *plan = NULL;
   gable_exchange *x = NULL;
-  o = (gable_plan_options)GABLE_PLAN_OPTIONS_INIT;
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
   o.direction = GABLE_DIRECTION_REDUCE;
-  gable_status status = gable_plan_options_from_mpi(copy, MPI_SUM, &o);
+  gable_status status = gable_plan_options_from_mpi(three, MPI_SUM, &o);
   if (!status) status = gable_forest_create(comm, rank ? 0 : 1, 1, NULL, &root, &f);
   if (!status) status = gable_plan_create(f, &o, &plan);
   if (!status) status = gable_exchange_create(plan, NULL, &x);
   if (!status) status = gable_reduce_begin(x, leaf, sum);
   if (!status) status = gable_exchange_end(x);
-  wrong |= failed("a sum of items of three", status);
+  int wrong = failed("a sum of items of three", status);
   if (!rank && (sum[0] != size * (size + 1) / 2.0 || sum[1] != 2.0 * size || sum[2] != 3 * size * (size - 1) / 2.0)) {
     fprintf(stderr, "three sums: %g %g %g\n", sum[0], sum[1], sum[2]);
     wrong = 1;
@@ -118,7 +104,69 @@ static int check_types(gable_comm *comm)
   gable_exchange_destroy(&x);
   gable_plan_destroy(&plan);
   gable_forest_destroy(&f);
-  MPI_Datatype *const own[] = {&three, &copy, &both, &vector, &narrow};
+  return wrong;
+}
+
+/* MPI's names for units and ops. */
+static int check_types(gable_comm *comm)
+{
+  typedef struct particle {
+    double x[2];
+    int kind; /* and four bytes that nobody uses */
+  } particle;
+  MPI_Datatype three, copy, both, vector, narrow, pair_of_unsigned, members[] = {MPI_DOUBLE, MPI_INT};
+  const int lengths[] = {2, 1};
+  const MPI_Aint at[] = {0, 16};
+  MPI_Type_contiguous(3, MPI_DOUBLE, &three);
+  MPI_Type_contiguous(2, MPI_UNSIGNED, &pair_of_unsigned);
+  MPI_Type_dup(three, &copy);
+  MPI_Type_create_struct(2, lengths, at, members, &both);
+  MPI_Type_vector(2, 1, 3, MPI_DOUBLE, &vector);
+  MPI_Type_create_resized(three, 0, 8, &narrow);
+  const expected_unit right[] = {{MPI_DOUBLE, MPI_REPLACE, GABLE_OK, GABLE_UNIT_D, 1},
+                                 {MPI_INT, MPI_REPLACE, GABLE_OK, GABLE_UNIT_I32, 1},
+                                 {MPI_CHAR, MPI_MIN, GABLE_OK, GABLE_UNIT_CHAR, 1},
+                                 {MPI_BYTE, MPI_REPLACE, GABLE_OK, GABLE_UNIT_UCHAR, 1},
+                                 {MPI_AINT, MPI_REPLACE, GABLE_OK, GABLE_UNIT_I64, 1},
+                                 {MPI_OFFSET, MPI_REPLACE, GABLE_OK, GABLE_UNIT_I64, 1},
+                                 {MPI_COUNT, MPI_MAX, GABLE_OK, GABLE_UNIT_I64, 1},
+                                 {MPI_LONG_LONG, MPI_REPLACE, GABLE_OK, GABLE_UNIT_I64, 1},
+                                 {MPI_UNSIGNED, MPI_SUM, GABLE_OK, GABLE_UNIT_I32, 1},
+                                 {MPI_UINT32_T, MPI_BXOR, GABLE_OK, GABLE_UNIT_I32, 1},
+                                 {MPI_UINT64_T, MPI_PROD, GABLE_OK, GABLE_UNIT_I64, 1},
+                                 {MPI_UNSIGNED_LONG_LONG, MPI_REPLACE, GABLE_OK, GABLE_UNIT_I64, 1},
+                                 {MPI_UNSIGNED, MPI_MIN, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1},
+                                 {MPI_UNSIGNED_LONG, MPI_MAX, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1},
+                                 {pair_of_unsigned, MPI_MAX, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1},
+                                 {pair_of_unsigned, MPI_SUM, GABLE_OK, GABLE_UNIT_I32, 2},
+                                 {MPI_FLOAT, MPI_REPLACE, GABLE_OK, GABLE_UNIT_S, 1},
+                                 {MPI_C_FLOAT_COMPLEX, MPI_REPLACE, GABLE_OK, GABLE_UNIT_C, 1},
+                                 {MPI_C_DOUBLE_COMPLEX, MPI_REPLACE, GABLE_OK, GABLE_UNIT_Z, 1},
+                                 {MPI_2INT, MPI_MINLOC, GABLE_OK, GABLE_UNIT_PAIR_I32, 1},
+                                 {MPI_FLOAT_INT, MPI_MAXLOC, GABLE_OK, GABLE_UNIT_PAIR_S, 1},
+                                 {three, MPI_REPLACE, GABLE_OK, GABLE_UNIT_D, 3},
+                                 {copy, MPI_REPLACE, GABLE_OK, GABLE_UNIT_D, 3},
+                                 {MPI_DOUBLE_INT, MPI_REPLACE, GABLE_OK, GABLE_UNIT_BYTES, 16},
+                                 {MPI_SHORT, MPI_REPLACE, GABLE_OK, GABLE_UNIT_BYTES, 2},
+                                 {MPI_LONG_INT, MPI_MINLOC, GABLE_OK, GABLE_UNIT_BYTES, 16},
+                                 {both, MPI_REPLACE, GABLE_OK, GABLE_UNIT_BYTES, sizeof(particle)},
+                                 {vector, MPI_REPLACE, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1},
+                                 {narrow, MPI_REPLACE, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1},
+                                 {MPI_DOUBLE, MPI_NO_OP, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1}};
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  int wrong = 0;
+  for (size_t k = 0; k < sizeof right / sizeof *right; k++) {
+    o = (gable_plan_options)GABLE_PLAN_OPTIONS_INIT;
+    const gable_status status = gable_plan_options_from_mpi(right[k].type, right[k].op, &o);
+    if (status == right[k].status && o.unit == right[k].unit && o.count == right[k].count) continue;
+    fprintf(stderr, "type %d: status %d, unit %d, count %lld\n", (int)k, (int)status, (int)o.unit, (long long)o.count);
+    wrong = 1;
+  }
+  wrong |= check_refusal(comm, MPI_DOUBLE_INT, MPI_MAXLOC, "unit bytes has no op maxloc") ||
+           check_refusal(comm, MPI_SHORT, MPI_SUM, "unit bytes has no op sum") ||
+           check_refusal(comm, MPI_2INT, MPI_SUM, "unit pair_i32 has no op sum");
+  wrong |= sum_threes(comm, copy);
+  MPI_Datatype *const own[] = {&three, &copy, &both, &vector, &narrow, &pair_of_unsigned};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) MPI_Type_free(own[k]);
   return wrong;
 }

@@ -102,7 +102,7 @@ static gable_status bad_plans(gable_comm *comm, void *user)
   o.count = 1;
   o.unit = GABLE_UNIT_D;
   o.op = GABLE_FOREST_OP_BXOR;
-  expect(gable_plan_create(f, &o, &plan), GABLE_ERR_ARGUMENT, "rank 0: unit 6 has no op 10");
+  expect(gable_plan_create(f, &o, &plan), GABLE_ERR_ARGUMENT, "rank 0: unit d has no op bxor");
   CHECK_OK(gable_forest_create(comm, 1, 1, NULL, to_hub, &hub));
   gable_forest *inverse = NULL;
   expect(gable_forest_inverse(hub, &inverse), GABLE_ERR_ARGUMENT, "rank 0: a root has 3 leaves");
