@@ -216,8 +216,10 @@ static gable_status run_codec(gable_comm *comm, const forest_bench_options *o, c
   for (b.move = 0; b.move < N_MOVES && *count < FOREST_CODEC_ROWS && !status; b.move++) {
     forest_codec_row *row = &rows[(*count)++];
     const double bytes = 8 * (double)b.n;
-    const int listed = !strcmp(name, "runs") || !strcmp(name, "list"); /* on a GPU runs are a list */
+    const int listed = !strcmp(name, "runs") || !strcmp(name, "list");
+    const int on_device = strncmp(gable_comm_where(comm), "cpu", 3) != 0;
     *row = (forest_codec_row){.move = moves[b.move], .n = b.n, .bytes = 8 * b.n};
+    row->indices = on_device && listed ? "list" : name;
     snprintf(row->codec, sizeof row->codec, "%s", name);
     row->moved = (b.move == 2 ? 3 : 2) * bytes + (listed ? 4 * (double)b.n : 0);
     status = measure(&b, row);
@@ -248,12 +250,14 @@ int forest_codec_report(const forest_codec_row *rows, int count, const char *whe
     const forest_codec_row *r = &rows[k];
     json *row = json_object(array, NULL);
     const double share = r->one_way_s > 0 ? r->floor_s / r->one_way_s : 0;
-    fprintf(out, "  %-10s  %-6s  %12s  %10s  %10s  %10s  %7.1f GB/s  %4.0f%% of the floor's rate%s\n", r->codec,
+    fprintf(out, "  %-10s  %-6s  %12s  %10s  %10s  %10s  %7.1f GB/s  %4.0f%% of the floor's rate%s%s\n", r->codec,
             r->move, human_bytes((double)r->bytes).s, human_seconds(r->one_way_s).s, human_seconds(r->q1_s).s,
-            human_seconds(r->q3_s).s, 1e-9 * r->moved / r->one_way_s, 100 * share, r->checked ? "" : "  WRONG");
+            human_seconds(r->q3_s).s, 1e-9 * r->moved / r->one_way_s, 100 * share, strcmp(r->indices, r->codec) ? ", read as a list" : "",
+            r->checked ? "" : "  WRONG");
     json_text(row, "move", r->move);
     json_text(row, "op", strcmp(r->move, "add") ? "replace" : "sum");
     json_text(row, "codec", r->codec);
+    json_text(row, "indices", r->indices);
     json_integer(row, "n", r->n);
     json_integer(row, "bytes", r->bytes);
     json_number(row, "one_way_s", r->one_way_s);

@@ -10,6 +10,7 @@
 typedef struct forest_codec_row {
   const char *move;             /* "pack": replaces; "unpack": replaces; "add": unpack with sums */
   char codec[16];               /* of the side that is not contiguous */
+  const char *indices;          /* how the loops read it: as codec, but a device reads runs as a list */
   gable_off n, bytes;           /* doubles moved, and their bytes */
   double one_way_s, q1_s, q3_s; /* of one move: median and quartiles over batches */
   double moved;                 /* bytes read and written, indices counted */

@@ -126,8 +126,9 @@ GABLE_API gable_status gable_forest_get_leaves(const gable_forest *f, gable_off 
 /* Local.  degree [n_roots]: leaves of each root of this rank. */
 GABLE_API gable_status gable_forest_get_degree(const gable_forest *f, gable_off *degree);
 
-/* Local.  Neighbour k of [0, root_ranks): *rank, *edges joined to its roots and the codec of my leaf positions, ("box",
- * ...); for [0, leaf_ranks) the same of my roots.  The codec's name is static.  Any pointer may be NULL. */
+/* Local.  Neighbour k of [0, root_ranks): *rank, *edges joined to its roots and the codec of my leaf positions ("box",
+ * "contiguous", "runs", "list"; kernels read runs as a list); for [0, leaf_ranks) the same of my roots.  The codec's
+ * name is static.  Any pointer may be NULL. */
 GABLE_API gable_status gable_forest_get_root_rank(const gable_forest *f, int k, int *rank, gable_off *edges,
                                                   const char **codec);
 GABLE_API gable_status gable_forest_get_leaf_rank(const gable_forest *f, int k, int *rank, gable_off *edges,
@@ -326,8 +327,15 @@ typedef struct gable_exchange_info {
 /* Local. */
 GABLE_API gable_status gable_exchange_get_info(const gable_exchange *x, gable_exchange_info *info);
 
-/* Local.  Waits for the exchange's stream, after end.  GABLE_ERR_DEADLINE: a kernel waited for a rank in vain, which
- * the next begin or end says too.  In host memory there is nothing to wait for. */
+/* Local.  Waits for the exchange's stream, after end.  In host memory there is nothing to wait for.
+ *
+ * Where the comm's deadline holds between arrays in device memory, by path: AUTO, DIRECT, COPY, NVSHMEM: the kernels
+ * that wait end at it, so the stream comes to its end for whoever waits for it, here or by CUDA's functions;
+ * GABLE_ERR_DEADLINE comes from here and from the next begin or end.  PUT: the same, but for NVSHMEM's own calls on the
+ * stream.  Staged, REQUEST, WINDOW, AWARE: begin and end wait themselves, and end at it.  NCCL, and AUTO on its
+ * transport: NCCL's work on a stream has no deadline.  This function ends at it, with GABLE_ERR_DEADLINE, and aborts
+ * the comm's NCCL communicators; a caller who waits for the stream by CUDA's functions instead, or for an event or a
+ * copy behind the exchange, waits without end for a rank that does not come. */
 GABLE_API gable_status gable_exchange_wait(gable_exchange *x);
 
 #ifdef __cplusplus
