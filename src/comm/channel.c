@@ -152,9 +152,7 @@ void gi_channel_link_destroy(gi_link *link)
   if (!l) return;
   for (int k = 0; l->out && k < l->n_out; k++) let_go(l, l->out[k].channel);
   for (int k = 0; l->in && k < l->n_in; k++) let_go(l, l->in[k].channel);
-  gi_free(l->base.comm->ctx, l->out);
-  gi_free(l->base.comm->ctx, l->in);
-  gi_free(l->base.comm->ctx, l);
+  GI_FREE(l->base.comm->ctx, l->out, l->in, l);
 }
 
 gable_status gi_channel_start(gi_link *link)

@@ -34,9 +34,7 @@ void gi_comm_release(gable_comm *comm)
 {
   gi_comm_reap(comm, 1);
   if (comm->close_channels) comm->close_channels(comm);
-  gi_free(comm->ctx, comm->at);
-  gi_free(comm->ctx, comm->bytes);
-  gi_free(comm->ctx, comm->statuses);
+  GI_FREE(comm->ctx, comm->at, comm->bytes, comm->statuses);
 }
 
 gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, void *out)

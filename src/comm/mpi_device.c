@@ -59,8 +59,7 @@ static void drop_window(gable_comm *comm, device_window *w)
   int before = GI_NOT_ENTERED;
   if (w->own && !comm->ctx->device->enter(comm->ctx, &before)) gi_ipc_cuda.release(w->own);
   comm->ctx->device->leave(comm->ctx, before);
-  gi_free(comm->ctx, w->opened);
-  gi_free(comm->ctx, w);
+  GI_FREE(comm->ctx, w->opened, w);
 }
 
 static gable_status share(gable_comm *comm, int64_t bytes, void **at, void **window)

@@ -152,8 +152,7 @@ void gi_node_close(gable_comm *comm)
     gi_free(comm->ctx, r);
   }
   for (int k = 0; k < n->windows; k++) gi_shared_destroy(n->window[k]);
-  gi_free(comm->ctx, n->pid);
-  gi_free(comm->ctx, n);
+  GI_FREE(comm->ctx, n->pid, n);
   ((gi_mpi *)comm->state)->node = NULL;
 }
 

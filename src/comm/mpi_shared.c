@@ -21,8 +21,7 @@ static void destroy(gi_shared *s)
 {
   gable_context *ctx = s->comm->ctx;
   ((gi_mpi_window *)s->state)->used = 0;
-  gi_free(ctx, s->at);
-  gi_free(ctx, s);
+  GI_FREE(ctx, s->at, s);
 }
 
 static gable_status make_parts(gable_comm *comm, const gi_mpi_sharing *by, gi_shared **out, gi_mpi_window **window,
@@ -101,8 +100,7 @@ done:
   if (s) gi_free(comm->ctx, s->at);
   gi_free(comm->ctx, s);
   if (fresh) gi_free(comm->ctx, fresh->at);
-  gi_free(comm->ctx, fresh);
-  gi_free(comm->ctx, masks);
+  GI_FREE(comm->ctx, fresh, masks);
   return status;
 }
 
@@ -152,7 +150,6 @@ void gi_mpi_windows_free(gable_comm *comm)
       gi_mpi_window *w = m->windows[k];
       m->windows[k] = w->next;
       w->by->unshare(comm, w->window);
-      gi_free(comm->ctx, w->at);
-      gi_free(comm->ctx, w);
+      GI_FREE(comm->ctx, w->at, w);
     }
 }

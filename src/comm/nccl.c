@@ -107,8 +107,7 @@ static void give_up(channel *c)
 
 static void drop_link(gable_comm *comm, link *l)
 {
-  gi_free(comm->ctx, l->messages);
-  gi_free(comm->ctx, l);
+  GI_FREE(comm->ctx, l->messages, l);
 }
 
 static gable_status make_link(gable_comm *comm, const gi_link_shape *shape, gi_stream_room out, gi_stream_room in,
@@ -322,9 +321,7 @@ static gable_status nccl_create(gable_comm *comm, const gi_link_shape *shape, gi
 done:
   if (l && l->channel) l->channel->used = 0;
   if (l) drop_link(comm, l);
-  gi_free(comm->ctx, fresh);
-  gi_free(comm->ctx, masks);
-  gi_free(comm->ctx, ids);
+  GI_FREE(comm->ctx, fresh, masks, ids);
   return status;
 }
 

@@ -167,8 +167,7 @@ static gable_status open_pes(gable_comm *comm)
   pe = NULL;
 done:
   comm->ctx->device->leave(comm->ctx, before);
-  gi_free(comm->ctx, ids);
-  gi_free(comm->ctx, pe);
+  GI_FREE(comm->ctx, ids, pe);
   return status;
 }
 

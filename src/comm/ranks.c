@@ -174,8 +174,7 @@ gable_status gi_ranks_run(const gi_transport *transport, gable_context *const *c
     GI_TRY(gi_comm_raise_of(failed, line->returned, line->said.message, line->said.names_rank));
   }
 done:
-  gi_free(ctx[0], all.line);
-  gi_free(ctx[0], members);
+  GI_FREE(ctx[0], all.line, members);
   return status;
 }
 

@@ -39,9 +39,7 @@ static void let_go(block *b)
 static void release_handle(gi_shared *s)
 {
   gable_context *ctx = s->comm->ctx;
-  gi_free(ctx, s->at);
-  gi_free(ctx, s->ctx);
-  gi_free(ctx, s);
+  GI_FREE(ctx, s->at, s->ctx, s);
 }
 
 static void destroy(gi_shared *s)

@@ -150,9 +150,7 @@ gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, gabl
   w = NULL;
 done:
   if (w && !w->memory) {
-    gi_free(comm->ctx, w->out);
-    gi_free(comm->ctx, w->in);
-    gi_free(comm->ctx, w);
+    GI_FREE(comm->ctx, w->out, w->in, w);
   } else {
     gi_window_destroy(w);
   }
@@ -185,7 +183,5 @@ void gi_window_destroy(gi_window *w)
   if (!w) return;
   gable_context *ctx = w->memory->comm->ctx;
   gi_shared_destroy(w->memory);
-  gi_free(ctx, w->out);
-  gi_free(ctx, w->in);
-  gi_free(ctx, w);
+  GI_FREE(ctx, w->out, w->in, w);
 }

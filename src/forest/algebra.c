@@ -16,8 +16,7 @@ done:
 
 void gi_edge_list_release(gable_context *ctx, gi_edge_list *l)
 {
-  gi_free(ctx, l->leaf);
-  gi_free(ctx, l->root);
+  GI_FREE(ctx, l->leaf, l->root);
 }
 
 gable_status gi_forest_trade(const gable_forest *f, int up, size_t bytes, const void *from, void *to)
@@ -97,9 +96,7 @@ done:
 
 static void release_kept(gable_context *ctx, kept *w)
 {
-  gi_free(ctx, w->sorted);
-  gi_free(ctx, w->at_root);
-  gi_free(ctx, w->at_leaf);
+  GI_FREE(ctx, w->sorted, w->at_root, w->at_leaf);
   gi_edge_list_release(ctx, &w->l);
 }
 
@@ -199,9 +196,7 @@ gable_status gi_forest_compose(const gable_forest *a, gable_forest *b, gable_for
       gi_edge_list_add(&w.l, b->leaves.index[e], (gable_root){(int32_t)w.at_leaf[e].rank, w.at_leaf[e].index});
   GI_TRY(gi_forest_create(a->comm, a->n_roots, w.l.n, w.l.leaf, w.l.root, out));
 done:
-  gi_free(a->ctx, w.placed);
-  gi_free(a->ctx, w.at_root);
-  gi_free(a->ctx, w.at_leaf);
+  GI_FREE(a->ctx, w.placed, w.at_root, w.at_leaf);
   gi_edge_list_release(a->ctx, &w.l);
   return status;
 }

@@ -262,12 +262,6 @@ gable_status gi_device_roots(gi_arena *m, const gable_forest *f, gable_forest_op
   l.wide = l.n - narrow;
   GI_TRY(put_lists(m, &l, words, out));
 done:
-  gi_free(ctx, l.order);
-  gi_free(ctx, l.room);
-  gi_free(ctx, l.ptr);
-  gi_free(ctx, l.root);
-  gi_free(ctx, l.item);
-  gi_free(ctx, l.row);
-  gi_free(ctx, l.shared);
+  GI_FREE(ctx, l.order, l.room, l.ptr, l.root, l.item, l.row, l.shared);
   return status;
 }

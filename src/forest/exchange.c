@@ -467,13 +467,9 @@ done:
   if (x && x->plan) {
     gi_exchange_destroy(x);
   } else if (x) {
-    gi_free(comm->ctx, x->lanes);
-    gi_free(comm->ctx, x);
+    GI_FREE(comm->ctx, x->lanes, x);
   }
-  gi_free(comm->ctx, w.root_rank);
-  gi_free(comm->ctx, w.root_bytes);
-  gi_free(comm->ctx, w.leaf_rank);
-  gi_free(comm->ctx, w.leaf_bytes);
+  GI_FREE(comm->ctx, w.root_rank, w.root_bytes, w.leaf_rank, w.leaf_bytes);
   return status;
 }
 

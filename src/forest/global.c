@@ -62,8 +62,7 @@ gable_status gi_forest_global(gable_comm *comm, int64_t n_roots, int64_t n_leave
   GI_AGREE(comm, find_roots(comm, first, n_leaves, global, &root));
   GI_TRY(gi_forest_create(comm, n_roots, n_leaves, leaf, root, out));
 done:
-  gi_free(comm->ctx, first);
-  gi_free(comm->ctx, root);
+  GI_FREE(comm->ctx, first, root);
   return status;
 }
 
@@ -108,7 +107,6 @@ gable_status gi_forest_pattern(gable_comm *comm, gable_pattern pattern, int64_t 
   GI_AGREE(comm, pattern_roots(comm, pattern, n, first, &n_leaves, &root));
   GI_TRY(gi_forest_create(comm, n_roots, n_leaves, NULL, root, out));
 done:
-  gi_free(comm->ctx, first);
-  gi_free(comm->ctx, root);
+  GI_FREE(comm->ctx, first, root);
   return status;
 }

@@ -172,8 +172,7 @@ gable_status gi_number_roots(const gable_forest *f, const int64_t **number, int6
     (*made)[order[k]] = *count - 1;
   }
 done:
-  gi_free(f->ctx, order);
-  gi_free(f->ctx, room);
+  GI_FREE(f->ctx, order, room);
   return status;
 }
 
@@ -226,9 +225,7 @@ static gable_status look_at_roots(gable_forest *f)
   }
   GI_TRY(gi_wide_create(f, number, degree, count));
 done:
-  gi_free(f->ctx, made);
-  gi_free(f->ctx, seen);
-  gi_free(f->ctx, degree);
+  GI_FREE(f->ctx, made, seen, degree);
   return status;
 }
 
@@ -287,12 +284,7 @@ gable_status gi_forest_create(gable_comm *comm, int64_t n_roots, int64_t n_leave
   f = NULL;
 done:
   gi_forest_release(f);
-  gi_free(ctx, e.order);
-  gi_free(ctx, e.room);
-  gi_free(ctx, e.counts);
-  gi_free(ctx, e.incoming);
-  gi_free(ctx, e.all_roots);
-  gi_free(ctx, e.most);
+  GI_FREE(ctx, e.order, e.room, e.counts, e.incoming, e.all_roots, e.most);
   return status;
 }
 
@@ -303,8 +295,7 @@ void gi_forest_release(gable_forest *f)
   gi_forest_release(f->multi);
   gi_forest_side_release(ctx, &f->leaves);
   gi_forest_side_release(ctx, &f->roots);
-  gi_free(ctx, f->leaf_root);
-  gi_free(ctx, f->apart);
+  GI_FREE(ctx, f->leaf_root, f->apart);
   gi_wide_release(ctx, f->wide);
   gi_free(ctx, f);
 }

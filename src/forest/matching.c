@@ -19,12 +19,7 @@ typedef struct letters {
 
 static void release(gable_context *ctx, letters *l)
 {
-  gi_free(ctx, l->to);
-  gi_free(ctx, l->from);
-  gi_free(ctx, l->position);
-  gi_free(ctx, l->sent);
-  gi_free(ctx, l->got);
-  gi_free(ctx, l->answers);
+  GI_FREE(ctx, l->to, l->from, l->position, l->sent, l->got, l->answers);
 }
 
 static gable_status sort_letters(gable_comm *comm, letters *l, int64_t n, const int64_t *key, const char *what)
@@ -107,9 +102,7 @@ static gable_status answer(gable_comm *comm, const letters *roots, letters *leav
     *asked = roots->got[order[lo]];
   }
 done:
-  gi_free(comm->ctx, key);
-  gi_free(comm->ctx, order);
-  gi_free(comm->ctx, room);
+  GI_FREE(comm->ctx, key, order, room);
   return status;
 }
 

@@ -36,10 +36,7 @@ gable_status gi_forest_multi(const gable_forest *f, gable_forest **out)
   for (int64_t e = 0; e < f->n_leaves; e++) w.l.root[e].index = w.leaf_slot[e];
   GI_TRY(gi_forest_create(f->comm, gi_edges(&f->roots), f->n_leaves, w.l.leaf, w.l.root, out));
 done:
-  gi_free(f->ctx, w.numbers);
-  gi_free(f->ctx, w.first);
-  gi_free(f->ctx, w.slot);
-  gi_free(f->ctx, w.leaf_slot);
+  GI_FREE(f->ctx, w.numbers, w.first, w.slot, w.leaf_slot);
   gi_edge_list_release(f->ctx, &w.l);
   return status;
 }

@@ -50,8 +50,7 @@ gable_status gi_forest_section(gable_forest *points, int64_t n_roots, const int6
         gi_edge_list_add(&l, leaf_offset[s->index[e]] + i, (gable_root){s->rank[k], at_leaf[e].offset + i});
   GI_TRY(gi_forest_create(points->comm, n_roots, l.n, l.leaf, l.root, out));
 done:
-  gi_free(points->ctx, at_root);
-  gi_free(points->ctx, at_leaf);
+  GI_FREE(points->ctx, at_root, at_leaf);
   gi_edge_list_release(points->ctx, &l);
   return status;
 }

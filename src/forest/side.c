@@ -54,10 +54,6 @@ done:
 
 void gi_forest_side_release(gable_context *ctx, gi_forest_side *s)
 {
-  gi_free(ctx, s->rank);
-  gi_free(ctx, s->ptr);
-  gi_free(ctx, s->index);
-  gi_free(ctx, s->map);
-  gi_free(ctx, s->runs);
+  GI_FREE(ctx, s->rank, s->ptr, s->index, s->map, s->runs);
   memset(s, 0, sizeof *s);
 }

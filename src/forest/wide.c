@@ -114,25 +114,12 @@ gable_status gi_wide_create(gable_forest *f, const int64_t *number, const int64_
   GI_TRY(make_parts(f, w, &x));
   for (int k = 0; k < f->roots.n; k++) split_edges(f, w, &x, k, w->index + 2 * f->roots.ptr[k]);
 done:
-  gi_free(f->ctx, x.wide_of);
-  gi_free(f->ctx, x.seen);
-  gi_free(f->ctx, x.key);
-  gi_free(f->ctx, x.place);
-  gi_free(f->ctx, x.order);
-  gi_free(f->ctx, x.room);
+  GI_FREE(f->ctx, x.wide_of, x.seen, x.key, x.place, x.order, x.room);
   return status;
 }
 
 void gi_wide_release(gable_context *ctx, gi_wide *w)
 {
   if (!w) return;
-  gi_free(ctx, w->root);
-  gi_free(ctx, w->degree);
-  gi_free(ctx, w->lane);
-  gi_free(ctx, w->part_ptr);
-  gi_free(ctx, w->part);
-  gi_free(ctx, w->to);
-  gi_free(ctx, w->from);
-  gi_free(ctx, w->index);
-  gi_free(ctx, w);
+  GI_FREE(ctx, w->root, w->degree, w->lane, w->part_ptr, w->part, w->to, w->from, w->index, w);
 }
