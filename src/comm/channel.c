@@ -69,31 +69,13 @@ done:
   return status;
 }
 
-/* What ranks tell each other about channels; a block for each rank. */
-typedef struct told {
-  int64_t *to, *from, *at, *to_bytes, *from_bytes; /* [size] in one array */
-} told;
-
-static gable_status make_told(gable_comm *comm, told *w)
-{
-  gable_status status = GABLE_OK;
-  const int64_t n = comm->size;
-  GI_ALLOC_ZERO(comm->ctx, w->to, 5 * n);
-  w->from = w->to + n;
-  w->at = w->from + n;
-  w->to_bytes = w->at + n;
-  w->from_bytes = w->to_bytes + n;
-  for (int r = 0; r < n; r++) w->at[r] = r * (int64_t)sizeof *w->to;
-done:
-  return status;
-}
-
-static gable_status find_channels(gi_channel_link *l, const gi_link_shape *shape, const told *w)
+/* told [n_out]: by the receivers. */
+static gable_status find_channels(gi_channel_link *l, const gi_link_shape *shape, const int64_t *told)
 {
   gable_status status = GABLE_OK;
   gable_comm *comm = l->base.comm;
   for (int k = 0; k < l->n_out; k++) {
-    gi_channel *c = l->memory->find(comm, l->out[k].rank, w->from[l->out[k].rank]);
+    gi_channel *c = l->memory->find(comm, l->out[k].rank, told[k]);
     l->out[k].channel = c;
     GI_REQUIRE(c->bytes == shape->out_bytes[k], GABLE_ERR_BACKEND, "rank %d expects another length than rank %d",
                l->out[k].rank, comm->rank);
@@ -107,18 +89,18 @@ static gable_status pass_channels(gi_channel_link *l, const gi_link_shape *shape
 {
   gable_status status = GABLE_OK;
   gable_comm *comm = l->base.comm;
-  told w = {NULL, NULL, NULL, NULL, NULL};
-  GI_AGREE(comm, make_told(comm, &w));
+  int64_t *tells = NULL;
+  GI_AGREE_ALLOC(comm, tells, 2 * (int64_t)comm->size + l->n_in + l->n_out);
+  int64_t *asks = tells + comm->size, *here = asks + comm->size, *told = here + l->n_in;
   for (int k = 0; k < l->n_in; k++) {
-    w.to[l->in[k].rank] = l->memory->tell(comm, l->in[k].channel);
-    w.to_bytes[l->in[k].rank] = sizeof *w.to;
+    tells[l->in[k].rank] = 1;
+    here[k] = l->memory->tell(comm, l->in[k].channel);
   }
-  for (int k = 0; k < l->n_out; k++) w.from_bytes[l->out[k].rank] = sizeof *w.from;
-  const gi_blocks give = {(char *)w.to, w.at, w.to_bytes}, take = {(char *)w.from, w.at, w.from_bytes};
-  GI_TRY(comm->transport->alltoall(comm, &give, &take));
-  GI_AGREE(comm, find_channels(l, shape, &w));
+  for (int k = 0; k < l->n_out; k++) asks[l->out[k].rank] = 1;
+  GI_TRY(gi_trade(comm, tells, asks, sizeof *here, here, told));
+  GI_AGREE(comm, find_channels(l, shape, told));
 done:
-  gi_free(comm->ctx, w.to);
+  gi_free(comm->ctx, tells);
   return status;
 }
 

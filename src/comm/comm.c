@@ -26,6 +26,7 @@ gable_status gi_comm_init(gable_comm *comm, const char *where)
   GI_ALLOC_ZERO(comm->ctx, comm->at, comm->size);
   GI_ALLOC_ZERO(comm->ctx, comm->bytes, comm->size);
   GI_ALLOC_ZERO(comm->ctx, comm->statuses, comm->size);
+  GI_ALLOC_ZERO(comm->ctx, comm->words, comm->size);
 done:
   return status;
 }
@@ -34,7 +35,7 @@ void gi_comm_release(gable_comm *comm)
 {
   gi_comm_reap(comm, 1);
   if (comm->close_channels) comm->close_channels(comm);
-  GI_FREE(comm->ctx, comm->at, comm->bytes, comm->statuses);
+  GI_FREE(comm->ctx, comm->at, comm->bytes, comm->statuses, comm->words);
 }
 
 gable_status gi_comm_allgather(gable_comm *comm, const void *in, size_t bytes, void *out)
@@ -63,19 +64,11 @@ done:
   return status;
 }
 
-static gable_status take_room(gable_comm *comm, int n, int64_t **all)
-{
-  gable_status status = GABLE_OK;
-  GI_ALLOC(comm->ctx, *all, (int64_t)n * comm->size);
-done:
-  return status;
-}
-
 gable_status gi_comm_alike(gable_comm *comm, const char *what, int n, const char *const *names, const int64_t *own)
 {
   gable_status status = GABLE_OK;
   int64_t *all = NULL;
-  GI_AGREE(comm, take_room(comm, n, &all));
+  GI_AGREE_ALLOC(comm, all, (int64_t)n * comm->size);
   GI_TRY(gi_comm_allgather(comm, own, (size_t)n * sizeof *own, all));
   GI_AGREE(comm, compare(comm, what, n, names, own, all));
 done:
@@ -83,13 +76,59 @@ done:
   return status;
 }
 
-gable_status gi_comm_first_common(gable_comm *comm, uint64_t own, uint64_t *each, int *first)
+gable_status gi_comm_first_common(gable_comm *comm, uint64_t own, int *first)
 {
-  const gable_status status = gi_comm_allgather(comm, &own, sizeof own, each);
+  const int64_t word = (int64_t)own;
+  const gable_status status = gi_comm_allgather(comm, &word, sizeof word, comm->words);
   *first = -1;
-  for (int r = 0; r < comm->size && !status; r++) own &= each[r];
+  for (int r = 0; r < comm->size && !status; r++) own &= (uint64_t)comm->words[r];
   for (int k = 63; k >= 0 && !status; k--)
     if (own >> k & 1) *first = k;
+  return status;
+}
+
+gable_status gi_comm_largest(gable_comm *comm, int64_t own, int64_t *most)
+{
+  const gable_status status = gi_comm_allgather(comm, &own, sizeof own, comm->words);
+  *most = own;
+  for (int r = 0; r < comm->size && !status; r++) *most = comm->words[r] > *most ? comm->words[r] : *most;
+  return status;
+}
+
+gable_status gi_trade(gable_comm *comm, const int64_t *out, const int64_t *in, size_t bytes, const void *from, void *to)
+{
+  gable_status status = GABLE_OK;
+  int64_t *at = NULL, sent = 0, received = 0;
+  const int n = comm->size;
+  GI_AGREE_ALLOC(comm, at, 4 * (int64_t)n);
+  for (int r = 0; r < n; r++) {
+    at[r] = sent * (int64_t)bytes;
+    at[n + r] = out[r] * (int64_t)bytes;
+    at[2 * n + r] = received * (int64_t)bytes;
+    at[3 * n + r] = in[r] * (int64_t)bytes;
+    sent += out[r];
+    received += in[r];
+  }
+  union {
+    const void *in;
+    char *out;
+  } source = {from}; /* alltoall reads what goes out */
+  const gi_blocks give = {source.out, at, at + n}, take = {to, at + 2 * n, at + 3 * n};
+  GI_TRY(comm->transport->alltoall(comm, &give, &take));
+done:
+  gi_free(comm->ctx, at);
+  return status;
+}
+
+gable_status gi_trade_counts(gable_comm *comm, const int64_t *out, int64_t *in)
+{
+  gable_status status = GABLE_OK;
+  int64_t *one = NULL;
+  GI_AGREE_ALLOC(comm, one, comm->size);
+  for (int r = 0; r < comm->size; r++) one[r] = 1;
+  GI_TRY(gi_trade(comm, one, one, sizeof *in, out, in));
+done:
+  gi_free(comm->ctx, one);
   return status;
 }
 

@@ -145,6 +145,7 @@ struct gable_comm {
   int *fault; /* host memory that kernels write: 1 + the rank that one of them awaited in vain; NULL: none waits */
   int64_t *at, *bytes;                      /* [size] for collectives that must not allocate */
   int32_t *statuses;                        /* [size] */
+  int64_t *words;                           /* [size] a word of each rank */
   struct gi_nccl_channel *channels;         /* of links that NCCL carries, the last one first */
   void (*close_channels)(gable_comm *comm); /* Collective; NULL: there were none */
   void *state;                              /* the transport's */
@@ -165,8 +166,16 @@ gable_status gi_comm_agree(gable_comm *comm, gable_status own);
 /* Collective: own [n] are the same on every rank, else GABLE_ERR_ARGUMENT with "what differ: names[k] is ...". */
 gable_status gi_comm_alike(gable_comm *comm, const char *what, int n, const char *const *names, const int64_t *own);
 
-/* Collective; allocates nothing.  *first: the lowest bit that own has on every rank, or -1; each [size] is scratch. */
-gable_status gi_comm_first_common(gable_comm *comm, uint64_t own, uint64_t *each, int *first);
+/* Collective; allocate nothing.  *first: the lowest bit that own has on every rank, or -1; *most: the largest own;
+ * comm->words: the own of each rank. */
+gable_status gi_comm_first_common(gable_comm *comm, uint64_t own, int *first);
+gable_status gi_comm_largest(gable_comm *comm, int64_t own, int64_t *most);
+
+/* Collective.  from: counts out[r] of items for each rank r, one after another; to: counts in[r] from each.  out, in
+ * [size]; an item has bytes.  trade_counts: in[r] is what rank r has as out of this rank. */
+gable_status gi_trade(gable_comm *comm, const int64_t *out, const int64_t *in, size_t bytes, const void *from,
+                      void *to);
+gable_status gi_trade_counts(gable_comm *comm, const int64_t *out, int64_t *in);
 
 /* Raises here what rank returned, with "rank 3: " before its message unless that names a rank already. */
 gable_status gi_comm_raise_of(int rank, gable_status returned, const char *message, int names_rank);
@@ -176,6 +185,14 @@ gable_status gi_comm_raise_of(int rank, gable_status returned, const char *messa
   do {                                                                                                                 \
     const gable_status local_status = (call);                                                                          \
     GI_TRY(gi_comm_agree((comm), local_status));                                                                       \
+  } while (0)
+
+/* Collective.  ptr = count zeros of its own type; every rank goes to done: where one has no memory. */
+#define GI_AGREE_ALLOC(comm, ptr, count)                                                                               \
+  do {                                                                                                                 \
+    const double wanted = (double)(count) * (double)sizeof *(ptr);                                                     \
+    (ptr) = gi_alloc_zero((comm)->ctx, (count), sizeof *(ptr));                                                        \
+    GI_AGREE(comm, (ptr) ? GABLE_OK : gi_raise_memory(wanted, NULL, __FILE__, __LINE__, __func__));                    \
   } while (0)
 
 /* One unsuccessful look while waiting for rank: polls what is under way, backs off; an error past the deadline. */

@@ -91,10 +91,9 @@ static gable_status try_reading(gable_comm *comm, reader *all)
     reads &= r == comm->rank ||
              (process_vm_readv((pid_t)all[r].pid, &here, 1, &there, 1, 0) == sizeof found && found == all[r].value);
   }
-  int64_t *each = &all[0].pid; /* [size]: there is room */
-  GI_TRY(gi_comm_allgather(comm, &reads, sizeof reads, each));
-  n->reads = 1;
-  for (int r = 0; r < comm->size; r++) n->reads &= each[r] != 0;
+  int64_t fail = 0;
+  GI_TRY(gi_comm_largest(comm, !reads, &fail));
+  n->reads = !fail;
 done:
   return status;
 }
@@ -217,21 +216,6 @@ static void remove_room(gable_comm *comm, room *r)
   gi_free(comm->ctx, r);
 }
 
-/* Collective: *most: the largest of all ranks. */
-static gable_status find_most(gable_comm *comm, int64_t own, int64_t *most)
-{
-  gable_status status = GABLE_OK;
-  int64_t *all = NULL;
-  GI_ALLOC(comm->ctx, all, comm->size);
-done:
-  status = gi_comm_agree(comm, status);
-  if (!status) status = gi_comm_allgather(comm, &own, sizeof own, all);
-  *most = 0;
-  for (int r = 0; r < comm->size && !status; r++) *most = all[r] > *most ? all[r] : *most;
-  gi_free(comm->ctx, all);
-  return status;
-}
-
 static gable_status make_room(gable_comm *comm, int64_t bytes, room **out)
 {
   gable_status status = GABLE_OK;
@@ -251,7 +235,7 @@ static gable_status make_channels(gable_comm *comm, int n, gi_channel_end *in, c
   GI_AGREE(comm, make_room(comm, all, &r));
   collect_rooms(comm);
   int placed = !r || place_room(comm, r);
-  GI_TRY(find_most(comm, placed ? 0 : all, &missing));
+  GI_TRY(gi_comm_largest(comm, placed ? 0 : all, &missing));
   if (missing) {
     const int64_t twice = 2 * node->window[node->windows - 1]->bytes;
     GI_TRY(add_window(comm, missing > twice ? missing : twice));

@@ -24,8 +24,7 @@ static void destroy(gi_shared *s)
   GI_FREE(ctx, s->at, s);
 }
 
-static gable_status make_parts(gable_comm *comm, const gi_mpi_sharing *by, gi_shared **out, gi_mpi_window **window,
-                               uint64_t **masks)
+static gable_status make_parts(gable_comm *comm, const gi_mpi_sharing *by, gi_shared **out, gi_mpi_window **window)
 {
   gable_status status = GABLE_OK;
   gi_shared *s = NULL;
@@ -39,20 +38,18 @@ static gable_status make_parts(gable_comm *comm, const gi_mpi_sharing *by, gi_sh
   *window = w;
   w->by = by;
   GI_ALLOC_ZERO(comm->ctx, w->at, comm->size);
-  GI_ALLOC_ZERO(comm->ctx, *masks, comm->size);
 done:
   return status;
 }
 
 /* Collective.  The first of the last 64 windows that no rank uses and that is large enough, or NULL. */
-static gable_status find_unused(gable_comm *comm, gi_mpi_window *list, int64_t bytes, uint64_t *masks,
-                                gi_mpi_window **out)
+static gable_status find_unused(gable_comm *comm, gi_mpi_window *list, int64_t bytes, gi_mpi_window **out)
 {
   uint64_t here = 0;
   int k = 0;
   for (const gi_mpi_window *w = list; w && k < 64; w = w->next, k++)
     if (!w->used && w->bytes >= bytes) here |= UINT64_C(1) << k;
-  const gable_status status = gi_comm_first_common(comm, here, masks, &k);
+  const gable_status status = gi_comm_first_common(comm, here, &k);
   *out = NULL;
   for (gi_mpi_window *w = k < 0 ? NULL : list; w && !*out; w = w->next)
     if (k-- == 0) *out = w;
@@ -81,9 +78,8 @@ gable_status gi_mpi_window_create(gable_comm *comm, const gi_mpi_sharing *by, in
   gi_mpi *m = comm->state;
   gi_shared *s = NULL;
   gi_mpi_window *fresh = NULL, *w = NULL;
-  uint64_t *masks = NULL;
-  GI_AGREE(comm, make_parts(comm, by, &s, &fresh, &masks));
-  GI_TRY(find_unused(comm, m->windows[by->list], bytes, masks, &w));
+  GI_AGREE(comm, make_parts(comm, by, &s, &fresh));
+  GI_TRY(find_unused(comm, m->windows[by->list], bytes, &w));
   if (!w) {
     GI_AGREE(comm, share(comm, bytes, &fresh));
     w = m->windows[by->list];
@@ -100,7 +96,7 @@ done:
   if (s) gi_free(comm->ctx, s->at);
   gi_free(comm->ctx, s);
   if (fresh) gi_free(comm->ctx, fresh->at);
-  GI_FREE(comm->ctx, fresh, masks);
+  gi_free(comm->ctx, fresh);
   return status;
 }
 

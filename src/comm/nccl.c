@@ -111,7 +111,7 @@ static void drop_link(gable_comm *comm, link *l)
 }
 
 static gable_status make_link(gable_comm *comm, const gi_link_shape *shape, gi_stream_room out, gi_stream_room in,
-                              link **made, channel **fresh, uint64_t **masks, gi_nccl_id **ids)
+                              link **made, channel **fresh, gi_nccl_id **ids)
 {
   gable_status status = GABLE_OK;
   link *l = NULL;
@@ -122,7 +122,6 @@ static gable_status make_link(gable_comm *comm, const gi_link_shape *shape, gi_s
   l->base.comm = comm;
   GI_ALLOC(comm->ctx, l->messages, shape->n_out + shape->n_in);
   GI_ALLOC_ZERO(comm->ctx, *fresh, 1);
-  GI_ALLOC_ZERO(comm->ctx, *masks, comm->size);
   GI_ALLOC_ZERO(comm->ctx, *ids, comm->size);
   l->n_out = shape->n_out;
   l->n = shape->n_out + shape->n_in;
@@ -135,13 +134,13 @@ done:
 }
 
 /* Collective.  The first of the last 64 channels that no rank uses, or NULL. */
-static gable_status find_unused(gable_comm *comm, uint64_t *masks, channel **out)
+static gable_status find_unused(gable_comm *comm, channel **out)
 {
   uint64_t here = 0;
   int k = 0;
   for (const channel *c = comm->channels; c && k < 64; c = c->next, k++)
     if (!c->used && c->comm) here |= UINT64_C(1) << k;
-  const gable_status status = gi_comm_first_common(comm, here, masks, &k);
+  const gable_status status = gi_comm_first_common(comm, here, &k);
   *out = NULL;
   for (channel *c = k < 0 ? NULL : comm->channels; c && !*out; c = c->next)
     if (k-- == 0) *out = c;
@@ -303,10 +302,9 @@ static gable_status nccl_create(gable_comm *comm, const gi_link_shape *shape, gi
   gable_status status = GABLE_OK;
   link *l = NULL;
   channel *fresh = NULL;
-  uint64_t *masks = NULL;
   gi_nccl_id *ids = NULL;
-  GI_AGREE(comm, make_link(comm, shape, out, in, &l, &fresh, &masks, &ids));
-  GI_TRY(find_unused(comm, masks, &l->channel));
+  GI_AGREE(comm, make_link(comm, shape, out, in, &l, &fresh, &ids));
+  GI_TRY(find_unused(comm, &l->channel));
   if (!l->channel) {
     GI_TRY(open_channel(comm, ids, fresh));
     fresh->next = comm->channels;
@@ -321,7 +319,7 @@ static gable_status nccl_create(gable_comm *comm, const gi_link_shape *shape, gi
 done:
   if (l && l->channel) l->channel->used = 0;
   if (l) drop_link(comm, l);
-  GI_FREE(comm->ctx, fresh, masks, ids);
+  GI_FREE(comm->ctx, fresh, ids);
   return status;
 }
 

@@ -18,10 +18,9 @@ typedef struct place {
 } place;
 
 typedef struct layout {
-  place *out, *in;                               /* [n_out], [n_in] of this rank */
-  place *far_out, *far_in;                       /* [size] of the other ends, by rank */
-  place *give;                                   /* [size] */
-  int64_t *at, *give_bytes, *take_bytes, *sizes; /* [size] */
+  place *out, *in;         /* [n_out], [n_in] of this rank */
+  place *far_out, *far_in; /* [n_in], [n_out] of their other ends */
+  int64_t *to, *from;      /* [size] 1: a message goes to the rank, comes from it */
   int64_t staged, bytes;
 } layout;
 
@@ -36,13 +35,12 @@ static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, in
   gable_context *ctx = comm->ctx;
   GI_ALLOC_ZERO(ctx, l->out, shape->n_out);
   GI_ALLOC_ZERO(ctx, l->in, shape->n_in);
-  GI_ALLOC_ZERO(ctx, l->far_out, comm->size);
-  GI_ALLOC_ZERO(ctx, l->far_in, comm->size);
-  GI_ALLOC_ZERO(ctx, l->give, comm->size);
-  GI_ALLOC_ZERO(ctx, l->at, comm->size);
-  GI_ALLOC_ZERO(ctx, l->give_bytes, comm->size);
-  GI_ALLOC_ZERO(ctx, l->take_bytes, comm->size);
-  GI_ALLOC_ZERO(ctx, l->sizes, comm->size);
+  GI_ALLOC_ZERO(ctx, l->far_out, shape->n_in);
+  GI_ALLOC_ZERO(ctx, l->far_in, shape->n_out);
+  GI_ALLOC_ZERO(ctx, l->to, comm->size);
+  GI_ALLOC_ZERO(ctx, l->from, comm->size);
+  for (int k = 0; k < shape->n_out; k++) l->to[shape->out_rank[k]] = 1;
+  for (int k = 0; k < shape->n_in; k++) l->from[shape->in_rank[k]] = 1;
   for (int k = 0; k < shape->n_out; k++) {
     l->out[k] = (place){l->bytes, shape->out_bytes[k]};
     l->bytes += LINE;
@@ -56,29 +54,6 @@ static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, in
   for (int k = 0; copies && k < shape->n_out; k++) l->bytes += round_up(shape->out_bytes[k], SLOT);
 done:
   return status;
-}
-
-static void drop_layout(gable_context *ctx, layout *l)
-{
-  void *const all[] = {l->out, l->in, l->far_out, l->far_in, l->give, l->at, l->give_bytes, l->take_bytes, l->sizes};
-  for (size_t k = 0; k < sizeof all / sizeof *all; k++) gi_free(ctx, all[k]);
-}
-
-/* own [n] goes to the ranks to, far [size] comes from the n_from ranks from. */
-static gable_status trade(gable_comm *comm, layout *l, int n, const int *to, const place *own, int n_from,
-                          const int *from, place *far)
-{
-  for (int r = 0; r < comm->size; r++) {
-    l->at[r] = r * (int64_t)sizeof *far;
-    l->give_bytes[r] = l->take_bytes[r] = 0;
-  }
-  for (int k = 0; k < n; k++) {
-    l->give[to[k]] = own[k];
-    l->give_bytes[to[k]] = sizeof *own;
-  }
-  for (int k = 0; k < n_from; k++) l->take_bytes[from[k]] = sizeof *far;
-  const gi_blocks give = {(char *)l->give, l->at, l->give_bytes}, take = {(char *)far, l->at, l->take_bytes};
-  return comm->transport->alltoall(comm, &give, &take);
 }
 
 static gable_status make_window(gable_comm *comm, const gi_link_shape *shape, gi_window **out)
@@ -116,15 +91,15 @@ static gable_status connect(gable_comm *comm, const gi_link_shape *shape, const 
   const gi_shared *s = w->memory;
   for (int k = 0; k < shape->n_out; k++) {
     const int r = shape->out_rank[k];
-    GI_REQUIRE(l->far_in[r].bytes == shape->out_bytes[k], GABLE_ERR_BACKEND,
+    GI_REQUIRE(l->far_in[k].bytes == shape->out_bytes[k], GABLE_ERR_BACKEND,
                "rank %d expects another length than rank %d", r, comm->rank);
-    w->out[k] = end_of(w, r, l->far_in[r].at, shape->out_bytes[k]);
-    set_words(w, &w->out[k], s->at[comm->rank] + l->out[k].at, s->at[r] + l->far_in[r].at);
+    w->out[k] = end_of(w, r, l->far_in[k].at, shape->out_bytes[k]);
+    set_words(w, &w->out[k], s->at[comm->rank] + l->out[k].at, s->at[r] + l->far_in[k].at);
   }
   for (int k = 0; k < shape->n_in; k++) {
     const int r = shape->in_rank[k];
     w->in[k] = end_of(w, comm->rank, l->in[k].at, shape->in_bytes[k]);
-    set_words(w, &w->in[k], s->at[comm->rank] + l->in[k].at, s->at[r] + l->far_out[r].at);
+    set_words(w, &w->in[k], s->at[comm->rank] + l->in[k].at, s->at[r] + l->far_out[k].at);
   }
   w->staged = s->at[comm->rank] + l->staged;
 done:
@@ -140,11 +115,10 @@ gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, gabl
   GI_AGREE(comm, make_layout(comm, shape, gi_window_copies(path), &l));
   GI_AGREE(comm, make_window(comm, shape, &w));
   w->path = path;
-  GI_TRY(gi_comm_allgather(comm, &l.bytes, sizeof l.bytes, l.sizes));
-  for (int r = 0; r < comm->size; r++) most = l.sizes[r] > most ? l.sizes[r] : most;
+  GI_TRY(gi_comm_largest(comm, l.bytes, &most));
   GI_TRY(gi_shared_create_on_device(comm, most, path, &w->memory));
-  GI_TRY(trade(comm, &l, shape->n_in, shape->in_rank, l.in, shape->n_out, shape->out_rank, l.far_in));
-  GI_TRY(trade(comm, &l, shape->n_out, shape->out_rank, l.out, shape->n_in, shape->in_rank, l.far_out));
+  GI_TRY(gi_trade(comm, l.from, l.to, sizeof *l.in, l.in, l.far_in));
+  GI_TRY(gi_trade(comm, l.to, l.from, sizeof *l.out, l.out, l.far_out));
   GI_AGREE(comm, connect(comm, shape, &l, w));
   *out = w;
   w = NULL;
@@ -154,7 +128,7 @@ done:
   } else {
     gi_window_destroy(w);
   }
-  drop_layout(comm->ctx, &l);
+  GI_FREE(comm->ctx, l.out, l.in, l.far_out, l.far_in, l.to, l.from);
   return status;
 }
 

@@ -22,18 +22,14 @@ void gi_edge_list_release(gable_context *ctx, gi_edge_list *l)
 gable_status gi_forest_trade(const gable_forest *f, int up, size_t bytes, const void *from, void *to)
 {
   gable_status status = GABLE_OK;
-  const int size = f->comm->size;
-  int64_t *counts = NULL;
-  GI_ALLOC_ZERO(f->ctx, counts, 2 * (int64_t)size);
+  int64_t *roots = NULL;
+  GI_AGREE_ALLOC(f->comm, roots, 2 * (int64_t)f->comm->size);
+  int64_t *leaves = roots + f->comm->size;
+  for (int k = 0; k < f->roots.n; k++) roots[f->roots.rank[k]] = f->roots.ptr[k + 1] - f->roots.ptr[k];
+  for (int k = 0; k < f->leaves.n; k++) leaves[f->leaves.rank[k]] = f->leaves.ptr[k + 1] - f->leaves.ptr[k];
+  GI_TRY(gi_trade(f->comm, up ? leaves : roots, up ? roots : leaves, bytes, from, to));
 done:
-  status = gi_comm_agree(f->comm, status);
-  if (!status) {
-    int64_t *roots = counts, *leaves = counts + size;
-    for (int k = 0; k < f->roots.n; k++) roots[f->roots.rank[k]] = f->roots.ptr[k + 1] - f->roots.ptr[k];
-    for (int k = 0; k < f->leaves.n; k++) leaves[f->leaves.rank[k]] = f->leaves.ptr[k + 1] - f->leaves.ptr[k];
-    status = gi_trade(f->comm, up ? leaves : roots, up ? roots : leaves, bytes, from, to);
-  }
-  gi_free(f->ctx, counts);
+  gi_free(f->ctx, roots);
   return status;
 }
 

@@ -24,36 +24,22 @@ static int64_t largest_run(const gable_plan *p)
   return most;
 }
 
-static gable_status take_pairs(gable_comm *comm, int64_t **out)
-{
-  gable_status status = GABLE_OK;
-  GI_ALLOC(comm->ctx, *out, 2 * comm->size);
-done:
-  return status;
-}
-
 gable_status gi_device_choose_path(const gable_plan *p, gable_path *path)
 {
   gable_status status = GABLE_OK;
   gable_comm *comm = p->forest->comm;
-  const int64_t own[2] = {largest_run(p), comm->ctx->device->gpu_class(comm->ctx)->copy_least};
-  int64_t *each = NULL, most = 0, least = 0; /* ranks may have unlike devices, and choose alike */
+  const int64_t bar = comm->ctx->device->gpu_class(comm->ctx)->copy_least;
+  int64_t most = 0, least = 0; /* ranks may have unlike devices, and choose alike */
   int runs = 1;
   *path = p->options.path;
   if (*path != GABLE_PATH_AUTO || !comm->transport->copies || p->options.fields > 1 ||
       p->moves == GABLE_DIRECTION_FETCH)
     return GABLE_OK;
-  GI_AGREE(comm, take_pairs(comm, &each));
-  GI_TRY(gi_comm_allgather(comm, own, sizeof own, each));
-  for (int r = 0; r < comm->size; r++) {
-    const int64_t run = each[2 * r], bar = each[2 * r + 1];
-    runs &= run >= 0;
-    most = run > most ? run : most;
-    least = bar > least ? bar : least;
-  }
+  GI_TRY(gi_comm_largest(comm, bar, &least));
+  GI_TRY(gi_comm_largest(comm, largest_run(p), &most));
+  for (int r = 0; r < comm->size; r++) runs &= comm->words[r] >= 0;
   if (runs && most >= least) *path = GABLE_PATH_COPY;
 done:
-  gi_free(comm->ctx, each);
   return status;
 }
 

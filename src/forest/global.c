@@ -6,12 +6,10 @@
 static gable_status layout(gable_comm *comm, int64_t n_roots, int64_t **first)
 {
   gable_status status = GABLE_OK;
-  gable_status local = GABLE_OK;
-  *first = gi_alloc(comm->ctx, comm->size + 1, sizeof **first);
-  if (!*first) local = gi_raise(GABLE_ERR_MEMORY, __FILE__, __LINE__, __func__, "out of memory for a layout");
-  if (!local && n_roots < 0)
-    local = gi_raise(GABLE_ERR_ARGUMENT, __FILE__, __LINE__, __func__, "%lld roots", (long long)n_roots);
-  GI_TRY(gi_comm_agree(comm, local));
+  GI_AGREE_ALLOC(comm, *first, comm->size + 1);
+  GI_AGREE(comm, n_roots < 0
+                     ? gi_raise(GABLE_ERR_ARGUMENT, __FILE__, __LINE__, __func__, "%lld roots", (long long)n_roots)
+                     : GABLE_OK);
   GI_TRY(gi_comm_allgather(comm, &n_roots, sizeof n_roots, *first + 1));
   (*first)[0] = 0;
   for (int r = 0; r < comm->size; r++)

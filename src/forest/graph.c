@@ -10,51 +10,6 @@
 
 #include <string.h>
 
-gable_status gi_trade(gable_comm *comm, const int64_t *out, const int64_t *in, size_t bytes, const void *from, void *to)
-{
-  gable_status status = GABLE_OK;
-  gable_context *ctx = comm->ctx;
-  int64_t *at = NULL;
-  const int n = comm->size;
-  GI_ALLOC(ctx, at, 4 * (int64_t)n);
-done:
-  status = gi_comm_agree(comm, status);
-  if (!status) {
-    int64_t sent = 0, received = 0;
-    for (int r = 0; r < n; r++) {
-      at[r] = sent * (int64_t)bytes;
-      at[n + r] = out[r] * (int64_t)bytes;
-      at[2 * n + r] = received * (int64_t)bytes;
-      at[3 * n + r] = in[r] * (int64_t)bytes;
-      sent += out[r];
-      received += in[r];
-    }
-    union {
-      const void *in;
-      char *out;
-    } source = {from}; /* alltoall reads what goes out */
-    const gi_blocks give = {source.out, at, at + n}, take = {to, at + 2 * n, at + 3 * n};
-    status = comm->transport->alltoall(comm, &give, &take);
-  }
-  gi_free(ctx, at);
-  return status;
-}
-
-gable_status gi_trade_counts(gable_comm *comm, const int64_t *out, int64_t *in)
-{
-  gable_status status = GABLE_OK;
-  int64_t *one = NULL;
-  GI_ALLOC(comm->ctx, one, comm->size);
-done:
-  status = gi_comm_agree(comm, status);
-  if (!status) {
-    for (int r = 0; r < comm->size; r++) one[r] = 1;
-    status = gi_trade(comm, one, one, sizeof *in, out, in);
-  }
-  gi_free(comm->ctx, one);
-  return status;
-}
-
 /* What one rank brings: the caller's n_roots, n, leaf, root; order and room only where positions do not increase. */
 typedef struct edges {
   int64_t n_roots, n;

@@ -86,10 +86,4 @@ void gi_sort_order(const int64_t *key, int64_t n, int64_t *order, int64_t *room)
 void gi_sort_numbers(int64_t *number, int64_t n);
 int gi_is_among(const int64_t *sorted, int64_t n, int64_t value);
 
-/* Collective: out[r] of each rank to in[rank] of rank r; and out[r] elements of from, by rank, to each rank, in[r] into
- * to. */
-gable_status gi_trade_counts(gable_comm *comm, const int64_t *out, int64_t *in);
-gable_status gi_trade(gable_comm *comm, const int64_t *out, const int64_t *in, size_t bytes, const void *from,
-                      void *to);
-
 #endif

@@ -49,21 +49,13 @@ done:
   return status;
 }
 
-static gable_status make_room(gable_comm *comm, letters *l)
-{
-  gable_status status = GABLE_OK;
-  for (int r = 0; r < comm->size; r++) l->received += l->from[r];
-  GI_ALLOC(comm->ctx, l->got, l->received);
-done:
-  return status;
-}
-
 /* Collective: what each rank's letters bring to this directory. */
 static gable_status deliver(gable_comm *comm, letters *l)
 {
   gable_status status = GABLE_OK;
   GI_TRY(gi_trade_counts(comm, l->to, l->from));
-  GI_AGREE(comm, make_room(comm, l));
+  for (int r = 0; r < comm->size; r++) l->received += l->from[r];
+  GI_AGREE_ALLOC(comm, l->got, l->received);
   GI_TRY(gi_trade(comm, l->to, l->from, sizeof *l->sent, l->sent, l->got));
 done:
   return status;
