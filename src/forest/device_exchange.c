@@ -294,31 +294,21 @@ static gable_status run_round(gable_exchange *x, gi_stream_link *l)
   return status;
 }
 
-/* What follows the send on the side stream. */
-static gable_status carry(gable_exchange *x)
+/* What follows the send on the side stream: messages that a library carries or that are copied, and of a fetch the
+ * roots' half and the replies. */
+static gable_status go_on_beside(gable_exchange *x)
 {
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
+  const int copies = copies_of(d);
   GI_TRY(follow(d, d->side, d->stream));
-  GI_TRY(run_round(x, d->carried));
-  if (!d->carried_back) goto done;
+  if (d->carried) GI_TRY(run_round(x, d->carried));
+  if (copies) GI_TRY(gi_device_put(x, 0));
+  if (x->plan->moves != GABLE_DIRECTION_FETCH) goto done;
   GI_TRY(gi_device_run(x, d->steps->fetch, &d->fetch, d->side));
-  GI_TRY(run_round(x, d->carried_back));
-done:
-  return status;
-}
-
-/* What follows the send on the side stream, where windows are copied to. */
-static gable_status copy_all(gable_exchange *x)
-{
-  gable_status status = GABLE_OK;
-  gi_device_exchange *d = x->device;
-  GI_TRY(follow(d, d->side, d->stream));
-  GI_TRY(gi_device_put(x, 0));
-  if (!d->reply) goto done;
-  GI_TRY(gi_device_run(x, d->steps->fetch, &d->fetch, d->side));
-  GI_TRY(gi_device_taken(x, d->window, gi_in_side(x->plan), d->side));
-  GI_TRY(gi_device_put(x, 1));
+  if (d->carried_back) GI_TRY(run_round(x, d->carried_back));
+  if (copies) GI_TRY(gi_device_taken(x, d->window, gi_in_side(x->plan), d->side));
+  if (copies) GI_TRY(gi_device_put(x, 1));
 done:
   return status;
 }
@@ -349,18 +339,11 @@ static gable_status pass_on(gable_exchange *x, int *packed)
 {
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
-  if (d->carried) {
-    GI_TRY(carry(x));
-  } else if (!d->window) {
-    if (!*packed) GI_TRY(gi_device_await(d));
-    *packed = 1;
-    GI_TRY(gi_device_post_sent(x));
-  } else if (copies_of(d)) {
-    GI_TRY(copy_all(x));
-  } else if (x->plan->moves == GABLE_DIRECTION_FETCH) {
-    GI_TRY(follow(d, d->side, d->stream));
-    GI_TRY(gi_device_run(x, d->steps->fetch, &d->fetch, d->side));
-  }
+  if (d->side) return go_on_beside(x);
+  if (d->window) return GABLE_OK;
+  if (!*packed) GI_TRY(gi_device_await(d));
+  *packed = 1;
+  GI_TRY(gi_device_post_sent(x));
 done:
   return status;
 }

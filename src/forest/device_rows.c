@@ -29,31 +29,19 @@ done:
   return status;
 }
 
-/* Messages of a link's side. */
-static gable_status make_room(gable_context *ctx, gi_arena *device, gi_room *room)
-{
-  gable_status status = GABLE_OK;
-  void *p = NULL;
-  if (device)
-    GI_TRY(gi_arena_take(device, (size_t)room->at[room->n], &p));
-  else
-    GI_TRY(ctx->device->pinned_alloc(ctx, (size_t)room->at[room->n], &p));
-  room->bytes = p;
-  room->pinned = !device;
-done:
-  return status;
-}
-
 /* Rooms of stream links on the device, else of what is staged. */
 static gable_status make_rooms(gi_device_exchange *d, const gi_device_shapes *shapes, int on_device)
 {
-  gi_arena *m = on_device ? &d->memory : NULL;
   gable_status status = GABLE_OK;
+  gi_room *const all[] = {&d->out, &d->in, &d->reply_out, &d->reply_in};
   GI_TRY(gi_device_place(d, shapes));
-  GI_TRY(make_room(d->ctx, m, &d->out));
-  GI_TRY(make_room(d->ctx, m, &d->in));
-  GI_TRY(make_room(d->ctx, m, &d->reply_out));
-  GI_TRY(make_room(d->ctx, m, &d->reply_in));
+  for (int k = 0; k < 4; k++) {
+    void *p = NULL;
+    const size_t bytes = (size_t)all[k]->at[all[k]->n];
+    GI_TRY(on_device ? gi_arena_take(&d->memory, bytes, &p) : d->ctx->device->pinned_alloc(d->ctx, bytes, &p));
+    all[k]->bytes = p;
+    all[k]->pinned = !on_device;
+  }
 done:
   return status;
 }

@@ -261,28 +261,21 @@ static void begun(gable_exchange *x)
   if (x->reply) gi_comm_poll_add(x->plan->forest->comm, &x->poll);
 }
 
-gable_status gi_exchange_begin(const gable_exchange_arrays *a)
-{
-  gable_status status = check_begin(a);
-  if (status) return status;
-  GI_TRY(start(a));
-  if (a->exchange->device) GI_TRY(gi_device_send_all(1, a));
-  begun(a->exchange);
-done:
-  if (status) break_all(1, a);
-  return status;
-}
-
 gable_status gi_exchange_begin_all(int64_t n, const gable_exchange_arrays *each)
 {
-  gable_status status = check_all(n, each, 1);
+  gable_status status = n == 1 ? check_begin(each) : check_all(n, each, 1);
   if (status) return status;
   for (int64_t k = 0; k < n; k++) GI_TRY(start(&each[k]));
-  GI_TRY(gi_device_send_all(n, each));
+  if (n != 1 || each->exchange->device) GI_TRY(gi_device_send_all(n, each));
   for (int64_t k = 0; k < n; k++) begun(each[k].exchange);
 done:
   if (status) break_all(n, each);
   return status;
+}
+
+gable_status gi_exchange_begin(const gable_exchange_arrays *a)
+{
+  return gi_exchange_begin_all(1, a);
 }
 
 static gable_status receive_all(gable_exchange *x)
@@ -332,26 +325,12 @@ static gable_status finish(gable_exchange *x)
   return x->device ? GABLE_OK : receive_all(x);
 }
 
-gable_status gi_exchange_end(const gable_exchange_arrays *a)
-{
-  gable_exchange *x = a->exchange;
-  gable_status status = check_end(x);
-  if (status) return status;
-  GI_TRY(finish(x));
-  if (x->device) GI_TRY(gi_device_receive_all(1, a));
-  GI_TRY(settle_all(x));
-  x->phase = GI_IDLE;
-done:
-  if (status) break_all(1, a);
-  return status;
-}
-
 gable_status gi_exchange_end_all(int64_t n, const gable_exchange_arrays *each)
 {
-  gable_status status = check_all(n, each, 0);
+  gable_status status = n == 1 ? check_end(each->exchange) : check_all(n, each, 0);
   if (status) return status;
   for (int64_t k = 0; k < n; k++) GI_TRY(finish(each[k].exchange));
-  GI_TRY(gi_device_receive_all(n, each));
+  if (n != 1 || each->exchange->device) GI_TRY(gi_device_receive_all(n, each));
   for (int64_t k = 0; k < n; k++) {
     GI_TRY(settle_all(each[k].exchange));
     each[k].exchange->phase = GI_IDLE;
@@ -359,6 +338,11 @@ gable_status gi_exchange_end_all(int64_t n, const gable_exchange_arrays *each)
 done:
   if (status) break_all(n, each);
   return status;
+}
+
+gable_status gi_exchange_end(const gable_exchange_arrays *a)
+{
+  return gi_exchange_end_all(1, a);
 }
 
 gable_status gi_exchange_wait(gable_exchange *x)

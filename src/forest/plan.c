@@ -7,12 +7,6 @@
 #include "device/device.h"
 #include "forest/algebra.h"
 
-/* What all ranks must say alike. */
-typedef struct agreed {
-  int64_t direction, op, unit, count, fields, path, atomics;
-  int64_t on_device; /* may differ: an array of this rank lies in device memory */
-} agreed;
-
 static gable_status check_space(const gable_context *ctx, gable_space space)
 {
   gable_status status = GABLE_OK;
@@ -85,27 +79,11 @@ done:
   return status;
 }
 
-/* Against rank 0's. */
-static gable_status compare(int rank, const agreed *own, const agreed *first)
-{
-  gable_status status = GABLE_OK;
-  static const char *const names[] = {"direction", "op", "unit", "count", "fields", "path", "atomics"};
-  const int64_t mine[] = {own->direction, own->op, own->unit, own->count, own->fields, own->path, own->atomics};
-  const int64_t theirs[] = {first->direction, first->op,   first->unit,   first->count,
-                            first->fields,    first->path, first->atomics};
-  for (size_t k = 0; k < sizeof mine / sizeof *mine; k++)
-    GI_REQUIRE(mine[k] == theirs[k], GABLE_ERR_ARGUMENT, "plans differ: %s is %lld on rank %d and %lld on rank 0",
-               names[k], (long long)mine[k], rank, (long long)theirs[k]);
-done:
-  return status;
-}
-
-static gable_status make_plan(gable_forest *f, const gable_plan_options *options, agreed **all, gable_plan **out)
+static gable_status make_plan(gable_forest *f, const gable_plan_options *options, gable_plan **out)
 {
   gable_status status = GABLE_OK;
   gable_plan *p = NULL;
   GI_TRY(check_options(f, options));
-  GI_ALLOC(f->ctx, *all, f->comm->size);
   GI_ALLOC_ZERO(f->ctx, p, 1);
   p->references = 1;
   p->options = *options;
@@ -168,24 +146,21 @@ done:
 gable_status gi_forest_plan_create(gable_forest *f, const gable_plan_options *options, gable_plan **out)
 {
   gable_status status = GABLE_OK;
+  const gable_plan_options *o = options;
   gable_plan *p = NULL;
-  agreed *all = NULL;
-  const agreed own = {
-      options->direction,    options->op,
-      options->unit,         options->count,
-      options->fields,       options->path,
-      options->atomics != 0, options->root_space == GABLE_SPACE_DEVICE || options->leaf_space == GABLE_SPACE_DEVICE};
-  GI_AGREE(f->comm, make_plan(f, options, &all, &p));
-  GI_TRY(gi_comm_allgather(f->comm, &own, sizeof own, all));
-  GI_AGREE(f->comm, compare(f->comm->rank, &own, &all[0]));
-  for (int r = 0; r < f->comm->size; r++) p->on_device |= all[r].on_device != 0;
+  int64_t on_device = o->root_space == GABLE_SPACE_DEVICE || o->leaf_space == GABLE_SPACE_DEVICE;
+  static const char *const names[] = {"direction", "op", "unit", "count", "fields", "path", "atomics"};
+  const int64_t own[] = {o->direction, o->op, o->unit, o->count, o->fields, o->path, o->atomics != 0};
+  GI_AGREE(f->comm, make_plan(f, options, &p));
+  GI_TRY(gi_comm_alike(f->comm, "plans", sizeof own / sizeof *own, names, own));
+  GI_TRY(gi_comm_largest(f->comm, on_device, &on_device));
+  p->on_device = (int)on_device;
   GI_AGREE(f->comm, check_device(p, f->ctx));
   GI_TRY(choose_forest(f, p));
   GI_AGREE(f->comm, check_sizes(p));
   *out = p;
   p = NULL;
 done:
-  gi_free(f->ctx, all);
   if (p && p->forest) gi_forest_release(p->forest);
   gi_free(f->ctx, p);
   return status;
