@@ -252,8 +252,8 @@ int forest_codec_report(const forest_codec_row *rows, int count, const char *whe
     const double share = r->one_way_s > 0 ? r->floor_s / r->one_way_s : 0;
     fprintf(out, "  %-10s  %-6s  %12s  %10s  %10s  %10s  %7.1f GB/s  %4.0f%% of the floor's rate%s%s\n", r->codec,
             r->move, human_bytes((double)r->bytes).s, human_seconds(r->one_way_s).s, human_seconds(r->q1_s).s,
-            human_seconds(r->q3_s).s, 1e-9 * r->moved / r->one_way_s, 100 * share, strcmp(r->indices, r->codec) ? ", read as a list" : "",
-            r->checked ? "" : "  WRONG");
+            human_seconds(r->q3_s).s, 1e-9 * r->moved / r->one_way_s, 100 * share,
+            strcmp(r->indices, r->codec) ? ", read as a list" : "", r->checked ? "" : "  WRONG");
     json_text(row, "move", r->move);
     json_text(row, "op", strcmp(r->move, "add") ? "replace" : "sum");
     json_text(row, "codec", r->codec);
