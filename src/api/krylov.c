@@ -65,7 +65,7 @@ gable_status gable_krylov_set_precond(gable_krylov *k, const gable_precond *p)
 gable_status gable_krylov_set_precond_function(gable_krylov *k, gable_apply_function *apply, void *user)
 {
   GI_CHECK(k && apply, GABLE_ERR_ARGUMENT, "%s is NULL", k ? "apply" : "the solver");
-  GI_CHECK(k->ctx->device->vectors->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE,
+  GI_CHECK(k->ctx->device->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE,
            "preconditioners by callback want vectors in host memory: use a context on cpu");
   gi_krylov_set_precond(k, NULL, apply, user);
   return GABLE_OK;
@@ -109,7 +109,7 @@ static gable_status check_vector(const gable_krylov *k, const gable_vectors_view
 {
   GI_CHECK(v->count == 1 && (v->major == GABLE_MAJOR_COL || v->ld == 1), GABLE_ERR_UNAVAILABLE,
            "%s has %d columns or gaps: Krylov solvers want one dense vector", name, v->count);
-  GI_CHECK(v->space == GABLE_SPACE_HOST || k->ctx->device->vectors->space == GABLE_SPACE_DEVICE, GABLE_ERR_UNAVAILABLE,
+  GI_CHECK(v->space == GABLE_SPACE_HOST || k->ctx->device->space == GABLE_SPACE_DEVICE, GABLE_ERR_UNAVAILABLE,
            "%s is in device memory, this context is %s", name, k->ctx->where);
   return GABLE_OK;
 }

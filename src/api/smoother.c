@@ -57,7 +57,7 @@ static gable_status take_vectors(const gable_smoother *s, const gable_vectors_vi
   GI_PASS(gi_vectors_take_pair(&v->b, &v->x, s->shape.n, s->shape.value_type, GI_VECTORS_APART, v));
   GI_CHECK(b->type == x->type, GABLE_ERR_ARGUMENT, "b and x differ in type");
   GI_CHECK(b->space == x->space, GABLE_ERR_ARGUMENT, "b and x are in different memories");
-  GI_CHECK(b->space == GABLE_SPACE_HOST || s->ctx->device->vectors->space == GABLE_SPACE_DEVICE, GABLE_ERR_UNAVAILABLE,
+  GI_CHECK(b->space == GABLE_SPACE_HOST || s->ctx->device->space == GABLE_SPACE_DEVICE, GABLE_ERR_UNAVAILABLE,
            "the vectors are in device memory, this context is %s", s->ctx->where);
   return GABLE_OK;
 }

@@ -184,7 +184,6 @@ const gi_device gi_device_cpu = {
     .name = "cpu",
     .kind = GI_ON_CPU,
     .space = GABLE_SPACE_HOST,
-    .vectors = &gi_device_cpu,
     .kernels = &gik_kernels_cpu,
     .in_host = 1,
     .open = cpu_open,

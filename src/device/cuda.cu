@@ -455,7 +455,6 @@ extern "C" const gi_device gi_device_cuda = {
     "cuda",
     GI_ON_CUDA,
     GABLE_SPACE_DEVICE,
-    &gi_device_cuda,
     &gik_kernels_cuda,
     0,
     cuda_open,

@@ -25,8 +25,6 @@ typedef struct gi_device {
   const char *name; /* "cpu", "mirror", "cuda" */
   gi_device_kind kind;
   gable_space space; /* of its memory, as views name it */
-  /* In whose memory sweeps, preconditioners and Krylov solvers keep their vectors: itself; the mirror's is the CPU. */
-  const struct gi_device *vectors;
   const gik_kernels *kernels;
   int in_host; /* 1: its memory is the host's, and a call that takes a stream returns when all is done */
 
@@ -118,6 +116,15 @@ static inline void gi_kernels_end(gable_context *ctx)
 {
   if (ctx->device->kernels_end) ctx->device->kernels_end(ctx);
 }
+
+/* Runs kernels: call, a status, may touch memory of ctx; in a function with status and done. */
+#define GI_KERNELS(ctx, call)                                                                                          \
+  do {                                                                                                                 \
+    gi_kernels_begin(ctx);                                                                                             \
+    status = (call);                                                                                                   \
+    gi_kernels_end(ctx);                                                                                               \
+    if (status) goto done;                                                                                             \
+  } while (0)
 
 /* The context's own stream; NULL without a GPU. */
 static inline void *gi_own_stream(const gable_context *ctx)

@@ -205,7 +205,6 @@ const gi_device gi_device_mirror = {
     .name = "mirror",
     .kind = GI_ON_MIRROR,
     .space = GABLE_SPACE_DEVICE,
-    .vectors = &gi_device_cpu,
     .kernels = &gik_kernels_cpu,
     .in_host = 1,
     .open = mirror_open,

@@ -1,5 +1,5 @@
 /* list.cu: the kernels of a GPU. */
 #include "kernels/list.h"
 
-#define ENTRY(group, plain) &gik_##group##_cuda,
+#define ENTRY(group) &gik_##group##_cuda,
 extern "C" const gik_kernels gik_kernels_cuda = {GIK_GROUPS(ENTRY)};

@@ -17,15 +17,15 @@ static gable_status iterate(gi_krylov_vectors *w, const vectors *v, gi_operator 
   gable_status status = GABLE_OK;
   const gik_krylov *k = &w->k;
   double *p_hat = precondition ? v->p_hat : v->p, *s_hat = precondition ? v->s_hat : v->s;
-  GI_TRY(w->steps->bi_direction(k, v->r, v->v, v->p));
+  GI_KERNELS(w->ctx, w->steps->bi_direction(k, v->r, v->v, v->p));
   if (precondition) GI_TRY(precondition(user, v->p, p_hat));
   GI_TRY(apply(user, p_hat, v->v));
-  GI_TRY(w->steps->bi_alpha(k, v->shadow, v->v));
-  GI_TRY(w->steps->bi_half(k, v->r, v->v, v->s));
+  GI_KERNELS(w->ctx, w->steps->bi_alpha(k, v->shadow, v->v));
+  GI_KERNELS(w->ctx, w->steps->bi_half(k, v->r, v->v, v->s));
   if (precondition) GI_TRY(precondition(user, v->s, s_hat));
   GI_TRY(apply(user, s_hat, v->t));
-  GI_TRY(w->steps->bi_omega(k, v->t, v->s));
-  GI_TRY(w->steps->bi_step(k, p_hat, s_hat, v->s, v->t, v->shadow, x, v->r));
+  GI_KERNELS(w->ctx, w->steps->bi_omega(k, v->t, v->s));
+  GI_KERNELS(w->ctx, w->steps->bi_step(k, p_hat, s_hat, v->s, v->t, v->shadow, x, v->r));
 done:
   return status;
 }
@@ -39,10 +39,10 @@ gable_status gi_bicgstab(gi_krylov_vectors *w, gi_operator apply, gi_operator pr
   gable_idx seen = 0;
   GI_TRY(gi_krylov_begin(w, b, how));
   GI_TRY(apply(user, x, v.t));
-  GI_TRY(w->steps->residual(&w->k, b, v.t, v.r));
+  GI_KERNELS(w->ctx, w->steps->residual(&w->k, b, v.t, v.r));
   GI_TRY(gi_krylov_look(w, how, &seen, &state, result));
   if (state.stop) goto done;
-  GI_TRY(w->steps->bi_start(&w->k, v.r, v.shadow, v.p, v.v));
+  GI_KERNELS(w->ctx, w->steps->bi_start(&w->k, v.r, v.shadow, v.p, v.v));
   while (!state.stop) {
     for (int i = 0; i < w->batch; i++) GI_TRY(iterate(w, &v, apply, precondition, user, x));
     GI_TRY(gi_krylov_look(w, how, &seen, &state, result));

@@ -9,11 +9,11 @@ static gable_status iterate(gi_krylov_vectors *w, gi_operator apply, gi_operator
   const ptrdiff_t n = k->n;
   double *r = w->vectors, *p = r + n, *q = p + n, *z = precondition ? q + n : r;
   GI_TRY(apply(user, p, q));
-  GI_TRY(w->steps->cg_curvature(k, p, q));
-  GI_TRY(w->steps->cg_step(k, p, q, x, r));
+  GI_KERNELS(w->ctx, w->steps->cg_curvature(k, p, q));
+  GI_KERNELS(w->ctx, w->steps->cg_step(k, p, q, x, r));
   if (precondition) GI_TRY(precondition(user, r, z));
-  GI_TRY(w->steps->cg_beta(k, r, z));
-  GI_TRY(w->steps->cg_direction(k, z, p));
+  GI_KERNELS(w->ctx, w->steps->cg_beta(k, r, z));
+  GI_KERNELS(w->ctx, w->steps->cg_direction(k, z, p));
 done:
   return status;
 }
@@ -28,11 +28,11 @@ gable_status gi_cg(gi_krylov_vectors *w, gi_operator apply, gi_operator precondi
   gable_idx seen = 0;
   GI_TRY(gi_krylov_begin(w, b, how));
   GI_TRY(apply(user, x, q));
-  GI_TRY(w->steps->residual(&w->k, b, q, r));
+  GI_KERNELS(w->ctx, w->steps->residual(&w->k, b, q, r));
   GI_TRY(gi_krylov_look(w, how, &seen, &state, result));
   if (state.stop) goto done;
   if (precondition) GI_TRY(precondition(user, r, z));
-  GI_TRY(w->steps->cg_start(&w->k, r, z, p));
+  GI_KERNELS(w->ctx, w->steps->cg_start(&w->k, r, z, p));
   while (!state.stop) {
     for (int i = 0; i < w->batch; i++) GI_TRY(iterate(w, apply, precondition, user, x));
     GI_TRY(gi_krylov_look(w, how, &seen, &state, result));

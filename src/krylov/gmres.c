@@ -6,8 +6,8 @@ static gable_status start(gi_krylov_vectors *w, gi_operator apply, void *user, c
 {
   gable_status status = GABLE_OK;
   GI_TRY(apply(user, x, w->q.basis));
-  GI_TRY(w->steps->residual(&w->k, b, w->q.basis, w->q.basis));
-  GI_TRY(w->steps->cycle(&w->k, &w->q));
+  GI_KERNELS(w->ctx, w->steps->residual(&w->k, b, w->q.basis, w->q.basis));
+  GI_KERNELS(w->ctx, w->steps->cycle(&w->k, &w->q));
 done:
   return status;
 }
@@ -33,7 +33,7 @@ static gable_status iterate(gi_krylov_vectors *w, gi_operator apply, gi_operator
   double *v = w->q.basis + k * n, *z = precondition ? w->z + k * n : v, *next = v + n;
   if (precondition) GI_TRY(precondition(user, v, z));
   GI_TRY(apply(user, z, next));
-  GI_TRY(gi_gmres_orthogonalise(w->steps, &w->k, &w->q, k + 1, next));
+  GI_KERNELS(w->ctx, gi_gmres_orthogonalise(w->steps, &w->k, &w->q, k + 1, next));
 done:
   return status;
 }
@@ -56,7 +56,7 @@ gable_status gi_gmres(gi_krylov_vectors *w, gi_operator apply, gi_operator preco
       GI_TRY(iterate(w, apply, precondition, user, k++));
       if (k % w->batch == 0 || k == restart) GI_TRY(gi_krylov_look(w, how, &seen, &state, result));
     }
-    GI_TRY(w->steps->combine(&w->k, &w->q, precondition ? w->z : w->q.basis, w->step, x));
+    GI_KERNELS(w->ctx, w->steps->combine(&w->k, &w->q, precondition ? w->z : w->q.basis, w->step, x));
   }
 done:
   return status;

@@ -73,7 +73,7 @@ gable_status gi_krylov_begin(gi_krylov_vectors *w, const double *b, const gi_ite
   gable_status status = GABLE_OK;
   const gik_krylov_state fresh = {.tolerance = how->tolerance, .norm_b = 1, .max_iterations = how->max_iterations};
   GI_TRY(w->device->copy_in(w->ctx, w->k.state, &fresh, sizeof fresh, w->k.stream));
-  GI_TRY(w->steps->measure(&w->k, b));
+  GI_KERNELS(w->ctx, w->steps->measure(&w->k, b));
 done:
   return status;
 }
@@ -130,7 +130,7 @@ gable_status gi_krylov_residual(gi_krylov_vectors *w, gi_operator apply, void *u
   gik_krylov_state state;
   GI_TRY(gi_krylov_begin(w, b, &any));
   GI_TRY(apply(user, x, w->vectors));
-  GI_TRY(w->steps->residual(&w->k, b, w->vectors, w->vectors));
+  GI_KERNELS(w->ctx, w->steps->residual(&w->k, b, w->vectors, w->vectors));
   GI_TRY(fetch_state(w, &state));
   *norm = state.norm;
 done:

@@ -12,7 +12,7 @@ enum { MOST_RESTART = 65000 }; /* the kernels have a column of blocks for each v
 
 static int on_device(const gable_krylov *k)
 {
-  return k->ctx->device->vectors->space == GABLE_SPACE_DEVICE;
+  return k->ctx->device->space == GABLE_SPACE_DEVICE;
 }
 
 static gable_status fill_options(const gable_context *ctx, gable_krylov_options *o)
@@ -213,7 +213,7 @@ static gable_status take_vectors(gable_krylov_work *w)
   gable_context *ctx = k->ctx;
   const size_t bytes = (size_t)k->n * sizeof(double) + 1;
   void *b = NULL, *x = NULL;
-  GI_TRY(gi_krylov_vectors_init(ctx, ctx->device->vectors, k->n, o->solver == GABLE_KRYLOV_GMRES ? o->restart : 0,
+  GI_TRY(gi_krylov_vectors_init(ctx, ctx->device, k->n, o->solver == GABLE_KRYLOV_GMRES ? o->restart : 0,
                                 k->precond || k->precondition, o->threads, &w->vectors));
   if (!on_device(k)) goto done;
   GI_TRY(ctx->device->alloc(ctx, bytes, &b));

@@ -30,7 +30,8 @@ static gable_status apply(void *user, const double *x, double *y)
   if (k->apply)
     GI_TRY(call(k->apply, k->apply_user, "the operator", x, y));
   else
-    GI_TRY(gi_matrix_rows_multiply(&k->rows, k->options.threads, x, y, ((gable_krylov_work *)user)->vectors.k.stream));
+    GI_KERNELS(k->ctx, gi_matrix_rows_multiply(&k->rows, k->options.threads, x, y,
+                                               ((gable_krylov_work *)user)->vectors.k.stream));
 done:
   return status;
 }

@@ -69,7 +69,7 @@ static gable_status take_factor(gable_precond *p)
   gable_status status = GABLE_OK;
   const gi_device *device = p->device;
   GI_TRY(gi_precond_take_factor(p, gi_matrix_rows_nnz(p->rows)));
-  if (!device->kernels->incomplete_factors) goto done;
+  if (!p->rows->on_device) goto done;
   GI_TRY(gi_level_order_make(p->first, &p->rows_by_level));
   GI_TRY(device->alloc(p->ctx, gi_precond_factoring_bytes(p->rows->n), &p->factoring));
   GI_TRY(device->fill(p->ctx, p->factoring, 0, sizeof(gik_control), NULL));
@@ -139,7 +139,7 @@ static gable_status factor_on_gpu(const gable_precond *p, gable_status (*factor)
                             .stream = p->stream};
   GI_TRY(device->fill(p->ctx, &f.control->fault_row, 0xff, sizeof f.control->fault_row, p->stream)); /* -1 */
   GI_TRY(device->fill(p->ctx, f.fault, GIK_NO_ROW_BYTE, sizeof *f.fault, p->stream));
-  GI_TRY(factor(&f));
+  GI_KERNELS(p->ctx, factor(&f));
 done:
   return status;
 }
@@ -189,16 +189,15 @@ done:
 static gable_status factor_ilu0(gable_precond *p)
 {
   gable_status status = GABLE_OK;
-  const gik_incomplete_factors *gpu = p->device->kernels->incomplete_factors;
   const gi_csc *rows = &p->rows->host;
   gable_idx bad_row = -1;
-  if (!gpu) {
+  if (!p->rows->on_device) {
     const gable_off nnz = gi_matrix_rows_nnz(p->rows);
     if (nnz) memcpy(p->factor, rows->val, (size_t)nnz * sizeof *p->factor);
     GI_TRY(gi_ilu0(p->ctx, rows->n_cols, rows->ptr, rows->idx, p->factor, &bad_row));
     goto done;
   }
-  GI_TRY(factor_on_gpu(p, gpu->ilu0));
+  GI_TRY(factor_on_gpu(p, p->device->kernels->incomplete_factors->ilu0));
   if (p->reads_back) GI_TRY(find_fault_ilu0(p, p->stream));
 done:
   return status;
@@ -207,10 +206,10 @@ done:
 static gable_status factor_ic0(const gable_precond *p, gable_idx *bad_row)
 {
   gable_status status = GABLE_OK;
-  const gik_incomplete_factors *gpu = p->device->kernels->incomplete_factors;
   const gi_csc *rows = &p->rows->host;
-  if (!gpu) return gi_ic0(p->ctx, rows->n_cols, rows->ptr, rows->idx, rows->val, p->factor, p->shift, bad_row);
-  GI_TRY(factor_on_gpu(p, gpu->ic0));
+  if (!p->rows->on_device)
+    return gi_ic0(p->ctx, rows->n_cols, rows->ptr, rows->idx, rows->val, p->factor, p->shift, bad_row);
+  GI_TRY(factor_on_gpu(p, p->device->kernels->incomplete_factors->ic0));
   GI_TRY(fetch_bad_row(p, p->stream, bad_row));
 done:
   return status;
@@ -340,7 +339,7 @@ done:
 static void bound_factor(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
 {
   *(p->device->space == GABLE_SPACE_DEVICE ? device : host) += (size_t)nnz * sizeof *p->factor;
-  if (!p->device->kernels->incomplete_factors) return;
+  if (p->device->space == GABLE_SPACE_HOST) return;
   gi_level_order_add_bytes(n, n, host, device);
   *device += gi_precond_factoring_bytes(n);
 }

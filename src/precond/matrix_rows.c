@@ -49,7 +49,7 @@ gable_status gi_matrix_rows_init(gable_context *ctx, const gable_matrix_view *a,
   GI_REQUIRE(a->value_type == GABLE_TYPE_D && a->part == GABLE_PART_FULL, GABLE_ERR_UNAVAILABLE,
              "give a matrix of doubles with both triangles");
   out->n = shape.n;
-  out->on_device = ctx->device->vectors->space == GABLE_SPACE_DEVICE;
+  out->on_device = ctx->device->space == GABLE_SPACE_DEVICE;
   if (out->on_device)
     GI_TRY(gi_resident_csr_init(ctx, &shape, a, need_diagonal, &bad_row, &out->device));
   else
@@ -133,7 +133,7 @@ void gi_matrix_rows_add_bytes(const gi_matrix_rows *r, size_t *host, size_t *dev
 void gi_matrix_rows_add_bound(const gable_context *ctx, gable_idx n, gable_off nnz, size_t *host, size_t *device)
 {
   const gi_matrix_rows *r = NULL; /* for the sizes of its arrays' elements */
-  if (ctx->device->vectors->space == GABLE_SPACE_DEVICE)
+  if (ctx->device->space == GABLE_SPACE_DEVICE)
     *device += gi_resident_csr_bound(n, nnz, GABLE_TYPE_D);
   else
     *host += ((size_t)n + 1) * sizeof *r->host.ptr +

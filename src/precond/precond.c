@@ -23,7 +23,7 @@ static gable_status fill_options(const gable_context *ctx, gable_precond_options
   GI_REQUIRE(o->level >= 0, GABLE_ERR_ARGUMENT, "level is %d: give 0 or more", o->level);
   GI_REQUIRE(o->drop >= 0 && o->drop <= 1e9, GABLE_ERR_ARGUMENT, "drop is %g: give 0 or more", o->drop);
   GI_REQUIRE(o->row_fill >= 0, GABLE_ERR_ARGUMENT, "row_fill is %d: give 0 or more", o->row_fill);
-  GI_REQUIRE(kinds[o->kind]->anywhere || ctx->device->vectors->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE,
+  GI_REQUIRE(kinds[o->kind]->anywhere || ctx->device->space == GABLE_SPACE_HOST, GABLE_ERR_UNAVAILABLE,
              "%s runs on a CPU, this context is %s: take ilu0 or ic0, or a context on cpu", kinds[o->kind]->name,
              ctx->where);
   GI_REQUIRE(o->deadline_s >= 0 && o->deadline_s <= 1e9, GABLE_ERR_ARGUMENT, "deadline_s is %g", o->deadline_s);
@@ -53,7 +53,7 @@ gable_status gi_precond_create(gable_context *ctx, const gable_precond_options *
   p->ctx = ctx;
   p->options = own;
   p->kind = kinds[own.kind];
-  p->device = ctx->device->vectors;
+  p->device = ctx->device;
   p->stream = gi_own_stream(ctx);
   GI_TRY(gi_update_order_init(ctx, &p->order));
   *out = p;
@@ -139,7 +139,7 @@ gable_status gi_precond_analyse_rows(gable_precond *p, const gi_matrix_rows *row
   p->nnz = 0;
   if (rows != &p->own) gi_matrix_rows_release(p->ctx, &p->own);
   p->rows = rows;
-  p->reads_back = rows != &p->own || rows->device.takes_host_values;
+  p->reads_back = rows != &p->own || p->device->in_host || rows->device.takes_host_values;
   GI_TRY(p->ctx->device->enter(p->ctx, &before));
   forget(p);
   GI_TRY(p->kind->analyse(p));

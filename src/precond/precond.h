@@ -38,7 +38,7 @@ struct gable_precond {
   gable_context *ctx;
   gable_precond_options options; /* filled in */
   const gi_precond_kind *kind;
-  const gi_device *device;    /* ctx->device->vectors: factor and the vectors of apply are in its memory */
+  const gi_device *device;    /* ctx->device: factor and the vectors of apply are in its memory */
   const gi_matrix_rows *rows; /* own, or the Krylov solver's */
   gi_matrix_rows own;
   gi_phase phase;
@@ -46,13 +46,13 @@ struct gable_precond {
   void *stream;        /* of updates */
   gi_update_order order;
   int reads_back;                 /* 1: update waits and returns what is wrong; 0: the works' status does */
-  int *fault;                     /* Jacobi on a GPU: [2], see gik_row_products.relax */
-  void *factoring;                /* ILU(0), IC(0) on a GPU: control, fault and flags of a factorization */
+  int *fault;                     /* Jacobi in device memory: [2], see gik_row_products.relax */
+  void *factoring;                /* ILU(0), IC(0) in device memory: control, fault and flags of a factorization */
   double *factor;                 /* ILU(0), IC(0): [nnz] in the pattern of the rows; Jacobi: [n] the diagonal */
   gable_off factor_count;         /* its numbers */
   gi_csc fill;                    /* ILU(k), ILUT: L and U by rows, in one matrix */
   gable_off *place;               /* ILU(k): [nnz of A] of A's entries in fill */
-  gi_level_order rows_by_level;   /* ILU(0), IC(0) on a GPU: by level of first */
+  gi_level_order rows_by_level;   /* ILU(0), IC(0) in device memory: by level of first */
   uint64_t serial;                /* counts analyses of first and second */
   gable_trisolve *first, *second; /* applied one after the other; second NULL: first again, with second_op */
   gable_op second_op;

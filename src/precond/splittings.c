@@ -11,7 +11,10 @@ static gable_status nothing(gable_precond *p)
 
 static gable_status copy(const gable_precond *p, gable_precond_work *w, const double *r, double *z)
 {
-  return p->device->kernels->row_products->copy(p->rows->n, GABLE_TYPE_D, r, 1, z, 1, w->stream);
+  gable_status status = GABLE_OK;
+  GI_KERNELS(p->ctx, p->device->kernels->row_products->copy(p->rows->n, GABLE_TYPE_D, r, 1, z, 1, w->stream));
+done:
+  return status;
 }
 
 static gable_status analyse_jacobi(gable_precond *p)
@@ -58,7 +61,7 @@ static gable_status update_jacobi(gable_precond *p)
     goto done;
   }
   GI_TRY(p->device->fill(p->ctx, p->fault, GIK_NO_ROW_BYTE, 2 * sizeof *p->fault, p->stream));
-  GI_TRY(rows->device.kernels->relax(&rows->device.a, 1.0, p->factor, p->fault, p->stream));
+  GI_KERNELS(p->ctx, rows->device.kernels->relax(&rows->device.a, 1.0, p->factor, p->fault, p->stream));
   if (p->reads_back) GI_TRY(find_fault_jacobi(p, p->stream));
 done:
   return status;
@@ -79,8 +82,11 @@ done:
 
 static gable_status apply_jacobi(const gable_precond *p, gable_precond_work *w, const double *r, double *z)
 {
+  gable_status status = GABLE_OK;
   const gik_krylov all = {.n = p->rows->n, .state = w->never_stopped, .stream = w->stream};
-  return p->device->kernels->krylov_steps->scale(&all, p->factor, r, z);
+  GI_KERNELS(p->ctx, p->device->kernels->krylov_steps->scale(&all, p->factor, r, z));
+done:
+  return status;
 }
 
 static gable_status bound_jacobi(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)

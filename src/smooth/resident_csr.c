@@ -1,5 +1,5 @@
-/* resident_csr.c: reads a view by rows, on a GPU where it lies by rows, else on the host, from where the rows are
- * carried to where the kernels run.  What a GPU finds wrong is read again on the host, which says what it is. */
+/* resident_csr.c: reads a view by rows: the device's kernels read rows; the host transposes columns and carries the
+ * rows to where the kernels run.  What a kernel finds wrong is read again on the host, which says what it is. */
 #include <limits.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void release_host(gable_context *ctx, host_rows *h)
 static gable_status fetch(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, host_rows *h)
 {
   gable_status status = GABLE_OK;
-  const gi_device *device = ctx->device->vectors;
+  const gi_device *device = ctx->device;
   const gable_idx n = shape->n;
   const int far = shape->space == GABLE_SPACE_DEVICE;
   const size_t bytes = ((size_t)n + 1) * gi_type_size(shape->offset_type);
@@ -148,7 +148,7 @@ done:
 static gable_status carry(gable_context *ctx, const void *host, size_t bytes, void **out)
 {
   gable_status status = GABLE_OK;
-  const gi_device *device = ctx->device->vectors;
+  const gi_device *device = ctx->device;
   void *p = NULL;
   GI_TRY(device->alloc(ctx, bytes + 1, &p));
   GI_TRY(device->copy_in(ctx, p, host, bytes, NULL));
@@ -181,7 +181,7 @@ static gable_status place(gable_context *ctx, const gi_shape *shape, const void 
 {
   gable_status status = GABLE_OK;
   *out = array;
-  if (shape->space == GABLE_SPACE_HOST) {
+  if (shape->space != ctx->device->space) {
     GI_TRY(carry(ctx, array, bytes, own));
     *out = *own;
   }
@@ -193,7 +193,7 @@ done:
 static gable_status count_entries(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a, gable_off *nnz)
 {
   gable_status status = GABLE_OK;
-  const gi_device *device = ctx->device->vectors;
+  const gi_device *device = ctx->device;
   const size_t width = gi_type_size(shape->offset_type);
   const char *last = (const char *)a->ptr + (size_t)shape->n * width;
   int64_t wide = 0;
@@ -215,7 +215,7 @@ done:
 static gable_status look(gable_context *ctx, const gik_pattern_flags *there, gik_pattern_flags *out)
 {
   gable_status status = GABLE_OK;
-  const gi_device *device = ctx->device->vectors;
+  const gi_device *device = ctx->device;
   GI_TRY(device->copy_out(ctx, out, there, sizeof *out, NULL));
   GI_TRY(device->synchronise(ctx, NULL));
 done:
@@ -227,7 +227,7 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
                                    int need_diagonal, gi_resident_csr *out, int *fine)
 {
   gable_status status = GABLE_OK;
-  const gi_device *device = ctx->device->vectors;
+  const gi_device *device = ctx->device;
   const gik_row_patterns *kernels = device->kernels->row_patterns;
   const size_t n = (size_t)shape->n;
   const int wide = shape->offset_type == GABLE_TYPE_I64;
@@ -241,7 +241,8 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
   GI_TRY(place(ctx, shape, a->ptr, (n + 1) * gi_type_size(shape->offset_type), &own_ptr, &ptr));
   GI_TRY(device->alloc(ctx, (n + 1) * sizeof *out->ptr, &p));
   out->ptr = p;
-  GI_TRY(kernels->offsets(shape->n, (unsigned)nnz, ptr, wide, shape->base, out->ptr, flags, gi_own_stream(ctx)));
+  GI_KERNELS(ctx,
+             kernels->offsets(shape->n, (unsigned)nnz, ptr, wide, shape->base, out->ptr, flags, gi_own_stream(ctx)));
   GI_TRY(look(ctx, flags, &found));
   if (found.irregular) goto done;
   GI_TRY(place(ctx, shape, a->idx, (size_t)nnz * sizeof *a->idx, &own_idx, &idx));
@@ -249,12 +250,13 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
   out->idx = p;
   GI_TRY(device->alloc(ctx, n * sizeof *out->diagonal + 1, &p));
   out->diagonal = p;
-  GI_TRY(kernels->indices(shape->n, out->ptr, shape->base, idx, out->idx, out->diagonal, flags, gi_own_stream(ctx)));
+  GI_KERNELS(
+      ctx, kernels->indices(shape->n, out->ptr, shape->base, idx, out->idx, out->diagonal, flags, gi_own_stream(ctx)));
   GI_TRY(look(ctx, flags, &found));
   if (found.irregular || (need_diagonal && found.hollow)) goto done;
   out->a = (gik_rows){shape->n, (unsigned)nnz, out->ptr, out->diagonal, out->idx, NULL, shape->value_type};
   if (need_diagonal) {
-    GI_TRY(kernels->compare(&out->a, flags, gi_own_stream(ctx)));
+    GI_KERNELS(ctx, kernels->compare(&out->a, flags, gi_own_stream(ctx)));
     GI_TRY(look(ctx, flags, &found));
     out->symmetric = !found.unequal && 2 * (gable_off)found.below + shape->n == nnz;
   }
@@ -287,7 +289,7 @@ static gable_status read_on_host(gable_context *ctx, const gi_shape *shape, cons
   if (need_diagonal) GI_TRY(compare(ctx, shape, &h, &out->symmetric));
   GI_TRY(carry_all(ctx, &h, n, nnz, out));
   out->a = (gik_rows){shape->n, (unsigned)nnz, out->ptr, out->diagonal, out->idx, NULL, shape->value_type};
-  GI_TRY(ctx->device->vectors->synchronise(ctx, NULL));
+  GI_TRY(ctx->device->synchronise(ctx, NULL));
 done:
   release_host(ctx, &h);
   return status;
@@ -297,11 +299,11 @@ gable_status gi_resident_csr_init(gable_context *ctx, const gi_shape *shape, con
                                   int need_diagonal, gable_idx *bad_row, gi_resident_csr *out)
 {
   gable_status status = GABLE_OK;
-  const gi_device *device = ctx->device->vectors;
+  const gi_device *device = ctx->device;
   const size_t size = gi_type_size(shape->value_type);
   int fine = 0;
   *bad_row = -1;
-  if (device->kernels->row_patterns && shape->format == GABLE_FORMAT_CSR) {
+  if (shape->format == GABLE_FORMAT_CSR) {
     GI_TRY(read_on_device(ctx, shape, a, need_diagonal, out, &fine));
     if (!fine) gi_resident_csr_release(ctx, out);
   }
@@ -319,15 +321,19 @@ done:
 gable_status gi_resident_csr_update(gable_context *ctx, gi_resident_csr *w, const void *val, void *stream)
 {
   gable_status status = GABLE_OK;
-  const gi_device *device = ctx->device->vectors;
+  const gi_device *device = ctx->device;
   const size_t bytes = w->a.nnz * gi_type_size(w->a.value_type);
   if (!w->from) {
-    GI_TRY(device->copy_in(ctx, w->val, val, bytes, stream));
+    if (w->takes_host_values)
+      GI_TRY(device->copy_in(ctx, w->val, val, bytes, stream));
+    else
+      GI_KERNELS(ctx,
+                 w->kernels->copy((gable_idx)w->a.nnz, w->a.value_type, val, 1, w->val, 1, gi_stream_of(ctx, stream)));
     goto done;
   }
   if (w->takes_host_values) GI_TRY(device->copy_in(ctx, w->caller_val, val, bytes, stream));
-  GI_TRY(w->kernels->gather(w->val, w->takes_host_values ? w->caller_val : val, w->from, w->a.nnz, w->a.value_type,
-                            gi_stream_of(ctx, stream)));
+  GI_KERNELS(ctx, w->kernels->gather(w->val, w->takes_host_values ? w->caller_val : val, w->from, w->a.nnz,
+                                     w->a.value_type, gi_stream_of(ctx, stream)));
 done:
   return status;
 }
@@ -364,6 +370,6 @@ gable_matrix_view gi_resident_csr_view(const gi_resident_csr *w)
 void gi_resident_csr_release(gable_context *ctx, gi_resident_csr *w)
 {
   void *const owned[] = {w->ptr, w->diagonal, w->idx, w->from, w->val, w->caller_val};
-  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) ctx->device->vectors->release(ctx, owned[k]);
+  for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) ctx->device->release(ctx, owned[k]);
   memset(w, 0, sizeof *w);
 }

@@ -7,7 +7,7 @@
 
 typedef struct gi_resident_csr {
   const gik_row_products *kernels;
-  gable_space space;        /* of the arrays, all in the memory of the context's device->vectors */
+  gable_space space;        /* of the arrays, all in the memory of the context's device */
   gik_rows a;               /* what the kernels see: the arrays below */
   unsigned *ptr, *diagonal; /* [n+1], [n] */
   gable_idx *idx;           /* [nnz] */
@@ -18,9 +18,9 @@ typedef struct gi_resident_csr {
 } gi_resident_csr;
 
 /* The pattern of a, which shape describes.  GABLE_ERR_ARGUMENT: an index out of range or out of order;
- * GABLE_ERR_SINGULAR: a row without a diagonal entry, when need_diagonal; each with *bad_row (-1: none).  O(nnz), on a
- * GPU where a lies by rows; columns are transposed on the host.  out must be zeroed; what is there after an error is
- * released by its owner. */
+ * GABLE_ERR_SINGULAR: a row without a diagonal entry, when need_diagonal; each with *bad_row (-1: none).  O(nnz log
+ * of a row) by the device's kernels where a lies by rows; columns are transposed on the host.  out must be zeroed; what
+ * is there after an error is released by its owner. */
 gable_status gi_resident_csr_init(gable_context *ctx, const gi_shape *shape, const gable_matrix_view *a,
                                   int need_diagonal, gable_idx *bad_row, gi_resident_csr *out);
 

@@ -76,8 +76,8 @@ gable_status gi_smoother_analyse(gable_smoother *s, const gable_matrix_view *a)
   forget_plan(s);
   s->updated = 0;
   GI_TRY(gi_shape_from(a, GABLE_PART_LOWER, &s->shape));
-  GI_REQUIRE(s->shape.space == GABLE_SPACE_HOST || s->ctx->device->vectors->space == GABLE_SPACE_DEVICE,
-             GABLE_ERR_UNAVAILABLE, "the matrix is in device memory, this context is %s", s->ctx->where);
+  GI_REQUIRE(s->shape.space == GABLE_SPACE_HOST || s->ctx->device->space == GABLE_SPACE_DEVICE, GABLE_ERR_UNAVAILABLE,
+             "the matrix is in device memory, this context is %s", s->ctx->where);
   GI_REQUIRE(a->structure == GABLE_STRUCTURE_GENERAL || a->part == GABLE_PART_FULL, GABLE_ERR_ARGUMENT,
              "one triangle of a symmetric matrix: sweeps want both, gable_matrix_expand makes them");
   GI_TRY(s->ctx->device->enter(s->ctx, &before));

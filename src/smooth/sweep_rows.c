@@ -5,7 +5,7 @@
  * solve has just made L x_new = y - d x_new, y its right-hand side (V. Conrad and Y. Wallach, Alternating methods for
  * sets of linear equations, Numer. Math. 32 (1979)).
  *
- * On a GPU levr and elmr do product and solve in one kernel (kernels/trisolve/sweep_rows.h): fused. */
+ * In device memory levr and elmr do product and solve in one kernel (kernels/trisolve/sweep_rows.h): fused. */
 #include "smooth/sweeps.h"
 
 /* The plan for (d + L) or (d + U), not analysed; a fused way takes its levels alone. */
@@ -66,7 +66,7 @@ static gable_status update(gi_sweeps *s, const void *val)
   gable_idx row;
   GI_TRY(gi_resident_csr_update(ctx, &s->rows, val, s->stream));
   GI_TRY(s->device->fill(ctx, s->fault, GIK_NO_ROW_BYTE, 2 * sizeof *s->fault, s->stream));
-  GI_TRY(s->rows.kernels->relax(&s->rows.a, s->options.omega, s->relaxed, s->fault, s->stream));
+  GI_KERNELS(ctx, s->rows.kernels->relax(&s->rows.a, s->options.omega, s->relaxed, s->fault, s->stream));
   if (s->reads_back) GI_TRY(gi_sweeps_find_fault(s, s->stream, &row));
   for (int d = 0; d < 2 && !s->way->one_pass; d++) {
     if (!s->to[d].plan) continue;
@@ -114,8 +114,8 @@ static gable_status norm(gi_sweep_job *j, double *norm)
   const gi_sweeps *s = j->s;
   const gable_smoother_work *w = j->w;
   const gik_product p = product_of(j, GIK_WHOLE, NULL);
-  GI_TRY(s->rows.kernels->product(&s->rows.a, &p));
-  GI_TRY(s->rows.kernels->square(s->n * j->run.count, j->run.type, w->y, w->parts, norm, w->stream));
+  GI_KERNELS(s->ctx, s->rows.kernels->product(&s->rows.a, &p));
+  GI_KERNELS(s->ctx, s->rows.kernels->square(s->n * j->run.count, j->run.type, w->y, w->parts, norm, w->stream));
 done:
   return status;
 }
@@ -149,7 +149,7 @@ static gable_status split(gi_sweep_job *j, int d)
   const int after = d && s->to[0].asked; /* y is still the right-hand side of the forward sweep */
   const gik_product p = product_of(j, d ? GIK_BELOW : GIK_ABOVE, s->relaxed);
   gable_vectors_view y = columns(j, j->w->y, 1, s->n), x = columns(j, j->run.x, j->run.x_step, j->run.x_rhs);
-  GI_TRY((after ? s->rows.kernels->return_rhs : s->rows.kernels->product)(&s->rows.a, &p));
+  GI_KERNELS(s->ctx, (after ? s->rows.kernels->return_rhs : s->rows.kernels->product)(&s->rows.a, &p));
   GI_TRY(gi_trisolve_solve(s->to[d].plan, j->w->to[d], GABLE_OP_N, &y, &x));
   j->zero = 0;
 done:
@@ -177,7 +177,8 @@ static gable_status fused_work_init(gable_smoother_work *w)
     GI_TRY(s->device->alloc(s->ctx, sizeof *w->control[k], &p));
     w->control[k] = p;
     GI_TRY(s->device->alloc(s->ctx, (2 * (size_t)s->n + 1) * gi_type_size(type), &w->published[k]));
-    GI_TRY(s->device->kernels->row_sweeps->prepare(w->control[k], w->published[k], s->n, type, gi_own_stream(s->ctx)));
+    GI_KERNELS(s->ctx, s->device->kernels->row_sweeps->prepare(w->control[k], w->published[k], s->n, type,
+                                                               gi_own_stream(s->ctx)));
   }
   GI_TRY(s->device->synchronise(s->ctx, NULL));
 done:
@@ -205,8 +206,8 @@ static gable_status fused(gi_sweep_job *j, int d)
                            .published = w->published[doubles],
                            .deadline_ns = (unsigned long long)(s->options.deadline_s * 1e9),
                            .stream = w->stream};
-  if (sweep.old) GI_TRY(s->rows.kernels->copy(s->n, r->type, r->x, r->x_step, w->y, 1, w->stream));
-  GI_TRY((s->method == GI_LEVR ? kernels->levels : kernels->elements)(&s->rows.a, &order, &sweep));
+  if (sweep.old) GI_KERNELS(s->ctx, s->rows.kernels->copy(s->n, r->type, r->x, r->x_step, w->y, 1, w->stream));
+  GI_KERNELS(s->ctx, (s->method == GI_LEVR ? kernels->levels : kernels->elements)(&s->rows.a, &order, &sweep));
 done:
   return status;
 }
@@ -223,8 +224,8 @@ static gable_status fused_status(gable_smoother_work *w, gable_idx *row)
     GI_TRY(s->device->synchronise(s->ctx, w->stream));
     if (c.fault_row < 0) continue;
     *row = c.fault_row;
-    GI_TRY(s->device->kernels->row_sweeps->prepare(w->control[k], w->published[k], s->n,
-                                                   k ? GABLE_TYPE_D : GABLE_TYPE_S, w->stream));
+    GI_KERNELS(s->ctx, s->device->kernels->row_sweeps->prepare(w->control[k], w->published[k], s->n,
+                                                               k ? GABLE_TYPE_D : GABLE_TYPE_S, w->stream));
     GI_REQUIRE(0, GABLE_ERR_DEADLINE, "a sweep waited longer than %g s for row %d (counted from 0)",
                s->options.deadline_s, c.fault_row);
   }

@@ -9,7 +9,7 @@
 static const gi_sweep_way *way_for(const gi_sweeps *s)
 {
   const gi_method m = s->method;
-  if (s->device->kernels->row_sweeps) return m == GI_LEVR || m == GI_ELMR ? &gi_sweep_fused : &gi_sweep_split;
+  if (s->device->space == GABLE_SPACE_DEVICE) return m == GI_LEVR || m == GI_ELMR ? &gi_sweep_fused : &gi_sweep_split;
   return m == GI_SERIAL || m == GI_LEVR || m == GI_TILES || m == GI_AUTO ? &gi_sweep_lists : &gi_sweep_split;
 }
 
@@ -22,7 +22,7 @@ static gable_status open_sweeps(gable_context *ctx, const gi_shape *shape, gi_me
   GI_ALLOC_ZERO(ctx, s, 1);
   atomic_init(&s->users, 1);
   s->ctx = ctx;
-  s->device = ctx->device->vectors;
+  s->device = ctx->device;
   s->options = *options;
   s->method = method;
   s->way = way_for(s);
@@ -191,7 +191,7 @@ static gable_status bring(const gi_sweep_job *j, gable_space space, const void *
     const char *from = (const char *)v + c * rhs * (ptrdiff_t)one;
     char *to = (char *)dense + (size_t)c * bytes;
     if (space == s->device->space) {
-      GI_TRY(s->device->kernels->row_products->copy(s->n, j->run.type, from, step, to, 1, w->stream));
+      GI_KERNELS(s->ctx, s->device->kernels->row_products->copy(s->n, j->run.type, from, step, to, 1, w->stream));
       continue;
     }
     if (step != 1) GI_TRY(gik_row_products_cpu.copy(s->n, j->run.type, from, step, w->host, 1, NULL));
@@ -213,7 +213,7 @@ static gable_status take_back(const gi_sweep_job *j, const gi_sweep_run *run)
     const char *from = (const char *)w->x + (size_t)c * bytes;
     char *to = (char *)run->x + c * run->x_rhs * (ptrdiff_t)one;
     if (run->space == s->device->space) {
-      GI_TRY(s->device->kernels->row_products->copy(s->n, run->type, from, 1, to, run->x_step, w->stream));
+      GI_KERNELS(s->ctx, s->device->kernels->row_products->copy(s->n, run->type, from, 1, to, run->x_step, w->stream));
       continue;
     }
     GI_TRY(s->device->copy_out(s->ctx, run->x_step == 1 ? to : w->host, from, bytes, w->stream));
@@ -232,7 +232,7 @@ static gable_status write_zero(gi_sweep_job *j)
   const gi_sweep_run *r = &j->run;
   const ptrdiff_t column = r->x_rhs * (ptrdiff_t)gi_type_size(r->type);
   for (gable_idx c = 0; c < r->count && j->zero; c++)
-    GI_TRY(kernels->copy(j->s->n, r->type, NULL, 1, (char *)r->x + c * column, r->x_step, j->w->stream));
+    GI_KERNELS(j->s->ctx, kernels->copy(j->s->n, r->type, NULL, 1, (char *)r->x + c * column, r->x_step, j->w->stream));
   j->zero = 0;
 done:
   return status;

@@ -25,7 +25,7 @@ typedef struct gi_sweep_direction {
 /* What an analysis makes: the smoother and each work hold one reference. */
 typedef struct gi_sweeps {
   gable_context *ctx;
-  const gi_device *device; /* ctx->device->vectors: in whose memory the arrays below are */
+  const gi_device *device; /* ctx->device: in whose memory the arrays below are */
   const struct gi_sweep_way *way;
   gable_smoother_options options; /* filled in */
   gi_method method;
@@ -104,7 +104,7 @@ typedef struct gi_sweep_way {
 } gi_sweep_way;
 
 extern const gi_sweep_way gi_sweep_lists; /* sweep_lists.c: one pass over lists of whole rows, on the CPU */
-extern const gi_sweep_way gi_sweep_fused; /* sweep_rows.c: one pass over whole rows, on a GPU */
+extern const gi_sweep_way gi_sweep_fused; /* sweep_rows.c: one pass over whole rows in device memory */
 extern const gi_sweep_way gi_sweep_split; /* sweep_rows.c: a product with the old values, then a triangular solve */
 
 /* Analyses a by method and options, which are filled in, with one reference for the caller. */

@@ -2,6 +2,7 @@
  * long as a call of the backend lasts, and views in host memory are taken as they are. */
 #include "device/mirror.h"
 #include "trisolve/cpu/cpu.h"
+#include "trisolve/level_order.h"
 
 /* The arrays of a view in device memory are where it says; nnz from the last offset. */
 static gable_status check_matrix(gable_context *ctx, const gable_matrix_view *a, gable_off nnz)
@@ -72,6 +73,45 @@ done:
   return status;
 }
 
+/* *out = a copy of count numbers in device memory. */
+static gable_status keep(gable_context *ctx, const unsigned *from, size_t count, unsigned **out)
+{
+  gable_status status = GABLE_OK;
+  void *p = NULL;
+  GI_TRY(ctx->device->alloc(ctx, count * sizeof *from, &p));
+  *out = p;
+  GI_TRY(ctx->device->copy_in(ctx, p, from, count * sizeof *from, NULL));
+done:
+  return status;
+}
+
+static gable_status mirror_level_order(const gable_trisolve *t, gi_level_order *out)
+{
+  gable_status status = GABLE_OK;
+  gable_context *ctx = t->ctx;
+  const gable_idx n = t->shape.n;
+  gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
+  gable_idx *level = NULL;
+  unsigned *list = NULL, *next = NULL;
+  GI_TRY(gi_cpu_info(t, GABLE_OP_N, &info));
+  out->levels = info.levels;
+  GI_ALLOC(ctx, level, n);
+  GI_ALLOC(ctx, list, n);
+  GI_ALLOC(ctx, next, info.levels);
+  GI_ALLOC_ZERO(ctx, out->start, (gable_off)info.levels + 1);
+  GI_TRY(gi_cpu_schedule(t, GABLE_OP_N, NULL, level));
+  for (gable_idx i = 0; i < n; i++) out->start[level[i] + 1]++;
+  for (gable_idx l = 0; l < info.levels; l++) out->start[l + 1] += next[l] = out->start[l];
+  for (gable_idx i = 0; i < n; i++) list[next[level[i]]++] = (unsigned)i;
+  GI_TRY(keep(ctx, list, (size_t)n, &out->list));
+  GI_TRY(keep(ctx, out->start, (size_t)info.levels + 1, &out->device_start));
+done:
+  gi_free(ctx, level);
+  gi_free(ctx, list);
+  gi_free(ctx, next);
+  return status;
+}
+
 const gi_trisolve_backend gi_trisolve_mirror = {
     .analyse = mirror_analyse,
     .update = mirror_update,
@@ -83,5 +123,6 @@ const gi_trisolve_backend gi_trisolve_mirror = {
     .info = gi_cpu_info,
     .plan_bound = gi_cpu_plan_bound,
     .schedule = gi_cpu_schedule,
+    .level_order = mirror_level_order,
     .release = gi_cpu_release,
 };

@@ -70,7 +70,7 @@ typedef struct gi_trisolve_backend {
 
   void (*release)(gable_trisolve *t); /* t->state; fine when it is NULL */
 
-  /* A GPU's alone: the rows of the matrix by level of op N. */
+  /* Where memory is a device's: the rows of the matrix by level of op N. */
   gable_status (*level_order)(const gable_trisolve *t, struct gi_level_order *out);
 
   /* Upper bounds of info's plan_bytes for n rows and nnz entries off the diagonal, before any analysis. */

@@ -165,12 +165,12 @@ int main(int argc, char **argv)
   void *updater = NULL, *stream[LANES];
   options.threads = 2;
   gable_context *ctx = test_place(argc, argv, &options);
-  const int gpu = test_place_is_gpu(ctx);
+  const int gpu = test_place_is_gpu(ctx), there = gable_context_space(ctx) == GABLE_SPACE_DEVICE;
   scaled_grid g = scaled_grid_make(ctx, gpu ? 120 : 20);
-  if (gpu) CHECK_OK(gable_stream_create(ctx, &updater));
+  if (there) CHECK_OK(gable_stream_create(ctx, &updater));
   for (int k = 0; k < LANES; k++) {
     stream[k] = NULL;
-    if (gpu) CHECK_OK(gable_stream_create(ctx, &stream[k]));
+    if (there) CHECK_OK(gable_stream_create(ctx, &stream[k]));
   }
   for (const char *const *method = test_place_methods(ctx); *method; method++)
     check(ctx, &g, smoother_of(ctx, &g, *method, updater, stream), stream);

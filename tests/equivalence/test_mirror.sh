@@ -16,7 +16,6 @@ for t in unit/test_device unit/test_trisolve_faults equivalence/test_trisolve_de
 # Under a sanitizer 3 requests of the 12 for each shape and method: the kernels have all 12 on the CPU there, and the mirror's rules,
 # which need no sanitizer, have them in the other builds.
 on_mirror equivalence/test_trisolve ${SAN:+20240607 2147483647 3}
-# Sweeps and Krylov solvers run the CPU's kernels there, from vectors of the host; under a sanitizer on little.
 on_mirror equivalence/test_cluster_operators ${SAN:+20}
 on_mirror equivalence/test_clusters 20
 on_mirror equivalence/test_cluster_dataflow ${SAN:+10}
@@ -33,7 +32,11 @@ if [ "${SAN:-}" ]; then limits="5 20"; else limits="20 60"; fi
 [ "${ZLIB:-yes}" != yes ] || on_mirror equivalence/test_solver_device_matrices $limits # compressed files
 on_mirror equivalence/test_solver_deadline
 for t in estimates solver_verdict new_values; do on_mirror unit/test_$t; done
+# Sweeps, preconditioners and Krylov solvers keep their vectors in the mirror's memory; under a sanitizer on little.
 on_mirror equivalence/test_smoother ${SAN:+1000}
+on_mirror equivalence/test_smoother_works
+on_mirror unit/test_smoother_stream
+on_mirror equivalence/test_device_precond small
 on_mirror equivalence/test_krylov ${SAN:+12}
 on_mirror unit/test_precond
 on_mirror equivalence/test_device_updates

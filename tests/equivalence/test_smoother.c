@@ -235,7 +235,7 @@ static void check(gable_context *ctx, const square *a, const char *method, gable
   CHECK_OK(gable_smoother_create(ctx, &options, &j.smoother));
   CHECK_OK(gable_smoother_analyse(j.smoother, &view));
   CHECK_OK(gable_smoother_update(j.smoother, stored.val));
-  for (int on_host = test_place_is_mirror(ctx); on_host < 2; on_host++) {
+  for (int on_host = 0; on_host < 2; on_host++) {
     gi_random r = gi_random_seed(7);
     for (gable_idx i = 0; i < n; i++) {
       j.b[i] = 2 * gi_random_unit(&r) - 1;
@@ -252,31 +252,6 @@ static void check(gable_context *ctx, const square *a, const char *method, gable
   if (csc) drop(&stored);
   free(j.b);
   free(j.x);
-}
-
-/* Sweeps on the mirror take vectors of the host: its memory is refused, not read. */
-static void check_refused(gable_context *ctx)
-{
-  int64_t ptr[] = {0, 1};
-  gable_idx idx[] = {0};
-  gable_matrix_view view = GABLE_MATRIX_VIEW_INIT;
-  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
-  gable_smoother *s = NULL;
-  view.n_rows = view.n_cols = 1;
-  view.ptr = ptr;
-  view.idx = idx;
-  v.n = 1;
-  v.ld = 1;
-  v.space = GABLE_SPACE_DEVICE;
-  CHECK_OK(gable_device_alloc(ctx, 16, &v.data));
-  gable_vectors_view x = v;
-  x.data = (double *)v.data + 1;
-  CHECK_OK(gable_smoother_create(ctx, NULL, &s));
-  CHECK_OK(gable_smoother_analyse(s, &view));
-  CHECK_OK(gable_smoother_update(s, (double[]){1}));
-  CHECK(gable_smoother_apply(s, &v, &x, 1, NULL) == GABLE_ERR_UNAVAILABLE && strstr(gable_last_error(), "mirror"));
-  gable_smoother_destroy(&s);
-  gable_device_free(ctx, &v.data);
 }
 
 static void check_errors(gable_context *ctx)
@@ -409,7 +384,6 @@ int main(int argc, char **argv)
     }
   CHECK(checks, "no sweep was checked: is %s a method of this place?", argc > 3 ? argv[3] : "none");
   check_errors(ctx);
-  if (test_place_is_mirror(ctx)) check_refused(ctx);
   if (test_place_is_gpu(ctx) && argc < 3) check_deadline(ctx);
   gable_context_destroy(&ctx);
   return 0;

@@ -1,7 +1,6 @@
 /* The k-th allocation of device memory and all after it fail, for every k, in triangular solves, sweeps, Krylov and
  * direct solvers and in vectors of the caller's: an error that says so, nothing is left behind, and the next attempt
- * works; direct solvers by every solve method.  On the mirror direct solvers and the caller's vectors alone take device
- * memory. */
+ * works; direct solvers by every solve method. */
 #include "support/test.h"
 
 #include "device/device.h"

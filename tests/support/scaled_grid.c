@@ -12,7 +12,7 @@ double scaled_grid_scale(int round)
 void *scaled_grid_memory(gable_context *ctx, const void *host, size_t bytes)
 {
   void *p = NULL;
-  if (!test_place_is_gpu(ctx)) {
+  if (gable_context_space(ctx) == GABLE_SPACE_HOST) {
     p = calloc(1, bytes);
     if (host) memcpy(p, host, bytes);
     return p;
@@ -28,7 +28,7 @@ void *scaled_grid_memory(gable_context *ctx, const void *host, size_t bytes)
 
 void scaled_grid_fetch(gable_context *ctx, void *host, const void *from, size_t bytes)
 {
-  if (!test_place_is_gpu(ctx)) {
+  if (gable_context_space(ctx) == GABLE_SPACE_HOST) {
     memcpy(host, from, bytes);
     return;
   }
@@ -38,7 +38,7 @@ void scaled_grid_fetch(gable_context *ctx, void *host, const void *from, size_t 
 
 void scaled_grid_give(gable_context *ctx, void *p)
 {
-  if (test_place_is_gpu(ctx))
+  if (gable_context_space(ctx) == GABLE_SPACE_DEVICE)
     gable_device_free(ctx, &p);
   else
     free(p);
@@ -82,7 +82,7 @@ scaled_grid scaled_grid_make(gable_context *ctx, gable_idx side)
   double *val = malloc(5 * n * sizeof *val), *scaled = malloc(5 * n * sizeof *scaled);
   g.nnz = fill(side, ptr, idx, val);
   g.view.n_rows = g.view.n_cols = (gable_idx)n;
-  g.view.space = test_place_is_gpu(ctx) ? GABLE_SPACE_DEVICE : GABLE_SPACE_HOST;
+  g.view.space = gable_context_space(ctx);
   g.view.ptr = scaled_grid_memory(ctx, ptr, (n + 1) * sizeof *ptr);
   g.view.idx = scaled_grid_memory(ctx, idx, (size_t)g.nnz * sizeof *idx);
   for (int k = 0; k < SCALED_GRID_SCALES; k++) {

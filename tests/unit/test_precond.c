@@ -70,7 +70,7 @@ static gable_precond *make(gable_preconditioner kind, const gable_matrix_view *a
 static void apply(const gable_precond *p, gable_precond_work *w, const double *r, double *z)
 {
   const size_t bytes = N * sizeof *r;
-  const int there = gable_context_space(ctx) == GABLE_SPACE_DEVICE && !test_place_is_mirror(ctx);
+  const int there = gable_context_space(ctx) == GABLE_SPACE_DEVICE;
   gable_vectors_view vr = GABLE_VECTORS_VIEW_INIT, vz;
   vr.n = N;
   vr.ld = N;
@@ -402,7 +402,7 @@ int main(int argc, char **argv)
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   options.threads = 2;
   ctx = test_place(argc, argv, &options);
-  const int host = !strcmp(gable_context_where(ctx), "cpu") || test_place_is_mirror(ctx);
+  const int host = !strcmp(gable_context_where(ctx), "cpu");
   for (int kind = GABLE_PRECOND_NONE; kind <= (host ? GABLE_PRECOND_ILUT : GABLE_PRECOND_IC0); kind++) {
     check_kind((gable_preconditioner)kind);
     check_columns((gable_preconditioner)kind);

@@ -1,4 +1,4 @@
-/* incomplete.h: incomplete factorizations without fill on a GPU, a warp a row, rows in the order of their levels. */
+/* incomplete.h: incomplete factorizations without fill; on a GPU a warp a row, rows in the order of their levels. */
 #ifndef GIK_INCOMPLETE_H
 #define GIK_INCOMPLETE_H
 

@@ -1,5 +1,5 @@
-/* row_pattern.h: reading a caller's rows on a GPU: offsets and indices from 0, where the diagonal is, and whether the
- * pattern is symmetric. */
+/* row_pattern.h: reading a caller's rows where the kernels run: offsets and indices from 0, where the diagonal
+ * is, and whether the pattern is symmetric. */
 #ifndef GIK_ROW_PATTERN_H
 #define GIK_ROW_PATTERN_H
 

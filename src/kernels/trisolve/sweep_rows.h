@@ -1,5 +1,5 @@
-/* sweep_rows.h: Gauss-Seidel with whole rows on a GPU, the product with the old values and the solve for the new ones
- * in one kernel: LEVR and ELMR of Li and Zhang (SIAM PP 2020), section 5.2. */
+/* sweep_rows.h: Gauss-Seidel with whole rows in the order of levels, the product with the old values and the solve for
+ * the new ones in one kernel: LEVR and ELMR of Li and Zhang (SIAM PP 2020), section 5.2. */
 #ifndef GIK_SWEEP_ROWS_H
 #define GIK_SWEEP_ROWS_H
 
