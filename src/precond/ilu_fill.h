@@ -8,6 +8,8 @@
 
 #include "sparse/csc.h"
 
+enum { GI_ROWS_A_LOOK = 1024 }; /* rows between two looks at whether the caller cancels */
+
 /* *out = the pattern of ILU(level) by rows, its "columns"; no values.  a: by rows, indices increasing.  An entry has
  * level 0 where A has one and on the diagonal; eliminating with column k gives lev_ij = min(lev_ij, lev_ik + lev_kj +
  * 1); entries up to level stay.  out must be zeroed and is released by its owner even after an error.  O(operations of

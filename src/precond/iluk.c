@@ -1,6 +1,5 @@
 /* iluk.c: the pattern of ILU(k), row by row. */
 #include "base/pulse.h"
-#include "precond/ilu0.h"
 #include "precond/ilu_fill.h"
 
 /* Row i as a list of increasing columns, and what the rows before it left. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/pulse.h"
-#include "precond/ilu0.h"
 #include "precond/ilu_fill.h"
 
 typedef struct entry {

@@ -1,8 +1,8 @@
 /* incomplete.c: ILU(0), IC(0), ILU(k) and ILUT: an incomplete factorization, applied by two triangular solves. */
 #include <string.h>
 
+#include "base/pulse.h"
 #include "kernels/krylov/incomplete.h"
-#include "precond/ilu0.h"
 #include "precond/ilu_fill.h"
 #include "precond/precond.h"
 
@@ -55,24 +55,33 @@ done:
   return status;
 }
 
-/* In p->factoring: a gik_control, the fault, and flags [n]. */
+/* In p->factoring: a gik_control, the fault, and scratch. */
 enum { CONTROL_ROOM = (sizeof(gik_control) + 63) / 64 * 64, FAULT_ROOM = 64 };
 
-size_t gi_precond_factoring_bytes(gable_idx n)
+size_t gi_precond_factoring_bytes(const gable_precond *p, gable_idx n)
 {
-  return CONTROL_ROOM + FAULT_ROOM + (size_t)n;
+  return CONTROL_ROOM + FAULT_ROOM + (size_t)n * p->device->kernels->incomplete_factors->bytes_a_row;
 }
 
-/* The factor of a pattern that is A's, and on a GPU the order of its rows and what a factorization needs. */
-static gable_status take_factor(gable_precond *p)
+/* What a factorization needs beside the factor. */
+static gable_status take_factoring(gable_precond *p)
 {
   gable_status status = GABLE_OK;
   const gi_device *device = p->device;
-  GI_TRY(gi_precond_take_factor(p, gi_matrix_rows_nnz(p->rows)));
-  if (!p->rows->on_device) goto done;
-  GI_TRY(gi_level_order_make(p->first, &p->rows_by_level));
-  GI_TRY(device->alloc(p->ctx, gi_precond_factoring_bytes(p->rows->n), &p->factoring));
+  GI_TRY(device->alloc(p->ctx, gi_precond_factoring_bytes(p, p->rows->n), &p->factoring));
   GI_TRY(device->fill(p->ctx, p->factoring, 0, sizeof(gik_control), NULL));
+done:
+  return status;
+}
+
+/* The factor of a pattern that is A's. */
+static gable_status take_factor(gable_precond *p)
+{
+  gable_status status = GABLE_OK;
+  p->pattern = gi_matrix_rows_for_kernels(p->rows, &p->wide);
+  GI_TRY(gi_precond_take_factor(p, gi_matrix_rows_nnz(p->rows)));
+  GI_TRY(gi_level_order_make(p->first, &p->rows_by_level));
+  GI_TRY(take_factoring(p));
 done:
   return status;
 }
@@ -109,8 +118,11 @@ static gable_status analyse_iluk(gable_precond *p)
   GI_ALLOC(p->ctx, p->fill.val, p->nnz);
   GI_ALLOC(p->ctx, p->place, rows->ptr[rows->n_cols]);
   gi_iluk_places(rows, &p->fill, p->place);
+  p->pattern = gi_rows_for_kernels(&p->fill);
+  p->wide = p->fill.ptr;
   const gable_matrix_view view = gi_rows_view(&p->fill);
   GI_TRY(plan_lu(p, &view));
+  GI_TRY(take_factoring(p));
 done:
   return status;
 }
@@ -122,24 +134,37 @@ static gable_status analyse_ilut(gable_precond *p)
   return GABLE_OK;
 }
 
-/* On p->stream, without a wait. */
-static gable_status factor_on_gpu(const gable_precond *p, gable_status (*factor)(const gik_incomplete *f))
+/* Where L and U are written: of ILU(k) in the place of A's values. */
+static double *factor_of(const gable_precond *p)
+{
+  return p->fill.val ? p->fill.val : p->factor;
+}
+
+/* On p->stream, without a wait; where calls are done when they return, a caller may cancel between two parts. */
+static gable_status factorize(const gable_precond *p, gable_status (*factor)(const gik_incomplete *f))
 {
   gable_status status = GABLE_OK;
   const gi_device *device = p->device;
+  const gable_idx n = p->pattern.n, part = device->in_host && n > GI_ROWS_A_LOOK ? GI_ROWS_A_LOOK : n;
+  gi_pulse pulse = gi_pulse_begin(p->ctx, p->kind->name);
   char *block = p->factoring;
-  const gik_incomplete f = {.a = &p->rows->device.a,
-                            .order = p->rows_by_level.list,
-                            .factor = p->factor,
-                            .shift = p->shift,
-                            .ready = (unsigned char *)block + CONTROL_ROOM + FAULT_ROOM,
-                            .fault = (int *)(block + CONTROL_ROOM),
-                            .control = (gik_control *)block,
-                            .deadline_ns = (unsigned long long)(p->options.deadline_s * 1e9),
-                            .stream = p->stream};
+  gik_incomplete f = {.a = &p->pattern,
+                      .wide = p->wide,
+                      .order = p->rows_by_level.list,
+                      .factor = factor_of(p),
+                      .shift = p->shift,
+                      .scratch = block + CONTROL_ROOM + FAULT_ROOM,
+                      .fault = (int *)(block + CONTROL_ROOM),
+                      .control = (gik_control *)block,
+                      .deadline_ns = (unsigned long long)(p->options.deadline_s * 1e9),
+                      .stream = p->stream};
   GI_TRY(device->fill(p->ctx, &f.control->fault_row, 0xff, sizeof f.control->fault_row, p->stream)); /* -1 */
   GI_TRY(device->fill(p->ctx, f.fault, GIK_NO_ROW_BYTE, sizeof *f.fault, p->stream));
-  GI_KERNELS(p->ctx, factor(&f));
+  for (; f.first < n; f.first = f.last) {
+    f.last = n - f.first < part ? n : f.first + part;
+    GI_TRY(gi_pulse_tell(&pulse, (double)f.first / n));
+    GI_KERNELS(p->ctx, factor(&f));
+  }
 done:
   return status;
 }
@@ -165,52 +190,30 @@ done:
 static gable_status fetch_pivot(const gable_precond *p, gable_idx row, void *stream, double *pivot)
 {
   gable_status status = GABLE_OK;
-  unsigned at = 0;
-  GI_TRY(p->device->copy_out(p->ctx, &at, p->rows->device.diagonal + row, sizeof at, stream));
-  GI_TRY(p->device->synchronise(p->ctx, stream));
-  GI_TRY(p->device->copy_out(p->ctx, pivot, p->factor + at, sizeof *pivot, stream));
+  unsigned narrow = 0;
+  gable_off at;
+  if (p->wide) {
+    for (at = p->wide[row]; p->pattern.idx[at] < row; at++) continue;
+  } else {
+    GI_TRY(p->device->copy_out(p->ctx, &narrow, p->pattern.diagonal + row, sizeof narrow, stream));
+    GI_TRY(p->device->synchronise(p->ctx, stream));
+    at = narrow;
+  }
+  GI_TRY(p->device->copy_out(p->ctx, pivot, factor_of(p) + at, sizeof *pivot, stream));
   GI_TRY(p->device->synchronise(p->ctx, stream));
 done:
   return status;
 }
 
-static gable_status find_fault_ilu0(const gable_precond *p, void *stream)
+static gable_status find_fault_ilu(const gable_precond *p, void *stream)
 {
   gable_status status = GABLE_OK;
   gable_idx bad_row = -1;
   double pivot = 0;
   GI_TRY(fetch_bad_row(p, stream, &bad_row));
   if (bad_row >= 0) GI_TRY(fetch_pivot(p, bad_row, stream, &pivot));
-  GI_REQUIRE(bad_row < 0, GABLE_ERR_SINGULAR, "ILU(0): the pivot of row %d (counted from 0) is %g", bad_row, pivot);
-done:
-  return status;
-}
-
-static gable_status factor_ilu0(gable_precond *p)
-{
-  gable_status status = GABLE_OK;
-  const gi_csc *rows = &p->rows->host;
-  gable_idx bad_row = -1;
-  if (!p->rows->on_device) {
-    const gable_off nnz = gi_matrix_rows_nnz(p->rows);
-    if (nnz) memcpy(p->factor, rows->val, (size_t)nnz * sizeof *p->factor);
-    GI_TRY(gi_ilu0(p->ctx, rows->n_cols, rows->ptr, rows->idx, p->factor, &bad_row));
-    goto done;
-  }
-  GI_TRY(factor_on_gpu(p, p->device->kernels->incomplete_factors->ilu0));
-  if (p->reads_back) GI_TRY(find_fault_ilu0(p, p->stream));
-done:
-  return status;
-}
-
-static gable_status factor_ic0(const gable_precond *p, gable_idx *bad_row)
-{
-  gable_status status = GABLE_OK;
-  const gi_csc *rows = &p->rows->host;
-  if (!p->rows->on_device)
-    return gi_ic0(p->ctx, rows->n_cols, rows->ptr, rows->idx, rows->val, p->factor, p->shift, bad_row);
-  GI_TRY(factor_on_gpu(p, p->device->kernels->incomplete_factors->ic0));
-  GI_TRY(fetch_bad_row(p, p->stream, bad_row));
+  GI_REQUIRE(bad_row < 0, GABLE_ERR_SINGULAR, "%s: the pivot of row %d (counted from 0) is %g", p->kind->name, bad_row,
+             pivot);
 done:
   return status;
 }
@@ -226,11 +229,12 @@ done:
   return status;
 }
 
-static gable_status update_ilu0(gable_precond *p)
+static gable_status update_ilu(gable_precond *p)
 {
   gable_status status = GABLE_OK;
-  GI_TRY(factor_ilu0(p));
-  GI_TRY(update_plans(p, p->factor));
+  GI_TRY(factorize(p, p->device->kernels->incomplete_factors->ilu0));
+  if (p->reads_back) GI_TRY(find_fault_ilu(p, p->stream));
+  GI_TRY(update_plans(p, factor_of(p)));
 done:
   return status;
 }
@@ -241,7 +245,8 @@ static gable_status update_ic0(gable_precond *p)
   gable_status status = GABLE_OK;
   gable_idx bad_row = -1;
   for (;;) {
-    GI_TRY(factor_ic0(p, &bad_row));
+    GI_TRY(factorize(p, p->device->kernels->incomplete_factors->ic0));
+    GI_TRY(fetch_bad_row(p, p->stream, &bad_row));
     if (bad_row < 0) break;
     const double next = p->shift > 0 ? 2 * p->shift : 1e-3;
     GI_REQUIRE(next <= 10, GABLE_ERR_SINGULAR,
@@ -256,16 +261,11 @@ done:
 
 static gable_status update_iluk(gable_precond *p)
 {
-  gable_status status = GABLE_OK;
   const gi_csc *rows = &p->rows->host;
   gi_csc *f = &p->fill;
-  gable_idx bad_row;
   for (gable_off q = 0; q < p->nnz; q++) f->val[q] = 0;
   for (gable_off q = 0; q < rows->ptr[rows->n_cols]; q++) f->val[p->place[q]] = rows->val[q];
-  GI_TRY(gi_ilu_in_pattern(p->ctx, "ILU(k)", rows->n_cols, f->ptr, f->idx, f->val, &bad_row));
-  GI_TRY(update_plans(p, f->val));
-done:
-  return status;
+  return update_ilu(p);
 }
 
 static gable_status update_ilut(gable_precond *p)
@@ -335,13 +335,17 @@ done:
   return status;
 }
 
+static void bound_factoring(const gable_precond *p, gable_idx n, size_t *host, size_t *device)
+{
+  *(p->device->space == GABLE_SPACE_DEVICE ? device : host) += gi_precond_factoring_bytes(p, n);
+}
+
 /* A factor in A's pattern; see take_factor. */
 static void bound_factor(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
 {
   *(p->device->space == GABLE_SPACE_DEVICE ? device : host) += (size_t)nnz * sizeof *p->factor;
-  if (p->device->space == GABLE_SPACE_HOST) return;
-  gi_level_order_add_bytes(n, n, host, device);
-  *device += gi_precond_factoring_bytes(n);
+  bound_factoring(p, n, host, device);
+  if (p->device->space == GABLE_SPACE_DEVICE) gi_level_order_add_bytes(n, n, host, device);
 }
 
 static gable_status bound_ilu0(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device)
@@ -370,6 +374,7 @@ static gable_status bound_iluk(const gable_precond *p, gable_idx n, gable_off nn
   const gable_off none_holds = (gable_off)1 << 48; /* so many entries */
   const gable_off full = (gable_off)n * n < none_holds ? (gable_off)n * n : none_holds;
   *host += (size_t)nnz * sizeof *p->place;
+  bound_factoring(p, n, host, device);
   return bound_fill(p, n, p->options.level ? full : nnz + n, host, device);
 }
 
@@ -380,13 +385,13 @@ static gable_status bound_ilut(const gable_precond *p, gable_idx n, gable_off nn
   return bound_fill(p, n, n * row, host, device);
 }
 
-const gi_precond_kind gi_precond_ilu0 = {"ILU(0)", 1,          analyse_ilu0,    update_ilu0, take_works,
-                                         apply,    bound_ilu0, find_fault_ilu0, NULL};
+const gi_precond_kind gi_precond_ilu0 = {"ILU(0)", 1,          analyse_ilu0,   update_ilu, take_works,
+                                         apply,    bound_ilu0, find_fault_ilu, NULL};
 const gi_precond_kind gi_precond_ic0 = {
     "IC(0)",    1,          analyse_ic0,
     update_ic0, take_works, apply,
     bound_ic0,  NULL,       "reads back whether a pivot was not positive, to begin again with the diagonal enlarged"};
-const gi_precond_kind gi_precond_iluk = {"ILU(k)", 0,          analyse_iluk, update_iluk, take_works,
-                                         apply,    bound_iluk, NULL,         NULL};
+const gi_precond_kind gi_precond_iluk = {"ILU(k)", 0,          analyse_iluk,   update_iluk, take_works,
+                                         apply,    bound_iluk, find_fault_ilu, NULL};
 const gi_precond_kind gi_precond_ilut = {"ILUT", 0,          analyse_ilut, update_ilut, take_works,
                                          apply,  bound_ilut, NULL,         NULL};

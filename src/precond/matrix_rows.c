@@ -118,6 +118,17 @@ gable_off gi_matrix_rows_nnz(const gi_matrix_rows *r)
   return r->on_device ? (gable_off)r->device.a.nnz : r->host.ptr[r->n];
 }
 
+gik_rows gi_matrix_rows_for_kernels(const gi_matrix_rows *r, const gable_off **wide)
+{
+  *wide = r->on_device ? NULL : r->host.ptr;
+  return r->on_device ? r->device.a : gi_rows_for_kernels(&r->host);
+}
+
+gik_rows gi_rows_for_kernels(const gi_csc *rows)
+{
+  return (gik_rows){.n = rows->n_cols, .idx = rows->idx, .val = rows->val, .value_type = GABLE_TYPE_D};
+}
+
 size_t gi_rows_bytes(const gi_csc *rows)
 {
   const size_t nnz = rows->ptr ? (size_t)rows->ptr[rows->n_cols] : 0;

@@ -35,6 +35,10 @@ size_t gi_rows_bytes(const gi_csc *rows);           /* of its arrays; 0 of a zer
 const double *gi_matrix_rows_values(const gi_matrix_rows *r);
 gable_off gi_matrix_rows_nnz(const gi_matrix_rows *r);
 
+/* What kernels take of it; *wide: its 64-bit offsets, where there are no others, else NULL (gik_incomplete.wide). */
+gik_rows gi_matrix_rows_for_kernels(const gi_matrix_rows *r, const gable_off **wide);
+gik_rows gi_rows_for_kernels(const gi_csc *rows); /* without offsets, which are rows->ptr */
+
 /* Bytes of its arrays, added to what is there; and at most, for n rows and nnz entries. */
 void gi_matrix_rows_add_bytes(const gi_matrix_rows *r, size_t *host, size_t *device);
 void gi_matrix_rows_add_bound(const gable_context *ctx, gable_idx n, gable_off nnz, size_t *host, size_t *device);

@@ -274,8 +274,7 @@ gable_status gi_precond_work_status(gable_precond_work *w)
   const gable_precond *p = w->plan;
   GI_TRY(ctx->device->enter(ctx, &before));
   GI_TRY(gi_update_order_await(&p->order, &w->order));
-  if (p->kind->find_fault && !p->reads_back && p->device->space == GABLE_SPACE_DEVICE)
-    GI_TRY(p->kind->find_fault(p, w->stream));
+  if (p->kind->find_fault && !p->reads_back) GI_TRY(p->kind->find_fault(p, w->stream));
   if (w->first) GI_TRY(gi_work_status(w->first, &row));
   if (w->second) GI_TRY(gi_work_status(w->second, &row));
   if (w->sweeps) GI_TRY(gi_smoother_work_status(w->sweeps, &row));
@@ -295,7 +294,7 @@ void gi_precond_bytes(const gable_precond *p, size_t *host, size_t *device)
   if (p->place) *host += (size_t)gi_matrix_rows_nnz(p->rows) * sizeof *p->place;
   if (p->rows_by_level.list) gi_level_order_add_bytes(p->rows->n, p->rows_by_level.levels, host, device);
   if (p->fault) *device += 2 * sizeof *p->fault;
-  if (p->factoring) *device += gi_precond_factoring_bytes(p->rows->n);
+  if (p->factoring) *place += gi_precond_factoring_bytes(p, p->rows->n);
   for (int k = 0; k < 2; k++) {
     gable_trisolve_info info = GABLE_TRISOLVE_INFO_INIT;
     if (!plan[k] || gi_trisolve_get_info(plan[k], GABLE_OP_N, &info)) continue;

@@ -47,12 +47,14 @@ struct gable_precond {
   gi_update_order order;
   int reads_back;                 /* 1: update waits and returns what is wrong; 0: the works' status does */
   int *fault;                     /* Jacobi in device memory: [2], see gik_row_products.relax */
-  void *factoring;                /* ILU(0), IC(0) in device memory: control, fault and flags of a factorization */
+  gik_rows pattern;               /* ILU(0), IC(0), ILU(k): the rows that are factored, with */
+  const gable_off *wide;          /* their 64-bit offsets on a CPU */
+  void *factoring;                /* and control, fault and scratch of a factorization */
   double *factor;                 /* ILU(0), IC(0): [nnz] in the pattern of the rows; Jacobi: [n] the diagonal */
   gable_off factor_count;         /* its numbers */
   gi_csc fill;                    /* ILU(k), ILUT: L and U by rows, in one matrix */
   gable_off *place;               /* ILU(k): [nnz of A] of A's entries in fill */
-  gi_level_order rows_by_level;   /* ILU(0), IC(0) in device memory: by level of first */
+  gi_level_order rows_by_level;   /* ILU(0), IC(0) where plans have levels: by level of first */
   uint64_t serial;                /* counts analyses of first and second */
   gable_trisolve *first, *second; /* applied one after the other; second NULL: first again, with second_op */
   gable_op second_op;
@@ -105,7 +107,7 @@ void gi_precond_bytes(const gable_precond *p, size_t *host, size_t *device);
 gable_status gi_precond_plan_bound(const gable_precond *p, gable_idx n, gable_off nnz, size_t *host, size_t *device);
 
 /* Bytes of p->factoring for n rows. */
-size_t gi_precond_factoring_bytes(gable_idx n);
+size_t gi_precond_factoring_bytes(const gable_precond *p, gable_idx n);
 
 /* For kinds: p->factor = count numbers in the memory of p->device; a vector [n] there. */
 gable_status gi_precond_take_factor(gable_precond *p, gable_off count);

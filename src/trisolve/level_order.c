@@ -8,12 +8,7 @@
 
 gable_status gi_level_order_make(const gable_trisolve *plan, gi_level_order *out)
 {
-  gable_status status = GABLE_OK;
-  GI_REQUIRE(plan->backend->level_order, GABLE_ERR_UNAVAILABLE, "the order of levels is a GPU's, this context is %s",
-             plan->ctx->where);
-  GI_TRY(plan->backend->level_order(plan, out));
-done:
-  return status;
+  return plan->backend->level_order ? plan->backend->level_order(plan, out) : GABLE_OK;
 }
 
 void gi_level_order_add_bytes(gable_idx n, gable_idx levels, size_t *host, size_t *device)

@@ -13,8 +13,8 @@ typedef struct gi_level_order {
   unsigned *device_start; /* the same in the memory of the place */
 } gi_level_order;
 
-/* From the levels of the analysed plan of a GPU for op N; out must be zeroed, and is released by its owner even after
- * an error. */
+/* From the levels of the analysed plan for op N; out must be zeroed, stays so on a CPU, whose kernels take rows as they
+ * stand, and is released by its owner even after an error. */
 gable_status gi_level_order_make(const gable_trisolve *plan, gi_level_order *out);
 
 /* Bytes of one of n rows, added to what is there. */

@@ -7,7 +7,6 @@
 
 #include "base/random.h"
 #include "device/device.h"
-#include "precond/ilu0.h"
 #include "precond/precond.h"
 #include "sparse/csc.h"
 #include "support/place.h"
@@ -49,12 +48,11 @@ static void check_ilu0(const place *p, const char *name, const gi_csc *rows)
 {
   const size_t nnz = (size_t)rows->ptr[rows->n_cols];
   const gable_matrix_view view = view_of(rows);
-  double *own = malloc((nnz + 1) * sizeof *own), *theirs = malloc((nnz + 1) * sizeof *theirs);
-  gable_precond *m = NULL;
-  gable_idx bad_row = -1;
+  double *theirs = malloc((nnz + 1) * sizeof *theirs);
+  gable_precond *host = NULL, *m = NULL;
   char message[256];
-  memcpy(own, rows->val, nnz * sizeof *own);
-  const gable_status cpu = gi_ilu0(p->cpu, rows->n_cols, rows->ptr, rows->idx, own, &bad_row);
+  const gable_status cpu = make(p->cpu, GABLE_PRECOND_ILU0, &view, &host);
+  const double *own = host->factor;
   snprintf(message, sizeof message, "%s", cpu ? gable_last_error() : "");
   const gable_status gpu = make(p->gpu, GABLE_PRECOND_ILU0, &view, &m);
   CHECK(cpu == gpu, "%s: %d on the CPU, %d on the GPU (%s)", name, (int)cpu, (int)gpu, gable_last_error());
@@ -66,8 +64,8 @@ static void check_ilu0(const place *p, const char *name, const gi_csc *rows)
       CHECK(!memcmp(&own[k], &theirs[k], sizeof own[k]) || (isnan(own[k]) && isnan(theirs[k])),
             "%s: ILU(0) entry %zu: %a on the CPU, %a on the GPU", name, k, own[k], theirs[k]);
   }
+  gable_precond_destroy(&host);
   gable_precond_destroy(&m);
-  free(own);
   free(theirs);
 }
 

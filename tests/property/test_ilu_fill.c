@@ -1,7 +1,7 @@
 /* ILU(k) and ILUT beside the algorithms of Saad's book on dense arrays; complete factorizations at their ends; what a
  * preconditioner does with them: new values, an old work, fewer iterations; and what is wrong. */
 #include "base/random.h"
-#include "precond/ilu0.h"
+#include "kernels/krylov/incomplete.h"
 #include "precond/ilu_fill.h"
 #include "support/failing_allocator.h"
 #include "support/test.h"
@@ -83,6 +83,18 @@ static void compare(const gi_csc *f, const double *values, const unsigned char *
   }
 }
 
+static void factor_in_pattern(const gi_csc *f)
+{
+  const gik_rows rows = {.n = N, .idx = f->idx, .val = f->val, .value_type = GABLE_TYPE_D};
+  unsigned scratch[2 * N];
+  int fault = GIK_NO_ROW;
+  CHECK(gik_incomplete_factors_cpu.bytes_a_row * N <= sizeof scratch, "scratch");
+  for (gable_idx i = 0; i < N; i++) /* a row a part */
+    CHECK_OK(gik_incomplete_factors_cpu.ilu0(&(gik_incomplete){
+        .a = &rows, .wide = f->ptr, .factor = f->val, .first = i, .last = i + 1, .scratch = scratch, .fault = &fault}));
+  CHECK(fault == GIK_NO_ROW, "row %d", fault);
+}
+
 static void check_iluk(void)
 {
   static sample a;
@@ -92,7 +104,6 @@ static void check_iluk(void)
   for (int level = 0; level <= 5; level++)
     for (int pass = 0; pass < 4; pass++) {
       gi_csc f = {0};
-      gable_idx bad_row;
       gable_off place[N * N];
       make(&a, pass < 2 ? 0.03 : 0.08, -1, (uint64_t)(7 * level + pass));
       dense_iluk(&a, level, lev, dense);
@@ -101,7 +112,7 @@ static void check_iluk(void)
       f.val = calloc((size_t)f.ptr[N] + 1, sizeof *f.val);
       gi_iluk_places(&a.rows, &f, place);
       for (gable_off p = 0; p < a.ptr[N]; p++) f.val[place[p]] = a.val[p];
-      CHECK_OK(gi_ilu_in_pattern(ctx, "ILU(k)", N, f.ptr, f.idx, f.val, &bad_row));
+      factor_in_pattern(&f);
       compare(&f, dense, keep, "ILU(k)");
       free(f.val);
       f.val = NULL;
@@ -190,14 +201,13 @@ static void check_ends(void)
 {
   static sample a;
   gi_csc full = {0}, none = {0}, t = {0};
-  gable_idx bad_row;
   gable_off place[N * N];
   make(&a, 0.1, -1, 5);
   CHECK_OK(gi_iluk_pattern(ctx, &a.rows, N, &full));
   full.val = calloc((size_t)full.ptr[N], sizeof *full.val);
   gi_iluk_places(&a.rows, &full, place);
   for (gable_off p = 0; p < a.ptr[N]; p++) full.val[place[p]] = a.val[p];
-  CHECK_OK(gi_ilu_in_pattern(ctx, "ILU(k)", N, full.ptr, full.idx, full.val, &bad_row));
+  factor_in_pattern(&full);
   check_complete(&full, &a);
   CHECK_OK(gi_ilut(ctx, &a.rows, 0, N, &t));
   check_complete(&t, &a);

@@ -1,75 +1,125 @@
-/* incomplete.c: see incomplete.h.  One thread takes the rows in the order of their levels, so nothing waits. */
+/* incomplete.c: see incomplete.h; row by row. */
+#include <math.h>
+#include <string.h>
+
 #include "kernels/krylov/incomplete.h"
 
-#include <math.h>
+/* One factorization.  Within a row places are counted from its first entry, so that 32 bits hold them. */
+typedef struct factorization {
+  const gik_incomplete *f;
+  const gable_idx *idx;
+  const double *a;
+  double *val;
+  unsigned *diagonal; /* [n] of the rows that are done */
+  unsigned *place;    /* [n] of each column in the row at hand; NONE */
+} factorization;
 
-/* The place of column j in [low, end); end: there is none. */
-static unsigned find(const gable_idx *idx, unsigned low, unsigned end, gable_idx j)
+#define NONE (~0u)
+
+static gable_off offset(const gik_incomplete *f, gable_idx i)
 {
-  unsigned high = end;
-  while (low < high) {
-    const unsigned middle = (low + high) / 2;
-    if (idx[middle] < j)
-      low = middle + 1;
+  return f->wide ? f->wide[i] : (gable_off)f->a->ptr[i];
+}
+
+static factorization begin(const gik_incomplete *f)
+{
+  const size_t n = (size_t)f->a->n;
+  unsigned *scratch = f->scratch;
+  if (!f->first && n) memset(scratch + n, 0xff, n * sizeof *scratch);
+  return (factorization){f, f->a->idx, f->a->val, f->factor, scratch, scratch + n};
+}
+
+static void blame(const gik_incomplete *f, gable_idx i, int bad)
+{
+  if (bad && i < *f->fault) *f->fault = i;
+}
+
+static void ilu0_row(const factorization *g, gable_idx i)
+{
+  const gik_incomplete *f = g->f;
+  const gable_off first = offset(f, i), end = offset(f, i + 1);
+  double *row = g->val + first;
+  if (g->val != g->a) memcpy(row, g->a + first, (size_t)(end - first) * sizeof *row);
+  for (gable_off p = first; p < end; p++) g->place[g->idx[p]] = (unsigned)(p - first);
+  for (gable_off p = first; p < end && g->idx[p] < i; p++) {
+    const gable_idx k = g->idx[p];
+    const gable_off pivot = offset(f, k) + g->diagonal[k], last = offset(f, k + 1);
+    const double factor = g->val[p] / g->val[pivot];
+    g->val[p] = factor;
+    for (gable_off q = pivot + 1; q < last; q++) {
+      const unsigned at = g->place[g->idx[q]];
+      if (at != NONE) row[at] -= factor * g->val[q];
+    }
+  }
+  g->diagonal[i] = g->place[i];
+  for (gable_off p = first; p < end; p++) g->place[g->idx[p]] = NONE;
+}
+
+/* The sum of l_ik l_jk over k < j, rows of the factor from p and q on; both increase and have their diagonal. */
+static double row_product(const gable_idx *idx, const double *l, gable_off p, gable_off q, gable_idx j)
+{
+  double sum = 0;
+  while (idx[p] < j && idx[q] < j) {
+    if (idx[p] == idx[q])
+      sum += l[p++] * l[q++];
+    else if (idx[p] < idx[q])
+      p++;
     else
-      high = middle;
+      q++;
   }
-  return low < end && idx[low] == j ? low : end;
+  return sum;
 }
 
-static void blame(const gik_incomplete *f, gable_idx i)
+/* 1: the pivot will not do. */
+static int ic0_row(const factorization *g, gable_idx i)
 {
-  if (i < *f->fault) *f->fault = i;
+  const gik_incomplete *f = g->f;
+  const gable_off first = offset(f, i);
+  double *l = g->val;
+  gable_off p = first;
+  for (; g->idx[p] < i; p++) {
+    const gable_idx j = g->idx[p];
+    const gable_off other = offset(f, j);
+    l[p] = (g->a[p] - row_product(g->idx, l, first, other, j)) / l[other + g->diagonal[j]];
+  }
+  double pivot = g->a[p] * (1 + f->shift);
+  for (gable_off q = first; q < p; q++) pivot -= l[q] * l[q];
+  g->diagonal[i] = (unsigned)(p - first);
+  l[p] = sqrt(pivot);
+  return !(pivot > 0) || !isfinite(pivot);
 }
 
-static void ilu0_row(const gik_incomplete *f, gable_idx i)
+static gable_idx row_at(const gik_incomplete *f, gable_idx w)
 {
-  const gik_rows *a = f->a;
-  const unsigned begin = a->ptr[i], diagonal = a->diagonal[i], end = a->ptr[i + 1];
-  double *val = f->factor;
-  for (unsigned p = begin; p < end; p++) val[p] = ((const double *)a->val)[p];
-  for (unsigned p = begin; p < diagonal; p++) {
-    const gable_idx k = a->idx[p];
-    const double factor = val[p] / val[a->diagonal[k]];
-    val[p] = factor;
-    for (unsigned q = a->diagonal[k] + 1; q < a->ptr[k + 1]; q++) {
-      const unsigned at = find(a->idx, p + 1, end, a->idx[q]);
-      if (at < end) val[at] -= factor * val[q];
-    }
-  }
-  if (!isfinite(val[diagonal]) || !isfinite(1 / val[diagonal])) blame(f, i);
+  return f->order ? (gable_idx)f->order[w] : w;
 }
 
-static void ic0_row(const gik_incomplete *f, gable_idx i)
+/* Rows in their natural order end at the first bad one, which is the lowest. */
+static int ended(const gik_incomplete *f)
 {
-  const gik_rows *a = f->a;
-  const double *val = a->val;
-  const unsigned begin = a->ptr[i], diagonal = a->diagonal[i];
-  double *l = f->factor, pivot = val[diagonal] * (1 + f->shift);
-  for (unsigned p = begin; p < diagonal; p++) {
-    const gable_idx j = a->idx[p];
-    double sum = 0;
-    for (unsigned q = a->ptr[j]; q < a->diagonal[j]; q++) {
-      const unsigned at = find(a->idx, begin, p, a->idx[q]);
-      if (at < p) sum += l[at] * l[q];
-    }
-    l[p] = (val[p] - sum) / l[a->diagonal[j]];
-    pivot -= l[p] * l[p];
-  }
-  if (!(pivot > 0) || !isfinite(pivot)) blame(f, i);
-  l[diagonal] = sqrt(pivot);
+  return !f->order && *f->fault < GIK_NO_ROW;
 }
 
 static gable_status ilu0(const gik_incomplete *f)
 {
-  for (gable_idx k = 0; k < f->a->n; k++) ilu0_row(f, (gable_idx)f->order[k]);
+  const factorization g = begin(f);
+  for (gable_idx w = f->first; w < f->last && !ended(f); w++) {
+    const gable_idx i = row_at(f, w);
+    ilu0_row(&g, i);
+    const double pivot = g.val[offset(f, i) + g.diagonal[i]];
+    blame(f, i, !isfinite(pivot) || !isfinite(1 / pivot));
+  }
   return GABLE_OK;
 }
 
 static gable_status ic0(const gik_incomplete *f)
 {
-  for (gable_idx k = 0; k < f->a->n; k++) ic0_row(f, (gable_idx)f->order[k]);
+  const factorization g = begin(f);
+  for (gable_idx w = f->first; w < f->last && !ended(f); w++) {
+    const gable_idx i = row_at(f, w);
+    blame(f, i, ic0_row(&g, i));
+  }
   return GABLE_OK;
 }
 
-const gik_incomplete_factors gik_incomplete_factors_cpu = {ilu0, ic0};
+const gik_incomplete_factors gik_incomplete_factors_cpu = {ilu0, ic0, 2 * sizeof(unsigned)};

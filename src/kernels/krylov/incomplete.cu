@@ -67,12 +67,12 @@ static __device__ __forceinline__ void close_row(const gik_incomplete &f, const 
   __syncwarp();
   if (lane) return;
   __threadfence();
-  *(volatile unsigned char *)(f.ready + r.i) = 1;
+  ((volatile unsigned char *)f.scratch)[r.i] = 1;
 }
 
 static __device__ __forceinline__ void await_row(const gik_incomplete &f, gable_idx k, patience *patient)
 {
-  while (!*(volatile unsigned char *)(f.ready + k) && !patient->lost(f.control, f.deadline_ns, k)) {
+  while (!((volatile unsigned char *)f.scratch)[k] && !patient->lost(f.control, f.deadline_ns, k)) {
   }
   __threadfence();
   __syncwarp();
@@ -164,7 +164,7 @@ template <bool SYMMETRIC> gable_status run(const gik_incomplete *f)
   on.call([&] { return cudaGetDevice(&device); });
   on.call([&] { return cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device); });
   on.call([&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, gik::INCOMPLETE_BLOCK, 0); });
-  on.call([&] { return cudaMemsetAsync(f->ready, 0, (size_t)f->a->n, on.stream); });
+  on.call([&] { return cudaMemsetAsync(f->scratch, 0, (size_t)f->a->n, on.stream); });
   const unsigned most = (unsigned)(blocks * processors), grid = wanted < most ? wanted : most;
   on.launch(kernel, grid, gik::INCOMPLETE_BLOCK, 0, *f, *f->a);
   return on.status(SYMMETRIC ? "IC(0)" : "ILU(0)");
@@ -172,4 +172,4 @@ template <bool SYMMETRIC> gable_status run(const gik_incomplete *f)
 
 } /* namespace */
 
-extern "C" const gik_incomplete_factors gik_incomplete_factors_cuda = {run<false>, run<true>};
+extern "C" const gik_incomplete_factors gik_incomplete_factors_cuda = {run<false>, run<true>, 1};
