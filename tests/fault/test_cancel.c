@@ -7,12 +7,15 @@
 
 typedef struct listener {
   int calls, refuse_at; /* -1: never */
+  const char *watched;  /* or NULL: a phase, and */
+  int heard;            /* how often it asked */
 } listener;
 
 static int listen(void *user, const char *phase, double done)
 {
   listener *l = user;
   CHECK(phase && done >= 0 && done <= 1, "%s: %g", phase, done);
+  l->heard += l->watched && !strcmp(phase, l->watched);
   return l->calls++ == l->refuse_at;
 }
 
@@ -66,7 +69,7 @@ static gable_status factor(stage *s)
 {
   listener *l = s->listener;
   const listener kept = *l;
-  *l = (listener){0, -1}; /* a factorization that was cancelled may have cost the analysis */
+  *l = (listener){.refuse_at = -1}; /* a factorization that was cancelled may have cost the analysis */
   CHECK_OK(analyse(s));
   *l = kept;
   return gable_solver_factor(s->solver, NULL, GABLE_REUSE_NOTHING);
@@ -119,12 +122,12 @@ static gable_status iterate(stage *s)
 /* Without a refusal the phase asks at least so many times. */
 static void every_call(stage *s, listener *l, const char *name, phase *run, int least)
 {
-  *l = (listener){0, -1};
+  *l = (listener){.refuse_at = -1};
   CHECK_OK(run(s));
   const int calls = l->calls;
   CHECK(calls >= least, "%s asks %d times", name, calls);
   for (int k = 0; k < calls; k += GI_SANITIZED ? 3 : 1) {
-    *l = (listener){0, k};
+    *l = (listener){.refuse_at = k};
     const gable_status status = run(s);
     if (l->calls <= k) { /* it was faster this time: fewer questions */
       CHECK(k >= least && status == GABLE_OK, "%s: refused at call %d: %s", name, k, gable_status_text(status));
@@ -133,7 +136,7 @@ static void every_call(stage *s, listener *l, const char *name, phase *run, int 
     CHECK(status == GABLE_ERR_CANCELLED, "%s: refused at call %d: %s", name, k, gable_status_text(status));
     CHECK(l->calls == k + 1, "%s: asked again after call %d", name, k);
   }
-  *l = (listener){0, -1};
+  *l = (listener){.refuse_at = -1};
   CHECK_OK(run(s));
 }
 
@@ -171,6 +174,21 @@ static void triangles(stage *s, listener *l)
   }
 }
 
+/* A factorization in the pattern of the matrix asks before each 1,024 of its 3,600 rows. */
+static void factorizations(stage *s, listener *l)
+{
+  static const char *const names[] = {[GABLE_PRECOND_ILU0] = "ILU(0)", [GABLE_PRECOND_IC0] = "IC(0)"};
+  for (int p = GABLE_PRECOND_ILU0; p <= GABLE_PRECOND_IC0; p++) {
+    s->how = (gable_krylov_options)GABLE_KRYLOV_OPTIONS_INIT;
+    s->how.preconditioner = (gable_preconditioner)p;
+    CHECK_OK(gable_krylov_create(s->ctx, &s->how, &s->krylov));
+    *l = (listener){.refuse_at = -1, .watched = names[p]};
+    CHECK_OK(set_matrix(s));
+    CHECK(l->heard == 4, "%s asks %d times", names[p], l->heard);
+    gable_krylov_destroy(&s->krylov);
+  }
+}
+
 static void iterations(stage *s, listener *l)
 {
   s->how = (gable_krylov_options)GABLE_KRYLOV_OPTIONS_INIT;
@@ -191,7 +209,7 @@ static void iterations(stage *s, listener *l)
 
 static void with_threads(int threads)
 {
-  listener l = {0, -1};
+  listener l = {.refuse_at = -1};
   stage s = {.view = GABLE_MATRIX_VIEW_INIT, .listener = &l};
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
   gable_matrix *half = NULL;
@@ -211,6 +229,7 @@ static void with_threads(int threads)
   files(&s, &l);
   solvers(&s, &l);
   triangles(&s, &l);
+  factorizations(&s, &l);
   iterations(&s, &l);
   unlink(s.path);
   free(s.b);
