@@ -4,10 +4,6 @@
 
 #include "trisolve/plan.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* *seconds of solves by one method; an error says why it does not serve, *bad_row which row of the matrix is to blame.
  */
 typedef gable_status gi_candidate_time(void *user, gi_method method, gable_idx *bad_row, double *seconds);
@@ -25,9 +21,5 @@ int gi_candidates_wanted(const gable_trisolve *t);
  * analyses t by the fastest; t->timed tells how fast each was (the ops that are asked for added up).  Errors are those
  * of an analysis. */
 gable_status gi_candidates_analyse(gable_trisolve *t, const gable_matrix_view *a);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

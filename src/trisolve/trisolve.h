@@ -7,10 +7,6 @@
 
 #include "trisolve/plan.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* options: of this version's size; the fields are checked and zeros become defaults.  GABLE_ERR_ARGUMENT,
  * GABLE_ERR_UNAVAILABLE: an option. */
 gable_status gi_trisolve_create(gable_context *ctx, const gable_trisolve_options *options, gable_trisolve **out);
@@ -58,9 +54,5 @@ gable_status gi_work_set_stream(gable_trisolve_work *w, void *stream);
 /* The first fault of solves with w since the last call, and its row (NULL: not asked for; -1: none). */
 gable_status gi_work_status(gable_trisolve_work *w, gable_idx *row);
 gable_status gi_work_status_on(gable_trisolve_work *w, void *stream, gable_idx *row); /* of gi_trisolve_solve_on */
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

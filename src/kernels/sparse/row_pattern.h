@@ -6,10 +6,6 @@
 #include "kernels/list.h"
 #include "kernels/sparse/row_product.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* All zero at first; set by what is found. */
 typedef struct gik_pattern_flags {
   unsigned long long below; /* entries left of the diagonal */
@@ -28,9 +24,5 @@ struct gik_row_patterns {
   /* Rows that are regular and have their diagonals. */
   gable_status (*compare)(const gik_rows *a, gik_pattern_flags *flags, void *stream);
 };
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

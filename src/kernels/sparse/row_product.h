@@ -10,10 +10,6 @@
 #include "base/status.h"
 #include "kernels/list.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A square matrix by rows, in the memory of the place where the kernels run. */
 typedef struct gik_rows {
   gable_idx n;
@@ -74,9 +70,5 @@ struct gik_row_products {
   /* *sum = the sum of y_i^2; parts: [GIK_SQUARE_PARTS] scratch. */
   gable_status (*square)(gable_idx n, gable_type type, const void *y, double *parts, double *sum, void *stream);
 };
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

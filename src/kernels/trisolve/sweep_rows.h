@@ -7,10 +7,6 @@
 #include "kernels/sparse/row_product.h"
 #include "kernels/trisolve/trisolve_cuda.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The rows of one direction, by level of the triangle that it follows. */
 typedef struct gik_sweep_order {
   int backward, levels;
@@ -36,9 +32,5 @@ struct gik_row_sweeps {
   gable_status (*elements)(const gik_rows *a, const gik_sweep_order *o, const gik_sweep *s);
   gable_status (*prepare)(gik_control *control, void *published, gable_idx n, gable_type type, void *stream);
 };
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
