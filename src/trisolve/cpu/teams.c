@@ -1,13 +1,13 @@
 /* teams.c: candidates for several threads, simulated. */
 #include <string.h>
 
-#include "trisolve/cpu/level_parts.h"
 #include "trisolve/cpu/supersteps.h"
 #include "trisolve/cpu/teams.h"
 
 enum {
   TILE = 1024, /* rows and entries of a tile */
   SMALL_TILE = 256,
+  ROW = 3,          /* weight of a row beside its entries */
   NARROW = 400,     /* weight below which a level is not split */
   STEP_WAIT = 1000, /* what a superstep weighs beside its rows; */
   LONG_WAIT = 4000, /* on MANY threads, whose waits are longer, this is tried too */
@@ -56,17 +56,77 @@ done:
   return status;
 }
 
+/* Levels cut into parts; a level's rows are in their natural order, so that what a row needs was mostly computed by its
+ * own thread (the tasks of SpMP; Park et al., ISC 2014). */
+typedef struct level_parts {
+  const gi_levels *levels;
+  const gable_off *ptr;
+  int threads;
+  gable_idx count;
+  gable_idx *cuts; /* [count+1] offsets into levels->order */
+  int *owner;      /* [count] thread */
+} level_parts;
+
+static gable_off weight_of(const level_parts *l, gable_idx k)
+{
+  const gable_idx row = l->levels->order[k];
+  return ROW + l->ptr[row + 1] - l->ptr[row];
+}
+
+static void begin_part(level_parts *l, gable_idx at, int owner)
+{
+  l->cuts[l->count] = at;
+  l->owner[l->count++] = owner;
+}
+
+/* Rows begin..end-1 of a level that weigh so much. */
+static void split(level_parts *l, gable_idx begin, gable_idx end, gable_off weight)
+{
+  gable_off sum = 0;
+  int last = -1;
+  for (gable_idx k = begin; k < end; k++) {
+    const int owner = (int)(sum * l->threads / weight);
+    if (owner != last) begin_part(l, k, owner);
+    last = owner;
+    sum += weight_of(l, k);
+  }
+}
+
+/* Parts of equal weight; narrow levels, which are not worth a wait, are left to thread 0, a run of them as one part. */
+static void cut_levels(level_parts *l)
+{
+  const gable_idx *start = l->levels->start;
+  int running = 0; /* the last part is a run of narrow levels */
+  for (gable_idx k = 0; k < l->levels->count; k++) {
+    gable_off weight = 0;
+    for (gable_idx q = start[k]; q < start[k + 1]; q++) weight += weight_of(l, q);
+    if (weight >= NARROW)
+      split(l, start[k], start[k + 1], weight);
+    else if (!running)
+      begin_part(l, start[k], 0);
+    running = weight < NARROW;
+  }
+  l->cuts[l->count] = l->levels->count ? start[l->levels->count] : 0;
+}
+
 /* Every thread the same part of every level. */
 static gable_status try_level_parts(candidates *c)
 {
   gable_status status = GABLE_OK;
   const gi_team_problem *p = c->p;
-  gi_level_parts parts;
-  memset(&parts, 0, sizeof parts);
-  GI_TRY(gi_level_parts_cut(p->ctx, p->levels, p->order.ptr, c->threads, NARROW, &parts));
-  GI_TRY(try_plan(c, &(gi_tile_plan){p->levels->order, parts.cuts, parts.owner, c->threads, whole}));
+  const gi_levels *levels = p->levels;
+  level_parts l = {.levels = levels, .ptr = p->order.ptr, .threads = c->threads};
+  gable_off most = 1;
+  for (gable_idx k = 0; k < levels->count; k++) {
+    const gable_idx rows = levels->start[k + 1] - levels->start[k];
+    most += rows < c->threads ? rows : c->threads;
+  }
+  GI_ALLOC(p->ctx, l.cuts, most);
+  GI_ALLOC(p->ctx, l.owner, most);
+  cut_levels(&l);
+  GI_TRY(try_plan(c, &(gi_tile_plan){levels->order, l.cuts, l.owner, c->threads, whole}));
 done:
-  gi_level_parts_release(p->ctx, &parts);
+  GI_FREE(p->ctx, l.cuts, l.owner);
   return status;
 }
 
