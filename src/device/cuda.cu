@@ -415,17 +415,17 @@ done:
 
 } /* namespace */
 
-extern "C" const gik_gpu *gi_cuda_gpu(const gable_context *ctx)
+const gik_gpu *gi_cuda_gpu(const gable_context *ctx)
 {
   return &place_of(ctx)->gpu;
 }
 
-extern "C" gi_mailboxes *gi_cuda_mailboxes(const gable_context *ctx)
+gi_mailboxes *gi_cuda_mailboxes(const gable_context *ctx)
 {
   return &place_of(ctx)->mailboxes;
 }
 
-extern "C" int gi_cuda_ordinal(const gable_context *ctx)
+int gi_cuda_ordinal(const gable_context *ctx)
 {
   return place_of(ctx)->ordinal;
 }

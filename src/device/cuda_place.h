@@ -5,10 +5,6 @@
 #include "cuda/attributes.h"
 #include "device/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Of the context's GPU, as CUDA counts them. */
 int gi_cuda_ordinal(const gable_context *ctx);
 
@@ -16,9 +12,5 @@ int gi_cuda_ordinal(const gable_context *ctx);
 const gik_gpu *gi_cuda_gpu(const gable_context *ctx);
 
 struct gi_mailboxes *gi_cuda_mailboxes(const gable_context *ctx);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

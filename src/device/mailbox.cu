@@ -24,7 +24,7 @@ void gi_mailboxes_release(gi_mailboxes *m)
   m->memory = nullptr;
 }
 
-extern "C" void *gi_mailbox_take(gable_context *ctx)
+void *gi_mailbox_take(gable_context *ctx)
 {
   gi_mailboxes *p = gi_cuda_mailboxes(ctx);
   unsigned seen = __atomic_load_n(&p->taken, __ATOMIC_RELAXED);
@@ -37,7 +37,7 @@ extern "C" void *gi_mailbox_take(gable_context *ctx)
   }
 }
 
-extern "C" void gi_mailbox_give(gable_context *ctx, void *mailbox)
+void gi_mailbox_give(gable_context *ctx, void *mailbox)
 {
   gi_mailboxes *p = gi_cuda_mailboxes(ctx);
   const unsigned i = mailbox ? (unsigned)(((char *)mailbox - p->memory) / GI_MAILBOX_BYTES) : 0;
@@ -46,7 +46,7 @@ extern "C" void gi_mailbox_give(gable_context *ctx, void *mailbox)
 
 /* "Not ready" counts as a failure of the query.  Where the application has an error pending, the host waits instead,
  * for a thread for each look would cost more. */
-extern "C" gable_status gi_mailbox_await(void *stream, const volatile unsigned *flag, const char *what)
+gable_status gi_mailbox_await(void *stream, const volatile unsigned *flag, const char *what)
 {
   gable_status status = GABLE_OK;
   const cudaStream_t on = (cudaStream_t)stream;
@@ -93,8 +93,8 @@ done:
 } /* namespace */
 
 /* A copy by the driver and a wait for it take 10 us, a kernel that writes to the host's memory about half of that. */
-extern "C" gable_status gi_mailbox_fetch_two(gable_context *ctx, void *stream, void *host_a, const void *a,
-                                             size_t bytes_a, void *host_b, const void *b, size_t bytes_b)
+gable_status gi_mailbox_fetch_two(gable_context *ctx, void *stream, void *host_a, const void *a, size_t bytes_a,
+                                  void *host_b, const void *b, size_t bytes_b)
 {
   gable_status status = GABLE_OK;
   const size_t word = sizeof(unsigned), all = bytes_a + bytes_b;
@@ -119,7 +119,7 @@ done:
   return status;
 }
 
-extern "C" gable_status gi_mailbox_fetch(gable_context *ctx, void *stream, void *host, const void *device, size_t bytes)
+gable_status gi_mailbox_fetch(gable_context *ctx, void *stream, void *host, const void *device, size_t bytes)
 {
   return gi_mailbox_fetch_two(ctx, stream, host, device, bytes, host, device, 0);
 }

@@ -7,10 +7,6 @@
 
 #include "device/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GI_MAILBOX_BYTES = 4096 };
 
 /* Of one context. */
@@ -34,9 +30,5 @@ gable_status gi_mailbox_await(void *stream, const volatile unsigned *flag, const
 gable_status gi_mailbox_fetch(gable_context *ctx, void *stream, void *host, const void *device, size_t bytes);
 gable_status gi_mailbox_fetch_two(gable_context *ctx, void *stream, void *host_a, const void *a, size_t bytes_a,
                                   void *host_b, const void *b, size_t bytes_b);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
