@@ -26,22 +26,14 @@ typedef struct candidates {
   int count;
 } candidates;
 
-static gi_tile_costs costs_of(int threads)
-{
-  gi_tile_costs costs = gi_tile_costs_default();
-  if (threads > 2) costs.remote *= 0.5 * threads; /* lines come from farther away, and all threads ask at once */
-  return costs;
-}
-
 /* Simulates a plan, which is kept when it is among the best. */
 static gable_status try_plan(candidates *c, const gi_tile_plan *plan)
 {
   gable_status status = GABLE_OK;
   const gi_team_problem *p = c->p;
-  const gi_tile_costs costs = costs_of(plan->threads);
   gi_tiles tiles;
   int k = c->count;
-  GI_TRY(gi_tiles_build(p->ctx, p->order.blocks.count, p->row_cost, plan, &costs, &tiles));
+  GI_TRY(gi_tiles_build(p->ctx, p->order.blocks.count, p->row_cost, plan, &tiles));
   tiles.model_s += launch_s;
   while (k > 0 && tiles.model_s < c->best[k - 1].model_s) k--;
   if (k == GI_TEAM_PLANS) {
@@ -167,11 +159,4 @@ gable_status gi_team_plans(const gi_team_problem *p, int threads, gi_tiles *plan
 done:
   *count = c.count;
   return status;
-}
-
-gable_status gi_one_tile(const gi_team_problem *p, const gable_idx *order, gi_tiles *out)
-{
-  const gi_tile_costs costs = costs_of(1);
-  return gi_tiles_build(p->ctx, p->order.blocks.count, p->row_cost, &(gi_tile_plan){order, NULL, NULL, 1, whole},
-                        &costs, out);
 }

@@ -24,9 +24,6 @@ enum { GI_TEAM_PLANS = 3 };
  * *count of them. */
 gable_status gi_team_plans(const gi_team_problem *p, int threads, gi_tiles *plans, int *count);
 
-/* The tiles of one thread, whole; order: NULL is 0, 1, ... */
-gable_status gi_one_tile(const gi_team_problem *p, const gable_idx *order, gi_tiles *out);
-
 /* Takes the tiles: schedule, lists and counters of op_plan from them. */
 gable_status gi_tiles_adopt(const gi_team_problem *p, gi_tiles *tiles, gi_op_plan *op_plan);
 

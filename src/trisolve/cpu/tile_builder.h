@@ -15,7 +15,7 @@ typedef struct gi_tile {
 typedef struct gi_tile_builder {
   gable_context *ctx;
   const gi_chunks *c;
-  const gi_tile_costs *costs;
+  double remote_s;  /* of a cache line of unknowns that another thread has computed */
   const int *owner; /* [chunks] or NULL */
   int threads;
 

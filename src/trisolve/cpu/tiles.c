@@ -6,10 +6,9 @@
 
 enum { LOOK_AHEAD = 8 }; /* chunks that are compared before one is handed out */
 
-gi_tile_costs gi_tile_costs_default(void)
-{
-  return (gi_tile_costs){.tile = 20e-9, .hop = 100e-9, .remote = 2e-9};
-}
+static const double tile_s = 20e-9;  /* of a tile beside its rows */
+static const double hop_s = 100e-9;  /* from one thread's store to another's load */
+static const double remote_s = 2e-9; /* of a cache line of unknowns that another thread has computed */
 
 static void builder_release(gi_tile_builder *b)
 {
@@ -30,8 +29,8 @@ static double available(const gi_tile_builder *b, gable_idx chunk, int thread, d
   for (gable_off p = b->c->pred_ptr[chunk]; p < b->c->pred_ptr[chunk + 1]; p++) {
     const gable_idx t = b->tile_of[b->c->pred[p]];
     if (b->tiles[t].thread == thread) continue;
-    *remote += b->costs->remote * b->c->pred_lines[p];
-    if (b->tiles[t].finish + b->costs->hop > at) at = b->tiles[t].finish + b->costs->hop;
+    *remote += b->remote_s * b->c->pred_lines[p];
+    if (b->tiles[t].finish + hop_s > at) at = b->tiles[t].finish + hop_s;
   }
   return at;
 }
@@ -76,7 +75,7 @@ static void make_tile(gi_tile_builder *b)
   b->tile_of[chunk] = b->count++;
   t->thread = thread;
   t->step = ++b->steps[thread];
-  t->finish = b->free_at[thread] = start + remote + b->costs->tile + b->c->seconds[chunk];
+  t->finish = b->free_at[thread] = start + remote + tile_s + b->c->seconds[chunk];
   for (gable_off p = b->c->succ_ptr[chunk]; p < b->c->succ_ptr[chunk + 1]; p++)
     if (!--b->missing[b->c->succ[p]]) gi_heap_push(b->heap, &b->heap_size, b->c->succ[p]);
 }
@@ -139,7 +138,7 @@ done:
 }
 
 gable_status gi_tiles_build(gable_context *ctx, gable_idx n, gi_row_cost_model *row_cost, const gi_tile_plan *plan,
-                            const gi_tile_costs *costs, gi_tiles *out)
+                            gi_tiles *out)
 {
   gable_status status = GABLE_OK;
   gi_chunks chunks;
@@ -149,9 +148,10 @@ gable_status gi_tiles_build(gable_context *ctx, gable_idx n, gi_row_cost_model *
   memset(&chunks, 0, sizeof chunks);
   b.ctx = ctx;
   b.c = &chunks;
-  b.costs = costs;
   b.owner = plan->owner;
   b.threads = plan->threads;
+  b.remote_s = remote_s;
+  if (b.threads > 2) b.remote_s *= 0.5 * b.threads; /* lines come from farther away, and all threads ask at once */
   GI_TRY(gi_chunks_cut(ctx, n, row_cost, plan->base, plan->cuts, plan->size, &chunks));
   GI_TRY(simulate(&b));
   GI_TRY(number_tiles(&b, out));

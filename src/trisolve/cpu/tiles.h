@@ -26,13 +26,6 @@ typedef struct gi_tiles {
   double model_s;        /* simulated seconds of a solve */
 } gi_tiles;
 
-/* Seconds: of a tile beside its rows, from one thread's store to another's load, and of a cache line of
- * unknowns that another thread has computed. */
-typedef struct gi_tile_costs {
-  double tile, hop, remote;
-} gi_tile_costs;
-gi_tile_costs gi_tile_costs_default(void);
-
 /* base: [n] an order of the rows, each after those that it depends on, of which tiles are consecutive parts; NULL for
  * 0..n-1.  No tile goes across a place of cuts (increasing, beginning with 0; NULL: none).  size: rows and entries of a
  * tile, at most, or one row.  owner: which thread does the tile between each cut and the next, which no size may
@@ -44,7 +37,7 @@ typedef struct gi_tile_plan {
   gable_off size;
 } gi_tile_plan;
 gable_status gi_tiles_build(gable_context *ctx, gable_idx n, gi_row_cost_model *row_cost, const gi_tile_plan *plan,
-                            const gi_tile_costs *costs, gi_tiles *out);
+                            gi_tiles *out);
 
 /* Frees the arrays.  Fine on a zeroed one, and twice. */
 void gi_tiles_release(gable_context *ctx, gi_tiles *t);

@@ -223,9 +223,10 @@ static gable_status build_alone(workshop *w, gi_op_plan *op_plan)
 {
   gable_status status = GABLE_OK;
   gi_best_order *best = &w->alone;
+  const gi_tile_plan one = {best->order, NULL, NULL, 1, INT64_MAX};
   gi_tiles tiles;
   op_plan->as_serial = !best->order && !w->blocks.count && best->lists.m.runs <= 1;
-  GI_TRY(gi_one_tile(&w->problem, best->order, &tiles));
+  GI_TRY(gi_tiles_build(w->ctx, w->problem.order.blocks.count, &w->row_cost, &one, &tiles));
   status = gi_tiles_adopt(&w->problem, &tiles, op_plan);
   gi_tiles_release(w->ctx, &tiles);
   if (status) goto done;

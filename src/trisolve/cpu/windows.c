@@ -53,16 +53,6 @@ static void sort(window *w, gable_idx *order)
   }
 }
 
-static gable_status find_places(gable_context *ctx, window *w)
-{
-  gable_status status = GABLE_OK;
-  if (!w->base) goto done;
-  GI_ALLOC(ctx, w->place, w->rows->n);
-  for (gable_idx k = 0; k < w->rows->n; k++) w->place[w->base[k]] = k;
-done:
-  return status;
-}
-
 gable_status gi_windows_sort(gable_context *ctx, const gi_window_rows *rows, const gable_idx *base,
                              const gable_idx *cuts, gable_idx windows, gable_idx *order)
 {
@@ -71,7 +61,8 @@ gable_status gi_windows_sort(gable_context *ctx, const gi_window_rows *rows, con
   gable_idx widest = 0;
   for (gable_idx k = 0; k < windows; k++)
     if (cuts[k + 1] - cuts[k] > widest) widest = cuts[k + 1] - cuts[k];
-  GI_TRY(find_places(ctx, &w));
+  if (base) GI_ALLOC(ctx, w.place, rows->n);
+  for (gable_idx k = 0; base && k < rows->n; k++) w.place[base[k]] = k;
   GI_ALLOC(ctx, w.level, widest);
   GI_ALLOC(ctx, w.by_kind, widest);
   GI_ALLOC(ctx, w.count, (gable_off)(widest > GI_WINDOW_KINDS ? widest : GI_WINDOW_KINDS) + 1);
