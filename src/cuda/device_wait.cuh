@@ -198,14 +198,6 @@ static __device__ __forceinline__ void prefetch_line(const void *p)
   asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
 
-/* bytes from p on into L2, by the copy engine. */
-static __device__ __forceinline__ void prefetch_bulk(const void *p, size_t bytes)
-{
-  enum { UNIT = 16 };
-  const size_t begin = (size_t)p / UNIT * UNIT, end = ((size_t)p + bytes + UNIT - 1) / UNIT * UNIT;
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin), "r"((unsigned)(end - begin)) : "memory");
-}
-
 /* Pieces of work are counted by 32 bits, and warps ask for some beyond the last. */
 static inline gable_status countable(const char *what, double pieces)
 {
