@@ -115,14 +115,7 @@ done:
 const gi_trisolve_backend gi_trisolve_mirror = {
     .analyse = mirror_analyse,
     .update = mirror_update,
-    .work_bytes = gi_cpu_work_bytes,
-    .work_init = gi_cpu_work_init,
-    .work_release = gi_cpu_work_release,
     .solve = mirror_solve,
-    .work_status = gi_cpu_work_status,
-    .info = gi_cpu_info,
-    .plan_bound = gi_cpu_plan_bound,
-    .schedule = gi_cpu_schedule,
     .level_order = mirror_level_order,
-    .release = gi_cpu_release,
+    GI_CPU_PLANS,
 };

@@ -56,12 +56,12 @@ typedef struct gi_trisolve_backend {
 
   /* w->host and w->device hold so many bytes; uninitialised.  Releases nothing that was given. */
   gable_status (*work_init)(gable_trisolve_work *w);
-  void (*work_release)(gable_trisolve_work *w);
+  void (*work_release)(gable_trisolve_work *w); /* NULL: nothing to do */
 
   gable_status (*solve)(const gable_trisolve *t, gable_trisolve_work *w, gable_op op, const gable_vectors_view *b,
                         gable_vectors_view *x);
 
-  /* Fetches w->fault, w->fault_row; may wait for the stream. */
+  /* Fetches w->fault, w->fault_row; may wait for the stream.  NULL: solve has told already. */
   gable_status (*work_status)(gable_trisolve_work *w);
 
   /* Fills everything but size, method and the times, of what was GABLE_TRISOLVE_INFO_INIT. */

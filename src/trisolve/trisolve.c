@@ -123,11 +123,7 @@ done:
 gable_status gi_trisolve_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,
                                const gable_vectors_view *b, gable_vectors_view *x)
 {
-  gable_status status = GABLE_OK;
-  if (!b->n || !b->count) goto done;
-  GI_TRY(t->backend->solve(t, w, op, b, x));
-done:
-  return status;
+  return b->n && b->count ? t->backend->solve(t, w, op, b, x) : GABLE_OK;
 }
 
 gable_status gi_trisolve_solve_on(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,
@@ -163,8 +159,5 @@ done:
 
 gable_status gi_trisolve_get_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level)
 {
-  gable_status status = GABLE_OK;
-  GI_TRY(t->backend->schedule(t, op, order, level));
-done:
-  return status;
+  return t->backend->schedule(t, op, order, level);
 }

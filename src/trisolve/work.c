@@ -48,7 +48,7 @@ gable_status gi_work_create(const gable_trisolve *t, gable_idx max_rhs, gable_tr
   host = device = NULL;
 done:
   if (device) t->ctx->device->release(t->ctx, device);
-  if (host) gi_free(t->ctx, host);
+  gi_free(t->ctx, host);
   return status;
 }
 
@@ -58,7 +58,7 @@ void gi_work_destroy(gable_trisolve_work **w)
   gable_trisolve_work *p = *w;
   gable_context *ctx = p->plan->ctx;
   *w = NULL;
-  p->plan->backend->work_release(p);
+  if (p->plan->backend->work_release) p->plan->backend->work_release(p);
   if (!p->owned) return;
   if (p->device) ctx->device->release(ctx, p->device);
   gi_free(ctx, p);
@@ -80,7 +80,7 @@ done:
 gable_status gi_work_status(gable_trisolve_work *w, gable_idx *row)
 {
   gable_status status = GABLE_OK, fault = GABLE_OK;
-  GI_TRY(w->plan->backend->work_status(w));
+  if (w->plan->backend->work_status) GI_TRY(w->plan->backend->work_status(w));
   fault = w->fault;
   if (row) *row = w->fault_row;
   if (fault) {

@@ -98,8 +98,7 @@ static gable_status find_edges(gable_context *ctx, const graph *g, const gable_i
   for (gable_idx m = 0; m < count; m++)
     for (gable_off p = c->pred_ptr[m]; p < c->pred_ptr[m + 1]; p++) c->succ[c->succ_ptr[c->pred[p] + 1]++] = m;
 done:
-  gi_free(ctx, at);
-  gi_free(ctx, line_of);
+  GI_FREE(ctx, at, line_of);
   return status;
 }
 

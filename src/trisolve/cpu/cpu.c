@@ -42,8 +42,7 @@ static void state_release(gable_context *ctx, cpu_state *s)
   if (!s) return;
   gi_op_plan_release(ctx, &s->op_plan[GABLE_OP_N]);
   gi_op_plan_release(ctx, &s->op_plan[GABLE_OP_T]);
-  gi_free(ctx, s->diagonal_from);
-  gi_free(ctx, s);
+  GI_FREE(ctx, s->diagonal_from, s);
 }
 
 void gi_cpu_release(gable_trisolve *t)
@@ -173,11 +172,6 @@ gable_status gi_cpu_work_init(gable_trisolve_work *w)
   return GABLE_OK;
 }
 
-void gi_cpu_work_release(gable_trisolve_work *w)
-{
-  (void)w;
-}
-
 /* Right-hand sides [first, first+count) of the caller's. */
 static gik_vectors block_of(const gable_vectors_view *b, const gable_vectors_view *x, gable_idx first, gable_idx count)
 {
@@ -220,14 +214,8 @@ static gable_status cpu_solve(const gable_trisolve *t, gable_trisolve_work *w, g
   for (gable_idx first = 0; first < b->count; first += GIK_RHS_BLOCK) {
     gable_idx count = b->count - first < GIK_RHS_BLOCK ? b->count - first : GIK_RHS_BLOCK;
     gik_vectors v = block_of(b, x, first, count);
-    gi_run run = {own,
-                  kernels,
-                  gik_seed_cpu_for(t->shape.value_type, b->type),
-                  &v,
-                  scratch_of(w, (int)op),
-                  t->options.deadline_s,
-                  GABLE_OK,
-                  -1};
+    const gik_seed_cpu *elements = gik_seed_cpu_for(t->shape.value_type, b->type);
+    gi_run run = {own, kernels, elements, &v, scratch_of(w, (int)op), t->options.deadline_s, GABLE_OK, -1};
     if (!own->method) {
       traverse(other, kernels, &v);
       continue;
@@ -242,12 +230,6 @@ static gable_status cpu_solve(const gable_trisolve *t, gable_trisolve_work *w, g
   }
 done:
   return status;
-}
-
-gable_status gi_cpu_work_status(gable_trisolve_work *w)
-{
-  (void)w; /* solve has told already */
-  return GABLE_OK;
 }
 
 /* The plan that serves op, and whether it is op's own. */
@@ -329,13 +311,6 @@ done:
 const gi_trisolve_backend gi_trisolve_cpu = {
     .analyse = cpu_analyse,
     .update = cpu_update,
-    .work_bytes = gi_cpu_work_bytes,
-    .work_init = gi_cpu_work_init,
-    .work_release = gi_cpu_work_release,
     .solve = cpu_solve,
-    .work_status = gi_cpu_work_status,
-    .info = gi_cpu_info,
-    .plan_bound = gi_cpu_plan_bound,
-    .schedule = gi_cpu_schedule,
-    .release = gi_cpu_release,
+    GI_CPU_PLANS,
 };

@@ -92,13 +92,16 @@ gi_op_plan *gi_cpu_op_plan(gable_trisolve *t, gable_op op);
 /* Functions of this backend that the mirror has too: they take no views.  See plan.h. */
 void gi_cpu_work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t *device);
 gable_status gi_cpu_work_init(gable_trisolve_work *w);
-void gi_cpu_work_release(gable_trisolve_work *w);
-gable_status gi_cpu_work_status(gable_trisolve_work *w);
 gable_status gi_cpu_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info);
 gable_status gi_cpu_plan_bound(const gable_trisolve *t, gable_idx n, gable_off nnz, gable_type value_type, size_t *host,
                                size_t *device);
 gable_status gi_cpu_schedule(const gable_trisolve *t, gable_op op, gable_idx *order, gable_idx *level);
 void gi_cpu_release(gable_trisolve *t);
+
+/* Their places in both tables. */
+#define GI_CPU_PLANS                                                                                                   \
+  .work_bytes = gi_cpu_work_bytes, .work_init = gi_cpu_work_init, .info = gi_cpu_info,                                 \
+  .plan_bound = gi_cpu_plan_bound, .schedule = gi_cpu_schedule, .release = gi_cpu_release
 
 /* Frees what op_plan owns, which is then empty.  Fine on a zeroed one. */
 void gi_op_plan_release(gable_context *ctx, gi_op_plan *op_plan);

@@ -7,8 +7,7 @@ enum { GROUP = 16384, SMALL = 64 };
 
 void gi_interleaved_release(gable_context *ctx, gi_interleaved *o)
 {
-  gi_free(ctx, o->order);
-  gi_free(ctx, o->start);
+  GI_FREE(ctx, o->order, o->start);
   memset(o, 0, sizeof *o);
 }
 
@@ -77,8 +76,7 @@ gable_status gi_interleave(gable_context *ctx, gable_idx n, gi_row_cost_model *r
     out->start[++out->groups] = n;
   }
 done:
-  gi_free(ctx, g.level);
-  gi_free(ctx, g.count);
+  GI_FREE(ctx, g.level, g.count);
   if (status) gi_interleaved_release(ctx, out);
   return status;
 }

@@ -117,8 +117,7 @@ static gable_status try_window(trial *t, gable_idx width, int *gained)
   order = NULL;
   GI_TRY(try_order(t, given, width, GI_RUN, gained));
 done:
-  gi_free(t->ctx, order);
-  gi_free(t->ctx, cuts);
+  GI_FREE(t->ctx, order, cuts);
   return status;
 }
 

@@ -19,8 +19,7 @@ done:
 
 void gi_row_cost_model_release(gable_context *ctx, gi_row_cost_model *p)
 {
-  gi_free(ctx, p->done);
-  gi_free(ctx, p->run);
+  GI_FREE(ctx, p->done, p->run);
   memset(p, 0, sizeof *p);
 }
 

@@ -215,10 +215,7 @@ done:
 
 static void end(growth_state *g)
 {
-  for (int t = 0; g->parts && t < g->threads; t++) {
-    gi_free(g->ctx, g->parts[t].taken);
-    gi_free(g->ctx, g->parts[t].heap);
-  }
+  for (int t = 0; g->parts && t < g->threads; t++) GI_FREE(g->ctx, g->parts[t].taken, g->parts[t].heap);
   GI_FREE(g->ctx, g->parts, g->succ_ptr, g->succ, g->missing, g->step, g->owner, g->ready);
 }
 
