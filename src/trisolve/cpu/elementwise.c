@@ -35,42 +35,35 @@ static void scratch_init(const gi_op_plan *op_plan, void *scratch)
   for (gable_idx i = 0; i < op_plan->lists.m.n; i++) atomic_init(&f->of[i], 0);
 }
 
-static gable_status build(gable_context *ctx, const gi_pattern *p, const gi_triangle *lists, int levelled,
-                          gable_type value_type, gi_op_plan *op_plan)
-{
-  gable_status status = GABLE_OK;
-  const gable_idx n = p->rows.n;
-  gable_idx *order = NULL;
-  GI_ALLOC(ctx, order, n);
-  for (gable_idx k = 0; k < n; k++) order[k] = gi_natural(&p->rows, levelled ? p->levels.order[k] : k);
-  GI_TRY(gi_lists_build(ctx, lists, order, value_type, 1, &op_plan->lists));
-  op_plan->launches = 1;
-done:
-  gi_free(ctx, order);
-  return status;
-}
-
-static gable_status elmr_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
-{
-  op_plan->waits = p->rows.ptr[p->rows.n];
-  return build(ctx, p, &p->rows, 1, value_type, op_plan);
-}
-
 /* The counts that a solve starts from: dependencies of each row. */
-static gable_status counted_build(gable_context *ctx, const gi_pattern *p, int levelled, gable_type value_type,
-                                  gi_op_plan *op_plan)
+static gable_status build_counts(gable_context *ctx, const gi_triangle *rows, gi_op_plan *op_plan)
 {
   gable_status status = GABLE_OK;
-  const gable_idx n = p->rows.n;
+  const gable_idx n = rows->n;
   unsigned *count = NULL;
-  GI_TRY(build(ctx, p, &p->columns, levelled, value_type, op_plan));
   GI_ALLOC(ctx, count, n);
   op_plan->schedule = count;
   op_plan->schedule_bytes = (size_t)n * sizeof *count;
-  for (gable_idx k = 0; k < n; k++) count[gi_natural(&p->rows, k)] = (unsigned)(p->rows.ptr[k + 1] - p->rows.ptr[k]);
-  op_plan->waits = n;
-  op_plan->atomics = 2 * p->rows.ptr[n];
+  for (gable_idx k = 0; k < n; k++) count[gi_natural(rows, k)] = (unsigned)(rows->ptr[k + 1] - rows->ptr[k]);
 done:
+  return status;
+}
+
+static gable_status build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
+{
+  gable_status status = GABLE_OK;
+  const gable_idx n = p->rows.n;
+  const int scatter = op_plan->method->scatter, by_level = op_plan->method != &gi_cpu_gsf;
+  gable_idx *order = NULL;
+  GI_ALLOC(ctx, order, n);
+  for (gable_idx k = 0; k < n; k++) order[k] = gi_natural(&p->rows, by_level ? p->levels.order[k] : k);
+  GI_TRY(gi_lists_build(ctx, scatter ? &p->columns : &p->rows, order, value_type, 1, &op_plan->lists));
+  if (scatter) GI_TRY(build_counts(ctx, &p->rows, op_plan));
+  op_plan->launches = 1;
+  op_plan->waits = scatter ? n : p->rows.ptr[n];
+  op_plan->atomics = scatter ? 2 * p->rows.ptr[n] : 0;
+done:
+  gi_free(ctx, order);
   return status;
 }
 
@@ -79,16 +72,6 @@ static size_t counts_bound(gable_idx n, gable_off nnz, int threads)
   (void)nnz;
   (void)threads;
   return (size_t)n * sizeof(unsigned);
-}
-
-static gable_status elmc_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
-{
-  return counted_build(ctx, p, 1, value_type, op_plan);
-}
-
-static gable_status gsf_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
-{
-  return counted_build(ctx, p, 0, value_type, op_plan);
 }
 
 /* Lists first, first+step, ..; returns the one before which a wait was given up. */
@@ -111,11 +94,22 @@ static void finish_alone(gi_run *r, gi_team *team)
     if (k >= f->stop[k % f->size] && walk(r, k, n - k, team) == k) return;
 }
 
+/* What the threads wait for. */
+static void prepare(const gi_run *r)
+{
+  flags *f = r->scratch;
+  const unsigned *count = r->op_plan->schedule;
+  f->epoch++;
+  for (gable_idx i = 0; count && i < r->op_plan->lists.m.n; i++)
+    atomic_store_explicit(&f->of[i], count[i], memory_order_relaxed);
+}
+
 static void run(gi_run *r)
 {
   flags *f = r->scratch;
   gi_team team;
   const int threads = f->choice.alone ? 1 : r->op_plan->threads;
+  prepare(r);
   const double start = gi_now();
   gi_team_begin(&team, r->deadline_s, threads);
   GI_OMP(parallel num_threads(threads))
@@ -137,35 +131,19 @@ static void run(gi_run *r)
   gi_run_finish(r, &team);
 }
 
-static void elmr_run(gi_run *r)
-{
-  flags *f = r->scratch;
-  f->epoch++;
-  run(r);
-}
-
-static void counted_run(gi_run *r)
-{
-  flags *f = r->scratch;
-  const unsigned *count = r->op_plan->schedule;
-  for (gable_idx i = 0; i < r->op_plan->lists.m.n; i++)
-    atomic_store_explicit(&f->of[i], count[i], memory_order_relaxed);
-  run(r);
-}
-
 const gi_cpu_method gi_cpu_elmr = {
-    .name = "elmr", .build = elmr_build, .run = elmr_run, .scratch_bytes = scratch_bytes, .scratch_init = scratch_init};
+    .name = "elmr", .build = build, .run = run, .scratch_bytes = scratch_bytes, .scratch_init = scratch_init};
 const gi_cpu_method gi_cpu_elmc = {.name = "elmc",
                                    .scatter = 1,
-                                   .build = elmc_build,
-                                   .run = counted_run,
+                                   .build = build,
+                                   .run = run,
                                    .schedule_bound = counts_bound,
                                    .scratch_bytes = scratch_bytes,
                                    .scratch_init = scratch_init};
 const gi_cpu_method gi_cpu_gsf = {.name = "gsf",
                                   .scatter = 1,
-                                  .build = gsf_build,
-                                  .run = counted_run,
+                                  .build = build,
+                                  .run = run,
                                   .schedule_bound = counts_bound,
                                   .scratch_bytes = scratch_bytes,
                                   .scratch_init = scratch_init};

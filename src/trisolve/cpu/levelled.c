@@ -24,7 +24,7 @@ typedef struct progress {
 
 typedef struct levelled {
   gable_idx count;
-  stage *stages; /* [count] */
+  stage stages[]; /* [count] */
 } levelled;
 
 static size_t scratch_bytes(const gi_op_plan *op_plan)
@@ -38,15 +38,6 @@ static void scratch_init(const gi_op_plan *op_plan, void *scratch)
   (void)op_plan;
   p->size = 0;
   gi_team_choice_begin(&p->choice);
-}
-
-static void levelled_release(gable_context *ctx, gi_op_plan *op_plan)
-{
-  levelled *s = op_plan->schedule;
-  if (s) {
-    gi_free(ctx, s->stages);
-    gi_free(ctx, s);
-  }
 }
 
 /* Cuts the levels into stages; returns how many.  out may be NULL: only counts. */
@@ -69,25 +60,25 @@ static gable_idx cut(const gi_levels *levels, const gable_off *begin, stage *out
   return count;
 }
 
-static gable_status build(gable_context *ctx, const gi_pattern *p, const gi_triangle *lists, gable_type value_type,
-                          gi_op_plan *op_plan)
+static gable_status build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
 {
   gable_status status = GABLE_OK;
   const gable_idx n = p->rows.n;
+  const int scatter = op_plan->method->scatter;
   gable_idx *order = NULL;
-  levelled *s = NULL;
   GI_ALLOC(ctx, order, n);
   for (gable_idx k = 0; k < n; k++) order[k] = gi_natural(&p->rows, p->levels.order[k]);
-  GI_TRY(gi_lists_build(ctx, lists, order, value_type, 1, &op_plan->lists));
-  GI_ALLOC_ZERO(ctx, s, 1);
+  GI_TRY(gi_lists_build(ctx, scatter ? &p->columns : &p->rows, order, value_type, 1, &op_plan->lists));
+  const gable_idx count = cut(&p->levels, op_plan->lists.begin, NULL);
+  op_plan->schedule_bytes = sizeof(levelled) + (size_t)count * sizeof(stage);
+  levelled *s = gi_alloc(ctx, (gable_off)op_plan->schedule_bytes, 1);
+  GI_REQUIRE_MEMORY(s, op_plan->schedule_bytes, NULL);
   op_plan->schedule = s;
-  s->count = cut(&p->levels, op_plan->lists.begin, NULL);
-  GI_ALLOC(ctx, s->stages, s->count);
-  cut(&p->levels, op_plan->lists.begin, s->stages);
+  s->count = cut(&p->levels, op_plan->lists.begin, s->stages);
   op_plan->barriers = op_plan->threads > 1 ? s->count : 0;
   op_plan->launches = 1;
   op_plan->narrow = NARROW;
-  op_plan->schedule_bytes = sizeof *s + (size_t)s->count * sizeof *s->stages;
+  op_plan->atomics = scatter ? p->columns.ptr[n] : 0;
 done:
   gi_free(ctx, order);
   return status;
@@ -98,17 +89,6 @@ static size_t schedule_bound(gable_idx n, gable_off nnz, int threads)
   (void)nnz;
   (void)threads;
   return sizeof(levelled) + (size_t)n * sizeof(stage);
-}
-
-static gable_status levr_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
-{
-  return build(ctx, p, &p->rows, value_type, op_plan);
-}
-
-static gable_status levc_build(gable_context *ctx, const gi_pattern *p, gable_type value_type, gi_op_plan *op_plan)
-{
-  op_plan->atomics = p->columns.ptr[p->columns.n];
-  return build(ctx, p, &p->columns, value_type, op_plan);
 }
 
 typedef void run_lists(const gik_lists *m, gable_idx k0, gable_idx k1, gable_off p0, const gik_vectors *v);
@@ -151,8 +131,8 @@ static void finish_alone(gi_run *r, run_lists *kernel)
 
 static void run(gi_run *r)
 {
-  gi_team team;
   run_lists *kernel = r->op_plan->method->scatter ? r->elements->columns : r->kernels->rows;
+  gi_team team;
   progress *p = r->scratch;
   const int threads = p->choice.alone ? 1 : r->op_plan->threads;
   const double start = gi_now();
@@ -177,17 +157,15 @@ static void run(gi_run *r)
 }
 
 const gi_cpu_method gi_cpu_levr = {.name = "levr",
-                                   .build = levr_build,
+                                   .build = build,
                                    .run = run,
                                    .schedule_bound = schedule_bound,
                                    .scratch_bytes = scratch_bytes,
-                                   .scratch_init = scratch_init,
-                                   .release = levelled_release};
+                                   .scratch_init = scratch_init};
 const gi_cpu_method gi_cpu_levc = {.name = "levc",
                                    .scatter = 1,
-                                   .build = levc_build,
+                                   .build = build,
                                    .run = run,
                                    .schedule_bound = schedule_bound,
                                    .scratch_bytes = scratch_bytes,
-                                   .scratch_init = scratch_init,
-                                   .release = levelled_release};
+                                   .scratch_init = scratch_init};
