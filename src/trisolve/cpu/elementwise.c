@@ -131,19 +131,11 @@ static void run(gi_run *r)
   gi_run_finish(r, &team);
 }
 
-const gi_cpu_method gi_cpu_elmr = {
-    .name = "elmr", .build = build, .run = run, .scratch_bytes = scratch_bytes, .scratch_init = scratch_init};
-const gi_cpu_method gi_cpu_elmc = {.name = "elmc",
-                                   .scatter = 1,
-                                   .build = build,
-                                   .run = run,
-                                   .schedule_bound = counts_bound,
-                                   .scratch_bytes = scratch_bytes,
-                                   .scratch_init = scratch_init};
-const gi_cpu_method gi_cpu_gsf = {.name = "gsf",
-                                  .scatter = 1,
-                                  .build = build,
-                                  .run = run,
-                                  .schedule_bound = counts_bound,
-                                  .scratch_bytes = scratch_bytes,
-                                  .scratch_init = scratch_init};
+#define ELEMENTWISE(text, scatters, bound)                                                                             \
+  {                                                                                                                    \
+    .name = text, .scatter = scatters, .build = build, .run = run, .schedule_bound = bound,                            \
+    .scratch_bytes = scratch_bytes, .scratch_init = scratch_init                                                       \
+  }
+const gi_cpu_method gi_cpu_elmr = ELEMENTWISE("elmr", 0, NULL);
+const gi_cpu_method gi_cpu_elmc = ELEMENTWISE("elmc", 1, counts_bound);
+const gi_cpu_method gi_cpu_gsf = ELEMENTWISE("gsf", 1, counts_bound);

@@ -156,16 +156,10 @@ static void run(gi_run *r)
   gi_run_finish(r, &team);
 }
 
-const gi_cpu_method gi_cpu_levr = {.name = "levr",
-                                   .build = build,
-                                   .run = run,
-                                   .schedule_bound = schedule_bound,
-                                   .scratch_bytes = scratch_bytes,
-                                   .scratch_init = scratch_init};
-const gi_cpu_method gi_cpu_levc = {.name = "levc",
-                                   .scatter = 1,
-                                   .build = build,
-                                   .run = run,
-                                   .schedule_bound = schedule_bound,
-                                   .scratch_bytes = scratch_bytes,
-                                   .scratch_init = scratch_init};
+#define LEVELLED(text, scatters)                                                                                       \
+  {                                                                                                                    \
+    .name = text, .scatter = scatters, .build = build, .run = run, .schedule_bound = schedule_bound,                   \
+    .scratch_bytes = scratch_bytes, .scratch_init = scratch_init                                                       \
+  }
+const gi_cpu_method gi_cpu_levr = LEVELLED("levr", 0);
+const gi_cpu_method gi_cpu_levc = LEVELLED("levc", 1);
