@@ -70,6 +70,6 @@ gable_status gi_method_triangle_bring(gable_context *ctx, const gi_block_triangl
                                       int in_place, gi_method_triangle *d, int *moved);
 void gi_method_triangle_release(gable_context *ctx, gi_method_triangle *d);
 gable_off gi_method_triangle_launches(const gi_method_triangle *d, int transposed); /* of a sweep */
-gable_off gi_method_triangle_bytes(const gi_method_triangle *d); /* of device memory */
+gable_off gi_method_triangle_bytes(const gi_method_triangle *d);                    /* of device memory */
 
 #endif
