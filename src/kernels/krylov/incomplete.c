@@ -76,16 +76,17 @@ static int ic0_row(const factorization *g, gable_idx i)
   const gik_incomplete *f = g->f;
   const gable_off first = offset(f, i);
   double *l = g->val;
-  gable_off p = first;
-  for (; g->idx[p] < i; p++) {
+  gable_off end = first;
+  while (g->idx[end] < i) end++;
+  double pivot = g->a[end] * (1 + f->shift);
+  for (gable_off p = first; p < end; p++) {
     const gable_idx j = g->idx[p];
     const gable_off other = offset(f, j);
     l[p] = (g->a[p] - row_product(g->idx, l, first, other, j)) / l[other + g->diagonal[j]];
+    pivot -= l[p] * l[p];
   }
-  double pivot = g->a[p] * (1 + f->shift);
-  for (gable_off q = first; q < p; q++) pivot -= l[q] * l[q];
-  g->diagonal[i] = (unsigned)(p - first);
-  l[p] = sqrt(pivot);
+  g->diagonal[i] = (unsigned)(end - first);
+  l[end] = sqrt(pivot);
   return !(pivot > 0) || !isfinite(pivot);
 }
 
