@@ -176,7 +176,7 @@ static void check_large(void)
   gable_context_destroy(&ctx);
 }
 
-enum { ROWS = 8000, BAND = 40, ILL = 90 };
+enum { ROWS = 3000, BAND = 40, ILL = 90 };
 
 /* A band, diagonally dominant; or the first columns with ones on the diagonal and minus ones above it, whose inverse
  * has no digit.  Its matrix has hundreds of levels. */
