@@ -1,6 +1,6 @@
-/* The k-th allocation of device memory and all after it fail, for every k, in triangular solves, sweeps, Krylov and
- * direct solvers and in vectors of the caller's: an error that says so, nothing is left behind, and the next attempt
- * works; direct solvers by every solve method. */
+/* The k-th allocation of device memory fails, alone or with all after it, for every k, in triangular solves, sweeps,
+ * Krylov and direct solvers and in vectors of the caller's: an error that says so, nothing is left behind, and the next
+ * attempt works; direct solvers by every solve method. */
 #include "support/test.h"
 
 #include "device/device.h"
@@ -14,11 +14,12 @@ static struct {
   const gi_device *own;
   gi_device table;
   long live, count, fail_at, failures; /* count: since armed; fail_at: -1, never */
+  int once;                            /* 1: that one alone */
 } memory;
 
 static gable_status failing_alloc(gable_context *ctx, size_t bytes, void **out)
 {
-  const int fails = memory.fail_at >= 0 && memory.count >= memory.fail_at;
+  const int fails = memory.fail_at >= 0 && memory.count >= memory.fail_at && (!memory.once || !memory.failures);
   gable_status status = memory.own->alloc(ctx, fails ? (size_t)1 << 60 : bytes, out);
   memory.count++;
   memory.failures += fails;
@@ -144,8 +145,9 @@ static gable_status attempt(bench *s, gable_status (*phase)(bench *, const char 
   return status;
 }
 
-static void fail_all(bench *s, gable_status (*phase)(bench *, const char *), const char *how)
+static void fail_each(bench *s, gable_status (*phase)(bench *, const char *), const char *how, int once)
 {
+  memory.once = once;
   for (long k = 0;; k++) {
     memory.count = memory.failures = 0;
     memory.fail_at = k;
@@ -166,6 +168,11 @@ static void fail_all(bench *s, gable_status (*phase)(bench *, const char *), con
   memory.fail_at = -1;
   CHECK_OK(attempt(s, phase, how));
   CHECK(!memory.live, "%s: %ld blocks are left", how, memory.live);
+}
+
+static void fail_all(bench *s, gable_status (*phase)(bench *, const char *), const char *how)
+{
+  for (int once = 0; once < 2; once++) fail_each(s, phase, how, once);
 }
 
 static bench bench_make(gable_context *ctx)
