@@ -61,6 +61,11 @@ typedef struct gik_sweep_costs {
   gik_sweep_cost one, sixteen, preparation;
 } gik_sweep_costs;
 
+/* Solves level by level: each launch, each byte that they read with one right-hand side and with 16. */
+typedef struct gik_launch_costs {
+  double launch, byte, byte_sixteen;
+} gik_launch_costs;
+
 /* Tasks of the solve over clusters; us, not seconds: a list schedule breaks ties by sums of these. */
 typedef struct gik_task_costs {
   double task_us, byte_us; /* a task; a byte of its record and values */
@@ -81,6 +86,7 @@ typedef struct gik_gpu_class {
   int processors, shared; /* multiprocessors; bytes of shared memory of a block */
   gik_trisolve_costs trisolve;
   gik_sweep_costs sweep;
+  gik_launch_costs by_level;
   gik_task_costs task;
   gik_look_rows look;
   int64_t copy_least; /* bytes of a message of an exchange from which the copy engine beats stores by kernels */

@@ -14,10 +14,9 @@ static double seconds(const gik_sweep_cost *c, const gi_solve_size *z)
          c->root * sqrt(z->flops) + c->byte * z->bytes / sqrt(z->threads < 1 ? 1 : z->threads);
 }
 
-/* Full windows, and the rest between one and 16. */
-static double solve_s(const gik_sweep_cost *c, const gik_sweep_cost *window, const gi_solve_size *z, gable_idx rhs)
+/* Of one right-hand side and of a window: full windows, and the rest between one and 16. */
+static double in_windows(double one, double all, gable_idx rhs)
 {
-  const double one = seconds(c, z), all = seconds(window, z);
   const gable_idx rest = rhs % WINDOW;
   return all * (rhs / WINDOW) + (rest ? one + (all - one) * (rest - 1) / (WINDOW - 1) : 0);
 }
@@ -25,12 +24,20 @@ static double solve_s(const gik_sweep_cost *c, const gik_sweep_cost *window, con
 double gi_cost_host_solve_s(const gi_solve_size *size, gable_idx rhs)
 {
   const gik_host_costs *host = &gik_host_costs_measured;
-  return solve_s(&host->one, size->threads > 1 ? &host->hosts_sixteen : &host->sixteen, size, rhs);
+  return in_windows(seconds(&host->one, size), seconds(size->threads > 1 ? &host->hosts_sixteen : &host->sixteen, size),
+                    rhs);
 }
 
 double gi_cost_device_solve_s(const gik_gpu_class *gpu, const gi_solve_size *size, gable_idx rhs)
 {
-  return solve_s(&gpu->sweep.one, &gpu->sweep.sixteen, size, rhs);
+  return in_windows(seconds(&gpu->sweep.one, size), seconds(&gpu->sweep.sixteen, size), rhs);
+}
+
+double gi_cost_launches_s(const gik_gpu_class *gpu, double launches, double bytes, gable_idx rhs)
+{
+  const gik_launch_costs *c = &gpu->by_level;
+  const double start = launches * c->launch;
+  return in_windows(start + bytes * c->byte, start + bytes * c->byte_sixteen, rhs);
 }
 
 double gi_cost_prepare_s(const gik_gpu_class *gpu, const gi_solve_size *size)

@@ -21,6 +21,9 @@ typedef struct gi_solve_size {
 double gi_cost_host_solve_s(const gi_solve_size *size, gable_idx rhs);
 double gi_cost_device_solve_s(const gik_gpu_class *gpu, const gi_solve_size *size, gable_idx rhs);
 
+/* The same of a solve in so many launches level by level, which read bytes together: where clusters do not serve. */
+double gi_cost_launches_s(const gik_gpu_class *gpu, double launches, double bytes, gable_idx rhs);
+
 /* Seconds of merging, inverting and uploading. */
 double gi_cost_prepare_s(const gik_gpu_class *gpu, const gi_solve_size *size);
 

@@ -6,7 +6,7 @@
 
 #include "base/timer.h"
 #include "device/device.h"
-#include "pipeline/launch_cost.h"
+#include "pipeline/device_cost.h"
 #include "sparse/vectors.h"
 
 static int has_replaced_pivots(const gi_factor *f)
@@ -182,10 +182,11 @@ gable_off gi_device_factor_bytes(const gi_device_factor *d)
   return d->named ? gi_method_solver_bytes(d->named) : gi_cluster_solver_bytes(d->solver);
 }
 
-double gi_device_factor_launched_s(const gi_device_factor *d, gable_idx rhs)
+double gi_device_factor_launched_s(const gable_context *ctx, const gi_device_factor *d, gable_idx rhs)
 {
   if (!d->named) return 0;
-  return gi_cost_launches_s((double)gi_method_solver_launches(d->named), gi_method_floor_bytes(d->named, 1), rhs);
+  return gi_cost_launches_s(ctx->device->gpu_class(ctx), (double)gi_method_solver_launches(d->named),
+                            gi_method_floor_bytes(d->named, 1), rhs);
 }
 
 double gi_device_factor_floor_bytes(const gi_device_factor *d)

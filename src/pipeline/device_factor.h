@@ -38,7 +38,7 @@ void gi_device_factor_destroy(gable_context *ctx, gi_device_factor **d); /* NULL
 
 gable_off gi_device_factor_host_bytes(const gi_device_factor *d);
 gable_off gi_device_factor_bytes(const gi_device_factor *d); /* of device memory */
-double gi_device_factor_launched_s(const gi_device_factor *d,
+double gi_device_factor_launched_s(const gable_context *ctx, const gi_device_factor *d,
                                    gable_idx rhs); /* seconds predicted for a solve level by level; 0: it is not one */
 double
 gi_device_factor_floor_bytes(const gi_device_factor *d); /* that a solve of one right-hand side reads and writes */

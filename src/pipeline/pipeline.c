@@ -319,7 +319,7 @@ static gable_status prepare_on_device(gable_solver *s)
     GI_TRY(gi_device_factor_update(s->ctx, &s->arrangement, s->factor, o->solve_method, o->merge_blocks, &s->device,
                                    &moved));
   if (before && moved) s->structure++; /* works of the old one are refused */
-  s->launched_s = gi_device_factor_launched_s(s->device, o->solve_rhs);
+  s->launched_s = gi_device_factor_launched_s(s->ctx, s->device, o->solve_rhs);
 done:
   return status;
 }

@@ -1,7 +1,6 @@
 /* Where the sweeps of a solver run: predicted times grow with what they count, and options.place with them decides on
  * the mirror, which stands for a GPU. */
 #include "pipeline/device_cost.h"
-#include "pipeline/launch_cost.h"
 #include "support/systems.h"
 #include "support/test.h"
 
@@ -46,10 +45,14 @@ static void check_launches(void)
                                   .threads = 1};
   const double launches = 1103, bytes = 3.2e6, host = gi_cost_host_solve_s(&mhd4800a, 1);
   CHECK(gi_cost_device_solve_s(gik_gpu_class_generic(), &mhd4800a, 1) < host, "clusters");
-  CHECK(gi_cost_launches_s(launches, bytes, 1) > 5 * host, "launches");
-  CHECK(gi_cost_launches_s(2 * launches, bytes, 1) > 1.5 * gi_cost_launches_s(launches, bytes, 1), "more launches");
+  CHECK(gi_cost_launches_s(gik_gpu_class_generic(), launches, bytes, 1) > 5 * host, "launches");
+  CHECK(gi_cost_launches_s(gik_gpu_class_generic(), 2 * launches, bytes, 1) >
+            1.5 * gi_cost_launches_s(gik_gpu_class_generic(), launches, bytes, 1),
+        "more launches");
   for (gable_idx rhs = 1; rhs < 40; rhs++)
-    CHECK(gi_cost_launches_s(60, 1e7, rhs + 1) > gi_cost_launches_s(60, 1e7, rhs), "%d right-hand sides", rhs);
+    CHECK(gi_cost_launches_s(gik_gpu_class_generic(), 60, 1e7, rhs + 1) >
+              gi_cost_launches_s(gik_gpu_class_generic(), 60, 1e7, rhs),
+          "%d right-hand sides", rhs);
 }
 
 /* Seconds for so many columns of what a host reads and writes alone. */

@@ -72,6 +72,7 @@ static void check_scaling(const gik_gpu *gpu)
   CHECK(near(c.sweep.one.entry, transfers * h->sweep.one.entry) &&
             near(c.sweep.one.height, waits * h->sweep.one.height),
         "a solve");
+  CHECK(near(c.by_level.byte, transfers * h->by_level.byte) && c.by_level.launch == h->by_level.launch, "by level");
 }
 
 /* Attributes that the driver does not tell scale nothing. */
