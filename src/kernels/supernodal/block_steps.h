@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-enum { GIK_BLOCK_MOST_RHS = 16, GIK_BLOCK_NARROW = 32, GIK_BLOCK_WARPS = 8 };
+enum { GIK_BLOCK_NARROW = 32, GIK_BLOCK_WARPS = 8 };
 
 /* Block columns of one triangle.  Position p of block b (columns first, then rows) has the number
  * first[b] + row_at[b] + p; slot k belongs to row[k] and is added at one position of a block of a higher level. */

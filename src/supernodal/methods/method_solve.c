@@ -48,7 +48,7 @@ gable_status gi_method_work_create(const gi_method_solver *s, gable_idx max_rhs,
   w->ctx = ctx;
   w->solver = s;
   w->steps = s->steps;
-  w->rhs = max_rhs <= 1 ? 1 : max_rhs <= 4 ? 4 : GIK_BLOCK_MOST_RHS;
+  w->rhs = gik_cluster_width(max_rhs);
   w->n = s->order.n;
   w->rows = slot_rows(s);
   const gable_off rows = (gable_off)w->n * w->rhs;
@@ -325,7 +325,7 @@ gable_status gi_method_solve(const gi_method_solver *s, gi_method_work *w, gable
   for (gable_idx column = 0; column < b->count; column += w->rhs) {
     const gable_idx left = b->count - column, count = left < w->rhs ? left : w->rhs;
     const int padded = s->method == GABLE_SOLVE_PARTITIONED_CUSPARSE; /* the matrices are of one width */
-    const flight f = {s, w, padded ? w->rhs : count == 1 ? 1 : count <= 4 ? 4 : w->rhs, gi_stream_of(s->ctx, stream)};
+    const flight f = {s, w, padded ? w->rhs : gik_cluster_width(count), gi_stream_of(s->ctx, stream)};
     GI_TRY(solve_columns(&f, op, parts, b, x, column, count));
   }
 done:
