@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/index_heap.h"
 #include "base/pulse.h"
 #include "precond/ilu_fill.h"
 
@@ -24,33 +25,12 @@ typedef struct numeric {
   gable_off *diagonal; /* [n] place of the pivot of each row */
 } numeric;
 
-static void push(numeric *x, gable_idx j)
-{
-  gable_idx k = x->in_heap++;
-  for (; k && x->heap[(k - 1) / 2] > j; k = (k - 1) / 2) x->heap[k] = x->heap[(k - 1) / 2];
-  x->heap[k] = j;
-}
-
-static gable_idx pop(numeric *x)
-{
-  const gable_idx least = x->heap[0], last = x->heap[--x->in_heap], n = x->in_heap;
-  gable_idx k = 0;
-  for (gable_idx child = 1; child < n; child = 2 * k + 1) {
-    if (child + 1 < n && x->heap[child + 1] < x->heap[child]) child++;
-    if (x->heap[child] >= last) break;
-    x->heap[k] = x->heap[child];
-    k = child;
-  }
-  x->heap[k] = last;
-  return least;
-}
-
 /* row[j] += value, in row i. */
 static void add(numeric *x, gable_idx i, gable_idx j, double value)
 {
   if (!x->present[j]) {
     x->present[j] = 1;
-    if (j < i) push(x, j);
+    if (j < i) gi_heap_push(x->heap, &x->in_heap, j);
     if (j > i) x->right[x->n_right++] = j;
   }
   x->row[j] += value;
@@ -69,7 +49,7 @@ static void eliminate(numeric *x, gable_idx i, double least)
 {
   const gi_csc *u = x->out;
   while (x->in_heap) {
-    const gable_idx k = pop(x);
+    const gable_idx k = gi_heap_pop(x->heap, &x->in_heap);
     const double factor = take(x, k) / u->val[x->diagonal[k]];
     if (fabs(factor) < least) continue;
     x->left[x->n_left++] = (entry){k, factor};
@@ -182,7 +162,7 @@ gable_status gi_ilut(gable_context *ctx, const gi_csc *a, double drop, gable_idx
   GI_ALLOC_ZERO(ctx, out->ptr, (gable_off)n + 1);
   GI_ALLOC_ZERO(ctx, x.row, n);
   GI_ALLOC_ZERO(ctx, x.present, n);
-  GI_ALLOC(ctx, x.heap, n);
+  GI_ALLOC(ctx, x.heap, n + 1);
   GI_ALLOC(ctx, x.right, n);
   GI_ALLOC(ctx, x.left, n);
   GI_ALLOC(ctx, x.kept, n);
