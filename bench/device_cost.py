@@ -13,6 +13,7 @@ import os
 import re
 import sys
 
+from linear_system import solve
 from marks import put
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -69,19 +70,6 @@ def with_shape(rows, others):
     """Rows of `gable bench supernodal` with what `gable solve` says of their factors."""
     known = {(r["matrix"], kind(r)): {key: r[key] for key in ("supernodes", "tree_height")} for r in others}
     return [r | known[r["matrix"], kind(r)] for r in rows if (r["matrix"], kind(r)) in known]
-
-
-def solve(m):
-    """m [n][n+1]: Gauss and Jordan with row exchanges."""
-    n = len(m)
-    for i in range(n):
-        p = max(range(i, n), key=lambda k: abs(m[k][i]))
-        m[i], m[p] = m[p], m[i]
-        for k in range(n):
-            if k != i:
-                f = m[k][i] / m[i][i]
-                m[k] = [a - f * b for a, b in zip(m[k], m[i])]
-    return [m[i][n] / m[i][i] for i in range(n)]
 
 
 def cost_of(cost, r):

@@ -10,6 +10,8 @@ import math
 import os
 import re
 
+from linear_system import solve
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 WHY = re.compile(r"(\d+) rows in (\d+) levels .* model says tiles ([-0-9.e]+) s, rows ([-0-9.e]+) s(.*)")
 with open(os.path.join(ROOT, "src/cuda/gpu_class.c"), encoding="utf-8") as f:
@@ -66,27 +68,13 @@ def table(formula):
     return [T[name] for name in FORMULAS[formula][2]]
 
 
-def solve(a, b):
-    """Gauss and Jordan, of small positive definite systems."""
-    n = len(b)
-    m = [row[:] + [x] for row, x in zip(a, b)]
-    for i in range(n):
-        p = max(range(i, n), key=lambda k: abs(m[k][i]))
-        m[i], m[p] = m[p], m[i]
-        for k in range(n):
-            if k != i:
-                f = m[k][i] / m[i][i]
-                m[k] = [x - f * y for x, y in zip(m[k], m[i])]
-    return [m[i][n] / m[i][i] for i in range(n)]
-
-
 def fit(runs, formula):
     """Least squares of relative errors of the measured seconds."""
     start, what, names, terms = FORMULAS[formula]
     a = [[t["levels"] * x / t[what + "_s"] for x in terms(t)] for t in runs]
     b = [1 - rest(t, start) / t[what + "_s"] for t in runs]
     n = range(len(names))
-    return solve([[sum(r[i] * r[j] for r in a) for j in n] for i in n], [sum(r[i] * y for r, y in zip(a, b)) for i in n])
+    return solve([[sum(r[i] * r[j] for r in a) for j in n] + [sum(r[i] * y for r, y in zip(a, b))] for i in n])
 
 
 def missed(runs, formula, constants):
