@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include "base/context.h"
+#include "base/portable.h"
 #include "base/random.h"
 #include "base/timer.h"
 #include "graph/symbolic/symbolic.h"
@@ -170,10 +171,11 @@ static double best(double a, double b)
 }
 
 /* An apply of imported factors takes the time of two plans and of permuting: the best of several pairs in turns, best
- * of three of such attempts. */
+ * of some such attempts, since others may work here too.  Not under sanitizers, which slow down one more than the
+ * other. */
 static void speed(void)
 {
-  enum { PAIRS = 15, ATTEMPTS = 3 };
+  enum { PAIRS = 15, ATTEMPTS = 20 };
   const double most = 1.6;
   incomplete_factors g;
   incomplete_factors_make(ctx, 24, 1e-2, &g);
@@ -312,7 +314,10 @@ int main(void)
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   for (uint64_t seed = 1; seed <= 500; seed++) fill_of_random(seed);
   large();
-  speed();
+  if (GI_SANITIZED)
+    printf("no speed is judged under a sanitizer\n");
+  else
+    speed();
   complete();
   memory_fails();
   gable_context_destroy(&ctx);
