@@ -29,8 +29,8 @@ typedef struct slab {
   struct slab *next;
   char *base;
   size_t count, room;
-  size_t away; /* where the lowest pages begin that went back to the system and were not taken since; SLAB: none */
-  span *span;  /* [room] increasing, the first at 0, a last one of no size at the end of the slab */
+  size_t away, away_end; /* pages of a free span that went back to the system; SLAB: none */
+  span *span;            /* [room] increasing, the first at 0, a last one of no size at the end of the slab */
 } slab;
 
 struct gi_pool {
@@ -93,7 +93,7 @@ static slab *slab_create(void)
     return NULL;
   }
   s->room = ROOM;
-  s->away = SLAB;
+  s->away = s->away_end = SLAB;
   s->count = 2;
   s->span[0] = (span){0, 0};
   s->span[1] = (span){SLAB, 1};
@@ -123,8 +123,8 @@ static void *take(gi_pool *p, slab *s, size_t bytes)
     if (s->span[k].used || s->span[k + 1].begin - s->span[k].begin < bytes) continue;
     s->span[k].used = 1;
     split(s, k, bytes);
-    if (s->span[k].begin + bytes > s->away) {
-      s->away = SLAB;
+    if (s->span[k].begin + bytes > s->away && s->span[k].begin < s->away_end) {
+      s->away = s->away_end = SLAB;
       if (p->give_back <= SLAB) p->give_back *= 2;
     }
     return s->base + s->span[k].begin;
@@ -177,11 +177,12 @@ static void give(gi_pool *p, slab *s, size_t begin)
   if (!s->span[low + 1].used) join(s, low);
   if (low > 0 && !s->span[low - 1].used) join(s, --low);
   const size_t from = s->span[low].begin, to = s->span[low + 1].begin;
-  const size_t page = (from + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+  const size_t page = from ? (from + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE : LARGE_PAGE; /* the first one stays */
   if (to - from < p->give_back) return;
-  const size_t end = page < s->away && s->away < to ? s->away : to; /* beyond they are away already */
-  GI_PAGES_BACK(s->base + page, (end - page) / LARGE_PAGE * LARGE_PAGE);
-  if (page < s->away) s->away = page;
+  const size_t end = to == s->away_end ? s->away : to; /* beyond they are away already */
+  if (end > page) GI_PAGES_BACK(s->base + page, (end - page) / LARGE_PAGE * LARGE_PAGE);
+  s->away = page;
+  s->away_end = to;
 }
 
 void gi_pool_release(void *user, void *block)

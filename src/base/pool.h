@@ -2,7 +2,7 @@
  *
  * A page that the system hands out for the first time costs more than filling it: 1.3 us for 4 KiB where this was
  * measured, a third of the analysis of a small matrix.  A large page of 2 MiB takes 30 to 100 us.  So the first block
- * is on one, and memory that went through one phase is used again by the next.
+ * is on one, which stays until the pool goes, and memory that went through one phase is used again by the next.
  */
 #ifndef GI_POOL_H
 #define GI_POOL_H
