@@ -6,7 +6,8 @@
 #include <math.h>
 
 #include "factor/export.h"
-#include "graph/symbolic/symbolic_symmetric.h"
+#include "graph/symbolic/fill_count.h"
+#include "graph/symbolic/symbolic.h"
 
 /* What one matrix may hold; largest: in magnitude, of the type that its values are kept in. */
 typedef enum shape { LOWER, LOWER_UNIT, UPPER, RIGHT_OF_BLOCKS } shape;
@@ -227,31 +228,16 @@ static gable_off entries_off_diagonal(const gi_csc *a)
 gable_status gi_factor_grows(gable_context *ctx, const gi_csc *l, const gi_csc *u, int *grows)
 {
   gable_status status = GABLE_OK;
-  const gable_idx n = l->n_cols;
-  const gi_csc *const parts[3] = {l, u, NULL};
-  const gable_off entries = entries_off_diagonal(l) + entries_off_diagonal(u ? u : l) + n, most = entries + entries / 2;
-  gi_symbolic_options exact = {.form = GI_SYMBOLIC_UNSYMMETRIC, .exact = 1, .most_values = most};
-  gi_csc pattern = {0};
-  gi_adjacency graph = {0};
-  gi_tree tree = {0};
-  gi_layout *y = NULL;
-  gable_idx *perm = NULL;
-  GI_TRY(join(ctx, parts, NULL, &pattern));
-  GI_ALLOC(ctx, perm, n);
-  for (gable_idx k = 0; k < n; k++) perm[k] = k;
-  GI_TRY(gi_adjacency_build(ctx, n, pattern.ptr, pattern.idx, NULL, 0, &graph));
-  GI_TRY(gi_tree_of_graph(ctx, &graph, perm, &exact, &tree));
-  *grows = 2 * tree.nnz - n > most; /* of the pattern with its mirror image: no less than that of L U */
-  if (!*grows || !u) goto done;
-  exact.tree = &tree;
-  GI_TRY(gi_symbolic(ctx, n, pattern.ptr, pattern.idx, perm, &exact, &y));
-  *grows = !y || y->nnz_l + y->nnz_u - n > most;
+  gi_csc transpose = {0};
+  gable_off count, entries, most;
+  if (!u) GI_TRY(gi_csc_transpose(ctx, l, &transpose));
+  if (!u) u = &transpose;
+  entries = entries_off_diagonal(l) + entries_off_diagonal(u) + l->n_cols;
+  most = entries + entries / 2;
+  GI_TRY(gi_fill_count(ctx, l, u, most, &count));
+  *grows = count > most;
 done:
-  gi_csc_release(ctx, &pattern);
-  gi_adjacency_release(ctx, &graph);
-  gi_tree_release(ctx, &tree);
-  gi_layout_destroy(ctx, &y);
-  gi_free(ctx, perm);
+  gi_csc_release(ctx, &transpose);
   return status;
 }
 

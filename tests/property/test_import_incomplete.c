@@ -7,8 +7,7 @@
 #include "base/portable.h"
 #include "base/random.h"
 #include "base/timer.h"
-#include "graph/symbolic/symbolic.h"
-#include "sparse/csc.h"
+#include "graph/symbolic/fill_count.h"
 #include "support/failing_allocator.h"
 #include "support/incomplete_factors.h"
 #include "support/systems.h"
@@ -276,18 +275,21 @@ static void fill_of_random(uint64_t seed)
   const gable_idx n = (gable_idx)gi_random_below(&r, SMALL + 1);
   const int64_t every = 1 + gi_random_below(&r, 12);
   char full[SMALL][SMALL] = {{0}}; /* [column][row] */
-  gi_csc a = {0};
-  gable_off wanted = 0;
-  gable_idx perm[SMALL];
-  CHECK_OK(gi_csc_init(ctx, n, n, n * n, 0, &a));
+  gi_csc l = {0}, u = {0};
+  gable_off wanted = 0, count = -1;
+  CHECK_OK(gi_csc_init(ctx, n, n, n * n, 0, &l));
+  CHECK_OK(gi_csc_init(ctx, n, n, n * n, 0, &u));
   for (gable_idx j = 0; j < n; j++) {
-    perm[j] = j;
-    a.ptr[j + 1] = a.ptr[j];
+    l.ptr[j + 1] = l.ptr[j];
+    u.ptr[j + 1] = u.ptr[j];
     for (gable_idx i = 0; i < n; i++) {
       if (i != j && gi_random_below(&r, every + 1) < every) continue;
       if (i == j && gi_random_below(&r, 2)) continue; /* the diagonal may be missing */
       full[j][i] = 1;
-      a.idx[a.ptr[j + 1]++] = i;
+      if (i > j)
+        l.idx[l.ptr[j + 1]++] = i;
+      else
+        u.idx[u.ptr[j + 1]++] = i;
     }
   }
   for (gable_idx k = 0; k < n; k++) {
@@ -297,16 +299,15 @@ static void fill_of_random(uint64_t seed)
   }
   for (gable_idx j = 0; j < n; j++)
     for (gable_idx i = 0; i < n; i++) wanted += full[j][i];
-  for (gable_off most = 1; most <= wanted + 2; most += 1 + gi_random_below(&r, 4)) {
-    const gi_symbolic_options exact = {.form = GI_SYMBOLIC_UNSYMMETRIC, .exact = 1, .most_values = most};
-    gi_layout *y = NULL;
-    CHECK_OK(gi_symbolic(ctx, n, a.ptr, a.idx, perm, &exact, &y));
-    CHECK(y || wanted > most, "seed %d: given up at %lld of %lld", (int)seed, (long long)most, (long long)wanted);
-    CHECK(!y || y->nnz_l + y->nnz_u - n == wanted, "seed %d: %lld and %lld of %lld", (int)seed, (long long)y->nnz_l,
-          (long long)y->nnz_u, (long long)wanted);
-    gi_layout_destroy(ctx, &y);
+  for (gable_off most = 0; most <= wanted + 2; most += 1 + gi_random_below(&r, 4)) {
+    CHECK_OK(gi_fill_count(ctx, &l, &u, most, &count));
+    CHECK(count == (wanted <= most ? wanted : most + 1), "seed %d: %lld of %lld, at most %lld", (int)seed,
+          (long long)count, (long long)wanted, (long long)most);
   }
-  gi_csc_release(ctx, &a);
+  CHECK_OK(gi_fill_count(ctx, &l, &u, wanted, &count));
+  CHECK(count == wanted, "seed %d", (int)seed);
+  gi_csc_release(ctx, &l);
+  gi_csc_release(ctx, &u);
 }
 
 int main(void)

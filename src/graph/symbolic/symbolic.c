@@ -128,7 +128,7 @@ static gable_status choose_form(gable_context *ctx, gable_idx n, const gable_off
                                 gable_off inside, gi_layout **out)
 {
   gable_status status = GABLE_OK;
-  gable_off most = options->most_values > 0 ? options->most_values : -1;
+  gable_off most = -1;
   const int unsymmetric = looks_unsymmetric(options, tree, inside);
   if (unsymmetric) {
     GI_TRY(gi_tree_values(ctx, tree, options, &most));
@@ -137,7 +137,7 @@ static gable_status choose_form(gable_context *ctx, gable_idx n, const gable_off
   if (unsymmetric || options->form == GI_SYMBOLIC_UNSYMMETRIC)
     GI_TRY(gi_unsymmetric_layout(ctx, n, ptr, idx, perm, tree, options, most, out));
   GI_TRY(gi_progress(ctx, "symbolic", 0.6));
-  if (!*out && options->form != GI_SYMBOLIC_UNSYMMETRIC) GI_TRY(gi_tree_layout(ctx, tree, options, out));
+  if (!*out) GI_TRY(gi_tree_layout(ctx, tree, options, out));
 done:
   return status;
 }
@@ -151,7 +151,6 @@ gable_status gi_symbolic(gable_context *ctx, gable_idx n, const gable_off *ptr, 
   gi_adjacency graph = {0};
   block_entries entries = {0};
   gi_layout *y = NULL;
-  *out = NULL;
   if (!options) options = &defaults;
   const gi_tree *tree = options->tree ? options->tree : &own;
   GI_REQUIRE(options->form != GI_SYMBOLIC_UNSYMMETRIC || !options->cholesky, GABLE_ERR_ARGUMENT,
@@ -165,7 +164,6 @@ gable_status gi_symbolic(gable_context *ctx, gable_idx n, const gable_off *ptr, 
   GI_TRY(part_entries(ctx, n, ptr, idx, perm, &entries));
   GI_TRY(gi_progress(ctx, "symbolic", 0.3));
   GI_TRY(choose_form(ctx, n, ptr, idx, perm, options, tree, entries.inside, &y));
-  if (!y) goto done;
   y->height = tree->height;
   GI_TRY(attach_blocks(ctx, options, &entries, y));
   GI_TRY(gi_progress(ctx, "symbolic", 1));

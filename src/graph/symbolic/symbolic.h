@@ -19,8 +19,6 @@ typedef struct gi_symbolic_options {
                              diagonal blocks are GABLE_ERR_ARGUMENT */
   gable_idx max_width;    /* of a supernode; 0: the default */
   int exact;              /* 1: exact supernodes only, no relaxation */
-  gable_off most_values;  /* of GI_SYMBOLIC_UNSYMMETRIC alone: *out is NULL, and the rest is not looked for, once the
-                             panels hold more numbers; 0: no limit */
   double solves;          /* expected with the factor, which relaxation weighs; 0: 10 */
   int mirrored;           /* 1: the caller knows that the pattern is symmetric, both triangles are stored and rows
                              increase within a column: then one triangle is enough to read */
