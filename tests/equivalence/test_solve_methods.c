@@ -155,10 +155,11 @@ static void check_substituted(gable_context *ctx, uint64_t seed)
 }
 
 /* A block whose inverse overflows. */
-static void check_wide_range(gable_context *ctx)
+static void check_wide_range(gable_context *ctx, int which)
 {
+  const wide_range *is = &wide_ranges[which];
   gi_layout *y;
-  gi_factor *f = wide_range_factor(ctx, &y);
+  gi_factor *f = wide_range_factor(ctx, which, &y);
   for (int method = GABLE_SOLVE_LEVELS; method <= LAST; method++) {
     gi_method_solver *m = NULL;
     gi_method_work *w = NULL;
@@ -166,13 +167,13 @@ static void check_wide_range(gable_context *ctx)
     CHECK_OK(gi_method_solver_update(ctx, f, (gable_solve_method)method, 0, &none, &m, &moved));
     CHECK_OK(gi_method_work_create(m, 1, &w));
     for (int op = 0; op < 2; op++) {
-      double x[3];
-      memcpy(x, wide_range_b[op], sizeof x);
-      gable_vectors_view v = test_vectors(3, 1, x);
+      double x[4];
+      memcpy(x, is->b[op], sizeof x);
+      gable_vectors_view v = test_vectors(is->n, 1, x);
       CHECK_OK(gi_method_solve(m, w, (gable_op)op, GI_SOLVE_L, &v, &v, NULL));
-      for (int i = 0; i < 3; i++)
-        CHECK(x[i] == wide_range_x[op][i], "%s, op %d: x[%d] = %g", gable_solve_method_text((gable_solve_method)method),
-              op, i, x[i]);
+      for (int i = 0; i < is->n; i++)
+        CHECK(x[i] == is->x[op][i], "%s, op %d: x[%d] = %g of %d", gable_solve_method_text((gable_solve_method)method),
+              op, i, x[i], is->n);
     }
     gi_method_work_destroy(&w);
     gi_method_solver_destroy(ctx, &m);
@@ -290,7 +291,7 @@ int main(void)
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   for (uint64_t seed = 1; seed <= SEEDS; seed++) check_seed(ctx, seed);
   for (uint64_t seed = 1; seed <= SEEDS; seed++) check_substituted(ctx, seed);
-  check_wide_range(ctx);
+  for (int k = 0; k < WIDE_RANGES; k++) check_wide_range(ctx, k);
   check_merging(ctx);
   for (int kind = 0; kind < TEST_PERMUTATION; kind++)
     if (kind != TEST_WILD && kind != TEST_GROWTH) check_solver(ctx, (test_kind)kind);

@@ -77,25 +77,30 @@ gable_idx random_factor_spoil(gi_factor *f)
   return count;
 }
 
-const double wide_range_b[2][3] = {{1e-150, 1e150, 3}, {1e150, 1e-150, 0}};
-const double wide_range_x[2][3] = {{1, 0, 2}, {0, 1, 0}};
+const wide_range wide_ranges[WIDE_RANGES] = {
+    {3, {{1e-150, 1e150, 3}, {1e150, 1e-150, 0}}, {{1, 0, 2}, {0, 1, 0}}},
+    {4, {{1, 1e-200, 1, 1}, {1, 1, 1e-200, 1}}, {{1, 1, 0, 1}, {1, 0, 1, 1}}},
+};
 
-gi_factor *wide_range_factor(gable_context *ctx, gi_layout **layout)
+gi_factor *wide_range_factor(gable_context *ctx, int which, gi_layout **layout)
 {
-  unsigned char full[9];
+  static const gable_idx width[WIDE_RANGES] = {2, 4}; /* of the first supernode */
+  static const double l[WIDE_RANGES][16] = {{1e-150, 1e150, 1, 0, 1e-150, 1, 1},
+                                            {1, 0, 0, 0, 0, 1e-200, 1, 0, 0, 0, 1e-200, 0, 0, 0, 0, 1}};
+  static const double dinv[WIDE_RANGES][4] = {{1e150, 1e150, 1}, {1, 1e200, 1e200, 1}};
+  const gable_idx n = wide_ranges[which].n, w = width[which];
+  unsigned char full[16];
   gi_factor *f = NULL;
   memset(full, 1, sizeof full);
   *layout = NULL;
-  for (uint64_t seed = 1; !*layout || (*layout)->n_super != 2 || (*layout)->super[1] != 2; seed++) {
+  for (uint64_t seed = 1; !*layout || (*layout)->super[1] != w; seed++) {
     gi_random r = gi_random_seed(seed);
     gi_layout_destroy(ctx, layout);
-    *layout = small_layout(ctx, &r, 3, full, 1, 1, 2);
+    *layout = small_layout(ctx, &r, n, full, 1, 1, w);
   }
   CHECK_OK(gi_factor_create(ctx, *layout, GI_CHOLESKY, GABLE_TYPE_D, &f));
-  const double first[6] = {1e-150, 1e150, 1, 0, 1e-150, 1};
-  for (int k = 0; k < 6; k++) put(f->l, f->type, (*layout)->lval[0] + k, first[k]);
-  put(f->l, f->type, (*layout)->lval[1], 1);
-  for (gable_idx k = 0; k < 3; k++) put(f->dinv, f->type, k, k < 2 ? 1e150 : 1);
+  for (gable_off k = 0; k < (*layout)->lval[(*layout)->n_super]; k++) put(f->l, f->type, k, l[which][k]);
+  for (gable_idx k = 0; k < n; k++) put(f->dinv, f->type, k, dinv[which][k]);
   return f;
 }
 

@@ -13,12 +13,17 @@ gi_factor *random_factor(gable_context *ctx, gi_random *r, const gi_layout *layo
  * that a product with the inverse of a block loses digits that a substitution keeps.  How many blocks there are. */
 gable_idx random_factor_spoil(gi_factor *f);
 
-/* Cholesky of 3 columns, supernodes of 2 and 1 (layout is the caller's, too): entries of 1e150 over pivots of 1e-150,
- * so that the inverse of the first block overflows.  L x = b is finite for b = wide_range_b, L^T x = b for another one.
- */
-gi_factor *wide_range_factor(gable_context *ctx, gi_layout **layout);
-extern const double wide_range_b[2][3]; /* [op] */
-extern const double wide_range_x[2][3];
+/* Cholesky of n columns (layout is the caller's, too), so that L x = b and L^T x = b are finite where the inverse of
+ * the first block is not.  0: supernodes of 2 columns and of 1, entries of 1e150 over pivots of 1e-150.  1: one
+ * supernode, two pivots of 1e-200: an infinity of the inverse meets a zero and leaves NaN in its third row, the last is
+ * finite. */
+typedef struct wide_range {
+  gable_idx n;
+  double b[2][4], x[2][4]; /* [op] */
+} wide_range;
+enum { WIDE_RANGES = 2 };
+extern const wide_range wide_ranges[WIDE_RANGES];
+gi_factor *wide_range_factor(gable_context *ctx, int which, gi_layout **layout);
 
 /* The factors as dense matrices by columns, [n*n], the caller's to free: lower = P^T L, d the diagonal of D and e what
  * is beside it, at (j,j+1) and (j+1,j), upper = U without D, as solve.h names them; off = F. */

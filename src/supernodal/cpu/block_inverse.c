@@ -46,19 +46,19 @@ static void sum_magnitudes(gable_idx w, const double *d, gable_off ld, double *c
 
 /* The larger of || |D| |D^-1| ||_1 and || |D^T| |D^-T| ||_1: a product with D^-1, or its transpose, may leave a
  * residual larger by that than a substitution (Higham, Accuracy and Stability of Numerical Algorithms, section 14.1).
- * inverse: D^-1; column, row: see above.  NaN where an entry is. */
+ * inverse: D^-1; column, row: see above.  NaN where an entry is, whatever follows it. */
 static double residual_of(gable_idx w, const double *inverse, gable_off ld, const double *column, const double *row)
 {
   double most = 0;
   for (gable_idx k = 0; k < w; k++) {
     double sum = 0;
     for (gable_idx i = k; i < w; i++) sum += column[i] * fabs(inverse[i + k * ld]);
-    if (!(sum <= most)) most = sum;
+    if (!(sum <= most) && !isnan(most)) most = sum;
   }
   for (gable_idx i = 0; i < w; i++) {
     double sum = 0;
     for (gable_idx k = 0; k <= i; k++) sum += fabs(inverse[i + k * ld]) * row[k];
-    if (!(sum <= most)) most = sum;
+    if (!(sum <= most) && !isnan(most)) most = sum;
   }
   return most;
 }
