@@ -191,7 +191,8 @@ GABLE_API gable_status gable_solver_apply(const gable_solver *s, gable_solver_wo
 
 /* Local.  Waits for w's stream.  Returns the worst status of solves with vectors in device memory since the last call:
  * GABLE_OK; GABLE_ERR_TOLERANCE: x is written and misses the tolerance; GABLE_ERR_NOT_FINITE: b holds NaN or infinity
- * (row and column are named), x was written; GABLE_ERR_DEADLINE: a value of a sweep never came.
+ * (row and column are named), x was written; GABLE_ERR_DEADLINE: a value of a sweep never came; GABLE_ERR_STATE: their
+ * factor is gone, since new values or a new analysis needed another one: ask before.
  * gable_solver_work_report has the figures, the seconds summed over these solves.  GABLE_OK on a CPU. */
 GABLE_API gable_status gable_solver_work_status(gable_solver_work *w);
 

@@ -177,7 +177,6 @@ gable_status gi_pipeline_import(gable_solver *s, const gable_factors_view *f, co
   if (f->u) GI_TRY(copy_view(s->ctx, f->u, f->n, "U", &t.u));
   if (f->f) GI_TRY(copy_view(s->ctx, f->f, f->n, "F", &t.f));
   GI_TRY(arrange(s, f, &t));
-  s->structure++;
   s->phase = GI_PHASE_FACTORED;
 done:
   gi_csc_release(s->ctx, &t.l);

@@ -21,6 +21,7 @@ void gi_pipeline_drop_arrangement(gable_solver *s)
   gi_permuted_release(s->ctx, &s->permuted);
   gi_arrangement_release(s->ctx, &s->arrangement);
   s->launched_s = 0;
+  s->structure++; /* works may refer to what is gone */
   s->phase = GI_PHASE_EMPTY;
 }
 
@@ -47,7 +48,6 @@ void gi_pipeline_adopt(gable_solver *s, gi_arrangement *a)
   s->aside = aside;
   s->arrangement = *a;
   memset(a, 0, sizeof *a);
-  s->structure++;
   s->analyses++;
   s->phase = GI_PHASE_ANALYSED;
 }

@@ -269,7 +269,12 @@ done:
 gable_status gi_pipeline_work_status(gable_solver_work *w)
 {
   gable_status status = GABLE_OK;
+  const int gone = w->structure != w->solver->structure;
   if (!w->device) goto done;
+  if (gone && w->device->clusters) { /* they alone can be asked what their sweeps waited for */
+    GI_TRY(w->ctx->device->synchronise(w->ctx, w->stream));
+    GI_REQUIRE(0, GABLE_ERR_STATE, "the factor of these solves is gone: what came of them is not known any more");
+  }
   status = gi_device_sweep_check(w->ctx, w->device, w->stream);
   if (status) {
     if (w->device_refinement) gi_device_refinement_forget(w->device_refinement, GI_REPORT_DEVICE, w->stream);

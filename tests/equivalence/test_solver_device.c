@@ -169,12 +169,17 @@ static void check_ill_conditioned(void)
   gable_solver *s = test_factored(ctx, &v, &options);
   CHECK_OK(gable_solver_get(s, GABLE_SOLVER_SOLVE_LEVELS, &levels, sizeof levels));
   CHECK(!levels, "a good inverse was not used");
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
   for (int i = 0; i < N; i++) b[i] = 2.0 + i - N;
   for (int round = 0; round < 2; round++) {
     CHECK_OK(gable_solver_factor(s, a.val, GABLE_REUSE_ALL));
     CHECK_OK(gable_solver_get(s, GABLE_SOLVER_SOLVE_LEVELS, &levels, sizeof levels));
     CHECK(levels, "inverses without a digit were used");
-    if (!round) CHECK_OK(gable_solver_work_create(s, 1, &w)); /* a second factorization keeps it */
+    if (!round) {
+      CHECK(gable_solver_work_status(w) == GABLE_ERR_STATE, "a work of clusters that are gone");
+      gable_solver_work_destroy(&w);
+      CHECK_OK(gable_solver_work_create(s, 1, &w)); /* a second factorization keeps it */
+    }
     gable_vectors_view vb = test_vectors(N, 1, b), vx = test_vectors(N, 1, x);
     CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx));
     CHECK_OK(gable_solver_work_report(w, &report));
