@@ -150,11 +150,12 @@ GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gab
  * n or the symmetry changed, or the context is on a GPU; then create the work again. */
 GABLE_API gable_status gable_solver_work_create(const gable_solver *s, gable_idx max_rhs, gable_solver_work **out);
 
-/* NULL is fine; sets *w to NULL. */
+/* NULL is fine; sets *w to NULL.  Solves in flight on w's stream still complete: its memory is used again after them.
+ */
 GABLE_API void gable_solver_work_destroy(gable_solver_work **w);
 
-/* Local.  Sets the stream of w's solves on a GPU.  NULL, the default: gable_context_stream.  The stream must outlive
- * its use by w.  No effect on the CPU. */
+/* Local.  Sets the stream of w's solves on a GPU.  NULL, the default: gable_context_stream.  The stream must outlive w.
+ * No effect on the CPU. */
 GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *stream);
 
 /* Local.  op(A) x = b for b->count columns, GABLE_TYPE_S or GABLE_TYPE_D, refined until the componentwise

@@ -109,6 +109,7 @@ void gi_pipeline_work_destroy(gable_solver_work **work)
   if (!work || !*work) return;
   gable_solver_work *w = *work;
   *work = NULL;
+  if (w->device) (void)w->ctx->device->order_after(w->ctx, NULL, w->stream); /* its memory goes in that one's order */
   gi_solve_work_destroy(w->ctx, &w->sweep);
   gi_method_work_destroy(&w->named);
   gi_triangles_work_destroy(&w->triangles);

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "device/device.h"
 #include "support/place.h"
 #include "support/systems.h"
 
@@ -230,6 +231,52 @@ static void check_small_pivots(void)
         (long long)levels[0], (long long)levels[1], (long long)levels[2]);
 }
 
+/* The context's own device, which notes what the release of memory comes after. */
+static struct {
+  const gi_device *own;
+  gi_device table;
+  void *stream; /* of a work that goes, or NULL */
+  int ordered;
+} planted;
+
+static gable_status noting_order_after(gable_context *on, void *stream, void *earlier)
+{
+  planted.ordered |= !stream && earlier == planted.stream;
+  return planted.own->order_after(on, stream, earlier);
+}
+
+static void checking_release(gable_context *on, void *p)
+{
+  CHECK(!p || !planted.stream || planted.ordered, "memory of a work goes before its solves have ended");
+  planted.own->release(on, p);
+}
+
+/* A work's memory is the context's again in the order of the context's stream; its solves may be on another one. */
+static void check_streams(void)
+{
+  test_system a = test_system_make(TEST_DOMINANT, 30, 7);
+  const gable_matrix_view v = test_system_view(&a);
+  gable_solver *s = test_factored(ctx, &v, NULL);
+  gable_solver_work *w = NULL;
+  void *stream = NULL;
+  planted.own = ctx->device;
+  planted.table = *ctx->device;
+  planted.table.order_after = noting_order_after;
+  planted.table.release = checking_release;
+  ctx->device = &planted.table;
+  CHECK_OK(gable_stream_create(ctx, &stream));
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  CHECK_OK(gable_solver_work_set_stream(w, stream));
+  planted.stream = stream;
+  gable_solver_work_destroy(&w);
+  CHECK(planted.ordered);
+  planted.stream = NULL;
+  gable_stream_destroy(ctx, &stream);
+  ctx->device = planted.own;
+  gable_solver_destroy(&s);
+  test_system_free(&a);
+}
+
 static void check_saved(void)
 {
   test_system a = test_system_make(TEST_UNSYMMETRIC, 80, 7);
@@ -289,6 +336,7 @@ int main(int argc, char **argv)
   check_turn();
   check_ill_conditioned();
   check_small_pivots();
+  check_streams();
   check_saved();
   check_refused();
   gable_context_destroy(&ctx);

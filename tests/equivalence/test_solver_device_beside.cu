@@ -1,6 +1,7 @@
 /* Solves by every method, alone and refined, on four streams at once beside a kernel that fills every multiprocessor
  * again and again: they have the bits of a solve alone, and no wait reaches its deadline.  auto, whose factor wants the
- * whole GPU: a hundred rounds; the other methods ten; levels, thousands of launches a solve: of a smaller grid. */
+ * whole GPU: a hundred rounds; the other methods ten; levels, thousands of launches a solve: of a smaller grid.  A work
+ * may go while its solve is in flight. */
 #include <cuda_runtime.h>
 
 #include "support/test.h"
@@ -104,6 +105,42 @@ static void check_rounds(const problem *p, int refined, int rounds, int blocks)
   free(x);
 }
 
+/* A work goes while its solve waits behind a long kernel: the memory that it gives back is not another one's before. */
+static void check_destroyed(const problem *p)
+{
+  enum { BLOCKS = 64 };
+  const size_t bytes = sizeof(double) * (size_t)p->n;
+  gable_solver_work *w = NULL;
+  cudaStream_t stream;
+  void *x = take(bytes), *other[BLOCKS] = {NULL};
+  double *alone = (double *)malloc(bytes), *is = (double *)malloc(bytes);
+  CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  for (int refined = 0; refined < 2; refined++) {
+    for (int late = 0; late < 2; late++) {
+      CHECK_OK(gable_solver_work_create(p->s, 1, &w));
+      CHECK_OK(gable_solver_work_set_stream(w, stream));
+      if (late) fill_kernel<<<1, THREADS, 0, stream>>>(100 * FILL_NS);
+      CHECK_CUDA(cudaGetLastError());
+      run(p, w, GABLE_OP_N, refined, x);
+      if (!late) CHECK_OK(gable_solver_work_status(w));
+      gable_solver_work_destroy(&w);
+      size_t size = 256;
+      for (int k = 0; k < BLOCKS && late; k++, size += size / 5) { /* whatever blocks are free */
+        CHECK_OK(gable_device_alloc(ctx, size, &other[k]));
+        CHECK_OK(gable_device_fill(ctx, other[k], 0, size, NULL));
+      }
+      CHECK_OK(gable_device_copy_out(ctx, late ? is : alone, x, bytes, stream));
+      CHECK_OK(gable_device_synchronise(ctx, stream));
+    }
+    for (int k = 0; k < BLOCKS; k++) gable_device_free(ctx, &other[k]);
+    CHECK(!memcmp(is, alone, bytes), "%s: other bits of a work that is gone", refined ? "refined" : "a sweep");
+  }
+  CHECK_CUDA(cudaStreamDestroy(stream));
+  gable_device_free(ctx, &x);
+  free(alone);
+  free(is);
+}
+
 /* Methods first .. last on the factor of a grid. */
 static void check_grid(const char *kind, int first, int last, int blocks)
 {
@@ -124,6 +161,7 @@ static void check_grid(const char *kind, int first, int last, int blocks)
     const problem p = {s, (gable_solve_method)m, v.n_cols, db};
     for (int refined = 0; refined < 2; refined++)
       check_rounds(&p, refined, m == GABLE_SOLVE_AUTO ? ROUNDS : ROUNDS / 10, blocks);
+    check_destroyed(&p);
     gable_solver_destroy(&s);
   }
   gable_device_free(ctx, &db);
