@@ -231,6 +231,24 @@ static void check_small_pivots(void)
         (long long)levels[0], (long long)levels[1], (long long)levels[2]);
 }
 
+/* A matrix that cannot be analysed takes the place of one that was factored. */
+static void check_failed_analysis(void)
+{
+  test_system a = test_system_make(TEST_DOMINANT, 30, 7);
+  gable_matrix_view v = test_system_view(&a);
+  gable_solver *s = test_factored(ctx, &v, NULL);
+  gable_solver_work *w = NULL;
+  int64_t ptr[] = {0, 1, 1};
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  v.n_rows = v.n_cols = 2;
+  v.ptr = ptr;
+  CHECK(gable_solver_analyse(s, &v) == GABLE_ERR_SINGULAR, "an empty column");
+  CHECK(gable_solver_work_status(w) == GABLE_ERR_STATE, "a work of an analysis that is gone");
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  test_system_free(&a);
+}
+
 /* The context's own device, which notes what the release of memory comes after. */
 static struct {
   const gi_device *own;
@@ -336,6 +354,7 @@ int main(int argc, char **argv)
   check_turn();
   check_ill_conditioned();
   check_small_pivots();
+  check_failed_analysis();
   check_streams();
   check_saved();
   check_refused();
