@@ -155,8 +155,7 @@ GABLE_API gable_status gable_solver_work_create(const gable_solver *s, gable_idx
 GABLE_API void gable_solver_work_destroy(gable_solver_work **w);
 
 /* Local.  Sets the stream of w's solves on a GPU.  NULL, the default: gable_context_stream.  The stream must outlive w.
- * Solves on it must have ended (gable_solver_work_status) before s gets new values, is analysed again or goes: these
- * are ordered on gable_context_stream alone.  No effect on the CPU. */
+ * New values of s and a new analysis come after the solves on it that were asked for before.  No effect on the CPU. */
 GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *stream);
 
 /* Local.  op(A) x = b for b->count columns, GABLE_TYPE_S or GABLE_TYPE_D, refined until the componentwise

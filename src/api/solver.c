@@ -51,6 +51,7 @@ gable_status gable_solver_create(gable_context *ctx, const gable_solver_options 
   s->host = *ctx;
   s->host.device = &gi_device_cpu;
   s->options = own;
+  if (gi_has_device_memory(ctx)) GI_TRY(gi_update_order_init(ctx, &s->order));
   if (own.blas == GABLE_BLAS_OPENBLAS) GI_TRY(gik_blas_open(ctx->threads, &s->blas));
   *out = s;
   s = NULL;
@@ -65,6 +66,7 @@ void gable_solver_destroy(gable_solver **solver)
   gable_solver *s = *solver;
   *solver = NULL;
   gi_pipeline_clear(s);
+  gi_update_order_release(&s->order);
   gik_blas_close(&s->blas);
   gi_free(s->ctx, s);
 }

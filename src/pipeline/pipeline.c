@@ -12,6 +12,7 @@
 
 void gi_pipeline_drop_arrangement(gable_solver *s)
 {
+  gi_update_order_settle(&s->order);
   gi_attempt_release(s->ctx, &s->aside);
   gi_device_factor_destroy(s->ctx, &s->device);
   gi_device_matrix_destroy(s->ctx, &s->device_matrix);
@@ -329,6 +330,7 @@ gable_status gi_pipeline_prepare(gable_solver *s)
   gable_status status = GABLE_OK;
   GI_REQUIRE(!s->triangles || !s->options.solve_method, GABLE_ERR_UNAVAILABLE,
              "solve methods by name take supernodes, and these factors are solved element by element: ask for auto");
+  gi_update_order_settle(&s->order); /* all that is new there goes by the context's stream, and is awaited */
   int there = belongs_on_device(s);
   if (there) GI_TRY(prepare_on_device(s));
   /* what runs there is known only now */

@@ -4,6 +4,7 @@
 
 #include <gable/factors.h>
 
+#include "device/update_order.h"
 #include "factor/export.h"
 #include "pipeline/arrangement.h"
 #include "pipeline/attempt.h"
@@ -36,6 +37,7 @@ struct gable_solver {
   gi_device_factor *device; /* the factor where the context is, or NULL: on the CPU */
   double launched_s;        /* predicted for one solve level by level there, since the analysis; 0: by clusters */
   gi_device_matrix *device_matrix; /* the matrix there; NULL: no device, or factors without their matrix */
+  gi_update_order order;           /* of what is new there after solves on the streams of works */
   uint64_t structure;              /* serial number of the arrangement: a work belongs to one */
   int analyses;
   int drift;
@@ -77,6 +79,7 @@ struct gable_solver_work {
   double device_tolerance;                 /* of the last solve with vectors there */
   int device_gmres;                        /* iterations that it was allowed */
   void *stream;                            /* of the work's solves on the device; NULL: the default */
+  gi_ordered_work order;                   /* of the solver's, where device is not NULL */
   gable_idx *row_place, *col_place; /* [n] inverses of the arrangement's permutations; one array where they are one */
   gable_idx *own_col_place;         /* [n] for col_place, or NULL: they are one as long as A' is symmetric */
   gi_refine_work *refine;           /* on the CPU */

@@ -91,9 +91,10 @@ gable_status gi_pipeline_work_create(const gable_solver *s, gable_idx max_rhs, g
   w->columns = max_rhs < GI_REFINE_COLUMNS ? max_rhs : GI_REFINE_COLUMNS;
   w->report = (gable_solve_report)GABLE_SOLVE_REPORT_INIT;
   w->restart = restart;
-  if (s->device && on_device)
+  if (s->device && on_device) {
+    gi_update_order_add(&((gable_solver *)s)->order, &w->order, &w->stream); /* under its lock */
     GI_TRY(prepare_on_device(s, w));
-  else
+  } else
     GI_TRY(prepare_on_host(s, w, on_device));
   GI_ALLOC(ctx, w->b, n * w->columns);
   GI_ALLOC(ctx, w->x, n * w->columns);
@@ -110,6 +111,7 @@ void gi_pipeline_work_destroy(gable_solver_work **work)
   gable_solver_work *w = *work;
   *work = NULL;
   if (w->device) (void)w->ctx->device->order_after(w->ctx, NULL, w->stream); /* its memory goes in that one's order */
+  if (w->order.stream) gi_update_order_remove(&((gable_solver *)w->solver)->order, &w->order); /* under its lock */
   gi_solve_work_destroy(w->ctx, &w->sweep);
   gi_method_work_destroy(&w->named);
   gi_triangles_work_destroy(&w->triangles);

@@ -269,7 +269,8 @@ static void checking_release(gable_context *on, void *p)
   planted.own->release(on, p);
 }
 
-/* A work's memory is the context's again in the order of the context's stream; its solves may be on another one. */
+/* New values, a new analysis and a work's end use or give back memory in the order of the context's stream; solves in
+ * flight may be on another one. */
 static void check_streams(void)
 {
   test_system a = test_system_make(TEST_DOMINANT, 30, 7);
@@ -286,6 +287,12 @@ static void check_streams(void)
   CHECK_OK(gable_solver_work_create(s, 1, &w));
   CHECK_OK(gable_solver_work_set_stream(w, stream));
   planted.stream = stream;
+  CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_ALL));
+  CHECK(planted.ordered, "new values do not come after the solves in flight");
+  planted.ordered = 0;
+  CHECK_OK(gable_solver_analyse(s, &v));
+  CHECK(planted.ordered, "a new analysis does not come after the solves in flight");
+  planted.ordered = 0;
   gable_solver_work_destroy(&w);
   CHECK(planted.ordered);
   planted.stream = NULL;

@@ -1,7 +1,7 @@
 /* Solves by every method, alone and refined, on four streams at once beside a kernel that fills every multiprocessor
  * again and again: they have the bits of a solve alone, and no wait reaches its deadline.  auto, whose factor wants the
  * whole GPU: a hundred rounds; the other methods ten; levels, thousands of launches a solve: of a smaller grid.  A work
- * may go while its solve is in flight. */
+ * may go, and its solver get new values, while its solve is in flight. */
 #include <cuda_runtime.h>
 
 #include "support/test.h"
@@ -141,6 +141,39 @@ static void check_destroyed(const problem *p)
   free(is);
 }
 
+/* New values while a solve waits behind a long kernel: it is of the old ones, the next one of the new. */
+static void check_replaced(const problem *p, gable_solver *s, const gable_matrix_view *v)
+{
+  const size_t bytes = sizeof(double) * (size_t)p->n;
+  const gable_off nnz = ((const int64_t *)v->ptr)[v->n_rows];
+  gable_solver_work *w = NULL;
+  cudaStream_t stream;
+  void *x = take(bytes);
+  double *twice = (double *)malloc(sizeof(double) * (size_t)nnz);
+  double *is[3] = {(double *)malloc(bytes), (double *)malloc(bytes), (double *)malloc(bytes)};
+  for (gable_off q = 0; q < nnz; q++) twice[q] = 2 * ((const double *)v->val)[q];
+  CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  CHECK_OK(gable_solver_work_set_stream(w, stream));
+  for (int k = 0; k < 3; k++) {
+    if (k == 1) fill_kernel<<<1, THREADS, 0, stream>>>(200000000ull);
+    CHECK_CUDA(cudaGetLastError());
+    run(p, w, GABLE_OP_N, 0, x);
+    if (k == 1) CHECK_OK(gable_solver_factor(s, twice, GABLE_REUSE_ALL));
+    CHECK_OK(gable_device_copy_out(ctx, is[k], x, bytes, stream));
+    CHECK_OK(gable_device_synchronise(ctx, stream));
+  }
+  CHECK(!memcmp(is[1], is[0], bytes), "a solve in flight read new values");
+  for (gable_idx i = 0; i < p->n; i++)
+    CHECK(fabs(2 * is[2][i] - is[0][i]) <= 1e-9 * fabs(is[0][i]), "row %d: not of the new values", i);
+  CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_ALL));
+  gable_solver_work_destroy(&w);
+  CHECK_CUDA(cudaStreamDestroy(stream));
+  gable_device_free(ctx, &x);
+  free(twice);
+  for (int k = 0; k < 3; k++) free(is[k]);
+}
+
 /* Methods first .. last on the factor of a grid. */
 static void check_grid(const char *kind, int first, int last, int blocks)
 {
@@ -162,6 +195,7 @@ static void check_grid(const char *kind, int first, int last, int blocks)
     for (int refined = 0; refined < 2; refined++)
       check_rounds(&p, refined, m == GABLE_SOLVE_AUTO ? ROUNDS : ROUNDS / 10, blocks);
     check_destroyed(&p);
+    check_replaced(&p, s, &v);
     gable_solver_destroy(&s);
   }
   gable_device_free(ctx, &db);
