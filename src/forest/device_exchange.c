@@ -260,6 +260,22 @@ static void free_device(gi_later *l)
   gi_free(ctx, d);
 }
 
+/* What stream is asked from now on comes after what earlier has been asked, in a graph that is captured too. */
+static gable_status follow(gi_device_exchange *d, void *stream, void *earlier)
+{
+  const gable_status status = d->ctx->device->event_record(d->ctx, d->turn, earlier);
+  return status ? status : d->ctx->device->await_event(d->ctx, stream, d->turn);
+}
+
+/* After an error between begin and end the side stream may have kernels that read and write the exchange's memory, and
+ * that the stream does not await; they end at the deadline.  What a library carries may not. */
+static void *last_stream(const gable_exchange *x)
+{
+  gi_device_exchange *d = x->device;
+  const int alone = x->phase != GI_IDLE && d->turn && !d->carried;
+  return alone && !follow(d, d->side, d->stream) ? d->side : d->stream;
+}
+
 void gi_device_destroy(gable_exchange *x)
 {
   gi_device_exchange *d = x->device;
@@ -270,17 +286,10 @@ void gi_device_destroy(gable_exchange *x)
     d->link_back = x->reply;
   }
   d->later.free = free_device;
-  if (d->later.event && !d->ctx->device->event_record(d->ctx, d->later.event, d->stream))
+  if (d->later.event && !d->ctx->device->event_record(d->ctx, d->later.event, last_stream(x)))
     gi_comm_later(comm, &d->later);
   else
     free_device(&d->later);
-}
-
-/* What stream is asked from now on comes after what earlier has been asked, in a graph that is captured too. */
-static gable_status follow(gi_device_exchange *d, void *stream, void *earlier)
-{
-  const gable_status status = d->ctx->device->event_record(d->ctx, d->turn, earlier);
-  return status ? status : d->ctx->device->await_event(d->ctx, stream, d->turn);
 }
 
 /* On the mirror the library that carries messages is one that reads and writes at once. */

@@ -24,6 +24,7 @@ typedef struct recorder {
   int streams, events, steps;
   clocks step[STEPS]; /* since it was cleared */
   int step_stream[STEPS];
+  clocks recorded; /* of the last event */
 } recorder;
 
 static _Thread_local recorder r;
@@ -90,6 +91,7 @@ static gable_status event_record(gable_context *ctx, void *event, void *stream)
   clocks *c = clock_of_event(event);
   *c = r.of_stream[stream_number(stream)];
   take(c, &r.host);
+  r.recorded = *c;
   return gi_device_mirror.event_record(ctx, event, stream);
 }
 
@@ -296,6 +298,28 @@ static void two_streams(gable_comm *comm, gable_path path, void *const *stream)
   }
 }
 
+/* An exchange that fails in its end, since a kernel of its comm has waited in vain, gives its memory back after every
+ * step of its begin. */
+static void fail_between(gable_comm *comm, gable_path path, void *stream)
+{
+  for (int d = 0; d < 3 && comm->fault; d++) {
+    subject s;
+    open_subject(comm, path, directions[d], 0, stream, &s);
+    const gable_exchange_arrays a = arrays_of(&s);
+    r.steps = 0;
+    CHECK_OK(gable_exchange_begin_all(1, &a));
+    CHECK_OK(gable_comm_barrier(comm));
+    *comm->fault = 1;
+    CHECK(gable_exchange_end(s.x) == GABLE_ERR_DEADLINE && r.steps, "after %d steps: %s", r.steps, gable_last_error());
+    gable_exchange_destroy(&s.x);
+    *comm->fault = 0;
+    for (int k = 0; k < r.steps; k++)
+      CHECK(r.recorded.at[r.step_stream[k]] >= r.step[k].at[r.step_stream[k]],
+            "path %d, direction %d: memory goes before step %d is done", (int)path, (int)directions[d], k);
+    close_subject(comm, &s);
+  }
+}
+
 static gable_status run(gable_comm *comm, void *user)
 {
   gable_context *ctx = gable_comm_context(comm);
@@ -304,6 +328,7 @@ static gable_status run(gable_comm *comm, void *user)
   for (int k = 1; k < 3; k++) CHECK_OK(ctx->device->stream_create(ctx, &stream[k]));
   each_direction(comm, *(gable_path *)user, stream);
   two_streams(comm, *(gable_path *)user, stream);
+  for (int k = 0; k < 2; k++) fail_between(comm, *(gable_path *)user, stream[k]);
   for (int k = 1; k < 3; k++) ctx->device->stream_destroy(ctx, stream[k]);
   return GABLE_OK;
 }
