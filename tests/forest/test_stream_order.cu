@@ -40,6 +40,14 @@ __global__ void keep_kernel(const double *leaf, double *kept)
   if (i < ITEMS) kept[i] = leaf[i];
 }
 
+/* Loading a kernel at its first launch may wait for those of an exchange, which wait for other ranks' launches. */
+void load_kernels()
+{
+  cudaFuncAttributes about;
+  CHECK_CUDA(cudaFuncGetAttributes(&about, write_kernel));
+  CHECK_CUDA(cudaFuncGetAttributes(&about, keep_kernel));
+}
+
 /* Every rank's leaves are the roots of the next one, or of the next one and backwards; one stream of the caller's. */
 struct flow {
   cudaStream_t stream;
@@ -96,6 +104,7 @@ gable_status flows(gable_comm *comm, void *user)
   const int me = gable_comm_rank(comm);
   (void)user;
   CHECK_OK(gable_comm_set_deadline(comm, 20));
+  load_kernels();
   for (int k = 0; k < 2; k++) open_flow(comm, k, &w[k]);
   CHECK_OK(gable_comm_barrier(comm));
   for (int round = 0; round < ROUNDS; round++)
