@@ -332,10 +332,10 @@ GABLE_API gable_status gable_exchange_get_info(const gable_exchange *x, gable_ex
  * Where the comm's deadline holds between arrays in device memory, by path: AUTO, DIRECT, COPY, NVSHMEM: the kernels
  * that wait end at it, so the stream comes to its end for whoever waits for it, here or by CUDA's functions;
  * GABLE_ERR_DEADLINE comes from here and from the next begin or end.  PUT: the same, but for NVSHMEM's own calls on the
- * stream.  Staged, REQUEST, WINDOW, AWARE: begin and end wait themselves, and end at it.  NCCL, and AUTO on its
- * transport: NCCL's work on a stream has no deadline.  This function ends at it, with GABLE_ERR_DEADLINE, and aborts
- * the comm's NCCL communicators; a caller who waits for the stream by CUDA's functions instead, or for an event or a
- * copy behind the exchange, waits without end for a rank that does not come. */
+ * stream.  Staged, REQUEST, WINDOW, AWARE: begin and end wait themselves, and end at it.  NCCL, and AUTO and DIRECT on
+ * its transport: NCCL's work on a stream has no deadline.  This function ends at it, with GABLE_ERR_DEADLINE, and
+ * aborts the comm's NCCL communicators; a caller who waits for the stream by CUDA's functions instead, or for an event
+ * or a copy behind the exchange, waits without end for a rank that does not come. */
 GABLE_API gable_status gable_exchange_wait(gable_exchange *x);
 
 #ifdef __cplusplus
