@@ -4,6 +4,7 @@
  * usage: test_stream_order [place], "cuda:0/peer:2" if it is not given. */
 #include <cuda_runtime.h>
 
+#include <cstdlib>
 #include <vector>
 
 #include "cuda/launch.cuh"
@@ -40,10 +41,12 @@ __global__ void keep_kernel(const double *leaf, double *kept)
   if (i < ITEMS) kept[i] = leaf[i];
 }
 
-/* Loading a kernel at its first launch may wait for those of an exchange, which wait for other ranks' launches. */
-void load_kernels()
+/* On the rank's GPU, where its streams are made too.  Loading a kernel at its first launch may wait for those of an
+ * exchange, which wait for other ranks' launches. */
+void load_kernels(gable_comm *comm)
 {
   cudaFuncAttributes about;
+  CHECK_CUDA(cudaSetDevice(atoi(gable_context_where(gable_comm_context(comm)) + sizeof "cuda:" - 1)));
   CHECK_CUDA(cudaFuncGetAttributes(&about, write_kernel));
   CHECK_CUDA(cudaFuncGetAttributes(&about, keep_kernel));
 }
@@ -104,7 +107,7 @@ gable_status flows(gable_comm *comm, void *user)
   const int me = gable_comm_rank(comm);
   (void)user;
   CHECK_OK(gable_comm_set_deadline(comm, 20));
-  load_kernels();
+  load_kernels(comm);
   for (int k = 0; k < 2; k++) open_flow(comm, k, &w[k]);
   CHECK_OK(gable_comm_barrier(comm));
   for (int round = 0; round < ROUNDS; round++)
