@@ -51,11 +51,13 @@ typedef struct gable_context_options {
     sizeof(gable_context_options), 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                       \
   }
 
-/* Local.  where: "cpu", "cuda:0" and so on, "mirror" (the CPU with device memory that the host cannot touch, for tests
- * of programs that are meant for a GPU; gable_trisolve takes matrices and vectors in it, gable_solver vectors,
- * exchanges arrays) or "auto" (NULL is "auto": the GPU when the build has it and one answers, else the CPU;
- * gable_context_where says which).  An explicit "cuda:0" never falls back: GABLE_ERR_UNAVAILABLE names what is missing.
- * options may be NULL. */
+/* Local.  where, the place:
+ *   "cpu"
+ *   "cuda:0"  or another number; never falls back: GABLE_ERR_UNAVAILABLE names what is missing
+ *   "mirror"  the CPU, with device memory that the host cannot touch: tests programs for a GPU without one.
+ *             gable_trisolve takes matrices and vectors in that memory, gable_solver vectors, exchanges arrays
+ *   "auto"    or NULL: the GPU when the build has CUDA and a GPU answers, else the CPU; see gable_context_where
+ * options may be NULL.  The caller destroys *out.  GABLE_ERR_ARGUMENT: no such place; _MEMORY, _BACKEND. */
 GABLE_API gable_status gable_context_create(const char *where, const gable_context_options *options,
                                             gable_context **out);
 
@@ -64,7 +66,7 @@ GABLE_API void gable_context_destroy(gable_context **ctx);
 
 /* Where this context runs, "cpu", "mirror" or "cuda:0"; owned by the context. */
 GABLE_API const char *gable_context_where(const gable_context *ctx);
-GABLE_API int gable_context_threads(const gable_context *ctx);
+GABLE_API int gable_context_threads(const gable_context *ctx); /* that its calls use at most */
 
 #ifdef __cplusplus
 }

@@ -47,14 +47,14 @@ GABLE_API gable_status gable_device_fill(gable_context *ctx, void *device, int b
 /* Local.  Waits until all work enqueued on the stream is complete.  GABLE_ERR_BACKEND: some of it failed. */
 GABLE_API gable_status gable_device_synchronise(gable_context *ctx, void *stream);
 
-/* Local.  A new stream (cudaStreamNonBlocking), ordered with no other; for gable_trisolve_work_set_stream.  It belongs
- * to the caller.  NULL on the CPU.  GABLE_ERR_BACKEND. */
+/* Local.  A new stream (cudaStreamNonBlocking), ordered with no other, for the set_stream functions of all objects.  It
+ * belongs to the caller.  NULL on the CPU.  GABLE_ERR_BACKEND. */
 GABLE_API gable_status gable_stream_create(gable_context *ctx, void **out);
 
 /* Local.  NULL is fine; sets *stream to NULL. Work that is enqueued still completes. */
 GABLE_API void gable_stream_destroy(gable_context *ctx, void **stream);
 
-/* A point in the order of a stream (cudaEvent_t with timing). */
+/* A point in the order of a stream: a cudaEvent_t with timing; on the CPU a time. */
 typedef struct gable_event gable_event;
 
 /* Local.  ctx must outlive it.  GABLE_ERR_MEMORY, _BACKEND. */

@@ -1,4 +1,4 @@
-/* gable.h: everything at once. */
+/* gable.h: includes every public header but mpi.h, which needs an MPI. */
 #ifndef GABLE_GABLE_H
 #define GABLE_GABLE_H
 

@@ -2,6 +2,10 @@
  *
  * Indices of rows and columns are 32 bit, counts of nonzeros and offsets into them are 64 bit.
  *
+ * The comment of a function begins with Local or Collective.  A Local function concerns the calling process, or rank,
+ * alone; every rank of a comm calls a Collective one (comm.h).  A name that begins with _ in a list of errors has the
+ * prefix of the one before: "GABLE_ERR_IO, _MEMORY".  Invalid arguments are GABLE_ERR_ARGUMENT everywhere.
+ *
  * Every public struct opens with its size in bytes, which its GABLE_..._INIT macro sets.  Later versions append members
  * and accept the sizes of earlier versions, back to 0.1.0.  A struct that the library reads may be larger than the
  * library knows if all bytes beyond are zero.  Of a struct that the library fills it writes size bytes at most.  Any
@@ -116,15 +120,15 @@ typedef struct gable_matrix_view {
 /* n x count dense vectors of the caller: the columns are right-hand sides or solutions.  A call writes them only where
  * its prototype says so.
  *
- * Two views of one call share memory when some byte belongs to entries of both.  Views with equal steps from column to
- * column (row to row) may alternate in memory, as the even and the odd columns of one array do; views with different
- * steps count as sharing memory when the ranges from first to last entry cross. */
+ * Two views of one call share memory when some byte belongs to entries of both.  Views with equal ld may alternate in
+ * memory, as the even and the odd columns of one array do; views with different ld count as sharing memory when the
+ * ranges from first to last entry cross. */
 typedef struct gable_vectors_view {
   size_t size;
   gable_type type; /* GABLE_TYPE_S or GABLE_TYPE_D */
   gable_space space;
   gable_idx n, count;
-  gable_off ld;      /* column major: >= n; row major: >= count; 0: just that */
+  gable_off ld;      /* leading dimension: >= n (column major), >= count (row major); 0: equal to it */
   gable_major major; /* entry (i,j) at i + j*ld (column major) or i*ld + j (row major) */
   void *data;
 } gable_vectors_view;
