@@ -72,8 +72,8 @@ GABLE_API void gable_factors_destroy(gable_factors **f);
  * missing or zero; GABLE_ERR_NOT_FINITE; GABLE_ERR_MEMORY.  After an error s holds nothing. */
 GABLE_API gable_status gable_solver_import(gable_solver *s, const gable_factors_view *f, const gable_matrix_view *a);
 
-/* Local.  Returns why and sets gable_last_error of this thread to text, which is copied.  For code between the library
- * and its user, such as gable/adapters/. GABLE_OK changes nothing. */
+/* Local.  Returns why and sets gable_last_error of this thread to text, which is copied.  For callbacks, and for code
+ * between the library and its user, such as gable/adapters/.  GABLE_OK changes nothing. */
 GABLE_API gable_status gable_set_error(gable_status why, const char *text);
 
 #ifdef __cplusplus

@@ -102,11 +102,10 @@ typedef struct gable_coo gable_coo;
 GABLE_API gable_status gable_matrix_from_coo(gable_context *ctx, const gable_coo_view *triplets, gable_coo **map,
                                              gable_matrix **out);
 
-/* Local.  The sums of new values val, [count] in the order and type of the triplets, in the place of a's; a was made
- * with map, and its view stays valid, with the new values.  The same bits as those of a new matrix.  Threads may share
- * map.  O(count); allocates nothing but the values of a pattern.  After an error a is as it was: GABLE_ERR_NOT_FINITE
- * as above, GABLE_ERR_MISMATCH: a has another number of rows, columns or entries, or is complex where the triplets are
- * real. */
+/* Local.  Replaces the values of a, which was made with map, by the sums of val, [count] in the order and type of the
+ * triplets.  Views of a stay valid.  The bits are those of a new matrix.  Threads may share map.  Cost: O(count);
+ * allocates nothing but the values of a pattern.  After an error a is as it was: GABLE_ERR_NOT_FINITE as above,
+ * GABLE_ERR_MISMATCH: a has another number of rows, columns or entries, or is complex where the triplets are real. */
 GABLE_API gable_status gable_coo_update(const gable_coo *map, const void *val, gable_matrix *a);
 
 /* NULL is fine; sets *map to NULL. */
@@ -125,10 +124,12 @@ GABLE_API gable_status gable_matrix_generate(gable_context *ctx, const char *kin
 /* The kinds that gable_matrix_generate knows, a line each; static text. */
 GABLE_API const char *gable_matrix_kinds(void);
 
-/* Local.  The same matrix with both triangles stored; a copy where nothing is to do. */
+/* Local.  A new matrix: a with both triangles stored (a copy where they are); A^T.  The caller destroys it.
+ * GABLE_ERR_MEMORY. */
 GABLE_API gable_status gable_matrix_expand(const gable_matrix *a, gable_matrix **out);
 GABLE_API gable_status gable_matrix_transpose(const gable_matrix *a, gable_matrix **out);
 
+/* Local. */
 GABLE_API gable_status gable_matrix_get_info(const gable_matrix *a, gable_matrix_info *info);
 
 /* Statistics of a matrix, both triangles of a symmetric one.  Rectangular matrices have no levels and no symmetry. */
@@ -149,8 +150,8 @@ typedef struct gable_matrix_shape {
     sizeof(gable_matrix_shape), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                            \
   }
 
-/* Local.  Of a, expanded first where one triangle is stored.  O(nnz), but for the structural rank: at worst
- * O(nnz sqrt(n)).  GABLE_ERR_MEMORY. */
+/* Local.  Of a, with both triangles.  Cost: O(nnz), and at worst O(nnz sqrt(n)) for the structural rank.
+ * GABLE_ERR_MEMORY. */
 GABLE_API gable_status gable_matrix_describe(const gable_matrix *a, gable_matrix_shape *shape);
 
 /* Local.  width [levels], as many as gable_matrix_describe said: rows in each level of the triangle, GABLE_PART_LOWER

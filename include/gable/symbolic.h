@@ -1,9 +1,8 @@
 /* symbolic.h: predicts order, fill, supernodes, flops and memory of the factors of a matrix, without factoring it.
  *
- * This is the analysis of gable_solver: with the same values and options it finds the structure of
- * gable_solver_analyse.  gable_solver_factor takes another one where pivots reject that (GABLE_SOLVER_ANALYSES above
- * 1); with options.values the numbers are factored, too, and the structure is the one that it keeps.  Use it to
- * predict, to compare orders or to read the structure. docs/algorithms/symbolic.md explains the algorithm,
+ * With the same values and options the structure is that of gable_solver_analyse.  gable_solver_factor may reject it by
+ * the pivots and take another one (GABLE_SOLVER_ANALYSES above 1).  With options.values the numbers are factored, too,
+ * and the structure is the one that gable_solver_factor keeps.  docs/algorithms/symbolic.md explains the algorithm,
  * docs/layout.md the arrays. */
 #ifndef GABLE_SYMBOLIC_H
 #define GABLE_SYMBOLIC_H
@@ -41,15 +40,18 @@ typedef struct gable_symbolic_options {
     sizeof(gable_symbolic_options), NULL, NULL, GABLE_FORM_AUTO, 0, 0, 0, 0, 10, 0                                     \
   }
 
-/* Local.  Square a in host memory: CSR or CSC, base 0 or 1, 32 or 64 bit offsets; one triangle of a symmetric one does.
- * Values decide the method and are matched, as gable_solver_analyse does it (GABLE_TYPE_S and GABLE_TYPE_D; those of
- * other types are not read).  A pattern is matched by its entries, and kept as it is where it is symmetric.  A
- * structurally singular matrix is no error: it is taken as if its diagonal were there,
- * and structural_rank says what it is.  Nothing of a is kept.  options.values: a has values; form, max_width and exact
- * are what gable_solver has (auto, cholesky or ldlt; 0; 0), else GABLE_ERR_ARGUMENT; errors of gable_solver_factor,
- * GABLE_ERR_SINGULAR of a structurally singular matrix; time and memory of a factorization.  GABLE_ERR_ARGUMENT (an
- * entry that breaks a declared symmetry is named; GABLE_FORM_LDLT of an unsymmetric pattern), GABLE_ERR_NOT_FINITE,
- * GABLE_ERR_UNAVAILABLE (the order's library is not in this build), GABLE_ERR_MEMORY, GABLE_ERR_CANCELLED. */
+/* Local.  Square a in host memory: CSR or CSC, base 0 or 1, 32 or 64 bit offsets, full or, if symmetric, one triangle.
+ * Values (GABLE_TYPE_S and GABLE_TYPE_D; other types are not read) decide method and matching as in
+ * gable_solver_analyse.  Without values the entries are matched, unless the pattern is symmetric.  A structurally
+ * singular matrix is no error: its diagonal counts as present, and structural_rank tells.  Nothing of a is kept.  The
+ * caller destroys *out.
+ *
+ * options.values costs a factorization.  It needs values, form auto, cholesky or ldlt, max_width 0 and exact 0, else
+ * GABLE_ERR_ARGUMENT.  It adds the errors of gable_solver_factor, and GABLE_ERR_SINGULAR: structurally singular.
+ *
+ * GABLE_ERR_ARGUMENT: an entry that breaks a declared symmetry (named), or GABLE_FORM_LDLT of an unsymmetric pattern;
+ * GABLE_ERR_NOT_FINITE; GABLE_ERR_UNAVAILABLE: the order's library is not in this build; GABLE_ERR_MEMORY, _CANCELLED.
+ */
 GABLE_API gable_status gable_symbolic_create(gable_context *ctx, const gable_matrix_view *a,
                                              const gable_symbolic_options *options, gable_symbolic **out);
 
@@ -77,6 +79,8 @@ typedef struct gable_symbolic_info {
   {                                                                                                                    \
     sizeof(gable_symbolic_info), 0, 0, NULL, GABLE_FORM_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0     \
   }
+
+/* Local. */
 GABLE_API gable_status gable_symbolic_get_info(const gable_symbolic *s, gable_symbolic_info *info);
 
 /* The arrays, borrowed until s is destroyed; rows and columns are those of A' = A(rows, cols). */
@@ -100,10 +104,10 @@ typedef struct gable_symbolic_view {
   }
 GABLE_API gable_status gable_symbolic_get_view(const gable_symbolic *s, gable_symbolic_view *view);
 
-/* Local.  The blocks of columns that a triangular solve with L takes level by level: each supernode (merged 0), or the
- * supernodes as a solve on a GPU merges them (1).  *n_blocks of them, by increasing level.  level, columns, rows
- * [supernodes], each may be NULL: of each block its level from 0, its columns, and the rows of L below them.  O(rows of
- * L, sorted).  GABLE_ERR_MEMORY. */
+/* Local.  The block columns that a triangular solve with L takes level by level: supernodes (merged 0), or the clusters
+ * into which a solve on a GPU merges them (1).  *n_blocks: their number; they come by increasing level.  level,
+ * columns, rows: NULL or [supernodes], of each block its level from 0, its number of columns, and of rows of L below
+ * them.  Cost: a sort of the rows of L.  GABLE_ERR_MEMORY. */
 GABLE_API gable_status gable_symbolic_get_blocks(const gable_symbolic *s, int merged, gable_idx *n_blocks,
                                                  gable_idx *level, gable_idx *columns, gable_idx *rows);
 
