@@ -25,8 +25,8 @@ GABLE_API const char *gable_trisolve_methods(void);
 typedef struct gable_trisolve_options {
   size_t size; /* of this struct, so that it can grow */
 
-  /* A name of gable_trisolve_methods, NULL is "auto".  serial is the CPU's alone, rows the GPU's; see docs/algorithms.
-   * */
+  /* A name of gable_trisolve_methods, NULL is "auto".  serial runs on the CPU only, rows on a GPU only
+   * (docs/algorithms/README.md). */
   const char *method;
 
   /* Which triangle to solve with; entries of the other one are ignored.  GABLE_PART_FULL: the part of the view, where
@@ -39,25 +39,26 @@ typedef struct gable_trisolve_options {
   gable_diag diag;
 
   /* Which ops get a schedule of their own: GABLE_TRISOLVE_N | GABLE_TRISOLVE_T, or 0 for both.  An op without one is
-   * slower.  On the CPU one thread solves it by columns of the same storage.  On a GPU method gsf solves it, and the
-   * first such solve of a work after an update, and each graph replay, gathers the values into gsf's order. */
+   * slower.  On the CPU one thread solves it by columns of the same storage.  On a GPU method gsf solves it, whose last
+   * bits differ from run to run; the first such solve of a work after an update, and each graph replay, gathers the
+   * values into gsf's order. */
   int ops;
 
-  /* Seconds that a solve waits for one value before it ends with GABLE_ERR_DEADLINE and the row. 0: 10 s. */
+  /* Seconds that a solve waits for one value before it fails with GABLE_ERR_DEADLINE, which names the row.  0: 10 s. */
   double deadline_s;
 
   /* 1: "auto" times its candidates instead of using its cost model; gable_trisolve_info.why has the times.  A GPU plans
-   * for each method and solves with each in every analysis, which then costs about three analyses and some solves.  The
-   * CPU times orders of rows and teams of threads anyway; 1 makes it do so even where "solves" would not repay it.  The
-   * choice may differ from run to run. */
+   * for rows and tiles and solves with each in every analysis, which then costs about three analyses and some solves.
+   * The CPU times orders of rows and teams of threads anyway; 1 makes it do so even where "solves" would not repay it.
+   * The choice may differ from run to run, on a GPU the last bits with it. */
   int time_candidates;
 
   int threads;           /* at most so many; 0: the context's */
   gable_idx typical_rhs; /* right-hand sides that "auto" optimises for; 0: one */
 
-  /* Solves expected with one analysis, 10 by default.  "auto" on the CPU keeps to serial where the search for tiles
-   * would take longer than so many solves by serial, in general below 80 to 200 solves.  0: so many that the time of
-   * one solve alone counts, as in a time loop or a Krylov method. */
+  /* Solves expected with one analysis, 10 by default.  "auto" on the CPU takes serial where the search for tiles would
+   * take longer than so many solves by serial: in general below 80 to 200 solves.  0: so many that the analysis is
+   * free, as in a time loop or a Krylov method.  A GPU ignores it. */
   int64_t solves;
 } gable_trisolve_options;
 #define GABLE_TRISOLVE_OPTIONS_INIT                                                                                    \
@@ -69,9 +70,9 @@ typedef struct gable_trisolve_options {
 GABLE_API gable_status gable_trisolve_create(gable_context *ctx, const gable_trisolve_options *options,
                                              gable_trisolve **out);
 
-/* Local.  Reads the pattern of the square matrix a: CSR or CSC, base 0 or 1, any offset type, host or device memory;
- * it does not read values and keeps no pointer to a.  May be called again with another matrix.  The plan takes memory
- * from the allocators of the context (gable_context_options); gable_trisolve_get_info returns its size.
+/* Local.  Reads the pattern of the square matrix a: CSR or CSC, base 0 or 1, 32 or 64 bit offsets, host or device
+ * memory; it does not read values and keeps no pointer to a.  May be called again with another matrix.  The plan takes
+ * memory from the allocators of the context (gable_context_options); gable_trisolve_get_info returns its size.
  * GABLE_ERR_ARGUMENT: not square, an index out of range or out of order, or an entry outside of the promised triangle,
  * each with its row; GABLE_ERR_SINGULAR: a row without a diagonal entry (GABLE_DIAG_STORED); GABLE_ERR_LIMIT, on a GPU
  * alone: 2^31 - 1 entries or more in the caller's matrix, or method tiles where none fits. */
@@ -132,7 +133,8 @@ GABLE_API gable_status gable_trisolve_work_set_stream(gable_trisolve_work *w, vo
  * double vectors with a float matrix.  Allocates nothing.  On the CPU the call is synchronous.  On a GPU, vectors in
  * device memory: the solve is enqueued on w's stream and can be captured in a CUDA graph; vectors in host memory: the
  * call copies them and waits for the stream.  NaN in b or in a value reaches exactly the unknowns that depend on it.
- * GABLE_ERR_DEADLINE names the row that was awaited (GPU: that waited). */
+ * GABLE_ERR_STATE: before update; GABLE_ERR_MISMATCH: w is of another plan or an earlier analysis; GABLE_ERR_DEADLINE
+ * names the row whose value did not come (GPU: the row that waited). */
 GABLE_API gable_status gable_trisolve_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,
                                             const gable_vectors_view *b, gable_vectors_view *x);
 
@@ -151,17 +153,17 @@ typedef struct gable_trisolve_info {
   char method[16], method_used[16];
   char why[240]; /* the figures by which auto decided; "asked for" otherwise */
   gable_idx n;
-  gable_off nnz;    /* entries of the triangle that is solved with, the diagonal included */
-  gable_idx levels; /* length of the longest dependency chain, in rows (tiles, rows of a GPU: parts of long ones too) */
-  gable_idx widest; /* rows of the widest level; 0: tiles and rows of a GPU do not count them */
-  int threads;      /* that a solve uses (CPU), or lanes a row (GPU) */
-  gable_off tiles;  /* tiles or tasks that the schedule is cut into; 0: the method has none */
-  gable_off waits;  /* point-to-point waits a solve does, or polls for a value or counter (elm*, gsf) */
-  gable_off barriers;                        /* barriers of all threads a solve does */
-  gable_off atomics;                         /* atomic additions a solve does for one right-hand side */
-  gable_off launches;                        /* kernel launches (GPU), parallel regions (CPU) a solve does */
+  gable_off nnz;      /* entries of the triangle that is solved with, the diagonal included */
+  gable_idx levels;   /* rows on the critical path (tiles, rows of a GPU: each part of a split long row counts) */
+  gable_idx widest;   /* rows of the widest level; 0: tiles and rows of a GPU do not count them */
+  int threads;        /* that a solve uses (CPU), or lanes a row (GPU) */
+  gable_off tiles;    /* tiles or tasks that the schedule is cut into; 0: the method has none */
+  gable_off waits;    /* of a solve: point-to-point waits, or polls for a value or counter (elm*, gsf) */
+  gable_off barriers; /* of a solve: barriers of all threads */
+  gable_off atomics;  /* of a solve with one right-hand side: atomic additions */
+  gable_off launches; /* of a solve: kernel launches (GPU), parallel regions (CPU) */
   size_t plan_bytes_host, plan_bytes_device; /* that the plan took, from the allocators of its context */
-  double model_s;                            /* seconds that the model predicts; 0: no model */
+  double model_s;                            /* seconds of a solve that the cost model predicts; 0: no model */
   double analyse_s, update_s;                /* of the last call */
   gable_idx bad_row;                         /* row of the last error of analyse or update, counted from 0; -1: none */
   gable_off narrow; /* levr, levc: a level with at most so many rows and entries is left to one thread (block) */
