@@ -2,8 +2,8 @@
  *
  *   create -> analyse (pattern) -> update (values, as often as they change) -> work -> solve
  *
- * Shortcuts: set_matrix does analyse, update and work at once; set_operator takes a callback in their place; solve and
- * solve_vectors have a work that the solver owns.
+ * Shortcuts: set_matrix does analyse, update and work at once; set_operator takes a callback instead of a matrix; solve
+ * and solve_vectors use a work that the solver owns.
  *
  * Double precision, on the CPU or on a GPU, where matrix, factors and vectors stay in device memory and the host reads
  * the residual at most once an iteration.  The preconditioner comes from options.preconditioner, a gable_precond of the
@@ -24,8 +24,8 @@ typedef struct gable_krylov_work gable_krylov_work;
 
 typedef enum gable_krylov_solver {
   GABLE_KRYLOV_AUTO = 0, /* CG where A is symmetric with a positive diagonal and the preconditioner symmetric, else
-                            BiCGSTAB. The values tell on a CPU, what the view declares on a GPU; with ILUT, or A or a
-                            preconditioner by callback: BiCGSTAB */
+                            BiCGSTAB. On a CPU the values decide, on a GPU the structure that the view declares; with
+                            ILUT, or A or a preconditioner by callback: BiCGSTAB */
   GABLE_KRYLOV_CG = 1,   /* of symmetric positive definite matrices */
   GABLE_KRYLOV_BICGSTAB = 2,
   GABLE_KRYLOV_GMRES = 3
@@ -39,10 +39,10 @@ typedef struct gable_krylov_options {
   double tolerance;                  /* on ||b - A x|| / ||b||; 0: 1e-8 */
   gable_idx max_iterations, restart; /* 0: 1000; 0: 30 (GMRES), at most 65000 */
   int threads;                       /* at most so many; 0: the context's */
-  gable_idx level;                   /* of GABLE_PRECOND_ILUK, */
-  double drop;                       /* of GABLE_PRECOND_ILUT, */
-  gable_idx row_fill;                /* as in gable_precond_options, */
-  int64_t solves;                    /* too */
+  gable_idx level;                   /* of GABLE_PRECOND_ILUK, as in gable_precond_options */
+  double drop;                       /* of GABLE_PRECOND_ILUT, likewise */
+  gable_idx row_fill;                /* of GABLE_PRECOND_ILUT, likewise */
+  int64_t solves;                    /* linear systems expected with one analysis, likewise */
 } gable_krylov_options;
 #define GABLE_KRYLOV_OPTIONS_INIT                                                                                      \
   {                                                                                                                    \
@@ -50,8 +50,8 @@ typedef struct gable_krylov_options {
   }
 
 /* Local.  options may be NULL; they are copied. ctx must outlive the solver.
- * GABLE_ERR_ARGUMENT: an option is out of range, or method is no method; GABLE_ERR_UNAVAILABLE: it does not run where
- * ctx does. */
+ * GABLE_ERR_ARGUMENT: an option is out of range, or method is no method; GABLE_ERR_UNAVAILABLE: as
+ * gable_precond_create. */
 GABLE_API gable_status gable_krylov_create(gable_context *ctx, const gable_krylov_options *options, gable_krylov **out);
 
 /* Local.  Copies the pattern of the square matrix a (GABLE_TYPE_D; symmetric ones with both triangles; device memory on
@@ -70,8 +70,8 @@ GABLE_API gable_status gable_krylov_set_stream(gable_krylov *k, void *stream);
  * row of a zero pivot. */
 GABLE_API gable_status gable_krylov_update(gable_krylov *k, const void *val);
 
-/* Local.  gable_krylov_analyse, then gable_krylov_update with a's values, and the work of gable_krylov_solve, which
- * then allocates nothing; with a preconditioner of the caller's the first solve makes it. */
+/* Local.  gable_krylov_analyse, gable_krylov_update with a's values, and the work of gable_krylov_solve, which then
+ * allocates nothing.  With gable_krylov_set_precond the first solve makes that work. */
 GABLE_API gable_status gable_krylov_set_matrix(gable_krylov *k, const gable_matrix_view *a);
 
 /* y = M x for an n x n operator M of the caller: x, y [n] doubles in host memory that do not overlap.  Threads that
@@ -117,10 +117,10 @@ typedef struct gable_krylov_info {
   int converged;        /* 1: true_residual is at most ten times the tolerance and the recurrence reached it */
   char stop[24]; /* "converged", "iterations", "breakdown", "not finite", "cancelled" or, where a call failed, "" */
   char method_used[16];       /* of the triangular solves; "" without */
-  double shift;               /* IC(0): by which share the diagonal had to be enlarged */
+  double shift;               /* IC(0): share by which the diagonal had to be enlarged */
   double setup_s;             /* of the last analysis and update, copies between memories included */
   double solve_s;             /* of the last solve, the same way */
-  double precond_s;           /* its share in the preconditioner; 0 on a GPU, where its launches are not timed apart */
+  double precond_s;           /* of solve_s, in the preconditioner; 0 on a GPU: its launches are not timed apart */
   gable_krylov_solver solver; /* that solves; for GABLE_KRYLOV_AUTO the one that was chosen */
 } gable_krylov_info;
 #define GABLE_KRYLOV_INFO_INIT                                                                                         \

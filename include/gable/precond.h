@@ -35,8 +35,8 @@ typedef struct gable_precond_options {
   gable_idx level;    /* ILUK: entries of a level above this are left out; 0: the pattern of A and the diagonal */
   double drop;        /* ILUT: entries below drop ||a_i||_2 are left out of row i */
   gable_idx row_fill; /* ILUT: entries that a row keeps on either side of the diagonal, the largest ones */
-  int64_t solves;     /* of linear systems expected with one analysis, which "auto" weighs as solves of
-                         gable_trisolve_options, 30 applications each; 0: many */
+  int64_t solves;     /* linear systems expected with one analysis: "auto" takes each for 30 solves of
+                         gable_trisolve_options; 0: many */
 } gable_precond_options;
 #define GABLE_PRECOND_OPTIONS_INIT                                                                                     \
   {                                                                                                                    \
@@ -44,8 +44,8 @@ typedef struct gable_precond_options {
   }
 
 /* Local.  options may be NULL; they are copied. ctx must outlive the preconditioner.
- * GABLE_ERR_ARGUMENT: an option is out of range, or method is no method; GABLE_ERR_UNAVAILABLE: it, or ILUK or ILUT,
- * does not run where ctx does. */
+ * GABLE_ERR_ARGUMENT: an option is out of range, or method is no method; GABLE_ERR_UNAVAILABLE: method does not run at
+ * the place of ctx, or ILUK or ILUT on a GPU or the mirror. */
 GABLE_API gable_status gable_precond_create(gable_context *ctx, const gable_precond_options *options,
                                             gable_precond **out);
 

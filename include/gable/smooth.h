@@ -5,10 +5,11 @@
  * Shortcuts: apply and status have a work that the smoother owns.
  *
  * Forward: x_i = (1 - omega) x_i + omega (b_i - sum_{j != i} a_ij x_j) / a_ii for i = 0, 1, ..., with the newest value
- * of each x_j.  The sweep of each direction runs on the schedule of the triangle that it follows.  One pass over whole
- * rows works in place when the pattern of the matrix is symmetric; otherwise a second vector keeps the old values (Li
- * and Zhang, section 5.2).  Other methods multiply by the old values first and solve for the new ones then
- * (equation 5.3).
+ * of each x_j.  A forward sweep has the schedule of the lower triangle, a backward sweep that of the upper one.
+ *
+ *   One pass    reads whole rows; in place when the pattern of the matrix is symmetric, otherwise a second vector keeps
+ *               the old values (Li and Zhang, section 5.2)
+ *   Two passes  a product with the old values, then a triangular solve for the new ones (equation 5.3)
  */
 #ifndef GABLE_SMOOTH_H
 #define GABLE_SMOOTH_H
@@ -30,18 +31,17 @@ typedef enum gable_sweep {
 
 typedef struct gable_smoother_options {
   size_t size; /* of this struct, so that it can grow */
-  /* A name of gable_trisolve_methods, NULL is "auto".  One pass: on the CPU serial, levr, tiles and auto; on a GPU levr
-   * and elmr. */
+  /* A name of gable_trisolve_methods, NULL is "auto".  One pass: serial, levr, tiles and auto on the CPU, levr and elmr
+   * on a GPU; all others two. */
   const char *method;
   gable_sweep sweep;
-  double omega; /* factor of relaxation, in (0,2); 1 is Gauss-Seidel.  Methods of more than one pass keep a_ii / omega
-                 * in the matrix's type: with a float matrix theirs is this to 6e-8. */
+  double omega;      /* relaxation factor, in (0,2); 1 is Gauss-Seidel.  Methods of two passes store a_ii / omega in the
+                      * matrix's type: with a float matrix omega is rounded by 6e-8. */
   double deadline_s; /* as in gable_trisolve_options */
   int threads;       /* at most so many; 0: the context's */
   gable_idx max_rhs; /* right-hand sides swept together; apply splits more into groups; 0: 1. Memory grows with it.
                         One-pass methods sweep them one by one. */
-  int64_t solves;    /* sweeps expected with one analysis, which "auto" weighs as solves of gable_trisolve_options;
-                        0: many */
+  int64_t solves;    /* sweeps expected with one analysis, for "auto", as in gable_trisolve_options; 0: many */
 } gable_smoother_options;
 #define GABLE_SMOOTHER_OPTIONS_INIT                                                                                    \
   {                                                                                                                    \
@@ -56,7 +56,7 @@ GABLE_API gable_status gable_smoother_create(gable_context *ctx, const gable_smo
 /* Local.  Analyses the pattern of the square matrix a (both triangles; device memory on a GPU only) and keeps no
  * pointer to it.  GABLE_ERR_SINGULAR: a row without a diagonal entry; GABLE_ERR_ARGUMENT: an index out of range or out
  * of order, with its row, or an entry without the mirror image that a symmetry declared by a (host memory) promises;
- * GABLE_ERR_LIMIT: 2^31 entries or more, but for the methods of one pass on the CPU. */
+ * GABLE_ERR_LIMIT: 2^31 entries or more, except for methods of one pass on the CPU. */
 GABLE_API gable_status gable_smoother_analyse(gable_smoother *s, const gable_matrix_view *a);
 
 /* Local.  Sets the stream of later updates and of gable_smoother_apply; analyse reads a matrix in device memory in its
@@ -77,14 +77,14 @@ GABLE_API gable_status gable_smoother_set_stream(gable_smoother *s, void *stream
  * is read back), also with applies.  Replays follow the rules of gable_trisolve_update. */
 GABLE_API gable_status gable_smoother_update(gable_smoother *s, const void *val);
 
-/* Local.  Shortcut with a work that s owns, which runs on the stream of s and which the first update that is not
- * captured creates (GABLE_ERR_STATE: there was none): does the given number of sweeps on A x = b, starting from x. b
- * and x do not overlap, are in the same memory space and have the matrix's type, or double with a float matrix.
- * history: [sweeps+1] (host) the 2-norm of b - A x (of all right-hand sides together) before the first and after each
- * sweep, or NULL.  Allocates nothing.  One call at a time per smoother.  On a GPU, with vectors in device memory and
- * without history, it is ordered on the smoother's stream, does not synchronise and may be captured in a CUDA graph;
- * gable_smoother_status returns its errors. GABLE_ERR_DEADLINE names the row that was awaited.  GABLE_ERR_CANCELLED,
- * between two sweeps: x has the result of no or some sweeps. */
+/* Local.  Does the given number of sweeps on A x = b, starting from x, on the stream of s, with a work that s owns. The
+ * first update that is not captured creates that work (GABLE_ERR_STATE: there was none).  b and x do not overlap, are
+ * in the same memory space and have the matrix's type, or double with a float matrix. history: [sweeps+1] (host) the
+ * 2-norm of b - A x (of all right-hand sides together) before the first and after each sweep, or NULL.  Allocates
+ * nothing.  One call at a time per smoother.  On a GPU, with vectors in device memory and without history, it is
+ * ordered on the smoother's stream, does not synchronise and may be captured in a CUDA graph; gable_smoother_status
+ * returns its errors.  GABLE_ERR_DEADLINE names the row whose value did not come. GABLE_ERR_CANCELLED, between two
+ * sweeps: x has the result of the sweeps so far. */
 GABLE_API gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x,
                                             int sweeps, double *history);
 
