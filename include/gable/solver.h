@@ -48,12 +48,12 @@ typedef enum gable_reuse {
 
 typedef enum gable_choice { GABLE_CHOICE_AUTO = 0, GABLE_CHOICE_NEVER = 1, GABLE_CHOICE_ALWAYS = 2 } gable_choice;
 
-/* What multiplies the large blocks of a numeric factorization; small ones are the library's own kernels' in any case.
- */
+/* What multiplies the large blocks of a numeric factorization.  Gable's own kernels always multiply small ones. */
 typedef enum gable_blas {
-  GABLE_BLAS_AUTO = 0,    /* from 4e9 operations on the system's OpenBLAS, where there is one that any thread may call,
-                             for the products that it is good at (docs/algorithms/factor.md) */
-  GABLE_BLAS_OWN = 1,     /* the own kernels */
+  GABLE_BLAS_AUTO = 0,    /* the system's OpenBLAS, where there is one that any thread may call, for factorizations of
+                             4e9 operations and more and for the products that it is fast at
+                             (docs/algorithms/factor.md); else Gable's */
+  GABLE_BLAS_OWN = 1,     /* Gable's kernels */
   GABLE_BLAS_OPENBLAS = 2 /* the system's OpenBLAS; gable_solver_create fails where it cannot serve */
 } gable_blas;
 
@@ -63,12 +63,12 @@ typedef enum gable_place {
   GABLE_PLACE_HOST = 1,    /* on the CPU: vectors lie in host memory */
   GABLE_PLACE_SHORTER = 2  /* on the GPU where preparation, upload and options.solves solves are predicted to take less
                               time than these solves on the CPU, else on the CPU (docs/algorithms/decisions.md);
-                              where inverses do not serve there, the first factorization finds it out on the GPU */
+                              predicted again where the first factorization finds ill-conditioned diagonal blocks */
 } gable_place;
 
-/* How the sweeps of a solve run (docs/algorithms/solve-methods.md).  All but GABLE_SOLVE_AUTO are those of the
- * literature, for comparison: on a GPU in launches level by level, on the CPU as plain loops on one thread.  They keep
- * a copy of the factor in double where they run. */
+/* How the sweeps of a solve run: the triangular solves with the factor (docs/algorithms/solve-methods.md).  All but
+ * GABLE_SOLVE_AUTO are named methods of the literature, for comparison: on a GPU in launches level by level, on the CPU
+ * as plain loops on one thread.  They keep a copy of the factor in double where they run. */
 typedef enum gable_solve_method {
   GABLE_SOLVE_AUTO = 0,                /* Gable's own */
   GABLE_SOLVE_LEVELS = 1,              /* levels of supernodes, one block after another */
@@ -84,7 +84,7 @@ typedef struct gable_solver_options {
   gable_method method;
   gable_order order;
   const gable_idx *user_order; /* [n] of GABLE_ORDER_USER: user_order[k] comes k-th; read by analyse and load */
-  gable_choice match;          /* rows to columns, for large entries on the diagonal */
+  gable_choice match;          /* of rows with columns, by a weighted matching: large entries on the diagonal */
   gable_choice blocks;         /* block triangular form of a reducible matrix */
   gable_type factor_type;      /* GABLE_TYPE_D, or GABLE_TYPE_S: half the memory, more refinement */
   double tolerance;            /* of the backward error; 0: 1e-12 (1e-6 for float vectors) */
@@ -95,7 +95,7 @@ typedef struct gable_solver_options {
   gable_place place;           /* of factor and sweeps */
   int64_t solves;      /* expected with one factor: analysis and GABLE_PLACE_SHORTER weigh costs by them; at least 0 */
   gable_idx solve_rhs; /* right-hand sides in each of them; at least 0 */
-  int unchecked;       /* 1, with refine_steps 0 alone: a solve computes no backward error: NaN in its report */
+  int unchecked;       /* 1, only with refine_steps 0: a solve computes no backward error; its report has NaN */
   gable_solve_method solve_method; /* GABLE_SOLVE_LEVELS on a GPU opens cuBLAS: GABLE_ERR_UNAVAILABLE of
                                       gable_solver_work_create where that is missing */
   int merge_blocks;                /* 1: these methods merge block columns of one pattern that follow each other */
@@ -144,18 +144,20 @@ GABLE_API gable_status gable_solver_analyse(gable_solver *s, const gable_matrix_
  * returns GABLE_ERR_STATE. Retry factor; if it returns GABLE_ERR_STATE, call analyse first. */
 GABLE_API gable_status gable_solver_factor(gable_solver *s, const void *val, gable_reuse reuse);
 
-/* Local.  Scratch memory and stream for solves with s.  Up to max_rhs right-hand sides are solved together; a solve may
- * have more.  The caller owns it; it must not outlive s.  After a new analysis, GABLE_REUSE_PATTERN included, the next
- * solve checks in O(n) whether the work still fits.  It returns GABLE_ERR_STATE where the structure needs more memory,
- * n or the symmetry changed, or the context is on a GPU; then create the work again. */
+/* Local.  Scratch memory and stream for solves with s, of one at a time.  Up to max_rhs right-hand sides are solved
+ * together; a solve may have more.  The caller owns it; it must not outlive s.  After a new analysis,
+ * GABLE_REUSE_PATTERN included, the next solve checks in O(n) whether the work still fits.  It returns GABLE_ERR_STATE
+ * where the structure needs more memory, n or the symmetry changed, or the context is on a GPU; then create the work
+ * again.  GABLE_ERR_STATE: before analyse; GABLE_ERR_MEMORY; on a GPU GABLE_ERR_BACKEND. */
 GABLE_API gable_status gable_solver_work_create(const gable_solver *s, gable_idx max_rhs, gable_solver_work **out);
 
 /* NULL is fine; sets *w to NULL.  Solves in flight on w's stream still complete: its memory is used again after them.
  */
 GABLE_API void gable_solver_work_destroy(gable_solver_work **w);
 
-/* Local.  Sets the stream of w's solves on a GPU.  NULL, the default: gable_context_stream.  The stream must outlive w.
- * New values of s and a new analysis come after the solves on it that were asked for before.  No effect on the CPU. */
+/* Local.  Sets the stream of w's solves on a GPU.  NULL, the default: gable_context_stream.  Solves on the new stream
+ * come after those on the old one, and new values of s and a new analysis after both.  The stream must outlive w.  No
+ * effect on the CPU. */
 GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *stream);
 
 /* Local.  op(A) x = b for b->count columns, GABLE_TYPE_S or GABLE_TYPE_D, refined until the componentwise
@@ -171,9 +173,11 @@ GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *
  *
  * b and x in device memory (context on a GPU, both there): the call enqueues the solve on w's stream and returns.  The
  * device tests the backward errors, corrects and runs GMRES.  The call does not synchronise (with a driver before CUDA
- * 12.4 it waits for each correction) and may be captured in a CUDA graph, which then has conditional nodes but for
- * refine_steps 0.  gable_solver_work_status returns the outcome.  x has the same bits in every run, and a column the
- * bits that it has alone, but with GABLE_SOLVE_LEVELS and GABLE_SOLVE_PARTITIONED_CUSPARSE (docs/determinism.md). */
+ * 12.4 it waits for each correction) and may be captured in a CUDA graph, which then has conditional nodes unless
+ * refine_steps is 0.  gable_solver_work_status returns the outcome; only GABLE_NUMERICALLY_SINGULAR comes from this
+ * call, before it is known whether x meets the tolerance.  x has the same bits in every run, and each column those of
+ * the same column solved alone, except with GABLE_SOLVE_LEVELS and GABLE_SOLVE_PARTITIONED_CUSPARSE
+ * (docs/determinism.md). */
 GABLE_API gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gable_op op,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
@@ -182,11 +186,10 @@ enum { GABLE_FACTOR_L = 1, GABLE_FACTOR_D = 2, GABLE_FACTOR_U = 4, GABLE_FACTOR_
 
 /* Local.  One sweep with the factor, no refinement and no backward error: op(A) x = b for GABLE_FACTOR_ALL.  With fewer
  * factors the system is that of A' = (R A C)(row order, column order) = L D U (entries right of diagonal blocks belong
- * to no factor) and b and x are numbered and scaled as A' is; for Cholesky D is the identity and U = L^T; L D L^T
- * has D with blocks of order 1 and 2 and U = L^T, the interchanges inside supernodes in L and U.  Allocates
- * nothing.  x and b as for gable_solver_solve.  On a GPU they lie both in host or both in device memory; with device
- * memory the call is ordered on w's stream and does not wait for it.  There x has the same bits in every run, and a
- * column those that it has alone, with the exceptions of gable_solver_solve. */
+ * to no factor) and b and x are numbered and scaled as A' is.  Cholesky: D = I, U = L^T.  L D L^T: D has blocks of
+ * order 1 and 2, U = L^T; the interchanges inside supernodes are in L and U.  Allocates nothing.  x and b as for
+ * gable_solver_solve.  On a GPU they lie both in host or both in device memory; with device memory the call is ordered
+ * on w's stream and does not wait for it.  Bits as for gable_solver_solve. */
 GABLE_API gable_status gable_solver_apply(const gable_solver *s, gable_solver_work *w, gable_op op, int factors,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
@@ -211,6 +214,8 @@ typedef struct gable_solve_report { /* of the last gable_solver_solve with a wor
   {                                                                                                                    \
     sizeof(gable_solve_report), 0, 0, 0, 0, 0, 0, 0, ""                                                                \
   }
+
+/* Local. */
 GABLE_API gable_status gable_solver_work_report(const gable_solver_work *w, gable_solve_report *report);
 
 /* Local.  Estimates by Hager and Higham; a few solves each.  rcond = 1 / (||A||_1 ||A^-1||_1), 0 where no double holds
@@ -239,7 +244,7 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(TREE_HEIGHT, int64_t, 1, "of the elimination tree, in columns")                                                    \
   X(NNZ_L, int64_t, 1, "entries of L, diagonal included, without those that merging supernodes adds")                  \
   X(NNZ_U, int64_t, 1, "entries of U, the same way; for Cholesky and L D L^T those of L")                              \
-  X(FLOPS, double, 1, "of the numeric factorization, multiplications and additions apart")                             \
+  X(FLOPS, double, 1, "of the numeric factorization; a multiplication and an addition count two")                      \
   X(PERTURBED_PIVOTS, int64_t, 1, "tiny pivots that were replaced")                                                    \
   X(NUMERICALLY_SINGULAR, int64_t, 1, "1: pivots were replaced, and rcond is below 2.2e-16")                           \
   X(GROWTH, double, 1, "max |U|, or |D L^T|, / max |A'|")                                                              \
@@ -249,14 +254,14 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(MEMORY, int64_t, 1, "bytes held by the solver now")                                                                \
   X(SOLVE_BYTES, double, 1, "bytes that one sweep for one right-hand side reads and writes at least")                  \
   X(LOG_ABS_DETERMINANT, double, 1, "log |det A|, a replaced pivot counted as what it became: finite")                 \
-  X(SIGN_DETERMINANT, int64_t, 1, "1 or -1, of the same; for PERTURBED_PIVOTS above 0 take it for none")               \
+  X(SIGN_DETERMINANT, int64_t, 1, "1 or -1: sign of the same; not reliable where PERTURBED_PIVOTS is above 0")         \
   X(POSITIVE_EIGENVALUES, int64_t, 1, "of a symmetric A, by the signs of its pivots (its inertia); of LU not known")   \
   X(NEGATIVE_EIGENVALUES, int64_t, 1, "the same way")                                                                  \
   X(ZERO_EIGENVALUES, int64_t, 1, "replaced pivots of L D L^T: eigenvalues whose sign rounding hides")                 \
   X(DEVICE_BYTES, int64_t, 1, "device memory that holds factor and matrix; 0 on the CPU")                              \
-  X(DEVICE_LEVELS, int64_t, 1, "launches of one sweep in one direction there")                                         \
+  X(DEVICE_LEVELS, int64_t, 1, "levels of clusters in one direction there; 0 where no clusters are used")              \
   X(ON_DEVICE, int64_t, 1, "1: the sweeps run on the context's GPU, 0: on the CPU")                                    \
-  X(SOLVE_LEVELS, int64_t, 1, "levels of both sweeps of a named solve method, one after another; 0: of no other")      \
+  X(SOLVE_LEVELS, int64_t, 1, "levels of both sweeps together by a named solve method; 0: by Gable's own")             \
   X(PREDICTED_HOST_S, double, 1, "seconds predicted for options.solves solves on the CPU")                             \
   X(PREDICTED_DEVICE_S, double, 1, "seconds predicted for these on a GPU, preparation and upload included")            \
   X(PREPARE_S, double, 1, "seconds: merging supernodes and inverting their blocks, for the device or a named method")  \
@@ -278,8 +283,8 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(REJECTED_S, double, 1, "seconds: their numeric phases")                                                            \
   X(JUDGE_S, double, 1, "seconds: solves that judge factors, in the last gable_solver_factor")                         \
   X(LISTS_S, double, 1, "seconds of PREPARE_S: lists of the pattern, made by the first factorization on a GPU")        \
-  X(SOLVE_BLOCKS, int64_t, 1, "block columns of L, and of U of an LU, of a named solve method; 0: of no other")        \
-  X(SUBSTITUTED_BLOCKS, int64_t, 1, "of SOLVE_BLOCKS those that no inverse serves, and all of levels and batched")
+  X(SOLVE_BLOCKS, int64_t, 1, "block columns of L, and of U of an LU, of a named solve method; 0: Gable's own")        \
+  X(SUBSTITUTED_BLOCKS, int64_t, 1, "of SOLVE_BLOCKS: solved by substitution, not by an inverse; levels, batched: all")
 
 typedef enum gable_solver_key {
 #define GABLE_SOLVER_KEY_ENUM(name, type, count, text) GABLE_SOLVER_##name,
@@ -298,10 +303,10 @@ GABLE_API gable_status gable_solver_save(const gable_solver *s, const char *path
 
 /* Local.  Reads what gable_solver_save wrote, for the matrix a with values: afterwards s is as it was when saved, and
  * solves with a refine against these values.  Times and GABLE_SOLVER_ANALYSES are those of this process, so zero.
- * GABLE_SOLVER_DRIFT refers to the values that were factored, not to those of a.  With GABLE_ORDER_USER load reads the
- * order again, for a later GABLE_REUSE_NOTHING. GABLE_ERR_MISMATCH: another version, another pattern; GABLE_ERR_FORMAT:
- * no factor, or damaged.  A wrong matrix, file name or header leaves s unchanged; damage found later and
- * GABLE_ERR_MEMORY leave it empty. */
+ * GABLE_SOLVER_DRIFT refers to the values that were factored, not to those of a.  With GABLE_ORDER_USER load reads
+ * options.user_order again, for a later GABLE_REUSE_NOTHING.  GABLE_ERR_MISMATCH: another version, another pattern;
+ * GABLE_ERR_FORMAT: no factor, or damaged.  A wrong matrix, file name or header leaves s unchanged; damage found later
+ * and GABLE_ERR_MEMORY leave it empty. */
 GABLE_API gable_status gable_solver_load(gable_solver *s, const gable_matrix_view *a, const char *path);
 
 /* Local.  The same in memory: writes to buffer what gable_solver_save writes to a file.  *bytes: the bytes of buffer;
