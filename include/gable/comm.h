@@ -3,8 +3,8 @@
  *
  * Each rank holds its own gable_comm.  A function is Local, or Collective: every rank of the comm calls it, all in the
  * same order.  A Collective function returns the same status on every rank; where one rank failed, the message names
- * it.  Every wait ends after the deadline (60 s unless gable_comm_set_deadline says otherwise) and names the rank that
- * was awaited; then the comm is only good for being destroyed. */
+ * it.  Every wait fails after the deadline (60 s, or gable_comm_set_deadline) and names the rank that did not come;
+ * after that the comm can only be destroyed. */
 #ifndef GABLE_COMM_H
 #define GABLE_COMM_H
 
@@ -19,15 +19,18 @@ typedef struct gable_comm gable_comm;
 /* What a rank runs.  comm is valid until it returns. */
 typedef gable_status (*gable_rank_function)(gable_comm *comm, void *user);
 
-/* Local.  Runs f(comm, user) on a thread for each rank and returns when all of them have.  where: a device for all
- * ranks, or a list that they take in turn, and a transport with the number of ranks (one for each device of the list if
- * it is not given): "cpu" (one rank, on the calling thread), "cpu/ranks:4", "cuda:0,1/peer" (kernels store into each
- * other's memory), "cuda:0/peer:2", "cuda:0,1/nccl" (NCCL, which is opened then), "cuda:0/ranks:2" (staged by the
- * host), "mirror/peer:4", "mirror/ranks:4".  Each rank has a context of its own with one thread.  Ranks that share a
- * GPU need a hardware queue for each stream with exchanges, else one may wait behind another until the deadline: set
- * CUDA_DEVICE_MAX_CONNECTIONS (8; at most 32). Returns the status of the rank that failed first; gable_last_error names
- * it.  What user points to is shared by the ranks.  GABLE_ERR_ARGUMENT, _UNAVAILABLE (a transport that this build
- * lacks, by name), _MEMORY. */
+/* Local.  Runs f(comm, user) on a thread for each rank and returns when all of them have.  The ranks share *user.
+ * where: DEVICES/TRANSPORT:RANKS.  DEVICES is one for all ranks, or a list that they take in turn; RANKS defaults to
+ * the number of devices:
+ *   "cpu"                               one rank, on the calling thread
+ *   "cpu/ranks:4", "mirror/ranks:4"     messages between threads
+ *   "cuda:0/ranks:2"                    the same, staged by the host
+ *   "cuda:0,1/peer", "cuda:0/peer:2", "mirror/peer:4"  kernels store into the other ranks' memory
+ *   "cuda:0,1/nccl"                     NCCL, opened at run time
+ * Each rank has a context of its own with one thread.  Ranks that share a GPU need a hardware queue for each stream
+ * with exchanges, else one may wait behind another until the deadline: set CUDA_DEVICE_MAX_CONNECTIONS (8 by default,
+ * at most 32).  Returns the status of the rank that failed first; gable_last_error names it.  GABLE_ERR_ARGUMENT;
+ * _UNAVAILABLE: a transport that this build lacks, by name; _MEMORY. */
 GABLE_API gable_status gable_comm_run(const char *where, gable_rank_function f, void *user);
 
 /* Local.  The comm of one rank on ctx, which must outlive it.  Destroy it.  GABLE_ERR_MEMORY. */
@@ -52,8 +55,8 @@ GABLE_API gable_status gable_comm_barrier(gable_comm *comm);
 /* Collective.  out [size * bytes]: in [bytes] of each rank, by rank.  bytes is the same on every rank. */
 GABLE_API gable_status gable_comm_allgather(gable_comm *comm, const void *in, size_t bytes, void *out);
 
-/* Collective.  Every rank says how its own work went; all get the status of the lowest rank that failed, whose last
- * error becomes this thread's, with "rank R: " before it. */
+/* Collective.  own: the status of this rank's work.  All ranks get the status of the lowest rank that failed; its
+ * gable_last_error becomes this thread's, with "rank R: " before it. */
 GABLE_API gable_status gable_comm_agree(gable_comm *comm, gable_status own);
 
 /* Messages between processes, as functions of the caller's: gable/mpi.h fills it, so that the library is bound to no

@@ -1,4 +1,5 @@
-/* forest.h: star forests: which entries of which ranks belong together, and split-phase communication along them.
+/* forest.h: star forests, as PetscSF: which entries of which ranks belong together, and split-phase communication along
+ * these edges.
  *
  * Each rank has n_roots roots, 0 to n_roots - 1, and leaves at positions of an array of its own.  Every leaf is joined
  * to one root, on any rank; a root has any number of leaves, 0 too.  An edge is a leaf with its root.
@@ -11,7 +12,8 @@
  * ranks begin the exchanges of one gable_exchange in the same order.  Between begin and end the caller changes no entry
  * that is sent and touches none that is written.  begin and end allocate nothing.
  *
- * A root takes its leaves in one order, whatever the transport and the place, so the bits are the same everywhere.
+ * A reduction combines the leaves of a root in one order on every transport and place, so the bits are the same
+ * everywhere (but for gable_plan_options.atomics).
  * With at most 64 leaves: root = op(... op(root, v[0]) ..., v[n-1]), v by increasing (rank, position of the leaf).
  * With more, for every op but REPLACE, root = op(root, T), T by a fixed tree:
  *   1  blocks of 256 consecutive v; in a block lane l of 32 folds v[l], v[l + 32], v[l + 64], ... in this order
@@ -22,8 +24,8 @@
  * Memory, in bytes on each rank; an edge counts where its leaf is and where its root is.  Nothing grows with the number
  * of roots or the largest position.
  *
- * - forest: 16 a leaf and 8 an edge of its roots; runs 2 more, wide roots 16 more.  While it is made at most 64 more an
- *   edge, and 16 a leaf where positions are not given in increasing order.
+ * - forest: 16 a leaf and 8 an edge of its roots; 2 more where indices are stored as runs, 16 more of wide roots (more
+ *   than 64 leaves).  While it is made at most 64 more an edge, and 16 a leaf where positions do not increase.
  * - plan: of gather and scatter the multi forest, which the forest keeps for the next one; of others none.
  * - exchange: its messages twice, those that processes send by requests once at each end; 33 items a wide root and
  *   level.
@@ -93,8 +95,9 @@ typedef struct gable_grid {
   }
 GABLE_API gable_status gable_forest_create_grid(gable_comm *comm, const gable_grid *grid, gable_forest **out);
 
-/* Every root of points becomes root_count[i] roots at root_offset[i], and every leaf at position p as many leaves at
- * leaf_offset[p]: variable numbers of unknowns a point.  root_count, root_offset [n_roots of points]; leaf_offset
+/* A forest of unknowns from one of points, as PetscSection: root i of points becomes root_count[i] roots at
+ * root_offset[i], and a leaf at position p as many leaves at leaf_offset[p].  root_count, root_offset [n_roots of
+ * points]; leaf_offset
  * [leaf space of points].  n_roots: of the new forest.  Counts come from the roots.  While it works: 16 an edge and a
  * leaf of points, 24 a leaf of the new one. */
 GABLE_API gable_status gable_forest_create_section(gable_forest *points, gable_off n_roots, const gable_off *root_count,
@@ -126,16 +129,17 @@ GABLE_API gable_status gable_forest_get_leaves(const gable_forest *f, gable_off 
 /* Local.  degree [n_roots]: leaves of each root of this rank. */
 GABLE_API gable_status gable_forest_get_degree(const gable_forest *f, gable_off *degree);
 
-/* Local.  Neighbour k of [0, root_ranks): *rank, *edges joined to its roots and the codec of my leaf positions ("box",
- * "contiguous", "runs", "list"; kernels read runs as a list); for [0, leaf_ranks) the same of my roots.  The codec's
- * name is static.  Any pointer may be NULL. */
+/* Local.  Of neighbour k of [0, root_ranks): *rank, *edges joined to its roots, and the codec, the form in which the
+ * positions of these leaves are stored: "box", "contiguous", "runs" or "list" (kernels read runs as a list).  For
+ * k of [0, leaf_ranks) the same of this rank's roots.  The codec's name is static.  Any pointer may be NULL. */
 GABLE_API gable_status gable_forest_get_root_rank(const gable_forest *f, int k, int *rank, gable_off *edges,
                                                   const char **codec);
 GABLE_API gable_status gable_forest_get_leaf_rank(const gable_forest *f, int k, int *rank, gable_off *edges,
                                                   const char **codec);
 
-/* Algebra: new forests from old ones, Collective, errors as above.  Beside the new forest each holds, while it works,
- * what its comment says, in bytes: "edge" at its root, "leaf" at its leaf. */
+/* Algebra: new forests from old ones, Collective, errors as above; the caller destroys them.  The last sentence of each
+ * comment is the memory in bytes that it takes while it works: "edge" counts where the root is, "leaf" where the leaf
+ * is. */
 
 /* One root for each edge, so that no two leaves share one: those of root i come after those of i - 1, by increasing
  * (rank, position).  Leaves as in f.  40 an edge, 32 a leaf. */
@@ -275,12 +279,12 @@ GABLE_API void gable_plan_destroy(gable_plan **plan); /* Local; exchanges keep w
  * GABLE_ERR_UNAVAILABLE: these ranks have no such path, the message names why; _MEMORY. */
 GABLE_API gable_status gable_exchange_create(gable_plan *plan, void *stream, gable_exchange **out);
 
-/* Local: awaits nobody.  An exchange under way must have ended, or have failed. */
+/* Local: does not wait for other ranks.  An exchange under way must have ended, or have failed. */
 GABLE_API void gable_exchange_destroy(gable_exchange **x);
 
-/* Local.  Each begins the exchange of a plan of its direction.  GABLE_ERR_STATE: another direction, not ended, or
- * failed before; _ARGUMENT: an array that is NULL though it has entries; _DEADLINE, _BACKEND: a rank that was awaited,
- * by name. */
+/* Local.  Each begins the exchange of a plan of its direction.  update [as leaf], multi_root [edges of this rank's
+ * roots].  GABLE_ERR_STATE: another direction, not ended, or failed before; _ARGUMENT: an array that is NULL though it
+ * has entries; _DEADLINE, _BACKEND: the message names the rank that did not come. */
 GABLE_API gable_status gable_bcast_begin(gable_exchange *x, const void *root, void *leaf);
 GABLE_API gable_status gable_reduce_begin(gable_exchange *x, const void *leaf, void *root);
 GABLE_API gable_status gable_fetch_begin(gable_exchange *x, void *root, const void *leaf, void *update);
@@ -306,7 +310,7 @@ typedef struct gable_exchange_arrays {
  * one.  The other ranks may begin and end these exchanges one by one, or in other groups, but each rank ends one round
  * of all of them before it begins the next round of any.  end_all reads each[k].exchange alone.
  * Arguments and phases of all are checked before anything begins or ends; after any other error, as those of begin and
- * end, all n have failed.  Cost: one by one it takes a launch for each begin and each end, and no fewer messages. */
+ * end, all n have failed.  Gain: one launch instead of one for each exchange; as many messages. */
 GABLE_API gable_status gable_exchange_begin_all(gable_off n, const gable_exchange_arrays *each);
 GABLE_API gable_status gable_exchange_end_all(gable_off n, const gable_exchange_arrays *each);
 

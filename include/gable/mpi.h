@@ -1,8 +1,8 @@
 /* mpi.h: a gable_comm over an MPI communicator, and units and ops by their MPI names.  This header alone includes
  * <mpi.h>.
  *
- * It is compiled in the caller's program and hands MPI's functions to the library as a table: so one library serves
- * every MPI, and needs none where none is used. */
+ * The caller's program compiles it.  It hands MPI's functions to the library as a table, so the library is linked with
+ * no MPI and works with every one. */
 #ifndef GABLE_MPI_H
 #define GABLE_MPI_H
 
@@ -176,8 +176,8 @@ static inline gable_status gable_comm_from_mpi(gable_context *ctx, MPI_Comm mpi,
   return status;
 }
 
-/* The unit of a predefined type, and whether it is an integer without a sign, which wraps as one with a sign and
- * compares otherwise; 1: forests have no such numbers. */
+/* The unit of a predefined type, and whether it is an unsigned integer (moved and summed as a signed one, which it
+ * cannot be compared as).  Returns 1 where forests have no such numbers. */
 static inline int gable_mpi_number(MPI_Datatype type, gable_unit_type *unit, int *without_sign)
 {
   int size = 0;
@@ -211,8 +211,8 @@ static inline int gable_mpi_number(MPI_Datatype type, gable_unit_type *unit, int
   return 0;
 }
 
-/* 1: items of the type do not lie beside each other as runs of bytes that belong to them.  Of a struct the bytes
- * between members belong to it. */
+/* The unit and count of any type.  Returns 1 where an item has gaps whose bytes belong to others; the bytes between the
+ * members of a struct belong to it. */
 static inline int gable_mpi_unit(MPI_Datatype type, gable_unit_type *unit, gable_off *count, int *without_sign)
 {
   int integers = 0, addresses = 0, types = 0, combiner = 0, size = 0;
