@@ -89,7 +89,7 @@ int cmd_convert(int argc, char **argv)
                          "Converts between Matrix Market (.mtx), Rutherford-Boeing (.rb, .rua, ...) and Gable's own\n"
                          "binary file (.gbl); a further .gz compresses.  The format of FROM is told from its content.",
                          options,
-                         "gable convert A.mtx.gz A.gbl           reads at memory speed from then on\n"
+                         "gable convert A.mtx.gz A.gbl           binary: nothing to parse or to decompress\n"
                          "gable convert A.rua A.mtx\n"
                          "gable convert A.mtx --expand full.mtx  both triangles\n",
                          2,

@@ -417,15 +417,15 @@ int cmd_forest(int argc, char **argv)
                   "line (default block)",
                   &q.parts),
       option_real(0, "tolerance", "E", "of cg, on ||b - A x|| / ||b|| (default 1e-8)", &q.tolerance, 1e-16, 0.99),
-      option_integer(0, "iterations", "N", "of cg, at most so many (default 1000)", &q.iterations, 1, 10000000),
+      option_integer(0, "iterations", "N", "of cg, at most N (default 1000)", &q.iterations, 1, 10000000),
       option_choice(0, "model", "a|b|c",
-                    "where streams are known: a nowhere (the GPU is synchronised before each exchange), b "
-                    "before\nsends, c everywhere; of places on a GPU: a, b where exchanges are staged, else c",
+                    "synchronisation on a GPU: a, of the GPU before each exchange; b, of the stream before sends\n"
+                    "(places that stage); c, none (all others) (default b or c)",
                     &q.place.model),
       option_flag(0, "captured", "exchanges replayed from a graph; of places on a GPU", &q.captured),
       option_integer(0, "plans", "K",
-                     "of pingpong and its neighbours and halo, so many plans in flight at once, which "
-                     "begin and end\ntogether: by one launch each on peer (default 1)",
+                     "of pingpong to halo: K plans in flight at once, which begin and end together, on peer by\n"
+                     "one launch each (default 1)",
                      &q.plans, 1, FOREST_PLANS),
       option_flag(0, "apart", "several plans begin and end one by one", &q.apart),
       option_flag(0, "atomics",

@@ -202,7 +202,7 @@ int cmd_krylov(int argc, char **argv)
           &q.expected, 0, INT32_MAX),
       option_place(&q.where),
       option_real(0, "tolerance", "E", "on ||b - A x|| / ||b|| (default 1e-8)", &q.tolerance, 1e-16, 0.99),
-      option_integer(0, "iterations", "N", "at most so many (default 1000)", &q.iterations, 1, 10000000),
+      option_integer(0, "iterations", "N", "at most N (default 1000)", &q.iterations, 1, 10000000),
       option_integer(0, "restart", "K", "of gmres (default 30)", &q.restart, 1, 10000),
       option_threads(&q.threads),
       option_strict(&q.strict),

@@ -178,15 +178,15 @@ int cmd_smooth(int argc, char **argv)
   result r;
   int rc;
   const option options[] = {
-      option_choice(0, "sweep", "forward|backward|symmetric", "in which order (default symmetric)", &q.sweep),
-      option_real(0, "omega", "W", "factor of relaxation; 1 is Gauss-Seidel (default 1)", &q.omega, 1e-6, 1.999999),
-      option_integer('n', "sweeps", "N", "so many (default 10)", &q.sweeps, 1, 1000000),
+      option_choice(0, "sweep", "forward|backward|symmetric", "direction of a sweep (default symmetric)", &q.sweep),
+      option_real(0, "omega", "W", "relaxation factor; 1 is Gauss-Seidel (default 1)", &q.omega, 1e-6, 1.999999),
+      option_integer('n', "sweeps", "N", "number of sweeps (default 10)", &q.sweeps, 1, 1000000),
       option_integer(0, "expected-solves", "N",
                      "sweeps that an analysis has to pay for; 0: many (default: those of --sweeps)", &q.expected, 0,
                      INT32_MAX),
-      option_method("how (default auto)", &q.method),
+      option_method("method, as of trisolve (default auto)", &q.method),
       option_place(&q.where),
-      option_integer('r', "repeat", "R", "times to measure (default 5)", &q.repeat, 1, 100000),
+      option_integer('r', "repeat", "R", "measure R times (default 5)", &q.repeat, 1, 100000),
       option_threads(&q.threads),
       option_strict(&q.strict),
       option_json(&q.json_path),

@@ -419,7 +419,7 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
       option_text(0, "order", "NAME", ORDER_WORDS "|FILE",
                   "metis, amd, colamd, natural, or a file with a permutation (default: AMD's or METIS's)", &q->order),
       option_integer(0, "expected-solves", "N",
-                     "solves with the factor, which analysis and GPU have to pay for (default: 10, or --repeat from 5)",
+                     "solves that analysis and GPU have to pay for (default: --repeat, or 10 if that is below 5)",
                      &q->expected_solves, 1, 1000000000),
       option_choice(0, "method", "auto|lu|cholesky|ldlt",
                     "the factorization; auto: symmetric where the values are and that is good enough", &q->method),
@@ -439,7 +439,7 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
       option_flag(0, "transpose", "solve with the transpose of A", &q->transpose),
       option_choice(0, "blas", "auto|own|openblas",
                     "what multiplies large blocks; auto: OpenBLAS where it serves and is fast", &q->blas),
-      option_flag(0, "strict", "duplicate entries and a numerically singular matrix are errors; without, both are said",
+      option_flag(0, "strict", "duplicate entries and a numerically singular matrix are errors, else warnings",
                   &q->strict),
       option_output(0, "save-factor", "F", "save the factor", &q->save_path),
       option_text(0, "load-factor", "F", "FILE", "load a factor of the same matrix instead of factoring",
@@ -451,8 +451,8 @@ static int parse(int argc, char **argv, solve_request *q, int *rc)
       "solve",
       "A.mtx",
       "Solves A x = b by a direct factorization, refined until the componentwise backward error is at\n"
-      "most the tolerance, and reports what was done.  Exit status 0 only when it is.  A GPU keeps the factor and\n"
-      "solves with it; the CPU analyses and factors.",
+      "most the tolerance, and reports each phase.  Exit status 0 only if the tolerance is met.  The CPU analyses\n"
+      "and factors; a GPU keeps the factor and solves with it.",
       options,
       "gable solve A.mtx\n"
       "gable solve A.mtx.gz -b B.mtx -o X.mtx\n"

@@ -212,7 +212,8 @@ int cmd_symbolic(int argc, char **argv)
   const option options[] = {
       option_text(0, "order", "NAME", ORDER_WORDS "|all|FILE",
                   "auto, metis, amd, colamd, natural, a file with a permutation, or all: a table", &q.order),
-      option_choice(0, "form", "auto|symmetric|unsymmetric|cholesky|ldlt", "which structure of the factors", &q.form),
+      option_choice(0, "form", "auto|symmetric|unsymmetric|cholesky|ldlt",
+                    "structure of the factors (default auto: as solve chooses)", &q.form),
       option_integer(0, "max-width", "W", "widest supernode (0: the default)", &q.max_width, 0, 1000000),
       option_integer(0, "expected-solves", "N", "solves with the factor, which an order has to pay for (default 10)",
                      &q.solves, 1, 1000000000),
@@ -228,7 +229,7 @@ int cmd_symbolic(int argc, char **argv)
       "A.mtx",
       "Predicts the factors of a matrix as `gable solve` arranges them: fill, supernodes, elimination tree,\n"
       "operations and memory.  Pivots may reject that structure: --values factors the numbers as well, and\n"
-      "tells the structure that is kept.  Without it pattern and complex files will do.",
+      "reports the structure that is kept.  Without it, files without values and complex files are accepted.",
       options,
       "gable symbolic A.mtx\n"
       "gable symbolic A.mtx --order all\n"

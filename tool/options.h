@@ -107,7 +107,7 @@ static inline option option_method(const char *help, const char **value)
 /* Their --threads; 0: not said. */
 static inline option option_threads(long *value)
 {
-  return option_integer('t', "threads", "T", "at most so many (default: one per processor)", value, 0, 1024);
+  return option_integer('t', "threads", "T", "at most T threads (default: one per processor)", value, 0, 1024);
 }
 
 typedef struct command {
