@@ -107,6 +107,7 @@ void gable_solver_work_destroy(gable_solver_work **w)
 gable_status gable_solver_work_set_stream(gable_solver_work *w, void *stream)
 {
   GI_GIVEN(w, "the work");
+  if (w->device) GI_PASS(w->ctx->device->order_after(w->ctx, stream, w->stream));
   w->stream = stream;
   return GABLE_OK;
 }

@@ -253,13 +253,14 @@ static void check_failed_analysis(void)
 static struct {
   const gi_device *own;
   gi_device table;
-  void *stream; /* of a work that goes, or NULL */
-  int ordered;
+  void *stream;        /* of a work that goes, or NULL */
+  int ordered, turned; /* turned: the stream comes after the context's own */
 } planted;
 
 static gable_status noting_order_after(gable_context *on, void *stream, void *earlier)
 {
   planted.ordered |= !stream && earlier == planted.stream;
+  planted.turned |= stream && stream == planted.stream && !earlier;
   return planted.own->order_after(on, stream, earlier);
 }
 
@@ -285,8 +286,11 @@ static void check_streams(void)
   ctx->device = &planted.table;
   CHECK_OK(gable_stream_create(ctx, &stream));
   CHECK_OK(gable_solver_work_create(s, 1, &w));
-  CHECK_OK(gable_solver_work_set_stream(w, stream));
   planted.stream = stream;
+  planted.ordered = 1;
+  CHECK_OK(gable_solver_work_set_stream(w, stream));
+  CHECK(planted.turned, "solves on a new stream do not come after those on the old one");
+  planted.ordered = 0;
   CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_ALL));
   CHECK(planted.ordered, "new values do not come after the solves in flight");
   planted.ordered = 0;
