@@ -177,7 +177,9 @@ GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *
  * refine_steps is 0.  gable_solver_work_status returns the outcome; only GABLE_NUMERICALLY_SINGULAR comes from this
  * call, before it is known whether x meets the tolerance.  x has the same bits in every run, and each column those of
  * the same column solved alone, except with GABLE_SOLVE_LEVELS and GABLE_SOLVE_PARTITIONED_CUSPARSE
- * (docs/determinism.md). */
+ * (docs/determinism.md).  A graph reads the memory of w and of s: replay it after new values of s only while w is
+ * accepted.  Where a solve with w is GABLE_ERR_STATE, since the new values needed another form of the factor, capture
+ * again with a new work. */
 GABLE_API gable_status gable_solver_solve(const gable_solver *s, gable_solver_work *w, gable_op op,
                                           const gable_vectors_view *b, gable_vectors_view *x);
 
