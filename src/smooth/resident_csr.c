@@ -176,12 +176,14 @@ done:
 }
 
 /* The place of a caller's array of bytes on the device: itself, or a copy in *own. */
-static gable_status place(gable_context *ctx, const gi_shape *shape, const void *array, size_t bytes, void **own,
-                          const void **out)
+static gable_status place(gable_context *ctx, const gi_shape *shape, const void *array, size_t bytes, const char *name,
+                          void **own, const void **out)
 {
   gable_status status = GABLE_OK;
   *out = array;
-  if (shape->space != ctx->device->space) {
+  if (shape->space == ctx->device->space) {
+    GI_TRY(gi_require_memory(ctx, array, bytes, name));
+  } else {
     GI_TRY(carry(ctx, array, bytes, own));
     *out = *own;
   }
@@ -238,14 +240,14 @@ static gable_status read_on_device(gable_context *ctx, const gi_shape *shape, co
   *fine = 0;
   GI_TRY(count_entries(ctx, shape, a, &nnz));
   GI_TRY(carry(ctx, &found, sizeof found, &flags));
-  GI_TRY(place(ctx, shape, a->ptr, (n + 1) * gi_type_size(shape->offset_type), &own_ptr, &ptr));
+  GI_TRY(place(ctx, shape, a->ptr, (n + 1) * gi_type_size(shape->offset_type), "ptr", &own_ptr, &ptr));
   GI_TRY(device->alloc(ctx, (n + 1) * sizeof *out->ptr, &p));
   out->ptr = p;
   GI_KERNELS(ctx,
              kernels->offsets(shape->n, (unsigned)nnz, ptr, wide, shape->base, out->ptr, flags, gi_own_stream(ctx)));
   GI_TRY(look(ctx, flags, &found));
   if (found.irregular) goto done;
-  GI_TRY(place(ctx, shape, a->idx, (size_t)nnz * sizeof *a->idx, &own_idx, &idx));
+  GI_TRY(place(ctx, shape, a->idx, (size_t)nnz * sizeof *a->idx, "idx", &own_idx, &idx));
   GI_TRY(device->alloc(ctx, (size_t)nnz * sizeof *out->idx + 1, &p));
   out->idx = p;
   GI_TRY(device->alloc(ctx, n * sizeof *out->diagonal + 1, &p));
@@ -323,6 +325,7 @@ gable_status gi_resident_csr_update(gable_context *ctx, gi_resident_csr *w, cons
   gable_status status = GABLE_OK;
   const gi_device *device = ctx->device;
   const size_t bytes = w->a.nnz * gi_type_size(w->a.value_type);
+  if (!w->takes_host_values) GI_TRY(gi_require_memory(ctx, val, bytes, "val"));
   if (!w->from) {
     if (w->takes_host_values)
       GI_TRY(device->copy_in(ctx, w->val, val, bytes, stream));

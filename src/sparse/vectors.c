@@ -18,6 +18,12 @@ static stretches stretches_of(const gable_vectors_view *v)
                      (uint64_t)(columns ? v->n : v->count) * size, (uint64_t)v->ld * size};
 }
 
+size_t gi_vectors_span(const gable_vectors_view *v)
+{
+  const stretches s = stretches_of(v);
+  return s.count && s.length ? (size_t)((s.count - 1) * s.pitch + s.length) : 0;
+}
+
 gable_vectors_view gi_columns_view(gable_space space, gable_idx n, gable_idx count, const double *data, gable_off ld)
 {
   gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;

@@ -13,6 +13,9 @@ typedef struct gi_vectors_pair {
  * read has no type of its own. */
 gable_vectors_view gi_columns_view(gable_space space, gable_idx n, gable_idx count, const double *data, gable_off ld);
 
+/* Bytes from the first entry of v, whose ld is filled in, to the end of the last. */
+size_t gi_vectors_span(const gable_vectors_view *v);
+
 /* What memory b and x of a call may share. */
 typedef enum gi_sharing {
   GI_VECTORS_APART,    /* none */

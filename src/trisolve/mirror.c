@@ -1,6 +1,7 @@
 /* mirror.c: the CPU backend under the memory rules of a GPU (device/mirror.h): views in device memory are opened for as
  * long as a call of the backend lasts, and views in host memory are taken as they are. */
 #include "device/mirror.h"
+#include "sparse/vectors.h"
 #include "trisolve/cpu/cpu.h"
 #include "trisolve/level_order.h"
 
@@ -49,14 +50,6 @@ done:
   return status;
 }
 
-/* From the first entry to the last. */
-static size_t vector_bytes(const gable_vectors_view *v)
-{
-  const gable_off lines = v->major == GABLE_MAJOR_COL ? v->count : v->n;
-  const gable_off last = v->major == GABLE_MAJOR_COL ? v->n : v->count;
-  return (size_t)((lines - 1) * v->ld + last) * gi_type_size(v->type);
-}
-
 static gable_status mirror_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,
                                  const gable_vectors_view *b, gable_vectors_view *x)
 {
@@ -64,8 +57,8 @@ static gable_status mirror_solve(const gable_trisolve *t, gable_trisolve_work *w
   gable_vectors_view from = *b, to = *x;
   if (b->space == GABLE_SPACE_HOST) return gi_trisolve_cpu.solve(t, w, op, b, x);
   from.space = to.space = GABLE_SPACE_HOST;
-  GI_TRY(gi_mirror_require(t->ctx, b->data, vector_bytes(b), "b"));
-  GI_TRY(gi_mirror_require(t->ctx, x->data, vector_bytes(x), "x"));
+  GI_TRY(gi_mirror_require(t->ctx, b->data, gi_vectors_span(b), "b"));
+  GI_TRY(gi_mirror_require(t->ctx, x->data, gi_vectors_span(x), "x"));
   gi_mirror_enter(t->ctx);
   status = gi_trisolve_cpu.solve(t, w, op, &from, &to);
   gi_mirror_leave(t->ctx);

@@ -238,6 +238,78 @@ static void check_sweeps(gable_context *ctx)
   }
 }
 
+/* Updated objects of one matrix in device memory. */
+typedef struct solvers {
+  gable_smoother *s;
+  gable_precond *p;
+  gable_precond_work *w;
+  gable_krylov *k;
+} solvers;
+
+static void check_called_vectors(const solvers *o, const double *host, void *far_b, void *far_x)
+{
+  gable_vectors_view v = GABLE_VECTORS_VIEW_INIT;
+  v.n = 2;
+  v.ld = 2;
+  v.space = GABLE_SPACE_DEVICE;
+  gable_vectors_view b = v, x = v, near = v, cut = v;
+  b.data = far_b;
+  x.data = far_x;
+  near.data = (double[]){host[0], host[1]};
+  cut.data = (double *)far_b + 1;
+  CHECK(gable_smoother_apply(o->s, &near, &x, 1, NULL) == GABLE_ERR_ARGUMENT, "b of the host");
+  CHECK(gable_smoother_apply(o->s, &b, &near, 1, NULL) == GABLE_ERR_ARGUMENT, "x of the host");
+  CHECK(gable_smoother_apply(o->s, &cut, &x, 1, NULL) == GABLE_ERR_ARGUMENT, "b ends beyond its block");
+  CHECK(gable_precond_apply(o->p, o->w, &near, &x) == GABLE_ERR_ARGUMENT, "r of the host");
+  CHECK(gable_precond_apply(o->p, o->w, &b, &near) == GABLE_ERR_ARGUMENT, "z of the host");
+  CHECK(gable_krylov_solve_vectors(o->k, &near, &x, NULL) == GABLE_ERR_ARGUMENT, "b of the host");
+  CHECK(gable_krylov_solve_vectors(o->k, &b, &near, NULL) == GABLE_ERR_ARGUMENT, "x of the host");
+  CHECK_OK(gable_smoother_apply(o->s, &b, &x, 1, NULL));
+  CHECK_OK(gable_precond_apply(o->p, o->w, &b, &x));
+  CHECK_OK(gable_krylov_solve_vectors(o->k, &b, &x, NULL));
+}
+
+/* Of sweeps, preconditioners and Krylov solvers: host memory that is called device memory, and arrays that end beyond
+ * their block, are refused. */
+static void check_called_device_memory(gable_context *ctx)
+{
+  int64_t ptr[] = {0, 1, 3};
+  gable_idx idx[] = {0, 0, 1};
+  double val[] = {2, 1, 4}, b[] = {2, 9};
+  void *own[] = {there(ctx, ptr, sizeof ptr), there(ctx, idx, sizeof idx), there(ctx, val, sizeof val),
+                 there(ctx, b, sizeof b), there(ctx, b, sizeof b)};
+  gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
+  gable_precond_options jacobi = GABLE_PRECOND_OPTIONS_INIT;
+  solvers o = {0};
+  jacobi.kind = GABLE_PRECOND_JACOBI;
+  a.n_rows = a.n_cols = 2;
+  a.ptr = own[0];
+  a.idx = idx;
+  a.space = GABLE_SPACE_DEVICE;
+  CHECK_OK(gable_smoother_create(ctx, NULL, &o.s));
+  CHECK_OK(gable_precond_create(ctx, &jacobi, &o.p));
+  CHECK_OK(gable_krylov_create(ctx, NULL, &o.k));
+  CHECK(gable_smoother_analyse(o.s, &a) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "idx"), "idx of the host");
+  a.idx = own[1];
+  CHECK_OK(gable_smoother_analyse(o.s, &a));
+  CHECK_OK(gable_precond_analyse(o.p, &a));
+  CHECK_OK(gable_krylov_analyse(o.k, &a));
+  CHECK(gable_smoother_update(o.s, val) == GABLE_ERR_ARGUMENT && strstr(gable_last_error(), "val"), "of the host");
+  CHECK(gable_smoother_update(o.s, own[3]) == GABLE_ERR_ARGUMENT, "short values");
+  CHECK(gable_precond_update(o.p, val) == GABLE_ERR_ARGUMENT, "values of the host");
+  CHECK(gable_krylov_update(o.k, val) == GABLE_ERR_ARGUMENT, "values of the host");
+  CHECK_OK(gable_smoother_update(o.s, own[2]));
+  CHECK_OK(gable_precond_update(o.p, own[2]));
+  CHECK_OK(gable_krylov_update(o.k, own[2]));
+  CHECK_OK(gable_precond_work_create(o.p, &o.w));
+  check_called_vectors(&o, b, own[3], own[4]);
+  gable_precond_work_destroy(&o.w);
+  gable_krylov_destroy(&o.k);
+  gable_precond_destroy(&o.p);
+  gable_smoother_destroy(&o.s);
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) gable_device_free(ctx, &own[i]);
+}
+
 int main(void)
 {
   gable_context *ctx = NULL;
@@ -247,6 +319,7 @@ int main(void)
   check_short_blocks(ctx);
   for (int kind = 0; test_triangle_name(kind); kind++) check_device_matrix(ctx, kind);
   check_sweeps(ctx);
+  check_called_device_memory(ctx);
   gable_context_destroy(&ctx);
   return 0;
 }
