@@ -310,6 +310,43 @@ static void check_called_device_memory(gable_context *ctx)
   for (size_t i = 0; i < sizeof own / sizeof *own; i++) gable_device_free(ctx, &own[i]);
 }
 
+/* The same of vectors of a direct solver. */
+static void check_direct_vectors(gable_context *ctx)
+{
+  int64_t ptr[] = {0, 2, 4};
+  gable_idx idx[] = {0, 1, 0, 1};
+  double val[] = {4, 1, 1, 3}, host[] = {1, 2};
+  void *far_b = there(ctx, host, sizeof host), *far_x = there(ctx, host, sizeof host);
+  gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
+  gable_vectors_view b = GABLE_VECTORS_VIEW_INIT;
+  gable_solver *s = NULL;
+  gable_solver_work *w = NULL;
+  a.n_rows = a.n_cols = 2;
+  a.ptr = ptr;
+  a.idx = idx;
+  b.n = 2;
+  b.space = GABLE_SPACE_DEVICE;
+  gable_vectors_view x = b, near = b, cut = b;
+  b.data = far_b;
+  x.data = far_x;
+  near.data = host;
+  cut.data = (double *)far_b + 1;
+  CHECK_OK(gable_solver_create(ctx, NULL, &s));
+  CHECK_OK(gable_solver_analyse(s, &a));
+  CHECK_OK(gable_solver_factor(s, val, GABLE_REUSE_ALL));
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  CHECK(gable_solver_solve(s, w, GABLE_OP_N, &near, &x) == GABLE_ERR_ARGUMENT, "b of the host");
+  CHECK(gable_solver_solve(s, w, GABLE_OP_N, &b, &near) == GABLE_ERR_ARGUMENT, "x of the host");
+  CHECK(gable_solver_solve(s, w, GABLE_OP_N, &cut, &x) == GABLE_ERR_ARGUMENT, "b ends beyond its block");
+  CHECK(gable_solver_apply(s, w, GABLE_OP_N, GABLE_FACTOR_ALL, &near, &x) == GABLE_ERR_ARGUMENT, "b of the host");
+  CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &b, &x));
+  CHECK_OK(gable_solver_apply(s, w, GABLE_OP_N, GABLE_FACTOR_ALL, &b, &x));
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  gable_device_free(ctx, &far_b);
+  gable_device_free(ctx, &far_x);
+}
+
 int main(void)
 {
   gable_context *ctx = NULL;
@@ -320,6 +357,7 @@ int main(void)
   for (int kind = 0; test_triangle_name(kind); kind++) check_device_matrix(ctx, kind);
   check_sweeps(ctx);
   check_called_device_memory(ctx);
+  check_direct_vectors(ctx);
   gable_context_destroy(&ctx);
   return 0;
 }
