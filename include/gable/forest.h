@@ -53,7 +53,8 @@ typedef struct gable_root {
 } gable_root;
 
 /* Graphs.  Each is Collective; *out must not outlive comm; errors: GABLE_ERR_ARGUMENT for a leaf position that is
- * negative or given twice and for a root that no rank has (the message names rank and entry), GABLE_ERR_MEMORY. */
+ * negative or given twice and for a root that no rank has (the message names rank and entry), GABLE_ERR_LIMIT for more
+ * than 2^63 roots or leaves, GABLE_ERR_MEMORY. */
 
 /* Leaf i, at position leaf[i] (leaf NULL: i), is joined to root[i].  leaf, root [n_leaves]: copied. */
 GABLE_API gable_status gable_forest_create(gable_comm *comm, gable_off n_roots, gable_off n_leaves,

@@ -1,4 +1,5 @@
 /* section.c: points with several unknowns each: the counts and places of a root's unknowns go to its leaves. */
+#include "base/checked.h"
 #include "forest/algebra.h"
 
 typedef struct span {
@@ -15,9 +16,9 @@ static gable_status make_spans(const gable_forest *f, int64_t n_roots, const int
   GI_ALLOC(f->ctx, *at_root, gi_edges(&f->roots));
   GI_ALLOC(f->ctx, *at_leaf, f->n_leaves);
   for (int64_t i = 0; i < f->n_roots; i++)
-    GI_REQUIRE(count[i] >= 0 && offset[i] >= 0 && offset[i] <= n_roots - count[i], GABLE_ERR_ARGUMENT,
-               "point %lld has roots %lld to %lld of %lld", (long long)i, (long long)offset[i],
-               (long long)(offset[i] + count[i] - 1), (long long)n_roots);
+    GI_REQUIRE(count[i] >= 0 && offset[i] >= 0 && count[i] <= n_roots && offset[i] <= n_roots - count[i],
+               GABLE_ERR_ARGUMENT, "point %lld has %lld roots from %lld on, of %lld", (long long)i, (long long)count[i],
+               (long long)offset[i], (long long)n_roots);
   for (int64_t e = 0; e < gi_edges(&f->roots); e++)
     (*at_root)[e] = (span){count[f->roots.index[e]], offset[f->roots.index[e]]};
 done:
@@ -28,7 +29,8 @@ static gable_status make_edges(const gable_forest *f, const span *at_leaf, gi_ed
 {
   gable_status status = GABLE_OK;
   int64_t n = 0;
-  for (int64_t e = 0; e < f->n_leaves; e++) n += at_leaf[e].count;
+  for (int64_t e = 0; e < f->n_leaves; e++)
+    GI_REQUIRE(!gi_add_off(n, at_leaf[e].count, &n), GABLE_ERR_LIMIT, "the points have more than 2^63 leaves");
   GI_TRY(gi_edge_list_init(f->ctx, l, n));
 done:
   return status;

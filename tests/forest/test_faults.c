@@ -79,6 +79,11 @@ static gable_status bad_arguments(gable_comm *comm, void *user)
   CHECK_OK(ring(comm, &f));
   expect(gable_forest_create_section(f, 2, odd ? NULL : counts, places, places, &out), GABLE_ERR_ARGUMENT,
          "rank 1: counts or offsets are NULL");
+  const gable_off many = (gable_off)1 << 62, all[] = {many, many};
+  expect(gable_forest_create_section(f, odd ? many : 2, odd ? all : counts, odd ? none : places, places, &out),
+         GABLE_ERR_LIMIT, "rank 0: the points have more than 2^63 leaves");
+  expect(gable_forest_create_section(f, 2, odd ? all : counts, places, places, &out), GABLE_ERR_ARGUMENT,
+         "rank 1: point 0 has 4611686018427387904 roots from 0 on, of 2");
   const gable_forest *two[] = {f, odd ? NULL : f};
   expect(gable_forest_concatenate(2, two, GABLE_ROOTS_SHARED, none, &out), GABLE_ERR_ARGUMENT, "rank 1: f[1] is NULL");
   if (odd) o.size = 1;
