@@ -1,4 +1,5 @@
 /* join.c: several forests in one: concatenated, merged; and the forest of the ranks themselves. */
+#include "base/checked.h"
 #include "forest/algebra.h"
 
 /* base [n * size]: where the roots of f[k] on rank r begin. */
@@ -25,6 +26,22 @@ done:
   return status;
 }
 
+/* base as above, summed over the forests. */
+static gable_status find_bases(int64_t n, const gable_forest *const *f, int64_t *base)
+{
+  gable_status status = GABLE_OK;
+  gable_comm *comm = f[0]->comm;
+  const int size = comm->size;
+  for (int64_t k = 0; k < n; k++) {
+    GI_TRY(gi_comm_allgather(comm, &f[k]->n_roots, sizeof *base, base + (k + 1) * size));
+    for (int r = 0; r < size; r++)
+      GI_REQUIRE(!gi_add_off(base[(k + 1) * size + r], base[k * size + r], &base[(k + 1) * size + r]), GABLE_ERR_LIMIT,
+                 "forests 0 to %lld have more than 2^63 roots on rank %d", (long long)k, r);
+  }
+done:
+  return status;
+}
+
 gable_status gi_forest_concatenate(int64_t n, const gable_forest *const *f, gable_roots roots, const int64_t *offset,
                                    gable_forest **out)
 {
@@ -33,11 +50,11 @@ gable_status gi_forest_concatenate(int64_t n, const gable_forest *const *f, gabl
   const int size = comm->size;
   gi_edge_list l = {0, NULL, NULL};
   int64_t *base = NULL, n_roots = f[0]->n_roots;
+  static const char *const names[] = {"n", "roots"};
+  const int64_t own[] = {n, roots};
   GI_AGREE(comm, check_parts(n, f, roots, offset, &base, &l));
-  for (int64_t k = 0; k < n && roots == GABLE_ROOTS_LOCAL; k++) {
-    GI_TRY(gi_comm_allgather(comm, &f[k]->n_roots, sizeof n_roots, base + (k + 1) * size));
-    for (int r = 0; r < size; r++) base[(k + 1) * size + r] += base[k * size + r];
-  }
+  GI_TRY(gi_comm_alike(comm, "concatenations", 2, names, own));
+  if (roots == GABLE_ROOTS_LOCAL) GI_TRY(find_bases(n, f, base));
   if (roots == GABLE_ROOTS_LOCAL) n_roots = base[n * size + comm->rank];
   for (int64_t k = 0; k < n; k++) {
     gi_forest_edges(f[k], l.leaf + l.n, l.root + l.n);

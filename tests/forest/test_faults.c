@@ -86,9 +86,28 @@ static gable_status bad_arguments(gable_comm *comm, void *user)
          "rank 1: point 0 has 4611686018427387904 roots from 0 on, of 2");
   const gable_forest *two[] = {f, odd ? NULL : f};
   expect(gable_forest_concatenate(2, two, GABLE_ROOTS_SHARED, none, &out), GABLE_ERR_ARGUMENT, "rank 1: f[1] is NULL");
+  two[1] = f;
+  expect(gable_forest_concatenate(2, two, odd ? GABLE_ROOTS_LOCAL : GABLE_ROOTS_SHARED, none, &out), GABLE_ERR_ARGUMENT,
+         "rank 1: concatenations differ: roots is 2 on rank 1 and 1 on rank 0");
+  expect(gable_forest_concatenate(odd ? 1 : 2, two, GABLE_ROOTS_LOCAL, none, &out), GABLE_ERR_ARGUMENT,
+         "rank 1: concatenations differ: n is 1 on rank 1 and 2 on rank 0");
   if (odd) o.size = 1;
   expect(gable_plan_create(f, &o, &plan), GABLE_ERR_ARGUMENT, "rank 1: ");
   CHECK(!out && !plan, "something of a failed call");
+  gable_forest_destroy(&f);
+  return GABLE_OK;
+}
+
+/* Roots are numbers, so a rank may say that it has 2^62. */
+static gable_status many_roots(gable_comm *comm, void *user)
+{
+  const gable_off many = gable_comm_rank(comm) == 1 ? (gable_off)1 << 62 : 1, none[5] = {0};
+  gable_forest *f = NULL, *out = NULL;
+  (void)user;
+  CHECK_OK(gable_forest_create(comm, many, 0, NULL, NULL, &f));
+  const gable_forest *five[] = {f, f, f, f, f};
+  expect(gable_forest_concatenate(5, five, GABLE_ROOTS_LOCAL, none, &out), GABLE_ERR_LIMIT,
+         "forests 0 to 1 have more than 2^63 roots on rank 1");
   gable_forest_destroy(&f);
   return GABLE_OK;
 }
@@ -341,6 +360,7 @@ int main(void)
   expect(gable_comm_run("cpu/ranks:3", agrees_twice, with_rank), GABLE_ERR_IO, "rank 2: rank 7: is no file");
   CHECK_OK(gable_comm_run("cpu/ranks:3", bad_graphs, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", bad_arguments, NULL));
+  CHECK_OK(gable_comm_run("cpu/ranks:3", many_roots, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", bad_plans, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", states, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", agrees, NULL));
