@@ -253,7 +253,7 @@ typedef struct gable_plan_options {
   gable_direction direction;
   gable_forest_op op;
   gable_unit_type unit;
-  gable_off count;                    /* numbers (or bytes) of an item, >= 1 */
+  gable_off count;                    /* numbers (or bytes) of an item, 1 to 2^30 */
   gable_off fields;                   /* >= 1 */
   gable_off root_stride, leaf_stride; /* items from field to field; 0: n_roots, leaf_space */
   gable_space root_space, leaf_space; /* where the arrays lie; may differ between ranks.  Where some rank's is on a

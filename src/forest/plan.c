@@ -66,9 +66,9 @@ static gable_status check_options(const gable_forest *f, const gable_plan_option
   GI_REQUIRE(gik_combine_for(o->unit, o->op), GABLE_ERR_ARGUMENT, "unit %s has no op %s", unit_name(o->unit),
              op_name(o->op));
   GI_REQUIRE(o->direction < GABLE_DIRECTION_GATHER || o->op == GABLE_FOREST_OP_REPLACE, GABLE_ERR_ARGUMENT,
-             "gather and scatter replace: op %s", op_name(o->op));
+             "gather and scatter take op replace, not %s", op_name(o->op));
   GI_REQUIRE(o->count >= 1 && o->fields >= 1 && o->count <= (1 << 30), GABLE_ERR_ARGUMENT,
-             "items of %lld numbers, %lld fields", (long long)o->count, (long long)o->fields);
+             "count is %lld and fields %lld: say 1 to 2^30, and 1 or more", (long long)o->count, (long long)o->fields);
   GI_REQUIRE(o->root_stride >= 0 && o->leaf_stride >= 0, GABLE_ERR_ARGUMENT, "strides %lld and %lld",
              (long long)o->root_stride, (long long)o->leaf_stride);
   GI_TRY(check_atomics(o));

@@ -123,6 +123,9 @@ static gable_status bad_plans(gable_comm *comm, void *user)
   o.count = gable_comm_rank(comm) == 2 ? 3 : 1;
   expect(gable_plan_create(f, &o, &plan), GABLE_ERR_ARGUMENT,
          "rank 2: plans differ: count is 3 on rank 2 and 1 on rank 0");
+  o.count = 0;
+  expect(gable_plan_create(f, &o, &plan), GABLE_ERR_ARGUMENT,
+         "rank 0: count is 0 and fields 1: say 1 to 2^30, and 1 or more");
   o.count = 1;
   o.unit = GABLE_UNIT_D;
   o.op = GABLE_FOREST_OP_BXOR;
