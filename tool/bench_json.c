@@ -4,17 +4,22 @@
 #include <time.h>
 
 #include "bench.h"
+#include "utf8.h"
 
 static void text(FILE *f, const char *key, const char *value)
 {
   fprintf(f, "\"%s\":\"", key);
-  for (const char *c = value; *c; c++) {
-    if (*c == '"' || *c == '\\')
+  for (const char *c = value; *c;) {
+    const int bytes = utf8_bytes(c);
+    if (!bytes)
+      fputs(UTF8_NO_CHARACTER, f);
+    else if (*c == '"' || *c == '\\')
       fprintf(f, "\\%c", *c);
     else if ((unsigned char)*c < 0x20)
       fputc(' ', f);
     else
-      fputc(*c, f);
+      fwrite(c, 1, (size_t)bytes, f);
+    c += bytes ? bytes : 1;
   }
   fputs("\",", f);
 }

@@ -9,6 +9,7 @@
 
 #include "outfile.h"
 #include "stop.h"
+#include "utf8.h"
 #include "verbs.h"
 
 static cJSON *node(json *j)
@@ -44,9 +45,27 @@ static void add(json *j, const char *key, cJSON *value)
   }
 }
 
+/* value as UTF-8; NULL: out of memory. */
+static cJSON *string_of(const char *value)
+{
+  const size_t size = strlen(UTF8_NO_CHARACTER) * strlen(value) + 1;
+  char *text = malloc(size), *end = text;
+  if (!text) return NULL;
+  for (const char *c = value; *c;) {
+    const int bytes = utf8_bytes(c);
+    memcpy(end, bytes ? c : UTF8_NO_CHARACTER, bytes ? (size_t)bytes : strlen(UTF8_NO_CHARACTER));
+    end += bytes ? (size_t)bytes : strlen(UTF8_NO_CHARACTER);
+    c += bytes ? bytes : 1;
+  }
+  *end = 0;
+  cJSON *string = cJSON_CreateString(text);
+  free(text);
+  return string;
+}
+
 void json_text(json *j, const char *key, const char *value)
 {
-  add(j, key, value ? cJSON_CreateString(value) : cJSON_CreateNull());
+  add(j, key, value ? string_of(value) : cJSON_CreateNull());
 }
 
 void json_number(json *j, const char *key, double value)

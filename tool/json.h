@@ -11,7 +11,7 @@ int json_available(const char *path);
 json *json_create(void); /* an object; NULL when out of memory (everything below accepts NULL and does nothing) */
 void json_destroy(json **j);
 
-/* Keys are copied.  A number that is not finite becomes null. */
+/* Keys are copied.  A number that is not finite becomes null, a byte of no UTF-8 character U+FFFD. */
 void json_text(json *j, const char *key, const char *value); /* NULL becomes null */
 void json_number(json *j, const char *key, double value);
 void json_integer(json *j, const char *key, long long value);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "utf8.h"
+
 void svg_open(FILE *f, int width, int height)
 {
   fprintf(f,
@@ -15,15 +17,19 @@ void svg_words(FILE *f, double x, double y, const char *anchor, int size, const 
 {
   fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-size=\"%d\" fill=\"%s\">", x, y, anchor, size,
           colour);
-  for (; *s; s++) {
-    if (*s == '&')
+  while (*s) {
+    const int bytes = utf8_bytes(s);
+    if (!bytes)
+      fputs(UTF8_NO_CHARACTER, f);
+    else if (*s == '&')
       fputs("&amp;", f);
     else if (*s == '<')
       fputs("&lt;", f);
     else if ((unsigned char)*s < ' ')
       fputc('?', f);
     else
-      fputc(*s, f);
+      fwrite(s, 1, (size_t)bytes, f);
+    s += bytes ? bytes : 1;
   }
   fputs("</text>\n", f);
 }

@@ -38,6 +38,21 @@ for verb in trisolve smooth krylov; do fails 'CUDA\|GPU' $verb good.mtx --where 
 run 1 solve nowhere.mtx --json -
 says '"solved":.*false' out
 
+# A name that is no UTF-8, and characters of two to four bytes: JSON and pictures stay UTF-8.
+name=$(printf 'a "\\ \377\303\251\303\355\240\200\360\237\214\263.mtx')
+if command -v python3 >/dev/null 2>&1 && cp good.mtx "$name" 2>/dev/null; then
+    run 0 info "$name" --json j --plot p.svg
+    run 0 bench matrices "$name" --where cpu --methods serial --repeat 3 --json lines
+    python3 - <<'PY' || wrong "a name that is no UTF-8"
+import json, xml.dom.minidom
+name = 'a "\\ \ufffd\u00e9\ufffd\ufffd\ufffd\ufffd\U0001f333'
+assert json.load(open("j", encoding="utf-8"))["matrix"] == name + ".mtx", json.load(open("j", encoding="utf-8"))["matrix"]
+for line in open("lines", encoding="utf-8"):
+    assert json.loads(line)["matrix"] == name, json.loads(line)["matrix"]
+assert name in xml.dom.minidom.parse("p.svg").documentElement.toxml().replace("&quot;", '"')
+PY
+fi
+
 # too little memory for the work, enough to say so; a sanitizer wants more address space than there is
 [ -z "${SAN:-}" ] || exit 0
 "$gable" generate laplacian7:60x60x60 -o big.gbl >out 2>err || wrong "generate"
