@@ -317,7 +317,8 @@ static int report_solve(const request *q, const outcome *o, json *j)
   json_bool(j, "checked", r->checked);
   if (!r->checked) fprintf(stderr, "gable forest: the ranks have other bits than the serial program\n");
   if (cg && !r->converged)
-    fprintf(stderr, "gable forest: cg stopped after %d iterations above the tolerance\n", (int)r->iterations);
+    fprintf(stderr, "gable forest: cg %s after %d iterations%s\n", isfinite(r->residual) ? "stopped" : "overflowed",
+            (int)r->iterations, isfinite(r->residual) ? " above the tolerance" : ": scale the matrix");
   return r->checked && (!cg || r->converged) ? EXIT_DONE : EXIT_FAILED;
 }
 

@@ -68,6 +68,6 @@ gable_status forest_cg(forest_rows *r, double tolerance, int64_t most, bench_gra
   while (!status && !s.stopped) status = advance(r, graph, &s);
   out->iterations = s.iterations;
   out->residual = s.bb > 0 ? sqrt(s.rr / s.bb) : 0;
-  out->converged = s.rr <= s.tolerance2 * s.bb;
+  out->converged = isfinite(s.rr) && s.rr <= s.tolerance2 * s.bb;
   return status;
 }

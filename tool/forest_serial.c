@@ -66,7 +66,7 @@ gable_status forest_serial_cg(const gable_matrix_view *a, const int32_t *part, i
     out->iterations++;
   }
   out->residual = bb > 0 ? sqrt(rr / bb) : 0;
-  out->converged = rr <= enough;
+  out->converged = isfinite(rr) && rr <= enough;
   forest_serial_product(a, x, q);
   for (gable_idx i = 0; i < n; i++) r[i] = b[i] - q[i];
   *true_residual = bb > 0 ? sqrt(dot(&o, r, r) / bb) : 0;

@@ -80,6 +80,7 @@ refused() {
 head -n 99 "$work/parts" >"$work/short"
 { cat "$work/parts"; echo 0; } >"$work/long"
 printf '%%%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n' >"$work/wide.mtx"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1e308\n1 2 1e308\n2 2 1\n' >"$work/huge.mtx"
 refused 'spmv of which matrix' spmv
 refused '--plot is of show' halo --plot "$work/p.svg"
 refused 'halo has no matrix' halo "$work/a.mtx"
@@ -89,3 +90,5 @@ refused 'line 100 is none' spmv "$work/a.mtx" --where cpu/ranks:3 --parts "$work
 refused 'line 301 is one too many' spmv "$work/a.mtx" --where cpu/ranks:3 --parts "$work/long"
 refused 'line 1: rank 2 of 2 ranks' spmv "$work/a.mtx" --where cpu/ranks:2 --parts "$work/parts"
 refused 'cg stopped after 3 iterations' cg "$work/a.mtx" --iterations 3
+refused 'cg overflowed after 0 iterations: scale the matrix' cg "$work/huge.mtx" --where cpu/ranks:2
+grep -q 'the bits of the serial program$' "$work/log" && ! grep -q ', converged' "$work/log" || { cat "$work/log"; exit 1; }
