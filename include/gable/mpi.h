@@ -217,6 +217,7 @@ static inline int gable_mpi_unit(MPI_Datatype type, gable_unit_type *unit, gable
 {
   int integers = 0, addresses = 0, types = 0, combiner = 0, size = 0;
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  if (type == MPI_DATATYPE_NULL) return 1; /* MPI would end the program */
   if (MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return 1;
   *count = 1;
   if (combiner == MPI_COMBINER_NAMED && !gable_mpi_number(type, unit, without_sign)) return 0;
@@ -256,8 +257,9 @@ static inline int gable_mpi_unit(MPI_Datatype type, gable_unit_type *unit, gable
  *       and MPI_LONG_INT (whose int is no place of
  *       PAIR_D), and structs
  *
- * GABLE_ERR_ARGUMENT, o as it was: an item with gaps that belong to others (vectors, types resized), an op of the
- * caller's, integers without a sign with MIN or MAX.  gable_plan_create says by name that a unit has not the op. */
+ * GABLE_ERR_ARGUMENT, o as it was: MPI_DATATYPE_NULL, an item with gaps that belong to others (vectors, types resized),
+ * an op of the caller's, integers without a sign with MIN or MAX.  gable_plan_create says by name that a unit has not
+ * the op. */
 static inline gable_status gable_plan_options_from_mpi(MPI_Datatype type, MPI_Op op, gable_plan_options *o)
 {
   const MPI_Op ops[] = {MPI_REPLACE, MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX,    MPI_LAND,  MPI_BAND,

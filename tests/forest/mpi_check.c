@@ -150,6 +150,7 @@ static int check_types(gable_comm *comm)
                                  {both, MPI_REPLACE, GABLE_OK, GABLE_UNIT_BYTES, sizeof(particle)},
                                  {vector, MPI_REPLACE, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1},
                                  {narrow, MPI_REPLACE, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1},
+                                 {MPI_DATATYPE_NULL, MPI_SUM, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1},
                                  {MPI_DOUBLE, MPI_NO_OP, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1}};
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
   int wrong = 0;
