@@ -36,8 +36,10 @@ GABLE_API gable_status gable_comm_run(const char *where, gable_rank_function f, 
 /* Local.  The comm of one rank on ctx, which must outlive it.  Destroy it.  GABLE_ERR_MEMORY. */
 GABLE_API gable_status gable_comm_self(gable_context *ctx, gable_comm **out);
 
-/* Collective for gable_comm_from_mpi, Local for gable_comm_self; NULL is fine; sets *comm to NULL.  The comm that
- * gable_comm_run gives is not the caller's to destroy: for it this does nothing. */
+/* Collective for gable_comm_from_mpi, Local for gable_comm_self; NULL is fine; sets *comm to NULL.  Waits for
+ * each rank no longer than the deadline: where one does not come, or has waited in vain for another one, windows of MPI
+ * and memory that the ranks have together stay until the process ends.  The comm that gable_comm_run gives is not the
+ * caller's to destroy: for it this does nothing. */
 GABLE_API void gable_comm_destroy(gable_comm **comm);
 
 /* Local. */

@@ -40,8 +40,9 @@ static gable_status swap(gable_comm *comm, char *out, int64_t bytes, int to, cha
     const int n = (int)(bytes < GI_MPI_PIECE ? bytes : GI_MPI_PIECE);
     const int n_in = (int)(in_bytes < GI_MPI_PIECE ? in_bytes : GI_MPI_PIECE);
     int wrong = 0;
-    if (n_in > 0) wrong |= m->receive_init(m->user, in, n_in, from, 0, &receive) || m->start(m->user, receive);
-    if (n > 0) wrong |= m->send_init(m->user, out, n, to, 0, &send) || m->start(m->user, send);
+    if (n_in > 0)
+      wrong |= m->receive_init(m->user, in, n_in, from, GI_MPI_TAG_COLLECTIVE, &receive) || m->start(m->user, receive);
+    if (n > 0) wrong |= m->send_init(m->user, out, n, to, GI_MPI_TAG_COLLECTIVE, &send) || m->start(m->user, send);
     GI_REQUIRE(!wrong, GABLE_ERR_BACKEND, "rank %d cannot send to rank %d", comm->rank, to);
     if (n_in > 0) GI_TRY(gi_mpi_wait(comm, receive, from));
     if (n > 0) GI_TRY(gi_mpi_wait(comm, send, to));
@@ -73,17 +74,57 @@ done:
   return status;
 }
 
-/* Windows, NVSHMEM's heap and NCCL's channels are given back by all ranks together.  Where one of them did not come
- * they stay until the process ends: waiting for it here would have no end. */
+/* Collective.  Whether all ranks say that they are well; false after the deadline.  A rank that is not says so to the
+ * others, and waits for nobody. */
+static int all_well(gable_comm *comm, int well, int tag)
+{
+  static const int words[] = {0, 1}; /* MPI may read them after this comm is gone */
+  gi_mpi *s = comm->state;
+  const gable_message_passing *m = &s->m;
+  for (int r = 0; r < comm->size; r++) {
+    void *send = NULL;
+    int done = 0;
+    if (r == comm->rank) continue;
+    if (m->send_init(m->user, &words[well], sizeof *words, r, tag, &send) || m->start(m->user, send)) well = 0;
+    if (send && !m->test(m->user, send, &done) && done) m->request_free(m->user, send);
+  }
+  for (int r = 0; r < comm->size && well; r++) {
+    void *receive = NULL;
+    if (r == comm->rank) continue;
+    well = !m->receive_init(m->user, &s->said[r], sizeof *s->said, r, tag, &receive) && !m->start(m->user, receive) &&
+           !gi_mpi_wait(comm, receive, r);
+    if (!well) {
+      s->said = NULL; /* left, as the request is: MPI may still write there */
+      break;
+    }
+    m->request_free(m->user, receive);
+    well = s->said[r];
+  }
+  return well;
+}
+
+/* Windows, NVSHMEM's heap and NCCL's channels are given back by all ranks together, by calls that wait without end for
+ * a rank that does not come.  So each says first whether it has lost another one, then whether it heard all say no; it
+ * waits no longer than the deadline.  Where some rank did not come what they have together stays until the process
+ * ends. */
+static int part_in_peace(gable_comm *comm)
+{
+  const gi_mpi *s = comm->state;
+  int together = s->pe || comm->close_channels;
+  for (int k = 0; k < GI_MPI_WINDOWS; k++) together |= s->windows[k] != NULL;
+  return together && all_well(comm, all_well(comm, !gi_comm_lost(comm), GI_MPI_TAG_WELL), GI_MPI_TAG_ALL_WELL);
+}
+
 static void mpi_destroy(gable_comm *comm)
 {
   gable_context *ctx = comm->ctx;
   gi_mpi *s = comm->state;
+  const int together = part_in_peace(comm);
   gi_comm_reap(comm, 1); /* exchanges between device arrays hold windows */
   gi_mpi_links_collect(comm, 1);
   gi_mpi_blocks_free(comm);
   gi_node_close(comm);
-  if (!gi_comm_lost(comm)) {
+  if (together) {
     gi_mpi_windows_free(comm);
     gi_nvshmem_close(comm);
     if (comm->close_channels) comm->close_channels(comm);
@@ -92,7 +133,7 @@ static void mpi_destroy(gable_comm *comm)
   if (comm->fault) ctx->device->pinned_release(ctx, comm->fault);
   s->m.close(s->m.user);
   gi_comm_release(comm);
-  gi_free(ctx, s); /* comm lies in it */
+  GI_FREE(ctx, s->said, s); /* comm lies in s */
 }
 
 const gi_transport gi_transport_mpi = {
@@ -123,14 +164,17 @@ gable_status gi_mpi_create(gable_context *ctx, const gable_message_passing *m, g
   GI_ALLOC_ZERO(ctx, s, 1);
   snprintf(where, sizeof where, "%s/mpi", ctx->where);
   s->m = *m;
-  s->next_tag = 1;
+  s->next_tag = GI_MPI_TAG_LINKS;
   s->comm = (gable_comm){
       .transport = &gi_transport_mpi, .ctx = ctx, .rank = m->rank, .size = m->ranks, .owned = 1, .state = s};
+  GI_ALLOC(ctx, s->said, m->ranks);
   GI_TRY(gi_comm_init(&s->comm, where));
   *out = &s->comm;
   s = NULL;
 done:
-  if (s) gi_comm_release(&s->comm);
-  gi_free(ctx, s);
+  if (s) {
+    gi_comm_release(&s->comm);
+    GI_FREE(ctx, s->said, s);
+  }
   return status;
 }

@@ -6,6 +6,9 @@
 
 enum { GI_MPI_PIECE = 1 << 30 }; /* bytes of one message at most */
 
+/* Tags: of collectives, of two words at the end, and from there on of links. */
+enum { GI_MPI_TAG_COLLECTIVE, GI_MPI_TAG_WELL, GI_MPI_TAG_ALL_WELL, GI_MPI_TAG_LINKS };
+
 struct gi_mpi_link;
 struct gi_mpi_block;
 struct gi_node;
@@ -20,7 +23,8 @@ typedef enum gi_mpi_devices { GI_MPI_UNKNOWN, GI_MPI_APART, GI_MPI_BY_TURNS, GI_
 typedef struct gi_mpi {
   gable_comm comm;
   gable_message_passing m;
-  int next_tag;                                  /* of links; 0 is of collectives */
+  int next_tag;                                  /* of links */
+  int *said;                                     /* [size] by the other ranks, at the end */
   struct gi_mpi_window *windows[GI_MPI_WINDOWS]; /* the last one first; they go with the comm */
   int *pe;                                       /* [size] NVSHMEM's numbers of the ranks; NULL: not used */
   int counted;                                   /* pe: this comm is one of those that NVSHMEM is kept for */

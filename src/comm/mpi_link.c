@@ -98,7 +98,7 @@ static gable_status request_link_create(gable_comm *comm, const gi_link_shape *s
   gi_mpi *s = comm->state;
   mpi_link *l = NULL;
   const int tag = s->next_tag;
-  s->next_tag = tag < s->m.last_tag ? tag + 1 : 1;
+  s->next_tag = tag < s->m.last_tag ? tag + 1 : GI_MPI_TAG_LINKS;
   gi_mpi_links_collect(comm, 0);
   status = make_link(comm, shape, rooms, tag, &l);
   if (l) {

@@ -229,6 +229,40 @@ static int be_late(gable_context *ctx)
   return wrong;
 }
 
+/* Rank 0 never begins an exchange by path AUTO that the last rank awaits: that one says so, and all destroy the comm,
+ * whose windows one rank cannot free. */
+static int be_absent(gable_context *ctx)
+{
+  gable_comm *comm = NULL;
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  double root = 1, leaf = 2;
+  if (failed("gable_comm_from_mpi", gable_comm_from_mpi(ctx, MPI_COMM_WORLD, &comm))) return 1;
+  const int rank = gable_comm_rank(comm), last = gable_comm_size(comm) - 1;
+  const gable_root at = {last, 0};
+  o.direction = GABLE_DIRECTION_REDUCE;
+  o.op = GABLE_FOREST_OP_SUM;
+  gable_status status = gable_forest_create(comm, rank == last, 1, NULL, &at, &f);
+  if (!status) status = gable_plan_create(f, &o, &plan);
+  if (!status) status = gable_exchange_create(plan, NULL, &x);
+  if (!status) status = gable_comm_barrier(comm);
+  if (!status) status = gable_comm_set_deadline(comm, 1);
+  int wrong = failed("an exchange", status);
+  if (rank > 0 && !status) {
+    status = gable_reduce_begin(x, &leaf, rank == last ? &root : NULL);
+    if (!status) status = gable_exchange_end(x);
+    wrong |= rank == last && (status != GABLE_ERR_DEADLINE || !strstr(gable_last_error(), "for rank 0, which"));
+    if (wrong) fprintf(stderr, "rank %d: %d, '%s'\n", rank, (int)status, gable_last_error());
+  }
+  gable_exchange_destroy(&x);
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  gable_comm_destroy(&comm);
+  return wrong;
+}
+
 /* A bad root on one rank is the same error on all of them. */
 static int be_wrong(gable_comm *comm)
 {
@@ -409,6 +443,7 @@ int main(int argc, char **argv)
     wrong =
         check_paths(comm, argc > 1 ? atol(argv[1]) : 100) || check_types(comm) || check_shared(comm) || be_wrong(comm);
   gable_comm_destroy(&comm);
+  if (!wrong) wrong = be_absent(ctx);
   if (!wrong) wrong = be_late(ctx);
   if (wrong) MPI_Abort(MPI_COMM_WORLD, 1);
   MPI_Finalize();
