@@ -3,7 +3,7 @@
 
 #include "api/entry.h"
 #include "api/structs.h"
-#include "device/device.h"
+#include "device/require.h"
 #include "sparse/vectors.h"
 
 gable_status gable_krylov_create(gable_context *ctx, const gable_krylov_options *options, gable_krylov **out)
@@ -111,8 +111,7 @@ static gable_status check_vector(const gable_krylov *k, const gable_vectors_view
            "%s has %d columns or gaps: Krylov solvers want one dense vector", name, v->count);
   GI_CHECK(v->space == GABLE_SPACE_HOST || k->ctx->device->space == GABLE_SPACE_DEVICE, GABLE_ERR_UNAVAILABLE,
            "%s is in device memory, this context is %s", name, k->ctx->where);
-  if (v->space == GABLE_SPACE_HOST) return GABLE_OK;
-  return GI_TRACED(gi_require_memory(k->ctx, v->data, gi_vectors_span(v), name));
+  return GI_TRACED(gi_require_vectors(k->ctx, v, name));
 }
 
 static gable_status check_work(const gable_krylov_work *w)

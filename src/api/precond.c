@@ -3,7 +3,7 @@
 
 #include "api/entry.h"
 #include "api/structs.h"
-#include "device/device.h"
+#include "device/require.h"
 #include "sparse/vectors.h"
 #include "sparse/view.h"
 
@@ -77,7 +77,7 @@ static gable_status check_vector(const gable_precond *p, const gable_vectors_vie
            "%s has %d columns or gaps: give one dense vector", name, v->count);
   GI_CHECK(v->space == space, GABLE_ERR_UNAVAILABLE, "%s is in %s memory, this context is %s", name,
            gable_space_text(v->space), p->ctx->where);
-  return GI_TRACED(gi_require_memory(p->ctx, v->data, gi_vectors_span(v), name));
+  return GI_TRACED(gi_require_vectors(p->ctx, v, name));
 }
 
 gable_status gable_precond_apply(const gable_precond *p, gable_precond_work *w, const gable_vectors_view *r,

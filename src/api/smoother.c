@@ -3,6 +3,7 @@
 
 #include "api/entry.h"
 #include "api/structs.h"
+#include "device/require.h"
 #include "sparse/vectors.h"
 #include "sparse/view.h"
 
@@ -59,9 +60,8 @@ static gable_status take_vectors(const gable_smoother *s, const gable_vectors_vi
   GI_CHECK(b->space == x->space, GABLE_ERR_ARGUMENT, "b and x are in different memories");
   GI_CHECK(b->space == GABLE_SPACE_HOST || s->ctx->device->space == GABLE_SPACE_DEVICE, GABLE_ERR_UNAVAILABLE,
            "the vectors are in device memory, this context is %s", s->ctx->where);
-  if (b->space == GABLE_SPACE_HOST) return GABLE_OK;
-  GI_PASS(gi_require_memory(s->ctx, v->b.data, gi_vectors_span(&v->b), "b"));
-  return GI_TRACED(gi_require_memory(s->ctx, v->x.data, gi_vectors_span(&v->x), "x"));
+  GI_PASS(gi_require_vectors(s->ctx, &v->b, "b"));
+  return GI_TRACED(gi_require_vectors(s->ctx, &v->x, "x"));
 }
 
 gable_status gable_smoother_apply(gable_smoother *s, const gable_vectors_view *b, gable_vectors_view *x, int sweeps,

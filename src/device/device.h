@@ -107,12 +107,6 @@ static inline int gi_has_device_memory(const gable_context *ctx)
   return ctx->device->space == GABLE_SPACE_DEVICE;
 }
 
-/* GABLE_ERR_ARGUMENT where it is known that bytes from p on, called device memory by the caller, are none of ctx. */
-static inline gable_status gi_require_memory(gable_context *ctx, const void *p, size_t bytes, const char *name)
-{
-  return ctx->device->require ? ctx->device->require(ctx, p, bytes, name) : GABLE_OK;
-}
-
 static inline void gi_kernels_begin(gable_context *ctx)
 {
   if (ctx->device->kernels_begin) ctx->device->kernels_begin(ctx);

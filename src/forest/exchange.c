@@ -7,6 +7,7 @@
 #include "forest/plan.h"
 
 #include "base/checked.h"
+#include "device/require.h"
 #include "forest/device_exchange.h"
 #include "kernels/forest/wide_tree.h"
 
@@ -166,9 +167,8 @@ static gable_status check_array(const gable_exchange *x, const gi_forest_side *s
   GI_REQUIRE(array, GABLE_ERR_ARGUMENT, "%s is NULL", name);
   const gable_space space = roots ? p->options.root_space : p->options.leaf_space;
   gable_context *ctx = p->forest->ctx;
-  if (space == GABLE_SPACE_DEVICE && ctx->device->require)
-    GI_TRY(ctx->device->require(ctx, array, (size_t)(((p->options.fields - 1) * stride_of(p, s) + items) * p->item),
-                                name));
+  const size_t bytes = (size_t)(((p->options.fields - 1) * stride_of(p, s) + items) * p->item);
+  if (space == GABLE_SPACE_DEVICE) GI_TRY(gi_require_memory(ctx, array, bytes, name));
 done:
   return status;
 }

@@ -54,8 +54,10 @@ gable_status gi_forest_concatenate(int64_t n, const gable_forest *const *f, gabl
   const int64_t own[] = {n, roots};
   GI_AGREE(comm, check_parts(n, f, roots, offset, &base, &l));
   GI_TRY(gi_comm_alike(comm, "concatenations", 2, names, own));
-  if (roots == GABLE_ROOTS_LOCAL) GI_TRY(find_bases(n, f, base));
-  if (roots == GABLE_ROOTS_LOCAL) n_roots = base[n * size + comm->rank];
+  if (roots == GABLE_ROOTS_LOCAL) {
+    GI_TRY(find_bases(n, f, base));
+    n_roots = base[n * size + comm->rank];
+  }
   for (int64_t k = 0; k < n; k++) {
     gi_forest_edges(f[k], l.leaf + l.n, l.root + l.n);
     for (int64_t e = l.n; e < l.n + f[k]->n_leaves; e++) {

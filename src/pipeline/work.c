@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "device/require.h"
 #include "sparse/vectors.h"
 
 /* 1: rows and columns of A' are numbered alike. */
@@ -156,9 +157,8 @@ gable_status gi_work_take_vectors(const gable_solver *s, gable_solver_work *w, c
   GI_REQUIRE(w->device || (b->space == GABLE_SPACE_HOST && x->space == GABLE_SPACE_HOST), GABLE_ERR_UNAVAILABLE,
              "vectors in device memory: give them in host memory");
   GI_REQUIRE(b->space == x->space, GABLE_ERR_UNAVAILABLE, "b and x lie in different memories: give both in one");
-  if (b->space == GABLE_SPACE_HOST) goto done;
-  GI_TRY(gi_require_memory(s->ctx, own->b.data, gi_vectors_span(&own->b), "b"));
-  GI_TRY(gi_require_memory(s->ctx, own->x.data, gi_vectors_span(&own->x), "x"));
+  GI_TRY(gi_require_vectors(s->ctx, &own->b, "b"));
+  GI_TRY(gi_require_vectors(s->ctx, &own->x, "x"));
 done:
   return status;
 }

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "device/device.h"
+#include "device/require.h"
 #include "kernels/sparse/row_pattern.h"
 #include "smooth/resident_csr.h"
 
