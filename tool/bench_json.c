@@ -9,17 +9,14 @@
 static void text(FILE *f, const char *key, const char *value)
 {
   fprintf(f, "\"%s\":\"", key);
-  for (const char *c = value; *c;) {
-    const int bytes = utf8_bytes(c);
-    if (!bytes)
-      fputs(UTF8_NO_CHARACTER, f);
-    else if (*c == '"' || *c == '\\')
-      fprintf(f, "\\%c", *c);
-    else if ((unsigned char)*c < 0x20)
+  for (const char *piece; *value;) {
+    const size_t bytes = utf8_next(&value, &piece);
+    if (*piece == '"' || *piece == '\\')
+      fprintf(f, "\\%c", *piece);
+    else if ((unsigned char)*piece < 0x20)
       fputc(' ', f);
     else
-      fwrite(c, 1, (size_t)bytes, f);
-    c += bytes ? bytes : 1;
+      fwrite(piece, 1, bytes, f);
   }
   fputs("\",", f);
 }

@@ -48,14 +48,12 @@ static void add(json *j, const char *key, cJSON *value)
 /* value as UTF-8; NULL: out of memory. */
 static cJSON *string_of(const char *value)
 {
-  const size_t size = strlen(UTF8_NO_CHARACTER) * strlen(value) + 1;
-  char *text = malloc(size), *end = text;
+  char *text = malloc((sizeof UTF8_NO_CHARACTER - 1) * strlen(value) + 1), *end = text;
   if (!text) return NULL;
-  for (const char *c = value; *c;) {
-    const int bytes = utf8_bytes(c);
-    memcpy(end, bytes ? c : UTF8_NO_CHARACTER, bytes ? (size_t)bytes : strlen(UTF8_NO_CHARACTER));
-    end += bytes ? (size_t)bytes : strlen(UTF8_NO_CHARACTER);
-    c += bytes ? bytes : 1;
+  for (const char *piece; *value;) {
+    const size_t bytes = utf8_next(&value, &piece);
+    memcpy(end, piece, bytes);
+    end += bytes;
   }
   *end = 0;
   cJSON *string = cJSON_CreateString(text);

@@ -17,19 +17,16 @@ void svg_words(FILE *f, double x, double y, const char *anchor, int size, const 
 {
   fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-size=\"%d\" fill=\"%s\">", x, y, anchor, size,
           colour);
-  while (*s) {
-    const int bytes = utf8_bytes(s);
-    if (!bytes)
-      fputs(UTF8_NO_CHARACTER, f);
-    else if (*s == '&')
+  for (const char *piece; *s;) {
+    const size_t bytes = utf8_next(&s, &piece);
+    if (*piece == '&')
       fputs("&amp;", f);
-    else if (*s == '<')
+    else if (*piece == '<')
       fputs("&lt;", f);
-    else if ((unsigned char)*s < ' ')
+    else if ((unsigned char)*piece < ' ')
       fputc('?', f);
     else
-      fwrite(s, 1, (size_t)bytes, f);
-    s += bytes ? bytes : 1;
+      fwrite(piece, 1, bytes, f);
   }
   fputs("</text>\n", f);
 }
