@@ -79,6 +79,18 @@ static void open_any(gable_context *ctx)
   gi_adopt_error(&before);
 }
 
+/* The first memory of a GPU's pool takes the driver 10 ms, on some hosts 100: here, not in the analysis that comes first.
+ * Where there is none, the first who needs it is told. */
+static void begin_device_memory(gable_context *ctx)
+{
+  gi_error before;
+  void *p = NULL;
+  if (ctx->device != &gi_device_cuda || ctx->options.device_allocate) return;
+  gi_keep_error(&before);
+  if (ctx->device->alloc(ctx, 1, &p)) gi_adopt_error(&before);
+  ctx->device->release(ctx, p);
+}
+
 gable_status gable_context_create(const char *where, const gable_context_options *options, gable_context **out)
 {
   gable_status status = GABLE_OK;
@@ -102,6 +114,7 @@ gable_status gable_context_create(const char *where, const gable_context_options
     GI_TRY(parse_where(where, &ctx->device, &ordinal));
     GI_TRY(ctx->device->open(ordinal, &ctx->device_state));
   }
+  begin_device_memory(ctx);
   if (ctx->device == &gi_device_cuda)
     snprintf(ctx->where, sizeof ctx->where, "cuda:%d", ordinal);
   else
