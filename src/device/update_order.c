@@ -51,10 +51,12 @@ done:
   return status;
 }
 
-gable_status gi_update_order_begin(gi_update_order *o, void *stream, int *captured)
+gable_status gi_update_order_begin(gi_update_order *o, void *stream, int reads_back, int *captured)
 {
   gable_status status = GABLE_OK;
   GI_TRY(o->ctx->device->is_capturing(o->ctx, stream, captured));
+  GI_REQUIRE(!*captured || !reads_back, GABLE_ERR_STATE,
+             "the stream is being captured: an update from host memory reads back what is wrong, so it cannot be");
   if (!*captured) GI_TRY(after_works(o, stream));
 done:
   return status;
@@ -88,4 +90,13 @@ void gi_update_order_settle(gi_update_order *o)
   if (!o->ctx) return;
   (void)after_works(o, NULL);
   if (o->updates) (void)o->ctx->device->await_event(o->ctx, NULL, o->updated);
+}
+
+void gi_update_order_forget(gi_update_order *o)
+{
+  if (!o->ctx) return;
+  gi_update_order_settle(o);
+  pthread_mutex_lock(&o->lock);
+  o->works = NULL;
+  pthread_mutex_unlock(&o->lock);
 }

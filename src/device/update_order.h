@@ -34,8 +34,9 @@ void gi_update_order_add(gi_update_order *o, gi_ordered_work *w, void *const *st
 void gi_update_order_remove(gi_update_order *o, gi_ordered_work *w);
 
 /* Around what an update asks of stream.  begin: stream goes on after all solves asked for so far; *captured = 1: it is
- * being captured.  end: later solves come after the update. */
-gable_status gi_update_order_begin(gi_update_order *o, void *stream, int *captured);
+ * being captured, which is GABLE_ERR_STATE where reads_back: the update waits for what is wrong.  end: later solves
+ * come after the update. */
+gable_status gi_update_order_begin(gi_update_order *o, void *stream, int reads_back, int *captured);
 gable_status gi_update_order_end(gi_update_order *o, void *stream, int captured);
 
 /* Before a solve with w. */
@@ -43,5 +44,8 @@ gable_status gi_update_order_await(const gi_update_order *o, gi_ordered_work *w)
 
 /* The context's stream, in whose order memory goes back, comes after all solves and updates so far. */
 void gi_update_order_settle(gi_update_order *o);
+
+/* The same before an analysis, or the end: works so far leave, and solve no more. */
+void gi_update_order_forget(gi_update_order *o);
 
 #endif

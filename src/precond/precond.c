@@ -161,9 +161,7 @@ static gable_status update(gable_precond *p, const void *val)
   p->phase = GI_ANALYSED;
   p->shift = 0;
   GI_TRY(p->ctx->device->enter(p->ctx, &before));
-  GI_TRY(gi_update_order_begin(&p->order, p->stream, &captured));
-  GI_REQUIRE(!captured || !p->reads_back, GABLE_ERR_STATE,
-             "the stream is being captured: an update from host memory reads back what is wrong, so it cannot be");
+  GI_TRY(gi_update_order_begin(&p->order, p->stream, p->reads_back, &captured));
   GI_REQUIRE(!captured || !p->kind->needs_host, GABLE_ERR_STATE,
              "the stream is being captured: in an update of %s the host %s, so it cannot be", p->kind->name,
              p->kind->needs_host);

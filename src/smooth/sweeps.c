@@ -86,9 +86,7 @@ gable_status gi_sweeps_update(gi_sweeps *s, const void *val)
 {
   gable_status status = GABLE_OK;
   int captured = 0;
-  GI_TRY(gi_update_order_begin(&s->order, s->stream, &captured));
-  GI_REQUIRE(!captured || !s->reads_back, GABLE_ERR_STATE,
-             "the stream is being captured: an update from host memory reads back what is wrong, so it cannot be");
+  GI_TRY(gi_update_order_begin(&s->order, s->stream, s->reads_back, &captured));
   GI_TRY(s->way->update(s, val));
   GI_TRY(gi_update_order_end(&s->order, s->stream, captured));
 done:

@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "base/type_size.h"
+#include "device/update_order.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -122,6 +123,7 @@ struct gable_trisolve {
   void *state;    /* the backend's */
   void *stream;   /* cuda: of updates, and after which the arrays of the matrix are read */
   int reads_back; /* cuda: 1: update waits and returns what is wrong even with values in device memory */
+  gi_update_order order;
   gi_shape shape;
   gable_idx bad_row;
   double analyse_s, update_s;
@@ -136,10 +138,9 @@ struct gable_trisolve_work {
   void *host;   /* scratch, aligned to 64 */
   void *device; /* scratch, aligned to 256 */
   void *stream;
-  struct gable_trisolve_work *next; /* cuda: of the plan's works */
-  unsigned seen_updates;            /* cuda: the stream waits for those up to this one */
-  unsigned borrowed;                /* cuda: the update whose values an op without a schedule has */
-  gable_status fault;               /* of solves since gable_trisolve_work_status last looked */
+  gi_ordered_work order;
+  unsigned borrowed;  /* cuda: the update whose values an op without a schedule has */
+  gable_status fault; /* of solves since gable_trisolve_work_status last looked */
   gable_idx fault_row;
 };
 

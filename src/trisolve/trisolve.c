@@ -46,8 +46,11 @@ gable_status gi_trisolve_create(gable_context *ctx, const gable_trisolve_options
   t->stream = gi_own_stream(ctx);
   t->bad_row = -1;
   t->backend = backends[ctx->device->kind];
+  GI_TRY(gi_update_order_init(ctx, &t->order));
   *out = t;
+  t = NULL;
 done:
+  gi_trisolve_destroy(&t);
   return status;
 }
 
@@ -56,7 +59,9 @@ void gi_trisolve_destroy(gable_trisolve **t)
   if (!t || !*t) return;
   gable_trisolve *p = *t;
   *t = NULL;
+  gi_update_order_forget(&p->order);
   p->backend->release(p);
+  gi_update_order_release(&p->order);
   gi_free(p->ctx, p);
 }
 
@@ -90,6 +95,7 @@ gable_status gi_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *a)
   const double start = gi_now();
   gi_trisolve_reset(t);
   GI_TRY(shape_of(t, a, &t->shape));
+  gi_update_order_forget(&t->order);
   GI_TRY(t->backend->analyse(t, a));
   t->phase = GI_ANALYSED;
   t->analyse_s = gi_now() - start;
@@ -111,9 +117,15 @@ gable_status gi_trisolve_update(gable_trisolve *t, const void *val, const void *
 {
   gable_status status = GABLE_OK;
   const double start = gi_now();
+  const int reads_back = t->reads_back || t->shape.space == GABLE_SPACE_HOST;
+  gable_status ended = GABLE_OK;
+  int captured = 0;
   t->phase = GI_ANALYSED;
   t->bad_row = -1;
-  GI_TRY(t->backend->update(t, val, diagonal));
+  GI_TRY(gi_update_order_begin(&t->order, t->stream, reads_back, &captured));
+  status = t->backend->update(t, val, diagonal);
+  ended = gi_update_order_end(&t->order, t->stream, captured); /* what has failed half way is in flight, too */
+  GI_TRY(status ? status : ended);
   t->phase = GI_UPDATED;
   t->update_s = gi_now() - start;
 done:
@@ -123,7 +135,12 @@ done:
 gable_status gi_trisolve_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,
                                const gable_vectors_view *b, gable_vectors_view *x)
 {
-  return b->n && b->count ? t->backend->solve(t, w, op, b, x) : GABLE_OK;
+  gable_status status = GABLE_OK;
+  if (!b->n || !b->count) goto done;
+  GI_TRY(gi_update_order_await(&t->order, &w->order));
+  GI_TRY(t->backend->solve(t, w, op, b, x));
+done:
+  return status;
 }
 
 gable_status gi_trisolve_solve_on(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,

@@ -28,6 +28,7 @@ gable_status gi_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void 
   w->stream = gi_own_stream(t->ctx);
   w->fault_row = -1;
   GI_TRY(t->backend->work_init(w));
+  gi_update_order_add(&((gable_trisolve *)t)->order, &w->order, &w->stream); /* under its lock */
   *out = w;
 done:
   return status;
@@ -58,6 +59,7 @@ void gi_work_destroy(gable_trisolve_work **w)
   gable_trisolve_work *p = *w;
   gable_context *ctx = p->plan->ctx;
   *w = NULL;
+  gi_update_order_remove(&((gable_trisolve *)p->plan)->order, &p->order); /* under its lock */
   if (p->plan->backend->work_release) p->plan->backend->work_release(p);
   if (!p->owned) return;
   if (p->device) ctx->device->release(ctx, p->device);
@@ -71,7 +73,7 @@ gable_status gi_work_set_stream(gable_trisolve_work *w, void *stream)
   stream = gi_stream_of(ctx, stream);
   if (stream == w->stream) goto done;
   GI_TRY(ctx->device->order_after(ctx, stream, w->stream));
-  w->seen_updates = 0; /* the new stream has waited for no update */
+  w->order.seen = 0; /* the new stream has waited for no update */
   w->stream = stream;
 done:
   return status;
@@ -80,6 +82,7 @@ done:
 gable_status gi_work_status(gable_trisolve_work *w, gable_idx *row)
 {
   gable_status status = GABLE_OK, fault = GABLE_OK;
+  GI_TRY(gi_update_order_await(&w->plan->order, &w->order));
   if (w->plan->backend->work_status) GI_TRY(w->plan->backend->work_status(w));
   fault = w->fault;
   if (row) *row = w->fault_row;

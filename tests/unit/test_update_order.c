@@ -1,5 +1,6 @@
 /* test_update_order.c: what an update and solves ask of a device's streams: each work's stream before an update, once
- * the update's event after it, nothing of a stream that is being captured. */
+ * the update's event after it, nothing of a stream that is being captured.  A triangular solve
+ * asks by this order and by no other. */
 #include "device/update_order.h"
 #include "support/test.h"
 
@@ -53,6 +54,56 @@ static void expect(const char *meant)
   notes[0] = 0;
 }
 
+static void triangle_is_ordered(gable_context *ctx, char *name)
+{
+  static const int64_t ptr[] = {0, 1, 3};
+  static const gable_idx idx[] = {0, 0, 1};
+  static const double val[] = {2, 1, 4}, b[] = {2, 9};
+  double x[2] = {0};
+  void *updater = name + 3;
+  gable_matrix_view a = GABLE_MATRIX_VIEW_INIT;
+  gable_vectors_view from = GABLE_VECTORS_VIEW_INIT, to;
+  gable_trisolve *plan = NULL;
+  gable_trisolve_work *w[2] = {NULL};
+  a.n_rows = a.n_cols = 2;
+  a.format = GABLE_FORMAT_CSR;
+  a.part = GABLE_PART_LOWER;
+  a.ptr = ptr;
+  a.idx = idx;
+  from.n = 2;
+  from.ld = 2;
+  from.count = 1;
+  to = from;
+  from.data = (void *)b;
+  to.data = x;
+  CHECK_OK(gable_trisolve_create(ctx, NULL, &plan));
+  CHECK_OK(gable_trisolve_set_stream(plan, updater));
+  CHECK_OK(gable_trisolve_analyse(plan, &a));
+  for (int k = 0; k < 2; k++) {
+    CHECK_OK(gable_trisolve_work_create(plan, 1, &w[k]));
+    CHECK_OK(gable_trisolve_work_set_stream(w[k], name + k));
+  }
+  expect("oU- oA- oB- ");
+  CHECK_OK(gable_trisolve_update(plan, val));
+  expect("oUB oUA rU- ");
+  for (int again = 0; again < 2; again++) CHECK_OK(gable_trisolve_solve(plan, w[0], GABLE_OP_N, &from, &to));
+  CHECK(x[0] == 1 && x[1] == 2, "%g, %g", x[0], x[1]);
+  expect("aA- ");
+  CHECK_OK(gable_trisolve_work_status(w[1], NULL));
+  expect("aB- ");
+  captured = updater;
+  CHECK(gable_trisolve_update(plan, val) == GABLE_ERR_STATE, "from host memory in a capture");
+  captured = NULL;
+  expect("");
+  CHECK_OK(gable_trisolve_analyse(plan, &a));
+  expect("o-B o-A a-- ");
+  CHECK_OK(gable_trisolve_update(plan, val));
+  expect("rU- "); /* works of an earlier analysis solve no more */
+  for (int k = 0; k < 2; k++) gable_trisolve_work_destroy(&w[k]);
+  gable_trisolve_destroy(&plan);
+  expect("a-- ");
+}
+
 int main(void)
 {
   static char name[] = "ABCU";
@@ -75,7 +126,7 @@ int main(void)
   }
   CHECK_OK(gi_update_order_await(&o, &w[0]));
   expect(""); /* no update yet */
-  CHECK_OK(gi_update_order_begin(&o, updater, &capture));
+  CHECK_OK(gi_update_order_begin(&o, updater, 0, &capture));
   CHECK(!capture, "not captured");
   CHECK_OK(gi_update_order_end(&o, updater, capture));
   expect("oUC oUB oUA rU- ");
@@ -89,8 +140,9 @@ int main(void)
   CHECK_OK(gi_update_order_await(&o, &w[1]));
   expect("aB- "); /* what the capture did not wait for */
   captured = updater;
-  CHECK_OK(gi_update_order_begin(&o, updater, &capture));
+  CHECK_OK(gi_update_order_begin(&o, updater, 0, &capture));
   CHECK(capture, "captured");
+  CHECK(gi_update_order_begin(&o, updater, 1, &capture) == GABLE_ERR_STATE, "reads back in a capture");
   CHECK_OK(gi_update_order_end(&o, updater, capture));
   CHECK_OK(gi_update_order_await(&o, &w[0]));
   expect("");
@@ -98,7 +150,12 @@ int main(void)
   gi_update_order_remove(&o, &w[1]);
   gi_update_order_settle(&o);
   expect("o-C o-A a-- ");
+  gi_update_order_forget(&o);
+  expect("o-C o-A a-- ");
+  gi_update_order_settle(&o);
+  expect("a-- ");
   gi_update_order_release(&o);
+  triangle_is_ordered(ctx, name);
   ctx->device = &gi_device_cpu;
   gable_context_destroy(&ctx);
   return 0;

@@ -338,28 +338,17 @@ done:
   return status;
 }
 
-/* The context's stream, in whose order memory goes back, waits for all solves and updates in flight. */
-static void wait_for_solves(const gable_trisolve *t, state *s)
-{
-  if (!s->updates) return;
-  (void)order_after_solves(t->ctx, s, gi_own_stream(t->ctx));
-  if (s->updated) cudaStreamWaitEvent((cudaStream_t)gi_own_stream(t->ctx), s->updated, 0);
-}
-
 void cuda_release(gable_trisolve *t)
 {
   state *s = (state *)t->state;
   current_device here;
   if (!s) return;
   (void)here.enter(gi_cuda_ordinal(t->ctx));
-  wait_for_solves(t, s);
   for (int op = 0; op < 2; op++) {
     if (s->of[op].last) gi_free(t->ctx, s->of[op].last->starts);
     gi_free(t->ctx, s->of[op].last);
     gi_free(t->ctx, s->of[op].starts);
   }
-  if (s->updated) cudaEventDestroy(s->updated);
-  pthread_mutex_destroy(&s->lock);
   gi_arena_release(&s->scratch);
   gi_arena_release(&s->memory);
   gi_free(t->ctx, s);
@@ -400,36 +389,18 @@ done:
   return status;
 }
 
-/* The event of the state that is released here, or NULL. */
-static cudaEvent_t take_event(gable_trisolve *t)
-{
-  state *s = (state *)t->state;
-  cudaEvent_t updated = s ? s->updated : nullptr;
-  if (!s) return nullptr;
-  wait_for_solves(t, s);
-  s->updates = 0; /* no need to wait again */
-  s->updated = nullptr;
-  cuda_release(t);
-  return updated;
-}
-
-/* In the place of an earlier analysis' state, whose event is taken over. */
+/* In the place of an earlier analysis' state. */
 static gable_status open_state(gable_trisolve *t, state **out)
 {
   gable_status status = GABLE_OK;
   state *s = nullptr;
-  cudaEvent_t updated = take_event(t);
+  cuda_release(t);
   GI_TRY(host_take(t->ctx, 1, &s));
-  pthread_mutex_init(&s->lock, nullptr);
   t->state = s;
   s->memory = s->scratch = gi_arena_of(t->ctx);
   s->processors = gi_cuda_gpu(t->ctx)->processors;
   s->of[0].model = s->of[1].model = t->ctx->device->gpu_class(t->ctx);
-  s->updated = updated;
-  updated = nullptr;
-  if (!s->updated) GI_TRY(checked(cudaEventCreateWithFlags(&s->updated, cudaEventDisableTiming), "event"));
 done:
-  if (updated) cudaEventDestroy(updated);
   *out = s;
   return status;
 }

@@ -86,7 +86,7 @@ void work_bytes(const gable_trisolve *t, gable_idx max_rhs, size_t *host, size_t
 gable_status work_init(gable_trisolve_work *w)
 {
   gable_status status = GABLE_OK;
-  state *s = (state *)w->plan->state;
+  const state *s = (const state *)w->plan->state;
   current_device here;
   void *const home = gi_own_stream(w->plan->ctx);
   GI_TRY(here.enter(gi_cuda_ordinal(w->plan->ctx)));
@@ -98,7 +98,6 @@ gable_status work_init(gable_trisolve_work *w)
                              type ? GABLE_TYPE_D : GABLE_TYPE_S, home);
   }));
   GI_TRY(checked(cudaStreamSynchronize((cudaStream_t)home), "work"));
-  add_work(s, w);
 done:
   return status;
 }
@@ -106,9 +105,7 @@ done:
 void work_release(gable_trisolve_work *w)
 {
   current_device here;
-  state *s = (state *)w->plan->state;
   (void)here.enter(gi_cuda_ordinal(w->plan->ctx));
-  if (s) remove_work(s, w);
   cudaStreamSynchronize((cudaStream_t)w->stream);
 }
 
@@ -190,29 +187,15 @@ done:
 
 } /* namespace */
 
-/* Once an update: the stream waits for it.  A stream that is being captured cannot; see gable_trisolve_update. */
-static gable_status after_update(const state *s, gable_trisolve_work *w)
-{
-  gable_status status = GABLE_OK;
-  bool capturing = false;
-  if (w->seen_updates == s->updates) goto done;
-  GI_TRY(is_capturing(w->stream, &capturing));
-  if (capturing) goto done;
-  GI_TRY(checked(cudaStreamWaitEvent((cudaStream_t)w->stream, s->updated, 0), "update"));
-  w->seen_updates = s->updates;
-done:
-  return status;
-}
-
 /* A captured solve by records keeps them, whatever a later update finds: then the plan keeps them, too. */
-static gable_status note_capture(state *s, int op, void *stream)
+static gable_status note_capture(gable_context *ctx, state *s, int op, void *stream)
 {
   gable_status status = GABLE_OK;
-  bool capturing = false;
+  int capturing = 0;
   const op_plan *d = &s->of[op];
   const int records = d->method == GI_TILES || d->method == GI_ROWS || borrows(s, op);
   if (!records || d->last || s->captured_solve) goto done;
-  GI_TRY(is_capturing(stream, &capturing));
+  GI_TRY(ctx->device->is_capturing(ctx, stream, &capturing));
   if (capturing) __atomic_store_n(&s->captured_solve, 1, __ATOMIC_RELAXED);
 done:
   return status;
@@ -230,8 +213,7 @@ gable_status cuda_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_o
   gik_solve r = {};
   current_device here;
   GI_TRY(here.enter(gi_cuda_ordinal(t->ctx)));
-  GI_TRY(after_update(s, w));
-  GI_TRY(note_capture((state *)t->state, (int)op, w->stream));
+  GI_TRY(note_capture(t->ctx, (state *)t->state, (int)op, w->stream));
   GI_TRY(borrow_values(s, w, (int)op));
   GI_TRY(each_area(t, w->max_rhs, [&](int of, int type, int i, area a) {
     if (of != (int)op || type != (b->type == GABLE_TYPE_D) || i != (q > 1)) return GABLE_OK;
@@ -271,7 +253,6 @@ gable_status work_status(gable_trisolve_work *w)
   cudaStream_t stream = (cudaStream_t)w->stream;
   current_device here;
   GI_TRY(here.enter(gi_cuda_ordinal(t->ctx)));
-  GI_TRY(after_update(s, w));
   if (s->updates) w->fault = find_fault(t, stream, &w->fault_row);
   if (w->fault) goto done;
   GI_TRY(each_area(t, w->max_rhs, [=](int, int, int, area a) {

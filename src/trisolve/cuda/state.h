@@ -3,7 +3,6 @@
 #define GI_TRISOLVE_CUDA_STATE_H
 
 #include <cuda_runtime.h>
-#include <pthread.h>
 
 #include "cuda/current_device.cuh"
 #include "cuda/status.cuh"
@@ -54,15 +53,12 @@ struct state {
   op_plan of[2];
   gi_reading reading; /* of the stored op */
   gi_tile_counts counts;
-  gi_findings found;   /* of the reading */
-  gi_counted counted;  /* of the stored op where its rows were placed by counting */
-  cudaEvent_t updated; /* after the last update that was not captured */
-  unsigned updates;    /* counted; find_fault tells their faults apart by it */
-  int captured;        /* 1: an update was captured in a graph, whose replays nobody counts */
-  int captured_solve;  /* 1: a solve by records was */
-  int overflowed;      /* bit of each op of whose records the host knows that they overflowed */
-  pthread_mutex_t lock;
-  gable_trisolve_work *works; /* whose solves an update waits for */
+  gi_findings found;  /* of the reading */
+  gi_counted counted; /* of the stored op where its rows were placed by counting */
+  unsigned updates;   /* captured ones too; find_fault tells their faults apart by it */
+  int captured;       /* 1: an update was captured in a graph, whose replays nobody counts */
+  int captured_solve; /* 1: a solve by records was */
+  int overflowed;     /* bit of each op of whose records the host knows that they overflowed */
   void *values, *diagonal;
   int processors;
 };
@@ -127,15 +123,6 @@ gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, op_
 
 /* The epoch of faults that captured updates find: later than that of any other. */
 enum : unsigned { CAPTURED_EPOCH = 0xffffffffu };
-
-/* streams.cu: the order of updates and solves. */
-gable_status is_capturing(void *stream, bool *out);
-
-/* stream goes on when all that was asked of the streams of the plan's works so far is done; these are alive, see
- * gable_trisolve_work_set_stream. */
-gable_status order_after_solves(gable_context *ctx, state *s, void *stream);
-void add_work(state *s, gable_trisolve_work *w);
-void remove_work(state *s, gable_trisolve_work *w); /* fine where it was never added */
 
 /* Methods with records of their own. */
 inline int own_method(gi_method m)

@@ -31,10 +31,11 @@ gable_status borrow_values(const state *s, gable_trisolve_work *w, int op)
 {
   gable_status status = GABLE_OK;
   const op_plan *other = &s->of[!op];
-  bool capturing = false;
+  gable_context *ctx = w->plan->ctx;
+  int capturing = 0;
   gi_records r;
   if (!borrows(s, op)) goto done;
-  GI_TRY(is_capturing(w->stream, &capturing));
+  GI_TRY(ctx->device->is_capturing(ctx, w->stream, &capturing));
   if (!capturing && !s->captured && w->borrowed == s->updates) goto done;
   r = records_of(other);
   GI_TRY(gi_cuda_values_back(&other->triangle, &r, &s->of[op].seed, w->stream));
@@ -70,18 +71,15 @@ static gable_status await_in_capture(cudaStream_t stream)
   return checked(e, "analysis");
 }
 
-/* The stream of an update comes after the analysis and after all solves so far; in a capture that is the caller's to
- * see to, but for the analysis. */
-static gable_status begin_update(const gable_trisolve *t, state *s, bool captured)
+/* The stream of an update comes after the analysis. */
+static gable_status after_analysis(const gable_trisolve *t, const state *s, int captured)
 {
   gable_status status = GABLE_OK;
   void *const home = gi_own_stream(t->ctx);
-  if (!captured) {
+  if (!captured)
     GI_TRY(t->ctx->device->order_after(t->ctx, t->stream, home));
-    GI_TRY(order_after_solves(t->ctx, s, t->stream));
-  } else if (!s->updates) {
+  else if (!s->updates)
     GI_TRY(await_in_capture((cudaStream_t)home));
-  }
 done:
   return status;
 }
@@ -189,14 +187,11 @@ gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagona
   gi_values v = {val,       diagonal, unit || diagonal ? nullptr : s->reading.diagonal_from, t->shape.value_type,
                  t->stream, fault};
   current_device here;
-  bool captured = false;
-  int changed = 0;
+  int captured = 0, changed = 0;
   faulty_rows r;
   GI_TRY(here.enter(gi_cuda_ordinal(t->ctx)));
-  GI_TRY(is_capturing(stream, &captured));
-  GI_REQUIRE(!captured || !reads_back, GABLE_ERR_STATE,
-             "the stream is being captured: an update from host memory reads back what is wrong, so it cannot be");
-  GI_TRY(begin_update(t, s, captured));
+  GI_TRY(t->ctx->device->is_capturing(t->ctx, stream, &captured));
+  GI_TRY(after_analysis(t, s, captured));
   s->updates++; /* faults of an update that fails half way are not those of the next */
   v.epoch = captured ? (unsigned long long)CAPTURED_EPOCH : s->updates;
   if (captured) s->captured = 1;
@@ -204,7 +199,6 @@ gable_status cuda_update(gable_trisolve *t, const void *val, const void *diagona
   if (s->captured) GI_TRY(checked(cudaMemsetAsync(fault, 0, GI_FAULTS * sizeof *fault, stream), "update"));
   if (host) GI_TRY(bring_values(t, s, &v, stream));
   GI_TRY(update_sides(t, s, &v, reads_back, &r));
-  if (!captured) GI_TRY(checked(cudaEventRecord(s->updated, stream), "event"));
   if (reads_back) GI_TRY(refuse_faults(s, &r, &t->bad_row));
 done:
   return status;
