@@ -67,7 +67,7 @@ def tables(rows, runs, seed):
 
 
 def summary(rows, runs, seed):
-    out = ["| sweeps | matrices | `auto` over the best of the seed's on V100, geometric mean | least | ELMR here over the seed's on V100 "
+    out = ["| sweeps | matrices | `auto` over the best of Li and Zhang's on V100, geometric mean | least | ELMR here over theirs on V100 "
            "| ELMC | LEVR | LEVC |", "|---" * 8 + "|"]
     for title, pattern in TABLES:
         names = [n for n in seed if re.search(pattern, n) and "auto" in of(rows, n)]

@@ -1,4 +1,4 @@
-/* solve_cut.c: cuts the supernodal tree into parts of bounded cost and runs above them. */
+/* solve_cut.c: cuts the supernodal tree into parts of bounded cost and tops above them. */
 #include "supernodal/cpu/solve_plan.h"
 
 enum { DEFAULT_PART = 16384, DEFAULT_PARTS = 48, DEFAULT_WIDE = 16384, LEAST_WIDTH = 2 * 8, THINNEST = 16 };
@@ -34,7 +34,7 @@ static void measure_trees(const gi_layout *y, cut *c)
 }
 
 /* Whole subtrees that lie together and are small enough; neighbours join while they stay so.  A part that would be too
- * thin to pay for its slots is left to the runs. */
+ * thin to pay for its slots is left to the tops. */
 static void add_part(cut *c, gable_idx part0, gi_solve_piece piece)
 {
   gi_solve_plan *p = c->plan;
@@ -78,22 +78,22 @@ static void find_runs(cut *c, gi_solve_segment *g)
 {
   gi_solve_plan *p = c->plan;
   gable_idx part = g->part0;
-  g->run0 = p->n_runs;
+  g->top0 = p->n_tops;
   for (gable_idx s = g->s0; s < g->s1;) {
     if (part < g->part1 && p->part[part].s0 == s) {
       s = p->part[part++].s1;
       continue;
     }
     const int wide = is_wide(c, s);
-    gi_solve_piece *last = p->n_runs > g->run0 ? &p->run[p->n_runs - 1] : NULL;
+    gi_solve_piece *last = p->n_tops > g->top0 ? &p->top[p->n_tops - 1] : NULL;
     if (last && !wide && !last->wide && last->s1 == s) {
       last->s1 = s + 1;
     } else {
-      p->run[p->n_runs++] = (gi_solve_piece){.s0 = s, .s1 = s + 1, .wide = wide};
+      p->top[p->n_tops++] = (gi_solve_piece){.s0 = s, .s1 = s + 1, .wide = wide};
     }
     s++;
   }
-  g->run1 = p->n_runs;
+  g->top1 = p->n_tops;
 }
 
 static void cut_segments(cut *c)
@@ -113,7 +113,7 @@ static void cut_segments(cut *c)
     gi_solve_segment *g = &p->segment[p->n_segments++];
     *g = (gi_solve_segment){.block0 = k, .block1 = k + 1, .s0 = s0, .s1 = s1, .cut = cut_it};
     g->part0 = g->part1 = p->n_parts;
-    g->run0 = g->run1 = p->n_runs;
+    g->top0 = g->top1 = p->n_tops;
     if (!cut_it) continue;
     if (values >= 2 * c->part_values) find_parts(c, g);
     find_runs(c, g);
@@ -136,7 +136,7 @@ gable_status gi_solve_cut(gi_solve_plan *plan, const gi_solve_plan_options *opti
   measure_trees(y, &c);
   cut_segments(&c);
   plan->parallel = plan->n_parts > 0;
-  for (gable_idx r = 0; r < plan->n_runs; r++) plan->parallel |= plan->run[r].wide;
+  for (gable_idx r = 0; r < plan->n_tops; r++) plan->parallel |= plan->top[r].wide;
 done:
   GI_FREE(plan->ctx, c.tree, c.low, c.size, c.in_part);
   return status;

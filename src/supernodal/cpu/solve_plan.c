@@ -148,7 +148,7 @@ gable_status gi_solve_plan_create(gable_context *ctx, const gi_layout *layout, c
   GI_ALLOC(ctx, p->super_of_block, layout->n_blocks + 1);
   GI_ALLOC(ctx, p->segment, layout->n_blocks);
   GI_ALLOC(ctx, p->part, layout->n_super);
-  GI_ALLOC(ctx, p->run, layout->n_super);
+  GI_ALLOC(ctx, p->top, layout->n_super);
   measure(p);
   p->thread_values = options && options->thread_values ? options->thread_values : default_thread_values;
   GI_TRY(gi_solve_cut(p, options));
@@ -169,7 +169,7 @@ void gi_solve_plan_destroy(gable_context *ctx, gi_solve_plan **plan)
   if (!p) return;
   if (p->ucol != p->lrow && p->ucol != p->layout->ucol) gi_free(ctx, p->ucol);
   if (p->lrow != p->layout->lrow) gi_free(ctx, p->lrow);
-  GI_FREE(ctx, p->super_of_block, p->segment, p->part, p->run, p->fold_row, p->fold_ptr, p->fold_slot, p);
+  GI_FREE(ctx, p->super_of_block, p->segment, p->part, p->top, p->fold_row, p->fold_ptr, p->fold_slot, p);
   *plan = NULL;
 }
 

@@ -2,7 +2,7 @@
  *
  * A part is a range of supernodes that holds every descendant of its members.  Its forward sweep writes rows of its own
  * and, for rows above it, slots n + slot0 .. of its own, so parts do not meet.  The slots are then folded into the rows
- * above in the order of the parts.  The rest is made of runs, swept in order: a narrow run by one thread, a wide run
+ * above in the order of the parts.  The rest is made of tops, swept in order: a narrow top by one thread, a wide top
  * (one supernode) by all of them. */
 #ifndef GI_SOLVE_PLAN_H
 #define GI_SOLVE_PLAN_H
@@ -13,17 +13,17 @@
 
 typedef struct gi_solve_piece {
   gable_idx s0, s1; /* supernodes */
-  int wide;         /* of a run: shared by all threads */
+  int wide;         /* of a top: shared by all threads */
   gable_idx slot0, slots;
   gable_off cost; /* panel values */
 } gi_solve_piece;
 
-/* Consecutive diagonal blocks.  Either one block cut into parts and runs, or small blocks swept by one thread. */
+/* Consecutive diagonal blocks.  Either one block cut into parts and tops, or small blocks swept by one thread. */
 typedef struct gi_solve_segment {
   gable_idx block0, block1;
   gable_idx s0, s1;
   int cut;
-  gable_idx part0, part1, run0, run1, fold0, fold1;
+  gable_idx part0, part1, top0, top1, fold0, fold1;
 } gi_solve_segment;
 
 struct gi_solve_plan {
@@ -31,11 +31,11 @@ struct gi_solve_plan {
   const gi_layout *layout;
   gable_off values; /* in all panels */
   gable_off thread_values;
-  gable_idx n_segments, n_parts, n_runs, n_folds, slots;
+  gable_idx n_segments, n_parts, n_tops, n_folds, slots;
   int parallel;               /* 1: something is worth sharing */
   gi_solve_segment *segment;  /* [n_segments] */
   gable_idx *super_of_block;  /* [n_blocks+1] first supernode of each block */
-  gi_solve_piece *part, *run; /* [n_parts], [n_runs] increasing */
+  gi_solve_piece *part, *top; /* [n_parts], [n_tops] increasing */
   gable_idx *fold_row;        /* [n_folds] rows above parts that parts write to, increasing */
   gable_idx *fold_ptr;        /* [n_folds+1] */
   gable_idx *fold_slot;       /* [slots] the slots of each, by part */
@@ -64,7 +64,7 @@ struct gi_solve_work {
   int threads_wanted, threads_room;
 };
 
-/* The cut: fills part, run and segment.  solve_cut.c */
+/* The cut: fills part, top and segment.  solve_cut.c */
 gable_status gi_solve_cut(gi_solve_plan *plan, const gi_solve_plan_options *options);
 
 #endif

@@ -1,4 +1,4 @@
-/* solve_sweep.c: a team of threads over the items of parts, folds and runs; blocks of the block triangular form one by
+/* solve_sweep.c: a team of threads over the items of parts, folds and tops; blocks of the block triangular form one by
  * one. */
 #include "supernodal/cpu/solve_sweep.h"
 
@@ -126,9 +126,9 @@ static void fold(const gi_solve_team *t, gable_idx f0, gable_idx f1)
 }
 
 /* Swept by all threads together: one alone takes its rows with its block. */
-static int shared(const gi_solve_team *t, gable_idx run)
+static int shared(const gi_solve_team *t, gable_idx top)
 {
-  return t->plan->run[run].wide && t->threads > 1;
+  return t->plan->top[top].wide && t->threads > 1;
 }
 
 static void forward_parts(gi_solve_team *t, const gi_solve_segment *g, const direction *d)
@@ -149,7 +149,7 @@ static void forward_parts(gi_solve_team *t, const gi_solve_segment *g, const dir
   gi_solve_end(t);
 }
 
-/* Rows below the block of a wide run. */
+/* Rows below the block of a wide top. */
 static void scatter(gi_solve_team *t, const direction *d, gable_idx s)
 {
   const wide_panel a = panel_of(t, d, s);
@@ -161,7 +161,7 @@ static void scatter(gi_solve_team *t, const direction *d, gable_idx s)
   gi_solve_end(t);
 }
 
-/* Columns of a wide run, but for the block. */
+/* Columns of a wide top, but for the block. */
 static void gather(gi_solve_team *t, const direction *d, gable_idx s)
 {
   const wide_panel a = panel_of(t, d, s);
@@ -179,28 +179,28 @@ static void forward(gi_solve_team *t, const gi_solve_segment *g, const direction
 {
   const gi_solve_plan *p = t->plan;
   if (g->part1 > g->part0) forward_parts(t, g, d);
-  for (gable_idx k = g->run0, end; k < g->run1; k = end + 1) {
-    for (end = k; end < g->run1 && !shared(t, end);) end++;
+  for (gable_idx k = g->top0, end; k < g->top1; k = end + 1) {
+    for (end = k; end < g->top1 && !shared(t, end);) end++;
     if (gi_solve_begin_one(t)) {
-      for (; k < end; k++) sweep(t, d, p->n_parts + k, p->run[k].s0, p->run[k].s1, 1);
-      if (end < g->run1) d->block(&d->panels, p->run[end].s0, row_of(t, p->layout->super[p->run[end].s0]));
+      for (; k < end; k++) sweep(t, d, p->n_parts + k, p->top[k].s0, p->top[k].s1, 1);
+      if (end < g->top1) d->block(&d->panels, p->top[end].s0, row_of(t, p->layout->super[p->top[end].s0]));
     }
     gi_solve_end(t);
-    if (end < g->run1) scatter(t, d, p->run[end].s0);
+    if (end < g->top1) scatter(t, d, p->top[end].s0);
   }
 }
 
 static void backward(gi_solve_team *t, const gi_solve_segment *g, const direction *d)
 {
   const gi_solve_plan *p = t->plan;
-  for (gable_idx k = g->run1 - 1, end; k >= g->run0; k = end) {
+  for (gable_idx k = g->top1 - 1, end; k >= g->top0; k = end) {
     const int first = shared(t, k);
-    if (first && d->pivots) pivots_by_one(t, p->run[k].s0, p->run[k].s1);
-    if (first) gather(t, d, p->run[k].s0);
-    for (end = k - first; end >= g->run0 && !shared(t, end);) end--;
+    if (first && d->pivots) pivots_by_one(t, p->top[k].s0, p->top[k].s1);
+    if (first) gather(t, d, p->top[k].s0);
+    for (end = k - first; end >= g->top0 && !shared(t, end);) end--;
     if (gi_solve_begin_one(t)) {
-      if (first) d->block(&d->panels, p->run[k].s0, row_of(t, p->layout->super[p->run[k].s0]));
-      for (k -= first; k > end; k--) sweep(t, d, p->n_parts + k, p->run[k].s0, p->run[k].s1, 0);
+      if (first) d->block(&d->panels, p->top[k].s0, row_of(t, p->layout->super[p->top[k].s0]));
+      for (k -= first; k > end; k--) sweep(t, d, p->n_parts + k, p->top[k].s0, p->top[k].s1, 0);
     }
     gi_solve_end(t);
   }
@@ -252,7 +252,7 @@ static void small_block(gi_solve_team *t, gable_idx block, const direction *firs
   const gi_solve_plan *p = t->plan;
   const gable_idx s0 = p->super_of_block[block], s1 = p->super_of_block[block + 1];
   const gable_idx j0 = p->layout->super[s0], j1 = p->layout->super[s1];
-  const gable_idx piece = p->n_parts + p->n_runs + block;
+  const gable_idx piece = p->n_parts + p->n_tops + block;
   const int all = t->parts == GI_SOLVE_ALL;
   if (all && t->op == GABLE_OP_T) off_blocks(t, j0, j1, NULL);
   if (first) sweep(t, first, piece, s0, s1, 1);

@@ -34,9 +34,9 @@ static void mark(sorting *o, gable_idx s0, gable_idx s1, gable_idx piece)
 static void mark_pieces(const gi_solve_plan *p, sorting *o)
 {
   for (gable_idx k = 0; k < p->layout->n_blocks; k++)
-    mark(o, p->super_of_block[k], p->super_of_block[k + 1], p->n_parts + p->n_runs + k);
+    mark(o, p->super_of_block[k], p->super_of_block[k + 1], p->n_parts + p->n_tops + k);
   for (gable_idx k = 0; k < p->n_parts; k++) mark(o, p->part[k].s0, p->part[k].s1, k);
-  for (gable_idx k = 0; k < p->n_runs; k++) mark(o, p->run[k].s0, p->run[k].s1, p->n_parts + k);
+  for (gable_idx k = 0; k < p->n_tops; k++) mark(o, p->top[k].s0, p->top[k].s1, p->n_parts + k);
 }
 
 /* Levels within each piece; those of pieces with few are taken back.  Returns how many have one. */
@@ -202,7 +202,7 @@ static gable_status make_streams(gable_context *ctx, const gi_solve_plan *plan, 
   gable_status status = GABLE_OK;
   const gi_layout *y = plan->layout;
   const int lu = f->kind == GI_LU, head = f->kind == GI_CHOLESKY;
-  sorting o = {.y = y, .pieces = plan->n_parts + plan->n_runs + y->n_blocks};
+  sorting o = {.y = y, .pieces = plan->n_parts + plan->n_tops + y->n_blocks};
   GI_ALLOC(ctx, o.piece, y->n_super);
   GI_ALLOC(ctx, o.count, o.pieces + 1);
   GI_ALLOC(ctx, o.level, y->n_super);

@@ -1,7 +1,7 @@
 /* thin_panels.h: copies of the thin panels of a factor, in the order in which a solve takes them.
  *
  * In small factors of circuits most supernodes are thin, and most of these are leaves.  One by one, in postorder, each
- * costs more in wrongly predicted branches and in waiting for the one before than in arithmetic.  So in each part, run
+ * costs more in wrongly predicted branches and in waiting for the one before than in arithmetic.  So in each part, top
  * and small block of a plan whole subtrees of thin supernodes come level by level, within a level shape by shape, from
  * records that are one stream of memory (kernels/panel/panel_thin.h); the rest follows in postorder, from the panels.
  * The order belongs to the layout, so the sums keep theirs whatever the threads.
@@ -18,7 +18,7 @@ typedef struct gi_solve_range {
   gable_idx s0, s1;
 } gi_solve_range;
 
-/* One sweep.  A piece of the plan: a part; a run, from n_parts on; a block, from n_parts + n_runs on. */
+/* One sweep.  A piece of the plan: a part; a top, from n_parts on; a block, from n_parts + n_tops on. */
 typedef struct gi_thin_stream {
   gable_idx n_groups, n_records, n_rest;
   gable_off indices, n_values;

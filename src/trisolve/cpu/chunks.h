@@ -1,4 +1,4 @@
-/* chunks.h: small runs of consecutive rows of a dependency graph, and the graph between them. */
+/* chunks.h: short sequences of rows of a dependency graph, and the graph between them. */
 #ifndef GI_CHUNKS_H
 #define GI_CHUNKS_H
 
@@ -7,7 +7,7 @@
 typedef struct gi_chunks {
   gable_idx count;
   gable_idx *start;    /* [count+1] offsets into the base order */
-  double *seconds;     /* [count] its rows as a run of their own */
+  double *seconds;     /* [count] its rows alone */
   gable_off *pred_ptr; /* [count+1] */
   gable_idx *pred;     /* [pred_ptr[count]] chunks that it needs, each once, all below it */
   float *pred_lines;   /* [pred_ptr[count]] cache lines of unknowns that stand for the edge */

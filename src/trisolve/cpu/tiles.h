@@ -1,6 +1,6 @@
 /* tiles.h: cuts a dependency graph into tiles for a few threads that wait for each other point to point.
  *
- * A tile is a run of consecutive rows of an order.  A simulation of the solve hands them out: of the lowest few that
+ * A tile is consecutive rows of an order.  A simulation of the solve hands them out: of the lowest few that
  * are ready, the one that some thread can start first, counting a hop and the transfer of values from other threads.  A
  * tile waits before its first row and tells after its last one; waits that follow from earlier ones are left out
  * (transitive reduction by vector clocks). */
