@@ -59,7 +59,42 @@ static const gik_gpu_class measured[] = {
              .hollow_rows = 64,
              .uneven_rows = 1024,
              .streamed_rows = 8192,
+             .most_launches = 8,
+             .counted_rows = 1 << 19,
              .cuts_shared = 226 << 10},
+
+        /* Grids of 5, 7 and 27 points (docs/notebook/tiles-gpu.md). */
+        .tiles = {.grid_rows = 240,
+                  .grid_chains = 8,
+                  .grid_spans = 8,
+                  .busy_spans = 4,
+                  .lone_chains = 32,
+                  .intervals = 16,
+                  .chain_levels = 32},
+
+        /* docs/notebook/rows-gpu.md and multi-rhs-gpu.md.  A ticket takes 0.76 ns, L2 has 50 MB. */
+        .rows = {.blocks = {2, 3},
+                 .packed_rows = 3000,
+                 .variable_rows = 5000,
+                 .most_blocks = 4,
+                 .uneven_blocks = 6,
+                 .streamed_blocks = 8,
+                 .large_entries = 3e6,
+                 .large_rows = 300,
+                 .ticket_warps = 4,
+                 .level_warps = 24,
+                 .multi_rhs_blocks = {2, 3, 5},
+                 .few_pieces = 70,
+                 .many_pieces = 1000,
+                 .two_a_ticket = 6e3,
+                 .four_a_ticket = 16e3,
+                 .transposed_bytes = 30e6,
+                 .transposed_levels = 16,
+                 .together_numbers = 400e3,
+                 .together_rows = 600,
+                 .three_entries_rows = 200,
+                 .four_entries_rows = 70,
+                 .kept_numbers = 4e6},
 
         /* Every second matrix of bench/results/supernodal-auto-h200.json (one, sixteen) and supernodal-where-h200.json
          * (preparation): s.  bench/device_cost.py --write puts these three and the host's here. */
@@ -70,10 +105,13 @@ static const gik_gpu_class measured[] = {
         /* Least squares over the twelve solves by `partitioned` in bench/results/supernodal-methods-h200.json and
          * supernodal-elasticity-h200.json, off by at most 1.16; byte_sixteen: sierra-sd in supernodal-16rhs-h200.json.
          */
-        .by_level = {.launch = 1.8e-6, .byte = 4.8e-13, .byte_sixteen = 6.2e-12},
+        .by_level = {.launch = 1.8e-6, .byte = 4.8e-13, .byte_sixteen = 6.2e-12, .blocks = 2},
+
+        /* docs/notebook/clusters-gpu.md */
+        .merge = {.max_width = 1024, .growth = 0.25, .small = 64, .level = 200000, .factor = 8, .all_values = 1 << 25},
 
         /* One H200, tasks of the solve over clusters (docs/notebook/clusters-gpu.md): us; 32 GB/s of a thread block. */
-        .task = {.task_us = 0.6, .byte_us = 1 / 32e3, .hop_us = 1},
+        .task = {.task_us = 0.6, .byte_us = 1 / 32e3, .hop_us = 1, .least_bytes = 16384},
 
         /* An idle GPU between two looks costs 10 us, an iteration too many its products and solves
          * (docs/algorithms/krylov.md): rows. */

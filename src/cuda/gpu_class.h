@@ -47,8 +47,49 @@ typedef struct gik_trisolve_costs {
   double survey_rows;              /* a level, in the mean, from which launches level by level are considered early */
   double hollow_rows, uneven_rows; /* a level: records of varied length where most, or a quarter, would be holes */
   double streamed_rows;            /* a level: bytes count more than latency */
+  int most_launches;               /* of rows level by level */
+  int counted_rows;                /* a reading of at most so many counts them by tiles */
   int cuts_shared;                 /* bytes of shared memory of a block for which tiles are cut */
 } gik_trisolve_costs;
+
+/* How tiles are cut.  A tile is an interval of chain levels and one of index. */
+typedef struct gik_tile_cuts {
+  int grid_rows;    /* rows of a level, in the mean, from which chains side by side are cut as a grid's: */
+  int grid_chains;  /* chain levels of such a tile; its index is a multiple of the distance of two chains: */
+  int grid_spans;   /* so many times that, */
+  int busy_spans;   /* or so many, of long rows and where tiles keep the GPU busy */
+  int lone_chains;  /* chain levels of a tile where few chains are side by side */
+  int intervals;    /* elsewhere: intervals of index */
+  int chain_levels; /* and intervals of chain levels */
+} gik_tile_cuts;
+
+/* Launches of method rows.  Blocks are those of a multiprocessor; rows and pieces those of a level, in the mean. */
+typedef struct gik_rows_launches {
+  int blocks[2];        /* at least: with one right-hand side, with several one after the other */
+  double packed_rows;   /* so many more rows are one more block, where records are all alike, */
+  double variable_rows; /* or variable */
+  int most_blocks;      /* at most, */
+  int uneven_blocks;    /* or of variable records from uneven_rows of gik_trisolve_costs on, */
+  int streamed_blocks;  /* or from streamed_rows on */
+  double large_entries; /* of records that L2 does not keep: they get most_blocks */
+  double large_rows;    /* from so many rows on */
+  int ticket_warps;     /* a multiprocessor's, that a level is spread over before tickets are of several records */
+  int level_warps;      /* a multiprocessor's, that are enough where rows are solved level by level */
+
+  /* Several right-hand sides at a time; a piece: some rows of a record for some of them. */
+  int multi_rhs_blocks[3];   /* of fewer than few_pieces, of more, of many_pieces */
+  double few_pieces;         /* see multi_rhs_blocks */
+  double many_pieces;        /* see multi_rhs_blocks */
+  double two_a_ticket;       /* pieces from which a ticket is of two */
+  double four_a_ticket;      /* and of four */
+  double transposed_bytes;   /* of a vector from which on vectors are transposed before and after, where there are */
+  double transposed_levels;  /* so many levels */
+  double together_numbers;   /* of b, from which two or three right-hand sides are solved together */
+  double together_rows;      /* from which right-hand sides are solved together */
+  double three_entries_rows; /* the same of rows of three entries and more: four of eight */
+  double four_entries_rows;  /* and of rows of four and more: four */
+  double kept_numbers;       /* of b, that L2 keeps: the last two for fewer alone */
+} gik_rows_launches;
 
 /* seconds = fixed + row * rows + supernode * supernodes + height * height + entry * entries + root * sqrt(flops)
  *           + byte * bytes / sqrt(threads) */
@@ -64,12 +105,23 @@ typedef struct gik_sweep_costs {
 /* Solves level by level: each launch, each byte that they read with one right-hand side and with 16. */
 typedef struct gik_launch_costs {
   double launch, byte, byte_sixteen;
+  int blocks; /* thread blocks a multiprocessor: levels with fewer are cut finer */
 } gik_launch_costs;
+
+/* Which supernodes become a cluster; values: of the dense operators (supernodal/clusters/cluster_merge.h). */
+typedef struct gik_merge_limits {
+  int max_width;             /* columns */
+  double growth;             /* a merge may multiply the values of its parts by 1 + growth, and */
+  int64_t small;             /* add so many, */
+  int64_t level;             /* or so many over the number of supernodes of equal height */
+  double factor, all_values; /* all operators: so many times the values of the supernodes, and so many more */
+} gik_merge_limits;
 
 /* Tasks of the solve over clusters; us, not seconds: a list schedule breaks ties by sums of these. */
 typedef struct gik_task_costs {
   double task_us, byte_us; /* a task; a byte of its record and values */
   double hop_us;           /* from a store to the reader's load */
+  int least_bytes;         /* of the values of a task, where a level has so many */
 } gik_task_costs;
 
 /* Loops that the host ends: vectors of so many rows from which it looks after each iteration, or after every fourth
@@ -85,8 +137,11 @@ typedef struct gik_gpu_class {
   double peak_bytes_s;    /* bandwidth of memory, bytes/s */
   int processors, shared; /* multiprocessors; bytes of shared memory of a block */
   gik_trisolve_costs trisolve;
+  gik_tile_cuts tiles;
+  gik_rows_launches rows;
   gik_sweep_costs sweep;
   gik_launch_costs by_level;
+  gik_merge_limits merge;
   gik_task_costs task;
   gik_look_rows look;
   int64_t copy_least; /* bytes of a message of an exchange from which the copy engine beats stores by kernels */

@@ -21,6 +21,24 @@ static int near(double a, double b)
 static const gi_solve_size FACTOR = {
     .rows = 1e5, .supernodes = 3e4, .entries = 1e7, .height = 2e3, .flops = 1e10, .bytes = 1e8, .threads = 1};
 
+/* Shapes of launches and limits of merging, which are every GPU's for now. */
+static void check_shapes(const gik_gpu_class *c)
+{
+  const gik_gpu_class *generic = gik_gpu_class_generic();
+  CHECK(!memcmp(&c->tiles, &generic->tiles, sizeof c->tiles) && !memcmp(&c->rows, &generic->rows, sizeof c->rows) &&
+            !memcmp(&c->merge, &generic->merge, sizeof c->merge) && c->by_level.blocks == generic->by_level.blocks,
+        "%s", c->name);
+  CHECK(c->rows.blocks[0] == 2 && c->rows.blocks[1] == 3 && c->rows.packed_rows == 3000 &&
+            c->rows.variable_rows == 5000 && c->rows.multi_rhs_blocks[2] == 5 && c->rows.many_pieces == 1000 &&
+            c->rows.kept_numbers == 4e6,
+        "launches of rows");
+  CHECK(c->tiles.grid_rows == 240 && c->tiles.grid_spans == 8 && c->tiles.intervals == 16, "cuts of tiles");
+  CHECK(c->merge.max_width == 1024 && c->merge.growth == 0.25 && c->merge.small == 64 && c->merge.level == 200000 &&
+            c->merge.factor == 8 && c->merge.all_values == 1 << 25,
+        "merging");
+  CHECK(c->by_level.blocks == 2 && c->task.least_bytes == 16384 && c->trisolve.counted_rows == 1 << 19, "the rest");
+}
+
 /* What decided choices on an H200 before there was a table, and what they were. */
 static void check_h200(void)
 {
@@ -32,6 +50,7 @@ static void check_h200(void)
   CHECK(c.trisolve.hop == 0.40e-6 && c.trisolve.far_log == 48.6e-9 && c.trisolve.tiles_bar == 0.95 &&
             c.trisolve.quick_rows == 20000 && c.trisolve.flood_rows == 5000 && c.trisolve.cuts_shared == 226 << 10,
         "constants of triangles");
+  check_shapes(&c);
   CHECK(c.look.each == 1e6 && c.look.fourth == 1e5, "constants of loops");
   CHECK(c.task.task_us == 0.6 && c.task.byte_us == 1 / 32e3 && c.task.hop_us == 1, "constants of tasks");
   CHECK(near(gi_cost_device_solve_s(&c, &FACTOR, 1), 1.55e-05 + 5.51e-5 + 4.38e-5 + 7.12e-6), "a solve");
@@ -66,6 +85,7 @@ static void check_scaling(const gik_gpu *gpu)
         "launches are the host's");
   CHECK(c.trisolve.tiles_bar == h->trisolve.tiles_bar && c.trisolve.beside_factor == h->trisolve.beside_factor,
         "ratios");
+  check_shapes(&c);
   CHECK(near(c.task.byte_us, transfers * processors * h->task.byte_us), "a thread block's bytes");
   CHECK(near(c.task.task_us / c.task.hop_us, h->task.task_us / h->task.hop_us), "a task beside a hop");
   CHECK(near(c.look.each * transfers, h->look.each) && c.look.fourth < c.look.each, "looks of the host");

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "cuda/gpu_class.h"
-
 typedef struct block {
   gable_idx first, w, rows;
   gable_off list, ld;
@@ -194,15 +192,5 @@ static gable_status spmv(gable_context *ctx, void *products, gable_off number, c
   return GABLE_OK;
 }
 
-/* Two a processor, as an H200 has them: the mirror cuts levels as a GPU does, and sums have the same order for every
- * number of threads.
- */
-static gable_status fill(gable_context *ctx, gable_idx *blocks)
-{
-  (void)ctx;
-  *blocks = 2 * gik_gpu_class_generic()->processors;
-  return GABLE_OK;
-}
-
-const gik_block_steps gik_block_steps_cpu = {fill,        product, substitute, rows,         calls_open, calls_close,
-                                             calls_begin, call,    spmv_open,  spmv_prepare, spmv_close, spmv};
+const gik_block_steps gik_block_steps_cpu = {product, substitute, rows,         calls_open, calls_close, calls_begin,
+                                             call,    spmv_open,  spmv_prepare, spmv_close, spmv};

@@ -306,18 +306,8 @@ gable_status rows(gable_context *ctx, const gik_block_rows *p, void *stream)
   return on.status("rows of a partitioned inverse");
 }
 
-gable_status fill(gable_context *ctx, gable_idx *blocks)
-{
-  int device = 0, processors = 0;
-  (void)ctx;
-  cudaError_t error = cudaGetDevice(&device);
-  if (!error) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  *blocks = 2 * processors;
-  return checked(error, "thread blocks of a level");
-}
-
 } /* namespace */
 
-extern "C" const gik_block_steps gik_block_steps_cuda = {fill,           product,          gik_substitute,  rows,
-                                                         gik_calls_open, gik_calls_close,  gik_calls_begin, gik_call,
-                                                         gik_spmv_open,  gik_spmv_prepare, gik_spmv_close,  gik_spmv};
+extern "C" const gik_block_steps gik_block_steps_cuda = {product,          gik_substitute,  rows,     gik_calls_open,
+                                                         gik_calls_close,  gik_calls_begin, gik_call, gik_spmv_open,
+                                                         gik_spmv_prepare, gik_spmv_close,  gik_spmv};

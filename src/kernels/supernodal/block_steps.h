@@ -94,10 +94,6 @@ typedef struct gik_block_spmv {
 } gik_block_spmv;
 
 struct gik_block_steps {
-  /* Thread blocks that fill the device that the caller has entered, two a multiprocessor: levels with fewer are cut
-   * finer. */
-  gable_status (*fill)(gable_context *ctx, gable_idx *blocks);
-
   gable_status (*product)(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream);
   gable_status (*substitute)(gable_context *ctx, const gik_block_batch *p, const gik_block_tiles *tiles, void *stream);
   gable_status (*rows)(gable_context *ctx, const gik_block_rows *p, void *stream);

@@ -12,10 +12,9 @@ namespace gik
 {
 
 enum {
-  STEP_WARPS = 4,              /* of a block, for a level by itself */
-  RUN_WARPS = 16,              /* of the one block that takes a run of levels, */
-  RUN_RECORDS = 2 * RUN_WARPS, /* each of which has so many records at most */
-  STEP_BUSY = 24               /* warps a processor that are enough */
+  STEP_WARPS = 4,             /* of a block, for a level by itself */
+  RUN_WARPS = 16,             /* of the one block that takes a run of levels, */
+  RUN_RECORDS = 2 * RUN_WARPS /* each of which has so many records at most */
 };
 
 template <typename T> struct level_arguments {
@@ -180,10 +179,10 @@ static __global__ void __launch_bounds__(RUN_WARPS * 32)
   }
 }
 
-/* Right-hand sides of a block, so that there are warps enough: with few records a warp has few right-hand sides. */
-static unsigned span_of(unsigned records, unsigned count, unsigned together, int processors)
+/* Right-hand sides of a block, so that there are as many warps as wanted: with few records a warp has few of them. */
+static unsigned span_of(unsigned records, unsigned count, unsigned together, unsigned wanted)
 {
-  const unsigned wanted = (unsigned)(STEP_BUSY * processors), groups = (count + together - 1) / together;
+  const unsigned groups = (count + together - 1) / together;
   unsigned shares = records ? (wanted + records - 1) / records : 1;
   if (shares > groups) shares = groups;
   return (groups + shares - 1) / shares * together;
@@ -197,7 +196,7 @@ static void by_level_run(const gik_rows_cuda *p, level_arguments<T> g, int proce
   for (int l = 0; l < p->steps;) {
     const unsigned records = p->step[l + 1] - p->step[l];
     const int end = narrow_levels_end(p->step, p->steps, l, RUN_RECORDS), run = records <= RUN_RECORDS;
-    g.span = run ? R : span_of(records, g.count, R, processors);
+    g.span = run ? R : span_of(records, g.count, R, (unsigned)(p->launches->level_warps * processors));
     const dim3 grid(run ? 1 : (records + STEP_WARPS - 1) / STEP_WARPS, (g.count + g.span - 1) / g.span);
     if (run)
       on->dependent(run_kernel<T, M, R, PARTS>, grid, RUN_WARPS * 32, 0, !l, g, table, l, end);

@@ -46,9 +46,10 @@ static rows_arguments<T> rows_arguments_of(const gik_rows_cuda *p, const gik_sol
  * nothing reads ahead, come from memory while others are being solved. */
 static inline unsigned rows_grid(const gik_rows_cuda *p, unsigned pieces, int count, int processors)
 {
-  const double rows = p->width * count, each = p->variable ? 5000 : 3000;
-  const double most = (count > 1 ? 3 : 2) + rows / each;
-  const int large = !p->variable && 64.0 * p->pairs * p->n_records > 3e6 && p->width > 300; /* entries of 12 bytes */
+  const gik_rows_launches *l = p->launches;
+  const double rows = p->width * count, each = p->variable ? l->variable_rows : l->packed_rows;
+  const double most = l->blocks[count > 1] + rows / each;
+  const int large = !p->variable && 64.0 * p->pairs * p->n_records > l->large_entries && p->width > l->large_rows;
   const int all = large || most > p->blocks;
   const unsigned allowed = (unsigned)(all ? p->blocks : most) * (unsigned)processors;
   const unsigned wanted = (pieces + GIK_ROWS_CUDA_WARPS - 1) / GIK_ROWS_CUDA_WARPS;

@@ -222,16 +222,16 @@ static double pieces_of_level(const gik_rows_cuda *p, unsigned chunks, int q)
 }
 
 /* Blocks a processor, by the pieces of a level: more would only wait for longer. */
-static unsigned multi_rhs_blocks(double pieces)
+static unsigned multi_rhs_blocks(const gik_rows_launches *l, double pieces)
 {
-  return pieces >= 1000 ? 5 : pieces >= 70 ? 3 : 2;
+  return (unsigned)l->multi_rhs_blocks[(pieces >= l->few_pieces) + (pieces >= l->many_pieces)];
 }
 
 /* b into the half of the next solve's values, the solve, and x out of it again. */
 template <typename T, typename M, int Q>
 static void multi_rhs_steps(const gik_rows_cuda *p, const multi_rhs_arguments<T> &g, int processors, launches *on)
 {
-  const unsigned most = multi_rhs_blocks(pieces_of_level(p, g.chunks, Q)) * (unsigned)processors;
+  const unsigned most = multi_rhs_blocks(p->launches, pieces_of_level(p, g.chunks, Q)) * (unsigned)processors;
   const unsigned wanted = (g.pieces + MULTI_RHS_WARPS - 1) / MULTI_RHS_WARPS, grid = wanted < most ? wanted : most;
   const transposition<T> t = {g.b,       g.x,           g.published, g.b_row,  g.b_rhs, g.x_row,    g.x_rhs,
                               g.control, g.n_published, g.count,     g.chunks, p->row,  p->position};
@@ -252,11 +252,11 @@ static void multi_rhs_run(const gik_rows_cuda *p, int q, const multi_rhs_argumen
   }
 }
 
-/* Pieces a ticket of one warp, by those of a level.  Tickets of one piece take 0.76 ns each, which bounds levels so
- * wide that warps enough are busy with more. */
-static unsigned multi_rhs_ticket(double pieces)
+/* Pieces a ticket of one warp, by those of a level.  Tickets of one piece each bound levels so wide that warps enough
+ * are busy with more. */
+static unsigned multi_rhs_ticket(const gik_rows_launches *l, double pieces)
 {
-  return pieces >= 16e3 ? 4 : pieces >= 6e3 ? 2 : 1;
+  return pieces >= l->four_a_ticket ? 4 : pieces >= l->two_a_ticket ? 2 : 1;
 }
 
 template <typename T, typename M>
@@ -288,9 +288,9 @@ static void multi_rhs_launch(const gik_rows_cuda *p, int q, const gik_solve *s, 
   g.x_rhs = s->v.x_rhs;
   g.deadline_ns = s->deadline_ns;
   /* rows of a level lie far apart in every column: where the vectors are large and levels many, they are transposed */
-  g.transposed = (s->v.b_rhs != 1 || s->v.x_rhs != 1) && p->width < p->n_published / 16.0 &&
-                 (double)p->n_published * s->v.count * size > 30e6;
-  g.ticket = multi_rhs_ticket(pieces_of_level(p, g.chunks, q));
+  g.transposed = (s->v.b_rhs != 1 || s->v.x_rhs != 1) && p->width < p->n_published / p->launches->transposed_levels &&
+                 (double)p->n_published * s->v.count * size > p->launches->transposed_bytes;
+  g.ticket = multi_rhs_ticket(p->launches, pieces_of_level(p, g.chunks, q));
   g.unread = g.transposed ? NONE : p->unread; /* transposed: x is fetched from there */
   multi_rhs_run<T, M>(p, q, g, s->processors, on);
 }
@@ -299,16 +299,17 @@ static void multi_rhs_launch(const gik_rows_cuda *p, int q, const gik_solve *s, 
 
 extern "C" {
 
-int gik_rows_cuda_together(int n, double entries, double width, int count)
+int gik_rows_cuda_together(const gik_rows_launches *l, int n, double entries, double width, int count)
 {
   const double numbers = (double)n * count;
-  if (count <= 1 || (count < 4 && numbers < 400e3)) return 1;
+  if (count <= 1 || (count < 4 && numbers < l->together_numbers)) return 1;
   /* a warp takes 64/Q rows: with 8 a whole record of rows that take four lanes (cage11 0.102 to 0.082 ms) */
-  if (width >= 600) return count <= 4 ? 4 : count <= 8 || entries >= 6 ? 8 : 16;
+  if (width >= l->together_rows) return count <= 4 ? 4 : count <= 8 || entries >= 6 ? 8 : 16;
   /* narrow levels are solved for one right-hand side each, which takes less waiting; but where rows are long tickets
    * would take more: four, as long as L2 holds what is published (27 points 32x32x2048 took 20 ms so instead of 5) */
-  const int long_rows = (entries >= 4 && width >= 70) || (entries >= 3 && width >= 200 && count >= 8);
-  return long_rows && count >= 4 && numbers < 4e6 ? 4 : 1;
+  const int long_rows =
+      (entries >= 4 && width >= l->four_entries_rows) || (entries >= 3 && width >= l->three_entries_rows && count >= 8);
+  return long_rows && count >= 4 && numbers < l->kept_numbers ? 4 : 1;
 }
 
 gable_status gik_rows_cuda_solve_multi_rhs(const gik_rows_cuda *p, int q, gable_type vectors, const gik_solve *s)

@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "cuda/control.h"
+#include "cuda/gpu_class.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -118,6 +119,7 @@ typedef struct gik_rows_cuda {
   unsigned step[GIK_MOST_STEPS + 1]; /* first record of each, and the end of the last */
   gable_type stored;                 /* see stored.cuh */
   void *record;
+  const gik_rows_launches *launches; /* of the GPU's class */
 } gik_rows_cuda;
 
 /* Bytes into a record of p, and bytes from record to record. */
@@ -140,7 +142,7 @@ int gik_rows_cuda_launches(const gik_rows_cuda *p);
 
 /* Right-hand sides that are solved together by a work for up to count, with n rows of `entries` in levels of `width`,
  * in the mean: 1, 4, 8, 16. */
-int gik_rows_cuda_together(int n, double entries, double width, int count);
+int gik_rows_cuda_together(const gik_rows_launches *l, int n, double entries, double width, int count);
 
 /* q of gik_rows_cuda_together at a time; published is [ceil(count/q)][2][n_published][q], all of it "not yet" in the
  * half that is used next, and bit c of parity belongs to right-hand sides cq ... cq+q-1. */

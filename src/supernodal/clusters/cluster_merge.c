@@ -3,9 +3,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_WIDTH = 1024, SMALL = 64, LEVEL = 200000 };
-static const double GROWTH = 0.25;
-static const double MOST_FACTOR = 8, MOST_VALUES = 1 << 25; /* all operators have at most so many values */
+#include "device/device.h"
 
 typedef struct merging {
   const gi_layout *layout;
@@ -123,17 +121,18 @@ gable_status gi_cluster_merge(gable_context *ctx, const gi_layout *layout, const
 {
   gable_status status = GABLE_OK;
   height *list = NULL;
+  const gik_merge_limits *limits = &ctx->device->gpu_class(ctx)->merge;
   merging m = {.layout = layout, .alone = alone, .root = root, .options = GI_CLUSTER_OPTIONS_INIT};
   if (options) m.options = *options;
-  if (m.options.max_width <= 0) m.options.max_width = MAX_WIDTH;
-  if (m.options.growth < 0) m.options.growth = GROWTH;
-  if (m.options.small < 0) m.options.small = SMALL;
-  if (m.options.level < 0) m.options.level = LEVEL;
+  if (m.options.max_width <= 0) m.options.max_width = limits->max_width;
+  if (m.options.growth < 0) m.options.growth = limits->growth;
+  if (m.options.small < 0) m.options.small = limits->small;
+  if (m.options.level < 0) m.options.level = limits->level;
   GI_ALLOC(ctx, list, layout->n_super);
   GI_TRY(merging_init(ctx, layout, &m));
   find_heights(&m);
   merge_all(&m, list);
-  const double most = MOST_FACTOR * all_values(&m, 1) + MOST_VALUES;
+  const double most = limits->factor * all_values(&m, 1) + limits->all_values;
   for (; m.options.max_width > 1 && all_values(&m, 0) > most; merge_all(&m, list)) m.options.max_width /= 2;
 done:
   GI_FREE(ctx, m.width, m.level, m.child, m.sibling, m.height, m.count, list);

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "base/type_size.h"
+#include "device/device.h"
 #include "supernodal/clusters/cluster_piece.h"
 
-enum { PIECE = 16 };          /* tasks of a piece, about */
-enum { LEAST_BYTES = 16384 }; /* of the values of a task, where a level has so many */
+enum { PIECE = 16 }; /* tasks of a piece, about */
 
 /* One plan's pieces are first .. first + count - 1 of all. */
 typedef struct plan_list {
@@ -47,13 +47,13 @@ done:
 }
 
 /* Bytes of a task of this level. */
-static gable_off find_target(const gi_task_plan *p, int forward, gable_idx begin, gable_idx end)
+static gable_off find_target(const gi_task_plan *p, gable_off least, int forward, gable_idx begin, gable_idx end)
 {
   const gable_off most = p->limits.bytes * (gable_off)3 / 4; /* the rest is for lists */
   double bytes = 0;
   for (gable_idx j = begin; j < end; j++) bytes += (double)gi_task_cluster_bytes(p, forward, j);
   bytes /= p->limits.workers;
-  const gable_off target = bytes < LEAST_BYTES ? LEAST_BYTES : bytes < (double)most ? (gable_off)bytes : most;
+  const gable_off target = bytes < (double)least ? least : bytes < (double)most ? (gable_off)bytes : most;
   return target < most ? target : most;
 }
 
@@ -75,7 +75,8 @@ static gable_status list_level(list_maker *m, const gi_task_plan *p, int forward
 {
   gable_status status = GABLE_OK;
   const gable_idx begin = p->clusters->level_ptr[level], end = p->clusters->level_ptr[level + 1];
-  const gable_off target = find_target(p, forward, begin, end), most = PIECE * target;
+  const gable_off least = m->ctx->device->gpu_class(m->ctx)->task.least_bytes;
+  const gable_off target = find_target(p, least, forward, begin, end), most = PIECE * target;
   gi_task_piece next = {.plan = p, .forward = forward, .begin = begin, .parts = 1, .target = target};
   gable_off bytes = 0;
   for (gable_idx j = begin; j < end; j++) {

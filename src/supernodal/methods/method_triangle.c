@@ -372,15 +372,10 @@ static void release_lists(gable_context *ctx, gi_method_triangle *d)
   d->substituted = NULL;
 }
 
-static gable_status find_fill(gable_context *ctx, gi_method_triangle *d)
+static gable_idx fill_of(const gable_context *ctx)
 {
-  gable_status status = GABLE_OK;
-  int before = GI_NOT_ENTERED;
-  GI_TRY(ctx->device->enter(ctx, &before));
-  GI_TRY(ctx->device->kernels->block_steps->fill(ctx, &d->fill));
-done:
-  ctx->device->leave(ctx, before);
-  return status;
+  const gik_gpu_class *gpu = ctx->device->gpu_class(ctx);
+  return (gable_idx)gpu->by_level.blocks * gpu->processors;
 }
 
 gable_status gi_method_triangle_bring(gable_context *ctx, const gi_block_triangle *host, const gi_method_order *order,
@@ -399,7 +394,7 @@ gable_status gi_method_triangle_bring(gable_context *ctx, const gi_block_triangl
   d->floor_bytes = 0;
   GI_REQUIRE(d->n < INT32_MAX / 2 || d->method != GABLE_SOLVE_PARTITIONED, GABLE_ERR_LIMIT,
              "the partitioned inverse of %d columns on a GPU", d->n);
-  GI_TRY(find_fill(ctx, d));
+  d->fill = fill_of(ctx);
   GI_TRY(number_blocks(ctx, &m, d));
   GI_TRY(find_levels(ctx, &m, d));
   m.others = !before || memcmp(before, d->substituted, (size_t)d->n_blocks) != 0;

@@ -90,7 +90,7 @@ static void predict_multi_rhs(const gik_gpu_class *gpu, const gi_profile *p, con
                            ? m->busy_factor * busy
                            : (side_by_side(p, t->n) ? m->beside_factor : m->tiles_factor) * *tiles_s;
   *tiles_s = tiles_win(gpu, *tiles_s, *rows_s) ? tiles : 10 * tiles; /* slower for one: slower for many */
-  const int beside = gik_rows_cuda_together(t->n, t->n ? (double)t->nnz / t->n : 0, width, (int)rhs);
+  const int beside = gik_rows_cuda_together(&gpu->rows, t->n, t->n ? (double)t->nnz / t->n : 0, width, (int)rhs);
   if (beside == 1)
     *rows_s = m->alone_factor * *rows_s + rhs * m->alone_row * t->n;
   else
@@ -127,8 +127,6 @@ static double by_level_s(const gik_gpu_class *gpu, const gik_device_triangle *t,
   return m->rows_start + m->further_launch * (launches - 1) + (12.0 * t->nnz + 40.0 * t->n) / m->bytes_s;
 }
 
-enum { MOST_LAUNCHES = 8 };
-
 /* Launches of rows level by level, as a guess: one for each wide level and one for all others. */
 static int launches_of(const gi_profile *p)
 {
@@ -140,7 +138,7 @@ static int step_by_step(const gik_gpu_class *gpu, const gi_profile *p, const gik
                         double rhs, double *rows_s)
 {
   const double seconds = by_level_s(gpu, t, launches, rhs);
-  if (p->levels < 2 || p->levels > GIK_MOST_STEPS || launches > MOST_LAUNCHES ||
+  if (p->levels < 2 || p->levels > GIK_MOST_STEPS || launches > gpu->trisolve.most_launches ||
       seconds >= gpu->trisolve.by_level_bar * *rows_s)
     return 0;
   *rows_s = seconds;
@@ -186,7 +184,8 @@ gi_method choose(const gi_profile *p, const gik_device_triangle *t, int rhs, op_
 int chunk_of(const gik_rows_cuda *p, int levels, int processors)
 {
   if (!p->variable) return 1; /* of records that are all alike, 5 points at random lost 5%, kkt_CONT-300 up to 9% */
-  const double spread = (double)p->n_records / (levels > 0 ? levels : 1) / (4.0 * processors);
+  const double spread =
+      (double)p->n_records / (levels > 0 ? levels : 1) / ((double)p->launches->ticket_warps * processors);
   return spread >= GIK_ROWS_CUDA_WARPS ? GIK_ROWS_CUDA_WARPS : spread > 1 ? (int)spread : 1;
 }
 
@@ -219,22 +218,23 @@ void rows_shape(const gable_trisolve *t, op_plan *d, int k)
   *p = gik_rows_cuda{lanes_of[k], pairs_of[k]};
   p->stored = t->shape.value_type;
   p->width = width;
+  p->launches = &d->model->rows;
   p->unread = ~0u;
-  p->blocks = 4;
+  p->blocks = p->launches->most_blocks;
   p->gated = pairs_of[k] * lanes_of[k] >= 7;
   if (steps_of(t, d)) {
     mix(p);
     p->steps = d->profile.levels;
   } else if (((width > m->uneven_rows && uneven) || hollow) &&
-             gik_rows_cuda_together(t->shape.n, entries, width, t->options.typical_rhs) == 1) {
+             gik_rows_cuda_together(p->launches, t->shape.n, entries, width, t->options.typical_rhs) == 1) {
     mix(p); /* several right-hand sides are independent pieces of work then */
     if (width > m->uneven_rows) {
-      p->blocks = 6;
+      p->blocks = p->launches->uneven_blocks;
       p->gated = 0;
     }
   } else if (width > m->streamed_rows && uneven) {
     /* levels so wide that bytes count more than latency: more rows a record */
-    p->blocks = 8;
+    p->blocks = p->launches->streamed_blocks;
     if (limit % 8 == 0) {
       p->lanes = (int)(limit / 8);
       p->pairs = 4;

@@ -11,22 +11,24 @@ static void choose_cuts(const gik_gpu_class *gpu, const gi_profile *p, int n, in
 {
   const double beside = p->chain_levels ? (double)p->chains / p->chain_levels : 0;
   const double length = p->chains ? (double)n / p->chains : 0;
+  const gik_tile_cuts *c = &gpu->tiles;
   s->window = s->lanes == 1 ? 16 : 64;
   s->pollers = 8;
-  if (s->lanes == 1 && side_by_side(p, n) && p->gap > 0 && n > 240.0 * p->levels) {
+  if (s->lanes == 1 && side_by_side(p, n) && p->gap > 0 && n > (double)c->grid_rows * p->levels) {
     const int long_rows = s->pairs > 2;
     s->warps = busy && !long_rows ? 1 : 2; /* more blocks rather than larger ones */
     s->lanes = long_rows ? 2 : 1;
     s->pairs = long_rows ? 4 : 2;
-    s->chain_cut = 8;
-    s->index_cut = (unsigned)((long_rows || busy ? 4 : 8) * (p->gap > length ? p->gap : length));
+    s->chain_cut = (unsigned)c->grid_chains;
+    s->index_cut =
+        (unsigned)((long_rows || busy ? c->busy_spans : c->grid_spans) * (p->gap > length ? p->gap : length));
   } else if (s->lanes == 1 && has_long_chains(p, n) && beside < 4) {
-    s->chain_cut = 32;
+    s->chain_cut = (unsigned)c->lone_chains;
     s->index_cut = 0;
     s->pollers = 2;
   } else if (s->lanes == 1) {
-    s->index_cut = (unsigned)(n / 16 + 1);
-    s->chain_cut = (unsigned)(p->chain_levels / 32 + 1);
+    s->index_cut = (unsigned)(n / c->intervals + 1);
+    s->chain_cut = (unsigned)(p->chain_levels / c->chain_levels + 1);
     s->window = 64;
   } else {
     s->index_cut = (unsigned)(n / gpu->processors + 1);

@@ -70,13 +70,11 @@ done:
   return status;
 }
 
-enum { MOST_COUNTED = 1 << 19 }; /* rows that a reading counts by tiles */
-
 /* The stored op: what was read, row lengths, and levels unless rows have to be split before. */
 gable_status survey_stored(gable_trisolve *t, state *s, op_plan *d, gi_level_search which)
 {
   gable_status status = GABLE_OK;
-  const int copied = t->shape.n > MOST_COUNTED && which != GI_NO_LEVELS;
+  const int copied = t->shape.n > d->model->trisolve.counted_rows && which != GI_NO_LEVELS;
   GI_TRY(gi_cuda_survey_reading(t->ctx, &s->reading, nullptr, copied ? GI_NO_LEVELS : which, &s->counts, s->processors,
                                 &s->found));
   d->triangle.n = t->shape.n;
@@ -360,7 +358,8 @@ static gable_status read_matrix(gable_trisolve *t, state *s, const gable_matrix_
 {
   gable_status status = GABLE_OK;
   const size_t n = (size_t)t->shape.n, tiles = n / GI_TILE_ROWS + 1;
-  const int counted = n <= MOST_COUNTED && (t->method == GI_AUTO || t->method == GI_ROWS);
+  const int counted =
+      n <= (size_t)s->of[0].model->trisolve.counted_rows && (t->method == GI_AUTO || t->method == GI_ROWS);
   gable_matrix_view view;
   GI_TRY(gi_arena_reserve(&s->memory, 8 * n * sizeof(unsigned) + (16 << 10)));
   GI_TRY(gi_arena_reserve(&s->scratch,

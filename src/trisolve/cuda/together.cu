@@ -24,7 +24,7 @@ int together(const op_plan *d, gable_idx max_rhs, int type)
   if (d->method == GI_TILES) return tiles_are_busy(d->model, &d->profile, &d->triangle, rhs) ? d->together[type] : 1;
   if (d->method != GI_ROWS || d->rows.variable) return 1;
   const double entries = d->triangle.n ? (double)d->triangle.nnz / d->triangle.n : 0;
-  return gik_rows_cuda_together((int)d->rows.n_published, entries, d->rows.width, rhs);
+  return gik_rows_cuda_together(d->rows.launches, (int)d->rows.n_published, entries, d->rows.width, rhs);
 }
 
 } /* namespace gi */
