@@ -120,7 +120,7 @@ GABLE_API gable_status gable_trisolve_work_bytes(const gable_trisolve *t, gable_
                                                  size_t *device);
 
 /* Local.  The same as gable_trisolve_work_create in the caller's memory, host aligned to 64 and device to 256 bytes,
- * which must outlive the work; nothing is allocated. */
+ * which must stay until gable_trisolve_work_destroy; nothing is allocated. */
 GABLE_API gable_status gable_trisolve_work_create_in(const gable_trisolve *t, gable_idx max_rhs, void *host,
                                                      void *device, gable_trisolve_work **out);
 
