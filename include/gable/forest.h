@@ -54,7 +54,10 @@ typedef struct gable_root {
 
 /* Graphs.  Each is Collective; *out must not outlive comm; errors: GABLE_ERR_ARGUMENT for a leaf position that is
  * negative or given twice and for a root that no rank has (the message names rank and entry), GABLE_ERR_LIMIT for more
- * than 2^63 roots or leaves, GABLE_ERR_MEMORY. */
+ * than 2^63 roots or leaves, GABLE_ERR_MEMORY.
+ *
+ * Of these, of algebra, plans and exchanges: what is wrong on one rank alone, out too, is the same error on every rank;
+ * but one that gives no comm, forest or plan at all cannot tell the others, which wait for it. */
 
 /* Leaf i, at position leaf[i] (leaf NULL: i), is joined to root[i].  leaf, root [n_leaves]: copied. */
 GABLE_API gable_status gable_forest_create(gable_comm *comm, gable_off n_roots, gable_off n_leaves,

@@ -20,6 +20,14 @@
     *(out) = NULL;                                                                                                     \
   } while (0)
 
+/* As GI_GIVEN_OUT, in a collective function: the ranks of object agree on out as on the other arguments (comm/comm.h),
+ * since it may be NULL on one rank alone. */
+#define GI_GIVEN_TOGETHER(object, name, out)                                                                           \
+  do {                                                                                                                 \
+    GI_GIVEN(object, name);                                                                                            \
+    if (out) *(out) = NULL;                                                                                            \
+  } while (0)
+
 /* Returns from the function when call fails. */
 #define GI_PASS(call)                                                                                                  \
   do {                                                                                                                 \

@@ -7,9 +7,9 @@ gable_status gable_plan_create(gable_forest *f, const gable_plan_options *option
 {
   gable_status status = GABLE_OK;
   gable_plan_options own;
-  GI_REQUIRE(f && out, GABLE_ERR_ARGUMENT, "%s is NULL", f ? "out" : "f");
-  *out = NULL;
-  GI_AGREE(f->comm, gi_take_plan_options(options, &own));
+  GI_REQUIRE(f, GABLE_ERR_ARGUMENT, "f is NULL");
+  if (out) *out = NULL;
+  GI_AGREE_OUT(f->comm, out, gi_take_plan_options(options, &own));
   GI_TRY(gi_forest_plan_create(f, &own, out));
 done:
   return status;
@@ -24,7 +24,7 @@ void gable_plan_destroy(gable_plan **plan)
 
 gable_status gable_exchange_create(gable_plan *plan, void *stream, gable_exchange **out)
 {
-  GI_GIVEN_OUT(plan, "plan", out);
+  GI_GIVEN_TOGETHER(plan, "plan", out);
   return GI_TRACED(gi_exchange_create(plan, stream, out));
 }
 

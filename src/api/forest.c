@@ -6,14 +6,14 @@
 gable_status gable_forest_create(gable_comm *comm, gable_off n_roots, gable_off n_leaves, const gable_off *leaf,
                                  const gable_root *root, gable_forest **out)
 {
-  GI_GIVEN_OUT(comm, "comm", out);
+  GI_GIVEN_TOGETHER(comm, "comm", out);
   return GI_TRACED(gi_forest_create(comm, n_roots, n_leaves, leaf, root, out));
 }
 
 gable_status gable_forest_create_global(gable_comm *comm, gable_off n_roots, gable_off n_leaves, const gable_off *leaf,
                                         const gable_off *global, gable_forest **out)
 {
-  GI_GIVEN_OUT(comm, "comm", out);
+  GI_GIVEN_TOGETHER(comm, "comm", out);
   return GI_TRACED(gi_forest_global(comm, n_roots, n_leaves, leaf, global, out));
 }
 
@@ -21,13 +21,13 @@ gable_status gable_forest_create_matching(gable_comm *comm, gable_off n_roots, c
                                           gable_off n_leaves, const gable_off *leaf, const gable_off *leaf_key,
                                           gable_forest **out)
 {
-  GI_GIVEN_OUT(comm, "comm", out);
+  GI_GIVEN_TOGETHER(comm, "comm", out);
   return GI_TRACED(gi_forest_matching(comm, n_roots, root_key, n_leaves, leaf, leaf_key, out));
 }
 
 gable_status gable_forest_create_pattern(gable_comm *comm, gable_pattern pattern, gable_off n, gable_forest **out)
 {
-  GI_GIVEN_OUT(comm, "comm", out);
+  GI_GIVEN_TOGETHER(comm, "comm", out);
   return GI_TRACED(gi_forest_pattern(comm, pattern, n, out));
 }
 
@@ -35,9 +35,9 @@ gable_status gable_forest_create_grid(gable_comm *comm, const gable_grid *grid, 
 {
   gable_status status = GABLE_OK;
   gable_grid own;
-  GI_REQUIRE(comm && out, GABLE_ERR_ARGUMENT, "%s is NULL", comm ? "out" : "comm");
-  *out = NULL;
-  GI_AGREE(comm, gi_take_grid(grid, &own));
+  GI_REQUIRE(comm, GABLE_ERR_ARGUMENT, "comm is NULL");
+  if (out) *out = NULL;
+  GI_AGREE_OUT(comm, out, gi_take_grid(grid, &own));
   GI_TRY(gi_forest_grid(comm, &own, out));
 done:
   return status;
@@ -46,7 +46,7 @@ done:
 gable_status gable_forest_create_section(gable_forest *points, gable_off n_roots, const gable_off *root_count,
                                          const gable_off *root_offset, const gable_off *leaf_offset, gable_forest **out)
 {
-  GI_GIVEN_OUT(points, "points", out);
+  GI_GIVEN_TOGETHER(points, "points", out);
   return GI_TRACED(gi_forest_section(points, n_roots, root_count, root_offset, leaf_offset, out));
 }
 

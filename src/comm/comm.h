@@ -187,6 +187,10 @@ gable_status gi_comm_raise_of(int rank, gable_status returned, const char *messa
     GI_TRY(gi_comm_agree((comm), local_status));                                                                       \
   } while (0)
 
+/* The same for the first local phase of a function that gives *out: out may be NULL on one rank alone. */
+#define GI_AGREE_OUT(comm, out, call)                                                                                  \
+  GI_AGREE(comm, (out) ? (call) : gi_raise(GABLE_ERR_ARGUMENT, __FILE__, __LINE__, __func__, "out is NULL"))
+
 /* Collective.  ptr = count zeros of its own type; every rank goes to done: where one has no memory. */
 #define GI_AGREE_ALLOC(comm, ptr, count)                                                                               \
   do {                                                                                                                 \

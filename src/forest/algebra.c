@@ -52,7 +52,7 @@ gable_status gi_forest_inverse(gable_forest *f, gable_forest **out)
   const gi_forest_side *s = &f->roots;
   int64_t *position = NULL;
   gi_edge_list l = {0, NULL, NULL};
-  GI_AGREE(f->comm, make_inverse(f, &position, &l));
+  GI_AGREE_OUT(f->comm, out, make_inverse(f, &position, &l));
   GI_TRY(gi_forest_trade(f, 1, sizeof *position, f->leaves.index, position));
   for (int k = 0; k < s->n; k++)
     for (int64_t e = s->ptr[k]; e < s->ptr[k + 1]; e++)
@@ -75,7 +75,8 @@ static gable_status make_kept(const gable_forest *f, const char *what, int64_t n
                               kept *w)
 {
   gable_status status = GABLE_OK;
-  GI_REQUIRE(n >= 0 && (keep || !n), GABLE_ERR_ARGUMENT, "keep has %lld entries", (long long)n);
+  GI_REQUIRE(n >= 0 && (keep || !n), GABLE_ERR_ARGUMENT,
+             n < 0 ? "keep has %lld entries" : "keep has %lld entries, and is NULL", (long long)n);
   GI_ALLOC(f->ctx, w->sorted, n);
   for (int64_t i = 0; i < n; i++) {
     GI_REQUIRE(keep[i] >= 0 && keep[i] < space, GABLE_ERR_ARGUMENT, "keep[%lld] = %lld: no such %s", (long long)i,
@@ -113,7 +114,7 @@ gable_status gi_forest_embed_roots(gable_forest *f, int64_t n, const int64_t *ke
 {
   gable_status status = GABLE_OK;
   kept w = {NULL, NULL, NULL, {0, NULL, NULL}};
-  GI_AGREE(f->comm, make_kept(f, "root", n, keep, f->n_roots, &w));
+  GI_AGREE_OUT(f->comm, out, make_kept(f, "root", n, keep, f->n_roots, &w));
   for (int64_t e = 0; e < gi_edges(&f->roots); e++)
     w.at_root[e] = (unsigned char)gi_is_among(w.sorted, n, f->roots.index[e]);
   GI_TRY(gi_forest_trade(f, 0, 1, w.at_root, w.at_leaf));
@@ -127,7 +128,7 @@ gable_status gi_forest_embed_leaves(const gable_forest *f, int64_t n, const int6
 {
   gable_status status = GABLE_OK;
   kept w = {NULL, NULL, NULL, {0, NULL, NULL}};
-  GI_AGREE(f->comm, make_kept(f, "leaf position", n, keep, f->leaf_space, &w));
+  GI_AGREE_OUT(f->comm, out, make_kept(f, "leaf position", n, keep, f->leaf_space, &w));
   for (int64_t e = 0; e < f->n_leaves; e++) w.at_leaf[e] = (unsigned char)gi_is_among(w.sorted, n, f->leaves.index[e]);
   GI_TRY(keep_flagged(f, &w, out));
 done:

@@ -422,7 +422,7 @@ gable_status gi_exchange_create(gable_plan *plan, void *stream, gable_exchange *
   gable_comm *comm = f->comm;
   gable_exchange *x = NULL;
   shapes w = {NULL, NULL, NULL, NULL};
-  GI_AGREE(comm, make_exchange(plan, &w, &x));
+  GI_AGREE_OUT(comm, out, make_exchange(plan, &w, &x));
   x->poll.poll = gi_fetch_poll;
   x->plan = plan;
   x->stream = stream;

@@ -2,14 +2,19 @@
 #include "base/checked.h"
 #include "forest/algebra.h"
 
+static gable_status check_roots(int64_t n_roots)
+{
+  gable_status status = GABLE_OK;
+  GI_REQUIRE(n_roots >= 0, GABLE_ERR_ARGUMENT, "%lld roots", (long long)n_roots);
+done:
+  return status;
+}
+
 /* first [size + 1]: of the roots of each rank, in order. */
 static gable_status layout(gable_comm *comm, int64_t n_roots, int64_t **first)
 {
   gable_status status = GABLE_OK;
   GI_AGREE_ALLOC(comm, *first, comm->size + 1);
-  GI_AGREE(comm, n_roots < 0
-                     ? gi_raise(GABLE_ERR_ARGUMENT, __FILE__, __LINE__, __func__, "%lld roots", (long long)n_roots)
-                     : GABLE_OK);
   GI_TRY(gi_comm_allgather(comm, &n_roots, sizeof n_roots, *first + 1));
   (*first)[0] = 0;
   for (int r = 0; r < comm->size; r++)
@@ -56,6 +61,7 @@ gable_status gi_forest_global(gable_comm *comm, int64_t n_roots, int64_t n_leave
   gable_status status = GABLE_OK;
   int64_t *first = NULL;
   gable_root *root = NULL;
+  GI_AGREE_OUT(comm, out, check_roots(n_roots));
   GI_TRY(layout(comm, n_roots, &first));
   GI_AGREE(comm, find_roots(comm, first, n_leaves, global, &root));
   GI_TRY(gi_forest_create(comm, n_roots, n_leaves, leaf, root, out));
@@ -88,6 +94,7 @@ static gable_status count_roots(gable_comm *comm, gable_pattern pattern, int64_t
              "no pattern %d", (int)pattern);
   const int64_t times = pattern == GABLE_PATTERN_ALLTOALL ? comm->size : 1;
   GI_REQUIRE(!gi_mul_off(n, times, n_roots), GABLE_ERR_LIMIT, "alltoall: %lld roots for each rank", (long long)n);
+  GI_TRY(check_roots(*n_roots));
 done:
   return status;
 }
@@ -99,7 +106,7 @@ gable_status gi_forest_pattern(gable_comm *comm, gable_pattern pattern, int64_t 
   gable_root *root = NULL;
   static const char *const name = "the pattern";
   const int64_t own = pattern;
-  GI_AGREE(comm, count_roots(comm, pattern, n, &n_roots));
+  GI_AGREE_OUT(comm, out, count_roots(comm, pattern, n, &n_roots));
   GI_TRY(gi_comm_alike(comm, "forests", 1, &name, &own));
   GI_TRY(layout(comm, n_roots, &first));
   GI_AGREE(comm, pattern_roots(comm, pattern, n, first, &n_leaves, &root));

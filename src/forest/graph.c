@@ -227,7 +227,7 @@ gable_status gi_forest_create(gable_comm *comm, int64_t n_roots, int64_t n_leave
   gable_context *ctx = comm->ctx;
   edges e = {.n_roots = n_roots, .n = n_leaves, .leaf = leaf, .root = root};
   gable_forest *f = NULL;
-  GI_AGREE(comm, check_leaves(comm, &e));
+  GI_AGREE_OUT(comm, out, check_leaves(comm, &e));
   GI_TRY(gi_comm_allgather(comm, &n_roots, sizeof n_roots, e.all_roots));
   GI_AGREE(comm, make_forest(comm, &e, &f));
   GI_AGREE(comm, build_leaves(f, &e));

@@ -123,7 +123,7 @@ gable_status gi_forest_ranks(const gable_forest *f, gable_forest **out)
   const int size = f->comm->size;
   gi_edge_list l = {0, NULL, NULL};
   int64_t *room = NULL;
-  GI_AGREE(f->comm, make_ranks(f, &room, &l));
+  GI_AGREE_OUT(f->comm, out, make_ranks(f, &room, &l));
   int64_t *counts_out = room, *counts_in = room + size, *number = room + 2 * size, *got = number + f->roots.n;
   for (int k = 0; k < f->roots.n; k++) {
     counts_out[f->roots.rank[k]] = 1;

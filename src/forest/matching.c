@@ -104,7 +104,7 @@ gable_status gi_forest_matching(gable_comm *comm, int64_t n_roots, const int64_t
   gable_status status = GABLE_OK;
   letters roots = {0}, leaves = {0};
   gi_edge_list l = {0, NULL, NULL};
-  GI_AGREE(comm, sort_letters(comm, &roots, n_roots, root_key, "root"));
+  GI_AGREE_OUT(comm, out, sort_letters(comm, &roots, n_roots, root_key, "root"));
   GI_AGREE(comm, sort_letters(comm, &leaves, n_leaves, leaf_key, "leaf"));
   GI_TRY(deliver(comm, &roots));
   GI_TRY(deliver(comm, &leaves));

@@ -30,7 +30,7 @@ gable_status gi_forest_multi(const gable_forest *f, gable_forest **out)
 {
   gable_status status = GABLE_OK;
   slots w = {NULL, NULL, NULL, NULL, {0, NULL, NULL}};
-  GI_AGREE(f->comm, make_slots(f, &w));
+  GI_AGREE_OUT(f->comm, out, make_slots(f, &w));
   GI_TRY(gi_forest_trade(f, 0, sizeof *w.slot, w.slot, w.leaf_slot));
   gi_forest_edges(f, w.l.leaf, w.l.root);
   for (int64_t e = 0; e < f->n_leaves; e++) w.l.root[e].index = w.leaf_slot[e];

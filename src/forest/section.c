@@ -43,7 +43,7 @@ gable_status gi_forest_section(gable_forest *points, int64_t n_roots, const int6
   const gi_forest_side *s = &points->leaves;
   span *at_root = NULL, *at_leaf = NULL;
   gi_edge_list l = {0, NULL, NULL};
-  GI_AGREE(points->comm, make_spans(points, n_roots, count, root_offset, leaf_offset, &at_root, &at_leaf));
+  GI_AGREE_OUT(points->comm, out, make_spans(points, n_roots, count, root_offset, leaf_offset, &at_root, &at_leaf));
   GI_TRY(gi_forest_trade(points, 0, sizeof *at_root, at_root, at_leaf));
   GI_AGREE(points->comm, make_edges(points, at_leaf, &l));
   for (int k = 0; k < s->n; k++)

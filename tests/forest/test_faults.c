@@ -98,6 +98,57 @@ static gable_status bad_arguments(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+/* Every collective function that gives something; out is NULL on one rank alone, and then a forest of two. */
+static gable_status no_out(gable_comm *comm, void *user)
+{
+  static const char text[] = "rank 1: out is NULL";
+  const int odd = gable_comm_rank(comm) == 1;
+  const gable_off none[] = {0, 0}, counts[] = {1, 1}, places[] = {0, 1};
+  const gable_root root[] = {{0, 0}, {0, 1}};
+  gable_grid g = GABLE_GRID_INIT;
+  const gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL, *made = NULL, **out = odd ? NULL : &made;
+  gable_plan *plan = NULL, *made_plan = NULL;
+  gable_exchange *x = NULL;
+  (void)user;
+  g.cells[0] = 12;
+  g.ranks[0] = 3;
+  CHECK_OK(ring(comm, &f));
+  CHECK_OK(gable_plan_create(f, &o, &plan));
+  const gable_forest *two[] = {f, f}, *half[] = {odd ? NULL : f, f};
+  gable_forest *lost = odd ? NULL : f;
+  expect(gable_forest_create(comm, 2, 2, NULL, root, out), GABLE_ERR_ARGUMENT, text);
+  expect(gable_forest_create_global(comm, 2, 2, NULL, places, out), GABLE_ERR_ARGUMENT, text);
+  expect(gable_forest_create_matching(comm, 0, NULL, 0, NULL, NULL, out), GABLE_ERR_ARGUMENT, text);
+  expect(gable_forest_create_pattern(comm, GABLE_PATTERN_GATHER, 1, out), GABLE_ERR_ARGUMENT, text);
+  expect(gable_forest_create_grid(comm, &g, out), GABLE_ERR_ARGUMENT, text);
+  expect(gable_forest_create_section(f, 2, counts, places, places, out), GABLE_ERR_ARGUMENT, text);
+  expect(gable_forest_multi(f, out), GABLE_ERR_ARGUMENT, text);
+  expect(gable_forest_inverse(f, out), GABLE_ERR_ARGUMENT, text);
+  expect(gable_forest_ranks(f, out), GABLE_ERR_ARGUMENT, text);
+  expect(gable_forest_embed_roots(f, 2, places, out), GABLE_ERR_ARGUMENT, text);
+  expect(gable_forest_embed_leaves(f, 2, places, out), GABLE_ERR_ARGUMENT, text);
+  expect(gable_forest_embed_leaves(f, 2, odd ? NULL : places, &made), GABLE_ERR_ARGUMENT,
+         "rank 1: keep has 2 entries, and is NULL");
+  expect(gable_forest_compose(f, f, out), GABLE_ERR_ARGUMENT, text);
+  expect(gable_forest_compose(lost, f, &made), GABLE_ERR_ARGUMENT, "rank 1: a is NULL");
+  expect(gable_forest_compose_inverse(f, lost, &made), GABLE_ERR_ARGUMENT, "rank 1: b is NULL");
+  expect(gable_forest_merge(f, f, out), GABLE_ERR_ARGUMENT, text);
+  expect(gable_forest_merge(f, lost, &made), GABLE_ERR_ARGUMENT, "rank 1: b is NULL");
+  expect(gable_forest_concatenate(2, two, GABLE_ROOTS_SHARED, none, out), GABLE_ERR_ARGUMENT, text);
+  expect(gable_forest_concatenate(2, half, GABLE_ROOTS_SHARED, none, &made), GABLE_ERR_ARGUMENT,
+         "rank 1: f[0] is NULL");
+  expect(gable_forest_concatenate(2, two, GABLE_ROOTS_SHARED, odd ? NULL : none, &made), GABLE_ERR_ARGUMENT,
+         "rank 1: offset is NULL");
+  expect(gable_plan_create(f, &o, odd ? NULL : &made_plan), GABLE_ERR_ARGUMENT, text);
+  expect(gable_exchange_create(plan, NULL, odd ? NULL : &x), GABLE_ERR_ARGUMENT, text);
+  CHECK(!made && !made_plan && !x, "something of a failed call");
+  CHECK_OK(gable_comm_barrier(comm));
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  return GABLE_OK;
+}
+
 /* Roots are numbers, so a rank may say that it has 2^62. */
 static gable_status many_roots(gable_comm *comm, void *user)
 {
@@ -225,9 +276,9 @@ static gable_status agrees(gable_comm *comm, void *user)
 {
   gable_forest *f = NULL;
   (void)user;
-  if (gable_comm_rank(comm) == 2) (void)gable_forest_create(comm, 0, 0, NULL, NULL, NULL);
+  if (gable_comm_rank(comm) == 2) (void)gable_forest_create(NULL, 0, 0, NULL, NULL, &f);
   expect(gable_comm_agree(comm, gable_comm_rank(comm) == 2 ? GABLE_ERR_ARGUMENT : GABLE_OK), GABLE_ERR_ARGUMENT,
-         "rank 2: out is NULL");
+         "rank 2: comm is NULL");
   CHECK_OK(ring(comm, &f)); /* the comm works after an agreed error */
   gable_forest_destroy(&f);
   return GABLE_OK;
@@ -363,6 +414,7 @@ int main(void)
   expect(gable_comm_run("cpu/ranks:3", agrees_twice, with_rank), GABLE_ERR_IO, "rank 2: rank 7: is no file");
   CHECK_OK(gable_comm_run("cpu/ranks:3", bad_graphs, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", bad_arguments, NULL));
+  CHECK_OK(gable_comm_run("cpu/ranks:3", no_out, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", many_roots, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", bad_plans, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", states, NULL));
