@@ -211,34 +211,40 @@ static inline int gable_mpi_number(MPI_Datatype type, gable_unit_type *unit, int
   return 0;
 }
 
-/* The unit and count of any type.  Returns 1 where an item has gaps whose bytes belong to others; the bytes between the
- * members of a struct belong to it. */
-static inline int gable_mpi_unit(MPI_Datatype type, gable_unit_type *unit, gable_off *count, int *without_sign)
+/* The unit and count of any type.  GABLE_ERR_ARGUMENT where an item has gaps whose bytes belong to others (the bytes
+ * between the members of a struct belong to it); GABLE_ERR_LIMIT where it is more than a plan takes, 2^30, so that the
+ * counts of nested types multiply without overflow. */
+static inline gable_status gable_mpi_unit(MPI_Datatype type, gable_unit_type *unit, gable_off *count, int *without_sign)
 {
+  const gable_off most = (gable_off)1 << 30;
   int integers = 0, addresses = 0, types = 0, combiner = 0, size = 0;
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
-  if (type == MPI_DATATYPE_NULL) return 1; /* MPI would end the program */
-  if (MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return 1;
+  if (type == MPI_DATATYPE_NULL) return GABLE_ERR_ARGUMENT; /* MPI would end the program */
+  if (MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return GABLE_ERR_ARGUMENT;
   *count = 1;
-  if (combiner == MPI_COMBINER_NAMED && !gable_mpi_number(type, unit, without_sign)) return 0;
+  if (combiner == MPI_COMBINER_NAMED && !gable_mpi_number(type, unit, without_sign)) return GABLE_OK;
   if (combiner == MPI_COMBINER_DUP || combiner == MPI_COMBINER_CONTIGUOUS) {
-    int times[1] = {1}, wrong;
+    int times[1] = {1};
     MPI_Aint none[1];
     MPI_Datatype inner[1];
-    if (MPI_Type_get_contents(type, integers, addresses, types, times, none, inner) != MPI_SUCCESS) return 1;
-    wrong = gable_mpi_unit(inner[0], unit, count, without_sign);
+    if (MPI_Type_get_contents(type, integers, addresses, types, times, none, inner) != MPI_SUCCESS)
+      return GABLE_ERR_ARGUMENT;
+    const gable_status status = gable_mpi_unit(inner[0], unit, count, without_sign);
     MPI_Type_get_envelope(inner[0], &integers, &addresses, &types, &combiner);
     if (combiner != MPI_COMBINER_NAMED) MPI_Type_free(&inner[0]);
+    if (status) return status;
     *count *= times[0];
-    return wrong;
+    return *count > most ? GABLE_ERR_LIMIT : GABLE_OK;
   }
   MPI_Type_size(type, &size);
   MPI_Type_get_extent(type, &lower, &extent);
   MPI_Type_get_true_extent(type, &true_lower, &true_extent);
   *unit = GABLE_UNIT_BYTES;
   *count = (gable_off)extent;
-  return lower != 0 || true_lower != 0 || true_extent > extent || extent <= 0 ||
-         (size != extent && combiner != MPI_COMBINER_STRUCT && combiner != MPI_COMBINER_NAMED);
+  if (lower != 0 || true_lower != 0 || true_extent > extent || extent <= 0 ||
+      (size != extent && combiner != MPI_COMBINER_STRUCT && combiner != MPI_COMBINER_NAMED))
+    return GABLE_ERR_ARGUMENT;
+  return *count > most ? GABLE_ERR_LIMIT : GABLE_OK;
 }
 
 /* Local.  o->unit, count and op of an MPI type and op:
@@ -258,8 +264,8 @@ static inline int gable_mpi_unit(MPI_Datatype type, gable_unit_type *unit, gable
  *       PAIR_D), and structs
  *
  * GABLE_ERR_ARGUMENT, o as it was: MPI_DATATYPE_NULL, an item with gaps that belong to others (vectors, types resized),
- * an op of the caller's, integers without a sign with MIN or MAX.  gable_plan_create says by name that a unit has not
- * the op. */
+ * an op of the caller's, integers without a sign with MIN or MAX.  GABLE_ERR_LIMIT, o as it was: more than 2^30 numbers
+ * or opaque bytes an item.  gable_plan_create says by name that a unit has not the op. */
 static inline gable_status gable_plan_options_from_mpi(MPI_Datatype type, MPI_Op op, gable_plan_options *o)
 {
   const MPI_Op ops[] = {MPI_REPLACE, MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX,    MPI_LAND,  MPI_BAND,
@@ -268,8 +274,9 @@ static inline gable_status gable_plan_options_from_mpi(MPI_Datatype type, MPI_Op
   gable_off count = 1;
   int k = 0, without_sign = 0;
   while (k <= (int)GABLE_FOREST_OP_MAXLOC && ops[k] != op) k++;
-  if (!o || k > (int)GABLE_FOREST_OP_MAXLOC || gable_mpi_unit(type, &unit, &count, &without_sign))
-    return GABLE_ERR_ARGUMENT;
+  if (!o || k > (int)GABLE_FOREST_OP_MAXLOC) return GABLE_ERR_ARGUMENT;
+  const gable_status status = gable_mpi_unit(type, &unit, &count, &without_sign);
+  if (status) return status;
   if (without_sign && (op == MPI_MIN || op == MPI_MAX)) return GABLE_ERR_ARGUMENT;
   o->unit = unit;
   o->count = count;

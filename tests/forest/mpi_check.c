@@ -115,6 +115,7 @@ static int check_types(gable_comm *comm)
     int kind; /* and four bytes that nobody uses */
   } particle;
   MPI_Datatype three, copy, both, vector, narrow, pair_of_unsigned, members[] = {MPI_DOUBLE, MPI_INT};
+  MPI_Datatype most, beyond, many; /* 2^30, 2^31 and 2^60 chars */
   const int lengths[] = {2, 1};
   const MPI_Aint at[] = {0, 16};
   MPI_Type_contiguous(3, MPI_DOUBLE, &three);
@@ -123,6 +124,9 @@ static int check_types(gable_comm *comm)
   MPI_Type_create_struct(2, lengths, at, members, &both);
   MPI_Type_vector(2, 1, 3, MPI_DOUBLE, &vector);
   MPI_Type_create_resized(three, 0, 8, &narrow);
+  MPI_Type_contiguous(1 << 30, MPI_CHAR, &most);
+  MPI_Type_contiguous(2, most, &beyond);
+  MPI_Type_contiguous(1 << 30, most, &many);
   const expected_unit right[] = {{MPI_DOUBLE, MPI_REPLACE, GABLE_OK, GABLE_UNIT_D, 1},
                                  {MPI_INT, MPI_REPLACE, GABLE_OK, GABLE_UNIT_I32, 1},
                                  {MPI_CHAR, MPI_MIN, GABLE_OK, GABLE_UNIT_CHAR, 1},
@@ -150,6 +154,9 @@ static int check_types(gable_comm *comm)
                                  {both, MPI_REPLACE, GABLE_OK, GABLE_UNIT_BYTES, sizeof(particle)},
                                  {vector, MPI_REPLACE, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1},
                                  {narrow, MPI_REPLACE, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1},
+                                 {most, MPI_REPLACE, GABLE_OK, GABLE_UNIT_CHAR, 1 << 30},
+                                 {beyond, MPI_REPLACE, GABLE_ERR_LIMIT, GABLE_UNIT_D, 1},
+                                 {many, MPI_REPLACE, GABLE_ERR_LIMIT, GABLE_UNIT_D, 1},
                                  {MPI_DATATYPE_NULL, MPI_SUM, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1},
                                  {MPI_DOUBLE, MPI_NO_OP, GABLE_ERR_ARGUMENT, GABLE_UNIT_D, 1}};
   gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
@@ -165,7 +172,7 @@ static int check_types(gable_comm *comm)
            check_refusal(comm, MPI_SHORT, MPI_SUM, "unit bytes has no op sum") ||
            check_refusal(comm, MPI_2INT, MPI_SUM, "unit pair_i32 has no op sum");
   wrong |= sum_threes(comm, copy);
-  MPI_Datatype *const own[] = {&three, &copy, &both, &vector, &narrow, &pair_of_unsigned};
+  MPI_Datatype *const own[] = {&three, &copy, &both, &vector, &narrow, &pair_of_unsigned, &most, &beyond, &many};
   for (size_t k = 0; k < sizeof own / sizeof *own; k++) MPI_Type_free(own[k]);
   return wrong;
 }
