@@ -316,6 +316,7 @@ module gable
     type(c_funptr) :: share = c_null_funptr
     type(c_funptr) :: unshare = c_null_funptr
     integer(c_int) :: device_memory
+    type(c_funptr) :: cancel = c_null_funptr
   end type
   type, bind(C) :: gable_root
     integer(c_int32_t) :: rank

@@ -71,7 +71,7 @@ typedef struct gable_message_passing {
   int (*receive_init)(void *user, void *p, int bytes, int rank, int tag, void **request);
   int (*start)(void *user, void *request);
   int (*test)(void *user, void *request, int *done); /* true for a request that is not started, too */
-  void (*request_free)(void *user, void *request);   /* of one that is done */
+  void (*request_free)(void *user, void *request);   /* of one that is done; or of a send, which then goes on alone */
   void (*close)(void *user);                         /* Collective: user goes */
   int last_tag;                                      /* tags 0 to last_tag may be used; at least 32767 */
 
@@ -82,10 +82,14 @@ typedef struct gable_message_passing {
   void (*unshare)(void *user, void *window);
 
   int device_memory; /* 1: send_init and receive_init take addresses of CUDA device memory */
+
+  /* Ends a receive that is started and that no message has met; test then says that it is done.  Local.  NULL: there is
+   * none; what such a receive writes to is left to the end of the process. */
+  int (*cancel)(void *user, void *request);
 } gable_message_passing;
 #define GABLE_MESSAGE_PASSING_INIT                                                                                     \
   {                                                                                                                    \
-    sizeof(gable_message_passing), NULL, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 32767, NULL, NULL, 0                \
+    sizeof(gable_message_passing), NULL, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 32767, NULL, NULL, 0, NULL          \
   }
 
 /* Collective.  The comm over *m, which is copied; it calls m->close when it is destroyed, and when this fails.  ctx

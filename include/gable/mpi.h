@@ -33,16 +33,24 @@ static inline int gable_mpi_send_init(void *user, const void *p, int bytes, int 
 {
   MPI_Request *r = (MPI_Request *)malloc(sizeof *r);
   if (!r) return 1;
+  if (MPI_Send_init(p, bytes, MPI_BYTE, rank, tag, gable_mpi_comm(user), r) != MPI_SUCCESS) {
+    free(r);
+    return 1;
+  }
   *request = r;
-  return MPI_Send_init(p, bytes, MPI_BYTE, rank, tag, gable_mpi_comm(user), r);
+  return 0;
 }
 
 static inline int gable_mpi_receive_init(void *user, void *p, int bytes, int rank, int tag, void **request)
 {
   MPI_Request *r = (MPI_Request *)malloc(sizeof *r);
   if (!r) return 1;
+  if (MPI_Recv_init(p, bytes, MPI_BYTE, rank, tag, gable_mpi_comm(user), r) != MPI_SUCCESS) {
+    free(r);
+    return 1;
+  }
   *request = r;
-  return MPI_Recv_init(p, bytes, MPI_BYTE, rank, tag, gable_mpi_comm(user), r);
+  return 0;
 }
 
 static inline int gable_mpi_start(void *user, void *request)
@@ -55,6 +63,12 @@ static inline int gable_mpi_test(void *user, void *request, int *done)
 {
   (void)user;
   return MPI_Test((MPI_Request *)request, done, MPI_STATUS_IGNORE);
+}
+
+static inline int gable_mpi_cancel(void *user, void *request)
+{
+  (void)user;
+  return MPI_Cancel((MPI_Request *)request);
 }
 
 static inline void gable_mpi_request_free(void *user, void *request)
@@ -166,6 +180,7 @@ static inline gable_status gable_comm_from_mpi(gable_context *ctx, MPI_Comm mpi,
   m.start = gable_mpi_start;
   m.test = gable_mpi_test;
   m.request_free = gable_mpi_request_free;
+  m.cancel = gable_mpi_cancel;
   m.close = gable_mpi_close;
   MPI_Comm_get_attr(own->comm, MPI_TAG_UB, &tag, &found);
   m.last_tag = found ? *tag : 32767;

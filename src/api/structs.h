@@ -32,7 +32,7 @@
   X(precond_info, update_s, GABLE_PRECOND_INFO_INIT)                                                                   \
   X(krylov_options, threads, GABLE_KRYLOV_OPTIONS_INIT)                                                                \
   X(krylov_info, precond_s, GABLE_KRYLOV_INFO_INIT)                                                                    \
-  X(message_passing, device_memory, GABLE_MESSAGE_PASSING_INIT)                                                        \
+  X(message_passing, cancel, GABLE_MESSAGE_PASSING_INIT)                                                               \
   X(grid, box, GABLE_GRID_INIT)                                                                                        \
   X(forest_info, max_degree, GABLE_FOREST_INFO_INIT)                                                                   \
   X(exchange_info, syncs, GABLE_EXCHANGE_INFO_INIT)                                                                    \

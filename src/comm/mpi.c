@@ -30,6 +30,17 @@ done:
   return status;
 }
 
+enum { LOOKS_AT_CANCELLED = 1000 };
+
+int gi_mpi_cancel_receive(gable_comm *comm, void *request)
+{
+  const gable_message_passing *m = &((gi_mpi *)comm->state)->m;
+  int failed = 0, done = gi_mpi_test(comm, request, &failed);
+  if (!done && m->cancel && !m->cancel(m->user, request))
+    for (int k = 0; k < LOOKS_AT_CANCELLED && !done && !failed; k++) done = gi_mpi_test(comm, request, &failed);
+  return done;
+}
+
 /* Sends bytes to one rank while as many as in_bytes come from another, a piece that fits in an int at a time. */
 static gable_status swap(gable_comm *comm, char *out, int64_t bytes, int to, char *in, int64_t in_bytes, int from)
 {
@@ -48,13 +59,15 @@ static gable_status swap(gable_comm *comm, char *out, int64_t bytes, int to, cha
     if (n > 0) GI_TRY(gi_mpi_wait(comm, send, to));
     if (n_in > 0) m->request_free(m->user, receive);
     if (n > 0) m->request_free(m->user, send);
+    send = receive = NULL;
     out += n;
     in += n_in;
     bytes -= n;
     in_bytes -= n_in;
   }
-done:
-  return status; /* requests of a message that failed are left: MPI may still use them */
+done: /* of a message that failed MPI may still read what is sent, but must not write to what is the caller's again */
+  if (receive && gi_mpi_cancel_receive(comm, receive)) m->request_free(m->user, receive);
+  return status;
 }
 
 /* Step s: to the rank s places on, from the rank s places back. */
@@ -63,6 +76,8 @@ static gable_status mpi_alltoall(gable_comm *comm, const gi_blocks *out, const g
   gable_status status = GABLE_OK;
   const int me = comm->rank, n = comm->size;
   const int64_t own = gi_block_bytes(out, me);
+  gi_mpi *state = comm->state;
+  GI_REQUIRE(!state->broken, GABLE_ERR_STATE, "rank %d: a collective call over messages has failed before", me);
   GI_REQUIRE(own == gi_block_bytes(in, me), GABLE_ERR_BACKEND, "rank %d keeps another length than it has", me);
   if (own && gi_block(in, me) != gi_block(out, me)) memcpy(gi_block(in, me), gi_block(out, me), (size_t)own);
   for (int s = 1; s < n; s++) {
@@ -70,7 +85,8 @@ static gable_status mpi_alltoall(gable_comm *comm, const gi_blocks *out, const g
     GI_TRY(
         swap(comm, gi_block(out, to), gi_block_bytes(out, to), to, gi_block(in, from), gi_block_bytes(in, from), from));
   }
-done:
+done: /* the ranks are out of step: a message of this call must not be taken for one of the next */
+  if (status) state->broken = 1;
   return status;
 }
 
@@ -78,27 +94,24 @@ done:
  * others, and waits for nobody. */
 static int all_well(gable_comm *comm, int well, int tag)
 {
-  static const int words[] = {0, 1}; /* MPI may read them after this comm is gone */
+  static const int words[] = {0, 1}; /* a send that is freed under way reads them after this comm is gone */
   gi_mpi *s = comm->state;
   const gable_message_passing *m = &s->m;
   for (int r = 0; r < comm->size; r++) {
     void *send = NULL;
-    int done = 0;
     if (r == comm->rank) continue;
     if (m->send_init(m->user, &words[well], sizeof *words, r, tag, &send) || m->start(m->user, send)) well = 0;
-    if (send && !m->test(m->user, send, &done) && done) m->request_free(m->user, send);
+    if (send) m->request_free(m->user, send);
   }
   for (int r = 0; r < comm->size && well; r++) {
     void *receive = NULL;
     if (r == comm->rank) continue;
     well = !m->receive_init(m->user, &s->said[r], sizeof *s->said, r, tag, &receive) && !m->start(m->user, receive) &&
            !gi_mpi_wait(comm, receive, r);
-    if (!well) {
-      s->said = NULL; /* left, as the request is: MPI may still write there */
-      break;
-    }
-    m->request_free(m->user, receive);
-    well = s->said[r];
+    const int ended = receive && gi_mpi_cancel_receive(comm, receive);
+    if (ended) m->request_free(m->user, receive);
+    if (receive && !ended) s->said = NULL; /* left, as the request is: MPI may still write there */
+    well = well && s->said[r];
   }
   return well;
 }

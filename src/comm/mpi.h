@@ -24,6 +24,7 @@ typedef struct gi_mpi {
   gable_comm comm;
   gable_message_passing m;
   int next_tag;                                  /* of links */
+  int broken;                                    /* a collective call has failed: the ranks are out of step */
   int *said;                                     /* [size] by the other ranks, at the end */
   struct gi_mpi_window *windows[GI_MPI_WINDOWS]; /* the last one first; they go with the comm */
   int *pe;                                       /* [size] NVSHMEM's numbers of the ranks; NULL: not used */
@@ -39,6 +40,9 @@ typedef struct gi_mpi {
 /* Whether the request is done; *failed: MPI said no. */
 int gi_mpi_test(gable_comm *comm, void *request, int *failed);
 gable_status gi_mpi_wait(gable_comm *comm, void *request, int rank);
+
+/* Ends a receive that nobody awaits any more; 0: it may still write. */
+int gi_mpi_cancel_receive(gable_comm *comm, void *request);
 
 /* mpi_shared.c; device: mpi_device.c */
 gable_status gi_mpi_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out);

@@ -184,11 +184,19 @@ static int idle(const mpi_link *l)
   return quiet;
 }
 
+/* What a rank that did not come has not sent. */
+static void cancel_receives(const mpi_link *l)
+{
+  for (int k = 0; l->in && k < l->n_in; k++)
+    for (int p = 0; p < l->in[k].pieces; p++) (void)gi_mpi_cancel_receive(l->base.comm, l->in[k].request[p]);
+}
+
 void gi_mpi_links_collect(gable_comm *comm, int last)
 {
   gi_mpi *s = comm->state;
   for (mpi_link **at = &s->retired; *at;) {
     mpi_link *l = *at;
+    if (last) cancel_receives(l);
     const int quiet = idle(l);
     if (!quiet && !last) {
       at = &l->next;
