@@ -42,7 +42,7 @@ done:
 }
 
 /* The others wait for this rank no longer than it waits itself: it ends earlier, to tell them why. */
-static const double share_of_deadline = 0.9;
+static const double share_of_deadline = 0.9, share_to_come_back = 0.05;
 
 gable_status gi_wait_bounded(gable_comm *comm, int (*done)(void *user), void *user, int rank, const char *what)
 {
@@ -61,6 +61,16 @@ done:
 static int is_back(void *user)
 {
   return atomic_load(&((gi_bounded_call *)user)->state) != RUNS;
+}
+
+int gi_call_comes_back(gable_comm *comm, const gi_bounded_call *c)
+{
+  const double from = gi_now();
+  while (atomic_load_explicit(&c->holders, memory_order_acquire) > 1) {
+    if (gi_now() - from > share_to_come_back * comm->waits.deadline_s) return 0;
+    gi_sleep();
+  }
+  return 1;
 }
 
 gable_status gi_call_bounded(gable_comm *comm, gi_bounded_call *c, int rank, const char *what)

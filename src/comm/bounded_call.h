@@ -20,6 +20,10 @@ typedef struct gi_bounded_call {
 gable_status gi_call_bounded(gable_comm *comm, gi_bounded_call *c, int rank, const char *what);
 void gi_call_release(gi_bounded_call *c);
 
+/* Local.  Whether a call that gi_call_bounded has left behind comes back, and its thread uses nothing any more: within
+ * a twentieth of the comm's deadline, so that the others still wait for this rank. */
+int gi_call_comes_back(gable_comm *comm, const gi_bounded_call *c);
+
 /* Local.  Until done says so; GABLE_ERR_DEADLINE as above. */
 gable_status gi_wait_bounded(gable_comm *comm, int (*done)(void *user), void *user, int rank, const char *what);
 

@@ -33,7 +33,7 @@ done:
 
 void gi_comm_release(gable_comm *comm)
 {
-  gi_comm_reap(comm, 1);
+  gi_comm_drain(comm);
   if (comm->close_channels) comm->close_channels(comm);
   GI_FREE(comm->ctx, comm->at, comm->bytes, comm->statuses, comm->words);
 }
@@ -260,7 +260,7 @@ void gi_comm_later(gable_comm *comm, gi_later *l)
   comm->laters = l;
 }
 
-void gi_comm_reap(gable_comm *comm, int wait)
+static void reap(gable_comm *comm, int wait)
 {
   gi_later **at = &comm->laters;
   while (*at) {
@@ -272,4 +272,27 @@ void gi_comm_reap(gable_comm *comm, int wait)
     *at = l->next;
     l->free(l);
   }
+}
+
+void gi_comm_reap(gable_comm *comm)
+{
+  reap(comm, 0);
+}
+
+void gi_comm_drain(gable_comm *comm)
+{
+  gable_status status = GABLE_OK;
+  unsigned looks = 0;
+  double since = 0.0;
+  gi_error last;
+  gi_keep_error(&last);
+  reap(comm, !comm->abort_channels);
+  while (comm->laters && !status) {
+    status = gi_comm_wait(comm, comm->rank, &looks, &since);
+    reap(comm, 0);
+  }
+  if (status) gi_adopt_error(&last);
+  if (!comm->laters) return;
+  comm->abort_channels(comm);
+  reap(comm, 1);
 }

@@ -148,6 +148,8 @@ struct gable_comm {
   int64_t *words;                           /* [size] a word of each rank */
   struct gi_nccl_channel *channels;         /* of links that NCCL carries, the last one first */
   void (*close_channels)(gable_comm *comm); /* Collective; NULL: there were none */
+  void (*abort_channels)(gable_comm *comm); /* likewise, but local: what they carry ends undone */
+  int call_left;                            /* a library's call has not come back: memory that it knows must stay */
   void *state;                              /* the transport's */
 };
 
@@ -211,9 +213,11 @@ gable_status gi_comm_check_kernels(gable_comm *comm);
 /* Whether a wait of this rank has ended at its deadline: what only all ranks together can give back then stays. */
 int gi_comm_lost(const gable_comm *comm);
 
-/* l->free is called when the stream has come to l->event.  reap: for those that are done; wait: for all. */
+/* l->free is called when the stream has come to l->event.  reap: for those that are done.  drain: for all; where a
+ * library carries messages, which may wait for a rank that never comes, they are given up at the deadline. */
 void gi_comm_later(gable_comm *comm, gi_later *l);
-void gi_comm_reap(gable_comm *comm, int wait);
+void gi_comm_reap(gable_comm *comm);
+void gi_comm_drain(gable_comm *comm);
 
 /* Collective.  The comm of one rank, and the one over messages, each with its own memory from ctx. */
 gable_status gi_ranks_self(gable_context *ctx, gable_comm **out);

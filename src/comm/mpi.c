@@ -133,7 +133,7 @@ static void mpi_destroy(gable_comm *comm)
   gable_context *ctx = comm->ctx;
   gi_mpi *s = comm->state;
   const int together = part_in_peace(comm);
-  gi_comm_reap(comm, 1); /* exchanges between device arrays hold windows */
+  gi_comm_drain(comm); /* exchanges between device arrays hold windows */
   gi_mpi_links_collect(comm, 1);
   gi_mpi_blocks_free(comm);
   gi_node_close(comm);
@@ -142,7 +142,7 @@ static void mpi_destroy(gable_comm *comm)
     gi_nvshmem_close(comm);
     if (comm->close_channels) comm->close_channels(comm);
   }
-  comm->close_channels = NULL;
+  comm->close_channels = comm->abort_channels = NULL;
   if (comm->fault) ctx->device->pinned_release(ctx, comm->fault);
   s->m.close(s->m.user);
   gi_comm_release(comm);

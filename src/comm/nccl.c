@@ -97,6 +97,7 @@ typedef struct link {
 } link;
 
 static void close_all(gable_comm *comm);
+static void nccl_abort(gable_comm *comm);
 
 /* For good: NCCL ends what is under way on it. */
 static void give_up(channel *c)
@@ -247,7 +248,7 @@ done:
 static const char first_messages[] = "NCCL's first messages (ranks that share a GPU?)";
 
 /* NCCL connects two ranks at their first message, and allocates for it. */
-static gable_status first_round(const link *l, int awaited, void *stream)
+static gable_status first_round(link *l, int awaited, void *stream)
 {
   gable_status status = GABLE_OK;
   gable_comm *comm = l->base.comm;
@@ -260,7 +261,12 @@ static gable_status first_round(const link *l, int awaited, void *stream)
   j->n_out = l->n_out;
   memcpy(j->messages, l->messages, (size_t)l->n * sizeof *l->messages);
   status = gi_call_bounded(comm, &j->call, awaited, first_messages);
-  if (!status) status = checked(j->result, GABLE_ERR_BACKEND, "messages by nccl");
+  if (status) {
+    give_up(l->channel); /* which brings the call back; until then it reads and writes the messages */
+    comm->call_left |= !gi_call_comes_back(comm, &j->call);
+  } else {
+    status = checked(j->result, GABLE_ERR_BACKEND, "messages by nccl");
+  }
   gi_call_release(&j->call);
 done:
   return status;
@@ -279,7 +285,7 @@ static int is_past(void *user)
 }
 
 /* The first round is here.  Where it does not come to its end in time, the channel is given up. */
-static gable_status connect(const link *l, void *stream)
+static gable_status connect(link *l, void *stream)
 {
   gable_status status = GABLE_OK;
   gable_comm *comm = l->base.comm;
@@ -310,6 +316,7 @@ static gable_status nccl_create(gable_comm *comm, const gi_link_shape *shape, gi
     fresh->next = comm->channels;
     comm->channels = l->channel = fresh;
     comm->close_channels = close_all;
+    comm->abort_channels = nccl_abort;
     fresh = NULL;
   }
   l->channel->used = 1;
@@ -330,15 +337,28 @@ static void nccl_destroy(gi_stream_link *base)
   drop_link(base->comm, l);
 }
 
+static void nccl_give_up(gi_stream_link *base)
+{
+  give_up(((link *)base)->channel);
+}
+
 static void nccl_abort(gable_comm *comm)
 {
   for (channel *c = comm->channels; c; c = c->next) give_up(c);
 }
 
-/* Where all ranks have come to their end without an error, NCCL takes leave in order; else each rank for itself. */
+/* Where all ranks have come to their end, and none has given up a channel, NCCL takes leave in order; else each rank
+ * for itself.  The caller's last error stays. */
 static void close_all(gable_comm *comm)
 {
-  if (gi_comm_agree(comm, GABLE_OK)) nccl_abort(comm);
+  int given_up = 0;
+  gi_error last;
+  gi_keep_error(&last);
+  for (const channel *c = comm->channels; c; c = c->next) given_up |= !c->comm;
+  if (gi_comm_agree(comm, given_up ? GABLE_ERR_BACKEND : GABLE_OK)) {
+    nccl_abort(comm);
+    gi_adopt_error(&last);
+  }
   while (comm->channels) {
     channel *c = comm->channels;
     comm->channels = c->next;
@@ -347,7 +367,7 @@ static void close_all(gable_comm *comm)
   }
 }
 
-const gi_stream_messages gi_nccl_messages = {nccl_create, nccl_destroy, nccl_round, nccl_abort};
+const gi_stream_messages gi_nccl_messages = {nccl_create, nccl_destroy, nccl_round, nccl_give_up, nccl_abort};
 
 static gable_status nccl_run(gable_context *const *ctx, int size, const char *where, gable_rank_function f, void *user)
 {

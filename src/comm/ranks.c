@@ -119,7 +119,7 @@ static gable_status run_member(const member *m)
   const unsigned before = gi_error_count();
   GI_TRY(gi_from_caller(m->f(&comm, m->user), before, "its function"));
 done:
-  if (status && comm.channels) comm.transport->messages->abort(&comm); /* others may never come */
+  if (status && comm.abort_channels) comm.abort_channels(&comm); /* others may never come */
   gi_comm_release(&comm);
   return status;
 }

@@ -23,13 +23,15 @@ typedef struct gi_stream_room {
 typedef struct gi_stream_messages {
   /* Collective, the same status on every rank.  The messages of both rooms, which stay where they are, are undefined
    * after it.  stream: done with what create has asked of it.  GABLE_ERR_UNAVAILABLE: no library, or it refuses these
-   * ranks. */
+   * ranks.  Where it fails stream may still have rounds under way; they end soon. */
   gable_status (*create)(gable_comm *comm, const gi_link_shape *shape, gi_stream_room out, gi_stream_room in,
                          void *stream, gi_stream_link **link);
   void (*destroy)(gi_stream_link *link);                     /* local; no stream uses it any more */
   gable_status (*round)(gi_stream_link *link, void *stream); /* local; enqueues */
 
-  /* The rounds under way on this rank's streams end, undone; the comm's links are of no use any more. */
+  /* Local.  The link's rounds under way on this rank's streams end soon, undone, so that their memory may be freed when
+   * the streams have come to their end; the link is of no use any more.  abort: all links of the comm. */
+  void (*give_up)(gi_stream_link *link);
   void (*abort)(gable_comm *comm);
 } gi_stream_messages;
 

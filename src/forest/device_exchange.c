@@ -231,7 +231,7 @@ gable_status gi_device_create(gable_exchange *x, const gi_device_shapes *shapes)
 {
   gable_status status = GABLE_OK;
   gable_comm *comm = x->plan->forest->comm;
-  gi_comm_reap(comm, 0);
+  gi_comm_reap(comm);
   GI_AGREE(comm, make_device(x));
   if (wants_windows(x->plan)) GI_TRY(make_windows(x, shapes));
   if (!x->device->window && !messages_of(x->plan)) GI_TRY(gi_device_links(x, shapes));
@@ -267,12 +267,13 @@ static gable_status follow(gi_device_exchange *d, void *stream, void *earlier)
   return status ? status : d->ctx->device->await_event(d->ctx, stream, d->turn);
 }
 
-/* After an error between begin and end the side stream may have kernels that read and write the exchange's memory, and
- * that the stream does not await; they end at the deadline.  What a library carries may not. */
+/* Where making it failed, or begin or end, the side stream may have work that reads and writes the exchange's memory,
+ * and that the stream does not await: kernels, which end at the deadline, and what a library carries, which ends when
+ * it is given up. */
 static void *last_stream(const gable_exchange *x)
 {
   gi_device_exchange *d = x->device;
-  const int alone = x->phase != GI_IDLE && d->turn && !d->carried;
+  const int alone = (x->phase != GI_IDLE || !x->rounds) && d->turn;
   return alone && !follow(d, d->side, d->stream) ? d->side : d->stream;
 }
 
@@ -281,6 +282,9 @@ void gi_device_destroy(gable_exchange *x)
   gi_device_exchange *d = x->device;
   gable_comm *comm = x->plan->forest->comm;
   if (!d) return;
+  if (x->phase != GI_IDLE && d->carried) d->carried->by->give_up(d->carried);
+  if (x->phase != GI_IDLE && d->carried_back) d->carried_back->by->give_up(d->carried_back);
+  if (comm->call_left && d->side) return; /* it may still ask the side stream for rounds */
   if (d->linked) {
     d->link = x->link;
     d->link_back = x->reply;

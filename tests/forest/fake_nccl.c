@@ -1,6 +1,9 @@
 /* fake_nccl.c: what Gable calls of NCCL, between threads on a CPU and at once instead of on a stream: test_nccl.sh
  * builds it as libnccl.so.2, so that the mirror runs what a GPU runs.  A send is copied to a queue, a receive waits for
- * it.  FAKE_NCCL_HANG=init or =group: ranks but the first never come back from there, as NCCL's do on a shared GPU. */
+ * it.  FAKE_NCCL_HANG=init or =group: ranks but the first never come back from there, as NCCL's do on a shared GPU;
+ * =abort: from a group they come back some time after their communicator was aborted, and use the messages until then.
+ */
+#define _DEFAULT_SOURCE /* usleep */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +31,7 @@ typedef struct group {
 
 typedef struct member {
   group *all;
-  int rank;
+  int rank, aborted;
 } member;
 
 typedef struct op {
@@ -91,7 +94,7 @@ int ncclCommInitRank(void **comm, int ranks, id of, int rank)
   pthread_cond_broadcast(&news);
   while (g->left < ranks) pthread_cond_wait(&news, &lock); /* as NCCL, all come before one goes on */
   pthread_mutex_unlock(&lock);
-  *m = (member){g, rank};
+  *m = (member){g, rank, 0};
   *comm = m;
   return ranks > RANKS;
 }
@@ -102,9 +105,14 @@ int ncclCommDestroy(void *comm)
   return 0;
 }
 
+/* A call in another thread may still look at it: it is not freed. */
 int ncclCommAbort(void *comm)
 {
-  return ncclCommDestroy(comm);
+  pthread_mutex_lock(&lock);
+  ((member *)comm)->aborted = 1;
+  pthread_cond_broadcast(&news);
+  pthread_mutex_unlock(&lock);
+  return 0;
 }
 
 const char *ncclGetErrorString(int result)
@@ -138,7 +146,8 @@ static void send_one(const op *o)
 static int receive_one(const op *o)
 {
   message **at = &o->m->all->queue[o->peer][o->m->rank];
-  while (!*at) pthread_cond_wait(&news, &lock);
+  while (!*at && !o->m->aborted) pthread_cond_wait(&news, &lock);
+  if (!*at) return 1;
   message *g = *at;
   *at = g->next;
   const int wrong = g->bytes != o->bytes;
@@ -147,9 +156,32 @@ static int receive_one(const op *o)
   return wrong;
 }
 
+static void use(const op *o)
+{
+  char *room = o->to ? o->to : malloc(o->bytes);
+  if (o->from) memcpy(room, o->from, o->bytes);
+  if (o->from) free(room);
+  if (o->to) memset(room, 0, o->bytes);
+}
+
+/* Until the communicator is aborted, and a little longer, the messages are used. */
+static int end_by_abort(void)
+{
+  pthread_mutex_lock(&lock);
+  while (!ops[0].m->aborted) pthread_cond_wait(&news, &lock);
+  pthread_mutex_unlock(&lock);
+  for (int times = 0; times < 20; times++) {
+    for (int k = 0; k < n_ops && k < OPS; k++) use(&ops[k]);
+    usleep(1000);
+  }
+  return 1;
+}
+
 int ncclGroupEnd(void)
 {
   int wrong = n_ops > OPS;
+  const char *at = getenv("FAKE_NCCL_HANG");
+  if (at && !strcmp(at, "abort") && n_ops && ops[0].m->rank) return end_by_abort();
   if (n_ops && ops[0].m->rank) hang("group");
   pthread_mutex_lock(&lock);
   for (int k = 0; k < n_ops && !wrong; k++)

@@ -149,11 +149,17 @@ static gable_status record_round(gi_stream_link *link, void *stream)
   record_step(stream);
   return GABLE_OK;
 }
+static int given_up; /* links */
+static void give_up(gi_stream_link *link)
+{
+  (void)link;
+  given_up++;
+}
 static void abort_links(gable_comm *comm)
 {
   (void)comm;
 }
-static const gi_stream_messages carries = {no_link, drop_link, record_round, abort_links};
+static const gi_stream_messages carries = {no_link, drop_link, record_round, give_up, abort_links};
 
 static gable_status no_link(gable_comm *comm, const gi_link_shape *shape, gi_stream_room out, gi_stream_room in,
                             void *stream, gi_stream_link **link)
@@ -311,7 +317,10 @@ static void fail_between(gable_comm *comm, gable_path path, void *stream)
     CHECK_OK(gable_comm_barrier(comm));
     *comm->fault = 1;
     CHECK(gable_exchange_end(s.x) == GABLE_ERR_DEADLINE && r.steps, "after %d steps: %s", r.steps, gable_last_error());
+    const int links = !comm->transport->messages ? 0 : directions[d] == GABLE_DIRECTION_FETCH ? 2 : 1;
+    given_up = 0;
     gable_exchange_destroy(&s.x);
+    CHECK(given_up == links, "%d of %d links of a library are given up", given_up, links);
     *comm->fault = 0;
     for (int k = 0; k < r.steps; k++)
       CHECK(r.recorded.at[r.step_stream[k]] >= r.step[k].at[r.step_stream[k]],
@@ -349,11 +358,14 @@ static gable_status run_carried(gable_comm *comm, void *user)
 {
   gi_transport t = *comm->transport;
   const gi_transport *own = comm->transport;
+  int fault = 0;
   t.messages = &carries;
   t.device_create = NULL;
   comm->transport = &t;
+  comm->fault = &fault;
   const gable_status status = run(comm, user);
   comm->transport = own;
+  comm->fault = NULL;
   return status;
 }
 
