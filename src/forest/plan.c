@@ -113,7 +113,10 @@ done:
   return status;
 }
 
-/* The bytes of an array of items with strided fields, and of all edges, are numbers. */
+/* Of all messages of a side: what is laid out for them, some slots each and gaps between them, stays below 2^63. */
+static const int64_t most_sent = INT64_C(1) << 59;
+
+/* The bytes of an array of items with strided fields are a number, and those of all edges at most most_sent. */
 static gable_status check_sizes(const gable_plan *p)
 {
   gable_status status = GABLE_OK;
@@ -124,9 +127,12 @@ static gable_status check_sizes(const gable_plan *p)
     int64_t bytes = 0;
     const int all = gi_mul_off(stride[k], p->options.fields - 1, &bytes) || gi_add_off(bytes, items[k], &bytes) ||
                     gi_mul_off(bytes, p->item, &bytes);
-    const int sent = gi_mul_off(edges[k], p->item, &bytes) || gi_mul_off(bytes, p->options.fields, &bytes);
-    GI_REQUIRE(!all && !sent, GABLE_ERR_LIMIT, "%lld fields of %lld items, %lld bytes each, are more than 2^63 bytes",
+    GI_REQUIRE(!all, GABLE_ERR_LIMIT, "%lld fields of %lld items, %lld bytes each, are more than 2^63 bytes",
                (long long)p->options.fields, (long long)stride[k], (long long)p->item);
+    const int sent = gi_mul_off(edges[k], p->item, &bytes) || gi_mul_off(bytes, p->options.fields, &bytes);
+    GI_REQUIRE(!sent && bytes <= most_sent, GABLE_ERR_LIMIT,
+               "%lld fields of %lld edges, %lld bytes each, are messages of more than 2^59 bytes",
+               (long long)p->options.fields, (long long)edges[k], (long long)p->item);
   }
 done:
   return status;

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "kernels/forest/exchange_steps.h"
 #include "support/test.h"
 
 enum { LEAVES = 5, FIELDS = 2 };
@@ -261,13 +262,66 @@ static gable_status overflows(gable_comm *comm, void *user)
   o.root_stride = 0;
   o.fields = INT64_MAX;
   expect(gable_plan_create(f, &o, &plan), GABLE_ERR_LIMIT, "2^63 bytes");
+  o.fields = (gable_off)1 << 40;
+  o.count = 1 << 17;
+  o.root_stride = o.leaf_stride = 1;
+  expect(gable_plan_create(f, &o, &plan), GABLE_ERR_LIMIT, "messages of more than 2^59 bytes");
   CHECK(!none && !plan, "an object with an error");
   gable_forest_destroy(&f);
   return GABLE_OK;
 }
 
+/* Messages of 2^57 bytes, which plans still take: no path of theirs makes a smaller one of it. */
+static gable_status too_long(gable_comm *comm, void *user)
+{
+  static const gable_path paths[] = {GABLE_PATH_AUTO, GABLE_PATH_BUFFER, GABLE_PATH_COPY};
+  const gable_root root = {0, 3};
+  const int on_device = *(const int *)user;
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = NULL;
+  CHECK_OK(gable_forest_create(comm, 9, 1, NULL, &root, &f));
+  o.fields = (gable_off)1 << 37;
+  o.count = 1 << 17;
+  o.root_stride = o.leaf_stride = 1;
+  if (on_device) o.root_space = o.leaf_space = GABLE_SPACE_DEVICE;
+  for (int k = 0; k < 3; k++) {
+    gable_plan *plan = NULL;
+    gable_exchange *x = NULL;
+    o.path = paths[k];
+    if (gable_plan_create(f, &o, &plan)) continue; /* not a path of this place */
+    const gable_status status = gable_exchange_create(plan, NULL, &x);
+    CHECK((status == GABLE_ERR_MEMORY || status == GABLE_ERR_UNAVAILABLE) && !x, "path %d: %d, %s", (int)paths[k],
+          (int)status, gable_last_error());
+    gable_plan_destroy(&plan);
+  }
+  gable_forest_destroy(&f);
+  return GABLE_OK;
+}
+
+/* Boxes on a device: where divisors and numbers come to 2^31. */
+static void divisions(void)
+{
+  const int64_t most = INT32_MAX;
+  const int64_t by[] = {1, 2, 3, 7, 1 << 30, (1 << 30) + 1, most - 1, most, most + 1, most + 2, INT64_C(1) << 40};
+  for (size_t k = 0; k < sizeof by / sizeof *by; k++) {
+    const gik_divisor d = gik_divisor_of(by[k]);
+    const int64_t at[] = {0, 1, by[k] - 1, by[k], 2 * by[k] - 1, 2 * by[k], most - 1, most, most + 1, 5 * most};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+      CHECK(gik_divide(&d, at[i], 0) == at[i] / by[k], "%lld / %lld", (long long)at[i], (long long)by[k]);
+      if (at[i] <= most)
+        CHECK(gik_divide(&d, at[i], 1) == at[i] / by[k], "%lld / %lld", (long long)at[i], (long long)by[k]);
+    }
+  }
+}
+
 int main(void)
 {
+  int on_device = 0;
+  divisions();
+  CHECK_OK(gable_comm_run("cpu/ranks:3", too_long, &on_device));
+  on_device = 1;
+  CHECK_OK(gable_comm_run("mirror/peer:3", too_long, &on_device));
+  CHECK_OK(gable_comm_run("mirror/ranks:3", too_long, &on_device));
   CHECK_OK(gable_comm_run("cpu/ranks:3", overflows, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", degrees, NULL));
   CHECK_OK(gable_comm_run("cpu/ranks:3", algebra, NULL));
