@@ -123,6 +123,14 @@ static void describe_levels(const gable_solver *s, const char *method, char what
              human_count((double)blocks).s);
 }
 
+/* Why auto solves level by level, and by which method. */
+static const char *why_by_level(const gable_solver *s)
+{
+  return integer_of(s, GABLE_SOLVER_SOLVE_METHOD) == GABLE_SOLVE_BATCHED
+             ? "inverses of merged blocks lose too much, and memory does not hold partitioned: batched"
+             : "inverses of merged blocks lose too much: partitioned";
+}
+
 static void print_preparation(FILE *out, const solve_request *q, const solve_outcome *r, double whole)
 {
   const gable_solver *s = r->solver;
@@ -132,7 +140,7 @@ static void print_preparation(FILE *out, const solve_request *q, const solve_out
   if (named)
     describe_levels(s, method, what);
   else if (!elementwise && integer_of(s, GABLE_SOLVER_SOLVE_LEVELS))
-    describe_levels(s, "inverses of merged blocks lose too much", what);
+    describe_levels(s, why_by_level(s), what);
   else if (elementwise)
     snprintf(what, sizeof what, "schedules of two triangles, element by element");
   else
@@ -306,6 +314,8 @@ void solve_report_json(json *j, const solve_request *q, const solve_outcome *r)
   json_text(j, "where_refine", r->where);
   json_text(j, "where_reason", r->why);
   json_text(j, "solve_method", q->solve_method);
+  json_text(j, "solve_method_run",
+            gable_solve_method_text((gable_solve_method)integer_of(r->solver, GABLE_SOLVER_SOLVE_METHOD)));
   json_bool(j, "merge_blocks", q->merge_blocks);
   json_integer(j, "solve_levels", integer_of(r->solver, GABLE_SOLVER_SOLVE_LEVELS));
   json_integer(j, "solve_blocks", integer_of(r->solver, GABLE_SOLVER_SOLVE_BLOCKS));

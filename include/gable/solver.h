@@ -286,7 +286,9 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(JUDGE_S, double, 1, "seconds: solves that judge factors, in the last gable_solver_factor")                         \
   X(LISTS_S, double, 1, "seconds of PREPARE_S: lists of the pattern, made by the first factorization on a GPU")        \
   X(SOLVE_BLOCKS, int64_t, 1, "block columns of L, and of U of an LU, of a named solve method; 0: Gable's own")        \
-  X(SUBSTITUTED_BLOCKS, int64_t, 1, "of SOLVE_BLOCKS: solved by substitution, not by an inverse; levels, batched: all")
+  X(SUBSTITUTED_BLOCKS, int64_t, 1,                                                                                    \
+    "of SOLVE_BLOCKS: solved by substitution, not by an inverse; levels, batched: all")                                \
+  X(SOLVE_METHOD, int64_t, 1, "the gable_solve_method that sweeps run; GABLE_SOLVE_AUTO: Gable's own")
 
 typedef enum gable_solver_key {
 #define GABLE_SOLVER_KEY_ENUM(name, type, count, text) GABLE_SOLVER_##name,

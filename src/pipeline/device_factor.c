@@ -90,8 +90,20 @@ done:
   return status;
 }
 
+/* Level by level, with substitution in the blocks that have no good inverse.  Where memory does not hold the
+ * partitioned inverse, which takes 24 bytes an entry, with substitution in all blocks, which takes 8. */
+static gable_status update_by_level(gable_context *ctx, const gi_factor *f, const gi_cluster_outside *outside,
+                                    gi_device_factor **d, int *moved)
+{
+  gable_status status = update_named(ctx, f, GABLE_SOLVE_PARTITIONED, 0, outside, d, moved);
+  if (status != GABLE_ERR_MEMORY) return status;
+  gi_log(ctx, GABLE_LOG_INFO, "no memory for the partitioned inverse: batches of substitutions");
+  *moved = 1;
+  return update_named(ctx, f, GABLE_SOLVE_BATCHED, 0, outside, d, moved);
+}
+
 /* By operators of clusters; from the first values on whose inverses do not serve, by those of clusters without small
- * pivots, where some were replaced; then level by level, with substitution in the blocks that have no good inverse. */
+ * pivots, where some were replaced; then level by level. */
 static gable_status update_own(gable_context *ctx, const gi_arrangement *a, const gi_factor *f,
                                const gi_cluster_outside *outside, gi_device_factor **d, int *moved)
 {
@@ -106,7 +118,7 @@ static gable_status update_own(gable_context *ctx, const gi_arrangement *a, cons
       *moved = 1;
     }
   }
-  GI_TRY(update_named(ctx, f, GABLE_SOLVE_PARTITIONED, 0, outside, d, moved));
+  GI_TRY(update_by_level(ctx, f, outside, d, moved));
 done:
   return status;
 }

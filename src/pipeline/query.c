@@ -59,6 +59,7 @@ static gi_phase needed(gable_solver_key key)
   case GABLE_SOLVER_SOLVE_LEVELS:
   case GABLE_SOLVER_SOLVE_BLOCKS:
   case GABLE_SOLVER_SUBSTITUTED_BLOCKS:
+  case GABLE_SOLVER_SOLVE_METHOD:
   case GABLE_SOLVER_PREDICTED_HOST_S:
   case GABLE_SOLVER_PREDICTED_DEVICE_S:
   case GABLE_SOLVER_PREPARE_S:
@@ -103,9 +104,15 @@ static double least_bytes(const gable_solver *s)
   return (value + 4) * (double)(entries_of_l(s) + entries_of_u(s)) + 16.0 * s->problem.n;
 }
 
+/* What solves by a method of the literature, or NULL. */
+static const gi_method_solver *named_of(const gable_solver *s)
+{
+  return s->device ? s->device->named : s->named;
+}
+
 static gi_method_counts counts_of(const gable_solver *s)
 {
-  const gi_method_solver *named = s->device ? s->device->named : s->named;
+  const gi_method_solver *named = named_of(s);
   return named ? gi_method_solver_counts(named) : (gi_method_counts){0};
 }
 
@@ -141,6 +148,7 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_SOLVE_LEVELS: return counts_of(s).levels;
   case GABLE_SOLVER_SOLVE_BLOCKS: return counts_of(s).blocks;
   case GABLE_SOLVER_SUBSTITUTED_BLOCKS: return counts_of(s).substituted;
+  case GABLE_SOLVER_SOLVE_METHOD: return named_of(s) ? gi_method_solver_method(named_of(s)) : GABLE_SOLVE_AUTO;
   case GABLE_SOLVER_ANALYSES: return s->analyses;
   case GABLE_SOLVER_ELEMENTWISE: return s->triangles != NULL;
   case GABLE_SOLVER_REJECTED: return s->rejected;

@@ -1,6 +1,6 @@
 /* The k-th allocation of device memory fails, alone or with all after it, for every k, in triangular solves, sweeps,
  * Krylov and direct solvers and in vectors of the caller's: an error that says so, nothing is left behind, and the next
- * attempt works; direct solvers by every solve method. */
+ * attempt works; direct solvers by every solve method, and by auto where the inverses of clusters do not serve. */
 #include "support/test.h"
 
 #include "device/device.h"
@@ -135,6 +135,84 @@ static gable_status direct(bench *s, const char *how)
   return status;
 }
 
+/* A band of ones on the diagonal and minus ones above it: the inverse of its triangle has no digit. */
+static test_system ill_band(gable_idx n, gable_idx band)
+{
+  const size_t room = (size_t)n * (size_t)(2 * band + 1);
+  test_system a = {n, calloc((size_t)n + 1, sizeof *a.ptr), malloc(room * sizeof *a.idx), malloc(room * sizeof *a.val)};
+  int64_t count = 0;
+  CHECK(a.ptr && a.idx && a.val);
+  for (gable_idx j = 0; j < n; a.ptr[++j] = count)
+    for (gable_idx i = j > band ? j - band : 0; i < n && i <= j + band; i++, count++) {
+      a.idx[count] = i;
+      a.val[count] = i == j ? 1 : i < j ? -1 : 1e-9;
+    }
+  return a;
+}
+
+/* A factor of it, and a solve that is not refined.  *method: what solves, *error: the backward error. */
+static gable_status solve_ill(gable_context *ctx, const test_system *a, gable_solve_method *method, double *error)
+{
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  gable_solver *solver = NULL;
+  gable_solver_work *w = NULL;
+  int64_t run = -1;
+  double *b = calloc((size_t)a->n, 8), *x = calloc((size_t)a->n, 8);
+  const gable_matrix_view view = test_system_view(a);
+  gable_vectors_view vb = test_vectors(a->n, 1, b), vx = test_vectors(a->n, 1, x);
+  CHECK(b && x);
+  b[a->n - 1] = 1;
+  options.match = options.blocks = GABLE_CHOICE_NEVER;
+  options.order = GABLE_ORDER_NATURAL;
+  options.method = GABLE_METHOD_LU;
+  gable_status status = gable_solver_create(ctx, &options, &solver);
+  if (!status) status = gable_solver_analyse(solver, &view);
+  if (!status) status = gable_solver_factor(solver, NULL, GABLE_REUSE_NOTHING);
+  if (!status) CHECK_OK(gable_solver_get(solver, GABLE_SOLVER_SOLVE_METHOD, &run, sizeof run));
+  if (!status) status = gable_solver_work_create(solver, 1, &w);
+  for (int values = 0; values < 2 && !status; values++) { /* new ones stay with the method */
+    status = gable_solver_apply(solver, w, GABLE_OP_N, GABLE_FACTOR_ALL, &vb, &vx);
+    *error = test_backward_error(a, GABLE_OP_N, b, x);
+    if (!status && !values) status = gable_solver_factor(solver, a->val, GABLE_REUSE_ALL);
+  }
+  *method = (gable_solve_method)run;
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&solver);
+  free(b);
+  free(x);
+  return status;
+}
+
+/* Where the partitioned inverse finds no memory batches of substitutions solve; elsewhere a failure is an error. */
+static void fail_by_level(gable_context *ctx)
+{
+  const test_system a = ill_band(120, 20);
+  gable_solve_method method = GABLE_SOLVE_AUTO;
+  double error = 1;
+  long turned = 0, refused = 0;
+  memory.once = 1;
+  memory.failures = 1;
+  for (long k = 0; memory.failures; k++) {
+    memory.count = memory.failures = 0;
+    memory.fail_at = k;
+    const gable_status status = solve_ill(ctx, &a, &method, &error);
+    CHECK(!memory.live, "allocation %ld leaves %ld blocks", k, memory.live);
+    CHECK(status == GABLE_OK || (status == GABLE_ERR_MEMORY && memory.failures), "allocation %ld: %s", k,
+          gable_last_error());
+    refused += status != GABLE_OK;
+    if (status) continue;
+    CHECK(method == (memory.failures ? GABLE_SOLVE_BATCHED : GABLE_SOLVE_PARTITIONED), "allocation %ld: by %s", k,
+          gable_solve_method_text(method));
+    CHECK(error <= 1e-12, "allocation %ld: backward error %g", k, error);
+    turned += memory.failures > 0;
+  }
+  CHECK(turned > 10 && refused > 10, "%ld turn to batched, %ld end", turned, refused);
+  memory.fail_at = -1;
+  free(a.ptr);
+  free(a.idx);
+  free(a.val);
+}
+
 /* b in device memory, then the phase. */
 static gable_status attempt(bench *s, gable_status (*phase)(bench *, const char *), const char *how)
 {
@@ -218,6 +296,7 @@ int main(int argc, char **argv)
   fail_all(&s, direct, "without refinement");
   for (int m = GABLE_SOLVE_AUTO + 1; m <= GABLE_SOLVE_PARTITIONED_CUSPARSE; m++)
     fail_all(&s, direct, gable_solve_method_text((gable_solve_method)m));
+  fail_by_level(ctx);
   ctx->device = memory.own;
   gable_context_destroy(&ctx);
   CHECK(atomic_load(&host.live) == 0, "%ld blocks of host memory are left", atomic_load(&host.live));

@@ -31,6 +31,7 @@ void gi_method_solver_destroy(gable_context *ctx, gi_method_solver **s); /* NULL
 /* Does s serve factors of this layout and kind? */
 int gi_method_solver_fits(const gi_method_solver *s, const gi_factor *f);
 
+gable_solve_method gi_method_solver_method(const gi_method_solver *s);
 gi_method_times gi_method_solver_times(const gi_method_solver *s);
 gable_off gi_method_solver_bytes(const gi_method_solver *s); /* of device memory */
 gi_method_counts gi_method_solver_counts(const gi_method_solver *s);

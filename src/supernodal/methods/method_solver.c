@@ -188,6 +188,11 @@ void gi_method_solver_destroy(gable_context *ctx, gi_method_solver **solver)
   gi_free(ctx, s);
 }
 
+gable_solve_method gi_method_solver_method(const gi_method_solver *s)
+{
+  return s->method;
+}
+
 gi_method_times gi_method_solver_times(const gi_method_solver *s)
 {
   return s->times;
