@@ -2,7 +2,10 @@
 """Fits the cost function of src/pipeline/device_cost.c to the recorded results, the H200's and its host's, and prints its constants and their errors: every second matrix
 by name is fitted, the errors are those of the others.
 
-device_cost.py [--check|--write]: --check compares with the constants of the source, to one part in a hundred; --write puts them there, and
+The replay makes both choices of place that the library makes: by clusters before anything is prepared, and again, by the launches of a solve
+level by level, where the inverses of clusters do not serve.
+
+device_cost.py [--check|--write]: --check compares with the constants of the source, to one part in a hundred, and with the page; --write puts them there, and
 what is printed on docs/algorithms/decisions.md.
 device_cost.py --measured FILE: objects of `gable solve --json` with --where cpu, cuda:0 and auto (device-run's supernodal-where-h200.json): the time
 of preparation and of the expected solves (--repeat in older lines) where auto went over that of the better place; upload, which is left out of
@@ -29,8 +32,10 @@ VALUES = {
 }
 
 
+PAGE = "docs/algorithms/decisions.md"
 TABLE = os.path.join(ROOT, "src/cuda/gpu_class.c")
 PLACES = (("host", "one"), ("host", "sixteen"), ("host", "hosts_sixteen"), ("sweep", "one"), ("sweep", "sixteen"), ("sweep", "preparation"))
+LAUNCHES = {"mhd4800a": 1103, "szdMat": 53}  # of a solve level by level, in lines without solve_launches
 THREAD_VALUES = 524288  # of a factor that earn one thread more in a sweep (src/supernodal/cpu/solve_plan.c)
 
 
@@ -131,7 +136,7 @@ def write(costs, out):
         text = text[:m.start(1)] + words(cost) + text[m.end(1):]
     with open(TABLE, "w", encoding="utf-8") as f:
         f.write(text)
-    put("docs/algorithms/decisions.md", "costs", "\n" + "\n".join("    " + line for line in out) + "\n")
+    put(PAGE, "costs", "\n" + "\n".join("    " + line for line in out) + "\n")
 
 
 def measured(path):
@@ -159,6 +164,40 @@ def measured(path):
         print(f"worst {max(ratios.values()):.2f}")
 
 
+def by_level():
+    """Seconds of a launch and of a byte of a solve level by level, one right-hand side."""
+    with open(TABLE, encoding="utf-8") as f:
+        text = f.read()
+    m = re.compile(r"\.by_level = {\.launch = ([-0-9.e]+), \.byte = ([-0-9.e]+)").search(text, text.index('.name = "H200"'))
+    return float(m[1]), float(m[2])
+
+
+def launched(r):
+    """Predicted seconds of a solve level by level, None of one by clusters."""
+    if not r["solve_levels"]:
+        return None
+    launch, byte = by_level()
+    return launch * (r.get("solve_launches") or LAUNCHES[r["matrix"]]) + byte * r["solve_bytes"]
+
+
+def prepared(c, g):
+    """Seconds until a factor is on the GPU: g, of the lines c of the CPU and g, says what the form that solves took; where it is not clusters
+    their operators, which do not serve, were made before."""
+    return g["load_s"] - c["load_s"] if g["solve_levels"] else g["prepare_s"] + g["upload_s"]
+
+
+def taken(solves, c, g, host, device, preparation):
+    """Seconds that auto takes for so many solves, and those on the better place, upload counted, from the lines of the CPU and of the GPU: as
+    belongs_on_device of src/pipeline/pipeline.c chooses, before the preparation and, where the solve goes level by level, after it."""
+    here, there = solves * c["solve_s"], solves * g["solve_s"] + prepared(c, g)
+    on_host, before = solves * cost_of(host, c), cost_of(preparation, g)
+    if before + solves * cost_of(device, g) >= on_host:
+        return here, min(here, there)
+    if launched(g) and before + solves * launched(g) >= on_host:
+        return here + prepared(c, g), min(here, there)
+    return there, min(here, there)
+
+
 def replay(where, host, device, preparation):
     """Lines: what auto would take of the better place's time for some numbers of solves, upload counted: the worst and its matrix."""
     out = []
@@ -169,11 +208,8 @@ def replay(where, host, device, preparation):
     for solves in (20, 50, 100, 200, 500, 1000, 5000):
         ratios = []
         for matrix, by in runs.items():
-            c, g = by["cpu"], by["cuda:0"]
-            there = solves * g["solve_s"] + g["prepare_s"] + g["upload_s"]
-            here = solves * c["solve_s"]
-            goes = cost_of(preparation, g) + solves * cost_of(device, g) < solves * cost_of(host, c)
-            ratios.append(((there if goes else here) / min(there, here), matrix))
+            took, best = taken(solves, by["cpu"], by["cuda:0"], host, device, preparation)
+            ratios.append((took / best, matrix))
         far = sum(ratio > 1.05 for ratio, _ in ratios)
         out.append(f"{solves} solves: {max(ratios)[0]:.2f} of the better place at most ({max(ratios)[1]}), above 1.05 {far} of {len(ratios)}")
     return out
@@ -209,6 +245,12 @@ def main():
             for t in TERMS:
                 if abs(have[t] - cost[t]) > 0.01 * abs(cost[t]):
                     sys.exit(f"device_cost.py: {name}: {t} is {have[t]:g} in gpu_class.c and {cost[t]:.3g} by the results")
+        with open(os.path.join(ROOT, PAGE), encoding="utf-8") as f:
+            page = f.read()
+        for line in out:
+            if line not in page:
+                sys.exit(f"device_cost.py: {PAGE} has not the line: {line}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -318,6 +318,7 @@ void solve_report_json(json *j, const solve_request *q, const solve_outcome *r)
             gable_solve_method_text((gable_solve_method)integer_of(r->solver, GABLE_SOLVER_SOLVE_METHOD)));
   json_bool(j, "merge_blocks", q->merge_blocks);
   json_integer(j, "solve_levels", integer_of(r->solver, GABLE_SOLVER_SOLVE_LEVELS));
+  json_integer(j, "solve_launches", integer_of(r->solver, GABLE_SOLVER_SOLVE_LAUNCHES));
   json_integer(j, "solve_blocks", integer_of(r->solver, GABLE_SOLVER_SOLVE_BLOCKS));
   json_integer(j, "substituted_blocks", integer_of(r->solver, GABLE_SOLVER_SUBSTITUTED_BLOCKS));
   json_number(j, "predicted_host_s", real_of(r->solver, GABLE_SOLVER_PREDICTED_HOST_S));

@@ -288,7 +288,8 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(SOLVE_BLOCKS, int64_t, 1, "block columns of L, and of U of an LU, of a named solve method; 0: Gable's own")        \
   X(SUBSTITUTED_BLOCKS, int64_t, 1,                                                                                    \
     "of SOLVE_BLOCKS: solved by substitution, not by an inverse; levels, batched: all")                                \
-  X(SOLVE_METHOD, int64_t, 1, "the gable_solve_method that sweeps run; GABLE_SOLVE_AUTO: Gable's own")
+  X(SOLVE_METHOD, int64_t, 1, "the gable_solve_method that sweeps run; GABLE_SOLVE_AUTO: Gable's own")                 \
+  X(SOLVE_LAUNCHES, int64_t, 1, "launches on a GPU of one sweep by a named solve method; 0: by Gable's own")
 
 typedef enum gable_solver_key {
 #define GABLE_SOLVER_KEY_ENUM(name, type, count, text) GABLE_SOLVER_##name,
