@@ -8,7 +8,7 @@
 #include "session.h"
 #include "stopwatch.h"
 
-enum { BENCH_MOST_METHODS = 16 };
+enum { BENCH_MOST_METHODS = 16, BENCH_MOST_WIDTHS = 8 };
 
 /* One method on one triangle, or (part GABLE_PART_FULL) a forward and a backward sweep with the whole matrix. */
 typedef struct bench_result {
@@ -41,6 +41,7 @@ typedef struct bench_request {
   int n_files;
   const char *list, *folder, *only, *methods, *where, *uplo, *measure, *json, *plot, *machine, *commit, *cudss;
   const char *op, *type, *layout; /* as `gable trisolve` has them */
+  const char *widths;             /* of supernodal: numbers of right-hand sides, commas between; NULL: rhs */
   long rhs, repeat, threads;
   double limit_s;
   int merge_blocks, both_ops;
@@ -78,7 +79,7 @@ const double *bench_seed(const char *matrix);
 /* A method on a factor (bench_supernodal.c). */
 typedef struct supernodal_result {
   const char *matrix, *method, *where, *kind; /* kind: lu, cholesky, ldlt */
-  int64_t n, nnz_l, nnz_u, levels, device_bytes;
+  int64_t n, nnz_l, nnz_u, levels, device_bytes, rhs;
   double prepare_s, upload_s, floor_s;
   const char *floor_of; /* which of them the floor is: bytes, flops */
   int graph;            /* 1: solves were timed in a captured graph */

@@ -89,7 +89,7 @@ void bench_json_supernodal(FILE *f, const bench_request *q, const supernodal_res
   text(f, "method", r->method);
   fprintf(f, "\"merge_blocks\":%s,", q->merge_blocks ? "true" : "false");
   integer(f, "levels", r->levels);
-  integer(f, "rhs", q->rhs);
+  integer(f, "rhs", r->rhs);
   text(f, "where", r->where);
   number(f, "prepare_s", r->prepare_s);
   number(f, "upload_s", r->upload_s);

@@ -22,9 +22,13 @@ typedef struct supernodal_run {
   gable_matrix_view matrix; /* of the source at hand */
   const char *name;
   gable_method kind;      /* of its factorization */
-  gable_solver *factored; /* on the CPU */
-  void *saved;            /* [saved_bytes] its factor */
+  gable_solver *factored; /* by method first, of which its factor is in the form */
+  int first;              /* a gable_solve_method; -1: packages alone run, and it stays on the CPU */
+  void *saved;            /* [saved_bytes] its factor, once another method takes it */
   size_t saved_bytes;
+  gable_idx width[BENCH_MOST_WIDTHS]; /* [n_widths] right-hand sides at once */
+  workbench bench[BENCH_MOST_WIDTHS]; /* [n_widths] of the source at hand */
+  int n_widths;
   double begun;
   int matrices, missed;
 } supernodal_run;
@@ -35,6 +39,19 @@ static int fail(supernodal_run *r, gable_status status, const char *reason)
   fprintf(stderr, "gable bench: %s: %s\n", r->name, reason);
   if (r->json) bench_json_failure(r->json, r->q, r->name, status, reason);
   return EXIT_FAILED;
+}
+
+static int is_late(const supernodal_run *r)
+{
+  return r->q->limit_s > 0 && stopwatch_now() - r->begun > r->q->limit_s;
+}
+
+/* For want of time. */
+static void say_left_out(supernodal_run *r, const char *method, gable_idx width)
+{
+  progress_erase(&r->session->bar);
+  fprintf(stderr, "gable bench: the time is over (--limit-seconds), left out: %s, %s, %d right-hand side%s\n", r->name,
+          method, width, width == 1 ? "" : "s");
 }
 
 static double real_of(const gable_solver *s, gable_solver_key key)
@@ -85,23 +102,25 @@ static gable_status time_one(bench_graph *graph, one_turn *turn, workbench *benc
   return status ? status : workbench_stop(bench, seconds);
 }
 
-/* Sweeps with b of two kinds in turn, fewer than asked for where they take over two seconds: captured in a graph where
- * that goes, so that a GPU and not the host's launches are timed, but for very long ones. */
+/* Sweeps with b of two kinds in turn, fewer than asked for where they take over a second: captured in a graph where
+ * that goes, so that a GPU and not the host's launches are timed, but for very long ones, of which the first two count,
+ * too. */
 static gable_status time_sweeps(const supernodal_run *r, bench_sweep *sweep, workbench *bench, supernodal_result *out)
 {
-  static const double longest = 0.25, all = 2;
+  static const double longest = 0.25, all = 1;
   long repeat = r->q->repeat;
   double once = 0;
   one_turn turns[2] = {{sweep, 0}, {sweep, 1}};
   bench_graph *graph[2] = {NULL, NULL};
   double *times = malloc((size_t)repeat * sizeof *times);
   gable_status status = times ? GABLE_OK : GABLE_ERR_MEMORY;
-  for (int k = 0; k < 2 && !status; k++) status = time_one(NULL, &turns[k], bench, &once);
+  for (int k = 0; k < 2 && !status; k++) status = time_one(NULL, &turns[k], bench, &times[k]);
+  if (!status) once = times[1];
   if (once * (double)repeat > all) repeat = once * 3 > all ? 3 : (long)(all / once);
   for (int k = 0; k < 2 && !status && !sweep->direct && once < longest; k++)
     graph[k] = bench_graph_capture(bench->stream, run_turn, &turns[k]);
   out->graph = graph[0] && graph[1];
-  for (long k = 0; k < repeat && !status; k++) {
+  for (long k = once < longest ? 0 : 2; k < repeat && !status; k++) {
     status = time_one(out->graph ? graph[k % 2] : NULL, &turns[k % 2], bench, &times[k]);
     if (!status && stop_asked()) status = GABLE_ERR_CANCELLED;
   }
@@ -145,7 +164,7 @@ static void say(supernodal_run *r, const supernodal_result *b)
 }
 
 /* What every method has in common, of the factor at hand. */
-static supernodal_result describe(const supernodal_run *r, const char *method)
+static supernodal_result describe(const supernodal_run *r, const char *method, gable_idx width)
 {
   supernodal_result b;
   memset(&b, 0, sizeof b);
@@ -154,6 +173,7 @@ static supernodal_result describe(const supernodal_run *r, const char *method)
   b.where = gable_context_where(r->session->ctx);
   b.kind = gable_method_text((gable_method)integer_of(r->factored, GABLE_SOLVER_METHOD));
   b.n = r->matrix.n_rows;
+  b.rhs = width;
   b.nnz_l = integer_of(r->factored, GABLE_SOLVER_NNZ_L);
   b.nnz_u = integer_of(r->factored, GABLE_SOLVER_NNZ_U);
   return b;
@@ -163,7 +183,7 @@ static supernodal_result describe(const supernodal_run *r, const char *method)
 static void record(supernodal_run *r, supernodal_result *b, double bytes, int threads)
 {
   const double bytes_s = workbench_floor(b->where, bytes, 0, threads).s;
-  const double flops_s = workbench_flops_floor(b->where, 2.0 * (double)(b->nnz_l + b->nnz_u) * (double)r->q->rhs);
+  const double flops_s = workbench_flops_floor(b->where, 2.0 * (double)(b->nnz_l + b->nnz_u) * (double)b->rhs);
   b->floor_s = bytes_s > flops_s ? bytes_s : flops_s;
   b->floor_of = bytes_s > flops_s ? "bytes" : "flops";
   say(r, b);
@@ -171,26 +191,50 @@ static void record(supernodal_run *r, supernodal_result *b, double bytes, int th
   r->missed += b->missed;
 }
 
-/* One method on the factor at hand. */
-static gable_status run_method(supernodal_run *r, gable_solve_method method, workbench *bench)
+/* One method with one width. */
+static gable_status run_width(supernodal_run *r, const gable_solver *s, gable_solve_method method, int w)
+{
+  supernodal_result b = describe(r, gable_solve_method_text(method), r->width[w]);
+  gable_status status = measure(r, s, &r->bench[w], &b);
+  if (status) return status;
+  b.levels = integer_of(s, GABLE_SOLVER_SOLVE_LEVELS);
+  b.device_bytes = integer_of(s, GABLE_SOLVER_DEVICE_BYTES);
+  b.upload_s = real_of(s, GABLE_SOLVER_UPLOAD_S);
+  b.prepare_s = real_of(s, GABLE_SOLVER_PREPARE_S);
+  record(r, &b, real_of(s, GABLE_SOLVER_SOLVE_BYTES) + 16.0 * r->matrix.n_rows * ((double)b.rhs - 1),
+         method == GABLE_SOLVE_AUTO ? gable_context_threads(r->session->ctx) : 1);
+  return GABLE_OK;
+}
+
+/* The factor at hand in a solver of another method. */
+static gable_status take_factor(supernodal_run *r, gable_solve_method method, gable_solver **s)
 {
   gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
-  gable_solver *s = NULL;
-  supernodal_result b = describe(r, gable_solve_method_text(method));
+  gable_status status = GABLE_OK;
   options.solve_method = method;
   options.merge_blocks = r->q->merge_blocks;
-  gable_status status = gable_solver_create(r->session->ctx, &options, &s);
-  if (!status) status = gable_solver_load_memory(s, &r->matrix, r->saved, r->saved_bytes);
-  if (!status) status = measure(r, s, bench, &b);
-  if (!status) {
-    const double bytes = real_of(s, GABLE_SOLVER_SOLVE_BYTES) + 16.0 * r->matrix.n_rows * ((double)r->q->rhs - 1);
-    b.levels = integer_of(s, GABLE_SOLVER_SOLVE_LEVELS);
-    b.device_bytes = integer_of(s, GABLE_SOLVER_DEVICE_BYTES);
-    b.upload_s = real_of(s, GABLE_SOLVER_UPLOAD_S);
-    b.prepare_s = real_of(s, GABLE_SOLVER_PREPARE_S);
-    record(r, &b, bytes, method == GABLE_SOLVE_AUTO ? gable_context_threads(r->session->ctx) : 1);
+  if (!r->saved) {
+    status = gable_solver_save_memory(r->factored, NULL, &r->saved_bytes);
+    if (!status) r->saved = malloc(r->saved_bytes + 1);
+    if (!status)
+      status = r->saved ? gable_solver_save_memory(r->factored, r->saved, &r->saved_bytes) : GABLE_ERR_MEMORY;
   }
-  gable_solver_destroy(&s);
+  if (!status) status = gable_solver_create(r->session->ctx, &options, s);
+  if (!status) status = gable_solver_load_memory(*s, &r->matrix, r->saved, r->saved_bytes);
+  return status;
+}
+
+/* One method on the factor at hand, which it prepares once for all widths. */
+static gable_status run_method(supernodal_run *r, gable_solve_method method)
+{
+  gable_solver *own = NULL;
+  gable_status status = (int)method == r->first || is_late(r) ? GABLE_OK : take_factor(r, method, &own);
+  for (int w = 0; w < r->n_widths && !status; w++)
+    if (is_late(r))
+      say_left_out(r, gable_solve_method_text(method), r->width[w]);
+    else
+      status = run_width(r, own ? own : r->factored, method, w);
+  gable_solver_destroy(&own);
   return status;
 }
 
@@ -216,10 +260,11 @@ static int open_other(const supernodal_run *r, const char *method, workbench *be
 }
 
 /* Another package; where it is missing or fails that is said and no more. */
-static gable_status run_other(supernodal_run *r, const char *method, workbench *bench)
+static gable_status run_other(supernodal_run *r, const char *method, int w)
 {
   bench_sweep sweep;
-  supernodal_result b = describe(r, method);
+  workbench *bench = &r->bench[w];
+  supernodal_result b = describe(r, method, r->width[w]);
   char why[240];
   if (!open_other(r, method, bench, &sweep, why, sizeof why)) {
     progress_erase(&r->session->bar);
@@ -231,23 +276,6 @@ static gable_status run_other(supernodal_run *r, const char *method, workbench *
   b.prepare_s = sweep.prepare_s;
   if (!status) record(r, &b, sweep.bytes, 1);
   sweep.close(&sweep);
-  return status;
-}
-
-/* The factor that all methods take: made once, on the CPU. */
-static gable_status make_factor(supernodal_run *r)
-{
-  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
-  options.place = GABLE_PLACE_HOST;
-  options.method = r->kind;
-  gable_status status = gable_solver_create(r->session->ctx, &options, &r->factored);
-  if (!status) status = gable_solver_analyse(r->factored, &r->matrix);
-  if (!status) status = gable_solver_factor(r->factored, NULL, GABLE_REUSE_NOTHING);
-  if (!status) status = gable_solver_save_memory(r->factored, NULL, &r->saved_bytes);
-  if (!status) {
-    r->saved = malloc(r->saved_bytes + 1);
-    status = r->saved ? gable_solver_save_memory(r->factored, r->saved, &r->saved_bytes) : GABLE_ERR_MEMORY;
-  }
   return status;
 }
 
@@ -277,26 +305,72 @@ static const char *package_named(const char *name, size_t length)
   return NULL;
 }
 
+/* The first of Gable's methods among the names, -1: there is none. */
+static int first_method(const char *name)
+{
+  for (size_t length; *name; name += length + (name[length] == ',')) {
+    length = strcspn(name, ",");
+    if (length && !package_named(name, length)) return method_named(name, length);
+  }
+  return -1;
+}
+
+/* The factor that all methods take: made once, by the CPU, and brought into the form of the first at once, for copies
+ * of large ones take as long as solves of it. */
+static gable_status make_factor(supernodal_run *r)
+{
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  options.method = r->kind;
+  options.place = r->first < 0 ? GABLE_PLACE_HOST : GABLE_PLACE_CONTEXT;
+  options.solve_method = r->first < 0 ? GABLE_SOLVE_AUTO : (gable_solve_method)r->first;
+  options.merge_blocks = r->q->merge_blocks;
+  gable_status status = gable_solver_create(r->session->ctx, &options, &r->factored);
+  if (!status) status = gable_solver_analyse(r->factored, &r->matrix);
+  if (!status) status = gable_solver_factor(r->factored, NULL, GABLE_REUSE_NOTHING);
+  return status;
+}
+
+/* Vectors of each width. */
+static gable_status open_benches(supernodal_run *r)
+{
+  gable_vectors_view shape = GABLE_VECTORS_VIEW_INIT;
+  gable_status status = GABLE_OK;
+  shape.n = r->matrix.n_rows;
+  shape.ld = shape.n;
+  memset(r->bench, 0, sizeof r->bench);
+  for (int w = 0; w < r->n_widths && !status; w++) {
+    shape.count = r->width[w];
+    status = workbench_open(r->session->ctx, &shape, &r->bench[w]);
+  }
+  return status;
+}
+
+/* The method of that name, or the package, with all widths; a package describes its factor anew for each. */
+static gable_status run_named(supernodal_run *r, const char *name, size_t length)
+{
+  gable_status status = GABLE_OK;
+  const char *package = package_named(name, length);
+  if (!package) return run_method(r, (gable_solve_method)method_named(name, length));
+  for (int w = 0; w < r->n_widths && !status; w++)
+    if (is_late(r))
+      say_left_out(r, package, r->width[w]);
+    else
+      status = run_other(r, package, w);
+  return status;
+}
+
 /* Each method of the list in turn; on a GPU cuSPARSE first. */
 static gable_status run_methods(supernodal_run *r)
 {
   const int on_gpu = !strncmp(gable_context_where(r->session->ctx), "cuda", 4);
   const char *name = r->q->methods ? r->q->methods : on_gpu ? every_method : every_method + strlen("cusparse,");
-  gable_vectors_view shape = GABLE_VECTORS_VIEW_INIT;
-  workbench bench;
-  shape.n = r->matrix.n_rows;
-  shape.ld = shape.n;
-  shape.count = (gable_idx)r->q->rhs;
-  gable_status status = workbench_open(r->session->ctx, &shape, &bench);
-  if (!status) status = make_factor(r);
+  r->first = first_method(name);
+  gable_status status = make_factor(r);
+  if (!status) status = open_benches(r);
   for (size_t length; *name && !status; name += length + (name[length] == ',')) {
     length = strcspn(name, ",");
     progress_forget(&r->session->bar);
-    const char *package = package_named(name, length);
-    if (package)
-      status = run_other(r, package, &bench);
-    else if (length)
-      status = run_method(r, (gable_solve_method)method_named(name, length), &bench);
+    if (length) status = run_named(r, name, length);
     if (status == GABLE_ERR_UNAVAILABLE) { /* a method whose library is missing */
       progress_erase(&r->session->bar);
       fprintf(stderr, "gable bench: %.*s: %s: left out\n", (int)length, name, session_reason(status).text);
@@ -304,8 +378,21 @@ static gable_status run_methods(supernodal_run *r)
     }
   }
   drop_factor(r);
-  workbench_close(&bench);
+  for (int w = 0; w < r->n_widths; w++) workbench_close(&r->bench[w]);
   return status;
+}
+
+/* --widths, or the one of --rhs.  0: they are not understood. */
+static int read_widths(supernodal_run *r)
+{
+  const char *at = r->q->widths;
+  if (!at) r->width[r->n_widths++] = (gable_idx)r->q->rhs;
+  for (char *end; at; at = *end ? end + 1 : NULL) {
+    const long width = strtol(at, &end, 10);
+    if (end == at || (*end && *end != ',') || width < 1 || width > 100000 || r->n_widths == BENCH_MOST_WIDTHS) return 0;
+    r->width[r->n_widths++] = (gable_idx)width;
+  }
+  return 1;
 }
 
 static int run_source(void *user, const bench_source *source)
@@ -315,7 +402,7 @@ static int run_source(void *user, const bench_source *source)
   gable_off duplicates;
   gable_status status;
   char reason[TWIN_REASON_BYTES] = "";
-  if (r->q->limit_s > 0 && stopwatch_now() - r->begun > r->q->limit_s) {
+  if (is_late(r)) {
     fprintf(stderr, "gable bench: the time is over (--limit-seconds), left out: %s\n", source->name);
     return EXIT_DONE;
   }
@@ -348,6 +435,9 @@ int bench_supernodal(session *s, const bench_request *q, FILE *out, FILE *lines)
       return options_wrong("bench", "--methods: no solve method '%.*s': say %s", (int)length, name, every_method);
     name += length;
   }
+  if (!read_widths(&r))
+    return options_wrong("bench", "--widths '%s': say up to %d numbers from 1 to 100000, commas between", q->widths,
+                         BENCH_MOST_WIDTHS);
   const int rc = bench_sources(q, run_source, &r);
   progress_erase(&s->bar);
   if (rc) return rc;

@@ -329,6 +329,8 @@ static int parse(int argc, char **argv, bench_request *q, const char **argument,
       option_choice(0, "measure", "both|solves|sweeps",
                     "triangular solves, pairs of Gauss-Seidel sweeps (default both)", &q->measure),
       option_integer(0, "rhs", "K", "right-hand sides at once; sweeps take one (default 1)", &q->rhs, 1, 100000),
+      option_text(0, "widths", "K[,K]", NULL,
+                  "supernodal: each of these numbers of right-hand sides, of one factor (default: --rhs)", &q->widths),
       option_integer('r', "repeat", "R", "solves to time, fewer where they take over a second (default 9)", &q->repeat,
                      3, 100000),
       option_real(0, "limit-seconds", "S", "begin no new matrix after so long (default: no limit)", &q->limit_s, 0,
@@ -354,7 +356,7 @@ static int parse(int argc, char **argv, bench_request *q, const char **argument,
       "gable bench laplacian --permuted --only 27-point --methods cusparse,auto\n"
       "gable bench matrices --folder ../shared/matrices --rhs 16 --limit-seconds 300\n"
       "gable bench matrices A.mtx B.mtx.gz --where cpu --methods auto,serial --measure solves\n"
-      "gable bench supernodal A.mtx laplacian7:30x30x30 --rhs 16 --json supernodal.json\n",
+      "gable bench supernodal A.mtx laplacian7:30x30x30 --widths 1,16 --json supernodal.json\n",
       1,
       argc,
       "laplacian|matrices|supernodal|FILE"};
@@ -371,8 +373,8 @@ static int parse(int argc, char **argv, bench_request *q, const char **argument,
     *rc = options_wrong("bench", "'%s' is not measured: say laplacian, matrices or supernodal", q->what);
   else if (supernodal && q->plot)
     *rc = options_wrong("bench", "supernodal draws no picture: leave --plot out");
-  else if (!supernodal && q->merge_blocks)
-    *rc = options_wrong("bench", "--merge-blocks goes with supernodal");
+  else if (!supernodal && (q->merge_blocks || q->widths))
+    *rc = options_wrong("bench", "--merge-blocks and --widths go with supernodal");
   else if (supernodal && (*q->op != 'n' || *q->type != 'd' || *q->layout != 'c' || q->both_ops))
     *rc = options_wrong("bench", "--op, --type, --layout and --both-ops go with triangles, not with supernodal");
   else if (q->n_files && !strcmp(q->what, "laplacian"))

@@ -52,6 +52,15 @@ run 0 bench supernodal laplacian5:9x8 --where cpu --repeat 3 --merge-blocks --me
 printf 'grid laplacian5:9x8 lu\ngrid laplacian5:9x8 # by itself\ngrid ldlt laplacian5:9x8\n' >list
 run 0 bench supernodal --list list --where cpu --repeat 3 --methods auto --json lines
 [ "$(sed 's/.*"kind":"\([a-z]*\)".*/\1/' lines | tr '\n' ' ')" = "lu cholesky ldlt " ] || wrong "the list's kinds of factorization are not the lines'"
+# several widths of one factor, by methods that share it
+run 0 bench supernodal laplacian5:9x8 --where cpu --repeat 3 --widths 1,3,16 --methods batched,auto --json lines
+[ "$(sed 's/.*"method":"\([a-z]*\)".*"rhs":\([0-9]*\),.*/\1\2/' lines | tr '\n' ' ')" = "batched1 batched3 batched16 auto1 auto3 auto16 " ] ||
+    wrong "the lines are not those of three widths by two methods"
+for widths in 1,x 0 1, 1,2,3,4,5,6,7,8,9; do
+    run 2 bench supernodal laplacian5:9x8 --where cpu --widths "$widths"
+    says "widths '$widths'" err
+done
+run 2 bench matrices laplacian5:9x8 --where cpu --widths 1
 run 2 bench supernodal laplacian5:9x8 --where cpu --methods nobody
 says "no solve method 'nobody'" err
 run 0 bench supernodal laplacian5:9x8 --where mirror --repeat 3 --rhs 128 --json lines
