@@ -283,6 +283,85 @@ static void check_wide_range(gable_solve_method method, int which)
   gi_layout_destroy(host, &y);
 }
 
+/* One block of n columns: pivot on its diagonal, below everywhere else in its triangle. */
+static gi_factor *steep_factor(gable_idx n, double pivot, double below, gi_layout **y)
+{
+  unsigned char *full = malloc((size_t)n * (size_t)n);
+  gi_factor *f = NULL;
+  memset(full, 1, (size_t)n * (size_t)n);
+  *y = NULL;
+  for (uint64_t seed = 1; !*y || (*y)->n_super > 1; seed++) { /* widths of supernodes are random */
+    gi_random r = gi_random_seed(seed);
+    gi_layout_destroy(host, y);
+    *y = small_layout(host, &r, n, full, 1, 1, n);
+  }
+  CHECK_OK(gi_factor_create(host, *y, GI_CHOLESKY, GABLE_TYPE_D, &f));
+  for (gable_idx k = 0; k < n; k++) {
+    for (gable_idx i = 0; i < n; i++) ((double *)f->l)[i + k * n] = i == k ? pivot : below;
+    ((double *)f->dinv)[k] = 1 / pivot;
+  }
+  free(full);
+  return f;
+}
+
+/* Entry i of op(L) e_k. */
+static double steep_entry(double pivot, double below, gable_op op, gable_idx i, gable_idx k)
+{
+  return i == k ? pivot : (op == GABLE_OP_N ? i > k : i < k) ? below : 0;
+}
+
+/* L of steep_factor with b_j = op(L) e_k for another k in each column: x_j = e_k exactly where each x is divided last,
+ * for b_i = l_ik x_k.  infinite: times infinity, which reaches no row that does not depend on it. */
+static void check_steep(gable_solve_method method, gable_idx n, double pivot, double below, int infinite)
+{
+  enum { COLUMNS = 16 };
+  const gi_cluster_outside none = {0};
+  gi_random r = gi_random_seed(1);
+  gi_layout *y;
+  gi_factor *f = steep_factor(n, pivot, below, &y);
+  gi_method_solver *solver = NULL;
+  int moved = 0;
+  CHECK_OK(gi_method_solver_update(ctx, f, method, 0, &none, &solver, &moved));
+  for (gable_idx count = 1; count <= COLUMNS; count *= 4)
+    for (int op = 0; op < 2; op++) {
+      gi_method_work *w = NULL;
+      vectors v = vectors_new(&r, n, GABLE_TYPE_D, count, GABLE_MAJOR_COL);
+      for (gable_idx j = 0; j < count; j++)
+        for (gable_idx i = 0; i < n; i++) {
+          const double b = steep_entry(pivot, below, (gable_op)op, i, (j * 7 + n / 2) % n);
+          ((double *)v.host)[test_entry(&v.view, i, j)] = infinite && b != 0 ? INFINITY : b;
+        }
+      CHECK_OK(ctx->device->copy_in(ctx, v.view.data, v.host, v.bytes, NULL));
+      CHECK_OK(gi_method_work_create(solver, count, &w));
+      CHECK_OK(gi_method_solve(solver, w, (gable_op)op, GI_SOLVE_L, &v.view, &v.view, NULL));
+      vectors_read(&v);
+      for (gable_idx j = 0; j < count; j++)
+        for (gable_idx i = 0; i < n; i++) {
+          const gable_idx k = (j * 7 + n / 2) % n;
+          const double x = value_at(&v, i, j), due = i == k ? 1 : 0;
+          const int before = op == GABLE_OP_N ? i < k : i > k;
+          CHECK(infinite ? before ? x == 0 : !isfinite(x) : x == due, "%s, %d columns, op %d, n %d: x[%d, %d] = %g",
+                gable_solve_method_text(method), count, op, n, i, j, x);
+        }
+      gi_method_work_destroy(&w);
+      vectors_free(&v);
+    }
+  gi_method_solver_destroy(ctx, &solver);
+  gi_factor_destroy(host, &f);
+  gi_layout_destroy(host, &y);
+}
+
+/* Substitution in narrow and wide blocks, of which l_ik / l_ii overflows though no x does. */
+static void check_steep_blocks(void)
+{
+  static const gable_idx sizes[] = {2, 31, 32, 33, 100};
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    check_steep(GABLE_SOLVE_BATCHED, sizes[k], 1e-160, 1e160, 0);
+    check_steep(GABLE_SOLVE_PARTITIONED, sizes[k], 1e-160, 1e160, 0);
+    check_steep(GABLE_SOLVE_BATCHED, sizes[k], 2, 1, 1);
+  }
+}
+
 /* Refined to the tolerance, both ops, new values under the same work where addresses stay. */
 static void check_solver(test_kind kind, gable_solve_method method, int merge)
 {
@@ -346,6 +425,7 @@ int main(int argc, char **argv)
         check_substituted((uint64_t)seed, (gable_solve_method)method, merge);
     for (int k = 0; k < WIDE_RANGES; k++) check_wide_range((gable_solve_method)method, k);
   }
+  check_steep_blocks();
   for (int kind = 0; kind < TEST_PERMUTATION; kind++)
     for (int method = GABLE_SOLVE_LEVELS; method <= LAST; method++)
       for (int merge = 0; merge < 2 && (!only || only == (gable_solve_method)method); merge++)

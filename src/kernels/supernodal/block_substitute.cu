@@ -10,9 +10,10 @@ namespace
 
 /* A triangle of w <= 32 columns in a warp: lane i has row i (transposed: column i) in a, its other entries zero, and
  * x_i of N columns.  Rows are scaled by the reciprocals of the diagonal first: each step is then a shuffle and a
- * multiplication. */
+ * multiplication.  False where some x is not finite: d_ik / d_ii may overflow where x does not, and a zero times
+ * infinity reaches rows that do not depend on it. */
 template <int N>
-__device__ __forceinline__ void substitute_warp(int w, bool transposed, double (&a)[NARROW], double (&x)[N])
+__device__ __forceinline__ bool substitute_scaled(int w, bool transposed, double (&a)[NARROW], double (&x)[N])
 {
   const int lane = threadIdx.x % 32;
   double diagonal = 1;
@@ -35,6 +36,31 @@ __device__ __forceinline__ void substitute_warp(int w, bool transposed, double (
 #pragma unroll
       for (int n = 0; n < N; n++) x[n] -= a[k] * __shfl_sync(ALL_LANES, x[n], k);
   }
+  bool finite = true;
+#pragma unroll
+  for (int n = 0; n < N; n++) finite = finite && isfinite(x[n]);
+  return __all_sync(ALL_LANES, finite);
+}
+
+/* The same for columns k0 .. k0+w-1 of the panel in the order of the CPU: each x is divided last. */
+template <int N>
+__device__ __forceinline__ void substitute_in_order(const panel &c, gable_idx k0, int w, bool transposed,
+                                                    double (&x)[N])
+{
+  const int lane = threadIdx.x % 32;
+#pragma unroll 1
+  for (int step = 0; step < w; step++) {
+    const int k = transposed ? w - 1 - step : step;
+    const bool depends = lane < w && (transposed ? lane < k : lane > k);
+    const gable_idx i = k0 + (transposed ? k : lane), j = k0 + (transposed ? lane : k);
+    const double entry = depends ? c.m[i + (gable_off)j * c.ld] : 0, diagonal = c.m[(gable_off)(k0 + k) * (c.ld + 1)];
+#pragma unroll
+    for (int n = 0; n < N; n++) {
+      if (lane == k) x[n] /= diagonal;
+      const double known = __shfl_sync(ALL_LANES, x[n], k);
+      if (depends) x[n] -= entry * known;
+    }
+  }
 }
 
 /* Row lane (transposed: column lane) of the triangle of columns k0 .. k0+w-1. */
@@ -56,12 +82,17 @@ template <int R> __device__ void narrow_substitute(const gik_block_batch &p, con
   const bool mine = lane < c.w;
   const slot_list in = mine && !p.transposed ? slots_at(p, c.position + lane) : slot_list{0, 0, 0};
   double a[NARROW], x[R] = {};
+  const auto read_inputs = [&] {
+#pragma unroll
+    for (int r = 0; r < R; r++) x[r] = mine ? p.own[(gable_off)(c.first + lane) * R + r] - sum_of<R>(p, in, r) : 0;
+  };
   read_triangle(c, 0, c.w, p.transposed, a);
   gik::after_last_launch();
-#pragma unroll
-  for (int r = 0; r < R; r++)
-    if (mine) x[r] = p.own[(gable_off)(c.first + lane) * R + r] - sum_of<R>(p, in, r);
-  substitute_warp<R>(c.w, p.transposed, a, x);
+  read_inputs();
+  if (!substitute_scaled<R>(c.w, p.transposed, a, x)) {
+    read_inputs();
+    substitute_in_order<R>(c, 0, c.w, p.transposed, x);
+  }
 #pragma unroll
   for (int r = 0; r < R; r++)
     if (mine) p.out[(gable_off)(c.first + lane) * R + r] = x[r];
@@ -97,9 +128,15 @@ template <int R> __device__ void wide_substitute(const gik_block_batch &p, const
         if (warp * EACH < R) {
           double v[EACH];
           double *at = x + (gable_off)(k0 + lane) * R + warp * EACH;
+          const auto read_inputs = [&] {
 #pragma unroll
-          for (int n = 0; n < EACH; n++) v[n] = k0 + lane < k1 ? at[n] : 0;
-          substitute_warp<EACH>(k1 - k0, p.transposed, d, v);
+            for (int n = 0; n < EACH; n++) v[n] = k0 + lane < k1 ? at[n] : 0;
+          };
+          read_inputs();
+          if (!substitute_scaled<EACH>(k1 - k0, p.transposed, d, v)) {
+            read_inputs();
+            substitute_in_order<EACH>(c, k0, k1 - k0, p.transposed, v);
+          }
 #pragma unroll
           for (int n = 0; n < EACH; n++)
             if (k0 + lane < k1) at[n] = v[n];
