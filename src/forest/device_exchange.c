@@ -159,6 +159,8 @@ static gable_status fill_device(gable_exchange *x, const gi_device_shapes *shape
 {
   gable_status status = GABLE_OK;
   gi_device_exchange *d = x->device;
+  const gi_forest_side *out = gi_out_side(x->plan);
+  const int64_t bytes = x->plan->item * x->plan->options.fields;
   const int carries = messages_of(x->plan) != NULL;
   const int copies = copies_of(d);
   GI_TRY(gi_device_rooms(d, shapes, carries));
@@ -169,6 +171,8 @@ static gable_status fill_device(gable_exchange *x, const gi_device_shapes *shape
   }
   GI_TRY(gi_shadows_create(x->plan, &d->memory, &d->shadows));
   GI_TRY(make_steps(x));
+  gi_device_scattered(out, bytes, 1, &d->send);
+  gi_device_scattered(x->plan->moves == GABLE_DIRECTION_FETCH ? out : gi_in_side(x->plan), bytes, 0, &d->receive);
   GI_TRY(gi_device_copy_step(&d->memory, &d->send));
   GI_TRY(gi_device_copy_step(&d->memory, &d->receive));
   GI_TRY(d->ctx->device->synchronise(d->ctx, NULL));

@@ -6,7 +6,10 @@
 #include "kernels/forest/wide_tree.h"
 
 enum { MESSAGE = 256 /* alignment */ };
-enum { ROOTS_AN_EDGE = 64, FEW_ROOTS = 1024 }; /* up to where a bit for each root is worth its memory */
+enum { MOST_SCATTERED = 16 * GIK_SCATTERED_BLOCKS }; /* blocks of a launch, most of which may have no work */
+enum { ROOTS_AN_EDGE = 64, FEW_ROOTS = 1024 };       /* up to where a bit for each root is worth its memory */
+
+int64_t gi_device_scattered_least = 4 << 20;
 
 static gable_status place_messages(gable_context *ctx, int n, const int64_t *bytes, gi_room *room)
 {
@@ -158,6 +161,24 @@ gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_windo
 done:
   gi_free(m->ctx, host);
   return status;
+}
+
+void gi_device_scattered(const gi_forest_side *s, int64_t bytes, int packs, gik_exchange_step *step)
+{
+  const gik_shared_roots *q = &step->roots;
+  const int copies = step->op == GABLE_FOREST_OP_REPLACE && !q->shared;
+  const int flat = step->own_from.kind == GIK_MAP_CONTIGUOUS && step->own_to.kind == GIK_MAP_CONTIGUOUS;
+  int64_t all = step->own, longest = step->own, plain = copies && flat ? step->own : 0;
+  for (int k = 0; k < s->n; k++) {
+    const int64_t n = k == s->self ? 0 : s->map[k].n;
+    all += n;
+    if (n > longest) longest = n;
+    if ((packs || copies) && s->map[k].kind == GIK_MAP_CONTIGUOUS) plain += n;
+  }
+  if (step->width > 1 || step->atomics || longest > INT32_MAX || (!packs && (q->wide || (q->n && !q->shared)))) return;
+  if (!all || (all - plain) * bytes < gi_device_scattered_least || plain > all / 2) return;
+  const int64_t share = GIK_SCATTERED_BLOCKS * longest / all, most = MOST_SCATTERED / (s->n + 1);
+  step->scattered_blocks = (int)(share < 1 || most < 1 ? 1 : share < most ? share : most);
 }
 
 gable_status gi_device_copy_step(gi_arena *m, gik_exchange_step *step)

@@ -12,6 +12,7 @@ namespace gik
 {
 
 enum { UNROLL = 4, MOST_BLOCKS = 1056, MOST_WAITING = 16 /* blocks of a launch that waits */ };
+enum { SCATTERED_RESIDENT = 4 };
 
 /* One side of a move: item i of field f is number ((f * stride + p(i)) * width) of at.  The map is a copy, which stays
  * in registers. */
@@ -37,20 +38,21 @@ static __device__ __forceinline__ bool is_shared(const uint32_t *shared, int64_t
   return shared && shared[root / 32] >> (root % 32) & 1;
 }
 
-/* Bytes that lie side by side on both ends, all threads of a row of blocks. */
-template <typename T> static __device__ void copy_plain(T *to, const T *from, int64_t n, int64_t first, int64_t step)
+/* Bytes that lie side by side on both ends, all threads of a row of blocks; each has AHEAD loads under way. */
+template <typename T, int AHEAD = UNROLL>
+static __device__ void copy_plain(T *to, const T *from, int64_t n, int64_t first, int64_t step)
 {
   if (((uintptr_t)to | (uintptr_t)from) % sizeof(uint4) == 0 && n * sizeof(T) >= sizeof(uint4) * BLOCK) {
     const int64_t words = n * (int64_t)sizeof(T) / (int64_t)sizeof(uint4);
     const uint4 *f = (const uint4 *)from;
     uint4 *t = (uint4 *)to;
-    for (int64_t i = first; i < words; i += UNROLL * step) {
-      uint4 v[UNROLL];
+    for (int64_t i = first; i < words; i += AHEAD * step) {
+      uint4 v[AHEAD];
 #pragma unroll
-      for (int u = 0; u < UNROLL; u++)
+      for (int u = 0; u < AHEAD; u++)
         if (i + u * step < words) v[u] = f[i + u * step];
 #pragma unroll
-      for (int u = 0; u < UNROLL; u++)
+      for (int u = 0; u < AHEAD; u++)
         if (i + u * step < words) t[i + u * step] = v[u];
     }
     const int64_t done = words * (int64_t)(sizeof(uint4) / sizeof(T));
@@ -93,6 +95,110 @@ static __device__ void move_items(int op, const side<T> &to, const side<T> &from
       for (int u = 0; u < UNROLL; u++)
         if (place[u] >= 0) t[place[u]] = op == GABLE_FOREST_OP_REPLACE ? value[u] : combine(op, before[u], value[u]);
     }
+  }
+}
+
+/* The places of a lane's items first + 32 u; of those from n on the place of another, so that no load needs a branch.
+ */
+template <int N>
+static __device__ __forceinline__ void find_places(const gik_indices &m, uint32_t first, uint32_t n,
+                                                   int64_t (&place)[N])
+{
+  const uint32_t length = (uint32_t)m.extent[0].by;
+  uint32_t i[N], x = length;
+  int64_t line = 0;
+#pragma unroll
+  for (int u = 0; u < N; u++) i[u] = first + u * LANES < n ? first + u * LANES : first;
+  if (m.kind == GIK_MAP_CONTIGUOUS) {
+#pragma unroll
+    for (int u = 0; u < N; u++) place[u] = m.start + i[u];
+  } else if (m.kind == GIK_MAP_LIST && m.list) {
+#pragma unroll
+    for (int u = 0; u < N; u++) place[u] = m.list[i[u]];
+  } else if (m.kind == GIK_MAP_LIST) {
+#pragma unroll
+    for (int u = 0; u < N; u++) place[u] = m.list_64[i[u]];
+  } else {
+#pragma unroll
+    for (int u = 0; u < N; u++) {
+      x += LANES;
+      if (u == 0 || x >= length) { /* past the end of the box's line */
+        const int64_t row = gik_divide(&m.extent[0], i[u], 1), plane = gik_divide(&m.extent[1], row, 1);
+        x = i[u] - (uint32_t)row * length;
+        line = m.start + (row - plane * m.extent[1].by) * m.stride[1] + plane * m.stride[2];
+      }
+      place[u] = line + x * m.stride[0];
+    }
+  }
+}
+
+/* One side of move_scattered.  map: NULL: p(i) = i. */
+template <typename T> struct scattered_side {
+  T *at;
+  const gik_indices *map;
+  int64_t stride;
+
+  __device__ __forceinline__ bool contiguous() const { return !map || map->kind == GIK_MAP_CONTIGUOUS; }
+  __device__ __forceinline__ int64_t start() const { return map ? map->start : 0; }
+};
+
+/* One field: a warp takes N * 32 items in a row.  It is called, so that its registers count once. */
+template <typename T>
+static __device__ __noinline__ void move_field(int op, T *to, const gik_indices *to_map, const T *from,
+                                               const gik_indices *from_map, uint32_t n, const uint32_t *shared,
+                                               uint32_t first, uint32_t step)
+{
+  constexpr int N = sizeof(T) > 8 ? 2 : 4;
+  __shared__ gik_indices p, q;
+  __syncthreads();
+  if (!threadIdx.x) {
+    p = to_map ? *to_map : whole(n);
+    q = from_map ? *from_map : whole(n);
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (uint32_t i = first / LANES * (N * LANES) + first % LANES; i < n; i += N * step) {
+    int64_t place[N];
+    T value[N], before[N];
+    find_places(q, i, n, place);
+#pragma unroll
+    for (int u = 0; u < N; u++) value[u] = from[place[u]];
+    find_places(p, i, n, place);
+    if (op != GABLE_FOREST_OP_REPLACE) {
+#pragma unroll
+      for (int u = 0; u < N; u++) before[u] = to[place[u]];
+    }
+    if (shared) {
+      uint32_t word[N];
+#pragma unroll
+      for (int u = 0; u < N; u++) word[u] = shared[place[u] / 32];
+#pragma unroll
+      for (int u = 0; u < N; u++)
+        if (word[u] >> (place[u] % 32) & 1) place[u] = -1;
+    }
+#pragma unroll
+    for (int u = 0; u < N; u++)
+      if (i + u * LANES < n && place[u] >= 0)
+        to[place[u]] = op == GABLE_FOREST_OP_REPLACE ? value[u] : combine(op, before[u], value[u]);
+  }
+}
+
+/* As move_items, of items of one number, for long rows: maps are in shared memory, so that a thread has 64 registers
+ * and SCATTERED_RESIDENT blocks stay on a multiprocessor. */
+template <typename T>
+static __device__ __forceinline__ void move_scattered(int op, const scattered_side<T> &to,
+                                                      const scattered_side<T> &from, int64_t n, int64_t fields,
+                                                      const uint32_t *shared, int64_t first, int64_t step)
+{
+  const bool plain = op == GABLE_FOREST_OP_REPLACE && !shared && to.contiguous() && from.contiguous();
+#pragma unroll 1
+  for (int64_t f = 0; f < fields; f++) {
+    T *t = to.at + f * to.stride;
+    const T *v = from.at + f * from.stride;
+    if (plain)
+      copy_plain<T, UNROLL / 2>(t + to.start(), v + from.start(), n, first, step);
+    else
+      move_field(op, t, to.map, v, from.map, (uint32_t)n, shared, (uint32_t)first, (uint32_t)step);
   }
 }
 
@@ -187,8 +293,9 @@ static __device__ bool last_row(const gik_exchange_step &s, unsigned count, unsi
   return last;
 }
 
-/* Row k of a send: a message, or behind them the own edges. */
-template <typename T>
+/* Row k of a send: a message, or behind them the own edges.  SCATTERED, here and below: of a step with
+ * scattered_blocks. */
+template <typename T, bool SCATTERED = false>
 static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int k, bool waits, unsigned most)
 {
   const state now = state_of(s);
@@ -198,7 +305,14 @@ static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int 
   const unsigned blocks = row_blocks(n * s.width, most);
   const int64_t first = blockIdx.x * BLOCK + threadIdx.x, step = (int64_t)blocks * BLOCK;
   if (blockIdx.x >= blocks || !await_rows(s, waits ? FREE_SLOTS : 0, now, own ? 0 : k, own ? 0 : k + 1)) return;
-  if (own) {
+  if (SCATTERED) {
+    const gik_row *r = own ? nullptr : &row_of(s, k);
+    const scattered_side<T> to = {(T *)(own ? s.to : r->slot[round % 2]), own ? &s.own_to : nullptr,
+                                  own ? s.to_stride : n};
+    const scattered_side<T> from = {(T *)s.from, own ? &s.own_from : &r->mine, s.from_stride};
+    move_scattered(own ? s.op : GABLE_FOREST_OP_REPLACE, to, from, n, s.fields, own ? s.roots.shared : nullptr, first,
+                   step);
+  } else if (own) {
     const side<T> to = {(T *)s.to, s.own_to, s.to_stride}, from = {(T *)s.from, s.own_from, s.from_stride};
     if (s.atomics)
       move_atomically(s.op, to, from, n, s.fields, s.width, first, step);
@@ -289,7 +403,7 @@ static __device__ void combine_wide(const gik_exchange_step &s, O op, unsigned r
 }
 
 /* Row k of a receive.  O: int or called_op, of wide roots. */
-template <typename T, typename O>
+template <typename T, typename O, bool SCATTERED = false>
 static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, const receive_rows &rows, int k,
                                                    bool waits, unsigned most)
 {
@@ -303,10 +417,14 @@ static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, c
   const int64_t first = blockIdx.x * BLOCK + threadIdx.x, step = (int64_t)blocks * BLOCK;
   if (blockIdx.x >= blocks || !await_rows(s, waits ? MESSAGES : 0, now, shared ? 0 : k, shared ? s.n_rows : k + 1))
     return;
-  if (wide) {
+  if (!SCATTERED && wide) {
     combine_wide<T>(s, O{s.op}, round, first, step);
   } else if (shared) {
     combine_shared<T>(s, round, false, first, step);
+  } else if (SCATTERED) {
+    const gik_row &r = row_of(s, k);
+    const scattered_side<T> to = {(T *)s.to, &r.mine, s.to_stride}, from = {(T *)r.slot[round % 2], nullptr, n};
+    move_scattered(s.op, to, from, n, s.fields, s.roots.shared, first, step);
   } else {
     const gik_row &r = row_of(s, k);
     const side<T> to = {(T *)s.to, r.mine, s.to_stride}, from = {(T *)r.slot[round % 2], whole(n), n};

@@ -36,6 +36,7 @@ using gik::receive_rows_of;
 using gik::REPLY_SLOTS;
 using gik::row_blocks;
 using gik::row_of;
+using gik::SCATTERED_RESIDENT;
 using gik::send_numbers;
 using gik::send_row;
 using gik::send_rows;
@@ -59,6 +60,21 @@ __global__ void __launch_bounds__(BLOCK)
     receive_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most, receive_rows rows)
 {
   receive_row<T, int>(s, rows, (int)blockIdx.y, waits, most);
+}
+
+/* Of steps with scattered_blocks. */
+template <typename T>
+__global__ void __launch_bounds__(BLOCK, SCATTERED_RESIDENT)
+    send_scattered_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most)
+{
+  send_row<T, true>(s, (int)blockIdx.y, waits, most);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(BLOCK, SCATTERED_RESIDENT)
+    receive_scattered_kernel(const __grid_constant__ gik_exchange_step s, bool waits, unsigned most, receive_rows rows)
+{
+  receive_row<T, int, true>(s, rows, (int)blockIdx.y, waits, most);
 }
 
 template <typename T>
@@ -85,11 +101,13 @@ typedef struct kernels {
   send_function send;
   receive_function receive;
   send_function fetch;
+  send_function send_scattered;
+  receive_function receive_scattered;
 } kernels;
 
 template <typename T> kernels kernels_of()
 {
-  return {send_kernel<T>, receive_kernel<T>, fetch_kernel<T>};
+  return {send_kernel<T>, receive_kernel<T>, fetch_kernel<T>, send_scattered_kernel<T>, receive_scattered_kernel<T>};
 }
 
 kernels kernels_for(gable_unit_type unit)
@@ -109,7 +127,8 @@ gable_status launch_rows(const char *name, const gik_exchange_step *s, void *str
                          int64_t numbers, unsigned rows, B... more)
 {
   launches on(stream);
-  const unsigned most = rows && MOST_BLOCKS / rows > 1 ? MOST_BLOCKS / rows : 1, x = row_blocks(numbers, most);
+  const unsigned share = rows && MOST_BLOCKS / rows > 1 ? MOST_BLOCKS / rows : 1;
+  const unsigned most = s->scattered_blocks ? (unsigned)s->scattered_blocks : share, x = row_blocks(numbers, most);
   const bool waits = s->windows && x * rows <= MOST_WAITING;
   if (!rows) return GABLE_OK;
   if (s->windows && s->n_rows && !waits) {
@@ -123,14 +142,17 @@ gable_status launch_rows(const char *name, const gik_exchange_step *s, void *str
 
 gable_status send(const gik_exchange_step *s, void *stream)
 {
-  return launch_rows("forest send", s, stream, kernels_for(s->unit).send, FREE_SLOTS, send_numbers(*s), send_rows(*s));
+  const kernels k = kernels_for(s->unit);
+  return launch_rows("forest send", s, stream, s->scattered_blocks ? k.send_scattered : k.send, FREE_SLOTS,
+                     send_numbers(*s), send_rows(*s));
 }
 
 gable_status receive(const gik_exchange_step *s, void *stream)
 {
   const receive_rows rows = receive_rows_of(*s);
-  return launch_rows("forest receive", s, stream, kernels_for(s->unit).receive, MESSAGES, receive_numbers(*s),
-                     rows.all(), rows);
+  const kernels k = kernels_for(s->unit);
+  return launch_rows("forest receive", s, stream, s->scattered_blocks ? k.receive_scattered : k.receive, MESSAGES,
+                     receive_numbers(*s), rows.all(), rows);
 }
 
 gable_status fetch(const gik_exchange_step *s, void *stream)
@@ -181,6 +203,8 @@ gable_status load()
     GI_TRY(load_one((const void *)k.send));
     GI_TRY(load_one((const void *)k.receive));
     GI_TRY(load_one((const void *)k.fetch));
+    GI_TRY(load_one((const void *)k.send_scattered));
+    GI_TRY(load_one((const void *)k.receive_scattered));
   }
 done:
   return status;

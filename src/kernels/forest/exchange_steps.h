@@ -107,7 +107,8 @@ typedef struct gik_exchange_control {
 enum { GIK_EXCHANGE_STEPS = 5 };
 
 enum { GIK_ROWS_INLINE = 4 };
-enum { GIK_TOGETHER = 32 }; /* steps of one launch */
+enum { GIK_SCATTERED_BLOCKS = 528 }; /* all resident: 4 on each multiprocessor */
+enum { GIK_TOGETHER = 32 };          /* steps of one launch */
 
 /* One step.  Arrays are in device memory. */
 typedef struct gik_exchange_step {
@@ -116,6 +117,7 @@ typedef struct gik_exchange_step {
   int64_t fields, width;        /* numbers of an item */
   int n_rows, windows;          /* windows: 1: rows have flags */
   int atomics;                  /* 1: roots take values in no fixed order; no root is shared then */
+  int scattered_blocks;         /* GPU: > 0: by the kernels for long rows, so many blocks for the largest */
   int64_t largest;              /* edges of the largest row */
   const gik_row *rows;          /* [n_rows] */
   gik_row few[GIK_ROWS_INLINE]; /* the same, where they are no more */
