@@ -225,6 +225,7 @@ gable_status gi_device_sweep_create(gable_context *ctx, const gi_device_factor *
     GI_TRY(ctx->device->alloc(ctx, bytes, &p));
     *(k ? &w->x : &w->b) = p;
   }
+  GI_TRY(ctx->device->synchronise(ctx, NULL)); /* solves may run on other streams */
   *out = w;
   w = NULL;
 done:
