@@ -95,8 +95,11 @@ done:
 static gable_status update_by_level(gable_context *ctx, const gi_factor *f, const gi_cluster_outside *outside,
                                     gi_device_factor **d, int *moved)
 {
-  gable_status status = update_named(ctx, f, GABLE_SOLVE_PARTITIONED, 0, outside, d, moved);
+  gi_error before;
+  gi_keep_error(&before);
+  const gable_status status = update_named(ctx, f, GABLE_SOLVE_PARTITIONED, 0, outside, d, moved);
   if (status != GABLE_ERR_MEMORY) return status;
+  gi_adopt_error(&before);
   gi_log(ctx, GABLE_LOG_INFO, "no memory for the partitioned inverse: batches of substitutions");
   *moved = 1;
   return update_named(ctx, f, GABLE_SOLVE_BATCHED, 0, outside, d, moved);
