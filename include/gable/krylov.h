@@ -66,8 +66,8 @@ GABLE_API gable_status gable_krylov_set_stream(gable_krylov *k, void *stream);
 
 /* Local.  Copies the values val, [nnz] in the order and the memory of the analysed matrix, and updates the
  * preconditioner of the options.  Works stay valid; no solve may run at the same time.  As solves do, it waits for its
- * stream, and so cannot be captured in a CUDA graph (GABLE_ERR_STATE).  GABLE_ERR_SINGULAR names the
- * row of a zero pivot. */
+ * stream, and so cannot be captured in a CUDA graph (GABLE_ERR_STATE).  Errors: as
+ * gable_precond_update. */
 GABLE_API gable_status gable_krylov_update(gable_krylov *k, const void *val);
 
 /* Local.  gable_krylov_analyse, gable_krylov_update with a's values, and the work of gable_krylov_solve, which then

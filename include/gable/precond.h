@@ -64,13 +64,14 @@ GABLE_API gable_status gable_precond_analyse(gable_precond *p, const gable_matri
 GABLE_API gable_status gable_precond_set_stream(gable_precond *p, void *stream);
 
 /* Local.  Factors the values val, [nnz] in the order and the memory of the analysed matrix.  Works stay valid.  ILUT
- * computes a new pattern and analyses its triangular solves again.  GABLE_ERR_SINGULAR names the row of a zero pivot;
- * then call update again before apply.
+ * computes a new pattern and analyses its triangular solves again.  GABLE_ERR_SINGULAR names the row of a zero pivot,
+ * GABLE_ERR_NOT_FINITE that of one that is NaN or infinite (IC(0): not positive, GABLE_ERR_SINGULAR); then call update
+ * again before apply.
  *
  * On a GPU the update is ordered on the stream of p.  Events order it after all earlier applies with works of p, on any
  * stream, and before all later ones.  Two threads must not call apply and update of one preconditioner at the same
- * time. With val in device memory the call is asynchronous but for IC(0), and gable_precond_work_status reports a zero
- * pivot until the next update.  With val in host memory the call waits for the stream and returns that status.  IC(0)
+ * time. With val in device memory the call is asynchronous but for IC(0), and gable_precond_work_status reports such
+ * a pivot until the next update.  With val in host memory the call waits for the stream and returns that status.  IC(0)
  * always waits: the host reads whether a pivot was not positive, and begins again with the diagonal enlarged.
  *
  * In a CUDA graph: with val in device memory an update of every kind but IC(0) may be captured, also with applies.

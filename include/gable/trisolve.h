@@ -186,7 +186,8 @@ GABLE_API gable_status gable_trisolve_plan_bound(const gable_trisolve *t, gable_
 GABLE_API gable_status gable_trisolve_get_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info);
 
 /* Local.  After analyse.  order: [n] rows in the order in which storage holds them; level: [n] of each row, from 0, in
- * the matrix's own numbering, counted as info.levels.  Either may be NULL. */
+ * the matrix's own numbering, counted as info.levels.  Either may be NULL.  GABLE_ERR_UNAVAILABLE: of an op that
+ * options.ops left out. */
 GABLE_API gable_status gable_trisolve_get_schedule(const gable_trisolve *t, gable_op op, gable_idx *order,
                                                    gable_idx *level);
 

@@ -126,7 +126,7 @@ static gable_status end_row(numeric *x, gable_idx i, double least, gable_idx row
     const double value = take(x, j);
     if (!(fabs(value) < least)) x->kept[x->n_kept++] = (entry){j, value};
   }
-  GI_REQUIRE(isfinite(pivot) && isfinite(1 / pivot), GABLE_ERR_SINGULAR,
+  GI_REQUIRE(isfinite(pivot) && isfinite(1 / pivot), isfinite(pivot) ? GABLE_ERR_SINGULAR : GABLE_ERR_NOT_FINITE,
              "ILUT: the pivot of row %d (counted from 0) is %g", i, pivot);
   GI_TRY(check_finite(x->left, x->n_left, i));
   GI_TRY(check_finite(x->kept, x->n_kept, i));

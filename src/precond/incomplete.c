@@ -1,4 +1,5 @@
 /* incomplete.c: ILU(0), IC(0), ILU(k) and ILUT: an incomplete factorization, applied by two triangular solves. */
+#include <math.h>
 #include <string.h>
 
 #include "base/pulse.h"
@@ -212,8 +213,8 @@ static gable_status find_fault_ilu(const gable_precond *p, void *stream)
   double pivot = 0;
   GI_TRY(fetch_bad_row(p, stream, &bad_row));
   if (bad_row >= 0) GI_TRY(fetch_pivot(p, bad_row, stream, &pivot));
-  GI_REQUIRE(bad_row < 0, GABLE_ERR_SINGULAR, "%s: the pivot of row %d (counted from 0) is %g", p->kind->name, bad_row,
-             pivot);
+  GI_REQUIRE(bad_row < 0, isfinite(pivot) ? GABLE_ERR_SINGULAR : GABLE_ERR_NOT_FINITE,
+             "%s: the pivot of row %d (counted from 0) is %g", p->kind->name, bad_row, pivot);
 done:
   return status;
 }

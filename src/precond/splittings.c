@@ -1,4 +1,6 @@
 /* splittings.c: preconditioners that need no factorization: none, Jacobi, one Gauss-Seidel sweep. */
+#include <math.h>
+
 #include "kernels/krylov/krylov_steps.h"
 #include "kernels/sparse/row_product.h"
 #include "precond/precond.h"
@@ -29,11 +31,14 @@ done:
   return status;
 }
 
-static gable_status refuse_jacobi(gable_idx bad_row)
+static gable_status refuse_jacobi(gable_idx bad_row, int finite)
 {
   gable_status status = GABLE_OK;
+  GI_REQUIRE(bad_row < 0 || finite, GABLE_ERR_NOT_FINITE,
+             "Jacobi: the diagonal entry of row %d (counted from 0) is not finite", bad_row);
   GI_REQUIRE(bad_row < 0, GABLE_ERR_SINGULAR,
-             "Jacobi: the diagonal entry of row %d (counted from 0) is zero, missing or not finite", bad_row);
+             "Jacobi: the diagonal entry of row %d (counted from 0) is zero or missing, or its reciprocal overflows",
+             bad_row);
 done:
   return status;
 }
@@ -44,8 +49,8 @@ static gable_status find_fault_jacobi(const gable_precond *p, void *stream)
   int fault[2];
   GI_TRY(p->device->copy_out(p->ctx, fault, p->fault, sizeof fault, stream));
   GI_TRY(p->device->synchronise(p->ctx, stream));
-  if (fault[1] < fault[0]) fault[0] = fault[1];
-  GI_TRY(refuse_jacobi(fault[0] < GIK_NO_ROW ? fault[0] : -1));
+  const int finite = fault[1] >= fault[0], row = finite ? fault[0] : fault[1];
+  GI_TRY(refuse_jacobi(row < GIK_NO_ROW ? row : -1, finite));
 done:
   return status;
 }
@@ -57,7 +62,7 @@ static gable_status update_jacobi(gable_precond *p)
   gable_idx bad_row;
   if (!rows->on_device) {
     gi_matrix_rows_diagonal(rows, p->factor, &bad_row);
-    GI_TRY(refuse_jacobi(bad_row));
+    GI_TRY(refuse_jacobi(bad_row, bad_row < 0 || isfinite(p->factor[bad_row])));
     goto done;
   }
   GI_TRY(p->device->fill(p->ctx, p->fault, GIK_NO_ROW_BYTE, 2 * sizeof *p->fault, p->stream));

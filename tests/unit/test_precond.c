@@ -184,6 +184,23 @@ static void check_columns(gable_preconditioner kind)
   free(c);
 }
 
+/* A pivot of zero is not one that is NaN or infinite. */
+static void check_pivots(gable_preconditioner kind)
+{
+  const double bad[] = {0, NAN, INFINITY};
+  chain *c = make_chain(0.3);
+  const gable_matrix_view a = view_of(c);
+  gable_precond *p = make(kind, &a);
+  for (int k = 0; k < 3; k++) {
+    c->val[0] = bad[k];
+    CHECK(gable_precond_update(p, c->val) == (k ? GABLE_ERR_NOT_FINITE : GABLE_ERR_SINGULAR) &&
+              strstr(gable_last_error(), "row 0"),
+          "%s, %g: %s", gable_preconditioner_text(kind), bad[k], gable_last_error());
+  }
+  gable_precond_destroy(&p);
+  free(c);
+}
+
 static void check_phases(void)
 {
   chain *c = make_chain(0);
@@ -406,6 +423,7 @@ int main(int argc, char **argv)
   for (int kind = GABLE_PRECOND_NONE; kind <= (host ? GABLE_PRECOND_ILUT : GABLE_PRECOND_IC0); kind++) {
     check_kind((gable_preconditioner)kind);
     check_columns((gable_preconditioner)kind);
+    if (kind != GABLE_PRECOND_NONE && kind != GABLE_PRECOND_IC0) check_pivots((gable_preconditioner)kind);
     for (int s = GABLE_KRYLOV_CG; s <= GABLE_KRYLOV_GMRES; s++)
       check_krylov((gable_krylov_solver)s, (gable_preconditioner)kind);
   }
