@@ -93,6 +93,7 @@ static gable_status solve_there(gable_krylov_work *w, const double *b, double *x
   GI_REQUIRE(isfinite(norm), GABLE_ERR_NOT_FINITE, "b holds NaN or infinity, or its 2-norm overflows");
   if (norm == 0) {
     GI_TRY(w->vectors.device->fill(k->ctx, x, 0, (size_t)k->n * sizeof *x, w->vectors.k.stream));
+    GI_TRY(w->vectors.device->synchronise(k->ctx, w->vectors.k.stream));
     answer_zero(w, history, stop);
     goto done;
   }

@@ -1,6 +1,7 @@
 /* Every solver with every preconditioner: true residuals, and that preconditioners pay; breakdowns and errors. */
 #include "support/test.h"
 
+#include "device/device.h"
 #include "support/place.h"
 
 /* The 5 point Laplacian of an m x m grid, and with wind != 0 a convection that makes it nonsymmetric. */
@@ -172,6 +173,60 @@ static void check_history(gable_context *ctx, const grid *g, gable_krylov_solver
   free(x);
 }
 
+/* The context's own device, which notes whether the last fill of device memory has been waited for. */
+static struct {
+  const gi_device *own;
+  gi_device table;
+  int under_way;
+} planted;
+
+static gable_status noting_fill(gable_context *on, void *p, int byte, size_t bytes, void *stream)
+{
+  planted.under_way = 1;
+  return planted.own->fill(on, p, byte, bytes, stream);
+}
+
+static gable_status noting_synchronise(gable_context *on, void *stream)
+{
+  planted.under_way = 0;
+  return planted.own->synchronise(on, stream);
+}
+
+/* b = 0 has x = 0, which is written when the call returns. */
+static void check_zero(gable_context *ctx)
+{
+  int64_t ptr[] = {0, 1, 2};
+  gable_idx idx[] = {0, 1};
+  double val[] = {2, 4}, b[] = {0, 0}, x[] = {1, 1};
+  grid g = {2, ptr, idx, val};
+  const gable_matrix_view view = view_of(&g);
+  gable_vectors_view bv = GABLE_VECTORS_VIEW_INIT, xv;
+  gable_krylov *k = NULL;
+  planted.own = ctx->device;
+  planted.table = *ctx->device;
+  planted.table.fill = noting_fill;
+  planted.table.synchronise = noting_synchronise;
+  ctx->device = &planted.table;
+  bv.n = 2;
+  bv.space = gable_context_space(ctx);
+  xv = bv;
+  CHECK_OK(gable_krylov_create(ctx, NULL, &k));
+  CHECK_OK(gable_krylov_set_matrix(k, &view));
+  CHECK_OK(gable_device_alloc(ctx, sizeof b, &bv.data));
+  CHECK_OK(gable_device_alloc(ctx, sizeof x, &xv.data));
+  CHECK_OK(gable_device_copy_in(ctx, bv.data, b, sizeof b, NULL));
+  CHECK_OK(gable_device_copy_in(ctx, xv.data, x, sizeof x, NULL));
+  CHECK_OK(gable_krylov_solve_vectors(k, &bv, &xv, NULL));
+  CHECK(!planted.under_way, "the call returned before x was written");
+  CHECK_OK(gable_device_copy_out(ctx, x, xv.data, sizeof x, NULL));
+  CHECK_OK(gable_device_synchronise(ctx, NULL));
+  CHECK(x[0] == 0 && x[1] == 0, "x = %g, %g", x[0], x[1]);
+  gable_device_free(ctx, &bv.data);
+  gable_device_free(ctx, &xv.data);
+  gable_krylov_destroy(&k);
+  ctx->device = planted.own;
+}
+
 static void check_breakdown(gable_context *ctx)
 {
   int64_t ptr[] = {0, 2, 4};
@@ -295,6 +350,7 @@ int main(int argc, char **argv)
     if (side == SIDE)
       check_history(ctx, s == GABLE_KRYLOV_CG ? &symmetric : &windy, (gable_krylov_solver)s, GABLE_PRECOND_ILU0);
   }
+  check_zero(ctx);
   check_breakdown(ctx);
   check_scale(ctx);
   check_options(ctx);
