@@ -120,6 +120,9 @@ typedef struct gable_matrix_view {
 /* n x count dense vectors of the caller: the columns are right-hand sides or solutions.  A call writes them only where
  * its prototype says so.
  *
+ * GABLE_ERR_ARGUMENT: space is GABLE_SPACE_DEVICE and data begins in memory that CUDA does not know.  On a GPU that
+ * reads pageable memory of the host it is taken.
+ *
  * Two views of one call share memory when some byte belongs to entries of both.  Views with equal ld may alternate in
  * memory, as the even and the odd columns of one array do; views with different ld count as sharing memory when the
  * ranges from first to last entry cross. */

@@ -2,6 +2,7 @@
 #include "trisolve/trisolve.h"
 #include "api/entry.h"
 #include "api/structs.h"
+#include "device/require.h"
 #include "sparse/vectors.h"
 #include "sparse/view.h"
 #include "trisolve/candidates.h"
@@ -27,6 +28,14 @@ void gable_trisolve_destroy(gable_trisolve **t)
   gi_trisolve_destroy(t);
 }
 
+/* Whether the arrays begin in device memory where the view says so. */
+static gable_status check_arrays(const gable_trisolve *t, const gable_matrix_view *a)
+{
+  if (a->space == GABLE_SPACE_HOST) return GABLE_OK;
+  GI_PASS(gi_require_memory(t->ctx, a->ptr, 1, "ptr"));
+  return GI_TRACED(gi_require_memory(t->ctx, a->idx, a->idx ? 1 : 0, "idx"));
+}
+
 gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *a)
 {
   gable_matrix_view view;
@@ -34,6 +43,7 @@ gable_status gable_trisolve_analyse(gable_trisolve *t, const gable_matrix_view *
   gi_trisolve_reset(t);
   GI_GIVEN(a, "the matrix");
   GI_PASS(gi_take_matrix_view(a, &view));
+  GI_PASS(check_arrays(t, &view));
   return GI_TRACED((gi_candidates_wanted(t) ? gi_candidates_analyse : gi_trisolve_analyse)(t, &view));
 }
 
@@ -47,6 +57,11 @@ static gable_status update(gable_trisolve *t, const void *val, const void *diago
 {
   GI_CHECK(t->phase >= GI_ANALYSED, GABLE_ERR_STATE, "update before analyse");
   GI_CHECK(val || !t->shape.nnz, GABLE_ERR_ARGUMENT, "val is NULL");
+  if (t->shape.space == GABLE_SPACE_DEVICE) {
+    const size_t size = gi_type_size(t->shape.value_type);
+    GI_PASS(gi_require_memory(t->ctx, val, (size_t)t->shape.nnz * size, "val"));
+    GI_PASS(gi_require_memory(t->ctx, diagonal, diagonal ? (size_t)t->shape.n * size : 0, "diagonal"));
+  }
   return GI_TRACED(gi_trisolve_update(t, val, diagonal));
 }
 
@@ -146,6 +161,8 @@ gable_status gable_trisolve_solve(const gable_trisolve *t, gable_trisolve_work *
   GI_CHECK(b->type == x->type && b->space == x->space, GABLE_ERR_ARGUMENT, "b and x differ in type or space");
   GI_CHECK(b->count <= w->max_rhs, GABLE_ERR_ARGUMENT, "%d right-hand sides, the work was made for %d", b->count,
            w->max_rhs);
+  GI_PASS(gi_require_vectors(t->ctx, &v.b, "b"));
+  GI_PASS(gi_require_vectors(t->ctx, &v.x, "x"));
   return GI_TRACED(gi_trisolve_solve(t, w, op, &v.b, &v.x));
 }
 

@@ -41,6 +41,7 @@ struct place {
   cudaStream_t stream;
   cudaEvent_t order; /* between two streams: recorded and waited for under the lock */
   gi_mailboxes mailboxes;
+  int reads_pageable; /* 1: kernels read all memory of the host */
 };
 
 place *place_of(const gable_context *ctx)
@@ -62,7 +63,9 @@ gable_status open_pool(place *p)
   props.allocType = cudaMemAllocationTypePinned;
   props.location.type = cudaMemLocationTypeDevice;
   props.location.id = p->ordinal;
-  GI_TRY(checked(cudaMemPoolCreate(&p->pool, &props), "memory pool"));
+  const cudaError_t e = undisturbed([&] { return cudaMemPoolCreate(&p->pool, &props); });
+  GI_REQUIRE(!e, e == cudaErrorMemoryAllocation ? GABLE_ERR_MEMORY : GABLE_ERR_BACKEND, "memory pool: %s",
+             cudaGetErrorString(e));
   GI_TRY(checked(cudaMemPoolSetAttribute(p->pool, cudaMemPoolAttrReleaseThreshold, &all), "memory pool"));
 done:
   return status;
@@ -124,6 +127,7 @@ gable_status cuda_open(int ordinal, void **state)
   p->ordinal = ordinal;
   p->gpu = gpu;
   p->gpu_class = gik_gpu_class_of(&gpu);
+  GI_TRY(checked(cudaDeviceGetAttribute(&p->reads_pageable, cudaDevAttrPageableMemoryAccess, ordinal), "attribute"));
   GI_TRY(open_pool(p));
   GI_TRY(open_streams(p));
   GI_TRY(gi_mailboxes_init(&p->mailboxes));
@@ -226,6 +230,21 @@ void cuda_release(gable_context *ctx, void *memory)
   delete *at;
   *at = nullptr;
   p->n_kept--;
+}
+
+/* Memory that CUDA does not know is the host's. */
+gable_status cuda_require(gable_context *ctx, const void *memory, size_t bytes, const char *name)
+{
+  const place *p = place_of(ctx);
+  current_device here;
+  cudaPointerAttributes a = {};
+  gable_status status = here.enter(p->ordinal);
+  if (status || !bytes || p->reads_pageable) return status;
+  const cudaError_t e = undisturbed([&] { return cudaPointerGetAttributes(&a, memory); });
+  GI_REQUIRE(e || a.type != cudaMemoryTypeUnregistered, GABLE_ERR_ARGUMENT,
+             "%s is called device memory, but is host memory", name);
+done:
+  return status;
 }
 
 gable_status copy(gable_context *ctx, void *to, const void *from, size_t bytes, void *stream)
@@ -464,7 +483,7 @@ extern "C" const gi_device gi_device_cuda = {
     cuda_leave,
     cuda_alloc,
     cuda_release,
-    nullptr,
+    cuda_require,
     cuda_copy_in,
     cuda_copy_out,
     cuda_synchronise,

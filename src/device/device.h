@@ -46,8 +46,8 @@ typedef struct gi_device {
   gable_status (*alloc)(gable_context *ctx, size_t bytes, void **out);
   void (*release)(gable_context *ctx, void *p);
 
-  /* GABLE_ERR_ARGUMENT unless bytes from p on, which the caller calls device memory, are memory of ctx; name: what p is
-   * called.  NULL: that is not known. */
+  /* GABLE_ERR_ARGUMENT where bytes from p on, which the caller calls device memory, are none that ctx can use; name:
+   * what p is called.  NULL: that is not known. */
   gable_status (*require)(gable_context *ctx, const void *p, size_t bytes, const char *name);
 
   /* Streams, here and below: NULL is the context's own.  Blocking where the host side is not pinned. */

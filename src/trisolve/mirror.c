@@ -1,7 +1,6 @@
 /* mirror.c: the CPU backend under the memory rules of a GPU (device/mirror.h): views in device memory are opened for as
  * long as a call of the backend lasts, and views in host memory are taken as they are. */
 #include "device/mirror.h"
-#include "sparse/vectors.h"
 #include "trisolve/cpu/cpu.h"
 #include "trisolve/level_order.h"
 
@@ -38,31 +37,22 @@ done:
 
 static gable_status mirror_update(gable_trisolve *t, const void *val, const void *diagonal)
 {
-  gable_status status = GABLE_OK;
-  const size_t size = gi_type_size(t->shape.value_type);
   if (t->shape.space == GABLE_SPACE_HOST) return gi_trisolve_cpu.update(t, val, diagonal);
-  GI_TRY(gi_mirror_require(t->ctx, val, (size_t)t->shape.nnz * size, "val"));
-  GI_TRY(gi_mirror_require(t->ctx, diagonal, diagonal ? (size_t)t->shape.n * size : 0, "diagonal"));
   gi_mirror_enter(t->ctx);
-  status = gi_trisolve_cpu.update(t, val, diagonal);
+  const gable_status status = gi_trisolve_cpu.update(t, val, diagonal);
   gi_mirror_leave(t->ctx);
-done:
   return status;
 }
 
 static gable_status mirror_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,
                                  const gable_vectors_view *b, gable_vectors_view *x)
 {
-  gable_status status = GABLE_OK;
   gable_vectors_view from = *b, to = *x;
   if (b->space == GABLE_SPACE_HOST) return gi_trisolve_cpu.solve(t, w, op, b, x);
   from.space = to.space = GABLE_SPACE_HOST;
-  GI_TRY(gi_mirror_require(t->ctx, b->data, gi_vectors_span(b), "b"));
-  GI_TRY(gi_mirror_require(t->ctx, x->data, gi_vectors_span(x), "x"));
   gi_mirror_enter(t->ctx);
-  status = gi_trisolve_cpu.solve(t, w, op, &from, &to);
+  const gable_status status = gi_trisolve_cpu.solve(t, w, op, &from, &to);
   gi_mirror_leave(t->ctx);
-done:
   return status;
 }
 

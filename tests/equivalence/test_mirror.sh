@@ -31,7 +31,7 @@ if [ "${SAN:-}" ]; then limits="5 20"; else limits="20 60"; fi
 # shellcheck disable=SC2086 # two words
 [ "${ZLIB:-yes}" != yes ] || on_mirror equivalence/test_solver_device_matrices $limits # compressed files
 on_mirror equivalence/test_solver_deadline
-for t in estimates solver_verdict new_values; do on_mirror unit/test_$t; done
+for t in estimates solver_verdict new_values host_pointers; do on_mirror unit/test_$t; done
 # Sweeps, preconditioners and Krylov solvers keep their vectors in the mirror's memory; under a sanitizer on little.
 on_mirror equivalence/test_smoother ${SAN:+1000}
 on_mirror equivalence/test_smoother_works
