@@ -240,6 +240,46 @@ done:
   return status;
 }
 
+/* Where row's entries begin, and how many there are up to the diagonal one. */
+static gable_status fetch_row_ends(const gable_precond *p, gable_idx row, gable_off *first, gable_off *n)
+{
+  gable_status status = GABLE_OK;
+  unsigned narrow[2] = {0, 0};
+  const gable_off *wide = p->wide;
+  if (!wide) {
+    GI_TRY(p->device->copy_out(p->ctx, &narrow[0], p->pattern.ptr + row, sizeof narrow[0], p->stream));
+    GI_TRY(p->device->copy_out(p->ctx, &narrow[1], p->pattern.diagonal + row, sizeof narrow[1], p->stream));
+    GI_TRY(p->device->synchronise(p->ctx, p->stream));
+  }
+  *first = wide ? wide[row] : (gable_off)narrow[0];
+  *n = wide ? 0 : (gable_off)narrow[1] - *first;
+  while (wide && p->pattern.idx[*first + *n] < row) ++*n;
+  ++*n;
+done:
+  return status;
+}
+
+/* A pivot that will not do because A has an entry in its row, up to the diagonal, that is not finite. */
+static gable_status check_entries(const gable_precond *p, gable_idx row)
+{
+  gable_status status = GABLE_OK;
+  gable_off first = 0, n = 0;
+  double *val = NULL;
+  gable_idx *idx = NULL;
+  GI_TRY(fetch_row_ends(p, row, &first, &n));
+  GI_ALLOC(p->ctx, val, n);
+  GI_ALLOC(p->ctx, idx, n);
+  GI_TRY(p->device->copy_out(p->ctx, val, (const double *)p->pattern.val + first, (size_t)n * sizeof *val, p->stream));
+  GI_TRY(p->device->copy_out(p->ctx, idx, p->pattern.idx + first, (size_t)n * sizeof *idx, p->stream));
+  GI_TRY(p->device->synchronise(p->ctx, p->stream));
+  for (gable_off q = 0; q < n; q++)
+    GI_REQUIRE(isfinite(val[q]), GABLE_ERR_SINGULAR, "%s: the entry in row %d, column %d (counted from 0) is %s",
+               p->kind->name, row, idx[q], isnan(val[q]) ? "nan" : "infinite");
+done:
+  GI_FREE(p->ctx, val, idx);
+  return status;
+}
+
 /* Where IC(0) breaks down it begins again with the diagonal enlarged: by 1e-3, then twice as much, at most by 10. */
 static gable_status update_ic0(gable_precond *p)
 {
@@ -249,6 +289,7 @@ static gable_status update_ic0(gable_precond *p)
     GI_TRY(factorize(p, p->device->kernels->incomplete_factors->ic0));
     GI_TRY(fetch_bad_row(p, p->stream, &bad_row));
     if (bad_row < 0) break;
+    GI_TRY(check_entries(p, bad_row));
     const double next = p->shift > 0 ? 2 * p->shift : 1e-3;
     GI_REQUIRE(next <= 10, GABLE_ERR_SINGULAR,
                "IC(0): the pivot of row %d (counted from 0) is not positive, even with the diagonal enlarged %g times",

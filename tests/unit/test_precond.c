@@ -231,6 +231,10 @@ static void check_phases(void)
   CHECK(gable_precond_update(p, c->val) == GABLE_ERR_SINGULAR && strstr(gable_last_error(), "row 0"), "%s",
         gable_last_error());
   CHECK(gable_precond_apply(p, w, &v, &u) == GABLE_ERR_STATE);
+  c->val[0] = -NAN;
+  CHECK(gable_precond_update(p, c->val) == GABLE_ERR_SINGULAR &&
+            strstr(gable_last_error(), "row 0 (counted from 0) is nan"),
+        "%s", gable_last_error());
   c->val[0] = 2.5;
   CHECK(c->val[1] == whole);
   CHECK_OK(gable_precond_update(p, c->val));
@@ -245,6 +249,34 @@ static void check_phases(void)
   o.kind = GABLE_PRECOND_ILU0;
   o.method = "no such";
   CHECK(gable_precond_create(ctx, &o, &p) == GABLE_ERR_ARGUMENT && !p);
+  free(c);
+}
+
+/* IC(0) names an entry that no diagonal can mend, but none above the diagonal, which it does not read. */
+static void check_not_finite(void)
+{
+  chain *c = make_chain(0);
+  const gable_matrix_view a = view_of(c);
+  gable_precond *p = make(GABLE_PRECOND_IC0, &a);
+  gable_precond_info info = GABLE_PRECOND_INFO_INIT;
+  const struct {
+    int above; /* the diagonal: the entry of row 7 */
+    double value;
+    const char *text;
+  } cases[] = {{-1, -NAN, "IC(0): the entry in row 7, column 6 (counted from 0) is nan"},
+               {0, -INFINITY, "IC(0): the entry in row 7, column 7 (counted from 0) is infinite"},
+               {1, NAN, NULL}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    double *entry = &c->val[c->ptr[7] + 1 + cases[k].above], before = *entry;
+    *entry = cases[k].value;
+    const gable_status status = gable_precond_update(p, c->val);
+    *entry = before;
+    CHECK(status == (cases[k].text ? GABLE_ERR_SINGULAR : GABLE_OK), "case %zu: %s", k, gable_last_error());
+    CHECK(!cases[k].text || strstr(gable_last_error(), cases[k].text), "%s", gable_last_error());
+  }
+  CHECK_OK(gable_precond_get_info(p, &info));
+  CHECK(info.shift == 0, "the diagonal is enlarged %g times for an entry that is not finite", info.shift);
+  gable_precond_destroy(&p);
   free(c);
 }
 
@@ -434,6 +466,7 @@ int main(int argc, char **argv)
     CHECK(gable_precond_create(ctx, &o, &p) == GABLE_ERR_UNAVAILABLE && !p && strstr(gable_last_error(), "on a CPU"));
   }
   check_phases();
+  check_not_finite();
   for (int s = GABLE_KRYLOV_CG; s <= GABLE_KRYLOV_GMRES && host; s++) check_callbacks((gable_krylov_solver)s);
   check_threads(GABLE_KRYLOV_CG, GABLE_PRECOND_IC0);
   check_threads(GABLE_KRYLOV_CG, GABLE_PRECOND_GS);
