@@ -35,12 +35,25 @@ static const char *base_name(const char *path)
   return slash ? slash + 1 : path;
 }
 
+static int in_word(char c)
+{
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* printf writes the sign of a NaN, which means nothing: " -nan" becomes " nan", but not in a name as x-nan. */
+static void drop_signs_of_nan(char *text)
+{
+  for (char *at = strstr(text, "-nan"); at; at = strstr(at + 1, "-nan"))
+    if ((at == text || !in_word(at[-1])) && !in_word(at[4])) memmove(at, at + 1, strlen(at));
+}
+
 gable_status gi_raise(gable_status code, const char *file, int line, const char *func, const char *format, ...)
 {
   va_list args;
   errors++;
   va_start(args, format);
   if (vsnprintf(record.message, sizeof record.message, format, args) < 0) record.message[0] = 0;
+  drop_signs_of_nan(record.message);
   va_end(args);
   record.names_rank = 0;
   snprintf(record.trace, sizeof record.trace, "at %s:%d %s", base_name(file), line, func);

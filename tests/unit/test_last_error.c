@@ -55,6 +55,9 @@ int main(void)
         "'%s'", gable_last_trace());
   CHECK(!pthread_create(&thread, NULL, of_another_thread, NULL) && !pthread_join(thread, NULL));
 
+  CHECK(gi_raise(GABLE_ERR_IO, "f", 1, "g", "%g, a-nan.mtx, -nano, %g", -NAN, -NAN) == GABLE_ERR_IO);
+  CHECK(!strcmp(gable_last_error(), "nan, a-nan.mtx, -nano, nan"), "'%s'", gable_last_error());
+  CHECK(outer("the text") == GABLE_ERR_IO);
   gi_keep_error(&kept);
   gable_context *ctx = NULL;
   CHECK(gable_context_create("nowhere", NULL, &ctx) == GABLE_ERR_ARGUMENT);
