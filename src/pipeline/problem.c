@@ -12,8 +12,11 @@
 static gable_off count_given(const gable_matrix_view *view)
 {
   gable_idx major = view->format == GABLE_FORMAT_CSR ? view->n_rows : view->n_cols;
-  for (gable_idx k = 0; k < major; k++)
-    if (gi_view_offset(view, k) > gi_view_offset(view, k + 1)) return 0;
+  gable_idx minor = view->format == GABLE_FORMAT_CSR ? view->n_cols : view->n_rows;
+  for (gable_idx k = 0; k < major; k++) {
+    const gable_off begin = gi_view_offset(view, k), end = gi_view_offset(view, k + 1);
+    if (begin > end || end - begin > minor) return 0;
+  }
   return major >= 0 && gi_view_offset(view, 0) == 0 ? gi_view_offset(view, major) : 0;
 }
 

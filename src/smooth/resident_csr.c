@@ -70,6 +70,9 @@ static gable_status check(const gi_shape *shape, const host_rows *h, gable_idx *
     *bad_row = i;
     GI_REQUIRE(h->offset[i] <= h->offset[i + 1] && h->offset[i + 1] <= h->offset[shape->n], GABLE_ERR_ARGUMENT,
                "the offset of %s %d (counted from 0) is out of order", what, i + 1);
+    GI_REQUIRE(h->offset[i + 1] - h->offset[i] <= shape->n, GABLE_ERR_ARGUMENT,
+               "%s %d (counted from 0) has %lld entries in %d places: offsets are wrong, or entries come twice", what,
+               i, (long long)(h->offset[i + 1] - h->offset[i]), shape->n);
     for (gable_off p = h->offset[i]; p < h->offset[i + 1]; p++) {
       const gable_idx j = h->given[p] - shape->base;
       GI_REQUIRE(j >= 0 && j < shape->n, GABLE_ERR_ARGUMENT, "%s %d (counted from 0): index %d is out of range", what,

@@ -23,6 +23,10 @@ static gable_status check_entries(const gable_matrix_view *v, gable_idx n_lists,
   for (gable_idx k = 0; k < n_lists; k++)
     GI_REQUIRE(gi_view_offset(v, k) <= gi_view_offset(v, k + 1), GABLE_ERR_ARGUMENT,
                "ptr decreases after %s %d (counted from 0)", list, k);
+  for (gable_idx k = 0; k < n_lists; k++)
+    GI_REQUIRE(gi_view_offset(v, k + 1) - gi_view_offset(v, k) <= n_inside, GABLE_ERR_ARGUMENT,
+               "by ptr %s %d (counted from 0) has %lld entries in %d places: ptr is wrong, or entries come twice", list,
+               k, (long long)(gi_view_offset(v, k + 1) - gi_view_offset(v, k)), n_inside);
   GI_REQUIRE(v->idx || gi_view_offset(v, n_lists) == 0, GABLE_ERR_ARGUMENT, "the view has no idx");
   for (gable_idx k = 0; k < n_lists; k++) {
     gable_off end = gi_view_offset(v, k + 1);

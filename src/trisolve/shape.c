@@ -21,6 +21,8 @@ gable_status gi_shape_from(const gable_matrix_view *a, gable_part uplo, gi_shape
     s->nnz = end - s->base;
     GI_REQUIRE(begin == s->base, GABLE_ERR_ARGUMENT, "ptr[0] is %lld, the base is %d", (long long)begin, s->base);
     GI_REQUIRE(s->nnz >= 0, GABLE_ERR_ARGUMENT, "the last offset is %lld", (long long)end);
+    GI_REQUIRE(s->nnz <= (gable_off)s->n * s->n, GABLE_ERR_ARGUMENT,
+               "by the last offset, %lld, the matrix of %d rows has more entries than places", (long long)end, s->n);
     GI_REQUIRE(a->idx || !s->nnz, GABLE_ERR_ARGUMENT, "idx is NULL");
   }
 done:

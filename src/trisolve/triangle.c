@@ -35,6 +35,9 @@ static gable_status scan_list(const reader *r, gable_idx i, gable_off *count, ga
   gable_idx last = -1;
   *diagonal = -1;
   GI_REQUIRE(begin >= 0 && begin <= end && end <= s->nnz, GABLE_ERR_ARGUMENT, "offsets of %s %d decrease", kind(r), i);
+  GI_REQUIRE(end - begin <= s->n, GABLE_ERR_ARGUMENT,
+             "by its offsets %s %d has %lld entries in %d places: they are wrong, or entries come twice", kind(r), i,
+             (long long)(end - begin), s->n);
   for (gable_off p = begin; p < end; p++) {
     gable_idx j = r->a->idx[p] - s->base;
     GI_REQUIRE(j >= 0 && j < s->n, GABLE_ERR_ARGUMENT, "index %d in %s %d is outside of the matrix", r->a->idx[p],

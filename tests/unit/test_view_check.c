@@ -94,6 +94,27 @@ static void matrix_views(void)
   }
 }
 
+/* An offset that no matrix of this size has is refused before an index is read: the last one, and one in the middle. */
+static void offsets(void)
+{
+  static const int64_t wrong[] = {N * N + 1, (int64_t)1 << 40, (int64_t)1 << 62, INT64_MAX};
+  const gable_matrix_view right = test_system_view(&a);
+  int64_t ptr[N + 1];
+  for (size_t t = 0; t < sizeof takers / sizeof *takers; t++)
+    for (int part = 0; part < 2; part++)
+      for (int at = N / 2; at <= N; at += N / 2)
+        for (int k = 0; k < 4; k++) {
+          gable_matrix_view v = right;
+          memcpy(ptr, right.ptr, sizeof ptr);
+          ptr[at] = wrong[k];
+          v.ptr = ptr;
+          v.part = part ? GABLE_PART_LOWER : right.part;
+          const gable_status status = takers[t].take(&v);
+          CHECK(status == GABLE_ERR_ARGUMENT || (part && status == GABLE_ERR_UNAVAILABLE), "%s: ptr[%d] = %lld: %s",
+                takers[t].name, at, (long long)wrong[k], gable_last_error());
+        }
+}
+
 typedef gable_status solves(const gable_vectors_view *b, gable_vectors_view *x);
 
 static gable_solver *solver;
@@ -193,6 +214,7 @@ int main(void)
   CHECK_OK(gable_context_create("cpu", NULL, &ctx));
   a = test_system_make(TEST_SPD, N, 3);
   matrix_views();
+  offsets();
   vector_views();
   test_system_free(&a);
   gable_context_destroy(&ctx);
