@@ -141,6 +141,10 @@ static int is_short(const bench_problem *p, const bench_result *r)
 
 static void reason(bench_result *out, const char *text)
 {
+  if (!isfinite(out->error)) {
+    reason(out, "wrong: its residual is infinite or no number");
+    return;
+  }
   snprintf(out->entry.why, sizeof out->entry.why, "%s", text);
 }
 
@@ -151,6 +155,10 @@ static void judge(bench_result *out)
   out->wrong = sweeps ? out->error > sweeps_apart : !(out->error <= 1);
   if (!out->wrong) return;
   out->failed = 1;
+  if (!isfinite(out->error)) {
+    reason(out, "wrong: its residual is infinite or no number");
+    return;
+  }
   snprintf(out->entry.why, sizeof out->entry.why,
            sweeps ? "wrong: differs by %.3g from the plain sweeps" : "wrong: %.3g times its error bound", out->error);
 }

@@ -215,13 +215,16 @@ static int answer(session *s, const request *q, json **j)
   if (!status) status = run(s, &t, q, &r);
   int rc = EXIT_FAILED;
   if (status) {
-    rc = failure_report(s, "trisolve", status, NULL, j, q->json_path);
+    rc = failure_report(s, "trisolve", status, t.wrong, j, q->json_path);
   } else {
     print(report_stream(q->json_path), q, gable_context_where(s->ctx), &t, &r);
     fill_json(*j, q, gable_context_where(s->ctx), &t, &r);
     rc = json_write(j, q->json_path);
     if (rc == EXIT_DONE && !(r.worst <= 1)) {
-      fprintf(stderr, "gable trisolve: the solution misses its error bound %.3g times\n", r.worst);
+      if (isfinite(r.worst))
+        fprintf(stderr, "gable trisolve: the solution misses its error bound %.3g times\n", r.worst);
+      else
+        fprintf(stderr, "gable trisolve: the solution misses its error bound: its residual is infinite or no number\n");
       rc = EXIT_FAILED;
     }
   }

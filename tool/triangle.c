@@ -1,5 +1,6 @@
 /* triangle.c: see triangle.h. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,12 +52,24 @@ static gable_status make_dominant(triangle *t)
   return GABLE_OK;
 }
 
-static gable_status make_single(triangle *t)
+/* A finite entry of the triangle that no float holds is named. */
+static gable_status make_single(triangle *t, const char *path)
 {
-  const gable_off nnz = ((const int64_t *)t->view.ptr)[t->view.n_cols];
-  t->single = malloc(((size_t)nnz + 1) * sizeof *t->single);
+  const int64_t *ptr = t->view.ptr;
+  const double *val = t->view.val;
+  t->single = malloc(((size_t)ptr[t->view.n_cols] + 1) * sizeof *t->single);
   if (!t->single) return GABLE_ERR_MEMORY;
-  for (gable_off p = 0; p < nnz; p++) t->single[p] = (float)((const double *)t->view.val)[p];
+  for (gable_idx j = 0; j < t->view.n_cols; j++)
+    for (int64_t p = ptr[j]; p < ptr[j + 1]; p++) {
+      const gable_idx i = t->view.idx[p];
+      t->single[p] = (float)val[p];
+      const int used = inside(t, i, j) && (i != j || t->diag == GABLE_DIAG_STORED);
+      if (isfinite(t->single[p]) || !isfinite(val[p]) || !used) continue;
+      snprintf(t->wrong, sizeof t->wrong,
+               "%.200s: the entry in row %d, column %d is %g, which overflows float: take --type d", session_name(path),
+               (int)i + 1, (int)j + 1, val[p]);
+      return GABLE_ERR_NOT_FINITE;
+    }
   return GABLE_OK;
 }
 
@@ -74,7 +87,7 @@ gable_status triangle_open(session *s, const char *path, int strict, gable_part 
   for (gable_idx j = 0; j < out->view.n_cols; j++)
     for (int64_t p = ((const int64_t *)out->view.ptr)[j]; p < ((const int64_t *)out->view.ptr)[j + 1]; p++)
       out->nnz += out->view.idx[p] != j && inside(out, out->view.idx[p], j);
-  if (value_type == GABLE_TYPE_S) status = make_single(out);
+  if (value_type == GABLE_TYPE_S) status = make_single(out, path);
   out->view.value_type = value_type;
   if (!status && diag == GABLE_DIAG_SEPARATE && out->view.n_rows == out->view.n_cols) status = make_dominant(out);
   return status;

@@ -17,6 +17,7 @@ typedef struct triangle {
   void *diagonal;       /* [n] of value_type where diag is GABLE_DIAG_SEPARATE, else NULL */
   gable_off nnz;        /* in the triangle, the diagonal included */
   gable_off duplicates; /* of the file: refused when strict, else summed and said */
+  char wrong[400];      /* after an error: what the tool itself found, or "" */
 } triangle;
 
 /* diag: GABLE_DIAG_SEPARATE makes a diagonal of 1.1 times the sum of magnitudes of its row and column, so that any
