@@ -137,8 +137,8 @@ static void mpi_destroy(gable_comm *comm)
   gi_mpi_links_collect(comm, 1);
   gi_mpi_blocks_free(comm);
   gi_node_close(comm);
+  gi_mpi_windows_free(comm, together);
   if (together) {
-    gi_mpi_windows_free(comm);
     gi_nvshmem_close(comm);
     if (comm->close_channels) comm->close_channels(comm);
   }
@@ -146,7 +146,7 @@ static void mpi_destroy(gable_comm *comm)
   if (comm->fault) ctx->device->pinned_release(ctx, comm->fault);
   s->m.close(s->m.user);
   gi_comm_release(comm);
-  GI_FREE(ctx, s->said, s); /* comm lies in s */
+  GI_FREE(ctx, s->said, s->pe, s); /* comm lies in s */
 }
 
 const gi_transport gi_transport_mpi = {

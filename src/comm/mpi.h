@@ -48,7 +48,9 @@ int gi_mpi_cancel_receive(gable_comm *comm, void *request);
 gable_status gi_mpi_shared_create(gable_comm *comm, int64_t bytes, gi_shared **out);
 gable_status gi_mpi_device_create(gable_comm *comm, int64_t bytes, gable_path path, gi_shared **out);
 gable_status gi_mpi_clear_device(gable_comm *comm, void *at, int64_t bytes);
-void gi_mpi_windows_free(gable_comm *comm); /* Collective */
+
+/* Collective where together is true; else what ranks share stays, and this rank's records of it go. */
+void gi_mpi_windows_free(gable_comm *comm, int together);
 
 /* How a window's memory is had.  share: Collective; at [size]; *window: unshare's, where some of it is there though
  * it failed.  clear: of this rank's. */

@@ -138,14 +138,14 @@ done:
   return status;
 }
 
-void gi_mpi_windows_free(gable_comm *comm)
+void gi_mpi_windows_free(gable_comm *comm, int together)
 {
   gi_mpi *m = comm->state;
   for (int k = 0; k < GI_MPI_WINDOWS; k++)
     while (m->windows[k]) {
       gi_mpi_window *w = m->windows[k];
       m->windows[k] = w->next;
-      w->by->unshare(comm, w->window);
+      if (together) w->by->unshare(comm, w->window);
       GI_FREE(comm->ctx, w->at, w);
     }
 }
