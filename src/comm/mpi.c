@@ -125,7 +125,8 @@ static int part_in_peace(gable_comm *comm)
   const gi_mpi *s = comm->state;
   int together = s->pe || comm->close_channels;
   for (int k = 0; k < GI_MPI_WINDOWS; k++) together |= s->windows[k] != NULL;
-  return together && all_well(comm, all_well(comm, !gi_comm_lost(comm), GI_MPI_TAG_WELL), GI_MPI_TAG_ALL_WELL);
+  const int well = !s->broken && !gi_comm_lost(comm);
+  return together && all_well(comm, all_well(comm, well, GI_MPI_TAG_WELL), GI_MPI_TAG_ALL_WELL);
 }
 
 static void mpi_destroy(gable_comm *comm)
