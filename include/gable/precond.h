@@ -65,8 +65,8 @@ GABLE_API gable_status gable_precond_set_stream(gable_precond *p, void *stream);
 
 /* Local.  Factors the values val, [nnz] in the order and the memory of the analysed matrix.  Works stay valid.  ILUT
  * computes a new pattern and analyses its triangular solves again.  GABLE_ERR_SINGULAR names the row of a zero pivot,
- * GABLE_ERR_NOT_FINITE that of one that is NaN or infinite (IC(0): not positive, GABLE_ERR_SINGULAR); then call update
- * again before apply.
+ * GABLE_ERR_NOT_FINITE that of one that is NaN or infinite.  IC(0): the first of a pivot that is not positive, the
+ * second of such an entry in its row.  Then call update again before apply.
  *
  * On a GPU the update is ordered on the stream of p.  Events order it after all earlier applies with works of p, on any
  * stream, and before all later ones.  Two threads must not call apply and update of one preconditioner at the same
