@@ -9,7 +9,7 @@ enum { MESSAGE = 256 /* alignment */ };
 enum { MOST_SCATTERED = 16 * GIK_SCATTERED_BLOCKS }; /* blocks of a launch, most of which may have no work */
 enum { ROOTS_AN_EDGE = 64, FEW_ROOTS = 1024 };       /* up to where a bit for each root is worth its memory */
 
-int64_t gi_device_scattered_least = 4 << 20;
+int64_t gi_device_scattered_least = 1 << 20;
 
 static gable_status place_messages(gable_context *ctx, int n, const int64_t *bytes, gi_room *room)
 {

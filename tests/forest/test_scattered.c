@@ -7,8 +7,8 @@
 #include "forest/device_exchange.h"
 #include "support/test.h"
 
-/* Roots of a rank; LONG: each block takes several times its items.  ROWS: lines of a box. */
-enum { SHORT = 3001, LONG = 1100001, EDGE = 37, ROUNDS = 2, WINDOW = 32, DEFAULT = 4 << 20 };
+/* Roots of a rank; LONG: each block takes items several times.  EDGE: of a box. */
+enum { SHORT = 3001, LONG = 700001, EDGE = 37, ROUNDS = 2, WINDOW = 32 };
 enum { FLAT, BOX, STEPS, PAIRS, BACKWARDS, LIST, MAPS };
 
 static const struct unit {
@@ -207,11 +207,12 @@ static gable_status choice(gable_comm *comm, void *user)
 int main(int argc, char **argv)
 {
   static const char *const transports[] = {"peer:1", "peer:2", "peer:3", "ranks:2"};
+  const int64_t least = gi_device_scattered_least;
   char where[64];
   on_gpu = argc > 1;
   for (size_t k = 0; k < sizeof transports / sizeof *transports; k++) {
     snprintf(where, sizeof where, "%s/%s", argc > 1 ? argv[1] : "mirror", transports[k]);
-    gi_device_scattered_least = DEFAULT;
+    gi_device_scattered_least = least;
     if (k < 2) CHECK_OK(gable_comm_run(where, choice, NULL));
     gi_device_scattered_least = 1;
     CHECK_OK(gable_comm_run(where, pairs_of_maps, NULL));
