@@ -25,12 +25,17 @@ done:
   return status;
 }
 
-static gable_status make_edges(const gable_forest *f, const span *at_leaf, gi_edge_list *l)
+static gable_status make_edges(const gable_forest *f, const span *at_leaf, const int64_t *leaf_offset, gi_edge_list *l)
 {
   gable_status status = GABLE_OK;
   int64_t n = 0;
-  for (int64_t e = 0; e < f->n_leaves; e++)
-    GI_REQUIRE(!gi_add_off(n, at_leaf[e].count, &n), GABLE_ERR_LIMIT, "the points have more than 2^63 leaves");
+  for (int64_t e = 0; e < f->n_leaves; e++) {
+    const int64_t position = f->leaves.index[e], offset = leaf_offset[position], count = at_leaf[e].count;
+    GI_REQUIRE(!gi_add_off(n, count, &n), GABLE_ERR_LIMIT, "the points have more than 2^63 leaves");
+    GI_REQUIRE(offset >= 0 && offset <= INT64_MAX - count, GABLE_ERR_ARGUMENT,
+               "the point at position %lld has %lld leaves from %lld on", (long long)position, (long long)count,
+               (long long)offset);
+  }
   GI_TRY(gi_edge_list_init(f->ctx, l, n));
 done:
   return status;
@@ -45,7 +50,7 @@ gable_status gi_forest_section(gable_forest *points, int64_t n_roots, const int6
   gi_edge_list l = {0, NULL, NULL};
   GI_AGREE_OUT(points->comm, out, make_spans(points, n_roots, count, root_offset, leaf_offset, &at_root, &at_leaf));
   GI_TRY(gi_forest_trade(points, 0, sizeof *at_root, at_root, at_leaf));
-  GI_AGREE(points->comm, make_edges(points, at_leaf, &l));
+  GI_AGREE(points->comm, make_edges(points, at_leaf, leaf_offset, &l));
   for (int k = 0; k < s->n; k++)
     for (int64_t e = s->ptr[k]; e < s->ptr[k + 1]; e++)
       for (int64_t i = 0; i < at_leaf[e].count; i++)

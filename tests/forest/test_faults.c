@@ -84,6 +84,9 @@ static gable_status bad_arguments(gable_comm *comm, void *user)
          GABLE_ERR_LIMIT, "rank 0: the points have more than 2^63 leaves");
   expect(gable_forest_create_section(f, 2, odd ? all : counts, places, places, &out), GABLE_ERR_ARGUMENT,
          "rank 1: point 0 has 4611686018427387904 roots from 0 on, of 2");
+  const gable_off both[] = {2, 0}, far[] = {odd ? INT64_MAX : 0, 2};
+  expect(gable_forest_create_section(f, 2, both, none, far, &out), GABLE_ERR_ARGUMENT,
+         "rank 1: the point at position 0 has 2 leaves from 9223372036854775807 on");
   const gable_forest *two[] = {f, odd ? NULL : f};
   expect(gable_forest_concatenate(2, two, GABLE_ROOTS_SHARED, none, &out), GABLE_ERR_ARGUMENT, "rank 1: f[1] is NULL");
   two[1] = f;
