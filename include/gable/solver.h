@@ -169,7 +169,9 @@ GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *
  * column are named), x is as it was; GABLE_ERR_STATE: no factor, or a work that does not fit its structure.
  *
  * Where the factor is on a GPU, so are refinement, backward errors and GMRES: b in host memory goes up on w's stream, x
- * comes down, with the bits of vectors in device memory; the call waits for x.
+ * comes down, with the bits of vectors in device memory; the call waits for x.  GABLE_SOLVE_LEVELS and
+ * GABLE_SOLVE_PARTITIONED_CUSPARSE differ: a solve of vectors in device memory does at most refine_steps corrections
+ * (-1: 2) and no GMRES.
  *
  * b and x in device memory (context on a GPU, both there): the call enqueues the solve on w's stream and returns.  The
  * device tests the backward errors, corrects and runs GMRES.  The call does not synchronise (with a driver before CUDA
