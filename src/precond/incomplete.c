@@ -273,7 +273,7 @@ static gable_status check_entries(const gable_precond *p, gable_idx row)
   GI_TRY(p->device->copy_out(p->ctx, idx, p->pattern.idx + first, (size_t)n * sizeof *idx, p->stream));
   GI_TRY(p->device->synchronise(p->ctx, p->stream));
   for (gable_off q = 0; q < n; q++)
-    GI_REQUIRE(isfinite(val[q]), GABLE_ERR_SINGULAR, "%s: the entry in row %d, column %d (counted from 0) is %s",
+    GI_REQUIRE(isfinite(val[q]), GABLE_ERR_NOT_FINITE, "%s: the entry in row %d, column %d (counted from 0) is %s",
                p->kind->name, row, idx[q], isnan(val[q]) ? "nan" : "infinite");
 done:
   GI_FREE(p->ctx, val, idx);
