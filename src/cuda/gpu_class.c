@@ -98,9 +98,9 @@ static const gik_gpu_class measured[] = {
 
         /* Every second matrix of bench/results/supernodal-auto-h200.json (one, sixteen) and supernodal-where-h200.json
          * (preparation): s.  bench/device_cost.py --write puts these three and the host's here. */
-        .sweep = {.one = {.fixed = 1.27e-05, .row = 5.75e-10, .height = 2.4e-08, .entry = 4.77e-13},
-                  .sixteen = {.fixed = 4.19e-05, .row = 2.1e-09, .height = 6.68e-08, .entry = 1.64e-12},
-                  .preparation = {.fixed = 0.0622, .row = 7.74e-08, .root = 7.63e-08}},
+        .sweep = {.one = {.fixed = 1.55e-05, .row = 5.51e-10, .height = 2.19e-08, .entry = 7.12e-13},
+                  .sixteen = {.fixed = 7.3e-05, .row = 1.85e-09, .height = 4.47e-08, .entry = 4.22e-12},
+                  .preparation = {.fixed = 0.0118, .row = 2.69e-07, .root = 2.13e-07}},
 
         /* Least squares over the twelve solves by `partitioned` in bench/results/supernodal-methods-h200.json and
          * supernodal-elasticity-h200.json, off by at most 1.16; byte_sixteen: sierra-sd in supernodal-16rhs-h200.json.
@@ -123,9 +123,9 @@ static const gik_gpu_class measured[] = {
     },
 };
 
-/* 16 cores of the H200's host, 64 matrices (one); an AMD EPYC, 63 matrices on one thread (sixteen), 13 on two: s. */
+/* 16 cores of the H200's host, 14 matrices (one); an AMD EPYC, 63 matrices on one thread (sixteen), 13 on two: s. */
 const gik_host_costs gik_host_costs_measured = {
-    .one = {.supernode = 1.51e-08, .byte = 6.35e-11},
+    .one = {.supernode = 7.52e-09, .byte = 5.94e-11},
     .sixteen = {.supernode = 1.94e-08, .byte = 8.6e-11},
     .hosts_sixteen = {.fixed = 0.000135, .supernode = 1.26e-07, .byte = 7.22e-11},
 };
