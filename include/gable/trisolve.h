@@ -134,9 +134,9 @@ GABLE_API gable_status gable_trisolve_work_set_stream(gable_trisolve_work *w, vo
  * same data, layout and type), otherwise they share no memory (GABLE_ERR_ARGUMENT).  Types: those of the matrix, or
  * double vectors with a float matrix.  Allocates nothing.  On the CPU the call is synchronous.  On a GPU, vectors in
  * device memory: the solve is enqueued on w's stream and can be captured in a CUDA graph; vectors in host memory: the
- * call copies them and waits for the stream.  NaN in b or in a value reaches exactly the unknowns that depend on it.
- * GABLE_ERR_STATE: before update; GABLE_ERR_MISMATCH: w is of another plan or an earlier analysis; GABLE_ERR_DEADLINE
- * names the row whose value did not come (GPU: the row that waited). */
+ * call copies them, waits for the stream and returns what gable_trisolve_work_status would.  NaN in b or in a value
+ * reaches exactly the unknowns that depend on it. GABLE_ERR_STATE: before update; GABLE_ERR_MISMATCH: w is of another
+ * plan or an earlier analysis; GABLE_ERR_DEADLINE names the row whose value did not come (GPU: the row that waited). */
 GABLE_API gable_status gable_trisolve_solve(const gable_trisolve *t, gable_trisolve_work *w, gable_op op,
                                             const gable_vectors_view *b, gable_vectors_view *x);
 

@@ -163,7 +163,9 @@ gable_status gable_trisolve_solve(const gable_trisolve *t, gable_trisolve_work *
            w->max_rhs);
   GI_PASS(gi_require_vectors(t->ctx, &v.b, "b"));
   GI_PASS(gi_require_vectors(t->ctx, &v.x, "x"));
-  return GI_TRACED(gi_trisolve_solve(t, w, op, &v.b, &v.x));
+  GI_PASS(gi_trisolve_solve(t, w, op, &v.b, &v.x));
+  if (v.b.space == GABLE_SPACE_DEVICE || !t->backend->work_status) return GABLE_OK;
+  return GI_TRACED(gi_work_status(w, NULL)); /* the answer is there, and so is its error */
 }
 
 gable_status gable_trisolve_get_info(const gable_trisolve *t, gable_op op, gable_trisolve_info *info)
