@@ -4,7 +4,7 @@
 Runs every test of `gable forest` on each transport and model, eager and captured, products and conjugate gradients, the proofs, and beside them
 messages by MPI, NCCL and NVSHMEM alone (bench/reference_solvers/gpu_messages.cu), calls of the CUDA runtime alone, PetscSF where PETSC_SF names petsc_sf
 built with -DON_GPU and a PETSc that has CUDA, and a CUDA-aware MPI where AWARE_LAUNCH has the words that start two of its processes and AWARE_TOOL names gable-mpi
-built with it.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs; h100 on those): one JSON line a row, with machine, commit
+built with it.  Writes OUT/forest-h200.json (forest-2xh200.json on two GPUs; by the name of the card): one JSON line a row, with machine, commit
 and date; and the seed's tables 1 to 4, section 5.4 and figure 15 beside its figures in a .md of the same name.  What did not run is named at the end,
 with the reason; the exit status is 1 where something failed."""
 import argparse

@@ -10,9 +10,9 @@ run() {
 }
 run --place mirror/peer:2 --most 16 || { cat "$work/log"; exit 1; }
 for text in '## pingpong' '## scatter' '## Products and conjugate gradients' '## Pack and unpack by codec' 'mirror/peer:2. The seed'; do
-    grep -q "$text" "$work/forest-h200.md" || { echo "no '$text' in the tables"; cat "$work/forest-h200.md"; exit 1; }
+    grep -q "$text" "$work/forest-gpu.md" || { echo "no '$text' in the tables"; cat "$work/forest-gpu.md"; exit 1; }
 done
-python3 - "$work/forest-h200.json" <<'END' || exit 1
+python3 - "$work/forest-gpu.json" <<'END' || exit 1
 import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
 assert [r["test"] for r in rows] == [t for t in ("pingpong", "newpingpong", "unpack", "scatter") for _ in range(2)] + ["cg"] + ["codecs"] * 12, rows
@@ -24,4 +24,4 @@ for text in 'pingpong .*--captured --where cuda:0,1/peer' 'halo .*--model a --wh
     'newpingpong .*cuda:0,1/nccl' 'spmv laplacian27.*cuda:0,1/peer' 'cg laplacian5.*--captured' 'codecs --captured .*cuda:0' 'path aware' 'CUDA calls' 'mpi:' 'nccl:' 'nvshmem:' 'PetscSF' 'test_peer_kernels'; do
     grep -q "^skipped: .*$text" "$work/log" || { echo "the plan of two GPUs has no '$text'"; cat "$work/log"; exit 1; }
 done
-[ "$(grep -c '"skipped"' "$work/forest-2xh200.json")" = "$(grep -c '^skipped' "$work/log")" ] || { echo "what was left out is not in the file"; exit 1; }
+[ "$(grep -c '"skipped"' "$work/forest-2xgpu.json")" = "$(grep -c '^skipped' "$work/log")" ] || { echo "what was left out is not in the file"; exit 1; }
