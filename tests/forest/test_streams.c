@@ -149,7 +149,7 @@ static gable_status record_round(gi_stream_link *link, void *stream)
   record_step(stream);
   return GABLE_OK;
 }
-static int given_up; /* links */
+static _Thread_local int given_up; /* links, by this rank */
 static void give_up(gi_stream_link *link)
 {
   (void)link;
