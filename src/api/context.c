@@ -79,8 +79,8 @@ static void open_any(gable_context *ctx)
   gi_adopt_error(&before);
 }
 
-/* The first memory of a GPU's pool takes the driver 10 ms, on some hosts 100: here, not in the analysis that comes first.
- * Where there is none, the first who needs it is told. */
+/* The first memory of a GPU's pool takes the driver 10 ms, on some hosts 100: here, not in the analysis that comes
+ * first. Where there is none, the first who needs it is told. */
 static void begin_device_memory(gable_context *ctx)
 {
   gi_error before;
