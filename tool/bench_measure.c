@@ -141,10 +141,6 @@ static int is_short(const bench_problem *p, const bench_result *r)
 
 static void reason(bench_result *out, const char *text)
 {
-  if (!isfinite(out->error)) {
-    reason(out, "wrong: its residual is infinite or no number");
-    return;
-  }
   snprintf(out->entry.why, sizeof out->entry.why, "%s", text);
 }
 
