@@ -2,18 +2,8 @@
  * asked for (GABLE_LONG_MESSAGES=1), since it takes minutes, and where the machine has the memory for it. */
 #include <stdlib.h>
 
+#include "support/memory_available.h"
 #include "support/test.h"
-
-/* MemAvailable of Linux; 0: unknown. */
-static double memory_available(void)
-{
-  char line[200];
-  double kb = 0;
-  FILE *f = fopen("/proc/meminfo", "r");
-  while (f && fgets(line, sizeof line, f) && sscanf(line, "MemAvailable: %lf kB", &kb) != 1) continue;
-  if (f) fclose(f);
-  return 1024 * kb;
-}
 
 enum { ITEM = 1 << 20, ITEMS = (1 << 11) + 3, PIECE = 1 << 27 };
 

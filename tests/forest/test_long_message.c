@@ -1,17 +1,7 @@
 /* A message of more than 2^31 bytes, where the machine has the memory for it. */
 #include "support/forest_cases.h"
+#include "support/memory_available.h"
 #include "support/test.h"
-
-/* MemAvailable of Linux; 0: unknown. */
-static double memory_available(void)
-{
-  char line[200];
-  double kb = 0;
-  FILE *f = fopen("/proc/meminfo", "r");
-  while (f && fgets(line, sizeof line, f) && sscanf(line, "MemAvailable: %lf kB", &kb) != 1) continue;
-  if (f) fclose(f);
-  return 1024 * kb;
-}
 
 static gable_status run(gable_comm *comm, void *user)
 {
