@@ -77,7 +77,7 @@ without := $(foreach p,$(OPTIONAL),$(if $(filter yes,$(HAVE_$p)),$(call absent,$
 # Sources are found by folder, subfolders too.
 SRC := $(shell find src -name '*.c' -o -name '*.cu')
 ifeq ($(HAVE_CUDA),yes)
-without += $(filter %/cuda_absent.c,$(SRC)) tool/bench_solver_cusparse_absent.c tool/bench_graph_absent.c tool/bench_cudss_absent.c tool/forest_steps_gpu_absent.c tool/forest_gpu_absent.c
+without += $(filter %/cuda_absent.c,$(SRC)) tool/bench_solver_cusparse_absent.c tool/bench_graph_absent.c tool/bench_cudss_absent.c tool/forest_steps_gpu_absent.c tool/gpu_properties_absent.c
 CUDA_SRC := $(filter %.cu,$(SRC))
 CUDA_HOME ?= $(patsubst %/bin/nvcc,%,$(shell command -v $(NVCC)))
 CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt -lpthread -lstdc++

@@ -6,8 +6,8 @@
 #include "forest_bench.h"
 
 #include "bench_graph.h"
-#include "forest_gpu.h"
 #include "forest_model.h"
+#include "gpu_properties.h"
 #include "stopwatch.h"
 
 #include <stdio.h>
@@ -123,7 +123,7 @@ static void close_bench(bench *b)
 /* Before begin and after end, where streams are known nowhere. */
 static gable_status before(const bench *b)
 {
-  return b->o->model_a ? forest_gpu_synchronise(gable_comm_context(b->comm)) : GABLE_OK;
+  return b->o->model_a ? gpu_synchronise(gable_context_where(gable_comm_context(b->comm))) : GABLE_OK;
 }
 
 static gable_status after(const bench *b)

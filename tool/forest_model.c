@@ -1,59 +1,39 @@
 /* forest_model.c: see forest_model.h. */
 #include "forest_model.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "forest_gpu.h"
+#include "gpu_properties.h"
 #include "stopwatch.h"
 
 enum { TIMES = 15 };
 
-/* Measured once on each class of GPUs (docs/algorithms/forest-gpu.md); the last row is the default, whose bandwidth is
- * scaled by that of the memory. */
-typedef struct gpu_class {
-  const char *name; /* part of the GPU's */
-  double launch_s, node_s, hop_s, link_hop_s, memory_bytes_s, link_bytes_s, peak_bytes_s;
-} gpu_class;
-
-static const gpu_class measured[] = {
-    {"H200", 2.51e-6, 0.53e-6, 0.331e-6, 0.735e-6, 4.28e12, 396e9, 4.8e12},
-    {"default", 2.51e-6, 0.53e-6, 0.331e-6, 0.735e-6, 4.28e12, 396e9, 4.8e12},
-};
-
-static gpu_class class_of(const forest_gpu *gpu)
-{
-  const size_t last = sizeof measured / sizeof *measured - 1;
-  for (size_t k = 0; k < last; k++)
-    if (strstr(gpu->name, measured[k].name)) return measured[k];
-  gpu_class c = measured[last];
-  if (gpu->peak_bytes_s > 0) c.memory_bytes_s *= gpu->peak_bytes_s / c.peak_bytes_s;
-  return c;
-}
+/* Measured on H200s (docs/algorithms/forest-gpu.md), and taken for every GPU: a launch, a node of a graph, a hop within
+ * a GPU and to another one, and the rate of that link. */
+static const double launch_s = 2.51e-6, node_s = 0.53e-6, hop_s = 0.331e-6, link_hop_s = 0.735e-6, link_bytes_s = 396e9;
 
 gable_status forest_times_open(gable_comm *comm, forest_times *out)
 {
   const int ranks = gable_comm_size(comm);
-  forest_gpu mine, *all = calloc((size_t)ranks, sizeof *all);
+  gpu_properties mine, *all = calloc((size_t)ranks, sizeof *all);
   gable_status status = gable_comm_agree(comm, all ? GABLE_OK : GABLE_ERR_MEMORY);
   memset(out, 0, sizeof *out);
   memset(&mine, 0, sizeof mine);
   out->on_gpu = !strncmp(gable_context_where(gable_comm_context(comm)), "cuda", 4);
   if (!status)
-    status = gable_comm_agree(comm, out->on_gpu ? forest_gpu_about(gable_comm_context(comm), &mine) : GABLE_OK);
+    status = gable_comm_agree(
+        comm, out->on_gpu ? gpu_properties_read(gable_context_where(gable_comm_context(comm)), &mine) : GABLE_OK);
   if (!status) status = gable_comm_allgather(comm, &mine, sizeof mine, all);
   if (!status && out->on_gpu) {
-    const gpu_class c = class_of(&mine);
     const int apart = ranks > 1 && strcmp(all[0].bus, all[1].bus) != 0;
     int sharing = 0;
     for (int r = 0; r < ranks; r++) sharing += !strcmp(all[r].bus, mine.bus);
-    out->launch_s = c.launch_s;
-    out->node_s = c.node_s;
-    out->hop_s = apart ? c.link_hop_s : c.hop_s;
-    out->memory_bytes_s = c.memory_bytes_s / sharing;
-    out->link_bytes_s = apart ? c.link_bytes_s : 0;
-    snprintf(out->device, sizeof out->device, "%s", c.name);
+    out->launch_s = launch_s;
+    out->node_s = node_s;
+    out->hop_s = apart ? link_hop_s : hop_s;
+    out->memory_bytes_s = mine.memory_bytes_s / sharing;
+    out->link_bytes_s = apart ? link_bytes_s : 0;
   }
   free(all);
   return status;

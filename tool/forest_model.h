@@ -12,7 +12,6 @@ typedef struct forest_times {
   double hop_s;            /* a flag from rank 0 to rank 1 */
   double memory_bytes_s;   /* read and written, of one rank: of all that share the GPU, its part */
   double link_bytes_s;     /* between the GPUs of ranks 0 and 1; 0: they share one */
-  char device[64];         /* the class: "H200"; "default": of no measured class */
 } forest_times;
 
 /* Collective. */

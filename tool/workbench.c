@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu_properties.h"
 #include "stopwatch.h"
 #include "triangle.h"
 
@@ -88,10 +89,12 @@ gable_status workbench_fetch(workbench *w)
 
 solve_floor workbench_floor(const char *where, double bytes, double levels, int threads)
 {
-  static const double h200_bytes_s = 4.28e12, h200_hop_s = 0.07e-6;
+  static const double h200_hop_s = 0.07e-6;
   solve_floor f = {0, 0, 0};
+  gpu_properties gpu;
   if (!strncmp(where, "cuda", 4)) {
-    f.bytes_s = bytes / h200_bytes_s;
+    if (gpu_properties_read(where, &gpu)) return f;
+    f.bytes_s = bytes / gpu.memory_bytes_s;
     f.hops_s = levels * h200_hop_s;
   } else {
     f.bytes_s = stopwatch_read(bytes) / (threads > 1 ? threads : 1);

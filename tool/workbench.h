@@ -27,8 +27,8 @@ gable_status workbench_stop(workbench *w, double *seconds);
 gable_status workbench_fetch(workbench *w);
 
 /* Seconds below which no solve at this place (gable_context_where) comes: reading bytes once, and one hop a level.  On
- * a GPU the constants of an H200 (docs/benchmarks.md); on the CPU the bytes are read for it by one thread, whose time
- * is divided by threads, and a hop costs nothing. */
+ * a GPU the rate of gpu_properties.h and an H200's hop (docs/benchmarks.md), 0 where CUDA does not answer; on the CPU
+ * the bytes are read for it by one thread, whose time is divided by threads, and a hop costs nothing. */
 typedef struct solve_floor {
   double bytes_s, hops_s, s; /* s: the larger of both */
 } solve_floor;

@@ -1,28 +1,28 @@
-/* forest_gpu.cu: see forest_gpu.h. */
+/* gpu_properties.cu: see gpu_properties.h. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
 
 extern "C" {
-#include "forest_gpu.h"
+#include "gpu_properties.h"
 }
 
 namespace
 {
 
 /* -1: none. */
-int number_of(gable_context *ctx)
+int number_of(const char *where)
 {
-  const char *where = gable_context_where(ctx);
   return strncmp(where, "cuda:", 5) ? -1 : atoi(where + 5);
 }
 
 } /* namespace */
 
-extern "C" gable_status forest_gpu_about(gable_context *ctx, forest_gpu *out)
+extern "C" gable_status gpu_properties_read(const char *where, gpu_properties *out)
 {
-  const int gpu = number_of(ctx);
+  const double h200_bytes_s = 4.28e12, h200_peak_bytes_s = 4.8e12;
+  const int gpu = number_of(where);
   cudaDeviceProp properties;
   int khz = 0, bits = 0;
   memset(out, 0, sizeof *out);
@@ -33,13 +33,16 @@ extern "C" gable_status forest_gpu_about(gable_context *ctx, forest_gpu *out)
   if (!error) error = cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, gpu);
   if (error) return GABLE_ERR_BACKEND;
   snprintf(out->name, sizeof out->name, "%.63s", properties.name);
-  out->peak_bytes_s = 2e3 * khz * (bits / 8.0); /* two transfers a cycle */
+  const double peak = 2e3 * khz * (bits / 8.0); /* two transfers a cycle */
+  out->memory_bytes_s = h200_bytes_s * (peak > 0 && !strstr(out->name, "H200") ? peak / h200_peak_bytes_s : 1);
   return GABLE_OK;
 }
 
-extern "C" gable_status forest_gpu_synchronise(gable_context *ctx)
+extern "C" gable_status gpu_synchronise(const char *where)
 {
-  cudaError_t error = cudaSetDevice(number_of(ctx));
+  const int gpu = number_of(where);
+  if (gpu < 0) return GABLE_ERR_UNAVAILABLE;
+  cudaError_t error = cudaSetDevice(gpu);
   if (!error) error = cudaDeviceSynchronize();
   return error ? GABLE_ERR_BACKEND : GABLE_OK;
 }
