@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""supernodal_chart.py: from bench/results/supernodal-*-h200.json the seed's slides 8 to 10, solve methods over cuSPARSE:
+"""supernodal_chart.py: from bench/results/supernodal-*-h100.json the seed's slides 8 to 10, solve methods over cuSPARSE:
 docs/figures/supernodal-sierra.svg (slide 8: the generated problem of the seed's class, block columns merged and not),
 docs/figures/supernodal-elasticity.svg (slide 9: that problem at several sizes) and docs/figures/supernodal-matrices.svg (slide 10: real
-matrices); the tables of docs/notebook/solve-methods-gpu.md.  Slide 7 is what `gable levels --supernodal` draws."""
+matrices); the tables of docs/notebook/solve-methods-gpu.md, and of docs/notebook/clusters-gpu.md the one beside cuDSS.  Slide 7 is what
+`gable levels --supernodal` draws."""
 import json
 import math
 
@@ -11,6 +12,7 @@ from marks import ROOT, mean, put
 RESULTS = ROOT / "bench/results"
 METHODS = ("levels", "batched", "inverted", "merged", "partitioned", "partitioned-cusparse", "auto")
 COLOURS = dict(zip(METHODS, ("#999999", "#c2571a", "#e0a030", "#6aa84f", "#2f6f9f", "#8fb8d0", "#222222")))
+BYTES_A_SECOND = 2.99e12  # of an H100's memory (tool/gpu_properties.h)
 WIDTH, LEFT, RIGHT, ROW, LEAST, MOST = 820, 190, 60, 15, 0.05, 200.0
 
 
@@ -106,7 +108,7 @@ def curves(rows):
     (ROOT / "docs/figures/supernodal-elasticity.svg").write_text(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="11">'
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>'
-        '<text x="12" y="20" font-size="14" font-weight="bold">Elasticity by size: solve methods on one H200</text>'
+        '<text x="12" y="20" font-size="14" font-weight="bold">Elasticity by size: solve methods on one H100</text>'
         '<text x="12" y="37" fill="#555">times cuSPARSE SpSV on the same factors by unknowns, one right-hand side, both logarithmic</text>'
         + "\n".join(body) + "</svg>\n")
 
@@ -122,22 +124,47 @@ def merge_table(merged, many):
     return "\n".join(lines)
 
 
+def beside_cudss(rows):
+    """Own method and cuDSS by factor and number of right-hand sides, us, and what the page says of all of them."""
+    found = {}
+    for r in rows:
+        found.setdefault((r["matrix"], r["kind"]), {})[r["method"], r["rhs"]] = r
+    lines = ["| matrix | kind | MB | floor | one launch | share | cuDSS | gain | 16: one launch | 16: cuDSS | gain | 128: one launch | 128: cuDSS | gain "
+             "| backward error | cuDSS |", "|---" * 16 + "|"]
+    gain = {rhs: [] for rhs in (1, 16, 128)}
+    for (matrix, kind), by in found.items():
+        one, other = by["auto", 1], by["cudss", 1]
+        cells = [f'{one["floor_s"] * BYTES_A_SECOND / 1e6:.1f}', f'{1e6 * one["floor_s"]:.1f}']
+        for rhs in gain:
+            ours, theirs = by["auto", rhs]["solve_s"], by["cudss", rhs]["solve_s"]
+            gain[rhs].append(theirs / ours)
+            cells += [f"{1e6 * ours:.0f}", *([f'{100 * one["share"]:.0f}%'] if rhs == 1 else []), f"{1e6 * theirs:.0f}", f"{theirs / ours:.1f}"]
+        lines.append(f"| {matrix} | {kind} | " + " | ".join(cells) + f' | {one["first_backward_error"]:.1e} | {other["first_backward_error"]:.1e} |')
+    said = [f"{rhs}: {mean(g):.1f} (least {min(g):.1f})" for rhs, g in gain.items()]
+    wider = {rhs: [by["auto", rhs]["solve_s"] / by["auto", 1]["solve_s"] for by in found.values()] for rhs in (16, 128)}
+    said += [f"{rhs} cost {mean(w):.1f} times one ({min(w):.1f} to {max(w):.1f})" for rhs, w in wider.items()]
+    return "\n".join(lines) + f"\n\nOver cuDSS in the geometric mean of {len(found)}: " + "; ".join(said) + "."
+
+
 def main():
     page = "docs/notebook/solve-methods-gpu.md"
-    rows = {m: r for m, r in read("supernodal-methods-h200.json").items() if "cusparse" in r}
-    merged = read("supernodal-merge-h200.json")
+    rows = {m: r for m, r in read("supernodal-methods-h100.json").items() if "cusparse" in r}
+    merged = read("supernodal-merge-h100.json")
     (ROOT / "docs/figures").mkdir(exist_ok=True)
     seed, base = rows["sierra-sd"], rows["sierra-sd"]["cusparse"]["solve_s"]
-    draw("supernodal-sierra.svg", f'Elasticity, n = {seed["cusparse"]["n"]}: solve methods on one H200',
+    draw("supernodal-sierra.svg", f'Elasticity, n = {seed["cusparse"]["n"]}: solve methods on one H100',
          [("supernodes as they are", gains(seed, base)), ("block columns of one pattern merged", gains(merged["sierra-sd"], base))])
-    draw("supernodal-matrices.svg", "Solve methods on one H200",
+    draw("supernodal-matrices.svg", "Solve methods on one H100",
          [(f'{m}, n = {r["cusparse"]["n"]}', gains(r, r["cusparse"]["solve_s"])) for m, r in rows.items()])
-    sizes = {m: r for m, r in read("supernodal-elasticity-h200.json").items() if "cusparse" in r}
+    sizes = {m: r for m, r in read("supernodal-elasticity-h100.json").items() if "cusparse" in r}
     if sizes:
         curves(sizes)
         put(page, "sizes", table(sizes))
     put(page, "methods", table(rows))
-    put(page, "merge", merge_table(merged["sierra-sd"], read("supernodal-16rhs-h200.json")["sierra-sd"]))
+    with open(RESULTS / "supernodal-auto-h100.json") as one, open(RESULTS / "supernodal-128rhs-h100.json") as wide:
+        rows = [r for r in map(json.loads, [*one, *wide]) if r["method"] in ("auto", "cudss")]
+    put("docs/notebook/clusters-gpu.md", "cudss", beside_cudss(rows))
+    put(page, "merge", merge_table(merged["sierra-sd"], read("supernodal-16rhs-h100.json")["sierra-sd"]))
 
 
 if __name__ == "__main__":
