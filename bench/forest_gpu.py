@@ -12,6 +12,7 @@ import datetime
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -165,6 +166,55 @@ def tables(r):
     return "\n".join(out) + "\n"
 
 
+def ranks_of(session):
+    """Process numbers of gable-mpi in a session."""
+    found = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, fields = stat.read_text().partition("(")[2].rpartition(")")
+        except OSError:
+            continue
+        if name == "gable-mpi" and int(fields.split()[3]) == session:
+            found.append(int(stat.parent.name))
+    return sorted(found)
+
+
+def stopped(r, path):
+    """One of two processes is stopped in the middle of conjugate gradients: the other one ends with an error within the deadline, 5 s."""
+    command = [*MPI, str(r.o.build / "bin/gable-mpi"), "forest", "cg", "laplacian5:1000x1000", "--iterations", "1000000", "--tolerance", "1e-16",
+               "--where", "cuda/mpi", "--path", path, "--deadline", "5"]
+    what = " ".join(["a rank stopped:", "gable forest cg --where cuda/mpi --path", path])
+    if r.o.only and not any(word in what for word in r.o.only.split(",")):
+        return None
+    if r.ends - time.monotonic() < 40:
+        return r.skip(what, "the time is over (--seconds)")
+    with tempfile.TemporaryFile("w+") as said:
+        run = subprocess.Popen(command, stdout=said, stderr=said, env={**os.environ, **ENVIRONMENT}, start_new_session=True)
+        time.sleep(8)
+        ranks = ranks_of(run.pid)
+        begun = time.monotonic()
+        if len(ranks) == 2:
+            os.kill(ranks[1], signal.SIGSTOP)
+        try:
+            status = run.wait(20)
+        except subprocess.TimeoutExpired:
+            status = None
+        took = time.monotonic() - begun
+        for rank in ranks_of(run.pid):
+            os.kill(rank, signal.SIGKILL)
+        if status is None:
+            os.killpg(run.pid, signal.SIGKILL)
+        said.seek(0)
+        text = said.read()
+    line = next((x for x in text.splitlines() if "rank" in x and "gable" in x), "")
+    if len(ranks) != 2 or not status or not line:
+        r.failed = 1
+        return r.skip(what, f"{len(ranks)} ranks, status {status} after {took:.0f} s: {text.strip().splitlines()[-1:]}")
+    r.rows.append({"program": "stopped", "test": "proof", "where": "cuda/mpi", "path": path, "seconds": round(took, 1), "said": line, "checked": True})
+    print(f"{what}: ended after {took:.1f} s: {line}", flush=True)
+    return None
+
+
 def petsc(r):
     program = os.environ.get("PETSC_SF", "")
     if not program:
@@ -251,19 +301,22 @@ def main():
         r.forest(["check", "--cases", "60", "--seed", "5", "--path", "copy"], peer)
         if two:
             r.forest(["check", "--cases", "10", "--seed", "5", "--path", "put"], "cuda/mpi", MPI)
-        r.proof("test_peer_kernels", peer)
+        for test in ("test_peer_kernels", "test_long_device"):
+            r.proof(test, peer)
         r.reference("CUDA calls", [o.build / "bin/gpu_messages", "calls"])
-        r.forest(["codecs", "--captured", "--most", str(1 << 28)], "cuda:0/peer:1")
-        transports(r, two, peer)
-        solves(r, two, peer, staged)
         r.reference("mpi", [*MPI, o.build / "bin/gpu_messages", "mpi", o.most])
         for name in ("nccl", "nvshmem"):
             if two:
                 r.reference(name, [*MPI, o.build / f"bin/gpu_messages_{name}", name, o.most])
             else:
                 r.skip(f"{name} alone", "one GPU")
-        through_the_host(r, staged)
         petsc(r)
+        solves(r, two, peer, staged)
+        transports(r, two, peer)
+        r.forest(["codecs", "--captured", "--most", str(1 << 28)], "cuda:0/peer:1")
+        for path in ("direct", "nvshmem", "nccl") if two else ():
+            stopped(r, path)
+        through_the_host(r, staged)
     r.write()
     return r.failed
 

@@ -1,5 +1,8 @@
-/* A message of more than 2^31 bytes between arrays in the mirror's device memory, by each of its paths: where it is
- * asked for (GABLE_LONG_MESSAGES=1), since it takes minutes, and where the machine has the memory for it. */
+/* A message of more than 2^31 bytes between arrays in device memory.
+ *
+ * usage: test_long_device [place], as "cuda:0,1/peer": stored and copied there.  Without a place on the mirror, by each
+ * of its paths: where it is asked for (GABLE_LONG_MESSAGES=1), since it takes minutes, and where the machine has the
+ * memory for it. */
 #include <stdlib.h>
 
 #include "support/memory_available.h"
@@ -81,8 +84,18 @@ static void on_the_mirror(void)
   }
 }
 
-int main(void)
+static void on_gpus(const char *where)
 {
+  gable_path paths[] = {GABLE_PATH_DIRECT, GABLE_PATH_COPY};
+  for (int k = 0; k < 2; k++) CHECK_OK(gable_comm_run(where, between_devices, &paths[k]));
+}
+
+int main(int argc, char **argv)
+{
+  if (argc > 1) {
+    on_gpus(argv[1]);
+    return 0;
+  }
   if (!getenv("GABLE_LONG_MESSAGES")) SKIP("GABLE_LONG_MESSAGES=1 sends 2^31 bytes between devices: 19 GB, minutes");
   on_the_mirror();
   return 0;
