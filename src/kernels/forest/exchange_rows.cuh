@@ -258,20 +258,28 @@ GI_HD unsigned row_blocks(int64_t numbers, unsigned most)
   return wanted < 1 ? 1 : wanted < most ? (unsigned)wanted : most;
 }
 
-/* After a block's share of a row; true for all threads of the block that is the last one of the row.  What the others
- * have stored then comes before what this block's thread 0 stores with release. */
-static __device__ bool last_of_row(const gik_exchange_step &s, unsigned row, unsigned blocks)
+/* Counts *p; what this block and those that counted before have stored then comes before what the caller stores with
+ * release.  GPU scope is enough: order is transitive over the scopes of PTX, so a flag that is then stored with release
+ * at system scope follows the other blocks' stores to another GPU, too. */
+static __device__ __forceinline__ unsigned count_in_order(unsigned *p)
+{
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(p) : "memory");
+  return before;
+}
+
+/* After a block's share of a row; true for all threads of the block that is the last one of the row.  stores: what the
+ * others have stored then comes before what this block's thread 0 stores with release.  Without it the others have read
+ * their values: a block's barrier comes after the instructions that use what it has read, hence after the loads. */
+static __device__ __forceinline__ bool last_of_row(const gik_exchange_step &s, unsigned row, unsigned blocks,
+                                                   bool stores)
 {
   __shared__ bool last;
   __syncthreads();
   if (blocks == 1) return true;
   if (!threadIdx.x) {
-    __threadfence_system();
-    last = atomicAdd(&s.row_done[row], 1u) == blocks - 1;
-    if (last) {
-      s.row_done[row] = 0;
-      __threadfence_system();
-    }
+    last = (stores ? count_in_order(&s.row_done[row]) : atomicAdd(&s.row_done[row], 1u)) == blocks - 1;
+    if (last) s.row_done[row] = 0; /* for the next launch */
   }
   __syncthreads();
   return last;
@@ -280,15 +288,8 @@ static __device__ bool last_of_row(const gik_exchange_step &s, unsigned row, uns
 /* By thread 0 of the last block of each row; true for the last of count rows, which counts the round. */
 static __device__ bool last_row(const gik_exchange_step &s, unsigned count, unsigned round)
 {
-  bool last = count == 1;
-  if (!last) {
-    __threadfence_system();
-    last = atomicAdd(&s.control->done, 1u) == count - 1;
-    if (last) {
-      s.control->done = 0;
-      __threadfence_system();
-    }
-  }
+  const bool last = count == 1 || atomicAdd(&s.control->done, 1u) == count - 1;
+  if (last && count > 1) s.control->done = 0;
   if (last) s.control->round = round + 1;
   return last;
 }
@@ -323,7 +324,7 @@ static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int 
     const side<T> to = {(T *)r.slot[round % 2], whole(n), n}, from = {(T *)s.from, r.mine, s.from_stride};
     move_items(GABLE_FOREST_OP_REPLACE, to, from, n, s.fields, s.width, nullptr, first, step);
   }
-  if (!last_of_row(s, (unsigned)k, blocks) || threadIdx.x) return;
+  if (!last_of_row(s, (unsigned)k, blocks, !own) || threadIdx.x) return;
   if (!own && row_of(s, k).raise) store_flag(row_of(s, k).raise, round + 1);
   last_row(s, send_rows(s), round);
 }
@@ -433,7 +434,7 @@ static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, c
     else
       move_items(s.op, to, from, n, s.fields, s.width, s.roots.shared, first, step);
   }
-  if (!last_of_row(s, (unsigned)k, blocks) || threadIdx.x || !last_row(s, rows.all(), round)) return;
+  if (!last_of_row(s, (unsigned)k, blocks, false) || threadIdx.x || !last_row(s, rows.all(), round)) return;
   for (int j = 0; j < s.n_rows; j++)
     if (row_of(s, j).raise) store_emptied(row_of(s, j).raise, round + 1);
 }

@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(BLOCK)
   const unsigned blocks = row_blocks(s.roots.n * s.fields * s.width, most);
   if (blockIdx.x >= blocks || !await_rows(s, waits ? MESSAGES | REPLY_SLOTS : 0, now, 0, s.n_rows)) return;
   combine_shared<T>(s, round, true, blockIdx.x * BLOCK + threadIdx.x, (int64_t)blocks * BLOCK);
-  if (!last_of_row(s, 0, blocks) || threadIdx.x) return;
+  if (!last_of_row(s, 0, blocks, true) || threadIdx.x) return;
   last_row(s, 1, round);
   for (int j = 0; j < s.n_rows; j++) {
     if (s.reply[j].raise) store_flag(s.reply[j].raise, round + 1);
