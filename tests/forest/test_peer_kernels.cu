@@ -1,5 +1,5 @@
 /* Exchanges between kernels of ranks that wait for each other, captured in a graph, one by one and together: they go on
- * between eager ones, a thousand times, with new data.
+ * between eager ones, a thousand times, with new data.  Messages of one block, of several, and of more than may wait.
  *
  * usage: test_peer_kernels [place [copy]], "cuda:0/peer:2" if it is not given; copy: by the copy engine. */
 #include <cuda_runtime.h>
@@ -220,6 +220,50 @@ gable_status groups(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+/* Leaf i of each rank is root i of the next one.  Up to 32768 doubles 16 blocks wait themselves in two passes; a step
+ * of more is two launches. */
+gable_status lengths(gable_comm *comm, void *user)
+{
+  gable_context *ctx = gable_comm_context(comm);
+  const int next = (gable_comm_rank(comm) + 1) % gable_comm_size(comm);
+  (void)user;
+  CHECK_OK(gable_comm_set_deadline(comm, 10));
+  for (const int n : {1, 1024, 1025, 2048, 16384, 16385, 32768, 32769, 100000}) {
+    gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+    gable_exchange_info info = GABLE_EXCHANGE_INFO_INIT;
+    gable_forest *f = nullptr;
+    gable_plan *plan = nullptr;
+    gable_exchange *x = nullptr;
+    std::vector<gable_root> edge(n);
+    std::vector<double> root(n), leaf(n);
+    for (int i = 0; i < n; i++) edge[i] = {next, i};
+    o.root_space = o.leaf_space = GABLE_SPACE_DEVICE;
+    CHECK_OK(gable_forest_create(comm, n, n, nullptr, edge.data(), &f));
+    CHECK_OK(gable_plan_create(f, &o, &plan));
+    CHECK_OK(gable_exchange_create(plan, nullptr, &x));
+    double *r = on_device(comm, root.data(), n), *l = on_device(comm, leaf.data(), n);
+    for (int round = 0; round < 20; round++) {
+      for (int i = 0; i < n; i++) root[i] = put(gable_comm_rank(comm), 0, 0, round, i);
+      CHECK_OK(gable_device_copy_in(ctx, r, root.data(), n * sizeof(double), nullptr));
+      CHECK_OK(gable_bcast_begin(x, r, l));
+      CHECK_OK(gable_exchange_end(x));
+      CHECK_OK(gable_exchange_wait(x));
+      CHECK_OK(gable_device_copy_out(ctx, leaf.data(), l, n * sizeof(double), nullptr));
+      CHECK_OK(gable_device_synchronise(ctx, nullptr));
+      for (int i = 0; i < n; i++)
+        CHECK(leaf[i] == put(next, 0, 0, round, i), "round %d, leaf %d of %d: %g", round, i, n, leaf[i]);
+    }
+    CHECK_OK(gable_exchange_get_info(x, &info));
+    CHECK(info.launches == 20 * (n <= 32768 ? 2 : 4), "%d launches of 20 rounds of %d doubles", (int)info.launches, n);
+    void *const blocks[] = {r, l};
+    for (void *p : blocks) gable_device_free(ctx, &p);
+    gable_exchange_destroy(&x);
+    gable_plan_destroy(&plan);
+    gable_forest_destroy(&f);
+  }
+  return GABLE_OK;
+}
+
 } /* namespace */
 
 int main(int argc, char **argv)
@@ -232,6 +276,9 @@ int main(int argc, char **argv)
     return 77;
   }
   CHECK_OK(status);
-  if (path == GABLE_PATH_AUTO) CHECK_OK(gable_comm_run(where, groups, nullptr)); /* it counts launches */
+  if (path == GABLE_PATH_AUTO) { /* they count launches */
+    CHECK_OK(gable_comm_run(where, groups, nullptr));
+    CHECK_OK(gable_comm_run(where, lengths, nullptr));
+  }
   return 0;
 }

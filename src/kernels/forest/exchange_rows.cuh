@@ -12,6 +12,11 @@ namespace gik
 {
 
 enum { UNROLL = 4, MOST_BLOCKS = 1056, MOST_WAITING = 16 /* blocks of a launch that waits */ };
+
+/* A launch that can do its work with MOST_WAITING blocks in so many passes has no more blocks, and waits itself.  With
+ * 16 blocks of 256 threads and 4 numbers a thread a pass moves 128 KiB of doubles, side by side 256 KiB; it lasts as
+ * long as a load, about 1 us.  A kernel that waits beforehand costs a launch: 2.3 us for the two steps of a message. */
+enum { WAITING_PASSES = 2 };
 enum { SCATTERED_RESIDENT = 4 };
 
 /* One side of a move: item i of field f is number ((f * stride + p(i)) * width) of at.  The map is a copy, which stays
@@ -249,6 +254,21 @@ static inline int64_t receive_numbers(const gik_exchange_step &s)
   int64_t most = 0;
   for (int k = 0; k < 3; k++) most = items[k] > most ? items[k] : most;
   return most * s.width;
+}
+
+/* What decides whether a launch may do with few blocks: the numbers of its largest row in all fields.  Rows of shared
+ * roots, whose numbers take up to 64 values each and of wide ones any, never do; nor does what waits for nobody. */
+static inline int64_t row_work(const gik_exchange_step &s, bool receives, int64_t numbers)
+{
+  return s.windows && !(receives && s.roots.n) ? numbers * s.fields : INT64_MAX;
+}
+
+/* Blocks of a row at most. */
+static inline unsigned most_blocks(int64_t work, unsigned rows)
+{
+  const unsigned few = MOST_WAITING / rows;
+  if (few && work <= (int64_t)few * WAITING_PASSES * BLOCK * UNROLL) return few;
+  return MOST_BLOCKS / rows > 1 ? MOST_BLOCKS / rows : 1;
 }
 
 /* Blocks of a row that have work: the same on host and device. */

@@ -27,7 +27,7 @@ using gik::last_of_row;
 using gik::last_row;
 using gik::launches;
 using gik::MESSAGES;
-using gik::MOST_BLOCKS;
+using gik::most_blocks;
 using gik::MOST_WAITING;
 using gik::receive_numbers;
 using gik::receive_row;
@@ -36,6 +36,7 @@ using gik::receive_rows_of;
 using gik::REPLY_SLOTS;
 using gik::row_blocks;
 using gik::row_of;
+using gik::row_work;
 using gik::SCATTERED_RESIDENT;
 using gik::send_numbers;
 using gik::send_row;
@@ -127,10 +128,11 @@ gable_status launch_rows(const char *name, const gik_exchange_step *s, void *str
                          int64_t numbers, unsigned rows, B... more)
 {
   launches on(stream);
-  const unsigned share = rows && MOST_BLOCKS / rows > 1 ? MOST_BLOCKS / rows : 1;
-  const unsigned most = s->scattered_blocks ? (unsigned)s->scattered_blocks : share, x = row_blocks(numbers, most);
-  const bool waits = s->windows && x * rows <= MOST_WAITING;
   if (!rows) return GABLE_OK;
+  const unsigned most = s->scattered_blocks ? (unsigned)s->scattered_blocks
+                                            : most_blocks(row_work(*s, what != FREE_SLOTS, numbers), rows);
+  const unsigned x = row_blocks(numbers, most);
+  const bool waits = s->windows && x * rows <= MOST_WAITING;
   if (s->windows && s->n_rows && !waits) {
     on.dependent(await_kernel, 1, BLOCK, 0, false, *s, what);
     ++*s->launches;

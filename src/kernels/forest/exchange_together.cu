@@ -15,7 +15,6 @@ using gik::BLOCK;
 using gik::FREE_SLOTS;
 using gik::launches;
 using gik::MESSAGES;
-using gik::MOST_BLOCKS;
 using gik::MOST_WAITING;
 using gik::receive_rows;
 using gik::receive_rows_of;
@@ -112,7 +111,7 @@ gable_status launch_all(const char *name, const gik_exchange_step *const *s, int
 {
   launches on(stream);
   together t = {};
-  int64_t numbers = 0;
+  int64_t numbers = 0, work = 0;
   unsigned rows = 0;
   bool windows = false;
   t.n = n;
@@ -125,11 +124,13 @@ gable_status launch_all(const char *name, const gik_exchange_step *const *s, int
     t.to[k] = s[k]->to;
     rows += receives ? receive_rows_of(*s[k]).all() : gik::send_rows(*s[k]);
     numbers = own > numbers ? own : numbers;
+    const int64_t own_work = gik::row_work(*s[k], receives, own);
+    work = own_work > work ? own_work : work;
     windows |= s[k]->windows && s[k]->n_rows;
   }
   t.first[n] = (int)rows;
   if (!rows) return GABLE_OK;
-  const unsigned most = MOST_BLOCKS / rows > 1 ? MOST_BLOCKS / rows : 1, x = gik::row_blocks(numbers, most);
+  const unsigned most = gik::most_blocks(work, rows), x = gik::row_blocks(numbers, most);
   const bool waits = windows && x * rows <= MOST_WAITING;
   if (windows && !waits) {
     on.dependent(await_all_kernel, 1, BLOCK, 0, false, t, receives ? MESSAGES : FREE_SLOTS);
