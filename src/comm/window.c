@@ -10,11 +10,11 @@
 #include "device/device.h"
 #include "kernels/forest/exchange_steps.h"
 
-enum { LINE = 128, SLOT = 256 };
+enum { LINE = 128, SLOT = 256, SECOND = 16 /* what follows the first word of a line */ };
 
-/* Where a message's words and slots are in a rank's bytes, and the message's length. */
+/* Where a message's words and slots are in a rank's bytes, the message's length, and whether it has a target. */
 typedef struct place {
-  int64_t at, bytes;
+  int64_t at, bytes, target;
 } place;
 
 typedef struct layout {
@@ -29,7 +29,8 @@ static int64_t round_up(int64_t n, int64_t to)
   return (n + to - 1) / to * to;
 }
 
-static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, int copies, layout *l)
+static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, const int64_t *targets, int copies,
+                                layout *l)
 {
   gable_status status = GABLE_OK;
   gable_context *ctx = comm->ctx;
@@ -42,12 +43,12 @@ static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, in
   for (int k = 0; k < shape->n_out; k++) l->to[shape->out_rank[k]] = 1;
   for (int k = 0; k < shape->n_in; k++) l->from[shape->in_rank[k]] = 1;
   for (int k = 0; k < shape->n_out; k++) {
-    l->out[k] = (place){l->bytes, shape->out_bytes[k]};
+    l->out[k] = (place){l->bytes, shape->out_bytes[k], 0};
     l->bytes += LINE;
   }
   l->bytes = round_up(l->bytes, SLOT);
   for (int k = 0; k < shape->n_in; k++) {
-    l->in[k] = (place){l->bytes, shape->in_bytes[k]};
+    l->in[k] = (place){l->bytes, shape->in_bytes[k], targets && !copies ? targets[k] : 0};
     l->bytes += SLOT + (copies ? 1 : 2) * round_up(shape->in_bytes[k], SLOT);
   }
   l->staged = l->bytes;
@@ -72,7 +73,7 @@ done:
 static gi_window_end end_of(const gi_window *w, int rank, int64_t p, int64_t bytes)
 {
   char *first = w->memory->at[rank] + p + SLOT, *second = first + round_up(bytes, SLOT);
-  return (gi_window_end){{first, gi_window_copies(w->path) ? first : second}, NULL, NULL, NULL};
+  return (gi_window_end){.slot = {first, gi_window_copies(w->path) ? first : second}};
 }
 
 /* far: the word at the other end. */
@@ -85,6 +86,14 @@ static void set_words(const gi_window *w, gi_window_end *e, char *here, char *fa
     e->raise = (unsigned *)(void *)far;
 }
 
+/* at_sender, at_receiver: the message's lines. */
+static void set_target(const gi_window *w, gi_window_end *e, const place *in, char *at_sender, char *at_receiver)
+{
+  if (!in->target || !w->memory->ctx) return;
+  e->target = (gik_target *)(void *)(at_sender + SECOND);
+  e->stored = (unsigned *)(void *)(at_receiver + SECOND);
+}
+
 static gable_status connect(gable_comm *comm, const gi_link_shape *shape, const layout *l, gi_window *w)
 {
   gable_status status = GABLE_OK;
@@ -94,25 +103,30 @@ static gable_status connect(gable_comm *comm, const gi_link_shape *shape, const 
     GI_REQUIRE(l->far_in[k].bytes == shape->out_bytes[k], GABLE_ERR_BACKEND,
                "rank %d expects another length than rank %d", r, comm->rank);
     w->out[k] = end_of(w, r, l->far_in[k].at, shape->out_bytes[k]);
-    set_words(w, &w->out[k], s->at[comm->rank] + l->out[k].at, s->at[r] + l->far_in[k].at);
+    char *here = s->at[comm->rank] + l->out[k].at, *far = s->at[r] + l->far_in[k].at;
+    set_words(w, &w->out[k], here, far);
+    set_target(w, &w->out[k], &l->far_in[k], here, far);
   }
   for (int k = 0; k < shape->n_in; k++) {
     const int r = shape->in_rank[k];
     w->in[k] = end_of(w, comm->rank, l->in[k].at, shape->in_bytes[k]);
-    set_words(w, &w->in[k], s->at[comm->rank] + l->in[k].at, s->at[r] + l->far_out[k].at);
+    char *here = s->at[comm->rank] + l->in[k].at, *far = s->at[r] + l->far_out[k].at;
+    set_words(w, &w->in[k], here, far);
+    set_target(w, &w->in[k], &l->in[k], far, here);
   }
   w->staged = s->at[comm->rank] + l->staged;
 done:
   return status;
 }
 
-gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_window **out)
+gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, const int64_t *targets, gable_path path,
+                              gi_window **out)
 {
   gable_status status = GABLE_OK;
   layout l = {0};
   gi_window *w = NULL;
   int64_t most = 0;
-  GI_AGREE(comm, make_layout(comm, shape, gi_window_copies(path), &l));
+  GI_AGREE(comm, make_layout(comm, shape, targets, gi_window_copies(path), &l));
   GI_AGREE(comm, make_window(comm, shape, &w));
   w->path = path;
   GI_TRY(gi_comm_largest(comm, l.bytes, &most));

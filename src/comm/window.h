@@ -16,6 +16,10 @@ typedef struct gi_window_end {
   unsigned *await; /* here */
   unsigned *raise; /* at the other end; NULL by the path put */
   void *signal;    /* the path put: raise, as a symmetric address of NVSHMEM's */
+
+  /* Of messages with a target (exchange_steps.h), else NULL: at the sender; and at the receiver. */
+  struct gik_target *target;
+  unsigned *stored;
 } gi_window_end;
 
 typedef struct gi_window {
@@ -31,9 +35,11 @@ static inline int gi_window_copies(gable_path path)
   return path == GABLE_PATH_COPY || path == GABLE_PATH_PUT;
 }
 
-/* Collective.  path: see comm.h.  GABLE_ERR_UNAVAILABLE: these ranks share no device memory; _MEMORY, _BACKEND (ranks
- * that expect different lengths). */
-gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, gable_path path, gi_window **out);
+/* Collective.  path: see comm.h.  targets [n_in]: 1: the incoming message has a target where the ranks are threads and
+ * kernels store messages; NULL: none has.  GABLE_ERR_UNAVAILABLE: these ranks share no device memory; _MEMORY, _BACKEND
+ * (ranks that expect different lengths). */
+gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, const int64_t *targets, gable_path path,
+                              gi_window **out);
 
 /* Paths copy and put: enqueues message k to rank, of bytes from device memory; by the path put the receiver's flag
  * follows it, and from is `staged`. */

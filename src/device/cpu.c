@@ -180,6 +180,14 @@ gable_status gi_cpu_open_to(gable_context *ctx, const gable_context *other)
   return GABLE_OK;
 }
 
+int gi_cpu_reached_by(gable_context *ctx, const void *p, const gable_context *other)
+{
+  (void)ctx;
+  (void)p;
+  (void)other;
+  return 1;
+}
+
 const gi_device gi_device_cpu = {
     .name = "cpu",
     .kind = GI_ON_CPU,

@@ -20,6 +20,7 @@ int gi_cpu_event_done(gable_context *ctx, void *event, int wait);
 gable_status gi_cpu_pinned_alloc(gable_context *ctx, size_t bytes, void **out);
 void gi_cpu_pinned_release(gable_context *ctx, void *p);
 gable_status gi_cpu_open_to(gable_context *ctx, const gable_context *other);
+int gi_cpu_reached_by(gable_context *ctx, const void *p, const gable_context *other);
 
 /* Their places in both tables. */
 #define GI_CPU_STREAMS                                                                                                 \
@@ -27,6 +28,6 @@ gable_status gi_cpu_open_to(gable_context *ctx, const gable_context *other);
   .order_after = gi_cpu_order_after, .is_capturing = gi_cpu_is_capturing, .event_create = gi_cpu_event_create,         \
   .event_record = gi_cpu_event_record, .event_elapsed = gi_cpu_event_elapsed, .event_destroy = gi_cpu_event_destroy,   \
   .await_event = gi_cpu_await_event, .event_done = gi_cpu_event_done, .pinned_alloc = gi_cpu_pinned_alloc,             \
-  .pinned_release = gi_cpu_pinned_release, .open_to = gi_cpu_open_to
+  .pinned_release = gi_cpu_pinned_release, .open_to = gi_cpu_open_to, .reached_by = gi_cpu_reached_by
 
 #endif

@@ -432,6 +432,18 @@ done:
   return status;
 }
 
+/* Memory of the pool, which open_to has opened; whether a caller's cudaMalloc is open is not known. */
+int cuda_reached_by(gable_context *ctx, const void *memory, const gable_context *other)
+{
+  place *p = place_of(ctx);
+  const uintptr_t at = (uintptr_t)memory;
+  if (p->ordinal == place_of(other)->ordinal) return 1;
+  std::lock_guard<std::mutex> guard(p->lock);
+  for (const block *b = p->used; b; b = b->next)
+    if (at >= (uintptr_t)b->p && at - (uintptr_t)b->p < b->bytes) return 1;
+  return 0;
+}
+
 } /* namespace */
 
 const gik_gpu *gi_cuda_gpu(const gable_context *ctx)
@@ -502,6 +514,7 @@ extern "C" const gi_device gi_device_cuda = {
     cuda_pinned_alloc,
     cuda_pinned_release,
     cuda_open_to,
+    cuda_reached_by,
     nullptr,
     nullptr,
     gi_loop_cuda,

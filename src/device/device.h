@@ -88,6 +88,9 @@ typedef struct gi_device {
   /* From now on kernels of other's device reach memory of ctx.  GABLE_ERR_UNAVAILABLE where the hardware cannot. */
   gable_status (*open_to)(gable_context *ctx, const gable_context *other);
 
+  /* 1: kernels of other's device, to which ctx is open, are known to reach memory at p, which kernels of ctx do. */
+  int (*reached_by)(gable_context *ctx, const void *p, const gable_context *other);
+
   /* Around kernels: between the two they may touch memory of ctx.  Pairs nest.  NULL: they always may. */
   void (*kernels_begin)(gable_context *ctx);
   void (*kernels_end)(gable_context *ctx);

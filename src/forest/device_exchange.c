@@ -1,7 +1,7 @@
 /* device_exchange.c: see device_exchange.h.
  *
  * With windows                   with stream links                   staged, or links in device memory
- * begin  send                    send; on the side stream a round,   send, wait for the stream, post the messages
+ * begin  publish targets, send   send; on the side stream a round,   send, wait for the stream, post the messages
  *        fetch, on the side      of a fetch: fetch, a round back
  *        (copied: send packs, then puts on the side, after a fetch the replies')
  * end    receive                 receive                             wait for the messages, receive (of a fetch: fetch,
@@ -48,6 +48,7 @@ static gable_status init_step(const gable_exchange *x, gik_exchange_control *con
   *s = (gik_exchange_step){.unit = p->options.unit, .op = p->options.op, .atomics = p->options.atomics};
   s->fields = p->options.fields;
   s->width = p->options.count;
+  s->item = p->item;
   s->control = controls + number;
   s->controls = controls;
   s->launches = &x->device->launches;
@@ -171,6 +172,7 @@ static gable_status fill_device(gable_exchange *x, const gi_device_shapes *shape
   }
   GI_TRY(gi_shadows_create(x->plan, &d->memory, &d->shadows));
   GI_TRY(make_steps(x));
+  if (d->receive.targets) gi_device_find_spans(x);
   gi_device_scattered(out, bytes, 1, &d->send);
   gi_device_scattered(x->plan->moves == GABLE_DIRECTION_FETCH ? out : gi_in_side(x->plan), bytes, 0, &d->receive);
   GI_TRY(gi_device_copy_step(&d->memory, &d->send));
@@ -192,22 +194,22 @@ static int wants_windows(const gable_plan *p)
          !(fetches && p->forest->ctx->device->in_host);
 }
 
-/* Collective.  Both, or neither where these ranks have none and the path leaves the choice. */
-static gable_status make_windows(gable_exchange *x, const gi_device_shapes *shapes)
+/* Collective.  Both, or neither where these ranks have none and the path leaves the choice.  targets [n_in]. */
+static gable_status make_windows(gable_exchange *x, const gi_device_shapes *shapes, const int64_t *targets)
 {
   gi_device_exchange *d = x->device;
   gable_comm *comm = x->plan->forest->comm;
   gable_path path;
   gable_status status = gi_device_choose_path(x->plan, &path);
-  if (!status) status = gi_window_create(comm, &shapes->link, path, &d->window);
+  if (!status) status = gi_window_create(comm, &shapes->link, targets, path, &d->window);
   if (status == GABLE_ERR_UNAVAILABLE && x->plan->options.path == GABLE_PATH_AUTO) return GABLE_OK;
   if (status == GABLE_ERR_UNAVAILABLE &&
       path == GABLE_PATH_NVSHMEM) { /* PEs without addresses of each other's memory */
     path = GABLE_PATH_PUT;
-    status = gi_window_create(comm, &shapes->link, path, &d->window);
+    status = gi_window_create(comm, &shapes->link, NULL, path, &d->window);
   }
   if (!status && x->plan->moves == GABLE_DIRECTION_FETCH)
-    status = gi_window_create(comm, &shapes->reply, path, &d->reply);
+    status = gi_window_create(comm, &shapes->reply, NULL, path, &d->reply);
   return status;
 }
 
@@ -235,13 +237,19 @@ gable_status gi_device_create(gable_exchange *x, const gi_device_shapes *shapes)
 {
   gable_status status = GABLE_OK;
   gable_comm *comm = x->plan->forest->comm;
+  int64_t *targets = NULL;
   gi_comm_reap(comm);
   GI_AGREE(comm, make_device(x));
-  if (wants_windows(x->plan)) GI_TRY(make_windows(x, shapes));
+  if (wants_windows(x->plan)) {
+    GI_AGREE_ALLOC(comm, targets, shapes->link.n_in);
+    gi_device_targets(x->plan, targets);
+    GI_TRY(make_windows(x, shapes, targets));
+  }
   if (!x->device->window && !messages_of(x->plan)) GI_TRY(gi_device_links(x, shapes));
   GI_AGREE(comm, fill_device(x, shapes));
   if (messages_of(x->plan)) GI_TRY(make_carried(x, shapes));
 done:
+  gi_free(comm->ctx, targets);
   return status;
 }
 
@@ -286,6 +294,7 @@ void gi_device_destroy(gable_exchange *x)
   gi_device_exchange *d = x->device;
   gable_comm *comm = x->plan->forest->comm;
   if (!d) return;
+  if (x->phase == GI_SENT) gi_device_withdraw(x);
   if (x->phase != GI_IDLE && d->carried) d->carried->by->give_up(d->carried);
   if (x->phase != GI_IDLE && d->carried_back) d->carried_back->by->give_up(d->carried_back);
   if (comm->call_left && d->side) return; /* it may still ask the side stream for rounds */
@@ -347,6 +356,7 @@ static gable_status prepare(gable_exchange *x)
   d->send.to = last->to = x->to;
   if (fetches) d->fetch.update = d->receive.to = x->update;
   GI_TRY(gi_device_await_sent(x, x->link, gi_out_side(x->plan)));
+  if (d->receive.targets) GI_TRY(gi_device_publish(x));
 done:
   return status;
 }

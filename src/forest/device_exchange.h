@@ -39,6 +39,7 @@ typedef struct gi_device_exchange {
   void *turn;          /* event between the two */
   gik_exchange_step send, receive, fetch;
   gik_exchange_step put, put_back; /* where windows are copied to: the flags of a round; back: of replies */
+  int64_t sent[2], target[2];      /* first and behind the last entry that is sent, that has a target; if any has */
   int64_t launches, syncs;         /* so far, of gable_exchange_info */
 } gi_device_exchange;
 
@@ -90,6 +91,17 @@ gable_status gi_device_choose_path(const gable_plan *p, gable_path *path);
  * replies: of a fetch.  A side's messages have been read: taken. */
 gable_status gi_device_put(gable_exchange *x, int replies);
 gable_status gi_device_taken(gable_exchange *x, const gi_window *w, const gi_forest_side *s, void *stream);
+
+/* device_target.c.  Whether an incoming message has a target where kernels store messages; target: NULL, or [n_in of
+ * the link] of each.  least: bytes of such a message, which tests lower. */
+extern int64_t gi_device_target_least;
+int gi_device_targets(const gable_plan *p, int64_t *target);
+void gi_device_find_spans(gable_exchange *x); /* once */
+
+/* Of an exchange with targets: begin; and where it does not come to its end, so that the array is the caller's again as
+ * far as the stream has come (it may wait for a message that is being stored); without targets that does nothing. */
+gable_status gi_device_publish(gable_exchange *x);
+void gi_device_withdraw(gable_exchange *x);
 
 /* Whether a message of the room, with these indices, is not packed. */
 static inline int gi_device_goes_from_array(const gi_room *room, const gik_map *map)

@@ -147,6 +147,9 @@ gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_windo
       memcpy(r->slot, ends[message].slot, sizeof r->slot);
       r->await = ends[message].await;
       r->raise = ends[message].raise;
+      r->target = ends[message].target;
+      r->stored = ends[message].stored;
+      step->targets |= r->target != NULL;
     } else {
       r->slot[0] = r->slot[1] = room->bytes + room->at[message];
     }

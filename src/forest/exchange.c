@@ -236,6 +236,7 @@ static void break_all(int64_t n, const gable_exchange_arrays *each)
     gable_exchange *x = each[k].exchange;
     gi_comm_poll_remove(x->plan->forest->comm, &x->poll);
     if (x->phase != GI_IDLE) (void)settle_all(x);
+    if (x->phase != GI_IDLE) gi_device_withdraw(x);
     x->phase = GI_BROKEN;
   }
 }

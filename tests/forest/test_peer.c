@@ -242,13 +242,18 @@ static gable_status write_over(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
-/* Messages of 64 MiB that are runs of an array are copied without being asked for, smaller ones and lists are not. */
+/* Messages of 64 MiB that are runs of an array are copied without being asked for; smaller ones, lists, and messages
+ * that senders may store in the receiver's array are not. */
 static gable_status copy_large(gable_comm *comm, void *user)
 {
   static const struct {
     gable_off n, step;
+    gable_forest_op op;
     gable_path path;
-  } cases[] = {{8, 1, GABLE_PATH_AUTO}, {1 << 23, 1, GABLE_PATH_COPY}, {1 << 20, 2, GABLE_PATH_AUTO}};
+  } cases[] = {{8, 1, GABLE_FOREST_OP_SUM, GABLE_PATH_AUTO},
+               {1 << 23, 1, GABLE_FOREST_OP_SUM, GABLE_PATH_COPY},
+               {1 << 23, 1, GABLE_FOREST_OP_REPLACE, GABLE_PATH_AUTO},
+               {1 << 20, 2, GABLE_FOREST_OP_SUM, GABLE_PATH_AUTO}};
   const int rank = gable_comm_rank(comm);
   (void)user;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -263,7 +268,8 @@ static gable_status copy_large(gable_comm *comm, void *user)
     take(comm, &leaf, (size_t)n * 8);
     for (gable_off i = 0; i < roots; i++) ((double *)root.host)[i] = (double)(i + rank);
     CHECK_OK(gable_device_copy_in(gable_comm_context(comm), root.device, root.host, root.bytes, NULL));
-    gable_exchange *x = exchange(f, GABLE_DIRECTION_BCAST, GABLE_FOREST_OP_REPLACE, GABLE_UNIT_D, GABLE_SPACE_DEVICE);
+    CHECK_OK(gable_device_fill(gable_comm_context(comm), leaf.device, 0, leaf.bytes, NULL));
+    gable_exchange *x = exchange(f, GABLE_DIRECTION_BCAST, cases[k].op, GABLE_UNIT_D, GABLE_SPACE_DEVICE);
     CHECK(x->device->window->path == cases[k].path, "%d numbers go by path %d", (int)n, (int)x->device->window->path);
     CHECK_OK(begin_and_end(x, &root, &leaf));
     CHECK_OK(gable_device_copy_out(gable_comm_context(comm), values, leaf.device, leaf.bytes, NULL));
@@ -407,6 +413,9 @@ int main(int argc, char **argv)
   CHECK_OK(gable_comm_run(place("ranks:3"), mixed, NULL));
   test_absence();
   CHECK_OK(gable_comm_run(place("peer:2"), copy_large, NULL));
+  gi_device_target_least = 1; /* messages of any length may be stored in the receiver's array */
+  CHECK_OK(gable_comm_run(place("peer:2"), mixed, NULL));
+  test_absence();
   path = GABLE_PATH_COPY;
   CHECK_OK(gable_comm_run(place("peer:3"), hubs, (void *)small));
   test_absence();

@@ -1,5 +1,6 @@
 /* Exchanges between kernels of ranks that wait for each other, captured in a graph, one by one and together: they go on
- * between eager ones, a thousand times, with new data.  Messages of one block, of several, and of more than may wait.
+ * between eager ones, a thousand times, with new data.  Messages of one block, of several, of more than may wait, and
+ * of so many that senders store them in the receiver's array.
  *
  * usage: test_peer_kernels [place [copy]], "cuda:0/peer:2" if it is not given; copy: by the copy engine. */
 #include <cuda_runtime.h>
@@ -264,6 +265,83 @@ gable_status lengths(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
+/* Two exchanges of messages with targets, begun in another order on every second rank: captured with arrays of the
+ * context's, which other GPUs reach, between eager rounds with arrays that they need not reach. */
+enum { TARGET_ITEMS = (1 << 17) + 40, TARGET_ROUNDS = 60 };
+
+void cross(gable_exchange *const *x, double *const *root, double *const *leaf, int first)
+{
+  for (int k = 0; k < 2; k++) CHECK_OK(gable_bcast_begin(x[k ^ first], root[k ^ first], leaf[k ^ first]));
+  for (int k = 0; k < 2; k++) CHECK_OK(gable_exchange_end(x[k]));
+}
+
+gable_status targets(gable_comm *comm, void *user)
+{
+  gable_context *ctx = gable_comm_context(comm);
+  const int me = gable_comm_rank(comm), next = (me + 1) % gable_comm_size(comm), n = TARGET_ITEMS;
+  const cudaStream_t stream = (cudaStream_t)gable_context_stream(ctx);
+  const size_t bytes = n * sizeof(double);
+  gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  gable_forest *f = nullptr;
+  gable_plan *plan = nullptr;
+  gable_exchange *x[2] = {nullptr, nullptr};
+  std::vector<gable_root> edge(n);
+  std::vector<double> host(n);
+  double *root[2], *leaf[2], *plain[2];
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  (void)user;
+  CHECK_OK(gable_comm_set_deadline(comm, 10));
+  for (int i = 0; i < n; i++) edge[i] = {next, i};
+  o.root_space = o.leaf_space = GABLE_SPACE_DEVICE;
+  o.path = path;
+  CHECK_OK(gable_forest_create(comm, n, n, nullptr, edge.data(), &f));
+  CHECK_OK(gable_plan_create(f, &o, &plan));
+  for (int k = 0; k < 2; k++) {
+    CHECK_OK(gable_exchange_create(plan, nullptr, &x[k]));
+    root[k] = on_device(comm, host.data(), n);
+    leaf[k] = on_device(comm, host.data(), n);
+    CHECK_CUDA(cudaMalloc(&plain[k], bytes));
+  }
+  CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  cross(x, root, leaf, me % 2);
+  CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
+  CHECK_CUDA(cudaGraphInstantiate(&exec, graph, 0));
+  CHECK_OK(gable_comm_barrier(comm));
+  for (int round = 0; round < TARGET_ROUNDS; round++) {
+    const int captured = round % 4 < 2;
+    double **to = round % 4 == 3 ? plain : leaf;
+    for (int k = 0; k < 2; k++) {
+      for (int i = 0; i < n; i++) host[i] = put(me, k, 0, round, i);
+      CHECK_OK(gable_device_copy_in(ctx, root[k], host.data(), bytes, nullptr));
+      CHECK_OK(gable_device_synchronise(ctx, nullptr));
+    }
+    if (captured)
+      CHECK_CUDA(cudaGraphLaunch(exec, stream));
+    else
+      cross(x, root, to, me % 2);
+    for (int k = 0; k < 2; k++) {
+      CHECK_OK(gable_exchange_wait(x[k]));
+      CHECK_OK(gable_device_copy_out(ctx, host.data(), to[k], bytes, nullptr));
+      CHECK_OK(gable_device_synchronise(ctx, nullptr));
+      for (int i = 0; i < n; i++)
+        CHECK(host[i] == put(next, k, 0, round, i), "round %d, exchange %d, leaf %d: %g", round, k, i, host[i]);
+    }
+  }
+  CHECK_CUDA(cudaGraphExecDestroy(exec));
+  CHECK_CUDA(cudaGraphDestroy(graph));
+  CHECK_OK(gable_comm_barrier(comm)); /* cudaFree may wait for kernels of another rank */
+  for (int k = 0; k < 2; k++) {
+    gable_exchange_destroy(&x[k]);
+    void *const blocks[] = {root[k], leaf[k]};
+    for (void *p : blocks) gable_device_free(ctx, &p);
+    CHECK_CUDA(cudaFree(plain[k]));
+  }
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  return GABLE_OK;
+}
+
 } /* namespace */
 
 int main(int argc, char **argv)
@@ -276,6 +354,7 @@ int main(int argc, char **argv)
     return 77;
   }
   CHECK_OK(status);
+  CHECK_OK(gable_comm_run(where, targets, nullptr));
   if (path == GABLE_PATH_AUTO) { /* they count launches */
     CHECK_OK(gable_comm_run(where, groups, nullptr));
     CHECK_OK(gable_comm_run(where, lengths, nullptr));

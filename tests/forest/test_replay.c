@@ -82,6 +82,7 @@ static gable_status receive(const gik_exchange_step *s, void *stream) { return t
 static gable_status fetch(const gik_exchange_step *s, void *stream) { return take(plain->fetch, s, stream); }
 static gable_status empty(const gik_exchange_step *s, void *stream) { return take(plain->empty, s, stream); }
 static gable_status filled(const gik_exchange_step *s, void *stream) { return take(plain->filled, s, stream); }
+static gable_status publish(const gik_exchange_step *s, void *stream) { return take(plain->publish, s, stream); }
 static gable_status send_all(const gik_exchange_step *const *s, int n, void *stream) { return take_all(plain->send_all, s, n, stream); }
 static gable_status receive_all(const gik_exchange_step *const *s, int n, void *stream) { return take_all(plain->receive_all, s, n, stream); }
 /* clang-format on */
@@ -126,7 +127,7 @@ static void make_device(void)
   device = gi_device_mirror;
   kernels = *device.kernels;
   plain = kernels.exchange_steps;
-  steps = (gik_exchange_steps){plain->load, send, receive, fetch, send_all, receive_all, empty, filled, copy};
+  steps = (gik_exchange_steps){plain->load, send, receive, fetch, send_all, receive_all, empty, filled, copy, publish};
   kernels.exchange_steps = &steps;
   device.kernels = &kernels;
   device.alloc = alloc;
@@ -163,8 +164,11 @@ typedef struct world {
 } world;
 static world now;
 
+static int dense; /* 1: each rank's leaves are runs of roots, which have targets */
+
 static gable_root root_of(int rank, int k)
 {
+  if (dense) return (gable_root){k < N ? rank : (rank + 1) % RANKS, k % N};
   return (gable_root){k % 2 ? rank : (rank + 1) % RANKS, k * 5 % N};
 }
 
@@ -280,6 +284,9 @@ static gable_status run(gable_comm *comm, void *user)
       tape.capturing = 1;
       begin_and_end(n, &s);
       tape.capturing = 0;
+      CHECK(s.x[0]->device->receive.targets ==
+                (dense && directions[d] == GABLE_DIRECTION_BCAST && *(gable_path *)user == GABLE_PATH_DIRECT),
+            "direction %d: %d", (int)directions[d], s.x[0]->device->receive.targets);
       CHECK(tape.n >= 2, "%d calls are captured", tape.n);
       for (int number = 0; number < REPLAYS; number++) {
         new_data(comm, directions[d], n, number, &s);
@@ -299,8 +306,10 @@ int main(void)
 {
   static const gable_path paths[] = {GABLE_PATH_DIRECT, GABLE_PATH_COPY};
   make_device();
-  for (int p = 0; p < 2; p++) {
-    gable_path path = paths[p];
+  gi_device_target_least = 1;
+  for (int p = 0; p < 4; p++) {
+    gable_path path = paths[p % 2];
+    dense = p / 2;
     for (int r = 0; r < RANKS; r++) {
       CHECK_OK(gable_context_create("mirror", NULL, &ctx[r]));
       ctx[r]->device = &device;

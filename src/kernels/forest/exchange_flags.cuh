@@ -64,6 +64,37 @@ static __device__ bool await_message(const gik_exchange_step &s, const gik_row &
   return false;
 }
 
+/* Where the row's message goes in this round.  Threads of other blocks learn it by the end of the launch. */
+static __device__ void choose_target(const gik_exchange_step &s, const gik_row &r, unsigned round)
+{
+  gik_target *t = r.target;
+  char *to = nullptr;
+  const unsigned long long until = now_ns() + (unsigned long long)gik_patience_ns(r.mine.n * s.item);
+  while (load_flag(&t->round) != round + 1 && now_ns() < until) continue;
+  if (load_flag(&t->round) == round + 1) {
+    *(volatile unsigned *)&t->claimed = round + 1;
+    __threadfence_system();
+    if (load_flag(&t->round) == round + 1) to = *(char *volatile *)&t->array;
+  }
+  t->to = to;
+}
+
+/* Before the step gives up: a message that may be on its way to the array is awaited. */
+static __device__ void withdraw_target(const gik_exchange_step &s, const gik_row &r, unsigned round)
+{
+  const unsigned long long until = now_ns() + (unsigned long long)(1e9 * s.deadline_s);
+  *(volatile unsigned *)&r.target->round = round;
+  __threadfence_system();
+  if (*(volatile unsigned *)&r.target->claimed != round + 1) return;
+  while ((int)(load_flag(r.await) - (round + 1)) < 0 && now_ns() < until) continue;
+}
+
+/* Whether the row's message lies in the array; once it is here. */
+static __device__ __forceinline__ bool is_stored(const gik_row &r, unsigned round)
+{
+  return r.target && *(volatile unsigned *)r.stored == round + 1;
+}
+
 static __device__ __forceinline__ const gik_row &row_of(const gik_exchange_step &s, int k)
 {
   return s.n_rows <= GIK_ROWS_INLINE ? s.few[k] : s.rows[k];
@@ -85,7 +116,8 @@ static __device__ __forceinline__ state state_of(const gik_exchange_step &s)
   return {all.x, all.z != 0};
 }
 
-/* Waits for rows first .. last-1; all threads of the block get the same answer. */
+/* Waits for rows first .. last-1, and decides about targets; all threads of the block get the same answer.  Of steps
+ * with targets one block alone waits. */
 static __device__ bool rows_here(const gik_exchange_step &s, int what, state now, int first, int last)
 {
   const unsigned round = now.round;
@@ -93,10 +125,14 @@ static __device__ bool rows_here(const gik_exchange_step &s, int what, state now
   for (int k = first + (int)threadIdx.x; k < last && here; k += BLOCK) {
     const gik_row &r = row_of(s, k);
     if (what & FREE_SLOTS && r.await) here = await_round(s, r.await, round - 1, r.rank);
+    if (what & FREE_SLOTS && r.target && here) choose_target(s, r, round);
     if (what & MESSAGES && r.await) here = await_message(s, r, round + 1);
     if (here && what & REPLY_SLOTS && s.reply[k].await) here = await_round(s, s.reply[k].await, round - 1, r.rank);
   }
-  return __syncthreads_and(here);
+  here = __syncthreads_and(here);
+  for (int k = first + (int)threadIdx.x; k < last && !here && what & MESSAGES; k += BLOCK)
+    if (row_of(s, k).target) withdraw_target(s, row_of(s, k), round);
+  return here;
 }
 
 static __device__ bool await_rows(const gik_exchange_step &s, int what, state now, int first, int last)
@@ -122,6 +158,17 @@ static __global__ void __launch_bounds__(BLOCK) empty_kernel(const __grid_consta
   }
   __syncthreads();
   if (!threadIdx.x) s.control->round = round + 1;
+}
+
+static __global__ void __launch_bounds__(BLOCK) publish_kernel(const __grid_constant__ gik_exchange_step s)
+{
+  const state now = state_of(s);
+  for (int k = (int)threadIdx.x; k < s.n_rows && !now.aborted; k += BLOCK) {
+    const gik_row &r = row_of(s, k);
+    if (!r.target) continue;
+    *(char *volatile *)&r.target->array = s.target ? s.target + r.mine.start * s.item : nullptr;
+    store_flag(&r.target->round, now.round + 1);
+  }
 }
 
 static __global__ void __launch_bounds__(BLOCK) filled_kernel(const __grid_constant__ gik_exchange_step s)

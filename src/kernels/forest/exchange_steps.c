@@ -67,10 +67,61 @@ static int await_rows(const gik_exchange_step *s, const gik_row *rows, unsigned 
   return 1;
 }
 
+/* Words of targets are stored and loaded in sequential consistency. */
+static unsigned word_of(unsigned *word)
+{
+  return atomic_load((atomic_uint *)(void *)word);
+}
+
+static void store_word(unsigned *word, unsigned value)
+{
+  atomic_store((atomic_uint *)(void *)word, value);
+}
+
+/* Where the row's message goes in this round; round: counted from 1. */
+static void choose_target(const gik_exchange_step *s, const gik_row *r, unsigned round)
+{
+  gik_target *t = r->target;
+  const double until = gi_now() + 1e-9 * (double)gik_patience_ns(r->mine.n * s->item);
+  t->to = NULL;
+  while (word_of(&t->round) != round && gi_now() < until) gi_pause();
+  if (word_of(&t->round) != round) return;
+  store_word(&t->claimed, round);
+  if (word_of(&t->round) == round) t->to = t->array;
+}
+
+/* Before the step gives up: a message that may be on its way to the array is awaited. */
+static void withdraw_targets(const gik_exchange_step *s, unsigned round)
+{
+  for (int k = 0; k < s->n_rows; k++) {
+    const gik_row *r = &s->rows[k];
+    const double until = gi_now() + s->deadline_s;
+    if (!r->target) continue;
+    store_word(&r->target->round, round - 1);
+    while (word_of(&r->target->claimed) == round && (int)(flag_of(r->await) - round) < 0 && gi_now() < until)
+      gi_sleep();
+  }
+}
+
+static gable_status publish(const gik_exchange_step *s, void *stream)
+{
+  (void)stream;
+  for (int k = 0; k < s->n_rows && !s->control->aborted; k++) {
+    const gik_row *r = &s->rows[k];
+    if (!r->target) continue;
+    r->target->array = s->target ? s->target + r->mine.start * s->item : NULL;
+    store_word(&r->target->round, s->control->round + 1);
+  }
+  return GABLE_OK;
+}
+
 /* The messages of a round; 0 also where one in a single slot has been written over. */
 static int await_messages(const gik_exchange_step *s, unsigned round)
 {
-  if (!await_rows(s, s->rows, round)) return 0;
+  if (!await_rows(s, s->rows, round)) {
+    withdraw_targets(s, round);
+    return 0;
+  }
   for (int k = 0; k < s->n_rows; k++) {
     const gik_row *r = &s->rows[k];
     if (!r->await || r->slot[0] != r->slot[1] || flag_of(r->await) == round) continue;
@@ -82,7 +133,11 @@ static int await_messages(const gik_exchange_step *s, unsigned round)
 
 static void send_row(const gik_exchange_step *s, const items *it, const gik_row *r)
 {
-  char *slot = r->slot[s->control->round % 2];
+  const unsigned round = s->control->round;
+  if (r->target) choose_target(s, r, round + 1);
+  const int stores = r->target && r->target->to;
+  char *slot = stores ? r->target->to : r->slot[round % 2];
+  if (stores) *r->stored = round + 1;
   for (int64_t f = 0; f < s->fields; f++)
     for (int64_t i = 0; i < r->mine.n; i++)
       it->copy->strided(slot + (f * r->mine.n + i) * it->bytes, 1,
@@ -123,6 +178,7 @@ static gable_status send(const gik_exchange_step *s, void *stream)
 static void receive_row(const gik_exchange_step *s, const items *it, const gik_row *r)
 {
   const char *slot = r->slot[s->control->round % 2];
+  if (r->target && *r->stored == s->control->round + 1) return;
   for (int64_t f = 0; f < s->fields; f++)
     for (int64_t i = 0; i < r->mine.n; i++) {
       const int64_t to = gik_index_at(&r->mine, i);
@@ -244,4 +300,4 @@ static gable_status receive_all(const gik_exchange_step *const *s, int n, void *
 }
 
 const gik_exchange_steps gik_exchange_steps_cpu = {load,        send,  receive, fetch, send_all,
-                                                   receive_all, empty, filled,  copy};
+                                                   receive_all, empty, filled,  copy,  publish};

@@ -3,8 +3,8 @@
  * A launch has a row of blocks (blockIdx.y) for each neighbour, then for the own edges (send) or for shared roots, the
  * wide ones last (receive); fetch has shared roots alone.
  *
- *   1  where the launch is small, its blocks wait themselves: thread k of each for neighbour k; else a kernel of one
- *      block has waited before
+ *   1  where the launch is small, its blocks wait themselves: thread k of each for neighbour k; else, and where rows
+ *      have targets, a kernel of one block has waited before
  *   2  the blocks of a row move its items, each its share
  *   3  the last block of a row raises the row's flag, at system scope after a fence; receive and fetch, whose slots
  *      several rows read, raise all flags at the end
@@ -29,6 +29,7 @@ using gik::launches;
 using gik::MESSAGES;
 using gik::most_blocks;
 using gik::MOST_WAITING;
+using gik::publish_kernel;
 using gik::receive_numbers;
 using gik::receive_row;
 using gik::receive_rows;
@@ -132,7 +133,7 @@ gable_status launch_rows(const char *name, const gik_exchange_step *s, void *str
   const unsigned most = s->scattered_blocks ? (unsigned)s->scattered_blocks
                                             : most_blocks(row_work(*s, what != FREE_SLOTS, numbers), rows);
   const unsigned x = row_blocks(numbers, most);
-  const bool waits = s->windows && x * rows <= MOST_WAITING;
+  const bool waits = s->windows && !s->targets && x * rows <= MOST_WAITING;
   if (s->windows && s->n_rows && !waits) {
     on.dependent(await_kernel, 1, BLOCK, 0, false, *s, what);
     ++*s->launches;
@@ -181,6 +182,11 @@ gable_status filled(const gik_exchange_step *s, void *stream)
   return one_block("forest filled slots", filled_kernel, s, stream);
 }
 
+gable_status publish(const gik_exchange_step *s, void *stream)
+{
+  return one_block("forest targets", publish_kernel, s, stream);
+}
+
 gable_status copy(void *to, const void *from, size_t bytes, void *stream)
 {
   return checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, (cudaStream_t)stream), "forest copy");
@@ -199,6 +205,7 @@ gable_status load()
   GI_TRY(load_one((const void *)await_kernel));
   GI_TRY(load_one((const void *)empty_kernel));
   GI_TRY(load_one((const void *)filled_kernel));
+  GI_TRY(load_one((const void *)publish_kernel));
   GI_TRY(gik_together_load());
   for (int unit = GABLE_UNIT_CHAR; unit <= GABLE_UNIT_PAIR_D; unit++) {
     const kernels k = kernels_for((gable_unit_type)unit);
@@ -215,4 +222,4 @@ done:
 } /* namespace */
 
 extern "C" const gik_exchange_steps gik_exchange_steps_cuda = {
-    load, send, receive, fetch, gik_together_send, gik_together_receive, empty, filled, copy};
+    load, send, receive, fetch, gik_together_send, gik_together_receive, empty, filled, copy, publish};

@@ -8,10 +8,25 @@
  * v_1) ..., v_k)            for each shared root r and its values in their order, of wide roots by the tree of
  * wide_tree.h fetch    reply_j = to[r], to[r] = op(to[r], v_j)            for each root r and its values in their order
  *
+ *   publish  target.array = where the row's message goes in to, or NULL; then target.round = round + 1
+ *
  * A flag counts rounds: with a window (comm/window.h) send waits until the receiver has emptied the slot, receive and
  * fetch wait for the messages; where await is NULL the caller has waited.  Rounds are counted in device memory, so that
  * a captured graph can be replayed.  A wait ends after the deadline: *fault then is 1 + the rank that was awaited, and
  * no step of the exchange does anything any more.
+ *
+ * Targets.  A row that replaces one run of the receiver's array may have a target, at the sender: then send may store
+ * the message there instead of in the slot.  The receiver publishes the place when it begins the round.  The sender
+ * waits for that no longer than gik_patience_ns and takes the slot after that, so no rank depends on the order in which
+ * another one begins its exchanges.  It tells the receiver by `stored`, before the flag.
+ *
+ *   send     waits for a free slot, then for target.round == round + 1
+ *            if it comes: claimed = round + 1; if target.round is still round + 1 (and array is not NULL): stores there
+ *   receive  moves a message unless stored == round + 1; before it gives up it withdraws its targets:
+ *            target.round = round; if claimed == round + 1: waits for the message, for another deadline at most
+ *
+ * Both store one word and then load the other one, in sequential consistency, so that one of them at least sees the
+ * other.  What has been withdrawn and was not claimed is never stored to; the array then is the caller's again.
  *
  * Messages that go by copies instead of stores (src/forest/device_put.c) have one slot, slot[0] == slot[1]:
  *
@@ -77,6 +92,21 @@ GI_HD int64_t gik_index_at(const gik_indices *m, int64_t i)
          plane * m->stride[2];
 }
 
+/* In the sender's memory; zeros at first. */
+typedef struct gik_target {
+  char *array;      /* receiver: where the message goes, or NULL */
+  unsigned round;   /* receiver: the round, counted from 1, that array is of */
+  unsigned claimed; /* sender: the last round, likewise, whose array it may have stored to */
+  char *to;         /* sender: array or NULL, as this round was decided */
+} gik_target;
+
+/* How long a sender waits for a target: about as long as the second pass over the message takes that it saves (reading
+ * and writing at 2 TB/s), so that waiting in vain at most doubles that time; and a hop between GPUs. */
+GI_HD int64_t gik_patience_ns(int64_t bytes)
+{
+  return 2000 + bytes / 1000;
+}
+
 /* The edges with one neighbour. */
 typedef struct gik_row {
   gik_indices mine; /* in this rank's array */
@@ -84,6 +114,8 @@ typedef struct gik_row {
   unsigned *await;  /* here: send: rounds that the receiver has emptied; receive: rounds that the sender has filled */
   unsigned *raise;  /* at the other end: what that one awaits; NULL where await is */
   int rank;
+  gik_target *target; /* NULL: the row has none */
+  unsigned *stored;   /* receiver: the last round, counted from 1, whose message is in the array; with a target */
 } gik_row;
 
 /* Roots with several edges, each with its edges in the order of sums. */
@@ -115,8 +147,10 @@ typedef struct gik_exchange_step {
   gable_unit_type unit;
   gable_forest_op op;
   int64_t fields, width;        /* numbers of an item */
+  int64_t item;                 /* its bytes */
   int n_rows, windows;          /* windows: 1: rows have flags */
   int atomics;                  /* 1: roots take values in no fixed order; no root is shared then */
+  int targets;                  /* 1: some row has a target */
   int scattered_blocks;         /* GPU: > 0: by the kernels for long rows, so many blocks for the largest */
   int64_t largest;              /* edges of the largest row */
   const gik_row *rows;          /* [n_rows] */
@@ -127,6 +161,7 @@ typedef struct gik_exchange_step {
   const gik_row *reply;         /* fetch: [n_rows] where replies go; slot, await, raise */
   const char *from;
   char *to;
+  char *target; /* receive: to, or NULL: senders do not store there in this round */
   char *lanes;  /* scratch for one number's tree, on the mirror */
   char *update; /* fetch: of this rank's own leaves */
   int64_t from_stride, to_stride;
@@ -153,6 +188,7 @@ struct gik_exchange_steps {
   gable_status (*empty)(const gik_exchange_step *s, void *stream);
   gable_status (*filled)(const gik_exchange_step *s, void *stream);
   gable_status (*copy)(void *to, const void *from, size_t bytes, void *stream);
+  gable_status (*publish)(const gik_exchange_step *s, void *stream); /* of the receive */
 };
 
 #ifdef __cplusplus

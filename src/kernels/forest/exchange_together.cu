@@ -113,7 +113,7 @@ gable_status launch_all(const char *name, const gik_exchange_step *const *s, int
   together t = {};
   int64_t numbers = 0, work = 0;
   unsigned rows = 0;
-  bool windows = false;
+  bool windows = false, targets = false;
   t.n = n;
   t.deadline_s = s[0]->deadline_s;
   for (int k = 0; k < n; k++) {
@@ -127,11 +127,12 @@ gable_status launch_all(const char *name, const gik_exchange_step *const *s, int
     const int64_t own_work = gik::row_work(*s[k], receives, own);
     work = own_work > work ? own_work : work;
     windows |= s[k]->windows && s[k]->n_rows;
+    targets |= s[k]->targets;
   }
   t.first[n] = (int)rows;
   if (!rows) return GABLE_OK;
   const unsigned most = gik::most_blocks(work, rows), x = gik::row_blocks(numbers, most);
-  const bool waits = windows && x * rows <= MOST_WAITING;
+  const bool waits = windows && !targets && x * rows <= MOST_WAITING;
   if (windows && !waits) {
     on.dependent(await_all_kernel, 1, BLOCK, 0, false, t, receives ? MESSAGES : FREE_SLOTS);
     ++*s[0]->launches;
