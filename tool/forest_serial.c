@@ -39,8 +39,10 @@ static double dot(const ranked *o, const double *u, const double *v)
 }
 
 gable_status forest_serial_cg(const gable_matrix_view *a, const int32_t *part, int ranks, double tolerance,
-                              int64_t most, const double *b, double *x, forest_cg_outcome *out, double *true_residual)
+                              int64_t most, const double *b, double *x, gable_status (*at_work)(void *user), void *user,
+                              forest_cg_outcome *out, double *true_residual)
 {
+  gable_status status = GABLE_OK;
   const gable_idx n = a->n_rows;
   double *scratch = calloc(3 * (size_t)n + FOREST_LANES, sizeof *scratch);
   if (!scratch) return GABLE_ERR_MEMORY;
@@ -54,6 +56,8 @@ gable_status forest_serial_cg(const gable_matrix_view *a, const int32_t *part, i
     r[i] = p[i] = b[i];
   }
   while (rr > enough && out->iterations < most) {
+    status = at_work(user);
+    if (status) break;
     forest_serial_product(a, p, q);
     const double pq = dot(&o, p, q);
     if (!(pq > 0)) break; /* not positive definite */
@@ -71,5 +75,5 @@ gable_status forest_serial_cg(const gable_matrix_view *a, const int32_t *part, i
   for (gable_idx i = 0; i < n; i++) r[i] = b[i] - q[i];
   *true_residual = bb > 0 ? sqrt(dot(&o, r, r) / bb) : 0;
   free(scratch);
-  return GABLE_OK;
+  return status;
 }

@@ -8,8 +8,9 @@
 void forest_serial_product(const gable_matrix_view *a, const double *x, double *y);
 
 /* x solves A x = b, with sums in the order of ranks that have the rows as part [n] says.  *true_residual: ||b - A x|| /
- * ||b||.  GABLE_ERR_MEMORY. */
+ * ||b||.  at_work (user): before each iteration; its error ends the solve.  GABLE_ERR_MEMORY. */
 gable_status forest_serial_cg(const gable_matrix_view *a, const int32_t *part, int ranks, double tolerance,
-                              int64_t most, const double *b, double *x, forest_cg_outcome *out, double *true_residual);
+                              int64_t most, const double *b, double *x, gable_status (*at_work)(void *user), void *user,
+                              forest_cg_outcome *out, double *true_residual);
 
 #endif

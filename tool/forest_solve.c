@@ -69,9 +69,36 @@ static gable_status collect(const solve *e, const double *own, double *all)
   return status;
 }
 
+/* The serial program may take longer than the deadline: rank 0 tells the others ten times a second that it is at
+ * work. */
+typedef struct watch {
+  gable_comm *comm;
+  double told;
+} watch;
+
+/* Collective.  *first: rank 0's at_work. */
+static gable_status tell(gable_comm *comm, char at_work, char *first)
+{
+  char *all = malloc((size_t)gable_comm_size(comm));
+  gable_status status = all ? gable_comm_allgather(comm, &at_work, 1, all) : GABLE_ERR_MEMORY;
+  *first = status ? 0 : all[0];
+  free(all);
+  return status;
+}
+
+static gable_status keep_telling(void *user)
+{
+  watch *w = user;
+  char first;
+  if (stopwatch_now() - w->told < 0.1) return GABLE_OK;
+  w->told = stopwatch_now();
+  return tell(w->comm, 1, &first);
+}
+
 /* The serial program on rank 0: the same product or iteration on the whole matrix; found [n]: what the ranks have. */
 static gable_status compare(const solve *e, const double *found, forest_solve_result *out)
 {
+  watch w = {e->rows.comm, stopwatch_now()};
   const gable_idx n = e->a->n_rows;
   const size_t bytes = (size_t)n * sizeof(double);
   double *x = calloc(2 * (size_t)n + 1, sizeof *x), *b = x ? x + n : NULL;
@@ -82,7 +109,7 @@ static gable_status compare(const solve *e, const double *found, forest_solve_re
   gable_status status = GABLE_OK;
   if (e->o->cg) {
     status = forest_serial_cg(e->a, e->part, gable_comm_size(e->rows.comm), e->o->tolerance, e->o->iterations, b, x,
-                              &right, &out->true_residual);
+                              keep_telling, &w, &right, &out->true_residual);
     const int same = right.residual == out->residual || (isnan(right.residual) && isnan(out->residual));
     out->checked = !memcmp(x, found, bytes) && right.iterations == out->iterations && same;
   } else {
@@ -91,6 +118,20 @@ static gable_status compare(const solve *e, const double *found, forest_solve_re
   for (gable_idx i = 0; i < n; i++) out->checksum += found[i];
   free(x);
   return status;
+}
+
+/* Collective. */
+static gable_status check(const solve *e, const double *found, forest_solve_result *out)
+{
+  gable_comm *comm = e->rows.comm;
+  char at_work = 1;
+  gable_status status = GABLE_OK, told = GABLE_OK;
+  if (!gable_comm_rank(comm)) {
+    status = compare(e, found, out);
+    told = tell(comm, 0, &at_work);
+  }
+  while (gable_comm_rank(comm) && !status && at_work) status = tell(comm, 0, &at_work);
+  return gable_comm_agree(comm, status ? status : told);
 }
 
 /* n products, or a solve; *done: how many products or iterations. */
@@ -138,7 +179,7 @@ static gable_status solve_once(solve *e, forest_solve_result *out)
     out->converged = cg.converged;
   }
   if (!status) status = collect(e, own, found);
-  if (!status) status = gable_comm_agree(e->rows.comm, first ? compare(e, found, out) : GABLE_OK);
+  if (!status) status = check(e, found, out);
   free(own);
   free(found);
   return status;
