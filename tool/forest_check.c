@@ -99,6 +99,25 @@ static gable_status run_pair(const forest_case *c, gable_exchange *const *x, con
   return status;
 }
 
+/* The first byte that differs, but for numbers that are NaN in both: which NaN an op makes is the processor's. */
+static size_t first_unlike(gable_unit_type unit, const unsigned char *a, const unsigned char *b, size_t bytes)
+{
+  const int single = unit == GABLE_UNIT_S || unit == GABLE_UNIT_C, wide = unit == GABLE_UNIT_D || unit == GABLE_UNIT_Z;
+  const size_t width = single ? sizeof(float) : sizeof(double);
+  for (size_t at = 0; at < bytes; at++) {
+    const size_t number = at / width * width;
+    float s[2];
+    double d[2];
+    if (a[at] == b[at]) continue;
+    if (!single && !wide) return at;
+    memcpy(single ? (void *)&s[0] : (void *)&d[0], a + number, width);
+    memcpy(single ? (void *)&s[1] : (void *)&d[1], b + number, width);
+    if (single ? s[0] == s[0] || s[1] == s[1] : d[0] == d[0] || d[1] == d[1]) return at;
+    at = number + width - 1;
+  }
+  return bytes;
+}
+
 static void compare(const forest_case *c, const forest_data *found, const forest_data *right, int rank,
                     const char *what, forest_check_result *r)
 {
@@ -110,8 +129,7 @@ static void compare(const forest_case *c, const forest_data *found, const forest
                {"leaf", found->leaf[rank], right->leaf[rank], right->leaf_bytes[rank]},
                {"update", found->update[rank], right->update[rank], right->leaf_bytes[rank]}};
   for (int k = 0; k < 3; k++) {
-    size_t at = 0;
-    while (at < pairs[k].bytes && pairs[k].found[at] == pairs[k].right[at]) at++;
+    const size_t at = first_unlike(c->plan.unit, pairs[k].found, pairs[k].right, pairs[k].bytes);
     if (at == pairs[k].bytes) continue;
     if (!r->wrong++)
       snprintf(r->first, sizeof r->first, "%s: rank %d, %s, number %zu of %s %s", what, rank, pairs[k].name,

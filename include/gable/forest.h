@@ -13,7 +13,7 @@
  * that is sent and touches none that is written.  begin and end allocate nothing.
  *
  * A reduction combines the leaves of a root in one order on every transport and place, so the bits are the same
- * everywhere (but for gable_plan_options.atomics).
+ * everywhere (but for gable_plan_options.atomics, and for sign and payload of a NaN that an op makes).
  * With at most 64 leaves: root = op(... op(root, v[0]) ..., v[n-1]), v by increasing (rank, position of the leaf).
  * With more, for every op but REPLACE, root = op(root, T), T by a fixed tree:
  *   1  blocks of 256 consecutive v; in a block lane l of 32 folds v[l], v[l + 32], v[l + 64], ... in this order

@@ -5,6 +5,8 @@
  * usage: test_peer_kernels [place [copy]], "cuda:0/peer:2" if it is not given; copy: by the copy engine. */
 #include <cuda_runtime.h>
 
+#include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "support/test.h"
@@ -18,6 +20,13 @@ namespace
 
 enum { REPLAYS = 1000, ITEMS = 300 };
 gable_path path = GABLE_PATH_AUTO;
+
+/* Of this thread: allocations by cudaMalloc are then where the rank's kernels run. */
+void use_device(gable_comm *comm)
+{
+  const char *where = gable_context_where(gable_comm_context(comm));
+  CHECK_CUDA(cudaSetDevice(atoi(strchr(where, ':') + 1)));
+}
 
 template <typename T> T *on_device(gable_comm *comm, const T *host, size_t n)
 {
@@ -291,6 +300,7 @@ gable_status targets(gable_comm *comm, void *user)
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
   (void)user;
+  use_device(comm);
   CHECK_OK(gable_comm_set_deadline(comm, 10));
   for (int i = 0; i < n; i++) edge[i] = {next, i};
   o.root_space = o.leaf_space = GABLE_SPACE_DEVICE;
