@@ -220,7 +220,7 @@ def petsc(r):
     if not program:
         r.skip("PetscSF with CUDA", "set PETSC_SF to petsc_sf, built with -DON_GPU from bench/reference_solvers/petsc_sf.c with a PETSc that has CUDA")
     else:
-        r.reference("petsc", [*MPI, program, r.o.most, "-use_gpu_aware_mpi", "0"])
+        r.reference("petsc", [*MPI, program, min(r.o.most, 1 << 22), "-use_gpu_aware_mpi", "0"])
 
 
 def aware(r, most):
@@ -233,8 +233,8 @@ def aware(r, most):
         r.forest([test, *most, "--path", "aware"], "cuda/mpi", launch, tool)
 
 
-def transports(r, two, peer):
-    """Exchanges of every transport and model."""
+def by_kernels(r, peer):
+    """Exchanges between GPUs of one process."""
     most = ["--most", str(r.o.most)]
     for test in TESTS:
         for captured in ([], ["--captured"]):
@@ -242,9 +242,14 @@ def transports(r, two, peer):
     for test in ("pingpong", "unpack", "halo"):  # the copy engine, for its threshold
         for captured in ([], ["--captured"]):
             r.forest([test, *most, "--path", "copy", *captured], peer)
-    for test in TESTS:
-        for where, words in (("cuda/mpi", ["--path", "direct"]), ("cuda/mpi", ["--path", "copy"]), ("cuda/nvshmem", []),
-                             ("cuda/mpi", ["--path", "put"]), ("cuda:0,1/nccl", [])):
+
+
+def by_processes(r, two):
+    """Exchanges of all other transports that need no host: of each test those of most interest first."""
+    most = ["--most", str(r.o.most)]
+    for test in ("pingpong", "halo", "unpack", "scatter", "newpingpong"):
+        for where, words in (("cuda/mpi", ["--path", "direct"]), ("cuda/nvshmem", []), ("cuda:0,1/nccl", []),
+                             ("cuda/mpi", ["--path", "put"]), ("cuda/mpi", ["--path", "copy"])):
             if two:
                 r.forest([test, *most, *words], where, [] if "nccl" in where else MPI)
     aware(r, most)
@@ -262,15 +267,13 @@ def through_the_host(r, staged):
         r.forest([test, *most, "--path", "window"], "cuda/mpi", MPI)
 
 
-def solves(r, two, peer, staged):
-    one = "cuda:0/peer:1"
-    matrices = ["laplacian5:1000x1000"] + (["laplacian27:160x160x160"] if two else [])  # the last: 1.3 GB
-    for matrix in matrices:
-        for place in (one, peer):
-            for captured in ([], ["--captured"]):
-                r.forest(["spmv", matrix, *captured], place)
-                r.forest(["cg", matrix, *captured, "--tolerance", "1e-2"], place)
-        r.forest(["spmv", matrix, "--model", "b"], staged)
+def solves(r, matrix, peer, staged):
+    """Products and conjugate gradients on one rank and on two."""
+    for captured in ([], ["--captured"]):
+        for place in ("cuda:0/peer:1", peer):
+            r.forest(["spmv", matrix, *captured], place)
+            r.forest(["cg", matrix, *captured, "--tolerance", "1e-2"], place)
+    r.forest(["spmv", matrix, "--model", "b"], staged)
 
 
 def main():
@@ -310,12 +313,15 @@ def main():
                 r.reference(name, [*MPI, o.build / f"bin/gpu_messages_{name}", name, o.most])
             else:
                 r.skip(f"{name} alone", "one GPU")
-        petsc(r)
-        solves(r, two, peer, staged)
-        transports(r, two, peer)
-        r.forest(["codecs", "--captured", "--most", str(1 << 28)], "cuda:0/peer:1")
+        by_kernels(r, peer)
+        solves(r, "laplacian5:1000x1000", peer, staged)
         for path in ("direct", "nvshmem", "nccl") if two else ():
             stopped(r, path)
+        petsc(r)
+        if two:
+            solves(r, "laplacian27:160x160x160", peer, staged)  # 1.3 GB
+        by_processes(r, two)
+        r.forest(["codecs", "--captured", "--most", str(1 << 28)], "cuda:0/peer:1")
         through_the_host(r, staged)
     r.write()
     return r.failed
