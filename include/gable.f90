@@ -143,7 +143,8 @@ module gable
   integer(c_int), parameter :: GABLE_SOLVER_SUBSTITUTED_BLOCKS = 54
   integer(c_int), parameter :: GABLE_SOLVER_SOLVE_METHOD = 55
   integer(c_int), parameter :: GABLE_SOLVER_SOLVE_LAUNCHES = 56
-  integer(c_int), parameter :: GABLE_SOLVER_KEYS = 57
+  integer(c_int), parameter :: GABLE_SOLVER_PLACE_FALLBACK = 57
+  integer(c_int), parameter :: GABLE_SOLVER_KEYS = 58
   integer(c_int), parameter :: GABLE_PATTERN_ALLGATHER = 1
   integer(c_int), parameter :: GABLE_PATTERN_GATHER = 2
   integer(c_int), parameter :: GABLE_PATTERN_ALLTOALL = 3

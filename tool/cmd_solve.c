@@ -126,17 +126,20 @@ static gable_status open_place(solve_run *r, const solve_request *q, solve_outco
 static gable_status find_place(solve_run *r, const solve_request *q, solve_outcome *o)
 {
   int64_t on_device = 0;
-  int64_t elementwise = 0;
+  int64_t elementwise = 0, full = 0;
   double host_s = 0, device_s = 0;
   gable_status status = gable_solver_get(r->solver, GABLE_SOLVER_ON_DEVICE, &on_device, sizeof on_device);
   if (!status) status = gable_solver_get(r->solver, GABLE_SOLVER_ELEMENTWISE, &elementwise, sizeof elementwise);
+  if (!status) status = gable_solver_get(r->solver, GABLE_SOLVER_PLACE_FALLBACK, &full, sizeof full);
   if (!status && !elementwise)
     status = gable_solver_get(r->solver, GABLE_SOLVER_PREDICTED_HOST_S, &host_s, sizeof host_s);
   if (!status && !elementwise)
     status = gable_solver_get(r->solver, GABLE_SOLVER_PREDICTED_DEVICE_S, &device_s, sizeof device_s);
   o->where = on_device ? gable_context_where(r->session.ctx) : "cpu";
   o->threads = gable_context_threads(r->session.ctx);
-  if (!strcmp(q->where, "auto") && !*o->why && elementwise)
+  if (full)
+    snprintf(o->why, sizeof o->why, "the GPU has too little memory for the prepared factor");
+  else if (!strcmp(q->where, "auto") && !*o->why && elementwise)
     snprintf(o->why, sizeof o->why, "nothing predicts solves element by element");
   else if (!strcmp(q->where, "auto") && !*o->why)
     snprintf(o->why, sizeof o->why, "%ld solves take %.2g s on the CPU and %.2g s on the GPU, as predicted",

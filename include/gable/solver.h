@@ -63,7 +63,10 @@ typedef enum gable_place {
   GABLE_PLACE_HOST = 1,    /* on the CPU: vectors lie in host memory */
   GABLE_PLACE_SHORTER = 2  /* on the GPU where preparation, upload and options.solves solves are predicted to take less
                               time than these solves on the CPU, else on the CPU (docs/algorithms/decisions.md);
-                              predicted again where the first factorization finds ill-conditioned diagonal blocks */
+                              predicted again where the first factorization finds ill-conditioned diagonal blocks.
+                              On the CPU until the next analysis where preparation finds too little memory there:
+                              a warning, and GABLE_SOLVER_PLACE_FALLBACK is 1; GABLE_PLACE_CONTEXT returns
+                              GABLE_ERR_MEMORY */
 } gable_place;
 
 /* How the sweeps of a solve run: the triangular solves with the factor (docs/algorithms/solve-methods.md).  All but
@@ -291,7 +294,8 @@ GABLE_API gable_status gable_solver_forward_error(const gable_solver *s, gable_s
   X(SUBSTITUTED_BLOCKS, int64_t, 1,                                                                                    \
     "of SOLVE_BLOCKS: solved by substitution, not by an inverse; levels, batched: all")                                \
   X(SOLVE_METHOD, int64_t, 1, "the gable_solve_method that sweeps run; GABLE_SOLVE_AUTO: Gable's own")                 \
-  X(SOLVE_LAUNCHES, int64_t, 1, "launches on a GPU of one sweep by a named solve method; 0: by Gable's own")
+  X(SOLVE_LAUNCHES, int64_t, 1, "launches on a GPU of one sweep by a named solve method; 0: by Gable's own")           \
+  X(PLACE_FALLBACK, int64_t, 1, "1: on the CPU because the GPU had too little memory (of GABLE_PLACE_SHORTER alone)")
 
 typedef enum gable_solver_key {
 #define GABLE_SOLVER_KEY_ENUM(name, type, count, text) GABLE_SOLVER_##name,

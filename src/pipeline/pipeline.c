@@ -22,6 +22,7 @@ void gi_pipeline_drop_arrangement(gable_solver *s)
   gi_permuted_release(s->ctx, &s->permuted);
   gi_arrangement_release(s->ctx, &s->arrangement);
   s->launched_s = 0;
+  s->no_room = 0;
   s->structure++; /* works may refer to what is gone */
   s->phase = GI_PHASE_EMPTY;
 }
@@ -278,6 +279,7 @@ static int belongs_on_device(const gable_solver *s)
   double host_s, device_s;
   if (!gi_has_device_memory(s->ctx) || s->options.place == GABLE_PLACE_HOST) return 0;
   if (s->options.place == GABLE_PLACE_CONTEXT) return 1;
+  if (s->no_room) return 0;
   if (s->triangles) return 0; /* nothing predicts what they take */
   gi_pipeline_predict(s, &host_s, &device_s);
   gi_log(s->ctx, GABLE_LOG_INFO, "%lld solves: %.2e s predicted on the CPU, %.2e s on the GPU",
@@ -307,7 +309,8 @@ done:
   return status;
 }
 
-static gable_status prepare_on_device(gable_solver *s)
+/* *there 0: what runs there is known only now, and the CPU is predicted to take less. */
+static gable_status prepare_on_device(gable_solver *s, int *there)
 {
   gable_status status = GABLE_OK;
   const gable_solver_options *o = &s->options;
@@ -321,8 +324,31 @@ static gable_status prepare_on_device(gable_solver *s)
                                    &moved));
   if (before && moved) s->structure++; /* works of the old one are refused */
   s->launched_s = gi_device_factor_launched_s(s->ctx, s->device, o->solve_rhs);
+  if (s->launched_s > 0) *there = belongs_on_device(s);
+  if (!*there) goto done;
+  if (gi_pipeline_has_matrix(s))
+    GI_TRY(gi_device_matrix_update(s->ctx, &s->problem, &s->device_matrix));
+  else
+    gi_device_matrix_destroy(s->ctx, &s->device_matrix);
 done:
   return status;
+}
+
+/* The same; where memory does not hold them and the place is ours to choose, the CPU serves until the next analysis. */
+static gable_status try_device(gable_solver *s, int *there)
+{
+  gi_error before, found;
+  gi_keep_error(&before);
+  const gable_status status = prepare_on_device(s, there);
+  if (status != GABLE_ERR_MEMORY || s->options.place != GABLE_PLACE_SHORTER) return status;
+  gi_keep_error(&found);
+  gi_adopt_error(&before);
+  gi_log(s->ctx, GABLE_LOG_WARNING, "too little memory to prepare the factor on the GPU (%s): the CPU solves",
+         found.message);
+  s->structure++; /* works of a factor that was there are refused */
+  s->no_room = 1;
+  *there = 0;
+  return GABLE_OK;
 }
 
 gable_status gi_pipeline_prepare(gable_solver *s)
@@ -332,17 +358,8 @@ gable_status gi_pipeline_prepare(gable_solver *s)
              "solve methods by name take supernodes, and these factors are solved element by element: ask for auto");
   gi_update_order_settle(&s->order); /* all that is new there goes by the context's stream, and is awaited */
   int there = belongs_on_device(s);
-  if (there) GI_TRY(prepare_on_device(s));
-  /* what runs there is known only now */
-  if (there && s->launched_s > 0) there = belongs_on_device(s);
-  if (!there) {
-    GI_TRY(prepare_on_host(s));
-    goto done;
-  }
-  if (gi_pipeline_has_matrix(s))
-    GI_TRY(gi_device_matrix_update(s->ctx, &s->problem, &s->device_matrix));
-  else
-    gi_device_matrix_destroy(s->ctx, &s->device_matrix);
+  if (there) GI_TRY(try_device(s, &there));
+  if (!there) GI_TRY(prepare_on_host(s));
 done:
   if (status) {
     s->phase = GI_PHASE_ANALYSED;

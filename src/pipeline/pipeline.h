@@ -36,6 +36,7 @@ struct gable_solver {
   double named_s;           /* seconds that it took */
   gi_device_factor *device; /* the factor where the context is, or NULL: on the CPU */
   double launched_s;        /* predicted for one solve level by level there, since the analysis; 0: by clusters */
+  int no_room;              /* 1: memory there did not hold them, since the analysis, and the place is ours to choose */
   gi_device_matrix *device_matrix; /* the matrix there; NULL: no device, or factors without their matrix */
   gi_update_order order;           /* of what is new there after solves on the streams of works */
   uint64_t structure;              /* serial number of the arrangement: a work belongs to one */

@@ -61,6 +61,7 @@ static gi_phase needed(gable_solver_key key)
   case GABLE_SOLVER_SUBSTITUTED_BLOCKS:
   case GABLE_SOLVER_SOLVE_METHOD:
   case GABLE_SOLVER_SOLVE_LAUNCHES:
+  case GABLE_SOLVER_PLACE_FALLBACK:
   case GABLE_SOLVER_PREDICTED_HOST_S:
   case GABLE_SOLVER_PREDICTED_DEVICE_S:
   case GABLE_SOLVER_PREPARE_S:
@@ -151,6 +152,7 @@ static int64_t integer_of(const gable_solver *s, gable_solver_key key)
   case GABLE_SOLVER_SUBSTITUTED_BLOCKS: return counts_of(s).substituted;
   case GABLE_SOLVER_SOLVE_METHOD: return named_of(s) ? gi_method_solver_method(named_of(s)) : GABLE_SOLVE_AUTO;
   case GABLE_SOLVER_SOLVE_LAUNCHES: return named_of(s) ? gi_method_solver_launches(named_of(s)) : 0;
+  case GABLE_SOLVER_PLACE_FALLBACK: return s->no_room;
   case GABLE_SOLVER_ANALYSES: return s->analyses;
   case GABLE_SOLVER_ELEMENTWISE: return s->triangles != NULL;
   case GABLE_SOLVER_REJECTED: return s->rejected;

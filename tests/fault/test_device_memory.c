@@ -1,6 +1,7 @@
 /* The k-th allocation of device memory fails, alone or with all after it, for every k, in triangular solves, sweeps,
  * Krylov and direct solvers and in vectors of the caller's: an error that says so, nothing is left behind, and the next
- * attempt works; direct solvers by every solve method, and by auto where the inverses of clusters do not serve. */
+ * attempt works; direct solvers by every solve method, and by auto where the inverses of clusters do not serve; where
+ * the library chooses the place of a direct solver, no error: the CPU solves. */
 #include "support/test.h"
 
 #include "device/device.h"
@@ -135,8 +136,9 @@ static gable_status direct(bench *s, const char *how)
   return status;
 }
 
-/* A band of ones on the diagonal and minus ones above it: the inverse of its triangle has no digit. */
-static test_system ill_band(gable_idx n, gable_idx band)
+/* A band of ones on the diagonal and, above it in the first ill columns, minus ones: the inverse of their triangle has
+ * no digit. */
+static test_system ill_band(gable_idx n, gable_idx band, gable_idx ill)
 {
   const size_t room = (size_t)n * (size_t)(2 * band + 1);
   test_system a = {n, calloc((size_t)n + 1, sizeof *a.ptr), malloc(room * sizeof *a.idx), malloc(room * sizeof *a.val)};
@@ -145,7 +147,7 @@ static test_system ill_band(gable_idx n, gable_idx band)
   for (gable_idx j = 0; j < n; a.ptr[++j] = count)
     for (gable_idx i = j > band ? j - band : 0; i < n && i <= j + band; i++, count++) {
       a.idx[count] = i;
-      a.val[count] = i == j ? 1 : i < j ? -1 : 1e-9;
+      a.val[count] = i == j ? 1 : i > j ? 1e-9 : j < ill ? -1 : -1e-3;
     }
   return a;
 }
@@ -186,7 +188,7 @@ static gable_status solve_ill(gable_context *ctx, const test_system *a, gable_so
 /* Where the partitioned inverse finds no memory batches of substitutions solve; elsewhere a failure is an error. */
 static void fail_by_level(gable_context *ctx)
 {
-  const test_system a = ill_band(120, 20);
+  test_system a = ill_band(120, 20, 120);
   gable_solve_method method = GABLE_SOLVE_AUTO;
   double error = 1;
   long turned = 0, refused = 0;
@@ -208,9 +210,99 @@ static void fail_by_level(gable_context *ctx)
   }
   CHECK(turned > 10 && refused > 10, "%ld turn to batched, %ld end", turned, refused);
   memory.fail_at = -1;
-  free(a.ptr);
-  free(a.idx);
-  free(a.val);
+  test_system_free(&a);
+}
+
+/* A solver whose place is the library's to choose, on the device for well conditioned values of this band. */
+typedef struct chooser {
+  gable_solver *s;
+  gable_solver_work *w;
+  test_system good, ill; /* of one pattern */
+  double *b, *x;
+} chooser;
+
+static void chooser_make(chooser *c, gable_context *ctx)
+{
+  enum { N = 1000, BAND = 40, ILL = 90 };
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  options.match = options.blocks = GABLE_CHOICE_NEVER;
+  options.order = GABLE_ORDER_NATURAL;
+  options.method = GABLE_METHOD_LU;
+  options.place = GABLE_PLACE_SHORTER;
+  options.solves = 100000;
+  *c = (chooser){.good = ill_band(N, BAND, 0), .ill = ill_band(N, BAND, ILL), .b = malloc(N * 8), .x = malloc(N * 8)};
+  CHECK(c->b && c->x);
+  for (int i = 0; i < N; i++) c->b[i] = 1 + i % 3;
+  CHECK_OK(gable_solver_create(ctx, &options, &c->s));
+  const gable_matrix_view view = test_system_view(&c->good);
+  CHECK_OK(gable_solver_analyse(c->s, &view));
+}
+
+static void chooser_free(chooser *c)
+{
+  gable_solver_work_destroy(&c->w);
+  gable_solver_destroy(&c->s);
+  test_system_free(&c->good);
+  test_system_free(&c->ill);
+  free(c->b);
+  free(c->x);
+}
+
+static int64_t integer_of(const gable_solver *s, gable_solver_key key)
+{
+  int64_t value = -1;
+  CHECK_OK(gable_solver_get(s, key, &value, sizeof value));
+  return value;
+}
+
+/* Factors a's values and solves with the work that is there; where it is refused, with a new one.  1: it was. */
+static int solve_chosen(chooser *c, const test_system *a, int on_device)
+{
+  gable_vectors_view b = test_vectors(a->n, 1, c->b), x = test_vectors(a->n, 1, c->x);
+  CHECK_OK(gable_solver_factor(c->s, a->val, GABLE_REUSE_ALL));
+  CHECK(integer_of(c->s, GABLE_SOLVER_ON_DEVICE) == on_device, "on device: not %d", on_device);
+  if (!c->w) CHECK_OK(gable_solver_work_create(c->s, 1, &c->w));
+  const gable_status status = gable_solver_apply(c->s, c->w, GABLE_OP_N, GABLE_FACTOR_ALL, &b, &x);
+  const int refused = status == GABLE_ERR_STATE;
+  CHECK(refused || status == GABLE_OK, "%s", gable_last_error());
+  if (refused) gable_solver_work_destroy(&c->w);
+  if (refused) CHECK_OK(gable_solver_work_create(c->s, 1, &c->w));
+  CHECK_OK(gable_solver_solve(c->s, c->w, GABLE_OP_N, &b, &x));
+  CHECK(test_backward_error(a, GABLE_OP_N, c->b, c->x) <= 1e-12, "on device %d", on_device);
+  return refused;
+}
+
+/* What is prepared on the device finds no memory, first of all or for values that need another form: the CPU solves,
+ * new values too, although there is memory then, until the matrix is analysed again. */
+static void fail_chosen(gable_context *ctx, int first)
+{
+  const long step = 9; /* the other cases fail each */
+  memory.once = 0;
+  memory.failures = 1;
+  for (long k = 0; memory.failures; k += step) {
+    chooser c;
+    chooser_make(&c, ctx);
+    if (!first) solve_chosen(&c, &c.good, 1);
+    (void)gable_set_error(GABLE_ERR_ARGUMENT, "an older one");
+    memory.count = memory.failures = 0;
+    memory.fail_at = k;
+    CHECK_OK(gable_solver_factor(c.s, first ? c.good.val : c.ill.val, GABLE_REUSE_ALL));
+    const int failed = memory.failures > 0;
+    memory.fail_at = -1;
+    CHECK(integer_of(c.s, GABLE_SOLVER_PLACE_FALLBACK) == failed, "allocation %ld: failed %d", k, failed);
+    CHECK(!failed || !integer_of(c.s, GABLE_SOLVER_DEVICE_BYTES), "allocation %ld: a factor there", k);
+    CHECK(!strcmp(gable_last_error(), "an older one"), "allocation %ld: %s", k, gable_last_error());
+    const int refused = solve_chosen(&c, first ? &c.good : &c.ill, first && !failed);
+    CHECK(refused == !first, "allocation %ld: the work of the device is accepted", k);
+    CHECK(!failed || !memory.live, "allocation %ld leaves %ld blocks", k, memory.live);
+    CHECK(!failed || !solve_chosen(&c, &c.good, 0), "allocation %ld: the work of the CPU is refused", k);
+    const gable_matrix_view view = test_system_view(&c.good);
+    CHECK_OK(gable_solver_analyse(c.s, &view));
+    solve_chosen(&c, &c.good, 1);
+    CHECK(!integer_of(c.s, GABLE_SOLVER_PLACE_FALLBACK), "analysed again");
+    chooser_free(&c);
+    CHECK(!memory.live, "allocation %ld leaves %ld blocks", k, memory.live);
+  }
 }
 
 /* b in device memory, then the phase. */
@@ -297,6 +389,8 @@ int main(int argc, char **argv)
   for (int m = GABLE_SOLVE_AUTO + 1; m <= GABLE_SOLVE_PARTITIONED_CUSPARSE; m++)
     fail_all(&s, direct, gable_solve_method_text((gable_solve_method)m));
   fail_by_level(ctx);
+  fail_chosen(ctx, 1);
+  fail_chosen(ctx, 0);
   ctx->device = memory.own;
   gable_context_destroy(&ctx);
   CHECK(atomic_load(&host.live) == 0, "%ld blocks of host memory are left", atomic_load(&host.live));
