@@ -284,12 +284,13 @@ done:
 static gable_status update_ic0(gable_precond *p)
 {
   gable_status status = GABLE_OK;
-  gable_idx bad_row = -1;
+  gable_idx bad_row = -1, checked = -1;
   for (;;) {
     GI_TRY(factorize(p, p->device->kernels->incomplete_factors->ic0));
     GI_TRY(fetch_bad_row(p, p->stream, &bad_row));
     if (bad_row < 0) break;
-    GI_TRY(check_entries(p, bad_row));
+    if (bad_row != checked) GI_TRY(check_entries(p, bad_row));
+    checked = bad_row;
     const double next = p->shift > 0 ? 2 * p->shift : 1e-3;
     GI_REQUIRE(next <= 10, GABLE_ERR_SINGULAR,
                "IC(0): the pivot of row %d (counted from 0) is not positive, even with the diagonal enlarged %g times",

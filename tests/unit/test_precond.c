@@ -2,6 +2,7 @@
  * works that threads use side by side. */
 #include <pthread.h>
 
+#include "device/device.h"
 #include "support/place.h"
 #include "support/test.h"
 
@@ -280,6 +281,39 @@ static void check_not_finite(void)
   free(c);
 }
 
+static gable_status (*own_copy_out)(gable_context *, void *, const void *, size_t, void *);
+static int copies;
+
+static gable_status counting_copy_out(gable_context *c, void *host, const void *device, size_t bytes, void *stream)
+{
+  copies++;
+  return own_copy_out(c, host, device, bytes, stream);
+}
+
+/* IC(0) fetches two numbers after each attempt, and the entries of a row where attempts break down once. */
+static void check_breakdowns(void)
+{
+  const gi_device *own = ctx->device;
+  gi_device counting = *own;
+  chain *c = make_chain(0);
+  const gable_matrix_view a = view_of(c);
+  gable_precond_info info = GABLE_PRECOND_INFO_INIT;
+  int attempts = 2; /* as they are, and with the diagonal enlarged by 1e-3 */
+  own_copy_out = own->copy_out;
+  counting.copy_out = counting_copy_out;
+  ctx->device = &counting;
+  gable_precond *p = make(GABLE_PRECOND_IC0, &a);
+  c->val[c->ptr[7]] = c->val[c->ptr[7] - 1] = -5; /* (7,6) and (6,7) */
+  copies = 0;
+  CHECK_OK(gable_precond_update(p, c->val));
+  CHECK_OK(gable_precond_get_info(p, &info));
+  for (double shift = 1e-3; shift < info.shift; shift *= 2) attempts++;
+  CHECK(attempts > 8 && copies <= 2 * attempts + 4, "%d copies in %d attempts", copies, attempts);
+  gable_precond_destroy(&p);
+  ctx->device = own;
+  free(c);
+}
+
 static gable_krylov *solver_for(gable_krylov_solver solver, gable_preconditioner kind)
 {
   gable_krylov_options o = GABLE_KRYLOV_OPTIONS_INIT;
@@ -467,6 +501,7 @@ int main(int argc, char **argv)
   }
   check_phases();
   check_not_finite();
+  check_breakdowns();
   for (int s = GABLE_KRYLOV_CG; s <= GABLE_KRYLOV_GMRES && host; s++) check_callbacks((gable_krylov_solver)s);
   check_threads(GABLE_KRYLOV_CG, GABLE_PRECOND_IC0);
   check_threads(GABLE_KRYLOV_CG, GABLE_PRECOND_GS);
