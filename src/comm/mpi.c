@@ -66,6 +66,7 @@ static gable_status swap(gable_comm *comm, char *out, int64_t bytes, int to, cha
     in_bytes -= n_in;
   }
 done: /* of a message that failed MPI may still read what is sent, but must not write to what is the caller's again */
+  if (send) m->request_free(m->user, send);
   if (receive && gi_mpi_cancel_receive(comm, receive)) m->request_free(m->user, receive);
   return status;
 }
