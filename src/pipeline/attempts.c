@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "base/timer.h"
+#include "pipeline/work.h"
 
 /* Iterations of GMRES with which a factor is still good: solves with them cost less than another analysis and
  * factorization, which take as long as about ATTEMPT sweeps, and FLOPS operations of the factorization as long as an
@@ -76,10 +77,11 @@ static gable_status solve_probes(gable_solver *s, gable_idx most_gmres, gi_verdi
   GI_ALLOC(s->ctx, b, n);
   GI_ALLOC(s->ctx, x, n);
   const gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
+  const gi_refine_options how = gi_work_refine_options(s, GABLE_TYPE_D, most_gmres);
   for (int op = GABLE_OP_N; op <= last_op && v->error <= tolerance; op++) {
     gi_refine_result result;
     draw(&r, n, op == GABLE_OP_N ? a.row_max : a.col_max, b);
-    GI_TRY(gi_pipeline_refines(s, w, (gable_op)op, b, x, most_gmres, &result));
+    GI_TRY(gi_pipeline_refines(s, w, (gable_op)op, b, x, &how, &result));
     if (result.gmres_iterations && is_huge(&a, b, x)) result.backward_error = result.first_error;
     v->error = fmax(v->error, result.backward_error);
     if (result.gmres_iterations > v->gmres) v->gmres = result.gmres_iterations;

@@ -22,16 +22,22 @@ static int needs_corrections(const gable_solver *s)
   return s->factor && s->factor->perturbed;
 }
 
-/* Corrected by refinement. */
+/* The inverse of a nearly singular matrix is found as large as the solves are accurate: to this tolerance at least. */
+static const double ACCURATE = 1e-12;
+
+/* Corrected by refinement, whatever solves are to do. */
 static gable_status corrected_inverse(void *user, gable_op op, gable_idx count, const double *b, double *x)
 {
   gable_status status = GABLE_OK;
   gable_solver_work *w = user;
   const gable_idx n = w->solver->problem.n;
+  const gi_refine_options how = {.max_steps = 20,
+                                 .max_gmres = w->restart,
+                                 .tolerance = fmin(ACCURATE, gi_pipeline_tolerance(w->solver, GABLE_TYPE_D))};
   gi_refine_result result;
   for (gable_idx j = 0; j < count; j++) {
     memcpy(w->b, b + (gable_off)j * n, (size_t)n * sizeof *w->b); /* x may be b */
-    GI_TRY(gi_pipeline_refines(w->solver, w, op, w->b, x + (gable_off)j * n, GI_GMRES_RESTART, &result));
+    GI_TRY(gi_pipeline_refines(w->solver, w, op, w->b, x + (gable_off)j * n, &how, &result));
   }
 done:
   return status;
@@ -131,8 +137,9 @@ static gable_status corrected_inverse_there(void *user, gable_op op, gable_idx c
   const gable_solver_work *w = user;
   const gable_vectors_view from = column_there(w->n, b), to = column_there(w->n, x);
   const gable_idx most = w->restart ? GI_GMRES_RESTART : 0;
-  const gi_device_refine_options how = gi_work_device_options(w->solver, GABLE_TYPE_D, most, GI_REPORT_NONE);
+  gi_device_refine_options how = gi_work_device_options(w->solver, GABLE_TYPE_D, most, GI_REPORT_NONE);
   (void)count; /* 1 */
+  how.tolerance = fmin(ACCURATE, how.tolerance);
   return gi_device_solve(w->device_refinement, op, &how, &from, &to, w->stream);
 }
 
@@ -287,9 +294,12 @@ gable_status gi_pipeline_find_singular(gable_solver *s)
   gable_status status = GABLE_OK;
   gable_solver_work *w = NULL;
   double rcond;
+  /* The verdict is on solves to the caller's tolerance. */
+  const int may_stall =
+      s->verdict.gmres || !s->options.refine_steps || gi_pipeline_tolerance(s, GABLE_TYPE_D) > ACCURATE;
   s->singular = 0;
   if (!s->factor || !s->factor->perturbed || s->other_values || !gi_pipeline_has_matrix(s)) goto done;
-  GI_TRY(gi_pipeline_work_create(s, 1, s->verdict.gmres ? GI_GMRES_RESTART : 0, 0, &w));
+  GI_TRY(gi_pipeline_work_create(s, 1, may_stall ? GI_GMRES_RESTART : 0, 0, &w));
   /* An error shall tell the best estimate. */
   GI_TRY(rcond_above(s, w, s->options.strict ? 0 : DBL_EPSILON / 2, &rcond));
   s->singular = rcond < DBL_EPSILON;

@@ -110,9 +110,9 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
                                const gable_vectors_view *x);
 /* What came of the solves with vectors in device memory since the last call; waits for the work's stream. */
 gable_status gi_pipeline_work_status(gable_solver_work *w);
-/* x [n] = op(A)^-1 b by the factor, its corrections and, where w has room for it, at most most_gmres iterations. */
+/* x [n] = op(A)^-1 b by the factor, its corrections and GMRES, for which w has room where how allows it. */
 gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, gable_op op, const double *b, double *x,
-                                 gable_idx most_gmres, gi_refine_result *result);
+                                 const gi_refine_options *how, gi_refine_result *result);
 gable_status gi_pipeline_apply(const gable_solver *s, gable_solver_work *w, gable_op op, unsigned factors,
                                const gable_vectors_view *b, const gable_vectors_view *x);
 /* s->singular, of the factor that is there.  Where pivots were replaced it takes a few solves.  GABLE_ERR_SINGULAR

@@ -349,14 +349,13 @@ done:
 }
 
 gable_status gi_pipeline_refines(const gable_solver *s, gable_solver_work *w, gable_op op, const double *b, double *x,
-                                 gable_idx most_gmres, gi_refine_result *result)
+                                 const gi_refine_options *how, gi_refine_result *result)
 {
   gable_status status = GABLE_OK;
   const gable_off n = s->problem.n;
   const gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
-  const gi_refine_options how = gi_work_refine_options(s, GABLE_TYPE_D, w->restart ? most_gmres : 0);
   GI_TRY(sweep(s, w, op, 1, b, n, x, n));
-  GI_TRY(gi_refine(&a, op, gi_work_near_inverse, w, 1, b, n, x, n, &how, w->refine, result));
+  GI_TRY(gi_refine(&a, op, gi_work_near_inverse, w, 1, b, n, x, n, how, w->refine, result));
 done:
   return status;
 }

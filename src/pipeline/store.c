@@ -400,6 +400,7 @@ static gable_status load_all(gable_solver *s, gi_source *source, const gi_store_
   s->options.factor_type = (gable_type)h->type;
   s->drift = h->drift != 0;
   s->other_values = h->values && h->values != gi_store_values(&s->problem) ? h->values : 0;
+  s->verdict = (gi_verdict){.gmres = GI_GMRES_RESTART}; /* was not saved: solves may need it */
   s->phase = GI_PHASE_FACTORED;
   GI_TRY(gi_pipeline_find_singular(s));
 done:

@@ -2,6 +2,7 @@
  * that is numerically singular. */
 #include "support/test.h"
 
+#include "base/random.h"
 #include "support/place.h"
 #include "support/systems.h"
 
@@ -136,12 +137,68 @@ static void numerically_singular(void)
   }
 }
 
+/* What s says, and what a solver says that has loaded its factor: that of values whose pivots were replaced is
+ * numerically singular.  1: some were. */
+static int said_singular(gable_solver *s, const gable_matrix_view *v, const gable_solver_options *options)
+{
+  gable_solver *loaded = NULL;
+  gable_solver_work *w = NULL;
+  char image[16384];
+  size_t bytes = sizeof image;
+  double rcond = -1;
+  if (!integer_of(s, GABLE_SOLVER_PERTURBED_PIVOTS)) return 0;
+  CHECK(integer_of(s, GABLE_SOLVER_NUMERICALLY_SINGULAR) == 1, "tolerance %g, %d corrections", options->tolerance,
+        options->refine_steps);
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  CHECK_OK(gable_solver_rcond(s, w, &rcond));
+  CHECK(!options->refine_steps || rcond < 2.2e-16, "tolerance %g: rcond %g", options->tolerance, rcond);
+  gable_solver_work_destroy(&w);
+  CHECK_OK(gable_solver_save_memory(s, image, &bytes));
+  CHECK_OK(gable_solver_create(ctx, options, &loaded));
+  CHECK_OK(gable_solver_load_memory(loaded, v, image, bytes));
+  CHECK(integer_of(loaded, GABLE_SOLVER_NUMERICALLY_SINGULAR) == 1, "loaded");
+  gable_solver_destroy(&loaded);
+  return 1;
+}
+
+/* Full matrices with a row that is a multiple of another, whatever tolerance and refinement solves are to have. */
+static void singular_whatever_solves_do(void)
+{
+  enum { ROWS = 9, MATRICES = 60 };
+  static const double tolerances[] = {0, 1e-8, 1e-4};
+  int64_t ptr[ROWS + 1];
+  gable_idx idx[ROWS * ROWS];
+  double val[ROWS * ROWS];
+  const test_system a = {ROWS, ptr, idx, val};
+  const gable_matrix_view v = test_system_view(&a); /* by columns */
+  gi_random r = gi_random_seed(5);
+  int replaced = 0;
+  for (int j = 0; j <= ROWS; j++) ptr[j] = j * ROWS;
+  for (int k = 0; k < ROWS * ROWS; k++) idx[k] = k % ROWS;
+  for (int m = 0; m < MATRICES; m++) {
+    for (int k = 0; k < ROWS * ROWS; k++) val[k] = 2 * gi_random_unit(&r) - 1;
+    for (int j = 0; j < ROWS; j++) val[j * ROWS + 5] = 0.7 * val[j * ROWS + 2];
+    for (int form = 0; form < 6; form++) {
+      gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+      options.tolerance = tolerances[form % 3];
+      options.refine_steps = form < 3 ? -1 : 0;
+      options.match = m % 2 ? GABLE_CHOICE_NEVER : GABLE_CHOICE_AUTO;
+      options.factor_type = m % 3 ? GABLE_TYPE_D : GABLE_TYPE_S;
+      gable_solver *s = test_factored(ctx, &v, &options);
+      replaced += said_singular(s, &v, &options);
+      gable_solver_destroy(&s);
+    }
+  }
+  CHECK(replaced > 50, "pivots were replaced in %d factors", replaced);
+}
+
 int main(int argc, char **argv)
 {
   ctx = test_place(argc, argv, NULL);
   not_finite_b();
   rows_count_from_0();
   numerically_singular();
+  singular_whatever_solves_do();
   gable_context_destroy(&ctx);
   return 0;
 }
