@@ -271,12 +271,20 @@ static gable_status rcond_above(const gable_solver *s, gable_solver_work *w, dou
 {
   gable_status status = GABLE_OK;
   double norm = 0, inverse_norm;
+  int empty = 0;
   GI_TRY(gi_work_check(s, w));
   GI_TRY(check_matrix(s));
   *rcond = NAN;
   if (s->other_values) goto done;
   const gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
-  for (gable_idx j = 0; j < a.n; j++) norm = fmax(norm, a.col_sum[j]);
+  for (gable_idx j = 0; j < a.n; j++) {
+    norm = fmax(norm, a.col_sum[j]);
+    empty |= a.row_sum[j] == 0 || a.col_sum[j] == 0;
+  }
+  if (empty) { /* no correction finds that */
+    *rcond = 0;
+    goto done;
+  }
   const double enough = bar > 0 && norm > 0 ? 1 / norm / bar : 0;
   GI_TRY((w->device ? inverse_norm_there : inverse_norm_here)(s, w, isfinite(enough) ? enough : 0, &inverse_norm));
   *rcond = !a.n ? 1 : isfinite(inverse_norm) ? 1 / norm / inverse_norm : 0;

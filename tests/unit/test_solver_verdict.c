@@ -192,6 +192,34 @@ static void singular_whatever_solves_do(void)
   CHECK(replaced > 50, "pivots were replaced in %d factors", replaced);
 }
 
+/* A row or a column without a number but zero, in values of a pattern that has none: rcond is 0. */
+static void empty_rows(void)
+{
+  int64_t ptr[] = {0, 2, 4};
+  gable_idx idx[] = {0, 1, 0, 1};
+  double regular[] = {1, 2, 2, 5}, wrong[][4] = {{0, 0, 0, 0}, {1, 2, 0, 0}, {1, 0, 2, 0}}, rcond = -1;
+  const test_system a = {2, ptr, idx, regular};
+  const gable_matrix_view v = test_system_view(&a);
+  for (int k = 0; k < 6; k++) {
+    gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+    gable_solver_work *w = NULL;
+    options.match = GABLE_CHOICE_NEVER;
+    options.strict = k % 2;
+    gable_solver *s = test_factored(ctx, &v, &options);
+    const gable_status status = gable_solver_factor(s, wrong[k / 2], GABLE_REUSE_ALL);
+    CHECK(status == (k % 2 ? GABLE_ERR_SINGULAR : GABLE_OK), "case %d: status %d: %s", k, (int)status,
+          gable_last_error());
+    if (!status) {
+      CHECK(integer_of(s, GABLE_SOLVER_NUMERICALLY_SINGULAR) == 1, "case %d", k);
+      CHECK_OK(gable_solver_work_create(s, 1, &w));
+      CHECK_OK(gable_solver_rcond(s, w, &rcond));
+      CHECK(rcond == 0, "case %d: rcond %g", k, rcond);
+      gable_solver_work_destroy(&w);
+    }
+    gable_solver_destroy(&s);
+  }
+}
+
 int main(int argc, char **argv)
 {
   ctx = test_place(argc, argv, NULL);
@@ -199,6 +227,7 @@ int main(int argc, char **argv)
   rows_count_from_0();
   numerically_singular();
   singular_whatever_solves_do();
+  empty_rows();
   gable_context_destroy(&ctx);
   return 0;
 }
