@@ -168,8 +168,9 @@ GABLE_API gable_status gable_solver_work_set_stream(gable_solver_work *w, void *
  * they share no memory (GABLE_ERR_ARGUMENT).  Allocates nothing.  The same bits for every
  * number of threads.  GABLE_ERR_TOLERANCE: x is written and misses the tolerance; gable_last_error has the reason;
  * GABLE_NUMERICALLY_SINGULAR, a warning: x is written and meets the tolerance, but it is one of many solutions and may
- * be huge (with options.strict the factorization fails instead); GABLE_ERR_NOT_FINITE: b holds NaN or infinity (row and
- * column are named), x is as it was; GABLE_ERR_STATE: no factor, or a work that does not fit its structure.
+ * be huge (with options.strict the factorization fails instead, unless x alone tells: docs/solver.md);
+ * GABLE_ERR_NOT_FINITE: b holds NaN or infinity (row and column are named), x is as it was; GABLE_ERR_STATE: no factor,
+ * or a work that does not fit its structure.
  *
  * Where the factor is on a GPU, so are refinement, backward errors and GMRES: b in host memory goes up on w's stream, x
  * comes down, with the bits of vectors in device memory; the call waits for x.  GABLE_SOLVE_LEVELS and

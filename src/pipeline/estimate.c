@@ -16,10 +16,11 @@ done:
   return status;
 }
 
-/* A factor with replaced pivots alone has the inverse of another matrix. */
+/* A factor with replaced pivots alone has the inverse of another matrix, and one of floats where rcond is below their
+ * rounding. */
 static int needs_corrections(const gable_solver *s)
 {
-  return s->factor && s->factor->perturbed;
+  return s->factor && (s->factor->perturbed || s->factor->type == GABLE_TYPE_S);
 }
 
 /* The inverse of a nearly singular matrix is found as large as the solves are accurate: to this tolerance at least. */
@@ -143,16 +144,16 @@ static gable_status corrected_inverse_there(void *user, gable_op op, gable_idx c
   return gi_device_solve(w->device_refinement, op, &how, &from, &to, w->stream);
 }
 
+static gi_near_inverse near_inverse_there(const gable_solver *s, const gable_solver_work *w)
+{
+  return needs_corrections(s) && w->device_refinement ? corrected_inverse_there : inverse_there;
+}
+
 static gable_status inverse_norm_there(const gable_solver *s, gable_solver_work *w, double enough, double *norm)
 {
   gable_status status = GABLE_OK;
-  const int corrected = needs_corrections(s) && w->device_refinement;
   const gi_estimate_place at = place_of(w);
-  const gi_inverse of = {.n = w->n,
-                         .op = GABLE_OP_N,
-                         .inverse = corrected ? corrected_inverse_there : inverse_there,
-                         .user = w,
-                         .enough = enough};
+  const gi_inverse of = {.n = w->n, .op = GABLE_OP_N, .inverse = near_inverse_there(s, w), .user = w, .enough = enough};
   int before;
   GI_TRY(enter(w->ctx, &before));
   GI_TRY(gi_inverse_norm(&at, &of, w->estimate->work, norm));
@@ -216,7 +217,7 @@ static gable_status forward_norms_there(const gable_solver *s, gable_solver_work
   const gi_inverse of = {.n = w->n,
                          .op = op == GABLE_OP_N ? GABLE_OP_T : GABLE_OP_N,
                          .d = w->estimate->r,
-                         .inverse = inverse_there,
+                         .inverse = near_inverse_there(s, w),
                          .user = w};
   int before;
   GI_TRY(enter(w->ctx, &before));
@@ -228,15 +229,16 @@ done:
 
 /* ---- on the CPU ---- */
 
+static gi_near_inverse near_inverse_here(const gable_solver *s)
+{
+  return needs_corrections(s) ? corrected_inverse : gi_work_near_inverse;
+}
+
 static gable_status inverse_norm_here(const gable_solver *s, gable_solver_work *w, double enough, double *norm)
 {
   gik_estimate state;
   const gi_estimate_place at = gi_estimate_on_host(w->ctx, &state);
-  const gi_inverse of = {.n = w->n,
-                         .op = GABLE_OP_N,
-                         .inverse = needs_corrections(s) ? corrected_inverse : gi_work_near_inverse,
-                         .user = w,
-                         .enough = enough};
+  const gi_inverse of = {.n = w->n, .op = GABLE_OP_N, .inverse = near_inverse_here(s), .user = w, .enough = enough};
   return gi_inverse_norm(&at, &of, w->scratch, norm);
 }
 
@@ -250,7 +252,7 @@ static gable_status forward_norms_here(const gable_solver *s, gable_solver_work 
   gik_estimate state;
   const gi_estimate_place at = gi_estimate_on_host(w->ctx, &state);
   const gi_inverse of = {
-      .n = w->n, .op = op == GABLE_OP_N ? GABLE_OP_T : GABLE_OP_N, .d = f, .inverse = gi_work_near_inverse, .user = w};
+      .n = w->n, .op = op == GABLE_OP_N ? GABLE_OP_T : GABLE_OP_N, .d = f, .inverse = near_inverse_here(s), .user = w};
   gi_work_copy_in(&v->b, 0, 1, w->b);
   gi_work_copy_in(&v->x, 0, 1, w->x);
   gi_backward_error(&a, op, w->b, w->x, f, weight);

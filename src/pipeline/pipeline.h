@@ -87,6 +87,7 @@ struct gable_solver_work {
   double *b, *x;                    /* [columns * n] for vectors that are not plain columns of doubles */
   double *scratch;                  /* [4n] of the estimates on the CPU */
   gable_solve_report report;
+  int huge; /* 1: the last solve of vectors in host memory has an x that only a numerically singular matrix makes */
 };
 
 gable_status gi_pipeline_analyse(gable_solver *s, const gable_matrix_view *a);

@@ -1,4 +1,5 @@
 /* solve.c: sweeps with the factor, refined against the matrix as it was given. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -143,6 +144,28 @@ static gi_host_columns take_columns(gable_solver_work *w, const gable_vectors_vi
   return v;
 }
 
+static double sum_of(const double *v, gable_idx n)
+{
+  double sum = 0;
+  for (gable_idx i = 0; i < n; i++) sum += fabs(v[i]);
+  return sum;
+}
+
+/* Does some column have ||b|| < eps ||A|| ||x||?  Where it meets the tolerance a matrix within that of A is numerically
+ * singular, which the estimate of rcond can have missed.  Without replaced pivots it may be badly scaled instead. */
+static int is_huge(const gable_solver *s, gable_op op, const gi_host_columns *v)
+{
+  const gable_idx n = s->problem.n;
+  const gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
+  const double *sums = op == GABLE_OP_N ? a.col_sum : a.row_sum;
+  double norm = 0;
+  if (!s->factor || !s->factor->perturbed) return 0;
+  for (gable_idx j = 0; j < n; j++) norm = fmax(norm, sums[j]);
+  for (gable_idx j = 0; j < v->count; j++)
+    if (sum_of(v->b + j * v->ldb, n) / norm < DBL_EPSILON * sum_of(v->x + j * v->ldx, n)) return 1;
+  return 0;
+}
+
 static void give_columns(gable_solver_work *w, gi_host_columns *v, const gable_vectors_view *x)
 {
   if (v->x == w->x) copy_out(w->x, v->first, v->count, x);
@@ -200,13 +223,16 @@ static void explain(gable_solve_report *r, gi_refine_reason reason, double toler
   }
 }
 
-static gable_status check_singular(const gable_solver *s)
+/* huge: 1: this solve has shown that it is, 0: what is known of the factor. */
+static gable_status check_singular(const gable_solver *s, int huge)
 {
   gable_status status = GABLE_OK;
   GI_REQUIRE(
       !s->singular, GABLE_NUMERICALLY_SINGULAR,
       "the matrix is numerically singular: %lld pivots were replaced; x solves a system within rounding of this one",
       (long long)s->factor->perturbed);
+  GI_REQUIRE(!huge, GABLE_NUMERICALLY_SINGULAR,
+             "x is so large that a matrix within rounding of this one is singular: x is one of many solutions");
 done:
   return status;
 }
@@ -224,7 +250,7 @@ static gable_status solve_on_device(const gable_solver *s, gable_solver_work *w,
     GI_TRY(gi_device_solve(w->device_refinement, op, &how, b, x, w->stream));
   else
     GI_TRY(gi_device_sweep_solve(s->device, w->device, op, GI_SOLVE_ALL, b, x, w->stream));
-  GI_TRY(check_singular(s));
+  GI_TRY(check_singular(s, 0));
 done:
   return status;
 }
@@ -294,6 +320,7 @@ static gable_status solve_by_device(const gable_solver *s, gable_solver_work *w,
   for (gable_idx j = 0; j < b->count; j += w->columns) {
     gi_host_columns v = take_columns(w, b, x, j, b->count - j < w->columns ? b->count - j : w->columns);
     GI_TRY(gi_device_solve_host(w->device_refinement, op, &how, &v, w->stream));
+    w->huge |= is_huge(s, op, &v);
     give_columns(w, &v, x);
   }
   GI_TRY(read_summary(w, GI_REPORT_HOST, gi_pipeline_tolerance(s, x->type), how.max_gmres > 0));
@@ -314,6 +341,7 @@ static gable_status solve_blocks(const gable_solver *s, gable_solver_work *w, ga
     gi_host_columns v = take_columns(w, b, x, j, b->count - j < w->columns ? b->count - j : w->columns);
     GI_TRY(solve_block(s, w, op, x, &v, &result));
     if (!is_checked(s)) continue;
+    w->huge |= is_huge(s, op, &v);
     if (!(result.backward_error <= r->backward_error)) {
       r->backward_error = result.backward_error;
       r->worst = j + result.worst;
@@ -342,8 +370,9 @@ gable_status gi_pipeline_solve(const gable_solver *s, gable_solver_work *w, gabl
     goto done;
   }
   GI_TRY(check_finite(&v.b));
+  w->huge = 0;
   GI_TRY((w->device_refinement ? solve_by_device : solve_blocks)(s, w, op, &v.b, &v.x));
-  GI_TRY(check_singular(s));
+  GI_TRY(check_singular(s, w->huge));
 done:
   return status;
 }
