@@ -94,8 +94,9 @@ GABLE_API gable_status gable_trisolve_set_stream(gable_trisolve *t, void *stream
  * device memory the host does not see the overflow in time: gable_trisolve_work_status returns GABLE_ERR_LIMIT, and the
  * update after that makes the plan.  A plan of which a graph has captured an update, or a solve by tiles or rows, keeps
  * its methods: then the update returns GABLE_ERR_LIMIT, or gable_trisolve_work_status does.  The check is in the
- * matrix's type.  A quotient that underflows is no error, but loses its entry: an unknown then misses a term where
- * unknowns of its row differ by factors of 1e290 (float vectors: 1e30) and more.
+ * matrix's type, and of long rows too, whose entries a matrix of floats sums before it divides.  A quotient that
+ * underflows is no error, but loses its entry: an unknown then misses a term where unknowns of its row differ by
+ * factors of 1e290 (float vectors: 1e30) and more.
  *
  * On a GPU the gather is ordered on the plan's stream (gable_trisolve_set_stream).  Events order it after all earlier
  * solves with works of the plan, on any stream, and before all later ones; the host does not wait.  Two threads must
