@@ -51,13 +51,25 @@ static double log_of(const product *p)
   return log(fabs(p->part)) + log(2) * (double)p->exponent;
 }
 
-/* The determinant of the block of D^-1 that begins at column *k, which moves to its last column. */
-static double inverse_block(const gable_solver *s, gable_idx *k)
+/* p times the determinant of the block of D^-1 that begins at column *k, which moves to its last column.  A block of
+ * order 2 is scaled by a power of two, whose products stay inside the exponents. */
+static void multiply_block(const gable_solver *s, gable_idx *k, product *p)
 {
   const gi_factor *f = s->factor;
-  if (s->triangles) return 1 / s->triangles->diagonal[*k];
+  int e;
+  if (s->triangles) {
+    multiply(p, 1 / s->triangles->diagonal[*k]);
+    return;
+  }
   const double a = gi_factor_value(f, f->dinv, *k), b = f->coupling ? gi_factor_value(f, f->coupling, *k) : 0;
-  return b == 0 ? a : a * gi_factor_value(f, f->dinv, ++*k) - b * b;
+  if (b == 0) {
+    multiply(p, a);
+    return;
+  }
+  const double c = gi_factor_value(f, f->dinv, ++*k);
+  (void)frexp(fmax(fabs(b), fmax(fabs(a), fabs(c))), &e);
+  multiply(p, ldexp(a, -e) * ldexp(c, -e) - ldexp(b, -e) * ldexp(b, -e));
+  p->exponent += 2 * e;
 }
 
 gable_status gi_pipeline_determinant(const gable_solver *s, double *log_abs, int *sign)
@@ -79,7 +91,7 @@ gable_status gi_pipeline_determinant(const gable_solver *s, double *log_abs, int
     multiply(&scales, a->c[k]);
     odd ^= f && f->kind == GI_LU && f->pivot[k] != k; /* L D L^T interchanges columns, too */
   }
-  for (gable_idx k = 0; k < s->problem.n; k++) multiply(&inverse, inverse_block(s, &k));
+  for (gable_idx k = 0; k < s->problem.n; k++) multiply_block(s, &k, &inverse);
   odd ^= (inverse.part < 0 && a->method != GABLE_METHOD_CHOLESKY) ^ (scales.part < 0);
   *log_abs = -(a->method == GABLE_METHOD_CHOLESKY ? 2 : 1) * log_of(&inverse) - log_of(&scales);
   *sign = odd ? -1 : 1;

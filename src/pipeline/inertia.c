@@ -49,7 +49,7 @@ static gi_inertia inertia_of_pivots(const gi_factor *f, gable_idx n)
       continue;
     }
     const double c = gi_factor_value(f, f->dinv, ++k);
-    const int apart = (a > 0) != (c > 0) || fabs(a) * fabs(c) < b * b; /* det < 0 */
+    const int apart = (a > 0) != (c > 0) || fabs(a / b) * fabs(c / b) < 1; /* det < 0 */
     found.positive += apart ? 1 : a > 0 ? 2 : 0;
     found.negative += apart ? 1 : a > 0 ? 0 : 2;
   }

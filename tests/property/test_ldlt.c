@@ -400,6 +400,35 @@ static void check_long(void)
   test_system_free(&a);
 }
 
+/* Pivots of two columns whose entries overflow or underflow when multiplied. */
+static void check_far_exponents(void)
+{
+  int64_t ptr[] = {0, 2, 4};
+  gable_idx idx[] = {0, 1, 0, 1};
+  double val[] = {1e-3, 1, 1, 1e-3};
+  const test_system a = {2, ptr, idx, val};
+  const gable_matrix_view v = test_system_view(&a);
+  gable_solver_options options = GABLE_SOLVER_OPTIONS_INIT;
+  options.method = GABLE_METHOD_LDLT;
+  options.match = GABLE_CHOICE_NEVER;
+  gable_solver *s = test_factored(ctx, &v, &options);
+  for (int up = 0; up < 2; up++) {
+    const double scale = up ? 1e160 : 1e-160, want = 2 * log(scale) + log(1 - 1e-6);
+    double values[4], log_abs = 0;
+    int64_t sign = 0, positive = -1, negative = -1;
+    for (int k = 0; k < 4; k++) values[k] = scale * val[k];
+    CHECK_OK(gable_solver_factor(s, values, GABLE_REUSE_ALL));
+    CHECK_OK(gable_solver_get(s, GABLE_SOLVER_LOG_ABS_DETERMINANT, &log_abs, sizeof log_abs));
+    CHECK_OK(gable_solver_get(s, GABLE_SOLVER_SIGN_DETERMINANT, &sign, sizeof sign));
+    CHECK(fabs(log_abs - want) <= 1e-12 * fabs(want) && sign == -1, "%g: log %.17g, not %.17g, sign %d", scale, log_abs,
+          want, (int)sign);
+    CHECK_OK(gable_solver_get(s, GABLE_SOLVER_POSITIVE_EIGENVALUES, &positive, sizeof positive));
+    CHECK_OK(gable_solver_get(s, GABLE_SOLVER_NEGATIVE_EIGENVALUES, &negative, sizeof negative));
+    CHECK(positive == 1 && negative == 1, "%g: inertia %d, %d", scale, (int)positive, (int)negative);
+  }
+  gable_solver_destroy(&s);
+}
+
 int main(void)
 {
   gable_context_options options = GABLE_CONTEXT_OPTIONS_INIT;
@@ -420,6 +449,7 @@ int main(void)
   check_memory();
   check_long();
   check_nan();
+  check_far_exponents();
   gable_context_destroy(&ctx);
   gable_context_destroy(&three_threads);
   return 0;
