@@ -314,15 +314,14 @@ static gable_status prepare_on_device(gable_solver *s, int *there)
 {
   gable_status status = GABLE_OK;
   const gable_solver_options *o = &s->options;
-  const int before = s->device != NULL;
-  int moved = 0;
+  int moved = 1;
   gi_method_solver_destroy(&s->host, &s->named);
   if (s->triangles)
     GI_TRY(gi_device_factor_of_triangles(s->ctx, &s->arrangement, s->triangles, &s->device));
   else
     GI_TRY(gi_device_factor_update(s->ctx, &s->arrangement, s->factor, o->solve_method, o->merge_blocks, &s->device,
                                    &moved));
-  if (before && moved) s->structure++; /* works of the old one are refused */
+  if (moved) s->structure++; /* works of the old one, and of the CPU, are refused */
   s->launched_s = gi_device_factor_launched_s(s->ctx, s->device, o->solve_rhs);
   if (s->launched_s > 0) *there = belongs_on_device(s);
   if (!*there) goto done;

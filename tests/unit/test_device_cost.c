@@ -245,6 +245,36 @@ static void check_chosen_again(void)
   test_system_free(&a);
 }
 
+/* A work that was made before there was a factor is one of the CPU: with a factor on the device it is refused. */
+static void check_early_work(const char *where)
+{
+  enum { N = 40 };
+  const int mirror = !strcmp(where, "mirror");
+  test_system a = test_system_make(TEST_DOMINANT, N, 3);
+  const gable_matrix_view v = test_system_view(&a);
+  gable_context *ctx = NULL;
+  gable_solver *s = NULL;
+  gable_solver_work *w = NULL;
+  double b[N] = {1}, x[N];
+  gable_vectors_view vb = test_vectors(N, 1, b), vx = test_vectors(N, 1, x);
+  CHECK_OK(gable_context_create(where, NULL, &ctx));
+  CHECK_OK(gable_solver_create(ctx, NULL, &s));
+  CHECK_OK(gable_solver_analyse(s, &v));
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  CHECK_OK(gable_solver_factor(s, NULL, GABLE_REUSE_ALL));
+  CHECK(integer_of(s, GABLE_SOLVER_ON_DEVICE) == mirror, "%s", where);
+  CHECK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx) == (mirror ? GABLE_ERR_STATE : GABLE_OK), "%s: %s", where,
+        gable_last_error());
+  gable_solver_work_destroy(&w);
+  CHECK_OK(gable_solver_work_create(s, 1, &w));
+  CHECK_OK(gable_solver_factor(s, a.val, GABLE_REUSE_ALL));
+  CHECK_OK(gable_solver_solve(s, w, GABLE_OP_N, &vb, &vx));
+  gable_solver_work_destroy(&w);
+  gable_solver_destroy(&s);
+  gable_context_destroy(&ctx);
+  test_system_free(&a);
+}
+
 int main(void)
 {
   check_costs();
@@ -254,5 +284,7 @@ int main(void)
   check_places("mirror");
   check_large();
   check_chosen_again();
+  check_early_work("cpu");
+  check_early_work("mirror");
   return 0;
 }
