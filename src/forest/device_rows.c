@@ -134,9 +134,11 @@ gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_windo
 {
   gable_status status = GABLE_OK;
   gik_row *host = NULL;
+  gik_row_target *target = NULL;
   const void *p = NULL;
-  int n = 0;
+  int n = 0, targets = 0;
   GI_ALLOC_ZERO(m->ctx, host, s->n);
+  GI_ALLOC_ZERO(m->ctx, target, s->n);
   for (int k = 0; k < s->n; k++) {
     const int message = gi_link_number(s, k);
     if (k == s->self || (room && gi_device_goes_from_array(room, &s->map[k]))) continue;
@@ -147,9 +149,8 @@ gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_windo
       memcpy(r->slot, ends[message].slot, sizeof r->slot);
       r->await = ends[message].await;
       r->raise = ends[message].raise;
-      r->target = ends[message].target;
-      r->stored = ends[message].stored;
-      step->targets |= r->target != NULL;
+      target[n] = (gik_row_target){ends[message].target, ends[message].stored};
+      targets |= target[n].at != NULL;
     } else {
       r->slot[0] = r->slot[1] = room->bytes + room->at[message];
     }
@@ -161,8 +162,10 @@ gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_windo
   if (rows == &step->rows) step->windows = ends != NULL;
   GI_TRY(put(m, host, (size_t)n * sizeof *host, &p));
   *rows = p;
+  if (targets) GI_TRY(put(m, target, (size_t)n * sizeof *target, &p));
+  if (targets) step->targets = p;
 done:
-  gi_free(m->ctx, host);
+  GI_FREE(m->ctx, host, target);
   return status;
 }
 

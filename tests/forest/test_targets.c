@@ -57,8 +57,8 @@ static gable_exchange *exchange(gable_comm *comm, int both)
   CHECK_OK(gable_forest_create(comm, both || !rank ? N : 0, both || rank ? N : 0, NULL, root, &f));
   CHECK_OK(gable_plan_create(f, &o, &plan));
   CHECK_OK(gable_exchange_create(plan, NULL, &x));
-  CHECK(x->device->receive.targets == (both || rank), "rank %d: %d", rank, x->device->receive.targets);
-  CHECK(x->device->send.targets == (both || !rank), "rank %d: %d", rank, x->device->send.targets);
+  CHECK(!x->device->receive.targets == !(both || rank), "rank %d: %d", rank, both);
+  CHECK(!x->device->send.targets == !(both || !rank), "rank %d: %d", rank, both);
   gable_plan_destroy(&plan);
   gable_forest_destroy(&f);
   return x;
@@ -201,9 +201,9 @@ static void give_up(gable_comm *comm, int how, double *root, double *leaf)
     late(comm, leaf);
   }
   if (how == BEING_STORED) {
-    gi_kernels_begin(ctx[0]);
-    atomic_store((atomic_uint *)(void *)&x->device->receive.few[0].target->claimed, 1);
-    gi_kernels_end(ctx[0]);
+    gi_device_each_memory(x->device, gi_kernels_begin);
+    atomic_store((atomic_uint *)(void *)&x->device->receive.targets[0].at->claimed, 1);
+    gi_device_each_memory(x->device, gi_kernels_end);
     atomic_store(&turn, 1);
   }
   gable_exchange_destroy(&x);

@@ -64,10 +64,15 @@ static __device__ bool await_message(const gik_exchange_step &s, const gik_row &
   return false;
 }
 
-/* Where the row's message goes in this round.  Threads of other blocks learn it by the end of the launch. */
-static __device__ void choose_target(const gik_exchange_step &s, const gik_row &r, unsigned round)
+/* Of a row: its target, or NULL.  Steps without targets do not look for one in memory. */
+static __device__ __forceinline__ gik_target *target_of(const gik_exchange_step &s, int k)
 {
-  gik_target *t = r.target;
+  return s.targets ? s.targets[k].at : nullptr;
+}
+
+/* Where the row's message goes in this round.  Threads of other blocks learn it by the end of the launch. */
+static __device__ void choose_target(const gik_exchange_step &s, const gik_row &r, gik_target *t, unsigned round)
+{
   char *to = nullptr;
   const unsigned long long until = now_ns() + (unsigned long long)gik_patience_ns(r.mine.n * s.item);
   while (load_flag(&t->round) != round + 1 && now_ns() < until) continue;
@@ -80,19 +85,19 @@ static __device__ void choose_target(const gik_exchange_step &s, const gik_row &
 }
 
 /* Before the step gives up: a message that may be on its way to the array is awaited. */
-static __device__ void withdraw_target(const gik_exchange_step &s, const gik_row &r, unsigned round)
+static __device__ void withdraw_target(const gik_exchange_step &s, const gik_row &r, gik_target *t, unsigned round)
 {
   const unsigned long long until = now_ns() + (unsigned long long)(1e9 * s.deadline_s);
-  *(volatile unsigned *)&r.target->round = round;
+  *(volatile unsigned *)&t->round = round;
   __threadfence_system();
-  if (*(volatile unsigned *)&r.target->claimed != round + 1) return;
+  if (*(volatile unsigned *)&t->claimed != round + 1) return;
   while ((int)(load_flag(r.await) - (round + 1)) < 0 && now_ns() < until) continue;
 }
 
 /* Whether the row's message lies in the array; once it is here. */
-static __device__ __forceinline__ bool is_stored(const gik_row &r, unsigned round)
+static __device__ __forceinline__ bool is_stored(const gik_exchange_step &s, int k, unsigned round)
 {
-  return r.target && *(volatile unsigned *)r.stored == round + 1;
+  return target_of(s, k) && *(volatile unsigned *)s.targets[k].stored == round + 1;
 }
 
 static __device__ __forceinline__ const gik_row &row_of(const gik_exchange_step &s, int k)
@@ -116,8 +121,9 @@ static __device__ __forceinline__ state state_of(const gik_exchange_step &s)
   return {all.x, all.z != 0};
 }
 
-/* Waits for rows first .. last-1, and decides about targets; all threads of the block get the same answer.  Of steps
- * with targets one block alone waits. */
+/* Waits for rows first .. last-1; all threads of the block get the same answer.  ALONE: of a kernel of one block, which
+ * decides about targets: of steps with targets one block alone waits, so that the others' code is the shorter one. */
+template <bool ALONE>
 static __device__ bool rows_here(const gik_exchange_step &s, int what, state now, int first, int last)
 {
   const unsigned round = now.round;
@@ -125,19 +131,20 @@ static __device__ bool rows_here(const gik_exchange_step &s, int what, state now
   for (int k = first + (int)threadIdx.x; k < last && here; k += BLOCK) {
     const gik_row &r = row_of(s, k);
     if (what & FREE_SLOTS && r.await) here = await_round(s, r.await, round - 1, r.rank);
-    if (what & FREE_SLOTS && r.target && here) choose_target(s, r, round);
+    if (ALONE && what & FREE_SLOTS && here && target_of(s, k)) choose_target(s, r, target_of(s, k), round);
     if (what & MESSAGES && r.await) here = await_message(s, r, round + 1);
     if (here && what & REPLY_SLOTS && s.reply[k].await) here = await_round(s, s.reply[k].await, round - 1, r.rank);
   }
   here = __syncthreads_and(here);
-  for (int k = first + (int)threadIdx.x; k < last && !here && what & MESSAGES; k += BLOCK)
-    if (row_of(s, k).target) withdraw_target(s, row_of(s, k), round);
+  for (int k = first + (int)threadIdx.x; ALONE && s.targets && k < last && !here && what & MESSAGES; k += BLOCK)
+    if (target_of(s, k)) withdraw_target(s, row_of(s, k), target_of(s, k), round);
   return here;
 }
 
+template <bool ALONE = false>
 static __device__ bool await_rows(const gik_exchange_step &s, int what, state now, int first, int last)
 {
-  const bool here = rows_here(s, what, now, first, last);
+  const bool here = rows_here<ALONE>(s, what, now, first, last);
   next_launch(); /* not before the wait is over: blocks of the next kernel take room on the GPU */
   return here;
 }
@@ -145,7 +152,7 @@ static __device__ bool await_rows(const gik_exchange_step &s, int what, state no
 /* A kernel of one block for steps whose blocks are too many to wait. */
 static __global__ void __launch_bounds__(BLOCK) await_kernel(const __grid_constant__ gik_exchange_step s, int what)
 {
-  await_rows(s, what, state_of(s), 0, s.n_rows);
+  await_rows<true>(s, what, state_of(s), 0, s.n_rows);
 }
 
 /* One block; see exchange_steps.h. */
@@ -165,9 +172,10 @@ static __global__ void __launch_bounds__(BLOCK) publish_kernel(const __grid_cons
   const state now = state_of(s);
   for (int k = (int)threadIdx.x; k < s.n_rows && !now.aborted; k += BLOCK) {
     const gik_row &r = row_of(s, k);
-    if (!r.target) continue;
-    *(char *volatile *)&r.target->array = s.target ? s.target + r.mine.start * s.item : nullptr;
-    store_flag(&r.target->round, now.round + 1);
+    gik_target *t = target_of(s, k);
+    if (!t) continue;
+    *(char *volatile *)&t->array = s.target ? s.target + r.mine.start * s.item : nullptr;
+    store_flag(&t->round, now.round + 1);
   }
 }
 

@@ -39,10 +39,10 @@ static __device__ __forceinline__ gik_indices whole(int64_t n)
 }
 
 /* Where send stores the row's message. */
-static __device__ __forceinline__ char *message_at(const gik_row &r, unsigned round)
+static __device__ __forceinline__ char *message_at(const gik_exchange_step &s, int k, unsigned round)
 {
-  char *to = r.target ? r.target->to : nullptr;
-  return to ? to : r.slot[round % 2];
+  const gik_target *t = target_of(s, k);
+  return t && t->to ? t->to : row_of(s, k).slot[round % 2];
 }
 
 static __device__ __forceinline__ bool is_shared(const uint32_t *shared, int64_t root)
@@ -335,7 +335,7 @@ static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int 
   if (blockIdx.x >= blocks || !await_rows(s, waits ? FREE_SLOTS : 0, now, own ? 0 : k, own ? 0 : k + 1)) return;
   if (SCATTERED) {
     const gik_row *r = own ? nullptr : &row_of(s, k);
-    const scattered_side<T> to = {(T *)(own ? s.to : message_at(*r, round)), own ? &s.own_to : nullptr,
+    const scattered_side<T> to = {(T *)(own ? s.to : message_at(s, k, round)), own ? &s.own_to : nullptr,
                                   own ? s.to_stride : n};
     const scattered_side<T> from = {(T *)s.from, own ? &s.own_from : &r->mine, s.from_stride};
     move_scattered(own ? s.op : GABLE_FOREST_OP_REPLACE, to, from, n, s.fields, own ? s.roots.shared : nullptr, first,
@@ -348,11 +348,11 @@ static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int 
       move_items(s.op, to, from, n, s.fields, s.width, s.roots.shared, first, step);
   } else {
     const gik_row &r = row_of(s, k);
-    const side<T> to = {(T *)message_at(r, round), whole(n), n}, from = {(T *)s.from, r.mine, s.from_stride};
+    const side<T> to = {(T *)message_at(s, k, round), whole(n), n}, from = {(T *)s.from, r.mine, s.from_stride};
     move_items(GABLE_FOREST_OP_REPLACE, to, from, n, s.fields, s.width, nullptr, first, step);
   }
   if (!last_of_row(s, (unsigned)k, blocks, !own) || threadIdx.x) return;
-  if (!own && row_of(s, k).target && row_of(s, k).target->to) *(volatile unsigned *)row_of(s, k).stored = round + 1;
+  if (!own && target_of(s, k) && target_of(s, k)->to) *(volatile unsigned *)s.targets[k].stored = round + 1;
   if (!own && row_of(s, k).raise) store_flag(row_of(s, k).raise, round + 1);
   last_row(s, send_rows(s), round);
 }
@@ -450,7 +450,7 @@ static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, c
     combine_wide<T>(s, O{s.op}, round, first, step);
   } else if (shared) {
     combine_shared<T>(s, round, false, first, step);
-  } else if (is_stored(row_of(s, k), round)) {
+  } else if (is_stored(s, k, round)) {
     /* the sender has moved it */
   } else if (SCATTERED) {
     const gik_row &r = row_of(s, k);

@@ -78,10 +78,15 @@ static void store_word(unsigned *word, unsigned value)
   atomic_store((atomic_uint *)(void *)word, value);
 }
 
-/* Where the row's message goes in this round; round: counted from 1. */
-static void choose_target(const gik_exchange_step *s, const gik_row *r, unsigned round)
+/* Of row k: its target, or NULL. */
+static gik_target *target_of(const gik_exchange_step *s, int k)
 {
-  gik_target *t = r->target;
+  return s->targets ? s->targets[k].at : NULL;
+}
+
+/* Where the row's message goes in this round; round: counted from 1. */
+static void choose_target(const gik_exchange_step *s, const gik_row *r, gik_target *t, unsigned round)
+{
   const double until = gi_now() + 1e-9 * (double)gik_patience_ns(r->mine.n * s->item);
   t->to = NULL;
   while (word_of(&t->round) != round && gi_now() < until) gi_pause();
@@ -95,11 +100,11 @@ static void withdraw_targets(const gik_exchange_step *s, unsigned round)
 {
   for (int k = 0; k < s->n_rows; k++) {
     const gik_row *r = &s->rows[k];
+    gik_target *t = target_of(s, k);
     const double until = gi_now() + s->deadline_s;
-    if (!r->target) continue;
-    store_word(&r->target->round, round - 1);
-    while (word_of(&r->target->claimed) == round && (int)(flag_of(r->await) - round) < 0 && gi_now() < until)
-      gi_sleep();
+    if (!t) continue;
+    store_word(&t->round, round - 1);
+    while (word_of(&t->claimed) == round && (int)(flag_of(r->await) - round) < 0 && gi_now() < until) gi_sleep();
   }
 }
 
@@ -108,9 +113,10 @@ static gable_status publish(const gik_exchange_step *s, void *stream)
   (void)stream;
   for (int k = 0; k < s->n_rows && !s->control->aborted; k++) {
     const gik_row *r = &s->rows[k];
-    if (!r->target) continue;
-    r->target->array = s->target ? s->target + r->mine.start * s->item : NULL;
-    store_word(&r->target->round, s->control->round + 1);
+    gik_target *t = target_of(s, k);
+    if (!t) continue;
+    t->array = s->target ? s->target + r->mine.start * s->item : NULL;
+    store_word(&t->round, s->control->round + 1);
   }
   return GABLE_OK;
 }
@@ -131,13 +137,14 @@ static int await_messages(const gik_exchange_step *s, unsigned round)
   return 1;
 }
 
-static void send_row(const gik_exchange_step *s, const items *it, const gik_row *r)
+static void send_row(const gik_exchange_step *s, const items *it, int k)
 {
+  const gik_row *r = &s->rows[k];
+  gik_target *t = target_of(s, k);
   const unsigned round = s->control->round;
-  if (r->target) choose_target(s, r, round + 1);
-  const int stores = r->target && r->target->to;
-  char *slot = stores ? r->target->to : r->slot[round % 2];
-  if (stores) *r->stored = round + 1;
+  if (t) choose_target(s, r, t, round + 1);
+  char *slot = t && t->to ? t->to : r->slot[round % 2];
+  if (t && t->to) *s->targets[k].stored = round + 1;
   for (int64_t f = 0; f < s->fields; f++)
     for (int64_t i = 0; i < r->mine.n; i++)
       it->copy->strided(slot + (f * r->mine.n + i) * it->bytes, 1,
@@ -167,7 +174,7 @@ static gable_status send(const gik_exchange_step *s, void *stream)
   (void)stream;
   if (!await_rows(s, s->rows, round - 1)) return GABLE_OK;
   for (int k = 0; k < s->n_rows; k++) {
-    send_row(s, &it, &s->rows[k]);
+    send_row(s, &it, k);
     raise_round(&s->rows[k], round + 1);
   }
   combine_own(s, &it);
@@ -175,10 +182,11 @@ static gable_status send(const gik_exchange_step *s, void *stream)
   return GABLE_OK;
 }
 
-static void receive_row(const gik_exchange_step *s, const items *it, const gik_row *r)
+static void receive_row(const gik_exchange_step *s, const items *it, int k)
 {
+  const gik_row *r = &s->rows[k];
   const char *slot = r->slot[s->control->round % 2];
-  if (r->target && *r->stored == s->control->round + 1) return;
+  if (target_of(s, k) && *s->targets[k].stored == s->control->round + 1) return;
   for (int64_t f = 0; f < s->fields; f++)
     for (int64_t i = 0; i < r->mine.n; i++) {
       const int64_t to = gik_index_at(&r->mine, i);
@@ -224,7 +232,7 @@ static gable_status receive(const gik_exchange_step *s, void *stream)
   (void)stream;
   if (!await_messages(s, round + 1)) return GABLE_OK;
   if (!s->roots.n || s->roots.shared)
-    for (int k = 0; k < s->n_rows; k++) receive_row(s, &it, &s->rows[k]);
+    for (int k = 0; k < s->n_rows; k++) receive_row(s, &it, k);
   receive_shared(s, &it);
   for (int k = 0; k < s->n_rows; k++) raise_round(&s->rows[k], round + 1);
   s->control->round = round + 1;

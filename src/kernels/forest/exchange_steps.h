@@ -114,9 +114,13 @@ typedef struct gik_row {
   unsigned *await;  /* here: send: rounds that the receiver has emptied; receive: rounds that the sender has filled */
   unsigned *raise;  /* at the other end: what that one awaits; NULL where await is */
   int rank;
-  gik_target *target; /* NULL: the row has none */
-  unsigned *stored;   /* receiver: the last round, counted from 1, whose message is in the array; with a target */
 } gik_row;
+
+/* A row's target.  It lies apart from the row, which is an argument of every launch. */
+typedef struct gik_row_target {
+  gik_target *at;   /* NULL: the row has none */
+  unsigned *stored; /* receiver: the last round, counted from 1, whose message is in the array */
+} gik_row_target;
 
 /* Roots with several edges, each with its edges in the order of sums. */
 typedef struct gik_shared_roots {
@@ -146,12 +150,14 @@ enum { GIK_TOGETHER = 32 };          /* steps of one launch */
 typedef struct gik_exchange_step {
   gable_unit_type unit;
   gable_forest_op op;
-  int64_t fields, width;        /* numbers of an item */
-  int64_t item;                 /* its bytes */
-  int n_rows, windows;          /* windows: 1: rows have flags */
-  int atomics;                  /* 1: roots take values in no fixed order; no root is shared then */
-  int targets;                  /* 1: some row has a target */
-  int scattered_blocks;         /* GPU: > 0: by the kernels for long rows, so many blocks for the largest */
+  int64_t fields, width; /* numbers of an item */
+  int64_t item;          /* its bytes */
+  int n_rows, windows;   /* windows: 1: rows have flags */
+  int atomics;           /* 1: roots take values in no fixed order; no root is shared then */
+  int scattered_blocks;  /* GPU: > 0: by the kernels for long rows, so many blocks for the largest */
+
+  /* [n_rows], NULL: no row has a target.  Near the step's begin, where every kernel reads. */
+  const gik_row_target *targets;
   int64_t largest;              /* edges of the largest row */
   const gik_row *rows;          /* [n_rows] */
   gik_row few[GIK_ROWS_INLINE]; /* the same, where they are no more */

@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(BLOCK) await_all_kernel(const __grid_constant_
   __shared__ gik_exchange_step s;
   for (int e = 0; e < t.n; e++) {
     load_step(t, e, &s);
-    gik::rows_here(s, what, gik::state_of(s), 0, s.n_rows);
+    gik::rows_here<true>(s, what, gik::state_of(s), 0, s.n_rows);
   }
   gik::next_launch();
 }
@@ -127,7 +127,7 @@ gable_status launch_all(const char *name, const gik_exchange_step *const *s, int
     const int64_t own_work = gik::row_work(*s[k], receives, own);
     work = own_work > work ? own_work : work;
     windows |= s[k]->windows && s[k]->n_rows;
-    targets |= s[k]->targets;
+    targets |= s[k]->targets != nullptr;
   }
   t.first[n] = (int)rows;
   if (!rows) return GABLE_OK;
