@@ -159,7 +159,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.c.o $(call object,$(SUPPORT_SRC)) $(STATIC)
 # The tool makes the twins of matrices that benchmarks lack.
 $(BUILD)/tests/unit/test_twin: $(call object,tool/twin.c tool/twin_profile.c)
 # The tool has the random forests and their serial program.
-$(BUILD)/tests/forest/test_targets: $(call object,tool/forest_check.c tool/forest_case.c tool/forest_oracle.c)
+$(BUILD)/tests/forest/test_targets $(BUILD)/tests/forest/test_flagged: $(call object,tool/forest_check.c tool/forest_case.c tool/forest_oracle.c)
 
 $(CUDA_TEST_SRC:%.cu=$(BUILD)/%): $(BUILD)/%: $(BUILD)/%.cu.o $(call object,$(SUPPORT_SRC)) $(STATIC)
 	@mkdir -p $(@D)

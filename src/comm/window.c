@@ -1,8 +1,8 @@
 /* window.c: see window.h.
  *
  *   1  each rank lays its lines and slots out in its own bytes: a line for each message that goes out, then a line and
- *      two slots for each that comes in; symmetric memory has the bytes of the largest.  Where messages are copied one
- *      slot, and at the end the messages that go out
+ *      two slots (four of flagged words) for each that comes in; symmetric memory has the bytes of the largest.
+ *      Where messages are copied one slot, and at the end the messages that go out
  *   2  receivers tell senders where their slots are, senders tell receivers where they await that these are empty */
 #include "comm/window.h"
 
@@ -12,9 +12,9 @@
 
 enum { LINE = 128, SLOT = 256, SECOND = 16 /* what follows the first word of a line */ };
 
-/* Where a message's words and slots are in a rank's bytes, the message's length, and whether it has a target. */
+/* Where a message's words and slots are in a rank's bytes, the message's length and kind. */
 typedef struct place {
-  int64_t at, bytes, target;
+  int64_t at, bytes, kind;
 } place;
 
 typedef struct layout {
@@ -29,7 +29,13 @@ static int64_t round_up(int64_t n, int64_t to)
   return (n + to - 1) / to * to;
 }
 
-static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, const int64_t *targets, int copies,
+/* A message's slot. */
+static int64_t slot_bytes(const place *p)
+{
+  return round_up(p->kind == GI_FLAGGED_MESSAGE ? 8 * gik_flagged_words(p->bytes) : p->bytes, SLOT);
+}
+
+static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, const int64_t *kinds, int copies,
                                 layout *l)
 {
   gable_status status = GABLE_OK;
@@ -48,8 +54,9 @@ static gable_status make_layout(gable_comm *comm, const gi_link_shape *shape, co
   }
   l->bytes = round_up(l->bytes, SLOT);
   for (int k = 0; k < shape->n_in; k++) {
-    l->in[k] = (place){l->bytes, shape->in_bytes[k], targets && !copies ? targets[k] : 0};
-    l->bytes += SLOT + (copies ? 1 : 2) * round_up(shape->in_bytes[k], SLOT);
+    l->in[k] = (place){l->bytes, shape->in_bytes[k], kinds && !copies ? kinds[k] : GI_PLAIN_MESSAGE};
+    const int slots = copies ? 1 : l->in[k].kind == GI_FLAGGED_MESSAGE ? GIK_FLAGGED_SLOTS : 2;
+    l->bytes += SLOT + slots * slot_bytes(&l->in[k]);
   }
   l->staged = l->bytes;
   for (int k = 0; copies && k < shape->n_out; k++) l->bytes += round_up(shape->out_bytes[k], SLOT);
@@ -69,11 +76,12 @@ done:
   return status;
 }
 
-/* The message in rank's bytes at p. */
-static gi_window_end end_of(const gi_window *w, int rank, int64_t p, int64_t bytes)
+/* The message in rank's bytes. */
+static gi_window_end end_of(const gi_window *w, int rank, const place *in)
 {
-  char *first = w->memory->at[rank] + p + SLOT, *second = first + round_up(bytes, SLOT);
-  return (gi_window_end){.slot = {first, gi_window_copies(w->path) ? first : second}};
+  char *first = w->memory->at[rank] + in->at + SLOT, *second = first + slot_bytes(in);
+  return (gi_window_end){.slot = {first, gi_window_copies(w->path) ? first : second},
+                         .flagged = in->kind == GI_FLAGGED_MESSAGE};
 }
 
 /* far: the word at the other end. */
@@ -89,7 +97,7 @@ static void set_words(const gi_window *w, gi_window_end *e, char *here, char *fa
 /* at_sender, at_receiver: the message's lines. */
 static void set_target(const gi_window *w, gi_window_end *e, const place *in, char *at_sender, char *at_receiver)
 {
-  if (!in->target || !w->memory->ctx) return;
+  if (in->kind != GI_MESSAGE_WITH_TARGET || !w->memory->ctx) return;
   e->target = (gik_target *)(void *)(at_sender + SECOND);
   e->stored = (unsigned *)(void *)(at_receiver + SECOND);
 }
@@ -102,14 +110,14 @@ static gable_status connect(gable_comm *comm, const gi_link_shape *shape, const 
     const int r = shape->out_rank[k];
     GI_REQUIRE(l->far_in[k].bytes == shape->out_bytes[k], GABLE_ERR_BACKEND,
                "rank %d expects another length than rank %d", r, comm->rank);
-    w->out[k] = end_of(w, r, l->far_in[k].at, shape->out_bytes[k]);
+    w->out[k] = end_of(w, r, &l->far_in[k]);
     char *here = s->at[comm->rank] + l->out[k].at, *far = s->at[r] + l->far_in[k].at;
     set_words(w, &w->out[k], here, far);
     set_target(w, &w->out[k], &l->far_in[k], here, far);
   }
   for (int k = 0; k < shape->n_in; k++) {
     const int r = shape->in_rank[k];
-    w->in[k] = end_of(w, comm->rank, l->in[k].at, shape->in_bytes[k]);
+    w->in[k] = end_of(w, comm->rank, &l->in[k]);
     char *here = s->at[comm->rank] + l->in[k].at, *far = s->at[r] + l->far_out[k].at;
     set_words(w, &w->in[k], here, far);
     set_target(w, &w->in[k], &l->in[k], far, here);
@@ -119,14 +127,14 @@ done:
   return status;
 }
 
-gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, const int64_t *targets, gable_path path,
+gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, const int64_t *kinds, gable_path path,
                               gi_window **out)
 {
   gable_status status = GABLE_OK;
   layout l = {0};
   gi_window *w = NULL;
   int64_t most = 0;
-  GI_AGREE(comm, make_layout(comm, shape, targets, gi_window_copies(path), &l));
+  GI_AGREE(comm, make_layout(comm, shape, kinds, gi_window_copies(path), &l));
   GI_AGREE(comm, make_window(comm, shape, &w));
   w->path = path;
   GI_TRY(gi_comm_largest(comm, l.bytes, &most));

@@ -4,7 +4,7 @@
  *
  * The link of a transport whose symmetric memory is on devices.  A message has two slots, so that a sender may be a
  * round ahead.  Two words a message count rounds: the sender raises `filled` at the receiver, the receiver raises
- * `emptied` at the sender; each lies in a cache line of the one who awaits it. */
+ * `emptied` at the sender; each lies in a cache line of the one who awaits it.  Flagged words need no `filled`. */
 #ifndef GI_COMM_WINDOW_H
 #define GI_COMM_WINDOW_H
 
@@ -20,6 +20,7 @@ typedef struct gi_window_end {
   /* Of messages with a target (exchange_steps.h), else NULL: at the sender; and at the receiver. */
   struct gik_target *target;
   unsigned *stored;
+  int flagged; /* 1: a message of flagged words */
 } gi_window_end;
 
 typedef struct gi_window {
@@ -35,10 +36,13 @@ static inline int gi_window_copies(gable_path path)
   return path == GABLE_PATH_COPY || path == GABLE_PATH_PUT;
 }
 
-/* Collective.  path: see comm.h.  targets [n_in]: 1: the incoming message has a target where the ranks are threads and
- * kernels store messages; NULL: none has.  GABLE_ERR_UNAVAILABLE: these ranks share no device memory; _MEMORY, _BACKEND
- * (ranks that expect different lengths). */
-gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, const int64_t *targets, gable_path path,
+/* Kinds of messages that kernels store (exchange_steps.h): plain ones; those that have a target where the ranks are
+ * threads; and those of flagged words. */
+enum { GI_PLAIN_MESSAGE, GI_MESSAGE_WITH_TARGET, GI_FLAGGED_MESSAGE };
+
+/* Collective.  path: see comm.h.  kinds [n_in]: of the incoming messages; NULL: all are plain.  GABLE_ERR_UNAVAILABLE:
+ * these ranks share no device memory; _MEMORY, _BACKEND (ranks that expect different lengths). */
+gable_status gi_window_create(gable_comm *comm, const gi_link_shape *shape, const int64_t *kinds, gable_path path,
                               gi_window **out);
 
 /* Paths copy and put: enqueues message k to rank, of bytes from device memory; by the path put the receiver's flag

@@ -194,14 +194,14 @@ static int wants_windows(const gable_plan *p)
          !(fetches && p->forest->ctx->device->in_host);
 }
 
-/* Collective.  Both, or neither where these ranks have none and the path leaves the choice.  targets [n_in]. */
-static gable_status make_windows(gable_exchange *x, const gi_device_shapes *shapes, const int64_t *targets)
+/* Collective.  Both, or neither where these ranks have none and the path leaves the choice.  kinds [n_in]. */
+static gable_status make_windows(gable_exchange *x, const gi_device_shapes *shapes, const int64_t *kinds)
 {
   gi_device_exchange *d = x->device;
   gable_comm *comm = x->plan->forest->comm;
   gable_path path;
   gable_status status = gi_device_choose_path(x->plan, &path);
-  if (!status) status = gi_window_create(comm, &shapes->link, targets, path, &d->window);
+  if (!status) status = gi_window_create(comm, &shapes->link, kinds, path, &d->window);
   if (status == GABLE_ERR_UNAVAILABLE && x->plan->options.path == GABLE_PATH_AUTO) return GABLE_OK;
   if (status == GABLE_ERR_UNAVAILABLE &&
       path == GABLE_PATH_NVSHMEM) { /* PEs without addresses of each other's memory */
@@ -237,19 +237,19 @@ gable_status gi_device_create(gable_exchange *x, const gi_device_shapes *shapes)
 {
   gable_status status = GABLE_OK;
   gable_comm *comm = x->plan->forest->comm;
-  int64_t *targets = NULL;
+  int64_t *kinds = NULL;
   gi_comm_reap(comm);
   GI_AGREE(comm, make_device(x));
   if (wants_windows(x->plan)) {
-    GI_AGREE_ALLOC(comm, targets, shapes->link.n_in);
-    gi_device_targets(x->plan, targets);
-    GI_TRY(make_windows(x, shapes, targets));
+    GI_AGREE_ALLOC(comm, kinds, shapes->link.n_in);
+    gi_device_kinds(x->plan, kinds);
+    GI_TRY(make_windows(x, shapes, kinds));
   }
   if (!x->device->window && !messages_of(x->plan)) GI_TRY(gi_device_links(x, shapes));
   GI_AGREE(comm, fill_device(x, shapes));
   if (messages_of(x->plan)) GI_TRY(make_carried(x, shapes));
 done:
-  gi_free(comm->ctx, targets);
+  gi_free(comm->ctx, kinds);
   return status;
 }
 

@@ -35,7 +35,7 @@ gable_status gi_device_choose_path(const gable_plan *p, gable_path *path)
   if (*path != GABLE_PATH_AUTO || !comm->transport->copies || p->options.fields > 1 ||
       p->moves == GABLE_DIRECTION_FETCH)
     return GABLE_OK;
-  GI_TRY(gi_comm_largest(comm, gi_device_targets(p, NULL), &targets));
+  GI_TRY(gi_comm_largest(comm, gi_device_kinds(p, NULL), &targets));
   if (targets) return GABLE_OK; /* stores then need no second pass */
   GI_TRY(gi_comm_largest(comm, bar, &least));
   GI_TRY(gi_comm_largest(comm, largest_run(p), &most));

@@ -149,6 +149,7 @@ gable_status gi_device_rows(gi_arena *m, const gi_forest_side *s, const gi_windo
       memcpy(r->slot, ends[message].slot, sizeof r->slot);
       r->await = ends[message].await;
       r->raise = ends[message].raise;
+      r->flagged = ends[message].flagged;
       target[n] = (gik_row_target){ends[message].target, ends[message].stored};
       targets |= target[n].at != NULL;
     } else {

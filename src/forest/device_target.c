@@ -1,11 +1,12 @@
-/* device_target.c: messages that the sender's kernel may store in the receiver's array instead of in a slot.
+/* device_target.c: the kinds of messages that kernels store; and messages that the sender's kernel may store in the
+ * receiver's array instead of in a slot.
  *
  * Such a message replaces one run of the receiver's array, and is long enough for a second pass over it to cost more
  * than a launch.  begin publishes where it goes, on the stream, after whatever has read the array before; the sender
  * takes that place or the slot (exchange_steps.h), and end moves what lies in the slot. */
 #include "forest/device_exchange.h"
 
-int64_t gi_device_target_least = 1 << 20;
+int64_t gi_device_target_least = 1 << 20, gi_device_flagged_most = GIK_FLAGGED_MOST;
 
 /* A root of several leaves takes their values in order, from slots. */
 static int has_target(const gable_plan *p, const gi_forest_side *s, int k)
@@ -16,13 +17,24 @@ static int has_target(const gable_plan *p, const gi_forest_side *s, int k)
          s->map[k].n * p->item >= gi_device_target_least;
 }
 
-int gi_device_targets(const gable_plan *p, int64_t *target)
+/* Short ones that a thread block takes alone; shared roots have their values from slots. */
+static int is_flagged(const gable_plan *p, const gi_forest_side *s, int k)
+{
+  const int alone = p->moves == GABLE_DIRECTION_BCAST || p->options.atomics || p->forest->max_degree < 2;
+  return alone && p->moves != GABLE_DIRECTION_FETCH && s->map[k].n * p->options.count <= GIK_FLAGGED_NUMBERS &&
+         s->map[k].n * p->item * p->options.fields <= gi_device_flagged_most;
+}
+
+int gi_device_kinds(const gable_plan *p, int64_t *kinds)
 {
   const gi_forest_side *s = gi_in_side(p);
   int found = 0;
   for (int k = 0; k < s->n; k++) {
     const int has = has_target(p, s, k);
-    if (k != s->self && target) target[gi_link_number(s, k)] = has;
+    if (k != s->self && kinds)
+      kinds[gi_link_number(s, k)] = has                   ? GI_MESSAGE_WITH_TARGET
+                                    : is_flagged(p, s, k) ? GI_FLAGGED_MESSAGE
+                                                          : GI_PLAIN_MESSAGE;
     found |= has;
   }
   return found;

@@ -39,19 +39,26 @@ static __device__ void give_up(const gik_exchange_step &s, int rank)
   __threadfence_system();
 }
 
+/* Whether a wait for rank goes on, after so many polls: not past the deadline, nor once the exchange was given up.
+ * until: 0 at first. */
+static __device__ __forceinline__ bool goes_on(const gik_exchange_step &s, unsigned polls, unsigned long long *until,
+                                               int rank)
+{
+  if (polls % PATIENCE) return true;
+  if (*(volatile int *)&s.control->aborted) return false;
+  const unsigned long long now = now_ns();
+  if (!*until) *until = now + (unsigned long long)(1e9 * s.deadline_s);
+  if (now < *until) return true;
+  give_up(s, rank);
+  return false;
+}
+
 /* Whether the flag has come to round, modulo 2^32, before the deadline and before the exchange was given up. */
 static __device__ bool await_round(const gik_exchange_step &s, const unsigned *flag, unsigned round, int rank)
 {
   unsigned long long until = 0;
-  for (unsigned polls = 1; (int)(load_flag(flag) - round) < 0; polls++) {
-    if (polls % PATIENCE) continue;
-    if (*(volatile int *)&s.control->aborted) return false;
-    const unsigned long long now = now_ns();
-    if (!until) until = now + (unsigned long long)(1e9 * s.deadline_s);
-    if (now < until) continue;
-    give_up(s, rank);
-    return false;
-  }
+  for (unsigned polls = 1; (int)(load_flag(flag) - round) < 0; polls++)
+    if (!goes_on(s, polls, &until, rank)) return false;
   return true;
 }
 
@@ -130,9 +137,13 @@ static __device__ bool rows_here(const gik_exchange_step &s, int what, state now
   bool here = !now.aborted;
   for (int k = first + (int)threadIdx.x; k < last && here; k += BLOCK) {
     const gik_row &r = row_of(s, k);
-    if (what & FREE_SLOTS && r.await) here = await_round(s, r.await, round - 1, r.rank);
+    const unsigned *words = (const unsigned *)gik_slot_of(&r, round); /* of them the last one's flag is awaited */
+    if (what & FREE_SLOTS && r.await) here = await_round(s, r.await, gik_emptied_before(&r, round), r.rank);
     if (ALONE && what & FREE_SLOTS && here && target_of(s, k)) choose_target(s, r, target_of(s, k), round);
-    if (what & MESSAGES && r.await) here = await_message(s, r, round + 1);
+    if (what & MESSAGES && r.await)
+      here = ALONE && r.flagged
+                 ? await_round(s, words + 2 * gik_flagged_words(r.mine.n * s.fields * s.item) - 1, round + 1, r.rank)
+                 : await_message(s, r, round + 1);
     if (here && what & REPLY_SLOTS && s.reply[k].await) here = await_round(s, s.reply[k].await, round - 1, r.rank);
   }
   here = __syncthreads_and(here);
@@ -146,6 +157,63 @@ static __device__ bool await_rows(const gik_exchange_step &s, int what, state no
 {
   const bool here = rows_here<ALONE>(s, what, now, first, last);
   next_launch(); /* not before the wait is over: blocks of the next kernel take room on the GPU */
+  return here;
+}
+
+/* A block's own copy of a flagged message. */
+static __device__ __forceinline__ uint2 *flagged_copy()
+{
+  __shared__ uint4 message[GIK_FLAGGED_MOST / sizeof(uint4)];
+  return (uint2 *)message;
+}
+
+/* By the threads of a block that has packed the message in flagged_copy(): its words to the row's slot, once that is
+ * free; false: it has waited in vain.  The last thread has the least to pack, so it waits. */
+static __device__ bool store_flagged(const gik_exchange_step &s, const gik_row &r, state now)
+{
+  const unsigned pairs = (unsigned)gik_flagged_words(r.mine.n * s.fields * s.item) / 2;
+  const unsigned long long flag = (unsigned long long)(now.round + 1) << 32;
+  char *to = gik_slot_of(&r, now.round);
+  bool here = !now.aborted;
+  if (here && threadIdx.x == BLOCK - 1) here = await_round(s, r.await, gik_emptied_before(&r, now.round), r.rank);
+  here = __syncthreads_and(here);
+  next_launch();
+  for (unsigned i = threadIdx.x; here && i < pairs; i += BLOCK) {
+    const uint2 v = flagged_copy()[i];
+    asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1, %2};" ::"l"(to + 16 * i), "l"(flag | v.x), "l"(flag | v.y)
+                 : "memory");
+  }
+  return here;
+}
+
+/* By the threads of a block: the row's message to flagged_copy(), each word once it is of this round. */
+static __device__ bool take_flagged(const gik_exchange_step &s, const gik_row &r, state now)
+{
+  const unsigned pairs = (unsigned)gik_flagged_words(r.mine.n * s.fields * s.item) / 2;
+  const char *from = gik_slot_of(&r, now.round);
+  bool here = !now.aborted, all = false;
+  unsigned long long until = 0;
+  if (!threadIdx.x) store_emptied(r.raise, now.round);
+  for (unsigned polls = 1; here && !all; polls++) {
+    unsigned long long v[GIK_FLAGGED_MOST / 8 / BLOCK][2];
+    all = true;
+#pragma unroll
+    for (unsigned u = 0; u < GIK_FLAGGED_MOST / 8 / BLOCK; u++)
+      if (threadIdx.x + u * BLOCK < pairs)
+        asm volatile("ld.relaxed.sys.global.v2.b64 {%0, %1}, [%2];"
+                     : "=l"(v[u][0]), "=l"(v[u][1])
+                     : "l"(from + 16 * (threadIdx.x + u * BLOCK)));
+#pragma unroll
+    for (unsigned u = 0; u < GIK_FLAGGED_MOST / 8 / BLOCK; u++) {
+      const unsigned i = threadIdx.x + u * BLOCK;
+      if (i >= pairs) continue;
+      all &= v[u][0] >> 32 == now.round + 1 && v[u][1] >> 32 == now.round + 1;
+      flagged_copy()[i] = make_uint2((unsigned)v[u][0], (unsigned)v[u][1]);
+    }
+    if (!all) here = goes_on(s, polls, &until, r.rank);
+  }
+  here = __syncthreads_and(here);
+  next_launch();
   return here;
 }
 

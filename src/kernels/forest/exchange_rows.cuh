@@ -18,6 +18,7 @@ enum { UNROLL = 4, MOST_BLOCKS = 1056, MOST_WAITING = 16 /* blocks of a launch t
  * long as a load, about 1 us.  A kernel that waits beforehand costs a launch: 2.3 us for the two steps of a message. */
 enum { WAITING_PASSES = 2 };
 enum { SCATTERED_RESIDENT = 4 };
+static_assert(GIK_FLAGGED_NUMBERS <= BLOCK * UNROLL, "a flagged message has one block");
 
 /* One side of a move: item i of field f is number ((f * stride + p(i)) * width) of at.  The map is a copy, which stays
  * in registers. */
@@ -38,10 +39,11 @@ static __device__ __forceinline__ gik_indices whole(int64_t n)
   return m;
 }
 
-/* Where send stores the row's message. */
+/* Where send packs the row's message. */
 static __device__ __forceinline__ char *message_at(const gik_exchange_step &s, int k, unsigned round)
 {
   const gik_target *t = target_of(s, k);
+  if (row_of(s, k).flagged) return (char *)flagged_copy();
   return t && t->to ? t->to : row_of(s, k).slot[round % 2];
 }
 
@@ -328,11 +330,12 @@ static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int 
 {
   const state now = state_of(s);
   const unsigned round = now.round;
-  const bool own = k == s.n_rows;
+  const bool own = k == s.n_rows, flagged = !own && row_of(s, k).flagged;
   const int64_t n = own ? s.own : row_of(s, k).mine.n;
   const unsigned blocks = row_blocks(n * s.width, most);
   const int64_t first = blockIdx.x * BLOCK + threadIdx.x, step = (int64_t)blocks * BLOCK;
-  if (blockIdx.x >= blocks || !await_rows(s, waits ? FREE_SLOTS : 0, now, own ? 0 : k, own ? 0 : k + 1)) return;
+  if (blockIdx.x >= blocks) return;
+  if (!flagged && !await_rows(s, waits ? FREE_SLOTS : 0, now, own ? 0 : k, own ? 0 : k + 1)) return;
   if (SCATTERED) {
     const gik_row *r = own ? nullptr : &row_of(s, k);
     const scattered_side<T> to = {(T *)(own ? s.to : message_at(s, k, round)), own ? &s.own_to : nullptr,
@@ -351,9 +354,10 @@ static __device__ __forceinline__ void send_row(const gik_exchange_step &s, int 
     const side<T> to = {(T *)message_at(s, k, round), whole(n), n}, from = {(T *)s.from, r.mine, s.from_stride};
     move_items(GABLE_FOREST_OP_REPLACE, to, from, n, s.fields, s.width, nullptr, first, step);
   }
+  if (flagged && !store_flagged(s, row_of(s, k), now)) return;
   if (!last_of_row(s, (unsigned)k, blocks, !own) || threadIdx.x) return;
   if (!own && target_of(s, k) && target_of(s, k)->to) *(volatile unsigned *)s.targets[k].stored = round + 1;
-  if (!own && row_of(s, k).raise) store_flag(row_of(s, k).raise, round + 1);
+  if (!own && !flagged && row_of(s, k).raise) store_flag(row_of(s, k).raise, round + 1);
   last_row(s, send_rows(s), round);
 }
 
@@ -439,13 +443,17 @@ static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, c
   const state now = state_of(s);
   const unsigned round = now.round;
   const bool shared = k >= rows.messages, wide = k >= rows.messages + rows.narrow;
+  const bool flagged = !shared && row_of(s, k).flagged;
   const int64_t n = wide     ? s.roots.wide * s.fields * LANES * UNROLL
                     : shared ? (s.roots.n - s.roots.wide) * s.fields
                              : row_of(s, k).mine.n;
   const unsigned blocks = row_blocks(n * s.width, most);
   const int64_t first = blockIdx.x * BLOCK + threadIdx.x, step = (int64_t)blocks * BLOCK;
-  if (blockIdx.x >= blocks || !await_rows(s, waits ? MESSAGES : 0, now, shared ? 0 : k, shared ? s.n_rows : k + 1))
+  if (blockIdx.x >= blocks) return;
+  if (flagged ? !take_flagged(s, row_of(s, k), now)
+              : !await_rows(s, waits ? MESSAGES : 0, now, shared ? 0 : k, shared ? s.n_rows : k + 1))
     return;
+  const T *message = shared ? nullptr : flagged ? (const T *)flagged_copy() : (const T *)row_of(s, k).slot[round % 2];
   if (!SCATTERED && wide) {
     combine_wide<T>(s, O{s.op}, round, first, step);
   } else if (shared) {
@@ -454,11 +462,11 @@ static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, c
     /* the sender has moved it */
   } else if (SCATTERED) {
     const gik_row &r = row_of(s, k);
-    const scattered_side<T> to = {(T *)s.to, &r.mine, s.to_stride}, from = {(T *)r.slot[round % 2], nullptr, n};
+    const scattered_side<T> to = {(T *)s.to, &r.mine, s.to_stride}, from = {(T *)message, nullptr, n};
     move_scattered(s.op, to, from, n, s.fields, s.roots.shared, first, step);
   } else {
     const gik_row &r = row_of(s, k);
-    const side<T> to = {(T *)s.to, r.mine, s.to_stride}, from = {(T *)r.slot[round % 2], whole(n), n};
+    const side<T> to = {(T *)s.to, r.mine, s.to_stride}, from = {(T *)message, whole(n), n};
     if (s.atomics)
       move_atomically(s.op, to, from, n, s.fields, s.width, first, step);
     else
@@ -466,7 +474,7 @@ static __device__ __forceinline__ void receive_row(const gik_exchange_step &s, c
   }
   if (!last_of_row(s, (unsigned)k, blocks, false) || threadIdx.x || !last_row(s, rows.all(), round)) return;
   for (int j = 0; j < s.n_rows; j++)
-    if (row_of(s, j).raise) store_emptied(row_of(s, j).raise, round + 1);
+    if (row_of(s, j).raise && !row_of(s, j).flagged) store_emptied(row_of(s, j).raise, round + 1);
 }
 
 /* The units, BYTES as chars, which are only copied: X(unit, type). */

@@ -59,12 +59,41 @@ static void raise_round(const gik_row *r, unsigned round)
   if (r->raise) atomic_store_explicit((atomic_uint *)(void *)r->raise, round, memory_order_release);
 }
 
-/* All rows' flags; lead: how far they are ahead of rounds that are done. */
-static int await_rows(const gik_exchange_step *s, const gik_row *rows, unsigned round)
+/* Until the slots of the round, from 0 on, are free. */
+static int await_free(const gik_exchange_step *s, const gik_row *rows, unsigned round)
 {
   for (int k = 0; k < s->n_rows; k++)
-    if (rows[k].await && !await_round(s, rows[k].await, round, rows[k].rank)) return 0;
+    if (rows[k].await && !await_round(s, rows[k].await, gik_emptied_before(&rows[k], round), rows[k].rank)) return 0;
   return 1;
+}
+
+/* Flagged words of the message of a round, from 0 on; here their two halves are stored one after the other. */
+static void store_flagged(const gik_exchange_step *s, const gik_row *r, unsigned round, const char *message)
+{
+  uint32_t *slot = (uint32_t *)(void *)gik_slot_of(r, round);
+  for (int64_t i = 0; i < gik_flagged_words(r->mine.n * s->fields * s->item); i++) {
+    memcpy(&slot[2 * i], message + 4 * i, sizeof *slot);
+    atomic_store_explicit((atomic_uint *)(void *)&slot[2 * i + 1], round + 1, memory_order_release);
+  }
+}
+
+/* 0: in vain. */
+static int take_flagged(const gik_exchange_step *s, const gik_row *r, unsigned round, char *message)
+{
+  uint32_t *slot = (uint32_t *)(void *)gik_slot_of(r, round);
+  for (int64_t i = 0; i < gik_flagged_words(r->mine.n * s->fields * s->item); i++) {
+    if (!await_round(s, &slot[2 * i + 1], round + 1, r->rank)) return 0;
+    memcpy(message + 4 * i, &slot[2 * i], sizeof *slot);
+  }
+  return 1;
+}
+
+/* Round, here and below: counted from 1. */
+static int await_message(const gik_exchange_step *s, const gik_row *r, unsigned round)
+{
+  char message[GIK_FLAGGED_MOST];
+  if (r->flagged) return take_flagged(s, r, round - 1, message);
+  return !r->await || await_round(s, r->await, round, r->rank);
 }
 
 /* Words of targets are stored and loaded in sequential consistency. */
@@ -124,13 +153,16 @@ static gable_status publish(const gik_exchange_step *s, void *stream)
 /* The messages of a round; 0 also where one in a single slot has been written over. */
 static int await_messages(const gik_exchange_step *s, unsigned round)
 {
-  if (!await_rows(s, s->rows, round)) {
+  for (int k = 0; k < s->n_rows; k++)
+    if (s->rows[k].flagged) raise_round(&s->rows[k], round - 1);
+  for (int k = 0; k < s->n_rows; k++) {
+    if (await_message(s, &s->rows[k], round)) continue;
     withdraw_targets(s, round);
     return 0;
   }
   for (int k = 0; k < s->n_rows; k++) {
     const gik_row *r = &s->rows[k];
-    if (!r->await || r->slot[0] != r->slot[1] || flag_of(r->await) == round) continue;
+    if (r->flagged || !r->await || r->slot[0] != r->slot[1] || flag_of(r->await) == round) continue;
     give_up(s, r->rank);
     return 0;
   }
@@ -143,12 +175,17 @@ static void send_row(const gik_exchange_step *s, const items *it, int k)
   gik_target *t = target_of(s, k);
   const unsigned round = s->control->round;
   if (t) choose_target(s, r, t, round + 1);
-  char *slot = t && t->to ? t->to : r->slot[round % 2];
+  _Alignas(16) char message[GIK_FLAGGED_MOST] = {0};
+  char *slot = r->flagged ? message : t && t->to ? t->to : r->slot[round % 2];
   if (t && t->to) *s->targets[k].stored = round + 1;
   for (int64_t f = 0; f < s->fields; f++)
     for (int64_t i = 0; i < r->mine.n; i++)
       it->copy->strided(slot + (f * r->mine.n + i) * it->bytes, 1,
                         s->from + (f * s->from_stride + gik_index_at(&r->mine, i)) * it->bytes, 1, 1, it->width);
+  if (r->flagged)
+    store_flagged(s, r, round, message);
+  else
+    raise_round(r, round + 1);
 }
 
 static void combine_own(const gik_exchange_step *s, const items *it)
@@ -172,11 +209,8 @@ static gable_status send(const gik_exchange_step *s, void *stream)
   const items it = items_of(s);
   const unsigned round = s->control->round;
   (void)stream;
-  if (!await_rows(s, s->rows, round - 1)) return GABLE_OK;
-  for (int k = 0; k < s->n_rows; k++) {
-    send_row(s, &it, k);
-    raise_round(&s->rows[k], round + 1);
-  }
+  if (!await_free(s, s->rows, round)) return GABLE_OK;
+  for (int k = 0; k < s->n_rows; k++) send_row(s, &it, k);
   combine_own(s, &it);
   s->control->round = round + 1;
   return GABLE_OK;
@@ -185,8 +219,10 @@ static gable_status send(const gik_exchange_step *s, void *stream)
 static void receive_row(const gik_exchange_step *s, const items *it, int k)
 {
   const gik_row *r = &s->rows[k];
-  const char *slot = r->slot[s->control->round % 2];
+  _Alignas(16) char message[GIK_FLAGGED_MOST];
+  const char *slot = r->flagged ? message : r->slot[s->control->round % 2];
   if (target_of(s, k) && *s->targets[k].stored == s->control->round + 1) return;
+  if (r->flagged && !take_flagged(s, r, s->control->round, message)) return;
   for (int64_t f = 0; f < s->fields; f++)
     for (int64_t i = 0; i < r->mine.n; i++) {
       const int64_t to = gik_index_at(&r->mine, i);
@@ -234,7 +270,8 @@ static gable_status receive(const gik_exchange_step *s, void *stream)
   if (!s->roots.n || s->roots.shared)
     for (int k = 0; k < s->n_rows; k++) receive_row(s, &it, k);
   receive_shared(s, &it);
-  for (int k = 0; k < s->n_rows; k++) raise_round(&s->rows[k], round + 1);
+  for (int k = 0; k < s->n_rows; k++)
+    if (!s->rows[k].flagged) raise_round(&s->rows[k], round + 1);
   s->control->round = round + 1;
   return GABLE_OK;
 }
@@ -252,7 +289,7 @@ static gable_status fetch(const gik_exchange_step *s, void *stream)
   const gik_shared_roots *q = &s->roots;
   const unsigned round = s->control->round;
   (void)stream;
-  if (!await_messages(s, round + 1) || !await_rows(s, s->reply, round - 1)) return GABLE_OK;
+  if (!await_messages(s, round + 1) || !await_free(s, s->reply, round)) return GABLE_OK;
   for (int64_t f = 0; f < s->fields; f++)
     for (int64_t r = 0; r < q->n; r++) {
       char *root = s->to + (f * s->to_stride + q->root[r]) * it.bytes;

@@ -28,6 +28,14 @@
  * Both store one word and then load the other one, in sequential consistency, so that one of them at least sees the
  * other.  What has been withdrawn and was not claimed is never stored to; the array then is the caller's again.
  *
+ * Flagged words.  A short message (gik_row.flagged) has no flag apart: its 8-byte words are {4 bytes of the message,
+ * round + 1}, each stored and loaded in one access, in no order.  Slots are zeros at first.
+ *
+ *   send     packs the message elsewhere; waits for a free slot; stores the words
+ *   receive  says that the slots of earlier rounds are empty; polls every word until it is of this round
+ *
+ * The receiver says so while it waits, not when it is done, so that this is a round late: there are more slots.
+ *
  * Messages that go by copies instead of stores (src/forest/device_put.c) have one slot, slot[0] == slot[1]:
  *
  *   empty    waits until each row's slot has been emptied of the last round; counts the round
@@ -114,7 +122,30 @@ typedef struct gik_row {
   unsigned *await;  /* here: send: rounds that the receiver has emptied; receive: rounds that the sender has filled */
   unsigned *raise;  /* at the other end: what that one awaits; NULL where await is */
   int rank;
+  int flagged; /* 1: of flagged words, at slot[0] + k * (slot[1] - slot[0]), k = round % GIK_FLAGGED_SLOTS */
 } gik_row;
+
+/* Flagged words: of messages up to so many bytes, of so many numbers a field, which one thread block moves. */
+enum { GIK_FLAGGED_SLOTS = 4, GIK_FLAGGED_MOST = 8192, GIK_FLAGGED_NUMBERS = 1024 };
+
+/* How many 8-byte words a message of bytes has: even, since a GPU stores two at a time. */
+GI_HD int64_t gik_flagged_words(int64_t bytes)
+{
+  return (bytes + 7) / 8 * 2;
+}
+
+/* Where the message of a round, from 0 on, lies unless it has a target. */
+GI_HD char *gik_slot_of(const gik_row *r, unsigned round)
+{
+  return r->flagged ? r->slot[0] + (int64_t)(round % GIK_FLAGGED_SLOTS) * (r->slot[1] - r->slot[0])
+                    : r->slot[round % 2];
+}
+
+/* How many rounds have been emptied once the slot of this one is free. */
+GI_HD unsigned gik_emptied_before(const gik_row *r, unsigned round)
+{
+  return round + 1 - (r->flagged ? GIK_FLAGGED_SLOTS : 2);
+}
 
 /* A row's target.  It lies apart from the row, which is an argument of every launch. */
 typedef struct gik_row_target {

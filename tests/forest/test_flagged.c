@@ -1,0 +1,197 @@
+/* Messages of flagged words (exchange_steps.h): which messages are, senders that are as far ahead as they may and that
+ * run free, messages that come in part into slots with words of earlier rounds; and the bits of random exchanges where
+ * short messages go by slots with flags instead.
+ *
+ * usage: test_flagged [place...], as "cuda:0/peer:2": senders ahead there; else all of it on the mirror. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "../../tool/forest_check.h"
+#include "base/portable.h"
+#include "forest/device_exchange.h"
+#include "support/forest_cases.h"
+#include "support/test.h"
+#include "support/together_cases.h"
+
+enum { N = 301, AHEAD = GIK_FLAGGED_SLOTS - 1, ROUNDS = 60, OLD = -1 };
+
+/* Leaf i of rank 1 is root i / leaves of rank 0; n leaves. */
+static gable_exchange *exchange(gable_comm *comm, int n, int leaves, const gable_plan_options *options)
+{
+  const int rank = gable_comm_rank(comm);
+  gable_plan_options o = *options;
+  gable_forest *f = NULL;
+  gable_plan *plan = NULL;
+  gable_exchange *x = NULL;
+  gable_root *root = calloc((size_t)n, sizeof *root);
+  CHECK(root, "no memory");
+  for (int i = 0; i < n; i++) root[i] = (gable_root){0, i / leaves};
+  o.root_space = o.leaf_space = GABLE_SPACE_DEVICE;
+  CHECK_OK(gable_forest_create(comm, rank ? 0 : n, rank == 1 ? n : 0, NULL, root, &f));
+  CHECK_OK(gable_plan_create(f, &o, &plan));
+  CHECK_OK(gable_exchange_create(plan, NULL, &x));
+  gable_plan_destroy(&plan);
+  gable_forest_destroy(&f);
+  free(root);
+  return x;
+}
+
+static gable_status kinds(gable_comm *comm, void *user)
+{
+  static const struct {
+    int n, leaves, count, flagged;
+    gable_unit_type unit;
+    gable_forest_op op;
+    gable_direction direction;
+  } cases[] = {
+      {1, 1, 1, 1, GABLE_UNIT_D, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST},
+      {1024, 1, 1, 1, GABLE_UNIT_D, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST},
+      {1025, 1, 1, 0, GABLE_UNIT_S, GABLE_FOREST_OP_REPLACE, GABLE_DIRECTION_BCAST}, /* two blocks */
+      {512, 1, 2, 1, GABLE_UNIT_D, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_REDUCE},
+      {513, 1, 1, 0, GABLE_UNIT_Z, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_REDUCE}, /* 8208 bytes */
+      {8, 2, 1, 0, GABLE_UNIT_D, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_REDUCE},   /* shared roots */
+      {8, 2, 1, 1, GABLE_UNIT_D, GABLE_FOREST_OP_SUM, GABLE_DIRECTION_BCAST},
+  };
+  (void)user;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+    o.unit = cases[k].unit;
+    o.op = cases[k].op;
+    o.count = cases[k].count;
+    o.direction = cases[k].direction;
+    gable_exchange *x = exchange(comm, cases[k].n, cases[k].leaves, &o);
+    const gik_exchange_step *s = x->device->send.n_rows ? &x->device->send : &x->device->receive;
+    CHECK(s->n_rows == 1 && s->few[0].flagged == cases[k].flagged, "case %zu: %d", k, s->few[0].flagged);
+    gable_exchange_destroy(&x);
+  }
+  return GABLE_OK;
+}
+
+static void set(gable_comm *comm, double *a, double first)
+{
+  double host[N];
+  for (int i = 0; i < N; i++) host[i] = first < 0 ? first : first + i;
+  CHECK_OK(gable_device_copy_in(gable_comm_context(comm), a, host, sizeof host, NULL));
+}
+
+static void expect(gable_comm *comm, const double *a, double first, const char *what, int round)
+{
+  double host[N];
+  CHECK_OK(gable_device_copy_out(gable_comm_context(comm), host, a, sizeof host, NULL));
+  for (int i = 0; i < N; i++)
+    CHECK(host[i] == (first < 0 ? first : first + i), "%s, round %d: %g at %d", what, round, host[i], i);
+}
+
+/* A round of either rank, without a wait for the other one. */
+static void do_round(gable_comm *comm, gable_exchange *x, double *a, const char *what, int round)
+{
+  const int rank = gable_comm_rank(comm);
+  set(comm, a, rank ? OLD : 1000 * round);
+  CHECK_OK(gable_bcast_begin(x, rank ? NULL : a, rank ? a : NULL));
+  CHECK_OK(gable_exchange_end(x));
+  if (rank) expect(comm, a, 1000 * round, what, round);
+}
+
+static double *start(gable_comm *comm, gable_exchange **x)
+{
+  const gable_plan_options o = GABLE_PLAN_OPTIONS_INIT;
+  void *p = NULL;
+  *x = exchange(comm, N, 1, &o);
+  CHECK_OK(gable_device_alloc(gable_comm_context(comm), N * sizeof(double), &p));
+  return p;
+}
+
+/* AHEAD rounds of the sender, then as many of the receiver. */
+static gable_status ahead(gable_comm *comm, void *user)
+{
+  const int rank = gable_comm_rank(comm);
+  gable_exchange *x = NULL;
+  double *a = start(comm, &x);
+  (void)user;
+  for (int round = 0; round < ROUNDS; round += AHEAD) {
+    for (int k = 0; k < AHEAD && !rank; k++) do_round(comm, x, a, "ahead", round + k);
+    if (!rank) CHECK_OK(gable_exchange_wait(x));
+    CHECK_OK(gable_comm_barrier(comm));
+    for (int k = 0; k < AHEAD && rank; k++) do_round(comm, x, a, "ahead", round + k);
+    CHECK_OK(gable_comm_barrier(comm));
+  }
+  gable_exchange_destroy(&x);
+  gable_device_free(gable_comm_context(comm), (void **)&a);
+  return GABLE_OK;
+}
+
+/* The sender runs free, so it is as far ahead as the slots let it. */
+static gable_status free_running(gable_comm *comm, void *user)
+{
+  gable_exchange *x = NULL;
+  double *a = start(comm, &x);
+  (void)user;
+  for (int round = 0; round < ROUNDS; round++) {
+    const struct timespec nap = {0, 1000000};
+    if (gable_comm_rank(comm)) nanosleep(&nap, NULL);
+    do_round(comm, x, a, "free running", round);
+  }
+  gable_exchange_destroy(&x);
+  gable_device_free(gable_comm_context(comm), (void **)&a);
+  return GABLE_OK;
+}
+
+/* A message whose word `missing` never comes, whose slot has those of GIK_FLAGGED_SLOTS rounds ago. */
+static gable_status in_part(gable_comm *comm, void *user)
+{
+  const int rank = gable_comm_rank(comm), missing = *(int *)user;
+  gable_exchange *x = NULL;
+  double *a = start(comm, &x);
+  for (int round = 0; round < 6; round++) do_round(comm, x, a, "before", round);
+  set(comm, a, OLD);
+  CHECK_OK(gable_comm_barrier(comm));
+  if (!rank) {
+    gi_device_each_memory(x->device, gi_kernels_begin);
+    _Atomic uint64_t *word = (_Atomic uint64_t *)(void *)gik_slot_of(&x->device->send.few[0], 6);
+    for (int64_t i = 0; i < gik_flagged_words(N * sizeof(double)); i++) {
+      const uint32_t pair[2] = {1, 7};
+      uint64_t both;
+      memcpy(&both, pair, sizeof both);
+      if (i != missing) atomic_store_explicit(&word[i], both, memory_order_relaxed);
+    }
+    gi_device_each_memory(x->device, gi_kernels_end);
+  }
+  CHECK_OK(gable_comm_barrier(comm));
+  if (rank) {
+    CHECK_OK(gable_comm_set_deadline(comm, 0.1));
+    CHECK_OK(gable_bcast_begin(x, NULL, a));
+    gable_status status = gable_exchange_end(x);
+    if (!status) status = gable_exchange_wait(x);
+    CHECK(status == GABLE_ERR_DEADLINE && strstr(gable_last_error(), "for rank 0, which"), "word %d: %s", missing,
+          gable_last_error());
+    expect(comm, a, OLD, "after a message in part", missing);
+  }
+  gable_exchange_destroy(&x);
+  gable_device_free(gable_comm_context(comm), (void **)&a);
+  return GABLE_OK;
+}
+
+static gable_status bits(gable_comm *comm, void *user)
+{
+  forest_check_result r = {0};
+  (void)user;
+  CHECK_OK(forest_check(comm, GI_SANITIZED ? 20 : 60, 13, GABLE_PATH_AUTO, &r));
+  CHECK(!r.wrong && r.cases > 3, "%s", r.first);
+  together_cases(comm, GABLE_PATH_AUTO, GI_SANITIZED ? 2 : 5);
+  forest_device_cases(comm, GABLE_PATH_DIRECT, 20);
+  return GABLE_OK;
+}
+
+int main(int argc, char **argv)
+{
+  int missing[] = {0, N, 2 * N - 1};
+  for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], ahead, NULL));
+  if (argc > 1) return 0;
+  CHECK_OK(gable_comm_run("mirror/peer:2", kinds, NULL));
+  CHECK_OK(gable_comm_run("mirror/peer:2", ahead, NULL));
+  CHECK_OK(gable_comm_run("mirror/peer:2", free_running, NULL));
+  for (int k = 0; k < 3; k++) CHECK_OK(gable_comm_run("mirror/peer:2", in_part, &missing[k]));
+  gi_device_flagged_most = 0;
+  CHECK_OK(gable_comm_run("mirror/peer:3", bits, NULL));
+  return 0;
+}
