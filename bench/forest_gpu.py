@@ -206,7 +206,7 @@ def stopped(r, path):
             os.killpg(run.pid, signal.SIGKILL)
         said.seek(0)
         text = said.read()
-    line = next((x for x in text.splitlines() if "rank" in x and "gable" in x), "")
+    line = next((x for x in text.splitlines() if "which did not come" in x), "")
     if len(ranks) != 2 or not status or not line:
         r.failed = 1
         return r.skip(what, f"{len(ranks)} ranks, status {status} after {took:.0f} s: {text.strip().splitlines()[-1:]}")

@@ -74,6 +74,7 @@ static gable_status collect(const solve *e, const double *own, double *all)
 typedef struct watch {
   gable_comm *comm;
   double told;
+  gable_status status; /* of telling */
 } watch;
 
 /* Collective.  *first: rank 0's at_work. */
@@ -92,13 +93,13 @@ static gable_status keep_telling(void *user)
   char first;
   if (stopwatch_now() - w->told < 0.1) return GABLE_OK;
   w->told = stopwatch_now();
-  return tell(w->comm, 1, &first);
+  w->status = tell(w->comm, 1, &first);
+  return w->status;
 }
 
 /* The serial program on rank 0: the same product or iteration on the whole matrix; found [n]: what the ranks have. */
-static gable_status compare(const solve *e, const double *found, forest_solve_result *out)
+static gable_status compare(const solve *e, const double *found, watch *w, forest_solve_result *out)
 {
-  watch w = {e->rows.comm, stopwatch_now()};
   const gable_idx n = e->a->n_rows;
   const size_t bytes = (size_t)n * sizeof(double);
   double *x = calloc(2 * (size_t)n + 1, sizeof *x), *b = x ? x + n : NULL;
@@ -109,7 +110,7 @@ static gable_status compare(const solve *e, const double *found, forest_solve_re
   gable_status status = GABLE_OK;
   if (e->o->cg) {
     status = forest_serial_cg(e->a, e->part, gable_comm_size(e->rows.comm), e->o->tolerance, e->o->iterations, b, x,
-                              keep_telling, &w, &right, &out->true_residual);
+                              keep_telling, w, &right, &out->true_residual);
     const int same = right.residual == out->residual || (isnan(right.residual) && isnan(out->residual));
     out->checked = !memcmp(x, found, bytes) && right.iterations == out->iterations && same;
   } else {
@@ -120,18 +121,19 @@ static gable_status compare(const solve *e, const double *found, forest_solve_re
   return status;
 }
 
-/* Collective. */
+/* Collective.  Where telling fails, which names the rank that did not come, nothing more is said to the others. */
 static gable_status check(const solve *e, const double *found, forest_solve_result *out)
 {
   gable_comm *comm = e->rows.comm;
+  watch w = {comm, stopwatch_now(), GABLE_OK};
   char at_work = 1;
-  gable_status status = GABLE_OK, told = GABLE_OK;
+  gable_status status = GABLE_OK;
   if (!gable_comm_rank(comm)) {
-    status = compare(e, found, out);
-    told = tell(comm, 0, &at_work);
+    status = compare(e, found, &w, out);
+    if (!w.status) w.status = tell(comm, 0, &at_work);
   }
-  while (gable_comm_rank(comm) && !status && at_work) status = tell(comm, 0, &at_work);
-  return gable_comm_agree(comm, status ? status : told);
+  while (gable_comm_rank(comm) && !w.status && at_work) w.status = tell(comm, 0, &at_work);
+  return w.status ? w.status : gable_comm_agree(comm, status);
 }
 
 /* n products, or a solve; *done: how many products or iterations. */
