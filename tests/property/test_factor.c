@@ -413,7 +413,7 @@ static void replaced_by_threads(gable_context *ctx)
   gable_idx zeros = 0;
   const gi_factor_options how = {.threads = 4};
   const gi_symbolic_options options = {.form = GI_SYMBOLIC_SYMMETRIC};
-  grid_matrix(ctx, 14, 0.3, &a);
+  grid_matrix(ctx, 20, 0.3, &a);
   gable_idx *perm = malloc((size_t)a.n_cols * sizeof *perm);
   for (gable_idx k = 0; k < a.n_cols; k++) perm[k] = k;
   for (gable_idx j = 0; j < a.n_cols; j++) {
@@ -422,7 +422,7 @@ static void replaced_by_threads(gable_context *ctx)
       if (j % EVERY == 0 || a.idx[q] % EVERY == 0) a.val[q] = 0;
   }
   CHECK_OK(gi_symbolic(ctx, a.n_cols, a.ptr, a.idx, perm, &options, &y));
-  CHECK(y->flops > 1e7, "%g operations are one thread's", y->flops);
+  CHECK(y->flops > 1e8, "%g operations: one thread may have done all before the others begin", y->flops);
   CHECK_OK(gi_csc_permute(ctx, &a, perm, perm, &b));
   CHECK_OK(gi_csc_transpose(ctx, &b, &bt));
   CHECK_OK(gi_factor_create(ctx, y, GI_LU, GABLE_TYPE_D, &f));
