@@ -155,11 +155,11 @@ static double sum_of(const double *v, gable_idx n)
  * singular, which the estimate of rcond can have missed.  Without replaced pivots it may be badly scaled instead. */
 static int is_huge(const gable_solver *s, gable_op op, const gi_host_columns *v)
 {
+  if (!s->factor || !s->factor->perturbed) return 0;
   const gable_idx n = s->problem.n;
   const gi_system a = gi_problem_system(&s->problem, s->ctx->threads);
   const double *sums = op == GABLE_OP_N ? a.col_sum : a.row_sum;
   double norm = 0;
-  if (!s->factor || !s->factor->perturbed) return 0;
   for (gable_idx j = 0; j < n; j++) norm = fmax(norm, sums[j]);
   for (gable_idx j = 0; j < v->count; j++)
     if (sum_of(v->b + j * v->ldb, n) / norm < DBL_EPSILON * sum_of(v->x + j * v->ldx, n)) return 1;
