@@ -6,12 +6,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../../tool/forest_check.h"
 #include "base/portable.h"
 #include "forest/device_exchange.h"
-#include "support/forest_cases.h"
+#include "support/forest_bits.h"
 #include "support/test.h"
-#include "support/together_cases.h"
 
 enum { N = 301, AHEAD = GIK_FLAGGED_SLOTS - 1, ROUNDS = 60, OLD = -1 };
 
@@ -171,19 +169,9 @@ static gable_status in_part(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
-static gable_status bits(gable_comm *comm, void *user)
-{
-  forest_check_result r = {0};
-  (void)user;
-  CHECK_OK(forest_check(comm, GI_SANITIZED ? 20 : 60, 13, GABLE_PATH_AUTO, &r));
-  CHECK(!r.wrong && r.cases > 3, "%s", r.first);
-  together_cases(comm, GABLE_PATH_AUTO, GI_SANITIZED ? 2 : 5);
-  forest_device_cases(comm, GABLE_PATH_DIRECT, 20);
-  return GABLE_OK;
-}
-
 int main(int argc, char **argv)
 {
+  int seed = 13;
   int missing[] = {0, N, 2 * N - 1};
   for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], ahead, NULL));
   if (argc > 1) return 0;
@@ -192,6 +180,6 @@ int main(int argc, char **argv)
   CHECK_OK(gable_comm_run("mirror/peer:2", free_running, NULL));
   for (int k = 0; k < 3; k++) CHECK_OK(gable_comm_run("mirror/peer:2", in_part, &missing[k]));
   gi_device_flagged_most = 0;
-  CHECK_OK(gable_comm_run("mirror/peer:3", bits, NULL));
+  CHECK_OK(gable_comm_run("mirror/peer:3", forest_bits, &seed));
   return 0;
 }

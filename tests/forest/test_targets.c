@@ -6,16 +6,14 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "../../tool/forest_check.h"
 #include "base/portable.h"
 #include "base/timer.h"
 #include "comm/comm.h"
 #include "device/device.h"
 #include "device/mirror.h"
 #include "forest/device_exchange.h"
-#include "support/forest_cases.h"
+#include "support/forest_bits.h"
 #include "support/test.h"
-#include "support/together_cases.h"
 
 enum { RANKS = 2, N = 500, ROUNDS = 24, OLD = -1 };
 
@@ -250,26 +248,17 @@ static gable_status ends(gable_comm *comm, void *user)
   return GABLE_OK;
 }
 
-static gable_status bits(gable_comm *comm, void *user)
-{
-  forest_check_result r = {0};
-  (void)user;
-  CHECK_OK(forest_check(comm, GI_SANITIZED ? 20 : 60, 11, GABLE_PATH_AUTO, &r));
-  CHECK(!r.wrong && r.cases > 3, "%s", r.first);
-  together_cases(comm, GABLE_PATH_AUTO, GI_SANITIZED ? 2 : 5);
-  forest_device_cases(comm, GABLE_PATH_DIRECT, 20);
-  return GABLE_OK;
-}
-
 int main(int argc, char **argv)
 {
+  int seed = 11;
   static const char *const mirrors[] = {"mirror/peer:2", "mirror/peer:3", "mirror/peer:4"};
   gi_device_target_least = 1;
-  for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], bits, NULL));
+  for (int k = 1; k < argc; k++) CHECK_OK(gable_comm_run(argv[k], forest_bits, &seed));
   if (argc > 1) return 0;
   run(ways);
   run(one_array);
   run(ends);
-  for (size_t k = 0; k < sizeof mirrors / sizeof *mirrors; k++) CHECK_OK(gable_comm_run(mirrors[k], bits, NULL));
+  for (size_t k = 0; k < sizeof mirrors / sizeof *mirrors; k++)
+    CHECK_OK(gable_comm_run(mirrors[k], forest_bits, &seed));
   return 0;
 }
